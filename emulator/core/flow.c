@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * From changes of flow to packets (SDM, Intel PT, "Packet Generation under
+ * Different Enable Conditions").
+ */
+#include "state.h"
+
+static bool in_ranges(const struct ip_range *range, unsigned int n, uint64_t ip)
+{
+	for (unsigned int i = 0; i < n; i++)
+		if (ip >= range[i].first && ip <= range[i].last)
+			return true;
+	return false;
+}
+
+static bool filter_en(const struct ptm *p, uint64_t ip)
+{
+	return !p->n_filter || in_ranges(p->filter, p->n_filter, ip);
+}
+
+/* "Context Enable" */
+static bool context_en(const struct ptm *p)
+{
+	if (p->ctx.smm)
+		return false;
+	if (!(p->ctl & (p->ctx.cpl ? CTL_USER : CTL_OS)))
+		return false;
+	return !(p->ctl & CTL_CR3_FILTER) || p->ctx.cr3 >> 5 == p->cr3_match >> 5;
+}
+
+/* Enables for the instruction at @ip, the next to execute. */
+static void update_enables(struct ptm *p, uint64_t ip)
+{
+	p->context_en = p->trigger_en && context_en(p);
+	p->filter_en = p->trigger_en && filter_en(p, ip);
+	p->packet_en = p->context_en && p->filter_en && (p->ctl & CTL_BRANCH_EN);
+}
+
+void ptm_trigger_off(struct ptm *p)
+{
+	p->trigger_en = false;
+	p->context_en = false;
+	p->filter_en = false;
+	p->packet_en = false;
+	p->tnt = 0;
+	p->tnt_n = 0;
+	p->ret_n = 0;
+	p->overflow = false;
+}
+
+/* "Filtering by IP": tracing stops when a branch lands in a TraceStop range. */
+static bool stops_at(const struct ptm *p, uint64_t ip)
+{
+	return p->n_stop && p->context_en && in_ranges(p->stop, p->n_stop, ip);
+}
+
+static void trace_stop(struct ptm *p)
+{
+	/* An error of the output inside this event's packets came first. */
+	if (!p->trigger_en)
+		return;
+
+	if (p->overflow)
+		ptm_overflow_end(p, 0);
+	ptm_stop(p);
+	ptm_output_flush(p);
+	if (!p->trigger_en)
+		return;
+	p->stopped = true;
+	ptm_trigger_off(p);
+}
+
+static void pge(struct ptm *p, uint64_t ip)
+{
+	p->ret_n = 0;
+	ptm_mode_exec_if_changed(p);
+	ptm_pge(p, ip);
+}
+
+/* Between two groups, before the instruction at @ip. */
+static void boundary(struct ptm *p, uint64_t ip)
+{
+	if (p->overflow) {
+		if (p->drop_left)
+			return;
+		ptm_overflow_end(p, ip);
+	}
+	if (p->byte_cnt >= p->psb_period && p->trigger_en)
+		ptm_psb_plus(p, ip);
+}
+
+/* "RET Compression": a RET whose target is the latest CALL's return address. */
+static void ret_push(struct ptm *p, uint64_t address)
+{
+	p->ret_top = (p->ret_top + 1) % RET_STACK_DEPTH;
+	p->ret_stack[p->ret_top] = address;
+	if (p->ret_n < RET_STACK_DEPTH)
+		p->ret_n++;
+}
+
+static bool ret_compressed(struct ptm *p, uint64_t target)
+{
+	if ((p->ctl & CTL_DIS_RETC) || !p->ret_n)
+		return false;
+
+	if (p->ret_stack[p->ret_top] == target) {
+		p->ret_top = (p->ret_top + RET_STACK_DEPTH - 1) % RET_STACK_DEPTH;
+		p->ret_n--;
+		return true;
+	}
+
+	/*
+	 * Decoders differ in whether a RET with a TIP pops: from here on no
+	 * entry below it is relied upon, so both stay right.
+	 */
+	p->ret_n = 0;
+	return false;
+}
+
+/* Near branch, PacketEn holds before and after. */
+static inline void near_packet(struct ptm *p, enum ptm_branch_kind kind,
+			       uint64_t next, uint64_t to)
+{
+	switch (kind) {
+	case PTM_JCC_NOT_TAKEN:
+		ptm_tnt(p, false);
+		break;
+	case PTM_JCC_TAKEN:
+		ptm_tnt(p, true);
+		break;
+	case PTM_CALL:
+		/* CALL to the next instruction is how code reads its IP. */
+		if (to != next)
+			ret_push(p, next);
+		break;
+	case PTM_RET:
+		if (ret_compressed(p, to)) {
+			ptm_tnt(p, true);
+			break;
+		}
+		ptm_group(p);
+		ptm_tip(p, to);
+		break;
+	case PTM_CALL_INDIRECT:
+		ret_push(p, next);
+		ptm_group(p);
+		ptm_tip(p, to);
+		break;
+	case PTM_JMP_INDIRECT:
+		ptm_group(p);
+		ptm_tip(p, to);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Near branch while IP ranges are in use: FilterEn may change where it lands. */
+static void near_ranged(struct ptm *p, enum ptm_branch_kind kind, uint64_t next,
+			uint64_t to)
+{
+	bool was = p->packet_en, stop;
+
+	if (kind == PTM_JCC_NOT_TAKEN) {
+		/* Sequential flow changes no enable. */
+		if (was)
+			near_packet(p, kind, next, to);
+		return;
+	}
+
+	stop = stops_at(p, to);
+	update_enables(p, to);
+	if (stop)
+		p->packet_en = false;
+
+	if (was && p->packet_en) {
+		near_packet(p, kind, next, to);
+	} else if (was) {
+		ptm_group(p);
+		if (kind == PTM_JCC_TAKEN)
+			ptm_pgd_no_ip(p);
+		else
+			ptm_pgd(p, to);
+	} else if (p->packet_en) {
+		ptm_group(p);
+		pge(p, to);
+	}
+	if (stop)
+		trace_stop(p);
+}
+
+/* Far transfers, events and CR3 loads: what the context decides may change. */
+static void context_change(struct ptm *p, const struct ptm_context *ctx, bool event,
+			   bool cr3_load, uint64_t from, uint64_t to)
+{
+	bool was = p->packet_en, pip, stop;
+
+	ptm_time_check(p);
+	if (!p->trigger_en) {
+		p->ctx = *ctx;
+		return;
+	}
+	/* The clock's packets may have filled the last region. */
+	was = p->packet_en;
+
+	pip = cr3_load || ctx->cr3 != p->ctx.cr3;
+	p->ctx = *ctx;
+	update_enables(p, to);
+	pip = pip && p->context_en && (p->ctl & CTL_OS);
+	stop = stops_at(p, to);
+	if (stop)
+		p->packet_en = false;
+
+	if (was || p->packet_en || pip)
+		ptm_group(p);
+	if (was && event)
+		ptm_fup(p, from);
+	if (pip)
+		ptm_pip(p);
+
+	if (was && p->packet_en) {
+		if (!cr3_load) {
+			ptm_mode_exec_if_changed(p);
+			ptm_tip(p, to);
+		}
+	} else if (was) {
+		if (p->context_en)
+			ptm_pgd(p, to);
+		else
+			ptm_pgd_no_ip(p);
+	} else if (p->packet_en) {
+		pge(p, to);
+	}
+	if (stop)
+		trace_stop(p);
+
+	boundary(p, to);
+}
+
+void ptm_branch(struct ptm *p, enum ptm_branch_kind kind, const struct ptm_context *ctx,
+		uint64_t from, uint64_t next, uint64_t to)
+{
+	if (kind >= PTM_FAR) {
+		context_change(p, ctx, kind == PTM_EVENT, false, from, to);
+		return;
+	}
+
+	if (!p->context_en)
+		return;
+
+	if (!--p->stride_left) {
+		p->stride_left = p->profile->clock_stride;
+		ptm_time_check(p);
+	}
+
+	if (p->n_filter || p->n_stop)
+		near_ranged(p, kind, next, to);
+	else if (p->packet_en)
+		near_packet(p, kind, next, to);
+
+	if (p->overflow || p->byte_cnt >= p->psb_period)
+		boundary(p, to);
+}
+
+void ptm_cr3_write(struct ptm *p, const struct ptm_context *ctx, uint64_t nlip)
+{
+	context_change(p, ctx, false, true, nlip, nlip);
+}
+
+/* What the MSRs hold, in the form that the paths above want. */
+static void derive(struct ptm *p)
+{
+	p->n_filter = 0;
+	p->n_stop = 0;
+	for (unsigned int i = 0; i < MAX_RANGES; i++) {
+		struct ip_range range = { p->addr[2 * i], p->addr[2 * i + 1] };
+		unsigned int cfg = p->ctl >> CTL_ADDR_CFG(i) & CTL_FIELD;
+
+		if (cfg == 1)
+			p->filter[p->n_filter++] = range;
+		else if (cfg == 2)
+			p->stop[p->n_stop++] = range;
+	}
+	p->psb_period = 2048ULL << (p->ctl >> CTL_PSB_FREQ & CTL_FIELD);
+}
+
+/* TraceEn 0 -> 1; the MSRs hold the new values. */
+void ptm_enable(struct ptm *p, const struct ptm_context *ctx, uint64_t nlip)
+{
+	p->ctx = *ctx;
+	derive(p);
+	ptm_trigger_off(p);
+	if (p->error || p->stopped)
+		return;
+
+	p->trigger_en = true;
+	ptm_output_start(p);
+	if (!p->trigger_en)
+		return;
+
+	/* No packet of this window leans on one before it. */
+	p->last_ip = 0;
+	p->ip_full = true;
+	p->mode_sent = -1;
+	p->psb_forced = false;
+	p->overflow = p->drop_left != 0;
+	p->stride_left = p->profile->clock_stride;
+	p->cyc_from = p->ctl & CTL_CYC_EN ? ptm_now(p) : 0;
+
+	/* PacketEn follows below: PSB+ shows ContextEn only, then TIP.PGE comes. */
+	update_enables(p, nlip);
+	p->packet_en = false;
+	if (p->byte_cnt == 0) {
+		ptm_psb_plus(p, nlip);
+	} else {
+		ptm_group(p);
+		ptm_time_start(p);
+		ptm_cbr(p);
+	}
+
+	if (!p->trigger_en)
+		return;
+	if (stops_at(p, nlip)) {
+		trace_stop(p);
+		return;
+	}
+	update_enables(p, nlip);
+	if (p->packet_en)
+		pge(p, nlip);
+}
+
+/* TraceEn 1 -> 0; the CTL MSR still holds the old value. */
+void ptm_disable(struct ptm *p, uint64_t clip)
+{
+	if (p->packet_en) {
+		ptm_group(p);
+		ptm_fup(p, clip);
+		ptm_pgd_no_ip(p);
+	}
+	p->packet_en = false;
+	/* A loss is told even when nothing will follow it. */
+	if (p->overflow)
+		ptm_overflow_end(p, clip);
+	ptm_warm_stop(p);
+}
+
+void ptm_warm_stop(struct ptm *p)
+{
+	ptm_output_flush(p);
+	ptm_trigger_off(p);
+	ptm_output_forget(p);
+	p->ctl &= ~CTL_TRACE_EN;
+}

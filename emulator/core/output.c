@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Where the bytes go (SDM, Intel PT, "Trace Output"): ToPA tables or a single
+ * range. Bytes are staged within the current region and reach memory when the
+ * stage or the region is full, when an output MSR is read and when TraceEn is
+ * cleared: earlier than any of these the guest has no right to them, and a
+ * real CPU buffers too. Only the current table entry is cached, so that what
+ * software changes while TraceEn is clear takes effect.
+ */
+#include <string.h>
+
+#include "state.h"
+
+#define ENTRY_END	(1ULL << 0)
+#define ENTRY_INT	(1ULL << 2)
+#define ENTRY_STOP	(1ULL << 4)
+#define ENTRY_SIZE(e)	(4096ULL << ((e) >> 6 & 0xf))
+#define ENTRY_RSVD	0xc2aULL	/* bits 1, 3, 5, 10, 11 */
+
+/* A single-entry implementation interrupts this early ("ToPA PMI"). */
+#define EARLY_PMI_BYTES	512
+
+/* out_mask for ToPA: 31:7 index of the entry, 6:0 read as ones. */
+#define INDEX_STEP	0x80U
+
+static uint64_t too_high(const struct ptm *p)
+{
+	return ~0ULL << p->profile->maxphyaddr;
+}
+
+static void operational_error(struct ptm *p)
+{
+	p->error = true;
+	p->region_ok = false;
+	p->stage_cap = 0;
+	ptm_count(p, PTM_N_ERRORS);
+	ptm_trigger_off(p);
+}
+
+static void stage_reset(struct ptm *p)
+{
+	uint64_t room = p->region_size - p->region_off;
+
+	p->stage_n = 0;
+	p->stage_cap = room < STAGE_BYTES ? room : STAGE_BYTES;
+}
+
+static bool region_set(struct ptm *p, uint64_t base, uint64_t size)
+{
+	if (p->region_off >= size)
+		return false;
+
+	p->region_base = base;
+	p->region_size = size;
+	p->region_ok = true;
+	p->early_pmi_sent = false;
+	stage_reset(p);
+	return true;
+}
+
+/* "Single-Range Output" and its errors. */
+static bool single_load(struct ptm *p)
+{
+	uint64_t mask = p->out_mask;
+
+	if (mask & (mask + 1))
+		return false;		/* not contiguous */
+	if (p->out_base & mask)
+		return false;		/* base and mask overlap */
+
+	return region_set(p, p->out_base, mask + 1);
+}
+
+static bool entry_read(struct ptm *p, uint64_t index, uint64_t *entry)
+{
+	uint8_t raw[8];
+
+	if (!p->ops->phys_read(p->opaque, p->out_base + index * 8, raw, sizeof(raw)))
+		return false;
+
+	*entry = 0;
+	for (int i = 7; i >= 0; i--)
+		*entry = *entry << 8 | raw[i];
+	return true;
+}
+
+/* "Single Output Region ToPA Implementation": entry 1 must close the circle. */
+static bool single_entry_ok(struct ptm *p, uint64_t index)
+{
+	uint64_t second;
+
+	if (p->profile->leaf14_0_ecx & OUT_TOPA_MULTI)
+		return true;
+
+	return index == 0 && entry_read(p, 1, &second) && (second & ENTRY_END) &&
+	       !(second & (ENTRY_INT | ENTRY_STOP | ENTRY_RSVD)) &&
+	       (second & ~0xfffULL) == p->out_base;
+}
+
+/* "ToPA Errors". Follows END; a table's entry 0 is never END, so only once. */
+static bool topa_load(struct ptm *p)
+{
+	for (;;) {
+		uint64_t index = p->out_mask >> 7, entry, base;
+
+		if (p->out_base & 0xfff)
+			return false;
+		if (!entry_read(p, index, &entry))
+			return false;
+
+		base = entry & ~0xfffULL;
+		if ((entry & ENTRY_RSVD) || (base & too_high(p)))
+			return false;
+
+		if (entry & ENTRY_END) {
+			if (index == 0 || (entry & (ENTRY_INT | ENTRY_STOP)))
+				return false;
+			if (!(p->profile->leaf14_0_ecx & OUT_TOPA_MULTI) &&
+			    (index != 1 || base != p->out_base))
+				return false;
+			p->out_base = base;
+			p->out_mask = INDEX_STEP - 1;
+			continue;
+		}
+
+		if (!single_entry_ok(p, index))
+			return false;
+		if (base & (ENTRY_SIZE(entry) - 1))
+			return false;
+
+		p->region_entry = entry;
+		return region_set(p, base, ENTRY_SIZE(entry));
+	}
+}
+
+static void region_load(struct ptm *p)
+{
+	if (!(p->ctl & CTL_TOPA ? topa_load(p) : single_load(p)))
+		operational_error(p);
+}
+
+void ptm_output_start(struct ptm *p)
+{
+	region_load(p);
+}
+
+void ptm_output_forget(struct ptm *p)
+{
+	p->region_ok = false;
+	p->stage_n = 0;
+	p->stage_cap = 0;
+}
+
+/* All of the current region is in memory. */
+static void region_full(struct ptm *p)
+{
+	uint64_t entry = p->region_entry;
+
+	if (!(p->ctl & CTL_TOPA)) {
+		p->region_off = 0;
+		stage_reset(p);
+		return;
+	}
+
+	if ((entry & ENTRY_INT) && !p->early_pmi_sent)
+		ptm_topa_pmi(p);
+
+	if (entry & ENTRY_STOP) {
+		/* The offset stays at the region's size: so software sees it. */
+		p->stopped = true;
+		p->region_ok = false;
+		p->stage_cap = 0;
+		ptm_trigger_off(p);
+		return;
+	}
+
+	p->region_off = 0;
+	/*
+	 * Past the last index a table can have, the next entry would lie
+	 * outside of it; the SDM leaves that open, and an error tells more
+	 * than a wrap to entry 0.
+	 */
+	if (p->out_mask > ~0U - INDEX_STEP) {
+		operational_error(p);
+		return;
+	}
+	p->out_mask += INDEX_STEP;
+	region_load(p);
+}
+
+void ptm_output_flush(struct ptm *p)
+{
+	unsigned int n = p->stage_n;
+
+	if (!p->region_ok)
+		return;
+
+	if (n) {
+		uint64_t at = p->region_base + p->region_off - n;
+
+		p->stage_n = 0;
+		if (!p->ops->phys_write(p->opaque, at, p->stage, n)) {
+			/* "Restricted Memory Access": nothing there to write to. */
+			p->region_off -= n;
+			p->count[PTM_N_LOST] += n;
+			operational_error(p);
+			return;
+		}
+		p->count[PTM_N_BYTES] += n;
+	}
+
+	if (p->region_off == p->region_size) {
+		region_full(p);
+		return;
+	}
+
+	if (!(p->profile->leaf14_0_ecx & OUT_TOPA_MULTI) && (p->ctl & CTL_TOPA) &&
+	    (p->region_entry & ENTRY_INT) && !p->early_pmi_sent &&
+	    p->region_size - p->region_off <= EARLY_PMI_BYTES) {
+		p->early_pmi_sent = true;
+		ptm_topa_pmi(p);
+	}
+	stage_reset(p);
+}
+
+static void output_slowly(struct ptm *p, const uint8_t *bytes, unsigned int n)
+{
+	if (p->overflow) {
+		p->drop_left -= n < p->drop_left ? n : p->drop_left;
+		p->count[PTM_N_LOST] += n;
+		return;
+	}
+
+	while (n && p->region_ok) {
+		unsigned int part = p->stage_cap - p->stage_n;
+
+		if (part > n)
+			part = n;
+		memcpy(p->stage + p->stage_n, bytes, part);
+		p->stage_n += part;
+		p->region_off += part;
+		p->byte_cnt += part;
+		bytes += part;
+		n -= part;
+		if (p->stage_n == p->stage_cap)
+			ptm_output_flush(p);
+	}
+	/* Stopped or in error inside this packet: the rest is cut off. */
+	p->count[PTM_N_LOST] += n;
+}
+
+void ptm_output(struct ptm *p, const uint8_t *bytes, unsigned int n)
+{
+	if (!p->trigger_en)
+		return;
+
+	if (p->overflow || n >= p->stage_cap - p->stage_n) {
+		output_slowly(p, bytes, n);
+		return;
+	}
+
+	memcpy(p->stage + p->stage_n, bytes, n);
+	p->stage_n += n;
+	p->region_off += n;
+	p->byte_cnt += n;
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The bytes of each packet (SDM, Intel PT, "Packet Definitions"). */
+#include <string.h>
+
+#include "state.h"
+
+static void put_le(uint8_t *to, uint64_t value, unsigned int bytes)
+{
+	for (unsigned int i = 0; i < bytes; i++)
+		to[i] = value >> (8 * i);
+}
+
+/* Counts what goes into the stream, not what an overflow swallows. */
+static void emit(struct ptm *p, enum ptm_counter kind, const uint8_t *packet, unsigned int n)
+{
+	if (p->trigger_en && !p->overflow)
+		p->count[kind]++;
+	ptm_output(p, packet, n);
+}
+
+void ptm_tnt_flush(struct ptm *p)
+{
+	uint8_t byte;
+
+	if (!p->tnt_n)
+		return;
+
+	/* The stop bit stands above the oldest branch, the header bit below all. */
+	byte = (1U << p->tnt_n | p->tnt) << 1;
+	p->tnt = 0;
+	p->tnt_n = 0;
+
+	if (p->ctl & CTL_CYC_EN)
+		ptm_cyc_upto(p, p->tnt_tsc);
+	emit(p, PTM_N_TNT, &byte, 1);
+}
+
+void ptm_tnt(struct ptm *p, bool taken)
+{
+	if (!p->tnt_n && (p->ctl & CTL_CYC_EN))
+		p->tnt_tsc = ptm_now(p);
+
+	p->tnt = p->tnt << 1 | taken;
+	if (++p->tnt_n == TNT_BITS)
+		ptm_tnt_flush(p);
+}
+
+void ptm_group(struct ptm *p)
+{
+	ptm_tnt_flush(p);
+	if (p->ctl & CTL_CYC_EN)
+		ptm_cyc_upto(p, ptm_now(p));
+}
+
+/* "IP Compression": the low two bits of IPBytes count 16-bit units. */
+static void put_ip(struct ptm *p, enum ptm_counter kind, uint8_t opcode, uint64_t ip)
+{
+	uint8_t packet[9];
+	uint64_t differs = ip ^ p->last_ip;
+	unsigned int code, bytes;
+
+	if (p->ip_full)
+		differs = ~0ULL;
+
+	if (!(differs >> 16)) {
+		code = 1;
+		bytes = 2;
+	} else if (!(differs >> 32)) {
+		code = 2;
+		bytes = 4;
+	} else if ((uint64_t)((int64_t)(ip << 16) >> 16) == ip) {
+		code = 3;	/* 48 bits, sign-extended */
+		bytes = 6;
+	} else {
+		code = 6;
+		bytes = 8;
+	}
+
+	packet[0] = opcode | code << 5;
+	put_le(packet + 1, ip, bytes);
+	p->last_ip = ip;
+	p->ip_full = false;
+	emit(p, kind, packet, bytes + 1);
+}
+
+void ptm_tip(struct ptm *p, uint64_t ip)
+{
+	put_ip(p, PTM_N_TIP, 0x0d, ip);
+}
+
+void ptm_pge(struct ptm *p, uint64_t ip)
+{
+	put_ip(p, PTM_N_PGE, 0x11, ip);
+}
+
+void ptm_pgd(struct ptm *p, uint64_t ip)
+{
+	put_ip(p, PTM_N_PGD, 0x01, ip);
+}
+
+/* IPBytes 0: suppressed; LastIP stays. */
+void ptm_pgd_no_ip(struct ptm *p)
+{
+	static const uint8_t packet[] = { 0x01 };
+
+	emit(p, PTM_N_PGD, packet, sizeof(packet));
+}
+
+void ptm_fup(struct ptm *p, uint64_t ip)
+{
+	put_ip(p, PTM_N_FUP, 0x1d, ip);
+}
+
+void ptm_pip(struct ptm *p)
+{
+	uint8_t packet[8] = { 0x02, 0x43 };
+
+	/* Bit 0 is NR, never set: no VMX here. */
+	put_le(packet + 2, p->ctx.cr3 >> 5 << 1, 6);
+	p->psb_forced |= p->overflow;
+	emit(p, PTM_N_PIP, packet, sizeof(packet));
+}
+
+static int mode_of(const struct ptm_context *ctx)
+{
+	return ctx->cs_l ? 1 : ctx->cs_d ? 2 : 0;
+}
+
+void ptm_mode_exec(struct ptm *p)
+{
+	uint8_t packet[2] = { 0x99, mode_of(&p->ctx) };
+
+	p->mode_sent = packet[1];
+	p->psb_forced |= p->overflow;
+	emit(p, PTM_N_MODE, packet, sizeof(packet));
+}
+
+void ptm_mode_exec_if_changed(struct ptm *p)
+{
+	if (p->mode_sent != mode_of(&p->ctx))
+		ptm_mode_exec(p);
+}
+
+void ptm_psb(struct ptm *p)
+{
+	uint8_t packet[16];
+
+	for (unsigned int i = 0; i < sizeof(packet); i += 2) {
+		packet[i] = 0x02;
+		packet[i + 1] = 0x82;
+	}
+	p->psb_forced |= p->overflow;
+	emit(p, PTM_N_PSB, packet, sizeof(packet));
+}
+
+void ptm_psbend(struct ptm *p)
+{
+	static const uint8_t packet[] = { 0x02, 0x23 };
+
+	ptm_output(p, packet, sizeof(packet));
+}
+
+void ptm_ovf(struct ptm *p)
+{
+	static const uint8_t packet[] = { 0x02, 0xf3 };
+
+	emit(p, PTM_N_OVF, packet, sizeof(packet));
+}
+
+void ptm_stop(struct ptm *p)
+{
+	static const uint8_t packet[] = { 0x02, 0x83 };
+
+	emit(p, PTM_N_STOP, packet, sizeof(packet));
+}
+
+void ptm_tsc(struct ptm *p, uint64_t tsc)
+{
+	uint8_t packet[8] = { 0x19 };
+
+	put_le(packet + 1, tsc, 7);
+	emit(p, PTM_N_TSC, packet, sizeof(packet));
+}
+
+void ptm_tma(struct ptm *p, uint16_t ctc, uint16_t fast)
+{
+	uint8_t packet[7] = { 0x02, 0x73 };
+
+	put_le(packet + 2, ctc, 2);
+	put_le(packet + 5, fast & 0x1ff, 2);
+	emit(p, PTM_N_TMA, packet, sizeof(packet));
+}
+
+void ptm_mtc(struct ptm *p, uint8_t ctc)
+{
+	uint8_t packet[2] = { 0x59, ctc };
+
+	emit(p, PTM_N_MTC, packet, sizeof(packet));
+}
+
+void ptm_cbr(struct ptm *p)
+{
+	uint8_t packet[4] = { 0x02, 0x03, p->profile->core_ratio, 0 };
+
+	emit(p, PTM_N_CBR, packet, sizeof(packet));
+}
+
+/* Five bits in the first byte, seven in each that follows; Exp says one follows. */
+void ptm_cyc(struct ptm *p, uint64_t cycles)
+{
+	uint8_t packet[10];
+	unsigned int n = 0;
+
+	packet[n++] = (cycles & 0x1f) << 3 | (cycles >> 5 ? 0x04 : 0) | 0x03;
+	cycles >>= 5;
+	while (cycles) {
+		packet[n++] = (cycles & 0x7f) << 1 | (cycles >> 7 ? 0x01 : 0);
+		cycles >>= 7;
+	}
+	emit(p, PTM_N_CYC, packet, n);
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* PSB+ and the end of an overflow: where a decoder finds its feet (again). */
+#include "state.h"
+
+/*
+ * SDM, Intel PT, "PSB+": the state a decoder needs to start here. @ip is the
+ * next instruction; it and MODE.Exec are present while PacketEn only.
+ */
+void ptm_psb_plus(struct ptm *p, uint64_t ip)
+{
+	ptm_group(p);
+
+	p->byte_cnt = 0;
+	p->psb_forced = false;
+	ptm_psb(p);
+
+	/* A decoder that starts here knows none of these. */
+	p->last_ip = 0;
+	p->ip_full = true;
+	p->ret_n = 0;
+	p->mode_sent = -1;
+
+	ptm_time_start(p);
+	if (p->context_en && (p->ctl & CTL_OS))
+		ptm_pip(p);
+	ptm_cbr(p);
+	if (p->packet_en) {
+		ptm_mode_exec(p);
+		ptm_fup(p, ip);
+	}
+	ptm_psbend(p);
+}
+
+/*
+ * SDM, Intel PT, "Internal Buffer Overflow": OVF, then FUP where packet
+ * generation resumes, or TIP.PGE when it will. A PIP, MODE.Exec or PSB that
+ * was lost is made good by a PSB+; the timing packets by TSC and TMA.
+ */
+void ptm_overflow_end(struct ptm *p, uint64_t ip)
+{
+	p->overflow = false;
+	p->drop_left = 0;
+	p->tnt = 0;
+	p->tnt_n = 0;
+	p->ret_n = 0;
+	p->ip_full = true;
+
+	if (p->ctl & CTL_CYC_EN)
+		ptm_cyc_upto(p, ptm_now(p));
+	ptm_ovf(p);
+	if (p->packet_en)
+		ptm_fup(p, ip);
+	else
+		p->mode_sent = -1;
+
+	if (p->psb_forced)
+		ptm_psb_plus(p, ip);
+	else
+		ptm_time_start(p);
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The inside of one struct ptm, shared by the files of the model only.
+ *
+ * A packet always leaves through ptm_output() in one piece. Packets that
+ * belong to one event (FUP, PIP, MODE.Exec, TIP) form a group; nothing else
+ * may come between them, so PSB+, MTC and the end of an overflow are placed
+ * between groups only, by ptm_branch(), ptm_cr3_write() and the MSR writes.
+ */
+#ifndef PTM_STATE_H
+#define PTM_STATE_H
+
+#include "bench.h"
+#include "ptm.h"
+
+/* IA32_RTIT_CTL */
+#define CTL_TRACE_EN	(1ULL << 0)
+#define CTL_CYC_EN	(1ULL << 1)
+#define CTL_OS		(1ULL << 2)
+#define CTL_USER	(1ULL << 3)
+#define CTL_CR3_FILTER	(1ULL << 7)
+#define CTL_TOPA	(1ULL << 8)
+#define CTL_MTC_EN	(1ULL << 9)
+#define CTL_TSC_EN	(1ULL << 10)
+#define CTL_DIS_RETC	(1ULL << 11)
+#define CTL_BRANCH_EN	(1ULL << 13)
+#define CTL_MTC_FREQ	14
+#define CTL_CYC_THRESH	19
+#define CTL_PSB_FREQ	24
+#define CTL_ADDR_CFG(n)	(32 + 4 * (n))
+#define CTL_FIELD	0xfULL
+
+/* IA32_RTIT_STATUS */
+#define STATUS_FILTER_EN	(1ULL << 0)
+#define STATUS_CONTEXT_EN	(1ULL << 1)
+#define STATUS_TRIGGER_EN	(1ULL << 2)
+#define STATUS_ERROR		(1ULL << 4)
+#define STATUS_STOPPED		(1ULL << 5)
+#define STATUS_BYTE_CNT		32
+#define STATUS_BYTE_CNT_MAX	0x1ffffULL
+
+/* CPUID.(14H,0):EBX and ECX */
+#define CAP_CR3_FILTER	(1U << 0)
+#define CAP_PSB_CYC	(1U << 1)
+#define CAP_IP_FILTER	(1U << 2)	/* and MSRs that survive a warm reset */
+#define CAP_MTC		(1U << 3)
+#define OUT_TOPA	(1U << 0)
+#define OUT_TOPA_MULTI	(1U << 1)
+#define OUT_SINGLE	(1U << 2)
+
+#define MSR_RTIT_OUTPUT_BASE	0x560
+#define MSR_RTIT_OUTPUT_MASK	0x561
+#define MSR_RTIT_CTL		0x570
+#define MSR_RTIT_STATUS		0x571
+#define MSR_RTIT_CR3_MATCH	0x572
+#define MSR_RTIT_ADDR0_A	0x580
+#define MAX_RANGES		4
+
+#define RET_STACK_DEPTH	64
+#define TNT_BITS	6	/* what one short TNT holds */
+#define STAGE_BYTES	128
+
+/* The architectural performance-monitoring unit, version 2. */
+#define PMU_GP		4
+#define PMU_FIXED	3
+struct pmu {
+	uint64_t gp[PMU_GP], evtsel[PMU_GP];
+	uint64_t fixed[PMU_FIXED], fixed_ctrl;
+	uint64_t global_status, global_ctrl;
+};
+
+struct ip_range {
+	uint64_t first, last;
+};
+
+struct ptm {
+	const struct ptm_profile *profile;
+	const struct ptm_ops *ops;
+	void *opaque;
+
+	/* The MSRs; out_mask without OutputOffset, which is region_off. */
+	uint64_t ctl, out_base, cr3_match, addr[2 * MAX_RANGES];
+	uint32_t out_mask;
+	bool error, stopped;
+	uint64_t byte_cnt;	/* bytes since the last PSB */
+
+	/* What follows from them and from the CPU's state ("Packet Enable Control"). */
+	bool trigger_en, context_en, filter_en, packet_en;
+	struct ptm_context ctx;
+	struct ip_range filter[MAX_RANGES], stop[MAX_RANGES];
+	unsigned int n_filter, n_stop;
+	uint64_t psb_period;
+
+	/* Flow */
+	uint64_t last_ip;
+	bool ip_full;		/* LastIP is not known to a decoder that starts here */
+	int mode_sent;		/* payload of the last MODE.Exec, -1: none that counts */
+	uint8_t tnt, tnt_n;
+	unsigned int ret_top, ret_n;
+	uint64_t ret_stack[RET_STACK_DEPTH];
+
+	/* Time */
+	uint64_t mtc_period_no, mtc_due;	/* last CTC >> MTCFreq; TSC of the next */
+	uint64_t cyc_from, tnt_tsc;	/* TSC of the last CYC, of the oldest TNT bit */
+	unsigned int stride_left;
+
+	/* Output; the region is the current ToPA entry's or the single range. */
+	bool region_ok;
+	uint64_t region_base, region_size;
+	uint64_t region_off;	/* includes what is staged */
+	uint64_t region_entry;	/* the ToPA entry */
+	bool early_pmi_sent;
+	unsigned int stage_n, stage_cap;
+	uint8_t stage[STAGE_BYTES];
+
+	/* Overflow on demand */
+	bool overflow;
+	uint64_t drop_left;
+	bool psb_forced;	/* the overflow took state that only PSB+ brings back */
+
+	struct pmu pmu;
+	bool bench;
+	uint64_t count[PTM_COUNTERS];
+};
+
+static inline void ptm_count(struct ptm *p, enum ptm_counter which)
+{
+	p->count[which]++;
+}
+
+/* output.c */
+void ptm_output(struct ptm *p, const uint8_t *bytes, unsigned int n);
+void ptm_output_start(struct ptm *p);	/* TraceEn was set: look at the first region */
+void ptm_output_flush(struct ptm *p);	/* every byte is in memory afterwards */
+void ptm_output_forget(struct ptm *p);	/* TraceEn is clear: the MSRs rule again */
+
+/* packet.c: each leaves TNT alone unless it says so */
+void ptm_tnt(struct ptm *p, bool taken);
+void ptm_tnt_flush(struct ptm *p);
+void ptm_group(struct ptm *p);	/* flush TNT, then the group's CYC */
+void ptm_tip(struct ptm *p, uint64_t ip);
+void ptm_pge(struct ptm *p, uint64_t ip);
+void ptm_pgd(struct ptm *p, uint64_t ip);
+void ptm_pgd_no_ip(struct ptm *p);
+void ptm_fup(struct ptm *p, uint64_t ip);
+void ptm_pip(struct ptm *p);
+void ptm_mode_exec(struct ptm *p);
+void ptm_mode_exec_if_changed(struct ptm *p);
+void ptm_psb(struct ptm *p);
+void ptm_psbend(struct ptm *p);
+void ptm_ovf(struct ptm *p);
+void ptm_stop(struct ptm *p);
+void ptm_tsc(struct ptm *p, uint64_t tsc);
+void ptm_tma(struct ptm *p, uint16_t ctc, uint16_t fast);
+void ptm_mtc(struct ptm *p, uint8_t ctc);
+void ptm_cbr(struct ptm *p);
+void ptm_cyc(struct ptm *p, uint64_t cycles);
+
+/* timing.c */
+uint64_t ptm_now(const struct ptm *p);
+void ptm_time_start(struct ptm *p);	/* TSC and TMA as enabled */
+void ptm_time_check(struct ptm *p);	/* an MTC, if one is due */
+void ptm_cyc_upto(struct ptm *p, uint64_t tsc);
+
+/* psb.c */
+void ptm_psb_plus(struct ptm *p, uint64_t ip);
+void ptm_overflow_end(struct ptm *p, uint64_t ip);
+
+/* flow.c */
+void ptm_trigger_off(struct ptm *p);	/* Error or Stopped: no packet any more */
+void ptm_enable(struct ptm *p, const struct ptm_context *ctx, uint64_t nlip);
+void ptm_disable(struct ptm *p, uint64_t clip);
+void ptm_warm_stop(struct ptm *p);	/* TraceEn goes without a WRMSR: no packet */
+
+/* msr.c */
+bool rtit_owns(const struct ptm *p, uint32_t msr);
+bool rtit_read(struct ptm *p, uint32_t msr, uint64_t *value);
+bool rtit_write(struct ptm *p, uint32_t msr, uint64_t value,
+		const struct ptm_context *ctx, uint64_t clip, uint64_t nlip);
+
+/* pmu.c */
+bool pmu_owns(uint32_t msr);
+bool pmu_read(const struct pmu *u, uint32_t msr, uint64_t *value);
+bool pmu_write(struct pmu *u, uint32_t msr, uint64_t value);
+bool pmu_rdpmc(const struct pmu *u, uint32_t ecx, uint64_t *value);
+void pmu_cpuid(uint32_t regs[4]);
+void ptm_topa_pmi(struct ptm *p);
+
+/* bench.c */
+bool bench_owns(uint32_t msr);
+bool bench_read(const struct ptm *p, uint32_t msr, uint64_t *value);
+bool bench_write(struct ptm *p, uint32_t msr, uint64_t value);
+
+#endif /* PTM_STATE_H */

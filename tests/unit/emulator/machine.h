@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A machine for the PT model: memory, a clock and a PMI line, and libipt's
+ * encoder as the judge of what the model wrote.
+ *
+ * cmocka wants these headers before its own.
+ */
+#ifndef MACHINE_H
+#define MACHINE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <intel-pt.h>
+
+#include "bench.h"
+#include "ptm.h"
+
+/* IA32_RTIT_* as the SDM numbers them, apart from the model's own header. */
+#define OUTPUT_BASE	0x560
+#define OUTPUT_MASK	0x561
+#define CTL		0x570
+#define STATUS		0x571
+#define CR3_MATCH	0x572
+#define ADDR0_A		0x580
+#define ADDR0_B		0x581
+#define ADDR1_A		0x582
+#define ADDR1_B		0x583
+#define GLOBAL_STATUS	0x38e
+#define GLOBAL_OVF_CTRL	0x390
+
+#define BIT(n)		(1ULL << (n))
+#define TRACE_EN	BIT(0)
+#define CYC_EN		BIT(1)
+#define OS		BIT(2)
+#define USER		BIT(3)
+#define CR3_FILTER	BIT(7)
+#define TOPA		BIT(8)
+#define MTC_EN		BIT(9)
+#define TSC_EN		BIT(10)
+#define DIS_RETC	BIT(11)
+#define BRANCH_EN	BIT(13)
+#define MTC_FREQ(n)	((uint64_t)(n) << 14)
+#define CYC_THRESH(n)	((uint64_t)(n) << 19)
+#define PSB_FREQ(n)	((uint64_t)(n) << 24)
+#define ADDR_CFG(i, v)	((uint64_t)(v) << (32 + 4 * (i)))
+
+#define S_FILTER_EN	BIT(0)
+#define S_CONTEXT_EN	BIT(1)
+#define S_TRIGGER_EN	BIT(2)
+#define S_ERROR		BIT(4)
+#define S_STOPPED	BIT(5)
+#define S_BYTES(v)	((v) >> 32 & 0x1ffff)
+
+#define E_END	BIT(0)
+#define E_INT	BIT(2)
+#define E_STOP	BIT(4)
+#define E_SIZE(n)	((uint64_t)(n) << 6)	/* 4K << n */
+
+#define RAM_SIZE	(4U << 20)
+#define OUT_AT		(1U << 20)	/* default single range: 1 MiB here */
+#define OUT_SIZE	(1U << 20)
+#define TABLE_AT	0x10000
+
+/* Where the traced code stands, all in one 64K block. */
+#define KERN	0xffffffff81000000ULL
+
+struct machine {
+	struct ptm *ptm;
+	uint8_t *ram;
+	uint8_t *tee;		/* every byte written to RAM by the model, in order */
+	size_t tee_n, tee_room, mark;
+	uint64_t tsc, tsc_step;
+	unsigned int pmis;
+	size_t tee_at_pmi;	/* bytes in RAM when the last PMI came */
+	unsigned int writes;
+};
+
+extern const struct ptm_context kernel_ctx, user_ctx, user32_ctx, smm_ctx;
+
+struct machine *machine_new(const struct ptm_profile *profile);
+void machine_free(struct machine *m);
+
+/* cmocka fixtures: *state becomes a machine of the default profile. */
+int machine_setup(void **state);
+int machine_teardown(void **state);
+
+/* WRMSR and RDMSR in the kernel, at KERN; these must not raise #GP. */
+void wr(struct machine *m, uint32_t msr, uint64_t value);
+uint64_t rd(struct machine *m, uint32_t msr);
+bool wr_faults(struct machine *m, uint32_t msr, uint64_t value);
+bool rd_faults(struct machine *m, uint32_t msr);
+
+void single_range(struct machine *m, uint64_t base, uint64_t size);
+/* TraceEn | @ctl with PacketByteCnt 0; the WRMSR's next instruction is @nlip. */
+void start_at(struct machine *m, uint64_t ctl, const struct ptm_context *ctx, uint64_t nlip);
+void start(struct machine *m, uint64_t ctl);
+void stop(struct machine *m);
+
+void branch(struct machine *m, enum ptm_branch_kind kind, uint64_t from, uint64_t next,
+	    uint64_t to);
+void far_to(struct machine *m, enum ptm_branch_kind kind, const struct ptm_context *ctx,
+	    uint64_t from, uint64_t to);
+
+void put64(struct machine *m, uint64_t at, uint64_t value);
+uint64_t counter(struct machine *m, enum ptm_counter which);
+
+/* The next expect() looks at what is written from here on. */
+void mark(struct machine *m);
+/* All that was written since mark() is, byte for byte, these packets as libipt encodes them. */
+void expect(struct machine *m, const struct pt_packet *packets, size_t n);
+#define EXPECT(m, ...) do { \
+	const struct pt_packet expected_[] = { __VA_ARGS__ }; \
+	expect(m, expected_, sizeof(expected_) / sizeof(expected_[0])); \
+} while (0)
+#define EXPECT_NOTHING(m) expect(m, NULL, 0)
+
+#define P_PSB		{ .type = ppt_psb }
+#define P_PSBEND	{ .type = ppt_psbend }
+#define P_OVF		{ .type = ppt_ovf }
+#define P_STOP		{ .type = ppt_stop }
+#define P_TNT(n, bits)	{ .type = ppt_tnt_8, .payload.tnt = { (n), (bits) } }
+#define P_IP(t, c, a)	{ .type = (t), .payload.ip = { (c), (a) } }
+/* With all of the IP, and with its low 16 bits. */
+#define P_TIP(a)	P_IP(ppt_tip, pt_ipc_sext_48, a)
+#define P_TIP16(a)	P_IP(ppt_tip, pt_ipc_update_16, a)
+#define P_PGE(a)	P_IP(ppt_tip_pge, pt_ipc_sext_48, a)
+#define P_PGE16(a)	P_IP(ppt_tip_pge, pt_ipc_update_16, a)
+#define P_PGD16(a)	P_IP(ppt_tip_pgd, pt_ipc_update_16, a)
+#define P_PGD_NO_IP	P_IP(ppt_tip_pgd, pt_ipc_suppressed, 0)
+#define P_FUP(a)	P_IP(ppt_fup, pt_ipc_sext_48, a)
+#define P_FUP16(a)	P_IP(ppt_fup, pt_ipc_update_16, a)
+#define P_PIP(c)	{ .type = ppt_pip, .payload.pip = { .cr3 = (c) } }
+#define P_MODE(l, d)	{ .type = ppt_mode, \
+	.payload.mode = { pt_mol_exec, { .exec = { (l), (d) } } } }
+#define P_MODE64	P_MODE(1, 0)
+#define P_TSC(v)	{ .type = ppt_tsc, .payload.tsc = { (v) } }
+#define P_TMA(c, f)	{ .type = ppt_tma, .payload.tma = { (c), (f) } }
+#define P_MTC(c)	{ .type = ppt_mtc, .payload.mtc = { (c) } }
+#define P_CBR(r)	{ .type = ppt_cbr, .payload.cbr = { (r) } }
+#define P_CYC(v)	{ .type = ppt_cyc, .payload.cyc = { (v) } }
+
+#define CBR_RATIO	0x20	/* of the default profile */
+
+#endif /* MACHINE_H */

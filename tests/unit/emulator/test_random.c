@@ -1,0 +1,761 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Random programs through the model and back through libipt's instruction
+ * flow decoder: what it decodes must be what was executed, instruction for
+ * instruction. The seeds are fixed.
+ *
+ * The program is real x86-64 code in memory, in two user and two kernel areas;
+ * an executor that knows only its own table of instructions walks it, makes
+ * the choices (branches, returns, events, CR3 loads, WRMSR) and keeps its own
+ * account of when trace is on, from the SDM's words and not from the model.
+ *
+ * A loop that makes no packet is ambiguous in any trace; so direct JMPs lead
+ * forward only and direct CALLs to later functions.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine.h"
+
+#define AREA_SIZE	0x10000U
+#define AREAS		4
+#define FUNCTIONS	24	/* in each area */
+#define BLOCKS		12	/* in each function */
+#define DEPTH		96	/* of a stack; more than the CPU's 64 */
+#define FRAMES		8
+#define TOPA_TABLE	TABLE_AT
+
+enum kind {
+	PLAIN, JCC, JMP, CALL, CALL_NEXT, CALL_IND, JMP_IND, RETURN, SYSCALL, SYSRET, IRET,
+	INT_N, MOV_CR3, WRMSR,
+};
+
+struct insn {
+	enum kind kind;
+	uint8_t len;
+	uint64_t target;
+};
+
+static const uint64_t area_base[AREAS] = {
+	0x0000000000400000ULL, 0x00007ffff7dd0000ULL,
+	0xffffffff81000000ULL, 0xffffffffa0000000ULL,
+};
+
+struct program {
+	uint8_t code[AREAS][AREA_SIZE];
+	struct insn insn[AREAS][AREA_SIZE];
+	uint64_t block[AREAS][FUNCTIONS][BLOCKS];
+	uint64_t end[AREAS][FUNCTIONS];
+};
+
+struct call_stack {
+	uint64_t ret[DEPTH];
+	unsigned int n;
+};
+
+struct frame {
+	uint64_t ip;
+	uint8_t cpl;
+};
+
+struct window {
+	size_t byte, insn, overflow;	/* where it starts in each of the lists */
+};
+
+struct run {
+	struct machine *m;
+	struct program *prog;
+	uint64_t rng;
+
+	uint64_t ip;
+	struct ptm_context ctx;
+	struct call_stack stack[2];	/* user, kernel */
+	struct frame frame[FRAMES];
+	unsigned int frames;
+
+	/* The executor's own account of the enables. */
+	uint64_t ctl, cr3_match, range[2];
+	bool filter_en;
+	bool overflows;		/* wanted at all */
+	bool dropping;
+	uint64_t ovfs;
+
+	uint64_t *log;
+	size_t log_n, log_room;
+	size_t *resume;			/* log index after each overflow */
+	size_t resume_n;
+	struct window *window;
+	size_t windows;
+	size_t branches, events, enables, compared;
+};
+
+static uint32_t any(struct run *r)
+{
+	/* xorshift64* */
+	r->rng ^= r->rng >> 12;
+	r->rng ^= r->rng << 25;
+	r->rng ^= r->rng >> 27;
+	return r->rng * 0x2545f4914f6cdd1dULL >> 32;
+}
+
+static uint32_t below(struct run *r, uint32_t n)
+{
+	return (uint64_t)any(r) * n >> 32;
+}
+
+static bool one_in(struct run *r, uint32_t n)
+{
+	return below(r, n) == 0;
+}
+
+/* The program */
+
+struct emitter {
+	struct program *prog;
+	unsigned int area;
+	uint32_t at;
+};
+
+static uint64_t here(const struct emitter *e)
+{
+	return area_base[e->area] + e->at;
+}
+
+static struct insn *put(struct emitter *e, enum kind kind, const char *bytes, unsigned int len)
+{
+	struct insn *insn = &e->prog->insn[e->area][e->at];
+
+	assert_true(e->at + len <= AREA_SIZE);
+	memcpy(&e->prog->code[e->area][e->at], bytes, len);
+	*insn = (struct insn){ .kind = kind, .len = len };
+	e->at += len;
+	return insn;
+}
+
+/* The displacement is filled in when all blocks have their place. */
+static void put_rel32(struct emitter *e, enum kind kind, const char *opcode, unsigned int n)
+{
+	char bytes[8] = { 0 };
+
+	memcpy(bytes, opcode, n);
+	put(e, kind, bytes, n + 4);
+}
+
+static void put_block(struct run *r, struct emitter *e, bool kernel, bool last)
+{
+	static const char *const plain[] = { "\x90", "\x48\x89\xc3", "\x0f\x1f\x00" };
+	static const unsigned int plain_len[] = { 1, 3, 3 };
+	uint32_t pick;
+
+	for (unsigned int n = below(r, 4); n--;) {
+		unsigned int i = below(r, 3);
+
+		put(e, PLAIN, plain[i], plain_len[i]);
+	}
+	if (kernel && one_in(r, 8)) {
+		put(e, WRMSR, "\x0f\x30", 2);
+	} else if (kernel && !last && one_in(r, 16)) {
+		put(e, MOV_CR3, "\x0f\x22\xd8", 3);
+		/*
+		 * libipt takes a TIP.PGD without IP that follows a PIP at once for the
+		 * MOV CR3's own, though it may be of an IRET behind it.
+		 */
+		put_rel32(e, JCC, "\x0f\x85", 2);
+		return;
+	}
+
+	pick = last ? 90 + below(r, 10) : below(r, 100);
+	if (pick < 45)
+		put_rel32(e, JCC, one_in(r, 2) ? "\x0f\x84" : "\x0f\x8c", 2);
+	else if (pick < 50)
+		put_rel32(e, JMP, "\xe9", 1);
+	else if (pick < 64)
+		put_rel32(e, CALL, "\xe8", 1);
+	else if (pick < 66)
+		put(e, CALL_NEXT, "\xe8\0\0\0\0", 5);
+	else if (pick < 72)
+		put(e, CALL_IND, "\xff\xd0", 2);
+	else if (pick < 76)
+		put(e, JMP_IND, "\xff\xe0", 2);
+	else if (pick < 78)
+		put(e, INT_N, "\xcd\x80", 2);
+	else if (pick < 83 && kernel)
+		put(e, IRET, "\x48\xcf", 2);
+	else if (pick < 85 && kernel)
+		put(e, SYSRET, "\x48\x0f\x07", 3);
+	else if (pick < 82)
+		put(e, SYSCALL, "\x0f\x05", 2);
+	else
+		put(e, RETURN, "\xc3", 1);
+}
+
+static void fix_targets(struct run *r, unsigned int area)
+{
+	struct program *p = r->prog;
+
+	for (unsigned int f = 0; f < FUNCTIONS; f++) {
+		uint64_t ip = p->block[area][f][0];
+
+		while (ip < p->end[area][f]) {
+			uint32_t at = ip - area_base[area];
+			struct insn *insn = &p->insn[area][at];
+			unsigned int b, later = 0;
+			int32_t rel;
+
+			ip += insn->len;
+			if (insn->kind != JCC && insn->kind != JMP && insn->kind != CALL)
+				continue;
+
+			while (later < BLOCKS && p->block[area][f][later] < ip)
+				later++;
+			if (insn->kind == JCC) {
+				insn->target = p->block[area][f][below(r, BLOCKS)];
+			} else if (insn->kind == JMP) {
+				b = later < BLOCKS ? later + below(r, BLOCKS - later) : BLOCKS;
+				/* At the very end there is no later block: to the next instruction. */
+				insn->target = b < BLOCKS ? p->block[area][f][b] : ip;
+			} else {
+				b = f + 1 < FUNCTIONS ? f + 1 + below(r, FUNCTIONS - f - 1) : f;
+				/* The last function calls its next instruction. */
+				insn->target = b > f ? p->block[area][b][0] : ip;
+			}
+			rel = insn->target - ip;
+			memcpy(&p->code[area][at + insn->len - 4], &rel, 4);
+		}
+	}
+}
+
+static void make_program(struct run *r)
+{
+	struct program *p = calloc(1, sizeof(*p));
+
+	assert_non_null(p);
+	r->prog = p;
+	for (unsigned int area = 0; area < AREAS; area++) {
+		struct emitter e = { p, area, 0x40 };
+
+		for (unsigned int f = 0; f < FUNCTIONS; f++) {
+			for (unsigned int b = 0; b < BLOCKS; b++) {
+				p->block[area][f][b] = here(&e);
+				put_block(r, &e, area >= 2, b == BLOCKS - 1);
+			}
+			p->end[area][f] = here(&e);
+			e.at += below(r, 600);	/* nothing ever goes there */
+		}
+		fix_targets(r, area);
+	}
+}
+
+static int area_of(uint64_t ip)
+{
+	for (int area = 0; area < AREAS; area++)
+		if (ip - area_base[area] < AREA_SIZE)
+			return area;
+	return -1;
+}
+
+static uint64_t any_function(struct run *r, bool kernel)
+{
+	return r->prog->block[kernel * 2 + below(r, 2)][below(r, FUNCTIONS)][0];
+}
+
+static uint64_t any_block(struct run *r, bool kernel)
+{
+	return r->prog->block[kernel * 2 + below(r, 2)][below(r, FUNCTIONS)][below(r, BLOCKS)];
+}
+
+/* The executor's account of the enables */
+
+static bool context_en(const struct run *r)
+{
+	return (r->ctl & TRACE_EN) && (r->ctl & (r->ctx.cpl ? USER : OS)) &&
+	       (!(r->ctl & CR3_FILTER) || r->ctx.cr3 == r->cr3_match);
+}
+
+static void landed(struct run *r)
+{
+	r->filter_en = !(r->ctl & ADDR_CFG(0, 1)) ||
+		       (r->ip >= r->range[0] && r->ip <= r->range[1]);
+}
+
+static bool packet_en(const struct run *r)
+{
+	return context_en(r) && r->filter_en;
+}
+
+static void log_insn(struct run *r)
+{
+	if (r->log_n == r->log_room) {
+		r->log_room = 2 * r->log_room + 1024;
+		r->log = realloc(r->log, r->log_room * sizeof(*r->log));
+		assert_non_null(r->log);
+	}
+	r->log[r->log_n++] = r->ip;
+}
+
+/* After each call of the model: has the overflow come to its end there? */
+static void check_overflow(struct run *r)
+{
+	if (!r->dropping || counter(r->m, PTM_N_OVF) == r->ovfs)
+		return;
+
+	r->dropping = false;
+	r->ovfs++;
+	r->resume = realloc(r->resume, (r->resume_n + 1) * sizeof(*r->resume));
+	assert_non_null(r->resume);
+	r->resume[r->resume_n++] = r->log_n;
+}
+
+static void near(struct run *r, enum ptm_branch_kind kind, uint64_t next, uint64_t to)
+{
+	uint64_t from = r->ip;
+
+	r->branches++;
+	r->ip = to;
+	if (ptm_tracing(r->m->ptm))
+		ptm_branch(r->m->ptm, kind, NULL, from, next, to);
+	if (kind != PTM_JCC_NOT_TAKEN)
+		landed(r);
+	check_overflow(r);
+}
+
+static void far(struct run *r, enum ptm_branch_kind kind, uint64_t next, uint8_t cpl, uint64_t to)
+{
+	uint64_t from = r->ip;
+
+	r->branches++;
+	r->ctx.cpl = cpl;
+	r->ip = to;
+	ptm_branch(r->m->ptm, kind, &r->ctx, from, next, to);
+	landed(r);
+	check_overflow(r);
+}
+
+static void event(struct run *r)
+{
+	if (r->frames == FRAMES)
+		return;
+	r->events++;
+	r->frame[r->frames++] = (struct frame){ r->ip, r->ctx.cpl };
+	far(r, PTM_EVENT, r->ip, 0, any_function(r, true));
+}
+
+static void leave_kernel(struct run *r, uint64_t next, bool to_user)
+{
+	struct frame frame = { any_block(r, false), 3 };
+
+	while (r->frames) {
+		frame = r->frame[--r->frames];
+		if (!to_user || frame.cpl)
+			break;
+		frame = (struct frame){ any_block(r, false), 3 };
+	}
+	far(r, PTM_FAR, next, frame.cpl, frame.ip);
+}
+
+static void push_call(struct call_stack *s, uint64_t next)
+{
+	if (s->n == DEPTH) {
+		memmove(s->ret, s->ret + 1, (DEPTH - 1) * sizeof(s->ret[0]));
+		s->n--;
+	}
+	s->ret[s->n++] = next;
+}
+
+static void ret(struct run *r, uint64_t next)
+{
+	struct call_stack *s = &r->stack[!r->ctx.cpl];
+	uint64_t to;
+
+	to = s->n ? s->ret[--s->n] : any_block(r, !r->ctx.cpl);
+	if (one_in(r, 30))		/* retpoline, longjmp: not where the CALL said */
+		to = any_block(r, !r->ctx.cpl);
+	else if (one_in(r, 60) && s->n)	/* a frame left out */
+		to = s->ret[--s->n];
+	near(r, PTM_RET, next, to);
+}
+
+/* Regions of 4K and 8K, some with INT, in one or two tables that lead around. */
+static void choose_output(struct run *r)
+{
+	struct machine *m = r->m;
+	uint64_t at = OUT_AT;
+	unsigned int n = 1 + below(r, 5);
+
+	if (one_in(r, 4)) {
+		single_range(m, OUT_AT, 128ULL << below(r, 8));
+		r->ctl &= ~TOPA;
+		return;
+	}
+
+	for (unsigned int i = 0; i < n; i++) {
+		unsigned int size = one_in(r, 4);
+
+		put64(m, TOPA_TABLE + 8 * i, at | E_SIZE(size) | (one_in(r, 2) ? E_INT : 0));
+		at += 0x4000;
+	}
+	put64(m, TOPA_TABLE + 8 * n, (TOPA_TABLE + 0x1000) | E_END);
+	put64(m, TOPA_TABLE + 0x1000, at);
+	put64(m, TOPA_TABLE + 0x1008, TOPA_TABLE | E_END);
+	wr(m, OUTPUT_BASE, TOPA_TABLE);
+	wr(m, OUTPUT_MASK, (uint64_t)below(r, 4096) << 32 | 0x7f);
+	r->ctl |= TOPA;
+}
+
+static void choose_config(struct run *r)
+{
+	static const uint64_t who[] = { OS | USER, USER, OS };
+	static const unsigned int mtc[] = { 0, 3, 6, 9 };
+	unsigned int area = below(r, AREAS), f = below(r, FUNCTIONS), g = below(r, FUNCTIONS);
+
+	r->ctl = BRANCH_EN | who[below(r, 3)] | PSB_FREQ(below(r, 3));
+	if (one_in(r, 4))
+		r->ctl |= DIS_RETC;
+	if (one_in(r, 2))
+		r->ctl |= TSC_EN;
+	if ((r->ctl & TSC_EN) && one_in(r, 2))
+		r->ctl |= MTC_EN | MTC_FREQ(mtc[below(r, 4)]);
+	if (one_in(r, 3))
+		r->ctl |= CYC_EN | CYC_THRESH(below(r, 13));
+	if (one_in(r, 4))
+		r->ctl |= CR3_FILTER;
+	if (one_in(r, 4)) {
+		r->ctl |= ADDR_CFG(0, 1);
+		r->range[0] = r->prog->block[area][f < g ? f : g][0];
+		r->range[1] = r->prog->end[area][f < g ? g : f] - 1;
+		wr(r->m, ADDR0_A, r->range[0]);
+		wr(r->m, ADDR0_B, r->range[1]);
+	}
+	r->cr3_match = (1 + below(r, 3)) << 12;
+	wr(r->m, CR3_MATCH, r->cr3_match);
+}
+
+static void new_window(struct run *r)
+{
+	struct window w = { r->m->tee_n, r->log_n, r->resume_n };
+
+	r->window = realloc(r->window, (r->windows + 1) * sizeof(w));
+	assert_non_null(r->window);
+	r->window[r->windows++] = w;
+}
+
+/* At a WRMSR of the program; true: it stopped tracing, so it is not in the trace. */
+static bool wrmsr(struct run *r, uint64_t next)
+{
+	struct machine *m = r->m;
+
+	if (r->ctl & TRACE_EN) {
+		if (one_in(r, 200)) {
+			assert_true(ptm_wrmsr(m->ptm, CTL, 0, &r->ctx, r->ip, next));
+			r->ctl &= ~TRACE_EN;
+			check_overflow(r);
+			return true;
+		}
+		if (r->overflows && one_in(r, 50)) {
+			wr(m, MSR_PTM_BENCH_DROP, 1 + below(r, 100));
+			r->dropping = true;
+		}
+		return false;
+	}
+
+	if (one_in(r, 2))
+		return false;
+
+	/* A new window, or the old one goes on as it was. */
+	if (!r->windows || one_in(r, 2)) {
+		choose_config(r);
+		choose_output(r);
+		wr(m, STATUS, 0);
+		new_window(r);
+	}
+	r->enables++;
+	r->ctl |= TRACE_EN;
+	assert_true(ptm_wrmsr(m->ptm, CTL, r->ctl, &r->ctx, r->ip, next));
+	return false;
+}
+
+static void step(struct run *r)
+{
+	const struct insn *insn;
+	uint64_t next;
+	int area;
+	bool kernel;
+
+	r->m->tsc += below(r, 8);
+	if (one_in(r, 20000))
+		r->m->tsc += any(r) >> 8;	/* asleep */
+
+	if (one_in(r, 150))
+		event(r);
+
+	area = area_of(r->ip);
+	assert_int_not_equal(area, -1);
+	insn = &r->prog->insn[area][r->ip - area_base[area]];
+	assert_int_not_equal(insn->len, 0);
+	next = r->ip + insn->len;
+	kernel = !r->ctx.cpl;
+
+	if (insn->kind == INT_N) {
+		/* FUP holds its own address: for a decoder it has not run. */
+		if (r->frames == FRAMES)
+			r->frames = 0;
+		r->frame[r->frames++] = (struct frame){ next, r->ctx.cpl };
+		r->events++;
+		far(r, PTM_EVENT, next, 0, any_function(r, true));
+		return;
+	}
+	if (insn->kind == WRMSR) {
+		bool was = packet_en(r), traced = r->ctl & TRACE_EN;
+
+		if (!wrmsr(r, next) && was)
+			log_insn(r);
+		r->ip = next;
+		if (!traced)
+			landed(r);
+		return;
+	}
+
+	if (packet_en(r))
+		log_insn(r);
+
+	switch (insn->kind) {
+	case PLAIN:
+		r->ip = next;
+		break;
+	case JCC:
+		if (one_in(r, 2))
+			near(r, PTM_JCC_TAKEN, next, insn->target);
+		else
+			near(r, PTM_JCC_NOT_TAKEN, next, next);
+		break;
+	case JMP:
+		near(r, PTM_JMP, next, insn->target);
+		break;
+	case CALL:
+	case CALL_NEXT:
+		push_call(&r->stack[kernel], next);
+		near(r, PTM_CALL, next, insn->kind == CALL ? insn->target : next);
+		break;
+	case CALL_IND:
+		push_call(&r->stack[kernel], next);
+		near(r, PTM_CALL_INDIRECT, next, any_function(r, kernel));
+		break;
+	case JMP_IND:
+		near(r, PTM_JMP_INDIRECT, next, any_block(r, kernel));
+		break;
+	case RETURN:
+		ret(r, next);
+		break;
+	case SYSCALL:
+		if (r->frames == FRAMES)
+			r->frames = 0;
+		r->frame[r->frames++] = (struct frame){ next, 3 };
+		far(r, PTM_FAR, next, 0, any_function(r, true));
+		break;
+	case SYSRET:
+		leave_kernel(r, next, true);
+		break;
+	case IRET:
+		leave_kernel(r, next, false);
+		break;
+	case MOV_CR3:
+		r->ctx.cr3 = (1 + below(r, 3)) << 12;
+		r->ip = next;
+		ptm_cr3_write(r->m->ptm, &r->ctx, next);
+		check_overflow(r);
+		break;
+	default:
+		fail_msg("instruction of unknown kind");
+	}
+}
+
+/* The way back */
+
+static int read_code(uint8_t *buffer, size_t size, const struct pt_asid *asid, uint64_t ip,
+		     void *context)
+{
+	const struct program *p = context;
+	int area = area_of(ip);
+	size_t room;
+
+	(void)asid;
+	if (area < 0)
+		return -pte_nomap;
+	room = area_base[area] + AREA_SIZE - ip;
+	if (size > room)
+		size = room;
+	memcpy(buffer, &p->code[area][ip - area_base[area]], size);
+	return size;
+}
+
+/* Decodes bytes @from to @to; must find log entries @at to @end and overflows from @overflow. */
+static void decode(struct run *r, size_t from, size_t to, size_t at, size_t end, size_t overflow)
+{
+	struct pt_insn_decoder *decoder;
+	struct pt_image *image;
+	struct pt_config config;
+	int status;
+
+	pt_config_init(&config);
+	config.begin = r->m->tee + from;
+	config.end = r->m->tee + to;
+	decoder = pt_insn_alloc_decoder(&config);
+	assert_non_null(decoder);
+	image = pt_image_alloc(NULL);
+	assert_non_null(image);
+	assert_int_equal(pt_image_set_callback(image, read_code, r->prog), 0);
+	assert_int_equal(pt_insn_set_image(decoder, image), 0);
+
+	status = pt_insn_sync_set(decoder, 0);
+	assert_true(status >= 0);
+	for (;;) {
+		struct pt_insn insn;
+		uint64_t offset = 0;
+
+		while (status >= 0 && (status & pts_event_pending)) {
+			struct pt_event ev;
+
+			status = pt_insn_event(decoder, &ev, sizeof(ev));
+			if (status >= 0 && ev.type == ptev_overflow) {
+				assert_true(overflow < r->resume_n);
+				assert_true(at <= r->resume[overflow]);
+				at = r->resume[overflow++];
+			}
+		}
+		if (status >= 0 && !(status & pts_eos))
+			status = pt_insn_next(decoder, &insn, sizeof(insn));
+		else if (status >= 0)
+			break;
+		if (status == -pte_eos)
+			break;
+		pt_insn_get_offset(decoder, &offset);
+		if (status < 0)
+			fail_msg("%s at byte %llu of %zu, instruction %zu of %zu",
+				 pt_errstr(pt_errcode(status)), (unsigned long long)offset,
+				 to - from, at, end);
+		if (at >= end || insn.ip != r->log[at])
+			fail_msg("byte %llu: decoded %llx, executed %llx (instruction %zu of %zu)",
+				 (unsigned long long)offset, (unsigned long long)insn.ip,
+				 (unsigned long long)(at < end ? r->log[at] : 0), at, end);
+		at++;
+		r->compared++;
+	}
+	if (at != end)
+		fail_msg("decoded up to instruction %zu of %zu", at, end);
+
+	pt_insn_free_decoder(decoder);
+	pt_image_free(image);
+}
+
+static void run_for(struct run *r, uint64_t seed, size_t branches, bool overflows)
+{
+	memset(r, 0, sizeof(*r));
+	r->m = machine_new(ptm_profile_at(0));
+	r->m->tsc = 1000000;
+	r->rng = seed;
+	r->overflows = overflows;
+	make_program(r);
+	r->ctx = (struct ptm_context){ .cr3 = 0x1000, .cs_l = true };
+	r->ip = any_function(r, true);
+
+	while (r->branches < branches)
+		step(r);
+	while (r->ctl & TRACE_EN)
+		step(r);
+}
+
+static void end_run(struct run *r)
+{
+	machine_free(r->m);
+	free(r->prog);
+	free(r->log);
+	free(r->resume);
+	free(r->window);
+}
+
+/* Nothing of the above is worth much if a run does not get around. */
+static void assert_variety(const struct run *r, size_t branches)
+{
+	struct machine *m = r->m;
+
+	print_message("seed run: %zu branches, %zu events, %zu windows, %zu enables, "
+		      "%zu overflows, %zu instructions traced, %zu bytes, %u PMIs\n",
+		      r->branches, r->events, r->windows, r->enables, r->resume_n, r->log_n,
+		      m->tee_n, m->pmis);
+	assert_true(r->log_n > branches / 2);
+	assert_true(r->windows > 20);
+	assert_true(r->enables > r->windows);
+	assert_int_equal(r->resume_n > 50, r->overflows);
+	assert_true(m->pmis > 5);
+	assert_true(counter(m, PTM_N_MTC) > 100);
+	assert_true(counter(m, PTM_N_CYC) > 100);
+	assert_true(counter(m, PTM_N_PIP) > 100);
+	assert_true(counter(m, PTM_N_PGE) > counter(m, PTM_N_PSB));
+	assert_int_equal(counter(m, PTM_N_ERRORS), 0);
+	assert_int_equal(counter(m, PTM_N_BYTES), m->tee_n);
+}
+
+static void assert_compared(const struct run *r)
+{
+	print_message("          %zu instructions decoded, equal to those executed\n",
+		      r->compared);
+	if (r->overflows)
+		assert_true(r->compared > r->log_n / 10 * 8);	/* the rest was lost */
+	else
+		assert_int_equal(r->compared, r->log_n);
+}
+
+#define BRANCHES	1500000
+
+static void whole_stream(void **state)
+{
+	struct run r;
+
+	(void)state;
+	run_for(&r, 0x5eed0001, BRANCHES, false);
+	assert_variety(&r, BRANCHES);
+	decode(&r, 0, r.m->tee_n, 0, r.log_n, 0);
+	assert_compared(&r);
+	end_run(&r);
+}
+
+static void each_window_on_its_own(void **state)
+{
+	struct run r;
+
+	(void)state;
+	run_for(&r, 0x5eed0002, BRANCHES, true);
+	assert_variety(&r, BRANCHES);
+	for (size_t i = 0; i < r.windows; i++) {
+		const struct window *w = &r.window[i];
+		bool last = i + 1 == r.windows;
+
+		decode(&r, w->byte, last ? r.m->tee_n : w[1].byte, w->insn,
+		       last ? r.log_n : w[1].insn, w->overflow);
+	}
+	assert_compared(&r);
+	end_run(&r);
+}
+
+static void many_small_programs(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 30; seed++) {
+		struct run r;
+
+		run_for(&r, seed * 0x9e3779b97f4a7c15ULL, 10000, seed & 1);
+		if (r.windows)
+			decode(&r, 0, r.m->tee_n, 0, r.log_n, 0);
+		end_run(&r);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(whole_stream), cmocka_unit_test(each_window_on_its_own),
+		cmocka_unit_test(many_small_programs),
+	};
+
+	return cmocka_run_group_tests_name("random", tests, NULL, NULL);
+}
