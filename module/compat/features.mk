@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-2.0
+# What the headers of this build have. Stable trees take API changes over, so
+# the version says nothing; the headers are asked. A pattern may not contain a
+# comma or a parenthesis (make would split on them): "." stands for one.
+
+auxt_has = $(if $(shell grep -m1 -E '$(2)' $(srctree)/$(1) 2>/dev/null),y)
+
+# The first question must be answered with yes: else the probing itself is broken.
+ifneq ($(call auxt_has,include/linux/mm.h,vm_insert_page),y)
+$(error auxtrace: cannot read $(srctree)/include/linux/mm.h)
+endif
+
+ccflags-$(call auxt_has,include/linux/mm.h,vma_set_file) += -DAUXT_HAVE_VMA_SET_FILE
+ccflags-$(call auxt_has,include/linux/mm.h,vm_flags_set.struct) += -DAUXT_HAVE_VM_FLAGS_SET
+ccflags-$(call auxt_has,include/linux/panic_notifier.h,panic_notifier_list) += -DAUXT_HAVE_PANIC_NOTIFIER
+ccflags-$(call auxt_has,arch/x86/include/asm/cpuid/api.h,cpuid_count) += -DAUXT_HAVE_CPUID_API

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Guards: one owner for the trace unit of each CPU.
+ *
+ * Against perf: its trace PMUs are exclusive, that is while one event of a PMU
+ * exists on a CPU, perf_event_open() refuses another there with EBUSY. A kernel
+ * counter that is never enabled holds the PMU without perf ever touching the
+ * hardware, and cannot be had while perf uses it: it keeps perf out of our
+ * session and us out of perf's. perf forgets events bound to a CPU that goes
+ * offline, so stop.c drops the counter then and renews it when the CPU is back.
+ *
+ * Against other sessions: the owner of each CPU, a channel from START to STOP,
+ * also while the CPU is offline. Taken by cmpxchg, as sessions start concurrently.
+ *
+ * cpus_read_lock() keeps hotplug callbacks out of all this; the session's lock
+ * keeps other callers away from its channels.
+ */
+
+#include <linux/cpumask.h>
+#include <linux/device.h>
+#include <linux/err.h>
+#include <linux/percpu.h>
+#include <linux/perf_event.h>
+#include "channel.h"
+#include "guard.h"
+
+static DEFINE_PER_CPU(struct auxt_channel *, owner);
+
+/**
+ * auxt_guard_type() - perf's number for a PMU
+ * @pmu: its name
+ *
+ * The bus on which perf's PMUs sit is not exported; the device of any event's
+ * PMU leads there.
+ *
+ * Return: the type; -ENOENT if perf has no such PMU; or why perf could not be asked.
+ */
+int auxt_guard_type(const char *pmu)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+		.disabled = 1,
+	};
+	struct perf_event *dummy;
+	struct device *dev;
+	int type = -ENOENT;
+
+	dummy = perf_event_create_kernel_counter(&attr, cpumask_first(cpu_online_mask),
+						 NULL, NULL, NULL);
+	if (IS_ERR(dummy))
+		return PTR_ERR(dummy);
+	dev = bus_find_device_by_name(dummy->pmu->dev->bus, NULL, pmu);
+	if (dev) {
+		type = ((struct pmu *)dev_get_drvdata(dev))->type;
+		put_device(dev);
+	}
+	perf_event_release_kernel(dummy);
+	return type;
+}
+
+/* NULL: perf has no such PMU, so there is nothing to hold. */
+static struct perf_event *counter(int type, int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = type,
+		.size = sizeof(attr),
+		.disabled = 1,
+	};
+
+	if (type == -ENOENT)
+		return NULL;
+	if (type < 0)
+		return ERR_PTR(type);
+	return perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
+}
+
+/**
+ * auxt_guard_probe() - could the trace unit of a CPU be had now?
+ * @type: auxt_guard_type()
+ * @cpu: an online CPU
+ *
+ * Return: 0, -EBUSY, or perf's error.
+ */
+int auxt_guard_probe(int type, int cpu)
+{
+	struct perf_event *event;
+
+	if (auxt_guard_owner(cpu))
+		return -EBUSY;
+	event = counter(type, cpu);
+	if (IS_ERR(event))
+		return PTR_ERR(event);
+	if (event)
+		perf_event_release_kernel(event);
+	return 0;
+}
+
+/**
+ * auxt_guard_take() - become the owner of a CPU's trace unit
+ * @ch: a channel of an online CPU
+ * @type: auxt_guard_type()
+ *
+ * Return: 0, -EBUSY if perf or another session has it, or perf's error.
+ */
+int auxt_guard_take(struct auxt_channel *ch, int type)
+{
+	int err;
+
+	if (cmpxchg(per_cpu_ptr(&owner, ch->cpu), NULL, ch))
+		return -EBUSY;
+	ch->guard_type = type;
+	err = auxt_guard_renew(ch);
+	if (err)
+		WRITE_ONCE(per_cpu(owner, ch->cpu), NULL);
+	return err;
+}
+
+/**
+ * auxt_guard_release() - let others have it
+ * @ch: the owner
+ */
+void auxt_guard_release(struct auxt_channel *ch)
+{
+	auxt_guard_drop(ch);
+	WRITE_ONCE(per_cpu(owner, ch->cpu), NULL);
+}
+
+/**
+ * auxt_guard_drop() - the CPU goes offline: perf's counter is no use any more
+ * @ch: the owner, which it remains
+ */
+void auxt_guard_drop(struct auxt_channel *ch)
+{
+	if (ch->guard)
+		perf_event_release_kernel(ch->guard);
+	ch->guard = NULL;
+}
+
+/**
+ * auxt_guard_renew() - the CPU is back
+ * @ch: the owner
+ *
+ * Return: 0; -EBUSY if perf was faster; or perf's error.
+ */
+int auxt_guard_renew(struct auxt_channel *ch)
+{
+	struct perf_event *event = counter(ch->guard_type, ch->cpu);
+
+	if (IS_ERR(event))
+		return PTR_ERR(event);
+	ch->guard = event;
+	return 0;
+}
+
+/**
+ * auxt_guard_owner() - whose is the trace unit of a CPU?
+ * @cpu: the CPU
+ *
+ * Return: the channel of a started session, or NULL.
+ */
+struct auxt_channel *auxt_guard_owner(int cpu)
+{
+	return READ_ONCE(per_cpu(owner, cpu));
+}

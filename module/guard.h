@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Guards: they keep perf and other sessions off the trace unit of a CPU. */
+#ifndef AUXT_GUARD_H
+#define AUXT_GUARD_H
+
+struct auxt_channel;
+
+/* All with cpus_read_lock() held, or in a hotplug callback. */
+int auxt_guard_type(const char *pmu);
+int auxt_guard_probe(int type, int cpu);
+int auxt_guard_take(struct auxt_channel *ch, int type);
+void auxt_guard_release(struct auxt_channel *ch);
+void auxt_guard_drop(struct auxt_channel *ch);
+int auxt_guard_renew(struct auxt_channel *ch);
+struct auxt_channel *auxt_guard_owner(int cpu);
+
+#endif /* AUXT_GUARD_H */

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0
+/* INFO: what this machine and caller can do. */
+
+#include <linux/auxtrace.h>
+#include <linux/capability.h>
+#include <linux/cpu.h>
+#include <linux/smp.h>
+#include "clock.h"
+#include "compat/compat.h"
+#include "guard.h"
+#include "info.h"
+#include "pt.h"
+#include "trace_pmu.h"
+
+static void look_here(void *busy)
+{
+	if (auxt_pt.in_use())
+		atomic_set(busy, 1);
+}
+
+/* Does perf, a session or the firmware trace on some CPU? */
+static bool pt_busy(void)
+{
+	atomic_t busy = ATOMIC_INIT(0);
+	unsigned int cpu;
+	int type;
+
+	cpus_read_lock();
+	type = auxt_guard_type(auxt_pt.name);
+	for_each_online_cpu(cpu)
+		if (auxt_guard_probe(type, cpu))
+			atomic_set(&busy, 1);
+	if (!atomic_read(&busy))
+		on_each_cpu(look_here, &busy, 1);
+	cpus_read_unlock();
+	return atomic_read(&busy);
+}
+
+static void describe_cpu(struct auxtrace_info *info)
+{
+	u64 platform;
+
+	info->out_cpu_family = boot_cpu_data.x86;
+	info->out_cpu_model = boot_cpu_data.x86_model;
+	info->out_cpu_stepping = boot_cpu_data.x86_stepping;
+	if (boot_cpu_data.x86_vendor != X86_VENDOR_INTEL)
+		return;
+	/* CPUID.15H: TSC = ART * EBX / EAX */
+	if (boot_cpu_data.cpuid_level >= 0x15 && cpuid_eax(0x15) && cpuid_ebx(0x15)) {
+		info->out_tsc_art_num = cpuid_ebx(0x15);
+		info->out_tsc_art_den = cpuid_eax(0x15);
+	}
+	if (!auxt_rdmsr_safe(MSR_PLATFORM_INFO, &platform))
+		info->out_max_nonturbo_ratio = platform >> 8 & 0xff;
+}
+
+/**
+ * auxt_info() - AUXTRACE_IOC_INFO
+ * @info: see the ABI
+ *
+ * Return: 0, or -EINVAL for an unknown flag.
+ */
+int auxt_info(struct auxtrace_info *info)
+{
+	const struct pt_caps *caps = auxt_pt_caps();
+	u32 size = info->size, flags = info->flags;
+
+	if (flags & ~AUXTRACE_INFO_ALL)
+		return -EINVAL;
+
+	*info = (struct auxtrace_info) {
+		.size = size,
+		.flags = flags,
+		.out_abi_version = AUXTRACE_ABI_VERSION,
+		.out_pt = auxt_pt.missing(),
+		.out_nr_cpu_ids = nr_cpu_ids,
+		.out_page_size = PAGE_SIZE,
+	};
+	if (perfmon_capable())
+		info->out_may |= AUXTRACE_MAY_TRACE;
+	if (capable(CAP_IPC_LOCK))
+		info->out_may |= AUXTRACE_MAY_LOCK;
+	if (info->out_pt != AUXTRACE_PT_NO_CPUID) {
+		info->out_pt_config = pt_caps_config(caps);
+		info->out_pt_mtc_periods = caps->mtc_periods;
+		info->out_pt_cyc_thresholds = caps->cyc_thresholds;
+		info->out_pt_psb_periods = caps->psb_periods;
+		info->out_pt_nr_ranges = caps->nr_ranges;
+	}
+	if (info->out_pt == AUXTRACE_PT_OK) {
+		info->out_pmus = 1u << AUXTRACE_PMU_INTEL_PT;
+		if (flags & AUXTRACE_INFO_PROBE && pt_busy())
+			info->out_pt = AUXTRACE_PT_BUSY;
+	}
+	describe_cpu(info);
+	auxt_clock_describe(info);
+	return 0;
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0
+/* auxtrace.ko: init and exit. */
+
+#include <linux/module.h>
+#include "device.h"
+#include "pmi.h"
+#include "pt.h"
+#include "stop.h"
+
+#ifndef CONFIG_X86_64
+# error "auxtrace needs a 64-bit x86 kernel: Intel PT, and positions of 64 bits read whole"
+#endif
+
+static int __init auxt_init(void)
+{
+	int err;
+
+	auxt_pt_init();
+	err = auxt_pmi_init();
+	if (err)
+		return err;
+	err = auxt_stop_init();
+	if (err)
+		goto err_pmi;
+	/* Last: from here on there may be sessions. */
+	err = auxt_device_init();
+	if (err)
+		goto err_stop;
+	return 0;
+
+err_stop:
+	auxt_stop_exit();
+err_pmi:
+	auxt_pmi_exit();
+	return err;
+}
+
+static void __exit auxt_exit(void)
+{
+	auxt_device_exit();
+	auxt_stop_exit();
+	auxt_pmi_exit();
+}
+
+module_init(auxt_init);
+module_exit(auxt_exit);
+
+MODULE_DESCRIPTION("Hardware instruction trace around events");
+MODULE_AUTHOR("The auxtrace project");
+MODULE_VERSION("0.1.0");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The performance-monitoring interrupt, shared with perf.
+ *
+ * perf's NMI handler acknowledges every bit of IA32_PERF_GLOBAL_STATUS, ours
+ * included, and drops what is not its own. So there are two handlers: the first
+ * runs before perf's and as a rule finds the bit; the last runs after it and
+ * looks for what came in between. Neither trusts the bit alone: the trace unit
+ * itself says whether it has passed a mark.
+ */
+
+#include <linux/kernel.h>
+#include <linux/kprobes.h>
+#include <asm/nmi.h>
+#include "channel.h"
+#include "compat/compat.h"
+#include "pmi.h"
+#include "pt.h"
+#include "stop.h"
+
+/*
+ * Looks in one NMI. Each takes up what came while the one before worked; an
+ * area so small that it fills as fast must not keep the CPU here for good.
+ */
+#define MAX_LOOKS	8
+
+/*
+ * The CPU masks the entry as it delivers. Unmasked last, or it would deliver
+ * again what is being handled. If it does not deliver NMIs now, it is not ours
+ * (a guest's PMU).
+ */
+static void unmask(void)
+{
+	u32 lvtpc = auxt_apic_read(APIC_LVTPC);
+
+	if ((lvtpc & APIC_MODE_MASK) == APIC_DM_NMI && lvtpc & APIC_LVT_MASKED)
+		auxt_apic_write(APIC_LVTPC, lvtpc & ~APIC_LVT_MASKED);
+}
+NOKPROBE_SYMBOL(unmask);
+
+static int handle(void)
+{
+	struct auxt_channel *ch = auxt_channel_here();
+	int ret = NMI_DONE;
+	int looks;
+
+	if (!ch)
+		return NMI_DONE;
+	if (auxt_stop_panicking()) {
+		auxt_pt_emergency_stop();
+		return NMI_DONE;
+	}
+	for (looks = 0; looks < MAX_LOOKS; looks++) {
+		bool asserted = auxt_pt_pmi_asserted();
+
+		/* Before the look: what comes after it asserts the bit again. */
+		if (asserted)
+			auxt_pt_pmi_ack();
+		if (!auxt_channel_interrupt(ch, asserted))
+			break;
+		ret = NMI_HANDLED;
+		unmask();
+	}
+	return ret;
+}
+NOKPROBE_SYMBOL(handle);
+
+static int first_handler(unsigned int type, struct pt_regs *regs)
+{
+	return handle();
+}
+NOKPROBE_SYMBOL(first_handler);
+
+static int last_handler(unsigned int type, struct pt_regs *regs)
+{
+	return handle();
+}
+NOKPROBE_SYMBOL(last_handler);
+
+/**
+ * auxt_pmi_init() - handle NMIs
+ *
+ * Return: 0 or an errno.
+ */
+int auxt_pmi_init(void)
+{
+	int err;
+
+	err = register_nmi_handler(NMI_LOCAL, first_handler, NMI_FLAG_FIRST, "auxtrace-first");
+	if (err)
+		return err;
+	err = register_nmi_handler(NMI_LOCAL, last_handler, 0, "auxtrace-last");
+	if (err)
+		unregister_nmi_handler(NMI_LOCAL, "auxtrace-first");
+	return err;
+}
+
+/** auxt_pmi_exit() - no more; waits for handlers that run */
+void auxt_pmi_exit(void)
+{
+	unregister_nmi_handler(NMI_LOCAL, "auxtrace-last");
+	unregister_nmi_handler(NMI_LOCAL, "auxtrace-first");
+}

@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Intel Processor Trace: the only file that touches its MSRs.
+ *
+ * SDM volume 3, chapter "Intel Processor Trace". Its rules that this file rests on:
+ *  - while TraceEn is set, no PT MSR may be written but IA32_RTIT_CTL, and of that
+ *    only TraceEn may change (else #GP);
+ *  - clearing TraceEn flushes the packets out of the CPU; a fence makes them
+ *    visible to others;
+ *  - the output pointers and PacketByteCnt are stable only while TraceEn is clear;
+ *  - ToPA entries may be cached while TraceEn is set;
+ *  - setting TraceEn with PacketByteCnt zero emits PSB+ first;
+ *  - a region with STOP leaves the pointers at its end: they must be moved before
+ *    Stopped is cleared, else the next TraceEn is an operational error.
+ */
+
+#include <linux/auxtrace.h>
+#include <linux/build_bug.h>
+#include <linux/err.h>
+#include <linux/gfp.h>
+#include <linux/io.h>
+#include <linux/kprobes.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/topology.h>
+#include "channel.h"
+#include "compat/compat.h"
+#include "pt.h"
+#include "rings.h"
+#include "topa.h"
+#include "trace_pmu.h"
+
+static_assert(PT_CONFIG_CYC == RTIT_CTL_CYCLEACC);
+static_assert(PT_CONFIG_FUP_ON_PTW == RTIT_CTL_FUP_ON_PTW);
+static_assert(PT_CONFIG_MTC == RTIT_CTL_MTC_EN);
+static_assert(PT_CONFIG_TSC == RTIT_CTL_TSC_EN);
+static_assert(PT_CONFIG_NORETCOMP == RTIT_CTL_DISRETC);
+static_assert(PT_CONFIG_PTW == RTIT_CTL_PTW_EN);
+static_assert(PT_CONFIG_BRANCH == RTIT_CTL_BRANCH_EN);
+static_assert(PT_CONFIG_MTC_PERIOD == RTIT_CTL_MTC_RANGE);
+static_assert(PT_CONFIG_CYC_THRESH == RTIT_CTL_CYC_THRESH);
+static_assert(PT_CONFIG_PSB_PERIOD == RTIT_CTL_PSB_FREQ);
+static_assert(AUXT_REGION_SIZE == PAGE_SIZE);
+
+#define PMI_BIT	MSR_CORE_PERF_GLOBAL_OVF_CTRL_TRACE_TOPA_PMI
+
+/* IA32_VMX_MISC[14]: PT may be used in VMX operation. The kernel's name moved. */
+#define VMX_MISC_PT	BIT_ULL(14)
+
+static struct pt_caps caps;
+static u32 why_missing;		/* AUXTRACE_PT_* */
+static bool works_in_vmx;
+
+/**
+ * struct pt - Intel PT of one channel
+ * @topa: the tables
+ * @ctl: IA32_RTIT_CTL of the session, TraceEn clear
+ * @call: region that has the INT mark, full trace
+ * @stop: region that has the STOP mark, full trace
+ * @marked: @call and @stop are valid
+ * @misplaced: the output pointers must be written before the next start
+ * @foreign: at the last pause TraceEn was clear already
+ * @was_base: IA32_RTIT_OUTPUT_BASE as we found it
+ * @was_mask_ptrs: IA32_RTIT_OUTPUT_MASK_PTRS as we found it
+ * @was_lvtpc: LVTPC as we found it
+ */
+struct pt {
+	struct auxt_topa topa;
+	u64 ctl;
+	unsigned long call;
+	unsigned long stop;
+	bool marked;
+	bool misplaced;
+	bool foreign;
+	u64 was_base;
+	u64 was_mask_ptrs;
+	u32 was_lvtpc;
+};
+
+static struct pt *pt_of(const struct auxt_channel *ch)
+{
+	return ch->hw;
+}
+NOKPROBE_SYMBOL(pt_of);
+
+/* ---- what there is ---------------------------------------------------- */
+
+static struct pt_cpuid read_leaf(u32 leaf, u32 subleaf)
+{
+	struct pt_cpuid r;
+
+	cpuid_count(leaf, subleaf, &r.eax, &r.ebx, &r.ecx, &r.edx);
+	return r;
+}
+
+/*
+ * CPUID.0AH:EAX[7:0]: version 2 brought IA32_PERF_GLOBAL_STATUS, through which
+ * the ToPA interrupt is told from others.
+ */
+static bool has_pmi(void)
+{
+	return boot_cpu_has(X86_FEATURE_APIC) && boot_cpu_data.cpuid_level >= 0xa &&
+	       (cpuid_eax(0xa) & 0xff) >= 2;
+}
+
+/**
+ * auxt_pt_init() - look what the CPU has
+ *
+ * Absence is no error: INFO tells of it.
+ */
+void auxt_pt_init(void)
+{
+	struct pt_cpuid leaf[2] = { };
+	u64 vmx_misc;
+
+	if (!boot_cpu_has(X86_FEATURE_INTEL_PT) || boot_cpu_data.cpuid_level < 0x14) {
+		/* A CPU without PT may answer leaf 14H with rubbish: not asked. */
+		why_missing = AUXTRACE_PT_NO_CPUID;
+		return;
+	}
+	leaf[0] = read_leaf(0x14, 0);
+	if (leaf[0].eax >= 1)
+		leaf[1] = read_leaf(0x14, 1);
+	pt_caps_decode(&caps, leaf, boot_cpu_data.x86, boot_cpu_data.x86_model);
+	works_in_vmx = !boot_cpu_has(X86_FEATURE_VMX) ||
+		       (!auxt_rdmsr_safe(MSR_IA32_VMX_MISC, &vmx_misc) && vmx_misc & VMX_MISC_PT);
+
+	if (!caps.topa || !caps.topa_multi)
+		why_missing = AUXTRACE_PT_NO_TOPA;
+	else if (!has_pmi())
+		why_missing = AUXTRACE_PT_NO_PMI;
+}
+
+/**
+ * auxt_pt_caps() - capabilities of this CPU
+ *
+ * Return: them; all zero without PT.
+ */
+const struct pt_caps *auxt_pt_caps(void)
+{
+	return &caps;
+}
+
+static u32 pt_missing(void)
+{
+	return why_missing;
+}
+
+static int pt_check(u64 config)
+{
+	return pt_caps_check(&caps, config);
+}
+
+static int pt_in_use(void)
+{
+	u64 ctl;
+
+	if (auxt_rdmsr_safe(MSR_IA32_RTIT_CTL, &ctl))
+		return -EIO;
+	return ctl & RTIT_CTL_TRACEEN ? -EBUSY : 0;
+}
+
+/* ---- tables ----------------------------------------------------------- */
+
+static void free_tables(struct pt *pt)
+{
+	unsigned int i;
+
+	if (pt->topa.tables)
+		for (i = 0; i < pt->topa.nr_tables; i++)
+			free_page((unsigned long)pt->topa.tables[i]);
+	kvfree(pt->topa.tables);
+	kvfree(pt->topa.phys);
+}
+
+static int alloc_tables(struct pt *pt, unsigned long nr_regions, int node)
+{
+	struct auxt_topa *topa = &pt->topa;
+	unsigned int i;
+
+	topa->nr_regions = nr_regions;
+	topa->nr_tables = auxt_topa_nr_tables(nr_regions);
+	topa->tables = kvcalloc(topa->nr_tables, sizeof(*topa->tables), GFP_KERNEL);
+	topa->phys = kvcalloc(topa->nr_tables, sizeof(*topa->phys), GFP_KERNEL);
+	if (!topa->tables || !topa->phys)
+		return -ENOMEM;
+	for (i = 0; i < topa->nr_tables; i++) {
+		struct page *page = alloc_pages_node(node, GFP_KERNEL | __GFP_ZERO, 0);
+
+		if (!page)
+			return -ENOMEM;
+		topa->tables[i] = page_address(page);
+		topa->phys[i] = page_to_phys(page);
+	}
+	return 0;
+}
+
+static void pt_cleanup(struct auxt_channel *ch)
+{
+	struct pt *pt = pt_of(ch);
+
+	free_tables(pt);
+	kfree(pt);
+	ch->hw = NULL;
+}
+
+/*
+ * In overwrite mode the tables run through the area at least twice, and more
+ * often through a small one, so that an interrupt may come late by more than a
+ * lap and the laps are still told apart.
+ */
+static unsigned long laps(const struct auxt_ring *ring)
+{
+	unsigned long nr_pages = ring->size >> AUXT_REGION_SHIFT;
+
+	if (!ring->overwrite)
+		return 1;
+	return max(2UL, TOPA_REGIONS_PER_TABLE / nr_pages);
+}
+
+static int pt_setup(struct auxt_channel *ch, u32 flags, u64 config)
+{
+	int node = cpu_to_node(ch->cpu);
+	struct pt *pt = kzalloc_node(sizeof(*pt), GFP_KERNEL, node);
+	unsigned long nr_pages = ch->ring.size >> AUXT_REGION_SHIFT;
+	unsigned long nr_regions = nr_pages * laps(&ch->ring);
+	unsigned long i;
+	int err;
+
+	if (!pt)
+		return -ENOMEM;
+	ch->hw = pt;
+	pt->ctl = pt_caps_ctl(config) | RTIT_CTL_TOPA;
+	if (flags & AUXTRACE_SETUP_KERNEL)
+		pt->ctl |= RTIT_CTL_OS;
+	if (flags & AUXTRACE_SETUP_USER)
+		pt->ctl |= RTIT_CTL_USR;
+
+	err = alloc_tables(pt, nr_regions, node);
+	if (err) {
+		pt_cleanup(ch);
+		return err;
+	}
+	auxt_topa_link(&pt->topa);
+	for (i = 0; i < nr_regions; i++) {
+		struct page *page = auxt_rings_aux_page(ch->rings, ch->cpu, i % nr_pages);
+
+		auxt_topa_set_region(&pt->topa, i, page_to_phys(page));
+		/* An interrupt a lap. Full trace moves its marks as it goes: pt_arm(). */
+		if (ch->ring.overwrite && i % nr_pages == nr_pages - 1)
+			auxt_topa_mark(&pt->topa, i, TOPA_ENTRY_INT);
+	}
+	ch->ring.cycle = (u64)nr_regions << AUXT_REGION_SHIFT;
+	return 0;
+}
+
+static void pt_arm(struct auxt_channel *ch)
+{
+	struct pt *pt = pt_of(ch);
+
+	if (ch->ring.overwrite)
+		return;
+	if (pt->marked) {
+		auxt_topa_unmark(&pt->topa, pt->call);
+		auxt_topa_unmark(&pt->topa, pt->stop);
+	}
+	/* A position that is a page boundary is the end of the region before it. */
+	pt->call = (ch->ring.call >> AUXT_REGION_SHIFT) - 1;
+	pt->stop = (ch->ring.limit >> AUXT_REGION_SHIFT) - 1;
+	pt->marked = true;
+	auxt_topa_mark(&pt->topa, pt->call, TOPA_ENTRY_INT);
+	/* INT as well: if the call came too late, the reader is still told. */
+	auxt_topa_mark(&pt->topa, pt->stop, TOPA_ENTRY_STOP | TOPA_ENTRY_INT);
+}
+NOKPROBE_SYMBOL(pt_arm);
+
+/* ---- registers -------------------------------------------------------- */
+
+static int write_pointers(struct auxt_channel *ch)
+{
+	u64 base, mask_ptrs;
+	int err;
+
+	auxt_topa_pointers(&pt_of(ch)->topa, ch->ring.produced % ch->ring.cycle,
+			   &base, &mask_ptrs);
+	err = auxt_wrmsr_safe(MSR_IA32_RTIT_OUTPUT_BASE, base);
+	if (!err)
+		err = auxt_wrmsr_safe(MSR_IA32_RTIT_OUTPUT_MASK, mask_ptrs);
+	return err;
+}
+NOKPROBE_SYMBOL(write_pointers);
+
+static bool is_nmi(u32 lvtpc)
+{
+	return (lvtpc & APIC_MODE_MASK) == APIC_DM_NMI;
+}
+NOKPROBE_SYMBOL(is_nmi);
+
+/*
+ * perf's PMU driver routes the PMI as an NMI. Where there is none the entry is
+ * as reset left it, without a vector. Anything else belongs to somebody
+ * (a guest's PMU): hands off.
+ */
+static void route_pmi(struct pt *pt)
+{
+	pt->was_lvtpc = auxt_apic_read(APIC_LVTPC);
+	if (is_nmi(pt->was_lvtpc) ||
+	    !(pt->was_lvtpc & (APIC_MODE_MASK | APIC_VECTOR_MASK)))
+		auxt_apic_write(APIC_LVTPC, APIC_DM_NMI);
+}
+
+static void unroute_pmi(const struct pt *pt)
+{
+	/* Also where we routed nothing: a last PMI may have left it masked. */
+	if (is_nmi(auxt_apic_read(APIC_LVTPC)))
+		auxt_apic_write(APIC_LVTPC, pt->was_lvtpc);
+}
+
+/* perf's driver remembers what it wrote to the pointers and does not write the
+ * same twice: they must be as they were when it comes back, or its trace would
+ * go to our pages.
+ */
+static void restore_pointers(const struct pt *pt)
+{
+	auxt_wrmsr_safe(MSR_IA32_RTIT_OUTPUT_BASE, pt->was_base);
+	auxt_wrmsr_safe(MSR_IA32_RTIT_OUTPUT_MASK, pt->was_mask_ptrs);
+}
+
+static int pt_start(struct auxt_channel *ch)
+{
+	struct pt *pt = pt_of(ch);
+	int err = pt_in_use();
+
+	if (err)
+		return err;
+	if (auxt_rdmsr_safe(MSR_IA32_RTIT_OUTPUT_BASE, &pt->was_base) ||
+	    auxt_rdmsr_safe(MSR_IA32_RTIT_OUTPUT_MASK, &pt->was_mask_ptrs))
+		return -EIO;
+	err = write_pointers(ch);
+	if (err) {
+		restore_pointers(pt);
+		return err;
+	}
+	pt->misplaced = false;
+	/* What stands there was not for us. */
+	if (auxt_pt_pmi_asserted())
+		auxt_pt_pmi_ack();
+	route_pmi(pt);
+	return 0;
+}
+
+static void pt_stop(struct auxt_channel *ch)
+{
+	struct pt *pt = pt_of(ch);
+
+	if (auxt_pt_pmi_asserted())
+		auxt_pt_pmi_ack();
+	unroute_pmi(pt);
+	restore_pointers(pt);
+}
+
+/* VMXON has cleared TraceEn, and setting it again would fault. */
+static bool vmx_forbids(void)
+{
+	return !works_in_vmx && __read_cr4() & X86_CR4_VMXE;
+}
+NOKPROBE_SYMBOL(vmx_forbids);
+
+static int pt_resume(struct auxt_channel *ch, bool anew)
+{
+	struct pt *pt = pt_of(ch);
+
+	if (vmx_forbids())
+		return -EIO;
+	if (pt->misplaced) {
+		if (write_pointers(ch))
+			return -EIO;
+		pt->misplaced = false;
+	}
+	/* PacketByteCnt := 0, so that the window begins with PSB+; no Error, no Stopped. */
+	if (anew)
+		auxt_wrmsr(MSR_IA32_RTIT_STATUS, 0);
+	return auxt_wrmsr_safe(MSR_IA32_RTIT_CTL, pt->ctl | RTIT_CTL_TRACEEN);
+}
+NOKPROBE_SYMBOL(pt_resume);
+
+static void pt_pause(struct auxt_channel *ch)
+{
+	struct pt *pt = pt_of(ch);
+
+	pt->foreign = !(auxt_rdmsr(MSR_IA32_RTIT_CTL) & RTIT_CTL_TRACEEN);
+	if (!pt->foreign)
+		auxt_wrmsr(MSR_IA32_RTIT_CTL, pt->ctl);
+	/* The trace is in memory before anybody learns of its position: pairs with
+	 * the read barriers of those who read the status page and then the area.
+	 */
+	wmb();
+}
+NOKPROBE_SYMBOL(pt_pause);
+
+static int locate(struct auxt_channel *ch, u64 *offset)
+{
+	return auxt_topa_locate(&pt_of(ch)->topa, auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_BASE),
+				auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_MASK), offset);
+}
+NOKPROBE_SYMBOL(locate);
+
+static u32 pt_position(struct auxt_channel *ch, u64 *offset)
+{
+	u64 status = auxt_rdmsr(MSR_IA32_RTIT_STATUS);
+	struct pt *pt = pt_of(ch);
+
+	if (locate(ch, offset) || status & RTIT_STATUS_ERROR)
+		return TRACE_ERROR;
+	if (status & RTIT_STATUS_STOPPED) {
+		pt->misplaced = true;
+		return TRACE_STOPPED;
+	}
+	return pt->foreign ? TRACE_FOREIGN : 0;
+}
+NOKPROBE_SYMBOL(pt_position);
+
+/* The pointers may lag behind while tracing is on: never ahead, so that nothing is made up. */
+static bool pt_interrupt(struct auxt_channel *ch)
+{
+	u64 offset;
+
+	if (auxt_rdmsr(MSR_IA32_RTIT_STATUS) & (RTIT_STATUS_ERROR | RTIT_STATUS_STOPPED))
+		return true;
+	return !locate(ch, &offset) && auxt_ring_position(&ch->ring, offset) >= ch->ring.call;
+}
+NOKPROBE_SYMBOL(pt_interrupt);
+
+const struct trace_pmu auxt_pt = {
+	.name = "intel_pt",
+	.missing = pt_missing,
+	.check = pt_check,
+	.in_use = pt_in_use,
+	.setup = pt_setup,
+	.cleanup = pt_cleanup,
+	.start = pt_start,
+	.stop = pt_stop,
+	.resume = pt_resume,
+	.pause = pt_pause,
+	.position = pt_position,
+	.arm = pt_arm,
+	.interrupt = pt_interrupt,
+};
+
+/* ---- interrupt -------------------------------------------------------- */
+
+/**
+ * auxt_pt_pmi_asserted() - is the trace unit's bit in IA32_PERF_GLOBAL_STATUS set?
+ *
+ * Return: true if so.
+ */
+bool auxt_pt_pmi_asserted(void)
+{
+	return auxt_rdmsr(MSR_CORE_PERF_GLOBAL_STATUS) & PMI_BIT;
+}
+NOKPROBE_SYMBOL(auxt_pt_pmi_asserted);
+
+/** auxt_pt_pmi_ack() - clear that bit, and no other: the rest is perf's */
+void auxt_pt_pmi_ack(void)
+{
+	auxt_wrmsr(MSR_CORE_PERF_GLOBAL_OVF_CTRL, PMI_BIT);
+}
+NOKPROBE_SYMBOL(auxt_pt_pmi_ack);
+
+/** auxt_pt_emergency_stop() - tracing off on this CPU, nothing else */
+void auxt_pt_emergency_stop(void)
+{
+	u64 ctl = auxt_rdmsr(MSR_IA32_RTIT_CTL);
+
+	if (ctl & RTIT_CTL_TRACEEN)
+		auxt_wrmsr(MSR_IA32_RTIT_CTL, ctl & ~(u64)RTIT_CTL_TRACEEN);
+}
+NOKPROBE_SYMBOL(auxt_pt_emergency_stop);

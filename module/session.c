@@ -1,0 +1,668 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A session: one open file of /dev/auxtrace.
+ *
+ * DOC: locks of a session, outermost first
+ *
+ * setup_lock	one SETUP at a time. Everything it makes (rings, channels, cpus)
+ *		is then published by a release store of @state and never changes
+ *		until the file is released, so that mmap(2) and others may use it
+ *		after an acquire load without a lock. (mmap(2) comes with mmap_lock
+ *		held, which SETUP takes to charge memory, and which copying to or
+ *		from user space may take: no copy is made under the locks below.)
+ * cpus_read_lock()	CPUs stay online or offline; the hotplug callbacks of
+ *		stop.c, which touch channels, are kept out.
+ * state_lock	held for writing by START and STOP, for reading by those who rely
+ *		on the state. So PAUSE and RESUME from many threads run side by side,
+ *		and their order is made where it matters: on the CPU they address.
+ * idle_lock	whoever touches, from afar, a channel on whose CPU nothing runs
+ *		(offline, or the session not started).
+ */
+
+#include <linux/capability.h>
+#include <linux/cpu.h>
+#include <linux/err.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/rwsem.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/uaccess.h>
+#include <linux/wait.h>
+#include "channel.h"
+#include "cpuset.h"
+#include "guard.h"
+#include "pt.h"
+#include "rings.h"
+#include "session.h"
+#include "stop.h"
+#include "trace_pmu.h"
+
+/**
+ * struct auxt_session - one open file of /dev/auxtrace
+ * @setup_lock: see above
+ * @state_lock: see above
+ * @idle_lock: see above
+ * @state: AUXTRACE_STATE_*
+ * @flags: AUXTRACE_SETUP_*
+ * @pmu: what produces the trace
+ * @cpus: the CPUs
+ * @nr_channels: their number
+ * @channel: by CPU number; NULL for a CPU that is not the session's
+ * @rings: what user space maps
+ * @waiters: in poll(2)
+ */
+struct auxt_session {
+	struct mutex setup_lock;
+	struct rw_semaphore state_lock;
+	struct mutex idle_lock;
+	u32 state;
+	u32 flags;
+	const struct trace_pmu *pmu;
+	cpumask_var_t cpus;
+	unsigned int nr_channels;
+	struct auxt_channel **channel;
+	struct auxt_rings *rings;
+	wait_queue_head_t waiters;
+};
+
+/* Acquire: pairs with the release in auxt_session_setup(). */
+static u32 state_of(const struct auxt_session *session)
+{
+	return smp_load_acquire(&session->state);
+}
+
+/**
+ * auxt_session_new() - open(2)
+ *
+ * Return: a session in state NEW, or NULL.
+ */
+struct auxt_session *auxt_session_new(void)
+{
+	struct auxt_session *session = kzalloc(sizeof(*session), GFP_KERNEL_ACCOUNT);
+
+	if (!session)
+		return NULL;
+	mutex_init(&session->setup_lock);
+	init_rwsem(&session->state_lock);
+	mutex_init(&session->idle_lock);
+	init_waitqueue_head(&session->waiters);
+	session->state = AUXTRACE_STATE_NEW;
+	return session;
+}
+
+/* ---- doing something on the CPUs ---------------------------------------- */
+
+/**
+ * struct call - one thing to be done on several CPUs
+ * @session: whose channels
+ * @fn: what; on the CPU with interrupts off, or in its place
+ * @effects: for @fn: answers by channel index, or NULL
+ * @err: for @fn: 0 or an error of one of them
+ */
+struct call {
+	struct auxt_session *session;
+	void (*fn)(struct auxt_channel *ch, struct call *call);
+	struct auxtrace_effect *effects;
+	atomic_t err;
+};
+
+static void call_here(void *info)
+{
+	struct call *call = info;
+
+	call->fn(call->session->channel[smp_processor_id()], call);
+}
+
+/*
+ * One broadcast for the CPUs where something may run; the others' channels are
+ * ours. Under cpus_read_lock() and state_lock.
+ */
+static void call_channels(struct call *call, const struct cpumask *cpus, bool started)
+{
+	struct auxt_session *session = call->session;
+	unsigned int cpu;
+
+	if (started)
+		on_each_cpu_mask(cpus, call_here, call, true);
+	mutex_lock(&session->idle_lock);
+	for_each_cpu(cpu, cpus)
+		if (!started || !cpu_online(cpu))
+			call->fn(session->channel[cpu], call);
+	mutex_unlock(&session->idle_lock);
+}
+
+static int lock_state(struct auxt_session *session)
+{
+	cpus_read_lock();
+	if (!down_read_killable(&session->state_lock))
+		return 0;
+	cpus_read_unlock();
+	return -EINTR;
+}
+
+static void unlock_state(struct auxt_session *session)
+{
+	up_read(&session->state_lock);
+	cpus_read_unlock();
+}
+
+/* ---- SETUP -------------------------------------------------------------- */
+
+static int check_setup(const struct auxtrace_setup *arg)
+{
+	u64 min = 2 * PAGE_SIZE;
+
+	if (arg->flags & ~AUXTRACE_SETUP_ALL ||
+	    !(arg->flags & (AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_USER)))
+		return -EINVAL;
+	if (arg->aux_size < min || arg->aux_size & (arg->aux_size - 1))
+		return -EINVAL;
+	if (arg->aux_watermark & ~PAGE_MASK || arg->aux_watermark >= arg->aux_size ||
+	    (arg->aux_watermark && arg->flags & AUXTRACE_SETUP_OVERWRITE))
+		return -EINVAL;
+	return 0;
+}
+
+static bool all_online(const struct cpumask *cpus)
+{
+	bool yes;
+
+	cpus_read_lock();
+	yes = cpumask_subset(cpus, cpu_online_mask);
+	cpus_read_unlock();
+	return yes;
+}
+
+static void free_channels(struct auxt_session *session)
+{
+	unsigned int cpu;
+
+	for_each_cpu(cpu, session->cpus)
+		auxt_channel_free(session->channel[cpu]);
+	kvfree(session->channel);
+	session->channel = NULL;
+}
+
+static int make_channels(struct auxt_session *session, const struct auxtrace_setup *arg)
+{
+	unsigned int cpu, index = 0;
+
+	session->channel = kvcalloc(nr_cpu_ids, sizeof(*session->channel), GFP_KERNEL);
+	if (!session->channel)
+		return -ENOMEM;
+	for_each_cpu(cpu, session->cpus) {
+		struct auxt_channel *ch = auxt_channel_new(session->pmu, session->rings,
+							   &session->waiters, cpu, index++, arg);
+
+		if (IS_ERR(ch)) {
+			free_channels(session);
+			return PTR_ERR(ch);
+		}
+		session->channel[cpu] = ch;
+	}
+	session->nr_channels = index;
+	return 0;
+}
+
+/* With setup_lock. */
+static int set_up(struct auxt_session *session, const struct auxtrace_setup *arg)
+{
+	int err;
+
+	if (state_of(session) != AUXTRACE_STATE_NEW)
+		return -EEXIST;
+	err = check_setup(arg);
+	if (err)
+		return err;
+	if (!zalloc_cpumask_var(&session->cpus, GFP_KERNEL))
+		return -ENOMEM;
+	err = auxt_cpuset_get(session->cpus, arg->cpus, arg->cpus_len);
+	if (err)
+		goto err_cpus;
+	err = -EACCES;
+	if (!perfmon_capable())
+		goto err_cpus;
+	err = -ENODEV;
+	if (arg->pmu != AUXTRACE_PMU_INTEL_PT)
+		goto err_cpus;
+	session->pmu = &auxt_pt;
+	if (session->pmu->missing() || !all_online(session->cpus))
+		goto err_cpus;
+	err = session->pmu->check(arg->config);
+	if (err)
+		goto err_cpus;
+
+	session->rings = auxt_rings_new(session->cpus, arg->aux_size);
+	if (IS_ERR(session->rings)) {
+		err = PTR_ERR(session->rings);
+		goto err_cpus;
+	}
+	err = make_channels(session, arg);
+	if (err)
+		goto err_rings;
+	session->flags = arg->flags;
+	/* All of it is in place: pairs with state_of(). */
+	smp_store_release(&session->state, AUXTRACE_STATE_STOPPED);
+	return 0;
+
+err_rings:
+	auxt_rings_put(session->rings);
+err_cpus:
+	free_cpumask_var(session->cpus);
+	return err;
+}
+
+/**
+ * auxt_session_setup() - AUXTRACE_IOC_SETUP
+ * @session: the session
+ * @arg: see the ABI
+ *
+ * Return: 0 or as the ABI says.
+ */
+int auxt_session_setup(struct auxt_session *session, struct auxtrace_setup *arg)
+{
+	int err;
+
+	if (mutex_lock_killable(&session->setup_lock))
+		return -EINTR;
+	err = set_up(session, arg);
+	mutex_unlock(&session->setup_lock);
+	return err;
+}
+
+/* ---- START, STOP -------------------------------------------------------- */
+
+static void attach(struct auxt_channel *ch, struct call *call)
+{
+	u32 inhibit = AUXTRACE_INHIBIT_SETUP;
+	int err;
+
+	if (call->session->flags & AUXTRACE_SETUP_PAUSED)
+		inhibit |= AUXTRACE_INHIBIT_USER;
+	auxt_channel_reset(ch, inhibit);
+	err = auxt_stop_attach(ch);
+	if (err)
+		atomic_set(&call->err, err);
+}
+
+static void begin(struct auxt_channel *ch, struct call *call)
+{
+	auxt_channel_allow(ch, AUXTRACE_INHIBIT_SETUP);
+}
+
+static void end(struct auxt_channel *ch, struct call *call)
+{
+	auxt_channel_inhibit(ch, AUXTRACE_INHIBIT_SETUP);
+	auxt_channel_detach(ch);
+}
+
+static void release_guards(struct auxt_session *session)
+{
+	unsigned int cpu;
+
+	for_each_cpu(cpu, session->cpus)
+		if (auxt_guard_owner(cpu) == session->channel[cpu])
+			auxt_guard_release(session->channel[cpu]);
+}
+
+static int take_guards(struct auxt_session *session)
+{
+	int type = auxt_guard_type(session->pmu->name);
+	unsigned int cpu;
+	int err;
+
+	for_each_cpu(cpu, session->cpus) {
+		err = auxt_guard_take(session->channel[cpu], type);
+		if (err) {
+			release_guards(session);
+			return err;
+		}
+	}
+	return 0;
+}
+
+/* With cpus_read_lock() and state_lock for writing. */
+static int start(struct auxt_session *session)
+{
+	struct call call = { .session = session };
+	int err;
+
+	if (session->state == AUXTRACE_STATE_STARTED)
+		return -EALREADY;
+	if (!cpumask_subset(session->cpus, cpu_online_mask))
+		return -ENODEV;
+	err = take_guards(session);
+	if (err)
+		return err;
+
+	/* In two steps, because the first may fail somewhere: nothing runs until all can. */
+	call.fn = attach;
+	call_channels(&call, session->cpus, true);
+	err = atomic_read(&call.err);
+	if (err) {
+		call.fn = end;
+		call_channels(&call, session->cpus, true);
+		release_guards(session);
+		return err;
+	}
+	call.fn = begin;
+	call_channels(&call, session->cpus, true);
+	WRITE_ONCE(session->state, AUXTRACE_STATE_STARTED);
+	return 0;
+}
+
+/* As start(). */
+static int stop(struct auxt_session *session)
+{
+	struct call call = { .session = session, .fn = end };
+
+	if (session->state != AUXTRACE_STATE_STARTED)
+		return -EALREADY;
+	call_channels(&call, session->cpus, true);
+	release_guards(session);
+	WRITE_ONCE(session->state, AUXTRACE_STATE_STOPPED);
+	/* What is less than a watermark can be read now. */
+	wake_up_interruptible_poll(&session->waiters, EPOLLIN | EPOLLRDNORM);
+	return 0;
+}
+
+static int change_state(struct auxt_session *session, int (*change)(struct auxt_session *))
+{
+	int err;
+
+	if (state_of(session) == AUXTRACE_STATE_NEW)
+		return -EBADFD;
+	cpus_read_lock();
+	if (down_write_killable(&session->state_lock)) {
+		err = -EINTR;
+	} else {
+		err = change(session);
+		up_write(&session->state_lock);
+	}
+	cpus_read_unlock();
+	return err;
+}
+
+/**
+ * auxt_session_start() - AUXTRACE_IOC_START
+ * @session: the session
+ * @arg: see the ABI
+ *
+ * Return: 0 or as the ABI says.
+ */
+int auxt_session_start(struct auxt_session *session, struct auxtrace_start *arg)
+{
+	if (arg->flags)
+		return -EINVAL;
+	if (!perfmon_capable())
+		return -EACCES;
+	return change_state(session, start);
+}
+
+/**
+ * auxt_session_stop() - AUXTRACE_IOC_STOP
+ * @session: the session
+ * @arg: see the ABI
+ *
+ * Return: 0 or as the ABI says.
+ */
+int auxt_session_stop(struct auxt_session *session, struct auxtrace_start *arg)
+{
+	if (arg->flags)
+		return -EINVAL;
+	return change_state(session, stop);
+}
+
+/**
+ * auxt_session_free() - the last close(2): stop, and let the rings go
+ * @session: nobody else uses it
+ */
+void auxt_session_free(struct auxt_session *session)
+{
+	if (session->state != AUXTRACE_STATE_NEW) {
+		/* Not killable: whoever dies here must still give the hardware back. */
+		cpus_read_lock();
+		down_write(&session->state_lock);
+		stop(session);
+		up_write(&session->state_lock);
+		cpus_read_unlock();
+		free_channels(session);
+		auxt_rings_put(session->rings);
+		free_cpumask_var(session->cpus);
+	}
+	kfree(session);
+}
+
+/* ---- PAUSE, RESUME ------------------------------------------------------ */
+
+static struct auxtrace_effect *effect_of(const struct auxt_channel *ch, struct call *call)
+{
+	return call->effects ? &call->effects[ch->index] : NULL;
+}
+
+static void pause(struct auxt_channel *ch, struct call *call)
+{
+	auxt_channel_pause(ch, effect_of(ch, call));
+}
+
+static void resume(struct auxt_channel *ch, struct call *call)
+{
+	auxt_channel_resume(ch, effect_of(ch, call));
+}
+
+static int put_effects(const struct auxt_session *session, const struct cpumask *cpus,
+		       const struct auxtrace_effect *effects, const struct auxtrace_control *arg)
+{
+	struct auxtrace_effect __user *to = u64_to_user_ptr(arg->effects);
+	unsigned int cpu, n = 0;
+
+	for_each_cpu(cpu, cpus) {
+		const struct auxtrace_effect *effect = &effects[session->channel[cpu]->index];
+
+		if (n == arg->effects_len)
+			break;
+		if (copy_to_user(to + n++, effect, sizeof(*effect)))
+			return -EFAULT;
+	}
+	return 0;
+}
+
+static int control(struct auxt_session *session, struct auxtrace_control *arg,
+		   void (*fn)(struct auxt_channel *, struct call *))
+{
+	struct call call = { .session = session, .fn = fn };
+	cpumask_var_t cpus;
+	int err;
+
+	if (arg->flags || arg->reserved)
+		return -EINVAL;
+	/* Before NEW becomes STOPPED there is no set of CPUs to look at. */
+	if (state_of(session) == AUXTRACE_STATE_NEW)
+		return -EBADFD;
+	if (!zalloc_cpumask_var(&cpus, GFP_KERNEL))
+		return -ENOMEM;
+	if (arg->cpus_len) {
+		err = auxt_cpuset_get(cpus, arg->cpus, arg->cpus_len);
+		if (err)
+			goto out;
+		err = -EINVAL;
+		if (!cpumask_subset(cpus, session->cpus))
+			goto out;
+	} else {
+		cpumask_copy(cpus, session->cpus);
+	}
+	arg->out_count = cpumask_weight(cpus);
+
+	if (arg->effects_len) {
+		u32 room = min(arg->effects_len, arg->out_count);
+
+		/* A bad address must be known before anything happens. */
+		err = -EFAULT;
+		if (clear_user(u64_to_user_ptr(arg->effects), room * sizeof(*call.effects)))
+			goto out;
+		err = -ENOMEM;
+		call.effects = kvcalloc(session->nr_channels, sizeof(*call.effects), GFP_KERNEL);
+		if (!call.effects)
+			goto out;
+	}
+
+	err = lock_state(session);
+	if (err)
+		goto out;
+	if (session->state == AUXTRACE_STATE_STARTED)
+		call_channels(&call, cpus, true);
+	else
+		err = -EBADFD;
+	unlock_state(session);
+	if (!err && call.effects)
+		err = put_effects(session, cpus, call.effects, arg);
+out:
+	kvfree(call.effects);
+	free_cpumask_var(cpus);
+	return err;
+}
+
+/**
+ * auxt_session_pause() - AUXTRACE_IOC_PAUSE
+ * @session: the session
+ * @arg: see the ABI
+ *
+ * Return: 0 or as the ABI says.
+ */
+int auxt_session_pause(struct auxt_session *session, struct auxtrace_control *arg)
+{
+	return control(session, arg, pause);
+}
+
+/**
+ * auxt_session_resume() - AUXTRACE_IOC_RESUME
+ * @session: the session
+ * @arg: see the ABI
+ *
+ * Return: 0 or as the ABI says.
+ */
+int auxt_session_resume(struct auxt_session *session, struct auxtrace_control *arg)
+{
+	return control(session, arg, resume);
+}
+
+/* ---- STATUS, poll ------------------------------------------------------- */
+
+static void sync(struct auxt_channel *ch, struct call *call)
+{
+	auxt_channel_attend(ch);
+}
+
+/*
+ * The sums are of what the CPUs have published last, each value whole, not of
+ * one moment on all CPUs.
+ */
+static void add(struct auxtrace_status *sum, const struct auxt_channel *ch)
+{
+	sum->out_nr_running += READ_ONCE(ch->now.running);
+	sum->out_produced += READ_ONCE(ch->now.produced);
+	sum->out_consumed += READ_ONCE(ch->now.consumed);
+	sum->out_overwritten += READ_ONCE(ch->now.overwritten);
+	sum->out_windows += READ_ONCE(ch->now.windows);
+	sum->out_gaps += READ_ONCE(ch->now.gaps);
+	sum->out_pmis += READ_ONCE(ch->now.pmis);
+}
+
+/**
+ * auxt_session_status() - AUXTRACE_IOC_STATUS
+ * @session: the session
+ * @arg: see the ABI
+ *
+ * Return: 0 or as the ABI says.
+ */
+int auxt_session_status(struct auxt_session *session, struct auxtrace_status *arg)
+{
+	struct call call = { .session = session, .fn = sync };
+	struct auxtrace_status sum = { .size = arg->size, .flags = arg->flags };
+	unsigned int cpu;
+	int err;
+
+	if (arg->flags & ~AUXTRACE_STATUS_ALL || arg->reserved)
+		return -EINVAL;
+	if (state_of(session) != AUXTRACE_STATE_NEW) {
+		err = lock_state(session);
+		if (err)
+			return err;
+		if (arg->flags & AUXTRACE_STATUS_SYNC)
+			call_channels(&call, session->cpus,
+				      session->state == AUXTRACE_STATE_STARTED);
+		sum.out_state = session->state;
+		sum.out_nr_channels = session->nr_channels;
+		for_each_cpu(cpu, session->cpus)
+			add(&sum, session->channel[cpu]);
+		unlock_state(session);
+	}
+	*arg = sum;
+	return 0;
+}
+
+/* Takes the tails that have moved, and no others: a look costs two WRMSRs. */
+static void take_tails(struct auxt_session *session)
+{
+	struct call call = { .session = session, .fn = sync };
+	cpumask_var_t moved;
+	unsigned int cpu;
+
+	/* Out of memory the next interrupt takes them. */
+	if (!zalloc_cpumask_var(&moved, GFP_KERNEL))
+		return;
+	for_each_cpu(cpu, session->cpus)
+		if (auxt_channel_has_new_tail(session->channel[cpu]))
+			cpumask_set_cpu(cpu, moved);
+	if (!cpumask_empty(moved) && !lock_state(session)) {
+		call_channels(&call, moved, session->state == AUXTRACE_STATE_STARTED);
+		unlock_state(session);
+	}
+	free_cpumask_var(moved);
+}
+
+/**
+ * auxt_session_poll() - poll(2)
+ * @session: the session
+ * @file: its file
+ * @wait: of the caller
+ *
+ * Return: as the ABI says.
+ */
+__poll_t auxt_session_poll(struct auxt_session *session, struct file *file,
+			   struct poll_table_struct *wait)
+{
+	__poll_t events = 0;
+	unsigned int cpu;
+	bool stopped;
+
+	poll_wait(file, &session->waiters, wait);
+	if (state_of(session) == AUXTRACE_STATE_NEW)
+		return EPOLLERR;
+	take_tails(session);
+	stopped = READ_ONCE(session->state) == AUXTRACE_STATE_STOPPED;
+	for_each_cpu(cpu, session->cpus) {
+		const struct auxt_channel *ch = session->channel[cpu];
+
+		if (auxt_channel_is_readable(ch, stopped))
+			events |= EPOLLIN | EPOLLRDNORM;
+		if (atomic_read(&ch->inhibit) & AUXTRACE_INHIBIT_HWERROR)
+			events |= EPOLLERR;
+	}
+	return events;
+}
+
+/**
+ * auxt_session_mmap() - mmap(2)
+ * @session: the session
+ * @vma: the mapping
+ *
+ * Return: 0 or as the ABI says.
+ */
+int auxt_session_mmap(struct auxt_session *session, struct vm_area_struct *vma)
+{
+	if (state_of(session) == AUXTRACE_STATE_NEW)
+		return -EBADFD;
+	return auxt_rings_mmap(session->rings, vma);
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0
+/* TASK: how a process shows in a trace. */
+
+#include <linux/auxtrace.h>
+#include <linux/capability.h>
+#include <linux/pid.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/task.h>
+#include <asm/cpufeature.h>
+#include <asm/io.h>
+#include "info.h"
+
+/*
+ * A PIP packet carries CR3 bits 51:5 (SDM volume 3, "Paging Information
+ * Packet"). Bits 11:0 are the PCID, or cache control. With page-table isolation,
+ * bit 12 tells the user half of a pair of tables from the kernel's.
+ */
+#define CR3_TABLE	0x000ffffffffff000ull
+#define CR3_ISOLATION	BIT_ULL(12)
+
+/**
+ * auxt_task() - AUXTRACE_IOC_TASK
+ * @arg: see the ABI
+ *
+ * Return: 0 or as the ABI says.
+ */
+int auxt_task(struct auxtrace_task *arg)
+{
+	struct mm_struct *mm;
+
+	if (arg->flags || arg->reserved || (int)arg->pid < 0)
+		return -EINVAL;
+	if (!perfmon_capable())
+		return -EACCES;
+
+	if (arg->pid) {
+		struct pid *pid = find_get_pid(arg->pid);
+		struct task_struct *task = get_pid_task(pid, PIDTYPE_PID);
+
+		put_pid(pid);
+		if (!task)
+			return -ESRCH;
+		mm = get_task_mm(task);
+		put_task_struct(task);
+	} else {
+		mm = get_task_mm(current);
+	}
+	if (!mm)
+		return -ENXIO;
+	arg->out_cr3_mask = CR3_TABLE;
+	if (boot_cpu_has(X86_FEATURE_PTI))
+		arg->out_cr3_mask &= ~CR3_ISOLATION;
+	arg->out_cr3 = __pa(mm->pgd) & arg->out_cr3_mask;
+	mmput(mm);
+	return 0;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* struct trace_pmu: the hardware that produces trace. Intel PT is the first. */
+#ifndef AUXT_TRACE_PMU_H
+#define AUXT_TRACE_PMU_H
+
+#include <linux/types.h>
+
+struct auxt_channel;
+
+/* What a look at a stopped trace unit found (trace_pmu.position). */
+#define TRACE_STOPPED	(1u << 0)	/* it had met the STOP mark by itself */
+#define TRACE_ERROR	(1u << 1)	/* it had met an operational error */
+#define TRACE_FOREIGN	(1u << 2)	/* somebody else had turned it off */
+
+/**
+ * struct trace_pmu - operations of a trace unit
+ * @name: as of perf's PMU for the same hardware, whose guard keeps perf out
+ * @missing: why sessions cannot use it here: AUXTRACE_PT_*; task context
+ * @check: 0, or why the hardware cannot trace like that (-EINVAL, -EOPNOTSUPP)
+ * @in_use: -EBUSY if it traces on this CPU already; interrupts off
+ * @setup: tables of a channel, whose ring pages exist; sets the ring's cycle. Task context
+ * @cleanup: undoes @setup. Task context
+ * @start: take the registers of this CPU over and point them at the ring's
+ *	produced position, tracing off. 0 or an errno. Interrupts off
+ * @stop: put them back as they were found. Interrupts off
+ * @resume: tracing on; @anew: a new window (with PSB+), else the open one goes on
+ * @pause: tracing off; afterwards everything it wrote is in memory
+ * @position: tracing is off: how far it came, from the begin of the ring's cycle
+ *	(untouched if it cannot be told); TRACE_*
+ * @arm: tracing is off: move the marks to where the ring wants its stop and call
+ * @interrupt: is there reason to look (call mark passed, stopped, error)? Tracing
+ *	may be on
+ *
+ * From @resume on they run on the channel's own CPU with interrupts off, also in
+ * NMIs, and never nested in each other (channel.c says how).
+ */
+struct trace_pmu {
+	const char *name;
+	u32 (*missing)(void);
+	int (*check)(u64 config);
+	int (*in_use)(void);
+	int (*setup)(struct auxt_channel *ch, u32 flags, u64 config);
+	void (*cleanup)(struct auxt_channel *ch);
+	int (*start)(struct auxt_channel *ch);
+	void (*stop)(struct auxt_channel *ch);
+	int (*resume)(struct auxt_channel *ch, bool anew);
+	void (*pause)(struct auxt_channel *ch);
+	u32 (*position)(struct auxt_channel *ch, u64 *offset);
+	void (*arm)(struct auxt_channel *ch);
+	bool (*interrupt)(struct auxt_channel *ch);
+};
+
+#endif /* AUXT_TRACE_PMU_H */

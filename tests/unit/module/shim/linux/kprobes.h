@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* User space has no kprobes to keep off. */
+#ifndef SHIM_LINUX_KPROBES_H
+#define SHIM_LINUX_KPROBES_H
+
+#define NOKPROBE_SYMBOL(function) \
+	extern int shim_nokprobe_##function
+
+#endif /* SHIM_LINUX_KPROBES_H */

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Positions: how far the hardware is, what the reader has taken, where to stop. */
+
+#include <stdlib.h>
+#include "cmocka_all.h"
+#include "position.h"
+
+#define PAGE AUXT_REGION_SIZE
+
+static struct auxt_ring full_trace(u64 pages, u64 watermark)
+{
+	struct auxt_ring ring;
+
+	auxt_ring_init(&ring, pages * PAGE, pages * PAGE, watermark, false);
+	return ring;
+}
+
+static struct auxt_ring overwrite(u64 pages, u64 laps)
+{
+	struct auxt_ring ring;
+
+	auxt_ring_init(&ring, pages * PAGE, pages * PAGE * laps, 0, true);
+	return ring;
+}
+
+static void advance(struct auxt_ring *ring, u64 offset)
+{
+	ring->produced = auxt_ring_position(ring, offset);
+	auxt_ring_plan(ring);
+}
+
+static void an_empty_ring_is_not_full_and_has_nothing(void **state)
+{
+	struct auxt_ring ring = full_trace(2, PAGE);
+
+	(void)state;
+	assert_false(auxt_ring_full(&ring));
+	assert_int_equal(auxt_ring_available(&ring), 0);
+	assert_int_equal(auxt_ring_overwritten(&ring), 0);
+	assert_int_equal(ring.limit, 2 * PAGE);
+}
+
+static void a_position_goes_on_over_the_end_of_the_cycle(void **state)
+{
+	struct auxt_ring ring = overwrite(4, 2);
+
+	(void)state;
+	advance(&ring, 5 * PAGE + 7);
+	assert_int_equal(ring.produced, 5 * PAGE + 7);
+	advance(&ring, 3);
+	assert_int_equal(ring.produced, 8 * PAGE + 3);
+	advance(&ring, 3);
+	assert_int_equal(ring.produced, 8 * PAGE + 3);
+	/* At the very end, the pointer may still stand behind the last region. */
+	advance(&ring, 8 * PAGE);
+	assert_int_equal(ring.produced, 16 * PAGE);
+	advance(&ring, 0);
+	assert_int_equal(ring.produced, 16 * PAGE);
+}
+
+static void overwritten_is_what_no_longer_fits(void **state)
+{
+	struct auxt_ring ring = overwrite(4, 2);
+
+	(void)state;
+	advance(&ring, 4 * PAGE);
+	assert_int_equal(auxt_ring_overwritten(&ring), 0);
+	assert_int_equal(auxt_ring_available(&ring), 4 * PAGE);
+	advance(&ring, 4 * PAGE + 1);
+	assert_int_equal(auxt_ring_overwritten(&ring), 1);
+	assert_int_equal(auxt_ring_available(&ring), 4 * PAGE);
+}
+
+static void overwrite_is_never_full_and_calls_at_the_end_of_each_lap(void **state)
+{
+	struct auxt_ring ring = overwrite(4, 2);
+
+	(void)state;
+	assert_int_equal(ring.call, 4 * PAGE);
+	advance(&ring, 4 * PAGE - 1);
+	assert_int_equal(ring.call, 4 * PAGE);
+	advance(&ring, 4 * PAGE);
+	assert_int_equal(ring.call, 8 * PAGE);
+	assert_false(auxt_ring_full(&ring));
+}
+
+static void full_trace_keeps_off_the_page_of_the_first_unread_byte(void **state)
+{
+	struct auxt_ring ring = full_trace(8, 4 * PAGE);
+
+	(void)state;
+	advance(&ring, 2 * PAGE);
+	assert_true(auxt_ring_take_tail(&ring, PAGE - 1));
+	auxt_ring_plan(&ring);
+	assert_int_equal(ring.limit, 8 * PAGE);
+	assert_true(auxt_ring_take_tail(&ring, PAGE));
+	auxt_ring_plan(&ring);
+	assert_int_equal(ring.limit, 9 * PAGE);
+}
+
+static void full_trace_calls_at_the_watermark_then_with_a_page_to_go(void **state)
+{
+	struct auxt_ring ring = full_trace(8, 4 * PAGE);
+
+	(void)state;
+	assert_int_equal(ring.call, 4 * PAGE);
+	advance(&ring, 4 * PAGE - 1);
+	assert_int_equal(ring.call, 4 * PAGE);
+	advance(&ring, 4 * PAGE);
+	assert_int_equal(ring.call, 7 * PAGE);
+	assert_true(auxt_ring_take_tail(&ring, 100));
+	auxt_ring_plan(&ring);
+	/* 100 + watermark ends within page 5. */
+	assert_int_equal(ring.call, 5 * PAGE);
+}
+
+static void a_watermark_beyond_the_last_call_is_the_last_call(void **state)
+{
+	struct auxt_ring ring = full_trace(8, 7 * PAGE);
+
+	(void)state;
+	assert_int_equal(ring.call, 7 * PAGE);
+	ring = full_trace(2, PAGE);
+	assert_int_equal(ring.call, PAGE);
+}
+
+static void full_is_when_only_the_page_for_late_calls_is_left(void **state)
+{
+	struct auxt_ring ring = full_trace(8, 4 * PAGE);
+
+	(void)state;
+	advance(&ring, 7 * PAGE - 1);
+	assert_false(auxt_ring_full(&ring));
+	advance(&ring, 7 * PAGE);
+	assert_true(auxt_ring_full(&ring));
+}
+
+static void who_has_read_everything_always_finds_room(void **state)
+{
+	(void)state;
+	for (u64 produced = 0; produced <= 4 * PAGE; produced++) {
+		struct auxt_ring ring = full_trace(2, PAGE);
+
+		ring.produced = produced;
+		ring.consumed = produced;
+		auxt_ring_plan(&ring);
+		assert_false(auxt_ring_full(&ring));
+		assert_true(ring.call > produced);
+		assert_true(ring.call <= ring.limit);
+		assert_true(ring.limit <= produced + ring.size);
+	}
+}
+
+static void a_tail_that_goes_back_or_ahead_is_counted_once_and_ignored(void **state)
+{
+	struct auxt_ring ring = full_trace(8, 4 * PAGE);
+
+	(void)state;
+	advance(&ring, 1000);
+	assert_false(auxt_ring_is_news(&ring, 0));
+	assert_true(auxt_ring_is_news(&ring, 500));
+	assert_true(auxt_ring_take_tail(&ring, 500));
+	assert_int_equal(ring.consumed, 500);
+
+	assert_true(auxt_ring_is_news(&ring, 499));
+	assert_false(auxt_ring_take_tail(&ring, 499));
+	assert_false(auxt_ring_take_tail(&ring, 499));
+	assert_false(auxt_ring_is_news(&ring, 499));
+	assert_int_equal(ring.bad_tails, 1);
+	assert_false(auxt_ring_take_tail(&ring, 1001));
+	assert_false(auxt_ring_take_tail(&ring, UINT64_MAX));
+	assert_false(auxt_ring_take_tail(&ring, 0));
+	assert_int_equal(ring.bad_tails, 4);
+	assert_int_equal(ring.consumed, 500);
+	assert_true(auxt_ring_take_tail(&ring, 1000));
+	assert_int_equal(ring.bad_tails, 4);
+}
+
+static void a_tail_that_was_ahead_counts_once_the_data_has_come(void **state)
+{
+	struct auxt_ring ring = full_trace(8, 4 * PAGE);
+
+	(void)state;
+	advance(&ring, 10);
+	assert_false(auxt_ring_take_tail(&ring, 20));
+	advance(&ring, 30);
+	assert_true(auxt_ring_is_news(&ring, 20));
+	assert_true(auxt_ring_take_tail(&ring, 20));
+}
+
+/* A hardware that runs and a reader that reads, at random: nothing is lost unseen. */
+static void produced_is_consumed_available_and_overwritten(void **state)
+{
+	(void)state;
+	srand(1);
+	for (int mode = 0; mode < 2; mode++) {
+		struct auxt_ring ring = mode ? overwrite(4, 8) : full_trace(4, 2 * PAGE);
+		u64 truth = 0;
+
+		for (int i = 0; i < 100000; i++) {
+			u64 room = mode ? ring.cycle - 1 : ring.limit - ring.produced;
+			u64 step = (u64)rand() % (3 * PAGE);
+
+			truth += step < room ? step : room;
+			if (!mode && truth == ring.limit)
+				ring.produced = ring.limit;	/* Stopped says so */
+			else
+				ring.produced = auxt_ring_position(&ring, truth % ring.cycle);
+			assert_int_equal(ring.produced, truth);
+			if (!mode)
+				auxt_ring_take_tail(&ring, ring.consumed +
+					(u64)rand() % (ring.produced - ring.consumed + 1));
+			auxt_ring_plan(&ring);
+			assert_int_equal(ring.produced, ring.consumed +
+					 auxt_ring_available(&ring) +
+					 auxt_ring_overwritten(&ring));
+			assert_true(auxt_ring_available(&ring) <= ring.size);
+			if (mode)
+				continue;
+			assert_true(ring.limit >= ring.produced);
+			assert_true(ring.limit <= ring.consumed + ring.size);
+			assert_true(auxt_ring_full(&ring) || ring.call > ring.produced);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_empty_ring_is_not_full_and_has_nothing),
+		cmocka_unit_test(a_position_goes_on_over_the_end_of_the_cycle),
+		cmocka_unit_test(overwritten_is_what_no_longer_fits),
+		cmocka_unit_test(overwrite_is_never_full_and_calls_at_the_end_of_each_lap),
+		cmocka_unit_test(full_trace_keeps_off_the_page_of_the_first_unread_byte),
+		cmocka_unit_test(full_trace_calls_at_the_watermark_then_with_a_page_to_go),
+		cmocka_unit_test(a_watermark_beyond_the_last_call_is_the_last_call),
+		cmocka_unit_test(full_is_when_only_the_page_for_late_calls_is_left),
+		cmocka_unit_test(who_has_read_everything_always_finds_room),
+		cmocka_unit_test(a_tail_that_goes_back_or_ahead_is_counted_once_and_ignored),
+		cmocka_unit_test(a_tail_that_was_ahead_counts_once_the_data_has_come),
+		cmocka_unit_test(produced_is_consumed_available_and_overwritten),
+	};
+
+	return cmocka_run_group_tests_name("position", tests, NULL, NULL);
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Capabilities: each bit of CPUID leaf 14H decides about its part of a configuration. */
+
+#include <errno.h>
+#include "cmocka_all.h"
+#include "pt_caps.h"
+
+#define MTC_PERIOD(n)	((u64)(n) << 14)
+#define CYC_THRESH(n)	((u64)(n) << 19)
+#define PSB_PERIOD(n)	((u64)(n) << 24)
+
+#define SKYLAKE	6, 0x5e
+#define BROADWELL 6, 0x3d
+
+/* Leaf 14H of a Skylake (SDM; MTC 0, 3, 6, 9; thresholds 0-12; PSB periods 0-5). */
+static const struct pt_cpuid skylake_leaf[2] = {
+	{ .eax = 1, .ebx = 0xf, .ecx = 0x7 },
+	{ .eax = 0x02490002, .ebx = 0x003f1fff },
+};
+
+static struct pt_caps skylake(void)
+{
+	struct pt_caps caps;
+
+	pt_caps_decode(&caps, skylake_leaf, SKYLAKE);
+	return caps;
+}
+
+/* A CPU with nothing but the obligatory. */
+static struct pt_caps bare(void)
+{
+	static const struct pt_cpuid leaf[2] = { { .ecx = 0x3 } };
+	struct pt_caps caps;
+
+	pt_caps_decode(&caps, leaf, SKYLAKE);
+	return caps;
+}
+
+static void leaf_14_is_read_bit_by_bit(void **state)
+{
+	struct pt_caps caps = skylake();
+
+	(void)state;
+	assert_true(caps.psb_cyc);
+	assert_true(caps.mtc);
+	assert_false(caps.ptwrite);
+	assert_true(caps.topa);
+	assert_true(caps.topa_multi);
+	assert_int_equal(caps.nr_ranges, 2);
+	assert_int_equal(caps.mtc_periods, 0x249);
+	assert_int_equal(caps.cyc_thresholds, 0x1fff);
+	assert_int_equal(caps.psb_periods, 0x3f);
+	assert_false(caps.branch_required);
+}
+
+static void periods_without_their_packet_do_not_count(void **state)
+{
+	struct pt_cpuid leaf[2] = { skylake_leaf[0], skylake_leaf[1] };
+	struct pt_caps caps;
+
+	(void)state;
+	leaf[0].ebx = 0;
+	pt_caps_decode(&caps, leaf, SKYLAKE);
+	assert_int_equal(caps.mtc_periods, 0);
+	assert_int_equal(caps.cyc_thresholds, 0);
+	assert_int_equal(caps.psb_periods, 0);
+	assert_int_equal(pt_caps_config(&caps), PT_CONFIG_PT | PT_CONFIG_TSC |
+			 PT_CONFIG_NORETCOMP | PT_CONFIG_BRANCH);
+}
+
+static void what_every_cpu_can_is_accepted_everywhere(void **state)
+{
+	static const u64 good[] = {
+		0, PT_CONFIG_TSC, PT_CONFIG_NORETCOMP, PT_CONFIG_BRANCH,
+		PT_CONFIG_PT, PT_CONFIG_PT | PT_CONFIG_BRANCH,
+	};
+	struct pt_caps caps = bare();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
+		assert_int_equal(pt_caps_check(&caps, good[i]), 0);
+}
+
+static void bits_outside_the_format_are_invalid(void **state)
+{
+	struct pt_caps caps = skylake();
+
+	(void)state;
+	for (int bit = 0; bit < 64; bit++)
+		if (!(PT_CONFIG_FORMAT >> bit & 1))
+			assert_int_equal(pt_caps_check(&caps, 1ull << bit), -EINVAL);
+}
+
+static void a_part_without_the_packet_it_belongs_to_is_invalid(void **state)
+{
+	struct pt_caps caps = skylake();
+
+	(void)state;
+	caps.ptwrite = true;
+	assert_int_equal(pt_caps_check(&caps, MTC_PERIOD(3)), -EINVAL);
+	assert_int_equal(pt_caps_check(&caps, PT_CONFIG_MTC | MTC_PERIOD(3)), 0);
+	assert_int_equal(pt_caps_check(&caps, CYC_THRESH(1)), -EINVAL);
+	assert_int_equal(pt_caps_check(&caps, PT_CONFIG_CYC | CYC_THRESH(1)), 0);
+	assert_int_equal(pt_caps_check(&caps, PT_CONFIG_FUP_ON_PTW), -EINVAL);
+	assert_int_equal(pt_caps_check(&caps, PT_CONFIG_FUP_ON_PTW | PT_CONFIG_PTW), 0);
+	assert_int_equal(pt_caps_check(&caps, PSB_PERIOD(5)), 0);
+}
+
+static void what_the_cpu_lacks_is_not_supported(void **state)
+{
+	struct pt_caps caps = bare();
+
+	(void)state;
+	assert_int_equal(pt_caps_check(&caps, PT_CONFIG_MTC), -EOPNOTSUPP);
+	assert_int_equal(pt_caps_check(&caps, PT_CONFIG_CYC), -EOPNOTSUPP);
+	assert_int_equal(pt_caps_check(&caps, PT_CONFIG_PTW), -EOPNOTSUPP);
+	assert_int_equal(pt_caps_check(&caps, PSB_PERIOD(1)), -EOPNOTSUPP);
+}
+
+static void each_period_is_looked_up_in_its_own_map(void **state)
+{
+	struct pt_caps caps = skylake();
+
+	(void)state;
+	for (u32 n = 0; n < 16; n++) {
+		assert_int_equal(pt_caps_check(&caps, PT_CONFIG_MTC | MTC_PERIOD(n)),
+				 0x249 >> n & 1 ? 0 : -EOPNOTSUPP);
+		assert_int_equal(pt_caps_check(&caps, PT_CONFIG_CYC | CYC_THRESH(n)),
+				 0x1fff >> n & 1 ? 0 : -EOPNOTSUPP);
+		assert_int_equal(pt_caps_check(&caps, PSB_PERIOD(n)),
+				 0x3f >> n & 1 ? 0 : -EOPNOTSUPP);
+	}
+}
+
+static void mtc_period_0_needs_its_bit_too(void **state)
+{
+	struct pt_caps caps = skylake();
+
+	(void)state;
+	caps.mtc_periods = 0x8;
+	assert_int_equal(pt_caps_check(&caps, PT_CONFIG_MTC), -EOPNOTSUPP);
+	assert_int_equal(pt_caps_check(&caps, PT_CONFIG_MTC | MTC_PERIOD(3)), 0);
+}
+
+static void a_broadwell_must_trace_branches(void **state)
+{
+	static const u32 models[] = { 0x3d, 0x47, 0x4f, 0x56 };
+	struct pt_caps caps;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(models) / sizeof(*models); i++) {
+		pt_caps_decode(&caps, skylake_leaf, 6, models[i]);
+		assert_int_equal(pt_caps_check(&caps, PT_CONFIG_PT), -EINVAL);
+		assert_int_equal(pt_caps_check(&caps, PT_CONFIG_PT | PT_CONFIG_BRANCH), 0);
+		assert_int_equal(pt_caps_check(&caps, 0), 0);
+	}
+	pt_caps_decode(&caps, skylake_leaf, 15, 0x3d);
+	assert_int_equal(pt_caps_check(&caps, PT_CONFIG_PT), 0);
+}
+
+static void branches_are_traced_unless_pt_says_no(void **state)
+{
+	(void)state;
+	assert_int_equal(pt_caps_ctl(0), PT_CONFIG_BRANCH);
+	assert_int_equal(pt_caps_ctl(PT_CONFIG_BRANCH), PT_CONFIG_BRANCH);
+	assert_int_equal(pt_caps_ctl(PT_CONFIG_PT | PT_CONFIG_BRANCH), PT_CONFIG_BRANCH);
+	/* Bit 0 of the register is TraceEn: it must never come from a configuration. */
+	assert_int_equal(pt_caps_ctl(PT_CONFIG_PT), 0);
+	assert_int_equal(pt_caps_ctl(PT_CONFIG_PT | PT_CONFIG_TSC | PSB_PERIOD(3)),
+			 PT_CONFIG_TSC | PSB_PERIOD(3));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(leaf_14_is_read_bit_by_bit),
+		cmocka_unit_test(periods_without_their_packet_do_not_count),
+		cmocka_unit_test(what_every_cpu_can_is_accepted_everywhere),
+		cmocka_unit_test(bits_outside_the_format_are_invalid),
+		cmocka_unit_test(a_part_without_the_packet_it_belongs_to_is_invalid),
+		cmocka_unit_test(what_the_cpu_lacks_is_not_supported),
+		cmocka_unit_test(each_period_is_looked_up_in_its_own_map),
+		cmocka_unit_test(mtc_period_0_needs_its_bit_too),
+		cmocka_unit_test(a_broadwell_must_trace_branches),
+		cmocka_unit_test(branches_are_traced_unless_pt_says_no),
+	};
+
+	return cmocka_run_group_tests_name("pt_caps", tests, NULL, NULL);
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0
+/* ToPA: tables as the SDM lays them out, and the way from registers to offsets. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include "cmocka_all.h"
+#include "position.h"
+#include "topa.h"
+
+#define PAGE AUXT_REGION_SIZE
+
+/* Physical addresses that no table or region shares. */
+static u64 table_phys(unsigned int table)
+{
+	return 0x100000000ull + table * PAGE;
+}
+
+static u64 region_phys(unsigned long region)
+{
+	return 0x200000000ull + region * 3 * PAGE;
+}
+
+static struct auxt_topa make(unsigned long nr_regions)
+{
+	struct auxt_topa topa = {
+		.nr_regions = nr_regions,
+		.nr_tables = auxt_topa_nr_tables(nr_regions),
+	};
+
+	topa.tables = calloc(topa.nr_tables, sizeof(*topa.tables));
+	topa.phys = calloc(topa.nr_tables, sizeof(*topa.phys));
+	assert_non_null(topa.tables);
+	assert_non_null(topa.phys);
+	for (unsigned int i = 0; i < topa.nr_tables; i++) {
+		topa.tables[i] = calloc(TOPA_ENTRIES_PER_TABLE, sizeof(u64));
+		assert_non_null(topa.tables[i]);
+		topa.phys[i] = table_phys(i);
+	}
+	auxt_topa_link(&topa);
+	for (unsigned long i = 0; i < nr_regions; i++)
+		auxt_topa_set_region(&topa, i, region_phys(i));
+	return topa;
+}
+
+static void unmake(struct auxt_topa *topa)
+{
+	for (unsigned int i = 0; i < topa->nr_tables; i++)
+		free(topa->tables[i]);
+	free(topa->tables);
+	free(topa->phys);
+}
+
+static void tables_are_as_many_as_needed(void **state)
+{
+	(void)state;
+	assert_int_equal(auxt_topa_nr_tables(1), 1);
+	assert_int_equal(auxt_topa_nr_tables(511), 1);
+	assert_int_equal(auxt_topa_nr_tables(512), 2);
+	assert_int_equal(auxt_topa_nr_tables(1022), 2);
+	assert_int_equal(auxt_topa_nr_tables(1023), 3);
+}
+
+/* As the hardware walks: entry after entry, through END entries. */
+static void a_walk_meets_each_region_once_and_comes_back(void **state)
+{
+	static const unsigned long sizes[] = { 2, 16, 510, 511, 512, 1022, 1024, 4096 };
+
+	(void)state;
+	for (size_t s = 0; s < sizeof(sizes) / sizeof(*sizes); s++) {
+		struct auxt_topa topa = make(sizes[s]);
+		unsigned int table = 0, index = 0;
+
+		for (unsigned long i = 0; i < 2 * sizes[s]; i++) {
+			u64 entry = topa.tables[table][index];
+
+			if (entry & TOPA_ENTRY_END) {
+				/* Never first in a table, and without other marks. */
+				assert_int_not_equal(index, 0);
+				assert_int_equal(entry & 0xffe, 0);
+				for (table = 0; topa.phys[table] != (entry & ~0xfffull); table++)
+					assert_true(table < topa.nr_tables);
+				index = 0;
+				entry = topa.tables[table][index];
+			}
+			assert_int_equal(entry, region_phys(i % sizes[s]));
+			index++;
+		}
+		unmake(&topa);
+	}
+}
+
+static void marks_are_set_and_taken_off_where_asked(void **state)
+{
+	struct auxt_topa topa = make(600);
+
+	(void)state;
+	auxt_topa_mark(&topa, 511, TOPA_ENTRY_INT);
+	auxt_topa_mark(&topa, 511, TOPA_ENTRY_STOP);
+	assert_int_equal(topa.tables[1][0], region_phys(511) | 0x14);
+	/* A position many laps on marks the same region. */
+	auxt_topa_mark(&topa, 600 * 5 + 7, TOPA_ENTRY_INT);
+	assert_int_equal(topa.tables[0][7], region_phys(7) | 0x4);
+	auxt_topa_unmark(&topa, 600 + 511);
+	assert_int_equal(topa.tables[1][0], region_phys(511));
+	auxt_topa_unmark(&topa, 7);
+	assert_int_equal(topa.tables[0][7], region_phys(7));
+	unmake(&topa);
+}
+
+static void pointers_and_offsets_are_inverse(void **state)
+{
+	struct auxt_topa topa = make(1200);
+
+	(void)state;
+	for (u64 offset = 0; offset < 1200 * PAGE; offset += 1021) {
+		u64 base, mask_ptrs, back;
+
+		auxt_topa_pointers(&topa, offset, &base, &mask_ptrs);
+		/* SDM: bits 6:0 read as ones, 31:7 index, 63:32 offset in the region. */
+		assert_int_equal(mask_ptrs & 0x7f, 0x7f);
+		assert_int_equal(mask_ptrs >> 32, offset % PAGE);
+		assert_int_equal(mask_ptrs >> 7 & 0x1ffffff, offset / PAGE % 511);
+		assert_int_equal(base, table_phys((unsigned int)(offset / PAGE / 511)));
+		assert_int_equal(auxt_topa_locate(&topa, base, mask_ptrs, &back), 0);
+		assert_int_equal(back, offset);
+	}
+	unmake(&topa);
+}
+
+static u64 mask_ptrs(u64 index, u64 offset)
+{
+	return offset << 32 | index << 7 | 0x7f;
+}
+
+static void the_end_of_a_region_is_the_begin_of_the_next(void **state)
+{
+	struct auxt_topa topa = make(600);
+	u64 offset;
+
+	(void)state;
+	assert_int_equal(auxt_topa_locate(&topa, table_phys(0), mask_ptrs(3, PAGE), &offset), 0);
+	assert_int_equal(offset, 4 * PAGE);
+	/* On the END entries: of the first table, and of the last, which is short. */
+	assert_int_equal(auxt_topa_locate(&topa, table_phys(0), mask_ptrs(511, 0), &offset), 0);
+	assert_int_equal(offset, 511 * PAGE);
+	assert_int_equal(auxt_topa_locate(&topa, table_phys(1), mask_ptrs(89, 0), &offset), 0);
+	assert_int_equal(offset, 600 * PAGE);
+	unmake(&topa);
+}
+
+static void pointers_into_nowhere_are_refused(void **state)
+{
+	struct auxt_topa topa = make(600);
+	u64 offset = 42;
+
+	(void)state;
+	assert_int_equal(auxt_topa_locate(&topa, 0, mask_ptrs(0, 0), &offset), -EIO);
+	assert_int_equal(auxt_topa_locate(&topa, table_phys(2), mask_ptrs(0, 0), &offset), -EIO);
+	assert_int_equal(auxt_topa_locate(&topa, table_phys(1), mask_ptrs(90, 0), &offset), -EIO);
+	assert_int_equal(auxt_topa_locate(&topa, table_phys(1), mask_ptrs(89, 1), &offset), -EIO);
+	assert_int_equal(auxt_topa_locate(&topa, table_phys(0), mask_ptrs(0, PAGE + 1), &offset),
+			 -EIO);
+	assert_int_equal(offset, 42);
+	/* And the next good look is found whatever the hint was. */
+	assert_int_equal(auxt_topa_locate(&topa, table_phys(1), mask_ptrs(0, 5), &offset), 0);
+	assert_int_equal(auxt_topa_locate(&topa, table_phys(0), mask_ptrs(0, 5), &offset), 0);
+	assert_int_equal(offset, 5);
+	unmake(&topa);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tables_are_as_many_as_needed),
+		cmocka_unit_test(a_walk_meets_each_region_once_and_comes_back),
+		cmocka_unit_test(marks_are_set_and_taken_off_where_asked),
+		cmocka_unit_test(pointers_and_offsets_are_inverse),
+		cmocka_unit_test(the_end_of_a_region_is_the_begin_of_the_next),
+		cmocka_unit_test(pointers_into_nowhere_are_refused),
+	};
+
+	return cmocka_run_group_tests_name("topa", tests, NULL, NULL);
+}
