@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# PID 1 of a test VM. The kernel's console is ttyS0, a log only. ttyS1 is the
+# private channel: the command's output, and last the token that scripts/vm waits
+# for with the command's exit status. ttyS2 is for hostctl. What the command
+# leaves in /out goes to the first disk, as a tar.
+
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t devtmpfs devtmpfs /dev
+mkdir -p /dev/shm /dev/pts
+mount -t tmpfs tmpfs /tmp
+mount -t tmpfs -o size=75% tmpfs /out
+mount -t tmpfs tmpfs /dev/shm
+mount -t debugfs debugfs /sys/kernel/debug
+mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null
+ip link set lo up 2>/dev/null
+export PATH=/bin HOME=/root TMPDIR=/tmp
+stty -F /dev/ttyS1 raw -echo
+stty -F /dev/ttyS2 raw -echo 2>/dev/null
+exec < /dev/null > /dev/ttyS1 2>&1
+
+parameter()
+{
+	sed -n "s/.*\b$1=\([^ ]*\).*/\1/p" /proc/cmdline
+}
+
+status=0
+while read -r module; do
+	if ! insmod "/modules/$module"; then
+		echo "init: insmod $module failed"
+		status=125
+	fi
+done < /modules/order
+
+if [ "$status" = 0 ]; then
+	sh /command
+	status=$?
+fi
+
+if [ -b /dev/vda ] && ! tar -cf /dev/vda -C /out .; then
+	echo "init: /out does not fit on the disk"
+	status=125
+fi
+sync
+echo "vm-token $(parameter vm_token) $status"
+# The token has left the UART before the power goes.
+stty -F /dev/ttyS1 raw -echo
+poweroff -f
