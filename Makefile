@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0
+# What people call. The kernel's build reads module/Kbuild, not this.
+O	?= $(CURDIR)/build
+
+# Tests that run side by side all begin with this: one at a time.
+all: packages
+	@mkdir -p $(O)
+	@flock $(O)/lock $(MAKE) --no-print-directory -s userland
+
+packages:
+	@scripts/need gcc make libc6-dev pkg-config libipt-dev libdw-dev libelf-dev libcap-dev \
+		libcmocka-dev
+
+userland:
+	$(MAKE) -C userlib O=$(O)
+	$(MAKE) -C tools O=$(O)
+	$(MAKE) -C examples O=$(O)
+	$(MAKE) -C tests/vm O=$(O)
+
+demo:
+	@scripts/demo $(if $(NATIVE),--native)
+
+# All tests, or only those named: make check T="unit-emulator flow-full"
+check:
+	@scripts/check $(T)
+
+install: all
+	$(MAKE) -C userlib install O=$(O)
+	$(MAKE) -C tools install O=$(O)
+
+clean:
+	rm -rf $(O)
+
+distclean: clean
+	rm -rf "$${AUXTRACE_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/auxtrace}"
+
+.PHONY: all packages userland demo check install clean distclean
