@@ -193,14 +193,14 @@ static void near_ranged(struct ptm *p, enum ptm_branch_kind kind, uint64_t next,
 static void context_change(struct ptm *p, const struct ptm_context *ctx, bool event,
 			   bool cr3_load, uint64_t from, uint64_t to)
 {
-	bool was = p->packet_en, pip, stop;
+	bool was, pip, stop;
 
+	p->now = 0;
 	ptm_time_check(p);
 	if (!p->trigger_en) {
 		p->ctx = *ctx;
 		return;
 	}
-	/* The clock's packets may have filled the last region. */
 	was = p->packet_en;
 
 	pip = cr3_load || ctx->cr3 != p->ctx.cr3;
@@ -248,6 +248,7 @@ void ptm_branch(struct ptm *p, enum ptm_branch_kind kind, const struct ptm_conte
 	if (!p->context_en)
 		return;
 
+	p->now = 0;
 	if (!--p->stride_left) {
 		p->stride_left = p->profile->clock_stride;
 		ptm_time_check(p);

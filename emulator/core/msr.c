@@ -212,6 +212,7 @@ static bool carry_out(struct ptm *p, uint32_t msr, uint64_t v,
 bool rtit_write(struct ptm *p, uint32_t msr, uint64_t v,
 		const struct ptm_context *ctx, uint64_t clip, uint64_t nlip)
 {
+	p->now = 0;
 	if (!carry_out(p, msr, v, ctx, clip, nlip)) {
 		ptm_count(p, PTM_N_FAULTS);
 		return false;

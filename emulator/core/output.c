@@ -175,15 +175,6 @@ static void region_full(struct ptm *p)
 	}
 
 	p->region_off = 0;
-	/*
-	 * Past the last index a table can have, the next entry would lie
-	 * outside of it; the SDM leaves that open, and an error tells more
-	 * than a wrap to entry 0.
-	 */
-	if (p->out_mask > ~0U - INDEX_STEP) {
-		operational_error(p);
-		return;
-	}
 	p->out_mask += INDEX_STEP;
 	region_load(p);
 }

@@ -99,7 +99,8 @@ struct ptm {
 	unsigned int ret_top, ret_n;
 	uint64_t ret_stack[RET_STACK_DEPTH];
 
-	/* Time */
+	/* Time; every entry from outside that can make packets clears @now first. */
+	uint64_t now;		/* TSC of this call, 0: not read yet */
 	uint64_t mtc_period_no, mtc_due;	/* last CTC >> MTCFreq; TSC of the next */
 	uint64_t cyc_from, tnt_tsc;	/* TSC of the last CYC, of the oldest TNT bit */
 	unsigned int stride_left;
@@ -157,7 +158,7 @@ void ptm_cbr(struct ptm *p);
 void ptm_cyc(struct ptm *p, uint64_t cycles);
 
 /* timing.c */
-uint64_t ptm_now(const struct ptm *p);
+uint64_t ptm_now(struct ptm *p);
 void ptm_time_start(struct ptm *p);	/* TSC and TMA as enabled */
 void ptm_time_check(struct ptm *p);	/* an MTC, if one is due */
 void ptm_cyc_upto(struct ptm *p, uint64_t tsc);

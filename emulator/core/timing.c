@@ -11,9 +11,15 @@
 /* MTC counts 8 bits; well before they wrap a gap is bridged by TSC and TMA. */
 #define MTC_GAP	200
 
-uint64_t ptm_now(const struct ptm *p)
+/*
+ * One reading serves all packets of one call of the model: they are of one
+ * moment, however long the machine's host takes over them.
+ */
+uint64_t ptm_now(struct ptm *p)
 {
-	return p->ops->tsc(p->opaque);
+	if (!p->now)
+		p->now = p->ops->tsc(p->opaque);
+	return p->now;
 }
 
 static unsigned int mtc_freq(const struct ptm *p)
@@ -29,14 +35,19 @@ static uint64_t art(const struct ptm *p, uint64_t tsc)
 	return tsc / num * den + tsc % num * den / num;
 }
 
-static void mtc_done(struct ptm *p, uint64_t period)
+/* The TSC at which this period of MTCFreq begins: the first whose ART is there. */
+static uint64_t period_tsc(const struct ptm *p, uint64_t period)
 {
 	uint32_t num = p->profile->art_num, den = p->profile->art_den;
-	uint64_t next = (period + 1) << mtc_freq(p);
+	uint64_t ticks = period << mtc_freq(p);
 
+	return ticks / den * num + (ticks % den * num + den - 1) / den;
+}
+
+static void mtc_done(struct ptm *p, uint64_t period)
+{
 	p->mtc_period_no = period;
-	/* The first TSC whose ART is @next or more. */
-	p->mtc_due = next / den * num + (next % den * num + den - 1) / den;
+	p->mtc_due = period_tsc(p, period + 1);
 }
 
 void ptm_time_start(struct ptm *p)
@@ -72,13 +83,18 @@ void ptm_time_check(struct ptm *p)
 		return;
 
 	period = art(p, tsc) >> mtc_freq(p);
-	ptm_group(p);
 	if (period - p->mtc_period_no > MTC_GAP && (p->ctl & CTL_TSC_EN)) {
+		ptm_group(p);
 		ptm_time_start(p);
-	} else {
-		ptm_mtc(p, period);
-		mtc_done(p, period);
+		return;
 	}
+
+	/* The MTC may come late, but what it tells of is the tick: so does its CYC. */
+	ptm_tnt_flush(p);
+	if (p->ctl & CTL_CYC_EN)
+		ptm_cyc_upto(p, period_tsc(p, period));
+	ptm_mtc(p, period);
+	mtc_done(p, period);
 }
 
 /*
@@ -88,9 +104,12 @@ void ptm_time_check(struct ptm *p)
 void ptm_cyc_upto(struct ptm *p, uint64_t tsc)
 {
 	unsigned int thresh = p->ctl >> CTL_CYC_THRESH & CTL_FIELD;
-	uint64_t cycles = tsc - p->cyc_from;
+	uint64_t cycles;
 
-	if (!cycles || (thresh && cycles < 1ULL << (thresh - 1)))
+	if (tsc <= p->cyc_from)
+		return;
+	cycles = tsc - p->cyc_from;
+	if (thresh && cycles < 1ULL << (thresh - 1))
 		return;
 
 	p->cyc_from = tsc;

@@ -25,7 +25,6 @@
 struct ptm_cpu {
     struct ptm *ptm;
     X86CPU *cpu;
-    uint64_t cr3;           /* as last reported, to notice a task switch */
     bool init_pending;
 };
 
@@ -185,7 +184,6 @@ void ptm_cpu_reset(CPUX86State *env)
     if (pc) {
         ptm_reset(pc->ptm, pc->init_pending);
         pc->init_pending = false;
-        pc->cr3 = env->cr[3];
         refresh_tb_flag(env);
     }
 }
@@ -276,15 +274,14 @@ uint64_t ptm_cpu_lip(CPUX86State *env)
 static void report_far(CPUX86State *env, enum ptm_branch_kind kind,
                        uint64_t from, uint64_t next)
 {
-    struct ptm_cpu *pc = env->ptm;
-    struct ptm_context ctx = context(env);
+    struct ptm *ptm = env->ptm->ptm;
+    struct ptm_context ctx;
 
-    if (pc->cr3 != ctx.cr3) {
-        pc->cr3 = ctx.cr3;
-        ptm_cr3_write(pc->ptm, &ctx, ptm_cpu_lip(env));
+    if (ptm_enabled(ptm)) {
+        ctx = context(env);
+        ptm_branch(ptm, kind, &ctx, from, next, ptm_cpu_lip(env));
+        refresh_tb_flag(env);
     }
-    ptm_branch(pc->ptm, kind, &ctx, from, next, ptm_cpu_lip(env));
-    refresh_tb_flag(env);
 }
 
 void ptm_cpu_event(CPUX86State *env, uint64_t from)
@@ -303,13 +300,11 @@ void helper_ptm_far(CPUX86State *env, target_ulong from, target_ulong next)
 
 void helper_ptm_cr3(CPUX86State *env, target_ulong nlip)
 {
-    struct ptm_cpu *pc = env->ptm;
     struct ptm_context ctx;
 
-    if (pc) {
+    if (env->ptm && ptm_enabled(env->ptm->ptm)) {
         ctx = context(env);
-        pc->cr3 = ctx.cr3;
-        ptm_cr3_write(pc->ptm, &ctx, nlip);
+        ptm_cr3_write(env->ptm->ptm, &ctx, nlip);
         refresh_tb_flag(env);
     }
 }

@@ -463,6 +463,78 @@ static void one_entry_index_must_be_0(void **state)
 	machine_free(m);
 }
 
+static void one_entry_table_changed_while_tracing(void **state)
+{
+	struct machine *m = one_entry(REGION(0), TABLE_AT | E_END);
+
+	(void)state;
+	put64(m, TABLE_AT + 8, TABLE2 | E_END);
+	trace(m, 8192);
+	assert_int_equal(m->tee_n, 4096);
+	assert_error(m);
+	machine_free(m);
+}
+
+/* Output that ends in the middle of what belongs together */
+
+static void stop_inside_the_psb_of_an_enable(void **state)
+{
+	struct machine *m = *state;
+
+	TABLE(m, TABLE_AT, REGION(0) | E_STOP, TABLE_AT | E_END);
+	topa(m, TABLE_AT, at_entry(0, 4096 - 20));
+	start(m, ON | TOPA);
+	assert_int_equal(m->tee_n, 20);
+	assert_int_equal(rd(m, STATUS) & 0x3f, S_STOPPED);
+	assert_false(ptm_tracing(m->ptm));
+	assert_int_equal(counter(m, PTM_N_PGE), 0);
+	stop(m);
+	assert_int_equal(m->tee_n, 20);
+}
+
+static void error_inside_an_event(void **state)
+{
+	struct machine *m = *state;
+
+	/* FUP fits, TIP does not, and what follows is no region. */
+	TABLE(m, TABLE_AT, REGION(0), BIT(1), TABLE_AT | E_END);
+	topa(m, TABLE_AT, at_entry(0, 4096 - 39 - 3));
+	start(m, ON | TOPA);
+	far_to(m, PTM_EVENT, &kernel_ctx, KERN, KERN + 8);
+	assert_int_equal(m->tee_n, 42);
+	assert_error(m);
+	stop(m);
+	assert_int_equal(m->tee_n, 42);
+}
+
+static void error_before_a_tracestop_is_not_stopped(void **state)
+{
+	struct machine *m = *state;
+
+	/* PGD fills the region: Error, so TraceStop has nothing left to stop. */
+	wr(m, ADDR0_A, KERN + 0x100);
+	wr(m, ADDR0_B, KERN + 0x1ff);
+	TABLE(m, TABLE_AT, REGION(0), BIT(1), TABLE_AT | E_END);
+	topa(m, TABLE_AT, at_entry(0, 4096 - 39 - 3));
+	start(m, ON | TOPA | ADDR_CFG(0, 2));
+	branch(m, PTM_JMP, KERN, KERN + 5, KERN + 0x100);
+	assert_error(m);
+	assert_int_equal(counter(m, PTM_N_STOP), 0);
+}
+
+static void error_in_a_tracestop_is_not_stopped(void **state)
+{
+	struct machine *m = *state;
+
+	/* The staged bytes have no memory to go to. */
+	wr(m, ADDR0_A, KERN + 0x100);
+	wr(m, ADDR0_B, KERN + 0x1ff);
+	single_range(m, RAM_SIZE, 4096);
+	start(m, ON | ADDR_CFG(0, 2));
+	branch(m, PTM_JMP, KERN, KERN + 5, KERN + 0x100);
+	assert_error(m);
+}
+
 /* Single range */
 
 static void single_range_goes_around(void **state)
@@ -619,6 +691,9 @@ int main(void)
 		cmocka_unit_test(one_entry_second_must_be_end),
 		cmocka_unit_test(one_entry_end_must_lead_back),
 		cmocka_unit_test(one_entry_index_must_be_0),
+		cmocka_unit_test(one_entry_table_changed_while_tracing),
+		T(stop_inside_the_psb_of_an_enable), T(error_inside_an_event),
+		T(error_before_a_tracestop_is_not_stopped), T(error_in_a_tracestop_is_not_stopped),
 		T(single_range_goes_around), T(single_range_of_the_least_size),
 		T(single_range_starts_at_its_offset), T(single_range_mask_not_contiguous),
 		T(single_range_base_overlaps_mask), T(single_range_offset_beyond_mask),

@@ -271,6 +271,48 @@ static void cyc_of_a_tnt_is_of_its_first_branch(void **state)
 	EXPECT(m, P_CYC(5), P_TNT(2, 3), P_CYC(16), P_TIP16(KERN));
 }
 
+static void cyc_of_an_mtc_is_of_its_tick(void **state)
+{
+	struct machine *m = *state;
+
+	start(m, ON | CYC_EN | TSC_EN | MTC_EN);
+	mark(m);
+	m->tsc = RATIO * 5 + 30;
+	branch(m, PTM_JMP, KERN, KERN + 2, KERN);
+	branch(m, PTM_JMP_INDIRECT, KERN, KERN + 2, KERN);
+	EXPECT(m, P_CYC(RATIO * 5), P_MTC(5), P_CYC(30), P_TIP16(KERN));
+
+	/* A branch after the tick, before the clock is looked at: time does not go back. */
+	mark(m);
+	m->tsc = RATIO * 6 - 1;
+	jcc(m);
+	m->tsc = RATIO * 6 + 1;
+	jcc(m);
+	branch(m, PTM_JMP_INDIRECT, KERN, KERN + 2, KERN);
+	EXPECT(m, P_CYC(11), P_TNT(1, 1), P_CYC(1), P_MTC(6), P_CYC(1), P_TNT(1, 1),
+	       P_TIP16(KERN));
+}
+
+/* A clock that runs on while the model works must not show in one event's packets. */
+static void packets_of_one_call_are_of_one_moment(void **state)
+{
+	struct machine *m = *state;
+
+	m->tsc = RATIO * 100;
+	m->tsc_step = RATIO * 1000;
+	mark(m);
+	start(m, USER | BRANCH_EN | TSC_EN | MTC_EN | CYC_EN);
+	EXPECT(m, P_PSB, P_TSC(RATIO * 1100), P_TMA(1100, 0), P_CBR(CBR_RATIO), P_PSBEND);
+	mark(m);
+	far_to(m, PTM_FAR, &user_ctx, KERN, KERN + 8);
+	EXPECT(m, P_CYC(RATIO * 1000), P_TSC(RATIO * 2100), P_TMA(2100, 0), P_MODE64,
+	       P_PGE(KERN + 8));
+	mark(m);
+	far_to(m, PTM_EVENT, &kernel_ctx, KERN, KERN + 8);
+	EXPECT(m, P_CYC(RATIO * 1000), P_TSC(RATIO * 3100), P_TMA(3100, 0), P_FUP16(KERN),
+	       P_PGD_NO_IP);
+}
+
 static void cyc_waits_for_its_threshold(void **state)
 {
 	struct machine *m = *state;
@@ -321,12 +363,14 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, machine_teardown)
 	static const struct CMUnitTest tests[] = {
 		T(mtc_at_each_period), T(mtc_is_the_ctc_shifted),
-		T(the_ratio_of_cpuid_15h_rules), T(mtc_flushes_tnt_that_came_before), T(mtc_comes_before_an_events_packets),
+		T(the_ratio_of_cpuid_15h_rules), T(mtc_flushes_tnt_that_came_before),
+		T(mtc_comes_before_an_events_packets),
 		T(a_long_gap_gives_tsc_and_tma), T(without_tscen_a_long_gap_gives_mtc),
 		T(nothing_of_time_unless_enabled), T(mtc_without_context_at_far_transfers),
 		cmocka_unit_test(the_clock_is_read_once_in_a_stride),
 		T(libipt_reads_the_same_clock), T(cyc_before_what_it_times),
-		T(cyc_of_a_tnt_is_of_its_first_branch), T(cyc_waits_for_its_threshold),
+		T(cyc_of_a_tnt_is_of_its_first_branch), T(cyc_of_an_mtc_is_of_its_tick),
+		T(packets_of_one_call_are_of_one_moment), T(cyc_waits_for_its_threshold),
 		T(no_two_cycs_in_one_cycle), T(cyc_starts_again_with_tracing),
 	};
 
