@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0
+/* traced ROUNDS: the common workload on every CPU at once, a process each. */
+#include <sys/wait.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../vm/workload.h"
+
+int main(int argc, char **argv)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	int status, failed = 0;
+
+	if (argc != 2 || atoi(argv[1]) <= 0) {
+		fprintf(stderr, "usage: traced ROUNDS\n");
+		return 2;
+	}
+	for (long cpu = 0; cpu < cpus; cpu++) {
+		pid_t pid = fork();
+
+		if (pid < 0) {
+			perror("traced: fork");
+			return 1;
+		}
+		if (!pid)
+			_exit(workload_run(cpu, atoi(argv[1])) ? 1 : 0);
+	}
+	while (wait(&status) > 0)
+		failed |= status;
+	return failed ? 1 : 0;
+}
