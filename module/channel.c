@@ -56,8 +56,10 @@
 #include <linux/percpu.h>
 #include <linux/poll.h>
 #include <linux/slab.h>
+#include <linux/topology.h>
+#include <asm/msr.h>
+#include <asm/tsc.h>
 #include "channel.h"
-#include "compat/compat.h"
 #include "rings.h"
 #include "trace_pmu.h"
 
@@ -126,12 +128,14 @@ NOKPROBE_SYMBOL(account);
 /* The hardware is off: take the reader's tail and decide whether there is room. */
 static void look_at_reader(struct auxt_channel *ch)
 {
-	/*
-	 * Acquire: what the reader has read it has read before the hardware may
-	 * write there. Pairs with the release store that the ABI asks of readers.
-	 */
-	if (!ch->ring.overwrite)
-		auxt_ring_take_tail(&ch->ring, smp_load_acquire(&ch->user->aux_tail));
+	if (!ch->ring.overwrite) {
+		/* What the reader has read it has read before the hardware writes there:
+		 * pairs with the release store that the ABI asks of readers.
+		 */
+		u64 tail = smp_load_acquire(&ch->user->aux_tail);
+
+		auxt_ring_take_tail(&ch->ring, tail);
+	}
 	auxt_ring_plan(&ch->ring);
 	if (auxt_ring_full(&ch->ring))
 		atomic_or(AUXTRACE_INHIBIT_FULL, &ch->inhibit);
@@ -187,18 +191,25 @@ static void begin_window(struct auxt_channel *ch)
 	ch->now.window_begin = ch->ring.produced;
 	ch->now.windows++;
 	ch->now.running = 1;
+	/* One request, one start: an NMI may end this window and begin another. */
 	if (ch->resuming)
 		ch->now.resumes_done++;
+	ch->resuming = false;
 }
 NOKPROBE_SYMBOL(begin_window);
 
 /* Makes the hardware agree with the mask, as the mask is now. */
 static void agree(struct auxt_channel *ch)
 {
-	bool attend = ch->attend;
+	bool attend = READ_ONCE(ch->attend);
 
-	/* Cleared first: what an NMI sets from here on is a new wish. */
-	ch->attend = false;
+	/*
+	 * Cleared before the look, so that what an NMI sets from here on is a new
+	 * wish; and only if seen set, so that one set in between is not cleared
+	 * without a look.
+	 */
+	if (attend)
+		WRITE_ONCE(ch->attend, false);
 	barrier();
 
 	if (ch->now.running && (attend || inhibited(ch))) {
@@ -332,11 +343,11 @@ void auxt_channel_detach(struct auxt_channel *ch)
 /**
  * auxt_channel_inhibit() - a reason to be off
  * @ch: the channel
- * @reason: AUXTRACE_INHIBIT_*; OFFLINE is a gap if nothing else keeps it off
+ * @reason: AUXTRACE_INHIBIT_*; OFFLINE is a gap if nothing kept it off till now
  */
 void auxt_channel_inhibit(struct auxt_channel *ch, u32 reason)
 {
-	if (reason & AUXTRACE_INHIBIT_OFFLINE && !(inhibited(ch) & ~AUXTRACE_INHIBIT_OFFLINE))
+	if (reason & AUXTRACE_INHIBIT_OFFLINE && !inhibited(ch))
 		count_gap(ch, &ch->now.gaps_offline);
 	atomic_or(reason, &ch->inhibit);
 	settle(ch);
@@ -359,7 +370,7 @@ void auxt_channel_allow(struct auxt_channel *ch, u32 reason)
  */
 void auxt_channel_attend(struct auxt_channel *ch)
 {
-	ch->attend = true;
+	WRITE_ONCE(ch->attend, true);
 	settle(ch);
 }
 
@@ -399,7 +410,7 @@ void auxt_channel_resume(struct auxt_channel *ch, struct auxtrace_effect *effect
 	ch->now.resumes_asked++;
 	/* For a channel that runs the tail can wait: a look would cost two WRMSRs. */
 	if (!ch->now.running)
-		ch->attend = true;
+		WRITE_ONCE(ch->attend, true);
 	ch->resuming = true;
 	barrier();
 	atomic_andnot(AUXTRACE_INHIBIT_USER, &ch->inhibit);
@@ -428,13 +439,16 @@ bool auxt_channel_interrupt(struct auxt_channel *ch, bool asserted)
 {
 	/*
 	 * perf may have acknowledged the bit and dropped it, so the unit itself is
-	 * asked. If the settle loop was interrupted, it will look in any case.
+	 * asked, unless a look is due anyway. If the settle loop was interrupted,
+	 * what the answer is made of may be half changed: then it may be wrong, but
+	 * only in asking for a look.
 	 */
-	if (!asserted && (READ_ONCE(ch->settling) || !ch->now.running ||
+	if (!asserted && (READ_ONCE(ch->attend) ||
+			  !(READ_ONCE(ch->settling) || ch->now.running) ||
 			  !ch->pmu->interrupt(ch)))
 		return false;
 	ch->now.pmis++;
-	ch->attend = true;
+	WRITE_ONCE(ch->attend, true);
 	settle(ch);
 	return true;
 }

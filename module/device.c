@@ -67,32 +67,35 @@ static int do_task(struct auxt_session *session, union arg *arg)
  * struct command - an ioctl
  * @number: its number
  * @size: of its struct today
- * @min_size: of its struct when first published: up to and including @_last
+ * @min_size: of its struct when first published
  * @handler: does it
+ * @answers: the struct has out_* members: it is written back
  */
 struct command {
 	unsigned int number;
 	u32 size;
 	u32 min_size;
 	int (*handler)(struct auxt_session *session, union arg *arg);
+	bool answers;
 };
 
-#define COMMAND(_name, _struct, _last, _handler) {			\
+#define COMMAND(_name, _struct, _last_published, _handler, _answers) {	\
 	.number = AUXTRACE_IOC_##_name,					\
 	.size = sizeof(struct _struct),					\
-	.min_size = offsetofend(struct _struct, _last),			\
+	.min_size = offsetofend(struct _struct, _last_published),	\
 	.handler = _handler,						\
+	.answers = _answers,						\
 }
 
 static const struct command commands[] = {
-	COMMAND(INFO, auxtrace_info, out_tsc_khz, do_info),
-	COMMAND(SETUP, auxtrace_setup, aux_watermark, do_setup),
-	COMMAND(START, auxtrace_start, flags, do_start),
-	COMMAND(STOP, auxtrace_start, flags, do_stop),
-	COMMAND(PAUSE, auxtrace_control, reserved, do_pause),
-	COMMAND(RESUME, auxtrace_control, reserved, do_resume),
-	COMMAND(STATUS, auxtrace_status, out_pmis, do_status),
-	COMMAND(TASK, auxtrace_task, out_cr3_mask, do_task),
+	COMMAND(INFO, auxtrace_info, out_tsc_khz, do_info, true),
+	COMMAND(SETUP, auxtrace_setup, aux_watermark, do_setup, false),
+	COMMAND(START, auxtrace_start, flags, do_start, false),
+	COMMAND(STOP, auxtrace_start, flags, do_stop, false),
+	COMMAND(PAUSE, auxtrace_control, reserved, do_pause, true),
+	COMMAND(RESUME, auxtrace_control, reserved, do_resume, true),
+	COMMAND(STATUS, auxtrace_status, out_pmis, do_status, true),
+	COMMAND(TASK, auxtrace_task, out_cr3_mask, do_task, true),
 };
 
 static long run(const struct command *command, struct auxt_session *session, void __user *user)
@@ -112,12 +115,12 @@ static long run(const struct command *command, struct auxt_session *session, voi
 	arg.size = size;
 	size = min(size, command->size);
 	/* What cannot be answered must not be done. */
-	if (copy_to_user(user, &arg, size))
+	if (command->answers && copy_to_user(user, &arg, size))
 		return -EFAULT;
 	err = command->handler(session, &arg);
-	if (err)
-		return err;
-	return copy_to_user(user, &arg, size) ? -EFAULT : 0;
+	if (!err && command->answers && copy_to_user(user, &arg, size))
+		err = -EFAULT;
+	return err;
 }
 
 static long device_ioctl(struct file *file, unsigned int number, unsigned long user)

@@ -15,8 +15,8 @@
 #include "channel.h"
 #include "compat/compat.h"
 #include "pmi.h"
-#include "pt.h"
 #include "stop.h"
+#include "trace_pmu.h"
 
 /*
  * Looks in one NMI. Each takes up what came while the one before worked; an
@@ -38,30 +38,30 @@ static void unmask(void)
 }
 NOKPROBE_SYMBOL(unmask);
 
+/*
+ * Returns how many interrupts it has handled. More than one tells the kernel to
+ * swallow an NMI that was on its way already for what has been handled here.
+ */
 static int handle(void)
 {
 	struct auxt_channel *ch = auxt_channel_here();
-	int ret = NMI_DONE;
-	int looks;
+	int handled;
 
 	if (!ch)
 		return NMI_DONE;
 	if (auxt_stop_panicking()) {
-		auxt_pt_emergency_stop();
+		ch->pmu->emergency_stop();
 		return NMI_DONE;
 	}
-	for (looks = 0; looks < MAX_LOOKS; looks++) {
-		bool asserted = auxt_pt_pmi_asserted();
-
+	for (handled = 0; handled < MAX_LOOKS; handled++) {
 		/* Before the look: what comes after it asserts the bit again. */
-		if (asserted)
-			auxt_pt_pmi_ack();
+		bool asserted = ch->pmu->acknowledge();
+
 		if (!auxt_channel_interrupt(ch, asserted))
 			break;
-		ret = NMI_HANDLED;
 		unmask();
 	}
-	return ret;
+	return handled;
 }
 NOKPROBE_SYMBOL(handle);
 

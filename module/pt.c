@@ -290,6 +290,15 @@ static int write_pointers(struct auxt_channel *ch)
 }
 NOKPROBE_SYMBOL(write_pointers);
 
+static bool pt_acknowledge(void)
+{
+	if (!(auxt_rdmsr(MSR_CORE_PERF_GLOBAL_STATUS) & PMI_BIT))
+		return false;
+	auxt_wrmsr(MSR_CORE_PERF_GLOBAL_OVF_CTRL, PMI_BIT);
+	return true;
+}
+NOKPROBE_SYMBOL(pt_acknowledge);
+
 static bool is_nmi(u32 lvtpc)
 {
 	return (lvtpc & APIC_MODE_MASK) == APIC_DM_NMI;
@@ -343,8 +352,7 @@ static int pt_start(struct auxt_channel *ch)
 	}
 	pt->misplaced = false;
 	/* What stands there was not for us. */
-	if (auxt_pt_pmi_asserted())
-		auxt_pt_pmi_ack();
+	pt_acknowledge();
 	route_pmi(pt);
 	return 0;
 }
@@ -353,8 +361,7 @@ static void pt_stop(struct auxt_channel *ch)
 {
 	struct pt *pt = pt_of(ch);
 
-	if (auxt_pt_pmi_asserted())
-		auxt_pt_pmi_ack();
+	pt_acknowledge();
 	unroute_pmi(pt);
 	restore_pointers(pt);
 }
@@ -431,6 +438,15 @@ static bool pt_interrupt(struct auxt_channel *ch)
 }
 NOKPROBE_SYMBOL(pt_interrupt);
 
+static void pt_emergency_stop(void)
+{
+	u64 ctl = auxt_rdmsr(MSR_IA32_RTIT_CTL);
+
+	if (ctl & RTIT_CTL_TRACEEN)
+		auxt_wrmsr(MSR_IA32_RTIT_CTL, ctl & ~(u64)RTIT_CTL_TRACEEN);
+}
+NOKPROBE_SYMBOL(pt_emergency_stop);
+
 const struct trace_pmu auxt_pt = {
 	.name = "intel_pt",
 	.missing = pt_missing,
@@ -445,34 +461,6 @@ const struct trace_pmu auxt_pt = {
 	.position = pt_position,
 	.arm = pt_arm,
 	.interrupt = pt_interrupt,
+	.acknowledge = pt_acknowledge,
+	.emergency_stop = pt_emergency_stop,
 };
-
-/* ---- interrupt -------------------------------------------------------- */
-
-/**
- * auxt_pt_pmi_asserted() - is the trace unit's bit in IA32_PERF_GLOBAL_STATUS set?
- *
- * Return: true if so.
- */
-bool auxt_pt_pmi_asserted(void)
-{
-	return auxt_rdmsr(MSR_CORE_PERF_GLOBAL_STATUS) & PMI_BIT;
-}
-NOKPROBE_SYMBOL(auxt_pt_pmi_asserted);
-
-/** auxt_pt_pmi_ack() - clear that bit, and no other: the rest is perf's */
-void auxt_pt_pmi_ack(void)
-{
-	auxt_wrmsr(MSR_CORE_PERF_GLOBAL_OVF_CTRL, PMI_BIT);
-}
-NOKPROBE_SYMBOL(auxt_pt_pmi_ack);
-
-/** auxt_pt_emergency_stop() - tracing off on this CPU, nothing else */
-void auxt_pt_emergency_stop(void)
-{
-	u64 ctl = auxt_rdmsr(MSR_IA32_RTIT_CTL);
-
-	if (ctl & RTIT_CTL_TRACEEN)
-		auxt_wrmsr(MSR_IA32_RTIT_CTL, ctl & ~(u64)RTIT_CTL_TRACEEN);
-}
-NOKPROBE_SYMBOL(auxt_pt_emergency_stop);

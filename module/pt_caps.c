@@ -89,6 +89,9 @@ int pt_caps_check(const struct pt_caps *caps, u64 config)
 
 	if (config & ~PT_CONFIG_FORMAT)
 		return -EINVAL;
+	/* perf's rule: branch has a meaning only beside pt. */
+	if (config & PT_CONFIG_BRANCH && !(config & PT_CONFIG_PT))
+		return -EINVAL;
 	if (config & PT_CONFIG_MTC_PERIOD && !(config & PT_CONFIG_MTC))
 		return -EINVAL;
 	if (config & PT_CONFIG_CYC_THRESH && !(config & PT_CONFIG_CYC))

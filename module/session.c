@@ -66,9 +66,9 @@ struct auxt_session {
 	wait_queue_head_t waiters;
 };
 
-/* Acquire: pairs with the release in auxt_session_setup(). */
 static u32 state_of(const struct auxt_session *session)
 {
+	/* Pairs with the release in set_up(). */
 	return smp_load_acquire(&session->state);
 }
 
@@ -125,6 +125,8 @@ static void call_channels(struct call *call, const struct cpumask *cpus, bool st
 
 	if (started)
 		on_each_cpu_mask(cpus, call_here, call, true);
+	if (started && cpumask_subset(cpus, cpu_online_mask))
+		return;
 	mutex_lock(&session->idle_lock);
 	for_each_cpu(cpu, cpus)
 		if (!started || !cpu_online(cpu))
@@ -148,6 +150,10 @@ static void unlock_state(struct auxt_session *session)
 }
 
 /* ---- SETUP -------------------------------------------------------------- */
+
+static const struct trace_pmu *const pmus[] = {
+	[AUXTRACE_PMU_INTEL_PT] = &auxt_pt,
+};
 
 static int check_setup(const struct auxtrace_setup *arg)
 {
@@ -224,9 +230,9 @@ static int set_up(struct auxt_session *session, const struct auxtrace_setup *arg
 	if (!perfmon_capable())
 		goto err_cpus;
 	err = -ENODEV;
-	if (arg->pmu != AUXTRACE_PMU_INTEL_PT)
+	if (arg->pmu >= ARRAY_SIZE(pmus))
 		goto err_cpus;
-	session->pmu = &auxt_pt;
+	session->pmu = pmus[arg->pmu];
 	if (session->pmu->missing() || !all_online(session->cpus))
 		goto err_cpus;
 	err = session->pmu->check(arg->config);

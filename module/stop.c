@@ -16,8 +16,8 @@
 #include "channel.h"
 #include "compat/compat.h"
 #include "guard.h"
-#include "pt.h"
 #include "stop.h"
+#include "trace_pmu.h"
 
 /*
  * The machine suspends or reboots. Set before the CPUs are told by IPI and looked
@@ -153,9 +153,11 @@ static int on_reboot(struct notifier_block *nb, unsigned long action, void *data
  */
 static int on_panic(struct notifier_block *nb, unsigned long action, void *data)
 {
+	struct auxt_channel *ch = auxt_channel_here();
+
 	WRITE_ONCE(panicking, true);
-	if (auxt_channel_here())
-		auxt_pt_emergency_stop();
+	if (ch)
+		ch->pmu->emergency_stop();
 	return NOTIFY_DONE;
 }
 

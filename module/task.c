@@ -28,7 +28,7 @@ int auxt_task(struct auxtrace_task *arg)
 {
 	struct mm_struct *mm;
 
-	if (arg->flags || arg->reserved || (int)arg->pid < 0)
+	if (arg->flags || arg->reserved)
 		return -EINVAL;
 	if (!perfmon_capable())
 		return -EACCES;

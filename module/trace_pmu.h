@@ -31,8 +31,13 @@ struct auxt_channel;
  * @interrupt: is there reason to look (call mark passed, stopped, error)? Tracing
  *	may be on
  *
- * From @resume on they run on the channel's own CPU with interrupts off, also in
- * NMIs, and never nested in each other (channel.c says how).
+ * @acknowledge: was this CPU's interrupt asserted? Then no more, and nothing else
+ *	is touched: the rest is perf's. Any time, interrupts off or NMI
+ * @emergency_stop: tracing off on this CPU, whatever state a channel is in. As above
+ *
+ * @resume, @pause, @position and @arm run on the channel's own CPU with interrupts
+ * off, also in NMIs, and never nested in each other (channel.c says how);
+ * @interrupt in NMIs only, which may have interrupted one of them.
  */
 struct trace_pmu {
 	const char *name;
@@ -48,6 +53,8 @@ struct trace_pmu {
 	u32 (*position)(struct auxt_channel *ch, u64 *offset);
 	void (*arm)(struct auxt_channel *ch);
 	bool (*interrupt)(struct auxt_channel *ch);
+	bool (*acknowledge)(void);
+	void (*emergency_stop)(void);
 };
 
 #endif /* AUXT_TRACE_PMU_H */

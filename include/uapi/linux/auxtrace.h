@@ -180,8 +180,8 @@ struct auxtrace_info {
  * Errors: EEXIST this file is a session already; EINVAL empty or impossible CPU
  * set, a CPU that does not exist, neither KERNEL nor USER, a size or watermark
  * that is not as said above, a config that perf's rules forbid (a period
- * without its packet, fup_on_ptw without ptw, branch off on a CPU that cannot,
- * bits outside the format); EOPNOTSUPP config has a bit or value that this CPU
+ * without its packet, fup_on_ptw without ptw, branch without pt, branch off on a CPU
+ * that cannot, bits outside the format); EOPNOTSUPP config has a bit or value that this CPU
  * lacks (out_pt_config and the period masks of INFO say which); ENODEV no such
  * PMU, or a CPU that is offline; EACCES; ENOMEM.
  */
@@ -392,11 +392,13 @@ struct auxtrace_task {
  * @pauses_done: those that stopped the hardware
  * @resumes_asked: RESUME requests
  * @resumes_done: those that started the hardware
- * @pmis: trace interrupts taken for this channel
+ * @pmis: trace interrupts taken for this channel, also those whose status bit
+ *	somebody else had acknowledged
  * @gaps: times when trace was lost while no pause was asked for; the sum of gaps_*
- * @gaps_full: full trace: the hardware met the reader's tail and stopped
+ * @gaps_full: full trace: the hardware met the reader's tail and stopped; at the
+ *	latest a page before it, so that it stops between two packets
  * @gaps_error: the hardware reported an operational error
- * @gaps_offline: the CPU went offline
+ * @gaps_offline: the CPU went offline, or the machine to sleep
  * @bad_tails: tails in the user page that went back or beyond @produced; ignored
  */
 struct auxtrace_status_page {

@@ -1,0 +1,2 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* No MSRs here: the trace PMU is the test's. */

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef SHIM_ASM_TSC_H
+#define SHIM_ASM_TSC_H
+
+#include <linux/types.h>
+
+u64 rdtsc(void);
+
+#endif /* SHIM_ASM_TSC_H */

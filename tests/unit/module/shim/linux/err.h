@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef SHIM_LINUX_ERR_H
+#define SHIM_LINUX_ERR_H
+
+#include <errno.h>
+
+#define ERR_PTR(error)	((void *)(long)(error))
+
+#endif /* SHIM_LINUX_ERR_H */

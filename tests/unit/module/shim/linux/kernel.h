@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What channel.c needs of the kernel, for one CPU played in user space. Each
+ * access that the code under test marks as shared with NMIs is a point where an
+ * NMI may land: shim_point() is the test's.
+ */
+#ifndef SHIM_LINUX_KERNEL_H
+#define SHIM_LINUX_KERNEL_H
+
+#include <linux/types.h>
+
+void shim_point(void);
+
+#define barrier() \
+	do { shim_point(); __asm__ __volatile__("" ::: "memory"); } while (0)
+#define smp_wmb()	barrier()
+#define READ_ONCE(x) \
+	(*({ shim_point(); (const volatile __typeof__(x) *)&(x); }))
+#define WRITE_ONCE(x, value) \
+	do { shim_point(); *(volatile __typeof__(x) *)&(x) = (value); shim_point(); } while (0)
+#define smp_load_acquire(p)	READ_ONCE(*(p))
+
+#define container_of(ptr, type, member) \
+	((type *)((char *)(ptr) - offsetof(type, member)))
+
+#endif /* SHIM_LINUX_KERNEL_H */

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Pages are the test's. */
+#ifndef SHIM_LINUX_MM_H
+#define SHIM_LINUX_MM_H
+
+struct cpumask;
+struct page;
+struct vm_area_struct;
+
+#endif /* SHIM_LINUX_MM_H */

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef SHIM_LINUX_POLL_H
+#define SHIM_LINUX_POLL_H
+
+#define EPOLLIN		0x001
+#define EPOLLERR	0x008
+#define EPOLLRDNORM	0x040
+
+#endif /* SHIM_LINUX_POLL_H */
