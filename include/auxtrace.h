@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * libauxtrace: hardware instruction trace (Intel PT) through /dev/auxtrace.
+ *
+ * The device's own contract is <linux/auxtrace.h>; words (session, channel,
+ * window, position) and structs are taken from there. This library owns the file
+ * and the mappings, finds out what was wrong when a call fails, reads the AUX
+ * areas, and writes recordings that the auxtrace command decodes.
+ *
+ * Errors. A call that fails returns NULL or -1 and sets errno; what it was asked
+ * to do has not been done. auxtrace_error() is the sentence that says what was
+ * wrong and what would be right. Codes that the device gives pass through
+ * unchanged (the table at the head of <linux/auxtrace.h>); codes of the
+ * library's own are named at each call. A NULL handle is a programming error and
+ * crashes, except where said.
+ *
+ * Threads. PAUSE and RESUME may be called from any thread at any time. All else
+ * on one object is for one thread at a time; different objects are independent.
+ *
+ * Blocking. PAUSE, RESUME, START, STOP and STATUS wait until each CPU concerned
+ * has done it: microseconds. Only what writes recordings blocks on files. Nothing
+ * here sleeps waiting for trace: poll(2) the file of auxtrace_fd().
+ */
+#ifndef AUXTRACE_H
+#define AUXTRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include <linux/auxtrace.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define AUXTRACE_DEVICE	"/dev/auxtrace"
+
+struct auxtrace_session;
+struct auxtrace_cpus;
+struct auxtrace_reader;
+struct auxtrace_recording;
+
+/**
+ * auxtrace_error - the sentence for the last call of this thread that failed
+ *
+ * Valid until the next failing call of the same thread; never NULL, empty before
+ * the first failure. Ends in no full stop and no newline. It belongs to the
+ * thread, not to an object, because a failed open has no object.
+ */
+const char *auxtrace_error(void);
+
+/* ---- CPU sets ----------------------------------------------------------- */
+
+/**
+ * auxtrace_cpus_parse - make a CPU set from a list as of taskset(1): "0-3,5"
+ *
+ * "all" or "online" is the set of online CPUs.
+ * Errors: EINVAL not a list, empty, a range that goes backwards; ERANGE a number
+ * above 65535; ENOMEM. Whether a CPU exists is the device's to say.
+ * The caller frees the set with auxtrace_cpus_free().
+ */
+struct auxtrace_cpus *auxtrace_cpus_parse(const char *list);
+
+/** auxtrace_cpus_online - the set of online CPUs, as sysfs lists them */
+struct auxtrace_cpus *auxtrace_cpus_online(void);
+
+/** auxtrace_cpus_free - NULL is allowed */
+void auxtrace_cpus_free(struct auxtrace_cpus *cpus);
+
+bool auxtrace_cpus_has(const struct auxtrace_cpus *cpus, unsigned int cpu);
+unsigned int auxtrace_cpus_count(const struct auxtrace_cpus *cpus);
+
+/**
+ * auxtrace_cpus_next - the first CPU of the set that is @from or above, -1 if none
+ *
+ * for (int c = auxtrace_cpus_next(s, 0); c >= 0; c = auxtrace_cpus_next(s, c + 1))
+ */
+int auxtrace_cpus_next(const struct auxtrace_cpus *cpus, unsigned int from);
+
+/* ---- configuration terms ------------------------------------------------ */
+
+/**
+ * auxtrace_config_parse - config bits from perf's terms: "tsc,mtc,mtc_period=3"
+ * @terms: names of perf's intel_pt format, comma separated, each with an optional
+ *	=value; a flag without value is 1. "" is 0.
+ *
+ * Errors: EINVAL unknown term, a value missing or not a number; ERANGE the value
+ * does not fit its bits. The message lists the terms. Whether this CPU has the
+ * bits is for auxtrace_setup() to find out.
+ */
+int auxtrace_config_parse(const char *terms, uint64_t *config);
+
+/**
+ * auxtrace_config_format - the terms of @config, as auxtrace_config_parse() reads
+ *
+ * Writes at most @size bytes with the final 0 and returns the length that was
+ * needed, as snprintf(3). Bits outside the format come last as "0x...".
+ */
+int auxtrace_config_format(uint64_t config, char *buf, size_t size);
+
+/* ---- session ------------------------------------------------------------ */
+
+/**
+ * auxtrace_open - open the device and check that both sides speak one ABI
+ * @path: NULL: AUXTRACE_DEVICE
+ *
+ * Errors: those of open(2), ENOENT as a rule because the module is not loaded;
+ * ENOTTY not a character device, or not this device; EPROTO the module's ABI
+ * version is not AUXTRACE_ABI_VERSION; ENOMEM.
+ */
+struct auxtrace_session *auxtrace_open(const char *path);
+
+/**
+ * auxtrace_close - unmap, close, free, with all readers; NULL is allowed
+ *
+ * Stops the session if it runs and no other process holds the file.
+ */
+void auxtrace_close(struct auxtrace_session *session);
+
+/**
+ * auxtrace_fd - the session's file, for poll(2); stays the library's
+ *
+ * What poll says is at the end of <linux/auxtrace.h>.
+ */
+int auxtrace_fd(const struct auxtrace_session *session);
+
+/**
+ * auxtrace_info - what this machine and caller can do
+ * @flags: AUXTRACE_INFO_*
+ */
+int auxtrace_info(struct auxtrace_session *session, uint32_t flags,
+		  struct auxtrace_info *info);
+
+/**
+ * auxtrace_default_config - tsc,mtc,mtc_period=3,psb_period=3 as far as the CPU
+ * of the session has them; what auxtrace_setup() takes for @config NULL
+ */
+uint64_t auxtrace_default_config(const struct auxtrace_session *session);
+
+/**
+ * struct auxtrace_options - what auxtrace_setup() is asked for
+ * @size: sizeof(struct auxtrace_options); later versions only append members
+ * @flags: AUXTRACE_SETUP_*; neither KERNEL nor USER: both
+ * @pmu: AUXTRACE_PMU_*
+ * @reserved: 0
+ * @cpus: a list for auxtrace_cpus_parse(); NULL: all online CPUs
+ * @config: terms for auxtrace_config_parse(); NULL: auxtrace_default_config()
+ * @aux_size: bytes for each CPU, a power of two; 0: 4 MiB
+ * @aux_watermark: as in struct auxtrace_setup; 0: half of aux_size in full trace
+ *
+ * Unused members are zero: use a designated initializer.
+ */
+struct auxtrace_options {
+	size_t size;
+	uint32_t flags;
+	uint32_t pmu;
+	uint64_t reserved;
+	const char *cpus;
+	const char *config;
+	uint64_t aux_size;
+	uint64_t aux_watermark;
+};
+
+/**
+ * auxtrace_setup - make the file a session and map all regions of its channels
+ *
+ * Errors: those of AUXTRACE_IOC_SETUP, with a message that names the config bits
+ * or values the CPU lacks, the CPUs that are offline or do not exist, the size
+ * that would be right, the locked-memory limit and what is needed; those of
+ * auxtrace_cpus_parse() and auxtrace_config_parse(); EINVAL @size is not that of
+ * a known version. If a mapping fails, the file stays set up but useless:
+ * close it.
+ */
+int auxtrace_setup(struct auxtrace_session *session,
+		   const struct auxtrace_options *options);
+
+/** auxtrace_setup_info - what was set up; valid until close, NULL before setup */
+const struct auxtrace_setup *auxtrace_setup_info(const struct auxtrace_session *session);
+
+/** auxtrace_cpus - CPUs of the session; valid until close, NULL before setup */
+const struct auxtrace_cpus *auxtrace_cpus(const struct auxtrace_session *session);
+
+/* Errors of these two: as AUXTRACE_IOC_START and _STOP. */
+int auxtrace_start(struct auxtrace_session *session);
+int auxtrace_stop(struct auxtrace_session *session);
+
+/*
+ * Pause or resume all CPUs of the session. Errors: EBADFD not started.
+ */
+int auxtrace_pause(struct auxtrace_session *session);
+int auxtrace_resume(struct auxtrace_session *session);
+
+/**
+ * auxtrace_pause_cpus, auxtrace_resume_cpus - the same for some CPUs, with answers
+ * @cpus: NULL: all CPUs of the session
+ * @effects: room for @room answers, one for each CPU, in CPU order; NULL: none
+ *
+ * Return the number of CPUs that were asked; answers beyond @room are dropped.
+ */
+int auxtrace_pause_cpus(struct auxtrace_session *session, const struct auxtrace_cpus *cpus,
+			struct auxtrace_effect *effects, unsigned int room);
+int auxtrace_resume_cpus(struct auxtrace_session *session, const struct auxtrace_cpus *cpus,
+			 struct auxtrace_effect *effects, unsigned int room);
+
+/**
+ * auxtrace_status - the session as a whole
+ * @flags: AUXTRACE_STATUS_SYNC: bring the status pages up to the hardware first
+ */
+int auxtrace_status(struct auxtrace_session *session, uint32_t flags,
+		    struct auxtrace_status *status);
+
+/**
+ * auxtrace_task - the CR3 by which a process shows in a trace
+ * @pid: 0: the caller
+ */
+int auxtrace_task(struct auxtrace_session *session, pid_t pid, struct auxtrace_task *task);
+
+/* ---- reader: the AUX area of one channel -------------------------------- */
+
+/**
+ * auxtrace_reader - the reader of @cpu's channel; the session's, until its close
+ *
+ * Errors: EBADFD before auxtrace_setup(); ENODEV @cpu is not the session's.
+ */
+struct auxtrace_reader *auxtrace_reader(struct auxtrace_session *session, unsigned int cpu);
+
+/**
+ * auxtrace_reader_status - a consistent copy of the channel's status page
+ *
+ * Lock-free. Positions are those of the last window end, trace interrupt or
+ * auxtrace_status() with SYNC. Errors: EAGAIN the page stayed inconsistent.
+ */
+int auxtrace_reader_status(struct auxtrace_reader *reader,
+			   struct auxtrace_status_page *status);
+
+/**
+ * struct auxtrace_spans - a stretch of an AUX area, in order, without a copy
+ * @position: AUX position of the first byte
+ * @len: bytes in both parts together
+ * @count: parts used: 0, 1, or 2 when the stretch goes over the area's end
+ * @iov: for writev(2); points into the mapping, read-only
+ */
+struct auxtrace_spans {
+	uint64_t position;
+	size_t len;
+	int count;
+	struct iovec iov[2];
+};
+
+/**
+ * auxtrace_reader_peek - what can be read now
+ *
+ * Full trace: all bytes from the tail to the position in the status page. They
+ * stay until auxtrace_reader_consume(). Overwrite: the newest
+ * min(produced, aux_size) bytes; the hardware must be off and stay off while
+ * they are used. Errors: EBUSY overwrite, and the channel runs: pause it, or
+ * use auxtrace_reader_copy(); EAGAIN as auxtrace_reader_status().
+ */
+int auxtrace_reader_peek(struct auxtrace_reader *reader, struct auxtrace_spans *spans);
+
+/**
+ * auxtrace_reader_consume - full trace: give @len bytes back to the hardware
+ *
+ * A channel that met its tail goes on at the next poll(2) or auxtrace_status()
+ * with SYNC. Errors: EINVAL more than can be read, or an overwrite session.
+ */
+int auxtrace_reader_consume(struct auxtrace_reader *reader, size_t len);
+
+/**
+ * struct auxtrace_copy - what auxtrace_reader_copy() got
+ * @position: AUX position of the first byte in the buffer
+ * @len: bytes in the buffer
+ * @cut: bytes that were overwritten during the copy and were cut off the front
+ */
+struct auxtrace_copy {
+	uint64_t position;
+	size_t len;
+	size_t cut;
+};
+
+/**
+ * auxtrace_reader_copy - copy the newest bytes, at most @size, while tracing goes on
+ *
+ * Overwrite: what newer bytes replaced during the copy is cut off the front, so
+ * all that is returned is intact. A decoder then starts at the first PSB. Full
+ * trace: the newest bytes between tail and position; the tail does not move.
+ * Two STATUS calls with SYNC: a short stop of the hardware that ends no window.
+ */
+int auxtrace_reader_copy(struct auxtrace_reader *reader, void *buf, size_t size,
+			 struct auxtrace_copy *copy);
+
+/* ---- recordings --------------------------------------------------------- */
+
+/*
+ * A recording is a directory of plain files; auxtrace(1), "FILES", has the format:
+ * meta, cpuN.aux, task.PID[.N], vdso.PID[.N] and, with kernel tracing, kcore,
+ * kallsyms, modules.
+ */
+
+/**
+ * auxtrace_recording_create - begin a recording of a session that is set up
+ * @dir: is created; a directory that is empty or holds a recording is reused, and
+ *	the old recording goes
+ *
+ * Errors: EBADFD before auxtrace_setup(); ENOTEMPTY @dir holds something else;
+ * those of mkdir(2) and open(2). The session must outlive the recording.
+ */
+struct auxtrace_recording *auxtrace_recording_create(struct auxtrace_session *session,
+						     const char *dir);
+
+/**
+ * auxtrace_recording_drain - full trace: append what can be read, and consume it
+ *
+ * Call it when poll(2) says POLLIN. Returns the bytes written; 0 in an overwrite
+ * session, whose bytes are taken at the end. Errors: those of write(2).
+ */
+ssize_t auxtrace_recording_drain(struct auxtrace_recording *recording);
+
+/**
+ * auxtrace_recording_add_task - note the address space of a process
+ * @pid: 0: the caller
+ *
+ * CR3, executable mappings with the files behind them, and the vdso's bytes. To
+ * be called while the process lives. Asked again for the same address space, it
+ * takes the mappings anew and keeps those that have gone since. After an exec it
+ * is a new address space. Errors: ESRCH; ENXIO a kernel thread; EACCES the caller
+ * may not trace; EPERM it may not read that process's mappings.
+ */
+int auxtrace_recording_add_task(struct auxtrace_recording *recording, pid_t pid);
+
+/**
+ * auxtrace_recording_add_all_tasks - add each process that /proc shows
+ *
+ * What a CPU-wide trace needs to tell the processes apart. Processes that go
+ * meanwhile, kernel threads, and processes whose mappings the caller may not read
+ * are passed over; user code of these last is skipped by auxtrace script, which
+ * counts it. Returns how many were added.
+ */
+int auxtrace_recording_add_all_tasks(struct auxtrace_recording *recording);
+
+/**
+ * struct auxtrace_totals - a recording's account, summed over its CPUs
+ * @produced: bytes that the hardware wrote
+ * @read: bytes in the recording's files
+ * @overwritten: bytes that newer ones replaced: produced = read + overwritten
+ * @windows: windows begun
+ * @gaps: times when trace was lost while no pause was asked for
+ * @pmis: trace interrupts
+ */
+struct auxtrace_totals {
+	uint64_t produced;
+	uint64_t read;
+	uint64_t overwritten;
+	uint64_t windows;
+	uint64_t gaps;
+	uint64_t pmis;
+};
+
+/**
+ * auxtrace_recording_finish - write the rest, and free the recording
+ * @totals: may be NULL
+ *
+ * The session must be stopped (or, overwrite, paused on all CPUs). With kernel
+ * tracing the kernel's code is copied from /proc/kcore now: code that was patched
+ * between the trace and this call is seen as it is now. If a kernel file cannot
+ * be read, the rest is written all the same and the call fails with that errno.
+ * Whether it fails or not, @recording is gone.
+ */
+int auxtrace_recording_finish(struct auxtrace_recording *recording,
+			      struct auxtrace_totals *totals);
+
+/** auxtrace_recording_abort - free, and remove the files; NULL is allowed */
+void auxtrace_recording_abort(struct auxtrace_recording *recording);
+
+/**
+ * auxtrace_save - a stopped session into @dir, in one call
+ *
+ * create, add_all_tasks, finish: for a program that traced itself.
+ */
+int auxtrace_save(struct auxtrace_session *session, const char *dir);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* AUXTRACE_H */

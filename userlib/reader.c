@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The AUX area of one channel.
+ *
+ * Two sides share memory here: the module writes the status page and the
+ * hardware the AUX area; we write the tail. Neither takes a lock.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <string.h>
+
+#include "internal.h"
+
+/* The module's update is some 20 stores with interrupts off. */
+#define SNAPSHOT_TRIES	100000
+
+AUXTRACE_API struct auxtrace_reader *auxtrace_reader(struct auxtrace_session *s, unsigned int cpu)
+{
+	if (!s->setup.size) {
+		fail(EBADFD, "a reader needs a session that is set up");
+		return NULL;
+	}
+	for (unsigned int i = 0; i < s->nr_readers; i++)
+		if (s->readers[i].cpu == cpu)
+			return &s->readers[i];
+	fail(ENODEV, "CPU %u is not the session's", cpu);
+	return NULL;
+}
+
+/*
+ * struct auxtrace_status_page is a multiple of 8 bytes; copied in words, each
+ * read once.
+ */
+static void copy_page(struct auxtrace_status_page *to, const struct auxtrace_status_page *from)
+{
+	uint64_t *t = (uint64_t *)to;
+	const uint64_t *f = (const uint64_t *)from;
+
+	_Static_assert(sizeof(*to) % sizeof(*t) == 0, "whole words");
+	for (size_t i = 0; i < sizeof(*to) / sizeof(*t); i++)
+		t[i] = __atomic_load_n(&f[i], __ATOMIC_RELAXED);
+}
+
+AUXTRACE_API int auxtrace_reader_status(struct auxtrace_reader *r,
+					struct auxtrace_status_page *status)
+{
+	for (unsigned int i = 0; i < SNAPSHOT_TRIES; i++) {
+		/*
+		 * Acquire: what is read below is not older than seq. Partner: the
+		 * module's write barrier after it made seq even again.
+		 */
+		uint32_t seq = __atomic_load_n(&r->status->seq, __ATOMIC_ACQUIRE);
+
+		if (!(seq & 1)) {
+			copy_page(status, r->status);
+			/*
+			 * What was read above is not newer than the seq read below.
+			 * Partner: the module's write barrier after it made seq odd.
+			 */
+			__atomic_thread_fence(__ATOMIC_ACQUIRE);
+			if (__atomic_load_n(&r->status->seq, __ATOMIC_RELAXED) == seq)
+				return 0;
+		}
+		if (i % 64 == 63)
+			sched_yield();
+	}
+	return fail(EAGAIN, "the status page of CPU %u stays inconsistent: the module stopped in the middle of an update",
+		    r->cpu);
+}
+
+static bool overwrites(const struct auxtrace_reader *r)
+{
+	return r->session->setup.flags & AUXTRACE_SETUP_OVERWRITE;
+}
+
+/* The stretch [begin, end) of the area as one or two parts. */
+static void make_spans(const struct auxtrace_reader *r, uint64_t begin, uint64_t end,
+		       struct auxtrace_spans *spans)
+{
+	uint64_t size = r->session->setup.aux_size;
+	uint64_t offset = begin % size;
+	size_t len = end - begin;
+	size_t first = len < size - offset ? len : size - offset;
+
+	memset(spans, 0, sizeof(*spans));
+	spans->position = begin;
+	spans->len = len;
+	if (!len)
+		return;
+	spans->iov[spans->count++] = (struct iovec){ (void *)(r->aux + offset), first };
+	if (len > first)
+		spans->iov[spans->count++] = (struct iovec){ (void *)r->aux, len - first };
+}
+
+/* Position of the oldest byte that can be read. */
+static uint64_t oldest(const struct auxtrace_reader *r, uint64_t produced)
+{
+	uint64_t size = r->session->setup.aux_size;
+
+	if (!overwrites(r))
+		return r->tail;
+	return produced > size ? produced - size : 0;
+}
+
+AUXTRACE_API int auxtrace_reader_peek(struct auxtrace_reader *r, struct auxtrace_spans *spans)
+{
+	struct auxtrace_status_page page;
+
+	/* Its acquire also orders our reading of the data after that of produced. */
+	if (auxtrace_reader_status(r, &page))
+		return -1;
+	if (overwrites(r) && page.running)
+		return fail(EBUSY, "CPU %u traces and may overwrite what is read: pause it, or take a copy",
+			    r->cpu);
+	if (page.produced < r->tail || (!overwrites(r) && page.produced - r->tail > r->session->setup.aux_size))
+		return fail(EBADE, "the module says that CPU %u produced %" PRIu64 " bytes, of which %" PRIu64 " were read",
+			    r->cpu, (uint64_t)page.produced, r->tail);
+	make_spans(r, oldest(r, page.produced), page.produced, spans);
+	return 0;
+}
+
+AUXTRACE_API int auxtrace_reader_consume(struct auxtrace_reader *r, size_t len)
+{
+	struct auxtrace_status_page page;
+
+	if (overwrites(r))
+		return fail(EINVAL, "an overwrite session is not consumed: the newest data wins");
+	if (auxtrace_reader_status(r, &page))
+		return -1;
+	if (len > page.produced - r->tail)
+		return fail(EINVAL, "%zu bytes cannot be consumed on CPU %u: it has %" PRIu64, len, r->cpu,
+			    (uint64_t)page.produced - r->tail);
+	r->tail += len;
+	/*
+	 * Release: the hardware may write where we have read, not before. Partner:
+	 * the module's acquire load of the tail, before it moves the STOP mark.
+	 */
+	__atomic_store_n(&r->user->aux_tail, r->tail, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static int sync_page(struct auxtrace_reader *r, struct auxtrace_status_page *page)
+{
+	struct auxtrace_status status;
+
+	if (auxtrace_status(r->session, AUXTRACE_STATUS_SYNC, &status))
+		return -1;
+	return auxtrace_reader_status(r, page);
+}
+
+AUXTRACE_API int auxtrace_reader_copy(struct auxtrace_reader *r, void *buf, size_t size,
+				      struct auxtrace_copy *copy)
+{
+	struct auxtrace_status_page page;
+	struct auxtrace_spans spans;
+	uint64_t begin, end, intact;
+	size_t cut = 0;
+
+	if (sync_page(r, &page))
+		return -1;
+	end = page.produced;
+	begin = oldest(r, end);
+	if (end - begin > size)
+		begin = end - size;
+	make_spans(r, begin, end, &spans);
+	for (size_t i = 0, at = 0; i < (size_t)spans.count; at += spans.iov[i++].iov_len)
+		memcpy((uint8_t *)buf + at, spans.iov[i].iov_base, spans.iov[i].iov_len);
+	if (overwrites(r)) {
+		/* All that the hardware had written by the end of our copy is below produced. */
+		if (sync_page(r, &page))
+			return -1;
+		intact = oldest(r, page.produced);
+		if (intact > begin)
+			cut = intact - begin < spans.len ? intact - begin : spans.len;
+		memmove(buf, (uint8_t *)buf + cut, spans.len - cut);
+	}
+	copy->position = begin + cut;
+	copy->len = spans.len - cut;
+	copy->cut = cut;
+	return 0;
+}

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Address spaces: what a decoder needs to find user code by CR3 and address.
+ *
+ * One entry is one address space. A process that execs has two, a thread or a
+ * vfork child shares its parent's. The kernel may give the page-table root of a
+ * process that is gone to a new one, so each entry says from when it was seen.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+#include "internal.h"
+
+#define VDSO_LIMIT	(1u << 20)
+
+struct mapping {
+	uint64_t start, end;
+	char *line;		/* as in /proc/PID/maps, without the newline */
+};
+
+struct space {
+	struct space *next;
+	pid_t pid;
+	char comm[64];
+	char exe[4096];
+	uint64_t cr3, cr3_mask, begin_tsc;
+	uint64_t vdso_start;
+	size_t vdso_len;
+	uint8_t *vdso;
+	size_t count;
+	struct mapping *map;
+};
+
+struct task_list {
+	struct space *head, **tail;
+};
+
+struct task_list *task_list_new(void)
+{
+	struct task_list *list = calloc(1, sizeof(*list));
+
+	if (list)
+		list->tail = &list->head;
+	return list;
+}
+
+static void free_mappings(struct space *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		free(s->map[i].line);
+	free(s->map);
+	s->map = NULL;
+	s->count = 0;
+}
+
+static void free_space(struct space *s)
+{
+	free_mappings(s);
+	free(s->vdso);
+	free(s);
+}
+
+void task_list_free(struct task_list *list)
+{
+	if (!list)
+		return;
+	while (list->head) {
+		struct space *s = list->head;
+
+		list->head = s->next;
+		free_space(s);
+	}
+	free(list);
+}
+
+static int add_mapping(struct space *s, uint64_t start, uint64_t end, const char *line)
+{
+	struct mapping *grown = realloc(s->map, (s->count + 1) * sizeof(*grown));
+
+	if (!grown)
+		return -1;
+	s->map = grown;
+	grown[s->count].start = start;
+	grown[s->count].end = end;
+	grown[s->count].line = strdup(line);
+	return grown[s->count].line ? (s->count++, 0) : -1;
+}
+
+/* All mappings with a file, and the vdso: a decoder wants the whole ELF image. */
+static int read_maps(struct space *s, const char *proc)
+{
+	char path[64], *line = NULL;
+	size_t size = 0;
+	ssize_t len;
+	FILE *f;
+	int ret = 0;
+
+	snprintf(path, sizeof(path), "%s/maps", proc);
+	f = fopen(path, "re");
+	if (!f)
+		return -1;
+	while (!ret && (len = getline(&line, &size, f)) > 0) {
+		uint64_t start, end;
+		const char *name;
+
+		if (line[len - 1] == '\n')
+			line[len - 1] = 0;
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64, &start, &end) != 2)
+			continue;
+		name = strpbrk(line, "/[");
+		if (name && *name == '[') {
+			if (strcmp(name, "[vdso]"))
+				continue;
+			s->vdso_start = start;
+			s->vdso_len = end - start;
+		} else if (!name) {
+			continue;
+		}
+		ret = add_mapping(s, start, end, line);
+	}
+	free(line);
+	fclose(f);
+	return ret;
+}
+
+static int read_vdso(struct space *s, const char *proc)
+{
+	char path[64];
+	ssize_t got;
+	int fd;
+
+	if (!s->vdso_len || s->vdso_len > VDSO_LIMIT)
+		return 0;
+	s->vdso = malloc(s->vdso_len);
+	if (!s->vdso)
+		return -1;
+	snprintf(path, sizeof(path), "%s/mem", proc);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	got = fd < 0 ? -1 : pread(fd, s->vdso, s->vdso_len, s->vdso_start);
+	if (fd >= 0)
+		close(fd);
+	if (got != (ssize_t)s->vdso_len) {
+		/* Without it a decoder names the vdso as code it does not have. */
+		free(s->vdso);
+		s->vdso = NULL;
+	}
+	return 0;
+}
+
+static void read_names(struct space *s, const char *proc)
+{
+	char path[64];
+	ssize_t len;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/comm", proc);
+	f = fopen(path, "re");
+	if (f) {
+		if (fgets(s->comm, sizeof(s->comm), f))
+			s->comm[strcspn(s->comm, "\n")] = 0;
+		fclose(f);
+	}
+	snprintf(path, sizeof(path), "%s/exe", proc);
+	len = readlink(path, s->exe, sizeof(s->exe) - 1);
+	s->exe[len < 0 ? 0 : len] = 0;
+}
+
+static struct space *read_space(pid_t pid, const struct auxtrace_task *task)
+{
+	struct space *s = calloc(1, sizeof(*s));
+	char proc[32];
+
+	if (!s) {
+		fail(ENOMEM, "no memory for process %d", pid);
+		return NULL;
+	}
+	snprintf(proc, sizeof(proc), "/proc/%d", pid);
+	s->pid = pid;
+	s->cr3 = task->out_cr3;
+	s->cr3_mask = task->out_cr3_mask;
+	s->begin_tsc = __rdtsc();
+	read_names(s, proc);
+	if (read_maps(s, proc) || read_vdso(s, proc)) {
+		/* EACCES is the device's: the caller may not trace at all. */
+		fail(errno == EACCES ? EPERM : errno, "cannot read the mappings of process %d: %s%s", pid,
+		     strerror(errno), errno == EACCES ? "; it needs CAP_SYS_PTRACE" : "");
+		free_space(s);
+		return NULL;
+	}
+	return s;
+}
+
+static bool same_space(const struct space *a, const struct space *b)
+{
+	return a->cr3 == b->cr3 && a->vdso_start == b->vdso_start && !strcmp(a->exe, b->exe);
+}
+
+static bool overlaps(const struct space *s, const struct mapping *m)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (m->start < s->map[i].end && s->map[i].start < m->end)
+			return true;
+	return false;
+}
+
+/* What @fresh says holds; what has gone since is kept. */
+static int refresh(struct space *old, struct space *fresh)
+{
+	struct mapping *map = old->map;
+	size_t count = old->count;
+
+	for (size_t i = 0; i < count; i++)
+		if (!overlaps(fresh, &map[i]) &&
+		    add_mapping(fresh, map[i].start, map[i].end, map[i].line))
+			return fail(ENOMEM, "no memory for process %d", fresh->pid);
+	old->map = fresh->map;
+	old->count = fresh->count;
+	fresh->map = map;
+	fresh->count = count;
+	return 0;
+}
+
+int task_list_add(struct task_list *list, struct auxtrace_session *session, pid_t pid)
+{
+	struct auxtrace_task task;
+	struct space *fresh;
+	int ret;
+
+	if (auxtrace_task(session, pid, &task))
+		return -1;
+	fresh = read_space(pid ?: getpid(), &task);
+	if (!fresh)
+		return -1;
+	for (struct space *s = list->head; s; s = s->next)
+		if (same_space(s, fresh)) {
+			ret = refresh(s, fresh);
+			free_space(fresh);
+			return ret;
+		}
+	*list->tail = fresh;
+	list->tail = &fresh->next;
+	return 0;
+}
+
+/* The path of a line of maps, which may hold blanks; NULL if it is no file. */
+static const char *mapped_file(const char *line)
+{
+	const char *path = strchr(line, '/');
+	size_t len = path ? strlen(path) : 0;
+
+	/* A file that is gone cannot be read by its name. */
+	if (len > 10 && !strcmp(path + len - 10, " (deleted)"))
+		return NULL;
+	return path;
+}
+
+/* Sizes and times, so that a decoder sees when a file is not the one that ran. */
+static void write_files(const struct space *s, FILE *f)
+{
+	const char *last = "";
+
+	for (size_t i = 0; i < s->count; i++) {
+		const char *path = mapped_file(s->map[i].line);
+		struct stat st;
+
+		if (!path || !strcmp(path, last) || stat(path, &st))
+			continue;
+		last = path;
+		fprintf(f, "file %" PRIu64 " %" PRIu64 ".%09ld %s\n", (uint64_t)st.st_size,
+			(uint64_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec, path);
+	}
+}
+
+static int write_space(const struct space *s, const char *suffix, int dirfd)
+{
+	char name[64];
+	FILE *f;
+
+	snprintf(name, sizeof(name), "task.%s", suffix);
+	f = recording_file(dirfd, name);
+	if (!f)
+		return -1;
+	fprintf(f, "pid %d\ncomm %s\nexe %s\ncr3 %#" PRIx64 "\ncr3_mask %#" PRIx64 "\nbegin_tsc %" PRIu64 "\n",
+		s->pid, s->comm, s->exe, s->cr3, s->cr3_mask, s->begin_tsc);
+	if (s->vdso)
+		fprintf(f, "vdso %#" PRIx64 " vdso.%s\n", s->vdso_start, suffix);
+	write_files(s, f);
+	for (size_t i = 0; i < s->count; i++)
+		fprintf(f, "map %s\n", s->map[i].line);
+	if (recording_file_close(f, name))
+		return -1;
+	if (!s->vdso)
+		return 0;
+	snprintf(name, sizeof(name), "vdso.%s", suffix);
+	f = recording_file(dirfd, name);
+	if (!f)
+		return -1;
+	fwrite(s->vdso, 1, s->vdso_len, f);
+	return recording_file_close(f, name);
+}
+
+int task_list_write(const struct task_list *list, int dirfd)
+{
+	for (const struct space *s = list->head; s; s = s->next) {
+		unsigned int earlier = 0;
+		char suffix[32];
+
+		for (const struct space *t = list->head; t != s; t = t->next)
+			earlier += t->pid == s->pid;
+		if (earlier)
+			snprintf(suffix, sizeof(suffix), "%d.%u", s->pid, earlier);
+		else
+			snprintf(suffix, sizeof(suffix), "%d", s->pid);
+		if (write_space(s, suffix, dirfd))
+			return -1;
+	}
+	return 0;
+}
