@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The flow of one CPU, by libipt's instruction decoder, told to a view.
+ *
+ * Order of what a view is told: cpu; then for each stretch of flow enable, any
+ * instructions and events, disable. All that interrupts a stretch (an error, an
+ * overflow, code that is not in the recording) is told as itself and ends it.
+ */
+#ifndef FLOW_H
+#define FLOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <intel-pt.h>
+
+#include "code.h"
+#include "meta.h"
+#include "tool.h"
+
+struct flow;
+struct windows;
+
+struct view {
+	void (*cpu)(struct view *v, unsigned int cpu);
+	/* Window @seq begins; 0: its number is not known. */
+	void (*window)(struct view *v, uint64_t seq);
+	void (*enable)(struct view *v, const struct flow *f, uint64_t ip);
+	/* @ip: where control went; @known: else packets did not say. */
+	void (*disable)(struct view *v, const struct flow *f, uint64_t ip, bool known);
+	void (*insn)(struct view *v, const struct flow *f, const struct pt_insn *insn);
+	void (*async)(struct view *v, const struct flow *f, uint64_t from, uint64_t to, bool known);
+	void (*overflow)(struct view *v, const struct flow *f, uint64_t ip, bool known);
+	void (*skip)(struct view *v, const struct flow *f, uint64_t ip, uint64_t cr3);
+	void (*error)(struct view *v, const struct flow *f, uint64_t offset, uint64_t ip,
+		      const char *message);
+};
+
+/* Unknown code, by address space. */
+struct skipped {
+	uint64_t cr3;		/* CODE_NO_CR3: a trace that names none */
+	uint64_t ip;		/* the first one, as an example */
+	uint64_t times;
+};
+
+struct flow {
+	const struct meta *meta;
+	const struct meta_cpu *cpu;
+	struct code *code;
+	struct view *view;
+	struct pt_config config;
+	struct pt_insn_decoder *decoder;
+	uint64_t cr3, tsc;	/* now; CODE_NO_CR3, 0: not known */
+	const struct windows *windows_of_cpu;
+	size_t next_window, enables;
+	uint64_t passed;	/* offset up to which PSBs have been told of */
+	bool open;		/* between enable and disable */
+	bool resumed;		/* the last enable went on where the last disable was */
+	bool spliced;		/* since a skip: returns to frames before it are not known */
+	bool no_task;		/* the last read found no task */
+	/* Sums over all CPUs: */
+	uint64_t instructions, windows, bytes, errors, overflows, skips, unsynced;
+	struct skipped *skipped;
+	size_t nr_skipped;
+};
+
+/* Decode @cpu's file of @dir; only window number @window unless 0. */
+void flow_decode(struct flow *f, const char *dir, const struct meta_cpu *cpu, uint64_t window);
+void flow_free(struct flow *f);
+
+/* Nanoseconds of the kernel's clock; false if the time is not known. */
+bool flow_time(const struct flow *f, uint64_t *ns);
+
+#endif

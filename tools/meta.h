@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The file `meta` of a recording. */
+#ifndef META_H
+#define META_H
+
+#include <stdint.h>
+
+#define DEFAULT_DIR	"auxtrace.data"
+#define MAX_CPU		65535
+
+struct meta_cpu {
+	unsigned int cpu;
+	uint64_t begin;		/* AUX position of the first byte of cpuN.aux */
+	uint64_t read, produced, overwritten;
+	uint64_t windows, window_begin;
+	uint64_t gaps;
+};
+
+struct meta {
+	unsigned int cpu_family, cpu_model, cpu_stepping;
+	unsigned int tsc_art_num, tsc_art_den, max_nonturbo_ratio;
+	unsigned int time_shift, time_mult;
+	uint64_t time_zero, tsc_khz;
+	uint64_t config;
+	uint32_t flags;		/* AUXTRACE_SETUP_* */
+	char release[128];
+	unsigned int nr_cpus;
+	struct meta_cpu *cpu;	/* in CPU order */
+};
+
+/* Dies with a message if @dir is not a recording. */
+struct meta *meta_read(const char *dir);
+void meta_free(struct meta *meta);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Names of addresses: a sorted table, filled from an ELF image or kallsyms. */
+#ifndef SYMBOLS_H
+#define SYMBOLS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct symbol {
+	uint64_t addr;
+	uint64_t size;		/* 0: up to the next symbol */
+	const char *name;
+};
+
+struct symbols {
+	struct symbol *sym;
+	size_t count, room;
+	char *names;		/* what kallsyms' names point into */
+};
+
+/* Functions of an ELF image of @size bytes; an image without any leaves it empty. */
+void symbols_from_elf(struct symbols *s, const uint8_t *image, size_t size);
+/* Kernel and module functions. Returns 0 or a negative errno. */
+int symbols_from_kallsyms(struct symbols *s, const char *path);
+/* The function that @addr is in, or NULL. */
+const struct symbol *symbols_find(const struct symbols *s, uint64_t addr);
+void symbols_free(struct symbols *s);
+
+#endif
