@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What another process sees and may do. */
+#ifndef VM_CHILD_H
+#define VM_CHILD_H
+
+#include <stdint.h>
+
+/*
+ * Run @fn in a forked child and return what it returned, 0 to 119, as a rule 0
+ * or an errno; 128 + n if signal n ended it. @fn must not use cmocka: it has no
+ * way back into the parent's test.
+ */
+int child_run(int (*fn)(void *arg), void *arg);
+
+/* Keep only these capabilities, as bits (1 << CAP_*); 0 or a negative errno. */
+int caps_keep(uint64_t caps);
+/* Drop only these. */
+int caps_drop(uint64_t caps);
+
+#endif

@@ -1,0 +1,97 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Runs in the guest: the auxtrace command on a real kernel, as a user meets it.
+failed=0
+
+# check TEXT COMMAND...: the text is true if the command succeeds.
+check()
+{
+	text=$1
+	shift
+	if "$@" > /tmp/out 2>&1; then
+		echo "ok: $text"
+	else
+		echo "FAILED: $text"
+		sed 's/^/  | /' /tmp/out
+		failed=1
+	fi
+}
+
+says()
+{
+	pattern=$1
+	shift
+	"$@" > /tmp/said 2>&1
+	cat /tmp/said
+	grep -qE "$pattern" /tmp/said
+}
+
+status()
+{
+	expected=$1
+	shift
+	"$@" > /tmp/said 2>&1
+	got=$?
+	cat /tmp/said
+	echo "exit status $got, expected $expected"
+	[ "$got" -eq "$expected" ]
+}
+
+# The value of a word in a recording's meta, summed over the CPUs.
+account()
+{
+	sed -n "s/^cpu .*\b$2 \([0-9]*\).*/\1/p" "$1/meta" | { n=0; while read -r v; do n=$((n + v)); done; echo $n; }
+}
+
+adds_up()
+{
+	produced=$(account "$1" produced) read=$(account "$1" read) over=$(account "$1" overwritten)
+	echo "produced $produced, read $read, overwritten $over"
+	[ "$produced" -gt 0 ] && [ "$produced" -eq $((read + over)) ]
+}
+
+decodes()
+{
+	auxtrace script "$@" > /tmp/script 2> /tmp/summary
+	result=$?
+	cat /tmp/summary
+	grep -q 'decode errors: 0' /tmp/summary && [ "$result" -eq 0 ]
+}
+
+check "info says what this machine has" says 'Intel PT' auxtrace info
+check "info finds nothing missing" status 0 auxtrace info
+
+cd /out || exit 1
+check "record runs a command" status 0 auxtrace record -o full -- ls /bin
+check "its account adds up" adds_up full
+check "script decodes it without an error" decodes full
+check "script names the program's functions and the kernel's" grep -q 'entry_SYSCALL_64' /tmp/script
+check "dump reads its packets" says '^errors: +0' auxtrace dump full --summary
+
+check "record has the command's exit status" status 7 auxtrace record -o status -- sh -c 'exit 7'
+check "a command that is not there is 127" status 127 auxtrace record -o status -- /no/such/program
+check "an overwrite recording is bounded" status 0 \
+	auxtrace record -o newest --overwrite -m 16K -- ls -lR /sys/kernel
+check "its account adds up" adds_up newest
+check "and decodes" decodes newest
+check "user code alone" status 0 auxtrace record -o user --user -C 0 -- ls /bin
+check "decodes" decodes user
+check "a duration instead of a command" status 0 auxtrace record -o time --duration 1 -C 1 -m 64K --overwrite
+check "a recording that starts paused has no window" status 0 auxtrace record -o paused --paused -- true
+[ "$(account paused windows)" -eq 0 ] || { echo "FAILED: it had one"; failed=1; }
+
+check "a size that is not a power of two is refused by name" says 'power of two' \
+	auxtrace record -m 12K -o bad -- true
+check "a CPU that does not exist is named" says 'no CPU 99' auxtrace record -C 99 -o bad -- true
+check "an unknown term is named with the known ones" says 'mtc_period' \
+	auxtrace record -e nonsense -o bad -- true
+check "an unknown subcommand is refused" status 2 auxtrace nonsense
+for sub in info record dump script; do
+	check "$sub has help" status 0 auxtrace $sub --help
+done
+
+rmmod auxtrace
+check "without the module info says so" says 'not loaded' auxtrace info
+check "and record fails with it" status 125 auxtrace record -o bad -- true
+exit $failed

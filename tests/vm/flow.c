@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * flow full|overwrite|user DIR ROUNDS: records a mixed workload on CPUs 0 and 1
+ * through libauxtrace, with QEMU's own execution log on meanwhile, and leaves the
+ * recording in DIR for the host to decode and compare. CPU 2 runs the reader and
+ * is not traced.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <auxtrace.h>
+
+#include "workload.h"
+
+#define TRACED		2
+#define READER_CPU	2
+
+/* Small areas: many interrupts and wraps. A user-only trace is sparse. */
+static const struct mode {
+	const char *name;
+	uint32_t flags;
+	uint64_t aux_size, watermark;
+} modes[] = {
+	{ "full", AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_USER, 32 << 10, 8 << 10 },
+	{ "overwrite", AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE,
+	  64 << 10, 0 },
+	{ "user", AUXTRACE_SETUP_USER, 16 << 10, 4 << 10 },
+};
+
+static atomic_int working;
+
+struct worker {
+	pthread_t thread;
+	int cpu;
+	unsigned int rounds;
+	int result;
+};
+
+static void *run_worker(void *arg)
+{
+	struct worker *w = arg;
+
+	w->result = workload_run(w->cpu, w->rounds);
+	atomic_fetch_sub(&working, 1);
+	return NULL;
+}
+
+static const struct mode *find_mode(const char *name)
+{
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+		if (!strcmp(modes[i].name, name))
+			return &modes[i];
+	return NULL;
+}
+
+static int fail(const char *what)
+{
+	fprintf(stderr, "flow: %s: %s\n", what, auxtrace_error());
+	return 1;
+}
+
+static int host(const char *request)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "hostctl %s", request);
+	if (system(command)) {
+		fprintf(stderr, "flow: '%s' failed\n", command);
+		return -1;
+	}
+	return 0;
+}
+
+/* Drains until the workers are done; returns -1 with a message on failure. */
+static int read_along(struct auxtrace_session *s, struct auxtrace_recording *r)
+{
+	struct pollfd p = { .fd = auxtrace_fd(s), .events = POLLIN };
+
+	while (atomic_load(&working)) {
+		if (poll(&p, 1, 20) < 0 && errno != EINTR)
+			return -1;
+		if (auxtrace_recording_drain(r) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct auxtrace_options o = { .size = sizeof(o), .cpus = "0-1" };
+	struct worker worker[TRACED];
+	struct auxtrace_totals totals;
+	struct auxtrace_session *s;
+	struct auxtrace_recording *r;
+	const struct mode *mode;
+	cpu_set_t set;
+	int result = 0;
+
+	mode = argc == 4 ? find_mode(argv[1]) : NULL;
+	if (!mode) {
+		fprintf(stderr, "usage: flow full|overwrite|user DIR ROUNDS\n");
+		return 2;
+	}
+	o.flags = mode->flags;
+	o.aux_size = mode->aux_size;
+	o.aux_watermark = mode->watermark;
+
+	CPU_ZERO(&set);
+	CPU_SET(READER_CPU, &set);
+	if (sched_setaffinity(0, sizeof(set), &set)) {
+		perror("flow: sched_setaffinity");
+		return 1;
+	}
+	s = auxtrace_open(NULL);
+	if (!s || auxtrace_setup(s, &o))
+		return fail("setup");
+	r = auxtrace_recording_create(s, argv[2]);
+	if (!r)
+		return fail("recording");
+
+	if (host("log-on"))
+		return 1;
+	if (auxtrace_start(s))
+		return fail("start");
+	atomic_store(&working, TRACED);
+	for (int i = 0; i < TRACED; i++) {
+		worker[i].cpu = i;
+		worker[i].rounds = strtoul(argv[3], NULL, 0);
+		if (pthread_create(&worker[i].thread, NULL, run_worker, &worker[i])) {
+			perror("flow: pthread_create");
+			return 1;
+		}
+	}
+	if (read_along(s, r))
+		return fail("drain");
+	for (int i = 0; i < TRACED; i++) {
+		pthread_join(worker[i].thread, NULL);
+		result |= worker[i].result;
+	}
+	if (auxtrace_stop(s))
+		return fail("stop");
+	if (host("log-off"))
+		return 1;
+
+	if (auxtrace_recording_add_all_tasks(r) < 0 || auxtrace_recording_finish(r, &totals))
+		return fail("finish");
+	auxtrace_close(s);
+	printf("%s: %llu bytes produced, %llu read, %llu overwritten, %llu windows, %llu gaps, %llu trace interrupts\n",
+	       mode->name, (unsigned long long)totals.produced, (unsigned long long)totals.read,
+	       (unsigned long long)totals.overwritten, (unsigned long long)totals.windows,
+	       (unsigned long long)totals.gaps, (unsigned long long)totals.pmis);
+	if (totals.produced != totals.read + totals.overwritten) {
+		fprintf(stderr, "flow: the account does not add up\n");
+		result = 1;
+	}
+	if (totals.gaps || totals.windows != TRACED || totals.pmis < 2 * TRACED ||
+	    totals.produced < TRACED * mode->aux_size) {
+		fprintf(stderr, "flow: expected no gap, a window for each CPU, several interrupts and wraps\n");
+		result = 1;
+	}
+	return !!result;
+}

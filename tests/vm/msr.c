@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "msr.h"
+#include "uapi.h"
+
+static int msr_open(int cpu, int flags)
+{
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof(path), "/dev/cpu/%d/msr", cpu);
+	fd = open(path, flags | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int msr_read(int cpu, uint32_t reg, uint64_t *value)
+{
+	int fd = msr_open(cpu, O_RDONLY), ret = 0;
+
+	if (fd < 0)
+		return fd;
+	if (pread(fd, value, sizeof(*value), reg) != sizeof(*value))
+		ret = -errno;
+	close(fd);
+	return ret;
+}
+
+int msr_write(int cpu, uint32_t reg, uint64_t value)
+{
+	int fd = msr_open(cpu, O_WRONLY), ret = 0;
+
+	if (fd < 0)
+		return fd;
+	if (pwrite(fd, &value, sizeof(value), reg) != sizeof(value))
+		ret = -errno;
+	close(fd);
+	return ret;
+}
+
+static uint64_t must_read(int cpu, uint32_t reg)
+{
+	uint64_t value = 0;
+	int ret = msr_read(cpu, reg, &value);
+
+	if (ret)
+		fail_msg("MSR %#x of CPU %d: %s", reg, cpu, strerror(-ret));
+	return value;
+}
+
+bool msr_tracing(int cpu)
+{
+	return must_read(cpu, MSR_RTIT_CTL) & RTIT_CTL_TRACE_EN;
+}
+
+void bench_required(void)
+{
+	uint64_t id = 0;
+	int ret = msr_read(0, MSR_PTM_BENCH_ID, &id);
+
+	if (!ret && id == PTM_BENCH_ID_VALUE)
+		return;
+	print_message("SKIP: no counters of the bench: %s\n",
+		      ret ? strerror(-ret) : "not its ID");
+	skip();
+}
+
+uint64_t bench_count(int cpu, enum ptm_counter counter)
+{
+	return must_read(cpu, MSR_PTM_BENCH_COUNT + counter);
+}

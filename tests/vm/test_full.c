@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Full trace: nothing is overwritten. A reader that keeps up gets every byte,
+ * through any number of wraps; one that does not finds the hardware stopped at
+ * its tail, the gap counted, and tracing goes on once it has moved the tail.
+ */
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cpu.h"
+#include "load.h"
+#include "msr.h"
+#include "packets.h"
+#include "uapi.h"
+
+#define BOTH		(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL)
+#define PAGES		16
+#define MANY_BYTES	(8u * PAGES * 4096)	/* several times around the area */
+/* Far more than any wait here takes; expiry is a failure. */
+#define WAIT_MS		10000
+
+static size_t page_size;
+static int cpu;
+
+static short poll_events(int fd, int ms)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	int n = poll(&p, 1, ms);
+
+	assert_true(n >= 0);
+	return n ? p.revents : 0;
+}
+
+#define wait_readable(fd) assert_int_equal(poll_events(fd, WAIT_MS), POLLIN)
+
+static void open_area(struct session *s, uint32_t flags, unsigned int pages, uint64_t watermark)
+{
+	session_prepare(s, 1ULL << cpu, flags, pages * page_size);
+	s->setup.aux_watermark = watermark;
+	session_setup(s);
+}
+
+static void poll_before_setup_gives_POLLERR(void **state)
+{
+	int fd = at_open();
+
+	(void)state;
+	assert_int_equal(poll_events(fd, 0) & (POLLERR | POLLIN), POLLERR);
+}
+
+static void poll_waits_for_the_watermark(void **state)
+{
+	struct auxtrace_status_page st;
+	struct session s;
+	short events;
+
+	(void)state;
+	open_area(&s, AUXTRACE_SETUP_USER, PAGES, 4 * page_size);
+	assert_int_equal(poll_events(s.fd, 0), 0);
+	ok_start(s.fd);
+	/* A paused one does not get there. */
+	ok_pause(&s, 0, NULL);
+	load_start(cpu);
+	assert_int_equal(poll_events(s.fd, 50) & POLLIN, 0);
+	ok_resume(&s, 0, NULL);
+
+	events = poll_events(s.fd, WAIT_MS);
+	assert_int_equal(events, POLLIN);
+	st = channel_status(s.channel);
+	assert_true(st.produced >= 4 * page_size);
+	assert_true(st.pmis > 0);
+	ok_pause(&s, 0, NULL);
+	/* POLLRDNORM comes with it, for those who ask. */
+	struct pollfd p = { .fd = s.fd, .events = POLLIN | POLLRDNORM };
+
+	assert_int_equal(poll(&p, 1, 0), 1);
+	assert_int_equal(p.revents, POLLIN | POLLRDNORM);
+	channel_set_tail(s.channel, channel_status(s.channel).produced);
+	assert_int_equal(poll_events(s.fd, 0), 0);
+	assert_int_equal(channel_available(s.channel), 0);
+	ok_stop(s.fd);
+	check_accounting(&s);
+}
+
+static void the_default_watermark_is_half_the_area(void **state)
+{
+	struct session s;
+
+	(void)state;
+	open_area(&s, AUXTRACE_SETUP_USER, PAGES, 0);
+	cpu_pin(cpu);
+	ok_start(s.fd);
+	while (channel_available(s.channel) < PAGES / 4 * page_size) {
+		struct auxtrace_status status;
+
+		load_run(200);
+		ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
+	}
+	ok_pause(&s, 0, NULL);
+	assert_true(channel_available(s.channel) < PAGES / 2 * page_size);
+	assert_int_equal(poll_events(s.fd, 0), 0);
+	ok_resume(&s, 0, NULL);
+	while (!poll_events(s.fd, 0))
+		load_run(200);
+	assert_true(channel_available(s.channel) >= PAGES / 2 * page_size);
+	ok_stop(s.fd);
+	check_accounting(&s);
+}
+
+static void a_stopped_session_is_readable_until_all_is_read(void **state)
+{
+	struct auxtrace_status_page st;
+	struct session s;
+
+	(void)state;
+	open_area(&s, AUXTRACE_SETUP_USER, PAGES, 0);
+	cpu_pin(cpu);
+	ok_start(s.fd);
+	load_run(100);
+	assert_int_equal(poll_events(s.fd, 0), 0);
+	ok_stop(s.fd);
+	assert_int_equal(poll_events(s.fd, 0), POLLIN);
+	st = channel_status(s.channel);
+	channel_set_tail(s.channel, st.produced - 1);
+	assert_int_equal(poll_events(s.fd, 0), POLLIN);
+	channel_set_tail(s.channel, st.produced);
+	assert_int_equal(poll_events(s.fd, 0), 0);
+	check_accounting(&s);
+}
+
+/* A reader's copy of the trace, and where windows began in it. */
+struct copy {
+	uint8_t bytes[2 * MANY_BYTES];
+	uint64_t len;
+	unsigned int windows;		/* seen so far */
+	uint64_t begin[4096];		/* of window n + 1 */
+};
+
+/* Take what is there. @step: at most so many bytes. */
+static void take(const struct session *s, struct copy *copy, uint64_t step)
+{
+	struct auxtrace_status_page st = channel_status(s->channel);
+	uint64_t len = st.produced - copy->len;
+
+	assert_true(st.consumed <= copy->len && copy->len <= st.produced);
+	/* It starts a window only after our tail has moved: none can be missed. */
+	assert_true(st.windows <= copy->windows + 1);
+	assert_true(st.windows < sizeof(copy->begin) / sizeof(copy->begin[0]));
+	if (st.windows > copy->windows)
+		copy->begin[copy->windows++] = st.window_begin;
+
+	if (len > step)
+		len = step;
+	assert_true(copy->len + len <= sizeof(copy->bytes));
+	channel_copy(s->channel, copy->len, copy->bytes + copy->len, len);
+	copy->len += len;
+	channel_set_tail(s->channel, copy->len);
+}
+
+/*
+ * Each window is whole packets from its PSB+ to its end; where the hardware met
+ * the tail, its last packet may be cut off.
+ */
+static void check_copy(const struct copy *copy, uint64_t gaps_full)
+{
+	unsigned int cut = 0;
+
+	for (unsigned int i = 0; i < copy->windows; i++) {
+		uint64_t begin = copy->begin[i];
+		uint64_t end = i + 1 < copy->windows ? copy->begin[i + 1] : copy->len;
+		struct packets packets = { 0 };
+
+		packets_walk(&packets, copy->bytes + begin, end - begin, false);
+		if (packets.error)
+			fail_msg("window %u: bad packet at %llu of [%llu, %llu)", i + 1,
+				 (unsigned long long)(begin + packets.end),
+				 (unsigned long long)begin, (unsigned long long)end);
+		assert_true(packets.begins_with_psb);
+		cut += packets.end != end - begin;
+		assert_true(end - begin - packets.end < 16);
+		assert_int_equal(packets.overflows, 0);
+	}
+	if (cut > gaps_full)
+		fail_msg("%u windows are cut off at their end, the area was full %llu times", cut,
+			 (unsigned long long)gaps_full);
+}
+
+static void read_around_the_area(uint32_t flags, uint64_t step)
+{
+	static struct copy copy;
+	struct auxtrace_status_page st;
+	struct session s;
+	uint64_t bytes = 0, begun = 0;
+	bool bench;
+
+	memset(&copy, 0, sizeof(copy));
+	open_area(&s, flags, PAGES, 2 * page_size);
+	load_start(cpu);
+	bench = !msr_read(cpu, MSR_PTM_BENCH_COUNT + PTM_N_BYTES, &begun);
+	ok_start(s.fd);
+	while (copy.len < MANY_BYTES) {
+		wait_readable(s.fd);
+		take(&s, &copy, step);
+		channel_available(s.channel);
+	}
+	ok_stop(s.fd);
+	while (copy.len < channel_status(s.channel).produced)
+		take(&s, &copy, UINT64_MAX);
+	assert_int_equal(poll_events(s.fd, 0), 0);
+
+	st = channel_status(s.channel);
+	assert_int_equal(st.produced, copy.len);
+	assert_int_equal(st.consumed, copy.len);
+	assert_int_equal(st.bad_tails, 0);
+	assert_int_equal(st.windows, copy.windows);
+	assert_true(st.pmis >= MANY_BYTES / (PAGES * page_size));
+	/* Each gap ended a window and began the next; STOP may have come before that. */
+	assert_in_range(st.gaps_full, st.windows - 1, st.windows);
+	assert_int_equal(st.gaps, st.gaps_full);
+	if (bench) {
+		/* What the hardware wrote is what was produced, to the byte. */
+		bytes = bench_count(cpu, PTM_N_BYTES) - begun;
+		assert_int_equal(st.produced, bytes);
+	}
+	check_copy(&copy, st.gaps_full);
+	check_accounting(&s);
+}
+
+static void a_reader_gets_every_byte_through_many_wraps(void **state)
+{
+	(void)state;
+	read_around_the_area(AUXTRACE_SETUP_USER, UINT64_MAX);
+}
+
+static void a_reader_gets_every_byte_of_the_kernel_too(void **state)
+{
+	(void)state;
+	read_around_the_area(BOTH, UINT64_MAX);
+}
+
+static void a_reader_may_take_odd_numbers_of_bytes(void **state)
+{
+	(void)state;
+	read_around_the_area(AUXTRACE_SETUP_USER, 12347);
+}
+
+/* Run into the tail; the status page then. */
+static struct auxtrace_status_page fill(const struct session *s)
+{
+	struct auxtrace_status_page st;
+
+	for (int i = 0; i < 10000; i++) {
+		load_run(100);
+		st = channel_status(s->channel);
+		if (st.inhibit)
+			break;
+	}
+	assert_int_equal(st.inhibit, AUXTRACE_INHIBIT_FULL);
+	assert_int_equal(st.running, 0);
+	assert_false(msr_tracing(cpu));
+	return st;
+}
+
+static void meeting_the_tail_stops_the_hardware_and_counts_a_gap(void **state)
+{
+	struct auxtrace_status_page st, later;
+	uint8_t before[PAGES * 4096];
+	struct packets packets = { 0 };
+	struct session s;
+
+	(void)state;
+	open_area(&s, AUXTRACE_SETUP_USER, PAGES, 0);
+	cpu_pin(cpu);
+	ok_start(s.fd);
+	st = fill(&s);
+	assert_int_equal(st.gaps_full, 1);
+	assert_int_equal(st.gaps, 1);
+	assert_int_equal(st.windows, 1);
+	assert_int_equal(st.window_end, st.produced);
+	assert_true(st.produced > (PAGES - 2) * page_size);
+	assert_true(st.produced <= PAGES * page_size);
+	assert_int_equal(poll_events(s.fd, 0), POLLIN);
+
+	/* What has not been read stays, however much goes on. */
+	memcpy(before, s.channel->aux, sizeof(before));
+	load_run(20000);
+	later = channel_status(s.channel);
+	assert_memory_equal(before, s.channel->aux, sizeof(before));
+	assert_int_equal(later.produced, st.produced);
+	assert_int_equal(later.gaps, 1);
+	packets_walk(&packets, before, st.produced, false);
+	assert_int_equal(packets.error, 0);
+	assert_true(packets.begins_with_psb);
+	ok_stop(s.fd);
+	check_accounting(&s);
+}
+
+enum restart { BY_POLL, BY_STATUS, BY_RESUME };
+
+/*
+ * The tail moves by @pages and @by takes it. With poll(2) and STATUS the call
+ * itself starts the channel. A PAUSE and RESUME pair takes the tail, too.
+ */
+static void goes_on_after_the_tail_has_moved(enum restart by)
+{
+	struct auxtrace_status_page full, st;
+	struct auxtrace_status status;
+	struct session s;
+
+	open_area(&s, AUXTRACE_SETUP_USER, PAGES, 0);
+	cpu_pin(cpu);
+	ok_start(s.fd);
+	for (uint64_t window = 1; window <= 5; window++) {
+		struct packets packets = { 0 };
+		uint8_t trace[PAGES * 4096];
+
+		full = fill(&s);
+		assert_int_equal(full.windows, window);
+		assert_int_equal(full.gaps_full, window);
+		channel_copy(s.channel, full.window_begin, trace,
+			     full.window_end - full.window_begin);
+		packets_walk(&packets, trace, full.window_end - full.window_begin, false);
+		assert_int_equal(packets.error, 0);
+		assert_true(packets.begins_with_psb);
+
+		channel_set_tail(s.channel, full.produced);
+		switch (by) {
+		case BY_POLL:
+			/* All was read: not readable, but running again. */
+			assert_int_equal(poll_events(s.fd, 0), 0);
+			break;
+		case BY_STATUS:
+			ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
+			break;
+		case BY_RESUME:
+			ok_resume(&s, 0, NULL);
+			break;
+		}
+		st = channel_status(s.channel);
+		assert_int_equal(st.consumed, full.produced);
+		assert_int_equal(st.inhibit, 0);
+		assert_int_equal(st.windows, window + 1);
+		assert_int_equal(st.window_begin, full.produced);
+		assert_true(st.window_begin_tsc > full.window_end_tsc);
+		assert_true(msr_tracing(cpu));
+	}
+	ok_stop(s.fd);
+	check_accounting(&s);
+}
+
+static void a_full_channel_goes_on_at_poll(void **state)
+{
+	(void)state;
+	goes_on_after_the_tail_has_moved(BY_POLL);
+}
+
+static void a_full_channel_goes_on_at_status_with_sync(void **state)
+{
+	(void)state;
+	goes_on_after_the_tail_has_moved(BY_STATUS);
+}
+
+static void a_full_channel_goes_on_at_resume(void **state)
+{
+	(void)state;
+	goes_on_after_the_tail_has_moved(BY_RESUME);
+}
+
+static void a_full_channel_stays_off_while_the_tail_stays(void **state)
+{
+	struct auxtrace_effect effect;
+	struct auxtrace_status status;
+	struct session s;
+
+	(void)state;
+	open_area(&s, AUXTRACE_SETUP_USER, PAGES, 0);
+	cpu_pin(cpu);
+	ok_start(s.fd);
+	fill(&s);
+	for (int i = 0; i < 3; i++) {
+		ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
+		assert_int_equal(poll_events(s.fd, 0), POLLIN);
+		ok_resume(&s, 0, &effect);
+		assert_int_equal(effect.flags, 0);
+		assert_int_equal(effect.inhibit, AUXTRACE_INHIBIT_FULL);
+	}
+	assert_int_equal(status.out_gaps, 1);
+	assert_int_equal(channel_status(s.channel).windows, 1);
+	ok_stop(s.fd);
+	check_accounting(&s);
+}
+
+static void a_full_and_paused_channel_needs_both_a_tail_and_a_resume(void **state)
+{
+	struct auxtrace_status_page st;
+	struct auxtrace_effect effect;
+	struct auxtrace_status status;
+	struct session s;
+
+	(void)state;
+	open_area(&s, AUXTRACE_SETUP_USER, PAGES, 0);
+	cpu_pin(cpu);
+	ok_start(s.fd);
+	st = fill(&s);
+	ok_pause(&s, 0, &effect);
+	assert_int_equal(effect.flags, 0);
+	assert_int_equal(effect.inhibit, AUXTRACE_INHIBIT_USER | AUXTRACE_INHIBIT_FULL);
+	assert_int_equal(effect.window, 1);
+	channel_set_tail(s.channel, st.produced);
+	ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
+	st = channel_status(s.channel);
+	assert_int_equal(st.inhibit, AUXTRACE_INHIBIT_USER);
+	assert_int_equal(st.pauses_asked, 1);
+	assert_int_equal(st.pauses_done, 0);
+	ok_resume(&s, 0, &effect);
+	assert_int_equal(effect.flags, AUXTRACE_EFFECT_CHANGED);
+	assert_int_equal(effect.window, 2);
+	ok_stop(s.fd);
+	check_accounting(&s);
+}
+
+static void an_area_of_two_pages_works_too(void **state)
+{
+	struct auxtrace_status_page st;
+	struct session s;
+	uint64_t windows = 0;
+
+	(void)state;
+	open_area(&s, AUXTRACE_SETUP_USER, 2, page_size);
+	load_start(cpu);
+	ok_start(s.fd);
+	for (int i = 0; i < 40; i++) {
+		wait_readable(s.fd);
+		st = channel_status(s.channel);
+		assert_true(st.produced > st.consumed);
+		assert_true(st.windows >= windows);
+		windows = st.windows;
+		channel_set_tail(s.channel, st.produced);
+	}
+	ok_stop(s.fd);
+	st = channel_status(s.channel);
+	assert_true(st.produced > 20 * page_size);
+	check_accounting(&s);
+}
+
+static void restarting_a_full_session_needs_the_tail_moved(void **state)
+{
+	struct auxtrace_status_page st;
+	struct session s;
+
+	(void)state;
+	open_area(&s, AUXTRACE_SETUP_USER, PAGES, 0);
+	cpu_pin(cpu);
+	ok_start(s.fd);
+	st = fill(&s);
+	ok_stop(s.fd);
+	channel_set_tail(s.channel, st.produced);
+	ok_start(s.fd);
+	st = channel_status(s.channel);
+	assert_int_equal(st.inhibit, 0);
+	assert_int_equal(st.windows, 2);
+	ok_stop(s.fd);
+	check_accounting(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		vm_test(poll_before_setup_gives_POLLERR),
+		vm_test(poll_waits_for_the_watermark),
+		vm_test(the_default_watermark_is_half_the_area),
+		vm_test(a_stopped_session_is_readable_until_all_is_read),
+		vm_test(a_reader_gets_every_byte_through_many_wraps),
+		vm_test(a_reader_gets_every_byte_of_the_kernel_too),
+		vm_test(a_reader_may_take_odd_numbers_of_bytes),
+		vm_test(meeting_the_tail_stops_the_hardware_and_counts_a_gap),
+		vm_test(a_full_channel_goes_on_at_poll),
+		vm_test(a_full_channel_goes_on_at_status_with_sync),
+		vm_test(a_full_channel_goes_on_at_resume),
+		vm_test(a_full_channel_stays_off_while_the_tail_stays),
+		vm_test(a_full_and_paused_channel_needs_both_a_tail_and_a_resume),
+		vm_test(an_area_of_two_pages_works_too),
+		vm_test(restarting_a_full_session_needs_the_tail_moved),
+	};
+
+	page_size = sysconf(_SC_PAGESIZE);
+	cpu = cpus_first(cpus_online());
+	return cmocka_run_group_tests(tests, at_group_setup, NULL);
+}

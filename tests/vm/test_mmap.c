@@ -1,0 +1,602 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Mappings: what may be mapped and how, who gets at the pages, how long they
+ * live, and that nothing a user writes into the user page does any harm.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "cpu.h"
+#include "kmod.h"
+#include "load.h"
+#include "msr.h"
+#include "packets.h"
+#include "uapi.h"
+
+#define AUX_SIZE	(64 * 1024)
+
+static size_t page_size;
+static uint64_t one_cpu, all_cpus;
+static int cpu;
+
+static int try_map(int fd, uint64_t offset, size_t len, int prot, int flags)
+{
+	void *addr = mmap(NULL, len, prot, flags, fd, offset);
+
+	if (addr == MAP_FAILED)
+		return -errno;
+	munmap(addr, len);
+	return 0;
+}
+
+#define ok_map(fd, offset, len, prot) \
+	expect_call("mmap", 0, try_map(fd, offset, len, prot, MAP_SHARED), __FILE__, __LINE__)
+#define fail_map(err, fd, offset, len, prot) \
+	expect_call("mmap", err, try_map(fd, offset, len, prot, MAP_SHARED), __FILE__, __LINE__)
+
+static size_t region_len(unsigned int region)
+{
+	return region == AUXTRACE_REGION_AUX ? AUX_SIZE : page_size;
+}
+
+#define for_each_region(r) for (unsigned int r = 0; r <= AUXTRACE_REGION_AUX; r++)
+
+/* A session with no mapping yet. */
+static int set_up(void)
+{
+	struct session s;
+
+	session_prepare(&s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
+	s.fd = at_open();
+	ok_setup(s.fd, &s.setup);
+	return s.fd;
+}
+
+static void each_region_maps_with_its_length(void **state)
+{
+	int fd = set_up();
+
+	(void)state;
+	for_each_region(r)
+		ok_map(fd, AUXTRACE_MMAP_OFFSET(cpu, r), region_len(r), PROT_READ);
+	ok_map(fd, AUXTRACE_MMAP_OFFSET(cpu, AUXTRACE_REGION_USER), page_size,
+	       PROT_READ | PROT_WRITE);
+}
+
+static void a_region_maps_twice_at_once_with_the_same_content(void **state)
+{
+	struct session s;
+	uint64_t *again;
+
+	(void)state;
+	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
+	again = mmap(NULL, page_size, PROT_READ, MAP_SHARED, s.fd,
+		     AUXTRACE_MMAP_OFFSET(cpu, AUXTRACE_REGION_USER));
+	assert_ptr_not_equal(again, MAP_FAILED);
+	channel_set_tail(s.channel, 0x1234567);
+	assert_int_equal(*again, 0x1234567);
+	munmap(again, page_size);
+}
+
+static void mmap_before_setup_gives_EBADFD(void **state)
+{
+	int fd = at_open();
+
+	(void)state;
+	for_each_region(r)
+		fail_map(EBADFD, fd, AUXTRACE_MMAP_OFFSET(cpu, r), region_len(r), PROT_READ);
+}
+
+static void mmap_with_a_wrong_length_gives_EINVAL(void **state)
+{
+	int fd = set_up();
+
+	(void)state;
+	for_each_region(r) {
+		uint64_t offset = AUXTRACE_MMAP_OFFSET(cpu, r);
+
+		fail_map(EINVAL, fd, offset, region_len(r) + page_size, PROT_READ);
+		fail_map(EINVAL, fd, offset, region_len(r) * 2, PROT_READ);
+	}
+	fail_map(EINVAL, fd, AUXTRACE_MMAP_OFFSET(cpu, AUXTRACE_REGION_AUX),
+		 AUX_SIZE - page_size, PROT_READ);
+	fail_map(EINVAL, fd, AUXTRACE_MMAP_OFFSET(cpu, AUXTRACE_REGION_AUX), page_size, PROT_READ);
+}
+
+static void mmap_at_a_wrong_offset_gives_EINVAL(void **state)
+{
+	int fd = set_up();
+
+	(void)state;
+	for_each_region(r) {
+		uint64_t offset = AUXTRACE_MMAP_OFFSET(cpu, r);
+
+		fail_map(EINVAL, fd, offset + page_size, region_len(r), PROT_READ);
+		fail_map(EINVAL, fd, offset + (1ULL << 39), region_len(r), PROT_READ);
+	}
+	for (unsigned int r = AUXTRACE_REGION_AUX + 1; r < 16; r++)
+		fail_map(EINVAL, fd, AUXTRACE_MMAP_OFFSET(cpu, r), page_size, PROT_READ);
+}
+
+static void mmap_of_a_cpu_that_is_not_the_sessions_gives_ENODEV(void **state)
+{
+	int fd = set_up();
+
+	(void)state;
+	for_each_region(r) {
+		if (all_cpus != one_cpu)
+			fail_map(ENODEV, fd, AUXTRACE_MMAP_OFFSET(cpus_last(all_cpus), r),
+				 region_len(r), PROT_READ);
+		/* One that no machine has. */
+		fail_map(ENODEV, fd, AUXTRACE_MMAP_OFFSET(0x7ffff, r), region_len(r), PROT_READ);
+	}
+}
+
+static void a_private_mapping_gives_EINVAL(void **state)
+{
+	int fd = set_up();
+
+	(void)state;
+	for_each_region(r)
+		expect_call("mmap", EINVAL,
+			    try_map(fd, AUXTRACE_MMAP_OFFSET(cpu, r), region_len(r), PROT_READ,
+				    MAP_PRIVATE),
+			    __FILE__, __LINE__);
+}
+
+static void a_writable_mapping_of_what_the_kernel_writes_gives_EACCES(void **state)
+{
+	int fd = set_up();
+
+	(void)state;
+	fail_map(EACCES, fd, AUXTRACE_MMAP_OFFSET(cpu, AUXTRACE_REGION_STATUS), page_size,
+		 PROT_READ | PROT_WRITE);
+	fail_map(EACCES, fd, AUXTRACE_MMAP_OFFSET(cpu, AUXTRACE_REGION_AUX), AUX_SIZE,
+		 PROT_READ | PROT_WRITE);
+	fail_map(EACCES, fd, AUXTRACE_MMAP_OFFSET(cpu, AUXTRACE_REGION_AUX), AUX_SIZE, PROT_WRITE);
+}
+
+/*
+ * The kernel itself answers EPERM where the file system is mounted noexec, as
+ * some mount /dev: so through a node of our own.
+ */
+static void an_executable_mapping_gives_EACCES(void **state)
+{
+	char dir[] = "/tmp/auxtrace.XXXXXX", path[64];
+	struct session s;
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(stat("/dev/auxtrace", &st), 0);
+	mkdir("/tmp", 01777);
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/node", dir);
+	assert_int_equal(mknod(path, S_IFCHR | 0600, st.st_rdev), 0);
+	session_prepare(&s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
+	s.fd = open(path, O_RDWR | O_CLOEXEC);
+	unlink(path);
+	rmdir(dir);
+	assert_true(s.fd >= 0);
+	at_remember(s.fd);
+	ok_setup(s.fd, &s.setup);
+
+	for_each_region(r)
+		fail_map(EACCES, s.fd, AUXTRACE_MMAP_OFFSET(cpu, r), region_len(r),
+			 PROT_READ | PROT_EXEC);
+}
+
+static void a_mapping_cannot_be_given_more_rights_later(void **state)
+{
+	struct session s;
+
+	(void)state;
+	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
+
+	void *const pages[] = { (void *)s.channel->status, s.channel->user,
+				(void *)s.channel->aux };
+
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(mprotect(pages[i], page_size, PROT_READ | PROT_EXEC), -1);
+		assert_int_equal(errno, EACCES);
+	}
+	for (int i = 0; i < 3; i += 2) {
+		assert_int_equal(mprotect(pages[i], page_size, PROT_READ | PROT_WRITE), -1);
+		assert_int_equal(errno, EACCES);
+	}
+}
+
+static void the_user_page_can_be_made_writable_later(void **state)
+{
+	int fd = set_up();
+	uint64_t *user = mmap(NULL, page_size, PROT_READ, MAP_SHARED, fd,
+			      AUXTRACE_MMAP_OFFSET(cpu, AUXTRACE_REGION_USER));
+
+	(void)state;
+	assert_ptr_not_equal(user, MAP_FAILED);
+	assert_int_equal(mprotect(user, page_size, PROT_READ | PROT_WRITE), 0);
+	*user = 0;
+	munmap(user, page_size);
+}
+
+static void a_mapping_cannot_grow(void **state)
+{
+	struct session s;
+
+	(void)state;
+	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
+	assert_ptr_equal(mremap((void *)s.channel->aux, AUX_SIZE, 2 * AUX_SIZE, MREMAP_MAYMOVE),
+			 MAP_FAILED);
+	/* The old one is as it was. */
+	assert_int_equal(s.channel->aux[AUX_SIZE - 1], s.channel->aux[AUX_SIZE - 1]);
+	check_accounting(&s);
+}
+
+/* write(2) looks without a fault: EFAULT means that nothing is mapped there. */
+static int reads_mappings(void *arg)
+{
+	struct session *s = arg;
+	const volatile void *const pages[] = { s->channel->status, s->channel->user,
+					       s->channel->aux };
+	int pipes[2];
+
+	if (pipe(pipes))
+		return 100;
+	for (int i = 0; i < 3; i++)
+		if (write(pipes[1], (const void *)pages[i], 1) != -1 || errno != EFAULT)
+			return 101 + i;
+	return 0;
+}
+
+static void a_fork_does_not_inherit_mappings(void **state)
+{
+	struct session s;
+
+	(void)state;
+	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
+	assert_int_equal(child_run(reads_mappings, &s), 0);
+	check_accounting(&s);
+}
+
+#define DIRTY_BYTES	(64u << 20)
+#define LARGE_AREA	(4u << 20)
+
+/* What others left in the pages is nobody's business. */
+static void a_new_area_is_zero(void **state)
+{
+	void *dirty = mmap(NULL, DIRTY_BYTES, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct session s;
+
+	(void)state;
+	assert_ptr_not_equal(dirty, MAP_FAILED);
+	memset(dirty, 0xa5, DIRTY_BYTES);
+	munmap(dirty, DIRTY_BYTES);
+
+	session_open(&s, all_cpus, AUXTRACE_SETUP_USER, LARGE_AREA);
+	for (unsigned int i = 0; i < s.count; i++) {
+		const struct channel *ch = &s.channel[i];
+		static const uint8_t zero[4096];
+
+		for (size_t at = 0; at < LARGE_AREA; at += sizeof(zero))
+			assert_memory_equal(ch->aux + at, zero, sizeof(zero));
+		assert_memory_equal(ch->user, zero, page_size);
+		assert_memory_equal((const uint8_t *)ch->status + sizeof(*ch->status), zero,
+				    page_size - sizeof(*ch->status));
+	}
+}
+
+/* Trace a pinned load into @s, then stop. The bytes are then at rest. */
+static uint64_t trace_some(struct session *s, unsigned int rounds)
+{
+	cpu_pin(cpu);
+	ok_start(s->fd);
+	load_run(rounds);
+	ok_stop(s->fd);
+	cpu_unpin();
+	return channel_status(s->channel).produced;
+}
+
+static void a_mapping_outlives_the_close_with_its_data(void **state)
+{
+	struct auxtrace_status_page before, after;
+	struct packets packets = { 0 };
+	struct session s;
+	uint64_t len;
+	uint8_t *copy;
+	int users;
+
+	(void)state;
+	kmod_required();
+	users = kmod_users();
+	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
+	len = trace_some(&s, 1000);
+	assert_true(len > 0 && len < AUX_SIZE);
+	copy = test_malloc(AUX_SIZE);
+	memcpy(copy, s.channel->aux, AUX_SIZE);
+	before = channel_status(s.channel);
+
+	at_close(s.fd);
+	s.fd = -1;
+	after = channel_status(s.channel);
+	assert_int_equal(after.produced, before.produced);
+	assert_int_equal(after.inhibit, AUXTRACE_INHIBIT_SETUP);
+	assert_memory_equal(copy, s.channel->aux, AUX_SIZE);
+	packets_check_window(&packets, s.channel->aux, len, "after close");
+	check_accounting(&s);
+
+	/* The pages hold the module. */
+	assert_true(kmod_users() > users);
+	expect_call("delete_module", EWOULDBLOCK, kmod_unload(), __FILE__, __LINE__);
+	session_unmap(&s);
+	assert_int_equal(kmod_users(), users);
+	test_free(copy);
+}
+
+static void closing_a_started_session_stops_it_and_keeps_the_trace(void **state)
+{
+	struct auxtrace_status_page st;
+	struct packets packets = { 0 };
+	struct session s;
+
+	(void)state;
+	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
+	cpu_pin(cpu);
+	ok_start(s.fd);
+	load_run(1000);
+	at_close(s.fd);
+	s.fd = -1;
+
+	st = channel_status(s.channel);
+	assert_int_equal(st.running, 0);
+	assert_int_equal(st.inhibit & AUXTRACE_INHIBIT_SETUP, AUXTRACE_INHIBIT_SETUP);
+	assert_true(st.produced > 0);
+	assert_int_equal(st.window_end, st.produced);
+	packets_check_window(&packets, s.channel->aux, st.produced, "closed while tracing");
+	check_accounting(&s);
+}
+
+static void the_module_stays_while_a_file_is_open(void **state)
+{
+	int fd;
+
+	(void)state;
+	kmod_required();
+	fd = at_open();
+	expect_call("delete_module", EWOULDBLOCK, kmod_unload(), __FILE__, __LINE__);
+	at_close(fd);
+}
+
+static void pages_of_the_area_can_be_spliced_without_a_copy(void **state)
+{
+	struct session s;
+	struct iovec iov;
+	uint8_t *copy;
+	int pipes[2];
+	ssize_t n;
+
+	(void)state;
+	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
+	assert_true(trace_some(&s, 5000) > 4 * page_size);
+	assert_int_equal(pipe2(pipes, O_CLOEXEC), 0);
+	at_remember(pipes[0]);
+	at_remember(pipes[1]);
+	/* vmsplice(2) takes references on the pages themselves. */
+	iov.iov_base = (void *)s.channel->aux;
+	iov.iov_len = 4 * page_size;
+	n = vmsplice(pipes[1], &iov, 1, 0);
+	assert_int_equal(n, 4 * page_size);
+
+	copy = test_malloc(4 * page_size);
+	memcpy(copy, s.channel->aux, 4 * page_size);
+	/* The references outlive both the mapping and the session. */
+	session_close(&s);
+	for (size_t at = 0; at < 4 * page_size; at += n) {
+		uint8_t buf[4096];
+
+		n = read(pipes[0], buf, sizeof(buf));
+		assert_true(n > 0);
+		assert_memory_equal(buf, copy + at, n);
+	}
+	test_free(copy);
+}
+
+struct remote {
+	pid_t pid;
+	const uint8_t *addr;
+	uint8_t *copy;
+};
+
+static int reads_the_parent(void *arg)
+{
+	struct remote *r = arg;
+	uint8_t *buf = malloc(AUX_SIZE);
+	struct iovec local = { buf, AUX_SIZE }, remote = { (void *)r->addr, AUX_SIZE };
+	ssize_t n = process_vm_readv(r->pid, &local, 1, &remote, 1, 0);
+
+	if (n < 0)
+		return errno;
+	return n == AUX_SIZE && !memcmp(buf, r->copy, AUX_SIZE) ? 0 : 100;
+}
+
+static void another_process_can_read_the_mapped_area(void **state)
+{
+	struct remote r = { .pid = getpid() };
+	struct session s;
+
+	(void)state;
+	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
+	trace_some(&s, 1000);
+	r.addr = s.channel->aux;
+	r.copy = test_malloc(AUX_SIZE);
+	memcpy(r.copy, r.addr, AUX_SIZE);
+	assert_int_equal(child_run(reads_the_parent, &r), 0);
+	test_free(r.copy);
+}
+
+static void tails_beyond_the_data_or_going_back_are_counted_and_ignored(void **state)
+{
+	struct auxtrace_status status;
+	struct auxtrace_status_page st;
+	struct session s;
+	uint64_t len;
+
+	(void)state;
+	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
+	len = trace_some(&s, 1000);
+	/* A right one first, in the middle of a packet as it may be. */
+	channel_set_tail(s.channel, len / 2);
+	ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
+	st = channel_status(s.channel);
+	assert_int_equal(st.consumed, len / 2);
+	assert_int_equal(st.bad_tails, 0);
+
+	const uint64_t bad[] = { len + 1, UINT64_MAX, 1ULL << 63, len / 2 - 1, 0,
+				 len + AUX_SIZE, (uint64_t)AUX_SIZE << 32 };
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		channel_set_tail(s.channel, bad[i]);
+		ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
+		st = channel_status(s.channel);
+		assert_int_equal(st.consumed, len / 2);
+		assert_true(st.bad_tails > i);
+	}
+	/* And a right one is taken again. */
+	channel_set_tail(s.channel, len);
+	ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
+	assert_int_equal(channel_available(s.channel), 0);
+	check_accounting(&s);
+}
+
+struct scribbler {
+	struct auxtrace_user_page *user;
+	unsigned int rounds;
+	int stop;
+};
+
+#define HOSTILE_ROUNDS	300
+#define MAX_ROUNDS	100000	/* if the two threads do not come to run side by side */
+
+static void *scribble(void *arg)
+{
+	struct scribbler *sc = arg;
+	uint64_t x = 88172645463325252ULL;
+
+	while (!__atomic_load_n(&sc->stop, __ATOMIC_RELAXED)) {
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		/* Wild ones, and ones that may be right by chance. */
+		__atomic_store_n(&sc->user->aux_tail, x & 1 ? x : x % (8 * AUX_SIZE),
+				 __ATOMIC_RELAXED);
+		__atomic_fetch_add(&sc->rounds, 1, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+static void random_tails_from_a_hostile_thread_do_no_harm(void **state)
+{
+	struct auxtrace_status status;
+	struct auxtrace_status_page st;
+	struct scribbler sc = { 0 };
+	unsigned int rounds = 0;
+	uint64_t consumed = 0;
+	struct session s;
+	pthread_t thread;
+
+	(void)state;
+	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, 4 * page_size);
+	load_start(cpu);
+	sc.user = s.channel->user;
+	assert_int_equal(pthread_create(&thread, NULL, scribble, &sc), 0);
+	while (!__atomic_load_n(&sc.rounds, __ATOMIC_RELAXED))
+		sched_yield();
+	ok_start(s.fd);
+	do {
+		ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
+		if (rounds % 8 == 7) {
+			ok_pause(&s, 0, NULL);
+			ok_resume(&s, 0, NULL);
+		}
+		channel_available(s.channel);
+		st = channel_status(s.channel);
+		if (st.consumed < consumed)
+			break;
+		consumed = st.consumed;
+		sched_yield();
+	} while (++rounds < HOSTILE_ROUNDS || (!st.bad_tails && rounds < MAX_ROUNDS));
+	ok_stop(s.fd);
+	__atomic_store_n(&sc.stop, 1, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+
+	assert_true(st.consumed >= consumed);
+	assert_true(st.bad_tails > 0);
+	check_accounting(&s);
+}
+
+static void close_and_unload_while_tracing_leaves_the_hardware_off(void **state)
+{
+	struct session s;
+
+	(void)state;
+	kmod_required();
+	session_open(&s, all_cpus, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL, AUX_SIZE);
+	ok_start(s.fd);
+	expect_call("delete_module", EWOULDBLOCK, kmod_unload(), __FILE__, __LINE__);
+	session_unmap(&s);
+	expect_call("delete_module", EWOULDBLOCK, kmod_unload(), __FILE__, __LINE__);
+	at_close(s.fd);
+	expect_call("delete_module", 0, kmod_unload(), __FILE__, __LINE__);
+	for (uint64_t left = all_cpus; left; left &= left - 1)
+		assert_false(msr_tracing(cpus_first(left)));
+
+	expect_call("finit_module", 0, kmod_load(), __FILE__, __LINE__);
+	session_open(&s, all_cpus, AUXTRACE_SETUP_USER, AUX_SIZE);
+	ok_start(s.fd);
+	ok_stop(s.fd);
+	check_accounting(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		vm_test(each_region_maps_with_its_length),
+		vm_test(a_region_maps_twice_at_once_with_the_same_content),
+		vm_test(mmap_before_setup_gives_EBADFD),
+		vm_test(mmap_with_a_wrong_length_gives_EINVAL),
+		vm_test(mmap_at_a_wrong_offset_gives_EINVAL),
+		vm_test(mmap_of_a_cpu_that_is_not_the_sessions_gives_ENODEV),
+		vm_test(a_private_mapping_gives_EINVAL),
+		vm_test(a_writable_mapping_of_what_the_kernel_writes_gives_EACCES),
+		vm_test(an_executable_mapping_gives_EACCES),
+		vm_test(a_mapping_cannot_be_given_more_rights_later),
+		vm_test(the_user_page_can_be_made_writable_later),
+		vm_test(a_mapping_cannot_grow),
+		vm_test(a_fork_does_not_inherit_mappings),
+		vm_test(a_new_area_is_zero),
+		vm_test(a_mapping_outlives_the_close_with_its_data),
+		vm_test(closing_a_started_session_stops_it_and_keeps_the_trace),
+		vm_test(the_module_stays_while_a_file_is_open),
+		vm_test(pages_of_the_area_can_be_spliced_without_a_copy),
+		vm_test(another_process_can_read_the_mapped_area),
+		vm_test(tails_beyond_the_data_or_going_back_are_counted_and_ignored),
+		vm_test(random_tails_from_a_hostile_thread_do_no_harm),
+		vm_test(close_and_unload_while_tracing_leaves_the_hardware_off),
+	};
+
+	page_size = sysconf(_SC_PAGESIZE);
+	all_cpus = cpus_online();
+	cpu = cpus_first(all_cpus);
+	one_cpu = 1ULL << cpu;
+	return cmocka_run_group_tests(tests, at_group_setup, NULL);
+}

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Everything at once: requests from all CPUs while small areas wrap and fill and
+ * interrupts land inside of the requests; states changed from several threads;
+ * CPUs that come and go under all that. What is judged is what must hold at the
+ * end whatever the order was.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "cpu.h"
+#include "load.h"
+#include "msr.h"
+#include "packets.h"
+#include "uapi.h"
+
+#define BOTH		(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL)
+#define MAX_TRACE	(64u << 20)	/* of one channel */
+
+static size_t page_size;
+static uint64_t all_cpus;
+
+/* A thread that repeats @step until told to stop; the first unexpected error ends it. */
+struct worker {
+	pthread_t thread;
+	int (*step)(struct worker *w);
+	const struct session *session;
+	int cpu;		/* -1: anywhere */
+	int *stop;
+	unsigned int round, limit;	/* limit 0: until told */
+	int ret;
+};
+
+static void *work(void *arg)
+{
+	struct worker *w = arg;
+
+	if (w->cpu >= 0)
+		w->ret = cpu_pin(w->cpu);
+	while (!w->ret && !__atomic_load_n(w->stop, __ATOMIC_RELAXED) &&
+	       (!w->limit || w->round < w->limit)) {
+		w->ret = w->step(w);
+		w->round++;
+	}
+	return NULL;
+}
+
+static void worker_start(struct worker *w, const struct session *s, int cpu,
+			 int (*step)(struct worker *), unsigned int limit, int *stop)
+{
+	*w = (struct worker){ .session = s, .cpu = cpu, .step = step, .limit = limit,
+			      .stop = stop };
+	assert_int_equal(pthread_create(&w->thread, NULL, work, w), 0);
+}
+
+/* Joins all and fails the test on the first error of any. */
+static void workers_join(struct worker *w, unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++)
+		pthread_join(w[i].thread, NULL);
+	for (unsigned int i = 0; i < count; i++)
+		if (w[i].ret)
+			fail_msg("worker %u, round %u: %s", i, w[i].round, strerror(-w[i].ret));
+}
+
+/* ---- small areas: interrupts land inside of requests ----------------------- */
+
+/* A pair on the worker's own CPU, and some user code to fill the area with. */
+static int pause_and_resume(struct worker *w)
+{
+	int ret = at_control(w->session->fd, AUXTRACE_IOC_PAUSE, 1ULL << w->cpu, NULL, 0);
+
+	if (ret > 0)
+		ret = at_control(w->session->fd, AUXTRACE_IOC_RESUME, 1ULL << w->cpu, NULL, 0);
+	load_run(300 + w->round * 37 % 700);
+	return ret > 0 ? 0 : ret;
+}
+
+static int pause_and_resume_all(struct worker *w)
+{
+	int ret = at_control(w->session->fd, AUXTRACE_IOC_PAUSE, 0, NULL, 0);
+
+	if (ret > 0)
+		ret = at_control(w->session->fd, AUXTRACE_IOC_RESUME, 0, NULL, 0);
+	load_run(500);
+	return ret > 0 ? 0 : ret;
+}
+
+static int sync_all(struct worker *w)
+{
+	struct auxtrace_status status;
+
+	load_run(200);
+	return at_status(w->session->fd, AUXTRACE_STATUS_SYNC, &status);
+}
+
+#define STORM_ROUNDS	120
+#define STORM_REQUESTS	(STORM_ROUNDS * 2)	/* of each CPU: its own and the one for all */
+
+static unsigned int storm_start(struct worker *w, const struct session *s, int *stop)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < s->count; i++)
+		worker_start(&w[n++], s, s->channel[i].cpu, pause_and_resume, STORM_ROUNDS, stop);
+	worker_start(&w[n++], s, -1, pause_and_resume_all, STORM_ROUNDS, stop);
+	worker_start(&w[n++], s, -1, sync_all, STORM_ROUNDS, stop);
+	return n;
+}
+
+static uint64_t bytes_written(int cpu)
+{
+	return bench_count(cpu, PTM_N_BYTES);
+}
+
+static void interrupts_inside_of_requests_lose_no_byte_in_overwrite_mode(void **state)
+{
+	struct worker w[MAX_CPUS + 2];
+	uint64_t begun[MAX_CPUS];
+	struct session s;
+	unsigned int n;
+	int stop = 0;
+
+	(void)state;
+	bench_required();
+	session_open(&s, all_cpus, BOTH | AUXTRACE_SETUP_OVERWRITE, 2 * page_size);
+	for (unsigned int i = 0; i < s.count; i++)
+		begun[i] = bytes_written(s.channel[i].cpu);
+	ok_start(s.fd);
+	n = storm_start(w, &s, &stop);
+	workers_join(w, n);
+	ok_stop(s.fd);
+
+	for (unsigned int i = 0; i < s.count; i++) {
+		struct auxtrace_status_page st = channel_status(&s.channel[i]);
+
+		assert_int_equal(st.produced, bytes_written(s.channel[i].cpu) - begun[i]);
+		assert_int_equal(st.pauses_asked, STORM_REQUESTS);
+		assert_int_equal(st.resumes_asked, STORM_REQUESTS);
+		assert_int_equal(st.gaps, 0);
+		assert_int_equal(st.windows, st.resumes_done + 1);
+		assert_int_equal(st.pauses_done, st.resumes_done);
+		assert_int_equal(st.window_end, st.produced);
+		assert_true(st.pmis > 0);
+		assert_true(st.overwritten > 0);
+	}
+	check_accounting(&s);
+}
+
+/* The reader of a full-trace storm: takes what is there, as fast as it can. */
+struct reader {
+	uint8_t *trace[MAX_CPUS];
+	uint64_t len[MAX_CPUS];
+};
+
+static bool read_all(struct session *s, struct reader *r)
+{
+	bool news = false;
+
+	for (unsigned int i = 0; i < s->count; i++) {
+		struct auxtrace_status_page st = channel_status(&s->channel[i]);
+
+		if (st.produced > MAX_TRACE)
+			fail_msg("CPU %u: more than %u bytes of trace", st.cpu, MAX_TRACE);
+		if (st.produced == r->len[i])
+			continue;
+		news = true;
+		channel_copy(&s->channel[i], r->len[i], r->trace[i] + r->len[i],
+			     st.produced - r->len[i]);
+		r->len[i] = st.produced;
+		channel_set_tail(&s->channel[i], st.produced);
+	}
+	return news;
+}
+
+/*
+ * A window that met the tail may end in a packet cut off; then comes the next
+ * window's PSB+. Everything else has to be whole packets.
+ */
+static unsigned int count_cuts(const uint8_t *trace, uint64_t len, int cpu)
+{
+	unsigned int cuts = 0;
+	uint64_t at = 0;
+
+	while (at < len) {
+		struct packets packets = { 0 };
+
+		packets_walk(&packets, trace + at, len - at, false);
+		at += packets.end;
+		if (!packets.error && at == len)
+			break;
+		cuts++;
+		packets_walk(&packets, trace + at, len - at < 64 ? len - at : 64, true);
+		if (packets.error || !packets.psbs) {
+			if (len - at < 16)
+				break;
+			fail_msg("CPU %d: bad packet at byte %llu of %llu, and no window begins",
+				 cpu, (unsigned long long)at, (unsigned long long)len);
+		}
+		/* Go on at that PSB: it is the first place where 16 bytes say so. */
+		while (memcmp(trace + at, "\x02\x82\x02\x82\x02\x82\x02\x82"
+			      "\x02\x82\x02\x82\x02\x82\x02\x82", 16))
+			at++;
+	}
+	return cuts;
+}
+
+static void areas_that_fill_up_under_requests_lose_no_byte_that_was_written(void **state)
+{
+	static struct reader r;
+	struct worker w[MAX_CPUS + 2];
+	uint64_t begun[MAX_CPUS];
+	struct session s;
+	unsigned int n, done = 0;
+	int stop = 0;
+
+	(void)state;
+	bench_required();
+	memset(&r, 0, sizeof(r));
+	session_open(&s, all_cpus, AUXTRACE_SETUP_USER, 16 * page_size);
+	for (unsigned int i = 0; i < s.count; i++) {
+		r.trace[i] = malloc(MAX_TRACE);		/* touched only as far as used */
+		assert_non_null(r.trace[i]);
+		begun[i] = bytes_written(s.channel[i].cpu);
+	}
+	ok_start(s.fd);
+	n = storm_start(w, &s, &stop);
+	/* A reader that gets no time would see full areas only. */
+	setpriority(PRIO_PROCESS, 0, -20);
+	while (done < n) {
+		struct pollfd p = { .fd = s.fd, .events = POLLIN };
+
+		poll(&p, 1, 5);
+		read_all(&s, &r);
+		while (done < n && !pthread_tryjoin_np(w[done].thread, NULL))
+			done++;
+	}
+	setpriority(PRIO_PROCESS, 0, 0);
+	for (unsigned int i = 0; i < n; i++)
+		assert_int_equal(w[i].ret, 0);
+	ok_stop(s.fd);
+	while (read_all(&s, &r))
+		;
+
+	for (unsigned int i = 0; i < s.count; i++) {
+		struct auxtrace_status_page st = channel_status(&s.channel[i]);
+		unsigned int cuts = count_cuts(r.trace[i], r.len[i], s.channel[i].cpu);
+
+		assert_int_equal(st.produced, bytes_written(s.channel[i].cpu) - begun[i]);
+		assert_int_equal(st.pauses_asked, STORM_REQUESTS);
+		assert_int_equal(st.resumes_asked, STORM_REQUESTS);
+		assert_int_equal(st.gaps, st.gaps_full);
+		assert_int_equal(st.bad_tails, 0);
+		if (cuts > st.gaps_full)
+			fail_msg("CPU %u: %u windows cut off, %llu gaps", st.cpu, cuts, st.gaps_full);
+		print_message("CPU %u: %llu bytes, %llu windows, %llu interrupts, %llu gaps\n",
+			      st.cpu, st.produced, st.windows, st.pmis, st.gaps);
+		free(r.trace[i]);
+	}
+	check_accounting(&s);
+}
+
+/* ---- states ----------------------------------------------------------------- */
+
+/* Only the errors that a state allows. */
+static int allow(int ret, int a, int b)
+{
+	return ret >= 0 || ret == -a || ret == -b ? 0 : ret;
+}
+
+static int start_and_stop(struct worker *w)
+{
+	int ret = allow(at_start(w->session->fd), EALREADY, 0);
+
+	load_run(100);
+	return ret ? ret : allow(at_stop(w->session->fd), EALREADY, 0);
+}
+
+static int control_any(struct worker *w)
+{
+	unsigned long nr = w->round & 1 ? AUXTRACE_IOC_RESUME : AUXTRACE_IOC_PAUSE;
+	struct auxtrace_effect effects[MAX_CPUS];
+
+	return allow(at_control(w->session->fd, nr, 0, effects, MAX_CPUS), EBADFD, 0);
+}
+
+static int poll_any(struct worker *w)
+{
+	struct pollfd p = { .fd = w->session->fd, .events = POLLIN };
+
+	return poll(&p, 1, 0) < 0 ? -errno : p.revents & (POLLERR | POLLNVAL) ? -EIO : 0;
+}
+
+static int map_any(struct worker *w)
+{
+	const struct channel *ch = &w->session->channel[w->round % w->session->count];
+	void *addr = mmap(NULL, ch->aux_size, PROT_READ, MAP_SHARED, w->session->fd,
+			  AUXTRACE_MMAP_OFFSET(ch->cpu, AUXTRACE_REGION_AUX));
+	uint8_t sum = 0;
+
+	if (addr == MAP_FAILED)
+		return -errno;
+	for (size_t i = 0; i < ch->aux_size; i += 4096)
+		sum += ((volatile uint8_t *)addr)[i];
+	(void)sum;
+	return munmap(addr, ch->aux_size) ? -errno : 0;
+}
+
+static void states_change_under_requests_without_harm(void **state)
+{
+	int (*const steps[])(struct worker *) = { start_and_stop, start_and_stop, control_any,
+						  control_any, sync_all, poll_any, map_any };
+	const unsigned int n = sizeof(steps) / sizeof(*steps);
+	struct auxtrace_status status;
+	struct worker w[n];
+	struct session s;
+	int stop = 0;
+
+	(void)state;
+	session_open(&s, all_cpus, BOTH | AUXTRACE_SETUP_OVERWRITE, 4 * page_size);
+	for (unsigned int i = 0; i < n; i++)
+		worker_start(&w[i], &s, -1, steps[i], 100, &stop);
+	workers_join(w, n);
+	/* Two of them ended with a STOP, whoever was last. */
+	fail_stop(EALREADY, s.fd);
+	ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
+	assert_int_equal(status.out_state, AUXTRACE_STATE_STOPPED);
+	for (unsigned int i = 0; i < s.count; i++) {
+		assert_false(msr_tracing(s.channel[i].cpu));
+		assert_int_equal(channel_status(&s.channel[i]).gaps, 0);
+	}
+	ok_start(s.fd);
+	ok_stop(s.fd);
+	check_accounting(&s);
+}
+
+/* ---- hotplug ------------------------------------------------------------------ */
+
+static void a_cpu_comes_and_goes_under_requests(void **state)
+{
+	int last = cpus_last(all_cpus), stop = 0;
+	struct auxtrace_status_page st;
+	struct worker w[4];
+	struct session s;
+
+	(void)state;
+	if (cpu_set_online(last, 1)) {
+		print_message("SKIP: CPU %d cannot go offline\n", last);
+		skip();
+	}
+	session_open(&s, all_cpus, BOTH | AUXTRACE_SETUP_OVERWRITE, 4 * page_size);
+	ok_start(s.fd);
+	worker_start(&w[0], &s, -1, pause_and_resume_all, 0, &stop);
+	worker_start(&w[1], &s, -1, pause_and_resume_all, 0, &stop);
+	worker_start(&w[2], &s, -1, sync_all, 0, &stop);
+	worker_start(&w[3], &s, -1, poll_any, 0, &stop);
+	for (int i = 0; i < 4; i++) {
+		/* Judged after the workers have ended. */
+		if (cpu_set_online(last, 0) || cpu_set_online(last, 1))
+			break;
+	}
+	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+	workers_join(w, 4);
+
+	/* Everybody's last request was a RESUME. */
+	for (unsigned int i = 0; i < s.count; i++) {
+		st = channel_status(&s.channel[i]);
+		assert_int_equal(st.inhibit, 0);
+		assert_true(msr_tracing(s.channel[i].cpu));
+		assert_int_equal(st.pauses_asked, w[0].round + w[1].round);
+		assert_int_equal(st.resumes_asked, w[0].round + w[1].round);
+	}
+	/* Each time it went it was a gap, unless it was paused just then. */
+	st = channel_status(session_channel(&s, last));
+	assert_true(st.gaps_offline <= 4);
+	assert_int_equal(st.gaps, st.gaps_offline);
+	ok_stop(s.fd);
+	check_accounting(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		vm_test(interrupts_inside_of_requests_lose_no_byte_in_overwrite_mode),
+		vm_test(areas_that_fill_up_under_requests_lose_no_byte_that_was_written),
+		vm_test(states_change_under_requests_without_harm),
+		vm_test(a_cpu_comes_and_goes_under_requests),
+	};
+
+	page_size = sysconf(_SC_PAGESIZE);
+	all_cpus = cpus_online();
+	return cmocka_run_group_tests(tests, at_group_setup, NULL);
+}

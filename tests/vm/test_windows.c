@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The hammer: on each CPU a thread makes 1,000 PAUSE and RESUME pairs of that
+ * CPU while other threads pause and resume all CPUs at once and a reader drains
+ * the areas. No request may get lost, and each window has to decode on its own.
+ */
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cpu.h"
+#include "load.h"
+#include "msr.h"
+#include "packets.h"
+#include "uapi.h"
+
+#define PAIRS		1000
+#define ALL_PAIRS	500	/* for each thread that asks all CPUs */
+#define ALL_THREADS	2
+#define AUX_SIZE	(4 << 20)
+#define MAX_TRACE	(48u << 20)	/* of one channel */
+
+static uint64_t all_cpus;
+
+/* What one thread asked, in the order of its calls, and what it was told. */
+struct asker {
+	pthread_t thread;
+	const struct session *session;
+	uint64_t cpus;
+	int cpu;		/* to run on, -1: anywhere */
+	unsigned int pairs;
+	int ret;		/* the first error, or 0 */
+	size_t count;
+	struct answer {
+		bool resume;
+		struct auxtrace_effect effect;
+	} *answers;
+};
+
+static void *ask(void *arg)
+{
+	struct asker *a = arg;
+	struct auxtrace_effect effects[MAX_CPUS];
+
+	if (a->cpu >= 0)
+		a->ret = cpu_pin(a->cpu);
+	for (unsigned int i = 0; i < 2 * a->pairs && !a->ret; i++) {
+		bool resume = i & 1;
+		int n = at_control(a->session->fd, resume ? AUXTRACE_IOC_RESUME : AUXTRACE_IOC_PAUSE,
+				   a->cpus, effects, MAX_CPUS);
+
+		if (n < 0)
+			a->ret = n;
+		for (int k = 0; k < n; k++)
+			a->answers[a->count++] = (struct answer){ resume, effects[k] };
+		/* Something to be seen in the windows; and no two askers stay in step. */
+		load_run(i * 7 % 40);
+	}
+	return NULL;
+}
+
+static void asker_start(struct asker *a, const struct session *s, uint64_t cpus, int cpu,
+			unsigned int pairs)
+{
+	memset(a, 0, sizeof(*a));
+	a->session = s;
+	a->cpus = cpus;
+	a->cpu = cpu;
+	a->pairs = pairs;
+	a->answers = calloc(2 * pairs * cpus_count(cpus), sizeof(*a->answers));
+	assert_non_null(a->answers);
+	assert_int_equal(pthread_create(&a->thread, NULL, ask, a), 0);
+}
+
+/* One channel's trace, from position 0, as the reader took it away. */
+struct drain {
+	uint8_t *trace;
+	uint64_t len;
+};
+
+static void drain_channel(const struct channel *ch, struct drain *d)
+{
+	struct auxtrace_status_page st = channel_status(ch);
+	uint64_t len = st.produced - d->len;
+
+	if (st.produced > MAX_TRACE)
+		fail_msg("CPU %d: more than %u bytes of trace", ch->cpu, MAX_TRACE);
+	channel_copy(ch, d->len, d->trace + d->len, len);
+	d->len += len;
+	channel_set_tail(ch, d->len);
+}
+
+struct window {
+	uint64_t begin, end, begin_tsc, end_tsc;
+	unsigned int begins, ends;
+};
+
+/* Enter what the askers were told of @cpu; the hardware's changes are windows. */
+static void note_answers(struct window *windows, uint64_t count, int cpu,
+			 const struct asker *askers, unsigned int nr, uint64_t done[2])
+{
+	for (unsigned int i = 0; i < nr; i++) {
+		for (size_t k = 0; k < askers[i].count; k++) {
+			const struct auxtrace_effect *e = &askers[i].answers[k].effect;
+			bool resume = askers[i].answers[k].resume;
+
+			if (e->cpu != (unsigned int)cpu || !(e->flags & AUXTRACE_EFFECT_CHANGED))
+				continue;
+			if (e->window < 1 || e->window > count)
+				fail_msg("CPU %d: an effect on window %llu of %llu", cpu,
+					 (unsigned long long)e->window, (unsigned long long)count);
+			done[resume]++;
+			if (resume) {
+				windows[e->window].begins++;
+				windows[e->window].begin = e->position;
+				windows[e->window].begin_tsc = e->tsc;
+			} else {
+				windows[e->window].ends++;
+				windows[e->window].end = e->position;
+				windows[e->window].end_tsc = e->tsc;
+			}
+		}
+	}
+}
+
+/* Every window once, one after the other without a gap, and each decodable alone. */
+static void check_windows(const struct window *windows, uint64_t count, int cpu,
+			  const struct drain *d)
+{
+	uint64_t position = 0, tsc = 0;
+
+	for (uint64_t n = 1; n <= count; n++) {
+		const struct window *w = &windows[n];
+		struct packets packets = { 0 };
+		char what[64];
+
+		snprintf(what, sizeof(what), "window %llu of CPU %d", (unsigned long long)n, cpu);
+		if (w->begins != 1 || w->ends != 1)
+			fail_msg("%s: begun %u times, ended %u times", what, w->begins, w->ends);
+		if (w->begin != position)
+			fail_msg("%s: begins at %llu, the one before ended at %llu", what,
+				 (unsigned long long)w->begin, (unsigned long long)position);
+		if (w->begin_tsc <= tsc || w->end_tsc <= w->begin_tsc)
+			fail_msg("%s: ends before it begins, or begins before the one before ends",
+				 what);
+		packets_check_window(&packets, d->trace + w->begin, w->end - w->begin, what);
+		position = w->end;
+		tsc = w->end_tsc;
+	}
+	assert_int_equal(position, d->len);
+}
+
+static void hammer(uint32_t flags)
+{
+	static struct asker askers[MAX_CPUS + ALL_THREADS];
+	static struct drain drains[MAX_CPUS];
+	struct auxtrace_effect last[MAX_CPUS];
+	struct auxtrace_status status;
+	unsigned int nr = 0;
+	struct session s;
+
+	session_open(&s, all_cpus, flags, AUX_SIZE);
+	for (unsigned int i = 0; i < s.count; i++) {
+		drains[i].trace = malloc(MAX_TRACE);	/* touched only as far as used */
+		drains[i].len = 0;
+		assert_non_null(drains[i].trace);
+	}
+	ok_start(s.fd);
+	/* The first window of each was not begun by a RESUME. */
+	ok_pause(&s, 0, last);
+
+	for (unsigned int i = 0; i < s.count; i++)
+		asker_start(&askers[nr++], &s, 1ULL << s.channel[i].cpu, s.channel[i].cpu, PAIRS);
+	for (int i = 0; i < ALL_THREADS; i++)
+		asker_start(&askers[nr++], &s, all_cpus, -1, ALL_PAIRS);
+
+	/* The main thread is the reader, until the last asker is through. */
+	for (unsigned int i = 0; i < nr; i++) {
+		while (pthread_tryjoin_np(askers[i].thread, NULL)) {
+			struct pollfd p = { .fd = s.fd, .events = POLLIN };
+
+			poll(&p, 1, 5);
+			for (unsigned int k = 0; k < s.count; k++)
+				drain_channel(&s.channel[k], &drains[k]);
+		}
+		assert_int_equal(askers[i].ret, 0);
+	}
+
+	/* The last request wins: whatever came before, all CPUs are on, then off. */
+	ok_resume(&s, 0, NULL);
+	for (unsigned int i = 0; i < s.count; i++)
+		assert_true(msr_tracing(s.channel[i].cpu));
+	ok_pause(&s, 0, NULL);
+	for (unsigned int i = 0; i < s.count; i++) {
+		assert_false(msr_tracing(s.channel[i].cpu));
+		assert_int_equal(channel_status(&s.channel[i]).inhibit, AUXTRACE_INHIBIT_USER);
+	}
+	ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
+	assert_int_equal(status.out_nr_running, 0);
+	check_accounting(&s);
+
+	for (unsigned int i = 0; i < s.count; i++) {
+		const struct channel *ch = &s.channel[i];
+		struct auxtrace_status_page st = channel_status(ch);
+		uint64_t asked = PAIRS + ALL_THREADS * ALL_PAIRS;
+		struct window *windows = calloc(st.windows + 2, sizeof(*windows));
+		uint64_t done[2] = { 0 };
+		bool extra;
+
+		assert_non_null(windows);
+		drain_channel(ch, &drains[i]);
+		assert_int_equal(st.gaps, 0);
+		/* One PAUSE before the hammer; one RESUME and one PAUSE after it. */
+		assert_int_equal(st.pauses_asked, asked + 2);
+		assert_int_equal(st.resumes_asked, asked + 1);
+		assert_int_equal(st.windows, st.resumes_done + 1);
+		assert_int_equal(st.pauses_done, st.windows);
+
+		note_answers(windows, st.windows, ch->cpu, askers, nr, done);
+		/* The window that START began and the first PAUSE ended. */
+		windows[1].begins++;
+		windows[1].begin_tsc = 1;
+		windows[1].ends++;
+		windows[1].end = last[i].position;
+		windows[1].end_tsc = last[i].tsc;
+		/* The last one; the hammer may have left it running, from an answer of its own. */
+		extra = !windows[st.windows].begins;
+		if (extra) {
+			windows[st.windows].begins++;
+			windows[st.windows].begin = st.window_begin;
+			windows[st.windows].begin_tsc = st.window_begin_tsc;
+		}
+		windows[st.windows].ends++;
+		windows[st.windows].end = st.window_end;
+		windows[st.windows].end_tsc = st.window_end_tsc;
+
+		/* The counters and the answers tell the same. */
+		assert_int_equal(done[0] + 2, st.pauses_done);
+		assert_int_equal(done[1] + extra, st.resumes_done);
+		check_windows(windows, st.windows, ch->cpu, &drains[i]);
+		print_message("CPU %d: %llu windows of %llu requests, %llu bytes, all decoded\n",
+			      ch->cpu, (unsigned long long)st.windows,
+			      (unsigned long long)(st.pauses_asked + st.resumes_asked),
+			      (unsigned long long)drains[i].len);
+		free(windows);
+		free(drains[i].trace);
+	}
+	for (unsigned int i = 0; i < nr; i++)
+		free(askers[i].answers);
+	ok_stop(s.fd);
+	check_accounting(&s);
+}
+
+static void a_thousand_pairs_on_each_cpu_lose_no_window_of_user_code(void **state)
+{
+	(void)state;
+	hammer(AUXTRACE_SETUP_USER);
+}
+
+static void a_thousand_pairs_on_each_cpu_lose_no_window_of_user_and_kernel(void **state)
+{
+	(void)state;
+	hammer(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL);
+}
+
+static void the_hammer_leaves_no_msr_fault_and_no_lost_byte_behind(void **state)
+{
+	(void)state;
+	bench_required();
+	for (uint64_t left = all_cpus; left; left &= left - 1) {
+		int cpu = cpus_first(left);
+
+		assert_int_equal(bench_count(cpu, PTM_N_FAULTS), 0);
+		assert_int_equal(bench_count(cpu, PTM_N_ERRORS), 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		vm_test(a_thousand_pairs_on_each_cpu_lose_no_window_of_user_code),
+		vm_test(a_thousand_pairs_on_each_cpu_lose_no_window_of_user_and_kernel),
+		vm_test(the_hammer_leaves_no_msr_fault_and_no_lost_byte_behind),
+	};
+
+	all_cpus = cpus_online();
+	return cmocka_run_group_tests(tests, at_group_setup, NULL);
+}

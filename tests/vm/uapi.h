@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The raw ABI of /dev/auxtrace for tests that run inside the guest.
+ *
+ * Calls come in pairs: ok_x() fails the running test unless x succeeds,
+ * fail_x(err, ...) unless it fails with exactly that errno. They may be used on
+ * the main thread only; other threads use the plain at_*() calls, which return
+ * 0 or a negative errno, and leave judging to the main thread.
+ *
+ * What at_open() and session_setup() made is remembered, and at_teardown()
+ * takes it away again, so that a failed test leaves nothing to the next one.
+ */
+#ifndef VM_UAPI_H
+#define VM_UAPI_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include <linux/auxtrace.h>
+
+#define MAX_CPUS	64
+
+/* Bits of auxtrace_setup.config that the tests speak of by name. */
+#define CONFIG_PT		(1ULL << 0)
+#define CONFIG_CYC		(1ULL << 1)
+#define CONFIG_FUP_ON_PTW	(1ULL << 5)
+#define CONFIG_MTC		(1ULL << 9)
+#define CONFIG_TSC		(1ULL << 10)
+#define CONFIG_NORETCOMP	(1ULL << 11)
+#define CONFIG_PTW		(1ULL << 12)
+#define CONFIG_BRANCH		(1ULL << 13)
+#define CONFIG_MTC_PERIOD(n)	((uint64_t)(n) << 14)
+#define CONFIG_CYC_THRESH(n)	((uint64_t)(n) << 19)
+#define CONFIG_PSB_PERIOD(n)	((uint64_t)(n) << 24)
+#define CONFIG_FORMAT		(CONFIG_PT | CONFIG_CYC | CONFIG_FUP_ON_PTW | CONFIG_MTC | \
+				 CONFIG_TSC | CONFIG_NORETCOMP | CONFIG_PTW | CONFIG_BRANCH | \
+				 CONFIG_MTC_PERIOD(15) | CONFIG_CYC_THRESH(15) | \
+				 CONFIG_PSB_PERIOD(15))
+
+struct channel {
+	int cpu;
+	uint64_t aux_size;
+	bool overwrite;
+	const struct auxtrace_status_page *status;
+	struct auxtrace_user_page *user;
+	const uint8_t *aux;
+};
+
+struct session {
+	int fd;
+	uint64_t cpus;			/* what setup.cpus points at */
+	struct auxtrace_setup setup;
+	unsigned int count;
+	struct channel channel[MAX_CPUS]; /* in CPU order */
+};
+
+/* ---- plain calls: 0 or a negative errno -------------------------------- */
+
+/* A new file, which nobody remembers. */
+int at_open_plain(void);
+int at_ioctl(int fd, unsigned long nr, void *arg);
+int at_start(int fd);
+int at_stop(int fd);
+/*
+ * PAUSE or RESUME (@nr) of the CPUs in @cpus, all of the session's if 0.
+ * @effects: room for @room entries. Returns the number of CPUs asked.
+ */
+int at_control(int fd, unsigned long nr, uint64_t cpus, struct auxtrace_effect *effects,
+	       unsigned int room);
+int at_status(int fd, uint32_t flags, struct auxtrace_status *status);
+
+/* ---- pairs ------------------------------------------------------------- */
+
+void expect_call(const char *what, int err, int got, const char *file, int line);
+
+#define ok_ioctl(fd, nr, arg) \
+	expect_call(#nr, 0, at_ioctl(fd, nr, arg), __FILE__, __LINE__)
+#define fail_ioctl(err, fd, nr, arg) \
+	expect_call(#nr, err, at_ioctl(fd, nr, arg), __FILE__, __LINE__)
+
+#define ok_info(fd, info)	   ok_ioctl(fd, AUXTRACE_IOC_INFO, info)
+#define fail_info(err, fd, info)   fail_ioctl(err, fd, AUXTRACE_IOC_INFO, info)
+#define ok_setup(fd, setup)	   ok_ioctl(fd, AUXTRACE_IOC_SETUP, setup)
+#define fail_setup(err, fd, setup) fail_ioctl(err, fd, AUXTRACE_IOC_SETUP, setup)
+#define ok_task(fd, task)	   ok_ioctl(fd, AUXTRACE_IOC_TASK, task)
+#define fail_task(err, fd, task)   fail_ioctl(err, fd, AUXTRACE_IOC_TASK, task)
+
+#define ok_start(fd)	    expect_call("START", 0, at_start(fd), __FILE__, __LINE__)
+#define fail_start(err, fd) expect_call("START", err, at_start(fd), __FILE__, __LINE__)
+#define ok_stop(fd)	    expect_call("STOP", 0, at_stop(fd), __FILE__, __LINE__)
+#define fail_stop(err, fd)  expect_call("STOP", err, at_stop(fd), __FILE__, __LINE__)
+
+/* The ok_ forms also demand that exactly the CPUs in @cpus were asked. */
+#define ok_pause(s, cpus, effects) \
+	expect_control("PAUSE", s, AUXTRACE_IOC_PAUSE, cpus, effects, __FILE__, __LINE__)
+#define ok_resume(s, cpus, effects) \
+	expect_control("RESUME", s, AUXTRACE_IOC_RESUME, cpus, effects, __FILE__, __LINE__)
+#define fail_pause(err, fd, cpus) \
+	expect_call("PAUSE", err, at_control(fd, AUXTRACE_IOC_PAUSE, cpus, NULL, 0), \
+		    __FILE__, __LINE__)
+#define fail_resume(err, fd, cpus) \
+	expect_call("RESUME", err, at_control(fd, AUXTRACE_IOC_RESUME, cpus, NULL, 0), \
+		    __FILE__, __LINE__)
+/* @effects: room for one entry for each CPU asked, or NULL. */
+void expect_control(const char *what, const struct session *s, unsigned long nr, uint64_t cpus,
+		    struct auxtrace_effect *effects, const char *file, int line);
+
+#define ok_status(fd, flags, status) \
+	expect_call("STATUS", 0, at_status(fd, flags, status), __FILE__, __LINE__)
+
+/* ---- sessions ---------------------------------------------------------- */
+
+/* A new file, forgotten by at_close(). */
+int at_open(void);
+void at_close(int fd);
+/* The same for a descriptor that came some other way, as by dup(2). */
+void at_remember(int fd);
+
+/* Fill @s with a setup that is right in every respect; the caller may change it. */
+void session_prepare(struct session *s, uint64_t cpus, uint32_t flags, uint64_t aux_size);
+/* Open, SETUP and map every region of every channel. */
+void session_setup(struct session *s);
+/* Both at once. */
+void session_open(struct session *s, uint64_t cpus, uint32_t flags, uint64_t aux_size);
+/* Unmap all and close. */
+void session_close(struct session *s);
+void session_unmap(struct session *s);
+
+struct channel *session_channel(struct session *s, int cpu);
+
+/* A consistent copy of the status page, by its sequence protocol. */
+struct auxtrace_status_page channel_status(const struct channel *ch);
+/* Bytes that a reader finds in the area; demands the accounting identity. */
+uint64_t channel_available(const struct channel *ch);
+/* Copy @len bytes of the AUX area from @position, around its end. */
+void channel_copy(const struct channel *ch, uint64_t position, void *to, size_t len);
+void channel_set_tail(const struct channel *ch, uint64_t tail);
+
+/*
+ * Accounting of every channel, and of STATUS against their sum. STATUS is asked
+ * between two looks at the pages, which have to be equal: for hardware at rest.
+ */
+void check_accounting(struct session *s);
+
+/* cmocka setup of a group: exits with 77, saying why, where nothing can be tested. */
+int at_group_setup(void **state);
+/* cmocka teardown of each test. */
+int at_teardown(void **state);
+
+#define vm_test(f) cmocka_unit_test_teardown(f, at_teardown)
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A mix of all the ways in which control moves, for tests that compare flows. */
+#ifndef WORKLOAD_H
+#define WORKLOAD_H
+
+/*
+ * Run @rounds rounds on @cpu with two threads that share it: system calls, page
+ * faults, signals, sleeps (timer interrupts, idle), context switches, indirect
+ * calls and jumps, recursion deeper than the CPU's return stack, returns that
+ * match no call, REP strings. Returns 0, or -1 with a message on stderr.
+ * Blocks until done. One caller at a time for each CPU.
+ */
+int workload_run(int cpu, unsigned int rounds);
+
+#endif
