@@ -3,6 +3,7 @@
 #ifndef VM_CHILD_H
 #define VM_CHILD_H
 
+#include <linux/capability.h>
 #include <stdint.h>
 
 /*
@@ -12,7 +13,9 @@
  */
 int child_run(int (*fn)(void *arg), void *arg);
 
-/* Keep only these capabilities, as bits (1 << CAP_*); 0 or a negative errno. */
+#define CAP(c)	(1ULL << CAP_##c)
+
+/* Keep only these capabilities, as bits CAP(x); 0 or a negative errno. */
 int caps_keep(uint64_t caps);
 /* Drop only these. */
 int caps_drop(uint64_t caps);

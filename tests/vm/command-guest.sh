@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Runs in the guest: the auxtrace command on a real kernel, as a user meets it.
+# The functions are called through check.
+# shellcheck disable=SC2317
+
 failed=0
 
 # check TEXT COMMAND...: the text is true if the command succeeds.

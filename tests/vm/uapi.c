@@ -149,6 +149,27 @@ void at_close(int fd)
 	fail_msg("descriptor %d is not open", fd);
 }
 
+struct auxtrace_info at_info(void)
+{
+	struct auxtrace_info info = { .size = sizeof(info) };
+	int fd = at_open();
+
+	ok_info(fd, &info);
+	at_close(fd);
+	return info;
+}
+
+uint8_t *at_guarded_page(void)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	uint8_t *two = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_ptr_not_equal(two, MAP_FAILED);
+	assert_int_equal(mprotect(two + page, page, PROT_NONE), 0);
+	return two;
+}
+
 static void *map(int fd, int cpu, unsigned int region, size_t len, int prot)
 {
 	void *addr = mmap(NULL, len, prot, MAP_SHARED, fd, AUXTRACE_MMAP_OFFSET(cpu, region));

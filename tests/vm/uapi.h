@@ -113,6 +113,15 @@ void expect_control(const char *what, const struct session *s, unsigned long nr,
 #define ok_status(fd, flags, status) \
 	expect_call("STATUS", 0, at_status(fd, flags, status), __FILE__, __LINE__)
 
+/* INFO of this machine. */
+struct auxtrace_info at_info(void);
+
+/*
+ * A page, at which the calling process cannot look beyond its end. Not a hole
+ * behind it: the next mmap(2) might fill that. munmap(2) both pages.
+ */
+uint8_t *at_guarded_page(void);
+
 /* ---- sessions ---------------------------------------------------------- */
 
 /* A new file, forgotten by at_close(). */

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0
+/* TASK: how a process shows in a trace. */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "cpu.h"
+#include "load.h"
+#include "packets.h"
+#include "uapi.h"
+
+static uint64_t one_cpu;
+
+static struct auxtrace_task task_of(int fd, pid_t pid)
+{
+	struct auxtrace_task task = { .size = sizeof(task), .pid = pid };
+
+	ok_task(fd, &task);
+	assert_true(task.out_cr3 != 0);
+	assert_true(task.out_cr3_mask != 0);
+	/* PCID and what shares its bits are not compared. */
+	assert_int_equal(task.out_cr3_mask & 0xfff, 0);
+	return task;
+}
+
+static void *wait_to_be_joined(void *arg)
+{
+	char byte;
+
+	*(pid_t *)arg = gettid();
+	return read(((int *)arg)[1], &byte, 1) < 0 ? arg : NULL;
+}
+
+static void task_tells_processes_apart_and_threads_not(void **state)
+{
+	int fd = at_open(), pipes[2];
+	struct auxtrace_task self = task_of(fd, 0), other;
+	int thread_arg[2] = { 0 };
+	pthread_t thread;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(task_of(fd, getpid()).out_cr3, self.out_cr3);
+	assert_int_equal(pipe(pipes), 0);
+
+	pid = fork();
+	if (!pid) {
+		char byte;
+
+		close(pipes[1]);
+		_exit(read(pipes[0], &byte, 1) < 0);
+	}
+	other = task_of(fd, pid);
+	assert_int_equal(other.out_cr3_mask, self.out_cr3_mask);
+	assert_true((other.out_cr3 ^ self.out_cr3) & self.out_cr3_mask);
+
+	thread_arg[1] = pipes[0];
+	assert_int_equal(pthread_create(&thread, NULL, wait_to_be_joined, thread_arg), 0);
+	while (!__atomic_load_n(&thread_arg[0], __ATOMIC_ACQUIRE))
+		sched_yield();
+	assert_int_equal(task_of(fd, thread_arg[0]).out_cr3, self.out_cr3);
+
+	close(pipes[1]);
+	pthread_join(thread, NULL);
+	close(pipes[0]);
+	waitpid(pid, NULL, 0);
+}
+
+static void task_of_no_process_gives_ESRCH(void **state)
+{
+	struct auxtrace_task task = { .size = sizeof(task) };
+	int fd = at_open();
+	pid_t pid = fork();
+
+	(void)state;
+	if (!pid)
+		_exit(0);
+	waitpid(pid, NULL, 0);
+	task.pid = pid;		/* reaped, and not given out again for long */
+	fail_task(ESRCH, fd, &task);
+	task.pid = 0x7fffffff;
+	fail_task(ESRCH, fd, &task);
+	task_of(fd, 0);
+}
+
+static void task_of_a_kernel_thread_gives_ENXIO(void **state)
+{
+	struct auxtrace_task task = { .size = sizeof(task), .pid = 2 };	/* kthreadd */
+	int fd = at_open();
+
+	(void)state;
+	fail_task(ENXIO, fd, &task);
+	task_of(fd, 0);
+}
+
+static int task_without_capabilities(void *arg)
+{
+	struct auxtrace_task task = { .size = sizeof(task) };
+	int ret = caps_drop(CAP(PERFMON) | CAP(SYS_ADMIN));
+
+	if (!ret)
+		ret = at_ioctl(*(int *)arg, AUXTRACE_IOC_TASK, &task);
+	return -ret;
+}
+
+static void task_without_a_capability_gives_EACCES(void **state)
+{
+	int fd = at_open();
+
+	(void)state;
+	assert_int_equal(child_run(task_without_capabilities, &fd), EACCES);
+	task_of(fd, 0);
+}
+
+static void task_names_the_cr3_that_the_trace_shows(void **state)
+{
+	struct auxtrace_status_page st;
+	struct packets packets = { 0 };
+	struct auxtrace_task task;
+	struct session s;
+	uint8_t *trace;
+
+	(void)state;
+	session_open(&s, one_cpu, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL, 1 << 20);
+	task = task_of(s.fd, 0);
+	assert_int_equal(cpu_pin(cpus_first(one_cpu)), 0);
+	/* The window's PSB+ has a PIP of the address space in which it begins. */
+	ok_start(s.fd);
+	load_run(1000);
+	ok_stop(s.fd);
+
+	st = channel_status(s.channel);
+	trace = test_malloc(st.produced);
+	channel_copy(s.channel, 0, trace, st.produced);
+	packets.want_cr3 = task.out_cr3;
+	packets.cr3_mask = task.out_cr3_mask;
+	packets_check_window(&packets, trace, st.produced, "a pinned load");
+	assert_true(packets.cr3_hits > 0);
+	test_free(trace);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		vm_test(task_tells_processes_apart_and_threads_not),
+		vm_test(task_of_no_process_gives_ESRCH),
+		vm_test(task_of_a_kernel_thread_gives_ENXIO),
+		vm_test(task_without_a_capability_gives_EACCES),
+		vm_test(task_names_the_cr3_that_the_trace_shows),
+	};
+
+	one_cpu = 1ULL << cpus_first(cpus_online());
+	return cmocka_run_group_tests(tests, at_group_setup, NULL);
+}
