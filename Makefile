@@ -9,7 +9,7 @@ all: packages
 
 packages:
 	@scripts/need gcc make libc6-dev pkg-config libipt-dev libdw-dev libelf-dev libcap-dev \
-		libcmocka-dev
+		libcmocka-dev valgrind
 
 userland:
 	$(MAKE) -C userlib O=$(O)

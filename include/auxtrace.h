@@ -332,6 +332,31 @@ ssize_t auxtrace_recording_drain(struct auxtrace_recording *recording);
 int auxtrace_recording_add_task(struct auxtrace_recording *recording, pid_t pid);
 
 /**
+ * auxtrace_recording_end_task - a process is about to leave its address space
+ *
+ * To be called at its exit, before the address space is gone (ptrace(2)'s exit
+ * stop), after auxtrace_recording_add_task(). Code of another process that gets
+ * the same CR3 later is then not taken for its. If a thread goes on in it, adding
+ * it again undoes this. Errors: ENOENT it was not added; those of auxtrace_task().
+ */
+int auxtrace_recording_end_task(struct auxtrace_recording *recording, pid_t pid);
+
+/**
+ * auxtrace_recording_add_mapping - a process had executable code of a file mapped
+ * @start: first address
+ * @end: behind the last one
+ * @offset: of the file's byte at @start
+ * @path: absolute
+ *
+ * For mappings that may be gone before auxtrace_recording_add_task() sees them, as
+ * perf_event_open(2) reports them. It belongs to the newest address space of
+ * @pid. Errors: ENOENT @pid was not added; ENOMEM.
+ */
+int auxtrace_recording_add_mapping(struct auxtrace_recording *recording, pid_t pid,
+				   uint64_t start, uint64_t end, uint64_t offset,
+				   const char *path);
+
+/**
  * auxtrace_recording_add_all_tasks - add each process that /proc shows
  *
  * What a CPU-wide trace needs to tell the processes apart. Processes that go

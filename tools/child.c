@@ -135,8 +135,13 @@ static void handle_stop(pid_t pid, int status, struct auxtrace_recording *record
 		note_task(recording, pid);
 		sig = 0;
 		break;
-	case PTRACE_EVENT_EXEC:
 	case PTRACE_EVENT_EXIT:
+		note_task(recording, pid);
+		/* Fails if it has no address space any more, and then need not be said. */
+		auxtrace_recording_end_task(recording, pid);
+		sig = 0;
+		break;
+	case PTRACE_EVENT_EXEC:
 		note_task(recording, pid);
 		sig = 0;
 		break;

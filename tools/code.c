@@ -23,15 +23,15 @@ struct object {			/* an ELF file, or a vdso */
 
 struct mapping {
 	uint64_t start, end, offset;
-	bool exec;
 	struct object *object;
 };
 
 struct task {
 	struct task *next;	/* in the order of begin_tsc */
-	uint64_t cr3, cr3_mask, begin_tsc;
+	uint64_t cr3, cr3_mask;
+	uint64_t begin_tsc, end_tsc;	/* end 0: not known to have ended */
 	size_t count;
-	struct mapping *map;	/* sorted */
+	struct mapping *map;	/* executable ones; they overlap if files took turns */
 };
 
 struct segment {
@@ -197,16 +197,10 @@ static void parse_map(struct code *code, struct task *t, const char *line)
 	if (!path || sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64, &m.start, &m.end, perms,
 			    &m.offset) != 4)
 		return;
-	m.exec = perms[2] == 'x';
+	if (perms[2] != 'x')
+		return;
 	m.object = find_object(code, path);
 	add_mapping(t, &m);
-}
-
-static int by_start(const void *a, const void *b)
-{
-	const struct mapping *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
 }
 
 static void parse_task_line(struct code *code, struct task *t, char *line)
@@ -222,6 +216,8 @@ static void parse_task_line(struct code *code, struct task *t, char *line)
 		t->cr3_mask = strtoull(value, NULL, 0);
 	} else if (!strcmp(line, "begin_tsc")) {
 		t->begin_tsc = strtoull(value, NULL, 0);
+	} else if (!strcmp(line, "end_tsc")) {
+		t->end_tsc = strtoull(value, NULL, 0);
 	} else if (!strcmp(line, "file")) {
 		char mtime[64];
 		uint64_t size;
@@ -230,7 +226,7 @@ static void parse_task_line(struct code *code, struct task *t, char *line)
 		if (sscanf(value, "%" SCNu64 " %63s %n", &size, mtime, &at) == 2 && at)
 			open_object(code, value + at, size, mtime);
 	} else if (!strcmp(line, "vdso")) {
-		struct mapping m = { .exec = true };
+		struct mapping m = { 0 };
 		char name[64];
 
 		if (sscanf(value, "%" SCNi64 " %63s", (int64_t *)&m.start, name) == 2) {
@@ -262,7 +258,6 @@ static void read_task(struct code *code, const char *name)
 	fclose(f);
 	if (!t->cr3_mask)
 		die(1, "%s has no cr3_mask", path);
-	qsort(t->map, t->count, sizeof(*t->map), by_start);
 	for (at = &code->tasks; *at && (*at)->begin_tsc <= t->begin_tsc; at = &(*at)->next)
 		;
 	t->next = *at;
@@ -282,36 +277,60 @@ static void read_tasks(struct code *code)
 	closedir(d);
 }
 
-static const struct mapping *task_mapping(const struct task *t, uint64_t ip)
+static uint64_t offset_at(const struct mapping *m, uint64_t ip)
 {
-	size_t low = 0, high = t->count;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (t->map[mid].end <= ip)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (low < t->count && t->map[low].start <= ip && t->map[low].exec)
-		return &t->map[low];
-	return NULL;
+	return ip - m->start + m->offset;
 }
 
-/* The task that had @cr3 at @tsc. */
+/* Have both the same bytes at @ip? */
+static bool same_code(const struct mapping *a, const struct mapping *b, uint64_t ip)
+{
+	if (offset_at(a, ip) != offset_at(b, ip))
+		return false;
+	/* Each process has its own copy of the vdso. */
+	return a->object == b->object ||
+	       (a->object->image.size && a->object->image.size == b->object->image.size &&
+		!memcmp(a->object->image.data, b->object->image.data, a->object->image.size));
+}
+
+/*
+ * Adds what @t has at @ip to *@found. False if there are two different things:
+ * then nobody knows which one ran.
+ */
+static bool add_found(const struct task *t, uint64_t ip, const struct mapping **found)
+{
+	for (size_t i = 0; i < t->count; i++) {
+		const struct mapping *m = &t->map[i];
+
+		if (ip < m->start || ip >= m->end)
+			continue;
+		if (*found && !same_code(*found, m, ip))
+			return false;
+		*found = m;
+	}
+	return true;
+}
+
+/*
+ * The task that had @cr3 at @tsc. It may have been noted after the fact: if no
+ * other one ever had that CR3, it counts from the begin.
+ */
 static const struct task *find_task(const struct code *code, uint64_t cr3, uint64_t tsc)
 {
-	const struct task *found = NULL;
+	const struct task *found = NULL, *any = NULL;
+	unsigned int count = 0;
 
 	for (const struct task *t = code->tasks; t; t = t->next) {
 		if ((cr3 & t->cr3_mask) != t->cr3)
 			continue;
-		/* They may be noted after the trace: the first one counts from the begin. */
-		if (!found || !tsc || t->begin_tsc <= tsc)
-			found = t;
+		count++;
+		any = t;
+		if (tsc && t->begin_tsc <= tsc)
+			found = t->end_tsc && t->end_tsc < tsc ? NULL : t;
 	}
-	return found;
+	if (found || count != 1)
+		return found;
+	return tsc && any->begin_tsc <= tsc ? NULL : any;
 }
 
 /*
@@ -322,16 +341,9 @@ static const struct mapping *only_mapping(const struct code *code, uint64_t ip)
 {
 	const struct mapping *found = NULL;
 
-	for (const struct task *t = code->tasks; t; t = t->next) {
-		const struct mapping *m = task_mapping(t, ip);
-
-		if (!m)
-			continue;
-		if (found && (found->object != m->object ||
-			      ip - found->start + found->offset != ip - m->start + m->offset))
+	for (const struct task *t = code->tasks; t; t = t->next)
+		if (!add_found(t, ip, &found))
 			return NULL;
-		found = m;
-	}
 	return found;
 }
 
@@ -353,8 +365,8 @@ static enum code_result find_mapping(struct code *code, uint64_t cr3, uint64_t t
 		t = find_task(code, cr3, tsc);
 		if (!t)
 			return CODE_NO_TASK;
-		*m = task_mapping(t, ip);
-		if (!*m)
+		*m = NULL;
+		if (!add_found(t, ip, m) || !*m)
 			return CODE_NO_MAPPING;
 	}
 	code->page = ip & PAGE_MASK;
@@ -428,7 +440,7 @@ enum code_result code_read(struct code *code, uint64_t cr3, uint64_t tsc, uint64
 	result = find_mapping(code, cr3, tsc, ip, &m);
 	if (result != CODE_OK)
 		return result;
-	offset = ip - m->start + m->offset;
+	offset = offset_at(m, ip);
 	if (offset >= m->object->image.size)
 		return CODE_NO_MAPPING;
 	if (size > m->end - ip)
@@ -476,7 +488,7 @@ void code_name(struct code *code, uint64_t cr3, uint64_t tsc, uint64_t ip, struc
 	}
 	if (find_mapping(code, cr3, tsc, ip, &m) != CODE_OK)
 		return;
-	offset = ip - m->start + m->offset;
+	offset = offset_at(m, ip);
 	name->object = m->object->name;
 	name->offset = offset;
 	if (!m->object->have_symbols && m->object->image.data)

@@ -226,6 +226,18 @@ AUXTRACE_API int auxtrace_recording_add_task(struct auxtrace_recording *rec, pid
 	return task_list_add(rec->tasks, rec->session, pid);
 }
 
+AUXTRACE_API int auxtrace_recording_end_task(struct auxtrace_recording *rec, pid_t pid)
+{
+	return task_list_end(rec->tasks, rec->session, pid);
+}
+
+AUXTRACE_API int auxtrace_recording_add_mapping(struct auxtrace_recording *rec, pid_t pid,
+						uint64_t start, uint64_t end, uint64_t offset,
+						const char *path)
+{
+	return task_list_map(rec->tasks, pid, start, end, offset, path);
+}
+
 AUXTRACE_API int auxtrace_recording_add_all_tasks(struct auxtrace_recording *rec)
 {
 	DIR *proc = opendir("/proc");

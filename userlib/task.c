@@ -4,11 +4,15 @@
  *
  * One entry is one address space. A process that execs has two, a thread or a
  * vfork child shares its parent's. The kernel may give the page-table root of a
- * process that is gone to a new one, so each entry says from when it was seen.
+ * process that is gone to a new one, so each entry says from when to when it was.
+ *
+ * An entry has all mappings that were ever seen in it. Where files took turns at
+ * one address it has both: a decoder then knows that it does not know.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,22 +23,20 @@
 
 #define VDSO_LIMIT	(1u << 20)
 
-struct mapping {
-	uint64_t start, end;
-	char *line;		/* as in /proc/PID/maps, without the newline */
-};
+#define LINE_MAX_LEN	(PATH_MAX + 128)
 
 struct space {
 	struct space *next;
 	pid_t pid;
 	char comm[64];
 	char exe[4096];
-	uint64_t cr3, cr3_mask, begin_tsc;
+	uint64_t cr3, cr3_mask;
+	uint64_t begin_tsc, end_tsc;	/* end 0: not known to have ended */
 	uint64_t vdso_start;
 	size_t vdso_len;
 	uint8_t *vdso;
 	size_t count;
-	struct mapping *map;
+	char **map;		/* lines of /proc/PID/maps, without newlines */
 };
 
 struct task_list {
@@ -53,7 +55,7 @@ struct task_list *task_list_new(void)
 static void free_mappings(struct space *s)
 {
 	for (size_t i = 0; i < s->count; i++)
-		free(s->map[i].line);
+		free(s->map[i]);
 	free(s->map);
 	s->map = NULL;
 	s->count = 0;
@@ -79,17 +81,19 @@ void task_list_free(struct task_list *list)
 	free(list);
 }
 
-static int add_mapping(struct space *s, uint64_t start, uint64_t end, const char *line)
+static int add_mapping(struct space *s, const char *line)
 {
-	struct mapping *grown = realloc(s->map, (s->count + 1) * sizeof(*grown));
+	char **grown;
 
+	for (size_t i = 0; i < s->count; i++)
+		if (!strcmp(s->map[i], line))
+			return 0;
+	grown = realloc(s->map, (s->count + 1) * sizeof(*grown));
 	if (!grown)
 		return -1;
 	s->map = grown;
-	grown[s->count].start = start;
-	grown[s->count].end = end;
-	grown[s->count].line = strdup(line);
-	return grown[s->count].line ? (s->count++, 0) : -1;
+	grown[s->count] = strdup(line);
+	return grown[s->count] ? (s->count++, 0) : -1;
 }
 
 /* All mappings with a file, and the vdso: a decoder wants the whole ELF image. */
@@ -122,7 +126,7 @@ static int read_maps(struct space *s, const char *proc)
 		} else if (!name) {
 			continue;
 		}
-		ret = add_mapping(s, start, end, line);
+		ret = add_mapping(s, line);
 	}
 	free(line);
 	fclose(f);
@@ -201,35 +205,31 @@ static bool same_space(const struct space *a, const struct space *b)
 	return a->cr3 == b->cr3 && a->vdso_start == b->vdso_start && !strcmp(a->exe, b->exe);
 }
 
-static bool overlaps(const struct space *s, const struct mapping *m)
+/* The newest entry of a process, or NULL. */
+static struct space *newest_of(const struct task_list *list, pid_t pid)
 {
-	for (size_t i = 0; i < s->count; i++)
-		if (m->start < s->map[i].end && s->map[i].start < m->end)
-			return true;
-	return false;
+	struct space *found = NULL;
+
+	for (struct space *s = list->head; s; s = s->next)
+		if (s->pid == pid)
+			found = s;
+	return found;
 }
 
-/* What @fresh says holds; what has gone since is kept. */
-static int refresh(struct space *old, struct space *fresh)
+/* It is seen again: take what is new in it. */
+static int refresh(struct space *old, const struct space *fresh)
 {
-	struct mapping *map = old->map;
-	size_t count = old->count;
-
-	for (size_t i = 0; i < count; i++)
-		if (!overlaps(fresh, &map[i]) &&
-		    add_mapping(fresh, map[i].start, map[i].end, map[i].line))
+	old->end_tsc = 0;
+	for (size_t i = 0; i < fresh->count; i++)
+		if (add_mapping(old, fresh->map[i]))
 			return fail(ENOMEM, "no memory for process %d", fresh->pid);
-	old->map = fresh->map;
-	old->count = fresh->count;
-	fresh->map = map;
-	fresh->count = count;
 	return 0;
 }
 
 int task_list_add(struct task_list *list, struct auxtrace_session *session, pid_t pid)
 {
+	struct space *fresh, *before;
 	struct auxtrace_task task;
-	struct space *fresh;
 	int ret;
 
 	if (auxtrace_task(session, pid, &task))
@@ -238,14 +238,47 @@ int task_list_add(struct task_list *list, struct auxtrace_session *session, pid_
 	if (!fresh)
 		return -1;
 	for (struct space *s = list->head; s; s = s->next)
-		if (same_space(s, fresh)) {
+		if (same_space(s, fresh) && !(s->end_tsc && s->pid != fresh->pid)) {
 			ret = refresh(s, fresh);
 			free_space(fresh);
 			return ret;
 		}
+	/* An exec: the process has left what it had before. */
+	before = newest_of(list, fresh->pid);
+	if (before && !before->end_tsc)
+		before->end_tsc = fresh->begin_tsc;
 	*list->tail = fresh;
 	list->tail = &fresh->next;
 	return 0;
+}
+
+int task_list_end(struct task_list *list, struct auxtrace_session *session, pid_t pid)
+{
+	struct auxtrace_task task;
+	struct space *found = NULL;
+
+	if (auxtrace_task(session, pid, &task))
+		return -1;
+	for (struct space *s = list->head; s; s = s->next)
+		if (s->cr3 == task.out_cr3)
+			found = s;
+	if (!found)
+		return fail(ENOENT, "process %d is not in the recording", pid);
+	found->end_tsc = __rdtsc();
+	return 0;
+}
+
+int task_list_map(struct task_list *list, pid_t pid, uint64_t start, uint64_t end, uint64_t offset,
+		  const char *path)
+{
+	struct space *s = newest_of(list, pid);
+	char line[LINE_MAX_LEN];
+
+	if (!s)
+		return fail(ENOENT, "process %d is not in the recording", pid);
+	snprintf(line, sizeof(line), "%" PRIx64 "-%" PRIx64 " r-xp %08" PRIx64 " 00:00 0 %s", start, end,
+		 offset, path);
+	return add_mapping(s, line) ? fail(ENOMEM, "no memory for process %d", pid) : 0;
 }
 
 /* The path of a line of maps, which may hold blanks; NULL if it is no file. */
@@ -266,7 +299,7 @@ static void write_files(const struct space *s, FILE *f)
 	const char *last = "";
 
 	for (size_t i = 0; i < s->count; i++) {
-		const char *path = mapped_file(s->map[i].line);
+		const char *path = mapped_file(s->map[i]);
 		struct stat st;
 
 		if (!path || !strcmp(path, last) || stat(path, &st))
@@ -286,13 +319,13 @@ static int write_space(const struct space *s, const char *suffix, int dirfd)
 	f = recording_file(dirfd, name);
 	if (!f)
 		return -1;
-	fprintf(f, "pid %d\ncomm %s\nexe %s\ncr3 %#" PRIx64 "\ncr3_mask %#" PRIx64 "\nbegin_tsc %" PRIu64 "\n",
-		s->pid, s->comm, s->exe, s->cr3, s->cr3_mask, s->begin_tsc);
+	fprintf(f, "pid %d\ncomm %s\nexe %s\ncr3 %#" PRIx64 "\ncr3_mask %#" PRIx64 "\nbegin_tsc %" PRIu64 "\nend_tsc %" PRIu64 "\n",
+		s->pid, s->comm, s->exe, s->cr3, s->cr3_mask, s->begin_tsc, s->end_tsc);
 	if (s->vdso)
 		fprintf(f, "vdso %#" PRIx64 " vdso.%s\n", s->vdso_start, suffix);
 	write_files(s, f);
 	for (size_t i = 0; i < s->count; i++)
-		fprintf(f, "map %s\n", s->map[i].line);
+		fprintf(f, "map %s\n", s->map[i]);
 	if (recording_file_close(f, name))
 		return -1;
 	if (!s->vdso)

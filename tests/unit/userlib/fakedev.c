@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "fakedev.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct fakedev fake;
+
+int __real_open(const char *path, int flags, ...);
+int __real_ioctl(int fd, unsigned long nr, ...);
+void *__real_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset);
+int __real_munmap(void *addr, size_t len);
+
+int __wrap_open(const char *path, int flags, ...);
+int __wrap_ioctl(int fd, unsigned long nr, ...);
+void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset);
+int __wrap_munmap(void *addr, size_t len);
+
+FILE *__real_fopen(const char *path, const char *mode);
+FILE *__wrap_fopen(const char *path, const char *mode);
+
+int fake_new(void **state)
+{
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	fake.fd = -1;
+	fake.really = "/dev/null";
+	fake.info = (struct auxtrace_info){
+		.size = sizeof(fake.info),
+		.out_abi_version = AUXTRACE_ABI_VERSION,
+		.out_pmus = 1,
+		.out_may = AUXTRACE_MAY_TRACE,
+		.out_nr_cpu_ids = FAKE_CPUS,
+		.out_page_size = PAGE,
+		.out_pt_config = 0xffffffff & ~(1ull << 12 | 1ull << 5),
+		.out_pt_mtc_periods = 1 << 0 | 1 << 3 | 1 << 6,
+		.out_pt_cyc_thresholds = 0xff,
+		.out_pt_psb_periods = 0x3f,
+		.out_cpu_family = 6,
+		.out_cpu_model = 94,
+		.out_cpu_stepping = 3,
+		.out_tsc_art_num = 84,
+		.out_tsc_art_den = 2,
+		.out_max_nonturbo_ratio = 32,
+		.out_time_shift = 10,
+		.out_time_mult = 512,
+		.out_time_zero = 1000,
+		.out_tsc_khz = 2000000,
+	};
+	fake.cr3 = 0x1000;
+	return 0;
+}
+
+int fake_end(void **state)
+{
+	(void)state;
+	for (unsigned int c = 0; c < FAKE_CPUS; c++) {
+		struct fake_channel *ch = &fake.channel[c];
+
+		if (!ch->used)
+			continue;
+		__real_munmap(ch->status, PAGE);
+		__real_munmap(ch->user, PAGE);
+		__real_munmap(ch->aux, fake.setup.aux_size);
+		for (int i = 0; i < 3; i++)
+			close(ch->fd[i]);
+	}
+	return 0;
+}
+
+/* Where a file of the kernel's is found in this test. */
+static const char *proc_file(const char *path, char *buf, size_t size)
+{
+	static const char *const files[] = { "/proc/kcore", "/proc/kallsyms", "/proc/modules" };
+
+	for (unsigned int i = 0; fake.proc && i < 3; i++)
+		if (!strcmp(path, files[i])) {
+			snprintf(buf, size, "%s%s", fake.proc, strrchr(path, '/'));
+			return buf;
+		}
+	return path;
+}
+
+FILE *__wrap_fopen(const char *path, const char *mode)
+{
+	char buf[256];
+
+	return __real_fopen(proc_file(path, buf, sizeof(buf)), mode);
+}
+
+int __wrap_open(const char *path, int flags, ...)
+{
+	char buf[256];
+	va_list ap;
+	int mode;
+
+	va_start(ap, flags);
+	mode = flags & O_CREAT ? va_arg(ap, int) : 0;
+	va_end(ap);
+	if (strcmp(path, "/dev/auxtrace"))
+		return __real_open(proc_file(path, buf, sizeof(buf)), flags, mode);
+	assert_true(flags & O_CLOEXEC);
+	if (fake.open_errno) {
+		errno = fake.open_errno;
+		return -1;
+	}
+	return fake.fd = __real_open(fake.really, flags);
+}
+
+static void *region(struct fake_channel *ch, int i, size_t size)
+{
+	void *p;
+
+	ch->fd[i] = memfd_create("fake", MFD_CLOEXEC);
+	assert_return_code(ftruncate(ch->fd[i], size), errno);
+	p = __real_mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, ch->fd[i], 0);
+	assert_true(p != MAP_FAILED);
+	return p;
+}
+
+static int do_setup(struct auxtrace_setup *arg)
+{
+	assert_int_equal(arg->size, sizeof(*arg));
+	assert_true(arg->cpus_len <= sizeof(fake.setup_cpus));
+	fake.setup = *arg;
+	memcpy(fake.setup_cpus, (void *)(uintptr_t)arg->cpus, arg->cpus_len);
+	for (unsigned int c = 0; c < FAKE_CPUS; c++) {
+		struct fake_channel *ch = &fake.channel[c];
+
+		if (!(fake.setup_cpus[0] >> c & 1))
+			continue;
+		ch->used = true;
+		ch->status = region(ch, 0, PAGE);
+		ch->user = region(ch, 1, PAGE);
+		ch->aux = region(ch, 2, arg->aux_size);
+		ch->status->cpu = c;
+		ch->status->aux_size = arg->aux_size;
+	}
+	return 0;
+}
+
+static int do_control(struct auxtrace_control *arg)
+{
+	struct auxtrace_effect *effects = (void *)(uintptr_t)arg->effects;
+	uint8_t set = fake.setup_cpus[0];
+
+	assert_int_equal(arg->size, sizeof(*arg));
+	assert_int_equal(arg->flags, 0);
+	fake.control = *arg;
+	memset(fake.control_cpus, 0, sizeof(fake.control_cpus));
+	if (arg->cpus_len) {
+		memcpy(fake.control_cpus, (void *)(uintptr_t)arg->cpus, arg->cpus_len);
+		set = fake.control_cpus[0];
+		if (set & ~fake.setup_cpus[0]) {
+			errno = EINVAL;
+			return -1;
+		}
+	}
+	for (unsigned int c = 0; c < FAKE_CPUS; c++) {
+		if (!(set >> c & 1))
+			continue;
+		if (arg->out_count < arg->effects_len)
+			effects[arg->out_count] = (struct auxtrace_effect){
+				.cpu = c, .flags = AUXTRACE_EFFECT_CHANGED, .position = 100 + c };
+		arg->out_count++;
+	}
+	return 0;
+}
+
+int __wrap_ioctl(int fd, unsigned long nr, ...)
+{
+	struct auxtrace_status *status;
+	struct auxtrace_info *info;
+	struct auxtrace_task *task;
+	uint32_t flags;
+	va_list ap;
+	void *arg;
+
+	va_start(ap, nr);
+	arg = va_arg(ap, void *);
+	va_end(ap);
+	if (fd != fake.fd)
+		return __real_ioctl(fd, nr, arg);
+	fake.ioctls++;
+	if (fake.eintr) {
+		fake.eintr--;
+		errno = EINTR;
+		return -1;
+	}
+	if (nr == fake.fail.nr && (fake.fail.err || fake.fail.ret)) {
+		errno = fake.fail.err;
+		return fake.fail.err ? -1 : fake.fail.ret;
+	}
+	switch (nr) {
+	case AUXTRACE_IOC_INFO:
+		info = arg;
+		assert_int_equal(info->size, sizeof(*info));
+		flags = info->flags;
+		*info = fake.info;
+		info->flags = flags;
+		return 0;
+	case AUXTRACE_IOC_SETUP:
+		return do_setup(arg);
+	case AUXTRACE_IOC_START:
+	case AUXTRACE_IOC_STOP:
+		assert_int_equal(((struct auxtrace_start *)arg)->size, sizeof(struct auxtrace_start));
+		return 0;
+	case AUXTRACE_IOC_PAUSE:
+	case AUXTRACE_IOC_RESUME:
+		return do_control(arg);
+	case AUXTRACE_IOC_STATUS:
+		status = arg;
+		assert_int_equal(status->size, sizeof(*status));
+		if (fake.on_status)
+			fake.on_status();
+		status->out_state = AUXTRACE_STATE_STOPPED;
+		return 0;
+	case AUXTRACE_IOC_TASK:
+		task = arg;
+		assert_int_equal(task->size, sizeof(*task));
+		task->out_cr3 = fake.cr3;
+		task->out_cr3_mask = 0xffffffffff000ull;
+		return 0;
+	}
+	errno = ENOTTY;
+	return -1;
+}
+
+void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset)
+{
+	unsigned int cpu = (uint64_t)offset >> 44, i = (uint64_t)offset >> 40 & 0xf;
+	static const int rights[] = { PROT_READ, PROT_READ | PROT_WRITE, PROT_READ };
+	size_t sizes[] = { PAGE, PAGE, fake.setup.aux_size };
+
+	if (fd < 0 || fd != fake.fd)
+		return __real_mmap(addr, len, prot, flags, fd, offset);
+	assert_true(cpu < FAKE_CPUS && fake.channel[cpu].used && i < 3);
+	assert_int_equal(flags, MAP_SHARED);
+	assert_int_equal(prot, rights[i]);
+	assert_int_equal(len, sizes[i]);
+	if (++fake.mmaps == (unsigned int)fake.fail_mmap) {
+		errno = EAGAIN;
+		return MAP_FAILED;
+	}
+	return __real_mmap(addr, len, prot, flags, fake.channel[cpu].fd[i], 0);
+}
+
+int __wrap_munmap(void *addr, size_t len)
+{
+	fake.unmaps++;
+	return __real_munmap(addr, len);
+}

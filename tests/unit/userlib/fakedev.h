@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A /dev/auxtrace without a kernel: open(2), ioctl(2) and mmap(2) of the code
+ * under test come here by the linker's --wrap. The test plays the module: it
+ * sets what is answered and writes the status pages and AUX areas itself.
+ */
+#ifndef FAKEDEV_H
+#define FAKEDEV_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <linux/auxtrace.h>
+
+#define FAKE_CPUS	8
+#define PAGE		4096u
+
+struct fake_channel {
+	bool used;
+	struct auxtrace_status_page *status;
+	struct auxtrace_user_page *user;
+	uint8_t *aux;
+	int fd[3];		/* memory of each region */
+};
+
+struct fakedev {
+	int fd;			/* of the last open; -1: never opened */
+	int open_errno;		/* fail with it, unless 0 */
+	const char *really;	/* opened in place of the device; default /dev/null */
+	struct auxtrace_info info;
+	struct { unsigned long nr; int err; int ret; } fail; /* one ioctl that fails or returns ret */
+	unsigned int eintr;	/* so many ioctls fail with EINTR first */
+	int fail_mmap;		/* the how-many-th mmap fails with EAGAIN; 0: none */
+	unsigned int mmaps, unmaps, ioctls;
+	struct auxtrace_setup setup;
+	uint8_t setup_cpus[64];
+	struct auxtrace_control control;
+	uint8_t control_cpus[64];
+	uint64_t cr3;		/* what TASK answers */
+	void (*on_status)(void);
+	const char *proc;	/* kcore, kallsyms and modules of /proc are below it; NULL: the real ones */
+	struct fake_channel channel[FAKE_CPUS];
+};
+
+extern struct fakedev fake;
+
+/* setup and teardown of a test */
+int fake_new(void **state);
+int fake_end(void **state);
+
+#endif

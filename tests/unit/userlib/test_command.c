@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the command says to people who ask wrongly, or on the wrong machine. */
+#include "command.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static void help_goes_to_stdout_and_is_no_error(void **state)
+{
+	static const char *const asked[] = {
+		"--help", "info --help", "record --help", "dump --help", "script --help",
+		"record -h",
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
+		const struct result *r = run_auxtrace(asked[i]);
+
+		assert_int_equal(r->status, 0);
+		expect_part(r->out, "usage: auxtrace");
+		assert_string_equal(r->err, "");
+	}
+}
+
+static void the_version_is_told(void **state)
+{
+	const struct result *r = run_auxtrace("--version");
+
+	(void)state;
+	assert_int_equal(r->status, 0);
+	assert_string_equal(r->out, "auxtrace test\n");
+}
+
+static void wrong_usage_is_status_2_and_says_what_is_right(void **state)
+{
+	static const struct {
+		const char *arguments, *says;
+	} cases[] = {
+		{ "", "usage: auxtrace" },
+		{ "recrod", "unknown command \"recrod\"; the commands are info, record, dump, script" },
+		{ "info now", "\"now\" is too much" },
+		{ "info --bogus", "usage: auxtrace info" },
+		{ "record", "Name a command, or --duration" },
+		{ "record --bogus true", "usage: auxtrace record" },
+		{ "record -m 4X true", "a number with or without K, M or G" },
+		{ "record -m -4 true", "a number with or without" },
+		{ "record -m 99999999999G true", "a number with or without" },
+		{ "record --duration -1", "more than 0" },
+		{ "record --duration soon", "it takes seconds" },
+		{ "dump --cpu x", "it takes a number from 0 to 65535" },
+		{ "dump a b", "\"b\" is too much" },
+		{ "script --window 0", "it takes a number from 1" },
+		{ "script a b", "\"b\" is too much" },
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct result *r = run_auxtrace(cases[i].arguments);
+
+		assert_int_equal(r->status, 2);
+		expect_part(r->err, cases[i].says);
+		assert_string_equal(r->out, "");
+	}
+}
+
+static void what_is_no_recording_is_told(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	r = run_auxtrace("script /nonexistent");
+	assert_int_equal(r->status, 1);
+	expect_part(r->err, "/nonexistent is not a whole recording");
+	r = run_auxtrace("dump /nonexistent");
+	assert_int_equal(r->status, 1);
+	expect_part(r->err, "cannot read /nonexistent: No such file");
+	r = run_auxtrace("dump --cpu 1 /etc/hostname");
+	assert_int_equal(r->status, 2);
+	expect_part(r->err, "--cpu is for a recording");
+}
+
+static void record_needs_the_device(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	if (!access("/dev/auxtrace", F_OK)) {
+		print_message("there is a /dev/auxtrace here\n");
+		skip();
+	}
+	r = run_auxtrace("record -o /tmp/auxtrace-never -- true");
+	assert_int_equal(r->status, 125);
+	expect_part(r->err, "the module is not loaded");
+	assert_int_equal(access("/tmp/auxtrace-never", F_OK), -1);
+}
+
+static void info_names_each_thing_that_is_missing(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	if (!access("/dev/auxtrace", F_OK)) {
+		print_message("there is a /dev/auxtrace here\n");
+		skip();
+	}
+	r = run_auxtrace("info");
+	assert_int_equal(r->status, 1);
+	expect_part(r->out, "NO   device          there is no /dev/auxtrace: the module is not loaded");
+	expect_part(r->out, "  kernel  ");
+	expect_part(r->out, "auxtrace cannot trace here: see each NO above.");
+	r = run_auxtrace("info --json");
+	assert_int_equal(r->status, 1);
+	expect_part(r->out, "\"usable\": false");
+	expect_part(r->out, "{ \"name\": \"device\", \"verdict\": \"no\", \"text\": \"there is no /dev/auxtrace");
+}
+
+static void info_reads_the_effective_capabilities(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	if (geteuid()) {
+		print_message("only root can give capabilities away\n");
+		skip();
+	}
+	/* An empty bounding set leaves a program that root runs without any. */
+	r = run_auxtrace("--version >/dev/null; setpriv --bounding-set=-all --inh-caps=-all $AUXTRACE info");
+	expect_part(r->out, "missing: CAP_PERFMON or CAP_SYS_ADMIN");
+	expect_part(r->out, "missing CAP_SYS_RAWIO (/proc/kcore) CAP_SYSLOG");
+	r = run_auxtrace("info");
+	expect_part(r->out, "tracing is allowed: effective CAP_");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(help_goes_to_stdout_and_is_no_error),
+		cmocka_unit_test(the_version_is_told),
+		cmocka_unit_test(wrong_usage_is_status_2_and_says_what_is_right),
+		cmocka_unit_test(what_is_no_recording_is_told),
+		cmocka_unit_test(record_needs_the_device),
+		cmocka_unit_test(info_names_each_thing_that_is_missing),
+		cmocka_unit_test(info_reads_the_effective_capabilities),
+	};
+
+	return cmocka_run_group_tests_name("command", tests, NULL, NULL);
+}

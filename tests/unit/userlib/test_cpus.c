@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "fakedev.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <auxtrace.h>
+
+static void a_list_of_ranges_and_numbers_is_a_set(void **state)
+{
+	struct auxtrace_cpus *cpus = auxtrace_cpus_parse("0-3,5,64-65");
+	static const int expected[] = { 0, 1, 2, 3, 5, 64, 65, -1 };
+	int at = 0;
+
+	(void)state;
+	assert_non_null(cpus);
+	assert_int_equal(auxtrace_cpus_count(cpus), 7);
+	for (unsigned int i = 0; i < 8; i++) {
+		at = auxtrace_cpus_next(cpus, at);
+		assert_int_equal(at++, expected[i]);
+	}
+	assert_true(auxtrace_cpus_has(cpus, 64));
+	assert_false(auxtrace_cpus_has(cpus, 4));
+	assert_false(auxtrace_cpus_has(cpus, 1000000));
+	auxtrace_cpus_free(cpus);
+	auxtrace_cpus_free(NULL);
+}
+
+static void order_and_overlap_do_not_matter(void **state)
+{
+	struct auxtrace_cpus *cpus = auxtrace_cpus_parse("7,1-2,2-3,7");
+
+	(void)state;
+	assert_int_equal(auxtrace_cpus_count(cpus), 4);
+	auxtrace_cpus_free(cpus);
+}
+
+static void the_largest_number_is_65535(void **state)
+{
+	struct auxtrace_cpus *cpus = auxtrace_cpus_parse("65535");
+
+	(void)state;
+	assert_int_equal(auxtrace_cpus_next(cpus, 0), 65535);
+	assert_int_equal(auxtrace_cpus_next(cpus, 65536), -1);
+	auxtrace_cpus_free(cpus);
+}
+
+static void what_is_no_list_is_refused_with_its_errno_and_a_sentence(void **state)
+{
+	static const struct {
+		const char *list, *says;
+		int err;
+	} cases[] = {
+		{ "", "a number is missing", EINVAL },
+		{ "x", "a number is missing at \"x\"", EINVAL },
+		{ "1,", "a number is missing", EINVAL },
+		{ "1-", "a number is missing", EINVAL },
+		{ "-1", "a number is missing", EINVAL },
+		{ "1 2", "' ' is neither", EINVAL },
+		{ "3-1", "write 1-3", EINVAL },
+		{ "65536", "largest possible number is 65535", ERANGE },
+		{ "99999999999999999999", "too large", ERANGE },
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		errno = 0;
+		assert_null(auxtrace_cpus_parse(cases[i].list));
+		assert_int_equal(errno, cases[i].err);
+		assert_non_null(strstr(auxtrace_error(), cases[i].says));
+	}
+}
+
+static void the_online_set_is_the_system_s(void **state)
+{
+	struct auxtrace_cpus *a = auxtrace_cpus_online(), *b = auxtrace_cpus_parse("all");
+
+	(void)state;
+	assert_non_null(a);
+	assert_non_null(b);
+	assert_int_equal(auxtrace_cpus_count(a), sysconf(_SC_NPROCESSORS_ONLN));
+	assert_int_equal(auxtrace_cpus_count(b), auxtrace_cpus_count(a));
+	auxtrace_cpus_free(a);
+	auxtrace_cpus_free(b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_list_of_ranges_and_numbers_is_a_set),
+		cmocka_unit_test(order_and_overlap_do_not_matter),
+		cmocka_unit_test(the_largest_number_is_65535),
+		cmocka_unit_test(what_is_no_list_is_refused_with_its_errno_and_a_sentence),
+		cmocka_unit_test(the_online_set_is_the_system_s),
+	};
+
+	return cmocka_run_group_tests_name("userlib cpus", tests, NULL, NULL);
+}

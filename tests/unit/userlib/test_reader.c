@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "fakedev.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <auxtrace.h>
+
+#define SIZE	(2 * PAGE)
+#define says(text) assert_non_null(strstr(auxtrace_error(), text))
+
+static struct auxtrace_session *session;
+static struct auxtrace_reader *reader;
+static struct fake_channel *channel;
+
+static void begin(uint32_t flags)
+{
+	struct auxtrace_options o = {
+		.size = sizeof(o), .cpus = "3", .config = "", .aux_size = SIZE, .flags = flags,
+	};
+
+	session = auxtrace_open(NULL);
+	assert_non_null(session);
+	assert_int_equal(auxtrace_setup(session, &o), 0);
+	reader = auxtrace_reader(session, 3);
+	assert_non_null(reader);
+	channel = &fake.channel[3];
+}
+
+static int end(void **state)
+{
+	auxtrace_close(session);
+	session = NULL;
+	return fake_end(state);
+}
+
+/* The byte that the hardware writes at a position. */
+static uint8_t byte_at(uint64_t position)
+{
+	return position * 7 + position / SIZE * 13;
+}
+
+/* The hardware writes up to @position. */
+static void produce(uint64_t position)
+{
+	uint64_t at = channel->status->produced;
+
+	for (; at < position; at++)
+		channel->aux[at % SIZE] = byte_at(at);
+	channel->status->produced = at;
+	channel->status->overwritten = at > SIZE ? at - SIZE : 0;
+}
+
+static void check_spans(const struct auxtrace_spans *s, uint64_t position, size_t len, int count)
+{
+	uint64_t at = position;
+	size_t sum = 0;
+
+	assert_int_equal(s->position, position);
+	assert_int_equal(s->len, len);
+	assert_int_equal(s->count, count);
+	for (int i = 0; i < s->count; i++) {
+		const uint8_t *p = s->iov[i].iov_base;
+
+		assert_true(s->iov[i].iov_len > 0);
+		for (size_t k = 0; k < s->iov[i].iov_len; k++)
+			assert_int_equal(p[k], byte_at(at++));
+		sum += s->iov[i].iov_len;
+	}
+	assert_int_equal(sum, len);
+}
+
+static void a_full_trace_is_read_from_the_tail_to_produced(void **state)
+{
+	struct auxtrace_spans s;
+
+	(void)state;
+	begin(0);
+	assert_int_equal(auxtrace_reader_peek(reader, &s), 0);
+	check_spans(&s, 0, 0, 0);
+	produce(100);
+	assert_int_equal(auxtrace_reader_peek(reader, &s), 0);
+	check_spans(&s, 0, 100, 1);
+	assert_int_equal(channel->user->aux_tail, 0);
+	assert_int_equal(auxtrace_reader_consume(reader, 60), 0);
+	assert_int_equal(channel->user->aux_tail, 60);
+	assert_int_equal(auxtrace_reader_peek(reader, &s), 0);
+	check_spans(&s, 60, 40, 1);
+	assert_int_equal(auxtrace_reader_consume(reader, 40), 0);
+	assert_int_equal(auxtrace_reader_peek(reader, &s), 0);
+	check_spans(&s, 100, 0, 0);
+}
+
+static void a_stretch_over_the_end_has_two_parts(void **state)
+{
+	struct auxtrace_spans s;
+
+	(void)state;
+	begin(0);
+	produce(SIZE - 10);
+	assert_int_equal(auxtrace_reader_consume(reader, SIZE - 10), 0);
+	produce(SIZE + 30);
+	assert_int_equal(auxtrace_reader_peek(reader, &s), 0);
+	check_spans(&s, SIZE - 10, 40, 2);
+	assert_int_equal(s.iov[0].iov_len, 10);
+	assert_int_equal(auxtrace_reader_consume(reader, 10), 0);
+	assert_int_equal(auxtrace_reader_peek(reader, &s), 0);
+	check_spans(&s, SIZE, 30, 1);
+	/* A full area that begins in its middle. */
+	assert_int_equal(auxtrace_reader_consume(reader, 30), 0);
+	produce(2 * SIZE + 30);
+	assert_int_equal(auxtrace_reader_peek(reader, &s), 0);
+	check_spans(&s, SIZE + 30, SIZE, 2);
+	/* One that begins at its begin. */
+	assert_int_equal(auxtrace_reader_consume(reader, SIZE - 30), 0);
+	produce(3 * SIZE);
+	assert_int_equal(auxtrace_reader_peek(reader, &s), 0);
+	check_spans(&s, 2 * SIZE, SIZE, 1);
+}
+
+static void more_than_there_is_cannot_be_consumed(void **state)
+{
+	(void)state;
+	begin(0);
+	produce(50);
+	errno = 0;
+	assert_int_equal(auxtrace_reader_consume(reader, 51), -1);
+	assert_int_equal(errno, EINVAL);
+	says("51 bytes cannot be consumed on CPU 3: it has 50");
+	assert_int_equal(channel->user->aux_tail, 0);
+}
+
+static void a_produced_that_cannot_be_is_not_believed(void **state)
+{
+	struct auxtrace_spans s;
+
+	(void)state;
+	begin(0);
+	channel->status->produced = SIZE + 1;
+	assert_int_equal(auxtrace_reader_peek(reader, &s), -1);
+	assert_int_equal(errno, EBADE);
+	channel->status->produced = 100;
+	assert_int_equal(auxtrace_reader_consume(reader, 100), 0);
+	channel->status->produced = 99;
+	assert_int_equal(auxtrace_reader_peek(reader, &s), -1);
+	assert_int_equal(errno, EBADE);
+}
+
+static void an_overwrite_area_gives_the_newest_bytes_in_order(void **state)
+{
+	static const uint64_t positions[] = { 0, 1, SIZE - 1, SIZE, SIZE + 1, 3 * SIZE, 3 * SIZE + 5 };
+	struct auxtrace_spans s;
+
+	(void)state;
+	begin(AUXTRACE_SETUP_OVERWRITE);
+	for (unsigned int i = 0; i < sizeof(positions) / sizeof(positions[0]); i++) {
+		uint64_t p = positions[i], from = p > SIZE ? p - SIZE : 0;
+
+		produce(p);
+		assert_int_equal(auxtrace_reader_peek(reader, &s), 0);
+		check_spans(&s, from, p - from, !p ? 0 : p <= SIZE || p % SIZE == 0 ? 1 : 2);
+		/* The account of the ABI. */
+		assert_int_equal(channel->status->overwritten + s.len, p);
+	}
+	errno = 0;
+	assert_int_equal(auxtrace_reader_consume(reader, 1), -1);
+	assert_int_equal(errno, EINVAL);
+}
+
+static void an_overwrite_area_that_runs_is_not_peeked_into(void **state)
+{
+	struct auxtrace_spans s;
+
+	(void)state;
+	begin(AUXTRACE_SETUP_OVERWRITE);
+	produce(10);
+	channel->status->running = 1;
+	errno = 0;
+	assert_int_equal(auxtrace_reader_peek(reader, &s), -1);
+	assert_int_equal(errno, EBUSY);
+	says("pause it");
+}
+
+static unsigned int syncs;
+static uint64_t at_second_sync;
+
+static void run_on(void)
+{
+	if (++syncs == 2)
+		produce(at_second_sync);
+}
+
+static void check_copy(const uint8_t *buf, const struct auxtrace_copy *c, uint64_t position,
+		       size_t len, size_t cut)
+{
+	assert_int_equal(c->position, position);
+	assert_int_equal(c->len, len);
+	assert_int_equal(c->cut, cut);
+	for (size_t i = 0; i < len; i++)
+		assert_int_equal(buf[i], byte_at(position + i));
+}
+
+static void a_copy_without_a_race_is_the_newest_bytes(void **state)
+{
+	uint8_t buf[SIZE];
+	struct auxtrace_copy c;
+
+	(void)state;
+	begin(AUXTRACE_SETUP_OVERWRITE);
+	produce(SIZE + 100);
+	channel->status->running = 1;
+	assert_int_equal(auxtrace_reader_copy(reader, buf, sizeof(buf), &c), 0);
+	check_copy(buf, &c, 100, SIZE, 0);
+	assert_int_equal(auxtrace_reader_copy(reader, buf, 64, &c), 0);
+	check_copy(buf, &c, SIZE + 36, 64, 0);
+}
+
+/*
+ * The fake hardware writes at the second SYNC, after the copy was taken, so that
+ * what is in the buffer is what was; the library must cut what might not be.
+ */
+static void what_was_overwritten_during_the_copy_is_cut_off(void **state)
+{
+	uint8_t buf[SIZE];
+	struct auxtrace_copy c;
+
+	(void)state;
+	begin(AUXTRACE_SETUP_OVERWRITE);
+	produce(2 * SIZE + 10);
+	channel->status->running = 1;
+	fake.on_status = run_on;
+	at_second_sync = 2 * SIZE + 310;
+	syncs = 0;
+	assert_int_equal(auxtrace_reader_copy(reader, buf, sizeof(buf), &c), 0);
+	check_copy(buf, &c, SIZE + 310, SIZE - 300, 300);
+	/* A short copy is far from the front: nothing is lost. */
+	at_second_sync += 100;
+	syncs = 0;
+	assert_int_equal(auxtrace_reader_copy(reader, buf, 1000, &c), 0);
+	assert_int_equal(c.cut, 0);
+	assert_int_equal(c.len, 1000);
+	/* All of it is gone. */
+	at_second_sync += 5 * SIZE;
+	syncs = 0;
+	assert_int_equal(auxtrace_reader_copy(reader, buf, sizeof(buf), &c), 0);
+	assert_int_equal(c.len, 0);
+	assert_int_equal(c.cut, SIZE);
+}
+
+static void a_copy_of_a_full_trace_does_not_move_the_tail(void **state)
+{
+	uint8_t buf[SIZE];
+	struct auxtrace_copy c;
+
+	(void)state;
+	begin(0);
+	produce(500);
+	assert_int_equal(auxtrace_reader_consume(reader, 100), 0);
+	assert_int_equal(auxtrace_reader_copy(reader, buf, sizeof(buf), &c), 0);
+	check_copy(buf, &c, 100, 400, 0);
+	assert_int_equal(channel->user->aux_tail, 100);
+}
+
+static void a_page_that_stays_inconsistent_is_told(void **state)
+{
+	struct auxtrace_status_page page;
+
+	(void)state;
+	begin(0);
+	channel->status->seq = 7;
+	errno = 0;
+	assert_int_equal(auxtrace_reader_status(reader, &page), -1);
+	assert_int_equal(errno, EAGAIN);
+	says("status page of CPU 3 stays inconsistent");
+	channel->status->seq = 8;
+	assert_int_equal(auxtrace_reader_status(reader, &page), 0);
+	assert_int_equal(page.seq, 8);
+}
+
+static volatile bool stop;
+
+/* The module's side of the protocol, as the ABI has it. */
+static void *writer(void *arg)
+{
+	struct auxtrace_status_page *p = arg;
+
+	for (uint64_t n = 1; !stop; n++) {
+		__atomic_store_n(&p->seq, p->seq + 1, __ATOMIC_RELAXED);
+		__atomic_thread_fence(__ATOMIC_RELEASE);
+		__atomic_store_n(&p->produced, n, __ATOMIC_RELAXED);
+		__atomic_store_n(&p->windows, n, __ATOMIC_RELAXED);
+		__atomic_store_n(&p->pmis, n, __ATOMIC_RELAXED);
+		__atomic_store_n(&p->bad_tails, n, __ATOMIC_RELAXED);
+		__atomic_store_n(&p->seq, p->seq + 1, __ATOMIC_RELEASE);
+	}
+	return NULL;
+}
+
+static void a_snapshot_is_never_torn(void **state)
+{
+	struct auxtrace_status_page page;
+	uint64_t last = 0, changes = 0;
+	pthread_t thread;
+
+	(void)state;
+	begin(0);
+	stop = false;
+	assert_int_equal(pthread_create(&thread, NULL, writer, channel->status), 0);
+	for (unsigned int i = 0; i < 200000; i++) {
+		assert_int_equal(auxtrace_reader_status(reader, &page), 0);
+		assert_int_equal(page.windows, page.produced);
+		assert_int_equal(page.pmis, page.produced);
+		assert_int_equal(page.bad_tails, page.produced);
+		assert_true(page.produced >= last);
+		changes += page.produced != last;
+		last = page.produced;
+	}
+	stop = true;
+	pthread_join(thread, NULL);
+	assert_true(changes > 0);
+}
+
+#define t(f) cmocka_unit_test_setup_teardown(f, fake_new, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		t(a_full_trace_is_read_from_the_tail_to_produced),
+		t(a_stretch_over_the_end_has_two_parts),
+		t(more_than_there_is_cannot_be_consumed),
+		t(a_produced_that_cannot_be_is_not_believed),
+		t(an_overwrite_area_gives_the_newest_bytes_in_order),
+		t(an_overwrite_area_that_runs_is_not_peeked_into),
+		t(a_copy_without_a_race_is_the_newest_bytes),
+		t(what_was_overwritten_during_the_copy_is_cut_off),
+		t(a_copy_of_a_full_trace_does_not_move_the_tail),
+		t(a_page_that_stays_inconsistent_is_told),
+		t(a_snapshot_is_never_torn),
+	};
+
+	return cmocka_run_group_tests_name("userlib reader", tests, NULL, NULL);
+}

@@ -1,0 +1,612 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "fakedev.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <auxtrace.h>
+
+#define SIZE	(2 * PAGE)
+#define says(text) assert_non_null(strstr(auxtrace_error(), text))
+
+static char dir[64];
+static struct auxtrace_session *session;
+
+static int begin(void **state)
+{
+	fake_new(state);
+	snprintf(dir, sizeof(dir), "%s/auxtrace-test.XXXXXX", getenv("TMPDIR") ?: "/tmp");
+	return mkdtemp(dir) ? 0 : -1;
+}
+
+static int end(void **state)
+{
+	char command[128];
+
+	auxtrace_close(session);
+	session = NULL;
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	return system(command) | fake_end(state);
+}
+
+static void set_up(const char *cpus, uint32_t flags)
+{
+	struct auxtrace_options o = {
+		.size = sizeof(o), .cpus = cpus, .config = "tsc", .aux_size = SIZE, .flags = flags,
+	};
+
+	session = auxtrace_open(NULL);
+	assert_non_null(session);
+	assert_int_equal(auxtrace_setup(session, &o), 0);
+}
+
+static void produce(unsigned int cpu, uint64_t to)
+{
+	struct fake_channel *ch = &fake.channel[cpu];
+
+	for (uint64_t p = ch->status->produced; p < to; p++)
+		ch->aux[p % SIZE] = p * 31 + p / 256 + cpu;
+	ch->status->produced = to;
+	if (fake.setup.flags & AUXTRACE_SETUP_OVERWRITE)
+		ch->status->overwritten = to > SIZE ? to - SIZE : 0;
+}
+
+static char *slurp(const char *name, size_t *size)
+{
+	char path[128], *text;
+	struct stat st;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	f = fopen(path, "r");
+	assert_non_null(f);
+	assert_int_equal(fstat(fileno(f), &st), 0);
+	text = calloc(1, st.st_size + 1);
+	assert_non_null(text);
+	assert_int_equal(fread(text, 1, st.st_size, f), st.st_size);
+	fclose(f);
+	if (size)
+		*size = st.st_size;
+	return text;
+}
+
+static void expect_in(const char *name, const char *text)
+{
+	char *content = slurp(name, NULL);
+
+	if (!strstr(content, text))
+		fail_msg("%s does not have \"%s\" but:\n%s", name, text, content);
+	free(content);
+}
+
+static bool exists(const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return !access(path, F_OK);
+}
+
+static void expect_aux(unsigned int cpu, uint64_t from, uint64_t to)
+{
+	char name[32];
+	uint8_t *data;
+	size_t size;
+
+	snprintf(name, sizeof(name), "cpu%u.aux", cpu);
+	data = (uint8_t *)slurp(name, &size);
+	assert_int_equal(size, to - from);
+	for (uint64_t p = from; p < to; p++)
+		assert_int_equal(data[p - from], (uint8_t)(p * 31 + p / 256 + cpu));
+	free(data);
+}
+
+static void a_full_trace_is_recorded_whole_across_many_wraps(void **state)
+{
+	struct auxtrace_recording *rec;
+	struct auxtrace_totals totals;
+	uint64_t at = 0;
+
+	(void)state;
+	set_up("0,2", AUXTRACE_SETUP_USER);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	assert_int_equal(auxtrace_recording_drain(rec), 0);
+	for (unsigned int i = 0; i < 20; i++) {
+		at += 1000 + 331 * i;
+		produce(0, at);
+		assert_int_equal(auxtrace_recording_drain(rec), 1000 + 331 * i);
+		assert_int_equal(fake.channel[0].user->aux_tail, at);
+	}
+	produce(0, at + 77);
+	produce(2, 5);
+	fake.channel[0].status->windows = 3;
+	fake.channel[0].status->gaps = 2;
+	fake.channel[0].status->gaps_full = 2;
+	fake.channel[2].status->pmis = 4;
+	assert_int_equal(auxtrace_recording_finish(rec, &totals), 0);
+	expect_aux(0, 0, at + 77);
+	expect_aux(2, 0, 5);
+	assert_int_equal(totals.produced, at + 82);
+	assert_int_equal(totals.read, at + 82);
+	assert_int_equal(totals.overwritten, 0);
+	assert_int_equal(totals.windows, 3);
+	assert_int_equal(totals.gaps, 2);
+	assert_int_equal(totals.pmis, 4);
+	expect_in("meta", "auxtrace_recording 1\n");
+	expect_in("meta", "\ncpu_model 94\n");
+	expect_in("meta", "\nterms tsc\n");
+	expect_in("meta", "cpu 0 begin 0 read ");
+	expect_in("meta", " gaps_full 2 ");
+	/* User code only: nothing of the kernel's is kept. */
+	assert_false(exists("kcore"));
+	assert_false(exists("kallsyms"));
+}
+
+static void an_overwrite_recording_has_the_newest_bytes_and_says_where_they_begin(void **state)
+{
+	struct auxtrace_recording *rec;
+	struct auxtrace_totals totals;
+
+	(void)state;
+	set_up("1", AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	produce(1, 3 * SIZE + 123);
+	assert_int_equal(auxtrace_recording_drain(rec), 0);
+	assert_int_equal(auxtrace_recording_finish(rec, &totals), 0);
+	expect_aux(1, 2 * SIZE + 123, 3 * SIZE + 123);
+	assert_int_equal(totals.produced, totals.read + totals.overwritten);
+	expect_in("meta", "cpu 1 begin 16507 read 8192 produced 24699 overwritten 16507");
+}
+
+static void an_overwrite_session_that_runs_cannot_be_finished(void **state)
+{
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	set_up("1", AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	fake.channel[1].status->running = 1;
+	errno = 0;
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), -1);
+	assert_int_equal(errno, EBUSY);
+	/* No meta: nobody takes it for a whole recording. */
+	assert_false(exists("meta"));
+}
+
+static void a_task_is_its_cr3_its_mappings_and_its_vdso(void **state)
+{
+	struct auxtrace_recording *rec;
+	char name[32], vdso[32], line[64], exe[256] = "";
+	size_t size;
+
+	(void)state;
+	set_up("0", AUXTRACE_SETUP_USER);
+	fake.cr3 = 0x7777000;
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	/* Again: the same address space, one file. */
+	assert_int_equal(auxtrace_recording_add_task(rec, getpid()), 0);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	snprintf(name, sizeof(name), "task.%d", getpid());
+	snprintf(line, sizeof(line), "pid %d\n", getpid());
+	expect_in(name, line);
+	expect_in(name, "\ncr3 0x7777000\ncr3_mask 0xffffffffff000\n");
+	assert_true(readlink("/proc/self/exe", exe, sizeof(exe) - 1) > 0);
+	expect_in(name, exe);
+	expect_in(name, "\nmap ");
+	expect_in(name, "r-xp");
+	expect_in(name, "libc.so.6");
+	/* valgrind takes the vdso away from its programs. */
+	if (getauxval(AT_SYSINFO_EHDR)) {
+		snprintf(vdso, sizeof(vdso), "vdso.%d", getpid());
+		free(slurp(vdso, &size));
+		assert_true(size >= 4096);
+	}
+	snprintf(name, sizeof(name), "task.%d.1", getpid());
+	assert_false(exists(name));
+}
+
+static void another_cr3_of_one_pid_is_another_file(void **state)
+{
+	struct auxtrace_recording *rec;
+	char name[32];
+
+	(void)state;
+	set_up("0", AUXTRACE_SETUP_USER);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	for (unsigned int i = 1; i <= 3; i++) {
+		fake.cr3 = i << 12;
+		assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	}
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	snprintf(name, sizeof(name), "task.%d", getpid());
+	expect_in(name, "\ncr3 0x1000\n");
+	snprintf(name, sizeof(name), "task.%d.1", getpid());
+	expect_in(name, "\ncr3 0x2000\n");
+	snprintf(name, sizeof(name), "task.%d.2", getpid());
+	expect_in(name, "\ncr3 0x3000\n");
+}
+
+static void a_mapping_that_has_gone_is_kept(void **state)
+{
+	struct auxtrace_recording *rec;
+	char name[32], path[128];
+	FILE *f;
+	void *p;
+
+	(void)state;
+	set_up("0", AUXTRACE_SETUP_USER);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	/* Beside the recording: it must not hold what is not its own. */
+	snprintf(path, sizeof(path), "%s.mapped", dir);
+	f = fopen(path, "w+");
+	assert_non_null(f);
+	assert_int_equal(ftruncate(fileno(f), PAGE), 0);
+	p = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, fileno(f), 0);
+	assert_true(p != MAP_FAILED);
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	munmap(p, PAGE);
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	fclose(f);
+	unlink(path);
+	snprintf(name, sizeof(name), "task.%d", getpid());
+	expect_in(name, path);
+}
+
+static void what_is_no_process_is_refused(void **state)
+{
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	set_up("0", AUXTRACE_SETUP_USER);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	fake.fail.nr = AUXTRACE_IOC_TASK;
+	fake.fail.err = ESRCH;
+	errno = 0;
+	assert_int_equal(auxtrace_recording_add_task(rec, 4711), -1);
+	assert_int_equal(errno, ESRCH);
+	/* All of /proc: those that went meanwhile are passed over ... */
+	assert_int_equal(auxtrace_recording_add_all_tasks(rec), 0);
+	/* ... but a refusal is one. */
+	fake.fail.err = EACCES;
+	errno = 0;
+	assert_int_equal(auxtrace_recording_add_all_tasks(rec), -1);
+	assert_int_equal(errno, EACCES);
+	auxtrace_recording_abort(rec);
+}
+
+static void an_old_recording_is_replaced_and_other_files_are_not(void **state)
+{
+	struct auxtrace_recording *rec;
+	char path[128];
+	FILE *f;
+
+	(void)state;
+	set_up("0,1", AUXTRACE_SETUP_USER);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	assert_true(exists("cpu1.aux"));
+	auxtrace_close(session);
+	fake_end(state);
+	fake_new(state);
+	set_up("0", AUXTRACE_SETUP_USER);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	assert_false(exists("meta"));
+	assert_false(exists("cpu1.aux"));
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	snprintf(path, sizeof(path), "%s/letter.txt", dir);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fclose(f);
+	errno = 0;
+	assert_null(auxtrace_recording_create(session, dir));
+	assert_int_equal(errno, ENOTEMPTY);
+	says("letter.txt, which is not of a recording");
+	/* Nothing was taken away before it was refused. */
+	assert_true(exists("meta"));
+	assert_true(exists("cpu0.aux"));
+}
+
+static void a_directory_that_cannot_be_made_is_told(void **state)
+{
+	(void)state;
+	set_up("0", AUXTRACE_SETUP_USER);
+	errno = 0;
+	assert_null(auxtrace_recording_create(session, "/nonexistent/dir"));
+	assert_int_equal(errno, ENOENT);
+	says("cannot make the directory /nonexistent/dir");
+	assert_null(auxtrace_recording_create(session, "/etc/hostname"));
+	assert_int_equal(errno, ENOTDIR);
+}
+
+static void an_aborted_recording_leaves_nothing(void **state)
+{
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	set_up("0", AUXTRACE_SETUP_USER);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	auxtrace_recording_abort(rec);
+	assert_int_equal(access(dir, F_OK), -1);
+	auxtrace_recording_abort(NULL);
+}
+
+static void save_is_all_in_one(void **state)
+{
+	char name[32];
+
+	(void)state;
+	set_up("0", AUXTRACE_SETUP_USER);
+	produce(0, 10);
+	if (auxtrace_save(session, dir))
+		fail_msg("%s", auxtrace_error());
+	expect_aux(0, 0, 10);
+	assert_true(exists("meta"));
+	snprintf(name, sizeof(name), "task.%d", getpid());
+	assert_true(exists(name));
+}
+
+static void a_full_disk_is_told(void **state)
+{
+	struct auxtrace_recording *rec;
+	char path[128];
+
+	(void)state;
+	set_up("0", AUXTRACE_SETUP_USER);
+	/* cpu0.aux of the directory leads to a device that is always full. */
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	snprintf(path, sizeof(path), "%s/cpu0.aux", dir);
+	for (int fd = 3; fd < 64; fd++) {
+		char link[64], target[256] = "";
+
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+		if (readlink(link, target, sizeof(target) - 1) > 0 && strstr(target, "cpu0.aux")) {
+			int full = open("/dev/full", O_WRONLY);
+
+			assert_return_code(dup2(full, fd), errno);
+			close(full);
+		}
+	}
+	produce(0, 100);
+	errno = 0;
+	assert_int_equal(auxtrace_recording_drain(rec), -1);
+	assert_int_equal(errno, ENOSPC);
+	says("cpu0.aux: No space left on device");
+	auxtrace_recording_abort(rec);
+}
+
+/* ---- the kernel's code -------------------------------------------------- */
+
+#define TEXT	0xffffffff81000000ull
+#define MODULES	0xffffffffa0000000ull
+
+static char proc[80];
+
+static void write_proc(const char *name, const char *text, size_t size)
+{
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", proc, name);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	assert_int_equal(fwrite(text, 1, size, f), size);
+	fclose(f);
+}
+
+/* Each page of the fake kernel holds its own number. */
+static uint32_t page_mark(uint64_t vaddr)
+{
+	return vaddr >> 12 & 0xffffffff;
+}
+
+/* A kcore with the text (4 pages), more behind it, and the modules' area. */
+static void write_kcore(void)
+{
+	const Elf64_Phdr ph[] = {
+		{ .p_type = PT_NOTE, .p_vaddr = 0 },
+		{ .p_type = PT_LOAD, .p_vaddr = MODULES, .p_offset = 0x2000, .p_filesz = 0x20000, .p_memsz = 0x20000 },
+		{ .p_type = PT_LOAD, .p_vaddr = TEXT, .p_offset = 0x22000, .p_filesz = 0x8000, .p_memsz = 0x8000 },
+	};
+	const Elf64_Ehdr eh = {
+		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+		.e_type = ET_CORE, .e_machine = EM_X86_64, .e_phoff = sizeof(eh), .e_phnum = 3,
+		.e_phentsize = sizeof(ph[0]), .e_ehsize = sizeof(eh),
+	};
+	static char image[0x2a000];
+
+	memset(image, 0, sizeof(image));
+	memcpy(image, &eh, sizeof(eh));
+	memcpy(image + sizeof(eh), ph, sizeof(ph));
+	for (unsigned int i = 1; i < 3; i++)
+		for (uint64_t at = 0; at < ph[i].p_filesz; at += PAGE) {
+			uint32_t mark = page_mark(ph[i].p_vaddr + at);
+
+			memcpy(image + ph[i].p_offset + at, &mark, sizeof(mark));
+		}
+	write_proc("kcore", image, sizeof(image));
+}
+
+static int begin_kernel(void **state)
+{
+	static const char kallsyms[] =
+		"ffffffff81000000 T _stext\n"
+		"ffffffff81001000 t somewhere\n"
+		"ffffffff81003ff0 T _etext\n"
+		"ffffffff81005000 D data\n"
+		"ffffffffa0001000 t module_function\t[mod]\n"
+		"ffffffffa0010010 t bpf_prog_1234_x\t[bpf]\n"
+		"ffffffffa0018000 t ftrace_trampoline\t[__builtin__ftrace]\n"
+		"ffffc90000000000 t somewhere_else\t[__builtin__kprobes]\n";
+	static const char modules[] =
+		"mod 8192 0 - Live 0xffffffffa0001000 (OE)\n"
+		"next 4096 1 mod, Live 0xffffffffa0003000\n"
+		"hidden 4096 0 - Live 0x0000000000000000\n";
+
+	if (begin(state))
+		return -1;
+	snprintf(proc, sizeof(proc), "%s.proc", dir);
+	mkdir(proc, 0700);
+	fake.proc = proc;
+	write_proc("kallsyms", kallsyms, sizeof(kallsyms) - 1);
+	write_proc("modules", modules, sizeof(modules) - 1);
+	write_kcore();
+	return 0;
+}
+
+static int end_kernel(void **state)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -rf %s", proc);
+	return system(command) | end(state);
+}
+
+static struct auxtrace_recording *kernel_recording(void)
+{
+	struct auxtrace_recording *rec;
+
+	set_up("0", AUXTRACE_SETUP_KERNEL);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	return rec;
+}
+
+static void kernel_code_is_recorded_page_for_page(void **state)
+{
+	/* Text; both modules as one; BPF and ftrace code. Nothing of no segment. */
+	static const struct {
+		uint64_t start, end;
+	} expected[] = {
+		{ TEXT, TEXT + 0x4000 },
+		{ MODULES + 0x1000, MODULES + 0x4000 },
+		{ MODULES + 0x10000, MODULES + 0x15000 },
+		{ MODULES + 0x18000, MODULES + 0x1c000 },
+	};
+	const Elf64_Ehdr *eh;
+	const Elf64_Phdr *ph;
+	size_t size;
+	char *elf;
+
+	(void)state;
+	if (auxtrace_recording_finish(kernel_recording(), NULL))
+		fail_msg("%s", auxtrace_error());
+	elf = slurp("kcore", &size);
+	eh = (const void *)elf;
+	assert_memory_equal(eh->e_ident, "\177ELF\2\1\1", 7);
+	assert_int_equal(eh->e_phnum, 4);
+	ph = (const void *)(elf + eh->e_phoff);
+	for (unsigned int i = 0; i < 4; i++) {
+		assert_int_equal(ph[i].p_type, PT_LOAD);
+		assert_int_equal(ph[i].p_vaddr, expected[i].start);
+		assert_int_equal(ph[i].p_filesz, expected[i].end - expected[i].start);
+		assert_true(ph[i].p_offset + ph[i].p_filesz <= size);
+		for (uint64_t at = 0; at < ph[i].p_filesz; at += PAGE)
+			assert_int_equal(*(uint32_t *)(elf + ph[i].p_offset + at), page_mark(ph[i].p_vaddr + at));
+	}
+	free(elf);
+	expect_in("kallsyms", " bpf_prog_1234_x\t[bpf]\n");
+	expect_in("modules", "next 4096 1 mod,");
+	assert_true(exists("meta"));
+}
+
+/* Fails with @err and @text, but leaves a recording of all the rest. */
+static void expect_kernel_failure(int err, const char *text)
+{
+	struct auxtrace_recording *rec = kernel_recording();
+
+	produce(0, 10);
+	errno = 0;
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), -1);
+	assert_int_equal(errno, err);
+	says(text);
+	assert_true(exists("meta"));
+	expect_aux(0, 0, 10);
+}
+
+static void hidden_addresses_are_told(void **state)
+{
+	static const char hidden[] = "0000000000000000 T _stext\n0000000000000000 T _etext\n";
+
+	(void)state;
+	write_proc("kallsyms", hidden, sizeof(hidden) - 1);
+	expect_kernel_failure(EACCES, "CAP_SYSLOG");
+}
+
+static void a_kernel_without_kcore_is_told(void **state)
+{
+	char path[128];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/kcore", proc);
+	assert_int_equal(unlink(path), 0);
+	expect_kernel_failure(ENOENT, "cannot open /proc/kcore");
+}
+
+static void a_kcore_that_is_no_elf_file_is_told(void **state)
+{
+	(void)state;
+	write_proc("kcore", "nonsense", 8);
+	expect_kernel_failure(EIO, "is not the ELF file it should be");
+}
+
+static void a_kernel_without_modules_has_none(void **state)
+{
+	char path[128];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/modules", proc);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(auxtrace_recording_finish(kernel_recording(), NULL), 0);
+	assert_false(exists("modules"));
+	assert_true(exists("kcore"));
+}
+
+#define t(f) cmocka_unit_test_setup_teardown(f, begin, end)
+#define k(f) cmocka_unit_test_setup_teardown(f, begin_kernel, end_kernel)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		t(a_full_trace_is_recorded_whole_across_many_wraps),
+		t(an_overwrite_recording_has_the_newest_bytes_and_says_where_they_begin),
+		t(an_overwrite_session_that_runs_cannot_be_finished),
+		t(a_task_is_its_cr3_its_mappings_and_its_vdso),
+		t(another_cr3_of_one_pid_is_another_file),
+		t(a_mapping_that_has_gone_is_kept),
+		t(what_is_no_process_is_refused),
+		t(an_old_recording_is_replaced_and_other_files_are_not),
+		t(a_directory_that_cannot_be_made_is_told),
+		t(an_aborted_recording_leaves_nothing),
+		t(save_is_all_in_one),
+		t(a_full_disk_is_told),
+		k(kernel_code_is_recorded_page_for_page),
+		k(hidden_addresses_are_told),
+		k(a_kernel_without_kcore_is_told),
+		k(a_kcore_that_is_no_elf_file_is_told),
+		k(a_kernel_without_modules_has_none),
+	};
+
+	return cmocka_run_group_tests_name("userlib recording", tests, NULL, NULL);
+}

@@ -1,0 +1,968 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * auxtrace script and dump on recordings made here: packets by libipt's encoder,
+ * over a few bytes of code whose flow is plain to see.
+ */
+#include "command.h"
+
+#include <elf.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <intel-pt.h>
+
+#include <linux/auxtrace.h>
+
+/* ---- the code ----------------------------------------------------------- */
+
+/* A program, at MAIN when it is mapped at its own addresses. */
+#define BASE	0x400000ull
+#define MAIN	(BASE + 0x1000)
+static const uint8_t program[] = {
+	[0x00] = 0xe8, 0x0b, 0, 0, 0,	/* main: call f */
+	[0x05] = 0x0f, 0x05,		/* syscall */
+	[0x07] = 0xeb, 0xf7,		/* jmp main */
+	[0x10] = 0x85, 0xc0,		/* f: test %eax, %eax */
+	[0x12] = 0x74, 0x02,		/* je f+6 */
+	[0x14] = 0x90, 0x90,		/* nop; nop */
+	[0x16] = 0xc3,			/* ret */
+};
+#define F	(MAIN + 0x10)
+
+/* A kernel. */
+#define KERNEL	0xffffffff81000000ull
+static const uint8_t kernel[] = {
+	[0x00] = 0x90,			/* entry: nop */
+	[0x01] = 0x48, 0x0f, 0x07,	/* sysretq */
+	[0x10] = 0x90,			/* irq: nop */
+	[0x11] = 0x48, 0xcf,		/* iretq */
+	[0x20] = 0x0f, 0x22, 0xd8,	/* switch: mov %rax, %cr3 */
+	[0x23] = 0xc3,			/* ret */
+	[0x30] = 0xe8, 0xeb, 0xff, 0xff, 0xff,	/* sched: call switch */
+	[0x35] = 0x48, 0xcf,		/* iretq */
+};
+#define ENTRY	KERNEL
+#define IRQ	(KERNEL + 0x10)
+#define SWITCH	(KERNEL + 0x20)
+#define SCHED	(KERNEL + 0x30)
+
+#define CR3	0x5000ull
+#define OTHER	0x9000ull
+
+/* ---- a recording -------------------------------------------------------- */
+
+static char dir[64];
+static uint8_t stream[1 << 20];
+static struct pt_encoder *encoder;
+static struct pt_config config;
+static char expected[1 << 20];
+static size_t expected_len;
+
+static FILE *file(const char *name)
+{
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	return f;
+}
+
+/* An ELF file with one segment, and with symbols for a program. */
+static void write_elf(FILE *f, uint64_t vaddr, const uint8_t *code, size_t size, bool symbols)
+{
+	static const char strings[] = "\0main\0f\0";
+	static const char names[] = "\0.text\0.symtab\0.strtab\0.shstrtab\0";
+	Elf64_Sym sym[] = {
+		{ 0 },
+		{ 1, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 0, 1, MAIN, 9 },
+		{ 6, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 0, 1, F, 7 },
+	};
+	uint64_t at = 0x1000 + size;
+	Elf64_Shdr sh[] = {
+		{ 0 },
+		{ .sh_name = 1, .sh_type = SHT_PROGBITS, .sh_addr = vaddr, .sh_offset = 0x1000, .sh_size = size },
+		{ .sh_name = 7, .sh_type = SHT_SYMTAB, .sh_offset = at, .sh_size = sizeof(sym),
+		  .sh_link = 3, .sh_entsize = sizeof(sym[0]), .sh_info = 1 },
+		{ .sh_name = 15, .sh_type = SHT_STRTAB, .sh_offset = at + sizeof(sym), .sh_size = sizeof(strings) },
+		{ .sh_name = 23, .sh_type = SHT_STRTAB, .sh_offset = at + sizeof(sym) + sizeof(strings),
+		  .sh_size = sizeof(names) },
+	};
+	Elf64_Phdr ph = { .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_offset = 0x1000, .p_vaddr = vaddr,
+			  .p_filesz = size, .p_memsz = size, .p_align = 0x1000 };
+	Elf64_Ehdr eh = {
+		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+		.e_type = symbols ? ET_EXEC : ET_CORE, .e_machine = EM_X86_64, .e_version = EV_CURRENT,
+		.e_phoff = sizeof(eh), .e_ehsize = sizeof(eh), .e_phentsize = sizeof(ph), .e_phnum = 1,
+		.e_shoff = symbols ? at + sizeof(sym) + sizeof(strings) + sizeof(names) : 0,
+		.e_shentsize = sizeof(sh[0]), .e_shnum = symbols ? 5 : 0, .e_shstrndx = symbols ? 4 : 0,
+	};
+
+	fwrite(&eh, sizeof(eh), 1, f);
+	fwrite(&ph, sizeof(ph), 1, f);
+	while (ftell(f) < 0x1000)
+		putc(0, f);
+	fwrite(code, size, 1, f);
+	if (symbols) {
+		fwrite(sym, sizeof(sym), 1, f);
+		fwrite(strings, sizeof(strings), 1, f);
+		fwrite(names, sizeof(names), 1, f);
+		fwrite(sh, sizeof(sh), 1, f);
+	}
+	fclose(f);
+}
+
+static void write_program(const char *name)
+{
+	write_elf(file(name), MAIN, program, sizeof(program), true);
+}
+
+/* @name: task.NAME; a program mapped at @base. */
+static void write_task(const char *name, uint64_t cr3, uint64_t begin_tsc, const char *path, uint64_t base)
+{
+	char task[32];
+	struct stat st;
+	FILE *f;
+
+	snprintf(task, sizeof(task), "task.%s", name);
+	f = file(task);
+	assert_int_equal(stat(path, &st), 0);
+	fprintf(f, "pid %s\ncomm t\ncr3 %#" PRIx64 "\ncr3_mask 0xffffffffff000\nbegin_tsc %" PRIu64 "\n",
+		name, cr3, begin_tsc);
+	fprintf(f, "file %ld %ld.%09ld %s\n", (long)st.st_size, (long)st.st_mtim.tv_sec,
+		st.st_mtim.tv_nsec, path);
+	fprintf(f, "map %" PRIx64 "-%" PRIx64 " r--p 00000000 00:00 1   %s\n", base, base + 0x1000, path);
+	fprintf(f, "map %" PRIx64 "-%" PRIx64 " r-xp 00001000 00:00 1   %s\n", base + 0x1000, base + 0x2000, path);
+	fclose(f);
+}
+
+static char *program_path(const char *name)
+{
+	static char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return path;
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	snprintf(dir, sizeof(dir), "%s/auxtrace-script.XXXXXX", getenv("TMPDIR") ?: "/tmp");
+	if (!mkdtemp(dir))
+		return -1;
+	memset(stream, 0, sizeof(stream));
+	pt_config_init(&config);
+	config.begin = stream;
+	config.end = stream + sizeof(stream);
+	encoder = pt_alloc_encoder(&config);
+	expected_len = 0;
+	*expected = 0;
+	write_program("prog");
+	write_task("100", CR3, 0, program_path("prog"), BASE);
+	write_elf(file("kcore"), KERNEL, kernel, sizeof(kernel), false);
+	fprintf(file("kallsyms"), "%llx T entry\n%llx T irq\n%llx t switch\n%llx T sched\t[mod]\n",
+		ENTRY, IRQ, SWITCH, SCHED);
+	fflush(NULL);
+	return encoder ? 0 : -1;
+}
+
+static int end(void **state)
+{
+	char command[128];
+
+	(void)state;
+	pt_free_encoder(encoder);
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	return system(command);
+}
+
+/* ---- packets ------------------------------------------------------------ */
+
+static void packet(const struct pt_packet *p)
+{
+	int status = pt_enc_next(encoder, p);
+
+	if (status < 0)
+		fail_msg("packet type %d: %s", p->type, pt_errstr(pt_errcode(status)));
+}
+
+static void plain(enum pt_packet_type type)
+{
+	packet(&(struct pt_packet){ .type = type });
+}
+
+static void ip_packet(enum pt_packet_type type, uint64_t ip)
+{
+	struct pt_packet p = { .type = type };
+
+	p.payload.ip.ipc = pt_ipc_sext_48;
+	p.payload.ip.ip = ip & 0xffffffffffff;
+	packet(&p);
+}
+
+static void suppressed(enum pt_packet_type type)
+{
+	struct pt_packet p = { .type = type };
+
+	p.payload.ip.ipc = pt_ipc_suppressed;
+	packet(&p);
+}
+
+static void pip(uint64_t cr3)
+{
+	struct pt_packet p = { .type = ppt_pip };
+
+	p.payload.pip.cr3 = cr3;
+	packet(&p);
+}
+
+static void tsc(uint64_t value)
+{
+	struct pt_packet p = { .type = ppt_tsc };
+
+	p.payload.tsc.tsc = value;
+	packet(&p);
+}
+
+static void tnt(const char *bits)
+{
+	struct pt_packet p = { .type = ppt_tnt_8 };
+
+	for (; *bits; bits++) {
+		p.payload.tnt.payload = p.payload.tnt.payload << 1 | (*bits == '!');
+		p.payload.tnt.bit_size++;
+	}
+	packet(&p);
+}
+
+/* PSB+. @cr3, @ip: 0 for none. */
+static void psb(uint64_t cr3, uint64_t time, uint64_t ip)
+{
+	struct pt_packet p = { .type = ppt_mode };
+
+	plain(ppt_psb);
+	if (time)
+		tsc(time);
+	if (cr3)
+		pip(cr3);
+	p.payload.mode.leaf = pt_mol_exec;
+	p.payload.mode.bits.exec = pt_set_exec_mode(ptem_64bit);
+	packet(&p);
+	if (ip)
+		ip_packet(ppt_fup, ip);
+	plain(ppt_psbend);
+}
+
+static uint64_t position(void)
+{
+	uint64_t offset = 0;
+
+	pt_enc_get_offset(encoder, &offset);
+	return offset;
+}
+
+/* ---- what is expected --------------------------------------------------- */
+
+static void __attribute__((format(printf, 1, 2))) line(const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	expected_len += vsnprintf(expected + expected_len, sizeof(expected) - expected_len, format, ap);
+	va_end(ap);
+	assert_true(expected_len < sizeof(expected) - 1);
+	expected[expected_len++] = '\n';
+	expected[expected_len] = 0;
+}
+
+static void insn(uint64_t ip, unsigned int size)
+{
+	line("%016" PRIx64 " %x", ip, size);
+}
+
+/* main calls f, which takes its branch or not, up to the syscall. */
+static void expect_main(uint64_t base, bool taken)
+{
+	uint64_t main = base + 0x1000;
+
+	insn(main, 5);
+	insn(main + 0x10, 2);
+	insn(main + 0x12, 2);
+	if (!taken) {
+		insn(main + 0x14, 1);
+		insn(main + 0x15, 1);
+	}
+	insn(main + 0x16, 1);
+	insn(main + 5, 2);
+}
+
+/* ---- running ------------------------------------------------------------ */
+
+/* Write what was encoded as cpu 0's trace; @cpu: the rest of its line in meta. */
+static void finish(uint32_t flags, const char *cpu)
+{
+	FILE *f = file("cpu0.aux");
+
+	fwrite(stream, 1, position(), f);
+	fclose(f);
+	f = file("meta");
+	fprintf(f, "auxtrace_recording 1\nabi 1\ncpu_family 6\ncpu_model 94\ncpu_stepping 3\n"
+		"tsc_art_num 84\ntsc_art_den 2\nmax_nonturbo_ratio 32\ntime_shift 1\ntime_mult 2\n"
+		"time_zero 1000000000\ntsc_khz 1000000\nflags %u\nconfig 0x400\n"
+		"cpu 0 read %" PRIu64 " produced %" PRIu64 " %s\n", flags, position(), position(), cpu);
+	fclose(f);
+}
+
+#define BOTH (AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL)
+
+static const struct result *script(const char *options)
+{
+	char arguments[256];
+
+	snprintf(arguments, sizeof(arguments), "script %s %s", options, dir);
+	return run_auxtrace(arguments);
+}
+
+static void expect_flow(const struct result *r)
+{
+	if (strcmp(r->out, expected))
+		fail_msg("expected:\n%sgot:\n%s%s", expected, r->out, r->err);
+}
+
+/* ---- tests -------------------------------------------------------------- */
+
+static void user_and_kernel_flow_is_decoded_instruction_for_instruction(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	line("# cpu 0");
+	line("# window 1");
+	line("# enable %016llx", MAIN);
+	for (int i = 0; i < 100; i++) {
+		tnt(i % 3 ? ".!" : "!!");
+		ip_packet(ppt_tip, ENTRY);
+		ip_packet(ppt_tip, MAIN + 7);
+		expect_main(BASE, i % 3 == 0);
+		insn(ENTRY, 1);
+		insn(ENTRY + 1, 3);
+		insn(MAIN + 7, 2);
+	}
+	/* An interrupt in f, and the end there. */
+	ip_packet(ppt_fup, F);
+	ip_packet(ppt_tip, IRQ);
+	insn(MAIN, 5);
+	line("# async %016llx %016llx", F, IRQ);
+	insn(IRQ, 1);
+	insn(IRQ + 1, 2);
+	ip_packet(ppt_tip, F);
+	ip_packet(ppt_fup, F + 2);
+	suppressed(ppt_tip_pgd);
+	insn(F, 2);
+	line("# disable -");
+	finish(BOTH, "windows 1");
+	r = script("--insn");
+	expect_flow(r);
+	assert_int_equal(r->status, 0);
+	expect_part(r->err, "1 windows");
+	expect_part(r->err, "decode errors: 0; overflows: 0; skipped: 0");
+	r = script("--errors");
+	assert_string_equal(r->out, "# cpu 0\n");
+}
+
+/* Context switch to @cr3 from main, and @user returns to user code there. */
+static void switch_to(uint64_t cr3, uint64_t user)
+{
+	ip_packet(ppt_fup, MAIN);
+	ip_packet(ppt_tip, SCHED);
+	pip(cr3);
+	tnt("!");
+	ip_packet(ppt_tip, user);
+}
+
+static void expect_switch(uint64_t from)
+{
+	line("# async %016" PRIx64 " %016llx", from, SCHED);
+	insn(SCHED, 5);
+	insn(SWITCH, 3);
+	insn(SWITCH + 3, 1);
+	insn(SCHED + 5, 2);
+}
+
+static void a_process_that_is_not_recorded_is_skipped_and_the_kernel_is_not(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	switch_to(OTHER, 0x7f0000001234ull);
+	line("# cpu 0");
+	line("# window 1");
+	line("# enable %016llx", MAIN);
+	expect_switch(MAIN);
+	/* It runs for a while: branches, an indirect one, then a system call. */
+	tnt("!.!.");
+	ip_packet(ppt_tip, 0x7f0000002000ull);
+	tnt("!!");
+	ip_packet(ppt_tip, ENTRY);
+	line("# disable %016llx", 0x7f0000001234ull);
+	line("# skip %016llx %llx", 0x7f0000001234ull, OTHER);
+	line("# enable %016llx", ENTRY);
+	insn(ENTRY, 1);
+	insn(ENTRY + 1, 3);
+	/* Back in it, and an interrupt at once, later one further on. */
+	ip_packet(ppt_tip, 0x7f0000003000ull);
+	ip_packet(ppt_fup, 0x7f0000003000ull);
+	ip_packet(ppt_tip, IRQ);
+	line("# async %016llx %016llx", 0x7f0000003000ull, IRQ);
+	insn(IRQ, 1);
+	insn(IRQ + 1, 2);
+	ip_packet(ppt_tip, 0x7f0000003000ull);
+	ip_packet(ppt_fup, 0x7f0000003010ull);
+	ip_packet(ppt_tip, SCHED);
+	pip(CR3);
+	tnt("!");
+	line("# disable %016llx", 0x7f0000003000ull);
+	line("# skip %016llx %llx", 0x7f0000003000ull, OTHER);
+	line("# enable %016llx", SCHED);
+	insn(SCHED, 5);
+	insn(SWITCH, 3);
+	insn(SWITCH + 3, 1);
+	insn(SCHED + 5, 2);
+	ip_packet(ppt_tip, MAIN);
+	tnt("!!");
+	ip_packet(ppt_tip, ENTRY);
+	expect_main(BASE, true);
+	insn(ENTRY, 1);
+	ip_packet(ppt_fup, ENTRY + 1);
+	suppressed(ppt_tip_pgd);
+	line("# disable -");
+	finish(BOTH, "windows 1");
+	r = script("-i");
+	expect_flow(r);
+	assert_int_equal(r->status, 0);
+	expect_part(r->err, "decode errors: 0; overflows: 0; skipped: 2");
+	expect_part(r->err, "skipped 2 times: user code of CR3 0x9000, a process that is not in the recording, the first at 0x7f0000001234");
+}
+
+static void a_return_into_a_frame_from_before_a_skip_is_no_error(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	/* In switch() the kernel changes to a process that is not recorded ... */
+	psb(CR3, 1000, SCHED);
+	pip(OTHER);
+	tnt("!");
+	ip_packet(ppt_tip, 0x7f0000001234ull);
+	tnt("!");
+	/* ... which enters at switch: its RET is predicted, from before the skip. */
+	ip_packet(ppt_tip, SWITCH);
+	pip(CR3);
+	tnt("!");
+	psb(CR3, 2000, ENTRY);
+	ip_packet(ppt_fup, ENTRY + 1);
+	suppressed(ppt_tip_pgd);
+	finish(BOTH, "windows 1");
+	r = script("--insn");
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, "# skip 00007f0000001234 9000\n# enable ffffffff81000020\nffffffff81000020 3\n");
+	/* It goes on at the next PSB. */
+	expect_part(r->out, "# enable ffffffff81000000\nffffffff81000000 1\n# disable -\n");
+	expect_part(r->err, "decode errors: 0; overflows: 0; skipped: 2");
+}
+
+static void bytes_that_are_no_packets_are_an_error_and_it_goes_on_at_the_next_psb(void **state)
+{
+	const struct result *r;
+	uint64_t at;
+
+	(void)state;
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	tnt("!!");
+	ip_packet(ppt_tip, ENTRY);
+	at = position();
+	for (int i = 0; i < 4; i++)
+		plain(ppt_pad);
+	stream[at] = 0x02;
+	stream[at + 1] = 0x0b;	/* no such extended opcode */
+	psb(CR3, 2000, ENTRY);
+	ip_packet(ppt_tip, MAIN);
+	ip_packet(ppt_fup, MAIN);
+	suppressed(ppt_tip_pgd);
+	finish(BOTH, "windows 1");
+	r = script("--insn");
+	assert_int_equal(r->status, 1);
+	expect_part(r->out, "\n# error ");
+	expect_part(r->out, "# enable ffffffff81000000\nffffffff81000000 1\nffffffff81000001 3\n# disable -\n");
+	expect_part(r->err, "decode errors: 1;");
+	r = script("--errors");
+	assert_int_equal(r->status, 1);
+	expect_part(r->out, "# error ");
+	r = script("");
+	assert_int_equal(r->status, 1);
+	expect_part(r->out, "  0 error: ");
+}
+
+static void an_overflow_is_shown_and_counted(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	plain(ppt_ovf);
+	ip_packet(ppt_fup, F);
+	ip_packet(ppt_fup, F + 2);
+	suppressed(ppt_tip_pgd);
+	line("# cpu 0");
+	line("# window 1");
+	line("# enable %016llx", MAIN);
+	line("# disable -");
+	line("# overflow %016llx", F);
+	line("# enable %016llx", F);
+	insn(F, 2);
+	line("# disable -");
+	finish(BOTH, "windows 1");
+	r = script("--insn");
+	expect_flow(r);
+	assert_int_equal(r->status, 0);
+	expect_part(r->err, "decode errors: 0; overflows: 1;");
+}
+
+/* A window: PSB+, on in the kernel, off again. Returns its offset. */
+static uint64_t window(uint64_t time)
+{
+	uint64_t at = position();
+
+	psb(CR3, time, 0);
+	ip_packet(ppt_tip_pge, ENTRY);
+	ip_packet(ppt_fup, ENTRY + 1);
+	suppressed(ppt_tip_pgd);
+	return at;
+}
+
+static void expect_window(int seq)
+{
+	line("# window %d", seq);
+	line("# enable %016llx", ENTRY);
+	insn(ENTRY, 1);
+	line("# disable -");
+}
+
+static void windows_have_the_kernel_s_numbers(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	line("# cpu 0");
+	for (int i = 1; i <= 3; i++) {
+		window(1000 * i);
+		expect_window(i);
+		/* A short stop is none. */
+		if (i == 2) {
+			ip_packet(ppt_tip_pge, IRQ);
+			ip_packet(ppt_fup, IRQ + 1);
+			suppressed(ppt_tip_pgd);
+			line("# enable %016llx", IRQ);
+			insn(IRQ, 1);
+			line("# disable -");
+		}
+	}
+	finish(BOTH, "windows 3");
+	r = script("--insn");
+	expect_flow(r);
+	assert_int_equal(r->status, 0);
+	expect_part(r->err, "3 windows");
+}
+
+static void one_window_can_be_asked_for(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	for (int i = 1; i <= 4; i++)
+		window(1000 * i);
+	finish(BOTH, "windows 4");
+	line("# cpu 0");
+	expect_window(3);
+	r = script("--insn --window 3");
+	expect_flow(r);
+	expect_part(r->err, "1 instructions in 1 windows");
+	r = script("--insn --window 4");
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, "# window 4\n");
+	r = script("--insn --window 5");
+	assert_int_equal(r->status, 1);
+	expect_part(r->err, "window 5 is not in ");
+}
+
+static void an_overwrite_recording_counts_windows_back_from_the_newest(void **state)
+{
+	const struct result *r;
+	char cpu[128];
+	uint64_t newest;
+
+	(void)state;
+	/* The end of some packet, and the rest of window 6: a PSB in its middle. */
+	tnt("!!");
+	ip_packet(ppt_tip, ENTRY);
+	psb(CR3, 500, ENTRY);
+	ip_packet(ppt_fup, ENTRY + 1);
+	suppressed(ppt_tip_pgd);
+	window(1000);
+	newest = window(2000);
+	snprintf(cpu, sizeof(cpu), "begin 5000 overwritten 5000 windows 8 window_begin %" PRIu64, 5000 + newest);
+	finish(BOTH | AUXTRACE_SETUP_OVERWRITE, cpu);
+	line("# cpu 0");
+	expect_window(6);
+	expect_window(7);
+	expect_window(8);
+	r = script("--insn");
+	expect_flow(r);
+	assert_int_equal(r->status, 0);
+	expect_part(r->err, "8 bytes before the first PSB cannot be decoded");
+}
+
+static void a_user_trace_does_not_guess_window_numbers(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	/* A PSB during a system call looks like a window's begin. */
+	psb(0, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	tnt("!!");
+	suppressed(ppt_tip_pgd);
+	psb(0, 2000, 0);
+	ip_packet(ppt_tip_pge, MAIN + 7);
+	ip_packet(ppt_fup, MAIN);
+	suppressed(ppt_tip_pgd);
+	finish(AUXTRACE_SETUP_USER, "windows 1 window_begin 0");
+	r = script("--insn");
+	assert_int_equal(r->status, 0);
+	expect_part(r->err, "2 window starts in the trace, the kernel counted 1");
+	expect_part(r->out, "# window 1\n");
+	expect_part(r->out, "# window ?\n");
+}
+
+static void a_user_trace_finds_its_only_process_by_address(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	/* Another process elsewhere does no harm, nor does a fork of the same. */
+	write_program("second");
+	write_task("101", OTHER, 0, program_path("second"), 0x10000000);
+	write_task("102", 0xa000, 0, program_path("prog"), BASE);
+	psb(0, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	tnt("!!");
+	suppressed(ppt_tip_pgd);
+	ip_packet(ppt_tip_pge, 0x10001000);
+	tnt(".!");
+	suppressed(ppt_tip_pgd);
+	line("# cpu 0");
+	line("# window 1");
+	line("# enable %016llx", MAIN);
+	expect_main(BASE, true);
+	line("# disable -");
+	line("# enable %016llx", 0x10001000ull);
+	expect_main(0x10000000, false);
+	line("# disable -");
+	finish(AUXTRACE_SETUP_USER, "windows 1");
+	r = script("--insn");
+	expect_flow(r);
+	assert_int_equal(r->status, 0);
+}
+
+static void a_user_trace_never_guesses_between_two_processes(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	write_program("second");
+	write_task("101", OTHER, 0, program_path("second"), BASE);
+	psb(0, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	tnt("!!");
+	suppressed(ppt_tip_pgd);
+	ip_packet(ppt_tip_pge, MAIN + 7);
+	ip_packet(ppt_fup, MAIN);
+	suppressed(ppt_tip_pgd);
+	finish(AUXTRACE_SETUP_USER, "windows 1");
+	r = script("--insn");
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, "# skip 0000000000401000 -\n");
+	expect_part(r->err, "0 instructions");
+	expect_part(r->err, "user code that not exactly one recorded process has, the first at 0x401000");
+}
+
+static void a_cr3_that_was_used_twice_is_told_apart_by_time(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	/* Until 5000 it was the program at BASE, then another one elsewhere. */
+	write_program("second");
+	write_task("100", CR3, 100, program_path("prog"), BASE);
+	write_task("101", CR3, 5000, program_path("second"), 0x20000000);
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	tnt("!!");
+	ip_packet(ppt_tip, ENTRY);
+	ip_packet(ppt_fup, ENTRY + 1);
+	suppressed(ppt_tip_pgd);
+	psb(CR3, 6000, 0);
+	ip_packet(ppt_tip_pge, 0x20001000);
+	tnt("!!");
+	ip_packet(ppt_tip, ENTRY);
+	ip_packet(ppt_fup, ENTRY + 1);
+	suppressed(ppt_tip_pgd);
+	line("# cpu 0");
+	line("# window 1");
+	line("# enable %016llx", MAIN);
+	expect_main(BASE, true);
+	insn(ENTRY, 1);
+	line("# disable -");
+	line("# window 2");
+	line("# enable %016llx", 0x20001000ull);
+	expect_main(0x20000000, true);
+	insn(ENTRY, 1);
+	line("# disable -");
+	finish(BOTH, "windows 2");
+	r = script("--insn");
+	expect_flow(r);
+	assert_int_equal(r->status, 0);
+}
+
+static void a_file_that_has_changed_is_not_believed(void **state)
+{
+	const struct result *r;
+	FILE *f;
+
+	(void)state;
+	f = fopen(program_path("prog"), "a");
+	assert_non_null(f);
+	putc(0, f);
+	fclose(f);
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	tnt("!!");
+	ip_packet(ppt_tip, ENTRY);
+	finish(BOTH, "windows 1");
+	r = script("--insn");
+	assert_int_equal(r->status, 1);
+	expect_part(r->err, "is not the file that ran: it has changed since");
+	expect_part(r->out, "no memory mapped at this address");
+}
+
+static void files_below_symfs_serve_for_another_machine_s(void **state)
+{
+	const struct result *r;
+	char command[512], options[128];
+
+	(void)state;
+	snprintf(command, sizeof(command), "mkdir -p %s/root%s && mv %s/prog %s/root%s/", dir, dir, dir, dir, dir);
+	assert_int_equal(system(command), 0);
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	tnt("!!");
+	ip_packet(ppt_tip, ENTRY);
+	ip_packet(ppt_fup, ENTRY + 1);
+	suppressed(ppt_tip_pgd);
+	finish(BOTH, "windows 1");
+	r = script("--insn");
+	assert_int_equal(r->status, 1);
+	expect_part(r->err, "--symfs names the directory");
+	snprintf(options, sizeof(options), "--insn --symfs %s/root", dir);
+	r = script(options);
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, "0000000000401000 5\n");
+}
+
+static void the_vdso_s_own_bytes_are_used(void **state)
+{
+	const struct result *r;
+	FILE *f;
+
+	(void)state;
+	f = file("vdso.100");
+	fwrite(program, sizeof(program), 1, f);
+	fclose(f);
+	f = fopen(program_path("task.100"), "a");
+	assert_non_null(f);
+	fprintf(f, "vdso 0x7fff0000 vdso.100\n");
+	fclose(f);
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, 0x7fff0010);
+	tnt("!");
+	ip_packet(ppt_tip, MAIN + 5);
+	ip_packet(ppt_tip, ENTRY);
+	ip_packet(ppt_fup, ENTRY + 1);
+	suppressed(ppt_tip_pgd);
+	finish(BOTH, "windows 1");
+	r = script("--insn");
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, "000000007fff0010 2\n000000007fff0012 2\n000000007fff0016 1\n0000000000401005 2\n");
+}
+
+static void calls_are_indented_with_time_and_names(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	tnt("!!");
+	ip_packet(ppt_tip, ENTRY);
+	ip_packet(ppt_tip, MAIN + 7);
+	ip_packet(ppt_fup, F);
+	ip_packet(ppt_tip, SCHED);
+	pip(CR3);
+	tnt("!");
+	ip_packet(ppt_tip, F);
+	ip_packet(ppt_fup, F + 2);
+	suppressed(ppt_tip_pgd);
+	finish(BOTH, "windows 1");
+	r = script("");
+	assert_int_equal(r->status, 0);
+	assert_string_equal(r->out,
+		"  0 window 1\n"
+		"  0        1.000001000 u  main (prog)  <trace begins>\n"
+		"  0        1.000001000 u    f (prog)\n"
+		"  0        1.000001000 k    entry  <system call>\n"
+		"  0        1.000001000 u    f (prog)\n"
+		"  0        1.000001000 k      sched [mod]  <interrupt>\n"
+		"  0        1.000001000 k        switch\n");
+}
+
+static void a_recording_that_is_damaged_is_told(void **state)
+{
+	const struct result *r;
+	FILE *f;
+
+	(void)state;
+	window(1000);
+	finish(BOTH, "windows 1");
+	f = file("cpu0.aux");
+	fwrite(stream, 1, position() - 3, f);
+	fclose(f);
+	r = script("--insn");
+	expect_part(r->err, "the recording is damaged");
+	f = file("meta");
+	fputs("auxtrace_recording 9\ncpu 0 read 0\n", f);
+	fclose(f);
+	r = script("--insn");
+	assert_int_equal(r->status, 1);
+	expect_part(r->err, "a recording of format 9; this command reads format 1");
+}
+
+static void a_cpu_that_is_not_there_is_told(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	window(1000);
+	finish(BOTH, "windows 1");
+	r = script("--cpu 4");
+	assert_int_equal(r->status, 1);
+	expect_part(r->err, "CPU 4 is not in ");
+}
+
+static void dump_shows_each_packet_and_counts_them(void **state)
+{
+	const struct result *r;
+	char arguments[128];
+
+	(void)state;
+	psb(CR3, 0xabc, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	tnt("!.!");
+	suppressed(ppt_tip_pgd);
+	plain(ppt_ovf);
+	finish(BOTH, "windows 1");
+	snprintf(arguments, sizeof(arguments), "dump %s", dir);
+	r = run_auxtrace(arguments);
+	assert_int_equal(r->status, 0);
+	assert_string_equal(r->out,
+		"# cpu 0\n"
+		"000000000000  psb\n"
+		"000000000010  tsc      tsc=abc\n"
+		"000000000018  pip      cr3=5000\n"
+		"000000000020  mode     exec csl=1 csd=0\n"
+		"000000000022  psbend\n"
+		"000000000024  tip.pge  3:     000000401000\n"
+		"00000000002b  tnt.8    !.!\n"
+		"00000000002c  tip.pgd  (suppressed)\n"
+		"00000000002d  ovf\n");
+	snprintf(arguments, sizeof(arguments), "dump --summary %s/cpu0.aux", dir);
+	r = run_auxtrace(arguments);
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, "psb                   1             16\n");
+	expect_part(r->out, "all                   9             47\n");
+	expect_part(r->out, "bytes not decoded: 0\nerrors: 0\n");
+}
+
+static void dump_goes_on_behind_an_error_and_counts_what_it_left_out(void **state)
+{
+	const struct result *r;
+	char arguments[128];
+	uint64_t at;
+
+	(void)state;
+	tnt("!");
+	psb(CR3, 1, 0);
+	at = position();
+	for (int i = 0; i < 8; i++)
+		plain(ppt_pad);
+	stream[at] = 0x02;
+	stream[at + 1] = 0x0b;
+	psb(CR3, 2, 0);
+	finish(BOTH, "windows 1");
+	snprintf(arguments, sizeof(arguments), "dump --summary %s", dir);
+	r = run_auxtrace(arguments);
+	assert_int_equal(r->status, 1);
+	expect_part(r->out, "bytes not decoded: 9\nerrors: 1\n");
+	expect_part(r->out, "psb                   2 ");
+}
+
+#define t(f) cmocka_unit_test_setup_teardown(f, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		t(user_and_kernel_flow_is_decoded_instruction_for_instruction),
+		t(a_process_that_is_not_recorded_is_skipped_and_the_kernel_is_not),
+		t(a_return_into_a_frame_from_before_a_skip_is_no_error),
+		t(bytes_that_are_no_packets_are_an_error_and_it_goes_on_at_the_next_psb),
+		t(an_overflow_is_shown_and_counted),
+		t(windows_have_the_kernel_s_numbers),
+		t(one_window_can_be_asked_for),
+		t(an_overwrite_recording_counts_windows_back_from_the_newest),
+		t(a_user_trace_does_not_guess_window_numbers),
+		t(a_user_trace_finds_its_only_process_by_address),
+		t(a_user_trace_never_guesses_between_two_processes),
+		t(a_cr3_that_was_used_twice_is_told_apart_by_time),
+		t(a_file_that_has_changed_is_not_believed),
+		t(files_below_symfs_serve_for_another_machine_s),
+		t(the_vdso_s_own_bytes_are_used),
+		t(calls_are_indented_with_time_and_names),
+		t(a_recording_that_is_damaged_is_told),
+		t(a_cpu_that_is_not_there_is_told),
+		t(dump_shows_each_packet_and_counts_them),
+		t(dump_goes_on_behind_an_error_and_counts_what_it_left_out),
+	};
+
+	return cmocka_run_group_tests_name("script", tests, NULL, NULL);
+}

@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "fakedev.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <auxtrace.h>
+
+#define says(text) assert_non_null(strstr(auxtrace_error(), text))
+
+#define fails(err, call) do {				\
+	errno = 0;					\
+	assert_int_equal(call, -1);			\
+	assert_int_equal(errno, err);			\
+} while (0)
+
+static const struct auxtrace_options good = {
+	.size = sizeof(good),
+	.cpus = "0,2",
+	.config = "tsc,mtc,mtc_period=3",
+	.aux_size = 16 * PAGE,
+};
+
+static struct auxtrace_session *opened(void)
+{
+	struct auxtrace_session *s = auxtrace_open(NULL);
+
+	assert_non_null(s);
+	return s;
+}
+
+static struct auxtrace_session *set_up(void)
+{
+	struct auxtrace_session *s = opened();
+
+	assert_int_equal(auxtrace_setup(s, &good), 0);
+	return s;
+}
+
+static void an_absent_device_says_that_the_module_is_not_loaded(void **state)
+{
+	(void)state;
+	fake.open_errno = ENOENT;
+	assert_null(auxtrace_open(NULL));
+	assert_int_equal(errno, ENOENT);
+	says("the module is not loaded");
+}
+
+static void a_forbidden_device_says_whose_it_is(void **state)
+{
+	(void)state;
+	fake.open_errno = EACCES;
+	assert_null(auxtrace_open(NULL));
+	assert_int_equal(errno, EACCES);
+	says("no permission");
+}
+
+static void what_is_no_device_is_refused(void **state)
+{
+	(void)state;
+	assert_null(auxtrace_open("/tmp"));
+	assert_int_equal(errno, EISDIR);
+	assert_null(auxtrace_open("/etc/hostname"));
+	assert_int_equal(errno, ENOTTY);
+	says("not a character device");
+	assert_null(auxtrace_open("/dev/zero"));
+	assert_int_equal(errno, ENOTTY);
+	says("/dev/zero is not the auxtrace device");
+	assert_null(auxtrace_open("/nonexistent"));
+	assert_int_equal(errno, ENOENT);
+}
+
+static void another_abi_version_is_refused_with_both_numbers(void **state)
+{
+	(void)state;
+	fake.info.out_abi_version = 7;
+	assert_null(auxtrace_open(NULL));
+	assert_int_equal(errno, EPROTO);
+	says("ABI version 7, this library 1");
+	/* The file is closed again. */
+	assert_int_equal(fcntl(fake.fd, F_GETFD), -1);
+}
+
+static void a_kernel_that_answers_nonsense_is_not_believed(void **state)
+{
+	(void)state;
+	fake.info.out_page_size = 3000;
+	assert_null(auxtrace_open(NULL));
+	assert_int_equal(errno, EBADE);
+	fake.info.out_page_size = PAGE;
+	fake.fail.nr = AUXTRACE_IOC_INFO;
+	fake.fail.ret = 3;
+	assert_null(auxtrace_open(NULL));
+	assert_int_equal(errno, EBADE);
+}
+
+static void an_interrupted_call_is_made_again(void **state)
+{
+	struct auxtrace_session *s;
+
+	(void)state;
+	fake.eintr = 2;
+	s = opened();
+	assert_int_equal(fake.ioctls, 3);
+	auxtrace_close(s);
+}
+
+static void closing_null_is_nothing(void **state)
+{
+	(void)state;
+	auxtrace_close(NULL);
+}
+
+static void the_default_config_is_what_the_cpu_has_of_it(void **state)
+{
+	struct auxtrace_session *s = opened();
+
+	(void)state;
+	assert_int_equal(auxtrace_default_config(s), 1 << 9 | 1 << 10 | 3 << 14 | 3 << 24);
+	auxtrace_close(s);
+	fake.info.out_pt_config &= ~(1ull << 9 | 0xfull << 14);
+	fake.info.out_pt_psb_periods = 1;
+	s = opened();
+	assert_int_equal(auxtrace_default_config(s), 1 << 10);
+	auxtrace_close(s);
+}
+
+static void setup_hands_the_options_over_and_maps_all_regions(void **state)
+{
+	struct auxtrace_session *s = opened();
+	struct auxtrace_options o = good;
+
+	(void)state;
+	assert_null(auxtrace_setup_info(s));
+	assert_null(auxtrace_cpus(s));
+	o.flags = AUXTRACE_SETUP_USER | AUXTRACE_SETUP_PAUSED;
+	o.aux_watermark = PAGE;
+	assert_int_equal(auxtrace_setup(s, &o), 0);
+	assert_int_equal(fake.setup.flags, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_PAUSED);
+	assert_int_equal(fake.setup.pmu, AUXTRACE_PMU_INTEL_PT);
+	assert_int_equal(fake.setup.cpus_len, 1);
+	assert_int_equal(fake.setup_cpus[0], 5);
+	assert_int_equal(fake.setup.config, 1 << 9 | 1 << 10 | 3 << 14);
+	assert_int_equal(fake.setup.aux_size, 16 * PAGE);
+	assert_int_equal(fake.setup.aux_watermark, PAGE);
+	assert_int_equal(fake.mmaps, 6);
+	assert_int_equal(auxtrace_setup_info(s)->aux_size, 16 * PAGE);
+	assert_int_equal(auxtrace_cpus_count(auxtrace_cpus(s)), 2);
+	assert_non_null(auxtrace_reader(s, 2));
+	assert_null(auxtrace_reader(s, 1));
+	assert_int_equal(errno, ENODEV);
+	says("CPU 1 is not the session's");
+	auxtrace_close(s);
+	assert_int_equal(fake.unmaps, 6);
+	assert_int_equal(fcntl(fake.fd, F_GETFD), -1);
+}
+
+static void neither_user_nor_kernel_means_both_and_zero_means_the_default(void **state)
+{
+	struct auxtrace_session *s = opened();
+	struct auxtrace_options o = { .size = sizeof(o), .cpus = "1" };
+
+	(void)state;
+	assert_int_equal(auxtrace_setup(s, &o), 0);
+	assert_int_equal(fake.setup.flags, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL);
+	assert_int_equal(fake.setup.aux_size, 4 << 20);
+	assert_int_equal(fake.setup.config, auxtrace_default_config(s));
+	auxtrace_close(s);
+}
+
+static void options_of_another_size_are_refused(void **state)
+{
+	struct auxtrace_session *s = opened();
+	struct auxtrace_options o = good;
+
+	(void)state;
+	o.size = 0;
+	fails(EINVAL, auxtrace_setup(s, &o));
+	says("set its size member");
+	o.size = sizeof(o);
+	o.reserved = 1;
+	fails(EINVAL, auxtrace_setup(s, &o));
+	assert_int_equal(fake.setup.size, 0);
+	auxtrace_close(s);
+}
+
+static void bad_lists_and_terms_do_not_reach_the_device(void **state)
+{
+	struct auxtrace_session *s = opened();
+	struct auxtrace_options o = good;
+
+	(void)state;
+	o.cpus = "0-";
+	fails(EINVAL, auxtrace_setup(s, &o));
+	o = good;
+	o.config = "nonsense";
+	fails(EINVAL, auxtrace_setup(s, &o));
+	says("unknown config term");
+	assert_int_equal(fake.setup.size, 0);
+	/* And leave the session as it was. */
+	assert_int_equal(auxtrace_setup(s, &good), 0);
+	auxtrace_close(s);
+}
+
+/* The device refuses with @err; the sentence must say @text. */
+static void refused(const struct auxtrace_options *o, int err, const char *text)
+{
+	struct auxtrace_session *s = opened();
+
+	fake.fail.nr = AUXTRACE_IOC_SETUP;
+	fake.fail.err = err;
+	fails(err, auxtrace_setup(s, o));
+	if (!strstr(auxtrace_error(), text))
+		fail_msg("\"%s\" does not say \"%s\"", auxtrace_error(), text);
+	assert_null(auxtrace_setup_info(s));
+	fake.fail.err = 0;
+	auxtrace_close(s);
+}
+
+#define refused_with(err, text, ...) do {		\
+	struct auxtrace_options o = good;		\
+	__VA_ARGS__;					\
+	refused(&o, err, text);				\
+} while (0)
+
+static void a_refused_setup_is_explained(void **state)
+{
+	(void)state;
+	refused_with(EINVAL, "there is no CPU 9: the highest possible one is 7", o.cpus = "0,9");
+	refused_with(EINVAL, "5000 bytes is not possible: it must be a power of two", o.aux_size = 5000);
+	refused_with(EINVAL, "at least 8192", o.aux_size = PAGE);
+	refused_with(EINVAL, "a watermark of 100 bytes", o.aux_watermark = 100);
+	refused_with(EINVAL, "less than the size, 65536", o.aux_watermark = 16 * PAGE);
+	refused_with(EINVAL, "overwrite session has no watermark", o.aux_watermark = PAGE,
+		     o.flags = AUXTRACE_SETUP_OVERWRITE);
+	refused_with(EINVAL, "unknown flags 0x100", o.flags = 0x100);
+	refused_with(EINVAL, "mtc_period is set without mtc: add mtc", o.config = "mtc_period=3", o.cpus = "0");
+	refused_with(EINVAL, "cyc_thresh is set without cyc", o.config = "cyc_thresh=1", o.cpus = "0");
+	refused_with(EINVAL, "fup_on_ptw is set without ptw", o.config = "fup_on_ptw", o.cpus = "0");
+	refused_with(EINVAL, "branch", o.config = "pt", o.cpus = "0");
+	refused_with(EOPNOTSUPP, "this CPU lacks ptw", o.config = "tsc,ptw");
+	refused_with(EOPNOTSUPP, "fup_on_ptw, ptw", o.config = "ptw,fup_on_ptw");
+	refused_with(EOPNOTSUPP, "mtc_period=4 (it has 0 3 6)", o.config = "mtc,mtc_period=4");
+	refused_with(EOPNOTSUPP, "psb_period=9 (it has 0 1 2 3 4 5)", o.config = "psb_period=9");
+	refused_with(ENODEV, "there is no trace PMU number 3", o.pmu = 3);
+	refused_with(EACCES, "CAP_PERFMON or CAP_SYS_ADMIN", (void)0);
+	refused_with(EEXIST, "open another one", (void)0);
+	refused_with(EFAULT, "Bad address", (void)0);
+}
+
+static void a_period_of_zero_counts_when_its_packet_is_on(void **state)
+{
+	(void)state;
+	fake.info.out_pt_mtc_periods = 1 << 3;
+	refused_with(EOPNOTSUPP, "mtc_period=0 (it has 3)", o.config = "mtc");
+}
+
+static void a_cpu_that_is_offline_is_named(void **state)
+{
+	char text[64], list[32];
+	long online = sysconf(_SC_NPROCESSORS_ONLN);
+
+	(void)state;
+	fake.info.out_nr_cpu_ids = 1000;
+	snprintf(list, sizeof(list), "0,%ld,998", online);
+	snprintf(text, sizeof(text), "offline: CPU %ld, 998", online);
+	refused_with(ENODEV, text, o.cpus = list);
+}
+
+static void a_machine_without_pt_says_what_it_lacks(void **state)
+{
+	(void)state;
+	fake.info.out_pmus = 0;
+	fake.info.out_pt = AUXTRACE_PT_NO_CPUID;
+	refused_with(ENODEV, "has no Intel PT", (void)0);
+	fake.info.out_pt = AUXTRACE_PT_NO_TOPA;
+	refused_with(ENODEV, "multi-entry ToPA", (void)0);
+	fake.info.out_pt = AUXTRACE_PT_NO_PMI;
+	refused_with(ENODEV, "architectural PMU", (void)0);
+}
+
+static void the_locked_memory_limit_is_told_with_what_is_needed(void **state)
+{
+	struct rlimit old, low = { 64 << 10, 0 };
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_MEMLOCK, &old), 0);
+	low.rlim_max = old.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_MEMLOCK, &low), 0);
+	/* Two CPUs with 64 KiB and two pages each. */
+	refused_with(ENOMEM, "144 KiB of locked memory are needed (2 CPUs of 72 KiB), the limit is 64 KiB", (void)0);
+	fake.info.out_may |= AUXTRACE_MAY_LOCK;
+	refused_with(ENOMEM, "the kernel has no memory for 2 AUX areas of 65536 bytes", (void)0);
+	assert_int_equal(setrlimit(RLIMIT_MEMLOCK, &old), 0);
+}
+
+static void each_mapping_that_fails_is_told_and_nothing_leaks(void **state)
+{
+	static const char *const names[] = { "status page of CPU 0", "user page of CPU 0",
+		"AUX area of CPU 0", "status page of CPU 2", "user page of CPU 2", "AUX area of CPU 2" };
+
+	for (int i = 1; i <= 6; i++) {
+		struct auxtrace_session *s;
+
+		fake_end(state);
+		fake_new(state);
+		s = opened();
+		fake.fail_mmap = i;
+		fails(EAGAIN, auxtrace_setup(s, &good));
+		says(names[i - 1]);
+		auxtrace_close(s);
+		assert_int_equal(fake.unmaps, i - 1);
+	}
+}
+
+static void start_and_stop_tell_why_they_fail(void **state)
+{
+	static const struct {
+		unsigned long nr;
+		int err;
+		const char *text;
+	} cases[] = {
+		{ AUXTRACE_IOC_START, EBUSY, "perf" },
+		{ AUXTRACE_IOC_START, EALREADY, "started already" },
+		{ AUXTRACE_IOC_START, EBADFD, "START before setup" },
+		{ AUXTRACE_IOC_START, ENODEV, "offline" },
+		{ AUXTRACE_IOC_STOP, EALREADY, "stopped already" },
+		{ AUXTRACE_IOC_STOP, EBADFD, "STOP before setup" },
+		{ AUXTRACE_IOC_STOP, ENOMEM, "STOP failed: Cannot allocate memory" },
+	};
+	struct auxtrace_session *s = set_up();
+
+	(void)state;
+	assert_int_equal(auxtrace_start(s), 0);
+	assert_int_equal(auxtrace_stop(s), 0);
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		fake.fail.nr = cases[i].nr;
+		fake.fail.err = cases[i].err;
+		fails(cases[i].err, cases[i].nr == AUXTRACE_IOC_START ? auxtrace_start(s) : auxtrace_stop(s));
+		says(cases[i].text);
+	}
+	auxtrace_close(s);
+}
+
+static void pause_and_resume_ask_all_or_some_and_bring_answers(void **state)
+{
+	struct auxtrace_session *s = set_up();
+	struct auxtrace_cpus *two = auxtrace_cpus_parse("2"), *other = auxtrace_cpus_parse("1-2");
+	struct auxtrace_effect effects[2] = { 0 };
+
+	(void)state;
+	assert_int_equal(auxtrace_pause(s), 0);
+	assert_int_equal(fake.control.cpus_len, 0);
+	assert_int_equal(fake.control.effects_len, 0);
+	assert_int_equal(auxtrace_resume(s), 0);
+	assert_int_equal(auxtrace_resume_cpus(s, NULL, effects, 2), 2);
+	assert_int_equal(effects[0].cpu, 0);
+	assert_int_equal(effects[1].position, 102);
+	memset(effects, 0, sizeof(effects));
+	assert_int_equal(auxtrace_pause_cpus(s, NULL, effects, 1), 2);
+	assert_int_equal(effects[1].position, 0);
+	assert_int_equal(auxtrace_pause_cpus(s, two, effects, 2), 1);
+	assert_int_equal(effects[0].cpu, 2);
+	assert_int_equal(fake.control_cpus[0], 4);
+	fails(EINVAL, auxtrace_pause_cpus(s, other, NULL, 0));
+	says("PAUSE of CPU 1, which is not the session's");
+	fake.fail.nr = AUXTRACE_IOC_RESUME;
+	fake.fail.err = EBADFD;
+	fails(EBADFD, auxtrace_resume(s));
+	says("RESUME of a session that is not started");
+	auxtrace_cpus_free(two);
+	auxtrace_cpus_free(other);
+	auxtrace_close(s);
+}
+
+static void a_task_that_cannot_be_told_says_why(void **state)
+{
+	struct auxtrace_session *s = opened();
+	struct auxtrace_task task;
+
+	(void)state;
+	assert_int_equal(auxtrace_task(s, 0, &task), 0);
+	assert_int_equal(task.out_cr3, 0x1000);
+	fake.fail.nr = AUXTRACE_IOC_TASK;
+	fake.fail.err = ESRCH;
+	fails(ESRCH, auxtrace_task(s, 4711, &task));
+	says("no process 4711");
+	fake.fail.err = ENXIO;
+	fails(ENXIO, auxtrace_task(s, 2, &task));
+	says("kernel thread");
+	auxtrace_close(s);
+}
+
+static void readers_and_recordings_need_a_setup(void **state)
+{
+	struct auxtrace_session *s = opened();
+
+	(void)state;
+	assert_null(auxtrace_reader(s, 0));
+	assert_int_equal(errno, EBADFD);
+	assert_null(auxtrace_recording_create(s, "/tmp/none"));
+	assert_int_equal(errno, EBADFD);
+	auxtrace_close(s);
+}
+
+#define t(f) cmocka_unit_test_setup_teardown(f, fake_new, fake_end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		t(an_absent_device_says_that_the_module_is_not_loaded),
+		t(a_forbidden_device_says_whose_it_is),
+		t(what_is_no_device_is_refused),
+		t(another_abi_version_is_refused_with_both_numbers),
+		t(a_kernel_that_answers_nonsense_is_not_believed),
+		t(an_interrupted_call_is_made_again),
+		t(closing_null_is_nothing),
+		t(the_default_config_is_what_the_cpu_has_of_it),
+		t(setup_hands_the_options_over_and_maps_all_regions),
+		t(neither_user_nor_kernel_means_both_and_zero_means_the_default),
+		t(options_of_another_size_are_refused),
+		t(bad_lists_and_terms_do_not_reach_the_device),
+		t(a_refused_setup_is_explained),
+		t(a_period_of_zero_counts_when_its_packet_is_on),
+		t(a_cpu_that_is_offline_is_named),
+		t(a_machine_without_pt_says_what_it_lacks),
+		t(the_locked_memory_limit_is_told_with_what_is_needed),
+		t(each_mapping_that_fails_is_told_and_nothing_leaks),
+		t(start_and_stop_tell_why_they_fail),
+		t(pause_and_resume_ask_all_or_some_and_bring_answers),
+		t(a_task_that_cannot_be_told_says_why),
+		t(readers_and_recordings_need_a_setup),
+	};
+
+	return cmocka_run_group_tests_name("userlib session", tests, NULL, NULL);
+}
