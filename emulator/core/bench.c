@@ -3,8 +3,8 @@
 
 bool bench_owns(uint32_t msr)
 {
-	return msr == MSR_PTM_BENCH_ID || msr == MSR_PTM_BENCH_DROP ||
-	       (msr >= MSR_PTM_BENCH_COUNT && msr - MSR_PTM_BENCH_COUNT < PTM_COUNTERS);
+	return msr == MSR_PTM_BENCH_ID || msr - MSR_PTM_BENCH_KNOB < PTM_KNOBS ||
+	       msr - MSR_PTM_BENCH_COUNT < PTM_COUNTERS;
 }
 
 void ptm_bench_enable(struct ptm *p, bool on)
@@ -16,8 +16,8 @@ bool bench_read(const struct ptm *p, uint32_t msr, uint64_t *value)
 {
 	if (msr == MSR_PTM_BENCH_ID)
 		*value = PTM_BENCH_ID_VALUE;
-	else if (msr == MSR_PTM_BENCH_DROP)
-		*value = p->drop_left;
+	else if (msr < MSR_PTM_BENCH_COUNT)
+		*value = p->knob[msr - MSR_PTM_BENCH_KNOB];
 	else
 		*value = p->count[msr - MSR_PTM_BENCH_COUNT];
 	return true;
@@ -28,14 +28,8 @@ bool bench_write(struct ptm *p, uint32_t msr, uint64_t v)
 	if (msr == MSR_PTM_BENCH_ID)
 		return false;
 
-	if (msr == MSR_PTM_BENCH_DROP) {
-		if (!v || v >> 32)
-			return false;
-		p->drop_left = v;
-		p->overflow = p->trigger_en;
-		return true;
-	}
-
+	if (msr < MSR_PTM_BENCH_COUNT)
+		return knob_write(p, msr - MSR_PTM_BENCH_KNOB, v);
 	if (v)
 		return false;
 	p->count[msr - MSR_PTM_BENCH_COUNT] = 0;

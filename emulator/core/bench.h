@@ -17,13 +17,44 @@
 #define PTM_BENCH_ID_VALUE	0x313030424d5450ULL	/* "PTMB001", low byte first */
 
 /*
- * Write N (1 to 2^32-1) to lose at least the next N bytes of trace of this
- * CPU, rounded up to whole packet groups, as an internal buffer overflow
- * does; OVF follows. Reads the bytes still to be lost; 0: none. Other values
- * raise #GP. With TraceEn clear the loss begins at the next enable. Clearing
- * TraceEn ends it with an OVF.
+ * Knobs: what silicon does by chance, on demand. Knob i is MSR_PTM_BENCH_KNOB
+ * + i. Each reads what it holds and raises #GP when a value out of its range
+ * is written; they survive INIT, and power-up sets them to what
+ * ptm_knob_set() said.
  */
-#define MSR_PTM_BENCH_DROP	0x4b500001
+#define MSR_PTM_BENCH_KNOB	0x4b500001
+
+enum ptm_knob {
+	/*
+	 * N (1 to 2^32-1): lose at least the next N bytes of trace of this
+	 * CPU, rounded up to whole packet groups, as an internal buffer
+	 * overflow does; OVF follows. Counts down to 0, which cannot be
+	 * written. With TraceEn clear the loss begins at the next enable.
+	 * Clearing TraceEn ends it with an OVF.
+	 */
+	PTM_KNOB_DROP,
+	/*
+	 * N (0 to 2^32-1): a PMI is asked for N reported branches late. Near
+	 * ones are reported where ptm_near_wanted() says, and while one waits.
+	 */
+	PTM_KNOB_PMI_SKID,
+	/* 1: PMIs are not delivered, and counted in PTM_N_PMI_WITHHELD; 0 */
+	PTM_KNOB_PMI_WITHHOLD,
+	/*
+	 * 1: ToPA entries are read 64 bytes of the table at a time and what is
+	 * changed behind that is not seen before TraceEn is cleared; 0: only the
+	 * current entry is kept.
+	 */
+	PTM_KNOB_TOPA_CACHE,
+	/*
+	 * N (1 to 2^32-1): the Nth write of trace from here on fails, as if no
+	 * memory were there. Counts down; 0: none will.
+	 */
+	PTM_KNOB_WRITE_FAIL,
+	PTM_KNOBS
+};
+
+#define MSR_PTM_BENCH_DROP	(MSR_PTM_BENCH_KNOB + PTM_KNOB_DROP)
 
 /* Counter i is MSR_PTM_BENCH_COUNT + i. */
 #define MSR_PTM_BENCH_COUNT	0x4b500010
@@ -54,6 +85,12 @@ enum ptm_counter {
 	PTM_N_CBR,
 	PTM_N_CYC,
 	PTM_N_STOP,		/* TraceStop packets */
+	PTM_N_PTW,
+	PTM_N_PMI_WITHHELD,
+	PTM_N_OVERFLOW,		/* performance counters that overflowed */
+	PTM_N_BTS,		/* BTS records written */
+	PTM_N_BTS_FULL,		/* dropped: no room below the absolute maximum */
+	PTM_N_BTS_UNMAPPED,	/* dropped: the DS area or the record's place is not mapped */
 	PTM_COUNTERS
 };
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One model for one logical CPU: life, CPUID, and which part has which MSR. */
+/* One model for one logical CPU: life, CPUID, the way to each MSR, what to report. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "state.h"
-
-#define MSR_PLATFORM_INFO	0x0ce
 
 struct ptm *ptm_new(const struct ptm_profile *profile, const struct ptm_ops *ops,
 		    void *opaque)
@@ -31,11 +29,15 @@ void ptm_reset(struct ptm *p, bool warm)
 	const struct ptm_profile *profile = p->profile;
 	const struct ptm_ops *ops = p->ops;
 	void *opaque = p->opaque;
+	uint64_t knobs[PTM_KNOBS];
 	bool bench = p->bench;
 
 	if (p->ctl & CTL_TRACE_EN)
 		ptm_warm_stop(p);
 
+	/* In real mode, without BTS; DS_AREA and the PMU's MSRs stay after INIT. */
+	p->ctx = (struct ptm_context){ 0 };
+	bts_write(p, MSR_DEBUGCTL, 0);
 	if (warm && (profile->leaf14_0_ebx & CAP_IP_FILTER))
 		return;
 
@@ -53,13 +55,17 @@ void ptm_reset(struct ptm *p, bool warm)
 		return;
 	}
 
+	memcpy(knobs, p->knob_power_up, sizeof(knobs));
 	memset(p, 0, sizeof(*p));
+	memcpy(p->knob_power_up, knobs, sizeof(knobs));
+	memcpy(p->knob, knobs, sizeof(knobs));
 	p->profile = profile;
 	p->ops = ops;
 	p->opaque = opaque;
 	p->bench = bench;
 	p->out_mask = 0x7f;
 	p->mode_sent = -1;
+	pmu_power_up(&p->pmu);
 }
 
 bool ptm_cpuid(const struct ptm *p, uint32_t leaf, uint32_t subleaf, uint32_t regs[4])
@@ -93,35 +99,63 @@ bool ptm_cpuid(const struct ptm *p, uint32_t leaf, uint32_t subleaf, uint32_t re
 
 bool ptm_owns_msr(const struct ptm *p, uint32_t msr)
 {
-	return rtit_owns(p, msr) || pmu_owns(msr) || (p->bench && bench_owns(msr));
+	return msr_bank(msr) || (p->bench && bench_owns(msr));
+}
+
+static bool bank_read(struct ptm *p, const struct msr_bank *bank, uint32_t msr, uint64_t *value)
+{
+	switch (bank->part) {
+	case PART_PT:
+		return rtit_read(p, bank, msr, value);
+	case PART_PMU:
+		return pmu_read(p, bank, msr, value);
+	default:
+		return bts_read(p, msr, value);
+	}
 }
 
 bool ptm_rdmsr(struct ptm *p, uint32_t msr, uint64_t *value)
 {
-	if (rtit_owns(p, msr))
-		return rtit_read(p, msr, value);
-	if (msr == MSR_PLATFORM_INFO) {
-		*value = (uint64_t)p->profile->core_ratio << 8;
-		return true;
+	const struct msr_bank *bank = msr_bank(msr);
+	bool done;
+
+	if (!bank)
+		return p->bench && bench_owns(msr) && bench_read(p, msr, value);
+
+	*value = 0;
+	done = bank_read(p, bank, msr, value);
+	log_access(p, bank, msr, false, *value, !done);
+	return done;
+}
+
+static bool bank_write(struct ptm *p, const struct msr_bank *bank, uint32_t msr, uint64_t value,
+		       const struct ptm_context *ctx, uint64_t clip, uint64_t nlip)
+{
+	switch (bank->part) {
+	case PART_PT:
+		return rtit_write(p, bank, msr, value, ctx, clip, nlip);
+	case PART_PMU:
+		return pmu_write(p, bank, msr, value);
+	default:
+		return bts_write(p, msr, value);
 	}
-	if (pmu_owns(msr))
-		return pmu_read(&p->pmu, msr, value);
-	return p->bench && bench_owns(msr) && bench_read(p, msr, value);
 }
 
 bool ptm_wrmsr(struct ptm *p, uint32_t msr, uint64_t value,
 	       const struct ptm_context *ctx, uint64_t clip, uint64_t nlip)
 {
-	if (rtit_owns(p, msr))
-		return rtit_write(p, msr, value, ctx, clip, nlip);
-	if (pmu_owns(msr))
-		return pmu_write(&p->pmu, msr, value);
-	return p->bench && bench_owns(msr) && bench_write(p, msr, value);
-}
+	const struct msr_bank *bank = msr_bank(msr);
+	bool done;
 
-bool ptm_rdpmc(struct ptm *p, uint32_t ecx, uint64_t *value)
-{
-	return pmu_rdpmc(&p->pmu, ecx, value);
+	if (!bank)
+		return p->bench && bench_owns(msr) && bench_write(p, msr, value);
+
+	/* What changed it was not reported while nobody asked. */
+	if (!ptm_far_wanted(p))
+		p->ctx = *ctx;
+	done = bank_write(p, bank, msr, value, ctx, clip, nlip);
+	log_access(p, bank, msr, true, value, !done);
+	return done;
 }
 
 bool ptm_tracing(const struct ptm *p)
@@ -132,4 +166,16 @@ bool ptm_tracing(const struct ptm *p)
 bool ptm_enabled(const struct ptm *p)
 {
 	return p->ctl & CTL_TRACE_EN;
+}
+
+bool ptm_near_wanted(const struct ptm *p)
+{
+	return p->context_en || ptm_bts_active(p) || p->pmu.by_branch[ring(p)] || p->pmi_in;
+}
+
+bool ptm_far_wanted(const struct ptm *p)
+{
+	return (p->ctl & CTL_TRACE_EN) || p->bts.records[0] || p->bts.records[1] ||
+	       ptm_counting(p) || p->pmu.by_branch[0] || p->pmu.by_branch[1] ||
+	       p->pmi_in;
 }

@@ -81,7 +81,7 @@ static void pge(struct ptm *p, uint64_t ip)
 static void boundary(struct ptm *p, uint64_t ip)
 {
 	if (p->overflow) {
-		if (p->drop_left)
+		if (p->knob[PTM_KNOB_DROP])
 			return;
 		ptm_overflow_end(p, ip);
 	}
@@ -237,14 +237,8 @@ static void context_change(struct ptm *p, const struct ptm_context *ctx, bool ev
 	boundary(p, to);
 }
 
-void ptm_branch(struct ptm *p, enum ptm_branch_kind kind, const struct ptm_context *ctx,
-		uint64_t from, uint64_t next, uint64_t to)
+static void near_branch(struct ptm *p, enum ptm_branch_kind kind, uint64_t next, uint64_t to)
 {
-	if (kind >= PTM_FAR) {
-		context_change(p, ctx, kind == PTM_EVENT, false, from, to);
-		return;
-	}
-
 	if (!p->context_en)
 		return;
 
@@ -263,9 +257,44 @@ void ptm_branch(struct ptm *p, enum ptm_branch_kind kind, const struct ptm_conte
 		boundary(p, to);
 }
 
+void ptm_branch(struct ptm *p, enum ptm_branch_kind kind, const struct ptm_context *ctx,
+		uint64_t from, uint64_t next, uint64_t to)
+{
+	if (p->pmi_in)
+		pmi_branch(p);
+	/* An interrupt is no instruction; the others retire where they are. */
+	if (p->pmu.by_branch[ring(p)] && kind != PTM_EVENT)
+		pmu_branch(p);
+
+	if (kind >= PTM_FAR)
+		context_change(p, ctx, kind == PTM_EVENT, false, from, to);
+	else
+		near_branch(p, kind, next, to);
+
+	if (p->bts.records[ring(p)] && kind != PTM_JCC_NOT_TAKEN)
+		bts_record(p, from, to);
+}
+
 void ptm_cr3_write(struct ptm *p, const struct ptm_context *ctx, uint64_t nlip)
 {
 	context_change(p, ctx, false, true, nlip, nlip);
+}
+
+/* "PTWRITE": needs ContextEn and FilterEn where it stands, not BranchEn. */
+void ptm_ptwrite(struct ptm *p, uint64_t value, bool is64, uint64_t ip, uint64_t nlip)
+{
+	bool fup = p->ctl & CTL_FUP_ON_PTW;
+
+	if (!p->context_en || !p->filter_en || !(p->ctl & CTL_PTW_EN))
+		return;
+
+	p->now = 0;
+	ptm_time_check(p);
+	ptm_group(p);
+	ptm_ptw(p, value, is64, fup);
+	if (fup)
+		ptm_fup(p, ip);
+	boundary(p, nlip);
 }
 
 /* What the MSRs hold, in the form that the paths above want. */
@@ -304,7 +333,7 @@ void ptm_enable(struct ptm *p, const struct ptm_context *ctx, uint64_t nlip)
 	p->ip_full = true;
 	p->mode_sent = -1;
 	p->psb_forced = false;
-	p->overflow = p->drop_left != 0;
+	p->overflow = p->knob[PTM_KNOB_DROP] != 0;
 	p->stride_left = p->profile->clock_stride;
 	p->cyc_from = p->ctl & CTL_CYC_EN ? ptm_now(p) : 0;
 

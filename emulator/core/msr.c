@@ -11,18 +11,10 @@ static unsigned int ranges(const struct ptm *p)
 	return n < MAX_RANGES ? n : MAX_RANGES;
 }
 
-bool rtit_owns(const struct ptm *p, uint32_t msr)
+/* Whether CPUID says that this one is there. */
+static bool present(const struct ptm *p, const struct msr_bank *bank, uint32_t msr)
 {
-	(void)p;
-	return msr == MSR_RTIT_OUTPUT_BASE || msr == MSR_RTIT_OUTPUT_MASK ||
-	       (msr >= MSR_RTIT_CTL && msr <= MSR_RTIT_CR3_MATCH) ||
-	       (msr >= MSR_RTIT_ADDR0_A && msr < MSR_RTIT_ADDR0_A + 2 * MAX_RANGES);
-}
-
-/* Whether CPUID says that this one of the MSRs above is there. */
-static bool present(const struct ptm *p, uint32_t msr)
-{
-	switch (msr) {
+	switch (bank->first) {
 	case MSR_RTIT_OUTPUT_BASE:
 	case MSR_RTIT_OUTPUT_MASK:
 		return p->profile->leaf14_0_ecx & (OUT_TOPA | OUT_SINGLE);
@@ -32,13 +24,8 @@ static bool present(const struct ptm *p, uint32_t msr)
 	case MSR_RTIT_STATUS:
 		return true;
 	default:
-		return msr - MSR_RTIT_ADDR0_A < 2 * ranges(p);
+		return msr - MSR_RTIT_ADDR < 2 * ranges(p);
 	}
-}
-
-static bool canonical(uint64_t address)
-{
-	return (uint64_t)((int64_t)(address << 16) >> 16) == address;
 }
 
 static uint64_t status_read(const struct ptm *p)
@@ -60,9 +47,9 @@ static uint64_t status_read(const struct ptm *p)
 	return v;
 }
 
-bool rtit_read(struct ptm *p, uint32_t msr, uint64_t *value)
+bool rtit_read(struct ptm *p, const struct msr_bank *bank, uint32_t msr, uint64_t *value)
 {
-	if (!present(p, msr)) {
+	if (!present(p, bank, msr)) {
 		ptm_count(p, PTM_N_FAULTS);
 		return false;
 	}
@@ -86,7 +73,7 @@ bool rtit_read(struct ptm *p, uint32_t msr, uint64_t *value)
 		*value = p->cr3_match;
 		break;
 	default:
-		*value = p->addr[msr - MSR_RTIT_ADDR0_A];
+		*value = p->addr[msr - MSR_RTIT_ADDR];
 		break;
 	}
 	return true;
@@ -105,6 +92,8 @@ static uint64_t ctl_bits(const struct ptm *p)
 		bits |= CTL_CYC_EN | CTL_FIELD << CTL_CYC_THRESH | CTL_FIELD << CTL_PSB_FREQ;
 	if (c->leaf14_0_ebx & CAP_MTC)
 		bits |= CTL_MTC_EN | CTL_FIELD << CTL_MTC_FREQ;
+	if (c->leaf14_0_ebx & CAP_PTWRITE)
+		bits |= CTL_PTW_EN | CTL_FUP_ON_PTW;
 	if (c->leaf14_0_ecx & OUT_TOPA)
 		bits |= CTL_TOPA;
 	for (unsigned int i = 0; i < ranges(p); i++)
@@ -174,10 +163,10 @@ static bool status_write(struct ptm *p, uint64_t v)
 	return true;
 }
 
-static bool carry_out(struct ptm *p, uint32_t msr, uint64_t v,
+static bool carry_out(struct ptm *p, const struct msr_bank *bank, uint32_t msr, uint64_t v,
 		      const struct ptm_context *ctx, uint64_t clip, uint64_t nlip)
 {
-	if (!present(p, msr))
+	if (!present(p, bank, msr))
 		return false;
 	if (msr == MSR_RTIT_CTL)
 		return ctl_write(p, v, ctx, clip, nlip);
@@ -204,16 +193,16 @@ static bool carry_out(struct ptm *p, uint32_t msr, uint64_t v,
 	default:
 		if (!canonical(v))
 			return false;
-		p->addr[msr - MSR_RTIT_ADDR0_A] = v;
+		p->addr[msr - MSR_RTIT_ADDR] = v;
 		return true;
 	}
 }
 
-bool rtit_write(struct ptm *p, uint32_t msr, uint64_t v,
+bool rtit_write(struct ptm *p, const struct msr_bank *bank, uint32_t msr, uint64_t v,
 		const struct ptm_context *ctx, uint64_t clip, uint64_t nlip)
 {
 	p->now = 0;
-	if (!carry_out(p, msr, v, ctx, clip, nlip)) {
+	if (!carry_out(p, bank, msr, v, ctx, clip, nlip)) {
 		ptm_count(p, PTM_N_FAULTS);
 		return false;
 	}

@@ -4,8 +4,9 @@
  * range. Bytes are staged within the current region and reach memory when the
  * stage or the region is full, when an output MSR is read and when TraceEn is
  * cleared: earlier than any of these the guest has no right to them, and a
- * real CPU buffers too. Only the current table entry is cached, so that what
- * software changes while TraceEn is clear takes effect.
+ * real CPU buffers too. Only the current table entry is cached, or a line of
+ * entries if the knob says so, and only until TraceEn is cleared: what software
+ * changes then takes effect.
  */
 #include <string.h>
 
@@ -71,12 +72,27 @@ static bool single_load(struct ptm *p)
 	return region_set(p, p->out_base, mask + 1);
 }
 
+static bool line_read(struct ptm *p, uint64_t at, uint8_t raw[8])
+{
+	uint64_t line_at = at & ~(TOPA_LINE - 1ULL);
+
+	if (!p->line_valid || p->line_at != line_at) {
+		p->line_at = line_at;
+		p->line_valid = p->ops->phys_read(p->opaque, line_at, p->line, TOPA_LINE);
+	}
+	if (p->line_valid)
+		memcpy(raw, p->line + (at - line_at), 8);
+	return p->line_valid;
+}
+
 static bool entry_read(struct ptm *p, uint64_t index, uint64_t *entry)
 {
+	uint64_t at = p->out_base + index * 8;
 	uint8_t raw[8];
 
-	if (!p->ops->phys_read(p->opaque, p->out_base + index * 8, raw, sizeof(raw)))
-		return false;
+	if (!p->knob[PTM_KNOB_TOPA_CACHE] || !line_read(p, at, raw))
+		if (!p->ops->phys_read(p->opaque, at, raw, sizeof(raw)))
+			return false;
 
 	*entry = 0;
 	for (int i = 7; i >= 0; i--)
@@ -141,6 +157,7 @@ static void region_load(struct ptm *p)
 
 void ptm_output_start(struct ptm *p)
 {
+	p->line_valid = false;
 	region_load(p);
 }
 
@@ -179,6 +196,15 @@ static void region_full(struct ptm *p)
 	region_load(p);
 }
 
+static bool region_write(struct ptm *p, uint64_t at, unsigned int n)
+{
+	uint64_t *fail = &p->knob[PTM_KNOB_WRITE_FAIL];
+
+	if (*fail && !--*fail)
+		return false;
+	return p->ops->phys_write(p->opaque, at, p->stage, n);
+}
+
 void ptm_output_flush(struct ptm *p)
 {
 	unsigned int n = p->stage_n;
@@ -190,7 +216,7 @@ void ptm_output_flush(struct ptm *p)
 		uint64_t at = p->region_base + p->region_off - n;
 
 		p->stage_n = 0;
-		if (!p->ops->phys_write(p->opaque, at, p->stage, n)) {
+		if (!region_write(p, at, n)) {
 			/* "Restricted Memory Access": nothing there to write to. */
 			p->region_off -= n;
 			p->count[PTM_N_LOST] += n;
@@ -217,7 +243,9 @@ void ptm_output_flush(struct ptm *p)
 static void output_slowly(struct ptm *p, const uint8_t *bytes, unsigned int n)
 {
 	if (p->overflow) {
-		p->drop_left -= n < p->drop_left ? n : p->drop_left;
+		uint64_t *left = &p->knob[PTM_KNOB_DROP];
+
+		*left -= n < *left ? n : *left;
 		p->count[PTM_N_LOST] += n;
 		return;
 	}

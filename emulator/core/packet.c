@@ -219,3 +219,12 @@ void ptm_cyc(struct ptm *p, uint64_t cycles)
 	}
 	emit(p, PTM_N_CYC, packet, n);
 }
+
+void ptm_ptw(struct ptm *p, uint64_t value, bool is64, bool fup)
+{
+	unsigned int bytes = is64 ? 8 : 4;
+	uint8_t packet[10] = { 0x02, fup << 7 | is64 << 5 | 0x12 };
+
+	put_le(packet + 2, value, bytes);
+	emit(p, PTM_N_PTW, packet, bytes + 2);
+}

@@ -1,131 +1,289 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The architectural performance-monitoring unit, version 2 (SDM, "Architectural
- * Performance Monitoring"): its registers keep what is written to them. The
- * counters do not count: a driver that comes up on it never sees an overflow
- * of theirs, only the ToPA PMI.
+ * Performance Monitoring").
+ *
+ * Time is counted in instructions: a core cycle and a reference cycle pass
+ * with each one, and none while the CPU halts. So a count depends on what ran
+ * and on nothing of the host. Branches come from the reports of flow: all but
+ * interrupts and exceptions, at the CPL of the branch instruction.
+ *
+ * Any event select may be written, as on a CPU. Those of leaf 0AH that are
+ * said to be there count; all others, branch misses among them, never do, nor
+ * does a counter with Edge, INV or a counter mask, which ask for things that
+ * happen within a cycle.
  */
 #include "state.h"
 
 #define WIDTH		48
 #define WIDTH_MASK	((1ULL << WIDTH) - 1)
 
-#define MSR_PMC0		0x0c1
-#define MSR_PLATFORM_INFO	0x0ce
-#define MSR_PERFEVTSEL0		0x186
-#define MSR_FIXED_CTR0		0x309
-#define MSR_PERF_CAPABILITIES	0x345
-#define MSR_FIXED_CTR_CTRL	0x38d
-#define MSR_GLOBAL_STATUS	0x38e
-#define MSR_GLOBAL_CTRL		0x38f
-#define MSR_GLOBAL_OVF_CTRL	0x390
-
-#define COUNTER_BITS	(((1ULL << PMU_GP) - 1) | ((1ULL << PMU_FIXED) - 1) << 32)
+#define GP_BITS		((1ULL << PMU_GP) - 1)
+#define COUNTER_BITS	(GP_BITS | ((1ULL << PMU_FIXED) - 1) << PMU_FIXED_0)
 #define GLOBAL_TOPA_PMI	(1ULL << 55)
 #define GLOBAL_OVF_BUF	(1ULL << 62)
 #define GLOBAL_COND_CHGD (1ULL << 63)
 
-/* 31:0 without AnyThread, which came with version 3. */
+/* IA32_PERFEVTSELx: 31:0 without AnyThread, which came with version 3. */
 #define EVTSEL_BITS	(0xffffffffULL & ~(1ULL << 21))
-/* Each counter: 1:0 where it counts, 3 PMI; AnyThread (2) as above. */
+#define EVTSEL_EVENT	0xffffULL	/* unit mask and event */
+#define EVTSEL_USR	(1ULL << 16)
+#define EVTSEL_OS	(1ULL << 17)
+#define EVTSEL_INT	(1ULL << 20)
+#define EVTSEL_EN	(1ULL << 22)
+#define EVTSEL_FINE	(1ULL << 18 | 1ULL << 23 | 0xffULL << 24)	/* Edge, INV, CMASK */
+
+/* IA32_FIXED_CTR_CTRL, four bits each; AnyThread (2) as above. */
 #define FIXED_CTRL_BITS	0xbbbULL
+#define FIXED_OS	1
+#define FIXED_USR	2
+#define FIXED_PMI	8
+
+/* What leaf 0AH:EBX has a bit for, set where the event is missing. */
+static const struct {
+	uint16_t event;		/* unit mask, event */
+	enum { BY_INSTRUCTION, BY_BRANCH, NEVER } counts;
+} events[] = {
+	{ 0x003c, BY_INSTRUCTION },	/* core cycles */
+	{ 0x00c0, BY_INSTRUCTION },	/* instructions retired */
+	{ 0x013c, BY_INSTRUCTION },	/* reference cycles */
+	{ 0x4f2e, NEVER },		/* last-level cache references */
+	{ 0x412e, NEVER },		/* last-level cache misses */
+	{ 0x00c4, BY_BRANCH },		/* branches retired */
+	{ 0x00c5, NEVER },		/* branch misses retired */
+};
+#define EVENTS	(sizeof(events) / sizeof(events[0]))
+
+void pmu_power_up(struct pmu *u)
+{
+	u->global_ctrl = GP_BITS;
+}
+
+static void add_where(uint64_t rings[2], uint64_t bit, bool os, bool usr)
+{
+	if (os)
+		rings[0] |= bit;
+	if (usr)
+		rings[1] |= bit;
+}
+
+/* Which counters what is reported moves, from what the registers say. */
+static void derive(struct pmu *u)
+{
+	for (unsigned int above = 0; above < 2; above++) {
+		u->by_insn[above] = 0;
+		u->by_branch[above] = 0;
+	}
+
+	for (unsigned int i = 0; i < PMU_GP; i++) {
+		uint64_t sel = u->evtsel[i], bit = u->global_ctrl & 1ULL << i;
+
+		if (!(sel & EVTSEL_EN) || (sel & EVTSEL_FINE))
+			continue;
+		for (unsigned int e = 0; e < EVENTS; e++)
+			if (events[e].event == (sel & EVTSEL_EVENT) && events[e].counts != NEVER)
+				add_where(events[e].counts == BY_BRANCH ? u->by_branch : u->by_insn,
+					  bit, sel & EVTSEL_OS, sel & EVTSEL_USR);
+	}
+	for (unsigned int i = 0; i < PMU_FIXED; i++) {
+		uint64_t how = u->fixed_ctrl >> 4 * i;
+
+		add_where(u->by_insn, u->global_ctrl & 1ULL << (PMU_FIXED_0 + i), how & FIXED_OS,
+			  how & FIXED_USR);
+	}
+}
+
+static bool interrupts(const struct pmu *u, unsigned int bit)
+{
+	if (bit < PMU_FIXED_0)
+		return u->evtsel[bit] & EVTSEL_INT;
+	return u->fixed_ctrl >> 4 * (bit - PMU_FIXED_0) & FIXED_PMI;
+}
+
+static void advance(struct ptm *p, uint64_t counters, uint64_t n)
+{
+	struct pmu *u = &p->pmu;
+	bool pmi = false;
+
+	for (; counters; counters &= counters - 1) {
+		unsigned int bit = __builtin_ctzll(counters);
+		uint64_t *c = &u->count[bit];
+
+		if (n <= WIDTH_MASK - *c) {
+			*c += n;
+			continue;
+		}
+		*c = (*c + n) & WIDTH_MASK;
+		u->global_status |= 1ULL << bit;
+		ptm_count(p, PTM_N_OVERFLOW);
+		pmi |= interrupts(u, bit);
+	}
+	if (pmi)
+		ptm_pmi(p);
+}
+
+void ptm_retire(struct ptm *p, uint64_t instructions, unsigned int cpl)
+{
+	advance(p, p->pmu.by_insn[cpl != 0], instructions);
+}
+
+void pmu_branch(struct ptm *p)
+{
+	advance(p, p->pmu.by_branch[ring(p)], 1);
+}
+
+bool ptm_counting(const struct ptm *p)
+{
+	return p->pmu.by_insn[0] | p->pmu.by_insn[1];
+}
+
+uint64_t ptm_retire_horizon(const struct ptm *p)
+{
+	uint64_t counters = p->pmu.by_insn[0] | p->pmu.by_insn[1], horizon = UINT64_MAX;
+
+	for (; counters; counters &= counters - 1) {
+		uint64_t left = WIDTH_MASK + 1 - p->pmu.count[__builtin_ctzll(counters)];
+
+		if (left < horizon)
+			horizon = left;
+	}
+	return horizon;
+}
+
+void pmu_freeze(struct pmu *u)
+{
+	u->global_ctrl = 0;
+	derive(u);
+}
 
 void ptm_topa_pmi(struct ptm *p)
 {
 	p->pmu.global_status |= GLOBAL_TOPA_PMI;
-	ptm_count(p, PTM_N_PMI);
-	p->ops->pmi(p->opaque);
+	ptm_pmi(p);
 }
 
-static bool in_bank(uint32_t msr, uint32_t first, unsigned int n)
+bool pmu_read(const struct ptm *p, const struct msr_bank *bank, uint32_t msr, uint64_t *value)
 {
-	return msr >= first && msr - first < n;
-}
+	const struct pmu *u = &p->pmu;
+	unsigned int i = msr - bank->first;
 
-bool pmu_owns(uint32_t msr)
-{
-	return in_bank(msr, MSR_PMC0, PMU_GP) || in_bank(msr, MSR_PERFEVTSEL0, PMU_GP) ||
-	       in_bank(msr, MSR_FIXED_CTR0, PMU_FIXED) || msr == MSR_PLATFORM_INFO ||
-	       msr == MSR_PERF_CAPABILITIES ||
-	       (msr >= MSR_FIXED_CTR_CTRL && msr <= MSR_GLOBAL_OVF_CTRL);
-}
-
-bool pmu_read(const struct pmu *u, uint32_t msr, uint64_t *value)
-{
-	if (in_bank(msr, MSR_PMC0, PMU_GP))
-		*value = u->gp[msr - MSR_PMC0];
-	else if (in_bank(msr, MSR_PERFEVTSEL0, PMU_GP))
-		*value = u->evtsel[msr - MSR_PERFEVTSEL0];
-	else if (in_bank(msr, MSR_FIXED_CTR0, PMU_FIXED))
-		*value = u->fixed[msr - MSR_FIXED_CTR0];
-	else if (msr == MSR_FIXED_CTR_CTRL)
+	switch (bank->first) {
+	case MSR_A_PMC:
+		if (!(p->profile->perf_capabilities & PTM_FW_WRITE))
+			return false;
+		*value = u->count[i];
+		return true;
+	case MSR_PMC:
+		*value = u->count[i];
+		return true;
+	case MSR_PERFEVTSEL:
+		*value = u->evtsel[i];
+		return true;
+	case MSR_FIXED_CTR:
+		*value = u->count[PMU_FIXED_0 + i];
+		return true;
+	case MSR_FIXED_CTR_CTRL:
 		*value = u->fixed_ctrl;
-	else if (msr == MSR_GLOBAL_STATUS)
+		return true;
+	case MSR_GLOBAL_STATUS:
 		*value = u->global_status;
-	else if (msr == MSR_GLOBAL_CTRL)
+		return true;
+	case MSR_GLOBAL_CTRL:
 		*value = u->global_ctrl;
-	else	/* OVF_CTRL reads as 0; PERF_CAPABILITIES has none */
+		return true;
+	case MSR_PERF_CAPABILITIES:
+		*value = p->profile->perf_capabilities;
+		return true;
+	case MSR_PLATFORM_INFO:
+		*value = (uint64_t)p->profile->core_ratio << 8;
+		return true;
+	default:	/* GLOBAL_OVF_CTRL */
 		*value = 0;
+		return true;
+	}
+}
+
+/* What may be written to the bank's registers. */
+static uint64_t writable(const struct ptm *p, const struct msr_bank *bank)
+{
+	switch (bank->first) {
+	case MSR_PMC:
+		return ~0ULL;
+	case MSR_A_PMC:
+	case MSR_FIXED_CTR:
+		return WIDTH_MASK;
+	case MSR_PERFEVTSEL:
+		return EVTSEL_BITS;
+	case MSR_FIXED_CTR_CTRL:
+		return FIXED_CTRL_BITS;
+	case MSR_GLOBAL_CTRL:
+		return COUNTER_BITS;
+	default:	/* GLOBAL_OVF_CTRL */
+		return COUNTER_BITS | GLOBAL_OVF_BUF | GLOBAL_COND_CHGD |
+		       (p->profile->leaf14_0_ecx & OUT_TOPA ? GLOBAL_TOPA_PMI : 0);
+	}
+}
+
+static bool read_only(const struct ptm *p, const struct msr_bank *bank)
+{
+	return bank->first == MSR_GLOBAL_STATUS || bank->first == MSR_PERF_CAPABILITIES ||
+	       bank->first == MSR_PLATFORM_INFO ||
+	       (bank->first == MSR_A_PMC && !(p->profile->perf_capabilities & PTM_FW_WRITE));
+}
+
+bool pmu_write(struct ptm *p, const struct msr_bank *bank, uint32_t msr, uint64_t v)
+{
+	struct pmu *u = &p->pmu;
+	unsigned int i = msr - bank->first;
+
+	if (read_only(p, bank) || (v & ~writable(p, bank)))
+		return false;
+
+	switch (bank->first) {
+	case MSR_PMC:	/* 31:0, sign-extended */
+		u->count[i] = (uint64_t)(int64_t)(int32_t)v & WIDTH_MASK;
+		break;
+	case MSR_A_PMC:
+		u->count[i] = v;
+		break;
+	case MSR_PERFEVTSEL:
+		u->evtsel[i] = v;
+		break;
+	case MSR_FIXED_CTR:
+		u->count[PMU_FIXED_0 + i] = v;
+		break;
+	case MSR_FIXED_CTR_CTRL:
+		u->fixed_ctrl = v;
+		break;
+	case MSR_GLOBAL_CTRL:
+		u->global_ctrl = v;
+		break;
+	default:	/* GLOBAL_OVF_CTRL */
+		u->global_status &= ~v;
+		break;
+	}
+	derive(u);
 	return true;
 }
 
-bool pmu_write(struct pmu *u, uint32_t msr, uint64_t v)
-{
-	if (in_bank(msr, MSR_PMC0, PMU_GP)) {
-		/* Without full-width writes: 31:0, sign-extended. */
-		u->gp[msr - MSR_PMC0] = (uint64_t)(int64_t)(int32_t)v & WIDTH_MASK;
-		return true;
-	}
-	if (in_bank(msr, MSR_PERFEVTSEL0, PMU_GP)) {
-		if (v & ~EVTSEL_BITS)
-			return false;
-		u->evtsel[msr - MSR_PERFEVTSEL0] = v;
-		return true;
-	}
-	if (in_bank(msr, MSR_FIXED_CTR0, PMU_FIXED)) {
-		if (v & ~WIDTH_MASK)
-			return false;
-		u->fixed[msr - MSR_FIXED_CTR0] = v;
-		return true;
-	}
-
-	switch (msr) {
-	case MSR_FIXED_CTR_CTRL:
-		if (v & ~FIXED_CTRL_BITS)
-			return false;
-		u->fixed_ctrl = v;
-		return true;
-	case MSR_GLOBAL_CTRL:
-		if (v & ~COUNTER_BITS)
-			return false;
-		u->global_ctrl = v;
-		return true;
-	case MSR_GLOBAL_OVF_CTRL:
-		if (v & ~(COUNTER_BITS | GLOBAL_TOPA_PMI | GLOBAL_OVF_BUF | GLOBAL_COND_CHGD))
-			return false;
-		u->global_status &= ~v;
-		return true;
-	default:	/* GLOBAL_STATUS, PERF_CAPABILITIES, PLATFORM_INFO: read-only */
-		return false;
-	}
-}
-
-bool pmu_rdpmc(const struct pmu *u, uint32_t ecx, uint64_t *value)
+bool ptm_rdpmc(struct ptm *p, uint32_t ecx, uint64_t *value)
 {
 	uint32_t index = ecx & ~(1U << 30);
 	bool fixed = ecx >> 30 & 1;
 
 	if (index >= (fixed ? PMU_FIXED : PMU_GP))
 		return false;
-	*value = fixed ? u->fixed[index] : u->gp[index];
+	*value = p->pmu.count[fixed ? PMU_FIXED_0 + index : index];
 	return true;
 }
 
-/* Leaf 0AH: of the seven events, core cycles and instructions are there. */
 void pmu_cpuid(uint32_t regs[4])
 {
-	regs[0] = 2 | PMU_GP << 8 | WIDTH << 16 | 7 << 24;
-	regs[1] = 0x7c;
+	regs[0] = 2 | PMU_GP << 8 | WIDTH << 16 | EVENTS << 24;
+	regs[1] = 0;
+	for (unsigned int e = 0; e < EVENTS; e++)
+		if (events[e].counts == NEVER)
+			regs[1] |= 1U << e;
 	regs[2] = 0;
 	regs[3] = PMU_FIXED | WIDTH << 5;
 }

@@ -39,7 +39,7 @@ void ptm_psb_plus(struct ptm *p, uint64_t ip)
 void ptm_overflow_end(struct ptm *p, uint64_t ip)
 {
 	p->overflow = false;
-	p->drop_left = 0;
+	p->knob[PTM_KNOB_DROP] = 0;
 	p->tnt = 0;
 	p->tnt_n = 0;
 	p->ret_n = 0;

@@ -12,17 +12,20 @@
 
 #include "bench.h"
 #include "ptm.h"
+#include "registers.h"
 
 /* IA32_RTIT_CTL */
 #define CTL_TRACE_EN	(1ULL << 0)
 #define CTL_CYC_EN	(1ULL << 1)
 #define CTL_OS		(1ULL << 2)
 #define CTL_USER	(1ULL << 3)
+#define CTL_FUP_ON_PTW	(1ULL << 5)
 #define CTL_CR3_FILTER	(1ULL << 7)
 #define CTL_TOPA	(1ULL << 8)
 #define CTL_MTC_EN	(1ULL << 9)
 #define CTL_TSC_EN	(1ULL << 10)
 #define CTL_DIS_RETC	(1ULL << 11)
+#define CTL_PTW_EN	(1ULL << 12)
 #define CTL_BRANCH_EN	(1ULL << 13)
 #define CTL_MTC_FREQ	14
 #define CTL_CYC_THRESH	19
@@ -44,33 +47,53 @@
 #define CAP_PSB_CYC	(1U << 1)
 #define CAP_IP_FILTER	(1U << 2)	/* and MSRs that survive a warm reset */
 #define CAP_MTC		(1U << 3)
+#define CAP_PTWRITE	(1U << 4)
 #define OUT_TOPA	(1U << 0)
 #define OUT_TOPA_MULTI	(1U << 1)
 #define OUT_SINGLE	(1U << 2)
 
-#define MSR_RTIT_OUTPUT_BASE	0x560
-#define MSR_RTIT_OUTPUT_MASK	0x561
-#define MSR_RTIT_CTL		0x570
-#define MSR_RTIT_STATUS		0x571
-#define MSR_RTIT_CR3_MATCH	0x572
-#define MSR_RTIT_ADDR0_A	0x580
-#define MAX_RANGES		4
-
 #define RET_STACK_DEPTH	64
 #define TNT_BITS	6	/* what one short TNT holds */
 #define STAGE_BYTES	128
+#define TOPA_LINE	64
+#define LOG_ENTRIES	1024
 
-/* The architectural performance-monitoring unit, version 2. */
-#define PMU_GP		4
-#define PMU_FIXED	3
+/* IA32_DEBUGCTL, as far as it does something here */
+#define DEBUGCTL_TR		(1ULL << 6)
+#define DEBUGCTL_BTS		(1ULL << 7)
+#define DEBUGCTL_BTINT		(1ULL << 8)
+#define DEBUGCTL_BTS_OFF_OS	(1ULL << 9)
+#define DEBUGCTL_BTS_OFF_USR	(1ULL << 10)
+#define DEBUGCTL_FREEZE_PMC	(1ULL << 12)	/* FREEZE_PERFMON_ON_PMI */
+
+#define PMU_FIXED_0	32	/* bit of the first fixed counter in the GLOBAL registers */
+
 struct pmu {
-	uint64_t gp[PMU_GP], evtsel[PMU_GP];
-	uint64_t fixed[PMU_FIXED], fixed_ctrl;
+	uint64_t count[PMU_FIXED_0 + PMU_FIXED];	/* by that bit */
+	uint64_t evtsel[PMU_GP], fixed_ctrl;
 	uint64_t global_status, global_ctrl;
+	/* Which of them instructions and branches move, at CPL 0 and above it. */
+	uint64_t by_insn[2], by_branch[2];
+};
+
+struct bts {
+	uint64_t ds_area, debugctl;
+	bool records[2];	/* at CPL 0 and above it */
 };
 
 struct ip_range {
 	uint64_t first, last;
+};
+
+struct msr_use {
+	uint64_t reads, writes, faults;	/* the first two without the last */
+};
+
+struct log_entry {
+	enum { LOG_RDMSR, LOG_WRMSR, LOG_PMI } what;
+	bool fault;
+	uint32_t msr;
+	uint64_t instructions, value;
 };
 
 struct ptm {
@@ -113,16 +136,36 @@ struct ptm {
 	bool early_pmi_sent;
 	unsigned int stage_n, stage_cap;
 	uint8_t stage[STAGE_BYTES];
+	bool line_valid;
+	uint64_t line_at;	/* of the table, with PTM_KNOB_TOPA_CACHE */
+	uint8_t line[TOPA_LINE];
 
-	/* Overflow on demand */
+	/* Overflow on demand; what it still takes is in its knob */
 	bool overflow;
-	uint64_t drop_left;
 	bool psb_forced;	/* the overflow took state that only PSB+ brings back */
 
 	struct pmu pmu;
+	struct bts bts;
+	uint64_t pmi_in;	/* branches until the PMI that waits; 0: none does */
+
 	bool bench;
+	uint64_t knob[PTM_KNOBS], knob_power_up[PTM_KNOBS];
 	uint64_t count[PTM_COUNTERS];
+	struct msr_use use[MSR_SLOTS];
+	struct log_entry log[LOG_ENTRIES];
+	uint64_t log_n;		/* ever; the next goes to log_n % LOG_ENTRIES */
 };
+
+/* 0 at CPL 0, else 1: what the OS and USR bits of BTS and PMU tell apart. */
+static inline unsigned int ring(const struct ptm *p)
+{
+	return p->ctx.cpl != 0;
+}
+
+static inline bool canonical(uint64_t address)
+{
+	return (uint64_t)((int64_t)(address << 16) >> 16) == address;
+}
 
 static inline void ptm_count(struct ptm *p, enum ptm_counter which)
 {
@@ -156,6 +199,7 @@ void ptm_tma(struct ptm *p, uint16_t ctc, uint16_t fast);
 void ptm_mtc(struct ptm *p, uint8_t ctc);
 void ptm_cbr(struct ptm *p);
 void ptm_cyc(struct ptm *p, uint64_t cycles);
+void ptm_ptw(struct ptm *p, uint64_t value, bool is64, bool fup);	/* @fup: one follows */
 
 /* timing.c */
 uint64_t ptm_now(struct ptm *p);
@@ -174,22 +218,39 @@ void ptm_disable(struct ptm *p, uint64_t clip);
 void ptm_warm_stop(struct ptm *p);	/* TraceEn goes without a WRMSR: no packet */
 
 /* msr.c */
-bool rtit_owns(const struct ptm *p, uint32_t msr);
-bool rtit_read(struct ptm *p, uint32_t msr, uint64_t *value);
-bool rtit_write(struct ptm *p, uint32_t msr, uint64_t value,
+bool rtit_read(struct ptm *p, const struct msr_bank *bank, uint32_t msr, uint64_t *value);
+bool rtit_write(struct ptm *p, const struct msr_bank *bank, uint32_t msr, uint64_t value,
 		const struct ptm_context *ctx, uint64_t clip, uint64_t nlip);
 
 /* pmu.c */
-bool pmu_owns(uint32_t msr);
-bool pmu_read(const struct pmu *u, uint32_t msr, uint64_t *value);
-bool pmu_write(struct pmu *u, uint32_t msr, uint64_t value);
-bool pmu_rdpmc(const struct pmu *u, uint32_t ecx, uint64_t *value);
+void pmu_power_up(struct pmu *u);
+bool pmu_read(const struct ptm *p, const struct msr_bank *bank, uint32_t msr, uint64_t *value);
+bool pmu_write(struct ptm *p, const struct msr_bank *bank, uint32_t msr, uint64_t value);
 void pmu_cpuid(uint32_t regs[4]);
+void pmu_branch(struct ptm *p);	/* one has retired at ctx.cpl */
+void pmu_freeze(struct pmu *u);	/* no counter counts until GLOBAL_CTRL is written */
 void ptm_topa_pmi(struct ptm *p);
+
+/* pmi.c */
+void ptm_pmi(struct ptm *p);
+void pmi_branch(struct ptm *p);	/* one was reported while a PMI waits */
+
+/* bts.c */
+bool bts_read(const struct ptm *p, uint32_t msr, uint64_t *value);
+bool bts_write(struct ptm *p, uint32_t msr, uint64_t value);
+void bts_record(struct ptm *p, uint64_t from, uint64_t to);	/* ptm_bts_active() holds */
 
 /* bench.c */
 bool bench_owns(uint32_t msr);
 bool bench_read(const struct ptm *p, uint32_t msr, uint64_t *value);
 bool bench_write(struct ptm *p, uint32_t msr, uint64_t value);
+
+/* knob.c */
+bool knob_write(struct ptm *p, enum ptm_knob which, uint64_t value);
+
+/* report.c */
+void log_access(struct ptm *p, const struct msr_bank *bank, uint32_t msr, bool write,
+		uint64_t value, bool fault);
+void log_pmi(struct ptm *p);
 
 #endif /* PTM_STATE_H */

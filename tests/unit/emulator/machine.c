@@ -44,6 +44,42 @@ static bool phys_write(void *opaque, uint64_t addr, const void *buf, unsigned in
 	return true;
 }
 
+static bool mapped(const struct machine *m, uint64_t addr, unsigned int len)
+{
+	uint64_t at = addr - LINEAR;
+
+	if (addr < LINEAR || !in_ram(at, len))
+		return false;
+	return !m->hole || at + len <= m->hole || at >= m->hole + 4096;
+}
+
+static bool virt_read(void *opaque, uint64_t addr, void *buf, unsigned int len)
+{
+	struct machine *m = opaque;
+
+	if (!mapped(m, addr, len))
+		return false;
+	memcpy(buf, m->ram + (addr - LINEAR), len);
+	return true;
+}
+
+static bool virt_write(void *opaque, uint64_t addr, const void *buf, unsigned int len)
+{
+	struct machine *m = opaque;
+
+	if (!mapped(m, addr, len))
+		return false;
+	memcpy(m->ram + (addr - LINEAR), buf, len);
+	return true;
+}
+
+static uint64_t instructions(void *opaque)
+{
+	struct machine *m = opaque;
+
+	return m->instructions;
+}
+
 static uint64_t tsc(void *opaque)
 {
 	struct machine *m = opaque;
@@ -63,6 +99,9 @@ static void pmi(void *opaque)
 static const struct ptm_ops ops = {
 	.phys_read = phys_read,
 	.phys_write = phys_write,
+	.virt_read = virt_read,
+	.virt_write = virt_write,
+	.instructions = instructions,
 	.tsc = tsc,
 	.pmi = pmi,
 };
@@ -167,6 +206,16 @@ void put64(struct machine *m, uint64_t at, uint64_t value)
 		m->ram[at + i] = value >> (8 * i);
 }
 
+uint64_t get64(const struct machine *m, uint64_t at)
+{
+	uint64_t value = 0;
+
+	assert_true(in_ram(at, 8));
+	for (int i = 7; i >= 0; i--)
+		value = value << 8 | m->ram[at + i];
+	return value;
+}
+
 uint64_t counter(struct machine *m, enum ptm_counter which)
 {
 	return rd(m, MSR_PTM_BENCH_COUNT + which);
@@ -183,7 +232,7 @@ static const char *const names[] = {
 	[ppt_tip] = "TIP", [ppt_tip_pge] = "PGE", [ppt_tip_pgd] = "PGD", [ppt_tnt_8] = "TNT",
 	[ppt_mode] = "MODE", [ppt_pip] = "PIP", [ppt_cbr] = "CBR", [ppt_tsc] = "TSC",
 	[ppt_tma] = "TMA", [ppt_mtc] = "MTC", [ppt_cyc] = "CYC", [ppt_stop] = "STOP",
-	[ppt_ovf] = "OVF",
+	[ppt_ovf] = "OVF", [ppt_ptw] = "PTW",
 };
 
 static void show(const char *title, uint8_t *bytes, size_t n)

@@ -38,11 +38,13 @@
 #define CYC_EN		BIT(1)
 #define OS		BIT(2)
 #define USER		BIT(3)
+#define FUP_ON_PTW	BIT(5)
 #define CR3_FILTER	BIT(7)
 #define TOPA		BIT(8)
 #define MTC_EN		BIT(9)
 #define TSC_EN		BIT(10)
 #define DIS_RETC	BIT(11)
+#define PTW_EN		BIT(12)
 #define BRANCH_EN	BIT(13)
 #define MTC_FREQ(n)	((uint64_t)(n) << 14)
 #define CYC_THRESH(n)	((uint64_t)(n) << 19)
@@ -66,6 +68,9 @@
 #define OUT_SIZE	(1U << 20)
 #define TABLE_AT	0x10000
 
+/* RAM as the kernel's page tables map it; all but machine.hole, one page. */
+#define LINEAR	0xffff888000000000ULL
+
 /* Where the traced code stands, all in one 64K block. */
 #define KERN	0xffffffff81000000ULL
 
@@ -78,6 +83,8 @@ struct machine {
 	unsigned int pmis;
 	size_t tee_at_pmi;	/* bytes in RAM when the last PMI came */
 	unsigned int writes;
+	uint64_t hole;		/* page of RAM that is not mapped at LINEAR; 0: none */
+	uint64_t instructions;	/* retired, as the log is told */
 };
 
 extern const struct ptm_context kernel_ctx, user_ctx, user32_ctx, smm_ctx;
@@ -107,6 +114,7 @@ void far_to(struct machine *m, enum ptm_branch_kind kind, const struct ptm_conte
 	    uint64_t from, uint64_t to);
 
 void put64(struct machine *m, uint64_t at, uint64_t value);
+uint64_t get64(const struct machine *m, uint64_t at);
 uint64_t counter(struct machine *m, enum ptm_counter which);
 
 /* The next expect() looks at what is written from here on. */
@@ -143,6 +151,7 @@ void expect(struct machine *m, const struct pt_packet *packets, size_t n);
 #define P_MTC(c)	{ .type = ppt_mtc, .payload.mtc = { (c) } }
 #define P_CBR(r)	{ .type = ppt_cbr, .payload.cbr = { (r) } }
 #define P_CYC(v)	{ .type = ppt_cyc, .payload.cyc = { (v) } }
+#define P_PTW(v, c, f)	{ .type = ppt_ptw, .payload.ptw = { .payload = (v), .plc = (c), .ip = (f) } }
 
 #define CBR_RATIO	0x20	/* of the default profile */
 

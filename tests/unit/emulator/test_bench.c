@@ -18,7 +18,8 @@ static void absent_until_enabled(void **state)
 	assert_true(ptm_owns_msr(m->ptm, MSR_PTM_BENCH_ID));
 	assert_true(ptm_owns_msr(m->ptm, MSR_PTM_BENCH_COUNT + PTM_COUNTERS - 1));
 	assert_false(ptm_owns_msr(m->ptm, MSR_PTM_BENCH_COUNT + PTM_COUNTERS));
-	assert_false(ptm_owns_msr(m->ptm, MSR_PTM_BENCH_DROP + 1));
+	assert_true(ptm_owns_msr(m->ptm, MSR_PTM_BENCH_KNOB + PTM_KNOBS - 1));
+	assert_false(ptm_owns_msr(m->ptm, MSR_PTM_BENCH_KNOB + PTM_KNOBS));
 }
 
 static void id_is_read_only(void **state)
