@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Ties the Intel PT model (ptm.h) to an x86 vCPU of TCG.
+ * Ties the Intel PT, BTS and PMU model (ptm.h) to an x86 vCPU of TCG.
  */
 #include "qemu/osdep.h"
 #include "qemu/main-loop.h"
+#include "qemu/notify.h"
 #include "qapi/error.h"
 #include "cpu.h"
 #include "exec/address-spaces.h"
+#include "exec/exec-all.h"
 #include "exec/helper-proto.h"
 #include "hw/core/cpu.h"
 #include "hw/i386/apic.h"
 #include "migration/blocker.h"
+#include "system/system.h"
 #include "tcg/helper-tcg.h"
 #include "core/ptm.h"
 
@@ -19,13 +22,25 @@
 #define MISC_ENABLE_BTS_UNAVAIL (1u << 11)
 #define MISC_ENABLE_PEBS_UNAVAIL (1u << 12)
 
+#define LEAF14_PTWRITE          (1u << 4)   /* CPUID.(14H,0):EBX */
+
 /* Highest basic leaf: 15H, the ratio of TSC and ART, which MTC packets count in. */
 #define PTM_CPUID_LEVEL 0x15
+
+/* So many instructions at most between two reports to the model. */
+#define PTM_BUDGET_MAX (1 << 30)
 
 struct ptm_cpu {
     struct ptm *ptm;
     X86CPU *cpu;
+    struct ptm_profile profile;
     bool init_pending;
+    bool pmi_pending;       /* the work that pmi_request() asked for is queued */
+    bool look_pending;      /* the work that helper_ptm_overflow() asked for is queued */
+    int64_t budget;         /* env->ptm_budget at the last report */
+    uint64_t retired;       /* told to the model since power-up */
+    unsigned int cpl;       /* at the last report; of all that retired since */
+    Notifier at_exit;
 };
 
 static bool phys_read(void *opaque, uint64_t addr, void *buf, unsigned int len)
@@ -45,6 +60,126 @@ static bool phys_write(void *opaque, uint64_t addr, const void *buf,
                                addr, MEMTXATTRS_UNSPECIFIED, buf, len) == MEMTX_OK;
 }
 
+/*
+ * A linear range of at most two pages, as the CPU itself reaches it on its own
+ * behalf: with supervisor's rights whatever the CPL, so also under SMAP's rule
+ * for implicit accesses. Nothing faults, and nothing is transferred unless all
+ * of the range is mapped.
+ */
+struct linear_part {
+    void *host;             /* NULL: not plain RAM, go by @phys */
+    hwaddr phys;
+    MemTxAttrs attrs;
+    unsigned int len;
+};
+
+static int linear_index(const CPUX86State *env)
+{
+    return (env->hflags & HF_SMAP_MASK ? MMU_KSMAP64_IDX : MMU_KNOSMAP64_IDX) +
+           (env->hflags & HF_LMA_MASK ? 0 : 1);
+}
+
+/*
+ * What translated code does first: the host's address if the TLB has the page
+ * and nothing is special about it. Each BTS record makes three accesses, and
+ * probe_access_full() takes longer than all the rest of it.
+ */
+static void *linear_tlb_hit(X86CPU *cpu, uint64_t addr, unsigned int len,
+                            bool write)
+{
+    const CPUTLBDescFast *tlb = &CPU(cpu)->neg.tlb.f[linear_index(&cpu->env)];
+    uintptr_t at = (addr >> (TARGET_PAGE_BITS - CPU_TLB_ENTRY_BITS)) & tlb->mask;
+    const CPUTLBEntry *entry = (void *)((uintptr_t)tlb->table + at);
+    /* Other threads set flags in addr_write, as cputlb.c says. */
+    uint64_t tag = write ? qatomic_read(&entry->addr_write) : entry->addr_read;
+
+    if (tag != (addr & TARGET_PAGE_MASK) ||
+        ((addr ^ (addr + len - 1)) & TARGET_PAGE_MASK)) {
+        return NULL;
+    }
+    return (void *)(uintptr_t)(addr + entry->addend);
+}
+
+static bool linear_look_up(X86CPU *cpu, uint64_t addr, unsigned int len,
+                           MMUAccessType type, struct linear_part *part)
+{
+    CPUX86State *env = &cpu->env;
+    CPUTLBEntryFull *full;
+    int flags;
+
+    flags = probe_access_full(env, addr, len, type, linear_index(env), true,
+                              &part->host, &full, 0);
+    if (flags & TLB_INVALID_MASK) {
+        return false;
+    }
+    part->phys = full->phys_addr | (addr & ~TARGET_PAGE_MASK);
+    part->attrs = full->attrs;
+    part->len = len;
+    return true;
+}
+
+static bool linear_access(X86CPU *cpu, uint64_t addr, void *buf,
+                          unsigned int len, MMUAccessType type)
+{
+    AddressSpace *as = cpu_get_address_space(CPU(cpu), X86ASIdx_MEM);
+    unsigned int first = MIN(len, TARGET_PAGE_SIZE - (addr & ~TARGET_PAGE_MASK));
+    struct linear_part parts[2];
+    unsigned int i, n = first < len ? 2 : 1;
+    bool write = type == MMU_DATA_STORE;
+    uint8_t *bytes = buf;
+
+    if (!linear_look_up(cpu, addr, first, type, &parts[0]) ||
+        (n > 1 &&
+         !linear_look_up(cpu, addr + first, len - first, type, &parts[1]))) {
+        return false;
+    }
+    for (i = 0; i < n; bytes += parts[i].len, i++) {
+        if (!parts[i].host) {
+            if (address_space_rw(as, parts[i].phys, parts[i].attrs, bytes,
+                                 parts[i].len, write) != MEMTX_OK) {
+                return false;
+            }
+        } else if (write) {
+            memcpy(parts[i].host, bytes, parts[i].len);
+        } else {
+            memcpy(bytes, parts[i].host, parts[i].len);
+        }
+    }
+    return true;
+}
+
+static bool virt_read(void *opaque, uint64_t addr, void *buf, unsigned int len)
+{
+    struct ptm_cpu *pc = opaque;
+    void *host = linear_tlb_hit(pc->cpu, addr, len, false);
+
+    if (host) {
+        memcpy(buf, host, len);
+        return true;
+    }
+    return linear_access(pc->cpu, addr, buf, len, MMU_DATA_LOAD);
+}
+
+static bool virt_write(void *opaque, uint64_t addr, const void *buf,
+                       unsigned int len)
+{
+    struct ptm_cpu *pc = opaque;
+    void *host = linear_tlb_hit(pc->cpu, addr, len, true);
+
+    if (host) {
+        memcpy(host, buf, len);
+        return true;
+    }
+    return linear_access(pc->cpu, addr, (void *)buf, len, MMU_DATA_STORE);
+}
+
+static uint64_t retired(void *opaque)
+{
+    struct ptm_cpu *pc = opaque;
+
+    return pc->retired;
+}
+
 static uint64_t guest_tsc(void *opaque)
 {
     struct ptm_cpu *pc = opaque;
@@ -55,6 +190,7 @@ static uint64_t guest_tsc(void *opaque)
 /* In the vCPU's thread, between translation blocks, with the BQL held. */
 static void pmi_deliver(CPUState *cs, run_on_cpu_data data)
 {
+    cpu_env(cs)->ptm->pmi_pending = false;
     apic_deliver_perf(X86_CPU(cs)->apic_state);
 }
 
@@ -62,7 +198,9 @@ static void pmi_request(void *opaque)
 {
     struct ptm_cpu *pc = opaque;
 
-    if (pc->cpu->apic_state) {
+    /* BTS asks again at each record beyond the threshold. */
+    if (pc->cpu->apic_state && !pc->pmi_pending) {
+        pc->pmi_pending = true;
         async_run_on_cpu(CPU(pc->cpu), pmi_deliver, RUN_ON_CPU_NULL);
     }
 }
@@ -70,6 +208,9 @@ static void pmi_request(void *opaque)
 static const struct ptm_ops ops = {
     .phys_read = phys_read,
     .phys_write = phys_write,
+    .virt_read = virt_read,
+    .virt_write = virt_write,
+    .instructions = retired,
     .tsc = guest_tsc,
     .pmi = pmi_request,
 };
@@ -85,34 +226,70 @@ static struct ptm_context context(const CPUX86State *env)
     };
 }
 
-static void refresh_tb_flag(CPUX86State *env)
+static void refresh_tb_flags(CPUX86State *env)
 {
-    if (ptm_tracing(env->ptm->ptm)) {
+    struct ptm *ptm = env->ptm->ptm;
+
+    env->hflags &= ~(HF_PTM_MASK | HF_PTM_COUNT_MASK);
+    if (ptm_near_wanted(ptm)) {
         env->hflags |= HF_PTM_MASK;
-    } else {
-        env->hflags &= ~HF_PTM_MASK;
+    }
+    if (ptm_counting(ptm)) {
+        env->hflags |= HF_PTM_COUNT_MASK;
     }
 }
 
-static const struct ptm_profile *find_profile(const char *name, Error **errp)
+static void renew_budget(CPUX86State *env)
 {
-    g_autoptr(GString) known = g_string_new(NULL);
-    const struct ptm_profile *profile;
-    unsigned int i;
+    struct ptm_cpu *pc = env->ptm;
+    uint64_t horizon = ptm_retire_horizon(pc->ptm);
 
-    if (!name) {
-        return ptm_profile_at(0);
+    /* The horizon is reached where nothing of the budget is left, and one more. */
+    pc->budget = MIN(MAX(horizon, 1), PTM_BUDGET_MAX) - 1;
+    env->ptm_budget = pc->budget;
+}
+
+/*
+ * Tell the model what has retired, but for @keep instructions that have been
+ * taken off the budget and are not through yet.
+ */
+static void report_retired(CPUX86State *env, unsigned int keep)
+{
+    struct ptm_cpu *pc = env->ptm;
+    int64_t n = pc->budget - env->ptm_budget - keep;
+
+    if (n > 0) {
+        pc->retired += n;
+        ptm_retire(pc->ptm, n, pc->cpl);
+        renew_budget(env);
+        env->ptm_budget -= keep;
     }
-    profile = ptm_profile_find(name);
-    if (profile) {
-        return profile;
+}
+
+/* Between blocks, where the budget is exact. */
+static void look(CPUState *cs, run_on_cpu_data data)
+{
+    CPUX86State *env = cpu_env(cs);
+
+    env->ptm->look_pending = false;
+    report_retired(env, 0);
+}
+
+/* The budget is spent within the block that starts. */
+void helper_ptm_overflow(CPUX86State *env)
+{
+    if (!env->ptm->look_pending) {
+        env->ptm->look_pending = true;
+        async_run_on_cpu(env_cpu(env), look, RUN_ON_CPU_NULL);
     }
-    for (i = 0; (profile = ptm_profile_at(i)); i++) {
-        g_string_append_printf(known, "%s%s", i ? ", " : "", profile->name);
+}
+
+int ptm_cpu_unwind(CPUX86State *env, const TranslationBlock *tb, uint64_t word)
+{
+    if (tb->flags & HF_PTM_COUNT_MASK) {
+        env->ptm_budget += tb->icount - (word >> PTM_INSN_SHIFT);
     }
-    error_setg(errp, "x-ptm-profile: no profile '%s'; known are: %s",
-               name, known->str);
-    return NULL;
+    return word & ((1 << PTM_INSN_SHIFT) - 1);
 }
 
 static bool block_migration(Error **errp)
@@ -126,26 +303,76 @@ static bool block_migration(Error **errp)
     return migrate_add_blocker(&reason, errp) >= 0;
 }
 
+/* NAME=VALUE:NAME=VALUE... */
+static bool set_knobs(struct ptm *ptm, const char *knobs, Error **errp)
+{
+    g_auto(GStrv) list = g_strsplit(knobs, ":", -1);
+    char why[512];
+    char **knob;
+
+    for (knob = list; *knob; knob++) {
+        if (!ptm_knob_set(ptm, *knob, why, sizeof(why))) {
+            error_setg(errp, "x-ptm-knobs: %s", why);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void set_feature(CPUX86State *env, FeatureWord word, uint64_t bit, bool on)
+{
+    if (on) {
+        env->features[word] |= bit;
+    } else {
+        env->features[word] &= ~bit;
+    }
+}
+
+/* QEMU has left its main loop: the vCPU stands still. */
+static void write_report(Notifier *notifier, void *data)
+{
+    struct ptm_cpu *pc = container_of(notifier, struct ptm_cpu, at_exit);
+    g_autofree char *name = g_strdup_printf("%s.%d", pc->cpu->ptm_report,
+                                            CPU(pc->cpu)->cpu_index);
+    FILE *file = fopen(name, "w");
+
+    if (file) {
+        ptm_report(pc->ptm, file);
+    }
+    if (!file || fclose(file)) {
+        error_report("x-ptm-report: %s: %s", name, strerror(errno));
+    }
+}
+
 bool ptm_cpu_realize(X86CPU *cpu, Error **errp)
 {
     CPUX86State *env = &cpu->env;
-    const struct ptm_profile *profile;
     struct ptm_cpu *pc;
+    char why[512];
+    bool bts;
 
     if (!(env->features[FEAT_7_0_EBX] & CPUID_7_0_EBX_INTEL_PT)) {
-        if (cpu->ptm_profile || cpu->ptm_bench) {
-            error_setg(errp, "x-ptm-profile and x-ptm-bench need intel-pt=on");
+        if (cpu->ptm_profile || cpu->ptm_bench || cpu->ptm_knobs ||
+            cpu->ptm_report) {
+            error_setg(errp, "x-ptm-profile, x-ptm-bench, x-ptm-knobs and "
+                             "x-ptm-report need intel-pt=on");
             return false;
         }
         return true;
     }
-    profile = find_profile(cpu->ptm_profile, errp);
-    if (!profile || !block_migration(errp)) {
+    if (!block_migration(errp)) {
         return false;
     }
     pc = g_new0(struct ptm_cpu, 1);
     pc->cpu = cpu;
-    pc->ptm = ptm_new(profile, &ops, pc);
+    if (!ptm_profile_parse(cpu->ptm_profile ? cpu->ptm_profile :
+                           ptm_profile_at(0)->name, &pc->profile, why,
+                           sizeof(why))) {
+        error_setg(errp, "x-ptm-profile: %s", why);
+        g_free(pc);
+        return false;
+    }
+    pc->ptm = ptm_new(&pc->profile, &ops, pc);
     if (!pc->ptm) {
         g_free(pc);
         error_setg(errp, "no memory for the Intel PT model");
@@ -154,6 +381,20 @@ bool ptm_cpu_realize(X86CPU *cpu, Error **errp)
     if (cpu->ptm_bench) {
         ptm_bench_enable(pc->ptm, true);
     }
+    if (cpu->ptm_knobs && !set_knobs(pc->ptm, cpu->ptm_knobs, errp)) {
+        ptm_free(pc->ptm);
+        g_free(pc);
+        return false;
+    }
+    if (cpu->ptm_report) {
+        pc->at_exit.notify = write_report;
+        qemu_add_exit_notifier(&pc->at_exit);
+    }
+    bts = pc->profile.features & PTM_F_BTS;
+    set_feature(env, FEAT_1_EDX, CPUID_DTS, bts);
+    set_feature(env, FEAT_1_ECX, CPUID_EXT_DTES64, bts);
+    set_feature(env, FEAT_1_ECX, CPUID_EXT_DSCPL,
+                bts && (pc->profile.features & PTM_F_DS_CPL));
     env->cpuid_level = MAX(env->cpuid_level, PTM_CPUID_LEVEL);
     env->ptm = pc;
     return true;
@@ -165,6 +406,9 @@ void ptm_cpu_unrealize(X86CPU *cpu)
 
     if (pc) {
         cpu->env.ptm = NULL;
+        if (pc->at_exit.notify) {
+            qemu_remove_exit_notifier(&pc->at_exit);
+        }
         ptm_free(pc->ptm);
         g_free(pc);
     }
@@ -184,7 +428,9 @@ void ptm_cpu_reset(CPUX86State *env)
     if (pc) {
         ptm_reset(pc->ptm, pc->init_pending);
         pc->init_pending = false;
-        refresh_tb_flag(env);
+        pc->cpl = env->hflags & HF_CPL_MASK;
+        renew_budget(env);
+        refresh_tb_flags(env);
     }
 }
 
@@ -204,6 +450,12 @@ bool ptm_cpu_cpuid(CPUX86State *env, uint32_t leaf, uint32_t subleaf,
     return true;
 }
 
+/* The instruction that is being executed, if it was counted already. */
+static unsigned int in_flight(CPUX86State *env)
+{
+    return env->hflags & HF_PTM_COUNT_MASK ? 1 : 0;
+}
+
 static void store_edx_eax(CPUX86State *env, uint64_t value)
 {
     env->regs[R_EAX] = (uint32_t)value;
@@ -218,9 +470,13 @@ bool ptm_cpu_rdmsr(CPUX86State *env, uintptr_t ra)
     if (!env->ptm) {
         return false;
     }
+    report_retired(env, in_flight(env));
     if (msr == MSR_IA32_MISC_ENABLE) {
         value = env->msr_ia32_misc_enable | MISC_ENABLE_EMON |
-                MISC_ENABLE_BTS_UNAVAIL | MISC_ENABLE_PEBS_UNAVAIL;
+                MISC_ENABLE_PEBS_UNAVAIL;
+        if (!(env->ptm->profile.features & PTM_F_BTS)) {
+            value |= MISC_ENABLE_BTS_UNAVAIL;
+        }
     } else if (!ptm_owns_msr(env->ptm->ptm, msr)) {
         return false;
     } else if (!ptm_rdmsr(env->ptm->ptm, msr, &value)) {
@@ -234,18 +490,23 @@ bool ptm_cpu_wrmsr(CPUX86State *env, uint64_t value, uintptr_t ra)
 {
     uint32_t msr = env->regs[R_ECX];
     struct ptm_context ctx;
+    unsigned int keep;
     uint64_t clip;
 
     if (!env->ptm || !ptm_owns_msr(env->ptm->ptm, msr)) {
         return false;
     }
+    keep = in_flight(env);
+    report_retired(env, keep);
     ctx = context(env);
     clip = ptm_cpu_lip(env);
     if (!ptm_wrmsr(env->ptm->ptm, msr, value, &ctx, clip,
                    clip + env->ptm_insn_len)) {
         raise_exception_err_ra(env, EXCP0D_GPF, 0, ra);
     }
-    refresh_tb_flag(env);
+    renew_budget(env);
+    env->ptm_budget -= keep;
+    refresh_tb_flags(env);
     return true;
 }
 
@@ -256,6 +517,7 @@ bool ptm_cpu_rdpmc(CPUX86State *env, uintptr_t ra)
     if (!env->ptm || !env->ptm->cpu->enable_pmu) {
         return false;
     }
+    report_retired(env, in_flight(env));
     if (!ptm_rdpmc(env->ptm->ptm, env->regs[R_ECX], &value)) {
         raise_exception_err_ra(env, EXCP0D_GPF, 0, ra);
     }
@@ -277,11 +539,13 @@ static void report_far(CPUX86State *env, enum ptm_branch_kind kind,
     struct ptm *ptm = env->ptm->ptm;
     struct ptm_context ctx;
 
-    if (ptm_enabled(ptm)) {
+    if (ptm_far_wanted(ptm)) {
+        report_retired(env, 0);
         ctx = context(env);
         ptm_branch(ptm, kind, &ctx, from, next, ptm_cpu_lip(env));
-        refresh_tb_flag(env);
+        refresh_tb_flags(env);
     }
+    env->ptm->cpl = env->hflags & HF_CPL_MASK;
 }
 
 void ptm_cpu_event(CPUX86State *env, uint64_t from)
@@ -302,16 +566,29 @@ void helper_ptm_cr3(CPUX86State *env, target_ulong nlip)
 {
     struct ptm_context ctx;
 
-    if (env->ptm && ptm_enabled(env->ptm->ptm)) {
+    if (env->ptm && ptm_far_wanted(env->ptm->ptm)) {
         ctx = context(env);
         ptm_cr3_write(env->ptm->ptm, &ctx, nlip);
-        refresh_tb_flag(env);
+        refresh_tb_flags(env);
     }
 }
 
-/* No refresh of the flag here: see "HF_PTM" in ptm-glue.h. */
+/* No refresh of the flags here: see "HF_PTM" in ptm-glue.h. */
 void helper_ptm_near(CPUX86State *env, uint32_t kind, target_ulong from,
                      target_ulong next, target_ulong to)
 {
     ptm_branch(env->ptm->ptm, kind, NULL, from, next, to);
+}
+
+bool ptm_cpu_has_ptwrite(CPUX86State *env)
+{
+    return env->ptm && (env->ptm->profile.leaf14_0_ebx & LEAF14_PTWRITE);
+}
+
+void helper_ptm_ptwrite(CPUX86State *env, target_ulong value, uint32_t is64,
+                        target_ulong ip, target_ulong nlip)
+{
+    if (ptm_enabled(env->ptm->ptm)) {
+        ptm_ptwrite(env->ptm->ptm, value, is64, ip, nlip);
+    }
 }

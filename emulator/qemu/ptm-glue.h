@@ -16,16 +16,27 @@
  * therefore the flag may change only where a block ends without a chain: at
  * far transfers, interrupts and exceptions, WRMSR, MOV CR3, reset. A near
  * branch that stops the trace leaves it stale, and the model ignores what
- * arrives until the next of these places.
+ * arrives until the next of these places. HF_PTM_COUNT says "instructions are
+ * counted" and changes at the same places.
+ *
+ * env->ptm_budget is what a counted block takes its instructions from, see
+ * ptm-count.c.inc; what it has been lowered by since the model was last told
+ * is what has retired since.
  */
 #ifndef PTM_GLUE_H
 #define PTM_GLUE_H
 
 struct ptm_cpu;
 
+/* Where an instruction's number in its block lies in its unwind data. */
+#define PTM_INSN_SHIFT 8
+
 #if defined(CONFIG_TCG) && !defined(CONFIG_USER_ONLY)
 
-/* Create the model if the CPU has intel-pt; false with @errp set on bad properties. */
+/*
+ * Create the model if the CPU has intel-pt, and give the CPU the other features
+ * its profile calls for; false with @errp set on bad properties.
+ */
 bool ptm_cpu_realize(X86CPU *cpu, Error **errp);
 void ptm_cpu_unrealize(X86CPU *cpu);
 
@@ -41,6 +52,12 @@ bool ptm_cpu_cpuid(CPUX86State *env, uint32_t leaf, uint32_t subleaf,
 bool ptm_cpu_rdmsr(CPUX86State *env, uintptr_t ra);
 bool ptm_cpu_wrmsr(CPUX86State *env, uint64_t value, uintptr_t ra);
 bool ptm_cpu_rdpmc(CPUX86State *env, uintptr_t ra);
+
+/* A fault leaves @tb in the instruction with this unwind word; returns its CC_OP. */
+int ptm_cpu_unwind(CPUX86State *env, const TranslationBlock *tb, uint64_t word);
+
+/* PTWRITE is an instruction of this CPU. */
+bool ptm_cpu_has_ptwrite(CPUX86State *env);
 
 /* Linear address of the current EIP. */
 uint64_t ptm_cpu_lip(CPUX86State *env);
@@ -69,6 +86,17 @@ static inline void ptm_cpu_reset(CPUX86State *env)
 static inline bool ptm_cpu_cpuid(CPUX86State *env, uint32_t leaf,
                                  uint32_t subleaf, uint32_t *eax,
                                  uint32_t *ebx, uint32_t *ecx, uint32_t *edx)
+{
+    return false;
+}
+
+static inline int ptm_cpu_unwind(CPUX86State *env, const TranslationBlock *tb,
+                                 uint64_t word)
+{
+    return word;
+}
+
+static inline bool ptm_cpu_has_ptwrite(CPUX86State *env)
 {
     return false;
 }

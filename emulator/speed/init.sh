@@ -1,0 +1,27 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# PID 1 of emulator/overhead's guest: says when it is up, then does the work
+# that the kernel's command line asks for.
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t devtmpfs devtmpfs /dev
+mount -t tmpfs tmpfs /tmp
+export PATH=/bin HOME=/tmp
+cd /tmp || exit
+exec </dev/null >/dev/ttyS0 2>&1
+echo
+echo mark boot end
+case $(cat /proc/cmdline) in
+*speed=off*)
+	work loop 30000000 loop
+	;;
+*speed=on*)
+	# As perf's snapshot mode: traced on and on, and nothing read meanwhile.
+	perf record -o none.data -e dummy:u work branchy 20000000 none
+	perf record -o pt.data -m,4M -S -e intel_pt// work branchy 20000000 pt
+	perf record -o bts.data --per-thread -m,4M -S -e intel_bts// work branchy 20000000 bts
+	ls -l ./*.data
+	;;
+esac
+poweroff -f
