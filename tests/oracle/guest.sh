@@ -1,20 +1,28 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Runs in the guest: the kernel's own intel_pt driver and its perf record three
-# programs' worth of trace into /out. Nothing of ours has a part in it but the
-# program that is traced.
+# guest.sh RECORDING...: runs in the guest. The kernel's own intel_pt driver and
+# perf record the traced program into /out, in each of the named ways. Nothing
+# of ours has a part in it but that program.
+#
+# NAME.lacks says that the CPU is without the capability that the recording
+# needs, and that perf record was refused.
 set -eu
 
 # perf keeps the vdso of the guest in its build-id cache, for the host to read.
 export HOME=/out
 cd /out
 
-if [ ! -d /sys/bus/event_source/devices/intel_pt ]; then
+pt=/sys/bus/event_source/devices/intel_pt
+if [ ! -d $pt ]; then
 	echo "the guest's kernel has registered no intel_pt"
 	exit 1
 fi
-dmesg | grep 'Performance Events' || true
+if ! dmesg | grep 'Performance Events: .*Intel PMU driver'; then
+	echo "the guest's kernel has no Intel PMU driver:"
+	dmesg | grep 'Performance Events' || true
+	exit 1
+fi
 
 pmis()
 {
@@ -22,28 +30,117 @@ pmis()
 		/proc/interrupts
 }
 
+# Seconds since boot, for the log.
+now()
+{
+	cut -d ' ' -f 1 /proc/uptime
+}
+
+# record NAME CAPABILITY|- ARGUMENT...
 record()
 {
-	name=$1
-	shift
-	if ! perf record -o "$name.data" "$@" >"$name.log" 2>&1; then
-		echo "perf record $* failed:"
+	name=$1 capability=$2
+	shift 2
+	status=0
+	perf record -o "$name.data" "$@" >"$name.log" 2>&1 || status=$?
+	if [ "$capability" != - ] && [ "$(cat "$pt/caps/$capability")" = 0 ]; then
+		if [ "$status" -eq 0 ]; then
+			echo "$name: perf record succeeded, though the CPU has no $capability"
+			exit 1
+		fi
+		echo "$capability" >"$name.lacks"
+		rm -rf "$name.data"
+	elif [ "$status" -ne 0 ]; then
+		echo "perf record $* failed ($status):"
 		cat "$name.log"
 		exit 1
 	fi
 }
 
-# A task event kept open: the kernel's code then has its final static branches
-# before perf copies it.
-perf stat -o /dev/null -e instructions sleep 1000 &
-keeper=$!
-sleep 0.2
+# Three snapshots of a workload without an end. What perf says comes with -v.
+record_snapshot()
+{
+	perf record -v -S --kcore -m,8 -o snapshot.data -e intel_pt// \
+		traced 1000000 >snapshot.log 2>&1 &
+	recorder=$!
+	sleep 2
+	for _ in 1 2 3; do
+		kill -USR2 "$recorder"
+		sleep 0.7
+	done
+	kill -INT "$recorder"
+	# It ends by a signal, its own or the workload's, once all is written.
+	wait "$recorder" || true
+	if ! grep -q 'Captured and wrote' snapshot.log; then
+		echo "perf record -S failed:"
+		cat snapshot.log
+		exit 1
+	fi
+	killall traced 2>/dev/null || true
+}
 
-record user -e intel_pt//u traced 24
-record kernel --kcore -e intel_pt// traced 4
-record system --kcore -a -m,8M -e intel_pt// traced 4
-before=$(pmis)
-# Small enough to be filled several times, large enough for perf to keep up.
-record pmi --kcore -m,32 -e intel_pt// traced 10
-echo "$(($(pmis) - before))" > pmi.count
+one()
+{
+	case $1 in
+	user) record user - -e intel_pt//u traced 24 ;;
+	kernel) record kernel - --kcore -e intel_pt// traced 2 ;;
+	system) record system - --kcore -a -m,8M -e intel_pt// traced 2 ;;
+	pmi)
+		before=$(pmis)
+		# Small enough to be filled several times, large enough for perf to keep up.
+		record pmi - --kcore -m,32 -e intel_pt// traced 10
+		echo "$(($(pmis) - before))" >pmi.count
+		;;
+	cyc) record cyc psb_cyc --kcore -e intel_pt/cyc,cyc_thresh=0/ traced 2 ;;
+	cyc-thresh) record cyc-thresh psb_cyc -e intel_pt/cyc,cyc_thresh=7/u traced 8 ;;
+	noretcomp) record noretcomp - -e intel_pt/noretcomp/u traced 24 ;;
+	notsc) record notsc mtc --kcore -e intel_pt/tsc=0,mtc=0/ traced 2 ;;
+	mtc-0) record mtc-0 mtc -e intel_pt/mtc,mtc_period=0/u traced 8 ;;
+	mtc-9) record mtc-9 mtc -e intel_pt/mtc,mtc_period=9/u traced 8 ;;
+	psb-0) record psb-0 psb_cyc -e intel_pt/psb_period=0/u traced 24 ;;
+	psb-5) record psb-5 psb_cyc -e intel_pt/psb_period=5/u traced 24 ;;
+	filter)
+		record filter ip_filtering -e intel_pt//u --filter \
+			'filter indirect_jumps @ /bin/traced, filter forged_return @ /bin/traced' \
+			traced 24
+		;;
+	filter-kernel)
+		record filter-kernel ip_filtering --kcore -e intel_pt//k \
+			--filter 'filter __do_sys_getppid' traced 24
+		;;
+	tracestop)
+		record tracestop ip_filtering -e intel_pt//u \
+			--filter 'tracestop deep @ /bin/traced' traced 24
+		;;
+	snapshot) record_snapshot ;;
+	samples)
+		record samples - --kcore --aux-sample=2048 -m,32 \
+			-e '{intel_pt//,syscalls:sys_enter_getppid}' traced 12
+		;;
+	paused)
+		# The perf that knows aux-action may be newer than the kernel's own.
+		(
+			[ ! -d /perf-new ] || export PATH="/perf-new:$PATH"
+			record paused - --kcore -e '{intel_pt/aux-action=start-paused/k,syscalls:sys_enter_getppid/aux-action=resume/,syscalls:sys_exit_getppid/aux-action=pause/}' traced 24
+		)
+		;;
+	*)
+		echo "guest.sh: no recording '$1'"
+		exit 2
+		;;
+	esac
+}
+
+# Events kept open: the kernel's code then has its final static branches before
+# perf copies it.
+perf stat -o /dev/null -e instructions -e syscalls:sys_enter_getppid \
+	-e syscalls:sys_exit_getppid sleep 1000 &
+keeper=$!
+sleep 0.5
+
+for recording in "$@"; do
+	start=$(now)
+	one "$recording"
+	echo "$recording $start $(now)" >>times.log
+done
 kill "$keeper"

@@ -1,16 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ptcount PERF.DATA IMAGE...: decodes the Intel PT of a perf.data file with
- * libipt's instruction decoder and prints "instructions N errors N".
+ * ptcount [--pieces] [--flow CPU] [--raw] PERF.DATA IMAGE...: decodes the Intel PT of a
+ * perf.data file with libipt. Prints how many packets of which kind it has,
+ * and last what libipt's instruction decoder found: "instructions N errors N".
+ *
+ *   --pieces    each AUXTRACE record for itself: snapshots, which do not join
+ *   --flow CPU  of this CPU only, and the address of each instruction, with
+ *               "# enable", "# disable" and "# error" where they are, as flowcmp
+ *               wants them; the numbers go to stderr
+ *   --raw       no decoding: the trace itself to stdout, queue by queue
  *
  * An IMAGE is an ELF file whose executable segments lie at their own addresses:
  * a static program, or the kcore that `perf record --kcore` keeps. Nothing of
- * perf's own decoder is in the way.
+ * perf's own decoder is in the way. FILE@OFFSET+SIZE@ADDRESS is a part of a file at
+ * an address, the numbers in hexadecimal.
  *
  * The format is the one of tools/perf/Documentation/perf.data-file-format.txt.
  */
 #include <elf.h>
 #include <errno.h>
+#include <getopt.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,7 +28,7 @@
 
 #include <intel-pt.h>
 
-#define MAX_QUEUES 64
+#define MAX_QUEUES 4096
 #define RECORD_AUXTRACE 71	/* PERF_RECORD_AUXTRACE */
 #define SHOWN_ERRORS 5
 
@@ -42,7 +51,7 @@ struct auxtrace {
 	uint32_t idx, tid, cpu, reserved;
 };
 
-/* The trace of one AUX area, in the order in which perf wrote it. */
+/* The trace of one AUX area, in the order in which perf wrote it; or a piece. */
 struct queue {
 	uint8_t *bytes;
 	uint64_t size;
@@ -51,6 +60,25 @@ struct queue {
 struct totals {
 	uint64_t instructions, errors;
 };
+
+/* What shall be done, and of what. */
+struct request {
+	bool pieces, flow, raw;
+	uint32_t cpu;
+};
+
+/* The kinds of packet that the numbers are printed of. */
+static const struct kind {
+	const char *name;
+	enum pt_packet_type type;
+} kinds[] = {
+	{ "psb", ppt_psb }, { "tnt", ppt_tnt_8 }, { "tip", ppt_tip },
+	{ "pge", ppt_tip_pge }, { "pgd", ppt_tip_pgd }, { "fup", ppt_fup },
+	{ "pip", ppt_pip }, { "tsc", ppt_tsc }, { "mtc", ppt_mtc }, { "cyc", ppt_cyc },
+	{ "ptw", ppt_ptw }, { "ovf", ppt_ovf }, { "stop", ppt_stop },
+};
+
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 static void die(const char *what, const char *why)
 {
@@ -84,8 +112,10 @@ static void append(struct queue *q, const uint8_t *bytes, uint64_t size)
 	q->size += size;
 }
 
-static void collect(const char *path, struct queue queues[MAX_QUEUES])
+static void collect(const char *path, const struct request *want,
+		    struct queue queues[MAX_QUEUES])
 {
+	uint32_t piece = 0, q;
 	struct file f = load(path);
 	struct data_header h;
 	struct auxtrace a;
@@ -109,13 +139,34 @@ static void collect(const char *path, struct queue queues[MAX_QUEUES])
 			die(path, "a record without a valid size");
 		if (a.type == RECORD_AUXTRACE) {
 			trace = a.size;
-			if (a.idx >= MAX_QUEUES || trace > left - a.header_size)
+			q = want->pieces ? piece++ : a.idx;
+			if (q >= MAX_QUEUES || trace > left - a.header_size)
 				die(path, "an AUXTRACE record out of bounds");
-			append(&queues[a.idx], f.bytes + at + a.header_size, trace);
+			if (!want->flow || a.cpu == want->cpu)
+				append(&queues[q], f.bytes + at + a.header_size, trace);
 		}
 		at += a.header_size + trace;
 	}
 	free(f.bytes);
+}
+
+/* "FILE@OFFSET+SIZE@ADDRESS", the numbers in hexadecimal: what a process had mapped. */
+static bool add_mapping(struct pt_image *image, const char *text)
+{
+	const char *at = strchr(text, '@');
+	uint64_t offset, size, address;
+	char path[4096];
+	int error;
+
+	if (!at || at - text >= (long)sizeof(path) ||
+	    sscanf(at, "@%" SCNx64 "+%" SCNx64 "@%" SCNx64, &offset, &size, &address) != 3)
+		return false;
+	memcpy(path, text, at - text);
+	path[at - text] = 0;
+	error = pt_image_add_file(image, path, offset, size, NULL, address);
+	if (error < 0)
+		die(text, pt_errstr(pt_errcode(error)));
+	return true;
 }
 
 static void add_image(struct pt_image *image, const char *path)
@@ -146,54 +197,89 @@ static void add_image(struct pt_image *image, const char *path)
 }
 
 static void report(struct pt_insn_decoder *decoder, const struct pt_insn *insn, int status,
-		   struct totals *t)
+		   const struct request *want, struct totals *t)
 {
 	uint64_t offset = 0;
 
 	if (t->errors++ >= SHOWN_ERRORS)
 		return;
 	pt_insn_get_offset(decoder, &offset);
-	printf("error at trace offset 0x%" PRIx64 ", ip 0x%" PRIx64 ": %s\n", offset, insn->ip,
-	       pt_errstr(pt_errcode(status)));
+	printf("%serror at trace offset 0x%" PRIx64 ", ip 0x%" PRIx64 ": %s\n",
+	       want->flow ? "# " : "", offset, insn->ip, pt_errstr(pt_errcode(status)));
+}
+
+static void show_event(const struct pt_event *event)
+{
+	switch (event->type) {
+	case ptev_enabled:
+		puts("# enable");
+		break;
+	case ptev_disabled:
+	case ptev_async_disabled:
+		puts("# disable");
+		break;
+	case ptev_overflow:
+		puts("# overflow");
+		break;
+	default:
+		break;
+	}
 }
 
 /* From a synchronization point, reached with @status, until the end or an error. */
-static void decode_stretch(struct pt_insn_decoder *decoder, int status, struct totals *t)
+static void decode_stretch(struct pt_insn_decoder *decoder, int status,
+			   const struct request *want, struct totals *t)
 {
 	struct pt_insn insn = { 0 };
 	struct pt_event event;
 
 	for (;;) {
-		while (status >= 0 && (status & pts_event_pending))
+		while (status >= 0 && (status & pts_event_pending)) {
 			status = pt_insn_event(decoder, &event, sizeof(event));
+			if (status >= 0 && want->flow)
+				show_event(&event);
+		}
 		if (status >= 0 && (status & pts_eos))
 			return;
 		if (status >= 0) {
 			status = pt_insn_next(decoder, &insn, sizeof(insn));
-			if (status >= 0)
+			if (status >= 0) {
 				t->instructions++;
+				if (want->flow)
+					printf("%016" PRIx64 "\n", insn.ip);
+			}
 		}
 		if (status == -pte_eos)
 			return;
 		if (status < 0) {
-			report(decoder, &insn, status, t);
+			report(decoder, &insn, status, want, t);
 			return;
 		}
 	}
 }
 
-static void decode(const struct queue *q, struct pt_image *image, struct totals *t)
+static void configure(struct pt_config *config, const struct queue *q)
+{
+	int status;
+
+	pt_config_init(config);
+	config->begin = q->bytes;
+	config->end = q->bytes + q->size;
+	config->cpu = (struct pt_cpu) { .vendor = pcv_intel, .family = 6, .model = 94 };
+	status = pt_cpu_errata(&config->errata, &config->cpu);
+	if (status < 0)
+		die("libipt", pt_errstr(pt_errcode(status)));
+}
+
+static void decode(const struct queue *q, struct pt_image *image, const struct request *want,
+		   struct totals *t)
 {
 	struct pt_insn_decoder *decoder;
 	struct pt_config config;
 	int status;
 
-	pt_config_init(&config);
-	config.begin = q->bytes;
-	config.end = q->bytes + q->size;
-	config.cpu = (struct pt_cpu) { .vendor = pcv_intel, .family = 6, .model = 94 };
-	status = pt_cpu_errata(&config.errata, &config.cpu);
-	decoder = status < 0 ? NULL : pt_insn_alloc_decoder(&config);
+	configure(&config, q);
+	decoder = pt_insn_alloc_decoder(&config);
 	if (!decoder || pt_insn_set_image(decoder, image) < 0)
 		die("libipt", "no decoder");
 	do {
@@ -201,32 +287,89 @@ static void decode(const struct queue *q, struct pt_image *image, struct totals 
 		if (status < 0 && status != -pte_eos)
 			die("libipt: synchronization", pt_errstr(pt_errcode(status)));
 		if (status >= 0)
-			decode_stretch(decoder, status, t);
+			decode_stretch(decoder, status, want, t);
 	} while (status >= 0);
 	pt_insn_free_decoder(decoder);
 }
 
+/* What is cut at the end of a piece is no packet; errors are decode()'s to tell. */
+static void count_packets(const struct queue *q, uint64_t count[KINDS])
+{
+	struct pt_packet_decoder *decoder;
+	struct pt_packet packet;
+	struct pt_config config;
+
+	configure(&config, q);
+	decoder = pt_pkt_alloc_decoder(&config);
+	if (!decoder)
+		die("libipt", "no packet decoder");
+	while (pt_pkt_sync_forward(decoder) >= 0)
+		while (pt_pkt_next(decoder, &packet, sizeof(packet)) >= 0)
+			for (size_t k = 0; k < KINDS; k++)
+				count[k] += packet.type == kinds[k].type;
+	pt_pkt_free_decoder(decoder);
+}
+
+static int usage(void)
+{
+	fprintf(stderr, "usage: ptcount [--pieces] [--flow CPU] [--raw] PERF.DATA IMAGE...\n");
+	return 2;
+}
+
 int main(int argc, char **argv)
 {
-	struct queue queues[MAX_QUEUES] = { 0 };
+	static const struct option options[] = {
+		{ "pieces", no_argument, NULL, 'p' },
+		{ "flow", required_argument, NULL, 'f' },
+		{ "raw", no_argument, NULL, 'r' },
+		{ 0 },
+	};
+	static struct queue queues[MAX_QUEUES];
 	struct pt_image *image = pt_image_alloc("traced");
+	struct request want = { 0 };
+	uint64_t packets[KINDS] = { 0 };
 	struct totals t = { 0 };
+	FILE *numbers = stdout;
+	int c;
 
-	if (argc < 3) {
-		fprintf(stderr, "usage: ptcount PERF.DATA IMAGE...\n");
-		return 2;
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (c == 'p') {
+			want.pieces = true;
+		} else if (c == 'r') {
+			want.raw = true;
+		} else if (c == 'f') {
+			want.flow = true;
+			want.cpu = strtoul(optarg, NULL, 10);
+			numbers = stderr;
+		} else {
+			return usage();
+		}
 	}
+	if (argc - optind < 2)
+		return usage();
 	if (!image)
 		die("libipt", "no memory for the image");
-	for (int i = 2; i < argc; i++)
-		add_image(image, argv[i]);
-	collect(argv[1], queues);
+	for (int i = optind + 1; i < argc; i++)
+		if (!add_mapping(image, argv[i]))
+			add_image(image, argv[i]);
+	collect(argv[optind], &want, queues);
 	for (int i = 0; i < MAX_QUEUES; i++) {
-		if (queues[i].size)
-			decode(&queues[i], image, &t);
+		if (want.raw) {
+			if (fwrite(queues[i].bytes, 1, queues[i].size, stdout) != queues[i].size)
+				die("stdout", strerror(errno));
+		} else if (queues[i].size) {
+			count_packets(&queues[i], packets);
+			decode(&queues[i], image, &want, &t);
+		}
 		free(queues[i].bytes);
 	}
 	pt_image_free(image);
-	printf("instructions %" PRIu64 " errors %" PRIu64 "\n", t.instructions, t.errors);
+	if (want.raw)
+		return fflush(stdout) ? 2 : 0;
+	fprintf(numbers, "packets");
+	for (size_t k = 0; k < KINDS; k++)
+		fprintf(numbers, " %s %" PRIu64, kinds[k].name, packets[k]);
+	fprintf(numbers, "\ninstructions %" PRIu64 " errors %" PRIu64 "\n",
+		t.instructions, t.errors);
 	return t.errors ? 1 : 0;
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* traced ROUNDS: the common workload on every CPU at once, a process each. */
+/*
+ * traced ROUNDS [CPUS]: the common workload on the first CPUS, or all, at once, a
+ * process each.
+ */
 #include <sys/wait.h>
 #include <errno.h>
 #include <stdio.h>
@@ -13,8 +16,10 @@ int main(int argc, char **argv)
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	int status, failed = 0;
 
-	if (argc != 2 || atoi(argv[1]) <= 0) {
-		fprintf(stderr, "usage: traced ROUNDS\n");
+	if (argc == 3 && atoi(argv[1]) > 0 && atol(argv[2]) > 0 && atol(argv[2]) <= cpus) {
+		cpus = atol(argv[2]);
+	} else if (argc != 2 || atoi(argv[1]) <= 0) {
+		fprintf(stderr, "usage: traced ROUNDS [CPUS], of %ld CPUs\n", cpus);
 		return 2;
 	}
 	for (long cpu = 0; cpu < cpus; cpu++) {

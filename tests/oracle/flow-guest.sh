@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# flow-guest.sh CPUS ROUNDS: runs in the guest. perf records the first CPUS CPUs,
+# from the CPU behind them, while the workload runs there and QEMU logs.
+set -eu
+export HOME=/out
+cd /out
+last=$(($1 - 1))
+
+# This shell, perf and all else stay off the traced CPUs.
+taskset -p "$(printf '%x' $((1 << $1)))" $$ >/dev/null
+# Kept open, so that the kernel's code has its final static branches.
+perf stat -o /dev/null -a -C "0-$last" -e instructions sleep 100000 &
+keeper=$!
+sleep 0.5
+# The log is on before the trace and off after it: every traced instruction is there.
+cat >/tmp/traced-with-log <<-END
+	set -e
+	exec 3<>/tmp/ack
+	hostctl log-on
+	echo enable >/tmp/control
+	read -r said <&3
+	traced $2 $1
+	echo disable >/tmp/control
+	read -r said <&3
+	hostctl log-off
+END
+mkfifo /tmp/control /tmp/ack
+perf record --kcore -C "0-$last" -m,8M -D -1 --control fifo:/tmp/control,/tmp/ack \
+	-e intel_pt// -o flow.data sh /tmp/traced-with-log >flow.log 2>&1 || {
+	cat flow.log
+	exit 1
+}
+kill "$keeper"
