@@ -123,6 +123,16 @@ static void write_program(const char *name)
 	write_elf(file(name), MAIN, program, sizeof(program), true);
 }
 
+/* The same but for one byte. */
+static void write_other_program(const char *name)
+{
+	uint8_t code[sizeof(program)];
+
+	memcpy(code, program, sizeof(code));
+	code[0x15] ^= 1;
+	write_elf(file(name), MAIN, code, sizeof(code), true);
+}
+
 /* @name: task.NAME; a program mapped at @base. */
 static void write_task(const char *name, uint64_t cr3, uint64_t begin_tsc, const char *path, uint64_t base)
 {
@@ -691,7 +701,7 @@ static void a_user_trace_never_guesses_between_two_processes(void **state)
 	const struct result *r;
 
 	(void)state;
-	write_program("second");
+	write_other_program("second");
 	write_task("101", OTHER, 0, program_path("second"), BASE);
 	psb(0, 1000, 0);
 	ip_packet(ppt_tip_pge, MAIN);
@@ -744,6 +754,97 @@ static void a_cr3_that_was_used_twice_is_told_apart_by_time(void **state)
 	r = script("--insn");
 	expect_flow(r);
 	assert_int_equal(r->status, 0);
+}
+
+static void append(const char *name, const char *text)
+{
+	FILE *f = fopen(program_path(name), "a");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+static void a_cr3_of_a_process_that_has_ended_is_not_taken_for_its(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	append("task.100", "end_tsc 5000\n");
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	tnt("!!");
+	ip_packet(ppt_tip, ENTRY);
+	ip_packet(ppt_fup, ENTRY + 1);
+	suppressed(ppt_tip_pgd);
+	psb(CR3, 6000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	tnt("!!");
+	ip_packet(ppt_tip, ENTRY);
+	ip_packet(ppt_fup, ENTRY + 1);
+	suppressed(ppt_tip_pgd);
+	line("# cpu 0");
+	line("# window 1");
+	line("# enable %016llx", MAIN);
+	expect_main(BASE, true);
+	insn(ENTRY, 1);
+	line("# disable -");
+	line("# window 2");
+	line("# enable %016llx", MAIN);
+	line("# disable %016llx", MAIN);
+	line("# skip %016llx %llx", MAIN, CR3);
+	line("# enable %016llx", ENTRY);
+	insn(ENTRY, 1);
+	line("# disable -");
+	finish(BOTH, "windows 2");
+	r = script("--insn");
+	expect_flow(r);
+	assert_int_equal(r->status, 0);
+}
+
+static void a_process_that_was_noted_after_the_trace_counts_if_it_is_the_only_one(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	write_task("100", CR3, 9000, program_path("prog"), BASE);
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	tnt("!!");
+	ip_packet(ppt_tip, ENTRY);
+	ip_packet(ppt_fup, ENTRY + 1);
+	suppressed(ppt_tip_pgd);
+	finish(BOTH, "windows 1");
+	r = script("--insn");
+	assert_int_equal(r->status, 0);
+	expect_part(r->err, "6 instructions");
+	/* With two of them nobody knows. */
+	write_task("101", CR3, 9500, program_path("prog"), BASE);
+	r = script("--insn");
+	assert_int_equal(r->status, 0);
+	expect_part(r->err, "1 instructions");
+	expect_part(r->err, "skipped: 1");
+}
+
+static void two_files_that_took_turns_at_an_address_are_not_chosen_between(void **state)
+{
+	const struct result *r;
+	char text[256];
+
+	(void)state;
+	write_other_program("second");
+	snprintf(text, sizeof(text), "map %llx-%llx r-xp 00001000 00:00 1 %s\n", MAIN, MAIN + 0x1000,
+		 program_path("second"));
+	append("task.100", text);
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	tnt("!!");
+	ip_packet(ppt_tip, ENTRY);
+	finish(BOTH, "windows 1");
+	r = script("--insn");
+	assert_int_equal(r->status, 1);
+	expect_part(r->err, "0 instructions");
+	expect_part(r->err, "decode errors: 1");
 }
 
 static void a_file_that_has_changed_is_not_believed(void **state)
@@ -954,6 +1055,9 @@ int main(void)
 		t(a_user_trace_finds_its_only_process_by_address),
 		t(a_user_trace_never_guesses_between_two_processes),
 		t(a_cr3_that_was_used_twice_is_told_apart_by_time),
+		t(a_cr3_of_a_process_that_has_ended_is_not_taken_for_its),
+		t(a_process_that_was_noted_after_the_trace_counts_if_it_is_the_only_one),
+		t(two_files_that_took_turns_at_an_address_are_not_chosen_between),
 		t(a_file_that_has_changed_is_not_believed),
 		t(files_below_symfs_serve_for_another_machine_s),
 		t(the_vdso_s_own_bytes_are_used),
