@@ -233,7 +233,7 @@ static int skip_unknown(struct flow *f, uint64_t ip)
 /* From a point of synchronization on, to an error or the end. Returns the libipt error. */
 static int decode_on(struct flow *f, int status)
 {
-	unsigned int unproven = 0;
+	unsigned int count = 0;
 	uint64_t ip = 0;
 
 	update_state(f);
@@ -262,7 +262,7 @@ static int decode_on(struct flow *f, int status)
 		if (insn.iclass != ptic_error) {
 			tell_enable(f, insn.ip, false);
 			f->instructions++;
-			if (!(++unproven % MAX_UNPROVEN) && !gets_on(f)) {
+			if (!(++count % MAX_UNPROVEN) && !gets_on(f)) {
 				tell_error(f, ip, "the flow goes on and on without a packet");
 				return -pte_nosync;
 			}

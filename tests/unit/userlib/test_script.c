@@ -45,11 +45,13 @@ static const uint8_t kernel[] = {
 	[0x23] = 0xc3,			/* ret */
 	[0x30] = 0xe8, 0xeb, 0xff, 0xff, 0xff,	/* sched: call switch */
 	[0x35] = 0x48, 0xcf,		/* iretq */
+	[0x40] = 0xeb, 0xfe,		/* trap: jmp trap */
 };
 #define ENTRY	KERNEL
 #define IRQ	(KERNEL + 0x10)
 #define SWITCH	(KERNEL + 0x20)
 #define SCHED	(KERNEL + 0x30)
+#define TRAP	(KERNEL + 0x40)
 
 #define CR3	0x5000ull
 #define OTHER	0x9000ull
@@ -522,6 +524,26 @@ static void bytes_that_are_no_packets_are_an_error_and_it_goes_on_at_the_next_ps
 	r = script("");
 	assert_int_equal(r->status, 1);
 	expect_part(r->out, "  0 error: ");
+}
+
+static void a_flow_that_went_into_an_endless_loop_is_an_error_and_ends(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, TRAP);
+	tnt("!!");
+	psb(CR3, 2000, ENTRY);
+	ip_packet(ppt_fup, ENTRY + 1);
+	suppressed(ppt_tip_pgd);
+	finish(BOTH, "windows 1");
+	r = script("--errors");
+	assert_int_equal(r->status, 1);
+	expect_part(r->out, "the flow goes on and on without a packet");
+	expect_part(r->err, "decode errors: 1;");
+	r = script("--insn");
+	expect_part(r->out, "# enable ffffffff81000000\nffffffff81000000 1\n# disable -\n");
 }
 
 static void an_overflow_is_shown_and_counted(void **state)
@@ -1047,6 +1069,7 @@ int main(void)
 		t(a_process_that_is_not_recorded_is_skipped_and_the_kernel_is_not),
 		t(a_return_into_a_frame_from_before_a_skip_is_no_error),
 		t(bytes_that_are_no_packets_are_an_error_and_it_goes_on_at_the_next_psb),
+		t(a_flow_that_went_into_an_endless_loop_is_an_error_and_ends),
 		t(an_overflow_is_shown_and_counted),
 		t(windows_have_the_kernel_s_numbers),
 		t(one_window_can_be_asked_for),
