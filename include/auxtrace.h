@@ -231,7 +231,8 @@ struct auxtrace_reader *auxtrace_reader(struct auxtrace_session *session, unsign
  * auxtrace_reader_status - a consistent copy of the channel's status page
  *
  * Lock-free. Positions are those of the last window end, trace interrupt or
- * auxtrace_status() with SYNC. Errors: EAGAIN the page stayed inconsistent.
+ * auxtrace_status() with SYNC. Errors: EAGAIN the page stayed inconsistent for
+ * seconds: the module died in the middle of an update.
  */
 int auxtrace_reader_status(struct auxtrace_reader *reader,
 			   struct auxtrace_status_page *status);
@@ -332,14 +333,15 @@ ssize_t auxtrace_recording_drain(struct auxtrace_recording *recording);
 int auxtrace_recording_add_task(struct auxtrace_recording *recording, pid_t pid);
 
 /**
- * auxtrace_recording_end_task - a process is about to leave its address space
+ * auxtrace_recording_end_task - a process left its address space by its exit
+ * @pid: 0: the caller
+ * @tsc: when; 0: now
  *
- * To be called at its exit, before the address space is gone (ptrace(2)'s exit
- * stop), after auxtrace_recording_add_task(). Code of another process that gets
- * the same CR3 later is then not taken for its. If a thread goes on in it, adding
- * it again undoes this. Errors: ENOENT it was not added; those of auxtrace_task().
+ * Code of another process that gets the same CR3 later is then not taken for its.
+ * If it lives on (only a thread has ended), adding it again undoes this. An exec
+ * need not be told. Errors: ENOENT @pid was not added.
  */
-int auxtrace_recording_end_task(struct auxtrace_recording *recording, pid_t pid);
+int auxtrace_recording_end_task(struct auxtrace_recording *recording, pid_t pid, uint64_t tsc);
 
 /**
  * auxtrace_recording_add_mapping - a process had executable code of a file mapped

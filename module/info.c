@@ -28,7 +28,8 @@ static bool pt_busy(void)
 	cpus_read_lock();
 	type = auxt_guard_type(auxt_pt.name);
 	for_each_online_cpu(cpu)
-		if (auxt_guard_probe(type, cpu))
+		/* Any other error is about the caller: perf refuses the uncapable. */
+		if (auxt_guard_probe(type, cpu) == -EBUSY)
 			atomic_set(&busy, 1);
 	if (!atomic_read(&busy))
 		on_each_cpu(look_here, &busy, 1);

@@ -6,6 +6,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 {
 	echo 'void region_of_interest(void);'
+	# shellcheck disable=SC2016 # backticks of Markdown
 	sed -n '/^```c$/,/^```$/p' README.md | grep -v '^```'
 } | gcc -x c -std=gnu11 -Wall -Wextra -Werror -fsyntax-only -Iinclude -Iinclude/uapi -
 echo "README's example compiles"

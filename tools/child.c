@@ -112,18 +112,27 @@ void child_continue(const struct child *child)
 	ptrace(PTRACE_CONT, child->pid, NULL, 0);
 }
 
-static void note_task(struct auxtrace_recording *recording, pid_t pid)
+void notes_reports(struct notes *notes)
+{
+	if (notes->watch)
+		notes->lost += watch_drain(notes->watch, notes->recording);
+}
+
+static void note_task(struct notes *notes, pid_t pid)
 {
 	/* A thread of a process that is half gone has no address space any more. */
-	if (auxtrace_recording_add_task(recording, pid) && errno != ESRCH && errno != ENXIO)
+	if (auxtrace_recording_add_task(notes->recording, pid) && errno != ESRCH && errno != ENXIO)
 		say("process %d: %s", pid, auxtrace_error());
 }
 
 /* A stop of @pid: note what is to be noted and let it go on as if unseen. */
-static void handle_stop(pid_t pid, int status, struct auxtrace_recording *recording)
+static void handle_stop(pid_t pid, int status, struct notes *notes)
 {
 	int event = status >> 16, sig = WSTOPSIG(status);
 
+	/* What was reported until now is of the address space from before. */
+	if (event)
+		notes_reports(notes);
 	switch (event) {
 	case PTRACE_EVENT_STOP:
 		if (sig != SIGTRAP) {
@@ -132,17 +141,17 @@ static void handle_stop(pid_t pid, int status, struct auxtrace_recording *record
 			return;
 		}
 		/* A new child, before its first instruction. */
-		note_task(recording, pid);
+		note_task(notes, pid);
 		sig = 0;
 		break;
 	case PTRACE_EVENT_EXIT:
-		note_task(recording, pid);
-		/* Fails if it has no address space any more, and then need not be said. */
-		auxtrace_recording_end_task(recording, pid);
+		note_task(notes, pid);
+		/* Fails for a thread, whose process goes on. */
+		auxtrace_recording_end_task(notes->recording, pid, 0);
 		sig = 0;
 		break;
 	case PTRACE_EVENT_EXEC:
-		note_task(recording, pid);
+		note_task(notes, pid);
 		sig = 0;
 		break;
 	case 0:
@@ -153,31 +162,31 @@ static void handle_stop(pid_t pid, int status, struct auxtrace_recording *record
 	ptrace(PTRACE_CONT, pid, NULL, sig);
 }
 
-static void handle(struct child *child, pid_t pid, int status, struct auxtrace_recording *recording)
+static void handle(struct child *child, pid_t pid, int status, struct notes *notes)
 {
 	if (WIFSTOPPED(status)) {
-		handle_stop(pid, status, recording);
+		handle_stop(pid, status, notes);
 	} else if (pid == child->pid) {
 		child->running = false;
 		child->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 	}
 }
 
-void child_events(struct child *child, struct auxtrace_recording *recording)
+void child_events(struct child *child, struct notes *notes)
 {
 	int status;
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, __WALL | WNOHANG)) > 0)
-		handle(child, pid, status, recording);
+		handle(child, pid, status, notes);
 }
 
-void child_wait(struct child *child, struct auxtrace_recording *recording)
+void child_wait(struct child *child, struct notes *notes)
 {
 	int status;
 	pid_t pid;
 
 	while (child->running && ((pid = waitpid(-1, &status, __WALL)) > 0 || errno == EINTR))
 		if (pid > 0)
-			handle(child, pid, status, recording);
+			handle(child, pid, status, notes);
 }

@@ -15,6 +15,15 @@
 
 #include <auxtrace.h>
 
+#include "watch.h"
+
+/* Where what is seen of processes goes. */
+struct notes {
+	struct auxtrace_recording *recording;
+	struct watch *watch;	/* NULL: not to be had */
+	unsigned long lost;		/* reports that perf could not make */
+};
+
 struct child {
 	pid_t pid;
 	bool running;
@@ -32,9 +41,12 @@ int child_start(struct child *child, char **argv, const cpu_set_t *cpus);
 void child_continue(const struct child *child);
 
 /* Take what wait(2) has to tell, without blocking. */
-void child_events(struct child *child, struct auxtrace_recording *recording);
+void child_events(struct child *child, struct notes *notes);
+
+/* Hand over what perf reported since the last time. */
+void notes_reports(struct notes *notes);
 
 /* Block until the command is gone. */
-void child_wait(struct child *child, struct auxtrace_recording *recording);
+void child_wait(struct child *child, struct notes *notes);
 
 #endif

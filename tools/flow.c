@@ -51,6 +51,13 @@ static void make_config(struct flow *f, const struct mapped *aux)
 	f->config.nom_freq = meta->max_nonturbo_ratio;
 }
 
+/*
+ * Instructions that may follow each other without a packet. Real code has a
+ * branch that needs one long before; a flow that went wrong may have got into an
+ * endless loop of direct jumps, such as a retpoline's trap.
+ */
+#define MAX_UNPROVEN	(1u << 17)
+
 /* ---- telling the view --------------------------------------------------- */
 
 static void tell_enable(struct flow *f, uint64_t ip, bool resumed)
@@ -91,14 +98,26 @@ static void tell_skip(struct flow *f, uint64_t ip)
 	f->view->skip(f->view, f, ip, f->cr3);
 }
 
-static void tell_error(struct flow *f, uint64_t ip, int status)
+static void tell_error(struct flow *f, uint64_t ip, const char *message)
 {
 	uint64_t offset = 0;
 
 	pt_insn_get_offset(f->decoder, &offset);
 	f->errors++;
 	tell_disable(f, 0, false);
-	f->view->error(f->view, f, offset, ip, pt_errstr(pt_errcode(status)));
+	f->view->error(f->view, f, offset, ip, message);
+}
+
+/* Called now and then: has the decoder taken a packet since the last time? */
+static bool gets_on(struct flow *f)
+{
+	uint64_t offset = 0;
+
+	pt_insn_get_offset(f->decoder, &offset);
+	if (f->proven_at == offset)
+		return false;
+	f->proven_at = offset;
+	return true;
 }
 
 /*
@@ -214,9 +233,11 @@ static int skip_unknown(struct flow *f, uint64_t ip)
 /* From a point of synchronization on, to an error or the end. Returns the libipt error. */
 static int decode_on(struct flow *f, int status)
 {
+	unsigned int count = 0;
 	uint64_t ip = 0;
 
 	update_state(f);
+	gets_on(f);
 	for (;;) {
 		struct pt_insn insn;
 
@@ -241,6 +262,10 @@ static int decode_on(struct flow *f, int status)
 		if (insn.iclass != ptic_error) {
 			tell_enable(f, insn.ip, false);
 			f->instructions++;
+			if (!(++count % MAX_UNPROVEN) && !gets_on(f)) {
+				tell_error(f, ip, "the flow goes on and on without a packet");
+				return -pte_nosync;
+			}
 			f->view->insn(f->view, f, &insn);
 		}
 		if (status == -pte_nomap && f->no_task) {
@@ -256,7 +281,7 @@ static int decode_on(struct flow *f, int status)
 		}
 	}
 	if (status != -pte_eos)
-		tell_error(f, ip, status);
+		tell_error(f, ip, pt_errstr(pt_errcode(status)));
 	return status;
 }
 
@@ -298,7 +323,7 @@ static void decode(struct flow *f)
 		pt_insn_get_sync_offset(f->decoder, &at);
 		if (synced && at <= last) {
 			/* It must get on. */
-			tell_error(f, 0, -pte_internal);
+			tell_error(f, 0, "the decoder does not get on");
 			break;
 		}
 		if (!synced)
@@ -307,7 +332,7 @@ static void decode(struct flow *f)
 		last = at;
 		jump_to(f, at);
 		if (status < 0) {
-			tell_error(f, 0, status);
+			tell_error(f, 0, pt_errstr(pt_errcode(status)));
 			continue;
 		}
 		status = decode_on(f, status);

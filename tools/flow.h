@@ -53,6 +53,7 @@ struct flow {
 	uint64_t cr3, tsc;	/* now; CODE_NO_CR3, 0: not known */
 	const struct windows *windows_of_cpu;
 	size_t next_window, enables;
+	uint64_t proven_at;	/* offset when it was last looked whether it changes */
 	uint64_t passed;	/* offset up to which PSBs have been told of */
 	bool open;		/* between enable and disable */
 	bool resumed;		/* the last enable went on where the last disable was */

@@ -187,6 +187,10 @@ static void find_device(void)
 		found("pt", NO, "the kernel has no architectural PMU to route the trace interrupt");
 		break;
 	case AUXTRACE_PT_BUSY:
+		if (!(info.out_may & AUXTRACE_MAY_TRACE)) {
+			found("pt", NOTE, "whether it is free can be tried with CAP_PERFMON or CAP_SYS_ADMIN only");
+			break;
+		}
 		found("pt", NO, "perf or firmware holds it on a CPU now: end perf record -e intel_pt//, or another session");
 		break;
 	default:

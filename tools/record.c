@@ -27,7 +27,7 @@ struct record {
 	double duration;	/* seconds; 0: until the command ends */
 	char **argv;		/* the command, or NULL */
 	struct auxtrace_session *session;
-	struct auxtrace_recording *recording;
+	struct notes notes;
 	struct child child;
 	int signals;		/* signalfd */
 	uint64_t drained;
@@ -114,7 +114,7 @@ static void show_progress(const struct record *r, int64_t begin)
 
 static bool drain(struct record *r)
 {
-	ssize_t n = auxtrace_recording_drain(r->recording);
+	ssize_t n = auxtrace_recording_drain(r->notes.recording);
 
 	if (n >= 0) {
 		r->drained += n;
@@ -134,6 +134,7 @@ static void loop(struct record *r)
 	struct pollfd fds[] = {
 		{ .fd = r->signals, .events = POLLIN },
 		{ .fd = overwrite ? -1 : auxtrace_fd(r->session), .events = POLLIN },
+		{ .fd = r->notes.watch ? watch_fd(r->notes.watch) : -1, .events = POLLIN },
 	};
 
 	while (!r->stop) {
@@ -153,9 +154,11 @@ static void loop(struct record *r)
 		while (read(r->signals, &info, sizeof(info)) == sizeof(info))
 			handle_signal(r, &info);
 		if (r->argv) {
-			child_events(&r->child, r->recording);
+			child_events(&r->child, &r->notes);
 			r->stop |= !r->child.running;
 		}
+		if (fds[2].revents & POLLIN)
+			notes_reports(&r->notes);
 		if (fds[1].revents & POLLIN && !drain(r)) {
 			r->failed = true;
 			break;
@@ -196,10 +199,14 @@ static int finish(struct record *r)
 		say("%s", auxtrace_error());
 		r->failed = true;
 	}
+	notes_reports(&r->notes);
+	if (r->notes.lost)
+		say("perf lost %lu reports on processes: some code may be unknown",
+		    r->notes.lost);
 	/* Processes that came meanwhile and are no children of ours. */
-	if (auxtrace_recording_add_all_tasks(r->recording) < 0)
+	if (auxtrace_recording_add_all_tasks(r->notes.recording) < 0)
 		say("%s", auxtrace_error());
-	ret = auxtrace_recording_finish(r->recording, &totals);
+	ret = auxtrace_recording_finish(r->notes.recording, &totals);
 	if (ret) {
 		say("%s", auxtrace_error());
 		r->failed = true;
@@ -208,41 +215,55 @@ static int finish(struct record *r)
 	return r->failed ? EXIT_FAILED : r->child.status;
 }
 
+static void release(struct record *r)
+{
+	watch_close(r->notes.watch);
+	auxtrace_close(r->session);
+	if (r->signals >= 0)
+		close(r->signals);
+}
+
 static int fail_record(struct record *r)
 {
 	say("%s", auxtrace_error());
 	if (r->child.running) {
 		kill(r->child.pid, SIGKILL);
-		child_wait(&r->child, r->recording);
+		child_wait(&r->child, &r->notes);
 	}
-	auxtrace_recording_abort(r->recording);
-	auxtrace_close(r->session);
+	auxtrace_recording_abort(r->notes.recording);
+	release(r);
 	return EXIT_FAILED;
 }
 
 static int run(struct record *r)
 {
+	struct auxtrace_info info;
 	cpu_set_t theirs;
 	int ret;
 
 	r->session = auxtrace_open(NULL);
-	if (!r->session || auxtrace_setup(r->session, &r->options))
+	if (!r->session || auxtrace_info(r->session, 0, &info) ||
+	    auxtrace_setup(r->session, &r->options))
 		return fail_record(r);
-	r->recording = auxtrace_recording_create(r->session, r->dir);
-	if (!r->recording)
+	r->notes.recording = auxtrace_recording_create(r->session, r->dir);
+	if (!r->notes.recording)
 		return fail_record(r);
 	r->signals = take_signals();
 	if (r->signals < 0)
 		die(EXIT_FAILED, "cannot take signals: %s", strerror(errno));
+	r->notes.watch = watch_open(&info);
+	if (!r->notes.watch)
+		say("perf does not report on processes (%s): code that is unmapped before the end will be unknown",
+		    strerror(errno));
 	if (r->argv) {
 		ret = child_start(&r->child, r->argv, place(r, &theirs));
 		if (ret) {
-			auxtrace_recording_abort(r->recording);
-			auxtrace_close(r->session);
+			auxtrace_recording_abort(r->notes.recording);
+			release(r);
 			return ret;
 		}
 	}
-	if (auxtrace_recording_add_all_tasks(r->recording) < 0 || auxtrace_start(r->session))
+	if (auxtrace_recording_add_all_tasks(r->notes.recording) < 0 || auxtrace_start(r->session))
 		return fail_record(r);
 	if (r->argv)
 		child_continue(&r->child);
@@ -250,10 +271,10 @@ static int run(struct record *r)
 	if (r->child.running) {
 		/* The time is over before the command. */
 		kill(r->child.pid, SIGTERM);
-		child_wait(&r->child, r->recording);
+		child_wait(&r->child, &r->notes);
 	}
 	ret = finish(r);
-	auxtrace_close(r->session);
+	release(r);
 	return ret;
 }
 
@@ -298,6 +319,7 @@ int cmd_record(int argc, char **argv)
 	struct record r = {
 		.options = { .size = sizeof(r.options) },
 		.dir = DEFAULT_DIR,
+		.signals = -1,
 	};
 	char *end;
 	int c;

@@ -67,8 +67,8 @@ struct task_list;
 struct task_list *task_list_new(void);
 void task_list_free(struct task_list *list);
 int task_list_add(struct task_list *list, struct auxtrace_session *session, pid_t pid);
-/* The process is about to leave its address space for good. */
-int task_list_end(struct task_list *list, struct auxtrace_session *session, pid_t pid);
+/* The process left its newest address space at @tsc (0: now). */
+int task_list_end(struct task_list *list, pid_t pid, uint64_t tsc);
 /* An executable mapping, whether it is still there or not. */
 int task_list_map(struct task_list *list, pid_t pid, uint64_t start, uint64_t end, uint64_t offset,
 		  const char *path);

@@ -9,11 +9,16 @@
 #include <inttypes.h>
 #include <sched.h>
 #include <string.h>
+#include <time.h>
 
 #include "internal.h"
 
-/* The module's update is some 20 stores with interrupts off. */
-#define SNAPSHOT_TRIES	100000
+/*
+ * The module's update is some 20 stores with interrupts off, but the CPU may be a
+ * virtual one that does not run for a while.
+ */
+#define SNAPSHOT_SECONDS	2
+#define SNAPSHOT_SPINS		64
 
 AUXTRACE_API struct auxtrace_reader *auxtrace_reader(struct auxtrace_session *s, unsigned int cpu)
 {
@@ -42,10 +47,20 @@ static void copy_page(struct auxtrace_status_page *to, const struct auxtrace_sta
 		t[i] = __atomic_load_n(&f[i], __ATOMIC_RELAXED);
 }
 
+static time_t now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec;
+}
+
 AUXTRACE_API int auxtrace_reader_status(struct auxtrace_reader *r,
 					struct auxtrace_status_page *status)
 {
-	for (unsigned int i = 0; i < SNAPSHOT_TRIES; i++) {
+	time_t end = 0;
+
+	for (unsigned int i = 1;; i++) {
 		/*
 		 * Acquire: what is read below is not older than seq. Partner: the
 		 * module's write barrier after it made seq even again.
@@ -62,8 +77,13 @@ AUXTRACE_API int auxtrace_reader_status(struct auxtrace_reader *r,
 			if (__atomic_load_n(&r->status->seq, __ATOMIC_RELAXED) == seq)
 				return 0;
 		}
-		if (i % 64 == 63)
-			sched_yield();
+		if (i % SNAPSHOT_SPINS)
+			continue;
+		if (!end)
+			end = now() + SNAPSHOT_SECONDS;
+		else if (now() > end)
+			break;
+		sched_yield();
 	}
 	return fail(EAGAIN, "the status page of CPU %u stays inconsistent: the module stopped in the middle of an update",
 		    r->cpu);

@@ -205,11 +205,13 @@ static bool same_space(const struct space *a, const struct space *b)
 	return a->cr3 == b->cr3 && a->vdso_start == b->vdso_start && !strcmp(a->exe, b->exe);
 }
 
-/* The newest entry of a process, or NULL. */
+/* The newest entry of a process, or NULL; 0 is the caller. */
 static struct space *newest_of(const struct task_list *list, pid_t pid)
 {
 	struct space *found = NULL;
 
+	if (!pid)
+		pid = getpid();
 	for (struct space *s = list->head; s; s = s->next)
 		if (s->pid == pid)
 			found = s;
@@ -238,7 +240,7 @@ int task_list_add(struct task_list *list, struct auxtrace_session *session, pid_
 	if (!fresh)
 		return -1;
 	for (struct space *s = list->head; s; s = s->next)
-		if (same_space(s, fresh) && !(s->end_tsc && s->pid != fresh->pid)) {
+		if (same_space(s, fresh)) {
 			ret = refresh(s, fresh);
 			free_space(fresh);
 			return ret;
@@ -252,19 +254,17 @@ int task_list_add(struct task_list *list, struct auxtrace_session *session, pid_
 	return 0;
 }
 
-int task_list_end(struct task_list *list, struct auxtrace_session *session, pid_t pid)
+int task_list_end(struct task_list *list, pid_t pid, uint64_t tsc)
 {
-	struct auxtrace_task task;
-	struct space *found = NULL;
+	struct space *s = newest_of(list, pid);
 
-	if (auxtrace_task(session, pid, &task))
-		return -1;
-	for (struct space *s = list->head; s; s = s->next)
-		if (s->cr3 == task.out_cr3)
-			found = s;
-	if (!found)
+	if (!s)
 		return fail(ENOENT, "process %d is not in the recording", pid);
-	found->end_tsc = __rdtsc();
+	if (!tsc)
+		tsc = __rdtsc();
+	/* The exits of its threads are told in any order: the last one counts. */
+	if (tsc > s->end_tsc)
+		s->end_tsc = tsc;
 	return 0;
 }
 

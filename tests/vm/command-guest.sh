@@ -84,6 +84,21 @@ check "a duration instead of a command" status 0 auxtrace record -o time --durat
 check "a recording that starts paused has no window" status 0 auxtrace record -o paused --paused -- true
 [ "$(account paused windows)" -eq 0 ] || { echo "FAILED: it had one"; failed=1; }
 
+# Held by a second auxtrace as it would be by perf: both go by perf's rules.
+auxtrace record -o held --duration 30 --overwrite -m 64K > /dev/null 2>&1 &
+holder=$!
+until grep -q '[1-9]' /sys/module/auxtrace/refcnt; do sleep 0.1; done
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+	auxtrace info > /tmp/info 2>&1
+	held=$?
+	[ "$held" -eq 0 ] || break
+	sleep 0.2
+done
+check "info says when somebody holds the hardware" says "holds" cat /tmp/info
+check "and record is refused with the reason" says 'holds Intel PT' auxtrace record -o bad -- true
+kill $holder
+wait $holder
+
 check "a size that is not a power of two is refused by name" says 'power of two' \
 	auxtrace record -m 12K -o bad -- true
 check "a CPU that does not exist is named" says 'no CPU 99' auxtrace record -C 99 -o bad -- true

@@ -16,8 +16,9 @@ int perf_open_plain(pid_t pid, int cpu);
 
 /*
  * Let the event, which has not traced yet, do so for the time of twice @rounds
- * of the load on the calling thread, with @then in the middle, and return the bytes that perf says are in its AUX area; a negative
- * errno if any step fails, -EBADMSG if they are not packets from a PSB on.
+ * of the load on the calling thread, with @then in the middle, and return the
+ * bytes that perf says are in its AUX area; a negative errno if any step fails,
+ * -EBADMSG if they are not packets from a PSB on.
  */
 int64_t perf_trace_during(int fd, unsigned int rounds, void (*then)(void *arg), void *arg);
 int64_t perf_trace(int fd, unsigned int rounds);

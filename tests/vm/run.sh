@@ -13,7 +13,7 @@ usage()
 	  --kernel SERIES  as in scripts/vm (default 6.1)
 	  --module FILE    auxtrace.ko for that kernel (default: built now)
 	  --smp N          virtual CPUs (default 4)
-	  --limit SECONDS  for the whole run (default 240)
+	  --limit SECONDS  for the whole run (default 300)
 	  --work DIR       keeps the VM's logs there
 	  --set NAME=VALUE environment of the tests
 	  --bench-arg ARG  as in scripts/vm
@@ -24,7 +24,7 @@ usage()
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(dirname "$(dirname "$here")")
-kernel=6.1 module='' smp=4 limit=240 vm_options=() environment=()
+kernel=6.1 module='' smp=4 limit=300 vm_options=() environment=()
 while [ $# -gt 0 ]; do
 	case $1 in
 	--kernel) kernel=$2 ;;

@@ -6,7 +6,7 @@
 # status is 0 only if none failed, and 77 if none could run.
 AUXTRACE_KO=${AUXTRACE_KO:-/modules/auxtrace.ko}
 export AUXTRACE_KO
-limit=${SUITE_LIMIT:-90}
+limit=${SUITE_LIMIT:-150}
 passed=0 failed=0 skipped=0
 
 # Counts what cmocka said of each test, before it says it again in its summary.

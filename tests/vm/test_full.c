@@ -5,7 +5,10 @@
  * its tail, the gap counted, and tracing goes on once it has moved the tail.
  */
 #include <poll.h>
+#include <pthread.h>
+#include <sched.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cpu.h"
@@ -80,6 +83,132 @@ static void poll_waits_for_the_watermark(void **state)
 	assert_int_equal(poll_events(s.fd, 0), 0);
 	assert_int_equal(channel_available(s.channel), 0);
 	ok_stop(s.fd);
+	check_accounting(&s);
+}
+
+/* A thread that waits in poll(2), and how long that took. */
+struct waiter {
+	pthread_t thread;
+	int fd;
+	pid_t tid;
+	bool done;
+	short events;
+	uint64_t ms;
+};
+
+static void *wait_in_poll(void *arg)
+{
+	struct waiter *w = arg;
+	struct pollfd p = { .fd = w->fd, .events = POLLIN };
+	struct timespec begin, end;
+
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	__atomic_store_n(&w->tid, gettid(), __ATOMIC_RELEASE);
+	w->events = poll(&p, 1, WAIT_MS) > 0 ? p.revents : 0;
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	w->ms = (end.tv_sec - begin.tv_sec) * 1000 + (end.tv_nsec - begin.tv_nsec) / 1000000;
+	__atomic_store_n(&w->done, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static char thread_state(pid_t tid)
+{
+	char path[64], state = '?';
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	f = fopen(path, "re");
+	if (f && fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+		state = '?';
+	if (f)
+		fclose(f);
+	return state;
+}
+
+/* Returns when the thread sleeps. Nothing may be traced meanwhile: we are busy here. */
+static void waiter_start(struct waiter *w, int fd)
+{
+	pid_t tid;
+
+	*w = (struct waiter){ .fd = fd };
+	assert_int_equal(pthread_create(&w->thread, NULL, wait_in_poll, w), 0);
+	while (!(tid = __atomic_load_n(&w->tid, __ATOMIC_ACQUIRE)))
+		sched_yield();
+	while (thread_state(tid) != 'S') {
+		if (__atomic_load_n(&w->done, __ATOMIC_ACQUIRE)) {
+			pthread_join(w->thread, NULL);
+			fail_msg("poll did not wait, it said %#x", w->events);
+		}
+		sched_yield();
+	}
+}
+
+/* It was woken: poll(2) looks once more when its time is over, so that is no proof. */
+static void waiter_join(struct waiter *w)
+{
+	pthread_join(w->thread, NULL);
+	assert_int_equal(w->events, POLLIN);
+	assert_true(w->ms < WAIT_MS);
+}
+
+static void reaching_the_watermark_wakes_who_waits(void **state)
+{
+	struct session s;
+	struct waiter w;
+
+	(void)state;
+	open_area(&s, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_PAUSED, PAGES, 4 * page_size);
+	ok_start(s.fd);
+	load_start(cpu);
+	waiter_start(&w, s.fd);
+	ok_resume(&s, 0, NULL);
+	waiter_join(&w);
+	assert_true(channel_available(s.channel) >= 4 * page_size);
+	ok_stop(s.fd);
+	check_accounting(&s);
+}
+
+static void meeting_the_tail_wakes_who_waits(void **state)
+{
+	struct auxtrace_status_page st;
+	struct session s;
+	struct waiter w;
+
+	(void)state;
+	/* A watermark that a tail inside of a page does not let it reach. */
+	open_area(&s, AUXTRACE_SETUP_USER, PAGES, (PAGES - 1) * page_size);
+	cpu_pin(cpu);
+	ok_start(s.fd);
+	load_run(100);
+	ok_pause(&s, 0, NULL);
+	cpu_unpin();
+	channel_set_tail(s.channel, 100);
+	waiter_start(&w, s.fd);
+	load_start(cpu);
+	ok_resume(&s, 0, NULL);
+	waiter_join(&w);
+	st = channel_status(s.channel);
+	assert_int_equal(st.inhibit, AUXTRACE_INHIBIT_FULL);
+	assert_true(st.produced - st.consumed < (PAGES - 1) * page_size);
+	ok_stop(s.fd);
+	check_accounting(&s);
+}
+
+static void a_stop_wakes_who_waits_for_the_rest(void **state)
+{
+	struct session s;
+	struct waiter w;
+
+	(void)state;
+	open_area(&s, AUXTRACE_SETUP_USER, PAGES, 0);
+	cpu_pin(cpu);
+	ok_start(s.fd);
+	load_run(100);
+	ok_pause(&s, 0, NULL);
+	waiter_start(&w, s.fd);
+	ok_stop(s.fd);
+	waiter_join(&w);
+	assert_true(channel_available(s.channel) > 0);
 	check_accounting(&s);
 }
 
@@ -469,6 +598,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		vm_test(poll_before_setup_gives_POLLERR),
 		vm_test(poll_waits_for_the_watermark),
+		vm_test(reaching_the_watermark_wakes_who_waits),
+		vm_test(meeting_the_tail_wakes_who_waits),
+		vm_test(a_stop_wakes_who_waits_for_the_rest),
 		vm_test(the_default_watermark_is_half_the_area),
 		vm_test(a_stopped_session_is_readable_until_all_is_read),
 		vm_test(a_reader_gets_every_byte_through_many_wraps),

@@ -121,6 +121,8 @@ static int info_without_capabilities(void *arg)
 		ret = at_ioctl(*(int *)arg, AUXTRACE_IOC_INFO, &info);
 	if (ret)
 		return -ret;
+	if (info.out_pt != AUXTRACE_PT_OK)
+		return 101;	/* nobody traces: it is not busy because we may not */
 	return info.out_may == 0 ? 0 : 100;
 }
 

@@ -258,7 +258,8 @@ static void areas_that_fill_up_under_requests_lose_no_byte_that_was_written(void
 		assert_int_equal(st.gaps, st.gaps_full);
 		assert_int_equal(st.bad_tails, 0);
 		if (cuts > st.gaps_full)
-			fail_msg("CPU %u: %u windows cut off, %llu gaps", st.cpu, cuts, st.gaps_full);
+			fail_msg("CPU %u: %u windows cut off, %llu gaps", st.cpu, cuts,
+				 st.gaps_full);
 		print_message("CPU %u: %llu bytes, %llu windows, %llu interrupts, %llu gaps\n",
 			      st.cpu, st.produced, st.windows, st.pmis, st.gaps);
 		free(r.trace[i]);

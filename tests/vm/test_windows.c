@@ -48,8 +48,8 @@ static void *ask(void *arg)
 		a->ret = cpu_pin(a->cpu);
 	for (unsigned int i = 0; i < 2 * a->pairs && !a->ret; i++) {
 		bool resume = i & 1;
-		int n = at_control(a->session->fd, resume ? AUXTRACE_IOC_RESUME : AUXTRACE_IOC_PAUSE,
-				   a->cpus, effects, MAX_CPUS);
+		unsigned long nr = resume ? AUXTRACE_IOC_RESUME : AUXTRACE_IOC_PAUSE;
+		int n = at_control(a->session->fd, nr, a->cpus, effects, MAX_CPUS);
 
 		if (n < 0)
 			a->ret = n;

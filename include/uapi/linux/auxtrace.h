@@ -29,7 +29,7 @@
  * Codes with one meaning wherever they appear:
  *
  *  ENOTTY       no such ioctl
- *  EFAULT       a pointer of the caller's is bad
+ *  EFAULT       a pointer of the caller's is bad; nothing was done then
  *  E2BIG        unknown trailing members are not zero
  *  EINVAL       size smaller than the first published; unknown flag; non-zero
  *               reserved member; else as said at the ioctl
@@ -397,7 +397,8 @@ struct auxtrace_task {
  * @gaps: times when trace was lost while no pause was asked for; the sum of gaps_*
  * @gaps_full: full trace: the hardware met the reader's tail and stopped; at the
  *	latest a page before it, so that it stops between two packets
- * @gaps_error: the hardware reported an operational error
+ * @gaps_error: the hardware reported an operational error (HWERROR stays until the
+ *	next START), or somebody else had turned it off (a new window began)
  * @gaps_offline: the CPU went offline, or the machine to sleep
  * @bad_tails: tails in the user page that went back or beyond @produced; ignored
  */
@@ -440,8 +441,8 @@ struct auxtrace_user_page {
 
 /*
  * poll(2): POLLIN (with POLLRDNORM) when a full-trace channel has at least the
- * watermark to read or has met its tail, or any channel of a stopped session has
- * something unread; POLLERR without SETUP or when a channel has HWERROR. It takes
+ * watermark to read or has met its tail, or one of a stopped session has something
+ * unread; POLLERR without SETUP or when a channel has HWERROR. It takes
  * new tails. An overwrite session is never readable by itself: pause it, then read.
  */
 

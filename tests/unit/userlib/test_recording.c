@@ -268,6 +268,72 @@ static void a_mapping_that_has_gone_is_kept(void **state)
 	expect_in(name, path);
 }
 
+/* The value of a key in the caller's task file. */
+static uint64_t value_of(const char *suffix, const char *key)
+{
+	char name[40], *text, *at;
+	uint64_t value;
+
+	snprintf(name, sizeof(name), "task.%d%s", getpid(), suffix);
+	text = slurp(name, NULL);
+	at = strstr(text, key);
+	assert_non_null(at);
+	value = strtoull(at + strlen(key), NULL, 0);
+	free(text);
+	return value;
+}
+
+static void an_exec_ends_what_was_before_and_an_exit_the_last(void **state)
+{
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	set_up("0", AUXTRACE_SETUP_USER);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	errno = 0;
+	assert_int_equal(auxtrace_recording_end_task(rec, 0, 0), -1);
+	assert_int_equal(errno, ENOENT);
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	fake.cr3 = 0x2000;
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	assert_int_equal(auxtrace_recording_end_task(rec, getpid(), 0), 0);
+	fake.cr3 = 0x3000;
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	assert_int_equal(auxtrace_recording_end_task(rec, 0, 0), 0);
+	assert_int_equal(auxtrace_recording_end_task(rec, 0, 12345), 0);
+	/* A thread goes on in it. */
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	assert_int_equal(value_of("", "\nend_tsc "), value_of(".1", "\nbegin_tsc "));
+	assert_true(value_of(".1", "\nend_tsc ") > value_of(".1", "\nbegin_tsc "));
+	assert_true(value_of(".1", "\nend_tsc ") < value_of(".2", "\nbegin_tsc "));
+	assert_int_equal(value_of(".2", "\nend_tsc "), 0);
+}
+
+static void a_reported_mapping_goes_to_the_newest_address_space(void **state)
+{
+	struct auxtrace_recording *rec;
+	char name[40];
+
+	(void)state;
+	set_up("0", AUXTRACE_SETUP_USER);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	errno = 0;
+	assert_int_equal(auxtrace_recording_add_mapping(rec, getpid(), 0x1000, 0x3000, 0x400, "/lib/gone.so"), -1);
+	assert_int_equal(errno, ENOENT);
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	fake.cr3 = 0x2000;
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(auxtrace_recording_add_mapping(rec, getpid(), 0x1000, 0x3000, 0x400,
+								"/lib/gone.so"), 0);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	snprintf(name, sizeof(name), "task.%d.1", getpid());
+	expect_in(name, "\nmap 1000-3000 r-xp 00000400 00:00 0 /lib/gone.so\n");
+}
+
 static void what_is_no_process_is_refused(void **state)
 {
 	struct auxtrace_recording *rec;
@@ -595,6 +661,8 @@ int main(void)
 		t(a_task_is_its_cr3_its_mappings_and_its_vdso),
 		t(another_cr3_of_one_pid_is_another_file),
 		t(a_mapping_that_has_gone_is_kept),
+		t(an_exec_ends_what_was_before_and_an_exit_the_last),
+		t(a_reported_mapping_goes_to_the_newest_address_space),
 		t(what_is_no_process_is_refused),
 		t(an_old_recording_is_replaced_and_other_files_are_not),
 		t(a_directory_that_cannot_be_made_is_told),

@@ -45,11 +45,13 @@ static const uint8_t kernel[] = {
 	[0x23] = 0xc3,			/* ret */
 	[0x30] = 0xe8, 0xeb, 0xff, 0xff, 0xff,	/* sched: call switch */
 	[0x35] = 0x48, 0xcf,		/* iretq */
+	[0x40] = 0xeb, 0xfe,		/* trap: jmp trap */
 };
 #define ENTRY	KERNEL
 #define IRQ	(KERNEL + 0x10)
 #define SWITCH	(KERNEL + 0x20)
 #define SCHED	(KERNEL + 0x30)
+#define TRAP	(KERNEL + 0x40)
 
 #define CR3	0x5000ull
 #define OTHER	0x9000ull
@@ -121,6 +123,16 @@ static void write_elf(FILE *f, uint64_t vaddr, const uint8_t *code, size_t size,
 static void write_program(const char *name)
 {
 	write_elf(file(name), MAIN, program, sizeof(program), true);
+}
+
+/* The same but for one byte. */
+static void write_other_program(const char *name)
+{
+	uint8_t code[sizeof(program)];
+
+	memcpy(code, program, sizeof(code));
+	code[0x15] ^= 1;
+	write_elf(file(name), MAIN, code, sizeof(code), true);
 }
 
 /* @name: task.NAME; a program mapped at @base. */
@@ -514,6 +526,26 @@ static void bytes_that_are_no_packets_are_an_error_and_it_goes_on_at_the_next_ps
 	expect_part(r->out, "  0 error: ");
 }
 
+static void a_flow_that_went_into_an_endless_loop_is_an_error_and_ends(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, TRAP);
+	tnt("!!");
+	psb(CR3, 2000, ENTRY);
+	ip_packet(ppt_fup, ENTRY + 1);
+	suppressed(ppt_tip_pgd);
+	finish(BOTH, "windows 1");
+	r = script("--errors");
+	assert_int_equal(r->status, 1);
+	expect_part(r->out, "the flow goes on and on without a packet");
+	expect_part(r->err, "decode errors: 1;");
+	r = script("--insn");
+	expect_part(r->out, "# enable ffffffff81000000\nffffffff81000000 1\n# disable -\n");
+}
+
 static void an_overflow_is_shown_and_counted(void **state)
 {
 	const struct result *r;
@@ -691,7 +723,7 @@ static void a_user_trace_never_guesses_between_two_processes(void **state)
 	const struct result *r;
 
 	(void)state;
-	write_program("second");
+	write_other_program("second");
 	write_task("101", OTHER, 0, program_path("second"), BASE);
 	psb(0, 1000, 0);
 	ip_packet(ppt_tip_pge, MAIN);
@@ -744,6 +776,97 @@ static void a_cr3_that_was_used_twice_is_told_apart_by_time(void **state)
 	r = script("--insn");
 	expect_flow(r);
 	assert_int_equal(r->status, 0);
+}
+
+static void append(const char *name, const char *text)
+{
+	FILE *f = fopen(program_path(name), "a");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+static void a_cr3_of_a_process_that_has_ended_is_not_taken_for_its(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	append("task.100", "end_tsc 5000\n");
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	tnt("!!");
+	ip_packet(ppt_tip, ENTRY);
+	ip_packet(ppt_fup, ENTRY + 1);
+	suppressed(ppt_tip_pgd);
+	psb(CR3, 6000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	tnt("!!");
+	ip_packet(ppt_tip, ENTRY);
+	ip_packet(ppt_fup, ENTRY + 1);
+	suppressed(ppt_tip_pgd);
+	line("# cpu 0");
+	line("# window 1");
+	line("# enable %016llx", MAIN);
+	expect_main(BASE, true);
+	insn(ENTRY, 1);
+	line("# disable -");
+	line("# window 2");
+	line("# enable %016llx", MAIN);
+	line("# disable %016llx", MAIN);
+	line("# skip %016llx %llx", MAIN, CR3);
+	line("# enable %016llx", ENTRY);
+	insn(ENTRY, 1);
+	line("# disable -");
+	finish(BOTH, "windows 2");
+	r = script("--insn");
+	expect_flow(r);
+	assert_int_equal(r->status, 0);
+}
+
+static void a_process_that_was_noted_after_the_trace_counts_if_it_is_the_only_one(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	write_task("100", CR3, 9000, program_path("prog"), BASE);
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	tnt("!!");
+	ip_packet(ppt_tip, ENTRY);
+	ip_packet(ppt_fup, ENTRY + 1);
+	suppressed(ppt_tip_pgd);
+	finish(BOTH, "windows 1");
+	r = script("--insn");
+	assert_int_equal(r->status, 0);
+	expect_part(r->err, "6 instructions");
+	/* With two of them nobody knows. */
+	write_task("101", CR3, 9500, program_path("prog"), BASE);
+	r = script("--insn");
+	assert_int_equal(r->status, 0);
+	expect_part(r->err, "1 instructions");
+	expect_part(r->err, "skipped: 1");
+}
+
+static void two_files_that_took_turns_at_an_address_are_not_chosen_between(void **state)
+{
+	const struct result *r;
+	char text[256];
+
+	(void)state;
+	write_other_program("second");
+	snprintf(text, sizeof(text), "map %llx-%llx r-xp 00001000 00:00 1 %s\n", MAIN, MAIN + 0x1000,
+		 program_path("second"));
+	append("task.100", text);
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	tnt("!!");
+	ip_packet(ppt_tip, ENTRY);
+	finish(BOTH, "windows 1");
+	r = script("--insn");
+	assert_int_equal(r->status, 1);
+	expect_part(r->err, "0 instructions");
+	expect_part(r->err, "decode errors: 1");
 }
 
 static void a_file_that_has_changed_is_not_believed(void **state)
@@ -946,6 +1069,7 @@ int main(void)
 		t(a_process_that_is_not_recorded_is_skipped_and_the_kernel_is_not),
 		t(a_return_into_a_frame_from_before_a_skip_is_no_error),
 		t(bytes_that_are_no_packets_are_an_error_and_it_goes_on_at_the_next_psb),
+		t(a_flow_that_went_into_an_endless_loop_is_an_error_and_ends),
 		t(an_overflow_is_shown_and_counted),
 		t(windows_have_the_kernel_s_numbers),
 		t(one_window_can_be_asked_for),
@@ -954,6 +1078,9 @@ int main(void)
 		t(a_user_trace_finds_its_only_process_by_address),
 		t(a_user_trace_never_guesses_between_two_processes),
 		t(a_cr3_that_was_used_twice_is_told_apart_by_time),
+		t(a_cr3_of_a_process_that_has_ended_is_not_taken_for_its),
+		t(a_process_that_was_noted_after_the_trace_counts_if_it_is_the_only_one),
+		t(two_files_that_took_turns_at_an_address_are_not_chosen_between),
 		t(a_file_that_has_changed_is_not_believed),
 		t(files_below_symfs_serve_for_another_machine_s),
 		t(the_vdso_s_own_bytes_are_used),
