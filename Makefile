@@ -8,7 +8,7 @@ all: packages
 	@flock $(O)/lock $(MAKE) --no-print-directory -s userland
 
 packages:
-	@scripts/need gcc make libc6-dev pkg-config libipt-dev libdw-dev libelf-dev libcap-dev \
+	@scripts/need gcc make libc6-dev pkg-config libipt-dev libelf-dev libcap-dev \
 		libcmocka-dev valgrind
 
 userland:
