@@ -85,8 +85,11 @@ static void boundary(struct ptm *p, uint64_t ip)
 			return;
 		ptm_overflow_end(p, ip);
 	}
-	if (p->byte_cnt >= p->psb_period && p->trigger_en)
+	if (p->byte_cnt >= p->psb_period && p->trigger_en) {
+		/* An MTC that is due came before the TSC of the PSB+. */
+		ptm_time_check(p);
 		ptm_psb_plus(p, ip);
+	}
 }
 
 /* "RET Compression": a RET whose target is the latest CALL's return address. */

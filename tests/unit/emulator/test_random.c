@@ -885,39 +885,71 @@ static void each_window_on_its_own(void **state)
 	end_run(&r);
 }
 
+static const char *const sets[] = {
+	"skylake", "icelake", "broadwell", "icelake:-cr3-filter", "icelake:-psb-cyc",
+	"icelake:-ip-filter", "icelake:-mtc", "icelake:-topa:-topa-multi",
+	"icelake:-topa-multi", "icelake:-single-range",
+};
+#define SETS	(sizeof(sets) / sizeof(sets[0]))
+
+/* Returns how many instructions were compared. */
+static size_t program(const char *set, uint64_t seed, size_t branches, bool overflows)
+{
+	struct run r;
+	size_t compared;
+
+	run_for(&r, set, seed, branches, overflows);
+	if (r.windows)
+		decode(&r, 0, r.m->tee_n, 0, r.log_n, 0);
+	compared = r.compared;
+	end_run(&r);
+	return compared;
+}
+
 static void many_small_programs(void **state)
 {
-	static const char *const profiles[] = {
-		"skylake", "icelake", "broadwell", "icelake:-cr3-filter", "icelake:-psb-cyc",
-		"icelake:-ip-filter", "icelake:-mtc", "icelake:-topa:-topa-multi",
-		"icelake:-topa-multi", "icelake:-single-range",
-	};
-
 	(void)state;
-	for (unsigned int i = 0; i < sizeof(profiles) / sizeof(profiles[0]); i++) {
+	for (unsigned int i = 0; i < SETS; i++) {
 		size_t compared = 0;
 
-		for (uint64_t seed = 1; seed <= 30; seed++) {
-			struct run r;
-
-			run_for(&r, profiles[i], seed * 0x9e3779b97f4a7c15ULL, 10000, seed & 1);
-			if (r.windows)
-				decode(&r, 0, r.m->tee_n, 0, r.log_n, 0);
-			compared += r.compared;
-			end_run(&r);
-		}
+		for (uint64_t seed = 1; seed <= 30; seed++)
+			compared += program(sets[i], seed * 0x9e3779b97f4a7c15ULL, 10000, seed & 1);
 		print_message("%s: %zu instructions decoded, equal to those executed\n",
-			      profiles[i], compared);
+			      sets[i], compared);
 		assert_true(compared > 30000);
 	}
 }
 
-int main(void)
+/* Argument "long" runs this alone: a large program for each set of capabilities. */
+static void large_programs(void **state)
+{
+	const size_t branches = 10000000;
+
+	(void)state;
+	for (unsigned int i = 0; i < SETS; i++) {
+		size_t compared = program(sets[i], 0x5eed0100 + i, branches, i & 1);
+
+		print_message("%s: %zu branches, %zu instructions decoded, equal to those executed\n",
+			      sets[i], branches, compared);
+		assert_true(compared > branches / 2);
+	}
+}
+
+int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole_stream), cmocka_unit_test(each_window_on_its_own),
 		cmocka_unit_test(many_small_programs),
 	};
+	static const struct CMUnitTest long_tests[] = {
+		cmocka_unit_test(large_programs),
+	};
 
+	if (argc == 2 && !strcmp(argv[1], "long"))
+		return cmocka_run_group_tests_name("random-long", long_tests, NULL, NULL);
+	if (argc != 1) {
+		fprintf(stderr, "usage: test_random [long]\n");
+		return 2;
+	}
 	return cmocka_run_group_tests_name("random", tests, NULL, NULL);
 }

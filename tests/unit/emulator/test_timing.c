@@ -186,6 +186,26 @@ static void the_clock_is_read_once_in_a_stride(void **state)
 	machine_free(m);
 }
 
+/* Between two looks at the clock too: no period before the TSC of a PSB+ is untold. */
+static void an_mtc_that_is_due_precedes_a_psb(void **state)
+{
+	struct machine *m = machine_new(ptm_profile_at(0));
+	uint64_t psbs;
+
+	(void)state;
+	start(m, ON | TSC_EN | MTC_EN);
+	psbs = counter(m, PTM_N_PSB);
+	while (S_BYTES(rd(m, STATUS)) < 2048 - 3)
+		branch(m, PTM_JMP_INDIRECT, KERN, KERN + 2, KERN);
+	mark(m);
+	m->tsc += RATIO + 5;
+	branch(m, PTM_JMP_INDIRECT, KERN, KERN + 2, KERN);
+	assert_int_equal(counter(m, PTM_N_PSB), psbs + 1);
+	EXPECT(m, P_TIP16(KERN), P_MTC(1), P_PSB, P_TSC(RATIO + 5), P_TMA(1, 5), P_PIP(0x1000),
+	       P_CBR(CBR_RATIO), P_MODE64, P_FUP(KERN), P_PSBEND);
+	machine_free(m);
+}
+
 /* A decoder's clock, from the packets alone, is the CPU's. */
 static void libipt_reads_the_same_clock(void **state)
 {
@@ -368,6 +388,7 @@ int main(void)
 		T(a_long_gap_gives_tsc_and_tma), T(without_tscen_a_long_gap_gives_mtc),
 		T(nothing_of_time_unless_enabled), T(mtc_without_context_at_far_transfers),
 		cmocka_unit_test(the_clock_is_read_once_in_a_stride),
+		cmocka_unit_test(an_mtc_that_is_due_precedes_a_psb),
 		T(libipt_reads_the_same_clock), T(cyc_before_what_it_times),
 		T(cyc_of_a_tnt_is_of_its_first_branch), T(cyc_of_an_mtc_is_of_its_tick),
 		T(packets_of_one_call_are_of_one_moment), T(cyc_waits_for_its_threshold),
