@@ -30,6 +30,10 @@
 /* So many instructions at most between two reports to the model. */
 #define PTM_BUDGET_MAX (1 << 30)
 
+/* Properties that a vCPU has from realize on, for qom-get and qom-set. */
+#define PTM_PROP_COUNTERS       "x-ptm-counters"
+#define PTM_PROP_KNOB           "x-ptm-knob"
+
 struct ptm_cpu {
     struct ptm *ptm;
     X86CPU *cpu;
@@ -84,8 +88,8 @@ static int linear_index(const CPUX86State *env)
  * and nothing is special about it. Each BTS record makes three accesses, and
  * probe_access_full() takes longer than all the rest of it.
  */
-static void *linear_tlb_hit(X86CPU *cpu, uint64_t addr, unsigned int len,
-                            bool write)
+static inline void *linear_tlb_hit(X86CPU *cpu, uint64_t addr,
+                                   unsigned int len, bool write)
 {
     const CPUTLBDescFast *tlb = &CPU(cpu)->neg.tlb.f[linear_index(&cpu->env)];
     uintptr_t at = (addr >> (TARGET_PAGE_BITS - CPU_TLB_ENTRY_BITS)) & tlb->mask;
@@ -148,13 +152,25 @@ static bool linear_access(X86CPU *cpu, uint64_t addr, void *buf,
     return true;
 }
 
+/*
+ * By words: a wider load of the DS fields would have to wait for the store of
+ * the index, which is one word, to reach the cache.
+ */
+static void copy(void *to, const void *from, unsigned int len)
+{
+    for (; len >= 8; to += 8, from += 8, len -= 8) {
+        stq_he_p(to, ldq_he_p(from));
+    }
+    memcpy(to, from, len);
+}
+
 static bool virt_read(void *opaque, uint64_t addr, void *buf, unsigned int len)
 {
     struct ptm_cpu *pc = opaque;
     void *host = linear_tlb_hit(pc->cpu, addr, len, false);
 
     if (host) {
-        memcpy(buf, host, len);
+        copy(buf, host, len);
         return true;
     }
     return linear_access(pc->cpu, addr, buf, len, MMU_DATA_LOAD);
@@ -167,7 +183,7 @@ static bool virt_write(void *opaque, uint64_t addr, const void *buf,
     void *host = linear_tlb_hit(pc->cpu, addr, len, true);
 
     if (host) {
-        memcpy(host, buf, len);
+        copy(host, buf, len);
         return true;
     }
     return linear_access(pc->cpu, addr, (void *)buf, len, MMU_DATA_STORE);
@@ -344,6 +360,73 @@ static void write_report(Notifier *notifier, void *data)
     }
 }
 
+/*
+ * While the guest runs or is stopped: the model is the vCPU's thread's alone,
+ * so the monitor's thread waits for it to come by, between two blocks.
+ */
+static void report_here(CPUState *cs, run_on_cpu_data data)
+{
+    ptm_report(cpu_env(cs)->ptm->ptm, data.host_ptr);
+}
+
+static char *get_counters(Object *obj, Error **errp)
+{
+    g_autofree char *reply = NULL;
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+
+    if (to) {
+        run_on_cpu(CPU(obj), report_here, RUN_ON_CPU_HOST_PTR(to));
+        if (fclose(to) == 0) {
+            reply = g_strdup(text);
+        }
+    }
+    free(text);
+    if (!reply) {
+        error_setg(errp, PTM_PROP_COUNTERS ": no memory for the report");
+    }
+    return g_steal_pointer(&reply);
+}
+
+struct knob_order {
+    const char *knob;
+    Error **errp;
+};
+
+static void set_knob_here(CPUState *cs, run_on_cpu_data data)
+{
+    struct knob_order *order = data.host_ptr;
+    char why[512];
+
+    if (!ptm_knob_set(cpu_env(cs)->ptm->ptm, order->knob, why, sizeof(why))) {
+        error_setg(order->errp, PTM_PROP_KNOB ": %s", why);
+    }
+}
+
+static void set_knob(Object *obj, const char *knob, Error **errp)
+{
+    struct knob_order order = { knob, errp };
+
+    run_on_cpu(CPU(obj), set_knob_here, RUN_ON_CPU_HOST_PTR(&order));
+}
+
+static void add_properties(Object *obj)
+{
+    object_property_add_str(obj, PTM_PROP_COUNTERS, get_counters, NULL);
+    object_property_set_description(obj, PTM_PROP_COUNTERS,
+                                    "what x-ptm-report writes, as of now");
+    object_property_add_str(obj, PTM_PROP_KNOB, NULL, set_knob);
+    object_property_set_description(obj, PTM_PROP_KNOB,
+                                    "sets a knob of x-ptm-knobs: NAME=VALUE");
+}
+
+static void remove_properties(Object *obj)
+{
+    object_property_del(obj, PTM_PROP_COUNTERS);
+    object_property_del(obj, PTM_PROP_KNOB);
+}
+
 bool ptm_cpu_realize(X86CPU *cpu, Error **errp)
 {
     CPUX86State *env = &cpu->env;
@@ -397,6 +480,7 @@ bool ptm_cpu_realize(X86CPU *cpu, Error **errp)
                 bts && (pc->profile.features & PTM_F_DS_CPL));
     env->cpuid_level = MAX(env->cpuid_level, PTM_CPUID_LEVEL);
     env->ptm = pc;
+    add_properties(OBJECT(cpu));
     return true;
 }
 
@@ -405,6 +489,7 @@ void ptm_cpu_unrealize(X86CPU *cpu)
     struct ptm_cpu *pc = cpu->env.ptm;
 
     if (pc) {
+        remove_properties(OBJECT(cpu));
         cpu->env.ptm = NULL;
         if (pc->at_exit.notify) {
             qemu_remove_exit_notifier(&pc->at_exit);

@@ -12,15 +12,23 @@ cd /tmp || exit
 exec </dev/null >/dev/ttyS0 2>&1
 echo
 echo mark boot end
+read -r _ </dev/ttyS0
 case $(cat /proc/cmdline) in
 *speed=off*)
-	work loop 30000000 loop
+	work loop 400000000 loop
+	;;
+*speed=smp*)
+	# CPU 1 is busy all the time; what is measured runs on CPU 0.
+	taskset 2 work branchy 0 other &
+	taskset 1 work loop 400000000 alone
+	perf record -o pt.data -m,4M -S -C 1 -e intel_pt// taskset 1 work loop 400000000 beside
+	ls -l pt.data
 	;;
 *speed=on*)
 	# As perf's snapshot mode: traced on and on, and nothing read meanwhile.
-	perf record -o none.data -e dummy:u work branchy 20000000 none
-	perf record -o pt.data -m,4M -S -e intel_pt// work branchy 20000000 pt
-	perf record -o bts.data --per-thread -m,4M -S -e intel_bts// work branchy 20000000 bts
+	perf record -o none.data -e dummy:u work branchy 60000000 none
+	perf record -o pt.data -m,4M -S -e intel_pt// work branchy 60000000 pt
+	perf record -o bts.data --per-thread -m,4M -S -e intel_bts// work branchy 60000000 bts
 	ls -l ./*.data
 	;;
 esac
