@@ -27,18 +27,24 @@ parameter()
 }
 
 status=0
-while read -r module; do
-	if ! insmod "/modules/$module"; then
-		echo "init: insmod $module failed"
-		status=125
-	fi
-done < /modules/order
+load()
+{
+	while read -r module; do
+		if ! insmod "/modules/$module"; then
+			echo "init: insmod $module failed"
+			status=125
+		fi
+	done < "/modules/$1"
+}
+
+load order
 
 if [ "$status" = 0 ]; then
 	sh /command
 	status=$?
 fi
 
+load disk
 if [ -b /dev/vda ] && ! tar -cf /dev/vda -C /out .; then
 	echo "init: /out does not fit on the disk"
 	status=125
