@@ -42,8 +42,9 @@ trap 'rm -rf "$work"' EXIT
 
 # 16 ns an instruction: a timer interrupt each 250,000 instructions.
 "$top/scripts/vm" --kernel "$kernel" --smp 3 --icount 4 --timeout 300 --work "$work/vm" \
-	--exec-log "$work/exec.log" --out "$work/out" --module "$module" \
+	--exec-log >("$build/tests-vm/execlog" "$work/ran") --out "$work/out" --module "$module" \
 	--file "$build/tests-vm/flow" -- flow "$mode" /out/recording "$rounds"
+wait $! # for execlog, to read the log to its end
 
 options=()
 case $mode in
@@ -55,7 +56,7 @@ for cpu in 0 1; do
 	"$build/tools/auxtrace" script "$work/out/recording" --symfs "$work/vm/initramfs.root" \
 		--cpu "$cpu" --insn > "$work/cpu$cpu.insn"
 	"$build/tests-vm/flowcmp" --cpu "$cpu" "${options[@]}" "$work/cpu$cpu.insn" \
-		"$work/exec.log" | tee "$work/result"
+		"$work/ran" | tee "$work/result"
 	sum=$((sum + $(cut -d' ' -f1 "$work/result")))
 done
 echo "$mode on $kernel: $sum instructions equal to the execution log"

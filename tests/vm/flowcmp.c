@@ -2,31 +2,19 @@
 /*
  * flowcmp: is the decoded trace what the CPU executed?
  *
- *   flowcmp --cpu N [--user-only] [--newest] [--slack N] DECODED LOG
+ *   flowcmp --cpu N [--user-only] [--newest] [--slack N] DECODED RAN
  *
- * DECODED is the output of `auxtrace script --insn` for CPU N. LOG is what QEMU
- * itself wrote with -d exec,int,nochain, one instruction a translation block and
- * all CPUs in one thread: its own execution log, which knows nothing of the
- * trace model.
+ * DECODED is the output of `auxtrace script --insn` for CPU N. RAN is what execlog
+ * made of QEMU's own execution log, which knows nothing of the trace model.
  *
- * Reading the log. A "Trace" line is an attempt to execute one instruction. It
- * was not completed if
- *   - a "Stopped execution" line for the same address follows, or
- *   - an interrupt or exception (the "v=" line) follows whose return address is
- *     that instruction: a fault, an INT n (both decoders place them before the
- *     instruction), or an interrupt inside a REP string. The line does not tell
- *     the CPU, but the register dump below it does: the task register's base is
- *     of one CPU only, and as a rule the next Trace line, the handler's first
- *     instruction, tells whose.
- * A REP string is one line an iteration and one decoded instruction, and an
- * instruction that QEMU restarts (an atomic, self-modified code) is logged
- * twice, so equal neighbours count as one, on both sides.
+ * A REP string is several executions and one decoded instruction, so equal
+ * neighbours count as one, on both sides.
  *
  * Comparing. The decoded flow is a list of stretches, each from an enable to a
- * disable. Each must be found in the log, whole, instruction for instruction,
+ * disable. Each must be found in what ran, whole, instruction for instruction,
  * after the one before; or, with --newest, from the last stretch to the first,
- * each before the one after, as an overwrite recording begins anywhere. What the
- * log has in between ran while the hardware was off. That may be the tracer's own
+ * each before the one after, as an overwrite recording begins anywhere. What ran
+ * in between did so while the hardware was off. That may be the tracer's own
  * code only: never user code, and at most --slack kernel instructions a stretch
  * (default 20000); a recording that was paused on purpose between windows is
  * compared with --slack -1.
@@ -41,6 +29,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "ran.h"
 
 struct insn {
 	uint64_t ip;
@@ -100,144 +90,23 @@ static FILE *open_input(const char *path)
 	return f;
 }
 
-/* "Trace 0: 0x7f.. [cs_base/pc/flags/cflags] symbol": the CPL is in flags[1:0]. */
-static bool parse_trace(const char *line, uint64_t *pc, unsigned int *cpl)
+static void read_ran(const char *path, unsigned int cpu, bool user_only, struct flow *out)
 {
-	uint64_t flags;
-	const char *p = strchr(line, '[');
+	struct ran ran = { 0 };
+	uint64_t before = 0;
 
-	if (!p || sscanf(p, "[%*[0-9a-f]/%" SCNx64 "/%" SCNx64 "/", pc, &flags) != 2)
-		return false;
-	*cpl = flags & 3;
-	return true;
-}
-
-/* The run of attempts at @ip that ends the flow was not completed. */
-static void flow_drop(struct flow *f, uint64_t ip)
-{
-	while (flow_ends_with(f, ip))
-		f->count--;
-}
-
-/* An interrupt or exception in the log. */
-struct event {
-	uint64_t ip;		/* where the handler will return to */
-	uint64_t tr;		/* base of the task register */
-	size_t at;		/* attempts of our CPU before it */
-};
-
-struct events {
-	struct event *event;
-	size_t count, room;
-};
-
-/* How often the first instruction after an event was ours, by task register. */
-struct owner {
-	uint64_t tr;
-	unsigned long ours, others;
-};
-
-#define MAX_CPUS	256
-
-struct owners {
-	struct owner owner[MAX_CPUS];
-	unsigned int count;
-};
-
-static struct owner *owner_of(struct owners *o, uint64_t tr)
-{
-	for (unsigned int i = 0; i < o->count; i++)
-		if (o->owner[i].tr == tr)
-			return &o->owner[i];
-	if (o->count == MAX_CPUS)
-		die("more task registers than CPUs", "log");
-	o->owner[o->count] = (struct owner){ .tr = tr };
-	return &o->owner[o->count++];
-}
-
-static uint64_t scan_hex(const char *line, const char *from, const char *format, const char *path)
-{
-	const char *at = from ? strstr(line, from) : strrchr(line, '[');
-	uint64_t value;
-
-	if (!at || sscanf(at, format, &value) != 1)
-		die("a line that is not understood", path);
-	return value;
-}
-
-/* All attempts of one CPU, and all events of any. */
-static void scan_log(const char *path, unsigned int cpu, struct flow *raw,
-		     struct events *events, struct owners *owners)
-{
-	FILE *f = open_input(path);
-	char line[1024];
-	uint64_t ip;
-	unsigned int cpl, line_cpu = ~0u;
-	size_t told = 0;	/* events whose next instruction has been seen */
-
-	while (fgets(line, sizeof(line), f)) {
-		if (!strncmp(line, "Trace ", 6)) {
-			if (!parse_trace(line, &ip, &cpl))
-				die("a Trace line that is not understood", path);
-			line_cpu = strtoul(line + 6, NULL, 10);
-			for (; told < events->count; told++) {
-				struct owner *o = owner_of(owners, events->event[told].tr);
-
-				if (line_cpu == cpu)
-					o->ours++;
-				else
-					o->others++;
-			}
-			if (line_cpu == cpu)
-				flow_push(raw, ip, cpl == 3);
-		} else if (!strncmp(line, "Stopped execution", 17)) {
-			if (line_cpu == cpu)
-				flow_drop(raw, scan_hex(line, NULL, "[%" SCNx64, path));
-		} else if (strstr(line, ": v=") && strstr(line, " IP=")) {
-			if (events->count == events->room)
-				events->event = grow(events->event, &events->room,
-						     sizeof(*events->event));
-			events->event[events->count++] = (struct event){
-				.ip = scan_hex(line, " IP=", " IP=%*[0-9a-f]:%" SCNx64, path),
-				.at = raw->count,
-			};
-		} else if (!strncmp(line, "TR =", 4) && events->count) {
-			events->event[events->count - 1].tr =
-				scan_hex(line, "TR =", "TR =%*x %" SCNx64, path);
-		}
-	}
-	fclose(f);
-}
-
-static void read_log(const char *path, unsigned int cpu, bool user_only, struct flow *out)
-{
-	static struct owners owners;
-	struct events events = { 0 };
-	struct flow raw = { 0 }, done = { 0 };
-	size_t next = 0;
-
-	scan_log(path, cpu, &raw, &events, &owners);
-	for (size_t i = 0; i <= raw.count; i++) {
-		for (; next < events.count && events.event[next].at == i; next++) {
-			const struct owner *o = owner_of(&owners, events.event[next].tr);
-
-			if (o->ours > o->others)
-				flow_drop(&done, events.event[next].ip);
-		}
-		if (i < raw.count)
-			flow_push(&done, raw.insn[i].ip, raw.insn[i].user);
-	}
+	ran_load(&ran, path, cpu);
 	/* The CPL filter comes last, so that it brings no neighbours together too early. */
-	for (size_t i = 0; i < done.count; i++) {
-		if (user_only && !done.insn[i].user)
+	for (size_t i = 0; i < ran.count; i++) {
+		uint64_t word = ran.word[i];
+
+		if (ran_kind(word) != RAN_INSN)
 			continue;
-		if (i && done.insn[i].ip == done.insn[i - 1].ip)
-			continue;
-		flow_push(out, done.insn[i].ip, done.insn[i].user);
+		if (ran_ip(word) != before && (!user_only || ran_user(word)))
+			flow_push(out, ran_ip(word), ran_user(word));
+		before = ran_ip(word);
 	}
-	free(raw.insn);
-	free(done.insn);
-	free(events.event);
+	free(ran.word);
 }
 
 static void read_decoded(const char *path, struct decoded *d)
@@ -347,6 +216,47 @@ static long off_between(const struct flow *log, size_t from, size_t to, long sla
 	return to - from;
 }
 
+static int compare(const struct decoded *d, const struct flow *log, bool newest, long slack)
+{
+	size_t low = 0, high, compared = 0, skipped = 0, users = 0;
+	bool any = false;
+
+	if (d->errors || !d->flow.count || !log->count) {
+		fprintf(stderr, "flowcmp: %lu decode errors, %zu decoded, %zu executed instructions\n",
+			d->errors, d->flow.count, log->count);
+		return d->errors ? 1 : 2;
+	}
+	high = log->count;
+	for (size_t i = 0; i < d->count; i++) {
+		const struct stretch *s = &d->stretch[newest ? d->count - 1 - i : i];
+		size_t at;
+		long off = 0;
+
+		if (!s->count)
+			continue;
+		at = find_stretch(d, s, log, low, high, newest);
+		if (at == SIZE_MAX)
+			return 1;
+		if (any)
+			off = newest ? off_between(log, at + s->count, high, slack) :
+				       off_between(log, low, at, slack);
+		if (off < 0)
+			return 1;
+		any = true;
+		skipped += off;
+		for (size_t k = at; k < at + s->count; k++)
+			users += log->insn[k].user;
+		compared += s->count;
+		if (newest)
+			high = at;
+		else
+			low = at + s->count;
+	}
+	printf("%zu instructions equal (%zu user, %zu kernel) in %zu stretches; %zu ran between them with the hardware off\n",
+	       compared, users, compared - users, d->count, skipped);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -358,10 +268,9 @@ int main(int argc, char **argv)
 	};
 	struct decoded d = { 0 };
 	struct flow log = { 0 };
-	bool user_only = false, newest = false, any = false;
+	bool user_only = false, newest = false;
 	long slack = 20000, cpu = -1;
-	size_t low = 0, high, compared = 0, skipped = 0, users = 0;
-	int c;
+	int c, status;
 
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		if (c == 'c')
@@ -376,43 +285,14 @@ int main(int argc, char **argv)
 			return 2;
 	}
 	if (argc - optind != 2 || cpu < 0) {
-		fprintf(stderr, "usage: flowcmp --cpu N [--user-only] [--newest] [--slack N] DECODED LOG\n");
+		fprintf(stderr, "usage: flowcmp --cpu N [--user-only] [--newest] [--slack N] DECODED RAN\n");
 		return 2;
 	}
 	read_decoded(argv[optind], &d);
-	read_log(argv[optind + 1], cpu, user_only, &log);
-	if (d.errors || !d.flow.count || !log.count) {
-		fprintf(stderr, "flowcmp: %lu decode errors, %zu decoded, %zu executed instructions\n",
-			d.errors, d.flow.count, log.count);
-		return d.errors ? 1 : 2;
-	}
-	high = log.count;
-	for (size_t i = 0; i < d.count; i++) {
-		const struct stretch *s = &d.stretch[newest ? d.count - 1 - i : i];
-		size_t at;
-		long off = 0;
-
-		if (!s->count)
-			continue;
-		at = find_stretch(&d, s, &log, low, high, newest);
-		if (at == SIZE_MAX)
-			return 1;
-		if (any)
-			off = newest ? off_between(&log, at + s->count, high, slack) :
-				       off_between(&log, low, at, slack);
-		if (off < 0)
-			return 1;
-		any = true;
-		skipped += off;
-		for (size_t k = at; k < at + s->count; k++)
-			users += log.insn[k].user;
-		compared += s->count;
-		if (newest)
-			high = at;
-		else
-			low = at + s->count;
-	}
-	printf("%zu instructions equal (%zu user, %zu kernel) in %zu stretches; %zu ran between them with the hardware off\n",
-	       compared, users, compared - users, d.count, skipped);
-	return 0;
+	read_ran(argv[optind + 1], cpu, user_only, &log);
+	status = compare(&d, &log, newest, slack);
+	free(d.flow.insn);
+	free(d.stretch);
+	free(log.insn);
+	return status;
 }

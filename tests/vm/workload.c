@@ -175,16 +175,36 @@ static void *work(void *arg)
 	return NULL;
 }
 
+static int catch_signals(void)
+{
+	struct sigaction sa = { .sa_handler = on_signal };
+
+	return sigaction(SIGUSR1, &sa, NULL) ? errno : 0;
+}
+
+static int result(int cpu, int error)
+{
+	if (error)
+		fprintf(stderr, "workload on CPU %d: %s\n", cpu, strerror(error));
+	return error ? -1 : 0;
+}
+
+int workload_alone(int cpu, unsigned int rounds)
+{
+	struct shift shift = { .cpu = cpu, .rounds = rounds, .error = catch_signals() };
+
+	if (!shift.error)
+		work(&shift);
+	return result(cpu, shift.error);
+}
+
 int workload_run(int cpu, unsigned int rounds)
 {
 	struct shift shift[2] = { { .cpu = cpu, .rounds = rounds },
 				  { .cpu = cpu, .rounds = rounds } };
-	struct sigaction sa = { .sa_handler = on_signal };
+	int started = 0, error = catch_signals();
 	pthread_t thread[2];
-	int started = 0, error = 0;
 
-	if (sigaction(SIGUSR1, &sa, NULL))
-		error = errno;
 	for (; !error && started < 2; started++)
 		error = pthread_create(&thread[started], NULL, work, &shift[started]);
 	while (started--) {
@@ -192,7 +212,5 @@ int workload_run(int cpu, unsigned int rounds)
 		if (!error)
 			error = shift[started].error;
 	}
-	if (error)
-		fprintf(stderr, "workload on CPU %d: %s\n", cpu, strerror(error));
-	return error ? -1 : 0;
+	return result(cpu, error);
 }

@@ -12,4 +12,7 @@
  */
 int workload_run(int cpu, unsigned int rounds);
 
+/* The same in the calling thread alone, which stays bound to @cpu. */
+int workload_alone(int cpu, unsigned int rounds);
+
 #endif
