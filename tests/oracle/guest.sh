@@ -24,6 +24,8 @@ if ! dmesg | grep 'Performance Events: .*Intel PMU driver'; then
 	exit 1
 fi
 
+cat $pt/tsc_art_ratio >tsc_art_ratio
+
 pmis()
 {
 	awk '$1 == "PMI:" { for (i = 2; i <= NF && $i ~ /^[0-9]+$/; i++) n += $i; print n + 0 }' \
@@ -36,19 +38,22 @@ now()
 	cut -d ' ' -f 1 /proc/uptime
 }
 
-# record NAME CAPABILITY|- ARGUMENT...
+# record NAME CAPABILITIES|- ARGUMENT...
 record()
 {
-	name=$1 capability=$2
+	name=$1 lacks=''
+	for capability in ${2#-}; do
+		[ "$(cat "$pt/caps/$capability")" != 0 ] || lacks=$capability
+	done
 	shift 2
 	status=0
 	perf record -o "$name.data" "$@" >"$name.log" 2>&1 || status=$?
-	if [ "$capability" != - ] && [ "$(cat "$pt/caps/$capability")" = 0 ]; then
+	if [ -n "$lacks" ]; then
 		if [ "$status" -eq 0 ]; then
-			echo "$name: perf record succeeded, though the CPU has no $capability"
+			echo "$name: perf record succeeded, though the CPU has no $lacks"
 			exit 1
 		fi
-		echo "$capability" >"$name.lacks"
+		echo "$lacks" >"$name.lacks"
 		rm -rf "$name.data"
 	elif [ "$status" -ne 0 ]; then
 		echo "perf record $* failed ($status):"
@@ -57,21 +62,45 @@ record()
 	fi
 }
 
+# within SECONDS COMMAND...: waits until the command succeeds.
+within()
+{
+	tenths=$(($1 * 10))
+	shift
+	until "$@"; do
+		[ "$tenths" -gt 0 ] || return 1
+		tenths=$((tenths - 1))
+		sleep 0.1
+	done
+}
+
+traced_runs()
+{
+	[ "$(pidof traced | wc -w)" -ge 2 ]
+}
+
+snapshots_taken()
+{
+	[ "$(grep -c 'Recording AUX area tracing snapshot' snapshot.log)" -ge "$1" ]
+}
+
 # Three snapshots of a workload without an end. What perf says comes with -v.
 record_snapshot()
 {
 	perf record -v -S --kcore -m,8 -o snapshot.data -e intel_pt// \
 		traced 1000000 >snapshot.log 2>&1 &
 	recorder=$!
-	sleep 2
-	for _ in 1 2 3; do
+	status=0
+	within 30 traced_runs || status=1
+	for taken in 1 2 3; do
+		sleep 0.5
 		kill -USR2 "$recorder"
-		sleep 0.7
+		within 30 snapshots_taken $taken || status=1
 	done
 	kill -INT "$recorder"
 	# It ends by a signal, its own or the workload's, once all is written.
 	wait "$recorder" || true
-	if ! grep -q 'Captured and wrote' snapshot.log; then
+	if [ "$status" -ne 0 ] || ! grep -q 'Captured and wrote' snapshot.log; then
 		echo "perf record -S failed:"
 		cat snapshot.log
 		exit 1
@@ -94,10 +123,12 @@ one()
 	cyc) record cyc psb_cyc --kcore -e intel_pt/cyc,cyc_thresh=0/ traced 2 ;;
 	cyc-thresh) record cyc-thresh psb_cyc -e intel_pt/cyc,cyc_thresh=7/u traced 8 ;;
 	noretcomp) record noretcomp - -e intel_pt/noretcomp/u traced 24 ;;
-	notsc) record notsc mtc --kcore -e intel_pt/tsc=0,mtc=0/ traced 2 ;;
-	mtc-0) record mtc-0 mtc -e intel_pt/mtc,mtc_period=0/u traced 8 ;;
-	mtc-9) record mtc-9 mtc -e intel_pt/mtc,mtc_period=9/u traced 8 ;;
-	psb-0) record psb-0 psb_cyc -e intel_pt/psb_period=0/u traced 24 ;;
+	notsc) record notsc - --kcore -e intel_pt/tsc=0,mtc=0/ traced 2 ;;
+	# With many PSB, whose TSC the MTC are held against.
+	mtc-0) record mtc-0 'mtc psb_cyc' -e intel_pt/mtc,mtc_period=0,psb_period=0/u traced 24 ;;
+	mtc-9) record mtc-9 'mtc psb_cyc' -e intel_pt/mtc,mtc_period=9,psb_period=0/u traced 24 ;;
+	# PSBFreq 0 is what a CPU without psb_cyc has.
+	psb-0) record psb-0 - -e intel_pt/psb_period=0/u traced 24 ;;
 	psb-5) record psb-5 psb_cyc -e intel_pt/psb_period=5/u traced 24 ;;
 	filter)
 		record filter ip_filtering -e intel_pt//u --filter \
@@ -113,6 +144,7 @@ one()
 			--filter 'tracestop deep @ /bin/traced' traced 24
 		;;
 	snapshot) record_snapshot ;;
+	ptwrite) record ptwrite ptwrite -e intel_pt/ptw,fup_on_ptw/u ptw ;;
 	samples)
 		record samples - --kcore --aux-sample=2048 -m,32 \
 			-e '{intel_pt//,syscalls:sys_enter_getppid}' traced 12
@@ -144,3 +176,7 @@ for recording in "$@"; do
 	echo "$recording $start $(now)" >>times.log
 done
 kill "$keeper"
+if dmesg | grep -iE '(clocksource|tsc|sched_clock).*unstable'; then
+	echo "the guest's kernel gave up the TSC, the clock of the trace: no fair recording"
+	exit 1
+fi

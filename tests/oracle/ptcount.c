@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ptcount [--pieces] [--flow CPU] [--raw] PERF.DATA IMAGE...: decodes the Intel PT of a
- * perf.data file with libipt. Prints how many packets of which kind it has,
- * and last what libipt's instruction decoder found: "instructions N errors N".
+ * ptcount [OPTION]... PERF.DATA IMAGE...: decodes the Intel PT of a perf.data file
+ * with libipt. Prints what its packets say by themselves; then of which branches its
+ * flow is; and last what libipt's instruction decoder found: "instructions N errors N".
+ * Before them a line "ptwrite PAYLOAD" for each of those, in hexadecimal.
  *
  *   --pieces    each AUXTRACE record for itself: snapshots, which do not join
  *   --flow CPU  of this CPU only, and the address of each instruction, with
  *               "# enable", "# disable" and "# error" where they are, as flowcmp
  *               wants them; the numbers go to stderr
  *   --raw       no decoding: the trace itself to stdout, queue by queue
+ *   --thread TID  of this thread only, of a recording per thread
+ *   --mtc FREQ:TSC:ART  MTCFreq, and the ratio of the clocks as the driver's
+ *               tsc_art_ratio has it: TMA and MTC are held against the TSC
  *
  * An IMAGE is an ELF file whose executable segments lie at their own addresses:
  * a static program, or the kcore that `perf record --kcore` keeps. Nothing of
@@ -27,6 +31,8 @@
 #include <string.h>
 
 #include <intel-pt.h>
+
+#include "packets.h"
 
 #define MAX_QUEUES 4096
 #define RECORD_AUXTRACE 71	/* PERF_RECORD_AUXTRACE */
@@ -59,26 +65,16 @@ struct queue {
 
 struct totals {
 	uint64_t instructions, errors;
+	uint64_t conditional, indirect, returns;	/* near branches that make packets */
 };
 
 /* What shall be done, and of what. */
 struct request {
 	bool pieces, flow, raw;
 	uint32_t cpu;
+	uint32_t thread;	/* 0: all */
+	struct ctc ctc;
 };
-
-/* The kinds of packet that the numbers are printed of. */
-static const struct kind {
-	const char *name;
-	enum pt_packet_type type;
-} kinds[] = {
-	{ "psb", ppt_psb }, { "tnt", ppt_tnt_8 }, { "tip", ppt_tip },
-	{ "pge", ppt_tip_pge }, { "pgd", ppt_tip_pgd }, { "fup", ppt_fup },
-	{ "pip", ppt_pip }, { "tsc", ppt_tsc }, { "mtc", ppt_mtc }, { "cyc", ppt_cyc },
-	{ "ptw", ppt_ptw }, { "ovf", ppt_ovf }, { "stop", ppt_stop },
-};
-
-#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 static void die(const char *what, const char *why)
 {
@@ -142,7 +138,8 @@ static void collect(const char *path, const struct request *want,
 			q = want->pieces ? piece++ : a.idx;
 			if (q >= MAX_QUEUES || trace > left - a.header_size)
 				die(path, "an AUXTRACE record out of bounds");
-			if (!want->flow || a.cpu == want->cpu)
+			if ((!want->flow || a.cpu == want->cpu) &&
+			    (!want->thread || a.tid == want->thread))
 				append(&queues[q], f.bytes + at + a.header_size, trace);
 		}
 		at += a.header_size + trace;
@@ -208,6 +205,32 @@ static void report(struct pt_insn_decoder *decoder, const struct pt_insn *insn, 
 	       want->flow ? "# " : "", offset, insn->ip, pt_errstr(pt_errcode(status)));
 }
 
+/* CALL or JMP through a register or memory: FF /2 and FF /4 behind any prefixes. */
+static bool is_indirect(const struct pt_insn *insn)
+{
+	static const uint8_t prefixes[] = {
+		0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65, 0x66, 0x67, 0xf0, 0xf2, 0xf3,
+	};
+	unsigned int i = 0, operation;
+
+	while (i < insn->size && (memchr(prefixes, insn->raw[i], sizeof(prefixes)) ||
+				  insn->raw[i] >> 4 == 4))
+		i++;
+	if (i + 1 >= insn->size || insn->raw[i] != 0xff)
+		return false;
+	operation = insn->raw[i + 1] >> 3 & 7;
+	return operation == 2 || operation == 4;
+}
+
+static void count(const struct pt_insn *insn, struct totals *t)
+{
+	t->instructions++;
+	t->conditional += insn->iclass == ptic_cond_jump;
+	t->returns += insn->iclass == ptic_return;
+	t->indirect += (insn->iclass == ptic_call || insn->iclass == ptic_jump) &&
+		       is_indirect(insn);
+}
+
 static void show_event(const struct pt_event *event)
 {
 	switch (event->type) {
@@ -238,13 +261,15 @@ static void decode_stretch(struct pt_insn_decoder *decoder, int status,
 			status = pt_insn_event(decoder, &event, sizeof(event));
 			if (status >= 0 && want->flow)
 				show_event(&event);
+			else if (status >= 0 && event.type == ptev_ptwrite)
+				printf("ptwrite 0x%" PRIx64 "\n", event.variant.ptwrite.payload);
 		}
 		if (status >= 0 && (status & pts_eos))
 			return;
 		if (status >= 0) {
 			status = pt_insn_next(decoder, &insn, sizeof(insn));
 			if (status >= 0) {
-				t->instructions++;
+				count(&insn, t);
 				if (want->flow)
 					printf("%016" PRIx64 "\n", insn.ip);
 			}
@@ -292,27 +317,16 @@ static void decode(const struct queue *q, struct pt_image *image, const struct r
 	pt_insn_free_decoder(decoder);
 }
 
-/* What is cut at the end of a piece is no packet; errors are decode()'s to tell. */
-static void count_packets(const struct queue *q, uint64_t count[KINDS])
+static bool parse_ctc(struct ctc *ctc, const char *text)
 {
-	struct pt_packet_decoder *decoder;
-	struct pt_packet packet;
-	struct pt_config config;
-
-	configure(&config, q);
-	decoder = pt_pkt_alloc_decoder(&config);
-	if (!decoder)
-		die("libipt", "no packet decoder");
-	while (pt_pkt_sync_forward(decoder) >= 0)
-		while (pt_pkt_next(decoder, &packet, sizeof(packet)) >= 0)
-			for (size_t k = 0; k < KINDS; k++)
-				count[k] += packet.type == kinds[k].type;
-	pt_pkt_free_decoder(decoder);
+	return sscanf(text, "%u:%" SCNu64 ":%" SCNu64, &ctc->freq, &ctc->tsc, &ctc->art) == 3 &&
+	       ctc->freq < 16 && ctc->tsc && ctc->art;
 }
 
 static int usage(void)
 {
-	fprintf(stderr, "usage: ptcount [--pieces] [--flow CPU] [--raw] PERF.DATA IMAGE...\n");
+	fprintf(stderr, "usage: ptcount [--pieces] [--flow CPU] [--raw] [--thread TID] [--mtc FREQ:TSC:ART] "
+		"PERF.DATA IMAGE...\n");
 	return 2;
 }
 
@@ -322,13 +336,16 @@ int main(int argc, char **argv)
 		{ "pieces", no_argument, NULL, 'p' },
 		{ "flow", required_argument, NULL, 'f' },
 		{ "raw", no_argument, NULL, 'r' },
+		{ "thread", required_argument, NULL, 't' },
+		{ "mtc", required_argument, NULL, 'm' },
 		{ 0 },
 	};
 	static struct queue queues[MAX_QUEUES];
 	struct pt_image *image = pt_image_alloc("traced");
 	struct request want = { 0 };
-	uint64_t packets[KINDS] = { 0 };
 	struct totals t = { 0 };
+	struct packets packets;
+	struct pt_config config;
 	FILE *numbers = stdout;
 	int c;
 
@@ -341,7 +358,9 @@ int main(int argc, char **argv)
 			want.flow = true;
 			want.cpu = strtoul(optarg, NULL, 10);
 			numbers = stderr;
-		} else {
+		} else if (c == 't') {
+			want.thread = strtoul(optarg, NULL, 10);
+		} else if (c != 'm' || !parse_ctc(&want.ctc, optarg)) {
 			return usage();
 		}
 	}
@@ -353,12 +372,14 @@ int main(int argc, char **argv)
 		if (!add_mapping(image, argv[i]))
 			add_image(image, argv[i]);
 	collect(argv[optind], &want, queues);
+	packets_begin(&packets);
 	for (int i = 0; i < MAX_QUEUES; i++) {
 		if (want.raw) {
 			if (fwrite(queues[i].bytes, 1, queues[i].size, stdout) != queues[i].size)
 				die("stdout", strerror(errno));
 		} else if (queues[i].size) {
-			count_packets(&queues[i], packets);
+			configure(&config, &queues[i]);
+			packets_add(&packets, &config, &want.ctc);
 			decode(&queues[i], image, &want, &t);
 		}
 		free(queues[i].bytes);
@@ -366,10 +387,10 @@ int main(int argc, char **argv)
 	pt_image_free(image);
 	if (want.raw)
 		return fflush(stdout) ? 2 : 0;
-	fprintf(numbers, "packets");
-	for (size_t k = 0; k < KINDS; k++)
-		fprintf(numbers, " %s %" PRIu64, kinds[k].name, packets[k]);
-	fprintf(numbers, "\ninstructions %" PRIu64 " errors %" PRIu64 "\n",
+	packets_print(&packets, numbers);
+	fprintf(numbers, "branches conditional %" PRIu64 " indirect %" PRIu64
+		" returns %" PRIu64 "\n", t.conditional, t.indirect, t.returns);
+	fprintf(numbers, "instructions %" PRIu64 " errors %" PRIu64 "\n",
 		t.instructions, t.errors);
 	return t.errors ? 1 : 0;
 }

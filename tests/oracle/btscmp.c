@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * btscmp: are the records of the Branch Trace Store the branches that the CPU took?
+ *
+ *   btscmp --cpu N RECORDS RAN
+ *
+ * RECORDS are those of CPU N as it wrote them, in order. RAN is what execlog made of
+ * QEMU's own execution log.
+ *
+ * What ran tells the edges that a CPU with BTS on for all privilege levels records
+ * (SDM, "Branch Trace Store"): a branch that does not go on behind itself, and any
+ * JMP, CALL, RET and far transfer, from its own address; an interrupt or exception
+ * from the address that it will return to. Nothing else may go elsewhere than on
+ * behind itself: then the log has a hole, and nothing is compared.
+ *
+ * BTS is switched by WRMSR, so records may be absent only from one WRMSR of the
+ * CPU to another, and between the first record and the last of kernel code only.
+ * Everything else is equal, edge for edge.
+ *
+ * Exit status: 0 equal, 1 different, 2 cannot compare.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../vm/ran.h"
+
+struct edge {
+	uint64_t from, to;
+	bool switched;		/* a WRMSR ran since the edge before */
+	bool user;		/* it begins or ends in user code */
+};
+
+struct edges {
+	struct edge *edge;
+	size_t count, room;
+};
+
+struct result {
+	size_t compared, user, gaps, off;
+};
+
+static void die(const char *which, const char *what)
+{
+	fprintf(stderr, "btscmp: %s: %s\n", which, what);
+	exit(2);
+}
+
+static void push(struct edges *e, struct edge edge)
+{
+	if (e->count == e->room) {
+		e->room = e->room ? 2 * e->room : 1 << 16;
+		e->edge = realloc(e->edge, e->room * sizeof(*e->edge));
+		if (!e->edge)
+			die("list", strerror(ENOMEM));
+	}
+	e->edge[e->count++] = edge;
+}
+
+static bool is_user(uint64_t ip)
+{
+	return !(ip >> 63);
+}
+
+/* Does the step from an instruction to what comes next make a record? */
+static bool is_edge(uint64_t word, uint64_t to)
+{
+	bool on = to == ran_ip(word) + ran_length(word);
+
+	if (!ran_length(word))
+		die("log", "an instruction ran whose bytes it does not tell");
+	switch (ran_class(word)) {
+	case RAN_JCC:
+		return !on;
+	case RAN_NEAR:
+	case RAN_FAR:
+		return true;
+	default:
+		/* Again the same: a REP string, or QEMU began anew. */
+		if (on || to == ran_ip(word))
+			return false;
+		fprintf(stderr, "btscmp: the log goes from %" PRIx64 ", no branch of %u bytes, to %" PRIx64 "\n",
+			ran_ip(word), ran_length(word), to);
+		exit(2);
+	}
+}
+
+static void find_edges(struct edges *e, const struct ran *ran)
+{
+	bool switched = false;
+
+	for (size_t i = 0; i + 1 < ran->count; i++) {
+		uint64_t word = ran->word[i], from = ran_ip(word), to = ran_ip(ran->word[i + 1]);
+
+		if (ran_kind(word) == RAN_INSN) {
+			switched |= ran_class(word) == RAN_WRMSR;
+			if (!is_edge(word, to))
+				continue;
+		}
+		push(e, (struct edge) { .from = from, .to = to, .switched = switched,
+					.user = is_user(from) || is_user(to) });
+		switched = false;
+	}
+}
+
+/* The record of the 64-bit format; the model defines no flag. */
+struct record {
+	uint64_t from, to, flags;
+};
+
+static void read_records(struct edges *e, const char *path)
+{
+	FILE *f = fopen(path, "r");
+	struct record record;
+	size_t n;
+
+	if (!f)
+		die(path, strerror(errno));
+	while ((n = fread(&record, 1, sizeof(record), f)) == sizeof(record)) {
+		if (record.flags)
+			die(path, "a record with flags");
+		/* The driver fills the end of a buffer with zeros. */
+		if (record.from || record.to)
+			push(e, (struct edge) { .from = record.from, .to = record.to });
+	}
+	if (n || ferror(f))
+		die(path, "not whole records");
+	fclose(f);
+}
+
+static bool same(const struct edge *a, const struct edge *b)
+{
+	return a->from == b->from && a->to == b->to;
+}
+
+static void show(const struct edges *edges, size_t i, const struct edges *records, size_t r)
+{
+	size_t before = i < r ? i : r;
+
+	if (before > 8)
+		before = 8;
+	fprintf(stderr, "btscmp: record %zu of %zu is not what ran:\n"
+		"      recorded                             executed\n", r, records->count);
+	for (size_t k = 0; k < before + 8; k++) {
+		const struct edge *a = &records->edge[r - before + k];
+		const struct edge *b = &edges->edge[i - before + k];
+
+		fprintf(stderr, "    %c ", k == before ? '>' : ' ');
+		if (r - before + k < records->count)
+			fprintf(stderr, "%016" PRIx64 " %016" PRIx64, a->from, a->to);
+		else
+			fprintf(stderr, "%-33s", "-");
+		if (i - before + k < edges->count)
+			fprintf(stderr, "  %c %016" PRIx64 " %016" PRIx64,
+				b->switched ? 'W' : ' ', b->from, b->to);
+		fputc('\n', stderr);
+	}
+}
+
+/*
+ * How many records from @r on are what ran from edge @i on, as far as nothing can
+ * have switched BTS. What follows a WRMSR begins alike whatever it wrote, so that
+ * only the whole way to the next one tells whether BTS is on.
+ */
+static size_t match(const struct edges *edges, size_t i, const struct edges *records, size_t r,
+		    bool *whole)
+{
+	size_t n = 0;
+
+	while (i + n < edges->count && r + n < records->count &&
+	       !(n && edges->edge[i + n].switched) &&
+	       same(&edges->edge[i + n], &records->edge[r + n]))
+		n++;
+	*whole = n && (i + n == edges->count || r + n == records->count ||
+		       edges->edge[i + n].switched);
+	return n;
+}
+
+/*
+ * The edge from @i on where BTS is on for record @r, after a WRMSR, and how many
+ * records that is; 0 if nowhere, and the edge is where most of them are.
+ */
+static size_t next_on(const struct edges *edges, size_t *i, const struct edges *records, size_t r)
+{
+	size_t best = 0, best_at = *i;
+
+	for (; *i < edges->count; ++*i) {
+		bool whole;
+		size_t n;
+
+		if (!edges->edge[*i].switched)
+			continue;
+		n = match(edges, *i, records, r, &whole);
+		if (whole)
+			return n;
+		if (n > best) {
+			best = n;
+			best_at = *i;
+		}
+	}
+	show(edges, best_at + best, records, r + best);
+	return 0;
+}
+
+static bool compare(const struct edges *edges, const struct edges *records, struct result *out)
+{
+	size_t i = 0, r = 0;
+
+	while (r < records->count) {
+		size_t from = i, n = next_on(edges, &i, records, r);
+
+		if (!n)
+			return false;
+		out->gaps += r && i > from;
+		for (size_t off = from; r && off < i; off++) {
+			if (edges->edge[off].user) {
+				show(edges, off, records, r);
+				return false;
+			}
+			out->off++;
+		}
+		for (; n; n--) {
+			out->user += edges->edge[i++].user;
+			out->compared++;
+			r++;
+		}
+	}
+	/* Behind the last record nothing may be missing either. */
+	if (i < edges->count && !edges->edge[i].switched) {
+		show(edges, i, records, r);
+		return false;
+	}
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "cpu", required_argument, NULL, 'c' },
+		{ 0 },
+	};
+	struct edges edges = { 0 }, records = { 0 };
+	struct result result = { 0 };
+	struct ran ran = { 0 };
+	long cpu = -1;
+	bool equal;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (c != 'c')
+			return 2;
+		cpu = strtol(optarg, NULL, 0);
+	}
+	if (argc - optind != 2 || cpu < 0) {
+		fprintf(stderr, "usage: btscmp --cpu N RECORDS RAN\n");
+		return 2;
+	}
+	read_records(&records, argv[optind]);
+	ran_load(&ran, argv[optind + 1], cpu);
+	find_edges(&edges, &ran);
+	if (!records.count || !edges.count) {
+		fprintf(stderr, "btscmp: %zu records, %zu edges ran\n", records.count, edges.count);
+		return 2;
+	}
+	equal = compare(&edges, &records, &result);
+	if (equal)
+		printf("%zu records equal (%zu of user code) in %zu stretches; %zu edges between them ran with BTS off\n",
+		       result.compared, result.user, result.gaps + 1, result.off);
+	free(ran.word);
+	free(edges.edge);
+	free(records.edge);
+	return equal ? 0 : 1;
+}
