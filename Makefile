@@ -24,6 +24,10 @@ demo:
 check:
 	@scripts/check $(T)
 
+# What takes long: above all, the emulator against its judges on every kernel.
+check-long:
+	@scripts/check --long $(T)
+
 install: all
 	$(MAKE) -C userlib install O=$(O)
 	$(MAKE) -C tools install O=$(O)
@@ -34,4 +38,4 @@ clean:
 distclean: clean
 	rm -rf "$${AUXTRACE_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/auxtrace}"
 
-.PHONY: all packages userland demo check install clean distclean
+.PHONY: all packages userland demo check check-long install clean distclean
