@@ -55,11 +55,13 @@
 #include <linux/kprobes.h>
 #include <linux/percpu.h>
 #include <linux/poll.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/topology.h>
 #include <asm/msr.h>
 #include <asm/tsc.h>
 #include "channel.h"
+#include "lookout.h"
 #include "rings.h"
 #include "trace_pmu.h"
 
@@ -91,42 +93,45 @@ static void count_gap(struct auxt_channel *ch, __u64 *cause)
 }
 NOKPROBE_SYMBOL(count_gap);
 
+static void count_full(struct auxt_channel *ch)
+{
+	count_gap(ch, &ch->now.gaps_full);
+	ch->aux_flags |= AUXTRACE_AUX_TRUNCATED;
+}
+NOKPROBE_SYMBOL(count_full);
+
 static void fail(struct auxt_channel *ch)
 {
 	atomic_or(AUXTRACE_INHIBIT_HWERROR, &ch->inhibit);
 	count_gap(ch, &ch->now.gaps_error);
+	ch->aux_flags |= AUXTRACE_AUX_PARTIAL;
 }
 NOKPROBE_SYMBOL(fail);
 
 /*
- * The hardware has just been turned off: how far did it come? False if the open
+ * The hardware has just been turned off: how far did it come? Not zero if the open
  * window cannot go on: the hardware had stopped by itself.
  */
-static bool account(struct auxt_channel *ch)
+static __always_inline u32 account(struct auxt_channel *ch)
 {
-	u64 offset = ch->ring.produced % ch->ring.cycle;
-	u32 found = ch->pmu->position(ch, &offset);
+	u32 found = ch->pmu->position(ch, &ch->ring.produced);
 
-	/*
-	 * Stopped at the mark it is at the limit, by definition. This tells a
-	 * full area from one in which nothing happened.
-	 */
-	ch->ring.produced = found & TRACE_STOPPED ? ch->ring.limit :
-			    auxt_ring_position(&ch->ring, offset);
 	if (found & TRACE_ERROR)
 		fail(ch);
 	if (found & TRACE_STOPPED) {
-		count_gap(ch, &ch->now.gaps_full);
+		count_full(ch);
 		ch->starved = true;
+		if (ch->flags & AUXTRACE_SETUP_FULL_STOP)
+			atomic_or(AUXTRACE_INHIBIT_FULL, &ch->inhibit);
 	}
-	if (found & TRACE_FOREIGN)
+	if (found & TRACE_FOREIGN) {
 		count_gap(ch, &ch->now.gaps_error);
-	return !found;
+		ch->aux_flags |= AUXTRACE_AUX_PARTIAL;
+	}
+	return found;
 }
-NOKPROBE_SYMBOL(account);
 
-/* The hardware is off: take the reader's tail and decide whether there is room. */
-static void look_at_reader(struct auxt_channel *ch)
+static void take_tail(struct auxt_channel *ch)
 {
 	if (!ch->ring.overwrite) {
 		/* What the reader has read it has read before the hardware writes there:
@@ -136,72 +141,207 @@ static void look_at_reader(struct auxt_channel *ch)
 
 		auxt_ring_take_tail(&ch->ring, tail);
 	}
+}
+NOKPROBE_SYMBOL(take_tail);
+
+/* The hardware is off: decide whether there is room. */
+static __always_inline void look_for_room(struct auxt_channel *ch)
+{
 	auxt_ring_plan(&ch->ring);
 	if (auxt_ring_full(&ch->ring))
 		atomic_or(AUXTRACE_INHIBIT_FULL, &ch->inhibit);
-	else
+	else if (inhibited(ch) & AUXTRACE_INHIBIT_FULL &&
+		 (ch->resuming || !(ch->flags & AUXTRACE_SETUP_FULL_STOP)))
 		atomic_andnot(AUXTRACE_INHIBIT_FULL, &ch->inhibit);
 }
-NOKPROBE_SYMBOL(look_at_reader);
 
 /*
  * Trace is being lost for want of room if nothing else keeps the hardware off.
  * Each such time is one gap, however often it is looked at.
  */
-static void watch_starvation(struct auxt_channel *ch)
+static __always_inline void watch_starvation(struct auxt_channel *ch)
 {
 	bool starved = ch->attached && inhibited(ch) == AUXTRACE_INHIBIT_FULL;
 
 	if (starved && !ch->starved)
-		count_gap(ch, &ch->now.gaps_full);
+		count_full(ch);
 	ch->starved = starved;
 }
-NOKPROBE_SYMBOL(watch_starvation);
 
-static void end_window(struct auxt_channel *ch, u64 tsc)
+/* What keeps the hardware off, or has stopped it: TRACE_*. */
+static u32 cause_of(u32 inhibit, u32 found)
+{
+	if (inhibit & AUXTRACE_INHIBIT_HWERROR)
+		return AUXTRACE_CAUSE_ERROR;
+	if (found & TRACE_FOREIGN)
+		return AUXTRACE_CAUSE_FOREIGN;
+	if (inhibit & AUXTRACE_INHIBIT_USER)
+		return AUXTRACE_CAUSE_USER;
+	if (inhibit & AUXTRACE_INHIBIT_SETUP)
+		return AUXTRACE_CAUSE_SESSION;
+	if (inhibit & AUXTRACE_INHIBIT_OFFLINE)
+		return AUXTRACE_CAUSE_CPU;
+	if (inhibit & AUXTRACE_INHIBIT_FULL || found & TRACE_STOPPED)
+		return AUXTRACE_CAUSE_FULL;
+	/* Nothing: the slot changes. */
+	return AUXTRACE_CAUSE_SNAPSHOT;
+}
+NOKPROBE_SYMBOL(cause_of);
+
+/* What has come since it was last told of, and what is to be told of it. */
+static void tell_of_data(struct auxt_channel *ch, u64 tsc)
+{
+	u64 from = ch->aux_told;
+	u32 flags = ch->aux_flags;
+
+	if (from == ch->ring.produced && !flags)
+		return;
+	ch->aux_told = ch->ring.produced;
+	ch->aux_flags = 0;
+	if (!(ch->wanted & AUXTRACE_WANT_AUX))
+		return;
+	if (ch->ring.overwrite)
+		flags |= AUXTRACE_AUX_OVERWRITE;
+	auxt_record_aux(&ch->data, from, ch->ring.produced - from, flags, tsc);
+}
+NOKPROBE_SYMBOL(tell_of_data);
+
+static void end_window(struct auxt_channel *ch, u64 tsc, u32 cause)
 {
 	ch->now.running = 0;
 	ch->now.window_end = ch->ring.produced;
 	ch->now.window_end_tsc = tsc;
+	ch->cause = cause;
 	if (inhibited(ch) & AUXTRACE_INHIBIT_USER)
 		ch->now.pauses_done++;
+	/* Here, as the reader may make room before watch_starvation(). */
+	if (cause == AUXTRACE_CAUSE_FULL && !ch->starved) {
+		count_full(ch);
+		ch->starved = true;
+	}
+	if (cause == AUXTRACE_CAUSE_CPU)
+		count_gap(ch, &ch->now.gaps_offline);
+	if (ch->wanted & AUXTRACE_WANT_WINDOW)
+		auxt_record_window(&ch->data, &ch->window, ch->ring.produced, tsc, cause);
 }
 NOKPROBE_SYMBOL(end_window);
 
-static int go_on(struct auxt_channel *ch)
+static __always_inline int go_on(struct auxt_channel *ch)
 {
-	int err;
+	int err = ch->pmu->resume(ch, false);
 
-	ch->pmu->arm(ch);
-	err = ch->pmu->resume(ch, false);
 	if (err)
 		fail(ch);
 	return err;
 }
-NOKPROBE_SYMBOL(go_on);
 
-static void begin_window(struct auxt_channel *ch)
+/* The hardware has been turned on for it. */
+static void open_window(struct auxt_channel *ch, u64 tsc)
 {
-	ch->pmu->arm(ch);
-	if (ch->pmu->resume(ch, true)) {
-		fail(ch);
-		return;
-	}
-	ch->now.window_begin_tsc = rdtsc();
+	ch->now.window_begin_tsc = tsc;
 	ch->now.window_begin = ch->ring.produced;
 	ch->now.windows++;
 	ch->now.running = 1;
+	if (ch->wanted & AUXTRACE_WANT_WINDOW)
+		ch->window = (struct auxt_window) {
+			.number = ch->now.windows,
+			.position = ch->now.window_begin,
+			.tsc = tsc,
+			.cause = ch->resuming ? AUXTRACE_CAUSE_USER : ch->cause,
+			.pid = current->tgid,
+			.tid = current->pid,
+			.slot = ch->now.slot,
+		};
+	if (ch->fresh && ch->wanted & AUXTRACE_WANT_ITRACE_START)
+		auxt_record_itrace_start(&ch->data, tsc);
+	ch->fresh = false;
 	/* One request, one start: an NMI may end this window and begin another. */
 	if (ch->resuming)
 		ch->now.resumes_done++;
 	ch->resuming = false;
 }
+NOKPROBE_SYMBOL(open_window);
+
+static void begin_window(struct auxt_channel *ch)
+{
+	if (ch->pmu->resume(ch, true))
+		fail(ch);
+	else
+		open_window(ch, rdtsc());
+}
 NOKPROBE_SYMBOL(begin_window);
 
+/* What the area and the ring hold, as it is now. */
+static void cut(const struct auxt_channel *ch, struct auxtrace_cut *to)
+{
+	*to = (struct auxtrace_cut) {
+		.cpu = ch->cpu,
+		.slot = ch->now.slot,
+		.aux_begin = auxt_ring_oldest(&ch->ring),
+		.aux_end = ch->ring.produced,
+		.window = ch->now.windows,
+		.tsc = rdtsc(),
+	};
+	if (ch->wanted)
+		auxt_data_oldest(&ch->data, &to->data_begin, &to->data_end);
+}
+NOKPROBE_SYMBOL(cut);
+
+/* The hardware is off: its next start is in the next slot. */
+static void change_slot(struct auxt_channel *ch)
+{
+	ch->now.slot = ch->next_slot;
+	ch->pmu->relocate(ch);
+}
+NOKPROBE_SYMBOL(change_slot);
+
+/* @slot was left at @tsc. What is in it is told of and cut off from what follows. */
+static void put_aside(struct auxt_channel *ch, u32 slot, u64 tsc)
+{
+	tell_of_data(ch, tsc);
+	cut(ch, &ch->aside);
+	ch->aside.slot = slot;
+	ch->aside.tsc = tsc;
+	if (ch->data.overwrite)
+		auxt_data_switch(&ch->data, ch->next_slot, &ch->aside.data_begin,
+				 &ch->aside.data_end);
+	auxt_ring_put_aside(&ch->ring);
+	ch->now.slot_begin = ch->ring.begin;
+	ch->now.snapshots++;
+}
+NOKPROBE_SYMBOL(put_aside);
+
+/*
+ * From an open window in one slot to a new one in the next. The hardware first, lest
+ * what is told of the one be missing in the other; that goes by @ring, which stays as
+ * it is meanwhile.
+ */
+static void change_window(struct auxt_channel *ch, u64 tsc)
+{
+	u32 slot = ch->now.slot;
+	u64 begin_tsc;
+	int err;
+
+	change_slot(ch);
+	auxt_ring_plan(&ch->ring);
+	err = ch->pmu->resume(ch, true);
+	begin_tsc = rdtsc();
+	end_window(ch, tsc, cause_of(0, 0));
+	put_aside(ch, slot, tsc);
+	if (err)
+		fail(ch);
+	else
+		open_window(ch, begin_tsc);
+}
+NOKPROBE_SYMBOL(change_window);
+
 /* Makes the hardware agree with the mask, as the mask is now. */
-static void agree(struct auxt_channel *ch)
+static __always_inline void agree(struct auxt_channel *ch)
 {
 	bool attend = READ_ONCE(ch->attend);
+	bool leave = ch->next_slot != ch->now.slot;
+	bool look;
+	u32 inhibit;
 
 	/*
 	 * Cleared before the look, so that what an NMI sets from here on is a new
@@ -212,28 +352,50 @@ static void agree(struct auxt_channel *ch)
 		WRITE_ONCE(ch->attend, false);
 	barrier();
 
-	if (ch->now.running && (attend || inhibited(ch))) {
+	if (ch->now.running && (attend || leave || inhibited(ch))) {
+		u32 found;
 		u64 tsc;
 
+		/* Before the pause, to keep it short. */
+		take_tail(ch);
 		ch->pmu->pause(ch);
 		tsc = rdtsc();
-		if (account(ch) && !inhibited(ch)) {
-			look_at_reader(ch);
+		found = account(ch);
+		if (!found && !inhibited(ch)) {
+			if (leave) {
+				change_window(ch, tsc);
+				return;
+			}
+			look_for_room(ch);
 			/* Only upkeep? Then the window goes on. */
 			if (!inhibited(ch) && !go_on(ch))
 				return;
 		}
-		end_window(ch, tsc);
+		end_window(ch, tsc, cause_of(inhibited(ch), found));
 	}
 	if (ch->now.running)
 		return;
-	/* Off: the reader may have made room, and a window needs some. */
-	if (attend || !inhibited(ch))
-		look_at_reader(ch);
-	if (ch->attached && !inhibited(ch))
+	if (leave) {
+		u32 slot = ch->now.slot;
+
+		change_slot(ch);
+		put_aside(ch, slot, rdtsc());
+	}
+	/*
+	 * Off: the reader may have made room, and a window needs some. If an NMI clears
+	 * the mask too late for that look, the next round has it.
+	 */
+	look = attend || !inhibited(ch);
+	if (look) {
+		take_tail(ch);
+		look_for_room(ch);
+	}
+	inhibit = inhibited(ch);
+	if (inhibit)
+		ch->cause = cause_of(inhibit, 0);
+	else if (ch->attached && look)
 		begin_window(ch);
 }
-NOKPROBE_SYMBOL(agree);
 
 static void publish(struct auxt_channel *ch)
 {
@@ -248,25 +410,27 @@ static void publish(struct auxt_channel *ch)
 
 	WRITE_ONCE(to->seq, ++now->seq);
 	smp_wmb();	/* pairs with the reader's barrier after its first look at seq */
+	/* The data ring's part is kept by its writers. */
 	memcpy((char *)to + sizeof(to->seq), (char *)now + sizeof(now->seq),
-	       sizeof(*now) - sizeof(now->seq));
+	       offsetof(struct auxtrace_status_page, data_reserved) - sizeof(now->seq));
 	smp_wmb();	/* pairs with the reader's barrier before its second look at seq */
 	WRITE_ONCE(to->seq, ++now->seq);
 }
 NOKPROBE_SYMBOL(publish);
 
 /* Once for each piece of news, not for each request. */
-static void tell_readers(struct auxt_channel *ch)
+static __always_inline void tell_readers(struct auxt_channel *ch)
 {
 	bool news = auxt_channel_is_readable(ch, false) ||
 		    inhibited(ch) & AUXTRACE_INHIBIT_HWERROR;
+	/* Both only grow, so that something new is a greater sum. */
+	u64 position = ch->ring.produced + READ_ONCE(ch->status->data_head);
 
-	if (news && (!ch->told || ch->told_position != ch->ring.produced))
+	if ((news && (!ch->told || ch->told_position != position)) || auxt_lookout_is_due(ch))
 		irq_work_queue(&ch->wake);
 	ch->told = news;
-	ch->told_position = ch->ring.produced;
+	ch->told_position = position;
 }
-NOKPROBE_SYMBOL(tell_readers);
 
 /* See the head of this file. */
 static void settle(struct auxt_channel *ch)
@@ -283,6 +447,7 @@ static void settle(struct auxt_channel *ch)
 			if (ch->now.running != (ch->attached && !inhibited(ch)))
 				WRITE_ONCE(ch->unsettled, true);
 			watch_starvation(ch);
+			tell_of_data(ch, rdtsc());
 			publish(ch);
 			tell_readers(ch);
 			barrier();
@@ -296,13 +461,14 @@ NOKPROBE_SYMBOL(settle);
 /* ---- requests --------------------------------------------------------- */
 
 /**
- * auxt_channel_reset() - forget what inhibited the hardware
+ * auxt_channel_reset() - before a START: forget what inhibited the hardware
  * @ch: a channel that is not attached
  * @inhibit: what inhibits it from now on
  */
 void auxt_channel_reset(struct auxt_channel *ch, u32 inhibit)
 {
 	atomic_set(&ch->inhibit, inhibit);
+	ch->fresh = true;
 	settle(ch);
 }
 
@@ -337,18 +503,17 @@ void auxt_channel_detach(struct auxt_channel *ch)
 	/* The NMI handlers have lost sight of it before the rest goes. */
 	barrier();
 	ch->attached = false;
+	auxt_lookout_end(ch);
 	ch->pmu->stop(ch);
 }
 
 /**
  * auxt_channel_inhibit() - a reason to be off
  * @ch: the channel
- * @reason: AUXTRACE_INHIBIT_*; OFFLINE is a gap if nothing kept it off till now
+ * @reason: AUXTRACE_INHIBIT_*; OFFLINE is a gap if it ends a window
  */
 void auxt_channel_inhibit(struct auxt_channel *ch, u32 reason)
 {
-	if (reason & AUXTRACE_INHIBIT_OFFLINE && !inhibited(ch))
-		count_gap(ch, &ch->now.gaps_offline);
 	atomic_or(reason, &ch->inhibit);
 	settle(ch);
 }
@@ -364,6 +529,26 @@ void auxt_channel_allow(struct auxt_channel *ch, u32 reason)
 	settle(ch);
 }
 
+static bool has_new_aux_tail(const struct auxt_channel *ch)
+{
+	return !ch->ring.overwrite &&
+	       auxt_ring_is_news(&ch->ring, READ_ONCE(ch->user->aux_tail));
+}
+
+/**
+ * auxt_channel_take_tails() - look where the reader is, with no more ado than that takes
+ * @ch: the channel
+ */
+void auxt_channel_take_tails(struct auxt_channel *ch)
+{
+	if (ch->wanted)
+		auxt_data_tell_lost(&ch->data, rdtsc(), current->pid);
+	/* A look at the hardware costs two WRMSRs. */
+	if (has_new_aux_tail(ch))
+		WRITE_ONCE(ch->attend, true);
+	settle(ch);
+}
+
 /**
  * auxt_channel_attend() - look where the hardware and the reader are
  * @ch: the channel
@@ -371,6 +556,54 @@ void auxt_channel_allow(struct auxt_channel *ch, u32 reason)
 void auxt_channel_attend(struct auxt_channel *ch)
 {
 	WRITE_ONCE(ch->attend, true);
+	auxt_channel_take_tails(ch);
+}
+
+/**
+ * auxt_channel_snapshot() - a SNAPSHOT request
+ * @ch: the channel
+ * @flags: AUXTRACE_SNAPSHOT_*
+ * @slot: with SLOT: the free slot to go on in
+ * @to: what it found
+ */
+void auxt_channel_snapshot(struct auxt_channel *ch, u32 flags, u32 slot,
+			   struct auxtrace_cut *to)
+{
+	u32 seq;
+
+	if (flags & AUXTRACE_SNAPSHOT_SLOT) {
+		WRITE_ONCE(ch->next_slot, slot);
+		settle(ch);
+		*to = ch->aside;
+	} else {
+		if (flags & AUXTRACE_SNAPSHOT_PAUSE)
+			auxt_channel_pause(ch, NULL);
+		else
+			auxt_channel_attend(ch);
+		if (flags & AUXTRACE_SNAPSHOT_PAUSE && ch->wanted)
+			auxt_channel_pause_output(ch, true);
+		/* Of one moment, though an NMI may settle meanwhile. */
+		do {
+			seq = READ_ONCE(ch->now.seq);
+			barrier();
+			cut(ch, to);
+			barrier();
+		} while (seq != READ_ONCE(ch->now.seq));
+	}
+	to->inhibit = inhibited(ch);
+}
+
+/**
+ * auxt_channel_pause_output() - a PAUSE_OUTPUT request
+ * @ch: a channel with a data ring
+ * @pause: drop and count its records, or no more
+ */
+void auxt_channel_pause_output(struct auxt_channel *ch, bool pause)
+{
+	auxt_data_pause(&ch->data, pause);
+	if (pause)
+		return;
+	auxt_data_tell_lost(&ch->data, rdtsc(), current->pid);
 	settle(ch);
 }
 
@@ -441,7 +674,7 @@ bool auxt_channel_interrupt(struct auxt_channel *ch, bool asserted)
 	 * perf may have acknowledged the bit and dropped it, so the unit itself is
 	 * asked, unless a look is due anyway. If the settle loop was interrupted,
 	 * what the answer is made of may be half changed: then it may be wrong, but
-	 * only in asking for a look.
+	 * only in asking for a look, or in not asking for the one under way.
 	 */
 	if (!asserted && (READ_ONCE(ch->attend) ||
 			  !(READ_ONCE(ch->settling) || ch->now.running) ||
@@ -464,8 +697,7 @@ NOKPROBE_SYMBOL(auxt_channel_interrupt);
  */
 bool auxt_channel_has_new_tail(const struct auxt_channel *ch)
 {
-	return !ch->ring.overwrite &&
-	       auxt_ring_is_news(&ch->ring, READ_ONCE(ch->user->aux_tail));
+	return has_new_aux_tail(ch) || (ch->wanted && auxt_data_has_new_tail(&ch->data));
 }
 
 /**
@@ -479,11 +711,13 @@ bool auxt_channel_is_readable(const struct auxt_channel *ch, bool stopped)
 {
 	u64 available;
 
+	if (ch->wanted && auxt_data_is_readable(&ch->data, stopped))
+		return true;
 	if (ch->ring.overwrite)
 		return false;
 	available = READ_ONCE(ch->ring.produced) - READ_ONCE(ch->ring.consumed);
-	return available >= ch->ring.watermark || inhibited(ch) & AUXTRACE_INHIBIT_FULL ||
-	       (stopped && available);
+	return available >= ch->ring.watermark ||
+	       (available && (stopped || inhibited(ch) & AUXTRACE_INHIBIT_FULL));
 }
 NOKPROBE_SYMBOL(auxt_channel_is_readable);
 
@@ -491,6 +725,7 @@ static void wake(struct irq_work *work)
 {
 	struct auxt_channel *ch = container_of(work, struct auxt_channel, wake);
 
+	auxt_lookout_begin(ch);
 	wake_up_interruptible_poll(ch->waiters, EPOLLIN | EPOLLRDNORM | EPOLLERR);
 }
 
@@ -513,7 +748,7 @@ struct auxt_channel *auxt_channel_new(const struct trace_pmu *pmu, struct auxt_r
 {
 	struct auxt_channel *ch = kzalloc_node(sizeof(*ch), GFP_KERNEL, cpu_to_node(cpu));
 	bool overwrite = setup->flags & AUXTRACE_SETUP_OVERWRITE;
-	u64 watermark = 0;
+	u64 slot_size, watermark = 0;
 	int err;
 
 	if (!ch)
@@ -527,11 +762,21 @@ struct auxt_channel *auxt_channel_new(const struct trace_pmu *pmu, struct auxt_r
 	ch->cpu = cpu;
 	ch->index = index;
 	atomic_set(&ch->inhibit, AUXTRACE_INHIBIT_SETUP);
+	ch->flags = setup->flags;
+	auxt_lookout_init(ch);
 	ch->status = auxt_rings_status(rings, cpu);
 	ch->user = auxt_rings_user(rings, cpu);
 	ch->now.cpu = cpu;
 	ch->now.aux_size = setup->aux_size;
-	auxt_ring_init(&ch->ring, setup->aux_size, setup->aux_size, watermark, overwrite);
+	ch->now.slots = max(setup->slots, 1U);
+	slot_size = setup->aux_size / ch->now.slots;
+	auxt_ring_init(&ch->ring, slot_size, slot_size, watermark, overwrite);
+	if (setup->data_size) {
+		ch->wanted = setup->records ?: AUXTRACE_WANT_ALL;
+		ch->now.data_size = setup->data_size;
+		auxt_data_init(&ch->data, setup, auxt_rings_data(rings, cpu), ch->status,
+			       ch->user);
+	}
 	err = pmu->setup(ch, setup->flags, setup->config);
 	if (err) {
 		kfree(ch);

@@ -5,9 +5,12 @@
 
 #include <linux/atomic.h>
 #include <linux/auxtrace.h>
+#include <linux/hrtimer.h>
 #include <linux/irq_work.h>
 #include <linux/wait.h>
+#include "data_ring.h"
 #include "position.h"
+#include "record.h"
 
 struct auxt_rings;
 struct perf_event;
@@ -19,11 +22,14 @@ struct trace_pmu;
  * @hw: @pmu's own
  * @rings: the pages, held by the session
  * @waiters: of the session: readers in poll(2)
- * @wake: wakes them; not in NMIs and not with locks held
+ * @wake: wakes them, not in NMIs and not with locks held, and begins the @lookout
  * @cpu: the CPU
  * @index: of this channel in its session, in CPU order
  * @guard: keeps perf off; NULL if perf has no such PMU. See guard.c
  * @guard_type: perf's type of the PMU that @guard holds
+ *
+ * @flags: AUXTRACE_SETUP_*
+ * @wanted: AUXTRACE_WANT_*: records to be written; 0: there is no data ring
  *
  * The rest belongs to the CPU: see channel.c.
  *
@@ -36,7 +42,17 @@ struct trace_pmu;
  * @starved: for want of room only the hardware is off; counted as a gap
  * @told: readers were told that there is something to read
  * @told_position: up to where
+ * @lookout: looks for the reader's tail. See lookout.c
+ * @looking: it does, or will soon
+ * @fresh: no window has begun since START
+ * @cause: AUXTRACE_CAUSE_*: why the hardware is off, or was before the open window
+ * @window: the newest window, for its record
+ * @next_slot: slot to go on in
+ * @aside: what the newest slot put aside holds
+ * @aux_told: position up to which AUX records have told of the AUX area
+ * @aux_flags: AUXTRACE_AUX_*, for the next of them
  * @ring: positions
+ * @data: the data ring
  * @now: what the status page shall say; the counters live here
  * @status: the page that users map
  * @user: the page that users write
@@ -51,6 +67,8 @@ struct auxt_channel {
 	unsigned int index;
 	struct perf_event *guard;
 	int guard_type;
+	u32 flags;
+	u32 wanted;
 
 	atomic_t inhibit;
 	bool settling;
@@ -61,7 +79,17 @@ struct auxt_channel {
 	bool starved;
 	bool told;
 	u64 told_position;
+	struct hrtimer lookout;
+	bool looking;
+	bool fresh;
+	u32 cause;
+	struct auxt_window window;
+	u32 next_slot;
+	struct auxtrace_cut aside;
+	u64 aux_told;
+	u32 aux_flags;
 	struct auxt_ring ring;
+	struct auxt_data_ring data;
 	struct auxtrace_status_page now;
 	struct auxtrace_status_page *status;
 	const struct auxtrace_user_page *user;
@@ -88,6 +116,10 @@ void auxt_channel_allow(struct auxt_channel *ch, u32 reason);
 void auxt_channel_pause(struct auxt_channel *ch, struct auxtrace_effect *effect);
 void auxt_channel_resume(struct auxt_channel *ch, struct auxtrace_effect *effect);
 void auxt_channel_attend(struct auxt_channel *ch);
+void auxt_channel_snapshot(struct auxt_channel *ch, u32 flags, u32 slot,
+			   struct auxtrace_cut *to);
+void auxt_channel_take_tails(struct auxt_channel *ch);
+void auxt_channel_pause_output(struct auxt_channel *ch, bool pause);
 
 /* NMI on the channel's CPU. */
 bool auxt_channel_interrupt(struct auxt_channel *ch, bool asserted);

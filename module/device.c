@@ -21,6 +21,9 @@ union arg {
 	struct auxtrace_control control;
 	struct auxtrace_status status;
 	struct auxtrace_task task;
+	struct auxtrace_snapshot snapshot;
+	struct auxtrace_release release;
+	struct auxtrace_output output;
 };
 
 static int do_info(struct auxt_session *session, union arg *arg)
@@ -53,6 +56,16 @@ static int do_resume(struct auxt_session *session, union arg *arg)
 	return auxt_session_resume(session, &arg->control);
 }
 
+static int do_snapshot(struct auxt_session *session, union arg *arg)
+{
+	return auxt_session_snapshot(session, &arg->snapshot);
+}
+
+static int do_release(struct auxt_session *session, union arg *arg)
+{
+	return auxt_session_release(session, &arg->release);
+}
+
 static int do_status(struct auxt_session *session, union arg *arg)
 {
 	return auxt_session_status(session, &arg->status);
@@ -63,40 +76,66 @@ static int do_task(struct auxt_session *session, union arg *arg)
 	return auxt_task(&arg->task);
 }
 
+static int do_pause_output(struct auxt_session *session, union arg *arg)
+{
+	return auxt_session_pause_output(session, &arg->output);
+}
+
 /**
  * struct command - an ioctl
  * @number: its number
  * @size: of its struct today
  * @min_size: of its struct when first published
  * @handler: does it
- * @answers: the struct has out_* members: it is written back
+ * @answer: where its first out_* member is: from there on it is written back; 0: none
  */
 struct command {
 	unsigned int number;
 	u32 size;
 	u32 min_size;
 	int (*handler)(struct auxt_session *session, union arg *arg);
-	bool answers;
+	u32 answer;
 };
 
-#define COMMAND(_name, _struct, _last_published, _handler, _answers) {	\
+#define COMMAND(_name, _struct, _last_published, _handler, _answer) {	\
 	.number = AUXTRACE_IOC_##_name,					\
 	.size = sizeof(struct _struct),					\
 	.min_size = offsetofend(struct _struct, _last_published),	\
 	.handler = _handler,						\
-	.answers = _answers,						\
+	.answer = _answer,						\
 }
 
 static const struct command commands[] = {
-	COMMAND(INFO, auxtrace_info, out_tsc_khz, do_info, true),
-	COMMAND(SETUP, auxtrace_setup, aux_watermark, do_setup, false),
-	COMMAND(START, auxtrace_start, flags, do_start, false),
-	COMMAND(STOP, auxtrace_start, flags, do_stop, false),
-	COMMAND(PAUSE, auxtrace_control, reserved, do_pause, true),
-	COMMAND(RESUME, auxtrace_control, reserved, do_resume, true),
-	COMMAND(STATUS, auxtrace_status, out_pmis, do_status, true),
-	COMMAND(TASK, auxtrace_task, out_cr3_mask, do_task, true),
+	COMMAND(INFO, auxtrace_info, out_tsc_khz, do_info,
+		offsetof(struct auxtrace_info, out_abi_version)),
+	COMMAND(SETUP, auxtrace_setup, aux_watermark, do_setup, 0),
+	COMMAND(START, auxtrace_start, flags, do_start, 0),
+	COMMAND(STOP, auxtrace_start, flags, do_stop, 0),
+	COMMAND(PAUSE, auxtrace_control, reserved, do_pause,
+		offsetof(struct auxtrace_control, out_count)),
+	COMMAND(RESUME, auxtrace_control, reserved, do_resume,
+		offsetof(struct auxtrace_control, out_count)),
+	COMMAND(STATUS, auxtrace_status, out_pmis, do_status,
+		offsetof(struct auxtrace_status, out_state)),
+	COMMAND(TASK, auxtrace_task, out_cr3_mask, do_task,
+		offsetof(struct auxtrace_task, out_cr3)),
+	COMMAND(SNAPSHOT, auxtrace_snapshot, reserved, do_snapshot,
+		offsetof(struct auxtrace_snapshot, out_count)),
+	COMMAND(RELEASE, auxtrace_release, reserved, do_release, 0),
+	COMMAND(PAUSE_OUTPUT, auxtrace_output, cpus, do_pause_output, 0),
 };
+
+static int answer(const struct command *command, void __user *user, const union arg *arg, u32 size)
+{
+	const char *from = (const char *)arg + command->answer;
+
+	user += command->answer;
+	size -= command->answer;
+	/* PAUSE and RESUME answer one word: it need not take longer than they do. */
+	if (size == sizeof(u64))
+		return put_user(*(const u64 *)from, (u64 __user *)user);
+	return copy_to_user(user, from, size) ? -EFAULT : 0;
+}
 
 static long run(const struct command *command, struct auxt_session *session, void __user *user)
 {
@@ -115,11 +154,11 @@ static long run(const struct command *command, struct auxt_session *session, voi
 	arg.size = size;
 	size = min(size, command->size);
 	/* What cannot be answered must not be done. */
-	if (command->answers && copy_to_user(user, &arg, size))
+	if (command->answer && answer(command, user, &arg, size))
 		return -EFAULT;
 	err = command->handler(session, &arg);
-	if (!err && command->answers && copy_to_user(user, &arg, size))
-		err = -EFAULT;
+	if (!err && command->answer)
+		err = answer(command, user, &arg, size);
 	return err;
 }
 

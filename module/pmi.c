@@ -39,10 +39,11 @@ static void unmask(void)
 NOKPROBE_SYMBOL(unmask);
 
 /*
- * Returns how many interrupts it has handled. More than one tells the kernel to
+ * Looks until there is nothing or it has looked so often. Returns how many interrupts
+ * it has handled. More than one tells the kernel to
  * swallow an NMI that was on its way already for what has been handled here.
  */
-static int handle(void)
+static int handle(int looks)
 {
 	struct auxt_channel *ch = auxt_channel_here();
 	int handled;
@@ -53,7 +54,7 @@ static int handle(void)
 		ch->pmu->emergency_stop();
 		return NMI_DONE;
 	}
-	for (handled = 0; handled < MAX_LOOKS; handled++) {
+	for (handled = 0; handled < looks; handled++) {
 		/* Before the look: what comes after it asserts the bit again. */
 		bool asserted = ch->pmu->acknowledge();
 
@@ -67,13 +68,14 @@ NOKPROBE_SYMBOL(handle);
 
 static int first_handler(unsigned int type, struct pt_regs *regs)
 {
-	return handle();
+	/* The last one looks again, after all others. */
+	return handle(1);
 }
 NOKPROBE_SYMBOL(first_handler);
 
 static int last_handler(unsigned int type, struct pt_regs *regs)
 {
-	return handle();
+	return handle(MAX_LOOKS);
 }
 NOKPROBE_SYMBOL(last_handler);
 

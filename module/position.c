@@ -4,16 +4,6 @@
 #include <linux/kprobes.h>
 #include "position.h"
 
-static u64 page_down(u64 position)
-{
-	return position & ~(AUXT_REGION_SIZE - 1);
-}
-
-static u64 page_up(u64 position)
-{
-	return page_down(position + AUXT_REGION_SIZE - 1);
-}
-
 /**
  * auxt_ring_init() - an empty ring
  * @ring: to be set up
@@ -33,24 +23,6 @@ void auxt_ring_init(struct auxt_ring *ring, u64 size, u64 cycle, u64 watermark,
 	};
 	auxt_ring_plan(ring);
 }
-
-/**
- * auxt_ring_position() - where the hardware is
- * @ring: the ring
- * @offset: its pointer, in bytes from the begin of the cycle (at most the cycle)
- *
- * The pointer moves forward only, and by less than a cycle between two looks.
- *
- * Return: the position.
- */
-u64 auxt_ring_position(const struct auxt_ring *ring, u64 offset)
-{
-	u64 was = ring->produced % ring->cycle;
-	u64 is = offset % ring->cycle;
-
-	return ring->produced + (is >= was ? is - was : ring->cycle - was + is);
-}
-NOKPROBE_SYMBOL(auxt_ring_position);
 
 static bool is_valid(const struct auxt_ring *ring, u64 tail)
 {
@@ -96,44 +68,19 @@ bool auxt_ring_take_tail(struct auxt_ring *ring, u64 tail)
 NOKPROBE_SYMBOL(auxt_ring_take_tail);
 
 /**
- * auxt_ring_plan() - where the hardware shall stop and call next
+ * auxt_ring_oldest() - where what a reader finds begins
  * @ring: the ring
  *
- * Full trace: the hardware must not touch the page that holds the first unread
- * byte, one size further on. It calls when the watermark is reached, and at the
- * latest with one page to go: then software stops it in good order, between
- * packets, and the STOP mark, which cuts a packet short, is only the last resort
- * against a call that comes more than a page late.
- *
- * Overwrite: it calls at the end of each lap.
+ * Return: the position.
  */
-void auxt_ring_plan(struct auxt_ring *ring)
+u64 auxt_ring_oldest(const struct auxt_ring *ring)
 {
-	u64 wake, last;
-
-	if (ring->overwrite) {
-		ring->call = ring->produced - ring->produced % ring->size + ring->size;
-		return;
-	}
-	ring->limit = page_down(ring->consumed + ring->size);
-	last = ring->limit - AUXT_REGION_SIZE;
-	wake = page_up(ring->consumed + ring->watermark);
-	ring->call = wake > ring->produced && wake < last ? wake : last;
+	if (!ring->overwrite)
+		return ring->consumed;
+	return ring->produced - ring->begin > ring->size ? ring->produced - ring->size :
+							   ring->begin;
 }
-NOKPROBE_SYMBOL(auxt_ring_plan);
-
-/**
- * auxt_ring_full() - must the hardware wait for the reader?
- * @ring: the ring, planned since its positions changed
- *
- * Return: true if there is no room beyond the page kept for late calls. It never
- * is once the reader has read everything, because a ring has two pages or more.
- */
-bool auxt_ring_full(const struct auxt_ring *ring)
-{
-	return !ring->overwrite && ring->produced + AUXT_REGION_SIZE >= ring->limit;
-}
-NOKPROBE_SYMBOL(auxt_ring_full);
+NOKPROBE_SYMBOL(auxt_ring_oldest);
 
 /**
  * auxt_ring_overwritten() - bytes that newer ones have replaced
@@ -143,8 +90,7 @@ NOKPROBE_SYMBOL(auxt_ring_full);
  */
 u64 auxt_ring_overwritten(const struct auxt_ring *ring)
 {
-	return ring->overwrite && ring->produced > ring->size ?
-	       ring->produced - ring->size : 0;
+	return ring->overwrite ? ring->replaced + auxt_ring_oldest(ring) - ring->begin : 0;
 }
 NOKPROBE_SYMBOL(auxt_ring_overwritten);
 
@@ -156,6 +102,20 @@ NOKPROBE_SYMBOL(auxt_ring_overwritten);
  */
 u64 auxt_ring_available(const struct auxt_ring *ring)
 {
-	return ring->produced - ring->consumed - auxt_ring_overwritten(ring);
+	return ring->produced - auxt_ring_oldest(ring);
 }
 NOKPROBE_SYMBOL(auxt_ring_available);
+
+/**
+ * auxt_ring_put_aside() - go on in another slot; what this one holds is the reader's
+ * @ring: an overwrite ring
+ */
+void auxt_ring_put_aside(struct auxt_ring *ring)
+{
+	u64 oldest = auxt_ring_oldest(ring);
+
+	ring->consumed += ring->produced - oldest;
+	ring->replaced += oldest - ring->begin;
+	ring->begin = ring->produced;
+}
+NOKPROBE_SYMBOL(auxt_ring_put_aside);

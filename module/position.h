@@ -7,6 +7,7 @@
 #ifndef AUXT_POSITION_H
 #define AUXT_POSITION_H
 
+#include <linux/compiler.h>
 #include <linux/types.h>
 
 /* The hardware stops and calls at the end of a region only: of one page here. */
@@ -15,14 +16,16 @@
 
 /**
  * struct auxt_ring - the positions of one AUX area
- * @size: bytes, a power of two
+ * @size: bytes, a power of two; in a session with slots, those of one slot
  * @cycle: bytes after which the hardware's own pointer comes round again, a
  *	multiple of @size. It covers the area several times in overwrite mode, so
  *	that laps can be told apart even if an interrupt comes late
  * @watermark: full trace: readable bytes that wake the reader
  * @overwrite: newest data wins; else full trace
  * @produced: position up to which the hardware has written
- * @consumed: full trace: newest valid tail
+ * @consumed: full trace: newest valid tail; overwrite: bytes put aside in slots
+ * @begin: position at which the present slot began
+ * @replaced: overwrite: bytes that newer ones have replaced in earlier slots
  * @limit: full trace: the hardware stops here, a page boundary
  * @call: position at which the hardware's next interrupt is due, a page boundary
  * @bad_tails: tails refused
@@ -35,6 +38,8 @@ struct auxt_ring {
 	bool overwrite;
 	u64 produced;
 	u64 consumed;
+	u64 begin;
+	u64 replaced;
 	u64 limit;
 	u64 call;
 	u64 bad_tails;
@@ -43,12 +48,78 @@ struct auxt_ring {
 
 void auxt_ring_init(struct auxt_ring *ring, u64 size, u64 cycle, u64 watermark,
 		    bool overwrite);
-u64 auxt_ring_position(const struct auxt_ring *ring, u64 offset);
 bool auxt_ring_is_news(const struct auxt_ring *ring, u64 tail);
 bool auxt_ring_take_tail(struct auxt_ring *ring, u64 tail);
-void auxt_ring_plan(struct auxt_ring *ring);
-bool auxt_ring_full(const struct auxt_ring *ring);
 u64 auxt_ring_available(const struct auxt_ring *ring);
 u64 auxt_ring_overwritten(const struct auxt_ring *ring);
+u64 auxt_ring_oldest(const struct auxt_ring *ring);
+void auxt_ring_put_aside(struct auxt_ring *ring);
+
+/* The rest is inline because it runs while tracing is off and its target is not. */
+
+static __always_inline u64 auxt_page_down(u64 position)
+{
+	return position & ~(AUXT_REGION_SIZE - 1);
+}
+
+static __always_inline u64 auxt_page_up(u64 position)
+{
+	return auxt_page_down(position + AUXT_REGION_SIZE - 1);
+}
+
+/**
+ * auxt_ring_position() - where the hardware is
+ * @ring: the ring
+ * @offset: its pointer, in bytes from the begin of the cycle (at most the cycle)
+ *
+ * The pointer moves forward only, and by less than a cycle between two looks.
+ *
+ * Return: the position.
+ */
+static __always_inline u64 auxt_ring_position(const struct auxt_ring *ring, u64 offset)
+{
+	u64 was = ring->produced % ring->cycle;
+	u64 is = offset % ring->cycle;
+
+	return ring->produced + (is >= was ? is - was : ring->cycle - was + is);
+}
+
+/**
+ * auxt_ring_plan() - where the hardware shall stop and call next
+ * @ring: the ring
+ *
+ * Full trace: the hardware must not touch the page that holds the first unread
+ * byte, one size further on. It calls when the watermark is reached, and at the
+ * latest with one page to go: then software stops it in good order, between
+ * packets, and the STOP mark, which cuts a packet short, is only the last resort
+ * against a call that comes more than a page late.
+ *
+ * Overwrite: it calls at the end of each lap.
+ */
+static __always_inline void auxt_ring_plan(struct auxt_ring *ring)
+{
+	u64 wake, last;
+
+	if (ring->overwrite) {
+		ring->call = ring->produced - ring->produced % ring->size + ring->size;
+		return;
+	}
+	ring->limit = auxt_page_down(ring->consumed + ring->size);
+	last = ring->limit - AUXT_REGION_SIZE;
+	wake = auxt_page_up(ring->consumed + ring->watermark);
+	ring->call = wake > ring->produced && wake < last ? wake : last;
+}
+
+/**
+ * auxt_ring_full() - must the hardware wait for the reader?
+ * @ring: the ring, planned since its positions changed
+ *
+ * Return: true if there is no room beyond the page kept for late calls. It never
+ * is once the reader has read everything, because a ring has two pages or more.
+ */
+static __always_inline bool auxt_ring_full(const struct auxt_ring *ring)
+{
+	return !ring->overwrite && ring->produced + AUXT_REGION_SIZE >= ring->limit;
+}
 
 #endif /* AUXT_POSITION_H */

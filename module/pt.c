@@ -21,6 +21,8 @@
 #include <linux/io.h>
 #include <linux/kprobes.h>
 #include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/topology.h>
 #include "channel.h"
@@ -53,11 +55,12 @@ static bool works_in_vmx;
 
 /**
  * struct pt - Intel PT of one channel
- * @topa: the tables
+ * @topa: the tables, by slot
  * @ctl: IA32_RTIT_CTL of the session, TraceEn clear
- * @call: region that has the INT mark, full trace
- * @stop: region that has the STOP mark, full trace
- * @marked: @call and @stop are valid
+ * @call: entry that has the INT mark, full trace; NULL: none yet
+ * @stop: entry that has the STOP mark, likewise
+ * @seen_base: IA32_RTIT_OUTPUT_BASE when the place was last read or written
+ * @seen_index: the lower half of IA32_RTIT_OUTPUT_MASK_PTRS, with the index of the region
  * @misplaced: the output pointers must be written before the next start
  * @foreign: at the last pause TraceEn was clear already
  * @was_base: IA32_RTIT_OUTPUT_BASE as we found it
@@ -65,11 +68,12 @@ static bool works_in_vmx;
  * @was_lvtpc: LVTPC as we found it
  */
 struct pt {
-	struct auxt_topa topa;
+	struct auxt_topa *topa;
 	u64 ctl;
-	unsigned long call;
-	unsigned long stop;
-	bool marked;
+	u64 *call;
+	u64 *stop;
+	u64 seen_base;
+	u32 seen_index;
 	bool misplaced;
 	bool foreign;
 	u64 was_base;
@@ -82,6 +86,13 @@ static struct pt *pt_of(const struct auxt_channel *ch)
 	return ch->hw;
 }
 NOKPROBE_SYMBOL(pt_of);
+
+/* Those of the present slot. */
+static struct auxt_topa *topa_of(const struct auxt_channel *ch)
+{
+	return &pt_of(ch)->topa[ch->now.slot];
+}
+NOKPROBE_SYMBOL(topa_of);
 
 /* ---- what there is ---------------------------------------------------- */
 
@@ -162,31 +173,36 @@ static int pt_in_use(void)
 
 /* ---- tables ----------------------------------------------------------- */
 
-static void free_tables(struct pt *pt)
+/* There may be many, as the areas before them: nobody is killed for them either. */
+#define TABLES_GFP	(GFP_KERNEL | __GFP_NOWARN | __GFP_RETRY_MAYFAIL)
+
+static void free_tables(struct auxt_topa *topa)
 {
 	unsigned int i;
 
-	if (pt->topa.tables)
-		for (i = 0; i < pt->topa.nr_tables; i++)
-			free_page((unsigned long)pt->topa.tables[i]);
-	kvfree(pt->topa.tables);
-	kvfree(pt->topa.phys);
+	if (topa->tables)
+		for (i = 0; i < topa->nr_tables; i++)
+			free_page((unsigned long)topa->tables[i]);
+	kvfree(topa->tables);
+	kvfree(topa->phys);
 }
 
-static int alloc_tables(struct pt *pt, unsigned long nr_regions, int node)
+static int alloc_tables(struct auxt_topa *topa, unsigned long nr_regions, int node)
 {
-	struct auxt_topa *topa = &pt->topa;
 	unsigned int i;
 
 	topa->nr_regions = nr_regions;
 	topa->nr_tables = auxt_topa_nr_tables(nr_regions);
-	topa->tables = kvcalloc(topa->nr_tables, sizeof(*topa->tables), GFP_KERNEL);
-	topa->phys = kvcalloc(topa->nr_tables, sizeof(*topa->phys), GFP_KERNEL);
+	topa->tables = kvcalloc(topa->nr_tables, sizeof(*topa->tables), TABLES_GFP);
+	topa->phys = kvcalloc(topa->nr_tables, sizeof(*topa->phys), TABLES_GFP);
 	if (!topa->tables || !topa->phys)
 		return -ENOMEM;
 	for (i = 0; i < topa->nr_tables; i++) {
-		struct page *page = alloc_pages_node(node, GFP_KERNEL | __GFP_ZERO, 0);
+		struct page *page;
 
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		page = alloc_pages_node(node, TABLES_GFP | __GFP_ZERO, 0);
 		if (!page)
 			return -ENOMEM;
 		topa->tables[i] = page_address(page);
@@ -198,34 +214,58 @@ static int alloc_tables(struct pt *pt, unsigned long nr_regions, int node)
 static void pt_cleanup(struct auxt_channel *ch)
 {
 	struct pt *pt = pt_of(ch);
+	unsigned int slot;
 
-	free_tables(pt);
+	for (slot = 0; pt->topa && slot < ch->now.slots; slot++)
+		free_tables(&pt->topa[slot]);
+	kfree(pt->topa);
 	kfree(pt);
 	ch->hw = NULL;
 }
 
-/*
- * In overwrite mode the tables run through the area at least twice, and more
- * often through a small one, so that an interrupt may come late by more than a
- * lap and the laps are still told apart.
- */
-static unsigned long laps(const struct auxt_ring *ring)
+static unsigned long pt_table_pages(const struct auxtrace_setup *setup)
 {
-	unsigned long nr_pages = ring->size >> AUXT_REGION_SHIFT;
+	u32 slots = max(setup->slots, 1U);
+	unsigned long regions = auxt_topa_nr_regions(setup->aux_size / slots,
+						     setup->flags & AUXTRACE_SETUP_OVERWRITE);
+	unsigned long tables = (unsigned long)slots * auxt_topa_nr_tables(regions);
 
-	if (!ring->overwrite)
-		return 1;
-	return max(2UL, TOPA_REGIONS_PER_TABLE / nr_pages);
+	/* Beside each table its two addresses. */
+	return tables + DIV_ROUND_UP(tables * (sizeof(u64 *) + sizeof(u64)), PAGE_SIZE);
+}
+
+static int set_up_slot(struct auxt_channel *ch, unsigned int slot)
+{
+	struct auxt_topa *topa = &pt_of(ch)->topa[slot];
+	unsigned long nr_pages = ch->ring.size >> AUXT_REGION_SHIFT;
+	unsigned long nr_regions = auxt_topa_nr_regions(ch->ring.size, ch->ring.overwrite);
+	unsigned long i;
+	int err;
+
+	err = alloc_tables(topa, nr_regions, cpu_to_node(ch->cpu));
+	if (err)
+		return err;
+	auxt_topa_link(topa);
+	for (i = 0; i < nr_regions; i++) {
+		struct page *page = auxt_rings_aux_page(ch->rings, ch->cpu,
+							slot * nr_pages + i % nr_pages);
+
+		auxt_topa_set_region(topa, i, page_to_phys(page));
+		/* An interrupt a lap. Full trace moves its marks as it goes: arm(). */
+		if (ch->ring.overwrite && i % nr_pages == nr_pages - 1)
+			auxt_topa_mark(topa, i, TOPA_ENTRY_INT);
+		if (!(i % TOPA_REGIONS_PER_TABLE))
+			cond_resched();
+	}
+	ch->ring.cycle = (u64)nr_regions << AUXT_REGION_SHIFT;
+	return 0;
 }
 
 static int pt_setup(struct auxt_channel *ch, u32 flags, u64 config)
 {
-	int node = cpu_to_node(ch->cpu);
-	struct pt *pt = kzalloc_node(sizeof(*pt), GFP_KERNEL, node);
-	unsigned long nr_pages = ch->ring.size >> AUXT_REGION_SHIFT;
-	unsigned long nr_regions = nr_pages * laps(&ch->ring);
-	unsigned long i;
-	int err;
+	struct pt *pt = kzalloc_node(sizeof(*pt), GFP_KERNEL, cpu_to_node(ch->cpu));
+	unsigned int slot;
+	int err = 0;
 
 	if (!pt)
 		return -ENOMEM;
@@ -236,53 +276,52 @@ static int pt_setup(struct auxt_channel *ch, u32 flags, u64 config)
 	if (flags & AUXTRACE_SETUP_USER)
 		pt->ctl |= RTIT_CTL_USR;
 
-	err = alloc_tables(pt, nr_regions, node);
-	if (err) {
+	pt->topa = kcalloc(ch->now.slots, sizeof(*pt->topa), GFP_KERNEL);
+	if (!pt->topa)
+		err = -ENOMEM;
+	for (slot = 0; !err && slot < ch->now.slots; slot++)
+		err = set_up_slot(ch, slot);
+	if (err)
 		pt_cleanup(ch);
-		return err;
-	}
-	auxt_topa_link(&pt->topa);
-	for (i = 0; i < nr_regions; i++) {
-		struct page *page = auxt_rings_aux_page(ch->rings, ch->cpu, i % nr_pages);
-
-		auxt_topa_set_region(&pt->topa, i, page_to_phys(page));
-		/* An interrupt a lap. Full trace moves its marks as it goes: pt_arm(). */
-		if (ch->ring.overwrite && i % nr_pages == nr_pages - 1)
-			auxt_topa_mark(&pt->topa, i, TOPA_ENTRY_INT);
-	}
-	ch->ring.cycle = (u64)nr_regions << AUXT_REGION_SHIFT;
-	return 0;
+	return err;
 }
 
-static void pt_arm(struct auxt_channel *ch)
+
+/* The marks to where the ring wants its stop and call. */
+static __always_inline void arm(struct auxt_channel *ch)
 {
+	struct auxt_topa *topa = topa_of(ch);
 	struct pt *pt = pt_of(ch);
 
 	if (ch->ring.overwrite)
 		return;
-	if (pt->marked) {
-		auxt_topa_unmark(&pt->topa, pt->call);
-		auxt_topa_unmark(&pt->topa, pt->stop);
+	if (pt->call) {
+		auxt_topa_unmark(pt->call);
+		auxt_topa_unmark(pt->stop);
 	}
 	/* A position that is a page boundary is the end of the region before it. */
-	pt->call = (ch->ring.call >> AUXT_REGION_SHIFT) - 1;
-	pt->stop = (ch->ring.limit >> AUXT_REGION_SHIFT) - 1;
-	pt->marked = true;
-	auxt_topa_mark(&pt->topa, pt->call, TOPA_ENTRY_INT);
+	pt->call = auxt_topa_mark(topa, (ch->ring.call >> AUXT_REGION_SHIFT) - 1,
+				  TOPA_ENTRY_INT);
 	/* INT as well: if the call came too late, the reader is still told. */
-	auxt_topa_mark(&pt->topa, pt->stop, TOPA_ENTRY_STOP | TOPA_ENTRY_INT);
+	pt->stop = auxt_topa_mark(topa, (ch->ring.limit >> AUXT_REGION_SHIFT) - 1,
+				  TOPA_ENTRY_STOP | TOPA_ENTRY_INT);
 }
-NOKPROBE_SYMBOL(pt_arm);
 
 /* ---- registers -------------------------------------------------------- */
+
+static __always_inline void see(struct pt *pt, u64 base, u64 mask_ptrs)
+{
+	pt->seen_base = base;
+	pt->seen_index = lower_32_bits(mask_ptrs);
+}
 
 static int write_pointers(struct auxt_channel *ch)
 {
 	u64 base, mask_ptrs;
 	int err;
 
-	auxt_topa_pointers(&pt_of(ch)->topa, ch->ring.produced % ch->ring.cycle,
-			   &base, &mask_ptrs);
+	auxt_topa_pointers(topa_of(ch), ch->ring.produced % ch->ring.cycle, &base, &mask_ptrs);
+	see(pt_of(ch), base, mask_ptrs);
 	err = auxt_wrmsr_safe(MSR_IA32_RTIT_OUTPUT_BASE, base);
 	if (!err)
 		err = auxt_wrmsr_safe(MSR_IA32_RTIT_OUTPUT_MASK, mask_ptrs);
@@ -379,6 +418,7 @@ static int pt_resume(struct auxt_channel *ch, bool anew)
 
 	if (vmx_forbids())
 		return -EIO;
+	arm(ch);
 	if (pt->misplaced) {
 		if (write_pointers(ch))
 			return -EIO;
@@ -405,21 +445,26 @@ static void pt_pause(struct auxt_channel *ch)
 }
 NOKPROBE_SYMBOL(pt_pause);
 
-static int locate(struct auxt_channel *ch, u64 *offset)
-{
-	return auxt_topa_locate(&pt_of(ch)->topa, auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_BASE),
-				auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_MASK), offset);
-}
-NOKPROBE_SYMBOL(locate);
-
-static u32 pt_position(struct auxt_channel *ch, u64 *offset)
+static u32 pt_position(struct auxt_channel *ch, u64 *position)
 {
 	u64 status = auxt_rdmsr(MSR_IA32_RTIT_STATUS);
+	u64 base = auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_BASE);
+	u64 mask_ptrs = auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_MASK);
 	struct pt *pt = pt_of(ch);
+	u64 offset;
 
-	if (locate(ch, offset) || status & RTIT_STATUS_ERROR)
+	see(pt, base, mask_ptrs);
+	if (auxt_topa_locate(topa_of(ch), base, mask_ptrs, &offset))
+		return TRACE_ERROR;
+	*position = auxt_ring_position(&ch->ring, offset);
+	if (status & RTIT_STATUS_ERROR)
 		return TRACE_ERROR;
 	if (status & RTIT_STATUS_STOPPED) {
+		/*
+		 * At the mark it is at the limit, by definition. This tells a full
+		 * area from one in which nothing happened.
+		 */
+		*position = ch->ring.limit;
 		pt->misplaced = true;
 		return TRACE_STOPPED;
 	}
@@ -427,14 +472,31 @@ static u32 pt_position(struct auxt_channel *ch, u64 *offset)
 }
 NOKPROBE_SYMBOL(pt_position);
 
-/* The pointers may lag behind while tracing is on: never ahead, so that nothing is made up. */
+static void pt_relocate(struct auxt_channel *ch)
+{
+	pt_of(ch)->misplaced = true;
+}
+NOKPROBE_SYMBOL(pt_relocate);
+
+/*
+ * The pointers may lag behind while tracing is on: never ahead, so that nothing is made
+ * up. In the region where it was last seen it has not filled one since, and marks are
+ * at the ends of regions. It cannot have come round: before that there is the STOP
+ * mark, or in overwrite mode a cycle of interrupts.
+ */
 static bool pt_interrupt(struct auxt_channel *ch)
 {
-	u64 offset;
+	const struct pt *pt = pt_of(ch);
+	u64 base, mask_ptrs, offset;
 
 	if (auxt_rdmsr(MSR_IA32_RTIT_STATUS) & (RTIT_STATUS_ERROR | RTIT_STATUS_STOPPED))
 		return true;
-	return !locate(ch, &offset) && auxt_ring_position(&ch->ring, offset) >= ch->ring.call;
+	base = auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_BASE);
+	mask_ptrs = auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_MASK);
+	if (base == pt->seen_base && lower_32_bits(mask_ptrs) == pt->seen_index)
+		return false;
+	return !auxt_topa_locate(topa_of(ch), base, mask_ptrs, &offset) &&
+	       auxt_ring_position(&ch->ring, offset) >= ch->ring.call;
 }
 NOKPROBE_SYMBOL(pt_interrupt);
 
@@ -452,6 +514,7 @@ const struct trace_pmu auxt_pt = {
 	.missing = pt_missing,
 	.check = pt_check,
 	.in_use = pt_in_use,
+	.table_pages = pt_table_pages,
 	.setup = pt_setup,
 	.cleanup = pt_cleanup,
 	.start = pt_start,
@@ -459,7 +522,7 @@ const struct trace_pmu auxt_pt = {
 	.resume = pt_resume,
 	.pause = pt_pause,
 	.position = pt_position,
-	.arm = pt_arm,
+	.relocate = pt_relocate,
 	.interrupt = pt_interrupt,
 	.acknowledge = pt_acknowledge,
 	.emergency_stop = pt_emergency_stop,

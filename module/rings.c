@@ -8,15 +8,25 @@
 #include <linux/fs.h>
 #include <linux/module.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/topology.h>
+#include <linux/vmalloc.h>
 #include "compat/compat.h"
+#include "data_ring.h"
 #include "rings.h"
+
+/* Pages that lie one after the other in user space. */
+struct area {
+	struct page **page;
+	unsigned long nr;	/* allocated so far */
+};
 
 /* What one CPU has. */
 struct ring {
-	struct page **aux;
-	unsigned long nr_aux;	/* allocated so far */
+	struct area aux;
+	struct area data;
+	void *data_map;		/* see auxt_rings_data() */
 	struct page *status;
 	struct page *user;
 };
@@ -27,6 +37,7 @@ struct ring {
  * @mm: whose locked memory is charged
  * @charge: pages charged
  * @nr_pages: pages of one AUX area
+ * @nr_data: pages of one data ring
  * @nr_cpus: entries in @ring
  * @ring: by CPU number; NULL for a CPU that is not the session's
  */
@@ -35,17 +46,31 @@ struct auxt_rings {
 	struct mm_struct *mm;
 	unsigned long charge;
 	unsigned long nr_pages;
+	unsigned long nr_data;
 	unsigned int nr_cpus;
 	struct ring *ring[];
 };
+
+/* Pages that are handled without a look at what else waits for the CPU. */
+#define BATCH	512UL
+
+static void area_free(struct area *area)
+{
+	while (area->nr) {
+		__free_page(area->page[--area->nr]);
+		if (!(area->nr % BATCH))
+			cond_resched();
+	}
+	kvfree(area->page);
+}
 
 static void ring_free(struct ring *ring)
 {
 	if (!ring)
 		return;
-	while (ring->nr_aux)
-		__free_page(ring->aux[--ring->nr_aux]);
-	kvfree(ring->aux);
+	vunmap(ring->data_map);
+	area_free(&ring->aux);
+	area_free(&ring->data);
 	if (ring->status)
 		__free_page(ring->status);
 	if (ring->user)
@@ -55,52 +80,81 @@ static void ring_free(struct ring *ring)
 
 /*
  * Chunks as large as the node gives without effort, because neighbours in the
- * area that are neighbours in memory spare the hardware's and the reader's TLB.
- * Split, so that each page has its own count: get_user_pages() needs that.
+ * area that are neighbours in memory spare the hardware's and the reader's TLB;
+ * other nodes' when this one has no page left. (An order beyond the allocator's
+ * greatest is refused at once.) Split, so that each page has its own count:
+ * get_user_pages() needs that.
  */
-static int ring_alloc_aux(struct ring *ring, unsigned long nr_pages, int node)
+static int area_alloc(struct area *area, unsigned long nr_pages, int node)
 {
-	unsigned int order = min_t(unsigned int, ilog2(nr_pages), 9);
+	unsigned int order = ilog2(nr_pages);
+	gfp_t where = __GFP_THISNODE;
 	unsigned long i;
 
-	while (ring->nr_aux < nr_pages) {
-		gfp_t gfp = GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN | __GFP_RETRY_MAYFAIL;
+	area->page = kvcalloc(nr_pages, sizeof(*area->page), GFP_KERNEL | __GFP_NOWARN);
+	if (!area->page)
+		return -ENOMEM;
+	while (area->nr < nr_pages) {
+		gfp_t gfp = GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN | where;
 		struct page *page;
 
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		while (1UL << order > nr_pages - ring->nr_aux)
+		while (1UL << order > nr_pages - area->nr)
 			order--;
-		if (order)
-			gfp = (gfp | __GFP_NORETRY) & ~__GFP_RETRY_MAYFAIL;
+		/* The last resort may try hard, but not kill for it. */
+		gfp |= order || where ? __GFP_NORETRY : __GFP_RETRY_MAYFAIL;
 		page = alloc_pages_node(node, gfp, order);
-		if (!page && !order)
-			return -ENOMEM;
-		if (!page) {
+		if (!page && order) {
 			order--;
 			continue;
 		}
+		if (!page && where) {
+			where = 0;
+			order = ilog2(nr_pages);
+			continue;
+		}
+		if (!page)
+			return -ENOMEM;
 		if (order)
 			split_page(page, order);
 		for (i = 0; i < 1UL << order; i++)
-			ring->aux[ring->nr_aux++] = page + i;
+			area->page[area->nr++] = page + i;
 		cond_resched();
 	}
 	return 0;
 }
 
-static struct ring *ring_new(unsigned long nr_pages, int node)
+/* The writer's view: each slot twice in a row, so that no record wraps there. */
+static int map_data(struct ring *ring, u32 slots)
+{
+	unsigned long nr = ring->data.nr, per_slot = nr / slots, i;
+	struct page **pages = kvmalloc_array(nr, 2 * sizeof(*pages), GFP_KERNEL | __GFP_NOWARN);
+
+	if (!pages)
+		return -ENOMEM;
+	for (i = 0; i < 2 * nr; i++)
+		pages[i] = ring->data.page[i / (2 * per_slot) * per_slot + i % per_slot];
+	ring->data_map = vmap(pages, 2 * nr, VM_MAP, PAGE_KERNEL);
+	kvfree(pages);
+	return ring->data_map ? 0 : -ENOMEM;
+}
+
+static struct ring *ring_new(const struct auxtrace_setup *setup, int node)
 {
 	struct ring *ring = kzalloc_node(sizeof(*ring), GFP_KERNEL, node);
 	int err = -ENOMEM;
 
 	if (!ring)
 		return ERR_PTR(-ENOMEM);
-	ring->aux = kvcalloc(nr_pages, sizeof(*ring->aux), GFP_KERNEL | __GFP_NOWARN);
 	ring->status = alloc_pages_node(node, GFP_KERNEL | __GFP_ZERO, 0);
 	ring->user = alloc_pages_node(node, GFP_KERNEL | __GFP_ZERO, 0);
-	if (ring->aux && ring->status && ring->user)
-		err = ring_alloc_aux(ring, nr_pages, node);
+	if (ring->status && ring->user)
+		err = area_alloc(&ring->aux, setup->aux_size >> PAGE_SHIFT, node);
+	if (!err && setup->data_size)
+		err = area_alloc(&ring->data, setup->data_size >> PAGE_SHIFT, node);
+	if (!err && setup->data_size)
+		err = map_data(ring, auxt_data_slots(setup));
 	if (err) {
 		ring_free(ring);
 		return ERR_PTR(err);
@@ -130,24 +184,35 @@ static const struct file_operations rings_fops = {
 	.release = rings_release,
 };
 
+/* Pages for what is kept for each page: struct area, and the kernel's map of a data ring. */
+static u64 bookkeeping(u64 nr_aux, u64 nr_data)
+{
+	return DIV_ROUND_UP((nr_aux + 3 * nr_data) * sizeof(void *), PAGE_SIZE);
+}
+
 /**
  * auxt_rings_new() - allocate and charge the pages of a session
  * @cpus: its CPUs
- * @aux_size: bytes of each AUX area, a power of two
+ * @setup: checked
+ * @tables: pages that the trace PMU needs for each CPU, charged here with the rest
  *
  * Return: the rings, with one reference; -ENOMEM (also beyond RLIMIT_MEMLOCK) or
  * -EINTR.
  */
-struct auxt_rings *auxt_rings_new(const struct cpumask *cpus, u64 aux_size)
+struct auxt_rings *auxt_rings_new(const struct cpumask *cpus, const struct auxtrace_setup *setup,
+				  unsigned long tables)
 {
-	u64 nr_pages = aux_size >> PAGE_SHIFT;
-	u64 charge = cpumask_weight(cpus) * (nr_pages + 2);
+	u64 nr_pages = setup->aux_size >> PAGE_SHIFT;
+	u64 nr_data = setup->data_size >> PAGE_SHIFT;
+	u64 charge = cpumask_weight(cpus) *
+		     (nr_pages + nr_data + 2 + bookkeeping(nr_pages, nr_data) + tables);
 	struct auxt_rings *rings;
 	unsigned int cpu;
 	int err;
 
 	/* Before anything is asked of the allocator: it must not try in vain for long. */
-	if (nr_pages > totalram_pages() || charge > totalram_pages())
+	if (nr_pages > totalram_pages() || nr_data > totalram_pages() ||
+	    charge > totalram_pages())
 		return ERR_PTR(-ENOMEM);
 
 	rings = kvzalloc(struct_size(rings, ring, nr_cpu_ids), GFP_KERNEL);
@@ -155,6 +220,7 @@ struct auxt_rings *auxt_rings_new(const struct cpumask *cpus, u64 aux_size)
 		return ERR_PTR(-ENOMEM);
 	rings->nr_cpus = nr_cpu_ids;
 	rings->nr_pages = nr_pages;
+	rings->nr_data = nr_data;
 	rings->charge = charge;
 
 	err = account_locked_vm(current->mm, charge, true);
@@ -166,7 +232,7 @@ struct auxt_rings *auxt_rings_new(const struct cpumask *cpus, u64 aux_size)
 	mmgrab(rings->mm);
 
 	for_each_cpu(cpu, cpus) {
-		struct ring *ring = ring_new(nr_pages, cpu_to_node(cpu));
+		struct ring *ring = ring_new(setup, cpu_to_node(cpu));
 
 		if (IS_ERR(ring)) {
 			err = PTR_ERR(ring);
@@ -198,7 +264,19 @@ void auxt_rings_put(struct auxt_rings *rings)
 
 struct page *auxt_rings_aux_page(struct auxt_rings *rings, int cpu, unsigned long n)
 {
-	return rings->ring[cpu]->aux[n];
+	return rings->ring[cpu]->aux.page[n];
+}
+
+/**
+ * auxt_rings_data() - a data ring for its writers
+ * @rings: the rings of a session with data rings
+ * @cpu: the CPU
+ *
+ * Return: its slots, each mapped twice in a row.
+ */
+void *auxt_rings_data(struct auxt_rings *rings, int cpu)
+{
+	return rings->ring[cpu]->data_map;
 }
 
 struct auxtrace_status_page *auxt_rings_status(struct auxt_rings *rings, int cpu)
@@ -233,7 +311,7 @@ int auxt_rings_mmap(struct auxt_rings *rings, struct vm_area_struct *vma)
 	if (offset != AUXTRACE_MMAP_OFFSET(cpu, region) ||
 	    vma->vm_pgoff != offset >> PAGE_SHIFT || !(vma->vm_flags & VM_MAYSHARE))
 		return -EINVAL;
-	if (region > AUXTRACE_REGION_AUX)
+	if (region > AUXTRACE_REGION_DATA || (region == AUXTRACE_REGION_DATA && !rings->nr_data))
 		return -EINVAL;
 	if (cpu >= rings->nr_cpus || !rings->ring[cpu])
 		return -ENODEV;
@@ -249,8 +327,12 @@ int auxt_rings_mmap(struct auxt_rings *rings, struct vm_area_struct *vma)
 		count = 1;
 		clear = VM_MAYEXEC;
 		break;
+	case AUXTRACE_REGION_DATA:
+		pages = ring->data.page;
+		count = rings->nr_data;
+		break;
 	default:
-		pages = ring->aux;
+		pages = ring->aux.page;
 		count = rings->nr_pages;
 	}
 	if (vma->vm_end - vma->vm_start != count << PAGE_SHIFT)
@@ -260,11 +342,14 @@ int auxt_rings_mmap(struct auxt_rings *rings, struct vm_area_struct *vma)
 
 	auxt_vm_flags_mod(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP, clear);
 	while (count) {
-		unsigned long batch = min(count, 512UL), left = batch;
+		unsigned long batch = min(count, BATCH), left = batch;
 
+		if (fatal_signal_pending(current))
+			return -EINTR;
 		err = vm_insert_pages(vma, addr, pages, &left);
 		if (err)
 			return err;
+		cond_resched();
 		pages += batch;
 		addr += batch << PAGE_SHIFT;
 		count -= batch;

@@ -15,6 +15,8 @@
  * state_lock	held for writing by START and STOP, for reading by those who rely
  *		on the state. So PAUSE and RESUME from many threads run side by side,
  *		and their order is made where it matters: on the CPU they address.
+ * slots_lock	one SNAPSHOT with SLOT at a time, so that a slot is the same on all CPUs;
+ *		and RELEASE.
  * idle_lock	whoever touches, from afar, a channel on whose CPU nothing runs
  *		(offline, or the session not started).
  */
@@ -42,9 +44,14 @@
  * struct auxt_session - one open file of /dev/auxtrace
  * @setup_lock: see above
  * @state_lock: see above
+ * @slots_lock: see above
  * @idle_lock: see above
  * @state: AUXTRACE_STATE_*
  * @flags: AUXTRACE_SETUP_*
+ * @has_data: its channels have data rings
+ * @nr_slots: into how many its areas are divided
+ * @slot: that is traced into
+ * @held: slots that hold a snapshot, a bit each
  * @pmu: what produces the trace
  * @cpus: the CPUs
  * @nr_channels: their number
@@ -55,9 +62,14 @@
 struct auxt_session {
 	struct mutex setup_lock;
 	struct rw_semaphore state_lock;
+	struct mutex slots_lock;
 	struct mutex idle_lock;
 	u32 state;
 	u32 flags;
+	bool has_data;
+	u32 nr_slots;
+	u32 slot;
+	u64 held;
 	const struct trace_pmu *pmu;
 	cpumask_var_t cpus;
 	unsigned int nr_channels;
@@ -85,6 +97,7 @@ struct auxt_session *auxt_session_new(void)
 		return NULL;
 	mutex_init(&session->setup_lock);
 	init_rwsem(&session->state_lock);
+	mutex_init(&session->slots_lock);
 	mutex_init(&session->idle_lock);
 	init_waitqueue_head(&session->waiters);
 	session->state = AUXTRACE_STATE_NEW;
@@ -98,12 +111,18 @@ struct auxt_session *auxt_session_new(void)
  * @session: whose channels
  * @fn: what; on the CPU with interrupts off, or in its place
  * @effects: for @fn: answers by channel index, or NULL
+ * @cuts: likewise
+ * @flags: for @fn: AUXTRACE_SNAPSHOT_*
+ * @slot: for @fn: slot to go on in
  * @err: for @fn: 0 or an error of one of them
  */
 struct call {
 	struct auxt_session *session;
 	void (*fn)(struct auxt_channel *ch, struct call *call);
 	struct auxtrace_effect *effects;
+	struct auxtrace_cut *cuts;
+	u32 flags;
+	u32 slot;
 	atomic_t err;
 };
 
@@ -155,17 +174,49 @@ static const struct trace_pmu *const pmus[] = {
 	[AUXTRACE_PMU_INTEL_PT] = &auxt_pt,
 };
 
+static bool is_power_of_two_from(u64 size, u64 min)
+{
+	return size >= min && !(size & (size - 1));
+}
+
+static bool is_data_ring_fine(const struct auxtrace_setup *arg)
+{
+	if (!arg->data_size)
+		return !(arg->flags & (AUXTRACE_SETUP_DATA_BACKWARD |
+				       AUXTRACE_SETUP_DATA_OVERWRITE)) &&
+		       !arg->data_watermark && !arg->records;
+	return is_power_of_two_from(arg->data_size, PAGE_SIZE) &&
+	       arg->data_watermark < arg->data_size &&
+	       !(arg->data_watermark && arg->flags & AUXTRACE_SETUP_DATA_OVERWRITE) &&
+	       !(arg->records & ~AUXTRACE_WANT_ALL);
+}
+
+static bool are_slots_fine(const struct auxtrace_setup *arg)
+{
+	if (arg->slots <= 1)
+		return true;
+	return arg->flags & AUXTRACE_SETUP_OVERWRITE &&
+	       is_power_of_two_from(arg->slots, 2) && arg->slots <= AUXTRACE_MAX_SLOTS &&
+	       arg->aux_size / arg->slots >= 2 * PAGE_SIZE &&
+	       (!(arg->flags & AUXTRACE_SETUP_DATA_OVERWRITE) ||
+		arg->data_size / arg->slots >= PAGE_SIZE);
+}
+
 static int check_setup(const struct auxtrace_setup *arg)
 {
-	u64 min = 2 * PAGE_SIZE;
+	u32 full = arg->flags & (AUXTRACE_SETUP_FULL_AUTO | AUXTRACE_SETUP_FULL_STOP);
 
 	if (arg->flags & ~AUXTRACE_SETUP_ALL ||
 	    !(arg->flags & (AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_USER)))
 		return -EINVAL;
-	if (arg->aux_size < min || arg->aux_size & (arg->aux_size - 1))
+	if (full && (full & (full - 1) || arg->flags & AUXTRACE_SETUP_OVERWRITE))
+		return -EINVAL;
+	if (!is_power_of_two_from(arg->aux_size, 2 * PAGE_SIZE))
 		return -EINVAL;
 	if (arg->aux_watermark & ~PAGE_MASK || arg->aux_watermark >= arg->aux_size ||
 	    (arg->aux_watermark && arg->flags & AUXTRACE_SETUP_OVERWRITE))
+		return -EINVAL;
+	if (!is_data_ring_fine(arg) || !are_slots_fine(arg))
 		return -EINVAL;
 	return 0;
 }
@@ -239,7 +290,7 @@ static int set_up(struct auxt_session *session, const struct auxtrace_setup *arg
 	if (err)
 		goto err_cpus;
 
-	session->rings = auxt_rings_new(session->cpus, arg->aux_size);
+	session->rings = auxt_rings_new(session->cpus, arg, session->pmu->table_pages(arg));
 	if (IS_ERR(session->rings)) {
 		err = PTR_ERR(session->rings);
 		goto err_cpus;
@@ -248,6 +299,8 @@ static int set_up(struct auxt_session *session, const struct auxtrace_setup *arg
 	if (err)
 		goto err_rings;
 	session->flags = arg->flags;
+	session->has_data = arg->data_size;
+	session->nr_slots = max(arg->slots, 1U);
 	/* All of it is in place: pairs with state_of(). */
 	smp_store_release(&session->state, AUXTRACE_STATE_STOPPED);
 	return 0;
@@ -474,11 +527,54 @@ static int put_effects(const struct auxt_session *session, const struct cpumask 
 	return 0;
 }
 
+/*
+ * The CPUs that a caller means: a set of his, or without one all of the session's,
+ * for which nothing is allocated. To be put back.
+ */
+static const struct cpumask *get_cpus(const struct auxt_session *session, u64 user, u32 len)
+{
+	struct cpumask *cpus;
+	int err;
+
+	if (!len)
+		return session->cpus;
+	cpus = kzalloc(cpumask_size(), GFP_KERNEL);
+	if (!cpus)
+		return ERR_PTR(-ENOMEM);
+	err = auxt_cpuset_get(cpus, user, len);
+	if (!err && !cpumask_subset(cpus, session->cpus))
+		err = -EINVAL;
+	if (!err)
+		return cpus;
+	kfree(cpus);
+	return ERR_PTR(err);
+}
+
+static void put_cpus(const struct auxt_session *session, const struct cpumask *cpus)
+{
+	if (cpus != session->cpus)
+		kfree(cpus);
+}
+
+/* A bad address must be known before anything happens. */
+static int prepare_effects(const struct auxt_session *session, struct call *call,
+			   const struct auxtrace_control *arg)
+{
+	u32 room = min(arg->effects_len, arg->out_count);
+
+	if (!arg->effects_len)
+		return 0;
+	if (clear_user(u64_to_user_ptr(arg->effects), room * sizeof(*call->effects)))
+		return -EFAULT;
+	call->effects = kvcalloc(session->nr_channels, sizeof(*call->effects), GFP_KERNEL);
+	return call->effects ? 0 : -ENOMEM;
+}
+
 static int control(struct auxt_session *session, struct auxtrace_control *arg,
 		   void (*fn)(struct auxt_channel *, struct call *))
 {
 	struct call call = { .session = session, .fn = fn };
-	cpumask_var_t cpus;
+	const struct cpumask *cpus;
 	int err;
 
 	if (arg->flags || arg->reserved)
@@ -486,34 +582,14 @@ static int control(struct auxt_session *session, struct auxtrace_control *arg,
 	/* Before NEW becomes STOPPED there is no set of CPUs to look at. */
 	if (state_of(session) == AUXTRACE_STATE_NEW)
 		return -EBADFD;
-	if (!zalloc_cpumask_var(&cpus, GFP_KERNEL))
-		return -ENOMEM;
-	if (arg->cpus_len) {
-		err = auxt_cpuset_get(cpus, arg->cpus, arg->cpus_len);
-		if (err)
-			goto out;
-		err = -EINVAL;
-		if (!cpumask_subset(cpus, session->cpus))
-			goto out;
-	} else {
-		cpumask_copy(cpus, session->cpus);
-	}
-	arg->out_count = cpumask_weight(cpus);
+	cpus = get_cpus(session, arg->cpus, arg->cpus_len);
+	if (IS_ERR(cpus))
+		return PTR_ERR(cpus);
+	arg->out_count = cpus == session->cpus ? session->nr_channels : cpumask_weight(cpus);
 
-	if (arg->effects_len) {
-		u32 room = min(arg->effects_len, arg->out_count);
-
-		/* A bad address must be known before anything happens. */
-		err = -EFAULT;
-		if (clear_user(u64_to_user_ptr(arg->effects), room * sizeof(*call.effects)))
-			goto out;
-		err = -ENOMEM;
-		call.effects = kvcalloc(session->nr_channels, sizeof(*call.effects), GFP_KERNEL);
-		if (!call.effects)
-			goto out;
-	}
-
-	err = lock_state(session);
+	err = prepare_effects(session, &call, arg);
+	if (!err)
+		err = lock_state(session);
 	if (err)
 		goto out;
 	if (session->state == AUXTRACE_STATE_STARTED)
@@ -524,8 +600,9 @@ static int control(struct auxt_session *session, struct auxtrace_control *arg,
 	if (!err && call.effects)
 		err = put_effects(session, cpus, call.effects, arg);
 out:
-	kvfree(call.effects);
-	free_cpumask_var(cpus);
+	if (call.effects)
+		kvfree(call.effects);
+	put_cpus(session, cpus);
 	return err;
 }
 
@@ -553,11 +630,172 @@ int auxt_session_resume(struct auxt_session *session, struct auxtrace_control *a
 	return control(session, arg, resume);
 }
 
+/* ---- PAUSE_OUTPUT ------------------------------------------------------- */
+
+static void pause_output(struct auxt_channel *ch, struct call *call)
+{
+	auxt_channel_pause_output(ch, true);
+}
+
+static void resume_output(struct auxt_channel *ch, struct call *call)
+{
+	auxt_channel_pause_output(ch, false);
+}
+
+/**
+ * auxt_session_pause_output() - AUXTRACE_IOC_PAUSE_OUTPUT
+ * @session: the session
+ * @arg: see the ABI
+ *
+ * Return: 0 or as the ABI says.
+ */
+int auxt_session_pause_output(struct auxt_session *session, struct auxtrace_output *arg)
+{
+	struct call call = {
+		.session = session,
+		.fn = arg->pause ? pause_output : resume_output,
+	};
+	const struct cpumask *cpus;
+	int err;
+
+	if (arg->flags || arg->pause > 1)
+		return -EINVAL;
+	if (state_of(session) == AUXTRACE_STATE_NEW)
+		return -EBADFD;
+	if (!session->has_data)
+		return -EINVAL;
+	cpus = get_cpus(session, arg->cpus, arg->cpus_len);
+	if (IS_ERR(cpus))
+		return PTR_ERR(cpus);
+	err = lock_state(session);
+	if (!err) {
+		call_channels(&call, cpus, session->state == AUXTRACE_STATE_STARTED);
+		unlock_state(session);
+	}
+	put_cpus(session, cpus);
+	return err;
+}
+
+/* ---- SNAPSHOT, RELEASE -------------------------------------------------- */
+
+static void snapshot(struct auxt_channel *ch, struct call *call)
+{
+	auxt_channel_snapshot(ch, call->flags, call->slot, &call->cuts[ch->index]);
+}
+
+/* A slot that is neither in use nor held, or -ENOSPC. With slots_lock. */
+static int free_slot(const struct auxt_session *session)
+{
+	u32 i;
+
+	for (i = 1; i < session->nr_slots; i++) {
+		u32 slot = (session->slot + i) % session->nr_slots;
+
+		if (!(session->held & BIT_ULL(slot)))
+			return slot;
+	}
+	return -ENOSPC;
+}
+
+/* With the state locked. */
+static int take_snapshot(struct auxt_session *session, struct call *call, u32 *held)
+{
+	bool started = session->state == AUXTRACE_STATE_STARTED;
+	int slot = 0;
+
+	if (call->flags && !started)
+		return -EBADFD;
+	mutex_lock(&session->slots_lock);
+	if (call->flags & AUXTRACE_SNAPSHOT_SLOT)
+		slot = free_slot(session);
+	if (slot >= 0) {
+		call->slot = slot;
+		call_channels(call, session->cpus, started);
+	}
+	if (slot >= 0 && call->flags & AUXTRACE_SNAPSHOT_SLOT) {
+		*held = session->slot;
+		session->held |= BIT_ULL(session->slot);
+		session->slot = slot;
+	}
+	mutex_unlock(&session->slots_lock);
+	return slot < 0 ? slot : 0;
+}
+
+/**
+ * auxt_session_snapshot() - AUXTRACE_IOC_SNAPSHOT
+ * @session: the session
+ * @arg: see the ABI
+ *
+ * Return: 0 or as the ABI says.
+ */
+int auxt_session_snapshot(struct auxt_session *session, struct auxtrace_snapshot *arg)
+{
+	struct call call = { .session = session, .fn = snapshot, .flags = arg->flags };
+	struct auxtrace_cut __user *to = u64_to_user_ptr(arg->cuts);
+	u32 room;
+	int err;
+
+	if (arg->flags & ~AUXTRACE_SNAPSHOT_ALL || arg->flags == AUXTRACE_SNAPSHOT_ALL ||
+	    arg->reserved)
+		return -EINVAL;
+	if (state_of(session) == AUXTRACE_STATE_NEW)
+		return -EBADFD;
+	if (arg->flags & AUXTRACE_SNAPSHOT_SLOT && session->nr_slots == 1)
+		return -EINVAL;
+	arg->out_count = session->nr_channels;
+	arg->out_slot = 0;
+	room = min(arg->cuts_len, arg->out_count);
+	/* A bad address must be known before anything happens. */
+	if (clear_user(to, room * sizeof(*to)))
+		return -EFAULT;
+	call.cuts = kvcalloc(session->nr_channels, sizeof(*call.cuts), GFP_KERNEL);
+	if (!call.cuts)
+		return -ENOMEM;
+	err = lock_state(session);
+	if (!err) {
+		err = take_snapshot(session, &call, &arg->out_slot);
+		unlock_state(session);
+	}
+	if (!err && copy_to_user(to, call.cuts, room * sizeof(*to)))
+		err = -EFAULT;
+	kvfree(call.cuts);
+	return err;
+}
+
+/**
+ * auxt_session_release() - AUXTRACE_IOC_RELEASE
+ * @session: the session
+ * @arg: see the ABI
+ *
+ * Return: 0 or as the ABI says.
+ */
+int auxt_session_release(struct auxt_session *session, struct auxtrace_release *arg)
+{
+	int err = -EINVAL;
+
+	if (arg->flags || arg->reserved)
+		return -EINVAL;
+	if (state_of(session) == AUXTRACE_STATE_NEW)
+		return -EBADFD;
+	mutex_lock(&session->slots_lock);
+	if (arg->slot < session->nr_slots && session->held & BIT_ULL(arg->slot)) {
+		session->held &= ~BIT_ULL(arg->slot);
+		err = 0;
+	}
+	mutex_unlock(&session->slots_lock);
+	return err;
+}
+
 /* ---- STATUS, poll ------------------------------------------------------- */
 
 static void sync(struct auxt_channel *ch, struct call *call)
 {
 	auxt_channel_attend(ch);
+}
+
+static void take_tails_of(struct auxt_channel *ch, struct call *call)
+{
+	auxt_channel_take_tails(ch);
 }
 
 /*
@@ -573,6 +811,10 @@ static void add(struct auxtrace_status *sum, const struct auxt_channel *ch)
 	sum->out_windows += READ_ONCE(ch->now.windows);
 	sum->out_gaps += READ_ONCE(ch->now.gaps);
 	sum->out_pmis += READ_ONCE(ch->now.pmis);
+	sum->out_data_produced += READ_ONCE(ch->status->data_head);
+	sum->out_data_consumed += READ_ONCE(ch->status->data_consumed);
+	sum->out_data_overwritten += READ_ONCE(ch->status->data_overwritten);
+	sum->out_data_lost += READ_ONCE(ch->status->data_lost);
 }
 
 /**
@@ -608,10 +850,10 @@ int auxt_session_status(struct auxt_session *session, struct auxtrace_status *ar
 	return 0;
 }
 
-/* Takes the tails that have moved, and no others: a look costs two WRMSRs. */
+/* Takes the tails that have moved, and no others. */
 static void take_tails(struct auxt_session *session)
 {
-	struct call call = { .session = session, .fn = sync };
+	struct call call = { .session = session, .fn = take_tails_of };
 	cpumask_var_t moved;
 	unsigned int cpu;
 

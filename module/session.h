@@ -17,6 +17,9 @@ int auxt_session_start(struct auxt_session *session, struct auxtrace_start *arg)
 int auxt_session_stop(struct auxt_session *session, struct auxtrace_start *arg);
 int auxt_session_pause(struct auxt_session *session, struct auxtrace_control *arg);
 int auxt_session_resume(struct auxt_session *session, struct auxtrace_control *arg);
+int auxt_session_pause_output(struct auxt_session *session, struct auxtrace_output *arg);
+int auxt_session_snapshot(struct auxt_session *session, struct auxtrace_snapshot *arg);
+int auxt_session_release(struct auxt_session *session, struct auxtrace_release *arg);
 int auxt_session_status(struct auxt_session *session, struct auxtrace_status *arg);
 int auxt_session_mmap(struct auxt_session *session, struct vm_area_struct *vma);
 __poll_t auxt_session_poll(struct auxt_session *session, struct file *file,

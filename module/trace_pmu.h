@@ -6,6 +6,7 @@
 #include <linux/types.h>
 
 struct auxt_channel;
+struct auxtrace_setup;
 
 /* What a look at a stopped trace unit found (trace_pmu.position). */
 #define TRACE_STOPPED	(1u << 0)	/* it had met the STOP mark by itself */
@@ -18,16 +19,19 @@ struct auxt_channel;
  * @missing: why sessions cannot use it here: AUXTRACE_PT_*; task context
  * @check: 0, or why the hardware cannot trace like that (-EINVAL, -EOPNOTSUPP)
  * @in_use: -EBUSY if it traces on this CPU already; interrupts off
+ * @table_pages: memory that @setup will take for one channel, in pages, to be charged
  * @setup: tables of a channel, whose ring pages exist; sets the ring's cycle. Task context
  * @cleanup: undoes @setup. Task context
  * @start: take the registers of this CPU over and point them at the ring's
  *	produced position, tracing off. 0 or an errno. Interrupts off
  * @stop: put them back as they were found. Interrupts off
- * @resume: tracing on; @anew: a new window (with PSB+), else the open one goes on
+ * @resume: tracing on, with the marks where the ring wants its stop and call; @anew: a
+ *	new window (with PSB+), else the open one goes on
  * @pause: tracing off; afterwards everything it wrote is in memory
- * @position: tracing is off: how far it came, from the begin of the ring's cycle
- *	(untouched if it cannot be told); TRACE_*
- * @arm: tracing is off: move the marks to where the ring wants its stop and call
+ * @position: tracing is off: how far it came, as a position of the ring (untouched if
+ *	it cannot be told); TRACE_*
+ * @relocate: tracing is off: the channel's slot has changed, and the next start is to
+ *	go on there
  * @interrupt: is there reason to look (call mark passed, stopped, error)? Tracing
  *	may be on
  *
@@ -35,7 +39,7 @@ struct auxt_channel;
  *	is touched: the rest is perf's. Any time, interrupts off or NMI
  * @emergency_stop: tracing off on this CPU, whatever state a channel is in. As above
  *
- * @resume, @pause, @position and @arm run on the channel's own CPU with interrupts
+ * @resume, @pause, @position and @relocate run on the channel's own CPU with interrupts
  * off, also in NMIs, and never nested in each other (channel.c says how);
  * @interrupt in NMIs only, which may have interrupted one of them.
  */
@@ -44,14 +48,15 @@ struct trace_pmu {
 	u32 (*missing)(void);
 	int (*check)(u64 config);
 	int (*in_use)(void);
+	unsigned long (*table_pages)(const struct auxtrace_setup *setup);
 	int (*setup)(struct auxt_channel *ch, u32 flags, u64 config);
 	void (*cleanup)(struct auxt_channel *ch);
 	int (*start)(struct auxt_channel *ch);
 	void (*stop)(struct auxt_channel *ch);
 	int (*resume)(struct auxt_channel *ch, bool anew);
 	void (*pause)(struct auxt_channel *ch);
-	u32 (*position)(struct auxt_channel *ch, u64 *offset);
-	void (*arm)(struct auxt_channel *ch);
+	u32 (*position)(struct auxt_channel *ch, u64 *position);
+	void (*relocate)(struct auxt_channel *ch);
 	bool (*interrupt)(struct auxt_channel *ch);
 	bool (*acknowledge)(void);
 	void (*emergency_stop)(void);

@@ -13,4 +13,5 @@ endif
 ccflags-$(call auxt_has,include/linux/mm.h,vma_set_file) += -DAUXT_HAVE_VMA_SET_FILE
 ccflags-$(call auxt_has,include/linux/mm.h,vm_flags_set.struct) += -DAUXT_HAVE_VM_FLAGS_SET
 ccflags-$(call auxt_has,include/linux/panic_notifier.h,panic_notifier_list) += -DAUXT_HAVE_PANIC_NOTIFIER
+ccflags-$(call auxt_has,include/linux/hrtimer.h,hrtimer_setup.struct) += -DAUXT_HAVE_HRTIMER_SETUP
 ccflags-$(call auxt_has,arch/x86/include/asm/cpuid/api.h,cpuid_count) += -DAUXT_HAVE_CPUID_API

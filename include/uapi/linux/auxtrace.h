@@ -10,6 +10,8 @@
  * channel. open(2), AUXTRACE_IOC_SETUP, mmap(2) the regions of each channel,
  * AUXTRACE_IOC_START, then any number of PAUSE and RESUME from any thread,
  * AUXTRACE_IOC_STOP, close(2). START after STOP goes on where the rings stand.
+ * Beside the AUX area, which the hardware writes, a channel may have a data ring
+ * of records about it, which the module writes.
  * The last close of the file stops the session; its rings stay readable until
  * the last mapping of them goes.
  *
@@ -48,14 +50,40 @@
  *
  * A position in an AUX area is a count of bytes since SETUP, never reset, so
  * that it does not wrap in practice. The byte at position p is at offset
- * p % aux_size of the mapping.
+ * p % aux_size of the mapping; in a session with slots, at offset
+ * slot * slot_size + p % slot_size, where slot_size is aux_size / slots.
+ *
+ * A position in a data ring likewise: a count of the bytes of its records. A
+ * record that ends at position p begins at p - size. In a forward ring its first
+ * byte is at offset (p - size) % data_size of the mapping, in a backward ring at
+ * offset -p % data_size, so that the newest record is the first. A record may
+ * wrap from the end of the mapping to its begin, at a multiple of 8 bytes. With
+ * slots in an overwritable data ring, the offset is slot * slot_size + the same
+ * modulo slot_size = data_size / slots.
  *
  * DOC: windows
  *
  * A window is the trace between the hardware's start and its next stop. It
  * begins with PSB+, so it decodes on its own, and has a sequence number of its
  * channel, from 1. The short stops for the module's own upkeep (moving the STOP
- * mark in a full-trace area, reading the position for a SYNC) do not end a window.
+ * mark in a full-trace area, reading the position for a SYNC or a SNAPSHOT that
+ * needs no more) do not end a window.
+ *
+ * DOC: data ring
+ *
+ * Records (struct auxtrace_record_*) in the order of their making, newest first in
+ * a backward ring. Each begins with perf's event header and ends with
+ * struct auxtrace_record_end, so that a reader can walk either way; sizes are
+ * multiples of 8. Writers are task, interrupt and NMI context of the channel's CPU
+ * and do not wait for each other.
+ *
+ * A ring that is not overwritable keeps what was not read: when it is full,
+ * records are dropped and counted, and a LOST record tells of them as soon as a
+ * writer, poll(2), STATUS with SYNC or PAUSE_OUTPUT finds room (a record that an NMI
+ * writes meanwhile may come before it). In an overwritable ring the newest records replace the oldest; read it
+ * while its output is paused (PAUSE_OUTPUT, SNAPSHOT), or while it is written, by
+ * copying and then checking with auxtrace_status_page.data_reserved what of the
+ * copy was whole.
  */
 #ifndef _UAPI_LINUX_AUXTRACE_H
 #define _UAPI_LINUX_AUXTRACE_H
@@ -154,8 +182,28 @@ struct auxtrace_info {
 #define AUXTRACE_SETUP_USER	 (1u << 1)	/* trace CPL > 0 */
 #define AUXTRACE_SETUP_OVERWRITE (1u << 2)	/* newest data wins; else full trace */
 #define AUXTRACE_SETUP_PAUSED	 (1u << 3)	/* START leaves the hardware paused */
+/*
+ * When a full-trace area is full, trace is dropped and counted until the reader
+ * has moved its tail and poll(2), STATUS with SYNC or RESUME has taken it. Instead:
+ */
+#define AUXTRACE_SETUP_FULL_AUTO (1u << 4)	/* the module looks for the tail by itself, each ms */
+#define AUXTRACE_SETUP_FULL_STOP (1u << 5)	/* the channel stays off until a RESUME */
+/* The data ring: forward and not overwritable without these. */
+#define AUXTRACE_SETUP_DATA_BACKWARD  (1u << 6)	/* the newest record is the first */
+#define AUXTRACE_SETUP_DATA_OVERWRITE (1u << 7)	/* newest records win */
 #define AUXTRACE_SETUP_ALL	 (AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_USER | \
-				  AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_PAUSED)
+				  AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_PAUSED | \
+				  AUXTRACE_SETUP_FULL_AUTO | AUXTRACE_SETUP_FULL_STOP | \
+				  AUXTRACE_SETUP_DATA_BACKWARD | AUXTRACE_SETUP_DATA_OVERWRITE)
+
+/* Kinds of records that a session may choose; LOST always comes. */
+#define AUXTRACE_WANT_AUX	 (1u << 0)
+#define AUXTRACE_WANT_WINDOW	 (1u << 1)
+#define AUXTRACE_WANT_ITRACE_START (1u << 2)
+#define AUXTRACE_WANT_ALL	 (AUXTRACE_WANT_AUX | AUXTRACE_WANT_WINDOW | \
+				  AUXTRACE_WANT_ITRACE_START)
+
+#define AUXTRACE_MAX_SLOTS	 64
 
 /**
  * struct auxtrace_setup - AUXTRACE_IOC_SETUP: make the file a session
@@ -173,13 +221,24 @@ struct auxtrace_info {
  * @aux_watermark: full trace: poll(2) says POLLIN when this many bytes can be
  *	read; a multiple of the page size, less than @aux_size; 0: half of @aux_size.
  *	Overwrite mode: must be 0.
+ * @data_size: bytes of data ring for each channel: a power of two, at least one
+ *	page; 0: no data ring, and no member below but @slots may be set
+ * @data_watermark: poll(2) says POLLIN when so many bytes of records can be read;
+ *	less than @data_size; 0: half of it. An overwritable ring: must be 0
+ * @records: AUXTRACE_WANT_*: what is written to the data ring; 0: all kinds
+ * @slots: overwrite mode: parts, a power of two up to AUXTRACE_MAX_SLOTS, into
+ *	which the AUX area and an overwritable data ring are divided. The channel
+ *	traces into one of them; SNAPSHOT may put it aside and go on in another. Each part
+ *	must have at least two pages of AUX area and one of data ring. 0, 1: no parts
  *
  * Allocates and charges the memory to the caller's locked memory. Takes no
  * hardware: that is START's.
  *
  * Errors: EEXIST this file is a session already; EINVAL empty or impossible CPU
- * set, a CPU that does not exist, neither KERNEL nor USER, a size or watermark
- * that is not as said above, a config that perf's rules forbid (a period
+ * set, a CPU that does not exist, neither KERNEL nor USER, a size, watermark or
+ * number of slots that is not as said above, FULL_AUTO and FULL_STOP together or
+ * either with OVERWRITE, DATA_* or an unknown kind of record or one without a data
+ * ring, a config that perf's rules forbid (a period
  * without its packet, fup_on_ptw without ptw, branch without pt, branch off on a CPU
  * that cannot, bits outside the format); EOPNOTSUPP config has a bit or value that this CPU
  * lacks (out_pt_config and the period masks of INFO say which); ENODEV no such
@@ -194,6 +253,10 @@ struct auxtrace_setup {
 	__u64 config;
 	__u64 aux_size;
 	__u64 aux_watermark;
+	__u64 data_size;
+	__u64 data_watermark;
+	__u32 records;
+	__u32 slots;
 };
 #define AUXTRACE_IOC_SETUP	_IO(AUXTRACE_IOC_MAGIC, 1)
 
@@ -323,6 +386,10 @@ struct auxtrace_status {
 	__u64 out_windows;
 	__u64 out_gaps;
 	__u64 out_pmis;
+	__u64 out_data_produced;
+	__u64 out_data_consumed;
+	__u64 out_data_overwritten;
+	__u64 out_data_lost;
 };
 #define AUXTRACE_IOC_STATUS	_IO(AUXTRACE_IOC_MAGIC, 6)
 
@@ -351,6 +418,254 @@ struct auxtrace_task {
 };
 #define AUXTRACE_IOC_TASK	_IO(AUXTRACE_IOC_MAGIC, 7)
 
+/* ---- PAUSE_OUTPUT ----------------------------------------------------- */
+
+/**
+ * struct auxtrace_output - AUXTRACE_IOC_PAUSE_OUTPUT: stop and go on writing records
+ * @size: sizeof(struct auxtrace_output)
+ * @flags: 0
+ * @cpus_len: bytes at @cpus; 0: all CPUs of the session
+ * @pause: 1: from the return on nothing is written to the data rings; what would
+ *	have been is dropped and counted. 0: it is written again, beginning with a
+ *	LOST record if something was dropped
+ * @cpus: pointer to the set of CPUs, a non-empty subset of the session's
+ *
+ * The AUX area is traced on. Started or not; a START does not change it. A redundant
+ * request changes nothing.
+ *
+ * Errors: EINVAL the session has no data ring; @pause is neither 0 nor 1; a CPU that
+ * is not the session's; an empty set.
+ */
+struct auxtrace_output {
+	__u32 size;
+	__u32 flags;
+	__u32 cpus_len;
+	__u32 pause;
+	__u64 cpus;
+};
+#define AUXTRACE_IOC_PAUSE_OUTPUT	_IO(AUXTRACE_IOC_MAGIC, 8)
+
+/* ---- SNAPSHOT, RELEASE ------------------------------------------------ */
+
+/*
+ * Without a flag: all goes on in place; an overwritable ring goes on overwriting,
+ * so what is copied must be checked against a later position.
+ */
+/* Stay paused: the hardware as by PAUSE, the data ring as by PAUSE_OUTPUT. */
+#define AUXTRACE_SNAPSHOT_PAUSE	(1u << 0)
+/* Put the slot with the cut aside until RELEASE, and go on in a free one. */
+#define AUXTRACE_SNAPSHOT_SLOT	(1u << 1)
+#define AUXTRACE_SNAPSHOT_ALL	(AUXTRACE_SNAPSHOT_PAUSE | AUXTRACE_SNAPSHOT_SLOT)
+
+/**
+ * struct auxtrace_cut - what a SNAPSHOT found on one CPU
+ * @cpu: the CPU
+ * @inhibit: AUXTRACE_INHIBIT_* that hold after it
+ * @slot: where the bytes are: the slot put aside, else the present one
+ * @reserved: 0
+ * @aux_begin: position of the oldest byte in the AUX area
+ * @aux_end: position where the hardware was
+ * @data_begin: position of the oldest byte in the data ring; the first record may
+ *	begin before it. Without a data ring this and @data_end are 0
+ * @data_end: position after the newest record, which is whole
+ * @window: sequence number of the newest window (0: none yet)
+ * @tsc: time-stamp counter at the cut
+ */
+struct auxtrace_cut {
+	__u32 cpu;
+	__u32 inhibit;
+	__u32 slot;
+	__u32 reserved;
+	__u64 aux_begin;
+	__u64 aux_end;
+	__u64 data_begin;
+	__u64 data_end;
+	__u64 window;
+	__u64 tsc;
+};
+
+/**
+ * struct auxtrace_snapshot - AUXTRACE_IOC_SNAPSHOT: one cut over all channels
+ * @size: sizeof(struct auxtrace_snapshot)
+ * @flags: AUXTRACE_SNAPSHOT_*, at most one
+ * @cuts_len: room at @cuts, in entries
+ * @out_count: CPUs of the session; entries beyond @cuts_len are dropped
+ * @cuts: pointer to struct auxtrace_cut[], filled in CPU order
+ * @out_slot: with SLOT: the slot that holds the cut on every CPU, to be released
+ * @reserved: 0
+ *
+ * With SLOT the open window ends at the cut and the next one begins at once: what
+ * runs meanwhile is the few instructions between two WRMSRs. The bytes of the cut
+ * count as consumed from then on, and stay as they are until RELEASE.
+ *
+ * Errors: EINVAL unknown flag, both flags, SLOT in a session without slots; EBADFD no
+ * SETUP, or a flag in a session that is not started; ENOSPC SLOT, and every other
+ * slot still holds a snapshot.
+ */
+struct auxtrace_snapshot {
+	__u32 size;
+	__u32 flags;
+	__u32 cuts_len;
+	__u32 out_count;
+	__u64 cuts;
+	__u32 out_slot;
+	__u32 reserved;
+};
+#define AUXTRACE_IOC_SNAPSHOT	_IO(AUXTRACE_IOC_MAGIC, 9)
+
+/**
+ * struct auxtrace_release - AUXTRACE_IOC_RELEASE: a slot was read
+ * @size: sizeof(struct auxtrace_release)
+ * @flags: 0
+ * @slot: out_slot of a SNAPSHOT
+ * @reserved: 0
+ *
+ * Errors: EINVAL no such slot, or it holds no snapshot; EBADFD no SETUP.
+ */
+struct auxtrace_release {
+	__u32 size;
+	__u32 flags;
+	__u32 slot;
+	__u32 reserved;
+};
+#define AUXTRACE_IOC_RELEASE	_IO(AUXTRACE_IOC_MAGIC, 10)
+
+/* ---- records of the data ring ----------------------------------------- */
+
+/*
+ * The first three are perf's (include/uapi/linux/perf_event.h, enum
+ * perf_event_type), with perf's layout before the record's end.
+ */
+#define AUXTRACE_RECORD_LOST		2
+#define AUXTRACE_RECORD_AUX		11
+#define AUXTRACE_RECORD_ITRACE_START	12
+/* auxtrace's own lie beyond all of perf's. */
+#define AUXTRACE_RECORD_WINDOW		0x10000
+
+/**
+ * struct auxtrace_record_header - how each record begins: perf_event_header
+ * @type: AUXTRACE_RECORD_*; skip what you do not know
+ * @misc: 0
+ * @size: bytes of the whole record, a multiple of 8
+ */
+struct auxtrace_record_header {
+	__u32 type;
+	__u16 misc;
+	__u16 size;
+};
+
+/**
+ * struct auxtrace_record_end - how each record ends
+ * @tsc: when it was made
+ * @tid: thread that the CPU ran then, as in the initial pid namespace
+ * @size: as in the header, for those who walk back
+ */
+struct auxtrace_record_end {
+	__u64 tsc;
+	__u32 tid;
+	__u32 size;
+};
+
+/**
+ * struct auxtrace_record_lost - records are missing here
+ * @header: AUXTRACE_RECORD_LOST
+ * @id: 0
+ * @lost: their number
+ * @end: end of the record
+ */
+struct auxtrace_record_lost {
+	struct auxtrace_record_header header;
+	__u64 id;
+	__u64 lost;
+	struct auxtrace_record_end end;
+};
+
+/* Flags of an AUX record, with perf's values (PERF_AUX_FLAG_*). */
+#define AUXTRACE_AUX_TRUNCATED	(1u << 0)	/* full trace: then it met the tail, and trace is missing */
+#define AUXTRACE_AUX_OVERWRITE	(1u << 1)	/* the session is in overwrite mode */
+#define AUXTRACE_AUX_PARTIAL	(1u << 2)	/* then the hardware failed or was turned off by others */
+
+/**
+ * struct auxtrace_record_aux - the AUX area has new data
+ * @header: AUXTRACE_RECORD_AUX
+ * @offset: position of the first new byte
+ * @length: new bytes
+ * @flags: AUXTRACE_AUX_*
+ * @end: end of the record
+ *
+ * At each trace interrupt, end of a window and SYNC that found some, and whenever
+ * there is a flag other than OVERWRITE to tell. It comes after the WINDOW record of
+ * a window that ended at the same time.
+ */
+struct auxtrace_record_aux {
+	struct auxtrace_record_header header;
+	__u64 offset;
+	__u64 length;
+	__u64 flags;
+	struct auxtrace_record_end end;
+};
+
+/**
+ * struct auxtrace_record_itrace_start - the first window after a START begins
+ * @header: AUXTRACE_RECORD_ITRACE_START
+ * @pid: process that the CPU runs, as in the initial pid namespace
+ * @tid: thread
+ * @end: end of the record
+ */
+struct auxtrace_record_itrace_start {
+	struct auxtrace_record_header header;
+	__u32 pid;
+	__u32 tid;
+	struct auxtrace_record_end end;
+};
+
+/* What began or ended a window; of several reasons at once, the first of this list. */
+#define AUXTRACE_CAUSE_ERROR	1	/* ended: an operational error */
+#define AUXTRACE_CAUSE_FOREIGN	2	/* somebody else turned the hardware off; began: after that */
+#define AUXTRACE_CAUSE_USER	3	/* PAUSE, RESUME, SNAPSHOT with PAUSE */
+#define AUXTRACE_CAUSE_SESSION	4	/* START, STOP */
+#define AUXTRACE_CAUSE_CPU	5	/* the CPU or the machine went down, came up */
+#define AUXTRACE_CAUSE_FULL	6	/* full trace: met the tail; began: the reader made room */
+#define AUXTRACE_CAUSE_SNAPSHOT	7	/* SNAPSHOT with SLOT: one ended, the next began */
+
+/**
+ * struct auxtrace_record_window - a window ended
+ * @header: AUXTRACE_RECORD_WINDOW
+ * @window: its sequence number
+ * @begin: AUX position of its first byte
+ * @end_position: AUX position after its last byte. In overwrite mode what lies more
+ *	than the area (or slot) before the newest position is overwritten: then the
+ *	window is not whole, and decodes from its next PSB on
+ * @begin_tsc: when it began
+ * @end_tsc: when it ended
+ * @begin_cause: AUXTRACE_CAUSE_*
+ * @end_cause: AUXTRACE_CAUSE_*
+ * @begin_pid: process that the CPU ran as it began, as in the initial pid namespace
+ * @begin_tid: thread
+ * @pid: process that the CPU ran as it ended
+ * @tid: thread
+ * @slot: slot that it lies in
+ * @reserved: 0
+ * @end: end of the record
+ */
+struct auxtrace_record_window {
+	struct auxtrace_record_header header;
+	__u64 window;
+	__u64 begin;
+	__u64 end_position;
+	__u64 begin_tsc;
+	__u64 end_tsc;
+	__u32 begin_cause;
+	__u32 end_cause;
+	__u32 begin_pid;
+	__u32 begin_tid;
+	__u32 pid;
+	__u32 tid;
+	__u32 slot;
+	__u32 reserved;
+	struct auxtrace_record_end end;
+};
+
 /* ---- mmap ------------------------------------------------------------- */
 
 /*
@@ -358,13 +673,15 @@ struct auxtrace_task {
  * mapping must be shared, start at the region's begin and have exactly its
  * length; only the user page may be writable, none executable.
  *
- * Errors: EINVAL wrong offset, length or MAP_PRIVATE; EACCES a protection that
+ * Errors: EINVAL wrong offset, length or MAP_PRIVATE, a data ring that there is not;
+ * EACCES a protection that
  * the region does not give; ENODEV the CPU is not the session's; EBADFD no SETUP.
  * A fork does not inherit mappings.
  */
 #define AUXTRACE_REGION_STATUS	0	/* struct auxtrace_status_page, one page, read-only */
 #define AUXTRACE_REGION_USER	1	/* struct auxtrace_user_page, one page */
 #define AUXTRACE_REGION_AUX	2	/* the AUX area, aux_size bytes, read-only */
+#define AUXTRACE_REGION_DATA	3	/* the data ring, data_size bytes, read-only */
 #define AUXTRACE_MMAP_OFFSET(cpu, region) \
 	(((__u64)(cpu) << 44) | ((__u64)(region) << 40))
 
@@ -379,7 +696,7 @@ struct auxtrace_task {
  * @produced: AUX position up to which data is in memory. Moves when a window
  *	ends, at a watermark or wrap interrupt, and at STATUS with SYNC
  * @consumed: full trace: the newest valid tail the kernel has taken from the
- *	user page. Overwrite: 0
+ *	user page. Overwrite: bytes put aside by SNAPSHOT with SLOT
  * @overwritten: overwrite: bytes that newer ones have replaced. Full trace: 0.
  *	Always produced = consumed + available + overwritten, where available is
  *	what a reader finds in the area
@@ -401,6 +718,32 @@ struct auxtrace_task {
  *	next START), or somebody else had turned it off (a new window began)
  * @gaps_offline: the CPU went offline, or the machine to sleep
  * @bad_tails: tails in the user page that went back or beyond @produced; ignored
+ * @snapshots: cuts made by SNAPSHOT with SLOT
+ * @slot: slot that is traced into; 0 without slots
+ * @slots: slots of the session, 1 without
+ * @slot_begin: position at which tracing into @slot began; what an earlier use of the
+ *	slot left there is not valid
+ * @data_size: bytes of the data ring; 0: there is none
+ *
+ * The rest is not covered by @seq: each member is written whole, at any time, also
+ * by NMIs.
+ *
+ * @data_reserved: bits 55:0: position up to which records are written or being
+ *	written; moves before the first byte of a record is. A byte at position p is
+ *	as it was while p + data_size (or the slot's size) >= this. Bits 63:56: slot
+ *	that records go to
+ * @data_head: position after the newest whole record; load it with acquire
+ *	semantics before reading records
+ * @data_consumed: the newest valid tail that a writer has taken; overwritable: bytes
+ *	put aside by SNAPSHOT with SLOT
+ * @data_overwritten: overwritable: bytes that newer ones have replaced, as of the
+ *	newest record. Always data_head = data_consumed + available + data_overwritten
+ *	while no record is being written
+ * @data_slot_begin: as @slot_begin
+ * @data_records: records written
+ * @data_lost: records dropped: no room, or output paused
+ * @data_bad_tails: as @bad_tails, of @data_tail
+ * @data_paused: 1 while PAUSE_OUTPUT holds
  */
 struct auxtrace_status_page {
 	__u32 seq;
@@ -426,24 +769,46 @@ struct auxtrace_status_page {
 	__u64 gaps_error;
 	__u64 gaps_offline;
 	__u64 bad_tails;
+	__u64 snapshots;
+	__u32 slot;
+	__u32 slots;
+	__u64 slot_begin;
+	__u64 data_size;
+
+	__u64 data_reserved;
+	__u64 data_head;
+	__u64 data_consumed;
+	__u64 data_overwritten;
+	__u64 data_slot_begin;
+	__u64 data_records;
+	__u64 data_lost;
+	__u64 data_bad_tails;
+	__u64 data_paused;
 };
+#define AUXTRACE_DATA_POSITION(reserved)	((__u64)(reserved) & 0xffffffffffffffull)
+#define AUXTRACE_DATA_SLOT(reserved)		((__u32)((__u64)(reserved) >> 56))
 
 /**
  * struct auxtrace_user_page - what the reader tells of a channel
  * @aux_tail: full trace: position up to which the reader is done. Store it with
  *	release semantics after reading the data. The kernel takes it at each trace
  *	interrupt, poll(2), RESUME and STATUS with SYNC; poll and STATUS also start a
- *	channel again that had met its tail
+ *	channel again that had met its tail (not with FULL_STOP)
+ * @data_tail: a data ring that is not overwritable: position up to which records were
+ *	read, stored likewise. Each writer that needs room takes it, and poll(2)
  */
 struct auxtrace_user_page {
 	__u64 aux_tail;
+	__u64 data_tail;
 };
 
 /*
  * poll(2): POLLIN (with POLLRDNORM) when a full-trace channel has at least the
- * watermark to read or has met its tail, or one of a stopped session has something
- * unread; POLLERR without SETUP or when a channel has HWERROR. It takes
- * new tails. An overwrite session is never readable by itself: pause it, then read.
+ * watermark to read, or has met its tail and has something to read, a data ring that is
+ * not overwritable has at least its watermark or has dropped records for want of room
+ * since the tail moved, or either of a stopped session has something unread; POLLERR
+ * without SETUP or when a channel has HWERROR. It takes new tails. An overwrite session is
+ * never readable by itself: pause it, then read.
  */
 
 #endif /* _UAPI_LINUX_AUXTRACE_H */

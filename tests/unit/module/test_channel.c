@@ -7,21 +7,25 @@
  * Every place where the code under test looks at or changes something that an
  * NMI may change, and every operation on the hardware, is a point where an NMI
  * may land (shim_point()). The tests let one land at each point in turn, or at
- * random ones, and then compare the channel's accounting with what the played
- * hardware has really done.
+ * random ones, and then compare the channel's accounting and its records with what
+ * the played hardware has really done.
  */
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/sched.h>
 #include "cmocka_all.h"
 #include "channel.h"
+#include "lookout.h"
 #include "rings.h"
 #include "trace_pmu.h"
 
 #define PAGES	8
 #define SIZE	(PAGES * AUXT_REGION_SIZE)
 #define NO_CALL	UINT64_MAX
+#define DATA_SIZE	65536u
+#define LOG	4096		/* windows whose truth is kept */
 
 /* ---- the hardware ------------------------------------------------------- */
 
@@ -32,6 +36,7 @@ static struct {
 	bool error;
 	bool asserted;
 	bool misplaced;
+	bool foreign;		/* somebody else has turned it off */
 	u64 position;		/* bytes written in all: the truth */
 	u64 stop, call;
 	u64 windows;		/* starts with PSB+ */
@@ -40,6 +45,12 @@ static struct {
 	u64 tsc;
 	unsigned int rate;	/* bytes at each point, at most */
 	int resume_error;
+	u32 slot;		/* that the pointers are in */
+	bool relocated;		/* they are to be written anew */
+	struct {
+		u64 begin, end;
+		u32 slot;
+	} log[LOG];		/* by window */
 } hw;
 
 static struct auxt_channel *channel;
@@ -52,7 +63,7 @@ static void hw_runs(void)
 	u64 room;
 
 	hw.tsc++;
-	if (!hw.on || hw.stopped || hw.error || !hw.rate)
+	if (!hw.on || hw.stopped || hw.error || hw.foreign || !hw.rate)
 		return;
 	room = hw.stop - hw.position;
 	hw.position += (u64)rand() % hw.rate;
@@ -65,7 +76,8 @@ static void hw_runs(void)
 	if (hw.position >= hw.call) {
 		hw.asserted = true;
 		hw.call = channel->ring.overwrite ?
-			  hw.position - hw.position % SIZE + SIZE : NO_CALL;
+			  hw.position - hw.position % channel->ring.size +
+			  channel->ring.size : NO_CALL;
 	}
 }
 
@@ -81,6 +93,7 @@ enum nmi {
 	NMI_PMI,		/* the trace unit's, or somebody else's */
 	NMI_PAUSE,		/* a trigger's, as they will be */
 	NMI_RESUME,
+	NMI_FULL,		/* time passes until the area is full */
 };
 
 static struct {
@@ -116,6 +129,15 @@ static void run_nmi(enum nmi what)
 				nmi.position = hw.position;
 		} while (auxt_channel_interrupt(channel, asserted));
 		break;
+	case NMI_FULL:
+		while (hw.on && !hw.stopped && !atomic_read(&channel->inhibit)) {
+			hw_runs();
+			if (hw.asserted) {
+				hw.asserted = false;
+				auxt_channel_interrupt(channel, true);
+			}
+		}
+		break;
 	case NMI_PAUSE:
 		auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_TRIGGER);
 		break;
@@ -126,10 +148,36 @@ static void run_nmi(enum nmi what)
 	nmi.running = false;
 }
 
+/* What a reader finds, from what the page tells him. */
+static u64 available(const struct auxtrace_status_page *page)
+{
+	u64 since;
+
+	if (!channel->ring.overwrite)
+		return page->produced - page->consumed;
+	since = page->produced - page->slot_begin;
+	return min(since, (u64)SIZE / page->slots);
+}
+
+/* What a reader on another CPU relies on at any moment, if @seq is even. */
+static void check_page(void)
+{
+	const struct auxtrace_status_page *page = &status_page;
+
+	if (page->seq & 1)
+		return;
+	assert_int_equal(page->produced, page->consumed + available(page) + page->overwritten);
+	assert_int_equal(page->gaps, page->gaps_full + page->gaps_error + page->gaps_offline);
+	assert_true(page->pauses_done <= page->pauses_asked);
+	assert_true(page->resumes_done <= page->resumes_asked);
+}
+
 void shim_point(void)
 {
 	static bool busy;
 
+	if (channel && !busy)
+		check_page();
 	if (busy || nmi.running)
 		return;
 	busy = true;
@@ -163,7 +211,7 @@ static int fake_setup(struct auxt_channel *ch, u32 flags, u64 config)
 	(void)flags;
 	(void)config;
 	if (ch->ring.overwrite)
-		ch->ring.cycle = 4 * SIZE;
+		ch->ring.cycle = 4 * ch->ring.size;
 	return 0;
 }
 
@@ -179,6 +227,8 @@ static int fake_start(struct auxt_channel *ch)
 	assert_int_equal(ch->ring.produced, hw.position);
 	hw.stopped = false;
 	hw.misplaced = false;
+	hw.slot = ch->now.slot;
+	hw.relocated = false;
 	return 0;
 }
 
@@ -188,22 +238,45 @@ static void fake_stop(struct auxt_channel *ch)
 	assert_false(hw.on);
 }
 
+static void arm(struct auxt_channel *ch)
+{
+	assert_false(hw.on);
+	assert_int_equal(ch->ring.produced, hw.position);
+	if (ch->ring.overwrite) {
+		hw.stop = UINT64_MAX;
+	} else {
+		hw.stop = ch->ring.limit;
+		assert_true(hw.stop > hw.position);
+		/* What has not been read is safe. */
+		assert_true(hw.stop <= ch->ring.consumed + SIZE);
+	}
+	hw.call = ch->ring.call;
+}
+
 static int fake_resume(struct auxt_channel *ch, bool anew)
 {
-	(void)ch;
 	enter_op();
 	assert_false(hw.on);
 	if (hw.resume_error) {
 		leave_op();
 		return hw.resume_error;
 	}
+	arm(ch);
 	/* A window cannot go on over a stop; a start anew clears it. */
 	assert_true(anew || !(hw.stopped || hw.error));
 	if (anew) {
 		hw.stopped = false;
 		hw.error = false;
 		hw.windows++;
+		hw.log[hw.windows % LOG].begin = hw.position;
+		if (hw.relocated)
+			hw.slot = ch->now.slot;
+		hw.relocated = false;
+		hw.log[hw.windows % LOG].slot = hw.slot;
 	}
+	/* A window lies in one slot, and each knows of the other's. */
+	assert_int_equal(hw.slot, ch->now.slot);
+	hw.foreign = false;
 	hw.on = true;
 	hw.ons++;
 	leave_op();
@@ -216,39 +289,35 @@ static void fake_pause(struct auxt_channel *ch)
 	enter_op();
 	assert_true(hw.on);
 	hw.on = false;
+	hw.log[hw.windows % LOG].end = hw.position;
 	hw.offs++;
 	leave_op();
 }
 
-static u32 fake_position(struct auxt_channel *ch, u64 *offset)
+static u32 fake_position(struct auxt_channel *ch, u64 *position)
 {
 	u32 found = 0;
 
+	(void)ch;
 	enter_op();
 	assert_false(hw.on);
-	*offset = hw.position % ch->ring.cycle;
+	*position = hw.position;
 	if (hw.stopped)
 		found = TRACE_STOPPED;
+	if (hw.foreign)
+		found = TRACE_FOREIGN;
 	if (hw.error)
 		found = TRACE_ERROR;
 	leave_op();
 	return found;
 }
 
-static void fake_arm(struct auxt_channel *ch)
+static void fake_relocate(struct auxt_channel *ch)
 {
+	(void)ch;
 	enter_op();
 	assert_false(hw.on);
-	assert_int_equal(ch->ring.produced, hw.position);
-	if (ch->ring.overwrite) {
-		hw.stop = UINT64_MAX;
-	} else {
-		hw.stop = ch->ring.limit;
-		assert_true(hw.stop > hw.position);
-		/* What has not been read is safe. */
-		assert_true(hw.stop <= ch->ring.consumed + SIZE);
-	}
-	hw.call = ch->ring.call;
+	hw.relocated = true;
 	leave_op();
 }
 
@@ -266,7 +335,7 @@ static const struct trace_pmu fake = {
 	.resume = fake_resume,
 	.pause = fake_pause,
 	.position = fake_position,
-	.arm = fake_arm,
+	.relocate = fake_relocate,
 	.interrupt = fake_interrupt,
 };
 
@@ -284,6 +353,93 @@ const struct auxtrace_user_page *auxt_rings_user(struct auxt_rings *rings, int c
 	return &user_page;
 }
 
+/* Twice the ring, but for us there is no wrap to be seen: records are read as written. */
+static char data[2 * DATA_SIZE] __attribute__((aligned(8)));
+
+void *auxt_rings_data(struct auxt_rings *rings, int cpu)
+{
+	(void)rings;
+	(void)cpu;
+	return data;
+}
+
+struct task_struct shim_task;
+
+/* ---- the records, against the truth ----------------------------------------- */
+
+/* What the records have told so far. */
+static struct {
+	u64 tail;
+	u64 aux;		/* up to where in the AUX area */
+	u64 auxes;
+	u64 truncated;
+	u64 partial;
+	u64 windows;
+	u64 starts;
+	u64 lost;
+	struct auxtrace_record_window window;
+	struct auxtrace_record_itrace_start start;
+	struct auxtrace_record_aux last_aux;
+} told;
+
+static void read_aux(const struct auxtrace_record_aux *r)
+{
+	assert_int_equal(r->offset, told.aux);
+	told.aux += r->length;
+	told.auxes++;
+	told.truncated += !!(r->flags & AUXTRACE_AUX_TRUNCATED);
+	told.partial += !!(r->flags & AUXTRACE_AUX_PARTIAL);
+	assert_int_equal(!!(r->flags & AUXTRACE_AUX_OVERWRITE), channel->ring.overwrite);
+	assert_true(r->length || r->flags & ~(u64)AUXTRACE_AUX_OVERWRITE);
+	told.last_aux = *r;
+}
+
+static void read_window(const struct auxtrace_record_window *r)
+{
+	assert_int_equal(r->window, ++told.windows);
+	assert_int_equal(r->begin, hw.log[r->window % LOG].begin);
+	assert_int_equal(r->end_position, hw.log[r->window % LOG].end);
+	assert_true(r->begin_tsc < r->end_tsc);
+	assert_int_equal(r->end.tsc, r->end_tsc);
+	assert_int_equal(r->end.tid, r->tid);
+	assert_int_equal(r->slot, hw.log[r->window % LOG].slot);
+	assert_int_equal(r->reserved, 0);
+	told.window = *r;
+}
+
+static void read_records(void)
+{
+	while (told.tail < status_page.data_head) {
+		const char *at = data + told.tail % DATA_SIZE;
+		const struct auxtrace_record_header *header = (const void *)at;
+		const struct auxtrace_record_end *end =
+			(const void *)(at + header->size - sizeof(*end));
+
+		assert_int_equal(end->size, header->size);
+		assert_int_equal(header->misc, 0);
+		switch (header->type) {
+		case AUXTRACE_RECORD_AUX:
+			read_aux((const void *)at);
+			break;
+		case AUXTRACE_RECORD_WINDOW:
+			read_window((const void *)at);
+			break;
+		case AUXTRACE_RECORD_ITRACE_START:
+			told.starts++;
+			told.start = *(const struct auxtrace_record_itrace_start *)at;
+			break;
+		case AUXTRACE_RECORD_LOST:
+			told.lost += ((const struct auxtrace_record_lost *)at)->lost;
+			break;
+		default:
+			fail_msg("a record of type %u", header->type);
+		}
+		told.tail += header->size;
+	}
+	assert_int_equal(told.tail, status_page.data_head);
+	user_page.data_tail = told.tail;
+}
+
 /* ---- a session's steps ---------------------------------------------------- */
 
 static void quiet(void)
@@ -295,11 +451,12 @@ static void quiet(void)
 	nmi.landed = false;
 }
 
-static void make(u32 flags)
+static void make_with(struct auxtrace_setup setup)
 {
-	struct auxtrace_setup setup = { .flags = flags, .aux_size = SIZE };
-
 	quiet();
+	setup.aux_size = SIZE;
+	memset(&told, 0, sizeof(told));
+	shim_task = (struct task_struct) { .pid = 11, .tgid = 10 };
 	memset(&hw, 0, sizeof(hw));
 	nmi.position = 0;
 	hw.stop = UINT64_MAX;
@@ -311,6 +468,20 @@ static void make(u32 flags)
 	channel = NULL;
 	channel = auxt_channel_new(&fake, NULL, &waiters, 3, 0, &setup);
 	assert_non_null(channel);
+}
+
+static void make(u32 flags)
+{
+	make_with((struct auxtrace_setup) { .flags = flags, .data_size = DATA_SIZE });
+}
+
+#define SLOTS		4
+#define SLOT_SIZE	(SIZE / SLOTS)
+
+static void make_slots(void)
+{
+	make_with((struct auxtrace_setup) { .flags = AUXTRACE_SETUP_OVERWRITE,
+		  .data_size = DATA_SIZE, .slots = SLOTS });
 }
 
 static void start(bool paused)
@@ -348,12 +519,10 @@ static void check(void)
 	assert_int_equal(page->inhibit, atomic_read(&channel->inhibit));
 	assert_int_equal(page->seq & 1, 0);
 	assert_int_equal(page->windows, hw.windows);
-	assert_int_equal(page->gaps, page->gaps_full + page->gaps_error + page->gaps_offline);
+	check_page();
 	assert_true(page->gaps_full >= hw.lost || hw.stopped);
 	assert_true(page->window_begin <= page->produced);
 	assert_true(page->window_end <= page->produced);
-	assert_true(page->pauses_done <= page->pauses_asked);
-	assert_true(page->resumes_done <= page->resumes_asked);
 	/* As many starts as stops, or one more. */
 	assert_int_equal(hw.ons, hw.offs + hw.on);
 	/* Told to look, it has looked. */
@@ -365,6 +534,15 @@ static void check(void)
 		if (page->windows)
 			assert_int_equal(page->window_end, hw.position);
 	}
+	/* Where something was lost the test itself says what is to be found. */
+	if (channel->wanted == AUXTRACE_WANT_ALL && !page->data_lost) {
+		read_records();
+		assert_int_equal(told.windows, page->windows - page->running);
+		assert_int_equal(told.aux, page->produced);
+		assert_int_equal(told.truncated, page->gaps_full);
+		assert_int_equal(told.partial, page->gaps_error);
+	}
+	assert_int_equal(page->data_bad_tails, 0);
 	hw.rate = 64;
 }
 
@@ -586,8 +764,606 @@ static void going_offline_is_a_gap_if_it_ran(void **state)
 	unmake();
 }
 
+/* ---- causes ----------------------------------------------------------------- */
+
+static void stop(void)
+{
+	auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_SETUP);
+	auxt_channel_detach(channel);
+}
+
+/* The newest WINDOW record, which is the one of window @number. */
+static void window_was(u64 number, u32 begin_cause, u32 end_cause)
+{
+	check();
+	assert_int_equal(told.window.window, number);
+	assert_int_equal(told.window.begin_cause, begin_cause);
+	assert_int_equal(told.window.end_cause, end_cause);
+}
+
+static void a_window_is_told_with_what_began_and_ended_it(void **state)
+{
+	(void)state;
+	make(AUXTRACE_SETUP_OVERWRITE);
+	start(false);
+	check();
+	assert_int_equal(told.starts, 1);
+	assert_int_equal(told.start.pid, 10);
+	assert_int_equal(told.start.tid, 11);
+	assert_int_equal(told.windows, 0);
+	auxt_channel_pause(channel, NULL);
+	window_was(1, AUXTRACE_CAUSE_SESSION, AUXTRACE_CAUSE_USER);
+
+	auxt_channel_resume(channel, NULL);
+	shim_task = (struct task_struct) { .pid = 22, .tgid = 20 };
+	auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_OFFLINE);
+	window_was(2, AUXTRACE_CAUSE_USER, AUXTRACE_CAUSE_CPU);
+	assert_int_equal(told.window.begin_pid, 10);
+	assert_int_equal(told.window.begin_tid, 11);
+	assert_int_equal(told.window.pid, 20);
+	assert_int_equal(told.window.tid, 22);
+
+	auxt_channel_allow(channel, AUXTRACE_INHIBIT_OFFLINE);
+	hw.foreign = true;
+	auxt_channel_attend(channel);
+	window_was(3, AUXTRACE_CAUSE_CPU, AUXTRACE_CAUSE_FOREIGN);
+	assert_int_equal(status_page.gaps_error, 1);
+	assert_int_equal(told.last_aux.flags, AUXTRACE_AUX_OVERWRITE | AUXTRACE_AUX_PARTIAL);
+	stop();
+	window_was(4, AUXTRACE_CAUSE_FOREIGN, AUXTRACE_CAUSE_SESSION);
+	assert_int_equal(told.starts, 1);
+
+	/* Paused meanwhile: it is the RESUME that begins the window. */
+	start(true);
+	auxt_channel_resume(channel, NULL);
+	hw.error = true;
+	auxt_channel_attend(channel);
+	window_was(5, AUXTRACE_CAUSE_USER, AUXTRACE_CAUSE_ERROR);
+	assert_int_equal(told.starts, 2);
+	auxt_channel_resume(channel, NULL);
+	stop();
+	start(false);
+	stop();
+	window_was(6, AUXTRACE_CAUSE_SESSION, AUXTRACE_CAUSE_SESSION);
+	unmake();
+}
+
+static void full_is_a_cause_and_gives_way_to_those_before_it(void **state)
+{
+	(void)state;
+	make(0);
+	start(false);
+	run_until_full();
+	window_was(1, AUXTRACE_CAUSE_SESSION, AUXTRACE_CAUSE_FULL);
+	assert_int_equal(told.last_aux.flags, AUXTRACE_AUX_TRUNCATED);
+	user_page.aux_tail = status_page.produced;
+	auxt_channel_take_tails(channel);
+	auxt_channel_pause(channel, NULL);
+	window_was(2, AUXTRACE_CAUSE_FULL, AUXTRACE_CAUSE_USER);
+
+	/* A RESUME that finds the reader's tail moved is what begins the window. */
+	auxt_channel_resume(channel, NULL);
+	run_until_full();
+	user_page.aux_tail = status_page.produced;
+	auxt_channel_resume(channel, NULL);
+	auxt_channel_pause(channel, NULL);
+	window_was(4, AUXTRACE_CAUSE_USER, AUXTRACE_CAUSE_USER);
+
+	/* One that does not is not. */
+	auxt_channel_resume(channel, NULL);
+	run_until_full();
+	auxt_channel_pause(channel, NULL);
+	auxt_channel_resume(channel, NULL);
+	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_FULL);
+	user_page.aux_tail = status_page.produced;
+	auxt_channel_take_tails(channel);
+	stop();
+	window_was(6, AUXTRACE_CAUSE_FULL, AUXTRACE_CAUSE_SESSION);
+
+	/* Stopped by the mark. */
+	start(false);
+	while (!hw.stopped)
+		hw_runs();
+	auxt_channel_attend(channel);
+	window_was(7, AUXTRACE_CAUSE_SESSION, AUXTRACE_CAUSE_FULL);
+	assert_true(told.last_aux.flags & AUXTRACE_AUX_TRUNCATED);
+	unmake();
+}
+
+/* ---- records in the channel's hands ------------------------------------------- */
+
+static void only_the_wanted_records_are_written(void **state)
+{
+	(void)state;
+	for (u32 wanted = 1; wanted <= AUXTRACE_WANT_ALL; wanted++) {
+		make_with((struct auxtrace_setup) { .flags = AUXTRACE_SETUP_OVERWRITE,
+			  .data_size = DATA_SIZE, .records = wanted });
+		start(false);
+		for (int i = 0; i < 3; i++) {
+			hw_runs();
+			auxt_channel_pause(channel, NULL);
+			auxt_channel_resume(channel, NULL);
+		}
+		check();
+		read_records();
+		assert_int_equal(told.windows, wanted & AUXTRACE_WANT_WINDOW ? 3 : 0);
+		assert_int_equal(told.starts, wanted & AUXTRACE_WANT_ITRACE_START ? 1 : 0);
+		assert_int_equal(told.auxes >= 3, !!(wanted & AUXTRACE_WANT_AUX));
+		assert_true(wanted & AUXTRACE_WANT_AUX || !told.auxes);
+		unmake();
+	}
+}
+
+static void without_a_data_ring_nothing_is_written(void **state)
+{
+	(void)state;
+	make_with((struct auxtrace_setup) { .flags = AUXTRACE_SETUP_OVERWRITE });
+	memset(data, 0x55, sizeof(data));
+	start(false);
+	auxt_channel_pause(channel, NULL);
+	auxt_channel_resume(channel, NULL);
+	auxt_channel_attend(channel);
+	user_page.data_tail = 77;
+	assert_false(auxt_channel_has_new_tail(channel));
+	check();
+	assert_int_equal(status_page.data_size, 0);
+	assert_int_equal(status_page.data_reserved, 0);
+	assert_int_equal(status_page.data_records, 0);
+	for (size_t i = 0; i < sizeof(data); i++)
+		assert_int_equal(data[i], 0x55);
+	unmake();
+}
+
+static void paused_output_is_counted_and_told(void **state)
+{
+	u64 records;
+
+	(void)state;
+	make(AUXTRACE_SETUP_OVERWRITE);
+	start(false);
+	check();
+	auxt_channel_pause_output(channel, true);
+	records = status_page.data_records;
+	for (int i = 0; i < 5; i++) {
+		auxt_channel_pause(channel, NULL);
+		auxt_channel_resume(channel, NULL);
+	}
+	assert_int_equal(status_page.data_paused, 1);
+	assert_int_equal(status_page.data_records, records);
+	assert_true(status_page.data_lost >= 5);
+	auxt_channel_pause_output(channel, false);
+	assert_int_equal(status_page.data_records, records + 1);
+	told.windows = 5;
+	read_records();
+	assert_int_equal(told.lost, status_page.data_lost);
+	told.aux = channel->aux_told;
+	auxt_channel_pause(channel, NULL);
+	read_records();
+	assert_int_equal(told.windows, 6);
+	unmake();
+}
+
+static void records_wake_the_reader_once_at_the_watermark(void **state)
+{
+	unsigned int woken;
+
+	(void)state;
+	make_with((struct auxtrace_setup) { .flags = AUXTRACE_SETUP_OVERWRITE,
+		  .data_size = DATA_SIZE, .data_watermark = 1000 });
+	start(false);
+	while (status_page.data_head < 1000) {
+		assert_false(channel->wake.queued);
+		assert_false(auxt_channel_is_readable(channel, false));
+		auxt_channel_pause(channel, NULL);
+		auxt_channel_resume(channel, NULL);
+	}
+	assert_true(channel->wake.queued);
+	assert_true(auxt_channel_is_readable(channel, false));
+	woken = waiters.woken;
+	irq_work_sync(&channel->wake);
+	assert_int_equal(waiters.woken, woken + 1);
+	hw.rate = 0;
+	auxt_channel_take_tails(channel);
+	assert_false(channel->wake.queued);
+	user_page.data_tail = status_page.data_head;
+	assert_true(auxt_channel_has_new_tail(channel));
+	auxt_channel_take_tails(channel);
+	assert_false(auxt_channel_has_new_tail(channel));
+	assert_false(auxt_channel_is_readable(channel, false));
+	assert_int_equal(status_page.data_consumed, status_page.data_head);
+	/* That was no reason to stop the hardware. */
+	assert_true(hw.on);
+	told.tail = status_page.data_head;
+	told.windows = status_page.windows - 1;
+	told.aux = channel->aux_told;
+	unmake();
+}
+
+/* ---- full-trace modes ----------------------------------------------------------- */
+
+static void full_stop_stays_off_until_a_resume(void **state)
+{
+	(void)state;
+	for (int mark = 0; mark < 2; mark++)
+	for (int again = 0; again < 2; again++) {
+		struct auxtrace_effect effect;
+
+		make(AUXTRACE_SETUP_FULL_STOP);
+		start(false);
+		if (mark) {
+			while (!hw.stopped)
+				hw_runs();
+			/* The reader has made room before anybody looks. */
+			auxt_channel_pause(channel, NULL);
+			user_page.aux_tail = status_page.produced;
+		} else {
+			run_until_full();
+			assert_true(auxt_channel_is_readable(channel, false));
+			user_page.aux_tail = status_page.produced;
+			auxt_channel_take_tails(channel);
+			auxt_channel_attend(channel);
+			assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_FULL);
+			assert_int_equal(status_page.consumed, status_page.produced);
+			/* All is read: nothing to wake up for. */
+			assert_false(auxt_channel_is_readable(channel, false));
+			assert_false(auxt_channel_has_new_tail(channel));
+		}
+		check();
+		assert_int_equal(status_page.gaps_full, 1);
+		assert_int_equal(status_page.windows, 1);
+		if (again) {
+			stop();
+			start(false);
+		} else {
+			auxt_channel_resume(channel, &effect);
+			assert_int_equal(effect.flags, AUXTRACE_EFFECT_CHANGED);
+		}
+		check();
+		assert_int_equal(status_page.inhibit, 0);
+		assert_int_equal(status_page.windows, 2);
+		assert_int_equal(status_page.gaps_full, 1);
+		unmake();
+	}
+}
+
+/* The mark is met and found by an interrupt: off, whatever room there is by then. */
+static void full_stop_at_the_mark_stays_off_too(void **state)
+{
+	(void)state;
+	make(AUXTRACE_SETUP_FULL_STOP);
+	start(false);
+	while (hw.position < SIZE / 2)
+		hw_runs();
+	auxt_channel_attend(channel);
+	while (!hw.stopped)
+		hw_runs();
+	user_page.aux_tail = status_page.produced;
+	run_nmi(NMI_PMI);
+	check();
+	assert_int_equal(status_page.consumed, user_page.aux_tail);
+	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_FULL);
+	auxt_channel_resume(channel, NULL);
+	check();
+	assert_int_equal(status_page.inhibit, 0);
+	unmake();
+}
+
+static void full_auto_looks_by_itself_while_it_waits(void **state)
+{
+	(void)state;
+	make(AUXTRACE_SETUP_FULL_AUTO);
+	start(false);
+	assert_false(channel->lookout.queued);
+	run_until_full();
+	irq_work_sync(&channel->wake);
+	assert_true(channel->lookout.queued);
+	assert_int_equal(channel->lookout.period, 1000000);
+	shim_expire(&channel->lookout);
+	assert_true(channel->lookout.queued);
+	check();
+	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_FULL);
+
+	user_page.aux_tail = status_page.produced;
+	shim_expire(&channel->lookout);
+	check();
+	assert_int_equal(status_page.inhibit, 0);
+	assert_int_equal(status_page.windows, 2);
+	assert_false(channel->lookout.queued);
+
+	/* Paused as well it has nothing to look for, until it is resumed. */
+	run_until_full();
+	irq_work_sync(&channel->wake);
+	auxt_channel_pause(channel, NULL);
+	shim_expire(&channel->lookout);
+	assert_false(channel->lookout.queued);
+	auxt_channel_resume(channel, NULL);
+	irq_work_sync(&channel->wake);
+	assert_true(channel->lookout.queued);
+
+	/* And does not outlive the attachment. */
+	auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_OFFLINE);
+	auxt_channel_detach(channel);
+	assert_false(channel->lookout.queued);
+	irq_work_sync(&channel->wake);
+	auxt_lookout_begin(channel);
+	assert_false(channel->lookout.queued);
+	assert_int_equal(auxt_channel_attach(channel), 0);
+	auxt_channel_allow(channel, AUXTRACE_INHIBIT_OFFLINE);
+	irq_work_sync(&channel->wake);
+	assert_true(channel->lookout.queued);
+	unmake();
+}
+
+/*
+ * At each point of a look, the area fills up again, or the other reason to be off goes
+ * that had made the look the last.
+ */
+static void full_auto_never_forgets_a_channel_that_waits(void **state)
+{
+	(void)state;
+	for (int how = 0; how < 2; how++)
+	for (long at = 0; ; at++) {
+		bool landed;
+
+		/* Without records, whose readers would be woken by the way. */
+		make_with((struct auxtrace_setup) { .flags = AUXTRACE_SETUP_FULL_AUTO });
+		start(false);
+		run_until_full();
+		irq_work_sync(&channel->wake);
+		if (how)
+			auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_TRIGGER);
+		else
+			user_page.aux_tail = status_page.produced;
+		assert_true(channel->lookout.queued);
+		nmi.what = how ? NMI_RESUME : NMI_FULL;
+		nmi.at = at;
+		nmi.points = 0;
+		nmi.landed = false;
+		shim_expire(&channel->lookout);
+		landed = nmi.landed;
+		check();
+		irq_work_sync(&channel->wake);
+		assert_int_equal(channel->lookout.queued,
+				 status_page.inhibit == AUXTRACE_INHIBIT_FULL);
+		unmake();
+		if (landed)
+			continue;
+		assert_true(at > 3);
+		break;
+	}
+}
+
+static void the_others_do_not_look_by_themselves(void **state)
+{
+	(void)state;
+	for (int stops = 0; stops < 2; stops++) {
+		make(stops ? AUXTRACE_SETUP_FULL_STOP : 0);
+		start(false);
+		run_until_full();
+		irq_work_sync(&channel->wake);
+		assert_false(channel->lookout.queued);
+		unmake();
+	}
+}
+
+/* Whatever NMIs do while the timer runs, who waits is looked after. */
+static void full_auto_survives_a_storm(void **state)
+{
+	u64 waits = 0;
+
+	(void)state;
+	srand(9);
+	make(AUXTRACE_SETUP_FULL_AUTO);
+	start(false);
+	for (int i = 0; i < 50000; i++) {
+		nmi.one_in = 8;
+		hw.rate = 4096;
+		if (rand() % 2)
+			user_page.aux_tail = status_page.produced;
+		irq_work_sync(&channel->wake);
+		shim_expire(&channel->lookout);
+		for (int n = rand() % 20; n; n--)
+			shim_point();
+		check();
+		irq_work_sync(&channel->wake);
+		if (status_page.inhibit == AUXTRACE_INHIBIT_FULL) {
+			waits++;
+			assert_true(channel->lookout.queued);
+		}
+	}
+	assert_true(waits > 1000);
+	assert_true(status_page.windows > 1000);
+	unmake();
+}
+
+/* ---- SNAPSHOT ------------------------------------------------------------------------ */
+
+/* Into the next slot, whatever nests: the cut is what the page says was put aside. */
+static struct auxtrace_cut switch_slot(void)
+{
+	u32 from = status_page.slot, to = (from + 1) % SLOTS;
+	u64 begin = status_page.slot_begin, consumed = status_page.consumed;
+	u64 number = status_page.snapshots, kept;
+	struct auxtrace_cut cut;
+
+	auxt_channel_snapshot(channel, AUXTRACE_SNAPSHOT_SLOT, to, &cut);
+	kept = min(cut.aux_end - begin, (u64)SLOT_SIZE);
+	assert_int_equal(cut.cpu, 3);
+	assert_int_equal(cut.slot, from);
+	assert_int_equal(cut.reserved, 0);
+	assert_int_equal(cut.aux_end - cut.aux_begin, kept);
+	assert_int_equal(status_page.slot, to);
+	assert_int_equal(status_page.slot_begin, cut.aux_end);
+	assert_int_equal(status_page.consumed, consumed + kept);
+	assert_int_equal(status_page.snapshots, number + 1);
+	return cut;
+}
+
+/* In place: nothing changes but what a look changes. */
+static struct auxtrace_cut cut_in_place(u32 flags)
+{
+	u64 number = status_page.snapshots;
+	struct auxtrace_cut cut;
+
+	auxt_channel_snapshot(channel, flags, 0, &cut);
+	assert_int_equal(cut.slot, status_page.slot);
+	assert_true(cut.aux_begin <= cut.aux_end);
+	assert_true(cut.aux_end <= status_page.produced);
+	if (channel->ring.overwrite)
+		assert_int_equal(cut.aux_end - cut.aux_begin,
+				 min(cut.aux_end - status_page.slot_begin, channel->ring.size));
+	assert_int_equal(status_page.snapshots, number);
+	return cut;
+}
+
+static void a_slot_is_put_aside_and_the_next_window_begins_in_another(void **state)
+{
+	struct auxtrace_cut cut;
+	u64 end;
+
+	(void)state;
+	make_slots();
+	start(false);
+	while (hw.position < SLOT_SIZE + 1000)
+		hw_runs();
+	cut = switch_slot();
+	end = cut.aux_end;
+	assert_int_equal(cut.inhibit, 0);
+	assert_int_equal(cut.window, 1);
+	assert_int_equal(cut.aux_begin, end - SLOT_SIZE);
+	/* One stop, one start with PSB+, in the other slot, where the first was. */
+	assert_int_equal(hw.offs, 1);
+	assert_int_equal(hw.ons, 2);
+	assert_int_equal(hw.windows, 2);
+	assert_int_equal(hw.slot, 1);
+	assert_int_equal(status_page.window_end, end);
+	assert_int_equal(status_page.window_begin, end);
+	assert_int_equal(status_page.gaps, 0);
+	window_was(1, AUXTRACE_CAUSE_SESSION, AUXTRACE_CAUSE_SNAPSHOT);
+	assert_int_equal(told.window.slot, 0);
+	/* The AUX record of all that the cut holds is in the cut. */
+	assert_int_equal(cut.data_end - cut.data_begin,
+			 sizeof(struct auxtrace_record_window) +
+			 sizeof(struct auxtrace_record_itrace_start) +
+			 sizeof(struct auxtrace_record_aux));
+
+	auxt_channel_pause(channel, NULL);
+	window_was(2, AUXTRACE_CAUSE_SNAPSHOT, AUXTRACE_CAUSE_USER);
+	assert_int_equal(told.window.slot, 1);
+	assert_int_equal(told.window.begin, end);
+	unmake();
+}
+
+static void a_paused_channel_changes_its_slot_and_stays_paused(void **state)
+{
+	struct auxtrace_cut cut;
+
+	(void)state;
+	make_slots();
+	start(false);
+	while (hw.position < 100)
+		hw_runs();
+	auxt_channel_pause(channel, NULL);
+	cut = switch_slot();
+	assert_int_equal(cut.inhibit, AUXTRACE_INHIBIT_USER);
+	assert_int_equal(cut.aux_begin, 0);
+	assert_int_equal(cut.aux_end, hw.position);
+	check();
+	assert_int_equal(hw.offs, 1);
+	assert_int_equal(hw.ons, 1);
+	/* Nothing came meanwhile: an empty cut. */
+	cut = switch_slot();
+	assert_int_equal(cut.aux_begin, cut.aux_end);
+	assert_int_equal(cut.slot, 1);
+	auxt_channel_resume(channel, NULL);
+	check();
+	assert_int_equal(hw.slot, 2);
+	assert_int_equal(status_page.window_begin, cut.aux_end);
+	unmake();
+}
+
+/* In place of a CPU that is offline: the next attach finds the slot. */
+static void a_detached_channel_changes_its_slot(void **state)
+{
+	struct auxtrace_cut cut;
+
+	(void)state;
+	make_slots();
+	start(false);
+	auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_OFFLINE);
+	auxt_channel_detach(channel);
+	cut = switch_slot();
+	assert_int_equal(cut.inhibit, AUXTRACE_INHIBIT_OFFLINE);
+	check();
+	assert_int_equal(auxt_channel_attach(channel), 0);
+	auxt_channel_allow(channel, AUXTRACE_INHIBIT_OFFLINE);
+	check();
+	assert_int_equal(hw.slot, 1);
+	assert_int_equal(status_page.gaps_offline, 1);
+	unmake();
+}
+
+static void an_error_at_the_cut_is_an_error_and_the_slot_is_put_aside(void **state)
+{
+	struct auxtrace_cut cut;
+
+	(void)state;
+	make_slots();
+	start(false);
+	hw.error = true;
+	cut = switch_slot();
+	assert_int_equal(cut.inhibit, AUXTRACE_INHIBIT_HWERROR);
+	window_was(1, AUXTRACE_CAUSE_SESSION, AUXTRACE_CAUSE_ERROR);
+	unmake();
+}
+
+static void a_snapshot_in_place_lets_the_window_go_on(void **state)
+{
+	struct auxtrace_cut cut;
+
+	(void)state;
+	for (int mode = 0; mode < 2; mode++) {
+		make(mode ? AUXTRACE_SETUP_OVERWRITE : 0);
+		start(false);
+		while (hw.position < SIZE / 4)
+			hw_runs();
+		user_page.aux_tail = 0;
+		cut = cut_in_place(0);
+		assert_int_equal(cut.inhibit, 0);
+		assert_int_equal(cut.aux_begin, 0);
+		assert_true(cut.aux_end >= SIZE / 4);
+		assert_int_equal(cut.window, 1);
+		assert_int_equal(hw.windows, 1);
+		check();
+		unmake();
+	}
+}
+
+static void a_snapshot_with_pause_is_a_pause_of_trace_and_then_of_records(void **state)
+{
+	struct auxtrace_cut cut;
+
+	(void)state;
+	make(AUXTRACE_SETUP_OVERWRITE);
+	start(false);
+	while (hw.position < 1000)
+		hw_runs();
+	cut = cut_in_place(AUXTRACE_SNAPSHOT_PAUSE);
+	assert_int_equal(cut.inhibit, AUXTRACE_INHIBIT_USER);
+	assert_int_equal(cut.aux_end, hw.position);
+	assert_int_equal(status_page.pauses_asked, 1);
+	assert_int_equal(status_page.pauses_done, 1);
+	assert_int_equal(status_page.data_paused, 1);
+	assert_int_equal(status_page.data_lost, 0);
+	assert_int_equal(cut.data_end, status_page.data_head);
+	window_was(1, AUXTRACE_CAUSE_SESSION, AUXTRACE_CAUSE_USER);
+	unmake();
+}
+
+/* ---- NMIs everywhere -------------------------------------------------------------- */
+
 enum request {
-	PAUSE, RESUME, ATTEND, REQUESTS
+	PAUSE, RESUME, ATTEND, CUT, SWITCH, REQUESTS
 };
 
 static void request(enum request what)
@@ -599,6 +1375,15 @@ static void request(enum request what)
 	case RESUME:
 		auxt_channel_resume(channel, NULL);
 		break;
+	case CUT:
+		cut_in_place(0);
+		break;
+	case SWITCH:
+		if (status_page.slots > 1) {
+			switch_slot();
+			break;
+		}
+		/* fallthrough */
 	default:
 		auxt_channel_attend(channel);
 	}
@@ -613,7 +1398,7 @@ static void an_nmi_may_land_anywhere(void **state)
 	long landed = 0;
 
 	(void)state;
-	for (int mode = 0; mode < 2; mode++)
+	for (int mode = 0; mode < 3; mode++)
 	for (int what = NMI_PMI; what <= NMI_RESUME; what++)
 	for (int req = 0; req < REQUESTS; req++)
 	for (int paused = 0; paused < 2; paused++)
@@ -623,7 +1408,10 @@ static void an_nmi_may_land_anywhere(void **state)
 		bool trigger = what == NMI_PAUSE || (triggered && what != NMI_RESUME);
 		u64 offs, ons;
 
-		make(mode ? AUXTRACE_SETUP_OVERWRITE : 0);
+		if (mode == 2)
+			make_slots();
+		else
+			make(mode ? AUXTRACE_SETUP_OVERWRITE : 0);
 		start(paused);
 		if (triggered)
 			auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_TRIGGER);
@@ -655,11 +1443,12 @@ static void an_nmi_may_land_anywhere(void **state)
 }
 
 /* A reader that reads now and then, requests and NMIs at random. */
-static void storm(u32 flags, unsigned int one_in)
+static void storm(u32 flags, u32 slots, unsigned int one_in)
 {
 	u64 last_seq = 0;
 
-	make(flags);
+	make_with((struct auxtrace_setup) { .flags = flags, .data_size = DATA_SIZE,
+		  .slots = slots });
 	start(false);
 	for (int i = 0; i < 50000; i++) {
 		nmi.one_in = one_in;
@@ -674,6 +1463,7 @@ static void storm(u32 flags, unsigned int one_in)
 		assert_true(status_page.seq >= last_seq);
 		last_seq = status_page.seq;
 		if (!(rand() % 100)) {
+			nmi.one_in = one_in;
 			auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_OFFLINE);
 			auxt_channel_detach(channel);
 			check();
@@ -692,6 +1482,14 @@ static void storm(u32 flags, unsigned int one_in)
 		      (unsigned long long)status_page.pmis);
 	assert_true(status_page.windows > 1000);
 	assert_true(status_page.pmis > 50);
+	assert_int_equal(status_page.snapshots > 1000, slots > 1);
+	if (slots > 1) {
+		/* Some slots overflowed, most did not. */
+		assert_true(status_page.overwritten > SIZE);
+		assert_true(status_page.consumed > SIZE);
+	}
+	assert_int_equal(told.windows, status_page.windows);
+	assert_int_equal(status_page.data_lost, 0);
 	unmake();
 }
 
@@ -699,14 +1497,17 @@ static void the_accounting_survives_a_storm(void **state)
 {
 	(void)state;
 	srand(7);
-	storm(0, 10);
+	storm(0, 1, 10);
 	nmi.perf_eats = true;
-	storm(0, 100);
-	storm(AUXTRACE_SETUP_OVERWRITE, 10);
+	storm(0, 1, 100);
+	storm(AUXTRACE_SETUP_OVERWRITE, 1, 10);
+	storm(AUXTRACE_SETUP_OVERWRITE, SLOTS, 10);
 	nmi.perf_eats = false;
-	storm(0, 100);
-	storm(AUXTRACE_SETUP_OVERWRITE, 10);
-	storm(AUXTRACE_SETUP_OVERWRITE, 100);
+	storm(0, 1, 100);
+	storm(AUXTRACE_SETUP_OVERWRITE, 1, 10);
+	storm(AUXTRACE_SETUP_OVERWRITE, 1, 100);
+	storm(AUXTRACE_SETUP_OVERWRITE, SLOTS, 10);
+	storm(AUXTRACE_SETUP_OVERWRITE, SLOTS, 100);
 }
 
 int main(void)
@@ -721,6 +1522,24 @@ int main(void)
 		cmocka_unit_test(an_error_stops_it_until_the_next_start),
 		cmocka_unit_test(a_start_that_fails_is_an_error_not_a_window),
 		cmocka_unit_test(going_offline_is_a_gap_if_it_ran),
+		cmocka_unit_test(a_window_is_told_with_what_began_and_ended_it),
+		cmocka_unit_test(full_is_a_cause_and_gives_way_to_those_before_it),
+		cmocka_unit_test(only_the_wanted_records_are_written),
+		cmocka_unit_test(without_a_data_ring_nothing_is_written),
+		cmocka_unit_test(paused_output_is_counted_and_told),
+		cmocka_unit_test(records_wake_the_reader_once_at_the_watermark),
+		cmocka_unit_test(full_stop_stays_off_until_a_resume),
+		cmocka_unit_test(full_stop_at_the_mark_stays_off_too),
+		cmocka_unit_test(full_auto_looks_by_itself_while_it_waits),
+		cmocka_unit_test(full_auto_never_forgets_a_channel_that_waits),
+		cmocka_unit_test(the_others_do_not_look_by_themselves),
+		cmocka_unit_test(full_auto_survives_a_storm),
+		cmocka_unit_test(a_slot_is_put_aside_and_the_next_window_begins_in_another),
+		cmocka_unit_test(a_paused_channel_changes_its_slot_and_stays_paused),
+		cmocka_unit_test(a_detached_channel_changes_its_slot),
+		cmocka_unit_test(an_error_at_the_cut_is_an_error_and_the_slot_is_put_aside),
+		cmocka_unit_test(a_snapshot_in_place_lets_the_window_go_on),
+		cmocka_unit_test(a_snapshot_with_pause_is_a_pause_of_trace_and_then_of_records),
 		cmocka_unit_test(an_nmi_may_land_anywhere),
 		cmocka_unit_test(the_accounting_survives_a_storm),
 	};

@@ -188,6 +188,90 @@ static void a_tail_that_was_ahead_counts_once_the_data_has_come(void **state)
 	assert_true(auxt_ring_take_tail(&ring, 20));
 }
 
+static void oldest_is_where_what_a_reader_finds_begins(void **state)
+{
+	struct auxt_ring ring = full_trace(8, 4 * PAGE);
+
+	(void)state;
+	advance(&ring, 3 * PAGE);
+	assert_true(auxt_ring_take_tail(&ring, PAGE + 1));
+	assert_int_equal(auxt_ring_oldest(&ring), PAGE + 1);
+
+	ring = overwrite(4, 2);
+	assert_int_equal(auxt_ring_oldest(&ring), 0);
+	advance(&ring, 4 * PAGE);
+	assert_int_equal(auxt_ring_oldest(&ring), 0);
+	advance(&ring, 4 * PAGE + 1);
+	assert_int_equal(auxt_ring_oldest(&ring), 1);
+}
+
+static void what_is_put_aside_is_consumed_and_the_next_slot_empty(void **state)
+{
+	struct auxt_ring ring = overwrite(4, 2);
+
+	(void)state;
+	/* Less than a slot. */
+	advance(&ring, PAGE + 5);
+	auxt_ring_put_aside(&ring);
+	assert_int_equal(ring.consumed, PAGE + 5);
+	assert_int_equal(auxt_ring_overwritten(&ring), 0);
+	assert_int_equal(auxt_ring_available(&ring), 0);
+	assert_int_equal(auxt_ring_oldest(&ring), PAGE + 5);
+
+	/* Positions count on, and the slot wraps where they do: it is full from its begin on. */
+	advance(&ring, 5 * PAGE + 5);
+	assert_int_equal(ring.produced, 5 * PAGE + 5);
+	assert_int_equal(auxt_ring_overwritten(&ring), 0);
+	assert_int_equal(auxt_ring_available(&ring), 4 * PAGE);
+	advance(&ring, 5 * PAGE + 7);
+	assert_int_equal(auxt_ring_overwritten(&ring), 2);
+	assert_int_equal(auxt_ring_available(&ring), 4 * PAGE);
+	assert_int_equal(auxt_ring_oldest(&ring), PAGE + 7);
+
+	/* More than a slot: what is gone stays counted as that. */
+	auxt_ring_put_aside(&ring);
+	assert_int_equal(ring.consumed, 5 * PAGE + 5);
+	assert_int_equal(auxt_ring_overwritten(&ring), 2);
+	assert_int_equal(ring.begin, 5 * PAGE + 7);
+
+	/* Nothing at all. */
+	auxt_ring_put_aside(&ring);
+	assert_int_equal(ring.consumed, 5 * PAGE + 5);
+	assert_int_equal(auxt_ring_overwritten(&ring), 2);
+	assert_int_equal(auxt_ring_available(&ring), 0);
+}
+
+/* Each byte has a place: in a slot put aside, in the present one, or it was replaced. */
+static void slots_at_random_account_for_each_byte(void **state)
+{
+	struct auxt_ring ring = overwrite(4, 8);
+	u64 truth = 0, begin = 0, aside = 0, gone = 0;
+
+	(void)state;
+	srand(2);
+	for (int i = 0; i < 100000; i++) {
+		truth += (u64)rand() % (6 * PAGE);
+		advance(&ring, truth % ring.cycle);
+		assert_int_equal(ring.produced, truth);
+		if (!(rand() % 3)) {
+			u64 held = truth - begin < ring.size ? truth - begin : ring.size;
+
+			assert_int_equal(auxt_ring_oldest(&ring), truth - held);
+			auxt_ring_put_aside(&ring);
+			aside += held;
+			gone += truth - begin - held;
+			begin = truth;
+			assert_int_equal(auxt_ring_overwritten(&ring), gone);
+		}
+		assert_int_equal(ring.consumed, aside);
+		assert_true(auxt_ring_oldest(&ring) >= begin);
+		assert_true(auxt_ring_available(&ring) <= ring.size);
+		assert_int_equal(ring.produced, ring.consumed + auxt_ring_available(&ring) +
+				 auxt_ring_overwritten(&ring));
+	}
+	assert_true(aside && gone);
+}
+
 /* A hardware that runs and a reader that reads, at random: nothing is lost unseen. */
 static void produced_is_consumed_available_and_overwritten(void **state)
 {
@@ -238,6 +322,9 @@ int main(void)
 		cmocka_unit_test(who_has_read_everything_always_finds_room),
 		cmocka_unit_test(a_tail_that_goes_back_or_ahead_is_counted_once_and_ignored),
 		cmocka_unit_test(a_tail_that_was_ahead_counts_once_the_data_has_come),
+		cmocka_unit_test(oldest_is_where_what_a_reader_finds_begins),
+		cmocka_unit_test(what_is_put_aside_is_consumed_and_the_next_slot_empty),
+		cmocka_unit_test(slots_at_random_account_for_each_byte),
 		cmocka_unit_test(produced_is_consumed_available_and_overwritten),
 	};
 

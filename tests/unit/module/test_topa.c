@@ -60,6 +60,43 @@ static void tables_are_as_many_as_needed(void **state)
 	assert_int_equal(auxt_topa_nr_tables(1023), 3);
 }
 
+/* Full trace once through the area; overwrite twice or more, by whole laps. */
+static void regions_are_laps_of_the_area(void **state)
+{
+	(void)state;
+	for (u64 size = 2 * PAGE; size <= 1ull << 40; size *= 2) {
+		unsigned long pages = size / PAGE, laps;
+
+		assert_int_equal(auxt_topa_nr_regions(size, false), pages);
+		assert_int_equal(auxt_topa_nr_regions(size, true) % pages, 0);
+		laps = auxt_topa_nr_regions(size, true) / pages;
+		assert_true(laps >= 2);
+		/* More than twice only as far as a table has room anyway. */
+		assert_true(laps == 2 || laps * pages < TOPA_ENTRIES_PER_TABLE);
+	}
+	assert_int_equal(auxt_topa_nr_regions(2 * PAGE, true), 510);
+	assert_int_equal(auxt_topa_nr_regions(256 * PAGE, true), 512);
+	/* A gigabyte: 1027 tables for two laps. */
+	assert_int_equal(auxt_topa_nr_tables(auxt_topa_nr_regions(1 << 30, true)), 1027);
+}
+
+/* A look right after the pointers were set finds them at once, however large the area. */
+static void pointers_say_where_to_look_next(void **state)
+{
+	struct auxt_topa topa = make(5000);
+	u64 base, mask_ptrs, offset;
+
+	(void)state;
+	for (unsigned long region = 0; region < 5000; region += 617) {
+		auxt_topa_pointers(&topa, region * PAGE, &base, &mask_ptrs);
+		assert_int_equal(topa.hint, region / TOPA_REGIONS_PER_TABLE);
+		assert_int_equal(topa.phys[topa.hint], base);
+		assert_int_equal(auxt_topa_locate(&topa, base, mask_ptrs, &offset), 0);
+		assert_int_equal(offset, region * PAGE);
+	}
+	unmake(&topa);
+}
+
 /* As the hardware walks: entry after entry, through END entries. */
 static void a_walk_meets_each_region_once_and_comes_back(void **state)
 {
@@ -92,17 +129,18 @@ static void a_walk_meets_each_region_once_and_comes_back(void **state)
 static void marks_are_set_and_taken_off_where_asked(void **state)
 {
 	struct auxt_topa topa = make(600);
+	u64 *first, *second;
 
 	(void)state;
-	auxt_topa_mark(&topa, 511, TOPA_ENTRY_INT);
-	auxt_topa_mark(&topa, 511, TOPA_ENTRY_STOP);
+	first = auxt_topa_mark(&topa, 511, TOPA_ENTRY_INT);
+	assert_ptr_equal(auxt_topa_mark(&topa, 511, TOPA_ENTRY_STOP), first);
 	assert_int_equal(topa.tables[1][0], region_phys(511) | 0x14);
 	/* A position many laps on marks the same region. */
-	auxt_topa_mark(&topa, 600 * 5 + 7, TOPA_ENTRY_INT);
+	second = auxt_topa_mark(&topa, 600 * 5 + 7, TOPA_ENTRY_INT);
 	assert_int_equal(topa.tables[0][7], region_phys(7) | 0x4);
-	auxt_topa_unmark(&topa, 600 + 511);
+	auxt_topa_unmark(first);
 	assert_int_equal(topa.tables[1][0], region_phys(511));
-	auxt_topa_unmark(&topa, 7);
+	auxt_topa_unmark(second);
 	assert_int_equal(topa.tables[0][7], region_phys(7));
 	unmake(&topa);
 }
@@ -172,6 +210,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables_are_as_many_as_needed),
+		cmocka_unit_test(regions_are_laps_of_the_area),
+		cmocka_unit_test(pointers_say_where_to_look_next),
 		cmocka_unit_test(a_walk_meets_each_region_once_and_comes_back),
 		cmocka_unit_test(marks_are_set_and_taken_off_where_asked),
 		cmocka_unit_test(pointers_and_offsets_are_inverse),

@@ -19,6 +19,13 @@ void shim_point(void);
 #define WRITE_ONCE(x, value) \
 	do { shim_point(); *(volatile __typeof__(x) *)&(x) = (value); shim_point(); } while (0)
 #define smp_load_acquire(p)	READ_ONCE(*(p))
+#define smp_store_release(p, value) \
+	do { barrier(); WRITE_ONCE(*(p), value); } while (0)
+
+#define min(a, b) \
+	({ __typeof__(a) _a = (a); __typeof__(b) _b = (b); _a < _b ? _a : _b; })
+#define max(a, b) \
+	({ __typeof__(a) _a = (a); __typeof__(b) _b = (b); _a > _b ? _a : _b; })
 
 #define container_of(ptr, type, member) \
 	((type *)((char *)(ptr) - offsetof(type, member)))
