@@ -8,7 +8,7 @@ all: packages
 	@flock $(O)/lock $(MAKE) --no-print-directory -s userland
 
 packages:
-	@scripts/need gcc make libc6-dev pkg-config libipt-dev libelf-dev libcap-dev \
+	@scripts/need gcc make libc6-dev pkg-config libipt-dev libelf-dev libcap-dev liburing-dev \
 		libcmocka-dev valgrind
 
 userland:
@@ -28,6 +28,10 @@ check:
 check-long:
 	@scripts/check --long $(T)
 
+# What it costs beside perf: bench/README.md
+bench:
+	@bench/run
+
 install: all
 	$(MAKE) -C userlib install O=$(O)
 	$(MAKE) -C tools install O=$(O)
@@ -38,4 +42,4 @@ clean:
 distclean: clean
 	rm -rf "$${AUXTRACE_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/auxtrace}"
 
-.PHONY: all packages userland demo check check-long install clean distclean
+.PHONY: all packages userland demo check check-long bench install clean distclean

@@ -20,6 +20,9 @@
  * Blocking. PAUSE, RESUME, START, STOP and STATUS wait until each CPU concerned
  * has done it: microseconds. Only what writes recordings blocks on files. Nothing
  * here sleeps waiting for trace: poll(2) the file of auxtrace_fd().
+ *
+ * Sources. Layouts and positions are those of <linux/auxtrace.h>; records begin as
+ * perf_event_open(2) has them.
  */
 #ifndef AUXTRACE_H
 #define AUXTRACE_H
@@ -150,8 +153,14 @@ uint64_t auxtrace_default_config(const struct auxtrace_session *session);
  * @config: terms for auxtrace_config_parse(); NULL: auxtrace_default_config()
  * @aux_size: bytes for each CPU, a power of two; 0: 4 MiB
  * @aux_watermark: as in struct auxtrace_setup; 0: half of aux_size in full trace
+ * @data_size: bytes of data ring for each CPU, a power of two; 0: no data ring
+ * @data_watermark: as in struct auxtrace_setup; 0: half of data_size
+ * @records: AUXTRACE_WANT_*; 0: all kinds
+ * @slots: overwrite mode: parts of the AUX area, for auxtrace_snapshot() with
+ *	AUXTRACE_SNAPSHOT_SLOT; 0, 1: no parts
  *
- * Unused members are zero: use a designated initializer.
+ * Unused members are zero: use a designated initializer. A struct that ends before
+ * @data_size, with its size said so, is taken too.
  */
 struct auxtrace_options {
 	size_t size;
@@ -162,6 +171,10 @@ struct auxtrace_options {
 	const char *config;
 	uint64_t aux_size;
 	uint64_t aux_watermark;
+	uint64_t data_size;
+	uint64_t data_watermark;
+	uint32_t records;
+	uint32_t slots;
 };
 
 /**
@@ -204,6 +217,40 @@ int auxtrace_pause_cpus(struct auxtrace_session *session, const struct auxtrace_
 			struct auxtrace_effect *effects, unsigned int room);
 int auxtrace_resume_cpus(struct auxtrace_session *session, const struct auxtrace_cpus *cpus,
 			 struct auxtrace_effect *effects, unsigned int room);
+
+/**
+ * auxtrace_pause_output - stop writing records to the data rings, or go on
+ * @cpus: NULL: all CPUs of the session
+ * @pause: what is dropped meanwhile is counted; a LOST record says so at the end
+ *
+ * The AUX areas are not concerned. Errors: EINVAL the session has no data ring, or a
+ * CPU of @cpus is not the session's; EBADFD before auxtrace_setup().
+ */
+int auxtrace_pause_output(struct auxtrace_session *session, const struct auxtrace_cpus *cpus,
+			  bool pause);
+
+/**
+ * auxtrace_snapshot - one cut over the AUX areas and data rings of all CPUs
+ * @flags: 0: all goes on; AUXTRACE_SNAPSHOT_PAUSE: all stays paused;
+ *	AUXTRACE_SNAPSHOT_SLOT: what is there is put aside and all goes on elsewhere
+ * @cuts: room for @room cuts, one for each CPU, in CPU order
+ * @slot: SLOT: what to auxtrace_release(); may be NULL without that flag
+ *
+ * Returns the number of CPUs; cuts beyond @room are dropped. Read a cut with
+ * auxtrace_reader_peek_cut() and auxtrace_reader_copy_records(). Errors: EINVAL both
+ * flags or others, SLOT in a session without slots; EBADFD before auxtrace_setup(),
+ * or flags in a session that is not started; ENOSPC SLOT, and all other slots hold
+ * snapshots.
+ */
+int auxtrace_snapshot(struct auxtrace_session *session, uint32_t flags,
+		      struct auxtrace_cut *cuts, unsigned int room, uint32_t *slot);
+
+/**
+ * auxtrace_release - the slot of a snapshot was read and may be traced into again
+ *
+ * Errors: EINVAL @slot holds no snapshot; EBADFD before auxtrace_setup().
+ */
+int auxtrace_release(struct auxtrace_session *session, uint32_t slot);
 
 /**
  * auxtrace_status - the session as a whole
@@ -255,12 +302,24 @@ struct auxtrace_spans {
  * auxtrace_reader_peek - what can be read now
  *
  * Full trace: all bytes from the tail to the position in the status page. They
- * stay until auxtrace_reader_consume(). Overwrite: the newest
- * min(produced, aux_size) bytes; the hardware must be off and stay off while
- * they are used. Errors: EBUSY overwrite, and the channel runs: pause it, or
+ * stay until auxtrace_reader_consume(). Overwrite: the newest bytes, as many as the
+ * area (with slots: the present slot) has; the hardware must be off and stay off
+ * while they are used. Errors: EBUSY overwrite, and the channel runs: pause it, or
  * use auxtrace_reader_copy(); EAGAIN as auxtrace_reader_status().
  */
 int auxtrace_reader_peek(struct auxtrace_reader *reader, struct auxtrace_spans *spans);
+
+/**
+ * auxtrace_reader_peek_cut - the AUX bytes of a snapshot, in an overwrite session
+ * @cut: of this reader's CPU
+ *
+ * They stay until auxtrace_release() (SNAPSHOT with SLOT) or until the hardware is
+ * resumed (with PAUSE). Errors: EBUSY the channel runs and the cut is where it
+ * writes; EINVAL a cut of another CPU, or that cannot be; EAGAIN as
+ * auxtrace_reader_status().
+ */
+int auxtrace_reader_peek_cut(struct auxtrace_reader *reader, const struct auxtrace_cut *cut,
+			     struct auxtrace_spans *spans);
 
 /**
  * auxtrace_reader_consume - full trace: give @len bytes back to the hardware
@@ -274,7 +333,8 @@ int auxtrace_reader_consume(struct auxtrace_reader *reader, size_t len);
  * struct auxtrace_copy - what auxtrace_reader_copy() got
  * @position: AUX position of the first byte in the buffer
  * @len: bytes in the buffer
- * @cut: bytes that were overwritten during the copy and were cut off the front
+ * @cut: bytes that were overwritten during the copy and were cut off the front; of
+ *	records also those that are left of one that is not whole
  */
 struct auxtrace_copy {
 	uint64_t position;
@@ -293,12 +353,102 @@ struct auxtrace_copy {
 int auxtrace_reader_copy(struct auxtrace_reader *reader, void *buf, size_t size,
 			 struct auxtrace_copy *copy);
 
+/* ---- records: the data ring of one channel ------------------------------ */
+
+/*
+ * A ring that is not overwritable is a queue: auxtrace_reader_next_record() and
+ * auxtrace_reader_consume_records(). Any ring can be copied as it stands, also
+ * while it is written: auxtrace_reader_copy_records() hands out whole records only.
+ */
+
+/** union auxtrace_record - one of any kind: @header.type tells; 8-byte aligned */
+union auxtrace_record {
+	struct auxtrace_record_header header;
+	struct auxtrace_record_lost lost;
+	struct auxtrace_record_aux aux;
+	struct auxtrace_record_itrace_start itrace_start;
+	struct auxtrace_record_window window;
+};
+
+/**
+ * auxtrace_record_end - how a record ends; a newer kernel's may be longer than the
+ * struct of its kind, so its @end member is not always the place
+ */
+static inline const struct auxtrace_record_end *
+auxtrace_record_end(const union auxtrace_record *record)
+{
+	return (const struct auxtrace_record_end *)((const char *)record + record->header.size) - 1;
+}
+
+/**
+ * auxtrace_record_next - walk records that stand one after another, oldest first
+ * @buf: of auxtrace_reader_copy_records(), or a file cpuN.data; 8-byte aligned
+ * @len: bytes in it
+ * @at: where to go on, in bytes: 0 at first; moves behind the record
+ *
+ * Returns NULL at the end; with *@at less than @len there is no record there: the
+ * rest is damaged. A record whose type is known has at least its struct's size.
+ */
+const union auxtrace_record *auxtrace_record_next(const void *buf, size_t len, size_t *at);
+
+/**
+ * auxtrace_reader_next_record - the oldest record that was not handed out yet
+ * @record: good until the next call for this reader
+ *
+ * Forward and backward rings alike. Returns 1, or 0 if there is none now. Errors:
+ * EINVAL no data ring, or an overwritable one; EBADE what stands there is no record.
+ */
+int auxtrace_reader_next_record(struct auxtrace_reader *reader,
+				const union auxtrace_record **record);
+
+/** auxtrace_reader_consume_records - give the room of all records handed out back */
+void auxtrace_reader_consume_records(struct auxtrace_reader *reader);
+
+/**
+ * auxtrace_reader_copy_records - the newest whole records, at most @size bytes of them
+ * @cut: of this reader's CPU; NULL: what is there now
+ * @buf: 8-byte aligned; gets the records, oldest first, for auxtrace_record_next()
+ * @copy: @position is that of the first record's first byte
+ *
+ * Overwritable: the ring may be paused or written at full speed; a record that was
+ * overwritten during the copy is not handed out. What a cut put aside or paused is all
+ * there; a cut with neither SLOT nor PAUSE can be read as long as no snapshot with
+ * SLOT follows. Not overwritable: what was not handed out yet, which still is by
+ * auxtrace_reader_next_record(). Errors: EINVAL no data ring, or a cut of another
+ * CPU or one that cannot be; EBADE no record stands where one must; EAGAIN slots are
+ * put aside faster than one is copied.
+ */
+int auxtrace_reader_copy_records(struct auxtrace_reader *reader, const struct auxtrace_cut *cut,
+				 void *buf, size_t size, struct auxtrace_copy *copy);
+
+/* How much of a window is there. */
+enum auxtrace_part {
+	AUXTRACE_PART_NONE,	/* gone */
+	AUXTRACE_PART_SOME,	/* overwritten in part: decodes from its next PSB on */
+	AUXTRACE_PART_WHOLE,
+};
+
+/**
+ * auxtrace_window_part - is a window whole in a stretch of an AUX area?
+ * @begin: position of the stretch's first byte
+ * @end: position behind its last one
+ */
+enum auxtrace_part auxtrace_window_part(const struct auxtrace_record_window *window,
+					uint64_t begin, uint64_t end);
+
+/** auxtrace_cause_name - of AUXTRACE_CAUSE_*: "user", "full", ...; "?" if not known */
+const char *auxtrace_cause_name(uint32_t cause);
+
 /* ---- recordings --------------------------------------------------------- */
 
 /*
  * A recording is a directory of plain files; auxtrace(1), "FILES", has the format:
- * meta, cpuN.aux, task.PID[.N], vdso.PID[.N] and, with kernel tracing, kcore,
- * kallsyms, modules.
+ * meta, cpuN.aux, cpuN.data, task.PID[.N], vdso.PID[.N], with kernel tracing kcore,
+ * kallsyms, modules, and a directory snapshot.NNNN, of the same kind, for each
+ * snapshot.
+ *
+ * AUX data go to their files without a copy where the file system can (O_DIRECT, by
+ * io_uring where the kernel lets us), in whole pages then; meta says how.
  */
 
 /**
@@ -313,12 +463,27 @@ struct auxtrace_recording *auxtrace_recording_create(struct auxtrace_session *se
 						     const char *dir);
 
 /**
- * auxtrace_recording_drain - full trace: append what can be read, and consume it
+ * auxtrace_recording_drain - append what can be read, and consume it
  *
- * Call it when poll(2) says POLLIN. Returns the bytes written; 0 in an overwrite
- * session, whose bytes are taken at the end. Errors: those of write(2).
+ * Full trace, and records of a data ring that is not overwritable. Call it when
+ * poll(2) says POLLIN. Less than a page of AUX data may stay in the area until the
+ * end. Returns the bytes written; 0 if nothing is read before the end, as in an
+ * overwrite session. Errors: those of write(2).
  */
 ssize_t auxtrace_recording_drain(struct auxtrace_recording *recording);
+
+/**
+ * auxtrace_recording_snapshot - write what the areas hold now, and go on
+ *
+ * To a directory snapshot.NNNN in the recording's, numbered from 0001: a whole
+ * recording, of the tasks that live now too, with the kernel's code as it was at the
+ * first snapshot. For sessions in overwrite mode. With
+ * slots nothing is missed meanwhile; without, all CPUs are paused until it is
+ * written, except that those that were paused stay so. Returns the number. Errors:
+ * EINVAL full trace; EBADFD not started; ENOSPC all slots hold snapshots of others;
+ * those of mkdir(2), open(2), write(2): the session goes on all the same.
+ */
+int auxtrace_recording_snapshot(struct auxtrace_recording *recording);
 
 /**
  * auxtrace_recording_add_task - note the address space of a process
@@ -372,10 +537,13 @@ int auxtrace_recording_add_all_tasks(struct auxtrace_recording *recording);
  * struct auxtrace_totals - a recording's account, summed over its CPUs
  * @produced: bytes that the hardware wrote
  * @read: bytes in the recording's files
- * @overwritten: bytes that newer ones replaced: produced = read + overwritten
+ * @overwritten: bytes that newer ones replaced
  * @windows: windows begun
  * @gaps: times when trace was lost while no pause was asked for
  * @pmis: trace interrupts
+ * @aside: bytes that snapshots put aside: produced = read + overwritten + aside
+ * @records: records in the recording's files
+ * @records_lost: records that were dropped
  */
 struct auxtrace_totals {
 	uint64_t produced;
@@ -384,6 +552,9 @@ struct auxtrace_totals {
 	uint64_t windows;
 	uint64_t gaps;
 	uint64_t pmis;
+	uint64_t aside;
+	uint64_t records;
+	uint64_t records_lost;
 };
 
 /**

@@ -192,14 +192,20 @@ static void calls_cpu(struct view *v, unsigned int cpu)
 	forget(c);
 }
 
-static void calls_window(struct view *v, uint64_t seq)
+static void calls_window(struct view *v, const struct flow *f, uint64_t seq)
 {
+	const struct auxtrace_record_window *w = records_window(&f->records, seq);
 	struct calls *c = (struct calls *)v;
 
 	if (seq)
-		printf("%3u window %" PRIu64 "\n", c->cpu, seq);
+		printf("%3u window %" PRIu64, c->cpu, seq);
 	else
-		printf("%3u window ?\n", c->cpu);
+		printf("%3u window ?", c->cpu);
+	if (w)
+		printf("  <%s to %s, %" PRIu64 " bytes, %s>", auxtrace_cause_name(w->begin_cause),
+		       auxtrace_cause_name(w->end_cause), (uint64_t)(w->end_position - w->begin),
+		       records_part(&f->records, w));
+	putchar('\n');
 	forget(c);
 }
 

@@ -12,6 +12,7 @@
 #include <intel-pt.h>
 
 #include "meta.h"
+#include "records.h"
 #include "tool.h"
 
 static const char *const names[] = {
@@ -143,18 +144,18 @@ static void print_packet(uint64_t offset, const struct pt_packet *p)
 	putchar('\n');
 }
 
-/* One file. After a packet that cannot be read, on to the next PSB. */
-static void dump_packets(const struct mapped *aux, bool print, struct totals *t)
+/* One file behind its @pad bytes. After a packet that cannot be read, on to the next PSB. */
+static void dump_packets(const struct mapped *aux, size_t pad, bool print, struct totals *t)
 {
 	struct pt_packet_decoder *decoder;
 	struct pt_config config;
 	uint64_t offset = 0, at;
 	int status;
 
-	if (!aux->size)
+	if (aux->size <= pad)
 		return;
 	pt_config_init(&config);
-	config.begin = aux->data;
+	config.begin = aux->data + pad;
 	config.end = aux->data + aux->size;
 	decoder = pt_pkt_alloc_decoder(&config);
 	if (!decoder)
@@ -185,10 +186,10 @@ static void dump_packets(const struct mapped *aux, bool print, struct totals *t)
 			printf("%012" PRIx64 "  # error: %s\n", offset, pt_errstr(pt_errcode(status)));
 	}
 	/* A packet that the end cuts off, or no PSB at all. */
-	t->skipped += aux->size - offset;
-	if (print && aux->size != offset)
+	t->skipped += aux->size - pad - offset;
+	if (print && aux->size - pad != offset)
 		printf("%012" PRIx64 "  # %zu bytes are no whole packet\n", offset,
-		       (size_t)(aux->size - offset));
+		       (size_t)(aux->size - pad - offset));
 	pt_pkt_free_decoder(decoder);
 }
 
@@ -208,23 +209,35 @@ static void print_totals(const struct totals *t)
 	printf("bytes not decoded: %" PRIu64 "\nerrors: %" PRIu64 "\n", t->skipped, t->errors);
 }
 
-static void dump_file(const char *path, bool print, struct totals *t)
+static void dump_file(const char *path, size_t pad, bool print, struct totals *t)
 {
 	struct mapped aux;
 	int err = map_file(path, false, &aux);
 
 	if (err)
 		die(1, "cannot read %s: %s", path, strerror(-err));
-	dump_packets(&aux, print, t);
+	dump_packets(&aux, pad, print, t);
 	unmap_file(&aux);
+}
+
+static void dump_records(const char *dir, const struct meta_cpu *cpu)
+{
+	struct records records;
+
+	records_read(&records, dir, cpu);
+	records_print(&records);
+	records_free(&records);
 }
 
 static void usage(FILE *f)
 {
 	fputs("usage: auxtrace dump [OPTION]... [DIR|FILE]\n\n"
 	      "Show the packets of a recording (DIR, by default auxtrace.data) or of a file of\n"
-	      "raw Intel PT, one a line: offset, name, payload. TNT bits: ! taken, . not.\n\n"
+	      "raw Intel PT, one a line: offset, name, payload. TNT bits: ! taken, . not.\n"
+	      "Before the packets of a CPU come the records of its data ring, if it had one:\n"
+	      "# CPU TSC kind ..., for windows with their causes and whether they are whole.\n\n"
 	      "  -C, --cpu N    this CPU of the recording only\n"
+	      "  -r, --records  records only\n"
 	      "  -s, --summary  counts by kind of packet, instead of the packets\n"
 	      "  -h, --help     this text\n\n"
 	      "Exit status: 0; 1 packets that cannot be read, or a file; 2 wrong usage.\n", f);
@@ -235,22 +248,26 @@ int cmd_dump(int argc, char **argv)
 	static const struct option options[] = {
 		{ "cpu", required_argument, NULL, 'C' },
 		{ "summary", no_argument, NULL, 's' },
+		{ "records", no_argument, NULL, 'r' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
 	struct totals totals = { 0 };
 	const char *path = DEFAULT_DIR;
-	bool summary = false;
+	bool summary = false, records = false;
 	struct stat st;
 	int cpu = -1, c;
 
-	while ((c = getopt_long(argc, argv, "C:sh", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "C:srh", options, NULL)) != -1) {
 		switch (c) {
 		case 'C':
 			cpu = parse_number("--cpu", optarg, 0, MAX_CPU);
 			break;
 		case 's':
 			summary = true;
+			break;
+		case 'r':
+			records = true;
 			break;
 		case 'h':
 			usage(stdout);
@@ -277,9 +294,12 @@ int cmd_dump(int argc, char **argv)
 				continue;
 			found = true;
 			snprintf(file, sizeof(file), "%s/cpu%u.aux", path, meta->cpu[i].cpu);
-			if (!summary)
+			if (!summary) {
 				printf("# cpu %u\n", meta->cpu[i].cpu);
-			dump_file(file, !summary, &totals);
+				dump_records(path, &meta->cpu[i]);
+			}
+			if (!records)
+				dump_file(file, meta->cpu[i].pad, !summary, &totals);
 		}
 		meta_free(meta);
 		if (!found)
@@ -287,7 +307,9 @@ int cmd_dump(int argc, char **argv)
 	} else {
 		if (cpu >= 0)
 			die(EXIT_USAGE, "--cpu is for a recording; %s is a file", path);
-		dump_file(path, !summary, &totals);
+		if (records)
+			die(EXIT_USAGE, "--records is for a recording; %s is a file", path);
+		dump_file(path, 0, !summary, &totals);
 	}
 	if (summary)
 		print_totals(&totals);

@@ -132,7 +132,7 @@ static void tell_windows(struct flow *f)
 		if (w->window[f->next_window].enables >= f->enables)
 			break;
 		f->windows++;
-		f->view->window(f->view, w->window[f->next_window].seq);
+		f->view->window(f->view, f, w->window[f->next_window].seq);
 	}
 }
 
@@ -145,7 +145,7 @@ static void jump_to(struct flow *f, uint64_t offset)
 	/* The window that begins with this very PSB, and may have no TIP.PGE. */
 	for (; f->next_window < w->count && w->window[f->next_window].begin <= offset; f->next_window++) {
 		f->windows++;
-		f->view->window(f->view, w->window[f->next_window].seq);
+		f->view->window(f->view, f, w->window[f->next_window].seq);
 	}
 }
 
@@ -327,7 +327,7 @@ static void decode(struct flow *f)
 			break;
 		}
 		if (!synced)
-			f->unsynced += at;
+			f->unsynced += at > f->cpu->pad ? at - f->cpu->pad : 0;
 		synced = true;
 		last = at;
 		jump_to(f, at);
@@ -341,7 +341,7 @@ static void decode(struct flow *f)
 		pt_insn_get_sync_offset(f->decoder, &last);
 	}
 	if (!synced)
-		f->unsynced += f->config.end - f->config.begin;
+		f->unsynced += f->config.end - f->config.begin - f->cpu->pad;
 	/* The trace ends, whether the flow did or not. */
 	tell_disable(f, 0, false);
 }
@@ -381,13 +381,14 @@ void flow_decode(struct flow *f, const char *dir, const struct meta_cpu *cpu, ui
 	err = map_file(path, true, &aux);
 	if (err)
 		die(1, "cannot read %s: %s", path, strerror(-err));
-	if (aux.size != cpu->read)
+	if (aux.size != cpu->pad + cpu->read)
 		say("%s has %zu bytes, meta says %" PRIu64 ": the recording is damaged", path, aux.size,
-		    cpu->read);
+		    cpu->pad + cpu->read);
 	if (!aux.size)
 		return;
 	make_config(f, &aux);
-	windows_find(&all, &f->config, cpu, f->meta->flags & AUXTRACE_SETUP_KERNEL);
+	records_read(&f->records, dir, cpu);
+	windows_find(&all, &f->config, cpu, &f->records, f->meta->flags & AUXTRACE_SETUP_KERNEL);
 	if (!all.exact)
 		say("cpu %u: %zu window starts in the trace, the kernel counted %" PRIu64 ": their numbers are not known%s",
 		    cpu->cpu, all.count, cpu->windows,
@@ -395,7 +396,7 @@ void flow_decode(struct flow *f, const char *dir, const struct meta_cpu *cpu, ui
 	if (window)
 		select_window(f, &all, window, &one);
 	if (!window || one.count) {
-		f->bytes += f->config.end - f->config.begin;
+		f->bytes += f->config.end - f->config.begin - (window ? 0 : cpu->pad);
 		f->view->cpu(f->view, cpu->cpu);
 		f->decoder = pt_insn_alloc_decoder(&f->config);
 		if (!f->decoder)
@@ -410,6 +411,7 @@ void flow_decode(struct flow *f, const char *dir, const struct meta_cpu *cpu, ui
 	}
 	windows_free(&all);
 	windows_free(&one);
+	records_free(&f->records);
 	unmap_file(&aux);
 }
 

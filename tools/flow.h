@@ -16,6 +16,7 @@
 
 #include "code.h"
 #include "meta.h"
+#include "records.h"
 #include "tool.h"
 
 struct flow;
@@ -24,7 +25,7 @@ struct windows;
 struct view {
 	void (*cpu)(struct view *v, unsigned int cpu);
 	/* Window @seq begins; 0: its number is not known. */
-	void (*window)(struct view *v, uint64_t seq);
+	void (*window)(struct view *v, const struct flow *f, uint64_t seq);
 	void (*enable)(struct view *v, const struct flow *f, uint64_t ip);
 	/* @ip: where control went; @known: else packets did not say. */
 	void (*disable)(struct view *v, const struct flow *f, uint64_t ip, bool known);
@@ -52,6 +53,7 @@ struct flow {
 	struct pt_insn_decoder *decoder;
 	uint64_t cr3, tsc;	/* now; CODE_NO_CR3, 0: not known */
 	const struct windows *windows_of_cpu;
+	struct records records;	/* of this CPU */
 	size_t next_window, enables;
 	uint64_t proven_at;	/* offset when it was last looked whether it changes */
 	uint64_t passed;	/* offset up to which PSBs have been told of */

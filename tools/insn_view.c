@@ -11,9 +11,9 @@ static void show_cpu(struct view *v, unsigned int cpu)
 	printf("# cpu %u\n", cpu);
 }
 
-static void show_window(struct view *v, uint64_t seq)
+static void show_window(struct view *v, const struct flow *f, uint64_t seq)
 {
-	(void)v;
+	(void)v, (void)f;
 	if (seq)
 		printf("# window %" PRIu64 "\n", seq);
 	else
@@ -87,9 +87,9 @@ static void show_insn(struct view *v, const struct flow *f, const struct pt_insn
 	fwrite_unlocked(line, 1, 19, stdout);
 }
 
-static void no_window(struct view *v, uint64_t seq)
+static void no_window(struct view *v, const struct flow *f, uint64_t seq)
 {
-	(void)v, (void)seq;
+	(void)v, (void)f, (void)seq;
 }
 
 static void no_enable(struct view *v, const struct flow *f, uint64_t ip)

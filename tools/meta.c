@@ -21,6 +21,7 @@ static void parse_cpu(struct meta *meta, char *text, const char *dir)
 	meta->cpu = xrealloc(meta->cpu, (meta->nr_cpus + 1) * sizeof(*c));
 	c = &meta->cpu[meta->nr_cpus++];
 	memset(c, 0, sizeof(*c));
+	c->window_begin = UINT64_MAX;
 	c->cpu = strtoul(key, NULL, 10);
 	while ((key = strtok_r(NULL, " ", &save))) {
 		const struct {
@@ -30,6 +31,7 @@ static void parse_cpu(struct meta *meta, char *text, const char *dir)
 			{ "begin", &c->begin }, { "read", &c->read }, { "produced", &c->produced },
 			{ "overwritten", &c->overwritten }, { "windows", &c->windows },
 			{ "window_begin", &c->window_begin }, { "gaps", &c->gaps },
+			{ "pad", &c->pad }, { "data_read", &c->data_read },
 		};
 		const char *value = strtok_r(NULL, " ", &save);
 
@@ -39,6 +41,9 @@ static void parse_cpu(struct meta *meta, char *text, const char *dir)
 			if (!strcmp(key, fields[i].key))
 				*fields[i].value = strtoull(value, NULL, 0);
 	}
+	if (c->pad > c->begin)
+		die(1, "%s/meta: cpu %u: pad is more than begin", dir, c->cpu);
+	c->origin = c->begin - c->pad;
 }
 
 static void parse_line(struct meta *meta, const char *key, char *value, const char *dir)

@@ -10,10 +10,14 @@
 
 struct meta_cpu {
 	unsigned int cpu;
-	uint64_t begin;		/* AUX position of the first byte of cpuN.aux */
+	uint64_t begin;		/* AUX position of the first byte of trace in cpuN.aux */
 	uint64_t read, produced, overwritten;
-	uint64_t windows, window_begin;
+	uint64_t pad;		/* bytes of no trace before it */
+	uint64_t origin;	/* position that the file's first byte stands at */
+	uint64_t windows;
+	uint64_t window_begin;	/* UINT64_MAX: not known, in a snapshot */
 	uint64_t gaps;
+	uint64_t data_read;	/* bytes in cpuN.data */
 };
 
 struct meta {

@@ -4,6 +4,7 @@
 
 #include "code.h"
 #include "packets.h"
+#include "records.h"
 #include "tool.h"
 
 /* ---- IPs ---------------------------------------------------------------- */
@@ -115,8 +116,11 @@ static void number_windows(struct windows *w, const struct meta_cpu *cpu, bool k
 	size_t newest = w->count;
 
 	for (size_t i = 0; i < w->count; i++)
-		if (cpu->begin + w->window[i].begin == cpu->window_begin)
+		if (cpu->origin + w->window[i].begin == cpu->window_begin)
 			newest = i;
+	/* A snapshot does not know where, but it ends with the newest. */
+	if (cpu->window_begin == UINT64_MAX && kernel && w->count)
+		newest = w->count - 1;
 	/* Cut off at the front, the only one there is. */
 	if (w->count == 1 && cpu->window_begin < cpu->begin)
 		newest = 0;
@@ -132,8 +136,53 @@ static void number_windows(struct windows *w, const struct meta_cpu *cpu, bool k
 		w->window[newest].seq = cpu->windows;
 }
 
+/*
+ * Number what the records place; a PSB within a window begins none. False if they do not
+ * tell of all, and nothing has changed.
+ */
+static bool number_by_records(struct windows *w, const struct meta_cpu *cpu, const struct records *r)
+{
+	const struct auxtrace_record_window *newest;
+	uint64_t *seq;
+	size_t kept = 0;
+
+	if (!r->nr_windows || r->lost)
+		return false;
+	newest = r->window[r->nr_windows - 1];
+	seq = xcalloc(w->count, sizeof(*seq));
+	for (size_t i = 0; i < w->count; i++) {
+		uint64_t position = cpu->origin + w->window[i].begin;
+		const struct auxtrace_record_window *found = records_within(r, position);
+
+		/* The first may have lost its begin; a later one that has is none. */
+		if (found && (found->begin == position || (!i && found->begin < cpu->begin)))
+			seq[i] = found->window;
+		else if (!found && position >= newest->end_position && cpu->windows == newest->window + 1)
+			/* The one that was open, once. */
+			seq[i] = i && seq[i - 1] > newest->window ? 0 : cpu->windows;
+		else if (!found)
+			break;
+		kept = i + 1;
+	}
+	if (kept < w->count) {
+		free(seq);
+		return false;
+	}
+	kept = 0;
+	for (size_t i = 0; i < w->count; i++) {
+		if (!seq[i])
+			continue;
+		w->window[kept] = w->window[i];
+		w->window[kept++].seq = seq[i];
+	}
+	w->count = kept;
+	w->exact = true;
+	free(seq);
+	return true;
+}
+
 void windows_find(struct windows *w, const struct pt_config *config, const struct meta_cpu *cpu,
-		  bool kernel)
+		  const struct records *records, bool kernel)
 {
 	struct pt_packet_decoder *decoder = pt_pkt_alloc_decoder(config);
 
@@ -151,7 +200,8 @@ void windows_find(struct windows *w, const struct pt_config *config, const struc
 			if (pt_pkt_next(decoder, &packet, sizeof(packet)) < 0)
 				break;
 			if (packet.type == ppt_psb &&
-			    (!w->count || !e.on || cpu->begin + offset == cpu->window_begin))
+			    (!w->count || !e.on || cpu->origin + offset == cpu->window_begin ||
+			     records_begin(records, cpu->origin + offset)))
 				add_window(w, offset);
 			if (packet.type == ppt_tip_pge)
 				add_enable(w, offset);
@@ -159,7 +209,8 @@ void windows_find(struct windows *w, const struct pt_config *config, const struc
 		}
 	}
 	pt_pkt_free_decoder(decoder);
-	number_windows(w, cpu, kernel);
+	if (!number_by_records(w, cpu, records))
+		number_windows(w, cpu, kernel);
 }
 
 void windows_free(struct windows *w)

@@ -14,6 +14,8 @@
 
 #include "meta.h"
 
+struct records;
+
 struct window {
 	uint64_t seq;		/* as the kernel counts; 0: not known */
 	uint64_t begin;		/* offset of its first PSB in the file */
@@ -23,7 +25,7 @@ struct window {
 struct windows {
 	struct window *window;
 	size_t count;
-	bool exact;		/* as many as the kernel counted */
+	bool exact;		/* all have their number */
 	uint64_t *enable;	/* offsets of all TIP.PGE packets */
 	size_t nr_enables;
 };
@@ -31,11 +33,12 @@ struct windows {
 /*
  * A window begins with a PSB while packets are off; the first PSB of all is one's
  * begin, or that of what is left of it. In a trace of user code only,
- * a PSB in the middle of a system call looks the same: @exact is false then, and
- * only windows that the recording places have their number.
+ * a PSB in the middle of a system call looks the same. WINDOW records tell them apart;
+ * without these @exact is false then, and only windows that the recording places
+ * have their number.
  */
 void windows_find(struct windows *w, const struct pt_config *config, const struct meta_cpu *cpu,
-		  bool kernel);
+		  const struct records *records, bool kernel);
 /* TIP.PGE packets before @offset. */
 size_t windows_enables(const struct windows *w, uint64_t offset);
 void windows_free(struct windows *w);

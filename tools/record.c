@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* auxtrace record */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
@@ -15,22 +14,23 @@
 #include <auxtrace.h>
 
 #include "child.h"
-#include "meta.h"
+#include "control.h"
+#include "record_options.h"
 #include "tool.h"
 
 #define EXIT_FAILED	125
 #define PROGRESS_NS	500000000ll
+/* A full area that nobody may restart stays readable: then it is asked less often. */
+#define IDLE_NS		50000000ll
 
 struct record {
-	struct auxtrace_options options;
-	const char *dir;
-	double duration;	/* seconds; 0: until the command ends */
-	char **argv;		/* the command, or NULL */
+	struct record_options o;
+	struct control *control;
+	int snapshots;
 	struct auxtrace_session *session;
 	struct notes notes;
 	struct child child;
 	int signals;		/* signalfd */
-	uint64_t drained;
 	bool stop;
 	bool failed;
 };
@@ -49,7 +49,7 @@ static const cpu_set_t *place(const struct record *r, cpu_set_t *theirs)
 	const struct auxtrace_cpus *cpus = auxtrace_cpus(r->session);
 	cpu_set_t ours;
 
-	if (!r->options.cpus || sched_getaffinity(0, sizeof(ours), &ours))
+	if (!r->o.session.cpus || sched_getaffinity(0, sizeof(ours), &ours))
 		return NULL;
 	CPU_ZERO(theirs);
 	for (int c = auxtrace_cpus_next(cpus, 0); c >= 0 && c < CPU_SETSIZE;
@@ -74,8 +74,25 @@ static int take_signals(void)
 	sigaddset(&set, SIGQUIT);
 	sigaddset(&set, SIGUSR1);
 	sigaddset(&set, SIGUSR2);
+	/* An answer that nobody reads is no reason to die. */
+	sigaddset(&set, SIGPIPE);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static bool take_snapshot(struct record *r)
+{
+	int n;
+
+	notes_reports(&r->notes);
+	n = auxtrace_recording_snapshot(r->notes.recording);
+	if (n < 0) {
+		say("no snapshot: %s", auxtrace_error());
+		return false;
+	}
+	r->snapshots = n;
+	say("%s/snapshot.%04d is written", r->o.dir, n);
+	return true;
 }
 
 static void handle_signal(struct record *r, const struct signalfd_siginfo *info)
@@ -83,12 +100,16 @@ static void handle_signal(struct record *r, const struct signalfd_siginfo *info)
 	switch (info->ssi_signo) {
 	case SIGCHLD:
 		return;		/* child_events() asks whenever something woke us */
+	case SIGPIPE:
+		return;
 	case SIGUSR1:
 		if (auxtrace_resume(r->session))
 			say("%s", auxtrace_error());
 		return;
 	case SIGUSR2:
-		if (auxtrace_pause(r->session))
+		if (r->o.flight)
+			take_snapshot(r);
+		else if (auxtrace_pause(r->session))
 			say("%s", auxtrace_error());
 		return;
 	}
@@ -99,6 +120,55 @@ static void handle_signal(struct record *r, const struct signalfd_siginfo *info)
 	/* What the terminal sends goes to the command too, without us. */
 	if (info->ssi_code != SI_KERNEL)
 		kill(r->child.pid, info->ssi_signo);
+}
+
+static bool status_line(struct record *r, char *text, size_t size)
+{
+	static const char *const states[] = { "new", "stopped", "started" };
+	struct auxtrace_status s;
+
+	if (auxtrace_status(r->session, AUXTRACE_STATUS_SYNC, &s))
+		return false;
+	snprintf(text, size, "status state=%s channels=%u running=%u produced=%" PRIu64 " consumed=%" PRIu64
+		 " overwritten=%" PRIu64 " windows=%" PRIu64 " gaps=%" PRIu64 " pmis=%" PRIu64
+		 " data_produced=%" PRIu64 " data_consumed=%" PRIu64 " data_overwritten=%" PRIu64
+		 " data_lost=%" PRIu64 " snapshots=%d\n",
+		 s.out_state < ARRAY_SIZE(states) ? states[s.out_state] : "?", s.out_nr_channels,
+		 s.out_nr_running, (uint64_t)s.out_produced, (uint64_t)s.out_consumed,
+		 (uint64_t)s.out_overwritten, (uint64_t)s.out_windows, (uint64_t)s.out_gaps,
+		 (uint64_t)s.out_pmis, (uint64_t)s.out_data_produced, (uint64_t)s.out_data_consumed,
+		 (uint64_t)s.out_data_overwritten, (uint64_t)s.out_data_lost, r->snapshots);
+	return true;
+}
+
+static enum control_answer act(void *context, enum control_command command, char *text, size_t size)
+{
+	struct record *r = context;
+	bool done = true;
+
+	switch (command) {
+	case CONTROL_PAUSE:
+		done = !auxtrace_pause(r->session);
+		break;
+	case CONTROL_RESUME:
+		done = !auxtrace_resume(r->session);
+		break;
+	case CONTROL_SNAPSHOT:
+		done = take_snapshot(r);
+		break;
+	case CONTROL_STATUS:
+		done = status_line(r, text, size);
+		break;
+	case CONTROL_STOP:
+		r->stop = true;
+		return CONTROL_LATER;	/* when the recording is whole */
+	case CONTROL_PING:
+		break;
+	}
+	if (done)
+		return CONTROL_ACK;
+	snprintf(text, size, "%s", auxtrace_error());
+	return CONTROL_ERROR;
 }
 
 static void show_progress(const struct record *r, int64_t begin)
@@ -112,38 +182,40 @@ static void show_progress(const struct record *r, int64_t begin)
 		(uint64_t)status.out_windows, (uint64_t)status.out_gaps);
 }
 
-static bool drain(struct record *r)
+/* Is there anything that is read before the end? */
+static bool is_drained(const struct auxtrace_options *o)
 {
-	ssize_t n = auxtrace_recording_drain(r->notes.recording);
-
-	if (n >= 0) {
-		r->drained += n;
-		return true;
-	}
-	say("%s", auxtrace_error());
-	return false;
+	return !(o->flags & AUXTRACE_SETUP_OVERWRITE) ||
+	       (o->data_size && !(o->flags & AUXTRACE_SETUP_DATA_OVERWRITE));
 }
 
 /* Until the command ends, the time is over or a signal says so. */
 static void loop(struct record *r)
 {
-	bool overwrite = r->options.flags & AUXTRACE_SETUP_OVERWRITE;
+	const int trace = is_drained(&r->o.session) ? auxtrace_fd(r->session) : -1;
 	bool tty = isatty(STDERR_FILENO);
-	int64_t begin = now_ns(), end = r->duration ? begin + (int64_t)(r->duration * 1e9) : INT64_MAX;
-	int64_t tick = tty ? begin + PROGRESS_NS : INT64_MAX;
+	int64_t begin = now_ns(), end = r->o.duration ? begin + (int64_t)(r->o.duration * 1e9) : INT64_MAX;
+	int64_t tick = tty ? begin + PROGRESS_NS : INT64_MAX, idle = INT64_MAX;
 	struct pollfd fds[] = {
 		{ .fd = r->signals, .events = POLLIN },
-		{ .fd = overwrite ? -1 : auxtrace_fd(r->session), .events = POLLIN },
+		{ .fd = trace, .events = POLLIN },
 		{ .fd = r->notes.watch ? watch_fd(r->notes.watch) : -1, .events = POLLIN },
+		{ .fd = r->control ? control_fd(r->control) : -1, .events = POLLIN },
 	};
 
 	while (!r->stop) {
 		struct signalfd_siginfo info;
 		int64_t now = now_ns(), next = tick < end ? tick : end;
 		int timeout = -1;
+		ssize_t n = 1;
 
 		if (now >= end)
 			break;
+		if (now >= idle) {
+			fds[1].fd = trace;
+			idle = INT64_MAX;
+		}
+		next = next < idle ? next : idle;
 		if (next != INT64_MAX)
 			timeout = next <= now ? 0 : (next - now) / 1000000 + 1;
 		if (poll(fds, ARRAY_SIZE(fds), timeout) < 0 && errno != EINTR) {
@@ -153,16 +225,25 @@ static void loop(struct record *r)
 		}
 		while (read(r->signals, &info, sizeof(info)) == sizeof(info))
 			handle_signal(r, &info);
-		if (r->argv) {
+		if (r->o.argv) {
 			child_events(&r->child, &r->notes);
 			r->stop |= !r->child.running;
 		}
 		if (fds[2].revents & POLLIN)
 			notes_reports(&r->notes);
-		if (fds[1].revents & POLLIN && !drain(r)) {
+		if (fds[1].revents & POLLIN)
+			n = auxtrace_recording_drain(r->notes.recording);
+		if (n < 0) {
+			say("%s", auxtrace_error());
 			r->failed = true;
 			break;
 		}
+		if (!n) {
+			fds[1].fd = -1;
+			idle = now_ns() + IDLE_NS;
+		}
+		if (fds[3].revents & POLLIN)
+			control_serve(r->control, act, r);
 		if (fds[1].revents & POLLERR) {
 			say("the trace hardware of a CPU reported an error; the recording ends here");
 			r->failed = true;
@@ -183,8 +264,13 @@ static void summary(const struct record *r, const struct auxtrace_totals *t)
 
 	say("%s: %u CPUs, %" PRIu64 " windows, %" PRIu64 " interrupts; bytes produced %" PRIu64
 	    ", read %" PRIu64 ", overwritten %" PRIu64 "; gaps %" PRIu64,
-	    r->dir, auxtrace_cpus_count(cpus), t->windows, t->pmis, t->produced, t->read,
+	    r->o.dir, auxtrace_cpus_count(cpus), t->windows, t->pmis, t->produced, t->read,
 	    t->overwritten, t->gaps);
+	if (r->snapshots)
+		say("%d snapshots, which put %" PRIu64 " bytes aside", r->snapshots, t->aside);
+	if (t->records_lost)
+		say("%" PRIu64 " records were lost; a larger --data-size helps when the reader was late",
+		    t->records_lost);
 	if (t->gaps)
 		say("trace was lost %" PRIu64 " times, the files' meta says why; a larger -m helps when the reader was late",
 		    t->gaps);
@@ -217,6 +303,7 @@ static int finish(struct record *r)
 
 static void release(struct record *r)
 {
+	control_close(r->control);
 	watch_close(r->notes.watch);
 	auxtrace_close(r->session);
 	if (r->signals >= 0)
@@ -241,11 +328,13 @@ static int run(struct record *r)
 	cpu_set_t theirs;
 	int ret;
 
+	if (r->o.control)
+		r->control = control_open(r->o.control);
 	r->session = auxtrace_open(NULL);
 	if (!r->session || auxtrace_info(r->session, 0, &info) ||
-	    auxtrace_setup(r->session, &r->options))
+	    auxtrace_setup(r->session, &r->o.session))
 		return fail_record(r);
-	r->notes.recording = auxtrace_recording_create(r->session, r->dir);
+	r->notes.recording = auxtrace_recording_create(r->session, r->o.dir);
 	if (!r->notes.recording)
 		return fail_record(r);
 	r->signals = take_signals();
@@ -255,8 +344,8 @@ static int run(struct record *r)
 	if (!r->notes.watch)
 		say("perf does not report on processes (%s): code that is unmapped before the end will be unknown",
 		    strerror(errno));
-	if (r->argv) {
-		ret = child_start(&r->child, r->argv, place(r, &theirs));
+	if (r->o.argv) {
+		ret = child_start(&r->child, r->o.argv, place(r, &theirs));
 		if (ret) {
 			auxtrace_recording_abort(r->notes.recording);
 			release(r);
@@ -265,7 +354,7 @@ static int run(struct record *r)
 	}
 	if (auxtrace_recording_add_all_tasks(r->notes.recording) < 0 || auxtrace_start(r->session))
 		return fail_record(r);
-	if (r->argv)
+	if (r->o.argv)
 		child_continue(&r->child);
 	loop(r);
 	if (r->child.running) {
@@ -274,101 +363,17 @@ static int run(struct record *r)
 		child_wait(&r->child, &r->notes);
 	}
 	ret = finish(r);
+	if (r->control)
+		control_finish(r->control, !r->failed ? NULL : *auxtrace_error() ? auxtrace_error() :
+			       "the recording failed; standard error says why");
 	release(r);
 	return ret;
 }
 
-static void usage(FILE *f)
-{
-	fputs("usage: auxtrace record [OPTION]... [--] COMMAND [ARGUMENT]...\n"
-	      "       auxtrace record [OPTION]... --duration SECONDS\n\n"
-	      "Trace CPUs while COMMAND runs, or for a while, into a directory.\n\n"
-	      "  -C, --cpu LIST        CPUs, for example 0-3,5 (default: all online ones);\n"
-	      "                        COMMAND runs on these, and auxtrace on others if there are\n"
-	      "  -o, --output DIR      directory of the recording (default: " DEFAULT_DIR ")\n"
-	      "  -m, --size SIZE       bytes of AUX area for each CPU, a power of two (4M)\n"
-	      "      --overwrite       the newest data wins: keep the last SIZE bytes of each CPU\n"
-	      "      --watermark SIZE  wake the reader at this many bytes (default: half of -m)\n"
-	      "  -e, --config TERMS    perf's intel_pt terms, for example tsc,mtc,mtc_period=3\n"
-	      "  -u, --user            trace user code only\n"
-	      "  -k, --kernel          trace the kernel only (both or neither of -u -k: both)\n"
-	      "      --paused          start paused; SIGUSR1 to auxtrace resumes, SIGUSR2 pauses\n"
-	      "      --duration SEC    end after so many seconds; a command then gets SIGTERM\n"
-	      "  -h, --help            this text\n\n"
-	      "The command's children are followed. Exit status: the command's, 128 + N if signal\n"
-	      "N killed it, 127 not found, 126 cannot be run, 125 auxtrace failed, 2 wrong usage.\n", f);
-}
-
 int cmd_record(int argc, char **argv)
 {
-	enum { OVERWRITE = 256, WATERMARK, PAUSED, DURATION };
-	static const struct option options[] = {
-		{ "cpu", required_argument, NULL, 'C' },
-		{ "output", required_argument, NULL, 'o' },
-		{ "size", required_argument, NULL, 'm' },
-		{ "overwrite", no_argument, NULL, OVERWRITE },
-		{ "watermark", required_argument, NULL, WATERMARK },
-		{ "config", required_argument, NULL, 'e' },
-		{ "user", no_argument, NULL, 'u' },
-		{ "kernel", no_argument, NULL, 'k' },
-		{ "paused", no_argument, NULL, PAUSED },
-		{ "duration", required_argument, NULL, DURATION },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	struct record r = {
-		.options = { .size = sizeof(r.options) },
-		.dir = DEFAULT_DIR,
-		.signals = -1,
-	};
-	char *end;
-	int c;
+	struct record r = { .signals = -1 };
+	int status = record_options_parse(&r.o, argc, argv);
 
-	while ((c = getopt_long(argc, argv, "+C:o:m:e:ukh", options, NULL)) != -1) {
-		switch (c) {
-		case 'C':
-			r.options.cpus = optarg;
-			break;
-		case 'o':
-			r.dir = optarg;
-			break;
-		case 'm':
-			r.options.aux_size = parse_size("--size", optarg);
-			break;
-		case OVERWRITE:
-			r.options.flags |= AUXTRACE_SETUP_OVERWRITE;
-			break;
-		case WATERMARK:
-			r.options.aux_watermark = parse_size("--watermark", optarg);
-			break;
-		case 'e':
-			r.options.config = optarg;
-			break;
-		case 'u':
-			r.options.flags |= AUXTRACE_SETUP_USER;
-			break;
-		case 'k':
-			r.options.flags |= AUXTRACE_SETUP_KERNEL;
-			break;
-		case PAUSED:
-			r.options.flags |= AUXTRACE_SETUP_PAUSED;
-			break;
-		case DURATION:
-			r.duration = strtod(optarg, &end);
-			if (*end || !(r.duration > 0) || r.duration > 1e9)
-				die(EXIT_USAGE, "--duration %s: it takes seconds, more than 0", optarg);
-			break;
-		case 'h':
-			usage(stdout);
-			return 0;
-		default:
-			usage(stderr);
-			return EXIT_USAGE;
-		}
-	}
-	if (optind < argc)
-		r.argv = argv + optind;
-	if (!r.argv && !r.duration)
-		die(EXIT_USAGE, "record what? Name a command, or --duration SECONDS");
-	return run(&r);
+	return status >= 0 ? status : run(&r);
 }

@@ -20,7 +20,10 @@ struct auxtrace_reader {
 	const struct auxtrace_status_page *status;
 	struct auxtrace_user_page *user;
 	const uint8_t *aux;
+	const uint8_t *data;	/* NULL: no data ring */
 	uint64_t tail;		/* full trace: next position to read */
+	uint64_t data_next;	/* not overwritable: next record to hand out */
+	void *record;		/* one that goes over the ring's end, in one piece */
 };
 
 struct auxtrace_session {
@@ -31,6 +34,11 @@ struct auxtrace_session {
 	unsigned int nr_readers;
 	struct auxtrace_reader *readers; /* in CPU order */
 };
+
+static inline unsigned int session_slots(const struct auxtrace_session *s)
+{
+	return s->setup.slots ?: 1;
+}
 
 /* Set errno to @err and the thread's sentence; returns -1 so that callers can. */
 int fail(int err, const char *format, ...) __attribute__((format(printf, 2, 3)));

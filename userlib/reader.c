@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The AUX area of one channel.
+ * The AUX area of one channel; records.c has its data ring.
  *
  * Two sides share memory here: the module writes the status page and the
  * hardware the AUX area; we write the tail. Neither takes a lock.
@@ -94,11 +94,12 @@ static bool overwrites(const struct auxtrace_reader *r)
 	return r->session->setup.flags & AUXTRACE_SETUP_OVERWRITE;
 }
 
-/* The stretch [begin, end) of the area as one or two parts. */
-static void make_spans(const struct auxtrace_reader *r, uint64_t begin, uint64_t end,
+/* The stretch [begin, end) of the area, or of a slot, as one or two parts. */
+static void make_spans(const struct auxtrace_reader *r, uint32_t slot, uint64_t begin, uint64_t end,
 		       struct auxtrace_spans *spans)
 {
-	uint64_t size = r->session->setup.aux_size;
+	uint64_t size = r->session->setup.aux_size / session_slots(r->session);
+	const uint8_t *base = r->aux + slot * size;
 	uint64_t offset = begin % size;
 	size_t len = end - begin;
 	size_t first = len < size - offset ? len : size - offset;
@@ -108,19 +109,35 @@ static void make_spans(const struct auxtrace_reader *r, uint64_t begin, uint64_t
 	spans->len = len;
 	if (!len)
 		return;
-	spans->iov[spans->count++] = (struct iovec){ (void *)(r->aux + offset), first };
+	spans->iov[spans->count++] = (struct iovec){ (void *)(base + offset), first };
 	if (len > first)
-		spans->iov[spans->count++] = (struct iovec){ (void *)r->aux, len - first };
+		spans->iov[spans->count++] = (struct iovec){ (void *)base, len - first };
 }
 
 /* Position of the oldest byte that can be read. */
-static uint64_t oldest(const struct auxtrace_reader *r, uint64_t produced)
+static uint64_t oldest(const struct auxtrace_reader *r, const struct auxtrace_status_page *page)
 {
-	uint64_t size = r->session->setup.aux_size;
+	uint64_t size = r->session->setup.aux_size / session_slots(r->session);
 
 	if (!overwrites(r))
 		return r->tail;
-	return produced > size ? produced - size : 0;
+	if (page->produced > size && page->produced - size > page->slot_begin)
+		return page->produced - size;
+	return page->slot_begin;
+}
+
+/* A module that says what cannot be is not believed: it would lead us out of the area. */
+static int check_page(const struct auxtrace_reader *r, const struct auxtrace_status_page *page)
+{
+	uint64_t from = overwrites(r) ? page->slot_begin : r->tail;
+
+	if (page->slot >= session_slots(r->session))
+		return fail(EBADE, "the module says that CPU %u traces into slot %u of %u", r->cpu,
+			    page->slot, session_slots(r->session));
+	if (page->produced < from || (!overwrites(r) && page->produced - from > r->session->setup.aux_size))
+		return fail(EBADE, "the module says that CPU %u produced %" PRIu64 " bytes, of which %" PRIu64 " were read",
+			    r->cpu, (uint64_t)page->produced, from);
+	return 0;
 }
 
 AUXTRACE_API int auxtrace_reader_peek(struct auxtrace_reader *r, struct auxtrace_spans *spans)
@@ -133,10 +150,32 @@ AUXTRACE_API int auxtrace_reader_peek(struct auxtrace_reader *r, struct auxtrace
 	if (overwrites(r) && page.running)
 		return fail(EBUSY, "CPU %u traces and may overwrite what is read: pause it, or take a copy",
 			    r->cpu);
-	if (page.produced < r->tail || (!overwrites(r) && page.produced - r->tail > r->session->setup.aux_size))
-		return fail(EBADE, "the module says that CPU %u produced %" PRIu64 " bytes, of which %" PRIu64 " were read",
-			    r->cpu, (uint64_t)page.produced, r->tail);
-	make_spans(r, oldest(r, page.produced), page.produced, spans);
+	if (check_page(r, &page))
+		return -1;
+	make_spans(r, page.slot, oldest(r, &page), page.produced, spans);
+	return 0;
+}
+
+AUXTRACE_API int auxtrace_reader_peek_cut(struct auxtrace_reader *r, const struct auxtrace_cut *cut,
+					  struct auxtrace_spans *spans)
+{
+	uint64_t size = r->session->setup.aux_size / session_slots(r->session);
+	struct auxtrace_status_page page;
+
+	if (cut->cpu != r->cpu)
+		return fail(EINVAL, "a cut of CPU %u is not read by the reader of CPU %u", cut->cpu, r->cpu);
+	if (!overwrites(r))
+		return fail(EINVAL, "a full trace is read at its tail, not by a cut");
+	if (cut->slot >= session_slots(r->session) || cut->aux_end < cut->aux_begin ||
+	    cut->aux_end - cut->aux_begin > size)
+		return fail(EINVAL, "no cut is like that: slot %u, bytes %" PRIu64 " to %" PRIu64, cut->slot,
+			    (uint64_t)cut->aux_begin, (uint64_t)cut->aux_end);
+	if (auxtrace_reader_status(r, &page))
+		return -1;
+	/* A slot that was put aside, released and taken again begins later than the cut. */
+	if (page.running && page.slot == cut->slot)
+		return fail(EBUSY, "CPU %u traces where the cut is: pause it, or take snapshots by slots", r->cpu);
+	make_spans(r, cut->slot, cut->aux_begin, cut->aux_end, spans);
 	return 0;
 }
 
@@ -164,36 +203,42 @@ static int sync_page(struct auxtrace_reader *r, struct auxtrace_status_page *pag
 {
 	struct auxtrace_status status;
 
-	if (auxtrace_status(r->session, AUXTRACE_STATUS_SYNC, &status))
+	if (auxtrace_status(r->session, AUXTRACE_STATUS_SYNC, &status) ||
+	    auxtrace_reader_status(r, page))
 		return -1;
-	return auxtrace_reader_status(r, page);
+	return check_page(r, page);
 }
 
 AUXTRACE_API int auxtrace_reader_copy(struct auxtrace_reader *r, void *buf, size_t size,
 				      struct auxtrace_copy *copy)
 {
-	struct auxtrace_status_page page;
+	struct auxtrace_status_page before, after;
 	struct auxtrace_spans spans;
-	uint64_t begin, end, intact;
+	uint64_t begin, intact;
 	size_t cut = 0;
 
-	if (sync_page(r, &page))
+	if (sync_page(r, &before))
 		return -1;
-	end = page.produced;
-	begin = oldest(r, end);
-	if (end - begin > size)
-		begin = end - size;
-	make_spans(r, begin, end, &spans);
-	for (size_t i = 0, at = 0; i < (size_t)spans.count; at += spans.iov[i++].iov_len)
-		memcpy((uint8_t *)buf + at, spans.iov[i].iov_base, spans.iov[i].iov_len);
-	if (overwrites(r)) {
-		/* All that the hardware had written by the end of our copy is below produced. */
-		if (sync_page(r, &page))
+	for (;; before = after) {
+		begin = oldest(r, &before);
+		if (before.produced - begin > size)
+			begin = before.produced - size;
+		make_spans(r, before.slot, begin, before.produced, &spans);
+		for (size_t i = 0, at = 0; i < (size_t)spans.count; at += spans.iov[i++].iov_len)
+			memcpy((uint8_t *)buf + at, spans.iov[i].iov_base, spans.iov[i].iov_len);
+		if (!overwrites(r))
+			break;
+		if (sync_page(r, &after))
 			return -1;
-		intact = oldest(r, page.produced);
+		/* A snapshot put the slot aside: how far it was written first is not known. */
+		if (after.slot != before.slot || after.slot_begin != before.slot_begin)
+			continue;
+		/* All that the hardware had written by the end of our copy is below produced. */
+		intact = oldest(r, &after);
 		if (intact > begin)
 			cut = intact - begin < spans.len ? intact - begin : spans.len;
 		memmove(buf, (uint8_t *)buf + cut, spans.len - cut);
+		break;
 	}
 	copy->position = begin + cut;
 	copy->len = spans.len - cut;

@@ -103,6 +103,8 @@ AUXTRACE_API void auxtrace_close(struct auxtrace_session *s)
 		unmap(r->status, s->info.out_page_size);
 		unmap(r->user, s->info.out_page_size);
 		unmap(r->aux, s->setup.aux_size);
+		unmap(r->data, s->setup.data_size);
+		free(r->record);
 	}
 	free(s->readers);
 	auxtrace_cpus_free(s->cpus);
@@ -150,7 +152,7 @@ AUXTRACE_API uint64_t auxtrace_default_config(const struct auxtrace_session *s)
 static const void *map_region(const struct auxtrace_session *s, unsigned int cpu,
 			      unsigned int region, size_t size, int prot)
 {
-	static const char *const names[] = { "status page", "user page", "AUX area" };
+	static const char *const names[] = { "status page", "user page", "AUX area", "data ring" };
 	void *p = mmap(NULL, size, prot, MAP_SHARED, s->fd, AUXTRACE_MMAP_OFFSET(cpu, region));
 
 	if (p != MAP_FAILED)
@@ -180,6 +182,11 @@ static int map_channels(struct auxtrace_session *s)
 		r->aux = map_region(s, c, AUXTRACE_REGION_AUX, s->setup.aux_size, PROT_READ);
 		if (!r->aux)
 			return -1;
+		if (!s->setup.data_size)
+			continue;
+		r->data = map_region(s, c, AUXTRACE_REGION_DATA, s->setup.data_size, PROT_READ);
+		if (!r->data)
+			return -1;
 	}
 	return 0;
 }
@@ -201,18 +208,33 @@ static int options_to_uapi(const struct auxtrace_session *s, const struct auxtra
 		return -1;
 	setup->aux_size = o->aux_size ?: DEFAULT_AUX_SIZE;
 	setup->aux_watermark = o->aux_watermark;
+	setup->data_size = o->data_size;
+	setup->data_watermark = o->data_watermark;
+	setup->records = o->records;
+	setup->slots = o->slots;
 	return 0;
 }
 
-AUXTRACE_API int auxtrace_setup(struct auxtrace_session *s, const struct auxtrace_options *o)
+/* The caller may have been built when the struct ended before data_size. */
+static int take_options(const struct auxtrace_options *given, struct auxtrace_options *o)
 {
+	if (given->size != sizeof(*o) && given->size != offsetof(struct auxtrace_options, data_size))
+		return fail(EINVAL, "struct auxtrace_options has %zu bytes here, the caller says %zu: set its size member",
+			    sizeof(*o), given->size);
+	memset(o, 0, sizeof(*o));
+	memcpy(o, given, given->size);
+	return 0;
+}
+
+AUXTRACE_API int auxtrace_setup(struct auxtrace_session *s, const struct auxtrace_options *given)
+{
+	struct auxtrace_options options, *o = &options;
 	struct auxtrace_setup setup;
 	struct auxtrace_cpus *cpus;
 	int err;
 
-	if (o->size != sizeof(*o))
-		return fail(EINVAL, "struct auxtrace_options has %zu bytes here, the caller says %zu: set its size member",
-			    sizeof(*o), o->size);
+	if (take_options(given, o))
+		return -1;
 	if (o->reserved)
 		return fail(EINVAL, "struct auxtrace_options: reserved must be 0");
 	cpus = o->cpus ? auxtrace_cpus_parse(o->cpus) : auxtrace_cpus_online();
@@ -277,6 +299,18 @@ AUXTRACE_API int auxtrace_stop(struct auxtrace_session *s)
 	return start_or_stop(s, AUXTRACE_IOC_STOP, "STOP");
 }
 
+/* An EINVAL for a set of CPUs: which one is not the session's? 0 if that is not why. */
+static int explain_cpus(const struct auxtrace_session *s, const struct auxtrace_cpus *cpus,
+			const char *name)
+{
+	if (!cpus || !s->cpus)
+		return 0;
+	for (int c = auxtrace_cpus_next(cpus, 0); c >= 0; c = auxtrace_cpus_next(cpus, c + 1))
+		if (!auxtrace_cpus_has(s->cpus, c))
+			return fail(EINVAL, "%s of CPU %d, which is not the session's", name, c);
+	return 0;
+}
+
 static int control(struct auxtrace_session *s, unsigned long nr, const struct auxtrace_cpus *cpus,
 		   struct auxtrace_effect *effects, unsigned int room)
 {
@@ -293,10 +327,8 @@ static int control(struct auxtrace_session *s, unsigned long nr, const struct au
 		return arg.out_count;
 	if (errno == EBADFD)
 		return fail(EBADFD, "%s of a session that is not started", name);
-	if (errno == EINVAL && cpus && s->cpus)
-		for (int c = auxtrace_cpus_next(cpus, 0); c >= 0; c = auxtrace_cpus_next(cpus, c + 1))
-			if (!auxtrace_cpus_has(s->cpus, c))
-				return fail(EINVAL, "%s of CPU %d, which is not the session's", name, c);
+	if (errno == EINVAL && explain_cpus(s, cpus, name))
+		return -1;
 	return fail(errno, "%s failed: %s", name, strerror(errno));
 }
 
@@ -320,6 +352,79 @@ AUXTRACE_API int auxtrace_pause(struct auxtrace_session *s)
 AUXTRACE_API int auxtrace_resume(struct auxtrace_session *s)
 {
 	return control(s, AUXTRACE_IOC_RESUME, NULL, NULL, 0) < 0 ? -1 : 0;
+}
+
+AUXTRACE_API int auxtrace_pause_output(struct auxtrace_session *s, const struct auxtrace_cpus *cpus,
+				       bool pause)
+{
+	struct auxtrace_output arg = {
+		.size = sizeof(arg),
+		.cpus = cpus ? (uintptr_t)cpus->mask : 0,
+		.cpus_len = cpus ? cpus->len : 0,
+		.pause = pause,
+	};
+
+	if (!device_ioctl(s->fd, AUXTRACE_IOC_PAUSE_OUTPUT, &arg))
+		return 0;
+	if (errno == EBADFD)
+		return fail(EBADFD, "PAUSE_OUTPUT before setup");
+	if (errno == EINVAL && !s->setup.data_size)
+		return fail(EINVAL, "the session has no data ring whose output could be paused: set data_size");
+	if (errno == EINVAL && explain_cpus(s, cpus, "PAUSE_OUTPUT"))
+		return -1;
+	return fail(errno, "PAUSE_OUTPUT failed: %s", strerror(errno));
+}
+
+static int explain_snapshot(const struct auxtrace_session *s, uint32_t flags)
+{
+	switch (errno) {
+	case EBADFD:
+		return fail(EBADFD, s->setup.size ? "SNAPSHOT that pauses or changes the slot, of a session that is not started" :
+			    "SNAPSHOT before setup");
+	case ENOSPC:
+		return fail(ENOSPC, "each of the %u slots but the present one holds a snapshot: release one, or set up more slots",
+			    session_slots(s));
+	case EINVAL:
+		if (flags & ~AUXTRACE_SNAPSHOT_ALL)
+			return fail(EINVAL, "SNAPSHOT: unknown flags %#x", flags & ~AUXTRACE_SNAPSHOT_ALL);
+		if (flags == AUXTRACE_SNAPSHOT_ALL)
+			return fail(EINVAL, "SNAPSHOT either stays paused or goes on in another slot, not both");
+		if (flags & AUXTRACE_SNAPSHOT_SLOT && session_slots(s) == 1)
+			return fail(EINVAL, "SNAPSHOT: the session has no slots to go on in: set up an overwrite session with slots of 2 or more");
+	}
+	return fail(errno, "SNAPSHOT failed: %s", strerror(errno));
+}
+
+AUXTRACE_API int auxtrace_snapshot(struct auxtrace_session *s, uint32_t flags,
+				   struct auxtrace_cut *cuts, unsigned int room, uint32_t *slot)
+{
+	struct auxtrace_snapshot arg = {
+		.size = sizeof(arg),
+		.flags = flags,
+		.cuts = (uintptr_t)cuts,
+		.cuts_len = cuts ? room : 0,
+	};
+
+	if (device_ioctl(s->fd, AUXTRACE_IOC_SNAPSHOT, &arg))
+		return explain_snapshot(s, flags);
+	if (slot)
+		*slot = arg.out_slot;
+	return arg.out_count;
+}
+
+AUXTRACE_API int auxtrace_release(struct auxtrace_session *s, uint32_t slot)
+{
+	struct auxtrace_release arg = { .size = sizeof(arg), .slot = slot };
+
+	if (!device_ioctl(s->fd, AUXTRACE_IOC_RELEASE, &arg))
+		return 0;
+	if (errno == EBADFD)
+		return fail(EBADFD, "RELEASE before setup");
+	if (errno == EINVAL && slot >= session_slots(s))
+		return fail(EINVAL, "RELEASE of slot %u: the session has %u", slot, session_slots(s));
+	if (errno == EINVAL)
+		return fail(EINVAL, "RELEASE of slot %u, which holds no snapshot", slot);
+	return fail(errno, "RELEASE failed: %s", strerror(errno));
 }
 
 AUXTRACE_API int auxtrace_status(struct auxtrace_session *s, uint32_t flags,

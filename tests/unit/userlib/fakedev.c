@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <liburing.h>
+
 struct fakedev fake;
 
 int __real_open(const char *path, int flags, ...);
@@ -19,6 +21,16 @@ int __wrap_open(const char *path, int flags, ...);
 int __wrap_ioctl(int fd, unsigned long nr, ...);
 void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset);
 int __wrap_munmap(void *addr, size_t len);
+
+int __real_openat(int dirfd, const char *path, int flags, ...);
+int __wrap_openat(int dirfd, const char *path, int flags, ...);
+int __real_io_uring_queue_init(unsigned int entries, struct io_uring *ring, unsigned int flags);
+int __wrap_io_uring_queue_init(unsigned int entries, struct io_uring *ring, unsigned int flags);
+int __real_io_uring_submit(struct io_uring *ring);
+int __wrap_io_uring_submit(struct io_uring *ring);
+
+ssize_t __real_pwrite(int fd, const void *buf, size_t count, off_t offset);
+ssize_t __wrap_pwrite(int fd, const void *buf, size_t count, off_t offset);
 
 FILE *__real_fopen(const char *path, const char *mode);
 FILE *__wrap_fopen(const char *path, const char *mode);
@@ -52,6 +64,7 @@ int fake_new(void **state)
 		.out_tsc_khz = 2000000,
 	};
 	fake.cr3 = 0x1000;
+	fake.released = UINT32_MAX;
 	return 0;
 }
 
@@ -66,7 +79,9 @@ int fake_end(void **state)
 		__real_munmap(ch->status, PAGE);
 		__real_munmap(ch->user, PAGE);
 		__real_munmap(ch->aux, fake.setup.aux_size);
-		for (int i = 0; i < 3; i++)
+		if (ch->data)
+			__real_munmap(ch->data, fake.setup.data_size);
+		for (int i = 0; i < (ch->data ? 4 : 3); i++)
 			close(ch->fd[i]);
 	}
 	return 0;
@@ -111,6 +126,52 @@ int __wrap_open(const char *path, int flags, ...)
 	return fake.fd = __real_open(fake.really, flags);
 }
 
+int __wrap_openat(int dirfd, const char *path, int flags, ...)
+{
+	va_list ap;
+	int mode;
+
+	va_start(ap, flags);
+	mode = flags & O_CREAT ? va_arg(ap, int) : 0;
+	va_end(ap);
+	if (fake.no_direct && flags & O_DIRECT) {
+		errno = EINVAL;
+		return -1;
+	}
+	return __real_openat(dirfd, path, flags, mode);
+}
+
+int __wrap_io_uring_queue_init(unsigned int entries, struct io_uring *ring, unsigned int flags)
+{
+	return fake.no_uring ? -ENOSYS : __real_io_uring_queue_init(entries, ring, flags);
+}
+
+ssize_t __wrap_pwrite(int fd, const void *buf, size_t count, off_t offset)
+{
+	if (fake.refuse_direct && fcntl(fd, F_GETFL) & O_DIRECT) {
+		errno = EINVAL;
+		return -1;
+	}
+	return __real_pwrite(fd, buf, count, offset);
+}
+
+/* Some writes come back with a part only, as on a file system that is nearly full. */
+int __wrap_io_uring_submit(struct io_uring *ring)
+{
+	for (unsigned int i = ring->sq.sqe_head; i != ring->sq.sqe_tail; i++) {
+		struct io_uring_sqe *sqe = &ring->sq.sqes[i & *ring->sq.kring_mask];
+
+		/* A write to where there is nothing fails, as one that is refused does. */
+		if (fake.refuse_direct)
+			sqe->fd = -1;
+		if (fake.uring_writes > 0) {
+			fake.uring_writes--;
+			sqe->len = PAGE;
+		}
+	}
+	return __real_io_uring_submit(ring);
+}
+
 static void *region(struct fake_channel *ch, int i, size_t size)
 {
 	void *p;
@@ -137,6 +198,10 @@ static int do_setup(struct auxtrace_setup *arg)
 		ch->status = region(ch, 0, PAGE);
 		ch->user = region(ch, 1, PAGE);
 		ch->aux = region(ch, 2, arg->aux_size);
+		if (arg->data_size)
+			ch->data = region(ch, 3, arg->data_size);
+		ch->status->data_size = arg->data_size;
+		ch->status->slots = arg->slots ? arg->slots : 1;
 		ch->status->cpu = c;
 		ch->status->aux_size = arg->aux_size;
 	}
@@ -171,8 +236,55 @@ static int do_control(struct auxtrace_control *arg)
 	return 0;
 }
 
+static int do_output(struct auxtrace_output *arg)
+{
+	assert_int_equal(arg->size, sizeof(*arg));
+	assert_int_equal(arg->flags, 0);
+	fake.output = *arg;
+	memset(fake.output_cpus, 0, sizeof(fake.output_cpus));
+	if (arg->cpus_len)
+		memcpy(fake.output_cpus, (void *)(uintptr_t)arg->cpus, arg->cpus_len);
+	if (!fake.setup.data_size || fake.output_cpus[0] & ~fake.setup_cpus[0]) {
+		errno = EINVAL;
+		return -1;
+	}
+	for (unsigned int c = 0; c < FAKE_CPUS; c++)
+		if (!arg->cpus_len || fake.output_cpus[0] >> c & 1)
+			if (fake.channel[c].used)
+				fake.channel[c].status->data_paused = arg->pause;
+	return 0;
+}
+
+static int do_snapshot(struct auxtrace_snapshot *arg)
+{
+	struct auxtrace_cut *cuts = (void *)(uintptr_t)arg->cuts;
+
+	assert_int_equal(arg->size, sizeof(*arg));
+	fake.snapshot = *arg;
+	for (unsigned int c = 0; c < FAKE_CPUS; c++) {
+		const struct auxtrace_status_page *page = fake.channel[c].status;
+		struct auxtrace_cut cut;
+
+		if (!fake.channel[c].used)
+			continue;
+		cut = (struct auxtrace_cut){
+			.cpu = c, .slot = page->slot, .aux_begin = page->slot_begin,
+			.aux_end = page->produced, .data_begin = page->data_slot_begin,
+			.data_end = page->data_head, .window = page->windows, .tsc = 7000 + c,
+		};
+		arg->out_slot = page->slot;
+		if (fake.on_snapshot)
+			fake.on_snapshot(c, &cut);
+		if (arg->out_count < arg->cuts_len)
+			cuts[arg->out_count] = cut;
+		arg->out_count++;
+	}
+	return 0;
+}
+
 int __wrap_ioctl(int fd, unsigned long nr, ...)
 {
+	struct auxtrace_release *release;
 	struct auxtrace_status *status;
 	struct auxtrace_info *info;
 	struct auxtrace_task *task;
@@ -212,6 +324,16 @@ int __wrap_ioctl(int fd, unsigned long nr, ...)
 	case AUXTRACE_IOC_PAUSE:
 	case AUXTRACE_IOC_RESUME:
 		return do_control(arg);
+	case AUXTRACE_IOC_PAUSE_OUTPUT:
+		return do_output(arg);
+	case AUXTRACE_IOC_SNAPSHOT:
+		return do_snapshot(arg);
+	case AUXTRACE_IOC_RELEASE:
+		release = arg;
+		assert_int_equal(release->size, sizeof(*release));
+		assert_int_equal(release->flags, 0);
+		fake.released = release->slot;
+		return 0;
 	case AUXTRACE_IOC_STATUS:
 		status = arg;
 		assert_int_equal(status->size, sizeof(*status));
@@ -233,12 +355,12 @@ int __wrap_ioctl(int fd, unsigned long nr, ...)
 void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset)
 {
 	unsigned int cpu = (uint64_t)offset >> 44, i = (uint64_t)offset >> 40 & 0xf;
-	static const int rights[] = { PROT_READ, PROT_READ | PROT_WRITE, PROT_READ };
-	size_t sizes[] = { PAGE, PAGE, fake.setup.aux_size };
+	static const int rights[] = { PROT_READ, PROT_READ | PROT_WRITE, PROT_READ, PROT_READ };
+	size_t sizes[] = { PAGE, PAGE, fake.setup.aux_size, fake.setup.data_size };
 
 	if (fd < 0 || fd != fake.fd)
 		return __real_mmap(addr, len, prot, flags, fd, offset);
-	assert_true(cpu < FAKE_CPUS && fake.channel[cpu].used && i < 3);
+	assert_true(cpu < FAKE_CPUS && fake.channel[cpu].used && i < (fake.setup.data_size ? 4 : 3));
 	assert_int_equal(flags, MAP_SHARED);
 	assert_int_equal(prot, rights[i]);
 	assert_int_equal(len, sizes[i]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A /dev/auxtrace without a kernel: open(2), ioctl(2) and mmap(2) of the code
- * under test come here by the linker's --wrap. The test plays the module: it
+ * A /dev/auxtrace without a kernel: open(2), ioctl(2), mmap(2) and what writes files
+ * of the code under test come here by the linker's --wrap. The test plays the module: it
  * sets what is answered and writes the status pages and AUX areas itself.
  */
 #ifndef FAKEDEV_H
@@ -24,7 +24,8 @@ struct fake_channel {
 	struct auxtrace_status_page *status;
 	struct auxtrace_user_page *user;
 	uint8_t *aux;
-	int fd[3];		/* memory of each region */
+	uint8_t *data;
+	int fd[4];		/* memory of each region */
 };
 
 struct fakedev {
@@ -40,8 +41,18 @@ struct fakedev {
 	uint8_t setup_cpus[64];
 	struct auxtrace_control control;
 	uint8_t control_cpus[64];
+	struct auxtrace_output output;
+	uint8_t output_cpus[64];
+	struct auxtrace_snapshot snapshot;
+	uint32_t released;	/* slot of the last RELEASE */
+	/* What SNAPSHOT finds on a CPU, and does to it. */
+	void (*on_snapshot)(unsigned int cpu, struct auxtrace_cut *cut);
 	uint64_t cr3;		/* what TASK answers */
 	void (*on_status)(void);
+	bool no_direct;		/* the file system knows no O_DIRECT */
+	bool refuse_direct;	/* it does, but no write is right for it */
+	bool no_uring;
+	int uring_writes;	/* so many writes by io_uring are short first */
 	const char *proc;	/* kcore, kallsyms and modules of /proc are below it; NULL: the real ones */
 	struct fake_channel channel[FAKE_CPUS];
 };

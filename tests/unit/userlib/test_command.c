@@ -47,6 +47,10 @@ static void wrong_usage_is_status_2_and_says_what_is_right(void **state)
 		{ "record -m 99999999999G true", "a number with or without" },
 		{ "record --duration -1", "more than 0" },
 		{ "record --duration soon", "it takes seconds" },
+		{ "record --full=never true", "it takes wait, auto or stop" },
+		{ "record --slots 0 true", "it takes a number from 1 to 64" },
+		{ "record --slots 4 true", "it needs --overwrite or --snapshot" },
+		{ "record --data-size 64X true", "a number with or without K, M or G" },
 		{ "dump --cpu x", "it takes a number from 0 to 65535" },
 		{ "dump a b", "\"b\" is too much" },
 		{ "script --window 0", "it takes a number from 1" },
@@ -77,6 +81,9 @@ static void what_is_no_recording_is_told(void **state)
 	r = run_auxtrace("dump --cpu 1 /etc/hostname");
 	assert_int_equal(r->status, 2);
 	expect_part(r->err, "--cpu is for a recording");
+	r = run_auxtrace("dump --records /etc/hostname");
+	assert_int_equal(r->status, 2);
+	expect_part(r->err, "--records is for a recording");
 }
 
 static void record_needs_the_device(void **state)

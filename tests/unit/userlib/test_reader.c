@@ -322,6 +322,126 @@ static void a_snapshot_is_never_torn(void **state)
 	assert_true(changes > 0);
 }
 
+/* ---- slots -------------------------------------------------------------- */
+
+static void begin_slots(void)
+{
+	struct auxtrace_options o = {
+		.size = sizeof(o), .cpus = "3", .config = "", .aux_size = 4 * SIZE, .slots = 4,
+		.flags = AUXTRACE_SETUP_OVERWRITE,
+	};
+
+	session = auxtrace_open(NULL);
+	assert_non_null(session);
+	assert_int_equal(auxtrace_setup(session, &o), 0);
+	reader = auxtrace_reader(session, 3);
+	channel = &fake.channel[3];
+}
+
+static void produce_in_slot(uint64_t position)
+{
+	for (uint64_t at = channel->status->produced; at < position; at++)
+		channel->aux[channel->status->slot * SIZE + at % SIZE] = byte_at(at);
+	channel->status->produced = position;
+}
+
+static void go_on_in(uint32_t slot)
+{
+	channel->status->slot = slot;
+	channel->status->slot_begin = channel->status->produced;
+}
+
+static void a_slot_is_read_from_where_its_use_began(void **state)
+{
+	struct auxtrace_spans s;
+
+	(void)state;
+	begin_slots();
+	produce_in_slot(100);
+	go_on_in(2);
+	assert_int_equal(auxtrace_reader_peek(reader, &s), 0);
+	check_spans(&s, 100, 0, 0);
+	produce_in_slot(150);
+	assert_int_equal(auxtrace_reader_peek(reader, &s), 0);
+	check_spans(&s, 100, 50, 1);
+	produce_in_slot(SIZE + 90);
+	assert_int_equal(auxtrace_reader_peek(reader, &s), 0);
+	check_spans(&s, 100, SIZE - 10, 2);
+	produce_in_slot(3 * SIZE + 90);
+	assert_int_equal(auxtrace_reader_peek(reader, &s), 0);
+	check_spans(&s, 2 * SIZE + 90, SIZE, 2);
+	channel->status->slot = 4;
+	errno = 0;
+	assert_int_equal(auxtrace_reader_peek(reader, &s), -1);
+	assert_int_equal(errno, EBADE);
+}
+
+static void a_cut_is_read_where_it_was_put_aside(void **state)
+{
+	struct auxtrace_cut cut = { .cpu = 3, .slot = 1, .aux_begin = 300, .aux_end = SIZE + 200 };
+	struct auxtrace_spans s;
+
+	(void)state;
+	begin_slots();
+	channel->status->produced = 300;
+	go_on_in(1);
+	produce_in_slot(SIZE + 200);
+	channel->status->running = 1;
+	errno = 0;
+	assert_int_equal(auxtrace_reader_peek_cut(reader, &cut, &s), -1);
+	assert_int_equal(errno, EBUSY);
+	says("take snapshots by slots");
+	go_on_in(0);
+	produce_in_slot(9 * SIZE);
+	assert_int_equal(auxtrace_reader_peek_cut(reader, &cut, &s), 0);
+	check_spans(&s, 300, SIZE - 100, 2);
+	/* Where it stays paused, it is read in place. */
+	cut.slot = 0;
+	cut.aux_begin = 8 * SIZE;
+	cut.aux_end = 9 * SIZE;
+	channel->status->running = 0;
+	assert_int_equal(auxtrace_reader_peek_cut(reader, &cut, &s), 0);
+	check_spans(&s, 8 * SIZE, SIZE, 1);
+}
+
+static void a_full_trace_has_no_cuts(void **state)
+{
+	struct auxtrace_cut cut = { .cpu = 3 };
+	struct auxtrace_spans s;
+
+	(void)state;
+	begin(0);
+	errno = 0;
+	assert_int_equal(auxtrace_reader_peek_cut(reader, &cut, &s), -1);
+	assert_int_equal(errno, EINVAL);
+}
+
+/* At the second SYNC the slot is gone: the copy is made again, of the new one. */
+static void lose_slot(void)
+{
+	if (++syncs == 2) {
+		go_on_in(3);
+		produce_in_slot(at_second_sync);
+	}
+}
+
+static void a_copy_whose_slot_is_put_aside_is_made_again(void **state)
+{
+	uint8_t buf[SIZE];
+	struct auxtrace_copy c;
+
+	(void)state;
+	begin_slots();
+	produce_in_slot(700);
+	channel->status->running = 1;
+	fake.on_status = lose_slot;
+	at_second_sync = 1000;
+	syncs = 0;
+	assert_int_equal(auxtrace_reader_copy(reader, buf, sizeof(buf), &c), 0);
+	assert_int_equal(syncs, 3);
+	check_copy(buf, &c, 700, 300, 0);
+}
+
 #define t(f) cmocka_unit_test_setup_teardown(f, fake_new, end)
 
 int main(void)
@@ -338,6 +458,10 @@ int main(void)
 		t(a_copy_of_a_full_trace_does_not_move_the_tail),
 		t(a_page_that_stays_inconsistent_is_told),
 		t(a_snapshot_is_never_torn),
+		t(a_slot_is_read_from_where_its_use_began),
+		t(a_cut_is_read_where_it_was_put_aside),
+		t(a_full_trace_has_no_cuts),
+		t(a_copy_whose_slot_is_put_aside_is_made_again),
 	};
 
 	return cmocka_run_group_tests_name("userlib reader", tests, NULL, NULL);

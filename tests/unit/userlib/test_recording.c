@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "fakedev.h"
+#include "ringwriter.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -23,6 +23,8 @@ static struct auxtrace_session *session;
 static int begin(void **state)
 {
 	fake_new(state);
+	/* What is written is then told to the byte; O_DIRECT has tests of its own. */
+	fake.no_direct = true;
 	snprintf(dir, sizeof(dir), "%s/auxtrace-test.XXXXXX", getenv("TMPDIR") ?: "/tmp");
 	return mkdtemp(dir) ? 0 : -1;
 }
@@ -95,18 +97,27 @@ static bool exists(const char *name)
 	return !access(path, F_OK);
 }
 
-static void expect_aux(unsigned int cpu, uint64_t from, uint64_t to)
+/* The file has what was produced [from, to), behind @pad bytes of 0. */
+static void expect_aux_behind(const char *prefix, unsigned int cpu, uint64_t from, uint64_t to,
+			      size_t pad)
 {
-	char name[32];
+	char name[64];
 	uint8_t *data;
 	size_t size;
 
-	snprintf(name, sizeof(name), "cpu%u.aux", cpu);
+	snprintf(name, sizeof(name), "%scpu%u.aux", prefix, cpu);
 	data = (uint8_t *)slurp(name, &size);
-	assert_int_equal(size, to - from);
+	assert_int_equal(size, pad + to - from);
+	for (size_t i = 0; i < pad; i++)
+		assert_int_equal(data[i], 0);
 	for (uint64_t p = from; p < to; p++)
-		assert_int_equal(data[p - from], (uint8_t)(p * 31 + p / 256 + cpu));
+		assert_int_equal(data[pad + p - from], (uint8_t)(p * 31 + p / 256 + cpu));
 	free(data);
+}
+
+static void expect_aux(unsigned int cpu, uint64_t from, uint64_t to)
+{
+	expect_aux_behind("", cpu, from, to, 0);
 }
 
 static void a_full_trace_is_recorded_whole_across_many_wraps(void **state)
@@ -373,6 +384,7 @@ static void an_old_recording_is_replaced_and_other_files_are_not(void **state)
 	auxtrace_close(session);
 	fake_end(state);
 	fake_new(state);
+	fake.no_direct = true;
 	set_up("0", AUXTRACE_SETUP_USER);
 	rec = auxtrace_recording_create(session, dir);
 	assert_non_null(rec);
@@ -459,6 +471,372 @@ static void a_full_disk_is_told(void **state)
 	assert_int_equal(auxtrace_recording_drain(rec), -1);
 	assert_int_equal(errno, ENOSPC);
 	says("cpu0.aux: No space left on device");
+	/* What could not be written is not given back. */
+	assert_int_equal(fake.channel[0].user->aux_tail, 0);
+	auxtrace_recording_abort(rec);
+}
+
+/* ---- without a copy ----------------------------------------------------- */
+
+/* Skips the test where the file system of the test's directory has no O_DIRECT. */
+static void need_direct(void)
+{
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s.try", dir);
+	fd = open(path, O_WRONLY | O_CREAT | O_DIRECT, 0600);
+	unlink(path);
+	if (fd < 0) {
+		print_message("no O_DIRECT below %s\n", dir);
+		skip();
+	}
+	close(fd);
+	fake.no_direct = false;
+}
+
+static void write_a_full_trace_directly(const char *how)
+{
+	struct auxtrace_recording *rec;
+	struct auxtrace_totals totals;
+	uint64_t at = 0;
+
+	set_up("0,2", AUXTRACE_SETUP_USER);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	for (unsigned int i = 0; i < 40; i++) {
+		uint64_t tail = fake.channel[0].user->aux_tail;
+
+		at += 100 + 31 * i;
+		produce(0, at);
+		produce(2, at / PAGE * PAGE);
+		/* Whole pages of both, and no more. */
+		assert_true(auxtrace_recording_drain(rec) >= 0);
+		assert_int_equal(fake.channel[0].user->aux_tail, at / PAGE * PAGE);
+		assert_int_equal(fake.channel[2].user->aux_tail, at / PAGE * PAGE);
+		assert_true(fake.channel[0].user->aux_tail >= tail);
+	}
+	assert_true(at % PAGE);
+	assert_int_equal(auxtrace_recording_finish(rec, &totals), 0);
+	expect_aux(0, 0, at);
+	expect_aux(2, 0, at / PAGE * PAGE);
+	assert_int_equal(totals.read, totals.produced);
+	expect_in("meta", how);
+}
+
+static void whole_pages_are_written_from_the_area_itself(void **state)
+{
+	(void)state;
+	need_direct();
+	write_a_full_trace_directly("\naux_write direct ");
+}
+
+static void without_io_uring_pwrite_does_it(void **state)
+{
+	(void)state;
+	need_direct();
+	fake.no_uring = true;
+	write_a_full_trace_directly("\naux_write direct pwrite (io_uring: Function not implemented)\n");
+}
+
+static void a_write_that_was_short_is_completed(void **state)
+{
+	(void)state;
+	need_direct();
+	fake.uring_writes = 5;
+	write_a_full_trace_directly("\naux_write direct ");
+}
+
+static void a_file_system_without_o_direct_is_noted(void **state)
+{
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	set_up("0", AUXTRACE_SETUP_USER);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	produce(0, 100);
+	assert_int_equal(auxtrace_recording_drain(rec), 100);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	expect_in("meta", "\naux_write plain (O_DIRECT: Invalid argument)\n");
+	expect_aux(0, 0, 100);
+}
+
+/* It takes the flag at open and refuses the write. */
+static void a_write_that_is_refused_is_made_plainly(void **state)
+{
+	struct auxtrace_recording *rec;
+	uint64_t at = 0;
+
+	(void)state;
+	need_direct();
+	set_up("0", AUXTRACE_SETUP_USER);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	produce(0, at = PAGE + 7);
+	assert_int_equal(auxtrace_recording_drain(rec), PAGE);
+	fake.refuse_direct = true;
+	produce(0, at += PAGE);
+	assert_int_equal(auxtrace_recording_drain(rec), PAGE);
+	produce(0, at += 1234);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	expect_aux(0, 0, at);
+	expect_in("meta", "\naux_write plain (O_DIRECT: Invalid argument)\n");
+}
+
+static void an_overwritten_area_that_begins_within_a_page_is_padded(void **state)
+{
+	static const uint64_t ends[] = { 3 * SIZE + 123, 3 * SIZE, 3 * SIZE - 1, 77, PAGE, PAGE + 1, 0 };
+
+	need_direct();
+	for (unsigned int i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		uint64_t begin = ends[i] > SIZE ? ends[i] - SIZE : 0;
+		struct auxtrace_recording *rec;
+		struct auxtrace_totals totals;
+		char text[64];
+
+		set_up("1", AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE);
+		rec = auxtrace_recording_create(session, dir);
+		assert_non_null(rec);
+		produce(1, ends[i]);
+		assert_int_equal(auxtrace_recording_finish(rec, &totals), 0);
+		expect_aux_behind("", 1, begin, ends[i], begin % PAGE);
+		assert_int_equal(totals.produced, totals.read + totals.overwritten);
+		snprintf(text, sizeof(text), "cpu 1 begin %lu read %lu%s", begin, ends[i] - begin,
+			 begin % PAGE ? " pad " : " produced");
+		expect_in("meta", text);
+		auxtrace_close(session);
+		session = NULL;
+		fake_end(state);
+		fake_new(state);
+	}
+}
+
+/* ---- records and snapshots ---------------------------------------------- */
+
+static void set_up_data(uint32_t flags, uint32_t slots)
+{
+	struct auxtrace_options o = {
+		.size = sizeof(o), .cpus = "0,1", .config = "tsc", .flags = flags,
+		.aux_size = (slots ?: 1) * SIZE, .data_size = (slots ?: 1) * PAGE, .slots = slots,
+	};
+
+	session = auxtrace_open(NULL);
+	assert_non_null(session);
+	assert_int_equal(auxtrace_setup(session, &o), 0);
+}
+
+/* The file has records up to @last, and how many. */
+static uint64_t expect_records(const char *name, uint64_t last)
+{
+	const union auxtrace_record *record;
+	uint64_t count = 0, n = 0;
+	size_t size, at = 0;
+	char *data = slurp(name, &size);
+
+	while ((record = auxtrace_record_next(data, size, &at))) {
+		assert_true(!n || record_number(record) == n + 1);
+		n = record_number(record);
+		count++;
+	}
+	assert_int_equal(at, size);
+	assert_int_equal(n, last);
+	free(data);
+	return count;
+}
+
+static void records_are_drained_and_kept(void **state)
+{
+	struct auxtrace_recording *rec;
+	struct auxtrace_totals totals;
+	uint64_t n = 0;
+
+	(void)state;
+	set_up_data(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_DATA_BACKWARD, 0);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	while (n < 1000) {
+		for (unsigned int i = 0; i < 10; i++)
+			write_record(1, ++n);
+		assert_true(auxtrace_recording_drain(rec) > 0);
+		assert_int_equal(fake.channel[1].user->data_tail, fake.channel[1].status->data_head);
+	}
+	write_record(1, ++n);
+	fake.channel[1].status->data_lost = 5;
+	assert_int_equal(auxtrace_recording_finish(rec, &totals), 0);
+	assert_int_equal(expect_records("cpu1.data", n), n);
+	assert_int_equal(expect_records("cpu0.data", 0), 0);
+	assert_int_equal(totals.records, n);
+	assert_int_equal(totals.records_lost, 5);
+	expect_in("meta", " records 1001 ");
+	expect_in("meta", " data_lost 5 ");
+	expect_in("meta", "\ndata_size 4096\n");
+}
+
+static void an_overwritable_data_ring_is_copied_at_the_end(void **state)
+{
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	set_up_data(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_DATA_OVERWRITE, 0);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	for (uint64_t n = 1; n <= 500; n++)
+		write_record(0, n);
+	assert_int_equal(auxtrace_recording_drain(rec), 0);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	assert_true(expect_records("cpu0.data", 500) > 20);
+}
+
+static uint32_t next_slot;
+
+static void take_slot(unsigned int cpu, struct auxtrace_cut *cut)
+{
+	switch_slot(cpu, next_slot, cut);
+}
+
+/* As produce(), into the present slot. */
+static void produce_in_slot(unsigned int cpu, uint64_t count)
+{
+	struct fake_channel *ch = &fake.channel[cpu];
+
+	for (uint64_t p = ch->status->produced, to = p + count; p < to; p++)
+		ch->aux[ch->status->slot * SIZE + p % SIZE] = p * 31 + p / 256 + cpu;
+	ch->status->produced += count;
+}
+
+static void a_flight_recorder_writes_what_was_put_aside(void **state)
+{
+	struct auxtrace_recording *rec;
+	struct auxtrace_totals totals;
+	uint64_t n = 0, at[2] = { 0 };
+
+	for (unsigned int direct = 0; direct < 2; direct++) {
+		if (direct)
+			need_direct();
+		set_up_data(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE |
+			    AUXTRACE_SETUP_DATA_OVERWRITE, 2);
+		fake.on_snapshot = take_slot;
+		rec = auxtrace_recording_create(session, dir);
+		assert_non_null(rec);
+		n = at[0] = at[1] = 0;
+		for (unsigned int i = 1; i <= 5; i++) {
+			char name[64], text[64];
+			uint64_t count[2] = { 1000 * i, SIZE + 77 };
+
+			for (unsigned int cpu = 0; cpu < 2; cpu++) {
+				produce_in_slot(cpu, count[cpu]);
+				at[cpu] += count[cpu];
+				fake.channel[cpu].status->windows = i;
+				fake.channel[cpu].status->running = 1;
+			}
+			write_record(1, ++n);
+			write_record(1, ++n);
+			next_slot = i & 1;
+			if (auxtrace_recording_snapshot(rec) != (int)i)
+				fail_msg("%s", auxtrace_error());
+			assert_int_equal(fake.snapshot.flags, AUXTRACE_SNAPSHOT_SLOT);
+			assert_int_equal(fake.released, !next_slot);
+			snprintf(name, sizeof(name), "snapshot.%04u/", i);
+			expect_aux_behind(name, 0, at[0] - count[0], at[0], direct ? (at[0] - count[0]) % PAGE : 0);
+			expect_aux_behind(name, 1, at[1] - SIZE, at[1], direct ? (at[1] - SIZE) % PAGE : 0);
+			snprintf(name, sizeof(name), "snapshot.%04u/cpu1.data", i);
+			assert_int_equal(expect_records(name, n), 2);
+			snprintf(name, sizeof(name), "snapshot.%04u/meta", i);
+			snprintf(text, sizeof(text), "\nsnapshot %u\n", i);
+			expect_in(name, text);
+			snprintf(text, sizeof(text), " produced %lu windows %u ", at[0], i);
+			expect_in(name, text);
+			snprintf(name, sizeof(name), "snapshot.%04u/task.%d", i, getpid());
+			assert_true(exists(name));
+		}
+		fake.channel[0].status->running = fake.channel[1].status->running = 0;
+		produce_in_slot(0, 5);
+		fake.channel[0].status->overwritten = 0;
+		fake.channel[1].status->overwritten = 5 * 77;
+		assert_int_equal(auxtrace_recording_finish(rec, &totals), 0);
+		expect_aux_behind("", 0, at[0], at[0] + 5, direct ? at[0] % PAGE : 0);
+		assert_int_equal(totals.produced, totals.read + totals.overwritten + totals.aside);
+		auxtrace_close(session);
+		fake_end(state);
+		fake_new(state);
+		fake.no_direct = true;
+		/* A new recording takes the place of the old one and its snapshots. */
+		set_up("0", AUXTRACE_SETUP_USER);
+		rec = auxtrace_recording_create(session, dir);
+		assert_non_null(rec);
+		assert_false(exists("snapshot.0001"));
+		assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+		auxtrace_close(session);
+		session = NULL;
+		fake_end(state);
+		fake_new(state);
+		fake.no_direct = true;
+	}
+}
+
+/* CPU 1 was paused, and its records, before the snapshot. */
+static void without_slots_a_snapshot_pauses_and_resumes_who_ran(void **state)
+{
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	set_up_data(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_DATA_OVERWRITE, 0);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	produce(0, 100);
+	fake.channel[1].status->inhibit = AUXTRACE_INHIBIT_USER;
+	fake.channel[1].status->data_paused = 1;
+	assert_int_equal(auxtrace_recording_snapshot(rec), 1);
+	assert_int_equal(fake.snapshot.flags, AUXTRACE_SNAPSHOT_PAUSE);
+	assert_int_equal(fake.control_cpus[0], 1);
+	assert_int_equal(fake.output_cpus[0], 1);
+	assert_int_equal(fake.output.pause, 0);
+	expect_aux_behind("snapshot.0001/", 0, 0, 100, 0);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+}
+
+static void a_snapshot_that_fails_leaves_no_directory_and_all_goes_on(void **state)
+{
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	set_up_data(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE, 2);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	fake.fail.nr = AUXTRACE_IOC_SNAPSHOT;
+	fake.fail.err = ENOSPC;
+	errno = 0;
+	assert_int_equal(auxtrace_recording_snapshot(rec), -1);
+	assert_int_equal(errno, ENOSPC);
+	says("holds a snapshot");
+	assert_false(exists("snapshot.0001"));
+	fake.fail.err = 0;
+	/* The slot is released also if it cannot be written. */
+	fake.channel[0].status->running = 1;
+	errno = 0;
+	assert_int_equal(auxtrace_recording_snapshot(rec), -1);
+	assert_int_equal(errno, EBUSY);
+	assert_int_equal(fake.released, 0);
+	assert_false(exists("snapshot.0001"));
+	fake.channel[0].status->running = 0;
+	assert_int_equal(auxtrace_recording_snapshot(rec), 1);
+	auxtrace_recording_abort(rec);
+	assert_int_equal(access(dir, F_OK), -1);
+}
+
+static void a_full_trace_has_no_snapshots(void **state)
+{
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	set_up("0", AUXTRACE_SETUP_USER);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	errno = 0;
+	assert_int_equal(auxtrace_recording_snapshot(rec), -1);
+	assert_int_equal(errno, EINVAL);
+	says("overwrite mode");
 	auxtrace_recording_abort(rec);
 }
 
@@ -649,6 +1027,40 @@ static void a_kernel_without_modules_has_none(void **state)
 	assert_true(exists("kcore"));
 }
 
+/* Of when the first was taken: it may be patched before the recording ends. */
+static void snapshots_keep_the_kernel_that_they_met(void **state)
+{
+	struct auxtrace_options o = {
+		.size = sizeof(o), .cpus = "0", .config = "tsc", .aux_size = 2 * SIZE, .slots = 2,
+		.flags = AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_OVERWRITE,
+	};
+	struct auxtrace_recording *rec;
+	char *snapshot, *again;
+	size_t size, same, own;
+
+	(void)state;
+	session = auxtrace_open(NULL);
+	assert_int_equal(auxtrace_setup(session, &o), 0);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	assert_int_equal(auxtrace_recording_snapshot(rec), 1);
+	/* There at once, for who reads it while the recording goes on. */
+	snapshot = slurp("snapshot.0001/kcore", &size);
+	write_proc("modules", "", 0);
+	assert_int_equal(auxtrace_recording_snapshot(rec), 2);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	again = slurp("snapshot.0002/kcore", &same);
+	assert_int_equal(size, same);
+	assert_memory_equal(again, snapshot, size);
+	/* The recording's own has no modules any more. */
+	free(slurp("kcore", &own));
+	assert_true(own < size);
+	expect_in("snapshot.0001/modules", "mod 8192");
+	assert_true(exists("snapshot.0002/kallsyms"));
+	free(again);
+	free(snapshot);
+}
+
 #define t(f) cmocka_unit_test_setup_teardown(f, begin, end)
 #define k(f) cmocka_unit_test_setup_teardown(f, begin_kernel, end_kernel)
 
@@ -669,11 +1081,24 @@ int main(void)
 		t(an_aborted_recording_leaves_nothing),
 		t(save_is_all_in_one),
 		t(a_full_disk_is_told),
+		t(whole_pages_are_written_from_the_area_itself),
+		t(without_io_uring_pwrite_does_it),
+		t(a_write_that_was_short_is_completed),
+		t(a_file_system_without_o_direct_is_noted),
+		t(a_write_that_is_refused_is_made_plainly),
+		t(an_overwritten_area_that_begins_within_a_page_is_padded),
+		t(records_are_drained_and_kept),
+		t(an_overwritable_data_ring_is_copied_at_the_end),
+		t(a_flight_recorder_writes_what_was_put_aside),
+		t(without_slots_a_snapshot_pauses_and_resumes_who_ran),
+		t(a_snapshot_that_fails_leaves_no_directory_and_all_goes_on),
+		t(a_full_trace_has_no_snapshots),
 		k(kernel_code_is_recorded_page_for_page),
 		k(hidden_addresses_are_told),
 		k(a_kernel_without_kcore_is_told),
 		k(a_kcore_that_is_no_elf_file_is_told),
 		k(a_kernel_without_modules_has_none),
+		k(snapshots_keep_the_kernel_that_they_met),
 	};
 
 	return cmocka_run_group_tests_name("userlib recording", tests, NULL, NULL);

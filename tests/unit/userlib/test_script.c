@@ -688,6 +688,161 @@ static void a_user_trace_does_not_guess_window_numbers(void **state)
 	expect_part(r->out, "# window ?\n");
 }
 
+/* ---- records ------------------------------------------------------------ */
+
+static void write_records(const void *records, size_t size)
+{
+	FILE *f = file("cpu0.data");
+
+	fwrite(records, 1, size, f);
+	fclose(f);
+}
+
+#define WINDOW(seq, from, to, why, why_not) {					\
+	.header = { .type = AUXTRACE_RECORD_WINDOW,				\
+		    .size = sizeof(struct auxtrace_record_window) },		\
+	.window = (seq), .begin = (from), .end_position = (to),			\
+	.begin_cause = AUXTRACE_CAUSE_ ## why, .end_cause = AUXTRACE_CAUSE_ ## why_not, \
+	.begin_pid = 7, .pid = 8, .begin_tid = 9, .tid = 10,			\
+	.end = { .tsc = 0xabc, .size = sizeof(struct auxtrace_record_window) },	\
+}
+
+static void records_tell_windows_of_a_user_trace_from_other_psbs(void **state)
+{
+	struct auxtrace_record_window records[] = {
+		WINDOW(3, 0, 0, SESSION, USER),
+		WINDOW(4, 0, 0, USER, USER),
+	};
+	const struct result *r;
+	char cpu[128];
+
+	(void)state;
+	psb(0, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	tnt("!!");
+	suppressed(ppt_tip_pgd);
+	/* A PSB during a system call. */
+	psb(0, 2000, 0);
+	ip_packet(ppt_tip_pge, MAIN + 7);
+	ip_packet(ppt_fup, MAIN);
+	suppressed(ppt_tip_pgd);
+	records[0].end_position = records[1].begin = position();
+	psb(0, 3000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	tnt("!!");
+	suppressed(ppt_tip_pgd);
+	records[1].end_position = position();
+	/* The one that is open. */
+	psb(0, 4000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	tnt("!!");
+	suppressed(ppt_tip_pgd);
+	write_records(records, sizeof(records));
+	snprintf(cpu, sizeof(cpu), "windows 5 window_begin 0 data_read %zu", sizeof(records));
+	finish(AUXTRACE_SETUP_USER, cpu);
+	r = script("--insn");
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, "# window 3\n");
+	expect_part(r->out, "# window 4\n");
+	expect_part(r->out, "# window 5\n");
+	assert_null(strstr(r->out, "# window ?"));
+	assert_null(strstr(r->err, "are not known"));
+	expect_part(r->err, " in 3 windows");
+	r = script("");
+	expect_part(r->out, "  0 window 3  <session to user, ");
+	expect_part(r->out, " bytes, whole>\n");
+	expect_part(r->out, "  0 window 5\n");
+}
+
+/* A snapshot: pad bytes first, a window cut off at the front, one whole, and records of one that is gone. */
+static void a_snapshot_s_windows_are_whole_in_part_or_gone(void **state)
+{
+	struct auxtrace_record_window records[] = {
+		WINDOW(5, 4000, 4100, USER, USER),
+		WINDOW(6, 4100, 0, USER, FULL),
+		WINDOW(7, 0, 0, FULL, SNAPSHOT),
+	};
+	struct {
+		struct auxtrace_record_lost lost;
+		struct auxtrace_record_aux aux;
+		struct auxtrace_record_itrace_start start;
+	} more = {
+		{ { AUXTRACE_RECORD_LOST, 0, sizeof(more.lost) }, 0, 17, { 0, 0, sizeof(more.lost) } },
+		{ { AUXTRACE_RECORD_AUX, 0, sizeof(more.aux) }, 4200, 50,
+		  AUXTRACE_AUX_OVERWRITE | AUXTRACE_AUX_TRUNCATED, { 0, 0, sizeof(more.aux) } },
+		{ { AUXTRACE_RECORD_ITRACE_START, 0, sizeof(more.start) }, 11, 12,
+		  { 0, 0, sizeof(more.start) } },
+	};
+	const struct result *r;
+	char text[160];
+	FILE *f;
+
+	(void)state;
+	/* Eight bytes of pad: the first byte of the trace is at position 5000. */
+	for (int i = 0; i < 8; i++)
+		plain(ppt_pad);
+	tnt("!!");
+	ip_packet(ppt_tip, ENTRY);
+	psb(CR3, 500, ENTRY);
+	ip_packet(ppt_fup, ENTRY + 1);
+	suppressed(ppt_tip_pgd);
+	records[1].end_position = records[2].begin = 4992 + position();
+	window(1000);
+	records[2].end_position = 4992 + position();
+	write_records(records, sizeof(records));
+	f = file("cpu0.aux");
+	fwrite(stream, 1, position(), f);
+	fclose(f);
+	f = file("meta");
+	fprintf(f, "auxtrace_recording 1\nabi 1\ncpu_family 6\ncpu_model 94\ncpu_stepping 3\n"
+		"tsc_art_num 84\ntsc_art_den 2\nmax_nonturbo_ratio 32\ntime_shift 1\ntime_mult 2\n"
+		"time_zero 0\ntsc_khz 1000000\nflags %u\nconfig 0x400\nsnapshot 1\n"
+		"cpu 0 begin 5000 read %" PRIu64 " pad 8 data_read %zu records 3 produced 9999 windows 7 tsc 1 slot 1 inhibit 0\n",
+		BOTH | AUXTRACE_SETUP_OVERWRITE, position() - 8, sizeof(records));
+	fclose(f);
+	line("# cpu 0");
+	expect_window(6);
+	expect_window(7);
+	r = script("--insn");
+	expect_flow(r);
+	assert_int_equal(r->status, 0);
+	expect_part(r->err, "8 bytes before the first PSB cannot be decoded");
+	r = script("");
+	snprintf(text, sizeof(text), "  0 window 6  <user to full, %" PRIu64 " bytes, overwritten in part>\n",
+		 (uint64_t)records[1].end_position - 4100);
+	expect_part(r->out, text);
+	expect_part(r->out, "  0 window 7  <full to snapshot, ");
+	snprintf(text, sizeof(text), "dump --records %s", dir);
+	r = run_auxtrace(text);
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, "#   0 0000000000000abc window 5 begin=4000 end=4100 cause=user,user tsc=0,0 pid=7,8 tid=9,10 slot=0: gone\n");
+	expect_part(r->out, "cause=user,full tsc=0,0 pid=7,8 tid=9,10 slot=0: overwritten in part\n");
+	expect_part(r->out, "cause=full,snapshot tsc=0,0 pid=7,8 tid=9,10 slot=0: whole\n");
+	assert_null(strstr(r->out, "psb"));
+	/* Other records; and what is none is told. */
+	f = file("cpu0.data");
+	fwrite(&more, 1, sizeof(more), f);
+	fwrite("nonsense", 1, 8, f);
+	fclose(f);
+	snprintf(text, sizeof(text), "dump %s", dir);
+	r = run_auxtrace(text);
+	expect_part(r->out, "# cpu 0\n#   0 0000000000000000 lost 17\n");
+	expect_part(r->out, " aux offset=4200 length=50 flags=truncated,overwrite\n");
+	expect_part(r->out, " itrace-start pid=11 tid=12\n");
+	expect_part(r->out, "psb\n");
+	expect_part(r->err, "there is no record at offset");
+	expect_part(r->err, "the recording is damaged");
+	/* Without records, the windows' numbers are counted back from the newest. */
+	snprintf(text, sizeof(text), "%s/cpu0.data", dir);
+	unlink(text);
+	line("# cpu 0");
+	expect_window(6);
+	expect_window(7);
+	r = script("--insn");
+	expect_part(r->out, "# window 6\n");
+	expect_part(r->out, "# window 7\n");
+}
+
 static void a_user_trace_finds_its_only_process_by_address(void **state)
 {
 	const struct result *r;
@@ -1075,6 +1230,8 @@ int main(void)
 		t(one_window_can_be_asked_for),
 		t(an_overwrite_recording_counts_windows_back_from_the_newest),
 		t(a_user_trace_does_not_guess_window_numbers),
+		t(records_tell_windows_of_a_user_trace_from_other_psbs),
+		t(a_snapshot_s_windows_are_whole_in_part_or_gone),
 		t(a_user_trace_finds_its_only_process_by_address),
 		t(a_user_trace_never_guesses_between_two_processes),
 		t(a_cr3_that_was_used_twice_is_told_apart_by_time),

@@ -188,6 +188,48 @@ static void options_of_another_size_are_refused(void **state)
 	auxtrace_close(s);
 }
 
+static void a_program_built_before_the_data_ring_is_served(void **state)
+{
+	struct auxtrace_session *s = opened();
+	struct auxtrace_options o = good;
+
+	(void)state;
+	o.size = offsetof(struct auxtrace_options, data_size);
+	o.data_size = 4711;
+	assert_int_equal(auxtrace_setup(s, &o), 0);
+	assert_int_equal(fake.setup.data_size, 0);
+	assert_int_equal(fake.setup.aux_size, 16 * PAGE);
+	auxtrace_close(s);
+}
+
+static void a_data_ring_and_slots_are_handed_over_and_mapped(void **state)
+{
+	struct auxtrace_session *s = opened();
+	struct auxtrace_options o = good;
+
+	(void)state;
+	o.data_size = 4 * PAGE;
+	o.data_watermark = 512;
+	o.records = AUXTRACE_WANT_WINDOW;
+	o.slots = 4;
+	assert_int_equal(auxtrace_setup(s, &o), 0);
+	assert_int_equal(fake.setup.data_size, 4 * PAGE);
+	assert_int_equal(fake.setup.data_watermark, 512);
+	assert_int_equal(fake.setup.records, AUXTRACE_WANT_WINDOW);
+	assert_int_equal(fake.setup.slots, 4);
+	assert_int_equal(fake.mmaps, 8);
+	auxtrace_close(s);
+	assert_int_equal(fake.unmaps, 8);
+	fake_end(state);
+	fake_new(state);
+	s = opened();
+	fake.fail_mmap = 4;
+	fails(EAGAIN, auxtrace_setup(s, &o));
+	says("data ring of CPU 0");
+	auxtrace_close(s);
+	assert_int_equal(fake.unmaps, 3);
+}
+
 static void bad_lists_and_terms_do_not_reach_the_device(void **state)
 {
 	struct auxtrace_session *s = opened();
@@ -238,6 +280,28 @@ static void a_refused_setup_is_explained(void **state)
 	refused_with(EINVAL, "overwrite session has no watermark", o.aux_watermark = PAGE,
 		     o.flags = AUXTRACE_SETUP_OVERWRITE);
 	refused_with(EINVAL, "unknown flags 0x100", o.flags = 0x100);
+	refused_with(EINVAL, "never full", o.flags = AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_FULL_AUTO);
+	refused_with(EINVAL, "choose FULL_AUTO or FULL_STOP",
+		     o.flags = AUXTRACE_SETUP_FULL_STOP | AUXTRACE_SETUP_FULL_AUTO);
+	refused_with(EINVAL, "without a data ring: set data_size", o.flags = AUXTRACE_SETUP_DATA_BACKWARD);
+	refused_with(EINVAL, "without a data ring", o.flags = AUXTRACE_SETUP_DATA_OVERWRITE);
+	refused_with(EINVAL, "without a data ring", o.records = AUXTRACE_WANT_AUX);
+	refused_with(EINVAL, "without a data ring", o.data_watermark = 8);
+	refused_with(EINVAL, "a data ring of 5000 bytes is not possible", o.data_size = 5000);
+	refused_with(EINVAL, "a data ring of 2048 bytes is not possible", o.data_size = 2048);
+	refused_with(EINVAL, "an overwritable data ring has no watermark", o.data_size = PAGE,
+		     o.data_watermark = 8, o.flags = AUXTRACE_SETUP_DATA_OVERWRITE);
+	refused_with(EINVAL, "less than the data ring, 4096", o.data_size = PAGE, o.data_watermark = PAGE);
+	refused_with(EINVAL, "unknown kinds of records 0x8", o.data_size = PAGE, o.records = 0xf);
+	refused_with(EINVAL, "2 slots need overwrite mode", o.slots = 2);
+	refused_with(EINVAL, "3 slots are not possible", o.slots = 3, o.flags = AUXTRACE_SETUP_OVERWRITE);
+	refused_with(EINVAL, "at most 64", o.slots = 128, o.flags = AUXTRACE_SETUP_OVERWRITE,
+		     o.aux_size = 1024 * PAGE);
+	refused_with(EINVAL, "16 slots of an AUX area of 65536 bytes are too small", o.slots = 16,
+		     o.flags = AUXTRACE_SETUP_OVERWRITE);
+	refused_with(EINVAL, "4 slots of a data ring of 8192 bytes are too small", o.slots = 4,
+		     o.data_size = 2 * PAGE,
+		     o.flags = AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_DATA_OVERWRITE);
 	refused_with(EINVAL, "mtc_period is set without mtc: add mtc", o.config = "mtc_period=3", o.cpus = "0");
 	refused_with(EINVAL, "cyc_thresh is set without cyc", o.config = "cyc_thresh=1", o.cpus = "0");
 	refused_with(EINVAL, "fup_on_ptw is set without ptw", o.config = "fup_on_ptw", o.cpus = "0");
@@ -294,7 +358,7 @@ static void the_locked_memory_limit_is_told_with_what_is_needed(void **state)
 	/* Two CPUs with 64 KiB and two pages each. */
 	refused_with(ENOMEM, "144 KiB of locked memory are needed (2 CPUs of 72 KiB), the limit is 64 KiB", (void)0);
 	fake.info.out_may |= AUXTRACE_MAY_LOCK;
-	refused_with(ENOMEM, "the kernel has no memory for 2 AUX areas of 65536 bytes", (void)0);
+	refused_with(ENOMEM, "the kernel has no memory for 2 channels of 73728 bytes", (void)0);
 	assert_int_equal(setrlimit(RLIMIT_MEMLOCK, &old), 0);
 }
 
@@ -377,6 +441,112 @@ static void pause_and_resume_ask_all_or_some_and_bring_answers(void **state)
 	auxtrace_close(s);
 }
 
+static struct auxtrace_session *with_data(uint32_t flags, uint32_t slots)
+{
+	struct auxtrace_session *s = opened();
+	struct auxtrace_options o = good;
+
+	o.flags = flags;
+	o.data_size = 4 * PAGE;
+	o.slots = slots;
+	assert_int_equal(auxtrace_setup(s, &o), 0);
+	return s;
+}
+
+static void output_is_paused_on_all_or_some(void **state)
+{
+	struct auxtrace_session *s = with_data(0, 0);
+	struct auxtrace_cpus *two = auxtrace_cpus_parse("2"), *other = auxtrace_cpus_parse("1-2");
+
+	assert_int_equal(auxtrace_pause_output(s, NULL, true), 0);
+	assert_int_equal(fake.output.cpus_len, 0);
+	assert_int_equal(fake.output.pause, 1);
+	assert_int_equal(auxtrace_pause_output(s, two, false), 0);
+	assert_int_equal(fake.output_cpus[0], 4);
+	assert_int_equal(fake.output.pause, 0);
+	fails(EINVAL, auxtrace_pause_output(s, other, true));
+	says("PAUSE_OUTPUT of CPU 1, which is not the session's");
+	fake.fail.nr = AUXTRACE_IOC_PAUSE_OUTPUT;
+	fake.fail.err = EBADFD;
+	fails(EBADFD, auxtrace_pause_output(s, NULL, true));
+	says("before setup");
+	fake.fail.err = 0;
+	auxtrace_close(s);
+	fake_end(state);
+	fake_new(state);
+	s = set_up();
+	fails(EINVAL, auxtrace_pause_output(s, NULL, true));
+	says("no data ring");
+	auxtrace_close(s);
+	auxtrace_cpus_free(two);
+	auxtrace_cpus_free(other);
+}
+
+static void a_snapshot_brings_cuts_and_its_slot_is_released(void **state)
+{
+	struct auxtrace_session *s = with_data(AUXTRACE_SETUP_OVERWRITE, 4);
+	struct auxtrace_cut cuts[2] = { 0 };
+	uint32_t slot = 99;
+
+	(void)state;
+	fake.channel[0].status->slot = fake.channel[2].status->slot = 3;
+	fake.channel[2].status->produced = 500;
+	assert_int_equal(auxtrace_snapshot(s, AUXTRACE_SNAPSHOT_SLOT, cuts, 2, &slot), 2);
+	assert_int_equal(fake.snapshot.flags, AUXTRACE_SNAPSHOT_SLOT);
+	assert_int_equal(slot, 3);
+	assert_int_equal(cuts[1].cpu, 2);
+	assert_int_equal(cuts[1].aux_end, 500);
+	assert_int_equal(auxtrace_snapshot(s, 0, NULL, 7, NULL), 2);
+	assert_int_equal(fake.snapshot.cuts_len, 0);
+	assert_int_equal(auxtrace_release(s, 3), 0);
+	assert_int_equal(fake.released, 3);
+	auxtrace_close(s);
+}
+
+static void a_refused_snapshot_or_release_is_explained(void **state)
+{
+	static const struct {
+		uint32_t slots, flags;
+		int err;
+		const char *text;
+	} cases[] = {
+		{ 4, 0x8, EINVAL, "unknown flags 0x8" },
+		{ 4, AUXTRACE_SNAPSHOT_ALL, EINVAL, "not both" },
+		{ 0, AUXTRACE_SNAPSHOT_SLOT, EINVAL, "has no slots to go on in" },
+		{ 4, AUXTRACE_SNAPSHOT_SLOT, EBADFD, "not started" },
+		{ 4, AUXTRACE_SNAPSHOT_SLOT, ENOSPC, "each of the 4 slots but the present one holds a snapshot" },
+		{ 4, 0, ENOMEM, "SNAPSHOT failed: Cannot allocate memory" },
+	};
+	struct auxtrace_session *s;
+
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		s = with_data(AUXTRACE_SETUP_OVERWRITE, cases[i].slots);
+		fake.fail.nr = AUXTRACE_IOC_SNAPSHOT;
+		fake.fail.err = cases[i].err;
+		fails(cases[i].err, auxtrace_snapshot(s, cases[i].flags, NULL, 0, NULL));
+		says(cases[i].text);
+		auxtrace_close(s);
+		fake_end(state);
+		fake_new(state);
+	}
+	s = opened();
+	fake.fail.nr = AUXTRACE_IOC_SNAPSHOT;
+	fake.fail.err = EBADFD;
+	fails(EBADFD, auxtrace_snapshot(s, 0, NULL, 0, NULL));
+	says("before setup");
+	fake.fail.nr = AUXTRACE_IOC_RELEASE;
+	fails(EBADFD, auxtrace_release(s, 0));
+	says("before setup");
+	auxtrace_close(s);
+	s = with_data(AUXTRACE_SETUP_OVERWRITE, 4);
+	fake.fail.err = EINVAL;
+	fails(EINVAL, auxtrace_release(s, 2));
+	says("slot 2, which holds no snapshot");
+	fails(EINVAL, auxtrace_release(s, 4));
+	says("slot 4: the session has 4");
+	auxtrace_close(s);
+}
+
 static void a_task_that_cannot_be_told_says_why(void **state)
 {
 	struct auxtrace_session *s = opened();
@@ -423,6 +593,8 @@ int main(void)
 		t(setup_hands_the_options_over_and_maps_all_regions),
 		t(neither_user_nor_kernel_means_both_and_zero_means_the_default),
 		t(options_of_another_size_are_refused),
+		t(a_program_built_before_the_data_ring_is_served),
+		t(a_data_ring_and_slots_are_handed_over_and_mapped),
 		t(bad_lists_and_terms_do_not_reach_the_device),
 		t(a_refused_setup_is_explained),
 		t(a_period_of_zero_counts_when_its_packet_is_on),
@@ -432,6 +604,9 @@ int main(void)
 		t(each_mapping_that_fails_is_told_and_nothing_leaks),
 		t(start_and_stop_tell_why_they_fail),
 		t(pause_and_resume_ask_all_or_some_and_bring_answers),
+		t(output_is_paused_on_all_or_some),
+		t(a_snapshot_brings_cuts_and_its_slot_is_released),
+		t(a_refused_snapshot_or_release_is_explained),
 		t(a_task_that_cannot_be_told_says_why),
 		t(readers_and_recordings_need_a_setup),
 	};

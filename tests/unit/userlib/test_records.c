@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "ringwriter.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SIZE	PAGE
+#define SLOTS	4
+#define says(text) assert_non_null(strstr(auxtrace_error(), text))
+#define fails(err, call) do {				\
+	errno = 0;					\
+	assert_int_equal(call, -1);			\
+	assert_int_equal(errno, err);			\
+} while (0)
+
+static struct auxtrace_session *session;
+static struct auxtrace_reader *reader;
+static struct fake_channel *channel;
+
+static void begin(uint32_t flags, uint32_t slots)
+{
+	struct auxtrace_options o = {
+		.size = sizeof(o), .cpus = "3", .config = "", .aux_size = 16 * PAGE, .flags = flags,
+		.data_size = slots ? slots * SIZE : SIZE, .slots = slots,
+	};
+
+	session = auxtrace_open(NULL);
+	assert_non_null(session);
+	assert_int_equal(auxtrace_setup(session, &o), 0);
+	reader = auxtrace_reader(session, 3);
+	assert_non_null(reader);
+	channel = &fake.channel[3];
+}
+
+static int end(void **state)
+{
+	auxtrace_close(session);
+	session = NULL;
+	return fake_end(state);
+}
+
+static const uint32_t directions[] = { 0, AUXTRACE_SETUP_DATA_BACKWARD };
+
+/* One test for forward and for backward rings. */
+static void again(void **state)
+{
+	end(state);
+	fake_new(state);
+}
+
+static void a_queue_is_read_oldest_first_across_many_wraps(void **state)
+{
+	for (unsigned int d = 0; d < 2; again(state), d++) {
+		const union auxtrace_record *record;
+		uint64_t written = 0, got = 0;
+
+		begin(directions[d], 0);
+		assert_int_equal(auxtrace_reader_next_record(reader, &record), 0);
+		while (got < 3000) {
+			while (channel->status->data_head - channel->user->data_tail + record_size(written + 1) <= SIZE)
+				write_record(3, ++written);
+			/* Some of them at a time. */
+			for (uint64_t n = got % 17 + 1; n && got < written; n--) {
+				assert_int_equal(auxtrace_reader_next_record(reader, &record), 1);
+				check_record(record, ++got);
+			}
+			auxtrace_reader_consume_records(reader);
+		}
+		while (got < written) {
+			assert_int_equal(auxtrace_reader_next_record(reader, &record), 1);
+			check_record(record, ++got);
+		}
+		assert_int_equal(auxtrace_reader_next_record(reader, &record), 0);
+		/* The tail moves when it is told to, not before. */
+		assert_true(channel->user->data_tail < channel->status->data_head);
+		auxtrace_reader_consume_records(reader);
+		assert_int_equal(channel->user->data_tail, channel->status->data_head);
+		assert_true(channel->status->data_head > 20 * SIZE);
+	}
+}
+
+static void a_queue_that_holds_no_record_is_not_believed(void **state)
+{
+	for (unsigned int d = 0; d < 2; again(state), d++) {
+		const union auxtrace_record *record;
+		struct auxtrace_record_lost lost = {
+			.header = { .type = AUXTRACE_RECORD_LOST, .size = sizeof(lost) },
+			.end = { .size = sizeof(lost) + 8 },
+		};
+
+		begin(directions[d], 0);
+		write_bytes(3, &lost, sizeof(lost));
+		fails(EBADE, auxtrace_reader_next_record(reader, &record));
+		says("no record at position 0 of the data ring of CPU 3");
+		memset(channel->data, 0, SIZE);
+		fails(EBADE, auxtrace_reader_next_record(reader, &record));
+		channel->status->data_head = SIZE + 8;
+		fails(EBADE, auxtrace_reader_next_record(reader, &record));
+	}
+}
+
+static void a_known_kind_that_is_too_short_is_no_record(void **state)
+{
+	const union auxtrace_record *record;
+	struct auxtrace_record_itrace_start start = {
+		.header = { .type = AUXTRACE_RECORD_WINDOW, .size = sizeof(start) },
+		.end = { .size = sizeof(start) },
+	};
+
+	(void)state;
+	begin(0, 0);
+	write_bytes(3, &start, sizeof(start));
+	fails(EBADE, auxtrace_reader_next_record(reader, &record));
+}
+
+static void which_reader_is_for_which_ring_is_told(void **state)
+{
+	const union auxtrace_record *record;
+	struct auxtrace_copy copy;
+	uint64_t buf[8];
+
+	begin(AUXTRACE_SETUP_DATA_OVERWRITE, 0);
+	fails(EINVAL, auxtrace_reader_next_record(reader, &record));
+	says("is no queue");
+	again(state);
+	begin(0, 0);
+	auxtrace_close(session);
+	session = auxtrace_open(NULL);
+	fake_end(state);
+	struct auxtrace_options o = { .size = sizeof(o), .cpus = "3", .config = "" };
+	assert_int_equal(auxtrace_setup(session, &o), 0);
+	reader = auxtrace_reader(session, 3);
+	fails(EINVAL, auxtrace_reader_next_record(reader, &record));
+	says("has no data ring");
+	fails(EINVAL, auxtrace_reader_copy_records(reader, NULL, buf, sizeof(buf), &copy));
+}
+
+/* @copy must have records up to @last, one after another; returns the first's number. */
+static uint64_t check_copy(const void *buf, const struct auxtrace_copy *copy, uint64_t last, uint64_t head)
+{
+	const union auxtrace_record *record;
+	uint64_t n = 0, first = 0, sum = 0;
+	size_t at = 0;
+
+	assert_int_equal(copy->position + copy->len, head);
+	while ((record = auxtrace_record_next(buf, copy->len, &at))) {
+		if (!n)
+			n = first = record_number(record);
+		check_record(record, n++);
+		sum += record->header.size;
+	}
+	assert_int_equal(at, copy->len);
+	assert_int_equal(sum, copy->len);
+	if (first)
+		assert_int_equal(n, last + 1);
+	return first;
+}
+
+static void an_overwritable_ring_gives_all_that_is_whole(void **state)
+{
+	static uint64_t buf[SIZE / 8];
+
+	for (unsigned int d = 0; d < 2; again(state), d++) {
+		begin(directions[d] | AUXTRACE_SETUP_DATA_OVERWRITE, 0);
+		for (uint64_t n = 0; n < 2000; n++) {
+			struct auxtrace_copy copy;
+			uint64_t whole = 0, first = n + 1;
+
+			if (n)
+				write_record(3, n);
+			while (first > 1 && whole + record_size(first - 1) <= SIZE)
+				whole += record_size(--first);
+			assert_int_equal(auxtrace_reader_copy_records(reader, NULL, buf, sizeof(buf), &copy), 0);
+			assert_int_equal(copy.len, whole);
+			assert_int_equal(check_copy(buf, &copy, n, channel->status->data_head),
+					 n ? first : 0);
+			assert_true(copy.cut < 256);
+			/* With less room: the newest of them. */
+			assert_int_equal(auxtrace_reader_copy_records(reader, NULL, buf, 1000, &copy), 0);
+			if (whole > 1000)
+				assert_true(copy.len > 1000 - 256 && copy.len <= 1000);
+			check_copy(buf, &copy, n, channel->status->data_head);
+		}
+	}
+}
+
+/*
+ * A writer that has reserved room and not stored yet: the head is where it was, and
+ * the oldest records are not to be trusted any more.
+ */
+static void what_a_writer_has_reserved_is_not_handed_out(void **state)
+{
+	static uint64_t buf[SIZE / 8];
+
+	for (unsigned int d = 0; d < 2; again(state), d++) {
+		struct auxtrace_copy copy, less;
+
+		begin(directions[d] | AUXTRACE_SETUP_DATA_OVERWRITE, 0);
+		for (uint64_t n = 1; n <= 200; n++)
+			write_record(3, n);
+		assert_int_equal(auxtrace_reader_copy_records(reader, NULL, buf, sizeof(buf), &copy), 0);
+		channel->status->data_reserved += 1024;
+		assert_int_equal(auxtrace_reader_copy_records(reader, NULL, buf, sizeof(buf), &less), 0);
+		check_copy(buf, &less, 200, channel->status->data_head);
+		assert_true(less.len <= SIZE - 1024 && less.len > SIZE - 1024 - 256);
+		assert_int_equal(less.cut + less.len, SIZE);
+		/* All of it. */
+		channel->status->data_reserved += SIZE;
+		assert_int_equal(auxtrace_reader_copy_records(reader, NULL, buf, sizeof(buf), &less), 0);
+		assert_int_equal(less.len, 0);
+		assert_int_equal(less.cut, SIZE);
+	}
+}
+
+static void a_queue_can_be_copied_without_consuming_it(void **state)
+{
+	static uint64_t buf[SIZE / 8];
+	const union auxtrace_record *record;
+	struct auxtrace_copy copy;
+
+	for (unsigned int d = 0; d < 2; again(state), d++) {
+		begin(directions[d], 0);
+		for (uint64_t n = 1; n <= 20; n++)
+			write_record(3, n);
+		for (uint64_t n = 1; n <= 5; n++)
+			assert_int_equal(auxtrace_reader_next_record(reader, &record), 1);
+		assert_int_equal(auxtrace_reader_copy_records(reader, NULL, buf, sizeof(buf), &copy), 0);
+		assert_int_equal(check_copy(buf, &copy, 20, channel->status->data_head), 6);
+		assert_int_equal(auxtrace_reader_next_record(reader, &record), 1);
+		check_record(record, 6);
+	}
+}
+
+static void a_cut_in_a_slot_stays_while_others_are_written(void **state)
+{
+	static uint64_t buf[SIZE / 8];
+
+	for (unsigned int d = 0; d < 2; again(state), d++) {
+		struct auxtrace_cut cut[SLOTS];
+		struct auxtrace_copy copy;
+		uint64_t last[SLOTS], n = 0;
+
+		begin(directions[d] | AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_DATA_OVERWRITE, SLOTS);
+		/* Little in slot 0, too much for slot 1 to keep, nothing in slot 2. */
+		for (uint32_t slot = 0; slot < 3; slot++) {
+			for (unsigned int i = 0; i < slot * (2 - slot) * 300 + (slot ? 0 : 9); i++)
+				write_record(3, ++n);
+			last[slot] = n;
+			switch_slot(3, slot + 1, &cut[slot]);
+		}
+		for (unsigned int i = 0; i < 500; i++)
+			write_record(3, ++n);
+		assert_int_equal(auxtrace_reader_copy_records(reader, &cut[0], buf, sizeof(buf), &copy), 0);
+		assert_int_equal(check_copy(buf, &copy, last[0], cut[0].data_end), 1);
+		assert_int_equal(copy.cut, 0);
+		assert_int_equal(auxtrace_reader_copy_records(reader, &cut[1], buf, sizeof(buf), &copy), 0);
+		assert_true(check_copy(buf, &copy, last[1], cut[1].data_end) > last[0] + 1);
+		assert_true(copy.len > SIZE - 256);
+		assert_int_equal(auxtrace_reader_copy_records(reader, &cut[2], buf, sizeof(buf), &copy), 0);
+		assert_int_equal(copy.len, 0);
+		assert_int_equal(auxtrace_reader_copy_records(reader, NULL, buf, sizeof(buf), &copy), 0);
+		check_copy(buf, &copy, n, channel->status->data_head);
+		assert_true(copy.len > SIZE - 256);
+	}
+}
+
+/* What an earlier use of a slot has left there looks like records, and is none. */
+static void a_slot_begins_anew(void **state)
+{
+	static uint64_t buf[SIZE / 8];
+
+	for (unsigned int d = 0; d < 2; again(state), d++) {
+		struct auxtrace_copy copy;
+		struct auxtrace_cut cut;
+		uint64_t n = 0, first;
+
+		begin(directions[d] | AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_DATA_OVERWRITE, 2);
+		for (unsigned int i = 0; i < 9; i++) {
+			for (unsigned int k = 0; k < 100; k++)
+				write_record(3, ++n);
+			switch_slot(3, !(i & 1), &cut);
+		}
+		first = n + 1;
+		assert_int_equal(auxtrace_reader_copy_records(reader, NULL, buf, sizeof(buf), &copy), 0);
+		assert_int_equal(copy.len, 0);
+		for (unsigned int k = 0; k < 5; k++)
+			write_record(3, ++n);
+		assert_int_equal(auxtrace_reader_copy_records(reader, NULL, buf, sizeof(buf), &copy), 0);
+		assert_int_equal(check_copy(buf, &copy, n, channel->status->data_head), first);
+	}
+}
+
+static void a_cut_without_a_slot_is_checked_against_newer_records(void **state)
+{
+	static uint64_t buf[SIZE / 8];
+
+	for (unsigned int d = 0; d < 2; again(state), d++) {
+		struct auxtrace_cut cut = { .cpu = 3 };
+		struct auxtrace_copy copy;
+		uint64_t n = 0;
+
+		begin(directions[d] | AUXTRACE_SETUP_DATA_OVERWRITE, 0);
+		while (n < 300)
+			write_record(3, ++n);
+		cut.data_end = channel->status->data_head;
+		cut.data_begin = cut.data_end - SIZE;
+		while (n < 310)
+			write_record(3, ++n);
+		assert_int_equal(auxtrace_reader_copy_records(reader, &cut, buf, sizeof(buf), &copy), 0);
+		assert_true(check_copy(buf, &copy, 300, cut.data_end) > 0);
+		assert_true(copy.cut > 0);
+		while (n < 600)
+			write_record(3, ++n);
+		assert_int_equal(auxtrace_reader_copy_records(reader, &cut, buf, sizeof(buf), &copy), 0);
+		assert_int_equal(copy.len, 0);
+	}
+}
+
+static void a_cut_that_cannot_be_is_refused(void **state)
+{
+	struct auxtrace_cut cut = { .cpu = 2 };
+	struct auxtrace_spans spans;
+	struct auxtrace_copy copy;
+	uint64_t buf[8];
+
+	(void)state;
+	begin(AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_DATA_OVERWRITE, 2);
+	fails(EINVAL, auxtrace_reader_copy_records(reader, &cut, buf, sizeof(buf), &copy));
+	says("a cut of CPU 2 is not read by the reader of CPU 3");
+	fails(EINVAL, auxtrace_reader_peek_cut(reader, &cut, &spans));
+	cut.cpu = 3;
+	cut.slot = 2;
+	fails(EINVAL, auxtrace_reader_copy_records(reader, &cut, buf, sizeof(buf), &copy));
+	fails(EINVAL, auxtrace_reader_peek_cut(reader, &cut, &spans));
+	cut.slot = 1;
+	cut.data_begin = 1;
+	cut.aux_begin = 1;
+	fails(EINVAL, auxtrace_reader_copy_records(reader, &cut, buf, sizeof(buf), &copy));
+	fails(EINVAL, auxtrace_reader_peek_cut(reader, &cut, &spans));
+	cut.aux_end = 8 * PAGE + 2;
+	fails(EINVAL, auxtrace_reader_peek_cut(reader, &cut, &spans));
+}
+
+static void a_slot_that_cannot_be_is_not_believed(void **state)
+{
+	struct auxtrace_copy copy;
+	uint64_t buf[8];
+
+	(void)state;
+	begin(AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_DATA_OVERWRITE, 2);
+	channel->status->data_reserved = 7ull << 56;
+	fails(EBADE, auxtrace_reader_copy_records(reader, NULL, buf, sizeof(buf), &copy));
+}
+
+static void a_damaged_file_ends_before_what_is_no_record(void **state)
+{
+	uint64_t buf[64];
+	struct auxtrace_copy copy;
+	size_t at = 0;
+
+	(void)state;
+	begin(AUXTRACE_SETUP_DATA_OVERWRITE, 0);
+	write_record(3, 1);
+	write_record(3, 2);
+	assert_int_equal(auxtrace_reader_copy_records(reader, NULL, buf, sizeof(buf), &copy), 0);
+	((union auxtrace_record *)buf)->header.size += 8;
+	assert_null(auxtrace_record_next(buf, copy.len, &at));
+	assert_int_equal(at, 0);
+	((union auxtrace_record *)buf)->header.size -= 8;
+	assert_non_null(auxtrace_record_next(buf, copy.len, &at));
+	assert_null(auxtrace_record_next(buf, copy.len - 8, &at));
+	assert_int_equal(at, record_size(1));
+}
+
+static void a_window_is_whole_in_part_or_gone(void **state)
+{
+	static const struct {
+		uint64_t begin, end;
+		enum auxtrace_part part;
+	} cases[] = {
+		{ 100, 200, AUXTRACE_PART_WHOLE }, { 100, 100, AUXTRACE_PART_WHOLE },
+		{ 200, 200, AUXTRACE_PART_WHOLE }, { 120, 130, AUXTRACE_PART_WHOLE },
+		{ 99, 200, AUXTRACE_PART_SOME }, { 0, 101, AUXTRACE_PART_SOME },
+		{ 0, 100, AUXTRACE_PART_NONE }, { 50, 50, AUXTRACE_PART_NONE },
+		{ 150, 201, AUXTRACE_PART_SOME }, { 200, 201, AUXTRACE_PART_NONE },
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct auxtrace_record_window w = { .begin = cases[i].begin, .end_position = cases[i].end };
+
+		assert_int_equal(auxtrace_window_part(&w, 100, 200), cases[i].part);
+	}
+	assert_string_equal(auxtrace_cause_name(AUXTRACE_CAUSE_ERROR), "error");
+	assert_string_equal(auxtrace_cause_name(AUXTRACE_CAUSE_SNAPSHOT), "snapshot");
+	assert_string_equal(auxtrace_cause_name(0), "?");
+	assert_string_equal(auxtrace_cause_name(99), "?");
+}
+
+#define t(f) cmocka_unit_test_setup_teardown(f, fake_new, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		t(a_queue_is_read_oldest_first_across_many_wraps),
+		t(a_queue_that_holds_no_record_is_not_believed),
+		t(a_known_kind_that_is_too_short_is_no_record),
+		t(which_reader_is_for_which_ring_is_told),
+		t(an_overwritable_ring_gives_all_that_is_whole),
+		t(what_a_writer_has_reserved_is_not_handed_out),
+		t(a_queue_can_be_copied_without_consuming_it),
+		t(a_cut_in_a_slot_stays_while_others_are_written),
+		t(a_slot_begins_anew),
+		t(a_cut_without_a_slot_is_checked_against_newer_records),
+		t(a_cut_that_cannot_be_is_refused),
+		t(a_slot_that_cannot_be_is_not_believed),
+		t(a_damaged_file_ends_before_what_is_no_record),
+		t(a_window_is_whole_in_part_or_gone),
+	};
+
+	return cmocka_run_group_tests_name("userlib records", tests, NULL, NULL);
+}

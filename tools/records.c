@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "records.h"
+
+static void take(struct records *r, const union auxtrace_record *record)
+{
+	switch (record->header.type) {
+	case AUXTRACE_RECORD_LOST:
+		r->lost += record->lost.lost;
+		break;
+	case AUXTRACE_RECORD_WINDOW:
+		r->window = xrealloc(r->window, (r->nr_windows + 1) * sizeof(*r->window));
+		r->window[r->nr_windows++] = &record->window;
+		break;
+	}
+}
+
+void records_read(struct records *r, const char *dir, const struct meta_cpu *cpu)
+{
+	const union auxtrace_record *record;
+	char path[4200];
+	size_t at = 0;
+	int err;
+
+	*r = (struct records){ .cpu = cpu };
+	snprintf(path, sizeof(path), "%s/cpu%u.data", dir, cpu->cpu);
+	err = map_file(path, false, &r->file);
+	if (err && err != -ENOENT)
+		die(1, "cannot read %s: %s", path, strerror(-err));
+	if (r->file.size != cpu->data_read)
+		say("%s has %zu bytes, meta says %" PRIu64 ": the recording is damaged", path,
+		    r->file.size, cpu->data_read);
+	while ((record = auxtrace_record_next(r->file.data, r->file.size, &at)))
+		take(r, record);
+	if (at != r->file.size)
+		say("%s: there is no record at offset %zu: the rest is not read", path, at);
+}
+
+void records_free(struct records *r)
+{
+	free(r->window);
+	unmap_file(&r->file);
+	*r = (struct records){ 0 };
+}
+
+const struct auxtrace_record_window *records_window(const struct records *r, uint64_t seq)
+{
+	for (size_t i = 0; i < r->nr_windows; i++)
+		if (r->window[i]->window == seq)
+			return r->window[i];
+	return NULL;
+}
+
+const struct auxtrace_record_window *records_begin(const struct records *r, uint64_t position)
+{
+	const struct auxtrace_record_window *w = records_within(r, position);
+
+	return w && w->begin == position ? w : NULL;
+}
+
+const struct auxtrace_record_window *records_within(const struct records *r, uint64_t position)
+{
+	size_t low = 0, high = r->nr_windows;
+
+	/* The first that ends behind it; empty ones have no byte. */
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (r->window[mid]->end_position <= position)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < r->nr_windows && r->window[low]->begin <= position ? r->window[low] : NULL;
+}
+
+const char *records_part(const struct records *r, const struct auxtrace_record_window *w)
+{
+	switch (auxtrace_window_part(w, r->cpu->begin, r->cpu->begin + r->cpu->read)) {
+	case AUXTRACE_PART_WHOLE:
+		return "whole";
+	case AUXTRACE_PART_SOME:
+		return "overwritten in part";
+	case AUXTRACE_PART_NONE:
+		break;
+	}
+	return "gone";
+}
+
+static void print_flags(uint64_t flags)
+{
+	static const struct {
+		uint64_t flag;
+		const char *name;
+	} names[] = {
+		{ AUXTRACE_AUX_TRUNCATED, "truncated" }, { AUXTRACE_AUX_OVERWRITE, "overwrite" },
+		{ AUXTRACE_AUX_PARTIAL, "partial" },
+	};
+	const char *between = "";
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++)
+		if (flags & names[i].flag) {
+			printf("%s%s", between, names[i].name);
+			between = ",";
+			flags &= ~names[i].flag;
+		}
+	if (flags || !*between)
+		printf("%s%#" PRIx64, between, flags);
+}
+
+static void print_window(const struct records *r, const struct auxtrace_record_window *w)
+{
+	printf("window %" PRIu64 " begin=%" PRIu64 " end=%" PRIu64 " cause=%s,%s tsc=%" PRIu64 ",%" PRIu64
+	       " pid=%u,%u tid=%u,%u slot=%u: %s", (uint64_t)w->window, (uint64_t)w->begin,
+	       (uint64_t)w->end_position, auxtrace_cause_name(w->begin_cause),
+	       auxtrace_cause_name(w->end_cause), (uint64_t)w->begin_tsc, (uint64_t)w->end_tsc,
+	       w->begin_pid, w->pid, w->begin_tid, w->tid, w->slot, records_part(r, w));
+}
+
+void records_print(const struct records *r)
+{
+	const union auxtrace_record *record;
+	size_t at = 0;
+
+	while ((record = auxtrace_record_next(r->file.data, r->file.size, &at))) {
+		const struct auxtrace_record_end *end = auxtrace_record_end(record);
+
+		printf("# %3u %016" PRIx64 " ", r->cpu->cpu, (uint64_t)end->tsc);
+		switch (record->header.type) {
+		case AUXTRACE_RECORD_LOST:
+			printf("lost %" PRIu64, (uint64_t)record->lost.lost);
+			break;
+		case AUXTRACE_RECORD_AUX:
+			printf("aux offset=%" PRIu64 " length=%" PRIu64 " flags=",
+			       (uint64_t)record->aux.offset, (uint64_t)record->aux.length);
+			print_flags(record->aux.flags);
+			break;
+		case AUXTRACE_RECORD_ITRACE_START:
+			printf("itrace-start pid=%u tid=%u", record->itrace_start.pid,
+			       record->itrace_start.tid);
+			break;
+		case AUXTRACE_RECORD_WINDOW:
+			print_window(r, &record->window);
+			break;
+		default:
+			printf("type %#x, %u bytes", record->header.type, record->header.size);
+		}
+		putchar('\n');
+	}
+}

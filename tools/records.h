@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the data ring of one CPU has told: cpuN.data of a recording. */
+#ifndef RECORDS_H
+#define RECORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <auxtrace.h>
+
+#include "meta.h"
+#include "tool.h"
+
+struct records {
+	const struct meta_cpu *cpu;
+	struct mapped file;
+	const struct auxtrace_record_window **window; /* in the order of their numbers */
+	size_t nr_windows;
+	uint64_t lost;		/* records, by LOST records */
+};
+
+/* No file, no records. Dies if it cannot be read; says if it is damaged. */
+void records_read(struct records *r, const char *dir, const struct meta_cpu *cpu);
+void records_free(struct records *r);
+
+/* Window number @seq, or NULL. */
+const struct auxtrace_record_window *records_window(const struct records *r, uint64_t seq);
+/* The window that begins with the byte at @position, or NULL. */
+const struct auxtrace_record_window *records_begin(const struct records *r, uint64_t position);
+/* The window that has the byte at @position, or NULL. */
+const struct auxtrace_record_window *records_within(const struct records *r, uint64_t position);
+
+/* "whole", "overwritten in part" or "gone", in the recording's trace. */
+const char *records_part(const struct records *r, const struct auxtrace_record_window *w);
+
+/* One record a line. */
+void records_print(const struct records *r);
+
+#endif

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The file `meta` (auxtrace(1), "FILES"). */
+#include <errno.h>
+#include <inttypes.h>
+#include <sys/utsname.h>
+
+#include "recording.h"
+
+#define FORMAT_VERSION	1
+
+static void write_machine(FILE *f, const struct auxtrace_info *info)
+{
+	struct utsname uts;
+
+	if (!uname(&uts))
+		fprintf(f, "release %s\n", uts.release);
+	fprintf(f, "cpu_family %u\ncpu_model %u\ncpu_stepping %u\n", info->out_cpu_family,
+		info->out_cpu_model, info->out_cpu_stepping);
+	fprintf(f, "tsc_art_num %u\ntsc_art_den %u\nmax_nonturbo_ratio %u\n",
+		info->out_tsc_art_num, info->out_tsc_art_den, info->out_max_nonturbo_ratio);
+	fprintf(f, "tsc_khz %" PRIu64 "\ntime_shift %u\ntime_mult %u\ntime_zero %" PRIu64 "\n",
+		(uint64_t)info->out_tsc_khz, info->out_time_shift, info->out_time_mult,
+		(uint64_t)info->out_time_zero);
+}
+
+struct field {
+	const char *key;
+	uint64_t value;
+};
+
+static void write_fields(FILE *f, const struct field *fields, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		fprintf(f, " %s %" PRIu64, fields[i].key, fields[i].value);
+}
+#define WRITE_FIELDS(f, fields) write_fields(f, fields, ARRAY_SIZE(fields))
+
+/* What the streams' files have. */
+static void write_stream(FILE *f, const struct stream *stream)
+{
+	const struct field data[] = {
+		{ "data_begin", stream->data_begin }, { "data_read", stream->data_read },
+		{ "records", stream->records },
+	};
+
+	fprintf(f, "cpu %u begin %" PRIu64 " read %" PRIu64, stream->reader->cpu, stream->begin,
+		stream->aux.size);
+	if (stream->aux.pad)
+		fprintf(f, " pad %u", stream->aux.pad);
+	if (stream->data)
+		WRITE_FIELDS(f, data);
+}
+
+static void write_cut(FILE *f, const struct auxtrace_cut *cut)
+{
+	const struct field fields[] = {
+		{ "produced", cut->aux_end }, { "windows", cut->window }, { "tsc", cut->tsc },
+		{ "slot", cut->slot }, { "inhibit", cut->inhibit },
+	};
+
+	WRITE_FIELDS(f, fields);
+}
+
+static void write_page(FILE *f, const struct auxtrace_status_page *p)
+{
+	const struct field fields[] = {
+		{ "produced", p->produced }, { "overwritten", p->overwritten },
+		{ "windows", p->windows }, { "window_begin", p->window_begin },
+		{ "window_begin_tsc", p->window_begin_tsc }, { "window_end", p->window_end },
+		{ "window_end_tsc", p->window_end_tsc }, { "pauses_asked", p->pauses_asked },
+		{ "pauses_done", p->pauses_done }, { "resumes_asked", p->resumes_asked },
+		{ "resumes_done", p->resumes_done }, { "pmis", p->pmis }, { "gaps", p->gaps },
+		{ "gaps_full", p->gaps_full }, { "gaps_error", p->gaps_error },
+		{ "gaps_offline", p->gaps_offline }, { "bad_tails", p->bad_tails },
+		{ "consumed", p->consumed }, { "snapshots", p->snapshots },
+	};
+	const struct field data[] = {
+		{ "data_records", p->data_records }, { "data_lost", p->data_lost },
+		{ "data_overwritten", p->data_overwritten }, { "data_bad_tails", p->data_bad_tails },
+	};
+
+	WRITE_FIELDS(f, fields);
+	if (p->data_size)
+		WRITE_FIELDS(f, data);
+}
+
+static int write_cpu(FILE *f, const struct stream *stream, const struct auxtrace_cut *cut,
+		     struct auxtrace_totals *totals)
+{
+	bool overwrite = stream->reader->session->setup.flags & AUXTRACE_SETUP_OVERWRITE;
+	struct auxtrace_status_page page;
+
+	write_stream(f, stream);
+	if (cut) {
+		write_cut(f, cut);
+	} else {
+		if (auxtrace_reader_status(stream->reader, &page))
+			return -1;
+		write_page(f, &page);
+		totals->produced += page.produced;
+		totals->read += stream->aux.size;
+		totals->overwritten += page.overwritten;
+		totals->windows += page.windows;
+		totals->gaps += page.gaps;
+		totals->pmis += page.pmis;
+		totals->aside += overwrite ? page.consumed : 0;
+		totals->records += stream->records;
+		totals->records_lost += page.data_lost;
+	}
+	putc('\n', f);
+	return 0;
+}
+
+static bool all_direct(const struct files *files)
+{
+	for (unsigned int i = 0; i < files->nr_streams; i++)
+		if (!files->streams[i].aux.direct)
+			return false;
+	return true;
+}
+
+int write_meta(const struct auxtrace_recording *rec, struct files *files,
+	       const struct auxtrace_cut *cuts, struct auxtrace_totals *totals)
+{
+	const struct auxtrace_session *s = rec->session;
+	FILE *f = recording_file(files->dirfd, "meta");
+	char terms[256];
+	int ret = 0;
+
+	if (!f)
+		return -1;
+	auxtrace_config_format(s->setup.config, terms, sizeof(terms));
+	fprintf(f, "auxtrace_recording %u\nabi %u\npmu %u\n", FORMAT_VERSION, AUXTRACE_ABI_VERSION,
+		s->setup.pmu);
+	write_machine(f, &s->info);
+	fprintf(f, "config %#" PRIx64 "\nterms %s\nflags %#x\naux_size %" PRIu64 "\nslots %u\naux_write %s\n",
+		(uint64_t)s->setup.config, terms, s->setup.flags, (uint64_t)s->setup.aux_size,
+		session_slots(s), aux_writer_how(rec->writer, all_direct(files)));
+	if (s->setup.data_size)
+		fprintf(f, "data_size %" PRIu64 "\n", (uint64_t)s->setup.data_size);
+	if (cuts)
+		fprintf(f, "snapshot %u\n", rec->snapshots + 1);
+	for (unsigned int i = 0; !ret && i < files->nr_streams; i++)
+		ret = write_cpu(f, &files->streams[i], cuts ? &cuts[i] : NULL, totals);
+	return recording_file_close(f, "meta") || ret ? -1 : 0;
+}

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The data ring of one channel.
+ *
+ * DOC: who writes what, and in which order
+ *
+ * The writers are contexts of the channel's CPU that interrupt each other; we are
+ * another CPU. Two words of the status page say what we may believe:
+ *
+ *  data_head	 all records before it are whole. A writer's barrier stands between
+ *		 the record and this word; its partner is our acquire load.
+ *  data_reserved moves before the first byte of a record is stored, with a barrier
+ *		 after it. Its partner is our acquire fence between the copy and the
+ *		 second load: if one byte of the copy came from a newer record, the
+ *		 second load sees that record's reservation. So each byte that is
+ *		 still within one ring's size of the second value is what it was.
+ *
+ * That is why no thread sanitizer is needed here, and why none could help: the race
+ * of the copy with the writers is meant, each access to shared memory is one relaxed
+ * load of an aligned word, and what raced is recognized and dropped afterwards.
+ *
+ * The slot is in the same word as the position. data_slot_begin is stored before the
+ * word names the new slot, so whoever sees the slot sees its begin.
+ *
+ * DOC: positions to memory
+ *
+ * Of a stretch [begin, end) the lowest address is begin in a forward ring, -end in a
+ * backward one, modulo the size; there the newest record stands first.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+#define HEADER		sizeof(struct auxtrace_record_header)
+#define END		sizeof(struct auxtrace_record_end)
+#define MIN_RECORD	(HEADER + END)
+#define MAX_RECORD	(UINT16_MAX & ~7u)
+
+/* So many times in a row may a snapshot put the slot aside that we copy. */
+#define MAX_SWITCHES	16
+
+/* Copies are made in words and read as structs. */
+typedef uint64_t __attribute__((may_alias)) word_t;
+
+/* ---- a ring, or the slot of one ----------------------------------------- */
+
+struct ring {
+	const uint8_t *base;
+	uint64_t size;
+	bool backward;
+};
+
+static bool overwritable(const struct auxtrace_reader *r)
+{
+	return r->session->setup.flags & AUXTRACE_SETUP_DATA_OVERWRITE;
+}
+
+static struct ring ring_of(const struct auxtrace_reader *r, uint32_t slot)
+{
+	const struct auxtrace_setup *setup = &r->session->setup;
+	uint64_t size = setup->data_size;
+
+	if (overwritable(r))
+		size /= session_slots(r->session);
+	return (struct ring){
+		.base = r->data + (overwritable(r) ? slot * size : 0),
+		.size = size,
+		.backward = setup->flags & AUXTRACE_SETUP_DATA_BACKWARD,
+	};
+}
+
+/* Offset of the lowest address of positions [begin, end). */
+static uint64_t offset_of(const struct ring *ring, uint64_t begin, uint64_t end)
+{
+	return (ring->backward ? -end : begin) % ring->size;
+}
+
+/* Positions [begin, end), each word loaded once, in the order of their addresses. */
+static void copy_out(const struct ring *ring, uint64_t begin, uint64_t end, void *buf)
+{
+	uint64_t offset = offset_of(ring, begin, end);
+	word_t *to = buf;
+
+	for (uint64_t left = end - begin; left; left -= sizeof(*to)) {
+		*to++ = __atomic_load_n((const word_t *)(ring->base + offset), __ATOMIC_RELAXED);
+		offset += sizeof(*to);
+		if (offset == ring->size)
+			offset = 0;
+	}
+}
+
+static bool is_size(uint64_t size, uint64_t room)
+{
+	return size >= MIN_RECORD && size % 8 == 0 && size <= room;
+}
+
+/* Is there a record of @size bytes, with both its ends in agreement? */
+static bool is_record(const void *p, uint64_t size)
+{
+	const union auxtrace_record *record = p;
+	static const struct { uint32_t type; size_t size; } known[] = {
+		{ AUXTRACE_RECORD_LOST, sizeof(record->lost) },
+		{ AUXTRACE_RECORD_AUX, sizeof(record->aux) },
+		{ AUXTRACE_RECORD_ITRACE_START, sizeof(record->itrace_start) },
+		{ AUXTRACE_RECORD_WINDOW, sizeof(record->window) },
+	};
+
+	if (record->header.size != size || auxtrace_record_end(record)->size != size)
+		return false;
+	for (unsigned int i = 0; i < ARRAY_SIZE(known); i++)
+		if (record->header.type == known[i].type)
+			return size >= known[i].size;
+	return true;
+}
+
+static int no_record(const struct auxtrace_reader *r, uint64_t position)
+{
+	return fail(EBADE, "there is no record at position %" PRIu64 " of the data ring of CPU %u",
+		    position, r->cpu);
+}
+
+AUXTRACE_API const union auxtrace_record *auxtrace_record_next(const void *buf, size_t len, size_t *at)
+{
+	const union auxtrace_record *record = (const void *)((const uint8_t *)buf + *at);
+	size_t left = len - *at;
+
+	if (left < MIN_RECORD || !is_size(record->header.size, left) ||
+	    !is_record(record, record->header.size))
+		return NULL;
+	*at += record->header.size;
+	return record;
+}
+
+/* ---- a queue ------------------------------------------------------------ */
+
+/* The size of the record that begins at @begin, in a ring that is not overwritable. */
+static uint64_t size_at(const struct ring *ring, uint64_t begin)
+{
+	union {
+		struct auxtrace_record_header header;
+		struct auxtrace_record_end end;
+	} u;
+
+	if (!ring->backward) {
+		copy_out(ring, begin, begin + HEADER, &u.header);
+		return u.header.size;
+	}
+	/* Its end is the highest address, next to that of the older record. */
+	copy_out(ring, begin, begin + END, &u.end);
+	return u.end.size;
+}
+
+static int need_data(const struct auxtrace_reader *r)
+{
+	return r->data ? 0 : fail(EINVAL, "the session has no data ring: set data_size");
+}
+
+/* In one piece: in the ring, or a copy if it goes over its end. */
+static const void *one_piece(struct auxtrace_reader *r, const struct ring *ring, uint64_t size)
+{
+	uint64_t end = r->data_next + size, offset = offset_of(ring, r->data_next, end);
+
+	if (offset + size <= ring->size)
+		return ring->base + offset;
+	if (!r->record)
+		r->record = malloc(MAX_RECORD);
+	if (r->record)
+		copy_out(ring, r->data_next, end, r->record);
+	else
+		fail(ENOMEM, "no memory for a record");
+	return r->record;
+}
+
+AUXTRACE_API int auxtrace_reader_next_record(struct auxtrace_reader *r,
+					     const union auxtrace_record **record)
+{
+	struct ring ring = ring_of(r, 0);
+	uint64_t head, size;
+	const void *p;
+
+	if (need_data(r))
+		return -1;
+	if (overwritable(r))
+		return fail(EINVAL, "an overwritable data ring is no queue: copy its records");
+	/* Acquire: records before it are whole. Partner: the writer's barrier before its store. */
+	head = __atomic_load_n(&r->status->data_head, __ATOMIC_ACQUIRE);
+	if (head == r->data_next)
+		return 0;
+	if (head - r->data_next > ring.size)
+		return no_record(r, r->data_next);
+	size = size_at(&ring, r->data_next);
+	if (!is_size(size, head - r->data_next))
+		return no_record(r, r->data_next);
+	p = one_piece(r, &ring, size);
+	if (!p)
+		return -1;
+	if (!is_record(p, size))
+		return no_record(r, r->data_next);
+	*record = p;
+	r->data_next += size;
+	return 1;
+}
+
+AUXTRACE_API void auxtrace_reader_consume_records(struct auxtrace_reader *r)
+{
+	/*
+	 * Release: records may be written where we have read, not before. Partner:
+	 * the writer's acquire load of the tail, before it stores a record.
+	 */
+	__atomic_store_n(&r->user->data_tail, r->data_next, __ATOMIC_RELEASE);
+}
+
+/* ---- copy and verify ---------------------------------------------------- */
+
+/* What is to be copied: positions in a slot. */
+struct stretch {
+	uint32_t slot;
+	uint64_t begin, end;
+};
+
+static void present(const struct auxtrace_reader *r, uint64_t word, struct stretch *s)
+{
+	s->slot = overwritable(r) ? AUXTRACE_DATA_SLOT(word) : 0;
+	s->begin = overwritable(r) ? __atomic_load_n(&r->status->data_slot_begin, __ATOMIC_ACQUIRE) :
+		   r->data_next;
+	s->end = __atomic_load_n(&r->status->data_head, __ATOMIC_ACQUIRE);
+}
+
+static uint64_t load_reserved(const struct auxtrace_reader *r)
+{
+	/* Acquire: pairs with the writer's barrier between data_slot_begin and this word. */
+	return __atomic_load_n(&r->status->data_reserved, __ATOMIC_ACQUIRE);
+}
+
+/* After the copy: position of the first byte that is still as it was. */
+static uint64_t intact_from(const struct auxtrace_reader *r, const struct ring *ring,
+			    uint32_t slot, uint64_t word)
+{
+	uint64_t reserved = AUXTRACE_DATA_POSITION(word);
+
+	/* Nobody writes to a slot that was put aside, or where we have not read. */
+	if (!overwritable(r) || AUXTRACE_DATA_SLOT(word) != slot || reserved < ring->size)
+		return 0;
+	return reserved - ring->size;
+}
+
+/*
+ * @buf holds positions [begin, end) in the order of addresses. Walk from the newest
+ * record back as long as they are whole; returns the bytes they have, -1 if what
+ * should be one is none.
+ */
+static int64_t whole_records(const struct ring *ring, const uint8_t *buf, uint64_t begin,
+			     uint64_t end, uint64_t intact)
+{
+	uint64_t len = end - begin, got = 0;
+
+	if (intact < begin)
+		intact = begin;
+	while (end - got > intact) {
+		uint64_t room = end - got - intact, size;
+		const uint8_t *p;
+
+		/* What is found of the newest of them first has to be intact itself. */
+		if (room < END)
+			break;
+		if (ring->backward) {
+			p = buf + got;
+			size = ((const struct auxtrace_record_header *)p)->size;
+		} else {
+			p = buf + len - got;
+			size = ((const struct auxtrace_record_end *)p - 1)->size;
+			p -= size;
+		}
+		if (size > room && is_size(size, MAX_RECORD))
+			break;	/* it begins before what is intact */
+		if (!is_size(size, room) || !is_record(p, size))
+			return -1;
+		got += size;
+	}
+	return got;
+}
+
+static void reverse_words(word_t *words, size_t count)
+{
+	for (size_t i = 0; i < count / 2; i++) {
+		word_t word = words[i];
+
+		words[i] = words[count - 1 - i];
+		words[count - 1 - i] = word;
+	}
+}
+
+/* Records newest first become oldest first: all words, then those of each record. */
+static void oldest_first(word_t *words, size_t len)
+{
+	size_t count = len / 8;
+
+	reverse_words(words, count);
+	for (size_t at = 0; at < count;) {
+		/* Its last word is first now: tid and size. */
+		size_t size = (words[at] >> 32) / 8;
+
+		reverse_words(words + at, size);
+		at += size;
+	}
+}
+
+static int check_cut(const struct auxtrace_reader *r, const struct auxtrace_cut *cut)
+{
+	if (cut->cpu != r->cpu)
+		return fail(EINVAL, "a cut of CPU %u is not read by the reader of CPU %u", cut->cpu, r->cpu);
+	if (cut->slot >= session_slots(r->session) || cut->data_end < cut->data_begin)
+		return fail(EINVAL, "no cut is like that: slot %u, records %" PRIu64 " to %" PRIu64,
+			    cut->slot, (uint64_t)cut->data_begin, (uint64_t)cut->data_end);
+	return 0;
+}
+
+/* Returns the word that tells what of the copy is intact, and the stretch copied. */
+static int copy_stretch(struct auxtrace_reader *r, const struct auxtrace_cut *cut, void *buf,
+			size_t size, struct stretch *s, uint64_t *word)
+{
+	for (unsigned int i = 0; i < MAX_SWITCHES; i++) {
+		struct stretch after;
+		struct ring ring;
+
+		*word = load_reserved(r);
+		present(r, *word, s);
+		if (cut) {
+			s->slot = cut->slot;
+			s->begin = overwritable(r) || cut->data_begin > r->data_next ?
+				   cut->data_begin : r->data_next;
+			s->end = cut->data_end > s->begin ? cut->data_end : s->begin;
+		}
+		if (s->slot >= session_slots(r->session) || (s->begin | s->end) % 8)
+			return no_record(r, s->end);
+		if (s->end < s->begin)
+			continue;	/* as below: it is just being taken away */
+		ring = ring_of(r, s->slot);
+		if (s->end - s->begin > ring.size)
+			s->begin = s->end - ring.size;
+		if (s->end - s->begin > size)
+			s->begin = s->end - size;
+		copy_out(&ring, s->begin, s->end, buf);
+		/* See "who writes what" above. */
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		*word = load_reserved(r);
+		if (cut || !overwritable(r))
+			return 0;
+		present(r, *word, &after);
+		/* A snapshot took the slot away: it may have been written again before. */
+		if (after.slot == s->slot && after.begin <= s->begin)
+			return 0;
+	}
+	return fail(EAGAIN, "snapshots put slots of CPU %u aside faster than one is copied", r->cpu);
+}
+
+AUXTRACE_API int auxtrace_reader_copy_records(struct auxtrace_reader *r, const struct auxtrace_cut *cut,
+					      void *buf, size_t size, struct auxtrace_copy *copy)
+{
+	struct stretch s;
+	struct ring ring;
+	uint64_t word, len;
+	int64_t whole;
+
+	if (need_data(r) || (cut && check_cut(r, cut)) ||
+	    copy_stretch(r, cut, buf, size & ~7ul, &s, &word))
+		return -1;
+	ring = ring_of(r, s.slot);
+	len = s.end - s.begin;
+	whole = whole_records(&ring, buf, s.begin, s.end, intact_from(r, &ring, s.slot, word));
+	if (whole < 0)
+		return no_record(r, s.end);
+	if (ring.backward)
+		oldest_first(buf, whole);
+	else
+		memmove(buf, (uint8_t *)buf + len - whole, whole);
+	copy->position = s.end - whole;
+	copy->len = whole;
+	copy->cut = len - whole;
+	return 0;
+}
+
+/* ---- windows ------------------------------------------------------------ */
+
+AUXTRACE_API enum auxtrace_part auxtrace_window_part(const struct auxtrace_record_window *w,
+						     uint64_t begin, uint64_t end)
+{
+	if (w->begin >= begin && w->end_position <= end)
+		return AUXTRACE_PART_WHOLE;
+	if (w->end_position <= begin || w->begin >= end)
+		return AUXTRACE_PART_NONE;
+	return AUXTRACE_PART_SOME;
+}
+
+AUXTRACE_API const char *auxtrace_cause_name(uint32_t cause)
+{
+	static const char *const names[] = {
+		[AUXTRACE_CAUSE_ERROR] = "error", [AUXTRACE_CAUSE_FOREIGN] = "foreign",
+		[AUXTRACE_CAUSE_USER] = "user", [AUXTRACE_CAUSE_SESSION] = "session",
+		[AUXTRACE_CAUSE_CPU] = "cpu", [AUXTRACE_CAUSE_FULL] = "full",
+		[AUXTRACE_CAUSE_SNAPSHOT] = "snapshot",
+	};
+
+	return cause < ARRAY_SIZE(names) && names[cause] ? names[cause] : "?";
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A snapshot of a recording that goes on: a flight recorder's product.
+ *
+ * With slots the kernel puts the cut aside, and its pages stay as they are while we
+ * write them. Without, all is paused until then, and what was paused before stays so.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "recording.h"
+
+/* Who was paused by the user before we came. */
+struct before {
+	struct auxtrace_cpus *run;	/* CPUs to be resumed */
+	struct auxtrace_cpus *write;	/* CPUs whose records go on */
+};
+
+static struct auxtrace_cpus *copy_cpus(const struct auxtrace_cpus *cpus)
+{
+	struct auxtrace_cpus *copy = malloc(sizeof(*copy) + cpus->len);
+
+	if (copy)
+		memcpy(copy, cpus, sizeof(*copy) + cpus->len);
+	return copy;
+}
+
+static void remove_cpu(struct auxtrace_cpus *cpus, unsigned int cpu)
+{
+	cpus->mask[cpu / 8] &= ~(1u << cpu % 8);
+}
+
+static void forget(struct before *before)
+{
+	auxtrace_cpus_free(before->run);
+	auxtrace_cpus_free(before->write);
+}
+
+static int remember(const struct auxtrace_session *s, struct before *before)
+{
+	before->run = copy_cpus(s->cpus);
+	before->write = copy_cpus(s->cpus);
+	if (!before->run || !before->write)
+		return fail(ENOMEM, "no memory for sets of CPUs");
+	for (unsigned int i = 0; i < s->nr_readers; i++) {
+		struct auxtrace_status_page page;
+
+		if (auxtrace_reader_status(&s->readers[i], &page))
+			return -1;
+		if (page.inhibit & AUXTRACE_INHIBIT_USER)
+			remove_cpu(before->run, page.cpu);
+		if (page.data_paused)
+			remove_cpu(before->write, page.cpu);
+	}
+	return 0;
+}
+
+static int go_on(struct auxtrace_session *s, const struct before *before)
+{
+	if (s->setup.data_size && auxtrace_cpus_count(before->write) &&
+	    auxtrace_pause_output(s, before->write, false))
+		return -1;
+	if (auxtrace_cpus_count(before->run) &&
+	    auxtrace_resume_cpus(s, before->run, NULL, 0) < 0)
+		return -1;
+	return 0;
+}
+
+/* The bytes of a cut, which stay until the caller lets all go on. */
+static int write_cuts(struct auxtrace_recording *rec, struct files *files,
+		      const struct auxtrace_cut *cuts)
+{
+	for (unsigned int i = 0; i < files->nr_streams; i++) {
+		struct stream *stream = &files->streams[i];
+		struct auxtrace_spans spans;
+
+		if (cuts[i].cpu != stream->reader->cpu)
+			return fail(EBADE, "the module cut CPU %u where CPU %u is due", cuts[i].cpu,
+				    stream->reader->cpu);
+		if (auxtrace_reader_peek_cut(stream->reader, &cuts[i], &spans))
+			return -1;
+		stream->begin = spans.position;
+		if (aux_file_put(rec->writer, &stream->aux, &spans, true) < 0 ||
+		    stream_copy_records(stream, &cuts[i]))
+			return -1;
+	}
+	return aux_writer_flush(rec->writer);
+}
+
+static int cut_and_write(struct auxtrace_recording *rec, struct files *files,
+			 struct auxtrace_cut *cuts)
+{
+	struct auxtrace_session *s = rec->session;
+	bool aside = session_slots(s) > 1;
+	struct before before = { 0 };
+	uint32_t slot;
+	int ret = -1, err = 0;
+
+	if ((!aside && remember(s, &before)) ||
+	    auxtrace_snapshot(s, aside ? AUXTRACE_SNAPSHOT_SLOT : AUXTRACE_SNAPSHOT_PAUSE, cuts,
+			      s->nr_readers, &slot) < 0)
+		goto out;
+	ret = write_cuts(rec, files, cuts);
+	err = errno;
+	/* Nothing of it may be under way when the pages are traced into again. */
+	if (ret)
+		aux_writer_flush(rec->writer);
+	if (aside ? auxtrace_release(s, slot) : go_on(s, &before)) {
+		err = errno;
+		ret = -1;
+	}
+	errno = err;
+out:
+	forget(&before);
+	return ret;
+}
+
+/*
+ * The kernel's code as it was at the first snapshot, for all of them. At the end it is
+ * written anew for the recording itself; links keep this one.
+ */
+static int link_kernel(struct auxtrace_recording *rec, struct files *files)
+{
+	static const char *const names[] = { "kcore", "kallsyms", "modules" };
+
+	if (!(rec->session->setup.flags & AUXTRACE_SETUP_KERNEL))
+		return 0;
+	/* What is wrong with it is told at the end. */
+	if (!rec->snapshots)
+		record_kernel(rec->files.dirfd);
+	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
+		char to[32];
+
+		if (!linkat(rec->files.dirfd, names[i], files->dirfd, names[i], 0) || errno == ENOENT)
+			continue;
+		/* The file system has no hard links: then it is the newest that they get. */
+		snprintf(to, sizeof(to), "../%s", names[i]);
+		if (symlinkat(to, files->dirfd, names[i]))
+			return fail(errno, "cannot link %s/%s: %s", files->dir, names[i], strerror(errno));
+	}
+	return 0;
+}
+
+static int write_snapshot(struct auxtrace_recording *rec, struct files *files)
+{
+	struct auxtrace_cut *cuts = calloc(rec->session->nr_readers, sizeof(*cuts));
+	int ret;
+
+	if (!cuts)
+		return fail(ENOMEM, "no memory for the cuts of a snapshot");
+	ret = cut_and_write(rec, files, cuts) || auxtrace_recording_add_all_tasks(rec) < 0 ||
+	      task_list_write(rec->tasks, files->dirfd) || link_kernel(rec, files) ||
+	      files_flush(files) || write_meta(rec, files, cuts, NULL);
+	free(cuts);
+	return ret ? -1 : 0;
+}
+
+AUXTRACE_API int auxtrace_recording_snapshot(struct auxtrace_recording *rec)
+{
+	struct files files;
+	char name[32];
+	int ret;
+
+	if (!(rec->session->setup.flags & AUXTRACE_SETUP_OVERWRITE))
+		return fail(EINVAL, "a snapshot needs a session in overwrite mode: a full trace is in its files already");
+	snprintf(name, sizeof(name), "snapshot.%04u", rec->snapshots + 1);
+	if (files_open(&files, rec->writer, rec->session, rec->files.dirfd, name))
+		return -1;
+	ret = write_snapshot(rec, &files);
+	if (ret) {
+		int err = errno;
+
+		files_remove(&files, rec->files.dirfd);
+		files_close(&files);
+		errno = err;
+		return -1;
+	}
+	files_close(&files);
+	return ++rec->snapshots;
+}
