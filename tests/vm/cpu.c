@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -65,6 +66,28 @@ int cpu_set_online(int cpu, int online)
 	else if (!ret)
 		taken_down |= 1ULL << cpu;
 	return ret;
+}
+
+uint64_t cpu_nmis(int cpu)
+{
+	FILE *f = fopen("/proc/interrupts", "re");
+	uint64_t online = cpus_online(), nmis = 0;
+	char line[1024];
+
+	if (!f)
+		return 0;
+	while (fgets(line, sizeof(line), f)) {
+		char *at = strstr(line, "NMI:");
+
+		/* A column for each CPU that is online. */
+		for (at = at ? at + 4 : NULL; at; online &= online - 1) {
+			nmis = strtoull(at, &at, 10);
+			if (!online || cpus_first(online) >= cpu)
+				break;
+		}
+	}
+	fclose(f);
+	return nmis;
 }
 
 int cpus_restore(void)

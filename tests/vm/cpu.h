@@ -32,6 +32,9 @@ int cpu_set_online(int cpu, int online);
 /* Bring back whatever cpu_set_online() took away; 0, or -1 with a message. */
 int cpus_restore(void);
 
+/* Non-maskable interrupts that @cpu has taken, whoever's; 0 if that cannot be read. */
+uint64_t cpu_nmis(int cpu);
+
 static inline uint64_t read_tsc(void)
 {
 	uint32_t low, high;

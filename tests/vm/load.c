@@ -3,6 +3,7 @@
 #include <semaphore.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cpu.h"
 #include "load.h"
@@ -36,6 +37,7 @@ struct runner {
 	pthread_t thread;
 	sem_t runs;
 	int cpu, err;
+	pid_t tid;
 };
 
 static struct runner runners[MAX_CPUS];
@@ -57,6 +59,7 @@ static void *runner_main(void *arg)
 {
 	struct runner *r = arg;
 
+	r->tid = gettid();
 	r->err = cpu_pin(r->cpu);
 	sem_post(&r->runs);
 	while (!r->err && !__atomic_load_n(&stop, __ATOMIC_RELAXED))
@@ -78,6 +81,15 @@ void load_start(int cpu)
 		;
 	if (r->err)
 		fail_msg("load on CPU %d: %s", cpu, strerror(-r->err));
+}
+
+pid_t load_tid(int cpu)
+{
+	for (unsigned int i = 0; i < nr_runners; i++)
+		if (runners[i].cpu == cpu)
+			return runners[i].tid;
+	fail_msg("no load on CPU %d", cpu);
+	return 0;
 }
 
 void load_stop_all(void)

@@ -6,6 +6,8 @@
 #ifndef VM_LOAD_H
 #define VM_LOAD_H
 
+#include <sys/types.h>
+
 /* @rounds indirect calls on the calling thread. */
 void load_run(unsigned int rounds);
 
@@ -14,6 +16,8 @@ void load_run(unsigned int rounds);
  * when the thread runs. Main thread only; fails the running test if it cannot.
  */
 void load_start(int cpu);
+/* The thread of the load on @cpu. */
+pid_t load_tid(int cpu);
 void load_stop_all(void);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cpu.h"
 #include "msr.h"
 #include "uapi.h"
 
@@ -72,4 +73,22 @@ void bench_required(void)
 uint64_t bench_count(int cpu, enum ptm_counter counter)
 {
 	return must_read(cpu, MSR_PTM_BENCH_COUNT + counter);
+}
+
+static uint64_t turned[PTM_KNOBS];	/* on which CPUs */
+
+void bench_knob(int cpu, enum ptm_knob knob, uint64_t value)
+{
+	int ret = msr_write(cpu, MSR_PTM_BENCH_KNOB + knob, value);
+
+	if (ret)
+		fail_msg("knob %d of CPU %d: %s", knob, cpu, strerror(-ret));
+	turned[knob] |= 1ULL << cpu;
+}
+
+void bench_knobs_reset(void)
+{
+	for (int knob = 0; knob < PTM_KNOBS; knob++)
+		for (; turned[knob]; turned[knob] &= turned[knob] - 1)
+			msr_write(cpus_first(turned[knob]), MSR_PTM_BENCH_KNOB + knob, 0);
 }

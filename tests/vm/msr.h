@@ -27,5 +27,8 @@ bool msr_tracing(int cpu);
  */
 void bench_required(void);
 uint64_t bench_count(int cpu, enum ptm_counter counter);
+/* Turn a knob of the bench; bench_knobs_reset() puts all that were turned back to 0. */
+void bench_knob(int cpu, enum ptm_knob knob, uint64_t value);
+void bench_knobs_reset(void);
 
 #endif

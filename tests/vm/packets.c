@@ -29,24 +29,41 @@ static void update_ip(uint64_t *last, const struct pt_packet_ip *ip)
 	}
 }
 
-static void note_packet(struct packets *p, const struct pt_packet *packet, uint64_t *last_ip)
+struct walk {
+	uint64_t last_ip;
+	bool in_psb;		/* between PSB and PSBEND */
+};
+
+static void note_packet(struct packets *p, const struct pt_packet *packet, struct walk *walk)
 {
+	uint64_t *last_ip = &walk->last_ip;
+
 	switch (packet->type) {
 	case ppt_psb:
 		p->psbs++;
 		p->begins_with_psb |= p->count == 0;
 		*last_ip = 0;
+		walk->in_psb = true;
+		break;
+	case ppt_psbend:
+		walk->in_psb = false;
 		break;
 	case ppt_ovf:
 		p->overflows++;
 		break;
 	case ppt_fup:
+		update_ip(last_ip, &packet->payload.ip);
+		if (!walk->in_psb)
+			p->last_fup = *last_ip;
+		break;
 	case ppt_tip:
 	case ppt_tip_pgd:
 		update_ip(last_ip, &packet->payload.ip);
 		break;
 	case ppt_tip_pge:
 		update_ip(last_ip, &packet->payload.ip);
+		if (!p->first_enable)
+			p->first_enable = *last_ip;
 		if (*last_ip >> 63)
 			p->enables_kernel++;
 		else
@@ -69,7 +86,7 @@ void packets_walk(struct packets *p, const void *data, size_t len, bool sync)
 	struct pt_packet_decoder *decoder;
 	struct pt_config config;
 	struct pt_packet packet;
-	uint64_t last_ip = 0;
+	struct walk walk = { 0 };
 	uint64_t offset = 0;
 
 	memset(p, 0, sizeof(*p));
@@ -90,7 +107,7 @@ void packets_walk(struct packets *p, const void *data, size_t len, bool sync)
 		pt_pkt_get_offset(decoder, &offset);
 		p->error = pt_pkt_next(decoder, &packet, sizeof(packet));
 		if (p->error >= 0)
-			note_packet(p, &packet, &last_ip);
+			note_packet(p, &packet, &walk);
 	}
 	pt_pkt_free_decoder(decoder);
 	p->end = offset;

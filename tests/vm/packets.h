@@ -14,6 +14,8 @@ struct packets {
 	int error;		/* libipt's, or 0 */
 	size_t end;		/* where the last whole packet ended, or the bad one begins */
 	bool begins_with_psb;
+	uint64_t first_enable;	/* IP of the first TIP.PGE; 0: none */
+	uint64_t last_fup;	/* of the last FUP that is not PSB+'s */
 	uint64_t count, psbs, overflows, enables_user, enables_kernel, cr3_hits;
 };
 

@@ -62,6 +62,22 @@ int perf_open(pid_t pid, int cpu)
 	return fd;
 }
 
+int perf_sample(int cpu, uint64_t period)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_HW_INSTRUCTIONS,
+		.sample_period = period,
+	};
+	int fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	at_remember(fd);
+	return fd;
+}
+
 int64_t perf_trace_during(int fd, unsigned int rounds, void (*then)(void *arg), void *arg)
 {
 	size_t page = sysconf(_SC_PAGESIZE);

@@ -15,6 +15,12 @@ int perf_open(pid_t pid, int cpu);
 int perf_open_plain(pid_t pid, int cpu);
 
 /*
+ * Interrupt @cpu (an NMI) after each @period instructions, until teardown: a
+ * descriptor or a negative errno. Needs no intel_pt PMU.
+ */
+int perf_sample(int cpu, uint64_t period);
+
+/*
  * Let the event, which has not traced yet, do so for the time of twice @rounds
  * of the load on the calling thread, with @then in the middle, and return the
  * bytes that perf says are in its AUX area; a negative errno if any step fails,

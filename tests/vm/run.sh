@@ -9,14 +9,16 @@ usage()
 {
 	cat >&2 <<-EOF
 	usage: run.sh [--kernel SERIES] [--module FILE] [--smp N] [--limit SECONDS]
-	              [--work DIR] [--set NAME=VALUE] [--bench-arg ARG]... [TEST...]
+	              [--work DIR] [--mem SIZE] [--disk SIZE] [--stock-module NAME]
+	              [--set NAME=VALUE] [--bench-arg ARG]... [TEST...]
 	  --kernel SERIES  as in scripts/vm (default 6.1)
 	  --module FILE    auxtrace.ko for that kernel (default: built now)
 	  --smp N          virtual CPUs (default 4)
 	  --limit SECONDS  for the whole run (default 300)
 	  --work DIR       keeps the VM's logs there
 	  --set NAME=VALUE environment of the tests
-	  --bench-arg ARG  as in scripts/vm
+	  --mem SIZE, --disk SIZE, --stock-module NAME, --bench-arg ARG
+	                   as in scripts/vm
 	  TEST             as test_ioctl; default: all
 	EOF
 	exit 2
@@ -31,7 +33,7 @@ while [ $# -gt 0 ]; do
 	--module) module=$2 ;;
 	--smp) smp=$2 ;;
 	--limit) limit=$2 ;;
-	--work | --bench-arg) vm_options+=("$1" "$2") ;;
+	--work | --mem | --disk | --stock-module | --bench-arg) vm_options+=("$1" "$2") ;;
 	--set) environment+=("$2") ;;
 	-*) usage ;;
 	*) break ;;

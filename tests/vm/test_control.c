@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cpu.h"
+#include "invariants.h"
 #include "load.h"
 #include "msr.h"
 #include "packets.h"

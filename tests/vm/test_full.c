@@ -5,37 +5,22 @@
  * its tail, the gap counted, and tracing goes on once it has moved the tail.
  */
 #include <poll.h>
-#include <pthread.h>
-#include <sched.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cpu.h"
+#include "invariants.h"
 #include "load.h"
 #include "msr.h"
 #include "packets.h"
 #include "uapi.h"
+#include "waiter.h"
 
 #define BOTH		(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL)
 #define PAGES		16
 #define MANY_BYTES	(8u * PAGES * 4096)	/* several times around the area */
-/* Far more than any wait here takes; expiry is a failure. */
-#define WAIT_MS		10000
-
 static size_t page_size;
 static int cpu;
-
-static short poll_events(int fd, int ms)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-	int n = poll(&p, 1, ms);
-
-	assert_true(n >= 0);
-	return n ? p.revents : 0;
-}
-
-#define wait_readable(fd) assert_int_equal(poll_events(fd, WAIT_MS), POLLIN)
 
 static void open_area(struct session *s, uint32_t flags, unsigned int pages, uint64_t watermark)
 {
@@ -84,71 +69,6 @@ static void poll_waits_for_the_watermark(void **state)
 	assert_int_equal(channel_available(s.channel), 0);
 	ok_stop(s.fd);
 	check_accounting(&s);
-}
-
-/* A thread that waits in poll(2), and how long that took. */
-struct waiter {
-	pthread_t thread;
-	int fd;
-	pid_t tid;
-	bool done;
-	short events;
-	uint64_t ms;
-};
-
-static void *wait_in_poll(void *arg)
-{
-	struct waiter *w = arg;
-	struct pollfd p = { .fd = w->fd, .events = POLLIN };
-	struct timespec begin, end;
-
-	clock_gettime(CLOCK_MONOTONIC, &begin);
-	__atomic_store_n(&w->tid, gettid(), __ATOMIC_RELEASE);
-	w->events = poll(&p, 1, WAIT_MS) > 0 ? p.revents : 0;
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	w->ms = (end.tv_sec - begin.tv_sec) * 1000 + (end.tv_nsec - begin.tv_nsec) / 1000000;
-	__atomic_store_n(&w->done, true, __ATOMIC_RELEASE);
-	return NULL;
-}
-
-static char thread_state(pid_t tid)
-{
-	char path[64], state = '?';
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
-	f = fopen(path, "re");
-	if (f && fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
-		state = '?';
-	if (f)
-		fclose(f);
-	return state;
-}
-
-/* Returns when the thread sleeps. Nothing may be traced meanwhile: we are busy here. */
-static void waiter_start(struct waiter *w, int fd)
-{
-	pid_t tid;
-
-	*w = (struct waiter){ .fd = fd };
-	assert_int_equal(pthread_create(&w->thread, NULL, wait_in_poll, w), 0);
-	while (!(tid = __atomic_load_n(&w->tid, __ATOMIC_ACQUIRE)))
-		sched_yield();
-	while (thread_state(tid) != 'S') {
-		if (__atomic_load_n(&w->done, __ATOMIC_ACQUIRE)) {
-			pthread_join(w->thread, NULL);
-			fail_msg("poll did not wait, it said %#x", w->events);
-		}
-		sched_yield();
-	}
-}
-
-/* It was woken: poll(2) looks once more when its time is over, so that is no proof. */
-static void waiter_join(struct waiter *w)
-{
-	pthread_join(w->thread, NULL);
-	assert_int_equal(w->events, POLLIN);
-	assert_true(w->ms < WAIT_MS);
 }
 
 static void reaching_the_watermark_wakes_who_waits(void **state)

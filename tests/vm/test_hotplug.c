@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cpu.h"
+#include "invariants.h"
 #include "kmod.h"
 #include "load.h"
 #include "msr.h"

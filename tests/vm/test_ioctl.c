@@ -21,7 +21,7 @@ static uint64_t one_cpu;
 /* A file in the state in which the call succeeds, and the arguments with which it does. */
 struct stand {
 	struct session session;
-	struct auxtrace_effect effects[MAX_CPUS];
+	struct auxtrace_cut cut;
 	union {
 		__u32 size;
 		struct auxtrace_info info;
@@ -30,6 +30,9 @@ struct stand {
 		struct auxtrace_control control;
 		struct auxtrace_status status;
 		struct auxtrace_task task;
+		struct auxtrace_output output;
+		struct auxtrace_snapshot snapshot;
+		struct auxtrace_release release;
 		uint8_t raw[512];
 	} arg;
 };
@@ -44,21 +47,29 @@ static const struct shape {
 	uint32_t flags_all;
 	size_t reserved;	/* offset of a reserved member, 0: none */
 	bool answers;		/* has out_* members */
+	size_t first;		/* size as first published, 0: as now */
 } shapes[] = {
 	{ "INFO", AUXTRACE_IOC_INFO, sizeof(struct auxtrace_info), NEW, AUXTRACE_INFO_ALL,
-	  0, true },
+	  0, true, 0 },
 	{ "SETUP", AUXTRACE_IOC_SETUP, sizeof(struct auxtrace_setup), NEW, AUXTRACE_SETUP_ALL,
-	  0, false },
-	{ "START", AUXTRACE_IOC_START, sizeof(struct auxtrace_start), SET_UP, 0, 0, false },
-	{ "STOP", AUXTRACE_IOC_STOP, sizeof(struct auxtrace_start), STARTED, 0, 0, false },
+	  0, false, offsetof(struct auxtrace_setup, data_size) },
+	{ "START", AUXTRACE_IOC_START, sizeof(struct auxtrace_start), SET_UP, 0, 0, false, 0 },
+	{ "STOP", AUXTRACE_IOC_STOP, sizeof(struct auxtrace_start), STARTED, 0, 0, false, 0 },
 	{ "PAUSE", AUXTRACE_IOC_PAUSE, sizeof(struct auxtrace_control), STARTED, 0,
-	  offsetof(struct auxtrace_control, reserved), true },
+	  offsetof(struct auxtrace_control, reserved), true, 0 },
 	{ "RESUME", AUXTRACE_IOC_RESUME, sizeof(struct auxtrace_control), STARTED, 0,
-	  offsetof(struct auxtrace_control, reserved), true },
+	  offsetof(struct auxtrace_control, reserved), true, 0 },
 	{ "STATUS", AUXTRACE_IOC_STATUS, sizeof(struct auxtrace_status), NEW, AUXTRACE_STATUS_ALL,
-	  offsetof(struct auxtrace_status, reserved), true },
+	  offsetof(struct auxtrace_status, reserved), true,
+	  offsetof(struct auxtrace_status, out_data_produced) },
 	{ "TASK", AUXTRACE_IOC_TASK, sizeof(struct auxtrace_task), NEW, 0,
-	  offsetof(struct auxtrace_task, reserved), true },
+	  offsetof(struct auxtrace_task, reserved), true, 0 },
+	{ "PAUSE_OUTPUT", AUXTRACE_IOC_PAUSE_OUTPUT, sizeof(struct auxtrace_output), STARTED, 0,
+	  0, false, 0 },
+	{ "SNAPSHOT", AUXTRACE_IOC_SNAPSHOT, sizeof(struct auxtrace_snapshot), STARTED,
+	  AUXTRACE_SNAPSHOT_ALL, offsetof(struct auxtrace_snapshot, reserved), true, 0 },
+	{ "RELEASE", AUXTRACE_IOC_RELEASE, sizeof(struct auxtrace_release), STARTED, 0,
+	  offsetof(struct auxtrace_release, reserved), false, 0 },
 };
 
 #define for_each_shape(sh) \
@@ -69,7 +80,9 @@ static void stand_up(struct stand *st, const struct shape *sh)
 	struct session *s = &st->session;
 
 	memset(&st->arg, 0, sizeof(st->arg));
-	session_prepare(s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
+	session_prepare(s, one_cpu, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE, AUX_SIZE);
+	session_prepare_data(s, 0, page_size);
+	s->setup.slots = 2;
 	if (sh->state == NEW)
 		s->fd = at_open();
 	else
@@ -79,6 +92,8 @@ static void stand_up(struct stand *st, const struct shape *sh)
 
 	if (sh->nr == AUXTRACE_IOC_SETUP)
 		st->arg.setup = s->setup;
+	if (sh->nr == AUXTRACE_IOC_RELEASE)
+		ok_snapshot(s, AUXTRACE_SNAPSHOT_SLOT, &st->cut, &st->arg.release.slot);
 	st->arg.size = sh->size;
 }
 
@@ -108,7 +123,7 @@ static void an_unknown_ioctl_gives_ENOTTY(void **state)
 	int fd = at_open();
 
 	(void)state;
-	for (unsigned int nr = 8; nr < 256; nr++)
+	for (unsigned int nr = 11; nr < 256; nr++)
 		fail_ioctl(ENOTTY, fd, _IO(AUXTRACE_IOC_MAGIC, nr), &arg);
 	/* The right number under another type, direction or size is another ioctl. */
 	fail_ioctl(ENOTTY, fd, _IO(AUXTRACE_IOC_MAGIC ^ 1, 0), &arg);
@@ -179,7 +194,7 @@ static void every_ioctl_refuses_a_size_below_the_first_published_with_EINVAL(voi
 
 	(void)state;
 	for_each_shape(sh) {
-		const size_t small[] = { 0, 3, 4, sh->size - 1 };
+		const size_t small[] = { 0, 3, 4, (sh->first ? sh->first : sh->size) - 1 };
 
 		stand_up(&st, sh);
 		for (size_t i = 0; i < sizeof(small) / sizeof(*small); i++) {
@@ -188,6 +203,26 @@ static void every_ioctl_refuses_a_size_below_the_first_published_with_EINVAL(voi
 		}
 		st.arg.size = sh->size;
 		stand_proves(&st, sh);
+	}
+}
+
+static void every_ioctl_takes_a_struct_as_first_published_and_writes_no_more_than_that(void **state)
+{
+	struct stand st;
+
+	(void)state;
+	for_each_shape(sh) {
+		if (!sh->first)
+			continue;
+		stand_up(&st, sh);
+		/* Missing members are zero, whatever lies there. */
+		memset(st.arg.raw + sh->first, 0xa5, sizeof(st.arg.raw) - sh->first);
+		st.arg.size = sh->first;
+		assert_int_equal(at_ioctl(st.session.fd, sh->nr, &st.arg), 0);
+		assert_int_equal(st.arg.size, sh->first);
+		for (size_t i = sh->first; i < sizeof(st.arg.raw); i++)
+			assert_int_equal(st.arg.raw[i], 0xa5);
+		session_close(&st.session);
 	}
 }
 
@@ -270,6 +305,7 @@ int main(void)
 		vm_test(every_ioctl_refuses_a_struct_that_cannot_be_read_to_its_end_with_EFAULT),
 		vm_test(every_ioctl_that_answers_refuses_a_read_only_struct_with_EFAULT),
 		vm_test(every_ioctl_refuses_a_size_below_the_first_published_with_EINVAL),
+		vm_test(every_ioctl_takes_a_struct_as_first_published_and_writes_no_more_than_that),
 		vm_test(every_ioctl_accepts_a_longer_struct_whose_tail_is_zero),
 		vm_test(every_ioctl_refuses_a_longer_struct_whose_tail_is_not_zero_with_E2BIG),
 		vm_test(every_ioctl_refuses_each_unknown_flag_with_EINVAL),

@@ -18,13 +18,16 @@
 
 #include "child.h"
 #include "cpu.h"
+#include "invariants.h"
 #include "kmod.h"
 #include "load.h"
 #include "msr.h"
 #include "packets.h"
+#include "records.h"
 #include "uapi.h"
 
 #define AUX_SIZE	(64 * 1024)
+#define DATA_SIZE	(16 * 1024)
 
 static size_t page_size;
 static uint64_t one_cpu, all_cpus;
@@ -47,10 +50,11 @@ static int try_map(int fd, uint64_t offset, size_t len, int prot, int flags)
 
 static size_t region_len(unsigned int region)
 {
-	return region == AUXTRACE_REGION_AUX ? AUX_SIZE : page_size;
+	return region == AUXTRACE_REGION_AUX ? AUX_SIZE :
+	       region == AUXTRACE_REGION_DATA ? DATA_SIZE : page_size;
 }
 
-#define for_each_region(r) for (unsigned int r = 0; r <= AUXTRACE_REGION_AUX; r++)
+#define for_each_region(r) for (unsigned int r = 0; r <= AUXTRACE_REGION_DATA; r++)
 
 /* A session with no mapping yet. */
 static int set_up(void)
@@ -58,6 +62,7 @@ static int set_up(void)
 	struct session s;
 
 	session_prepare(&s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
+	session_prepare_data(&s, 0, DATA_SIZE);
 	s.fd = at_open();
 	ok_setup(s.fd, &s.setup);
 	return s.fd;
@@ -112,6 +117,18 @@ static void mmap_with_a_wrong_length_gives_EINVAL(void **state)
 	fail_map(EINVAL, fd, AUXTRACE_MMAP_OFFSET(cpu, AUXTRACE_REGION_AUX),
 		 AUX_SIZE - page_size, PROT_READ);
 	fail_map(EINVAL, fd, AUXTRACE_MMAP_OFFSET(cpu, AUXTRACE_REGION_AUX), page_size, PROT_READ);
+	fail_map(EINVAL, fd, AUXTRACE_MMAP_OFFSET(cpu, AUXTRACE_REGION_DATA), page_size, PROT_READ);
+}
+
+static void mmap_of_a_data_ring_that_there_is_not_gives_EINVAL(void **state)
+{
+	uint64_t offset = AUXTRACE_MMAP_OFFSET(cpu, AUXTRACE_REGION_DATA);
+	struct session s;
+
+	(void)state;
+	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
+	fail_map(EINVAL, s.fd, offset, page_size, PROT_READ);
+	fail_map(EINVAL, s.fd, offset, DATA_SIZE, PROT_READ);
 }
 
 static void mmap_at_a_wrong_offset_gives_EINVAL(void **state)
@@ -125,7 +142,7 @@ static void mmap_at_a_wrong_offset_gives_EINVAL(void **state)
 		fail_map(EINVAL, fd, offset + page_size, region_len(r), PROT_READ);
 		fail_map(EINVAL, fd, offset + (1ULL << 39), region_len(r), PROT_READ);
 	}
-	for (unsigned int r = AUXTRACE_REGION_AUX + 1; r < 16; r++)
+	for (unsigned int r = AUXTRACE_REGION_DATA + 1; r < 16; r++)
 		fail_map(EINVAL, fd, AUXTRACE_MMAP_OFFSET(cpu, r), page_size, PROT_READ);
 }
 
@@ -165,6 +182,8 @@ static void a_writable_mapping_of_what_the_kernel_writes_gives_EACCES(void **sta
 	fail_map(EACCES, fd, AUXTRACE_MMAP_OFFSET(cpu, AUXTRACE_REGION_AUX), AUX_SIZE,
 		 PROT_READ | PROT_WRITE);
 	fail_map(EACCES, fd, AUXTRACE_MMAP_OFFSET(cpu, AUXTRACE_REGION_AUX), AUX_SIZE, PROT_WRITE);
+	fail_map(EACCES, fd, AUXTRACE_MMAP_OFFSET(cpu, AUXTRACE_REGION_DATA), DATA_SIZE,
+		 PROT_READ | PROT_WRITE);
 }
 
 /*
@@ -184,6 +203,7 @@ static void an_executable_mapping_gives_EACCES(void **state)
 	snprintf(path, sizeof(path), "%s/node", dir);
 	assert_int_equal(mknod(path, S_IFCHR | 0600, st.st_rdev), 0);
 	session_prepare(&s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
+	session_prepare_data(&s, 0, DATA_SIZE);
 	s.fd = open(path, O_RDWR | O_CLOEXEC);
 	unlink(path);
 	rmdir(dir);
@@ -196,21 +216,31 @@ static void an_executable_mapping_gives_EACCES(void **state)
 			 PROT_READ | PROT_EXEC);
 }
 
+/* A session with every region. */
+static void open_all(struct session *s, uint64_t cpus, uint64_t aux_size)
+{
+	session_prepare(s, cpus, AUXTRACE_SETUP_USER, aux_size);
+	session_prepare_data(s, 0, DATA_SIZE);
+	session_setup(s);
+}
+
 static void a_mapping_cannot_be_given_more_rights_later(void **state)
 {
 	struct session s;
 
 	(void)state;
-	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
+	open_all(&s, one_cpu, AUX_SIZE);
 
 	void *const pages[] = { (void *)s.channel->status, s.channel->user,
-				(void *)s.channel->aux };
+				(void *)s.channel->aux, (void *)s.channel->data };
 
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 4; i++) {
 		assert_int_equal(mprotect(pages[i], page_size, PROT_READ | PROT_EXEC), -1);
 		assert_int_equal(errno, EACCES);
 	}
-	for (int i = 0; i < 3; i += 2) {
+	for (int i = 0; i < 4; i++) {
+		if (pages[i] == s.channel->user)
+			continue;
 		assert_int_equal(mprotect(pages[i], page_size, PROT_READ | PROT_WRITE), -1);
 		assert_int_equal(errno, EACCES);
 	}
@@ -247,12 +277,12 @@ static int reads_mappings(void *arg)
 {
 	struct session *s = arg;
 	const volatile void *const pages[] = { s->channel->status, s->channel->user,
-					       s->channel->aux };
+					       s->channel->aux, s->channel->data };
 	int pipes[2];
 
 	if (pipe(pipes))
 		return 100;
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 4; i++)
 		if (write(pipes[1], (const void *)pages[i], 1) != -1 || errno != EFAULT)
 			return 101 + i;
 	return 0;
@@ -263,7 +293,7 @@ static void a_fork_does_not_inherit_mappings(void **state)
 	struct session s;
 
 	(void)state;
-	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
+	open_all(&s, one_cpu, AUX_SIZE);
 	assert_int_equal(child_run(reads_mappings, &s), 0);
 	check_accounting(&s);
 }
@@ -283,13 +313,15 @@ static void a_new_area_is_zero(void **state)
 	memset(dirty, 0xa5, DIRTY_BYTES);
 	munmap(dirty, DIRTY_BYTES);
 
-	session_open(&s, all_cpus, AUXTRACE_SETUP_USER, LARGE_AREA);
+	open_all(&s, all_cpus, LARGE_AREA);
 	for (unsigned int i = 0; i < s.count; i++) {
 		const struct channel *ch = &s.channel[i];
 		static const uint8_t zero[4096];
 
 		for (size_t at = 0; at < LARGE_AREA; at += sizeof(zero))
 			assert_memory_equal(ch->aux + at, zero, sizeof(zero));
+		for (size_t at = 0; at < DATA_SIZE; at += sizeof(zero))
+			assert_memory_equal(ch->data + at, zero, sizeof(zero));
 		assert_memory_equal(ch->user, zero, page_size);
 		assert_memory_equal((const uint8_t *)ch->status + sizeof(*ch->status), zero,
 				    page_size - sizeof(*ch->status));
@@ -312,6 +344,7 @@ static void a_mapping_outlives_the_close_with_its_data(void **state)
 	struct auxtrace_status_page before, after;
 	struct packets packets = { 0 };
 	struct session s;
+	struct records r;
 	uint64_t len;
 	uint8_t *copy;
 	int users;
@@ -319,7 +352,7 @@ static void a_mapping_outlives_the_close_with_its_data(void **state)
 	(void)state;
 	kmod_required();
 	users = kmod_users();
-	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
+	open_all(&s, one_cpu, AUX_SIZE);
 	len = trace_some(&s, 1000);
 	assert_true(len > 0 && len < AUX_SIZE);
 	copy = test_malloc(AUX_SIZE);
@@ -333,6 +366,10 @@ static void a_mapping_outlives_the_close_with_its_data(void **state)
 	assert_int_equal(after.inhibit, AUXTRACE_INHIBIT_SETUP);
 	assert_memory_equal(copy, s.channel->aux, AUX_SIZE);
 	packets_check_window(&packets, s.channel->aux, len, "after close");
+	records_read_all(&r, s.channel);
+	assert_int_equal(r.count, after.data_records);
+	assert_int_equal(records_newest(&r, AUXTRACE_RECORD_WINDOW)->window.end_position, len);
+	records_free(&r);
 	check_accounting(&s);
 
 	/* The pages hold the module. */
@@ -574,6 +611,7 @@ int main(void)
 		vm_test(a_region_maps_twice_at_once_with_the_same_content),
 		vm_test(mmap_before_setup_gives_EBADFD),
 		vm_test(mmap_with_a_wrong_length_gives_EINVAL),
+		vm_test(mmap_of_a_data_ring_that_there_is_not_gives_EINVAL),
 		vm_test(mmap_at_a_wrong_offset_gives_EINVAL),
 		vm_test(mmap_of_a_cpu_that_is_not_the_sessions_gives_ENODEV),
 		vm_test(a_private_mapping_gives_EINVAL),

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cpu.h"
+#include "invariants.h"
 #include "load.h"
 #include "msr.h"
 #include "perf.h"

@@ -11,6 +11,7 @@
 
 #include "child.h"
 #include "cpu.h"
+#include "invariants.h"
 #include "uapi.h"
 
 #define AUX_SIZE	(64 * 1024)
@@ -42,17 +43,34 @@ static void prepare(struct session *s)
 	session_prepare(s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
 }
 
-static void setup_succeeds_with_each_mode_on_all_cpus(void **state)
+/* With a data ring: without one no DATA flag may be set. */
+static bool mode_is_right(uint32_t flags)
+{
+	const uint32_t full = AUXTRACE_SETUP_FULL_AUTO | AUXTRACE_SETUP_FULL_STOP;
+
+	if (!(flags & (AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL)))
+		return false;
+	return !(flags & full) ||
+	       ((flags & full) != full && !(flags & AUXTRACE_SETUP_OVERWRITE));
+}
+
+static void setup_takes_each_right_mode_and_refuses_every_other_with_EINVAL(void **state)
 {
 	(void)state;
 	for (uint32_t flags = 0; flags <= AUXTRACE_SETUP_ALL; flags++) {
 		struct session s;
 
-		if (!(flags & (AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL)))
-			continue;
-		session_open(&s, all_cpus, flags, AUX_SIZE);
-		check_accounting(&s);
-		session_close(&s);
+		session_prepare(&s, mode_is_right(flags) ? all_cpus : one_cpu, flags,
+				2 * page_size);
+		session_prepare_data(&s, 0, page_size);
+		if (mode_is_right(flags)) {
+			session_setup(&s);
+			session_close(&s);
+		} else {
+			s.fd = at_open();
+			fail_setup(EINVAL, s.fd, &s.setup);
+			at_close(s.fd);
+		}
 	}
 }
 
@@ -249,6 +267,170 @@ static void setup_with_a_watermark_in_overwrite_mode_gives_EINVAL(void **state)
 	setup_ok(&s);
 	s.setup.aux_watermark = page_size;
 	setup_refuses(EINVAL, &s);
+}
+
+/* ---- the data ring -------------------------------------------------------- */
+
+#define DATA_SIZE	(16 * 1024)
+
+static void prepare_data(struct session *s, uint32_t flags)
+{
+	prepare(s);
+	session_prepare_data(s, flags, DATA_SIZE);
+}
+
+static void setup_with_a_data_size_that_is_not_a_power_of_two_of_pages_gives_EINVAL(void **state)
+{
+	const uint64_t sizes[] = { 1, 8, page_size / 2, page_size - 1, page_size + 1,
+				   page_size + 8, 3 * page_size, 5 * page_size, UINT64_MAX };
+	struct session s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		prepare(&s);
+		s.setup.data_size = sizes[i];
+		setup_refuses(EINVAL, &s);
+	}
+	prepare(&s);
+	s.setup.data_size = page_size;
+	setup_ok(&s);
+}
+
+static void setup_of_a_data_ring_beyond_all_memory_gives_ENOMEM(void **state)
+{
+	const uint64_t sizes[] = { 1ULL << 36, 1ULL << 40, 1ULL << 50, 1ULL << 63 };
+	struct session s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		prepare(&s);
+		s.setup.data_size = sizes[i];
+		setup_refuses(ENOMEM, &s);
+	}
+}
+
+static void setup_takes_each_data_watermark_below_the_size(void **state)
+{
+	const uint64_t right[] = { 0, 1, 8, page_size, DATA_SIZE - 1 };
+	const uint64_t wrong[] = { DATA_SIZE, DATA_SIZE + 1, 1ULL << 32, UINT64_MAX };
+	struct session s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(right) / sizeof(*right); i++) {
+		prepare_data(&s, AUXTRACE_SETUP_DATA_BACKWARD);
+		s.setup.data_watermark = right[i];
+		setup_ok(&s);
+	}
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		prepare_data(&s, 0);
+		s.setup.data_watermark = wrong[i];
+		setup_refuses(EINVAL, &s);
+	}
+}
+
+static void setup_with_a_watermark_of_an_overwritable_data_ring_gives_EINVAL(void **state)
+{
+	struct session s;
+
+	(void)state;
+	prepare_data(&s, AUXTRACE_SETUP_DATA_OVERWRITE);
+	setup_ok(&s);
+	s.setup.data_watermark = 8;
+	setup_refuses(EINVAL, &s);
+}
+
+static void setup_of_anything_about_a_data_ring_without_one_gives_EINVAL(void **state)
+{
+	struct session s;
+
+	(void)state;
+	prepare(&s);
+	s.setup.flags |= AUXTRACE_SETUP_DATA_BACKWARD;
+	setup_refuses(EINVAL, &s);
+	prepare(&s);
+	s.setup.flags |= AUXTRACE_SETUP_DATA_OVERWRITE;
+	setup_refuses(EINVAL, &s);
+	prepare(&s);
+	s.setup.data_watermark = 8;
+	setup_refuses(EINVAL, &s);
+	prepare(&s);
+	s.setup.records = AUXTRACE_WANT_WINDOW;
+	setup_refuses(EINVAL, &s);
+}
+
+static void setup_with_an_unknown_kind_of_record_gives_EINVAL(void **state)
+{
+	struct session s;
+
+	(void)state;
+	for (uint32_t want = 0; want <= AUXTRACE_WANT_ALL; want++) {
+		prepare_data(&s, 0);
+		s.setup.records = want;
+		setup_ok(&s);
+	}
+	for (int bit = 0; bit < 32; bit++) {
+		if (AUXTRACE_WANT_ALL >> bit & 1)
+			continue;
+		prepare_data(&s, 0);
+		s.setup.records = AUXTRACE_WANT_WINDOW | 1u << bit;
+		setup_refuses(EINVAL, &s);
+	}
+}
+
+static void prepare_slots(struct session *s, uint32_t slots, uint64_t aux_pages,
+			  uint32_t data_flags, uint64_t data_pages)
+{
+	session_prepare(s, one_cpu, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE,
+			aux_pages * page_size);
+	session_prepare_data(s, data_flags, data_pages * page_size);
+	s->setup.slots = slots;
+}
+
+static void setup_with_a_number_of_slots_that_is_not_a_power_of_two_gives_EINVAL(void **state)
+{
+	const uint32_t wrong[] = { 3, 5, 6, 63, 65, 96, 128, 1u << 31, UINT32_MAX };
+	struct session s;
+
+	(void)state;
+	for (uint32_t slots = 1; slots <= AUXTRACE_MAX_SLOTS; slots *= 2) {
+		prepare_slots(&s, slots, 2 * AUXTRACE_MAX_SLOTS, 0, 0);
+		setup_ok(&s);
+	}
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		prepare_slots(&s, wrong[i], 4 * AUXTRACE_MAX_SLOTS, 0, 0);
+		setup_refuses(EINVAL, &s);
+	}
+}
+
+static void setup_with_slots_that_are_too_small_gives_EINVAL(void **state)
+{
+	const uint32_t newest = AUXTRACE_SETUP_DATA_OVERWRITE;
+	struct session s;
+
+	(void)state;
+	prepare_slots(&s, 4, 8, newest, 4);
+	setup_ok(&s);
+	prepare_slots(&s, 4, 4, newest, 4);
+	setup_refuses(EINVAL, &s);
+	prepare_slots(&s, 4, 8, newest, 2);
+	setup_refuses(EINVAL, &s);
+	/* A ring that is not overwritable has no parts. */
+	prepare_slots(&s, 4, 8, 0, 1);
+	setup_ok(&s);
+}
+
+static void setup_with_slots_in_a_full_trace_gives_EINVAL(void **state)
+{
+	struct session s;
+
+	(void)state;
+	prepare_slots(&s, 2, 8, 0, 1);
+	s.setup.flags &= ~AUXTRACE_SETUP_OVERWRITE;
+	setup_refuses(EINVAL, &s);
+	s.setup.slots = 1;
+	setup_ok(&s);
+	s.setup.slots = 0;
+	setup_ok(&s);
 }
 
 static void setup_with_a_config_bit_outside_the_format_gives_EINVAL(void **state)
@@ -499,6 +681,12 @@ static void setup_beyond_the_locked_memory_limit_gives_ENOMEM(void **state)
 	try.session.cpus = all_cpus;
 	try.session.setup.aux_size = 256 << 10;
 	assert_int_equal(try_setup(&try), ENOMEM);
+	/* And of all regions of each. */
+	prepare(&try.session);
+	try.session.setup.aux_size = 128 << 10;
+	assert_int_equal(try_setup(&try), 0);
+	session_prepare_data(&try.session, 0, 256 << 10);
+	assert_int_equal(try_setup(&try), ENOMEM);
 	/* Within the limit, and beyond it with the capability: both fine. */
 	prepare(&try.session);
 	assert_int_equal(try_setup(&try), 0);
@@ -568,7 +756,7 @@ static void a_setup_beyond_the_limit_charges_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		vm_test(setup_succeeds_with_each_mode_on_all_cpus),
+		vm_test(setup_takes_each_right_mode_and_refuses_every_other_with_EINVAL),
 		vm_test(setup_twice_gives_EEXIST),
 		vm_test(setup_with_an_empty_cpu_set_gives_EINVAL),
 		vm_test(setup_with_a_cpu_set_of_no_bytes_gives_EINVAL),
@@ -584,6 +772,15 @@ int main(void)
 		vm_test(setup_takes_each_right_watermark),
 		vm_test(setup_with_a_wrong_watermark_gives_EINVAL),
 		vm_test(setup_with_a_watermark_in_overwrite_mode_gives_EINVAL),
+		vm_test(setup_with_a_data_size_that_is_not_a_power_of_two_of_pages_gives_EINVAL),
+		vm_test(setup_of_a_data_ring_beyond_all_memory_gives_ENOMEM),
+		vm_test(setup_takes_each_data_watermark_below_the_size),
+		vm_test(setup_with_a_watermark_of_an_overwritable_data_ring_gives_EINVAL),
+		vm_test(setup_of_anything_about_a_data_ring_without_one_gives_EINVAL),
+		vm_test(setup_with_an_unknown_kind_of_record_gives_EINVAL),
+		vm_test(setup_with_a_number_of_slots_that_is_not_a_power_of_two_gives_EINVAL),
+		vm_test(setup_with_slots_that_are_too_small_gives_EINVAL),
+		vm_test(setup_with_slots_in_a_full_trace_gives_EINVAL),
 		vm_test(setup_with_a_config_bit_outside_the_format_gives_EINVAL),
 		vm_test(setup_with_a_period_without_its_packet_gives_EINVAL),
 		vm_test(setup_with_fup_on_ptw_without_ptw_gives_EINVAL),

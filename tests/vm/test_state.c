@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cpu.h"
+#include "invariants.h"
 #include "uapi.h"
 
 #define AUX_SIZE	(64 * 1024)

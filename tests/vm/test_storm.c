@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,10 +14,12 @@
 #include <unistd.h>
 
 #include "cpu.h"
+#include "invariants.h"
 #include "load.h"
 #include "msr.h"
 #include "packets.h"
 #include "uapi.h"
+#include "worker.h"
 
 #define BOTH		(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL)
 #define MAX_TRACE	(64u << 20)	/* of one channel */
@@ -26,92 +27,17 @@
 static size_t page_size;
 static uint64_t all_cpus;
 
-/* A thread that repeats @step until told to stop; the first unexpected error ends it. */
-struct worker {
-	pthread_t thread;
-	int (*step)(struct worker *w);
-	const struct session *session;
-	int cpu;		/* -1: anywhere */
-	int *stop;
-	unsigned int round, limit;	/* limit 0: until told */
-	int ret;
-};
-
-static void *work(void *arg)
-{
-	struct worker *w = arg;
-
-	if (w->cpu >= 0)
-		w->ret = cpu_pin(w->cpu);
-	while (!w->ret && !__atomic_load_n(w->stop, __ATOMIC_RELAXED) &&
-	       (!w->limit || w->round < w->limit)) {
-		w->ret = w->step(w);
-		w->round++;
-	}
-	return NULL;
-}
-
-static void worker_start(struct worker *w, const struct session *s, int cpu,
-			 int (*step)(struct worker *), unsigned int limit, int *stop)
-{
-	*w = (struct worker){ .session = s, .cpu = cpu, .step = step, .limit = limit,
-			      .stop = stop };
-	assert_int_equal(pthread_create(&w->thread, NULL, work, w), 0);
-}
-
-/* Joins all and fails the test on the first error of any. */
-static void workers_join(struct worker *w, unsigned int count)
-{
-	for (unsigned int i = 0; i < count; i++)
-		pthread_join(w[i].thread, NULL);
-	for (unsigned int i = 0; i < count; i++)
-		if (w[i].ret)
-			fail_msg("worker %u, round %u: %s", i, w[i].round, strerror(-w[i].ret));
-}
-
 /* ---- small areas: interrupts land inside of requests ----------------------- */
-
-/* A pair on the worker's own CPU, and some user code to fill the area with. */
-static int pause_and_resume(struct worker *w)
-{
-	int ret = at_control(w->session->fd, AUXTRACE_IOC_PAUSE, 1ULL << w->cpu, NULL, 0);
-
-	if (ret > 0)
-		ret = at_control(w->session->fd, AUXTRACE_IOC_RESUME, 1ULL << w->cpu, NULL, 0);
-	load_run(300 + w->round * 37 % 700);
-	return ret > 0 ? 0 : ret;
-}
-
-static int pause_and_resume_all(struct worker *w)
-{
-	int ret = at_control(w->session->fd, AUXTRACE_IOC_PAUSE, 0, NULL, 0);
-
-	if (ret > 0)
-		ret = at_control(w->session->fd, AUXTRACE_IOC_RESUME, 0, NULL, 0);
-	load_run(500);
-	return ret > 0 ? 0 : ret;
-}
-
-static int sync_all(struct worker *w)
-{
-	struct auxtrace_status status;
-
-	load_run(200);
-	return at_status(w->session->fd, AUXTRACE_STATUS_SYNC, &status);
-}
 
 #define STORM_ROUNDS	120
 #define STORM_REQUESTS	(STORM_ROUNDS * 2)	/* of each CPU: its own and the one for all */
 
-static unsigned int storm_start(struct worker *w, const struct session *s, int *stop)
+static void storm_start(const struct session *s)
 {
-	unsigned int n = 0;
-
 	for (unsigned int i = 0; i < s->count; i++)
-		worker_start(&w[n++], s, s->channel[i].cpu, pause_and_resume, STORM_ROUNDS, stop);
-	worker_start(&w[n++], s, -1, pause_and_resume_all, STORM_ROUNDS, stop);
-	worker_start(&w[n++], s, -1, sync_all, STORM_ROUNDS, stop);
-	return n;
+		worker_start(s, s->channel[i].cpu, pause_and_resume, STORM_ROUNDS);
+	worker_start(s, -1, pause_and_resume_all, STORM_ROUNDS);
+	worker_start(s, -1, sync_all, STORM_ROUNDS);
 }
 
 static uint64_t bytes_written(int cpu)
@@ -121,11 +47,8 @@ static uint64_t bytes_written(int cpu)
 
 static void interrupts_inside_of_requests_lose_no_byte_in_overwrite_mode(void **state)
 {
-	struct worker w[MAX_CPUS + 2];
 	uint64_t begun[MAX_CPUS];
 	struct session s;
-	unsigned int n;
-	int stop = 0;
 
 	(void)state;
 	bench_required();
@@ -133,8 +56,8 @@ static void interrupts_inside_of_requests_lose_no_byte_in_overwrite_mode(void **
 	for (unsigned int i = 0; i < s.count; i++)
 		begun[i] = bytes_written(s.channel[i].cpu);
 	ok_start(s.fd);
-	n = storm_start(w, &s, &stop);
-	workers_join(w, n);
+	storm_start(&s);
+	workers_join();
 	ok_stop(s.fd);
 
 	for (unsigned int i = 0; i < s.count; i++) {
@@ -214,11 +137,8 @@ static unsigned int count_cuts(const uint8_t *trace, uint64_t len, int cpu)
 static void areas_that_fill_up_under_requests_lose_no_byte_that_was_written(void **state)
 {
 	static struct reader r;
-	struct worker w[MAX_CPUS + 2];
 	uint64_t begun[MAX_CPUS];
 	struct session s;
-	unsigned int n, done = 0;
-	int stop = 0;
 
 	(void)state;
 	bench_required();
@@ -230,20 +150,17 @@ static void areas_that_fill_up_under_requests_lose_no_byte_that_was_written(void
 		begun[i] = bytes_written(s.channel[i].cpu);
 	}
 	ok_start(s.fd);
-	n = storm_start(w, &s, &stop);
+	storm_start(&s);
 	/* A reader that gets no time would see full areas only. */
 	setpriority(PRIO_PROCESS, 0, -20);
-	while (done < n) {
+	while (!workers_are_done()) {
 		struct pollfd p = { .fd = s.fd, .events = POLLIN };
 
 		poll(&p, 1, 5);
 		read_all(&s, &r);
-		while (done < n && !pthread_tryjoin_np(w[done].thread, NULL))
-			done++;
 	}
 	setpriority(PRIO_PROCESS, 0, 0);
-	for (unsigned int i = 0; i < n; i++)
-		assert_int_equal(w[i].ret, 0);
+	workers_join();
 	ok_stop(s.fd);
 	while (read_all(&s, &r))
 		;
@@ -277,10 +194,10 @@ static int allow(int ret, int a, int b)
 
 static int start_and_stop(struct worker *w)
 {
-	int ret = allow(at_start(w->session->fd), EALREADY, 0);
+	int ret = allow(at_start(w->session.fd), EALREADY, 0);
 
 	load_run(100);
-	return ret ? ret : allow(at_stop(w->session->fd), EALREADY, 0);
+	return ret ? ret : allow(at_stop(w->session.fd), EALREADY, 0);
 }
 
 static int control_any(struct worker *w)
@@ -288,20 +205,13 @@ static int control_any(struct worker *w)
 	unsigned long nr = w->round & 1 ? AUXTRACE_IOC_RESUME : AUXTRACE_IOC_PAUSE;
 	struct auxtrace_effect effects[MAX_CPUS];
 
-	return allow(at_control(w->session->fd, nr, 0, effects, MAX_CPUS), EBADFD, 0);
-}
-
-static int poll_any(struct worker *w)
-{
-	struct pollfd p = { .fd = w->session->fd, .events = POLLIN };
-
-	return poll(&p, 1, 0) < 0 ? -errno : p.revents & (POLLERR | POLLNVAL) ? -EIO : 0;
+	return allow(at_control(w->session.fd, nr, 0, effects, MAX_CPUS), EBADFD, 0);
 }
 
 static int map_any(struct worker *w)
 {
-	const struct channel *ch = &w->session->channel[w->round % w->session->count];
-	void *addr = mmap(NULL, ch->aux_size, PROT_READ, MAP_SHARED, w->session->fd,
+	const struct channel *ch = &w->session.channel[w->round % w->session.count];
+	void *addr = mmap(NULL, ch->aux_size, PROT_READ, MAP_SHARED, w->session.fd,
 			  AUXTRACE_MMAP_OFFSET(ch->cpu, AUXTRACE_REGION_AUX));
 	uint8_t sum = 0;
 
@@ -319,15 +229,13 @@ static void states_change_under_requests_without_harm(void **state)
 						  control_any, sync_all, poll_any, map_any };
 	const unsigned int n = sizeof(steps) / sizeof(*steps);
 	struct auxtrace_status status;
-	struct worker w[n];
 	struct session s;
-	int stop = 0;
 
 	(void)state;
 	session_open(&s, all_cpus, BOTH | AUXTRACE_SETUP_OVERWRITE, 4 * page_size);
 	for (unsigned int i = 0; i < n; i++)
-		worker_start(&w[i], &s, -1, steps[i], 100, &stop);
-	workers_join(w, n);
+		worker_start(&s, -1, steps[i], 100);
+	workers_join();
 	/* Two of them ended with a STOP, whoever was last. */
 	fail_stop(EALREADY, s.fd);
 	ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
@@ -345,9 +253,9 @@ static void states_change_under_requests_without_harm(void **state)
 
 static void a_cpu_comes_and_goes_under_requests(void **state)
 {
-	int last = cpus_last(all_cpus), stop = 0;
+	const struct worker *pairs[2];
 	struct auxtrace_status_page st;
-	struct worker w[4];
+	int last = cpus_last(all_cpus);
 	struct session s;
 
 	(void)state;
@@ -357,25 +265,24 @@ static void a_cpu_comes_and_goes_under_requests(void **state)
 	}
 	session_open(&s, all_cpus, BOTH | AUXTRACE_SETUP_OVERWRITE, 4 * page_size);
 	ok_start(s.fd);
-	worker_start(&w[0], &s, -1, pause_and_resume_all, 0, &stop);
-	worker_start(&w[1], &s, -1, pause_and_resume_all, 0, &stop);
-	worker_start(&w[2], &s, -1, sync_all, 0, &stop);
-	worker_start(&w[3], &s, -1, poll_any, 0, &stop);
+	for (int i = 0; i < 2; i++)
+		pairs[i] = worker_start(&s, -1, pause_and_resume_all, 0);
+	worker_start(&s, -1, sync_all, 0);
+	worker_start(&s, -1, poll_any, 0);
 	for (int i = 0; i < 4; i++) {
 		/* Judged after the workers have ended. */
 		if (cpu_set_online(last, 0) || cpu_set_online(last, 1))
 			break;
 	}
-	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
-	workers_join(w, 4);
+	workers_join();
 
 	/* Everybody's last request was a RESUME. */
 	for (unsigned int i = 0; i < s.count; i++) {
 		st = channel_status(&s.channel[i]);
 		assert_int_equal(st.inhibit, 0);
 		assert_true(msr_tracing(s.channel[i].cpu));
-		assert_int_equal(st.pauses_asked, w[0].round + w[1].round);
-		assert_int_equal(st.resumes_asked, w[0].round + w[1].round);
+		assert_int_equal(st.pauses_asked, pairs[0]->round + pairs[1]->round);
+		assert_int_equal(st.resumes_asked, pairs[0]->round + pairs[1]->round);
 	}
 	/* Each time it went it was a gap, unless it was paused just then. */
 	st = channel_status(session_channel(&s, last));

@@ -9,12 +9,16 @@
 #include <unistd.h>
 
 #include "cpu.h"
+#include "invariants.h"
 #include "load.h"
+#include "msr.h"
 #include "uapi.h"
+#include "worker.h"
 
 #define DEVICE		"/dev/auxtrace"
 #define MAX_FDS		64
-#define MAX_MAPS	(MAX_CPUS * 3)
+#define MAX_MAPS	(MAX_CPUS * 4)
+#define MAX_SESSIONS	8
 
 /*
  * The kernel writes a page in microseconds; but where virtual CPUs share real
@@ -30,6 +34,10 @@ static struct {
 	size_t len;
 } maps[MAX_MAPS];
 static unsigned int nr_maps;
+
+/* What is mapped, for teardown: tests keep theirs where it is gone by then. */
+static struct session sessions[MAX_SESSIONS];
+static unsigned int nr_sessions;
 
 int at_open_plain(void)
 {
@@ -78,6 +86,41 @@ int at_status(int fd, uint32_t flags, struct auxtrace_status *status)
 	return at_ioctl(fd, AUXTRACE_IOC_STATUS, status);
 }
 
+int at_output(int fd, uint64_t cpus, uint32_t pause)
+{
+	struct auxtrace_output arg = {
+		.size = sizeof(arg),
+		.cpus_len = cpus ? sizeof(cpus) : 0,
+		.cpus = cpus ? (uintptr_t)&cpus : 0,
+		.pause = pause,
+	};
+
+	return at_ioctl(fd, AUXTRACE_IOC_PAUSE_OUTPUT, &arg);
+}
+
+int at_snapshot(int fd, uint32_t flags, struct auxtrace_cut *cuts, unsigned int room,
+		uint32_t *slot)
+{
+	struct auxtrace_snapshot arg = {
+		.size = sizeof(arg),
+		.flags = flags,
+		.cuts = (uintptr_t)cuts,
+		.cuts_len = room,
+	};
+	int ret = at_ioctl(fd, AUXTRACE_IOC_SNAPSHOT, &arg);
+
+	if (slot)
+		*slot = arg.out_slot;
+	return ret ? ret : (int)arg.out_count;
+}
+
+int at_release(int fd, uint32_t slot)
+{
+	struct auxtrace_release arg = { .size = sizeof(arg), .slot = slot };
+
+	return at_ioctl(fd, AUXTRACE_IOC_RELEASE, &arg);
+}
+
 static const char *errno_name(int err)
 {
 	const char *name = strerrorname_np(err);
@@ -121,6 +164,36 @@ void expect_control(const char *what, const struct session *s, unsigned long nr,
 	}
 }
 
+void expect_snapshot(const struct session *s, uint32_t flags, struct auxtrace_cut *cuts,
+		     uint32_t *slot, const char *file, int line)
+{
+	uint32_t in = AUXTRACE_MAX_SLOTS;
+	int ret = at_snapshot(s->fd, flags, cuts, s->count, &in);
+
+	expect_call("SNAPSHOT", 0, ret, file, line);
+	if (slot)
+		*slot = in;
+	for (unsigned int i = 0; i < s->count && ret == (int)s->count; i++) {
+		const struct auxtrace_cut *c = &cuts[i];
+		const struct channel *ch = &s->channel[i];
+
+		if (c->cpu == (unsigned int)ch->cpu && !c->reserved && c->slot < ch->slots &&
+		    (!(flags & AUXTRACE_SNAPSHOT_SLOT) || c->slot == in) &&
+		    c->aux_begin <= c->aux_end && c->data_begin <= c->data_end &&
+		    c->aux_end - c->aux_begin <= ch->aux_size / ch->slots &&
+		    c->data_end - c->data_begin <= ch->data_size)
+			continue;
+		print_error("SNAPSHOT: cut %u: CPU %u, slot %u of out_slot %u, AUX [%llu, %llu), data [%llu, %llu)\n",
+			    i, c->cpu, c->slot, in, c->aux_begin, c->aux_end, c->data_begin,
+			    c->data_end);
+		_fail(file, line);
+	}
+	if (ret != (int)s->count) {
+		print_error("SNAPSHOT: %u CPUs, out_count is %d\n", s->count, ret);
+		_fail(file, line);
+	}
+}
+
 void at_remember(int fd)
 {
 	assert_true(nr_fds < MAX_FDS);
@@ -139,6 +212,9 @@ int at_open(void)
 
 void at_close(int fd)
 {
+	for (unsigned int i = 0; i < nr_sessions; i++)
+		if (sessions[i].fd == fd)
+			sessions[i].fd = -1;
 	for (unsigned int i = 0; i < nr_fds; i++) {
 		if (fds[i] == fd) {
 			fds[i] = fds[--nr_fds];
@@ -209,6 +285,12 @@ void session_prepare(struct session *s, uint64_t cpus, uint32_t flags, uint64_t 
 	};
 }
 
+void session_prepare_data(struct session *s, uint32_t flags, uint64_t size)
+{
+	s->setup.flags |= flags;
+	s->setup.data_size = size;
+}
+
 void session_setup(struct session *s)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
@@ -225,7 +307,16 @@ void session_setup(struct session *s)
 		ch->status = map(s->fd, ch->cpu, AUXTRACE_REGION_STATUS, page, PROT_READ);
 		ch->user = map(s->fd, ch->cpu, AUXTRACE_REGION_USER, page, PROT_READ | PROT_WRITE);
 		ch->aux = map(s->fd, ch->cpu, AUXTRACE_REGION_AUX, ch->aux_size, PROT_READ);
+		ch->slots = s->setup.slots ? s->setup.slots : 1;
+		ch->data_size = s->setup.data_size;
+		ch->data_backward = s->setup.flags & AUXTRACE_SETUP_DATA_BACKWARD;
+		ch->data_overwrite = s->setup.flags & AUXTRACE_SETUP_DATA_OVERWRITE;
+		if (ch->data_size)
+			ch->data = map(s->fd, ch->cpu, AUXTRACE_REGION_DATA, ch->data_size,
+				       PROT_READ);
 	}
+	assert_true(nr_sessions < MAX_SESSIONS);
+	sessions[nr_sessions++] = *s;
 }
 
 void session_open(struct session *s, uint64_t cpus, uint32_t flags, uint64_t aux_size)
@@ -236,10 +327,21 @@ void session_open(struct session *s, uint64_t cpus, uint32_t flags, uint64_t aux
 
 void session_unmap(struct session *s)
 {
-	for (unsigned int i = 0; i < s->count; i++) {
+	unsigned int i;
+
+	for (i = 0; i < nr_sessions && s->count; i++)
+		if (sessions[i].channel[0].status == s->channel[0].status)
+			break;
+	if (i < nr_sessions && s->count) {
+		sessions[i] = sessions[--nr_sessions];
+		if (invariants_broken(s))
+			fail_msg("before munmap");
+	}
+	for (i = 0; i < s->count; i++) {
 		unmap(s->channel[i].status);
 		unmap(s->channel[i].user);
 		unmap(s->channel[i].aux);
+		unmap(s->channel[i].data);
 	}
 	s->count = 0;
 }
@@ -260,9 +362,16 @@ struct channel *session_channel(struct session *s, int cpu)
 	return NULL;
 }
 
-struct auxtrace_status_page channel_status(const struct channel *ch)
+/* No record is being written, and none was meanwhile. */
+static bool data_at_rest(const struct channel *ch, const struct auxtrace_status_page *copy)
 {
-	struct auxtrace_status_page copy;
+	return __atomic_load_n(&ch->status->data_reserved, __ATOMIC_RELAXED) ==
+	       copy->data_reserved &&
+	       AUXTRACE_DATA_POSITION(copy->data_reserved) == copy->data_head;
+}
+
+bool channel_status_plain(const struct channel *ch, struct auxtrace_status_page *st)
+{
 	time_t begun = time(NULL);
 
 	do {
@@ -271,110 +380,57 @@ struct auxtrace_status_page channel_status(const struct channel *ch)
 
 		if (begin & 1)
 			continue;
-		memcpy(&copy, (const void *)ch->status, sizeof(copy));
+		memcpy(st, (const void *)ch->status, sizeof(*st));
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (__atomic_load_n(&ch->status->seq, __ATOMIC_RELAXED) == begin) {
-			copy.seq = begin;
-			return copy;
+		if (__atomic_load_n(&ch->status->seq, __ATOMIC_RELAXED) == begin &&
+		    data_at_rest(ch, st)) {
+			st->seq = begin;
+			return true;
 		}
 	} while (time(NULL) - begun <= SEQ_SECONDS);
-	fail_msg("status page of CPU %d: never consistent, seq is %u", ch->cpu, ch->status->seq);
+	print_error("status page of CPU %d: never consistent, seq is %u, data_reserved %#llx, data_head %#llx\n",
+		    ch->cpu, ch->status->seq, ch->status->data_reserved, ch->status->data_head);
+	return false;
+}
+
+struct auxtrace_status_page channel_status(const struct channel *ch)
+{
+	struct auxtrace_status_page copy;
+
+	if (!channel_status_plain(ch, &copy))
+		fail();
 	return copy;
 }
 
-#define require(cond, st) \
-	do { \
-		if (!(cond)) \
-			fail_msg("CPU %u: not so: %s (produced %llu, consumed %llu, " \
-				 "overwritten %llu, windows %llu, asked %llu/%llu, " \
-				 "done %llu/%llu, gaps %llu, inhibit %#x, running %u)", \
-				 (st)->cpu, #cond, (st)->produced, (st)->consumed, \
-				 (st)->overwritten, (st)->windows, (st)->pauses_asked, \
-				 (st)->resumes_asked, (st)->pauses_done, (st)->resumes_done, \
-				 (st)->gaps, (st)->inhibit, (st)->running); \
-	} while (0)
-
-/* What the header promises of any one state of a status page. */
-static uint64_t check_page(const struct channel *ch, const struct auxtrace_status_page *st)
+void channel_copy_slot(const struct channel *ch, uint32_t slot, uint64_t position, void *to,
+		       size_t len)
 {
-	uint64_t available;
+	uint64_t size = ch->aux_size / ch->slots;
+	const uint8_t *area = ch->aux + slot * size;
+	size_t at = position % size;
+	size_t first = size - at < len ? size - at : len;
 
-	require(st->cpu == (unsigned int)ch->cpu, st);
-	require(st->aux_size == ch->aux_size, st);
-	require(st->running == !st->inhibit, st);
-	require(st->gaps == st->gaps_full + st->gaps_error + st->gaps_offline, st);
-	require(st->pauses_done <= st->pauses_asked, st);
-	require(st->resumes_done <= st->resumes_asked, st);
-	require(st->resumes_done <= st->windows, st);
-	require(st->window_begin <= st->produced, st);
-	require(st->window_end <= st->produced, st);
-
-	if (ch->overwrite) {
-		/* What is in the area is all of it, once it has been filled. */
-		available = st->produced < ch->aux_size ? st->produced : ch->aux_size;
-		require(st->consumed == 0, st);
-		require(st->gaps_full == 0, st);
-	} else {
-		require(st->consumed <= st->produced, st);
-		available = st->produced - st->consumed;
-		require(available <= ch->aux_size, st);
-		require(st->overwritten == 0, st);
-	}
-	require(st->produced == st->consumed + available + st->overwritten, st);
-	return available;
-}
-
-uint64_t channel_available(const struct channel *ch)
-{
-	struct auxtrace_status_page st = channel_status(ch);
-
-	return check_page(ch, &st);
-}
-
-void check_accounting(struct session *s)
-{
-	struct auxtrace_status sum = { 0 }, status;
-
-	for (unsigned int i = 0; i < s->count; i++) {
-		struct auxtrace_status_page st = channel_status(&s->channel[i]);
-
-		check_page(&s->channel[i], &st);
-		sum.out_nr_running += st.running;
-		sum.out_produced += st.produced;
-		sum.out_consumed += st.consumed;
-		sum.out_overwritten += st.overwritten;
-		sum.out_windows += st.windows;
-		sum.out_gaps += st.gaps;
-		sum.out_pmis += st.pmis;
-	}
-	if (s->fd < 0)
-		return;
-
-	ok_status(s->fd, 0, &status);
-	assert_int_equal(status.out_nr_channels, s->count);
-	assert_int_equal(status.out_nr_running, sum.out_nr_running);
-	assert_int_equal(status.out_produced, sum.out_produced);
-	assert_int_equal(status.out_consumed, sum.out_consumed);
-	assert_int_equal(status.out_overwritten, sum.out_overwritten);
-	assert_int_equal(status.out_windows, sum.out_windows);
-	assert_int_equal(status.out_gaps, sum.out_gaps);
-	assert_int_equal(status.out_pmis, sum.out_pmis);
+	assert_true(slot < ch->slots);
+	assert_true(len <= size);
+	memcpy(to, area + at, first);
+	memcpy((uint8_t *)to + first, area, len - first);
 }
 
 void channel_copy(const struct channel *ch, uint64_t position, void *to, size_t len)
 {
-	size_t at = position % ch->aux_size;
-	size_t first = ch->aux_size - at < len ? ch->aux_size - at : len;
-
-	assert_true(len <= ch->aux_size);
-	memcpy(to, ch->aux + at, first);
-	memcpy((uint8_t *)to + first, ch->aux, len - first);
+	channel_copy_slot(ch, 0, position, to, len);
 }
 
 void channel_set_tail(const struct channel *ch, uint64_t tail)
 {
 	/* Pairs with the kernel's acquire of the tail: the data was read before. */
 	__atomic_store_n(&ch->user->aux_tail, tail, __ATOMIC_RELEASE);
+}
+
+void channel_set_data_tail(const struct channel *ch, uint64_t tail)
+{
+	/* As above, of the records. */
+	__atomic_store_n(&ch->user->data_tail, tail, __ATOMIC_RELEASE);
 }
 
 int at_group_setup(void **state)
@@ -401,11 +457,17 @@ int at_group_setup(void **state)
 
 int at_teardown(void **state)
 {
+	unsigned int broken;
+
 	(void)state;
+	workers_end();
 	load_stop_all();
+	bench_knobs_reset();
+	broken = invariants_at_end(sessions, nr_sessions);
+	nr_sessions = 0;
 	while (nr_maps)
 		unmap(maps[nr_maps - 1].addr);
 	while (nr_fds)
 		close(fds[--nr_fds]);
-	return cpus_restore();
+	return cpus_restore() || broken ? -1 : 0;
 }

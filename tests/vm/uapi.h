@@ -8,7 +8,8 @@
  * 0 or a negative errno, and leave judging to the main thread.
  *
  * What at_open() and session_setup() made is remembered, and at_teardown()
- * takes it away again, so that a failed test leaves nothing to the next one.
+ * takes it away again, so that a failed test leaves nothing to the next one. It
+ * also demands of every session that is still there what invariants.h says.
  */
 #ifndef VM_UAPI_H
 #define VM_UAPI_H
@@ -46,9 +47,13 @@ struct channel {
 	int cpu;
 	uint64_t aux_size;
 	bool overwrite;
+	unsigned int slots;		/* 1: no parts */
+	uint64_t data_size;		/* 0: no data ring */
+	bool data_backward, data_overwrite;
 	const struct auxtrace_status_page *status;
 	struct auxtrace_user_page *user;
 	const uint8_t *aux;
+	const uint8_t *data;
 };
 
 struct session {
@@ -73,6 +78,12 @@ int at_stop(int fd);
 int at_control(int fd, unsigned long nr, uint64_t cpus, struct auxtrace_effect *effects,
 	       unsigned int room);
 int at_status(int fd, uint32_t flags, struct auxtrace_status *status);
+/* PAUSE_OUTPUT of the CPUs in @cpus, all of the session's if 0. */
+int at_output(int fd, uint64_t cpus, uint32_t pause);
+/* @cuts: room for @room entries; @slot may be NULL. Returns the number of CPUs. */
+int at_snapshot(int fd, uint32_t flags, struct auxtrace_cut *cuts, unsigned int room,
+		uint32_t *slot);
+int at_release(int fd, uint32_t slot);
 
 /* ---- pairs ------------------------------------------------------------- */
 
@@ -113,6 +124,23 @@ void expect_control(const char *what, const struct session *s, unsigned long nr,
 #define ok_status(fd, flags, status) \
 	expect_call("STATUS", 0, at_status(fd, flags, status), __FILE__, __LINE__)
 
+#define ok_output(fd, cpus, pause) \
+	expect_call("PAUSE_OUTPUT", 0, at_output(fd, cpus, pause), __FILE__, __LINE__)
+#define fail_output(err, fd, cpus, pause) \
+	expect_call("PAUSE_OUTPUT", err, at_output(fd, cpus, pause), __FILE__, __LINE__)
+
+/* @cuts: room for one entry for each CPU of the session; each is checked in itself. */
+#define ok_snapshot(s, flags, cuts, slot) \
+	expect_snapshot(s, flags, cuts, slot, __FILE__, __LINE__)
+#define fail_snapshot(err, fd, flags) \
+	expect_call("SNAPSHOT", err, at_snapshot(fd, flags, NULL, 0, NULL), __FILE__, __LINE__)
+void expect_snapshot(const struct session *s, uint32_t flags, struct auxtrace_cut *cuts,
+		     uint32_t *slot, const char *file, int line);
+#define ok_release(fd, slot) \
+	expect_call("RELEASE", 0, at_release(fd, slot), __FILE__, __LINE__)
+#define fail_release(err, fd, slot) \
+	expect_call("RELEASE", err, at_release(fd, slot), __FILE__, __LINE__)
+
 /* INFO of this machine. */
 struct auxtrace_info at_info(void);
 
@@ -132,6 +160,8 @@ void at_remember(int fd);
 
 /* Fill @s with a setup that is right in every respect; the caller may change it. */
 void session_prepare(struct session *s, uint64_t cpus, uint32_t flags, uint64_t aux_size);
+/* A data ring of @size bytes and, by @flags, AUXTRACE_SETUP_DATA_*, of its kind. */
+void session_prepare_data(struct session *s, uint32_t flags, uint64_t size);
 /* Open, SETUP and map every region of every channel. */
 void session_setup(struct session *s);
 /* Both at once. */
@@ -142,19 +172,19 @@ void session_unmap(struct session *s);
 
 struct channel *session_channel(struct session *s, int cpu);
 
-/* A consistent copy of the status page, by its sequence protocol. */
-struct auxtrace_status_page channel_status(const struct channel *ch);
-/* Bytes that a reader finds in the area; demands the accounting identity. */
-uint64_t channel_available(const struct channel *ch);
-/* Copy @len bytes of the AUX area from @position, around its end. */
-void channel_copy(const struct channel *ch, uint64_t position, void *to, size_t len);
-void channel_set_tail(const struct channel *ch, uint64_t tail);
-
 /*
- * Accounting of every channel, and of STATUS against their sum. STATUS is asked
- * between two looks at the pages, which have to be equal: for hardware at rest.
+ * A consistent copy of the status page, by its sequence protocol; what tells of the
+ * data ring is as of a moment when no record was being written.
  */
-void check_accounting(struct session *s);
+struct auxtrace_status_page channel_status(const struct channel *ch);
+/* The same for any thread, and for teardown: false if there is none. */
+bool channel_status_plain(const struct channel *ch, struct auxtrace_status_page *st);
+/* Copy @len bytes of the AUX area from @position, around its end; of @slot. */
+void channel_copy(const struct channel *ch, uint64_t position, void *to, size_t len);
+void channel_copy_slot(const struct channel *ch, uint32_t slot, uint64_t position, void *to,
+		       size_t len);
+void channel_set_tail(const struct channel *ch, uint64_t tail);
+void channel_set_data_tail(const struct channel *ch, uint64_t tail);
 
 /* cmocka setup of a group: exits with 77, saying why, where nothing can be tested. */
 int at_group_setup(void **state);

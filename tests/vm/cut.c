@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+
+#include "cut.h"
+
+void cut_session(struct session *s, uint64_t cpus, const struct mode *m, uint32_t flags)
+{
+	session_prepare(s, cpus, AUXTRACE_SETUP_USER | m->aux | flags, AUX_SIZE);
+	session_prepare_data(s, m->data, m->data_size);
+	s->setup.slots = m->slots;
+	session_setup(s);
+}
+
+struct packets cut_packets(const struct channel *ch, const struct auxtrace_cut *cut,
+			   bool from_begin)
+{
+	uint64_t len = cut->aux_end - cut->aux_begin;
+	struct packets packets = { 0 };
+	uint8_t *trace = malloc(len + 1);
+
+	assert_non_null(trace);
+	channel_copy_slot(ch, cut->slot, cut->aux_begin, trace, len);
+	if (from_begin && len) {
+		packets_check_window(&packets, trace, len, "a cut");
+	} else {
+		packets_walk(&packets, trace, len, true);
+		if (packets.psbs && (packets.error || packets.end != len))
+			fail_msg("CPU %d, cut [%llu, %llu): bad packet at %zu", ch->cpu,
+				 cut->aux_begin, cut->aux_end, packets.end);
+	}
+	free(trace);
+	return packets;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Records of a data ring: read from either kind of ring, and judged one after the other. */
+#ifndef VM_RECORDS_H
+#define VM_RECORDS_H
+
+#include "uapi.h"
+
+union any_record {
+	struct auxtrace_record_header header;
+	struct auxtrace_record_lost lost;
+	struct auxtrace_record_aux aux;
+	struct auxtrace_record_itrace_start itrace;
+	struct auxtrace_record_window window;
+};
+
+struct records {
+	unsigned int count;
+	const union any_record **at;	/* oldest first */
+	uint64_t begin, end;		/* positions: the oldest's first byte, after the newest */
+	uint8_t *bytes;
+};
+
+/*
+ * Copy what lies in [@begin, @end) of the ring's @slot and find the records in it, from
+ * the newest back. A partial one at @begin is left out. records_free() it.
+ */
+void records_read(struct records *r, const struct channel *ch, uint32_t slot, uint64_t begin,
+		  uint64_t end);
+/* What a reader finds in the present slot, at rest; all of it. */
+void records_read_all(struct records *r, const struct channel *ch);
+void records_free(struct records *r);
+/* The newest record of @type, or NULL. */
+const union any_record *records_newest(const struct records *r, uint32_t type);
+
+/*
+ * The rules by which the records of one channel follow each other. To be fed with all
+ * of them in their order, in any number of pieces; fails the test where one does not fit.
+ */
+struct follower {
+	const struct channel *ch;
+	uint64_t records, bytes;	/* seen */
+	uint64_t windows, aux_bytes, itrace_starts;
+	uint64_t lost;			/* by LOST records */
+	uint64_t truncated, partial;	/* AUX records with that flag */
+	uint64_t begun_by[AUXTRACE_CAUSE_SNAPSHOT + 1], ended_by[AUXTRACE_CAUSE_SNAPSHOT + 1];
+	struct auxtrace_record_window newest;
+
+	uint64_t aux_next, tsc;
+	uint64_t missed_aux, missed_windows;	/* lost since then: so many may be missing */
+};
+
+void follower_init(struct follower *f, const struct channel *ch);
+/* @resync: older ones were overwritten, so that what comes may begin anywhere. */
+void follow(struct follower *f, const struct records *r, bool resync);
+/*
+ * Take all that is there of a ring that is not overwritable, and move the tail; the
+ * number of records.
+ */
+unsigned int follow_and_take(struct follower *f);
+/* At rest, with all records fed: they tell what the status page does. */
+void follower_agrees(const struct follower *f);
+
+#endif

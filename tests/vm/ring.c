@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <unistd.h>
+
+#include "cpu.h"
+#include "load.h"
+#include "ring.h"
+
+void ring_open(struct session *s, const struct mode *m, uint32_t flags, uint64_t data_size)
+{
+	int cpu = cpus_first(cpus_online());
+
+	session_prepare(s, 1ULL << cpu, AUXTRACE_SETUP_USER | m->aux | flags,
+			m->aux ? 4 * sysconf(_SC_PAGESIZE) : RING_AUX_SIZE);
+	session_prepare_data(s, m->data, data_size);
+	session_setup(s);
+	assert_int_equal(cpu_pin(cpu), 0);
+}
+
+void ring_window(const struct session *s, unsigned int rounds, struct auxtrace_effect *begin,
+		 struct auxtrace_effect *end)
+{
+	ok_resume(s, 0, begin);
+	load_run(rounds);
+	ok_pause(s, 0, end);
+	assert_int_equal(begin->flags & end->flags, AUXTRACE_EFFECT_CHANGED);
+}
+
+unsigned int ring_make_records(const struct session *s)
+{
+	struct auxtrace_effect begin, end;
+
+	ring_window(s, 30, &begin, &end);
+	assert_true(end.position > begin.position);
+	return 2;
+}

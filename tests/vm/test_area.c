@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * AUX areas as memory: of a gigabyte for each channel, in few pieces, traced into from
+ * end to end; and written to a disk by O_DIRECT and io_uring with no copy in between.
+ * $AUXTRACE_DISK names an empty disk, which is overwritten.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/io_uring.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cpu.h"
+#include "invariants.h"
+#include "load.h"
+#include "packets.h"
+#include "uapi.h"
+
+#define OVER		AUXTRACE_SETUP_OVERWRITE
+#define GIGABYTE	(1ULL << 30)
+#define SLOTS		AUXTRACE_MAX_SLOTS
+/* The largest piece that every kernel's page allocator has. */
+#define PIECE		(4u << 20)
+#define MOUNT_POINT	"/tmp/disk"
+
+static size_t page_size;
+static uint64_t all_cpus;
+
+/* A number of a file of "NAME NUMBER" or "NAME: NUMBER kB" lines. */
+static uint64_t number_of(const char *path, const char *name)
+{
+	unsigned long long value = 0;
+	FILE *f = fopen(path, "re");
+	char line[256];
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		size_t len = strlen(name);
+
+		if (!strncmp(line, name, len) && (line[len] == ':' || line[len] == ' ')) {
+			value = strtoull(line + len + 1, NULL, 10);
+			break;
+		}
+	}
+	fclose(f);
+	return value;
+}
+
+static void memory_required(uint64_t bytes)
+{
+	uint64_t have = number_of("/proc/meminfo", "MemAvailable") << 10;
+
+	if (have >= bytes)
+		return;
+	print_message("SKIP: %llu MiB of memory are available, %llu are needed\n",
+		      (unsigned long long)have >> 20, (unsigned long long)bytes >> 20);
+	skip();
+}
+
+/* ---- gigabytes ----------------------------------------------------------------- */
+
+/* Bytes of [addr, addr + len) that lie in aligned physical pieces of PIECE. */
+static uint64_t in_pieces(const uint8_t *addr, uint64_t len)
+{
+	uint64_t pages = PIECE / page_size, *entries = malloc(pages * 8), sum = 0;
+	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	for (uint64_t at = 0; at < len; at += PIECE) {
+		uint64_t i;
+
+		/* A page that was not touched may not be in the page tables. */
+		for (i = 0; i < pages; i++)
+			(void)((const volatile uint8_t *)addr)[at + i * page_size];
+		assert_int_equal(pread(fd, entries, pages * 8, (uintptr_t)(addr + at) / page_size * 8),
+				 pages * 8);
+		for (i = 1; i < pages && entries[i] == entries[0] + i; i++)
+			;
+		/* Bits 54:0 are the frame number. */
+		if (i == pages && !((entries[0] & ((1ULL << 55) - 1)) % pages))
+			sum += PIECE;
+	}
+	close(fd);
+	free(entries);
+	return sum;
+}
+
+/* Free memory in pieces of PIECE at least. */
+static uint64_t free_in_pieces(void)
+{
+	FILE *f = fopen("/proc/buddyinfo", "re");
+	char line[512];
+	uint64_t sum = 0;
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		char *at = strstr(line, "zone"), *next;
+
+		if (!at)
+			continue;
+		at = strchr(at + 5, ' ');
+		while (*at == ' ')
+			at++;
+		for (uint64_t size = page_size;; size *= 2) {
+			uint64_t n = strtoull(at, &next, 10);
+
+			if (next == at)
+				break;
+			if (size >= PIECE)
+				sum += n * size;
+			at = next;
+		}
+	}
+	fclose(f);
+	return sum;
+}
+
+/*
+ * Slots are how trace gets everywhere in an area that would take hours to fill: each
+ * SNAPSHOT moves it on by one, and each is traced into at its begin.
+ */
+static void a_gigabyte_for_each_channel_is_traced_into_from_end_to_end(void **state)
+{
+	uint64_t slot_size = GIGABYTE / SLOTS, pieces, free_before;
+	struct auxtrace_cut cuts[MAX_CPUS];
+	uint64_t seen = 0;
+	struct session s;
+
+	(void)state;
+	memory_required(cpus_count(all_cpus) * GIGABYTE + (256 << 20));
+	free_before = free_in_pieces();
+	session_prepare(&s, all_cpus, AUXTRACE_SETUP_USER | OVER, GIGABYTE);
+	s.setup.slots = SLOTS;
+	session_setup(&s);
+	for (unsigned int i = 0; i < s.count; i++) {
+		const uint64_t *words = (const uint64_t *)s.channel[i].aux;
+
+		for (uint64_t at = 0; at < GIGABYTE / 8; at += page_size / 8)
+			assert_int_equal(words[at], 0);
+	}
+	pieces = in_pieces(s.channel[0].aux, GIGABYTE);
+	print_message("%llu of 1024 MiB lie in pieces of %u\n", (unsigned long long)pieces >> 20,
+		      PIECE >> 20);
+	if (free_before >= s.count * GIGABYTE + GIGABYTE / 4)
+		assert_true(pieces >= GIGABYTE / 2);
+
+	ok_start(s.fd);
+	for (unsigned int n = 0; n < SLOTS; n++) {
+		uint32_t slot;
+
+		for (unsigned int i = 0; i < s.count; i++) {
+			assert_int_equal(cpu_pin(s.channel[i].cpu), 0);
+			load_run(200);
+		}
+		ok_snapshot(&s, AUXTRACE_SNAPSHOT_SLOT, cuts, &slot);
+		/* Decoding trace makes far more of it. */
+		ok_pause(&s, 0, NULL);
+		seen |= 1ULL << slot;
+		for (unsigned int i = 0; i < s.count; i++) {
+			uint64_t len = cuts[i].aux_end - cuts[i].aux_begin;
+			struct packets packets = { 0 };
+			uint8_t *trace = malloc(len);
+
+			if (!len || len >= slot_size)
+				fail_msg("CPU %u, slot %u: [%llu, %llu)", cuts[i].cpu, slot,
+					 cuts[i].aux_begin, cuts[i].aux_end);
+			assert_non_null(trace);
+			channel_copy_slot(&s.channel[i], slot, cuts[i].aux_begin, trace, len);
+			packets_check_window(&packets, trace, len, "a slot of a gigabyte");
+			free(trace);
+		}
+		/* One goes back: the last finds that free, when all have been traced into. */
+		if (n < 1)
+			ok_release(s.fd, slot);
+		ok_resume(&s, 0, NULL);
+	}
+	assert_int_equal(seen | 1ULL << channel_status(s.channel).slot, UINT64_MAX);
+	ok_stop(s.fd);
+	check_accounting(&s);
+}
+
+static void a_full_trace_of_a_gigabyte_area_decodes(void **state)
+{
+	struct auxtrace_status_page st;
+	struct packets packets = { 0 };
+	struct session s;
+
+	(void)state;
+	memory_required(GIGABYTE + (256 << 20));
+	session_open(&s, 1ULL << cpus_first(all_cpus), AUXTRACE_SETUP_USER, GIGABYTE);
+	cpu_pin(s.channel->cpu);
+	ok_start(s.fd);
+	load_run(200000);
+	ok_stop(s.fd);
+	st = channel_status(s.channel);
+	packets_check_window(&packets, s.channel->aux, st.produced, "a gigabyte area");
+	assert_int_equal(st.pmis, 0);
+	check_accounting(&s);
+}
+
+static void setup_beyond_what_is_free_gives_ENOMEM_and_all_back(void **state)
+{
+	uint64_t before, huge = 1;
+	struct session s;
+
+	(void)state;
+	before = number_of("/proc/meminfo", "MemAvailable");
+	while (huge << 10 <= number_of("/proc/meminfo", "MemTotal") << 20)
+		huge <<= 1;
+	session_prepare(&s, 1ULL << cpus_first(all_cpus), AUXTRACE_SETUP_USER, huge);
+	s.fd = at_open();
+	fail_setup(ENOMEM, s.fd, &s.setup);
+	s.setup.aux_size = 1 << 20;
+	ok_setup(s.fd, &s.setup);
+	at_close(s.fd);
+	/* All but what caches and per-CPU lists took meanwhile. */
+	assert_true(number_of("/proc/meminfo", "MemAvailable") > before - before / 8);
+}
+
+/* ---- to a disk without a copy ---------------------------------------------------- */
+
+#define AREA	(8u << 20)
+
+static const char *disk_required(void)
+{
+	const char *disk = getenv("AUXTRACE_DISK");
+
+	if (disk && !access(disk, W_OK))
+		return disk;
+	print_message("SKIP: $AUXTRACE_DISK names no disk\n");
+	skip();
+	return NULL;
+}
+
+static int run(const char *command)
+{
+	int status = system(command);
+
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+/* Pages of the file that the page cache holds. */
+static size_t cached_pages(int fd, size_t len)
+{
+	unsigned char *residency = malloc(len / page_size);
+	void *addr = mmap(NULL, len, PROT_READ, MAP_SHARED, fd, 0);
+	size_t sum = 0;
+
+	assert_ptr_not_equal(addr, MAP_FAILED);
+	assert_int_equal(mincore(addr, len, residency), 0);
+	for (size_t i = 0; i < len / page_size; i++)
+		sum += residency[i] & 1;
+	munmap(addr, len);
+	free(residency);
+	return sum;
+}
+
+static int64_t write_direct(int fd, const void *from, size_t len)
+{
+	ssize_t n = pwrite(fd, from, len, 0);
+
+	return n < 0 ? -errno : n;
+}
+
+/* One write by a ring of its own; no library. */
+static int64_t write_by_io_uring(int fd, const void *from, size_t len)
+{
+	struct io_uring_params params = { 0 };
+	int ring = syscall(SYS_io_uring_setup, 1, &params);
+	struct io_uring_sqe *sqe;
+	struct io_uring_cqe *cqe;
+	uint8_t *sq, *cq;
+	int64_t ret;
+
+	if (ring < 0)
+		return -errno;
+	at_remember(ring);
+	sq = mmap(NULL, params.sq_off.array + params.sq_entries * 4, PROT_READ | PROT_WRITE,
+		  MAP_SHARED, ring, IORING_OFF_SQ_RING);
+	cq = mmap(NULL, params.cq_off.cqes + params.cq_entries * sizeof(*cqe),
+		  PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_CQ_RING);
+	sqe = mmap(NULL, params.sq_entries * sizeof(*sqe), PROT_READ | PROT_WRITE, MAP_SHARED,
+		   ring, IORING_OFF_SQES);
+	assert_true(sq != MAP_FAILED && cq != MAP_FAILED && sqe != MAP_FAILED);
+	memset(sqe, 0, sizeof(*sqe));
+	sqe->opcode = IORING_OP_WRITE;
+	sqe->fd = fd;
+	sqe->addr = (uintptr_t)from;
+	sqe->len = len;
+	*(uint32_t *)(sq + params.sq_off.array) = 0;
+	__atomic_store_n((uint32_t *)(sq + params.sq_off.tail), 1, __ATOMIC_RELEASE);
+	if (syscall(SYS_io_uring_enter, ring, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) != 1) {
+		ret = -errno;
+	} else {
+		cqe = (void *)(cq + params.cq_off.cqes);
+		assert_int_equal(__atomic_load_n((uint32_t *)(cq + params.cq_off.tail),
+						 __ATOMIC_ACQUIRE), 1);
+		ret = cqe->res;
+	}
+	at_close(ring);
+	return ret;
+}
+
+/* The kernel's counters of what goes through its page cache, and of what goes out. */
+struct counters {
+	uint64_t file_pages, dirtied, out_kib;
+};
+
+static struct counters counters_now(void)
+{
+	return (struct counters){
+		.file_pages = number_of("/proc/vmstat", "nr_file_pages"),
+		.dirtied = number_of("/proc/vmstat", "nr_dirtied"),
+		.out_kib = number_of("/proc/vmstat", "pgpgout"),
+	};
+}
+
+/*
+ * Write @len bytes of the area, at @from, to the file that was opened with O_DIRECT.
+ * Nothing of it is in the page cache after that, and what the disk holds is the same.
+ */
+static void check_write(int fd, const uint8_t *from, size_t len,
+			int64_t (*write_it)(int fd, const void *from, size_t len))
+{
+	struct counters before, after;
+	uint8_t *back = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int64_t ret;
+
+	assert_ptr_not_equal(back, MAP_FAILED);
+	before = counters_now();
+	ret = write_it(fd, from, len);
+	after = counters_now();
+	if (ret != (int64_t)len)
+		fail_msg("%lld of %zu bytes written%s%s", (long long)ret, len, ret < 0 ? ": " : "",
+			 ret < 0 ? strerror(-ret) : "");
+	assert_true(after.out_kib - before.out_kib >= len >> 10);
+	/* A copy would be one of each page; a file system's own pages are few. */
+	assert_true(after.file_pages <= before.file_pages + len / page_size / 8);
+	assert_true(after.dirtied <= before.dirtied + len / page_size / 8);
+	assert_int_equal(cached_pages(fd, len), 0);
+	assert_int_equal(pread(fd, back, len, 0), len);
+	assert_memory_equal(back, from, len);
+	munmap(back, len);
+}
+
+/* A full area at rest, and a slot put aside while tracing goes on into the others. */
+static void check_writes(const char *path, int flags)
+{
+	struct auxtrace_cut cuts[MAX_CPUS];
+	int fd = open(path, O_RDWR | O_DIRECT | O_CLOEXEC | flags, 0600);
+	struct session s;
+	uint32_t slot;
+
+	if (fd < 0)
+		fail_msg("%s: %s", path, strerror(errno));
+	at_remember(fd);
+	session_prepare(&s, all_cpus, AUXTRACE_SETUP_USER | OVER, AREA);
+	s.setup.slots = 2;
+	session_setup(&s);
+	load_start(s.channel[s.count - 1].cpu);
+	ok_start(s.fd);
+	load_run(50000);
+	ok_snapshot(&s, AUXTRACE_SNAPSHOT_SLOT, cuts, &slot);
+	for (unsigned int i = 0; i < s.count; i++) {
+		check_write(fd, s.channel[i].aux + slot * (AREA / 2), AREA / 2, write_direct);
+		check_write(fd, s.channel[i].aux + slot * (AREA / 2), AREA / 2, write_by_io_uring);
+		assert_int_equal(channel_status(&s.channel[i]).running, 1);
+	}
+	ok_stop(s.fd);
+	check_write(fd, s.channel[0].aux, AREA, write_direct);
+	check_write(fd, s.channel[0].aux, AREA, write_by_io_uring);
+	check_accounting(&s);
+	session_close(&s);
+	at_close(fd);
+}
+
+static void an_area_is_written_to_a_disk_without_a_copy(void **state)
+{
+	(void)state;
+	check_writes(disk_required(), 0);
+}
+
+static void an_area_is_written_to_a_file_system_without_a_copy(void **state)
+{
+	const char *disk = disk_required();
+	char command[128];
+
+	(void)state;
+	snprintf(command, sizeof(command), "mke2fs %s > /dev/null 2>&1", disk);
+	assert_int_equal(run(command), 0);
+	mkdir(MOUNT_POINT, 0700);
+	/* ext4's own driver reads file systems without its extensions, too. */
+	if (mount(disk, MOUNT_POINT, "ext4", 0, NULL))
+		fail_msg("mount: %s", strerror(errno));
+	check_writes(MOUNT_POINT "/area", O_CREAT | O_TRUNC);
+	assert_int_equal(umount(MOUNT_POINT), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		vm_test(a_gigabyte_for_each_channel_is_traced_into_from_end_to_end),
+		vm_test(a_full_trace_of_a_gigabyte_area_decodes),
+		vm_test(setup_beyond_what_is_free_gives_ENOMEM_and_all_back),
+		vm_test(an_area_is_written_to_a_disk_without_a_copy),
+		vm_test(an_area_is_written_to_a_file_system_without_a_copy),
+	};
+
+	page_size = sysconf(_SC_PAGESIZE);
+	all_cpus = cpus_online();
+	return cmocka_run_group_tests(tests, at_group_setup, NULL);
+}

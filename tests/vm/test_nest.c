@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Writers that nest and requests that collide: ioctls from several threads, trace
+ * interrupts of small areas that come late, so that they land within requests, perf's
+ * sampling NMIs, CPUs that come and go, tails that mean nothing. No record is torn,
+ * none is lost without being counted, no request is lost nor done twice.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "cpu.h"
+#include "invariants.h"
+#include "load.h"
+#include "msr.h"
+#include "perf.h"
+#include "records.h"
+#include "ring.h"
+#include "uapi.h"
+#include "worker.h"
+
+#define BOTH		(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL)
+#define AUTO		AUXTRACE_SETUP_FULL_AUTO
+
+/* Primes, so that nothing stays in step: of instructions, and of branches. */
+#define SAMPLE_PERIOD	50021
+#define MAX_SKID	97
+
+static size_t page_size;
+static uint64_t all_cpus;
+static int first, last;
+
+/* Interrupts from everywhere, at odd times. */
+static void disturb(void)
+{
+	unsigned int sampled = 0;
+
+	for (uint64_t left = all_cpus; left; left &= left - 1) {
+		int cpu = cpus_first(left);
+
+		sampled += perf_sample(cpu, SAMPLE_PERIOD) >= 0;
+		bench_knob(cpu, PTM_KNOB_PMI_SKID, MAX_SKID);
+	}
+	if (!sampled)
+		print_message("no sampling NMIs: perf counts no instructions here\n");
+}
+
+static uint64_t all_nmis(void)
+{
+	uint64_t sum = 0;
+
+	for (uint64_t left = all_cpus; left; left &= left - 1)
+		sum += cpu_nmis(cpus_first(left));
+	return sum;
+}
+
+/* The skid changes all the time, too: where an interrupt lands is never the same place. */
+static int change_skid(struct worker *w)
+{
+	int ret = msr_write(worker_random(w) % cpus_count(all_cpus),
+			    MSR_PTM_BENCH_KNOB + PTM_KNOB_PMI_SKID, worker_random(w) % MAX_SKID);
+
+	load_run(300);
+	/* A CPU that is away just now. */
+	return ret == -ENOENT || ret == -ENXIO || ret == -EIO ? 0 : ret;
+}
+
+static int pause_output(struct worker *w)
+{
+	int ret = at_output(w->session.fd, 0, 1);
+
+	load_run(200);
+	if (!ret)
+		ret = at_output(w->session.fd, 0, 0);
+	load_run(700);
+	return ret;
+}
+
+/* What the main thread takes from each channel while the storm blows. */
+static void take_all(struct session *s, struct follower *f)
+{
+	for (unsigned int i = 0; i < s->count; i++) {
+		follow_and_take(&f[i]);
+		if (!s->channel[i].overwrite)
+			channel_set_tail(&s->channel[i],
+					 channel_status(&s->channel[i]).produced);
+	}
+}
+
+#define PAIRS	50
+
+/*
+ * Each CPU asks PAIRS times for itself, one thread for all of them; so it is known how
+ * often each was asked. If @hot the last CPU goes and comes meanwhile.
+ */
+static void storm(const struct mode *m, bool toggle, bool hot)
+{
+	struct follower f[MAX_CPUS];
+	uint64_t nmis = all_nmis();
+	unsigned int round = 0;
+	struct session s;
+
+	session_prepare(&s, all_cpus, BOTH | m->aux, 4 * page_size);
+	session_prepare_data(&s, m->data, 64 * page_size);
+	session_setup(&s);
+	for (unsigned int i = 0; i < s.count; i++)
+		follower_init(&f[i], &s.channel[i]);
+	disturb();
+	ok_start(s.fd);
+	for (unsigned int i = 0; i < s.count; i++)
+		/* One that is to go cannot have a thread of its own. */
+		worker_start(&s, hot ? first : s.channel[i].cpu, pause_and_resume,
+			     hot ? PAIRS / 4 : PAIRS);
+	worker_start(&s, -1, pause_and_resume_all, PAIRS);
+	worker_start(&s, -1, sync_all, 0);
+	worker_start(&s, -1, poll_any, 0);
+	worker_start(&s, -1, change_skid, 0);
+	if (toggle)
+		worker_start(&s, -1, pause_output, 0);
+	/* A reader that gets no time sees losses only. */
+	setpriority(PRIO_PROCESS, 0, -20);
+	while (!workers_are_done()) {
+		struct pollfd p = { .fd = s.fd, .events = POLLIN };
+
+		poll(&p, 1, 2);
+		take_all(&s, f);
+		if (hot && ++round % 50 == 0 && round <= 100 &&
+		    (cpu_set_online(last, 0) || cpu_set_online(last, 1)))
+			break;
+	}
+	setpriority(PRIO_PROCESS, 0, 0);
+	workers_join();
+	bench_knobs_reset();
+
+	/* The last request wins. */
+	ok_pause(&s, 0, NULL);
+	for (unsigned int i = 0; i < s.count; i++)
+		assert_false(msr_tracing(s.channel[i].cpu));
+	ok_output(s.fd, 0, 0);
+	take_all(&s, f);
+	ok_resume(&s, 0, NULL);
+	ok_stop(s.fd);
+	take_all(&s, f);
+	for (unsigned int i = 0; i < s.count; i++) {
+		struct auxtrace_status_page st = channel_status(&s.channel[i]);
+		uint64_t own = !hot ? PAIRS :
+			       s.channel[i].cpu == first ? s.count * (PAIRS / 4) : 0;
+
+		assert_int_equal(st.pauses_asked, own + PAIRS + 1);
+		assert_int_equal(st.resumes_asked, own + PAIRS + 1);
+		assert_int_equal(st.bad_tails + st.data_bad_tails, 0);
+		assert_int_equal(st.gaps, m->aux & OVER ? st.gaps_offline :
+				 st.gaps_offline + st.gaps_full);
+		assert_true(!hot || st.gaps_offline <= 2);
+		/* Every record was made once: it is here, or counted as lost and told so. */
+		assert_int_equal(f[i].lost, st.data_lost);
+		follower_agrees(&f[i]);
+		if (!st.data_lost) {
+			assert_int_equal(f[i].begun_by[AUXTRACE_CAUSE_USER], st.resumes_done);
+			assert_int_equal(f[i].itrace_starts, 1);
+		}
+		if (!toggle)
+			assert_int_equal(st.data_lost, 0);
+		print_message("CPU %u: %llu windows, %llu interrupts, %llu records, %llu lost, %llu gaps\n",
+			      st.cpu, st.windows, st.pmis, st.data_records, st.data_lost, st.gaps);
+	}
+	print_message("%llu NMIs\n", (unsigned long long)(all_nmis() - nmis));
+	assert_true(all_nmis() > nmis);
+	check_accounting(&s);
+}
+
+static void records_of_nested_writers_are_whole_and_all_there(void **state)
+{
+	bench_required();
+	storm(*state, false, false);
+}
+
+static void records_that_nested_writers_dropped_are_counted_to_the_last(void **state)
+{
+	bench_required();
+	storm(*state, true, false);
+}
+
+static void no_request_is_lost_or_done_twice_while_a_cpu_comes_and_goes(void **state)
+{
+	bench_required();
+	if (first == last || cpu_set_online(last, 1)) {
+		print_message("SKIP: no CPU that can go offline\n");
+		skip();
+	}
+	storm(*state, false, true);
+}
+
+/* An overwritable ring is read at a cut, while all else goes on. */
+static void newest_records_of_nested_writers_are_whole(void **state)
+{
+	const struct mode *m = *state;
+	uint64_t records = 0;
+	struct session s;
+
+	bench_required();
+	session_prepare(&s, all_cpus, BOTH | OVER, 4 * 2 * page_size);
+	session_prepare_data(&s, m->data, 4 * page_size);
+	s.setup.slots = 4;
+	session_setup(&s);
+	disturb();
+	ok_start(s.fd);
+	for (unsigned int i = 0; i < s.count; i++)
+		worker_start(&s, s.channel[i].cpu, pause_and_resume, 0);
+	worker_start(&s, -1, pause_and_resume_all, 0);
+	worker_start(&s, -1, change_skid, 0);
+	for (unsigned int round = 0; round < 20; round++) {
+		struct auxtrace_cut cuts[MAX_CPUS];
+		uint32_t slot;
+
+		ok_snapshot(&s, AUXTRACE_SNAPSHOT_SLOT, cuts, &slot);
+		for (unsigned int i = 0; i < s.count; i++) {
+			struct follower f;
+			struct records r;
+
+			follower_init(&f, &s.channel[i]);
+			records_read(&r, &s.channel[i], slot, cuts[i].data_begin, cuts[i].data_end);
+			follow(&f, &r, true);
+			records += r.count;
+			records_free(&r);
+		}
+		ok_release(s.fd, slot);
+	}
+	workers_join();
+	ok_stop(s.fd);
+	assert_true(records > 0);
+	for (unsigned int i = 0; i < s.count; i++)
+		assert_int_equal(channel_status(&s.channel[i]).data_lost, 0);
+	check_accounting(&s);
+}
+
+/* ---- a hostile user page ------------------------------------------------------- */
+
+/* Wild ones, ones that may be right by chance, ones that go back; at full speed. */
+static int scribble(struct worker *w)
+{
+	for (unsigned int i = 0; i < w->session.count; i++) {
+		const struct channel *ch = &w->session.channel[i];
+		uint64_t a = worker_random(w), d = worker_random(w);
+
+		channel_set_tail(ch, a & 1 ? a : a & 2 ? ch->status->produced - a % 8192 :
+				 a % (64 * ch->aux_size));
+		channel_set_data_tail(ch, d & 1 ? d : d & 2 ? ch->status->data_head - d % 2048 :
+				      d % (64 * ch->data_size));
+	}
+	return 0;
+}
+
+static void tails_of_a_hostile_thread_do_no_harm_under_requests(void **state)
+{
+	struct auxtrace_status status;
+	const struct mode *m = *state;
+	struct session s;
+
+	bench_required();
+	session_prepare(&s, all_cpus, BOTH | m->aux, 4 * page_size);
+	session_prepare_data(&s, m->data, page_size);
+	session_setup(&s);
+	disturb();
+	worker_start(&s, -1, scribble, 0);
+	worker_start(&s, -1, scribble, 0);
+	ok_start(s.fd);
+	for (unsigned int i = 0; i < s.count; i++)
+		worker_start(&s, s.channel[i].cpu, pause_and_resume, PAIRS);
+	worker_start(&s, -1, sync_all, PAIRS);
+	worker_start(&s, -1, poll_any, 0);
+	workers_join();
+
+	/* It goes on for a reader that says the truth. */
+	for (unsigned int i = 0; i < s.count; i++) {
+		struct auxtrace_status_page st = channel_status(&s.channel[i]);
+
+		assert_true(st.data_bad_tails > 0);
+		assert_true(m->aux & OVER || st.bad_tails > 0);
+		channel_set_tail(&s.channel[i], st.produced);
+		channel_set_data_tail(&s.channel[i], st.data_head);
+	}
+	ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
+	ok_pause(&s, 0, NULL);
+	for (unsigned int i = 0; i < s.count; i++) {
+		struct auxtrace_status_page st = channel_status(&s.channel[i]);
+
+		channel_set_tail(&s.channel[i], st.produced);
+		channel_set_data_tail(&s.channel[i], st.data_head);
+	}
+	ok_resume(&s, 0, NULL);
+	ok_pause(&s, 0, NULL);
+	for (unsigned int i = 0; i < s.count; i++) {
+		struct auxtrace_status_page st = channel_status(&s.channel[i]);
+		const union any_record *rec;
+		struct records r;
+
+		assert_int_equal(st.inhibit, AUXTRACE_INHIBIT_USER);
+		records_read_all(&r, &s.channel[i]);
+		rec = records_newest(&r, AUXTRACE_RECORD_WINDOW);
+		assert_non_null(rec);
+		assert_int_equal(rec->window.window, st.windows);
+		records_free(&r);
+	}
+	ok_stop(s.fd);
+	check_accounting(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		in_mode(records_of_nested_writers_are_whole_and_all_there, OVER, 0),
+		in_mode(records_of_nested_writers_are_whole_and_all_there, AUTO, BACKWARD),
+		in_mode(records_that_nested_writers_dropped_are_counted_to_the_last, OVER, BACKWARD),
+		in_mode(records_that_nested_writers_dropped_are_counted_to_the_last, 0, 0),
+		in_mode(no_request_is_lost_or_done_twice_while_a_cpu_comes_and_goes, OVER, 0),
+		in_mode(no_request_is_lost_or_done_twice_while_a_cpu_comes_and_goes, AUTO, 0),
+		in_mode(newest_records_of_nested_writers_are_whole, 0, NEWEST),
+		in_mode(newest_records_of_nested_writers_are_whole, 0, NEWEST | BACKWARD),
+		in_mode(tails_of_a_hostile_thread_do_no_harm_under_requests, AUTO, BACKWARD),
+		in_mode(tails_of_a_hostile_thread_do_no_harm_under_requests, OVER, 0),
+	};
+
+	page_size = sysconf(_SC_PAGESIZE);
+	all_cpus = cpus_online();
+	first = cpus_first(all_cpus);
+	last = cpus_last(all_cpus);
+	return cmocka_run_group_tests(tests, at_group_setup, NULL);
+}
