@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * PAUSE and RESUME of a session, a broadcast that does nothing, and perf's DISABLE and
+ * ENABLE, over some of the CPUs, while all but the caller's run user code (busy) or
+ * nothing (idle: then the way out of the idle loop and back counts too). A line each:
+ *
+ *	control busy|idle WHAT CPUS CALLER TOTAL WRMSRS
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "counter.h"
+#include "die.h"
+#include "measure.h"
+#include "ours.h"
+#include "theirs.h"
+
+#define ALL_CPUS	32
+#define AUX_SIZE	(1u << 20)
+#define DATA_SIZE	(64u << 10)
+
+struct broadcast {
+	int fd;
+	unsigned int nr;
+};
+
+static void broadcast(void *arg)
+{
+	const struct broadcast *b = arg;
+
+	if (ioctl(b->fd, _IO('b', 0), (unsigned long)b->nr))
+		die("broadcast to %u CPUs", b->nr);
+}
+
+static void nothing(void *arg)
+{
+	(void)arg;
+}
+
+static const char *others_are;
+
+static void say(const char *what, unsigned int nr, struct cost cost)
+{
+	printf("control %s %s %u %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", others_are, what, nr,
+	       cost.caller, cost.caller + cost.others, cost.wrmsrs);
+}
+
+static void of_broadcast(unsigned int nr)
+{
+	struct broadcast b = { .nr = nr };
+
+	b.fd = open("/dev/broadcast", O_RDWR | O_CLOEXEC);
+	if (b.fd < 0)
+		die("/dev/broadcast");
+	say("broadcast", nr, cost_of(broadcast, nothing, &b));
+	close(b.fd);
+}
+
+static void of_ours(unsigned int nr)
+{
+	static const struct auxtrace_setup setup = {
+		.flags = AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_OVERWRITE |
+			 AUXTRACE_SETUP_DATA_OVERWRITE,
+		.aux_size = AUX_SIZE,
+		.data_size = DATA_SIZE,
+	};
+	struct ours ours;
+
+	ours_open(&ours, nr, &setup);
+	say("pause", nr, cost_of(ours_pause, ours_resume, &ours));
+	ours_pause(&ours);
+	say("redundant", nr, cost_of(ours_pause, nothing, &ours));
+	say("resume", nr, cost_of(ours_resume, ours_pause, &ours));
+	ours_close(&ours);
+}
+
+static void of_theirs(unsigned int nr)
+{
+	struct theirs_setup setup = {
+		.pt = true,
+		.pid = -1,
+		.nr = nr,
+		/* perf's overwritable AUX area with the ring that takes its AUX records. */
+		.data_size = DATA_SIZE,
+		.aux_size = AUX_SIZE,
+		.aux_overwrite = true,
+	};
+	struct theirs theirs;
+
+	theirs_open(&theirs, &setup);
+	say("disable", nr, cost_of(theirs_disable, theirs_enable, &theirs));
+	theirs_disable(&theirs);
+	say("enable", nr, cost_of(theirs_enable, theirs_disable, &theirs));
+	theirs_close(&theirs);
+}
+
+static void of_set(unsigned int nr)
+{
+	costs_begin(nr);
+	of_broadcast(nr);
+	of_ours(nr);
+	of_theirs(nr);
+}
+
+static pid_t keep_busy(unsigned int cpu)
+{
+	pid_t child = fork();
+	cpu_set_t set;
+
+	if (child < 0)
+		die("fork");
+	if (child)
+		return child;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		die("CPU %u", cpu);
+	/* QEMU, which runs the CPUs in turn, goes on to the next one at each PAUSE. */
+	for (;;)
+		__asm__ volatile("pause");
+}
+
+void measure_control(void)
+{
+	static const unsigned int sets[] = { 1, 2, 8, ALL_CPUS };
+	unsigned int nr_children = 0;
+	pid_t child[ALL_CPUS];
+
+	counters_start(ALL_CPUS);
+	others_are = "idle";
+	for (unsigned int i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
+		of_set(sets[i]);
+	others_are = "busy";
+	for (unsigned int i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+		for (; nr_children < sets[i] - 1; nr_children++)
+			child[nr_children] = keep_busy(nr_children + 1);
+		of_set(sets[i]);
+	}
+	while (nr_children--) {
+		kill(child[nr_children], SIGKILL);
+		waitpid(child[nr_children], NULL, 0);
+	}
+	counters_check();
+}

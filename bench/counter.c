@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "counter.h"
+#include "die.h"
+
+#define MSR_FIXED_CTR0		0x309
+#define MSR_FIXED_CTR_CTRL	0x38d
+#define MSR_GLOBAL_CTRL		0x38f
+#define FIXED0_KERNEL		1ull
+#define GLOBAL_FIXED0		(1ull << 32)
+#define RDPMC_FILE		"/sys/bus/event_source/devices/cpu/rdpmc"
+
+#define RUNS			7
+/* Until what was begun on the other CPUs is over, and they are idle. */
+#define REST_US			250
+
+static unsigned int nr_cpus;
+static int msr[MAX_CPUS];
+static unsigned int nr_seen;		/* CPUs that costs are counted of */
+
+static uint64_t msr_read(unsigned int cpu, uint32_t reg)
+{
+	uint64_t value;
+
+	if (pread(msr[cpu], &value, sizeof(value), reg) != sizeof(value))
+		die("MSR %#x of CPU %u", reg, cpu);
+	return value;
+}
+
+static void msr_write(unsigned int cpu, uint32_t reg, uint64_t value)
+{
+	if (pwrite(msr[cpu], &value, sizeof(value), reg) != sizeof(value))
+		die("MSR %#x of CPU %u", reg, cpu);
+}
+
+void counters_start(unsigned int nr)
+{
+	FILE *f = fopen(RDPMC_FILE, "we");
+
+	/* 2: every program may use RDPMC, whatever events it has. */
+	if (!f || fputs("2\n", f) == EOF || fclose(f))
+		die(RDPMC_FILE);
+	nr_cpus = nr;
+	for (unsigned int cpu = 0; cpu < nr; cpu++) {
+		char path[32];
+
+		snprintf(path, sizeof(path), "/dev/cpu/%u/msr", cpu);
+		msr[cpu] = open(path, O_RDWR | O_CLOEXEC);
+		if (msr[cpu] < 0)
+			die("%s", path);
+		if (msr_read(cpu, MSR_PTM_BENCH_ID) != PTM_BENCH_ID_VALUE)
+			die("CPU %u is not the bench's", cpu);
+		msr_write(cpu, MSR_FIXED_CTR_CTRL, FIXED0_KERNEL);
+		msr_write(cpu, MSR_GLOBAL_CTRL, GLOBAL_FIXED0);
+	}
+}
+
+void counters_check(void)
+{
+	for (unsigned int cpu = 0; cpu < nr_cpus; cpu++)
+		if (msr_read(cpu, MSR_GLOBAL_CTRL) != GLOBAL_FIXED0 ||
+		    msr_read(cpu, MSR_FIXED_CTR_CTRL) != FIXED0_KERNEL)
+			die("somebody else has set the counters of CPU %u", cpu);
+}
+
+static uint64_t instructions_of(unsigned int cpu)
+{
+	return msr_read(cpu, MSR_FIXED_CTR0);
+}
+
+static uint64_t wrmsrs(void)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int cpu = 0; cpu < nr_seen; cpu++)
+		sum += msr_read(cpu, MSR_PTM_BENCH_COUNT + PTM_N_WRMSR);
+	return sum;
+}
+
+struct run {
+	uint64_t caller;
+	uint64_t other[MAX_CPUS];
+};
+
+/* A look at the others' counters costs them something: as much in each run. */
+static void run_once(struct run *run, void (*op)(void *arg), void *arg)
+{
+	uint64_t begin, end;
+
+	for (unsigned int cpu = 1; cpu < nr_seen; cpu++)
+		run->other[cpu] = -instructions_of(cpu);
+	usleep(REST_US);
+
+	begin = instructions();
+	op(arg);
+	end = instructions();
+
+	usleep(REST_US);
+	run->caller = end - begin;
+	for (unsigned int cpu = 1; cpu < nr_seen; cpu++)
+		run->other[cpu] += instructions_of(cpu);
+}
+
+static struct run of_looking;
+
+static void nothing(void *arg)
+{
+	(void)arg;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static void least_of_runs(struct run *run, void (*op)(void *arg), void (*undo)(void *arg),
+			  void *arg)
+{
+	run_once(run, op, arg);
+	undo(arg);
+	for (int i = 1; i < RUNS; i++) {
+		struct run one;
+
+		run_once(&one, op, arg);
+		undo(arg);
+		run->caller = least(run->caller, one.caller);
+		for (unsigned int cpu = 1; cpu < nr_seen; cpu++)
+			run->other[cpu] = least(run->other[cpu], one.other[cpu]);
+	}
+}
+
+void costs_begin(unsigned int nr)
+{
+	nr_seen = nr;
+	usleep(REST_US);
+	least_of_runs(&of_looking, nothing, nothing, NULL);
+}
+
+struct cost cost_of(void (*op)(void *arg), void (*undo)(void *arg), void *arg)
+{
+	struct cost cost = { 0 };
+	uint64_t before;
+	struct run run;
+
+	least_of_runs(&run, op, undo, arg);
+	cost.caller = run.caller - of_looking.caller;
+	for (unsigned int cpu = 1; cpu < nr_seen; cpu++)
+		cost.others += run.other[cpu] - of_looking.other[cpu];
+	before = wrmsrs();
+	op(arg);
+	cost.wrmsrs = wrmsrs() - before;
+	undo(arg);
+	return cost;
+}

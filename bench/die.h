@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef BENCH_DIE_H
+#define BENCH_DIE_H
+
+#include <err.h>
+
+/* The measurement cannot be made: says why, with errno's meaning, and exits. */
+#define die(...)	err(1, __VA_ARGS__)
+
+#endif

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "die.h"
+#include "measure.h"
+
+static const struct {
+	const char *name;
+	void (*measure)(void);
+} parts[] = {
+	{ "control", measure_control },
+	{ "records", measure_records },
+	{ "pmi-ours", measure_our_pmi },
+	{ "pmi-perf", measure_their_pmi },
+};
+
+int main(int argc, char **argv)
+{
+	cpu_set_t first;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	CPU_ZERO(&first);
+	CPU_SET(0, &first);
+	if (sched_setaffinity(0, sizeof(first), &first))
+		die("CPU 0");
+	for (unsigned int i = 0; argc == 2 && i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (!strcmp(argv[1], parts[i].name)) {
+			parts[i].measure();
+			return 0;
+		}
+	}
+	fprintf(stderr, "usage: bench control|records|pmi-ours|pmi-perf\n");
+	return 2;
+}

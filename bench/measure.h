@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What `bench NAME` measures, on CPU 0; each prints lines that its file describes. */
+#ifndef BENCH_MEASURE_H
+#define BENCH_MEASURE_H
+
+void measure_control(void);
+void measure_records(void);
+void measure_our_pmi(void);
+void measure_their_pmi(void);
+
+#endif

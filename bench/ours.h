@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Sessions of auxtrace, through the raw ABI. Each call exits with a message if it fails. */
+#ifndef BENCH_OURS_H
+#define BENCH_OURS_H
+
+#include <linux/auxtrace.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ours {
+	int fd;
+	const struct auxtrace_status_page *status;	/* of CPU 0 */
+	struct auxtrace_user_page *user;		/* of CPU 0 */
+};
+
+/*
+ * Started on the CPUs below @nr. @setup: flags, sizes, watermarks and records; the
+ * rest is filled in.
+ */
+void ours_open(struct ours *ours, unsigned int nr, const struct auxtrace_setup *setup);
+void ours_close(struct ours *ours);
+
+/* As cost_of() wants them; @arg is a struct ours. */
+void ours_pause(void *arg);
+void ours_resume(void *arg);
+
+/* PAUSE_OUTPUT */
+void ours_output(struct ours *ours, bool pause);
+
+#endif

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "config.h"
+#include "die.h"
+#include "theirs.h"
+
+#define TYPE_FILE	"/sys/bus/event_source/devices/intel_pt/type"
+
+static int pt_type(void)
+{
+	FILE *f = fopen(TYPE_FILE, "re");
+	int type;
+
+	if (!f || fscanf(f, "%d", &type) != 1)
+		die(TYPE_FILE);
+	fclose(f);
+	return type;
+}
+
+static void map(struct theirs_event *event, const struct theirs_setup *setup)
+{
+	/* perf's data ring is overwritable when it cannot be written, its AUX area likewise. */
+	int data = PROT_READ | (setup->data_overwrite ? 0 : PROT_WRITE);
+	int aux = PROT_READ | (setup->aux_overwrite ? 0 : PROT_WRITE);
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	event->page = mmap(NULL, page + setup->data_size, data, MAP_SHARED, event->fd, 0);
+	if (event->page == MAP_FAILED)
+		die("mmap of perf's data ring");
+	if (!setup->aux_size)
+		return;
+	event->page->aux_offset = page + setup->data_size;
+	event->page->aux_size = setup->aux_size;
+	event->aux = mmap(NULL, setup->aux_size, aux, MAP_SHARED, event->fd,
+			  event->page->aux_offset);
+	if (event->aux == MAP_FAILED)
+		die("mmap of perf's AUX area");
+}
+
+void theirs_open(struct theirs *theirs, const struct theirs_setup *setup)
+{
+	struct perf_event_attr attr = setup->attr;
+
+	attr.size = sizeof(attr);
+	attr.disabled = 1;
+	if (setup->pt) {
+		attr.type = pt_type();
+		attr.config = CONFIG;
+	}
+	theirs->nr = setup->nr;
+	theirs->data_size = setup->data_size;
+	theirs->aux_size = setup->aux_size;
+	theirs->event = calloc(setup->nr, sizeof(*theirs->event));
+	if (!theirs->event)
+		die("events");
+	for (unsigned int i = 0; i < setup->nr; i++) {
+		struct theirs_event *event = &theirs->event[i];
+
+		event->fd = syscall(SYS_perf_event_open, &attr, setup->pid, i, -1,
+				    PERF_FLAG_FD_CLOEXEC);
+		if (event->fd < 0)
+			die("perf_event_open on CPU %u", i);
+		map(event, setup);
+	}
+	theirs_enable(theirs);
+}
+
+void theirs_close(struct theirs *theirs)
+{
+	for (unsigned int i = 0; i < theirs->nr; i++) {
+		struct theirs_event *event = &theirs->event[i];
+
+		if (event->aux)
+			munmap(event->aux, theirs->aux_size);
+		munmap(event->page, sysconf(_SC_PAGESIZE) + theirs->data_size);
+		close(event->fd);
+	}
+	free(theirs->event);
+}
+
+void theirs_disable(void *arg)
+{
+	const struct theirs *theirs = arg;
+
+	for (unsigned int i = 0; i < theirs->nr; i++)
+		if (ioctl(theirs->event[i].fd, PERF_EVENT_IOC_DISABLE, 0))
+			die("PERF_EVENT_IOC_DISABLE");
+}
+
+void theirs_enable(void *arg)
+{
+	const struct theirs *theirs = arg;
+
+	for (unsigned int i = 0; i < theirs->nr; i++)
+		if (ioctl(theirs->event[i].fd, PERF_EVENT_IOC_ENABLE, 0))
+			die("PERF_EVENT_IOC_ENABLE");
+}
+
+void theirs_output(struct theirs *theirs, bool pause)
+{
+	if (ioctl(theirs->event[0].fd, PERF_EVENT_IOC_PAUSE_OUTPUT, pause))
+		die("PERF_EVENT_IOC_PAUSE_OUTPUT");
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Events of perf's. Each call exits with a message if it fails. */
+#ifndef BENCH_THEIRS_H
+#define BENCH_THEIRS_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct theirs {
+	unsigned int nr;
+	struct theirs_event {
+		int fd;
+		struct perf_event_mmap_page *page;	/* and the data ring behind it */
+		void *aux;				/* NULL: none */
+	} *event;
+	size_t data_size, aux_size;
+};
+
+struct theirs_setup {
+	struct perf_event_attr attr;	/* size and the like are filled in */
+	bool pt;			/* type and config are intel_pt's */
+	int pid;			/* -1: all */
+	unsigned int nr;		/* events, one on each CPU from 0 */
+	size_t data_size;
+	bool data_overwrite;
+	size_t aux_size;		/* 0: none */
+	bool aux_overwrite;
+};
+
+/* Enabled. */
+void theirs_open(struct theirs *theirs, const struct theirs_setup *setup);
+void theirs_close(struct theirs *theirs);
+
+/* One ioctl an event, as cost_of() wants them; @arg is a struct theirs. */
+void theirs_disable(void *arg);
+void theirs_enable(void *arg);
+
+/* PAUSE_OUTPUT of the first. */
+void theirs_output(struct theirs *theirs, bool pause);
+
+#endif
