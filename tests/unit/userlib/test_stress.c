@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <auxtrace.h>
 
@@ -94,8 +95,22 @@ static void check_all(const void *buf, const struct auxtrace_copy *copy, struct 
 	seen->records += here.records;
 }
 
+/* A slow host (valgrind on a loaded one) may not have let each level write yet. */
+static void wait_for_each_level(void)
+{
+	const struct timespec nap = { .tv_nsec = 1000000 };
+
+	for (unsigned int level = 0; level < LEVELS; level++)
+		for (unsigned int i = 0; i < 60000; i++) {
+			if (__atomic_load_n(&stress_count[level].tried, __ATOMIC_RELAXED))
+				break;
+			nanosleep(&nap, NULL);
+		}
+}
+
 static void check_end(const struct seen *seen)
 {
+	wait_for_each_level();
 	stress_stop();
 	for (unsigned int level = 0; level < LEVELS; level++) {
 		assert_true(stress_count[level].tried > 0);
