@@ -65,18 +65,7 @@
 #include "rings.h"
 #include "trace_pmu.h"
 
-/*
- * The channel whose trace unit is attached to this CPU. Changed by code on that
- * CPU only, so that its NMI handlers need no more than a look at it; an
- * unattached channel is never seen by them.
- */
-static DEFINE_PER_CPU(struct auxt_channel *, attached_channel);
-
-struct auxt_channel *auxt_channel_here(void)
-{
-	return this_cpu_read(attached_channel);
-}
-NOKPROBE_SYMBOL(auxt_channel_here);
+DEFINE_PER_CPU(struct auxt_channel *, auxt_attached);
 
 static u32 inhibited(const struct auxt_channel *ch)
 {
@@ -108,6 +97,100 @@ static void fail(struct auxt_channel *ch)
 }
 NOKPROBE_SYMBOL(fail);
 
+/* Returns false if the channel is as the trigger wants it. */
+static bool carry_out(struct auxt_channel *ch, const struct auxt_request *request)
+{
+	bool freeze = request->action == AUXTRACE_ACTION_FREEZE;
+	u32 reason = freeze ? AUXTRACE_INHIBIT_FROZEN : AUXTRACE_INHIBIT_TRIGGER;
+	bool is_set = inhibited(ch) & reason;
+	bool changes = is_set == (request->action == AUXTRACE_ACTION_RESUME);
+
+	if (changes && freeze)
+		ch->frozen_by = *request;
+	else if (changes)
+		*(is_set ? &ch->resumed_by : &ch->paused_by) = request->trigger;
+	/* Who finds the reason changed finds who it was. */
+	barrier();
+	if (changes && is_set)
+		atomic_andnot(reason, &ch->inhibit);
+	else if (changes)
+		atomic_or(reason, &ch->inhibit);
+	/*
+	 * A FREEZE is relayed by the first that is hit. A PAUSE that changes nothing here
+	 * may do so elsewhere. Set before the others are asked, so that one that is
+	 * changed back after that finds it.
+	 */
+	if (request->relayed && (changes || !freeze)) {
+		if (!freeze)
+			WRITE_ONCE(*ch->together, request->action);
+		auxt_relay_send(ch, request);
+	} else if (!freeze && changes && READ_ONCE(*ch->together) != request->action) {
+		WRITE_ONCE(*ch->together, 0);
+	}
+	return changes;
+}
+NOKPROBE_SYMBOL(carry_out);
+
+/* Of a freeze settle() writes the record. */
+static void tell_of_trigger(struct auxt_channel *ch, const struct auxt_request *request)
+{
+	if (ch->wanted & AUXTRACE_WANT_TRIGGER && request->action != AUXTRACE_ACTION_FREEZE)
+		auxt_record_trigger(&ch->data, request, READ_ONCE(ch->ring.produced));
+}
+NOKPROBE_SYMBOL(tell_of_trigger);
+
+/*
+ * Wishes: what a trigger cannot have at once. @action is what the contexts that
+ * nest agree by: COMING while one of them fills the wish in or takes it back, then
+ * the action, until the settle loop has granted it.
+ */
+#define COMING	(~0u)
+
+static bool take_up(struct auxt_request *wish, const struct auxt_request *request)
+{
+	struct auxt_request coming = *request;
+
+	coming.action = COMING;
+	if (READ_ONCE(wish->action) ||
+	    cmpxchg_local(&wish->action, AUXTRACE_ACTION_NONE, COMING) != AUXTRACE_ACTION_NONE)
+		return false;
+	*wish = coming;
+	barrier();
+	WRITE_ONCE(wish->action, request->action);
+	return true;
+}
+NOKPROBE_SYMBOL(take_up);
+
+static bool is_wished(const struct auxt_request *wish)
+{
+	u32 action = READ_ONCE(wish->action);
+
+	barrier();
+	return action != AUXTRACE_ACTION_NONE && action != COMING;
+}
+NOKPROBE_SYMBOL(is_wished);
+
+static void grant(struct auxt_request *wish)
+{
+	/* The next one may come from here on. */
+	barrier();
+	WRITE_ONCE(wish->action, AUXTRACE_ACTION_NONE);
+}
+NOKPROBE_SYMBOL(grant);
+
+static void act_at_deadline(struct auxt_channel *ch)
+{
+	const struct auxt_request request = ch->later;
+
+	if (!is_wished(&ch->later))
+		return;
+	ch->ring.deadline = 0;
+	grant(&ch->later);
+	if (carry_out(ch, &request))
+		tell_of_trigger(ch, &request);
+}
+NOKPROBE_SYMBOL(act_at_deadline);
+
 /*
  * The hardware has just been turned off: how far did it come? Not zero if the open
  * window cannot go on: the hardware had stopped by itself.
@@ -116,6 +199,8 @@ static __always_inline u32 account(struct auxt_channel *ch)
 {
 	u32 found = ch->pmu->position(ch, &ch->ring.produced);
 
+	if (ch->ring.deadline && ch->ring.produced >= ch->ring.deadline)
+		act_at_deadline(ch);
 	if (found & TRACE_ERROR)
 		fail(ch);
 	if (found & TRACE_STOPPED) {
@@ -144,9 +229,11 @@ static void take_tail(struct auxt_channel *ch)
 }
 NOKPROBE_SYMBOL(take_tail);
 
-/* The hardware is off: decide whether there is room. */
+/* The hardware is off: decide whether there is room, and where a deadline is. */
 static __always_inline void look_for_room(struct auxt_channel *ch)
 {
+	if (is_wished(&ch->later) && !ch->ring.deadline)
+		ch->ring.deadline = ch->ring.produced + ch->later.delay;
 	auxt_ring_plan(&ch->ring);
 	if (auxt_ring_full(&ch->ring))
 		atomic_or(AUXTRACE_INHIBIT_FULL, &ch->inhibit);
@@ -183,6 +270,8 @@ static u32 cause_of(u32 inhibit, u32 found)
 		return AUXTRACE_CAUSE_CPU;
 	if (inhibit & AUXTRACE_INHIBIT_FULL || found & TRACE_STOPPED)
 		return AUXTRACE_CAUSE_FULL;
+	if (inhibit & (AUXTRACE_INHIBIT_TRIGGER | AUXTRACE_INHIBIT_FROZEN))
+		return AUXTRACE_CAUSE_TRIGGER;
 	/* Nothing: the slot changes. */
 	return AUXTRACE_CAUSE_SNAPSHOT;
 }
@@ -206,6 +295,13 @@ static void tell_of_data(struct auxt_channel *ch, u64 tsc)
 }
 NOKPROBE_SYMBOL(tell_of_data);
 
+/* The trigger that keeps the hardware off. */
+static u32 stopped_by(const struct auxt_channel *ch)
+{
+	return inhibited(ch) & AUXTRACE_INHIBIT_FROZEN ? ch->frozen_by.trigger : ch->paused_by;
+}
+NOKPROBE_SYMBOL(stopped_by);
+
 static void end_window(struct auxt_channel *ch, u64 tsc, u32 cause)
 {
 	ch->now.running = 0;
@@ -222,7 +318,8 @@ static void end_window(struct auxt_channel *ch, u64 tsc, u32 cause)
 	if (cause == AUXTRACE_CAUSE_CPU)
 		count_gap(ch, &ch->now.gaps_offline);
 	if (ch->wanted & AUXTRACE_WANT_WINDOW)
-		auxt_record_window(&ch->data, &ch->window, ch->ring.produced, tsc, cause);
+		auxt_record_window(&ch->data, &ch->window, ch->ring.produced, tsc, cause,
+				   cause == AUXTRACE_CAUSE_TRIGGER ? stopped_by(ch) : 0);
 }
 NOKPROBE_SYMBOL(end_window);
 
@@ -238,6 +335,8 @@ static __always_inline int go_on(struct auxt_channel *ch)
 /* The hardware has been turned on for it. */
 static void open_window(struct auxt_channel *ch, u64 tsc)
 {
+	u32 cause = ch->resuming ? AUXTRACE_CAUSE_USER : ch->cause;
+
 	ch->now.window_begin_tsc = tsc;
 	ch->now.window_begin = ch->ring.produced;
 	ch->now.windows++;
@@ -247,7 +346,8 @@ static void open_window(struct auxt_channel *ch, u64 tsc)
 			.number = ch->now.windows,
 			.position = ch->now.window_begin,
 			.tsc = tsc,
-			.cause = ch->resuming ? AUXTRACE_CAUSE_USER : ch->cause,
+			.cause = cause,
+			.trigger = cause == AUXTRACE_CAUSE_TRIGGER ? ch->resumed_by : 0,
 			.pid = current->tgid,
 			.tid = current->pid,
 			.slot = ch->now.slot,
@@ -397,6 +497,104 @@ static __always_inline void agree(struct auxt_channel *ch)
 		begin_window(ch);
 }
 
+static char *byte_at(const struct auxt_channel *ch, u32 slot, u64 position)
+{
+	u64 offset = slot * ch->ring.size + position % ch->ring.size;
+	struct page *page = auxt_rings_aux_page(ch->rings, ch->cpu, offset >> PAGE_SHIFT);
+
+	return (char *)page_address(page) + (offset & ~PAGE_MASK);
+}
+NOKPROBE_SYMBOL(byte_at);
+
+static u64 left_in_page(u64 position)
+{
+	return PAGE_SIZE - (position & ~PAGE_MASK);
+}
+NOKPROBE_SYMBOL(left_in_page);
+
+/**
+ * auxt_channel_copy() - copy AUX data
+ * @ch: the channel
+ * @to: where to
+ * @begin: position of the first byte, in the present slot
+ * @length: bytes
+ */
+void auxt_channel_copy(const struct auxt_channel *ch, void *to, u64 begin, u64 length)
+{
+	while (length) {
+		u64 n = min(length, left_in_page(begin));
+
+		memcpy(to, byte_at(ch, ch->now.slot, begin), n);
+		to += n;
+		begin += n;
+		length -= n;
+	}
+}
+NOKPROBE_SYMBOL(auxt_channel_copy);
+
+/**
+ * auxt_channel_save() - copy AUX data to another slot, at the same positions
+ * @ch: the channel
+ * @slot: the other, which has been claimed
+ * @begin: position of the first byte, in the present slot
+ * @length: bytes
+ */
+void auxt_channel_save(const struct auxt_channel *ch, u32 slot, u64 begin, u64 length)
+{
+	while (length) {
+		u64 n = min(length, left_in_page(begin));
+
+		memcpy(byte_at(ch, slot, begin), byte_at(ch, ch->now.slot, begin), n);
+		begin += n;
+		length -= n;
+	}
+}
+NOKPROBE_SYMBOL(auxt_channel_save);
+
+/* The newest data, for whom an event has asked. */
+static void take_sample(struct auxt_channel *ch)
+{
+	u64 oldest = auxt_ring_oldest_in_memory(&ch->ring);
+	u64 length;
+
+	/* One wished for since agree() asks for a new look at the position as well. */
+	if (!is_wished(&ch->sample) || READ_ONCE(ch->attend))
+		return;
+	length = min(ch->sample.size, ch->ring.produced - oldest);
+	length = auxt_record_sample(ch, &ch->sample, ch->ring.produced, length);
+	ch->now.samples++;
+	ch->now.samples_cut += length < ch->sample.size;
+	grant(&ch->sample);
+}
+NOKPROBE_SYMBOL(take_sample);
+
+/*
+ * After the records of what was before it: the data ring freezes with the hardware,
+ * and the record that says why is its last.
+ */
+static void follow_freeze(struct auxt_channel *ch)
+{
+	bool frozen = inhibited(ch) & AUXTRACE_INHIBIT_FROZEN;
+
+	if (frozen == ch->frozen)
+		return;
+	ch->frozen = frozen;
+	/* That is news of its own. */
+	ch->told = false;
+	if (frozen) {
+		ch->now.frozen_by = ch->frozen_by.trigger;
+		ch->now.frozen_tsc = rdtsc();
+		if (ch->wanted & AUXTRACE_WANT_TRIGGER)
+			auxt_record_trigger(&ch->data, &ch->frozen_by, ch->ring.produced);
+	}
+	if (!ch->wanted)
+		return;
+	auxt_data_pause(&ch->data, AUXTRACE_DATA_FROZEN, frozen);
+	if (!frozen)
+		auxt_data_tell_lost(&ch->data, rdtsc(), current->pid);
+}
+NOKPROBE_SYMBOL(follow_freeze);
+
 static void publish(struct auxt_channel *ch)
 {
 	struct auxtrace_status_page *to = ch->status;
@@ -407,6 +605,7 @@ static void publish(struct auxt_channel *ch)
 	now->consumed = ch->ring.consumed;
 	now->overwritten = auxt_ring_overwritten(&ch->ring);
 	now->bad_tails = ch->ring.bad_tails;
+	now->sample_slots = atomic64_read(&ch->slots.sampled);
 
 	WRITE_ONCE(to->seq, ++now->seq);
 	smp_wmb();	/* pairs with the reader's barrier after its first look at seq */
@@ -422,7 +621,7 @@ NOKPROBE_SYMBOL(publish);
 static __always_inline void tell_readers(struct auxt_channel *ch)
 {
 	bool news = auxt_channel_is_readable(ch, false) ||
-		    inhibited(ch) & AUXTRACE_INHIBIT_HWERROR;
+		    inhibited(ch) & (AUXTRACE_INHIBIT_HWERROR | AUXTRACE_INHIBIT_FROZEN);
 	/* Both only grow, so that something new is a greater sum. */
 	u64 position = ch->ring.produced + READ_ONCE(ch->status->data_head);
 
@@ -448,6 +647,8 @@ static void settle(struct auxt_channel *ch)
 				WRITE_ONCE(ch->unsettled, true);
 			watch_starvation(ch);
 			tell_of_data(ch, rdtsc());
+			take_sample(ch);
+			follow_freeze(ch);
 			publish(ch);
 			tell_readers(ch);
 			barrier();
@@ -469,6 +670,9 @@ void auxt_channel_reset(struct auxt_channel *ch, u32 inhibit)
 {
 	atomic_set(&ch->inhibit, inhibit);
 	ch->fresh = true;
+	ch->run++;
+	WRITE_ONCE(*ch->together, 0);
+	auxt_relay_forget(ch);
 	settle(ch);
 }
 
@@ -487,7 +691,7 @@ int auxt_channel_attach(struct auxt_channel *ch)
 	ch->attached = true;
 	/* The NMI handlers see it only now that all is in place. */
 	barrier();
-	this_cpu_write(attached_channel, ch);
+	this_cpu_write(auxt_attached, ch);
 	return 0;
 }
 
@@ -499,10 +703,11 @@ void auxt_channel_detach(struct auxt_channel *ch)
 {
 	if (!ch->attached)
 		return;
-	this_cpu_write(attached_channel, NULL);
+	this_cpu_write(auxt_attached, NULL);
 	/* The NMI handlers have lost sight of it before the rest goes. */
 	barrier();
 	ch->attached = false;
+	auxt_channel_forget(ch, 0);
 	auxt_lookout_end(ch);
 	ch->pmu->stop(ch);
 }
@@ -600,7 +805,7 @@ void auxt_channel_snapshot(struct auxt_channel *ch, u32 flags, u32 slot,
  */
 void auxt_channel_pause_output(struct auxt_channel *ch, bool pause)
 {
-	auxt_data_pause(&ch->data, pause);
+	auxt_data_pause(&ch->data, AUXTRACE_DATA_PAUSED, pause);
 	if (pause)
 		return;
 	auxt_data_tell_lost(&ch->data, rdtsc(), current->pid);
@@ -646,7 +851,7 @@ void auxt_channel_resume(struct auxt_channel *ch, struct auxtrace_effect *effect
 		WRITE_ONCE(ch->attend, true);
 	ch->resuming = true;
 	barrier();
-	atomic_andnot(AUXTRACE_INHIBIT_USER, &ch->inhibit);
+	atomic_andnot(AUXTRACE_INHIBIT_USER | AUXTRACE_INHIBIT_FROZEN, &ch->inhibit);
 	settle(ch);
 	ch->resuming = false;
 	if (!effect)
@@ -660,6 +865,53 @@ void auxt_channel_resume(struct auxt_channel *ch, struct auxtrace_effect *effect
 		.tsc = ch->now.window_begin_tsc,
 	};
 }
+
+/**
+ * auxt_channel_forget() - what is to be done at the deadline is not to be done
+ * @ch: the channel
+ * @trigger: id of who asked for it; 0: whoever it was
+ */
+void auxt_channel_forget(struct auxt_channel *ch, u32 trigger)
+{
+	u32 action = READ_ONCE(ch->later.action);
+
+	/* Not in an NMI, so no other context is under way with it. */
+	if (!action || cmpxchg_local(&ch->later.action, action, COMING) != action)
+		return;
+	if (trigger && ch->later.trigger != trigger) {
+		WRITE_ONCE(ch->later.action, action);
+		/* The deadline may have passed meanwhile. */
+		auxt_channel_attend(ch);
+		return;
+	}
+	ch->ring.deadline = 0;
+	grant(&ch->later);
+}
+
+/**
+ * auxt_channel_request() - a trigger asks for its action
+ * @ch: the channel
+ * @request: what is asked
+ *
+ * Return: false if it could not be taken up: an earlier SAMPLE, or one with a delay in
+ * bytes, is not done.
+ */
+bool auxt_channel_request(struct auxt_channel *ch, const struct auxt_request *request)
+{
+	bool sample = request->action == AUXTRACE_ACTION_SAMPLE;
+
+	if (sample || request->delay) {
+		if (!take_up(sample ? &ch->sample : &ch->later, request))
+			return false;
+		WRITE_ONCE(ch->attend, true);
+		settle(ch);
+	} else if (carry_out(ch, request)) {
+		settle(ch);
+		tell_of_trigger(ch, request);
+	}
+	return true;
+}
+NOKPROBE_SYMBOL(auxt_channel_request);
 
 /**
  * auxt_channel_interrupt() - an NMI came on the channel's CPU
@@ -726,7 +978,7 @@ static void wake(struct irq_work *work)
 	struct auxt_channel *ch = container_of(work, struct auxt_channel, wake);
 
 	auxt_lookout_begin(ch);
-	wake_up_interruptible_poll(ch->waiters, EPOLLIN | EPOLLRDNORM | EPOLLERR);
+	wake_up_interruptible_poll(ch->waiters, EPOLLIN | EPOLLRDNORM | EPOLLPRI | EPOLLERR);
 }
 
 /* ---- life ------------------------------------------------------------- */
@@ -759,6 +1011,7 @@ struct auxt_channel *auxt_channel_new(const struct trace_pmu *pmu, struct auxt_r
 	ch->rings = rings;
 	ch->waiters = waiters;
 	init_irq_work(&ch->wake, wake);
+	auxt_relay_init(ch);
 	ch->cpu = cpu;
 	ch->index = index;
 	atomic_set(&ch->inhibit, AUXTRACE_INHIBIT_SETUP);
@@ -769,6 +1022,7 @@ struct auxt_channel *auxt_channel_new(const struct trace_pmu *pmu, struct auxt_r
 	ch->now.cpu = cpu;
 	ch->now.aux_size = setup->aux_size;
 	ch->now.slots = max(setup->slots, 1U);
+	auxt_slots_init(&ch->slots, ch->now.slots);
 	slot_size = setup->aux_size / ch->now.slots;
 	auxt_ring_init(&ch->ring, slot_size, slot_size, watermark, overwrite);
 	if (setup->data_size) {

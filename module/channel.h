@@ -7,14 +7,37 @@
 #include <linux/auxtrace.h>
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
+#include <linux/percpu.h>
 #include <linux/wait.h>
 #include "data_ring.h"
 #include "position.h"
 #include "record.h"
+#include "relay.h"
+#include "slots.h"
 
 struct auxt_rings;
+struct auxt_session;
+struct auxt_triggers;
 struct perf_event;
 struct trace_pmu;
+
+/**
+ * struct auxt_request - what a trigger asks of a channel
+ * @action: AUXTRACE_ACTION_*
+ * @trigger: its id
+ * @value: of the event, for the record
+ * @size: SAMPLE: bytes wanted
+ * @delay: bytes to be produced before it is done
+ * @relayed: the session's other CPUs are to do the same
+ */
+struct auxt_request {
+	u32 action;
+	u32 trigger;
+	u64 value;
+	u64 size;
+	u64 delay;
+	bool relayed;
+};
 
 /**
  * struct auxt_channel - a session on one CPU
@@ -40,6 +63,19 @@ struct trace_pmu;
  * @attached: @pmu has been started on the CPU
  * @resuming: a RESUME is being carried out
  * @starved: for want of room only the hardware is off; counted as a gap
+ * @session: whose
+ * @triggers: of the session
+ * @relay: what its triggers ask of other CPUs
+ * @together: of the session: PAUSE or RESUME, if all channels were asked for it last
+ *	and none has changed by another request since; else 0
+ * @run: START's number
+ * @slots: of the AUX area
+ * @paused_by: trigger that set the reason TRIGGER last
+ * @resumed_by: trigger that cleared it last
+ * @frozen_by: FREEZE that set the reason FROZEN; no action: none
+ * @sample: SAMPLE to be taken; no action: none
+ * @later: what is to be done at the ring's deadline; no action: nothing
+ * @frozen: the data ring is frozen
  * @told: readers were told that there is something to read
  * @told_position: up to where
  * @lookout: looks for the reader's tail. See lookout.c
@@ -70,6 +106,13 @@ struct auxt_channel {
 	u32 flags;
 	u32 wanted;
 
+	struct auxt_session *session;
+	struct auxt_triggers *triggers;
+	struct auxt_relay relay;
+	u32 *together;
+	u32 run;
+	struct auxt_slots slots;
+
 	atomic_t inhibit;
 	bool settling;
 	bool unsettled;
@@ -87,6 +130,12 @@ struct auxt_channel {
 	u32 next_slot;
 	struct auxtrace_cut aside;
 	u64 aux_told;
+	u32 paused_by;
+	u32 resumed_by;
+	struct auxt_request frozen_by;
+	struct auxt_request sample;
+	struct auxt_request later;
+	bool frozen;
 	u32 aux_flags;
 	struct auxt_ring ring;
 	struct auxt_data_ring data;
@@ -120,11 +169,28 @@ void auxt_channel_snapshot(struct auxt_channel *ch, u32 flags, u32 slot,
 			   struct auxtrace_cut *to);
 void auxt_channel_take_tails(struct auxt_channel *ch);
 void auxt_channel_pause_output(struct auxt_channel *ch, bool pause);
+void auxt_channel_forget(struct auxt_channel *ch, u32 trigger);
+
+/* As above, or in an NMI on the channel's CPU. */
+void auxt_channel_copy(const struct auxt_channel *ch, void *to, u64 begin, u64 length);
+void auxt_channel_save(const struct auxt_channel *ch, u32 slot, u64 begin, u64 length);
+bool auxt_channel_request(struct auxt_channel *ch, const struct auxt_request *request);
 
 /* NMI on the channel's CPU. */
 bool auxt_channel_interrupt(struct auxt_channel *ch, bool asserted);
 
+/*
+ * The channel whose trace unit is attached to this CPU. Changed by code on that
+ * CPU only, so that its NMI handlers need no more than a look at it; an
+ * unattached channel is never seen by them.
+ */
+DECLARE_PER_CPU(struct auxt_channel *, auxt_attached);
+
 /* The channel attached to this CPU, or NULL. Interrupts off or NMI. */
-struct auxt_channel *auxt_channel_here(void);
+static __always_inline struct auxt_channel *auxt_channel_here(void)
+{
+	return this_cpu_read(auxt_attached);
+}
+
 
 #endif /* AUXT_CHANNEL_H */

@@ -12,6 +12,7 @@
 #include <linux/clocksource.h>
 #include <linux/delay.h>
 #include <linux/irqflags.h>
+#include <linux/kprobes.h>
 #include <linux/math64.h>
 #include <linux/sched/clock.h>
 #include "clock.h"
@@ -91,3 +92,30 @@ void auxt_clock_describe(struct auxtrace_info *info)
 	info->out_time_mult = mult;
 	info->out_time_zero = zero;
 }
+
+/**
+ * auxt_ns_to_tsc() - a time in ticks of the TSC
+ * @ns: nanoseconds
+ *
+ * Return: ticks; U64_MAX, which never passes, if there are more.
+ */
+u64 auxt_ns_to_tsc(u64 ns)
+{
+	/* A quotient that does not fit is an exception. */
+	if (tsc_khz > NSEC_PER_MSEC && ns > U64_MAX / tsc_khz * NSEC_PER_MSEC)
+		return U64_MAX;
+	return mul_u64_u32_div(ns, tsc_khz, NSEC_PER_MSEC);
+}
+
+/**
+ * auxt_tsc_to_ns() - ticks of the TSC as a time
+ * @ticks: ticks
+ *
+ * Return: nanoseconds.
+ */
+u64 auxt_tsc_to_ns(u64 ticks)
+{
+	/* As above: U64_MAX / 2 fits from half a GHz on, and less takes centuries. */
+	return tsc_khz ? mul_u64_u32_div(ticks, NSEC_PER_MSEC, tsc_khz) : 0;
+}
+NOKPROBE_SYMBOL(auxt_tsc_to_ns);

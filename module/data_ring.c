@@ -135,16 +135,25 @@ void auxt_data_tell_lost(struct auxt_data_ring *ring, u64 tsc, u32 tid)
 		reserve_behind_lost(ring, 0, tsc, tid);
 	auxt_data_end(ring);
 }
+NOKPROBE_SYMBOL(auxt_data_tell_lost);
 
 /**
  * auxt_data_pause() - drop and count all records from now on, or no more
  * @ring: the ring
+ * @reason: AUXTRACE_DATA_*: records are written when there is none
  * @pause: drop
  */
-void auxt_data_pause(struct auxt_data_ring *ring, bool pause)
+void auxt_data_pause(struct auxt_data_ring *ring, u32 reason, bool pause)
 {
-	WRITE_ONCE(ring->page->data_paused, pause);
+	u64 *paused = &ring->page->data_paused;
+	u64 was, found = READ_ONCE(*paused);
+
+	do {
+		was = found;
+		found = cmpxchg_local(paused, was, pause ? was | reason : was & ~(u64)reason);
+	} while (found != was);
 }
+NOKPROBE_SYMBOL(auxt_data_pause);
 
 /* ---- slots -------------------------------------------------------------- */
 

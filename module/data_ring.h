@@ -60,9 +60,13 @@ void auxt_data_init(struct auxt_data_ring *ring, const struct auxtrace_setup *se
 /* On the channel's CPU, or in its place: task with interrupts off, interrupt, NMI. */
 u64 auxt_data_reserve_in_trouble(struct auxt_data_ring *ring, u32 size, u64 tsc, u32 tid);
 
-/* As above, but not in an NMI. */
-void auxt_data_pause(struct auxt_data_ring *ring, bool pause);
+/* auxtrace_status_page.data_paused */
+#define AUXTRACE_DATA_PAUSED	(1u << 0)
+#define AUXTRACE_DATA_FROZEN	(1u << 1)
+void auxt_data_pause(struct auxt_data_ring *ring, u32 reason, bool pause);
 void auxt_data_tell_lost(struct auxt_data_ring *ring, u64 tsc, u32 tid);
+
+/* As above, but not in an NMI. */
 void auxt_data_oldest(const struct auxt_data_ring *ring, u64 *begin, u64 *end);
 void auxt_data_switch(struct auxt_data_ring *ring, u32 slot, u64 *begin, u64 *end);
 
@@ -174,8 +178,8 @@ static __always_inline bool auxt_data_reserve(struct auxt_data_ring *ring, u32 s
  * auxt_data_begin() - room for a record
  * @ring: the ring
  * @type: AUXTRACE_RECORD_*
- * @size: bytes, with header and end, which are filled in; a multiple of 8, less than a
- *	page. What is between them is the caller's to fill in, all of it
+ * @size: bytes, with header and end, which are filled in; a multiple of 8, less than
+ *	64 KiB and not more than a slot. What is between them is the caller's to fill in, all of it
  * @tsc: time-stamp counter
  * @tid: thread that the CPU runs
  *

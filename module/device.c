@@ -12,6 +12,7 @@
 #include "device.h"
 #include "info.h"
 #include "session.h"
+#include "triggers.h"
 
 union arg {
 	u32 size;
@@ -21,6 +22,8 @@ union arg {
 	struct auxtrace_control control;
 	struct auxtrace_status status;
 	struct auxtrace_task task;
+	struct auxtrace_trigger trigger;
+	struct auxtrace_trigger_state trigger_state;
 	struct auxtrace_snapshot snapshot;
 	struct auxtrace_release release;
 	struct auxtrace_output output;
@@ -81,6 +84,27 @@ static int do_pause_output(struct auxt_session *session, union arg *arg)
 	return auxt_session_pause_output(session, &arg->output);
 }
 
+static int do_trigger_add(struct auxt_session *session, union arg *arg)
+{
+	struct auxt_triggers *set = auxt_session_triggers(session);
+
+	return set ? auxt_triggers_add(set, &arg->trigger) : -EBADFD;
+}
+
+static int do_trigger_del(struct auxt_session *session, union arg *arg)
+{
+	struct auxt_triggers *set = auxt_session_triggers(session);
+
+	return set ? auxt_triggers_del(set, &arg->trigger_state) : -EBADFD;
+}
+
+static int do_trigger_read(struct auxt_session *session, union arg *arg)
+{
+	struct auxt_triggers *set = auxt_session_triggers(session);
+
+	return set ? auxt_triggers_read(set, &arg->trigger_state) : -EBADFD;
+}
+
 /**
  * struct command - an ioctl
  * @number: its number
@@ -121,8 +145,14 @@ static const struct command commands[] = {
 		offsetof(struct auxtrace_task, out_cr3)),
 	COMMAND(SNAPSHOT, auxtrace_snapshot, reserved, do_snapshot,
 		offsetof(struct auxtrace_snapshot, out_count)),
-	COMMAND(RELEASE, auxtrace_release, reserved, do_release, 0),
+	COMMAND(RELEASE, auxtrace_release, cpu, do_release, 0),
 	COMMAND(PAUSE_OUTPUT, auxtrace_output, cpus, do_pause_output, 0),
+	COMMAND(TRIGGER_ADD, auxtrace_trigger, reserved, do_trigger_add,
+		offsetof(struct auxtrace_trigger, out_id)),
+	COMMAND(TRIGGER_DEL, auxtrace_trigger_state, out_missed, do_trigger_del,
+		offsetof(struct auxtrace_trigger_state, out_hits)),
+	COMMAND(TRIGGER_READ, auxtrace_trigger_state, out_missed, do_trigger_read,
+		offsetof(struct auxtrace_trigger_state, out_hits)),
 };
 
 static int answer(const struct command *command, void __user *user, const union arg *arg, u32 size)

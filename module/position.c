@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Positions in the AUX area of one channel. */
 
+#include <linux/kernel.h>
 #include <linux/kprobes.h>
 #include "position.h"
 
@@ -81,6 +82,22 @@ u64 auxt_ring_oldest(const struct auxt_ring *ring)
 							   ring->begin;
 }
 NOKPROBE_SYMBOL(auxt_ring_oldest);
+
+/**
+ * auxt_ring_oldest_in_memory() - where what has not been written over begins
+ * @ring: the ring, with the hardware off
+ *
+ * Full trace: what the reader has read stays until the hardware comes round.
+ *
+ * Return: the position.
+ */
+u64 auxt_ring_oldest_in_memory(const struct auxt_ring *ring)
+{
+	if (ring->overwrite)
+		return auxt_ring_oldest(ring);
+	return ring->produced > ring->size ? ring->produced - ring->size : 0;
+}
+NOKPROBE_SYMBOL(auxt_ring_oldest_in_memory);
 
 /**
  * auxt_ring_overwritten() - bytes that newer ones have replaced

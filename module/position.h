@@ -8,6 +8,7 @@
 #define AUXT_POSITION_H
 
 #include <linux/compiler.h>
+#include <linux/kernel.h>
 #include <linux/types.h>
 
 /* The hardware stops and calls at the end of a region only: of one page here. */
@@ -28,6 +29,7 @@
  * @replaced: overwrite: bytes that newer ones have replaced in earlier slots
  * @limit: full trace: the hardware stops here, a page boundary
  * @call: position at which the hardware's next interrupt is due, a page boundary
+ * @deadline: overwrite: position from which on a look is wanted; 0: none
  * @bad_tails: tails refused
  * @last_bad: the newest of them, counted once while the reader leaves it there
  */
@@ -42,6 +44,7 @@ struct auxt_ring {
 	u64 replaced;
 	u64 limit;
 	u64 call;
+	u64 deadline;
 	u64 bad_tails;
 	u64 last_bad;
 };
@@ -53,6 +56,7 @@ bool auxt_ring_take_tail(struct auxt_ring *ring, u64 tail);
 u64 auxt_ring_available(const struct auxt_ring *ring);
 u64 auxt_ring_overwritten(const struct auxt_ring *ring);
 u64 auxt_ring_oldest(const struct auxt_ring *ring);
+u64 auxt_ring_oldest_in_memory(const struct auxt_ring *ring);
 void auxt_ring_put_aside(struct auxt_ring *ring);
 
 /* The rest is inline because it runs while tracing is off and its target is not. */
@@ -94,7 +98,7 @@ static __always_inline u64 auxt_ring_position(const struct auxt_ring *ring, u64 
  * packets, and the STOP mark, which cuts a packet short, is only the last resort
  * against a call that comes more than a page late.
  *
- * Overwrite: it calls at the end of each lap.
+ * Overwrite: it calls at the end of each lap, and where the deadline's page ends.
  */
 static __always_inline void auxt_ring_plan(struct auxt_ring *ring)
 {
@@ -102,6 +106,9 @@ static __always_inline void auxt_ring_plan(struct auxt_ring *ring)
 
 	if (ring->overwrite) {
 		ring->call = ring->produced - ring->produced % ring->size + ring->size;
+		/* One that has passed has been looked at. */
+		if (ring->deadline > ring->produced)
+			ring->call = min(ring->call, auxt_page_up(ring->deadline));
 		return;
 	}
 	ring->limit = auxt_page_down(ring->consumed + ring->size);

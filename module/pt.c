@@ -57,8 +57,9 @@ static bool works_in_vmx;
  * struct pt - Intel PT of one channel
  * @topa: the tables, by slot
  * @ctl: IA32_RTIT_CTL of the session, TraceEn clear
- * @call: entry that has the INT mark, full trace; NULL: none yet
- * @stop: entry that has the STOP mark, likewise
+ * @call: entry that has the INT mark: full trace, or overwrite with a deadline within the
+ *	lap; NULL: none
+ * @stop: entry that has the STOP mark, full trace; NULL: none
  * @seen_base: IA32_RTIT_OUTPUT_BASE when the place was last read or written
  * @seen_index: the lower half of IA32_RTIT_OUTPUT_MASK_PTRS, with the index of the region
  * @misplaced: the output pointers must be written before the next start
@@ -286,6 +287,18 @@ static int pt_setup(struct auxt_channel *ch, u32 flags, u64 config)
 	return err;
 }
 
+/* The laps' marks stand; a deadline before the end of this one has its own. */
+static __always_inline void arm_overwrite(struct auxt_channel *ch)
+{
+	struct pt *pt = pt_of(ch);
+
+	if (unlikely(pt->call))
+		auxt_topa_unmark(pt->call);
+	pt->call = NULL;
+	if (unlikely(ch->ring.call & (ch->ring.size - 1)))
+		pt->call = auxt_topa_mark(topa_of(ch), (ch->ring.call >> AUXT_REGION_SHIFT) - 1,
+					  TOPA_ENTRY_INT);
+}
 
 /* The marks to where the ring wants its stop and call. */
 static __always_inline void arm(struct auxt_channel *ch)
@@ -293,8 +306,10 @@ static __always_inline void arm(struct auxt_channel *ch)
 	struct auxt_topa *topa = topa_of(ch);
 	struct pt *pt = pt_of(ch);
 
-	if (ch->ring.overwrite)
+	if (ch->ring.overwrite) {
+		arm_overwrite(ch);
 		return;
+	}
 	if (pt->call) {
 		auxt_topa_unmark(pt->call);
 		auxt_topa_unmark(pt->stop);

@@ -7,6 +7,10 @@
 #include <linux/auxtrace.h>
 #include <linux/kprobes.h>
 #include <linux/sched.h>
+#include <linux/string.h>
+#include <asm/msr.h>
+#include <asm/tsc.h>
+#include "channel.h"
 #include "data_ring.h"
 #include "record.h"
 
@@ -58,9 +62,10 @@ NOKPROBE_SYMBOL(auxt_record_itrace_start);
  * @end: AUX position after its last byte
  * @tsc: when it ended
  * @cause: AUXTRACE_CAUSE_* of its end
+ * @trigger: that ended it, or 0
  */
 void auxt_record_window(struct auxt_data_ring *ring, const struct auxt_window *window,
-			u64 end, u64 tsc, u32 cause)
+			u64 end, u64 tsc, u32 cause, u32 trigger)
 {
 	struct auxtrace_record_window *record;
 
@@ -81,6 +86,87 @@ void auxt_record_window(struct auxt_data_ring *ring, const struct auxt_window *w
 	record->tid = current->pid;
 	record->slot = window->slot;
 	record->reserved = 0;
+	record->begin_trigger = window->trigger;
+	record->end_trigger = trigger;
 	auxt_data_end(ring);
 }
 NOKPROBE_SYMBOL(auxt_record_window);
+
+/**
+ * auxt_record_trigger() - a trigger changed the channel's state
+ * @ring: where to
+ * @request: what it asked
+ * @position: AUX position since
+ */
+void auxt_record_trigger(struct auxt_data_ring *ring, const struct auxt_request *request,
+			 u64 position)
+{
+	struct auxtrace_record_trigger *record;
+
+	record = auxt_data_begin(ring, AUXTRACE_RECORD_TRIGGER, sizeof(*record), rdtsc(),
+				 current->pid);
+	if (!record)
+		return;
+	record->trigger = request->trigger;
+	record->action = request->action;
+	record->value = request->value;
+	record->pid = current->tgid;
+	record->tid = current->pid;
+	record->position = position;
+	auxt_data_end(ring);
+}
+NOKPROBE_SYMBOL(auxt_record_trigger);
+
+/**
+ * auxt_record_sample() - the newest AUX data at an event
+ * @ch: the channel
+ * @request: what was asked
+ * @end: position after the last byte
+ * @length: bytes that there are of those wanted
+ *
+ * What a record cannot carry is copied to a slot that nobody needs; if there is none,
+ * the record has the newest of it.
+ *
+ * Return: bytes that the record tells of.
+ */
+u64 auxt_record_sample(struct auxt_channel *ch, const struct auxt_request *request,
+		       u64 end, u64 length)
+{
+	u64 room = auxt_sample_room(ch->data.size);
+	struct auxtrace_record_sample *record;
+	int slot = -1;
+	u32 padded;
+
+	if (length > room) {
+		slot = auxt_slots_claim_any(&ch->slots);
+		if (slot < 0)
+			length = room;
+	}
+	padded = slot < 0 ? ALIGN(length, 8) : 0;
+	record = auxt_data_begin(&ch->data, AUXTRACE_RECORD_SAMPLE, AUXT_SAMPLE_FRAME + padded,
+				 rdtsc(), current->pid);
+	if (!record) {
+		if (slot >= 0)
+			auxt_slots_give(&ch->slots, slot);
+		return length;
+	}
+	record->trigger = request->trigger;
+	record->pid = current->tgid;
+	record->tid = current->pid;
+	record->sample_slot = slot < 0 ? 0 : slot;
+	record->aux_end = end;
+	record->wanted = request->size;
+	record->length = length;
+	record->flags = (slot < 0 ? 0 : AUXTRACE_SAMPLE_IN_SLOT) |
+			(length < request->size ? AUXTRACE_SAMPLE_CUT : 0);
+	if (slot < 0) {
+		memset((char *)(record + 1) + length, 0, padded - length);
+		auxt_channel_copy(ch, record + 1, end - length, length);
+	} else {
+		auxt_channel_save(ch, slot, end - length, length);
+		auxt_slots_fill(&ch->slots, slot);
+	}
+	auxt_data_end(&ch->data);
+	return length;
+}
+NOKPROBE_SYMBOL(auxt_record_sample);

@@ -6,6 +6,7 @@
 #include <linux/err.h>
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
@@ -262,10 +263,12 @@ void auxt_rings_put(struct auxt_rings *rings)
 	fput(rings->file);
 }
 
-struct page *auxt_rings_aux_page(struct auxt_rings *rings, int cpu, unsigned long n)
+/* Also in NMIs. */
+notrace struct page *auxt_rings_aux_page(struct auxt_rings *rings, int cpu, unsigned long n)
 {
 	return rings->ring[cpu]->aux.page[n];
 }
+NOKPROBE_SYMBOL(auxt_rings_aux_page);
 
 /**
  * auxt_rings_data() - a data ring for its writers

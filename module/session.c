@@ -39,6 +39,7 @@
 #include "session.h"
 #include "stop.h"
 #include "trace_pmu.h"
+#include "triggers.h"
 
 /**
  * struct auxt_session - one open file of /dev/auxtrace
@@ -51,12 +52,14 @@
  * @has_data: its channels have data rings
  * @nr_slots: into how many its areas are divided
  * @slot: that is traced into
- * @held: slots that hold a snapshot, a bit each
+ * @held: slots that hold a snapshot, a bit each; no channel has them for anything else
+ * @together: what triggers have asked all channels for. See struct auxt_channel
  * @pmu: what produces the trace
  * @cpus: the CPUs
  * @nr_channels: their number
  * @channel: by CPU number; NULL for a CPU that is not the session's
  * @rings: what user space maps
+ * @triggers: what events do to it
  * @waiters: in poll(2)
  */
 struct auxt_session {
@@ -70,11 +73,13 @@ struct auxt_session {
 	u32 nr_slots;
 	u32 slot;
 	u64 held;
+	u32 together;
 	const struct trace_pmu *pmu;
 	cpumask_var_t cpus;
 	unsigned int nr_channels;
 	struct auxt_channel **channel;
 	struct auxt_rings *rings;
+	struct auxt_triggers *triggers;
 	wait_queue_head_t waiters;
 };
 
@@ -256,6 +261,9 @@ static int make_channels(struct auxt_session *session, const struct auxtrace_set
 			free_channels(session);
 			return PTR_ERR(ch);
 		}
+		ch->session = session;
+		ch->triggers = session->triggers;
+		ch->together = &session->together;
 		session->channel[cpu] = ch;
 	}
 	session->nr_channels = index;
@@ -295,9 +303,13 @@ static int set_up(struct auxt_session *session, const struct auxtrace_setup *arg
 		err = PTR_ERR(session->rings);
 		goto err_cpus;
 	}
+	err = -ENOMEM;
+	session->triggers = auxt_triggers_new(session->cpus, arg);
+	if (!session->triggers)
+		goto err_rings;
 	err = make_channels(session, arg);
 	if (err)
-		goto err_rings;
+		goto err_triggers;
 	session->flags = arg->flags;
 	session->has_data = arg->data_size;
 	session->nr_slots = max(arg->slots, 1U);
@@ -305,6 +317,8 @@ static int set_up(struct auxt_session *session, const struct auxtrace_setup *arg
 	smp_store_release(&session->state, AUXTRACE_STATE_STOPPED);
 	return 0;
 
+err_triggers:
+	auxt_triggers_free(session->triggers);
 err_rings:
 	auxt_rings_put(session->rings);
 err_cpus:
@@ -339,6 +353,8 @@ static void attach(struct auxt_channel *ch, struct call *call)
 
 	if (call->session->flags & AUXTRACE_SETUP_PAUSED)
 		inhibit |= AUXTRACE_INHIBIT_USER;
+	if (call->session->flags & AUXTRACE_SETUP_TRIGGER_PAUSED)
+		inhibit |= AUXTRACE_INHIBIT_TRIGGER;
 	auxt_channel_reset(ch, inhibit);
 	err = auxt_stop_attach(ch);
 	if (err)
@@ -354,6 +370,7 @@ static void end(struct auxt_channel *ch, struct call *call)
 {
 	auxt_channel_inhibit(ch, AUXTRACE_INHIBIT_SETUP);
 	auxt_channel_detach(ch);
+	auxt_relay_forget(ch);
 }
 
 static void release_guards(struct auxt_session *session)
@@ -426,6 +443,16 @@ static int stop(struct auxt_session *session)
 	return 0;
 }
 
+/* Events hit at any time: what they asked of channels is carried out or gone. */
+static void quiet_triggers(struct auxt_session *session)
+{
+	unsigned int cpu;
+
+	auxt_triggers_free(session->triggers);
+	for_each_cpu(cpu, session->cpus)
+		auxt_relay_flush(session->channel[cpu]);
+}
+
 static int change_state(struct auxt_session *session, int (*change)(struct auxt_session *))
 {
 	int err;
@@ -456,6 +483,10 @@ int auxt_session_start(struct auxt_session *session, struct auxtrace_start *arg)
 		return -EINVAL;
 	if (!perfmon_capable())
 		return -EACCES;
+	if (state_of(session) == AUXTRACE_STATE_NEW)
+		return -EBADFD;
+	/* A CPU that was offline since has lost its events. */
+	auxt_triggers_renew(session->triggers);
 	return change_state(session, start);
 }
 
@@ -486,6 +517,7 @@ void auxt_session_free(struct auxt_session *session)
 		stop(session);
 		up_write(&session->state_lock);
 		cpus_read_unlock();
+		quiet_triggers(session);
 		free_channels(session);
 		auxt_rings_put(session->rings);
 		free_cpumask_var(session->cpus);
@@ -683,15 +715,40 @@ static void snapshot(struct auxt_channel *ch, struct call *call)
 	auxt_channel_snapshot(ch, call->flags, call->slot, &call->cuts[ch->index]);
 }
 
-/* A slot that is neither in use nor held, or -ENOSPC. With slots_lock. */
-static int free_slot(const struct auxt_session *session)
+/* Triggers may take a slot of one channel for a sample at any time: all or none. */
+static bool claim_slot(struct auxt_session *session, u32 slot)
+{
+	unsigned int cpu, undo;
+
+	for_each_cpu(cpu, session->cpus) {
+		if (auxt_slots_claim(&session->channel[cpu]->slots, slot))
+			continue;
+		for_each_cpu(undo, session->cpus) {
+			if (undo == cpu)
+				return false;
+			auxt_slots_give(&session->channel[undo]->slots, slot);
+		}
+	}
+	return true;
+}
+
+static void give_slot(struct auxt_session *session, u32 slot)
+{
+	unsigned int cpu;
+
+	for_each_cpu(cpu, session->cpus)
+		auxt_slots_give(&session->channel[cpu]->slots, slot);
+}
+
+/* A slot that no channel had for anything, or -ENOSPC. With slots_lock. */
+static int claim_any_slot(struct auxt_session *session)
 {
 	u32 i;
 
 	for (i = 1; i < session->nr_slots; i++) {
 		u32 slot = (session->slot + i) % session->nr_slots;
 
-		if (!(session->held & BIT_ULL(slot)))
+		if (claim_slot(session, slot))
 			return slot;
 	}
 	return -ENOSPC;
@@ -707,7 +764,7 @@ static int take_snapshot(struct auxt_session *session, struct call *call, u32 *h
 		return -EBADFD;
 	mutex_lock(&session->slots_lock);
 	if (call->flags & AUXTRACE_SNAPSHOT_SLOT)
-		slot = free_slot(session);
+		slot = claim_any_slot(session);
 	if (slot >= 0) {
 		call->slot = slot;
 		call_channels(call, session->cpus, started);
@@ -771,15 +828,25 @@ int auxt_session_snapshot(struct auxt_session *session, struct auxtrace_snapshot
  */
 int auxt_session_release(struct auxt_session *session, struct auxtrace_release *arg)
 {
+	bool sample = arg->flags & AUXTRACE_RELEASE_SAMPLE;
 	int err = -EINVAL;
 
-	if (arg->flags || arg->reserved)
+	if (arg->flags & ~AUXTRACE_RELEASE_ALL || (arg->cpu && !sample))
 		return -EINVAL;
 	if (state_of(session) == AUXTRACE_STATE_NEW)
 		return -EBADFD;
+	if (arg->slot >= session->nr_slots)
+		return -EINVAL;
+	if (sample) {
+		if (arg->cpu >= nr_cpu_ids || !cpumask_test_cpu(arg->cpu, session->cpus))
+			return -EINVAL;
+		return auxt_slots_release_sample(&session->channel[arg->cpu]->slots, arg->slot) ?
+		       0 : -EINVAL;
+	}
 	mutex_lock(&session->slots_lock);
-	if (arg->slot < session->nr_slots && session->held & BIT_ULL(arg->slot)) {
+	if (session->held & BIT_ULL(arg->slot)) {
 		session->held &= ~BIT_ULL(arg->slot);
+		give_slot(session, arg->slot);
 		err = 0;
 	}
 	mutex_unlock(&session->slots_lock);
@@ -897,8 +964,46 @@ __poll_t auxt_session_poll(struct auxt_session *session, struct file *file,
 			events |= EPOLLIN | EPOLLRDNORM;
 		if (atomic_read(&ch->inhibit) & AUXTRACE_INHIBIT_HWERROR)
 			events |= EPOLLERR;
+		if (atomic_read(&ch->inhibit) & AUXTRACE_INHIBIT_FROZEN)
+			events |= EPOLLPRI;
 	}
 	return events;
+}
+
+/* ---- triggers ----------------------------------------------------------- */
+
+/**
+ * auxt_session_triggers() - the triggers of a session
+ * @session: the session
+ *
+ * Return: the set; NULL before SETUP.
+ */
+struct auxt_triggers *auxt_session_triggers(const struct auxt_session *session)
+{
+	return state_of(session) == AUXTRACE_STATE_NEW ? NULL : session->triggers;
+}
+
+/**
+ * auxt_session_cpus() - the CPUs of a session
+ * @session: the session, set up
+ *
+ * Return: them.
+ */
+const struct cpumask *auxt_session_cpus(const struct auxt_session *session)
+{
+	return session->cpus;
+}
+
+/**
+ * auxt_session_channel() - a session on one CPU
+ * @session: the session, set up
+ * @cpu: one of its CPUs
+ *
+ * Return: the channel.
+ */
+struct auxt_channel *auxt_session_channel(const struct auxt_session *session, int cpu)
+{
+	return session->channel[cpu];
 }
 
 /**

@@ -6,7 +6,10 @@
 #include <linux/auxtrace.h>
 #include <linux/poll.h>
 
+struct auxt_channel;
 struct auxt_session;
+struct auxt_triggers;
+struct cpumask;
 struct vm_area_struct;
 
 struct auxt_session *auxt_session_new(void);
@@ -24,5 +27,9 @@ int auxt_session_status(struct auxt_session *session, struct auxtrace_status *ar
 int auxt_session_mmap(struct auxt_session *session, struct vm_area_struct *vma);
 __poll_t auxt_session_poll(struct auxt_session *session, struct file *file,
 			   struct poll_table_struct *wait);
+
+struct auxt_triggers *auxt_session_triggers(const struct auxt_session *session);
+const struct cpumask *auxt_session_cpus(const struct auxt_session *session);
+struct auxt_channel *auxt_session_channel(const struct auxt_session *session, int cpu);
 
 #endif /* AUXT_SESSION_H */

@@ -18,6 +18,7 @@
 #include "guard.h"
 #include "stop.h"
 #include "trace_pmu.h"
+#include "triggers.h"
 
 /*
  * The machine suspends or reboots. Set before the CPUs are told by IPI and looked
@@ -57,10 +58,13 @@ static void leave(struct auxt_channel *ch)
 /* As above. If somebody else traces there now, the CPU is left alone. */
 static void come_back(struct auxt_channel *ch)
 {
-	if (ch->attached || auxt_channel_attach(ch))
+	if (ch->attached || auxt_channel_attach(ch)) {
 		auxt_channel_inhibit(ch, AUXTRACE_INHIBIT_OFFLINE);
-	else
-		auxt_channel_allow(ch, AUXTRACE_INHIBIT_OFFLINE);
+		return;
+	}
+	/* What was asked meanwhile, before anything runs. */
+	auxt_relay_take(ch);
+	auxt_channel_allow(ch, AUXTRACE_INHIBIT_OFFLINE);
 }
 
 /* ---- hotplug: these run on the CPU, in its hotplug thread --------------- */
@@ -94,6 +98,7 @@ static int cpu_comes(unsigned int cpu)
 	else if (!READ_ONCE(asleep))
 		come_back(ch);
 	local_irq_restore(flags);
+	auxt_triggers_renew_later(ch->triggers);
 	return 0;
 }
 

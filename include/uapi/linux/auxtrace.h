@@ -191,17 +191,21 @@ struct auxtrace_info {
 /* The data ring: forward and not overwritable without these. */
 #define AUXTRACE_SETUP_DATA_BACKWARD  (1u << 6)	/* the newest record is the first */
 #define AUXTRACE_SETUP_DATA_OVERWRITE (1u << 7)	/* newest records win */
+/* START leaves the hardware as after a PAUSE by a trigger: a RESUME trigger starts it. */
+#define AUXTRACE_SETUP_TRIGGER_PAUSED (1u << 8)
 #define AUXTRACE_SETUP_ALL	 (AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_USER | \
 				  AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_PAUSED | \
 				  AUXTRACE_SETUP_FULL_AUTO | AUXTRACE_SETUP_FULL_STOP | \
-				  AUXTRACE_SETUP_DATA_BACKWARD | AUXTRACE_SETUP_DATA_OVERWRITE)
+				  AUXTRACE_SETUP_DATA_BACKWARD | AUXTRACE_SETUP_DATA_OVERWRITE | \
+				  AUXTRACE_SETUP_TRIGGER_PAUSED)
 
 /* Kinds of records that a session may choose; LOST always comes. */
 #define AUXTRACE_WANT_AUX	 (1u << 0)
 #define AUXTRACE_WANT_WINDOW	 (1u << 1)
 #define AUXTRACE_WANT_ITRACE_START (1u << 2)
+#define AUXTRACE_WANT_TRIGGER	 (1u << 3)
 #define AUXTRACE_WANT_ALL	 (AUXTRACE_WANT_AUX | AUXTRACE_WANT_WINDOW | \
-				  AUXTRACE_WANT_ITRACE_START)
+				  AUXTRACE_WANT_ITRACE_START | AUXTRACE_WANT_TRIGGER)
 
 #define AUXTRACE_MAX_SLOTS	 64
 
@@ -286,10 +290,10 @@ struct auxtrace_start {
 
 /* Reasons why the hardware of a channel is off: its inhibit mask. */
 #define AUXTRACE_INHIBIT_USER	 (1u << 0)	/* PAUSE, or started paused */
-#define AUXTRACE_INHIBIT_TRIGGER (1u << 1)	/* a trigger paused it (no trigger kinds yet) */
+#define AUXTRACE_INHIBIT_TRIGGER (1u << 1)	/* a trigger's PAUSE, or started so */
 #define AUXTRACE_INHIBIT_TASK	 (1u << 2)	/* the current task is out of scope (not yet) */
 #define AUXTRACE_INHIBIT_FULL	 (1u << 3)	/* full trace: the reader must move its tail */
-#define AUXTRACE_INHIBIT_FROZEN	 (1u << 4)	/* a freeze (not yet) */
+#define AUXTRACE_INHIBIT_FROZEN	 (1u << 4)	/* a trigger's FREEZE, until RESUME */
 #define AUXTRACE_INHIBIT_SETUP	 (1u << 5)	/* the session is not started */
 #define AUXTRACE_INHIBIT_HWERROR (1u << 6)	/* the hardware reported an error, or an MSR write failed */
 #define AUXTRACE_INHIBIT_OFFLINE (1u << 7)	/* the CPU is offline, or came back to find the hardware taken */
@@ -329,7 +333,7 @@ struct auxtrace_effect {
  * @out_count: CPUs that were asked; entries beyond @effects_len are dropped
  * @reserved: 0
  *
- * PAUSE sets the USER reason, RESUME clears it, on each CPU; the hardware runs
+ * PAUSE sets the USER reason, RESUME clears it and FROZEN, on each CPU; the hardware runs
  * when no reason is left. When the call returns, each CPU has done it. A CPU that is
  * offline keeps the request for its return. A redundant request is counted and
  * changes nothing. Requests that collide are ordered by the CPU: the last one wins.
@@ -500,7 +504,7 @@ struct auxtrace_cut {
  *
  * Errors: EINVAL unknown flag, both flags, SLOT in a session without slots; EBADFD no
  * SETUP, or a flag in a session that is not started; ENOSPC SLOT, and every other
- * slot still holds a snapshot.
+ * slot still holds a snapshot, or on some CPU a sample.
  */
 struct auxtrace_snapshot {
 	__u32 size;
@@ -513,22 +517,169 @@ struct auxtrace_snapshot {
 };
 #define AUXTRACE_IOC_SNAPSHOT	_IO(AUXTRACE_IOC_MAGIC, 9)
 
+/* The slot of one CPU that a SAMPLE record names, not that of a SNAPSHOT. */
+#define AUXTRACE_RELEASE_SAMPLE	(1u << 0)
+#define AUXTRACE_RELEASE_ALL	(AUXTRACE_RELEASE_SAMPLE)
+
 /**
  * struct auxtrace_release - AUXTRACE_IOC_RELEASE: a slot was read
  * @size: sizeof(struct auxtrace_release)
- * @flags: 0
- * @slot: out_slot of a SNAPSHOT
- * @reserved: 0
+ * @flags: AUXTRACE_RELEASE_*
+ * @slot: out_slot of a SNAPSHOT; with SAMPLE: sample_slot of a record
+ * @cpu: with SAMPLE: the CPU in whose data ring the record is; else 0
  *
- * Errors: EINVAL no such slot, or it holds no snapshot; EBADFD no SETUP.
+ * Errors: EINVAL no such slot, or it holds no snapshot (sample); with SAMPLE, a CPU
+ * that is not the session's; EBADFD no SETUP.
  */
 struct auxtrace_release {
 	__u32 size;
 	__u32 flags;
 	__u32 slot;
-	__u32 reserved;
+	__u32 cpu;
 };
 #define AUXTRACE_IOC_RELEASE	_IO(AUXTRACE_IOC_MAGIC, 10)
+
+/* ---- TRIGGER_ADD, TRIGGER_DEL, TRIGGER_READ --------------------------- */
+
+/* What makes a trigger hit. "skid": what runs between the event and the action. */
+#define AUXTRACE_TRIGGER_PERF	  0	/* any perf_event_attr, at its overflow; skid: perf's */
+#define AUXTRACE_TRIGGER_SYSCALL_ENTER 1 /* the raw tracepoint sys_enter; skid: kernel code only */
+#define AUXTRACE_TRIGGER_SYSCALL_EXIT  2 /* sys_exit; likewise */
+#define AUXTRACE_TRIGGER_KPROBE	  3	/* before a kernel instruction; skid: the probe's own code */
+#define AUXTRACE_TRIGGER_KRETPROBE 4	/* at a kernel function's return; likewise */
+#define AUXTRACE_TRIGGER_UPROBE	  5	/* before a program's instruction; skid: kernel code only */
+#define AUXTRACE_TRIGGER_URETPROBE 6	/* at a program's function's return; likewise */
+#define AUXTRACE_TRIGGER_BREAKPOINT 7	/* hardware breakpoint; data: after the access */
+#define AUXTRACE_TRIGGER_LATENCY  8	/* hit of @b more than @bound_ns after the same task's @a */
+#define AUXTRACE_TRIGGER_TIMER	  9	/* each @bound_ns on each CPU, from a hard interrupt */
+
+/* What it does: one of them, or none (a trigger that others refer to). */
+#define AUXTRACE_ACTION_NONE	0
+#define AUXTRACE_ACTION_PAUSE	1	/* sets the TRIGGER reason */
+#define AUXTRACE_ACTION_RESUME	2	/* clears it */
+#define AUXTRACE_ACTION_SAMPLE	3	/* newest AUX bytes into the data ring */
+/*
+ * Every channel: sets FROZEN, pauses the data ring. A hit on a CPU that is frozen does
+ * nothing, there or elsewhere.
+ */
+#define AUXTRACE_ACTION_FREEZE	4
+
+#define AUXTRACE_TRIGGER_ALL_CPUS (1u << 0)	/* PAUSE, RESUME: all CPUs of the session follow, by IPI */
+#define AUXTRACE_TRIGGER_ONE_SHOT (1u << 1)	/* acts once, until TRIGGER_READ with REARM */
+#define AUXTRACE_TRIGGER_ALL	  (AUXTRACE_TRIGGER_ALL_CPUS | AUXTRACE_TRIGGER_ONE_SHOT)
+
+#define AUXTRACE_MAX_TRIGGERS	64
+
+/**
+ * struct auxtrace_trigger - AUXTRACE_IOC_TRIGGER_ADD: bind an event to an action
+ * @size: sizeof(struct auxtrace_trigger)
+ * @flags: AUXTRACE_TRIGGER_*
+ * @kind: AUXTRACE_TRIGGER_PERF ...
+ * @action: AUXTRACE_ACTION_*
+ * @pid: hits of this process (thread group) only, in the caller's pid namespace; 0: all
+ * @attr_len: PERF: bytes at @attr
+ * @attr: PERF: pointer to the struct perf_event_attr; pinned on each CPU of the session.
+ *	Neither disabled nor inherit, with a period or frequency; what it says about
+ *	samples is ignored. After its CPU was offline a counter is made anew, but for
+ *	perf's kprobe and uprobe PMUs if their attr points to a name
+ * @number: SYSCALL_*: its number, or -1 for all; BREAKPOINT: HW_BREAKPOINT_* | length << 8
+ * @address: KPROBE, KRETPROBE: offset from @name, or without it an address; UPROBE,
+ *	URETPROBE: offset in the file; BREAKPOINT: linear address
+ * @name: KPROBE, KRETPROBE: pointer to a symbol's name; UPROBE, URETPROBE: to a path
+ * @name_len: bytes at @name, without a final NUL; less than 4096
+ * @a: LATENCY: id of the trigger that starts the clock, of another kind
+ * @b: LATENCY: id of the trigger that stops it, likewise; may be @a
+ * @after_hits: acts from the hit after so many on
+ * @bound_ns: LATENCY: longer than that; TIMER: period, at least 10000
+ * @count: acts so often, then only counts; 0: without end
+ * @hold_off_ns: after it acted on a CPU, hits there do not act for that long
+ * @delay_ns: PAUSE, FREEZE: act so much later
+ * @delay_bytes: PAUSE, FREEZE: act as soon as the channel has produced so many bytes
+ *	more, at most a page late; overwrite mode only. One at a time on each CPU,
+ *	whatever trigger it is of. Until a delay has ended further hits on its CPU are
+ *	missed; DEL, STOP and the CPU's going offline end it without the action
+ * @sample_size: SAMPLE: bytes wanted; at most half the AUX area (or slot). More than
+ *	AUXTRACE_SAMPLE_IN_RECORD, or than a record of the data ring (or its slot) can
+ *	carry, in a session with slots only. Copied at the event, with interrupts off
+ * @out_id: from 1; not used again in the session
+ * @reserved: 0
+ *
+ * In state STOPPED or STARTED. It acts while the session is started. Its hits are
+ * counted always. An action that finds the hardware as it wants it costs no MSR
+ * access; a PAUSE that stops it is one WRMSR, a RESUME that starts it two.
+ *
+ * Errors: EINVAL unknown kind, action or flag; a member that the kind or action does
+ * not use is not zero (NONE uses no flag and none of after_hits, count, hold_off_ns);
+ * KPROBE without a name and address; @bound_ns of zero or too short; @a or @b is a
+ * LATENCY; SAMPLE of zero bytes, of more than is said above, or without a data ring;
+ * delay_* where it cannot be; what perf says of the attr. ESRCH no such process (@pid).
+ * ENOENT no such symbol, file or trigger (@a, @b). EACCES CAP_PERFMON; breakpoints in
+ * the kernel, the file or perf want more. EBUSY all counters of a CPU that could count
+ * it are pinned by others. ENOSPC MAX_TRIGGERS, or no breakpoint register left. E2BIG
+ * the attr says what this kernel does not know. EOPNOTSUPP the kernel does not let
+ * that instruction, or file, be probed. EBADFD no SETUP.
+ */
+struct auxtrace_trigger {
+	__u32 size;
+	__u32 flags;
+	__u32 kind;
+	__u32 action;
+	__u32 pid;
+	__u32 attr_len;
+	__u64 attr;
+	__s64 number;
+	__u64 address;
+	__u64 name;
+	__u32 name_len;
+	__u32 a;
+	__u32 b;
+	__u32 after_hits;
+	__u64 bound_ns;
+	__u64 count;
+	__u64 hold_off_ns;
+	__u64 delay_ns;
+	__u64 delay_bytes;
+	__u64 sample_size;
+	__u32 out_id;
+	__u32 reserved;
+};
+#define AUXTRACE_IOC_TRIGGER_ADD	_IO(AUXTRACE_IOC_MAGIC, 11)
+
+#define AUXTRACE_TRIGGER_REARM	(1u << 0)	/* TRIGGER_READ: a one-shot or counted one begins again */
+
+/**
+ * struct auxtrace_trigger_state - AUXTRACE_IOC_TRIGGER_DEL and AUXTRACE_IOC_TRIGGER_READ
+ * @size: sizeof(struct auxtrace_trigger_state)
+ * @flags: READ: AUXTRACE_TRIGGER_REARM
+ * @id: the trigger
+ * @reserved: 0
+ * @out_hits: events, on all CPUs of the session; always the sum of what follows
+ * @out_acted: acted: asked the channel for its action
+ * @out_held: did not act: hold-off, after_hits, count, one-shot, or no action
+ * @out_idle: did not act: the session was not started, or not on that CPU
+ * @out_missed: did not act: the channel was busy with an earlier SAMPLE or delay, or the
+ *	kernel's own recursion protection dropped it (kprobes' nmissed; of perf events,
+ *	system calls and uprobes it tells none). LATENCY: also clocks that could not start, or
+ *	be read: more tasks than there is room for, an exiting one, an NMI within another hit
+ *
+ * DEL removes the trigger; when it returns its event hits no more. A trigger that others refer
+ * to: EBUSY.
+ *
+ * Errors: ENOENT no such trigger; EBADFD no SETUP.
+ */
+struct auxtrace_trigger_state {
+	__u32 size;
+	__u32 flags;
+	__u32 id;
+	__u32 reserved;
+	__u64 out_hits;
+	__u64 out_acted;
+	__u64 out_held;
+	__u64 out_idle;
+	__u64 out_missed;
+};
+#define AUXTRACE_IOC_TRIGGER_DEL	_IO(AUXTRACE_IOC_MAGIC, 12)
+#define AUXTRACE_IOC_TRIGGER_READ	_IO(AUXTRACE_IOC_MAGIC, 13)
 
 /* ---- records of the data ring ----------------------------------------- */
 
@@ -541,6 +692,8 @@ struct auxtrace_release {
 #define AUXTRACE_RECORD_ITRACE_START	12
 /* auxtrace's own lie beyond all of perf's. */
 #define AUXTRACE_RECORD_WINDOW		0x10000
+#define AUXTRACE_RECORD_TRIGGER		0x10001
+#define AUXTRACE_RECORD_SAMPLE		0x10002
 
 /**
  * struct auxtrace_record_header - how each record begins: perf_event_header
@@ -627,6 +780,7 @@ struct auxtrace_record_itrace_start {
 #define AUXTRACE_CAUSE_CPU	5	/* the CPU or the machine went down, came up */
 #define AUXTRACE_CAUSE_FULL	6	/* full trace: met the tail; began: the reader made room */
 #define AUXTRACE_CAUSE_SNAPSHOT	7	/* SNAPSHOT with SLOT: one ended, the next began */
+#define AUXTRACE_CAUSE_TRIGGER	8	/* a trigger's PAUSE, RESUME or FREEZE; its id stands beside */
 
 /**
  * struct auxtrace_record_window - a window ended
@@ -646,6 +800,8 @@ struct auxtrace_record_itrace_start {
  * @tid: thread
  * @slot: slot that it lies in
  * @reserved: 0
+ * @begin_trigger: id of the trigger that began it, else 0
+ * @end_trigger: id of the trigger that ended it, else 0
  * @end: end of the record
  */
 struct auxtrace_record_window {
@@ -663,8 +819,74 @@ struct auxtrace_record_window {
 	__u32 tid;
 	__u32 slot;
 	__u32 reserved;
+	__u32 begin_trigger;
+	__u32 end_trigger;
 	struct auxtrace_record_end end;
 };
+
+/**
+ * struct auxtrace_record_trigger - a trigger changed the channel's state
+ * @header: AUXTRACE_RECORD_TRIGGER
+ * @trigger: its id
+ * @action: AUXTRACE_ACTION_*, as carried out
+ * @value: latency: nanoseconds that it took; syscall: its number (exit: its result);
+ *	else 0
+ * @pid: process that the CPU ran, as in the initial pid namespace
+ * @tid: thread
+ * @position: AUX position after it acted
+ * @end: end of the record
+ *
+ * In the ring of the CPU where the event was; the other CPUs of a FREEZE or of a
+ * trigger with ALL_CPUS have one as well, which says when they followed. An NMI's
+ * record may come between the time that it tells and its place in the ring.
+ */
+struct auxtrace_record_trigger {
+	struct auxtrace_record_header header;
+	__u32 trigger;
+	__u32 action;
+	__u64 value;
+	__u32 pid;
+	__u32 tid;
+	__u64 position;
+	struct auxtrace_record_end end;
+};
+
+/**
+ * struct auxtrace_record_sample - the newest AUX data, at an event
+ * @header: AUXTRACE_RECORD_SAMPLE
+ * @trigger: id of the trigger
+ * @pid: as in auxtrace_record_trigger
+ * @tid: likewise
+ * @sample_slot: with AUXTRACE_SAMPLE_IN_SLOT, where the bytes are, else 0
+ * @aux_end: AUX position after the newest byte
+ * @wanted: bytes that the trigger asked for
+ * @length: bytes that there are; less than @wanted if the area (or slot) began later. If
+ *	no slot was free, what the record can carry
+ * @flags: AUXTRACE_SAMPLE_*
+ *
+ * @length bytes follow, padded to a multiple of 8, then a struct auxtrace_record_end;
+ * with IN_SLOT only the latter follows. The bytes are the newest of the AUX area, of
+ * one window or more: they decode from their first PSB on.
+ *
+ * With IN_SLOT they have been copied to a slot of the AUX area that was free on that CPU
+ * (the channel goes on in its own), at the offsets that their positions have there. They
+ * stay until a RELEASE with RELEASE_SAMPLE.
+ */
+struct auxtrace_record_sample {
+	struct auxtrace_record_header header;
+	__u32 trigger;
+	__u32 pid;
+	__u32 tid;
+	__u32 sample_slot;
+	__u64 aux_end;
+	__u64 wanted;
+	__u64 length;
+	__u64 flags;
+};
+#define AUXTRACE_SAMPLE_IN_SLOT	(1u << 0)	/* in the sample slot, not in the record */
+#define AUXTRACE_SAMPLE_CUT	(1u << 1)	/* less than was wanted */
+/* More than this, or than the data ring (or its slot) has room for, goes to a slot. */
+#define AUXTRACE_SAMPLE_IN_RECORD	61440u
 
 /* ---- mmap ------------------------------------------------------------- */
 
@@ -724,6 +946,12 @@ struct auxtrace_record_window {
  * @slot_begin: position at which tracing into @slot began; what an earlier use of the
  *	slot left there is not valid
  * @data_size: bytes of the data ring; 0: there is none
+ * @frozen_by: id of the trigger that froze the channel last; 0: none yet
+ * @padding: 0
+ * @frozen_tsc: when
+ * @samples: SAMPLEs taken, also those for which the data ring had no room
+ * @samples_cut: of these, shorter than wanted
+ * @sample_slots: slots that hold samples, a bit each, as of the newest change of this page
  *
  * The rest is not covered by @seq: each member is written whole, at any time, also
  * by NMIs.
@@ -743,7 +971,7 @@ struct auxtrace_record_window {
  * @data_records: records written
  * @data_lost: records dropped: no room, or output paused
  * @data_bad_tails: as @bad_tails, of @data_tail
- * @data_paused: 1 while PAUSE_OUTPUT holds
+ * @data_paused: bit 0: PAUSE_OUTPUT holds, bit 1: the channel is frozen
  */
 struct auxtrace_status_page {
 	__u32 seq;
@@ -774,6 +1002,12 @@ struct auxtrace_status_page {
 	__u32 slots;
 	__u64 slot_begin;
 	__u64 data_size;
+	__u32 frozen_by;
+	__u32 padding;
+	__u64 frozen_tsc;
+	__u64 samples;
+	__u64 samples_cut;
+	__u64 sample_slots;
 
 	__u64 data_reserved;
 	__u64 data_head;
@@ -806,9 +1040,10 @@ struct auxtrace_user_page {
  * poll(2): POLLIN (with POLLRDNORM) when a full-trace channel has at least the
  * watermark to read, or has met its tail and has something to read, a data ring that is
  * not overwritable has at least its watermark or has dropped records for want of room
- * since the tail moved, or either of a stopped session has something unread; POLLERR
- * without SETUP or when a channel has HWERROR. It takes new tails. An overwrite session is
- * never readable by itself: pause it, then read.
+ * since the tail moved, or either of a stopped session has something unread; POLLPRI
+ * when a channel is frozen; POLLERR without SETUP or when a channel has HWERROR. It takes
+ * new tails. An overwrite session is never readable by itself: pause it, or wait for a
+ * freeze, then read.
  */
 
 #endif /* _UAPI_LINUX_AUXTRACE_H */

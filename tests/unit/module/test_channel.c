@@ -107,6 +107,14 @@ static struct {
 	u64 position;		/* of the hardware when it last told us to look */
 } nmi;
 
+/* A trigger hits, as trigger.c has it. */
+static bool trigger(u32 action, u32 id)
+{
+	const struct auxt_request request = { .action = action, .trigger = id };
+
+	return auxt_channel_request(channel, &request);
+}
+
 static void run_nmi(enum nmi what)
 {
 	bool asserted;
@@ -139,10 +147,10 @@ static void run_nmi(enum nmi what)
 		}
 		break;
 	case NMI_PAUSE:
-		auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_TRIGGER);
+		trigger(AUXTRACE_ACTION_PAUSE, 7);
 		break;
 	case NMI_RESUME:
-		auxt_channel_allow(channel, AUXTRACE_INHIBIT_TRIGGER);
+		trigger(AUXTRACE_ACTION_RESUME, 8);
 		break;
 	}
 	nmi.running = false;
@@ -156,7 +164,7 @@ static u64 available(const struct auxtrace_status_page *page)
 	if (!channel->ring.overwrite)
 		return page->produced - page->consumed;
 	since = page->produced - page->slot_begin;
-	return min(since, (u64)SIZE / page->slots);
+	return min(since, channel->ring.size);
 }
 
 /* What a reader on another CPU relies on at any moment, if @seq is even. */
@@ -365,6 +373,49 @@ void *auxt_rings_data(struct auxt_rings *rings, int cpu)
 
 struct task_struct shim_task;
 
+/* The AUX area, all slots: what the hardware writes at a position is a word of it. */
+#define MAX_SLOTS 4
+static union {
+	u64 word[MAX_SLOTS * SIZE / 8];
+	char byte[MAX_SLOTS * SIZE];
+} area;
+
+struct page *auxt_rings_aux_page(struct auxt_rings *rings, int cpu, unsigned long n)
+{
+	(void)rings;
+	(void)cpu;
+	return (struct page *)&area.byte[n * PAGE_SIZE];
+}
+
+void *page_address(const struct page *page)
+{
+	return (void *)page;
+}
+
+/* What has been asked of other CPUs. */
+static struct {
+	unsigned int sent;
+	u32 action, trigger;
+} relayed;
+
+void auxt_relay_send(struct auxt_channel *ch, const struct auxt_request *request)
+{
+	(void)ch;
+	relayed.sent++;
+	relayed.action = request->action;
+	relayed.trigger = request->trigger;
+}
+
+void auxt_relay_forget(struct auxt_channel *ch)
+{
+	(void)ch;
+}
+
+void auxt_relay_init(struct auxt_channel *ch)
+{
+	(void)ch;
+}
+
 /* ---- the records, against the truth ----------------------------------------- */
 
 /* What the records have told so far. */
@@ -380,7 +431,44 @@ static struct {
 	struct auxtrace_record_window window;
 	struct auxtrace_record_itrace_start start;
 	struct auxtrace_record_aux last_aux;
+	u64 triggers;
+	struct auxtrace_record_trigger trigger;
+	u64 samples;
+	struct auxtrace_record_sample sample;
 } told;
+
+/* The word that stands at a position of the AUX area. */
+static u64 word_at(u64 position)
+{
+	return position / 8 * 0x9e3779b97f4a7c15ull;
+}
+
+/* Lets the played hardware have written what it has come past, as far as it still stands. */
+static void write_area(void)
+{
+	u64 from = hw.position > SIZE ? hw.position - SIZE : 0;
+
+	for (u64 p = from & ~7ull; p < hw.position; p += 8)
+		area.word[(channel->now.slot * SIZE + p % SIZE) / 8] = word_at(p);
+}
+
+static void read_sample(const struct auxtrace_record_sample *r)
+{
+	const char *bytes = (const char *)(r + 1);
+	u64 begin = r->aux_end - r->length;
+
+	assert_true(r->length <= r->wanted);
+	assert_int_equal(!!(r->flags & AUXTRACE_SAMPLE_CUT), r->length < r->wanted);
+	told.samples++;
+	told.sample = *r;
+	for (u64 p = begin; p < r->aux_end; p++) {
+		u64 word = word_at(p);
+		char is = r->flags & AUXTRACE_SAMPLE_IN_SLOT ?
+			  area.byte[r->sample_slot * SIZE + p % SIZE] : bytes[p - begin];
+
+		assert_int_equal(is, ((const char *)&word)[p % 8]);
+	}
+}
 
 static void read_aux(const struct auxtrace_record_aux *r)
 {
@@ -431,6 +519,13 @@ static void read_records(void)
 		case AUXTRACE_RECORD_LOST:
 			told.lost += ((const struct auxtrace_record_lost *)at)->lost;
 			break;
+		case AUXTRACE_RECORD_TRIGGER:
+			told.triggers++;
+			told.trigger = *(const struct auxtrace_record_trigger *)at;
+			break;
+		case AUXTRACE_RECORD_SAMPLE:
+			read_sample((const void *)at);
+			break;
 		default:
 			fail_msg("a record of type %u", header->type);
 		}
@@ -451,10 +546,13 @@ static void quiet(void)
 	nmi.landed = false;
 }
 
+static u32 together;
+
 static void make_with(struct auxtrace_setup setup)
 {
 	quiet();
-	setup.aux_size = SIZE;
+	if (!setup.aux_size)
+		setup.aux_size = SIZE;
 	memset(&told, 0, sizeof(told));
 	shim_task = (struct task_struct) { .pid = 11, .tgid = 10 };
 	memset(&hw, 0, sizeof(hw));
@@ -465,9 +563,12 @@ static void make_with(struct auxtrace_setup setup)
 	memset(&status_page, 0, sizeof(status_page));
 	memset(&user_page, 0, sizeof(user_page));
 	waiters.woken = 0;
+	memset(&relayed, 0, sizeof(relayed));
+	together = 0;
 	channel = NULL;
 	channel = auxt_channel_new(&fake, NULL, &waiters, 3, 0, &setup);
 	assert_non_null(channel);
+	channel->together = &together;
 }
 
 static void make(u32 flags)
@@ -1510,6 +1611,269 @@ static void the_accounting_survives_a_storm(void **state)
 	storm(AUXTRACE_SETUP_OVERWRITE, SLOTS, 100);
 }
 
+/* ---- triggers ------------------------------------------------------------- */
+
+static void a_trigger_pauses_and_resumes_and_says_who_it_was(void **state)
+{
+	(void)state;
+	make(AUXTRACE_SETUP_OVERWRITE);
+	start(false);
+	assert_true(trigger(AUXTRACE_ACTION_PAUSE, 5));
+	assert_int_equal(hw.offs, 1);
+	window_was(1, AUXTRACE_CAUSE_SESSION, AUXTRACE_CAUSE_TRIGGER);
+	assert_int_equal(told.window.begin_trigger, 0);
+	assert_int_equal(told.window.end_trigger, 5);
+	assert_int_equal(told.trigger.trigger, 5);
+	assert_int_equal(told.trigger.action, AUXTRACE_ACTION_PAUSE);
+	assert_int_equal(told.trigger.position, hw.position);
+
+	/* As it is: no access, no record. */
+	assert_true(trigger(AUXTRACE_ACTION_PAUSE, 6));
+	assert_int_equal(hw.offs, 1);
+	check();
+	assert_int_equal(told.triggers, 1);
+
+	/* PAUSE is a lid. */
+	auxt_channel_pause(channel, NULL);
+	assert_true(trigger(AUXTRACE_ACTION_RESUME, 4));
+	check();
+	assert_false(hw.on);
+	auxt_channel_resume(channel, NULL);
+	check();
+	assert_true(hw.on);
+	assert_true(trigger(AUXTRACE_ACTION_PAUSE, 5));
+	window_was(2, AUXTRACE_CAUSE_USER, AUXTRACE_CAUSE_TRIGGER);
+	assert_int_equal(told.window.begin_trigger, 0);
+	assert_true(trigger(AUXTRACE_ACTION_RESUME, 4));
+	auxt_channel_pause(channel, NULL);
+	window_was(3, AUXTRACE_CAUSE_TRIGGER, AUXTRACE_CAUSE_USER);
+	assert_int_equal(told.window.begin_trigger, 4);
+	assert_int_equal(told.window.end_trigger, 0);
+	unmake();
+}
+
+static void a_freeze_stops_both_until_a_resume(void **state)
+{
+	(void)state;
+	make(AUXTRACE_SETUP_OVERWRITE);
+	start(false);
+	irq_work_sync(&channel->wake);
+	waiters.woken = 0;
+	assert_true(trigger(AUXTRACE_ACTION_FREEZE, 9));
+	window_was(1, AUXTRACE_CAUSE_SESSION, AUXTRACE_CAUSE_TRIGGER);
+	assert_int_equal(told.window.end_trigger, 9);
+	assert_int_equal(told.trigger.action, AUXTRACE_ACTION_FREEZE);
+	assert_int_equal(status_page.frozen_by, 9);
+	assert_int_equal(status_page.data_paused, AUXTRACE_DATA_FROZEN);
+	irq_work_sync(&channel->wake);
+	assert_int_equal(waiters.woken, 1);
+	assert_true(trigger(AUXTRACE_ACTION_FREEZE, 10));
+	assert_true(trigger(AUXTRACE_ACTION_RESUME, 4));
+	assert_int_equal(status_page.frozen_by, 9);
+	assert_false(hw.on);
+	auxt_channel_resume(channel, NULL);
+	assert_true(hw.on);
+	assert_int_equal(status_page.data_paused, 0);
+	/* Who resumed was the user, whatever trigger did so before. */
+	auxt_channel_pause(channel, NULL);
+	window_was(2, AUXTRACE_CAUSE_USER, AUXTRACE_CAUSE_USER);
+	assert_int_equal(told.window.begin_trigger, 0);
+	unmake();
+}
+
+static void what_all_are_asked_for_is_sent_once_until_one_differs(void **state)
+{
+	struct auxt_request request = {
+		.action = AUXTRACE_ACTION_PAUSE, .trigger = 3, .relayed = true,
+	};
+
+	(void)state;
+	make(AUXTRACE_SETUP_OVERWRITE);
+	start(false);
+	auxt_channel_request(channel, &request);
+	assert_int_equal(relayed.sent, 1);
+	assert_int_equal(relayed.trigger, 3);
+	assert_int_equal(together, AUXTRACE_ACTION_PAUSE);
+	/* Another channel, or this one, is changed alone. */
+	trigger(AUXTRACE_ACTION_RESUME, 4);
+	assert_int_equal(together, 0);
+	trigger(AUXTRACE_ACTION_PAUSE, 5);
+	assert_int_equal(together, 0);
+	/* Nothing changes here, but may elsewhere. */
+	auxt_channel_request(channel, &request);
+	assert_int_equal(relayed.sent, 2);
+	assert_int_equal(together, AUXTRACE_ACTION_PAUSE);
+	/* A freeze is sent by who is frozen first. */
+	request.action = AUXTRACE_ACTION_FREEZE;
+	auxt_channel_request(channel, &request);
+	auxt_channel_request(channel, &request);
+	assert_int_equal(relayed.sent, 3);
+	assert_int_equal(relayed.action, AUXTRACE_ACTION_FREEZE);
+	/* START forgets. */
+	stop();
+	start(false);
+	assert_int_equal(together, 0);
+	check();
+	unmake();
+}
+
+static void some_bytes_later_it_pauses_at_most_a_page_late(void **state)
+{
+	static const u64 delays[] = { 1, 100, 4096, 5000, SIZE - 1, SIZE, 3 * SIZE + 17, 9 * SIZE };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(delays) / sizeof(delays[0]); i++) {
+		struct auxt_request request = {
+			.action = AUXTRACE_ACTION_PAUSE, .trigger = 6, .delay = delays[i],
+		};
+		u64 from;
+
+		make(AUXTRACE_SETUP_OVERWRITE);
+		start(false);
+		assert_true(auxt_channel_request(channel, &request));
+		assert_true(hw.on);
+		from = channel->ring.deadline - delays[i];
+		assert_true(from <= hw.position);
+		/* There is one at a time. */
+		request.trigger = 7;
+		assert_false(auxt_channel_request(channel, &request));
+		while (hw.on) {
+			hw_runs();
+			if (hw.asserted)
+				run_nmi(NMI_PMI);
+		}
+		assert_true(hw.position >= from + delays[i]);
+		assert_true(hw.position < from + delays[i] + AUXT_REGION_SIZE + 64);
+		assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_TRIGGER);
+		window_was(1, AUXTRACE_CAUSE_SESSION, AUXTRACE_CAUSE_TRIGGER);
+		assert_int_equal(told.window.end_trigger, 6);
+		assert_int_equal(told.triggers, 1);
+		assert_int_equal(channel->ring.deadline, 0);
+		trigger(AUXTRACE_ACTION_RESUME, 8);
+		assert_true(auxt_channel_request(channel, &request));
+		unmake();
+	}
+}
+
+static void what_was_to_be_done_later_is_forgotten(void **state)
+{
+	struct auxt_request request = {
+		.action = AUXTRACE_ACTION_FREEZE, .trigger = 6, .delay = 5000,
+	};
+
+	(void)state;
+	make(AUXTRACE_SETUP_OVERWRITE);
+	start(false);
+	assert_true(auxt_channel_request(channel, &request));
+	auxt_channel_forget(channel, 5);
+	assert_false(auxt_channel_request(channel, &request));
+	auxt_channel_forget(channel, 6);
+	while (hw.position < 2 * SIZE) {
+		hw_runs();
+		if (hw.asserted)
+			run_nmi(NMI_PMI);
+	}
+	assert_true(hw.on);
+	assert_true(auxt_channel_request(channel, &request));
+	stop();
+	start(false);
+	assert_int_equal(channel->ring.deadline, 0);
+	assert_int_equal(channel->later.action, AUXTRACE_ACTION_NONE);
+	check();
+	unmake();
+}
+
+static bool sample(u64 size)
+{
+	const struct auxt_request request = {
+		.action = AUXTRACE_ACTION_SAMPLE, .trigger = 2, .size = size,
+	};
+
+	write_area();
+	hw.rate = 0;
+	return auxt_channel_request(channel, &request);
+}
+
+static void run_to(u64 position)
+{
+	hw.rate = 64;
+	while (hw.position < position) {
+		hw_runs();
+		if (hw.asserted)
+			run_nmi(NMI_PMI);
+	}
+}
+
+static void a_sample_has_the_newest_bytes(void **state)
+{
+	(void)state;
+	for (u32 flags = 0; flags <= AUXTRACE_SETUP_OVERWRITE; flags += AUXTRACE_SETUP_OVERWRITE) {
+		make(flags);
+		start(false);
+		run_to(SIZE / 2);
+		/* More than there is. */
+		assert_true(sample(SIZE - 1));
+		check();
+		assert_int_equal(told.samples, 1);
+		assert_int_equal(told.sample.length, hw.position);
+		assert_int_equal(status_page.samples_cut, 1);
+		/* The window went on, and what the reader has taken is still there. */
+		assert_true(hw.on);
+		assert_int_equal(hw.windows, 1);
+		user_page.aux_tail = status_page.produced;
+		run_to(SIZE + SIZE / 4);
+		user_page.aux_tail = flags ? 0 : status_page.produced;
+		assert_true(sample(SIZE / 2 - 3));
+		check();
+		assert_int_equal(told.sample.length, SIZE / 2 - 3);
+		assert_int_equal(told.sample.aux_end, hw.position);
+		assert_int_equal(status_page.samples, 2);
+		assert_int_equal(status_page.samples_cut, 1);
+		unmake();
+	}
+}
+
+static void what_a_record_cannot_carry_goes_to_a_slot(void **state)
+{
+	/* Room for 4096 - 72 bytes of a sample. */
+	const struct auxtrace_setup setup = {
+		.flags = AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_DATA_OVERWRITE,
+		.aux_size = MAX_SLOTS * SIZE, .data_size = MAX_SLOTS * 4096, .slots = MAX_SLOTS,
+		.records = AUXTRACE_WANT_TRIGGER,
+	};
+	const u64 room = 4096 - AUXT_SAMPLE_FRAME;
+
+	(void)state;
+	make_with(setup);
+	start(false);
+	run_to(SIZE + SIZE / 3);
+	/* Taken for a snapshot meanwhile. */
+	assert_true(auxt_slots_claim(&channel->slots, 2));
+	for (u32 slot = 1; slot <= 3; slot += 2) {
+		assert_true(sample(SIZE / 2));
+		read_sample((const void *)(data + (status_page.data_head - AUXT_SAMPLE_FRAME) % 4096));
+		assert_int_equal(told.sample.flags, AUXTRACE_SAMPLE_IN_SLOT);
+		assert_int_equal(told.sample.sample_slot, slot);
+		assert_int_equal(told.sample.length, SIZE / 2);
+		assert_false(auxt_slots_claim(&channel->slots, slot));
+	}
+	assert_int_equal(status_page.sample_slots, 1 << 1 | 1 << 3);
+	/* None is left: then as much as the record can carry. */
+	assert_true(sample(SIZE / 2));
+	read_sample((const void *)(data + (status_page.data_head - 4096) % 4096));
+	assert_int_equal(told.sample.flags, AUXTRACE_SAMPLE_CUT);
+	assert_int_equal(told.sample.length, room);
+	assert_int_equal(status_page.samples_cut, 1);
+	/* Those of snapshots and of samples are not the same. */
+	assert_false(auxt_slots_release_sample(&channel->slots, 2));
+	assert_false(auxt_slots_release_sample(&channel->slots, 0));
+	assert_true(auxt_slots_release_sample(&channel->slots, 1));
+	assert_false(auxt_slots_release_sample(&channel->slots, 1));
+	assert_true(auxt_slots_claim(&channel->slots, 1));
+	assert_int_equal(auxt_slots_claim_any(&channel->slots), -ENOSPC);
+	unmake();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1540,6 +1904,13 @@ int main(void)
 		cmocka_unit_test(an_error_at_the_cut_is_an_error_and_the_slot_is_put_aside),
 		cmocka_unit_test(a_snapshot_in_place_lets_the_window_go_on),
 		cmocka_unit_test(a_snapshot_with_pause_is_a_pause_of_trace_and_then_of_records),
+		cmocka_unit_test(a_trigger_pauses_and_resumes_and_says_who_it_was),
+		cmocka_unit_test(a_freeze_stops_both_until_a_resume),
+		cmocka_unit_test(what_all_are_asked_for_is_sent_once_until_one_differs),
+		cmocka_unit_test(some_bytes_later_it_pauses_at_most_a_page_late),
+		cmocka_unit_test(what_was_to_be_done_later_is_forgotten),
+		cmocka_unit_test(a_sample_has_the_newest_bytes),
+		cmocka_unit_test(what_a_record_cannot_carry_goes_to_a_slot),
 		cmocka_unit_test(an_nmi_may_land_anywhere),
 		cmocka_unit_test(the_accounting_survives_a_storm),
 	};

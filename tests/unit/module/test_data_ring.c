@@ -511,7 +511,7 @@ static void a_paused_ring_drops_all_and_says_so_when_it_goes_on(void **state)
 		for (int i = 0; i < 10; i++)
 			assert_true(write_record(0));
 		head = page.data_head;
-		auxt_data_pause(&ring, true);
+		auxt_data_pause(&ring, AUXTRACE_DATA_PAUSED, true);
 		assert_int_equal(page.data_paused, 1);
 		for (int i = 0; i < 7; i++)
 			assert_false(write_record(0));
@@ -522,7 +522,7 @@ static void a_paused_ring_drops_all_and_says_so_when_it_goes_on(void **state)
 		/* Not for want of room. */
 		assert_false(auxt_data_is_readable(&ring, false));
 
-		auxt_data_pause(&ring, false);
+		auxt_data_pause(&ring, AUXTRACE_DATA_PAUSED, false);
 		assert_int_equal(page.data_paused, 0);
 		auxt_data_tell_lost(&ring, 5, 6);
 		assert_int_equal(page.data_head, head + LOST_SIZE);
@@ -533,8 +533,8 @@ static void a_paused_ring_drops_all_and_says_so_when_it_goes_on(void **state)
 		assert_int_equal(page.data_head, head + LOST_SIZE);
 
 		/* Nothing dropped, nothing told. */
-		auxt_data_pause(&ring, true);
-		auxt_data_pause(&ring, false);
+		auxt_data_pause(&ring, AUXTRACE_DATA_PAUSED, true);
+		auxt_data_pause(&ring, AUXTRACE_DATA_PAUSED, false);
 		auxt_data_tell_lost(&ring, 5, 6);
 		assert_int_equal(page.data_records, 11);
 		end_test();
@@ -551,9 +551,9 @@ static void a_ring_that_is_full_when_it_goes_on_tells_later(void **state)
 		assert_true(write_record(0));
 	while (SIZE - page.data_head >= size_of(0, done[0].tried))
 		assert_true(write_record(0));
-	auxt_data_pause(&ring, true);
+	auxt_data_pause(&ring, AUXTRACE_DATA_PAUSED, true);
 	assert_false(write_record(0));
-	auxt_data_pause(&ring, false);
+	auxt_data_pause(&ring, AUXTRACE_DATA_PAUSED, false);
 	if (SIZE - page.data_head < LOST_SIZE) {
 		auxt_data_tell_lost(&ring, 0, 0);
 		assert_int_equal(ring.pending, 1);
@@ -761,7 +761,7 @@ static void act(enum act what)
 		auxt_data_tell_lost(&ring, 0, 0);
 		break;
 	case PAUSE:
-		auxt_data_pause(&ring, true);
+		auxt_data_pause(&ring, AUXTRACE_DATA_PAUSED, true);
 		break;
 	default:
 		auxt_data_switch(&ring, 1, &begin, &end);
@@ -784,9 +784,9 @@ static void prepare(u32 flags, enum before before)
 	if (flags & OVERWRITE) {
 		for (int i = 0; i < 100; i++)
 			write_record(0);
-		auxt_data_pause(&ring, true);
+		auxt_data_pause(&ring, AUXTRACE_DATA_PAUSED, true);
 		write_record(0);
-		auxt_data_pause(&ring, false);
+		auxt_data_pause(&ring, AUXTRACE_DATA_PAUSED, false);
 		return;
 	}
 	fill_up();
@@ -1057,9 +1057,9 @@ static void run_storm(u32 flags, u32 slots, void *(*reader)(void *), void *answe
 			assert_true(end - begin <= slot_bytes);
 		}
 		if (!(rand() % 1000)) {
-			auxt_data_pause(&ring, true);
+			auxt_data_pause(&ring, AUXTRACE_DATA_PAUSED, true);
 			write_record(0);
-			auxt_data_pause(&ring, false);
+			auxt_data_pause(&ring, AUXTRACE_DATA_PAUSED, false);
 			auxt_data_tell_lost(&ring, 0, 0);
 		}
 	}

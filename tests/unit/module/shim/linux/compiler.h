@@ -4,6 +4,7 @@
 
 #define likely(x)	__builtin_expect(!!(x), 1)
 #define unlikely(x)	__builtin_expect(!!(x), 0)
+#define notrace
 #define noinline	__attribute__((noinline))
 #undef __always_inline
 #define __always_inline	inline __attribute__((always_inline))

@@ -7,4 +7,9 @@ struct cpumask;
 struct page;
 struct vm_area_struct;
 
+/* All that the test has. */
+extern int shim_nr_cpus;
+#define for_each_cpu(cpu, mask) \
+	for ((void)(mask), (cpu) = 0; (cpu) < (unsigned int)shim_nr_cpus; (cpu)++)
+
 #endif /* SHIM_LINUX_CPUMASK_H */

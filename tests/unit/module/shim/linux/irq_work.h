@@ -16,6 +16,8 @@ static inline void init_irq_work(struct irq_work *work, void (*func)(struct irq_
 	work->queued = false;
 }
 
+#define IRQ_WORK_INIT_HARD(_func)	((struct irq_work) { .func = (_func) })
+
 static inline bool irq_work_queue(struct irq_work *work)
 {
 	bool news = !work->queued;

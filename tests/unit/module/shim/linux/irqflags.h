@@ -3,6 +3,8 @@
 #ifndef SHIM_LINUX_IRQFLAGS_H
 #define SHIM_LINUX_IRQFLAGS_H
 
+#define raw_local_irq_save(flags)	((flags) = 0)
+#define raw_local_irq_restore(flags)	((void)(flags))
 #define local_irq_save(flags)		((flags) = 0)
 #define local_irq_restore(flags)	((void)(flags))
 

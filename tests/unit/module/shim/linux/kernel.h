@@ -27,6 +27,10 @@ void shim_point(void);
 #define max(a, b) \
 	({ __typeof__(a) _a = (a); __typeof__(b) _b = (b); _a > _b ? _a : _b; })
 
+#define ALIGN(n, to)	(((n) + (to) - 1) & ~((__typeof__(n))(to) - 1))
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
 #define container_of(ptr, type, member) \
 	((type *)((char *)(ptr) - offsetof(type, member)))
 

@@ -6,4 +6,9 @@
 #define NOKPROBE_SYMBOL(function) \
 	extern int shim_nokprobe_##function
 
+struct kretprobe;
+struct kretprobe_instance {
+	struct kretprobe *rp;
+};
+
 #endif /* SHIM_LINUX_KPROBES_H */

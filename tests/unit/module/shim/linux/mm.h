@@ -7,4 +7,10 @@ struct cpumask;
 struct page;
 struct vm_area_struct;
 
+#define PAGE_SHIFT	12
+#define PAGE_SIZE	4096ull
+#define PAGE_MASK	(~(PAGE_SIZE - 1))
+
+void *page_address(const struct page *page);
+
 #endif /* SHIM_LINUX_MM_H */

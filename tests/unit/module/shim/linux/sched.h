@@ -3,12 +3,23 @@
 #ifndef SHIM_LINUX_SCHED_H
 #define SHIM_LINUX_SCHED_H
 
+struct pid;
+
 struct task_struct {
 	int pid;
 	int tgid;
+	unsigned int flags;
+	struct pid *pid_of_process;
 };
 
+#define PF_EXITING	4
+
+/* A test of several tasks says which of them runs. */
+#ifdef current
+extern struct task_struct *shim_current;
+#else
 extern struct task_struct shim_task;
-#define current (&shim_task)
+# define current (&shim_task)
+#endif
 
 #endif /* SHIM_LINUX_SCHED_H */

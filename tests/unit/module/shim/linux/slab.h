@@ -7,6 +7,8 @@
 
 #define GFP_KERNEL			0
 #define kzalloc_node(size, gfp, node)	((void)(node), calloc(1, size))
+#define kvzalloc(size, gfp)		calloc(1, size)
+#define kvfree(p)			free(p)
 #define kfree(p)			free(p)
 
 #endif /* SHIM_LINUX_SLAB_H */

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* See compat.h. */
+#ifndef AUXT_COMPAT_IRQ_WORK_H
+#define AUXT_COMPAT_IRQ_WORK_H
+
+#include <linux/irq_work.h>
+
+/* Runs in hard interrupt context also where other work is left to a thread (-rt). */
+static inline void auxt_irq_work_init_hard(struct irq_work *work,
+					   void (*func)(struct irq_work *))
+{
+#ifdef AUXT_HAVE_IRQ_WORK_INIT_HARD
+	*work = IRQ_WORK_INIT_HARD(func);
+#else
+	*work = (struct irq_work) { .flags = ATOMIC_INIT(IRQ_WORK_HARD_IRQ), .func = func };
+#endif
+}
+
+#endif /* AUXT_COMPAT_IRQ_WORK_H */

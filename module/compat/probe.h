@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* See compat.h. */
+#ifndef AUXT_COMPAT_PROBE_H
+#define AUXT_COMPAT_PROBE_H
+
+#include <linux/kprobes.h>
+
+/* The probe of an instance; NULL if it was unregistered meanwhile. */
+static __always_inline struct kretprobe *auxt_get_kretprobe(struct kretprobe_instance *instance)
+{
+#ifdef AUXT_HAVE_GET_KRETPROBE
+	return get_kretprobe(instance);
+#else
+	return READ_ONCE(instance->rp);
+#endif
+}
+
+/* What a probe of the tracepoint sched_process_exit is given. */
+#ifdef AUXT_HAVE_EXIT_GROUP_DEAD
+# define AUXT_PROCESS_EXIT_ARGS	void *data, struct task_struct *task, bool group_dead
+#else
+# define AUXT_PROCESS_EXIT_ARGS	void *data, struct task_struct *task
+#endif
+
+#endif /* AUXT_COMPAT_PROBE_H */

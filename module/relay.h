@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What a trigger on one CPU asks of the session's other CPUs. */
+#ifndef AUXT_RELAY_H
+#define AUXT_RELAY_H
+
+#include <linux/atomic.h>
+#include <linux/irq_work.h>
+#include <linux/smp.h>
+#include <linux/types.h>
+
+struct auxt_channel;
+struct auxt_request;
+
+/**
+ * struct auxt_relay - the relay of one channel
+ * @work: asks the others; queued on the channel's CPU
+ * @csd: carries out on the channel's CPU what others asked
+ * @asked: @csd is on its way: who sets this sends it, alone
+ * @out_toggle: for @work: the newest PAUSE or RESUME; 0: none
+ * @out_freeze: for @work: a FREEZE
+ * @in_toggle: for @csd, likewise
+ * @in_freeze: for @csd, likewise
+ */
+struct auxt_relay {
+	struct irq_work work;
+	call_single_data_t csd;
+	atomic64_t asked;
+	atomic64_t out_toggle;
+	atomic64_t out_freeze;
+	atomic64_t in_toggle;
+	atomic64_t in_freeze;
+};
+
+/* Task context. */
+void auxt_relay_init(struct auxt_channel *ch);
+void auxt_relay_flush(struct auxt_channel *ch);
+
+/* On the channel's CPU or in its place, interrupts off. */
+void auxt_relay_forget(struct auxt_channel *ch);
+
+/* On the channel's CPU, interrupts off, also in NMIs. */
+void auxt_relay_send(struct auxt_channel *ch, const struct auxt_request *request);
+
+/* On the channel's CPU, interrupts off. */
+void auxt_relay_take(struct auxt_channel *ch);
+
+#endif /* AUXT_RELAY_H */

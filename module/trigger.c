@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A trigger hits.
+ *
+ * This runs in every context there is: task, interrupt, NMI, and probes within any
+ * of them. It takes no lock, waits for nothing and allocates nothing. With interrupts
+ * off, what nests in it is an NMI at most (or a probe in one), and that is
+ * what channels and data rings are made for. Counts are changed by single
+ * instructions on the CPU's own memory.
+ */
+
+#include <linux/compiler.h>
+#include <linux/irqflags.h>
+#include <linux/kprobes.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/stddef.h>
+#include <asm/msr.h>
+#include <asm/tsc.h>
+#include "channel.h"
+#include "delay.h"
+#include "latency.h"
+#include "trigger.h"
+
+/* Those that count their hits, or have nothing to do: does this one act? */
+static bool may_act(struct auxt_trigger *t)
+{
+	u64 acted = this_cpu_read(t->counts->acted_tsc);
+	u64 now;
+
+	if (t->action == AUXTRACE_ACTION_NONE)
+		return false;
+	if (t->after_hits && (u64)atomic64_inc_return(&t->seen) <= t->after_hits)
+		return false;
+	now = rdtsc();
+	if (t->hold_off && acted && now - acted < t->hold_off)
+		return false;
+	if (t->allowance && atomic64_dec_if_positive(&t->left) < 0)
+		return false;
+	/* An NMI since may have been faster: then this hit is the one to be held off. */
+	if (!t->hold_off || this_cpu_cmpxchg(t->counts->acted_tsc, acted, now) == acted)
+		return true;
+	if (t->allowance)
+		atomic64_inc(&t->left);
+	return false;
+}
+NOKPROBE_SYMBOL(may_act);
+
+/**
+ * auxt_trigger_act() - carry a trigger's action out on this CPU
+ * @t: the trigger
+ * @ch: the channel attached to this CPU; interrupts are off
+ * @value: for the record
+ *
+ * Return: false if the channel was busy with an earlier request of the kind.
+ */
+bool auxt_trigger_act(struct auxt_trigger *t, struct auxt_channel *ch, u64 value)
+{
+	struct auxt_request request = {
+		.action = t->action,
+		.trigger = t->id,
+		.value = value,
+		.size = t->sample_size,
+		.delay = t->delay_bytes,
+		.relayed = t->is & TRIGGER_IS_RELAYED,
+	};
+
+	return auxt_channel_request(ch, &request);
+}
+NOKPROBE_SYMBOL(auxt_trigger_act);
+
+static bool act(struct auxt_trigger *t, struct auxt_channel *ch, u64 value)
+{
+	return t->delay ? auxt_delay_begin(t, ch, value) : auxt_trigger_act(t, ch, value);
+}
+NOKPROBE_SYMBOL(act);
+
+/* Is everything as the trigger wants it? Those that come often find it so as a rule. */
+static __always_inline bool is_done(const struct auxt_trigger *t, const struct auxt_channel *ch)
+{
+	return (atomic_read(&ch->inhibit) & t->done_mask) == t->done &&
+	       (!(t->is & TRIGGER_IS_TOGETHER) || READ_ONCE(*ch->together) == t->action);
+}
+
+/* Returns which of its counts the hit belongs to. */
+static noinline size_t work(struct auxt_trigger *t, struct auxt_channel *ch, u64 value)
+{
+	if (t->is & TRIGGER_IS_CLOCK)
+		auxt_latency_tick(t);
+	if (!ch || ch->triggers != t->set)
+		return offsetof(struct trigger_counts, idle);
+	if (t->is & TRIGGER_IS_COUNTED && !may_act(t))
+		return offsetof(struct trigger_counts, held);
+	if (is_done(t, ch) || act(t, ch, value))
+		return offsetof(struct trigger_counts, acted);
+	if (t->allowance)
+		atomic64_inc(&t->left);
+	return offsetof(struct trigger_counts, missed);
+}
+NOKPROBE_SYMBOL(work);
+
+/**
+ * auxt_trigger_hit() - a trigger's event happened on this CPU
+ * @t: the trigger
+ * @value: of the event, see struct auxtrace_record_trigger
+ */
+void auxt_trigger_hit(struct auxt_trigger *t, u64 value)
+{
+	size_t count = offsetof(struct trigger_counts, acted);
+	struct auxt_channel *ch;
+	unsigned long flags;
+
+	if (unlikely(t->pid) && task_tgid(current) != t->pid)
+		return;
+	raw_local_irq_save(flags);
+	ch = auxt_channel_here();
+	if (t->is & TRIGGER_IS_LONG || !ch || ch->triggers != t->set || !is_done(t, ch))
+		count = work(t, ch, value);
+	this_cpu_inc(*(u64 __percpu *)((char __percpu *)t->counts + count));
+	raw_local_irq_restore(flags);
+}
+NOKPROBE_SYMBOL(auxt_trigger_hit);
