@@ -265,6 +265,94 @@ int auxtrace_status(struct auxtrace_session *session, uint32_t flags,
  */
 int auxtrace_task(struct auxtrace_session *session, pid_t pid, struct auxtrace_task *task);
 
+/* ---- triggers ----------------------------------------------------------- */
+
+/**
+ * struct auxtrace_trigger_options - what auxtrace_trigger_add() is asked for
+ * @size: sizeof(struct auxtrace_trigger_options); later versions only append members
+ * @kind: AUXTRACE_TRIGGER_PERF ... AUXTRACE_TRIGGER_TIMER
+ * @action: AUXTRACE_ACTION_*
+ * @flags: AUXTRACE_TRIGGER_ALL_CPUS, _ONE_SHOT
+ * @pid: hits of this process only; 0: all
+ * @attr: PERF: the struct perf_event_attr of <linux/perf_event.h>, with its period
+ * @attr_len: PERF: its size as the caller knows it
+ * @number: SYSCALL_*: of the 64-bit table, -1: all; BREAKPOINT: HW_BREAKPOINT_* |
+ *	length << 8
+ * @address: KPROBE, KRETPROBE: offset from @name, or the address; UPROBE, URETPROBE:
+ *	offset in the file; BREAKPOINT: linear address
+ * @name: KPROBE, KRETPROBE: symbol; UPROBE, URETPROBE: path of the program or library
+ * @a: LATENCY: id of the trigger that starts the clock
+ * @b: LATENCY: id of the trigger that stops it
+ * @bound_ns: LATENCY: longer than that acts; TIMER: the period
+ * @after_hits: acts from the hit after so many on
+ * @count: acts so often; 0: without end
+ * @hold_off_ns: after it acted on a CPU, hits there do not act for that long
+ * @delay_ns: PAUSE, FREEZE: act so much later
+ * @delay_bytes: PAUSE, FREEZE, in overwrite mode: act that many bytes later
+ * @sample_size: SAMPLE: bytes wanted
+ * @label: how recordings and messages call it; copied; NULL: by its id only. No newline
+ *
+ * Unused members are zero: use a designated initializer.
+ */
+struct auxtrace_trigger_options {
+	size_t size;
+	uint32_t kind;
+	uint32_t action;
+	uint32_t flags;
+	pid_t pid;
+	const void *attr;
+	size_t attr_len;
+	int64_t number;
+	uint64_t address;
+	const char *name;
+	uint32_t a;
+	uint32_t b;
+	uint64_t bound_ns;
+	uint32_t after_hits;
+	uint32_t reserved;
+	uint64_t count;
+	uint64_t hold_off_ns;
+	uint64_t delay_ns;
+	uint64_t delay_bytes;
+	uint64_t sample_size;
+	const char *label;
+};
+
+/**
+ * auxtrace_trigger_add - bind an event to an action on the session's CPUs
+ *
+ * Returns its id, from 1, which is in the records of what it did. It stays until
+ * auxtrace_trigger_del() or the session's close. Errors: those of
+ * AUXTRACE_IOC_TRIGGER_ADD, with a message that names the member at fault; EBADFD
+ * before auxtrace_setup(); EINVAL also @size is not that of a known version, @reserved
+ * is not 0, @label has a newline; ENOMEM.
+ */
+int auxtrace_trigger_add(struct auxtrace_session *session,
+			 const struct auxtrace_trigger_options *options);
+
+/**
+ * auxtrace_trigger_del - its event hits no more
+ * @last: its final counts; may be NULL
+ *
+ * Errors: ENOENT no such trigger; EBUSY a latency trigger refers to it: delete that
+ * first; EBADFD before auxtrace_setup().
+ */
+int auxtrace_trigger_del(struct auxtrace_session *session, uint32_t id,
+			 struct auxtrace_trigger_state *last);
+
+/**
+ * auxtrace_trigger_read - what a trigger has counted
+ * @flags: AUXTRACE_TRIGGER_REARM: one that has acted as often as it may begins again
+ * @state: may be NULL
+ *
+ * Errors: ENOENT no such trigger; EINVAL unknown flags; EBADFD before auxtrace_setup().
+ */
+int auxtrace_trigger_read(struct auxtrace_session *session, uint32_t id, uint32_t flags,
+			  struct auxtrace_trigger_state *state);
+
+/** auxtrace_action_name - of AUXTRACE_ACTION_*: "resume", ...; "?" if not known */
+const char *auxtrace_action_name(uint32_t action);
+
 /* ---- reader: the AUX area of one channel -------------------------------- */
 
 /**
@@ -368,6 +456,8 @@ union auxtrace_record {
 	struct auxtrace_record_aux aux;
 	struct auxtrace_record_itrace_start itrace_start;
 	struct auxtrace_record_window window;
+	struct auxtrace_record_trigger trigger;
+	struct auxtrace_record_sample sample;
 };
 
 /**
@@ -436,6 +526,37 @@ enum auxtrace_part {
 enum auxtrace_part auxtrace_window_part(const struct auxtrace_record_window *window,
 					uint64_t begin, uint64_t end);
 
+/**
+ * auxtrace_reader_peek_sample - the bytes of a SAMPLE record that are in a slot
+ * @record: with AUXTRACE_SAMPLE_IN_SLOT, of this reader's CPU
+ *
+ * They stay until auxtrace_release_sample(). Errors: EINVAL another record, or one that
+ * cannot be of this session.
+ */
+int auxtrace_reader_peek_sample(struct auxtrace_reader *reader, const union auxtrace_record *record,
+				struct auxtrace_spans *spans);
+
+/**
+ * auxtrace_release_sample - the slot of a sample was read and may be used again
+ * @slot: sample_slot of a record of @cpu
+ *
+ * auxtrace_recording_drain() and _finish() do it for the samples that they write.
+ * Errors: EINVAL it holds no sample, or @cpu is not the session's; EBADFD before
+ * auxtrace_setup().
+ */
+int auxtrace_release_sample(struct auxtrace_session *session, unsigned int cpu, uint32_t slot);
+
+/**
+ * auxtrace_sample_data - the bytes of a SAMPLE record, inside it
+ *
+ * @sample.length of them; NULL if they are in a sample slot instead.
+ */
+static inline const uint8_t *auxtrace_sample_data(const union auxtrace_record *record)
+{
+	return record->sample.flags & AUXTRACE_SAMPLE_IN_SLOT ? NULL :
+	       (const uint8_t *)(&record->sample + 1);
+}
+
 /** auxtrace_cause_name - of AUXTRACE_CAUSE_*: "user", "full", ...; "?" if not known */
 const char *auxtrace_cause_name(uint32_t cause);
 
@@ -443,7 +564,7 @@ const char *auxtrace_cause_name(uint32_t cause);
 
 /*
  * A recording is a directory of plain files; auxtrace(1), "FILES", has the format:
- * meta, cpuN.aux, cpuN.data, task.PID[.N], vdso.PID[.N], with kernel tracing kcore,
+ * meta, cpuN.aux, cpuN.data, cpuN.samples, task.PID[.N], vdso.PID[.N], with kernel tracing kcore,
  * kallsyms, modules, and a directory snapshot.NNNN, of the same kind, for each
  * snapshot.
  *

@@ -192,6 +192,56 @@ static void calls_cpu(struct view *v, unsigned int cpu)
 	forget(c);
 }
 
+/* "trigger 3, kprobe:...=resume", or the cause's name. */
+static void show_cause(const struct flow *f, uint32_t cause, uint32_t trigger)
+{
+	const char *text = meta_trigger_text(f->meta, trigger);
+
+	if (cause == AUXTRACE_CAUSE_TRIGGER && trigger)
+		printf("trigger %u%s%s", trigger, *text ? ", " : "", text);
+	else
+		fputs(auxtrace_cause_name(cause), stdout);
+}
+
+/* A freeze that ended the window: how long it took, if that is why. */
+static void show_latency(const struct flow *f, const struct auxtrace_record_window *w)
+{
+	for (size_t i = 0; i < f->records.nr_freezes; i++) {
+		const struct auxtrace_record_trigger *t = &f->records.freeze[i]->trigger;
+
+		if (t->trigger == w->end_trigger && t->position == w->end_position && t->value &&
+		    !strncmp(meta_trigger_text(f->meta, t->trigger), "latency:", 8))
+			printf(", after %" PRIu64 " ns", (uint64_t)t->value);
+	}
+}
+
+static void show_causes(const struct flow *f, const struct auxtrace_record_window *w)
+{
+	fputs("  <", stdout);
+	show_cause(f, w->begin_cause, w->begin_trigger);
+	fputs(" to ", stdout);
+	show_cause(f, w->end_cause, w->end_trigger);
+	show_latency(f, w);
+	printf(", %" PRIu64 " bytes, %s>", (uint64_t)(w->end_position - w->begin),
+	       records_part(&f->records, w));
+}
+
+static void calls_sample(struct view *v, const struct flow *f, size_t nr,
+			 const struct auxtrace_record_sample *s)
+{
+	struct calls *c = (struct calls *)v;
+	const char *text = meta_trigger_text(f->meta, s->trigger);
+
+	printf("%3u sample %zu  <trigger %u%s%s, process %u, %" PRIu64 " bytes", c->cpu, nr, s->trigger,
+	       *text ? ", " : "", text, s->pid, (uint64_t)s->length);
+	if (!f->records.bytes[nr - 1])
+		printf(", not in the recording");
+	if (s->flags & AUXTRACE_SAMPLE_CUT)
+		printf(", cut short by %" PRIu64, (uint64_t)(s->wanted - s->length));
+	puts(">");
+	forget(c);
+}
+
 static void calls_window(struct view *v, const struct flow *f, uint64_t seq)
 {
 	const struct auxtrace_record_window *w = records_window(&f->records, seq);
@@ -202,9 +252,7 @@ static void calls_window(struct view *v, const struct flow *f, uint64_t seq)
 	else
 		printf("%3u window ?", c->cpu);
 	if (w)
-		printf("  <%s to %s, %" PRIu64 " bytes, %s>", auxtrace_cause_name(w->begin_cause),
-		       auxtrace_cause_name(w->end_cause), (uint64_t)(w->end_position - w->begin),
-		       records_part(&f->records, w));
+		show_causes(f, w);
 	putchar('\n');
 	forget(c);
 }
@@ -243,8 +291,9 @@ static void calls_skip(struct view *v, const struct flow *f, uint64_t ip, uint64
 {
 	struct calls *c = (struct calls *)v;
 
-	(void)f;
-	if (cr3 == CODE_NO_CR3)
+	if (f->in_probes)
+		printf("%3u skipped: a probed instruction, on the kernel's page at %#" PRIx64 "\n", c->cpu, ip);
+	else if (cr3 == CODE_NO_CR3)
 		printf("%3u skipped: code at %#" PRIx64 " that is not in the recording\n", c->cpu, ip);
 	else
 		printf("%3u skipped: a process that is not in the recording (CR3 %#" PRIx64 ")\n",
@@ -269,6 +318,7 @@ struct view *calls_view(void)
 		.view = {
 			.cpu = calls_cpu,
 			.window = calls_window,
+			.sample = calls_sample,
 			.enable = calls_enable,
 			.disable = calls_disable,
 			.insn = calls_insn,

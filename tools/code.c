@@ -12,6 +12,8 @@
 #include "symbols.h"
 #include "tool.h"
 
+#define PROBES	"[uprobes]"
+
 struct object {			/* an ELF file, or a vdso */
 	struct object *next;
 	char *path;
@@ -191,7 +193,7 @@ static void add_mapping(struct task *t, const struct mapping *m)
 static void parse_map(struct code *code, struct task *t, const char *line)
 {
 	struct mapping m = { 0 };
-	const char *path = strchr(line, '/');
+	const char *path = strchr(line, '/') ?: strstr(line, PROBES);
 	char perms[8];
 
 	if (!path || sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64, &m.start, &m.end, perms,
@@ -442,7 +444,7 @@ enum code_result code_read(struct code *code, uint64_t cr3, uint64_t tsc, uint64
 		return result;
 	offset = offset_at(m, ip);
 	if (offset >= m->object->image.size)
-		return CODE_NO_MAPPING;
+		return strcmp(m->object->path, PROBES) ? CODE_NO_MAPPING : CODE_PROBES;
 	if (size > m->end - ip)
 		size = m->end - ip;
 	*got = copy(buf, size, m->object->image.data + offset, m->object->image.size - offset);

@@ -21,6 +21,7 @@ struct code;
 enum code_result {
 	CODE_OK,
 	CODE_NO_TASK,		/* no task with that CR3; without CR3: not one, or several */
+	CODE_PROBES,		/* the kernel's page for probed instructions, whose bytes nobody has */
 	CODE_NO_MAPPING,	/* the task had no code there, or its file cannot be read */
 };
 

@@ -21,6 +21,10 @@ static int read_memory(uint8_t *buf, size_t size, const struct pt_asid *asid, ui
 	switch (code_read(f->code, asid->cr3, f->tsc, ip, buf, size, &got)) {
 	case CODE_OK:
 		return got;
+	case CODE_PROBES:
+		f->in_probes = true;
+		f->no_task = true;
+		break;
 	case CODE_NO_TASK:
 		f->no_task = true;
 		break;
@@ -83,12 +87,12 @@ static void note_skip(struct flow *f, uint64_t ip)
 
 	f->skips++;
 	for (size_t i = 0; i < f->nr_skipped; i++)
-		if (f->skipped[i].cr3 == f->cr3) {
+		if (f->skipped[i].cr3 == f->cr3 && f->skipped[i].probes == f->in_probes) {
 			f->skipped[i].times++;
 			return;
 		}
 	f->skipped = xrealloc(f->skipped, (f->nr_skipped + 1) * sizeof(*s));
-	f->skipped[f->nr_skipped++] = (struct skipped){ f->cr3, ip, 1 };
+	f->skipped[f->nr_skipped++] = (struct skipped){ f->cr3, ip, 1, f->in_probes };
 }
 
 static void tell_skip(struct flow *f, uint64_t ip)
@@ -256,7 +260,7 @@ static int decode_on(struct flow *f, int status)
 			return -pte_eos;
 		insn.iclass = ptic_error;
 		insn.ip = ip;
-		f->no_task = false;
+		f->no_task = f->in_probes = false;
 		status = pt_insn_next(f->decoder, &insn, sizeof(insn));
 		ip = insn.ip;
 		if (insn.iclass != ptic_error) {
@@ -413,6 +417,56 @@ void flow_decode(struct flow *f, const char *dir, const struct meta_cpu *cpu, ui
 	windows_free(&one);
 	records_free(&f->records);
 	unmap_file(&aux);
+}
+
+static void decode_sample(struct flow *f, size_t nr, const struct auxtrace_record_sample *sample,
+			  const uint8_t *bytes)
+{
+	const struct windows none = { 0 };
+	struct mapped aux = { .size = sample->length };
+	struct pt_image *image;
+
+	f->view->sample(f->view, f, nr, sample);
+	if (!bytes || !sample->length) {
+		f->unsampled += !bytes;
+		return;
+	}
+	f->samples++;
+	f->bytes += sample->length;
+	f->open = false;
+	f->passed = 0;
+	/* A copy: skip_unknown() writes synchronization points. */
+	aux.data = xrealloc(NULL, sample->length);
+	memcpy(aux.data, bytes, sample->length);
+	make_config(f, &aux);
+	f->decoder = pt_insn_alloc_decoder(&f->config);
+	if (!f->decoder)
+		die(1, "out of memory");
+	image = pt_insn_get_image(f->decoder);
+	pt_image_set_callback(image, read_memory, f);
+	f->windows_of_cpu = &none;
+	f->next_window = 0;
+	decode(f);
+	pt_insn_free_decoder(f->decoder);
+	f->decoder = NULL;
+	f->windows_of_cpu = NULL;
+	free(aux.data);
+}
+
+void flow_decode_samples(struct flow *f, const char *dir, const struct meta_cpu *cpu)
+{
+	/* A sample has no padding before its first byte. */
+	struct meta_cpu own = *cpu;
+
+	own.pad = 0;
+	records_read(&f->records, dir, cpu);
+	f->cpu = &own;
+	if (f->records.nr_samples)
+		f->view->cpu(f->view, cpu->cpu);
+	for (size_t i = 0; i < f->records.nr_samples; i++)
+		decode_sample(f, i + 1, &f->records.sample[i]->sample, f->records.bytes[i]);
+	records_free(&f->records);
+	f->cpu = NULL;
 }
 
 void flow_free(struct flow *f)

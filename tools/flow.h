@@ -26,6 +26,9 @@ struct view {
 	void (*cpu)(struct view *v, unsigned int cpu);
 	/* Window @seq begins; 0: its number is not known. */
 	void (*window)(struct view *v, const struct flow *f, uint64_t seq);
+	/* A sample begins: SAMPLE record number @nr of the CPU, from 1. */
+	void (*sample)(struct view *v, const struct flow *f, size_t nr,
+		       const struct auxtrace_record_sample *sample);
 	void (*enable)(struct view *v, const struct flow *f, uint64_t ip);
 	/* @ip: where control went; @known: else packets did not say. */
 	void (*disable)(struct view *v, const struct flow *f, uint64_t ip, bool known);
@@ -42,6 +45,7 @@ struct skipped {
 	uint64_t cr3;		/* CODE_NO_CR3: a trace that names none */
 	uint64_t ip;		/* the first one, as an example */
 	uint64_t times;
+	bool probes;		/* the kernel's page for probed instructions */
 };
 
 struct flow {
@@ -60,8 +64,10 @@ struct flow {
 	bool open;		/* between enable and disable */
 	bool resumed;		/* the last enable went on where the last disable was */
 	bool spliced;		/* since a skip: returns to frames before it are not known */
+	bool in_probes;		/* it was of CODE_PROBES */
 	bool no_task;		/* the last read found no task */
 	/* Sums over all CPUs: */
+	uint64_t samples, unsampled; /* decoded; whose bytes are not in the recording */
 	uint64_t instructions, windows, bytes, errors, overflows, skips, unsynced;
 	struct skipped *skipped;
 	size_t nr_skipped;
@@ -69,6 +75,8 @@ struct flow {
 
 /* Decode @cpu's file of @dir; only window number @window unless 0. */
 void flow_decode(struct flow *f, const char *dir, const struct meta_cpu *cpu, uint64_t window);
+/* Decode the samples of @cpu instead, each on its own. */
+void flow_decode_samples(struct flow *f, const char *dir, const struct meta_cpu *cpu);
 void flow_free(struct flow *f);
 
 /* Nanoseconds of the kernel's clock; false if the time is not known. */

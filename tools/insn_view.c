@@ -20,6 +20,14 @@ static void show_window(struct view *v, const struct flow *f, uint64_t seq)
 		puts("# window ?");
 }
 
+static void show_sample(struct view *v, const struct flow *f, size_t nr,
+			const struct auxtrace_record_sample *s)
+{
+	(void)v, (void)f;
+	printf("# sample %zu %u %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", nr, s->trigger, (uint64_t)s->aux_end,
+	       (uint64_t)s->length, (uint64_t)s->wanted);
+}
+
 static void show_ip(const char *event, uint64_t ip, bool known)
 {
 	if (known)
@@ -92,6 +100,12 @@ static void no_window(struct view *v, const struct flow *f, uint64_t seq)
 	(void)v, (void)f, (void)seq;
 }
 
+static void no_sample(struct view *v, const struct flow *f, size_t nr,
+		      const struct auxtrace_record_sample *s)
+{
+	(void)v, (void)f, (void)nr, (void)s;
+}
+
 static void no_enable(struct view *v, const struct flow *f, uint64_t ip)
 {
 	(void)v, (void)f, (void)ip;
@@ -117,6 +131,7 @@ struct view *insn_view(void)
 	static struct view view = {
 		.cpu = show_cpu,
 		.window = show_window,
+		.sample = show_sample,
 		.enable = show_enable,
 		.disable = show_disable,
 		.insn = show_insn,
@@ -134,6 +149,7 @@ struct view *errors_view(void)
 	static struct view view = {
 		.cpu = show_cpu,
 		.window = no_window,
+		.sample = no_sample,
 		.enable = no_enable,
 		.disable = no_disable,
 		.insn = no_insn,

@@ -11,6 +11,7 @@ static const struct command {
 	const char *summary;
 } commands[] = {
 	{ "info", cmd_info, "what this CPU, kernel and caller may use, and if not, why not" },
+	{ "list", cmd_list, "events that --on of record can wait for here" },
 	{ "record", cmd_record, "trace a command, or CPUs for a while, into a directory" },
 	{ "dump", cmd_dump, "show the packets of a recording" },
 	{ "script", cmd_script, "show the flow that a recording holds, with symbols" },

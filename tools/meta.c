@@ -46,6 +46,35 @@ static void parse_cpu(struct meta *meta, char *text, const char *dir)
 	c->origin = c->begin - c->pad;
 }
 
+/* "trigger ID hits N acted N ... on TEXT"; the text goes to the end of the line. */
+static void parse_trigger(struct meta *meta, char *text, const char *dir)
+{
+	struct meta_trigger *t;
+	char *on = strstr(text, " on "), *save, *key, *value;
+
+	if (on)
+		*on = 0;
+	key = strtok_r(text, " ", &save);
+	if (!key || strspn(key, "0123456789") != strlen(key))
+		die(1, "%s/meta: a trigger line without its number", dir);
+	meta->trigger = xrealloc(meta->trigger, (meta->nr_triggers + 1) * sizeof(*t));
+	t = &meta->trigger[meta->nr_triggers++];
+	*t = (struct meta_trigger){ .id = strtoul(key, NULL, 10), .text = xstrdup(on ? on + 4 : "") };
+	while ((key = strtok_r(NULL, " ", &save)) && (value = strtok_r(NULL, " ", &save))) {
+		const struct {
+			const char *key;
+			uint64_t *value;
+		} fields[] = {
+			{ "hits", &t->hits }, { "acted", &t->acted }, { "held", &t->held },
+			{ "idle", &t->idle }, { "missed", &t->missed },
+		};
+
+		for (unsigned int i = 0; i < ARRAY_SIZE(fields); i++)
+			if (!strcmp(key, fields[i].key))
+				*fields[i].value = strtoull(value, NULL, 0);
+	}
+}
+
 static void parse_line(struct meta *meta, const char *key, char *value, const char *dir)
 {
 	const struct {
@@ -77,6 +106,8 @@ static void parse_line(struct meta *meta, const char *key, char *value, const ch
 		snprintf(meta->release, sizeof(meta->release), "%s", value);
 	if (!strcmp(key, "cpu"))
 		parse_cpu(meta, value, dir);
+	if (!strcmp(key, "trigger"))
+		parse_trigger(meta, value, dir);
 }
 
 struct meta *meta_read(const char *dir)
@@ -115,8 +146,19 @@ struct meta *meta_read(const char *dir)
 	return meta;
 }
 
+const char *meta_trigger_text(const struct meta *meta, uint32_t id)
+{
+	for (unsigned int i = 0; i < meta->nr_triggers; i++)
+		if (meta->trigger[i].id == id)
+			return meta->trigger[i].text;
+	return "";
+}
+
 void meta_free(struct meta *meta)
 {
+	for (unsigned int i = 0; i < meta->nr_triggers; i++)
+		free(meta->trigger[i].text);
+	free(meta->trigger);
 	free(meta->cpu);
 	free(meta);
 }

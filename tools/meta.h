@@ -20,6 +20,12 @@ struct meta_cpu {
 	uint64_t data_read;	/* bytes in cpuN.data */
 };
 
+struct meta_trigger {
+	uint32_t id;
+	uint64_t hits, acted, held, idle, missed;
+	char *text;		/* what it was asked for as; "": not told */
+};
+
 struct meta {
 	unsigned int cpu_family, cpu_model, cpu_stepping;
 	unsigned int tsc_art_num, tsc_art_den, max_nonturbo_ratio;
@@ -30,10 +36,14 @@ struct meta {
 	char release[128];
 	unsigned int nr_cpus;
 	struct meta_cpu *cpu;	/* in CPU order */
+	unsigned int nr_triggers;
+	struct meta_trigger *trigger;
 };
 
 /* Dies with a message if @dir is not a recording. */
 struct meta *meta_read(const char *dir);
+/* The text of trigger @id; "" if there is none. */
+const char *meta_trigger_text(const struct meta *meta, uint32_t id);
 void meta_free(struct meta *meta);
 
 #endif

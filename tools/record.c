@@ -22,6 +22,7 @@
 #define PROGRESS_NS	500000000ll
 /* A full area that nobody may restart stays readable: then it is asked less often. */
 #define IDLE_NS		50000000ll
+#define FOLLOW_MS	100
 
 struct record {
 	struct record_options o;
@@ -33,6 +34,7 @@ struct record {
 	int signals;		/* signalfd */
 	bool stop;
 	bool failed;
+	bool frozen;		/* by a trigger, and stays so */
 };
 
 static int64_t now_ns(void)
@@ -80,6 +82,13 @@ static int take_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+/* Also after a freeze: triggers act again. */
+static bool resume(struct record *r)
+{
+	r->frozen = false;
+	return !auxtrace_resume(r->session);
+}
+
 static bool take_snapshot(struct record *r)
 {
 	int n;
@@ -95,6 +104,53 @@ static bool take_snapshot(struct record *r)
 	return true;
 }
 
+static bool all_frozen(const struct record *r)
+{
+	const struct auxtrace_cpus *cpus = auxtrace_cpus(r->session);
+	struct auxtrace_status_page page;
+
+	for (int c = auxtrace_cpus_next(cpus, 0); c >= 0; c = auxtrace_cpus_next(cpus, c + 1))
+		if (!auxtrace_reader_status(auxtrace_reader(r->session, c), &page) &&
+		    !(page.inhibit & (AUXTRACE_INHIBIT_FROZEN | AUXTRACE_INHIBIT_OFFLINE)))
+			return false;
+	return true;
+}
+
+/*
+ * A trigger has frozen the session: a flight recorder writes what is there and goes
+ * on; else the newest data stay as they are until the end.
+ */
+static void handle_freeze(struct record *r)
+{
+	const struct auxtrace_cpus *cpus = auxtrace_cpus(r->session);
+	struct auxtrace_status_page page;
+	bool paused = false;
+
+	/* The other CPUs follow by interrupts; one that came after the resume would freeze again. */
+	for (int i = 0; i < FOLLOW_MS && !all_frozen(r); i++)
+		usleep(1000);
+	for (int c = auxtrace_cpus_next(cpus, 0); c >= 0; c = auxtrace_cpus_next(cpus, c + 1)) {
+		if (auxtrace_reader_status(auxtrace_reader(r->session, c), &page)) {
+			say("%s", auxtrace_error());
+			continue;
+		}
+		paused |= !!(page.inhibit & AUXTRACE_INHIBIT_USER);
+		if (page.inhibit & AUXTRACE_INHIBIT_FROZEN && !r->frozen) {
+			say("frozen by trigger %u, %s", page.frozen_by, on_text(&r->o.on, page.frozen_by));
+			r->frozen = true;
+		}
+	}
+	if (r->o.flight) {
+		r->frozen = false;
+		take_snapshot(r);
+		/* A resume lifts the user's pause with the freeze. */
+		if (auxtrace_resume(r->session) || (paused && auxtrace_pause(r->session)))
+			say("%s", auxtrace_error());
+	} else if (!r->o.argv) {
+		r->stop = true;		/* nothing will come any more */
+	}
+}
+
 static void handle_signal(struct record *r, const struct signalfd_siginfo *info)
 {
 	switch (info->ssi_signo) {
@@ -103,7 +159,7 @@ static void handle_signal(struct record *r, const struct signalfd_siginfo *info)
 	case SIGPIPE:
 		return;
 	case SIGUSR1:
-		if (auxtrace_resume(r->session))
+		if (!resume(r))
 			say("%s", auxtrace_error());
 		return;
 	case SIGUSR2:
@@ -151,7 +207,7 @@ static enum control_answer act(void *context, enum control_command command, char
 		done = !auxtrace_pause(r->session);
 		break;
 	case CONTROL_RESUME:
-		done = !auxtrace_resume(r->session);
+		done = resume(r);
 		break;
 	case CONTROL_SNAPSHOT:
 		done = take_snapshot(r);
@@ -192,13 +248,14 @@ static bool is_drained(const struct auxtrace_options *o)
 /* Until the command ends, the time is over or a signal says so. */
 static void loop(struct record *r)
 {
-	const int trace = is_drained(&r->o.session) ? auxtrace_fd(r->session) : -1;
+	const bool drained = is_drained(&r->o.session), freezes = on_has(&r->o.on, AUXTRACE_ACTION_FREEZE);
+	const int trace = drained || freezes ? auxtrace_fd(r->session) : -1;
 	bool tty = isatty(STDERR_FILENO);
 	int64_t begin = now_ns(), end = r->o.duration ? begin + (int64_t)(r->o.duration * 1e9) : INT64_MAX;
 	int64_t tick = tty ? begin + PROGRESS_NS : INT64_MAX, idle = INT64_MAX;
 	struct pollfd fds[] = {
 		{ .fd = r->signals, .events = POLLIN },
-		{ .fd = trace, .events = POLLIN },
+		{ .fd = trace },
 		{ .fd = r->notes.watch ? watch_fd(r->notes.watch) : -1, .events = POLLIN },
 		{ .fd = r->control ? control_fd(r->control) : -1, .events = POLLIN },
 	};
@@ -218,6 +275,8 @@ static void loop(struct record *r)
 		next = next < idle ? next : idle;
 		if (next != INT64_MAX)
 			timeout = next <= now ? 0 : (next - now) / 1000000 + 1;
+		/* POLLPRI stands until the resume. */
+		fds[1].events = (drained ? POLLIN : 0) | (freezes && !r->frozen ? POLLPRI : 0);
 		if (poll(fds, ARRAY_SIZE(fds), timeout) < 0 && errno != EINTR) {
 			say("cannot poll: %s", strerror(errno));
 			r->failed = true;
@@ -231,6 +290,8 @@ static void loop(struct record *r)
 		}
 		if (fds[2].revents & POLLIN)
 			notes_reports(&r->notes);
+		if (fds[1].revents & POLLPRI)
+			handle_freeze(r);
 		if (fds[1].revents & POLLIN)
 			n = auxtrace_recording_drain(r->notes.recording);
 		if (n < 0) {
@@ -285,6 +346,7 @@ static int finish(struct record *r)
 		say("%s", auxtrace_error());
 		r->failed = true;
 	}
+	on_summary(&r->o.on, r->session);
 	notes_reports(&r->notes);
 	if (r->notes.lost)
 		say("perf lost %lu reports on processes: some code may be unknown",
@@ -306,13 +368,14 @@ static void release(struct record *r)
 	control_close(r->control);
 	watch_close(r->notes.watch);
 	auxtrace_close(r->session);
+	on_free(&r->o.on);
 	if (r->signals >= 0)
 		close(r->signals);
 }
 
-static int fail_record(struct record *r)
+/* What was wrong has been said. */
+static int give_up(struct record *r)
 {
-	say("%s", auxtrace_error());
 	if (r->child.running) {
 		kill(r->child.pid, SIGKILL);
 		child_wait(&r->child, &r->notes);
@@ -320,6 +383,12 @@ static int fail_record(struct record *r)
 	auxtrace_recording_abort(r->notes.recording);
 	release(r);
 	return EXIT_FAILED;
+}
+
+static int fail_record(struct record *r)
+{
+	say("%s", auxtrace_error());
+	return give_up(r);
 }
 
 static int run(struct record *r)
@@ -352,6 +421,8 @@ static int run(struct record *r)
 			return ret;
 		}
 	}
+	if (on_add(&r->o.on, r->session, r->child.pid))
+		return give_up(r);
 	if (auxtrace_recording_add_all_tasks(r->notes.recording) < 0 || auxtrace_start(r->session))
 		return fail_record(r);
 	if (r->o.argv)

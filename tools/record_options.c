@@ -10,18 +10,40 @@
 
 #define DEFAULT_SIZE	(4u << 20)
 #define DEFAULT_DATA	(64u << 10)
+#define MAX_DEFAULT_DATA (4u << 20)
+#define SAMPLES_KEPT	16
+#define UNSET_SIZE	UINT64_MAX
+
+/* Records of triggers need a ring, samples one with room for some of them. */
+static void complete_data(struct record_options *r)
+{
+	struct auxtrace_options *o = &r->session;
+	uint64_t samples = SAMPLES_KEPT * on_sample_size(&r->on);
+
+	if (o->data_size != UNSET_SIZE)
+		return;
+	o->data_size = DEFAULT_DATA;
+	while (o->data_size < samples && o->data_size < MAX_DEFAULT_DATA)
+		o->data_size *= 2;
+}
 
 /* What is left to its default, and sizes that are told for one slot. */
 static void complete(struct record_options *r)
 {
 	struct auxtrace_options *o = &r->session;
 
+	if (r->start_paused)
+		o->flags |= r->on.count ? AUXTRACE_SETUP_TRIGGER_PAUSED : AUXTRACE_SETUP_PAUSED;
+	if (r->start_paused && r->on.count && !on_has(&r->on, AUXTRACE_ACTION_RESUME))
+		die(EXIT_USAGE, "--start-paused: no --on resumes, so that nothing would be traced");
+	complete_data(r);
 	if (r->flight) {
 		o->flags |= AUXTRACE_SETUP_OVERWRITE;
 		if (!o->slots)
 			o->slots = 2;
 	}
-	if (o->flags & AUXTRACE_SETUP_OVERWRITE && !r->keep && o->data_size)
+	/* A sample in a slot must be read before its record goes. */
+	if (o->flags & AUXTRACE_SETUP_OVERWRITE && !r->keep && o->data_size && !on_sample_size(&r->on))
 		o->flags |= AUXTRACE_SETUP_DATA_OVERWRITE;
 	if (o->slots > 1) {
 		if (!(o->flags & AUXTRACE_SETUP_OVERWRITE))
@@ -63,7 +85,8 @@ static void usage(FILE *f)
 	      "      --watermark SIZE  wake the reader at this many bytes (default: half of -m)\n"
 	      "      --data-size SIZE  bytes of data ring for each CPU: records of windows and\n"
 	      "                        losses (64K); 0: none\n"
-	      "      --data-overwrite  its newest records win (the default with --overwrite)\n"
+	      "      --data-overwrite  its newest records win (the default with --overwrite, but\n"
+	      "                        not where --on takes samples)\n"
 	      "      --data-keep       they do not, also with --overwrite\n"
 	      "      --data-backward   it is written from its end to its begin\n"
 	      "      --control HOW     take commands: fifo:CTL[,ACK], fd:CTL[,ACK], or the path of\n"
@@ -74,6 +97,11 @@ static void usage(FILE *f)
 	      "  -k, --kernel          trace the kernel only (both or neither of -u -k: both)\n"
 	      "      --paused          start paused; SIGUSR1 to auxtrace resumes, SIGUSR2 pauses\n"
 	      "                        (not with -S)\n"
+	      "      --on EVENT=ACTION[,OPTION...]   when EVENT happens, do ACTION: resume, pause,\n"
+	      "                        freeze, sample=SIZE. Events: auxtrace list. Options: pid=PID\n"
+	      "                        (or pid=command), count=N, after=N, one-shot, all-cpus,\n"
+	      "                        hold-off=TIME, delay=TIME|BYTES. Again for more\n"
+	      "      --start-paused    with --on: an --on ...=resume begins; else as --paused\n"
 	      "      --duration SEC    end after so many seconds; a command then gets SIGTERM\n"
 	      "  -h, --help            this text\n\n"
 	      "The command's children are followed. Exit status: the command's, 128 + N if signal\n"
@@ -84,7 +112,7 @@ int record_options_parse(struct record_options *r, int argc, char **argv)
 {
 	enum {
 		OVERWRITE = 256, WATERMARK, PAUSED, DURATION, SLOTS, FULL, DATA_SIZE, DATA_OVERWRITE,
-		DATA_KEEP, DATA_BACKWARD, CONTROL,
+		DATA_KEEP, DATA_BACKWARD, CONTROL, ON, START_PAUSED,
 	};
 	static const struct option options[] = {
 		{ "cpu", required_argument, NULL, 'C' },
@@ -104,6 +132,8 @@ int record_options_parse(struct record_options *r, int argc, char **argv)
 		{ "user", no_argument, NULL, 'u' },
 		{ "kernel", no_argument, NULL, 'k' },
 		{ "paused", no_argument, NULL, PAUSED },
+		{ "on", required_argument, NULL, ON },
+		{ "start-paused", no_argument, NULL, START_PAUSED },
 		{ "duration", required_argument, NULL, DURATION },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
@@ -113,7 +143,7 @@ int record_options_parse(struct record_options *r, int argc, char **argv)
 	int c;
 
 	*r = (struct record_options){
-		.session = { .size = sizeof(r->session), .data_size = DEFAULT_DATA },
+		.session = { .size = sizeof(r->session), .data_size = UNSET_SIZE },
 		.dir = DEFAULT_DIR,
 	};
 	while ((c = getopt_long(argc, argv, "+C:o:m:Se:ukh", options, NULL)) != -1) {
@@ -171,6 +201,12 @@ int record_options_parse(struct record_options *r, int argc, char **argv)
 			break;
 		case PAUSED:
 			o->flags |= AUXTRACE_SETUP_PAUSED;
+			break;
+		case ON:
+			on_parse(&r->on, optarg);
+			break;
+		case START_PAUSED:
+			r->start_paused = true;
 			break;
 		case DURATION:
 			r->duration = strtod(optarg, &end);

@@ -7,6 +7,8 @@
 
 #include <auxtrace.h>
 
+#include "on.h"
+
 struct record_options {
 	struct auxtrace_options session;
 	const char *dir;
@@ -15,6 +17,8 @@ struct record_options {
 	const char *control;	/* NULL: nobody else drives it */
 	bool flight;		/* SIGUSR2 takes a snapshot */
 	bool keep;		/* records, also in overwrite mode */
+	bool start_paused;	/* until a trigger resumes it, or if there is none, a signal */
+	struct on_list on;	/* triggers */
 };
 
 /* -1: go on; else the exit status of a command that has said all. Dies of wrong usage. */

@@ -7,6 +7,27 @@
 
 #include "records.h"
 
+static void keep(const union auxtrace_record ***list, size_t *count, const union auxtrace_record *record)
+{
+	*list = xrealloc(*list, (*count + 1) * sizeof(**list));
+	(*list)[(*count)++] = record;
+}
+
+/* Those from slots stand in their file in the order of their records. */
+static void take_sample(struct records *r, const union auxtrace_record *record)
+{
+	const uint8_t *bytes = auxtrace_sample_data(record);
+	uint64_t length = record->sample.length;
+
+	if (!bytes && length <= r->slots.size - r->slots_used) {
+		bytes = r->slots.data + r->slots_used;
+		r->slots_used += length;
+	}
+	r->bytes = xrealloc(r->bytes, (r->nr_samples + 1) * sizeof(*r->bytes));
+	r->bytes[r->nr_samples] = bytes;
+	keep(&r->sample, &r->nr_samples, record);
+}
+
 static void take(struct records *r, const union auxtrace_record *record)
 {
 	switch (record->header.type) {
@@ -16,6 +37,13 @@ static void take(struct records *r, const union auxtrace_record *record)
 	case AUXTRACE_RECORD_WINDOW:
 		r->window = xrealloc(r->window, (r->nr_windows + 1) * sizeof(*r->window));
 		r->window[r->nr_windows++] = &record->window;
+		break;
+	case AUXTRACE_RECORD_SAMPLE:
+		take_sample(r, record);
+		break;
+	case AUXTRACE_RECORD_TRIGGER:
+		if (record->trigger.action == AUXTRACE_ACTION_FREEZE)
+			keep(&r->freeze, &r->nr_freezes, record);
 		break;
 	}
 }
@@ -35,15 +63,23 @@ void records_read(struct records *r, const char *dir, const struct meta_cpu *cpu
 	if (r->file.size != cpu->data_read)
 		say("%s has %zu bytes, meta says %" PRIu64 ": the recording is damaged", path,
 		    r->file.size, cpu->data_read);
+	snprintf(path, sizeof(path), "%s/cpu%u.samples", dir, cpu->cpu);
+	err = map_file(path, false, &r->slots);
+	if (err && err != -ENOENT)
+		die(1, "cannot read %s: %s", path, strerror(-err));
 	while ((record = auxtrace_record_next(r->file.data, r->file.size, &at)))
 		take(r, record);
 	if (at != r->file.size)
-		say("%s: there is no record at offset %zu: the rest is not read", path, at);
+		say("%s/cpu%u.data: there is no record at offset %zu: the rest is not read", dir, cpu->cpu, at);
 }
 
 void records_free(struct records *r)
 {
 	free(r->window);
+	free(r->sample);
+	free(r->bytes);
+	unmap_file(&r->slots);
+	free(r->freeze);
 	unmap_file(&r->file);
 	*r = (struct records){ 0 };
 }
@@ -120,6 +156,26 @@ static void print_window(const struct records *r, const struct auxtrace_record_w
 	       (uint64_t)w->end_position, auxtrace_cause_name(w->begin_cause),
 	       auxtrace_cause_name(w->end_cause), (uint64_t)w->begin_tsc, (uint64_t)w->end_tsc,
 	       w->begin_pid, w->pid, w->begin_tid, w->tid, w->slot, records_part(r, w));
+	if (w->begin_trigger || w->end_trigger)
+		printf(" trigger=%u,%u", w->begin_trigger, w->end_trigger);
+}
+
+static void print_trigger(const struct auxtrace_record_trigger *t)
+{
+	printf("trigger %u action=%s value=%" PRIu64 " pid=%u tid=%u position=%" PRIu64, t->trigger,
+	       auxtrace_action_name(t->action), (uint64_t)t->value, t->pid, t->tid,
+	       (uint64_t)t->position);
+}
+
+static void print_sample(const struct auxtrace_record_sample *s)
+{
+	printf("sample trigger=%u pid=%u tid=%u end=%" PRIu64 " wanted=%" PRIu64 " length=%" PRIu64,
+	       s->trigger, s->pid, s->tid, (uint64_t)s->aux_end, (uint64_t)s->wanted,
+	       (uint64_t)s->length);
+	if (s->flags & AUXTRACE_SAMPLE_IN_SLOT)
+		printf(" slot=%u", s->sample_slot);
+	if (s->flags & AUXTRACE_SAMPLE_CUT)
+		printf(" cut=%" PRIu64, (uint64_t)(s->wanted - s->length));
 }
 
 void records_print(const struct records *r)
@@ -146,6 +202,12 @@ void records_print(const struct records *r)
 			break;
 		case AUXTRACE_RECORD_WINDOW:
 			print_window(r, &record->window);
+			break;
+		case AUXTRACE_RECORD_TRIGGER:
+			print_trigger(&record->trigger);
+			break;
+		case AUXTRACE_RECORD_SAMPLE:
+			print_sample(&record->sample);
 			break;
 		default:
 			printf("type %#x, %u bytes", record->header.type, record->header.size);

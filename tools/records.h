@@ -17,6 +17,13 @@ struct records {
 	struct mapped file;
 	const struct auxtrace_record_window **window; /* in the order of their numbers */
 	size_t nr_windows;
+	struct mapped slots;	/* cpuN.samples: bytes of samples that were in slots */
+	uint64_t slots_used;	/* bytes of it */
+	const uint8_t **bytes;	/* of each sample; NULL: not in the recording */
+	const union auxtrace_record **sample; /* SAMPLE records, in the order of their making */
+	size_t nr_samples;
+	const union auxtrace_record **freeze; /* TRIGGER records of a FREEZE */
+	size_t nr_freezes;
 	uint64_t lost;		/* records, by LOST records */
 };
 

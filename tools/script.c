@@ -11,15 +11,23 @@
 /* Named one by one; of more than these only the number is told. */
 #define MAX_NAMED	10
 
-static void summary(const struct flow *f)
+static void summary(const struct flow *f, bool samples)
 {
-	say("%" PRIu64 " instructions in %" PRIu64 " windows, %" PRIu64 " bytes; decode errors: %" PRIu64
-	    "; overflows: %" PRIu64 "; skipped: %" PRIu64,
-	    f->instructions, f->windows, f->bytes, f->errors, f->overflows, f->skips);
+	if (samples)
+		say("%" PRIu64 " instructions in %" PRIu64 " samples, %" PRIu64 " bytes; decode errors: %" PRIu64
+		    "; overflows: %" PRIu64 "; skipped: %" PRIu64 "; not in the recording: %" PRIu64,
+		    f->instructions, f->samples, f->bytes, f->errors, f->overflows, f->skips, f->unsampled);
+	else
+		say("%" PRIu64 " instructions in %" PRIu64 " windows, %" PRIu64 " bytes; decode errors: %" PRIu64
+		    "; overflows: %" PRIu64 "; skipped: %" PRIu64,
+		    f->instructions, f->windows, f->bytes, f->errors, f->overflows, f->skips);
 	for (size_t i = 0; i < f->nr_skipped && i < MAX_NAMED; i++) {
 		const struct skipped *s = &f->skipped[i];
 
-		if (s->cr3 == CODE_NO_CR3)
+		if (s->probes)
+			say("skipped %" PRIu64 " times: a uprobe's instruction or return, which the kernel runs on a page that cannot be read, at %#" PRIx64,
+			    s->times, s->ip);
+		else if (s->cr3 == CODE_NO_CR3)
 			say("skipped %" PRIu64 " times: user code that not exactly one recorded process has, the first at %#" PRIx64,
 			    s->times, s->ip);
 		else
@@ -29,8 +37,8 @@ static void summary(const struct flow *f)
 	if (f->nr_skipped > MAX_NAMED)
 		say("and of %zu more address spaces", f->nr_skipped - MAX_NAMED);
 	if (f->unsynced)
-		say("%" PRIu64 " bytes before the first PSB cannot be decoded (an overwrite recording begins anywhere)",
-		    f->unsynced);
+		say("%" PRIu64 " bytes before the first PSB cannot be decoded (%s begins anywhere)",
+		    f->unsynced, samples ? "a sample" : "an overwrite recording");
 }
 
 static void usage(FILE *f)
@@ -43,6 +51,7 @@ static void usage(FILE *f)
 	      "  -i, --insn        each instruction, for programs: address and size, hexadecimal,\n"
 	      "                    and lines that begin with # for what happens between them\n"
 	      "  -e, --errors      only what could not be decoded\n"
+	      "  -s, --samples     the samples that triggers took, each decoded on its own\n"
 	      "      --symfs DIR   the traced programs' files are below DIR\n"
 	      "  -h, --help        this text\n\n"
 	      "A summary goes to stderr. Exit status: 0; 1 decode errors, or the recording cannot\n"
@@ -58,6 +67,7 @@ int cmd_script(int argc, char **argv)
 		{ "calls", no_argument, NULL, CALLS },
 		{ "insn", no_argument, NULL, 'i' },
 		{ "errors", no_argument, NULL, 'e' },
+		{ "samples", no_argument, NULL, 's' },
 		{ "symfs", required_argument, NULL, SYMFS },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
@@ -65,11 +75,11 @@ int cmd_script(int argc, char **argv)
 	const char *dir = DEFAULT_DIR, *symfs = "";
 	struct flow flow = { .view = calls_view() };
 	uint64_t window = 0;
-	bool found = false;
+	bool found = false, samples = false;
 	struct meta *meta;
 	int cpu = -1, c;
 
-	while ((c = getopt_long(argc, argv, "C:w:ieh", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "C:w:iesh", options, NULL)) != -1) {
 		switch (c) {
 		case 'C':
 			cpu = parse_number("--cpu", optarg, 0, MAX_CPU);
@@ -86,6 +96,9 @@ int cmd_script(int argc, char **argv)
 		case 'e':
 			flow.view = errors_view();
 			break;
+		case 's':
+			samples = true;
+			break;
 		case SYMFS:
 			symfs = optarg;
 			break;
@@ -97,6 +110,8 @@ int cmd_script(int argc, char **argv)
 			return EXIT_USAGE;
 		}
 	}
+	if (samples && window)
+		die(EXIT_USAGE, "--samples and --window: a sample may reach over several windows");
 	if (argc - optind > 1)
 		die(EXIT_USAGE, "one recording at a time: \"%s\" is too much", argv[optind + 1]);
 	if (optind < argc)
@@ -109,13 +124,16 @@ int cmd_script(int argc, char **argv)
 		if (cpu >= 0 && meta->cpu[i].cpu != (unsigned int)cpu)
 			continue;
 		found = true;
-		flow_decode(&flow, dir, &meta->cpu[i], window);
+		if (samples)
+			flow_decode_samples(&flow, dir, &meta->cpu[i]);
+		else
+			flow_decode(&flow, dir, &meta->cpu[i], window);
 	}
 	if (!found)
 		die(1, "CPU %d is not in %s", cpu, dir);
 	if (window && !flow.bytes)
 		die(1, "window %" PRIu64 " is not in %s", window, dir);
-	summary(&flow);
+	summary(&flow, samples);
 	c = flow.errors ? 1 : 0;
 	flow_free(&flow);
 	code_close(flow.code);

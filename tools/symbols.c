@@ -170,6 +170,11 @@ const struct symbol *symbols_find(const struct symbols *s, uint64_t addr)
 	return !sym->size || addr - sym->addr < sym->size ? sym : NULL;
 }
 
+bool symbols_is_padding(const char *name)
+{
+	return !strncmp(name, "__pfx_", 6) || !strncmp(name, "__SCT__", 7);
+}
+
 void symbols_free(struct symbols *s)
 {
 	free(s->sym);

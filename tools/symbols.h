@@ -3,6 +3,7 @@
 #ifndef SYMBOLS_H
 #define SYMBOLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,8 @@ void symbols_from_elf(struct symbols *s, const uint8_t *image, size_t size);
 int symbols_from_kallsyms(struct symbols *s, const char *path);
 /* The function that @addr is in, or NULL. */
 const struct symbol *symbols_find(const struct symbols *s, uint64_t addr);
+/* Names of the bytes before a kernel function, and of static calls' jumps: nobody's functions. */
+bool symbols_is_padding(const char *name);
 void symbols_free(struct symbols *s);
 
 #endif

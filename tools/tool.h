@@ -12,6 +12,7 @@
 #define EXIT_USAGE	2
 
 int cmd_info(int argc, char **argv);
+int cmd_list(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_script(int argc, char **argv);

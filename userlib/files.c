@@ -28,7 +28,8 @@ static bool is_recording_file(const char *name)
 	if (!strncmp(name, "task.", 5) || !strncmp(name, "vdso.", 5))
 		return isdigit((unsigned char)name[5]);
 	return !strncmp(name, "cpu", 3) && isdigit((unsigned char)name[3]) &&
-	       (has_end(name, ".aux") || has_end(name, ".data"));
+	       (has_end(name, ".aux") || has_end(name, ".data") ||
+		has_end(name, ".samples"));
 }
 
 static bool is_snapshot(const char *name)
@@ -174,6 +175,9 @@ int files_flush(struct files *files)
 		if (stream->data && fflush(stream->data))
 			ret = fail(errno, "cannot write %s/%s: %s", files->dir, stream->data_name,
 				   strerror(errno));
+		if (stream->samples && fflush(stream->samples))
+			ret = fail(errno, "cannot write the samples of CPU %u: %s", stream->reader->cpu,
+				   strerror(errno));
 	}
 	return ret;
 }
@@ -190,6 +194,8 @@ void files_close(struct files *files)
 		aux_file_close(&files->streams[i].aux);
 		if (files->streams[i].data)
 			fclose(files->streams[i].data);
+		if (files->streams[i].samples)
+			fclose(files->streams[i].samples);
 	}
 	free(files->streams);
 	free(files->dir);
@@ -198,8 +204,9 @@ void files_close(struct files *files)
 	*files = (struct files){ .dirfd = -1 };
 }
 
-int stream_copy_records(struct stream *stream, const struct auxtrace_cut *cut)
+int stream_copy_records(struct files *files, struct stream *stream, const struct auxtrace_cut *cut)
 {
+	const union auxtrace_record *record;
 	size_t size = stream->reader->session->setup.data_size, at = 0;
 	struct auxtrace_copy copy;
 	void *buf;
@@ -214,8 +221,10 @@ int stream_copy_records(struct stream *stream, const struct auxtrace_cut *cut)
 	if (!ret) {
 		stream->data_begin = copy.position;
 		stream->data_read = copy.len;
-		while (auxtrace_record_next(buf, copy.len, &at))
+		while (!ret && (record = auxtrace_record_next(buf, copy.len, &at))) {
 			stream->records++;
+			ret = stream_save_sample(files, stream, record);
+		}
 		fwrite(buf, 1, copy.len, stream->data);
 	}
 	free(buf);

@@ -33,7 +33,24 @@ struct auxtrace_session {
 	struct auxtrace_cpus *cpus;
 	unsigned int nr_readers;
 	struct auxtrace_reader *readers; /* in CPU order */
+	struct trigger *triggers; /* newest first */
 };
+
+/* A trigger that was added, also after it was deleted: records may tell of it. */
+struct trigger {
+	struct trigger *next;
+	uint32_t id;
+	bool gone;
+	struct auxtrace_trigger_state last;	/* if it is gone */
+	char label[];
+};
+void free_triggers(struct auxtrace_session *session);
+/* The lines "trigger" of meta, oldest first. */
+int write_triggers(FILE *f, struct auxtrace_session *session);
+
+/* Set the sentence for a TRIGGER_ADD that failed with @err; returns -1. */
+int explain_trigger(const struct auxtrace_session *session, const struct auxtrace_trigger *trigger,
+		    int err);
 
 static inline unsigned int session_slots(const struct auxtrace_session *s)
 {
@@ -42,6 +59,10 @@ static inline unsigned int session_slots(const struct auxtrace_session *s)
 
 /* Set errno to @err and the thread's sentence; returns -1 so that callers can. */
 int fail(int err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The stretch [begin, end) of the area, or of a slot, as one or two parts. */
+void make_spans(const struct auxtrace_reader *r, uint32_t slot, uint64_t begin, uint64_t end,
+		struct auxtrace_spans *spans);
 
 /* The only way to the device. 0, or -1 with errno; leaves the sentence alone. */
 int device_ioctl(int fd, unsigned long nr, void *arg);

@@ -49,6 +49,8 @@ static void write_stream(FILE *f, const struct stream *stream)
 		fprintf(f, " pad %u", stream->aux.pad);
 	if (stream->data)
 		WRITE_FIELDS(f, data);
+	if (stream->samples)
+		fprintf(f, " sample_bytes %" PRIu64, stream->sample_bytes);
 }
 
 static void write_cut(FILE *f, const struct auxtrace_cut *cut)
@@ -140,6 +142,7 @@ int write_meta(const struct auxtrace_recording *rec, struct files *files,
 		fprintf(f, "data_size %" PRIu64 "\n", (uint64_t)s->setup.data_size);
 	if (cuts)
 		fprintf(f, "snapshot %u\n", rec->snapshots + 1);
+	ret = write_triggers(f, rec->session);
 	for (unsigned int i = 0; !ret && i < files->nr_streams; i++)
 		ret = write_cpu(f, &files->streams[i], cuts ? &cuts[i] : NULL, totals);
 	return recording_file_close(f, "meta") || ret ? -1 : 0;

@@ -95,7 +95,7 @@ static bool overwrites(const struct auxtrace_reader *r)
 }
 
 /* The stretch [begin, end) of the area, or of a slot, as one or two parts. */
-static void make_spans(const struct auxtrace_reader *r, uint32_t slot, uint64_t begin, uint64_t end,
+void make_spans(const struct auxtrace_reader *r, uint32_t slot, uint64_t begin, uint64_t end,
 		       struct auxtrace_spans *spans)
 {
 	uint64_t size = r->session->setup.aux_size / session_slots(r->session);

@@ -85,7 +85,7 @@ static ssize_t drain_aux(struct auxtrace_recording *rec, bool last)
 	return ret ? -1 : total;
 }
 
-static ssize_t drain_records(struct stream *stream)
+static ssize_t drain_records(struct files *files, struct stream *stream)
 {
 	const union auxtrace_record *record;
 	ssize_t total = 0;
@@ -95,6 +95,8 @@ static ssize_t drain_records(struct stream *stream)
 		fwrite(record, 1, record->header.size, stream->data);
 		total += record->header.size;
 		stream->records++;
+		if (stream_save_sample(files, stream, record))
+			return -1;
 	}
 	if (got < 0)
 		return -1;
@@ -116,7 +118,7 @@ static ssize_t drain(struct auxtrace_recording *rec, bool last)
 	if (!setup->data_size || setup->flags & AUXTRACE_SETUP_DATA_OVERWRITE)
 		return total;
 	for (unsigned int i = 0; i < rec->files.nr_streams; i++, total += n) {
-		n = drain_records(&rec->files.streams[i]);
+		n = drain_records(&rec->files, &rec->files.streams[i]);
 		if (n < 0)
 			return -1;
 	}
@@ -187,7 +189,7 @@ static int read_overwritten(struct auxtrace_recording *rec)
 			if (aux_file_put(rec->writer, &stream->aux, &spans, true) < 0)
 				return -1;
 		}
-		if (flags & AUXTRACE_SETUP_DATA_OVERWRITE && stream_copy_records(stream, NULL))
+		if (flags & AUXTRACE_SETUP_DATA_OVERWRITE && stream_copy_records(&rec->files, stream, NULL))
 			return -1;
 	}
 	return aux_writer_flush(rec->writer);

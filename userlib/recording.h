@@ -15,6 +15,8 @@ struct stream {			/* what a directory has of one CPU */
 	uint64_t data_begin;	/* position of its first record */
 	uint64_t data_read;	/* bytes in it */
 	uint64_t records;
+	FILE *samples;		/* cpuN.samples, or NULL: none was in a slot */
+	uint64_t sample_bytes;	/* in it */
 };
 
 struct files {			/* a directory */
@@ -41,8 +43,10 @@ int files_flush(struct files *files);
 void files_remove(struct files *files, int parent);
 void files_close(struct files *files);
 
+/* Write the bytes of a record to cpuN.samples if it is a sample in a slot, and release that. */
+int stream_save_sample(struct files *files, struct stream *stream, const union auxtrace_record *record);
 /* Copy records to the end of the stream's file: of @cut; NULL: what is there. */
-int stream_copy_records(struct stream *stream, const struct auxtrace_cut *cut);
+int stream_copy_records(struct files *files, struct stream *stream, const struct auxtrace_cut *cut);
 
 /*
  * The file `meta`, the last of a directory. @cuts: of the snapshot that it holds; NULL:

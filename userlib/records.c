@@ -106,14 +106,18 @@ static bool is_record(const void *p, uint64_t size)
 		{ AUXTRACE_RECORD_AUX, sizeof(record->aux) },
 		{ AUXTRACE_RECORD_ITRACE_START, sizeof(record->itrace_start) },
 		{ AUXTRACE_RECORD_WINDOW, sizeof(record->window) },
+		{ AUXTRACE_RECORD_TRIGGER, sizeof(record->trigger) },
+		{ AUXTRACE_RECORD_SAMPLE, sizeof(record->sample) + END },
 	};
 
 	if (record->header.size != size || auxtrace_record_end(record)->size != size)
 		return false;
 	for (unsigned int i = 0; i < ARRAY_SIZE(known); i++)
-		if (record->header.type == known[i].type)
-			return size >= known[i].size;
-	return true;
+		if (record->header.type == known[i].type && size < known[i].size)
+			return false;
+	/* Its bytes must be in it. */
+	return record->header.type != AUXTRACE_RECORD_SAMPLE || !auxtrace_sample_data(record) ||
+	       record->sample.length <= size - sizeof(record->sample) - END;
 }
 
 static int no_record(const struct auxtrace_reader *r, uint64_t position)
@@ -401,7 +405,7 @@ AUXTRACE_API const char *auxtrace_cause_name(uint32_t cause)
 		[AUXTRACE_CAUSE_ERROR] = "error", [AUXTRACE_CAUSE_FOREIGN] = "foreign",
 		[AUXTRACE_CAUSE_USER] = "user", [AUXTRACE_CAUSE_SESSION] = "session",
 		[AUXTRACE_CAUSE_CPU] = "cpu", [AUXTRACE_CAUSE_FULL] = "full",
-		[AUXTRACE_CAUSE_SNAPSHOT] = "snapshot",
+		[AUXTRACE_CAUSE_SNAPSHOT] = "snapshot", [AUXTRACE_CAUSE_TRIGGER] = "trigger",
 	};
 
 	return cause < ARRAY_SIZE(names) && names[cause] ? names[cause] : "?";

@@ -107,6 +107,7 @@ AUXTRACE_API void auxtrace_close(struct auxtrace_session *s)
 		free(r->record);
 	}
 	free(s->readers);
+	free_triggers(s);
 	auxtrace_cpus_free(s->cpus);
 	if (s->fd >= 0)
 		close(s->fd);

@@ -51,7 +51,8 @@ static int remember(const struct auxtrace_session *s, struct before *before)
 			return -1;
 		if (page.inhibit & AUXTRACE_INHIBIT_USER)
 			remove_cpu(before->run, page.cpu);
-		if (page.data_paused)
+		/* Bit 1 is a freeze, which ends with the resume. */
+		if (page.data_paused & 1)
 			remove_cpu(before->write, page.cpu);
 	}
 	return 0;
@@ -83,7 +84,7 @@ static int write_cuts(struct auxtrace_recording *rec, struct files *files,
 			return -1;
 		stream->begin = spans.position;
 		if (aux_file_put(rec->writer, &stream->aux, &spans, true) < 0 ||
-		    stream_copy_records(stream, &cuts[i]))
+		    stream_copy_records(files, stream, &cuts[i]))
 			return -1;
 	}
 	return aux_writer_flush(rec->writer);

@@ -119,10 +119,13 @@ static int read_maps(struct space *s, const char *proc)
 			continue;
 		name = strpbrk(line, "/[");
 		if (name && *name == '[') {
-			if (strcmp(name, "[vdso]"))
+			/* Where the kernel runs probed instructions; its bytes cannot be read. */
+			if (strcmp(name, "[vdso]") && strcmp(name, "[uprobes]"))
 				continue;
-			s->vdso_start = start;
-			s->vdso_len = end - start;
+			if (name[1] == 'v') {
+				s->vdso_start = start;
+				s->vdso_len = end - start;
+			}
 		} else if (!name) {
 			continue;
 		}

@@ -282,6 +282,33 @@ static int do_snapshot(struct auxtrace_snapshot *arg)
 	return 0;
 }
 
+static int do_trigger(struct auxtrace_trigger *arg)
+{
+	assert_int_equal(arg->size, sizeof(*arg));
+	assert_int_equal(arg->reserved, 0);
+	fake.trigger = *arg;
+	arg->out_id = ++fake.triggers;
+	return 0;
+}
+
+static int do_trigger_state(struct auxtrace_trigger_state *arg, bool del)
+{
+	uint32_t id = arg->id;
+
+	assert_int_equal(arg->size, sizeof(*arg));
+	if (!id || id > fake.triggers) {
+		errno = ENOENT;
+		return -1;
+	}
+	if (del)
+		fake.deleted = id;
+	if (arg->flags & AUXTRACE_TRIGGER_REARM)
+		fake.rearmed = id;
+	*arg = fake.state;
+	arg->id = id;
+	return 0;
+}
+
 int __wrap_ioctl(int fd, unsigned long nr, ...)
 {
 	struct auxtrace_release *release;
@@ -331,9 +358,16 @@ int __wrap_ioctl(int fd, unsigned long nr, ...)
 	case AUXTRACE_IOC_RELEASE:
 		release = arg;
 		assert_int_equal(release->size, sizeof(*release));
-		assert_int_equal(release->flags, 0);
+		fake.release = *release;
+		if (release->flags)
+			return 0;
 		fake.released = release->slot;
 		return 0;
+	case AUXTRACE_IOC_TRIGGER_ADD:
+		return do_trigger(arg);
+	case AUXTRACE_IOC_TRIGGER_DEL:
+	case AUXTRACE_IOC_TRIGGER_READ:
+		return do_trigger_state(arg, nr == AUXTRACE_IOC_TRIGGER_DEL);
 	case AUXTRACE_IOC_STATUS:
 		status = arg;
 		assert_int_equal(status->size, sizeof(*status));

@@ -47,6 +47,11 @@ struct fakedev {
 	uint32_t released;	/* slot of the last RELEASE */
 	/* What SNAPSHOT finds on a CPU, and does to it. */
 	void (*on_snapshot)(unsigned int cpu, struct auxtrace_cut *cut);
+	struct auxtrace_trigger trigger;	/* the last that was added */
+	unsigned int triggers;	/* so many were added: the last one's id */
+	struct auxtrace_trigger_state state;	/* what READ and DEL answer; id 0: as asked */
+	uint32_t deleted, rearmed;	/* ids of the last DEL, and READ with REARM */
+	struct auxtrace_release release;	/* the last one */
 	uint64_t cr3;		/* what TASK answers */
 	void (*on_status)(void);
 	bool no_direct;		/* the file system knows no O_DIRECT */

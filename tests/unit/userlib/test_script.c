@@ -843,6 +843,150 @@ static void a_snapshot_s_windows_are_whole_in_part_or_gone(void **state)
 	expect_part(r->out, "# window 7\n");
 }
 
+/* The kernel runs a probed instruction on a page of its own. */
+static void a_probed_instruction_is_skipped_and_named(void **state)
+{
+	const uint64_t page = 0x7fffffffe000ull;
+	const struct result *r;
+	char path[128];
+	FILE *f;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/task.100", dir);
+	f = fopen(path, "a");
+	assert_non_null(f);
+	fprintf(f, "map %" PRIx64 "-%" PRIx64 " --xp 00000000 00:00 0      [uprobes]\n", page, page + 0x1000);
+	fclose(f);
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	tnt("!!");
+	ip_packet(ppt_tip, ENTRY);
+	ip_packet(ppt_tip, page);
+	ip_packet(ppt_fup, page + 4);
+	ip_packet(ppt_tip, IRQ);
+	ip_packet(ppt_tip, MAIN + 7);
+	ip_packet(ppt_fup, MAIN);
+	suppressed(ppt_tip_pgd);
+	line("# cpu 0");
+	line("# window 1");
+	line("# enable %016llx", MAIN);
+	expect_main(BASE, true);
+	insn(ENTRY, 1);
+	insn(ENTRY + 1, 3);
+	line("# disable %016" PRIx64, page);
+	line("# skip %016" PRIx64 " %llx", page, CR3);
+	line("# enable %016llx", IRQ);
+	insn(IRQ, 1);
+	insn(IRQ + 1, 2);
+	insn(MAIN + 7, 2);
+	line("# disable -");
+	finish(BOTH, "windows 1");
+	r = script("--insn");
+	expect_flow(r);
+	assert_int_equal(r->status, 0);
+	expect_part(r->err, "decode errors: 0; overflows: 0; skipped: 1");
+	expect_part(r->err, "skipped 1 times: a uprobe's instruction or return");
+	r = script("");
+	expect_part(r->out, "skipped: a probed instruction, on the kernel's page at 0x7fffffffe000\n");
+}
+
+/* A SAMPLE record at @at of @buf, with @length bytes or, @flags, none. Returns what follows it. */
+static uint8_t *put_sample(uint8_t *at, uint64_t length, uint64_t wanted, uint64_t flags, const void *bytes)
+{
+	struct auxtrace_record_sample s = {
+		.header.type = AUXTRACE_RECORD_SAMPLE, .trigger = 3, .pid = 7, .tid = 8, .aux_end = 900,
+		.wanted = wanted, .length = length, .flags = flags,
+	};
+	size_t inside = flags & AUXTRACE_SAMPLE_IN_SLOT ? 0 : (length + 7) / 8 * 8;
+	struct auxtrace_record_end e = { .tsc = 0xdef };
+
+	e.size = s.header.size = sizeof(s) + inside + sizeof(e);
+	memcpy(at, &s, sizeof(s));
+	memset(at + sizeof(s), 0, inside);
+	if (inside)
+		memcpy(at + sizeof(s), bytes, length);
+	memcpy(at + sizeof(s) + inside, &e, sizeof(e));
+	return at + e.size;
+}
+
+static void triggers_and_samples_are_shown(void **state)
+{
+	struct auxtrace_record_window w = WINDOW(1, 0, 0, TRIGGER, TRIGGER);
+	struct auxtrace_record_trigger freeze = {
+		.header = { .type = AUXTRACE_RECORD_TRIGGER, .size = sizeof(freeze) },
+		.trigger = 2, .action = AUXTRACE_ACTION_FREEZE, .value = 5000000, .pid = 7, .tid = 8,
+		.end = { .tsc = 0xdef, .size = sizeof(freeze) },
+	};
+	static uint8_t records[4096] __attribute__((aligned(8))), sample[4096];
+	uint8_t *end = records;
+	const struct result *r;
+	char text[512];
+	size_t len;
+	FILE *f;
+
+	(void)state;
+	psb(0, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	tnt("!!");
+	suppressed(ppt_tip_pgd);
+	w.end_position = freeze.position = position();
+	w.begin_trigger = 1;
+	w.end_trigger = 2;
+	/* A sample begins anywhere: here in the middle of the PSB. */
+	len = 5 + position();
+	memcpy(sample, stream + 11, 5);
+	memcpy(sample + 5, stream, position());
+	memcpy(end, &w, sizeof(w));
+	end += sizeof(w);
+	memcpy(end, &freeze, sizeof(freeze));
+	end += sizeof(freeze);
+	end = put_sample(end, len, len, 0, sample);
+	end = put_sample(end, len, 4096, AUXTRACE_SAMPLE_IN_SLOT | AUXTRACE_SAMPLE_CUT, NULL);
+	end = put_sample(end, 999, 999, AUXTRACE_SAMPLE_IN_SLOT, NULL);
+	write_records(records, end - records);
+	f = file("cpu0.samples");
+	fwrite(sample, 1, len, f);
+	fclose(f);
+	snprintf(text, sizeof(text), "windows 1 window_begin 0 data_read %zu sample_bytes %zu\n"
+		 "trigger 1 hits 4 acted 4 held 0 idle 0 missed 0 on syscall:read:enter=resume\n"
+		 "trigger 2 hits 1 acted 1 held 0 idle 0 missed 0 on latency:a on b..c>2ms=freeze\n"
+		 "trigger 3 hits 3 acted 3 held 0 idle 0 missed 0", (size_t)(end - records), len);
+	finish(AUXTRACE_SETUP_USER, text);
+	r = script("");
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, "  0 window 1  <trigger 1, syscall:read:enter=resume to trigger 2, latency:a on b..c>2ms=freeze, after 5000000 ns, ");
+	r = script("--samples");
+	assert_int_equal(r->status, 0);
+	snprintf(text, sizeof(text), "  0 sample 1  <trigger 3, process 7, %zu bytes>\n", len);
+	expect_part(r->out, text);
+	snprintf(text, sizeof(text), "  0 sample 2  <trigger 3, process 7, %zu bytes, cut short by %zu>\n", len, 4096 - len);
+	expect_part(r->out, text);
+	expect_part(r->out, "  0 sample 3  <trigger 3, process 7, 999 bytes, not in the recording>\n");
+	expect_part(r->err, " in 2 samples, ");
+	expect_part(r->err, "decode errors: 0; overflows: 0; skipped: 0; not in the recording: 1");
+	expect_part(r->err, "10 bytes before the first PSB");
+	line("# cpu 0");
+	for (int i = 1; i <= 2; i++) {
+		line("# sample %d 3 900 %zu %zu", i, len, i == 1 ? len : 4096);
+		line("# enable %016llx", MAIN);
+		expect_main(BASE, true);
+		line("# disable -");
+	}
+	line("# sample 3 3 900 999 999");
+	r = script("--insn --samples");
+	expect_flow(r);
+	snprintf(text, sizeof(text), "dump --records %s", dir);
+	r = run_auxtrace(text);
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, "slot=0: whole trigger=1,2\n");
+	snprintf(text, sizeof(text), " trigger 2 action=freeze value=5000000 pid=7 tid=8 position=%" PRIu64 "\n",
+		 (uint64_t)freeze.position);
+	expect_part(r->out, text);
+	snprintf(text, sizeof(text), " sample trigger=3 pid=7 tid=8 end=900 wanted=4096 length=%zu slot=0 cut=%zu\n",
+		 len, 4096 - len);
+	expect_part(r->out, text);
+}
+
 static void a_user_trace_finds_its_only_process_by_address(void **state)
 {
 	const struct result *r;
@@ -1232,6 +1376,8 @@ int main(void)
 		t(a_user_trace_does_not_guess_window_numbers),
 		t(records_tell_windows_of_a_user_trace_from_other_psbs),
 		t(a_snapshot_s_windows_are_whole_in_part_or_gone),
+		t(a_probed_instruction_is_skipped_and_named),
+		t(triggers_and_samples_are_shown),
 		t(a_user_trace_finds_its_only_process_by_address),
 		t(a_user_trace_never_guesses_between_two_processes),
 		t(a_cr3_that_was_used_twice_is_told_apart_by_time),

@@ -279,7 +279,7 @@ static void a_refused_setup_is_explained(void **state)
 	refused_with(EINVAL, "less than the size, 65536", o.aux_watermark = 16 * PAGE);
 	refused_with(EINVAL, "overwrite session has no watermark", o.aux_watermark = PAGE,
 		     o.flags = AUXTRACE_SETUP_OVERWRITE);
-	refused_with(EINVAL, "unknown flags 0x100", o.flags = 0x100);
+	refused_with(EINVAL, "unknown flags 0x1000", o.flags = 0x1000);
 	refused_with(EINVAL, "never full", o.flags = AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_FULL_AUTO);
 	refused_with(EINVAL, "choose FULL_AUTO or FULL_STOP",
 		     o.flags = AUXTRACE_SETUP_FULL_STOP | AUXTRACE_SETUP_FULL_AUTO);
@@ -292,7 +292,7 @@ static void a_refused_setup_is_explained(void **state)
 	refused_with(EINVAL, "an overwritable data ring has no watermark", o.data_size = PAGE,
 		     o.data_watermark = 8, o.flags = AUXTRACE_SETUP_DATA_OVERWRITE);
 	refused_with(EINVAL, "less than the data ring, 4096", o.data_size = PAGE, o.data_watermark = PAGE);
-	refused_with(EINVAL, "unknown kinds of records 0x8", o.data_size = PAGE, o.records = 0xf);
+	refused_with(EINVAL, "unknown kinds of records 0x10", o.data_size = PAGE, o.records = 0x1f);
 	refused_with(EINVAL, "2 slots need overwrite mode", o.slots = 2);
 	refused_with(EINVAL, "3 slots are not possible", o.slots = 3, o.flags = AUXTRACE_SETUP_OVERWRITE);
 	refused_with(EINVAL, "at most 64", o.slots = 128, o.flags = AUXTRACE_SETUP_OVERWRITE,

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Events, as people write them, to what the library takes. */
+#ifndef EVENT_H
+#define EVENT_H
+
+#include <linux/perf_event.h>
+
+#include <auxtrace.h>
+
+struct event {
+	char *text;
+	struct auxtrace_trigger_options trigger; /* kind, and what it is about */
+	struct perf_event_attr attr;		/* PERF: that @trigger points to */
+	char *name;				/* probes: that @trigger points to */
+};
+
+/* "100us", "1.5ms", "2s" in nanoseconds; false: it is none. */
+bool parse_time(const char *text, size_t len, uint64_t *ns);
+
+/* Any kind but latency. @e stays where it is from then on. Dies of wrong usage. */
+void event_parse(struct event *e, const char *text);
+void event_free(struct event *e);
+
+/* Kernel functions that are near @name, which there is not. */
+struct near;
+void event_near_kernel(struct near *n);
+
+#endif

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Triggers: thin calls, and the labels that recordings keep of them. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+static struct trigger *find(const struct auxtrace_session *s, uint32_t id)
+{
+	struct trigger *t = s->triggers;
+
+	while (t && t->id != id)
+		t = t->next;
+	return t;
+}
+
+static struct trigger *trigger_new(const char *label)
+{
+	size_t len = label ? strlen(label) : 0;
+	struct trigger *t = calloc(1, sizeof(*t) + len + 1);
+
+	if (t && len)
+		memcpy(t->label, label, len);
+	return t;
+}
+
+static void to_uapi(const struct auxtrace_trigger_options *o, struct auxtrace_trigger *arg)
+{
+	*arg = (struct auxtrace_trigger){
+		.size = sizeof(*arg),
+		.flags = o->flags,
+		.kind = o->kind,
+		.action = o->action,
+		.pid = o->pid,
+		.attr_len = o->attr_len,
+		.attr = (uintptr_t)o->attr,
+		.number = o->number,
+		.address = o->address,
+		.name = (uintptr_t)o->name,
+		.name_len = o->name ? strlen(o->name) : 0,
+		.a = o->a,
+		.b = o->b,
+		.after_hits = o->after_hits,
+		.bound_ns = o->bound_ns,
+		.count = o->count,
+		.hold_off_ns = o->hold_off_ns,
+		.delay_ns = o->delay_ns,
+		.delay_bytes = o->delay_bytes,
+		.sample_size = o->sample_size,
+	};
+}
+
+AUXTRACE_API int auxtrace_trigger_add(struct auxtrace_session *s,
+				      const struct auxtrace_trigger_options *o)
+{
+	struct auxtrace_trigger arg;
+	struct trigger *t;
+
+	if (o->size != sizeof(*o))
+		return fail(EINVAL, "struct auxtrace_trigger_options has %zu bytes here, the caller says %zu: set its size member",
+			    sizeof(*o), o->size);
+	if (o->reserved)
+		return fail(EINVAL, "struct auxtrace_trigger_options: reserved must be 0");
+	if (o->pid < 0)
+		return fail(EINVAL, "pid %d is no process", (int)o->pid);
+	if (o->label && strchr(o->label, '\n'))
+		return fail(EINVAL, "a label has no newline");
+	t = trigger_new(o->label);
+	if (!t)
+		return fail(ENOMEM, "no memory for a trigger");
+	to_uapi(o, &arg);
+	if (device_ioctl(s->fd, AUXTRACE_IOC_TRIGGER_ADD, &arg)) {
+		int err = errno;
+
+		free(t);
+		return explain_trigger(s, &arg, err);
+	}
+	t->id = arg.out_id;
+	t->next = s->triggers;
+	s->triggers = t;
+	return t->id;
+}
+
+static int state_call(struct auxtrace_session *s, unsigned long nr, uint32_t id, uint32_t flags,
+		      struct auxtrace_trigger_state *state)
+{
+	const char *name = nr == AUXTRACE_IOC_TRIGGER_DEL ? "TRIGGER_DEL" : "TRIGGER_READ";
+
+	*state = (struct auxtrace_trigger_state){ .size = sizeof(*state), .flags = flags, .id = id };
+	if (!device_ioctl(s->fd, nr, state))
+		return 0;
+	switch (errno) {
+	case ENOENT:
+		return fail(ENOENT, "%s: the session has no trigger %u", name, id);
+	case EBUSY:
+		return fail(EBUSY, "trigger %u starts or stops the clock of a latency trigger: delete that one first", id);
+	case EBADFD:
+		return fail(EBADFD, "%s before setup", name);
+	case EINVAL:
+		return fail(EINVAL, "%s: unknown flags %#x: AUXTRACE_TRIGGER_REARM is %#x", name, flags,
+			    AUXTRACE_TRIGGER_REARM);
+	}
+	return fail(errno, "%s of trigger %u failed: %s", name, id, strerror(errno));
+}
+
+AUXTRACE_API int auxtrace_trigger_del(struct auxtrace_session *s, uint32_t id,
+				      struct auxtrace_trigger_state *last)
+{
+	struct auxtrace_trigger_state state;
+	struct trigger *t;
+
+	if (state_call(s, AUXTRACE_IOC_TRIGGER_DEL, id, 0, &state))
+		return -1;
+	t = find(s, id);
+	if (t) {
+		t->gone = true;
+		t->last = state;
+	}
+	if (last)
+		*last = state;
+	return 0;
+}
+
+AUXTRACE_API int auxtrace_trigger_read(struct auxtrace_session *s, uint32_t id, uint32_t flags,
+				       struct auxtrace_trigger_state *state)
+{
+	struct auxtrace_trigger_state own;
+
+	return state_call(s, AUXTRACE_IOC_TRIGGER_READ, id, flags, state ?: &own);
+}
+
+AUXTRACE_API const char *auxtrace_action_name(uint32_t action)
+{
+	static const char *const names[] = {
+		[AUXTRACE_ACTION_NONE] = "none", [AUXTRACE_ACTION_PAUSE] = "pause",
+		[AUXTRACE_ACTION_RESUME] = "resume", [AUXTRACE_ACTION_SAMPLE] = "sample",
+		[AUXTRACE_ACTION_FREEZE] = "freeze",
+	};
+
+	return action < ARRAY_SIZE(names) ? names[action] : "?";
+}
+
+void free_triggers(struct auxtrace_session *s)
+{
+	while (s->triggers) {
+		struct trigger *t = s->triggers;
+
+		s->triggers = t->next;
+		free(t);
+	}
+}
+
+static int write_from(FILE *f, struct auxtrace_session *s, const struct trigger *t)
+{
+	struct auxtrace_trigger_state state;
+
+	if (!t)
+		return 0;
+	if (write_from(f, s, t->next))
+		return -1;
+	if (t->gone)
+		state = t->last;
+	else if (auxtrace_trigger_read(s, t->id, 0, &state))
+		return -1;
+	fprintf(f, "trigger %u hits %" PRIu64 " acted %" PRIu64 " held %" PRIu64 " idle %" PRIu64
+		" missed %" PRIu64 "%s%s\n", t->id, (uint64_t)state.out_hits,
+		(uint64_t)state.out_acted, (uint64_t)state.out_held, (uint64_t)state.out_idle,
+		(uint64_t)state.out_missed, *t->label ? " on " : "", t->label);
+	return 0;
+}
+
+int write_triggers(FILE *f, struct auxtrace_session *s)
+{
+	return write_from(f, s, s->triggers);
+}
