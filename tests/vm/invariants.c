@@ -91,7 +91,8 @@ static unsigned int data_broken(const struct channel *ch, const struct auxtrace_
 	require(data_available(ch, st) <= ch->data_size);
 	require(st->data_head == st->data_consumed + data_available(ch, st) +
 				 st->data_overwritten);
-	require(st->data_paused <= 1);
+	require(st->data_paused <= 3);
+	require(st->samples_cut <= st->samples);
 	if (ch->data_overwrite) {
 		require(AUXTRACE_DATA_SLOT(st->data_reserved) == st->slot);
 		require(st->data_bad_tails == 0);

@@ -173,8 +173,10 @@ static void follow_window(struct follower *f, const union any_record *rec, uint6
 	rule(w->header.size == sizeof(*w));
 	rule(w->reserved == 0);
 	rule(w->slot < f->ch->slots);
-	rule(w->begin_cause >= AUXTRACE_CAUSE_ERROR && w->begin_cause <= AUXTRACE_CAUSE_SNAPSHOT);
-	rule(w->end_cause >= AUXTRACE_CAUSE_ERROR && w->end_cause <= AUXTRACE_CAUSE_SNAPSHOT);
+	rule(w->begin_cause >= AUXTRACE_CAUSE_ERROR && w->begin_cause <= AUXTRACE_CAUSE_TRIGGER);
+	rule(w->end_cause >= AUXTRACE_CAUSE_ERROR && w->end_cause <= AUXTRACE_CAUSE_TRIGGER);
+	rule(!w->begin_trigger == (w->begin_cause != AUXTRACE_CAUSE_TRIGGER));
+	rule(!w->end_trigger == (w->end_cause != AUXTRACE_CAUSE_TRIGGER));
 	rule(w->begin <= w->end_position);
 	rule(w->begin_tsc && w->begin_tsc <= w->end_tsc && w->end_tsc <= w->end.tsc);
 	rule(w->window > f->newest.window);
@@ -190,6 +192,30 @@ static void follow_window(struct follower *f, const union any_record *rec, uint6
 	f->ended_by[w->end_cause]++;
 }
 
+static void follow_trigger(struct follower *f, const union any_record *rec, uint64_t position)
+{
+	const struct auxtrace_record_trigger *t = &rec->trigger;
+
+	rule(t->header.size == sizeof(*t));
+	rule(t->trigger);
+	rule(t->action == AUXTRACE_ACTION_PAUSE || t->action == AUXTRACE_ACTION_RESUME ||
+	     t->action == AUXTRACE_ACTION_FREEZE);
+	f->triggers++;
+}
+
+static void follow_sample(struct follower *f, const union any_record *rec, uint64_t position)
+{
+	const struct auxtrace_record_sample *s = &rec->sample;
+	uint64_t inside = s->flags & AUXTRACE_SAMPLE_IN_SLOT ? 0 : (s->length + 7) & ~7ULL;
+
+	rule(s->header.size == sizeof(*s) + inside + sizeof(struct auxtrace_record_end));
+	rule(s->trigger);
+	rule(!(s->flags & ~(uint64_t)(AUXTRACE_SAMPLE_IN_SLOT | AUXTRACE_SAMPLE_CUT)));
+	rule(s->length <= s->wanted && s->length <= s->aux_end);
+	rule(!!(s->flags & AUXTRACE_SAMPLE_CUT) == (s->length < s->wanted));
+	f->samples++;
+}
+
 void follow(struct follower *f, const struct records *r, bool resync)
 {
 	uint64_t position = r->begin;
@@ -201,7 +227,8 @@ void follow(struct follower *f, const struct records *r, bool resync)
 
 		position += rec->header.size;
 		rule(rec->header.misc == 0);
-		rule(end_of(rec)->tsc >= f->tsc);
+		/* A trigger's is made outside of the settle loop: an NMI's may come between. */
+		rule(end_of(rec)->tsc >= f->tsc || rec->header.type == AUXTRACE_RECORD_TRIGGER);
 		switch (rec->header.type) {
 		case AUXTRACE_RECORD_LOST:
 			follow_lost(f, rec, position);
@@ -216,10 +243,17 @@ void follow(struct follower *f, const struct records *r, bool resync)
 		case AUXTRACE_RECORD_WINDOW:
 			follow_window(f, rec, position);
 			break;
+		case AUXTRACE_RECORD_TRIGGER:
+			follow_trigger(f, rec, position);
+			break;
+		case AUXTRACE_RECORD_SAMPLE:
+			follow_sample(f, rec, position);
+			break;
 		default:
 			rule(!"a type that the header has");
 		}
-		f->tsc = end_of(rec)->tsc;
+		if (rec->header.type != AUXTRACE_RECORD_TRIGGER)
+			f->tsc = end_of(rec)->tsc;
 		f->records++;
 		f->bytes += rec->header.size;
 	}

@@ -11,6 +11,8 @@ union any_record {
 	struct auxtrace_record_aux aux;
 	struct auxtrace_record_itrace_start itrace;
 	struct auxtrace_record_window window;
+	struct auxtrace_record_trigger trigger;
+	struct auxtrace_record_sample sample;
 };
 
 struct records {
@@ -42,7 +44,8 @@ struct follower {
 	uint64_t windows, aux_bytes, itrace_starts;
 	uint64_t lost;			/* by LOST records */
 	uint64_t truncated, partial;	/* AUX records with that flag */
-	uint64_t begun_by[AUXTRACE_CAUSE_SNAPSHOT + 1], ended_by[AUXTRACE_CAUSE_SNAPSHOT + 1];
+	uint64_t triggers, samples;
+	uint64_t begun_by[AUXTRACE_CAUSE_TRIGGER + 1], ended_by[AUXTRACE_CAUSE_TRIGGER + 1];
 	struct auxtrace_record_window newest;
 
 	uint64_t aux_next, tsc;

@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Each way in which TRIGGER_ADD, DEL and READ fail. What is refused was wrong in that one
+ * respect only, and the right call succeeds afterwards.
+ */
+#include <errno.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "cpu.h"
+#include "trigger.h"
+
+#define AUX_SIZE	65536
+#define DATA_SIZE	65536
+#define ONE_CPU		2ULL
+
+static void open_with(struct session *s, uint32_t flags, uint64_t data_size)
+{
+	session_prepare(s, ONE_CPU, AUXTRACE_SETUP_KERNEL | flags, AUX_SIZE);
+	session_prepare_data(s, 0, data_size);
+	session_setup(s);
+}
+
+static struct auxtrace_trigger right(uint32_t kind)
+{
+	static const struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr),
+		.config = PERF_COUNT_SW_CONTEXT_SWITCHES, .sample_period = 1,
+	};
+
+	switch (kind) {
+	case AUXTRACE_TRIGGER_PERF:
+		return trigger_perf(AUXTRACE_ACTION_PAUSE, &attr);
+	case AUXTRACE_TRIGGER_SYSCALL_ENTER:
+	case AUXTRACE_TRIGGER_SYSCALL_EXIT:
+		return trigger_syscall(kind, AUXTRACE_ACTION_PAUSE, CALL_NUMBER);
+	case AUXTRACE_TRIGGER_KPROBE:
+	case AUXTRACE_TRIGGER_KRETPROBE:
+		return trigger_named(kind, AUXTRACE_ACTION_PAUSE, CALL_FUNCTION, 0);
+	case AUXTRACE_TRIGGER_UPROBE:
+	case AUXTRACE_TRIGGER_URETPROBE:
+		return trigger_named(kind, AUXTRACE_ACTION_PAUSE, PROGRAM,
+				     offset_in_program(probed_function));
+	case AUXTRACE_TRIGGER_BREAKPOINT:
+		return trigger_written(AUXTRACE_ACTION_PAUSE, &watched);
+	}
+	fail();
+	return trigger(kind, 0);
+}
+
+static struct auxtrace_trigger timer(void)
+{
+	struct auxtrace_trigger t = trigger(AUXTRACE_TRIGGER_TIMER, AUXTRACE_ACTION_PAUSE);
+
+	t.bound_ns = 10000000;
+	return t;
+}
+
+#define with(t, ...) ({ struct auxtrace_trigger with_ = (t); with_.__VA_ARGS__; with_; })
+
+static void add_and_del(const struct session *s, struct auxtrace_trigger t)
+{
+	trigger_del(s, trigger_add(s, t));
+}
+
+static void test_badfd(void **state)
+{
+	struct auxtrace_trigger t = timer();
+	struct auxtrace_trigger_state st = { .size = sizeof(st), .id = 1 };
+	int fd = at_open();
+
+	(void)state;
+	fail_ioctl(EBADFD, fd, AUXTRACE_IOC_TRIGGER_ADD, &t);
+	fail_ioctl(EBADFD, fd, AUXTRACE_IOC_TRIGGER_DEL, &st);
+	fail_ioctl(EBADFD, fd, AUXTRACE_IOC_TRIGGER_READ, &st);
+	at_close(fd);
+}
+
+/* The members that a kind or an action does not use are zero. */
+static void test_unused(void **state)
+{
+	struct session s;
+
+	(void)state;
+	open_with(&s, 0, DATA_SIZE);
+	for (uint32_t kind = 0; kind <= AUXTRACE_TRIGGER_BREAKPOINT; kind++) {
+		struct auxtrace_trigger t = right(kind);
+		bool named = kind >= AUXTRACE_TRIGGER_KPROBE && kind <= AUXTRACE_TRIGGER_URETPROBE;
+		bool call = kind == AUXTRACE_TRIGGER_SYSCALL_ENTER ||
+			    kind == AUXTRACE_TRIGGER_SYSCALL_EXIT;
+
+		if (kind != AUXTRACE_TRIGGER_PERF) {
+			fail_trigger(EINVAL, &s, with(t, attr = 4096));
+			fail_trigger(EINVAL, &s, with(t, attr_len = 64));
+		}
+		if (!call && kind != AUXTRACE_TRIGGER_BREAKPOINT)
+			fail_trigger(EINVAL, &s, with(t, number = 1));
+		if (!named && kind != AUXTRACE_TRIGGER_BREAKPOINT)
+			fail_trigger(EINVAL, &s, with(t, address = 4096));
+		if (!named) {
+			fail_trigger(EINVAL, &s, with(t, name = 4096));
+			fail_trigger(EINVAL, &s, with(t, name_len = 1));
+		}
+		fail_trigger(EINVAL, &s, with(t, bound_ns = 10000000));
+		fail_trigger(EINVAL, &s, with(t, a = 1));
+		fail_trigger(EINVAL, &s, with(t, b = 1));
+		fail_trigger(EINVAL, &s, with(t, sample_size = 64));
+		add_and_del(&s, t);
+	}
+	session_close(&s);
+}
+
+static void test_einval(void **state)
+{
+	struct auxtrace_trigger t = timer();
+	struct session s, overwrite;
+
+	(void)state;
+	open_with(&s, 0, DATA_SIZE);
+	fail_trigger(EINVAL, &s, with(t, kind = AUXTRACE_TRIGGER_TIMER + 1));
+	fail_trigger(EINVAL, &s, with(t, kind = UINT32_MAX));
+	fail_trigger(EINVAL, &s, with(t, action = AUXTRACE_ACTION_FREEZE + 1));
+	fail_trigger(EINVAL, &s, with(t, action = UINT32_MAX));
+	fail_trigger(EINVAL, &s, with(t, flags = AUXTRACE_TRIGGER_ALL + 1));
+	fail_trigger(EINVAL, &s, with(t, reserved = 1));
+	fail_trigger(EINVAL, &s, with(t, bound_ns = 0));
+	fail_trigger(EINVAL, &s, with(t, bound_ns = 9999));
+	fail_trigger(EINVAL, &s, with(t, bound_ns = UINT64_MAX));
+	/* Only PAUSE and RESUME go to all CPUs on demand; a FREEZE always does. */
+	fail_trigger(EINVAL, &s, with(t, action = AUXTRACE_ACTION_SAMPLE, with_.sample_size = 64,
+				      with_.flags = AUXTRACE_TRIGGER_ALL_CPUS));
+	fail_trigger(EINVAL, &s, with(t, action = AUXTRACE_ACTION_NONE,
+				      with_.flags = AUXTRACE_TRIGGER_ALL_CPUS));
+	fail_trigger(EINVAL, &s, with(t, action = AUXTRACE_ACTION_RESUME, with_.delay_ns = 1000));
+	fail_trigger(EINVAL, &s, with(t, action = AUXTRACE_ACTION_NONE, with_.delay_ns = 1000));
+	fail_trigger(EINVAL, &s, with(t, action = AUXTRACE_ACTION_NONE, with_.count = 1));
+	fail_trigger(EINVAL, &s, with(t, action = AUXTRACE_ACTION_NONE, with_.after_hits = 1));
+	fail_trigger(EINVAL, &s, with(t, action = AUXTRACE_ACTION_NONE, with_.hold_off_ns = 1));
+	fail_trigger(EINVAL, &s, with(trigger(AUXTRACE_TRIGGER_KPROBE, AUXTRACE_ACTION_PAUSE),
+				      flags = 0));
+	/* In overwrite mode only. */
+	fail_trigger(EINVAL, &s, with(t, delay_bytes = 4096));
+	add_and_del(&s, t);
+	add_and_del(&s, with(t, bound_ns = 10000));
+	add_and_del(&s, with(t, flags = AUXTRACE_TRIGGER_ALL_CPUS));
+	add_and_del(&s, with(t, delay_ns = 1000));
+	session_close(&s);
+
+	open_with(&overwrite, AUXTRACE_SETUP_OVERWRITE, DATA_SIZE);
+	add_and_del(&overwrite, with(t, delay_bytes = 4096));
+	fail_trigger(EINVAL, &overwrite, with(t, action = AUXTRACE_ACTION_RESUME,
+					      with_.delay_bytes = 4096));
+	session_close(&overwrite);
+}
+
+static void test_sample(void **state)
+{
+	struct auxtrace_trigger t = timer();
+	struct session s, without;
+
+	(void)state;
+	t.action = AUXTRACE_ACTION_SAMPLE;
+	t.sample_size = 64;
+	open_with(&s, 0, DATA_SIZE);
+	fail_trigger(EINVAL, &s, with(t, sample_size = 0));
+	fail_trigger(EINVAL, &s, with(t, sample_size = AUX_SIZE / 2 + 1));
+	fail_trigger(EINVAL, &s, with(t, sample_size = UINT64_MAX));
+	/* A delay is for what stops. */
+	fail_trigger(EINVAL, &s, with(t, delay_ns = 1000));
+	add_and_del(&s, t);
+	add_and_del(&s, with(t, sample_size = AUX_SIZE / 2));
+	session_close(&s);
+
+	/* Without slots no more than a record can carry. */
+	session_prepare(&s, ONE_CPU, AUXTRACE_SETUP_KERNEL, 1 << 20);
+	session_prepare_data(&s, 0, 1 << 20);
+	session_setup(&s);
+	fail_trigger(EINVAL, &s, with(t, sample_size = AUXTRACE_SAMPLE_IN_RECORD + 1));
+	add_and_del(&s, with(t, sample_size = AUXTRACE_SAMPLE_IN_RECORD));
+	session_close(&s);
+	open_with(&s, 0, 8192);
+	fail_trigger(EINVAL, &s, with(t, sample_size = 8192));
+	add_and_del(&s, with(t, sample_size = 4096));
+	session_close(&s);
+
+	open_with(&without, 0, 0);
+	fail_trigger(EINVAL, &without, t);
+	add_and_del(&without, timer());
+	add_and_del(&without, with(timer(), action = AUXTRACE_ACTION_FREEZE));
+	session_close(&without);
+}
+
+static void test_syscall_number(void **state)
+{
+	struct auxtrace_trigger t = right(AUXTRACE_TRIGGER_SYSCALL_ENTER);
+	struct session s;
+
+	(void)state;
+	open_with(&s, 0, DATA_SIZE);
+	fail_trigger(EINVAL, &s, with(t, number = -2));
+	fail_trigger(EINVAL, &s, with(t, number = 1 << 20));
+	fail_trigger(EINVAL, &s, with(t, number = INT64_MAX));
+	add_and_del(&s, with(t, number = -1));
+	session_close(&s);
+}
+
+static void test_latency(void **state)
+{
+	struct auxtrace_trigger t = trigger(AUXTRACE_TRIGGER_LATENCY, AUXTRACE_ACTION_PAUSE);
+	struct auxtrace_trigger_state st;
+	struct session s;
+	uint32_t id;
+
+	(void)state;
+	open_with(&s, 0, DATA_SIZE);
+	t.a = trigger_add(&s, right(AUXTRACE_TRIGGER_SYSCALL_ENTER));
+	t.b = trigger_add(&s, right(AUXTRACE_TRIGGER_SYSCALL_EXIT));
+	t.bound_ns = 1;
+	fail_trigger(EINVAL, &s, with(t, bound_ns = 0));
+	fail_trigger(ENOENT, &s, with(t, a = 0));
+	fail_trigger(ENOENT, &s, with(t, b = 0));
+	fail_trigger(ENOENT, &s, with(t, a = 99));
+	fail_trigger(ENOENT, &s, with(t, b = 99));
+	/* Not its own: the id that it would have. */
+	fail_trigger(ENOENT, &s, with(t, b = t.b + 1));
+	id = trigger_add(&s, t);
+	fail_trigger(EINVAL, &s, with(t, a = id));
+	assert_int_equal(at_trigger_del(s.fd, t.a, &st), -EBUSY);
+	assert_int_equal(at_trigger_del(s.fd, t.b, &st), -EBUSY);
+	trigger_del(&s, id);
+	trigger_del(&s, t.a);
+	trigger_del(&s, t.b);
+	session_close(&s);
+}
+
+static void test_names(void **state)
+{
+	struct auxtrace_trigger k = right(AUXTRACE_TRIGGER_KPROBE);
+	struct auxtrace_trigger kret = right(AUXTRACE_TRIGGER_KRETPROBE);
+	struct auxtrace_trigger u = right(AUXTRACE_TRIGGER_UPROBE);
+	static const char no_symbol[] = "no_such_function", no_file[] = "/no/such/file";
+	static const char directory[] = "/tmp", inside[] = "ab\0cd";
+	char *empty = (char *)at_guarded_page() + sysconf(_SC_PAGESIZE);
+	struct session s;
+
+	(void)state;
+	open_with(&s, 0, DATA_SIZE);
+	fail_trigger(ENOENT, &s, with(k, name = (uintptr_t)no_symbol, with_.name_len = 16));
+	fail_trigger(ENOENT, &s, with(kret, name = (uintptr_t)no_symbol, with_.name_len = 16));
+	fail_trigger(ENOENT, &s, with(u, name = (uintptr_t)no_file, with_.name_len = 13));
+	fail_trigger(EINVAL, &s, with(u, name = (uintptr_t)directory, with_.name_len = 4));
+	fail_trigger(EINVAL, &s, with(u, name_len = 0));
+	fail_trigger(EINVAL, &s, with(k, name = (uintptr_t)inside, with_.name_len = 5));
+	fail_trigger(EINVAL, &s, with(k, name_len = 4096));
+	fail_trigger(EINVAL, &s, with(u, address = 1ULL << 40));
+	fail_trigger(EFAULT, &s, with(k, name = (uintptr_t)empty));
+	fail_trigger(EFAULT, &s, with(k, name = (uintptr_t)empty - 1, with_.name_len = 2));
+	fail_trigger(EFAULT, &s, with(u, name = (uintptr_t)empty));
+	/* The kernel does not let these be probed: their own path, the middle of an instruction. */
+	fail_trigger(EOPNOTSUPP, &s, trigger_named(AUXTRACE_TRIGGER_KPROBE, AUXTRACE_ACTION_PAUSE,
+						   "exc_nmi", 0));
+	fail_trigger(EOPNOTSUPP, &s, trigger_named(AUXTRACE_TRIGGER_KRETPROBE,
+						   AUXTRACE_ACTION_PAUSE, "exc_nmi", 0));
+	fail_trigger(EOPNOTSUPP, &s, with(k, address = 1));
+	add_and_del(&s, k);
+	add_and_del(&s, kret);
+	add_and_del(&s, u);
+	munmap(empty - sysconf(_SC_PAGESIZE), 2 * sysconf(_SC_PAGESIZE));
+	session_close(&s);
+}
+
+static void test_perf(void **state)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr),
+		.config = PERF_COUNT_SW_CONTEXT_SWITCHES, .sample_period = 1,
+	};
+	struct auxtrace_trigger t = trigger_perf(AUXTRACE_ACTION_PAUSE, &attr);
+	uint64_t longer[64] = { 0 };
+	struct session s;
+
+	(void)state;
+	open_with(&s, 0, DATA_SIZE);
+	fail_trigger(EINVAL, &s, with(t, attr_len = PERF_ATTR_SIZE_VER0 - 8));
+	fail_trigger(EFAULT, &s, with(t, attr = 8));
+	attr.sample_period = 0;
+	fail_trigger(EINVAL, &s, t);
+	attr.sample_period = 1;
+	attr.type = 999;
+	/* perf: nobody has that type. */
+	fail_trigger(ENOENT, &s, t);
+	attr.type = PERF_TYPE_SOFTWARE;
+	/* A longer struct than the kernel's: the excess is zero, or not. */
+	memcpy(longer, &attr, sizeof(attr));
+	t.attr = (uintptr_t)longer;
+	t.attr_len = sizeof(longer);
+	add_and_del(&s, t);
+	longer[63] = 1;
+	fail_trigger(E2BIG, &s, t);
+	session_close(&s);
+}
+
+static void test_breakpoints(void **state)
+{
+	static volatile uint64_t words[8];
+	struct session s;
+	unsigned int n = 0;
+	uint32_t id, last = 0;
+	int ret;
+
+	(void)state;
+	open_with(&s, 0, DATA_SIZE);
+	fail_trigger(EINVAL, &s, with(trigger_written(AUXTRACE_ACTION_PAUSE, words),
+				      number = HW_BREAKPOINT_W | 3 << 8));
+	fail_trigger(EINVAL, &s, with(trigger_written(AUXTRACE_ACTION_PAUSE, words),
+				      number = HW_BREAKPOINT_LEN_8 << 8));
+	fail_trigger(EINVAL, &s, with(trigger_written(AUXTRACE_ACTION_PAUSE, words),
+				      address = (uintptr_t)words + 1));
+	fail_trigger(EINVAL, &s, with(trigger_written(AUXTRACE_ACTION_PAUSE, words), number = -1));
+	/* x86 has four. */
+	while (!(ret = at_trigger_add(s.fd, trigger_written(AUXTRACE_ACTION_PAUSE, &words[n]), &id))) {
+		last = id;
+		assert_true(++n <= 4);
+	}
+	assert_int_equal(ret, -ENOSPC);
+	assert_int_equal(n, 4);
+	trigger_del(&s, last);
+	trigger_add(&s, trigger_written(AUXTRACE_ACTION_PAUSE, &words[7]));
+	session_close(&s);
+}
+
+static void test_too_many(void **state)
+{
+	struct auxtrace_trigger t = trigger_syscall(AUXTRACE_TRIGGER_SYSCALL_ENTER,
+						    AUXTRACE_ACTION_PAUSE, CALL_NUMBER);
+	struct session s;
+
+	(void)state;
+	open_with(&s, 0, DATA_SIZE);
+	for (uint32_t i = 1; i <= AUXTRACE_MAX_TRIGGERS; i++)
+		assert_int_equal(trigger_add(&s, t), i);
+	fail_trigger(ENOSPC, &s, t);
+	trigger_del(&s, 7);
+	/* Its place is free, its id is not. */
+	assert_int_equal(trigger_add(&s, t), AUXTRACE_MAX_TRIGGERS + 1);
+	fail_trigger(ENOSPC, &s, t);
+	session_close(&s);
+}
+
+static void test_ids(void **state)
+{
+	struct auxtrace_trigger_state st;
+	struct session s, other;
+	uint32_t id;
+
+	(void)state;
+	open_with(&s, 0, DATA_SIZE);
+	open_with(&other, 0, DATA_SIZE);
+	id = trigger_add(&s, timer());
+	assert_int_equal(at_trigger_read(s.fd, 0, 0, &st), -ENOENT);
+	assert_int_equal(at_trigger_read(s.fd, id + 1, 0, &st), -ENOENT);
+	assert_int_equal(at_trigger_read(other.fd, id, 0, &st), -ENOENT);
+	assert_int_equal(at_trigger_del(s.fd, 0, &st), -ENOENT);
+	assert_int_equal(at_trigger_del(s.fd, id + 1, &st), -ENOENT);
+	assert_int_equal(at_trigger_del(other.fd, id, &st), -ENOENT);
+	assert_int_equal(at_trigger_read(s.fd, id, AUXTRACE_TRIGGER_REARM << 1, &st), -EINVAL);
+	st = (struct auxtrace_trigger_state){ .size = sizeof(st), .id = id, .reserved = 1 };
+	fail_ioctl(EINVAL, s.fd, AUXTRACE_IOC_TRIGGER_READ, &st);
+	fail_ioctl(EINVAL, s.fd, AUXTRACE_IOC_TRIGGER_DEL, &st);
+	st.reserved = 0;
+	st.flags = AUXTRACE_TRIGGER_REARM;
+	fail_ioctl(EINVAL, s.fd, AUXTRACE_IOC_TRIGGER_DEL, &st);
+	trigger_read(&s, id);
+	trigger_del(&s, id);
+	assert_int_equal(at_trigger_read(s.fd, id, 0, &st), -ENOENT);
+	assert_int_equal(at_trigger_del(s.fd, id, &st), -ENOENT);
+	session_close(&other);
+	session_close(&s);
+}
+
+struct attempt {
+	int fd;
+	uint32_t id;
+};
+
+static int add_without_capability(void *arg)
+{
+	const struct attempt *a = arg;
+	uint32_t id;
+	int ret = caps_keep(0);
+
+	return ret ? 100 : -at_trigger_add(a->fd, right(AUXTRACE_TRIGGER_SYSCALL_ENTER), &id);
+}
+
+static void test_no_process(void **state)
+{
+	struct auxtrace_trigger t = right(AUXTRACE_TRIGGER_SYSCALL_ENTER);
+	struct session s;
+
+	(void)state;
+	open_with(&s, 0, DATA_SIZE);
+	/* Beyond what a pid can be. */
+	fail_trigger(ESRCH, &s, with(t, pid = 1 << 30));
+	add_and_del(&s, with(t, pid = getpid()));
+	session_close(&s);
+}
+
+static void test_access(void **state)
+{
+	struct attempt a;
+	struct session s;
+
+	(void)state;
+	open_with(&s, 0, DATA_SIZE);
+	a.fd = s.fd;
+	assert_int_equal(child_run(add_without_capability, &a), EACCES);
+	assert_int_equal(trigger_add(&s, right(AUXTRACE_TRIGGER_SYSCALL_ENTER)), 1);
+	session_close(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		vm_test(test_badfd),
+		vm_test(test_unused),
+		vm_test(test_einval),
+		vm_test(test_sample),
+		vm_test(test_syscall_number),
+		vm_test(test_latency),
+		vm_test(test_names),
+		vm_test(test_perf),
+		vm_test(test_breakpoints),
+		vm_test(test_too_many),
+		vm_test(test_ids),
+		vm_test(test_no_process),
+		vm_test(test_access),
+	};
+
+	return cmocka_run_group_tests(tests, at_group_setup, NULL);
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0
+/* FREEZE: every channel stops at one cut, tells why, and waits for a RESUME. */
+#include <poll.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cpu.h"
+#include "invariants.h"
+#include "load.h"
+#include "records.h"
+#include "trigger.h"
+#include "waiter.h"
+#include "worker.h"
+
+#define AUX_SIZE	(1 << 16)
+#define DATA_SIZE	(1 << 14)
+#define CPU		1
+
+static uint64_t cpus;
+
+static struct auxtrace_trigger freeze_at_call(void)
+{
+	return trigger_syscall(AUXTRACE_TRIGGER_SYSCALL_ENTER, AUXTRACE_ACTION_FREEZE, CALL_NUMBER);
+}
+
+/* A flight recorder over all CPUs, with something to record on each. */
+static void open_recorder(struct session *s)
+{
+	cpus = cpus_online();
+	session_prepare(s, cpus, AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_USER |
+				 AUXTRACE_SETUP_OVERWRITE, AUX_SIZE);
+	session_prepare_data(s, AUXTRACE_SETUP_DATA_OVERWRITE, DATA_SIZE);
+	session_setup(s);
+	assert_int_equal(cpu_pin(CPU), 0);
+	for (unsigned int i = 0; i < s->count; i++)
+		if (s->channel[i].cpu != CPU)
+			load_start(s->channel[i].cpu);
+}
+
+static bool all_are(const struct session *s, uint32_t inhibit)
+{
+	for (unsigned int i = 0; i < s->count; i++)
+		if (channel_status(&s->channel[i]).inhibit != inhibit)
+			return false;
+	return true;
+}
+
+static void wait_until_all_are(const struct session *s, uint32_t inhibit)
+{
+	for (int ms = 0; !all_are(s, inhibit); ms++) {
+		assert_true(ms < WAIT_MS);
+		usleep(1000);
+	}
+}
+
+static short urgent(const struct session *s, int ms)
+{
+	struct pollfd p = { .fd = s->fd, .events = POLLPRI };
+
+	assert_in_range(poll(&p, 1, ms), 0, 1);
+	return p.revents;
+}
+
+/* Its last two records but AUX: the window that the freeze ended, and the freeze. */
+static void check_cut(const struct channel *ch, uint32_t id, uint64_t asked)
+{
+	struct auxtrace_status_page st = channel_status(ch);
+	const struct auxtrace_record_trigger *t;
+	const union any_record *w;
+	unsigned int freezes = 0;
+	struct records r;
+
+	assert_int_equal(st.frozen_by, id);
+	assert_int_equal(st.data_paused, 2);
+	assert_true(st.window_end_tsc >= asked && st.frozen_tsc >= st.window_end_tsc);
+	assert_int_equal(st.window_end, st.produced);
+	records_read_all(&r, ch);
+	assert_true(r.count > 1);
+	assert_int_equal(r.at[r.count - 1]->header.type, AUXTRACE_RECORD_TRIGGER);
+	t = &r.at[r.count - 1]->trigger;
+	assert_int_equal(t->trigger, id);
+	assert_int_equal(t->action, AUXTRACE_ACTION_FREEZE);
+	assert_int_equal(t->position, st.produced);
+	assert_true(t->end.tsc >= asked);
+	w = records_newest(&r, AUXTRACE_RECORD_WINDOW);
+	assert_non_null(w);
+	assert_int_equal(w->window.window, st.windows);
+	assert_int_equal(w->window.end_cause, AUXTRACE_CAUSE_TRIGGER);
+	assert_int_equal(w->window.end_trigger, id);
+	assert_int_equal(w->window.end_position, st.produced);
+	for (unsigned int i = 0; i < r.count; i++)
+		if (r.at[i]->header.type == AUXTRACE_RECORD_TRIGGER && r.at[i]->trigger.end.tsc >= asked)
+			freezes++;
+	assert_int_equal(freezes, 1);
+	records_free(&r);
+}
+
+/* Nothing of a frozen recorder moves, whatever is asked of it but RESUME. */
+static void check_frozen(struct session *s)
+{
+	struct auxtrace_status_page before[MAX_CPUS];
+	struct auxtrace_status status;
+
+	for (unsigned int i = 0; i < s->count; i++)
+		before[i] = channel_status(&s->channel[i]);
+	usleep(5000);
+	call_times(3);
+	ok_status(s->fd, AUXTRACE_STATUS_SYNC, &status);
+	assert_int_equal(status.out_nr_running, 0);
+	for (unsigned int i = 0; i < s->count; i++) {
+		struct auxtrace_status_page now = channel_status(&s->channel[i]);
+
+		assert_int_equal(now.produced, before[i].produced);
+		assert_int_equal(now.data_head, before[i].data_head);
+		assert_int_equal(now.frozen_tsc, before[i].frozen_tsc);
+		assert_int_equal(now.windows, before[i].windows);
+	}
+	assert_int_equal(urgent(s, 0), POLLPRI);
+}
+
+static void test_all_cpus(void **state)
+{
+	struct session s;
+	uint32_t id;
+
+	(void)state;
+	open_recorder(&s);
+	id = trigger_add(&s, freeze_at_call());
+	ok_start(s.fd);
+	for (unsigned int round = 1; round <= 3; round++) {
+		uint64_t asked;
+
+		load_run(3000);
+		assert_true(all_are(&s, 0));
+		assert_int_equal(urgent(&s, 0), 0);
+		asked = read_tsc();
+		call_times(1);
+		wait_until_all_are(&s, AUXTRACE_INHIBIT_FROZEN);
+		for (unsigned int i = 0; i < s.count; i++)
+			check_cut(&s.channel[i], id, asked);
+		check_frozen(&s);
+		/* Those of check_frozen() were hits as well. */
+		trigger_counted(&s, id, 4 * round, 0, 0, 0);
+		ok_resume(&s, 0, NULL);
+		assert_true(all_are(&s, 0));
+		assert_int_equal(urgent(&s, 0), 0);
+		for (unsigned int i = 0; i < s.count; i++) {
+			assert_int_equal(channel_status(&s.channel[i]).windows, round + 1);
+			assert_int_equal(channel_status(&s.channel[i]).data_paused, 0);
+		}
+	}
+	session_close(&s);
+}
+
+/* The trace of each CPU ends where its hardware stopped: it decodes. Another START thaws. */
+static void test_start_thaws(void **state)
+{
+	struct session s;
+
+	(void)state;
+	open_recorder(&s);
+	trigger_add(&s, freeze_at_call());
+	ok_start(s.fd);
+	call_times(1);
+	wait_until_all_are(&s, AUXTRACE_INHIBIT_FROZEN);
+	ok_stop(s.fd);
+	ok_start(s.fd);
+	assert_true(all_are(&s, 0));
+	assert_int_equal(urgent(&s, 0), 0);
+	for (unsigned int i = 0; i < s.count; i++)
+		assert_int_equal(channel_status(&s.channel[i]).data_paused, 0);
+	session_close(&s);
+}
+
+/* After a RESUME by ioctl the window began by that, whatever trigger acted before. */
+static void test_resumed_by_user(void **state)
+{
+	struct auxtrace_trigger t = freeze_at_call();
+	const union any_record *w;
+	struct records r;
+	struct session s;
+
+	(void)state;
+	session_prepare(&s, 1ULL << CPU, AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_OVERWRITE |
+					 AUXTRACE_SETUP_TRIGGER_PAUSED, AUX_SIZE);
+	session_prepare_data(&s, 0, DATA_SIZE);
+	session_setup(&s);
+	assert_int_equal(cpu_pin(CPU), 0);
+	t.kind = AUXTRACE_TRIGGER_SYSCALL_EXIT;
+	trigger_add(&s, t);
+	t = freeze_at_call();
+	t.action = AUXTRACE_ACTION_RESUME;
+	trigger_add(&s, t);
+	ok_start(s.fd);
+	call_times(1);
+	wait_until_all_are(&s, AUXTRACE_INHIBIT_FROZEN);
+	ok_resume(&s, 0, NULL);
+	wait_until_all_are(&s, 0);
+	ok_stop(s.fd);
+	records_read_all(&r, &s.channel[0]);
+	w = records_newest(&r, AUXTRACE_RECORD_WINDOW);
+	assert_non_null(w);
+	assert_int_equal(w->window.begin_cause, AUXTRACE_CAUSE_USER);
+	assert_int_equal(w->window.begin_trigger, 0);
+	records_free(&r);
+	session_close(&s);
+}
+
+static void *wait_for_freeze(void *arg)
+{
+	const struct session *s = arg;
+	struct pollfd p = { .fd = s->fd, .events = POLLPRI };
+
+	return (void *)(intptr_t)(poll(&p, 1, WAIT_MS) == 1 ? p.revents : 0);
+}
+
+static void test_wakes_poll(void **state)
+{
+	struct session s;
+	pthread_t thread;
+	void *events;
+
+	(void)state;
+	open_recorder(&s);
+	trigger_add(&s, freeze_at_call());
+	ok_start(s.fd);
+	assert_int_equal(pthread_create(&thread, NULL, wait_for_freeze, &s), 0);
+	/* Most likely it waits by now; if not, it finds it frozen. */
+	usleep(10000);
+	call_times(1);
+	pthread_join(thread, &events);
+	assert_int_equal((intptr_t)events, POLLPRI);
+	session_close(&s);
+}
+
+static int call_once(struct worker *w)
+{
+	(void)w;
+	call_times(1);
+	return 0;
+}
+
+/* From several CPUs at once: each CPU has one cut, by any of them. */
+static void test_at_once(void **state)
+{
+	struct session s;
+	uint32_t id;
+
+	(void)state;
+	open_recorder(&s);
+	load_stop_all();
+	id = trigger_add(&s, freeze_at_call());
+	ok_start(s.fd);
+	for (unsigned int round = 1; round <= 5; round++) {
+		uint64_t asked = read_tsc();
+
+		for (unsigned int i = 0; i < s.count; i++)
+			worker_start(&s, s.channel[i].cpu, call_once, 10);
+		workers_join();
+		wait_until_all_are(&s, AUXTRACE_INHIBIT_FROZEN);
+		for (unsigned int i = 0; i < s.count; i++)
+			check_cut(&s.channel[i], id, asked);
+		trigger_counted(&s, id, 10ULL * s.count * round, 0, 0, 0);
+		ok_resume(&s, 0, NULL);
+	}
+	session_close(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		vm_test(test_all_cpus),
+		vm_test(test_start_thaws),
+		vm_test(test_resumed_by_user),
+		vm_test(test_wakes_poll),
+		vm_test(test_at_once),
+	};
+
+	return cmocka_run_group_tests(tests, at_group_setup, NULL);
+}

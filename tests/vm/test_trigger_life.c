@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Triggers go, and what they hang on goes, while they fire. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cpu.h"
+#include "invariants.h"
+#include "load.h"
+#include "msr.h"
+#include "records.h"
+#include "trigger.h"
+#include "waiter.h"
+#include "worker.h"
+
+#define AUX_SIZE	(1 << 16)
+#define DATA_SIZE	(1 << 16)
+#define CPU		1
+/* Each takes a few grace periods of RCU. */
+#define ROUNDS		4
+#define ONE_CPU		(1ULL << CPU)
+
+static void prepare(struct session *s, uint64_t cpus)
+{
+	session_prepare(s, cpus, AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_OVERWRITE, AUX_SIZE);
+	session_prepare_data(s, AUXTRACE_SETUP_DATA_OVERWRITE, DATA_SIZE);
+	session_setup(s);
+}
+
+static const struct source *firing;
+
+static int fire(struct worker *w)
+{
+	(void)w;
+	firing->happen(1);
+	usleep(500);
+	return 0;
+}
+
+/* Each kind, added and deleted again and again. */
+static void test_delete(void **state)
+{
+	const uint32_t actions[] = { AUXTRACE_ACTION_PAUSE, AUXTRACE_ACTION_RESUME,
+				     AUXTRACE_ACTION_SAMPLE, AUXTRACE_ACTION_FREEZE };
+	struct session s;
+
+	(void)state;
+	prepare(&s, cpus_online());
+	ok_start(s.fd);
+	for (unsigned int i = 0; i < nr_sources; i++) {
+		uint64_t hits = 0;
+
+		firing = &sources[i];
+		for (unsigned int k = 0; firing->happen && k < s.count; k++)
+			worker_start(&s, s.channel[k].cpu, fire, 0);
+		for (unsigned int round = 0; round < ROUNDS; round++) {
+			struct auxtrace_trigger t = trigger(firing->kind, actions[round]);
+			uint32_t id;
+
+			assert_true(firing->complete(&s, &t));
+			if (t.action == AUXTRACE_ACTION_SAMPLE)
+				t.sample_size = 256;
+			id = trigger_add(&s, t);
+			for (int ms = 0; round == ROUNDS - 1 && !trigger_read(&s, id).out_hits; ms++) {
+				assert_true(ms < WAIT_MS);
+				usleep(1000);
+			}
+			hits += trigger_del(&s, id).out_hits;
+			if (t.a) {
+				trigger_del(&s, t.a);
+				trigger_del(&s, t.b);
+			}
+			ok_resume(&s, 0, NULL);
+		}
+		workers_join();
+		print_message("%s: %llu hits\n", firing->name, (unsigned long long)hits);
+		assert_true(hits > 0);
+	}
+	if (invariants_broken(&s))
+		fail();
+	session_close(&s);
+}
+
+/* DEL says the last word: no hit is lost between it and the events. */
+static void test_last_word(void **state)
+{
+	const char *const names[] = { "syscall enter", "kprobe", "kretprobe", "uprobe", "tracepoint" };
+	struct session s;
+
+	(void)state;
+	prepare(&s, ONE_CPU);
+	assert_int_equal(cpu_pin(CPU), 0);
+	ok_start(s.fd);
+	for (unsigned int i = 0; i < 5; i++) {
+		const struct source *from = source_named(names[i]);
+		struct auxtrace_trigger t = trigger(from->kind, AUXTRACE_ACTION_PAUSE);
+		struct auxtrace_trigger_state st;
+		uint32_t id;
+
+		assert_true(from->complete(&s, &t));
+		id = trigger_add(&s, t);
+		from->happen(7);
+		st = trigger_del(&s, id);
+		assert_int_equal(st.out_hits, 7);
+		assert_int_equal(st.out_acted, 7);
+		assert_int_equal(st.out_missed, 0);
+		from->happen(1);
+	}
+	session_close(&s);
+}
+
+static int call_forever(struct worker *w)
+{
+	(void)w;
+	call_times(10);
+	probed_function();
+	/* Others that share the CPU shall come to their end. */
+	usleep(500);
+	return 0;
+}
+
+/* The session is closed, started or not, with its triggers at work. */
+static void test_close(void **state)
+{
+	const char *const names[] = { "syscall enter", "kprobe", "kretprobe", "uprobe", "uretprobe",
+				      "timer", "hardware", "tracepoint", "latency" };
+	struct session none = { .fd = -1 };
+
+	(void)state;
+	for (uint64_t left = cpus_online(); left; left &= left - 1)
+		worker_start(&none, cpus_first(left), call_forever, 0);
+	for (unsigned int round = 0; round < ROUNDS; round++) {
+		struct session s;
+
+		prepare(&s, cpus_online());
+		for (unsigned int i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+			const struct source *from = source_named(names[i]);
+			struct auxtrace_trigger t = trigger(from->kind, 1 + (round + i) % 4);
+
+			assert_true(from->complete(&s, &t));
+			if (t.action == AUXTRACE_ACTION_SAMPLE)
+				t.sample_size = 256;
+			if (t.action == AUXTRACE_ACTION_PAUSE && round % 2)
+				t.delay_ns = 100000;
+			trigger_add(&s, t);
+		}
+		ok_start(s.fd);
+		usleep(1000);
+		if (round == 0)
+			ok_stop(s.fd);
+		session_close(&s);
+	}
+	workers_join();
+}
+
+/* Tasks that are killed between a function's entry and its return. */
+static void test_kill(void **state)
+{
+	struct auxtrace_trigger t;
+	struct session s;
+	uint32_t in, out, latency;
+	const unsigned int tasks = 20;
+
+	(void)state;
+	prepare(&s, ONE_CPU);
+	assert_int_equal(cpu_pin(CPU), 0);
+	in = trigger_add(&s, trigger_named(AUXTRACE_TRIGGER_KPROBE, AUXTRACE_ACTION_RESUME,
+					   "__x64_sys_pause", 0));
+	out = trigger_add(&s, trigger_named(AUXTRACE_TRIGGER_KRETPROBE, AUXTRACE_ACTION_PAUSE,
+					    "__x64_sys_pause", 0));
+	t = trigger(AUXTRACE_TRIGGER_LATENCY, AUXTRACE_ACTION_FREEZE);
+	t.a = in;
+	t.b = out;
+	t.bound_ns = 100000000000;
+	latency = trigger_add(&s, t);
+	ok_start(s.fd);
+	for (unsigned int i = 0; i < tasks; i++) {
+		pid_t pid = fork();
+
+		assert_true(pid >= 0);
+		if (!pid) {
+			pause();
+			_exit(0);
+		}
+		for (int ms = 0; trigger_read(&s, in).out_hits <= i; ms++) {
+			assert_true(ms < WAIT_MS);
+			usleep(1000);
+		}
+		kill(pid, SIGKILL);
+		assert_int_equal(waitpid(pid, NULL, 0), pid);
+	}
+	/* The signal ends the call, which returns on its way to the end of the task. */
+	trigger_counted(&s, in, tasks, 0, 0, 0);
+	trigger_counted(&s, out, tasks, 0, 0, 0);
+	trigger_counted(&s, latency, 0, 0, 0, 0);
+	session_close(&s);
+}
+
+/* ---- a module that is probed ---------------------------------------------------- */
+
+#define MSR_NODE	"/dev/cpu/0/msr"
+
+/* The file from which init.sh loaded it; false if it did not. */
+static bool msr_module(char *path, size_t size)
+{
+	FILE *f = fopen("/modules/order", "re");
+	bool found = false;
+	char line[200];
+
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = 0;
+		found = !strcmp(line, "msr.ko") || strstr(line, "/msr.ko");
+	}
+	if (f)
+		fclose(f);
+	if (found)
+		snprintf(path, size, "/modules/%s", line);
+	return found;
+}
+
+static int load_module(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = syscall(SYS_finit_module, fd, "", 0) ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
+static unsigned int opened;
+
+static int open_msr(struct worker *w)
+{
+	int fd = open(MSR_NODE, O_RDONLY | O_CLOEXEC);
+
+	(void)w;
+	if (fd >= 0) {
+		opened++;
+		close(fd);
+	}
+	return 0;
+}
+
+static void test_module_goes(void **state)
+{
+	struct session s;
+	char path[256];
+	unsigned int hits;
+	uint32_t id, back;
+
+	(void)state;
+	if (!msr_module(path, sizeof(path))) {
+		print_message("SKIP: no msr module was loaded from /modules\n");
+		skip();
+	}
+	prepare(&s, ONE_CPU);
+	id = trigger_add(&s, trigger_named(AUXTRACE_TRIGGER_KPROBE, AUXTRACE_ACTION_PAUSE,
+					   "msr:msr_open", 0));
+	ok_start(s.fd);
+	opened = 0;
+	worker_start(&s, CPU, open_msr, 0);
+	while (!__atomic_load_n(&opened, __ATOMIC_RELAXED))
+		usleep(1000);
+	/* It can go between two opens only. */
+	for (unsigned int n = 0; syscall(SYS_delete_module, "msr", O_NONBLOCK); n++)
+		assert_true(n < 1000000 && errno == EWOULDBLOCK);
+	workers_join();
+	hits = opened;
+	trigger_counted(&s, id, hits, 0, 0, 0);
+	fail_trigger(ENOENT, &s, trigger_named(AUXTRACE_TRIGGER_KPROBE, AUXTRACE_ACTION_PAUSE,
+					       "msr:msr_open", 0));
+	assert_int_equal(load_module(path), 0);
+	/* The trigger went with the code that it was in; one in the new code is another. */
+	assert_int_equal(cpu_pin(CPU), 0);
+	back = trigger_add(&s, trigger_named(AUXTRACE_TRIGGER_KPROBE, AUXTRACE_ACTION_PAUSE,
+					     "msr:msr_open", 0));
+	for (int ms = 0; access(MSR_NODE, R_OK); ms++) {
+		assert_true(ms < WAIT_MS);
+		usleep(1000);
+	}
+	open_msr(NULL);
+	trigger_counted(&s, back, 1, 0, 0, 0);
+	assert_int_equal(trigger_del(&s, id).out_hits, hits);
+	session_close(&s);
+}
+
+/* ---- CPUs ------------------------------------------------------------------------ */
+
+static void wait_for_more(const struct session *s, uint32_t id)
+{
+	uint64_t acted = trigger_read(s, id).out_acted;
+
+	for (int ms = 0; trigger_read(s, id).out_acted < acted + 3; ms++) {
+		assert_true(ms < WAIT_MS);
+		usleep(1000);
+	}
+}
+
+/* A CPU that went and came back has its events again: timers and counters are of a CPU. */
+static void test_hotplug(void **state)
+{
+	const struct source *counted = source_named("software");
+	struct auxtrace_trigger t = trigger(counted->kind, AUXTRACE_ACTION_PAUSE);
+	uint32_t timer, software, call, written;
+	struct session s;
+	int cpu = cpus_last(cpus_online());
+
+	(void)state;
+	assert_true(cpu > 0);
+	prepare(&s, 1ULL << cpu);
+	assert_true(counted->complete(&s, &t));
+	software = trigger_add(&s, t);
+	t = trigger(AUXTRACE_TRIGGER_TIMER, AUXTRACE_ACTION_RESUME);
+	t.bound_ns = 1000000;
+	timer = trigger_add(&s, t);
+	call = trigger_add(&s, trigger_syscall(AUXTRACE_TRIGGER_SYSCALL_ENTER,
+					       AUXTRACE_ACTION_PAUSE, CALL_NUMBER));
+	written = trigger_add(&s, trigger_written(AUXTRACE_ACTION_PAUSE, &watched));
+	ok_start(s.fd);
+	for (unsigned int round = 1; round <= 3; round++) {
+		uint64_t faults;
+
+		wait_for_more(&s, timer);
+		assert_int_equal(cpu_pin(cpu), 0);
+		faults = trigger_read(&s, software).out_acted;
+		counted->happen(5);
+		assert_int_equal(trigger_read(&s, software).out_acted, faults + 5);
+		call_times(2);
+		trigger_counted(&s, call, 2 * round, 0, 0, 0);
+		write_watched();
+		trigger_counted(&s, written, round, 0, 0, 0);
+		cpu_unpin();
+		assert_int_equal(cpu_set_online(cpu, 0), 0);
+		assert_true(channel_status(&s.channel[0]).inhibit & AUXTRACE_INHIBIT_OFFLINE);
+		assert_int_equal(cpu_set_online(cpu, 1), 0);
+		for (int ms = 0; channel_status(&s.channel[0]).inhibit & AUXTRACE_INHIBIT_OFFLINE;
+		     ms++) {
+			assert_true(ms < WAIT_MS);
+			usleep(1000);
+		}
+	}
+	session_close(&s);
+}
+
+/* CPUs go and come while all of them fire, freeze and relay. */
+static void test_hotplug_storm(void **state)
+{
+	int cpu = cpus_last(cpus_online());
+	struct auxtrace_trigger t;
+	struct session s, none = { .fd = -1 };
+
+	(void)state;
+	prepare(&s, cpus_online());
+	t = trigger_syscall(AUXTRACE_TRIGGER_SYSCALL_ENTER, AUXTRACE_ACTION_RESUME, CALL_NUMBER);
+	t.flags = AUXTRACE_TRIGGER_ALL_CPUS;
+	trigger_add(&s, t);
+	t.kind = AUXTRACE_TRIGGER_SYSCALL_EXIT;
+	t.action = AUXTRACE_ACTION_PAUSE;
+	trigger_add(&s, t);
+	t = trigger(AUXTRACE_TRIGGER_TIMER, AUXTRACE_ACTION_FREEZE);
+	t.bound_ns = 1000000;
+	trigger_add(&s, t);
+	t = trigger_named(AUXTRACE_TRIGGER_KPROBE, AUXTRACE_ACTION_PAUSE, CALL_FUNCTION, 0);
+	t.delay_ns = 200000;
+	trigger_add(&s, t);
+	ok_start(s.fd);
+	for (unsigned int i = 0; i < s.count; i++)
+		if (s.channel[i].cpu != cpu)
+			worker_start(&none, s.channel[i].cpu, call_forever, 0);
+	worker_start(&s, -1, pause_and_resume_all, 0);
+	for (unsigned int round = 0; round < 4; round++) {
+		assert_int_equal(cpu_set_online(cpu, 0), 0);
+		usleep(3000);
+		assert_int_equal(cpu_set_online(cpu, 1), 0);
+		usleep(3000);
+	}
+	workers_join();
+	if (invariants_broken(&s))
+		fail();
+	session_close(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		vm_test(test_delete),
+		vm_test(test_last_word),
+		vm_test(test_close),
+		vm_test(test_kill),
+		vm_test(test_module_goes),
+		vm_test(test_hotplug),
+		vm_test(test_hotplug_storm),
+	};
+
+	return cmocka_run_group_tests(tests, at_group_setup, NULL);
+}

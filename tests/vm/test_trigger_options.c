@@ -1,0 +1,520 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What decides whether a hit acts, where and when: scope, counts, hold-off, delays, bounds. */
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "cpu.h"
+#include "invariants.h"
+#include "load.h"
+#include "records.h"
+#include "trigger.h"
+#include "waiter.h"
+#include "worker.h"
+
+#define AUX_SIZE	(1 << 20)
+#define DATA_SIZE	(1 << 18)
+#define CPU		1
+#define ONE_CPU		(1ULL << CPU)
+#define LONG_NS		100000000000ULL
+
+static void open_over(struct session *s, uint64_t cpus, uint32_t flags)
+{
+	session_prepare(s, cpus, AUXTRACE_SETUP_KERNEL | flags, AUX_SIZE);
+	session_prepare_data(s, 0, DATA_SIZE);
+	session_setup(s);
+	assert_int_equal(cpu_pin(CPU), 0);
+}
+
+static struct auxtrace_trigger pause_at_call(void)
+{
+	return trigger_syscall(AUXTRACE_TRIGGER_SYSCALL_ENTER, AUXTRACE_ACTION_PAUSE, CALL_NUMBER);
+}
+
+/* ---- which hits act ----------------------------------------------------------- */
+
+static void test_count(void **state)
+{
+	struct auxtrace_trigger t = pause_at_call();
+	struct session s;
+	uint32_t id;
+
+	(void)state;
+	open_over(&s, ONE_CPU, 0);
+	t.count = 2;
+	id = trigger_add(&s, t);
+	ok_start(s.fd);
+	call_times(5);
+	trigger_counted(&s, id, 2, 3, 0, 0);
+	trigger_rearm(&s, id);
+	call_times(1);
+	trigger_counted(&s, id, 3, 3, 0, 0);
+	call_times(4);
+	trigger_counted(&s, id, 4, 6, 0, 0);
+	session_close(&s);
+}
+
+static void test_one_shot(void **state)
+{
+	struct auxtrace_trigger t = pause_at_call();
+	struct session s;
+	uint32_t id;
+
+	(void)state;
+	open_over(&s, ONE_CPU, 0);
+	t.flags = AUXTRACE_TRIGGER_ONE_SHOT;
+	id = trigger_add(&s, t);
+	ok_start(s.fd);
+	call_times(5);
+	trigger_counted(&s, id, 1, 4, 0, 0);
+	/* Armed twice is armed once. */
+	trigger_rearm(&s, id);
+	trigger_rearm(&s, id);
+	call_times(3);
+	trigger_counted(&s, id, 2, 6, 0, 0);
+	session_close(&s);
+}
+
+static void test_after_hits(void **state)
+{
+	struct auxtrace_trigger t = pause_at_call(), resume = t;
+	struct session s;
+	uint32_t id;
+
+	(void)state;
+	open_over(&s, ONE_CPU, 0);
+	t.after_hits = 3;
+	t.count = 2;
+	id = trigger_add(&s, t);
+	resume.kind = AUXTRACE_TRIGGER_SYSCALL_EXIT;
+	resume.action = AUXTRACE_ACTION_RESUME;
+	trigger_add(&s, resume);
+	ok_start(s.fd);
+	call_times(3);
+	trigger_counted(&s, id, 0, 3, 0, 0);
+	assert_int_equal(channel_status(&s.channel[0]).windows, 1);
+	call_times(1);
+	trigger_counted(&s, id, 1, 3, 0, 0);
+	call_times(4);
+	trigger_counted(&s, id, 2, 6, 0, 0);
+	assert_int_equal(channel_status(&s.channel[0]).windows, 3);
+	session_close(&s);
+}
+
+static void test_hold_off(void **state)
+{
+	struct auxtrace_trigger t = pause_at_call();
+	struct session s;
+	uint32_t id, brief;
+
+	(void)state;
+	open_over(&s, ONE_CPU, 0);
+	t.hold_off_ns = LONG_NS;
+	id = trigger_add(&s, t);
+	t.hold_off_ns = 1000000;
+	brief = trigger_add(&s, t);
+	ok_start(s.fd);
+	for (int i = 0; i < 3; i++) {
+		call_times(1);
+		usleep(2000);
+	}
+	trigger_counted(&s, id, 1, 2, 0, 0);
+	trigger_counted(&s, brief, 3, 0, 0, 0);
+	session_close(&s);
+}
+
+/* ---- whose and where ---------------------------------------------------------- */
+
+static int call_in_child(void *arg)
+{
+	(void)arg;
+	call_times(4);
+	return 0;
+}
+
+static void *call_in_thread(void *arg)
+{
+	(void)arg;
+	call_times(2);
+	return NULL;
+}
+
+static void test_pid(void **state)
+{
+	struct auxtrace_trigger t = pause_at_call();
+	uint32_t anybody, ours;
+	pthread_t thread;
+	struct session s;
+
+	(void)state;
+	open_over(&s, ONE_CPU, 0);
+	anybody = trigger_add(&s, t);
+	t.pid = getpid();
+	ours = trigger_add(&s, t);
+	ok_start(s.fd);
+	call_times(3);
+	assert_int_equal(child_run(call_in_child, NULL), 0);
+	/* A thread of this process, which inherits the CPU. */
+	assert_int_equal(pthread_create(&thread, NULL, call_in_thread, NULL), 0);
+	pthread_join(thread, NULL);
+	trigger_counted(&s, anybody, 9, 0, 0, 0);
+	trigger_counted(&s, ours, 5, 0, 0, 0);
+	session_close(&s);
+}
+
+/* Not started, not this CPU: counted, not acted. */
+static void test_idle(void **state)
+{
+	struct session s;
+	uint32_t id;
+
+	(void)state;
+	open_over(&s, ONE_CPU, 0);
+	id = trigger_add(&s, pause_at_call());
+	call_times(3);
+	trigger_counted(&s, id, 0, 0, 3, 0);
+	ok_start(s.fd);
+	assert_int_equal(cpu_pin(0), 0);
+	call_times(2);
+	trigger_counted(&s, id, 0, 0, 5, 0);
+	assert_int_equal(channel_status(&s.channel[0]).inhibit, 0);
+	assert_int_equal(cpu_pin(CPU), 0);
+	call_times(1);
+	trigger_counted(&s, id, 1, 0, 5, 0);
+	ok_stop(s.fd);
+	call_times(1);
+	trigger_counted(&s, id, 1, 0, 6, 0);
+	session_close(&s);
+}
+
+static void wait_for_inhibit(const struct session *s, uint32_t inhibit)
+{
+	for (unsigned int i = 0; i < s->count; i++)
+		for (int ms = 0; channel_status(&s->channel[i]).inhibit != inhibit; ms++) {
+			assert_true(ms < WAIT_MS);
+			usleep(1000);
+		}
+}
+
+static void test_all_cpus(void **state)
+{
+	struct auxtrace_trigger t = pause_at_call();
+	uint32_t resume, pause;
+	struct session s;
+
+	(void)state;
+	open_over(&s, cpus_online(), AUXTRACE_SETUP_TRIGGER_PAUSED);
+	t.flags = AUXTRACE_TRIGGER_ALL_CPUS;
+	t.action = AUXTRACE_ACTION_RESUME;
+	t.count = 1;
+	resume = trigger_add(&s, t);
+	t.kind = AUXTRACE_TRIGGER_SYSCALL_EXIT;
+	t.action = AUXTRACE_ACTION_PAUSE;
+	t.after_hits = 1;
+	pause = trigger_add(&s, t);
+	ok_start(s.fd);
+	wait_for_inhibit(&s, AUXTRACE_INHIBIT_TRIGGER);
+	call_times(1);
+	wait_for_inhibit(&s, 0);
+	call_times(1);
+	wait_for_inhibit(&s, AUXTRACE_INHIBIT_TRIGGER);
+	ok_stop(s.fd);
+	for (unsigned int i = 0; i < s.count; i++) {
+		unsigned int resumes = 0, pauses = 0;
+		const union any_record *w;
+		struct records r;
+
+		assert_int_equal(channel_status(&s.channel[i]).windows, 1);
+		records_read_all(&r, &s.channel[i]);
+		w = records_newest(&r, AUXTRACE_RECORD_WINDOW);
+		assert_non_null(w);
+		assert_int_equal(w->window.begin_trigger, resume);
+		assert_int_equal(w->window.end_trigger, pause);
+		for (unsigned int k = 0; k < r.count; k++) {
+			if (r.at[k]->header.type != AUXTRACE_RECORD_TRIGGER)
+				continue;
+			resumes += r.at[k]->trigger.trigger == resume;
+			pauses += r.at[k]->trigger.trigger == pause;
+		}
+		assert_int_equal(resumes, 1);
+		assert_int_equal(pauses, 1);
+		records_free(&r);
+	}
+	trigger_counted(&s, resume, 1, 1, 0, 0);
+	trigger_counted(&s, pause, 1, 1, 0, 0);
+	session_close(&s);
+}
+
+/* However fast: the last request is what every CPU comes to rest in. */
+static void test_all_cpus_last_wins(void **state)
+{
+	struct auxtrace_trigger t = pause_at_call();
+	struct session s;
+	uint32_t a, b;
+
+	(void)state;
+	open_over(&s, cpus_online(), AUXTRACE_SETUP_TRIGGER_PAUSED | AUXTRACE_SETUP_OVERWRITE);
+	t.flags = AUXTRACE_TRIGGER_ALL_CPUS;
+	t.action = AUXTRACE_ACTION_RESUME;
+	a = trigger_add(&s, t);
+	t.kind = AUXTRACE_TRIGGER_SYSCALL_EXIT;
+	t.action = AUXTRACE_ACTION_PAUSE;
+	b = trigger_add(&s, t);
+	ok_start(s.fd);
+	for (int round = 0; round < 10; round++) {
+		call_times(50);
+		wait_for_inhibit(&s, AUXTRACE_INHIBIT_TRIGGER);
+	}
+	trigger_counted(&s, a, 500, 0, 0, 0);
+	trigger_counted(&s, b, 500, 0, 0, 0);
+	session_close(&s);
+}
+
+/* ---- later -------------------------------------------------------------------- */
+
+static uint64_t ns_of(uint64_t ticks)
+{
+	struct auxtrace_info info = at_info();
+
+	return ticks * 1000000 / info.out_tsc_khz;
+}
+
+static void delayed(uint32_t action, uint32_t inhibit)
+{
+	const uint64_t delay = 20000000;
+	struct auxtrace_trigger t = pause_at_call();
+	struct auxtrace_trigger_state st;
+	struct auxtrace_status_page page;
+	struct session s;
+	uint64_t tsc;
+	uint32_t id;
+
+	open_over(&s, ONE_CPU, 0);
+	t.action = action;
+	t.delay_ns = delay;
+	id = trigger_add(&s, t);
+	ok_start(s.fd);
+	tsc = read_tsc();
+	/* The second one comes while the first is on its way, unless we were held up for so long. */
+	call_times(2);
+	wait_for_inhibit(&s, inhibit);
+	page = channel_status(&s.channel[0]);
+	st = trigger_read(&s, id);
+	assert_int_equal(st.out_hits, 2);
+	assert_true(st.out_acted >= 1);
+	assert_int_equal(st.out_idle, 0);
+	assert_true(ns_of(page.window_end_tsc - tsc) >= delay);
+	assert_int_equal(page.windows, 1);
+	session_close(&s);
+}
+
+static void test_delay_ns(void **state)
+{
+	(void)state;
+	delayed(AUXTRACE_ACTION_PAUSE, AUXTRACE_INHIBIT_TRIGGER);
+	delayed(AUXTRACE_ACTION_FREEZE, AUXTRACE_INHIBIT_FROZEN);
+}
+
+/* A SAMPLE at the same event tells where the hardware was then. */
+static void test_delay_bytes(void **state)
+{
+	const uint64_t delays[] = { 1, 4096, 50000, AUX_SIZE / 2 };
+	const size_t page = sysconf(_SC_PAGESIZE);
+
+	(void)state;
+	for (unsigned int i = 0; i < 4; i++) {
+		struct auxtrace_trigger t = pause_at_call();
+		const union any_record *sample, *w;
+		uint64_t went;
+		struct records r;
+		struct session s;
+		uint32_t id;
+
+		open_over(&s, ONE_CPU, AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_USER);
+		t.action = AUXTRACE_ACTION_SAMPLE;
+		t.sample_size = 64;
+		trigger_add(&s, t);
+		t = pause_at_call();
+		t.delay_bytes = delays[i];
+		id = trigger_add(&s, t);
+		ok_start(s.fd);
+		load_run(500);
+		call_times(1);
+		for (unsigned int n = 0; !channel_status(&s.channel[0]).inhibit; n++) {
+			assert_true(n < 100000);
+			load_run(100);
+		}
+		assert_int_equal(channel_status(&s.channel[0]).inhibit, AUXTRACE_INHIBIT_TRIGGER);
+		ok_stop(s.fd);
+		trigger_counted(&s, id, 1, 0, 0, 0);
+		records_read_all(&r, &s.channel[0]);
+		sample = records_newest(&r, AUXTRACE_RECORD_SAMPLE);
+		w = records_newest(&r, AUXTRACE_RECORD_WINDOW);
+		assert_non_null(sample);
+		assert_non_null(w);
+		assert_int_equal(w->window.end_trigger, id);
+		went = w->window.end_position - sample->sample.aux_end;
+		print_message("delay of %llu bytes: %llu\n", (unsigned long long)delays[i],
+			      (unsigned long long)went);
+		assert_true(went >= delays[i]);
+		/* A page late at most, and what lies between the two triggers' probes. */
+		assert_true(went <= delays[i] + 2 * page);
+		records_free(&r);
+		session_close(&s);
+	}
+}
+
+/* ---- latency ------------------------------------------------------------------ */
+
+static void sleep_ns(long ns)
+{
+	struct timespec ts = { .tv_nsec = ns };
+
+	syscall(SYS_nanosleep, &ts, NULL);
+}
+
+static uint32_t add_latency(const struct session *s, uint64_t bound, uint32_t *a, uint32_t *b)
+{
+	struct auxtrace_trigger t = trigger(AUXTRACE_TRIGGER_LATENCY, AUXTRACE_ACTION_PAUSE);
+
+	*a = trigger_add(s, trigger_syscall(AUXTRACE_TRIGGER_SYSCALL_ENTER,
+					    AUXTRACE_ACTION_NONE, SYS_nanosleep));
+	*b = trigger_add(s, trigger_syscall(AUXTRACE_TRIGGER_SYSCALL_EXIT,
+					    AUXTRACE_ACTION_NONE, SYS_nanosleep));
+	t.a = *a;
+	t.b = *b;
+	t.bound_ns = bound;
+	return trigger_add(s, t);
+}
+
+static void test_latency_bound(void **state)
+{
+	struct session s;
+	uint32_t a, b, id, never;
+
+	(void)state;
+	open_over(&s, ONE_CPU, 0);
+	id = add_latency(&s, 20000000, &a, &b);
+	never = add_latency(&s, LONG_NS, &a, &b);
+	ok_start(s.fd);
+	sleep_ns(20000000);
+	sleep_ns(30000000);
+	trigger_counted(&s, id, 2, 0, 0, 0);
+	trigger_counted(&s, never, 0, 0, 0, 0);
+	trigger_counted(&s, a, 0, 2, 0, 0);
+	session_close(&s);
+}
+
+/* Between two hits of the same trigger. */
+static void test_latency_of_one(void **state)
+{
+	struct auxtrace_trigger t = trigger(AUXTRACE_TRIGGER_LATENCY, AUXTRACE_ACTION_PAUSE);
+	struct session s;
+	uint32_t id;
+
+	(void)state;
+	open_over(&s, ONE_CPU, 0);
+	t.a = t.b = trigger_add(&s, trigger_syscall(AUXTRACE_TRIGGER_SYSCALL_ENTER,
+						    AUXTRACE_ACTION_NONE, CALL_NUMBER));
+	t.bound_ns = 20000000;
+	id = trigger_add(&s, t);
+	ok_start(s.fd);
+	call_times(1);
+	trigger_counted(&s, id, 0, 0, 0, 0);
+	usleep(20000);
+	call_times(1);
+	trigger_counted(&s, id, 1, 0, 0, 0);
+	usleep(20000);
+	call_times(1);
+	trigger_counted(&s, id, 2, 0, 0, 0);
+	session_close(&s);
+}
+
+static int sleep_briefly(struct worker *w)
+{
+	(void)w;
+	sleep_ns(1000);
+	return 0;
+}
+
+/* Each task has its own clock: others that run through the same calls do not stop ours. */
+static void test_latency_of_tasks(void **state)
+{
+	struct auxtrace_trigger t;
+	struct session s;
+	uint32_t id;
+
+	(void)state;
+	open_over(&s, ONE_CPU, AUXTRACE_SETUP_OVERWRITE);
+	t = trigger(AUXTRACE_TRIGGER_LATENCY, AUXTRACE_ACTION_PAUSE);
+	t.a = trigger_add(&s, trigger_syscall(AUXTRACE_TRIGGER_SYSCALL_ENTER,
+					      AUXTRACE_ACTION_NONE, SYS_nanosleep));
+	t.b = trigger_add(&s, trigger_syscall(AUXTRACE_TRIGGER_SYSCALL_EXIT,
+					      AUXTRACE_ACTION_NONE, SYS_nanosleep));
+	t.bound_ns = 900000000;
+	id = trigger_add(&s, t);
+	ok_start(s.fd);
+	worker_start(&s, CPU, sleep_briefly, 0);
+	sleep_ns(900000000);
+	workers_end();
+	trigger_counted(&s, id, 1, 0, 0, 0);
+	session_close(&s);
+}
+
+/* A task that exits between A and B leaves no clock behind: neither to others nor for ever. */
+static int exit_inside(void *arg)
+{
+	(void)arg;
+	call_times(1);
+	return 0;
+}
+
+static void test_latency_exit(void **state)
+{
+	struct auxtrace_trigger t;
+	struct session s;
+	uint32_t id, a;
+
+	(void)state;
+	open_over(&s, ONE_CPU, AUXTRACE_SETUP_OVERWRITE);
+	t = trigger(AUXTRACE_TRIGGER_LATENCY, AUXTRACE_ACTION_PAUSE);
+	t.a = a = trigger_add(&s, trigger_syscall(AUXTRACE_TRIGGER_SYSCALL_ENTER,
+						  AUXTRACE_ACTION_NONE, CALL_NUMBER));
+	t.b = trigger_add(&s, trigger_syscall(AUXTRACE_TRIGGER_SYSCALL_EXIT,
+					      AUXTRACE_ACTION_NONE, SYS_getppid));
+	t.bound_ns = 1;
+	id = trigger_add(&s, t);
+	ok_start(s.fd);
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(child_run(exit_inside, NULL), 0);
+	syscall(SYS_getppid);
+	trigger_counted(&s, a, 0, 100, 0, 0);
+	trigger_counted(&s, id, 0, 0, 0, 0);
+	call_times(1);
+	syscall(SYS_getppid);
+	trigger_counted(&s, id, 1, 0, 0, 0);
+	session_close(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		vm_test(test_count),
+		vm_test(test_one_shot),
+		vm_test(test_after_hits),
+		vm_test(test_hold_off),
+		vm_test(test_pid),
+		vm_test(test_idle),
+		vm_test(test_all_cpus),
+		vm_test(test_all_cpus_last_wins),
+		vm_test(test_delay_ns),
+		vm_test(test_delay_bytes),
+		vm_test(test_latency_bound),
+		vm_test(test_latency_of_one),
+		vm_test(test_latency_of_tasks),
+		vm_test(test_latency_exit),
+	};
+
+	return cmocka_run_group_tests(tests, at_group_setup, NULL);
+}

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0
+/* SAMPLE: the newest bytes at an event, which decode by themselves. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cpu.h"
+#include "insns.h"
+#include "invariants.h"
+#include "load.h"
+#include "packets.h"
+#include "records.h"
+#include "trigger.h"
+
+#define AUX_SIZE	(1 << 19)
+#define DATA_SIZE	(1 << 20)
+#define SIZE		8192
+#define CPU		1
+#define ONE_CPU		(1ULL << CPU)
+#define TIMES		6
+
+static struct auxtrace_trigger sample_at_call(uint64_t size)
+{
+	struct auxtrace_trigger t = trigger_syscall(AUXTRACE_TRIGGER_SYSCALL_ENTER,
+						    AUXTRACE_ACTION_SAMPLE, CALL_NUMBER);
+
+	t.sample_size = size;
+	return t;
+}
+
+static void open_with(struct session *s, uint32_t flags, uint64_t aux_size, uint64_t data_size)
+{
+	session_prepare(s, ONE_CPU, AUXTRACE_SETUP_USER | flags, aux_size);
+	session_prepare_data(s, 0, data_size);
+	session_setup(s);
+	assert_int_equal(cpu_pin(CPU), 0);
+}
+
+static const uint8_t *bytes_of(const struct auxtrace_record_sample *s)
+{
+	return (const uint8_t *)(s + 1);
+}
+
+/*
+ * From its first PSB on it is whole packets up to its last byte: the hardware was off at
+ * that moment.
+ */
+static void check_packets(const struct auxtrace_record_sample *s, const uint8_t *bytes)
+{
+	struct packets p = { 0 };
+
+	packets_walk(&p, bytes, s->length, true);
+	assert_int_equal(p.error, 0);
+	assert_int_equal(p.end, s->length);
+	assert_true(p.psbs > 0);
+}
+
+/* And instructions. */
+static void check_decodes(const struct auxtrace_record_sample *s, const uint8_t *bytes)
+{
+	struct insns in;
+
+	check_packets(s, bytes);
+	insns_decode(&in, bytes, s->length);
+	if (in.error) {
+		insns_print(&in, "sample");
+		fail_msg("error %d after %zu instructions at %#llx", in.error, in.count,
+			 (unsigned long long)in.error_ip);
+	}
+	assert_true(in.count > 0);
+	insns_free(&in);
+}
+
+/* The n-th SAMPLE record, or NULL. */
+static const struct auxtrace_record_sample *nth(const struct records *r, unsigned int n)
+{
+	for (unsigned int i = 0; i < r->count; i++)
+		if (r->at[i]->header.type == AUXTRACE_RECORD_SAMPLE && !n--)
+			return &r->at[i]->sample;
+	return NULL;
+}
+
+/* In a full-trace session: the same bytes stand in the area, and go on after them. */
+static void test_full(void **state)
+{
+	const struct auxtrace_record_sample *sample;
+	struct auxtrace_status_page st;
+	uint8_t *same = malloc(SIZE);
+	struct follower f;
+	struct records r;
+	struct session s;
+	uint32_t id;
+
+	(void)state;
+	assert_non_null(same);
+	open_with(&s, 0, AUX_SIZE, DATA_SIZE);
+	id = trigger_add(&s, sample_at_call(SIZE));
+	ok_start(s.fd);
+	for (unsigned int i = 0; i < TIMES; i++) {
+		load_run(i ? 2000 : 200);
+		call_times(1);
+	}
+	ok_stop(s.fd);
+	trigger_counted(&s, id, TIMES, 0, 0, 0);
+	st = channel_status(&s.channel[0]);
+	assert_int_equal(st.samples, TIMES);
+	assert_int_equal(st.windows, 1);
+	assert_int_equal(st.gaps, 0);
+	records_read_all(&r, &s.channel[0]);
+	follower_init(&f, &s.channel[0]);
+	follow(&f, &r, false);
+	follower_agrees(&f);
+	assert_int_equal(f.samples, TIMES);
+	for (unsigned int i = 0; i < TIMES; i++) {
+		sample = nth(&r, i);
+		assert_int_equal(sample->trigger, id);
+		assert_int_equal(sample->pid, getpid());
+		assert_int_equal(sample->wanted, SIZE);
+		assert_int_equal(sample->flags & AUXTRACE_SAMPLE_IN_SLOT, 0);
+		channel_copy(&s.channel[0], sample->aux_end - sample->length, same, sample->length);
+		assert_memory_equal(bytes_of(sample), same, sample->length);
+		check_decodes(sample, bytes_of(sample));
+		/* It reaches back to the begin of the trace if that is nearer. */
+		assert_int_equal(sample->length, sample->aux_end < SIZE ? sample->aux_end : SIZE);
+	}
+	/* The first came before so much was there, the last after. */
+	assert_int_equal(nth(&r, 0)->flags, AUXTRACE_SAMPLE_CUT);
+	assert_int_equal(nth(&r, TIMES - 1)->flags, 0);
+	assert_true(st.samples_cut >= 1 && st.samples_cut < TIMES);
+	records_free(&r);
+	free(same);
+	session_close(&s);
+}
+
+/* In an overwrite session, across the area's end: nothing but the sample shows what was there. */
+static void test_overwrite(void **state)
+{
+	struct records r;
+	struct session s;
+	uint32_t id;
+
+	(void)state;
+	open_with(&s, AUXTRACE_SETUP_OVERWRITE, 4 * SIZE, DATA_SIZE);
+	id = trigger_add(&s, sample_at_call(SIZE));
+	ok_start(s.fd);
+	for (unsigned int i = 0; i < 3 * TIMES; i++) {
+		load_run(2000);
+		call_times(1);
+	}
+	ok_stop(s.fd);
+	trigger_counted(&s, id, 3 * TIMES, 0, 0, 0);
+	assert_true(channel_status(&s.channel[0]).overwritten > 4 * SIZE);
+	assert_int_equal(channel_status(&s.channel[0]).windows, 1);
+	records_read_all(&r, &s.channel[0]);
+	for (unsigned int i = 0; i < 3 * TIMES; i++)
+		check_decodes(nth(&r, i), bytes_of(nth(&r, i)));
+	assert_null(nth(&r, 3 * TIMES));
+	records_free(&r);
+	session_close(&s);
+}
+
+/* It may reach back into windows before the present one, and decodes across their ends. */
+static void test_windows(void **state)
+{
+	const struct auxtrace_record_sample *sample;
+	struct records r;
+	struct session s;
+
+	(void)state;
+	open_with(&s, 0, AUX_SIZE, DATA_SIZE);
+	trigger_add(&s, sample_at_call(SIZE));
+	ok_start(s.fd);
+	load_run(4000);
+	for (int i = 0; i < 3; i++) {
+		ok_pause(&s, 0, NULL);
+		ok_resume(&s, 0, NULL);
+		load_run(100);
+	}
+	assert_true(channel_status(&s.channel[0]).window_begin > SIZE);
+	call_times(1);
+	ok_stop(s.fd);
+	records_read_all(&r, &s.channel[0]);
+	sample = nth(&r, 0);
+	assert_non_null(sample);
+	assert_int_equal(sample->length, SIZE);
+	assert_int_equal(sample->flags, 0);
+	assert_true(sample->aux_end - sample->length < channel_status(&s.channel[0]).window_begin);
+	check_decodes(sample, bytes_of(sample));
+	records_free(&r);
+	session_close(&s);
+}
+
+/* Of a paused channel: what there was before. */
+static void test_paused(void **state)
+{
+	const struct auxtrace_record_sample *sample;
+	struct records r;
+	struct session s;
+	uint32_t id;
+
+	(void)state;
+	open_with(&s, 0, AUX_SIZE, DATA_SIZE);
+	id = trigger_add(&s, sample_at_call(SIZE));
+	ok_start(s.fd);
+	load_run(4000);
+	ok_pause(&s, 0, NULL);
+	call_times(2);
+	trigger_counted(&s, id, 2, 0, 0, 0);
+	assert_int_equal(channel_status(&s.channel[0]).windows, 1);
+	assert_int_equal(channel_status(&s.channel[0]).inhibit, AUXTRACE_INHIBIT_USER);
+	records_read_all(&r, &s.channel[0]);
+	for (unsigned int i = 0; i < 2; i++) {
+		sample = nth(&r, i);
+		assert_non_null(sample);
+		assert_int_equal(sample->length, SIZE);
+		assert_int_equal(sample->aux_end, channel_status(&s.channel[0]).window_end);
+		check_decodes(sample, bytes_of(sample));
+	}
+	records_free(&r);
+	session_close(&s);
+}
+
+/* A ring without room: the sample is counted, and its record is counted as lost. */
+static void test_no_room(void **state)
+{
+	struct auxtrace_status_page st;
+	struct records r;
+	struct session s;
+	uint32_t id;
+
+	(void)state;
+	open_with(&s, 0, AUX_SIZE, 2 * SIZE);
+	id = trigger_add(&s, sample_at_call(SIZE));
+	ok_start(s.fd);
+	load_run(4000);
+	call_times(3);
+	ok_stop(s.fd);
+	trigger_counted(&s, id, 3, 0, 0, 0);
+	st = channel_status(&s.channel[0]);
+	assert_int_equal(st.samples, 3);
+	assert_true(st.data_lost >= 2);
+	records_read_all(&r, &s.channel[0]);
+	assert_non_null(nth(&r, 0));
+	assert_null(nth(&r, 1));
+	records_free(&r);
+	session_close(&s);
+}
+
+/* ---- slots ---------------------------------------------------------------------- */
+
+#define SLOTS		4
+#define LARGE		(AUX_SIZE / SLOTS / 2)
+
+static int release_sample(const struct session *s, uint32_t slot, uint32_t cpu)
+{
+	struct auxtrace_release r = { .size = sizeof(r), .flags = AUXTRACE_RELEASE_SAMPLE,
+				      .slot = slot, .cpu = cpu };
+
+	return at_ioctl(s->fd, AUXTRACE_IOC_RELEASE, &r);
+}
+
+static void fill(const struct session *s, uint64_t bytes)
+{
+	struct auxtrace_status status;
+	uint64_t begin;
+
+	ok_status(s->fd, AUXTRACE_STATUS_SYNC, &status);
+	begin = status.out_produced;
+	do {
+		load_run(10000);
+		ok_status(s->fd, AUXTRACE_STATUS_SYNC, &status);
+	} while (status.out_produced - begin < bytes);
+}
+
+/* More than a record can carry goes to a slot that is free on that CPU, until a RELEASE. */
+static void test_slots(void **state)
+{
+	const struct auxtrace_record_sample *sample;
+	uint8_t *bytes = malloc(LARGE);
+	uint32_t used = 0;
+	struct records r;
+	struct session s;
+	uint32_t id;
+
+	(void)state;
+	assert_non_null(bytes);
+	session_prepare(&s, ONE_CPU, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE, AUX_SIZE);
+	session_prepare_data(&s, 0, DATA_SIZE);
+	s.setup.slots = SLOTS;
+	session_setup(&s);
+	assert_int_equal(cpu_pin(CPU), 0);
+	id = trigger_add(&s, sample_at_call(LARGE));
+	ok_start(s.fd);
+	fill(&s, 2 * LARGE);
+	/* As many as there are free slots, and one that finds none. */
+	for (unsigned int i = 0; i < SLOTS; i++) {
+		fill(&s, 4096);
+		call_times(1);
+	}
+	trigger_counted(&s, id, SLOTS, 0, 0, 0);
+	assert_int_equal(channel_status(&s.channel[0]).samples, SLOTS);
+	assert_int_equal(channel_status(&s.channel[0]).samples_cut, 1);
+	/* The area is overwritten several times: what was put aside stays. */
+	fill(&s, 4 * LARGE);
+	records_read_all(&r, &s.channel[0]);
+	for (unsigned int i = 0; i < SLOTS - 1; i++) {
+		sample = nth(&r, i);
+		assert_non_null(sample);
+		assert_int_equal(sample->flags, AUXTRACE_SAMPLE_IN_SLOT);
+		assert_int_equal(sample->length, LARGE);
+		assert_in_range(sample->sample_slot, 0, SLOTS - 1);
+		assert_int_not_equal(sample->sample_slot, channel_status(&s.channel[0]).slot);
+		assert_int_equal(used & 1u << sample->sample_slot, 0);
+		used |= 1u << sample->sample_slot;
+		channel_copy_slot(&s.channel[0], sample->sample_slot, sample->aux_end - LARGE,
+				  bytes, LARGE);
+		check_packets(sample, bytes);
+	}
+	assert_int_equal(channel_status(&s.channel[0]).sample_slots, used);
+	sample = nth(&r, SLOTS - 1);
+	assert_non_null(sample);
+	assert_int_equal(sample->flags, AUXTRACE_SAMPLE_CUT);
+	assert_int_equal(sample->wanted, LARGE);
+	assert_in_range(sample->length, AUXTRACE_SAMPLE_IN_RECORD - 8, AUXTRACE_SAMPLE_IN_RECORD);
+	check_packets(sample, bytes_of(sample));
+	/* A slot that is free again takes the next one. */
+	assert_int_equal(release_sample(&s, nth(&r, 1)->sample_slot, CPU), 0);
+	assert_int_equal(release_sample(&s, nth(&r, 1)->sample_slot, CPU), -EINVAL);
+	assert_int_equal(release_sample(&s, nth(&r, 0)->sample_slot, 0), -EINVAL);
+	assert_int_equal(release_sample(&s, SLOTS, CPU), -EINVAL);
+	call_times(1);
+	assert_int_equal(channel_status(&s.channel[0]).sample_slots, used);
+	assert_int_equal(channel_status(&s.channel[0]).samples_cut, 1);
+	records_free(&r);
+	free(bytes);
+	session_close(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		vm_test(test_full),
+		vm_test(test_overwrite),
+		vm_test(test_windows),
+		vm_test(test_paused),
+		vm_test(test_no_room),
+		vm_test(test_slots),
+	};
+
+	return cmocka_run_group_tests(tests, at_group_setup, NULL);
+}

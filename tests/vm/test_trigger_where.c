@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Where a trigger fires: the first and the last instructions of a window, and what runs
+ * between, as the ABI says of each kind's skid.
+ */
+#include <intel-pt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cpu.h"
+#include "insns.h"
+#include "packets.h"
+#include "records.h"
+#include "trigger.h"
+
+#define AUX_SIZE	(1 << 20)
+#define DATA_SIZE	(1 << 16)
+#define CPU		1
+#define ONE_CPU		(1ULL << CPU)
+/* So many that some are without an interrupt: a tick is 4 ms, a window some microseconds. */
+#define TIMES		12
+#define MAX_NAMES	6
+
+/* What a window between two triggers consists of. */
+struct expected {
+	const char *resume, *pause;		/* sources; NULL: none */
+	void (*happen)(unsigned int n);
+	const char *with[MAX_NAMES];		/* functions in each window */
+	const char *without[MAX_NAMES];		/* and in none */
+};
+
+static void open_armed(struct session *s, uint32_t level)
+{
+	session_prepare(s, ONE_CPU, level | AUXTRACE_SETUP_TRIGGER_PAUSED, AUX_SIZE);
+	session_prepare_data(s, 0, DATA_SIZE);
+	session_setup(s);
+	assert_int_equal(cpu_pin(CPU), 0);
+}
+
+static void add_source(struct session *s, const char *name, uint32_t action)
+{
+	const struct source *from = source_named(name);
+	struct auxtrace_trigger t = trigger(from->kind, action);
+
+	assert_true(from->complete(s, &t));
+	trigger_add(s, t);
+}
+
+/* The bytes of a window; they lie in the area as they were written. */
+static uint8_t *window_bytes(const struct channel *ch, const struct auxtrace_record_window *w,
+			     size_t *len)
+{
+	uint8_t *bytes;
+
+	*len = w->end_position - w->begin;
+	bytes = malloc(*len + 1);
+	assert_non_null(bytes);
+	channel_copy(ch, w->begin, bytes, *len);
+	return bytes;
+}
+
+/* The switch itself is the module's, by whatever the kernel wraps a WRMSR in. */
+static bool is_switch(uint64_t ip)
+{
+	return !strcmp(module_at(ip), "[auxtrace]") || strstr(function_at(ip), "write_msr") ||
+	       strstr(function_at(ip), "wrmsr");
+}
+
+static void fail_window(const struct insns *in, const char *why, const char *what)
+{
+	insns_print(in, what);
+	fail_msg("%s: %s", what, why);
+}
+
+/* An interrupt or a task switch inside brings functions of its own. */
+static bool was_interrupted(const struct insns *in)
+{
+	return insns_have(in, "asm_sysvec_*") || insns_have(in, "asm_common_interrupt") ||
+	       insns_have(in, "__schedule");
+}
+
+/* Returns false if it was interrupted, so that what it has proves nothing. */
+static bool check_kernel_window(const struct channel *ch, const struct auxtrace_record_window *w,
+				const struct expected *e, const char *what)
+{
+	struct insns in;
+	size_t len;
+	uint8_t *bytes = window_bytes(ch, w, &len);
+	bool interrupted;
+
+	insns_decode(&in, bytes, len);
+	if (in.error)
+		fail_window(&in, "does not decode", what);
+	if (in.count < 2)
+		fail_window(&in, "is empty", what);
+	if (!is_switch(in.ip[0]))
+		fail_window(&in, "does not begin in the module", what);
+	if (!is_switch(in.ip[in.count - 1]))
+		fail_window(&in, "does not end in the module", what);
+	if (insns_have(&in, "(user)"))
+		fail_window(&in, "has user code", what);
+	interrupted = was_interrupted(&in);
+	for (int i = 0; !interrupted && i < MAX_NAMES && e->with[i]; i++)
+		if (!insns_have(&in, e->with[i]))
+			fail_window(&in, e->with[i], what);
+	for (int i = 0; !interrupted && i < MAX_NAMES && e->without[i]; i++)
+		if (insns_have(&in, e->without[i]))
+			fail_window(&in, e->without[i], what);
+	insns_free(&in);
+	free(bytes);
+	return !interrupted;
+}
+
+static void expect_windows(const struct expected *e)
+{
+	char what[128];
+	struct records r;
+	struct session s;
+	unsigned int windows = 0, whole = 0;
+
+	open_armed(&s, AUXTRACE_SETUP_KERNEL);
+	add_source(&s, e->resume, AUXTRACE_ACTION_RESUME);
+	add_source(&s, e->pause, AUXTRACE_ACTION_PAUSE);
+	ok_start(s.fd);
+	e->happen(TIMES);
+	ok_stop(s.fd);
+	records_read_all(&r, &s.channel[0]);
+	for (unsigned int i = 0; i < r.count; i++) {
+		if (r.at[i]->header.type != AUXTRACE_RECORD_WINDOW)
+			continue;
+		snprintf(what, sizeof(what), "%s to %s, window %u", e->resume, e->pause, ++windows);
+		whole += check_kernel_window(&s.channel[0], &r.at[i]->window, e, what);
+	}
+	assert_int_equal(windows, TIMES);
+	assert_true(whole > 0);
+	print_message("%s to %s: %u of %u windows without an interrupt\n", e->resume, e->pause, whole,
+		      windows);
+	records_free(&r);
+	session_close(&s);
+}
+
+/* The way into and out of the kernel, which no such window may hold. */
+#define ENTRY	"entry_SYSCALL_64*"
+#define EXIT	"*exit_to_user*"
+
+/* The seed's own example. */
+static void test_syscall(void **state)
+{
+	(void)state;
+	expect_windows(&(struct expected){
+		"syscall enter", "syscall exit", call_times,
+		{ CALL_FUNCTION },
+		{ ENTRY, "prepare_exit_to_usermode", "__x64_sys_[!n]*" },
+	});
+}
+
+static void test_tracepoint(void **state)
+{
+	(void)state;
+	expect_windows(&(struct expected){
+		"tracepoint", "syscall exit", call_times,
+		{ CALL_FUNCTION, "perf_*" },
+		{ ENTRY, "prepare_exit_to_usermode", "__x64_sys_[!n]*" },
+	});
+}
+
+/* The caller of the probed function is not in it: only the function, and the probes' code. */
+static void test_kprobe(void **state)
+{
+	(void)state;
+	expect_windows(&(struct expected){
+		"kprobe", "kretprobe", call_times,
+		{ CALL_FUNCTION },
+		{ ENTRY, EXIT, "do_syscall_64", "x64_sys_call" },
+	});
+}
+
+static void test_kprobe_pmu(void **state)
+{
+	(void)state;
+	expect_windows(&(struct expected){
+		"kprobe PMU", "kretprobe", call_times,
+		{ CALL_FUNCTION, "perf_*" },
+		{ ENTRY, EXIT, "do_syscall_64", "x64_sys_call" },
+	});
+}
+
+/* From the return to the way out. */
+static void test_kretprobe(void **state)
+{
+	(void)state;
+	expect_windows(&(struct expected){
+		"kretprobe", "syscall exit", call_times,
+		{ "do_syscall_64" },
+		{ ENTRY, CALL_FUNCTION },
+	});
+}
+
+/* ---- user code ---------------------------------------------------------------- */
+
+/* All of the windows' instructions are user code; the newest window's are handed on. */
+static void user_windows(struct session *s, struct insns *in, unsigned int count)
+{
+	unsigned int windows = 0;
+	struct records r;
+	size_t len;
+
+	memset(in, 0, sizeof(*in));
+	records_read_all(&r, &s->channel[0]);
+	for (unsigned int i = 0; i < r.count; i++) {
+		uint8_t *bytes;
+
+		if (r.at[i]->header.type != AUXTRACE_RECORD_WINDOW)
+			continue;
+		windows++;
+		bytes = window_bytes(&s->channel[0], &r.at[i]->window, &len);
+		insns_free(in);
+		insns_decode(in, bytes, len);
+		free(bytes);
+		/* Nobody but the CPU can read the kernel's trampoline. */
+		if (in->error && in->error != -pte_nomap)
+			fail_window(in, "does not decode", "a window of user code");
+		for (size_t k = 0; k < in->count; k++)
+			if (in->ip[k] >> 63)
+				fail_window(in, "has kernel code", "a window of user code");
+	}
+	assert_int_equal(windows, count);
+	records_free(&r);
+}
+
+static bool in_probed(uint64_t ip)
+{
+	return ip >= (uintptr_t)probed_function && ip < (uintptr_t)probed_function_end;
+}
+
+/* A NOP, which the kernel emulates; then the function to its RET, and the trap behind that. */
+static void test_uprobe(void **state)
+{
+	struct session s;
+	struct insns in;
+
+	(void)state;
+	open_armed(&s, AUXTRACE_SETUP_USER);
+	add_source(&s, "uprobe", AUXTRACE_ACTION_RESUME);
+	add_source(&s, "uretprobe", AUXTRACE_ACTION_PAUSE);
+	ok_start(s.fd);
+	source_named("uprobe")->happen(TIMES);
+	ok_stop(s.fd);
+	user_windows(&s, &in, TIMES);
+	/* MOV, three rounds of DEC and JNZ, RET. */
+	if (in.count < 8 || in.ip[0] != (uintptr_t)probed_function + 1)
+		fail_window(&in, "does not begin behind the NOP", "uprobe to uretprobe");
+	for (size_t i = 0; i < 8; i++)
+		assert_true(in_probed(in.ip[i]));
+	/* Where it returns to is the kernel's trampoline, the only other page. */
+	for (size_t i = 8; i < in.count; i++)
+		if (in_probed(in.ip[i]) || in.ip[i] / 4096 != in.ip[8] / 4096)
+			fail_window(&in, "goes on elsewhere", "uprobe to uretprobe");
+	insns_free(&in);
+	session_close(&s);
+}
+
+static void test_breakpoint(void **state)
+{
+	struct session s;
+	struct insns in;
+
+	(void)state;
+	open_armed(&s, AUXTRACE_SETUP_USER);
+	add_source(&s, "breakpoint", AUXTRACE_ACTION_RESUME);
+	add_source(&s, "syscall enter", AUXTRACE_ACTION_PAUSE);
+	ok_start(s.fd);
+	for (int i = 0; i < TIMES; i++) {
+		write_watched();
+		call_times(1);
+	}
+	ok_stop(s.fd);
+	user_windows(&s, &in, TIMES);
+	if (in.error || !in.count || in.ip[0] != (uintptr_t)after_write_watched)
+		fail_window(&in, "does not begin after the access", "breakpoint");
+	insns_free(&in);
+	session_close(&s);
+}
+
+/* ---- interrupts --------------------------------------------------------------- */
+
+static void pause_by(struct session *s, const char *name, uint32_t level)
+{
+	session_prepare(s, ONE_CPU, level, AUX_SIZE);
+	session_prepare_data(s, 0, DATA_SIZE);
+	session_setup(s);
+	assert_int_equal(cpu_pin(CPU), 0);
+	add_source(s, name, AUXTRACE_ACTION_PAUSE);
+}
+
+static void last_instructions(struct session *s, const char *from, const char *handler)
+{
+	const union any_record *w;
+	struct records r;
+	struct insns in;
+	uint8_t *bytes;
+	size_t len;
+	size_t i;
+
+	records_read_all(&r, &s->channel[0]);
+	w = records_newest(&r, AUXTRACE_RECORD_WINDOW);
+	assert_non_null(w);
+	assert_int_equal(w->window.end_cause, AUXTRACE_CAUSE_TRIGGER);
+	bytes = window_bytes(&s->channel[0], &w->window, &len);
+	insns_decode(&in, bytes, len);
+	if (in.error || !in.count)
+		fail_window(&in, "does not decode", from);
+	if (!is_switch(in.ip[in.count - 1]))
+		fail_window(&in, "does not end in the module", from);
+	/* The newest way into the kernel's handler, and no user code after it. */
+	for (i = in.count; i-- && strcmp(function_at(in.ip[i]), handler); )
+		if (!(in.ip[i] >> 63))
+			break;
+	if (i >= in.count || strcmp(function_at(in.ip[i]), handler))
+		fail_window(&in, handler, from);
+	insns_free(&in);
+	free(bytes);
+	records_free(&r);
+}
+
+static void test_timer(void **state)
+{
+	struct session s;
+
+	(void)state;
+	pause_by(&s, "timer", AUXTRACE_SETUP_KERNEL);
+	ok_start(s.fd);
+	while (!(channel_status(&s.channel[0]).inhibit & AUXTRACE_INHIBIT_TRIGGER))
+		;
+	ok_stop(s.fd);
+	last_instructions(&s, "timer", "hrtimer_interrupt");
+	session_close(&s);
+}
+
+/* perf's skid is none on the bench: the NMI comes at the overflow. */
+static void test_counter(void **state)
+{
+	const struct source *from = source_named("hardware");
+	struct session s;
+
+	(void)state;
+	pause_by(&s, "hardware", AUXTRACE_SETUP_KERNEL);
+	ok_start(s.fd);
+	from->happen(2);
+	ok_stop(s.fd);
+	last_instructions(&s, "hardware", "perf_event_nmi_handler");
+	session_close(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		vm_test(test_syscall),
+		vm_test(test_tracepoint),
+		vm_test(test_kprobe),
+		vm_test(test_kprobe_pmu),
+		vm_test(test_kretprobe),
+		vm_test(test_uprobe),
+		vm_test(test_breakpoint),
+		vm_test(test_timer),
+		vm_test(test_counter),
+	};
+
+	return cmocka_run_group_tests(tests, at_group_setup, NULL);
+}
