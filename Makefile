@@ -20,6 +20,10 @@ userland:
 demo:
 	@scripts/demo $(if $(NATIVE),--native)
 
+# A recorder that freezes on the one call in a thousand that is slow, and shows why
+demo-latency:
+	@scripts/demo-latency
+
 # All tests, or only those named: make check T="unit-emulator flow-full"
 check:
 	@scripts/check $(T)
@@ -42,4 +46,4 @@ clean:
 distclean: clean
 	rm -rf "$${AUXTRACE_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/auxtrace}"
 
-.PHONY: all packages userland demo check check-long bench install clean distclean
+.PHONY: all packages userland demo demo-latency check check-long bench install clean distclean
