@@ -5,30 +5,8 @@
 # The functions are called through check.
 # shellcheck disable=SC2317
 
-failed=0
-
-# check TEXT COMMAND...: the text is true if the command succeeds.
-check()
-{
-	text=$1
-	shift
-	if "$@" > /tmp/out 2>&1; then
-		echo "ok: $text"
-	else
-		echo "FAILED: $text"
-		sed 's/^/  | /' /tmp/out
-		failed=1
-	fi
-}
-
-says()
-{
-	pattern=$1
-	shift
-	"$@" > /tmp/said 2>&1
-	cat /tmp/said
-	grep -qE "$pattern" /tmp/said
-}
+# shellcheck source=tests/vm/guest-check.sh
+. /bin/guest-check.sh
 
 status()
 {
@@ -52,14 +30,6 @@ adds_up()
 	produced=$(account "$1" produced) read=$(account "$1" read) over=$(account "$1" overwritten)
 	echo "produced $produced, read $read, overwritten $over"
 	[ "$produced" -gt 0 ] && [ "$produced" -eq $((read + over)) ]
-}
-
-decodes()
-{
-	auxtrace script "$@" > /tmp/script 2> /tmp/summary
-	result=$?
-	cat /tmp/summary
-	grep -q 'decode errors: 0' /tmp/summary && [ "$result" -eq 0 ]
 }
 
 check "info says what this machine has" says 'Intel PT' auxtrace info

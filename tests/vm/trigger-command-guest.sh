@@ -5,30 +5,8 @@
 # The functions are called through check.
 # shellcheck disable=SC2317
 
-failed=0
-
-# check TEXT COMMAND...: the text is true if the command succeeds.
-check()
-{
-	text=$1
-	shift
-	if "$@" > /tmp/out 2>&1; then
-		echo "ok: $text"
-	else
-		echo "FAILED: $text"
-		sed 's/^/  | /' /tmp/out | tail -n 60
-		failed=1
-	fi
-}
-
-says()
-{
-	pattern=$1
-	shift
-	"$@" > /tmp/said 2>&1
-	cat /tmp/said
-	grep -qE "$pattern" /tmp/said
-}
+# shellcheck source=tests/vm/guest-check.sh
+. /bin/guest-check.sh
 
 refused()
 {
@@ -38,14 +16,6 @@ refused()
 	got=$?
 	cat /tmp/said
 	[ "$got" -ne 0 ] && grep -qE "$pattern" /tmp/said
-}
-
-decodes()
-{
-	auxtrace script "$@" > /tmp/script 2> /tmp/summary
-	result=$?
-	cat /tmp/summary
-	grep -q 'decode errors: 0' /tmp/summary && [ "$result" -eq 0 ]
 }
 
 # A figure of trigger $3's line in the meta of recording $1.

@@ -12,4 +12,5 @@ make -s -C "$top" all >&2
 # Virtual time: no timer interrupt gets between a trigger and the next.
 exec "$top/scripts/vm" --kernel "$kernel" --smp 2 --mem 2G --icount 4 --timeout 300 "$@" \
 	--module "$("$top/scripts/build-module" "$kernel")" \
-	--file "$top/build/tools/auxtrace" --file "$here/trigger-command-guest.sh" -- trigger-command-guest.sh
+	--file "$top/build/tools/auxtrace" --file "$here/guest-check.sh" \
+	--file "$here/trigger-command-guest.sh" -- trigger-command-guest.sh
