@@ -137,6 +137,9 @@ static void copy_record(const struct watch *w, const struct ring *r, uint64_t at
 
 static void note_mapping(const struct mmap_record *rec, struct auxtrace_recording *recording)
 {
+	/* The last of an exec, of which perf reports the begin: what was read then lacks it. */
+	if (!strcmp(rec->path, "[vdso]"))
+		auxtrace_recording_add_task(recording, rec->pid);
 	/* "//anon" and "[vdso]" are no files. */
 	if (rec->path[0] != '/' || rec->path[1] == '/')
 		return;

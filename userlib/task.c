@@ -203,9 +203,13 @@ static struct space *read_space(pid_t pid, const struct auxtrace_task *task)
 	return s;
 }
 
-static bool same_space(const struct space *a, const struct space *b)
+/* One that was read in the middle of its exec had no vdso yet. */
+static bool same_space(const struct space *old, const struct space *fresh)
 {
-	return a->cr3 == b->cr3 && a->vdso_start == b->vdso_start && !strcmp(a->exe, b->exe);
+	bool same_vdso = old->vdso_start ? old->vdso_start == fresh->vdso_start :
+					   old->pid == fresh->pid;
+
+	return old->cr3 == fresh->cr3 && same_vdso && !strcmp(old->exe, fresh->exe);
 }
 
 /* The newest entry of a process, or NULL; 0 is the caller. */
@@ -222,9 +226,15 @@ static struct space *newest_of(const struct task_list *list, pid_t pid)
 }
 
 /* It is seen again: take what is new in it. */
-static int refresh(struct space *old, const struct space *fresh)
+static int refresh(struct space *old, struct space *fresh)
 {
 	old->end_tsc = 0;
+	if (!old->vdso) {
+		old->vdso_start = fresh->vdso_start;
+		old->vdso_len = fresh->vdso_len;
+		old->vdso = fresh->vdso;
+		fresh->vdso = NULL;
+	}
 	for (size_t i = 0; i < fresh->count; i++)
 		if (add_mapping(old, fresh->map[i]))
 			return fail(ENOMEM, "no memory for process %d", fresh->pid);

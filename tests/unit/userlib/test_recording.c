@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "ringwriter.h"
 
+#include <asm/prctl.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +11,8 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <auxtrace.h>
@@ -226,6 +229,83 @@ static void a_task_is_its_cr3_its_mappings_and_its_vdso(void **state)
 		assert_true(size >= 4096);
 	}
 	snprintf(name, sizeof(name), "task.%d.1", getpid());
+	assert_false(exists(name));
+}
+
+static void pass_on(int fd)
+{
+	assert_int_equal(write(fd, "", 1), 1);
+}
+
+static void wait_for(int fd)
+{
+	char c;
+
+	assert_int_equal(read(fd, &c, 1), 1);
+}
+
+/* With its data, or the kernel gives no other. */
+static void unmap_vdso(void)
+{
+	FILE *f = fopen("/proc/self/maps", "re");
+	unsigned long start, end;
+	char line[256];
+
+	while (f && fgets(line, sizeof(line), f))
+		if ((strstr(line, "[vdso]") || strstr(line, "[vvar")) &&
+		    sscanf(line, "%lx-%lx", &start, &end) == 2)
+			munmap((void *)start, end - start);
+}
+
+/* A child that first has no vdso, as in the middle of an exec, and then maps one. */
+static void a_vdso_that_comes_later_belongs_to_the_same_address_space(void **state)
+{
+	unsigned long vdso = getauxval(AT_SYSINFO_EHDR);
+	struct auxtrace_recording *rec;
+	int there[2], back[2], status;
+	char name[40];
+	pid_t child;
+
+	(void)state;
+	if (!vdso) {
+		print_message("SKIP: no vdso here, as under valgrind\n");
+		skip();
+	}
+	assert_int_equal(pipe(there) | pipe(back), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child) {
+		unmap_vdso();
+		pass_on(back[1]);
+		wait_for(there[0]);
+		status = syscall(SYS_arch_prctl, ARCH_MAP_VDSO_64, vdso) < 0 ? errno : 0;
+		pass_on(back[1]);
+		wait_for(there[0]);
+		_exit(status);
+	}
+	set_up("0", AUXTRACE_SETUP_USER);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	wait_for(back[0]);
+	assert_int_equal(auxtrace_recording_add_task(rec, child), 0);
+	pass_on(there[1]);
+	wait_for(back[0]);
+	assert_int_equal(auxtrace_recording_add_task(rec, child), 0);
+	pass_on(there[1]);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	if (WEXITSTATUS(status) == EINVAL) {
+		print_message("SKIP: this kernel maps no vdso for a process that asks\n");
+		skip();
+	}
+	assert_int_equal(WEXITSTATUS(status), 0);
+	snprintf(name, sizeof(name), "task.%d", child);
+	expect_in(name, "\nvdso 0x");
+	expect_in(name, "[vdso]");
+	snprintf(name, sizeof(name), "vdso.%d", child);
+	assert_true(exists(name));
+	snprintf(name, sizeof(name), "task.%d.1", child);
 	assert_false(exists(name));
 }
 
@@ -1071,6 +1151,7 @@ int main(void)
 		t(an_overwrite_recording_has_the_newest_bytes_and_says_where_they_begin),
 		t(an_overwrite_session_that_runs_cannot_be_finished),
 		t(a_task_is_its_cr3_its_mappings_and_its_vdso),
+		t(a_vdso_that_comes_later_belongs_to_the_same_address_space),
 		t(another_cr3_of_one_pid_is_another_file),
 		t(a_mapping_that_has_gone_is_kept),
 		t(an_exec_ends_what_was_before_and_an_exit_the_last),
