@@ -5,7 +5,7 @@
 # device as the header has it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-scripts/need gcc libc6-dev python3-minimal
+scripts/need gcc libc6-dev python3
 {
 	echo 'void region_of_interest(void);'
 	# shellcheck disable=SC2016 # backticks of Markdown

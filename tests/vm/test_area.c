@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AUX areas as memory: of a gigabyte for each channel, in few pieces, traced into from
- * end to end; and written to a disk by O_DIRECT and io_uring with no copy in between.
+ * AUX areas as memory: of gigabytes for a channel, in few pieces, traced into from end
+ * to end; from the CPU's own node or, where that has none, from others; and written to a
+ * disk by O_DIRECT and io_uring with no copy in between.
  * $AUXTRACE_DISK names an empty disk, which is overwritten.
  */
 #include <errno.h>
@@ -121,48 +122,43 @@ static uint64_t free_in_pieces(void)
 	return sum;
 }
 
+/* SLOTS slots of areas of @size, which nobody has written to yet. */
+static void set_up_zeroed(struct session *s, uint64_t cpus, uint64_t size)
+{
+	session_prepare(s, cpus, AUXTRACE_SETUP_USER | OVER, size);
+	s->setup.slots = SLOTS;
+	session_setup(s);
+	for (unsigned int i = 0; i < s->count; i++) {
+		const uint64_t *words = (const uint64_t *)s->channel[i].aux;
+
+		for (uint64_t at = 0; at < size / 8; at += page_size / 8)
+			assert_int_equal(words[at], 0);
+	}
+}
+
 /*
  * Slots are how trace gets everywhere in an area that would take hours to fill: each
  * SNAPSHOT moves it on by one, and each is traced into at its begin.
  */
-static void a_gigabyte_for_each_channel_is_traced_into_from_end_to_end(void **state)
+static void trace_everywhere(struct session *s)
 {
-	uint64_t slot_size = GIGABYTE / SLOTS, pieces, free_before;
+	uint64_t slot_size = s->setup.aux_size / SLOTS;
 	struct auxtrace_cut cuts[MAX_CPUS];
 	uint64_t seen = 0;
-	struct session s;
 
-	(void)state;
-	memory_required(cpus_count(all_cpus) * GIGABYTE + (256 << 20));
-	free_before = free_in_pieces();
-	session_prepare(&s, all_cpus, AUXTRACE_SETUP_USER | OVER, GIGABYTE);
-	s.setup.slots = SLOTS;
-	session_setup(&s);
-	for (unsigned int i = 0; i < s.count; i++) {
-		const uint64_t *words = (const uint64_t *)s.channel[i].aux;
-
-		for (uint64_t at = 0; at < GIGABYTE / 8; at += page_size / 8)
-			assert_int_equal(words[at], 0);
-	}
-	pieces = in_pieces(s.channel[0].aux, GIGABYTE);
-	print_message("%llu of 1024 MiB lie in pieces of %u\n", (unsigned long long)pieces >> 20,
-		      PIECE >> 20);
-	if (free_before >= s.count * GIGABYTE + GIGABYTE / 4)
-		assert_true(pieces >= GIGABYTE / 2);
-
-	ok_start(s.fd);
+	ok_start(s->fd);
 	for (unsigned int n = 0; n < SLOTS; n++) {
 		uint32_t slot;
 
-		for (unsigned int i = 0; i < s.count; i++) {
-			assert_int_equal(cpu_pin(s.channel[i].cpu), 0);
+		for (unsigned int i = 0; i < s->count; i++) {
+			assert_int_equal(cpu_pin(s->channel[i].cpu), 0);
 			load_run(200);
 		}
-		ok_snapshot(&s, AUXTRACE_SNAPSHOT_SLOT, cuts, &slot);
+		ok_snapshot(s, AUXTRACE_SNAPSHOT_SLOT, cuts, &slot);
 		/* Decoding trace makes far more of it. */
-		ok_pause(&s, 0, NULL);
+		ok_pause(s, 0, NULL);
 		seen |= 1ULL << slot;
-		for (unsigned int i = 0; i < s.count; i++) {
+		for (unsigned int i = 0; i < s->count; i++) {
 			uint64_t len = cuts[i].aux_end - cuts[i].aux_begin;
 			struct packets packets = { 0 };
 			uint8_t *trace = malloc(len);
@@ -171,18 +167,46 @@ static void a_gigabyte_for_each_channel_is_traced_into_from_end_to_end(void **st
 				fail_msg("CPU %u, slot %u: [%llu, %llu)", cuts[i].cpu, slot,
 					 cuts[i].aux_begin, cuts[i].aux_end);
 			assert_non_null(trace);
-			channel_copy_slot(&s.channel[i], slot, cuts[i].aux_begin, trace, len);
-			packets_check_window(&packets, trace, len, "a slot of a gigabyte");
+			channel_copy_slot(&s->channel[i], slot, cuts[i].aux_begin, trace, len);
+			packets_check_window(&packets, trace, len, "a slot of a large area");
 			free(trace);
 		}
 		/* One goes back: the last finds that free, when all have been traced into. */
 		if (n < 1)
-			ok_release(s.fd, slot);
-		ok_resume(&s, 0, NULL);
+			ok_release(s->fd, slot);
+		ok_resume(s, 0, NULL);
 	}
-	assert_int_equal(seen | 1ULL << channel_status(s.channel).slot, UINT64_MAX);
-	ok_stop(s.fd);
-	check_accounting(&s);
+	assert_int_equal(seen | 1ULL << channel_status(s->channel).slot, UINT64_MAX);
+	ok_stop(s->fd);
+	check_accounting(s);
+}
+
+static void a_gigabyte_for_each_channel_is_traced_into_from_end_to_end(void **state)
+{
+	uint64_t pieces, free_before;
+	struct session s;
+
+	(void)state;
+	memory_required(cpus_count(all_cpus) * GIGABYTE + (256 << 20));
+	free_before = free_in_pieces();
+	set_up_zeroed(&s, all_cpus, GIGABYTE);
+	pieces = in_pieces(s.channel[0].aux, GIGABYTE);
+	print_message("%llu of 1024 MiB lie in pieces of %u\n", (unsigned long long)pieces >> 20,
+		      PIECE >> 20);
+	if (free_before >= s.count * GIGABYTE + GIGABYTE / 4)
+		assert_true(pieces >= GIGABYTE / 2);
+	trace_everywhere(&s);
+}
+
+/* Offsets in it need more than 31 bits, and so do its page numbers times the page size. */
+static void four_gigabytes_for_one_channel_are_traced_into_from_end_to_end(void **state)
+{
+	struct session s;
+
+	(void)state;
+	memory_required(4 * GIGABYTE + (256 << 20));
+	set_up_zeroed(&s, 1ULL << cpus_first(all_cpus), 4 * GIGABYTE);
+	trace_everywhere(&s);
 }
 
 static void a_full_trace_of_a_gigabyte_area_decodes(void **state)
@@ -221,6 +245,112 @@ static void setup_beyond_what_is_free_gives_ENOMEM_and_all_back(void **state)
 	at_close(s.fd);
 	/* All but what caches and per-CPU lists took meanwhile. */
 	assert_true(number_of("/proc/meminfo", "MemAvailable") > before - before / 8);
+}
+
+/* ---- nodes --------------------------------------------------------------------- */
+
+#define NODES		"/sys/devices/system/node/"
+#define NODE_PIECE	(64u << 20)
+
+static unsigned int nr_nodes(void)
+{
+	unsigned int n = 0;
+	char path[64];
+
+	while (snprintf(path, sizeof(path), NODES "node%u", n), !access(path, F_OK))
+		n++;
+	return n;
+}
+
+static unsigned int node_of(int cpu)
+{
+	char path[64];
+
+	for (unsigned int n = 0; n < nr_nodes(); n++) {
+		snprintf(path, sizeof(path), NODES "node%u/cpu%d", n, cpu);
+		if (!access(path, F_OK))
+			return n;
+	}
+	fail_msg("CPU %d has no node", cpu);
+	return 0;
+}
+
+/* MemTotal or MemFree of a node, in bytes. */
+static uint64_t of_node(unsigned int node, const char *what)
+{
+	char path[64], name[64];
+
+	snprintf(path, sizeof(path), NODES "node%u/meminfo", node);
+	snprintf(name, sizeof(name), "Node %u %s", node, what);
+	return number_of(path, name) << 10;
+}
+
+static uint64_t free_elsewhere(unsigned int node)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int n = 0; n < nr_nodes(); n++)
+		if (n != node)
+			sum += of_node(n, "MemFree");
+	return sum;
+}
+
+static void nodes_required(void)
+{
+	if (nr_nodes() >= 2)
+		return;
+	print_message("SKIP: this machine has one memory node\n");
+	skip();
+}
+
+static void an_area_is_its_cpus_nodes_memory(void **state)
+{
+	unsigned int tried = 0;
+
+	(void)state;
+	nodes_required();
+	for (unsigned int cpu = 0; all_cpus >> cpu; cpu++) {
+		unsigned int node = node_of(cpu);
+		uint64_t here = of_node(node, "MemFree"), elsewhere = free_elsewhere(node);
+		struct session s;
+
+		if (here < 2 * NODE_PIECE)
+			continue;
+		tried++;
+		session_open(&s, 1ULL << cpu, AUXTRACE_SETUP_USER | OVER, NODE_PIECE);
+		/* The rest may have been free per CPU, or may be somebody else's. */
+		assert_true(here - of_node(node, "MemFree") > NODE_PIECE / 4 * 3);
+		assert_true(free_elsewhere(node) > elsewhere - NODE_PIECE / 4);
+		session_close(&s);
+	}
+	assert_true(tried >= 2);
+}
+
+/* CPUs of nodes that have less than the area needs, or nothing at all. */
+static void where_a_node_has_too_little_others_give(void **state)
+{
+	unsigned int tried = 0;
+
+	(void)state;
+	nodes_required();
+	for (unsigned int cpu = 0; all_cpus >> cpu; cpu++) {
+		unsigned int node = node_of(cpu);
+		uint64_t total = of_node(node, "MemTotal"), elsewhere = free_elsewhere(node), size;
+		struct session s;
+
+		for (size = NODE_PIECE; size <= total; size *= 2)
+			;
+		if (elsewhere < size + (256 << 20))
+			continue;
+		tried++;
+		print_message("%llu MiB for CPU %u, whose node has %llu\n",
+			      (unsigned long long)size >> 20, cpu, (unsigned long long)total >> 20);
+		set_up_zeroed(&s, 1ULL << cpu, size);
+		assert_true(elsewhere - free_elsewhere(node) >= size - total);
+		trace_everywhere(&s);
+		session_close(&s);
+	}
+	assert_true(tried);
 }
 
 /* ---- to a disk without a copy ---------------------------------------------------- */
@@ -406,8 +536,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		vm_test(a_gigabyte_for_each_channel_is_traced_into_from_end_to_end),
+		vm_test(four_gigabytes_for_one_channel_are_traced_into_from_end_to_end),
 		vm_test(a_full_trace_of_a_gigabyte_area_decodes),
 		vm_test(setup_beyond_what_is_free_gives_ENOMEM_and_all_back),
+		vm_test(an_area_is_its_cpus_nodes_memory),
+		vm_test(where_a_node_has_too_little_others_give),
 		vm_test(an_area_is_written_to_a_disk_without_a_copy),
 		vm_test(an_area_is_written_to_a_file_system_without_a_copy),
 	};
