@@ -277,24 +277,6 @@ static u32 cause_of(u32 inhibit, u32 found)
 }
 NOKPROBE_SYMBOL(cause_of);
 
-/* What has come since it was last told of, and what is to be told of it. */
-static void tell_of_data(struct auxt_channel *ch, u64 tsc)
-{
-	u64 from = ch->aux_told;
-	u32 flags = ch->aux_flags;
-
-	if (from == ch->ring.produced && !flags)
-		return;
-	ch->aux_told = ch->ring.produced;
-	ch->aux_flags = 0;
-	if (!(ch->wanted & AUXTRACE_WANT_AUX))
-		return;
-	if (ch->ring.overwrite)
-		flags |= AUXTRACE_AUX_OVERWRITE;
-	auxt_record_aux(&ch->data, from, ch->ring.produced - from, flags, tsc);
-}
-NOKPROBE_SYMBOL(tell_of_data);
-
 /* The trigger that keeps the hardware off. */
 static u32 stopped_by(const struct auxt_channel *ch)
 {
@@ -317,9 +299,7 @@ static void end_window(struct auxt_channel *ch, u64 tsc, u32 cause)
 	}
 	if (cause == AUXTRACE_CAUSE_CPU)
 		count_gap(ch, &ch->now.gaps_offline);
-	if (ch->wanted & AUXTRACE_WANT_WINDOW)
-		auxt_record_window(&ch->data, &ch->window, ch->ring.produced, tsc, cause,
-				   cause == AUXTRACE_CAUSE_TRIGGER ? stopped_by(ch) : 0);
+	auxt_record_window(ch, tsc, cause, cause == AUXTRACE_CAUSE_TRIGGER ? stopped_by(ch) : 0);
 }
 NOKPROBE_SYMBOL(end_window);
 
@@ -362,14 +342,13 @@ static void open_window(struct auxt_channel *ch, u64 tsc)
 }
 NOKPROBE_SYMBOL(open_window);
 
-static void begin_window(struct auxt_channel *ch)
+static __always_inline void begin_window(struct auxt_channel *ch)
 {
 	if (ch->pmu->resume(ch, true))
 		fail(ch);
 	else
 		open_window(ch, rdtsc());
 }
-NOKPROBE_SYMBOL(begin_window);
 
 /* What the area and the ring hold, as it is now. */
 static void cut(const struct auxt_channel *ch, struct auxtrace_cut *to)
@@ -395,10 +374,9 @@ static void change_slot(struct auxt_channel *ch)
 }
 NOKPROBE_SYMBOL(change_slot);
 
-/* @slot was left at @tsc. What is in it is told of and cut off from what follows. */
+/* @slot was left at @tsc. What is in it, which has been told of, is cut off from what follows. */
 static void put_aside(struct auxt_channel *ch, u32 slot, u64 tsc)
 {
-	tell_of_data(ch, tsc);
 	cut(ch, &ch->aside);
 	ch->aside.slot = slot;
 	ch->aside.tsc = tsc;
@@ -552,27 +530,25 @@ void auxt_channel_save(const struct auxt_channel *ch, u32 slot, u64 begin, u64 l
 NOKPROBE_SYMBOL(auxt_channel_save);
 
 /* The newest data, for whom an event has asked. */
-static void take_sample(struct auxt_channel *ch)
+static __always_inline void take_sample(struct auxt_channel *ch)
 {
-	u64 oldest = auxt_ring_oldest_in_memory(&ch->ring);
 	u64 length;
 
 	/* One wished for since agree() asks for a new look at the position as well. */
 	if (!is_wished(&ch->sample) || READ_ONCE(ch->attend))
 		return;
-	length = min(ch->sample.size, ch->ring.produced - oldest);
+	length = min(ch->sample.size, ch->ring.produced - auxt_ring_oldest_in_memory(&ch->ring));
 	length = auxt_record_sample(ch, &ch->sample, ch->ring.produced, length);
 	ch->now.samples++;
 	ch->now.samples_cut += length < ch->sample.size;
 	grant(&ch->sample);
 }
-NOKPROBE_SYMBOL(take_sample);
 
 /*
  * After the records of what was before it: the data ring freezes with the hardware,
  * and the record that says why is its last.
  */
-static void follow_freeze(struct auxt_channel *ch)
+static __always_inline void follow_freeze(struct auxt_channel *ch)
 {
 	bool frozen = inhibited(ch) & AUXTRACE_INHIBIT_FROZEN;
 
@@ -593,7 +569,6 @@ static void follow_freeze(struct auxt_channel *ch)
 	if (!frozen)
 		auxt_data_tell_lost(&ch->data, rdtsc(), current->pid);
 }
-NOKPROBE_SYMBOL(follow_freeze);
 
 static void publish(struct auxt_channel *ch)
 {
@@ -620,12 +595,13 @@ NOKPROBE_SYMBOL(publish);
 /* Once for each piece of news, not for each request. */
 static __always_inline void tell_readers(struct auxt_channel *ch)
 {
-	bool news = auxt_channel_is_readable(ch, false) ||
-		    inhibited(ch) & (AUXTRACE_INHIBIT_HWERROR | AUXTRACE_INHIBIT_FROZEN);
+	bool news = inhibited(ch) & (AUXTRACE_INHIBIT_HWERROR | AUXTRACE_INHIBIT_FROZEN) ||
+		    (ch->drained && auxt_channel_is_readable(ch, false));
 	/* Both only grow, so that something new is a greater sum. */
 	u64 position = ch->ring.produced + READ_ONCE(ch->status->data_head);
 
-	if ((news && (!ch->told || ch->told_position != position)) || auxt_lookout_is_due(ch))
+	if ((news && (!ch->told || ch->told_position != position)) ||
+	    (ch->drained && auxt_lookout_is_due(ch)))
 		irq_work_queue(&ch->wake);
 	ch->told = news;
 	ch->told_position = position;
@@ -646,7 +622,8 @@ static void settle(struct auxt_channel *ch)
 			if (ch->now.running != (ch->attached && !inhibited(ch)))
 				WRITE_ONCE(ch->unsettled, true);
 			watch_starvation(ch);
-			tell_of_data(ch, rdtsc());
+			if (auxt_channel_has_news(ch))
+				auxt_record_aux(ch, rdtsc());
 			take_sample(ch);
 			follow_freeze(ch);
 			publish(ch);
@@ -1031,6 +1008,7 @@ struct auxt_channel *auxt_channel_new(const struct trace_pmu *pmu, struct auxt_r
 		auxt_data_init(&ch->data, setup, auxt_rings_data(rings, cpu), ch->status,
 			       ch->user);
 	}
+	ch->drained = !overwrite || (ch->wanted && !ch->data.overwrite);
 	err = pmu->setup(ch, setup->flags, setup->config);
 	if (err) {
 		kfree(ch);

@@ -53,6 +53,7 @@ struct auxt_request {
  *
  * @flags: AUXTRACE_SETUP_*
  * @wanted: AUXTRACE_WANT_*: records to be written; 0: there is no data ring
+ * @drained: not all of it is overwritable: there is something for readers to wait for
  *
  * The rest belongs to the CPU: see channel.c.
  *
@@ -105,6 +106,7 @@ struct auxt_channel {
 	int guard_type;
 	u32 flags;
 	u32 wanted;
+	bool drained;
 
 	struct auxt_session *session;
 	struct auxt_triggers *triggers;
@@ -192,5 +194,10 @@ static __always_inline struct auxt_channel *auxt_channel_here(void)
 	return this_cpu_read(auxt_attached);
 }
 
+/* Is there what no AUX record has told of? */
+static __always_inline bool auxt_channel_has_news(const struct auxt_channel *ch)
+{
+	return ch->aux_told != ch->ring.produced || ch->aux_flags;
+}
 
 #endif /* AUXT_CHANNEL_H */

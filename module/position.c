@@ -69,21 +69,6 @@ bool auxt_ring_take_tail(struct auxt_ring *ring, u64 tail)
 NOKPROBE_SYMBOL(auxt_ring_take_tail);
 
 /**
- * auxt_ring_oldest() - where what a reader finds begins
- * @ring: the ring
- *
- * Return: the position.
- */
-u64 auxt_ring_oldest(const struct auxt_ring *ring)
-{
-	if (!ring->overwrite)
-		return ring->consumed;
-	return ring->produced - ring->begin > ring->size ? ring->produced - ring->size :
-							   ring->begin;
-}
-NOKPROBE_SYMBOL(auxt_ring_oldest);
-
-/**
  * auxt_ring_oldest_in_memory() - where what has not been written over begins
  * @ring: the ring, with the hardware off
  *
@@ -98,18 +83,6 @@ u64 auxt_ring_oldest_in_memory(const struct auxt_ring *ring)
 	return ring->produced > ring->size ? ring->produced - ring->size : 0;
 }
 NOKPROBE_SYMBOL(auxt_ring_oldest_in_memory);
-
-/**
- * auxt_ring_overwritten() - bytes that newer ones have replaced
- * @ring: the ring
- *
- * Return: their number; 0 in full trace.
- */
-u64 auxt_ring_overwritten(const struct auxt_ring *ring)
-{
-	return ring->overwrite ? ring->replaced + auxt_ring_oldest(ring) - ring->begin : 0;
-}
-NOKPROBE_SYMBOL(auxt_ring_overwritten);
 
 /**
  * auxt_ring_available() - bytes that a reader finds

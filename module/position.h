@@ -54,12 +54,10 @@ void auxt_ring_init(struct auxt_ring *ring, u64 size, u64 cycle, u64 watermark,
 bool auxt_ring_is_news(const struct auxt_ring *ring, u64 tail);
 bool auxt_ring_take_tail(struct auxt_ring *ring, u64 tail);
 u64 auxt_ring_available(const struct auxt_ring *ring);
-u64 auxt_ring_overwritten(const struct auxt_ring *ring);
-u64 auxt_ring_oldest(const struct auxt_ring *ring);
 u64 auxt_ring_oldest_in_memory(const struct auxt_ring *ring);
 void auxt_ring_put_aside(struct auxt_ring *ring);
 
-/* The rest is inline because it runs while tracing is off and its target is not. */
+/* The rest is inline: it runs at each request, some of it while tracing should be on. */
 
 static __always_inline u64 auxt_page_down(u64 position)
 {
@@ -127,6 +125,31 @@ static __always_inline void auxt_ring_plan(struct auxt_ring *ring)
 static __always_inline bool auxt_ring_full(const struct auxt_ring *ring)
 {
 	return !ring->overwrite && ring->produced + AUXT_REGION_SIZE >= ring->limit;
+}
+
+/**
+ * auxt_ring_oldest() - where what a reader finds begins
+ * @ring: the ring
+ *
+ * Return: the position.
+ */
+static __always_inline u64 auxt_ring_oldest(const struct auxt_ring *ring)
+{
+	if (!ring->overwrite)
+		return ring->consumed;
+	return ring->produced - ring->begin > ring->size ? ring->produced - ring->size :
+							   ring->begin;
+}
+
+/**
+ * auxt_ring_overwritten() - bytes that newer ones have replaced
+ * @ring: the ring
+ *
+ * Return: their number; 0 in full trace.
+ */
+static __always_inline u64 auxt_ring_overwritten(const struct auxt_ring *ring)
+{
+	return ring->overwrite ? ring->replaced + auxt_ring_oldest(ring) - ring->begin : 0;
 }
 
 #endif /* AUXT_POSITION_H */

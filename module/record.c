@@ -14,25 +14,34 @@
 #include "data_ring.h"
 #include "record.h"
 
-/**
- * auxt_record_aux() - the AUX area has new data
- * @ring: where to
- * @offset: position of the first new byte
- * @length: new bytes
- * @flags: AUXTRACE_AUX_*
- * @tsc: time-stamp counter
- */
-void auxt_record_aux(struct auxt_data_ring *ring, u64 offset, u64 length, u64 flags, u64 tsc)
+static __always_inline void record_aux(struct auxt_channel *ch, u64 tsc)
 {
+	u32 flags = ch->aux_flags | (ch->ring.overwrite ? AUXTRACE_AUX_OVERWRITE : 0);
 	struct auxtrace_record_aux *record;
+	u64 from = ch->aux_told;
 
-	record = auxt_data_begin(ring, AUXTRACE_RECORD_AUX, sizeof(*record), tsc, current->pid);
+	ch->aux_told = ch->ring.produced;
+	ch->aux_flags = 0;
+	if (!(ch->wanted & AUXTRACE_WANT_AUX))
+		return;
+	record = auxt_data_begin(&ch->data, AUXTRACE_RECORD_AUX, sizeof(*record), tsc,
+				 current->pid);
 	if (!record)
 		return;
-	record->offset = offset;
-	record->length = length;
+	record->offset = from;
+	record->length = ch->ring.produced - from;
 	record->flags = flags;
-	auxt_data_end(ring);
+	auxt_data_end(&ch->data);
+}
+
+/**
+ * auxt_record_aux() - the AUX area has what no AUX record has told of
+ * @ch: the channel
+ * @tsc: time-stamp counter
+ */
+void auxt_record_aux(struct auxt_channel *ch, u64 tsc)
+{
+	record_aux(ch, tsc);
 }
 NOKPROBE_SYMBOL(auxt_record_aux);
 
@@ -57,38 +66,43 @@ NOKPROBE_SYMBOL(auxt_record_itrace_start);
 
 /**
  * auxt_record_window() - a window ended
- * @ring: where to
- * @window: how it began
- * @end: AUX position after its last byte
- * @tsc: when it ended
+ * @ch: the channel
+ * @tsc: when
  * @cause: AUXTRACE_CAUSE_* of its end
  * @trigger: that ended it, or 0
+ *
+ * With an AUX record, if there is news for one: written as if it had interrupted the
+ * other, so that both are published at once.
  */
-void auxt_record_window(struct auxt_data_ring *ring, const struct auxt_window *window,
-			u64 end, u64 tsc, u32 cause, u32 trigger)
+void auxt_record_window(struct auxt_channel *ch, u64 tsc, u32 cause, u32 trigger)
 {
-	struct auxtrace_record_window *record;
+	const struct auxt_window *window = &ch->window;
+	struct auxtrace_record_window *record = NULL;
 
-	record = auxt_data_begin(ring, AUXTRACE_RECORD_WINDOW, sizeof(*record), tsc,
-				 current->pid);
-	if (!record)
-		return;
-	record->window = window->number;
-	record->begin = window->position;
-	record->end_position = end;
-	record->begin_tsc = window->tsc;
-	record->end_tsc = tsc;
-	record->begin_cause = window->cause;
-	record->end_cause = cause;
-	record->begin_pid = window->pid;
-	record->begin_tid = window->tid;
-	record->pid = current->tgid;
-	record->tid = current->pid;
-	record->slot = window->slot;
-	record->reserved = 0;
-	record->begin_trigger = window->trigger;
-	record->end_trigger = trigger;
-	auxt_data_end(ring);
+	if (ch->wanted & AUXTRACE_WANT_WINDOW)
+		record = auxt_data_begin(&ch->data, AUXTRACE_RECORD_WINDOW, sizeof(*record), tsc,
+					 current->pid);
+	if (record) {
+		record->window = window->number;
+		record->begin = window->position;
+		record->end_position = ch->ring.produced;
+		record->begin_tsc = window->tsc;
+		record->end_tsc = tsc;
+		record->begin_cause = window->cause;
+		record->end_cause = cause;
+		record->begin_pid = window->pid;
+		record->begin_tid = window->tid;
+		record->pid = current->tgid;
+		record->tid = current->pid;
+		record->slot = window->slot;
+		record->reserved = 0;
+		record->begin_trigger = window->trigger;
+		record->end_trigger = trigger;
+	}
+	if (auxt_channel_has_news(ch))
+		record_aux(ch, tsc);
+	if (record)
+		auxt_data_end(&ch->data);
 }
 NOKPROBE_SYMBOL(auxt_record_window);
 

@@ -33,10 +33,9 @@ struct auxt_window {
 };
 
 /* On the channel's CPU with interrupts off, also in NMIs. */
-void auxt_record_aux(struct auxt_data_ring *ring, u64 offset, u64 length, u64 flags, u64 tsc);
+void auxt_record_aux(struct auxt_channel *ch, u64 tsc);
 void auxt_record_itrace_start(struct auxt_data_ring *ring, u64 tsc);
-void auxt_record_window(struct auxt_data_ring *ring, const struct auxt_window *window,
-			u64 end, u64 tsc, u32 cause, u32 trigger);
+void auxt_record_window(struct auxt_channel *ch, u64 tsc, u32 cause, u32 trigger);
 void auxt_record_trigger(struct auxt_data_ring *ring, const struct auxt_request *request,
 			 u64 position);
 u64 auxt_record_sample(struct auxt_channel *ch, const struct auxt_request *request,
