@@ -39,3 +39,51 @@ decodes()
 	cat /tmp/summary
 	grep -q 'decode errors: 0' /tmp/summary && [ "$result" -eq 0 ]
 }
+
+has()
+{
+	grep -E "$1" /tmp/script
+}
+
+has_not()
+{
+	! grep -E "$1" /tmp/script
+}
+
+# windows NUMBER: as script shows them.
+windows()
+{
+	n=$(grep -c '^ *[0-9]* window' /tmp/script)
+	echo "$n windows, expected $1"
+	[ "$n" -eq "$1" ]
+}
+
+record()
+{
+	auxtrace record -o "$@"
+}
+
+# refused PATTERN OPTION...: by record, which says why.
+refused()
+{
+	pattern=$1
+	shift
+	auxtrace record -o refused "$@" -- true > /tmp/said 2>&1
+	got=$?
+	cat /tmp/said
+	[ "$got" -ne 0 ] && grep -qE "$pattern" /tmp/said
+}
+
+# trigger RECORDING hits|acted|... ID: a figure of a trigger's line in meta.
+trigger()
+{
+	sed -n "s/^trigger $3 .*\b$2 \([0-9]*\).*/\1/p" "$1/meta"
+}
+
+# acted RECORDING ID NUMBER
+acted()
+{
+	n=$(trigger "$1" acted "$2")
+	echo "trigger $2 of $1 acted $n times, expected $3"
+	[ "$n" -eq "$3" ]
+}

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cpu.h"
+#include "trigger.h"
 #include "uapi.h"
 
 #define AUX_SIZE	(64 * 1024)
@@ -33,6 +34,8 @@ struct stand {
 		struct auxtrace_output output;
 		struct auxtrace_snapshot snapshot;
 		struct auxtrace_release release;
+		struct auxtrace_trigger trigger;
+		struct auxtrace_trigger_state trigger_state;
 		uint8_t raw[512];
 	} arg;
 };
@@ -70,10 +73,21 @@ static const struct shape {
 	  AUXTRACE_SNAPSHOT_ALL, offsetof(struct auxtrace_snapshot, reserved), true, 0 },
 	{ "RELEASE", AUXTRACE_IOC_RELEASE, sizeof(struct auxtrace_release), STARTED, 0,
 	  offsetof(struct auxtrace_release, cpu), false, 0 },
+	{ "TRIGGER_ADD", AUXTRACE_IOC_TRIGGER_ADD, sizeof(struct auxtrace_trigger), SET_UP,
+	  AUXTRACE_TRIGGER_ALL, offsetof(struct auxtrace_trigger, reserved), true, 0 },
+	{ "TRIGGER_DEL", AUXTRACE_IOC_TRIGGER_DEL, sizeof(struct auxtrace_trigger_state), STARTED, 0,
+	  offsetof(struct auxtrace_trigger_state, reserved), true, 0 },
+	{ "TRIGGER_READ", AUXTRACE_IOC_TRIGGER_READ, sizeof(struct auxtrace_trigger_state), STARTED,
+	  AUXTRACE_TRIGGER_REARM, offsetof(struct auxtrace_trigger_state, reserved), true, 0 },
 };
 
 #define for_each_shape(sh) \
 	for (const struct shape *sh = shapes; sh < shapes + sizeof(shapes) / sizeof(*shapes); sh++)
+
+static struct auxtrace_trigger a_trigger(void)
+{
+	return trigger_syscall(AUXTRACE_TRIGGER_SYSCALL_ENTER, AUXTRACE_ACTION_PAUSE, CALL_NUMBER);
+}
 
 static void stand_up(struct stand *st, const struct shape *sh)
 {
@@ -94,6 +108,10 @@ static void stand_up(struct stand *st, const struct shape *sh)
 		st->arg.setup = s->setup;
 	if (sh->nr == AUXTRACE_IOC_RELEASE)
 		ok_snapshot(s, AUXTRACE_SNAPSHOT_SLOT, &st->cut, &st->arg.release.slot);
+	if (sh->nr == AUXTRACE_IOC_TRIGGER_ADD)
+		st->arg.trigger = a_trigger();
+	if (sh->nr == AUXTRACE_IOC_TRIGGER_DEL || sh->nr == AUXTRACE_IOC_TRIGGER_READ)
+		st->arg.trigger_state.id = trigger_add(s, a_trigger());
 	st->arg.size = sh->size;
 }
 
@@ -182,6 +200,11 @@ static void every_ioctl_that_answers_refuses_a_read_only_struct_with_EFAULT(void
 
 			assert_int_equal(now.running, 1);
 			assert_int_equal(now.pauses_asked + now.resumes_asked, 0);
+		}
+		if (sh->nr == AUXTRACE_IOC_TRIGGER_ADD) {
+			struct auxtrace_trigger_state none;
+
+			assert_int_equal(at_trigger_read(st.session.fd, 1, 0, &none), -ENOENT);
 		}
 		stand_proves(&st, sh);
 	}

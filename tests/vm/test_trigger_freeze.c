@@ -140,8 +140,8 @@ static void test_all_cpus(void **state)
 		for (unsigned int i = 0; i < s.count; i++)
 			check_cut(&s.channel[i], id, asked);
 		check_frozen(&s);
-		/* Those of check_frozen() were hits as well. */
-		trigger_counted(&s, id, 4 * round, 0, 0, 0);
+		/* Those of check_frozen() were hits as well, which found it frozen. */
+		trigger_counted(&s, id, round, 3 * round, 0, 0);
 		ok_resume(&s, 0, NULL);
 		assert_true(all_are(&s, 0));
 		assert_int_equal(urgent(&s, 0), 0);
@@ -244,6 +244,8 @@ static int call_once(struct worker *w)
 /* From several CPUs at once: each CPU has one cut, by any of them. */
 static void test_at_once(void **state)
 {
+	struct auxtrace_trigger_state st;
+	uint64_t acted = 0;
 	struct session s;
 	uint32_t id;
 
@@ -261,9 +263,65 @@ static void test_at_once(void **state)
 		wait_until_all_are(&s, AUXTRACE_INHIBIT_FROZEN);
 		for (unsigned int i = 0; i < s.count; i++)
 			check_cut(&s.channel[i], id, asked);
-		trigger_counted(&s, id, 10ULL * s.count * round, 0, 0, 0);
+		/* The first, and those that were faster on their CPUs than its interrupts. */
+		st = trigger_read(&s, id);
+		assert_int_equal(st.out_acted + st.out_held, 10ULL * s.count * round);
+		assert_in_range(st.out_acted - acted, 1, s.count);
+		acted = st.out_acted;
 		ok_resume(&s, 0, NULL);
 	}
+	session_close(&s);
+}
+
+/*
+ * A hit that finds its CPU frozen, by whatever trigger, is held: it uses up none of
+ * what the trigger may do, and begins neither a hold-off nor a delay.
+ */
+static void test_held_while_frozen(void **state)
+{
+	struct auxtrace_trigger t = freeze_at_call();
+	uint32_t twice, other, later;
+	uint64_t frozen_tsc;
+	struct session s;
+
+	(void)state;
+	open_recorder(&s);
+	t.count = 2;
+	t.hold_off_ns = 1;
+	twice = trigger_add(&s, t);
+	t = freeze_at_call();
+	t.kind = AUXTRACE_TRIGGER_SYSCALL_EXIT;
+	other = trigger_add(&s, t);
+	ok_start(s.fd);
+
+	call_times(1);
+	wait_until_all_are(&s, AUXTRACE_INHIBIT_FROZEN);
+	frozen_tsc = channel_status(&s.channel[CPU]).frozen_tsc;
+	trigger_counted(&s, twice, 1, 0, 0, 0);
+	trigger_counted(&s, other, 0, 1, 0, 0);
+	t.delay_ns = 1000;
+	later = trigger_add(&s, t);
+	call_times(5);
+	usleep(1000);
+	trigger_counted(&s, twice, 1, 5, 0, 0);
+	trigger_counted(&s, other, 0, 6, 0, 0);
+	trigger_counted(&s, later, 0, 5, 0, 0);
+	assert_int_equal(channel_status(&s.channel[CPU]).frozen_by, twice);
+	assert_true(channel_status(&s.channel[CPU]).frozen_tsc == frozen_tsc);
+
+	trigger_del(&s, other);
+	trigger_del(&s, later);
+	ok_resume(&s, 0, NULL);
+	call_times(1);
+	wait_until_all_are(&s, AUXTRACE_INHIBIT_FROZEN);
+	trigger_counted(&s, twice, 2, 5, 0, 0);
+	assert_true(channel_status(&s.channel[CPU]).frozen_tsc > frozen_tsc);
+	/* That was the second time. */
+	ok_resume(&s, 0, NULL);
+	call_times(1);
+	usleep(5000);
+	assert_true(all_are(&s, 0));
+	trigger_counted(&s, twice, 2, 6, 0, 0);
 	session_close(&s);
 }
 
@@ -275,6 +333,7 @@ int main(void)
 		vm_test(test_resumed_by_user),
 		vm_test(test_wakes_poll),
 		vm_test(test_at_once),
+		vm_test(test_held_while_frozen),
 	};
 
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);

@@ -50,6 +50,9 @@ static void check_counts(const struct session *s, const struct source *from, uin
 	assert_int_equal(st.out_missed, 0);
 	if (action == AUXTRACE_ACTION_NONE)
 		assert_int_equal(st.out_acted, 0);
+	else if (action == AUXTRACE_ACTION_FREEZE)
+		/* The others found it frozen. */
+		assert_int_equal(st.out_acted, 1);
 	else
 		assert_int_equal(st.out_held, 0);
 	if (!from->happen)

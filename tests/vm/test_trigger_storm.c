@@ -222,11 +222,10 @@ static void test_fast_timer(void **state)
 	pause = add_timer(&s, AUXTRACE_ACTION_PAUSE, 10000);
 	resume = add_timer(&s, AUXTRACE_ACTION_RESUME, 10000);
 	/* The kernel slows timers down that leave it no time: no rate is promised. */
-	while (trigger_read(&s, pause).out_hits < 100) {
+	while (trigger_read(&s, pause).out_hits < 100 || !trigger_read(&s, resume).out_hits) {
 		assert_true(time(NULL) - begun < WAIT_MS / 1000);
 		call_times(1);
 	}
-	assert_true(trigger_read(&s, resume).out_hits > 0);
 	trigger_counted(&s, calls, trigger_read(&s, calls).out_hits, 0, 0, 0);
 	trigger_del(&s, pause);
 	trigger_del(&s, resume);

@@ -8,54 +8,9 @@
 # shellcheck source=tests/vm/guest-check.sh
 . /bin/guest-check.sh
 
-refused()
-{
-	pattern=$1
-	shift
-	auxtrace record -o refused "$@" -- true > /tmp/said 2>&1
-	got=$?
-	cat /tmp/said
-	[ "$got" -ne 0 ] && grep -qE "$pattern" /tmp/said
-}
-
-# A figure of trigger $3's line in the meta of recording $1.
-trigger()
-{
-	sed -n "s/^trigger $3 .*\b$2 \([0-9]*\).*/\1/p" "$1/meta"
-}
-
-acted()
-{
-	n=$(trigger "$1" acted "$2")
-	echo "trigger $2 of $1 acted $n times, expected $3"
-	[ "$n" -eq "$3" ]
-}
-
-windows()
-{
-	n=$(grep -c '^ *[0-9]* window' /tmp/script)
-	echo "$n windows, expected $1"
-	[ "$n" -eq "$1" ]
-}
-
-has()
-{
-	grep -E "$1" /tmp/script
-}
-
-has_not()
-{
-	! grep -E "$1" /tmp/script
-}
-
 cd /out || exit 1
 
 # ---- the example of the seed ------------------------------------------------
-
-record()
-{
-	auxtrace record -o "$@"
-}
 
 check "kernel flow of one system call" record seed -k -C 0 --start-paused \
 	--on 'syscall:newuname:enter=resume,pid=command' \

@@ -658,9 +658,12 @@ struct auxtrace_trigger {
  * @out_held: did not act: hold-off, after_hits, count, one-shot, or no action
  * @out_idle: did not act: the session was not started, or not on that CPU
  * @out_missed: did not act: the channel was busy with an earlier SAMPLE or delay, or the
- *	kernel's own recursion protection dropped it (kprobes' nmissed; of perf events,
- *	system calls and uprobes it tells none). LATENCY: also clocks that could not start, or
- *	be read: more tasks than there is room for, an exiting one, an NMI within another hit
+ *	kernel's own recursion protection dropped it (kprobes' nmissed, kept without a lock: CPUs
+ *	that miss at the same time may be told as one; of perf events, system calls and uprobes
+ *	it tells none). KRETPROBE: also calls beyond those that can be inside the function at
+ *	once: 64, or four for each possible CPU if that is more. LATENCY: also clocks that could
+ *	not start, or be read: more tasks than there is room for, an exiting one, an NMI within
+ *	another hit
  *
  * DEL removes the trigger; when it returns its event hits no more. A trigger that others refer
  * to: EBUSY.

@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Runs in the guest: one trace, taken twice in one boot, by auxtrace and by perf.
+set -eu
+export HOME=/out
+cd /out
+
+run()
+{
+	log=$1
+	shift
+	if ! "$@" > "$log" 2>&1; then
+		echo "$* failed:"
+		cat "$log"
+		exit 1
+	fi
+	grep -q "^$(uname -r)$" "$log"
+}
+
+run ours.log auxtrace record -o ours -k -C 0 --start-paused \
+	--on 'syscall:newuname:enter=resume,pid=command' \
+	--on 'syscall:newuname:exit=pause,pid=command' -- uname -r
+# No braces: the members of a group are found by perf itself.
+PATH="/perf:$PATH" run perf.log perf record --kcore -o perf.data -e \
+	intel_pt/aux-action=start-paused/k,syscalls:sys_enter_newuname/aux-action=resume/,syscalls:sys_exit_newuname/aux-action=pause/ \
+	uname -r
+cat ours.log perf.log
+cp /proc/kallsyms kallsyms
