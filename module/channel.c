@@ -255,8 +255,7 @@ static __always_inline void watch_starvation(struct auxt_channel *ch)
 	ch->starved = starved;
 }
 
-/* What keeps the hardware off, or has stopped it: TRACE_*. */
-static u32 cause_of(u32 inhibit, u32 found)
+static u32 cause_in_order(u32 inhibit, u32 found)
 {
 	if (inhibit & AUXTRACE_INHIBIT_HWERROR)
 		return AUXTRACE_CAUSE_ERROR;
@@ -275,7 +274,16 @@ static u32 cause_of(u32 inhibit, u32 found)
 	/* Nothing: the slot changes. */
 	return AUXTRACE_CAUSE_SNAPSHOT;
 }
-NOKPROBE_SYMBOL(cause_of);
+NOKPROBE_SYMBOL(cause_in_order);
+
+/* What keeps the hardware off, or has stopped it: TRACE_*. */
+static __always_inline u32 cause_of(u32 inhibit, u32 found)
+{
+	/* What comes most often. */
+	if (inhibit == AUXTRACE_INHIBIT_TRIGGER && !found)
+		return AUXTRACE_CAUSE_TRIGGER;
+	return cause_in_order(inhibit, found);
+}
 
 /* The trigger that keeps the hardware off. */
 static u32 stopped_by(const struct auxt_channel *ch)

@@ -237,11 +237,11 @@ bool auxt_data_has_new_tail(const struct auxt_data_ring *ring)
  */
 bool auxt_data_is_readable(const struct auxt_data_ring *ring, bool stopped)
 {
-	u64 consumed = READ_ONCE(ring->page->data_consumed);
-	u64 available = READ_ONCE(ring->page->data_head) - consumed;
+	u64 available;
 
 	if (ring->overwrite)
 		return false;
+	available = READ_ONCE(ring->page->data_head) - READ_ONCE(ring->page->data_consumed);
 	return available >= ring->watermark ||
 	       (available && (stopped || READ_ONCE(ring->refused) != READ_ONCE(ring->forgiven)));
 }

@@ -62,6 +62,7 @@ static bool works_in_vmx;
  * @stop: entry that has the STOP mark, full trace; NULL: none
  * @seen_base: IA32_RTIT_OUTPUT_BASE when the place was last read or written
  * @seen_index: the lower half of IA32_RTIT_OUTPUT_MASK_PTRS, with the index of the region
+ * @seen_region: position at which that region begins
  * @misplaced: the output pointers must be written before the next start
  * @foreign: at the last pause TraceEn was clear already
  * @was_base: IA32_RTIT_OUTPUT_BASE as we found it
@@ -75,6 +76,7 @@ struct pt {
 	u64 *stop;
 	u64 seen_base;
 	u32 seen_index;
+	u64 seen_region;
 	bool misplaced;
 	bool foreign;
 	u64 was_base;
@@ -324,10 +326,27 @@ static __always_inline void arm(struct auxt_channel *ch)
 
 /* ---- registers -------------------------------------------------------- */
 
-static __always_inline void see(struct pt *pt, u64 base, u64 mask_ptrs)
+static __always_inline void see(struct pt *pt, u64 base, u64 mask_ptrs, u64 position)
 {
 	pt->seen_base = base;
 	pt->seen_index = lower_32_bits(mask_ptrs);
+	pt->seen_region = position - (mask_ptrs >> TOPA_POINTER_OFFSET_SHIFT);
+}
+
+/*
+ * Is it still in the region where it was last seen, and not behind that place, as after
+ * a cycle? Then its position is told by the offset alone: most windows are shorter
+ * than a region.
+ */
+static __always_inline bool is_near(const struct pt *pt, u64 base, u64 mask_ptrs, u64 *position)
+{
+	u64 offset = mask_ptrs >> TOPA_POINTER_OFFSET_SHIFT;
+
+	if (base != pt->seen_base || lower_32_bits(mask_ptrs) != pt->seen_index ||
+	    offset > AUXT_REGION_SIZE || pt->seen_region + offset < *position)
+		return false;
+	*position = pt->seen_region + offset;
+	return true;
 }
 
 static int write_pointers(struct auxt_channel *ch)
@@ -336,7 +355,7 @@ static int write_pointers(struct auxt_channel *ch)
 	int err;
 
 	auxt_topa_pointers(topa_of(ch), ch->ring.produced % ch->ring.cycle, &base, &mask_ptrs);
-	see(pt_of(ch), base, mask_ptrs);
+	see(pt_of(ch), base, mask_ptrs, ch->ring.produced);
 	err = auxt_wrmsr_safe(MSR_IA32_RTIT_OUTPUT_BASE, base);
 	if (!err)
 		err = auxt_wrmsr_safe(MSR_IA32_RTIT_OUTPUT_MASK, mask_ptrs);
@@ -468,10 +487,12 @@ static u32 pt_position(struct auxt_channel *ch, u64 *position)
 	struct pt *pt = pt_of(ch);
 	u64 offset;
 
-	see(pt, base, mask_ptrs);
-	if (auxt_topa_locate(topa_of(ch), base, mask_ptrs, &offset))
-		return TRACE_ERROR;
-	*position = auxt_ring_position(&ch->ring, offset);
+	if (!is_near(pt, base, mask_ptrs, position)) {
+		if (auxt_topa_locate(topa_of(ch), base, mask_ptrs, &offset))
+			return TRACE_ERROR;
+		*position = auxt_ring_position(&ch->ring, offset);
+		see(pt, base, mask_ptrs, *position);
+	}
 	if (status & RTIT_STATUS_ERROR)
 		return TRACE_ERROR;
 	if (status & RTIT_STATUS_STOPPED) {

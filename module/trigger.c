@@ -82,16 +82,21 @@ static __always_inline bool is_done(const struct auxt_trigger *t, const struct a
 	       (!(t->is & TRIGGER_IS_TOGETHER) || READ_ONCE(*ch->together) == t->action);
 }
 
-/* Returns which of its counts the hit belongs to. */
+/* As auxt_trigger_hit() does it, for triggers that are TRIGGER_IS_LONG, or idle. */
 static noinline size_t work(struct auxt_trigger *t, struct auxt_channel *ch, u64 value)
 {
 	if (t->is & TRIGGER_IS_CLOCK)
 		auxt_latency_tick(t);
 	if (!ch || ch->triggers != t->set)
 		return offsetof(struct trigger_counts, idle);
+	/* What does nothing uses nothing up. */
+	if (t->action == AUXTRACE_ACTION_FREEZE && is_done(t, ch))
+		return t->done_count;
 	if (t->is & TRIGGER_IS_COUNTED && !may_act(t))
 		return offsetof(struct trigger_counts, held);
-	if (is_done(t, ch) || act(t, ch, value))
+	if (is_done(t, ch))
+		return t->done_count;
+	if (act(t, ch, value))
 		return offsetof(struct trigger_counts, acted);
 	if (t->allowance)
 		atomic64_inc(&t->left);
@@ -106,16 +111,22 @@ NOKPROBE_SYMBOL(work);
  */
 void auxt_trigger_hit(struct auxt_trigger *t, u64 value)
 {
-	size_t count = offsetof(struct trigger_counts, acted);
 	struct auxt_channel *ch;
 	unsigned long flags;
+	size_t count;
 
 	if (unlikely(t->pid) && task_tgid(current) != t->pid)
 		return;
 	raw_local_irq_save(flags);
 	ch = auxt_channel_here();
-	if (t->is & TRIGGER_IS_LONG || !ch || ch->triggers != t->set || !is_done(t, ch))
+	if (t->is & TRIGGER_IS_LONG || !ch || ch->triggers != t->set)
 		count = work(t, ch, value);
+	else if (is_done(t, ch))
+		count = t->done_count;
+	else if (act(t, ch, value))
+		count = offsetof(struct trigger_counts, acted);
+	else
+		count = offsetof(struct trigger_counts, missed);
 	this_cpu_inc(*(u64 __percpu *)((char __percpu *)t->counts + count));
 	raw_local_irq_restore(flags);
 }

@@ -77,6 +77,7 @@ struct trigger_counts {
  * @is: TRIGGER_IS_*
  * @done_mask: the reasons that it changes; 0: none, or not at once
  * @done: what of them holds when there is nothing to be done
+ * @done_count: which of @counts a hit belongs to then: @held of a FREEZE, else @acted
  * @dropped: events that the kernel itself dropped, once detached
  * @pid: of the process whose events count; NULL: all
  * @number: system call, or -1
@@ -104,6 +105,7 @@ struct auxt_trigger {
 	u32 is;
 	u32 done_mask;
 	u32 done;
+	u32 done_count;
 	u64 dropped;
 	struct pid *pid;
 	s64 number;

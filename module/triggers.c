@@ -18,6 +18,7 @@
 #include <linux/mutex.h>
 #include <linux/pid.h>
 #include <linux/slab.h>
+#include <linux/stddef.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 #include <linux/workqueue.h>
@@ -154,7 +155,9 @@ static void set_done(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
 {
 	/* Of no reasons, this never holds. */
 	t->done = 1;
-	if (arg->delay_ns || arg->delay_bytes)
+	t->done_count = offsetof(struct trigger_counts, acted);
+	/* A delay begins whatever state the channel is in, but not where it is frozen. */
+	if ((arg->delay_ns || arg->delay_bytes) && arg->action != AUXTRACE_ACTION_FREEZE)
 		return;
 	switch (arg->action) {
 	case AUXTRACE_ACTION_PAUSE:
@@ -166,6 +169,7 @@ static void set_done(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
 		break;
 	case AUXTRACE_ACTION_FREEZE:
 		t->done_mask = t->done = AUXTRACE_INHIBIT_FROZEN;
+		t->done_count = offsetof(struct trigger_counts, held);
 		break;
 	}
 }
