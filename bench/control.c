@@ -8,14 +8,14 @@
  */
 #include <fcntl.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "broadcast/broadcast.h"
+#include "busy.h"
 #include "counter.h"
 #include "die.h"
 #include "measure.h"
@@ -35,7 +35,7 @@ static void broadcast(void *arg)
 {
 	const struct broadcast *b = arg;
 
-	if (ioctl(b->fd, _IO('b', 0), (unsigned long)b->nr))
+	if (ioctl(b->fd, BROADCAST_EMPTY, (unsigned long)b->nr))
 		die("broadcast to %u CPUs", b->nr);
 }
 
@@ -107,25 +107,6 @@ static void of_set(unsigned int nr)
 	of_broadcast(nr);
 	of_ours(nr);
 	of_theirs(nr);
-}
-
-static pid_t keep_busy(unsigned int cpu)
-{
-	pid_t child = fork();
-	cpu_set_t set;
-
-	if (child < 0)
-		die("fork");
-	if (child)
-		return child;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		die("CPU %u", cpu);
-	/* QEMU, which runs the CPUs in turn, goes on to the next one at each PAUSE. */
-	for (;;)
-		__asm__ volatile("pause");
 }
 
 void measure_control(void)

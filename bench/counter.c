@@ -72,7 +72,7 @@ static uint64_t instructions_of(unsigned int cpu)
 	return msr_read(cpu, MSR_FIXED_CTR0);
 }
 
-static uint64_t wrmsrs(void)
+uint64_t wrmsrs(void)
 {
 	uint64_t sum = 0;
 

@@ -37,6 +37,9 @@ struct cost {
  */
 void costs_begin(unsigned int nr);
 
+/* Of IA32_RTIT_* so far, on CPU 0 and the others. */
+uint64_t wrmsrs(void);
+
 /*
  * The least that @op cost in several runs, on each CPU: what else ran only adds. @undo
  * makes it ready for the next.

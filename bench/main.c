@@ -14,6 +14,8 @@ static const struct {
 	{ "records", measure_records },
 	{ "pmi-ours", measure_our_pmi },
 	{ "pmi-perf", measure_their_pmi },
+	{ "trigger", measure_trigger },
+	{ "freeze", measure_freeze },
 };
 
 int main(int argc, char **argv)
@@ -31,6 +33,6 @@ int main(int argc, char **argv)
 			return 0;
 		}
 	}
-	fprintf(stderr, "usage: bench control|records|pmi-ours|pmi-perf\n");
+	fprintf(stderr, "usage: bench control|records|pmi-ours|pmi-perf|trigger|freeze\n");
 	return 2;
 }

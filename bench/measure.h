@@ -7,5 +7,7 @@ void measure_control(void);
 void measure_records(void);
 void measure_our_pmi(void);
 void measure_their_pmi(void);
+void measure_trigger(void);
+void measure_freeze(void);
 
 #endif

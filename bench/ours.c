@@ -48,6 +48,16 @@ void ours_close(struct ours *ours)
 	close(ours->fd);
 }
 
+uint32_t ours_trigger(const struct ours *ours, const struct auxtrace_trigger *wanted)
+{
+	struct auxtrace_trigger trigger = *wanted;
+
+	trigger.size = sizeof(trigger);
+	if (ioctl(ours->fd, AUXTRACE_IOC_TRIGGER_ADD, &trigger))
+		die("TRIGGER_ADD of kind %u", trigger.kind);
+	return trigger.out_id;
+}
+
 void ours_pause(void *arg)
 {
 	struct auxtrace_control control = { .size = sizeof(control) };

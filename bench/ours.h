@@ -20,6 +20,9 @@ struct ours {
 void ours_open(struct ours *ours, unsigned int nr, const struct auxtrace_setup *setup);
 void ours_close(struct ours *ours);
 
+/* Returns the id of the trigger. */
+uint32_t ours_trigger(const struct ours *ours, const struct auxtrace_trigger *wanted);
+
 /* As cost_of() wants them; @arg is a struct ours. */
 void ours_pause(void *arg);
 void ours_resume(void *arg);

@@ -6,12 +6,10 @@
  *
  *	pmi WHAT NUMBER
  */
-#include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "die.h"
+#include "host.h"
+#include "load.h"
 #include "measure.h"
 #include "ours.h"
 #include "theirs.h"
@@ -20,54 +18,6 @@
 #define WATERMARK	(16u << 10)
 #define DATA_SIZE	(64u << 10)
 #define PMIS		4
-
-/* ---- something to trace: indirect calls, a packet of several bytes each ------- */
-
-static __attribute__((noinline)) unsigned int up(unsigned int x)
-{
-	return x * 5 + 1;
-}
-
-static __attribute__((noinline)) unsigned int down(unsigned int x)
-{
-	return x ^ x >> 3;
-}
-
-static unsigned int (*const volatile steps[])(unsigned int) = { up, down };
-
-static void load(void)
-{
-	static volatile unsigned int x = 1;
-
-	for (int i = 0; i < 100; i++)
-		x = steps[x & 1](x);
-}
-
-/* ---- the host's log ------------------------------------------------------ */
-
-static void host(const char *request)
-{
-	int fd = open("/dev/ttyS2", O_RDWR | O_CLOEXEC);
-	char answer[16] = "";
-	size_t n = 0;
-
-	if (fd < 0)
-		die("/dev/ttyS2");
-	if (write(fd, request, strlen(request)) != (ssize_t)strlen(request))
-		die("the host");
-	while (n < sizeof(answer) - 1 && !strchr(answer, '\n')) {
-		ssize_t got = read(fd, answer + n, sizeof(answer) - 1 - n);
-
-		if (got <= 0)
-			die("the host");
-		n += got;
-	}
-	if (strcmp(answer, "ok\n"))
-		errx(1, "the host says '%s' to %s", answer, request);
-	close(fd);
-}
-
-/* ---- the two ------------------------------------------------------------- */
 
 void measure_our_pmi(void)
 {
@@ -81,7 +31,7 @@ void measure_our_pmi(void)
 	uint64_t seen = 0;
 
 	ours_open(&ours, 1, &setup);
-	host("log-on\n");
+	host_log(true);
 	ours_resume(&ours);
 	while (seen < PMIS) {
 		uint64_t pmis;
@@ -94,7 +44,7 @@ void measure_our_pmi(void)
 		__atomic_store_n(&ours.user->aux_tail, ours.status->produced, __ATOMIC_RELEASE);
 	}
 	ours_pause(&ours);
-	host("log-off\n");
+	host_log(false);
 	printf("pmi ours %llu\n", (unsigned long long)ours.status->pmis);
 	ours_close(&ours);
 }
@@ -123,7 +73,7 @@ void measure_their_pmi(void)
 	page = theirs.event[0].page;
 	seen = __atomic_load_n(&page->aux_head, __ATOMIC_ACQUIRE);
 	__atomic_store_n(&page->aux_tail, seen, __ATOMIC_RELEASE);
-	host("log-on\n");
+	host_log(true);
 	theirs_enable(&theirs);
 	while (pmis < PMIS) {
 		load();
@@ -135,7 +85,7 @@ void measure_their_pmi(void)
 		__atomic_store_n(&page->aux_tail, head, __ATOMIC_RELEASE);
 	}
 	theirs_disable(&theirs);
-	host("log-off\n");
+	host_log(false);
 	printf("pmi perf %d\n", pmis);
 	theirs_close(&theirs);
 }

@@ -25,7 +25,6 @@
 #define RUNS		7
 #define DATA_SIZE	(64u << 10)
 #define AUX_SIZE	(1u << 20)
-#define ID_FILE		"/sys/kernel/tracing/events/raw_syscalls/sys_exit/id"
 
 struct ring {
 	const char *name;
@@ -75,17 +74,6 @@ static void base(void)
 	say("close", NULL, run);
 }
 
-static uint64_t tracepoint(void)
-{
-	FILE *f = fopen(ID_FILE, "re");
-	uint64_t id;
-
-	if (!f || fscanf(f, "%" SCNu64, &id) != 1)
-		die(ID_FILE);
-	fclose(f);
-	return id;
-}
-
 static void theirs_runs(struct theirs *theirs, const char *what, const struct ring *ring,
 			bool records)
 {
@@ -110,7 +98,7 @@ static void of_theirs(const struct ring *ring)
 	struct theirs_setup setup = {
 		.attr = {
 			.type = PERF_TYPE_TRACEPOINT,
-			.config = tracepoint(),
+			.config = theirs_tracepoint("raw_syscalls/sys_exit"),
 			.sample_period = 1,
 			/* With the raw data as many bytes as a WINDOW record. */
 			.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |

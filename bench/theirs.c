@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -21,6 +23,14 @@ static int pt_type(void)
 		die(TYPE_FILE);
 	fclose(f);
 	return type;
+}
+
+void theirs_set_aux_action(struct perf_event_attr *attr, uint32_t action)
+{
+	size_t behind = offsetof(struct perf_event_attr, aux_sample_size) +
+			sizeof(attr->aux_sample_size);
+
+	memcpy((char *)attr + behind, &action, sizeof(action));
 }
 
 static void map(struct theirs_event *event, const struct theirs_setup *setup)
@@ -106,4 +116,32 @@ void theirs_output(struct theirs *theirs, bool pause)
 {
 	if (ioctl(theirs->event[0].fd, PERF_EVENT_IOC_PAUSE_OUTPUT, pause))
 		die("PERF_EVENT_IOC_PAUSE_OUTPUT");
+}
+
+uint64_t theirs_tracepoint(const char *name)
+{
+	char path[128];
+	uint64_t id;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/kernel/tracing/events/%s/id", name);
+	f = fopen(path, "re");
+	if (!f || fscanf(f, "%" SCNu64, &id) != 1)
+		die("%s", path);
+	fclose(f);
+	return id;
+}
+
+int theirs_join(const struct theirs *theirs, const struct perf_event_attr *wanted, bool records)
+{
+	struct perf_event_attr attr = *wanted;
+	int fd;
+
+	attr.size = sizeof(attr);
+	fd = syscall(SYS_perf_event_open, &attr, -1, 0, theirs->event[0].fd, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		die("perf_event_open of a member of the group");
+	if (records && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, theirs->event[0].fd))
+		die("PERF_EVENT_IOC_SET_OUTPUT");
+	return fd;
 }

@@ -29,6 +29,12 @@ struct theirs_setup {
 	bool aux_overwrite;
 };
 
+/* struct perf_event_attr.aux_action, for which headers of kernels before 6.13 have no name. */
+#define AUX_START_PAUSED	(1u << 0)
+#define AUX_PAUSE		(1u << 1)
+#define AUX_RESUME		(1u << 2)
+void theirs_set_aux_action(struct perf_event_attr *attr, uint32_t action);
+
 /* Enabled. */
 void theirs_open(struct theirs *theirs, const struct theirs_setup *setup);
 void theirs_close(struct theirs *theirs);
@@ -39,5 +45,15 @@ void theirs_enable(void *arg);
 
 /* PAUSE_OUTPUT of the first. */
 void theirs_output(struct theirs *theirs, bool pause);
+
+/* A tracepoint's id. @name: as syscalls/sys_exit_close */
+uint64_t theirs_tracepoint(const char *name);
+
+/*
+ * One more event on CPU 0, in the group of the first; enabled if that is. With @records
+ * its samples go to the ring of the first, else nowhere. Its file descriptor, to be closed
+ * before theirs_close().
+ */
+int theirs_join(const struct theirs *theirs, const struct perf_event_attr *wanted, bool records);
 
 #endif

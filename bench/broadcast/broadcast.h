@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* ioctls of /dev/broadcast. */
+#ifndef BROADCAST_H
+#define BROADCAST_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+/* An empty function on the CPUs below the argument; waits for all of them. */
+#define BROADCAST_EMPTY	_IO('b', 0)
+
+/* The same to the CPUs below @nr, with a function that notes when it ran: @last_tsc is the latest. */
+struct broadcast_reach {
+	__u64 nr;
+	__u64 last_tsc;
+};
+#define BROADCAST_REACH	_IOWR('b', 1, struct broadcast_reach)
+
+#endif
