@@ -540,15 +540,16 @@ NOKPROBE_SYMBOL(auxt_channel_save);
 /* The newest data, for whom an event has asked. */
 static __always_inline void take_sample(struct auxt_channel *ch)
 {
-	u64 length;
+	u64 wanted, length;
 
 	/* One wished for since agree() asks for a new look at the position as well. */
 	if (!is_wished(&ch->sample) || READ_ONCE(ch->attend))
 		return;
-	length = min(ch->sample.size, ch->ring.produced - auxt_ring_oldest_in_memory(&ch->ring));
+	wanted = ch->sample.size - ch->sample.size % ch->pmu->unit;
+	length = min(wanted, ch->ring.produced - auxt_ring_oldest_in_memory(&ch->ring));
 	length = auxt_record_sample(ch, &ch->sample, ch->ring.produced, length);
 	ch->now.samples++;
-	ch->now.samples_cut += length < ch->sample.size;
+	ch->now.samples_cut += length < wanted;
 	grant(&ch->sample);
 }
 

@@ -23,6 +23,7 @@
 #include <linux/perf_event.h>
 #include "channel.h"
 #include "guard.h"
+#include "trace_pmu.h"
 
 static DEFINE_PER_CPU(struct auxt_channel *, owner);
 
@@ -60,8 +61,8 @@ int auxt_guard_type(const char *pmu)
 	return type;
 }
 
-/* NULL: perf has no such PMU, so there is nothing to hold. */
-static struct perf_event *counter(int type, int cpu)
+/* NULL: perf has no such PMU and nothing instead, so there is nothing to hold. */
+static struct perf_event *counter(const struct trace_pmu *pmu, int type, int cpu)
 {
 	struct perf_event_attr attr = {
 		.type = type,
@@ -69,27 +70,30 @@ static struct perf_event *counter(int type, int cpu)
 		.disabled = 1,
 	};
 
-	if (type == -ENOENT)
+	if (type == -ENOENT && !pmu->guard_instead)
 		return NULL;
-	if (type < 0)
+	if (type == -ENOENT)
+		attr = *pmu->guard_instead;
+	else if (type < 0)
 		return ERR_PTR(type);
 	return perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
 }
 
 /**
  * auxt_guard_probe() - could the trace unit of a CPU be had now?
- * @type: auxt_guard_type()
+ * @pmu: the trace unit
+ * @type: auxt_guard_type() of it
  * @cpu: an online CPU
  *
  * Return: 0, -EBUSY, or perf's error.
  */
-int auxt_guard_probe(int type, int cpu)
+int auxt_guard_probe(const struct trace_pmu *pmu, int type, int cpu)
 {
 	struct perf_event *event;
 
 	if (auxt_guard_owner(cpu))
 		return -EBUSY;
-	event = counter(type, cpu);
+	event = counter(pmu, type, cpu);
 	if (IS_ERR(event))
 		return PTR_ERR(event);
 	if (event)
@@ -146,7 +150,7 @@ void auxt_guard_drop(struct auxt_channel *ch)
  */
 int auxt_guard_renew(struct auxt_channel *ch)
 {
-	struct perf_event *event = counter(ch->guard_type, ch->cpu);
+	struct perf_event *event = counter(ch->pmu, ch->guard_type, ch->cpu);
 
 	if (IS_ERR(event))
 		return PTR_ERR(event);

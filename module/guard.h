@@ -4,10 +4,11 @@
 #define AUXT_GUARD_H
 
 struct auxt_channel;
+struct trace_pmu;
 
 /* All with cpus_read_lock() held, or in a hotplug callback. */
 int auxt_guard_type(const char *pmu);
-int auxt_guard_probe(int type, int cpu);
+int auxt_guard_probe(const struct trace_pmu *pmu, int type, int cpu);
 int auxt_guard_take(struct auxt_channel *ch, int type);
 void auxt_guard_release(struct auxt_channel *ch);
 void auxt_guard_drop(struct auxt_channel *ch);

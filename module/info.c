@@ -5,6 +5,7 @@
 #include <linux/capability.h>
 #include <linux/cpu.h>
 #include <linux/smp.h>
+#include "bts.h"
 #include "clock.h"
 #include "compat/compat.h"
 #include "guard.h"
@@ -12,29 +13,36 @@
 #include "pt.h"
 #include "trace_pmu.h"
 
-static void look_here(void *busy)
+struct look {
+	const struct trace_pmu *pmu;
+	atomic_t busy;
+};
+
+static void look_here(void *info)
 {
-	if (auxt_pt.in_use())
-		atomic_set(busy, 1);
+	struct look *look = info;
+
+	if (look->pmu->in_use())
+		atomic_set(&look->busy, 1);
 }
 
 /* Does perf, a session or the firmware trace on some CPU? */
-static bool pt_busy(void)
+static bool is_busy(const struct trace_pmu *pmu)
 {
-	atomic_t busy = ATOMIC_INIT(0);
+	struct look look = { .pmu = pmu };
 	unsigned int cpu;
 	int type;
 
 	cpus_read_lock();
-	type = auxt_guard_type(auxt_pt.name);
+	type = auxt_guard_type(pmu->name);
 	for_each_online_cpu(cpu)
 		/* Any other error is about the caller: perf refuses the uncapable. */
-		if (auxt_guard_probe(type, cpu) == -EBUSY)
-			atomic_set(&busy, 1);
-	if (!atomic_read(&busy))
-		on_each_cpu(look_here, &busy, 1);
+		if (auxt_guard_probe(pmu, type, cpu) == -EBUSY)
+			atomic_set(&look.busy, 1);
+	if (!atomic_read(&look.busy))
+		on_each_cpu(look_here, &look, 1);
 	cpus_read_unlock();
-	return atomic_read(&busy);
+	return atomic_read(&look.busy);
 }
 
 static void describe_cpu(struct auxtrace_info *info)
@@ -74,6 +82,7 @@ int auxt_info(struct auxtrace_info *info)
 		.flags = flags,
 		.out_abi_version = AUXTRACE_ABI_VERSION,
 		.out_pt = auxt_pt.missing(),
+		.out_bts = auxt_bts.missing(),
 		.out_nr_cpu_ids = nr_cpu_ids,
 		.out_page_size = PAGE_SIZE,
 	};
@@ -89,9 +98,15 @@ int auxt_info(struct auxtrace_info *info)
 		info->out_pt_nr_ranges = caps->nr_ranges;
 	}
 	if (info->out_pt == AUXTRACE_PT_OK) {
-		info->out_pmus = 1u << AUXTRACE_PMU_INTEL_PT;
-		if (flags & AUXTRACE_INFO_PROBE && pt_busy())
+		info->out_pmus |= 1u << AUXTRACE_PMU_INTEL_PT;
+		if (flags & AUXTRACE_INFO_PROBE && is_busy(&auxt_pt))
 			info->out_pt = AUXTRACE_PT_BUSY;
+	}
+	if (info->out_bts == AUXTRACE_BTS_OK) {
+		info->out_pmus |= 1u << AUXTRACE_PMU_INTEL_BTS;
+		info->out_bts_flags = auxt_bts_flags();
+		if (flags & AUXTRACE_INFO_PROBE && is_busy(&auxt_bts))
+			info->out_bts = AUXTRACE_BTS_BUSY;
 	}
 	describe_cpu(info);
 	auxt_clock_describe(info);

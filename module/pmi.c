@@ -24,6 +24,41 @@
  */
 #define MAX_LOOKS	8
 
+static bool is_nmi(u32 lvtpc)
+{
+	return (lvtpc & APIC_MODE_MASK) == APIC_DM_NMI;
+}
+NOKPROBE_SYMBOL(is_nmi);
+
+/**
+ * auxt_pmi_route() - this CPU's interrupt comes to us
+ *
+ * perf's PMU driver routes it as an NMI. Where there is none the entry is as reset
+ * left it, without a vector. Anything else belongs to somebody (a guest's PMU): hands
+ * off.
+ *
+ * Return: the entry as it was, for auxt_pmi_unroute().
+ */
+u32 auxt_pmi_route(void)
+{
+	u32 was = auxt_apic_read(APIC_LVTPC);
+
+	if (is_nmi(was) || !(was & (APIC_MODE_MASK | APIC_VECTOR_MASK)))
+		auxt_apic_write(APIC_LVTPC, APIC_DM_NMI);
+	return was;
+}
+
+/**
+ * auxt_pmi_unroute() - and no more
+ * @was: auxt_pmi_route()
+ */
+void auxt_pmi_unroute(u32 was)
+{
+	/* Also where we routed nothing: a last PMI may have left it masked. */
+	if (is_nmi(auxt_apic_read(APIC_LVTPC)))
+		auxt_apic_write(APIC_LVTPC, was);
+}
+
 /*
  * The CPU masks the entry as it delivers. Unmasked last, or it would deliver
  * again what is being handled. If it does not deliver NMIs now, it is not ours
@@ -33,7 +68,7 @@ static void unmask(void)
 {
 	u32 lvtpc = auxt_apic_read(APIC_LVTPC);
 
-	if ((lvtpc & APIC_MODE_MASK) == APIC_DM_NMI && lvtpc & APIC_LVT_MASKED)
+	if (is_nmi(lvtpc) && lvtpc & APIC_LVT_MASKED)
 		auxt_apic_write(APIC_LVTPC, lvtpc & ~APIC_LVT_MASKED);
 }
 NOKPROBE_SYMBOL(unmask);
@@ -56,7 +91,7 @@ static int handle(int looks)
 	}
 	for (handled = 0; handled < looks; handled++) {
 		/* Before the look: what comes after it asserts the bit again. */
-		bool asserted = ch->pmu->acknowledge();
+		bool asserted = ch->pmu->acknowledge(ch);
 
 		if (!auxt_channel_interrupt(ch, asserted))
 			break;

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The performance-monitoring interrupt: NMI handlers. */
+/* The performance-monitoring interrupt: NMI handlers, and the way to them. */
 #ifndef AUXT_PMI_H
 #define AUXT_PMI_H
 
+#include <linux/types.h>
+
 int auxt_pmi_init(void);
 void auxt_pmi_exit(void);
+
+/* On the CPU, interrupts off. */
+u32 auxt_pmi_route(void);
+void auxt_pmi_unroute(u32 was);
 
 #endif /* AUXT_PMI_H */

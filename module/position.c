@@ -20,6 +20,7 @@ void auxt_ring_init(struct auxt_ring *ring, u64 size, u64 cycle, u64 watermark,
 		.size = size,
 		.cycle = cycle,
 		.watermark = watermark,
+		.margin = AUXT_REGION_SIZE,
 		.overwrite = overwrite,
 	};
 	auxt_ring_plan(ring);

@@ -22,6 +22,7 @@
  *	multiple of @size. It covers the area several times in overwrite mode, so
  *	that laps can be told apart even if an interrupt comes late
  * @watermark: full trace: readable bytes that wake the reader
+ * @margin: full trace: bytes that shall be free behind the last call, whole regions
  * @overwrite: newest data wins; else full trace
  * @produced: position up to which the hardware has written
  * @consumed: full trace: newest valid tail; overwrite: bytes put aside in slots
@@ -37,6 +38,7 @@ struct auxt_ring {
 	u64 size;
 	u64 cycle;
 	u64 watermark;
+	u64 margin;
 	bool overwrite;
 	u64 produced;
 	u64 consumed;
@@ -92,9 +94,9 @@ static __always_inline u64 auxt_ring_position(const struct auxt_ring *ring, u64 
  *
  * Full trace: the hardware must not touch the page that holds the first unread
  * byte, one size further on. It calls when the watermark is reached, and at the
- * latest with one page to go: then software stops it in good order, between
+ * latest with the margin to go: then software stops it in good order, between
  * packets, and the STOP mark, which cuts a packet short, is only the last resort
- * against a call that comes more than a page late.
+ * against a call that comes later than that.
  *
  * Overwrite: it calls at the end of each lap, and where the deadline's page ends.
  */
@@ -110,7 +112,7 @@ static __always_inline void auxt_ring_plan(struct auxt_ring *ring)
 		return;
 	}
 	ring->limit = auxt_page_down(ring->consumed + ring->size);
-	last = ring->limit - AUXT_REGION_SIZE;
+	last = ring->limit - ring->margin;
 	wake = auxt_page_up(ring->consumed + ring->watermark);
 	ring->call = wake > ring->produced && wake < last ? wake : last;
 }
@@ -119,12 +121,13 @@ static __always_inline void auxt_ring_plan(struct auxt_ring *ring)
  * auxt_ring_full() - must the hardware wait for the reader?
  * @ring: the ring, planned since its positions changed
  *
- * Return: true if there is no room beyond the page kept for late calls. It never
- * is once the reader has read everything, because a ring has two pages or more.
+ * Return: true if there is no room beyond the margin kept for late calls. It never
+ * is once the reader has read everything, because a ring has two pages or more, and
+ * four times any margin beyond one page.
  */
 static __always_inline bool auxt_ring_full(const struct auxt_ring *ring)
 {
-	return !ring->overwrite && ring->produced + AUXT_REGION_SIZE >= ring->limit;
+	return !ring->overwrite && ring->produced + ring->margin >= ring->limit;
 }
 
 /**

@@ -27,6 +27,7 @@
 #include <linux/topology.h>
 #include "channel.h"
 #include "compat/compat.h"
+#include "pmi.h"
 #include "pt.h"
 #include "rings.h"
 #include "topa.h"
@@ -160,9 +161,9 @@ static u32 pt_missing(void)
 	return why_missing;
 }
 
-static int pt_check(u64 config)
+static int pt_check(const struct auxtrace_setup *setup)
 {
-	return pt_caps_check(&caps, config);
+	return pt_caps_check(&caps, setup->config);
 }
 
 static int pt_in_use(void)
@@ -363,7 +364,7 @@ static int write_pointers(struct auxt_channel *ch)
 }
 NOKPROBE_SYMBOL(write_pointers);
 
-static bool pt_acknowledge(void)
+static bool pt_acknowledge(struct auxt_channel *ch)
 {
 	if (!(auxt_rdmsr(MSR_CORE_PERF_GLOBAL_STATUS) & PMI_BIT))
 		return false;
@@ -371,32 +372,6 @@ static bool pt_acknowledge(void)
 	return true;
 }
 NOKPROBE_SYMBOL(pt_acknowledge);
-
-static bool is_nmi(u32 lvtpc)
-{
-	return (lvtpc & APIC_MODE_MASK) == APIC_DM_NMI;
-}
-NOKPROBE_SYMBOL(is_nmi);
-
-/*
- * perf's PMU driver routes the PMI as an NMI. Where there is none the entry is
- * as reset left it, without a vector. Anything else belongs to somebody
- * (a guest's PMU): hands off.
- */
-static void route_pmi(struct pt *pt)
-{
-	pt->was_lvtpc = auxt_apic_read(APIC_LVTPC);
-	if (is_nmi(pt->was_lvtpc) ||
-	    !(pt->was_lvtpc & (APIC_MODE_MASK | APIC_VECTOR_MASK)))
-		auxt_apic_write(APIC_LVTPC, APIC_DM_NMI);
-}
-
-static void unroute_pmi(const struct pt *pt)
-{
-	/* Also where we routed nothing: a last PMI may have left it masked. */
-	if (is_nmi(auxt_apic_read(APIC_LVTPC)))
-		auxt_apic_write(APIC_LVTPC, pt->was_lvtpc);
-}
 
 /* perf's driver remembers what it wrote to the pointers and does not write the
  * same twice: they must be as they were when it comes back, or its trace would
@@ -425,8 +400,8 @@ static int pt_start(struct auxt_channel *ch)
 	}
 	pt->misplaced = false;
 	/* What stands there was not for us. */
-	pt_acknowledge();
-	route_pmi(pt);
+	pt_acknowledge(ch);
+	pt->was_lvtpc = auxt_pmi_route();
 	return 0;
 }
 
@@ -434,8 +409,8 @@ static void pt_stop(struct auxt_channel *ch)
 {
 	struct pt *pt = pt_of(ch);
 
-	pt_acknowledge();
-	unroute_pmi(pt);
+	pt_acknowledge(ch);
+	auxt_pmi_unroute(pt->was_lvtpc);
 	restore_pointers(pt);
 }
 
@@ -547,6 +522,7 @@ NOKPROBE_SYMBOL(pt_emergency_stop);
 
 const struct trace_pmu auxt_pt = {
 	.name = "intel_pt",
+	.unit = 1,
 	.missing = pt_missing,
 	.check = pt_check,
 	.in_use = pt_in_use,

@@ -13,6 +13,7 @@
 #include "channel.h"
 #include "data_ring.h"
 #include "record.h"
+#include "trace_pmu.h"
 
 static __always_inline void record_aux(struct auxt_channel *ch, u64 tsc)
 {
@@ -131,6 +132,12 @@ void auxt_record_trigger(struct auxt_data_ring *ring, const struct auxt_request 
 }
 NOKPROBE_SYMBOL(auxt_record_trigger);
 
+static u64 whole(const struct auxt_channel *ch, u64 length)
+{
+	return length - length % ch->pmu->unit;
+}
+NOKPROBE_SYMBOL(whole);
+
 /**
  * auxt_record_sample() - the newest AUX data at an event
  * @ch: the channel
@@ -138,7 +145,7 @@ NOKPROBE_SYMBOL(auxt_record_trigger);
  * @end: position after the last byte
  * @length: bytes that there are of those wanted
  *
- * What a record cannot carry is copied to a slot that nobody needs; if there is none,
+ * Whole pieces of trace only. What a record cannot carry is copied to a slot that nobody needs; if there is none,
  * the record has the newest of it.
  *
  * Return: bytes that the record tells of.
@@ -146,11 +153,12 @@ NOKPROBE_SYMBOL(auxt_record_trigger);
 u64 auxt_record_sample(struct auxt_channel *ch, const struct auxt_request *request,
 		       u64 end, u64 length)
 {
-	u64 room = auxt_sample_room(ch->data.size);
+	u64 room = whole(ch, auxt_sample_room(ch->data.size));
 	struct auxtrace_record_sample *record;
 	int slot = -1;
 	u32 padded;
 
+	length = whole(ch, length);
 	if (length > room) {
 		slot = auxt_slots_claim_any(&ch->slots);
 		if (slot < 0)
@@ -172,7 +180,7 @@ u64 auxt_record_sample(struct auxt_channel *ch, const struct auxt_request *reque
 	record->wanted = request->size;
 	record->length = length;
 	record->flags = (slot < 0 ? 0 : AUXTRACE_SAMPLE_IN_SLOT) |
-			(length < request->size ? AUXTRACE_SAMPLE_CUT : 0);
+			(length < whole(ch, request->size) ? AUXTRACE_SAMPLE_CUT : 0);
 	if (slot < 0) {
 		memset((char *)(record + 1) + length, 0, padded - length);
 		auxt_channel_copy(ch, record + 1, end - length, length);

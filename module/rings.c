@@ -126,19 +126,23 @@ static int area_alloc(struct area *area, unsigned long nr_pages, int node)
 	return 0;
 }
 
-/* The writer's view: each slot twice in a row, so that no record wraps there. */
-static int map_data(struct ring *ring, u32 slots)
+/* A writer's view: each slot several times in a row, so that no record wraps there. */
+static void *area_map(const struct area *area, u32 slots, unsigned int times)
 {
-	unsigned long nr = ring->data.nr, per_slot = nr / slots, i;
-	struct page **pages = kvmalloc_array(nr, 2 * sizeof(*pages), GFP_KERNEL | __GFP_NOWARN);
+	unsigned long per_slot = area->nr / slots, nr = area->nr * times, i;
+	struct page **pages = kvmalloc_array(nr, sizeof(*pages), GFP_KERNEL | __GFP_NOWARN);
+	void *map;
 
 	if (!pages)
-		return -ENOMEM;
-	for (i = 0; i < 2 * nr; i++)
-		pages[i] = ring->data.page[i / (2 * per_slot) * per_slot + i % per_slot];
-	ring->data_map = vmap(pages, 2 * nr, VM_MAP, PAGE_KERNEL);
+		return NULL;
+	for (i = 0; i < nr; i++) {
+		pages[i] = area->page[i / (times * per_slot) * per_slot + i % per_slot];
+		if (!(i % BATCH))
+			cond_resched();
+	}
+	map = vmap(pages, nr, VM_MAP, PAGE_KERNEL);
 	kvfree(pages);
-	return ring->data_map ? 0 : -ENOMEM;
+	return map;
 }
 
 static struct ring *ring_new(const struct auxtrace_setup *setup, int node)
@@ -154,8 +158,11 @@ static struct ring *ring_new(const struct auxtrace_setup *setup, int node)
 		err = area_alloc(&ring->aux, setup->aux_size >> PAGE_SHIFT, node);
 	if (!err && setup->data_size)
 		err = area_alloc(&ring->data, setup->data_size >> PAGE_SHIFT, node);
-	if (!err && setup->data_size)
-		err = map_data(ring, auxt_data_slots(setup));
+	if (!err && setup->data_size) {
+		ring->data_map = area_map(&ring->data, auxt_data_slots(setup), 2);
+		if (!ring->data_map)
+			err = -ENOMEM;
+	}
 	if (err) {
 		ring_free(ring);
 		return ERR_PTR(err);
@@ -269,6 +276,20 @@ notrace struct page *auxt_rings_aux_page(struct auxt_rings *rings, int cpu, unsi
 	return rings->ring[cpu]->aux.page[n];
 }
 NOKPROBE_SYMBOL(auxt_rings_aux_page);
+
+/**
+ * auxt_rings_map_aux() - an AUX area as one range of kernel addresses
+ * @rings: the rings
+ * @cpu: the CPU
+ * @slots: into how many the area is divided
+ * @times: how often each of them shall be there, in a row
+ *
+ * Return: the map, to be given back by vunmap() before the rings; or NULL.
+ */
+void *auxt_rings_map_aux(struct auxt_rings *rings, int cpu, u32 slots, unsigned int times)
+{
+	return area_map(&rings->ring[cpu]->aux, slots, times);
+}
 
 /**
  * auxt_rings_data() - a data ring for its writers

@@ -22,6 +22,7 @@ struct auxt_rings *auxt_rings_new(const struct cpumask *cpus, const struct auxtr
 void auxt_rings_put(struct auxt_rings *rings);
 
 struct page *auxt_rings_aux_page(struct auxt_rings *rings, int cpu, unsigned long n);
+void *auxt_rings_map_aux(struct auxt_rings *rings, int cpu, u32 slots, unsigned int times);
 void *auxt_rings_data(struct auxt_rings *rings, int cpu);
 struct auxtrace_status_page *auxt_rings_status(struct auxt_rings *rings, int cpu);
 const struct auxtrace_user_page *auxt_rings_user(struct auxt_rings *rings, int cpu);

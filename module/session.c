@@ -31,6 +31,7 @@
 #include <linux/smp.h>
 #include <linux/uaccess.h>
 #include <linux/wait.h>
+#include "bts.h"
 #include "channel.h"
 #include "cpuset.h"
 #include "guard.h"
@@ -177,6 +178,7 @@ static void unlock_state(struct auxt_session *session)
 
 static const struct trace_pmu *const pmus[] = {
 	[AUXTRACE_PMU_INTEL_PT] = &auxt_pt,
+	[AUXTRACE_PMU_INTEL_BTS] = &auxt_bts,
 };
 
 static bool is_power_of_two_from(u64 size, u64 min)
@@ -294,7 +296,7 @@ static int set_up(struct auxt_session *session, const struct auxtrace_setup *arg
 	session->pmu = pmus[arg->pmu];
 	if (session->pmu->missing() || !all_online(session->cpus))
 		goto err_cpus;
-	err = session->pmu->check(arg->config);
+	err = session->pmu->check(arg);
 	if (err)
 		goto err_cpus;
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* struct trace_pmu: the hardware that produces trace. Intel PT is the first. */
+/* struct trace_pmu: the hardware that produces trace: Intel PT, BTS. */
 #ifndef AUXT_TRACE_PMU_H
 #define AUXT_TRACE_PMU_H
 
 #include <linux/types.h>
 
 struct auxt_channel;
+struct perf_event_attr;
 struct auxtrace_setup;
 
 /* What a look at a stopped trace unit found (trace_pmu.position). */
@@ -16,7 +17,9 @@ struct auxtrace_setup;
 /**
  * struct trace_pmu - operations of a trace unit
  * @name: as of perf's PMU for the same hardware, whose guard keeps perf out
- * @missing: why sessions cannot use it here: AUXTRACE_PT_*; task context
+ * @guard_instead: what guards it where perf has no PMU of that name; NULL: nothing can
+ * @unit: bytes of a piece of trace that means something on its own; 1: any may
+ * @missing: why sessions cannot use it here: AUXTRACE_PT_*, AUXTRACE_BTS_*; task context
  * @check: 0, or why the hardware cannot trace like that (-EINVAL, -EOPNOTSUPP)
  * @in_use: -EBUSY if it traces on this CPU already; interrupts off
  * @table_pages: memory that @setup will take for one channel, in pages, to be charged
@@ -34,19 +37,21 @@ struct auxtrace_setup;
  *	go on there
  * @interrupt: is there reason to look (call mark passed, stopped, error)? Tracing
  *	may be on
- *
- * @acknowledge: was this CPU's interrupt asserted? Then no more, and nothing else
- *	is touched: the rest is perf's. Any time, interrupts off or NMI
- * @emergency_stop: tracing off on this CPU, whatever state a channel is in. As above
+ * @acknowledge: is an interrupt asserted that was not looked at? Then no more, and
+ *	nothing else is touched: the rest is perf's
+ * @emergency_stop: tracing off on this CPU, whatever state a channel is in. Any time,
+ *	interrupts off or NMI
  *
  * @resume, @pause, @position and @relocate run on the channel's own CPU with interrupts
  * off, also in NMIs, and never nested in each other (channel.c says how);
- * @interrupt in NMIs only, which may have interrupted one of them.
+ * @interrupt and @acknowledge in NMIs only, which may have interrupted one of them.
  */
 struct trace_pmu {
 	const char *name;
+	const struct perf_event_attr *guard_instead;
+	u32 unit;
 	u32 (*missing)(void);
-	int (*check)(u64 config);
+	int (*check)(const struct auxtrace_setup *setup);
 	int (*in_use)(void);
 	unsigned long (*table_pages)(const struct auxtrace_setup *setup);
 	int (*setup)(struct auxt_channel *ch, u32 flags, u64 config);
@@ -58,7 +63,7 @@ struct trace_pmu {
 	u32 (*position)(struct auxt_channel *ch, u64 *position);
 	void (*relocate)(struct auxt_channel *ch);
 	bool (*interrupt)(struct auxt_channel *ch);
-	bool (*acknowledge)(void);
+	bool (*acknowledge)(struct auxt_channel *ch);
 	void (*emergency_stop)(void);
 };
 

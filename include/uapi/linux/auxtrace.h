@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * /dev/auxtrace: hardware instruction trace (Intel PT) around events.
+ * /dev/auxtrace: hardware instruction trace (Intel PT, BTS) around events.
  *
  * This header is the specification. What it does not promise may change.
  *
@@ -84,6 +84,29 @@
  * while its output is paused (PAUSE_OUTPUT, SNAPSHOT), or while it is written, by
  * copying and then checking with auxtrace_status_page.data_reserved what of the
  * copy was whole.
+ *
+ * DOC: Branch Trace Store
+ *
+ * With AUXTRACE_PMU_INTEL_BTS the AUX area holds one struct auxtrace_branch for each
+ * branch taken, far transfer, interrupt and exception: at each position that is a
+ * multiple of its 24 bytes, so one may wrap from the end of the area (or slot) to its
+ * begin. Where a window begins or ends, and where @produced of the status page is,
+ * is such a position; what is oldest in an overwrite area need not be: round it up.
+ * All that is said of sessions holds for both trace PMUs, but:
+ *
+ *  - The hardware knows no time. The TSC of AUX and WINDOW records bounds when the
+ *    branches before and after their positions were taken.
+ *  - A window begins with the first branch after the start; it has no PSB+.
+ *  - What the CPU records depends on the CPL behind a branch, so that it tells
+ *    kernel addresses of returns to user code. In a session without KERNEL they
+ *    read as 0; to see to that, the hardware writes to a 64 KiB buffer of the kernel's, and
+ *    the module copies from there at each interrupt and stop. Likewise in every
+ *    session while the kernel isolates page tables (INFO: AUXTRACE_BTS_BUFFERED). Elsewhere
+ *    the hardware itself writes the AUX area.
+ *  - It stops a quarter of the area, at most 256 KiB, before the reader's tail, lest
+ *    anything be dropped while an interrupt waits for an NMI of the kernel's to end. What is
+ *    not traced while it waits for the reader, or when that room did not last, is
+ *    not counted by the hardware: gaps_full says how often it was, not how many branches.
  */
 #ifndef _UAPI_LINUX_AUXTRACE_H
 #define _UAPI_LINUX_AUXTRACE_H
@@ -101,6 +124,7 @@
  * auxtrace_setup.pmu.
  */
 #define AUXTRACE_PMU_INTEL_PT	0
+#define AUXTRACE_PMU_INTEL_BTS	1
 
 /* ---- INFO ------------------------------------------------------------- */
 
@@ -114,6 +138,17 @@
 #define AUXTRACE_PT_NO_TOPA	2	/* no multi-entry ToPA output (CPUID.(14H,0):ECX[1:0]) */
 #define AUXTRACE_PT_NO_PMI	3	/* no architectural PMU to route its interrupt */
 #define AUXTRACE_PT_BUSY	4	/* PROBE only: perf or firmware holds it now */
+
+/* Why auxtrace_info.out_bts is not AUXTRACE_BTS_OK. */
+#define AUXTRACE_BTS_OK		0
+#define AUXTRACE_BTS_NO_CPUID	1	/* CPUID.1: EDX[21] (DS) or ECX[2] (DTES64) is clear */
+#define AUXTRACE_BTS_DISABLED	2	/* IA32_MISC_ENABLE[11]: by firmware or a hypervisor */
+#define AUXTRACE_BTS_NO_PMI	3	/* no local APIC to route its interrupt */
+#define AUXTRACE_BTS_BUSY	4	/* PROBE only: perf holds it, or what excludes it, now */
+
+/* auxtrace_info.out_bts_flags */
+#define AUXTRACE_BTS_CPL	(1u << 0)	/* kernel and user alone (CPUID.1:ECX[4], DS-CPL) */
+#define AUXTRACE_BTS_BUFFERED	(1u << 1)	/* page tables are isolated: see "Branch Trace Store" */
 
 /* What the caller may do (auxtrace_info.out_may). */
 #define AUXTRACE_MAY_TRACE	(1u << 0)	/* CAP_PERFMON or CAP_SYS_ADMIN */
@@ -145,6 +180,8 @@
  * @out_time_mult: as above; 0 if the kernel's clock is not the TSC here
  * @out_time_zero: as above
  * @out_tsc_khz: frequency of the TSC
+ * @out_bts: AUXTRACE_BTS_*
+ * @out_bts_flags: AUXTRACE_BTS_CPL, AUXTRACE_BTS_BUFFERED
  *
  * Always succeeds on a well-formed struct, whoever asks and whatever the CPU
  * has: it is how a user learns what is missing.
@@ -173,6 +210,8 @@ struct auxtrace_info {
 	__u32 out_time_mult;
 	__u64 out_time_zero;
 	__u64 out_tsc_khz;
+	__u32 out_bts;
+	__u32 out_bts_flags;
 };
 #define AUXTRACE_IOC_INFO	_IO(AUXTRACE_IOC_MAGIC, 0)
 
@@ -213,7 +252,7 @@ struct auxtrace_info {
  * struct auxtrace_setup - AUXTRACE_IOC_SETUP: make the file a session
  * @size: sizeof(struct auxtrace_setup)
  * @flags: AUXTRACE_SETUP_*; at least one of KERNEL and USER
- * @pmu: AUXTRACE_PMU_INTEL_PT
+ * @pmu: AUXTRACE_PMU_*
  * @cpus_len: bytes at @cpus; bytes past the last possible CPU must be zero
  * @cpus: pointer to the set of CPUs, not empty, each online
  * @config: what to trace, in the bits of perf's intel_pt format
@@ -221,6 +260,7 @@ struct auxtrace_info {
  *	mtc 9, tsc 10, noretcomp 11, ptw 12, branch 13, mtc_period 14-17,
  *	cyc_thresh 19-22, psb_period 24-27. As in perf, branches are traced unless
  *	pt is set and branch is not. A bit or value that this CPU lacks is refused.
+ *	BTS: 0, there is nothing to choose
  * @aux_size: bytes of AUX area for each channel: a power of two, at least two pages
  * @aux_watermark: full trace: poll(2) says POLLIN when this many bytes can be
  *	read; a multiple of the page size, less than @aux_size; 0: half of @aux_size.
@@ -245,8 +285,9 @@ struct auxtrace_info {
  * ring, a config that perf's rules forbid (a period
  * without its packet, fup_on_ptw without ptw, branch without pt, branch off on a CPU
  * that cannot, bits outside the format); EOPNOTSUPP config has a bit or value that this CPU
- * lacks (out_pt_config and the period masks of INFO say which); ENODEV no such
- * PMU, or a CPU that is offline; EACCES; ENOMEM.
+ * lacks (out_pt_config and the period masks of INFO say which), or BTS without KERNEL or
+ * without USER on a CPU that lacks AUXTRACE_BTS_CPL; ENODEV no such
+ * PMU (out_pt, out_bts say why), or a CPU that is offline; EACCES; ENOMEM.
  */
 struct auxtrace_setup {
 	__u32 size;
@@ -277,7 +318,8 @@ struct auxtrace_setup {
  * the last positions and gives the hardware back.
  *
  * Errors: EALREADY started (stopped) already; EBUSY; ENODEV a CPU of the session
- * is offline; EBADFD no SETUP.
+ * is offline; EBADFD no SETUP. BTS also: EBUSY perf uses LBRs, or Intel PT on a CPU that
+ * cannot have both, on any CPU; EIO perf's debug store is not where the CPU looks for it.
  */
 struct auxtrace_start {
 	__u32 size;
@@ -337,7 +379,8 @@ struct auxtrace_effect {
  * when no reason is left. When the call returns, each CPU has done it. A CPU that is
  * offline keeps the request for its return. A redundant request is counted and
  * changes nothing. Requests that collide are ordered by the CPU: the last one wins.
- * A PAUSE that stops the hardware is one WRMSR on its CPU, a RESUME that starts it two.
+ * A PAUSE that stops the hardware is one WRMSR on its CPU, a RESUME that starts it two
+ * (BTS: one).
  *
  * Errors: EINVAL a CPU that is not the session's, an empty set; EBADFD not started.
  */
@@ -606,7 +649,7 @@ struct auxtrace_release {
  *
  * In state STOPPED or STARTED. It acts while the session is started. Its hits are
  * counted always. An action that finds the hardware as it wants it costs no MSR
- * access; a PAUSE that stops it is one WRMSR, a RESUME that starts it two.
+ * access; a PAUSE that stops it is one WRMSR, a RESUME that starts it two (BTS: one).
  *
  * Errors: EINVAL unknown kind, action or flag; a member that the kind or action does
  * not use is not zero (NONE uses no flag and none of after_hits, count, hold_off_ns);
@@ -869,7 +912,8 @@ struct auxtrace_record_trigger {
  *
  * @length bytes follow, padded to a multiple of 8, then a struct auxtrace_record_end;
  * with IN_SLOT only the latter follows. The bytes are the newest of the AUX area, of
- * one window or more: they decode from their first PSB on.
+ * one window or more: they decode from their first PSB on. BTS: whole records, so that
+ * @length may be up to 23 less than @wanted without a cut.
  *
  * With IN_SLOT they have been copied to a slot of the AUX area that was free on that CPU
  * (the channel goes on in its own), at the offsets that their positions have there. They
@@ -890,6 +934,25 @@ struct auxtrace_record_sample {
 #define AUXTRACE_SAMPLE_CUT	(1u << 1)	/* less than was wanted */
 /* More than this, or than the data ring (or its slot) has room for, goes to a slot. */
 #define AUXTRACE_SAMPLE_IN_RECORD	61440u
+
+/* ---- the AUX area ----------------------------------------------------- */
+
+/* With Intel PT: its packets (SDM volume 3, "Intel Processor Trace"). */
+
+/**
+ * struct auxtrace_branch - BTS: what the CPU writes of a branch taken
+ * @from: address of the branch; at an interrupt or exception, of the instruction that it
+ *	came before; 0: kernel code, which the session may not see
+ * @to: where control went
+ * @flags: bit 4: it was predicted, on old CPUs; else 0
+ *
+ * SDM volume 3, "BTS and DS Save Area", in its 64-bit format.
+ */
+struct auxtrace_branch {
+	__u64 from;
+	__u64 to;
+	__u64 flags;
+};
 
 /* ---- mmap ------------------------------------------------------------- */
 
@@ -938,7 +1001,8 @@ struct auxtrace_record_sample {
  *	somebody else had acknowledged
  * @gaps: times when trace was lost while no pause was asked for; the sum of gaps_*
  * @gaps_full: full trace: the hardware met the reader's tail and stopped; at the
- *	latest a page before it, so that it stops between two packets
+ *	latest a page before it, so that it stops between two packets. BTS, in any mode:
+ *	or an interrupt came so late that the room for that did not last
  * @gaps_error: the hardware reported an operational error (HWERROR stays until the
  *	next START), or somebody else had turned it off (a new window began)
  * @gaps_offline: the CPU went offline, or the machine to sleep

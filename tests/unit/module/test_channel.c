@@ -336,6 +336,7 @@ static bool fake_interrupt(struct auxt_channel *ch)
 
 static const struct trace_pmu fake = {
 	.name = "fake",
+	.unit = 1,
 	.setup = fake_setup,
 	.cleanup = fake_cleanup,
 	.start = fake_start,

@@ -27,6 +27,10 @@ void shim_point(void);
 #define max(a, b) \
 	({ __typeof__(a) _a = (a); __typeof__(b) _b = (b); _a > _b ? _a : _b; })
 
+#define clamp(n, lo, hi) \
+	({ __typeof__(n) _n = (n); _n < (lo) ? (lo) : _n > (hi) ? (hi) : _n; })
+#define roundup(n, to)	(((n) + (to) - 1) / (to) * (to))
+
 #define ALIGN(n, to)	(((n) + (to) - 1) & ~((__typeof__(n))(to) - 1))
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
