@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libauxtrace: hardware instruction trace (Intel PT) through /dev/auxtrace.
+ * libauxtrace: hardware instruction trace (Intel PT, BTS) through /dev/auxtrace.
  *
  * The device's own contract is <linux/auxtrace.h>; words (session, channel,
  * window, position) and structs are taken from there. This library owns the file
@@ -139,7 +139,7 @@ int auxtrace_info(struct auxtrace_session *session, uint32_t flags,
 
 /**
  * auxtrace_default_config - tsc,mtc,mtc_period=3,psb_period=3 as far as the CPU
- * of the session has them; what auxtrace_setup() takes for @config NULL
+ * of the session has them; what auxtrace_setup() takes for @config NULL with Intel PT
  */
 uint64_t auxtrace_default_config(const struct auxtrace_session *session);
 
@@ -150,7 +150,8 @@ uint64_t auxtrace_default_config(const struct auxtrace_session *session);
  * @pmu: AUXTRACE_PMU_*
  * @reserved: 0
  * @cpus: a list for auxtrace_cpus_parse(); NULL: all online CPUs
- * @config: terms for auxtrace_config_parse(); NULL: auxtrace_default_config()
+ * @config: terms for auxtrace_config_parse(); NULL: auxtrace_default_config(). BTS:
+ *	NULL or "", there is nothing to choose
  * @aux_size: bytes for each CPU, a power of two; 0: 4 MiB
  * @aux_watermark: as in struct auxtrace_setup; 0: half of aux_size in full trace
  * @data_size: bytes of data ring for each CPU, a power of two; 0: no data ring
@@ -184,7 +185,7 @@ struct auxtrace_options {
  * or values the CPU lacks, the CPUs that are offline or do not exist, the size
  * that would be right, the locked-memory limit and what is needed; those of
  * auxtrace_cpus_parse() and auxtrace_config_parse(); EINVAL @size is not that of
- * a known version. If a mapping fails, the file stays set up but useless:
+ * a known version, or @config names terms with BTS. If a mapping fails, the file stays set up but useless:
  * close it.
  */
 int auxtrace_setup(struct auxtrace_session *session,
@@ -434,12 +435,23 @@ struct auxtrace_copy {
  * auxtrace_reader_copy - copy the newest bytes, at most @size, while tracing goes on
  *
  * Overwrite: what newer bytes replaced during the copy is cut off the front, so
- * all that is returned is intact. A decoder then starts at the first PSB. Full
- * trace: the newest bytes between tail and position; the tail does not move.
- * Two STATUS calls with SYNC: a short stop of the hardware that ends no window.
+ * all that is returned is intact. A decoder then starts at the first PSB (BTS: at
+ * auxtrace_branch_next() of the position). Full trace: the newest bytes between tail
+ * and position; the tail does not move. Two STATUS calls with SYNC: a short stop of the
+ * hardware that ends no window.
  */
 int auxtrace_reader_copy(struct auxtrace_reader *reader, void *buf, size_t size,
 			 struct auxtrace_copy *copy);
+
+/**
+ * auxtrace_branch_next - BTS: where the first struct auxtrace_branch begins from @position on
+ */
+static inline uint64_t auxtrace_branch_next(uint64_t position)
+{
+	uint64_t size = sizeof(struct auxtrace_branch);
+
+	return (position + size - 1) / size * size;
+}
 
 /* ---- records: the data ring of one channel ------------------------------ */
 
@@ -514,7 +526,7 @@ int auxtrace_reader_copy_records(struct auxtrace_reader *reader, const struct au
 /* How much of a window is there. */
 enum auxtrace_part {
 	AUXTRACE_PART_NONE,	/* gone */
-	AUXTRACE_PART_SOME,	/* overwritten in part: decodes from its next PSB on */
+	AUXTRACE_PART_SOME,	/* overwritten in part: decodes from its next PSB or branch on */
 	AUXTRACE_PART_WHOLE,
 };
 

@@ -80,7 +80,6 @@ static_assert(sizeof(struct auxtrace_branch) == 24);
  *	interrupt; nothing else will tell whose that is
  * @foreign: somebody else had turned it off when it was stopped
  * @was: of @ds, as we found it
- * @was_lvtpc: LVTPC, likewise
  */
 struct bts {
 	struct debug_store *ds;
@@ -100,7 +99,6 @@ struct bts {
 		u64 maximum;
 		u64 threshold;
 	} was;
-	u32 was_lvtpc;
 };
 
 static struct bts *bts_of(const struct auxt_channel *ch)
@@ -271,7 +269,7 @@ static int bts_start(struct auxt_channel *ch)
 	bts->was.index = ds->bts_index;
 	bts->was.maximum = ds->bts_absolute_maximum;
 	bts->was.threshold = ds->bts_interrupt_threshold;
-	bts->was_lvtpc = auxt_pmi_route();
+	auxt_pmi_route();
 	return 0;
 }
 
@@ -280,7 +278,7 @@ static void bts_stop(struct auxt_channel *ch)
 	struct bts *bts = bts_of(ch);
 	struct debug_store *ds = bts->ds;
 
-	auxt_pmi_unroute(bts->was_lvtpc);
+	auxt_pmi_unroute();
 	ds->bts_buffer_base = bts->was.base;
 	ds->bts_index = bts->was.index;
 	ds->bts_absolute_maximum = bts->was.maximum;
@@ -410,6 +408,7 @@ static const struct perf_event_attr old_form = {
 };
 
 const struct trace_pmu auxt_bts = {
+	.number = AUXTRACE_PMU_INTEL_BTS,
 	.name = "intel_bts",
 	.guard_instead = &old_form,
 	.unit = sizeof(struct auxtrace_branch),

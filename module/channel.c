@@ -65,7 +65,7 @@
 #include "rings.h"
 #include "trace_pmu.h"
 
-DEFINE_PER_CPU(struct auxt_channel *, auxt_attached);
+DEFINE_PER_CPU(struct auxt_channel *, auxt_attached[TRACE_PMUS]);
 
 static u32 inhibited(const struct auxt_channel *ch)
 {
@@ -677,7 +677,7 @@ int auxt_channel_attach(struct auxt_channel *ch)
 	ch->attached = true;
 	/* The NMI handlers see it only now that all is in place. */
 	barrier();
-	this_cpu_write(auxt_attached, ch);
+	this_cpu_write(auxt_attached[ch->pmu->number], ch);
 	return 0;
 }
 
@@ -689,7 +689,7 @@ void auxt_channel_detach(struct auxt_channel *ch)
 {
 	if (!ch->attached)
 		return;
-	this_cpu_write(auxt_attached, NULL);
+	this_cpu_write(auxt_attached[ch->pmu->number], NULL);
 	/* The NMI handlers have lost sight of it before the rest goes. */
 	barrier();
 	ch->attached = false;

@@ -14,12 +14,12 @@
 #include "record.h"
 #include "relay.h"
 #include "slots.h"
+#include "trace_pmu.h"
 
 struct auxt_rings;
 struct auxt_session;
 struct auxt_triggers;
 struct perf_event;
-struct trace_pmu;
 
 /**
  * struct auxt_request - what a trigger asks of a channel
@@ -182,16 +182,16 @@ bool auxt_channel_request(struct auxt_channel *ch, const struct auxt_request *re
 bool auxt_channel_interrupt(struct auxt_channel *ch, bool asserted);
 
 /*
- * The channel whose trace unit is attached to this CPU. Changed by code on that
+ * The channels that have this CPU's trace units, by their numbers. Changed by code on that
  * CPU only, so that its NMI handlers need no more than a look at it; an
  * unattached channel is never seen by them.
  */
-DECLARE_PER_CPU(struct auxt_channel *, auxt_attached);
+DECLARE_PER_CPU(struct auxt_channel *, auxt_attached[TRACE_PMUS]);
 
-/* The channel attached to this CPU, or NULL. Interrupts off or NMI. */
-static __always_inline struct auxt_channel *auxt_channel_here(void)
+/* The channel that has trace unit @pmu of this CPU, or NULL. Interrupts off or NMI. */
+static __always_inline struct auxt_channel *auxt_channel_here(u32 pmu)
 {
-	return this_cpu_read(auxt_attached);
+	return this_cpu_read(auxt_attached[pmu]);
 }
 
 /* Is there what no AUX record has told of? */

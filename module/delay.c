@@ -49,8 +49,8 @@ static void start(struct irq_work *work)
 static enum hrtimer_restart on_time(struct hrtimer *timer)
 {
 	struct auxt_delay *delay = container_of(timer, struct auxt_delay, timer);
-	struct auxt_channel *ch = auxt_channel_here();
 	struct auxt_trigger *t = delay->t;
+	struct auxt_channel *ch = auxt_channel_here(t->pmu);
 
 	/*
 	 * On another CPU: its own went offline meanwhile, and stopped by that. Started
@@ -114,8 +114,8 @@ int auxt_delay_new(struct auxt_trigger *t)
 /* On the CPU, interrupts off. A channel that was detached has forgotten all. */
 static void forget_here(void *info)
 {
-	struct auxt_channel *ch = auxt_channel_here();
 	struct auxt_trigger *t = info;
+	struct auxt_channel *ch = auxt_channel_here(t->pmu);
 
 	if (ch && ch->triggers == t->set)
 		auxt_channel_forget(ch, t->id);

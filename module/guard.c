@@ -9,8 +9,9 @@
  * session and us out of perf's. perf forgets events bound to a CPU that goes
  * offline, so stop.c drops the counter then and renews it when the CPU is back.
  *
- * Against other sessions: the owner of each CPU, a channel from START to STOP,
- * also while the CPU is offline. Taken by cmpxchg, as sessions start concurrently.
+ * Against other sessions: the owner of each trace unit of each CPU, a channel from
+ * START to STOP, also while the CPU is offline. (Two trace units of a CPU may have one each,
+ * unless perf says that they exclude each other: then the guards do.) Taken by cmpxchg, as sessions start concurrently.
  *
  * cpus_read_lock() keeps hotplug callbacks out of all this; the session's lock
  * keeps other callers away from its channels.
@@ -25,7 +26,7 @@
 #include "guard.h"
 #include "trace_pmu.h"
 
-static DEFINE_PER_CPU(struct auxt_channel *, owner);
+static DEFINE_PER_CPU(struct auxt_channel *, owner[TRACE_PMUS]);
 
 /**
  * auxt_guard_type() - perf's number for a PMU
@@ -91,7 +92,7 @@ int auxt_guard_probe(const struct trace_pmu *pmu, int type, int cpu)
 {
 	struct perf_event *event;
 
-	if (auxt_guard_owner(cpu))
+	if (auxt_guard_owner(cpu, pmu->number))
 		return -EBUSY;
 	event = counter(pmu, type, cpu);
 	if (IS_ERR(event))
@@ -99,6 +100,11 @@ int auxt_guard_probe(const struct trace_pmu *pmu, int type, int cpu)
 	if (event)
 		perf_event_release_kernel(event);
 	return 0;
+}
+
+static struct auxt_channel **owner_of(const struct auxt_channel *ch)
+{
+	return &per_cpu(owner[ch->pmu->number], ch->cpu);
 }
 
 /**
@@ -112,12 +118,12 @@ int auxt_guard_take(struct auxt_channel *ch, int type)
 {
 	int err;
 
-	if (cmpxchg(per_cpu_ptr(&owner, ch->cpu), NULL, ch))
+	if (cmpxchg(owner_of(ch), NULL, ch))
 		return -EBUSY;
 	ch->guard_type = type;
 	err = auxt_guard_renew(ch);
 	if (err)
-		WRITE_ONCE(per_cpu(owner, ch->cpu), NULL);
+		WRITE_ONCE(*owner_of(ch), NULL);
 	return err;
 }
 
@@ -128,7 +134,7 @@ int auxt_guard_take(struct auxt_channel *ch, int type)
 void auxt_guard_release(struct auxt_channel *ch)
 {
 	auxt_guard_drop(ch);
-	WRITE_ONCE(per_cpu(owner, ch->cpu), NULL);
+	WRITE_ONCE(*owner_of(ch), NULL);
 }
 
 /**
@@ -159,12 +165,13 @@ int auxt_guard_renew(struct auxt_channel *ch)
 }
 
 /**
- * auxt_guard_owner() - whose is the trace unit of a CPU?
+ * auxt_guard_owner() - whose is a trace unit of a CPU?
  * @cpu: the CPU
+ * @pmu: its number
  *
  * Return: the channel of a started session, or NULL.
  */
-struct auxt_channel *auxt_guard_owner(int cpu)
+struct auxt_channel *auxt_guard_owner(int cpu, u32 pmu)
 {
-	return READ_ONCE(per_cpu(owner, cpu));
+	return READ_ONCE(per_cpu(owner[pmu], cpu));
 }

@@ -3,6 +3,8 @@
 #ifndef AUXT_GUARD_H
 #define AUXT_GUARD_H
 
+#include <linux/types.h>
+
 struct auxt_channel;
 struct trace_pmu;
 
@@ -13,6 +15,6 @@ int auxt_guard_take(struct auxt_channel *ch, int type);
 void auxt_guard_release(struct auxt_channel *ch);
 void auxt_guard_drop(struct auxt_channel *ch);
 int auxt_guard_renew(struct auxt_channel *ch);
-struct auxt_channel *auxt_guard_owner(int cpu);
+struct auxt_channel *auxt_guard_owner(int cpu, u32 pmu);
 
 #endif /* AUXT_GUARD_H */

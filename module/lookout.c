@@ -62,7 +62,7 @@ void auxt_lookout_begin(struct auxt_channel *ch)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	if (auxt_channel_here() == ch && auxt_lookout_is_due(ch)) {
+	if (auxt_channel_here(ch->pmu->number) == ch && auxt_lookout_is_due(ch)) {
 		WRITE_ONCE(ch->looking, true);
 		hrtimer_start(&ch->lookout, PERIOD, HRTIMER_MODE_REL_PINNED_HARD);
 	}

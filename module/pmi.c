@@ -11,6 +11,7 @@
 
 #include <linux/kernel.h>
 #include <linux/kprobes.h>
+#include <linux/percpu.h>
 #include <asm/nmi.h>
 #include "channel.h"
 #include "compat/compat.h"
@@ -30,33 +31,39 @@ static bool is_nmi(u32 lvtpc)
 }
 NOKPROBE_SYMBOL(is_nmi);
 
+/*
+ * How many trace units of this CPU need its interrupt, and how the entry was before the
+ * first of them.
+ */
+static DEFINE_PER_CPU(unsigned int, users);
+static DEFINE_PER_CPU(u32, was);
+
 /**
  * auxt_pmi_route() - this CPU's interrupt comes to us
  *
  * perf's PMU driver routes it as an NMI. Where there is none the entry is as reset
  * left it, without a vector. Anything else belongs to somebody (a guest's PMU): hands
  * off.
- *
- * Return: the entry as it was, for auxt_pmi_unroute().
  */
-u32 auxt_pmi_route(void)
+void auxt_pmi_route(void)
 {
-	u32 was = auxt_apic_read(APIC_LVTPC);
+	u32 lvtpc = auxt_apic_read(APIC_LVTPC);
 
-	if (is_nmi(was) || !(was & (APIC_MODE_MASK | APIC_VECTOR_MASK)))
+	if (this_cpu_inc_return(users) > 1)
+		return;
+	this_cpu_write(was, lvtpc);
+	if (is_nmi(lvtpc) || !(lvtpc & (APIC_MODE_MASK | APIC_VECTOR_MASK)))
 		auxt_apic_write(APIC_LVTPC, APIC_DM_NMI);
-	return was;
 }
 
-/**
- * auxt_pmi_unroute() - and no more
- * @was: auxt_pmi_route()
- */
-void auxt_pmi_unroute(u32 was)
+/** auxt_pmi_unroute() - and no more */
+void auxt_pmi_unroute(void)
 {
+	if (this_cpu_dec_return(users))
+		return;
 	/* Also where we routed nothing: a last PMI may have left it masked. */
 	if (is_nmi(auxt_apic_read(APIC_LVTPC)))
-		auxt_apic_write(APIC_LVTPC, was);
+		auxt_apic_write(APIC_LVTPC, this_cpu_read(was));
 }
 
 /*
@@ -78,13 +85,10 @@ NOKPROBE_SYMBOL(unmask);
  * it has handled. More than one tells the kernel to
  * swallow an NMI that was on its way already for what has been handled here.
  */
-static int handle(int looks)
+static int handle(struct auxt_channel *ch, int looks)
 {
-	struct auxt_channel *ch = auxt_channel_here();
 	int handled;
 
-	if (!ch)
-		return NMI_DONE;
 	if (auxt_stop_panicking()) {
 		ch->pmu->emergency_stop();
 		return NMI_DONE;
@@ -101,16 +105,31 @@ static int handle(int looks)
 }
 NOKPROBE_SYMBOL(handle);
 
+static int handle_all(int looks)
+{
+	int handled = NMI_DONE;
+	u32 pmu;
+
+	for (pmu = 0; pmu < TRACE_PMUS; pmu++) {
+		struct auxt_channel *ch = auxt_channel_here(pmu);
+
+		if (ch)
+			handled += handle(ch, looks);
+	}
+	return handled;
+}
+NOKPROBE_SYMBOL(handle_all);
+
 static int first_handler(unsigned int type, struct pt_regs *regs)
 {
 	/* The last one looks again, after all others. */
-	return handle(1);
+	return handle_all(1);
 }
 NOKPROBE_SYMBOL(first_handler);
 
 static int last_handler(unsigned int type, struct pt_regs *regs)
 {
-	return handle(MAX_LOOKS);
+	return handle_all(MAX_LOOKS);
 }
 NOKPROBE_SYMBOL(last_handler);
 

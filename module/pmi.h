@@ -3,13 +3,11 @@
 #ifndef AUXT_PMI_H
 #define AUXT_PMI_H
 
-#include <linux/types.h>
-
 int auxt_pmi_init(void);
 void auxt_pmi_exit(void);
 
 /* On the CPU, interrupts off. */
-u32 auxt_pmi_route(void);
-void auxt_pmi_unroute(u32 was);
+void auxt_pmi_route(void);
+void auxt_pmi_unroute(void);
 
 #endif /* AUXT_PMI_H */

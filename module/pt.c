@@ -68,7 +68,6 @@ static bool works_in_vmx;
  * @foreign: at the last pause TraceEn was clear already
  * @was_base: IA32_RTIT_OUTPUT_BASE as we found it
  * @was_mask_ptrs: IA32_RTIT_OUTPUT_MASK_PTRS as we found it
- * @was_lvtpc: LVTPC as we found it
  */
 struct pt {
 	struct auxt_topa *topa;
@@ -82,7 +81,6 @@ struct pt {
 	bool foreign;
 	u64 was_base;
 	u64 was_mask_ptrs;
-	u32 was_lvtpc;
 };
 
 static struct pt *pt_of(const struct auxt_channel *ch)
@@ -401,7 +399,7 @@ static int pt_start(struct auxt_channel *ch)
 	pt->misplaced = false;
 	/* What stands there was not for us. */
 	pt_acknowledge(ch);
-	pt->was_lvtpc = auxt_pmi_route();
+	auxt_pmi_route();
 	return 0;
 }
 
@@ -410,7 +408,7 @@ static void pt_stop(struct auxt_channel *ch)
 	struct pt *pt = pt_of(ch);
 
 	pt_acknowledge(ch);
-	auxt_pmi_unroute(pt->was_lvtpc);
+	auxt_pmi_unroute();
 	restore_pointers(pt);
 }
 
@@ -521,6 +519,7 @@ static void pt_emergency_stop(void)
 NOKPROBE_SYMBOL(pt_emergency_stop);
 
 const struct trace_pmu auxt_pt = {
+	.number = AUXTRACE_PMU_INTEL_PT,
 	.name = "intel_pt",
 	.unit = 1,
 	.missing = pt_missing,

@@ -75,7 +75,7 @@ static void take(void *info)
 	/* Before the look at the words: what comes later is sent anew. */
 	atomic64_xchg(&ch->relay.asked, 0);
 	/* Else it is on its way offline: stop.c takes it when it comes back. */
-	if (auxt_channel_here() == ch)
+	if (auxt_channel_here(ch->pmu->number) == ch)
 		auxt_relay_take(ch);
 }
 

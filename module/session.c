@@ -380,7 +380,7 @@ static void release_guards(struct auxt_session *session)
 	unsigned int cpu;
 
 	for_each_cpu(cpu, session->cpus)
-		if (auxt_guard_owner(cpu) == session->channel[cpu])
+		if (auxt_guard_owner(cpu, session->pmu->number) == session->channel[cpu])
 			auxt_guard_release(session->channel[cpu]);
 }
 

@@ -69,28 +69,31 @@ static void come_back(struct auxt_channel *ch)
 
 /* ---- hotplug: these run on the CPU, in its hotplug thread --------------- */
 
-static int cpu_goes(unsigned int cpu)
+static void channel_goes(struct auxt_channel *ch)
 {
-	struct auxt_channel *ch = auxt_guard_owner(cpu);
 	unsigned long flags;
 
-	if (!ch)
-		return 0;
 	local_irq_save(flags);
 	leave(ch);
 	local_irq_restore(flags);
 	auxt_guard_drop(ch);
+}
+
+static int cpu_goes(unsigned int cpu)
+{
+	u32 pmu;
+
+	for (pmu = 0; pmu < TRACE_PMUS; pmu++)
+		if (auxt_guard_owner(cpu, pmu))
+			channel_goes(auxt_guard_owner(cpu, pmu));
 	return 0;
 }
 
-static int cpu_comes(unsigned int cpu)
+static void channel_comes(struct auxt_channel *ch)
 {
-	struct auxt_channel *ch = auxt_guard_owner(cpu);
 	unsigned long flags;
 	bool guarded;
 
-	if (!ch)
-		return 0;
 	guarded = !auxt_guard_renew(ch);
 	local_irq_save(flags);
 	if (!guarded)
@@ -99,6 +102,15 @@ static int cpu_comes(unsigned int cpu)
 		come_back(ch);
 	local_irq_restore(flags);
 	auxt_triggers_renew_later(ch->triggers);
+}
+
+static int cpu_comes(unsigned int cpu)
+{
+	u32 pmu;
+
+	for (pmu = 0; pmu < TRACE_PMUS; pmu++)
+		if (auxt_guard_owner(cpu, pmu))
+			channel_comes(auxt_guard_owner(cpu, pmu));
 	return 0;
 }
 
@@ -106,18 +118,23 @@ static int cpu_comes(unsigned int cpu)
 
 static void sleep_here(void *unused)
 {
-	struct auxt_channel *ch = auxt_channel_here();
+	u32 pmu;
 
-	if (ch)
-		leave(ch);
+	for (pmu = 0; pmu < TRACE_PMUS; pmu++)
+		if (auxt_channel_here(pmu))
+			leave(auxt_channel_here(pmu));
 }
 
 static void wake_here(void *unused)
 {
-	struct auxt_channel *ch = auxt_guard_owner(smp_processor_id());
+	u32 pmu;
 
-	if (ch && !ch->attached)
-		come_back(ch);
+	for (pmu = 0; pmu < TRACE_PMUS; pmu++) {
+		struct auxt_channel *ch = auxt_guard_owner(smp_processor_id(), pmu);
+
+		if (ch && !ch->attached)
+			come_back(ch);
+	}
 }
 
 static void sleep_all(void)
@@ -158,11 +175,12 @@ static int on_reboot(struct notifier_block *nb, unsigned long action, void *data
  */
 static int on_panic(struct notifier_block *nb, unsigned long action, void *data)
 {
-	struct auxt_channel *ch = auxt_channel_here();
+	u32 pmu;
 
 	WRITE_ONCE(panicking, true);
-	if (ch)
-		ch->pmu->emergency_stop();
+	for (pmu = 0; pmu < TRACE_PMUS; pmu++)
+		if (auxt_channel_here(pmu))
+			auxt_channel_here(pmu)->pmu->emergency_stop();
 	return NOTIFY_DONE;
 }
 

@@ -3,11 +3,15 @@
 #ifndef AUXT_TRACE_PMU_H
 #define AUXT_TRACE_PMU_H
 
+#include <linux/auxtrace.h>
 #include <linux/types.h>
 
 struct auxt_channel;
 struct perf_event_attr;
 struct auxtrace_setup;
+
+/* Their numbers are below this. */
+#define TRACE_PMUS	(AUXTRACE_PMU_INTEL_BTS + 1)
 
 /* What a look at a stopped trace unit found (trace_pmu.position). */
 #define TRACE_STOPPED	(1u << 0)	/* it had met the STOP mark by itself */
@@ -16,6 +20,7 @@ struct auxtrace_setup;
 
 /**
  * struct trace_pmu - operations of a trace unit
+ * @number: AUXTRACE_PMU_*
  * @name: as of perf's PMU for the same hardware, whose guard keeps perf out
  * @guard_instead: what guards it where perf has no PMU of that name; NULL: nothing can
  * @unit: bytes of a piece of trace that means something on its own; 1: any may
@@ -47,6 +52,7 @@ struct auxtrace_setup;
  * @interrupt and @acknowledge in NMIs only, which may have interrupted one of them.
  */
 struct trace_pmu {
+	u32 number;
 	const char *name;
 	const struct perf_event_attr *guard_instead;
 	u32 unit;

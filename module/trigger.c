@@ -118,7 +118,7 @@ void auxt_trigger_hit(struct auxt_trigger *t, u64 value)
 	if (unlikely(t->pid) && task_tgid(current) != t->pid)
 		return;
 	raw_local_irq_save(flags);
-	ch = auxt_channel_here();
+	ch = auxt_channel_here(t->pmu);
 	if (t->is & TRIGGER_IS_LONG || !ch || ch->triggers != t->set)
 		count = work(t, ch, value);
 	else if (is_done(t, ch))

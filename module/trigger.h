@@ -70,6 +70,7 @@ struct trigger_counts {
  * @kind: where its events come from
  * @event: @kind's own
  * @set: the triggers of its session
+ * @pmu: AUXTRACE_PMU_* of that
  * @counts: by CPU
  * @id: its number in the session, from 1
  * @action: AUXTRACE_ACTION_*
@@ -98,6 +99,7 @@ struct auxt_trigger {
 	const struct trigger_kind *kind;
 	void *event;
 	struct auxt_triggers *set;
+	u32 pmu;
 	struct trigger_counts __percpu *counts;
 	u32 id;
 	u32 action;

@@ -182,6 +182,7 @@ static struct auxt_trigger *trigger_new(struct auxt_triggers *set,
 	if (!t)
 		return ERR_PTR(-ENOMEM);
 	t->set = set;
+	t->pmu = set->setup.pmu;
 	t->kind = kinds[arg->kind];
 	t->action = arg->action;
 	t->flags = arg->flags;

@@ -318,8 +318,10 @@ struct auxtrace_setup {
  * the last positions and gives the hardware back.
  *
  * Errors: EALREADY started (stopped) already; EBUSY; ENODEV a CPU of the session
- * is offline; EBADFD no SETUP. BTS also: EBUSY perf uses LBRs, or Intel PT on a CPU that
- * cannot have both, on any CPU; EIO perf's debug store is not where the CPU looks for it.
+ * is offline; EBADFD no SETUP. BTS also: EBUSY LBRs are used (by perf, on any CPU), or Intel PT
+ * (by anybody) on a model of CPU that cannot have both; EIO perf's debug store is not where the
+ * CPU looks for it. A trace PMU of a CPU has one session at a time; PT and BTS of a CPU
+ * may each have one where the model allows it.
  */
 struct auxtrace_start {
 	__u32 size;

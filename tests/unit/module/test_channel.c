@@ -125,7 +125,7 @@ static void run_nmi(enum nmi what)
 	case NMI_NONE:
 		break;
 	case NMI_PMI:
-		if (!auxt_channel_here())
+		if (!auxt_channel_here(0))
 			break;
 		/* perf may be faster, and drops what is not its own. */
 		if (nmi.perf_eats)
@@ -601,7 +601,7 @@ static void unmake(void)
 	quiet();
 	auxt_channel_inhibit(ch, AUXTRACE_INHIBIT_SETUP);
 	auxt_channel_detach(ch);
-	assert_null(auxt_channel_here());
+	assert_null(auxt_channel_here(0));
 	channel = NULL;
 	auxt_channel_free(ch);
 }

@@ -83,7 +83,8 @@ int smp_call_function_single(int cpu, void (*func)(void *info), void *info, int 
 
 /* ---- the session -------------------------------------------------------- */
 
-DEFINE_PER_CPU(struct auxt_channel *, auxt_attached);
+DEFINE_PER_CPU(struct auxt_channel *, auxt_attached[TRACE_PMUS]);
+static const struct trace_pmu trace_pmu;	/* the one that a zero names */
 static struct auxt_channel channels[NR_CPUS];
 static u32 together;
 static struct trigger_counts counts[NR_TRIGGERS];
@@ -95,7 +96,7 @@ static bool busy;		/* the channel refuses */
 
 bool auxt_channel_request(struct auxt_channel *ch, const struct auxt_request *request)
 {
-	assert_ptr_equal(ch, auxt_attached);
+	assert_ptr_equal(ch, auxt_attached[0]);
 	if (busy)
 		return false;
 	asked[nr_asked++ % 16] = *request;
@@ -154,10 +155,11 @@ static int begin(void **state)
 	for (int i = 0; i < NR_CPUS; i++) {
 		channels[i].cpu = i;
 		channels[i].triggers = set;
+		channels[i].pmu = &trace_pmu;
 		channels[i].together = &together;
 		auxt_relay_init(&channels[i]);
 	}
-	auxt_attached = &channels[0];
+	auxt_attached[0] = &channels[0];
 	on_cpu = 0;
 	together = 0;
 	nr_asked = 0;
@@ -196,7 +198,7 @@ static void each_hit_is_counted_once(void **state)
 	/* Another session, or none. */
 	channels[0].triggers = NULL;
 	auxt_trigger_hit(t, 0);
-	auxt_attached = NULL;
+	auxt_attached[0] = NULL;
 	auxt_trigger_hit(t, 0);
 	counted(t, 2, 0, 2, 0);
 	assert_int_equal(nr_asked, 1);
@@ -477,7 +479,7 @@ static void take_call(int cpu)
 
 	called[cpu] = NULL;
 	on_cpu = cpu;
-	auxt_attached = &channels[cpu];
+	auxt_attached[0] = &channels[cpu];
 	if (csd)
 		csd->func(csd->info);
 }
@@ -527,14 +529,14 @@ static void a_detached_channel_keeps_the_word_until_it_is_back_or_forgets(void *
 	for (int cpu = 1; cpu <= 2; cpu++) {
 		csd = called[cpu];
 		called[cpu] = NULL;
-		auxt_attached = NULL;
+		auxt_attached[0] = NULL;
 		csd->func(csd->info);
 	}
 	assert_int_equal(nr_asked, 0);
-	auxt_attached = &channels[1];
+	auxt_attached[0] = &channels[1];
 	auxt_relay_take(&channels[1]);
 	assert_int_equal(nr_asked, 1);
-	auxt_attached = &channels[2];
+	auxt_attached[0] = &channels[2];
 	auxt_relay_forget(&channels[2]);
 	auxt_relay_take(&channels[2]);
 	assert_int_equal(nr_asked, 1);
