@@ -269,6 +269,7 @@ static int bts_start(struct auxt_channel *ch)
 	bts->was.index = ds->bts_index;
 	bts->was.maximum = ds->bts_absolute_maximum;
 	bts->was.threshold = ds->bts_interrupt_threshold;
+	bts->owed = false;
 	auxt_pmi_route();
 	return 0;
 }
@@ -278,7 +279,7 @@ static void bts_stop(struct auxt_channel *ch)
 	struct bts *bts = bts_of(ch);
 	struct debug_store *ds = bts->ds;
 
-	auxt_pmi_unroute();
+	auxt_pmi_unroute(bts->owed);
 	ds->bts_buffer_base = bts->was.base;
 	ds->bts_index = bts->was.index;
 	ds->bts_absolute_maximum = bts->was.maximum;

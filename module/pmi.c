@@ -38,6 +38,9 @@ NOKPROBE_SYMBOL(is_nmi);
 static DEFINE_PER_CPU(unsigned int, users);
 static DEFINE_PER_CPU(u32, was);
 
+/* One may still come for a trace unit that nobody has any more. */
+static DEFINE_PER_CPU(bool, stray);
+
 /**
  * auxt_pmi_route() - this CPU's interrupt comes to us
  *
@@ -56,9 +59,14 @@ void auxt_pmi_route(void)
 		auxt_apic_write(APIC_LVTPC, APIC_DM_NMI);
 }
 
-/** auxt_pmi_unroute() - and no more */
-void auxt_pmi_unroute(void)
+/**
+ * auxt_pmi_unroute() - and no more
+ * @owed: an interrupt was asserted that no handler has looked at
+ */
+void auxt_pmi_unroute(bool owed)
 {
+	if (owed)
+		this_cpu_write(stray, true);
 	if (this_cpu_dec_return(users))
 		return;
 	/* Also where we routed nothing: a last PMI may have left it masked. */
@@ -129,7 +137,14 @@ NOKPROBE_SYMBOL(first_handler);
 
 static int last_handler(unsigned int type, struct pt_regs *regs)
 {
-	return handle_all(MAX_LOOKS);
+	int handled = handle_all(MAX_LOOKS);
+
+	if (!handled && this_cpu_read(stray)) {
+		this_cpu_write(stray, false);
+		unmask();
+		handled = NMI_HANDLED;
+	}
+	return handled;
 }
 NOKPROBE_SYMBOL(last_handler);
 

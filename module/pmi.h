@@ -3,11 +3,13 @@
 #ifndef AUXT_PMI_H
 #define AUXT_PMI_H
 
+#include <linux/types.h>
+
 int auxt_pmi_init(void);
 void auxt_pmi_exit(void);
 
 /* On the CPU, interrupts off. */
 void auxt_pmi_route(void);
-void auxt_pmi_unroute(void);
+void auxt_pmi_unroute(bool owed);
 
 #endif /* AUXT_PMI_H */

@@ -407,8 +407,7 @@ static void pt_stop(struct auxt_channel *ch)
 {
 	struct pt *pt = pt_of(ch);
 
-	pt_acknowledge(ch);
-	auxt_pmi_unroute();
+	auxt_pmi_unroute(pt_acknowledge(ch));
 	restore_pointers(pt);
 }
 

@@ -782,7 +782,7 @@ struct auxtrace_record_lost {
 };
 
 /* Flags of an AUX record, with perf's values (PERF_AUX_FLAG_*). */
-#define AUXTRACE_AUX_TRUNCATED	(1u << 0)	/* full trace: then it met the tail, and trace is missing */
+#define AUXTRACE_AUX_TRUNCATED	(1u << 0)	/* then it met the tail, and trace is missing: gaps_full */
 #define AUXTRACE_AUX_OVERWRITE	(1u << 1)	/* the session is in overwrite mode */
 #define AUXTRACE_AUX_PARTIAL	(1u << 2)	/* then the hardware failed or was turned off by others */
 
