@@ -75,7 +75,6 @@ static_assert(sizeof(struct auxtrace_branch) == 24);
  * @begin: address at which the hardware began
  * @room: bytes from there on that it may fill
  * @end: address at which it was when it was stopped
- * @looked_at: its interrupt has come since it began
  * @owed: it was stopped beyond the threshold, so that there comes, or has come, an
  *	interrupt; nothing else will tell whose that is
  * @foreign: somebody else had turned it off when it was stopped
@@ -90,7 +89,6 @@ struct bts {
 	u64 begin;
 	u64 room;
 	u64 end;
-	bool looked_at;
 	bool owed;
 	bool foreign;
 	struct {
@@ -217,16 +215,21 @@ static __always_inline char *place(const struct auxt_channel *ch)
 /* ---- the debug store and IA32_DEBUGCTL -------------------------------- */
 
 /*
- * No room, and below the threshold: perf's NMI handler takes an index that is not for
- * its own.
+ * No index reaches it. So it is while the hardware is off, lest perf's NMI handler take
+ * an interrupt for its own; and from the time that one has been looked at: each record
+ * beyond the threshold asks for another, also those of the kernel's own way out of the
+ * NMI, which could so go round until there is no room.
  */
+#define NEVER	(~0ull)
+
+/* No room, and nothing to call for. */
 static __always_inline void close(struct bts *bts)
 {
 	struct debug_store *ds = bts->ds;
 
+	WRITE_ONCE(ds->bts_interrupt_threshold, NEVER);
 	WRITE_ONCE(ds->bts_absolute_maximum, bts->begin);
 	WRITE_ONCE(ds->bts_index, bts->begin);
-	WRITE_ONCE(ds->bts_interrupt_threshold, bts->begin + BTS_RECORD);
 }
 
 static __always_inline void open(struct auxt_channel *ch)
@@ -242,11 +245,11 @@ static __always_inline void open(struct auxt_channel *ch)
 					      ch->flags & AUXTRACE_SETUP_KERNEL);
 	}
 	bts->room = plan.room;
-	bts->looked_at = false;
-	ds->bts_buffer_base = bts->begin;
-	ds->bts_index = bts->begin;
-	ds->bts_interrupt_threshold = bts->begin + plan.call;
-	ds->bts_absolute_maximum = bts->begin + plan.room;
+	WRITE_ONCE(ds->bts_buffer_base, bts->begin);
+	WRITE_ONCE(ds->bts_index, bts->begin);
+	WRITE_ONCE(ds->bts_absolute_maximum, bts->begin + plan.room);
+	/* Last, as close() has it first: an NMI in between finds nothing to look at. */
+	WRITE_ONCE(ds->bts_interrupt_threshold, bts->begin + plan.call);
 	/* All of it is there before the hardware looks. */
 	wmb();
 }
@@ -270,6 +273,8 @@ static int bts_start(struct auxt_channel *ch)
 	bts->was.maximum = ds->bts_absolute_maximum;
 	bts->was.threshold = ds->bts_interrupt_threshold;
 	bts->owed = false;
+	bts->begin = ds->bts_buffer_base;
+	close(bts);
 	auxt_pmi_route();
 	return 0;
 }
@@ -304,7 +309,7 @@ static void bts_pause(struct auxt_channel *ch)
 	if (!bts->foreign)
 		auxt_wrmsr(MSR_IA32_DEBUGCTLMSR, debugctl & ~OURS);
 	bts->end = READ_ONCE(bts->ds->bts_index);
-	bts->owed |= !bts->looked_at && bts->end >= bts->ds->bts_interrupt_threshold;
+	bts->owed |= bts->end >= bts->ds->bts_interrupt_threshold;
 	close(bts);
 	/* As in pt.c: the records are in memory before their position is told. */
 	wmb();
@@ -364,14 +369,10 @@ static void bts_relocate(struct auxt_channel *ch)
 }
 NOKPROBE_SYMBOL(bts_relocate);
 
+/* There is none but what bts_acknowledge() finds: that bit nobody else takes away. */
 static bool bts_interrupt(struct auxt_channel *ch)
 {
-	struct bts *bts = bts_of(ch);
-
-	if (READ_ONCE(bts->ds->bts_index) < READ_ONCE(bts->ds->bts_interrupt_threshold))
-		return false;
-	bts->looked_at = true;
-	return true;
+	return false;
 }
 NOKPROBE_SYMBOL(bts_interrupt);
 
@@ -381,6 +382,10 @@ static bool bts_acknowledge(struct auxt_channel *ch)
 	bool asserted = bts->owed;
 
 	bts->owed = false;
+	if (READ_ONCE(bts->ds->bts_index) >= READ_ONCE(bts->ds->bts_interrupt_threshold)) {
+		WRITE_ONCE(bts->ds->bts_interrupt_threshold, NEVER);
+		asserted = true;
+	}
 	return asserted;
 }
 NOKPROBE_SYMBOL(bts_acknowledge);
