@@ -91,6 +91,8 @@ enum ptm_counter {
 	PTM_N_BTS,		/* BTS records written */
 	PTM_N_BTS_FULL,		/* dropped: no room below the absolute maximum */
 	PTM_N_BTS_UNMAPPED,	/* dropped: the DS area or the record's place is not mapped */
+	PTM_N_WRMSR_DEBUGCTL,
+	PTM_N_WRMSR_DS_AREA,
 	PTM_COUNTERS
 };
 

@@ -137,7 +137,10 @@ static bool bank_write(struct ptm *p, const struct msr_bank *bank, uint32_t msr,
 	case PART_PMU:
 		return pmu_write(p, bank, msr, value);
 	default:
-		return bts_write(p, msr, value);
+		if (!bts_write(p, msr, value))
+			return false;
+		ptm_count(p, msr == MSR_DEBUGCTL ? PTM_N_WRMSR_DEBUGCTL : PTM_N_WRMSR_DS_AREA);
+		return true;
 	}
 }
 

@@ -15,7 +15,8 @@ static const char *const names[] = {
 	[PTM_N_CBR] = "CBR", [PTM_N_CYC] = "CYC", [PTM_N_STOP] = "STOP", [PTM_N_PTW] = "PTW",
 	[PTM_N_PMI_WITHHELD] = "PMI_WITHHELD", [PTM_N_OVERFLOW] = "OVERFLOW",
 	[PTM_N_BTS] = "BTS", [PTM_N_BTS_FULL] = "BTS_FULL",
-	[PTM_N_BTS_UNMAPPED] = "BTS_UNMAPPED",
+	[PTM_N_BTS_UNMAPPED] = "BTS_UNMAPPED", [PTM_N_WRMSR_DEBUGCTL] = "WRMSR_DEBUGCTL",
+	[PTM_N_WRMSR_DS_AREA] = "WRMSR_DS_AREA",
 };
 _Static_assert(sizeof(names) / sizeof(names[0]) == PTM_COUNTERS, "a counter has no name");
 

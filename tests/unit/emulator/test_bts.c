@@ -106,6 +106,27 @@ static void ds_area_is_canonical(void **state)
 	assert_int_equal(rd(m, DS_AREA), 0xfffffe0000001000ULL);
 }
 
+/* Those that were carried out, and software's alone: INIT clears DEBUGCTL, too. */
+static void writes_of_each_msr_are_counted(void **state)
+{
+	struct machine *m = *state;
+
+	for (unsigned int n = 1; n <= 2; n++) {
+		wr(m, DEBUGCTL, TR | BTS);
+		assert_int_equal(counter(m, PTM_N_WRMSR_DEBUGCTL), n);
+		assert_int_equal(counter(m, PTM_N_WRMSR_DS_AREA), n - 1);
+		wr(m, DS_AREA, LINEAR + DS);
+		assert_int_equal(counter(m, PTM_N_WRMSR_DEBUGCTL), n);
+		assert_int_equal(counter(m, PTM_N_WRMSR_DS_AREA), n);
+	}
+	assert_true(wr_faults(m, DEBUGCTL, BIT(63)));
+	assert_true(wr_faults(m, DS_AREA, BIT(63)));
+	ptm_reset(m->ptm, true);
+	assert_int_equal(counter(m, PTM_N_WRMSR_DEBUGCTL), 2);
+	assert_int_equal(counter(m, PTM_N_WRMSR_DS_AREA), 2);
+	assert_int_equal(counter(m, PTM_N_WRMSR), 0);
+}
+
 static void without_bts_there_is_no_ds_area(void **state)
 {
 	struct ptm_profile none = *ptm_profile_at(0);
@@ -365,6 +386,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, machine_setup, machine_teardown)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(debugctl_bits), T(ds_area_is_canonical),
+		T(writes_of_each_msr_are_counted),
 		cmocka_unit_test(without_bts_there_is_no_ds_area),
 		T(each_taken_branch_is_a_record), T(both_tr_and_bts_are_needed),
 		T(off_os_leaves_the_users_and_the_way_back_to_it),
