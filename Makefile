@@ -8,7 +8,7 @@ all: packages
 	@flock $(O)/lock $(MAKE) --no-print-directory -s userland
 
 packages:
-	@scripts/need gcc make libc6-dev pkg-config libipt-dev libelf-dev libcap-dev liburing-dev \
+	@scripts/need gcc make libc6-dev pkg-config libipt-dev libzydis-dev libelf-dev libcap-dev liburing-dev \
 		libcmocka-dev valgrind
 
 userland:

@@ -185,8 +185,8 @@ struct auxtrace_options {
  * or values the CPU lacks, the CPUs that are offline or do not exist, the size
  * that would be right, the locked-memory limit and what is needed; those of
  * auxtrace_cpus_parse() and auxtrace_config_parse(); EINVAL @size is not that of
- * a known version, or @config names terms with BTS. If a mapping fails, the file stays set up but useless:
- * close it.
+ * a known version, or @config names terms with BTS. If a mapping fails, the file stays
+ * set up but useless: close it.
  */
 int auxtrace_setup(struct auxtrace_session *session,
 		   const struct auxtrace_options *options);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "show.h"
 #include "views.h"
 
 #define MAX_DEPTH	4096	/* deeper frames are forgotten from the top */
@@ -30,21 +31,13 @@ static void show_line(struct calls *c, const struct flow *f, uint64_t ip,
 		      const struct code_name *name, const char *how)
 {
 	unsigned int indent = c->depth < MAX_INDENT ? c->depth : MAX_INDENT;
-	char when[32] = "-";
 	uint64_t ns;
+	bool timed = flow_time(f, &ns);
 
-	if (flow_time(f, &ns))
-		snprintf(when, sizeof(when), "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
-	printf("%3u %18s %c  %*s", c->cpu, when, code_is_kernel(ip) ? 'k' : 'u', 2 * indent, "");
-	if (name->function) {
-		fputs(name->function, stdout);
-		if (name->offset)
-			printf("+%#" PRIx64, name->offset);
-	} else {
-		printf("%#" PRIx64, ip);
-	}
-	if (name->object && !(name->function && code_is_kernel(ip)))
-		printf(" (%s)", name->object);
+	printf("%3u ", c->cpu);
+	show_time(timed, ns);
+	printf(" %c  %*s", code_is_kernel(ip) ? 'k' : 'u', 2 * indent, "");
+	show_name(ip, name);
 	if (how)
 		printf("  <%s>", how);
 	putchar('\n');
@@ -192,68 +185,20 @@ static void calls_cpu(struct view *v, unsigned int cpu)
 	forget(c);
 }
 
-/* "trigger 3, kprobe:...=resume", or the cause's name. */
-static void show_cause(const struct flow *f, uint32_t cause, uint32_t trigger)
-{
-	const char *text = meta_trigger_text(f->meta, trigger);
-
-	if (cause == AUXTRACE_CAUSE_TRIGGER && trigger)
-		printf("trigger %u%s%s", trigger, *text ? ", " : "", text);
-	else
-		fputs(auxtrace_cause_name(cause), stdout);
-}
-
-/* A freeze that ended the window: how long it took, if that is why. */
-static void show_latency(const struct flow *f, const struct auxtrace_record_window *w)
-{
-	for (size_t i = 0; i < f->records.nr_freezes; i++) {
-		const struct auxtrace_record_trigger *t = &f->records.freeze[i]->trigger;
-
-		if (t->trigger == w->end_trigger && t->position == w->end_position && t->value &&
-		    !strncmp(meta_trigger_text(f->meta, t->trigger), "latency:", 8))
-			printf(", after %" PRIu64 " ns", (uint64_t)t->value);
-	}
-}
-
-static void show_causes(const struct flow *f, const struct auxtrace_record_window *w)
-{
-	fputs("  <", stdout);
-	show_cause(f, w->begin_cause, w->begin_trigger);
-	fputs(" to ", stdout);
-	show_cause(f, w->end_cause, w->end_trigger);
-	show_latency(f, w);
-	printf(", %" PRIu64 " bytes, %s>", (uint64_t)(w->end_position - w->begin),
-	       records_part(&f->records, w));
-}
-
 static void calls_sample(struct view *v, const struct flow *f, size_t nr,
 			 const struct auxtrace_record_sample *s)
 {
 	struct calls *c = (struct calls *)v;
-	const char *text = meta_trigger_text(f->meta, s->trigger);
 
-	printf("%3u sample %zu  <trigger %u%s%s, process %u, %" PRIu64 " bytes", c->cpu, nr, s->trigger,
-	       *text ? ", " : "", text, s->pid, (uint64_t)s->length);
-	if (!f->records.bytes[nr - 1])
-		printf(", not in the recording");
-	if (s->flags & AUXTRACE_SAMPLE_CUT)
-		printf(", cut short by %" PRIu64, (uint64_t)(s->wanted - s->length));
-	puts(">");
+	show_sample(c->cpu, f, nr, s);
 	forget(c);
 }
 
 static void calls_window(struct view *v, const struct flow *f, uint64_t seq)
 {
-	const struct auxtrace_record_window *w = records_window(&f->records, seq);
 	struct calls *c = (struct calls *)v;
 
-	if (seq)
-		printf("%3u window %" PRIu64, c->cpu, seq);
-	else
-		printf("%3u window ?", c->cpu);
-	if (w)
-		show_causes(f, w);
-	putchar('\n');
+	show_window(c->cpu, f, seq);
 	forget(c);
 }
 
@@ -261,8 +206,12 @@ static void calls_enable(struct view *v, const struct flow *f, uint64_t ip)
 {
 	struct calls *c = (struct calls *)v;
 
-	/* User code that comes back from a system call, or goes on after a short stop. */
-	if (f->resumed || pop_matching(c, ip) || ip == c->next)
+	/* User code that goes on after a fault or a short stop. */
+	if (f->resumed)
+		return;
+	c->leaves = FLOWS;
+	/* Or comes back from a system call. */
+	if (pop_matching(c, ip) || ip == c->next)
 		return;
 	c->leaves = ENTERS;
 	c->how = "trace begins";
@@ -273,9 +222,12 @@ static void calls_disable(struct view *v, const struct flow *f, uint64_t ip, boo
 	struct calls *c = (struct calls *)v;
 
 	(void)f, (void)ip, (void)known;
+	c->in_thunk = false;
+	/* A branch whose end faulted arrives all the same, when that is resumed. */
+	if (!c->how)
+		return;
 	c->leaves = FLOWS;
 	c->how = NULL;
-	c->in_thunk = false;
 }
 
 static void calls_overflow(struct view *v, const struct flow *f, uint64_t ip, bool known)
@@ -283,7 +235,7 @@ static void calls_overflow(struct view *v, const struct flow *f, uint64_t ip, bo
 	struct calls *c = (struct calls *)v;
 
 	(void)f, (void)ip, (void)known;
-	printf("%3u overflow: the CPU lost packets here\n", c->cpu);
+	show_overflow(c->cpu);
 	forget(c);
 }
 
@@ -291,13 +243,7 @@ static void calls_skip(struct view *v, const struct flow *f, uint64_t ip, uint64
 {
 	struct calls *c = (struct calls *)v;
 
-	if (f->in_probes)
-		printf("%3u skipped: a probed instruction, on the kernel's page at %#" PRIx64 "\n", c->cpu, ip);
-	else if (cr3 == CODE_NO_CR3)
-		printf("%3u skipped: code at %#" PRIx64 " that is not in the recording\n", c->cpu, ip);
-	else
-		printf("%3u skipped: a process that is not in the recording (CR3 %#" PRIx64 ")\n",
-		       c->cpu, cr3);
+	show_skip(c->cpu, f, ip, cr3);
 	forget(c);
 }
 
@@ -307,8 +253,7 @@ static void calls_error(struct view *v, const struct flow *f, uint64_t offset, u
 	struct calls *c = (struct calls *)v;
 
 	(void)f;
-	printf("%3u error: %s, at %#" PRIx64 ", offset %#" PRIx64 " of the trace\n", c->cpu, message,
-	       ip, offset);
+	show_error(c->cpu, offset, ip, message);
 	forget(c);
 }
 

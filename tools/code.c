@@ -50,6 +50,8 @@ struct code {
 	struct segment *segment;
 	size_t nr_segments, last_segment;
 	struct symbols kallsyms;
+	struct segment *entry;	/* what the CPU goes to at an interrupt or exception */
+	size_t nr_entries;
 	/* The last answer of find_mapping(), for a page: */
 	uint64_t page, page_cr3, page_tsc;
 	const struct mapping *page_mapping;
@@ -58,6 +60,30 @@ struct code {
 #define PAGE_MASK	(~4095ull)
 
 /* ---- kernel ------------------------------------------------------------- */
+
+/*
+ * The kernel's convention since 5.8: an entry's name begins with asm_, and tables have the
+ * interrupts of devices.
+ */
+static void find_entries(struct code *code)
+{
+	const struct symbols *all = &code->kallsyms;
+
+	for (size_t i = 0; i < all->count; i++) {
+		const struct symbol *sym = &all->sym[i];
+		bool table = !strcmp(sym->name, "irq_entries_start") ||
+			     !strcmp(sym->name, "spurious_entries_start");
+		uint64_t end = sym->addr + 1;
+
+		if (!table && strncmp(sym->name, "asm_", 4))
+			continue;
+		for (size_t j = i + 1; table && j < all->count && end == sym->addr + 1; j++)
+			if (all->sym[j].addr != sym->addr)
+				end = all->sym[j].addr;
+		code->entry = xrealloc(code->entry, (code->nr_entries + 1) * sizeof(*code->entry));
+		code->entry[code->nr_entries++] = (struct segment){ .start = sym->addr, .end = end };
+	}
+}
 
 static void open_kcore(struct code *code)
 {
@@ -93,6 +119,7 @@ static void open_kcore(struct code *code)
 	err = symbols_from_kallsyms(&code->kallsyms, path);
 	if (err)
 		say("cannot read %s: %s; kernel functions have no names", path, strerror(-err));
+	find_entries(code);
 }
 
 static const struct segment *find_segment(struct code *code, uint64_t ip)
@@ -412,6 +439,7 @@ void code_close(struct code *code)
 	symbols_free(&code->kallsyms);
 	unmap_file(&code->kcore);
 	free(code->segment);
+	free(code->entry);
 	free(code->dir);
 	free(code);
 }
@@ -449,6 +477,37 @@ enum code_result code_read(struct code *code, uint64_t cr3, uint64_t tsc, uint64
 		size = m->end - ip;
 	*got = copy(buf, size, m->object->image.data + offset, m->object->image.size - offset);
 	return CODE_OK;
+}
+
+bool code_is_32bit(struct code *code, uint64_t cr3, uint64_t tsc, uint64_t ip)
+{
+	const Elf64_Ehdr *eh;
+	const struct mapping *m;
+
+	if (code_is_kernel(ip) || find_mapping(code, cr3, tsc, ip, &m) != CODE_OK)
+		return false;
+	/* Both classes have the machine at the same place. */
+	eh = (const void *)m->object->image.data;
+	return m->object->image.size >= sizeof(*eh) && !memcmp(eh->e_ident, ELFMAG, SELFMAG) &&
+	       eh->e_machine == EM_386;
+}
+
+bool code_is_entry(const struct code *code, uint64_t ip, bool unknown)
+{
+	size_t low = 0, high = code->nr_entries;
+
+	if (!high)
+		return unknown && code_is_kernel(ip);
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (code->entry[mid].end <= ip)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < code->nr_entries && code->entry[low].start <= ip;
 }
 
 /* The address that the ELF file gives to the byte at @offset of it. */

@@ -41,6 +41,14 @@ static inline bool code_is_kernel(uint64_t ip)
 enum code_result code_read(struct code *code, uint64_t cr3, uint64_t tsc, uint64_t ip,
 			   uint8_t *buf, size_t size, size_t *got);
 
+/* Is the code at @ip, which code_read() can read, that of a 32-bit program? */
+bool code_is_32bit(struct code *code, uint64_t cr3, uint64_t tsc, uint64_t ip);
+/*
+ * Does the kernel take interrupts and exceptions at @ip, so that no branch goes there?
+ * @unknown: what to answer for a kernel address if the recording does not tell its entries.
+ */
+bool code_is_entry(const struct code *code, uint64_t ip, bool unknown);
+
 struct code_name {
 	const char *function;	/* NULL: unknown */
 	uint64_t offset;	/* from its begin; function unknown: from the file's begin */

@@ -28,7 +28,8 @@ static const char *const names[] = {
 struct totals {
 	uint64_t packets[ARRAY_SIZE(names)];
 	uint64_t bytes[ARRAY_SIZE(names)];
-	uint64_t errors, skipped;	/* bytes before the first PSB, and after errors */
+	uint64_t branches;		/* BTS */
+	uint64_t errors, skipped;	/* bytes before the first PSB or branch, and after errors */
 };
 
 static void print_tnt(const struct pt_packet_tnt *tnt)
@@ -193,10 +194,15 @@ static void dump_packets(const struct mapped *aux, size_t pad, bool print, struc
 	pt_pkt_free_decoder(decoder);
 }
 
-static void print_totals(const struct totals *t)
+static void print_totals(const struct totals *t, bool bts)
 {
 	uint64_t packets = 0, bytes = 0;
 
+	if (bts) {
+		printf("branches: %" PRIu64 "\nbytes: %" PRIu64 "\nbytes not decoded: %" PRIu64 "\nerrors: 0\n",
+		       t->branches, t->branches * (uint64_t)sizeof(struct auxtrace_branch), t->skipped);
+		return;
+	}
 	printf("%-10s %12s %14s\n", "packet", "count", "bytes");
 	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
 		if (!t->packets[i])
@@ -209,14 +215,38 @@ static void print_totals(const struct totals *t)
 	printf("bytes not decoded: %" PRIu64 "\nerrors: %" PRIu64 "\n", t->skipped, t->errors);
 }
 
-static void dump_file(const char *path, size_t pad, bool print, struct totals *t)
+/* One file of BTS, whose first byte behind the padding is at AUX position @begin. */
+static void dump_branches(const struct mapped *aux, size_t pad, uint64_t begin, bool print, struct totals *t)
+{
+	uint64_t left = aux->size > pad ? aux->size - pad : 0, skip = auxtrace_branch_next(begin) - begin;
+	struct auxtrace_branch branch;
+
+	if (skip > left)
+		skip = left;
+	t->skipped += skip;
+	for (left -= skip; left >= sizeof(branch); left -= sizeof(branch)) {
+		memcpy(&branch, aux->data + aux->size - left, sizeof(branch));
+		t->branches++;
+		if (print)
+			printf("%012" PRIx64 "  branch   from=%016" PRIx64 " to=%016" PRIx64 " flags=%" PRIx64 "\n",
+			       (uint64_t)(aux->size - left), (uint64_t)branch.from, (uint64_t)branch.to,
+			       (uint64_t)branch.flags);
+	}
+	t->skipped += left;
+}
+
+static void dump_file(const char *path, uint32_t pmu, size_t pad, uint64_t begin, bool print,
+		      struct totals *t)
 {
 	struct mapped aux;
 	int err = map_file(path, false, &aux);
 
 	if (err)
 		die(1, "cannot read %s: %s", path, strerror(-err));
-	dump_packets(&aux, pad, print, t);
+	if (pmu == AUXTRACE_PMU_INTEL_BTS)
+		dump_branches(&aux, pad, begin, print, t);
+	else
+		dump_packets(&aux, pad, print, t);
 	unmap_file(&aux);
 }
 
@@ -234,26 +264,31 @@ static void usage(FILE *f)
 	fputs("usage: auxtrace dump [OPTION]... [DIR|FILE]\n\n"
 	      "Show the packets of a recording (DIR, by default auxtrace.data) or of a file of\n"
 	      "raw Intel PT, one a line: offset, name, payload. TNT bits: ! taken, . not.\n"
+	      "Of BTS the branches: offset, from, to, flags.\n"
 	      "Before the packets of a CPU come the records of its data ring, if it had one:\n"
 	      "# CPU TSC kind ..., for windows with their causes and whether they are whole.\n\n"
 	      "  -C, --cpu N    this CPU of the recording only\n"
 	      "  -r, --records  records only\n"
 	      "  -s, --summary  counts by kind of packet, instead of the packets\n"
+	      "      --source SOURCE   what FILE is of: pt (the default) or bts\n"
 	      "  -h, --help     this text\n\n"
 	      "Exit status: 0; 1 packets that cannot be read, or a file; 2 wrong usage.\n", f);
 }
 
 int cmd_dump(int argc, char **argv)
 {
+	enum { SOURCE = 256 };
 	static const struct option options[] = {
 		{ "cpu", required_argument, NULL, 'C' },
 		{ "summary", no_argument, NULL, 's' },
 		{ "records", no_argument, NULL, 'r' },
+		{ "source", required_argument, NULL, SOURCE },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
 	struct totals totals = { 0 };
-	const char *path = DEFAULT_DIR;
+	const char *path = DEFAULT_DIR, *source = NULL;
+	uint32_t pmu = AUXTRACE_PMU_INTEL_PT;
 	bool summary = false, records = false;
 	struct stat st;
 	int cpu = -1, c;
@@ -268,6 +303,10 @@ int cmd_dump(int argc, char **argv)
 			break;
 		case 'r':
 			records = true;
+			break;
+		case SOURCE:
+			source = optarg;
+			pmu = parse_source(source);
 			break;
 		case 'h':
 			usage(stdout);
@@ -287,6 +326,9 @@ int cmd_dump(int argc, char **argv)
 		struct meta *meta = meta_read(path);
 		bool found = false;
 
+		if (source && meta->pmu != pmu)
+			die(EXIT_USAGE, "--source %s: %s is of the other one, and says so itself", source, path);
+		pmu = meta->pmu;
 		for (unsigned int i = 0; i < meta->nr_cpus; i++) {
 			char file[4200];
 
@@ -299,7 +341,7 @@ int cmd_dump(int argc, char **argv)
 				dump_records(path, &meta->cpu[i]);
 			}
 			if (!records)
-				dump_file(file, meta->cpu[i].pad, !summary, &totals);
+				dump_file(file, meta->pmu, meta->cpu[i].pad, meta->cpu[i].begin, !summary, &totals);
 		}
 		meta_free(meta);
 		if (!found)
@@ -309,9 +351,9 @@ int cmd_dump(int argc, char **argv)
 			die(EXIT_USAGE, "--cpu is for a recording; %s is a file", path);
 		if (records)
 			die(EXIT_USAGE, "--records is for a recording; %s is a file", path);
-		dump_file(path, 0, !summary, &totals);
+		dump_file(path, pmu, 0, 0, !summary, &totals);
 	}
 	if (summary)
-		print_totals(&totals);
+		print_totals(&totals, pmu == AUXTRACE_PMU_INTEL_BTS);
 	return totals.errors ? 1 : 0;
 }

@@ -8,6 +8,7 @@
 
 #include "flow.h"
 #include "packets.h"
+#include "tell.h"
 
 #define CONFIG_MTC		(1ull << 9)
 #define CONFIG_MTC_PERIOD(c)	((c) >> 14 & 0xf)
@@ -64,52 +65,12 @@ static void make_config(struct flow *f, const struct mapped *aux)
 
 /* ---- telling the view --------------------------------------------------- */
 
-static void tell_enable(struct flow *f, uint64_t ip, bool resumed)
-{
-	if (f->open)
-		return;
-	f->open = true;
-	f->resumed = resumed;
-	f->view->enable(f->view, f, ip);
-}
-
-static void tell_disable(struct flow *f, uint64_t ip, bool known)
-{
-	if (!f->open)
-		return;
-	f->open = false;
-	f->view->disable(f->view, f, ip, known);
-}
-
-static void note_skip(struct flow *f, uint64_t ip)
-{
-	struct skipped *s;
-
-	f->skips++;
-	for (size_t i = 0; i < f->nr_skipped; i++)
-		if (f->skipped[i].cr3 == f->cr3 && f->skipped[i].probes == f->in_probes) {
-			f->skipped[i].times++;
-			return;
-		}
-	f->skipped = xrealloc(f->skipped, (f->nr_skipped + 1) * sizeof(*s));
-	f->skipped[f->nr_skipped++] = (struct skipped){ f->cr3, ip, 1, f->in_probes };
-}
-
-static void tell_skip(struct flow *f, uint64_t ip)
-{
-	note_skip(f, ip);
-	tell_disable(f, ip, true);
-	f->view->skip(f->view, f, ip, f->cr3);
-}
-
-static void tell_error(struct flow *f, uint64_t ip, const char *message)
+static void tell_decoder_error(struct flow *f, uint64_t ip, const char *message)
 {
 	uint64_t offset = 0;
 
 	pt_insn_get_offset(f->decoder, &offset);
-	f->errors++;
-	tell_disable(f, 0, false);
-	f->view->error(f->view, f, offset, ip, message);
+	tell_error(f, offset, ip, message);
 }
 
 /* Called now and then: has the decoder taken a packet since the last time? */
@@ -267,7 +228,7 @@ static int decode_on(struct flow *f, int status)
 			tell_enable(f, insn.ip, false);
 			f->instructions++;
 			if (!(++count % MAX_UNPROVEN) && !gets_on(f)) {
-				tell_error(f, ip, "the flow goes on and on without a packet");
+				tell_decoder_error(f, ip, "the flow goes on and on without a packet");
 				return -pte_nosync;
 			}
 			f->view->insn(f->view, f, &insn);
@@ -285,7 +246,7 @@ static int decode_on(struct flow *f, int status)
 		}
 	}
 	if (status != -pte_eos)
-		tell_error(f, ip, pt_errstr(pt_errcode(status)));
+		tell_decoder_error(f, ip, pt_errstr(pt_errcode(status)));
 	return status;
 }
 
@@ -327,7 +288,7 @@ static void decode(struct flow *f)
 		pt_insn_get_sync_offset(f->decoder, &at);
 		if (synced && at <= last) {
 			/* It must get on. */
-			tell_error(f, 0, "the decoder does not get on");
+			tell_decoder_error(f, 0, "the decoder does not get on");
 			break;
 		}
 		if (!synced)
@@ -336,7 +297,7 @@ static void decode(struct flow *f)
 		last = at;
 		jump_to(f, at);
 		if (status < 0) {
-			tell_error(f, 0, pt_errstr(pt_errcode(status)));
+			tell_decoder_error(f, 0, pt_errstr(pt_errcode(status)));
 			continue;
 		}
 		status = decode_on(f, status);
@@ -467,28 +428,4 @@ void flow_decode_samples(struct flow *f, const char *dir, const struct meta_cpu 
 		decode_sample(f, i + 1, &f->records.sample[i]->sample, f->records.bytes[i]);
 	records_free(&f->records);
 	f->cpu = NULL;
-}
-
-void flow_free(struct flow *f)
-{
-	free(f->skipped);
-	f->skipped = NULL;
-	f->nr_skipped = 0;
-}
-
-bool flow_time(const struct flow *f, uint64_t *ns)
-{
-	const struct meta *m = f->meta;
-	uint64_t tsc;
-
-	/* Asked when it is wanted: time moves between events too, by MTC and CYC. */
-	if (pt_insn_time(f->decoder, &tsc, NULL, NULL) < 0)
-		return false;
-	if (m->time_mult)
-		*ns = m->time_zero + (uint64_t)(((unsigned __int128)tsc * m->time_mult) >> m->time_shift);
-	else if (m->tsc_khz)
-		*ns = (uint64_t)((unsigned __int128)tsc * 1000000 / m->tsc_khz);
-	else
-		return false;
-	return true;
 }

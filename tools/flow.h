@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The flow of one CPU, by libipt's instruction decoder, told to a view.
+ * The flow of one CPU, told to a view: of Intel PT by libipt's instruction decoder, of
+ * BTS from its branches and the code between them (branches.h).
  *
  * Order of what a view is told: cpu; then for each stretch of flow enable, any
  * instructions and events, disable. All that interrupts a stretch (an error, an
@@ -22,6 +23,17 @@
 struct flow;
 struct windows;
 
+/* A record of BTS. */
+struct branch {
+	uint64_t from;		/* 0: kernel code, which the session may not see */
+	uint64_t to;
+	uint64_t flags;		/* as the hardware wrote them */
+	bool async;		/* an interrupt or exception, before @from was executed */
+	bool walked;		/* the block that it ends is known: */
+	uint64_t instructions, bytes; /* executed since the branch before it */
+	uint64_t after, before;	/* TSCs that it lies between; 0: not known */
+};
+
 struct view {
 	void (*cpu)(struct view *v, unsigned int cpu);
 	/* Window @seq begins; 0: its number is not known. */
@@ -38,6 +50,8 @@ struct view {
 	void (*skip)(struct view *v, const struct flow *f, uint64_t ip, uint64_t cr3);
 	void (*error)(struct view *v, const struct flow *f, uint64_t offset, uint64_t ip,
 		      const char *message);
+	/* BTS only, may be NULL: a record, after all that it tells. */
+	void (*branch)(struct view *v, const struct flow *f, const struct branch *branch);
 };
 
 /* Unknown code, by address space. */
@@ -54,8 +68,8 @@ struct flow {
 	struct code *code;
 	struct view *view;
 	struct pt_config config;
-	struct pt_insn_decoder *decoder;
-	uint64_t cr3, tsc;	/* now; CODE_NO_CR3, 0: not known */
+	struct pt_insn_decoder *decoder; /* NULL: BTS */
+	uint64_t cr3, tsc;	/* now (BTS: not before); CODE_NO_CR3, 0: not known */
 	const struct windows *windows_of_cpu;
 	struct records records;	/* of this CPU */
 	size_t next_window, enables;
@@ -69,6 +83,7 @@ struct flow {
 	/* Sums over all CPUs: */
 	uint64_t samples, unsampled; /* decoded; whose bytes are not in the recording */
 	uint64_t instructions, windows, bytes, errors, overflows, skips, unsynced;
+	uint64_t branches;	/* BTS */
 	struct skipped *skipped;
 	size_t nr_skipped;
 };
@@ -81,5 +96,7 @@ void flow_free(struct flow *f);
 
 /* Nanoseconds of the kernel's clock; false if the time is not known. */
 bool flow_time(const struct flow *f, uint64_t *ns);
+/* The same for a TSC; false if nothing tells how they follow each other. */
+bool flow_clock(const struct flow *f, uint64_t tsc, uint64_t *ns);
 
 #endif

@@ -22,16 +22,20 @@
 
 #include "tool.h"
 
-enum verdict { YES, NO, NOTE };	/* NO stands in the way of tracing */
+enum verdict { YES, NO, NOTE };	/* NO stands in the way of tracing, but see @source */
 
 struct finding {
 	const char *name;
 	enum verdict verdict;
+	unsigned int source;	/* 1 + AUXTRACE_PMU_*: of this one only; 0: of all */
 	char text[400];
 };
 
 static struct finding findings[32];
 static unsigned int count;
+
+/* What is found from now on concerns this source. */
+static unsigned int source;
 
 static void __attribute__((format(printf, 3, 4)))
 found(const char *name, enum verdict verdict, const char *format, ...)
@@ -41,6 +45,7 @@ found(const char *name, enum verdict verdict, const char *format, ...)
 
 	f->name = name;
 	f->verdict = verdict;
+	f->source = source;
 	va_start(ap, format);
 	vsnprintf(f->text, sizeof(f->text), format, ap);
 	va_end(ap);
@@ -71,16 +76,33 @@ static void find_cpu(void)
 		found("topa", NO, "the CPU has no multi-entry ToPA output (CPUID.14H.0:ECX[1:0]), which auxtrace needs");
 }
 
+static void find_bts_cpu(void)
+{
+	unsigned int a, b, c, d;
+
+	if (!__get_cpuid(1, &a, &b, &c, &d) || !(d >> 21 & 1) || !(c >> 2 & 1))
+		found("cpu: bts", NO, "without BTS in 64-bit format: CPUID.1:EDX[21] (DS) or ECX[2] (DTES64) is 0 (most virtual machines hide it)");
+	else
+		found("cpu: bts", YES, "with BTS; %s", c >> 4 & 1 ? "it can record kernel or user code alone (DS-CPL)" :
+		      "kernel and user code together only (no DS-CPL)");
+}
+
 static void find_kernel(void)
 {
+	static const char *const pmus[] = { "intel_pt", "intel_bts" };
 	struct utsname uts;
+	char path[64];
 
 	if (!uname(&uts))
 		found("kernel", NOTE, "%s", uts.release);
-	if (!access("/sys/bus/event_source/devices/intel_pt", F_OK))
-		found("perf", NOTE, "the kernel's own intel_pt PMU is there; it and auxtrace exclude each other while one traces");
-	else
-		found("perf", NOTE, "the kernel has no intel_pt PMU of its own");
+	for (unsigned int i = 0; i < ARRAY_SIZE(pmus); i++) {
+		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s", pmus[i]);
+		if (!access(path, F_OK))
+			found("perf", NOTE, "the kernel's own %s PMU is there; it and auxtrace exclude each other while one traces",
+			      pmus[i]);
+		else
+			found("perf", NOTE, "the kernel has no %s PMU of its own", pmus[i]);
+	}
 }
 
 static bool has_cap(cap_t caps, cap_value_t cap)
@@ -155,6 +177,65 @@ static void find_features(const struct auxtrace_info *info)
 		      (uint64_t)info->out_tsc_khz);
 }
 
+static void find_pt(const struct auxtrace_info *info)
+{
+	switch (info->out_pt) {
+	case AUXTRACE_PT_OK:
+		found("pt", YES, "free on every online CPU");
+		break;
+	case AUXTRACE_PT_NO_CPUID:
+		found("pt", NO, "the module sees no Intel PT on this CPU");
+		break;
+	case AUXTRACE_PT_NO_TOPA:
+		found("pt", NO, "the module needs multi-entry ToPA output, which this CPU lacks");
+		break;
+	case AUXTRACE_PT_NO_PMI:
+		found("pt", NO, "the kernel has no architectural PMU to route the trace interrupt");
+		break;
+	case AUXTRACE_PT_BUSY:
+		if (!(info->out_may & AUXTRACE_MAY_TRACE)) {
+			found("pt", NOTE, "whether it is free can be tried with CAP_PERFMON or CAP_SYS_ADMIN only");
+			break;
+		}
+		found("pt", NO, "perf or firmware holds it, or what excludes it, on a CPU now: end perf record -e intel_pt//, where the CPU cannot have both BTS or perf record -b, or another session");
+		break;
+	default:
+		found("pt", NO, "the module gives reason %u, which this command does not know: it is older than the module",
+		      info->out_pt);
+	}
+	if (info->out_pmus >> AUXTRACE_PMU_INTEL_PT & 1)
+		find_features(info);
+}
+
+static void find_bts(const struct auxtrace_info *info)
+{
+	switch (info->out_bts) {
+	case AUXTRACE_BTS_OK:
+		found("bts", YES, "free on every online CPU%s", info->out_bts_flags & AUXTRACE_BTS_BUFFERED ?
+		      "; through the kernel's buffer of 64 KiB, because page tables are isolated" : "");
+		break;
+	case AUXTRACE_BTS_NO_CPUID:
+		found("bts", NO, "the module sees no BTS in 64-bit format on this CPU");
+		break;
+	case AUXTRACE_BTS_DISABLED:
+		found("bts", NO, "firmware or a hypervisor has disabled it (IA32_MISC_ENABLE[11])");
+		break;
+	case AUXTRACE_BTS_NO_PMI:
+		found("bts", NO, "there is no local APIC to route its interrupt");
+		break;
+	case AUXTRACE_BTS_BUSY:
+		if (!(info->out_may & AUXTRACE_MAY_TRACE)) {
+			found("bts", NOTE, "whether it is free can be tried with CAP_PERFMON or CAP_SYS_ADMIN only");
+			break;
+		}
+		found("bts", NO, "perf holds it, or what excludes it, on a CPU now: end perf record -e intel_bts// or -b, where the CPU cannot have both -e intel_pt//, or another session");
+		break;
+	default:
+		found("bts", NO, "the module gives reason %u, which this command does not know: it is older than the module",
+		      info->out_bts);
+	}
+}
+
 static void find_device(void)
 {
 	struct auxtrace_session *session = auxtrace_open(NULL);
@@ -169,37 +250,23 @@ static void find_device(void)
 	}
 	found("device", YES, AUXTRACE_DEVICE ", ABI version %u", AUXTRACE_ABI_VERSION);
 	if (auxtrace_info(session, AUXTRACE_INFO_PROBE, &info)) {
-		found("pt", NO, "%s", auxtrace_error());
+		found("device", NO, "%s", auxtrace_error());
 		auxtrace_close(session);
 		return;
 	}
-	switch (info.out_pt) {
-	case AUXTRACE_PT_OK:
-		found("pt", YES, "free on every online CPU");
-		break;
-	case AUXTRACE_PT_NO_CPUID:
-		found("pt", NO, "the module sees no Intel PT on this CPU");
-		break;
-	case AUXTRACE_PT_NO_TOPA:
-		found("pt", NO, "the module needs multi-entry ToPA output, which this CPU lacks");
-		break;
-	case AUXTRACE_PT_NO_PMI:
-		found("pt", NO, "the kernel has no architectural PMU to route the trace interrupt");
-		break;
-	case AUXTRACE_PT_BUSY:
-		if (!(info.out_may & AUXTRACE_MAY_TRACE)) {
-			found("pt", NOTE, "whether it is free can be tried with CAP_PERFMON or CAP_SYS_ADMIN only");
-			break;
-		}
-		found("pt", NO, "perf or firmware holds it on a CPU now: end perf record -e intel_pt//, or another session");
-		break;
-	default:
-		found("pt", NO, "the module gives reason %u, which this command does not know: it is older than the module",
-		      info.out_pt);
-	}
-	if (info.out_pmus >> AUXTRACE_PMU_INTEL_PT & 1)
-		find_features(&info);
+	source = 1 + AUXTRACE_PMU_INTEL_PT;
+	find_pt(&info);
+	source = 1 + AUXTRACE_PMU_INTEL_BTS;
+	find_bts(&info);
 	auxtrace_close(session);
+}
+
+static bool is_usable(unsigned int of)
+{
+	for (unsigned int i = 0; i < count; i++)
+		if (findings[i].source == of && findings[i].verdict == NO)
+			return false;
+	return true;
 }
 
 static void print_json_string(const char *s)
@@ -237,7 +304,12 @@ static void print_text(bool usable)
 
 	for (unsigned int i = 0; i < count; i++)
 		printf("%s  %-15s %s\n", marks[findings[i].verdict], findings[i].name, findings[i].text);
-	puts(usable ? "\nauxtrace can trace here." : "\nauxtrace cannot trace here: see each NO above.");
+	if (!usable)
+		puts("\nauxtrace cannot trace here: see each NO above.");
+	else if (!is_usable(1 + AUXTRACE_PMU_INTEL_PT))
+		puts("\nauxtrace can trace here, with --source bts only.");
+	else
+		puts("\nauxtrace can trace here.");
 }
 
 static void usage(FILE *f)
@@ -256,7 +328,7 @@ int cmd_info(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
-	bool json = false, usable = true;
+	bool json = false, usable;
 	int c;
 
 	while ((c = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
@@ -274,12 +346,15 @@ int cmd_info(int argc, char **argv)
 	}
 	if (optind < argc)
 		die(EXIT_USAGE, "info takes no argument: \"%s\" is too much", argv[optind]);
+	source = 1 + AUXTRACE_PMU_INTEL_PT;
 	find_cpu();
+	source = 1 + AUXTRACE_PMU_INTEL_BTS;
+	find_bts_cpu();
+	source = 0;
 	find_kernel();
 	find_caps();
 	find_device();
-	for (unsigned int i = 0; i < count; i++)
-		usable &= findings[i].verdict != NO;
+	usable = is_usable(0) && (is_usable(1 + AUXTRACE_PMU_INTEL_PT) || is_usable(1 + AUXTRACE_PMU_INTEL_BTS));
 	if (json)
 		print_json(usable);
 	else

@@ -106,22 +106,22 @@ static void no_sample(struct view *v, const struct flow *f, size_t nr,
 	(void)v, (void)f, (void)nr, (void)s;
 }
 
-static void no_enable(struct view *v, const struct flow *f, uint64_t ip)
+void no_enable(struct view *v, const struct flow *f, uint64_t ip)
 {
 	(void)v, (void)f, (void)ip;
 }
 
-static void no_disable(struct view *v, const struct flow *f, uint64_t ip, bool known)
+void no_disable(struct view *v, const struct flow *f, uint64_t ip, bool known)
 {
 	(void)v, (void)f, (void)ip, (void)known;
 }
 
-static void no_async(struct view *v, const struct flow *f, uint64_t from, uint64_t to, bool known)
+void no_async(struct view *v, const struct flow *f, uint64_t from, uint64_t to, bool known)
 {
 	(void)v, (void)f, (void)from, (void)to, (void)known;
 }
 
-static void no_insn(struct view *v, const struct flow *f, const struct pt_insn *insn)
+void no_insn(struct view *v, const struct flow *f, const struct pt_insn *insn)
 {
 	(void)v, (void)f, (void)insn;
 }

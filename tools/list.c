@@ -137,13 +137,19 @@ static void list_functions(struct list *l)
 static void list_device(const struct list *l)
 {
 	struct auxtrace_session *session = auxtrace_open(NULL);
+	struct auxtrace_info info;
 
 	if (l->filter)
 		goto out;
 	if (!session)
 		printf("%s\n\n", auxtrace_error());
 	else
-		puts("Events for auxtrace record --on EVENT=ACTION; auxtrace list WORD shows the names with WORD.\n");
+		puts("Events for auxtrace record --on EVENT=ACTION; auxtrace list WORD shows the names with WORD.");
+	if (session && !auxtrace_info(session, 0, &info))
+		printf("Sources for --source:%s%s%s. Each has all events and actions.\n\n",
+		       info.out_pmus >> AUXTRACE_PMU_INTEL_PT & 1 ? " pt" : "",
+		       info.out_pmus >> AUXTRACE_PMU_INTEL_BTS & 1 ? " bts" : "",
+		       info.out_pmus ? "" : " none here, auxtrace info says why");
 out:
 	auxtrace_close(session);
 }

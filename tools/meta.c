@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <linux/auxtrace.h>
+
 #include "meta.h"
 #include "tool.h"
 
@@ -86,7 +88,7 @@ static void parse_line(struct meta *meta, const char *key, char *value, const ch
 		{ "tsc_art_den", &meta->tsc_art_den },
 		{ "max_nonturbo_ratio", &meta->max_nonturbo_ratio },
 		{ "time_shift", &meta->time_shift }, { "time_mult", &meta->time_mult },
-		{ "flags", &meta->flags },
+		{ "flags", &meta->flags }, { "pmu", &meta->pmu },
 	};
 	const struct {
 		const char *key;
@@ -141,6 +143,8 @@ struct meta *meta_read(const char *dir)
 	if (version != FORMAT_VERSION)
 		die(1, "%s: a recording of format %lu; this command reads format %d", path, version,
 		    FORMAT_VERSION);
+	if (meta->pmu != AUXTRACE_PMU_INTEL_PT && meta->pmu != AUXTRACE_PMU_INTEL_BTS)
+		die(1, "%s: a trace of PMU %u, which this command does not know", path, meta->pmu);
 	if (!meta->nr_cpus)
 		die(1, "%s names no CPU", path);
 	return meta;

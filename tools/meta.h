@@ -32,6 +32,7 @@ struct meta {
 	unsigned int time_shift, time_mult;
 	uint64_t time_zero, tsc_khz;
 	uint64_t config;
+	uint32_t pmu;		/* AUXTRACE_PMU_* */
 	uint32_t flags;		/* AUXTRACE_SETUP_* */
 	char release[128];
 	unsigned int nr_cpus;
@@ -40,7 +41,7 @@ struct meta {
 	struct meta_trigger *trigger;
 };
 
-/* Dies with a message if @dir is not a recording. */
+/* Dies with a message if @dir is not a recording, or of a source that is not known. */
 struct meta *meta_read(const char *dir);
 /* The text of trigger @id; "" if there is none. */
 const char *meta_trigger_text(const struct meta *meta, uint32_t id);

@@ -391,6 +391,22 @@ static int fail_record(struct record *r)
 	return give_up(r);
 }
 
+/* The session, or the reason why not; with another source it may be possible. */
+static int set_up(struct record *r, struct auxtrace_info *info)
+{
+	r->session = auxtrace_open(NULL);
+	if (!r->session || auxtrace_info(r->session, 0, info))
+		return fail_record(r);
+	if (!auxtrace_setup(r->session, &r->o.session))
+		return 0;
+	if (errno == ENODEV && r->o.session.pmu == AUXTRACE_PMU_INTEL_PT &&
+	    info->out_pmus == 1u << AUXTRACE_PMU_INTEL_BTS) {
+		say("%s: use --source bts", auxtrace_error());
+		return give_up(r);
+	}
+	return fail_record(r);
+}
+
 static int run(struct record *r)
 {
 	struct auxtrace_info info;
@@ -399,10 +415,9 @@ static int run(struct record *r)
 
 	if (r->o.control)
 		r->control = control_open(r->o.control);
-	r->session = auxtrace_open(NULL);
-	if (!r->session || auxtrace_info(r->session, 0, &info) ||
-	    auxtrace_setup(r->session, &r->o.session))
-		return fail_record(r);
+	ret = set_up(r, &info);
+	if (ret)
+		return ret;
 	r->notes.recording = auxtrace_recording_create(r->session, r->o.dir);
 	if (!r->notes.recording)
 		return fail_record(r);

@@ -32,6 +32,9 @@ static void complete(struct record_options *r)
 {
 	struct auxtrace_options *o = &r->session;
 
+	if (o->pmu == AUXTRACE_PMU_INTEL_BTS && o->config && *o->config)
+		die(EXIT_USAGE, "--config %s: its terms are of Intel PT's packets; with --source bts each record is a branch, and there is nothing to choose",
+		    o->config);
 	if (r->start_paused)
 		o->flags |= r->on.count ? AUXTRACE_SETUP_TRIGGER_PAUSED : AUXTRACE_SETUP_PAUSED;
 	if (r->start_paused && r->on.count && !on_has(&r->on, AUXTRACE_ACTION_RESUME))
@@ -72,6 +75,8 @@ static void usage(FILE *f)
 	      "Trace CPUs while COMMAND runs, or for a while, into a directory.\n\n"
 	      "  -C, --cpu LIST        CPUs, for example 0-3,5 (default: all online ones);\n"
 	      "                        COMMAND runs on these, and auxtrace on others if there are\n"
+	      "      --source SOURCE   pt: Intel PT (the default); bts: Branch Trace Store, which is\n"
+	      "                        slower and knows time less well, but is in older CPUs too\n"
 	      "  -o, --output DIR      directory of the recording (default: " DEFAULT_DIR ")\n"
 	      "  -m, --size SIZE       bytes of AUX area for each CPU, a power of two (4M)\n"
 	      "      --overwrite       the newest data wins: keep the last SIZE bytes of each CPU\n"
@@ -92,7 +97,7 @@ static void usage(FILE *f)
 	      "      --control HOW     take commands: fifo:CTL[,ACK], fd:CTL[,ACK], or the path of\n"
 	      "                        a FIFO, or of a socket that is made. Commands, a line each:\n"
 	      "                        pause, resume, snapshot, stop, status, ping (disable, enable)\n"
-	      "  -e, --config TERMS    perf's intel_pt terms, for example tsc,mtc,mtc_period=3\n"
+	      "  -e, --config TERMS    pt: perf's intel_pt terms, for example tsc,mtc,mtc_period=3\n"
 	      "  -u, --user            trace user code only\n"
 	      "  -k, --kernel          trace the kernel only (both or neither of -u -k: both)\n"
 	      "      --paused          start paused; SIGUSR1 to auxtrace resumes, SIGUSR2 pauses\n"
@@ -112,10 +117,11 @@ int record_options_parse(struct record_options *r, int argc, char **argv)
 {
 	enum {
 		OVERWRITE = 256, WATERMARK, PAUSED, DURATION, SLOTS, FULL, DATA_SIZE, DATA_OVERWRITE,
-		DATA_KEEP, DATA_BACKWARD, CONTROL, ON, START_PAUSED,
+		DATA_KEEP, DATA_BACKWARD, CONTROL, ON, START_PAUSED, SOURCE,
 	};
 	static const struct option options[] = {
 		{ "cpu", required_argument, NULL, 'C' },
+		{ "source", required_argument, NULL, SOURCE },
 		{ "output", required_argument, NULL, 'o' },
 		{ "size", required_argument, NULL, 'm' },
 		{ "overwrite", no_argument, NULL, OVERWRITE },
@@ -150,6 +156,9 @@ int record_options_parse(struct record_options *r, int argc, char **argv)
 		switch (c) {
 		case 'C':
 			o->cpus = optarg;
+			break;
+		case SOURCE:
+			o->pmu = parse_source(optarg);
 			break;
 		case 'o':
 			r->dir = optarg;

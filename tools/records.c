@@ -28,13 +28,35 @@ static void take_sample(struct records *r, const union auxtrace_record *record)
 	keep(&r->sample, &r->nr_samples, record);
 }
 
+static void add_anchor(struct records *r, uint64_t position, uint64_t tsc)
+{
+	/* Room grows at each power of two. */
+	if (!(r->nr_anchors & (r->nr_anchors - 1)))
+		r->anchor = xrealloc(r->anchor, (r->nr_anchors ? 2 * r->nr_anchors : 1) * sizeof(*r->anchor));
+	r->anchor[r->nr_anchors++] = (struct anchor){ position, tsc };
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct anchor *x = a, *y = b;
+
+	if (x->tsc != y->tsc)
+		return x->tsc < y->tsc ? -1 : 1;
+	return x->position < y->position ? -1 : x->position > y->position;
+}
+
 static void take(struct records *r, const union auxtrace_record *record)
 {
 	switch (record->header.type) {
 	case AUXTRACE_RECORD_LOST:
 		r->lost += record->lost.lost;
 		break;
+	case AUXTRACE_RECORD_AUX:
+		add_anchor(r, record->aux.offset + record->aux.length, auxtrace_record_end(record)->tsc);
+		break;
 	case AUXTRACE_RECORD_WINDOW:
+		add_anchor(r, record->window.begin, record->window.begin_tsc);
+		add_anchor(r, record->window.end_position, record->window.end_tsc);
 		r->window = xrealloc(r->window, (r->nr_windows + 1) * sizeof(*r->window));
 		r->window[r->nr_windows++] = &record->window;
 		break;
@@ -69,6 +91,8 @@ void records_read(struct records *r, const char *dir, const struct meta_cpu *cpu
 		die(1, "cannot read %s: %s", path, strerror(-err));
 	while ((record = auxtrace_record_next(r->file.data, r->file.size, &at)))
 		take(r, record);
+	if (r->nr_anchors)
+		qsort(r->anchor, r->nr_anchors, sizeof(*r->anchor), by_time);
 	if (at != r->file.size)
 		say("%s/cpu%u.data: there is no record at offset %zu: the rest is not read", dir, cpu->cpu, at);
 }
@@ -78,6 +102,7 @@ void records_free(struct records *r)
 	free(r->window);
 	free(r->sample);
 	free(r->bytes);
+	free(r->anchor);
 	unmap_file(&r->slots);
 	free(r->freeze);
 	unmap_file(&r->file);
@@ -113,6 +138,32 @@ const struct auxtrace_record_window *records_within(const struct records *r, uin
 			high = mid;
 	}
 	return low < r->nr_windows && r->window[low]->begin <= position ? r->window[low] : NULL;
+}
+
+/* The first anchor that is at @position or behind it; with @behind only behind it. */
+static size_t first_anchor(const struct records *r, uint64_t position, bool behind)
+{
+	size_t low = 0, high = r->nr_anchors;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (r->anchor[mid].position < position || (behind && r->anchor[mid].position == position))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+void records_bounds(const struct records *r, uint64_t begin, uint64_t end, uint64_t *after,
+		    uint64_t *before)
+{
+	size_t i = first_anchor(r, begin, true);
+
+	*after = i ? r->anchor[i - 1].tsc : 0;
+	i = first_anchor(r, end, false);
+	*before = i < r->nr_anchors ? r->anchor[i].tsc : 0;
 }
 
 const char *records_part(const struct records *r, const struct auxtrace_record_window *w)

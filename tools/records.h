@@ -12,6 +12,11 @@
 #include "meta.h"
 #include "tool.h"
 
+/* Bytes before @position were traced before @tsc, those from it on after that. */
+struct anchor {
+	uint64_t position, tsc;
+};
+
 struct records {
 	const struct meta_cpu *cpu;
 	struct mapped file;
@@ -25,6 +30,8 @@ struct records {
 	const union auxtrace_record **freeze; /* TRIGGER records of a FREEZE */
 	size_t nr_freezes;
 	uint64_t lost;		/* records, by LOST records */
+	struct anchor *anchor;	/* in the order of time */
+	size_t nr_anchors;
 };
 
 /* No file, no records. Dies if it cannot be read; says if it is damaged. */
@@ -40,6 +47,13 @@ const struct auxtrace_record_window *records_within(const struct records *r, uin
 
 /* "whole", "overwritten in part" or "gone", in the recording's trace. */
 const char *records_part(const struct records *r, const struct auxtrace_record_window *w);
+
+/*
+ * Between which TSCs the bytes from @begin to @end were traced, as far as the windows and
+ * AUX records tell; 0: not known.
+ */
+void records_bounds(const struct records *r, uint64_t begin, uint64_t end, uint64_t *after,
+		    uint64_t *before);
 
 /* One record a line. */
 void records_print(const struct records *r);

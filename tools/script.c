@@ -5,14 +5,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "flow.h"
+#include "branches.h"
 #include "views.h"
 
 /* Named one by one; of more than these only the number is told. */
 #define MAX_NAMED	10
 
+static bool is_bts(const struct flow *f)
+{
+	return f->meta->pmu == AUXTRACE_PMU_INTEL_BTS;
+}
+
 static void summary(const struct flow *f, bool samples)
 {
+	if (is_bts(f))
+		say("%" PRIu64 " branches", f->branches);
 	if (samples)
 		say("%" PRIu64 " instructions in %" PRIu64 " samples, %" PRIu64 " bytes; decode errors: %" PRIu64
 		    "; overflows: %" PRIu64 "; skipped: %" PRIu64 "; not in the recording: %" PRIu64,
@@ -36,9 +43,25 @@ static void summary(const struct flow *f, bool samples)
 	}
 	if (f->nr_skipped > MAX_NAMED)
 		say("and of %zu more address spaces", f->nr_skipped - MAX_NAMED);
-	if (f->unsynced)
+	if (f->unsynced && is_bts(f))
+		say("%" PRIu64 " bytes are of branches that are not whole (%s begins anywhere)", f->unsynced,
+		    samples ? "a sample" : "an overwrite recording");
+	else if (f->unsynced)
 		say("%" PRIu64 " bytes before the first PSB cannot be decoded (%s begins anywhere)",
 		    f->unsynced, samples ? "a sample" : "an overwrite recording");
+}
+
+static void decode(struct flow *f, const char *dir, const struct meta_cpu *cpu, uint64_t window,
+		   bool samples)
+{
+	if (is_bts(f) && samples)
+		branches_decode_samples(f, dir, cpu);
+	else if (is_bts(f))
+		branches_decode(f, dir, cpu, window);
+	else if (samples)
+		flow_decode_samples(f, dir, cpu);
+	else
+		flow_decode(f, dir, cpu, window);
 }
 
 static void usage(FILE *f)
@@ -50,6 +73,7 @@ static void usage(FILE *f)
 	      "      --calls       function calls with CPU, time and symbol (the default)\n"
 	      "  -i, --insn        each instruction, for programs: address and size, hexadecimal,\n"
 	      "                    and lines that begin with # for what happens between them\n"
+	      "  -b, --branches    BTS: each branch, with what was executed since the one before\n"
 	      "  -e, --errors      only what could not be decoded\n"
 	      "  -s, --samples     the samples that triggers took, each decoded on its own\n"
 	      "      --symfs DIR   the traced programs' files are below DIR\n"
@@ -66,6 +90,7 @@ int cmd_script(int argc, char **argv)
 		{ "window", required_argument, NULL, 'w' },
 		{ "calls", no_argument, NULL, CALLS },
 		{ "insn", no_argument, NULL, 'i' },
+		{ "branches", no_argument, NULL, 'b' },
 		{ "errors", no_argument, NULL, 'e' },
 		{ "samples", no_argument, NULL, 's' },
 		{ "symfs", required_argument, NULL, SYMFS },
@@ -79,7 +104,7 @@ int cmd_script(int argc, char **argv)
 	struct meta *meta;
 	int cpu = -1, c;
 
-	while ((c = getopt_long(argc, argv, "C:w:iesh", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "C:w:ibesh", options, NULL)) != -1) {
 		switch (c) {
 		case 'C':
 			cpu = parse_number("--cpu", optarg, 0, MAX_CPU);
@@ -92,6 +117,9 @@ int cmd_script(int argc, char **argv)
 			break;
 		case 'i':
 			flow.view = insn_view();
+			break;
+		case 'b':
+			flow.view = branches_view();
 			break;
 		case 'e':
 			flow.view = errors_view();
@@ -119,19 +147,19 @@ int cmd_script(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOFBF, 1 << 20);
 	meta = meta_read(dir);
 	flow.meta = meta;
+	if (flow.view->branch && !is_bts(&flow))
+		die(EXIT_USAGE, "--branches: %s is a trace of Intel PT, whose packets leave out where a branch comes from and most of where it goes: --insn shows the flow that follows from them",
+		    dir);
 	flow.code = code_open(dir, symfs);
 	for (unsigned int i = 0; i < meta->nr_cpus; i++) {
 		if (cpu >= 0 && meta->cpu[i].cpu != (unsigned int)cpu)
 			continue;
 		found = true;
-		if (samples)
-			flow_decode_samples(&flow, dir, &meta->cpu[i]);
-		else
-			flow_decode(&flow, dir, &meta->cpu[i], window);
+		decode(&flow, dir, &meta->cpu[i], window, samples);
 	}
 	if (!found)
 		die(1, "CPU %d is not in %s", cpu, dir);
-	if (window && !flow.bytes)
+	if (window && !flow.bytes && !flow.windows)
 		die(1, "window %" PRIu64 " is not in %s", window, dir);
 	summary(&flow, samples);
 	c = flow.errors ? 1 : 0;

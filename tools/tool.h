@@ -32,6 +32,8 @@ char *xstrdup(const char *s);
 uint64_t parse_size(const char *option, const char *text);
 /* A plain number from @min to @max; dies for anything else. */
 uint64_t parse_number(const char *option, const char *text, uint64_t min, uint64_t max);
+/* AUXTRACE_PMU_* of --source; dies for anything else. */
+uint32_t parse_source(const char *text);
 
 /* A file mapped whole and privately; an empty file is NULL and 0. */
 struct mapped {

@@ -52,10 +52,13 @@ static bool has_value(const struct config_term *term, const struct auxtrace_info
 	return !term->values || term->values(info) >> value & 1;
 }
 
-static int explain_unsupported(const struct auxtrace_info *info, uint64_t config)
+static int explain_unsupported(const struct auxtrace_info *info, const struct auxtrace_setup *setup)
 {
 	struct text what = { .len = 0 };
+	uint64_t config = setup->config;
 
+	if (setup->pmu == AUXTRACE_PMU_INTEL_BTS)
+		return fail(EOPNOTSUPP, "flags: BTS of this CPU records kernel and user code together only (CPUID.1:ECX[4], DS-CPL, is 0): set both KERNEL and USER");
 	for (unsigned int i = 0; i < nr_config_terms; i++) {
 		const struct config_term *t = &config_terms[i];
 
@@ -91,6 +94,13 @@ static int explain_config(uint64_t config)
 	if (outside)
 		return fail(EINVAL, "config has bits outside the format: %#" PRIx64, outside);
 	return fail(EINVAL, "this CPU cannot trace without branches (erratum BDM106): add branch");
+}
+
+static int explain_bts_config(uint64_t config)
+{
+	if (config)
+		return fail(EINVAL, "config is %#" PRIx64 ": BTS has nothing to choose, it must be 0", config);
+	return fail(EINVAL, "SETUP of BTS failed: %s", strerror(EINVAL));
 }
 
 static bool is_power_of_two(uint64_t n)
@@ -183,7 +193,38 @@ static int explain_invalid(const struct auxtrace_info *info, const struct auxtra
 		if (access(path, F_OK))
 			return fail(EINVAL, "there is no CPU %d", c);
 	}
+	if (setup->pmu == AUXTRACE_PMU_INTEL_BTS)
+		return explain_bts_config(setup->config);
 	return explain_config(setup->config);
+}
+
+static int explain_no_pt(const struct auxtrace_info *info)
+{
+	const char *bts = info->out_pmus >> AUXTRACE_PMU_INTEL_BTS & 1 ?
+			  "; it has BTS (AUXTRACE_PMU_INTEL_BTS)" : "";
+
+	switch (info->out_pt) {
+	case AUXTRACE_PT_NO_CPUID:
+		return fail(ENODEV, "this CPU has no Intel PT (CPUID.7.0:EBX[25] is 0)%s", bts);
+	case AUXTRACE_PT_NO_TOPA:
+		return fail(ENODEV, "Intel PT of this CPU has no multi-entry ToPA output%s", bts);
+	case AUXTRACE_PT_NO_PMI:
+		return fail(ENODEV, "Intel PT needs an architectural PMU for its interrupt; this CPU has none%s", bts);
+	}
+	return fail(ENODEV, "this machine has no usable Intel PT%s", bts);
+}
+
+static int explain_no_bts(const struct auxtrace_info *info)
+{
+	switch (info->out_bts) {
+	case AUXTRACE_BTS_NO_CPUID:
+		return fail(ENODEV, "this CPU has no BTS in 64-bit format (CPUID.1:EDX[21], DS, or ECX[2], DTES64, is 0)");
+	case AUXTRACE_BTS_DISABLED:
+		return fail(ENODEV, "BTS is disabled by firmware or a hypervisor (IA32_MISC_ENABLE[11] is 1)");
+	case AUXTRACE_BTS_NO_PMI:
+		return fail(ENODEV, "BTS needs a local APIC for its interrupt; this machine has none in use");
+	}
+	return fail(ENODEV, "this machine has no usable BTS");
 }
 
 static int explain_nodev(const struct auxtrace_info *info, const struct auxtrace_setup *setup,
@@ -193,18 +234,12 @@ static int explain_nodev(const struct auxtrace_info *info, const struct auxtrace
 	struct text off = { .len = 0 };
 
 	if (setup->pmu >= 32 || !(info->out_pmus >> setup->pmu & 1)) {
-		if (setup->pmu != AUXTRACE_PMU_INTEL_PT)
-			return fail(ENODEV, "there is no trace PMU number %u; Intel PT is %u", setup->pmu,
-				    AUXTRACE_PMU_INTEL_PT);
-		switch (info->out_pt) {
-		case AUXTRACE_PT_NO_CPUID:
-			return fail(ENODEV, "this CPU has no Intel PT (CPUID.7.0:EBX[25] is 0)");
-		case AUXTRACE_PT_NO_TOPA:
-			return fail(ENODEV, "Intel PT of this CPU has no multi-entry ToPA output");
-		case AUXTRACE_PT_NO_PMI:
-			return fail(ENODEV, "Intel PT needs an architectural PMU for its interrupt; this CPU has none");
-		}
-		return fail(ENODEV, "this machine has no usable Intel PT");
+		if (setup->pmu == AUXTRACE_PMU_INTEL_PT)
+			return explain_no_pt(info);
+		if (setup->pmu == AUXTRACE_PMU_INTEL_BTS)
+			return explain_no_bts(info);
+		return fail(ENODEV, "there is no trace PMU number %u; Intel PT is %u, BTS %u", setup->pmu,
+			    AUXTRACE_PMU_INTEL_PT, AUXTRACE_PMU_INTEL_BTS);
 	}
 	online = auxtrace_cpus_online();
 	if (!online)
@@ -241,7 +276,7 @@ int explain_setup(const struct auxtrace_session *session, const struct auxtrace_
 	case EINVAL:
 		return explain_invalid(info, setup, cpus);
 	case EOPNOTSUPP:
-		return explain_unsupported(info, setup->config);
+		return explain_unsupported(info, setup);
 	case ENODEV:
 		return explain_nodev(info, setup, cpus);
 	case ENOMEM:

@@ -138,6 +138,8 @@ int write_meta(const struct auxtrace_recording *rec, struct files *files,
 	fprintf(f, "config %#" PRIx64 "\nterms %s\nflags %#x\naux_size %" PRIu64 "\nslots %u\naux_write %s\n",
 		(uint64_t)s->setup.config, terms, s->setup.flags, (uint64_t)s->setup.aux_size,
 		session_slots(s), aux_writer_how(rec->writer, all_direct(files)));
+	if (s->setup.pmu == AUXTRACE_PMU_INTEL_BTS)
+		fprintf(f, "bts_flags %#x\n", s->info.out_bts_flags);
 	if (s->setup.data_size)
 		fprintf(f, "data_size %" PRIu64 "\n", (uint64_t)s->setup.data_size);
 	if (cuts)

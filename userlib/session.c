@@ -203,10 +203,15 @@ static int options_to_uapi(const struct auxtrace_session *s, const struct auxtra
 	setup->pmu = o->pmu;
 	setup->cpus = (uintptr_t)cpus->mask;
 	setup->cpus_len = cpus->len;
-	if (!o->config)
+	if (o->pmu == AUXTRACE_PMU_INTEL_BTS) {
+		if (o->config && *o->config)
+			return fail(EINVAL, "config \"%s\": BTS has nothing to choose, each of its records is a branch with its addresses: leave config out",
+				    o->config);
+	} else if (!o->config) {
 		setup->config = auxtrace_default_config(s);
-	else if (auxtrace_config_parse(o->config, (uint64_t *)&setup->config))
+	} else if (auxtrace_config_parse(o->config, (uint64_t *)&setup->config)) {
 		return -1;
+	}
 	setup->aux_size = o->aux_size ?: DEFAULT_AUX_SIZE;
 	setup->aux_watermark = o->aux_watermark;
 	setup->data_size = o->data_size;
@@ -270,6 +275,18 @@ AUXTRACE_API const struct auxtrace_cpus *auxtrace_cpus(const struct auxtrace_ses
 	return s->cpus;
 }
 
+static bool is_bts(const struct auxtrace_session *s)
+{
+	return s->setup.pmu == AUXTRACE_PMU_INTEL_BTS;
+}
+
+static int explain_busy(const struct auxtrace_session *s)
+{
+	if (is_bts(s))
+		return fail(EBUSY, "somebody else holds BTS, or what excludes it, on a CPU of the session: perf as a rule (perf record -e intel_bts//, or by last branch records as with -b), or, where the CPU cannot have both, Intel PT (perf record -e intel_pt//, a session of auxtrace); end it and START again");
+	return fail(EBUSY, "somebody else holds Intel PT on a CPU of the session: perf as a rule (perf record -e intel_pt//), or firmware, or, where the CPU cannot have both, BTS or last branch records (perf record -b); end it and START again");
+}
+
 static int start_or_stop(struct auxtrace_session *s, unsigned long nr, const char *name)
 {
 	struct auxtrace_start arg = { .size = sizeof(arg) };
@@ -278,7 +295,11 @@ static int start_or_stop(struct auxtrace_session *s, unsigned long nr, const cha
 		return 0;
 	switch (errno) {
 	case EBUSY:
-		return fail(EBUSY, "somebody else holds Intel PT on a CPU of the session: perf as a rule (perf record -e intel_pt//), or firmware; end it and START again");
+		return explain_busy(s);
+	case EIO:
+		if (is_bts(s))
+			return fail(EIO, "perf's debug store is not where IA32_DS_AREA points to on a CPU of the session: somebody has moved it, so that BTS would write elsewhere");
+		break;
 	case ENODEV:
 		return fail(ENODEV, "a CPU of the session is offline");
 	case EBADFD:

@@ -123,6 +123,30 @@ static void expect_aux(unsigned int cpu, uint64_t from, uint64_t to)
 	expect_aux_behind("", cpu, from, to, 0);
 }
 
+static void a_recording_of_bts_says_so(void **state)
+{
+	struct auxtrace_options o = {
+		.size = sizeof(o), .pmu = AUXTRACE_PMU_INTEL_BTS, .cpus = "0", .aux_size = SIZE,
+		.flags = AUXTRACE_SETUP_USER,
+	};
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	fake.info.out_bts_flags = AUXTRACE_BTS_CPL | AUXTRACE_BTS_BUFFERED;
+	session = auxtrace_open(NULL);
+	assert_non_null(session);
+	assert_int_equal(auxtrace_setup(session, &o), 0);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	produce(0, 48);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	expect_aux(0, 0, 48);
+	expect_in("meta", "\npmu 1\n");
+	expect_in("meta", "\nbts_flags 0x3\n");
+	expect_in("meta", "\nconfig 0\n");
+	expect_in("meta", "cpu 0 begin 0 read 48 ");
+}
+
 static void a_full_trace_is_recorded_whole_across_many_wraps(void **state)
 {
 	struct auxtrace_recording *rec;
@@ -1148,6 +1172,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		t(a_full_trace_is_recorded_whole_across_many_wraps),
+		t(a_recording_of_bts_says_so),
 		t(an_overwrite_recording_has_the_newest_bytes_and_says_where_they_begin),
 		t(an_overwrite_session_that_runs_cannot_be_finished),
 		t(a_task_is_its_cr3_its_mappings_and_its_vdso),

@@ -347,6 +347,74 @@ static void a_machine_without_pt_says_what_it_lacks(void **state)
 	refused_with(ENODEV, "architectural PMU", (void)0);
 }
 
+static void bts_is_set_up_without_a_config(void **state)
+{
+	struct auxtrace_options o = good;
+	struct auxtrace_session *s;
+
+	(void)state;
+	o.pmu = AUXTRACE_PMU_INTEL_BTS;
+	for (int i = 0; i < 2; i++) {
+		o.config = i ? "" : NULL;
+		s = opened();
+		assert_int_equal(auxtrace_setup(s, &o), 0);
+		assert_int_equal(fake.setup.pmu, AUXTRACE_PMU_INTEL_BTS);
+		assert_int_equal(fake.setup.config, 0);
+		auxtrace_close(s);
+		fake_end(state);
+		fake_new(state);
+	}
+	s = opened();
+	o.config = "tsc";
+	fails(EINVAL, auxtrace_setup(s, &o));
+	says("config \"tsc\": BTS has nothing to choose");
+	auxtrace_close(s);
+}
+
+#define BY_BTS	(o.pmu = AUXTRACE_PMU_INTEL_BTS, o.config = NULL)
+
+static void a_machine_without_bts_says_what_it_lacks(void **state)
+{
+	(void)state;
+	fake.info.out_pmus = 1 << AUXTRACE_PMU_INTEL_PT;
+	fake.info.out_bts = AUXTRACE_BTS_NO_CPUID;
+	refused_with(ENODEV, "CPUID.1:EDX[21], DS, or ECX[2], DTES64, is 0", BY_BTS);
+	fake.info.out_bts = AUXTRACE_BTS_DISABLED;
+	refused_with(ENODEV, "disabled by firmware or a hypervisor (IA32_MISC_ENABLE[11]",
+		     BY_BTS);
+	fake.info.out_bts = AUXTRACE_BTS_NO_PMI;
+	refused_with(ENODEV, "local APIC", BY_BTS);
+	/* The other source is named. */
+	fake.info.out_pmus = 1 << AUXTRACE_PMU_INTEL_BTS;
+	fake.info.out_pt = AUXTRACE_PT_NO_CPUID;
+	refused_with(ENODEV, "it has BTS (AUXTRACE_PMU_INTEL_BTS)", (void)0);
+	refused_with(EOPNOTSUPP, "DS-CPL, is 0): set both KERNEL and USER",
+		     (BY_BTS, o.flags = AUXTRACE_SETUP_USER));
+	refused_with(EINVAL, "a size of 5000 bytes", (BY_BTS, o.aux_size = 5000));
+}
+
+static void bts_that_cannot_start_says_who_holds_it(void **state)
+{
+	struct auxtrace_options o = good;
+	struct auxtrace_session *s = opened();
+
+	(void)state;
+	o.pmu = AUXTRACE_PMU_INTEL_BTS;
+	o.config = NULL;
+	assert_int_equal(auxtrace_setup(s, &o), 0);
+	fake.fail.nr = AUXTRACE_IOC_START;
+	fake.fail.err = EBUSY;
+	fails(EBUSY, auxtrace_start(s));
+	says("holds BTS, or what excludes it");
+	says("intel_bts");
+	says("last branch records");
+	says("where the CPU cannot have both, Intel PT");
+	fake.fail.err = EIO;
+	fails(EIO, auxtrace_start(s));
+	says("debug store is not where IA32_DS_AREA points to");
+	auxtrace_close(s);
+}
+
 static void the_locked_memory_limit_is_told_with_what_is_needed(void **state)
 {
 	struct rlimit old, low = { 64 << 10, 0 };
@@ -600,6 +668,9 @@ int main(void)
 		t(a_period_of_zero_counts_when_its_packet_is_on),
 		t(a_cpu_that_is_offline_is_named),
 		t(a_machine_without_pt_says_what_it_lacks),
+		t(bts_is_set_up_without_a_config),
+		t(a_machine_without_bts_says_what_it_lacks),
+		t(bts_that_cannot_start_says_who_holds_it),
 		t(the_locked_memory_limit_is_told_with_what_is_needed),
 		t(each_mapping_that_fails_is_told_and_nothing_leaks),
 		t(start_and_stop_tell_why_they_fail),

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The flow of one CPU from its branches, which is what BTS records, told to a view.
+ *
+ * Between where one branch goes and where the next one comes from lies straight code,
+ * whose instructions must lead from the one exactly to the other.
+ */
+#ifndef BRANCHES_H
+#define BRANCHES_H
+
+#include "flow.h"
+
+/* As flow_decode() and flow_decode_samples() do for Intel PT. */
+void branches_decode(struct flow *f, const char *dir, const struct meta_cpu *cpu, uint64_t window);
+void branches_decode_samples(struct flow *f, const char *dir, const struct meta_cpu *cpu);
+
+#endif
