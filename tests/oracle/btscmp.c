@@ -2,10 +2,14 @@
 /*
  * btscmp: are the records of the Branch Trace Store the branches that the CPU took?
  *
- *   btscmp --cpu N RECORDS RAN
+ *   btscmp --cpu N [--user | --kernel] [--newest] [--padded] RECORDS RAN
  *
- * RECORDS are those of CPU N as it wrote them, in order. RAN is what execlog made of
- * QEMU's own execution log.
+ * RECORDS are those of CPU N as it wrote them, in order, the last one at the file's end.
+ * RAN is what execlog made of QEMU's own execution log.
+ *   --user     BTS was on for user code alone; of kernel addresses nothing is told
+ *   --kernel   it was on for the kernel alone
+ *   --newest   older records were overwritten: the first one may be any
+ *   --padded   zeros are no records: perf's driver fills its buffers with them
  *
  * What ran tells the edges that a CPU with BTS on for all privilege levels records
  * (SDM, "Branch Trace Store"): a branch that does not go on behind itself, and any
@@ -16,6 +20,8 @@
  * BTS is switched by WRMSR, so records may be absent only from one WRMSR of the
  * CPU to another, and between the first record and the last of kernel code only.
  * Everything else is equal, edge for edge.
+ *
+ * For one level alone these are the edges that lead to it.
  *
  * Exit status: 0 equal, 1 different, 2 cannot compare.
  */
@@ -67,6 +73,19 @@ static bool is_user(uint64_t ip)
 	return !(ip >> 63);
 }
 
+/* What the command line says. */
+static bool user_only, kernel_only, newest, padded;
+
+/* Leaves what of an edge @e shows; false: none. Whose level counts is the CPL behind it. */
+static bool is_shown(struct edge *e)
+{
+	if (is_user(e->to) ? kernel_only : user_only)
+		return false;
+	if (user_only && !is_user(e->from))
+		e->from = 0;
+	return true;
+}
+
 /* Does the step from an instruction to what comes next make a record? */
 static bool is_edge(uint64_t word, uint64_t to)
 {
@@ -96,14 +115,18 @@ static void find_edges(struct edges *e, const struct ran *ran)
 
 	for (size_t i = 0; i + 1 < ran->count; i++) {
 		uint64_t word = ran->word[i], from = ran_ip(word), to = ran_ip(ran->word[i + 1]);
+		struct edge edge;
 
 		if (ran_kind(word) == RAN_INSN) {
 			switched |= ran_class(word) == RAN_WRMSR;
 			if (!is_edge(word, to))
 				continue;
 		}
-		push(e, (struct edge) { .from = from, .to = to, .switched = switched,
-					.user = is_user(from) || is_user(to) });
+		edge = (struct edge) { .from = from, .to = to, .switched = switched,
+				       .user = is_user(from) || is_user(to) };
+		if (!is_shown(&edge))
+			continue;
+		push(e, edge);
 		switched = false;
 	}
 }
@@ -117,15 +140,19 @@ static void read_records(struct edges *e, const char *path)
 {
 	FILE *f = fopen(path, "r");
 	struct record record;
+	long size;
 	size_t n;
 
-	if (!f)
+	if (!f || fseek(f, 0, SEEK_END) || (size = ftell(f)) < 0)
+		die(path, strerror(errno));
+	if (size % sizeof(record) && !newest)
+		die(path, "not whole records");
+	if (fseek(f, size % sizeof(record), SEEK_SET))
 		die(path, strerror(errno));
 	while ((n = fread(&record, 1, sizeof(record), f)) == sizeof(record)) {
 		if (record.flags)
 			die(path, "a record with flags");
-		/* The driver fills the end of a buffer with zeros. */
-		if (record.from || record.to)
+		if (!padded || record.from || record.to)
 			push(e, (struct edge) { .from = record.from, .to = record.to });
 	}
 	if (n || ferror(f))
@@ -138,10 +165,14 @@ static bool same(const struct edge *a, const struct edge *b)
 	return a->from == b->from && a->to == b->to;
 }
 
+static bool quiet;
+
 static void show(const struct edges *edges, size_t i, const struct edges *records, size_t r)
 {
 	size_t before = i < r ? i : r;
 
+	if (quiet)
+		return;
 	if (before > 8)
 		before = 8;
 	fprintf(stderr, "btscmp: record %zu of %zu is not what ran:\n"
@@ -207,12 +238,21 @@ static size_t next_on(const struct edges *edges, size_t *i, const struct edges *
 	return 0;
 }
 
-static bool compare(const struct edges *edges, const struct edges *records, struct result *out)
+/* From edge @i on; if @anywhere the first record is that edge. */
+static bool compare(const struct edges *edges, size_t i, const struct edges *records, bool anywhere,
+		    struct result *out)
 {
-	size_t i = 0, r = 0;
+	size_t r = 0;
 
+	*out = (struct result) { 0 };
 	while (r < records->count) {
-		size_t from = i, n = next_on(edges, &i, records, r);
+		size_t from = i, n = 0;
+		bool whole;
+
+		if (anywhere && !r)
+			n = match(edges, i, records, r, &whole);
+		if (!n)
+			n = next_on(edges, &i, records, r);
 
 		if (!n)
 			return false;
@@ -238,10 +278,40 @@ static bool compare(const struct edges *edges, const struct edges *records, stru
 	return true;
 }
 
+/*
+ * Where the first record is to be found is not known: at each edge from which as many are
+ * equal as there are up to a WRMSR. Of a loop these are several, and only one is right;
+ * what is wrong with the others is not to be told.
+ */
+static bool compare_newest(const struct edges *edges, const struct edges *records,
+			   struct result *out)
+{
+	size_t best = 0, best_at = 0;
+
+	quiet = true;
+	for (size_t i = 0; i < edges->count; i++) {
+		bool whole;
+		size_t n = match(edges, i, records, 0, &whole);
+
+		if (n > best) {
+			best = n;
+			best_at = i;
+		}
+		if (whole && compare(edges, i, records, true, out))
+			return true;
+	}
+	quiet = false;
+	return compare(edges, best_at, records, true, out);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "cpu", required_argument, NULL, 'c' },
+		{ "user", no_argument, NULL, 'u' },
+		{ "kernel", no_argument, NULL, 'k' },
+		{ "newest", no_argument, NULL, 'n' },
+		{ "padded", no_argument, NULL, 'p' },
 		{ 0 },
 	};
 	struct edges edges = { 0 }, records = { 0 };
@@ -252,12 +322,28 @@ int main(int argc, char **argv)
 	int c;
 
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		if (c != 'c')
+		switch (c) {
+		case 'c':
+			cpu = strtol(optarg, NULL, 0);
+			break;
+		case 'u':
+			user_only = true;
+			break;
+		case 'k':
+			kernel_only = true;
+			break;
+		case 'n':
+			newest = true;
+			break;
+		case 'p':
+			padded = true;
+			break;
+		default:
 			return 2;
-		cpu = strtol(optarg, NULL, 0);
+		}
 	}
-	if (argc - optind != 2 || cpu < 0) {
-		fprintf(stderr, "usage: btscmp --cpu N RECORDS RAN\n");
+	if (argc - optind != 2 || cpu < 0 || (user_only && kernel_only)) {
+		fprintf(stderr, "usage: btscmp --cpu N [--user | --kernel] [--newest] [--padded] RECORDS RAN\n");
 		return 2;
 	}
 	read_records(&records, argv[optind]);
@@ -267,7 +353,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "btscmp: %zu records, %zu edges ran\n", records.count, edges.count);
 		return 2;
 	}
-	equal = compare(&edges, &records, &result);
+	equal = newest ? compare_newest(&edges, &records, &result) :
+			 compare(&edges, 0, &records, false, &result);
 	if (equal)
 		printf("%zu records equal (%zu of user code) in %zu stretches; %zu edges between them ran with BTS off\n",
 		       result.compared, result.user, result.gaps + 1, result.off);

@@ -11,23 +11,23 @@ void cut_session(struct session *s, uint64_t cpus, const struct mode *m, uint32_
 	session_setup(s);
 }
 
-struct packets cut_packets(const struct channel *ch, const struct auxtrace_cut *cut,
+struct walk cut_walk(const struct channel *ch, const struct auxtrace_cut *cut,
 			   bool from_begin)
 {
 	uint64_t len = cut->aux_end - cut->aux_begin;
-	struct packets packets = { 0 };
+	struct walk walk = { 0 };
 	uint8_t *trace = malloc(len + 1);
 
 	assert_non_null(trace);
 	channel_copy_slot(ch, cut->slot, cut->aux_begin, trace, len);
 	if (from_begin && len) {
-		packets_check_window(&packets, trace, len, "a cut");
+		trace_check_window(&walk, trace, len, "a cut");
 	} else {
-		packets_walk(&packets, trace, len, true);
-		if (packets.psbs && (packets.error || packets.end != len))
+		trace_walk(&walk, trace, len, true);
+		if (walk.starts && (walk.error || walk.end != len))
 			fail_msg("CPU %d, cut [%llu, %llu): bad packet at %zu", ch->cpu,
-				 cut->aux_begin, cut->aux_end, packets.end);
+				 cut->aux_begin, cut->aux_end, walk.end);
 	}
 	free(trace);
-	return packets;
+	return walk;
 }

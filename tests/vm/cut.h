@@ -3,7 +3,7 @@
 #ifndef VM_CUT_H
 #define VM_CUT_H
 
-#include "packets.h"
+#include "trace.h"
 #include "uapi.h"
 
 #define OVER		AUXTRACE_SETUP_OVERWRITE
@@ -30,7 +30,7 @@ void cut_session(struct session *s, uint64_t cpus, const struct mode *m, uint32_
  * The trace of a cut is whole packets to its end: from its begin, where a window began,
  * or from its first PSB. Fails the test where it is not.
  */
-struct packets cut_packets(const struct channel *ch, const struct auxtrace_cut *cut,
+struct walk cut_walk(const struct channel *ch, const struct auxtrace_cut *cut,
 			   bool from_begin);
 
 /* An entry for a list of tests. */

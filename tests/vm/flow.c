@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * flow full|overwrite|user DIR ROUNDS: records a mixed workload on CPUs 0 and 1
- * through libauxtrace, with QEMU's own execution log on meanwhile, and leaves the
- * recording in DIR for the host to decode and compare. CPU 2 runs the reader and
- * is not traced.
+ * flow pt|bts full|overwrite|user|kernel DIR ROUNDS [AUX-SIZE]: records a mixed workload
+ * on CPUs 0 and 1 through libauxtrace, with QEMU's own execution log on meanwhile, and
+ * leaves the recording in DIR for the host to decode and compare. CPU 2 runs the reader
+ * and is not traced.
  */
 #include <errno.h>
 #include <poll.h>
@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <auxtrace.h>
 
@@ -21,40 +22,67 @@
 #define TRACED		2
 #define READER_CPU	2
 
-/* Small areas: many interrupts and wraps. A user-only trace is sparse. */
+#define BOTH	(AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_USER)
+#define OVER	AUXTRACE_SETUP_OVERWRITE
+
+/*
+ * Small areas: many interrupts and wraps. A user-only trace is sparse, one of BTS is the
+ * opposite: the CPU that reads copies four bytes at most in the time in which another one
+ * writes them, so the workload waits for the reader after each round.
+ */
 static const struct mode {
-	const char *name;
-	uint32_t flags;
-	uint64_t aux_size, watermark;
+	const char *source, *name;
+	uint32_t pmu, flags;
+	uint64_t aux_size;
+	unsigned int watermarks;	/* in an area */
 } modes[] = {
-	{ "full", AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_USER, 32 << 10, 8 << 10 },
-	{ "overwrite", AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE,
-	  64 << 10, 0 },
-	{ "user", AUXTRACE_SETUP_USER, 16 << 10, 4 << 10 },
+	{ "pt", "full", AUXTRACE_PMU_INTEL_PT, BOTH, 32 << 10, 4 },
+	{ "pt", "overwrite", AUXTRACE_PMU_INTEL_PT, BOTH | OVER, 64 << 10, 0 },
+	{ "pt", "user", AUXTRACE_PMU_INTEL_PT, AUXTRACE_SETUP_USER, 16 << 10, 4 },
+	{ "bts", "full", AUXTRACE_PMU_INTEL_BTS, BOTH, 2 << 20, 32 },
+	{ "bts", "overwrite", AUXTRACE_PMU_INTEL_BTS, BOTH | OVER, 1 << 20, 0 },
+	{ "bts", "user", AUXTRACE_PMU_INTEL_BTS, AUXTRACE_SETUP_USER, 128 << 10, 32 },
+	{ "bts", "kernel", AUXTRACE_PMU_INTEL_BTS, AUXTRACE_SETUP_KERNEL, 2 << 20, 32 },
 };
 
 static atomic_int working;
+static atomic_uint passes;	/* of the reader */
 
 struct worker {
 	pthread_t thread;
+	const struct mode *mode;
 	int cpu;
 	unsigned int rounds;
 	int result;
 };
 
+/* Until the reader has begun to look once more, and is through with that. */
+static void wait_for_reader(void)
+{
+	unsigned int seen = atomic_load(&passes);
+
+	while (atomic_load(&passes) - seen < 2)
+		usleep(1000);
+}
+
 static void *run_worker(void *arg)
 {
 	struct worker *w = arg;
 
-	w->result = workload_run(w->cpu, w->rounds);
+	if (w->mode->pmu != AUXTRACE_PMU_INTEL_BTS)
+		w->result = workload_run(w->cpu, w->rounds);
+	for (; w->mode->pmu == AUXTRACE_PMU_INTEL_BTS && w->rounds && !w->result; w->rounds--) {
+		w->result = workload_run(w->cpu, 1);
+		wait_for_reader();
+	}
 	atomic_fetch_sub(&working, 1);
 	return NULL;
 }
 
-static const struct mode *find_mode(const char *name)
+static const struct mode *find_mode(const char *source, const char *name)
 {
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
-		if (!strcmp(modes[i].name, name))
+		if (!strcmp(modes[i].source, source) && !strcmp(modes[i].name, name))
 			return &modes[i];
 	return NULL;
 }
@@ -87,6 +115,7 @@ static int read_along(struct auxtrace_session *s, struct auxtrace_recording *r)
 			return -1;
 		if (auxtrace_recording_drain(r) < 0)
 			return -1;
+		atomic_fetch_add(&passes, 1);
 	}
 	return 0;
 }
@@ -102,14 +131,15 @@ int main(int argc, char **argv)
 	cpu_set_t set;
 	int result = 0;
 
-	mode = argc == 4 ? find_mode(argv[1]) : NULL;
+	mode = argc == 5 || argc == 6 ? find_mode(argv[1], argv[2]) : NULL;
 	if (!mode) {
-		fprintf(stderr, "usage: flow full|overwrite|user DIR ROUNDS\n");
+		fprintf(stderr, "usage: flow pt|bts full|overwrite|user|kernel DIR ROUNDS [AUX-SIZE]\n");
 		return 2;
 	}
+	o.pmu = mode->pmu;
 	o.flags = mode->flags;
-	o.aux_size = mode->aux_size;
-	o.aux_watermark = mode->watermark;
+	o.aux_size = argc == 6 ? strtoull(argv[5], NULL, 0) : mode->aux_size;
+	o.aux_watermark = mode->watermarks ? o.aux_size / mode->watermarks : 0;
 
 	CPU_ZERO(&set);
 	CPU_SET(READER_CPU, &set);
@@ -120,7 +150,7 @@ int main(int argc, char **argv)
 	s = auxtrace_open(NULL);
 	if (!s || auxtrace_setup(s, &o))
 		return fail("setup");
-	r = auxtrace_recording_create(s, argv[2]);
+	r = auxtrace_recording_create(s, argv[3]);
 	if (!r)
 		return fail("recording");
 
@@ -130,8 +160,8 @@ int main(int argc, char **argv)
 		return fail("start");
 	atomic_store(&working, TRACED);
 	for (int i = 0; i < TRACED; i++) {
-		worker[i].cpu = i;
-		worker[i].rounds = strtoul(argv[3], NULL, 0);
+		worker[i] = (struct worker){ .mode = mode, .cpu = i };
+		worker[i].rounds = strtoul(argv[4], NULL, 0);
 		if (pthread_create(&worker[i].thread, NULL, run_worker, &worker[i])) {
 			perror("flow: pthread_create");
 			return 1;
@@ -151,8 +181,8 @@ int main(int argc, char **argv)
 	if (auxtrace_recording_add_all_tasks(r) < 0 || auxtrace_recording_finish(r, &totals))
 		return fail("finish");
 	auxtrace_close(s);
-	printf("%s: %llu bytes produced, %llu read, %llu overwritten, %llu windows, %llu gaps, %llu trace interrupts\n",
-	       mode->name, (unsigned long long)totals.produced, (unsigned long long)totals.read,
+	printf("%s %s: %llu bytes produced, %llu read, %llu overwritten, %llu windows, %llu gaps, %llu trace interrupts\n",
+	       mode->source, mode->name, (unsigned long long)totals.produced, (unsigned long long)totals.read,
 	       (unsigned long long)totals.overwritten, (unsigned long long)totals.windows,
 	       (unsigned long long)totals.gaps, (unsigned long long)totals.pmis);
 	if (totals.produced != totals.read + totals.overwritten) {
@@ -160,7 +190,7 @@ int main(int argc, char **argv)
 		result = 1;
 	}
 	if (totals.gaps || totals.windows != TRACED || totals.pmis < 2 * TRACED ||
-	    totals.produced < TRACED * mode->aux_size) {
+	    totals.produced < TRACED * o.aux_size) {
 		fprintf(stderr, "flow: expected no gap, a window for each CPU, several interrupts and wraps\n");
 		result = 1;
 	}

@@ -43,7 +43,7 @@ trap 'rm -rf "$work"' EXIT
 # 16 ns an instruction: a timer interrupt each 250,000 instructions.
 "$top/scripts/vm" --kernel "$kernel" --smp 3 --icount 4 --timeout 300 --work "$work/vm" \
 	--exec-log >("$build/tests-vm/execlog" "$work/ran") --out "$work/out" --module "$module" \
-	--file "$build/tests-vm/flow" -- flow "$mode" /out/recording "$rounds"
+	--file "$build/tests-vm/flow" -- flow pt "$mode" /out/recording "$rounds"
 wait $! # for execlog, to read the log to its end
 
 options=()

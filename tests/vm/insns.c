@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "insns.h"
+#include "pmu.h"
+#include "trace.h"
 #include "uapi.h"
 
 /* ---- symbols ------------------------------------------------------------------ */
@@ -181,21 +183,52 @@ static int drain_events(struct pt_insn_decoder *decoder, int status)
 	return status;
 }
 
-static void note(struct insns *in, size_t *room, uint64_t ip)
+static void note(struct insns *in, size_t *room, uint64_t ip, uint8_t size)
 {
 	if (in->count == *room) {
 		*room = *room ? 2 * *room : 4096;
 		in->ip = realloc(in->ip, *room * sizeof(*in->ip));
+		in->size = realloc(in->size, *room);
 		assert_non_null(in->ip);
+		assert_non_null(in->size);
 	}
+	in->size[in->count] = size;
 	in->ip[in->count++] = ip;
+}
+
+static void ends_of_branches(struct insns *in, const void *data, size_t len)
+{
+	const size_t size = sizeof(struct auxtrace_branch);
+	struct walk walk = { 0 };
+	size_t room = 0;
+
+	memset(in, 0, sizeof(*in));
+	trace_walk(&walk, data, len, true);
+	if (walk.error)
+		in->error = -pte_bad_packet;
+	for (size_t at = len % size; at < walk.end; at += size) {
+		struct auxtrace_branch b;
+
+		memcpy(&b, (const uint8_t *)data + at, size);
+		if (b.from)
+			note(in, &room, b.from, 0);
+		note(in, &room, b.to, 0);
+	}
 }
 
 void insns_decode(struct insns *in, const void *data, size_t len)
 {
-	struct pt_image *image = pt_image_alloc(NULL);
+	if (under_bts())
+		ends_of_branches(in, data, len);
+	else
+		insns_decode_packets(in, data, len);
+}
+
+void insns_decode_packets(struct insns *in, const void *data, size_t len)
+{
 	struct pt_insn_decoder *decoder;
 	struct pt_config config;
+	struct pt_image *image;
 	size_t room = 0;
 	int status;
 
@@ -205,6 +238,7 @@ void insns_decode(struct insns *in, const void *data, size_t len)
 	pt_config_init(&config);
 	config.begin = (uint8_t *)data;
 	config.end = (uint8_t *)data + len;
+	image = pt_image_alloc(NULL);
 	decoder = pt_insn_alloc_decoder(&config);
 	assert_non_null(image);
 	assert_non_null(decoder);
@@ -220,7 +254,7 @@ void insns_decode(struct insns *in, const void *data, size_t len)
 			break;
 		status = pt_insn_next(decoder, &insn, sizeof(insn));
 		if (insn.iclass != ptic_error && insn.ip)
-			note(in, &room, insn.ip);
+			note(in, &room, insn.ip, insn.size);
 		if (status < 0)
 			in->error_ip = insn.ip;
 	}
@@ -233,6 +267,7 @@ void insns_decode(struct insns *in, const void *data, size_t len)
 void insns_free(struct insns *in)
 {
 	free(in->ip);
+	free(in->size);
 	memset(in, 0, sizeof(*in));
 }
 

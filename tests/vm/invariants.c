@@ -6,6 +6,7 @@
 #include "cpu.h"
 #include "invariants.h"
 #include "msr.h"
+#include "pmu.h"
 
 /* Far more than two looks at a page and one at an MSR take. */
 #define REST_SECONDS	10
@@ -49,6 +50,7 @@ static uint64_t aux_available(const struct channel *ch, const struct auxtrace_st
 
 static unsigned int aux_broken(const struct channel *ch, const struct auxtrace_status_page *st)
 {
+	const unsigned int unit = under_bts() ? sizeof(struct auxtrace_branch) : 1;
 	unsigned int broken = 0;
 
 	require(st->aux_size == ch->aux_size);
@@ -56,11 +58,15 @@ static unsigned int aux_broken(const struct channel *ch, const struct auxtrace_s
 	require(st->slot < st->slots);
 	require(st->slot_begin <= st->produced);
 	require(st->consumed <= st->produced);
+	require(st->produced % unit == 0);
+	require(st->window_begin % unit == 0);
+	require(st->window_end % unit == 0);
 	require(aux_available(ch, st) <= ch->aux_size / ch->slots);
 	require(st->produced == st->consumed + aux_available(ch, st) + st->overwritten);
 	if (ch->overwrite) {
 		require(st->consumed <= st->slot_begin);
-		require(st->gaps_full == 0);
+		/* BTS: an interrupt that came more than a lap late. */
+		require(st->gaps_full == 0 || under_bts());
 		require(st->bad_tails == 0);
 	} else {
 		require(st->overwritten == 0);
@@ -228,13 +234,13 @@ static unsigned int hardware_broken(const struct session *sessions, unsigned int
 		do {
 			if (!wanted(sessions, count, cpu, &on, &before))
 				break;
-			if (msr_read(cpu, MSR_RTIT_CTL, &ctl))
+			if (msr_read(cpu, msr_control(), &ctl))
 				break;	/* no msr driver */
 			wanted(sessions, count, cpu, &on, &after);
 			same = before == after;
 		} while (!same && time(NULL) - begun <= REST_SECONDS);
-		if (same && on != !!(ctl & RTIT_CTL_TRACE_EN)) {
-			print_error("CPU %d: RTIT_CTL is %#llx, the pages say %s\n", cpu,
+		if (same && on != ((ctl & msr_enables()) == msr_enables())) {
+			print_error("CPU %d: MSR %#x is %#llx, the pages say %s\n", cpu, msr_control(),
 				    (unsigned long long)ctl, on ? "on" : "off");
 			broken++;
 		}

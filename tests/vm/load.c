@@ -7,6 +7,7 @@
 
 #include "cpu.h"
 #include "load.h"
+#include "pmu.h"
 #include "uapi.h"
 
 typedef uint32_t step_fn(uint32_t);
@@ -49,6 +50,8 @@ void load_run(unsigned int rounds)
 	static volatile uint32_t result;
 	uint32_t x = rounds + 12345;
 
+	if (under_bts())
+		rounds = (rounds + BTS_DENSITY - 1) / BTS_DENSITY;
 	for (unsigned int i = 0; i < rounds; i++)
 		x = steps[(x >> 9 ^ i) & 3](x + i);
 	result = x;

@@ -7,6 +7,7 @@
 
 #include "cpu.h"
 #include "msr.h"
+#include "pmu.h"
 #include "uapi.h"
 
 static int msr_open(int cpu, int flags)
@@ -53,9 +54,19 @@ static uint64_t must_read(int cpu, uint32_t reg)
 	return value;
 }
 
+uint32_t msr_control(void)
+{
+	return under_bts() ? MSR_DEBUGCTL : MSR_RTIT_CTL;
+}
+
+uint64_t msr_enables(void)
+{
+	return under_bts() ? DEBUGCTL_TR | DEBUGCTL_BTS : RTIT_CTL_TRACE_EN;
+}
+
 bool msr_tracing(int cpu)
 {
-	return must_read(cpu, MSR_RTIT_CTL) & RTIT_CTL_TRACE_EN;
+	return (must_read(cpu, msr_control()) & msr_enables()) == msr_enables();
 }
 
 void bench_required(void)
@@ -73,6 +84,34 @@ void bench_required(void)
 uint64_t bench_count(int cpu, enum ptm_counter counter)
 {
 	return must_read(cpu, MSR_PTM_BENCH_COUNT + counter);
+}
+
+uint64_t bench_wrmsrs(int cpu)
+{
+	if (under_bts())
+		return bench_count(cpu, PTM_N_WRMSR_DEBUGCTL) +
+		       bench_count(cpu, PTM_N_WRMSR_DS_AREA);
+	return bench_count(cpu, PTM_N_WRMSR);
+}
+
+bool bench_bytes_plain(int cpu, uint64_t *bytes)
+{
+	if (under_bts()) {
+		if (msr_read(cpu, MSR_PTM_BENCH_COUNT + PTM_N_BTS, bytes))
+			return false;
+		*bytes *= sizeof(struct auxtrace_branch);
+		return true;
+	}
+	return !msr_read(cpu, MSR_PTM_BENCH_COUNT + PTM_N_BYTES, bytes);
+}
+
+uint64_t bench_bytes(int cpu)
+{
+	uint64_t bytes = 0;
+
+	if (!bench_bytes_plain(cpu, &bytes))
+		fail_msg("no counters of CPU %d", cpu);
+	return bytes;
 }
 
 static uint64_t turned[PTM_KNOBS];	/* on which CPUs */

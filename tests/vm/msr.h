@@ -13,12 +13,22 @@
 #define MSR_RTIT_OUTPUT_MASK	0x561
 #define MSR_RTIT_CTL		0x570
 #define RTIT_CTL_TRACE_EN	(1ULL << 0)
+#define MSR_DEBUGCTL		0x1d9
+#define DEBUGCTL_TR		(1ULL << 6)
+#define DEBUGCTL_BTS		(1ULL << 7)
+#define DEBUGCTL_BTINT		(1ULL << 8)
+#define DEBUGCTL_BTS_OFF_OS	(1ULL << 9)
+#define DEBUGCTL_BTS_OFF_USR	(1ULL << 10)
+#define MSR_DS_AREA		0x600
 
 /* 0 or a negative errno: -ENOENT without the msr driver, -EIO where the read faults. */
 int msr_read(int cpu, uint32_t reg, uint64_t *value);
 int msr_write(int cpu, uint32_t reg, uint64_t value);
 
-/* Is TraceEn set on @cpu? Fails the running test if that cannot be read. */
+/* The MSR that turns the trace PMU on, and the bits of it that are set while it is. */
+uint32_t msr_control(void);
+uint64_t msr_enables(void);
+/* Is it on, on @cpu? Fails the running test if that cannot be read. */
 bool msr_tracing(int cpu);
 
 /*
@@ -27,6 +37,12 @@ bool msr_tracing(int cpu);
  */
 void bench_required(void);
 uint64_t bench_count(int cpu, enum ptm_counter counter);
+/* WRMSRs that drive @cpu's trace PMU: of IA32_RTIT_*, or of IA32_DEBUGCTL and IA32_DS_AREA. */
+uint64_t bench_wrmsrs(int cpu);
+/* Bytes of trace that @cpu wrote. */
+uint64_t bench_bytes(int cpu);
+/* The same for any machine: false if it has no such counter. */
+bool bench_bytes_plain(int cpu, uint64_t *bytes);
 /* Turn a knob of the bench; bench_knobs_reset() puts all that were turned back to 0. */
 void bench_knob(int cpu, enum ptm_knob knob, uint64_t value);
 void bench_knobs_reset(void);

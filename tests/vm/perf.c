@@ -9,17 +9,23 @@
 #include <unistd.h>
 
 #include "load.h"
-#include "packets.h"
 #include "perf.h"
+#include "pmu.h"
+#include "trace.h"
 #include "uapi.h"
 
-#define TYPE_FILE	"/sys/bus/event_source/devices/intel_pt/type"
-/* Few, so that the pages of one buffer are likely to be those of the one before. */
-#define AUX_PAGES	2
+#define PMU_FILES	"/sys/bus/event_source/devices/"
+/* PT: few, so that the pages of one buffer are likely to be those of the one before. */
+#define AUX_PAGES	(under_bts() ? 16u : 2u)
+
+static const char *type_file(void)
+{
+	return under_bts() ? PMU_FILES "intel_bts/type" : PMU_FILES "intel_pt/type";
+}
 
 static int pmu_type(void)
 {
-	FILE *f = fopen(TYPE_FILE, "re");
+	FILE *f = fopen(type_file(), "re");
 	int type = -1;
 
 	if (!f)
@@ -34,7 +40,7 @@ void perf_required(void)
 {
 	if (pmu_type() >= 0)
 		return;
-	print_message("SKIP: no " TYPE_FILE "\n");
+	print_message("SKIP: no %s\n", type_file());
 	skip();
 }
 
@@ -43,7 +49,7 @@ int perf_open_plain(pid_t pid, int cpu)
 	struct perf_event_attr attr = {
 		.type = pmu_type(),
 		.size = sizeof(attr),
-		.config = CONFIG_TSC | CONFIG_BRANCH | CONFIG_PT,
+		.config = under_bts() ? 0 : CONFIG_TSC | CONFIG_BRANCH | CONFIG_PT,
 		.disabled = 1,
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
@@ -78,6 +84,26 @@ int perf_sample(int cpu, uint64_t period)
 	return fd;
 }
 
+static bool write_file(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "we");
+	bool ok = f && fputs(text, f) >= 0;
+
+	if (f && fclose(f))
+		ok = false;
+	if (!ok)
+		print_message("cannot write %s\n", path);
+	return ok;
+}
+
+bool perf_unthrottle(void)
+{
+	/* With a percentage of 0 it measures no more, but then the rate cannot be set. */
+	return write_file("/proc/sys/kernel/perf_cpu_time_max_percent", "25") &&
+	       write_file("/proc/sys/kernel/perf_event_max_sample_rate", "1000000") &&
+	       write_file("/proc/sys/kernel/perf_cpu_time_max_percent", "0");
+}
+
 int64_t perf_trace_during(int fd, unsigned int rounds, void (*then)(void *arg), void *arg)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
@@ -107,12 +133,13 @@ int64_t perf_trace_during(int fd, unsigned int rounds, void (*then)(void *arg), 
 	if (!ret)
 		ret = __atomic_load_n(&base->aux_head, __ATOMIC_ACQUIRE);
 	if (ret > 0) {
-		struct packets packets = { 0 };
+		struct walk walk = { 0 };
 
 		if ((uint64_t)ret > base->aux_size)
 			ret = base->aux_size;
-		packets_walk(&packets, aux, ret, false);
-		if (packets.error || !packets.begins_with_psb)
+		trace_walk(&walk, aux, ret, false);
+		/* Where a buffer of BTS ends perf fills it with zeros. */
+		if (!walk.begins_window || (walk.error && !(under_bts() && walk.count)))
 			ret = -EBADMSG;
 	}
 
@@ -129,7 +156,8 @@ int64_t perf_trace(int fd, unsigned int rounds)
 static void expect_perf(int err, int fd, const char *what)
 {
 	if (fd != -err && !(fd >= 0 && !err))
-		fail_msg("perf_event_open of intel_pt %s: expected %s, got %s", what,
+		fail_msg("perf_event_open of %s %s: expected %s, got %s",
+			 under_bts() ? "intel_bts" : "intel_pt", what,
 			 err ? strerrorname_np(err) : "success",
 			 fd < 0 ? strerrorname_np(-fd) : "success");
 	if (fd >= 0)

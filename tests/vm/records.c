@@ -2,7 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pmu.h"
 #include "records.h"
+#include "trace.h"
 
 /* The shortest record: of a header and an end. */
 #define LEAST	(sizeof(struct auxtrace_record_header) + sizeof(struct auxtrace_record_end))
@@ -152,7 +154,8 @@ static void follow_aux(struct follower *f, const union any_record *rec, uint64_t
 	rule(aux->header.size == sizeof(*aux));
 	rule(!(aux->flags & ~known));
 	rule(!!(aux->flags & AUXTRACE_AUX_OVERWRITE) == f->ch->overwrite);
-	rule(!(aux->flags & AUXTRACE_AUX_TRUNCATED) || !f->ch->overwrite);
+	/* Overwrite: only of BTS, whose interrupt came too late. */
+	rule(!(aux->flags & AUXTRACE_AUX_TRUNCATED) || !f->ch->overwrite || under_bts());
 	rule(aux->length || aux->flags & ~(uint64_t)AUXTRACE_AUX_OVERWRITE);
 	rule(aux->offset >= f->aux_next);
 	rule(f->missed_aux || aux->offset == f->aux_next);
@@ -212,7 +215,8 @@ static void follow_sample(struct follower *f, const union any_record *rec, uint6
 	rule(s->trigger);
 	rule(!(s->flags & ~(uint64_t)(AUXTRACE_SAMPLE_IN_SLOT | AUXTRACE_SAMPLE_CUT)));
 	rule(s->length <= s->wanted && s->length <= s->aux_end);
-	rule(!!(s->flags & AUXTRACE_SAMPLE_CUT) == (s->length < s->wanted));
+	/* BTS: only whole records, of which not all that is wanted need be a multiple. */
+	rule(!!(s->flags & AUXTRACE_SAMPLE_CUT) == (s->length < whole_trace(s->wanted)));
 	f->samples++;
 }
 

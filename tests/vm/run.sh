@@ -8,16 +8,17 @@ set -euo pipefail
 usage()
 {
 	cat >&2 <<-EOF
-	usage: run.sh [--kernel SERIES] [--module FILE] [--smp N] [--limit SECONDS]
-	              [--work DIR] [--mem SIZE] [--disk SIZE] [--stock-module NAME]
+	usage: run.sh [--source pt|bts] [--kernel SERIES] [--module FILE] [--smp N]
+	              [--limit SECONDS] [--append STRING] [--work DIR] [--mem SIZE] [--disk SIZE] [--stock-module NAME]
 	              [--set NAME=VALUE] [--bench-arg ARG]... [TEST...]
+	  --source pt|bts  trace PMU that the tests use (default pt)
 	  --kernel SERIES  as in scripts/vm (default 6.1)
 	  --module FILE    auxtrace.ko for that kernel (default: built now)
 	  --smp N          virtual CPUs (default 4)
 	  --limit SECONDS  for the whole run (default 300)
 	  --work DIR       keeps the VM's logs there
 	  --set NAME=VALUE environment of the tests
-	  --mem SIZE, --disk SIZE, --stock-module NAME, --bench-arg ARG
+	  --append STRING, --mem SIZE, --disk SIZE, --stock-module NAME, --bench-arg ARG
 	                   as in scripts/vm
 	  TEST             as test_ioctl; default: all
 	EOF
@@ -26,14 +27,16 @@ usage()
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(dirname "$(dirname "$here")")
-kernel=6.1 module='' smp=4 limit=300 vm_options=() environment=()
+source=pt kernel=6.1 module='' smp=4 limit=300 append='' vm_options=() environment=()
 while [ $# -gt 0 ]; do
 	case $1 in
+	--source) source=$2 ;;
 	--kernel) kernel=$2 ;;
 	--module) module=$2 ;;
 	--smp) smp=$2 ;;
 	--limit) limit=$2 ;;
 	--work | --mem | --disk | --stock-module | --bench-arg) vm_options+=("$1" "$2") ;;
+	--append) append=$2 ;;
 	--set) environment+=("$2") ;;
 	-*) usage ;;
 	*) break ;;
@@ -41,9 +44,11 @@ while [ $# -gt 0 ]; do
 	shift 2 || usage
 done
 
+# Areas that hold as much are larger.
+[ "$source" = pt ] || vm_options=(--mem 2G "${vm_options[@]}")
 build=$top/build/tests-vm
 make --no-print-directory -s -C "$here" OUT="$build" tests >&2
-read -ra tests < <(make --no-print-directory -s -C "$here" list)
+read -ra tests < <(make --no-print-directory -s -C "$here" SOURCE="$source" list)
 [ $# -eq 0 ] || tests=("$@")
 [ -n "$module" ] || module=$("$top/scripts/build-module" "$kernel")
 
@@ -53,5 +58,5 @@ for test in "${tests[@]}"; do
 done
 # Debian's kernels zero all that is allocated; without that, what we forget shows.
 exec "$top/scripts/vm" --kernel "$kernel" --smp "$smp" --timeout "$limit" \
-	--append init_on_alloc=0 --module "$module" "${files[@]}" "${vm_options[@]}" \
-	-- env "${environment[@]}" suite.sh "${tests[@]}"
+	--append "init_on_alloc=0 $append" --module "$module" "${files[@]}" "${vm_options[@]}" \
+	-- env AUXTRACE_TEST_SOURCE="$source" "${environment[@]}" suite.sh "${tests[@]}"

@@ -20,7 +20,7 @@
 #include "cpu.h"
 #include "invariants.h"
 #include "load.h"
-#include "packets.h"
+#include "trace.h"
 #include "uapi.h"
 
 #define OVER		AUXTRACE_SETUP_OVERWRITE
@@ -160,7 +160,7 @@ static void trace_everywhere(struct session *s)
 		seen |= 1ULL << slot;
 		for (unsigned int i = 0; i < s->count; i++) {
 			uint64_t len = cuts[i].aux_end - cuts[i].aux_begin;
-			struct packets packets = { 0 };
+			struct walk walk = { 0 };
 			uint8_t *trace = malloc(len);
 
 			if (!len || len >= slot_size)
@@ -168,7 +168,7 @@ static void trace_everywhere(struct session *s)
 					 cuts[i].aux_begin, cuts[i].aux_end);
 			assert_non_null(trace);
 			channel_copy_slot(&s->channel[i], slot, cuts[i].aux_begin, trace, len);
-			packets_check_window(&packets, trace, len, "a slot of a large area");
+			trace_check_window(&walk, trace, len, "a slot of a large area");
 			free(trace);
 		}
 		/* One goes back: the last finds that free, when all have been traced into. */
@@ -212,7 +212,7 @@ static void four_gigabytes_for_one_channel_are_traced_into_from_end_to_end(void 
 static void a_full_trace_of_a_gigabyte_area_decodes(void **state)
 {
 	struct auxtrace_status_page st;
-	struct packets packets = { 0 };
+	struct walk walk = { 0 };
 	struct session s;
 
 	(void)state;
@@ -223,7 +223,7 @@ static void a_full_trace_of_a_gigabyte_area_decodes(void **state)
 	load_run(200000);
 	ok_stop(s.fd);
 	st = channel_status(s.channel);
-	packets_check_window(&packets, s.channel->aux, st.produced, "a gigabyte area");
+	trace_check_window(&walk, s.channel->aux, st.produced, "a gigabyte area");
 	assert_int_equal(st.pmis, 0);
 	check_accounting(&s);
 }

@@ -12,9 +12,9 @@
 #include "cpu.h"
 #include "invariants.h"
 #include "load.h"
-#include "packets.h"
 #include "records.h"
 #include "ring.h"
+#include "trace.h"
 #include "uapi.h"
 #include "waiter.h"
 
@@ -49,14 +49,14 @@ static void check_window(const struct auxtrace_record_window *w,
 static bool decodes_alone(const struct channel *ch, const struct auxtrace_record_window *w)
 {
 	uint64_t available = channel_available(ch), len = w->end_position - w->begin;
-	struct packets packets = { 0 };
+	struct walk walk = { 0 };
 	uint8_t *trace;
 
 	if (w->begin < channel_status(ch).produced - available)
 		return false;
 	trace = test_malloc(len + 1);
 	channel_copy(ch, w->begin, trace, len);
-	packets_check_window(&packets, trace, len, "the window of a record");
+	trace_check_window(&walk, trace, len, "the window of a record");
 	test_free(trace);
 	return true;
 }
@@ -150,7 +150,7 @@ static void windows_that_were_partly_overwritten_are_told_apart(void **state)
 		for (unsigned int i = 0; i < r.count; i++) {
 			const struct auxtrace_record_window *w = &r.at[i]->window;
 			uint64_t oldest = st.produced - channel_available(s.channel), len;
-			struct packets packets = { 0 };
+			struct walk walk = { 0 };
 			uint8_t *trace;
 
 			if (w->header.type != AUXTRACE_RECORD_WINDOW)
@@ -167,11 +167,11 @@ static void windows_that_were_partly_overwritten_are_told_apart(void **state)
 			len = w->end_position - oldest;
 			trace = test_malloc(len);
 			channel_copy(s.channel, oldest, trace, len);
-			packets_walk(&packets, trace, len, true);
+			trace_walk(&walk, trace, len, true);
 			/* A short rest may hold no PSB; nothing else may be wrong. */
-			if (packets.psbs && (packets.error || packets.end != len))
+			if (walk.starts && (walk.error || walk.end != len))
 				fail_msg("window %llu: bad packet at %zu of its last %llu bytes",
-					 w->window, packets.end, (unsigned long long)len);
+					 w->window, walk.end, (unsigned long long)len);
 			test_free(trace);
 		}
 		records_free(&r);

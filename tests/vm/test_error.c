@@ -12,7 +12,8 @@
 #include "invariants.h"
 #include "load.h"
 #include "msr.h"
-#include "packets.h"
+#include "pmu.h"
+#include "trace.h"
 #include "uapi.h"
 
 #define AUX_SIZE	(1 << 20)
@@ -86,6 +87,7 @@ static void an_operational_error_is_a_gap_that_sync_finds(void **state)
 	uint64_t produced;
 
 	(void)state;
+	pt_required("operational errors");
 	bench_required();
 	break_output(&s, no_table);
 	produced = channel_status(s.channel).window_end;
@@ -107,6 +109,7 @@ static void an_operational_error_is_a_gap_that_pause_finds(void **state)
 	struct session s;
 
 	(void)state;
+	pt_required("operational errors");
 	bench_required();
 	break_output(&s, no_table);
 	ok_pause(&s, 0, NULL);
@@ -121,6 +124,7 @@ static void the_status_bit_alone_tells_of_an_error(void **state)
 	struct session s;
 
 	(void)state;
+	pt_required("operational errors");
 	bench_required();
 	break_output(&s, offset_at_the_end);
 	ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
@@ -132,11 +136,12 @@ static void the_status_bit_alone_tells_of_an_error(void **state)
 static void start_after_an_error_traces_again(void **state)
 {
 	struct auxtrace_status_page st;
-	struct packets packets = { 0 };
+	struct walk walk = { 0 };
 	struct session s;
 	uint8_t *trace;
 
 	(void)state;
+	pt_required("operational errors");
 	bench_required();
 	break_output(&s, no_table);
 	ok_stop(s.fd);
@@ -150,13 +155,13 @@ static void start_after_an_error_traces_again(void **state)
 	assert_true(st.window_end > st.window_begin);
 	trace = test_malloc(st.window_end - st.window_begin);
 	channel_copy(s.channel, st.window_begin, trace, st.window_end - st.window_begin);
-	packets_check_window(&packets, trace, st.window_end - st.window_begin, "after the error");
+	trace_check_window(&walk, trace, st.window_end - st.window_begin, "after the error");
 	test_free(trace);
 	assert_int_equal(st.gaps, 1);
 	check_accounting(&s);
 }
 
-/* As firmware does, or another driver: TraceEn is clear though nobody asked us. */
+/* As firmware does, or another driver: it is off though nobody asked us. */
 static void tracing_that_somebody_else_stopped_is_a_gap(void **state)
 {
 	struct auxtrace_status_page st;
@@ -170,9 +175,9 @@ static void tracing_that_somebody_else_stopped_is_a_gap(void **state)
 	cpu_pin(cpu);
 	ok_start(s.fd);
 	load_run(100);
-	assert_int_equal(msr_read(cpu, MSR_RTIT_CTL, &ctl), 0);
-	assert_true(ctl & RTIT_CTL_TRACE_EN);
-	write_msr(MSR_RTIT_CTL, ctl & ~RTIT_CTL_TRACE_EN);
+	assert_int_equal(msr_read(cpu, msr_control(), &ctl), 0);
+	assert_int_equal(ctl & msr_enables(), msr_enables());
+	write_msr(msr_control(), ctl & ~msr_enables());
 	load_run(100);
 	ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
 	st = channel_status(s.channel);
@@ -190,24 +195,25 @@ static void tracing_that_somebody_else_stopped_is_a_gap(void **state)
 static void bytes_that_the_hardware_drops_show_as_an_overflow(void **state)
 {
 	struct auxtrace_status_page st;
-	struct packets packets = { 0 };
+	struct walk walk = { 0 };
 	struct session s;
 	uint64_t begun;
 
 	(void)state;
+	pt_required("OVF");
 	bench_required();
 	session_open(&s, 1ULL << cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
 	cpu_pin(cpu);
-	begun = bench_count(cpu, PTM_N_BYTES);
+	begun = bench_bytes(cpu);
 	ok_start(s.fd);
 	load_run(100);
 	write_msr(MSR_PTM_BENCH_DROP, 200);
 	load_run(200);
 	ok_stop(s.fd);
 	st = channel_status(s.channel);
-	packets_check_window(&packets, s.channel->aux, st.produced, "with a loss");
-	assert_true(packets.overflows >= 1);
-	assert_int_equal(st.produced, bench_count(cpu, PTM_N_BYTES) - begun);
+	trace_check_window(&walk, s.channel->aux, st.produced, "with a loss");
+	assert_true(walk.overflows >= 1);
+	assert_int_equal(st.produced, bench_bytes(cpu) - begun);
 	check_accounting(&s);
 }
 

@@ -17,11 +17,12 @@
 #include "load.h"
 #include "msr.h"
 #include "perf.h"
-#include "packets.h"
+#include "pmu.h"
+#include "trace.h"
 #include "uapi.h"
 
 /* Room for all that happens while a CPU goes or comes. */
-#define AUX_SIZE	(4 << 20)
+#define AUX_SIZE	room_for(4 << 20)
 #define BOTH		(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL)
 
 static uint64_t all_cpus;
@@ -81,7 +82,7 @@ static void start_with_an_offline_cpu_gives_ENODEV_and_starts_none(void **state)
 static void a_cpu_that_goes_is_a_gap_and_goes_on_when_it_returns(void **state)
 {
 	struct auxtrace_status_page before, off, on;
-	struct packets packets = { 0 };
+	struct walk walk = { 0 };
 	struct channel *gone;
 	struct session s;
 	uint8_t *trace;
@@ -107,7 +108,7 @@ static void a_cpu_that_goes_is_a_gap_and_goes_on_when_it_returns(void **state)
 	/* What it traced to its end is there. */
 	trace = test_malloc(off.produced);
 	channel_copy(gone, 0, trace, off.produced);
-	packets_check_window(&packets, trace, off.produced, "the window that offline ended");
+	trace_check_window(&walk, trace, off.produced, "the window that offline ended");
 	test_free(trace);
 	check_accounting(&s);
 
@@ -429,19 +430,12 @@ static void hardware_is_free(void)
 /* A child with a session of its own; it says through @ready when it traces. */
 static int trace_until_killed(int ready)
 {
-	uint64_t cpus = all_cpus;
-	struct auxtrace_setup setup = {
-		.size = sizeof(setup),
-		.flags = BOTH,
-		.cpus_len = sizeof(cpus),
-		.cpus = (uintptr_t)&cpus,
-		.config = CONFIG_TSC,
-		.aux_size = AUX_SIZE,
-	};
 	int fd = at_open_plain();
+	struct session s;
 	char ok;
 
-	ok = fd >= 0 && !at_ioctl(fd, AUXTRACE_IOC_SETUP, &setup) && !at_start(fd);
+	session_prepare(&s, all_cpus, BOTH, AUX_SIZE);
+	ok = fd >= 0 && !at_ioctl(fd, AUXTRACE_IOC_SETUP, &s.setup) && !at_start(fd);
 	if (write(ready, &ok, 1) != 1)
 		return 1;
 	for (;;)

@@ -33,7 +33,7 @@ static void info_tells_what_cpuid_tells(void **state)
 
 	(void)state;
 	assert_int_equal(info.out_abi_version, AUXTRACE_ABI_VERSION);
-	assert_int_equal(info.out_pmus, 1u << AUXTRACE_PMU_INTEL_PT);
+	assert_int_equal(info.out_pmus, 1u << AUXTRACE_PMU_INTEL_PT | 1u << AUXTRACE_PMU_INTEL_BTS);
 	assert_int_equal(info.out_may, AUXTRACE_MAY_TRACE | AUXTRACE_MAY_LOCK);
 	assert_int_equal(info.out_pt, AUXTRACE_PT_OK);
 	assert_true(info.out_nr_cpu_ids > (unsigned int)cpus_last(all_cpus));

@@ -53,7 +53,7 @@ static const struct shape {
 	size_t first;		/* size as first published, 0: as now */
 } shapes[] = {
 	{ "INFO", AUXTRACE_IOC_INFO, sizeof(struct auxtrace_info), NEW, AUXTRACE_INFO_ALL,
-	  0, true, 0 },
+	  0, true, offsetof(struct auxtrace_info, out_bts) },
 	{ "SETUP", AUXTRACE_IOC_SETUP, sizeof(struct auxtrace_setup), NEW, AUXTRACE_SETUP_ALL,
 	  0, false, offsetof(struct auxtrace_setup, data_size) },
 	{ "START", AUXTRACE_IOC_START, sizeof(struct auxtrace_start), SET_UP, 0, 0, false, 0 },

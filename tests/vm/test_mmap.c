@@ -22,8 +22,8 @@
 #include "kmod.h"
 #include "load.h"
 #include "msr.h"
-#include "packets.h"
 #include "records.h"
+#include "trace.h"
 #include "uapi.h"
 
 #define AUX_SIZE	(64 * 1024)
@@ -342,7 +342,7 @@ static uint64_t trace_some(struct session *s, unsigned int rounds)
 static void a_mapping_outlives_the_close_with_its_data(void **state)
 {
 	struct auxtrace_status_page before, after;
-	struct packets packets = { 0 };
+	struct walk walk = { 0 };
 	struct session s;
 	struct records r;
 	uint64_t len;
@@ -365,7 +365,7 @@ static void a_mapping_outlives_the_close_with_its_data(void **state)
 	assert_int_equal(after.produced, before.produced);
 	assert_int_equal(after.inhibit, AUXTRACE_INHIBIT_SETUP);
 	assert_memory_equal(copy, s.channel->aux, AUX_SIZE);
-	packets_check_window(&packets, s.channel->aux, len, "after close");
+	trace_check_window(&walk, s.channel->aux, len, "after close");
 	records_read_all(&r, s.channel);
 	assert_int_equal(r.count, after.data_records);
 	assert_int_equal(records_newest(&r, AUXTRACE_RECORD_WINDOW)->window.end_position, len);
@@ -383,7 +383,7 @@ static void a_mapping_outlives_the_close_with_its_data(void **state)
 static void closing_a_started_session_stops_it_and_keeps_the_trace(void **state)
 {
 	struct auxtrace_status_page st;
-	struct packets packets = { 0 };
+	struct walk walk = { 0 };
 	struct session s;
 
 	(void)state;
@@ -399,7 +399,7 @@ static void closing_a_started_session_stops_it_and_keeps_the_trace(void **state)
 	assert_int_equal(st.inhibit & AUXTRACE_INHIBIT_SETUP, AUXTRACE_INHIBIT_SETUP);
 	assert_true(st.produced > 0);
 	assert_int_equal(st.window_end, st.produced);
-	packets_check_window(&packets, s.channel->aux, st.produced, "closed while tracing");
+	trace_check_window(&walk, s.channel->aux, st.produced, "closed while tracing");
 	check_accounting(&s);
 }
 

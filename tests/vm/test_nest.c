@@ -17,6 +17,7 @@
 #include "load.h"
 #include "msr.h"
 #include "perf.h"
+#include "pmu.h"
 #include "records.h"
 #include "ring.h"
 #include "uapi.h"
@@ -103,7 +104,7 @@ static void storm(const struct mode *m, bool toggle, bool hot)
 	unsigned int round = 0;
 	struct session s;
 
-	session_prepare(&s, all_cpus, BOTH | m->aux, 4 * page_size);
+	session_prepare(&s, all_cpus, BOTH | m->aux, room_for(4 * page_size));
 	session_prepare_data(&s, m->data, 64 * page_size);
 	session_setup(&s);
 	for (unsigned int i = 0; i < s.count; i++)
@@ -149,6 +150,9 @@ static void storm(const struct mode *m, bool toggle, bool hot)
 		uint64_t own = !hot ? PAIRS :
 			       s.channel[i].cpu == first ? s.count * (PAIRS / 4) : 0;
 
+		print_message("CPU %u: %llu windows, %llu interrupts, %llu records, %llu lost, %llu gaps, %llu full\n",
+			      st.cpu, st.windows, st.pmis, st.data_records, st.data_lost, st.gaps,
+			      st.gaps_full);
 		assert_int_equal(st.pauses_asked, own + PAIRS + 1);
 		assert_int_equal(st.resumes_asked, own + PAIRS + 1);
 		assert_int_equal(st.bad_tails + st.data_bad_tails, 0);
@@ -164,8 +168,6 @@ static void storm(const struct mode *m, bool toggle, bool hot)
 		}
 		if (!toggle)
 			assert_int_equal(st.data_lost, 0);
-		print_message("CPU %u: %llu windows, %llu interrupts, %llu records, %llu lost, %llu gaps\n",
-			      st.cpu, st.windows, st.pmis, st.data_records, st.data_lost, st.gaps);
 	}
 	print_message("%llu NMIs\n", (unsigned long long)(all_nmis() - nmis));
 	assert_true(all_nmis() > nmis);
@@ -202,7 +204,7 @@ static void newest_records_of_nested_writers_are_whole(void **state)
 	struct session s;
 
 	bench_required();
-	session_prepare(&s, all_cpus, BOTH | OVER, 4 * 2 * page_size);
+	session_prepare(&s, all_cpus, BOTH | OVER, room_for(4 * 2 * page_size));
 	session_prepare_data(&s, m->data, 4 * page_size);
 	s.setup.slots = 4;
 	session_setup(&s);
@@ -261,7 +263,7 @@ static void tails_of_a_hostile_thread_do_no_harm_under_requests(void **state)
 	struct session s;
 
 	bench_required();
-	session_prepare(&s, all_cpus, BOTH | m->aux, 4 * page_size);
+	session_prepare(&s, all_cpus, BOTH | m->aux, room_for(4 * page_size));
 	session_prepare_data(&s, m->data, page_size);
 	session_setup(&s);
 	disturb();

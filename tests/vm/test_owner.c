@@ -14,9 +14,10 @@
 #include "load.h"
 #include "msr.h"
 #include "perf.h"
+#include "pmu.h"
 #include "uapi.h"
 
-#define AUX_SIZE	(64 * 1024)
+#define AUX_SIZE	room_for(64 * 1024)
 
 static uint64_t all_cpus;
 static int first, last;

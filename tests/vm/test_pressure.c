@@ -13,8 +13,8 @@
 #include "invariants.h"
 #include "load.h"
 #include "msr.h"
-#include "packets.h"
 #include "records.h"
+#include "trace.h"
 #include "uapi.h"
 #include "waiter.h"
 
@@ -156,7 +156,7 @@ static void a_reader_that_only_moves_its_tail_gets_every_byte(void **state)
 	open_area(&s, AUTO);
 	follower_init(&f, s.channel);
 	load_start(cpu);
-	bench = !msr_read(cpu, MSR_PTM_BENCH_COUNT + PTM_N_BYTES, &begun);
+	bench = bench_bytes_plain(cpu, &begun);
 	ok_start(s.fd);
 	while (len < 8 * PAGES * page_size) {
 		st = channel_status(s.channel);
@@ -174,7 +174,7 @@ static void a_reader_that_only_moves_its_tail_gets_every_byte(void **state)
 	assert_true(st.produced < sizeof(trace));
 	channel_copy(s.channel, len, trace + len, st.produced - len);
 	if (bench)
-		assert_int_equal(st.produced, bench_count(cpu, PTM_N_BYTES) - begun);
+		assert_int_equal(st.produced, bench_bytes(cpu) - begun);
 	assert_int_equal(st.bad_tails, 0);
 	check_accounting(&s);
 }

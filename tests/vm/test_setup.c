@@ -11,6 +11,7 @@
 
 #include "child.h"
 #include "cpu.h"
+#include "pmu.h"
 #include "invariants.h"
 #include "uapi.h"
 
@@ -177,7 +178,7 @@ static void setup_of_an_unknown_pmu_gives_ENODEV(void **state)
 
 	(void)state;
 	prepare(&s);
-	s.setup.pmu = 1;
+	s.setup.pmu = AUXTRACE_PMU_INTEL_BTS + 1;
 	setup_refuses(ENODEV, &s);
 	s.setup.pmu = UINT32_MAX;
 	setup_refuses(ENODEV, &s);
@@ -438,6 +439,7 @@ static void setup_with_a_config_bit_outside_the_format_gives_EINVAL(void **state
 	struct session s;
 
 	(void)state;
+	pt_required("config");
 	for (int bit = 0; bit < 64; bit++) {
 		if (CONFIG_FORMAT >> bit & 1)
 			continue;
@@ -453,6 +455,7 @@ static void setup_with_a_period_without_its_packet_gives_EINVAL(void **state)
 	struct session s;
 
 	(void)state;
+	pt_required("config");
 	for (int n = 1; n < 16; n++) {
 		prepare(&s);
 		s.setup.config |= CONFIG_MTC_PERIOD(n);
@@ -470,6 +473,7 @@ static void setup_with_fup_on_ptw_without_ptw_gives_EINVAL(void **state)
 	struct session s;
 
 	(void)state;
+	pt_required("config");
 	if (!(at_info().out_pt_config & CONFIG_PTW)) {
 		print_message("SKIP: this CPU has no PTWRITE packets\n");
 		skip();
@@ -486,6 +490,7 @@ static void setup_with_branch_and_without_pt_gives_EINVAL(void **state)
 	struct session s;
 
 	(void)state;
+	pt_required("config");
 	prepare(&s);
 	s.setup.config = CONFIG_BRANCH | CONFIG_TSC;
 	setup_refuses(EINVAL, &s);
@@ -512,6 +517,7 @@ static void setup_without_branches_is_refused_only_where_the_cpu_cannot(void **s
 	struct session s;
 
 	(void)state;
+	pt_required("config");
 	prepare(&s);
 	s.setup.config = CONFIG_PT | CONFIG_TSC;
 	if (branches_required(&info))
@@ -528,6 +534,7 @@ static void setup_takes_each_config_bit_that_info_offers(void **state)
 	struct session s;
 
 	(void)state;
+	pt_required("config");
 	for (int bit = 0; bit < 14; bit++) {
 		uint64_t flag = 1ULL << bit;
 
@@ -560,6 +567,7 @@ static void setup_with_a_config_bit_that_the_cpu_lacks_gives_EOPNOTSUPP(void **s
 	struct session s;
 
 	(void)state;
+	pt_required("config");
 	for (int bit = 0; bit < 14; bit++) {
 		uint64_t flag = 1ULL << bit;
 
@@ -585,6 +593,7 @@ static void setup_with_a_period_that_the_cpu_lacks_gives_EOPNOTSUPP(void **state
 	struct session s;
 
 	(void)state;
+	pt_required("config");
 	for (int n = 1; n < 16; n++) {
 		if (info.out_pt_config & CONFIG_MTC && !(info.out_pt_mtc_periods >> n & 1)) {
 			prepare(&s);

@@ -14,6 +14,7 @@
 #include "invariants.h"
 #include "load.h"
 #include "msr.h"
+#include "pmu.h"
 #include "records.h"
 #include "uapi.h"
 #include "worker.h"
@@ -86,7 +87,7 @@ static void slots_follow_each_other_in_positions_windows_and_records(void **stat
 	cut_session(&s, all_cpus, m, 0);
 	for (unsigned int i = 0; i < s.count; i++) {
 		follower_init(&f[i], &s.channel[i]);
-		begun[i] = bench_count(s.channel[i].cpu, PTM_N_BYTES);
+		begun[i] = bench_bytes(s.channel[i].cpu);
 	}
 	load_start(last);
 	cpu_pin(first);
@@ -116,7 +117,7 @@ static void slots_follow_each_other_in_positions_windows_and_records(void **stat
 			assert_in_range(st.window_begin_tsc, c->tsc, read_tsc());
 			assert_int_equal(c->aux_begin, oldest(older[i].aux_end, c->aux_end,
 							      AUX_SLOT));
-			cut_packets(&s.channel[i], c, c->aux_begin == older[i].aux_end);
+			cut_walk(&s.channel[i], c, c->aux_begin == older[i].aux_end);
 			if (m->data & NEWEST) {
 				assert_int_equal(c->data_begin,
 						 oldest(older[i].data_end, c->data_end, DATA_SLOT));
@@ -135,7 +136,7 @@ static void slots_follow_each_other_in_positions_windows_and_records(void **stat
 	/* What the hardware wrote is what was produced, to the byte, wherever it went. */
 	for (unsigned int i = 0; i < s.count; i++)
 		assert_int_equal(channel_status(&s.channel[i]).produced,
-				 bench_count(s.channel[i].cpu, PTM_N_BYTES) - begun[i]);
+				 bench_bytes(s.channel[i].cpu) - begun[i]);
 	check_accounting(&s);
 }
 
@@ -174,7 +175,7 @@ static void a_slot_put_aside_stays_as_it_is_while_tracing_goes_on(void **state)
 		assert_memory_equal(now.bytes, content[i].bytes, now.len);
 		free(now.bytes);
 		free(content[i].bytes);
-		cut_packets(&s.channel[i], &cuts[i], !cuts[i].aux_begin);
+		cut_walk(&s.channel[i], &cuts[i], !cuts[i].aux_begin);
 	}
 	assert_true(channel_status(s.channel).overwritten > 0);
 	ok_release(s.fd, slot);
@@ -251,7 +252,7 @@ static void a_paused_channel_changes_its_slot_and_stays_paused(void **state)
 	assert_int_not_equal(st.slot, slot);
 	assert_int_equal(st.windows, 1);
 	assert_false(msr_tracing(first));
-	cut_packets(s.channel, &cuts[0], true);
+	cut_walk(s.channel, &cuts[0], true);
 	/* It begins anew in the new slot. */
 	ok_resume(&s, 1ULL << first, &effect);
 	assert_int_equal(effect.position, cuts[0].aux_end);
@@ -268,7 +269,7 @@ static void a_paused_channel_changes_its_slot_and_stays_paused(void **state)
 	/* Nothing was traced since: the next cut of it begins where this one ended. */
 	ok_release(s.fd, slot);
 	ok_snapshot(&s, SLOT, cuts, &slot);
-	cut_packets(s.channel, &cuts[0], true);
+	cut_walk(s.channel, &cuts[0], true);
 	ok_release(s.fd, slot);
 	ok_snapshot(&s, SLOT, cuts, &slot);
 	assert_int_equal(cuts[0].aux_begin, cuts[0].aux_end);
@@ -297,7 +298,7 @@ static void an_offline_cpu_changes_its_slot_with_the_others(void **state)
 	ok_snapshot(&s, SLOT, cuts, &slot);
 	assert_int_equal(cuts[s.count - 1].inhibit, AUXTRACE_INHIBIT_OFFLINE);
 	assert_int_equal(cuts[s.count - 1].window, 1);
-	cut_packets(gone, &cuts[s.count - 1], !cuts[s.count - 1].aux_begin);
+	cut_walk(gone, &cuts[s.count - 1], !cuts[s.count - 1].aux_begin);
 	assert_int_equal(channel_status(gone).slot, channel_status(s.channel).slot);
 	expect_call("online", 0, cpu_set_online(last, 1), __FILE__, __LINE__);
 	st = channel_status(gone);
@@ -331,37 +332,37 @@ static unsigned long switches(pid_t tid)
 #define LARGE_SLOT	(1u << 20)	/* which no round fills */
 #define PSB_BYTES	4096		/* in which there is a PSB: the period is 2 KiB */
 
-/* The first user instruction traced in a cut that is whole; 0: none. */
+/* Where user code went on first in a cut that is whole; 0: nowhere. */
 static uint64_t first_traced(const struct channel *ch, const struct auxtrace_cut *cut)
 {
 	uint64_t len = oldest(cut->aux_begin, cut->aux_end, PSB_BYTES) == cut->aux_begin ?
 		       cut->aux_end - cut->aux_begin : PSB_BYTES;
-	struct packets packets = { 0 };
+	struct walk walk = { 0 };
 	uint8_t trace[PSB_BYTES];
 
 	channel_copy_slot(ch, cut->slot, cut->aux_begin, trace, len);
-	packets_walk(&packets, trace, len, false);
-	assert_true(!len || packets.begins_with_psb);
-	return packets.first_enable;
+	trace_walk(&walk, trace, len, false);
+	assert_true(!len || walk.begins_window);
+	return walk.first_user;
 }
 
-/* The user instruction that its last interrupt found; 0: not seen. */
+/* Where its last interrupt found user code, as far as the trace tells; 0: not seen. */
 static uint64_t last_interrupted(const struct channel *ch, const struct auxtrace_cut *cut)
 {
 	uint64_t begin = oldest(cut->aux_begin, cut->aux_end, PSB_BYTES);
-	struct packets packets = { 0 };
+	struct walk walk = { 0 };
 	uint8_t trace[PSB_BYTES];
 
 	channel_copy_slot(ch, cut->slot, begin, trace, cut->aux_end - begin);
-	packets_walk(&packets, trace, cut->aux_end - begin, true);
-	assert_true(!packets.psbs || !packets.error);
-	return packets.last_fup;
+	trace_walk(&walk, trace, cut->aux_end - begin, true);
+	assert_true(!walk.starts || !walk.error);
+	return walk.last_user;
 }
 
 /*
  * A load in user mode on a CPU of its own, of which user code alone is traced. If it was
- * not switched during the ioctl, its next traced instruction must be the one at which the
- * cut's interrupt found it: then none ran between the two windows.
+ * not switched during the ioctl, it must go on in the trace where the cut's interrupt found
+ * it: then nothing ran between the two windows.
  */
 static void no_instruction_runs_between_a_cut_and_the_next_window(void **state)
 {
@@ -390,7 +391,7 @@ static void no_instruction_runs_between_a_cut_and_the_next_window(void **state)
 			 first_traced(s.channel, &cuts[0]) : 0;
 		if (interrupted && traced) {
 			judged++;
-			if (traced != interrupted)
+			if (!trace_goes_on(interrupted, traced))
 				fail_msg("round %u: interrupted at %#llx, traced again from %#llx",
 					 i, (unsigned long long)interrupted,
 					 (unsigned long long)traced);
@@ -486,7 +487,11 @@ static void snapshots_under_requests_and_hotplug_add_up(void **state)
 	bool plug;
 
 	(void)state;
-	cut_session(&s, all_cpus, &m, AUXTRACE_SETUP_KERNEL);
+	session_prepare(&s, all_cpus, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL | m.aux,
+			room_for(AUX_SIZE));
+	session_prepare_data(&s, m.data, m.data_size);
+	s.setup.slots = m.slots;
+	session_setup(&s);
 	plug = first != last && !cpu_set_online(last, 1);
 	ok_start(s.fd);
 	memset(&sums, 0, sizeof(sums));
@@ -515,7 +520,7 @@ static void snapshots_under_requests_and_hotplug_add_up(void **state)
 			struct follower f;
 			struct records r;
 
-			cut_packets(&s.channel[i], &cuts[i], false);
+			cut_walk(&s.channel[i], &cuts[i], false);
 			follower_init(&f, &s.channel[i]);
 			records_read(&r, &s.channel[i], slot, cuts[i].data_begin, cuts[i].data_end);
 			follow(&f, &r, true);

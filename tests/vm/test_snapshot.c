@@ -71,7 +71,7 @@ static void a_plain_snapshot_goes_on_in_place(void **state)
 		assert_int_equal(cuts[i].aux_end - cuts[i].aux_begin,
 				 channel_available(&s.channel[i]));
 		assert_int_equal(cuts[i].data_end, st.data_head);
-		cut_packets(&s.channel[i], &cuts[i], !cuts[i].aux_begin);
+		cut_walk(&s.channel[i], &cuts[i], !cuts[i].aux_begin);
 		if (!m->data_size)
 			continue;
 		records_read(&r, &s.channel[i], 0, cuts[i].data_begin, cuts[i].data_end);
@@ -131,7 +131,7 @@ static void a_snapshot_with_pause_stays_paused(void **state)
 			assert_int_equal(cuts[i].aux_end, st.produced);
 			assert_int_equal(cuts[i].aux_end, st.window_end);
 			assert_int_equal(cuts[i].data_end, st.data_head);
-			cut_packets(ch, &cuts[i], !cuts[i].aux_begin);
+			cut_walk(ch, &cuts[i], !cuts[i].aux_begin);
 			if (!m->data_size)
 				continue;
 			assert_int_equal(st.data_paused, 1);

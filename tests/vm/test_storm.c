@@ -17,7 +17,8 @@
 #include "invariants.h"
 #include "load.h"
 #include "msr.h"
-#include "packets.h"
+#include "pmu.h"
+#include "trace.h"
 #include "uapi.h"
 #include "worker.h"
 
@@ -42,7 +43,7 @@ static void storm_start(const struct session *s)
 
 static uint64_t bytes_written(int cpu)
 {
-	return bench_count(cpu, PTM_N_BYTES);
+	return bench_bytes(cpu);
 }
 
 static void interrupts_inside_of_requests_lose_no_byte_in_overwrite_mode(void **state)
@@ -111,16 +112,25 @@ static unsigned int count_cuts(const uint8_t *trace, uint64_t len, int cpu)
 	unsigned int cuts = 0;
 	uint64_t at = 0;
 
-	while (at < len) {
-		struct packets packets = { 0 };
+	if (under_bts()) {
+		struct walk walk = { 0 };
 
-		packets_walk(&packets, trace + at, len - at, false);
-		at += packets.end;
-		if (!packets.error && at == len)
+		trace_walk(&walk, trace, len, false);
+		if (walk.error || walk.end != len)
+			fail_msg("CPU %d: bad record at byte %zu of %llu", cpu, walk.end,
+				 (unsigned long long)len);
+		return 0;
+	}
+	while (at < len) {
+		struct walk walk = { 0 };
+
+		trace_walk(&walk, trace + at, len - at, false);
+		at += walk.end;
+		if (!walk.error && at == len)
 			break;
 		cuts++;
-		packets_walk(&packets, trace + at, len - at < 64 ? len - at : 64, true);
-		if (packets.error || !packets.psbs) {
+		trace_walk(&walk, trace + at, len - at < 64 ? len - at : 64, true);
+		if (walk.error || !walk.starts) {
 			if (len - at < 16)
 				break;
 			fail_msg("CPU %d: bad packet at byte %llu of %llu, and no window begins",

@@ -9,7 +9,8 @@
 #include "child.h"
 #include "cpu.h"
 #include "load.h"
-#include "packets.h"
+#include "pmu.h"
+#include "trace.h"
 #include "uapi.h"
 
 static uint64_t one_cpu;
@@ -118,12 +119,13 @@ static void task_without_a_capability_gives_EACCES(void **state)
 static void task_names_the_cr3_that_the_trace_shows(void **state)
 {
 	struct auxtrace_status_page st;
-	struct packets packets = { 0 };
+	struct walk walk = { 0 };
 	struct auxtrace_task task;
 	struct session s;
 	uint8_t *trace;
 
 	(void)state;
+	pt_required("PIP packets");
 	session_open(&s, one_cpu, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL, 1 << 20);
 	task = task_of(s.fd, 0);
 	assert_int_equal(cpu_pin(cpus_first(one_cpu)), 0);
@@ -135,10 +137,10 @@ static void task_names_the_cr3_that_the_trace_shows(void **state)
 	st = channel_status(s.channel);
 	trace = test_malloc(st.produced);
 	channel_copy(s.channel, 0, trace, st.produced);
-	packets.want_cr3 = task.out_cr3;
-	packets.cr3_mask = task.out_cr3_mask;
-	packets_check_window(&packets, trace, st.produced, "a pinned load");
-	assert_true(packets.cr3_hits > 0);
+	walk.want_cr3 = task.out_cr3;
+	walk.cr3_mask = task.out_cr3_mask;
+	trace_check_window(&walk, trace, st.produced, "a pinned load");
+	assert_true(walk.cr3_hits > 0);
 	test_free(trace);
 }
 

@@ -7,11 +7,12 @@
 
 #include "cpu.h"
 #include "invariants.h"
+#include "pmu.h"
 #include "records.h"
 #include "trigger.h"
 #include "waiter.h"
 
-#define AUX_SIZE	(1 << 20)
+#define AUX_SIZE	room_for(1 << 20)
 #define DATA_SIZE	(1 << 18)
 #define TIMES		5
 #define SAMPLE_SIZE	2048

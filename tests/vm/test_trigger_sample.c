@@ -9,8 +9,9 @@
 #include "insns.h"
 #include "invariants.h"
 #include "load.h"
-#include "packets.h"
+#include "pmu.h"
 #include "records.h"
+#include "trace.h"
 #include "trigger.h"
 
 #define AUX_SIZE	(1 << 19)
@@ -43,25 +44,27 @@ static const uint8_t *bytes_of(const struct auxtrace_record_sample *s)
 }
 
 /*
- * From its first PSB on it is whole packets up to its last byte: the hardware was off at
+ * From where it can be read on it is whole up to its last byte: the hardware was off at
  * that moment.
  */
-static void check_packets(const struct auxtrace_record_sample *s, const uint8_t *bytes)
+static void check_trace(const struct auxtrace_record_sample *s, const uint8_t *bytes)
 {
-	struct packets p = { 0 };
+	struct walk p = { 0 };
 
-	packets_walk(&p, bytes, s->length, true);
-	assert_int_equal(p.error, 0);
+	trace_walk(&p, bytes, s->length, true);
+	assert_null(p.error);
 	assert_int_equal(p.end, s->length);
-	assert_true(p.psbs > 0);
+	assert_true(p.starts > 0);
 }
 
-/* And instructions. */
+/* And packets are instructions. */
 static void check_decodes(const struct auxtrace_record_sample *s, const uint8_t *bytes)
 {
 	struct insns in;
 
-	check_packets(s, bytes);
+	check_trace(s, bytes);
+	if (under_bts())
+		return;
 	insns_decode(&in, bytes, s->length);
 	if (in.error) {
 		insns_print(&in, "sample");
@@ -122,7 +125,8 @@ static void test_full(void **state)
 		assert_memory_equal(bytes_of(sample), same, sample->length);
 		check_decodes(sample, bytes_of(sample));
 		/* It reaches back to the begin of the trace if that is nearer. */
-		assert_int_equal(sample->length, sample->aux_end < SIZE ? sample->aux_end : SIZE);
+		assert_int_equal(sample->length,
+				 sample->aux_end < SIZE ? sample->aux_end : whole_trace(SIZE));
 	}
 	/* The first came before so much was there, the last after. */
 	assert_int_equal(nth(&r, 0)->flags, AUXTRACE_SAMPLE_CUT);
@@ -183,7 +187,7 @@ static void test_windows(void **state)
 	records_read_all(&r, &s.channel[0]);
 	sample = nth(&r, 0);
 	assert_non_null(sample);
-	assert_int_equal(sample->length, SIZE);
+	assert_int_equal(sample->length, whole_trace(SIZE));
 	assert_int_equal(sample->flags, 0);
 	assert_true(sample->aux_end - sample->length < channel_status(&s.channel[0]).window_begin);
 	check_decodes(sample, bytes_of(sample));
@@ -213,7 +217,7 @@ static void test_paused(void **state)
 	for (unsigned int i = 0; i < 2; i++) {
 		sample = nth(&r, i);
 		assert_non_null(sample);
-		assert_int_equal(sample->length, SIZE);
+		assert_int_equal(sample->length, whole_trace(SIZE));
 		assert_int_equal(sample->aux_end, channel_status(&s.channel[0]).window_end);
 		check_decodes(sample, bytes_of(sample));
 	}
@@ -308,22 +312,23 @@ static void test_slots(void **state)
 		sample = nth(&r, i);
 		assert_non_null(sample);
 		assert_int_equal(sample->flags, AUXTRACE_SAMPLE_IN_SLOT);
-		assert_int_equal(sample->length, LARGE);
+		assert_int_equal(sample->length, whole_trace(LARGE));
 		assert_in_range(sample->sample_slot, 0, SLOTS - 1);
 		assert_int_not_equal(sample->sample_slot, channel_status(&s.channel[0]).slot);
 		assert_int_equal(used & 1u << sample->sample_slot, 0);
 		used |= 1u << sample->sample_slot;
-		channel_copy_slot(&s.channel[0], sample->sample_slot, sample->aux_end - LARGE,
-				  bytes, LARGE);
-		check_packets(sample, bytes);
+		channel_copy_slot(&s.channel[0], sample->sample_slot,
+				  sample->aux_end - sample->length, bytes, sample->length);
+		check_trace(sample, bytes);
 	}
 	assert_int_equal(channel_status(&s.channel[0]).sample_slots, used);
 	sample = nth(&r, SLOTS - 1);
 	assert_non_null(sample);
 	assert_int_equal(sample->flags, AUXTRACE_SAMPLE_CUT);
 	assert_int_equal(sample->wanted, LARGE);
-	assert_in_range(sample->length, AUXTRACE_SAMPLE_IN_RECORD - 8, AUXTRACE_SAMPLE_IN_RECORD);
-	check_packets(sample, bytes_of(sample));
+	assert_in_range(sample->length, whole_trace(AUXTRACE_SAMPLE_IN_RECORD - 8),
+			AUXTRACE_SAMPLE_IN_RECORD);
+	check_trace(sample, bytes_of(sample));
 	/* A slot that is free again takes the next one. */
 	assert_int_equal(release_sample(&s, nth(&r, 1)->sample_slot, CPU), 0);
 	assert_int_equal(release_sample(&s, nth(&r, 1)->sample_slot, CPU), -EINVAL);

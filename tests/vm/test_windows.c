@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The hammer: on each CPU a thread makes 1,000 PAUSE and RESUME pairs of that
+ * The hammer: on each CPU a thread makes PAIRS PAUSE and RESUME pairs of that
  * CPU while other threads pause and resume all CPUs at once and a reader drains
  * the areas. No request may get lost, and each window has to decode on its own.
  */
@@ -14,14 +14,16 @@
 #include "invariants.h"
 #include "load.h"
 #include "msr.h"
-#include "packets.h"
+#include "pmu.h"
+#include "trace.h"
 #include "uapi.h"
 
-#define PAIRS		1000
-#define ALL_PAIRS	500	/* for each thread that asks all CPUs */
+/* Of BTS fewer: each of them is the tenfold in bytes, and the reader is one of the traced. */
+#define PAIRS		(under_bts() ? 100 : 1000)
+#define ALL_PAIRS	(PAIRS / 2)	/* for each thread that asks all CPUs */
 #define ALL_THREADS	2
-#define AUX_SIZE	(4 << 20)
-#define MAX_TRACE	(48u << 20)	/* of one channel */
+#define AUX_SIZE	room_for(4 << 20)
+#define MAX_TRACE	(under_bts() ? 128ull << 20 : 48ull << 20)	/* of one channel */
 
 static uint64_t all_cpus;
 
@@ -87,7 +89,7 @@ static void drain_channel(const struct channel *ch, struct drain *d)
 	uint64_t len = st.produced - d->len;
 
 	if (st.produced > MAX_TRACE)
-		fail_msg("CPU %d: more than %u bytes of trace", ch->cpu, MAX_TRACE);
+		fail_msg("CPU %d: more than %llu bytes of trace", ch->cpu, MAX_TRACE);
 	channel_copy(ch, d->len, d->trace + d->len, len);
 	d->len += len;
 	channel_set_tail(ch, d->len);
@@ -134,7 +136,7 @@ static void check_windows(const struct window *windows, uint64_t count, int cpu,
 
 	for (uint64_t n = 1; n <= count; n++) {
 		const struct window *w = &windows[n];
-		struct packets packets = { 0 };
+		struct walk walk = { 0 };
 		char what[64];
 
 		snprintf(what, sizeof(what), "window %llu of CPU %d", (unsigned long long)n, cpu);
@@ -146,7 +148,7 @@ static void check_windows(const struct window *windows, uint64_t count, int cpu,
 		if (w->begin_tsc <= tsc || w->end_tsc <= w->begin_tsc)
 			fail_msg("%s: ends before it begins, or begins before the one before ends",
 				 what);
-		packets_check_window(&packets, d->trace + w->begin, w->end - w->begin, what);
+		trace_check_window(&walk, d->trace + w->begin, w->end - w->begin, what);
 		position = w->end;
 		tsc = w->end_tsc;
 	}
@@ -167,6 +169,9 @@ static void hammer(uint32_t flags)
 		drains[i].trace = malloc(MAX_TRACE);	/* touched only as far as used */
 		drains[i].len = 0;
 		assert_non_null(drains[i].trace);
+		/* But a fault in the traced kernel is more bytes than the page takes. */
+		if (under_bts())
+			memset(drains[i].trace, 1, MAX_TRACE);
 	}
 	ok_start(s.fd);
 	/* The first window of each was not begun by a RESUME. */
@@ -212,7 +217,9 @@ static void hammer(uint32_t flags)
 
 		assert_non_null(windows);
 		drain_channel(ch, &drains[i]);
-		assert_int_equal(st.gaps, 0);
+		if (st.gaps)
+			fail_msg("CPU %d: %llu gaps: full %llu, error %llu, offline %llu", ch->cpu,
+				 st.gaps, st.gaps_full, st.gaps_error, st.gaps_offline);
 		/* One PAUSE before the hammer; one RESUME and one PAUSE after it. */
 		assert_int_equal(st.pauses_asked, asked + 2);
 		assert_int_equal(st.resumes_asked, asked + 1);
@@ -254,13 +261,13 @@ static void hammer(uint32_t flags)
 	check_accounting(&s);
 }
 
-static void a_thousand_pairs_on_each_cpu_lose_no_window_of_user_code(void **state)
+static void pairs_by_the_hundred_on_each_cpu_lose_no_window_of_user_code(void **state)
 {
 	(void)state;
 	hammer(AUXTRACE_SETUP_USER);
 }
 
-static void a_thousand_pairs_on_each_cpu_lose_no_window_of_user_and_kernel(void **state)
+static void pairs_by_the_hundred_on_each_cpu_lose_no_window_of_user_and_kernel(void **state)
 {
 	(void)state;
 	hammer(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL);
@@ -281,8 +288,8 @@ static void the_hammer_leaves_no_msr_fault_and_no_lost_byte_behind(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		vm_test(a_thousand_pairs_on_each_cpu_lose_no_window_of_user_code),
-		vm_test(a_thousand_pairs_on_each_cpu_lose_no_window_of_user_and_kernel),
+		vm_test(pairs_by_the_hundred_on_each_cpu_lose_no_window_of_user_code),
+		vm_test(pairs_by_the_hundred_on_each_cpu_lose_no_window_of_user_and_kernel),
 		vm_test(the_hammer_leaves_no_msr_fault_and_no_lost_byte_behind),
 	};
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "load.h"
+#include "perf.h"
 #include "trigger.h"
 
 struct auxtrace_trigger trigger(uint32_t kind, uint32_t action)
@@ -219,27 +220,6 @@ static void fault(unsigned int n)
 	munmap((void *)pages, n * page);
 }
 
-static bool write_file(const char *path, const char *text)
-{
-	FILE *f = fopen(path, "we");
-	bool ok = f && fputs(text, f) >= 0;
-
-	if (f && fclose(f))
-		ok = false;
-	if (!ok)
-		print_message("cannot write %s\n", path);
-	return ok;
-}
-
-/* perf drops overflows of a CPU that it finds too busy with them: here they are counted. */
-static bool perf_unthrottled(void)
-{
-	/* With a percentage of 0 it measures no more, but then the rate cannot be set. */
-	return write_file("/proc/sys/kernel/perf_cpu_time_max_percent", "25") &&
-	       write_file("/proc/sys/kernel/perf_event_max_sample_rate", "1000000") &&
-	       write_file("/proc/sys/kernel/perf_cpu_time_max_percent", "0");
-}
-
 /* Of user code, in which nobody else on this CPU runs far. */
 #define PERIOD	200000u
 
@@ -255,7 +235,7 @@ static bool complete_hardware(const struct session *s, struct auxtrace_trigger *
 
 	(void)s;
 	*t = trigger_perf(t->action, &attr);
-	return perf_unthrottled();
+	return perf_unthrottle();
 }
 
 /* Two instructions a round. */

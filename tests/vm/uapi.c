@@ -12,6 +12,7 @@
 #include "invariants.h"
 #include "load.h"
 #include "msr.h"
+#include "pmu.h"
 #include "uapi.h"
 #include "worker.h"
 
@@ -277,10 +278,10 @@ void session_prepare(struct session *s, uint64_t cpus, uint32_t flags, uint64_t 
 	s->setup = (struct auxtrace_setup){
 		.size = sizeof(s->setup),
 		.flags = flags,
-		.pmu = AUXTRACE_PMU_INTEL_PT,
+		.pmu = under_bts() ? AUXTRACE_PMU_INTEL_BTS : AUXTRACE_PMU_INTEL_PT,
 		.cpus_len = sizeof(s->cpus),
 		.cpus = (uintptr_t)&s->cpus,
-		.config = CONFIG_TSC,
+		.config = under_bts() ? 0 : CONFIG_TSC,
 		.aux_size = aux_size,
 	};
 }
@@ -448,8 +449,9 @@ int at_group_setup(void **state)
 		return -1;
 	}
 	close(fd);
-	if (info.out_pt != AUXTRACE_PT_OK) {
-		print_message("SKIP: no Intel PT to trace with (out_pt is %u)\n", info.out_pt);
+	if (under_bts() ? info.out_bts != AUXTRACE_BTS_OK : info.out_pt != AUXTRACE_PT_OK) {
+		print_message("SKIP: no %s to trace with (out_pt is %u, out_bts %u)\n",
+			      under_bts() ? "BTS" : "Intel PT", info.out_pt, info.out_bts);
 		exit(77);
 	}
 	return 0;

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+#include <string.h>
+
+#include "pmu.h"
+#include "uapi.h"
+
+bool under_bts(void)
+{
+	static int bts = -1;
+
+	if (bts < 0) {
+		const char *name = getenv("AUXTRACE_TEST_SOURCE");
+
+		if (name && strcmp(name, "bts") && strcmp(name, "pt")) {
+			print_error("AUXTRACE_TEST_SOURCE is '%s': neither pt nor bts\n", name);
+			exit(2);
+		}
+		bts = name && !strcmp(name, "bts");
+	}
+	return bts;
+}
+
+uint32_t quiet_level(void)
+{
+	if (under_bts() && at_info().out_bts_flags & AUXTRACE_BTS_BUFFERED)
+		return AUXTRACE_SETUP_USER;
+	return AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL;
+}
+
+void pt_required(const char *what)
+{
+	if (!under_bts())
+		return;
+	print_message("SKIP: about Intel PT's %s\n", what);
+	skip();
+}
+
+void bts_required(void)
+{
+	if (under_bts())
+		return;
+	print_message("SKIP: about BTS\n");
+	skip();
+}

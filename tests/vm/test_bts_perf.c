@@ -1,0 +1,520 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * BTS beside perf: who uses what excludes it hears EBUSY, on either side and as perf
+ * itself has it; who does not is not disturbed.
+ */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/klog.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cpu.h"
+#include "invariants.h"
+#include "load.h"
+#include "msr.h"
+#include "perf.h"
+#include "trace.h"
+#include "uapi.h"
+
+#define BOTH	(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL)
+#define OVER	AUXTRACE_SETUP_OVERWRITE
+#define AUX_SIZE (64 << 10)
+
+static int cpu;
+
+static void open_on(struct session *s, uint32_t flags)
+{
+	session_open(s, 1ULL << cpu, flags, AUX_SIZE);
+	assert_int_equal(cpu_pin(cpu), 0);
+}
+
+static bool isolated(void)
+{
+	return at_info().out_bts_flags & AUXTRACE_BTS_BUFFERED;
+}
+
+/* A descriptor, remembered for teardown, or a negative errno. */
+static int event(const struct perf_event_attr *attr)
+{
+	int fd = syscall(SYS_perf_event_open, attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	at_remember(fd);
+	return fd;
+}
+
+/* ---- who excludes whom ----------------------------------------------------------- */
+
+/* perf's old form of BTS: branches, each one. */
+static const struct perf_event_attr each_branch = {
+	.type = PERF_TYPE_HARDWARE,
+	.size = sizeof(each_branch),
+	.config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
+	.sample_period = 1,
+	.exclude_kernel = 1,
+	.exclude_hv = 1,
+	.disabled = 1,
+};
+
+/* What perf says of @attr while its own intel_bts is in use: so it shall be with ours. */
+static int perfs_rule(const struct perf_event_attr *attr)
+{
+	int bts = perf_open(-1, cpu), fd;
+
+	assert_true(bts >= 0);
+	fd = event(attr);
+	if (fd >= 0)
+		at_close(fd);
+	at_close(bts);
+	return fd < 0 ? fd : 0;
+}
+
+static int event_and_close(const struct perf_event_attr *attr)
+{
+	int fd = event(attr);
+
+	if (fd >= 0)
+		at_close(fd);
+	return fd < 0 ? fd : 0;
+}
+
+static void excludes(const struct perf_event_attr *attr, const char *what)
+{
+	int alone = event_and_close(attr), rule, fd;
+	struct session s;
+
+	if (alone) {
+		print_message("no %s here: %s\n", what, strerrorname_np(-alone));
+		return;
+	}
+	rule = perfs_rule(attr);
+	print_message("%s beside perf's BTS: %s\n", what, rule ? strerrorname_np(-rule) : "success");
+	open_on(&s, BOTH | OVER);
+	ok_start(s.fd);
+	assert_int_equal(event_and_close(attr), rule);
+	ok_pause(&s, 0, NULL);
+	assert_int_equal(event_and_close(attr), rule);
+	ok_stop(s.fd);
+	fd = event(attr);
+	assert_true(fd >= 0);
+	if (rule)
+		fail_start(-rule, s.fd);
+	else
+		ok_start(s.fd);
+	at_close(fd);
+	if (!rule)
+		ok_stop(s.fd);
+	ok_start(s.fd);
+	ok_stop(s.fd);
+	session_close(&s);
+}
+
+static void perf_and_a_session_exclude_each_other_as_perf_and_perf_do(void **state)
+{
+	struct perf_event_attr lbr = {
+		.type = PERF_TYPE_HARDWARE,
+		.size = sizeof(lbr),
+		.config = PERF_COUNT_HW_CPU_CYCLES,
+		.sample_period = 1000000,
+		.sample_type = PERF_SAMPLE_BRANCH_STACK,
+		.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY,
+		.disabled = 1,
+	};
+	struct perf_event_attr pt = { .size = sizeof(pt), .disabled = 1 };
+	FILE *f = fopen("/sys/bus/event_source/devices/intel_pt/type", "re");
+
+	(void)state;
+	perf_required();
+	excludes(&each_branch, "branches with period 1");
+	excludes(&lbr, "LBR");
+	if (f && fscanf(f, "%u", &pt.type) == 1)
+		excludes(&pt, "intel_pt");
+	if (f)
+		fclose(f);
+}
+
+/*
+ * Both trace the same CPU, and interrupt it through the same line of its APIC; each still
+ * gets all that it wrote. @other: of PT, in overwrite mode.
+ */
+static void both_trace_at_once(struct session *bts, const struct session *other)
+{
+	const struct auxtrace_status_page *pt = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ,
+						     MAP_SHARED, other->fd,
+						     AUXTRACE_MMAP_OFFSET(cpu, AUXTRACE_REGION_STATUS));
+	uint64_t records = bench_count(cpu, PTM_N_BTS), bytes = bench_count(cpu, PTM_N_BYTES);
+	uint64_t was = pt->produced, is = channel_status(bts->channel).produced;
+
+	assert_ptr_not_equal(pt, MAP_FAILED);
+	ok_start(bts->fd);
+	ok_start(other->fd);
+	for (int i = 0; i < 20; i++) {
+		load_run(20000);
+		ok_pause(i & 1 ? bts : other, 0, NULL);
+		load_run(200);
+		ok_resume(i & 1 ? bts : other, 0, NULL);
+	}
+	ok_stop(other->fd);
+	load_run(1000);
+	ok_stop(bts->fd);
+	assert_true(pt->pmis > 0);
+	assert_true(channel_status(bts->channel).pmis > 0);
+	assert_int_equal(pt->gaps + channel_status(bts->channel).gaps, 0);
+	assert_int_equal(pt->produced - was, bench_count(cpu, PTM_N_BYTES) - bytes);
+	assert_int_equal(channel_status(bts->channel).produced - is,
+			 (bench_count(cpu, PTM_N_BTS) - records) * sizeof(struct auxtrace_branch));
+	munmap((void *)pt, sysconf(_SC_PAGESIZE));
+}
+
+/* Ours among themselves by the same rule. */
+static void sessions_of_both_pmus_exclude_each_other_as_perfs_do(void **state)
+{
+	struct perf_event_attr pt = { .size = sizeof(pt), .disabled = 1 };
+	FILE *f = fopen("/sys/bus/event_source/devices/intel_pt/type", "re");
+	struct session bts, other;
+	int rule;
+
+	(void)state;
+	perf_required();
+	bench_required();
+	if (!f || fscanf(f, "%u", &pt.type) != 1 || at_info().out_pt != AUXTRACE_PT_OK) {
+		print_message("SKIP: no intel_pt\n");
+		skip();
+	}
+	fclose(f);
+	rule = perfs_rule(&pt);
+	open_on(&bts, BOTH | OVER);
+	session_prepare(&other, 1ULL << cpu, BOTH | OVER, AUX_SIZE / 4);
+	other.setup.pmu = AUXTRACE_PMU_INTEL_PT;
+	other.setup.config = CONFIG_TSC;
+	/* Not by session_setup(): it is no session of what the tests run on. */
+	other.fd = at_open();
+	ok_setup(other.fd, &other.setup);
+	for (int i = 0; i < 2; i++) {
+		ok_start(bts.fd);
+		expect_call("START of PT beside BTS", -rule, at_start(other.fd), __FILE__, __LINE__);
+		if (!rule)
+			ok_stop(other.fd);
+		ok_stop(bts.fd);
+		ok_start(other.fd);
+		expect_call("START of BTS beside PT", -rule, at_start(bts.fd), __FILE__, __LINE__);
+		if (!rule)
+			ok_stop(bts.fd);
+		ok_stop(other.fd);
+	}
+	print_message("%s\n", rule ? "they exclude each other" : "both trace at once");
+	if (!rule)
+		both_trace_at_once(&bts, &other);
+	check_accounting(&bts);
+}
+
+/* Under page table isolation perf has no intel_bts, and its old form is ours to hold. */
+static void under_isolation_lbr_is_excluded(void **state)
+{
+	struct session s;
+	int fd;
+
+	(void)state;
+	if (!isolated()) {
+		print_message("SKIP: page tables are not isolated\n");
+		skip();
+	}
+	fd = event(&each_branch);
+	if (fd < 0) {
+		print_message("SKIP: no event of each branch: %s\n", strerrorname_np(-fd));
+		skip();
+	}
+	/* perf uses the debug store's BTS only while such an event runs. */
+	open_on(&s, BOTH | OVER);
+	ok_start(s.fd);
+	assert_true(msr_tracing(cpu));
+	ok_stop(s.fd);
+	at_close(fd);
+	check_accounting(&s);
+}
+
+/* ---- who is not disturbed --------------------------------------------------------- */
+
+#define PERIOD		100003u
+#define RING_PAGES	64
+#define RUN_INSNS	4000000u
+
+struct sampler {
+	int fd;
+	struct perf_event_mmap_page *ring;
+};
+
+struct sampled {
+	uint64_t count;			/* of the counter */
+	unsigned int samples, lost, throttled, others;
+};
+
+static void sampler_open(struct sampler *p, uint64_t config, uint32_t precise)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE,
+		.size = sizeof(attr),
+		.config = config,
+		.sample_period = PERIOD,
+		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TIME,
+		.exclude_kernel = 1,
+		.precise_ip = precise,
+		.disabled = 1,
+	};
+
+	p->fd = event(&attr);
+	if (p->fd < 0) {
+		print_message("SKIP: perf counts no such event here: %s\n", strerrorname_np(-p->fd));
+		skip();
+	}
+	p->ring = mmap(NULL, (1 + RING_PAGES) * sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE,
+		       MAP_SHARED, p->fd, 0);
+	assert_ptr_not_equal(p->ring, MAP_FAILED);
+}
+
+static struct sampled sampler_take(struct sampler *p)
+{
+	size_t page = sysconf(_SC_PAGESIZE), size = RING_PAGES * page;
+	uint64_t head = __atomic_load_n(&p->ring->data_head, __ATOMIC_ACQUIRE);
+	const uint8_t *data = (const uint8_t *)p->ring + page;
+	struct sampled got = { 0 };
+
+	assert_true(head < size);
+	for (uint64_t at = 0; at < head; ) {
+		const struct perf_event_header *h = (const void *)(data + at);
+
+		if (h->type == PERF_RECORD_SAMPLE)
+			got.samples++;
+		else if (h->type == PERF_RECORD_LOST)
+			got.lost++;
+		else if (h->type == PERF_RECORD_THROTTLE)
+			got.throttled++;
+		else
+			got.others++;
+		assert_true(h->size);
+		at += h->size;
+	}
+	assert_int_equal(read(p->fd, &got.count, sizeof(got.count)), sizeof(got.count));
+	munmap(p->ring, (1 + RING_PAGES) * page);
+	at_close(p->fd);
+	return got;
+}
+
+/* So many instructions of user code, and as many branches as half of them. */
+static void run(uint64_t rounds)
+{
+	__asm__ volatile("1: dec %0\n\tjnz 1b" : "+r"(rounds) : : "cc");
+}
+
+static struct sampled sample_run(uint64_t config, uint32_t precise)
+{
+	struct sampler p;
+
+	assert_int_equal(cpu_pin(cpu), 0);
+	assert_true(perf_unthrottle());
+	sampler_open(&p, config, precise);
+	assert_int_equal(ioctl(p.fd, PERF_EVENT_IOC_ENABLE, 0), 0);
+	run(RUN_INSNS / 2);
+	assert_int_equal(ioctl(p.fd, PERF_EVENT_IOC_DISABLE, 0), 0);
+	return sampler_take(&p);
+}
+
+/* A sample each period of what was counted: none is missing, and none is one too many. */
+static void expect_all_samples(const struct sampled *got, const char *what)
+{
+	print_message("%s: %llu counted, %u samples\n", what, (unsigned long long)got->count,
+		      got->samples);
+	if (got->throttled)
+		fail_msg("%s: throttled %u times", what, got->throttled);
+	assert_int_equal(got->lost, 0);
+	assert_int_equal(got->samples, got->count / PERIOD);
+	assert_true(got->samples >= RUN_INSNS / PERIOD);
+}
+
+static void sampling_by_counters_is_undisturbed(void **state)
+{
+	static const uint64_t events[] = { PERF_COUNT_HW_INSTRUCTIONS, PERF_COUNT_HW_CPU_CYCLES };
+	static const uint32_t flags[] = { BOTH | OVER, AUXTRACE_SETUP_USER | OVER, BOTH };
+
+	(void)state;
+	for (int e = 0; e < 2; e++) {
+		struct sampled alone = sample_run(events[e], 0);
+
+		expect_all_samples(&alone, "alone");
+		for (int i = 0; i < 3; i++) {
+			struct auxtrace_status_page st;
+			struct sampled beside;
+			struct session s;
+
+			session_prepare(&s, 1ULL << cpu, flags[i], AUX_SIZE);
+			s.setup.flags |= flags[i] & OVER ? 0 : AUXTRACE_SETUP_FULL_AUTO;
+			session_setup(&s);
+			ok_start(s.fd);
+			beside = sample_run(events[e], 0);
+			ok_stop(s.fd);
+			expect_all_samples(&beside, "beside a session");
+			st = channel_status(s.channel);
+			assert_true(st.pmis > 0);
+			/* Of these both interrupted through the same line of the APIC. */
+			assert_true(st.produced > AUX_SIZE / 2);
+			check_accounting(&s);
+			session_close(&s);
+		}
+	}
+}
+
+/* PEBS is the debug store's other user; here only where the CPU has it. */
+static void precise_sampling_is_undisturbed(void **state)
+{
+	struct sampled beside;
+	struct session s;
+
+	(void)state;
+	sample_run(PERF_COUNT_HW_INSTRUCTIONS, 1);
+	open_on(&s, BOTH | OVER);
+	ok_start(s.fd);
+	beside = sample_run(PERF_COUNT_HW_INSTRUCTIONS, 1);
+	ok_stop(s.fd);
+	expect_all_samples(&beside, "precise, beside a session");
+	session_close(&s);
+}
+
+static unsigned int unknown_nmis(void)
+{
+	static char log[1 << 18];
+	int n = klogctl(3 /* SYSLOG_ACTION_READ_ALL */, log, sizeof(log) - 1);
+	unsigned int found = 0;
+
+	assert_true(n >= 0);
+	log[n] = 0;
+	for (const char *at = log; (at = strstr(at, "NMI received for unknown reason")); at++)
+		found++;
+	return found;
+}
+
+/* Each interrupt is somebody's: those of a late one, of a pause that came first, too. */
+static void no_interrupt_is_unknown(void **state)
+{
+	static const uint32_t flags[] = { BOTH | OVER, AUXTRACE_SETUP_USER | OVER };
+	unsigned int before = unknown_nmis();
+
+	(void)state;
+	bench_required();
+	assert_true(perf_sample(cpu, 50021) >= 0);
+	for (int i = 0; i < 2; i++) {
+		struct session s;
+
+		session_open(&s, 1ULL << cpu, flags[i], 4 << 12);
+		assert_int_equal(cpu_pin(cpu), 0);
+		ok_start(s.fd);
+		for (unsigned int n = 0; n < 300; n++) {
+			bench_knob(cpu, PTM_KNOB_PMI_SKID, n * 7 % 97);
+			/* Up to more than the buffer of 64 KiB holds. */
+			load_run(500 + n % 50 * 400);
+			ok_pause(&s, 0, NULL);
+			ok_resume(&s, 0, NULL);
+		}
+		ok_stop(s.fd);
+		bench_knobs_reset();
+		print_message("%llu bytes, %llu interrupts\n", channel_status(s.channel).produced,
+			      channel_status(s.channel).pmis);
+		assert_true(channel_status(s.channel).pmis > 0);
+		session_close(&s);
+	}
+	assert_int_equal(unknown_nmis(), before);
+}
+
+/* One that was asked for while the session was there, and comes when it is gone. */
+static void an_interrupt_after_stop_is_not_unknown(void **state)
+{
+	static const uint32_t flags[] = { BOTH | OVER, AUXTRACE_SETUP_USER | OVER };
+	unsigned int before = unknown_nmis();
+
+	(void)state;
+	bench_required();
+	for (int i = 0; i < 2; i++) {
+		uint64_t asked = bench_count(cpu, PTM_N_PMI);
+		struct session s;
+
+		open_on(&s, flags[i]);
+		bench_knob(cpu, PTM_KNOB_PMI_SKID, 100000);
+		ok_start(s.fd);
+		while (bench_count(cpu, PTM_N_PMI) == asked)
+			load_run(1000);
+		ok_stop(s.fd);
+		assert_int_equal(channel_status(s.channel).pmis, 0);
+		/* So many branches that it comes now. */
+		load_run(1000000);
+		bench_knobs_reset();
+		session_close(&s);
+	}
+	assert_int_equal(unknown_nmis(), before);
+}
+
+static int watchdog(int value)
+{
+	const char *path = "/proc/sys/kernel/nmi_watchdog";
+	FILE *f = fopen(path, value < 0 ? "re" : "we");
+	int is = -1;
+
+	if (!f)
+		return -1;
+	if (value < 0 ? fscanf(f, "%d", &is) != 1 : fprintf(f, "%d", value) < 0)
+		is = -1;
+	fclose(f);
+	return is;
+}
+
+/* The watchdog's counter holds the debug store, too: on or off, and changed meanwhile. */
+static void the_nmi_watchdog_may_come_and_go(void **state)
+{
+	int was = watchdog(-1);
+	struct session s;
+
+	(void)state;
+	if (was < 0) {
+		print_message("SKIP: no NMI watchdog\n");
+		skip();
+	}
+	open_on(&s, BOTH | OVER);
+	for (int on = 0; on < 2; on++) {
+		uint64_t before;
+
+		watchdog(on);
+		ok_start(s.fd);
+		before = channel_status(s.channel).produced;
+		load_run(5000);
+		watchdog(!on);
+		load_run(5000);
+		watchdog(on);
+		load_run(5000);
+		ok_stop(s.fd);
+		assert_true(channel_status(s.channel).produced > before + AUX_SIZE / 4);
+		assert_int_equal(channel_status(s.channel).gaps, 0);
+	}
+	watchdog(was);
+	check_accounting(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		vm_test(perf_and_a_session_exclude_each_other_as_perf_and_perf_do),
+		vm_test(sessions_of_both_pmus_exclude_each_other_as_perfs_do),
+		vm_test(under_isolation_lbr_is_excluded),
+		vm_test(sampling_by_counters_is_undisturbed),
+		vm_test(precise_sampling_is_undisturbed),
+		vm_test(no_interrupt_is_unknown),
+		vm_test(an_interrupt_after_stop_is_not_unknown),
+		vm_test(the_nmi_watchdog_may_come_and_go),
+	};
+
+	cpu = cpus_first(cpus_online());
+	return cmocka_run_group_tests(tests, at_group_setup, NULL);
+}
