@@ -54,7 +54,8 @@ void auxt_pmi_route(void)
 
 	if (this_cpu_inc_return(users) > 1)
 		return;
-	this_cpu_write(was, lvtpc);
+	/* If it is masked, then by an interrupt that nobody has looked at. */
+	this_cpu_write(was, is_nmi(lvtpc) ? APIC_DM_NMI : lvtpc);
 	if (is_nmi(lvtpc) || !(lvtpc & (APIC_MODE_MASK | APIC_VECTOR_MASK)))
 		auxt_apic_write(APIC_LVTPC, APIC_DM_NMI);
 }
