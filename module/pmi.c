@@ -6,13 +6,15 @@
  * included, and drops what is not its own. So there are two handlers: the first
  * runs before perf's and as a rule finds the bit; the last runs after it and
  * looks for what came in between. Neither trusts the bit alone: the trace unit
- * itself says whether it has passed a mark.
+ * itself says whether it has passed a mark. A third is asked about NMIs that nobody wants.
  */
 
 #include <linux/kernel.h>
 #include <linux/kprobes.h>
 #include <linux/percpu.h>
+#include <asm/msr.h>
 #include <asm/nmi.h>
+#include <asm/tsc.h>
 #include "channel.h"
 #include "compat/compat.h"
 #include "pmi.h"
@@ -38,8 +40,11 @@ NOKPROBE_SYMBOL(is_nmi);
 static DEFINE_PER_CPU(unsigned int, users);
 static DEFINE_PER_CPU(u32, was);
 
-/* One may still come for a trace unit that nobody has any more. */
-static DEFINE_PER_CPU(bool, stray);
+/*
+ * When something was last handled here, or left to come by a STOP; 0: nothing of it can
+ * still come.
+ */
+static DEFINE_PER_CPU(u64, served);
 
 /**
  * auxt_pmi_route() - this CPU's interrupt comes to us
@@ -67,7 +72,7 @@ void auxt_pmi_route(void)
 void auxt_pmi_unroute(bool owed)
 {
 	if (owed)
-		this_cpu_write(stray, true);
+		this_cpu_write(served, rdtsc());
 	if (this_cpu_dec_return(users))
 		return;
 	/* Also where we routed nothing: a last PMI may have left it masked. */
@@ -125,6 +130,8 @@ static int handle_all(int looks)
 		if (ch)
 			handled += handle(ch, looks);
 	}
+	if (handled)
+		this_cpu_write(served, rdtsc());
 	return handled;
 }
 NOKPROBE_SYMBOL(handle_all);
@@ -138,16 +145,27 @@ NOKPROBE_SYMBOL(first_handler);
 
 static int last_handler(unsigned int type, struct pt_regs *regs)
 {
-	int handled = handle_all(MAX_LOOKS);
-
-	if (!handled && this_cpu_read(stray)) {
-		this_cpu_write(stray, false);
-		unmask();
-		handled = NMI_HANDLED;
-	}
-	return handled;
+	return handle_all(MAX_LOOKS);
 }
 NOKPROBE_SYMBOL(last_handler);
+
+/*
+ * Nobody wants this one. A trace unit that asks while an NMI runs, or a little before,
+ * is often served by that one, and what it asked for comes afterwards: one for each time
+ * that something was handled.
+ */
+static int late_handler(unsigned int type, struct pt_regs *regs)
+{
+	u64 then = this_cpu_read(served);
+
+	/* A second is more than enough, and leaves other people's to be complained of. */
+	if (!then || rdtsc() - then > 1000ull * tsc_khz)
+		return NMI_DONE;
+	this_cpu_write(served, 0);
+	unmask();
+	return NMI_HANDLED;
+}
+NOKPROBE_SYMBOL(late_handler);
 
 /**
  * auxt_pmi_init() - handle NMIs
@@ -163,13 +181,23 @@ int auxt_pmi_init(void)
 		return err;
 	err = register_nmi_handler(NMI_LOCAL, last_handler, 0, "auxtrace-last");
 	if (err)
-		unregister_nmi_handler(NMI_LOCAL, "auxtrace-first");
+		goto err_first;
+	err = register_nmi_handler(NMI_UNKNOWN, late_handler, 0, "auxtrace-late");
+	if (err)
+		goto err_last;
+	return 0;
+
+err_last:
+	unregister_nmi_handler(NMI_LOCAL, "auxtrace-last");
+err_first:
+	unregister_nmi_handler(NMI_LOCAL, "auxtrace-first");
 	return err;
 }
 
 /** auxt_pmi_exit() - no more; waits for handlers that run */
 void auxt_pmi_exit(void)
 {
+	unregister_nmi_handler(NMI_UNKNOWN, "auxtrace-late");
 	unregister_nmi_handler(NMI_LOCAL, "auxtrace-last");
 	unregister_nmi_handler(NMI_LOCAL, "auxtrace-first");
 }
