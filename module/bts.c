@@ -122,7 +122,7 @@ static u32 bts_missing(void)
 	/* The debug store is mapped for this vendor's CPUs. */
 	if (boot_cpu_data.x86_vendor != X86_VENDOR_INTEL)
 		return AUXTRACE_BTS_NO_CPUID;
-	if (!boot_cpu_has(X86_FEATURE_APIC))
+	if (!auxt_pmi_exists(1))
 		return AUXTRACE_BTS_NO_PMI;
 	return AUXTRACE_BTS_OK;
 }

@@ -168,6 +168,18 @@ static int late_handler(unsigned int type, struct pt_regs *regs)
 NOKPROBE_SYMBOL(late_handler);
 
 /**
+ * auxt_pmi_exists() - is there the interrupt, and a PMU of perf's around it?
+ * @version: of the architectural PMU, at least (CPUID.0AH:EAX[7:0])
+ *
+ * Return: true if so.
+ */
+bool auxt_pmi_exists(unsigned int version)
+{
+	return boot_cpu_has(X86_FEATURE_APIC) && boot_cpu_data.cpuid_level >= 0xa &&
+	       (cpuid_eax(0xa) & 0xff) >= version;
+}
+
+/**
  * auxt_pmi_init() - handle NMIs
  *
  * Return: 0 or an errno.

@@ -5,6 +5,7 @@
 
 #include <linux/types.h>
 
+bool auxt_pmi_exists(unsigned int version);
 int auxt_pmi_init(void);
 void auxt_pmi_exit(void);
 

@@ -106,16 +106,6 @@ static struct pt_cpuid read_leaf(u32 leaf, u32 subleaf)
 	return r;
 }
 
-/*
- * CPUID.0AH:EAX[7:0]: version 2 brought IA32_PERF_GLOBAL_STATUS, through which
- * the ToPA interrupt is told from others.
- */
-static bool has_pmi(void)
-{
-	return boot_cpu_has(X86_FEATURE_APIC) && boot_cpu_data.cpuid_level >= 0xa &&
-	       (cpuid_eax(0xa) & 0xff) >= 2;
-}
-
 /**
  * auxt_pt_init() - look what the CPU has
  *
@@ -140,7 +130,8 @@ void auxt_pt_init(void)
 
 	if (!caps.topa || !caps.topa_multi)
 		why_missing = AUXTRACE_PT_NO_TOPA;
-	else if (!has_pmi())
+	/* Version 2 brought IA32_PERF_GLOBAL_STATUS, which tells the ToPA interrupt from others. */
+	else if (!auxt_pmi_exists(2))
 		why_missing = AUXTRACE_PT_NO_PMI;
 }
 

@@ -143,7 +143,7 @@
 #define AUXTRACE_BTS_OK		0
 #define AUXTRACE_BTS_NO_CPUID	1	/* CPUID.1: EDX[21] (DS) or ECX[2] (DTES64) is clear */
 #define AUXTRACE_BTS_DISABLED	2	/* IA32_MISC_ENABLE[11]: by firmware or a hypervisor */
-#define AUXTRACE_BTS_NO_PMI	3	/* no local APIC to route its interrupt */
+#define AUXTRACE_BTS_NO_PMI	3	/* no architectural PMU to route its interrupt */
 #define AUXTRACE_BTS_BUSY	4	/* PROBE only: perf holds it, or what excludes it, now */
 
 /* auxtrace_info.out_bts_flags */
