@@ -221,7 +221,7 @@ static void find_bts(const struct auxtrace_info *info)
 		found("bts", NO, "firmware or a hypervisor has disabled it (IA32_MISC_ENABLE[11])");
 		break;
 	case AUXTRACE_BTS_NO_PMI:
-		found("bts", NO, "there is no local APIC to route its interrupt");
+		found("bts", NO, "the kernel has no architectural PMU to route its interrupt");
 		break;
 	case AUXTRACE_BTS_BUSY:
 		if (!(info->out_may & AUXTRACE_MAY_TRACE)) {

@@ -222,7 +222,7 @@ static int explain_no_bts(const struct auxtrace_info *info)
 	case AUXTRACE_BTS_DISABLED:
 		return fail(ENODEV, "BTS is disabled by firmware or a hypervisor (IA32_MISC_ENABLE[11] is 1)");
 	case AUXTRACE_BTS_NO_PMI:
-		return fail(ENODEV, "BTS needs a local APIC for its interrupt; this machine has none in use");
+		return fail(ENODEV, "BTS needs an architectural PMU for its interrupt; the kernel has none here");
 	}
 	return fail(ENODEV, "this machine has no usable BTS");
 }

@@ -383,7 +383,7 @@ static void a_machine_without_bts_says_what_it_lacks(void **state)
 	refused_with(ENODEV, "disabled by firmware or a hypervisor (IA32_MISC_ENABLE[11]",
 		     BY_BTS);
 	fake.info.out_bts = AUXTRACE_BTS_NO_PMI;
-	refused_with(ENODEV, "local APIC", BY_BTS);
+	refused_with(ENODEV, "architectural PMU", BY_BTS);
 	/* The other source is named. */
 	fake.info.out_pmus = 1 << AUXTRACE_PMU_INTEL_BTS;
 	fake.info.out_pt = AUXTRACE_PT_NO_CPUID;
