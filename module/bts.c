@@ -42,6 +42,7 @@
 
 #include <linux/auxtrace.h>
 #include <linux/build_bug.h>
+#include <linux/compiler.h>
 #include <linux/kprobes.h>
 #include <linux/minmax.h>
 #include <linux/perf_event.h>
@@ -322,29 +323,31 @@ static bool is_kernel_address(u64 address)
 }
 NOKPROBE_SYMBOL(is_kernel_address);
 
-/* From the buffer, without what the session may not see. Returns how many bytes are left. */
-static u64 collect(const struct auxt_channel *ch, u64 bytes)
+/*
+ * Kernel addresses read as 0 from here on. They are where returns to user code come from;
+ * the CPL filter lets none through that goes there.
+ */
+static void mask(struct auxtrace_branch *branch, const struct auxtrace_branch *end)
 {
-	const struct auxtrace_branch *from = bts_of(ch)->buffer;
-	const struct auxtrace_branch *end = from + bytes / BTS_RECORD;
-	struct auxtrace_branch *begin = (struct auxtrace_branch *)place(ch);
-	struct auxtrace_branch *to = begin;
-
-	if (ch->flags & AUXTRACE_SETUP_KERNEL) {
-		memcpy(to, from, bytes);
-		return bytes;
-	}
-	for (; from < end; from++) {
-		if (is_kernel_address(from->to))
+	for (; branch < end; branch++) {
+		if (likely(!is_kernel_address(branch->from | branch->to)))
 			continue;
-		*to = (struct auxtrace_branch) {
-			.from = is_kernel_address(from->from) ? 0 : from->from,
-			.to = from->to,
-			.flags = from->flags,
-		};
-		to++;
+		if (is_kernel_address(branch->from))
+			branch->from = 0;
+		if (is_kernel_address(branch->to))
+			branch->to = 0;
 	}
-	return (char *)to - (char *)begin;
+}
+NOKPROBE_SYMBOL(mask);
+
+/* From the buffer to the area, which users see. */
+static void collect(const struct auxt_channel *ch, u64 bytes)
+{
+	struct auxtrace_branch *buffer = bts_of(ch)->buffer;
+
+	if (!(ch->flags & AUXTRACE_SETUP_KERNEL))
+		mask(buffer, buffer + bytes / BTS_RECORD);
+	memcpy(place(ch), buffer, bytes);
 }
 NOKPROBE_SYMBOL(collect);
 
@@ -356,7 +359,9 @@ static u32 bts_position(struct auxt_channel *ch, u64 *position)
 	/* Somebody has changed what was ours. */
 	if (bts->end < bts->begin || bytes > bts->room || bytes % BTS_RECORD)
 		return TRACE_ERROR;
-	*position += bts->buffer ? collect(ch, bytes) : bytes;
+	if (bts->buffer)
+		collect(ch, bytes);
+	*position += bytes;
 	if (bytes == bts->room)
 		return TRACE_STOPPED;
 	return bts->foreign ? TRACE_FOREIGN : 0;
