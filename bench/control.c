@@ -2,9 +2,10 @@
 /*
  * PAUSE and RESUME of a session, a broadcast that does nothing, and perf's DISABLE and
  * ENABLE, over some of the CPUs, while all but the caller's run user code (busy) or
- * nothing (idle: then the way out of the idle loop and back counts too). A line each:
+ * nothing (idle: then the way out of the idle loop and back counts too). BTS on one CPU
+ * only: what is its own does not grow with them. A line each:
  *
- *	control busy|idle WHAT CPUS CALLER TOTAL WRMSRS
+ *	control SOURCE busy|idle WHAT CPUS CALLER TOTAL WRMSRS
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -46,9 +47,9 @@ static void nothing(void *arg)
 
 static const char *others_are;
 
-static void say(const char *what, unsigned int nr, struct cost cost)
+static void say(const char *of, const char *what, unsigned int nr, struct cost cost)
 {
-	printf("control %s %s %u %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", others_are, what, nr,
+	printf("control %s %s %s %u %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", of, others_are, what, nr,
 	       cost.caller, cost.caller + cost.others, cost.wrmsrs);
 }
 
@@ -59,11 +60,11 @@ static void of_broadcast(unsigned int nr)
 	b.fd = open("/dev/broadcast", O_RDWR | O_CLOEXEC);
 	if (b.fd < 0)
 		die("/dev/broadcast");
-	say("broadcast", nr, cost_of(broadcast, nothing, &b));
+	say("-", "broadcast", nr, cost_of(broadcast, nothing, &b));
 	close(b.fd);
 }
 
-static void of_ours(unsigned int nr)
+static void of_ours(const struct source *source, unsigned int nr)
 {
 	static const struct auxtrace_setup setup = {
 		.flags = AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_OVERWRITE |
@@ -73,18 +74,18 @@ static void of_ours(unsigned int nr)
 	};
 	struct ours ours;
 
-	ours_open(&ours, nr, &setup);
-	say("pause", nr, cost_of(ours_pause, ours_resume, &ours));
+	ours_open(&ours, source, nr, &setup);
+	say(source->name, "pause", nr, cost_of(ours_pause, ours_resume, &ours));
 	ours_pause(&ours);
-	say("redundant", nr, cost_of(ours_pause, nothing, &ours));
-	say("resume", nr, cost_of(ours_resume, ours_pause, &ours));
+	say(source->name, "redundant", nr, cost_of(ours_pause, nothing, &ours));
+	say(source->name, "resume", nr, cost_of(ours_resume, ours_pause, &ours));
 	ours_close(&ours);
 }
 
-static void of_theirs(unsigned int nr)
+static void of_theirs(const struct source *source, unsigned int nr)
 {
 	struct theirs_setup setup = {
-		.pt = true,
+		.source = source,
 		.pid = -1,
 		.nr = nr,
 		/* perf's overwritable AUX area with the ring that takes its AUX records. */
@@ -95,9 +96,9 @@ static void of_theirs(unsigned int nr)
 	struct theirs theirs;
 
 	theirs_open(&theirs, &setup);
-	say("disable", nr, cost_of(theirs_disable, theirs_enable, &theirs));
+	say(source->name, "disable", nr, cost_of(theirs_disable, theirs_enable, &theirs));
 	theirs_disable(&theirs);
-	say("enable", nr, cost_of(theirs_enable, theirs_disable, &theirs));
+	say(source->name, "enable", nr, cost_of(theirs_enable, theirs_disable, &theirs));
 	theirs_close(&theirs);
 }
 
@@ -105,8 +106,8 @@ static void of_set(unsigned int nr)
 {
 	costs_begin(nr);
 	of_broadcast(nr);
-	of_ours(nr);
-	of_theirs(nr);
+	of_ours(&source_pt, nr);
+	of_theirs(&source_pt, nr);
 }
 
 void measure_control(void)
@@ -119,6 +120,9 @@ void measure_control(void)
 	others_are = "idle";
 	for (unsigned int i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
 		of_set(sets[i]);
+	costs_begin(1);
+	of_ours(&source_bts, 1);
+	of_theirs(&source_bts, 1);
 	others_are = "busy";
 	for (unsigned int i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
 		for (; nr_children < sets[i] - 1; nr_children++)

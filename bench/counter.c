@@ -72,13 +72,24 @@ static uint64_t instructions_of(unsigned int cpu)
 	return msr_read(cpu, MSR_FIXED_CTR0);
 }
 
+static uint64_t count_of(unsigned int cpu, unsigned int which)
+{
+	return msr_read(cpu, MSR_PTM_BENCH_COUNT + which);
+}
+
 uint64_t wrmsrs(void)
 {
 	uint64_t sum = 0;
 
 	for (unsigned int cpu = 0; cpu < nr_seen; cpu++)
-		sum += msr_read(cpu, MSR_PTM_BENCH_COUNT + PTM_N_WRMSR);
+		sum += count_of(cpu, PTM_N_WRMSR) + count_of(cpu, PTM_N_WRMSR_DEBUGCTL) +
+		       count_of(cpu, PTM_N_WRMSR_DS_AREA);
 	return sum;
+}
+
+uint64_t model_count(unsigned int which)
+{
+	return count_of(0, which);
 }
 
 struct run {

@@ -28,7 +28,7 @@ static inline uint64_t instructions(void)
 struct cost {
 	uint64_t caller;	/* instructions of this CPU */
 	uint64_t others;	/* of the other CPUs, together */
-	uint64_t wrmsrs;	/* of IA32_RTIT_* on all, counted by the model */
+	uint64_t wrmsrs;	/* see wrmsrs() */
 };
 
 /*
@@ -37,8 +37,14 @@ struct cost {
  */
 void costs_begin(unsigned int nr);
 
-/* Of IA32_RTIT_* so far, on CPU 0 and the others. */
+/*
+ * WRMSRs so far that drive a trace PMU, of IA32_RTIT_*, IA32_DEBUGCTL and IA32_DS_AREA, on
+ * CPU 0 and the others, as the model counts them.
+ */
 uint64_t wrmsrs(void);
+
+/* What else the model counts, of CPU 0: PTM_N_* of emulator/core/bench.h. */
+uint64_t model_count(unsigned int which);
 
 /*
  * The least that @op cost in several runs, on each CPU: what else ran only adds. @undo

@@ -137,7 +137,7 @@ static void freeze(const char *others_are, unsigned int nr)
 
 	/* Probes come and go by grace periods of RCU. */
 	busy_rest(true);
-	ours_open(&f.ours, nr, &setup);
+	ours_open(&f.ours, &source_pt, nr, &setup);
 	map_all(&f);
 	ours_trigger(&f.ours, &trigger);
 	busy_rest(false);

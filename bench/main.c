@@ -14,6 +14,9 @@ static const struct {
 	{ "records", measure_records },
 	{ "pmi-ours", measure_our_pmi },
 	{ "pmi-perf", measure_their_pmi },
+	{ "bts-many", measure_many },
+	{ "bts-ours", measure_our_bts },
+	{ "bts-perf", measure_their_bts },
 	{ "trigger", measure_trigger },
 	{ "freeze", measure_freeze },
 };
@@ -33,6 +36,6 @@ int main(int argc, char **argv)
 			return 0;
 		}
 	}
-	fprintf(stderr, "usage: bench control|records|pmi-ours|pmi-perf|trigger|freeze\n");
+	fprintf(stderr, "usage: bench control|records|pmi-ours|pmi-perf|bts-many|bts-ours|bts-perf|trigger|freeze\n");
 	return 2;
 }

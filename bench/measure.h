@@ -7,6 +7,9 @@ void measure_control(void);
 void measure_records(void);
 void measure_our_pmi(void);
 void measure_their_pmi(void);
+void measure_many(void);
+void measure_our_bts(void);
+void measure_their_bts(void);
 void measure_trigger(void);
 void measure_freeze(void);
 

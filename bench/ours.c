@@ -4,7 +4,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "config.h"
 #include "die.h"
 #include "ours.h"
 
@@ -18,7 +17,8 @@ static void *map(int fd, unsigned int region, int protection)
 	return page;
 }
 
-void ours_open(struct ours *ours, unsigned int nr, const struct auxtrace_setup *wanted)
+void ours_open(struct ours *ours, const struct source *source, unsigned int nr,
+	       const struct auxtrace_setup *wanted)
 {
 	uint64_t cpus = nr == 64 ? ~0ull : (1ull << nr) - 1;
 	struct auxtrace_start start = { .size = sizeof(start) };
@@ -27,7 +27,8 @@ void ours_open(struct ours *ours, unsigned int nr, const struct auxtrace_setup *
 	setup.size = sizeof(setup);
 	setup.cpus_len = sizeof(cpus);
 	setup.cpus = (uintptr_t)&cpus;
-	setup.config = CONFIG;
+	setup.pmu = source->pmu;
+	setup.config = source->config;
 	ours->fd = open("/dev/auxtrace", O_RDWR | O_CLOEXEC);
 	if (ours->fd < 0)
 		die("/dev/auxtrace");

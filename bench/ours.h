@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "source.h"
+
 struct ours {
 	int fd;
 	const struct auxtrace_status_page *status;	/* of CPU 0 */
@@ -17,7 +19,8 @@ struct ours {
  * Started on the CPUs below @nr. @setup: flags, sizes, watermarks and records; the
  * rest is filled in.
  */
-void ours_open(struct ours *ours, unsigned int nr, const struct auxtrace_setup *setup);
+void ours_open(struct ours *ours, const struct source *source, unsigned int nr,
+	       const struct auxtrace_setup *setup);
 void ours_close(struct ours *ours);
 
 /* Returns the id of the trigger. */

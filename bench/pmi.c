@@ -1,13 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Trace interrupts in full-trace mode, ours or perf's, one after another while a
- * reader keeps up. Needs a VM with --exec-log: the host's log is on while they
+ * reader keeps up. Needs a VM with --exec-log: the host's log is on while a few of them
  * happen, and bench/nmi reads the figures from it. A line:
  *
  *	pmi WHAT NUMBER
+ *
+ * BTS also with many: what becomes of a million records. A line:
+ *
+ *	lost WHAT WRITTEN FULL UNMAPPED NUMBER PRODUCED GAPS
+ *
+ * Records that the model wrote, dropped for want of room, and of a mapping; interrupts;
+ * then, of ours, the records that the reader was told of, and the gaps. perf counts padding
+ * as records, and no gaps: "-".
  */
+#include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 
+#include "bench.h"
+#include "counter.h"
+#include "die.h"
 #include "host.h"
 #include "load.h"
 #include "measure.h"
@@ -17,75 +30,240 @@
 #define AUX_SIZE	(256u << 10)
 #define WATERMARK	(16u << 10)
 #define DATA_SIZE	(64u << 10)
-#define PMIS		4
+#define PMIS		6	/* some of them in the kernel, where bench/nmi does not want them */
 
-void measure_our_pmi(void)
+/*
+ * So many that a million records come between ours. (perf's are up to a page of margin and
+ * one of padding closer.)
+ */
+#define RECORD		sizeof(struct auxtrace_branch)
+#define MANY_PMIS	(1000000 * RECORD / WATERMARK + 1)
+
+/* What is traced. */
+struct levels {
+	const char *ours, *perfs;	/* WHAT */
+	uint32_t flags;			/* AUXTRACE_SETUP_KERNEL, _USER */
+};
+
+static const struct levels user = { "ours-user", "perf-user", AUXTRACE_SETUP_USER };
+static const struct levels both = {
+	"ours-both", "perf-both", AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL,
+};
+
+/* That this CPU has taken: of the trace alone, as the counters ask for none. */
+static uint64_t nmis(void)
 {
-	static const struct auxtrace_setup setup = {
-		.flags = AUXTRACE_SETUP_USER | AUXTRACE_SETUP_PAUSED,
+	FILE *f = fopen("/proc/interrupts", "re");
+	char line[256];
+	uint64_t n;
+
+	if (!f)
+		die("/proc/interrupts");
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, " NMI: %" SCNu64, &n) == 1) {
+			fclose(f);
+			return n;
+		}
+	}
+	errx(1, "/proc/interrupts has no line of NMIs");
+}
+
+/* ---- ours --------------------------------------------------------------- */
+
+static void open_ours(struct ours *ours, const struct source *source, const struct levels *levels)
+{
+	const struct auxtrace_setup setup = {
+		.flags = levels->flags | AUXTRACE_SETUP_PAUSED,
 		.aux_size = AUX_SIZE,
 		.aux_watermark = WATERMARK,
 		.data_size = DATA_SIZE,
 	};
-	struct ours ours;
-	uint64_t seen = 0;
 
-	ours_open(&ours, 1, &setup);
-	host_log(true);
-	ours_resume(&ours);
-	while (seen < PMIS) {
-		uint64_t pmis;
+	ours_open(ours, source, 1, &setup);
+}
+
+/* Is traced, and read, until there were @pmis. */
+static void run_ours(struct ours *ours, uint64_t pmis)
+{
+	struct pollfd reader = { .fd = ours->fd, .events = POLLIN };
+	uint64_t tail = 0;
+
+	ours_resume(ours);
+	while (__atomic_load_n(&ours->status->pmis, __ATOMIC_ACQUIRE) < pmis) {
+		uint64_t produced;
 
 		load();
-		pmis = __atomic_load_n(&ours.status->pmis, __ATOMIC_ACQUIRE);
-		if (pmis == seen)
+		produced = __atomic_load_n(&ours->status->produced, __ATOMIC_ACQUIRE);
+		/* Not only by an interrupt: the last poll(2) may have found as much. */
+		if (produced - tail < WATERMARK)
 			continue;
-		seen = pmis;
-		__atomic_store_n(&ours.user->aux_tail, ours.status->produced, __ATOMIC_RELEASE);
+		tail = produced;
+		__atomic_store_n(&ours->user->aux_tail, tail, __ATOMIC_RELEASE);
+		/* The next watermark counts from there. */
+		if (poll(&reader, 1, 0) < 0)
+			die("poll");
 	}
-	ours_pause(&ours);
+	ours_pause(ours);
+}
+
+static void log_ours(const struct source *source, const struct levels *levels)
+{
+	struct ours ours;
+	uint64_t before;
+
+	open_ours(&ours, source, levels);
+	before = nmis();
+	host_log(true);
+	run_ours(&ours, PMIS);
 	host_log(false);
-	printf("pmi ours %llu\n", (unsigned long long)ours.status->pmis);
+	printf("pmi %s %" PRIu64 "\n", levels->ours, nmis() - before);
 	ours_close(&ours);
 }
 
-void measure_their_pmi(void)
+/* ---- perf --------------------------------------------------------------- */
+
+static void open_theirs(struct theirs *theirs, const struct source *source,
+			const struct levels *levels)
 {
-	static const struct theirs_setup setup = {
+	const struct theirs_setup setup = {
 		.attr = {
-			.exclude_kernel = 1,
+			.exclude_kernel = !(levels->flags & AUXTRACE_SETUP_KERNEL),
 			.exclude_hv = 1,
 			.aux_watermark = WATERMARK,
 		},
-		.pt = true,
+		.source = source,
 		.pid = -1,
 		.nr = 1,
 		.data_size = DATA_SIZE,
 		.aux_size = AUX_SIZE,
 	};
 	struct perf_event_mmap_page *page;
-	struct theirs theirs;
-	uint64_t head, seen;
-	int pmis = 0;
 
-	theirs_open(&theirs, &setup);
-	theirs_disable(&theirs);
-	page = theirs.event[0].page;
-	seen = __atomic_load_n(&page->aux_head, __ATOMIC_ACQUIRE);
-	__atomic_store_n(&page->aux_tail, seen, __ATOMIC_RELEASE);
-	host_log(true);
-	theirs_enable(&theirs);
-	while (pmis < PMIS) {
+	theirs_open(theirs, &setup);
+	theirs_disable(theirs);
+	page = theirs->event[0].page;
+	__atomic_store_n(&page->aux_tail, page->aux_head, __ATOMIC_RELEASE);
+}
+
+/* The same, until the reader has seen perf's head move so often. */
+static void run_theirs(struct theirs *theirs, int pmis)
+{
+	struct perf_event_mmap_page *page = theirs->event[0].page;
+	uint64_t seen = page->aux_tail;
+	int moved = 0;
+
+	theirs_enable(theirs);
+	while (moved < pmis) {
+		uint64_t head;
+
 		load();
 		head = __atomic_load_n(&page->aux_head, __ATOMIC_ACQUIRE);
 		if (head == seen)
 			continue;
 		seen = head;
-		pmis++;
+		moved++;
 		__atomic_store_n(&page->aux_tail, head, __ATOMIC_RELEASE);
+		/* Its AUX records; else there is no room for others. */
+		__atomic_store_n(&page->data_tail, page->data_head, __ATOMIC_RELEASE);
 	}
-	theirs_disable(&theirs);
+	theirs_disable(theirs);
+}
+
+static void log_theirs(const struct source *source, const struct levels *levels)
+{
+	struct theirs theirs;
+	uint64_t before;
+
+	open_theirs(&theirs, source, levels);
+	before = nmis();
+	host_log(true);
+	run_theirs(&theirs, PMIS);
 	host_log(false);
-	printf("pmi perf %d\n", pmis);
+	printf("pmi %s %" PRIu64 "\n", levels->perfs, nmis() - before);
 	theirs_close(&theirs);
+}
+
+/* ---- many --------------------------------------------------------------- */
+
+struct tally {
+	uint64_t written, full, unmapped, nmis;
+};
+
+static struct tally tally(void)
+{
+	return (struct tally) {
+		.written = model_count(PTM_N_BTS),
+		.full = model_count(PTM_N_BTS_FULL),
+		.unmapped = model_count(PTM_N_BTS_UNMAPPED),
+		.nmis = nmis(),
+	};
+}
+
+/* Since @before, without the end of the line. */
+static void say_lost(const char *what, struct tally before)
+{
+	struct tally now = tally();
+
+	printf("lost %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64, what,
+	       now.written - before.written, now.full - before.full,
+	       now.unmapped - before.unmapped, now.nmis - before.nmis);
+}
+
+static void many_of_ours(const struct levels *levels)
+{
+	struct tally before;
+	struct ours ours;
+
+	open_ours(&ours, &source_bts, levels);
+	before = tally();
+	run_ours(&ours, MANY_PMIS);
+	say_lost(levels->ours, before);
+	printf(" %llu %llu\n", ours.status->produced / RECORD, ours.status->gaps);
+	ours_close(&ours);
+}
+
+static void many_of_theirs(const struct levels *levels)
+{
+	struct theirs theirs;
+	struct tally before;
+
+	open_theirs(&theirs, &source_bts, levels);
+	before = tally();
+	run_theirs(&theirs, MANY_PMIS);
+	say_lost(levels->perfs, before);
+	puts(" - -");
+	theirs_close(&theirs);
+}
+
+/* ---- what there is to measure ------------------------------------------- */
+
+void measure_our_pmi(void)
+{
+	log_ours(&source_pt, &user);
+}
+
+void measure_their_pmi(void)
+{
+	log_theirs(&source_pt, &user);
+}
+
+void measure_many(void)
+{
+	counters_start(1);
+	many_of_ours(&both);
+	many_of_ours(&user);
+	many_of_theirs(&both);
+	many_of_theirs(&user);
+}
+
+void measure_our_bts(void)
+{
+	log_ours(&source_bts, &both);
+	log_ours(&source_bts, &user);
+}
+
+void measure_their_bts(void)
+{
+	log_theirs(&source_bts, &both);
+	log_theirs(&source_bts, &user);
 }

@@ -167,7 +167,7 @@ static void of_ours(const struct ring *ring)
 		setup.data_size = DATA_SIZE;
 		setup.records = AUXTRACE_WANT_WINDOW;
 	}
-	ours_open(&ours, 1, &setup);
+	ours_open(&ours, &source_pt, 1, &setup);
 	if (!ring) {
 		ours_runs(&ours, "pair", NULL, false);
 	} else {

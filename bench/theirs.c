@@ -8,19 +8,19 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "config.h"
 #include "die.h"
 #include "theirs.h"
 
-#define TYPE_FILE	"/sys/bus/event_source/devices/intel_pt/type"
-
-static int pt_type(void)
+static int type_of(const struct source *source)
 {
-	FILE *f = fopen(TYPE_FILE, "re");
+	char path[64];
 	int type;
+	FILE *f;
 
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", source->perfs);
+	f = fopen(path, "re");
 	if (!f || fscanf(f, "%d", &type) != 1)
-		die(TYPE_FILE);
+		die("%s", path);
 	fclose(f);
 	return type;
 }
@@ -59,9 +59,9 @@ void theirs_open(struct theirs *theirs, const struct theirs_setup *setup)
 
 	attr.size = sizeof(attr);
 	attr.disabled = 1;
-	if (setup->pt) {
-		attr.type = pt_type();
-		attr.config = CONFIG;
+	if (setup->source) {
+		attr.type = type_of(setup->source);
+		attr.config = setup->source->config;
 	}
 	theirs->nr = setup->nr;
 	theirs->data_size = setup->data_size;

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "source.h"
+
 struct theirs {
 	unsigned int nr;
 	struct theirs_event {
@@ -20,7 +22,7 @@ struct theirs {
 
 struct theirs_setup {
 	struct perf_event_attr attr;	/* size and the like are filled in */
-	bool pt;			/* type and config are intel_pt's */
+	const struct source *source;	/* type and config are its; NULL: as in attr */
 	int pid;			/* -1: all */
 	unsigned int nr;		/* events, one on each CPU from 0 */
 	size_t data_size;

@@ -84,7 +84,7 @@ static void ours_begin(struct ours *ours, uint32_t records, uint32_t flags)
 		.records = records,
 	};
 
-	ours_open(ours, 1, &setup);
+	ours_open(ours, &source_pt, 1, &setup);
 }
 
 static void ours_at(const struct ours *ours, uint32_t kind, uint32_t action)
@@ -145,7 +145,7 @@ static void theirs_begin(struct theirs *theirs, uint32_t action)
 {
 	struct theirs_setup setup = {
 		.attr = { .exclude_hv = 1 },
-		.pt = true,
+		.source = &source_pt,
 		.pid = -1,
 		.nr = 1,
 		.data_size = DATA_SIZE,

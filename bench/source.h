@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The trace PMUs, and what is traced with each, by auxtrace and perf alike. */
+#ifndef BENCH_SOURCE_H
+#define BENCH_SOURCE_H
+
+#include <stdint.h>
+
+struct source {
+	const char *name;
+	const char *perfs;	/* perf's name of it */
+	uint32_t pmu;		/* AUXTRACE_PMU_* */
+	uint64_t config;	/* in the bits of perf's format */
+};
+
+extern const struct source source_pt, source_bts;
+
+#endif
