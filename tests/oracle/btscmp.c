@@ -2,7 +2,7 @@
 /*
  * btscmp: are the records of the Branch Trace Store the branches that the CPU took?
  *
- *   btscmp --cpu N [--user | --kernel] [--newest] [--padded] RECORDS RAN
+ *   btscmp --cpu N [--user | --kernel] [--newest] [--padded] [--room N] RECORDS RAN
  *
  * RECORDS are those of CPU N as it wrote them, in order, the last one at the file's end.
  * RAN is what execlog made of QEMU's own execution log.
@@ -10,6 +10,8 @@
  *   --kernel   it was on for the kernel alone
  *   --newest   older records were overwritten: the first one may be any
  *   --padded   zeros are no records: perf's driver fills its buffers with them
+ *   --room N   what is recorded between two WRMSRs goes through a buffer of N records: where
+ *              it is full, what the CPU does up to the next WRMSR is lost
  *
  * What ran tells the edges that a CPU with BTS on for all privilege levels records
  * (SDM, "Branch Trace Store"): a branch that does not go on behind itself, and any
@@ -48,7 +50,7 @@ struct edges {
 };
 
 struct result {
-	size_t compared, user, gaps, off;
+	size_t compared, user, gaps, off, full, lost;
 };
 
 static void die(const char *which, const char *what)
@@ -75,6 +77,7 @@ static bool is_user(uint64_t ip)
 
 /* What the command line says. */
 static bool user_only, kernel_only, newest, padded;
+static size_t room = SIZE_MAX;
 
 /* Leaves what of an edge @e shows; false: none. Whose level counts is the CPL behind it. */
 static bool is_shown(struct edge *e)
@@ -203,11 +206,11 @@ static size_t match(const struct edges *edges, size_t i, const struct edges *rec
 {
 	size_t n = 0;
 
-	while (i + n < edges->count && r + n < records->count &&
+	while (i + n < edges->count && r + n < records->count && n < room &&
 	       !(n && edges->edge[i + n].switched) &&
 	       same(&edges->edge[i + n], &records->edge[r + n]))
 		n++;
-	*whole = n && (i + n == edges->count || r + n == records->count ||
+	*whole = n && (i + n == edges->count || r + n == records->count || n == room ||
 		       edges->edge[i + n].switched);
 	return n;
 }
@@ -242,12 +245,16 @@ static size_t next_on(const struct edges *edges, size_t *i, const struct edges *
 static bool compare(const struct edges *edges, size_t i, const struct edges *records, bool anywhere,
 		    struct result *out)
 {
+	bool full = false;
 	size_t r = 0;
 
 	*out = (struct result) { 0 };
 	while (r < records->count) {
 		size_t from = i, n = 0;
 		bool whole;
+
+		for (; full && i < edges->count && !edges->edge[i].switched; from = ++i)
+			out->lost++;
 
 		if (anywhere && !r)
 			n = match(edges, i, records, r, &whole);
@@ -264,6 +271,8 @@ static bool compare(const struct edges *edges, size_t i, const struct edges *rec
 			}
 			out->off++;
 		}
+		full = n == room;
+		out->full += full;
 		for (; n; n--) {
 			out->user += edges->edge[i++].user;
 			out->compared++;
@@ -271,7 +280,7 @@ static bool compare(const struct edges *edges, size_t i, const struct edges *rec
 		}
 	}
 	/* Behind the last record nothing may be missing either. */
-	if (i < edges->count && !edges->edge[i].switched) {
+	if (i < edges->count && !edges->edge[i].switched && !full) {
 		show(edges, i, records, r);
 		return false;
 	}
@@ -312,6 +321,7 @@ int main(int argc, char **argv)
 		{ "kernel", no_argument, NULL, 'k' },
 		{ "newest", no_argument, NULL, 'n' },
 		{ "padded", no_argument, NULL, 'p' },
+		{ "room", required_argument, NULL, 'r' },
 		{ 0 },
 	};
 	struct edges edges = { 0 }, records = { 0 };
@@ -338,12 +348,15 @@ int main(int argc, char **argv)
 		case 'p':
 			padded = true;
 			break;
+		case 'r':
+			room = strtoul(optarg, NULL, 0);
+			break;
 		default:
 			return 2;
 		}
 	}
-	if (argc - optind != 2 || cpu < 0 || (user_only && kernel_only)) {
-		fprintf(stderr, "usage: btscmp --cpu N [--user | --kernel] [--newest] [--padded] RECORDS RAN\n");
+	if (argc - optind != 2 || cpu < 0 || !room || (user_only && kernel_only)) {
+		fprintf(stderr, "usage: btscmp --cpu N [--user | --kernel] [--newest] [--padded] [--room N] RECORDS RAN\n");
 		return 2;
 	}
 	read_records(&records, argv[optind]);
@@ -356,8 +369,9 @@ int main(int argc, char **argv)
 	equal = newest ? compare_newest(&edges, &records, &result) :
 			 compare(&edges, 0, &records, false, &result);
 	if (equal)
-		printf("%zu records equal (%zu of user code) in %zu stretches; %zu edges between them ran with BTS off\n",
-		       result.compared, result.user, result.gaps + 1, result.off);
+		printf("%zu records equal (%zu of user code) in %zu stretches; %zu edges between them ran with BTS off; %zu filled the buffer, which lost %zu edges\n",
+		       result.compared, result.user, result.gaps + 1, result.off, result.full,
+		       result.lost);
 	free(ran.word);
 	free(edges.edge);
 	free(records.edge);

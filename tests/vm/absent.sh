@@ -15,14 +15,24 @@ esac
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 status=0
-for missing in CPUID TOPA PMI; do
-	case $missing in
-	CPUID) bench=(--bench-arg --no-bench-msrs --bench-arg --cpu --bench-arg intel-pt=off) ;;
-	TOPA) bench=(--bench-arg --profile --bench-arg broadwell) ;;
-	PMI) bench=(--bench-arg --cpu --bench-arg pmu=off) ;;
+for machine in neither no-pmu no-topa no-ds bts-disabled no-ds-cpl; do
+	append=''
+	case $machine in
+	neither) bench=(--no-bench-msrs --cpu intel-pt=off) ;;
+	no-topa) bench=(--profile broadwell) ;;
+	no-pmu) bench=(--cpu pmu=off) ;;
+	no-ds) bench=(--profile skylake:-bts:-ds-cpl) ;;
+	# The model's IA32_MISC_ENABLE[11] goes with the CPUID bits; what the kernel makes of it is
+	# X86_FEATURE_BTS, bit 13 of its word 3.
+	bts-disabled) bench=() append=clearcpuid=109 ;;
+	no-ds-cpl) bench=(--profile skylake:-ds-cpl) ;;
 	esac
-	echo "-- a machine without $missing"
-	"$here/run.sh" --kernel "$kernel" --smp 1 --limit 120 --set AUXTRACE_MISSING="$missing" \
-		"${bench[@]}" test_absent || status=$?
+	arguments=()
+	for argument in "${bench[@]}"; do
+		arguments+=(--bench-arg "$argument")
+	done
+	echo "-- $machine"
+	"$here/run.sh" --kernel "$kernel" --smp 1 --limit 120 --set AUXTRACE_MACHINE="$machine" \
+		--append "$append" "${arguments[@]}" test_absent || status=$?
 done
 exit "$status"

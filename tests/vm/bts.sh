@@ -12,9 +12,9 @@ usage()
 	cat >&2 <<-EOF
 	usage: bts.sh full|overwrite|user|kernel [--kernel SERIES] [--rounds N] [--aux BYTES]
 	              [--pti] [--least N]
-	  --rounds N   length of the workload (default 60; 12 for overwrite and user, whose areas
-	               are smaller)
-	  --aux BYTES  area of each CPU (default: such that it goes around several times)
+	  --rounds N   length of the workload (default 12)
+	  --aux BYTES  area of each CPU (default: goes around several times, but holds all of
+	               full and kernel)
 	  --pti        with isolated page tables
 	  --least N    fewer compared records are a failure (default 1)
 	EOF
@@ -24,10 +24,9 @@ usage()
 [ $# -ge 1 ] || usage
 mode=$1
 shift
-kernel=6.1 rounds=60 aux='' pti='' least=1
+kernel=6.1 rounds=12 aux='' pti='' least=1
 case $mode in
-full | kernel) ;;
-overwrite | user) rounds=12 ;;
+full | overwrite | user | kernel) ;;
 *) usage ;;
 esac
 while [ $# -gt 0 ]; do
@@ -54,14 +53,17 @@ module=$("$top/scripts/build-module" "$kernel")
 work=$(mktemp -d "${TMPDIR:-/tmp}/auxtrace-bts.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
+status=0
 # 16 ns an instruction: a timer interrupt each 250,000 instructions. A line on the serial
 # console is 40,000 branches, and the kernel tells of each NMI that takes its time, as
 # those do that wait for another virtual CPU.
-"$top/scripts/vm" --kernel "$kernel" --smp 3 --icount 4 --timeout 540 --work "$work/vm" \
+"$top/scripts/vm" --kernel "$kernel" --smp 3 --mem 2G --icount 4 --timeout 540 --work "$work/vm" \
 	--exec-log >("$build/tests-vm/execlog" "$work/ran") --out "$work/out" --module "$module" \
 	--append "loglevel=5 $pti" --file "$build/tests-vm/flow" \
-	-- flow bts "$mode" /out/recording "$rounds" ${aux:+"$aux"}
+	-- flow bts "$mode" /out/recording "$rounds" ${aux:+"$aux"} > "$work/said" || status=$?
 wait $! # for execlog, to read the log to its end
+cat "$work/said"
+[ "$status" -eq 0 ] || exit "$status"
 
 options=()
 case $mode in
@@ -69,12 +71,23 @@ user) options+=(--user) ;;
 kernel) options+=(--kernel) ;;
 overwrite) options+=(--newest) ;;
 esac
-sum=0
+# What the kernel does goes through 64 KiB then, and more of it than that is a gap.
+[ -z "$pti" ] || [ "$mode" = user ] || options+=(--room $((65536 / 24)))
+sum=0 full=0
 for cpu in 0 1; do
-	"$build/tests-vm/btscmp" --cpu "$cpu" "${options[@]}" "$work/out/recording/cpu$cpu.aux" \
-		"$work/ran" | tee "$work/result"
+	records=$work/out/recording/cpu$cpu.area
+	[ -e "$records" ] || records=${records%.area}.aux
+	"$build/tests-vm/btscmp" --cpu "$cpu" "${options[@]}" "$records" "$work/ran" |
+		tee "$work/result"
 	sum=$((sum + $(cut -d' ' -f1 "$work/result")))
+	full=$((full + $(sed 's/.* \([0-9]*\) filled .*/\1/' "$work/result")))
 done
+gaps=$(sed -n 's/.* \([0-9]*\) gaps.*/\1/p' "$work/said")
+# Of overwrite mode only the newest are there to be seen.
+if [ "$full" -gt "$gaps" ] || { [ "$full" -lt "$gaps" ] && [ "$mode" != overwrite ]; }; then
+	echo "bts.sh: the buffer was full $full times, the session counted $gaps gaps" >&2
+	exit 1
+fi
 echo "$mode on $kernel${pti:+ with $pti}: $sum records equal to the execution log"
 if [ "$sum" -lt "$least" ]; then
 	echo "bts.sh: at least $least were expected" >&2

@@ -6,8 +6,9 @@
  *     a fault, an INT n (decoders and BTS place them before the instruction), or an
  *     interrupt inside a REP string.
  * The log does not tell whose an event is, but the register dump below it does: the
- * task register's base is of one CPU only, and as a rule the next instruction, the
- * handler's first, tells whose.
+ * task register's base is of one CPU only. Whose: that CPU's which most often was at the
+ * address that the events return to. (Not that CPU's which comes next in the log: where
+ * NMIs come often, another one's turn may begin as often as the handler.)
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,10 +26,10 @@ struct words {
 	size_t count;
 };
 
-/* How often the first instruction after an event was this CPU's, by task register. */
+/* How often each CPU was where the events of a task register return to. */
 struct owner {
 	uint64_t tr;
-	unsigned long ours, others;
+	unsigned long there[RAN_MAX_CPUS];
 };
 
 struct owners {
@@ -73,35 +74,38 @@ static struct owner *owner_of(struct owners *o, uint64_t tr, const char *path)
 	return &o->owner[o->count++];
 }
 
-/* Events follow one another without an instruction when a handler faults at once. */
-static void find_owners(struct owners *o, const struct words *w, unsigned int cpu,
-			const char *path)
+/* After its latest attempt @word, may the CPU be at @ip? Where a branch leads is not known. */
+static bool is_there(uint64_t word, uint64_t ip)
 {
-	size_t first = 0;
-	bool waiting = false;
+	return word && (ip == ran_ip(word) || ip == ran_ip(word) + ran_length(word));
+}
+
+static void find_owners(struct owners *o, const struct words *w, const char *path)
+{
+	uint64_t latest[RAN_MAX_CPUS] = { 0 };
 
 	for (size_t i = 0; i < w->count; i++) {
-		if (ran_kind(w->word[i]) == RAN_EVENT) {
-			if (!waiting)
-				first = i;
-			waiting = true;
-			if (++i == w->count)
-				die(path, "truncated");
-		} else if (ran_kind(w->word[i]) == RAN_INSN && waiting) {
-			for (size_t e = first; e < i; e++) {
-				struct owner *owner;
+		uint64_t word = w->word[i];
+		struct owner *owner;
 
-				if (ran_kind(w->word[e]) != RAN_EVENT)
-					continue;
-				owner = owner_of(o, w->word[++e], path);
-				if (ran_cpu(w->word[i]) == cpu)
-					owner->ours++;
-				else
-					owner->others++;
-			}
-			waiting = false;
-		}
+		if (ran_kind(word) == RAN_INSN)
+			latest[ran_cpu(word)] = word;
+		if (ran_kind(word) != RAN_EVENT)
+			continue;
+		if (++i == w->count)
+			die(path, "truncated");
+		owner = owner_of(o, w->word[i], path);
+		for (unsigned int cpu = 0; cpu < RAN_MAX_CPUS; cpu++)
+			owner->there[cpu] += is_there(latest[cpu], ran_ip(word));
 	}
+}
+
+static bool is_owner(const struct owner *o, unsigned int cpu)
+{
+	for (unsigned int other = 0; other < RAN_MAX_CPUS; other++)
+		if (other != cpu && o->there[other] >= o->there[cpu])
+			return false;
+	return true;
 }
 
 static void push(struct ran *ran, uint64_t word)
@@ -128,14 +132,12 @@ void ran_load(struct ran *ran, const char *path, unsigned int cpu)
 	struct words w = map(path);
 	struct owners owners = { 0 };
 
-	find_owners(&owners, &w, cpu, path);
+	find_owners(&owners, &w, path);
 	for (size_t i = 0; i < w.count; i++) {
 		uint64_t word = w.word[i];
 
 		if (ran_kind(word) == RAN_EVENT) {
-			const struct owner *o = owner_of(&owners, w.word[++i], path);
-
-			if (o->ours > o->others) {
+			if (is_owner(owner_of(&owners, w.word[++i], path), cpu)) {
 				drop(ran, ran_ip(word));
 				push(ran, word);
 			}

@@ -430,34 +430,56 @@ static void user_and_kernel_flags_choose_what_is_traced(void **state)
 
 /* ---- THE claim: what a PAUSE and a RESUME cost --------------------------- */
 
-/* The model's counts of the trace PMU's WRMSRs on each CPU of a session. */
-static void count_wrmsrs(const struct session *s, uint64_t *counts)
-{
-	for (unsigned int i = 0; i < s->count; i++)
-		counts[i] = bench_wrmsrs(s->channel[i].cpu);
-}
-
-static void expect_wrmsrs(const struct session *s, uint64_t *counts, const char *what,
-			  unsigned int each)
-{
-	for (unsigned int i = 0; i < s->count; i++) {
-		int cpu = s->channel[i].cpu;
-		uint64_t now = bench_wrmsrs(cpu);
-
-		if (now - counts[i] != each)
-			fail_msg("%s: %llu WRMSRs on CPU %d, not %u", what,
-				 (unsigned long long)(now - counts[i]), cpu, each);
-		counts[i] = now;
-	}
-}
-
 /* PT's has to clear RTIT_STATUS, or there is no PSB+. */
 static unsigned int resume_wrmsrs(void)
 {
 	return under_bts() ? 1 : 2;
 }
 
-/* No other than the one that turns it on and off, and, for a RESUME of PT, RTIT_STATUS. */
+/*
+ * The model's count of the trace PMU's WRMSRs on a channel's CPU, less those of the channel's
+ * interrupts, each of which pauses and resumes: 64 KiB between, as BTS has them under page
+ * table isolation, are soon full with what the test itself does.
+ */
+static uint64_t asked_wrmsrs(const struct channel *ch)
+{
+	uint64_t pmis = channel_status(ch).pmis, count, was;
+
+	do {
+		was = pmis;
+		count = bench_wrmsrs(ch->cpu);
+		pmis = channel_status(ch).pmis;
+	} while (pmis != was);
+	return count - pmis * (1 + resume_wrmsrs());
+}
+
+/* On each CPU of a session. */
+static void count_wrmsrs(const struct session *s, uint64_t *counts)
+{
+	for (unsigned int i = 0; i < s->count; i++)
+		counts[i] = asked_wrmsrs(&s->channel[i]);
+}
+
+/* Each CPU made @each since @counts, which it brings up to date. */
+static void expect_wrmsrs(const struct session *s, uint64_t *counts, const char *what,
+			  unsigned int each)
+{
+	for (unsigned int i = 0; i < s->count; i++) {
+		const struct channel *ch = &s->channel[i];
+		uint64_t now = asked_wrmsrs(ch);
+
+		if (now - counts[i] != each)
+			fail_msg("%s: %llu WRMSRs on CPU %d, not %u; %llu interrupts, %llu bytes",
+				 what, (unsigned long long)(now - counts[i]), ch->cpu, each,
+				 channel_status(ch).pmis, channel_status(ch).produced);
+		counts[i] = now;
+	}
+}
+
+/*
+ * No other than the one that turns it on and off, and, for a RESUME of PT, RTIT_STATUS.
+ * Read while it is off: no interrupt comes in between.
+ */
 static void a_pair_writes_the_switch_alone(const struct session *s)
 {
 	enum ptm_counter control = under_bts() ? PTM_N_WRMSR_DEBUGCTL : PTM_N_WRMSR_CTL;
@@ -465,12 +487,16 @@ static void a_pair_writes_the_switch_alone(const struct session *s)
 
 	for (unsigned int i = 0; i < s->count; i++) {
 		int cpu = s->channel[i].cpu;
-		uint64_t controls = bench_count(cpu, control), others = bench_count(cpu, other);
+		uint64_t controls, others;
 
 		ok_pause(s, 1ULL << cpu, NULL);
+		controls = bench_count(cpu, control);
+		others = bench_count(cpu, other);
 		ok_resume(s, 1ULL << cpu, NULL);
+		ok_pause(s, 1ULL << cpu, NULL);
 		assert_int_equal(bench_count(cpu, control), controls + 2);
 		assert_int_equal(bench_count(cpu, other), others + !under_bts());
+		ok_resume(s, 1ULL << cpu, NULL);
 	}
 }
 
@@ -500,15 +526,16 @@ static void a_pause_is_one_wrmsr_a_resume_that_and_psbs_a_redundant_one_none(voi
 	for (unsigned int i = 0; i < s.count; i++) {
 		struct auxtrace_status_page st = channel_status(&s.channel[i]);
 
-		if (st.pmis)		/* then some of the WRMSRs were theirs */
+		/* Whose WRMSRs are more than a pause's and a resume's. */
+		if (st.pmis && !under_bts())
 			fail_msg("CPU %u: %llu trace interrupts, %llu bytes", st.cpu, st.pmis,
 				 st.produced);
 		assert_int_equal(st.gaps, 0);
-		assert_int_equal(st.pauses_asked, 41);
-		assert_int_equal(st.pauses_done, 21);
-		assert_int_equal(st.resumes_asked, 41);
-		assert_int_equal(st.resumes_done, 21);
-		assert_int_equal(st.windows, 22);
+		assert_int_equal(st.pauses_asked, 42);
+		assert_int_equal(st.pauses_done, 22);
+		assert_int_equal(st.resumes_asked, 42);
+		assert_int_equal(st.resumes_done, 22);
+		assert_int_equal(st.windows, 23);
 	}
 	check_accounting(&s);
 }

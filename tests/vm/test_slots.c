@@ -382,7 +382,8 @@ static void no_instruction_runs_between_a_cut_and_the_next_window(void **state)
 	cpu_pin(first);
 	load_start(last);
 	ok_start(s.fd);
-	for (unsigned int i = 0; i < ROUNDS; i++) {
+	/* A busy host gives the load so long a turn that each slot is full: nothing to judge. */
+	for (unsigned int i = 0; i < ROUNDS || (!judged && i < 50 * ROUNDS); i++) {
 		unsigned long before = switches(load_tid(last));
 		uint32_t slot;
 
@@ -400,7 +401,7 @@ static void no_instruction_runs_between_a_cut_and_the_next_window(void **state)
 			      last_interrupted(s.channel, &cuts[0]) : 0;
 		ok_release(s.fd, slot);
 	}
-	print_message("%u of %u cuts judged\n", judged, ROUNDS);
+	print_message("%u cuts judged\n", judged);
 	assert_true(judged > 0);
 	ok_stop(s.fd);
 	check_accounting(&s);

@@ -290,7 +290,8 @@ static void delayed(uint32_t action, uint32_t inhibit)
 	uint64_t tsc;
 	uint32_t id;
 
-	open_over(&s, ONE_CPU, 0);
+	/* A full trace could be full by then. */
+	open_over(&s, ONE_CPU, AUXTRACE_SETUP_OVERWRITE);
 	t.action = action;
 	t.delay_ns = delay;
 	id = trigger_add(&s, t);
