@@ -110,6 +110,7 @@ static void ds_area_is_canonical(void **state)
 static void writes_of_each_msr_are_counted(void **state)
 {
 	struct machine *m = *state;
+	uint64_t of_pt = counter(m, PTM_N_WRMSR);
 
 	for (unsigned int n = 1; n <= 2; n++) {
 		wr(m, DEBUGCTL, TR | BTS);
@@ -124,7 +125,7 @@ static void writes_of_each_msr_are_counted(void **state)
 	ptm_reset(m->ptm, true);
 	assert_int_equal(counter(m, PTM_N_WRMSR_DEBUGCTL), 2);
 	assert_int_equal(counter(m, PTM_N_WRMSR_DS_AREA), 2);
-	assert_int_equal(counter(m, PTM_N_WRMSR), 0);
+	assert_int_equal(counter(m, PTM_N_WRMSR), of_pt);
 }
 
 static void without_bts_there_is_no_ds_area(void **state)
