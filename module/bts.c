@@ -324,30 +324,44 @@ static bool is_kernel_address(u64 address)
 NOKPROBE_SYMBOL(is_kernel_address);
 
 /*
- * Kernel addresses read as 0 from here on. They are where returns to user code come from;
- * the CPL filter lets none through that goes there.
+ * What a session may not see of the kernel: addresses that returns to user code come from
+ * read as 0 from here on; what the CPL filter lets through on its way there is left out.
+ * Returns the end of what stays.
  */
-static void mask(struct auxtrace_branch *branch, const struct auxtrace_branch *end)
+static struct auxtrace_branch *censor(struct auxtrace_branch *branch,
+				      const struct auxtrace_branch *end)
 {
-	for (; branch < end; branch++) {
-		if (likely(!is_kernel_address(branch->from | branch->to)))
-			continue;
-		if (is_kernel_address(branch->from))
-			branch->from = 0;
-		if (is_kernel_address(branch->to))
-			branch->to = 0;
-	}
-}
-NOKPROBE_SYMBOL(mask);
+	struct auxtrace_branch *to = branch;
 
-/* From the buffer to the area, which users see. */
-static void collect(const struct auxt_channel *ch, u64 bytes)
+	for (; branch < end; branch++) {
+		if (unlikely(is_kernel_address(branch->from | branch->to))) {
+			if (is_kernel_address(branch->to))
+				continue;
+			branch->from = 0;
+		}
+		if (unlikely(to != branch))
+			*to = *branch;
+		to++;
+	}
+	return to;
+}
+NOKPROBE_SYMBOL(censor);
+
+/* From the buffer to the area, which users see. Returns how many bytes. */
+static u64 collect(const struct auxt_channel *ch, u64 bytes)
 {
 	struct auxtrace_branch *buffer = bts_of(ch)->buffer;
+	struct auxtrace_branch *end = buffer + bytes / BTS_RECORD;
+	u64 gone = 0;
 
 	if (!(ch->flags & AUXTRACE_SETUP_KERNEL))
-		mask(buffer, buffer + bytes / BTS_RECORD);
-	memcpy(place(ch), buffer, bytes);
+		end = censor(buffer, end);
+	bytes = (char *)end - (char *)buffer;
+	/* Of a small area no byte twice: memcpy() may go backwards. */
+	if (bytes > ch->ring.size)
+		gone = bytes - ch->ring.size;
+	memcpy(place(ch) + gone, (char *)buffer + gone, bytes - gone);
+	return bytes;
 }
 NOKPROBE_SYMBOL(collect);
 
@@ -359,9 +373,7 @@ static u32 bts_position(struct auxt_channel *ch, u64 *position)
 	/* Somebody has changed what was ours. */
 	if (bts->end < bts->begin || bytes > bts->room || bytes % BTS_RECORD)
 		return TRACE_ERROR;
-	if (bts->buffer)
-		collect(ch, bytes);
-	*position += bytes;
+	*position += bts->buffer ? collect(ch, bytes) : bytes;
 	if (bytes == bts->room)
 		return TRACE_STOPPED;
 	return bts->foreign ? TRACE_FOREIGN : 0;

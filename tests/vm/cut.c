@@ -25,8 +25,8 @@ struct walk cut_walk(const struct channel *ch, const struct auxtrace_cut *cut,
 	} else {
 		trace_walk(&walk, trace, len, true);
 		if (walk.starts && (walk.error || walk.end != len))
-			fail_msg("CPU %d, cut [%llu, %llu): bad packet at %zu", ch->cpu,
-				 cut->aux_begin, cut->aux_end, walk.end);
+			fail_msg("CPU %d, cut [%llu, %llu): at byte %zu: %s", ch->cpu,
+				 cut->aux_begin, cut->aux_end, walk.end, walk.error ?: "cut off");
 	}
 	free(trace);
 	return walk;
