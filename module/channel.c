@@ -953,9 +953,10 @@ bool auxt_channel_is_readable(const struct auxt_channel *ch, bool stopped)
 		return true;
 	if (ch->ring.overwrite)
 		return false;
-	available = READ_ONCE(ch->ring.produced) - READ_ONCE(ch->ring.consumed);
+	/* As published: who is told to look must find it there. */
+	available = READ_ONCE(ch->status->produced) - READ_ONCE(ch->status->consumed);
 	return available >= ch->ring.watermark ||
-	       (available && (stopped || inhibited(ch) & AUXTRACE_INHIBIT_FULL));
+	       (available && (stopped || READ_ONCE(ch->status->inhibit) & AUXTRACE_INHIBIT_FULL));
 }
 NOKPROBE_SYMBOL(auxt_channel_is_readable);
 
