@@ -136,23 +136,7 @@ check "decodes" decodes small
 
 # ---- triggers ---------------------------------------------------------------
 
-check "kernel flow of one system call" record seed -k -C 0 --start-paused \
-	--on 'syscall:newuname:enter=resume,pid=command' \
-	--on 'syscall:newuname:exit=pause,pid=command' -- uname -r
-cp /tmp/out /tmp/seed
-check "uname itself was not disturbed" grep -q "^$(uname -r)$" /tmp/seed
-calls=$(trigger seed hits 1)
-check "uname asked the kernel at least once" test "${calls:-0}" -ge 1
-check "each entry resumed" test "$(trigger seed acted 1)" = "$calls"
-check "each exit paused" test "$(trigger seed acted 2)" = "$calls"
-check "script decodes it" decodes seed
-check "a window for each call, from trigger to trigger, whole" test "$calls" = \
-	"$(grep -c 'window.*<trigger 1, syscall:newuname:enter=.* to trigger 2, syscall:newuname:exit=.*whole>' /tmp/script)"
-check "the system call's function is there" has 'k +(__do_sys|__se_sys|__x64_sys)_newuname'
-check "and no user code" has_not '^ *[0-9]+ +[0-9.-]+ u '
-check "and no other system call" test -z \
-	"$(grep -oE '__(x64|se|do)_sys_[a-z0-9_]+' /tmp/script | grep -v '_newuname$')"
-check "and no interrupt" has_not '<interrupt>'
+seed_example
 cp /tmp/script /out/bts.calls
 check "the same by Intel PT" record_pt seed-pt -k -C 0 --start-paused \
 	--on 'syscall:newuname:enter=resume,pid=command' \

@@ -266,8 +266,11 @@ static void read_around_the_area(uint32_t flags, uint64_t step)
 	assert_int_equal(st.consumed, copy.len);
 	assert_int_equal(st.bad_tails, 0);
 	assert_int_equal(st.windows, copy.windows);
-	/* How many depends on the reader: each of its looks moves the next one on. */
-	assert_true(st.pmis > 0);
+	/*
+	 * One a lap. With BTS a quarter of the area lies behind the mark, and each look of
+	 * the reader's moves it on: then how many come depends on him.
+	 */
+	assert_true(st.pmis >= (under_bts() ? 1 : MANY_BYTES / (PAGES * page_size)));
 	/* Each gap ended a window and began the next; STOP may have come before that. */
 	assert_in_range(st.gaps_full, st.windows - 1, st.windows);
 	assert_int_equal(st.gaps, st.gaps_full);

@@ -188,15 +188,6 @@ static void test_idle(void **state)
 	session_close(&s);
 }
 
-static void wait_for_inhibit(const struct session *s, uint32_t inhibit)
-{
-	for (unsigned int i = 0; i < s->count; i++)
-		for (int ms = 0; channel_status(&s->channel[i]).inhibit != inhibit; ms++) {
-			assert_true(ms < WAIT_MS);
-			usleep(1000);
-		}
-}
-
 static void test_all_cpus(void **state)
 {
 	struct auxtrace_trigger t = pause_at_call();

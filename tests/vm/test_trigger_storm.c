@@ -234,15 +234,6 @@ static void test_fast_timer(void **state)
 	session_close(&s);
 }
 
-static void wait_for_inhibit(const struct session *s, uint32_t inhibit)
-{
-	for (unsigned int i = 0; i < s->count; i++)
-		for (int ms = 0; channel_status(&s->channel[i]).inhibit != inhibit; ms++) {
-			assert_true(ms < WAIT_MS);
-			usleep(1000);
-		}
-}
-
 /* All CPUs tell all the others at once, and freeze them, while threads thaw them. */
 static void test_broadcast(void **state)
 {

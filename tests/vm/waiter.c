@@ -69,3 +69,12 @@ void waiter_join(struct waiter *w)
 	assert_int_equal(w->events, POLLIN);
 	assert_true(w->ms < WAIT_MS);
 }
+
+void wait_for_inhibit(const struct session *s, uint32_t inhibit)
+{
+	for (unsigned int i = 0; i < s->count; i++)
+		for (int ms = 0; channel_status(&s->channel[i]).inhibit != inhibit; ms++) {
+			assert_true(ms < WAIT_MS);
+			usleep(1000);
+		}
+}
