@@ -19,12 +19,17 @@
 #define ONE_CPU		(1ULL << CPU)
 #define LONG_NS		100000000000ULL
 
-static void open_over(struct session *s, uint64_t cpus, uint32_t flags)
+static void open_at(struct session *s, uint64_t cpus, uint32_t flags)
 {
-	session_prepare(s, cpus, AUXTRACE_SETUP_KERNEL | flags, AUX_SIZE);
+	session_prepare(s, cpus, flags, AUX_SIZE);
 	session_prepare_data(s, 0, DATA_SIZE);
 	session_setup(s);
 	assert_int_equal(cpu_pin(CPU), 0);
+}
+
+static void open_over(struct session *s, uint64_t cpus, uint32_t flags)
+{
+	open_at(s, cpus, AUXTRACE_SETUP_KERNEL | flags);
 }
 
 static struct auxtrace_trigger pause_at_call(void)
@@ -309,51 +314,62 @@ static void test_delay_ns(void **state)
 }
 
 /* A SAMPLE at the same event tells where the hardware was then. */
+static void delay_of_bytes(uint32_t levels, uint64_t delay)
+{
+	const size_t page = sysconf(_SC_PAGESIZE);
+	struct auxtrace_trigger t = pause_at_call();
+	const union any_record *sample, *w;
+	struct records r;
+	struct session s;
+	uint64_t went;
+	uint32_t id;
+
+	open_at(&s, ONE_CPU, AUXTRACE_SETUP_OVERWRITE | levels);
+	t.action = AUXTRACE_ACTION_SAMPLE;
+	t.sample_size = 64;
+	trigger_add(&s, t);
+	t = pause_at_call();
+	t.delay_bytes = delay;
+	id = trigger_add(&s, t);
+	ok_start(s.fd);
+	load_run(500);
+	call_times(1);
+	for (unsigned int n = 0; !channel_status(&s.channel[0]).inhibit; n++) {
+		assert_true(n < 100000);
+		load_run(100);
+	}
+	assert_int_equal(channel_status(&s.channel[0]).inhibit, AUXTRACE_INHIBIT_TRIGGER);
+	ok_stop(s.fd);
+	trigger_counted(&s, id, 1, 0, 0, 0);
+	records_read_all(&r, &s.channel[0]);
+	sample = records_newest(&r, AUXTRACE_RECORD_SAMPLE);
+	w = records_newest(&r, AUXTRACE_RECORD_WINDOW);
+	assert_non_null(sample);
+	assert_non_null(w);
+	assert_int_equal(w->window.end_trigger, id);
+	went = w->window.end_position - sample->sample.aux_end;
+	print_message("delay of %llu bytes: %llu\n", (unsigned long long)delay,
+		      (unsigned long long)went);
+	assert_true(went >= delay);
+	/*
+	 * A page late at most, and what begins the trace again behind the sample. With the
+	 * kernel comes what it does until the PMI is handled, and for any interrupt between
+	 * the two triggers' probes: that has no bound.
+	 */
+	if (!(levels & AUXTRACE_SETUP_KERNEL))
+		assert_true(went <= delay + page + 256);
+	records_free(&r);
+	session_close(&s);
+}
+
 static void test_delay_bytes(void **state)
 {
 	const uint64_t delays[] = { 1, 4096, 50000, AUX_SIZE / 2 };
-	const size_t page = sysconf(_SC_PAGESIZE);
 
 	(void)state;
 	for (unsigned int i = 0; i < 4; i++) {
-		struct auxtrace_trigger t = pause_at_call();
-		const union any_record *sample, *w;
-		uint64_t went;
-		struct records r;
-		struct session s;
-		uint32_t id;
-
-		open_over(&s, ONE_CPU, AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_USER);
-		t.action = AUXTRACE_ACTION_SAMPLE;
-		t.sample_size = 64;
-		trigger_add(&s, t);
-		t = pause_at_call();
-		t.delay_bytes = delays[i];
-		id = trigger_add(&s, t);
-		ok_start(s.fd);
-		load_run(500);
-		call_times(1);
-		for (unsigned int n = 0; !channel_status(&s.channel[0]).inhibit; n++) {
-			assert_true(n < 100000);
-			load_run(100);
-		}
-		assert_int_equal(channel_status(&s.channel[0]).inhibit, AUXTRACE_INHIBIT_TRIGGER);
-		ok_stop(s.fd);
-		trigger_counted(&s, id, 1, 0, 0, 0);
-		records_read_all(&r, &s.channel[0]);
-		sample = records_newest(&r, AUXTRACE_RECORD_SAMPLE);
-		w = records_newest(&r, AUXTRACE_RECORD_WINDOW);
-		assert_non_null(sample);
-		assert_non_null(w);
-		assert_int_equal(w->window.end_trigger, id);
-		went = w->window.end_position - sample->sample.aux_end;
-		print_message("delay of %llu bytes: %llu\n", (unsigned long long)delays[i],
-			      (unsigned long long)went);
-		assert_true(went >= delays[i]);
-		/* A page late at most, and what lies between the two triggers' probes. */
-		assert_true(went <= delays[i] + 2 * page);
-		records_free(&r);
-		session_close(&s);
+		delay_of_bytes(AUXTRACE_SETUP_USER, delays[i]);
+		delay_of_bytes(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL, delays[i]);
 	}
 }
 

@@ -640,8 +640,9 @@ struct auxtrace_release {
  * @hold_off_ns: after it acted on a CPU, hits there do not act for that long
  * @delay_ns: PAUSE, FREEZE: act so much later
  * @delay_bytes: PAUSE, FREEZE: act as soon as the channel has produced so many bytes
- *	more, at most a page late; overwrite mode only. One at a time on each CPU,
- *	whatever trigger it is of. Until a delay has ended further hits on its CPU are
+ *	more, at most a page late, and where the kernel is traced by what it does until
+ *	it has the interrupt; overwrite mode only. One at a time on each CPU, whatever
+ *	trigger it is of. Until a delay has ended further hits on its CPU are
  *	missed; DEL, STOP and the CPU's going offline end it without the action
  * @sample_size: SAMPLE: bytes wanted; at most half the AUX area (or slot). More than
  *	AUXTRACE_SAMPLE_IN_RECORD, or than a record of the data ring (or its slot) can
