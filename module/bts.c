@@ -52,6 +52,7 @@
 #include <linux/vmalloc.h>
 #include <asm/cpu_entry_area.h>
 #include <asm/intel_ds.h>
+#include <asm/tsc.h>
 #include "bts.h"
 #include "bts_plan.h"
 #include "channel.h"
@@ -75,10 +76,8 @@ static_assert(sizeof(struct auxtrace_branch) == 24);
  * @bits: of IA32_DEBUGCTL that are set to trace
  * @begin: address at which the hardware began
  * @room: bytes from there on that it may fill
- * @end: address at which it was when it was stopped
  * @owed: it was stopped beyond the threshold, so that there comes, or has come, an
  *	interrupt; nothing else will tell whose that is
- * @foreign: somebody else had turned it off when it was stopped
  * @was: of @ds, as we found it
  */
 struct bts {
@@ -89,9 +88,7 @@ struct bts {
 	u64 bits;
 	u64 begin;
 	u64 room;
-	u64 end;
 	bool owed;
-	bool foreign;
 	struct {
 		u64 base;
 		u64 index;
@@ -301,22 +298,6 @@ static int bts_resume(struct auxt_channel *ch, bool anew)
 }
 NOKPROBE_SYMBOL(bts_resume);
 
-static void bts_pause(struct auxt_channel *ch)
-{
-	u64 debugctl = auxt_rdmsr(MSR_IA32_DEBUGCTLMSR);
-	struct bts *bts = bts_of(ch);
-
-	bts->foreign = (debugctl & ON) != ON;
-	if (!bts->foreign)
-		auxt_wrmsr(MSR_IA32_DEBUGCTLMSR, debugctl & ~OURS);
-	bts->end = READ_ONCE(bts->ds->bts_index);
-	bts->owed |= bts->end >= bts->ds->bts_interrupt_threshold;
-	close(bts);
-	/* As in pt.c: the records are in memory before their position is told. */
-	wmb();
-}
-NOKPROBE_SYMBOL(bts_pause);
-
 static bool is_kernel_address(u64 address)
 {
 	return address >> 63;
@@ -365,20 +346,31 @@ static u64 collect(const struct auxt_channel *ch, u64 bytes)
 }
 NOKPROBE_SYMBOL(collect);
 
-static u32 bts_position(struct auxt_channel *ch, u64 *position)
+static u32 bts_pause(struct auxt_channel *ch)
 {
-	const struct bts *bts = bts_of(ch);
-	u64 bytes = bts->end - bts->begin;
+	u64 debugctl = auxt_rdmsr(MSR_IA32_DEBUGCTLMSR);
+	bool foreign = (debugctl & ON) != ON;
+	struct bts *bts = bts_of(ch);
+	u64 end, bytes;
 
+	if (!foreign)
+		auxt_wrmsr(MSR_IA32_DEBUGCTLMSR, debugctl & ~OURS);
+	end = READ_ONCE(bts->ds->bts_index);
+	bts->owed |= end >= bts->ds->bts_interrupt_threshold;
+	close(bts);
+	/* As in pt.c: the records are in memory before their position is told. */
+	wmb();
+	ch->off_tsc = rdtsc();
+	bytes = end - bts->begin;
 	/* Somebody has changed what was ours. */
-	if (bts->end < bts->begin || bytes > bts->room || bytes % BTS_RECORD)
+	if (end < bts->begin || bytes > bts->room || bytes % BTS_RECORD)
 		return TRACE_ERROR;
-	*position += bts->buffer ? collect(ch, bytes) : bytes;
+	ch->ring.produced += bts->buffer ? collect(ch, bytes) : bytes;
 	if (bytes == bts->room)
 		return TRACE_STOPPED;
-	return bts->foreign ? TRACE_FOREIGN : 0;
+	return foreign ? TRACE_FOREIGN : 0;
 }
-NOKPROBE_SYMBOL(bts_position);
+NOKPROBE_SYMBOL(bts_pause);
 
 /* Each start looks for its slot itself. */
 static void bts_relocate(struct auxt_channel *ch)
@@ -445,7 +437,6 @@ const struct trace_pmu auxt_bts = {
 	.stop = bts_stop,
 	.resume = bts_resume,
 	.pause = bts_pause,
-	.position = bts_position,
 	.relocate = bts_relocate,
 	.interrupt = bts_interrupt,
 	.acknowledge = bts_acknowledge,

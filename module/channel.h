@@ -13,6 +13,7 @@
 #include "position.h"
 #include "record.h"
 #include "relay.h"
+#include "request.h"
 #include "slots.h"
 #include "trace_pmu.h"
 
@@ -20,24 +21,6 @@ struct auxt_rings;
 struct auxt_session;
 struct auxt_triggers;
 struct perf_event;
-
-/**
- * struct auxt_request - what a trigger asks of a channel
- * @action: AUXTRACE_ACTION_*
- * @trigger: its id
- * @value: of the event, for the record
- * @size: SAMPLE: bytes wanted
- * @delay: bytes to be produced before it is done
- * @relayed: the session's other CPUs are to do the same
- */
-struct auxt_request {
-	u32 action;
-	u32 trigger;
-	u64 value;
-	u64 size;
-	u64 delay;
-	bool relayed;
-};
 
 /**
  * struct auxt_channel - a session on one CPU
@@ -59,8 +42,7 @@ struct auxt_request {
  *
  * @inhibit: AUXTRACE_INHIBIT_*: why the hardware must be off
  * @settling: the settle loop runs
- * @unsettled: something changed since the settle loop last looked
- * @attend: the hardware wants to be looked at, or a caller wants its position
+ * @todo: AUXT_TODO_*: what the settle loop has not looked at yet
  * @attached: @pmu has been started on the CPU
  * @resuming: a RESUME is being carried out
  * @starved: for want of room only the hardware is off; counted as a gap
@@ -82,6 +64,7 @@ struct auxt_request {
  * @lookout: looks for the reader's tail. See lookout.c
  * @looking: it does, or will soon
  * @fresh: no window has begun since START
+ * @off_tsc: when the hardware was turned off last
  * @cause: AUXTRACE_CAUSE_*: why the hardware is off, or was before the open window
  * @window: the newest window, for its record
  * @next_slot: slot to go on in
@@ -116,9 +99,8 @@ struct auxt_channel {
 	struct auxt_slots slots;
 
 	atomic_t inhibit;
+	u32 todo;
 	bool settling;
-	bool unsettled;
-	bool attend;
 	bool attached;
 	bool resuming;
 	bool starved;
@@ -127,6 +109,7 @@ struct auxt_channel {
 	struct hrtimer lookout;
 	bool looking;
 	bool fresh;
+	u64 off_tsc;
 	u32 cause;
 	struct auxt_window window;
 	u32 next_slot;
@@ -134,9 +117,9 @@ struct auxt_channel {
 	u64 aux_told;
 	u32 paused_by;
 	u32 resumed_by;
-	struct auxt_request frozen_by;
-	struct auxt_request sample;
-	struct auxt_request later;
+	struct auxt_wish frozen_by;
+	struct auxt_wish sample;
+	struct auxt_wish later;
 	bool frozen;
 	u32 aux_flags;
 	struct auxt_ring ring;
@@ -154,7 +137,6 @@ void auxt_channel_free(struct auxt_channel *ch);
 
 /* From any CPU: may be out of date at once. */
 bool auxt_channel_has_new_tail(const struct auxt_channel *ch);
-bool auxt_channel_is_readable(const struct auxt_channel *ch, bool stopped);
 
 /* On the channel's CPU with interrupts off; or anywhere while that CPU is offline
  * or the session not started, with the session's idle_lock held.
@@ -171,12 +153,10 @@ void auxt_channel_snapshot(struct auxt_channel *ch, u32 flags, u32 slot,
 			   struct auxtrace_cut *to);
 void auxt_channel_take_tails(struct auxt_channel *ch);
 void auxt_channel_pause_output(struct auxt_channel *ch, bool pause);
-void auxt_channel_forget(struct auxt_channel *ch, u32 trigger);
 
 /* As above, or in an NMI on the channel's CPU. */
 void auxt_channel_copy(const struct auxt_channel *ch, void *to, u64 begin, u64 length);
 void auxt_channel_save(const struct auxt_channel *ch, u32 slot, u64 begin, u64 length);
-bool auxt_channel_request(struct auxt_channel *ch, const struct auxt_request *request);
 
 /* NMI on the channel's CPU. */
 bool auxt_channel_interrupt(struct auxt_channel *ch, bool asserted);
@@ -192,6 +172,34 @@ DECLARE_PER_CPU(struct auxt_channel *, auxt_attached[TRACE_PMUS]);
 static __always_inline struct auxt_channel *auxt_channel_here(u32 pmu)
 {
 	return this_cpu_read(auxt_attached[pmu]);
+}
+
+static __always_inline u32 auxt_channel_inhibited(const struct auxt_channel *ch)
+{
+	return atomic_read(&ch->inhibit);
+}
+
+/**
+ * auxt_channel_is_readable() - would poll(2) say POLLIN?
+ * @ch: the channel
+ * @stopped: the session is stopped
+ *
+ * From any CPU: may be out of date at once.
+ *
+ * Return: as the ABI says at poll.
+ */
+static __always_inline bool auxt_channel_is_readable(const struct auxt_channel *ch, bool stopped)
+{
+	u64 available;
+
+	if (ch->wanted && auxt_data_is_readable(&ch->data, stopped))
+		return true;
+	if (ch->ring.overwrite)
+		return false;
+	/* As published: who is told to look must find it there. */
+	available = READ_ONCE(ch->status->produced) - READ_ONCE(ch->status->consumed);
+	return available >= ch->ring.watermark ||
+	       (available && (stopped || READ_ONCE(ch->status->inhibit) & AUXTRACE_INHIBIT_FULL));
 }
 
 /* Is there what no AUX record has told of? */

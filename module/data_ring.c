@@ -228,25 +228,6 @@ bool auxt_data_has_new_tail(const struct auxt_data_ring *ring)
 	return tail != (is_valid(ring, tail, consumed) ? consumed : READ_ONCE(ring->last_tail));
 }
 
-/**
- * auxt_data_is_readable() - is it worth a reader's while?
- * @ring: the ring
- * @stopped: the session is stopped
- *
- * Return: as the ABI says at poll.
- */
-bool auxt_data_is_readable(const struct auxt_data_ring *ring, bool stopped)
-{
-	u64 available;
-
-	if (ring->overwrite)
-		return false;
-	available = READ_ONCE(ring->page->data_head) - READ_ONCE(ring->page->data_consumed);
-	return available >= ring->watermark ||
-	       (available && (stopped || READ_ONCE(ring->refused) != READ_ONCE(ring->forgiven)));
-}
-NOKPROBE_SYMBOL(auxt_data_is_readable);
-
 /* ---- life --------------------------------------------------------------- */
 
 /**

@@ -72,7 +72,26 @@ void auxt_data_switch(struct auxt_data_ring *ring, u32 slot, u64 *begin, u64 *en
 
 /* From any CPU: may be out of date at once. */
 bool auxt_data_has_new_tail(const struct auxt_data_ring *ring);
-bool auxt_data_is_readable(const struct auxt_data_ring *ring, bool stopped);
+
+/**
+ * auxt_data_is_readable() - is it worth a reader's while?
+ * @ring: the ring
+ * @stopped: the session is stopped
+ *
+ * From any CPU: may be out of date at once.
+ *
+ * Return: as the ABI says at poll.
+ */
+static __always_inline bool auxt_data_is_readable(const struct auxt_data_ring *ring, bool stopped)
+{
+	u64 available;
+
+	if (ring->overwrite)
+		return false;
+	available = READ_ONCE(ring->page->data_head) - READ_ONCE(ring->page->data_consumed);
+	return available >= ring->watermark ||
+	       (available && (stopped || READ_ONCE(ring->refused) != READ_ONCE(ring->forgiven)));
+}
 
 /* Slots into which the data ring of a session is divided. */
 static inline u32 auxt_data_slots(const struct auxtrace_setup *setup)

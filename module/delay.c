@@ -3,7 +3,7 @@
  * Triggers that act some time after their hit: a timer on each CPU. A timer cannot
  * be started in an NMI, so the CPU interrupts itself for that. While one runs,
  * further hits on its CPU do not act: they would come to the same end. (Those that
- * act some bytes after their hit: see channel.c.)
+ * act some bytes after their hit: see request.c.)
  */
 
 #include <linux/cpumask.h>
@@ -58,7 +58,7 @@ static enum hrtimer_restart on_time(struct hrtimer *timer)
 	 */
 	if (delay->cpu == smp_processor_id() && ch && ch->triggers == t->set &&
 	    ch->run == delay->run)
-		auxt_trigger_act(t, ch, delay->value);
+		auxt_request_make(ch, &t->request, delay->value);
 	WRITE_ONCE(delay->pending, 0);
 	return HRTIMER_NORESTART;
 }
@@ -118,7 +118,7 @@ static void forget_here(void *info)
 	struct auxt_channel *ch = auxt_channel_here(t->pmu);
 
 	if (ch && ch->triggers == t->set)
-		auxt_channel_forget(ch, t->id);
+		auxt_request_forget(ch, t->request.trigger);
 }
 
 /**
@@ -129,7 +129,7 @@ void auxt_delay_free(struct auxt_trigger *t)
 {
 	unsigned int cpu;
 
-	if (t->delay_bytes)
+	if (t->request.delay)
 		on_each_cpu_mask(auxt_trigger_cpus(t), forget_here, t, true);
 	if (!t->delay)
 		return;

@@ -222,7 +222,7 @@ static int attach(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
 	err = -ENOENT;
 	latency->a = auxt_triggers_find(t->set, arg->a, &unused);
 	latency->b = auxt_triggers_find(t->set, arg->b, &unused);
-	auxt_triggers_find(t->set, t->id, &latency->place);
+	auxt_triggers_find(t->set, t->request.trigger, &latency->place);
 	if (!latency->a || !latency->b || latency->a == t || latency->b == t)
 		goto err_free;
 	/* A clock in a hit of a clock's: how deep would that go? */

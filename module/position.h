@@ -105,7 +105,7 @@ static __always_inline void auxt_ring_plan(struct auxt_ring *ring)
 	u64 wake, last;
 
 	if (ring->overwrite) {
-		ring->call = ring->produced - ring->produced % ring->size + ring->size;
+		ring->call = (ring->produced | (ring->size - 1)) + 1;
 		/* One that has passed has been looked at. */
 		if (ring->deadline > ring->produced)
 			ring->call = min(ring->call, auxt_page_up(ring->deadline));

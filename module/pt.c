@@ -65,7 +65,6 @@ static bool works_in_vmx;
  * @seen_index: the lower half of IA32_RTIT_OUTPUT_MASK_PTRS, with the index of the region
  * @seen_region: position at which that region begins
  * @misplaced: the output pointers must be written before the next start
- * @foreign: at the last pause TraceEn was clear already
  * @was_base: IA32_RTIT_OUTPUT_BASE as we found it
  * @was_mask_ptrs: IA32_RTIT_OUTPUT_MASK_PTRS as we found it
  */
@@ -78,7 +77,6 @@ struct pt {
 	u32 seen_index;
 	u64 seen_region;
 	bool misplaced;
-	bool foreign;
 	u64 was_base;
 	u64 was_mask_ptrs;
 };
@@ -428,33 +426,17 @@ static int pt_resume(struct auxt_channel *ch, bool anew)
 }
 NOKPROBE_SYMBOL(pt_resume);
 
-static void pt_pause(struct auxt_channel *ch)
+/* Not near, or not as it was left. */
+static noinline u32 locate(struct auxt_channel *ch, u32 status, u64 base, u64 mask_ptrs)
 {
-	struct pt *pt = pt_of(ch);
-
-	pt->foreign = !(auxt_rdmsr(MSR_IA32_RTIT_CTL) & RTIT_CTL_TRACEEN);
-	if (!pt->foreign)
-		auxt_wrmsr(MSR_IA32_RTIT_CTL, pt->ctl);
-	/* The trace is in memory before anybody learns of its position: pairs with
-	 * the read barriers of those who read the status page and then the area.
-	 */
-	wmb();
-}
-NOKPROBE_SYMBOL(pt_pause);
-
-static u32 pt_position(struct auxt_channel *ch, u64 *position)
-{
-	u64 status = auxt_rdmsr(MSR_IA32_RTIT_STATUS);
-	u64 base = auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_BASE);
-	u64 mask_ptrs = auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_MASK);
 	struct pt *pt = pt_of(ch);
 	u64 offset;
 
-	if (!is_near(pt, base, mask_ptrs, position)) {
+	if (!is_near(pt, base, mask_ptrs, &ch->ring.produced)) {
 		if (auxt_topa_locate(topa_of(ch), base, mask_ptrs, &offset))
 			return TRACE_ERROR;
-		*position = auxt_ring_position(&ch->ring, offset);
-		see(pt, base, mask_ptrs, *position);
+		ch->ring.produced = auxt_ring_position(&ch->ring, offset);
+		see(pt, base, mask_ptrs, ch->ring.produced);
 	}
 	if (status & RTIT_STATUS_ERROR)
 		return TRACE_ERROR;
@@ -463,13 +445,38 @@ static u32 pt_position(struct auxt_channel *ch, u64 *position)
 		 * At the mark it is at the limit, by definition. This tells a full
 		 * area from one in which nothing happened.
 		 */
-		*position = ch->ring.limit;
+		ch->ring.produced = ch->ring.limit;
 		pt->misplaced = true;
 		return TRACE_STOPPED;
 	}
-	return pt->foreign ? TRACE_FOREIGN : 0;
+	return 0;
 }
-NOKPROBE_SYMBOL(pt_position);
+NOKPROBE_SYMBOL(locate);
+
+static u32 pt_pause(struct auxt_channel *ch)
+{
+	struct pt *pt = pt_of(ch);
+	u64 base, mask_ptrs;
+	u32 status, found = 0;
+
+	if (likely(auxt_rdmsr(MSR_IA32_RTIT_CTL) & RTIT_CTL_TRACEEN))
+		auxt_wrmsr(MSR_IA32_RTIT_CTL, pt->ctl);
+	else
+		found = TRACE_FOREIGN;
+	/* The trace is in memory before anybody learns of its position: pairs with
+	 * the read barriers of those who read the status page and then the area.
+	 */
+	wmb();
+	ch->off_tsc = rdtsc();
+	status = auxt_rdmsr(MSR_IA32_RTIT_STATUS);
+	base = auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_BASE);
+	mask_ptrs = auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_MASK);
+	if (likely(!(status & (RTIT_STATUS_ERROR | RTIT_STATUS_STOPPED)) &&
+		   is_near(pt, base, mask_ptrs, &ch->ring.produced)))
+		return found;
+	return locate(ch, status, base, mask_ptrs) ?: found;
+}
+NOKPROBE_SYMBOL(pt_pause);
 
 static void pt_relocate(struct auxt_channel *ch)
 {
@@ -522,7 +529,6 @@ const struct trace_pmu auxt_pt = {
 	.stop = pt_stop,
 	.resume = pt_resume,
 	.pause = pt_pause,
-	.position = pt_position,
 	.relocate = pt_relocate,
 	.interrupt = pt_interrupt,
 	.acknowledge = pt_acknowledge,

@@ -67,7 +67,7 @@ NOKPROBE_SYMBOL(auxt_record_itrace_start);
 
 /**
  * auxt_record_window() - a window ended
- * @ch: the channel
+ * @ch: a channel that wants to be told of them
  * @tsc: when
  * @cause: AUXTRACE_CAUSE_* of its end
  * @trigger: that ended it, or 0
@@ -78,11 +78,10 @@ NOKPROBE_SYMBOL(auxt_record_itrace_start);
 void auxt_record_window(struct auxt_channel *ch, u64 tsc, u32 cause, u32 trigger)
 {
 	const struct auxt_window *window = &ch->window;
-	struct auxtrace_record_window *record = NULL;
+	struct auxtrace_record_window *record;
 
-	if (ch->wanted & AUXTRACE_WANT_WINDOW)
-		record = auxt_data_begin(&ch->data, AUXTRACE_RECORD_WINDOW, sizeof(*record), tsc,
-					 current->pid);
+	record = auxt_data_begin(&ch->data, AUXTRACE_RECORD_WINDOW, sizeof(*record), tsc,
+				 current->pid);
 	if (record) {
 		record->window = window->number;
 		record->begin = window->position;
@@ -111,10 +110,11 @@ NOKPROBE_SYMBOL(auxt_record_window);
  * auxt_record_trigger() - a trigger changed the channel's state
  * @ring: where to
  * @request: what it asked
+ * @value: of the event
  * @position: AUX position since
  */
 void auxt_record_trigger(struct auxt_data_ring *ring, const struct auxt_request *request,
-			 u64 position)
+			 u64 value, u64 position)
 {
 	struct auxtrace_record_trigger *record;
 
@@ -124,7 +124,7 @@ void auxt_record_trigger(struct auxt_data_ring *ring, const struct auxt_request 
 		return;
 	record->trigger = request->trigger;
 	record->action = request->action;
-	record->value = request->value;
+	record->value = value;
 	record->pid = current->tgid;
 	record->tid = current->pid;
 	record->position = position;
@@ -145,8 +145,8 @@ NOKPROBE_SYMBOL(whole);
  * @end: position after the last byte
  * @length: bytes that there are of those wanted
  *
- * Whole pieces of trace only. What a record cannot carry is copied to a slot that nobody needs; if there is none,
- * the record has the newest of it.
+ * Whole pieces of trace only. What a record cannot carry is copied to a slot that
+ * nobody needs; if there is none, the record has the newest of it.
  *
  * Return: bytes that the record tells of.
  */

@@ -37,7 +37,7 @@ void auxt_record_aux(struct auxt_channel *ch, u64 tsc);
 void auxt_record_itrace_start(struct auxt_data_ring *ring, u64 tsc);
 void auxt_record_window(struct auxt_channel *ch, u64 tsc, u32 cause, u32 trigger);
 void auxt_record_trigger(struct auxt_data_ring *ring, const struct auxt_request *request,
-			 u64 position);
+			 u64 value, u64 position);
 u64 auxt_record_sample(struct auxt_channel *ch, const struct auxt_request *request,
 		       u64 end, u64 length);
 

@@ -21,6 +21,7 @@
 #include "channel.h"
 #include "compat/irq_work.h"
 #include "relay.h"
+#include "request.h"
 #include "session.h"
 
 /* A request as a word: what is not in it, the other CPUs do not need. */
@@ -64,7 +65,7 @@ void auxt_relay_take(struct auxt_channel *ch)
 		};
 
 		if (words[i])
-			auxt_channel_request(ch, &request);
+			auxt_request_make(ch, &request, 0);
 	}
 }
 

@@ -13,7 +13,7 @@ struct auxtrace_setup;
 /* Their numbers are below this. */
 #define TRACE_PMUS	(AUXTRACE_PMU_INTEL_BTS + 1)
 
-/* What a look at a stopped trace unit found (trace_pmu.position). */
+/* What a pause found (trace_pmu.pause). */
 #define TRACE_STOPPED	(1u << 0)	/* it had met the STOP mark by itself */
 #define TRACE_ERROR	(1u << 1)	/* it had met an operational error */
 #define TRACE_FOREIGN	(1u << 2)	/* somebody else had turned it off */
@@ -35,9 +35,9 @@ struct auxtrace_setup;
  * @stop: put them back as they were found. Interrupts off
  * @resume: tracing on, with the marks where the ring wants its stop and call; @anew: a
  *	new window (with PSB+), else the open one goes on
- * @pause: tracing off; afterwards everything it wrote is in memory
- * @position: tracing is off: how far it came, as a position of the ring (untouched if
- *	it cannot be told); TRACE_*
+ * @pause: tracing off; afterwards everything it wrote is in memory, the ring's produced
+ *	position says how far it came (untouched if that cannot be told), and the
+ *	channel's off_tsc when it stopped. TRACE_*
  * @relocate: tracing is off: the channel's slot has changed, and the next start is to
  *	go on there
  * @interrupt: is there reason to look (call mark passed, stopped, error)? Tracing
@@ -47,8 +47,8 @@ struct auxtrace_setup;
  * @emergency_stop: tracing off on this CPU, whatever state a channel is in. Any time,
  *	interrupts off or NMI
  *
- * @resume, @pause, @position and @relocate run on the channel's own CPU with interrupts
- * off, also in NMIs, and never nested in each other (channel.c says how);
+ * @resume, @pause and @relocate run on the channel's own CPU with interrupts
+ * off, also in NMIs, and never nested in each other (settle.c says how);
  * @interrupt and @acknowledge in NMIs only, which may have interrupted one of them.
  */
 struct trace_pmu {
@@ -65,8 +65,7 @@ struct trace_pmu {
 	int (*start)(struct auxt_channel *ch);
 	void (*stop)(struct auxt_channel *ch);
 	int (*resume)(struct auxt_channel *ch, bool anew);
-	void (*pause)(struct auxt_channel *ch);
-	u32 (*position)(struct auxt_channel *ch, u64 *position);
+	u32 (*pause)(struct auxt_channel *ch);
 	void (*relocate)(struct auxt_channel *ch);
 	bool (*interrupt)(struct auxt_channel *ch);
 	bool (*acknowledge)(struct auxt_channel *ch);

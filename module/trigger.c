@@ -20,6 +20,7 @@
 #include "channel.h"
 #include "delay.h"
 #include "latency.h"
+#include "request.h"
 #include "trigger.h"
 
 /* Those that count their hits, or have nothing to do: does this one act? */
@@ -28,7 +29,7 @@ static bool may_act(struct auxt_trigger *t)
 	u64 acted = this_cpu_read(t->counts->acted_tsc);
 	u64 now;
 
-	if (t->action == AUXTRACE_ACTION_NONE)
+	if (t->request.action == AUXTRACE_ACTION_NONE)
 		return false;
 	if (t->after_hits && (u64)atomic64_inc_return(&t->seen) <= t->after_hits)
 		return false;
@@ -46,40 +47,11 @@ static bool may_act(struct auxt_trigger *t)
 }
 NOKPROBE_SYMBOL(may_act);
 
-/**
- * auxt_trigger_act() - carry a trigger's action out on this CPU
- * @t: the trigger
- * @ch: the channel attached to this CPU; interrupts are off
- * @value: for the record
- *
- * Return: false if the channel was busy with an earlier request of the kind.
- */
-bool auxt_trigger_act(struct auxt_trigger *t, struct auxt_channel *ch, u64 value)
-{
-	struct auxt_request request = {
-		.action = t->action,
-		.trigger = t->id,
-		.value = value,
-		.size = t->sample_size,
-		.delay = t->delay_bytes,
-		.relayed = t->is & TRIGGER_IS_RELAYED,
-	};
-
-	return auxt_channel_request(ch, &request);
-}
-NOKPROBE_SYMBOL(auxt_trigger_act);
-
-static bool act(struct auxt_trigger *t, struct auxt_channel *ch, u64 value)
-{
-	return t->delay ? auxt_delay_begin(t, ch, value) : auxt_trigger_act(t, ch, value);
-}
-NOKPROBE_SYMBOL(act);
-
 /* Is everything as the trigger wants it? Those that come often find it so as a rule. */
 static __always_inline bool is_done(const struct auxt_trigger *t, const struct auxt_channel *ch)
 {
 	return (atomic_read(&ch->inhibit) & t->done_mask) == t->done &&
-	       (!(t->is & TRIGGER_IS_TOGETHER) || READ_ONCE(*ch->together) == t->action);
+	       (!(t->is & TRIGGER_IS_TOGETHER) || READ_ONCE(*ch->together) == t->request.action);
 }
 
 /* As auxt_trigger_hit() does it, for triggers that are TRIGGER_IS_LONG, or idle. */
@@ -90,13 +62,14 @@ static noinline size_t work(struct auxt_trigger *t, struct auxt_channel *ch, u64
 	if (!ch || ch->triggers != t->set)
 		return offsetof(struct trigger_counts, idle);
 	/* What does nothing uses nothing up. */
-	if (t->action == AUXTRACE_ACTION_FREEZE && is_done(t, ch))
+	if (t->request.action == AUXTRACE_ACTION_FREEZE && is_done(t, ch))
 		return t->done_count;
 	if (t->is & TRIGGER_IS_COUNTED && !may_act(t))
 		return offsetof(struct trigger_counts, held);
 	if (is_done(t, ch))
 		return t->done_count;
-	if (act(t, ch, value))
+	if (t->is & TRIGGER_IS_DELAYED ? auxt_delay_begin(t, ch, value) :
+					 auxt_request_make(ch, &t->request, value))
 		return offsetof(struct trigger_counts, acted);
 	if (t->allowance)
 		atomic64_inc(&t->left);
@@ -123,7 +96,7 @@ void auxt_trigger_hit(struct auxt_trigger *t, u64 value)
 		count = work(t, ch, value);
 	else if (is_done(t, ch))
 		count = t->done_count;
-	else if (act(t, ch, value))
+	else if (likely(auxt_request_make(ch, &t->request, value)))
 		count = offsetof(struct trigger_counts, acted);
 	else
 		count = offsetof(struct trigger_counts, missed);

@@ -8,6 +8,7 @@
 #include <linux/cpumask.h>
 #include <linux/percpu.h>
 #include <linux/types.h>
+#include "request.h"
 
 struct auxt_channel;
 struct auxt_trigger;
@@ -60,10 +61,10 @@ struct trigger_counts {
 
 #define TRIGGER_IS_COUNTED	(1u << 0)	/* after_hits, count, hold-off or no action */
 #define TRIGGER_IS_CLOCK	(1u << 1)	/* others' clocks wait for it */
-#define TRIGGER_IS_RELAYED	(1u << 2)	/* to the session's other CPUs */
-#define TRIGGER_IS_TOGETHER	(1u << 3)	/* as above, and may be undone there alone */
-/* A hit is more than a look whether the channel is as it should be. */
-#define TRIGGER_IS_LONG		(TRIGGER_IS_COUNTED | TRIGGER_IS_CLOCK)
+#define TRIGGER_IS_DELAYED	(1u << 2)	/* by time */
+#define TRIGGER_IS_TOGETHER	(1u << 3)	/* relayed, and may be undone on other CPUs alone */
+/* A hit is more than a look whether the channel is as it should be, and a request. */
+#define TRIGGER_IS_LONG		(TRIGGER_IS_COUNTED | TRIGGER_IS_CLOCK | TRIGGER_IS_DELAYED)
 
 /**
  * struct auxt_trigger - a kernel event bound to an action
@@ -72,8 +73,7 @@ struct trigger_counts {
  * @set: the triggers of its session
  * @pmu: AUXTRACE_PMU_* of that
  * @counts: by CPU
- * @id: its number in the session, from 1
- * @action: AUXTRACE_ACTION_*
+ * @request: what a hit asks for; with its id, its number in the session, from 1
  * @flags: AUXTRACE_TRIGGER_*
  * @is: TRIGGER_IS_*
  * @done_mask: the reasons that it changes; 0: none, or not at once
@@ -89,9 +89,7 @@ struct trigger_counts {
  * @hold_off: in ticks of the TSC
  * @bound: latency: ticks of the TSC; timer: nanoseconds
  * @delay_ns: acts later
- * @delay_bytes: acts later
  * @delay: what makes it act later, if by time
- * @sample_size: bytes wanted
  * @starts: latency triggers whose clock it starts, by place in the set
  * @stops: those whose clock it stops
  */
@@ -101,8 +99,7 @@ struct auxt_trigger {
 	struct auxt_triggers *set;
 	u32 pmu;
 	struct trigger_counts __percpu *counts;
-	u32 id;
-	u32 action;
+	struct auxt_request request;
 	u32 flags;
 	u32 is;
 	u32 done_mask;
@@ -118,18 +115,13 @@ struct auxt_trigger {
 	u64 hold_off;
 	u64 bound;
 	u64 delay_ns;
-	u64 delay_bytes;
 	struct auxt_delay __percpu *delay;
-	u64 sample_size;
 	u64 starts;
 	u64 stops;
 };
 
 /* Any context; the caller need not have disabled anything. */
 void auxt_trigger_hit(struct auxt_trigger *t, u64 value);
-
-/* Interrupts off or NMI. */
-bool auxt_trigger_act(struct auxt_trigger *t, struct auxt_channel *ch, u64 value);
 
 /* Task context. */
 const struct cpumask *auxt_trigger_cpus(const struct auxt_trigger *t);

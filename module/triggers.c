@@ -184,23 +184,24 @@ static struct auxt_trigger *trigger_new(struct auxt_triggers *set,
 	t->set = set;
 	t->pmu = set->setup.pmu;
 	t->kind = kinds[arg->kind];
-	t->action = arg->action;
+	t->request.action = arg->action;
 	t->flags = arg->flags;
 	t->number = arg->number;
 	t->after_hits = arg->after_hits;
 	t->allowance = arg->flags & AUXTRACE_TRIGGER_ONE_SHOT ? 1 : arg->count;
 	atomic64_set(&t->left, t->allowance);
-	if (t->after_hits || t->allowance || arg->hold_off_ns || !t->action)
+	if (t->after_hits || t->allowance || arg->hold_off_ns || !t->request.action)
 		t->is |= TRIGGER_IS_COUNTED;
 	if (t->flags & AUXTRACE_TRIGGER_ALL_CPUS)
-		t->is |= TRIGGER_IS_RELAYED | TRIGGER_IS_TOGETHER;
-	if (t->action == AUXTRACE_ACTION_FREEZE)
-		t->is |= TRIGGER_IS_RELAYED;
+		t->is |= TRIGGER_IS_TOGETHER;
+	if (arg->delay_ns)
+		t->is |= TRIGGER_IS_DELAYED;
+	t->request.relayed = t->is & TRIGGER_IS_TOGETHER || arg->action == AUXTRACE_ACTION_FREEZE;
 	set_done(t, arg);
 	t->hold_off = auxt_ns_to_tsc(arg->hold_off_ns);
 	t->delay_ns = arg->delay_ns;
-	t->delay_bytes = arg->delay_bytes;
-	t->sample_size = arg->sample_size;
+	t->request.delay = arg->delay_bytes;
+	t->request.size = arg->sample_size;
 	t->counts = alloc_percpu(struct trigger_counts);
 	if (!t->counts) {
 		trigger_free(t);
@@ -242,7 +243,7 @@ static int add(struct auxt_triggers *set, struct auxtrace_trigger *arg)
 	if (IS_ERR(t))
 		return PTR_ERR(t);
 	/* Never used again, also if it comes to nothing: it may have hit. */
-	t->id = ++set->last_id;
+	t->request.trigger = ++set->last_id;
 	err = auxt_delay_new(t);
 	if (err)
 		goto err_free;
@@ -251,7 +252,7 @@ static int add(struct auxt_triggers *set, struct auxtrace_trigger *arg)
 	err = t->kind->attach(t, arg);
 	if (err)
 		goto err_delay;
-	arg->out_id = t->id;
+	arg->out_id = t->request.trigger;
 	return 0;
 
 err_delay:
@@ -289,7 +290,7 @@ static int place_of(const struct auxt_triggers *set, u32 id)
 	int i;
 
 	for (i = 0; i < AUXTRACE_MAX_TRIGGERS; i++)
-		if (id && set->trigger[i] && set->trigger[i]->id == id)
+		if (id && set->trigger[i] && set->trigger[i]->request.trigger == id)
 			return i;
 	return -ENOENT;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A channel under NMIs: module/channel.c on one CPU played in user space, with a
- * trace PMU played here that writes a random number of bytes whenever time
- * passes, stops at its mark and asserts its interrupt at the call mark.
+ * A channel under NMIs: module/channel.c, settle.c and request.c on one CPU
+ * played in user space, with a trace PMU played here that writes a random number
+ * of bytes whenever time passes, stops at its mark and asserts its interrupt at
+ * the call mark.
  *
  * Every place where the code under test looks at or changes something that an
  * NMI may change, and every operation on the hardware, is a point where an NMI
@@ -18,6 +19,7 @@
 #include "cmocka_all.h"
 #include "channel.h"
 #include "lookout.h"
+#include "request.h"
 #include "rings.h"
 #include "trace_pmu.h"
 
@@ -112,7 +114,7 @@ static bool trigger(u32 action, u32 id)
 {
 	const struct auxt_request request = { .action = action, .trigger = id };
 
-	return auxt_channel_request(channel, &request);
+	return auxt_request_make(channel, &request, 0);
 }
 
 static void run_nmi(enum nmi what)
@@ -291,25 +293,17 @@ static int fake_resume(struct auxt_channel *ch, bool anew)
 	return 0;
 }
 
-static void fake_pause(struct auxt_channel *ch)
+static u32 fake_pause(struct auxt_channel *ch)
 {
-	(void)ch;
+	u32 found = 0;
+
 	enter_op();
 	assert_true(hw.on);
 	hw.on = false;
 	hw.log[hw.windows % LOG].end = hw.position;
 	hw.offs++;
-	leave_op();
-}
-
-static u32 fake_position(struct auxt_channel *ch, u64 *position)
-{
-	u32 found = 0;
-
-	(void)ch;
-	enter_op();
-	assert_false(hw.on);
-	*position = hw.position;
+	ch->off_tsc = rdtsc();
+	ch->ring.produced = hw.position;
 	if (hw.stopped)
 		found = TRACE_STOPPED;
 	if (hw.foreign)
@@ -343,7 +337,6 @@ static const struct trace_pmu fake = {
 	.stop = fake_stop,
 	.resume = fake_resume,
 	.pause = fake_pause,
-	.position = fake_position,
 	.relocate = fake_relocate,
 	.interrupt = fake_interrupt,
 };
@@ -614,8 +607,7 @@ static void check(void)
 	quiet();
 	hw.rate = 0;
 	assert_false(channel->settling);
-	assert_false(channel->unsettled);
-	assert_false(channel->attend);
+	assert_int_equal(channel->todo, 0);
 	assert_int_equal(hw.on, atomic_read(&channel->inhibit) == 0 && channel->attached);
 	assert_int_equal(page->running, hw.on);
 	assert_int_equal(page->inhibit, atomic_read(&channel->inhibit));
@@ -1691,7 +1683,7 @@ static void what_all_are_asked_for_is_sent_once_until_one_differs(void **state)
 	(void)state;
 	make(AUXTRACE_SETUP_OVERWRITE);
 	start(false);
-	auxt_channel_request(channel, &request);
+	auxt_request_make(channel, &request, 0);
 	assert_int_equal(relayed.sent, 1);
 	assert_int_equal(relayed.trigger, 3);
 	assert_int_equal(together, AUXTRACE_ACTION_PAUSE);
@@ -1701,13 +1693,13 @@ static void what_all_are_asked_for_is_sent_once_until_one_differs(void **state)
 	trigger(AUXTRACE_ACTION_PAUSE, 5);
 	assert_int_equal(together, 0);
 	/* Nothing changes here, but may elsewhere. */
-	auxt_channel_request(channel, &request);
+	auxt_request_make(channel, &request, 0);
 	assert_int_equal(relayed.sent, 2);
 	assert_int_equal(together, AUXTRACE_ACTION_PAUSE);
 	/* A freeze is sent by who is frozen first. */
 	request.action = AUXTRACE_ACTION_FREEZE;
-	auxt_channel_request(channel, &request);
-	auxt_channel_request(channel, &request);
+	auxt_request_make(channel, &request, 0);
+	auxt_request_make(channel, &request, 0);
 	assert_int_equal(relayed.sent, 3);
 	assert_int_equal(relayed.action, AUXTRACE_ACTION_FREEZE);
 	/* START forgets. */
@@ -1731,13 +1723,13 @@ static void some_bytes_later_it_pauses_at_most_a_page_late(void **state)
 
 		make(AUXTRACE_SETUP_OVERWRITE);
 		start(false);
-		assert_true(auxt_channel_request(channel, &request));
+		assert_true(auxt_request_make(channel, &request, 0));
 		assert_true(hw.on);
 		from = channel->ring.deadline - delays[i];
 		assert_true(from <= hw.position);
 		/* There is one at a time. */
 		request.trigger = 7;
-		assert_false(auxt_channel_request(channel, &request));
+		assert_false(auxt_request_make(channel, &request, 0));
 		while (hw.on) {
 			hw_runs();
 			if (hw.asserted)
@@ -1751,7 +1743,7 @@ static void some_bytes_later_it_pauses_at_most_a_page_late(void **state)
 		assert_int_equal(told.triggers, 1);
 		assert_int_equal(channel->ring.deadline, 0);
 		trigger(AUXTRACE_ACTION_RESUME, 8);
-		assert_true(auxt_channel_request(channel, &request));
+		assert_true(auxt_request_make(channel, &request, 0));
 		unmake();
 	}
 }
@@ -1765,21 +1757,21 @@ static void what_was_to_be_done_later_is_forgotten(void **state)
 	(void)state;
 	make(AUXTRACE_SETUP_OVERWRITE);
 	start(false);
-	assert_true(auxt_channel_request(channel, &request));
-	auxt_channel_forget(channel, 5);
-	assert_false(auxt_channel_request(channel, &request));
-	auxt_channel_forget(channel, 6);
+	assert_true(auxt_request_make(channel, &request, 0));
+	auxt_request_forget(channel, 5);
+	assert_false(auxt_request_make(channel, &request, 0));
+	auxt_request_forget(channel, 6);
 	while (hw.position < 2 * SIZE) {
 		hw_runs();
 		if (hw.asserted)
 			run_nmi(NMI_PMI);
 	}
 	assert_true(hw.on);
-	assert_true(auxt_channel_request(channel, &request));
+	assert_true(auxt_request_make(channel, &request, 0));
 	stop();
 	start(false);
 	assert_int_equal(channel->ring.deadline, 0);
-	assert_int_equal(channel->later.action, AUXTRACE_ACTION_NONE);
+	assert_int_equal(channel->later.request.action, AUXTRACE_ACTION_NONE);
 	check();
 	unmake();
 }
@@ -1792,7 +1784,7 @@ static bool sample(u64 size)
 
 	write_area();
 	hw.rate = 0;
-	return auxt_channel_request(channel, &request);
+	return auxt_request_make(channel, &request, 0);
 }
 
 static void run_to(u64 position)

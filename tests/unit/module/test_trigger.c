@@ -90,16 +90,16 @@ static u32 together;
 static struct trigger_counts counts[NR_TRIGGERS];
 static struct auxt_trigger triggers[NR_TRIGGERS];
 static struct auxt_triggers *const set = (struct auxt_triggers *)triggers;
-static struct auxt_request asked[16];
+static struct auxt_wish asked[16];
 static unsigned int nr_asked;
 static bool busy;		/* the channel refuses */
 
-bool auxt_channel_request(struct auxt_channel *ch, const struct auxt_request *request)
+bool auxt_request_make(struct auxt_channel *ch, const struct auxt_request *request, u64 value)
 {
 	assert_ptr_equal(ch, auxt_attached[0]);
 	if (busy)
 		return false;
-	asked[nr_asked++ % 16] = *request;
+	asked[nr_asked++ % 16] = (struct auxt_wish) { .request = *request, .value = value };
 	return true;
 }
 
@@ -148,8 +148,8 @@ static int begin(void **state)
 	memset(called, 0, sizeof(called));
 	for (int i = 0; i < NR_TRIGGERS; i++)
 		triggers[i] = (struct auxt_trigger) {
-			.id = i + 1, .set = set, .counts = &counts[i],
-			.action = AUXTRACE_ACTION_PAUSE,
+			.set = set, .counts = &counts[i],
+			.request = { .action = AUXTRACE_ACTION_PAUSE, .trigger = i + 1 },
 			.done_mask = AUXTRACE_INHIBIT_TRIGGER, .done = AUXTRACE_INHIBIT_TRIGGER,
 		};
 	for (int i = 0; i < NR_CPUS; i++) {
@@ -188,7 +188,7 @@ static void each_hit_is_counted_once(void **state)
 	auxt_trigger_hit(t, 42);
 	counted(t, 1, 0, 0, 0);
 	assert_int_equal(nr_asked, 1);
-	assert_int_equal(asked[0].trigger, 1);
+	assert_int_equal(asked[0].request.trigger, 1);
 	assert_int_equal(asked[0].value, 42);
 	/* As it is: acted, but nobody is asked. */
 	atomic_set(&channels[0].inhibit, AUXTRACE_INHIBIT_TRIGGER | AUXTRACE_INHIBIT_USER);
@@ -209,11 +209,12 @@ static void all_cpus_are_asked_unless_all_are_so(void **state)
 	struct auxt_trigger *t = &triggers[0];
 
 	(void)state;
-	t->is = TRIGGER_IS_RELAYED | TRIGGER_IS_TOGETHER;
+	t->is = TRIGGER_IS_TOGETHER;
+	t->request.relayed = true;
 	atomic_set(&channels[0].inhibit, AUXTRACE_INHIBIT_TRIGGER);
 	auxt_trigger_hit(t, 0);
 	assert_int_equal(nr_asked, 1);
-	assert_true(asked[0].relayed);
+	assert_true(asked[0].request.relayed);
 	together = AUXTRACE_ACTION_PAUSE;
 	auxt_trigger_hit(t, 0);
 	assert_int_equal(nr_asked, 1);
@@ -295,7 +296,7 @@ static void without_an_action_it_is_held(void **state)
 {
 	(void)state;
 	triggers[0].is = TRIGGER_IS_COUNTED;
-	triggers[0].action = AUXTRACE_ACTION_NONE;
+	triggers[0].request.action = AUXTRACE_ACTION_NONE;
 	auxt_trigger_hit(&triggers[0], 0);
 	counted(&triggers[0], 0, 1, 0, 0);
 }
@@ -359,7 +360,7 @@ static void more_than_the_bound_is_a_hit(void **state)
 	counted(late, 0, 0, 0, 0);
 	at(0, 1);
 	counted(late, 1, 0, 0, 0);
-	assert_int_equal(asked[nr_asked - 2].trigger, 3);
+	assert_int_equal(asked[nr_asked - 2].request.trigger, 3);
 	assert_int_equal(asked[nr_asked - 2].value, 51);
 	/* It is stopped. */
 	tsc += 100;
@@ -493,17 +494,17 @@ static void the_last_word_wins_on_each_cpu(void **state)
 	assert_null(called[0]);
 	take_call(1);
 	assert_int_equal(nr_asked, 1);
-	assert_int_equal(asked[0].action, AUXTRACE_ACTION_RESUME);
-	assert_int_equal(asked[0].trigger, 2);
-	assert_false(asked[0].relayed);
+	assert_int_equal(asked[0].request.action, AUXTRACE_ACTION_RESUME);
+	assert_int_equal(asked[0].request.trigger, 2);
+	assert_false(asked[0].request.relayed);
 	/* CPU 2 is slow: it finds the newest, once. */
 	send(1, AUXTRACE_ACTION_PAUSE, 3);
 	run_work(1);
 	take_call(2);
 	take_call(2);
 	assert_int_equal(nr_asked, 2);
-	assert_int_equal(asked[1].action, AUXTRACE_ACTION_PAUSE);
-	assert_int_equal(asked[1].trigger, 3);
+	assert_int_equal(asked[1].request.action, AUXTRACE_ACTION_PAUSE);
+	assert_int_equal(asked[1].request.trigger, 3);
 }
 
 static void a_freeze_does_not_replace_a_toggle(void **state)
@@ -514,9 +515,9 @@ static void a_freeze_does_not_replace_a_toggle(void **state)
 	run_work(0);
 	take_call(1);
 	assert_int_equal(nr_asked, 2);
-	assert_int_equal(asked[0].action, AUXTRACE_ACTION_RESUME);
-	assert_int_equal(asked[1].action, AUXTRACE_ACTION_FREEZE);
-	assert_int_equal(asked[1].trigger, 0xffffffff);
+	assert_int_equal(asked[0].request.action, AUXTRACE_ACTION_RESUME);
+	assert_int_equal(asked[1].request.action, AUXTRACE_ACTION_FREEZE);
+	assert_int_equal(asked[1].request.trigger, 0xffffffff);
 }
 
 static void a_detached_channel_keeps_the_word_until_it_is_back_or_forgets(void **state)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What channel.c needs of the kernel, for one CPU played in user space. Each
+ * What a channel needs of the kernel, for one CPU played in user space. Each
  * access that the code under test marks as shared with NMIs is a point where an
  * NMI may land: shim_point() is the test's.
  */

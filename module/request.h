@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What triggers ask of a channel. */
+#ifndef AUXT_REQUEST_H
+#define AUXT_REQUEST_H
+
+#include <linux/auxtrace.h>
+#include <linux/compiler.h>
+#include <linux/types.h>
+#include <asm/barrier.h>
+
+struct auxt_channel;
+
+/**
+ * struct auxt_request - an action, as a trigger asks for it at each hit
+ * @action: AUXTRACE_ACTION_*
+ * @trigger: its id
+ * @size: SAMPLE: bytes wanted
+ * @delay: bytes to be produced before it is done
+ * @relayed: the session's other CPUs are to do the same
+ */
+struct auxt_request {
+	u32 action;
+	u32 trigger;
+	u64 size;
+	u64 delay;
+	bool relayed;
+};
+
+/**
+ * struct auxt_wish - a request that cannot be had at once
+ * @request: its action is what the contexts that nest agree by: AUXT_WISH_COMING while
+ *	one of them fills the wish in or takes it back, then the action, until the
+ *	settle loop has granted it
+ * @value: of the event
+ */
+struct auxt_wish {
+	struct auxt_request request;
+	u64 value;
+};
+
+#define AUXT_WISH_COMING	(~0u)
+
+static __always_inline bool auxt_is_wished(const struct auxt_wish *wish)
+{
+	u32 action = READ_ONCE(wish->request.action);
+
+	barrier();
+	return action != AUXTRACE_ACTION_NONE && action != AUXT_WISH_COMING;
+}
+
+static __always_inline void auxt_grant(struct auxt_wish *wish)
+{
+	/* The next one may come from here on. */
+	barrier();
+	WRITE_ONCE(wish->request.action, AUXTRACE_ACTION_NONE);
+}
+
+/* On the channel's CPU with interrupts off, also in NMIs. */
+bool auxt_request_make(struct auxt_channel *ch, const struct auxt_request *request, u64 value);
+
+/* As above, but not in an NMI. */
+void auxt_request_forget(struct auxt_channel *ch, u32 trigger);
+
+/* In the settle loop. */
+void auxt_request_at_deadline(struct auxt_channel *ch);
+
+#endif /* AUXT_REQUEST_H */
