@@ -21,10 +21,9 @@ static __always_inline void record_aux(struct auxt_channel *ch, u64 tsc)
 	struct auxtrace_record_aux *record;
 	u64 from = ch->aux_told;
 
+	/* First: if the ring has no room, this is lost and counted, and no news any more. */
 	ch->aux_told = ch->ring.produced;
 	ch->aux_flags = 0;
-	if (!(ch->wanted & AUXTRACE_WANT_AUX))
-		return;
 	record = auxt_data_begin(&ch->data, AUXTRACE_RECORD_AUX, sizeof(*record), tsc,
 				 current->pid);
 	if (!record)
@@ -37,7 +36,7 @@ static __always_inline void record_aux(struct auxt_channel *ch, u64 tsc)
 
 /**
  * auxt_record_aux() - the AUX area has what no AUX record has told of
- * @ch: the channel
+ * @ch: a channel that wants to be told of that
  * @tsc: time-stamp counter
  */
 void auxt_record_aux(struct auxt_channel *ch, u64 tsc)
@@ -99,7 +98,7 @@ void auxt_record_window(struct auxt_channel *ch, u64 tsc, u32 cause, u32 trigger
 		record->begin_trigger = window->trigger;
 		record->end_trigger = trigger;
 	}
-	if (auxt_channel_has_news(ch))
+	if (ch->wanted & AUXTRACE_WANT_AUX && auxt_channel_has_news(ch))
 		record_aux(ch, tsc);
 	if (record)
 		auxt_data_end(&ch->data);

@@ -366,6 +366,18 @@ static __always_inline void agree_closed(struct auxt_channel *ch, u32 todo)
 		begin_window(ch);
 }
 
+static __always_inline void tell_of_area(struct auxt_channel *ch)
+{
+	if (!auxt_channel_has_news(ch))
+		return;
+	if (ch->wanted & AUXTRACE_WANT_AUX) {
+		auxt_record_aux(ch, rdtsc());
+		return;
+	}
+	ch->aux_told = ch->ring.produced;
+	ch->aux_flags = 0;
+}
+
 /* The newest data, for whom an event has asked. */
 static void take_sample(struct auxt_channel *ch)
 {
@@ -455,8 +467,7 @@ static __always_inline void settle_once(struct auxt_channel *ch, u32 todo)
 	if (!ch->now.running || !agree_open(ch, todo))
 		agree_closed(ch, todo);
 	watch_starvation(ch);
-	if (unlikely(auxt_channel_has_news(ch)))
-		auxt_record_aux(ch, rdtsc());
+	tell_of_area(ch);
 	if (todo & AUXT_TODO_LOOK)
 		take_sample(ch);
 	follow_freeze(ch);
