@@ -287,7 +287,7 @@ int cmd_dump(int argc, char **argv)
 		{ 0 },
 	};
 	struct totals totals = { 0 };
-	const char *path = DEFAULT_DIR, *source = NULL;
+	const char *path, *source = NULL;
 	uint32_t pmu = AUXTRACE_PMU_INTEL_PT;
 	bool summary = false, records = false;
 	struct stat st;
@@ -316,10 +316,7 @@ int cmd_dump(int argc, char **argv)
 			return EXIT_USAGE;
 		}
 	}
-	if (argc - optind > 1)
-		die(EXIT_USAGE, "one recording at a time: \"%s\" is too much", argv[optind + 1]);
-	if (optind < argc)
-		path = argv[optind];
+	path = meta_argument(argc, argv);
 	if (stat(path, &st))
 		die(1, "cannot read %s: %s", path, strerror(errno));
 	if (S_ISDIR(st.st_mode)) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,6 +111,13 @@ static void parse_line(struct meta *meta, const char *key, char *value, const ch
 		parse_cpu(meta, value, dir);
 	if (!strcmp(key, "trigger"))
 		parse_trigger(meta, value, dir);
+}
+
+const char *meta_argument(int argc, char **argv)
+{
+	if (argc - optind > 1)
+		die(EXIT_USAGE, "one recording at a time: \"%s\" is too much", argv[optind + 1]);
+	return optind < argc ? argv[optind] : DEFAULT_DIR;
 }
 
 struct meta *meta_read(const char *dir)

@@ -41,6 +41,9 @@ struct meta {
 	struct meta_trigger *trigger;
 };
 
+/* The recording that a command line names behind its options; dies if it names two. */
+const char *meta_argument(int argc, char **argv);
+
 /* Dies with a message if @dir is not a recording, or of a source that is not known. */
 struct meta *meta_read(const char *dir);
 /* The text of trigger @id; "" if there is none. */

@@ -97,7 +97,7 @@ int cmd_script(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
-	const char *dir = DEFAULT_DIR, *symfs = "";
+	const char *dir, *symfs = "";
 	struct flow flow = { .view = calls_view() };
 	uint64_t window = 0;
 	bool found = false, samples = false;
@@ -140,10 +140,7 @@ int cmd_script(int argc, char **argv)
 	}
 	if (samples && window)
 		die(EXIT_USAGE, "--samples and --window: a sample may reach over several windows");
-	if (argc - optind > 1)
-		die(EXIT_USAGE, "one recording at a time: \"%s\" is too much", argv[optind + 1]);
-	if (optind < argc)
-		dir = argv[optind];
+	dir = meta_argument(argc, argv);
 	setvbuf(stdout, NULL, _IOFBF, 1 << 20);
 	meta = meta_read(dir);
 	flow.meta = meta;
