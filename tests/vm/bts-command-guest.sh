@@ -138,9 +138,7 @@ check "decodes" decodes small
 
 seed_example
 cp /tmp/script /out/bts.calls
-check "the same by Intel PT" record_pt seed-pt -k -C 0 --start-paused \
-	--on 'syscall:newuname:enter=resume,pid=command' \
-	--on 'syscall:newuname:exit=pause,pid=command' -- uname -r
+check "the same by Intel PT" record_uname record_pt seed-pt
 functions seed > /tmp/of-bts
 functions seed-pt > /tmp/of-pt
 cat /tmp/of-bts /tmp/of-pt > /tmp/out
