@@ -19,19 +19,6 @@ status()
 	[ "$got" -eq "$expected" ]
 }
 
-# The value of a word in a recording's meta, summed over the CPUs.
-account()
-{
-	sed -n "s/^cpu .*\b$2 \([0-9]*\).*/\1/p" "$1/meta" | { n=0; while read -r v; do n=$((n + v)); done; echo $n; }
-}
-
-adds_up()
-{
-	produced=$(account "$1" produced) read=$(account "$1" read) over=$(account "$1" overwritten)
-	echo "produced $produced, read $read, overwritten $over"
-	[ "$produced" -gt 0 ] && [ "$produced" -eq $((read + over)) ]
-}
-
 check "info says what this machine has" says 'Intel PT' auxtrace info
 check "info finds nothing missing" status 0 auxtrace info
 

@@ -7,6 +7,9 @@
 
 failed=0
 
+# Bytes of a piece of trace.
+unit=1
+
 # check TEXT COMMAND...: the text is true if the command succeeds.
 check()
 {
@@ -68,10 +71,23 @@ refused()
 {
 	pattern=$1
 	shift
-	auxtrace record -o refused "$@" -- true > /tmp/said 2>&1
+	record refused "$@" -- true > /tmp/said 2>&1
 	got=$?
 	cat /tmp/said
 	[ "$got" -ne 0 ] && grep -qE "$pattern" /tmp/said
+}
+
+# account RECORDING WORD: a value of its CPUs' lines in meta, summed.
+account()
+{
+	sed -n "s/^cpu .*\b$2 \([0-9]*\).*/\1/p" "$1/meta" | { n=0; while read -r v; do n=$((n + v)); done; echo "$n"; }
+}
+
+adds_up()
+{
+	produced=$(account "$1" produced) read=$(account "$1" read) over=$(account "$1" overwritten)
+	echo "produced $produced, read $read, overwritten $over, gaps $(account "$1" gaps)"
+	[ "$produced" -gt 0 ] && [ "$produced" -eq $((read + over)) ] && [ $((produced % unit)) -eq 0 ]
 }
 
 # trigger RECORDING hits|acted|... ID: a figure of a trigger's line in meta.

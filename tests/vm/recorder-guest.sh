@@ -30,11 +30,6 @@ holds_trace()
 	figures "$1" read -gt 0 && decodes "$1" && grep -q ' [uk] ' /tmp/script
 }
 
-adds_up()
-{
-	[ "$(figure "$1" produced)" -eq $(($(figure "$1" read) + $(figure "$1" overwritten))) ]
-}
-
 # One command by the FIFOs, and its answer.
 ask()
 {
