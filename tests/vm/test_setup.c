@@ -4,45 +4,15 @@
  * one respect only, and after each refusal a right SETUP of the same file.
  */
 #include <errno.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include "child.h"
 #include "cpu.h"
-#include "pmu.h"
 #include "invariants.h"
-#include "uapi.h"
-
-#define AUX_SIZE	(64 * 1024)
+#include "setup.h"
 
 static size_t page_size;
 static uint64_t one_cpu, all_cpus;
-
-static void setup_ok(struct session *s)
-{
-	s->fd = at_open();
-	ok_setup(s->fd, &s->setup);
-	at_close(s->fd);
-}
-
-/* Refuses @wrong with @err, then accepts a right one on the same file. */
-static void setup_refuses(int err, struct session *wrong)
-{
-	struct session right;
-
-	session_prepare(&right, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
-	right.fd = at_open();
-	fail_setup(err, right.fd, &wrong->setup);
-	ok_setup(right.fd, &right.setup);
-	at_close(right.fd);
-}
-
-static void prepare(struct session *s)
-{
-	session_prepare(s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
-}
 
 /* With a data ring: without one no DATA flag may be set. */
 static bool mode_is_right(uint32_t flags)
@@ -80,7 +50,7 @@ static void setup_twice_gives_EEXIST(void **state)
 	struct session s;
 
 	(void)state;
-	prepare(&s);
+	setup_prepare(&s);
 	session_setup(&s);
 	fail_setup(EEXIST, s.fd, &s.setup);
 	ok_start(s.fd);
@@ -94,7 +64,7 @@ static void setup_with_an_empty_cpu_set_gives_EINVAL(void **state)
 	struct session s;
 
 	(void)state;
-	prepare(&s);
+	setup_prepare(&s);
 	s.cpus = 0;
 	setup_refuses(EINVAL, &s);
 }
@@ -104,7 +74,7 @@ static void setup_with_a_cpu_set_of_no_bytes_gives_EINVAL(void **state)
 	struct session s;
 
 	(void)state;
-	prepare(&s);
+	setup_prepare(&s);
 	s.setup.cpus_len = 0;
 	setup_refuses(EINVAL, &s);
 }
@@ -120,7 +90,7 @@ static void setup_with_a_cpu_that_does_not_exist_gives_EINVAL(void **state)
 		skip();
 	}
 	for (unsigned int cpu = ids; cpu < 64; cpu++) {
-		prepare(&s);
+		setup_prepare(&s);
 		s.cpus |= 1ULL << cpu;
 		setup_refuses(EINVAL, &s);
 	}
@@ -132,7 +102,7 @@ static void setup_takes_a_longer_cpu_set_only_if_the_rest_is_zero(void **state)
 	struct session s;
 
 	(void)state;
-	prepare(&s);
+	setup_prepare(&s);
 	s.setup.cpus = (uintptr_t)set;
 	s.setup.cpus_len = sizeof(set);
 	setup_ok(&s);
@@ -147,7 +117,7 @@ static void setup_takes_a_cpu_set_of_one_byte(void **state)
 	struct session s;
 
 	(void)state;
-	prepare(&s);
+	setup_prepare(&s);
 	s.setup.cpus = (uintptr_t)set;
 	s.setup.cpus_len = 1;
 	s.fd = at_open();
@@ -162,7 +132,7 @@ static void setup_with_a_bad_cpu_set_pointer_gives_EFAULT(void **state)
 	struct session s;
 
 	(void)state;
-	prepare(&s);
+	setup_prepare(&s);
 	s.setup.cpus = 0;
 	setup_refuses(EFAULT, &s);
 	/* Readable, but not to the end. */
@@ -177,7 +147,7 @@ static void setup_of_an_unknown_pmu_gives_ENODEV(void **state)
 	struct session s;
 
 	(void)state;
-	prepare(&s);
+	setup_prepare(&s);
 	s.setup.pmu = AUXTRACE_PMU_INTEL_BTS + 1;
 	setup_refuses(ENODEV, &s);
 	s.setup.pmu = UINT32_MAX;
@@ -189,7 +159,7 @@ static void setup_without_user_and_kernel_gives_EINVAL(void **state)
 	struct session s;
 
 	(void)state;
-	prepare(&s);
+	setup_prepare(&s);
 	s.setup.flags = AUXTRACE_SETUP_PAUSED;
 	setup_refuses(EINVAL, &s);
 }
@@ -203,7 +173,7 @@ static void setup_with_an_aux_size_that_is_not_a_power_of_two_gives_EINVAL(void 
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
-		prepare(&s);
+		setup_prepare(&s);
 		s.setup.aux_size = sizes[i];
 		setup_refuses(EINVAL, &s);
 	}
@@ -225,7 +195,7 @@ static void setup_beyond_all_memory_gives_ENOMEM(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
-		prepare(&s);
+		setup_prepare(&s);
 		s.setup.aux_size = sizes[i];
 		setup_refuses(ENOMEM, &s);
 	}
@@ -233,12 +203,12 @@ static void setup_beyond_all_memory_gives_ENOMEM(void **state)
 
 static void setup_takes_each_right_watermark(void **state)
 {
-	const uint64_t marks[] = { 0, page_size, 5 * page_size, AUX_SIZE - page_size };
+	const uint64_t marks[] = { 0, page_size, 5 * page_size, SETUP_AUX_SIZE - page_size };
 	struct session s;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
-		prepare(&s);
+		setup_prepare(&s);
 		s.setup.aux_watermark = marks[i];
 		setup_ok(&s);
 	}
@@ -246,13 +216,13 @@ static void setup_takes_each_right_watermark(void **state)
 
 static void setup_with_a_wrong_watermark_gives_EINVAL(void **state)
 {
-	const uint64_t marks[] = { 1, page_size - 1, page_size + 1, AUX_SIZE, AUX_SIZE + page_size,
+	const uint64_t marks[] = { 1, page_size - 1, page_size + 1, SETUP_AUX_SIZE, SETUP_AUX_SIZE + page_size,
 				   UINT64_MAX, -page_size };
 	struct session s;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
-		prepare(&s);
+		setup_prepare(&s);
 		s.setup.aux_watermark = marks[i];
 		setup_refuses(EINVAL, &s);
 	}
@@ -263,7 +233,7 @@ static void setup_with_a_watermark_in_overwrite_mode_gives_EINVAL(void **state)
 	struct session s;
 
 	(void)state;
-	prepare(&s);
+	setup_prepare(&s);
 	s.setup.flags |= AUXTRACE_SETUP_OVERWRITE;
 	setup_ok(&s);
 	s.setup.aux_watermark = page_size;
@@ -276,7 +246,7 @@ static void setup_with_a_watermark_in_overwrite_mode_gives_EINVAL(void **state)
 
 static void prepare_data(struct session *s, uint32_t flags)
 {
-	prepare(s);
+	setup_prepare(s);
 	session_prepare_data(s, flags, DATA_SIZE);
 }
 
@@ -288,11 +258,11 @@ static void setup_with_a_data_size_that_is_not_a_power_of_two_of_pages_gives_EIN
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
-		prepare(&s);
+		setup_prepare(&s);
 		s.setup.data_size = sizes[i];
 		setup_refuses(EINVAL, &s);
 	}
-	prepare(&s);
+	setup_prepare(&s);
 	s.setup.data_size = page_size;
 	setup_ok(&s);
 }
@@ -304,7 +274,7 @@ static void setup_of_a_data_ring_beyond_all_memory_gives_ENOMEM(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
-		prepare(&s);
+		setup_prepare(&s);
 		s.setup.data_size = sizes[i];
 		setup_refuses(ENOMEM, &s);
 	}
@@ -345,16 +315,16 @@ static void setup_of_anything_about_a_data_ring_without_one_gives_EINVAL(void **
 	struct session s;
 
 	(void)state;
-	prepare(&s);
+	setup_prepare(&s);
 	s.setup.flags |= AUXTRACE_SETUP_DATA_BACKWARD;
 	setup_refuses(EINVAL, &s);
-	prepare(&s);
+	setup_prepare(&s);
 	s.setup.flags |= AUXTRACE_SETUP_DATA_OVERWRITE;
 	setup_refuses(EINVAL, &s);
-	prepare(&s);
+	setup_prepare(&s);
 	s.setup.data_watermark = 8;
 	setup_refuses(EINVAL, &s);
-	prepare(&s);
+	setup_prepare(&s);
 	s.setup.records = AUXTRACE_WANT_WINDOW;
 	setup_refuses(EINVAL, &s);
 }
@@ -434,334 +404,6 @@ static void setup_with_slots_in_a_full_trace_gives_EINVAL(void **state)
 	setup_ok(&s);
 }
 
-static void setup_with_a_config_bit_outside_the_format_gives_EINVAL(void **state)
-{
-	struct session s;
-
-	(void)state;
-	pt_required("config");
-	for (int bit = 0; bit < 64; bit++) {
-		if (CONFIG_FORMAT >> bit & 1)
-			continue;
-		prepare(&s);
-		s.setup.config |= 1ULL << bit;
-		setup_refuses(EINVAL, &s);
-	}
-}
-
-static void setup_with_a_period_without_its_packet_gives_EINVAL(void **state)
-{
-	struct auxtrace_info info = at_info();
-	struct session s;
-
-	(void)state;
-	pt_required("config");
-	for (int n = 1; n < 16; n++) {
-		prepare(&s);
-		s.setup.config |= CONFIG_MTC_PERIOD(n);
-		if (info.out_pt_config & CONFIG_MTC && info.out_pt_mtc_periods >> n & 1)
-			setup_refuses(EINVAL, &s);
-		prepare(&s);
-		s.setup.config |= CONFIG_CYC_THRESH(n);
-		if (info.out_pt_config & CONFIG_CYC && info.out_pt_cyc_thresholds >> n & 1)
-			setup_refuses(EINVAL, &s);
-	}
-}
-
-static void setup_with_fup_on_ptw_without_ptw_gives_EINVAL(void **state)
-{
-	struct session s;
-
-	(void)state;
-	pt_required("config");
-	if (!(at_info().out_pt_config & CONFIG_PTW)) {
-		print_message("SKIP: this CPU has no PTWRITE packets\n");
-		skip();
-	}
-	prepare(&s);
-	s.setup.config |= CONFIG_FUP_ON_PTW;
-	setup_refuses(EINVAL, &s);
-	s.setup.config |= CONFIG_PTW;
-	setup_ok(&s);
-}
-
-static void setup_with_branch_and_without_pt_gives_EINVAL(void **state)
-{
-	struct session s;
-
-	(void)state;
-	pt_required("config");
-	prepare(&s);
-	s.setup.config = CONFIG_BRANCH | CONFIG_TSC;
-	setup_refuses(EINVAL, &s);
-	s.setup.config |= CONFIG_PT;
-	setup_ok(&s);
-}
-
-/* Errata BDM106 and its like: Broadwell cannot trace without branches. */
-static bool branches_required(const struct auxtrace_info *info)
-{
-	switch (info->out_cpu_family << 8 | info->out_cpu_model) {
-	case 0x63d:
-	case 0x647:
-	case 0x64f:
-	case 0x656:
-		return true;
-	}
-	return false;
-}
-
-static void setup_without_branches_is_refused_only_where_the_cpu_cannot(void **state)
-{
-	struct auxtrace_info info = at_info();
-	struct session s;
-
-	(void)state;
-	pt_required("config");
-	prepare(&s);
-	s.setup.config = CONFIG_PT | CONFIG_TSC;
-	if (branches_required(&info))
-		setup_refuses(EINVAL, &s);
-	else
-		setup_ok(&s);
-	s.setup.config |= CONFIG_BRANCH;
-	setup_ok(&s);
-}
-
-static void setup_takes_each_config_bit_that_info_offers(void **state)
-{
-	struct auxtrace_info info = at_info();
-	struct session s;
-
-	(void)state;
-	pt_required("config");
-	for (int bit = 0; bit < 14; bit++) {
-		uint64_t flag = 1ULL << bit;
-
-		if (!(info.out_pt_config & flag))
-			continue;
-		prepare(&s);
-		s.setup.config = flag;
-		if (flag == CONFIG_FUP_ON_PTW)
-			s.setup.config |= CONFIG_PTW;
-		if (flag == CONFIG_PT || flag == CONFIG_BRANCH)
-			s.setup.config = CONFIG_PT | CONFIG_BRANCH;
-		setup_ok(&s);
-	}
-	for (int n = 1; n < 16; n++) {
-		prepare(&s);
-		if (info.out_pt_mtc_periods >> n & 1)
-			s.setup.config |= CONFIG_MTC | CONFIG_MTC_PERIOD(n);
-		if (info.out_pt_cyc_thresholds >> n & 1)
-			s.setup.config |= CONFIG_CYC | CONFIG_CYC_THRESH(n);
-		if (info.out_pt_psb_periods >> n & 1)
-			s.setup.config |= CONFIG_PSB_PERIOD(n);
-		setup_ok(&s);
-	}
-}
-
-static void setup_with_a_config_bit_that_the_cpu_lacks_gives_EOPNOTSUPP(void **state)
-{
-	struct auxtrace_info info = at_info();
-	unsigned int tried = 0;
-	struct session s;
-
-	(void)state;
-	pt_required("config");
-	for (int bit = 0; bit < 14; bit++) {
-		uint64_t flag = 1ULL << bit;
-
-		if (!(CONFIG_FORMAT & flag) || (info.out_pt_config & flag))
-			continue;
-		prepare(&s);
-		s.setup.config |= flag;
-		if (flag == CONFIG_FUP_ON_PTW)
-			s.setup.config |= CONFIG_PTW;
-		setup_refuses(EOPNOTSUPP, &s);
-		tried++;
-	}
-	if (!tried) {
-		print_message("SKIP: this CPU has every bit\n");
-		skip();
-	}
-}
-
-static void setup_with_a_period_that_the_cpu_lacks_gives_EOPNOTSUPP(void **state)
-{
-	struct auxtrace_info info = at_info();
-	unsigned int tried = 0;
-	struct session s;
-
-	(void)state;
-	pt_required("config");
-	for (int n = 1; n < 16; n++) {
-		if (info.out_pt_config & CONFIG_MTC && !(info.out_pt_mtc_periods >> n & 1)) {
-			prepare(&s);
-			s.setup.config |= CONFIG_MTC | CONFIG_MTC_PERIOD(n);
-			setup_refuses(EOPNOTSUPP, &s);
-			tried++;
-		}
-		if (info.out_pt_config & CONFIG_CYC && !(info.out_pt_cyc_thresholds >> n & 1)) {
-			prepare(&s);
-			s.setup.config |= CONFIG_CYC | CONFIG_CYC_THRESH(n);
-			setup_refuses(EOPNOTSUPP, &s);
-			tried++;
-		}
-		if (!(info.out_pt_psb_periods >> n & 1)) {
-			prepare(&s);
-			s.setup.config |= CONFIG_PSB_PERIOD(n);
-			setup_refuses(EOPNOTSUPP, &s);
-			tried++;
-		}
-	}
-	if (!tried) {
-		print_message("SKIP: this CPU has every period\n");
-		skip();
-	}
-}
-
-struct capability_try {
-	struct session session;
-	uint64_t keep;
-	struct rlimit memlock;
-};
-
-static int setup_with_capabilities(void *arg)
-{
-	struct capability_try *try = arg;
-	int ret = 0;
-
-	if (try->memlock.rlim_max && setrlimit(RLIMIT_MEMLOCK, &try->memlock))
-		return 100;
-	ret = caps_keep(try->keep);
-	if (!ret)
-		ret = at_ioctl(try->session.fd, AUXTRACE_IOC_SETUP, &try->session.setup);
-	return -ret;
-}
-
-static int try_setup(struct capability_try *try)
-{
-	int ret;
-
-	try->session.fd = at_open();
-	ret = child_run(setup_with_capabilities, try);
-	at_close(try->session.fd);
-	return ret;
-}
-
-static void setup_without_a_capability_gives_EACCES(void **state)
-{
-	struct capability_try try = { .keep = ~(CAP(PERFMON) | CAP(SYS_ADMIN)) };
-
-	(void)state;
-	prepare(&try.session);
-	assert_int_equal(try_setup(&try), EACCES);
-	/* A user's own code is no exception: the trace is CPU-wide. */
-	try.session.setup.flags = AUXTRACE_SETUP_KERNEL;
-	assert_int_equal(try_setup(&try), EACCES);
-}
-
-static void setup_needs_only_one_of_the_two_capabilities(void **state)
-{
-	struct capability_try try;
-
-	(void)state;
-	prepare(&try.session);
-	try.memlock = (struct rlimit){ 1 << 20, 1 << 20 };
-	try.keep = CAP(PERFMON);
-	assert_int_equal(try_setup(&try), 0);
-	try.keep = CAP(SYS_ADMIN);
-	assert_int_equal(try_setup(&try), 0);
-}
-
-static void setup_beyond_the_locked_memory_limit_gives_ENOMEM(void **state)
-{
-	struct capability_try try = {
-		.keep = ~CAP(IPC_LOCK),
-		.memlock = { 256 << 10, 256 << 10 },
-	};
-
-	(void)state;
-	prepare(&try.session);
-	try.session.setup.aux_size = 512 << 10;
-	assert_int_equal(try_setup(&try), ENOMEM);
-	/* What is charged is the sum over the channels. */
-	prepare(&try.session);
-	try.session.cpus = all_cpus;
-	try.session.setup.aux_size = 256 << 10;
-	assert_int_equal(try_setup(&try), ENOMEM);
-	/* And of all regions of each. */
-	prepare(&try.session);
-	try.session.setup.aux_size = 128 << 10;
-	assert_int_equal(try_setup(&try), 0);
-	session_prepare_data(&try.session, 0, 256 << 10);
-	assert_int_equal(try_setup(&try), ENOMEM);
-	/* Within the limit, and beyond it with the capability: both fine. */
-	prepare(&try.session);
-	assert_int_equal(try_setup(&try), 0);
-	try.session.setup.aux_size = 512 << 10;
-	try.keep = ~0ULL;
-	assert_int_equal(try_setup(&try), 0);
-}
-
-/* A limit that is good for one area, not for two: each close has to give it back. */
-static int setup_again_and_again(void *arg)
-{
-	struct rlimit memlock = { 400 << 10, 400 << 10 };
-	struct session *s = arg;
-
-	s->setup.aux_size = 256 << 10;
-	if (setrlimit(RLIMIT_MEMLOCK, &memlock) || caps_drop(CAP(IPC_LOCK)))
-		return 100;
-	for (int i = 0; i < 8; i++) {
-		int fd = at_open_plain(), ret;
-
-		ret = fd < 0 ? fd : at_ioctl(fd, AUXTRACE_IOC_SETUP, &s->setup);
-		if (ret)
-			return -ret;
-		close(fd);
-	}
-	return 0;
-}
-
-static void locked_memory_is_given_back_at_close(void **state)
-{
-	struct session s;
-
-	(void)state;
-	prepare(&s);
-	assert_int_equal(child_run(setup_again_and_again, &s), 0);
-}
-
-/* Two failed attempts between: they must not have charged anything. */
-static int setup_fails_then_succeeds(void *arg)
-{
-	struct rlimit memlock = { 400 << 10, 400 << 10 };
-	struct session *s = arg;
-	int ret;
-
-	if (setrlimit(RLIMIT_MEMLOCK, &memlock) || caps_drop(CAP(IPC_LOCK)))
-		return 100;
-	for (int i = 0; i < 4; i++) {
-		s->setup.aux_size = 512 << 10;
-		ret = at_ioctl(s->fd, AUXTRACE_IOC_SETUP, &s->setup);
-		if (ret != -ENOMEM)
-			return 101;
-	}
-	s->setup.aux_size = 256 << 10;
-	return -at_ioctl(s->fd, AUXTRACE_IOC_SETUP, &s->setup);
-}
-
-static void a_setup_beyond_the_limit_charges_nothing(void **state)
-{
-	struct session s;
-
-	(void)state;
-	prepare(&s);
-	s.fd = at_open();
-	assert_int_equal(child_run(setup_fails_then_succeeds, &s), 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -790,19 +432,6 @@ int main(void)
 		vm_test(setup_with_a_number_of_slots_that_is_not_a_power_of_two_gives_EINVAL),
 		vm_test(setup_with_slots_that_are_too_small_gives_EINVAL),
 		vm_test(setup_with_slots_in_a_full_trace_gives_EINVAL),
-		vm_test(setup_with_a_config_bit_outside_the_format_gives_EINVAL),
-		vm_test(setup_with_a_period_without_its_packet_gives_EINVAL),
-		vm_test(setup_with_fup_on_ptw_without_ptw_gives_EINVAL),
-		vm_test(setup_with_branch_and_without_pt_gives_EINVAL),
-		vm_test(setup_without_branches_is_refused_only_where_the_cpu_cannot),
-		vm_test(setup_takes_each_config_bit_that_info_offers),
-		vm_test(setup_with_a_config_bit_that_the_cpu_lacks_gives_EOPNOTSUPP),
-		vm_test(setup_with_a_period_that_the_cpu_lacks_gives_EOPNOTSUPP),
-		vm_test(setup_without_a_capability_gives_EACCES),
-		vm_test(setup_needs_only_one_of_the_two_capabilities),
-		vm_test(setup_beyond_the_locked_memory_limit_gives_ENOMEM),
-		vm_test(locked_memory_is_given_back_at_close),
-		vm_test(a_setup_beyond_the_limit_charges_nothing),
 	};
 
 	page_size = sysconf(_SC_PAGESIZE);

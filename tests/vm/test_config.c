@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What SETUP takes and refuses of its config: bits, periods, what the CPU lacks. */
+#include <errno.h>
+
+#include "pmu.h"
+#include "setup.h"
+
+static void setup_with_a_config_bit_outside_the_format_gives_EINVAL(void **state)
+{
+	struct session s;
+
+	(void)state;
+	pt_required("config");
+	for (int bit = 0; bit < 64; bit++) {
+		if (CONFIG_FORMAT >> bit & 1)
+			continue;
+		setup_prepare(&s);
+		s.setup.config |= 1ULL << bit;
+		setup_refuses(EINVAL, &s);
+	}
+}
+
+static void setup_with_a_period_without_its_packet_gives_EINVAL(void **state)
+{
+	struct auxtrace_info info = at_info();
+	struct session s;
+
+	(void)state;
+	pt_required("config");
+	for (int n = 1; n < 16; n++) {
+		setup_prepare(&s);
+		s.setup.config |= CONFIG_MTC_PERIOD(n);
+		if (info.out_pt_config & CONFIG_MTC && info.out_pt_mtc_periods >> n & 1)
+			setup_refuses(EINVAL, &s);
+		setup_prepare(&s);
+		s.setup.config |= CONFIG_CYC_THRESH(n);
+		if (info.out_pt_config & CONFIG_CYC && info.out_pt_cyc_thresholds >> n & 1)
+			setup_refuses(EINVAL, &s);
+	}
+}
+
+static void setup_with_fup_on_ptw_without_ptw_gives_EINVAL(void **state)
+{
+	struct session s;
+
+	(void)state;
+	pt_required("config");
+	if (!(at_info().out_pt_config & CONFIG_PTW)) {
+		print_message("SKIP: this CPU has no PTWRITE packets\n");
+		skip();
+	}
+	setup_prepare(&s);
+	s.setup.config |= CONFIG_FUP_ON_PTW;
+	setup_refuses(EINVAL, &s);
+	s.setup.config |= CONFIG_PTW;
+	setup_ok(&s);
+}
+
+static void setup_with_branch_and_without_pt_gives_EINVAL(void **state)
+{
+	struct session s;
+
+	(void)state;
+	pt_required("config");
+	setup_prepare(&s);
+	s.setup.config = CONFIG_BRANCH | CONFIG_TSC;
+	setup_refuses(EINVAL, &s);
+	s.setup.config |= CONFIG_PT;
+	setup_ok(&s);
+}
+
+/* Errata BDM106 and its like: Broadwell cannot trace without branches. */
+static bool branches_required(const struct auxtrace_info *info)
+{
+	switch (info->out_cpu_family << 8 | info->out_cpu_model) {
+	case 0x63d:
+	case 0x647:
+	case 0x64f:
+	case 0x656:
+		return true;
+	}
+	return false;
+}
+
+static void setup_without_branches_is_refused_only_where_the_cpu_cannot(void **state)
+{
+	struct auxtrace_info info = at_info();
+	struct session s;
+
+	(void)state;
+	pt_required("config");
+	setup_prepare(&s);
+	s.setup.config = CONFIG_PT | CONFIG_TSC;
+	if (branches_required(&info))
+		setup_refuses(EINVAL, &s);
+	else
+		setup_ok(&s);
+	s.setup.config |= CONFIG_BRANCH;
+	setup_ok(&s);
+}
+
+static void setup_takes_each_config_bit_that_info_offers(void **state)
+{
+	struct auxtrace_info info = at_info();
+	struct session s;
+
+	(void)state;
+	pt_required("config");
+	for (int bit = 0; bit < 14; bit++) {
+		uint64_t flag = 1ULL << bit;
+
+		if (!(info.out_pt_config & flag))
+			continue;
+		setup_prepare(&s);
+		s.setup.config = flag;
+		if (flag == CONFIG_FUP_ON_PTW)
+			s.setup.config |= CONFIG_PTW;
+		if (flag == CONFIG_PT || flag == CONFIG_BRANCH)
+			s.setup.config = CONFIG_PT | CONFIG_BRANCH;
+		setup_ok(&s);
+	}
+	for (int n = 1; n < 16; n++) {
+		setup_prepare(&s);
+		if (info.out_pt_mtc_periods >> n & 1)
+			s.setup.config |= CONFIG_MTC | CONFIG_MTC_PERIOD(n);
+		if (info.out_pt_cyc_thresholds >> n & 1)
+			s.setup.config |= CONFIG_CYC | CONFIG_CYC_THRESH(n);
+		if (info.out_pt_psb_periods >> n & 1)
+			s.setup.config |= CONFIG_PSB_PERIOD(n);
+		setup_ok(&s);
+	}
+}
+
+static void setup_with_a_config_bit_that_the_cpu_lacks_gives_EOPNOTSUPP(void **state)
+{
+	struct auxtrace_info info = at_info();
+	unsigned int tried = 0;
+	struct session s;
+
+	(void)state;
+	pt_required("config");
+	for (int bit = 0; bit < 14; bit++) {
+		uint64_t flag = 1ULL << bit;
+
+		if (!(CONFIG_FORMAT & flag) || (info.out_pt_config & flag))
+			continue;
+		setup_prepare(&s);
+		s.setup.config |= flag;
+		if (flag == CONFIG_FUP_ON_PTW)
+			s.setup.config |= CONFIG_PTW;
+		setup_refuses(EOPNOTSUPP, &s);
+		tried++;
+	}
+	if (!tried) {
+		print_message("SKIP: this CPU has every bit\n");
+		skip();
+	}
+}
+
+static void setup_with_a_period_that_the_cpu_lacks_gives_EOPNOTSUPP(void **state)
+{
+	struct auxtrace_info info = at_info();
+	unsigned int tried = 0;
+	struct session s;
+
+	(void)state;
+	pt_required("config");
+	for (int n = 1; n < 16; n++) {
+		if (info.out_pt_config & CONFIG_MTC && !(info.out_pt_mtc_periods >> n & 1)) {
+			setup_prepare(&s);
+			s.setup.config |= CONFIG_MTC | CONFIG_MTC_PERIOD(n);
+			setup_refuses(EOPNOTSUPP, &s);
+			tried++;
+		}
+		if (info.out_pt_config & CONFIG_CYC && !(info.out_pt_cyc_thresholds >> n & 1)) {
+			setup_prepare(&s);
+			s.setup.config |= CONFIG_CYC | CONFIG_CYC_THRESH(n);
+			setup_refuses(EOPNOTSUPP, &s);
+			tried++;
+		}
+		if (!(info.out_pt_psb_periods >> n & 1)) {
+			setup_prepare(&s);
+			s.setup.config |= CONFIG_PSB_PERIOD(n);
+			setup_refuses(EOPNOTSUPP, &s);
+			tried++;
+		}
+	}
+	if (!tried) {
+		print_message("SKIP: this CPU has every period\n");
+		skip();
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		vm_test(setup_with_a_config_bit_outside_the_format_gives_EINVAL),
+		vm_test(setup_with_a_period_without_its_packet_gives_EINVAL),
+		vm_test(setup_with_fup_on_ptw_without_ptw_gives_EINVAL),
+		vm_test(setup_with_branch_and_without_pt_gives_EINVAL),
+		vm_test(setup_without_branches_is_refused_only_where_the_cpu_cannot),
+		vm_test(setup_takes_each_config_bit_that_info_offers),
+		vm_test(setup_with_a_config_bit_that_the_cpu_lacks_gives_EOPNOTSUPP),
+		vm_test(setup_with_a_period_that_the_cpu_lacks_gives_EOPNOTSUPP),
+	};
+
+	return cmocka_run_group_tests(tests, at_group_setup, NULL);
+}

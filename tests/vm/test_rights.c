@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Who may SETUP: capabilities, and the limit of locked memory. */
+#include <errno.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "cpu.h"
+#include "setup.h"
+
+struct capability_try {
+	struct session session;
+	uint64_t keep;
+	struct rlimit memlock;
+};
+
+static int setup_with_capabilities(void *arg)
+{
+	struct capability_try *try = arg;
+	int ret = 0;
+
+	if (try->memlock.rlim_max && setrlimit(RLIMIT_MEMLOCK, &try->memlock))
+		return 100;
+	ret = caps_keep(try->keep);
+	if (!ret)
+		ret = at_ioctl(try->session.fd, AUXTRACE_IOC_SETUP, &try->session.setup);
+	return -ret;
+}
+
+static int try_setup(struct capability_try *try)
+{
+	int ret;
+
+	try->session.fd = at_open();
+	ret = child_run(setup_with_capabilities, try);
+	at_close(try->session.fd);
+	return ret;
+}
+
+static void setup_without_a_capability_gives_EACCES(void **state)
+{
+	struct capability_try try = { .keep = ~(CAP(PERFMON) | CAP(SYS_ADMIN)) };
+
+	(void)state;
+	setup_prepare(&try.session);
+	assert_int_equal(try_setup(&try), EACCES);
+	/* A user's own code is no exception: the trace is CPU-wide. */
+	try.session.setup.flags = AUXTRACE_SETUP_KERNEL;
+	assert_int_equal(try_setup(&try), EACCES);
+}
+
+static void setup_needs_only_one_of_the_two_capabilities(void **state)
+{
+	struct capability_try try;
+
+	(void)state;
+	setup_prepare(&try.session);
+	try.memlock = (struct rlimit){ 1 << 20, 1 << 20 };
+	try.keep = CAP(PERFMON);
+	assert_int_equal(try_setup(&try), 0);
+	try.keep = CAP(SYS_ADMIN);
+	assert_int_equal(try_setup(&try), 0);
+}
+
+static void setup_beyond_the_locked_memory_limit_gives_ENOMEM(void **state)
+{
+	struct capability_try try = {
+		.keep = ~CAP(IPC_LOCK),
+		.memlock = { 256 << 10, 256 << 10 },
+	};
+
+	(void)state;
+	setup_prepare(&try.session);
+	try.session.setup.aux_size = 512 << 10;
+	assert_int_equal(try_setup(&try), ENOMEM);
+	/* What is charged is the sum over the channels. */
+	setup_prepare(&try.session);
+	try.session.cpus = cpus_online();
+	try.session.setup.aux_size = 256 << 10;
+	assert_int_equal(try_setup(&try), ENOMEM);
+	/* And of all regions of each. */
+	setup_prepare(&try.session);
+	try.session.setup.aux_size = 128 << 10;
+	assert_int_equal(try_setup(&try), 0);
+	session_prepare_data(&try.session, 0, 256 << 10);
+	assert_int_equal(try_setup(&try), ENOMEM);
+	/* Within the limit, and beyond it with the capability: both fine. */
+	setup_prepare(&try.session);
+	assert_int_equal(try_setup(&try), 0);
+	try.session.setup.aux_size = 512 << 10;
+	try.keep = ~0ULL;
+	assert_int_equal(try_setup(&try), 0);
+}
+
+/* A limit that is good for one area, not for two: each close has to give it back. */
+static int setup_again_and_again(void *arg)
+{
+	struct rlimit memlock = { 400 << 10, 400 << 10 };
+	struct session *s = arg;
+
+	s->setup.aux_size = 256 << 10;
+	if (setrlimit(RLIMIT_MEMLOCK, &memlock) || caps_drop(CAP(IPC_LOCK)))
+		return 100;
+	for (int i = 0; i < 8; i++) {
+		int fd = at_open_plain(), ret;
+
+		ret = fd < 0 ? fd : at_ioctl(fd, AUXTRACE_IOC_SETUP, &s->setup);
+		if (ret)
+			return -ret;
+		close(fd);
+	}
+	return 0;
+}
+
+static void locked_memory_is_given_back_at_close(void **state)
+{
+	struct session s;
+
+	(void)state;
+	setup_prepare(&s);
+	assert_int_equal(child_run(setup_again_and_again, &s), 0);
+}
+
+/* Two failed attempts between: they must not have charged anything. */
+static int setup_fails_then_succeeds(void *arg)
+{
+	struct rlimit memlock = { 400 << 10, 400 << 10 };
+	struct session *s = arg;
+	int ret;
+
+	if (setrlimit(RLIMIT_MEMLOCK, &memlock) || caps_drop(CAP(IPC_LOCK)))
+		return 100;
+	for (int i = 0; i < 4; i++) {
+		s->setup.aux_size = 512 << 10;
+		ret = at_ioctl(s->fd, AUXTRACE_IOC_SETUP, &s->setup);
+		if (ret != -ENOMEM)
+			return 101;
+	}
+	s->setup.aux_size = 256 << 10;
+	return -at_ioctl(s->fd, AUXTRACE_IOC_SETUP, &s->setup);
+}
+
+static void a_setup_beyond_the_limit_charges_nothing(void **state)
+{
+	struct session s;
+
+	(void)state;
+	setup_prepare(&s);
+	s.fd = at_open();
+	assert_int_equal(child_run(setup_fails_then_succeeds, &s), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		vm_test(setup_without_a_capability_gives_EACCES),
+		vm_test(setup_needs_only_one_of_the_two_capabilities),
+		vm_test(setup_beyond_the_locked_memory_limit_gives_ENOMEM),
+		vm_test(locked_memory_is_given_back_at_close),
+		vm_test(a_setup_beyond_the_limit_charges_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, at_group_setup, NULL);
+}
