@@ -156,8 +156,10 @@ bool auxt_request_make(struct auxt_channel *ch, const struct auxt_request *reque
 	if (unlikely(request->action == AUXTRACE_ACTION_SAMPLE || request->delay))
 		return wish_for(ch, request, value);
 	if (likely(carry_out(ch, request, value))) {
-		auxt_settle(ch, AUXT_TODO_AGREE);
+		auxt_settle_quietly(ch, AUXT_TODO_AGREE);
 		tell(ch, request, value);
+		/* Now: the record alone may be as much as readers wait for. */
+		auxt_settle_tell(ch);
 	}
 	return true;
 }

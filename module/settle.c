@@ -35,7 +35,8 @@
  *
  * Fields changed in the loop only need no more than that. Of the others,
  * @now.pmis is changed in NMIs only and @now.*_asked outside of them only; @todo by
- * single instructions.
+ * single instructions; @told and @told_position behind the loop, by each that has
+ * been there or left its change to it: what a nested one undoes of that is told again.
  *
  * DOC: status page
  *
@@ -445,23 +446,6 @@ static __always_inline void publish(struct auxt_channel *ch)
 	WRITE_ONCE(now->seq, seq + 2);
 }
 
-/* Once for each piece of news, not for each request. */
-static __always_inline void tell_readers(struct auxt_channel *ch)
-{
-	bool news = auxt_channel_inhibited(ch) &
-		    (AUXTRACE_INHIBIT_HWERROR | AUXTRACE_INHIBIT_FROZEN) ||
-		    (ch->drained && auxt_channel_is_readable(ch, false));
-	/* Both only grow, so that something new is a greater sum. */
-	u64 position = news ? ch->ring.produced + READ_ONCE(ch->status->data_head) : 0;
-
-	if (unlikely(news && (!ch->told || ch->told_position != position)))
-		irq_work_queue(&ch->wake);
-	else if (unlikely(ch->starved && auxt_lookout_is_due(ch)))
-		irq_work_queue(&ch->wake);
-	ch->told = news;
-	ch->told_position = position;
-}
-
 static __always_inline void settle_once(struct auxt_channel *ch, u32 todo)
 {
 	if (!ch->now.running || !agree_open(ch, todo))
@@ -472,7 +456,6 @@ static __always_inline void settle_once(struct auxt_channel *ch, u32 todo)
 		take_sample(ch);
 	follow_freeze(ch);
 	publish(ch);
-	tell_readers(ch);
 }
 
 /* In one instruction each: an NMI comes before or after it. */
@@ -490,11 +473,13 @@ static __always_inline u32 take_todo(struct auxt_channel *ch)
 }
 
 /**
- * auxt_settle() - make everything agree with what is asked. See the head of this file
+ * auxt_settle_quietly() - make everything agree with what is asked: the settle loop
  * @ch: the channel
  * @todo: AUXT_TODO_*: why
+ *
+ * Followed by auxt_settle_tell(), behind what else there is for readers.
  */
-void auxt_settle(struct auxt_channel *ch, u32 todo)
+void auxt_settle_quietly(struct auxt_channel *ch, u32 todo)
 {
 	add_todo(ch, todo);
 	do {
@@ -509,7 +494,31 @@ void auxt_settle(struct auxt_channel *ch, u32 todo)
 		barrier();
 	} while (READ_ONCE(ch->todo));
 }
-NOKPROBE_SYMBOL(auxt_settle);
+NOKPROBE_SYMBOL(auxt_settle_quietly);
+
+/**
+ * auxt_settle_tell() - wake readers if there is news for them
+ * @ch: the channel
+ *
+ * Once for each piece of news, not for each request. An NMI inside that tells them
+ * itself may have them told twice.
+ */
+void auxt_settle_tell(struct auxt_channel *ch)
+{
+	bool news = auxt_channel_inhibited(ch) &
+		    (AUXTRACE_INHIBIT_HWERROR | AUXTRACE_INHIBIT_FROZEN) ||
+		    (ch->drained && auxt_channel_is_readable(ch, false));
+	/* Both only grow, so that something new is a greater sum. */
+	u64 position = news ? ch->ring.produced + READ_ONCE(ch->status->data_head) : 0;
+
+	if (unlikely(news && (!READ_ONCE(ch->told) || ch->told_position != position)))
+		irq_work_queue(&ch->wake);
+	else if (unlikely(READ_ONCE(ch->starved) && auxt_lookout_is_due(ch)))
+		irq_work_queue(&ch->wake);
+	WRITE_ONCE(ch->told, news);
+	ch->told_position = position;
+}
+NOKPROBE_SYMBOL(auxt_settle_tell);
 
 /**
  * auxt_settle_init() - the first state of a new channel, for readers

@@ -13,7 +13,14 @@ struct auxt_channel;
 #define AUXT_TODO_MOVE	(1u << 2)	/* to the next slot */
 
 /* On the channel's CPU with interrupts off, also in NMIs; or in its place. */
-void auxt_settle(struct auxt_channel *ch, u32 todo);
+void auxt_settle_quietly(struct auxt_channel *ch, u32 todo);
+void auxt_settle_tell(struct auxt_channel *ch);
+
+static inline void auxt_settle(struct auxt_channel *ch, u32 todo)
+{
+	auxt_settle_quietly(ch, todo);
+	auxt_settle_tell(ch);
+}
 
 /* Before the channel is seen by anybody. */
 void auxt_settle_init(struct auxt_channel *ch);

@@ -314,6 +314,30 @@ static void test_delay_ns(void **state)
 }
 
 /* A SAMPLE at the same event tells where the hardware was then. */
+/* The record comes last of all, and nothing that looks for readers after it. */
+static void test_a_record_alone_wakes(void **state)
+{
+	struct auxtrace_trigger t = pause_at_call();
+	struct waiter w;
+	struct session s;
+	uint32_t id;
+
+	(void)state;
+	session_prepare(&s, ONE_CPU, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE, AUX_SIZE);
+	session_prepare_data(&s, 0, DATA_SIZE);
+	s.setup.records = AUXTRACE_WANT_TRIGGER;
+	s.setup.data_watermark = 1;
+	session_setup(&s);
+	assert_int_equal(cpu_pin(CPU), 0);
+	id = trigger_add(&s, t);
+	ok_start(s.fd);
+	waiter_start(&w, s.fd);
+	call_times(1);
+	waiter_join(&w);
+	trigger_counted(&s, id, 1, 0, 0, 0);
+	session_close(&s);
+}
+
 static void delay_of_bytes(uint32_t levels, uint64_t delay)
 {
 	const size_t page = sysconf(_SC_PAGESIZE);
@@ -517,6 +541,7 @@ int main(void)
 		vm_test(test_all_cpus),
 		vm_test(test_all_cpus_last_wins),
 		vm_test(test_delay_ns),
+		vm_test(test_a_record_alone_wakes),
 		vm_test(test_delay_bytes),
 		vm_test(test_latency_bound),
 		vm_test(test_latency_of_one),

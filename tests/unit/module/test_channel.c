@@ -1037,6 +1037,50 @@ static void paused_output_is_counted_and_told(void **state)
 	unmake();
 }
 
+/*
+ * A trigger's record is the last of all, be it alone or with that of an NMI's at any
+ * place: a reader who waits for just so much is woken. Returns false if the NMI did
+ * not land.
+ */
+static bool hit_and_be_read(long at)
+{
+	u64 watermark = 1;
+	bool landed;
+
+	for (int round = 0; round < 2; round++) {
+		make_with((struct auxtrace_setup) { .flags = AUXTRACE_SETUP_OVERWRITE,
+			  .data_size = DATA_SIZE, .data_watermark = watermark,
+			  .records = AUXTRACE_WANT_TRIGGER });
+		start(false);
+		hw.rate = 0;
+		nmi.what = NMI_RESUME;
+		nmi.at = at;
+		nmi.points = 0;
+		nmi.landed = false;
+		trigger(AUXTRACE_ACTION_PAUSE, 7);
+		landed = nmi.landed;
+		nmi.at = -1;
+		check();
+		assert_true(status_page.data_head >= watermark);
+		assert_true(channel->wake.queued);
+		irq_work_sync(&channel->wake);
+		watermark = status_page.data_head;
+		unmake();
+	}
+	return landed;
+}
+
+static void a_record_of_a_trigger_wakes_the_reader(void **state)
+{
+	long at = 0;
+
+	(void)state;
+	assert_false(hit_and_be_read(-1));
+	while (hit_and_be_read(at))
+		at++;
+	assert_true(at > 20);
+}
+
 static void records_wake_the_reader_once_at_the_watermark(void **state)
 {
 	unsigned int woken;
@@ -1885,6 +1929,7 @@ int main(void)
 		cmocka_unit_test(without_a_data_ring_nothing_is_written),
 		cmocka_unit_test(paused_output_is_counted_and_told),
 		cmocka_unit_test(records_wake_the_reader_once_at_the_watermark),
+		cmocka_unit_test(a_record_of_a_trigger_wakes_the_reader),
 		cmocka_unit_test(full_stop_stays_off_until_a_resume),
 		cmocka_unit_test(full_stop_at_the_mark_stays_off_too),
 		cmocka_unit_test(full_auto_looks_by_itself_while_it_waits),
