@@ -165,21 +165,39 @@ int files_open(struct files *files, struct aux_writer *w, const struct auxtrace_
 	return -1;
 }
 
+/* stdio drops what it could not write: a later flush that has no more to do is no proof. */
+static int flush(FILE *f)
+{
+	bool failed = ferror(f);
+
+	if (fflush(f))
+		return errno;
+	return failed ? EIO : 0;
+}
+
 int files_flush(struct files *files)
 {
 	int ret = 0;
 
 	for (unsigned int i = 0; i < files->nr_streams; i++) {
 		struct stream *stream = &files->streams[i];
+		int err;
 
-		if (stream->data && fflush(stream->data))
-			ret = fail(errno, "cannot write %s/%s: %s", files->dir, stream->data_name,
-				   strerror(errno));
-		if (stream->samples && fflush(stream->samples))
-			ret = fail(errno, "cannot write the samples of CPU %u: %s", stream->reader->cpu,
-				   strerror(errno));
+		if (stream->data && (err = flush(stream->data)))
+			ret = fail(err, "cannot write %s/%s: %s", files->dir, stream->data_name,
+				   strerror(err));
+		if (stream->samples && (err = flush(stream->samples)))
+			ret = fail(err, "cannot write the samples of CPU %u: %s", stream->reader->cpu,
+				   strerror(err));
 	}
 	return ret;
+}
+
+int stream_write_records(struct files *files, struct stream *stream, const void *records, size_t len)
+{
+	if (fwrite(records, 1, len, stream->data) == len)
+		return 0;
+	return fail(errno, "cannot write %s/%s: %s", files->dir, stream->data_name, strerror(errno));
 }
 
 void files_remove(struct files *files, int parent)
@@ -225,7 +243,8 @@ int stream_copy_records(struct files *files, struct stream *stream, const struct
 			stream->records++;
 			ret = stream_save_sample(files, stream, record);
 		}
-		fwrite(buf, 1, copy.len, stream->data);
+		if (!ret)
+			ret = stream_write_records(files, stream, buf, copy.len);
 	}
 	free(buf);
 	return ret;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "recording.h"
 
@@ -127,7 +128,7 @@ int write_meta(const struct auxtrace_recording *rec, struct files *files,
 	const struct auxtrace_session *s = rec->session;
 	FILE *f = recording_file(files->dirfd, "meta");
 	char terms[256];
-	int ret = 0;
+	int ret = 0, err;
 
 	if (!f)
 		return -1;
@@ -147,5 +148,14 @@ int write_meta(const struct auxtrace_recording *rec, struct files *files,
 	ret = write_triggers(f, rec->session);
 	for (unsigned int i = 0; !ret && i < files->nr_streams; i++)
 		ret = write_cpu(f, &files->streams[i], cuts ? &cuts[i] : NULL, totals);
-	return recording_file_close(f, "meta") || ret ? -1 : 0;
+	err = errno;
+	if (recording_file_close(f, "meta")) {
+		err = errno;
+		ret = -1;
+	}
+	/* With it the directory would pass for whole. */
+	if (ret)
+		unlinkat(files->dirfd, "meta", 0);
+	errno = err;
+	return ret ? -1 : 0;
 }

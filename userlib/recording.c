@@ -92,7 +92,8 @@ static ssize_t drain_records(struct files *files, struct stream *stream)
 	int got;
 
 	while ((got = auxtrace_reader_next_record(stream->reader, &record)) > 0) {
-		fwrite(record, 1, record->header.size, stream->data);
+		if (stream_write_records(files, stream, record, record->header.size))
+			return -1;
 		total += record->header.size;
 		stream->records++;
 		if (stream_save_sample(files, stream, record))

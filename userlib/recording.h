@@ -43,6 +43,8 @@ int files_flush(struct files *files);
 void files_remove(struct files *files, int parent);
 void files_close(struct files *files);
 
+/* To the end of cpuN.data. */
+int stream_write_records(struct files *files, struct stream *stream, const void *records, size_t len);
 /* Write the bytes of a record to cpuN.samples if it is a sample in a slot, and release that. */
 int stream_save_sample(struct files *files, struct stream *stream, const union auxtrace_record *record);
 /* Copy records to the end of the stream's file: of @cut; NULL: what is there. */

@@ -57,7 +57,10 @@ int stream_save_sample(struct files *files, struct stream *stream, const union a
 			return -1;
 	}
 	for (int i = 0; i < spans.count; i++)
-		fwrite(spans.iov[i].iov_base, 1, spans.iov[i].iov_len, stream->samples);
+		if (fwrite(spans.iov[i].iov_base, 1, spans.iov[i].iov_len, stream->samples) !=
+		    spans.iov[i].iov_len)
+			return fail(errno, "cannot write the samples of CPU %u: %s",
+				    stream->reader->cpu, strerror(errno));
 	stream->sample_bytes += spans.len;
 	/* stdio may have it still, but it is a copy. */
 	return auxtrace_release_sample(stream->reader->session, stream->reader->cpu,

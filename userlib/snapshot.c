@@ -4,6 +4,7 @@
  *
  * With slots the kernel puts the cut aside, and its pages stay as they are while we
  * write them. Without, all is paused until then, and what was paused before stays so.
+ * What a trigger has frozen stands still already: a resume would end that.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 struct before {
 	struct auxtrace_cpus *run;	/* CPUs to be resumed */
 	struct auxtrace_cpus *write;	/* CPUs whose records go on */
+	bool frozen;			/* all of them */
 };
 
 static struct auxtrace_cpus *copy_cpus(const struct auxtrace_cpus *cpus)
@@ -44,11 +46,13 @@ static int remember(const struct auxtrace_session *s, struct before *before)
 	before->write = copy_cpus(s->cpus);
 	if (!before->run || !before->write)
 		return fail(ENOMEM, "no memory for sets of CPUs");
+	before->frozen = true;
 	for (unsigned int i = 0; i < s->nr_readers; i++) {
 		struct auxtrace_status_page page;
 
 		if (auxtrace_reader_status(&s->readers[i], &page))
 			return -1;
+		before->frozen &= !!(page.inhibit & AUXTRACE_INHIBIT_FROZEN);
 		if (page.inhibit & AUXTRACE_INHIBIT_USER)
 			remove_cpu(before->run, page.cpu);
 		/* Bit 1 is a freeze, which ends with the resume. */
@@ -60,6 +64,8 @@ static int remember(const struct auxtrace_session *s, struct before *before)
 
 static int go_on(struct auxtrace_session *s, const struct before *before)
 {
+	if (before->frozen)
+		return 0;
 	if (s->setup.data_size && auxtrace_cpus_count(before->write) &&
 	    auxtrace_pause_output(s, before->write, false))
 		return -1;
@@ -96,12 +102,14 @@ static int cut_and_write(struct auxtrace_recording *rec, struct files *files,
 	struct auxtrace_session *s = rec->session;
 	bool aside = session_slots(s) > 1;
 	struct before before = { 0 };
-	uint32_t slot;
+	uint32_t slot, flags = AUXTRACE_SNAPSHOT_SLOT;
 	int ret = -1, err = 0;
 
-	if ((!aside && remember(s, &before)) ||
-	    auxtrace_snapshot(s, aside ? AUXTRACE_SNAPSHOT_SLOT : AUXTRACE_SNAPSHOT_PAUSE, cuts,
-			      s->nr_readers, &slot) < 0)
+	if (!aside && remember(s, &before))
+		goto out;
+	if (!aside)
+		flags = before.frozen ? 0 : AUXTRACE_SNAPSHOT_PAUSE;
+	if (auxtrace_snapshot(s, flags, cuts, s->nr_readers, &slot) < 0)
 		goto out;
 	ret = write_cuts(rec, files, cuts);
 	err = errno;

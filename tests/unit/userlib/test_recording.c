@@ -5,11 +5,13 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -580,6 +582,80 @@ static void a_full_disk_is_told(void **state)
 	auxtrace_recording_abort(rec);
 }
 
+/* The file descriptor of the recording's file. */
+static int descriptor_of(const char *name)
+{
+	for (int fd = 3; fd < 64; fd++) {
+		char link[64], target[256] = "";
+
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+		if (readlink(link, target, sizeof(target) - 1) > 0 && strstr(target, name))
+			return fd;
+	}
+	fail_msg("%s is not open", name);
+	return -1;
+}
+
+static void set_up_data(uint32_t flags, uint32_t slots);
+
+/* The disk has room again at the end: what was lost between is told all the same. */
+static void a_disk_that_was_full_for_a_while_is_told(void **state)
+{
+	struct auxtrace_recording *rec;
+	uint64_t n = 0;
+	int fd, saved, full, err = 0;
+
+	(void)state;
+	set_up_data(AUXTRACE_SETUP_USER, 0);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	fd = descriptor_of("cpu0.data");
+	saved = dup(fd);
+	full = open("/dev/full", O_WRONLY);
+	assert_return_code(dup2(full, fd), errno);
+	for (unsigned int i = 0; i < 8 && !err; i++) {
+		for (unsigned int k = 0; k < 20; k++)
+			write_record(0, ++n);
+		errno = 0;
+		err = auxtrace_recording_drain(rec) < 0 ? errno : 0;
+	}
+	assert_int_equal(err, ENOSPC);
+	says("cpu0.data: No space left on device");
+	assert_return_code(dup2(saved, fd), errno);
+	close(saved);
+	close(full);
+	errno = 0;
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), -1);
+	assert_int_equal(errno, EIO);
+	assert_false(exists("meta"));
+}
+
+/* A directory with meta is a whole recording: so one that could not be written is none. */
+static void a_meta_that_is_not_whole_is_none(void **state)
+{
+	struct auxtrace_recording *rec;
+	struct rlimit was, small;
+	int ret, err;
+
+	(void)state;
+	set_up("0", AUXTRACE_SETUP_USER);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+	small = (struct rlimit){ .rlim_cur = 64, .rlim_max = was.rlim_max };
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	errno = 0;
+	ret = auxtrace_recording_finish(rec, NULL);
+	err = errno;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+	signal(SIGXFSZ, SIG_DFL);
+	assert_int_equal(ret, -1);
+	assert_int_equal(err, EFBIG);
+	says("cannot write meta");
+	assert_false(exists("meta"));
+}
+
 /* ---- without a copy ----------------------------------------------------- */
 
 /* Skips the test where the file system of the test's directory has no O_DIRECT. */
@@ -897,6 +973,15 @@ static void without_slots_a_snapshot_pauses_and_resumes_who_ran(void **state)
 	assert_int_equal(fake.output_cpus[0], 1);
 	assert_int_equal(fake.output.pause, 0);
 	expect_aux_behind("snapshot.0001/", 0, 0, 100, 0);
+	/* Frozen by a trigger: it is for the user to end that. */
+	fake.control_cpus[0] = 0;
+	for (unsigned int cpu = 0; cpu < 2; cpu++) {
+		fake.channel[cpu].status->inhibit = AUXTRACE_INHIBIT_FROZEN;
+		fake.channel[cpu].status->data_paused = 2;
+	}
+	assert_int_equal(auxtrace_recording_snapshot(rec), 2);
+	assert_int_equal(fake.snapshot.flags, 0);
+	assert_int_equal(fake.control_cpus[0], 0);
 	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
 }
 
@@ -1187,6 +1272,8 @@ int main(void)
 		t(an_aborted_recording_leaves_nothing),
 		t(save_is_all_in_one),
 		t(a_full_disk_is_told),
+		t(a_disk_that_was_full_for_a_while_is_told),
+		t(a_meta_that_is_not_whole_is_none),
 		t(whole_pages_are_written_from_the_area_itself),
 		t(without_io_uring_pwrite_does_it),
 		t(a_write_that_was_short_is_completed),
