@@ -250,7 +250,7 @@ static void loop(struct record *r)
 {
 	const bool drained = is_drained(&r->o.session), freezes = on_has(&r->o.on, AUXTRACE_ACTION_FREEZE);
 	const int trace = drained || freezes ? auxtrace_fd(r->session) : -1;
-	bool tty = isatty(STDERR_FILENO);
+	bool tty = isatty(STDERR_FILENO), told = false;
 	int64_t begin = now_ns(), end = r->o.duration ? begin + (int64_t)(r->o.duration * 1e9) : INT64_MAX;
 	int64_t tick = tty ? begin + PROGRESS_NS : INT64_MAX, idle = INT64_MAX;
 	struct pollfd fds[] = {
@@ -260,14 +260,23 @@ static void loop(struct record *r)
 		{ .fd = r->control ? control_fd(r->control) : -1, .events = POLLIN },
 	};
 
-	while (!r->stop) {
+	for (;;) {
 		struct signalfd_siginfo info;
-		int64_t now = now_ns(), next = tick < end ? tick : end;
+		int64_t now = now_ns(), next;
 		int timeout = -1;
 		ssize_t n = 1;
 
 		if (now >= end)
+			r->stop = true;
+		if (r->stop && !r->child.running)
 			break;
+		if (r->stop && !told) {
+			/* It may take its time, or none of that: we go on as before until it ends. */
+			kill(r->child.pid, SIGTERM);
+			told = true;
+			end = INT64_MAX;
+		}
+		next = tick < end ? tick : end;
 		if (now >= idle) {
 			fds[1].fd = trace;
 			idle = INT64_MAX;
@@ -444,7 +453,7 @@ static int run(struct record *r)
 		child_continue(&r->child);
 	loop(r);
 	if (r->child.running) {
-		/* The time is over before the command. */
+		/* We cannot go on with it. */
 		kill(r->child.pid, SIGTERM);
 		child_wait(&r->child, &r->notes);
 	}

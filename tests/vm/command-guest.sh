@@ -38,6 +38,14 @@ check "and decodes" decodes newest
 check "user code alone" status 0 auxtrace record -o user --user -C 0 -- ls /bin
 check "decodes" decodes user
 check "a duration instead of a command" status 0 auxtrace record -o time --duration 1 -C 1 -m 64K --overwrite
+# It ignores the SIGTERM that the end of the time sends it.
+stubborn() {
+	auxtrace record -o stubborn --duration 1 -C 1 -m 64K -- sh -c 'trap "" TERM; exec sleep 20' &
+	sleep 4
+	kill -HUP $!
+	wait $!
+}
+check "a command that outlives its time hears signals through us" status 129 stubborn
 check "a recording that starts paused has no window" status 0 auxtrace record -o paused --paused -- true
 [ "$(account paused windows)" -eq 0 ] || { echo "FAILED: it had one"; failed=1; }
 
