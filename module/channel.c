@@ -278,7 +278,10 @@ void auxt_channel_resume(struct auxt_channel *ch, struct auxtrace_effect *effect
 	ch->now.resumes_asked++;
 	ch->resuming = true;
 	barrier();
-	atomic_andnot(AUXTRACE_INHIBIT_USER | AUXTRACE_INHIBIT_FROZEN, &ch->inhibit);
+	/* The loop below follows, though an NMI may freeze it again before that. */
+	if (unlikely(atomic_fetch_andnot(AUXTRACE_INHIBIT_USER | AUXTRACE_INHIBIT_FROZEN,
+					 &ch->inhibit) & AUXTRACE_INHIBIT_FROZEN))
+		ch->thawed = true;
 	/* For a channel that runs the tail can wait: a look would cost two WRMSRs. */
 	auxt_settle(ch, ch->now.running ? AUXT_TODO_AGREE : AUXT_TODO_LOOK);
 	ch->resuming = false;

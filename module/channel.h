@@ -59,6 +59,7 @@ struct perf_event;
  * @sample: SAMPLE to be taken; no action: none
  * @later: what is to be done at the ring's deadline; no action: nothing
  * @frozen: the data ring is frozen
+ * @thawed: a RESUME has cleared FROZEN, which may be set again, since the ring followed
  * @told: readers were told that there is something to read
  * @told_position: up to where
  * @lookout: looks for the reader's tail. See lookout.c
@@ -121,6 +122,7 @@ struct auxt_channel {
 	struct auxt_wish sample;
 	struct auxt_wish later;
 	bool frozen;
+	bool thawed;
 	u32 aux_flags;
 	struct auxt_ring ring;
 	struct auxt_data_ring data;

@@ -45,10 +45,13 @@ u64 auxt_record_sample(struct auxt_channel *ch, const struct auxt_request *reque
 #define AUXT_SAMPLE_FRAME	((u32)(sizeof(struct auxtrace_record_sample) + \
 				       sizeof(struct auxtrace_record_end)))
 
-/* Bytes of a SAMPLE that its record can carry; of a slot of the data ring, its size. */
+/*
+ * Bytes of a SAMPLE that its record can carry; of a slot of the data ring, its size. A
+ * LOST record fits before it: else one that was lost would keep all that follow out.
+ */
 static inline u64 auxt_sample_room(u64 slot_size)
 {
-	u64 room = slot_size - AUXT_SAMPLE_FRAME;
+	u64 room = slot_size - AUXT_SAMPLE_FRAME - sizeof(struct auxtrace_record_lost);
 
 	return room < AUXTRACE_SAMPLE_IN_RECORD ? room : AUXTRACE_SAMPLE_IN_RECORD;
 }

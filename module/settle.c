@@ -78,6 +78,8 @@ static void fail(struct auxt_channel *ch)
 	atomic_or(AUXTRACE_INHIBIT_HWERROR, &ch->inhibit);
 	count_gap(ch, &ch->now.gaps_error);
 	ch->aux_flags |= AUXTRACE_AUX_PARTIAL;
+	/* Who waits for this alone was not told by what there is to read. */
+	ch->told = false;
 }
 NOKPROBE_SYMBOL(fail);
 
@@ -402,25 +404,31 @@ NOKPROBE_SYMBOL(take_sample);
  */
 static __always_inline void follow_freeze(struct auxt_channel *ch)
 {
-	bool frozen = auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_FROZEN;
+	/* By an NMI since the window was looked at: its end comes next, and is told first. */
+	bool frozen = auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_FROZEN && !ch->now.running;
 
-	if (frozen == ch->frozen)
+	if (likely(frozen == ch->frozen && !ch->thawed))
 		return;
-	ch->frozen = frozen;
+	if (ch->frozen) {
+		ch->frozen = false;
+		if (ch->wanted) {
+			auxt_data_pause(&ch->data, AUXTRACE_DATA_FROZEN, false);
+			auxt_data_tell_lost(&ch->data, rdtsc(), current->pid);
+		}
+	}
+	ch->thawed = false;
 	/* That is news of its own. */
 	ch->told = false;
-	if (frozen) {
-		ch->now.frozen_by = ch->frozen_by.request.trigger;
-		ch->now.frozen_tsc = rdtsc();
-		if (ch->wanted & AUXTRACE_WANT_TRIGGER)
-			auxt_record_trigger(&ch->data, &ch->frozen_by.request,
-					    ch->frozen_by.value, ch->ring.produced);
-	}
-	if (!ch->wanted)
-		return;
-	auxt_data_pause(&ch->data, AUXTRACE_DATA_FROZEN, frozen);
 	if (!frozen)
-		auxt_data_tell_lost(&ch->data, rdtsc(), current->pid);
+		return;
+	ch->frozen = true;
+	ch->now.frozen_by = ch->frozen_by.request.trigger;
+	ch->now.frozen_tsc = rdtsc();
+	if (ch->wanted & AUXTRACE_WANT_TRIGGER)
+		auxt_record_trigger(&ch->data, &ch->frozen_by.request, ch->frozen_by.value,
+				    ch->ring.produced);
+	if (ch->wanted)
+		auxt_data_pause(&ch->data, AUXTRACE_DATA_FROZEN, true);
 }
 
 static __always_inline void publish(struct auxt_channel *ch)
@@ -505,11 +513,16 @@ NOKPROBE_SYMBOL(auxt_settle_quietly);
  */
 void auxt_settle_tell(struct auxt_channel *ch)
 {
-	bool news = auxt_channel_inhibited(ch) &
-		    (AUXTRACE_INHIBIT_HWERROR | AUXTRACE_INHIBIT_FROZEN) ||
-		    (ch->drained && auxt_channel_is_readable(ch, false));
-	/* Both only grow, so that something new is a greater sum. */
-	u64 position = news ? ch->ring.produced + READ_ONCE(ch->status->data_head) : 0;
+	u32 inhibit = auxt_channel_inhibited(ch);
+	bool news = inhibit & (AUXTRACE_INHIBIT_HWERROR | AUXTRACE_INHIBIT_FROZEN) ||
+		    (ch->drained &&
+		     auxt_channel_is_readable(ch, inhibit & AUXTRACE_INHIBIT_SETUP));
+	/*
+	 * All only grow, so that something new is a greater sum. A writer that has taken the
+	 * reader's tail and still finds no room is news: he may have looked between the two.
+	 */
+	u64 position = news ? ch->ring.produced + READ_ONCE(ch->status->data_head) +
+			      READ_ONCE(ch->status->data_consumed) : 0;
 
 	if (unlikely(news && (!READ_ONCE(ch->told) || ch->told_position != position)))
 		irq_work_queue(&ch->wake);

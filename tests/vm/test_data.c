@@ -259,6 +259,29 @@ static void a_data_watermark_wakes_who_waits(void **state)
 	check_accounting(&s);
 }
 
+/* The LOST record of what was dropped meanwhile is something unread. */
+static void output_that_goes_on_after_a_stop_wakes_who_waits(void **state)
+{
+	const struct mode m = { OVER, 0 };
+	struct auxtrace_effect begin, end;
+	struct session s;
+	struct waiter w;
+
+	(void)state;
+	ring_open(&s, &m, AUXTRACE_SETUP_PAUSED, page_size);
+	ok_start(s.fd);
+	ok_output(s.fd, 0, 1);
+	ring_window(&s, 0, &begin, &end);
+	ok_stop(s.fd);
+	assert_true(channel_status(s.channel).data_lost > 0);
+	channel_set_data_tail(s.channel, channel_status(s.channel).data_head);
+	cpu_unpin();
+	waiter_start(&w, s.fd);
+	ok_output(s.fd, 0, 0);
+	waiter_join(&w);
+	check_accounting(&s);
+}
+
 static void an_overwritable_ring_is_never_readable(void **state)
 {
 	const struct mode m = { OVER, NEWEST };
@@ -391,6 +414,7 @@ int main(void)
 		in_mode(a_watermark_of_records_is_readable, OVER, BACKWARD),
 		vm_test(the_default_data_watermark_is_half_the_ring),
 		vm_test(a_data_watermark_wakes_who_waits),
+		vm_test(output_that_goes_on_after_a_stop_wakes_who_waits),
 		vm_test(an_overwritable_ring_is_never_readable),
 		vm_test(only_the_kinds_that_were_chosen_are_written),
 		vm_test(each_start_is_told_once_when_its_first_window_begins),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* FREEZE: every channel stops at one cut, tells why, and waits for a RESUME. */
+#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <string.h>
@@ -8,6 +9,8 @@
 #include "cpu.h"
 #include "invariants.h"
 #include "load.h"
+#include "msr.h"
+#include "pmu.h"
 #include "records.h"
 #include "trigger.h"
 #include "waiter.h"
@@ -325,11 +328,43 @@ static void test_held_while_frozen(void **state)
 	session_close(&s);
 }
 
+/* Somebody who asks nobody traces, nothing at no CPL. */
+static void test_kept_by_a_start_that_fails(void **state)
+{
+	const uint64_t nothing = under_bts() ? DEBUGCTL_BTS_OFF_OS | DEBUGCTL_BTS_OFF_USR : 0;
+	struct auxtrace_status_page before, after;
+	struct session s;
+	uint64_t was;
+
+	(void)state;
+	bench_required();
+	open_recorder(&s);
+	trigger_add(&s, freeze_at_call());
+	ok_start(s.fd);
+	call_times(1);
+	wait_until_all_are(&s, AUXTRACE_INHIBIT_FROZEN);
+	ok_stop(s.fd);
+	before = channel_status(&s.channel[0]);
+	assert_int_equal(msr_read(CPU, msr_control(), &was), 0);
+	assert_int_equal(msr_write(CPU, msr_control(), was | nothing | msr_enables()), 0);
+	fail_start(EBUSY, s.fd);
+	assert_int_equal(msr_write(CPU, msr_control(), was), 0);
+	after = channel_status(&s.channel[0]);
+	assert_int_equal(after.inhibit, before.inhibit);
+	assert_int_equal(after.data_paused, before.data_paused);
+	assert_int_equal(after.data_head, before.data_head);
+	assert_int_equal(urgent(&s, 0), POLLPRI);
+	ok_start(s.fd);
+	wait_until_all_are(&s, 0);
+	session_close(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		vm_test(test_all_cpus),
 		vm_test(test_start_thaws),
+		vm_test(test_kept_by_a_start_that_fails),
 		vm_test(test_resumed_by_user),
 		vm_test(test_wakes_poll),
 		vm_test(test_at_once),

@@ -96,6 +96,8 @@ enum nmi {
 	NMI_PAUSE,		/* a trigger's, as they will be */
 	NMI_RESUME,
 	NMI_FULL,		/* time passes until the area is full */
+	NMI_FREEZE,		/* a trigger's */
+	NMI_LOOK,		/* none: another CPU's look in poll(2), which may end in sleep */
 };
 
 static struct {
@@ -105,6 +107,7 @@ static struct {
 	long points;
 	bool running;		/* NMIs do not nest */
 	bool landed;
+	bool asleep;		/* that look found nothing */
 	bool perf_eats;
 	u64 position;		/* of the hardware when it last told us to look */
 } nmi;
@@ -153,6 +156,13 @@ static void run_nmi(enum nmi what)
 		break;
 	case NMI_RESUME:
 		trigger(AUXTRACE_ACTION_RESUME, 8);
+		break;
+	case NMI_FREEZE:
+		trigger(AUXTRACE_ACTION_FREEZE, 12);
+		break;
+	case NMI_LOOK:
+		nmi.asleep = !auxt_channel_has_new_tail(channel) &&
+			     !auxt_channel_is_readable(channel, false);
 		break;
 	}
 	nmi.running = false;
@@ -1081,6 +1091,117 @@ static void a_record_of_a_trigger_wakes_the_reader(void **state)
 	assert_true(at > 20);
 }
 
+/* A reader who looks while a writer, having taken his tail, has no room yet is woken. */
+static bool look_while_there_is_no_room(long at)
+{
+	const u64 size = sizeof(struct auxtrace_record_trigger);
+	bool landed;
+
+	make_with((struct auxtrace_setup) { .flags = AUXTRACE_SETUP_OVERWRITE,
+		  .data_size = 4096, .data_watermark = 4088, .records = AUXTRACE_WANT_TRIGGER });
+	start(true);
+	for (unsigned int i = 0; !status_page.data_lost; i++)
+		trigger(i % 2 ? AUXTRACE_ACTION_RESUME : AUXTRACE_ACTION_PAUSE, 7);
+	trigger(AUXTRACE_ACTION_RESUME, 7);
+	irq_work_sync(&channel->wake);
+	/* Less than a LOST record and what was lost take. */
+	user_page.data_tail = size;
+	nmi.what = NMI_LOOK;
+	nmi.at = at;
+	nmi.points = 0;
+	nmi.landed = false;
+	nmi.asleep = false;
+	trigger(AUXTRACE_ACTION_PAUSE, 7);
+	landed = nmi.landed;
+	nmi.at = -1;
+	assert_int_equal(status_page.data_consumed, size);
+	assert_true(auxt_channel_is_readable(channel, false));
+	assert_true(!nmi.asleep || channel->wake.queued);
+	irq_work_sync(&channel->wake);
+	unmake();
+	return landed;
+}
+
+static void a_reader_who_looks_too_early_is_woken(void **state)
+{
+	long at = 0;
+
+	(void)state;
+	while (look_while_there_is_no_room(at))
+		at++;
+	assert_true(at > 20);
+}
+
+/* What can be read of a stopped session is more, and it may still get a record. */
+static void a_lost_record_of_a_stopped_session_wakes(void **state)
+{
+	(void)state;
+	make(AUXTRACE_SETUP_OVERWRITE);
+	start(false);
+	auxt_channel_pause_output(channel, true);
+	auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_SETUP);
+	auxt_channel_detach(channel);
+	user_page.data_tail = status_page.data_head;
+	auxt_channel_take_tails(channel);
+	irq_work_sync(&channel->wake);
+	assert_false(auxt_channel_is_readable(channel, true));
+	assert_true(status_page.data_lost > 0);
+	auxt_channel_pause_output(channel, false);
+	assert_true(auxt_channel_is_readable(channel, true));
+	assert_true(channel->wake.queued);
+	irq_work_sync(&channel->wake);
+	unmake();
+}
+
+/* One that fills the ring must not be kept out by the LOST record of another. */
+static void the_largest_sample_comes_after_a_loss(void **state)
+{
+	const u64 room = auxt_sample_room(4096);
+	const struct auxt_request request = {
+		.action = AUXTRACE_ACTION_SAMPLE, .trigger = 5, .size = room,
+	};
+	u64 begin;
+
+	(void)state;
+	make_with((struct auxtrace_setup) { .flags = AUXTRACE_SETUP_OVERWRITE,
+		  .data_size = 4096, .records = AUXTRACE_WANT_ITRACE_START });
+	start(false);
+	while (status_page.produced < room) {
+		shim_point();
+		auxt_channel_attend(channel);
+	}
+	assert_true(auxt_request_make(channel, &request, 0));
+	assert_true(auxt_request_make(channel, &request, 0));
+	assert_true(status_page.data_lost > 0);
+	begin = status_page.data_head;
+	user_page.data_tail = begin;
+	assert_true(auxt_request_make(channel, &request, 0));
+	assert_int_equal(status_page.data_head - begin, sizeof(struct auxtrace_record_lost) +
+			 AUXT_SAMPLE_FRAME + ALIGN(room, 8));
+	unmake();
+}
+
+/* Who waits for an error alone does not care that there is something to read. */
+static void an_error_wakes_who_has_not_read(void **state)
+{
+	(void)state;
+	make_with((struct auxtrace_setup) { .aux_watermark = AUXT_REGION_SIZE });
+	start(false);
+	while (!auxt_channel_is_readable(channel, false)) {
+		shim_point();
+		auxt_channel_attend(channel);
+	}
+	auxt_channel_pause(channel, NULL);
+	irq_work_sync(&channel->wake);
+	hw.rate = 0;
+	hw.resume_error = -EIO;
+	auxt_channel_resume(channel, NULL);
+	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_HWERROR);
+	assert_true(channel->wake.queued);
+	irq_work_sync(&channel->wake);
+	unmake();
+}
+
 static void records_wake_the_reader_once_at_the_watermark(void **state)
 {
 	unsigned int woken;
@@ -1718,6 +1839,67 @@ static void a_freeze_stops_both_until_a_resume(void **state)
 	unmake();
 }
 
+/*
+ * An NMI's freeze at any place of a look at a channel that runs, or of the RESUME that
+ * ends an earlier freeze: all windows are told of before the freeze is, and who waits is
+ * woken. Returns false if the NMI did not land.
+ */
+static bool freeze_at(long at, bool again)
+{
+	bool landed;
+
+	make(AUXTRACE_SETUP_OVERWRITE);
+	start(false);
+	if (again)
+		assert_true(trigger(AUXTRACE_ACTION_FREEZE, 9));
+	irq_work_sync(&channel->wake);
+	nmi.what = NMI_FREEZE;
+	nmi.at = at;
+	nmi.points = 0;
+	nmi.landed = false;
+	if (again)
+		auxt_channel_resume(channel, NULL);
+	else
+		auxt_channel_attend(channel);
+	landed = nmi.landed;
+	check();
+	assert_int_equal(status_page.data_lost, 0);
+	assert_int_equal(channel->frozen, !hw.on);
+	if (channel->frozen) {
+		assert_int_equal(status_page.frozen_by, 12);
+		assert_int_equal(told.trigger.trigger, 12);
+		assert_int_equal(told.trigger.position, hw.position);
+		assert_int_equal(told.tail, status_page.data_head);
+		assert_int_equal(status_page.data_paused, AUXTRACE_DATA_FROZEN);
+		assert_true(channel->wake.queued);
+	} else {
+		assert_int_equal(status_page.data_paused, 0);
+	}
+	irq_work_sync(&channel->wake);
+	unmake();
+	return landed;
+}
+
+static void a_freeze_at_any_place_is_told_last(void **state)
+{
+	long at = 0;
+
+	(void)state;
+	while (freeze_at(at, false))
+		at++;
+	assert_true(at > 20);
+}
+
+static void a_freeze_at_any_place_of_a_resume_is_another(void **state)
+{
+	long at = 0;
+
+	(void)state;
+	while (freeze_at(at, true))
+		at++;
+	assert_true(at > 20);
+}
+
 static void what_all_are_asked_for_is_sent_once_until_one_differs(void **state)
 {
 	struct auxt_request request = {
@@ -1872,13 +2054,13 @@ static void a_sample_has_the_newest_bytes(void **state)
 
 static void what_a_record_cannot_carry_goes_to_a_slot(void **state)
 {
-	/* Room for 4096 - 72 bytes of a sample. */
+	/* Room for 4096 - 72 bytes of a sample, and a LOST record before it. */
 	const struct auxtrace_setup setup = {
 		.flags = AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_DATA_OVERWRITE,
 		.aux_size = MAX_SLOTS * SIZE, .data_size = MAX_SLOTS * 4096, .slots = MAX_SLOTS,
 		.records = AUXTRACE_WANT_TRIGGER,
 	};
-	const u64 room = 4096 - AUXT_SAMPLE_FRAME;
+	const u64 room = 4096 - AUXT_SAMPLE_FRAME - sizeof(struct auxtrace_record_lost);
 
 	(void)state;
 	make_with(setup);
@@ -1897,7 +2079,7 @@ static void what_a_record_cannot_carry_goes_to_a_slot(void **state)
 	assert_int_equal(status_page.sample_slots, 1 << 1 | 1 << 3);
 	/* None is left: then as much as the record can carry. */
 	assert_true(sample(SIZE / 2));
-	read_sample((const void *)(data + (status_page.data_head - 4096) % 4096));
+	read_sample((const void *)(data + (status_page.data_head - AUXT_SAMPLE_FRAME - room) % 4096));
 	assert_int_equal(told.sample.flags, AUXTRACE_SAMPLE_CUT);
 	assert_int_equal(told.sample.length, room);
 	assert_int_equal(status_page.samples_cut, 1);
@@ -1930,6 +2112,10 @@ int main(void)
 		cmocka_unit_test(paused_output_is_counted_and_told),
 		cmocka_unit_test(records_wake_the_reader_once_at_the_watermark),
 		cmocka_unit_test(a_record_of_a_trigger_wakes_the_reader),
+		cmocka_unit_test(a_reader_who_looks_too_early_is_woken),
+		cmocka_unit_test(a_lost_record_of_a_stopped_session_wakes),
+		cmocka_unit_test(the_largest_sample_comes_after_a_loss),
+		cmocka_unit_test(an_error_wakes_who_has_not_read),
 		cmocka_unit_test(full_stop_stays_off_until_a_resume),
 		cmocka_unit_test(full_stop_at_the_mark_stays_off_too),
 		cmocka_unit_test(full_auto_looks_by_itself_while_it_waits),
@@ -1944,6 +2130,8 @@ int main(void)
 		cmocka_unit_test(a_snapshot_with_pause_is_a_pause_of_trace_and_then_of_records),
 		cmocka_unit_test(a_trigger_pauses_and_resumes_and_says_who_it_was),
 		cmocka_unit_test(a_freeze_stops_both_until_a_resume),
+		cmocka_unit_test(a_freeze_at_any_place_is_told_last),
+		cmocka_unit_test(a_freeze_at_any_place_of_a_resume_is_another),
 		cmocka_unit_test(what_all_are_asked_for_is_sent_once_until_one_differs),
 		cmocka_unit_test(some_bytes_later_it_pauses_at_most_a_page_late),
 		cmocka_unit_test(what_was_to_be_done_later_is_forgotten),

@@ -33,6 +33,17 @@ static inline void atomic_andnot(int bits, atomic_t *v)
 	shim_point();
 }
 
+static inline int atomic_fetch_andnot(int bits, atomic_t *v)
+{
+	int was;
+
+	shim_point();
+	was = v->counter;
+	v->counter &= ~bits;
+	shim_point();
+	return was;
+}
+
 /* Against what interrupts this thread, as the kernel's: no lock prefix. */
 #define cmpxchg_local(p, old, new) ({					\
 	__typeof__(*(p)) _found = (old);				\
