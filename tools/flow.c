@@ -349,8 +349,11 @@ void flow_decode(struct flow *f, const char *dir, const struct meta_cpu *cpu, ui
 	if (aux.size != cpu->pad + cpu->read)
 		say("%s has %zu bytes, meta says %" PRIu64 ": the recording is damaged", path, aux.size,
 		    cpu->pad + cpu->read);
-	if (!aux.size)
+	/* Cut off before the first byte of the trace. */
+	if (!aux.size || aux.size < cpu->pad) {
+		unmap_file(&aux);
 		return;
+	}
 	make_config(f, &aux);
 	records_read(&f->records, dir, cpu);
 	windows_find(&all, &f->config, cpu, &f->records, f->meta->flags & AUXTRACE_SETUP_KERNEL);

@@ -1053,6 +1053,15 @@ static void a_recording_that_is_damaged_is_told(void **state)
 	fclose(f);
 	r = script("--insn");
 	expect_part(r->err, "the recording is damaged");
+	/* Nothing but a part of the padding is left. */
+	finish(BOTH, "windows 1 begin 4096 pad 4096");
+	f = file("cpu0.aux");
+	fwrite(stream, 1, 10, f);
+	fclose(f);
+	r = script("--insn");
+	assert_int_equal(r->status, 0);
+	expect_part(r->err, "the recording is damaged");
+	expect_part(r->err, " windows, 0 bytes;");
 	f = file("meta");
 	fputs("auxtrace_recording 9\ncpu 0 read 0\n", f);
 	fclose(f);
