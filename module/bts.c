@@ -277,11 +277,22 @@ static int bts_start(struct auxt_channel *ch)
 	return 0;
 }
 
+static void bts_emergency_stop(void)
+{
+	u64 debugctl = auxt_rdmsr(MSR_IA32_DEBUGCTLMSR);
+
+	if ((debugctl & ON) == ON)
+		auxt_wrmsr(MSR_IA32_DEBUGCTLMSR, debugctl & ~OURS);
+}
+NOKPROBE_SYMBOL(bts_emergency_stop);
+
 static void bts_stop(struct auxt_channel *ch)
 {
 	struct bts *bts = bts_of(ch);
 	struct debug_store *ds = bts->ds;
 
+	/* What somebody has turned on meanwhile is not to write where perf's records go. */
+	bts_emergency_stop();
 	auxt_pmi_unroute(bts->owed);
 	ds->bts_buffer_base = bts->was.base;
 	ds->bts_index = bts->was.index;
@@ -398,15 +409,6 @@ static bool bts_acknowledge(struct auxt_channel *ch)
 	return asserted;
 }
 NOKPROBE_SYMBOL(bts_acknowledge);
-
-static void bts_emergency_stop(void)
-{
-	u64 debugctl = auxt_rdmsr(MSR_IA32_DEBUGCTLMSR);
-
-	if ((debugctl & ON) == ON)
-		auxt_wrmsr(MSR_IA32_DEBUGCTLMSR, debugctl & ~OURS);
-}
-NOKPROBE_SYMBOL(bts_emergency_stop);
 
 /*
  * With isolated page tables perf has no PMU "intel_bts", only its old form of BTS: an

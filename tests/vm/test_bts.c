@@ -695,6 +695,37 @@ static void other_bits_of_debugctl_stay_as_they_are(void **state)
 	assert_int_equal(msr_write(cpu, MSR_DEBUGCTL, was), 0);
 }
 
+/*
+ * Who has read the MSR before our pause writes it back after that. It gets no room then; and
+ * with the session's end it ends.
+ */
+static void what_is_turned_on_while_we_are_off_ends_with_the_session(void **state)
+{
+	struct ds before, after;
+	struct session s;
+	uint64_t on, v;
+
+	(void)state;
+	session_open(&s, 1ULL << cpu, BOTH | OVER, 16 * page_size);
+	assert_int_equal(cpu_pin(cpu), 0);
+	ok_start(s.fd);
+	assert_int_equal(msr_read(cpu, MSR_DEBUGCTL, &on), 0);
+	ok_stop(s.fd);
+	before = ds_read(cpu);
+	ok_start(s.fd);
+	ok_pause(&s, 0, NULL);
+	assert_int_equal(msr_write(cpu, MSR_DEBUGCTL, on), 0);
+	load_run(100);
+	ok_stop(s.fd);
+	load_run(100);
+	assert_int_equal(msr_read(cpu, MSR_DEBUGCTL, &v), 0);
+	after = ds_read(cpu);
+	msr_write(cpu, MSR_DEBUGCTL, on & ~(DEBUGCTL_TR | DEBUGCTL_BTS | DEBUGCTL_BTINT));
+	assert_int_equal(v & (DEBUGCTL_TR | DEBUGCTL_BTS), 0);
+	assert_memory_equal(&after, &before, sizeof(after));
+	check_accounting(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -716,6 +747,7 @@ int main(void)
 		vm_test(the_debug_store_is_given_back_as_it_was),
 		vm_test(the_ds_area_msr_is_never_ours_to_write),
 		vm_test(other_bits_of_debugctl_stay_as_they_are),
+		vm_test(what_is_turned_on_while_we_are_off_ends_with_the_session),
 	};
 
 	page_size = sysconf(_SC_PAGESIZE);
