@@ -93,14 +93,27 @@ NOKPROBE_SYMBOL(auxt_channel_save);
  * auxt_channel_reset() - before a START: forget what inhibited the hardware
  * @ch: a channel that is not attached
  * @inhibit: what inhibits it from now on
+ *
+ * Readers hear of it when the START is sure: by the next auxt_settle().
  */
 void auxt_channel_reset(struct auxt_channel *ch, u32 inhibit)
 {
+	ch->inhibited_before = auxt_channel_inhibited(ch);
+	ch->thawed = ch->inhibited_before & AUXTRACE_INHIBIT_FROZEN;
 	atomic_set(&ch->inhibit, inhibit);
 	ch->fresh = true;
 	ch->run++;
 	WRITE_ONCE(*ch->together, 0);
-	auxt_relay_forget(ch);
+}
+
+/**
+ * auxt_channel_undo_reset() - the START has failed
+ * @ch: a channel that is not attached
+ */
+void auxt_channel_undo_reset(struct auxt_channel *ch)
+{
+	atomic_set(&ch->inhibit, ch->inhibited_before);
+	ch->thawed = false;
 	auxt_settle(ch, AUXT_TODO_AGREE);
 }
 

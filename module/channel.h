@@ -32,6 +32,7 @@ struct perf_event;
  * @cpu: the CPU
  * @index: of this channel in its session, in CPU order
  * @guard: keeps perf off; NULL if perf has no such PMU. See guard.c
+ * @guarded: perf is kept off, or there is no perf to be
  * @guard_type: perf's type of the PMU that @guard holds
  *
  * @flags: AUXTRACE_SETUP_*
@@ -41,6 +42,7 @@ struct perf_event;
  * The rest belongs to the CPU: see channel.c.
  *
  * @inhibit: AUXTRACE_INHIBIT_*: why the hardware must be off
+ * @inhibited_before: @inhibit before the newest START, which may yet fail
  * @settling: the settle loop runs
  * @todo: AUXT_TODO_*: what the settle loop has not looked at yet
  * @attached: @pmu has been started on the CPU
@@ -59,7 +61,8 @@ struct perf_event;
  * @sample: SAMPLE to be taken; no action: none
  * @later: what is to be done at the ring's deadline; no action: nothing
  * @frozen: the data ring is frozen
- * @thawed: a RESUME has cleared FROZEN, which may be set again, since the ring followed
+ * @thawed: a RESUME or START has cleared FROZEN, which may be set again, since the ring
+ *	followed
  * @told: readers were told that there is something to read
  * @told_position: up to where
  * @lookout: looks for the reader's tail. See lookout.c
@@ -87,6 +90,7 @@ struct auxt_channel {
 	int cpu;
 	unsigned int index;
 	struct perf_event *guard;
+	bool guarded;
 	int guard_type;
 	u32 flags;
 	u32 wanted;
@@ -100,6 +104,7 @@ struct auxt_channel {
 	struct auxt_slots slots;
 
 	atomic_t inhibit;
+	u32 inhibited_before;
 	u32 todo;
 	bool settling;
 	bool attached;
@@ -146,6 +151,7 @@ bool auxt_channel_has_new_tail(const struct auxt_channel *ch);
 int auxt_channel_attach(struct auxt_channel *ch);
 void auxt_channel_detach(struct auxt_channel *ch);
 void auxt_channel_reset(struct auxt_channel *ch, u32 inhibit);
+void auxt_channel_undo_reset(struct auxt_channel *ch);
 void auxt_channel_inhibit(struct auxt_channel *ch, u32 reason);
 void auxt_channel_allow(struct auxt_channel *ch, u32 reason);
 void auxt_channel_pause(struct auxt_channel *ch, struct auxtrace_effect *effect);

@@ -146,6 +146,7 @@ void auxt_guard_drop(struct auxt_channel *ch)
 	if (ch->guard)
 		perf_event_release_kernel(ch->guard);
 	ch->guard = NULL;
+	ch->guarded = false;
 }
 
 /**
@@ -161,6 +162,7 @@ int auxt_guard_renew(struct auxt_channel *ch)
 	if (IS_ERR(event))
 		return PTR_ERR(event);
 	ch->guard = event;
+	ch->guarded = true;
 	return 0;
 }
 

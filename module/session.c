@@ -234,7 +234,7 @@ static void attach(struct auxt_channel *ch, struct auxt_call *call)
 
 static void begin(struct auxt_channel *ch, struct auxt_call *call)
 {
-	auxt_channel_allow(ch, AUXTRACE_INHIBIT_SETUP);
+	auxt_stop_begin(ch);
 }
 
 static void end(struct auxt_channel *ch, struct auxt_call *call)
@@ -242,6 +242,14 @@ static void end(struct auxt_channel *ch, struct auxt_call *call)
 	auxt_channel_inhibit(ch, AUXTRACE_INHIBIT_SETUP);
 	auxt_channel_detach(ch);
 	auxt_relay_forget(ch);
+}
+
+/* START has failed somewhere: as if it had not been. */
+static void undo_attach(struct auxt_channel *ch, struct auxt_call *call)
+{
+	auxt_channel_detach(ch);
+	auxt_relay_forget(ch);
+	auxt_channel_undo_reset(ch);
 }
 
 static void release_guards(struct auxt_session *session)
@@ -273,6 +281,7 @@ static int take_guards(struct auxt_session *session)
 static int start(struct auxt_session *session)
 {
 	struct auxt_call call = { .session = session };
+	unsigned int cpu;
 	int err;
 
 	if (session->state == AUXTRACE_STATE_STARTED)
@@ -283,12 +292,15 @@ static int start(struct auxt_session *session)
 	if (err)
 		return err;
 
+	/* Before the first is attached, as from then on they may ask each other. */
+	for_each_cpu(cpu, session->cpus)
+		auxt_relay_forget(session->channel[cpu]);
 	/* In two steps, because the first may fail somewhere: nothing runs until all can. */
 	call.fn = attach;
 	auxt_call(&call, session->cpus, true);
 	err = atomic_read(&call.err);
 	if (err) {
-		call.fn = end;
+		call.fn = undo_attach;
 		auxt_call(&call, session->cpus, true);
 		release_guards(session);
 		return err;

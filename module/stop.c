@@ -16,6 +16,7 @@
 #include "channel.h"
 #include "compat/compat.h"
 #include "guard.h"
+#include "settle.h"
 #include "stop.h"
 #include "trace_pmu.h"
 #include "triggers.h"
@@ -65,6 +66,23 @@ static void come_back(struct auxt_channel *ch)
 	/* What was asked meanwhile, before anything runs. */
 	auxt_relay_take(ch);
 	auxt_channel_allow(ch, AUXTRACE_INHIBIT_OFFLINE);
+}
+
+/**
+ * auxt_stop_begin() - the session starts: no more reason SETUP
+ * @ch: a channel that auxt_stop_attach() was called for
+ */
+void auxt_stop_begin(struct auxt_channel *ch)
+{
+	/* A data ring that was frozen goes on before the window's records find it so. */
+	auxt_settle(ch, AUXT_TODO_AGREE);
+	/* The machine may have woken since then. */
+	if (!ch->attached && !READ_ONCE(asleep))
+		come_back(ch);
+	/* What CPUs that were attached before this one have asked. */
+	else if (ch->attached)
+		auxt_relay_take(ch);
+	auxt_channel_allow(ch, AUXTRACE_INHIBIT_SETUP);
 }
 
 /* ---- hotplug: these run on the CPU, in its hotplug thread --------------- */
@@ -132,7 +150,12 @@ static void wake_here(void *unused)
 	for (pmu = 0; pmu < TRACE_PMUS; pmu++) {
 		struct auxt_channel *ch = auxt_guard_owner(smp_processor_id(), pmu);
 
-		if (ch && !ch->attached)
+		/*
+		 * One that is about to start or has been stopped is START's or STOP's, and one
+		 * without a guard may be perf's.
+		 */
+		if (ch && !ch->attached && ch->guarded &&
+		    !(auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_SETUP))
 			come_back(ch);
 	}
 }

@@ -12,6 +12,7 @@ void auxt_stop_exit(void);
 
 /* On the channel's CPU, interrupts off. */
 int auxt_stop_attach(struct auxt_channel *ch);
+void auxt_stop_begin(struct auxt_channel *ch);
 
 bool auxt_stop_panicking(void);
 

@@ -117,7 +117,8 @@ static int check_action(const struct auxt_triggers *set, const struct auxtrace_t
 		return -EINVAL;
 	if (!stops && (arg->delay_ns || arg->delay_bytes))
 		return -EINVAL;
-	if ((arg->delay_ns && arg->delay_bytes) || arg->delay_ns > KTIME_MAX)
+	if ((arg->delay_ns && arg->delay_bytes) || arg->delay_ns > KTIME_MAX ||
+	    arg->delay_bytes > S64_MAX)	/* a position so far on would wrap */
 		return -EINVAL;
 	if (arg->action == AUXTRACE_ACTION_NONE &&
 	    (arg->after_hits || arg->count || arg->hold_off_ns || arg->flags))

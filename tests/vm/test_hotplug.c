@@ -252,17 +252,22 @@ static int put(const char *path, const char *text)
 }
 
 /* The kernel's own test mode: freezes and thaws, and all that is told of a suspend is. */
+static void suspend_required(void)
+{
+	if (put("/sys/power/pm_test", "freezer") ||
+	    put("/sys/module/suspend/parameters/pm_test_delay", "0")) {
+		print_message("SKIP: this kernel has no pm_test\n");
+		skip();
+	}
+}
+
 static void a_suspend_is_a_gap_and_tracing_goes_on_after_it(void **state)
 {
 	struct session s;
 	int ret;
 
 	(void)state;
-	if (put("/sys/power/pm_test", "freezer") ||
-	    put("/sys/module/suspend/parameters/pm_test_delay", "0")) {
-		print_message("SKIP: this kernel has no pm_test\n");
-		skip();
-	}
+	suspend_required();
 	session_open(&s, all_cpus, BOTH, AUX_SIZE);
 	ok_start(s.fd);
 	ok_pause(&s, 1ULL << last, NULL);
@@ -278,6 +283,87 @@ static void a_suspend_is_a_gap_and_tracing_goes_on_after_it(void **state)
 		assert_int_equal(st.windows, paused ? 1 : 2);
 		assert_int_equal(msr_tracing(s.channel[i].cpu), !paused);
 	}
+	ok_stop(s.fd);
+	check_accounting(&s);
+}
+
+static int ends;
+
+/* START and STOP, as fast as it goes. */
+static void *start_and_stop(void *fd)
+{
+	while (!__atomic_load_n(&ends, __ATOMIC_RELAXED)) {
+		int ret = at_start(*(int *)fd);
+
+		if (!ret)
+			ret = at_stop(*(int *)fd);
+		if (ret)
+			return (void *)(long)ret;
+	}
+	return NULL;
+}
+
+#define WAKES	100
+
+/* What was stopped is not taken up again, and what is taken up is taken up once. */
+static void a_session_starts_and_stops_while_the_machine_wakes(void **state)
+{
+	struct session s[MAX_CPUS];
+	pthread_t thread[MAX_CPUS];
+	uint64_t was[MAX_CPUS], is;
+	unsigned int count = 0;
+	int ret = 0;
+
+	(void)state;
+	suspend_required();
+	for (uint64_t left = all_cpus; left; left &= left - 1, count++) {
+		session_open(&s[count], left & -left, BOTH, 16 << 12);
+		assert_int_equal(msr_read(cpus_first(left), MSR_RTIT_OUTPUT_BASE, &was[count]), 0);
+	}
+	ends = 0;
+	for (unsigned int i = 0; i < count; i++)
+		assert_int_equal(pthread_create(&thread[i], NULL, start_and_stop, &s[i].fd), 0);
+	for (int i = 0; !ret && i < WAKES; i++)
+		ret = put("/sys/power/state", "freeze");
+	__atomic_store_n(&ends, 1, __ATOMIC_RELAXED);
+	put("/sys/power/pm_test", "none");
+	for (unsigned int i = 0; i < count; i++) {
+		void *failed;
+
+		pthread_join(thread[i], &failed);
+		assert_null(failed);
+	}
+	expect_call("suspend", 0, ret, __FILE__, __LINE__);
+	/* Given back as it was found. */
+	for (unsigned int i = 0; i < count; i++) {
+		assert_int_equal(msr_read(s[i].channel->cpu, MSR_RTIT_OUTPUT_BASE, &is), 0);
+		assert_int_equal(is, was[i]);
+	}
+}
+
+/* perf has it since the CPU was offline, though nothing of perf's runs just now. */
+static void a_cpu_that_is_left_to_perf_stays_so_when_the_machine_wakes(void **state)
+{
+	struct session s;
+	int fd, ret;
+
+	(void)state;
+	perf_required();
+	hotplug_required();
+	suspend_required();
+	session_open(&s, 1ULL << last, BOTH, AUX_SIZE);
+	ok_start(s.fd);
+	go_offline();
+	fd = perf_open(0, -1);
+	assert_true(fd >= 0);
+	go_online();
+	assert_int_equal(channel_status(s.channel).inhibit, AUXTRACE_INHIBIT_OFFLINE);
+	ret = put("/sys/power/state", "freeze");
+	put("/sys/power/pm_test", "none");
+	expect_call("suspend", 0, ret, __FILE__, __LINE__);
+	assert_int_equal(channel_status(s.channel).inhibit, AUXTRACE_INHIBIT_OFFLINE);
+	assert_false(msr_tracing(last));
+	assert_true(perf_works(fd));
 	ok_stop(s.fd);
 	check_accounting(&s);
 }
@@ -554,6 +640,8 @@ int main(void)
 		vm_test(perf_stays_out_of_a_cpu_that_returned),
 		vm_test(a_cpu_that_perf_took_while_it_came_is_left_to_perf),
 		vm_test(a_suspend_is_a_gap_and_tracing_goes_on_after_it),
+		vm_test(a_session_starts_and_stops_while_the_machine_wakes),
+		vm_test(a_cpu_that_is_left_to_perf_stays_so_when_the_machine_wakes),
 		vm_test(a_paused_cpu_that_goes_is_no_gap_and_stays_paused),
 		vm_test(an_offline_cpu_keeps_requests_for_its_return),
 		vm_test(a_session_stops_while_its_cpu_is_offline),

@@ -152,6 +152,9 @@ static void test_einval(void **state)
 
 	open_with(&overwrite, AUXTRACE_SETUP_OVERWRITE, DATA_SIZE);
 	add_and_del(&overwrite, with(t, delay_bytes = 4096));
+	add_and_del(&overwrite, with(t, delay_bytes = INT64_MAX));
+	fail_trigger(EINVAL, &overwrite, with(t, delay_bytes = INT64_MAX + 1ULL));
+	fail_trigger(EINVAL, &overwrite, with(t, delay_bytes = UINT64_MAX));
 	fail_trigger(EINVAL, &overwrite, with(t, action = AUXTRACE_ACTION_RESUME,
 					      with_.delay_bytes = 4096));
 	session_close(&overwrite);

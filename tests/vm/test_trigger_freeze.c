@@ -10,7 +10,6 @@
 #include "invariants.h"
 #include "load.h"
 #include "msr.h"
-#include "pmu.h"
 #include "records.h"
 #include "trigger.h"
 #include "waiter.h"
@@ -328,11 +327,11 @@ static void test_held_while_frozen(void **state)
 	session_close(&s);
 }
 
-/* Somebody who asks nobody traces, nothing at no CPL. */
-static void test_kept_by_a_start_that_fails(void **state)
+/* What was frozen can be read until it starts anew, which it does only if all of it can. */
+static void test_a_start_that_fails(void **state)
 {
-	const uint64_t nothing = under_bts() ? DEBUGCTL_BTS_OFF_OS | DEBUGCTL_BTS_OFF_USR : 0;
-	struct auxtrace_status_page before, after;
+	struct auxtrace_status_page before[MAX_CPUS];
+	int last = cpus_last(cpus_online());
 	struct session s;
 	uint64_t was;
 
@@ -341,21 +340,70 @@ static void test_kept_by_a_start_that_fails(void **state)
 	open_recorder(&s);
 	trigger_add(&s, freeze_at_call());
 	ok_start(s.fd);
+	load_run(100);
 	call_times(1);
 	wait_until_all_are(&s, AUXTRACE_INHIBIT_FROZEN);
 	ok_stop(s.fd);
-	before = channel_status(&s.channel[0]);
-	assert_int_equal(msr_read(CPU, msr_control(), &was), 0);
-	assert_int_equal(msr_write(CPU, msr_control(), was | nothing | msr_enables()), 0);
-	fail_start(EBUSY, s.fd);
-	assert_int_equal(msr_write(CPU, msr_control(), was), 0);
-	after = channel_status(&s.channel[0]);
-	assert_int_equal(after.inhibit, before.inhibit);
-	assert_int_equal(after.data_paused, before.data_paused);
-	assert_int_equal(after.data_head, before.data_head);
+	load_stop_all();
+	for (unsigned int i = 0; i < s.count; i++)
+		before[i] = channel_status(&s.channel[i]);
 	assert_int_equal(urgent(&s, 0), POLLPRI);
+	/* The firmware, for example. */
+	assert_int_equal(msr_read(last, msr_control(), &was), 0);
+	assert_int_equal(msr_write(last, msr_control(), was | msr_enables()), 0);
+	fail_start(EBUSY, s.fd);
+	assert_int_equal(msr_write(last, msr_control(), was), 0);
+	assert_int_equal(urgent(&s, 0), POLLPRI);
+	for (unsigned int i = 0; i < s.count; i++) {
+		struct auxtrace_status_page now = channel_status(&s.channel[i]);
+
+		now.seq = before[i].seq;
+		assert_memory_equal(&now, &before[i], sizeof(now));
+	}
 	ok_start(s.fd);
 	wait_until_all_are(&s, 0);
+	for (unsigned int i = 0; i < s.count; i++)
+		assert_int_equal(channel_status(&s.channel[i]).data_paused, 0);
+	assert_int_equal(urgent(&s, 0), 0);
+	ok_stop(s.fd);
+	check_accounting(&s);
+	session_close(&s);
+}
+
+static int calling;
+
+static void *call_on_and_on(void *cpu_to_call_on)
+{
+	assert_int_equal(cpu_pin(*(int *)cpu_to_call_on), 0);
+	while (__atomic_load_n(&calling, __ATOMIC_RELAXED))
+		call_times(1);
+	return NULL;
+}
+
+#define STARTS	150
+
+/* Some of the channels may have been started when it hits, but not all yet. */
+static void test_while_it_starts(void **state)
+{
+	int other = cpus_last(cpus_online());
+	pthread_t thread;
+	struct session s;
+
+	(void)state;
+	cpus = cpus_online();
+	session_open(&s, cpus, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE, AUX_SIZE);
+	trigger_add(&s, freeze_at_call());
+	calling = 1;
+	assert_int_equal(pthread_create(&thread, NULL, call_on_and_on, &other), 0);
+	assert_int_equal(cpu_pin(cpus_first(cpus)), 0);
+	for (int i = 0; i < STARTS; i++) {
+		ok_start(s.fd);
+		wait_until_all_are(&s, AUXTRACE_INHIBIT_FROZEN);
+		ok_stop(s.fd);
+	}
+	__atomic_store_n(&calling, 0, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+	check_accounting(&s);
 	session_close(&s);
 }
 
@@ -364,11 +412,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		vm_test(test_all_cpus),
 		vm_test(test_start_thaws),
-		vm_test(test_kept_by_a_start_that_fails),
 		vm_test(test_resumed_by_user),
 		vm_test(test_wakes_poll),
 		vm_test(test_at_once),
 		vm_test(test_held_while_frozen),
+		vm_test(test_a_start_that_fails),
+		vm_test(test_while_it_starts),
 	};
 
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);

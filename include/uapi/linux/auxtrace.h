@@ -658,8 +658,8 @@ struct auxtrace_release {
  * not use is not zero (NONE uses no flag and none of after_hits, count, hold_off_ns);
  * KPROBE without a name and address; @bound_ns of zero or too short; @a or @b is a
  * LATENCY; SAMPLE of zero bytes, of more than is said above, or without a data ring;
- * delay_* where it cannot be; what perf says of the attr. ESRCH no such process (@pid).
- * ENOENT no such symbol, file or trigger (@a, @b). EACCES CAP_PERFMON; breakpoints in
+ * delay_* where it cannot be, or of 2^63 or more; what perf says of the attr. ESRCH no
+ * such process (@pid). ENOENT no such symbol, file or trigger (@a, @b). EACCES CAP_PERFMON; breakpoints in
  * the kernel, the file or perf want more. EBUSY all counters of a CPU that could count
  * it are pinned by others. ENOSPC MAX_TRIGGERS, or no breakpoint register left. E2BIG
  * the attr says what this kernel does not know. EOPNOTSUPP the kernel does not let
