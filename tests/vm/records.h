@@ -50,6 +50,7 @@ struct follower {
 
 	uint64_t aux_next, tsc;
 	uint64_t missed_aux, missed_windows;	/* lost since then: so many may be missing */
+	uint64_t owed;			/* missing, and not told of by a LOST record yet */
 };
 
 void follower_init(struct follower *f, const struct channel *ch);
