@@ -56,7 +56,12 @@ static int explain_unused(const struct auxtrace_trigger *t, const struct kind *k
 static int explain_sample(const struct auxtrace_session *s, const struct auxtrace_trigger *t)
 {
 	uint64_t most = s->setup.aux_size / session_slots(s) / 2;
+	/* Without slots, the ring is in one part, of a page at least. As auxt_sample_room(). */
+	uint64_t room = s->setup.data_size - sizeof(struct auxtrace_record_sample) -
+			sizeof(struct auxtrace_record_end) - sizeof(struct auxtrace_record_lost);
 
+	if (room > AUXTRACE_SAMPLE_IN_RECORD)
+		room = AUXTRACE_SAMPLE_IN_RECORD;
 	if (t->action != AUXTRACE_ACTION_SAMPLE)
 		return !t->sample_size ? 0 :
 		       fail(EINVAL, "sample_size: the action %s takes no sample: it must be 0",
@@ -65,9 +70,9 @@ static int explain_sample(const struct auxtrace_session *s, const struct auxtrac
 		return fail(EINVAL, "action: a SAMPLE needs a data ring to go to: set data_size of the session");
 	if (!t->sample_size)
 		return fail(EINVAL, "sample_size: a SAMPLE of 0 bytes");
-	if (t->sample_size > AUXTRACE_SAMPLE_IN_RECORD && session_slots(s) == 1)
-		return fail(EINVAL, "sample_size: %" PRIu64 " bytes are more than a record can carry, %u: larger samples need a session with slots",
-			    (uint64_t)t->sample_size, AUXTRACE_SAMPLE_IN_RECORD);
+	if (t->sample_size > room && session_slots(s) == 1)
+		return fail(EINVAL, "sample_size: %" PRIu64 " bytes are more than a record can carry, %" PRIu64 ": larger samples need a session with slots",
+			    (uint64_t)t->sample_size, room);
 	if (t->sample_size > most)
 		return fail(EINVAL, "sample_size: %" PRIu64 " bytes are more than half the AUX area%s, which are %" PRIu64,
 			    (uint64_t)t->sample_size, session_slots(s) > 1 ? " of a slot" : "", most);
@@ -108,6 +113,11 @@ static int explain_action(const struct auxtrace_session *s, const struct auxtrac
 		return fail(EINVAL, "delay_ns and delay_bytes: one of them at most");
 	if (t->delay_bytes && !(s->setup.flags & AUXTRACE_SETUP_OVERWRITE))
 		return fail(EINVAL, "delay_bytes: only in overwrite mode; delay_ns goes everywhere");
+	if (t->delay_ns > INT64_MAX)
+		return fail(EINVAL, "delay_ns: %" PRIu64 " ns are more than time has", (uint64_t)t->delay_ns);
+	if (t->delay_bytes > INT64_MAX)
+		return fail(EINVAL, "delay_bytes: %" PRIu64 " are more than there are positions",
+			    (uint64_t)t->delay_bytes);
 	return explain_sample(s, t);
 }
 

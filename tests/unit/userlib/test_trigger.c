@@ -165,6 +165,8 @@ static void a_refusal_names_the_member_at_fault(void **state)
 		{ EINVAL, "sample_size: the action pause takes no sample", TRIGGER(KIND(TIMER), PAUSES, .sample_size = 1) },
 		{ EINVAL, "sample_size: a SAMPLE of 0", TRIGGER(KIND(TIMER), SAMPLES) },
 		{ EINVAL, "larger samples need a session with slots", TRIGGER(KIND(TIMER), SAMPLES, .sample_size = 65536) },
+		{ EINVAL, "delay_ns: 9223372036854775808 ns are more than time has",
+		  TRIGGER(KIND(TIMER), PAUSES, .delay_ns = 1ull << 63) },
 		{ EINVAL, "number: this kernel has no system call 9999",
 		  TRIGGER(KIND(SYSCALL_ENTER), PAUSES, .number = 9999) },
 		{ EINVAL, "bound_ns: a latency trigger needs", TRIGGER(KIND(LATENCY), PAUSES, .a = 1, .b = 1) },
@@ -226,6 +228,20 @@ static void a_sample_needs_a_ring_and_room(void **state)
 	o.sample_size = 32 * PAGE + 1;
 	fails(EINVAL, auxtrace_trigger_add(s, &o));
 	says("more than half the AUX area of a slot, which are 131072");
+	auxtrace_close(s);
+
+	/* A small ring carries less than a record could. */
+	fake_end(state);
+	fake_new(state);
+	s = set_up(AUXTRACE_SETUP_OVERWRITE, PAGE, 0);
+	fake.fail.nr = AUXTRACE_IOC_TRIGGER_ADD;
+	fake.fail.err = EINVAL;
+	o.sample_size = PAGE;
+	fails(EINVAL, auxtrace_trigger_add(s, &o));
+	says("sample_size: 4096 bytes are more than a record can carry, 3984: larger samples need");
+	o = (struct auxtrace_trigger_options)TRIGGER(KIND(TIMER), PAUSES, .delay_bytes = 1ull << 63);
+	fails(EINVAL, auxtrace_trigger_add(s, &o));
+	says("delay_bytes: 9223372036854775808 are more than there are positions");
 	auxtrace_close(s);
 }
 
