@@ -102,7 +102,6 @@ void auxt_channel_reset(struct auxt_channel *ch, u32 inhibit)
 	ch->thawed = ch->inhibited_before & AUXTRACE_INHIBIT_FROZEN;
 	atomic_set(&ch->inhibit, inhibit);
 	ch->fresh = true;
-	ch->run++;
 	WRITE_ONCE(*ch->together, 0);
 }
 
@@ -130,6 +129,7 @@ int auxt_channel_attach(struct auxt_channel *ch)
 	if (err)
 		return err;
 	ch->attached = true;
+	ch->run++;
 	/* The NMI handlers see it only now that all is in place. */
 	barrier();
 	this_cpu_write(auxt_attached[ch->pmu->number], ch);
@@ -289,6 +289,9 @@ void auxt_channel_resume(struct auxt_channel *ch, struct auxtrace_effect *effect
 	u64 done = ch->now.resumes_done;
 
 	ch->now.resumes_asked++;
+	/* What waits for the CPU's return is older. */
+	if (!ch->attached)
+		auxt_relay_thaw(ch);
 	ch->resuming = true;
 	barrier();
 	/* The loop below follows, though an NMI may freeze it again before that. */

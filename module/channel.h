@@ -53,7 +53,7 @@ struct perf_event;
  * @relay: what its triggers ask of other CPUs
  * @together: of the session: PAUSE or RESUME, if all channels were asked for it last
  *	and none has changed by another request since; else 0
- * @run: START's number
+ * @run: how often it was attached
  * @slots: of the AUX area
  * @paused_by: trigger that set the reason TRIGGER last
  * @resumed_by: trigger that cleared it last

@@ -24,24 +24,26 @@
  * @start: starts @timer
  * @timer: acts
  * @cpu: the CPU
- * @run: START's number at the hit
+ * @armed: what @pending was when @timer was started
  * @value: of the hit
- * @pending: from the hit until it acted: 1
+ * @pending: the channel's @run at the hit, until it acted; 0: nothing to be done. An
+ *	earlier run's ended with that
  */
 struct auxt_delay {
 	struct auxt_trigger *t;
 	struct irq_work start;
 	struct hrtimer timer;
 	int cpu;
-	u32 run;
+	u32 armed;
 	u64 value;
-	u64 pending;
+	u32 pending;
 };
 
 static void start(struct irq_work *work)
 {
 	struct auxt_delay *delay = container_of(work, struct auxt_delay, start);
 
+	delay->armed = READ_ONCE(delay->pending);
 	hrtimer_start(&delay->timer, ns_to_ktime(delay->t->delay_ns),
 		      HRTIMER_MODE_REL_PINNED_HARD);
 }
@@ -51,15 +53,17 @@ static enum hrtimer_restart on_time(struct hrtimer *timer)
 	struct auxt_delay *delay = container_of(timer, struct auxt_delay, timer);
 	struct auxt_trigger *t = delay->t;
 	struct auxt_channel *ch = auxt_channel_here(t->pmu);
+	u32 run = delay->armed;
 
 	/*
 	 * On another CPU: its own went offline meanwhile, and stopped by that. Started
-	 * anew meanwhile: that forgets what was before.
+	 * anew, or back, meanwhile: that forgets what was before.
 	 */
 	if (delay->cpu == smp_processor_id() && ch && ch->triggers == t->set &&
-	    ch->run == delay->run)
+	    ch->run == run)
 		auxt_request_make(ch, &t->request, delay->value);
-	WRITE_ONCE(delay->pending, 0);
+	/* Unless it is a later run's by now, whose own start is on its way. */
+	cmpxchg(&delay->pending, run, 0);
 	return HRTIMER_NORESTART;
 }
 
@@ -74,11 +78,11 @@ static enum hrtimer_restart on_time(struct hrtimer *timer)
 bool auxt_delay_begin(struct auxt_trigger *t, struct auxt_channel *ch, u64 value)
 {
 	struct auxt_delay *delay = this_cpu_ptr(t->delay);
+	u32 pending = READ_ONCE(delay->pending);
 
-	if (cmpxchg_local(&delay->pending, 0, 1))
+	if (pending == ch->run || cmpxchg_local(&delay->pending, pending, ch->run) != pending)
 		return false;
 	delay->value = value;
-	delay->run = ch->run;
 	irq_work_queue(&delay->start);
 	return true;
 }

@@ -139,6 +139,15 @@ void auxt_relay_forget(struct auxt_channel *ch)
 	atomic64_set(&ch->relay.in_freeze, 0);
 }
 
+/**
+ * auxt_relay_thaw() - a FREEZE that was not carried out is not to be
+ * @ch: a channel that is resumed, not attached
+ */
+void auxt_relay_thaw(struct auxt_channel *ch)
+{
+	atomic64_set(&ch->relay.in_freeze, 0);
+}
+
 static void nothing(void *unused)
 {
 }

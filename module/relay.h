@@ -37,6 +37,7 @@ void auxt_relay_flush(struct auxt_channel *ch);
 
 /* On the channel's CPU or in its place, interrupts off. */
 void auxt_relay_forget(struct auxt_channel *ch);
+void auxt_relay_thaw(struct auxt_channel *ch);
 
 /* On the channel's CPU, interrupts off, also in NMIs. */
 void auxt_relay_send(struct auxt_channel *ch, const struct auxt_request *request);

@@ -115,11 +115,17 @@ static __always_inline void take_tail(struct auxt_channel *ch)
 	}
 }
 
-/* The hardware is off: decide whether there is room, and where a deadline is. */
-static __always_inline void look_for_room(struct auxt_channel *ch, u32 todo)
+/* The hardware is off: decide where a deadline is. */
+static __always_inline void set_deadline(struct auxt_channel *ch, u32 todo)
 {
 	if (todo & AUXT_TODO_LOOK && auxt_is_wished(&ch->later) && !ch->ring.deadline)
 		ch->ring.deadline = ch->ring.produced + ch->later.request.delay;
+}
+
+/* As above, and whether there is room. */
+static __always_inline void look_for_room(struct auxt_channel *ch, u32 todo)
+{
+	set_deadline(ch, todo);
 	auxt_ring_plan(&ch->ring);
 	if (auxt_ring_full(&ch->ring))
 		atomic_or(AUXTRACE_INHIBIT_FULL, &ch->inhibit);
@@ -316,7 +322,7 @@ NOKPROBE_SYMBOL(change_window);
 /* The window is open. Returns true if there is no more to be done. */
 static __always_inline bool agree_open(struct auxt_channel *ch, u32 todo)
 {
-	u32 found;
+	u32 found, inhibit;
 
 	if (!(todo & (AUXT_TODO_LOOK | AUXT_TODO_MOVE)) && !auxt_channel_inhibited(ch))
 		return true;
@@ -325,19 +331,26 @@ static __always_inline bool agree_open(struct auxt_channel *ch, u32 todo)
 	found = ch->pmu->pause(ch);
 	if (unlikely(ch->ring.deadline && ch->ring.produced >= ch->ring.deadline))
 		auxt_request_at_deadline(ch);
-	if (unlikely(found)) {
+	if (unlikely(found))
 		account_trouble(ch, found);
-	} else if (!auxt_channel_inhibited(ch)) {
+	/* What ends the window is what is seen here, though an NMI may undo it at once. */
+	inhibit = auxt_channel_inhibited(ch);
+	if (!inhibit && !found) {
 		if (todo & AUXT_TODO_MOVE) {
+			set_deadline(ch, todo);
 			change_window(ch, ch->off_tsc);
 			return true;
 		}
 		look_for_room(ch, todo);
+		inhibit = auxt_channel_inhibited(ch);
 		/* Only upkeep? Then the window goes on. */
-		if (!auxt_channel_inhibited(ch) && !go_on(ch))
-			return true;
+		if (!inhibit) {
+			if (!go_on(ch))
+				return true;
+			inhibit = auxt_channel_inhibited(ch);
+		}
 	}
-	end_window(ch, ch->off_tsc, cause_of(auxt_channel_inhibited(ch), found));
+	end_window(ch, ch->off_tsc, cause_of(inhibit, found));
 	return todo == AUXT_TODO_AGREE && !found;
 }
 
@@ -400,7 +413,8 @@ NOKPROBE_SYMBOL(take_sample);
 
 /*
  * After the records of what was before it: the data ring freezes with the hardware,
- * and the record that says why is its last.
+ * and the record that says why is its last. A RESUME and another FREEZE may have come
+ * since the last look: both are followed.
  */
 static __always_inline void follow_freeze(struct auxt_channel *ch)
 {

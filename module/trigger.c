@@ -23,8 +23,19 @@
 #include "request.h"
 #include "trigger.h"
 
-/* Those that count their hits, or have nothing to do: does this one act? */
-static bool may_act(struct auxt_trigger *t)
+/* What was not used. A REARM since has given all: no more than that. */
+static void give_back(struct auxt_trigger *t)
+{
+	if (t->allowance)
+		atomic64_add_unless(&t->left, 1, t->allowance);
+}
+NOKPROBE_SYMBOL(give_back);
+
+/*
+ * Those that count their hits, or have nothing to do: does this one act? If so, the hold-off
+ * begins @at; before, it was from @since on.
+ */
+static bool may_act(struct auxt_trigger *t, u64 *since, u64 *at)
 {
 	u64 acted = this_cpu_read(t->counts->acted_tsc);
 	u64 now;
@@ -38,11 +49,12 @@ static bool may_act(struct auxt_trigger *t)
 		return false;
 	if (t->allowance && atomic64_dec_if_positive(&t->left) < 0)
 		return false;
+	*since = acted;
+	*at = now;
 	/* An NMI since may have been faster: then this hit is the one to be held off. */
 	if (!t->hold_off || this_cpu_cmpxchg(t->counts->acted_tsc, acted, now) == acted)
 		return true;
-	if (t->allowance)
-		atomic64_inc(&t->left);
+	give_back(t);
 	return false;
 }
 NOKPROBE_SYMBOL(may_act);
@@ -57,6 +69,8 @@ static __always_inline bool is_done(const struct auxt_trigger *t, const struct a
 /* As auxt_trigger_hit() does it, for triggers that are TRIGGER_IS_LONG, or idle. */
 static noinline size_t work(struct auxt_trigger *t, struct auxt_channel *ch, u64 value)
 {
+	u64 since = 0, at = 0;
+
 	if (t->is & TRIGGER_IS_CLOCK)
 		auxt_latency_tick(t);
 	if (!ch || ch->triggers != t->set)
@@ -64,15 +78,17 @@ static noinline size_t work(struct auxt_trigger *t, struct auxt_channel *ch, u64
 	/* What does nothing uses nothing up. */
 	if (t->request.action == AUXTRACE_ACTION_FREEZE && is_done(t, ch))
 		return t->done_count;
-	if (t->is & TRIGGER_IS_COUNTED && !may_act(t))
+	if (t->is & TRIGGER_IS_COUNTED && !may_act(t, &since, &at))
 		return offsetof(struct trigger_counts, held);
 	if (is_done(t, ch))
 		return t->done_count;
 	if (t->is & TRIGGER_IS_DELAYED ? auxt_delay_begin(t, ch, value) :
 					 auxt_request_make(ch, &t->request, value))
 		return offsetof(struct trigger_counts, acted);
-	if (t->allowance)
-		atomic64_inc(&t->left);
+	give_back(t);
+	/* It has not acted: it holds nothing off. */
+	if (t->hold_off)
+		this_cpu_cmpxchg(t->counts->acted_tsc, at, since);
 	return offsetof(struct trigger_counts, missed);
 }
 NOKPROBE_SYMBOL(work);

@@ -45,13 +45,23 @@ static void start_here(void *info)
 	struct timer *timers = info;
 	struct timer *own = &timers[smp_processor_id()];
 
-	if (!hrtimer_active(&own->timer))
+	/* When it would have run out, so that who renews often does not put it off. */
+	if (hrtimer_get_expires(&own->timer))
+		hrtimer_start(&own->timer, hrtimer_get_expires(&own->timer),
+			      HRTIMER_MODE_ABS_PINNED_HARD);
+	else
 		hrtimer_start(&own->timer, ns_to_ktime(own->t->bound),
 			      HRTIMER_MODE_REL_PINNED_HARD);
 }
 
+/* One that runs may be on another CPU, where it would end, since its own was offline. */
 static void renew(struct auxt_trigger *t)
 {
+	struct timer *timers = t->event;
+	unsigned int cpu;
+
+	for_each_cpu(cpu, auxt_trigger_cpus(t))
+		hrtimer_cancel(&timers[cpu].timer);
 	on_each_cpu_mask(auxt_trigger_cpus(t), start_here, t->event, true);
 }
 

@@ -117,8 +117,9 @@ static int check_action(const struct auxt_triggers *set, const struct auxtrace_t
 		return -EINVAL;
 	if (!stops && (arg->delay_ns || arg->delay_bytes))
 		return -EINVAL;
+	/* The time, or the position, at which it ends must be one. */
 	if ((arg->delay_ns && arg->delay_bytes) || arg->delay_ns > KTIME_MAX ||
-	    arg->delay_bytes > S64_MAX)	/* a position so far on would wrap */
+	    arg->delay_bytes > S64_MAX)
 		return -EINVAL;
 	if (arg->action == AUXTRACE_ACTION_NONE &&
 	    (arg->after_hits || arg->count || arg->hold_off_ns || arg->flags))
@@ -189,7 +190,8 @@ static struct auxt_trigger *trigger_new(struct auxt_triggers *set,
 	t->flags = arg->flags;
 	t->number = arg->number;
 	t->after_hits = arg->after_hits;
-	t->allowance = arg->flags & AUXTRACE_TRIGGER_ONE_SHOT ? 1 : arg->count;
+	/* @left is signed; nothing happens more often than that. */
+	t->allowance = arg->flags & AUXTRACE_TRIGGER_ONE_SHOT ? 1 : min_t(u64, arg->count, S64_MAX);
 	atomic64_set(&t->left, t->allowance);
 	if (t->after_hits || t->allowance || arg->hold_off_ns || !t->request.action)
 		t->is |= TRIGGER_IS_COUNTED;

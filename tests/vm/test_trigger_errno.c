@@ -152,6 +152,7 @@ static void test_einval(void **state)
 
 	open_with(&overwrite, AUXTRACE_SETUP_OVERWRITE, DATA_SIZE);
 	add_and_del(&overwrite, with(t, delay_bytes = 4096));
+	/* No position is so far away. */
 	add_and_del(&overwrite, with(t, delay_bytes = INT64_MAX));
 	fail_trigger(EINVAL, &overwrite, with(t, delay_bytes = INT64_MAX + 1ULL));
 	fail_trigger(EINVAL, &overwrite, with(t, delay_bytes = UINT64_MAX));

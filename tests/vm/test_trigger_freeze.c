@@ -209,6 +209,63 @@ static void test_resumed_by_user(void **state)
 	session_close(&s);
 }
 
+/* A CPU that was away comes back as the last request has it: frozen, or resumed since. */
+static void test_resumed_while_offline(void **state)
+{
+	struct session s;
+	int cpu;
+
+	(void)state;
+	open_recorder(&s);
+	load_stop_all();
+	cpu = cpus_last(cpus);
+	assert_true(cpu > CPU);
+	trigger_add(&s, freeze_at_call());
+	ok_start(s.fd);
+	for (int resumed = 0; resumed < 2; resumed++) {
+		const struct channel *ch = &s.channel[s.count - 1];
+
+		assert_int_equal(ch->cpu, cpu);
+		assert_int_equal(cpu_set_online(cpu, 0), 0);
+		call_times(1);
+		/* The word is on its way to a CPU that is not there. */
+		usleep(10000);
+		if (resumed)
+			ok_resume(&s, 0, NULL);
+		assert_int_equal(cpu_set_online(cpu, 1), 0);
+		for (int ms = 0; channel_status(ch).inhibit & AUXTRACE_INHIBIT_OFFLINE; ms++) {
+			assert_true(ms < WAIT_MS);
+			usleep(1000);
+		}
+		assert_int_equal(channel_status(ch).inhibit, resumed ? 0 : AUXTRACE_INHIBIT_FROZEN);
+		assert_int_equal(urgent(&s, 0), resumed ? 0 : POLLPRI);
+		ok_resume(&s, 0, NULL);
+	}
+	session_close(&s);
+}
+
+/* Hit while START is still under way, on CPUs that have begun already: all are frozen. */
+static void test_while_it_starts(void **state)
+{
+	struct auxtrace_trigger t = trigger(AUXTRACE_TRIGGER_TIMER, AUXTRACE_ACTION_FREEZE);
+	struct session s;
+	uint32_t id;
+
+	(void)state;
+	open_recorder(&s);
+	load_stop_all();
+	t.bound_ns = 10000;
+	t.flags = AUXTRACE_TRIGGER_ONE_SHOT;
+	id = trigger_add(&s, t);
+	for (unsigned int round = 0; round < 100; round++) {
+		ok_start(s.fd);
+		wait_until_all_are(&s, AUXTRACE_INHIBIT_FROZEN);
+		ok_stop(s.fd);
+		trigger_rearm(&s, id);
+	}
+	session_close(&s);
+}
+
 static void *wait_for_freeze(void *arg)
 {
 	const struct session *s = arg;
@@ -370,54 +427,18 @@ static void test_a_start_that_fails(void **state)
 	session_close(&s);
 }
 
-static int calling;
-
-static void *call_on_and_on(void *cpu_to_call_on)
-{
-	assert_int_equal(cpu_pin(*(int *)cpu_to_call_on), 0);
-	while (__atomic_load_n(&calling, __ATOMIC_RELAXED))
-		call_times(1);
-	return NULL;
-}
-
-#define STARTS	150
-
-/* Some of the channels may have been started when it hits, but not all yet. */
-static void test_while_it_starts(void **state)
-{
-	int other = cpus_last(cpus_online());
-	pthread_t thread;
-	struct session s;
-
-	(void)state;
-	cpus = cpus_online();
-	session_open(&s, cpus, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE, AUX_SIZE);
-	trigger_add(&s, freeze_at_call());
-	calling = 1;
-	assert_int_equal(pthread_create(&thread, NULL, call_on_and_on, &other), 0);
-	assert_int_equal(cpu_pin(cpus_first(cpus)), 0);
-	for (int i = 0; i < STARTS; i++) {
-		ok_start(s.fd);
-		wait_until_all_are(&s, AUXTRACE_INHIBIT_FROZEN);
-		ok_stop(s.fd);
-	}
-	__atomic_store_n(&calling, 0, __ATOMIC_RELAXED);
-	pthread_join(thread, NULL);
-	check_accounting(&s);
-	session_close(&s);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		vm_test(test_all_cpus),
 		vm_test(test_start_thaws),
 		vm_test(test_resumed_by_user),
+		vm_test(test_resumed_while_offline),
+		vm_test(test_while_it_starts),
 		vm_test(test_wakes_poll),
 		vm_test(test_at_once),
 		vm_test(test_held_while_frozen),
 		vm_test(test_a_start_that_fails),
-		vm_test(test_while_it_starts),
 	};
 
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);

@@ -349,6 +349,49 @@ static void test_hotplug(void **state)
 	session_close(&s);
 }
 
+/*
+ * A timer that would have run out elsewhere when its CPU is back already, and a delay that
+ * the CPU's going has ended: neither is in the way of what comes after.
+ */
+static void test_hotplug_between(void **state)
+{
+	int cpu = cpus_last(cpus_online());
+	struct auxtrace_trigger t;
+	struct session s;
+	uint32_t timer, later;
+	uint64_t hits;
+
+	(void)state;
+	assert_true(cpu > 0);
+	prepare(&s, 1ULL << cpu);
+	t = trigger(AUXTRACE_TRIGGER_TIMER, AUXTRACE_ACTION_NONE);
+	t.bound_ns = 2000000000;
+	timer = trigger_add(&s, t);
+	t = trigger_syscall(AUXTRACE_TRIGGER_SYSCALL_ENTER, AUXTRACE_ACTION_PAUSE, CALL_NUMBER);
+	t.delay_ns = 1000000000000;
+	later = trigger_add(&s, t);
+	ok_start(s.fd);
+	assert_int_equal(cpu_pin(cpu), 0);
+	call_times(2);
+	trigger_counted(&s, later, 1, 0, 0, 1);
+	cpu_unpin();
+	for (int ms = 0; !trigger_read(&s, timer).out_hits; ms++) {
+		assert_true(ms < WAIT_MS);
+		usleep(1000);
+	}
+	hits = trigger_read(&s, timer).out_hits;
+	assert_int_equal(cpu_set_online(cpu, 0), 0);
+	assert_int_equal(cpu_set_online(cpu, 1), 0);
+	for (int ms = 0; trigger_read(&s, timer).out_hits < hits + 2; ms++) {
+		assert_true(ms < WAIT_MS);
+		usleep(1000);
+	}
+	assert_int_equal(cpu_pin(cpu), 0);
+	call_times(1);
+	trigger_counted(&s, later, 2, 0, 0, 1);
+	session_close(&s);
+}
+
 /* CPUs go and come while all of them fire, freeze and relay. */
 static void test_hotplug_storm(void **state)
 {
@@ -396,6 +439,7 @@ int main(void)
 		vm_test(test_kill),
 		vm_test(test_module_goes),
 		vm_test(test_hotplug),
+		vm_test(test_hotplug_between),
 		vm_test(test_hotplug_storm),
 	};
 

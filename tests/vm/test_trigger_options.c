@@ -60,6 +60,23 @@ static void test_count(void **state)
 	session_close(&s);
 }
 
+/* So often that it never ends, as a signed number too. */
+static void test_count_of_many(void **state)
+{
+	struct auxtrace_trigger t = pause_at_call();
+	struct session s;
+	uint32_t id;
+
+	(void)state;
+	open_over(&s, ONE_CPU, 0);
+	t.count = UINT64_MAX;
+	id = trigger_add(&s, t);
+	ok_start(s.fd);
+	call_times(5);
+	trigger_counted(&s, id, 5, 0, 0, 0);
+	session_close(&s);
+}
+
 static void test_one_shot(void **state)
 {
 	struct auxtrace_trigger t = pause_at_call();
@@ -313,6 +330,33 @@ static void test_delay_ns(void **state)
 	delayed(AUXTRACE_ACTION_FREEZE, AUXTRACE_INHIBIT_FROZEN);
 }
 
+/* STOP ends a delay: the next START knows nothing of it, neither its hits nor its end. */
+static void test_stop_ends_a_delay(void **state)
+{
+	const uint64_t delay = 500000000;
+	struct auxtrace_trigger t = pause_at_call();
+	struct session s;
+	uint64_t tsc;
+	uint32_t id;
+
+	(void)state;
+	open_over(&s, ONE_CPU, AUXTRACE_SETUP_OVERWRITE);
+	t.delay_ns = delay;
+	id = trigger_add(&s, t);
+	ok_start(s.fd);
+	call_times(1);
+	trigger_counted(&s, id, 1, 0, 0, 0);
+	usleep(delay / 2000);
+	ok_stop(s.fd);
+	ok_start(s.fd);
+	tsc = read_tsc();
+	call_times(1);
+	trigger_counted(&s, id, 2, 0, 0, 0);
+	wait_for_inhibit(&s, AUXTRACE_INHIBIT_TRIGGER);
+	assert_true(ns_of(channel_status(&s.channel[0]).window_end_tsc - tsc) >= delay);
+	session_close(&s);
+}
+
 /* A SAMPLE at the same event tells where the hardware was then. */
 /* The record comes last of all, and nothing that looks for readers after it. */
 static void test_a_record_alone_wakes(void **state)
@@ -533,6 +577,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		vm_test(test_count),
+		vm_test(test_count_of_many),
 		vm_test(test_one_shot),
 		vm_test(test_after_hits),
 		vm_test(test_hold_off),
@@ -541,6 +586,7 @@ int main(void)
 		vm_test(test_all_cpus),
 		vm_test(test_all_cpus_last_wins),
 		vm_test(test_delay_ns),
+		vm_test(test_stop_ends_a_delay),
 		vm_test(test_a_record_alone_wakes),
 		vm_test(test_delay_bytes),
 		vm_test(test_latency_bound),

@@ -882,7 +882,8 @@ struct auxtrace_record_window {
  *	else 0
  * @pid: process that the CPU ran, as in the initial pid namespace
  * @tid: thread
- * @position: AUX position after it acted
+ * @position: AUX position after it acted; of a hit in an NMI that has interrupted the
+ *	module's own work on the channel, before: the window's record has the other
  * @end: end of the record
  *
  * In the ring of the CPU where the event was; the other CPUs of a FREEZE or of a

@@ -96,6 +96,7 @@ enum nmi {
 	NMI_PAUSE,		/* a trigger's, as they will be */
 	NMI_RESUME,
 	NMI_FULL,		/* time passes until the area is full */
+	NMI_LATER,		/* a trigger's PAUSE some bytes later */
 	NMI_FREEZE,		/* a trigger's */
 	NMI_LOOK,		/* none: another CPU's look in poll(2), which may end in sleep */
 };
@@ -122,6 +123,9 @@ static bool trigger(u32 action, u32 id)
 
 static void run_nmi(enum nmi what)
 {
+	const struct auxt_request later = {
+		.action = AUXTRACE_ACTION_PAUSE, .trigger = 9, .delay = 1000,
+	};
 	bool asserted;
 
 	nmi.running = true;
@@ -156,6 +160,9 @@ static void run_nmi(enum nmi what)
 		break;
 	case NMI_RESUME:
 		trigger(AUXTRACE_ACTION_RESUME, 8);
+		break;
+	case NMI_LATER:
+		assert_true(auxt_request_make(channel, &later, 0));
 		break;
 	case NMI_FREEZE:
 		trigger(AUXTRACE_ACTION_FREEZE, 12);
@@ -415,6 +422,11 @@ void auxt_relay_forget(struct auxt_channel *ch)
 	(void)ch;
 }
 
+void auxt_relay_thaw(struct auxt_channel *ch)
+{
+	(void)ch;
+}
+
 void auxt_relay_init(struct auxt_channel *ch)
 {
 	(void)ch;
@@ -496,6 +508,10 @@ static void read_window(const struct auxtrace_record_window *r)
 	assert_int_equal(r->end.tid, r->tid);
 	assert_int_equal(r->slot, hw.log[r->window % LOG].slot);
 	assert_int_equal(r->reserved, 0);
+	if (status_page.slots == 1) {
+		assert_int_not_equal(r->begin_cause, AUXTRACE_CAUSE_SNAPSHOT);
+		assert_int_not_equal(r->end_cause, AUXTRACE_CAUSE_SNAPSHOT);
+	}
 	told.window = *r;
 }
 
@@ -1938,6 +1954,67 @@ static void what_all_are_asked_for_is_sent_once_until_one_differs(void **state)
 	unmake();
 }
 
+/* Lets one NMI land at a place; false if there is none so late. */
+static bool lands(enum nmi what, long at, void (*in)(void))
+{
+	bool landed;
+
+	nmi.what = what;
+	nmi.at = at;
+	nmi.points = 0;
+	nmi.landed = false;
+	in();
+	landed = nmi.landed;
+	quiet();
+	return landed;
+}
+
+static void pause_by_trigger(void)
+{
+	trigger(AUXTRACE_ACTION_PAUSE, 5);
+}
+
+/* Whatever undoes a PAUSE meanwhile: what ended the window was that, if it ended. */
+static void who_ended_a_window_is_told_though_it_is_undone(void **state)
+{
+	bool landed = true;
+
+	(void)state;
+	for (long at = 0; landed; at++) {
+		make(AUXTRACE_SETUP_OVERWRITE);
+		start(false);
+		landed = lands(NMI_RESUME, at, pause_by_trigger);
+		check();
+		if (told.windows) {
+			assert_int_equal(told.window.end_cause, AUXTRACE_CAUSE_TRIGGER);
+			assert_int_equal(told.window.end_trigger, 5);
+		}
+		unmake();
+	}
+}
+
+static void move_on(void)
+{
+	switch_slot();
+}
+
+/* Asked for at any place within a SNAPSHOT, it is looked after from then on. */
+static void a_delay_within_a_snapshot_begins_at_once(void **state)
+{
+	bool landed = true;
+
+	(void)state;
+	for (long at = 0; landed; at++) {
+		make_slots();
+		start(false);
+		landed = lands(NMI_LATER, at, move_on);
+		check();
+		assert_true(!landed || channel->ring.deadline ||
+			    status_page.inhibit & AUXTRACE_INHIBIT_TRIGGER);
+		unmake();
+	}
+}
+
 static void some_bytes_later_it_pauses_at_most_a_page_late(void **state)
 {
 	static const u64 delays[] = { 1, 100, 4096, 5000, SIZE - 1, SIZE, 3 * SIZE + 17, 9 * SIZE };
@@ -2135,6 +2212,8 @@ int main(void)
 		cmocka_unit_test(a_freeze_at_any_place_is_told_last),
 		cmocka_unit_test(a_freeze_at_any_place_of_a_resume_is_another),
 		cmocka_unit_test(what_all_are_asked_for_is_sent_once_until_one_differs),
+		cmocka_unit_test(who_ended_a_window_is_told_though_it_is_undone),
+		cmocka_unit_test(a_delay_within_a_snapshot_begins_at_once),
 		cmocka_unit_test(some_bytes_later_it_pauses_at_most_a_page_late),
 		cmocka_unit_test(what_was_to_be_done_later_is_forgotten),
 		cmocka_unit_test(a_sample_has_the_newest_bytes),

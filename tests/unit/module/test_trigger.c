@@ -93,10 +93,13 @@ static struct auxt_triggers *const set = (struct auxt_triggers *)triggers;
 static struct auxt_wish asked[16];
 static unsigned int nr_asked;
 static bool busy;		/* the channel refuses */
+static void (*meanwhile)(void);	/* on another CPU, before it does */
 
 bool auxt_request_make(struct auxt_channel *ch, const struct auxt_request *request, u64 value)
 {
 	assert_ptr_equal(ch, auxt_attached[0]);
+	if (busy && meanwhile)
+		meanwhile();
 	if (busy)
 		return false;
 	asked[nr_asked++ % 16] = (struct auxt_wish) { .request = *request, .value = value };
@@ -164,6 +167,7 @@ static int begin(void **state)
 	together = 0;
 	nr_asked = 0;
 	busy = false;
+	meanwhile = NULL;
 	tsc = 1000;
 	nested = NULL;
 	shim_current = &first;
@@ -265,6 +269,30 @@ static void after_hits_and_count(void **state)
 	assert_int_equal(nr_asked, 2);
 }
 
+static void rearm(void)
+{
+	atomic64_set(&triggers[0].left, triggers[0].allowance);
+}
+
+/* What was not used is given back once, not on top of what a REARM has given. */
+static void armed_while_it_is_missed_it_acts_once(void **state)
+{
+	struct auxt_trigger *t = &triggers[0];
+
+	(void)state;
+	t->is = TRIGGER_IS_COUNTED;
+	t->allowance = 1;
+	atomic64_set(&t->left, 1);
+	busy = true;
+	meanwhile = rearm;
+	auxt_trigger_hit(t, 0);
+	counted(t, 0, 0, 0, 1);
+	busy = false;
+	for (int i = 0; i < 3; i++)
+		auxt_trigger_hit(t, 0);
+	counted(t, 1, 2, 0, 1);
+}
+
 static void hit_again(void)
 {
 	auxt_trigger_hit(&triggers[0], 0);
@@ -290,6 +318,33 @@ static void hold_off(void **state)
 	auxt_trigger_hit(t, 0);
 	assert_null(nested);
 	counted(t, 3, 2, 0, 0);
+}
+
+/* What did not act holds nothing off. */
+static void a_missed_hit_begins_no_hold_off(void **state)
+{
+	struct auxt_trigger *t = &triggers[0];
+
+	(void)state;
+	t->is = TRIGGER_IS_COUNTED;
+	t->hold_off = 100;
+	busy = true;
+	auxt_trigger_hit(t, 0);
+	counted(t, 0, 0, 0, 1);
+	busy = false;
+	tsc += 1;
+	auxt_trigger_hit(t, 0);
+	counted(t, 1, 0, 0, 1);
+	/* Nor does it prolong one. */
+	tsc += 100;
+	busy = true;
+	auxt_trigger_hit(t, 0);
+	busy = false;
+	auxt_trigger_hit(t, 0);
+	counted(t, 2, 0, 0, 2);
+	tsc += 99;
+	auxt_trigger_hit(t, 0);
+	counted(t, 2, 1, 0, 2);
 }
 
 static void without_an_action_it_is_held(void **state)
@@ -556,7 +611,9 @@ int main(void)
 		cmocka_unit_test_setup(all_cpus_are_asked_unless_all_are_so, begin),
 		cmocka_unit_test_setup(a_process_of_others_does_not_hit, begin),
 		cmocka_unit_test_setup(after_hits_and_count, begin),
+		cmocka_unit_test_setup(armed_while_it_is_missed_it_acts_once, begin),
 		cmocka_unit_test_setup(hold_off, begin),
+		cmocka_unit_test_setup(a_missed_hit_begins_no_hold_off, begin),
 		cmocka_unit_test_setup(without_an_action_it_is_held, begin),
 		LATENCY(more_than_the_bound_is_a_hit),
 		LATENCY(a_full_bucket_is_counted),

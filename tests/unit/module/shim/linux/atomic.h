@@ -141,6 +141,17 @@ static inline s64 atomic64_inc_return(atomic64_t *v)
 	return atomic64_fetch_add(1, v) + 1;
 }
 
+static inline bool atomic64_add_unless(atomic64_t *v, s64 n, s64 unless)
+{
+	bool yes;
+
+	shim_point();
+	yes = v->counter != unless;
+	v->counter += yes ? n : 0;
+	shim_point();
+	return yes;
+}
+
 /* Returns what would be left, which it is if that is not negative. */
 static inline s64 atomic64_dec_if_positive(atomic64_t *v)
 {
