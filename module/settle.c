@@ -35,8 +35,9 @@
  *
  * Fields changed in the loop only need no more than that. Of the others,
  * @now.pmis is changed in NMIs only and @now.*_asked outside of them only; @todo by
- * single instructions; @told and @told_position behind the loop, by each that has
- * been there or left its change to it: what a nested one undoes of that is told again.
+ * single instructions. @told and @told_position are set behind the loop, by each that
+ * has been there or left its change to it, and @told cleared in it, when there is news
+ * that moves no position: what a nested one undoes of that is told again.
  *
  * DOC: status page
  *
