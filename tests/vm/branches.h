@@ -14,7 +14,10 @@ struct branches {
 
 /* [@begin, @end) of the present area, both multiples of a record's size. */
 struct branches branches_copy(const struct channel *ch, uint64_t begin, uint64_t end);
-/* All whole ones that a reader finds in the area, at rest. */
+/*
+ * All whole ones that a reader finds in the area; in overwrite mode at rest, else with the
+ * tail where it was taken.
+ */
 struct branches branches_available(const struct channel *ch);
 
 /*
@@ -29,7 +32,7 @@ void branches_make(unsigned int rounds);
 /*
  * Keep only those that branches_make() took: of user code, between the newest run's entry
  * and its end, or from the oldest on if the entry was overwritten (then *@whole is false).
- * Fails the test if the end is not there.
+ * None if the end is not there either.
  */
 void branches_of_run(struct branches *b, bool *whole);
 

@@ -432,7 +432,31 @@ static void no_interrupt_is_unknown(void **state)
 	assert_int_equal(unknown_nmis(), before);
 }
 
-/* One that was asked for while the session was there, and comes when it is gone. */
+/*
+ * One that was asked for while the session was there, and comes when it is gone. Returns the
+ * number of those that came before: then other code took as many branches first.
+ */
+static uint64_t interrupt_after_stop(uint32_t flags)
+{
+	uint64_t asked = bench_count(cpu, PTM_N_PMI), early;
+	struct session s;
+
+	open_on(&s, flags);
+	bench_knob(cpu, PTM_KNOB_PMI_SKID, 100000);
+	ok_start(s.fd);
+	while (bench_count(cpu, PTM_N_PMI) == asked)
+		load_run(1000);
+	ok_stop(s.fd);
+	early = channel_status(s.channel).pmis;
+	/* So many branches that it comes now. */
+	load_run(1000000);
+	bench_knobs_reset();
+	session_close(&s);
+	return early;
+}
+
+#define MAX_STOPS	50
+
 static void an_interrupt_after_stop_is_not_unknown(void **state)
 {
 	static const uint32_t flags[] = { BOTH | OVER, AUXTRACE_SETUP_USER | OVER };
@@ -441,20 +465,11 @@ static void an_interrupt_after_stop_is_not_unknown(void **state)
 	(void)state;
 	bench_required();
 	for (int i = 0; i < 2; i++) {
-		uint64_t asked = bench_count(cpu, PTM_N_PMI);
-		struct session s;
+		uint64_t early = 1;
 
-		open_on(&s, flags[i]);
-		bench_knob(cpu, PTM_KNOB_PMI_SKID, 100000);
-		ok_start(s.fd);
-		while (bench_count(cpu, PTM_N_PMI) == asked)
-			load_run(1000);
-		ok_stop(s.fd);
-		assert_int_equal(channel_status(s.channel).pmis, 0);
-		/* So many branches that it comes now. */
-		load_run(1000000);
-		bench_knobs_reset();
-		session_close(&s);
+		for (int n = 0; early && n < MAX_STOPS; n++)
+			early = interrupt_after_stop(flags[i]);
+		assert_int_equal(early, 0);
 	}
 	assert_int_equal(unknown_nmis(), before);
 }

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cpu.h"
@@ -21,9 +22,12 @@
 #include "trace.h"
 #include "uapi.h"
 
-/* Room for all that happens while a CPU goes or comes. */
-#define AUX_SIZE	room_for(4 << 20)
-#define BOTH		(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL)
+#define AUX_SIZE	room_for(1 << 20)
+/*
+ * Never full: while a CPU goes or comes others wait for it, busily, in the kernel, for as long
+ * as the host does not let it run.
+ */
+#define ALL		(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_OVERWRITE)
 
 static uint64_t all_cpus;
 static int first, last;
@@ -51,7 +55,7 @@ static void setup_with_an_offline_cpu_gives_ENODEV(void **state)
 
 	(void)state;
 	hotplug_required();
-	session_prepare(&s, all_cpus, BOTH, AUX_SIZE);
+	session_prepare(&s, all_cpus, ALL, AUX_SIZE);
 	s.fd = at_open();
 	go_offline();
 	fail_setup(ENODEV, s.fd, &s.setup);
@@ -67,7 +71,7 @@ static void start_with_an_offline_cpu_gives_ENODEV_and_starts_none(void **state)
 
 	(void)state;
 	hotplug_required();
-	session_open(&s, all_cpus, BOTH, AUX_SIZE);
+	session_open(&s, all_cpus, ALL, AUX_SIZE);
 	go_offline();
 	fail_start(ENODEV, s.fd);
 	assert_false(msr_tracing(first));
@@ -86,10 +90,11 @@ static void a_cpu_that_goes_is_a_gap_and_goes_on_when_it_returns(void **state)
 	struct channel *gone;
 	struct session s;
 	uint8_t *trace;
+	uint64_t len;
 
 	(void)state;
 	hotplug_required();
-	session_open(&s, all_cpus, BOTH, AUX_SIZE);
+	session_open(&s, all_cpus, ALL, AUX_SIZE);
 	gone = session_channel(&s, last);
 	ok_start(s.fd);
 	before = channel_status(gone);
@@ -105,10 +110,18 @@ static void a_cpu_that_goes_is_a_gap_and_goes_on_when_it_returns(void **state)
 	/* The others know nothing of it. */
 	assert_int_equal(channel_status(s.channel).running, 1);
 	assert_int_equal(channel_status(s.channel).gaps, 0);
-	/* What it traced to its end is there. */
-	trace = test_malloc(off.produced);
-	channel_copy(gone, 0, trace, off.produced);
-	trace_check_window(&walk, trace, off.produced, "the window that offline ended");
+	/* What it traced to its end is there, from its begin if the area holds it all. */
+	len = channel_available(gone);
+	trace = test_malloc(len);
+	channel_copy(gone, off.produced - len, trace, len);
+	if (len == off.produced) {
+		trace_check_window(&walk, trace, len, "the window that offline ended");
+	} else {
+		trace_walk(&walk, trace, len, true);
+		assert_null(walk.error);
+		assert_int_equal(walk.end, len);
+		assert_true(walk.starts > 0);
+	}
 	test_free(trace);
 	check_accounting(&s);
 
@@ -131,7 +144,7 @@ static void perf_stays_out_of_a_cpu_that_returned(void **state)
 	(void)state;
 	perf_required();
 	hotplug_required();
-	session_open(&s, all_cpus, BOTH, AUX_SIZE);
+	session_open(&s, all_cpus, ALL, AUX_SIZE);
 	ok_start(s.fd);
 	go_offline();
 	go_online();
@@ -190,7 +203,7 @@ static void a_cpu_that_perf_took_while_it_came_is_left_to_perf(void **state)
 	perf_required();
 	hotplug_required();
 	for (int race = 0; race < RACES; race++) {
-		session_open(&s, all_cpus, BOTH, AUX_SIZE);
+		session_open(&s, all_cpus, ALL, AUX_SIZE);
 		gone = session_channel(&s, last);
 		ok_start(s.fd);
 		go_offline();
@@ -268,7 +281,7 @@ static void a_suspend_is_a_gap_and_tracing_goes_on_after_it(void **state)
 
 	(void)state;
 	suspend_required();
-	session_open(&s, all_cpus, BOTH, AUX_SIZE);
+	session_open(&s, all_cpus, ALL, AUX_SIZE);
 	ok_start(s.fd);
 	ok_pause(&s, 1ULL << last, NULL);
 	ret = put("/sys/power/state", "freeze");
@@ -303,7 +316,9 @@ static void *start_and_stop(void *fd)
 	return NULL;
 }
 
-#define WAKES	100
+#define WAKES		100
+/* On a slow machine fewer, lest the whole program take too long. */
+#define WAKE_SECONDS	30
 
 /* What was stopped is not taken up again, and what is taken up is taken up once. */
 static void a_session_starts_and_stops_while_the_machine_wakes(void **state)
@@ -312,18 +327,20 @@ static void a_session_starts_and_stops_while_the_machine_wakes(void **state)
 	pthread_t thread[MAX_CPUS];
 	uint64_t was[MAX_CPUS], is;
 	unsigned int count = 0;
+	time_t begun;
 	int ret = 0;
 
 	(void)state;
 	suspend_required();
 	for (uint64_t left = all_cpus; left; left &= left - 1, count++) {
-		session_open(&s[count], left & -left, BOTH, 16 << 12);
+		session_open(&s[count], left & -left, ALL, 16 << 12);
 		assert_int_equal(msr_read(cpus_first(left), MSR_RTIT_OUTPUT_BASE, &was[count]), 0);
 	}
 	ends = 0;
 	for (unsigned int i = 0; i < count; i++)
 		assert_int_equal(pthread_create(&thread[i], NULL, start_and_stop, &s[i].fd), 0);
-	for (int i = 0; !ret && i < WAKES; i++)
+	begun = time(NULL);
+	for (int i = 0; !ret && i < WAKES && time(NULL) - begun < WAKE_SECONDS; i++)
 		ret = put("/sys/power/state", "freeze");
 	__atomic_store_n(&ends, 1, __ATOMIC_RELAXED);
 	put("/sys/power/pm_test", "none");
@@ -351,7 +368,7 @@ static void a_cpu_that_is_left_to_perf_stays_so_when_the_machine_wakes(void **st
 	perf_required();
 	hotplug_required();
 	suspend_required();
-	session_open(&s, 1ULL << last, BOTH, AUX_SIZE);
+	session_open(&s, 1ULL << last, ALL, AUX_SIZE);
 	ok_start(s.fd);
 	go_offline();
 	fd = perf_open(0, -1);
@@ -377,7 +394,7 @@ static void a_paused_cpu_that_goes_is_no_gap_and_stays_paused(void **state)
 
 	(void)state;
 	hotplug_required();
-	session_open(&s, all_cpus, BOTH, AUX_SIZE);
+	session_open(&s, all_cpus, ALL, AUX_SIZE);
 	gone = session_channel(&s, last);
 	ok_start(s.fd);
 	ok_pause(&s, 1ULL << last, &effect);
@@ -405,7 +422,7 @@ static void an_offline_cpu_keeps_requests_for_its_return(void **state)
 
 	(void)state;
 	hotplug_required();
-	session_open(&s, all_cpus, BOTH, AUX_SIZE);
+	session_open(&s, all_cpus, ALL, AUX_SIZE);
 	gone = session_channel(&s, last);
 	ok_start(s.fd);
 	go_offline();
@@ -442,7 +459,7 @@ static void a_session_stops_while_its_cpu_is_offline(void **state)
 
 	(void)state;
 	hotplug_required();
-	session_open(&s, all_cpus, BOTH, AUX_SIZE);
+	session_open(&s, all_cpus, ALL, AUX_SIZE);
 	ok_start(s.fd);
 	go_offline();
 	ok_stop(s.fd);
@@ -462,13 +479,13 @@ static void a_session_closes_while_its_cpu_is_offline(void **state)
 
 	(void)state;
 	hotplug_required();
-	session_open(&s, all_cpus, BOTH, AUX_SIZE);
+	session_open(&s, all_cpus, ALL, AUX_SIZE);
 	ok_start(s.fd);
 	go_offline();
 	session_close(&s);
 	go_online();
 	assert_false(msr_tracing(last));
-	session_open(&s, all_cpus, BOTH, AUX_SIZE);
+	session_open(&s, all_cpus, ALL, AUX_SIZE);
 	ok_start(s.fd);
 	ok_stop(s.fd);
 	check_accounting(&s);
@@ -482,7 +499,7 @@ static void a_cpu_may_come_and_go_again_and_again(void **state)
 
 	(void)state;
 	hotplug_required();
-	session_open(&s, all_cpus, BOTH | AUXTRACE_SETUP_OVERWRITE, 64 * 1024);
+	session_open(&s, all_cpus, ALL, 64 * 1024);
 	gone = session_channel(&s, last);
 	ok_start(s.fd);
 	for (int i = 1; i <= 3; i++) {
@@ -506,7 +523,7 @@ static void hardware_is_free(void)
 
 	for (uint64_t left = all_cpus; left; left &= left - 1)
 		assert_false(msr_tracing(cpus_first(left)));
-	session_open(&s, all_cpus, BOTH, AUX_SIZE);
+	session_open(&s, all_cpus, ALL, AUX_SIZE);
 	ok_start(s.fd);
 	ok_stop(s.fd);
 	check_accounting(&s);
@@ -520,7 +537,7 @@ static int trace_until_killed(int ready)
 	struct session s;
 	char ok;
 
-	session_prepare(&s, all_cpus, BOTH, AUX_SIZE);
+	session_prepare(&s, all_cpus, ALL, AUX_SIZE);
 	ok = fd >= 0 && !at_ioctl(fd, AUXTRACE_IOC_SETUP, &s.setup) && !at_start(fd);
 	if (write(ready, &ok, 1) != 1)
 		return 1;
@@ -556,7 +573,7 @@ static void a_duplicate_keeps_the_session_alive(void **state)
 	int fd;
 
 	(void)state;
-	session_open(&s, all_cpus, BOTH, AUX_SIZE);
+	session_open(&s, all_cpus, ALL, AUX_SIZE);
 	ok_start(s.fd);
 	fd = dup(s.fd);
 	assert_true(fd >= 0);
@@ -581,7 +598,7 @@ static void an_inherited_descriptor_keeps_the_session_alive(void **state)
 	pid_t pid;
 
 	(void)state;
-	session_open(&s, all_cpus, BOTH, AUX_SIZE);
+	session_open(&s, all_cpus, ALL, AUX_SIZE);
 	ok_start(s.fd);
 	assert_int_equal(pipe(parent_closed), 0);
 	assert_int_equal(pipe(child_paused), 0);
