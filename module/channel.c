@@ -289,8 +289,8 @@ void auxt_channel_resume(struct auxt_channel *ch, struct auxtrace_effect *effect
 	u64 done = ch->now.resumes_done;
 
 	ch->now.resumes_asked++;
-	/* What waits for the CPU's return is older. */
-	if (!ch->attached)
+	/* That one is older, though the call that brings it may come later. */
+	if (unlikely(auxt_relay_freezes(&ch->relay)))
 		auxt_relay_thaw(ch);
 	ch->resuming = true;
 	barrier();

@@ -140,12 +140,17 @@ void auxt_relay_forget(struct auxt_channel *ch)
 }
 
 /**
- * auxt_relay_thaw() - a FREEZE that was not carried out is not to be
- * @ch: a channel that is resumed, not attached
+ * auxt_relay_thaw() - a RESUME comes: a FREEZE that is on its way is not to come after it
+ * @ch: a channel that is to be resumed
+ *
+ * It is carried out now; or not at all, if the CPU is offline.
  */
 void auxt_relay_thaw(struct auxt_channel *ch)
 {
-	atomic64_set(&ch->relay.in_freeze, 0);
+	if (ch->attached)
+		auxt_relay_take(ch);
+	else
+		atomic64_set(&ch->relay.in_freeze, 0);
 }
 
 static void nothing(void *unused)

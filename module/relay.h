@@ -31,6 +31,12 @@ struct auxt_relay {
 	atomic64_t in_freeze;
 };
 
+/* Another CPU's FREEZE is on its way to the channel's. Anywhere. */
+static inline bool auxt_relay_freezes(const struct auxt_relay *relay)
+{
+	return atomic64_read(&relay->in_freeze);
+}
+
 /* Task context. */
 void auxt_relay_init(struct auxt_channel *ch);
 void auxt_relay_flush(struct auxt_channel *ch);

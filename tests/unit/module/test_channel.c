@@ -422,9 +422,15 @@ void auxt_relay_forget(struct auxt_channel *ch)
 	(void)ch;
 }
 
+/* As relay.c: of a FREEZE of another CPU. */
 void auxt_relay_thaw(struct auxt_channel *ch)
 {
-	(void)ch;
+	const struct auxt_request request = {
+		.action = AUXTRACE_ACTION_FREEZE, .trigger = atomic64_xchg(&ch->relay.in_freeze, 0),
+	};
+
+	if (ch->attached)
+		auxt_request_make(ch, &request, 0);
 }
 
 void auxt_relay_init(struct auxt_channel *ch)
@@ -1854,6 +1860,15 @@ static void a_freeze_stops_both_until_a_resume(void **state)
 	auxt_channel_pause(channel, NULL);
 	window_was(2, AUXTRACE_CAUSE_USER, AUXTRACE_CAUSE_USER);
 	assert_int_equal(told.window.begin_trigger, 0);
+	auxt_channel_resume(channel, NULL);
+	/* Another CPU's is not undone by what was there before it: it comes first. */
+	atomic64_set(&channel->relay.in_freeze, 11);
+	auxt_channel_resume(channel, NULL);
+	window_was(3, AUXTRACE_CAUSE_USER, AUXTRACE_CAUSE_TRIGGER);
+	assert_int_equal(told.window.end_trigger, 11);
+	assert_int_equal(status_page.frozen_by, 11);
+	assert_true(hw.on);
+	assert_int_equal(status_page.data_paused, 0);
 	unmake();
 }
 

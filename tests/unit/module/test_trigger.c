@@ -575,6 +575,29 @@ static void a_freeze_does_not_replace_a_toggle(void **state)
 	assert_int_equal(asked[1].request.trigger, 0xffffffff);
 }
 
+/* The call comes after the RESUME, as the kernel takes those that are waited for first. */
+static void a_freeze_on_its_way_does_not_come_after_a_resume(void **state)
+{
+	(void)state;
+	send(0, AUXTRACE_ACTION_FREEZE, 7);
+	run_work(0);
+	channels[1].attached = true;
+	channels[2].attached = false;
+	for (int cpu = 1; cpu <= 2; cpu++) {
+		on_cpu = cpu;
+		auxt_attached[0] = channels[cpu].attached ? &channels[cpu] : NULL;
+		assert_true(auxt_relay_freezes(&channels[cpu].relay));
+		auxt_relay_thaw(&channels[cpu]);
+		assert_false(auxt_relay_freezes(&channels[cpu].relay));
+	}
+	assert_int_equal(nr_asked, 1);
+	assert_int_equal(asked[0].request.action, AUXTRACE_ACTION_FREEZE);
+	assert_int_equal(asked[0].request.trigger, 7);
+	take_call(1);
+	take_call(2);
+	assert_int_equal(nr_asked, 1);
+}
+
 static void a_detached_channel_keeps_the_word_until_it_is_back_or_forgets(void **state)
 {
 	call_single_data_t *csd;
@@ -622,6 +645,7 @@ int main(void)
 		LATENCY(clocks_of_clocks_are_refused),
 		cmocka_unit_test_setup(the_last_word_wins_on_each_cpu, begin),
 		cmocka_unit_test_setup(a_freeze_does_not_replace_a_toggle, begin),
+		cmocka_unit_test_setup(a_freeze_on_its_way_does_not_come_after_a_resume, begin),
 		cmocka_unit_test_setup(a_detached_channel_keeps_the_word_until_it_is_back_or_forgets,
 				       begin),
 	};
