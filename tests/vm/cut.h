@@ -16,6 +16,8 @@
 #define AUX_SIZE	(SLOTS * AUX_SLOT)
 #define DATA_SLOT	(4 * 4096)
 #define DATA_SIZE	(SLOTS * DATA_SLOT)
+/* A ring that is not overwritable, and that nobody reads before the end: seconds of a load. */
+#define UNREAD_SIZE	(64 * DATA_SIZE)
 
 struct mode {
 	uint32_t aux, data;

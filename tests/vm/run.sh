@@ -15,7 +15,7 @@ usage()
 	  --kernel SERIES  as in scripts/vm (default 6.1)
 	  --module FILE    auxtrace.ko for that kernel (default: built now)
 	  --smp N          virtual CPUs (default 4)
-	  --limit SECONDS  for the whole run (default 300)
+	  --limit SECONDS  for the whole run (default 900)
 	  --work DIR       keeps the VM's logs there
 	  --set NAME=VALUE environment of the tests
 	  --append STRING, --mem SIZE, --disk SIZE, --stock-module NAME, --bench-arg ARG
@@ -27,7 +27,7 @@ usage()
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(dirname "$(dirname "$here")")
-source=pt kernel=6.1 module='' smp=4 limit=300 append='' vm_options=() environment=()
+source=pt kernel=6.1 module='' smp=4 limit=900 append='' vm_options=() environment=()
 while [ $# -gt 0 ]; do
 	case $1 in
 	--source) source=$2 ;;

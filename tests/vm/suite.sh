@@ -6,7 +6,7 @@
 # status is 0 only if none failed, and 77 if none could run.
 AUXTRACE_KO=${AUXTRACE_KO:-/modules/auxtrace.ko}
 export AUXTRACE_KO
-limit=${SUITE_LIMIT:-150}
+limit=${SUITE_LIMIT:-400}
 # An NMI takes as long as its virtual CPU waits for a real one. To tell of that is an NMI of
 # some thousand branches more, which BTS of the kernel records.
 echo 1000000000000 2>/dev/null > /sys/kernel/debug/x86/nmi_longest_ns

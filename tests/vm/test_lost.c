@@ -29,6 +29,7 @@ static void a_paused_output_counts_what_it_drops_and_says_so_when_it_goes_on(voi
 	unsigned int dropped = 0;
 	struct session s;
 	struct records r;
+	uint64_t lost;
 
 	ring_open(&s, m, AUXTRACE_SETUP_PAUSED, page_size);
 	ok_start(s.fd);
@@ -42,11 +43,12 @@ static void a_paused_output_counts_what_it_drops_and_says_so_when_it_goes_on(voi
 	/* A redundant one changes nothing. */
 	ok_output(s.fd, 0, 1);
 	after = channel_status(s.channel);
-	dropped += after.pmis - before.pmis;
 	assert_int_equal(after.data_head, before.data_head);
 	assert_int_equal(after.data_reserved, before.data_reserved);
 	assert_int_equal(after.data_records, before.data_records);
-	assert_int_equal(after.data_lost, dropped);
+	/* An interrupt is one more, unless it was the last to find something. */
+	lost = after.data_lost;
+	assert_in_range(lost, dropped, dropped + after.pmis - before.pmis);
 	/* The AUX area was traced on. */
 	assert_int_equal(after.windows, before.windows + 3);
 	assert_true(after.produced > before.produced);
@@ -54,12 +56,12 @@ static void a_paused_output_counts_what_it_drops_and_says_so_when_it_goes_on(voi
 	ok_output(s.fd, 0, 0);
 	after = channel_status(s.channel);
 	assert_int_equal(after.data_paused, 0);
-	assert_int_equal(after.data_lost, dropped);
+	assert_int_equal(after.data_lost, lost);
 	assert_int_equal(after.data_head, before.data_head + sizeof(rec->lost));
 	records_read_all(&r, s.channel);
 	rec = r.at[r.count - 1];
 	assert_int_equal(rec->header.type, AUXTRACE_RECORD_LOST);
-	assert_int_equal(rec->lost.lost, dropped);
+	assert_int_equal(rec->lost.lost, lost);
 	records_free(&r);
 
 	ok_output(s.fd, 0, 0);
@@ -70,7 +72,7 @@ static void a_paused_output_counts_what_it_drops_and_says_so_when_it_goes_on(voi
 	assert_int_equal(channel_status(s.channel).data_head, after.data_head);
 	ring_make_records(&s);
 	assert_true(channel_status(s.channel).data_head > after.data_head);
-	assert_int_equal(channel_status(s.channel).data_lost, dropped);
+	assert_int_equal(channel_status(s.channel).data_lost, lost);
 	ok_stop(s.fd);
 	check_accounting(&s);
 }
@@ -224,12 +226,13 @@ static void a_full_ring_drops_the_newest_and_counts_each(void **state)
 	/* No more than what the shortest record needs was left free. */
 	assert_true(head <= page_size && head > page_size - 2 * sizeof(union any_record));
 	assert_int_equal(poll_events(s.fd, 0), POLLIN);
-	/* What is there stays. */
+	/* What is there stays; but poll(2) may have found room for a LOST record alone. */
+	head = channel_status(s.channel).data_head;
 	ring_make_records(&s);
 	st = channel_status(s.channel);
 	assert_int_equal(st.data_head, head);
 	follow_and_take(&f);
-	assert_int_equal(f.lost, 0);
+	assert_true(f.lost == 0 || (st.pmis && f.lost < st.data_lost));
 
 	ring_make_records(&s);
 	st = channel_status(s.channel);

@@ -291,7 +291,7 @@ int main(void)
 		vm_test(entries_beyond_the_room_are_dropped),
 		in_mode(a_snapshot_with_pause_stays_paused, OVER, NEWEST, DATA_SIZE, 0),
 		in_mode(a_snapshot_with_pause_stays_paused, OVER, NEWEST | BACKWARD, DATA_SIZE, 0),
-		in_mode(a_snapshot_with_pause_stays_paused, OVER, BACKWARD, DATA_SIZE, 0),
+		in_mode(a_snapshot_with_pause_stays_paused, OVER, BACKWARD, UNREAD_SIZE, 0),
 		in_mode(a_snapshot_with_pause_stays_paused, OVER, 0, 0, 0),
 		vm_test(snapshot_with_both_flags_gives_EINVAL),
 		vm_test(snapshot_into_a_slot_without_slots_gives_EINVAL),

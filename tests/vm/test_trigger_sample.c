@@ -101,7 +101,7 @@ static void test_full(void **state)
 	id = trigger_add(&s, sample_at_call(SIZE));
 	ok_start(s.fd);
 	for (unsigned int i = 0; i < TIMES; i++) {
-		load_run(i ? 2000 : 200);
+		load_run(i ? 2000 : 20);
 		call_times(1);
 	}
 	ok_stop(s.fd);

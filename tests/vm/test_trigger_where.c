@@ -241,6 +241,7 @@ static void test_uprobe(void **state)
 	const size_t own = under_bts() ? 6 : 8;
 	struct session s;
 	struct insns in;
+	size_t inside = 0;
 
 	(void)state;
 	open_armed(&s, AUXTRACE_SETUP_USER);
@@ -253,11 +254,14 @@ static void test_uprobe(void **state)
 	/* MOV, three rounds of DEC and JNZ, RET. BTS: its begin, both ends of two JNZ, RET. */
 	if (in.count < own || in.ip[0] != (uintptr_t)probed_function + 1)
 		fail_window(&in, "does not begin behind the NOP", "uprobe to uretprobe");
-	for (size_t i = 0; i < own; i++)
-		assert_true(in_probed(in.ip[i]));
+	while (inside < in.count && in_probed(in.ip[inside]))
+		inside++;
+	/* BTS: an interrupt, which as a rule waits for the first instruction, returns to one. */
+	if (inside < own || (inside > own && !under_bts()))
+		fail_window(&in, "is not the function", "uprobe to uretprobe");
 	/* Where it returns to is the kernel's trampoline, the only other page. */
-	for (size_t i = own; i < in.count; i++)
-		if (in_probed(in.ip[i]) || in.ip[i] / 4096 != in.ip[own] / 4096)
+	for (size_t i = inside; i < in.count; i++)
+		if (in_probed(in.ip[i]) || in.ip[i] / 4096 != in.ip[inside] / 4096)
 			fail_window(&in, "goes on elsewhere", "uprobe to uretprobe");
 	insns_free(&in);
 	session_close(&s);

@@ -205,7 +205,8 @@ static bool complete_software(const struct session *s, struct auxtrace_trigger *
 
 	(void)s;
 	*t = trigger_perf(t->action, &attr);
-	/* From here on only pages that are new fault. */
+	/* From here on only pages that are new fault; others have theirs when they like. */
+	t->pid = getpid();
 	return !mlockall(MCL_CURRENT);
 }
 
