@@ -32,7 +32,7 @@ for machine in neither no-pmu no-topa no-ds bts-disabled no-ds-cpl; do
 		arguments+=(--bench-arg "$argument")
 	done
 	echo "-- $machine"
-	"$here/run.sh" --kernel "$kernel" --smp 1 --limit 120 --set AUXTRACE_MACHINE="$machine" \
+	"$here/run.sh" --kernel "$kernel" --smp 1 --limit 400 --set AUXTRACE_MACHINE="$machine" \
 		--append "$append" "${arguments[@]}" test_absent || status=$?
 done
 exit "$status"

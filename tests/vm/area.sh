@@ -22,10 +22,10 @@ node()
 }
 
 # Two areas of a gigabyte, and what the guest needs besides.
-kernel=6.1 machine=(--smp 2) mem=3 limit=180
+kernel=6.1 machine=(--smp 2) mem=3
 while [ $# -gt 0 ]; do
 	case $1 in
-	--large) mem=6 limit=420 ;;
+	--large) mem=6 ;;
 	--nodes)
 		machine=(--smp 3)
 		node 0 2560M
@@ -49,4 +49,4 @@ if [ "$have_kib" -lt "$need_kib" ]; then
 fi
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 exec "$here/run.sh" --kernel "$kernel" "${machine[@]}" --mem "${mem}G" --disk 256M \
-	--stock-module ext4 --limit "$limit" --set AUXTRACE_DISK=/dev/vdb test_area
+	--stock-module ext4 --set AUXTRACE_DISK=/dev/vdb test_area

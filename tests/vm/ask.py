@@ -8,7 +8,7 @@ import socket
 import sys
 
 control = socket.socket(socket.AF_UNIX)
-control.settimeout(60)
+control.settimeout(300)
 control.connect(sys.argv[1])
 answers = control.makefile()
 for command in sys.argv[2:]:

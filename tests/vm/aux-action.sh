@@ -24,7 +24,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/auxtrace-$me.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 # Virtual time: a timer interrupt within so short a trace is unlikely. And a stack that
 # begins at random changes how memcpy() goes about its unaligned ends.
-"$top/scripts/vm" --kernel "$kernel" --smp 2 --mem 2G --icount 4 --timeout 300 "$@" \
+"$top/scripts/vm" --kernel "$kernel" --smp 2 --mem 2G --icount 4 --timeout 1000 "$@" \
 	--append randomize_kstack_offset=off \
 	--module "$("$top/scripts/build-module" "$kernel")" --work "$work/vm" --out "$work/out" \
 	--file "$top/build/tools/auxtrace" --file "$perf:/perf" \

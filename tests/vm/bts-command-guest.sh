@@ -134,7 +134,7 @@ check "decodes" decodes slow
 check "and says how long it took" has 'to trigger 3, latency:.*=freeze, after [0-9]+ ns'
 check "a flight recorder" record flight -C 0 -S -m 64K \
 	--on 'syscall:newuname:exit=freeze,hold-off=400ms,count=2' -- \
-	sh -c 'uname -r; sleep 1; uname -r; sleep 1; uname -r; sleep 1'
+	sh -c "$freezing"
 check "has a snapshot of each freeze" test -d /out/flight/snapshot.0002
 check "the first decodes" decodes flight/snapshot.0001
 check "the second decodes" decodes flight/snapshot.0002
@@ -146,12 +146,8 @@ check "a config" refused 'nothing to choose' -e tsc
 check "a size that is not a power of two" refused 'power of two' -m 12K
 check "a source that there is not" says 'it takes pt or bts' auxtrace record --source lbr -- true
 check "branches of Intel PT" says 'whose packets leave out' auxtrace script --branches seed-pt
-auxtrace record --source bts -o held --duration 60 --overwrite -m 64K > /dev/null 2>&1 &
-holder=$!
-until grep -q '[1-9]' /sys/module/auxtrace/refcnt; do sleep 0.1; done
-sleep 1
+hold
 check "a second session" refused 'holds BTS' -m 64K
 check "info says that it is held" says '^NO   bts .*holds it' auxtrace info
-kill $holder
-wait $holder
+let_go
 exit $failed

@@ -25,6 +25,6 @@ guest()
 }
 
 status=0
-guest both 500 "$@" || status=$?
-guest only 150 --bench-arg --profile --bench-arg broadwell "$@" || status=$?
+guest both 700 "$@" || status=$?
+guest only 300 --bench-arg --profile --bench-arg broadwell "$@" || status=$?
 exit "$status"

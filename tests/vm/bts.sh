@@ -57,7 +57,7 @@ status=0
 # 16 ns an instruction: a timer interrupt each 250,000 instructions. A line on the serial
 # console is 40,000 branches, and the kernel tells of each NMI that takes its time, as
 # those do that wait for another virtual CPU.
-"$top/scripts/vm" --kernel "$kernel" --smp 3 --mem 2G --icount 4 --timeout 540 --work "$work/vm" \
+"$top/scripts/vm" --kernel "$kernel" --smp 3 --mem 2G --icount 4 --timeout 1000 --work "$work/vm" \
 	--exec-log >("$build/tests-vm/execlog" "$work/ran") --out "$work/out" --module "$module" \
 	--append "loglevel=5 $pti" --file "$build/tests-vm/flow" \
 	-- flow bts "$mode" /out/recording "$rounds" ${aux:+"$aux"} > "$work/said" || status=$?

@@ -38,31 +38,31 @@ check "and decodes" decodes newest
 check "user code alone" status 0 auxtrace record -o user --user -C 0 -- ls /bin
 check "decodes" decodes user
 check "a duration instead of a command" status 0 auxtrace record -o time --duration 1 -C 1 -m 64K --overwrite
-# It ignores the SIGTERM that the end of the time sends it.
+# It goes on after the SIGTERM that the end of the time sends it; if that came before it could
+# say that it would, it has more time to.
 stubborn() {
-	auxtrace record -o stubborn --duration 1 -C 1 -m 64K -- sh -c 'trap "" TERM; exec sleep 20' &
-	sleep 4
-	kill -HUP $!
-	wait $!
+	for seconds in 1 8 64; do
+		rm -f ready told
+		auxtrace record -o stubborn --duration "$seconds" -C 1 -m 64K -- sh -c \
+			'trap "echo > told" TERM; echo > ready; while :; do sleep 0.1; done' &
+		recorder=$!
+		until [ -e told ] || ! kill -0 "$recorder"; do sleep 0.1; done
+		kill -HUP "$recorder"
+		wait "$recorder"
+		got=$?
+		[ ! -e ready ] || break
+	done
+	[ -e told ] && return "$got"
 }
 check "a command that outlives its time hears signals through us" status 129 stubborn
 check "a recording that starts paused has no window" status 0 auxtrace record -o paused --paused -- true
 [ "$(account paused windows)" -eq 0 ] || { echo "FAILED: it had one"; failed=1; }
 
 # Held by a second auxtrace as it would be by perf: both go by perf's rules.
-auxtrace record -o held --duration 30 --overwrite -m 64K > /dev/null 2>&1 &
-holder=$!
-until grep -q '[1-9]' /sys/module/auxtrace/refcnt; do sleep 0.1; done
-for _ in 1 2 3 4 5 6 7 8 9 10; do
-	auxtrace info > /tmp/info 2>&1
-	held=$?
-	[ "$held" -eq 0 ] || break
-	sleep 0.2
-done
-check "info says when somebody holds the hardware" says "holds" cat /tmp/info
+hold
+check "info says when somebody holds the hardware" says "holds" auxtrace info
 check "and record is refused with the reason" says 'holds Intel PT' auxtrace record -o bad -- true
-kill $holder
-wait $holder
+let_go
 
 check "a size that is not a power of two is refused by name" says 'power of two' \
 	auxtrace record -m 12K -o bad -- true

@@ -8,6 +8,6 @@ here=$(cd "$(dirname "$0")" && pwd)
 top=$(dirname "$(dirname "$here")")
 kernel=${1:-6.1}
 make -s -C "$top" all >&2
-exec "$top/scripts/vm" --kernel "$kernel" --smp 2 --mem 2G --timeout 200 \
+exec "$top/scripts/vm" --kernel "$kernel" --smp 2 --mem 2G --timeout 1000 \
 	--module "$("$top/scripts/build-module" "$kernel")" \
 	--file "$top/build/tools/auxtrace" --file "$here/guest-check.sh" --file "$here/command-guest.sh" -- command-guest.sh

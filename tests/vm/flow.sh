@@ -10,8 +10,8 @@ usage()
 {
 	cat >&2 <<-EOF
 	usage: flow.sh full|overwrite|user [--kernel SERIES] [--rounds N] [--least N]
-	  --rounds N   length of the workload (default 8; 18 for overwrite, which shall wrap,
-	               and user, which is sparse)
+	  --rounds N   length of the workload (default 8; 40 for overwrite, which shall wrap
+	               more than once, and 18 for user, which is sparse)
 	  --least N    fewer compared instructions are a failure (default 1)
 	EOF
 	exit 2
@@ -21,7 +21,10 @@ usage()
 mode=$1
 shift
 kernel=6.1 rounds=8 least=1
-[ "$mode" = full ] || rounds=18
+case $mode in
+overwrite) rounds=40 ;;
+user) rounds=18 ;;
+esac
 while [ $# -gt 0 ]; do
 	case $1 in
 	--kernel) kernel=$2 ;;
@@ -41,7 +44,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/auxtrace-flow.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
 # 16 ns an instruction: a timer interrupt each 250,000 instructions.
-"$top/scripts/vm" --kernel "$kernel" --smp 3 --icount 4 --timeout 300 --work "$work/vm" \
+"$top/scripts/vm" --kernel "$kernel" --smp 3 --icount 4 --timeout 1000 --work "$work/vm" \
 	--exec-log >("$build/tests-vm/execlog" "$work/ran") --out "$work/out" --module "$module" \
 	--file "$build/tests-vm/flow" -- flow pt "$mode" /out/recording "$rounds"
 wait $! # for execlog, to read the log to its end

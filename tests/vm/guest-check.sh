@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # What scripts in the guest that check the auxtrace command have in common; to be
-# sourced. $failed is their exit status.
-# shellcheck disable=SC2034
+# sourced; the shell is busybox's. $failed is their exit status.
+# shellcheck disable=SC2034,SC3045
 
 failed=0
 
@@ -103,6 +103,46 @@ acted()
 	echo "trigger $2 of $1 acted $n times, expected $3"
 	[ "$n" -eq "$3" ]
 }
+
+# One command by the FIFOs at descriptors 3 and 4, and its answer.
+ask()
+{
+	echo "$1" >&3
+	while read -r -t 300 answer <&4; do
+		echo "$answer"
+		case $answer in ack | error:*) return ;; esac
+	done
+	echo "no answer to $1"
+	return 1
+}
+
+# Holds the hardware until let_go. The recorder answers from its START on; who would ask
+# info instead tries whether the hardware is free, and may have it when START wants it.
+hold()
+{
+	mkfifo ctl ack
+	exec 3<> ctl 4<> ack
+	record held --control fifo:ctl,ack --duration 600 --overwrite -m 64K > /dev/null 2>&1 &
+	holder=$!
+	ask ping > /dev/null
+}
+
+let_go()
+{
+	ask stop > /dev/null
+	wait "$holder"
+	exec 3>&- 4>&-
+}
+
+# A command for a flight recorder that newuname freezes. Behind a snapshot's meta it needs the
+# recorder for each fork, and so goes on only when that has resumed. Quotes: it expands n.
+# shellcheck disable=SC2016
+freezing='for n in 1 2; do
+	uname -r
+	until [ -e /out/flight/snapshot.000$n/meta ]; do usleep 10000; done
+	sleep 1
+done
+uname -r'
 
 # record_uname RECORD RECORDING: the kernel's flow of uname's system call. Interrupts come
 # when they will: the first of four recordings that has none is kept.

@@ -30,18 +30,6 @@ holds_trace()
 	figures "$1" read -gt 0 && decodes "$1" && grep -q ' [uk] ' /tmp/script
 }
 
-# One command by the FIFOs, and its answer.
-ask()
-{
-	echo "$1" >&3
-	while read -r -t 60 answer <&4; do
-		echo "$answer"
-		case $answer in ack | error:*) return ;; esac
-	done
-	echo "no answer to $1"
-	return 1
-}
-
 # begin COMMAND...: in the background.
 begin()
 {
@@ -127,12 +115,15 @@ exec 3>&- 4>&-
 
 # ---- SIGUSR2 ----------------------------------------------------------------------
 
-# The next only when the one before is written: signals do not queue.
+# The next only when the one before is written: signals do not queue. It waits for that on
+# CPU 0, which is not traced: however long it takes, the slots do not fill.
 cat > snaps.sh <<'SH'
 for i in 1 2 3; do
 	ls -l / > /dev/null
 	kill -USR2 $PPID
+	taskset -p 1 $$ > /dev/null
 	until [ -s "$1/snapshot.000$i/meta" ]; do sleep 0.1; done
+	taskset -p 2 $$ > /dev/null
 done
 SH
 for slots in 1 4; do
@@ -150,22 +141,41 @@ for n in 1 2; do
 	check "nothing is missed: the slots are larger than what came meanwhile" \
 		figures slots4/snapshot.000$((n + 1)) begin -eq "$(figure slots4/snapshot.000$n produced)"
 done
-check "SIGUSR2 without -S pauses" auxtrace record -u -m 64K -C 1 -o paused -- \
-	sh -c 'kill -USR2 $PPID; sleep 1; ls -l / > /dev/null; kill -USR1 $PPID; sleep 1'
+# Of two signals that wait the lower number comes first: each is sent when the one before was
+# taken. In the mask of what is pending the third and fourth digit from the right are signals
+# 9 to 16. To look needs a fork, and so the recorder, our tracer, a step behind its signals.
+cat > signals.sh <<'SH'
+signal()
+{
+	kill -"$1" $PPID
+	until grep -q '^ShdPnd:.*00..$' "/proc/$PPID/status"; do sleep 0.1; done
+}
+SH
+cat > usr.sh <<'SH'
+. /out/signals.sh
+signal USR2
+ls -l / > /dev/null
+signal USR1
+ls -l / > /dev/null
+SH
+check "SIGUSR2 without -S pauses" auxtrace record -u -m 64K -C 1 -o paused -- sh usr.sh
 check "and SIGUSR1 begins a second window" figures paused windows -eq 2
 
 # ---- a full area ------------------------------------------------------------------
 
 # While the reader is stopped nobody makes room. No program is started meanwhile: the
-# reader is its tracer.
+# reader is its tracer. Then it passes its poll(2) three times at least: it finds the area full,
+# moves the tail, and poll(2) takes that; SIGPIPE means nothing to it.
 cat > fill.sh <<'SH'
+. /out/signals.sh
 kill -STOP $PPID
 i=0
 while [ $i -lt 20000 ]; do i=$((i + 1)); done
 kill -CONT $PPID
-sleep 1
-[ $# -eq 0 ] || kill -"$1" $PPID
-sleep 1
+signal PIPE
+signal PIPE
+signal PIPE
+[ $# -eq 0 ] || signal "$1"
 ls / > /dev/null
 SH
 check "--full=wait" auxtrace record -u -m 16K -C 1 -o wait -- sh fill.sh

@@ -22,7 +22,7 @@ while read -r file; do
 done < <("$python" -ISc "$imports
 print(*{m.__file__ for m in sys.modules.values() if hasattr(m, '__file__')}, sep='\n')")
 
-exec "$top/scripts/vm" --kernel "$kernel" --smp 2 --mem 2G --timeout 300 --disk 256M --stock-module ext4 "$@" \
+exec "$top/scripts/vm" --kernel "$kernel" --smp 2 --mem 2G --timeout 1000 --disk 256M --stock-module ext4 "$@" \
 	--module "$("$top/scripts/build-module" "$kernel")" --file "$top/build/tools/auxtrace" \
 	--file "$top/examples/control.py" --file "$here/ask.py" "${files[@]}" \
 	--file "$here/guest-check.sh" --file "$here/recorder-guest.sh" -- recorder-guest.sh

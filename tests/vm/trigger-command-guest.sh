@@ -58,7 +58,7 @@ check "decodes" decodes slow
 check "and says how long it took" has 'to trigger 3, latency:.*=freeze, after [0-9]+ ns'
 check "a flight recorder goes on after a freeze" record flight -C 0 -S -m 64K \
 	--on 'syscall:newuname:exit=freeze,hold-off=400ms,count=2' -- \
-	sh -c 'uname -r; sleep 1; uname -r; sleep 1; uname -r; sleep 1'
+	sh -c "$freezing"
 check "which acted as often as it might" acted flight 1 2
 check "and has a snapshot of each" test -d /out/flight/snapshot.0002
 check "and no more" test ! -e /out/flight/snapshot.0003

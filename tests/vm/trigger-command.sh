@@ -12,7 +12,7 @@ part=${1:-command} kernel=${2:-6.1}
 shift $(($# < 2 ? $# : 2))
 make -s -C "$top" all >&2
 # Virtual time: no timer interrupt gets between a trigger and the next.
-exec "$top/scripts/vm" --kernel "$kernel" --smp 2 --mem 2G --icount 4 --timeout 300 "$@" \
+exec "$top/scripts/vm" --kernel "$kernel" --smp 2 --mem 2G --icount 4 --timeout 1000 "$@" \
 	--module "$("$top/scripts/build-module" "$kernel")" \
 	--file "$top/build/tools/auxtrace" --file "$here/guest-check.sh" \
 	--file "$here/trigger-$part-guest.sh" -- "trigger-$part-guest.sh"
