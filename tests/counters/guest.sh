@@ -12,6 +12,8 @@ nmis()
 	awk '$1 == "NMI:" { print $2 }' /proc/interrupts
 }
 
+# On a slow host interrupts seem long, and perf would thin the samples out.
+echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
 dmesg >boot.log
 ls /sys/bus/event_source/devices >devices
 case $1 in
@@ -20,8 +22,6 @@ counts)
 		perf stat -x, -e instructions:u,cycles:u,branches:u,ref-cycles:u count 2>>stat.csv
 	done
 	before=$(nmis)
-	# On a slow host interrupts seem long, and perf would thin the samples out.
-	echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
 	perf record -o samples.data -e instructions:u -c 50021 count >samples.log 2>&1
 	perf script -i samples.data -F ip 2>/dev/null >samples
 	echo "$(($(nmis) - before))" >nmis

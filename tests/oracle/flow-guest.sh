@@ -11,9 +11,12 @@ last=$(($1 - 1))
 # This shell, perf and all else stay off the traced CPUs.
 taskset -p "$(printf '%x' $((1 << $1)))" $$ >/dev/null
 # Kept open, so that the kernel's code has its final static branches.
-perf stat -o /dev/null -a -C "0-$last" -e instructions sleep 100000 &
+perf stat -o /dev/null -a -C "0-$last" -e instructions sh -c ': >/tmp/counted; exec sleep 100000' &
 keeper=$!
-sleep 0.5
+until [ -e /tmp/counted ]; do
+	sleep 0.1
+	kill -0 "$keeper"
+done
 # The log is on before the trace and off after it: every traced instruction is there.
 cat >/tmp/traced-with-log <<-END
 	set -e

@@ -91,11 +91,15 @@ record_snapshot()
 		traced 1000000 >snapshot.log 2>&1 &
 	recorder=$!
 	status=0
-	within 30 traced_runs || status=1
+	within 60 traced_runs || status=1
 	for taken in 1 2 3; do
 		sleep 0.5
-		kill -USR2 "$recorder"
-		within 30 snapshots_taken $taken || status=1
+		# It ignores one that comes before it is ready.
+		tries=10
+		until kill -USR2 "$recorder" && within 10 snapshots_taken $taken; do
+			tries=$((tries - 1))
+			[ "$tries" -gt 0 ] || { status=1; break; }
+		done
 	done
 	kill -INT "$recorder"
 	# It ends by a signal, its own or the workload's, once all is written.
@@ -115,10 +119,15 @@ one()
 	kernel) record kernel - --kcore -e intel_pt// traced 2 ;;
 	system) record system - --kcore -a -m,8M -e intel_pt// traced 2 ;;
 	pmi)
+		# Small enough to be filled several times. That perf keeps up must not be
+		# luck: it shares one CPU with what it records, so that a host that stops
+		# the CPU stops both. At a quarter of the buffer perf is woken, and it has
+		# waited long: a time slice later at the latest it runs.
+		taskset -p 1 $$ >/dev/null
 		before=$(pmis)
-		# Small enough to be filled several times, large enough for perf to keep up.
-		record pmi - --kcore -m,32 -e intel_pt// traced 10
+		record pmi - --kcore -m,32 -e intel_pt// traced 20 1
 		echo "$(($(pmis) - before))" >pmi.count
+		taskset -p 3 $$ >/dev/null
 		;;
 	cyc) record cyc psb_cyc --kcore -e intel_pt/cyc,cyc_thresh=0/ traced 2 ;;
 	cyc-thresh) record cyc-thresh psb_cyc -e intel_pt/cyc,cyc_thresh=7/u traced 8 ;;
@@ -166,9 +175,9 @@ one()
 # Events kept open: the kernel's code then has its final static branches before
 # perf copies it.
 perf stat -o /dev/null -e instructions -e syscalls:sys_enter_getppid \
-	-e syscalls:sys_exit_getppid sleep 1000 &
+	-e syscalls:sys_exit_getppid sh -c ': >/tmp/counted; exec sleep 1000' &
 keeper=$!
-sleep 0.5
+within 60 [ -e /tmp/counted ]
 
 for recording in "$@"; do
 	start=$(now)

@@ -1025,7 +1025,9 @@ static void catch(int number)
 	assert_int_equal(sigaction(number, &action, NULL), 0);
 }
 
-static void run_storm(u32 flags, u32 slots, void *(*reader)(void *), void *answer)
+/* Not before the reader's thread had its share: @count is above @least then. */
+static void run_storm(u32 flags, u32 slots, void *(*reader)(void *), void *answer,
+		      const volatile u64 *count, u64 least)
 {
 	pthread_t interrupter, reading;
 	sigset_t ours, was;
@@ -1049,7 +1051,7 @@ static void run_storm(u32 flags, u32 slots, void *(*reader)(void *), void *answe
 	assert_int_equal(pthread_create(&interrupter, NULL, interrupt, NULL), 0);
 	pthread_sigmask(SIG_SETMASK, &was, NULL);
 
-	while (*(volatile u64 *)&storm.inside < STORM_NMIS) {
+	while (*(volatile u64 *)&storm.inside < STORM_NMIS || *count <= least) {
 		for (int i = 0; i < 100; i++)
 			write_record(0);
 		if (slots > 1) {
@@ -1085,7 +1087,7 @@ static void no_record_is_lost_unseen_in_a_storm(void **state)
 		struct found found = { };
 		u64 tried = 0, dropped = 0, late;
 
-		run_storm(kinds[kind], 1, consume, &found);
+		run_storm(kinds[kind], 1, consume, &found, &page.data_lost, 100);
 		/* Signals that were pending at the end have written what nobody has read. */
 		late = read_all(0, user.data_tail, page.data_head).records;
 		for (int i = 0; i < LEVELS; i++) {
@@ -1114,7 +1116,7 @@ static void no_torn_record_is_handed_out_in_a_storm(void **state)
 	for (u32 slots = 1; slots <= MAX_SLOTS; slots *= MAX_SLOTS) {
 		struct snoop seen = { };
 
-		run_storm(kinds[kind], slots, snoop, &seen);
+		run_storm(kinds[kind], slots, snoop, &seen, &seen.records, 1000);
 		print_message("%llu records, %llu NMIs, %llu switches; %llu seen in %llu looks\n",
 			      (unsigned long long)page.data_records,
 			      (unsigned long long)storm.nmis,
