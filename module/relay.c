@@ -143,10 +143,12 @@ void auxt_relay_forget(struct auxt_channel *ch)
  * auxt_relay_thaw() - a RESUME comes: a FREEZE that is on its way is not to come after it
  * @ch: a channel that is to be resumed
  *
- * It is carried out now; or not at all, if the CPU is offline.
+ * What other CPUs asked is carried out now; or not at all, if this one is offline. What
+ * the others have not been asked they need not do.
  */
 void auxt_relay_thaw(struct auxt_channel *ch)
 {
+	atomic64_set(&ch->relay.out_freeze, 0);
 	if (ch->attached)
 		auxt_relay_take(ch);
 	else

@@ -31,10 +31,10 @@ struct auxt_relay {
 	atomic64_t in_freeze;
 };
 
-/* Another CPU's FREEZE is on its way to the channel's. Anywhere. */
+/* A FREEZE is on its way, from the channel's CPU or to it. */
 static inline bool auxt_relay_freezes(const struct auxt_relay *relay)
 {
-	return atomic64_read(&relay->in_freeze);
+	return atomic64_read(&relay->in_freeze) | atomic64_read(&relay->out_freeze);
 }
 
 /* Task context. */

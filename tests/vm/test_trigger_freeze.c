@@ -338,6 +338,30 @@ static void test_at_once(void **state)
 	session_close(&s);
 }
 
+#define TELLINGS	200
+
+/* As soon as poll(2) says so: the freeze ends, also where it has not come yet. */
+static void test_resumed_when_told(void **state)
+{
+	struct auxtrace_status status;
+	struct session s;
+
+	(void)state;
+	open_recorder(&s);
+	trigger_add(&s, freeze_at_call());
+	ok_start(s.fd);
+	for (int i = 0; i < TELLINGS; i++) {
+		call_times(1);
+		assert_int_equal(urgent(&s, WAIT_MS), POLLPRI);
+		ok_resume(&s, 0, NULL);
+		/* Twice: calls that nobody waits for may come behind the first. */
+		ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
+		ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
+		assert_true(all_are(&s, 0));
+	}
+	session_close(&s);
+}
+
 /*
  * A hit that finds its CPU frozen, by whatever trigger, is held: it uses up none of
  * what the trigger may do, and begins neither a hold-off nor a delay.
@@ -443,6 +467,7 @@ int main(void)
 		vm_test(test_while_it_starts),
 		vm_test(test_wakes_poll),
 		vm_test(test_at_once),
+		vm_test(test_resumed_when_told),
 		vm_test(test_held_while_frozen),
 		vm_test(test_a_start_that_fails),
 	};

@@ -596,6 +596,14 @@ static void a_freeze_on_its_way_does_not_come_after_a_resume(void **state)
 	take_call(1);
 	take_call(2);
 	assert_int_equal(nr_asked, 1);
+	/* Nor one that has not even left, as this CPU takes its call first. */
+	channels[0].attached = true;
+	send(0, AUXTRACE_ACTION_FREEZE, 8);
+	assert_true(auxt_relay_freezes(&channels[0].relay));
+	auxt_relay_thaw(&channels[0]);
+	run_work(0);
+	assert_null(called[1]);
+	assert_int_equal(nr_asked, 1);
 }
 
 static void a_detached_channel_keeps_the_word_until_it_is_back_or_forgets(void **state)
