@@ -4,13 +4,21 @@
 #include <linux/cpu.h>
 #include <linux/smp.h>
 #include "channel.h"
+#include "relay.h"
 #include "session_private.h"
 
+/*
+ * What triggers on other CPUs have asked for comes first, though the call that brings it
+ * may come later: who was told of a freeze finds it wherever he asks next.
+ */
 static void call_here(void *info)
 {
 	struct auxt_call *call = info;
+	struct auxt_channel *ch = call->session->channel[smp_processor_id()];
 
-	call->fn(call->session->channel[smp_processor_id()], call);
+	if (unlikely(auxt_relay_is_due(&ch->relay)) && ch->attached)
+		auxt_relay_take(ch);
+	call->fn(ch, call);
 }
 
 /**

@@ -31,6 +31,12 @@ struct auxt_relay {
 	atomic64_t in_freeze;
 };
 
+/* What others asked of the channel's CPU has not been carried out. Anywhere. */
+static inline bool auxt_relay_is_due(const struct auxt_relay *relay)
+{
+	return atomic64_read(&relay->in_toggle) | atomic64_read(&relay->in_freeze);
+}
+
 /* A FREEZE is on its way, from the channel's CPU or to it. */
 static inline bool auxt_relay_freezes(const struct auxt_relay *relay)
 {

@@ -340,8 +340,8 @@ static void test_at_once(void **state)
 
 #define TELLINGS	200
 
-/* As soon as poll(2) says so: the freeze ends, also where it has not come yet. */
-static void test_resumed_when_told(void **state)
+/* What is asked as soon as poll(2) tells of it comes behind it on each CPU. */
+static void test_asked_when_told(void **state)
 {
 	struct auxtrace_status status;
 	struct session s;
@@ -353,6 +353,10 @@ static void test_resumed_when_told(void **state)
 	for (int i = 0; i < TELLINGS; i++) {
 		call_times(1);
 		assert_int_equal(urgent(&s, WAIT_MS), POLLPRI);
+		if (i & 1) {
+			ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
+			assert_true(all_are(&s, AUXTRACE_INHIBIT_FROZEN));
+		}
 		ok_resume(&s, 0, NULL);
 		/* Twice: calls that nobody waits for may come behind the first. */
 		ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
@@ -467,7 +471,7 @@ int main(void)
 		vm_test(test_while_it_starts),
 		vm_test(test_wakes_poll),
 		vm_test(test_at_once),
-		vm_test(test_resumed_when_told),
+		vm_test(test_asked_when_told),
 		vm_test(test_held_while_frozen),
 		vm_test(test_a_start_that_fails),
 	};

@@ -605,8 +605,8 @@ struct auxtrace_release {
 #define AUXTRACE_ACTION_SAMPLE	3	/* newest AUX bytes into the data ring */
 /*
  * Every channel: sets FROZEN, pauses the data ring. A hit on a CPU that is frozen does
- * nothing, there or elsewhere. Who has been told of it by poll(2) and RESUMEs all CPUs ends
- * it on each, also where it has not come yet.
+ * nothing, there or elsewhere. A request of who has been told of it by poll(2) finds it on
+ * each CPU: STATUS with SYNC waits until all are frozen, RESUME ends it everywhere.
  */
 #define AUXTRACE_ACTION_FREEZE	4
 
