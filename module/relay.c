@@ -8,6 +8,13 @@
  * carried out or replaced by a newer one of its kind: the last one wins. A CPU
  * that is offline finds the words when it comes back.
  *
+ * DOC: what is asked next
+ *
+ * A CPU takes calls that somebody waits for before older asynchronous ones of the same
+ * batch. Lest a request of a user that has been told of a freeze come before the freeze,
+ * call.c takes what stands in the words first, and poll(2) tells of it only when the words
+ * stand on all CPUs.
+ *
  * DOC: the end of a session
  *
  * Words that are to go out are put there and taken by code with interrupts off on the
@@ -41,6 +48,8 @@ void auxt_relay_send(struct auxt_channel *ch, const struct auxt_request *request
 			  &relay->out_freeze : &relay->out_toggle;
 
 	atomic64_set(out, WORD(request->action, request->trigger));
+	if (request->action == AUXTRACE_ACTION_FREEZE)
+		atomic64_set(&relay->untold, 1);
 	irq_work_queue(&relay->work);
 }
 NOKPROBE_SYMBOL(auxt_relay_send);
@@ -105,15 +114,21 @@ static void ask(struct auxt_channel *other, u64 toggle, u64 freeze)
 static void relay(struct irq_work *work)
 {
 	struct auxt_channel *ch = container_of(work, struct auxt_channel, relay.work);
+	/* Before the look at the words, as in take(). */
+	bool untold = atomic64_xchg(&ch->relay.untold, 0);
 	u64 toggle = atomic64_xchg(&ch->relay.out_toggle, 0);
-	u64 freeze = atomic64_xchg(&ch->relay.out_freeze, 0);
+	u64 freeze = atomic64_read(&ch->relay.out_freeze);
 	unsigned int cpu;
 
-	if (!toggle && !freeze)
-		return;
-	for_each_cpu(cpu, auxt_session_cpus(ch->session))
-		if (cpu != ch->cpu)
-			ask(auxt_session_channel(ch->session, cpu), toggle, freeze);
+	if (toggle || freeze)
+		for_each_cpu(cpu, auxt_session_cpus(ch->session))
+			if (cpu != ch->cpu)
+				ask(auxt_session_channel(ch->session, cpu), toggle, freeze);
+	/* It has left when all are asked. A newer one, of an NMI, is sent by itself. */
+	atomic64_cmpxchg(&ch->relay.out_freeze, freeze, 0);
+	/* Whoever polled meanwhile was not told: see auxt_relay_is_leaving(). */
+	if (untold)
+		irq_work_queue(&ch->wake);
 }
 
 /**

@@ -17,7 +17,8 @@ struct auxt_request;
  * @csd: carries out on the channel's CPU what others asked
  * @asked: @csd is on its way: who sets this sends it, alone
  * @out_toggle: for @work: the newest PAUSE or RESUME; 0: none
- * @out_freeze: for @work: a FREEZE
+ * @out_freeze: for @work: a FREEZE, until all have been asked
+ * @untold: there was one since @work ran last, of which poll(2) has not told
  * @in_toggle: for @csd, likewise
  * @in_freeze: for @csd, likewise
  */
@@ -27,6 +28,7 @@ struct auxt_relay {
 	atomic64_t asked;
 	atomic64_t out_toggle;
 	atomic64_t out_freeze;
+	atomic64_t untold;
 	atomic64_t in_toggle;
 	atomic64_t in_freeze;
 };
@@ -35,6 +37,15 @@ struct auxt_relay {
 static inline bool auxt_relay_is_due(const struct auxt_relay *relay)
 {
 	return atomic64_read(&relay->in_toggle) | atomic64_read(&relay->in_freeze);
+}
+
+/*
+ * Not all others have been asked for a FREEZE of the channel's CPU. Anywhere, after a look at
+ * the reasons: it stands here before FROZEN does, and readers are woken when it has left.
+ */
+static inline bool auxt_relay_is_leaving(const struct auxt_relay *relay)
+{
+	return atomic64_read(&relay->out_freeze);
 }
 
 /* A FREEZE is on its way, from the channel's CPU or to it. */

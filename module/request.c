@@ -18,12 +18,12 @@ static __always_inline bool freeze(struct auxt_channel *ch, const struct auxt_re
 	if (auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_FROZEN)
 		return false;
 	ch->frozen_by = (struct auxt_wish) { .request = *request, .value = value };
-	/* Who finds the reason changed finds who it was. */
-	barrier();
-	atomic_or(AUXTRACE_INHIBIT_FROZEN, &ch->inhibit);
 	/* By the first that is hit. */
 	if (request->relayed)
 		auxt_relay_send(ch, request);
+	/* Who finds the reason changed finds who it was, and that others are to follow. */
+	barrier();
+	atomic_or(AUXTRACE_INHIBIT_FROZEN, &ch->inhibit);
 	return true;
 }
 

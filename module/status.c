@@ -88,6 +88,25 @@ static void take_tails(struct auxt_session *session)
 	free_cpumask_var(moved);
 }
 
+/*
+ * Is a freeze to be told? When all CPUs have been asked for it: so it comes before whatever
+ * else they are asked by who was told.
+ */
+static bool is_frozen(const struct auxt_session *session)
+{
+	bool frozen = false;
+	unsigned int cpu;
+
+	for_each_cpu(cpu, session->cpus)
+		frozen |= auxt_channel_inhibited(session->channel[cpu]) & AUXTRACE_INHIBIT_FROZEN;
+	/* Pairs with the atomic operations by which freeze() and ask() leave word before it. */
+	smp_rmb();
+	for_each_cpu(cpu, session->cpus)
+		if (frozen && auxt_relay_is_leaving(&session->channel[cpu]->relay))
+			return false;
+	return frozen;
+}
+
 /**
  * auxt_session_poll() - poll(2)
  * @session: the session
@@ -113,10 +132,10 @@ __poll_t auxt_session_poll(struct auxt_session *session, struct file *file,
 
 		if (auxt_channel_is_readable(ch, stopped))
 			events |= EPOLLIN | EPOLLRDNORM;
-		if (atomic_read(&ch->inhibit) & AUXTRACE_INHIBIT_HWERROR)
+		if (auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_HWERROR)
 			events |= EPOLLERR;
-		if (atomic_read(&ch->inhibit) & AUXTRACE_INHIBIT_FROZEN)
-			events |= EPOLLPRI;
 	}
+	if (is_frozen(session))
+		events |= EPOLLPRI;
 	return events;
 }

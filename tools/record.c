@@ -22,7 +22,6 @@
 #define PROGRESS_NS	500000000ll
 /* A full area that nobody may restart stays readable: then it is asked less often. */
 #define IDLE_NS		50000000ll
-#define FOLLOW_MS	100
 
 struct record {
 	struct record_options o;
@@ -104,18 +103,6 @@ static bool take_snapshot(struct record *r)
 	return true;
 }
 
-static bool all_frozen(const struct record *r)
-{
-	const struct auxtrace_cpus *cpus = auxtrace_cpus(r->session);
-	struct auxtrace_status_page page;
-
-	for (int c = auxtrace_cpus_next(cpus, 0); c >= 0; c = auxtrace_cpus_next(cpus, c + 1))
-		if (!auxtrace_reader_status(auxtrace_reader(r->session, c), &page) &&
-		    !(page.inhibit & (AUXTRACE_INHIBIT_FROZEN | AUXTRACE_INHIBIT_OFFLINE)))
-			return false;
-	return true;
-}
-
 /*
  * A trigger has frozen the session: a flight recorder writes what is there and goes
  * on; else the newest data stay as they are until the end.
@@ -124,11 +111,12 @@ static void handle_freeze(struct record *r)
 {
 	const struct auxtrace_cpus *cpus = auxtrace_cpus(r->session);
 	struct auxtrace_status_page page;
+	struct auxtrace_status status;
 	bool paused = false;
 
-	/* The other CPUs follow by interrupts; one that came after the resume would freeze again. */
-	for (int i = 0; i < FOLLOW_MS && !all_frozen(r); i++)
-		usleep(1000);
+	/* The other CPUs follow by interrupts, and have done so when they answer. */
+	if (auxtrace_status(r->session, AUXTRACE_STATUS_SYNC, &status))
+		say("%s", auxtrace_error());
 	for (int c = auxtrace_cpus_next(cpus, 0); c >= 0; c = auxtrace_cpus_next(cpus, c + 1)) {
 		if (auxtrace_reader_status(auxtrace_reader(r->session, c), &page)) {
 			say("%s", auxtrace_error());

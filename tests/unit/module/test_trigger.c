@@ -575,6 +575,22 @@ static void a_freeze_does_not_replace_a_toggle(void **state)
 	assert_int_equal(asked[1].request.trigger, 0xffffffff);
 }
 
+static void a_freeze_is_told_when_all_are_asked(void **state)
+{
+	(void)state;
+	send(0, AUXTRACE_ACTION_PAUSE, 1);
+	assert_false(auxt_relay_is_leaving(&channels[0].relay));
+	run_work(0);
+	assert_false(channels[0].wake.queued);
+	send(0, AUXTRACE_ACTION_FREEZE, 2);
+	assert_true(auxt_relay_is_leaving(&channels[0].relay));
+	run_work(0);
+	assert_true(auxt_relay_is_due(&channels[1].relay));
+	assert_true(auxt_relay_is_due(&channels[2].relay));
+	assert_false(auxt_relay_is_leaving(&channels[0].relay));
+	assert_true(channels[0].wake.queued);
+}
+
 /* The call comes after the RESUME, as the kernel takes those that are waited for first. */
 static void a_freeze_on_its_way_does_not_come_after_a_resume(void **state)
 {
@@ -653,6 +669,7 @@ int main(void)
 		LATENCY(clocks_of_clocks_are_refused),
 		cmocka_unit_test_setup(the_last_word_wins_on_each_cpu, begin),
 		cmocka_unit_test_setup(a_freeze_does_not_replace_a_toggle, begin),
+		cmocka_unit_test_setup(a_freeze_is_told_when_all_are_asked, begin),
 		cmocka_unit_test_setup(a_freeze_on_its_way_does_not_come_after_a_resume, begin),
 		cmocka_unit_test_setup(a_detached_channel_keeps_the_word_until_it_is_back_or_forgets,
 				       begin),
