@@ -338,7 +338,7 @@ static void test_at_once(void **state)
 	session_close(&s);
 }
 
-#define TELLINGS	200
+#define TELLINGS	100
 
 /* What is asked as soon as poll(2) tells of it comes behind it on each CPU. */
 static void test_asked_when_told(void **state)
