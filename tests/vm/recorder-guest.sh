@@ -171,6 +171,7 @@ cat > fill.sh <<'SH'
 kill -STOP $PPID
 i=0
 while [ $i -lt 20000 ]; do i=$((i + 1)); done
+until [ ! -e watched ] || [ -s taken ]; do :; done
 kill -CONT $PPID
 signal PIPE
 signal PIPE
@@ -181,9 +182,16 @@ SH
 check "--full=wait" auxtrace record -u -m 16K -C 1 -o wait -- sh fill.sh
 check "lost trace, and says so" figures wait gaps_full -ge 1
 check "and went on" figures wait windows -ge 2
+# What the recorder has written when it stands still: its tail is not behind that.
+: > watched
+until grep -qs '^State:.*T' "/proc/$(pidof auxtrace)/status"; do usleep 10000; done &&
+	wc -c < stop/cpu1.aux > taken &
 check "--full=stop" auxtrace record --full=stop -u -m 16K -C 1 -o stop -- sh fill.sh
+wait $!
+rm watched
 check "one gap" figures stop gaps_full -eq 1
-check "and nothing after it: to go on would be a second window" figures stop windows -eq 1
+check "and nothing after it" figures stop windows -eq 1
+check "not more than the area, behind what was taken" figures stop produced -le $((16384 + $(cat taken)))
 check "--full=stop, and SIGUSR1" auxtrace record --full=stop -u -m 16K -C 1 -o usr1 -- sh fill.sh USR1
 check "begins a second window" figures usr1 windows -eq 2
 check "--full=auto --data-backward" auxtrace record --full=auto --data-backward -u -m 16K -C 1 \
