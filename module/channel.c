@@ -289,7 +289,7 @@ void auxt_channel_resume(struct auxt_channel *ch, struct auxtrace_effect *effect
 	u64 done = ch->now.resumes_done;
 
 	ch->now.resumes_asked++;
-	/* That one is older, though the call that brings it may come later. */
+	/* A FREEZE on its way is older, though the call that brings it may come later. */
 	if (unlikely(auxt_relay_freezes(&ch->relay)))
 		auxt_relay_thaw(ch);
 	ch->resuming = true;

@@ -99,12 +99,14 @@ static bool is_frozen(const struct auxt_session *session)
 
 	for_each_cpu(cpu, session->cpus)
 		frozen |= auxt_channel_inhibited(session->channel[cpu]) & AUXTRACE_INHIBIT_FROZEN;
+	if (!frozen)
+		return false;
 	/* Pairs with the atomic operations by which freeze() and ask() leave word before it. */
 	smp_rmb();
 	for_each_cpu(cpu, session->cpus)
-		if (frozen && auxt_relay_is_leaving(&session->channel[cpu]->relay))
+		if (auxt_relay_is_leaving(&session->channel[cpu]->relay))
 			return false;
-	return frozen;
+	return true;
 }
 
 /**
