@@ -28,7 +28,7 @@ trap 'rm -rf "$work"' EXIT
 	--append randomize_kstack_offset=off \
 	--module "$("$top/scripts/build-module" "$kernel")" --work "$work/vm" --out "$work/out" \
 	--file "$top/build/tools/auxtrace" --file "$perf:/perf" \
-	--file "$top/tests/vm/aux-action-guest.sh" -- aux-action-guest.sh
+	--file "$top/tests/guest/aux-action.sh" -- aux-action.sh
 
 # Pair $1 decoded: addresses of the instructions that were executed, one a line.
 decode()

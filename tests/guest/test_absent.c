@@ -2,7 +2,7 @@
 /*
  * A machine without some of what we can use: the module loads, INFO says what is missing,
  * that cannot be set up, and the rest works. $AUXTRACE_MACHINE names one of those below;
- * tests/vm/absent.sh boots them.
+ * tests/host/absent.sh boots them.
  */
 #include <errno.h>
 #include <stdlib.h>

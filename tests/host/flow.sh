@@ -45,8 +45,8 @@ trap 'rm -rf "$work"' EXIT
 
 # 16 ns an instruction: a timer interrupt each 250,000 instructions.
 "$top/scripts/vm" --kernel "$kernel" --smp 3 --icount 4 --timeout 1000 --work "$work/vm" \
-	--exec-log >("$build/tests-vm/execlog" "$work/ran") --out "$work/out" --module "$module" \
-	--file "$build/tests-vm/flow" -- flow pt "$mode" /out/recording "$rounds"
+	--exec-log >("$build/tests-host/execlog" "$work/ran") --out "$work/out" --module "$module" \
+	--file "$build/tests-guest/flow" -- flow pt "$mode" /out/recording "$rounds"
 wait $! # for execlog, to read the log to its end
 
 options=()
@@ -58,7 +58,7 @@ sum=0
 for cpu in 0 1; do
 	"$build/tools/auxtrace" script "$work/out/recording" --symfs "$work/vm/initramfs.root" \
 		--cpu "$cpu" --insn > "$work/cpu$cpu.insn"
-	"$build/tests-vm/flowcmp" --cpu "$cpu" "${options[@]}" "$work/cpu$cpu.insn" \
+	"$build/tests-host/flowcmp" --cpu "$cpu" "${options[@]}" "$work/cpu$cpu.insn" \
 		"$work/ran" | tee "$work/result"
 	sum=$((sum + $(cut -d' ' -f1 "$work/result")))
 done

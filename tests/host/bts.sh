@@ -58,8 +58,8 @@ status=0
 # console is 40,000 branches, and the kernel tells of each NMI that takes its time, as
 # those do that wait for another virtual CPU.
 "$top/scripts/vm" --kernel "$kernel" --smp 3 --mem 2G --icount 4 --timeout 1000 --work "$work/vm" \
-	--exec-log >("$build/tests-vm/execlog" "$work/ran") --out "$work/out" --module "$module" \
-	--append "loglevel=5 $pti" --file "$build/tests-vm/flow" \
+	--exec-log >("$build/tests-host/execlog" "$work/ran") --out "$work/out" --module "$module" \
+	--append "loglevel=5 $pti" --file "$build/tests-guest/flow" \
 	-- flow bts "$mode" /out/recording "$rounds" ${aux:+"$aux"} > "$work/said" || status=$?
 wait $! # for execlog, to read the log to its end
 cat "$work/said"
@@ -77,7 +77,7 @@ sum=0 full=0
 for cpu in 0 1; do
 	records=$work/out/recording/cpu$cpu.area
 	[ -e "$records" ] || records=${records%.area}.aux
-	"$build/tests-vm/btscmp" --cpu "$cpu" "${options[@]}" "$records" "$work/ran" |
+	"$build/tests-host/btscmp" --cpu "$cpu" "${options[@]}" "$records" "$work/ran" |
 		tee "$work/result"
 	sum=$((sum + $(cut -d' ' -f1 "$work/result")))
 	full=$((full + $(sed 's/.* \([0-9]*\) filled .*/\1/' "$work/result")))

@@ -46,13 +46,13 @@ done
 
 # Areas that hold as much are larger.
 [ "$source" = pt ] || vm_options=(--mem 2G "${vm_options[@]}")
-build=$top/build/tests-vm
-make --no-print-directory -s -C "$here" OUT="$build" tests >&2
-read -ra tests < <(make --no-print-directory -s -C "$here" SOURCE="$source" list)
+build=$top/build/tests-guest
+make --no-print-directory -s -C "$top/tests/guest" OUT="$build" tests >&2
+read -ra tests < <(make --no-print-directory -s -C "$top/tests/guest" SOURCE="$source" list)
 [ $# -eq 0 ] || tests=("$@")
 [ -n "$module" ] || module=$("$top/scripts/build-module" "$kernel")
 
-files=(--file "$here/suite.sh")
+files=(--file "$top/tests/guest/suite.sh")
 for test in "${tests[@]}"; do
 	files+=(--file "$build/$test")
 done

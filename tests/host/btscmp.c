@@ -36,7 +36,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../vm/ran.h"
+#include "ran.h"
 
 struct edge {
 	uint64_t from, to;

@@ -7,8 +7,8 @@
 # shell is busybox's.
 # shellcheck disable=SC2016,SC2317,SC3045
 
-# shellcheck source=tests/vm/guest-check.sh
-. /bin/guest-check.sh
+# shellcheck source=tests/guest/lib/check.sh
+. /bin/check.sh
 
 # The value of word $2 in the line of CPU ${3:-1} in the meta of recording $1.
 figure()

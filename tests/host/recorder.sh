@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Recordings that are driven from outside, in a guest with a stock kernel:
-# recorder-guest.sh.
+# recorder.sh of tests/guest.
 #   recorder.sh [KERNEL [OPTION OF scripts/vm]...]
 set -euo pipefail
 
@@ -16,7 +16,7 @@ make -s -C "$top" all >&2
 # Debian's Python, and of its library what the two programs import.
 python=$(readlink -f /usr/bin/python3)
 files=(--file "$python:/bin/python3")
-imports=$(sed -n '/^import /p' "$top/examples/control.py" "$here/ask.py")
+imports=$(sed -n '/^import /p' "$top/examples/control.py" "$top/tests/guest/ask.py")
 while read -r file; do
 	files+=(--file "$file:$file")
 done < <("$python" -ISc "$imports
@@ -24,5 +24,5 @@ print(*{m.__file__ for m in sys.modules.values() if hasattr(m, '__file__')}, sep
 
 exec "$top/scripts/vm" --kernel "$kernel" --smp 2 --mem 2G --timeout 1000 --disk 256M --stock-module ext4 "$@" \
 	--module "$("$top/scripts/build-module" "$kernel")" --file "$top/build/tools/auxtrace" \
-	--file "$top/examples/control.py" --file "$here/ask.py" "${files[@]}" \
-	--file "$here/guest-check.sh" --file "$here/recorder-guest.sh" -- recorder-guest.sh
+	--file "$top/examples/control.py" --file "$top/tests/guest/ask.py" "${files[@]}" \
+	--file "$top/tests/guest/lib/check.sh" --file "$top/tests/guest/recorder.sh" -- recorder.sh

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # The auxtrace command with --source bts in a guest with a stock kernel, and on a
-# machine whose Intel PT the module cannot use: bts-command-guest.sh.
+# machine whose Intel PT the module cannot use: tests/guest/bts-command.sh.
 #   bts-command.sh [SERIES [OPTION of scripts/vm]...]
 set -euo pipefail
 
@@ -20,8 +20,8 @@ guest()
 	shift 2
 	# Virtual time: no timer interrupt gets between a trigger and the next.
 	"$top/scripts/vm" --kernel "$kernel" --smp 2 --mem 2G --icount 4 --timeout "$seconds" "$@" \
-		--module "$module" --file "$top/build/tools/auxtrace" --file "$here/guest-check.sh" \
-		--file "$here/bts-command-guest.sh" -- bts-command-guest.sh "$machine"
+		--module "$module" --file "$top/build/tools/auxtrace" --file "$top/tests/guest/lib/check.sh" \
+		--file "$top/tests/guest/bts-command.sh" -- bts-command.sh "$machine"
 }
 
 status=0

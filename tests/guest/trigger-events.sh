@@ -6,8 +6,8 @@
 # The functions are called through check.
 # shellcheck disable=SC2317
 
-# shellcheck source=tests/vm/guest-check.sh
-. /bin/guest-check.sh
+# shellcheck source=tests/guest/lib/check.sh
+. /bin/check.sh
 
 cd /out || exit 1
 

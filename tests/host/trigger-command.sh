@@ -3,7 +3,7 @@
 #
 # record --on and list in a guest with a stock kernel.
 #   trigger-command.sh command|events [KERNEL [OPTION OF scripts/vm]...]
-# runs trigger-command-guest.sh or trigger-events-guest.sh.
+# runs tests/guest/trigger-command.sh or trigger-events.sh.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -14,5 +14,5 @@ make -s -C "$top" all >&2
 # Virtual time: no timer interrupt gets between a trigger and the next.
 exec "$top/scripts/vm" --kernel "$kernel" --smp 2 --mem 2G --icount 4 --timeout 1000 "$@" \
 	--module "$("$top/scripts/build-module" "$kernel")" \
-	--file "$top/build/tools/auxtrace" --file "$here/guest-check.sh" \
-	--file "$here/trigger-$part-guest.sh" -- "trigger-$part-guest.sh"
+	--file "$top/build/tools/auxtrace" --file "$top/tests/guest/lib/check.sh" \
+	--file "$top/tests/guest/trigger-$part.sh" -- "trigger-$part.sh"

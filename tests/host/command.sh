@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The auxtrace command in a guest with a stock kernel: command-guest.sh.
+# The auxtrace command in a guest with a stock kernel: command.sh.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -10,4 +10,4 @@ kernel=${1:-6.1}
 make -s -C "$top" all >&2
 exec "$top/scripts/vm" --kernel "$kernel" --smp 2 --mem 2G --timeout 1000 \
 	--module "$("$top/scripts/build-module" "$kernel")" \
-	--file "$top/build/tools/auxtrace" --file "$here/guest-check.sh" --file "$here/command-guest.sh" -- command-guest.sh
+	--file "$top/build/tools/auxtrace" --file "$top/tests/guest/lib/check.sh" --file "$top/tests/guest/command.sh" -- command.sh

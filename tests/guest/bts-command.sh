@@ -5,10 +5,10 @@
 # Intel PT. The functions are called through check.
 # shellcheck disable=SC2317
 
-# shellcheck source=tests/vm/guest-check.sh
-. /bin/guest-check.sh
+# shellcheck source=tests/guest/lib/check.sh
+. /bin/check.sh
 
-# What guest-check.sh needs to know of BTS.
+# What check.sh needs to know of BTS.
 unit=24
 record()
 {
