@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A channel under NMIs: module/channel.c, settle.c and request.c on one CPU
+ * A channel under NMIs: module/core/channel.c, settle.c and request.c on one CPU
  * played in user space, with a trace PMU played here that writes a random number
  * of bytes whenever time passes, stops at its mark and asserts its interrupt at
  * the call mark.

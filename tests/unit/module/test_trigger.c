@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a hit does: module/trigger.c, latency.c and relay.c, with channels, tasks and
+ * What a hit does: module/trigger/trigger.c, latency.c and core/relay.c, with channels, tasks and
  * other CPUs played.
  */
 
