@@ -5,7 +5,7 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-#include "channel.h"
+#include "core/channel.h"
 #include "cpuset.h"
 #include "session_private.h"
 

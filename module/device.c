@@ -12,7 +12,7 @@
 #include "device.h"
 #include "info.h"
 #include "session.h"
-#include "triggers.h"
+#include "trigger/set.h"
 
 union arg {
 	u32 size;

@@ -5,13 +5,13 @@
 #include <linux/capability.h>
 #include <linux/cpu.h>
 #include <linux/smp.h>
-#include "bts.h"
+#include "hw/bts.h"
 #include "clock.h"
 #include "compat/compat.h"
-#include "guard.h"
+#include "hw/reservation.h"
 #include "info.h"
-#include "pt.h"
-#include "trace_pmu.h"
+#include "hw/pt.h"
+#include "core/trace_pmu.h"
 
 struct look {
 	const struct trace_pmu *pmu;

@@ -3,9 +3,9 @@
 
 #include <linux/module.h>
 #include "device.h"
-#include "pmi.h"
-#include "pt.h"
-#include "stop.h"
+#include "hw/pmi.h"
+#include "hw/pt.h"
+#include "hotplug.h"
 
 #ifndef CONFIG_X86_64
 # error "auxtrace needs a 64-bit x86 kernel: Intel PT, and positions of 64 bits read whole"

@@ -12,16 +12,16 @@
 #include <linux/rwsem.h>
 #include <linux/slab.h>
 #include <linux/wait.h>
-#include "bts.h"
-#include "channel.h"
+#include "hw/bts.h"
+#include "core/channel.h"
 #include "cpuset.h"
-#include "guard.h"
-#include "pt.h"
-#include "rings.h"
+#include "hw/reservation.h"
+#include "hw/pt.h"
+#include "aux_buffer.h"
 #include "session_private.h"
-#include "stop.h"
-#include "trace_pmu.h"
-#include "triggers.h"
+#include "hotplug.h"
+#include "core/trace_pmu.h"
+#include "trigger/set.h"
 
 /**
  * auxt_session_new() - open(2)

@@ -4,9 +4,9 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-#include "channel.h"
+#include "core/channel.h"
 #include "session_private.h"
-#include "slots.h"
+#include "core/slots.h"
 
 static void snapshot(struct auxt_channel *ch, struct auxt_call *call)
 {

@@ -3,7 +3,7 @@
 
 #include <linux/poll.h>
 #include <linux/slab.h>
-#include "channel.h"
+#include "core/channel.h"
 #include "session_private.h"
 
 static void sync(struct auxt_channel *ch, struct auxt_call *call)

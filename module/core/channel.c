@@ -23,11 +23,11 @@
 #include <linux/topology.h>
 #include <asm/msr.h>
 #include <asm/tsc.h>
-#include "channel.h"
-#include "lookout.h"
-#include "rings.h"
-#include "settle.h"
-#include "trace_pmu.h"
+#include "core/channel.h"
+#include "core/tail_poll.h"
+#include "aux_buffer.h"
+#include "core/settle.h"
+#include "core/trace_pmu.h"
 
 DEFINE_PER_CPU(struct auxt_channel *, auxt_attached[TRACE_PMUS]);
 

@@ -9,13 +9,13 @@
 #include <linux/irq_work.h>
 #include <linux/percpu.h>
 #include <linux/wait.h>
-#include "data_ring.h"
-#include "position.h"
-#include "record.h"
-#include "relay.h"
-#include "request.h"
-#include "slots.h"
-#include "trace_pmu.h"
+#include "core/data_ring.h"
+#include "core/position.h"
+#include "core/record.h"
+#include "core/remote.h"
+#include "core/request.h"
+#include "core/slots.h"
+#include "core/trace_pmu.h"
 
 struct auxt_rings;
 struct auxt_session;

@@ -28,7 +28,7 @@
 
 #include <linux/build_bug.h>
 #include <linux/kprobes.h>
-#include "data_ring.h"
+#include "core/data_ring.h"
 
 #define LOST_SIZE	((u32)sizeof(struct auxtrace_record_lost))
 

@@ -3,7 +3,7 @@
 
 #include <linux/kernel.h>
 #include <linux/kprobes.h>
-#include "position.h"
+#include "core/position.h"
 
 /**
  * auxt_ring_init() - an empty ring

@@ -10,10 +10,10 @@
 #include <linux/string.h>
 #include <asm/msr.h>
 #include <asm/tsc.h>
-#include "channel.h"
-#include "data_ring.h"
-#include "record.h"
-#include "trace_pmu.h"
+#include "core/channel.h"
+#include "core/data_ring.h"
+#include "core/record.h"
+#include "core/trace_pmu.h"
 
 static __always_inline void record_aux(struct auxt_channel *ch, u64 tsc)
 {

@@ -6,11 +6,11 @@
 
 #include <linux/atomic.h>
 #include <linux/kprobes.h>
-#include "channel.h"
-#include "record.h"
-#include "relay.h"
-#include "request.h"
-#include "settle.h"
+#include "core/channel.h"
+#include "core/record.h"
+#include "core/remote.h"
+#include "core/request.h"
+#include "core/settle.h"
 
 static __always_inline bool freeze(struct auxt_channel *ch, const struct auxt_request *request,
 				   u64 value)

@@ -53,12 +53,12 @@
 #include <linux/string.h>
 #include <asm/msr.h>
 #include <asm/tsc.h>
-#include "channel.h"
-#include "lookout.h"
-#include "record.h"
-#include "request.h"
-#include "settle.h"
-#include "trace_pmu.h"
+#include "core/channel.h"
+#include "core/tail_poll.h"
+#include "core/record.h"
+#include "core/request.h"
+#include "core/settle.h"
+#include "core/trace_pmu.h"
 
 static void count_gap(struct auxt_channel *ch, __u64 *cause)
 {

@@ -4,7 +4,7 @@
 #include <linux/bits.h>
 #include <linux/errno.h>
 #include <linux/kprobes.h>
-#include "slots.h"
+#include "core/slots.h"
 
 /**
  * auxt_slots_init() - the first is traced into, the others are free

@@ -53,13 +53,13 @@
 #include <asm/cpu_entry_area.h>
 #include <asm/intel_ds.h>
 #include <asm/tsc.h>
-#include "bts.h"
-#include "bts_plan.h"
-#include "channel.h"
+#include "hw/bts.h"
+#include "hw/bts_plan.h"
+#include "core/channel.h"
 #include "compat/compat.h"
-#include "pmi.h"
-#include "rings.h"
-#include "trace_pmu.h"
+#include "hw/pmi.h"
+#include "aux_buffer.h"
+#include "core/trace_pmu.h"
 
 /* What turns it on, and what goes with that. */
 #define ON	((u64)(DEBUGCTLMSR_TR | DEBUGCTLMSR_BTS))

@@ -4,7 +4,7 @@
 #include <linux/kernel.h>
 #include <linux/kprobes.h>
 #include <linux/minmax.h>
-#include "bts_plan.h"
+#include "hw/bts_plan.h"
 
 /*
  * Branches of the kernel that an NMI under way may take before a call gets through, in

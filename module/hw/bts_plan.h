@@ -7,7 +7,7 @@
 #define AUXT_BTS_PLAN_H
 
 #include <linux/auxtrace.h>
-#include "position.h"
+#include "core/position.h"
 
 #define BTS_RECORD	((u64)sizeof(struct auxtrace_branch))
 

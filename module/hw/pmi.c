@@ -15,11 +15,11 @@
 #include <asm/msr.h>
 #include <asm/nmi.h>
 #include <asm/tsc.h>
-#include "channel.h"
+#include "core/channel.h"
 #include "compat/compat.h"
-#include "pmi.h"
-#include "stop.h"
-#include "trace_pmu.h"
+#include "hw/pmi.h"
+#include "hotplug.h"
+#include "core/trace_pmu.h"
 
 /*
  * Looks in one NMI. Each takes up what came while the one before worked; an

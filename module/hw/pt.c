@@ -25,13 +25,13 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/topology.h>
-#include "channel.h"
+#include "core/channel.h"
 #include "compat/compat.h"
-#include "pmi.h"
-#include "pt.h"
-#include "rings.h"
-#include "topa.h"
-#include "trace_pmu.h"
+#include "hw/pmi.h"
+#include "hw/pt.h"
+#include "aux_buffer.h"
+#include "hw/topa.h"
+#include "core/trace_pmu.h"
 
 static_assert(PT_CONFIG_CYC == RTIT_CTL_CYCLEACC);
 static_assert(PT_CONFIG_FUP_ON_PTW == RTIT_CTL_FUP_ON_PTW);

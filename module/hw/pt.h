@@ -3,7 +3,7 @@
 #ifndef AUXT_PT_H
 #define AUXT_PT_H
 
-#include "pt_caps.h"
+#include "hw/pt_caps.h"
 
 struct trace_pmu;
 

@@ -6,7 +6,7 @@
 
 #include <linux/errno.h>
 #include <linux/types.h>
-#include "pt_caps.h"
+#include "hw/pt_caps.h"
 
 /* Erratum BDM106: setting TraceEn with BranchEn clear faults on Broadwell. */
 static bool is_broadwell(u32 family, u32 model)

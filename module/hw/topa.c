@@ -2,8 +2,8 @@
 /* Table of Physical Addresses: layout arithmetic. */
 
 #include <linux/kprobes.h>
-#include "position.h"
-#include "topa.h"
+#include "core/position.h"
+#include "hw/topa.h"
 
 /**
  * auxt_topa_nr_regions() - regions through which the hardware runs

@@ -13,7 +13,7 @@
 
 #include <linux/errno.h>
 #include <linux/types.h>
-#include "position.h"
+#include "core/position.h"
 
 #define TOPA_ENTRIES_PER_TABLE	512
 #define TOPA_REGIONS_PER_TABLE	(TOPA_ENTRIES_PER_TABLE - 1)

@@ -12,11 +12,11 @@
 #include <linux/kprobes.h>
 #include <linux/percpu.h>
 #include <linux/smp.h>
-#include "channel.h"
+#include "core/channel.h"
 #include "compat/irq_work.h"
 #include "compat/timer.h"
-#include "delay.h"
-#include "trigger.h"
+#include "trigger/delay.h"
+#include "trigger/hit.h"
 
 /**
  * struct auxt_delay - of one trigger on one CPU

@@ -40,9 +40,9 @@
 #include <asm/tsc.h>
 #include "compat/probe.h"
 #include "clock.h"
-#include "latency.h"
-#include "trigger.h"
-#include "triggers.h"
+#include "trigger/latency.h"
+#include "trigger/hit.h"
+#include "trigger/set.h"
 
 #define BUCKET_BITS	10
 #define PLACES		8

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 #include "cmocka_all.h"
-#include "bts_plan.h"
+#include "hw/bts_plan.h"
 
 #define PAGE	AUXT_REGION_SIZE
 #define BUFFER	(16 * PAGE)

@@ -17,11 +17,11 @@
 #include <string.h>
 #include <linux/sched.h>
 #include "cmocka_all.h"
-#include "channel.h"
-#include "lookout.h"
-#include "request.h"
-#include "rings.h"
-#include "trace_pmu.h"
+#include "core/channel.h"
+#include "core/tail_poll.h"
+#include "core/request.h"
+#include "aux_buffer.h"
+#include "core/trace_pmu.h"
 
 #define PAGES	8
 #define SIZE	(PAGES * AUXT_REGION_SIZE)

@@ -17,7 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "cmocka_all.h"
-#include "data_ring.h"
+#include "core/data_ring.h"
 
 #define SIZE		4096u
 #define MAX_SLOTS	4

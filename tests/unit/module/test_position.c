@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 #include "cmocka_all.h"
-#include "position.h"
+#include "core/position.h"
 
 #define PAGE AUXT_REGION_SIZE
 

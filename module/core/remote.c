@@ -25,10 +25,10 @@
 
 #include <linux/cpumask.h>
 #include <linux/kprobes.h>
-#include "channel.h"
+#include "core/channel.h"
 #include "compat/irq_work.h"
-#include "relay.h"
-#include "request.h"
+#include "core/remote.h"
+#include "core/request.h"
 #include "session.h"
 
 /* A request as a word: what is not in it, the other CPUs do not need. */

@@ -11,7 +11,7 @@
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include "compat/timer.h"
-#include "trigger.h"
+#include "trigger/hit.h"
 
 /* A CPU that does nothing else would trace nothing. */
 #define MIN_PERIOD_NS	10000

@@ -8,7 +8,7 @@
 #include <linux/cpumask.h>
 #include <linux/percpu.h>
 #include <linux/types.h>
-#include "request.h"
+#include "core/request.h"
 
 struct auxt_channel;
 struct auxt_trigger;

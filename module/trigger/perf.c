@@ -20,7 +20,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
-#include "trigger.h"
+#include "trigger/hit.h"
 
 /**
  * struct counters - the counters of one trigger

@@ -22,9 +22,9 @@
 #include <linux/err.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
-#include "channel.h"
-#include "guard.h"
-#include "trace_pmu.h"
+#include "core/channel.h"
+#include "hw/reservation.h"
+#include "core/trace_pmu.h"
 
 static DEFINE_PER_CPU(struct auxt_channel *, owner[TRACE_PMUS]);
 

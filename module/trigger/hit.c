@@ -17,11 +17,11 @@
 #include <linux/stddef.h>
 #include <asm/msr.h>
 #include <asm/tsc.h>
-#include "channel.h"
-#include "delay.h"
-#include "latency.h"
-#include "request.h"
-#include "trigger.h"
+#include "core/channel.h"
+#include "trigger/delay.h"
+#include "trigger/latency.h"
+#include "core/request.h"
+#include "trigger/hit.h"
 
 /* What was not used. A REARM since has given all: no more than that. */
 static void give_back(struct auxt_trigger *t)

@@ -9,7 +9,7 @@
 #include <linux/path.h>
 #include <linux/slab.h>
 #include "compat/uprobe.h"
-#include "trigger.h"
+#include "trigger/hit.h"
 
 /**
  * struct probe - a uprobe or a uretprobe

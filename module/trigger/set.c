@@ -24,11 +24,11 @@
 #include <linux/workqueue.h>
 #include <asm/tsc.h>
 #include "clock.h"
-#include "data_ring.h"
-#include "delay.h"
-#include "record.h"
-#include "trigger.h"
-#include "triggers.h"
+#include "core/data_ring.h"
+#include "trigger/delay.h"
+#include "core/record.h"
+#include "trigger/hit.h"
+#include "trigger/set.h"
 
 /**
  * struct auxt_triggers - the triggers of a session

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a hit does: module/trigger/trigger.c, latency.c and core/relay.c, with channels, tasks and
+ * What a hit does: module/trigger/hit.c, latency.c and core/remote.c, with channels, tasks and
  * other CPUs played.
  */
 
@@ -10,14 +10,14 @@
 #include <linux/sched.h>
 #include <linux/tracepoint.h>
 #include "cmocka_all.h"
-#include "channel.h"
+#include "core/channel.h"
 #include "clock.h"
-#include "delay.h"
-#include "latency.h"
-#include "relay.h"
+#include "trigger/delay.h"
+#include "trigger/latency.h"
+#include "core/remote.h"
 #include "session.h"
-#include "trigger.h"
-#include "triggers.h"
+#include "trigger/hit.h"
+#include "trigger/set.h"
 
 #define NR_CPUS		3
 #define NR_TRIGGERS	4

@@ -13,9 +13,9 @@
 #include <linux/kernel.h>
 #include <linux/kprobes.h>
 #include <linux/time64.h>
-#include "channel.h"
+#include "core/channel.h"
 #include "compat/timer.h"
-#include "lookout.h"
+#include "core/tail_poll.h"
 
 #define PERIOD	ns_to_ktime(NSEC_PER_MSEC)
 

@@ -6,7 +6,7 @@
 #include <linux/kprobes.h>
 #include <linux/slab.h>
 #include "compat/probe.h"
-#include "trigger.h"
+#include "trigger/hit.h"
 
 /**
  * struct probe - a kprobe, or a kretprobe with its kprobe

@@ -3,8 +3,8 @@
 
 #include <linux/cpu.h>
 #include <linux/smp.h>
-#include "channel.h"
-#include "relay.h"
+#include "core/channel.h"
+#include "core/remote.h"
 #include "session_private.h"
 
 /*

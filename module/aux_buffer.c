@@ -14,8 +14,8 @@
 #include <linux/topology.h>
 #include <linux/vmalloc.h>
 #include "compat/compat.h"
-#include "data_ring.h"
-#include "rings.h"
+#include "core/data_ring.h"
+#include "aux_buffer.h"
 
 /* Pages that lie one after the other in user space. */
 struct area {

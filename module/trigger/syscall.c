@@ -14,7 +14,7 @@
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 #include <asm/syscall.h>
-#include "trigger.h"
+#include "trigger/hit.h"
 
 static bool is_ours(const struct auxt_trigger *t, long number)
 {

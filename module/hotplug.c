@@ -13,13 +13,13 @@
 #include <linux/reboot.h>
 #include <linux/smp.h>
 #include <linux/suspend.h>
-#include "channel.h"
+#include "core/channel.h"
 #include "compat/compat.h"
-#include "guard.h"
-#include "settle.h"
-#include "stop.h"
-#include "trace_pmu.h"
-#include "triggers.h"
+#include "hw/reservation.h"
+#include "core/settle.h"
+#include "hotplug.h"
+#include "core/trace_pmu.h"
+#include "trigger/set.h"
 
 /*
  * The machine suspends or reboots. Set before the CPUs are told by IPI and looked
