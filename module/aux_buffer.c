@@ -24,32 +24,32 @@ struct area {
 };
 
 /* What one CPU has. */
-struct ring {
+struct aux_pages {
 	struct area aux;
 	struct area data;
-	void *data_map;		/* see auxt_rings_data() */
+	void *data_map;		/* see auxt_aux_buffer_data() */
 	struct page *status;
 	struct page *user;
 };
 
 /**
- * struct auxt_rings - the pages of a session
+ * struct auxt_aux_buffer - the pages of a session
  * @file: owns this struct: its last put frees everything
  * @mm: whose locked memory is charged
  * @charge: pages charged
  * @nr_pages: pages of one AUX area
  * @nr_data: pages of one data ring
- * @nr_cpus: entries in @ring
- * @ring: by CPU number; NULL for a CPU that is not the session's
+ * @nr_cpus: entries in @cpu_pages
+ * @cpu_pages: by CPU number; NULL for a CPU that is not the session's
  */
-struct auxt_rings {
+struct auxt_aux_buffer {
 	struct file *file;
 	struct mm_struct *mm;
 	unsigned long charge;
 	unsigned long nr_pages;
 	unsigned long nr_data;
 	unsigned int nr_cpus;
-	struct ring *ring[];
+	struct aux_pages *cpu_pages[];
 };
 
 /* Pages that are handled without a look at what else waits for the CPU. */
@@ -65,18 +65,18 @@ static void area_free(struct area *area)
 	kvfree(area->page);
 }
 
-static void ring_free(struct ring *ring)
+static void pages_free(struct aux_pages *cpu_pages)
 {
-	if (!ring)
+	if (!cpu_pages)
 		return;
-	vunmap(ring->data_map);
-	area_free(&ring->aux);
-	area_free(&ring->data);
-	if (ring->status)
-		__free_page(ring->status);
-	if (ring->user)
-		__free_page(ring->user);
-	kfree(ring);
+	vunmap(cpu_pages->data_map);
+	area_free(&cpu_pages->aux);
+	area_free(&cpu_pages->data);
+	if (cpu_pages->status)
+		__free_page(cpu_pages->status);
+	if (cpu_pages->user)
+		__free_page(cpu_pages->user);
+	kfree(cpu_pages);
 }
 
 /*
@@ -145,51 +145,51 @@ static void *area_map(const struct area *area, u32 slots, unsigned int times)
 	return map;
 }
 
-static struct ring *ring_new(const struct auxtrace_setup *setup, int node)
+static struct aux_pages *pages_new(const struct auxtrace_setup *setup, int node)
 {
-	struct ring *ring = kzalloc_node(sizeof(*ring), GFP_KERNEL, node);
+	struct aux_pages *cpu_pages = kzalloc_node(sizeof(*cpu_pages), GFP_KERNEL, node);
 	int err = -ENOMEM;
 
-	if (!ring)
+	if (!cpu_pages)
 		return ERR_PTR(-ENOMEM);
-	ring->status = alloc_pages_node(node, GFP_KERNEL | __GFP_ZERO, 0);
-	ring->user = alloc_pages_node(node, GFP_KERNEL | __GFP_ZERO, 0);
-	if (ring->status && ring->user)
-		err = area_alloc(&ring->aux, setup->aux_size >> PAGE_SHIFT, node);
+	cpu_pages->status = alloc_pages_node(node, GFP_KERNEL | __GFP_ZERO, 0);
+	cpu_pages->user = alloc_pages_node(node, GFP_KERNEL | __GFP_ZERO, 0);
+	if (cpu_pages->status && cpu_pages->user)
+		err = area_alloc(&cpu_pages->aux, setup->aux_size >> PAGE_SHIFT, node);
 	if (!err && setup->data_size)
-		err = area_alloc(&ring->data, setup->data_size >> PAGE_SHIFT, node);
+		err = area_alloc(&cpu_pages->data, setup->data_size >> PAGE_SHIFT, node);
 	if (!err && setup->data_size) {
-		ring->data_map = area_map(&ring->data, auxt_data_slots(setup), 2);
-		if (!ring->data_map)
+		cpu_pages->data_map = area_map(&cpu_pages->data, auxt_data_slots(setup), 2);
+		if (!cpu_pages->data_map)
 			err = -ENOMEM;
 	}
 	if (err) {
-		ring_free(ring);
+		pages_free(cpu_pages);
 		return ERR_PTR(err);
 	}
-	return ring;
+	return cpu_pages;
 }
 
-static void rings_free(struct auxt_rings *rings)
+static void aux_buffer_free(struct auxt_aux_buffer *buffer)
 {
 	unsigned int cpu;
 
-	for (cpu = 0; cpu < rings->nr_cpus; cpu++)
-		ring_free(rings->ring[cpu]);
-	account_locked_vm(rings->mm, rings->charge, false);
-	mmdrop(rings->mm);
-	kvfree(rings);
+	for (cpu = 0; cpu < buffer->nr_cpus; cpu++)
+		pages_free(buffer->cpu_pages[cpu]);
+	account_locked_vm(buffer->mm, buffer->charge, false);
+	mmdrop(buffer->mm);
+	kvfree(buffer);
 }
 
-static int rings_release(struct inode *inode, struct file *file)
+static int aux_buffer_release(struct inode *inode, struct file *file)
 {
-	rings_free(file->private_data);
+	aux_buffer_free(file->private_data);
 	return 0;
 }
 
-static const struct file_operations rings_fops = {
+static const struct file_operations aux_buffer_fops = {
 	.owner = THIS_MODULE,
-	.release = rings_release,
+	.release = aux_buffer_release,
 };
 
 /* Pages for what is kept for each page: struct area, and the kernel's map of a data ring. */
@@ -199,22 +199,22 @@ static u64 bookkeeping(u64 nr_aux, u64 nr_data)
 }
 
 /**
- * auxt_rings_new() - allocate and charge the pages of a session
+ * auxt_aux_buffer_new() - allocate and charge the pages of a session
  * @cpus: its CPUs
  * @setup: checked
  * @tables: pages that the trace PMU needs for each CPU, charged here with the rest
  *
- * Return: the rings, with one reference; -ENOMEM (also beyond RLIMIT_MEMLOCK) or
+ * Return: the buffer, with one reference; -ENOMEM (also beyond RLIMIT_MEMLOCK) or
  * -EINTR.
  */
-struct auxt_rings *auxt_rings_new(const struct cpumask *cpus, const struct auxtrace_setup *setup,
+struct auxt_aux_buffer *auxt_aux_buffer_new(const struct cpumask *cpus, const struct auxtrace_setup *setup,
 				  unsigned long tables)
 {
 	u64 nr_pages = setup->aux_size >> PAGE_SHIFT;
 	u64 nr_data = setup->data_size >> PAGE_SHIFT;
 	u64 charge = cpumask_weight(cpus) *
 		     (nr_pages + nr_data + 2 + bookkeeping(nr_pages, nr_data) + tables);
-	struct auxt_rings *rings;
+	struct auxt_aux_buffer *buffer;
 	unsigned int cpu;
 	int err;
 
@@ -223,104 +223,104 @@ struct auxt_rings *auxt_rings_new(const struct cpumask *cpus, const struct auxtr
 	    charge > totalram_pages())
 		return ERR_PTR(-ENOMEM);
 
-	rings = kvzalloc(struct_size(rings, ring, nr_cpu_ids), GFP_KERNEL);
-	if (!rings)
+	buffer = kvzalloc(struct_size(buffer, cpu_pages, nr_cpu_ids), GFP_KERNEL);
+	if (!buffer)
 		return ERR_PTR(-ENOMEM);
-	rings->nr_cpus = nr_cpu_ids;
-	rings->nr_pages = nr_pages;
-	rings->nr_data = nr_data;
-	rings->charge = charge;
+	buffer->nr_cpus = nr_cpu_ids;
+	buffer->nr_pages = nr_pages;
+	buffer->nr_data = nr_data;
+	buffer->charge = charge;
 
 	err = account_locked_vm(current->mm, charge, true);
 	if (err) {
-		kvfree(rings);
+		kvfree(buffer);
 		return ERR_PTR(err == -EINTR ? err : -ENOMEM);
 	}
-	rings->mm = current->mm;
-	mmgrab(rings->mm);
+	buffer->mm = current->mm;
+	mmgrab(buffer->mm);
 
 	for_each_cpu(cpu, cpus) {
-		struct ring *ring = ring_new(setup, cpu_to_node(cpu));
+		struct aux_pages *cpu_pages = pages_new(setup, cpu_to_node(cpu));
 
-		if (IS_ERR(ring)) {
-			err = PTR_ERR(ring);
+		if (IS_ERR(cpu_pages)) {
+			err = PTR_ERR(cpu_pages);
 			goto err_free;
 		}
-		rings->ring[cpu] = ring;
+		buffer->cpu_pages[cpu] = cpu_pages;
 	}
 
-	rings->file = anon_inode_getfile("[auxtrace]", &rings_fops, rings, O_RDWR | O_CLOEXEC);
-	if (IS_ERR(rings->file)) {
-		err = PTR_ERR(rings->file);
+	buffer->file = anon_inode_getfile("[auxtrace]", &aux_buffer_fops, buffer, O_RDWR | O_CLOEXEC);
+	if (IS_ERR(buffer->file)) {
+		err = PTR_ERR(buffer->file);
 		goto err_free;
 	}
-	return rings;
+	return buffer;
 
 err_free:
-	rings_free(rings);
+	aux_buffer_free(buffer);
 	return ERR_PTR(err);
 }
 
 /**
- * auxt_rings_put() - the session lets go
- * @rings: its rings
+ * auxt_aux_buffer_put() - the session lets go
+ * @buffer: its buffer
  */
-void auxt_rings_put(struct auxt_rings *rings)
+void auxt_aux_buffer_put(struct auxt_aux_buffer *buffer)
 {
-	fput(rings->file);
+	fput(buffer->file);
 }
 
 /* Also in NMIs. */
-notrace struct page *auxt_rings_aux_page(struct auxt_rings *rings, int cpu, unsigned long n)
+notrace struct page *auxt_aux_buffer_aux_page(struct auxt_aux_buffer *buffer, int cpu, unsigned long n)
 {
-	return rings->ring[cpu]->aux.page[n];
+	return buffer->cpu_pages[cpu]->aux.page[n];
 }
-NOKPROBE_SYMBOL(auxt_rings_aux_page);
+NOKPROBE_SYMBOL(auxt_aux_buffer_aux_page);
 
 /**
- * auxt_rings_map_aux() - an AUX area as one range of kernel addresses
- * @rings: the rings
+ * auxt_aux_buffer_map_aux() - an AUX area as one range of kernel addresses
+ * @buffer: the buffer
  * @cpu: the CPU
  * @slots: into how many the area is divided
  * @times: how often each of them shall be there, in a row
  *
- * Return: the map, to be given back by vunmap() before the rings; or NULL.
+ * Return: the map, to be given back by vunmap() before the buffer; or NULL.
  */
-void *auxt_rings_map_aux(struct auxt_rings *rings, int cpu, u32 slots, unsigned int times)
+void *auxt_aux_buffer_map_aux(struct auxt_aux_buffer *buffer, int cpu, u32 slots, unsigned int times)
 {
-	return area_map(&rings->ring[cpu]->aux, slots, times);
+	return area_map(&buffer->cpu_pages[cpu]->aux, slots, times);
 }
 
 /**
- * auxt_rings_data() - a data ring for its writers
- * @rings: the rings of a session with data rings
+ * auxt_aux_buffer_data() - a data ring for its writers
+ * @buffer: the buffer of a session with data rings
  * @cpu: the CPU
  *
  * Return: its slots, each mapped twice in a row.
  */
-void *auxt_rings_data(struct auxt_rings *rings, int cpu)
+void *auxt_aux_buffer_data(struct auxt_aux_buffer *buffer, int cpu)
 {
-	return rings->ring[cpu]->data_map;
+	return buffer->cpu_pages[cpu]->data_map;
 }
 
-struct auxtrace_status_page *auxt_rings_status(struct auxt_rings *rings, int cpu)
+struct auxtrace_status_page *auxt_aux_buffer_status(struct auxt_aux_buffer *buffer, int cpu)
 {
-	return page_address(rings->ring[cpu]->status);
+	return page_address(buffer->cpu_pages[cpu]->status);
 }
 
-const struct auxtrace_user_page *auxt_rings_user(struct auxt_rings *rings, int cpu)
+const struct auxtrace_user_page *auxt_aux_buffer_user(struct auxt_aux_buffer *buffer, int cpu)
 {
-	return page_address(rings->ring[cpu]->user);
+	return page_address(buffer->cpu_pages[cpu]->user);
 }
 
 /**
- * auxt_rings_mmap() - map a region
- * @rings: the rings of the session
+ * auxt_aux_buffer_mmap() - map a region
+ * @buffer: the buffer of the session
  * @vma: its offset is an AUXTRACE_MMAP_OFFSET()
  *
  * Return: 0, or as the ABI says at mmap.
  */
-int auxt_rings_mmap(struct auxt_rings *rings, struct vm_area_struct *vma)
+int auxt_aux_buffer_mmap(struct auxt_aux_buffer *buffer, struct vm_area_struct *vma)
 {
 	u64 offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
 	u64 cpu = offset >> 44;
@@ -328,36 +328,36 @@ int auxt_rings_mmap(struct auxt_rings *rings, struct vm_area_struct *vma)
 	unsigned long clear = VM_MAYEXEC | VM_MAYWRITE;
 	unsigned long count, addr = vma->vm_start;
 	struct page **pages;
-	struct ring *ring;
+	struct aux_pages *cpu_pages;
 	int err;
 
 	/* vm_pgoff has 52 bits: what does not fit in a file offset has no CPU either. */
 	if (offset != AUXTRACE_MMAP_OFFSET(cpu, region) ||
 	    vma->vm_pgoff != offset >> PAGE_SHIFT || !(vma->vm_flags & VM_MAYSHARE))
 		return -EINVAL;
-	if (region > AUXTRACE_REGION_DATA || (region == AUXTRACE_REGION_DATA && !rings->nr_data))
+	if (region > AUXTRACE_REGION_DATA || (region == AUXTRACE_REGION_DATA && !buffer->nr_data))
 		return -EINVAL;
-	if (cpu >= rings->nr_cpus || !rings->ring[cpu])
+	if (cpu >= buffer->nr_cpus || !buffer->cpu_pages[cpu])
 		return -ENODEV;
-	ring = rings->ring[cpu];
+	cpu_pages = buffer->cpu_pages[cpu];
 
 	switch (region) {
 	case AUXTRACE_REGION_STATUS:
-		pages = &ring->status;
+		pages = &cpu_pages->status;
 		count = 1;
 		break;
 	case AUXTRACE_REGION_USER:
-		pages = &ring->user;
+		pages = &cpu_pages->user;
 		count = 1;
 		clear = VM_MAYEXEC;
 		break;
 	case AUXTRACE_REGION_DATA:
-		pages = ring->data.page;
-		count = rings->nr_data;
+		pages = cpu_pages->data.page;
+		count = buffer->nr_data;
 		break;
 	default:
-		pages = ring->aux.page;
-		count = rings->nr_pages;
+		pages = cpu_pages->aux.page;
+		count = buffer->nr_pages;
 	}
 	if (vma->vm_end - vma->vm_start != count << PAGE_SHIFT)
 		return -EINVAL;
@@ -378,6 +378,6 @@ int auxt_rings_mmap(struct auxt_rings *rings, struct vm_area_struct *vma)
 		addr += batch << PAGE_SHIFT;
 		count -= batch;
 	}
-	auxt_vma_set_file(vma, rings->file);
+	auxt_vma_set_file(vma, buffer->file);
 	return 0;
 }

@@ -5,8 +5,8 @@
  * session and every mapping hold: they go with the last of these, whatever
  * happens to the session or the CPU.
  */
-#ifndef AUXT_RINGS_H
-#define AUXT_RINGS_H
+#ifndef AUXT_AUX_BUFFER_H
+#define AUXT_AUX_BUFFER_H
 
 #include <linux/cpumask.h>
 #include <linux/mm.h>
@@ -15,18 +15,18 @@ struct auxtrace_setup;
 struct auxtrace_status_page;
 struct auxtrace_user_page;
 
-struct auxt_rings;
+struct auxt_aux_buffer;
 
-struct auxt_rings *auxt_rings_new(const struct cpumask *cpus, const struct auxtrace_setup *setup,
+struct auxt_aux_buffer *auxt_aux_buffer_new(const struct cpumask *cpus, const struct auxtrace_setup *setup,
 				  unsigned long tables);
-void auxt_rings_put(struct auxt_rings *rings);
+void auxt_aux_buffer_put(struct auxt_aux_buffer *buffer);
 
-struct page *auxt_rings_aux_page(struct auxt_rings *rings, int cpu, unsigned long n);
-void *auxt_rings_map_aux(struct auxt_rings *rings, int cpu, u32 slots, unsigned int times);
-void *auxt_rings_data(struct auxt_rings *rings, int cpu);
-struct auxtrace_status_page *auxt_rings_status(struct auxt_rings *rings, int cpu);
-const struct auxtrace_user_page *auxt_rings_user(struct auxt_rings *rings, int cpu);
+struct page *auxt_aux_buffer_aux_page(struct auxt_aux_buffer *buffer, int cpu, unsigned long n);
+void *auxt_aux_buffer_map_aux(struct auxt_aux_buffer *buffer, int cpu, u32 slots, unsigned int times);
+void *auxt_aux_buffer_data(struct auxt_aux_buffer *buffer, int cpu);
+struct auxtrace_status_page *auxt_aux_buffer_status(struct auxt_aux_buffer *buffer, int cpu);
+const struct auxtrace_user_page *auxt_aux_buffer_user(struct auxt_aux_buffer *buffer, int cpu);
 
-int auxt_rings_mmap(struct auxt_rings *rings, struct vm_area_struct *vma);
+int auxt_aux_buffer_mmap(struct auxt_aux_buffer *buffer, struct vm_area_struct *vma);
 
-#endif /* AUXT_RINGS_H */
+#endif /* AUXT_AUX_BUFFER_H */

@@ -13,16 +13,16 @@
  */
 static void call_here(void *info)
 {
-	struct auxt_call *call = info;
+	struct auxt_broadcast *call = info;
 	struct auxt_channel *ch = call->session->channel[smp_processor_id()];
 
-	if (unlikely(auxt_relay_is_due(&ch->relay)) && ch->attached)
-		auxt_relay_take(ch);
+	if (unlikely(auxt_remote_is_pending(&ch->remote)) && ch->attached)
+		auxt_remote_run(ch);
 	call->fn(ch, call);
 }
 
 /**
- * auxt_call() - one thing on several CPUs
+ * auxt_broadcast() - one thing on several CPUs
  * @call: what
  * @cpus: of the session
  * @started: the session is
@@ -30,7 +30,7 @@ static void call_here(void *info)
  * One broadcast for the CPUs where something may run; the others' channels are
  * ours. Under cpus_read_lock() and state_lock.
  */
-void auxt_call(struct auxt_call *call, const struct cpumask *cpus, bool started)
+void auxt_broadcast(struct auxt_broadcast *call, const struct cpumask *cpus, bool started)
 {
 	struct auxt_session *session = call->session;
 	unsigned int cpu;

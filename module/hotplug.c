@@ -64,7 +64,7 @@ static void come_back(struct auxt_channel *ch)
 		return;
 	}
 	/* What was asked meanwhile, before anything runs. */
-	auxt_relay_take(ch);
+	auxt_remote_run(ch);
 	auxt_channel_allow(ch, AUXTRACE_INHIBIT_OFFLINE);
 }
 
@@ -75,13 +75,13 @@ static void come_back(struct auxt_channel *ch)
 void auxt_stop_begin(struct auxt_channel *ch)
 {
 	/* A data ring that was frozen goes on before the window's records find it so. */
-	auxt_settle(ch, AUXT_TODO_AGREE);
+	auxt_settle(ch, AUXT_TODO_APPLY);
 	/* The machine may have woken since then. */
 	if (!ch->attached && !READ_ONCE(asleep))
 		come_back(ch);
 	/* What CPUs that were attached before this one have asked. */
 	else if (ch->attached)
-		auxt_relay_take(ch);
+		auxt_remote_run(ch);
 	auxt_channel_allow(ch, AUXTRACE_INHIBIT_SETUP);
 }
 
@@ -94,7 +94,7 @@ static void channel_goes(struct auxt_channel *ch)
 	local_irq_save(flags);
 	leave(ch);
 	local_irq_restore(flags);
-	auxt_guard_drop(ch);
+	auxt_reservation_drop(ch);
 }
 
 static int cpu_goes(unsigned int cpu)
@@ -102,24 +102,24 @@ static int cpu_goes(unsigned int cpu)
 	u32 pmu;
 
 	for (pmu = 0; pmu < TRACE_PMUS; pmu++)
-		if (auxt_guard_owner(cpu, pmu))
-			channel_goes(auxt_guard_owner(cpu, pmu));
+		if (auxt_reservation_owner(cpu, pmu))
+			channel_goes(auxt_reservation_owner(cpu, pmu));
 	return 0;
 }
 
 static void channel_comes(struct auxt_channel *ch)
 {
 	unsigned long flags;
-	bool guarded;
+	bool reserved_pmu;
 
-	guarded = !auxt_guard_renew(ch);
+	reserved_pmu = !auxt_reservation_renew(ch);
 	local_irq_save(flags);
-	if (!guarded)
+	if (!reserved_pmu)
 		auxt_channel_inhibit(ch, AUXTRACE_INHIBIT_OFFLINE);
 	else if (!READ_ONCE(asleep))
 		come_back(ch);
 	local_irq_restore(flags);
-	auxt_triggers_renew_later(ch->triggers);
+	auxt_trigger_set_renew_later(ch->triggers);
 }
 
 static int cpu_comes(unsigned int cpu)
@@ -127,8 +127,8 @@ static int cpu_comes(unsigned int cpu)
 	u32 pmu;
 
 	for (pmu = 0; pmu < TRACE_PMUS; pmu++)
-		if (auxt_guard_owner(cpu, pmu))
-			channel_comes(auxt_guard_owner(cpu, pmu));
+		if (auxt_reservation_owner(cpu, pmu))
+			channel_comes(auxt_reservation_owner(cpu, pmu));
 	return 0;
 }
 
@@ -148,13 +148,13 @@ static void wake_here(void *unused)
 	u32 pmu;
 
 	for (pmu = 0; pmu < TRACE_PMUS; pmu++) {
-		struct auxt_channel *ch = auxt_guard_owner(smp_processor_id(), pmu);
+		struct auxt_channel *ch = auxt_reservation_owner(smp_processor_id(), pmu);
 
 		/*
 		 * One that is about to start or has been stopped is START's or STOP's, and one
 		 * without a guard may be perf's.
 		 */
-		if (ch && !ch->attached && ch->guarded &&
+		if (ch && !ch->attached && ch->reserved_pmu &&
 		    !(auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_SETUP))
 			come_back(ch);
 	}
@@ -212,11 +212,11 @@ static struct notifier_block reboot_block = { .notifier_call = on_reboot };
 static struct notifier_block panic_block = { .notifier_call = on_panic };
 
 /**
- * auxt_stop_init() - be told
+ * auxt_hotplug_init() - be told
  *
  * Return: 0 or an errno.
  */
-int auxt_stop_init(void)
+int auxt_hotplug_init(void)
 {
 	int err;
 
@@ -244,8 +244,8 @@ err_hotplug:
 	return err;
 }
 
-/** auxt_stop_exit() - no session is left */
-void auxt_stop_exit(void)
+/** auxt_hotplug_exit() - no session is left */
+void auxt_hotplug_exit(void)
 {
 	atomic_notifier_chain_unregister(&panic_notifier_list, &panic_block);
 	unregister_reboot_notifier(&reboot_block);

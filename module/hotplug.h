@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* What stops tracing from outside: CPU hotplug, suspend, reboot, panic. */
-#ifndef AUXT_STOP_H
-#define AUXT_STOP_H
+#ifndef AUXT_HOTPLUG_H
+#define AUXT_HOTPLUG_H
 
 #include <linux/types.h>
 
 struct auxt_channel;
 
-int auxt_stop_init(void);
-void auxt_stop_exit(void);
+int auxt_hotplug_init(void);
+void auxt_hotplug_exit(void);
 
 /* On the channel's CPU, interrupts off. */
 int auxt_stop_attach(struct auxt_channel *ch);
@@ -16,4 +16,4 @@ void auxt_stop_begin(struct auxt_channel *ch);
 
 bool auxt_stop_panicking(void);
 
-#endif /* AUXT_STOP_H */
+#endif /* AUXT_HOTPLUG_H */

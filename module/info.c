@@ -34,10 +34,10 @@ static bool is_busy(const struct trace_pmu *pmu)
 	int type;
 
 	cpus_read_lock();
-	type = auxt_guard_type(pmu->name);
+	type = auxt_reservation_type(pmu->name);
 	for_each_online_cpu(cpu)
 		/* Any other error is about the caller: perf refuses the uncapable. */
-		if (auxt_guard_probe(pmu, type, cpu) == -EBUSY)
+		if (auxt_reservation_probe(pmu, type, cpu) == -EBUSY)
 			atomic_set(&look.busy, 1);
 	if (!atomic_read(&look.busy))
 		on_each_cpu(look_here, &look, 1);

@@ -35,8 +35,8 @@ DEFINE_PER_CPU(struct auxt_channel *, auxt_attached[TRACE_PMUS]);
 
 static char *byte_at(const struct auxt_channel *ch, u32 slot, u64 position)
 {
-	u64 offset = slot * ch->ring.size + position % ch->ring.size;
-	struct page *page = auxt_rings_aux_page(ch->rings, ch->cpu, offset >> PAGE_SHIFT);
+	u64 offset = slot * ch->aux.size + position % ch->aux.size;
+	struct page *page = auxt_aux_buffer_aux_page(ch->buffer, ch->cpu, offset >> PAGE_SHIFT);
 
 	return (char *)page_address(page) + (offset & ~PAGE_MASK);
 }
@@ -102,7 +102,7 @@ void auxt_channel_reset(struct auxt_channel *ch, u32 inhibit)
 	ch->thawed = ch->inhibited_before & AUXTRACE_INHIBIT_FROZEN;
 	atomic_set(&ch->inhibit, inhibit);
 	ch->fresh = true;
-	WRITE_ONCE(*ch->together, 0);
+	WRITE_ONCE(*ch->last_broadcast, 0);
 }
 
 /**
@@ -113,7 +113,7 @@ void auxt_channel_undo_reset(struct auxt_channel *ch)
 {
 	atomic_set(&ch->inhibit, ch->inhibited_before);
 	ch->thawed = false;
-	auxt_settle(ch, AUXT_TODO_AGREE);
+	auxt_settle(ch, AUXT_TODO_APPLY);
 }
 
 /**
@@ -124,7 +124,7 @@ void auxt_channel_undo_reset(struct auxt_channel *ch)
  */
 int auxt_channel_attach(struct auxt_channel *ch)
 {
-	int err = ch->pmu->start(ch);
+	int err = ch->pmu->claim(ch);
 
 	if (err)
 		return err;
@@ -149,8 +149,8 @@ void auxt_channel_detach(struct auxt_channel *ch)
 	barrier();
 	ch->attached = false;
 	auxt_request_forget(ch, 0);
-	auxt_lookout_end(ch);
-	ch->pmu->stop(ch);
+	auxt_tail_poll_end(ch);
+	ch->pmu->release(ch);
 }
 
 /**
@@ -161,7 +161,7 @@ void auxt_channel_detach(struct auxt_channel *ch)
 void auxt_channel_inhibit(struct auxt_channel *ch, u32 reason)
 {
 	atomic_or(reason, &ch->inhibit);
-	auxt_settle(ch, AUXT_TODO_AGREE);
+	auxt_settle(ch, AUXT_TODO_APPLY);
 }
 
 /**
@@ -172,39 +172,39 @@ void auxt_channel_inhibit(struct auxt_channel *ch, u32 reason)
 void auxt_channel_allow(struct auxt_channel *ch, u32 reason)
 {
 	atomic_andnot(reason, &ch->inhibit);
-	auxt_settle(ch, AUXT_TODO_AGREE);
+	auxt_settle(ch, AUXT_TODO_APPLY);
 }
 
 static bool has_new_aux_tail(const struct auxt_channel *ch)
 {
-	return !ch->ring.overwrite &&
-	       auxt_ring_is_news(&ch->ring, READ_ONCE(ch->user->aux_tail));
+	return !ch->aux.overwrite &&
+	       auxt_position_is_new_tail(&ch->aux, READ_ONCE(ch->user->aux_tail));
 }
 
 static void look(struct auxt_channel *ch, u32 todo)
 {
 	if (ch->wanted)
-		auxt_data_tell_lost(&ch->data, rdtsc(), current->pid);
+		auxt_data_report_lost(&ch->data, rdtsc(), current->pid);
 	auxt_settle(ch, todo);
 }
 
 /**
- * auxt_channel_take_tails() - look where the reader is, with no more ado than that takes
+ * auxt_channel_sync_tails() - look where the reader is, with no more ado than that takes
  * @ch: the channel
  */
-void auxt_channel_take_tails(struct auxt_channel *ch)
+void auxt_channel_sync_tails(struct auxt_channel *ch)
 {
 	/* A look at the hardware costs two WRMSRs. */
-	look(ch, has_new_aux_tail(ch) ? AUXT_TODO_LOOK : AUXT_TODO_AGREE);
+	look(ch, has_new_aux_tail(ch) ? AUXT_TODO_SYNC : AUXT_TODO_APPLY);
 }
 
 /**
- * auxt_channel_attend() - look where the hardware and the reader are
+ * auxt_channel_sync() - look where the hardware and the reader are
  * @ch: the channel
  */
-void auxt_channel_attend(struct auxt_channel *ch)
+void auxt_channel_sync(struct auxt_channel *ch)
 {
-	look(ch, AUXT_TODO_LOOK);
+	look(ch, AUXT_TODO_SYNC);
 }
 
 /**
@@ -221,13 +221,13 @@ void auxt_channel_snapshot(struct auxt_channel *ch, u32 flags, u32 slot,
 
 	if (flags & AUXTRACE_SNAPSHOT_SLOT) {
 		WRITE_ONCE(ch->next_slot, slot);
-		auxt_settle(ch, AUXT_TODO_MOVE);
-		*to = ch->aside;
+		auxt_settle(ch, AUXT_TODO_SWITCH);
+		*to = ch->retained;
 	} else {
 		if (flags & AUXTRACE_SNAPSHOT_PAUSE)
 			auxt_channel_pause(ch, NULL);
 		else
-			auxt_channel_attend(ch);
+			auxt_channel_sync(ch);
 		if (flags & AUXTRACE_SNAPSHOT_PAUSE && ch->wanted)
 			auxt_channel_pause_output(ch, true);
 		/* Of one moment, though an NMI may settle meanwhile. */
@@ -251,8 +251,8 @@ void auxt_channel_pause_output(struct auxt_channel *ch, bool pause)
 	auxt_data_pause(&ch->data, AUXTRACE_DATA_PAUSED, pause);
 	if (pause)
 		return;
-	auxt_data_tell_lost(&ch->data, rdtsc(), current->pid);
-	auxt_settle(ch, AUXT_TODO_AGREE);
+	auxt_data_report_lost(&ch->data, rdtsc(), current->pid);
+	auxt_settle(ch, AUXT_TODO_APPLY);
 }
 
 /**
@@ -266,7 +266,7 @@ void auxt_channel_pause(struct auxt_channel *ch, struct auxtrace_effect *effect)
 
 	ch->now.pauses_asked++;
 	atomic_or(AUXTRACE_INHIBIT_USER, &ch->inhibit);
-	auxt_settle(ch, AUXT_TODO_AGREE);
+	auxt_settle(ch, AUXT_TODO_APPLY);
 	if (!effect)
 		return;
 	*effect = (struct auxtrace_effect) {
@@ -290,8 +290,8 @@ void auxt_channel_resume(struct auxt_channel *ch, struct auxtrace_effect *effect
 
 	ch->now.resumes_asked++;
 	/* A FREEZE on its way is older, though the call that brings it may come later. */
-	if (unlikely(auxt_relay_freezes(&ch->relay)))
-		auxt_relay_thaw(ch);
+	if (unlikely(auxt_remote_has_freeze(&ch->remote)))
+		auxt_remote_thaw(ch);
 	ch->resuming = true;
 	barrier();
 	/* The loop below follows, though an NMI may freeze it again before that. */
@@ -299,7 +299,7 @@ void auxt_channel_resume(struct auxt_channel *ch, struct auxtrace_effect *effect
 					 &ch->inhibit) & AUXTRACE_INHIBIT_FROZEN))
 		ch->thawed = true;
 	/* For a channel that runs the tail can wait: a look would cost two WRMSRs. */
-	auxt_settle(ch, ch->now.running ? AUXT_TODO_AGREE : AUXT_TODO_LOOK);
+	auxt_settle(ch, ch->now.running ? AUXT_TODO_APPLY : AUXT_TODO_SYNC);
 	ch->resuming = false;
 	if (!effect)
 		return;
@@ -328,12 +328,12 @@ bool auxt_channel_interrupt(struct auxt_channel *ch, bool asserted)
 	 * what the answer is made of may be half changed: then it may be wrong, but
 	 * only in asking for a look, or in not asking for the one under way.
 	 */
-	if (!asserted && (READ_ONCE(ch->todo) & AUXT_TODO_LOOK ||
+	if (!asserted && (READ_ONCE(ch->todo) & AUXT_TODO_SYNC ||
 			  !(READ_ONCE(ch->settling) || ch->now.running) ||
 			  !ch->pmu->interrupt(ch)))
 		return false;
 	ch->now.pmis++;
-	auxt_settle(ch, AUXT_TODO_LOOK);
+	auxt_settle(ch, AUXT_TODO_SYNC);
 	return true;
 }
 NOKPROBE_SYMBOL(auxt_channel_interrupt);
@@ -355,7 +355,7 @@ static void wake(struct irq_work *work)
 {
 	struct auxt_channel *ch = container_of(work, struct auxt_channel, wake);
 
-	auxt_lookout_begin(ch);
+	auxt_tail_poll_begin(ch);
 	wake_up_interruptible_poll(ch->waiters, EPOLLIN | EPOLLRDNORM | EPOLLPRI | EPOLLERR);
 }
 
@@ -364,7 +364,7 @@ static void wake(struct irq_work *work)
 /**
  * auxt_channel_new() - a channel, inhibited by SETUP
  * @pmu: what produces the trace
- * @rings: pages, which must outlive the channel
+ * @buffer: pages, which must outlive the channel
  * @waiters: readers, likewise
  * @cpu: the CPU
  * @index: number of the channel in its session
@@ -372,7 +372,7 @@ static void wake(struct irq_work *work)
  *
  * Return: the channel or an errno.
  */
-struct auxt_channel *auxt_channel_new(const struct trace_pmu *pmu, struct auxt_rings *rings,
+struct auxt_channel *auxt_channel_new(const struct trace_pmu *pmu, struct auxt_aux_buffer *buffer,
 				      wait_queue_head_t *waiters, int cpu, unsigned int index,
 				      const struct auxtrace_setup *setup)
 {
@@ -386,26 +386,26 @@ struct auxt_channel *auxt_channel_new(const struct trace_pmu *pmu, struct auxt_r
 	if (!overwrite)
 		watermark = setup->aux_watermark ?: setup->aux_size / 2;
 	ch->pmu = pmu;
-	ch->rings = rings;
+	ch->buffer = buffer;
 	ch->waiters = waiters;
 	init_irq_work(&ch->wake, wake);
-	auxt_relay_init(ch);
+	auxt_remote_init(ch);
 	ch->cpu = cpu;
 	ch->index = index;
 	atomic_set(&ch->inhibit, AUXTRACE_INHIBIT_SETUP);
 	ch->flags = setup->flags;
-	auxt_lookout_init(ch);
-	ch->status = auxt_rings_status(rings, cpu);
-	ch->user = auxt_rings_user(rings, cpu);
+	auxt_tail_poll_init(ch);
+	ch->status = auxt_aux_buffer_status(buffer, cpu);
+	ch->user = auxt_aux_buffer_user(buffer, cpu);
 	ch->now.aux_size = setup->aux_size;
 	ch->now.slots = max(setup->slots, 1U);
 	auxt_slots_init(&ch->slots, ch->now.slots);
 	slot_size = setup->aux_size / ch->now.slots;
-	auxt_ring_init(&ch->ring, slot_size, slot_size, watermark, overwrite);
+	auxt_position_init(&ch->aux, slot_size, slot_size, watermark, overwrite);
 	if (setup->data_size) {
 		ch->wanted = setup->records ?: AUXTRACE_WANT_ALL;
 		ch->now.data_size = setup->data_size;
-		auxt_data_init(&ch->data, setup, auxt_rings_data(rings, cpu), ch->status,
+		auxt_data_init(&ch->data, setup, auxt_aux_buffer_data(buffer, cpu), ch->status,
 			       ch->user);
 	}
 	ch->drained = !overwrite || (ch->wanted && !ch->data.overwrite);

@@ -17,23 +17,23 @@
 #include "core/slots.h"
 #include "core/trace_pmu.h"
 
-struct auxt_rings;
+struct auxt_aux_buffer;
 struct auxt_session;
-struct auxt_triggers;
+struct auxt_trigger_set;
 struct perf_event;
 
 /**
  * struct auxt_channel - a session on one CPU
  * @pmu: what produces the trace
  * @hw: @pmu's own
- * @rings: the pages, held by the session
+ * @buffer: the pages, held by the session
  * @waiters: of the session: readers in poll(2)
- * @wake: wakes them, not in NMIs and not with locks held, and begins the @lookout
+ * @wake: wakes them, not in NMIs and not with locks held, and begins the @tail_poll
  * @cpu: the CPU
  * @index: of this channel in its session, in CPU order
- * @guard: keeps perf off; NULL if perf has no such PMU. See guard.c
- * @guarded: perf is kept off, or there is no perf to be
- * @guard_type: perf's type of the PMU that @guard holds
+ * @reservation: keeps perf off; NULL if perf has no such PMU. See reservation.c
+ * @reserved_pmu: perf is kept off, or there is no perf to be
+ * @reservation_type: perf's type of the PMU that @reservation holds
  *
  * @flags: AUXTRACE_SETUP_*
  * @wanted: AUXTRACE_WANT_*: records to be written; 0: there is no data ring
@@ -50,8 +50,8 @@ struct perf_event;
  * @starved: for want of room only the hardware is off; counted as a gap
  * @session: whose
  * @triggers: of the session
- * @relay: what its triggers ask of other CPUs
- * @together: of the session: PAUSE or RESUME, if all channels were asked for it last
+ * @remote: what its triggers ask of other CPUs
+ * @last_broadcast: of the session: PAUSE or RESUME, if all channels were asked for it last
  *	and none has changed by another request since; else 0
  * @run: how often it was attached
  * @slots: of the AUX area
@@ -63,19 +63,19 @@ struct perf_event;
  * @frozen: the data ring is frozen
  * @thawed: a RESUME or START has cleared FROZEN, which may be set again, since the ring
  *	followed
- * @told: readers were told that there is something to read
- * @told_position: up to where
- * @lookout: looks for the reader's tail. See lookout.c
- * @looking: it does, or will soon
+ * @notified: readers were told that there is something to read
+ * @notified_position: up to where
+ * @tail_poll: looks for the reader's tail. See tail_poll.c
+ * @tail_polling: it does, or will soon
  * @fresh: no window has begun since START
  * @off_tsc: when the hardware was turned off last
  * @cause: AUXTRACE_CAUSE_*: why the hardware is off, or was before the open window
  * @window: the newest window, for its record
  * @next_slot: slot to go on in
- * @aside: what the newest slot put aside holds
- * @aux_told: position up to which AUX records have told of the AUX area
+ * @retained: what the newest slot put aside holds
+ * @aux_reported: position up to which AUX records have told of the AUX area
  * @aux_flags: AUXTRACE_AUX_*, for the next of them
- * @ring: positions
+ * @aux: positions in the AUX area
  * @data: the data ring
  * @now: what the status page shall say; the counters live here
  * @status: the page that users map
@@ -84,22 +84,22 @@ struct perf_event;
 struct auxt_channel {
 	const struct trace_pmu *pmu;
 	void *hw;
-	struct auxt_rings *rings;
+	struct auxt_aux_buffer *buffer;
 	wait_queue_head_t *waiters;
 	struct irq_work wake;
 	int cpu;
 	unsigned int index;
-	struct perf_event *guard;
-	bool guarded;
-	int guard_type;
+	struct perf_event *reservation;
+	bool reserved_pmu;
+	int reservation_type;
 	u32 flags;
 	u32 wanted;
 	bool drained;
 
 	struct auxt_session *session;
-	struct auxt_triggers *triggers;
-	struct auxt_relay relay;
-	u32 *together;
+	struct auxt_trigger_set *triggers;
+	struct auxt_remote remote;
+	u32 *last_broadcast;
 	u32 run;
 	struct auxt_slots slots;
 
@@ -110,26 +110,26 @@ struct auxt_channel {
 	bool attached;
 	bool resuming;
 	bool starved;
-	bool told;
-	u64 told_position;
-	struct hrtimer lookout;
-	bool looking;
+	bool notified;
+	u64 notified_position;
+	struct hrtimer tail_poll;
+	bool tail_polling;
 	bool fresh;
 	u64 off_tsc;
 	u32 cause;
 	struct auxt_window window;
 	u32 next_slot;
-	struct auxtrace_cut aside;
-	u64 aux_told;
+	struct auxtrace_cut retained;
+	u64 aux_reported;
 	u32 paused_by;
 	u32 resumed_by;
-	struct auxt_wish frozen_by;
-	struct auxt_wish sample;
-	struct auxt_wish later;
+	struct auxt_pending frozen_by;
+	struct auxt_pending sample;
+	struct auxt_pending later;
 	bool frozen;
 	bool thawed;
 	u32 aux_flags;
-	struct auxt_ring ring;
+	struct auxt_position aux;
 	struct auxt_data_ring data;
 	struct auxtrace_status_page now;
 	struct auxtrace_status_page *status;
@@ -137,7 +137,7 @@ struct auxt_channel {
 };
 
 /* Task context. */
-struct auxt_channel *auxt_channel_new(const struct trace_pmu *pmu, struct auxt_rings *rings,
+struct auxt_channel *auxt_channel_new(const struct trace_pmu *pmu, struct auxt_aux_buffer *buffer,
 				      wait_queue_head_t *waiters, int cpu, unsigned int index,
 				      const struct auxtrace_setup *setup);
 void auxt_channel_free(struct auxt_channel *ch);
@@ -156,10 +156,10 @@ void auxt_channel_inhibit(struct auxt_channel *ch, u32 reason);
 void auxt_channel_allow(struct auxt_channel *ch, u32 reason);
 void auxt_channel_pause(struct auxt_channel *ch, struct auxtrace_effect *effect);
 void auxt_channel_resume(struct auxt_channel *ch, struct auxtrace_effect *effect);
-void auxt_channel_attend(struct auxt_channel *ch);
+void auxt_channel_sync(struct auxt_channel *ch);
 void auxt_channel_snapshot(struct auxt_channel *ch, u32 flags, u32 slot,
 			   struct auxtrace_cut *to);
-void auxt_channel_take_tails(struct auxt_channel *ch);
+void auxt_channel_sync_tails(struct auxt_channel *ch);
 void auxt_channel_pause_output(struct auxt_channel *ch, bool pause);
 
 /* As above, or in an NMI on the channel's CPU. */
@@ -202,18 +202,18 @@ static __always_inline bool auxt_channel_is_readable(const struct auxt_channel *
 
 	if (ch->wanted && auxt_data_is_readable(&ch->data, stopped))
 		return true;
-	if (ch->ring.overwrite)
+	if (ch->aux.overwrite)
 		return false;
 	/* As published: who is told to look must find it there. */
 	available = READ_ONCE(ch->status->produced) - READ_ONCE(ch->status->consumed);
-	return available >= ch->ring.watermark ||
+	return available >= ch->aux.watermark ||
 	       (available && (stopped || READ_ONCE(ch->status->inhibit) & AUXTRACE_INHIBIT_FULL));
 }
 
 /* Is there what no AUX record has told of? */
-static __always_inline bool auxt_channel_has_news(const struct auxt_channel *ch)
+static __always_inline bool auxt_channel_has_unreported(const struct auxt_channel *ch)
 {
-	return ch->aux_told != ch->ring.produced || ch->aux_flags;
+	return ch->aux_reported != ch->aux.produced || ch->aux_flags;
 }
 
 #endif /* AUXT_CHANNEL_H */

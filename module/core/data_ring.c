@@ -96,7 +96,7 @@ static u64 reserve_behind_lost(struct auxt_data_ring *ring, u32 size, u64 tsc, u
 NOKPROBE_SYMBOL(reserve_behind_lost);
 
 /**
- * auxt_data_reserve_in_trouble() - something was lost, or the reader must be asked for room
+ * auxt_data_reserve_slow() - something was lost, or the reader must be asked for room
  * @ring: the ring, of which the caller is a writer
  * @size: bytes
  * @tsc: time-stamp counter
@@ -105,7 +105,7 @@ NOKPROBE_SYMBOL(reserve_behind_lost);
  * Return: data_reserved as it is at the end of what was reserved; 0: it was not, which
  * is counted.
  */
-u64 auxt_data_reserve_in_trouble(struct auxt_data_ring *ring, u32 size, u64 tsc, u32 tid)
+u64 auxt_data_reserve_slow(struct auxt_data_ring *ring, u32 size, u64 tsc, u32 tid)
 {
 	bool paused = READ_ONCE(ring->page->data_paused);
 	u64 word = paused ? 0 : reserve_behind_lost(ring, size, tsc, tid);
@@ -118,24 +118,24 @@ u64 auxt_data_reserve_in_trouble(struct auxt_data_ring *ring, u32 size, u64 tsc,
 		auxt_data_add(&ring->refused, 1);
 	return 0;
 }
-NOKPROBE_SYMBOL(auxt_data_reserve_in_trouble);
+NOKPROBE_SYMBOL(auxt_data_reserve_slow);
 
 /**
- * auxt_data_tell_lost() - take the reader's tail; write a LOST record if one is due
+ * auxt_data_report_lost() - take the reader's tail; write a LOST record if one is due
  * @ring: the ring
  * @tsc: time-stamp counter
  * @tid: thread that the CPU runs
  */
-void auxt_data_tell_lost(struct auxt_data_ring *ring, u64 tsc, u32 tid)
+void auxt_data_report_lost(struct auxt_data_ring *ring, u64 tsc, u32 tid)
 {
-	auxt_data_come(ring);
+	auxt_data_get(ring);
 	if (READ_ONCE(ring->page->data_paused))
 		take_tail(ring);
 	else
 		reserve_behind_lost(ring, 0, tsc, tid);
 	auxt_data_end(ring);
 }
-NOKPROBE_SYMBOL(auxt_data_tell_lost);
+NOKPROBE_SYMBOL(auxt_data_report_lost);
 
 /**
  * auxt_data_pause() - drop and count all records from now on, or no more
@@ -189,7 +189,7 @@ void auxt_data_switch(struct auxt_data_ring *ring, u32 slot, u64 *begin, u64 *en
 	u64 word, found = READ_ONCE(page->data_reserved);
 	u64 kept;
 
-	auxt_data_come(ring);
+	auxt_data_get(ring);
 	do {
 		word = found;
 		*end = AUXTRACE_DATA_POSITION(word);

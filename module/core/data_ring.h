@@ -58,13 +58,13 @@ void auxt_data_init(struct auxt_data_ring *ring, const struct auxtrace_setup *se
 		    struct auxtrace_status_page *page, const struct auxtrace_user_page *user);
 
 /* On the channel's CPU, or in its place: task with interrupts off, interrupt, NMI. */
-u64 auxt_data_reserve_in_trouble(struct auxt_data_ring *ring, u32 size, u64 tsc, u32 tid);
+u64 auxt_data_reserve_slow(struct auxt_data_ring *ring, u32 size, u64 tsc, u32 tid);
 
 /* auxtrace_status_page.data_paused */
 #define AUXTRACE_DATA_PAUSED	(1u << 0)
 #define AUXTRACE_DATA_FROZEN	(1u << 1)
 void auxt_data_pause(struct auxt_data_ring *ring, u32 reason, bool pause);
-void auxt_data_tell_lost(struct auxt_data_ring *ring, u64 tsc, u32 tid);
+void auxt_data_report_lost(struct auxt_data_ring *ring, u64 tsc, u32 tid);
 
 /* As above, but not in an NMI. */
 void auxt_data_oldest(const struct auxt_data_ring *ring, u64 *begin, u64 *end);
@@ -130,7 +130,7 @@ static __always_inline void auxt_data_stamp(void *record, u32 type, u32 size, u6
 	*end = (struct auxtrace_record_end) { .tsc = tsc, .tid = tid, .size = size };
 }
 
-static __always_inline void auxt_data_come(struct auxt_data_ring *ring)
+static __always_inline void auxt_data_get(struct auxt_data_ring *ring)
 {
 	WRITE_ONCE(ring->nest, READ_ONCE(ring->nest) + 1);
 	barrier();
@@ -211,10 +211,10 @@ static __always_inline void *auxt_data_begin(struct auxt_data_ring *ring, u32 ty
 	void *record;
 	u64 word;
 
-	auxt_data_come(ring);
+	auxt_data_get(ring);
 	if (unlikely(READ_ONCE(ring->pending) || READ_ONCE(ring->page->data_paused) ||
 		     !auxt_data_reserve(ring, size, &word))) {
-		word = auxt_data_reserve_in_trouble(ring, size, tsc, tid);
+		word = auxt_data_reserve_slow(ring, size, tsc, tid);
 		if (!word) {
 			auxt_data_end(ring);
 			return NULL;

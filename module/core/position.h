@@ -16,7 +16,7 @@
 #define AUXT_REGION_SIZE	(1ull << AUXT_REGION_SHIFT)
 
 /**
- * struct auxt_ring - the positions of one AUX area
+ * struct auxt_position - the positions of one AUX area
  * @size: bytes, a power of two; in a session with slots, those of one slot
  * @cycle: bytes after which the hardware's own pointer comes round again, a
  *	multiple of @size. It covers the area several times in overwrite mode, so
@@ -28,13 +28,13 @@
  * @consumed: full trace: newest valid tail; overwrite: bytes put aside in slots
  * @begin: position at which the present slot began
  * @replaced: overwrite: bytes that newer ones have replaced in earlier slots
- * @limit: full trace: the hardware stops here, a page boundary
- * @call: position at which the hardware's next interrupt is due, a page boundary
+ * @stop_mark: full trace: the hardware stops here, a page boundary
+ * @int_mark: position at which the hardware's next interrupt is due, a page boundary
  * @deadline: overwrite: position from which on a look is wanted; 0: none
  * @bad_tails: tails refused
  * @last_bad: the newest of them, counted once while the reader leaves it there
  */
-struct auxt_ring {
+struct auxt_position {
 	u64 size;
 	u64 cycle;
 	u64 watermark;
@@ -44,20 +44,20 @@ struct auxt_ring {
 	u64 consumed;
 	u64 begin;
 	u64 replaced;
-	u64 limit;
-	u64 call;
+	u64 stop_mark;
+	u64 int_mark;
 	u64 deadline;
 	u64 bad_tails;
 	u64 last_bad;
 };
 
-void auxt_ring_init(struct auxt_ring *ring, u64 size, u64 cycle, u64 watermark,
+void auxt_position_init(struct auxt_position *ring, u64 size, u64 cycle, u64 watermark,
 		    bool overwrite);
-bool auxt_ring_is_news(const struct auxt_ring *ring, u64 tail);
-bool auxt_ring_take_tail(struct auxt_ring *ring, u64 tail);
-u64 auxt_ring_available(const struct auxt_ring *ring);
-u64 auxt_ring_oldest_in_memory(const struct auxt_ring *ring);
-void auxt_ring_put_aside(struct auxt_ring *ring);
+bool auxt_position_is_new_tail(const struct auxt_position *ring, u64 tail);
+bool auxt_position_take_tail(struct auxt_position *ring, u64 tail);
+u64 auxt_position_available(const struct auxt_position *ring);
+u64 auxt_position_oldest_in_memory(const struct auxt_position *ring);
+void auxt_position_retain(struct auxt_position *ring);
 
 /* The rest is inline: it runs at each request, some of it while tracing should be on. */
 
@@ -72,7 +72,7 @@ static __always_inline u64 auxt_page_up(u64 position)
 }
 
 /**
- * auxt_ring_position() - where the hardware is
+ * auxt_position_at() - where the hardware is
  * @ring: the ring
  * @offset: its pointer, in bytes from the begin of the cycle (at most the cycle)
  *
@@ -80,7 +80,7 @@ static __always_inline u64 auxt_page_up(u64 position)
  *
  * Return: the position.
  */
-static __always_inline u64 auxt_ring_position(const struct auxt_ring *ring, u64 offset)
+static __always_inline u64 auxt_position_at(const struct auxt_position *ring, u64 offset)
 {
 	u64 was = ring->produced % ring->cycle;
 	u64 is = offset % ring->cycle;
@@ -89,7 +89,7 @@ static __always_inline u64 auxt_ring_position(const struct auxt_ring *ring, u64 
 }
 
 /**
- * auxt_ring_plan() - where the hardware shall stop and call next
+ * auxt_position_plan() - where the hardware shall stop and call next
  * @ring: the ring
  *
  * Full trace: the hardware must not touch the page that holds the first unread
@@ -100,43 +100,43 @@ static __always_inline u64 auxt_ring_position(const struct auxt_ring *ring, u64 
  *
  * Overwrite: it calls at the end of each lap, and where the deadline's page ends.
  */
-static __always_inline void auxt_ring_plan(struct auxt_ring *ring)
+static __always_inline void auxt_position_plan(struct auxt_position *ring)
 {
 	u64 wake, last;
 
 	if (ring->overwrite) {
-		ring->call = (ring->produced | (ring->size - 1)) + 1;
+		ring->int_mark = (ring->produced | (ring->size - 1)) + 1;
 		/* One that has passed has been looked at. */
 		if (ring->deadline > ring->produced)
-			ring->call = min(ring->call, auxt_page_up(ring->deadline));
+			ring->int_mark = min(ring->int_mark, auxt_page_up(ring->deadline));
 		return;
 	}
-	ring->limit = auxt_page_down(ring->consumed + ring->size);
-	last = ring->limit - ring->margin;
+	ring->stop_mark = auxt_page_down(ring->consumed + ring->size);
+	last = ring->stop_mark - ring->margin;
 	wake = auxt_page_up(ring->consumed + ring->watermark);
-	ring->call = wake > ring->produced && wake < last ? wake : last;
+	ring->int_mark = wake > ring->produced && wake < last ? wake : last;
 }
 
 /**
- * auxt_ring_full() - must the hardware wait for the reader?
+ * auxt_position_full() - must the hardware wait for the reader?
  * @ring: the ring, planned since its positions changed
  *
  * Return: true if there is no room beyond the margin kept for late calls. It never
  * is once the reader has read everything, because a ring has two pages or more, and
  * four times any margin beyond one page.
  */
-static __always_inline bool auxt_ring_full(const struct auxt_ring *ring)
+static __always_inline bool auxt_position_full(const struct auxt_position *ring)
 {
-	return !ring->overwrite && ring->produced + ring->margin >= ring->limit;
+	return !ring->overwrite && ring->produced + ring->margin >= ring->stop_mark;
 }
 
 /**
- * auxt_ring_oldest() - where what a reader finds begins
+ * auxt_position_oldest() - where what a reader finds begins
  * @ring: the ring
  *
  * Return: the position.
  */
-static __always_inline u64 auxt_ring_oldest(const struct auxt_ring *ring)
+static __always_inline u64 auxt_position_oldest(const struct auxt_position *ring)
 {
 	if (!ring->overwrite)
 		return ring->consumed;
@@ -145,14 +145,14 @@ static __always_inline u64 auxt_ring_oldest(const struct auxt_ring *ring)
 }
 
 /**
- * auxt_ring_overwritten() - bytes that newer ones have replaced
+ * auxt_position_overwritten() - bytes that newer ones have replaced
  * @ring: the ring
  *
  * Return: their number; 0 in full trace.
  */
-static __always_inline u64 auxt_ring_overwritten(const struct auxt_ring *ring)
+static __always_inline u64 auxt_position_overwritten(const struct auxt_position *ring)
 {
-	return ring->overwrite ? ring->replaced + auxt_ring_oldest(ring) - ring->begin : 0;
+	return ring->overwrite ? ring->replaced + auxt_position_oldest(ring) - ring->begin : 0;
 }
 
 #endif /* AUXT_POSITION_H */

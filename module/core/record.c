@@ -17,19 +17,19 @@
 
 static __always_inline void record_aux(struct auxt_channel *ch, u64 tsc)
 {
-	u32 flags = ch->aux_flags | (ch->ring.overwrite ? AUXTRACE_AUX_OVERWRITE : 0);
+	u32 flags = ch->aux_flags | (ch->aux.overwrite ? AUXTRACE_AUX_OVERWRITE : 0);
 	struct auxtrace_record_aux *record;
-	u64 from = ch->aux_told;
+	u64 from = ch->aux_reported;
 
 	/* First: if the ring has no room, this is lost and counted, and no news any more. */
-	ch->aux_told = ch->ring.produced;
+	ch->aux_reported = ch->aux.produced;
 	ch->aux_flags = 0;
 	record = auxt_data_begin(&ch->data, AUXTRACE_RECORD_AUX, sizeof(*record), tsc,
 				 current->pid);
 	if (!record)
 		return;
 	record->offset = from;
-	record->length = ch->ring.produced - from;
+	record->length = ch->aux.produced - from;
 	record->flags = flags;
 	auxt_data_end(&ch->data);
 }
@@ -84,7 +84,7 @@ void auxt_record_window(struct auxt_channel *ch, u64 tsc, u32 cause, u32 trigger
 	if (record) {
 		record->window = window->number;
 		record->begin = window->position;
-		record->end_position = ch->ring.produced;
+		record->end_position = ch->aux.produced;
 		record->begin_tsc = window->tsc;
 		record->end_tsc = tsc;
 		record->begin_cause = window->cause;
@@ -98,7 +98,7 @@ void auxt_record_window(struct auxt_channel *ch, u64 tsc, u32 cause, u32 trigger
 		record->begin_trigger = window->trigger;
 		record->end_trigger = trigger;
 	}
-	if (ch->wanted & AUXTRACE_WANT_AUX && auxt_channel_has_news(ch))
+	if (ch->wanted & AUXTRACE_WANT_AUX && auxt_channel_has_unreported(ch))
 		record_aux(ch, tsc);
 	if (record)
 		auxt_data_end(&ch->data);
@@ -133,7 +133,7 @@ NOKPROBE_SYMBOL(auxt_record_trigger);
 
 static u64 whole(const struct auxt_channel *ch, u64 length)
 {
-	return length - length % ch->pmu->unit;
+	return length - length % ch->pmu->granule;
 }
 NOKPROBE_SYMBOL(whole);
 
@@ -152,7 +152,7 @@ NOKPROBE_SYMBOL(whole);
 u64 auxt_record_sample(struct auxt_channel *ch, const struct auxt_request *request,
 		       u64 end, u64 length)
 {
-	u64 room = whole(ch, auxt_sample_room(ch->data.size));
+	u64 room = whole(ch, auxt_sample_space(ch->data.size));
 	struct auxtrace_record_sample *record;
 	int slot = -1;
 	u32 padded;

@@ -49,7 +49,7 @@ u64 auxt_record_sample(struct auxt_channel *ch, const struct auxt_request *reque
  * Bytes of a SAMPLE that its record can carry; of a slot of the data ring, its size. A
  * LOST record fits before it: else one that was lost would keep all that follow out.
  */
-static inline u64 auxt_sample_room(u64 slot_size)
+static inline u64 auxt_sample_space(u64 slot_size)
 {
 	u64 room = slot_size - AUXT_SAMPLE_FRAME - sizeof(struct auxtrace_record_lost);
 

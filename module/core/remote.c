@@ -12,7 +12,7 @@
  *
  * A CPU takes calls that somebody waits for before older asynchronous ones of the same
  * batch. Lest a request of a user that has been told of a freeze come before the freeze,
- * call.c takes what stands in the words first, and poll(2) tells of it only when the words
+ * broadcast.c takes what stands in the words first, and poll(2) tells of it only when the words
  * stand on all CPUs.
  *
  * DOC: the end of a session
@@ -37,33 +37,33 @@
 #define WORD_TRIGGER(word)	((u32)((word) >> 8))
 
 /**
- * auxt_relay_send() - ask the other CPUs for the same
+ * auxt_remote_send() - ask the other CPUs for the same
  * @ch: the channel of this CPU
  * @request: a PAUSE, RESUME or FREEZE
  */
-void auxt_relay_send(struct auxt_channel *ch, const struct auxt_request *request)
+void auxt_remote_send(struct auxt_channel *ch, const struct auxt_request *request)
 {
-	struct auxt_relay *relay = &ch->relay;
+	struct auxt_remote *remote = &ch->remote;
 	atomic64_t *out = request->action == AUXTRACE_ACTION_FREEZE ?
-			  &relay->out_freeze : &relay->out_toggle;
+			  &remote->out_freeze : &remote->out_toggle;
 
 	atomic64_set(out, WORD(request->action, request->trigger));
 	if (request->action == AUXTRACE_ACTION_FREEZE)
-		atomic64_set(&relay->untold, 1);
-	irq_work_queue(&relay->work);
+		atomic64_set(&remote->unreported, 1);
+	irq_work_queue(&remote->work);
 }
-NOKPROBE_SYMBOL(auxt_relay_send);
+NOKPROBE_SYMBOL(auxt_remote_send);
 
 /**
- * auxt_relay_take() - carry out what other CPUs asked
+ * auxt_remote_run() - carry out what other CPUs asked
  * @ch: the channel of this CPU
  */
-void auxt_relay_take(struct auxt_channel *ch)
+void auxt_remote_run(struct auxt_channel *ch)
 {
 	/* The toggle first: a freeze holds whatever it says. */
 	u64 words[] = {
-		atomic64_xchg(&ch->relay.in_toggle, 0),
-		atomic64_xchg(&ch->relay.in_freeze, 0),
+		atomic64_xchg(&ch->remote.in_toggle, 0),
+		atomic64_xchg(&ch->remote.in_freeze, 0),
 	};
 	int i;
 
@@ -83,10 +83,10 @@ static void take(void *info)
 	struct auxt_channel *ch = info;
 
 	/* Before the look at the words: what comes later is sent anew. */
-	atomic64_xchg(&ch->relay.asked, 0);
-	/* Else it is on its way offline: stop.c takes it when it comes back. */
+	atomic64_xchg(&ch->remote.asked, 0);
+	/* Else it is on its way offline: hotplug.c takes it when it comes back. */
 	if (auxt_channel_here(ch->pmu->number) == ch)
-		auxt_relay_take(ch);
+		auxt_remote_run(ch);
 }
 
 /*
@@ -101,23 +101,23 @@ static void put(atomic64_t *in, u64 word)
 
 static void ask(struct auxt_channel *other, u64 toggle, u64 freeze)
 {
-	put(&other->relay.in_toggle, toggle);
-	put(&other->relay.in_freeze, freeze);
+	put(&other->remote.in_toggle, toggle);
+	put(&other->remote.in_freeze, freeze);
 	/* On its way: it will find the words. The kernel takes one sender at a time only. */
-	if (atomic64_xchg(&other->relay.asked, 1))
+	if (atomic64_xchg(&other->remote.asked, 1))
 		return;
-	/* Offline: see come_back() in stop.c. */
-	if (smp_call_function_single_async(other->cpu, &other->relay.csd))
-		atomic64_set(&other->relay.asked, 0);
+	/* Offline: see come_back() in hotplug.c. */
+	if (smp_call_function_single_async(other->cpu, &other->remote.csd))
+		atomic64_set(&other->remote.asked, 0);
 }
 
 static void relay(struct irq_work *work)
 {
-	struct auxt_channel *ch = container_of(work, struct auxt_channel, relay.work);
+	struct auxt_channel *ch = container_of(work, struct auxt_channel, remote.work);
 	/* Before the look at the words, as in take(). */
-	bool untold = atomic64_xchg(&ch->relay.untold, 0);
-	u64 toggle = atomic64_xchg(&ch->relay.out_toggle, 0);
-	u64 freeze = atomic64_read(&ch->relay.out_freeze);
+	bool unreported = atomic64_xchg(&ch->remote.unreported, 0);
+	u64 toggle = atomic64_xchg(&ch->remote.out_toggle, 0);
+	u64 freeze = atomic64_read(&ch->remote.out_freeze);
 	unsigned int cpu;
 
 	if (toggle || freeze)
@@ -125,49 +125,49 @@ static void relay(struct irq_work *work)
 			if (cpu != ch->cpu)
 				ask(auxt_session_channel(ch->session, cpu), toggle, freeze);
 	/* It has left when all are asked. A newer one, of an NMI, is sent by itself. */
-	atomic64_cmpxchg(&ch->relay.out_freeze, freeze, 0);
-	/* Whoever polled meanwhile was not told: see auxt_relay_is_leaving(). */
-	if (untold)
+	atomic64_cmpxchg(&ch->remote.out_freeze, freeze, 0);
+	/* Whoever polled meanwhile was not told: see auxt_remote_is_freezing_others(). */
+	if (unreported)
 		irq_work_queue(&ch->wake);
 }
 
 /**
- * auxt_relay_init() - nothing is asked
+ * auxt_remote_init() - nothing is asked
  * @ch: a new channel
  */
-void auxt_relay_init(struct auxt_channel *ch)
+void auxt_remote_init(struct auxt_channel *ch)
 {
-	auxt_irq_work_init_hard(&ch->relay.work, relay);
-	ch->relay.csd.func = take;
-	ch->relay.csd.info = ch;
+	auxt_irq_work_init_hard(&ch->remote.work, relay);
+	ch->remote.csd.func = take;
+	ch->remote.csd.info = ch;
 }
 
 /**
- * auxt_relay_forget() - nothing is asked any more
+ * auxt_remote_forget() - nothing is asked any more
  * @ch: a channel whose session stops or starts
  */
-void auxt_relay_forget(struct auxt_channel *ch)
+void auxt_remote_forget(struct auxt_channel *ch)
 {
-	atomic64_set(&ch->relay.out_toggle, 0);
-	atomic64_set(&ch->relay.out_freeze, 0);
-	atomic64_set(&ch->relay.in_toggle, 0);
-	atomic64_set(&ch->relay.in_freeze, 0);
+	atomic64_set(&ch->remote.out_toggle, 0);
+	atomic64_set(&ch->remote.out_freeze, 0);
+	atomic64_set(&ch->remote.in_toggle, 0);
+	atomic64_set(&ch->remote.in_freeze, 0);
 }
 
 /**
- * auxt_relay_thaw() - a RESUME comes: a FREEZE that is on its way is not to come after it
+ * auxt_remote_thaw() - a RESUME comes: a FREEZE that is on its way is not to come after it
  * @ch: a channel that is to be resumed
  *
  * What other CPUs asked is carried out now; or not at all, if this one is offline. What
  * the others have not been asked they need not do.
  */
-void auxt_relay_thaw(struct auxt_channel *ch)
+void auxt_remote_thaw(struct auxt_channel *ch)
 {
-	atomic64_set(&ch->relay.out_freeze, 0);
+	atomic64_set(&ch->remote.out_freeze, 0);
 	if (ch->attached)
-		auxt_relay_take(ch);
+		auxt_remote_run(ch);
 	else
-		atomic64_set(&ch->relay.in_freeze, 0);
+		atomic64_set(&ch->remote.in_freeze, 0);
 }
 
 static void nothing(void *unused)
@@ -175,13 +175,13 @@ static void nothing(void *unused)
 }
 
 /**
- * auxt_relay_flush() - wait for what is on its way
+ * auxt_remote_flush() - wait for what is on its way
  * @ch: a channel of a stopped session; all of a session's are to be flushed before one of
  *	them is freed
  */
-void auxt_relay_flush(struct auxt_channel *ch)
+void auxt_remote_flush(struct auxt_channel *ch)
 {
-	irq_work_sync(&ch->relay.work);
+	irq_work_sync(&ch->remote.work);
 	/*
 	 * A CPU takes calls in batches, and those that somebody waits for come first in
 	 * each: so the first may come before an older one that nobody waits for, the

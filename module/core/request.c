@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What triggers ask of a channel, carried out: a reason to be off set or cleared, or a
- * wish left for the settle loop.
+ * pending left for the settle loop.
  */
 
 #include <linux/atomic.h>
@@ -17,10 +17,10 @@ static __always_inline bool freeze(struct auxt_channel *ch, const struct auxt_re
 {
 	if (auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_FROZEN)
 		return false;
-	ch->frozen_by = (struct auxt_wish) { .request = *request, .value = value };
+	ch->frozen_by = (struct auxt_pending) { .request = *request, .value = value };
 	/* By the first that is hit. */
-	if (request->relayed)
-		auxt_relay_send(ch, request);
+	if (request->all_cpus)
+		auxt_remote_send(ch, request);
 	/* Who finds the reason changed finds who it was, and that others are to follow. */
 	barrier();
 	atomic_or(AUXTRACE_INHIBIT_FROZEN, &ch->inhibit);
@@ -44,15 +44,15 @@ static __always_inline bool toggle(struct auxt_channel *ch, const struct auxt_re
 	} else {
 		changes = false;
 	}
-	if (unlikely(request->relayed)) {
+	if (unlikely(request->all_cpus)) {
 		/*
 		 * What changes nothing here may do so elsewhere. Set before the others are
 		 * asked, so that one that is changed back after that finds it.
 		 */
-		WRITE_ONCE(*ch->together, request->action);
-		auxt_relay_send(ch, request);
-	} else if (changes && READ_ONCE(*ch->together) != request->action) {
-		WRITE_ONCE(*ch->together, 0);
+		WRITE_ONCE(*ch->last_broadcast, request->action);
+		auxt_remote_send(ch, request);
+	} else if (changes && READ_ONCE(*ch->last_broadcast) != request->action) {
+		WRITE_ONCE(*ch->last_broadcast, 0);
 	}
 	return changes;
 }
@@ -71,23 +71,23 @@ static __always_inline void tell(struct auxt_channel *ch, const struct auxt_requ
 				 u64 value)
 {
 	if (ch->wanted & AUXTRACE_WANT_TRIGGER && request->action != AUXTRACE_ACTION_FREEZE)
-		auxt_record_trigger(&ch->data, request, value, READ_ONCE(ch->ring.produced));
+		auxt_record_trigger(&ch->data, request, value, READ_ONCE(ch->aux.produced));
 }
 
 /**
- * auxt_request_at_deadline() - the channel has produced what a wish waited for
+ * auxt_request_at_deadline() - the channel has produced what a pending waited for
  * @ch: the channel
  */
 void auxt_request_at_deadline(struct auxt_channel *ch)
 {
-	const struct auxt_wish wish = ch->later;
+	const struct auxt_pending pending = ch->later;
 
-	if (!auxt_is_wished(&ch->later))
+	if (!auxt_is_pending(&ch->later))
 		return;
-	ch->ring.deadline = 0;
-	auxt_grant(&ch->later);
-	if (carry_out(ch, &wish.request, wish.value))
-		tell(ch, &wish.request, wish.value);
+	ch->aux.deadline = 0;
+	auxt_complete(&ch->later);
+	if (carry_out(ch, &pending.request, pending.value))
+		tell(ch, &pending.request, pending.value);
 }
 NOKPROBE_SYMBOL(auxt_request_at_deadline);
 
@@ -102,45 +102,45 @@ void auxt_request_forget(struct auxt_channel *ch, u32 trigger)
 	u32 action = READ_ONCE(*agreed);
 
 	/* Not in an NMI, so no other context is under way with it. */
-	if (!action || cmpxchg_local(agreed, action, AUXT_WISH_COMING) != action)
+	if (!action || cmpxchg_local(agreed, action, AUXT_PENDING_BUSY) != action)
 		return;
 	if (trigger && ch->later.request.trigger != trigger) {
 		WRITE_ONCE(*agreed, action);
 		/* The deadline may have passed meanwhile. */
-		auxt_channel_attend(ch);
+		auxt_channel_sync(ch);
 		return;
 	}
-	ch->ring.deadline = 0;
-	auxt_grant(&ch->later);
+	ch->aux.deadline = 0;
+	auxt_complete(&ch->later);
 }
 
-static bool take_up(struct auxt_wish *wish, const struct auxt_request *request, u64 value)
+static bool try_pend(struct auxt_pending *pending, const struct auxt_request *request, u64 value)
 {
-	struct auxt_wish coming = { .request = *request, .value = value };
-	u32 *agreed = &wish->request.action;
+	struct auxt_pending coming = { .request = *request, .value = value };
+	u32 *agreed = &pending->request.action;
 
-	coming.request.action = AUXT_WISH_COMING;
+	coming.request.action = AUXT_PENDING_BUSY;
 	if (READ_ONCE(*agreed) ||
-	    cmpxchg_local(agreed, AUXTRACE_ACTION_NONE, AUXT_WISH_COMING) != AUXTRACE_ACTION_NONE)
+	    cmpxchg_local(agreed, AUXTRACE_ACTION_NONE, AUXT_PENDING_BUSY) != AUXTRACE_ACTION_NONE)
 		return false;
-	*wish = coming;
+	*pending = coming;
 	barrier();
 	WRITE_ONCE(*agreed, request->action);
 	return true;
 }
-NOKPROBE_SYMBOL(take_up);
+NOKPROBE_SYMBOL(try_pend);
 
-static noinline bool wish_for(struct auxt_channel *ch, const struct auxt_request *request,
+static noinline bool defer(struct auxt_channel *ch, const struct auxt_request *request,
 			      u64 value)
 {
 	bool sample = request->action == AUXTRACE_ACTION_SAMPLE;
 
-	if (!take_up(sample ? &ch->sample : &ch->later, request, value))
+	if (!try_pend(sample ? &ch->sample : &ch->later, request, value))
 		return false;
-	auxt_settle(ch, AUXT_TODO_LOOK);
+	auxt_settle(ch, AUXT_TODO_SYNC);
 	return true;
 }
-NOKPROBE_SYMBOL(wish_for);
+NOKPROBE_SYMBOL(defer);
 
 /**
  * auxt_request_make() - a trigger asks for its action
@@ -154,12 +154,12 @@ NOKPROBE_SYMBOL(wish_for);
 bool auxt_request_make(struct auxt_channel *ch, const struct auxt_request *request, u64 value)
 {
 	if (unlikely(request->action == AUXTRACE_ACTION_SAMPLE || request->delay))
-		return wish_for(ch, request, value);
+		return defer(ch, request, value);
 	if (likely(carry_out(ch, request, value))) {
-		auxt_settle_quietly(ch, AUXT_TODO_AGREE);
+		auxt_settle_only(ch, AUXT_TODO_APPLY);
 		tell(ch, request, value);
 		/* Now: the record alone may be as much as readers wait for. */
-		auxt_settle_tell(ch);
+		auxt_settle_notify(ch);
 	}
 	return true;
 }

@@ -16,43 +16,43 @@ struct auxt_channel;
  * @trigger: its id
  * @size: SAMPLE: bytes wanted
  * @delay: bytes to be produced before it is done
- * @relayed: the session's other CPUs are to do the same
+ * @all_cpus: the session's other CPUs are to do the same
  */
 struct auxt_request {
 	u32 action;
 	u32 trigger;
 	u64 size;
 	u64 delay;
-	bool relayed;
+	bool all_cpus;
 };
 
 /**
- * struct auxt_wish - a request that cannot be had at once
- * @request: its action is what the contexts that nest agree by: AUXT_WISH_COMING while
- *	one of them fills the wish in or takes it back, then the action, until the
+ * struct auxt_pending - a request that cannot be had at once
+ * @request: its action is what the contexts that nest agree by: AUXT_PENDING_BUSY while
+ *	one of them fills the pending in or takes it back, then the action, until the
  *	settle loop has granted it
  * @value: of the event
  */
-struct auxt_wish {
+struct auxt_pending {
 	struct auxt_request request;
 	u64 value;
 };
 
-#define AUXT_WISH_COMING	(~0u)
+#define AUXT_PENDING_BUSY	(~0u)
 
-static __always_inline bool auxt_is_wished(const struct auxt_wish *wish)
+static __always_inline bool auxt_is_pending(const struct auxt_pending *pending)
 {
-	u32 action = READ_ONCE(wish->request.action);
+	u32 action = READ_ONCE(pending->request.action);
 
 	barrier();
-	return action != AUXTRACE_ACTION_NONE && action != AUXT_WISH_COMING;
+	return action != AUXTRACE_ACTION_NONE && action != AUXT_PENDING_BUSY;
 }
 
-static __always_inline void auxt_grant(struct auxt_wish *wish)
+static __always_inline void auxt_complete(struct auxt_pending *pending)
 {
 	/* The next one may come from here on. */
 	barrier();
-	WRITE_ONCE(wish->request.action, AUXTRACE_ACTION_NONE);
+	WRITE_ONCE(pending->request.action, AUXTRACE_ACTION_NONE);
 }
 
 /* On the channel's CPU with interrupts off, also in NMIs. */

@@ -35,8 +35,8 @@
  *
  * Fields changed in the loop only need no more than that. Of the others,
  * @now.pmis is changed in NMIs only and @now.*_asked outside of them only; @todo by
- * single instructions. @told and @told_position are set behind the loop, by each that
- * has been there or left its change to it, and @told cleared in it, when there is news
+ * single instructions. @notified and @notified_position are set behind the loop, by each that
+ * has been there or left its change to it, and @notified cleared in it, when there is news
  * that moves no position: what a nested one undoes of that is told again.
  *
  * DOC: status page
@@ -80,7 +80,7 @@ static void fail(struct auxt_channel *ch)
 	count_gap(ch, &ch->now.gaps_error);
 	ch->aux_flags |= AUXTRACE_AUX_PARTIAL;
 	/* Who waits for this alone was not told by what there is to read. */
-	ch->told = false;
+	ch->notified = false;
 }
 NOKPROBE_SYMBOL(fail);
 
@@ -104,31 +104,31 @@ NOKPROBE_SYMBOL(account_trouble);
 
 static __always_inline void take_tail(struct auxt_channel *ch)
 {
-	if (!ch->ring.overwrite) {
+	if (!ch->aux.overwrite) {
 		/* What the reader has read it has read before the hardware writes there:
 		 * pairs with the release store that the ABI asks of readers.
 		 */
 		u64 tail = smp_load_acquire(&ch->user->aux_tail);
 
-		auxt_ring_take_tail(&ch->ring, tail);
-		ch->now.consumed = ch->ring.consumed;
-		ch->now.bad_tails = ch->ring.bad_tails;
+		auxt_position_take_tail(&ch->aux, tail);
+		ch->now.consumed = ch->aux.consumed;
+		ch->now.bad_tails = ch->aux.bad_tails;
 	}
 }
 
 /* The hardware is off: decide where a deadline is. */
 static __always_inline void set_deadline(struct auxt_channel *ch, u32 todo)
 {
-	if (todo & AUXT_TODO_LOOK && auxt_is_wished(&ch->later) && !ch->ring.deadline)
-		ch->ring.deadline = ch->ring.produced + ch->later.request.delay;
+	if (todo & AUXT_TODO_SYNC && auxt_is_pending(&ch->later) && !ch->aux.deadline)
+		ch->aux.deadline = ch->aux.produced + ch->later.request.delay;
 }
 
 /* As above, and whether there is room. */
-static __always_inline void look_for_room(struct auxt_channel *ch, u32 todo)
+static __always_inline void check_space(struct auxt_channel *ch, u32 todo)
 {
 	set_deadline(ch, todo);
-	auxt_ring_plan(&ch->ring);
-	if (auxt_ring_full(&ch->ring))
+	auxt_position_plan(&ch->aux);
+	if (auxt_position_full(&ch->aux))
 		atomic_or(AUXTRACE_INHIBIT_FULL, &ch->inhibit);
 	else if (auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_FULL &&
 		 (ch->resuming || !(ch->flags & AUXTRACE_SETUP_FULL_STOP)))
@@ -189,7 +189,7 @@ static __always_inline u32 stopped_by(const struct auxt_channel *ch)
 static __always_inline void end_window(struct auxt_channel *ch, u64 tsc, u32 cause)
 {
 	ch->now.running = 0;
-	ch->now.window_end = ch->ring.produced;
+	ch->now.window_end = ch->aux.produced;
 	ch->now.window_end_tsc = tsc;
 	ch->cause = cause;
 	if (auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_USER)
@@ -208,7 +208,7 @@ static __always_inline void end_window(struct auxt_channel *ch, u64 tsc, u32 cau
 
 static __always_inline int go_on(struct auxt_channel *ch)
 {
-	int err = ch->pmu->resume(ch, false);
+	int err = ch->pmu->start(ch, false);
 
 	if (err)
 		fail(ch);
@@ -221,7 +221,7 @@ static __always_inline void open_window(struct auxt_channel *ch, u64 tsc)
 	u32 cause = ch->resuming ? AUXTRACE_CAUSE_USER : ch->cause;
 
 	ch->now.window_begin_tsc = tsc;
-	ch->now.window_begin = ch->ring.produced;
+	ch->now.window_begin = ch->aux.produced;
 	ch->now.windows++;
 	ch->now.running = 1;
 	if (ch->wanted & AUXTRACE_WANT_WINDOW)
@@ -246,7 +246,7 @@ static __always_inline void open_window(struct auxt_channel *ch, u64 tsc)
 
 static __always_inline void begin_window(struct auxt_channel *ch)
 {
-	if (ch->pmu->resume(ch, true))
+	if (ch->pmu->start(ch, true))
 		fail(ch);
 	else
 		open_window(ch, rdtsc());
@@ -262,8 +262,8 @@ void auxt_settle_cut(const struct auxt_channel *ch, struct auxtrace_cut *to)
 	*to = (struct auxtrace_cut) {
 		.cpu = ch->cpu,
 		.slot = ch->now.slot,
-		.aux_begin = auxt_ring_oldest(&ch->ring),
-		.aux_end = ch->ring.produced,
+		.aux_begin = auxt_position_oldest(&ch->aux),
+		.aux_end = ch->aux.produced,
 		.window = ch->now.windows,
 		.tsc = rdtsc(),
 	};
@@ -283,15 +283,15 @@ NOKPROBE_SYMBOL(change_slot);
 /* @slot was left at @tsc. What is in it, which has been told of, is cut off from what follows. */
 static void put_aside(struct auxt_channel *ch, u32 slot, u64 tsc)
 {
-	auxt_settle_cut(ch, &ch->aside);
-	ch->aside.slot = slot;
-	ch->aside.tsc = tsc;
+	auxt_settle_cut(ch, &ch->retained);
+	ch->retained.slot = slot;
+	ch->retained.tsc = tsc;
 	if (ch->data.overwrite)
-		auxt_data_switch(&ch->data, ch->next_slot, &ch->aside.data_begin,
-				 &ch->aside.data_end);
-	auxt_ring_put_aside(&ch->ring);
-	ch->now.consumed = ch->ring.consumed;
-	ch->now.slot_begin = ch->ring.begin;
+		auxt_data_switch(&ch->data, ch->next_slot, &ch->retained.data_begin,
+				 &ch->retained.data_end);
+	auxt_position_retain(&ch->aux);
+	ch->now.consumed = ch->aux.consumed;
+	ch->now.slot_begin = ch->aux.begin;
 	ch->now.snapshots++;
 }
 NOKPROBE_SYMBOL(put_aside);
@@ -308,8 +308,8 @@ static noinline void change_window(struct auxt_channel *ch, u64 tsc)
 	int err;
 
 	change_slot(ch);
-	auxt_ring_plan(&ch->ring);
-	err = ch->pmu->resume(ch, true);
+	auxt_position_plan(&ch->aux);
+	err = ch->pmu->start(ch, true);
 	begin_tsc = rdtsc();
 	end_window(ch, tsc, cause_of(0, 0));
 	put_aside(ch, slot, tsc);
@@ -325,24 +325,24 @@ static __always_inline bool agree_open(struct auxt_channel *ch, u32 todo)
 {
 	u32 found, inhibit;
 
-	if (!(todo & (AUXT_TODO_LOOK | AUXT_TODO_MOVE)) && !auxt_channel_inhibited(ch))
+	if (!(todo & (AUXT_TODO_SYNC | AUXT_TODO_SWITCH)) && !auxt_channel_inhibited(ch))
 		return true;
 	/* Before the pause, to keep it short. */
 	take_tail(ch);
-	found = ch->pmu->pause(ch);
-	if (unlikely(ch->ring.deadline && ch->ring.produced >= ch->ring.deadline))
+	found = ch->pmu->stop(ch);
+	if (unlikely(ch->aux.deadline && ch->aux.produced >= ch->aux.deadline))
 		auxt_request_at_deadline(ch);
 	if (unlikely(found))
 		account_trouble(ch, found);
 	/* What ends the window is what is seen here, though an NMI may undo it at once. */
 	inhibit = auxt_channel_inhibited(ch);
 	if (!inhibit && !found) {
-		if (todo & AUXT_TODO_MOVE) {
+		if (todo & AUXT_TODO_SWITCH) {
 			set_deadline(ch, todo);
 			change_window(ch, ch->off_tsc);
 			return true;
 		}
-		look_for_room(ch, todo);
+		check_space(ch, todo);
 		inhibit = auxt_channel_inhibited(ch);
 		/* Only upkeep? Then the window goes on. */
 		if (!inhibit) {
@@ -352,7 +352,7 @@ static __always_inline bool agree_open(struct auxt_channel *ch, u32 todo)
 		}
 	}
 	end_window(ch, ch->off_tsc, cause_of(inhibit, found));
-	return todo == AUXT_TODO_AGREE && !found;
+	return todo == AUXT_TODO_APPLY && !found;
 }
 
 /* No window is open. */
@@ -361,7 +361,7 @@ static __always_inline void agree_closed(struct auxt_channel *ch, u32 todo)
 	bool look;
 	u32 inhibit;
 
-	if (unlikely(todo & AUXT_TODO_MOVE)) {
+	if (unlikely(todo & AUXT_TODO_SWITCH)) {
 		u32 slot = ch->now.slot;
 
 		change_slot(ch);
@@ -371,10 +371,10 @@ static __always_inline void agree_closed(struct auxt_channel *ch, u32 todo)
 	 * Off: the reader may have made room, and a window needs some. If an NMI clears
 	 * the mask too late for that look, the next round has it.
 	 */
-	look = todo & AUXT_TODO_LOOK || !auxt_channel_inhibited(ch);
+	look = todo & AUXT_TODO_SYNC || !auxt_channel_inhibited(ch);
 	if (look) {
 		take_tail(ch);
-		look_for_room(ch, todo);
+		check_space(ch, todo);
 	}
 	inhibit = auxt_channel_inhibited(ch);
 	if (inhibit)
@@ -385,13 +385,13 @@ static __always_inline void agree_closed(struct auxt_channel *ch, u32 todo)
 
 static __always_inline void tell_of_area(struct auxt_channel *ch)
 {
-	if (!auxt_channel_has_news(ch))
+	if (!auxt_channel_has_unreported(ch))
 		return;
 	if (ch->wanted & AUXTRACE_WANT_AUX) {
 		auxt_record_aux(ch, rdtsc());
 		return;
 	}
-	ch->aux_told = ch->ring.produced;
+	ch->aux_reported = ch->aux.produced;
 	ch->aux_flags = 0;
 }
 
@@ -401,14 +401,14 @@ static void take_sample(struct auxt_channel *ch)
 	u64 wanted, length;
 
 	/* One wished for since the hardware was off asks for a new look as well. */
-	if (!auxt_is_wished(&ch->sample) || READ_ONCE(ch->todo) & AUXT_TODO_LOOK)
+	if (!auxt_is_pending(&ch->sample) || READ_ONCE(ch->todo) & AUXT_TODO_SYNC)
 		return;
-	wanted = ch->sample.request.size - ch->sample.request.size % ch->pmu->unit;
-	length = min(wanted, ch->ring.produced - auxt_ring_oldest_in_memory(&ch->ring));
-	length = auxt_record_sample(ch, &ch->sample.request, ch->ring.produced, length);
+	wanted = ch->sample.request.size - ch->sample.request.size % ch->pmu->granule;
+	length = min(wanted, ch->aux.produced - auxt_position_oldest_in_memory(&ch->aux));
+	length = auxt_record_sample(ch, &ch->sample.request, ch->aux.produced, length);
 	ch->now.samples++;
 	ch->now.samples_cut += length < wanted;
-	auxt_grant(&ch->sample);
+	auxt_complete(&ch->sample);
 }
 NOKPROBE_SYMBOL(take_sample);
 
@@ -428,12 +428,12 @@ static __always_inline void follow_freeze(struct auxt_channel *ch)
 		ch->frozen = false;
 		if (ch->wanted) {
 			auxt_data_pause(&ch->data, AUXTRACE_DATA_FROZEN, false);
-			auxt_data_tell_lost(&ch->data, rdtsc(), current->pid);
+			auxt_data_report_lost(&ch->data, rdtsc(), current->pid);
 		}
 	}
 	ch->thawed = false;
 	/* That is news of its own. */
-	ch->told = false;
+	ch->notified = false;
 	if (!frozen)
 		return;
 	ch->frozen = true;
@@ -441,7 +441,7 @@ static __always_inline void follow_freeze(struct auxt_channel *ch)
 	ch->now.frozen_tsc = rdtsc();
 	if (ch->wanted & AUXTRACE_WANT_TRIGGER)
 		auxt_record_trigger(&ch->data, &ch->frozen_by.request, ch->frozen_by.value,
-				    ch->ring.produced);
+				    ch->aux.produced);
 	if (ch->wanted)
 		auxt_data_pause(&ch->data, AUXTRACE_DATA_FROZEN, true);
 }
@@ -455,8 +455,8 @@ static __always_inline void publish(struct auxt_channel *ch)
 	u32 seq = now->seq;
 
 	now->inhibit = auxt_channel_inhibited(ch);
-	now->produced = ch->ring.produced;
-	now->overwritten = auxt_ring_overwritten(&ch->ring);
+	now->produced = ch->aux.produced;
+	now->overwritten = auxt_position_overwritten(&ch->aux);
 	now->sample_slots = atomic64_read(&ch->slots.sampled);
 
 	WRITE_ONCE(to->seq, seq + 1);
@@ -475,7 +475,7 @@ static __always_inline void settle_once(struct auxt_channel *ch, u32 todo)
 		agree_closed(ch, todo);
 	watch_starvation(ch);
 	tell_of_area(ch);
-	if (todo & AUXT_TODO_LOOK)
+	if (todo & AUXT_TODO_SYNC)
 		take_sample(ch);
 	follow_freeze(ch);
 	publish(ch);
@@ -496,13 +496,13 @@ static __always_inline u32 take_todo(struct auxt_channel *ch)
 }
 
 /**
- * auxt_settle_quietly() - make everything agree with what is asked: the settle loop
+ * auxt_settle_only() - make everything agree with what is asked: the settle loop
  * @ch: the channel
  * @todo: AUXT_TODO_*: why
  *
- * Followed by auxt_settle_tell(), behind what else there is for readers.
+ * Followed by auxt_settle_notify(), behind what else there is for readers.
  */
-void auxt_settle_quietly(struct auxt_channel *ch, u32 todo)
+void auxt_settle_only(struct auxt_channel *ch, u32 todo)
 {
 	add_todo(ch, todo);
 	do {
@@ -517,16 +517,16 @@ void auxt_settle_quietly(struct auxt_channel *ch, u32 todo)
 		barrier();
 	} while (READ_ONCE(ch->todo));
 }
-NOKPROBE_SYMBOL(auxt_settle_quietly);
+NOKPROBE_SYMBOL(auxt_settle_only);
 
 /**
- * auxt_settle_tell() - wake readers if there is news for them
+ * auxt_settle_notify() - wake readers if there is news for them
  * @ch: the channel
  *
  * Once for each piece of news, not for each request. An NMI inside that tells them
  * itself may have them told twice.
  */
-void auxt_settle_tell(struct auxt_channel *ch)
+void auxt_settle_notify(struct auxt_channel *ch)
 {
 	u32 inhibit = auxt_channel_inhibited(ch);
 	bool news = inhibit & (AUXTRACE_INHIBIT_HWERROR | AUXTRACE_INHIBIT_FROZEN) ||
@@ -536,17 +536,17 @@ void auxt_settle_tell(struct auxt_channel *ch)
 	 * All only grow, so that something new is a greater sum. A writer that has taken the
 	 * reader's tail and still finds no room is news: he may have looked between the two.
 	 */
-	u64 position = news ? ch->ring.produced + READ_ONCE(ch->status->data_head) +
+	u64 position = news ? ch->aux.produced + READ_ONCE(ch->status->data_head) +
 			      READ_ONCE(ch->status->data_consumed) : 0;
 
-	if (unlikely(news && (!READ_ONCE(ch->told) || ch->told_position != position)))
+	if (unlikely(news && (!READ_ONCE(ch->notified) || ch->notified_position != position)))
 		irq_work_queue(&ch->wake);
-	else if (unlikely(READ_ONCE(ch->starved) && auxt_lookout_is_due(ch)))
+	else if (unlikely(READ_ONCE(ch->starved) && auxt_tail_poll_is_due(ch)))
 		irq_work_queue(&ch->wake);
-	WRITE_ONCE(ch->told, news);
-	ch->told_position = position;
+	WRITE_ONCE(ch->notified, news);
+	ch->notified_position = position;
 }
-NOKPROBE_SYMBOL(auxt_settle_tell);
+NOKPROBE_SYMBOL(auxt_settle_notify);
 
 /**
  * auxt_settle_init() - the first state of a new channel, for readers

@@ -8,18 +8,18 @@
 struct auxt_channel;
 
 /* What it has to do (auxt_channel.todo). */
-#define AUXT_TODO_AGREE	(1u << 0)	/* the mask or a counter has changed */
-#define AUXT_TODO_LOOK	(1u << 1)	/* at the hardware and the reader's tail */
-#define AUXT_TODO_MOVE	(1u << 2)	/* to the next slot */
+#define AUXT_TODO_APPLY	(1u << 0)	/* the mask or a counter has changed */
+#define AUXT_TODO_SYNC	(1u << 1)	/* at the hardware and the reader's tail */
+#define AUXT_TODO_SWITCH	(1u << 2)	/* to the next slot */
 
 /* On the channel's CPU with interrupts off, also in NMIs; or in its place. */
-void auxt_settle_quietly(struct auxt_channel *ch, u32 todo);
-void auxt_settle_tell(struct auxt_channel *ch);
+void auxt_settle_only(struct auxt_channel *ch, u32 todo);
+void auxt_settle_notify(struct auxt_channel *ch);
 
 static inline void auxt_settle(struct auxt_channel *ch, u32 todo)
 {
-	auxt_settle_quietly(ch, todo);
-	auxt_settle_tell(ch);
+	auxt_settle_only(ch, todo);
+	auxt_settle_notify(ch);
 }
 
 /* Before the channel is seen by anybody. */

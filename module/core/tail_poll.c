@@ -27,64 +27,64 @@ NOKPROBE_SYMBOL(waits);
 
 static enum hrtimer_restart look(struct hrtimer *timer)
 {
-	struct auxt_channel *ch = container_of(timer, struct auxt_channel, lookout);
+	struct auxt_channel *ch = container_of(timer, struct auxt_channel, tail_poll);
 
 	if (waits(ch) && auxt_channel_has_new_tail(ch))
-		auxt_channel_take_tails(ch);
+		auxt_channel_sync_tails(ch);
 	/* Before the last look: whoever fills the area after that finds us gone. */
-	WRITE_ONCE(ch->looking, false);
+	WRITE_ONCE(ch->tail_polling, false);
 	barrier();
 	if (!waits(ch))
 		return HRTIMER_NORESTART;
-	WRITE_ONCE(ch->looking, true);
+	WRITE_ONCE(ch->tail_polling, true);
 	hrtimer_forward_now(timer, PERIOD);
 	return HRTIMER_RESTART;
 }
 
 /**
- * auxt_lookout_is_due() - must somebody call auxt_lookout_begin()?
+ * auxt_tail_poll_is_due() - must somebody call auxt_tail_poll_begin()?
  * @ch: the channel
  *
  * Return: true if the channel is to be looked after and is not.
  */
-bool auxt_lookout_is_due(const struct auxt_channel *ch)
+bool auxt_tail_poll_is_due(const struct auxt_channel *ch)
 {
-	return ch->flags & AUXTRACE_SETUP_FULL_AUTO && waits(ch) && !READ_ONCE(ch->looking);
+	return ch->flags & AUXTRACE_SETUP_FULL_AUTO && waits(ch) && !READ_ONCE(ch->tail_polling);
 }
-NOKPROBE_SYMBOL(auxt_lookout_is_due);
+NOKPROBE_SYMBOL(auxt_tail_poll_is_due);
 
 /**
- * auxt_lookout_begin() - look from now on, if that is due
+ * auxt_tail_poll_begin() - look from now on, if that is due
  * @ch: the channel
  */
-void auxt_lookout_begin(struct auxt_channel *ch)
+void auxt_tail_poll_begin(struct auxt_channel *ch)
 {
 	unsigned long flags;
 
 	local_irq_save(flags);
-	if (auxt_channel_here(ch->pmu->number) == ch && auxt_lookout_is_due(ch)) {
-		WRITE_ONCE(ch->looking, true);
-		hrtimer_start(&ch->lookout, PERIOD, HRTIMER_MODE_REL_PINNED_HARD);
+	if (auxt_channel_here(ch->pmu->number) == ch && auxt_tail_poll_is_due(ch)) {
+		WRITE_ONCE(ch->tail_polling, true);
+		hrtimer_start(&ch->tail_poll, PERIOD, HRTIMER_MODE_REL_PINNED_HARD);
 	}
 	local_irq_restore(flags);
 }
 
 /**
- * auxt_lookout_end() - look no more
+ * auxt_tail_poll_end() - look no more
  * @ch: a channel that has just been detached
  */
-void auxt_lookout_end(struct auxt_channel *ch)
+void auxt_tail_poll_end(struct auxt_channel *ch)
 {
 	/* It runs with interrupts off on this CPU, so not now: this cannot fail. */
-	hrtimer_try_to_cancel(&ch->lookout);
-	WRITE_ONCE(ch->looking, false);
+	hrtimer_try_to_cancel(&ch->tail_poll);
+	WRITE_ONCE(ch->tail_polling, false);
 }
 
 /**
- * auxt_lookout_init() - of a new channel
+ * auxt_tail_poll_init() - of a new channel
  * @ch: the channel
  */
-void auxt_lookout_init(struct auxt_channel *ch)
+void auxt_tail_poll_init(struct auxt_channel *ch)
 {
-	auxt_hrtimer_setup(&ch->lookout, look, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	auxt_hrtimer_setup(&ch->tail_poll, look, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 }

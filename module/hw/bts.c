@@ -76,7 +76,7 @@ static_assert(sizeof(struct auxtrace_branch) == 24);
  * @bits: of IA32_DEBUGCTL that are set to trace
  * @begin: address at which the hardware began
  * @room: bytes from there on that it may fill
- * @owed: it was stopped beyond the threshold, so that there comes, or has come, an
+ * @pmi_pending: it was stopped beyond the threshold, so that there comes, or has come, an
  *	interrupt; nothing else will tell whose that is
  * @was: of @ds, as we found it
  */
@@ -88,7 +88,7 @@ struct bts {
 	u64 bits;
 	u64 begin;
 	u64 room;
-	bool owed;
+	bool pmi_pending;
 	struct {
 		u64 base;
 		u64 index;
@@ -181,8 +181,8 @@ static int bts_setup(struct auxt_channel *ch, u32 flags, u64 config)
 
 	if (!bts)
 		return -ENOMEM;
-	bts->laps = auxt_bts_laps(ch->ring.size, ch->ring.overwrite);
-	bts->map = auxt_rings_map_aux(ch->rings, ch->cpu, ch->now.slots, bts->laps);
+	bts->laps = auxt_bts_laps(ch->aux.size, ch->aux.overwrite);
+	bts->map = auxt_aux_buffer_map_aux(ch->buffer, ch->cpu, ch->now.slots, bts->laps);
 	if (!bts->map) {
 		kfree(bts);
 		return -ENOMEM;
@@ -195,7 +195,7 @@ static int bts_setup(struct auxt_channel *ch, u32 flags, u64 config)
 		bts->bits |= DEBUGCTLMSR_BTS_OFF_OS;
 	if (!(flags & AUXTRACE_SETUP_USER))
 		bts->bits |= DEBUGCTLMSR_BTS_OFF_USR;
-	ch->ring.margin = auxt_bts_margin(ch->ring.size);
+	ch->aux.margin = auxt_bts_margin(ch->aux.size);
 	ch->hw = bts;
 	return 0;
 }
@@ -203,7 +203,7 @@ static int bts_setup(struct auxt_channel *ch, u32 flags, u64 config)
 /* Where the ring's produced position is. */
 static __always_inline char *place(const struct auxt_channel *ch)
 {
-	const struct auxt_ring *ring = &ch->ring;
+	const struct auxt_position *ring = &ch->aux;
 	const struct bts *bts = bts_of(ch);
 
 	return bts->map + ch->now.slot * bts->laps * ring->size +
@@ -234,7 +234,7 @@ static __always_inline void open(struct auxt_channel *ch)
 {
 	struct bts *bts = bts_of(ch);
 	struct debug_store *ds = bts->ds;
-	struct auxt_bts_plan plan = auxt_bts_plan(&ch->ring, bts->laps);
+	struct auxt_bts_plan plan = auxt_bts_plan(&ch->aux, bts->laps);
 
 	bts->begin = (unsigned long)place(ch);
 	if (bts->buffer) {
@@ -252,7 +252,7 @@ static __always_inline void open(struct auxt_channel *ch)
 	wmb();
 }
 
-static int bts_start(struct auxt_channel *ch)
+static int bts_claim(struct auxt_channel *ch)
 {
 	struct bts *bts = bts_of(ch);
 	struct debug_store *ds = bts->ds;
@@ -270,7 +270,7 @@ static int bts_start(struct auxt_channel *ch)
 	bts->was.index = ds->bts_index;
 	bts->was.maximum = ds->bts_absolute_maximum;
 	bts->was.threshold = ds->bts_interrupt_threshold;
-	bts->owed = false;
+	bts->pmi_pending = false;
 	bts->begin = ds->bts_buffer_base;
 	close(bts);
 	auxt_pmi_route();
@@ -286,28 +286,28 @@ static void bts_emergency_stop(void)
 }
 NOKPROBE_SYMBOL(bts_emergency_stop);
 
-static void bts_stop(struct auxt_channel *ch)
+static void bts_release(struct auxt_channel *ch)
 {
 	struct bts *bts = bts_of(ch);
 	struct debug_store *ds = bts->ds;
 
 	/* What somebody has turned on meanwhile is not to write where perf's records go. */
 	bts_emergency_stop();
-	auxt_pmi_unroute(bts->owed);
+	auxt_pmi_unroute(bts->pmi_pending);
 	ds->bts_buffer_base = bts->was.base;
 	ds->bts_index = bts->was.index;
 	ds->bts_absolute_maximum = bts->was.maximum;
 	ds->bts_interrupt_threshold = bts->was.threshold;
 }
 
-static int bts_resume(struct auxt_channel *ch, bool anew)
+static int bts_start(struct auxt_channel *ch, bool new_window)
 {
 	u64 debugctl = auxt_rdmsr(MSR_IA32_DEBUGCTLMSR) & ~OURS;
 
 	open(ch);
 	return auxt_wrmsr_safe(MSR_IA32_DEBUGCTLMSR, debugctl | bts_of(ch)->bits);
 }
-NOKPROBE_SYMBOL(bts_resume);
+NOKPROBE_SYMBOL(bts_start);
 
 static bool is_kernel_address(u64 address)
 {
@@ -350,14 +350,14 @@ static u64 collect(const struct auxt_channel *ch, u64 bytes)
 		end = censor(buffer, end);
 	bytes = (char *)end - (char *)buffer;
 	/* Of a small area no byte twice: memcpy() may go backwards. */
-	if (bytes > ch->ring.size)
-		gone = bytes - ch->ring.size;
+	if (bytes > ch->aux.size)
+		gone = bytes - ch->aux.size;
 	memcpy(place(ch) + gone, (char *)buffer + gone, bytes - gone);
 	return bytes;
 }
 NOKPROBE_SYMBOL(collect);
 
-static u32 bts_pause(struct auxt_channel *ch)
+static u32 bts_stop(struct auxt_channel *ch)
 {
 	u64 debugctl = auxt_rdmsr(MSR_IA32_DEBUGCTLMSR);
 	bool foreign = (debugctl & ON) != ON;
@@ -367,7 +367,7 @@ static u32 bts_pause(struct auxt_channel *ch)
 	if (!foreign)
 		auxt_wrmsr(MSR_IA32_DEBUGCTLMSR, debugctl & ~OURS);
 	end = READ_ONCE(bts->ds->bts_index);
-	bts->owed |= end >= bts->ds->bts_interrupt_threshold;
+	bts->pmi_pending |= end >= bts->ds->bts_interrupt_threshold;
 	close(bts);
 	/* As in pt.c: the records are in memory before their position is told. */
 	wmb();
@@ -376,12 +376,12 @@ static u32 bts_pause(struct auxt_channel *ch)
 	/* Somebody has changed what was ours. */
 	if (end < bts->begin || bytes > bts->room || bytes % BTS_RECORD)
 		return TRACE_ERROR;
-	ch->ring.produced += bts->buffer ? collect(ch, bytes) : bytes;
+	ch->aux.produced += bts->buffer ? collect(ch, bytes) : bytes;
 	if (bytes == bts->room)
 		return TRACE_STOPPED;
 	return foreign ? TRACE_FOREIGN : 0;
 }
-NOKPROBE_SYMBOL(bts_pause);
+NOKPROBE_SYMBOL(bts_stop);
 
 /* Each start looks for its slot itself. */
 static void bts_relocate(struct auxt_channel *ch)
@@ -399,9 +399,9 @@ NOKPROBE_SYMBOL(bts_interrupt);
 static bool bts_acknowledge(struct auxt_channel *ch)
 {
 	struct bts *bts = bts_of(ch);
-	bool asserted = bts->owed;
+	bool asserted = bts->pmi_pending;
 
-	bts->owed = false;
+	bts->pmi_pending = false;
 	if (READ_ONCE(bts->ds->bts_index) >= READ_ONCE(bts->ds->bts_interrupt_threshold)) {
 		WRITE_ONCE(bts->ds->bts_interrupt_threshold, NEVER);
 		asserted = true;
@@ -427,18 +427,18 @@ static const struct perf_event_attr old_form = {
 const struct trace_pmu auxt_bts = {
 	.number = AUXTRACE_PMU_INTEL_BTS,
 	.name = "intel_bts",
-	.guard_instead = &old_form,
-	.unit = sizeof(struct auxtrace_branch),
+	.reserve_instead = &old_form,
+	.granule = sizeof(struct auxtrace_branch),
 	.missing = bts_missing,
 	.check = bts_check,
 	.in_use = bts_in_use,
 	.table_pages = bts_table_pages,
 	.setup = bts_setup,
 	.cleanup = bts_cleanup,
+	.claim = bts_claim,
+	.release = bts_release,
 	.start = bts_start,
 	.stop = bts_stop,
-	.resume = bts_resume,
-	.pause = bts_pause,
 	.relocate = bts_relocate,
 	.interrupt = bts_interrupt,
 	.acknowledge = bts_acknowledge,

@@ -22,7 +22,7 @@
  * auxt_bts_margin() - what shall be free behind the last call in full trace
  * @size: of the area
  *
- * Return: bytes, for struct auxt_ring: as much as shall be, of areas that have it.
+ * Return: bytes, for struct auxt_position: as much as shall be, of areas that have it.
  */
 u64 auxt_bts_margin(u64 size)
 {
@@ -51,10 +51,10 @@ u64 auxt_bts_laps(u64 size, bool overwrite)
  *
  * Return: it.
  */
-struct auxt_bts_plan auxt_bts_plan(const struct auxt_ring *ring, u64 laps)
+struct auxt_bts_plan auxt_bts_plan(const struct auxt_position *ring, u64 laps)
 {
-	u64 call = ring->call - ring->produced;
-	u64 room = ring->limit - ring->produced;
+	u64 call = ring->int_mark - ring->produced;
+	u64 room = ring->stop_mark - ring->produced;
 
 	if (ring->overwrite) {
 		room = laps * ring->size - ring->produced % ring->size;

@@ -23,7 +23,7 @@ struct auxt_bts_plan {
 
 u64 auxt_bts_margin(u64 size);
 u64 auxt_bts_laps(u64 size, bool overwrite);
-struct auxt_bts_plan auxt_bts_plan(const struct auxt_ring *ring, u64 laps);
+struct auxt_bts_plan auxt_bts_plan(const struct auxt_position *ring, u64 laps);
 struct auxt_bts_plan auxt_bts_plan_buffered(struct auxt_bts_plan plan, u64 size, bool kernel);
 
 #endif /* AUXT_BTS_PLAN_H */

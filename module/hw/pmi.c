@@ -44,7 +44,7 @@ static DEFINE_PER_CPU(u32, was);
  * When something was last handled here, or left to come by a STOP; 0: nothing of it can
  * still come.
  */
-static DEFINE_PER_CPU(u64, served);
+static DEFINE_PER_CPU(u64, last_pmi_tsc);
 
 /**
  * auxt_pmi_route() - this CPU's interrupt comes to us
@@ -67,12 +67,12 @@ void auxt_pmi_route(void)
 
 /**
  * auxt_pmi_unroute() - and no more
- * @owed: an interrupt was asserted that no handler has looked at
+ * @pmi_pending: an interrupt was asserted that no handler has looked at
  */
-void auxt_pmi_unroute(bool owed)
+void auxt_pmi_unroute(bool pmi_pending)
 {
-	if (owed)
-		this_cpu_write(served, rdtsc());
+	if (pmi_pending)
+		this_cpu_write(last_pmi_tsc, rdtsc());
 	if (this_cpu_dec_return(users))
 		return;
 	/* Also where we routed nothing: a last PMI may have left it masked. */
@@ -131,7 +131,7 @@ static int handle_all(int looks)
 			handled += handle(ch, looks);
 	}
 	if (handled)
-		this_cpu_write(served, rdtsc());
+		this_cpu_write(last_pmi_tsc, rdtsc());
 	return handled;
 }
 NOKPROBE_SYMBOL(handle_all);
@@ -156,12 +156,12 @@ NOKPROBE_SYMBOL(last_handler);
  */
 static int late_handler(unsigned int type, struct pt_regs *regs)
 {
-	u64 then = this_cpu_read(served);
+	u64 then = this_cpu_read(last_pmi_tsc);
 
 	/* A second is more than enough, and leaves other people's to be complained of. */
 	if (!then || rdtsc() - then > 1000ull * tsc_khz)
 		return NMI_DONE;
-	this_cpu_write(served, 0);
+	this_cpu_write(last_pmi_tsc, 0);
 	unmask();
 	return NMI_HANDLED;
 }

@@ -11,6 +11,6 @@ void auxt_pmi_exit(void);
 
 /* On the CPU, interrupts off. */
 void auxt_pmi_route(void);
-void auxt_pmi_unroute(bool owed);
+void auxt_pmi_unroute(bool pmi_pending);
 
 #endif /* AUXT_PMI_H */

@@ -64,7 +64,7 @@ static bool works_in_vmx;
  * @seen_base: IA32_RTIT_OUTPUT_BASE when the place was last read or written
  * @seen_index: the lower half of IA32_RTIT_OUTPUT_MASK_PTRS, with the index of the region
  * @seen_region: position at which that region begins
- * @misplaced: the output pointers must be written before the next start
+ * @pointers_stale: the output pointers must be written before the next start
  * @was_base: IA32_RTIT_OUTPUT_BASE as we found it
  * @was_mask_ptrs: IA32_RTIT_OUTPUT_MASK_PTRS as we found it
  */
@@ -76,7 +76,7 @@ struct pt {
 	u64 seen_base;
 	u32 seen_index;
 	u64 seen_region;
-	bool misplaced;
+	bool pointers_stale;
 	u64 was_base;
 	u64 was_mask_ptrs;
 };
@@ -228,8 +228,8 @@ static unsigned long pt_table_pages(const struct auxtrace_setup *setup)
 static int set_up_slot(struct auxt_channel *ch, unsigned int slot)
 {
 	struct auxt_topa *topa = &pt_of(ch)->topa[slot];
-	unsigned long nr_pages = ch->ring.size >> AUXT_REGION_SHIFT;
-	unsigned long nr_regions = auxt_topa_nr_regions(ch->ring.size, ch->ring.overwrite);
+	unsigned long nr_pages = ch->aux.size >> AUXT_REGION_SHIFT;
+	unsigned long nr_regions = auxt_topa_nr_regions(ch->aux.size, ch->aux.overwrite);
 	unsigned long i;
 	int err;
 
@@ -238,17 +238,17 @@ static int set_up_slot(struct auxt_channel *ch, unsigned int slot)
 		return err;
 	auxt_topa_link(topa);
 	for (i = 0; i < nr_regions; i++) {
-		struct page *page = auxt_rings_aux_page(ch->rings, ch->cpu,
+		struct page *page = auxt_aux_buffer_aux_page(ch->buffer, ch->cpu,
 							slot * nr_pages + i % nr_pages);
 
 		auxt_topa_set_region(topa, i, page_to_phys(page));
 		/* An interrupt a lap. Full trace moves its marks as it goes: arm(). */
-		if (ch->ring.overwrite && i % nr_pages == nr_pages - 1)
+		if (ch->aux.overwrite && i % nr_pages == nr_pages - 1)
 			auxt_topa_mark(topa, i, TOPA_ENTRY_INT);
 		if (!(i % TOPA_REGIONS_PER_TABLE))
 			cond_resched();
 	}
-	ch->ring.cycle = (u64)nr_regions << AUXT_REGION_SHIFT;
+	ch->aux.cycle = (u64)nr_regions << AUXT_REGION_SHIFT;
 	return 0;
 }
 
@@ -285,8 +285,8 @@ static __always_inline void arm_overwrite(struct auxt_channel *ch)
 	if (unlikely(pt->call))
 		auxt_topa_unmark(pt->call);
 	pt->call = NULL;
-	if (unlikely(ch->ring.call & (ch->ring.size - 1)))
-		pt->call = auxt_topa_mark(topa_of(ch), (ch->ring.call >> AUXT_REGION_SHIFT) - 1,
+	if (unlikely(ch->aux.int_mark & (ch->aux.size - 1)))
+		pt->call = auxt_topa_mark(topa_of(ch), (ch->aux.int_mark >> AUXT_REGION_SHIFT) - 1,
 					  TOPA_ENTRY_INT);
 }
 
@@ -296,7 +296,7 @@ static __always_inline void arm(struct auxt_channel *ch)
 	struct auxt_topa *topa = topa_of(ch);
 	struct pt *pt = pt_of(ch);
 
-	if (ch->ring.overwrite) {
+	if (ch->aux.overwrite) {
 		arm_overwrite(ch);
 		return;
 	}
@@ -305,10 +305,10 @@ static __always_inline void arm(struct auxt_channel *ch)
 		auxt_topa_unmark(pt->stop);
 	}
 	/* A position that is a page boundary is the end of the region before it. */
-	pt->call = auxt_topa_mark(topa, (ch->ring.call >> AUXT_REGION_SHIFT) - 1,
+	pt->call = auxt_topa_mark(topa, (ch->aux.int_mark >> AUXT_REGION_SHIFT) - 1,
 				  TOPA_ENTRY_INT);
 	/* INT as well: if the call came too late, the reader is still told. */
-	pt->stop = auxt_topa_mark(topa, (ch->ring.limit >> AUXT_REGION_SHIFT) - 1,
+	pt->stop = auxt_topa_mark(topa, (ch->aux.stop_mark >> AUXT_REGION_SHIFT) - 1,
 				  TOPA_ENTRY_STOP | TOPA_ENTRY_INT);
 }
 
@@ -342,8 +342,8 @@ static int write_pointers(struct auxt_channel *ch)
 	u64 base, mask_ptrs;
 	int err;
 
-	auxt_topa_pointers(topa_of(ch), ch->ring.produced % ch->ring.cycle, &base, &mask_ptrs);
-	see(pt_of(ch), base, mask_ptrs, ch->ring.produced);
+	auxt_topa_pointers(topa_of(ch), ch->aux.produced % ch->aux.cycle, &base, &mask_ptrs);
+	see(pt_of(ch), base, mask_ptrs, ch->aux.produced);
 	err = auxt_wrmsr_safe(MSR_IA32_RTIT_OUTPUT_BASE, base);
 	if (!err)
 		err = auxt_wrmsr_safe(MSR_IA32_RTIT_OUTPUT_MASK, mask_ptrs);
@@ -370,7 +370,7 @@ static void restore_pointers(const struct pt *pt)
 	auxt_wrmsr_safe(MSR_IA32_RTIT_OUTPUT_MASK, pt->was_mask_ptrs);
 }
 
-static int pt_start(struct auxt_channel *ch)
+static int pt_claim(struct auxt_channel *ch)
 {
 	struct pt *pt = pt_of(ch);
 	int err = pt_in_use();
@@ -385,14 +385,14 @@ static int pt_start(struct auxt_channel *ch)
 		restore_pointers(pt);
 		return err;
 	}
-	pt->misplaced = false;
+	pt->pointers_stale = false;
 	/* What stands there was not for us. */
 	pt_acknowledge(ch);
 	auxt_pmi_route();
 	return 0;
 }
 
-static void pt_stop(struct auxt_channel *ch)
+static void pt_release(struct auxt_channel *ch)
 {
 	struct pt *pt = pt_of(ch);
 
@@ -407,24 +407,24 @@ static bool vmx_forbids(void)
 }
 NOKPROBE_SYMBOL(vmx_forbids);
 
-static int pt_resume(struct auxt_channel *ch, bool anew)
+static int pt_start(struct auxt_channel *ch, bool new_window)
 {
 	struct pt *pt = pt_of(ch);
 
 	if (vmx_forbids())
 		return -EIO;
 	arm(ch);
-	if (pt->misplaced) {
+	if (pt->pointers_stale) {
 		if (write_pointers(ch))
 			return -EIO;
-		pt->misplaced = false;
+		pt->pointers_stale = false;
 	}
 	/* PacketByteCnt := 0, so that the window begins with PSB+; no Error, no Stopped. */
-	if (anew)
+	if (new_window)
 		auxt_wrmsr(MSR_IA32_RTIT_STATUS, 0);
 	return auxt_wrmsr_safe(MSR_IA32_RTIT_CTL, pt->ctl | RTIT_CTL_TRACEEN);
 }
-NOKPROBE_SYMBOL(pt_resume);
+NOKPROBE_SYMBOL(pt_start);
 
 /* Not near, or not as it was left. */
 static noinline u32 locate(struct auxt_channel *ch, u32 status, u64 base, u64 mask_ptrs)
@@ -432,11 +432,11 @@ static noinline u32 locate(struct auxt_channel *ch, u32 status, u64 base, u64 ma
 	struct pt *pt = pt_of(ch);
 	u64 offset;
 
-	if (!is_near(pt, base, mask_ptrs, &ch->ring.produced)) {
+	if (!is_near(pt, base, mask_ptrs, &ch->aux.produced)) {
 		if (auxt_topa_locate(topa_of(ch), base, mask_ptrs, &offset))
 			return TRACE_ERROR;
-		ch->ring.produced = auxt_ring_position(&ch->ring, offset);
-		see(pt, base, mask_ptrs, ch->ring.produced);
+		ch->aux.produced = auxt_position_at(&ch->aux, offset);
+		see(pt, base, mask_ptrs, ch->aux.produced);
 	}
 	if (status & RTIT_STATUS_ERROR)
 		return TRACE_ERROR;
@@ -445,15 +445,15 @@ static noinline u32 locate(struct auxt_channel *ch, u32 status, u64 base, u64 ma
 		 * At the mark it is at the limit, by definition. This tells a full
 		 * area from one in which nothing happened.
 		 */
-		ch->ring.produced = ch->ring.limit;
-		pt->misplaced = true;
+		ch->aux.produced = ch->aux.stop_mark;
+		pt->pointers_stale = true;
 		return TRACE_STOPPED;
 	}
 	return 0;
 }
 NOKPROBE_SYMBOL(locate);
 
-static u32 pt_pause(struct auxt_channel *ch)
+static u32 pt_stop(struct auxt_channel *ch)
 {
 	struct pt *pt = pt_of(ch);
 	u64 base, mask_ptrs;
@@ -472,15 +472,15 @@ static u32 pt_pause(struct auxt_channel *ch)
 	base = auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_BASE);
 	mask_ptrs = auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_MASK);
 	if (likely(!(status & (RTIT_STATUS_ERROR | RTIT_STATUS_STOPPED)) &&
-		   is_near(pt, base, mask_ptrs, &ch->ring.produced)))
+		   is_near(pt, base, mask_ptrs, &ch->aux.produced)))
 		return found;
 	return locate(ch, status, base, mask_ptrs) ?: found;
 }
-NOKPROBE_SYMBOL(pt_pause);
+NOKPROBE_SYMBOL(pt_stop);
 
 static void pt_relocate(struct auxt_channel *ch)
 {
-	pt_of(ch)->misplaced = true;
+	pt_of(ch)->pointers_stale = true;
 }
 NOKPROBE_SYMBOL(pt_relocate);
 
@@ -502,7 +502,7 @@ static bool pt_interrupt(struct auxt_channel *ch)
 	if (base == pt->seen_base && lower_32_bits(mask_ptrs) == pt->seen_index)
 		return false;
 	return !auxt_topa_locate(topa_of(ch), base, mask_ptrs, &offset) &&
-	       auxt_ring_position(&ch->ring, offset) >= ch->ring.call;
+	       auxt_position_at(&ch->aux, offset) >= ch->aux.int_mark;
 }
 NOKPROBE_SYMBOL(pt_interrupt);
 
@@ -518,17 +518,17 @@ NOKPROBE_SYMBOL(pt_emergency_stop);
 const struct trace_pmu auxt_pt = {
 	.number = AUXTRACE_PMU_INTEL_PT,
 	.name = "intel_pt",
-	.unit = 1,
+	.granule = 1,
 	.missing = pt_missing,
 	.check = pt_check,
 	.in_use = pt_in_use,
 	.table_pages = pt_table_pages,
 	.setup = pt_setup,
 	.cleanup = pt_cleanup,
+	.claim = pt_claim,
+	.release = pt_release,
 	.start = pt_start,
 	.stop = pt_stop,
-	.resume = pt_resume,
-	.pause = pt_pause,
 	.relocate = pt_relocate,
 	.interrupt = pt_interrupt,
 	.acknowledge = pt_acknowledge,

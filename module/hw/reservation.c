@@ -7,7 +7,7 @@
  * counter that is never enabled holds the PMU without perf ever touching the
  * hardware, and cannot be had while perf uses it: it keeps perf out of our
  * session and us out of perf's. perf forgets events bound to a CPU that goes
- * offline, so stop.c drops the counter then and renews it when the CPU is back.
+ * offline, so hotplug.c drops the counter then and renews it when the CPU is back.
  *
  * Against other sessions: the owner of each trace unit of each CPU, a channel from
  * START to STOP, also while the CPU is offline. (Two trace units of a CPU may have one each,
@@ -29,7 +29,7 @@
 static DEFINE_PER_CPU(struct auxt_channel *, owner[TRACE_PMUS]);
 
 /**
- * auxt_guard_type() - perf's number for a PMU
+ * auxt_reservation_type() - perf's number for a PMU
  * @pmu: its name
  *
  * The bus on which perf's PMUs sit is not exported; the device of any event's
@@ -37,7 +37,7 @@ static DEFINE_PER_CPU(struct auxt_channel *, owner[TRACE_PMUS]);
  *
  * Return: the type; -ENOENT if perf has no such PMU; or why perf could not be asked.
  */
-int auxt_guard_type(const char *pmu)
+int auxt_reservation_type(const char *pmu)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -71,28 +71,28 @@ static struct perf_event *counter(const struct trace_pmu *pmu, int type, int cpu
 		.disabled = 1,
 	};
 
-	if (type == -ENOENT && !pmu->guard_instead)
+	if (type == -ENOENT && !pmu->reserve_instead)
 		return NULL;
 	if (type == -ENOENT)
-		attr = *pmu->guard_instead;
+		attr = *pmu->reserve_instead;
 	else if (type < 0)
 		return ERR_PTR(type);
 	return perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
 }
 
 /**
- * auxt_guard_probe() - could the trace unit of a CPU be had now?
+ * auxt_reservation_probe() - could the trace unit of a CPU be had now?
  * @pmu: the trace unit
- * @type: auxt_guard_type() of it
+ * @type: auxt_reservation_type() of it
  * @cpu: an online CPU
  *
  * Return: 0, -EBUSY, or perf's error.
  */
-int auxt_guard_probe(const struct trace_pmu *pmu, int type, int cpu)
+int auxt_reservation_probe(const struct trace_pmu *pmu, int type, int cpu)
 {
 	struct perf_event *event;
 
-	if (auxt_guard_owner(cpu, pmu->number))
+	if (auxt_reservation_owner(cpu, pmu->number))
 		return -EBUSY;
 	event = counter(pmu, type, cpu);
 	if (IS_ERR(event))
@@ -108,72 +108,72 @@ static struct auxt_channel **owner_of(const struct auxt_channel *ch)
 }
 
 /**
- * auxt_guard_take() - become the owner of a CPU's trace unit
+ * auxt_reservation_take() - become the owner of a CPU's trace unit
  * @ch: a channel of an online CPU
- * @type: auxt_guard_type()
+ * @type: auxt_reservation_type()
  *
  * Return: 0, -EBUSY if perf or another session has it, or perf's error.
  */
-int auxt_guard_take(struct auxt_channel *ch, int type)
+int auxt_reservation_take(struct auxt_channel *ch, int type)
 {
 	int err;
 
 	if (cmpxchg(owner_of(ch), NULL, ch))
 		return -EBUSY;
-	ch->guard_type = type;
-	err = auxt_guard_renew(ch);
+	ch->reservation_type = type;
+	err = auxt_reservation_renew(ch);
 	if (err)
 		WRITE_ONCE(*owner_of(ch), NULL);
 	return err;
 }
 
 /**
- * auxt_guard_release() - let others have it
+ * auxt_reservation_release() - let others have it
  * @ch: the owner
  */
-void auxt_guard_release(struct auxt_channel *ch)
+void auxt_reservation_release(struct auxt_channel *ch)
 {
-	auxt_guard_drop(ch);
+	auxt_reservation_drop(ch);
 	WRITE_ONCE(*owner_of(ch), NULL);
 }
 
 /**
- * auxt_guard_drop() - the CPU goes offline: perf's counter is no use any more
+ * auxt_reservation_drop() - the CPU goes offline: perf's counter is no use any more
  * @ch: the owner, which it remains
  */
-void auxt_guard_drop(struct auxt_channel *ch)
+void auxt_reservation_drop(struct auxt_channel *ch)
 {
-	if (ch->guard)
-		perf_event_release_kernel(ch->guard);
-	ch->guard = NULL;
-	ch->guarded = false;
+	if (ch->reservation)
+		perf_event_release_kernel(ch->reservation);
+	ch->reservation = NULL;
+	ch->reserved_pmu = false;
 }
 
 /**
- * auxt_guard_renew() - the CPU is back
+ * auxt_reservation_renew() - the CPU is back
  * @ch: the owner
  *
  * Return: 0; -EBUSY if perf was faster; or perf's error.
  */
-int auxt_guard_renew(struct auxt_channel *ch)
+int auxt_reservation_renew(struct auxt_channel *ch)
 {
-	struct perf_event *event = counter(ch->pmu, ch->guard_type, ch->cpu);
+	struct perf_event *event = counter(ch->pmu, ch->reservation_type, ch->cpu);
 
 	if (IS_ERR(event))
 		return PTR_ERR(event);
-	ch->guard = event;
-	ch->guarded = true;
+	ch->reservation = event;
+	ch->reserved_pmu = true;
 	return 0;
 }
 
 /**
- * auxt_guard_owner() - whose is a trace unit of a CPU?
+ * auxt_reservation_owner() - whose is a trace unit of a CPU?
  * @cpu: the CPU
  * @pmu: its number
  *
  * Return: the channel of a started session, or NULL.
  */
-struct auxt_channel *auxt_guard_owner(int cpu, u32 pmu)
+struct auxt_channel *auxt_reservation_owner(int cpu, u32 pmu)
 {
 	return READ_ONCE(per_cpu(owner[pmu], cpu));
 }

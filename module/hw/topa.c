@@ -8,7 +8,7 @@
 /**
  * auxt_topa_nr_regions() - regions through which the hardware runs
  * @size: bytes of the area, or of a slot of it
- * @overwrite: see struct auxt_ring
+ * @overwrite: see struct auxt_position
  *
  * In overwrite mode the tables run through the area at least twice, and more
  * often through a small one, so that an interrupt may come late by more than a

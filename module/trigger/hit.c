@@ -60,10 +60,10 @@ static bool may_act(struct auxt_trigger *t, u64 *since, u64 *at)
 NOKPROBE_SYMBOL(may_act);
 
 /* Is everything as the trigger wants it? Those that come often find it so as a rule. */
-static __always_inline bool is_done(const struct auxt_trigger *t, const struct auxt_channel *ch)
+static __always_inline bool is_noop(const struct auxt_trigger *t, const struct auxt_channel *ch)
 {
-	return (atomic_read(&ch->inhibit) & t->done_mask) == t->done &&
-	       (!(t->is & TRIGGER_IS_TOGETHER) || READ_ONCE(*ch->together) == t->request.action);
+	return (atomic_read(&ch->inhibit) & t->noop_mask) == t->noop &&
+	       (!(t->is & TRIGGER_IS_BROADCAST) || READ_ONCE(*ch->last_broadcast) == t->request.action);
 }
 
 /* As auxt_trigger_hit() does it, for triggers that are TRIGGER_IS_LONG, or idle. */
@@ -76,12 +76,12 @@ static noinline size_t work(struct auxt_trigger *t, struct auxt_channel *ch, u64
 	if (!ch || ch->triggers != t->set)
 		return offsetof(struct trigger_counts, idle);
 	/* What does nothing uses nothing up. */
-	if (t->request.action == AUXTRACE_ACTION_FREEZE && is_done(t, ch))
-		return t->done_count;
+	if (t->request.action == AUXTRACE_ACTION_FREEZE && is_noop(t, ch))
+		return t->noop_count;
 	if (t->is & TRIGGER_IS_COUNTED && !may_act(t, &since, &at))
 		return offsetof(struct trigger_counts, held);
-	if (is_done(t, ch))
-		return t->done_count;
+	if (is_noop(t, ch))
+		return t->noop_count;
 	if (t->is & TRIGGER_IS_DELAYED ? auxt_delay_begin(t, ch, value) :
 					 auxt_request_make(ch, &t->request, value))
 		return offsetof(struct trigger_counts, acted);
@@ -110,8 +110,8 @@ void auxt_trigger_hit(struct auxt_trigger *t, u64 value)
 	ch = auxt_channel_here(t->pmu);
 	if (t->is & TRIGGER_IS_LONG || !ch || ch->triggers != t->set)
 		count = work(t, ch, value);
-	else if (is_done(t, ch))
-		count = t->done_count;
+	else if (is_noop(t, ch))
+		count = t->noop_count;
 	else if (likely(auxt_request_make(ch, &t->request, value)))
 		count = offsetof(struct trigger_counts, acted);
 	else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Triggers: kernel events bound to what a session shall do. */
-#ifndef AUXT_TRIGGER_H
-#define AUXT_TRIGGER_H
+#ifndef AUXT_TRIGGER_HIT_H
+#define AUXT_TRIGGER_HIT_H
 
 #include <linux/atomic.h>
 #include <linux/auxtrace.h>
@@ -62,7 +62,7 @@ struct trigger_counts {
 #define TRIGGER_IS_COUNTED	(1u << 0)	/* after_hits, count, hold-off or no action */
 #define TRIGGER_IS_CLOCK	(1u << 1)	/* others' clocks wait for it */
 #define TRIGGER_IS_DELAYED	(1u << 2)	/* by time */
-#define TRIGGER_IS_TOGETHER	(1u << 3)	/* relayed, and may be undone on other CPUs alone */
+#define TRIGGER_IS_BROADCAST	(1u << 3)	/* all_cpus, and may be undone on other CPUs alone */
 /* A hit is more than a look whether the channel is as it should be, and a request. */
 #define TRIGGER_IS_LONG		(TRIGGER_IS_COUNTED | TRIGGER_IS_CLOCK | TRIGGER_IS_DELAYED)
 
@@ -76,9 +76,9 @@ struct trigger_counts {
  * @request: what a hit asks for; with its id, its number in the session, from 1
  * @flags: AUXTRACE_TRIGGER_*
  * @is: TRIGGER_IS_*
- * @done_mask: the reasons that it changes; 0: none, or not at once
- * @done: what of them holds when there is nothing to be done
- * @done_count: which of @counts a hit belongs to then: @held of a FREEZE, else @acted
+ * @noop_mask: the reasons that it changes; 0: none, or not at once
+ * @noop: what of them holds when there is nothing to be done
+ * @noop_count: which of @counts a hit belongs to then: @held of a FREEZE, else @acted
  * @dropped: events that the kernel itself dropped, once detached
  * @pid: of the process whose events count; NULL: all
  * @number: system call, or -1
@@ -96,15 +96,15 @@ struct trigger_counts {
 struct auxt_trigger {
 	const struct trigger_kind *kind;
 	void *event;
-	struct auxt_triggers *set;
+	struct auxt_trigger_set *set;
 	u32 pmu;
 	struct trigger_counts __percpu *counts;
 	struct auxt_request request;
 	u32 flags;
 	u32 is;
-	u32 done_mask;
-	u32 done;
-	u32 done_count;
+	u32 noop_mask;
+	u32 noop;
+	u32 noop_count;
 	u64 dropped;
 	struct pid *pid;
 	s64 number;
@@ -138,4 +138,4 @@ extern const struct trigger_kind auxt_trigger_uretprobe;
 extern const struct trigger_kind auxt_trigger_latency;
 extern const struct trigger_kind auxt_trigger_timer;
 
-#endif /* AUXT_TRIGGER_H */
+#endif /* AUXT_TRIGGER_HIT_H */

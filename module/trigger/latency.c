@@ -154,7 +154,7 @@ void auxt_latency_tick(struct auxt_trigger *t)
 	for (; stops; stops &= stops - 1) {
 		u64 ran = 0;
 
-		own = auxt_triggers_at(t->set, __ffs64(stops));
+		own = auxt_trigger_set_at(t->set, __ffs64(stops));
 		if (come()) {
 			ran = end(own->event);
 			leave();
@@ -167,7 +167,7 @@ void auxt_latency_tick(struct auxt_trigger *t)
 	for (; starts; starts &= starts - 1) {
 		bool begun = false;
 
-		own = auxt_triggers_at(t->set, __ffs64(starts));
+		own = auxt_trigger_set_at(t->set, __ffs64(starts));
 		if (come()) {
 			begun = begin(own->event);
 			leave();
@@ -220,9 +220,9 @@ static int attach(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
 	if (!latency)
 		return -ENOMEM;
 	err = -ENOENT;
-	latency->a = auxt_triggers_find(t->set, arg->a, &unused);
-	latency->b = auxt_triggers_find(t->set, arg->b, &unused);
-	auxt_triggers_find(t->set, t->request.trigger, &latency->place);
+	latency->a = auxt_trigger_set_find(t->set, arg->a, &unused);
+	latency->b = auxt_trigger_set_find(t->set, arg->b, &unused);
+	auxt_trigger_set_find(t->set, t->request.trigger, &latency->place);
 	if (!latency->a || !latency->b || latency->a == t || latency->b == t)
 		goto err_free;
 	/* A clock in a hit of a clock's: how deep would that go? */

@@ -31,7 +31,7 @@
 #include "trigger/set.h"
 
 /**
- * struct auxt_triggers - the triggers of a session
+ * struct auxt_trigger_set - the triggers of a session
  * @lock: see above
  * @cpus: the session's
  * @setup: as the session was set up
@@ -39,7 +39,7 @@
  * @last_id: the newest trigger's
  * @trigger: NULL: a free place
  */
-struct auxt_triggers {
+struct auxt_trigger_set {
 	struct mutex lock;
 	const struct cpumask *cpus;
 	struct auxtrace_setup setup;
@@ -103,7 +103,7 @@ static bool unused_is_zero(const struct auxtrace_trigger *arg, u32 uses)
 	       (uses & USES_OTHERS || (!arg->a && !arg->b));
 }
 
-static int check_action(const struct auxt_triggers *set, const struct auxtrace_trigger *arg)
+static int check_action(const struct auxt_trigger_set *set, const struct auxtrace_trigger *arg)
 {
 	u64 area = set->setup.aux_size / max(set->setup.slots, 1U);
 	/* As check_setup() has it: an overwritable ring may be divided. */
@@ -130,12 +130,12 @@ static int check_action(const struct auxt_triggers *set, const struct auxtrace_t
 		return arg->sample_size ? -EINVAL : 0;
 	if (!arg->sample_size || arg->sample_size > area / 2 || !set->setup.data_size)
 		return -EINVAL;
-	if (arg->sample_size > auxt_sample_room(ring) && set->setup.slots < 2)
+	if (arg->sample_size > auxt_sample_space(ring) && set->setup.slots < 2)
 		return -EINVAL;
 	return 0;
 }
 
-static int check(const struct auxt_triggers *set, const struct auxtrace_trigger *arg)
+static int check(const struct auxt_trigger_set *set, const struct auxtrace_trigger *arg)
 {
 	if (arg->flags & ~AUXTRACE_TRIGGER_ALL || arg->reserved || arg->kind >= ARRAY_SIZE(kinds))
 		return -EINVAL;
@@ -156,27 +156,27 @@ static void trigger_free(struct auxt_trigger *t)
 static void set_done(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
 {
 	/* Of no reasons, this never holds. */
-	t->done = 1;
-	t->done_count = offsetof(struct trigger_counts, acted);
+	t->noop = 1;
+	t->noop_count = offsetof(struct trigger_counts, acted);
 	/* A delay begins whatever state the channel is in, but not where it is frozen. */
 	if ((arg->delay_ns || arg->delay_bytes) && arg->action != AUXTRACE_ACTION_FREEZE)
 		return;
 	switch (arg->action) {
 	case AUXTRACE_ACTION_PAUSE:
-		t->done_mask = t->done = AUXTRACE_INHIBIT_TRIGGER;
+		t->noop_mask = t->noop = AUXTRACE_INHIBIT_TRIGGER;
 		break;
 	case AUXTRACE_ACTION_RESUME:
-		t->done_mask = AUXTRACE_INHIBIT_TRIGGER;
-		t->done = 0;
+		t->noop_mask = AUXTRACE_INHIBIT_TRIGGER;
+		t->noop = 0;
 		break;
 	case AUXTRACE_ACTION_FREEZE:
-		t->done_mask = t->done = AUXTRACE_INHIBIT_FROZEN;
-		t->done_count = offsetof(struct trigger_counts, held);
+		t->noop_mask = t->noop = AUXTRACE_INHIBIT_FROZEN;
+		t->noop_count = offsetof(struct trigger_counts, held);
 		break;
 	}
 }
 
-static struct auxt_trigger *trigger_new(struct auxt_triggers *set,
+static struct auxt_trigger *trigger_new(struct auxt_trigger_set *set,
 					const struct auxtrace_trigger *arg)
 {
 	struct auxt_trigger *t = kzalloc(sizeof(*t), GFP_KERNEL);
@@ -196,10 +196,10 @@ static struct auxt_trigger *trigger_new(struct auxt_triggers *set,
 	if (t->after_hits || t->allowance || arg->hold_off_ns || !t->request.action)
 		t->is |= TRIGGER_IS_COUNTED;
 	if (t->flags & AUXTRACE_TRIGGER_ALL_CPUS)
-		t->is |= TRIGGER_IS_TOGETHER;
+		t->is |= TRIGGER_IS_BROADCAST;
 	if (arg->delay_ns)
 		t->is |= TRIGGER_IS_DELAYED;
-	t->request.relayed = t->is & TRIGGER_IS_TOGETHER || arg->action == AUXTRACE_ACTION_FREEZE;
+	t->request.all_cpus = t->is & TRIGGER_IS_BROADCAST || arg->action == AUXTRACE_ACTION_FREEZE;
 	set_done(t, arg);
 	t->hold_off = auxt_ns_to_tsc(arg->hold_off_ns);
 	t->delay_ns = arg->delay_ns;
@@ -220,7 +220,7 @@ static struct auxt_trigger *trigger_new(struct auxt_triggers *set,
 	return t;
 }
 
-static int free_place(const struct auxt_triggers *set)
+static int free_place(const struct auxt_trigger_set *set)
 {
 	int i;
 
@@ -231,7 +231,7 @@ static int free_place(const struct auxt_triggers *set)
 }
 
 /* With @lock. */
-static int add(struct auxt_triggers *set, struct auxtrace_trigger *arg)
+static int add(struct auxt_trigger_set *set, struct auxtrace_trigger *arg)
 {
 	struct auxt_trigger *t;
 	int place, err;
@@ -267,13 +267,13 @@ err_free:
 }
 
 /**
- * auxt_triggers_add() - AUXTRACE_IOC_TRIGGER_ADD
+ * auxt_trigger_set_add() - AUXTRACE_IOC_TRIGGER_ADD
  * @set: of a session that was set up
  * @arg: see the ABI
  *
  * Return: 0 or as the ABI says.
  */
-int auxt_triggers_add(struct auxt_triggers *set, struct auxtrace_trigger *arg)
+int auxt_trigger_set_add(struct auxt_trigger_set *set, struct auxtrace_trigger *arg)
 {
 	int err;
 
@@ -288,7 +288,7 @@ int auxt_triggers_add(struct auxt_triggers *set, struct auxtrace_trigger *arg)
 
 /* ---- DEL, READ ---------------------------------------------------------- */
 
-static int place_of(const struct auxt_triggers *set, u32 id)
+static int place_of(const struct auxt_trigger_set *set, u32 id)
 {
 	int i;
 
@@ -299,33 +299,33 @@ static int place_of(const struct auxt_triggers *set, u32 id)
 }
 
 /**
- * auxt_triggers_find() - a trigger by its id
+ * auxt_trigger_set_find() - a trigger by its id
  * @set: the set, locked
  * @id: the id
  * @place: where to put its place in the set
  *
  * Return: the trigger or NULL.
  */
-struct auxt_trigger *auxt_triggers_find(struct auxt_triggers *set, u32 id, int *place)
+struct auxt_trigger *auxt_trigger_set_find(struct auxt_trigger_set *set, u32 id, int *place)
 {
 	*place = place_of(set, id);
 	return *place < 0 ? NULL : set->trigger[*place];
 }
 
 /**
- * auxt_triggers_at() - a trigger by its place
+ * auxt_trigger_set_at() - a trigger by its place
  * @set: the set
  * @place: less than AUXTRACE_MAX_TRIGGERS
  *
  * Return: the trigger or NULL; stays as long as interrupts are off.
  */
-notrace struct auxt_trigger *auxt_triggers_at(struct auxt_triggers *set, unsigned int place)
+notrace struct auxt_trigger *auxt_trigger_set_at(struct auxt_trigger_set *set, unsigned int place)
 {
 	return READ_ONCE(set->trigger[place]);
 }
-NOKPROBE_SYMBOL(auxt_triggers_at);
+NOKPROBE_SYMBOL(auxt_trigger_set_at);
 
-static void detach(struct auxt_triggers *set, int place)
+static void detach(struct auxt_trigger_set *set, int place)
 {
 	struct auxt_trigger *t = set->trigger[place];
 
@@ -353,13 +353,13 @@ static void sum(const struct auxt_trigger *t, struct auxtrace_trigger_state *to)
 }
 
 /**
- * auxt_triggers_del() - AUXTRACE_IOC_TRIGGER_DEL
+ * auxt_trigger_set_del() - AUXTRACE_IOC_TRIGGER_DEL
  * @set: of a session that was set up
  * @arg: see the ABI
  *
  * Return: 0 or as the ABI says.
  */
-int auxt_triggers_del(struct auxt_triggers *set, struct auxtrace_trigger_state *arg)
+int auxt_trigger_set_del(struct auxt_trigger_set *set, struct auxtrace_trigger_state *arg)
 {
 	struct auxt_trigger *t;
 	int place, err = 0;
@@ -368,7 +368,7 @@ int auxt_triggers_del(struct auxt_triggers *set, struct auxtrace_trigger_state *
 		return -EINVAL;
 	if (mutex_lock_killable(&set->lock))
 		return -EINTR;
-	t = auxt_triggers_find(set, arg->id, &place);
+	t = auxt_trigger_set_find(set, arg->id, &place);
 	if (!t) {
 		err = -ENOENT;
 	} else if (t->starts | t->stops) {
@@ -384,13 +384,13 @@ int auxt_triggers_del(struct auxt_triggers *set, struct auxtrace_trigger_state *
 }
 
 /**
- * auxt_triggers_read() - AUXTRACE_IOC_TRIGGER_READ
+ * auxt_trigger_set_read() - AUXTRACE_IOC_TRIGGER_READ
  * @set: of a session that was set up
  * @arg: see the ABI
  *
  * Return: 0 or as the ABI says.
  */
-int auxt_triggers_read(struct auxt_triggers *set, struct auxtrace_trigger_state *arg)
+int auxt_trigger_set_read(struct auxt_trigger_set *set, struct auxtrace_trigger_state *arg)
 {
 	struct auxt_trigger *t;
 	int place, err = 0;
@@ -399,7 +399,7 @@ int auxt_triggers_read(struct auxt_triggers *set, struct auxtrace_trigger_state 
 		return -EINVAL;
 	if (mutex_lock_killable(&set->lock))
 		return -EINTR;
-	t = auxt_triggers_find(set, arg->id, &place);
+	t = auxt_trigger_set_find(set, arg->id, &place);
 	if (!t) {
 		err = -ENOENT;
 	} else {
@@ -416,12 +416,12 @@ int auxt_triggers_read(struct auxt_triggers *set, struct auxtrace_trigger_state 
 /* ---- CPUs that come back ------------------------------------------------ */
 
 /**
- * auxt_triggers_renew() - make events anew that CPUs lost as they went offline
+ * auxt_trigger_set_renew() - make events anew that CPUs lost as they went offline
  * @set: the set
  *
  * Task context, without cpus_read_lock().
  */
-void auxt_triggers_renew(struct auxt_triggers *set)
+void auxt_trigger_set_renew(struct auxt_trigger_set *set)
 {
 	int i;
 
@@ -434,16 +434,16 @@ void auxt_triggers_renew(struct auxt_triggers *set)
 
 static void renewal(struct work_struct *work)
 {
-	auxt_triggers_renew(container_of(work, struct auxt_triggers, renewal));
+	auxt_trigger_set_renew(container_of(work, struct auxt_trigger_set, renewal));
 }
 
 /**
- * auxt_triggers_renew_later() - as above, out of a hotplug callback
+ * auxt_trigger_set_renew_later() - as above, out of a hotplug callback
  * @set: the set
  *
  * The callback holds what the kernel's interfaces for events take.
  */
-void auxt_triggers_renew_later(struct auxt_triggers *set)
+void auxt_trigger_set_renew_later(struct auxt_trigger_set *set)
 {
 	schedule_work(&set->renewal);
 }
@@ -451,16 +451,16 @@ void auxt_triggers_renew_later(struct auxt_triggers *set)
 /* ---- life --------------------------------------------------------------- */
 
 /**
- * auxt_triggers_new() - none yet
+ * auxt_trigger_set_new() - none yet
  * @cpus: of the session; outlive the set
  * @setup: as the session was set up
  *
  * Return: the set or NULL.
  */
-struct auxt_triggers *auxt_triggers_new(const struct cpumask *cpus,
+struct auxt_trigger_set *auxt_trigger_set_new(const struct cpumask *cpus,
 					const struct auxtrace_setup *setup)
 {
-	struct auxt_triggers *set = kzalloc(sizeof(*set), GFP_KERNEL);
+	struct auxt_trigger_set *set = kzalloc(sizeof(*set), GFP_KERNEL);
 
 	if (!set)
 		return NULL;
@@ -472,10 +472,10 @@ struct auxt_triggers *auxt_triggers_new(const struct cpumask *cpus,
 }
 
 /**
- * auxt_triggers_free() - the session ends
+ * auxt_trigger_set_free() - the session ends
  * @set: of a stopped session, which nobody else uses; NULL is fine
  */
-void auxt_triggers_free(struct auxt_triggers *set)
+void auxt_trigger_set_free(struct auxt_trigger_set *set)
 {
 	int place;
 

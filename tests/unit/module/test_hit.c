@@ -86,11 +86,11 @@ int smp_call_function_single(int cpu, void (*func)(void *info), void *info, int 
 DEFINE_PER_CPU(struct auxt_channel *, auxt_attached[TRACE_PMUS]);
 static const struct trace_pmu trace_pmu;	/* the one that a zero names */
 static struct auxt_channel channels[NR_CPUS];
-static u32 together;
+static u32 last_broadcast;
 static struct trigger_counts counts[NR_TRIGGERS];
 static struct auxt_trigger triggers[NR_TRIGGERS];
-static struct auxt_triggers *const set = (struct auxt_triggers *)triggers;
-static struct auxt_wish asked[16];
+static struct auxt_trigger_set *const set = (struct auxt_trigger_set *)triggers;
+static struct auxt_pending asked[16];
 static unsigned int nr_asked;
 static bool busy;		/* the channel refuses */
 static void (*meanwhile)(void);	/* on another CPU, before it does */
@@ -102,7 +102,7 @@ bool auxt_request_make(struct auxt_channel *ch, const struct auxt_request *reque
 		meanwhile();
 	if (busy)
 		return false;
-	asked[nr_asked++ % 16] = (struct auxt_wish) { .request = *request, .value = value };
+	asked[nr_asked++ % 16] = (struct auxt_pending) { .request = *request, .value = value };
 	return true;
 }
 
@@ -115,13 +115,13 @@ bool auxt_delay_begin(struct auxt_trigger *t, struct auxt_channel *ch, u64 value
 	return false;
 }
 
-struct auxt_trigger *auxt_triggers_at(struct auxt_triggers *of, unsigned int place)
+struct auxt_trigger *auxt_trigger_set_at(struct auxt_trigger_set *of, unsigned int place)
 {
 	assert_ptr_equal(of, set);
 	return &triggers[place];
 }
 
-struct auxt_trigger *auxt_triggers_find(struct auxt_triggers *of, u32 id, int *place)
+struct auxt_trigger *auxt_trigger_set_find(struct auxt_trigger_set *of, u32 id, int *place)
 {
 	assert_ptr_equal(of, set);
 	*place = id - 1;
@@ -153,18 +153,18 @@ static int begin(void **state)
 		triggers[i] = (struct auxt_trigger) {
 			.set = set, .counts = &counts[i],
 			.request = { .action = AUXTRACE_ACTION_PAUSE, .trigger = i + 1 },
-			.done_mask = AUXTRACE_INHIBIT_TRIGGER, .done = AUXTRACE_INHIBIT_TRIGGER,
+			.noop_mask = AUXTRACE_INHIBIT_TRIGGER, .noop = AUXTRACE_INHIBIT_TRIGGER,
 		};
 	for (int i = 0; i < NR_CPUS; i++) {
 		channels[i].cpu = i;
 		channels[i].triggers = set;
 		channels[i].pmu = &trace_pmu;
-		channels[i].together = &together;
-		auxt_relay_init(&channels[i]);
+		channels[i].last_broadcast = &last_broadcast;
+		auxt_remote_init(&channels[i]);
 	}
 	auxt_attached[0] = &channels[0];
 	on_cpu = 0;
-	together = 0;
+	last_broadcast = 0;
 	nr_asked = 0;
 	busy = false;
 	meanwhile = NULL;
@@ -213,16 +213,16 @@ static void all_cpus_are_asked_unless_all_are_so(void **state)
 	struct auxt_trigger *t = &triggers[0];
 
 	(void)state;
-	t->is = TRIGGER_IS_TOGETHER;
-	t->request.relayed = true;
+	t->is = TRIGGER_IS_BROADCAST;
+	t->request.all_cpus = true;
 	atomic_set(&channels[0].inhibit, AUXTRACE_INHIBIT_TRIGGER);
 	auxt_trigger_hit(t, 0);
 	assert_int_equal(nr_asked, 1);
-	assert_true(asked[0].request.relayed);
-	together = AUXTRACE_ACTION_PAUSE;
+	assert_true(asked[0].request.all_cpus);
+	last_broadcast = AUXTRACE_ACTION_PAUSE;
 	auxt_trigger_hit(t, 0);
 	assert_int_equal(nr_asked, 1);
-	together = AUXTRACE_ACTION_RESUME;
+	last_broadcast = AUXTRACE_ACTION_RESUME;
 	auxt_trigger_hit(t, 0);
 	assert_int_equal(nr_asked, 2);
 	counted(t, 3, 0, 0, 0);
@@ -520,12 +520,12 @@ static void send(int cpu, u32 action, u32 id)
 {
 	const struct auxt_request request = { .action = action, .trigger = id };
 
-	auxt_relay_send(&channels[cpu], &request);
+	auxt_remote_send(&channels[cpu], &request);
 }
 
 static void run_work(int cpu)
 {
-	irq_work_sync(&channels[cpu].relay.work);
+	irq_work_sync(&channels[cpu].remote.work);
 }
 
 /* The CPU takes its call: free again before it runs, as in the kernel. */
@@ -551,7 +551,7 @@ static void the_last_word_wins_on_each_cpu(void **state)
 	assert_int_equal(nr_asked, 1);
 	assert_int_equal(asked[0].request.action, AUXTRACE_ACTION_RESUME);
 	assert_int_equal(asked[0].request.trigger, 2);
-	assert_false(asked[0].request.relayed);
+	assert_false(asked[0].request.all_cpus);
 	/* CPU 2 is slow: it finds the newest, once. */
 	send(1, AUXTRACE_ACTION_PAUSE, 3);
 	run_work(1);
@@ -579,15 +579,15 @@ static void a_freeze_is_told_when_all_are_asked(void **state)
 {
 	(void)state;
 	send(0, AUXTRACE_ACTION_PAUSE, 1);
-	assert_false(auxt_relay_is_leaving(&channels[0].relay));
+	assert_false(auxt_remote_is_freezing_others(&channels[0].remote));
 	run_work(0);
 	assert_false(channels[0].wake.queued);
 	send(0, AUXTRACE_ACTION_FREEZE, 2);
-	assert_true(auxt_relay_is_leaving(&channels[0].relay));
+	assert_true(auxt_remote_is_freezing_others(&channels[0].remote));
 	run_work(0);
-	assert_true(auxt_relay_is_due(&channels[1].relay));
-	assert_true(auxt_relay_is_due(&channels[2].relay));
-	assert_false(auxt_relay_is_leaving(&channels[0].relay));
+	assert_true(auxt_remote_is_pending(&channels[1].remote));
+	assert_true(auxt_remote_is_pending(&channels[2].remote));
+	assert_false(auxt_remote_is_freezing_others(&channels[0].remote));
 	assert_true(channels[0].wake.queued);
 }
 
@@ -602,9 +602,9 @@ static void a_freeze_on_its_way_does_not_come_after_a_resume(void **state)
 	for (int cpu = 1; cpu <= 2; cpu++) {
 		on_cpu = cpu;
 		auxt_attached[0] = channels[cpu].attached ? &channels[cpu] : NULL;
-		assert_true(auxt_relay_freezes(&channels[cpu].relay));
-		auxt_relay_thaw(&channels[cpu]);
-		assert_false(auxt_relay_freezes(&channels[cpu].relay));
+		assert_true(auxt_remote_has_freeze(&channels[cpu].remote));
+		auxt_remote_thaw(&channels[cpu]);
+		assert_false(auxt_remote_has_freeze(&channels[cpu].remote));
 	}
 	assert_int_equal(nr_asked, 1);
 	assert_int_equal(asked[0].request.action, AUXTRACE_ACTION_FREEZE);
@@ -615,8 +615,8 @@ static void a_freeze_on_its_way_does_not_come_after_a_resume(void **state)
 	/* Nor one that has not even left, as this CPU takes its call first. */
 	channels[0].attached = true;
 	send(0, AUXTRACE_ACTION_FREEZE, 8);
-	assert_true(auxt_relay_freezes(&channels[0].relay));
-	auxt_relay_thaw(&channels[0]);
+	assert_true(auxt_remote_has_freeze(&channels[0].remote));
+	auxt_remote_thaw(&channels[0]);
 	run_work(0);
 	assert_null(called[1]);
 	assert_int_equal(nr_asked, 1);
@@ -637,15 +637,15 @@ static void a_detached_channel_keeps_the_word_until_it_is_back_or_forgets(void *
 	}
 	assert_int_equal(nr_asked, 0);
 	auxt_attached[0] = &channels[1];
-	auxt_relay_take(&channels[1]);
+	auxt_remote_run(&channels[1]);
 	assert_int_equal(nr_asked, 1);
 	auxt_attached[0] = &channels[2];
-	auxt_relay_forget(&channels[2]);
-	auxt_relay_take(&channels[2]);
+	auxt_remote_forget(&channels[2]);
+	auxt_remote_run(&channels[2]);
 	assert_int_equal(nr_asked, 1);
 	/* Nor does what was to go out go. */
 	send(0, AUXTRACE_ACTION_FREEZE, 1);
-	auxt_relay_forget(&channels[0]);
+	auxt_remote_forget(&channels[0]);
 	run_work(0);
 	assert_null(called[1]);
 }
