@@ -6,7 +6,7 @@
 #include <linux/cpu.h>
 #include <linux/smp.h>
 #include "hw/bts.h"
-#include "clock.h"
+#include "base/clock.h"
 #include "compat/compat.h"
 #include "hw/reservation.h"
 #include "info.h"

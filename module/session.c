@@ -17,7 +17,7 @@
 #include "cpuset.h"
 #include "hw/reservation.h"
 #include "hw/pt.h"
-#include "aux_buffer.h"
+#include "base/aux_buffer.h"
 #include "session_private.h"
 #include "hotplug.h"
 #include "core/trace_pmu.h"

@@ -25,7 +25,7 @@
 #include <asm/tsc.h>
 #include "core/channel.h"
 #include "core/tail_poll.h"
-#include "aux_buffer.h"
+#include "base/aux_buffer.h"
 #include "core/settle.h"
 #include "core/trace_pmu.h"
 

@@ -58,7 +58,7 @@
 #include "core/channel.h"
 #include "compat/compat.h"
 #include "hw/pmi.h"
-#include "aux_buffer.h"
+#include "base/aux_buffer.h"
 #include "core/trace_pmu.h"
 
 /* What turns it on, and what goes with that. */

@@ -29,7 +29,7 @@
 #include "compat/compat.h"
 #include "hw/pmi.h"
 #include "hw/pt.h"
-#include "aux_buffer.h"
+#include "base/aux_buffer.h"
 #include "hw/topa.h"
 #include "core/trace_pmu.h"
 

@@ -39,7 +39,7 @@
 #include <linux/tracepoint.h>
 #include <asm/tsc.h>
 #include "compat/probe.h"
-#include "clock.h"
+#include "base/clock.h"
 #include "trigger/latency.h"
 #include "trigger/hit.h"
 #include "trigger/set.h"

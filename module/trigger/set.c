@@ -23,7 +23,7 @@
 #include <linux/uaccess.h>
 #include <linux/workqueue.h>
 #include <asm/tsc.h>
-#include "clock.h"
+#include "base/clock.h"
 #include "core/data_ring.h"
 #include "trigger/delay.h"
 #include "core/record.h"

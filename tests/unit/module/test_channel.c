@@ -20,7 +20,7 @@
 #include "core/channel.h"
 #include "core/tail_poll.h"
 #include "core/request.h"
-#include "aux_buffer.h"
+#include "base/aux_buffer.h"
 #include "core/trace_pmu.h"
 
 #define PAGES	8

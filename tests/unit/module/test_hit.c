@@ -11,7 +11,7 @@
 #include <linux/tracepoint.h>
 #include "cmocka_all.h"
 #include "core/channel.h"
-#include "clock.h"
+#include "base/clock.h"
 #include "trigger/delay.h"
 #include "trigger/latency.h"
 #include "core/remote.h"

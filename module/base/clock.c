@@ -15,7 +15,7 @@
 #include <linux/kprobes.h>
 #include <linux/math64.h>
 #include <linux/sched/clock.h>
-#include "clock.h"
+#include "base/clock.h"
 #include "compat/compat.h"
 
 #define SAMPLES		32

@@ -15,7 +15,7 @@
 #include <linux/vmalloc.h>
 #include "compat/compat.h"
 #include "core/data_ring.h"
-#include "aux_buffer.h"
+#include "base/aux_buffer.h"
 
 /* Pages that lie one after the other in user space. */
 struct area {
