@@ -16,7 +16,7 @@
 #include "compat/irq_work.h"
 #include "compat/timer.h"
 #include "trigger/delay.h"
-#include "trigger/hit.h"
+#include "trigger/trigger.h"
 
 /**
  * struct auxt_delay - of one trigger on one CPU
@@ -134,7 +134,7 @@ void auxt_delay_free(struct auxt_trigger *t)
 	unsigned int cpu;
 
 	if (t->request.delay)
-		on_each_cpu_mask(auxt_trigger_cpus(t), forget_here, t, true);
+		on_each_cpu_mask(t->cpus, forget_here, t, true);
 	if (!t->delay)
 		return;
 	for_each_possible_cpu(cpu) {

@@ -22,6 +22,7 @@
 #include "trigger/latency.h"
 #include "core/request.h"
 #include "trigger/hit.h"
+#include "trigger/trigger.h"
 
 /* What was not used. A REARM since has given all: no more than that. */
 static void give_back(struct auxt_trigger *t)

@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 #include "compat/probe.h"
 #include "trigger/hit.h"
+#include "trigger/trigger.h"
 
 /**
  * struct probe - a kprobe, or a kretprobe with its kprobe

@@ -42,7 +42,7 @@
 #include "base/clock.h"
 #include "trigger/latency.h"
 #include "trigger/hit.h"
-#include "trigger/set.h"
+#include "trigger/trigger.h"
 
 #define BUCKET_BITS	10
 #define PLACES		8
@@ -56,14 +56,12 @@ struct clock {
  * struct latency - the clocks of one trigger
  * @a: starts them
  * @b: stops them
- * @place: of the trigger in its set
  * @exit: the tracepoint sched_process_exit
  * @clock: buckets
  */
 struct latency {
 	struct auxt_trigger *a;
 	struct auxt_trigger *b;
-	int place;
 	struct tracepoint *exit;
 	struct clock clock[1 << BUCKET_BITS][PLACES];
 };
@@ -154,7 +152,7 @@ void auxt_latency_tick(struct auxt_trigger *t)
 	for (; stops; stops &= stops - 1) {
 		u64 ran = 0;
 
-		own = auxt_trigger_set_at(t->set, __ffs64(stops));
+		own = READ_ONCE(t->siblings[__ffs64(stops)]);
 		if (come()) {
 			ran = end(own->event);
 			leave();
@@ -167,7 +165,7 @@ void auxt_latency_tick(struct auxt_trigger *t)
 	for (; starts; starts &= starts - 1) {
 		bool begun = false;
 
-		own = auxt_trigger_set_at(t->set, __ffs64(starts));
+		own = READ_ONCE(t->siblings[__ffs64(starts)]);
 		if (come()) {
 			begun = begin(own->event);
 			leave();
@@ -212,7 +210,7 @@ static void wait_for(struct auxt_trigger *t)
 static int attach(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
 {
 	struct latency *latency;
-	int err, unused;
+	int err;
 
 	if (!arg->bound_ns)
 		return -EINVAL;
@@ -220,9 +218,8 @@ static int attach(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
 	if (!latency)
 		return -ENOMEM;
 	err = -ENOENT;
-	latency->a = auxt_trigger_set_find(t->set, arg->a, &unused);
-	latency->b = auxt_trigger_set_find(t->set, arg->b, &unused);
-	auxt_trigger_set_find(t->set, t->request.trigger, &latency->place);
+	latency->a = auxt_trigger_find(t->siblings, arg->a);
+	latency->b = auxt_trigger_find(t->siblings, arg->b);
 	if (!latency->a || !latency->b || latency->a == t || latency->b == t)
 		goto err_free;
 	/* A clock in a hit of a clock's: how deep would that go? */
@@ -240,8 +237,8 @@ static int attach(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
 		goto err_free;
 	/* All of it is in place before a hit can see the bits. */
 	smp_wmb();
-	WRITE_ONCE(latency->a->starts, latency->a->starts | BIT_ULL(latency->place));
-	WRITE_ONCE(latency->b->stops, latency->b->stops | BIT_ULL(latency->place));
+	WRITE_ONCE(latency->a->starts, latency->a->starts | BIT_ULL(t->place));
+	WRITE_ONCE(latency->b->stops, latency->b->stops | BIT_ULL(t->place));
 	wait_for(latency->a);
 	wait_for(latency->b);
 	return 0;
@@ -255,8 +252,8 @@ static void detach(struct auxt_trigger *t)
 {
 	struct latency *latency = t->event;
 
-	WRITE_ONCE(latency->a->starts, latency->a->starts & ~BIT_ULL(latency->place));
-	WRITE_ONCE(latency->b->stops, latency->b->stops & ~BIT_ULL(latency->place));
+	WRITE_ONCE(latency->a->starts, latency->a->starts & ~BIT_ULL(t->place));
+	WRITE_ONCE(latency->b->stops, latency->b->stops & ~BIT_ULL(t->place));
 	wait_for(latency->a);
 	wait_for(latency->b);
 	tracepoint_probe_unregister(latency->exit, on_process_exit, t);

@@ -21,6 +21,7 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 #include "trigger/hit.h"
+#include "trigger/trigger.h"
 
 /**
  * struct counters - the counters of one trigger
@@ -69,7 +70,7 @@ static void detach(struct auxt_trigger *t)
 	struct counters *c = t->event;
 	unsigned int cpu;
 
-	for_each_cpu(cpu, auxt_trigger_cpus(t))
+	for_each_cpu(cpu, t->cpus)
 		release(c, cpu);
 	/* A handler may have been interrupted by the release of its counter. */
 	synchronize_rcu();
@@ -95,7 +96,7 @@ static int attach(struct auxt_trigger *t, const struct perf_event_attr *attr)
 	/* Always counting, or not at all: a trigger must not be rotated off. */
 	c->attr.pinned = 1;
 	t->event = c;
-	for_each_cpu(cpu, auxt_trigger_cpus(t)) {
+	for_each_cpu(cpu, t->cpus) {
 		err = create(t, c, cpu);
 		/* Offline: it is made when the CPU comes back. */
 		if (err && err != -ENODEV) {
@@ -114,7 +115,7 @@ static void renew(struct auxt_trigger *t)
 	struct counters *c = t->event;
 	unsigned int cpu;
 
-	for_each_cpu(cpu, auxt_trigger_cpus(t)) {
+	for_each_cpu(cpu, t->cpus) {
 		struct perf_event *event = c->event[cpu];
 
 		if (event && !(event->attach_state & PERF_ATTACH_CONTEXT))

@@ -27,8 +27,8 @@
 #include "core/data_ring.h"
 #include "trigger/delay.h"
 #include "core/record.h"
-#include "trigger/hit.h"
 #include "trigger/set.h"
+#include "trigger/trigger.h"
 
 /**
  * struct auxt_trigger_set - the triggers of a session
@@ -60,36 +60,6 @@ static const struct trigger_kind *const kinds[] = {
 	[AUXTRACE_TRIGGER_LATENCY] = &auxt_trigger_latency,
 	[AUXTRACE_TRIGGER_TIMER] = &auxt_trigger_timer,
 };
-
-/* ---- what kinds ask ----------------------------------------------------- */
-
-/**
- * auxt_trigger_cpus() - where a trigger's events matter
- * @t: the trigger
- *
- * Return: the CPUs of its session.
- */
-const struct cpumask *auxt_trigger_cpus(const struct auxt_trigger *t)
-{
-	return t->set->cpus;
-}
-
-/**
- * auxt_trigger_name() - the name that a caller gives
- * @arg: of TRIGGER_ADD, with a name
- *
- * Return: the name, to be freed by kfree(), or an errno.
- */
-char *auxt_trigger_name(const struct auxtrace_trigger *arg)
-{
-	char *name = memdup_user_nul(u64_to_user_ptr(arg->name), arg->name_len);
-
-	if (!IS_ERR(name) && strlen(name) != arg->name_len) {
-		kfree(name);
-		return ERR_PTR(-EINVAL);
-	}
-	return name;
-}
 
 /* ---- ADD ---------------------------------------------------------------- */
 
@@ -146,80 +116,6 @@ static int check(const struct auxt_trigger_set *set, const struct auxtrace_trigg
 	return check_action(set, arg);
 }
 
-static void trigger_free(struct auxt_trigger *t)
-{
-	put_pid(t->pid);
-	free_percpu(t->counts);
-	kfree(t);
-}
-
-static void set_done(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
-{
-	/* Of no reasons, this never holds. */
-	t->noop = 1;
-	t->noop_count = offsetof(struct trigger_counts, acted);
-	/* A delay begins whatever state the channel is in, but not where it is frozen. */
-	if ((arg->delay_ns || arg->delay_bytes) && arg->action != AUXTRACE_ACTION_FREEZE)
-		return;
-	switch (arg->action) {
-	case AUXTRACE_ACTION_PAUSE:
-		t->noop_mask = t->noop = AUXTRACE_INHIBIT_TRIGGER;
-		break;
-	case AUXTRACE_ACTION_RESUME:
-		t->noop_mask = AUXTRACE_INHIBIT_TRIGGER;
-		t->noop = 0;
-		break;
-	case AUXTRACE_ACTION_FREEZE:
-		t->noop_mask = t->noop = AUXTRACE_INHIBIT_FROZEN;
-		t->noop_count = offsetof(struct trigger_counts, held);
-		break;
-	}
-}
-
-static struct auxt_trigger *trigger_new(struct auxt_trigger_set *set,
-					const struct auxtrace_trigger *arg)
-{
-	struct auxt_trigger *t = kzalloc(sizeof(*t), GFP_KERNEL);
-
-	if (!t)
-		return ERR_PTR(-ENOMEM);
-	t->set = set;
-	t->pmu = set->setup.pmu;
-	t->kind = kinds[arg->kind];
-	t->request.action = arg->action;
-	t->flags = arg->flags;
-	t->number = arg->number;
-	t->after_hits = arg->after_hits;
-	/* @left is signed; nothing happens more often than that. */
-	t->allowance = arg->flags & AUXTRACE_TRIGGER_ONE_SHOT ? 1 : min_t(u64, arg->count, S64_MAX);
-	atomic64_set(&t->left, t->allowance);
-	if (t->after_hits || t->allowance || arg->hold_off_ns || !t->request.action)
-		t->is |= TRIGGER_IS_COUNTED;
-	if (t->flags & AUXTRACE_TRIGGER_ALL_CPUS)
-		t->is |= TRIGGER_IS_BROADCAST;
-	if (arg->delay_ns)
-		t->is |= TRIGGER_IS_DELAYED;
-	t->request.all_cpus = t->is & TRIGGER_IS_BROADCAST || arg->action == AUXTRACE_ACTION_FREEZE;
-	set_done(t, arg);
-	t->hold_off = auxt_ns_to_tsc(arg->hold_off_ns);
-	t->delay_ns = arg->delay_ns;
-	t->request.delay = arg->delay_bytes;
-	t->request.size = arg->sample_size;
-	t->counts = alloc_percpu(struct trigger_counts);
-	if (!t->counts) {
-		trigger_free(t);
-		return ERR_PTR(-ENOMEM);
-	}
-	if (arg->pid) {
-		t->pid = find_get_pid(arg->pid);
-		if (!t->pid || !pid_has_task(t->pid, PIDTYPE_TGID)) {
-			trigger_free(t);
-			return ERR_PTR(-ESRCH);
-		}
-	}
-	return t;
-}
-
 static int free_place(const struct auxt_trigger_set *set)
 {
 	int i;
@@ -242,9 +138,14 @@ static int add(struct auxt_trigger_set *set, struct auxtrace_trigger *arg)
 	place = free_place(set);
 	if (place < 0)
 		return place;
-	t = trigger_new(set, arg);
+	t = auxt_trigger_new(kinds[arg->kind], arg);
 	if (IS_ERR(t))
 		return PTR_ERR(t);
+	t->set = set;
+	t->pmu = set->setup.pmu;
+	t->cpus = set->cpus;
+	t->siblings = set->trigger;
+	t->place = place;
 	/* Never used again, also if it comes to nothing: it may have hit. */
 	t->request.trigger = ++set->last_id;
 	err = auxt_delay_new(t);
@@ -262,7 +163,7 @@ err_delay:
 	set->trigger[place] = NULL;
 	auxt_delay_free(t);
 err_free:
-	trigger_free(t);
+	auxt_trigger_free(t);
 	return err;
 }
 
@@ -288,68 +189,12 @@ int auxt_trigger_set_add(struct auxt_trigger_set *set, struct auxtrace_trigger *
 
 /* ---- DEL, READ ---------------------------------------------------------- */
 
-static int place_of(const struct auxt_trigger_set *set, u32 id)
+static void remove(struct auxt_trigger_set *set, struct auxt_trigger *t)
 {
-	int i;
-
-	for (i = 0; i < AUXTRACE_MAX_TRIGGERS; i++)
-		if (id && set->trigger[i] && set->trigger[i]->request.trigger == id)
-			return i;
-	return -ENOENT;
-}
-
-/**
- * auxt_trigger_set_find() - a trigger by its id
- * @set: the set, locked
- * @id: the id
- * @place: where to put its place in the set
- *
- * Return: the trigger or NULL.
- */
-struct auxt_trigger *auxt_trigger_set_find(struct auxt_trigger_set *set, u32 id, int *place)
-{
-	*place = place_of(set, id);
-	return *place < 0 ? NULL : set->trigger[*place];
-}
-
-/**
- * auxt_trigger_set_at() - a trigger by its place
- * @set: the set
- * @place: less than AUXTRACE_MAX_TRIGGERS
- *
- * Return: the trigger or NULL; stays as long as interrupts are off.
- */
-notrace struct auxt_trigger *auxt_trigger_set_at(struct auxt_trigger_set *set, unsigned int place)
-{
-	return READ_ONCE(set->trigger[place]);
-}
-NOKPROBE_SYMBOL(auxt_trigger_set_at);
-
-static void detach(struct auxt_trigger_set *set, int place)
-{
-	struct auxt_trigger *t = set->trigger[place];
-
 	t->kind->detach(t);
 	t->event = NULL;
 	auxt_delay_free(t);
-	set->trigger[place] = NULL;
-}
-
-static void sum(const struct auxt_trigger *t, struct auxtrace_trigger_state *to)
-{
-	unsigned int cpu;
-
-	to->out_acted = to->out_held = to->out_idle = 0;
-	to->out_missed = t->event && t->kind->missed ? t->kind->missed(t) : t->dropped;
-	for_each_possible_cpu(cpu) {
-		const struct trigger_counts *counts = per_cpu_ptr(t->counts, cpu);
-
-		to->out_acted += READ_ONCE(counts->acted);
-		to->out_held += READ_ONCE(counts->held);
-		to->out_idle += READ_ONCE(counts->idle);
-		to->out_missed += READ_ONCE(counts->missed);
-	}
-	to->out_hits = to->out_acted + to->out_held + to->out_idle + to->out_missed;
+	set->trigger[t->place] = NULL;
 }
 
 /**
@@ -362,22 +207,22 @@ static void sum(const struct auxt_trigger *t, struct auxtrace_trigger_state *to)
 int auxt_trigger_set_del(struct auxt_trigger_set *set, struct auxtrace_trigger_state *arg)
 {
 	struct auxt_trigger *t;
-	int place, err = 0;
+	int err = 0;
 
 	if (arg->flags || arg->reserved)
 		return -EINVAL;
 	if (mutex_lock_killable(&set->lock))
 		return -EINTR;
-	t = auxt_trigger_set_find(set, arg->id, &place);
+	t = auxt_trigger_find(set->trigger, arg->id);
 	if (!t) {
 		err = -ENOENT;
 	} else if (t->starts | t->stops) {
 		err = -EBUSY;
 	} else {
-		detach(set, place);
+		remove(set, t);
 		/* No hit comes any more: the sum is the last word. */
-		sum(t, arg);
-		trigger_free(t);
+		auxt_trigger_sum(t, arg);
+		auxt_trigger_free(t);
 	}
 	mutex_unlock(&set->lock);
 	return err;
@@ -393,17 +238,17 @@ int auxt_trigger_set_del(struct auxt_trigger_set *set, struct auxtrace_trigger_s
 int auxt_trigger_set_read(struct auxt_trigger_set *set, struct auxtrace_trigger_state *arg)
 {
 	struct auxt_trigger *t;
-	int place, err = 0;
+	int err = 0;
 
 	if (arg->flags & ~AUXTRACE_TRIGGER_REARM || arg->reserved)
 		return -EINVAL;
 	if (mutex_lock_killable(&set->lock))
 		return -EINTR;
-	t = auxt_trigger_set_find(set, arg->id, &place);
+	t = auxt_trigger_find(set->trigger, arg->id);
 	if (!t) {
 		err = -ENOENT;
 	} else {
-		sum(t, arg);
+		auxt_trigger_sum(t, arg);
 		if (arg->flags & AUXTRACE_TRIGGER_REARM) {
 			atomic64_set(&t->seen, 0);
 			atomic64_set(&t->left, t->allowance);
@@ -477,21 +322,18 @@ struct auxt_trigger_set *auxt_trigger_set_new(const struct cpumask *cpus,
  */
 void auxt_trigger_set_free(struct auxt_trigger_set *set)
 {
-	int place;
+	struct auxt_trigger *t;
 
 	if (!set)
 		return;
 	cancel_work_sync(&set->renewal);
 	/* Those that refer to others come before these: newest first. */
 	while (set->last_id) {
-		struct auxt_trigger *t;
-
-		place = place_of(set, set->last_id--);
-		if (place < 0)
+		t = auxt_trigger_find(set->trigger, set->last_id--);
+		if (!t)
 			continue;
-		t = set->trigger[place];
-		detach(set, place);
-		trigger_free(t);
+		remove(set, t);
+		auxt_trigger_free(t);
 	}
 	kfree(set);
 }

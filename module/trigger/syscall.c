@@ -15,6 +15,7 @@
 #include <linux/tracepoint.h>
 #include <asm/syscall.h>
 #include "trigger/hit.h"
+#include "trigger/trigger.h"
 
 static bool is_ours(const struct auxt_trigger *t, long number)
 {

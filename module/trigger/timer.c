@@ -12,6 +12,7 @@
 #include <linux/smp.h>
 #include "compat/timer.h"
 #include "trigger/hit.h"
+#include "trigger/trigger.h"
 
 /* A CPU that does nothing else would trace nothing. */
 #define MIN_PERIOD_NS	10000
@@ -60,9 +61,9 @@ static void renew(struct auxt_trigger *t)
 	struct timer *timers = t->event;
 	unsigned int cpu;
 
-	for_each_cpu(cpu, auxt_trigger_cpus(t))
+	for_each_cpu(cpu, t->cpus)
 		hrtimer_cancel(&timers[cpu].timer);
-	on_each_cpu_mask(auxt_trigger_cpus(t), start_here, t->event, true);
+	on_each_cpu_mask(t->cpus, start_here, t->event, true);
 }
 
 static int attach(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
@@ -75,7 +76,7 @@ static int attach(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
 	timers = kvcalloc(nr_cpu_ids, sizeof(*timers), GFP_KERNEL);
 	if (!timers)
 		return -ENOMEM;
-	for_each_cpu(cpu, auxt_trigger_cpus(t)) {
+	for_each_cpu(cpu, t->cpus) {
 		timers[cpu].t = t;
 		timers[cpu].cpu = cpu;
 		auxt_hrtimer_setup(&timers[cpu].timer, on_time, CLOCK_MONOTONIC,
@@ -92,7 +93,7 @@ static void detach(struct auxt_trigger *t)
 	struct timer *timers = t->event;
 	unsigned int cpu;
 
-	for_each_cpu(cpu, auxt_trigger_cpus(t))
+	for_each_cpu(cpu, t->cpus)
 		hrtimer_cancel(&timers[cpu].timer);
 	kvfree(timers);
 }

@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 #include "compat/uprobe.h"
 #include "trigger/hit.h"
+#include "trigger/trigger.h"
 
 /**
  * struct probe - a uprobe or a uretprobe

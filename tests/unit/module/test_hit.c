@@ -17,7 +17,7 @@
 #include "core/remote.h"
 #include "session.h"
 #include "trigger/hit.h"
-#include "trigger/set.h"
+#include "trigger/trigger.h"
 
 #define NR_CPUS		3
 #define NR_TRIGGERS	4
@@ -89,6 +89,9 @@ static struct auxt_channel channels[NR_CPUS];
 static u32 last_broadcast;
 static struct trigger_counts counts[NR_TRIGGERS];
 static struct auxt_trigger triggers[NR_TRIGGERS];
+static struct auxt_trigger *const siblings[NR_TRIGGERS] = {
+	&triggers[0], &triggers[1], &triggers[2], &triggers[3],
+};
 static struct auxt_trigger_set *const set = (struct auxt_trigger_set *)triggers;
 static struct auxt_pending asked[16];
 static unsigned int nr_asked;
@@ -115,16 +118,9 @@ bool auxt_delay_begin(struct auxt_trigger *t, struct auxt_channel *ch, u64 value
 	return false;
 }
 
-struct auxt_trigger *auxt_trigger_set_at(struct auxt_trigger_set *of, unsigned int place)
+struct auxt_trigger *auxt_trigger_find(struct auxt_trigger *const *of, u32 id)
 {
-	assert_ptr_equal(of, set);
-	return &triggers[place];
-}
-
-struct auxt_trigger *auxt_trigger_set_find(struct auxt_trigger_set *of, u32 id, int *place)
-{
-	assert_ptr_equal(of, set);
-	*place = id - 1;
+	assert_ptr_equal(of, siblings);
 	return id - 1 < NR_TRIGGERS ? &triggers[id - 1] : NULL;
 }
 
@@ -151,7 +147,7 @@ static int begin(void **state)
 	memset(called, 0, sizeof(called));
 	for (int i = 0; i < NR_TRIGGERS; i++)
 		triggers[i] = (struct auxt_trigger) {
-			.set = set, .counts = &counts[i],
+			.set = set, .siblings = siblings, .place = i, .counts = &counts[i],
 			.request = { .action = AUXTRACE_ACTION_PAUSE, .trigger = i + 1 },
 			.noop_mask = AUXTRACE_INHIBIT_TRIGGER, .noop = AUXTRACE_INHIBIT_TRIGGER,
 		};
