@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Triggers at kernel functions: kprobes and kretprobes of their own. */
+/* Triggers in the kernel: a kprobe or a kretprobe for each trigger. */
 
 #include <linux/err.h>
 #include <linux/kernel.h>
@@ -10,49 +10,54 @@
 #include "trigger/trigger.h"
 
 /**
- * struct probe - a kprobe, or a kretprobe with its kprobe
- * @t: whose
- * @rp: the probe; of a kprobe, @rp.kp only is used
- * @name: symbol; NULL: an address
+ * struct kprobe_trigger - a kprobe, or a kretprobe and the kprobe in it
+ * @t: the trigger
+ * @rp: the probe; a kprobe uses @rp.kp only
+ * @name: symbol; NULL: the probe is at an address
  */
-struct probe {
+struct kprobe_trigger {
 	struct auxt_trigger *t;
 	struct kretprobe rp;
 	char *name;
 };
 
-static int on_call(struct kprobe *kp, struct pt_regs *regs)
+static int kprobe_on_call(struct kprobe *kp, struct pt_regs *regs)
 {
-	auxt_trigger_hit(container_of(kp, struct probe, rp.kp)->t, 0);
+	auxt_trigger_hit(container_of(kp, struct kprobe_trigger, rp.kp)->t, 0);
 	return 0;
 }
-NOKPROBE_SYMBOL(on_call);
+NOKPROBE_SYMBOL(kprobe_on_call);
 
-static int on_return(struct kretprobe_instance *instance, struct pt_regs *regs)
+static int kprobe_on_return(struct kretprobe_instance *instance, struct pt_regs *regs)
 {
 	struct kretprobe *rp = auxt_get_kretprobe(instance);
 
-	/* NULL: it was unregistered while the function ran. */
+	/* NULL: the probe was unregistered while the function ran. */
 	if (rp)
-		auxt_trigger_hit(container_of(rp, struct probe, rp)->t, 0);
+		auxt_trigger_hit(container_of(rp, struct kprobe_trigger, rp)->t, 0);
 	return 0;
 }
-NOKPROBE_SYMBOL(on_return);
+NOKPROBE_SYMBOL(kprobe_on_return);
 
-static void probe_free(struct probe *p)
+static void kprobe_free(struct kprobe_trigger *p)
 {
 	kfree(p->name);
 	kfree(p);
 }
+NOKPROBE_SYMBOL(kprobe_free);
 
-static struct probe *probe_new(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
+static struct kprobe_trigger *kprobe_new(struct auxt_trigger *t,
+					 const struct auxtrace_trigger *arg)
 {
-	struct probe *p = kzalloc(sizeof(*p), GFP_KERNEL);
+	struct kprobe_trigger *p = kzalloc(sizeof(*p), GFP_KERNEL);
 	char *name = NULL;
 
 	if (!p)
 		return ERR_PTR(-ENOMEM);
-	/* Neither is no place; an offset that long is in no function, and kprobes would cut it. */
+	/*
+	 * Without a name the address must be one. With a name it is an offset: no function is
+	 * longer than INT_MAX, and struct kprobe would truncate the offset.
+	 */
 	if (arg->name_len ? arg->address > INT_MAX : !arg->address) {
 		kfree(p);
 		return ERR_PTR(-EINVAL);
@@ -72,43 +77,51 @@ static struct probe *probe_new(struct auxt_trigger *t, const struct auxtrace_tri
 	p->rp.kp.symbol_name = name;
 	return p;
 }
+NOKPROBE_SYMBOL(kprobe_new);
 
-/* It says the same of an address that is none and of one that must not be probed. */
-static int reason(int err)
+/*
+ * The kernel answers EINVAL both for an address outside its code and for an instruction that
+ * must not be probed, EILSEQ for an address inside an instruction. The ABI says EOPNOTSUPP.
+ */
+static int kprobe_errno(int err)
 {
 	return err == -EINVAL || err == -EILSEQ ? -EOPNOTSUPP : err;
 }
+NOKPROBE_SYMBOL(kprobe_errno);
 
 static int kprobe_attach(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
 {
-	struct probe *p = probe_new(t, arg);
+	struct kprobe_trigger *p = kprobe_new(t, arg);
 	int err;
 
 	if (IS_ERR(p))
 		return PTR_ERR(p);
-	p->rp.kp.pre_handler = on_call;
+	p->rp.kp.pre_handler = kprobe_on_call;
 	t->event = p;
 	err = register_kprobe(&p->rp.kp);
 	if (err)
-		probe_free(p);
-	return reason(err);
+		kprobe_free(p);
+	return kprobe_errno(err);
 }
+NOKPROBE_SYMBOL(kprobe_attach);
 
 static u64 kprobe_missed(const struct auxt_trigger *t)
 {
-	const struct probe *p = t->event;
+	const struct kprobe_trigger *p = t->event;
 
 	return p->rp.kp.nmissed;
 }
+NOKPROBE_SYMBOL(kprobe_missed);
 
 static void kprobe_detach(struct auxt_trigger *t)
 {
-	struct probe *p = t->event;
+	struct kprobe_trigger *p = t->event;
 
 	unregister_kprobe(&p->rp.kp);
 	t->dropped = kprobe_missed(t);
-	probe_free(p);
+	kprobe_free(p);
 }
+NOKPROBE_SYMBOL(kprobe_detach);
 
 const struct trigger_kind auxt_trigger_kprobe = {
 	.uses = USES_NAME | USES_ADDRESS,
@@ -117,43 +130,46 @@ const struct trigger_kind auxt_trigger_kprobe = {
 	.missed = kprobe_missed,
 };
 
-static int kretprobe_attach(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
+static int kprobe_attach_return(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
 {
-	struct probe *p = probe_new(t, arg);
+	struct kprobe_trigger *p = kprobe_new(t, arg);
 	int err;
 
 	if (IS_ERR(p))
 		return PTR_ERR(p);
-	p->rp.handler = on_return;
-	/* Tasks that may be inside at once without a hit being missed. */
+	p->rp.handler = kprobe_on_return;
+	/* So many tasks may be in the function at once before the kernel misses a call. */
 	p->rp.maxactive = max(64U, 4 * num_possible_cpus());
 	t->event = p;
 	err = register_kretprobe(&p->rp);
 	if (err)
-		probe_free(p);
-	return reason(err);
+		kprobe_free(p);
+	return kprobe_errno(err);
 }
+NOKPROBE_SYMBOL(kprobe_attach_return);
 
-static u64 kretprobe_missed(const struct auxt_trigger *t)
+static u64 kprobe_missed_return(const struct auxt_trigger *t)
 {
-	const struct probe *p = t->event;
+	const struct kprobe_trigger *p = t->event;
 
 	return (u64)p->rp.nmissed + p->rp.kp.nmissed;
 }
+NOKPROBE_SYMBOL(kprobe_missed_return);
 
-static void kretprobe_detach(struct auxt_trigger *t)
+static void kprobe_detach_return(struct auxt_trigger *t)
 {
-	struct probe *p = t->event;
+	struct kprobe_trigger *p = t->event;
 
 	unregister_kretprobe(&p->rp);
-	t->dropped = kretprobe_missed(t);
-	/* Instances of calls that are still inside find no probe, see on_return(). */
-	probe_free(p);
+	t->dropped = kprobe_missed_return(t);
+	/* A call that returns later finds no probe: see kprobe_on_return(). */
+	kprobe_free(p);
 }
+NOKPROBE_SYMBOL(kprobe_detach_return);
 
 const struct trigger_kind auxt_trigger_kretprobe = {
 	.uses = USES_NAME | USES_ADDRESS,
-	.attach = kretprobe_attach,
-	.detach = kretprobe_detach,
-	.missed = kretprobe_missed,
+	.attach = kprobe_attach_return,
+	.detach = kprobe_detach_return,
+	.missed = kprobe_missed_return,
 };

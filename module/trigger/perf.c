@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Triggers that are perf events: a counter on each CPU of the session, whose
- * overflow is the hit. Hardware breakpoints are perf events to the kernel, too.
+ * Triggers that are perf events: a counter on each CPU of the session, whose overflow is the
+ * hit. Hardware breakpoints are perf events, too.
  *
- * perf forgets counters that are bound to a CPU when it goes offline; renew()
- * makes them anew. What of an attr points to user memory (the name for perf's
- * kprobe and uprobe PMUs) may be anything by then: such a counter stays away there.
+ * perf drops a counter that is bound to a CPU when that CPU goes offline; perf_trigger_renew()
+ * creates it again. An attr of perf's kprobe and uprobe PMUs may point to a name in user memory,
+ * which may have changed by then: such a counter is not created again.
  *
- * perf checks the attr that a program gives in its system call, before the counter
- * is made, which we do directly. So only what says what is counted, and when it
- * overflows, is taken over; the rest is about samples, which nobody gets.
+ * perf_event_open(2) checks the attr before it creates the counter; we create the counter
+ * directly, so those checks do not run. Hence we copy only the members that say what is counted
+ * and when the counter overflows. The others concern samples, which nobody receives here.
  */
 
 #include <linux/err.h>
@@ -24,39 +24,40 @@
 #include "trigger/trigger.h"
 
 /**
- * struct counters - the counters of one trigger
+ * struct perf_trigger - the counters of one trigger
  * @attr: what they count
- * @by_name: it points to user memory
- * @event: by CPU; NULL where there is none
+ * @by_name: @attr points to a name in user memory
+ * @event: by CPU; NULL: that CPU has no counter
  */
-struct counters {
+struct perf_trigger {
 	struct perf_event_attr attr;
 	bool by_name;
 	struct perf_event *event[];
 };
 
-static void on_overflow(struct perf_event *event, struct perf_sample_data *data,
+static void perf_trigger_overflow(struct perf_event *event, struct perf_sample_data *data,
 			struct pt_regs *regs)
 {
 	auxt_trigger_hit(event->overflow_handler_context, 0);
 }
-NOKPROBE_SYMBOL(on_overflow);
+NOKPROBE_SYMBOL(perf_trigger_overflow);
 
-static void release(struct counters *c, int cpu)
+static void perf_trigger_release(struct perf_trigger *c, int cpu)
 {
 	if (c->event[cpu])
 		perf_event_release_kernel(c->event[cpu]);
 	c->event[cpu] = NULL;
 }
+NOKPROBE_SYMBOL(perf_trigger_release);
 
-static int create(struct auxt_trigger *t, struct counters *c, int cpu)
+static int perf_trigger_create(struct auxt_trigger *t, struct perf_trigger *c, int cpu)
 {
 	struct perf_event *event;
 
-	event = perf_event_create_kernel_counter(&c->attr, cpu, NULL, on_overflow, t);
+	event = perf_event_create_kernel_counter(&c->attr, cpu, NULL, perf_trigger_overflow, t);
 	if (IS_ERR(event))
 		return PTR_ERR(event);
-	/* Pinned, it counts at once, or the hardware had no room for it. */
+	/* A pinned counter is active at once, or in error: no hardware counter was free. */
 	if (READ_ONCE(event->state) < PERF_EVENT_STATE_INACTIVE) {
 		perf_event_release_kernel(event);
 		return -EBUSY;
@@ -64,68 +65,73 @@ static int create(struct auxt_trigger *t, struct counters *c, int cpu)
 	c->event[cpu] = event;
 	return 0;
 }
+NOKPROBE_SYMBOL(perf_trigger_create);
 
-static void detach(struct auxt_trigger *t)
+static void perf_trigger_detach(struct auxt_trigger *t)
 {
-	struct counters *c = t->event;
+	struct perf_trigger *c = t->event;
 	unsigned int cpu;
 
 	for_each_cpu(cpu, t->cpus)
-		release(c, cpu);
-	/* A handler may have been interrupted by the release of its counter. */
+		perf_trigger_release(c, cpu);
+	/* The release may have interrupted the counter's overflow handler: wait for its end. */
 	synchronize_rcu();
 	kvfree(c);
 }
+NOKPROBE_SYMBOL(perf_trigger_detach);
 
-static bool is_by_name(const struct perf_event *event)
+static bool perf_trigger_is_by_name(const struct perf_event *event)
 {
 	const char *pmu = event->pmu->name;
 
 	return event->attr.config1 && pmu && (!strcmp(pmu, "kprobe") || !strcmp(pmu, "uprobe"));
 }
+NOKPROBE_SYMBOL(perf_trigger_is_by_name);
 
-static int attach(struct auxt_trigger *t, const struct perf_event_attr *attr)
+static int perf_trigger_attach(struct auxt_trigger *t, const struct perf_event_attr *attr)
 {
-	struct counters *c = kvzalloc(struct_size(c, event, nr_cpu_ids), GFP_KERNEL);
+	struct perf_trigger *c = kvzalloc(struct_size(c, event, nr_cpu_ids), GFP_KERNEL);
 	unsigned int cpu;
 	int err;
 
 	if (!c)
 		return -ENOMEM;
 	c->attr = *attr;
-	/* Always counting, or not at all: a trigger must not be rotated off. */
+	/* A trigger's counter must not be rotated with others: pinned counts always, or fails. */
 	c->attr.pinned = 1;
 	t->event = c;
 	for_each_cpu(cpu, t->cpus) {
-		err = create(t, c, cpu);
-		/* Offline: it is made when the CPU comes back. */
+		err = perf_trigger_create(t, c, cpu);
+		/* ENODEV: the CPU is offline. perf_trigger_renew() creates the counter later. */
 		if (err && err != -ENODEV) {
-			detach(t);
-			/* It wants more for the kernel's own memory than for the rest. */
+			perf_trigger_detach(t);
+			/* perf: EPERM for a breakpoint in the kernel, without CAP_SYS_ADMIN. */
 			return err == -EPERM ? -EACCES : err;
 		}
 		if (c->event[cpu])
-			c->by_name = is_by_name(c->event[cpu]);
+			c->by_name = perf_trigger_is_by_name(c->event[cpu]);
 	}
 	return 0;
 }
+NOKPROBE_SYMBOL(perf_trigger_attach);
 
-static void renew(struct auxt_trigger *t)
+static void perf_trigger_renew(struct auxt_trigger *t)
 {
-	struct counters *c = t->event;
+	struct perf_trigger *c = t->event;
 	unsigned int cpu;
 
 	for_each_cpu(cpu, t->cpus) {
 		struct perf_event *event = c->event[cpu];
 
 		if (event && !(event->attach_state & PERF_ATTACH_CONTEXT))
-			release(c, cpu);
+			perf_trigger_release(c, cpu);
 		if (!c->event[cpu] && !c->by_name)
-			create(t, c, cpu);
+			perf_trigger_create(t, c, cpu);
 	}
 }
+NOKPROBE_SYMBOL(perf_trigger_renew);
 
-static int perf_attach(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
+static int perf_trigger_attach_event(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
 {
 	struct perf_event_attr attr, from;
 	int err;
@@ -138,7 +144,7 @@ static int perf_attach(struct auxt_trigger *t, const struct auxtrace_trigger *ar
 				    arg->attr_len);
 	if (err)
 		return err;
-	/* Without a period it would never overflow, and perf's is a signed one. */
+	/* Without a period the counter never overflows. perf's period is signed. */
 	if (!from.sample_period || (s64)from.sample_period < 0 || from.disabled || from.inherit)
 		return -EINVAL;
 	attr = (struct perf_event_attr) {
@@ -164,17 +170,19 @@ static int perf_attach(struct auxt_trigger *t, const struct auxtrace_trigger *ar
 		.exclude_host = from.exclude_host,
 		.exclude_guest = from.exclude_guest,
 	};
-	return attach(t, &attr);
+	return perf_trigger_attach(t, &attr);
 }
+NOKPROBE_SYMBOL(perf_trigger_attach_event);
 
 const struct trigger_kind auxt_trigger_perf = {
 	.uses = USES_ATTR,
-	.attach = perf_attach,
-	.detach = detach,
-	.renew = renew,
+	.attach = perf_trigger_attach_event,
+	.detach = perf_trigger_detach,
+	.renew = perf_trigger_renew,
 };
 
-static int breakpoint_attach(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
+static int perf_trigger_attach_breakpoint(struct auxt_trigger *t,
+					  const struct auxtrace_trigger *arg)
 {
 	struct perf_event_attr attr;
 
@@ -185,12 +193,13 @@ static int breakpoint_attach(struct auxt_trigger *t, const struct auxtrace_trigg
 	attr.bp_type = arg->number & 0xff;
 	attr.bp_len = arg->number >> 8;
 	attr.bp_addr = arg->address;
-	return attach(t, &attr);
+	return perf_trigger_attach(t, &attr);
 }
+NOKPROBE_SYMBOL(perf_trigger_attach_breakpoint);
 
 const struct trigger_kind auxt_trigger_breakpoint = {
 	.uses = USES_NUMBER | USES_ADDRESS,
-	.attach = breakpoint_attach,
-	.detach = detach,
-	.renew = renew,
+	.attach = perf_trigger_attach_breakpoint,
+	.detach = perf_trigger_detach,
+	.renew = perf_trigger_renew,
 };

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Triggers by time: a timer on each CPU of the session. It runs in hard interrupt
- * context on every flavour of the kernel. One whose CPU went offline is moved to
- * another by the kernel, finds itself there and ends; renew() starts it anew.
+ * Timer triggers: an hrtimer on each CPU of the session, which expires in hard interrupt
+ * context on every flavour of the kernel (also PREEMPT_RT).
+ *
+ * When a CPU goes offline, the kernel migrates its timers to another CPU. A timer that expires
+ * on a CPU other than its own does not hit and does not restart; timer_renew() starts it again
+ * once its CPU is back.
  */
 
-#include <linux/cpu.h>
+#include <linux/cpumask.h>
 #include <linux/hrtimer.h>
+#include <linux/kprobes.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
@@ -14,24 +18,24 @@
 #include "trigger/hit.h"
 #include "trigger/trigger.h"
 
-/* A CPU that does nothing else would trace nothing. */
-#define MIN_PERIOD_NS	10000
+/* With a shorter period a CPU would do nothing but take timer interrupts. */
+#define TIMER_MIN_PERIOD_NS	10000
 
 /**
- * struct timer - of one CPU
- * @t: whose
- * @timer: the kernel's
- * @cpu: the CPU
+ * struct timer_trigger - the timer of one trigger on one CPU
+ * @t: the trigger
+ * @timer: the kernel's timer
+ * @cpu: the CPU that it belongs to
  */
-struct timer {
+struct timer_trigger {
 	struct auxt_trigger *t;
 	struct hrtimer timer;
 	int cpu;
 };
 
-static enum hrtimer_restart on_time(struct hrtimer *timer)
+static enum hrtimer_restart timer_expired(struct hrtimer *timer)
 {
-	struct timer *own = container_of(timer, struct timer, timer);
+	struct timer_trigger *own = container_of(timer, struct timer_trigger, timer);
 
 	if (own->cpu != smp_processor_id())
 		return HRTIMER_NORESTART;
@@ -39,14 +43,15 @@ static enum hrtimer_restart on_time(struct hrtimer *timer)
 	hrtimer_forward_now(timer, ns_to_ktime(own->t->bound));
 	return HRTIMER_RESTART;
 }
+NOKPROBE_SYMBOL(timer_expired);
 
 /* On the CPU, interrupts off. */
-static void start_here(void *info)
+static void timer_start_here(void *info)
 {
-	struct timer *timers = info;
-	struct timer *own = &timers[smp_processor_id()];
+	struct timer_trigger *timers = info;
+	struct timer_trigger *own = &timers[smp_processor_id()];
 
-	/* When it would have run out, so that who renews often does not put it off. */
+	/* Keep an earlier expiry time: frequent renewals must not postpone the hit. */
 	if (hrtimer_get_expires(&own->timer))
 		hrtimer_start(&own->timer, hrtimer_get_expires(&own->timer),
 			      HRTIMER_MODE_ABS_PINNED_HARD);
@@ -54,24 +59,29 @@ static void start_here(void *info)
 		hrtimer_start(&own->timer, ns_to_ktime(own->t->bound),
 			      HRTIMER_MODE_REL_PINNED_HARD);
 }
+NOKPROBE_SYMBOL(timer_start_here);
 
-/* One that runs may be on another CPU, where it would end, since its own was offline. */
-static void renew(struct auxt_trigger *t)
+/*
+ * Cancels also the timers that run: one whose CPU was offline may be queued on another CPU,
+ * where it would expire and not restart.
+ */
+static void timer_renew(struct auxt_trigger *t)
 {
-	struct timer *timers = t->event;
+	struct timer_trigger *timers = t->event;
 	unsigned int cpu;
 
 	for_each_cpu(cpu, t->cpus)
 		hrtimer_cancel(&timers[cpu].timer);
-	on_each_cpu_mask(t->cpus, start_here, t->event, true);
+	on_each_cpu_mask(t->cpus, timer_start_here, t->event, true);
 }
+NOKPROBE_SYMBOL(timer_renew);
 
-static int attach(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
+static int timer_attach(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
 {
-	struct timer *timers;
+	struct timer_trigger *timers;
 	unsigned int cpu;
 
-	if (arg->bound_ns < MIN_PERIOD_NS || arg->bound_ns > KTIME_MAX)
+	if (arg->bound_ns < TIMER_MIN_PERIOD_NS || arg->bound_ns > KTIME_MAX)
 		return -EINVAL;
 	timers = kvcalloc(nr_cpu_ids, sizeof(*timers), GFP_KERNEL);
 	if (!timers)
@@ -79,28 +89,30 @@ static int attach(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
 	for_each_cpu(cpu, t->cpus) {
 		timers[cpu].t = t;
 		timers[cpu].cpu = cpu;
-		auxt_hrtimer_setup(&timers[cpu].timer, on_time, CLOCK_MONOTONIC,
+		auxt_hrtimer_setup(&timers[cpu].timer, timer_expired, CLOCK_MONOTONIC,
 				   HRTIMER_MODE_REL_PINNED_HARD);
 	}
 	t->bound = arg->bound_ns;
 	t->event = timers;
-	renew(t);
+	timer_renew(t);
 	return 0;
 }
+NOKPROBE_SYMBOL(timer_attach);
 
-static void detach(struct auxt_trigger *t)
+static void timer_detach(struct auxt_trigger *t)
 {
-	struct timer *timers = t->event;
+	struct timer_trigger *timers = t->event;
 	unsigned int cpu;
 
 	for_each_cpu(cpu, t->cpus)
 		hrtimer_cancel(&timers[cpu].timer);
 	kvfree(timers);
 }
+NOKPROBE_SYMBOL(timer_detach);
 
 const struct trigger_kind auxt_trigger_timer = {
 	.uses = USES_BOUND,
-	.attach = attach,
-	.detach = detach,
-	.renew = renew,
+	.attach = timer_attach,
+	.detach = timer_detach,
+	.renew = timer_renew,
 };

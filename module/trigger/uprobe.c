@@ -13,34 +13,37 @@
 #include "trigger/trigger.h"
 
 /**
- * struct probe - a uprobe or a uretprobe
- * @t: whose
- * @consumer: the kernel's
- * @path: keeps the file
+ * struct uprobe_trigger - a uprobe or a uretprobe
+ * @t: the trigger
+ * @consumer: the kernel's consumer, with one of the two handlers
+ * @path: a reference that keeps the file
  * @registered: the kernel's handle
  */
-struct probe {
+struct uprobe_trigger {
 	struct auxt_trigger *t;
 	struct uprobe_consumer consumer;
 	struct path path;
 	struct auxt_uprobe registered;
 };
 
-static int on_call(AUXT_UPROBE_HANDLER_ARGS)
+static int uprobe_on_call(AUXT_UPROBE_HANDLER_ARGS)
 {
-	auxt_trigger_hit(container_of(consumer, struct probe, consumer)->t, 0);
+	auxt_trigger_hit(container_of(consumer, struct uprobe_trigger, consumer)->t, 0);
 	return 0;
 }
+NOKPROBE_SYMBOL(uprobe_on_call);
 
-static int on_return(AUXT_URETPROBE_HANDLER_ARGS)
+static int uprobe_on_return(AUXT_URETPROBE_HANDLER_ARGS)
 {
-	auxt_trigger_hit(container_of(consumer, struct probe, consumer)->t, 0);
+	auxt_trigger_hit(container_of(consumer, struct uprobe_trigger, consumer)->t, 0);
 	return 0;
 }
+NOKPROBE_SYMBOL(uprobe_on_return);
 
-static int attach(struct auxt_trigger *t, const struct auxtrace_trigger *arg, bool at_return)
+static int uprobe_attach_at(struct auxt_trigger *t, const struct auxtrace_trigger *arg,
+			    bool at_return)
 {
-	struct probe *p;
+	struct uprobe_trigger *p;
 	struct inode *inode;
 	char *name;
 	int err;
@@ -64,15 +67,15 @@ static int attach(struct auxt_trigger *t, const struct auxtrace_trigger *arg, bo
 	if (!S_ISREG(inode->i_mode) || arg->address >= i_size_read(inode))
 		goto err_path;
 	if (at_return)
-		p->consumer.ret_handler = on_return;
+		p->consumer.ret_handler = uprobe_on_return;
 	else
-		p->consumer.handler = on_call;
+		p->consumer.handler = uprobe_on_call;
 	p->t = t;
 	t->event = p;
 	err = auxt_uprobe_register(&p->registered, inode, arg->address, &p->consumer);
 	if (!err)
 		return 0;
-	/* Its words for an instruction, or a file system, that cannot be probed. */
+	/* How the kernel refuses an instruction or a file system that cannot be probed. */
 	if (err == -ENOTSUPP || err == -ENOEXEC || err == -EIO)
 		err = -EOPNOTSUPP;
 
@@ -82,34 +85,38 @@ err_free:
 	kfree(p);
 	return err;
 }
+NOKPROBE_SYMBOL(uprobe_attach_at);
 
-static void detach(struct auxt_trigger *t)
+static void uprobe_detach(struct auxt_trigger *t)
 {
-	struct probe *p = t->event;
+	struct uprobe_trigger *p = t->event;
 
 	auxt_uprobe_unregister(&p->registered, &p->consumer);
 	path_put(&p->path);
 	kfree(p);
 }
+NOKPROBE_SYMBOL(uprobe_detach);
 
 static int uprobe_attach(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
 {
-	return attach(t, arg, false);
+	return uprobe_attach_at(t, arg, false);
 }
+NOKPROBE_SYMBOL(uprobe_attach);
 
-static int uretprobe_attach(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
+static int uprobe_attach_return(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
 {
-	return attach(t, arg, true);
+	return uprobe_attach_at(t, arg, true);
 }
+NOKPROBE_SYMBOL(uprobe_attach_return);
 
 const struct trigger_kind auxt_trigger_uprobe = {
 	.uses = USES_NAME | USES_ADDRESS,
 	.attach = uprobe_attach,
-	.detach = detach,
+	.detach = uprobe_detach,
 };
 
 const struct trigger_kind auxt_trigger_uretprobe = {
 	.uses = USES_NAME | USES_ADDRESS,
-	.attach = uretprobe_attach,
-	.detach = detach,
+	.attach = uprobe_attach_return,
+	.detach = uprobe_detach,
 };
