@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Latency triggers: a hit of trigger A starts the current task's clock, one of
- * trigger B stops it; more than the bound is a hit.
+ * Latency triggers: a hit of trigger A starts the current task's clock, a hit of trigger B stops
+ * it. If the clock ran longer than the bound, the latency trigger hits.
  *
- * DOC: the table
+ * DOC: the table of clocks
  *
- * Running clocks stand in a table hashed by task, a bucket of a few places each.
- * Only code that runs as a task takes, uses and leaves its place, so contexts that
- * nest on one CPU are the only ones that share one; a free place is taken from
- * other tasks by cmpxchg. Those that nest keep off each other by a flag of the CPU:
- * an NMI that lands within the few instructions that hold it is counted as missed.
+ * Running clocks are in a hash table by task, with a few places in each bucket. A free place is
+ * taken by cmpxchg, since other tasks may want it. Once taken, only code that runs as the place's
+ * task reads, writes and frees it, so that only contexts nested on one CPU can collide there. A
+ * flag for each CPU, latency_busy, keeps those apart: an NMI that interrupts the few instructions
+ * under the flag gives up, and is counted as missed.
  *
- * A task that exits leaves its place by way of the tracepoint sched_process_exit, and
- * takes none from PF_EXITING on, which it is before that: so no clock of a task
- * survives it, and a new task at the same address begins without one. Where a
- * bucket is full the clock does not start. Both are counted as missed.
+ * No clock survives its task. The task frees its place at the tracepoint sched_process_exit,
+ * and PF_EXITING, which is set before that, keeps it from taking another. So a new task whose
+ * task_struct has the same address begins without a clock.
  *
- * DOC: life
+ * If all places of a bucket are taken, the clock does not start; this, too, is counted as missed.
  *
- * A latency trigger stands as a bit in @starts of A and in @stops of B. They are
- * set when the trigger is complete, and cleared before a grace period at whose end
- * the table goes: whoever looks has interrupts off.
+ * DOC: life of a latency trigger
+ *
+ * The trigger's place in the set is a bit in @starts of A and in @stops of B. Both bits are set
+ * once the trigger is complete. They are cleared before a grace period, at whose end the table is
+ * freed: code that looks at the bits has interrupts off, and so delays the end of the period.
  */
 
 #include <linux/bits.h>
@@ -35,27 +36,27 @@
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
-#include <linux/string.h>
 #include <linux/tracepoint.h>
 #include <asm/tsc.h>
-#include "compat/probe.h"
 #include "base/clock.h"
-#include "trigger/latency.h"
+#include "compat/probe.h"
 #include "trigger/hit.h"
+#include "trigger/latency.h"
+#include "trigger/tracepoint.h"
 #include "trigger/trigger.h"
 
-#define BUCKET_BITS	10
-#define PLACES		8
+#define LATENCY_BUCKET_BITS	10
+#define LATENCY_PLACES		8
 
-struct clock {
-	struct task_struct *task;	/* NULL: free */
-	u64 begun;
+struct latency_clock {
+	struct task_struct *task;	/* NULL: the place is free */
+	u64 begun;			/* TSC */
 };
 
 /**
  * struct latency - the clocks of one trigger
- * @a: starts them
- * @b: stops them
+ * @a: trigger that starts them
+ * @b: trigger that stops them
  * @exit: the tracepoint sched_process_exit
  * @clock: buckets
  */
@@ -63,151 +64,151 @@ struct latency {
 	struct auxt_trigger *a;
 	struct auxt_trigger *b;
 	struct tracepoint *exit;
-	struct clock clock[1 << BUCKET_BITS][PLACES];
+	struct latency_clock clock[1 << LATENCY_BUCKET_BITS][LATENCY_PLACES];
 };
 
-/* Interrupts off: a context of this CPU is at some table. */
-static DEFINE_PER_CPU(u32, busy);
+/* 1: a context of this CPU uses a table of clocks. With interrupts off. */
+static DEFINE_PER_CPU(u32, latency_busy);
 
-static bool come(void)
+static bool latency_trylock(void)
 {
-	return !this_cpu_cmpxchg(busy, 0, 1);
+	return !this_cpu_cmpxchg(latency_busy, 0, 1);
 }
-NOKPROBE_SYMBOL(come);
+NOKPROBE_SYMBOL(latency_trylock);
 
-static void leave(void)
+static void latency_unlock(void)
 {
 	barrier();
-	this_cpu_write(busy, 0);
+	this_cpu_write(latency_busy, 0);
 }
-NOKPROBE_SYMBOL(leave);
+NOKPROBE_SYMBOL(latency_unlock);
 
-static struct clock *bucket_of(struct latency *latency, const struct task_struct *task)
+static struct latency_clock *latency_bucket(struct latency *latency,
+					    const struct task_struct *task)
 {
-	return latency->clock[hash_ptr((void *)task, BUCKET_BITS)];
+	return latency->clock[hash_ptr((void *)task, LATENCY_BUCKET_BITS)];
 }
-NOKPROBE_SYMBOL(bucket_of);
+NOKPROBE_SYMBOL(latency_bucket);
 
-static struct clock *clock_of(struct latency *latency, const struct task_struct *task)
+static struct latency_clock *latency_find(struct latency *latency, const struct task_struct *task)
 {
-	struct clock *clock = bucket_of(latency, task);
+	struct latency_clock *clock = latency_bucket(latency, task);
 	int i;
 
-	for (i = 0; i < PLACES; i++)
+	for (i = 0; i < LATENCY_PLACES; i++)
 		if (READ_ONCE(clock[i].task) == task)
 			return &clock[i];
 	return NULL;
 }
-NOKPROBE_SYMBOL(clock_of);
+NOKPROBE_SYMBOL(latency_find);
 
-static bool begin(struct latency *latency)
+/* False if the clock cannot start. */
+static bool latency_begin(struct latency *latency)
 {
-	struct clock *clock = clock_of(latency, current);
+	struct latency_clock *clock = latency_find(latency, current);
 	int i;
 
 	if (!clock) {
 		if (current->flags & PF_EXITING)
 			return false;
-		clock = bucket_of(latency, current);
+		clock = latency_bucket(latency, current);
 		for (i = 0; cmpxchg(&clock->task, NULL, current); i++, clock++)
-			if (i == PLACES - 1)
+			if (i == LATENCY_PLACES - 1)
 				return false;
 	}
 	clock->begun = rdtsc();
 	return true;
 }
-NOKPROBE_SYMBOL(begin);
+NOKPROBE_SYMBOL(latency_begin);
 
-/* How long it ran, in ticks of the TSC; 0 if it did not. */
-static u64 end(struct latency *latency)
+/* How long the clock ran, in ticks of the TSC; 0 if it did not run. */
+static u64 latency_end(struct latency *latency)
 {
-	struct clock *clock = clock_of(latency, current);
+	struct latency_clock *clock = latency_find(latency, current);
 	s64 ran;
 
 	if (!clock)
 		return 0;
 	ran = rdtsc() - clock->begun;
-	/* The last access before the place is another task's: pairs with its cmpxchg. */
+	/* Pairs with the cmpxchg of the task that takes the place next. */
 	smp_store_release(&clock->task, NULL);
-	/* The task's CPUs may not agree about the time to the tick. */
+	/* Negative if the task migrated to a CPU whose TSC is slightly behind. */
 	return max_t(s64, ran, 0);
 }
-NOKPROBE_SYMBOL(end);
+NOKPROBE_SYMBOL(latency_end);
 
-static void miss(struct auxt_trigger *t)
+static void latency_miss(struct auxt_trigger *t)
 {
 	this_cpu_inc(t->counts->missed);
 }
-NOKPROBE_SYMBOL(miss);
+NOKPROBE_SYMBOL(latency_miss);
+
+static __always_inline void latency_stop(struct auxt_trigger *t)
+{
+	u64 ran = 0;
+
+	if (latency_trylock()) {
+		ran = latency_end(t->event);
+		latency_unlock();
+	} else {
+		latency_miss(t);
+	}
+	if (ran > t->bound)
+		auxt_trigger_hit(t, auxt_tsc_to_ns(ran));
+}
+
+static __always_inline void latency_start(struct auxt_trigger *t)
+{
+	bool begun = false;
+
+	if (latency_trylock()) {
+		begun = latency_begin(t->event);
+		latency_unlock();
+	}
+	if (!begun)
+		latency_miss(t);
+}
 
 /**
- * auxt_latency_tick() - a trigger that clocks wait for has hit
- * @t: the trigger
+ * auxt_latency_tick() - stop and start the clocks that wait for a trigger's hit
+ * @t: the trigger that has hit, which is A or B of latency triggers
  */
 void auxt_latency_tick(struct auxt_trigger *t)
 {
 	u64 stops = READ_ONCE(t->stops), starts = READ_ONCE(t->starts);
-	struct auxt_trigger *own;
 
-	for (; stops; stops &= stops - 1) {
-		u64 ran = 0;
-
-		own = READ_ONCE(t->siblings[__ffs64(stops)]);
-		if (come()) {
-			ran = end(own->event);
-			leave();
-		} else {
-			miss(own);
-		}
-		if (ran > own->bound)
-			auxt_trigger_hit(own, auxt_tsc_to_ns(ran));
-	}
-	for (; starts; starts &= starts - 1) {
-		bool begun = false;
-
-		own = READ_ONCE(t->siblings[__ffs64(starts)]);
-		if (come()) {
-			begun = begin(own->event);
-			leave();
-		}
-		if (!begun)
-			miss(own);
-	}
+	for (; stops; stops &= stops - 1)
+		latency_stop(READ_ONCE(t->siblings[__ffs64(stops)]));
+	for (; starts; starts &= starts - 1)
+		latency_start(READ_ONCE(t->siblings[__ffs64(starts)]));
 }
 NOKPROBE_SYMBOL(auxt_latency_tick);
 
-static void on_process_exit(AUXT_PROCESS_EXIT_ARGS)
+static void latency_on_exit(AUXT_PROCESS_EXIT_ARGS)
 {
 	struct auxt_trigger *t = data;
 	unsigned long flags;
 
 	raw_local_irq_save(flags);
-	/* Always: this is a task, in which nothing of ours nests but what has come and gone. */
-	if (come()) {
-		end(t->event);
-		leave();
+	/* Never fails: an NMI that interrupts this task has unlocked before it returns. */
+	if (latency_trylock()) {
+		latency_end(t->event);
+		latency_unlock();
 	}
 	raw_local_irq_restore(flags);
 }
-NOKPROBE_SYMBOL(on_process_exit);
+NOKPROBE_SYMBOL(latency_on_exit);
 
-static void compare(struct tracepoint *tp, void *priv)
-{
-	struct latency *latency = priv;
-
-	if (!strcmp(tp->name, "sched_process_exit"))
-		latency->exit = tp;
-}
-
-/* With the set's lock, as all changes of @is. */
-static void wait_for(struct auxt_trigger *t)
+/* With the set's lock, which covers all changes of @is. */
+static void latency_update_flag(struct auxt_trigger *t)
 {
 	u32 is = t->is & ~TRIGGER_IS_CLOCK;
 
 	WRITE_ONCE(t->is, t->starts | t->stops ? is | TRIGGER_IS_CLOCK : is);
 }
+NOKPROBE_SYMBOL(latency_update_flag);
 
-static int attach(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
+static int latency_attach(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
 {
 	struct latency *latency;
 	int err;
@@ -222,49 +223,51 @@ static int attach(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
 	latency->b = auxt_trigger_find(t->siblings, arg->b);
 	if (!latency->a || !latency->b || latency->a == t || latency->b == t)
 		goto err_free;
-	/* A clock in a hit of a clock's: how deep would that go? */
+	/* A latency trigger as A or B would make auxt_latency_tick() recurse: refuse. */
 	err = -EINVAL;
 	if (latency->a->kind == t->kind || latency->b->kind == t->kind)
 		goto err_free;
 	err = -ENOENT;
-	for_each_kernel_tracepoint(compare, latency);
+	latency->exit = auxt_tracepoint_find("sched_process_exit");
 	if (!latency->exit)
 		goto err_free;
 	t->bound = auxt_ns_to_tsc(arg->bound_ns);
 	t->event = latency;
-	err = tracepoint_probe_register(latency->exit, on_process_exit, t);
+	err = tracepoint_probe_register(latency->exit, latency_on_exit, t);
 	if (err)
 		goto err_free;
-	/* All of it is in place before a hit can see the bits. */
+	/* The trigger is complete before a hit can see the bits. */
 	smp_wmb();
 	WRITE_ONCE(latency->a->starts, latency->a->starts | BIT_ULL(t->place));
 	WRITE_ONCE(latency->b->stops, latency->b->stops | BIT_ULL(t->place));
-	wait_for(latency->a);
-	wait_for(latency->b);
+	latency_update_flag(latency->a);
+	latency_update_flag(latency->b);
 	return 0;
 
 err_free:
 	kvfree(latency);
 	return err;
 }
+NOKPROBE_SYMBOL(latency_attach);
 
-static void detach(struct auxt_trigger *t)
+static void latency_detach(struct auxt_trigger *t)
 {
 	struct latency *latency = t->event;
 
 	WRITE_ONCE(latency->a->starts, latency->a->starts & ~BIT_ULL(t->place));
 	WRITE_ONCE(latency->b->stops, latency->b->stops & ~BIT_ULL(t->place));
-	wait_for(latency->a);
-	wait_for(latency->b);
-	tracepoint_probe_unregister(latency->exit, on_process_exit, t);
+	latency_update_flag(latency->a);
+	latency_update_flag(latency->b);
+	tracepoint_probe_unregister(latency->exit, latency_on_exit, t);
 	tracepoint_synchronize_unregister();
-	/* All who may have seen the bits have interrupts off. */
+	/* Hits that have seen the bits have interrupts off. */
 	synchronize_rcu();
 	kvfree(latency);
 }
+NOKPROBE_SYMBOL(latency_detach);
 
 const struct trigger_kind auxt_trigger_latency = {
 	.uses = USES_OTHERS | USES_BOUND,
-	.attach = attach,
-	.detach = detach,
+	.attach = latency_attach,
+	.detach = latency_detach,
 };

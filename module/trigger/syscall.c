@@ -1,105 +1,99 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Triggers at system calls: probes of the raw tracepoints sys_enter and sys_exit,
- * past perf's overflow path.
+ * System call triggers: probes of the raw tracepoints sys_enter and sys_exit, which avoids
+ * perf's overflow path.
  *
- * The number is that of the 64-bit table: a call by the 32-bit entry has
- * another meaning under the same number, and never hits.
+ * The number is one of the 64-bit table. The same number means another system call at the
+ * 32-bit entry, so calls through that entry never hit.
  */
 
 #include <linux/compat.h>
 #include <linux/errno.h>
 #include <linux/kprobes.h>
 #include <linux/ptrace.h>
-#include <linux/string.h>
 #include <linux/tracepoint.h>
 #include <asm/syscall.h>
 #include "trigger/hit.h"
+#include "trigger/tracepoint.h"
 #include "trigger/trigger.h"
 
-static bool is_ours(const struct auxt_trigger *t, long number)
+static __always_inline bool syscall_matches(const struct auxt_trigger *t, long number)
 {
 	return (t->number == -1 || t->number == number) && !in_compat_syscall();
 }
 
-static void on_enter(void *data, struct pt_regs *regs, long number)
+static void syscall_on_enter(void *data, struct pt_regs *regs, long number)
 {
 	struct auxt_trigger *t = data;
 
-	if (is_ours(t, number))
+	if (syscall_matches(t, number))
 		auxt_trigger_hit(t, number);
 }
+NOKPROBE_SYMBOL(syscall_on_enter);
 
-static void on_exit(void *data, struct pt_regs *regs, long result)
+static void syscall_on_exit(void *data, struct pt_regs *regs, long result)
 {
 	struct auxt_trigger *t = data;
 
-	if (is_ours(t, syscall_get_nr(current, regs)))
+	if (syscall_matches(t, syscall_get_nr(current, regs)))
 		auxt_trigger_hit(t, result);
 }
+NOKPROBE_SYMBOL(syscall_on_exit);
 
-struct search {
-	const char *name;
-	struct tracepoint *found;
-};
-
-static void compare(struct tracepoint *tp, void *priv)
+static int syscall_attach(struct auxt_trigger *t, const struct auxtrace_trigger *arg,
+			  const char *name, void *probe)
 {
-	struct search *search = priv;
-
-	if (!strcmp(tp->name, search->name))
-		search->found = tp;
-}
-
-/* The tracepoints' symbols are not exported; a walk over all of them is. */
-static int attach(struct auxt_trigger *t, const struct auxtrace_trigger *arg,
-		  const char *name, void *probe)
-{
-	struct search search = { .name = name };
+	struct tracepoint *tp;
 
 	if (arg->number < -1 || arg->number >= NR_syscalls)
 		return -EINVAL;
-	for_each_kernel_tracepoint(compare, &search);
-	if (!search.found)
+	tp = auxt_tracepoint_find(name);
+	if (!tp)
 		return -ENOENT;
-	t->event = search.found;
-	return tracepoint_probe_register(search.found, probe, t);
+	t->event = tp;
+	return tracepoint_probe_register(tp, probe, t);
 }
+NOKPROBE_SYMBOL(syscall_attach);
 
-static void detach(struct auxt_trigger *t, void *probe)
+static void syscall_detach(struct auxt_trigger *t, void *probe)
 {
 	tracepoint_probe_unregister(t->event, probe, t);
 	tracepoint_synchronize_unregister();
 }
+NOKPROBE_SYMBOL(syscall_detach);
 
-static int enter_attach(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
+static int syscall_enter_attach(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
 {
-	return attach(t, arg, "sys_enter", on_enter);
+	return syscall_attach(t, arg, "sys_enter", syscall_on_enter);
 }
+NOKPROBE_SYMBOL(syscall_enter_attach);
 
-static void enter_detach(struct auxt_trigger *t)
+static void syscall_enter_detach(struct auxt_trigger *t)
 {
-	detach(t, on_enter);
+	syscall_detach(t, syscall_on_enter);
 }
+NOKPROBE_SYMBOL(syscall_enter_detach);
 
-static int exit_attach(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
+static int syscall_exit_attach(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
 {
-	return attach(t, arg, "sys_exit", on_exit);
+	return syscall_attach(t, arg, "sys_exit", syscall_on_exit);
 }
+NOKPROBE_SYMBOL(syscall_exit_attach);
 
-static void exit_detach(struct auxt_trigger *t)
+static void syscall_exit_detach(struct auxt_trigger *t)
 {
-	detach(t, on_exit);
+	syscall_detach(t, syscall_on_exit);
 }
+NOKPROBE_SYMBOL(syscall_exit_detach);
 
 const struct trigger_kind auxt_trigger_syscall_enter = {
 	.uses = USES_NUMBER,
-	.attach = enter_attach,
-	.detach = enter_detach,
+	.attach = syscall_enter_attach,
+	.detach = syscall_enter_detach,
 };
 
 const struct trigger_kind auxt_trigger_syscall_exit = {
 	.uses = USES_NUMBER,
-	.attach = exit_attach,
-	.detach = exit_detach,
+	.attach = syscall_exit_attach,
+	.detach = syscall_exit_detach,
 };
