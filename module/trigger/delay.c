@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Triggers that act some time after their hit: a timer on each CPU. A timer cannot
- * be started in an NMI, so the CPU interrupts itself for that. While one runs,
- * further hits on its CPU do not act: they would come to the same end. (Those that
- * act some bytes after their hit: see request.c.)
+ * Triggers that act some time after their hit, with an hrtimer for each CPU. An NMI cannot start
+ * an hrtimer, so the hit queues an irq_work that starts it. While a delay runs on a CPU, further
+ * hits of the trigger there do not begin another one: both would end in the same state.
+ *
+ * Triggers that act some bytes after their hit need no timer: see core/request.c.
  */
 
 #include <linux/cpumask.h>
@@ -12,22 +13,22 @@
 #include <linux/kprobes.h>
 #include <linux/percpu.h>
 #include <linux/smp.h>
-#include "core/channel.h"
 #include "compat/irq_work.h"
 #include "compat/timer.h"
+#include "core/channel.h"
 #include "trigger/delay.h"
 #include "trigger/trigger.h"
 
 /**
- * struct auxt_delay - of one trigger on one CPU
+ * struct auxt_delay - the delay of one trigger on one CPU
  * @t: the trigger
  * @start: starts @timer
- * @timer: acts
+ * @timer: acts when it expires
  * @cpu: the CPU
- * @armed: what @pending was when @timer was started
- * @value: of the hit
- * @pending: the channel's @run at the hit, until it acted; 0: nothing to be done. An
- *	earlier run's ended with that
+ * @armed: value of @pending when @timer was started
+ * @value: of the hit, for the record
+ * @pending: the channel's @run at the hit, until the trigger has acted; 0: no delay runs. A
+ *	value other than the present @run belongs to an earlier run and no longer counts
  */
 struct auxt_delay {
 	struct auxt_trigger *t;
@@ -39,7 +40,7 @@ struct auxt_delay {
 	u32 pending;
 };
 
-static void start(struct irq_work *work)
+static void delay_start(struct irq_work *work)
 {
 	struct auxt_delay *delay = container_of(work, struct auxt_delay, start);
 
@@ -47,8 +48,9 @@ static void start(struct irq_work *work)
 	hrtimer_start(&delay->timer, ns_to_ktime(delay->t->delay_ns),
 		      HRTIMER_MODE_REL_PINNED_HARD);
 }
+NOKPROBE_SYMBOL(delay_start);
 
-static enum hrtimer_restart on_time(struct hrtimer *timer)
+static enum hrtimer_restart delay_expired(struct hrtimer *timer)
 {
 	struct auxt_delay *delay = container_of(timer, struct auxt_delay, timer);
 	struct auxt_trigger *t = delay->t;
@@ -56,24 +58,26 @@ static enum hrtimer_restart on_time(struct hrtimer *timer)
 	u32 run = delay->armed;
 
 	/*
-	 * On another CPU: its own went offline meanwhile, and stopped by that. Started
-	 * anew, or back, meanwhile: that forgets what was before.
+	 * The timer expires on another CPU if its own went offline, which ended the delay. A
+	 * different @run means that the session was started again, or the CPU was offline,
+	 * since the hit: that ended the delay, too.
 	 */
 	if (delay->cpu == smp_processor_id() && ch && ch->triggers == t->set &&
 	    ch->run == run)
 		auxt_request_make(ch, &t->request, delay->value);
-	/* Unless it is a later run's by now, whose own start is on its way. */
+	/* Leave a newer run's delay pending: its own delay_start() is still to come. */
 	cmpxchg(&delay->pending, run, 0);
 	return HRTIMER_NORESTART;
 }
+NOKPROBE_SYMBOL(delay_expired);
 
 /**
- * auxt_delay_begin() - act later
+ * auxt_delay_begin() - let a trigger act later
  * @t: a trigger with a delay
  * @ch: the channel attached to this CPU
- * @value: for the record
+ * @value: of the event, for the record
  *
- * Return: false if an earlier hit's delay has not ended.
+ * Return: false if the delay of an earlier hit has not ended.
  */
 bool auxt_delay_begin(struct auxt_trigger *t, struct auxt_channel *ch, u64 value)
 {
@@ -89,10 +93,10 @@ bool auxt_delay_begin(struct auxt_trigger *t, struct auxt_channel *ch, u64 value
 NOKPROBE_SYMBOL(auxt_delay_begin);
 
 /**
- * auxt_delay_new() - what a trigger with a delay needs
+ * auxt_delay_new() - allocate what a trigger with a delay in time needs
  * @t: the trigger
  *
- * Return: 0 or -ENOMEM.
+ * Return: 0, also if @t has no such delay, or -ENOMEM.
  */
 int auxt_delay_new(struct auxt_trigger *t)
 {
@@ -108,15 +112,16 @@ int auxt_delay_new(struct auxt_trigger *t)
 
 		delay->t = t;
 		delay->cpu = cpu;
-		auxt_irq_work_init_hard(&delay->start, start);
-		auxt_hrtimer_setup(&delay->timer, on_time, CLOCK_MONOTONIC,
+		auxt_irq_work_init_hard(&delay->start, delay_start);
+		auxt_hrtimer_setup(&delay->timer, delay_expired, CLOCK_MONOTONIC,
 				   HRTIMER_MODE_REL_PINNED_HARD);
 	}
 	return 0;
 }
+NOKPROBE_SYMBOL(auxt_delay_new);
 
-/* On the CPU, interrupts off. A channel that was detached has forgotten all. */
-static void forget_here(void *info)
+/* On the CPU, interrupts off. A channel that was detached has no pending request. */
+static void delay_forget_here(void *info)
 {
 	struct auxt_trigger *t = info;
 	struct auxt_channel *ch = auxt_channel_here(t->pmu);
@@ -124,17 +129,20 @@ static void forget_here(void *info)
 	if (ch && ch->triggers == t->set)
 		auxt_request_forget(ch, t->request.trigger);
 }
+NOKPROBE_SYMBOL(delay_forget_here);
 
 /**
- * auxt_delay_free() - undo the above, and forget what is still to be done
- * @t: a trigger that hits no more
+ * auxt_delay_free() - cancel a trigger's delays, in time and in bytes
+ * @t: a trigger whose event no longer hits
+ *
+ * Undoes auxt_delay_new().
  */
 void auxt_delay_free(struct auxt_trigger *t)
 {
 	unsigned int cpu;
 
 	if (t->request.delay)
-		on_each_cpu_mask(t->cpus, forget_here, t, true);
+		on_each_cpu_mask(t->cpus, delay_forget_here, t, true);
 	if (!t->delay)
 		return;
 	for_each_possible_cpu(cpu) {
@@ -146,3 +154,4 @@ void auxt_delay_free(struct auxt_trigger *t)
 	free_percpu(t->delay);
 	t->delay = NULL;
 }
+NOKPROBE_SYMBOL(auxt_delay_free);

@@ -2,11 +2,10 @@
 /*
  * A trigger hits.
  *
- * This runs in every context there is: task, interrupt, NMI, and probes within any
- * of them. It takes no lock, waits for nothing and allocates nothing. With interrupts
- * off, what nests in it is an NMI at most (or a probe in one), and that is
- * what channels and data rings are made for. Counts are changed by single
- * instructions on the CPU's own memory.
+ * This runs in every context: task, interrupt, NMI, and probes within any of them. It takes no
+ * lock, never waits and allocates nothing. Interrupts are off, so only an NMI (or a probe in one)
+ * can nest in it; channels and data rings are made for that. Counts are in per-CPU memory and
+ * change by single instructions.
  */
 
 #include <linux/compiler.h>
@@ -18,25 +17,25 @@
 #include <asm/msr.h>
 #include <asm/tsc.h>
 #include "core/channel.h"
-#include "trigger/delay.h"
-#include "trigger/latency.h"
 #include "core/request.h"
+#include "trigger/delay.h"
 #include "trigger/hit.h"
+#include "trigger/latency.h"
 #include "trigger/trigger.h"
 
-/* What was not used. A REARM since has given all: no more than that. */
-static void give_back(struct auxt_trigger *t)
+/* Undo the decrement of @left. A REARM since then has set @left to @allowance, the maximum. */
+static void hit_refund(struct auxt_trigger *t)
 {
 	if (t->allowance)
 		atomic64_add_unless(&t->left, 1, t->allowance);
 }
-NOKPROBE_SYMBOL(give_back);
+NOKPROBE_SYMBOL(hit_refund);
 
 /*
- * Those that count their hits, or have nothing to do: does this one act? If so, the hold-off
- * begins @at; before, it was from @since on.
+ * Of a trigger that counts its hits or has no action: does this hit act? If so, @at is when the
+ * hold-off begins, and @since when the previous one began.
  */
-static bool may_act(struct auxt_trigger *t, u64 *since, u64 *at)
+static bool hit_may_act(struct auxt_trigger *t, u64 *since, u64 *at)
 {
 	u64 acted = this_cpu_read(t->counts->acted_tsc);
 	u64 now;
@@ -52,23 +51,27 @@ static bool may_act(struct auxt_trigger *t, u64 *since, u64 *at)
 		return false;
 	*since = acted;
 	*at = now;
-	/* An NMI since may have been faster: then this hit is the one to be held off. */
+	/* If the cmpxchg fails, a hit in an NMI has acted since, and holds this one off. */
 	if (!t->hold_off || this_cpu_cmpxchg(t->counts->acted_tsc, acted, now) == acted)
 		return true;
-	give_back(t);
+	hit_refund(t);
 	return false;
 }
-NOKPROBE_SYMBOL(may_act);
+NOKPROBE_SYMBOL(hit_may_act);
 
-/* Is everything as the trigger wants it? Those that come often find it so as a rule. */
-static __always_inline bool is_noop(const struct auxt_trigger *t, const struct auxt_channel *ch)
+/* Is the channel as the trigger wants it already? Frequent triggers mostly find it so. */
+static __always_inline bool hit_is_noop(const struct auxt_trigger *t, const struct auxt_channel *ch)
 {
 	return (atomic_read(&ch->inhibit) & t->noop_mask) == t->noop &&
-	       (!(t->is & TRIGGER_IS_BROADCAST) || READ_ONCE(*ch->last_broadcast) == t->request.action);
+	       (!(t->is & TRIGGER_IS_BROADCAST) ||
+		READ_ONCE(*ch->last_broadcast) == t->request.action);
 }
 
-/* As auxt_trigger_hit() does it, for triggers that are TRIGGER_IS_LONG, or idle. */
-static noinline size_t work(struct auxt_trigger *t, struct auxt_channel *ch, u64 value)
+/*
+ * The slow path of auxt_trigger_hit(): TRIGGER_IS_SLOW, or the session is not started on this
+ * CPU. Returns the offset of the count that the hit belongs to.
+ */
+static noinline size_t hit_slow(struct auxt_trigger *t, struct auxt_channel *ch, u64 value)
 {
 	u64 since = 0, at = 0;
 
@@ -76,23 +79,23 @@ static noinline size_t work(struct auxt_trigger *t, struct auxt_channel *ch, u64
 		auxt_latency_tick(t);
 	if (!ch || ch->triggers != t->set)
 		return offsetof(struct trigger_counts, idle);
-	/* What does nothing uses nothing up. */
-	if (t->request.action == AUXTRACE_ACTION_FREEZE && is_noop(t, ch))
+	/* A FREEZE with nothing to do uses up neither after_hits nor count. */
+	if (t->request.action == AUXTRACE_ACTION_FREEZE && hit_is_noop(t, ch))
 		return t->noop_count;
-	if (t->is & TRIGGER_IS_COUNTED && !may_act(t, &since, &at))
+	if (t->is & TRIGGER_IS_COUNTED && !hit_may_act(t, &since, &at))
 		return offsetof(struct trigger_counts, held);
-	if (is_noop(t, ch))
+	if (hit_is_noop(t, ch))
 		return t->noop_count;
 	if (t->is & TRIGGER_IS_DELAYED ? auxt_delay_begin(t, ch, value) :
 					 auxt_request_make(ch, &t->request, value))
 		return offsetof(struct trigger_counts, acted);
-	give_back(t);
-	/* It has not acted: it holds nothing off. */
+	hit_refund(t);
+	/* The trigger has not acted, so no hold-off begins. */
 	if (t->hold_off)
 		this_cpu_cmpxchg(t->counts->acted_tsc, at, since);
 	return offsetof(struct trigger_counts, missed);
 }
-NOKPROBE_SYMBOL(work);
+NOKPROBE_SYMBOL(hit_slow);
 
 /**
  * auxt_trigger_hit() - a trigger's event happened on this CPU
@@ -109,9 +112,9 @@ void auxt_trigger_hit(struct auxt_trigger *t, u64 value)
 		return;
 	raw_local_irq_save(flags);
 	ch = auxt_channel_here(t->pmu);
-	if (t->is & TRIGGER_IS_LONG || !ch || ch->triggers != t->set)
-		count = work(t, ch, value);
-	else if (is_noop(t, ch))
+	if (t->is & TRIGGER_IS_SLOW || !ch || ch->triggers != t->set)
+		count = hit_slow(t, ch, value);
+	else if (hit_is_noop(t, ch))
 		count = t->noop_count;
 	else if (likely(auxt_request_make(ch, &t->request, value)))
 		count = offsetof(struct trigger_counts, acted);

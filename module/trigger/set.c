@@ -2,42 +2,35 @@
 /*
  * The triggers of a session.
  *
- * @lock serialises ADD, DEL, READ and renewals. It comes before the session's
- * other locks and before cpus_read_lock(), which the kernel's interfaces for events
- * take for themselves. What a hit needs, it reads without a lock: a place in
- * set->trigger[] changes only while no hit that looks at it can run (latency.c).
+ * @lock serialises ADD, DEL, READ and renewals. It is taken before the session's other locks and
+ * before cpus_read_lock(), which the kernel's interfaces for events take themselves. Hits take no
+ * lock: a place in set->trigger[] changes only while no hit that reads it can run (latency.c).
  */
 
 #include <linux/capability.h>
-#include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/kernel.h>
 #include <linux/kprobes.h>
 #include <linux/ktime.h>
-#include <linux/math64.h>
+#include <linux/limits.h>
+#include <linux/minmax.h>
 #include <linux/mutex.h>
-#include <linux/pid.h>
 #include <linux/slab.h>
-#include <linux/stddef.h>
-#include <linux/string.h>
-#include <linux/uaccess.h>
 #include <linux/workqueue.h>
-#include <asm/tsc.h>
-#include "base/clock.h"
 #include "core/data_ring.h"
-#include "trigger/delay.h"
 #include "core/record.h"
+#include "trigger/delay.h"
 #include "trigger/set.h"
 #include "trigger/trigger.h"
 
 /**
  * struct auxt_trigger_set - the triggers of a session
  * @lock: see above
- * @cpus: the session's
- * @setup: as the session was set up
- * @renewal: renews outside of a hotplug callback
- * @last_id: the newest trigger's
- * @trigger: NULL: a free place
+ * @cpus: CPUs of the session
+ * @setup: argument of the session's SETUP
+ * @renewal: renews the events outside of a hotplug callback
+ * @last_id: id of the newest trigger; 0: none yet
+ * @trigger: by place; NULL: the place is free
  */
 struct auxt_trigger_set {
 	struct mutex lock;
@@ -48,7 +41,7 @@ struct auxt_trigger_set {
 	struct auxt_trigger *trigger[AUXTRACE_MAX_TRIGGERS];
 };
 
-static const struct trigger_kind *const kinds[] = {
+static const struct trigger_kind *const set_kinds[] = {
 	[AUXTRACE_TRIGGER_PERF] = &auxt_trigger_perf,
 	[AUXTRACE_TRIGGER_SYSCALL_ENTER] = &auxt_trigger_syscall_enter,
 	[AUXTRACE_TRIGGER_SYSCALL_EXIT] = &auxt_trigger_syscall_exit,
@@ -63,7 +56,7 @@ static const struct trigger_kind *const kinds[] = {
 
 /* ---- ADD ---------------------------------------------------------------- */
 
-static bool unused_is_zero(const struct auxtrace_trigger *arg, u32 uses)
+static bool set_unused_is_zero(const struct auxtrace_trigger *arg, u32 uses)
 {
 	return (uses & USES_ATTR || (!arg->attr && !arg->attr_len)) &&
 	       (uses & USES_NUMBER || !arg->number) &&
@@ -72,11 +65,12 @@ static bool unused_is_zero(const struct auxtrace_trigger *arg, u32 uses)
 	       (uses & USES_BOUND || !arg->bound_ns) &&
 	       (uses & USES_OTHERS || (!arg->a && !arg->b));
 }
+NOKPROBE_SYMBOL(set_unused_is_zero);
 
-static int check_action(const struct auxt_trigger_set *set, const struct auxtrace_trigger *arg)
+static int set_check_action(const struct auxt_trigger_set *set, const struct auxtrace_trigger *arg)
 {
 	u64 area = set->setup.aux_size / max(set->setup.slots, 1U);
-	/* As check_setup() has it: an overwritable ring may be divided. */
+	/* An overwritable data ring is divided into slots, too: see setup.c. */
 	u64 ring = set->setup.data_size / auxt_data_slots(&set->setup);
 	bool stops = arg->action == AUXTRACE_ACTION_PAUSE || arg->action == AUXTRACE_ACTION_FREEZE;
 	bool moves = arg->action == AUXTRACE_ACTION_PAUSE || arg->action == AUXTRACE_ACTION_RESUME;
@@ -87,7 +81,7 @@ static int check_action(const struct auxt_trigger_set *set, const struct auxtrac
 		return -EINVAL;
 	if (!stops && (arg->delay_ns || arg->delay_bytes))
 		return -EINVAL;
-	/* The time, or the position, at which it ends must be one. */
+	/* The time or the position at which a delay ends must not overflow. */
 	if ((arg->delay_ns && arg->delay_bytes) || arg->delay_ns > KTIME_MAX ||
 	    arg->delay_bytes > S64_MAX)
 		return -EINVAL;
@@ -104,19 +98,21 @@ static int check_action(const struct auxt_trigger_set *set, const struct auxtrac
 		return -EINVAL;
 	return 0;
 }
+NOKPROBE_SYMBOL(set_check_action);
 
-static int check(const struct auxt_trigger_set *set, const struct auxtrace_trigger *arg)
+static int set_check(const struct auxt_trigger_set *set, const struct auxtrace_trigger *arg)
 {
-	if (arg->flags & ~AUXTRACE_TRIGGER_ALL || arg->reserved || arg->kind >= ARRAY_SIZE(kinds))
+	if (arg->flags & ~AUXTRACE_TRIGGER_ALL || arg->reserved || arg->kind >= ARRAY_SIZE(set_kinds))
 		return -EINVAL;
-	if (arg->name_len >= PATH_MAX || !unused_is_zero(arg, kinds[arg->kind]->uses))
+	if (arg->name_len >= PATH_MAX || !set_unused_is_zero(arg, set_kinds[arg->kind]->uses))
 		return -EINVAL;
 	if (arg->flags & AUXTRACE_TRIGGER_ONE_SHOT && arg->count)
 		return -EINVAL;
-	return check_action(set, arg);
+	return set_check_action(set, arg);
 }
+NOKPROBE_SYMBOL(set_check);
 
-static int free_place(const struct auxt_trigger_set *set)
+static int set_free_place(const struct auxt_trigger_set *set)
 {
 	int i;
 
@@ -125,20 +121,21 @@ static int free_place(const struct auxt_trigger_set *set)
 			return i;
 	return -ENOSPC;
 }
+NOKPROBE_SYMBOL(set_free_place);
 
 /* With @lock. */
-static int add(struct auxt_trigger_set *set, struct auxtrace_trigger *arg)
+static int set_add(struct auxt_trigger_set *set, struct auxtrace_trigger *arg)
 {
 	struct auxt_trigger *t;
 	int place, err;
 
-	err = check(set, arg);
+	err = set_check(set, arg);
 	if (err)
 		return err;
-	place = free_place(set);
+	place = set_free_place(set);
 	if (place < 0)
 		return place;
-	t = auxt_trigger_new(kinds[arg->kind], arg);
+	t = auxt_trigger_new(set_kinds[arg->kind], arg);
 	if (IS_ERR(t))
 		return PTR_ERR(t);
 	t->set = set;
@@ -146,12 +143,12 @@ static int add(struct auxt_trigger_set *set, struct auxtrace_trigger *arg)
 	t->cpus = set->cpus;
 	t->siblings = set->trigger;
 	t->place = place;
-	/* Never used again, also if it comes to nothing: it may have hit. */
+	/* An id is never used again, not even if attaching fails: the trigger may have hit. */
 	t->request.trigger = ++set->last_id;
 	err = auxt_delay_new(t);
 	if (err)
 		goto err_free;
-	/* Its events may hit from the attach on: all else is in place. */
+	/* Complete, since its event may hit from the attach on. */
 	set->trigger[place] = t;
 	err = t->kind->attach(t, arg);
 	if (err)
@@ -166,6 +163,7 @@ err_free:
 	auxt_trigger_free(t);
 	return err;
 }
+NOKPROBE_SYMBOL(set_add);
 
 /**
  * auxt_trigger_set_add() - AUXTRACE_IOC_TRIGGER_ADD
@@ -182,20 +180,22 @@ int auxt_trigger_set_add(struct auxt_trigger_set *set, struct auxtrace_trigger *
 		return -EACCES;
 	if (mutex_lock_killable(&set->lock))
 		return -EINTR;
-	err = add(set, arg);
+	err = set_add(set, arg);
 	mutex_unlock(&set->lock);
 	return err;
 }
+NOKPROBE_SYMBOL(auxt_trigger_set_add);
 
 /* ---- DEL, READ ---------------------------------------------------------- */
 
-static void remove(struct auxt_trigger_set *set, struct auxt_trigger *t)
+static void set_remove(struct auxt_trigger_set *set, struct auxt_trigger *t)
 {
 	t->kind->detach(t);
 	t->event = NULL;
 	auxt_delay_free(t);
 	set->trigger[t->place] = NULL;
 }
+NOKPROBE_SYMBOL(set_remove);
 
 /**
  * auxt_trigger_set_del() - AUXTRACE_IOC_TRIGGER_DEL
@@ -219,14 +219,15 @@ int auxt_trigger_set_del(struct auxt_trigger_set *set, struct auxtrace_trigger_s
 	} else if (t->starts | t->stops) {
 		err = -EBUSY;
 	} else {
-		remove(set, t);
-		/* No hit comes any more: the sum is the last word. */
+		set_remove(set, t);
+		/* No more hits: these counts are final. */
 		auxt_trigger_sum(t, arg);
 		auxt_trigger_free(t);
 	}
 	mutex_unlock(&set->lock);
 	return err;
 }
+NOKPROBE_SYMBOL(auxt_trigger_set_del);
 
 /**
  * auxt_trigger_set_read() - AUXTRACE_IOC_TRIGGER_READ
@@ -257,11 +258,12 @@ int auxt_trigger_set_read(struct auxt_trigger_set *set, struct auxtrace_trigger_
 	mutex_unlock(&set->lock);
 	return err;
 }
+NOKPROBE_SYMBOL(auxt_trigger_set_read);
 
-/* ---- CPUs that come back ------------------------------------------------ */
+/* ---- CPUs that are online again ----------------------------------------- */
 
 /**
- * auxt_trigger_set_renew() - make events anew that CPUs lost as they went offline
+ * auxt_trigger_set_renew() - create again the events that CPUs lost when they went offline
  * @set: the set
  *
  * Task context, without cpus_read_lock().
@@ -276,49 +278,53 @@ void auxt_trigger_set_renew(struct auxt_trigger_set *set)
 			set->trigger[i]->kind->renew(set->trigger[i]);
 	mutex_unlock(&set->lock);
 }
+NOKPROBE_SYMBOL(auxt_trigger_set_renew);
 
-static void renewal(struct work_struct *work)
+static void set_renew_work(struct work_struct *work)
 {
 	auxt_trigger_set_renew(container_of(work, struct auxt_trigger_set, renewal));
 }
+NOKPROBE_SYMBOL(set_renew_work);
 
 /**
- * auxt_trigger_set_renew_later() - as above, out of a hotplug callback
+ * auxt_trigger_set_renew_later() - do the same in a work item, for a hotplug callback
  * @set: the set
  *
- * The callback holds what the kernel's interfaces for events take.
+ * A hotplug callback runs with the lock held that the kernel's interfaces for events take.
  */
 void auxt_trigger_set_renew_later(struct auxt_trigger_set *set)
 {
 	schedule_work(&set->renewal);
 }
+NOKPROBE_SYMBOL(auxt_trigger_set_renew_later);
 
 /* ---- life --------------------------------------------------------------- */
 
 /**
- * auxt_trigger_set_new() - none yet
- * @cpus: of the session; outlive the set
- * @setup: as the session was set up
+ * auxt_trigger_set_new() - create an empty set
+ * @cpus: CPUs of the session; must outlive the set
+ * @setup: argument of the session's SETUP
  *
- * Return: the set or NULL.
+ * Return: the set, or NULL if out of memory.
  */
 struct auxt_trigger_set *auxt_trigger_set_new(const struct cpumask *cpus,
-					const struct auxtrace_setup *setup)
+					      const struct auxtrace_setup *setup)
 {
 	struct auxt_trigger_set *set = kzalloc(sizeof(*set), GFP_KERNEL);
 
 	if (!set)
 		return NULL;
 	mutex_init(&set->lock);
-	INIT_WORK(&set->renewal, renewal);
+	INIT_WORK(&set->renewal, set_renew_work);
 	set->cpus = cpus;
 	set->setup = *setup;
 	return set;
 }
+NOKPROBE_SYMBOL(auxt_trigger_set_new);
 
 /**
- * auxt_trigger_set_free() - the session ends
- * @set: of a stopped session, which nobody else uses; NULL is fine
+ * auxt_trigger_set_free() - remove all triggers and free the set
+ * @set: of a stopped session that nobody else uses; may be NULL
  */
 void auxt_trigger_set_free(struct auxt_trigger_set *set)
 {
@@ -327,13 +333,14 @@ void auxt_trigger_set_free(struct auxt_trigger_set *set)
 	if (!set)
 		return;
 	cancel_work_sync(&set->renewal);
-	/* Those that refer to others come before these: newest first. */
+	/* Newest first: a latency trigger is newer than those it refers to. */
 	while (set->last_id) {
 		t = auxt_trigger_find(set->trigger, set->last_id--);
 		if (!t)
 			continue;
-		remove(set, t);
+		set_remove(set, t);
 		auxt_trigger_free(t);
 	}
 	kfree(set);
 }
+NOKPROBE_SYMBOL(auxt_trigger_set_free);

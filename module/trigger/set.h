@@ -8,8 +8,9 @@
 struct auxt_trigger_set;
 struct cpumask;
 
+/* Task context. */
 struct auxt_trigger_set *auxt_trigger_set_new(const struct cpumask *cpus,
-					const struct auxtrace_setup *setup);
+					      const struct auxtrace_setup *setup);
 void auxt_trigger_set_free(struct auxt_trigger_set *set);
 int auxt_trigger_set_add(struct auxt_trigger_set *set, struct auxtrace_trigger *arg);
 int auxt_trigger_set_del(struct auxt_trigger_set *set, struct auxtrace_trigger_state *arg);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* One trigger: its life, and what it has counted. */
+/* One trigger: its life and its counts. */
 
 #include <linux/err.h>
 #include <linux/kernel.h>
@@ -15,7 +15,7 @@
 
 /**
  * auxt_trigger_free() - undo auxt_trigger_new()
- * @t: a trigger without an event
+ * @t: a trigger that is not attached and in no set
  */
 void auxt_trigger_free(struct auxt_trigger *t)
 {
@@ -23,13 +23,15 @@ void auxt_trigger_free(struct auxt_trigger *t)
 	free_percpu(t->counts);
 	kfree(t);
 }
+NOKPROBE_SYMBOL(auxt_trigger_free);
 
-static void set_done(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
+/* When does a hit find nothing to do? See hit_is_noop(). */
+static void trigger_init_noop(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
 {
-	/* Of no reasons, this never holds. */
+	/* With a mask of 0 the comparison with 1 never holds. */
 	t->noop = 1;
 	t->noop_count = offsetof(struct trigger_counts, acted);
-	/* A delay begins whatever state the channel is in, but not where it is frozen. */
+	/* A delay begins whatever the state of the channel, except that of a FREEZE if frozen. */
 	if ((arg->delay_ns || arg->delay_bytes) && arg->action != AUXTRACE_ACTION_FREEZE)
 		return;
 	switch (arg->action) {
@@ -46,13 +48,15 @@ static void set_done(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
 		break;
 	}
 }
+NOKPROBE_SYMBOL(trigger_init_noop);
 
 /**
- * auxt_trigger_new() - what a caller of TRIGGER_ADD describes
- * @kind: where its events come from
+ * auxt_trigger_new() - create the trigger that a caller of TRIGGER_ADD describes
+ * @kind: source of its events
  * @arg: checked
  *
- * Return: a trigger without an event, in no set yet, or an errno.
+ * Return: a trigger that is not attached and in no set yet; or ENOMEM, or ESRCH if there is no
+ * such process.
  */
 struct auxt_trigger *auxt_trigger_new(const struct trigger_kind *kind,
 				      const struct auxtrace_trigger *arg)
@@ -63,20 +67,19 @@ struct auxt_trigger *auxt_trigger_new(const struct trigger_kind *kind,
 		return ERR_PTR(-ENOMEM);
 	t->kind = kind;
 	t->request.action = arg->action;
-	t->flags = arg->flags;
 	t->number = arg->number;
 	t->after_hits = arg->after_hits;
-	/* @left is signed; nothing happens more often than that. */
+	/* @left is signed. No trigger lives to act 2^63 times, so the limit changes nothing. */
 	t->allowance = arg->flags & AUXTRACE_TRIGGER_ONE_SHOT ? 1 : min_t(u64, arg->count, S64_MAX);
 	atomic64_set(&t->left, t->allowance);
 	if (t->after_hits || t->allowance || arg->hold_off_ns || !t->request.action)
 		t->is |= TRIGGER_IS_COUNTED;
-	if (t->flags & AUXTRACE_TRIGGER_ALL_CPUS)
+	if (arg->flags & AUXTRACE_TRIGGER_ALL_CPUS)
 		t->is |= TRIGGER_IS_BROADCAST;
 	if (arg->delay_ns)
 		t->is |= TRIGGER_IS_DELAYED;
 	t->request.all_cpus = t->is & TRIGGER_IS_BROADCAST || arg->action == AUXTRACE_ACTION_FREEZE;
-	set_done(t, arg);
+	trigger_init_noop(t, arg);
 	t->hold_off = auxt_ns_to_tsc(arg->hold_off_ns);
 	t->delay_ns = arg->delay_ns;
 	t->request.delay = arg->delay_bytes;
@@ -95,11 +98,12 @@ struct auxt_trigger *auxt_trigger_new(const struct trigger_kind *kind,
 	}
 	return t;
 }
+NOKPROBE_SYMBOL(auxt_trigger_new);
 
 /**
- * auxt_trigger_sum() - what its CPUs have counted
+ * auxt_trigger_sum() - add up the counts of all CPUs
  * @t: the trigger
- * @to: where to write the sums
+ * @to: written: its out_* members
  */
 void auxt_trigger_sum(const struct auxt_trigger *t, struct auxtrace_trigger_state *to)
 {
@@ -117,11 +121,12 @@ void auxt_trigger_sum(const struct auxt_trigger *t, struct auxtrace_trigger_stat
 	}
 	to->out_hits = to->out_acted + to->out_held + to->out_idle + to->out_missed;
 }
+NOKPROBE_SYMBOL(auxt_trigger_sum);
 
 /**
- * auxt_trigger_find() - a trigger by its id
- * @siblings: the places of its set
- * @id: the id
+ * auxt_trigger_find() - find a trigger by its id
+ * @siblings: the places of a set
+ * @id: the id; 0 is no trigger's
  *
  * Return: the trigger or NULL.
  */
@@ -134,12 +139,13 @@ struct auxt_trigger *auxt_trigger_find(struct auxt_trigger *const *siblings, u32
 			return siblings[i];
 	return NULL;
 }
+NOKPROBE_SYMBOL(auxt_trigger_find);
 
 /**
- * auxt_trigger_name() - the name that a caller gives
- * @arg: of TRIGGER_ADD, with a name
+ * auxt_trigger_name() - copy the name that a caller of TRIGGER_ADD gives
+ * @arg: with a name
  *
- * Return: the name, to be freed by kfree(), or an errno.
+ * Return: the name, to be freed by kfree(); or EFAULT, ENOMEM, or EINVAL if it contains a NUL.
  */
 char *auxt_trigger_name(const struct auxtrace_trigger *arg)
 {
@@ -151,3 +157,4 @@ char *auxt_trigger_name(const struct auxtrace_trigger *arg)
 	}
 	return name;
 }
+NOKPROBE_SYMBOL(auxt_trigger_name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Triggers: kernel events bound to what a session shall do. */
+/* A trigger: a kernel event bound to an action of a session. */
 #ifndef AUXT_TRIGGER_H
 #define AUXT_TRIGGER_H
 
@@ -9,23 +9,25 @@
 #include <linux/types.h>
 #include "core/request.h"
 
+struct auxt_delay;
 struct auxt_trigger;
 struct auxt_trigger_set;
 struct cpumask;
 struct pid;
 
 /**
- * struct trigger_kind - where events come from
- * @uses: which members of struct auxtrace_trigger it reads (USES_*); the others must be 0
- * @attach: let the event hit from now on; sets @event. Task context of the caller of
- *	TRIGGER_ADD. 0 or an errno of the ABI
- * @detach: no hit is running or will come when it returns, and @event is gone; what
- *	@missed would say stands in @dropped then. Task context
- * @renew: may be NULL: a CPU came back and the event has to be made there anew. Task context
- * @missed: may be NULL: events that the kernel itself dropped; while attached
+ * struct trigger_kind - a source of events
+ * @uses: members of struct auxtrace_trigger that the kind reads (USES_*); all others must be 0
+ * @attach: makes the event hit from now on; sets @event. Runs as the caller of TRIGGER_ADD.
+ *	Returns 0 or an errno of the ABI
+ * @detach: when it returns, no hit runs and none will follow, @event is freed, and @dropped
+ *	holds what @missed would return
+ * @renew: may be NULL; a CPU is online again: creates the part of the event that the CPU lost
+ *	when it went offline
+ * @missed: may be NULL; number of events that the kernel itself dropped. While attached
  *
- * Task context with the set's lock held, and never cpus_read_lock(): the kernel's
- * own interfaces below take that.
+ * All run in task context with the set's lock held and without cpus_read_lock(), which the
+ * kernel's interfaces for events take themselves.
  */
 struct trigger_kind {
 	u32 uses;
@@ -43,13 +45,14 @@ struct trigger_kind {
 #define USES_OTHERS	(1u << 5)
 
 /**
- * struct trigger_counts - of one trigger on one CPU; changed there, also in NMIs,
- *	by single instructions
+ * struct trigger_counts - counts of one trigger on one CPU
  * @acted: see struct auxtrace_trigger_state
  * @held: likewise
  * @idle: likewise
  * @missed: likewise
- * @acted_tsc: when it acted last, for the hold-off; 0: never
+ * @acted_tsc: TSC when the trigger acted last, for the hold-off; 0: never
+ *
+ * Changed on that CPU only, by single instructions, also in NMIs.
  */
 struct trigger_counts {
 	u64 acted;
@@ -59,42 +62,42 @@ struct trigger_counts {
 	u64 acted_tsc;
 };
 
-#define TRIGGER_IS_COUNTED	(1u << 0)	/* after_hits, count, hold-off or no action */
-#define TRIGGER_IS_CLOCK	(1u << 1)	/* others' clocks wait for it */
-#define TRIGGER_IS_DELAYED	(1u << 2)	/* by time */
-#define TRIGGER_IS_BROADCAST	(1u << 3)	/* all_cpus, and may be undone on other CPUs alone */
-/* A hit is more than a look whether the channel is as it should be, and a request. */
-#define TRIGGER_IS_LONG		(TRIGGER_IS_COUNTED | TRIGGER_IS_CLOCK | TRIGGER_IS_DELAYED)
+#define TRIGGER_IS_COUNTED	(1u << 0)	/* has after_hits, count, hold-off or no action */
+#define TRIGGER_IS_CLOCK	(1u << 1)	/* starts or stops clocks of latency triggers */
+#define TRIGGER_IS_DELAYED	(1u << 2)	/* has a delay in time */
+#define TRIGGER_IS_BROADCAST	(1u << 3)	/* PAUSE or RESUME with ALL_CPUS */
+/* A hit has to do more than to look at the channel and make a request. */
+#define TRIGGER_IS_SLOW		(TRIGGER_IS_COUNTED | TRIGGER_IS_CLOCK | TRIGGER_IS_DELAYED)
 
 /**
  * struct auxt_trigger - a kernel event bound to an action
- * @kind: where its events come from
- * @event: @kind's own
- * @set: the triggers of its session
- * @pmu: AUXTRACE_PMU_* of that
+ * @kind: source of its events
+ * @event: @kind's data
+ * @set: the trigger set of its session; a hit compares it with that of the channel
+ * @pmu: AUXTRACE_PMU_* of the session
  * @counts: by CPU
- * @request: what a hit asks for; with its id, its number in the session, from 1
- * @flags: AUXTRACE_TRIGGER_*
+ * @request: made of the channel at each hit that acts; holds the trigger's id
  * @is: TRIGGER_IS_*
- * @noop_mask: the reasons that it changes; 0: none, or not at once
- * @noop: what of them holds when there is nothing to be done
- * @noop_count: which of @counts a hit belongs to then: @held of a FREEZE, else @acted
- * @dropped: events that the kernel itself dropped, once detached
- * @pid: of the process whose events count; NULL: all
- * @number: system call, or -1
- * @after_hits: so many hits come before the first that acts
- * @seen: hits, for @after_hits
- * @allowance: acts so often; 0: without end
- * @left: of @allowance
+ * @noop_mask: the reasons (AUXTRACE_INHIBIT_*) that its action changes; 0: the action changes
+ *	none, or not at once
+ * @noop: value of these reasons at which a hit has nothing to do
+ * @noop_count: offset in @counts of what such a hit counts as: @held for FREEZE, else @acted
+ * @dropped: number of events that the kernel itself dropped; valid once detached
+ * @pid: process whose events count; NULL: all processes
+ * @number: of the system call, or -1 for all
+ * @after_hits: number of hits that do not act before the first that may
+ * @seen: number of hits so far, if there is @after_hits
+ * @allowance: number of times that it may act; 0: no limit
+ * @left: what is left of @allowance
  * @hold_off: in ticks of the TSC
  * @bound: latency: ticks of the TSC; timer: nanoseconds
- * @delay_ns: acts later
- * @delay: what makes it act later, if by time
- * @starts: latency triggers whose clock it starts, by place in the set
- * @stops: those whose clock it stops
- * @cpus: of its session
- * @siblings: the triggers of its session, by place in the set; NULL: a free place
- * @place: its own
+ * @delay_ns: time between a hit and the action
+ * @delay: by CPU; state of a delay in time
+ * @starts: latency triggers whose clock it starts, a bit for each by its place in the set
+ * @stops: latency triggers whose clock it stops, likewise
+ * @cpus: CPUs of the session
+ * @siblings: the triggers of the session, by place in the set; NULL: a free place
+ * @place: of this trigger in the set
  */
 struct auxt_trigger {
 	const struct trigger_kind *kind;
@@ -103,7 +106,6 @@ struct auxt_trigger {
 	u32 pmu;
 	struct trigger_counts __percpu *counts;
 	struct auxt_request request;
-	u32 flags;
 	u32 is;
 	u32 noop_mask;
 	u32 noop;
@@ -126,13 +128,15 @@ struct auxt_trigger {
 	int place;
 };
 
-/* Task context, with the set's lock held. */
+/* Task context. */
 struct auxt_trigger *auxt_trigger_new(const struct trigger_kind *kind,
 				      const struct auxtrace_trigger *arg);
 void auxt_trigger_free(struct auxt_trigger *t);
 void auxt_trigger_sum(const struct auxt_trigger *t, struct auxtrace_trigger_state *to);
-struct auxt_trigger *auxt_trigger_find(struct auxt_trigger *const *siblings, u32 id);
 char *auxt_trigger_name(const struct auxtrace_trigger *arg);
+
+/* Task context, with the set's lock held. */
+struct auxt_trigger *auxt_trigger_find(struct auxt_trigger *const *siblings, u32 id);
 
 extern const struct trigger_kind auxt_trigger_perf;
 extern const struct trigger_kind auxt_trigger_breakpoint;
