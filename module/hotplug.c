@@ -14,6 +14,7 @@
 #include <linux/smp.h>
 #include <linux/suspend.h>
 #include "core/channel.h"
+#include "core/remote.h"
 #include "compat/compat.h"
 #include "hw/reservation.h"
 #include "core/settle.h"

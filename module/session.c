@@ -14,6 +14,7 @@
 #include <linux/wait.h>
 #include "hw/bts.h"
 #include "core/channel.h"
+#include "core/remote.h"
 #include "cpuset.h"
 #include "hw/reservation.h"
 #include "hw/pt.h"

@@ -24,6 +24,8 @@
 #include <asm/msr.h>
 #include <asm/tsc.h>
 #include "core/channel.h"
+#include "core/remote.h"
+#include "core/request.h"
 #include "core/tail_poll.h"
 #include "base/aux_buffer.h"
 #include "core/settle.h"

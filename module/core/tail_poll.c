@@ -19,39 +19,21 @@
 
 #define PERIOD	ns_to_ktime(NSEC_PER_MSEC)
 
-static bool waits(const struct auxt_channel *ch)
-{
-	return ch->attached && atomic_read(&ch->inhibit) == AUXTRACE_INHIBIT_FULL;
-}
-NOKPROBE_SYMBOL(waits);
-
 static enum hrtimer_restart look(struct hrtimer *timer)
 {
 	struct auxt_channel *ch = container_of(timer, struct auxt_channel, tail_poll);
 
-	if (waits(ch) && auxt_channel_has_new_tail(ch))
+	if (auxt_tail_poll_waits(ch) && auxt_channel_has_new_tail(ch))
 		auxt_channel_sync_tails(ch);
 	/* Before the last look: whoever fills the area after that finds us gone. */
 	WRITE_ONCE(ch->tail_polling, false);
 	barrier();
-	if (!waits(ch))
+	if (!auxt_tail_poll_waits(ch))
 		return HRTIMER_NORESTART;
 	WRITE_ONCE(ch->tail_polling, true);
 	hrtimer_forward_now(timer, PERIOD);
 	return HRTIMER_RESTART;
 }
-
-/**
- * auxt_tail_poll_is_due() - must somebody call auxt_tail_poll_begin()?
- * @ch: the channel
- *
- * Return: true if the channel is to be looked after and is not.
- */
-bool auxt_tail_poll_is_due(const struct auxt_channel *ch)
-{
-	return ch->flags & AUXTRACE_SETUP_FULL_AUTO && waits(ch) && !READ_ONCE(ch->tail_polling);
-}
-NOKPROBE_SYMBOL(auxt_tail_poll_is_due);
 
 /**
  * auxt_tail_poll_begin() - look from now on, if that is due
