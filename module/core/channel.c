@@ -104,7 +104,7 @@ void auxt_channel_reset(struct auxt_channel *ch, u32 inhibit)
 	ch->thawed = ch->inhibited_before & AUXTRACE_INHIBIT_FROZEN;
 	atomic_set(&ch->inhibit, inhibit);
 	ch->fresh = true;
-	WRITE_ONCE(*ch->last_broadcast, 0);
+	WRITE_ONCE(ch->group->last_broadcast, 0);
 }
 
 /**
@@ -358,7 +358,7 @@ static void wake(struct irq_work *work)
 	struct auxt_channel *ch = container_of(work, struct auxt_channel, wake);
 
 	auxt_tail_poll_begin(ch);
-	wake_up_interruptible_poll(ch->waiters, EPOLLIN | EPOLLRDNORM | EPOLLPRI | EPOLLERR);
+	wake_up_interruptible_poll(&ch->group->waiters, EPOLLIN | EPOLLRDNORM | EPOLLPRI | EPOLLERR);
 }
 
 /* ---- life ------------------------------------------------------------- */
@@ -367,7 +367,7 @@ static void wake(struct irq_work *work)
  * auxt_channel_new() - a channel, inhibited by SETUP
  * @pmu: what produces the trace
  * @buffer: pages, which must outlive the channel
- * @waiters: readers, likewise
+ * @group: the session's channels, likewise
  * @cpu: the CPU
  * @index: number of the channel in its session
  * @setup: checked
@@ -375,7 +375,7 @@ static void wake(struct irq_work *work)
  * Return: the channel or an errno.
  */
 struct auxt_channel *auxt_channel_new(const struct trace_pmu *pmu, struct auxt_aux_buffer *buffer,
-				      wait_queue_head_t *waiters, int cpu, unsigned int index,
+				      struct auxt_group *group, int cpu, unsigned int index,
 				      const struct auxtrace_setup *setup)
 {
 	struct auxt_channel *ch = kzalloc_node(sizeof(*ch), GFP_KERNEL, cpu_to_node(cpu));
@@ -389,7 +389,7 @@ struct auxt_channel *auxt_channel_new(const struct trace_pmu *pmu, struct auxt_a
 		watermark = setup->aux_watermark ?: setup->aux_size / 2;
 	ch->pmu = pmu;
 	ch->buffer = buffer;
-	ch->waiters = waiters;
+	ch->group = group;
 	init_irq_work(&ch->wake, wake);
 	auxt_remote_init(ch);
 	ch->cpu = cpu;

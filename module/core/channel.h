@@ -7,7 +7,7 @@
 
 /* Task context. */
 struct auxt_channel *auxt_channel_new(const struct trace_pmu *pmu, struct auxt_aux_buffer *buffer,
-				      wait_queue_head_t *waiters, int cpu, unsigned int index,
+				      struct auxt_group *group, int cpu, unsigned int index,
 				      const struct auxtrace_setup *setup);
 void auxt_channel_free(struct auxt_channel *ch);
 

@@ -29,7 +29,6 @@
 #include "compat/irq_work.h"
 #include "core/remote.h"
 #include "core/request.h"
-#include "session.h"
 
 /* A request as a word: what is not in it, the other CPUs do not need. */
 #define WORD(action, trigger)	((u64)(trigger) << 8 | (action))
@@ -121,9 +120,9 @@ static void relay(struct irq_work *work)
 	unsigned int cpu;
 
 	if (toggle || freeze)
-		for_each_cpu(cpu, auxt_session_cpus(ch->session))
+		for_each_cpu(cpu, ch->group->cpus)
 			if (cpu != ch->cpu)
-				ask(auxt_session_channel(ch->session, cpu), toggle, freeze);
+				ask(ch->group->channels[cpu], toggle, freeze);
 	/* It has left when all are asked. A newer one, of an NMI, is sent by itself. */
 	atomic64_cmpxchg(&ch->remote.out_freeze, freeze, 0);
 	/* Whoever polled meanwhile was not told: see auxt_remote_is_freezing_others(). */

@@ -49,10 +49,10 @@ static __always_inline bool toggle(struct auxt_channel *ch, const struct auxt_re
 		 * What changes nothing here may do so elsewhere. Set before the others are
 		 * asked, so that one that is changed back after that finds it.
 		 */
-		WRITE_ONCE(*ch->last_broadcast, request->action);
+		WRITE_ONCE(ch->group->last_broadcast, request->action);
 		auxt_remote_send(ch, request);
-	} else if (changes && READ_ONCE(*ch->last_broadcast) != request->action) {
-		WRITE_ONCE(*ch->last_broadcast, 0);
+	} else if (changes && READ_ONCE(ch->group->last_broadcast) != request->action) {
+		WRITE_ONCE(ch->group->last_broadcast, 0);
 	}
 	return changes;
 }

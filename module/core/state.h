@@ -6,6 +6,7 @@
 #include <linux/atomic.h>
 #include <linux/auxtrace.h>
 #include <linux/compiler.h>
+#include <linux/cpumask.h>
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
 #include <linux/percpu.h>
@@ -19,7 +20,7 @@
 #include "core/trace_pmu.h"
 
 struct auxt_aux_buffer;
-struct auxt_session;
+struct auxt_channel;
 struct auxt_trigger_set;
 struct perf_event;
 
@@ -134,11 +135,26 @@ struct auxt_window {
 };
 
 /**
+ * struct auxt_group - the channels of one session
+ * @cpus: the CPUs they are on
+ * @channels: by CPU number; NULL for a CPU that is not in @cpus
+ * @last_broadcast: AUXTRACE_ACTION_PAUSE or _RESUME if a trigger has asked all channels for
+ *	it, and since then no request of another kind has changed one of them; else 0
+ * @waiters: readers that wait in poll(2)
+ */
+struct auxt_group {
+	cpumask_var_t cpus;
+	struct auxt_channel **channels;
+	u32 last_broadcast;
+	wait_queue_head_t waiters;
+};
+
+/**
  * struct auxt_channel - a session on one CPU
  * @pmu: what produces the trace
  * @hw: @pmu's own
  * @buffer: the pages, held by the session
- * @waiters: of the session: readers in poll(2)
+ * @group: the channels of the session
  * @wake: wakes them, not in NMIs and not with locks held, and begins the @tail_poll
  * @cpu: the CPU
  * @index: of this channel in its session, in CPU order
@@ -159,11 +175,8 @@ struct auxt_window {
  * @attached: @pmu has been started on the CPU
  * @resuming: a RESUME is being carried out
  * @starved: for want of room only the hardware is off; counted as a gap
- * @session: whose
  * @triggers: of the session
  * @remote: what its triggers ask of other CPUs
- * @last_broadcast: of the session: PAUSE or RESUME, if all channels were asked for it last
- *	and none has changed by another request since; else 0
  * @run: how often it was attached
  * @slots: of the AUX area
  * @paused_by: trigger that set the reason TRIGGER last
@@ -196,7 +209,7 @@ struct auxt_channel {
 	const struct trace_pmu *pmu;
 	void *hw;
 	struct auxt_aux_buffer *buffer;
-	wait_queue_head_t *waiters;
+	struct auxt_group *group;
 	struct irq_work wake;
 	int cpu;
 	unsigned int index;
@@ -207,10 +220,8 @@ struct auxt_channel {
 	u32 wanted;
 	bool drained;
 
-	struct auxt_session *session;
 	struct auxt_trigger_set *triggers;
 	struct auxt_remote remote;
-	u32 *last_broadcast;
 	u32 run;
 	struct auxt_slots slots;
 

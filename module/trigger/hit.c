@@ -63,7 +63,7 @@ NOKPROBE_SYMBOL(may_act);
 static __always_inline bool is_noop(const struct auxt_trigger *t, const struct auxt_channel *ch)
 {
 	return (atomic_read(&ch->inhibit) & t->noop_mask) == t->noop &&
-	       (!(t->is & TRIGGER_IS_BROADCAST) || READ_ONCE(*ch->last_broadcast) == t->request.action);
+	       (!(t->is & TRIGGER_IS_BROADCAST) || READ_ONCE(ch->group->last_broadcast) == t->request.action);
 }
 
 /* As auxt_trigger_hit() does it, for triggers that are TRIGGER_IS_LONG, or idle. */

@@ -58,7 +58,7 @@ static struct {
 static struct auxt_channel *channel;
 static struct auxtrace_status_page status_page;
 static struct auxtrace_user_page user_page;
-static wait_queue_head_t waiters;
+static struct auxt_group group;
 
 static void hw_runs(void)
 {
@@ -572,8 +572,6 @@ static void quiet(void)
 	nmi.landed = false;
 }
 
-static u32 last_broadcast;
-
 static void make_with(struct auxtrace_setup setup)
 {
 	quiet();
@@ -588,13 +586,12 @@ static void make_with(struct auxtrace_setup setup)
 	hw.rate = 64;
 	memset(&status_page, 0, sizeof(status_page));
 	memset(&user_page, 0, sizeof(user_page));
-	waiters.woken = 0;
+	group.waiters.woken = 0;
 	memset(&all_cpus, 0, sizeof(all_cpus));
-	last_broadcast = 0;
+	group.last_broadcast = 0;
 	channel = NULL;
-	channel = auxt_channel_new(&fake, NULL, &waiters, 3, 0, &setup);
+	channel = auxt_channel_new(&fake, NULL, &group, 3, 0, &setup);
 	assert_non_null(channel);
-	channel->last_broadcast = &last_broadcast;
 }
 
 static void make(u32 flags)
@@ -763,7 +760,7 @@ static void full_it_stops_counts_one_gap_and_wakes_the_reader(void **state)
 	assert_int_equal(hw.lost, 0);
 	assert_true(auxt_channel_is_readable(channel, false));
 	irq_work_sync(&channel->wake);
-	assert_true(waiters.woken > 0);
+	assert_true(group.waiters.woken > 0);
 
 	/* However often it is looked at, it is the same gap. */
 	auxt_channel_sync(channel);
@@ -1242,9 +1239,9 @@ static void records_wake_the_reader_once_at_the_watermark(void **state)
 	}
 	assert_true(channel->wake.queued);
 	assert_true(auxt_channel_is_readable(channel, false));
-	woken = waiters.woken;
+	woken = group.waiters.woken;
 	irq_work_sync(&channel->wake);
-	assert_int_equal(waiters.woken, woken + 1);
+	assert_int_equal(group.waiters.woken, woken + 1);
 	hw.rate = 0;
 	auxt_channel_sync_tails(channel);
 	assert_false(channel->wake.queued);
@@ -1840,7 +1837,7 @@ static void a_freeze_stops_both_until_a_resume(void **state)
 	make(AUXTRACE_SETUP_OVERWRITE);
 	start(false);
 	irq_work_sync(&channel->wake);
-	waiters.woken = 0;
+	group.waiters.woken = 0;
 	assert_true(trigger(AUXTRACE_ACTION_FREEZE, 9));
 	window_was(1, AUXTRACE_CAUSE_SESSION, AUXTRACE_CAUSE_TRIGGER);
 	assert_int_equal(told.window.end_trigger, 9);
@@ -1848,7 +1845,7 @@ static void a_freeze_stops_both_until_a_resume(void **state)
 	assert_int_equal(status_page.frozen_by, 9);
 	assert_int_equal(status_page.data_paused, AUXTRACE_DATA_FROZEN);
 	irq_work_sync(&channel->wake);
-	assert_int_equal(waiters.woken, 1);
+	assert_int_equal(group.waiters.woken, 1);
 	assert_true(trigger(AUXTRACE_ACTION_FREEZE, 10));
 	assert_true(trigger(AUXTRACE_ACTION_RESUME, 4));
 	assert_int_equal(status_page.frozen_by, 9);
@@ -1945,16 +1942,16 @@ static void what_all_are_asked_for_is_sent_once_until_one_differs(void **state)
 	auxt_request_make(channel, &request, 0);
 	assert_int_equal(all_cpus.sent, 1);
 	assert_int_equal(all_cpus.trigger, 3);
-	assert_int_equal(last_broadcast, AUXTRACE_ACTION_PAUSE);
+	assert_int_equal(group.last_broadcast, AUXTRACE_ACTION_PAUSE);
 	/* Another channel, or this one, is changed alone. */
 	trigger(AUXTRACE_ACTION_RESUME, 4);
-	assert_int_equal(last_broadcast, 0);
+	assert_int_equal(group.last_broadcast, 0);
 	trigger(AUXTRACE_ACTION_PAUSE, 5);
-	assert_int_equal(last_broadcast, 0);
+	assert_int_equal(group.last_broadcast, 0);
 	/* Nothing changes here, but may elsewhere. */
 	auxt_request_make(channel, &request, 0);
 	assert_int_equal(all_cpus.sent, 2);
-	assert_int_equal(last_broadcast, AUXTRACE_ACTION_PAUSE);
+	assert_int_equal(group.last_broadcast, AUXTRACE_ACTION_PAUSE);
 	/* A freeze is sent by who is frozen first. */
 	request.action = AUXTRACE_ACTION_FREEZE;
 	auxt_request_make(channel, &request, 0);
@@ -1964,7 +1961,7 @@ static void what_all_are_asked_for_is_sent_once_until_one_differs(void **state)
 	/* START forgets. */
 	stop();
 	start(false);
-	assert_int_equal(last_broadcast, 0);
+	assert_int_equal(group.last_broadcast, 0);
 	check();
 	unmake();
 }
