@@ -3,17 +3,17 @@
 
 #include <linux/poll.h>
 #include <linux/slab.h>
-#include "core/channel.h"
+#include "core/settle.h"
 #include "session_private.h"
 
 static void sync(struct auxt_channel *ch, struct auxt_broadcast *call)
 {
-	auxt_channel_sync(ch);
+	auxt_settle_sync(ch);
 }
 
 static void take_tails_of(struct auxt_channel *ch, struct auxt_broadcast *call)
 {
-	auxt_channel_sync_tails(ch);
+	auxt_settle_sync_tails(ch);
 }
 
 /*
@@ -79,7 +79,7 @@ static void take_tails(struct auxt_session *session)
 	if (!zalloc_cpumask_var(&moved, GFP_KERNEL))
 		return;
 	for_each_cpu(cpu, session->group.cpus)
-		if (auxt_channel_has_new_tail(session->group.channels[cpu]))
+		if (auxt_settle_has_new_tail(session->group.channels[cpu]))
 			cpumask_set_cpu(cpu, moved);
 	if (!cpumask_empty(moved) && !auxt_session_lock(session)) {
 		auxt_broadcast(&call, moved, session->state == AUXTRACE_STATE_STARTED);

@@ -17,7 +17,6 @@
 #include <linux/kernel.h>
 #include <linux/kprobes.h>
 #include <linux/percpu.h>
-#include <linux/poll.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/topology.h>
@@ -32,62 +31,6 @@
 #include "core/trace_pmu.h"
 
 DEFINE_PER_CPU(struct auxt_channel *, auxt_attached[TRACE_PMUS]);
-
-/* ---- what is in the area ------------------------------------------------ */
-
-static char *byte_at(const struct auxt_channel *ch, u32 slot, u64 position)
-{
-	u64 offset = slot * ch->aux.size + position % ch->aux.size;
-	struct page *page = auxt_aux_buffer_aux_page(ch->buffer, ch->cpu, offset >> PAGE_SHIFT);
-
-	return (char *)page_address(page) + (offset & ~PAGE_MASK);
-}
-NOKPROBE_SYMBOL(byte_at);
-
-static u64 left_in_page(u64 position)
-{
-	return PAGE_SIZE - (position & ~PAGE_MASK);
-}
-NOKPROBE_SYMBOL(left_in_page);
-
-/**
- * auxt_channel_copy() - copy AUX data
- * @ch: the channel
- * @to: where to
- * @begin: position of the first byte, in the present slot
- * @length: bytes
- */
-void auxt_channel_copy(const struct auxt_channel *ch, void *to, u64 begin, u64 length)
-{
-	while (length) {
-		u64 n = min(length, left_in_page(begin));
-
-		memcpy(to, byte_at(ch, ch->now.slot, begin), n);
-		to += n;
-		begin += n;
-		length -= n;
-	}
-}
-NOKPROBE_SYMBOL(auxt_channel_copy);
-
-/**
- * auxt_channel_save() - copy AUX data to another slot, at the same positions
- * @ch: the channel
- * @slot: the other, which has been claimed
- * @begin: position of the first byte, in the present slot
- * @length: bytes
- */
-void auxt_channel_save(const struct auxt_channel *ch, u32 slot, u64 begin, u64 length)
-{
-	while (length) {
-		u64 n = min(length, left_in_page(begin));
-
-		memcpy(byte_at(ch, slot, begin), byte_at(ch, ch->now.slot, begin), n);
-		begin += n;
-		length -= n;
-	}
-}
-NOKPROBE_SYMBOL(auxt_channel_save);
 
 /* ---- requests --------------------------------------------------------- */
 
@@ -177,38 +120,6 @@ void auxt_channel_allow(struct auxt_channel *ch, u32 reason)
 	auxt_settle(ch, AUXT_TODO_APPLY);
 }
 
-static bool has_new_aux_tail(const struct auxt_channel *ch)
-{
-	return !ch->aux.overwrite &&
-	       auxt_position_is_new_tail(&ch->aux, READ_ONCE(ch->user->aux_tail));
-}
-
-static void look(struct auxt_channel *ch, u32 todo)
-{
-	if (ch->wanted)
-		auxt_data_report_lost(&ch->data, rdtsc(), current->pid);
-	auxt_settle(ch, todo);
-}
-
-/**
- * auxt_channel_sync_tails() - look where the reader is, with no more ado than that takes
- * @ch: the channel
- */
-void auxt_channel_sync_tails(struct auxt_channel *ch)
-{
-	/* A look at the hardware costs two WRMSRs. */
-	look(ch, has_new_aux_tail(ch) ? AUXT_TODO_SYNC : AUXT_TODO_APPLY);
-}
-
-/**
- * auxt_channel_sync() - look where the hardware and the reader are
- * @ch: the channel
- */
-void auxt_channel_sync(struct auxt_channel *ch)
-{
-	look(ch, AUXT_TODO_SYNC);
-}
-
 /**
  * auxt_channel_snapshot() - a SNAPSHOT request
  * @ch: the channel
@@ -229,7 +140,7 @@ void auxt_channel_snapshot(struct auxt_channel *ch, u32 flags, u32 slot,
 		if (flags & AUXTRACE_SNAPSHOT_PAUSE)
 			auxt_channel_pause(ch, NULL);
 		else
-			auxt_channel_sync(ch);
+			auxt_settle_sync(ch);
 		if (flags & AUXTRACE_SNAPSHOT_PAUSE && ch->wanted)
 			auxt_channel_pause_output(ch, true);
 		/* Of one moment, though an NMI may settle meanwhile. */
@@ -340,27 +251,6 @@ bool auxt_channel_interrupt(struct auxt_channel *ch, bool asserted)
 }
 NOKPROBE_SYMBOL(auxt_channel_interrupt);
 
-/* ---- readers ---------------------------------------------------------- */
-
-/**
- * auxt_channel_has_new_tail() - did the reader move on?
- * @ch: the channel
- *
- * Return: true if the user page holds a tail that has not been looked at.
- */
-bool auxt_channel_has_new_tail(const struct auxt_channel *ch)
-{
-	return has_new_aux_tail(ch) || (ch->wanted && auxt_data_has_new_tail(&ch->data));
-}
-
-static void wake(struct irq_work *work)
-{
-	struct auxt_channel *ch = container_of(work, struct auxt_channel, wake);
-
-	auxt_tail_poll_begin(ch);
-	wake_up_interruptible_poll(&ch->group->waiters, EPOLLIN | EPOLLRDNORM | EPOLLPRI | EPOLLERR);
-}
-
 /* ---- life ------------------------------------------------------------- */
 
 /**
@@ -390,7 +280,6 @@ struct auxt_channel *auxt_channel_new(const struct trace_pmu *pmu, struct auxt_a
 	ch->pmu = pmu;
 	ch->buffer = buffer;
 	ch->group = group;
-	init_irq_work(&ch->wake, wake);
 	auxt_remote_init(ch);
 	ch->cpu = cpu;
 	ch->index = index;

@@ -11,9 +11,6 @@ struct auxt_channel *auxt_channel_new(const struct trace_pmu *pmu, struct auxt_a
 				      const struct auxtrace_setup *setup);
 void auxt_channel_free(struct auxt_channel *ch);
 
-/* From any CPU: may be out of date at once. */
-bool auxt_channel_has_new_tail(const struct auxt_channel *ch);
-
 /* On the channel's CPU with interrupts off; or anywhere while that CPU is offline
  * or the session not started, with the session's idle_lock held.
  */
@@ -25,15 +22,9 @@ void auxt_channel_inhibit(struct auxt_channel *ch, u32 reason);
 void auxt_channel_allow(struct auxt_channel *ch, u32 reason);
 void auxt_channel_pause(struct auxt_channel *ch, struct auxtrace_effect *effect);
 void auxt_channel_resume(struct auxt_channel *ch, struct auxtrace_effect *effect);
-void auxt_channel_sync(struct auxt_channel *ch);
 void auxt_channel_snapshot(struct auxt_channel *ch, u32 flags, u32 slot,
 			   struct auxtrace_cut *to);
-void auxt_channel_sync_tails(struct auxt_channel *ch);
 void auxt_channel_pause_output(struct auxt_channel *ch, bool pause);
-
-/* As above, or in an NMI on the channel's CPU. */
-void auxt_channel_copy(const struct auxt_channel *ch, void *to, u64 begin, u64 length);
-void auxt_channel_save(const struct auxt_channel *ch, u32 slot, u64 begin, u64 length);
 
 /* NMI on the channel's CPU. */
 bool auxt_channel_interrupt(struct auxt_channel *ch, bool asserted);

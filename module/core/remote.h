@@ -13,9 +13,6 @@ void auxt_remote_flush(struct auxt_channel *ch);
 void auxt_remote_forget(struct auxt_channel *ch);
 void auxt_remote_thaw(struct auxt_channel *ch);
 
-/* On the channel's CPU, interrupts off, also in NMIs. */
-void auxt_remote_send(struct auxt_channel *ch, const struct auxt_request *request);
-
 /* On the channel's CPU, interrupts off. */
 void auxt_remote_run(struct auxt_channel *ch);
 

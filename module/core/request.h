@@ -11,7 +11,4 @@ bool auxt_request_make(struct auxt_channel *ch, const struct auxt_request *reque
 /* As above, but not in an NMI. */
 void auxt_request_forget(struct auxt_channel *ch, u32 trigger);
 
-/* In the settle loop. */
-void auxt_request_at_deadline(struct auxt_channel *ch);
-
 #endif /* AUXT_REQUEST_H */

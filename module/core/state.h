@@ -91,6 +91,11 @@ struct auxt_remote {
 	atomic64_t in_freeze;
 };
 
+/* A request as a word: what is not in it, the other CPUs do not need. */
+#define AUXT_REMOTE_WORD(action, trigger)	((u64)(trigger) << 8 | (action))
+#define AUXT_REMOTE_WORD_ACTION(word)	((u32)((word) & 0xff))
+#define AUXT_REMOTE_WORD_TRIGGER(word)	((u32)((word) >> 8))
+
 /* What others asked of the channel's CPU has not been carried out. Anywhere. */
 static inline bool auxt_remote_is_pending(const struct auxt_remote *remote)
 {

@@ -12,9 +12,11 @@
 #include <linux/irqflags.h>
 #include <linux/kernel.h>
 #include <linux/kprobes.h>
+#include <linux/poll.h>
 #include <linux/time64.h>
-#include "core/channel.h"
 #include "compat/timer.h"
+#include "core/settle.h"
+#include "core/state.h"
 #include "core/tail_poll.h"
 
 #define PERIOD	ns_to_ktime(NSEC_PER_MSEC)
@@ -23,8 +25,8 @@ static enum hrtimer_restart look(struct hrtimer *timer)
 {
 	struct auxt_channel *ch = container_of(timer, struct auxt_channel, tail_poll);
 
-	if (auxt_tail_poll_waits(ch) && auxt_channel_has_new_tail(ch))
-		auxt_channel_sync_tails(ch);
+	if (auxt_tail_poll_waits(ch) && auxt_settle_has_new_tail(ch))
+		auxt_settle_sync_tails(ch);
 	/* Before the last look: whoever fills the area after that finds us gone. */
 	WRITE_ONCE(ch->tail_polling, false);
 	barrier();
@@ -51,6 +53,14 @@ void auxt_tail_poll_begin(struct auxt_channel *ch)
 	local_irq_restore(flags);
 }
 
+static void wake(struct irq_work *work)
+{
+	struct auxt_channel *ch = container_of(work, struct auxt_channel, wake);
+
+	auxt_tail_poll_begin(ch);
+	wake_up_interruptible_poll(&ch->group->waiters, EPOLLIN | EPOLLRDNORM | EPOLLPRI | EPOLLERR);
+}
+
 /**
  * auxt_tail_poll_end() - look no more
  * @ch: a channel that has just been detached
@@ -68,5 +78,6 @@ void auxt_tail_poll_end(struct auxt_channel *ch)
  */
 void auxt_tail_poll_init(struct auxt_channel *ch)
 {
+	init_irq_work(&ch->wake, wake);
 	auxt_hrtimer_setup(&ch->tail_poll, look, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 }

@@ -18,6 +18,9 @@
 #include <linux/sched.h>
 #include "cmocka_all.h"
 #include "core/channel.h"
+#include "core/record.h"
+#include "core/remote.h"
+#include "core/settle.h"
 #include "core/tail_poll.h"
 #include "core/request.h"
 #include "base/aux_buffer.h"
@@ -168,7 +171,7 @@ static void run_nmi(enum nmi what)
 		trigger(AUXTRACE_ACTION_FREEZE, 12);
 		break;
 	case NMI_LOOK:
-		nmi.asleep = !auxt_channel_has_new_tail(channel) &&
+		nmi.asleep = !auxt_settle_has_new_tail(channel) &&
 			     !auxt_channel_is_readable(channel, false);
 		break;
 	}
@@ -403,39 +406,34 @@ void *page_address(const struct page *page)
 	return (void *)page;
 }
 
-/* What has been asked of other CPUs. */
-static struct {
-	unsigned int sent;
-	u32 action, trigger;
-} all_cpus;
+/* ---- the other CPUs: there are none to be asked ------------------------------ */
 
-void auxt_remote_send(struct auxt_channel *ch, const struct auxt_request *request)
+int shim_nr_cpus;
+
+int smp_call_function_single_async(int cpu, call_single_data_t *csd)
 {
-	(void)ch;
-	all_cpus.sent++;
-	all_cpus.action = request->action;
-	all_cpus.trigger = request->trigger;
+	fail_msg("CPU %d was called with %p", cpu, (void *)csd);
+	return -1;
 }
 
-void auxt_remote_forget(struct auxt_channel *ch)
+int smp_call_function_single(int cpu, void (*func)(void *info), void *info, int wait)
 {
-	(void)ch;
+	(void)cpu;
+	(void)wait;
+	func(info);
+	return 0;
 }
 
-/* As relay.c: of a FREEZE of another CPU. */
-void auxt_remote_thaw(struct auxt_channel *ch)
+/* Returns what other CPUs were to be asked for since the last look, or 0; forgets it. */
+static u64 take_broadcast(void)
 {
-	const struct auxt_request request = {
-		.action = AUXTRACE_ACTION_FREEZE, .trigger = atomic64_xchg(&ch->remote.in_freeze, 0),
-	};
+	u64 toggle = atomic64_xchg(&channel->remote.out_toggle, 0);
+	u64 freeze = atomic64_xchg(&channel->remote.out_freeze, 0);
 
-	if (ch->attached)
-		auxt_request_make(ch, &request, 0);
-}
-
-void auxt_remote_init(struct auxt_channel *ch)
-{
-	(void)ch;
+	assert_int_equal(channel->remote.work.queued, toggle || freeze);
+	channel->remote.work.queued = false;
+	assert_true(!toggle || !freeze);
+	return toggle | freeze;
 }
 
 /* ---- the records, against the truth ----------------------------------------- */
@@ -587,7 +585,6 @@ static void make_with(struct auxtrace_setup setup)
 	memset(&status_page, 0, sizeof(status_page));
 	memset(&user_page, 0, sizeof(user_page));
 	group.waiters.woken = 0;
-	memset(&all_cpus, 0, sizeof(all_cpus));
 	group.last_broadcast = 0;
 	channel = NULL;
 	channel = auxt_channel_new(&fake, NULL, &group, 3, 0, &setup);
@@ -730,7 +727,7 @@ static void upkeep_does_not_end_a_window(void **state)
 	(void)state;
 	make(0);
 	start(false);
-	auxt_channel_sync(channel);
+	auxt_settle_sync(channel);
 	check();
 	assert_int_equal(hw.windows, 1);
 	assert_int_equal(hw.offs, 1);
@@ -763,14 +760,14 @@ static void full_it_stops_counts_one_gap_and_wakes_the_reader(void **state)
 	assert_true(group.waiters.woken > 0);
 
 	/* However often it is looked at, it is the same gap. */
-	auxt_channel_sync(channel);
-	auxt_channel_sync(channel);
+	auxt_settle_sync(channel);
+	auxt_settle_sync(channel);
 	assert_int_equal(status_page.gaps_full, 1);
 
 	/* A tail makes room. */
 	user_page.aux_tail = status_page.produced;
-	assert_true(auxt_channel_has_new_tail(channel));
-	auxt_channel_sync(channel);
+	assert_true(auxt_settle_has_new_tail(channel));
+	auxt_settle_sync(channel);
 	check();
 	assert_int_equal(status_page.inhibit, 0);
 	assert_int_equal(status_page.windows, 2);
@@ -819,7 +816,7 @@ static void the_stop_mark_is_found_by_whoever_looks_next(void **state)
 		if (how == 0)
 			auxt_channel_pause(channel, &effect);
 		else if (how == 1)
-			auxt_channel_sync(channel);
+			auxt_settle_sync(channel);
 		else
 			run_nmi(NMI_PMI);
 		nmi.perf_eats = false;
@@ -930,7 +927,7 @@ static void a_window_is_told_with_what_began_and_ended_it(void **state)
 
 	auxt_channel_allow(channel, AUXTRACE_INHIBIT_OFFLINE);
 	hw.foreign = true;
-	auxt_channel_sync(channel);
+	auxt_settle_sync(channel);
 	window_was(3, AUXTRACE_CAUSE_CPU, AUXTRACE_CAUSE_FOREIGN);
 	assert_int_equal(status_page.gaps_error, 1);
 	assert_int_equal(told.last_aux.flags, AUXTRACE_AUX_OVERWRITE | AUXTRACE_AUX_PARTIAL);
@@ -942,7 +939,7 @@ static void a_window_is_told_with_what_began_and_ended_it(void **state)
 	start(true);
 	auxt_channel_resume(channel, NULL);
 	hw.error = true;
-	auxt_channel_sync(channel);
+	auxt_settle_sync(channel);
 	window_was(5, AUXTRACE_CAUSE_USER, AUXTRACE_CAUSE_ERROR);
 	assert_int_equal(told.starts, 2);
 	auxt_channel_resume(channel, NULL);
@@ -962,7 +959,7 @@ static void full_is_a_cause_and_gives_way_to_those_before_it(void **state)
 	window_was(1, AUXTRACE_CAUSE_SESSION, AUXTRACE_CAUSE_FULL);
 	assert_int_equal(told.last_aux.flags, AUXTRACE_AUX_TRUNCATED);
 	user_page.aux_tail = status_page.produced;
-	auxt_channel_sync_tails(channel);
+	auxt_settle_sync_tails(channel);
 	auxt_channel_pause(channel, NULL);
 	window_was(2, AUXTRACE_CAUSE_FULL, AUXTRACE_CAUSE_USER);
 
@@ -981,7 +978,7 @@ static void full_is_a_cause_and_gives_way_to_those_before_it(void **state)
 	auxt_channel_resume(channel, NULL);
 	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_FULL);
 	user_page.aux_tail = status_page.produced;
-	auxt_channel_sync_tails(channel);
+	auxt_settle_sync_tails(channel);
 	stop();
 	window_was(6, AUXTRACE_CAUSE_FULL, AUXTRACE_CAUSE_SESSION);
 
@@ -989,7 +986,7 @@ static void full_is_a_cause_and_gives_way_to_those_before_it(void **state)
 	start(false);
 	while (!hw.stopped)
 		hw_runs();
-	auxt_channel_sync(channel);
+	auxt_settle_sync(channel);
 	window_was(7, AUXTRACE_CAUSE_SESSION, AUXTRACE_CAUSE_FULL);
 	assert_true(told.last_aux.flags & AUXTRACE_AUX_TRUNCATED);
 	unmake();
@@ -1027,9 +1024,9 @@ static void without_a_data_ring_nothing_is_written(void **state)
 	start(false);
 	auxt_channel_pause(channel, NULL);
 	auxt_channel_resume(channel, NULL);
-	auxt_channel_sync(channel);
+	auxt_settle_sync(channel);
 	user_page.data_tail = 77;
-	assert_false(auxt_channel_has_new_tail(channel));
+	assert_false(auxt_settle_has_new_tail(channel));
 	check();
 	assert_int_equal(status_page.data_size, 0);
 	assert_int_equal(status_page.data_reserved, 0);
@@ -1163,7 +1160,7 @@ static void a_lost_record_of_a_stopped_session_wakes(void **state)
 	auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_SETUP);
 	auxt_channel_detach(channel);
 	user_page.data_tail = status_page.data_head;
-	auxt_channel_sync_tails(channel);
+	auxt_settle_sync_tails(channel);
 	irq_work_sync(&channel->wake);
 	assert_false(auxt_channel_is_readable(channel, true));
 	assert_true(status_page.data_lost > 0);
@@ -1189,7 +1186,7 @@ static void the_largest_sample_comes_after_a_loss(void **state)
 	start(false);
 	while (status_page.produced < room) {
 		shim_point();
-		auxt_channel_sync(channel);
+		auxt_settle_sync(channel);
 	}
 	assert_true(auxt_request_make(channel, &request, 0));
 	assert_true(auxt_request_make(channel, &request, 0));
@@ -1210,7 +1207,7 @@ static void an_error_wakes_who_has_not_read(void **state)
 	start(false);
 	while (!auxt_channel_is_readable(channel, false)) {
 		shim_point();
-		auxt_channel_sync(channel);
+		auxt_settle_sync(channel);
 	}
 	auxt_channel_pause(channel, NULL);
 	irq_work_sync(&channel->wake);
@@ -1243,12 +1240,12 @@ static void records_wake_the_reader_once_at_the_watermark(void **state)
 	irq_work_sync(&channel->wake);
 	assert_int_equal(group.waiters.woken, woken + 1);
 	hw.rate = 0;
-	auxt_channel_sync_tails(channel);
+	auxt_settle_sync_tails(channel);
 	assert_false(channel->wake.queued);
 	user_page.data_tail = status_page.data_head;
-	assert_true(auxt_channel_has_new_tail(channel));
-	auxt_channel_sync_tails(channel);
-	assert_false(auxt_channel_has_new_tail(channel));
+	assert_true(auxt_settle_has_new_tail(channel));
+	auxt_settle_sync_tails(channel);
+	assert_false(auxt_settle_has_new_tail(channel));
 	assert_false(auxt_channel_is_readable(channel, false));
 	assert_int_equal(status_page.data_consumed, status_page.data_head);
 	/* That was no reason to stop the hardware. */
@@ -1280,13 +1277,13 @@ static void full_stop_stays_off_until_a_resume(void **state)
 			run_until_full();
 			assert_true(auxt_channel_is_readable(channel, false));
 			user_page.aux_tail = status_page.produced;
-			auxt_channel_sync_tails(channel);
-			auxt_channel_sync(channel);
+			auxt_settle_sync_tails(channel);
+			auxt_settle_sync(channel);
 			assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_FULL);
 			assert_int_equal(status_page.consumed, status_page.produced);
 			/* All is read: nothing to wake up for. */
 			assert_false(auxt_channel_is_readable(channel, false));
-			assert_false(auxt_channel_has_new_tail(channel));
+			assert_false(auxt_settle_has_new_tail(channel));
 		}
 		check();
 		assert_int_equal(status_page.gaps_full, 1);
@@ -1314,7 +1311,7 @@ static void full_stop_at_the_mark_stays_off_too(void **state)
 	start(false);
 	while (hw.position < SIZE / 2)
 		hw_runs();
-	auxt_channel_sync(channel);
+	auxt_settle_sync(channel);
 	while (!hw.stopped)
 		hw_runs();
 	user_page.aux_tail = status_page.produced;
@@ -1665,7 +1662,7 @@ static void request(enum request what)
 		}
 		/* fallthrough */
 	default:
-		auxt_channel_sync(channel);
+		auxt_settle_sync(channel);
 	}
 }
 
@@ -1859,7 +1856,7 @@ static void a_freeze_stops_both_until_a_resume(void **state)
 	assert_int_equal(told.window.begin_trigger, 0);
 	auxt_channel_resume(channel, NULL);
 	/* Another CPU's is not undone by what was there before it: it comes first. */
-	atomic64_set(&channel->remote.in_freeze, 11);
+	atomic64_set(&channel->remote.in_freeze, AUXT_REMOTE_WORD(AUXTRACE_ACTION_FREEZE, 11));
 	auxt_channel_resume(channel, NULL);
 	window_was(3, AUXTRACE_CAUSE_USER, AUXTRACE_CAUSE_TRIGGER);
 	assert_int_equal(told.window.end_trigger, 11);
@@ -1890,7 +1887,7 @@ static bool freeze_at(long at, bool again)
 	if (again)
 		auxt_channel_resume(channel, NULL);
 	else
-		auxt_channel_sync(channel);
+		auxt_settle_sync(channel);
 	landed = nmi.landed;
 	check();
 	assert_int_equal(status_page.data_lost, 0);
@@ -1940,24 +1937,24 @@ static void what_all_are_asked_for_is_sent_once_until_one_differs(void **state)
 	make(AUXTRACE_SETUP_OVERWRITE);
 	start(false);
 	auxt_request_make(channel, &request, 0);
-	assert_int_equal(all_cpus.sent, 1);
-	assert_int_equal(all_cpus.trigger, 3);
+	assert_int_equal(take_broadcast(), AUXT_REMOTE_WORD(AUXTRACE_ACTION_PAUSE, 3));
 	assert_int_equal(group.last_broadcast, AUXTRACE_ACTION_PAUSE);
 	/* Another channel, or this one, is changed alone. */
 	trigger(AUXTRACE_ACTION_RESUME, 4);
 	assert_int_equal(group.last_broadcast, 0);
 	trigger(AUXTRACE_ACTION_PAUSE, 5);
 	assert_int_equal(group.last_broadcast, 0);
+	assert_int_equal(take_broadcast(), 0);
 	/* Nothing changes here, but may elsewhere. */
 	auxt_request_make(channel, &request, 0);
-	assert_int_equal(all_cpus.sent, 2);
+	assert_int_equal(take_broadcast(), AUXT_REMOTE_WORD(AUXTRACE_ACTION_PAUSE, 3));
 	assert_int_equal(group.last_broadcast, AUXTRACE_ACTION_PAUSE);
 	/* A freeze is sent by who is frozen first. */
 	request.action = AUXTRACE_ACTION_FREEZE;
 	auxt_request_make(channel, &request, 0);
+	assert_int_equal(take_broadcast(), AUXT_REMOTE_WORD(AUXTRACE_ACTION_FREEZE, 3));
 	auxt_request_make(channel, &request, 0);
-	assert_int_equal(all_cpus.sent, 3);
-	assert_int_equal(all_cpus.action, AUXTRACE_ACTION_FREEZE);
+	assert_int_equal(take_broadcast(), 0);
 	/* START forgets. */
 	stop();
 	start(false);

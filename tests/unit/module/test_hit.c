@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "trigger/delay.h"
 #include "trigger/latency.h"
+#include "core/inhibit.h"
 #include "core/remote.h"
 #include "trigger/hit.h"
 #include "trigger/set.h"
@@ -104,6 +105,16 @@ bool auxt_request_make(struct auxt_channel *ch, const struct auxt_request *reque
 		return false;
 	asked[nr_asked++ % 16] = (struct auxt_pending) { .request = *request, .value = value };
 	return true;
+}
+
+void auxt_record_trigger(struct auxt_data_ring *ring, const struct auxt_request *request,
+			 u64 value, u64 position)
+{
+	(void)ring;
+	(void)request;
+	(void)value;
+	(void)position;
+	fail();
 }
 
 bool auxt_delay_begin(struct auxt_trigger *t, struct auxt_channel *ch, u64 value)
@@ -509,7 +520,7 @@ static void send(int cpu, u32 action, u32 id)
 {
 	const struct auxt_request request = { .action = action, .trigger = id };
 
-	auxt_remote_send(&channels[cpu], &request);
+	auxt_inhibit_broadcast(&channels[cpu], &request);
 }
 
 static void run_work(int cpu)
