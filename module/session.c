@@ -20,7 +20,6 @@
 #include "hw/pt.h"
 #include "base/aux_buffer.h"
 #include "session_private.h"
-#include "hotplug.h"
 #include "core/trace_pmu.h"
 #include "trigger/set.h"
 
@@ -226,14 +225,14 @@ static void attach(struct auxt_channel *ch, struct auxt_broadcast *call)
 	if (call->session->flags & AUXTRACE_SETUP_TRIGGER_PAUSED)
 		inhibit |= AUXTRACE_INHIBIT_TRIGGER;
 	auxt_channel_reset(ch, inhibit);
-	err = auxt_stop_attach(ch);
+	err = auxt_channel_attach(ch);
 	if (err)
 		atomic_set(&call->err, err);
 }
 
 static void begin(struct auxt_channel *ch, struct auxt_broadcast *call)
 {
-	auxt_stop_begin(ch);
+	auxt_channel_begin(ch);
 }
 
 static void end(struct auxt_channel *ch, struct auxt_broadcast *call)

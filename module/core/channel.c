@@ -32,6 +32,22 @@
 
 DEFINE_PER_CPU(struct auxt_channel *, auxt_attached[TRACE_PMUS]);
 
+/*
+ * The machine suspends or reboots. hotplug.c sets this before it has channels leave by IPI;
+ * it is read on the channel's CPU with interrupts off. So an attach either sees it, or
+ * precedes the IPI and is undone by it.
+ */
+static bool channel_asleep;
+
+/**
+ * auxt_channel_set_asleep() - whether channels may attach
+ * @asleep: they may not: the machine suspends or reboots
+ */
+void auxt_channel_set_asleep(bool asleep)
+{
+	WRITE_ONCE(channel_asleep, asleep);
+}
+
 /* ---- requests --------------------------------------------------------- */
 
 /**
@@ -61,13 +77,7 @@ void auxt_channel_undo_reset(struct auxt_channel *ch)
 	auxt_settle(ch, AUXT_TODO_APPLY);
 }
 
-/**
- * auxt_channel_attach() - take the trace unit of this CPU
- * @ch: a channel that is inhibited
- *
- * Return: 0, -EBUSY if it traces for somebody else, -EIO if it will not be written.
- */
-int auxt_channel_attach(struct auxt_channel *ch)
+static int channel_claim(struct auxt_channel *ch)
 {
 	int err = ch->pmu->claim(ch);
 
@@ -78,6 +88,21 @@ int auxt_channel_attach(struct auxt_channel *ch)
 	/* The NMI handlers see it only now that all is in place. */
 	barrier();
 	this_cpu_write(auxt_attached[ch->pmu->number], ch);
+	return 0;
+}
+
+/**
+ * auxt_channel_attach() - take the trace PMU of this CPU, unless the machine goes down
+ * @ch: a channel that is inhibited
+ *
+ * Return: 0, also if attaching must wait (reason OFFLINE); -EBUSY if the trace PMU is in use;
+ * -EIO if its registers cannot be written.
+ */
+int auxt_channel_attach(struct auxt_channel *ch)
+{
+	if (!READ_ONCE(channel_asleep))
+		return channel_claim(ch);
+	auxt_channel_inhibit(ch, AUXTRACE_INHIBIT_OFFLINE);
 	return 0;
 }
 
@@ -118,6 +143,52 @@ void auxt_channel_allow(struct auxt_channel *ch, u32 reason)
 {
 	atomic_andnot(reason, &ch->inhibit);
 	auxt_settle(ch, AUXT_TODO_APPLY);
+}
+
+/**
+ * auxt_channel_leave() - the CPU goes offline or the machine suspends
+ * @ch: the channel
+ */
+void auxt_channel_leave(struct auxt_channel *ch)
+{
+	auxt_channel_inhibit(ch, AUXTRACE_INHIBIT_OFFLINE);
+	auxt_channel_detach(ch);
+}
+
+/**
+ * auxt_channel_come_back() - undo auxt_channel_leave(), unless the machine still goes down
+ * @ch: the channel
+ *
+ * If the trace PMU of the CPU is in use by now, the channel stays offline.
+ */
+void auxt_channel_come_back(struct auxt_channel *ch)
+{
+	if (READ_ONCE(channel_asleep))
+		return;
+	if (ch->attached || channel_claim(ch)) {
+		auxt_channel_inhibit(ch, AUXTRACE_INHIBIT_OFFLINE);
+		return;
+	}
+	/* Requests that arrived while it was away come before the hardware is turned on. */
+	auxt_remote_run(ch);
+	auxt_channel_allow(ch, AUXTRACE_INHIBIT_OFFLINE);
+}
+
+/**
+ * auxt_channel_begin() - the session starts: clear the reason SETUP
+ * @ch: a channel that auxt_channel_attach() was called for
+ */
+void auxt_channel_begin(struct auxt_channel *ch)
+{
+	/* Thaws a frozen data ring before the first window writes records. */
+	auxt_settle(ch, AUXT_TODO_APPLY);
+	/* Requests of CPUs that were attached before this one. */
+	if (ch->attached)
+		auxt_remote_run(ch);
+	/* The machine may have woken up since auxt_channel_attach(). */
+	else
+		auxt_channel_come_back(ch);
+	auxt_channel_allow(ch, AUXTRACE_INHIBIT_SETUP);
 }
 
 /**

@@ -5,6 +5,9 @@
 
 #include "core/state.h"
 
+/* Any context. */
+void auxt_channel_set_asleep(bool asleep);
+
 /* Task context. */
 struct auxt_channel *auxt_channel_new(const struct trace_pmu *pmu, struct auxt_aux_buffer *buffer,
 				      struct auxt_group *group, int cpu, unsigned int index,
@@ -15,6 +18,9 @@ void auxt_channel_free(struct auxt_channel *ch);
  * or the session not started, with the session's idle_lock held.
  */
 int auxt_channel_attach(struct auxt_channel *ch);
+void auxt_channel_begin(struct auxt_channel *ch);
+void auxt_channel_leave(struct auxt_channel *ch);
+void auxt_channel_come_back(struct auxt_channel *ch);
 void auxt_channel_detach(struct auxt_channel *ch);
 void auxt_channel_reset(struct auxt_channel *ch, u32 inhibit);
 void auxt_channel_undo_reset(struct auxt_channel *ch);

@@ -610,9 +610,7 @@ static void start(bool paused)
 	auxt_channel_reset(channel, AUXTRACE_INHIBIT_SETUP |
 			   (paused ? AUXTRACE_INHIBIT_USER : 0));
 	assert_int_equal(auxt_channel_attach(channel), 0);
-	/* As auxt_stop_begin(): the reset first. */
-	auxt_channel_allow(channel, 0);
-	auxt_channel_allow(channel, AUXTRACE_INHIBIT_SETUP);
+	auxt_channel_begin(channel);
 }
 
 static void unmake(void)
