@@ -14,7 +14,7 @@
 #include <linux/kprobes.h>
 #include <linux/poll.h>
 #include <linux/time64.h>
-#include "compat/timer.h"
+#include "compat/hrtimer.h"
 #include "core/settle.h"
 #include "core/state.h"
 #include "core/tail_poll.h"

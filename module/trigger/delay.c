@@ -14,7 +14,7 @@
 #include <linux/smp.h>
 #include "core/channel.h"
 #include "compat/irq_work.h"
-#include "compat/timer.h"
+#include "compat/hrtimer.h"
 #include "trigger/delay.h"
 #include "trigger/hit.h"
 

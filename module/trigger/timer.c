@@ -10,7 +10,7 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
-#include "compat/timer.h"
+#include "compat/hrtimer.h"
 #include "trigger/hit.h"
 
 /* A CPU that does nothing else would trace nothing. */
