@@ -14,7 +14,7 @@
 static void call_here(void *info)
 {
 	struct auxt_broadcast *call = info;
-	struct auxt_channel *ch = call->session->channel[smp_processor_id()];
+	struct auxt_channel *ch = call->session->group.channels[smp_processor_id()];
 
 	if (unlikely(auxt_remote_is_pending(&ch->remote)) && ch->attached)
 		auxt_remote_run(ch);
@@ -42,7 +42,7 @@ void auxt_broadcast(struct auxt_broadcast *call, const struct cpumask *cpus, boo
 	mutex_lock(&session->idle_lock);
 	for_each_cpu(cpu, cpus)
 		if (!started || !cpu_online(cpu))
-			call->fn(session->channel[cpu], call);
+			call->fn(session->group.channels[cpu], call);
 	mutex_unlock(&session->idle_lock);
 }
 

@@ -31,7 +31,7 @@ static int put_effects(const struct auxt_session *session, const struct cpumask 
 	unsigned int cpu, n = 0;
 
 	for_each_cpu(cpu, cpus) {
-		const struct auxtrace_effect *effect = &effects[session->channel[cpu]->index];
+		const struct auxtrace_effect *effect = &effects[session->group.channels[cpu]->index];
 
 		if (n == arg->effects_len)
 			break;
@@ -51,12 +51,12 @@ static const struct cpumask *get_cpus(const struct auxt_session *session, u64 us
 	int err;
 
 	if (!len)
-		return session->cpus;
+		return session->group.cpus;
 	cpus = kzalloc(cpumask_size(), GFP_KERNEL);
 	if (!cpus)
 		return ERR_PTR(-ENOMEM);
 	err = auxt_cpuset_get(cpus, user, len);
-	if (!err && !cpumask_subset(cpus, session->cpus))
+	if (!err && !cpumask_subset(cpus, session->group.cpus))
 		err = -EINVAL;
 	if (!err)
 		return cpus;
@@ -66,7 +66,7 @@ static const struct cpumask *get_cpus(const struct auxt_session *session, u64 us
 
 static void put_cpus(const struct auxt_session *session, const struct cpumask *cpus)
 {
-	if (cpus != session->cpus)
+	if (cpus != session->group.cpus)
 		kfree(cpus);
 }
 
@@ -99,7 +99,7 @@ static int control(struct auxt_session *session, struct auxtrace_control *arg,
 	cpus = get_cpus(session, arg->cpus, arg->cpus_len);
 	if (IS_ERR(cpus))
 		return PTR_ERR(cpus);
-	arg->out_count = cpus == session->cpus ? session->nr_channels : cpumask_weight(cpus);
+	arg->out_count = cpus == session->group.cpus ? session->nr_channels : cpumask_weight(cpus);
 
 	err = prepare_effects(session, &call, arg);
 	if (!err)

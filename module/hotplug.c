@@ -16,73 +16,16 @@
 #include "core/channel.h"
 #include "compat/compat.h"
 #include "hw/reservation.h"
-#include "core/settle.h"
 #include "hotplug.h"
 #include "core/trace_pmu.h"
 #include "trigger/set.h"
 
-/*
- * The machine suspends or reboots. Set before the CPUs are told by IPI and looked
- * at with interrupts off on the CPU itself: an attach sees it, or comes before
- * the IPI and is undone by it.
- */
-static bool asleep;
 static bool panicking;
 static enum cpuhp_state hotplug_state;
 
 bool auxt_stop_panicking(void)
 {
 	return READ_ONCE(panicking);
-}
-
-/**
- * auxt_stop_attach() - attach a channel, unless the machine goes down
- * @ch: an inhibited channel
- *
- * Return: as auxt_channel_attach(); 0 also if attaching must wait (reason OFFLINE).
- */
-int auxt_stop_attach(struct auxt_channel *ch)
-{
-	if (!READ_ONCE(asleep))
-		return auxt_channel_attach(ch);
-	auxt_channel_inhibit(ch, AUXTRACE_INHIBIT_OFFLINE);
-	return 0;
-}
-
-/* On the CPU, interrupts off. */
-static void leave(struct auxt_channel *ch)
-{
-	auxt_channel_inhibit(ch, AUXTRACE_INHIBIT_OFFLINE);
-	auxt_channel_detach(ch);
-}
-
-/* As above. If somebody else traces there now, the CPU is left alone. */
-static void come_back(struct auxt_channel *ch)
-{
-	if (ch->attached || auxt_channel_attach(ch)) {
-		auxt_channel_inhibit(ch, AUXTRACE_INHIBIT_OFFLINE);
-		return;
-	}
-	/* What was asked meanwhile, before anything runs. */
-	auxt_remote_run(ch);
-	auxt_channel_allow(ch, AUXTRACE_INHIBIT_OFFLINE);
-}
-
-/**
- * auxt_stop_begin() - the session starts: no more reason SETUP
- * @ch: a channel that auxt_stop_attach() was called for
- */
-void auxt_stop_begin(struct auxt_channel *ch)
-{
-	/* A data ring that was frozen goes on before the window's records find it so. */
-	auxt_settle(ch, AUXT_TODO_APPLY);
-	/* The machine may have woken since then. */
-	if (!ch->attached && !READ_ONCE(asleep))
-		come_back(ch);
-	/* What CPUs that were attached before this one have asked. */
-	else if (ch->attached)
-		auxt_remote_run(ch);
-	auxt_channel_allow(ch, AUXTRACE_INHIBIT_SETUP);
 }
 
 /* ---- hotplug: these run on the CPU, in its hotplug thread --------------- */
@@ -92,7 +35,7 @@ static void channel_goes(struct auxt_channel *ch)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	leave(ch);
+	auxt_channel_leave(ch);
 	local_irq_restore(flags);
 	auxt_reservation_drop(ch);
 }
@@ -116,8 +59,8 @@ static void channel_comes(struct auxt_channel *ch)
 	local_irq_save(flags);
 	if (!reserved_pmu)
 		auxt_channel_inhibit(ch, AUXTRACE_INHIBIT_OFFLINE);
-	else if (!READ_ONCE(asleep))
-		come_back(ch);
+	else
+		auxt_channel_come_back(ch);
 	local_irq_restore(flags);
 	auxt_trigger_set_renew_later(ch->triggers);
 }
@@ -140,7 +83,7 @@ static void sleep_here(void *unused)
 
 	for (pmu = 0; pmu < TRACE_PMUS; pmu++)
 		if (auxt_channel_here(pmu))
-			leave(auxt_channel_here(pmu));
+			auxt_channel_leave(auxt_channel_here(pmu));
 }
 
 static void wake_here(void *unused)
@@ -156,14 +99,14 @@ static void wake_here(void *unused)
 		 */
 		if (ch && !ch->attached && ch->reserved_pmu &&
 		    !(auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_SETUP))
-			come_back(ch);
+			auxt_channel_come_back(ch);
 	}
 }
 
 static void sleep_all(void)
 {
 	cpus_read_lock();
-	WRITE_ONCE(asleep, true);
+	auxt_channel_set_asleep(true);
 	on_each_cpu(sleep_here, NULL, 1);
 	cpus_read_unlock();
 }
@@ -178,7 +121,7 @@ static int on_pm(struct notifier_block *nb, unsigned long action, void *data)
 	case PM_POST_HIBERNATION:
 	case PM_POST_SUSPEND:
 		cpus_read_lock();
-		WRITE_ONCE(asleep, false);
+		auxt_channel_set_asleep(false);
 		on_each_cpu(wake_here, NULL, 1);
 		cpus_read_unlock();
 		break;

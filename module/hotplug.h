@@ -5,14 +5,8 @@
 
 #include <linux/types.h>
 
-struct auxt_channel;
-
 int auxt_hotplug_init(void);
 void auxt_hotplug_exit(void);
-
-/* On the channel's CPU, interrupts off. */
-int auxt_stop_attach(struct auxt_channel *ch);
-void auxt_stop_begin(struct auxt_channel *ch);
 
 bool auxt_stop_panicking(void);
 

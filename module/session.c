@@ -14,12 +14,12 @@
 #include <linux/wait.h>
 #include "hw/bts.h"
 #include "core/channel.h"
+#include "core/remote.h"
 #include "cpuset.h"
 #include "hw/reservation.h"
 #include "hw/pt.h"
 #include "base/aux_buffer.h"
 #include "session_private.h"
-#include "hotplug.h"
 #include "core/trace_pmu.h"
 #include "trigger/set.h"
 
@@ -38,7 +38,7 @@ struct auxt_session *auxt_session_new(void)
 	init_rwsem(&session->state_lock);
 	mutex_init(&session->slots_lock);
 	mutex_init(&session->idle_lock);
-	init_waitqueue_head(&session->waiters);
+	init_waitqueue_head(&session->group.waiters);
 	session->state = AUXTRACE_STATE_NEW;
 	return session;
 }
@@ -111,31 +111,29 @@ static void free_channels(struct auxt_session *session)
 {
 	unsigned int cpu;
 
-	for_each_cpu(cpu, session->cpus)
-		auxt_channel_free(session->channel[cpu]);
-	kvfree(session->channel);
-	session->channel = NULL;
+	for_each_cpu(cpu, session->group.cpus)
+		auxt_channel_free(session->group.channels[cpu]);
+	kvfree(session->group.channels);
+	session->group.channels = NULL;
 }
 
 static int make_channels(struct auxt_session *session, const struct auxtrace_setup *arg)
 {
 	unsigned int cpu, index = 0;
 
-	session->channel = kvcalloc(nr_cpu_ids, sizeof(*session->channel), GFP_KERNEL);
-	if (!session->channel)
+	session->group.channels = kvcalloc(nr_cpu_ids, sizeof(*session->group.channels), GFP_KERNEL);
+	if (!session->group.channels)
 		return -ENOMEM;
-	for_each_cpu(cpu, session->cpus) {
+	for_each_cpu(cpu, session->group.cpus) {
 		struct auxt_channel *ch = auxt_channel_new(session->pmu, session->buffer,
-							   &session->waiters, cpu, index++, arg);
+							   &session->group, cpu, index++, arg);
 
 		if (IS_ERR(ch)) {
 			free_channels(session);
 			return PTR_ERR(ch);
 		}
-		ch->session = session;
 		ch->triggers = session->triggers;
-		ch->last_broadcast = &session->last_broadcast;
-		session->channel[cpu] = ch;
+		session->group.channels[cpu] = ch;
 	}
 	session->nr_channels = index;
 	return 0;
@@ -151,9 +149,9 @@ static int set_up(struct auxt_session *session, const struct auxtrace_setup *arg
 	err = check_setup(arg);
 	if (err)
 		return err;
-	if (!zalloc_cpumask_var(&session->cpus, GFP_KERNEL))
+	if (!zalloc_cpumask_var(&session->group.cpus, GFP_KERNEL))
 		return -ENOMEM;
-	err = auxt_cpuset_get(session->cpus, arg->cpus, arg->cpus_len);
+	err = auxt_cpuset_get(session->group.cpus, arg->cpus, arg->cpus_len);
 	if (err)
 		goto err_cpus;
 	err = -EACCES;
@@ -163,19 +161,19 @@ static int set_up(struct auxt_session *session, const struct auxtrace_setup *arg
 	if (arg->pmu >= ARRAY_SIZE(pmus))
 		goto err_cpus;
 	session->pmu = pmus[arg->pmu];
-	if (session->pmu->missing() || !all_online(session->cpus))
+	if (session->pmu->missing() || !all_online(session->group.cpus))
 		goto err_cpus;
 	err = session->pmu->check(arg);
 	if (err)
 		goto err_cpus;
 
-	session->buffer = auxt_aux_buffer_new(session->cpus, arg, session->pmu->table_pages(arg));
+	session->buffer = auxt_aux_buffer_new(session->group.cpus, arg, session->pmu->table_pages(arg));
 	if (IS_ERR(session->buffer)) {
 		err = PTR_ERR(session->buffer);
 		goto err_cpus;
 	}
 	err = -ENOMEM;
-	session->triggers = auxt_trigger_set_new(session->cpus, arg);
+	session->triggers = auxt_trigger_set_new(session->group.cpus, arg);
 	if (!session->triggers)
 		goto err_buffer;
 	err = make_channels(session, arg);
@@ -193,7 +191,7 @@ err_triggers:
 err_buffer:
 	auxt_aux_buffer_put(session->buffer);
 err_cpus:
-	free_cpumask_var(session->cpus);
+	free_cpumask_var(session->group.cpus);
 	return err;
 }
 
@@ -227,14 +225,14 @@ static void attach(struct auxt_channel *ch, struct auxt_broadcast *call)
 	if (call->session->flags & AUXTRACE_SETUP_TRIGGER_PAUSED)
 		inhibit |= AUXTRACE_INHIBIT_TRIGGER;
 	auxt_channel_reset(ch, inhibit);
-	err = auxt_stop_attach(ch);
+	err = auxt_channel_attach(ch);
 	if (err)
 		atomic_set(&call->err, err);
 }
 
 static void begin(struct auxt_channel *ch, struct auxt_broadcast *call)
 {
-	auxt_stop_begin(ch);
+	auxt_channel_begin(ch);
 }
 
 static void end(struct auxt_channel *ch, struct auxt_broadcast *call)
@@ -256,9 +254,9 @@ static void release_reservations(struct auxt_session *session)
 {
 	unsigned int cpu;
 
-	for_each_cpu(cpu, session->cpus)
-		if (auxt_reservation_owner(cpu, session->pmu->number) == session->channel[cpu])
-			auxt_reservation_release(session->channel[cpu]);
+	for_each_cpu(cpu, session->group.cpus)
+		if (auxt_reservation_owner(cpu, session->pmu->number) == session->group.channels[cpu])
+			auxt_reservation_release(session->group.channels[cpu]);
 }
 
 static int take_reservations(struct auxt_session *session)
@@ -267,8 +265,8 @@ static int take_reservations(struct auxt_session *session)
 	unsigned int cpu;
 	int err;
 
-	for_each_cpu(cpu, session->cpus) {
-		err = auxt_reservation_take(session->channel[cpu], type);
+	for_each_cpu(cpu, session->group.cpus) {
+		err = auxt_reservation_take(session->group.channels[cpu], type);
 		if (err) {
 			release_reservations(session);
 			return err;
@@ -286,27 +284,27 @@ static int start(struct auxt_session *session)
 
 	if (session->state == AUXTRACE_STATE_STARTED)
 		return -EALREADY;
-	if (!cpumask_subset(session->cpus, cpu_online_mask))
+	if (!cpumask_subset(session->group.cpus, cpu_online_mask))
 		return -ENODEV;
 	err = take_reservations(session);
 	if (err)
 		return err;
 
 	/* Before the first is attached, as from then on they may ask each other. */
-	for_each_cpu(cpu, session->cpus)
-		auxt_remote_forget(session->channel[cpu]);
+	for_each_cpu(cpu, session->group.cpus)
+		auxt_remote_forget(session->group.channels[cpu]);
 	/* In two steps, because the first may fail somewhere: nothing runs until all can. */
 	call.fn = attach;
-	auxt_broadcast(&call, session->cpus, true);
+	auxt_broadcast(&call, session->group.cpus, true);
 	err = atomic_read(&call.err);
 	if (err) {
 		call.fn = undo_attach;
-		auxt_broadcast(&call, session->cpus, true);
+		auxt_broadcast(&call, session->group.cpus, true);
 		release_reservations(session);
 		return err;
 	}
 	call.fn = begin;
-	auxt_broadcast(&call, session->cpus, true);
+	auxt_broadcast(&call, session->group.cpus, true);
 	WRITE_ONCE(session->state, AUXTRACE_STATE_STARTED);
 	return 0;
 }
@@ -318,11 +316,11 @@ static int stop(struct auxt_session *session)
 
 	if (session->state != AUXTRACE_STATE_STARTED)
 		return -EALREADY;
-	auxt_broadcast(&call, session->cpus, true);
+	auxt_broadcast(&call, session->group.cpus, true);
 	release_reservations(session);
 	WRITE_ONCE(session->state, AUXTRACE_STATE_STOPPED);
 	/* What is less than a watermark can be read now. */
-	wake_up_interruptible_poll(&session->waiters, EPOLLIN | EPOLLRDNORM);
+	wake_up_interruptible_poll(&session->group.waiters, EPOLLIN | EPOLLRDNORM);
 	return 0;
 }
 
@@ -332,8 +330,8 @@ static void quiet_triggers(struct auxt_session *session)
 	unsigned int cpu;
 
 	auxt_trigger_set_free(session->triggers);
-	for_each_cpu(cpu, session->cpus)
-		auxt_remote_flush(session->channel[cpu]);
+	for_each_cpu(cpu, session->group.cpus)
+		auxt_remote_flush(session->group.channels[cpu]);
 }
 
 static int change_state(struct auxt_session *session, int (*change)(struct auxt_session *))
@@ -403,7 +401,7 @@ void auxt_session_free(struct auxt_session *session)
 		quiet_triggers(session);
 		free_channels(session);
 		auxt_aux_buffer_put(session->buffer);
-		free_cpumask_var(session->cpus);
+		free_cpumask_var(session->group.cpus);
 	}
 	kfree(session);
 }
@@ -419,29 +417,6 @@ void auxt_session_free(struct auxt_session *session)
 struct auxt_trigger_set *auxt_session_triggers(const struct auxt_session *session)
 {
 	return auxt_session_state(session) == AUXTRACE_STATE_NEW ? NULL : session->triggers;
-}
-
-/**
- * auxt_session_cpus() - the CPUs of a session
- * @session: the session, set up
- *
- * Return: them.
- */
-const struct cpumask *auxt_session_cpus(const struct auxt_session *session)
-{
-	return session->cpus;
-}
-
-/**
- * auxt_session_channel() - a session on one CPU
- * @session: the session, set up
- * @cpu: one of its CPUs
- *
- * Return: the channel.
- */
-struct auxt_channel *auxt_session_channel(const struct auxt_session *session, int cpu)
-{
-	return session->channel[cpu];
 }
 
 /**

@@ -6,10 +6,8 @@
 #include <linux/auxtrace.h>
 #include <linux/poll.h>
 
-struct auxt_channel;
 struct auxt_session;
 struct auxt_trigger_set;
-struct cpumask;
 struct vm_area_struct;
 
 struct auxt_session *auxt_session_new(void);
@@ -29,7 +27,5 @@ __poll_t auxt_session_poll(struct auxt_session *session, struct file *file,
 			   struct poll_table_struct *wait);
 
 struct auxt_trigger_set *auxt_session_triggers(const struct auxt_session *session);
-const struct cpumask *auxt_session_cpus(const struct auxt_session *session);
-struct auxt_channel *auxt_session_channel(const struct auxt_session *session, int cpu);
 
 #endif /* AUXT_SESSION_H */

@@ -5,10 +5,9 @@
 
 #include <linux/atomic.h>
 #include <linux/auxtrace.h>
-#include <linux/cpumask.h>
 #include <linux/mutex.h>
 #include <linux/rwsem.h>
-#include <linux/wait.h>
+#include "core/state.h"
 #include "session.h"
 
 struct auxt_aux_buffer;
@@ -46,14 +45,11 @@ struct trace_pmu;
  * @nr_slots: into how many its areas are divided
  * @slot: that is traced into
  * @held: slots that hold a snapshot, a bit each; no channel has them for anything else
- * @last_broadcast: what triggers have asked all channels for. See struct auxt_channel
  * @pmu: what produces the trace
- * @cpus: the CPUs
+ * @group: the CPUs and their channels
  * @nr_channels: their number
- * @channel: by CPU number; NULL for a CPU that is not the session's
  * @buffer: what user space maps
  * @triggers: what events do to it
- * @waiters: in poll(2)
  */
 struct auxt_session {
 	struct mutex setup_lock;
@@ -66,14 +62,11 @@ struct auxt_session {
 	u32 nr_slots;
 	u32 slot;
 	u64 held;
-	u32 last_broadcast;
 	const struct trace_pmu *pmu;
-	cpumask_var_t cpus;
+	struct auxt_group group;
 	unsigned int nr_channels;
-	struct auxt_channel **channel;
 	struct auxt_aux_buffer *buffer;
 	struct auxt_trigger_set *triggers;
-	wait_queue_head_t waiters;
 };
 
 static inline u32 auxt_session_state(const struct auxt_session *session)

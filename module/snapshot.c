@@ -18,13 +18,13 @@ static bool claim_slot(struct auxt_session *session, u32 slot)
 {
 	unsigned int cpu, undo;
 
-	for_each_cpu(cpu, session->cpus) {
-		if (auxt_slots_claim(&session->channel[cpu]->slots, slot))
+	for_each_cpu(cpu, session->group.cpus) {
+		if (auxt_slots_claim(&session->group.channels[cpu]->slots, slot))
 			continue;
-		for_each_cpu(undo, session->cpus) {
+		for_each_cpu(undo, session->group.cpus) {
 			if (undo == cpu)
 				return false;
-			auxt_slots_give(&session->channel[undo]->slots, slot);
+			auxt_slots_give(&session->group.channels[undo]->slots, slot);
 		}
 	}
 	return true;
@@ -34,8 +34,8 @@ static void give_slot(struct auxt_session *session, u32 slot)
 {
 	unsigned int cpu;
 
-	for_each_cpu(cpu, session->cpus)
-		auxt_slots_give(&session->channel[cpu]->slots, slot);
+	for_each_cpu(cpu, session->group.cpus)
+		auxt_slots_give(&session->group.channels[cpu]->slots, slot);
 }
 
 /* A slot that no channel had for anything, or -ENOSPC. With slots_lock. */
@@ -65,7 +65,7 @@ static int take_snapshot(struct auxt_session *session, struct auxt_broadcast *ca
 		slot = claim_any_slot(session);
 	if (slot >= 0) {
 		call->slot = slot;
-		auxt_broadcast(call, session->cpus, started);
+		auxt_broadcast(call, session->group.cpus, started);
 	}
 	if (slot >= 0 && call->flags & AUXTRACE_SNAPSHOT_SLOT) {
 		*held = session->slot;
@@ -136,9 +136,9 @@ int auxt_session_release(struct auxt_session *session, struct auxtrace_release *
 	if (arg->slot >= session->nr_slots)
 		return -EINVAL;
 	if (sample) {
-		if (arg->cpu >= nr_cpu_ids || !cpumask_test_cpu(arg->cpu, session->cpus))
+		if (arg->cpu >= nr_cpu_ids || !cpumask_test_cpu(arg->cpu, session->group.cpus))
 			return -EINVAL;
-		return auxt_slots_release_sample(&session->channel[arg->cpu]->slots, arg->slot) ?
+		return auxt_slots_release_sample(&session->group.channels[arg->cpu]->slots, arg->slot) ?
 		       0 : -EINVAL;
 	}
 	mutex_lock(&session->slots_lock);

@@ -3,17 +3,17 @@
 
 #include <linux/poll.h>
 #include <linux/slab.h>
-#include "core/channel.h"
+#include "core/settle.h"
 #include "session_private.h"
 
 static void sync(struct auxt_channel *ch, struct auxt_broadcast *call)
 {
-	auxt_channel_sync(ch);
+	auxt_settle_sync(ch);
 }
 
 static void take_tails_of(struct auxt_channel *ch, struct auxt_broadcast *call)
 {
-	auxt_channel_sync_tails(ch);
+	auxt_settle_sync_tails(ch);
 }
 
 /*
@@ -56,12 +56,12 @@ int auxt_session_status(struct auxt_session *session, struct auxtrace_status *ar
 		if (err)
 			return err;
 		if (arg->flags & AUXTRACE_STATUS_SYNC)
-			auxt_broadcast(&call, session->cpus,
+			auxt_broadcast(&call, session->group.cpus,
 				      session->state == AUXTRACE_STATE_STARTED);
 		sum.out_state = session->state;
 		sum.out_nr_channels = session->nr_channels;
-		for_each_cpu(cpu, session->cpus)
-			add(&sum, session->channel[cpu]);
+		for_each_cpu(cpu, session->group.cpus)
+			add(&sum, session->group.channels[cpu]);
 		auxt_session_unlock(session);
 	}
 	*arg = sum;
@@ -78,8 +78,8 @@ static void take_tails(struct auxt_session *session)
 	/* Out of memory the next interrupt takes them. */
 	if (!zalloc_cpumask_var(&moved, GFP_KERNEL))
 		return;
-	for_each_cpu(cpu, session->cpus)
-		if (auxt_channel_has_new_tail(session->channel[cpu]))
+	for_each_cpu(cpu, session->group.cpus)
+		if (auxt_settle_has_new_tail(session->group.channels[cpu]))
 			cpumask_set_cpu(cpu, moved);
 	if (!cpumask_empty(moved) && !auxt_session_lock(session)) {
 		auxt_broadcast(&call, moved, session->state == AUXTRACE_STATE_STARTED);
@@ -97,14 +97,14 @@ static bool is_frozen(const struct auxt_session *session)
 	bool frozen = false;
 	unsigned int cpu;
 
-	for_each_cpu(cpu, session->cpus)
-		frozen |= auxt_channel_inhibited(session->channel[cpu]) & AUXTRACE_INHIBIT_FROZEN;
+	for_each_cpu(cpu, session->group.cpus)
+		frozen |= auxt_channel_inhibited(session->group.channels[cpu]) & AUXTRACE_INHIBIT_FROZEN;
 	if (!frozen)
 		return false;
 	/* Pairs with the atomic operations by which freeze() and ask() leave word before it. */
 	smp_rmb();
-	for_each_cpu(cpu, session->cpus)
-		if (auxt_remote_is_freezing_others(&session->channel[cpu]->remote))
+	for_each_cpu(cpu, session->group.cpus)
+		if (auxt_remote_is_freezing_others(&session->group.channels[cpu]->remote))
 			return false;
 	return true;
 }
@@ -124,13 +124,13 @@ __poll_t auxt_session_poll(struct auxt_session *session, struct file *file,
 	unsigned int cpu;
 	bool stopped;
 
-	poll_wait(file, &session->waiters, wait);
+	poll_wait(file, &session->group.waiters, wait);
 	if (auxt_session_state(session) == AUXTRACE_STATE_NEW)
 		return EPOLLERR;
 	take_tails(session);
 	stopped = READ_ONCE(session->state) == AUXTRACE_STATE_STOPPED;
-	for_each_cpu(cpu, session->cpus) {
-		const struct auxt_channel *ch = session->channel[cpu];
+	for_each_cpu(cpu, session->group.cpus) {
+		const struct auxt_channel *ch = session->group.channels[cpu];
 
 		if (auxt_channel_is_readable(ch, stopped))
 			events |= EPOLLIN | EPOLLRDNORM;

@@ -17,13 +17,14 @@
 #include <linux/kernel.h>
 #include <linux/kprobes.h>
 #include <linux/percpu.h>
-#include <linux/poll.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/topology.h>
 #include <asm/msr.h>
 #include <asm/tsc.h>
 #include "core/channel.h"
+#include "core/remote.h"
+#include "core/request.h"
 #include "core/tail_poll.h"
 #include "base/aux_buffer.h"
 #include "core/settle.h"
@@ -31,61 +32,21 @@
 
 DEFINE_PER_CPU(struct auxt_channel *, auxt_attached[TRACE_PMUS]);
 
-/* ---- what is in the area ------------------------------------------------ */
-
-static char *byte_at(const struct auxt_channel *ch, u32 slot, u64 position)
-{
-	u64 offset = slot * ch->aux.size + position % ch->aux.size;
-	struct page *page = auxt_aux_buffer_aux_page(ch->buffer, ch->cpu, offset >> PAGE_SHIFT);
-
-	return (char *)page_address(page) + (offset & ~PAGE_MASK);
-}
-NOKPROBE_SYMBOL(byte_at);
-
-static u64 left_in_page(u64 position)
-{
-	return PAGE_SIZE - (position & ~PAGE_MASK);
-}
-NOKPROBE_SYMBOL(left_in_page);
+/*
+ * The machine suspends or reboots. hotplug.c sets this before it has channels leave by IPI;
+ * it is read on the channel's CPU with interrupts off. So an attach either sees it, or
+ * precedes the IPI and is undone by it.
+ */
+static bool channel_asleep;
 
 /**
- * auxt_channel_copy() - copy AUX data
- * @ch: the channel
- * @to: where to
- * @begin: position of the first byte, in the present slot
- * @length: bytes
+ * auxt_channel_set_asleep() - whether channels may attach
+ * @asleep: they may not: the machine suspends or reboots
  */
-void auxt_channel_copy(const struct auxt_channel *ch, void *to, u64 begin, u64 length)
+void auxt_channel_set_asleep(bool asleep)
 {
-	while (length) {
-		u64 n = min(length, left_in_page(begin));
-
-		memcpy(to, byte_at(ch, ch->now.slot, begin), n);
-		to += n;
-		begin += n;
-		length -= n;
-	}
+	WRITE_ONCE(channel_asleep, asleep);
 }
-NOKPROBE_SYMBOL(auxt_channel_copy);
-
-/**
- * auxt_channel_save() - copy AUX data to another slot, at the same positions
- * @ch: the channel
- * @slot: the other, which has been claimed
- * @begin: position of the first byte, in the present slot
- * @length: bytes
- */
-void auxt_channel_save(const struct auxt_channel *ch, u32 slot, u64 begin, u64 length)
-{
-	while (length) {
-		u64 n = min(length, left_in_page(begin));
-
-		memcpy(byte_at(ch, slot, begin), byte_at(ch, ch->now.slot, begin), n);
-		begin += n;
-		length -= n;
-	}
-}
-NOKPROBE_SYMBOL(auxt_channel_save);
 
 /* ---- requests --------------------------------------------------------- */
 
@@ -102,7 +63,7 @@ void auxt_channel_reset(struct auxt_channel *ch, u32 inhibit)
 	ch->thawed = ch->inhibited_before & AUXTRACE_INHIBIT_FROZEN;
 	atomic_set(&ch->inhibit, inhibit);
 	ch->fresh = true;
-	WRITE_ONCE(*ch->last_broadcast, 0);
+	WRITE_ONCE(ch->group->last_broadcast, 0);
 }
 
 /**
@@ -116,13 +77,7 @@ void auxt_channel_undo_reset(struct auxt_channel *ch)
 	auxt_settle(ch, AUXT_TODO_APPLY);
 }
 
-/**
- * auxt_channel_attach() - take the trace unit of this CPU
- * @ch: a channel that is inhibited
- *
- * Return: 0, -EBUSY if it traces for somebody else, -EIO if it will not be written.
- */
-int auxt_channel_attach(struct auxt_channel *ch)
+static int channel_claim(struct auxt_channel *ch)
 {
 	int err = ch->pmu->claim(ch);
 
@@ -133,6 +88,21 @@ int auxt_channel_attach(struct auxt_channel *ch)
 	/* The NMI handlers see it only now that all is in place. */
 	barrier();
 	this_cpu_write(auxt_attached[ch->pmu->number], ch);
+	return 0;
+}
+
+/**
+ * auxt_channel_attach() - take the trace PMU of this CPU, unless the machine goes down
+ * @ch: a channel that is inhibited
+ *
+ * Return: 0, also if attaching must wait (reason OFFLINE); -EBUSY if the trace PMU is in use;
+ * -EIO if its registers cannot be written.
+ */
+int auxt_channel_attach(struct auxt_channel *ch)
+{
+	if (!READ_ONCE(channel_asleep))
+		return channel_claim(ch);
+	auxt_channel_inhibit(ch, AUXTRACE_INHIBIT_OFFLINE);
 	return 0;
 }
 
@@ -175,36 +145,50 @@ void auxt_channel_allow(struct auxt_channel *ch, u32 reason)
 	auxt_settle(ch, AUXT_TODO_APPLY);
 }
 
-static bool has_new_aux_tail(const struct auxt_channel *ch)
+/**
+ * auxt_channel_leave() - the CPU goes offline or the machine suspends
+ * @ch: the channel
+ */
+void auxt_channel_leave(struct auxt_channel *ch)
 {
-	return !ch->aux.overwrite &&
-	       auxt_position_is_new_tail(&ch->aux, READ_ONCE(ch->user->aux_tail));
-}
-
-static void look(struct auxt_channel *ch, u32 todo)
-{
-	if (ch->wanted)
-		auxt_data_report_lost(&ch->data, rdtsc(), current->pid);
-	auxt_settle(ch, todo);
+	auxt_channel_inhibit(ch, AUXTRACE_INHIBIT_OFFLINE);
+	auxt_channel_detach(ch);
 }
 
 /**
- * auxt_channel_sync_tails() - look where the reader is, with no more ado than that takes
+ * auxt_channel_come_back() - undo auxt_channel_leave(), unless the machine still goes down
  * @ch: the channel
+ *
+ * If the trace PMU of the CPU is in use by now, the channel stays offline.
  */
-void auxt_channel_sync_tails(struct auxt_channel *ch)
+void auxt_channel_come_back(struct auxt_channel *ch)
 {
-	/* A look at the hardware costs two WRMSRs. */
-	look(ch, has_new_aux_tail(ch) ? AUXT_TODO_SYNC : AUXT_TODO_APPLY);
+	if (READ_ONCE(channel_asleep))
+		return;
+	if (ch->attached || channel_claim(ch)) {
+		auxt_channel_inhibit(ch, AUXTRACE_INHIBIT_OFFLINE);
+		return;
+	}
+	/* Requests that arrived while it was away come before the hardware is turned on. */
+	auxt_remote_run(ch);
+	auxt_channel_allow(ch, AUXTRACE_INHIBIT_OFFLINE);
 }
 
 /**
- * auxt_channel_sync() - look where the hardware and the reader are
- * @ch: the channel
+ * auxt_channel_begin() - the session starts: clear the reason SETUP
+ * @ch: a channel that auxt_channel_attach() was called for
  */
-void auxt_channel_sync(struct auxt_channel *ch)
+void auxt_channel_begin(struct auxt_channel *ch)
 {
-	look(ch, AUXT_TODO_SYNC);
+	/* Thaws a frozen data ring before the first window writes records. */
+	auxt_settle(ch, AUXT_TODO_APPLY);
+	/* Requests of CPUs that were attached before this one. */
+	if (ch->attached)
+		auxt_remote_run(ch);
+	/* The machine may have woken up since auxt_channel_attach(). */
+	else
+		auxt_channel_come_back(ch);
+	auxt_channel_allow(ch, AUXTRACE_INHIBIT_SETUP);
 }
 
 /**
@@ -227,7 +211,7 @@ void auxt_channel_snapshot(struct auxt_channel *ch, u32 flags, u32 slot,
 		if (flags & AUXTRACE_SNAPSHOT_PAUSE)
 			auxt_channel_pause(ch, NULL);
 		else
-			auxt_channel_sync(ch);
+			auxt_settle_sync(ch);
 		if (flags & AUXTRACE_SNAPSHOT_PAUSE && ch->wanted)
 			auxt_channel_pause_output(ch, true);
 		/* Of one moment, though an NMI may settle meanwhile. */
@@ -338,34 +322,13 @@ bool auxt_channel_interrupt(struct auxt_channel *ch, bool asserted)
 }
 NOKPROBE_SYMBOL(auxt_channel_interrupt);
 
-/* ---- readers ---------------------------------------------------------- */
-
-/**
- * auxt_channel_has_new_tail() - did the reader move on?
- * @ch: the channel
- *
- * Return: true if the user page holds a tail that has not been looked at.
- */
-bool auxt_channel_has_new_tail(const struct auxt_channel *ch)
-{
-	return has_new_aux_tail(ch) || (ch->wanted && auxt_data_has_new_tail(&ch->data));
-}
-
-static void wake(struct irq_work *work)
-{
-	struct auxt_channel *ch = container_of(work, struct auxt_channel, wake);
-
-	auxt_tail_poll_begin(ch);
-	wake_up_interruptible_poll(ch->waiters, EPOLLIN | EPOLLRDNORM | EPOLLPRI | EPOLLERR);
-}
-
 /* ---- life ------------------------------------------------------------- */
 
 /**
  * auxt_channel_new() - a channel, inhibited by SETUP
  * @pmu: what produces the trace
  * @buffer: pages, which must outlive the channel
- * @waiters: readers, likewise
+ * @group: the session's channels, likewise
  * @cpu: the CPU
  * @index: number of the channel in its session
  * @setup: checked
@@ -373,7 +336,7 @@ static void wake(struct irq_work *work)
  * Return: the channel or an errno.
  */
 struct auxt_channel *auxt_channel_new(const struct trace_pmu *pmu, struct auxt_aux_buffer *buffer,
-				      wait_queue_head_t *waiters, int cpu, unsigned int index,
+				      struct auxt_group *group, int cpu, unsigned int index,
 				      const struct auxtrace_setup *setup)
 {
 	struct auxt_channel *ch = kzalloc_node(sizeof(*ch), GFP_KERNEL, cpu_to_node(cpu));
@@ -387,8 +350,7 @@ struct auxt_channel *auxt_channel_new(const struct trace_pmu *pmu, struct auxt_a
 		watermark = setup->aux_watermark ?: setup->aux_size / 2;
 	ch->pmu = pmu;
 	ch->buffer = buffer;
-	ch->waiters = waiters;
-	init_irq_work(&ch->wake, wake);
+	ch->group = group;
 	auxt_remote_init(ch);
 	ch->cpu = cpu;
 	ch->index = index;

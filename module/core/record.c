@@ -5,14 +5,18 @@
  */
 
 #include <linux/auxtrace.h>
+#include <linux/kernel.h>
 #include <linux/kprobes.h>
+#include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/string.h>
 #include <asm/msr.h>
 #include <asm/tsc.h>
-#include "core/channel.h"
+#include "base/aux_buffer.h"
 #include "core/data_ring.h"
 #include "core/record.h"
+#include "core/slots.h"
+#include "core/state.h"
 #include "core/trace_pmu.h"
 
 static __always_inline void record_aux(struct auxt_channel *ch, u64 tsc)
@@ -131,6 +135,60 @@ void auxt_record_trigger(struct auxt_data_ring *ring, const struct auxt_request 
 }
 NOKPROBE_SYMBOL(auxt_record_trigger);
 
+static char *byte_at(const struct auxt_channel *ch, u32 slot, u64 position)
+{
+	u64 offset = slot * ch->aux.size + position % ch->aux.size;
+	struct page *page = auxt_aux_buffer_aux_page(ch->buffer, ch->cpu, offset >> PAGE_SHIFT);
+
+	return (char *)page_address(page) + (offset & ~PAGE_MASK);
+}
+NOKPROBE_SYMBOL(byte_at);
+
+static u64 left_in_page(u64 position)
+{
+	return PAGE_SIZE - (position & ~PAGE_MASK);
+}
+NOKPROBE_SYMBOL(left_in_page);
+
+/**
+ * copy() - copy AUX data
+ * @ch: the channel
+ * @to: where to
+ * @begin: position of the first byte, in the present slot
+ * @length: bytes
+ */
+static void copy(const struct auxt_channel *ch, void *to, u64 begin, u64 length)
+{
+	while (length) {
+		u64 n = min(length, left_in_page(begin));
+
+		memcpy(to, byte_at(ch, ch->now.slot, begin), n);
+		to += n;
+		begin += n;
+		length -= n;
+	}
+}
+NOKPROBE_SYMBOL(copy);
+
+/**
+ * save() - copy AUX data to another slot, at the same positions
+ * @ch: the channel
+ * @slot: the other, which has been claimed
+ * @begin: position of the first byte, in the present slot
+ * @length: bytes
+ */
+static void save(const struct auxt_channel *ch, u32 slot, u64 begin, u64 length)
+{
+	while (length) {
+		u64 n = min(length, left_in_page(begin));
+
+		memcpy(byte_at(ch, slot, begin), byte_at(ch, ch->now.slot, begin), n);
+		begin += n;
+		length -= n;
+	}
+}
+NOKPROBE_SYMBOL(save);
+
 static u64 whole(const struct auxt_channel *ch, u64 length)
 {
 	return length - length % ch->pmu->granule;
@@ -182,9 +240,9 @@ u64 auxt_record_sample(struct auxt_channel *ch, const struct auxt_request *reque
 			(length < whole(ch, request->size) ? AUXTRACE_SAMPLE_CUT : 0);
 	if (slot < 0) {
 		memset((char *)(record + 1) + length, 0, padded - length);
-		auxt_channel_copy(ch, record + 1, end - length, length);
+		copy(ch, record + 1, end - length, length);
 	} else {
-		auxt_channel_save(ch, slot, end - length, length);
+		save(ch, slot, end - length, length);
 		auxt_slots_fill(&ch->slots, slot);
 	}
 	auxt_data_end(&ch->data);

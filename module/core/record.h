@@ -3,34 +3,7 @@
 #ifndef AUXT_RECORD_H
 #define AUXT_RECORD_H
 
-#include <linux/auxtrace.h>
-#include <linux/types.h>
-
-struct auxt_channel;
-struct auxt_data_ring;
-struct auxt_request;
-
-/**
- * struct auxt_window - a window from its begin on
- * @number: its sequence number
- * @position: AUX position where it began
- * @tsc: when
- * @cause: AUXTRACE_CAUSE_*
- * @pid: process that the CPU ran then
- * @tid: thread
- * @slot: slot that it lies in
- * @trigger: that began it, or 0
- */
-struct auxt_window {
-	u64 number;
-	u64 position;
-	u64 tsc;
-	u32 cause;
-	u32 pid;
-	u32 tid;
-	u32 slot;
-	u32 trigger;
-};
+#include "core/state.h"
 
 /* On the channel's CPU with interrupts off, also in NMIs. */
 void auxt_record_aux(struct auxt_channel *ch, u64 tsc);

@@ -25,34 +25,10 @@
 
 #include <linux/cpumask.h>
 #include <linux/kprobes.h>
-#include "core/channel.h"
+#include "core/state.h"
 #include "compat/irq_work.h"
 #include "core/remote.h"
 #include "core/request.h"
-#include "session.h"
-
-/* A request as a word: what is not in it, the other CPUs do not need. */
-#define WORD(action, trigger)	((u64)(trigger) << 8 | (action))
-#define WORD_ACTION(word)	((u32)((word) & 0xff))
-#define WORD_TRIGGER(word)	((u32)((word) >> 8))
-
-/**
- * auxt_remote_send() - ask the other CPUs for the same
- * @ch: the channel of this CPU
- * @request: a PAUSE, RESUME or FREEZE
- */
-void auxt_remote_send(struct auxt_channel *ch, const struct auxt_request *request)
-{
-	struct auxt_remote *remote = &ch->remote;
-	atomic64_t *out = request->action == AUXTRACE_ACTION_FREEZE ?
-			  &remote->out_freeze : &remote->out_toggle;
-
-	atomic64_set(out, WORD(request->action, request->trigger));
-	if (request->action == AUXTRACE_ACTION_FREEZE)
-		atomic64_set(&remote->unreported, 1);
-	irq_work_queue(&remote->work);
-}
-NOKPROBE_SYMBOL(auxt_remote_send);
 
 /**
  * auxt_remote_run() - carry out what other CPUs asked
@@ -69,8 +45,8 @@ void auxt_remote_run(struct auxt_channel *ch)
 
 	for (i = 0; i < ARRAY_SIZE(words); i++) {
 		struct auxt_request request = {
-			.action = WORD_ACTION(words[i]),
-			.trigger = WORD_TRIGGER(words[i]),
+			.action = AUXT_REMOTE_WORD_ACTION(words[i]),
+			.trigger = AUXT_REMOTE_WORD_TRIGGER(words[i]),
 		};
 
 		if (words[i])
@@ -121,9 +97,9 @@ static void relay(struct irq_work *work)
 	unsigned int cpu;
 
 	if (toggle || freeze)
-		for_each_cpu(cpu, auxt_session_cpus(ch->session))
+		for_each_cpu(cpu, ch->group->cpus)
 			if (cpu != ch->cpu)
-				ask(auxt_session_channel(ch->session, cpu), toggle, freeze);
+				ask(ch->group->channels[cpu], toggle, freeze);
 	/* It has left when all are asked. A newer one, of an NMI, is sent by itself. */
 	atomic64_cmpxchg(&ch->remote.out_freeze, freeze, 0);
 	/* Whoever polled meanwhile was not told: see auxt_remote_is_freezing_others(). */

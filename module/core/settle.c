@@ -53,11 +53,10 @@
 #include <linux/string.h>
 #include <asm/msr.h>
 #include <asm/tsc.h>
-#include "core/channel.h"
-#include "core/tail_poll.h"
+#include "core/inhibit.h"
 #include "core/record.h"
-#include "core/request.h"
 #include "core/settle.h"
+#include "core/state.h"
 #include "core/trace_pmu.h"
 
 static void count_gap(struct auxt_channel *ch, __u64 *cause)
@@ -331,7 +330,7 @@ static __always_inline bool agree_open(struct auxt_channel *ch, u32 todo)
 	take_tail(ch);
 	found = ch->pmu->stop(ch);
 	if (unlikely(ch->aux.deadline && ch->aux.produced >= ch->aux.deadline))
-		auxt_request_at_deadline(ch);
+		auxt_inhibit_at_deadline(ch);
 	if (unlikely(found))
 		account_trouble(ch, found);
 	/* What ends the window is what is seen here, though an NMI may undo it at once. */
@@ -547,6 +546,49 @@ void auxt_settle_notify(struct auxt_channel *ch)
 	ch->notified_position = position;
 }
 NOKPROBE_SYMBOL(auxt_settle_notify);
+
+static bool has_new_aux_tail(const struct auxt_channel *ch)
+{
+	return !ch->aux.overwrite &&
+	       auxt_position_is_new_tail(&ch->aux, READ_ONCE(ch->user->aux_tail));
+}
+
+/**
+ * auxt_settle_has_new_tail() - did the reader move on?
+ * @ch: the channel
+ *
+ * Return: true if the user page holds a tail that has not been looked at.
+ */
+bool auxt_settle_has_new_tail(const struct auxt_channel *ch)
+{
+	return has_new_aux_tail(ch) || (ch->wanted && auxt_data_has_new_tail(&ch->data));
+}
+
+static void look(struct auxt_channel *ch, u32 todo)
+{
+	if (ch->wanted)
+		auxt_data_report_lost(&ch->data, rdtsc(), current->pid);
+	auxt_settle(ch, todo);
+}
+
+/**
+ * auxt_settle_sync_tails() - look where the reader is, with no more ado than that takes
+ * @ch: the channel
+ */
+void auxt_settle_sync_tails(struct auxt_channel *ch)
+{
+	/* A look at the hardware costs two WRMSRs. */
+	look(ch, has_new_aux_tail(ch) ? AUXT_TODO_SYNC : AUXT_TODO_APPLY);
+}
+
+/**
+ * auxt_settle_sync() - look where the hardware and the reader are
+ * @ch: the channel
+ */
+void auxt_settle_sync(struct auxt_channel *ch)
+{
+	look(ch, AUXT_TODO_SYNC);
+}
 
 /**
  * auxt_settle_init() - the first state of a new channel, for readers

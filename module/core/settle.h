@@ -3,9 +3,7 @@
 #ifndef AUXT_SETTLE_H
 #define AUXT_SETTLE_H
 
-#include <linux/types.h>
-
-struct auxt_channel;
+#include "core/state.h"
 
 /* What it has to do (auxt_channel.todo). */
 #define AUXT_TODO_APPLY	(1u << 0)	/* the mask or a counter has changed */
@@ -21,6 +19,13 @@ static inline void auxt_settle(struct auxt_channel *ch, u32 todo)
 	auxt_settle_only(ch, todo);
 	auxt_settle_notify(ch);
 }
+
+/* As auxt_settle(), but not in an NMI. */
+void auxt_settle_sync(struct auxt_channel *ch);
+void auxt_settle_sync_tails(struct auxt_channel *ch);
+
+/* From any CPU: may be out of date at once. */
+bool auxt_settle_has_new_tail(const struct auxt_channel *ch);
 
 /* Before the channel is seen by anybody. */
 void auxt_settle_init(struct auxt_channel *ch);

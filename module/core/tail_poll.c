@@ -12,46 +12,30 @@
 #include <linux/irqflags.h>
 #include <linux/kernel.h>
 #include <linux/kprobes.h>
+#include <linux/poll.h>
 #include <linux/time64.h>
-#include "core/channel.h"
-#include "compat/timer.h"
+#include "compat/hrtimer.h"
+#include "core/settle.h"
+#include "core/state.h"
 #include "core/tail_poll.h"
 
 #define PERIOD	ns_to_ktime(NSEC_PER_MSEC)
-
-static bool waits(const struct auxt_channel *ch)
-{
-	return ch->attached && atomic_read(&ch->inhibit) == AUXTRACE_INHIBIT_FULL;
-}
-NOKPROBE_SYMBOL(waits);
 
 static enum hrtimer_restart look(struct hrtimer *timer)
 {
 	struct auxt_channel *ch = container_of(timer, struct auxt_channel, tail_poll);
 
-	if (waits(ch) && auxt_channel_has_new_tail(ch))
-		auxt_channel_sync_tails(ch);
+	if (auxt_tail_poll_waits(ch) && auxt_settle_has_new_tail(ch))
+		auxt_settle_sync_tails(ch);
 	/* Before the last look: whoever fills the area after that finds us gone. */
 	WRITE_ONCE(ch->tail_polling, false);
 	barrier();
-	if (!waits(ch))
+	if (!auxt_tail_poll_waits(ch))
 		return HRTIMER_NORESTART;
 	WRITE_ONCE(ch->tail_polling, true);
 	hrtimer_forward_now(timer, PERIOD);
 	return HRTIMER_RESTART;
 }
-
-/**
- * auxt_tail_poll_is_due() - must somebody call auxt_tail_poll_begin()?
- * @ch: the channel
- *
- * Return: true if the channel is to be looked after and is not.
- */
-bool auxt_tail_poll_is_due(const struct auxt_channel *ch)
-{
-	return ch->flags & AUXTRACE_SETUP_FULL_AUTO && waits(ch) && !READ_ONCE(ch->tail_polling);
-}
-NOKPROBE_SYMBOL(auxt_tail_poll_is_due);
 
 /**
  * auxt_tail_poll_begin() - look from now on, if that is due
@@ -67,6 +51,14 @@ void auxt_tail_poll_begin(struct auxt_channel *ch)
 		hrtimer_start(&ch->tail_poll, PERIOD, HRTIMER_MODE_REL_PINNED_HARD);
 	}
 	local_irq_restore(flags);
+}
+
+static void wake(struct irq_work *work)
+{
+	struct auxt_channel *ch = container_of(work, struct auxt_channel, wake);
+
+	auxt_tail_poll_begin(ch);
+	wake_up_interruptible_poll(&ch->group->waiters, EPOLLIN | EPOLLRDNORM | EPOLLPRI | EPOLLERR);
 }
 
 /**
@@ -86,5 +78,6 @@ void auxt_tail_poll_end(struct auxt_channel *ch)
  */
 void auxt_tail_poll_init(struct auxt_channel *ch)
 {
+	init_irq_work(&ch->wake, wake);
 	auxt_hrtimer_setup(&ch->tail_poll, look, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 }

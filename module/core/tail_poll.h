@@ -8,8 +8,6 @@
 struct auxt_channel;
 
 void auxt_tail_poll_init(struct auxt_channel *ch);
-/* Any context on the channel's CPU: must auxt_tail_poll_begin() be called? */
-bool auxt_tail_poll_is_due(const struct auxt_channel *ch);
 /* Interrupt or task context, anywhere. */
 void auxt_tail_poll_begin(struct auxt_channel *ch);
 /* On the channel's CPU with interrupts off; detached, so that none begins any more. */

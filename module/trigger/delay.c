@@ -13,8 +13,8 @@
 #include <linux/kprobes.h>
 #include <linux/percpu.h>
 #include <linux/smp.h>
+#include "compat/hrtimer.h"
 #include "compat/irq_work.h"
-#include "compat/timer.h"
 #include "core/channel.h"
 #include "trigger/delay.h"
 #include "trigger/trigger.h"

@@ -64,7 +64,7 @@ static __always_inline bool hit_is_noop(const struct auxt_trigger *t, const stru
 {
 	return (atomic_read(&ch->inhibit) & t->noop_mask) == t->noop &&
 	       (!(t->is & TRIGGER_IS_BROADCAST) ||
-		READ_ONCE(*ch->last_broadcast) == t->request.action);
+		READ_ONCE(ch->group->last_broadcast) == t->request.action);
 }
 
 /*

@@ -14,7 +14,7 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
-#include "compat/timer.h"
+#include "compat/hrtimer.h"
 #include "trigger/hit.h"
 #include "trigger/trigger.h"
 

@@ -18,6 +18,9 @@
 #include <linux/sched.h>
 #include "cmocka_all.h"
 #include "core/channel.h"
+#include "core/record.h"
+#include "core/remote.h"
+#include "core/settle.h"
 #include "core/tail_poll.h"
 #include "core/request.h"
 #include "base/aux_buffer.h"
@@ -58,7 +61,7 @@ static struct {
 static struct auxt_channel *channel;
 static struct auxtrace_status_page status_page;
 static struct auxtrace_user_page user_page;
-static wait_queue_head_t waiters;
+static struct auxt_group group;
 
 static void hw_runs(void)
 {
@@ -168,7 +171,7 @@ static void run_nmi(enum nmi what)
 		trigger(AUXTRACE_ACTION_FREEZE, 12);
 		break;
 	case NMI_LOOK:
-		nmi.asleep = !auxt_channel_has_new_tail(channel) &&
+		nmi.asleep = !auxt_settle_has_new_tail(channel) &&
 			     !auxt_channel_is_readable(channel, false);
 		break;
 	}
@@ -403,39 +406,34 @@ void *page_address(const struct page *page)
 	return (void *)page;
 }
 
-/* What has been asked of other CPUs. */
-static struct {
-	unsigned int sent;
-	u32 action, trigger;
-} all_cpus;
+/* ---- the other CPUs: there are none to be asked ------------------------------ */
 
-void auxt_remote_send(struct auxt_channel *ch, const struct auxt_request *request)
+int shim_nr_cpus;
+
+int smp_call_function_single_async(int cpu, call_single_data_t *csd)
 {
-	(void)ch;
-	all_cpus.sent++;
-	all_cpus.action = request->action;
-	all_cpus.trigger = request->trigger;
+	fail_msg("CPU %d was called with %p", cpu, (void *)csd);
+	return -1;
 }
 
-void auxt_remote_forget(struct auxt_channel *ch)
+int smp_call_function_single(int cpu, void (*func)(void *info), void *info, int wait)
 {
-	(void)ch;
+	(void)cpu;
+	(void)wait;
+	func(info);
+	return 0;
 }
 
-/* As relay.c: of a FREEZE of another CPU. */
-void auxt_remote_thaw(struct auxt_channel *ch)
+/* Returns what other CPUs were to be asked for since the last look, or 0; forgets it. */
+static u64 take_broadcast(void)
 {
-	const struct auxt_request request = {
-		.action = AUXTRACE_ACTION_FREEZE, .trigger = atomic64_xchg(&ch->remote.in_freeze, 0),
-	};
+	u64 toggle = atomic64_xchg(&channel->remote.out_toggle, 0);
+	u64 freeze = atomic64_xchg(&channel->remote.out_freeze, 0);
 
-	if (ch->attached)
-		auxt_request_make(ch, &request, 0);
-}
-
-void auxt_remote_init(struct auxt_channel *ch)
-{
-	(void)ch;
+	assert_int_equal(channel->remote.work.queued, toggle || freeze);
+	channel->remote.work.queued = false;
+	assert_true(!toggle || !freeze);
+	return toggle | freeze;
 }
 
 /* ---- the records, against the truth ----------------------------------------- */
@@ -572,8 +570,6 @@ static void quiet(void)
 	nmi.landed = false;
 }
 
-static u32 last_broadcast;
-
 static void make_with(struct auxtrace_setup setup)
 {
 	quiet();
@@ -588,13 +584,11 @@ static void make_with(struct auxtrace_setup setup)
 	hw.rate = 64;
 	memset(&status_page, 0, sizeof(status_page));
 	memset(&user_page, 0, sizeof(user_page));
-	waiters.woken = 0;
-	memset(&all_cpus, 0, sizeof(all_cpus));
-	last_broadcast = 0;
+	group.waiters.woken = 0;
+	group.last_broadcast = 0;
 	channel = NULL;
-	channel = auxt_channel_new(&fake, NULL, &waiters, 3, 0, &setup);
+	channel = auxt_channel_new(&fake, NULL, &group, 3, 0, &setup);
 	assert_non_null(channel);
-	channel->last_broadcast = &last_broadcast;
 }
 
 static void make(u32 flags)
@@ -616,9 +610,7 @@ static void start(bool paused)
 	auxt_channel_reset(channel, AUXTRACE_INHIBIT_SETUP |
 			   (paused ? AUXTRACE_INHIBIT_USER : 0));
 	assert_int_equal(auxt_channel_attach(channel), 0);
-	/* As auxt_stop_begin(): the reset first. */
-	auxt_channel_allow(channel, 0);
-	auxt_channel_allow(channel, AUXTRACE_INHIBIT_SETUP);
+	auxt_channel_begin(channel);
 }
 
 static void unmake(void)
@@ -733,7 +725,7 @@ static void upkeep_does_not_end_a_window(void **state)
 	(void)state;
 	make(0);
 	start(false);
-	auxt_channel_sync(channel);
+	auxt_settle_sync(channel);
 	check();
 	assert_int_equal(hw.windows, 1);
 	assert_int_equal(hw.offs, 1);
@@ -763,17 +755,17 @@ static void full_it_stops_counts_one_gap_and_wakes_the_reader(void **state)
 	assert_int_equal(hw.lost, 0);
 	assert_true(auxt_channel_is_readable(channel, false));
 	irq_work_sync(&channel->wake);
-	assert_true(waiters.woken > 0);
+	assert_true(group.waiters.woken > 0);
 
 	/* However often it is looked at, it is the same gap. */
-	auxt_channel_sync(channel);
-	auxt_channel_sync(channel);
+	auxt_settle_sync(channel);
+	auxt_settle_sync(channel);
 	assert_int_equal(status_page.gaps_full, 1);
 
 	/* A tail makes room. */
 	user_page.aux_tail = status_page.produced;
-	assert_true(auxt_channel_has_new_tail(channel));
-	auxt_channel_sync(channel);
+	assert_true(auxt_settle_has_new_tail(channel));
+	auxt_settle_sync(channel);
 	check();
 	assert_int_equal(status_page.inhibit, 0);
 	assert_int_equal(status_page.windows, 2);
@@ -822,7 +814,7 @@ static void the_stop_mark_is_found_by_whoever_looks_next(void **state)
 		if (how == 0)
 			auxt_channel_pause(channel, &effect);
 		else if (how == 1)
-			auxt_channel_sync(channel);
+			auxt_settle_sync(channel);
 		else
 			run_nmi(NMI_PMI);
 		nmi.perf_eats = false;
@@ -933,7 +925,7 @@ static void a_window_is_told_with_what_began_and_ended_it(void **state)
 
 	auxt_channel_allow(channel, AUXTRACE_INHIBIT_OFFLINE);
 	hw.foreign = true;
-	auxt_channel_sync(channel);
+	auxt_settle_sync(channel);
 	window_was(3, AUXTRACE_CAUSE_CPU, AUXTRACE_CAUSE_FOREIGN);
 	assert_int_equal(status_page.gaps_error, 1);
 	assert_int_equal(told.last_aux.flags, AUXTRACE_AUX_OVERWRITE | AUXTRACE_AUX_PARTIAL);
@@ -945,7 +937,7 @@ static void a_window_is_told_with_what_began_and_ended_it(void **state)
 	start(true);
 	auxt_channel_resume(channel, NULL);
 	hw.error = true;
-	auxt_channel_sync(channel);
+	auxt_settle_sync(channel);
 	window_was(5, AUXTRACE_CAUSE_USER, AUXTRACE_CAUSE_ERROR);
 	assert_int_equal(told.starts, 2);
 	auxt_channel_resume(channel, NULL);
@@ -965,7 +957,7 @@ static void full_is_a_cause_and_gives_way_to_those_before_it(void **state)
 	window_was(1, AUXTRACE_CAUSE_SESSION, AUXTRACE_CAUSE_FULL);
 	assert_int_equal(told.last_aux.flags, AUXTRACE_AUX_TRUNCATED);
 	user_page.aux_tail = status_page.produced;
-	auxt_channel_sync_tails(channel);
+	auxt_settle_sync_tails(channel);
 	auxt_channel_pause(channel, NULL);
 	window_was(2, AUXTRACE_CAUSE_FULL, AUXTRACE_CAUSE_USER);
 
@@ -984,7 +976,7 @@ static void full_is_a_cause_and_gives_way_to_those_before_it(void **state)
 	auxt_channel_resume(channel, NULL);
 	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_FULL);
 	user_page.aux_tail = status_page.produced;
-	auxt_channel_sync_tails(channel);
+	auxt_settle_sync_tails(channel);
 	stop();
 	window_was(6, AUXTRACE_CAUSE_FULL, AUXTRACE_CAUSE_SESSION);
 
@@ -992,7 +984,7 @@ static void full_is_a_cause_and_gives_way_to_those_before_it(void **state)
 	start(false);
 	while (!hw.stopped)
 		hw_runs();
-	auxt_channel_sync(channel);
+	auxt_settle_sync(channel);
 	window_was(7, AUXTRACE_CAUSE_SESSION, AUXTRACE_CAUSE_FULL);
 	assert_true(told.last_aux.flags & AUXTRACE_AUX_TRUNCATED);
 	unmake();
@@ -1030,9 +1022,9 @@ static void without_a_data_ring_nothing_is_written(void **state)
 	start(false);
 	auxt_channel_pause(channel, NULL);
 	auxt_channel_resume(channel, NULL);
-	auxt_channel_sync(channel);
+	auxt_settle_sync(channel);
 	user_page.data_tail = 77;
-	assert_false(auxt_channel_has_new_tail(channel));
+	assert_false(auxt_settle_has_new_tail(channel));
 	check();
 	assert_int_equal(status_page.data_size, 0);
 	assert_int_equal(status_page.data_reserved, 0);
@@ -1166,7 +1158,7 @@ static void a_lost_record_of_a_stopped_session_wakes(void **state)
 	auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_SETUP);
 	auxt_channel_detach(channel);
 	user_page.data_tail = status_page.data_head;
-	auxt_channel_sync_tails(channel);
+	auxt_settle_sync_tails(channel);
 	irq_work_sync(&channel->wake);
 	assert_false(auxt_channel_is_readable(channel, true));
 	assert_true(status_page.data_lost > 0);
@@ -1192,7 +1184,7 @@ static void the_largest_sample_comes_after_a_loss(void **state)
 	start(false);
 	while (status_page.produced < room) {
 		shim_point();
-		auxt_channel_sync(channel);
+		auxt_settle_sync(channel);
 	}
 	assert_true(auxt_request_make(channel, &request, 0));
 	assert_true(auxt_request_make(channel, &request, 0));
@@ -1213,7 +1205,7 @@ static void an_error_wakes_who_has_not_read(void **state)
 	start(false);
 	while (!auxt_channel_is_readable(channel, false)) {
 		shim_point();
-		auxt_channel_sync(channel);
+		auxt_settle_sync(channel);
 	}
 	auxt_channel_pause(channel, NULL);
 	irq_work_sync(&channel->wake);
@@ -1242,16 +1234,16 @@ static void records_wake_the_reader_once_at_the_watermark(void **state)
 	}
 	assert_true(channel->wake.queued);
 	assert_true(auxt_channel_is_readable(channel, false));
-	woken = waiters.woken;
+	woken = group.waiters.woken;
 	irq_work_sync(&channel->wake);
-	assert_int_equal(waiters.woken, woken + 1);
+	assert_int_equal(group.waiters.woken, woken + 1);
 	hw.rate = 0;
-	auxt_channel_sync_tails(channel);
+	auxt_settle_sync_tails(channel);
 	assert_false(channel->wake.queued);
 	user_page.data_tail = status_page.data_head;
-	assert_true(auxt_channel_has_new_tail(channel));
-	auxt_channel_sync_tails(channel);
-	assert_false(auxt_channel_has_new_tail(channel));
+	assert_true(auxt_settle_has_new_tail(channel));
+	auxt_settle_sync_tails(channel);
+	assert_false(auxt_settle_has_new_tail(channel));
 	assert_false(auxt_channel_is_readable(channel, false));
 	assert_int_equal(status_page.data_consumed, status_page.data_head);
 	/* That was no reason to stop the hardware. */
@@ -1283,13 +1275,13 @@ static void full_stop_stays_off_until_a_resume(void **state)
 			run_until_full();
 			assert_true(auxt_channel_is_readable(channel, false));
 			user_page.aux_tail = status_page.produced;
-			auxt_channel_sync_tails(channel);
-			auxt_channel_sync(channel);
+			auxt_settle_sync_tails(channel);
+			auxt_settle_sync(channel);
 			assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_FULL);
 			assert_int_equal(status_page.consumed, status_page.produced);
 			/* All is read: nothing to wake up for. */
 			assert_false(auxt_channel_is_readable(channel, false));
-			assert_false(auxt_channel_has_new_tail(channel));
+			assert_false(auxt_settle_has_new_tail(channel));
 		}
 		check();
 		assert_int_equal(status_page.gaps_full, 1);
@@ -1317,7 +1309,7 @@ static void full_stop_at_the_mark_stays_off_too(void **state)
 	start(false);
 	while (hw.position < SIZE / 2)
 		hw_runs();
-	auxt_channel_sync(channel);
+	auxt_settle_sync(channel);
 	while (!hw.stopped)
 		hw_runs();
 	user_page.aux_tail = status_page.produced;
@@ -1668,7 +1660,7 @@ static void request(enum request what)
 		}
 		/* fallthrough */
 	default:
-		auxt_channel_sync(channel);
+		auxt_settle_sync(channel);
 	}
 }
 
@@ -1840,7 +1832,7 @@ static void a_freeze_stops_both_until_a_resume(void **state)
 	make(AUXTRACE_SETUP_OVERWRITE);
 	start(false);
 	irq_work_sync(&channel->wake);
-	waiters.woken = 0;
+	group.waiters.woken = 0;
 	assert_true(trigger(AUXTRACE_ACTION_FREEZE, 9));
 	window_was(1, AUXTRACE_CAUSE_SESSION, AUXTRACE_CAUSE_TRIGGER);
 	assert_int_equal(told.window.end_trigger, 9);
@@ -1848,7 +1840,7 @@ static void a_freeze_stops_both_until_a_resume(void **state)
 	assert_int_equal(status_page.frozen_by, 9);
 	assert_int_equal(status_page.data_paused, AUXTRACE_DATA_FROZEN);
 	irq_work_sync(&channel->wake);
-	assert_int_equal(waiters.woken, 1);
+	assert_int_equal(group.waiters.woken, 1);
 	assert_true(trigger(AUXTRACE_ACTION_FREEZE, 10));
 	assert_true(trigger(AUXTRACE_ACTION_RESUME, 4));
 	assert_int_equal(status_page.frozen_by, 9);
@@ -1862,7 +1854,7 @@ static void a_freeze_stops_both_until_a_resume(void **state)
 	assert_int_equal(told.window.begin_trigger, 0);
 	auxt_channel_resume(channel, NULL);
 	/* Another CPU's is not undone by what was there before it: it comes first. */
-	atomic64_set(&channel->remote.in_freeze, 11);
+	atomic64_set(&channel->remote.in_freeze, AUXT_REMOTE_WORD(AUXTRACE_ACTION_FREEZE, 11));
 	auxt_channel_resume(channel, NULL);
 	window_was(3, AUXTRACE_CAUSE_USER, AUXTRACE_CAUSE_TRIGGER);
 	assert_int_equal(told.window.end_trigger, 11);
@@ -1893,7 +1885,7 @@ static bool freeze_at(long at, bool again)
 	if (again)
 		auxt_channel_resume(channel, NULL);
 	else
-		auxt_channel_sync(channel);
+		auxt_settle_sync(channel);
 	landed = nmi.landed;
 	check();
 	assert_int_equal(status_page.data_lost, 0);
@@ -1943,28 +1935,28 @@ static void what_all_are_asked_for_is_sent_once_until_one_differs(void **state)
 	make(AUXTRACE_SETUP_OVERWRITE);
 	start(false);
 	auxt_request_make(channel, &request, 0);
-	assert_int_equal(all_cpus.sent, 1);
-	assert_int_equal(all_cpus.trigger, 3);
-	assert_int_equal(last_broadcast, AUXTRACE_ACTION_PAUSE);
+	assert_int_equal(take_broadcast(), AUXT_REMOTE_WORD(AUXTRACE_ACTION_PAUSE, 3));
+	assert_int_equal(group.last_broadcast, AUXTRACE_ACTION_PAUSE);
 	/* Another channel, or this one, is changed alone. */
 	trigger(AUXTRACE_ACTION_RESUME, 4);
-	assert_int_equal(last_broadcast, 0);
+	assert_int_equal(group.last_broadcast, 0);
 	trigger(AUXTRACE_ACTION_PAUSE, 5);
-	assert_int_equal(last_broadcast, 0);
+	assert_int_equal(group.last_broadcast, 0);
+	assert_int_equal(take_broadcast(), 0);
 	/* Nothing changes here, but may elsewhere. */
 	auxt_request_make(channel, &request, 0);
-	assert_int_equal(all_cpus.sent, 2);
-	assert_int_equal(last_broadcast, AUXTRACE_ACTION_PAUSE);
+	assert_int_equal(take_broadcast(), AUXT_REMOTE_WORD(AUXTRACE_ACTION_PAUSE, 3));
+	assert_int_equal(group.last_broadcast, AUXTRACE_ACTION_PAUSE);
 	/* A freeze is sent by who is frozen first. */
 	request.action = AUXTRACE_ACTION_FREEZE;
 	auxt_request_make(channel, &request, 0);
+	assert_int_equal(take_broadcast(), AUXT_REMOTE_WORD(AUXTRACE_ACTION_FREEZE, 3));
 	auxt_request_make(channel, &request, 0);
-	assert_int_equal(all_cpus.sent, 3);
-	assert_int_equal(all_cpus.action, AUXTRACE_ACTION_FREEZE);
+	assert_int_equal(take_broadcast(), 0);
 	/* START forgets. */
 	stop();
 	start(false);
-	assert_int_equal(last_broadcast, 0);
+	assert_int_equal(group.last_broadcast, 0);
 	check();
 	unmake();
 }

@@ -14,8 +14,8 @@
 #include "base/clock.h"
 #include "trigger/delay.h"
 #include "trigger/latency.h"
+#include "core/inhibit.h"
 #include "core/remote.h"
-#include "session.h"
 #include "trigger/hit.h"
 #include "trigger/trigger.h"
 
@@ -86,7 +86,8 @@ int smp_call_function_single(int cpu, void (*func)(void *info), void *info, int 
 DEFINE_PER_CPU(struct auxt_channel *, auxt_attached[TRACE_PMUS]);
 static const struct trace_pmu trace_pmu;	/* the one that a zero names */
 static struct auxt_channel channels[NR_CPUS];
-static u32 last_broadcast;
+static struct auxt_channel *by_cpu[NR_CPUS];
+static struct auxt_group group = { .channels = by_cpu };
 static struct trigger_counts counts[NR_TRIGGERS];
 static struct auxt_trigger triggers[NR_TRIGGERS];
 static struct auxt_trigger *const siblings[NR_TRIGGERS] = {
@@ -109,6 +110,16 @@ bool auxt_request_make(struct auxt_channel *ch, const struct auxt_request *reque
 	return true;
 }
 
+void auxt_record_trigger(struct auxt_data_ring *ring, const struct auxt_request *request,
+			 u64 value, u64 position)
+{
+	(void)ring;
+	(void)request;
+	(void)value;
+	(void)position;
+	fail();
+}
+
 bool auxt_delay_begin(struct auxt_trigger *t, struct auxt_channel *ch, u64 value)
 {
 	(void)t;
@@ -122,18 +133,6 @@ struct auxt_trigger *auxt_trigger_find(struct auxt_trigger *const *of, u32 id)
 {
 	assert_ptr_equal(of, siblings);
 	return id - 1 < NR_TRIGGERS ? &triggers[id - 1] : NULL;
-}
-
-const struct cpumask *auxt_session_cpus(const struct auxt_session *session)
-{
-	(void)session;
-	return NULL;
-}
-
-struct auxt_channel *auxt_session_channel(const struct auxt_session *session, int cpu)
-{
-	(void)session;
-	return &channels[cpu];
 }
 
 static struct task_struct first = { .pid = 1, .tgid = 1 };
@@ -155,12 +154,13 @@ static int begin(void **state)
 		channels[i].cpu = i;
 		channels[i].triggers = set;
 		channels[i].pmu = &trace_pmu;
-		channels[i].last_broadcast = &last_broadcast;
+		channels[i].group = &group;
+		by_cpu[i] = &channels[i];
 		auxt_remote_init(&channels[i]);
 	}
 	auxt_attached[0] = &channels[0];
 	on_cpu = 0;
-	last_broadcast = 0;
+	group.last_broadcast = 0;
 	nr_asked = 0;
 	busy = false;
 	meanwhile = NULL;
@@ -215,10 +215,10 @@ static void all_cpus_are_asked_unless_all_are_so(void **state)
 	auxt_trigger_hit(t, 0);
 	assert_int_equal(nr_asked, 1);
 	assert_true(asked[0].request.all_cpus);
-	last_broadcast = AUXTRACE_ACTION_PAUSE;
+	group.last_broadcast = AUXTRACE_ACTION_PAUSE;
 	auxt_trigger_hit(t, 0);
 	assert_int_equal(nr_asked, 1);
-	last_broadcast = AUXTRACE_ACTION_RESUME;
+	group.last_broadcast = AUXTRACE_ACTION_RESUME;
 	auxt_trigger_hit(t, 0);
 	assert_int_equal(nr_asked, 2);
 	counted(t, 3, 0, 0, 0);
@@ -516,7 +516,7 @@ static void send(int cpu, u32 action, u32 id)
 {
 	const struct auxt_request request = { .action = action, .trigger = id };
 
-	auxt_remote_send(&channels[cpu], &request);
+	auxt_inhibit_broadcast(&channels[cpu], &request);
 }
 
 static void run_work(int cpu)

@@ -4,6 +4,7 @@
 #define SHIM_LINUX_CPUMASK_H
 
 struct cpumask;
+typedef struct cpumask *cpumask_var_t;
 struct page;
 struct vm_area_struct;
 

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What sets and clears the reasons of a channel's inhibit mask for a trigger. */
+#ifndef AUXT_INHIBIT_H
+#define AUXT_INHIBIT_H
+
+#include "core/record.h"
+#include "core/state.h"
+
+/* On the channel's CPU with interrupts off, also in NMIs. */
+void auxt_inhibit_broadcast(struct auxt_channel *ch, const struct auxt_request *request);
+
+static __always_inline bool auxt_inhibit_freeze(struct auxt_channel *ch, const struct auxt_request *request,
+				   u64 value)
+{
+	if (auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_FROZEN)
+		return false;
+	ch->frozen_by = (struct auxt_pending) { .request = *request, .value = value };
+	/* By the first that is hit. */
+	if (request->all_cpus)
+		auxt_inhibit_broadcast(ch, request);
+	/* Who finds the reason changed finds who it was, and that others are to follow. */
+	barrier();
+	atomic_or(AUXTRACE_INHIBIT_FROZEN, &ch->inhibit);
+	return true;
+}
+
+static __always_inline bool auxt_inhibit_toggle(struct auxt_channel *ch, const struct auxt_request *request)
+{
+	bool is_set = auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_TRIGGER;
+	bool changes = true;
+
+	if (request->action == AUXTRACE_ACTION_PAUSE && !is_set) {
+		ch->paused_by = request->trigger;
+		/* As above. */
+		barrier();
+		atomic_or(AUXTRACE_INHIBIT_TRIGGER, &ch->inhibit);
+	} else if (request->action == AUXTRACE_ACTION_RESUME && is_set) {
+		ch->resumed_by = request->trigger;
+		barrier();
+		atomic_andnot(AUXTRACE_INHIBIT_TRIGGER, &ch->inhibit);
+	} else {
+		changes = false;
+	}
+	if (unlikely(request->all_cpus)) {
+		/*
+		 * What changes nothing here may do so elsewhere. Set before the others are
+		 * asked, so that one that is changed back after that finds it.
+		 */
+		WRITE_ONCE(ch->group->last_broadcast, request->action);
+		auxt_inhibit_broadcast(ch, request);
+	} else if (changes && READ_ONCE(ch->group->last_broadcast) != request->action) {
+		WRITE_ONCE(ch->group->last_broadcast, 0);
+	}
+	return changes;
+}
+
+/* Returns false if the channel is as the trigger wants it. */
+static __always_inline bool auxt_inhibit_apply(struct auxt_channel *ch, const struct auxt_request *request,
+				      u64 value)
+{
+	if (unlikely(request->action == AUXTRACE_ACTION_FREEZE))
+		return auxt_inhibit_freeze(ch, request, value);
+	return auxt_inhibit_toggle(ch, request);
+}
+
+/* Of a freeze the settle loop writes the record. */
+static __always_inline void auxt_inhibit_record(struct auxt_channel *ch, const struct auxt_request *request,
+				 u64 value)
+{
+	if (ch->wanted & AUXTRACE_WANT_TRIGGER && request->action != AUXTRACE_ACTION_FREEZE)
+		auxt_record_trigger(&ch->data, request, value, READ_ONCE(ch->aux.produced));
+}
+
+/* In the settle loop. */
+void auxt_inhibit_at_deadline(struct auxt_channel *ch);
+
+#endif /* AUXT_INHIBIT_H */
