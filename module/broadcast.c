@@ -1,72 +1,64 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Doing something on the CPUs of a session. */
+/* Calling a function for several channels of a session, each on its CPU. */
 
 #include <linux/cpu.h>
 #include <linux/smp.h>
-#include "core/channel.h"
+#include "broadcast.h"
 #include "core/remote.h"
-#include "session_private.h"
+#include "session.h"
+
+/**
+ * struct broadcast_call - what the CPUs are to call
+ * @session: the session
+ * @fn: function
+ * @data: its argument
+ */
+struct broadcast_call {
+	struct auxt_session *session;
+	auxt_broadcast_fn fn;
+	void *data;
+};
 
 /*
- * What triggers on other CPUs have asked for comes first, though the call that brings it
- * may come later: who was told of a freeze finds it wherever he asks next.
+ * Requests from triggers on other CPUs that are pending here run first, even if the IPI that
+ * announces them arrives later. So a caller that was already notified of a freeze never sees a
+ * CPU that is not frozen.
  */
-static void call_here(void *info)
+static void broadcast_here(void *info)
 {
-	struct auxt_broadcast *call = info;
+	struct broadcast_call *call = info;
 	struct auxt_channel *ch = call->session->group.channels[smp_processor_id()];
 
 	if (unlikely(auxt_remote_is_pending(&ch->remote)) && ch->attached)
 		auxt_remote_run(ch);
-	call->fn(ch, call);
+	call->fn(ch, call->data);
 }
 
 /**
- * auxt_broadcast() - one thing on several CPUs
- * @call: what
- * @cpus: of the session
- * @started: the session is
+ * auxt_broadcast() - call a function for several channels
+ * @session: the session, set up
+ * @cpus: CPUs of the session
+ * @started: the session is started, or about to be
+ * @fn: function
+ * @data: its argument
  *
- * One broadcast for the CPUs where something may run; the others' channels are
- * ours. Under cpus_read_lock() and state_lock.
+ * If the session is started, each CPU that is online calls @fn in an IPI, all at once. For the
+ * other channels the caller does, one after the other: nothing runs on their CPUs that could use
+ * them. With cpus_read_lock() and state_lock held.
  */
-void auxt_broadcast(struct auxt_broadcast *call, const struct cpumask *cpus, bool started)
+void auxt_broadcast(struct auxt_session *session, const struct cpumask *cpus, bool started,
+		    auxt_broadcast_fn fn, void *data)
 {
-	struct auxt_session *session = call->session;
+	struct broadcast_call call = { .session = session, .fn = fn, .data = data };
 	unsigned int cpu;
 
 	if (started)
-		on_each_cpu_mask(cpus, call_here, call, true);
+		on_each_cpu_mask(cpus, broadcast_here, &call, true);
 	if (started && cpumask_subset(cpus, cpu_online_mask))
 		return;
 	mutex_lock(&session->idle_lock);
 	for_each_cpu(cpu, cpus)
 		if (!started || !cpu_online(cpu))
-			call->fn(session->group.channels[cpu], call);
+			fn(session->group.channels[cpu], data);
 	mutex_unlock(&session->idle_lock);
-}
-
-/**
- * auxt_session_lock() - hold on to the state
- * @session: the session
- *
- * Return: 0 or -EINTR.
- */
-int auxt_session_lock(struct auxt_session *session)
-{
-	cpus_read_lock();
-	if (!down_read_killable(&session->state_lock))
-		return 0;
-	cpus_read_unlock();
-	return -EINTR;
-}
-
-/**
- * auxt_session_unlock() - and let it go
- * @session: the session
- */
-void auxt_session_unlock(struct auxt_session *session)
-{
-	up_read(&session->state_lock);
-	cpus_read_unlock();
 }

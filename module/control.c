@@ -1,51 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
-/* PAUSE, RESUME and PAUSE_OUTPUT, of all CPUs of a session or some. */
+/* PAUSE, RESUME and PAUSE_OUTPUT, for all CPUs of a session or some of them. */
 
 #include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include "broadcast.h"
 #include "core/channel.h"
 #include "cpuset.h"
-#include "session_private.h"
-
-static struct auxtrace_effect *effect_of(const struct auxt_channel *ch, struct auxt_broadcast *call)
-{
-	return call->effects ? &call->effects[ch->index] : NULL;
-}
-
-static void pause(struct auxt_channel *ch, struct auxt_broadcast *call)
-{
-	auxt_channel_pause(ch, effect_of(ch, call));
-}
-
-static void resume(struct auxt_channel *ch, struct auxt_broadcast *call)
-{
-	auxt_channel_resume(ch, effect_of(ch, call));
-}
-
-static int put_effects(const struct auxt_session *session, const struct cpumask *cpus,
-		       const struct auxtrace_effect *effects, const struct auxtrace_control *arg)
-{
-	struct auxtrace_effect __user *to = u64_to_user_ptr(arg->effects);
-	unsigned int cpu, n = 0;
-
-	for_each_cpu(cpu, cpus) {
-		const struct auxtrace_effect *effect = &effects[session->group.channels[cpu]->index];
-
-		if (n == arg->effects_len)
-			break;
-		if (copy_to_user(to + n++, effect, sizeof(*effect)))
-			return -EFAULT;
-	}
-	return 0;
-}
+#include "session.h"
+#include "verbs.h"
 
 /*
- * The CPUs that a caller means: a set of his, or without one all of the session's,
- * for which nothing is allocated. To be put back.
+ * Returns the CPUs that the caller names, or all of the session's if it names none, which needs
+ * no allocation. The caller of this function puts them back with control_put_cpus().
  */
-static const struct cpumask *get_cpus(const struct auxt_session *session, u64 user, u32 len)
+static const struct cpumask *control_get_cpus(const struct auxt_session *session, u64 user,
+					      u32 len)
 {
 	struct cpumask *cpus;
 	int err;
@@ -64,111 +35,154 @@ static const struct cpumask *get_cpus(const struct auxt_session *session, u64 us
 	return ERR_PTR(err);
 }
 
-static void put_cpus(const struct auxt_session *session, const struct cpumask *cpus)
+static void control_put_cpus(const struct auxt_session *session, const struct cpumask *cpus)
 {
 	if (cpus != session->group.cpus)
 		kfree(cpus);
 }
 
-/* A bad address must be known before anything happens. */
-static int prepare_effects(const struct auxt_session *session, struct auxt_broadcast *call,
-			   const struct auxtrace_control *arg)
-{
-	u32 room = min(arg->effects_len, arg->out_count);
+/* ---- PAUSE and RESUME --------------------------------------------------- */
 
-	if (!arg->effects_len)
-		return 0;
-	if (clear_user(u64_to_user_ptr(arg->effects), room * sizeof(*call->effects)))
-		return -EFAULT;
-	call->effects = kvcalloc(session->nr_channels, sizeof(*call->effects), GFP_KERNEL);
-	return call->effects ? 0 : -ENOMEM;
+/* @data: effects by channel index, or NULL if the caller does not ask for them. */
+static struct auxtrace_effect *control_effect(const struct auxt_channel *ch, void *data)
+{
+	struct auxtrace_effect *effects = data;
+
+	return effects ? &effects[ch->index] : NULL;
 }
 
-static int control(struct auxt_session *session, struct auxtrace_control *arg,
-		   void (*fn)(struct auxt_channel *, struct auxt_broadcast *))
+static void control_pause(struct auxt_channel *ch, void *data)
 {
-	struct auxt_broadcast call = { .session = session, .fn = fn };
+	auxt_channel_pause(ch, control_effect(ch, data));
+}
+
+static void control_resume(struct auxt_channel *ch, void *data)
+{
+	auxt_channel_resume(ch, control_effect(ch, data));
+}
+
+/* Finds out about a bad address while nothing has been done yet. NULL: no effects wanted. */
+static struct auxtrace_effect *control_new_effects(const struct auxt_session *session,
+						   const struct auxtrace_control *arg)
+{
+	u32 len = min(arg->effects_len, arg->out_count);
+	struct auxtrace_effect *effects;
+
+	if (!arg->effects_len)
+		return NULL;
+	if (clear_user(u64_to_user_ptr(arg->effects), len * sizeof(*effects)))
+		return ERR_PTR(-EFAULT);
+	effects = kvcalloc(session->nr_channels, sizeof(*effects), GFP_KERNEL);
+	return effects ?: ERR_PTR(-ENOMEM);
+}
+
+static int control_copy_effects(const struct auxt_session *session, const struct cpumask *cpus,
+				const struct auxtrace_effect *effects,
+				const struct auxtrace_control *arg)
+{
+	struct auxtrace_effect __user *to = u64_to_user_ptr(arg->effects);
+	unsigned int cpu, n = 0;
+
+	for_each_cpu(cpu, cpus) {
+		const struct auxt_channel *ch = session->group.channels[cpu];
+
+		if (n == arg->effects_len)
+			break;
+		if (copy_to_user(to + n++, &effects[ch->index], sizeof(*to)))
+			return -EFAULT;
+	}
+	return 0;
+}
+
+static int control_session(struct auxt_session *session, struct auxtrace_control *arg,
+			   auxt_broadcast_fn fn)
+{
+	struct auxtrace_effect *effects;
 	const struct cpumask *cpus;
 	int err;
 
 	if (arg->flags || arg->reserved)
 		return -EINVAL;
-	/* Before NEW becomes STOPPED there is no set of CPUs to look at. */
+	/* In state NEW there is no CPU set to look at. */
 	if (auxt_session_state(session) == AUXTRACE_STATE_NEW)
 		return -EBADFD;
-	cpus = get_cpus(session, arg->cpus, arg->cpus_len);
+	cpus = control_get_cpus(session, arg->cpus, arg->cpus_len);
 	if (IS_ERR(cpus))
 		return PTR_ERR(cpus);
 	arg->out_count = cpus == session->group.cpus ? session->nr_channels : cpumask_weight(cpus);
 
-	err = prepare_effects(session, &call, arg);
-	if (!err)
-		err = auxt_session_lock(session);
+	effects = control_new_effects(session, arg);
+	err = PTR_ERR_OR_ZERO(effects);
 	if (err)
-		goto out;
+		goto out_cpus;
+	err = auxt_session_lock(session);
+	if (err)
+		goto out_effects;
 	if (session->state == AUXTRACE_STATE_STARTED)
-		auxt_broadcast(&call, cpus, true);
+		auxt_broadcast(session, cpus, true, fn, effects);
 	else
 		err = -EBADFD;
 	auxt_session_unlock(session);
-	if (!err && call.effects)
-		err = put_effects(session, cpus, call.effects, arg);
-out:
-	if (call.effects)
-		kvfree(call.effects);
-	put_cpus(session, cpus);
+	if (!err && effects)
+		err = control_copy_effects(session, cpus, effects, arg);
+
+out_effects:
+	if (effects)
+		kvfree(effects);
+out_cpus:
+	control_put_cpus(session, cpus);
 	return err;
 }
 
 /**
- * auxt_session_pause() - AUXTRACE_IOC_PAUSE
+ * auxt_pause() - AUXTRACE_IOC_PAUSE
  * @session: the session
- * @arg: see the ABI
+ * @data: struct auxtrace_control
  *
- * Return: 0 or as the ABI says.
+ * Return: 0; -EINVAL unknown flag, a CPU that is not the session's, or no CPU; -EBADFD not
+ * started; -EFAULT a bad pointer; -ENOMEM; -EINTR a fatal signal.
  */
-int auxt_session_pause(struct auxt_session *session, struct auxtrace_control *arg)
+int auxt_pause(struct auxt_session *session, void *data)
 {
-	return control(session, arg, pause);
+	return control_session(session, data, control_pause);
 }
 
 /**
- * auxt_session_resume() - AUXTRACE_IOC_RESUME
+ * auxt_resume() - AUXTRACE_IOC_RESUME
  * @session: the session
- * @arg: see the ABI
+ * @data: struct auxtrace_control
  *
- * Return: 0 or as the ABI says.
+ * Return: as auxt_pause().
  */
-int auxt_session_resume(struct auxt_session *session, struct auxtrace_control *arg)
+int auxt_resume(struct auxt_session *session, void *data)
 {
-	return control(session, arg, resume);
+	return control_session(session, data, control_resume);
 }
 
 /* ---- PAUSE_OUTPUT ------------------------------------------------------- */
 
-static void pause_output(struct auxt_channel *ch, struct auxt_broadcast *call)
+static void control_pause_output(struct auxt_channel *ch, void *data)
 {
 	auxt_channel_pause_output(ch, true);
 }
 
-static void resume_output(struct auxt_channel *ch, struct auxt_broadcast *call)
+static void control_resume_output(struct auxt_channel *ch, void *data)
 {
 	auxt_channel_pause_output(ch, false);
 }
 
 /**
- * auxt_session_pause_output() - AUXTRACE_IOC_PAUSE_OUTPUT
+ * auxt_pause_output() - AUXTRACE_IOC_PAUSE_OUTPUT
  * @session: the session
- * @arg: see the ABI
+ * @data: struct auxtrace_output
  *
- * Return: 0 or as the ABI says.
+ * Return: 0; -EINVAL unknown flag, pause is neither 0 nor 1, no data ring, a CPU that is not the
+ * session's, or no CPU; -EBADFD before SETUP; -EFAULT a bad pointer; -ENOMEM; -EINTR a fatal
+ * signal.
  */
-int auxt_session_pause_output(struct auxt_session *session, struct auxtrace_output *arg)
+int auxt_pause_output(struct auxt_session *session, void *data)
 {
-	struct auxt_broadcast call = {
-		.session = session,
-		.fn = arg->pause ? pause_output : resume_output,
-	};
+	const struct auxtrace_output *arg = data;
 	const struct cpumask *cpus;
 	int err;
 
@@ -178,14 +192,15 @@ int auxt_session_pause_output(struct auxt_session *session, struct auxtrace_outp
 		return -EBADFD;
 	if (!session->has_data)
 		return -EINVAL;
-	cpus = get_cpus(session, arg->cpus, arg->cpus_len);
+	cpus = control_get_cpus(session, arg->cpus, arg->cpus_len);
 	if (IS_ERR(cpus))
 		return PTR_ERR(cpus);
 	err = auxt_session_lock(session);
 	if (!err) {
-		auxt_broadcast(&call, cpus, session->state == AUXTRACE_STATE_STARTED);
+		auxt_broadcast(session, cpus, session->state == AUXTRACE_STATE_STARTED,
+			       arg->pause ? control_pause_output : control_resume_output, NULL);
 		auxt_session_unlock(session);
 	}
-	put_cpus(session, cpus);
+	control_put_cpus(session, cpus);
 	return err;
 }

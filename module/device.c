@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* /dev/auxtrace: from system calls to sessions. */
+/* /dev/auxtrace: from system calls to what they do. */
 
 #include <linux/auxtrace.h>
 #include <linux/compat.h>
@@ -12,9 +12,10 @@
 #include "device.h"
 #include "info.h"
 #include "session.h"
-#include "trigger/set.h"
+#include "verbs.h"
 
-union arg {
+/* The structs of all ioctls. */
+union device_arg {
 	u32 size;
 	struct auxtrace_info info;
 	struct auxtrace_setup setup;
@@ -29,147 +30,74 @@ union arg {
 	struct auxtrace_output output;
 };
 
-static int do_info(struct auxt_session *session, union arg *arg)
-{
-	return auxt_info(&arg->info);
-}
-
-static int do_setup(struct auxt_session *session, union arg *arg)
-{
-	return auxt_session_setup(session, &arg->setup);
-}
-
-static int do_start(struct auxt_session *session, union arg *arg)
-{
-	return auxt_session_start(session, &arg->start);
-}
-
-static int do_stop(struct auxt_session *session, union arg *arg)
-{
-	return auxt_session_stop(session, &arg->start);
-}
-
-static int do_pause(struct auxt_session *session, union arg *arg)
-{
-	return auxt_session_pause(session, &arg->control);
-}
-
-static int do_resume(struct auxt_session *session, union arg *arg)
-{
-	return auxt_session_resume(session, &arg->control);
-}
-
-static int do_snapshot(struct auxt_session *session, union arg *arg)
-{
-	return auxt_session_snapshot(session, &arg->snapshot);
-}
-
-static int do_release(struct auxt_session *session, union arg *arg)
-{
-	return auxt_session_release(session, &arg->release);
-}
-
-static int do_status(struct auxt_session *session, union arg *arg)
-{
-	return auxt_session_status(session, &arg->status);
-}
-
-static int do_task(struct auxt_session *session, union arg *arg)
-{
-	return auxt_task(&arg->task);
-}
-
-static int do_pause_output(struct auxt_session *session, union arg *arg)
-{
-	return auxt_session_pause_output(session, &arg->output);
-}
-
-static int do_trigger_add(struct auxt_session *session, union arg *arg)
-{
-	struct auxt_trigger_set *set = auxt_session_triggers(session);
-
-	return set ? auxt_trigger_set_add(set, &arg->trigger) : -EBADFD;
-}
-
-static int do_trigger_del(struct auxt_session *session, union arg *arg)
-{
-	struct auxt_trigger_set *set = auxt_session_triggers(session);
-
-	return set ? auxt_trigger_set_del(set, &arg->trigger_state) : -EBADFD;
-}
-
-static int do_trigger_read(struct auxt_session *session, union arg *arg)
-{
-	struct auxt_trigger_set *set = auxt_session_triggers(session);
-
-	return set ? auxt_trigger_set_read(set, &arg->trigger_state) : -EBADFD;
-}
-
 /**
- * struct command - an ioctl
- * @number: its number
+ * struct device_command - an ioctl
+ * @number: AUXTRACE_IOC_*
  * @size: of its struct today
  * @min_size: of its struct when first published
- * @handler: does it
- * @answer: where its first out_* member is: from there on it is written back; 0: none
+ * @run: carries it out; @data is the struct. Returns 0 or an errno of the ABI
+ * @answer: offset of the first out_* member: from there on the struct is written back; 0: the
+ *	struct has none
  */
-struct command {
+struct device_command {
 	unsigned int number;
 	u32 size;
 	u32 min_size;
-	int (*handler)(struct auxt_session *session, union arg *arg);
+	int (*run)(struct auxt_session *session, void *data);
 	u32 answer;
 };
 
-#define COMMAND(_name, _struct, _last_published, _handler, _answer) {	\
+#define COMMAND(_name, _struct, _last_published, _run, _answer) {	\
 	.number = AUXTRACE_IOC_##_name,					\
 	.size = sizeof(struct _struct),					\
 	.min_size = offsetofend(struct _struct, _last_published),	\
-	.handler = _handler,						\
+	.run = _run,							\
 	.answer = _answer,						\
 }
 
-static const struct command commands[] = {
-	COMMAND(INFO, auxtrace_info, out_tsc_khz, do_info,
+static const struct device_command device_commands[] = {
+	COMMAND(INFO, auxtrace_info, out_tsc_khz, auxt_info,
 		offsetof(struct auxtrace_info, out_abi_version)),
-	COMMAND(SETUP, auxtrace_setup, aux_watermark, do_setup, 0),
-	COMMAND(START, auxtrace_start, flags, do_start, 0),
-	COMMAND(STOP, auxtrace_start, flags, do_stop, 0),
-	COMMAND(PAUSE, auxtrace_control, reserved, do_pause,
+	COMMAND(SETUP, auxtrace_setup, aux_watermark, auxt_setup, 0),
+	COMMAND(START, auxtrace_start, flags, auxt_start, 0),
+	COMMAND(STOP, auxtrace_start, flags, auxt_stop, 0),
+	COMMAND(PAUSE, auxtrace_control, reserved, auxt_pause,
 		offsetof(struct auxtrace_control, out_count)),
-	COMMAND(RESUME, auxtrace_control, reserved, do_resume,
+	COMMAND(RESUME, auxtrace_control, reserved, auxt_resume,
 		offsetof(struct auxtrace_control, out_count)),
-	COMMAND(STATUS, auxtrace_status, out_pmis, do_status,
+	COMMAND(STATUS, auxtrace_status, out_pmis, auxt_status,
 		offsetof(struct auxtrace_status, out_state)),
-	COMMAND(TASK, auxtrace_task, out_cr3_mask, do_task,
+	COMMAND(TASK, auxtrace_task, out_cr3_mask, auxt_task,
 		offsetof(struct auxtrace_task, out_cr3)),
-	COMMAND(SNAPSHOT, auxtrace_snapshot, reserved, do_snapshot,
+	COMMAND(SNAPSHOT, auxtrace_snapshot, reserved, auxt_snapshot,
 		offsetof(struct auxtrace_snapshot, out_count)),
-	COMMAND(RELEASE, auxtrace_release, cpu, do_release, 0),
-	COMMAND(PAUSE_OUTPUT, auxtrace_output, cpus, do_pause_output, 0),
-	COMMAND(TRIGGER_ADD, auxtrace_trigger, reserved, do_trigger_add,
+	COMMAND(RELEASE, auxtrace_release, cpu, auxt_release, 0),
+	COMMAND(PAUSE_OUTPUT, auxtrace_output, cpus, auxt_pause_output, 0),
+	COMMAND(TRIGGER_ADD, auxtrace_trigger, reserved, auxt_add_trigger,
 		offsetof(struct auxtrace_trigger, out_id)),
-	COMMAND(TRIGGER_DEL, auxtrace_trigger_state, out_missed, do_trigger_del,
+	COMMAND(TRIGGER_DEL, auxtrace_trigger_state, out_missed, auxt_del_trigger,
 		offsetof(struct auxtrace_trigger_state, out_hits)),
-	COMMAND(TRIGGER_READ, auxtrace_trigger_state, out_missed, do_trigger_read,
+	COMMAND(TRIGGER_READ, auxtrace_trigger_state, out_missed, auxt_read_trigger,
 		offsetof(struct auxtrace_trigger_state, out_hits)),
 };
 
-static int answer(const struct command *command, void __user *user, const union arg *arg, u32 size)
+static int device_answer(const struct device_command *command, void __user *user,
+			 const union device_arg *arg, u32 size)
 {
 	const char *from = (const char *)arg + command->answer;
 
 	user += command->answer;
 	size -= command->answer;
-	/* PAUSE and RESUME answer one word: it need not take longer than they do. */
+	/* The answer to PAUSE and RESUME is one word: put_user() is faster than a call. */
 	if (size == sizeof(u64))
 		return put_user(*(const u64 *)from, (u64 __user *)user);
 	return copy_to_user(user, from, size) ? -EFAULT : 0;
 }
 
-static long run(const struct command *command, struct auxt_session *session, void __user *user)
+static long device_run(const struct device_command *command, struct auxt_session *session,
+		       void __user *user)
 {
-	union arg arg;
+	union device_arg arg;
 	u32 size;
 	int err;
 
@@ -180,15 +108,15 @@ static long run(const struct command *command, struct auxt_session *session, voi
 	err = copy_struct_from_user(&arg, command->size, user, size);
 	if (err)
 		return err;
-	/* Another thread may have changed it between the two reads. */
+	/* Another thread may have changed the size between the two reads. */
 	arg.size = size;
 	size = min(size, command->size);
-	/* What cannot be answered must not be done. */
-	if (command->answer && answer(command, user, &arg, size))
+	/* Nothing must be done if the answer cannot be written. */
+	if (command->answer && device_answer(command, user, &arg, size))
 		return -EFAULT;
-	err = command->handler(session, &arg);
+	err = command->run(session, &arg);
 	if (!err && command->answer)
-		err = answer(command, user, &arg, size);
+		err = device_answer(command, user, &arg, size);
 	return err;
 }
 
@@ -196,9 +124,10 @@ static long device_ioctl(struct file *file, unsigned int number, unsigned long u
 {
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(commands); i++)
-		if (commands[i].number == number)
-			return run(&commands[i], file->private_data, (void __user *)user);
+	for (i = 0; i < ARRAY_SIZE(device_commands); i++)
+		if (device_commands[i].number == number)
+			return device_run(&device_commands[i], file->private_data,
+					  (void __user *)user);
 	return -ENOTTY;
 }
 
@@ -214,7 +143,11 @@ static int device_open(struct inode *inode, struct file *file)
 
 static int device_release(struct inode *inode, struct file *file)
 {
-	auxt_session_free(file->private_data);
+	struct auxt_session *session = file->private_data;
+
+	auxt_stop_at_close(session);
+	auxt_undo_setup(session);
+	auxt_session_free(session);
 	return 0;
 }
 
@@ -225,7 +158,7 @@ static int device_mmap(struct file *file, struct vm_area_struct *vma)
 
 static __poll_t device_poll(struct file *file, struct poll_table_struct *wait)
 {
-	return auxt_session_poll(file->private_data, file, wait);
+	return auxt_poll(file->private_data, file, wait);
 }
 
 static const struct file_operations device_fops = {
@@ -238,7 +171,7 @@ static const struct file_operations device_fops = {
 	.poll = device_poll,
 };
 
-static struct miscdevice device = {
+static struct miscdevice device_misc = {
 	.minor = MISC_DYNAMIC_MINOR,
 	.name = "auxtrace",
 	.fops = &device_fops,
@@ -246,17 +179,17 @@ static struct miscdevice device = {
 };
 
 /**
- * auxt_device_init() - be seen
+ * auxt_device_init() - create /dev/auxtrace
  *
- * Return: 0 or an errno.
+ * Return: 0 or the errno of misc_register().
  */
 int auxt_device_init(void)
 {
-	return misc_register(&device);
+	return misc_register(&device_misc);
 }
 
-/** auxt_device_exit() - be seen no more; no file is open */
+/** auxt_device_exit() - remove /dev/auxtrace, of which no file is open */
 void auxt_device_exit(void)
 {
-	misc_deregister(&device);
+	misc_deregister(&device_misc);
 }

@@ -65,12 +65,14 @@ static void describe_cpu(struct auxtrace_info *info)
 
 /**
  * auxt_info() - AUXTRACE_IOC_INFO
- * @info: see the ABI
+ * @session: unused
+ * @data: struct auxtrace_info
  *
  * Return: 0, or -EINVAL for an unknown flag.
  */
-int auxt_info(struct auxtrace_info *info)
+int auxt_info(struct auxt_session *session, void *data)
 {
+	struct auxtrace_info *info = data;
 	const struct pt_caps *caps = auxt_pt_caps();
 	u32 size = info->size, flags = info->flags;
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Questions that need no session: INFO and TASK. */
+/* INFO and TASK: they need no SETUP. */
 #ifndef AUXT_INFO_H
 #define AUXT_INFO_H
 
-struct auxtrace_info;
-struct auxtrace_task;
+struct auxt_session;
 
-int auxt_info(struct auxtrace_info *info);
-int auxt_task(struct auxtrace_task *arg);
+int auxt_info(struct auxt_session *session, void *data);
+int auxt_task(struct auxt_session *session, void *data);
 
 #endif /* AUXT_INFO_H */

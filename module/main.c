@@ -3,9 +3,9 @@
 
 #include <linux/module.h>
 #include "device.h"
+#include "hotplug.h"
 #include "hw/pmi.h"
 #include "hw/pt.h"
-#include "hotplug.h"
 
 #ifndef CONFIG_X86_64
 # error "auxtrace needs a 64-bit x86 kernel: Intel PT, and positions of 64 bits read whole"
@@ -22,7 +22,7 @@ static int __init auxt_init(void)
 	err = auxt_hotplug_init();
 	if (err)
 		goto err_pmi;
-	/* Last: from here on there may be sessions. */
+	/* Last: from here on there may be open files. */
 	err = auxt_device_init();
 	if (err)
 		goto err_stop;

@@ -4,28 +4,82 @@
 #define AUXT_SESSION_H
 
 #include <linux/auxtrace.h>
-#include <linux/poll.h>
+#include <linux/mutex.h>
+#include <linux/rwsem.h>
+#include "core/state.h"
 
-struct auxt_session;
+struct auxt_aux_buffer;
 struct auxt_trigger_set;
+struct trace_pmu;
 struct vm_area_struct;
+
+/*
+ * DOC: locks of a session, outermost first
+ *
+ * setup_lock	serialises SETUP. What SETUP makes (buffer, channels, CPU set) is published by a
+ *		release store of @state and does not change until the file is released. So
+ *		mmap(2) and others use it without a lock, after an acquire load of @state.
+ *		(mmap(2) runs with mmap_lock held. SETUP takes mmap_lock to charge locked
+ *		memory, and a copy to or from user space may take it: no such copy is made
+ *		under the locks below.)
+ * cpus_read_lock()	no CPU goes online or offline, so the callbacks of hotplug.c, which
+ *		change channels, do not run.
+ * state_lock	written by START and STOP, read by all that depend on the state. So PAUSE and
+ *		RESUME run in parallel; they are ordered on the CPU that they address.
+ * slots_lock	serialises SNAPSHOT with SLOT, so that a slot is the same on all CPUs, and
+ *		RELEASE.
+ * idle_lock	serialises remote access to a channel on whose CPU nothing runs: the CPU is
+ *		offline, or the session not started.
+ */
+
+/**
+ * struct auxt_session - one open file of /dev/auxtrace
+ * @setup_lock: see above
+ * @state_lock: see above
+ * @slots_lock: see above
+ * @idle_lock: see above
+ * @state: AUXTRACE_STATE_*
+ * @flags: AUXTRACE_SETUP_*
+ * @has_data: the channels have data rings
+ * @nr_slots: number of slots of each area; 1: the areas are not divided
+ * @slot: the slot that is traced into
+ * @held: slots that hold a snapshot, one bit each; each is held on all channels
+ * @pmu: source of the trace
+ * @group: the CPUs and their channels
+ * @nr_channels: number of channels
+ * @buffer: the pages that user space maps
+ * @triggers: the triggers
+ */
+struct auxt_session {
+	struct mutex setup_lock;
+	struct rw_semaphore state_lock;
+	struct mutex slots_lock;
+	struct mutex idle_lock;
+	u32 state;
+	u32 flags;
+	bool has_data;
+	u32 nr_slots;
+	u32 slot;
+	u64 held;
+	const struct trace_pmu *pmu;
+	struct auxt_group group;
+	unsigned int nr_channels;
+	struct auxt_aux_buffer *buffer;
+	struct auxt_trigger_set *triggers;
+};
+
+static inline u32 auxt_session_state(const struct auxt_session *session)
+{
+	/* Pairs with the release in setup_make(). */
+	return smp_load_acquire(&session->state);
+}
 
 struct auxt_session *auxt_session_new(void);
 void auxt_session_free(struct auxt_session *session);
-
-int auxt_session_setup(struct auxt_session *session, struct auxtrace_setup *arg);
-int auxt_session_start(struct auxt_session *session, struct auxtrace_start *arg);
-int auxt_session_stop(struct auxt_session *session, struct auxtrace_start *arg);
-int auxt_session_pause(struct auxt_session *session, struct auxtrace_control *arg);
-int auxt_session_resume(struct auxt_session *session, struct auxtrace_control *arg);
-int auxt_session_pause_output(struct auxt_session *session, struct auxtrace_output *arg);
-int auxt_session_snapshot(struct auxt_session *session, struct auxtrace_snapshot *arg);
-int auxt_session_release(struct auxt_session *session, struct auxtrace_release *arg);
-int auxt_session_status(struct auxt_session *session, struct auxtrace_status *arg);
 int auxt_session_mmap(struct auxt_session *session, struct vm_area_struct *vma);
-__poll_t auxt_session_poll(struct auxt_session *session, struct file *file,
-			   struct poll_table_struct *wait);
 
-struct auxt_trigger_set *auxt_session_triggers(const struct auxt_session *session);
+/* Between the two, the state does not change, and no CPU goes online or offline. */
+int auxt_session_lock(struct auxt_session *session);
+void auxt_session_unlock(struct auxt_session *session);
 
 #endif /* AUXT_SESSION_H */

@@ -1,20 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0
-/* SNAPSHOT: one cut over all channels, in place or put aside in a slot; RELEASE of that. */
+/* SNAPSHOT: one cut over all channels, in place or kept in a slot; RELEASE of such a slot. */
 
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include "broadcast.h"
 #include "core/channel.h"
-#include "session_private.h"
 #include "core/slots.h"
+#include "session.h"
+#include "verbs.h"
 
-static void snapshot(struct auxt_channel *ch, struct auxt_broadcast *call)
+/**
+ * struct snapshot_call - of a SNAPSHOT, for all CPUs of the session
+ * @flags: AUXTRACE_SNAPSHOT_*
+ * @slot: with SLOT: the slot to go on in
+ * @cuts: written: by channel index
+ */
+struct snapshot_call {
+	u32 flags;
+	u32 slot;
+	struct auxtrace_cut *cuts;
+};
+
+static void snapshot_take_here(struct auxt_channel *ch, void *data)
 {
+	struct snapshot_call *call = data;
+
 	auxt_channel_snapshot(ch, call->flags, call->slot, &call->cuts[ch->index]);
 }
 
-/* Triggers may take a slot of one channel for a sample at any time: all or none. */
-static bool claim_slot(struct auxt_session *session, u32 slot)
+/* Claims a slot on all channels or on none: a trigger may have taken it on one for a sample. */
+static bool snapshot_claim(struct auxt_session *session, u32 slot)
 {
 	unsigned int cpu, undo;
 
@@ -30,7 +46,7 @@ static bool claim_slot(struct auxt_session *session, u32 slot)
 	return true;
 }
 
-static void give_slot(struct auxt_session *session, u32 slot)
+static void snapshot_give(struct auxt_session *session, u32 slot)
 {
 	unsigned int cpu;
 
@@ -38,22 +54,22 @@ static void give_slot(struct auxt_session *session, u32 slot)
 		auxt_slots_give(&session->group.channels[cpu]->slots, slot);
 }
 
-/* A slot that no channel had for anything, or -ENOSPC. With slots_lock. */
-static int claim_any_slot(struct auxt_session *session)
+/* Claims a slot that was free on all channels; or -ENOSPC. With slots_lock held. */
+static int snapshot_claim_any(struct auxt_session *session)
 {
 	u32 i;
 
 	for (i = 1; i < session->nr_slots; i++) {
 		u32 slot = (session->slot + i) % session->nr_slots;
 
-		if (claim_slot(session, slot))
+		if (snapshot_claim(session, slot))
 			return slot;
 	}
 	return -ENOSPC;
 }
 
-/* With the state locked. */
-static int take_snapshot(struct auxt_session *session, struct auxt_broadcast *call, u32 *held)
+/* With the session locked. With SLOT, sets @held to the slot that holds the cut. */
+static int snapshot_take(struct auxt_session *session, struct snapshot_call *call, u32 *held)
 {
 	bool started = session->state == AUXTRACE_STATE_STARTED;
 	int slot = 0;
@@ -62,10 +78,10 @@ static int take_snapshot(struct auxt_session *session, struct auxt_broadcast *ca
 		return -EBADFD;
 	mutex_lock(&session->slots_lock);
 	if (call->flags & AUXTRACE_SNAPSHOT_SLOT)
-		slot = claim_any_slot(session);
+		slot = snapshot_claim_any(session);
 	if (slot >= 0) {
 		call->slot = slot;
-		auxt_broadcast(call, session->group.cpus, started);
+		auxt_broadcast(session, session->group.cpus, started, snapshot_take_here, call);
 	}
 	if (slot >= 0 && call->flags & AUXTRACE_SNAPSHOT_SLOT) {
 		*held = session->slot;
@@ -77,17 +93,20 @@ static int take_snapshot(struct auxt_session *session, struct auxt_broadcast *ca
 }
 
 /**
- * auxt_session_snapshot() - AUXTRACE_IOC_SNAPSHOT
+ * auxt_snapshot() - AUXTRACE_IOC_SNAPSHOT
  * @session: the session
- * @arg: see the ABI
+ * @data: struct auxtrace_snapshot
  *
- * Return: 0 or as the ABI says.
+ * Return: 0; -EINVAL unknown flag, both flags, or SLOT in a session without slots; -EBADFD before
+ * SETUP, or a flag while not started; -ENOSPC SLOT, and no other slot is free on all CPUs;
+ * -EFAULT a bad pointer; -ENOMEM; -EINTR a fatal signal.
  */
-int auxt_session_snapshot(struct auxt_session *session, struct auxtrace_snapshot *arg)
+int auxt_snapshot(struct auxt_session *session, void *data)
 {
-	struct auxt_broadcast call = { .session = session, .fn = snapshot, .flags = arg->flags };
+	struct auxtrace_snapshot *arg = data;
+	struct snapshot_call call = { .flags = arg->flags };
 	struct auxtrace_cut __user *to = u64_to_user_ptr(arg->cuts);
-	u32 room;
+	u32 len;
 	int err;
 
 	if (arg->flags & ~AUXTRACE_SNAPSHOT_ALL || arg->flags == AUXTRACE_SNAPSHOT_ALL ||
@@ -99,34 +118,37 @@ int auxt_session_snapshot(struct auxt_session *session, struct auxtrace_snapshot
 		return -EINVAL;
 	arg->out_count = session->nr_channels;
 	arg->out_slot = 0;
-	room = min(arg->cuts_len, arg->out_count);
-	/* A bad address must be known before anything happens. */
-	if (clear_user(to, room * sizeof(*to)))
+	len = min(arg->cuts_len, arg->out_count);
+	/* Finds out about a bad address while nothing has been done yet. */
+	if (clear_user(to, len * sizeof(*to)))
 		return -EFAULT;
 	call.cuts = kvcalloc(session->nr_channels, sizeof(*call.cuts), GFP_KERNEL);
 	if (!call.cuts)
 		return -ENOMEM;
 	err = auxt_session_lock(session);
 	if (!err) {
-		err = take_snapshot(session, &call, &arg->out_slot);
+		err = snapshot_take(session, &call, &arg->out_slot);
 		auxt_session_unlock(session);
 	}
-	if (!err && copy_to_user(to, call.cuts, room * sizeof(*to)))
+	if (!err && copy_to_user(to, call.cuts, len * sizeof(*to)))
 		err = -EFAULT;
 	kvfree(call.cuts);
 	return err;
 }
 
 /**
- * auxt_session_release() - AUXTRACE_IOC_RELEASE
+ * auxt_release() - AUXTRACE_IOC_RELEASE
  * @session: the session
- * @arg: see the ABI
+ * @data: struct auxtrace_release
  *
- * Return: 0 or as the ABI says.
+ * Return: 0; -EINVAL unknown flag, no such slot, the slot holds no snapshot (SAMPLE: no sample),
+ * or a CPU that is not the session's; -EBADFD before SETUP.
  */
-int auxt_session_release(struct auxt_session *session, struct auxtrace_release *arg)
+int auxt_release(struct auxt_session *session, void *data)
 {
+	const struct auxtrace_release *arg = data;
 	bool sample = arg->flags & AUXTRACE_RELEASE_SAMPLE;
+	struct auxt_channel *ch;
 	int err = -EINVAL;
 
 	if (arg->flags & ~AUXTRACE_RELEASE_ALL || (arg->cpu && !sample))
@@ -138,13 +160,13 @@ int auxt_session_release(struct auxt_session *session, struct auxtrace_release *
 	if (sample) {
 		if (arg->cpu >= nr_cpu_ids || !cpumask_test_cpu(arg->cpu, session->group.cpus))
 			return -EINVAL;
-		return auxt_slots_release_sample(&session->group.channels[arg->cpu]->slots, arg->slot) ?
-		       0 : -EINVAL;
+		ch = session->group.channels[arg->cpu];
+		return auxt_slots_release_sample(&ch->slots, arg->slot) ? 0 : -EINVAL;
 	}
 	mutex_lock(&session->slots_lock);
 	if (session->held & BIT_ULL(arg->slot)) {
 		session->held &= ~BIT_ULL(arg->slot);
-		give_slot(session, arg->slot);
+		snapshot_give(session, arg->slot);
 		err = 0;
 	}
 	mutex_unlock(&session->slots_lock);

@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
-/* STATUS and poll(2): what a session as a whole has to say. */
+/* STATUS and poll(2): the state of a session as a whole. */
 
 #include <linux/poll.h>
 #include <linux/slab.h>
+#include "broadcast.h"
+#include "core/remote.h"
 #include "core/settle.h"
-#include "session_private.h"
+#include "session.h"
+#include "verbs.h"
 
-static void sync(struct auxt_channel *ch, struct auxt_broadcast *call)
+static void status_sync(struct auxt_channel *ch, void *data)
 {
 	auxt_settle_sync(ch);
 }
 
-static void take_tails_of(struct auxt_channel *ch, struct auxt_broadcast *call)
+static void status_sync_tails_here(struct auxt_channel *ch, void *data)
 {
 	auxt_settle_sync_tails(ch);
 }
 
 /*
- * The sums are of what the CPUs have published last, each value whole, not of
- * one moment on all CPUs.
+ * Adds what the CPU has published last. Each value is read whole, but the values of different
+ * CPUs are not of one moment.
  */
-static void add(struct auxtrace_status *sum, const struct auxt_channel *ch)
+static void status_add(struct auxtrace_status *sum, const struct auxt_channel *ch)
 {
 	sum->out_nr_running += READ_ONCE(ch->now.running);
 	sum->out_produced += READ_ONCE(ch->now.produced);
@@ -36,15 +39,15 @@ static void add(struct auxtrace_status *sum, const struct auxt_channel *ch)
 }
 
 /**
- * auxt_session_status() - AUXTRACE_IOC_STATUS
+ * auxt_status() - AUXTRACE_IOC_STATUS
  * @session: the session
- * @arg: see the ABI
+ * @data: struct auxtrace_status
  *
- * Return: 0 or as the ABI says.
+ * Return: 0; -EINVAL unknown flag or non-zero reserved member; -EINTR a fatal signal.
  */
-int auxt_session_status(struct auxt_session *session, struct auxtrace_status *arg)
+int auxt_status(struct auxt_session *session, void *data)
 {
-	struct auxt_broadcast call = { .session = session, .fn = sync };
+	struct auxtrace_status *arg = data;
 	struct auxtrace_status sum = { .size = arg->size, .flags = arg->flags };
 	unsigned int cpu;
 	int err;
@@ -56,52 +59,53 @@ int auxt_session_status(struct auxt_session *session, struct auxtrace_status *ar
 		if (err)
 			return err;
 		if (arg->flags & AUXTRACE_STATUS_SYNC)
-			auxt_broadcast(&call, session->group.cpus,
-				      session->state == AUXTRACE_STATE_STARTED);
+			auxt_broadcast(session, session->group.cpus,
+				       session->state == AUXTRACE_STATE_STARTED, status_sync, NULL);
 		sum.out_state = session->state;
 		sum.out_nr_channels = session->nr_channels;
 		for_each_cpu(cpu, session->group.cpus)
-			add(&sum, session->group.channels[cpu]);
+			status_add(&sum, session->group.channels[cpu]);
 		auxt_session_unlock(session);
 	}
 	*arg = sum;
 	return 0;
 }
 
-/* Takes the tails that have moved, and no others. */
-static void take_tails(struct auxt_session *session)
+/* Takes new tails, with an IPI only to CPUs where the reader has moved one. */
+static void status_sync_tails(struct auxt_session *session)
 {
-	struct auxt_broadcast call = { .session = session, .fn = take_tails_of };
 	cpumask_var_t moved;
 	unsigned int cpu;
 
-	/* Out of memory the next interrupt takes them. */
+	/* If there is no memory, the next trace interrupt takes the tails. */
 	if (!zalloc_cpumask_var(&moved, GFP_KERNEL))
 		return;
 	for_each_cpu(cpu, session->group.cpus)
 		if (auxt_settle_has_new_tail(session->group.channels[cpu]))
 			cpumask_set_cpu(cpu, moved);
 	if (!cpumask_empty(moved) && !auxt_session_lock(session)) {
-		auxt_broadcast(&call, moved, session->state == AUXTRACE_STATE_STARTED);
+		auxt_broadcast(session, moved, session->state == AUXTRACE_STATE_STARTED,
+			       status_sync_tails_here, NULL);
 		auxt_session_unlock(session);
 	}
 	free_cpumask_var(moved);
 }
 
 /*
- * Is a freeze to be told? When all CPUs have been asked for it: so it comes before whatever
- * else they are asked by who was told.
+ * Does poll(2) report a freeze? Not before all CPUs have been asked to freeze. So a caller that
+ * was notified of a freeze cannot get in front of it with its next request.
  */
-static bool is_frozen(const struct auxt_session *session)
+static bool status_is_frozen(const struct auxt_session *session)
 {
 	bool frozen = false;
 	unsigned int cpu;
 
 	for_each_cpu(cpu, session->group.cpus)
-		frozen |= auxt_channel_inhibited(session->group.channels[cpu]) & AUXTRACE_INHIBIT_FROZEN;
+		frozen |= auxt_channel_inhibited(session->group.channels[cpu]) &
+			  AUXTRACE_INHIBIT_FROZEN;
 	if (!frozen)
 		return false;
-	/* Pairs with the atomic operations by which freeze() and ask() leave word before it. */
+	/* Pairs with the atomics that write out_freeze and in_freeze before FROZEN. */
 	smp_rmb();
 	for_each_cpu(cpu, session->group.cpus)
 		if (auxt_remote_is_freezing_others(&session->group.channels[cpu]->remote))
@@ -110,15 +114,16 @@ static bool is_frozen(const struct auxt_session *session)
 }
 
 /**
- * auxt_session_poll() - poll(2)
+ * auxt_poll() - poll(2)
  * @session: the session
  * @file: its file
  * @wait: of the caller
  *
- * Return: as the ABI says.
+ * Return: EPOLLIN if there is something to read, EPOLLPRI if a channel is frozen, EPOLLERR before
+ * SETUP or if a channel has HWERROR; see the ABI at mmap.
  */
-__poll_t auxt_session_poll(struct auxt_session *session, struct file *file,
-			   struct poll_table_struct *wait)
+__poll_t auxt_poll(struct auxt_session *session, struct file *file,
+		   struct poll_table_struct *wait)
 {
 	__poll_t events = 0;
 	unsigned int cpu;
@@ -127,7 +132,7 @@ __poll_t auxt_session_poll(struct auxt_session *session, struct file *file,
 	poll_wait(file, &session->group.waiters, wait);
 	if (auxt_session_state(session) == AUXTRACE_STATE_NEW)
 		return EPOLLERR;
-	take_tails(session);
+	status_sync_tails(session);
 	stopped = READ_ONCE(session->state) == AUXTRACE_STATE_STOPPED;
 	for_each_cpu(cpu, session->group.cpus) {
 		const struct auxt_channel *ch = session->group.channels[cpu];
@@ -137,7 +142,7 @@ __poll_t auxt_session_poll(struct auxt_session *session, struct file *file,
 		if (auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_HWERROR)
 			events |= EPOLLERR;
 	}
-	if (is_frozen(session))
+	if (status_is_frozen(session))
 		events |= EPOLLPRI;
 	return events;
 }

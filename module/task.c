@@ -20,12 +20,14 @@
 
 /**
  * auxt_task() - AUXTRACE_IOC_TASK
- * @arg: see the ABI
+ * @session: unused
+ * @data: struct auxtrace_task
  *
  * Return: 0 or as the ABI says.
  */
-int auxt_task(struct auxtrace_task *arg)
+int auxt_task(struct auxt_session *session, void *data)
 {
+	struct auxtrace_task *arg = data;
 	struct mm_struct *mm;
 
 	if (arg->flags || arg->reserved)

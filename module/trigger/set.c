@@ -102,7 +102,8 @@ NOKPROBE_SYMBOL(set_check_action);
 
 static int set_check(const struct auxt_trigger_set *set, const struct auxtrace_trigger *arg)
 {
-	if (arg->flags & ~AUXTRACE_TRIGGER_ALL || arg->reserved || arg->kind >= ARRAY_SIZE(set_kinds))
+	if (arg->flags & ~AUXTRACE_TRIGGER_ALL || arg->reserved ||
+	    arg->kind >= ARRAY_SIZE(set_kinds))
 		return -EINVAL;
 	if (arg->name_len >= PATH_MAX || !set_unused_is_zero(arg, set_kinds[arg->kind]->uses))
 		return -EINVAL;

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0
+/* SETUP: checks what the caller wants, and makes the channels of a session; and the reverse. */
+
+#include <linux/capability.h>
+#include <linux/cpu.h>
+#include <linux/err.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include "base/aux_buffer.h"
+#include "core/channel.h"
+#include "core/remote.h"
+#include "cpuset.h"
+#include "hw/bts.h"
+#include "hw/pt.h"
+#include "session.h"
+#include "trigger/set.h"
+#include "verbs.h"
+
+static const struct trace_pmu *const setup_pmus[] = {
+	[AUXTRACE_PMU_INTEL_PT] = &auxt_pt,
+	[AUXTRACE_PMU_INTEL_BTS] = &auxt_bts,
+};
+
+static bool setup_is_power_of_two_from(u64 size, u64 min)
+{
+	return size >= min && !(size & (size - 1));
+}
+
+static bool setup_is_data_ring_valid(const struct auxtrace_setup *arg)
+{
+	if (!arg->data_size)
+		return !(arg->flags & (AUXTRACE_SETUP_DATA_BACKWARD |
+				       AUXTRACE_SETUP_DATA_OVERWRITE)) &&
+		       !arg->data_watermark && !arg->records;
+	return setup_is_power_of_two_from(arg->data_size, PAGE_SIZE) &&
+	       arg->data_watermark < arg->data_size &&
+	       !(arg->data_watermark && arg->flags & AUXTRACE_SETUP_DATA_OVERWRITE) &&
+	       !(arg->records & ~AUXTRACE_WANT_ALL);
+}
+
+static bool setup_are_slots_valid(const struct auxtrace_setup *arg)
+{
+	if (arg->slots <= 1)
+		return true;
+	return arg->flags & AUXTRACE_SETUP_OVERWRITE &&
+	       setup_is_power_of_two_from(arg->slots, 2) && arg->slots <= AUXTRACE_MAX_SLOTS &&
+	       arg->aux_size / arg->slots >= 2 * PAGE_SIZE &&
+	       (!(arg->flags & AUXTRACE_SETUP_DATA_OVERWRITE) ||
+		arg->data_size / arg->slots >= PAGE_SIZE);
+}
+
+static int setup_check(const struct auxtrace_setup *arg)
+{
+	u32 full = arg->flags & (AUXTRACE_SETUP_FULL_AUTO | AUXTRACE_SETUP_FULL_STOP);
+
+	if (arg->flags & ~AUXTRACE_SETUP_ALL ||
+	    !(arg->flags & (AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_USER)))
+		return -EINVAL;
+	if (full && (full & (full - 1) || arg->flags & AUXTRACE_SETUP_OVERWRITE))
+		return -EINVAL;
+	if (!setup_is_power_of_two_from(arg->aux_size, 2 * PAGE_SIZE))
+		return -EINVAL;
+	if (arg->aux_watermark & ~PAGE_MASK || arg->aux_watermark >= arg->aux_size ||
+	    (arg->aux_watermark && arg->flags & AUXTRACE_SETUP_OVERWRITE))
+		return -EINVAL;
+	if (!setup_is_data_ring_valid(arg) || !setup_are_slots_valid(arg))
+		return -EINVAL;
+	return 0;
+}
+
+static bool setup_all_online(const struct cpumask *cpus)
+{
+	bool yes;
+
+	cpus_read_lock();
+	yes = cpumask_subset(cpus, cpu_online_mask);
+	cpus_read_unlock();
+	return yes;
+}
+
+static void setup_free_channels(struct auxt_session *session)
+{
+	unsigned int cpu;
+
+	for_each_cpu(cpu, session->group.cpus)
+		auxt_channel_free(session->group.channels[cpu]);
+	kvfree(session->group.channels);
+	session->group.channels = NULL;
+}
+
+static int setup_make_channels(struct auxt_session *session, const struct auxtrace_setup *arg)
+{
+	struct auxt_group *group = &session->group;
+	unsigned int cpu, index = 0;
+
+	group->channels = kvcalloc(nr_cpu_ids, sizeof(*group->channels), GFP_KERNEL);
+	if (!group->channels)
+		return -ENOMEM;
+	for_each_cpu(cpu, group->cpus) {
+		struct auxt_channel *ch = auxt_channel_new(session->pmu, session->buffer, group,
+							   cpu, index++, arg);
+
+		if (IS_ERR(ch)) {
+			setup_free_channels(session);
+			return PTR_ERR(ch);
+		}
+		ch->triggers = session->triggers;
+		group->channels[cpu] = ch;
+	}
+	session->nr_channels = index;
+	return 0;
+}
+
+/* With setup_lock held. */
+static int setup_make(struct auxt_session *session, const struct auxtrace_setup *arg)
+{
+	int err;
+
+	if (auxt_session_state(session) != AUXTRACE_STATE_NEW)
+		return -EEXIST;
+	err = setup_check(arg);
+	if (err)
+		return err;
+	if (!zalloc_cpumask_var(&session->group.cpus, GFP_KERNEL))
+		return -ENOMEM;
+	err = auxt_cpuset_get(session->group.cpus, arg->cpus, arg->cpus_len);
+	if (err)
+		goto err_cpus;
+	err = -EACCES;
+	if (!perfmon_capable())
+		goto err_cpus;
+	err = -ENODEV;
+	if (arg->pmu >= ARRAY_SIZE(setup_pmus))
+		goto err_cpus;
+	session->pmu = setup_pmus[arg->pmu];
+	if (session->pmu->missing() || !setup_all_online(session->group.cpus))
+		goto err_cpus;
+	err = session->pmu->check(arg);
+	if (err)
+		goto err_cpus;
+
+	session->buffer = auxt_aux_buffer_new(session->group.cpus, arg,
+					      session->pmu->table_pages(arg));
+	if (IS_ERR(session->buffer)) {
+		err = PTR_ERR(session->buffer);
+		goto err_cpus;
+	}
+	err = -ENOMEM;
+	session->triggers = auxt_trigger_set_new(session->group.cpus, arg);
+	if (!session->triggers)
+		goto err_buffer;
+	err = setup_make_channels(session, arg);
+	if (err)
+		goto err_triggers;
+	session->flags = arg->flags;
+	session->has_data = arg->data_size;
+	session->nr_slots = max(arg->slots, 1U);
+	/* Publishes all of the above. Pairs with auxt_session_state(). */
+	smp_store_release(&session->state, AUXTRACE_STATE_STOPPED);
+	return 0;
+
+err_triggers:
+	auxt_trigger_set_free(session->triggers);
+err_buffer:
+	auxt_aux_buffer_put(session->buffer);
+err_cpus:
+	free_cpumask_var(session->group.cpus);
+	return err;
+}
+
+/**
+ * auxt_setup() - AUXTRACE_IOC_SETUP
+ * @session: the session
+ * @data: struct auxtrace_setup
+ *
+ * Return: 0, or an errno, after which the session is as it was: -EEXIST not the first SETUP;
+ * -EINVAL @data or its config is invalid; -EFAULT a bad pointer to the CPU set; -EACCES no
+ * CAP_PERFMON; -ENODEV no such trace PMU here, or a CPU is offline; -EOPNOTSUPP the trace PMU
+ * cannot do what config says; -ENOMEM out of memory, or beyond RLIMIT_MEMLOCK; -EINTR a fatal
+ * signal.
+ */
+int auxt_setup(struct auxt_session *session, void *data)
+{
+	int err;
+
+	if (mutex_lock_killable(&session->setup_lock))
+		return -EINTR;
+	err = setup_make(session, data);
+	mutex_unlock(&session->setup_lock);
+	return err;
+}
+
+/**
+ * auxt_undo_setup() - free what SETUP made
+ * @session: stopped; nobody else uses it
+ *
+ * Does nothing before SETUP.
+ */
+void auxt_undo_setup(struct auxt_session *session)
+{
+	unsigned int cpu;
+
+	if (session->state == AUXTRACE_STATE_NEW)
+		return;
+	/* Until here events may hit, and their triggers make requests of channels. */
+	auxt_trigger_set_free(session->triggers);
+	/* Pending requests to other CPUs end before the first channel is freed. */
+	for_each_cpu(cpu, session->group.cpus)
+		auxt_remote_flush(session->group.channels[cpu]);
+	setup_free_channels(session);
+	auxt_aux_buffer_put(session->buffer);
+	free_cpumask_var(session->group.cpus);
+}

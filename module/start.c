@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0
+/* START and STOP. */
+
+#include <linux/capability.h>
+#include <linux/cpu.h>
+#include <linux/wait.h>
+#include "broadcast.h"
+#include "core/channel.h"
+#include "core/remote.h"
+#include "hw/reservation.h"
+#include "session.h"
+#include "trigger/set.h"
+#include "verbs.h"
+
+/**
+ * struct start_call - of a START, for all its CPUs
+ * @flags: AUXTRACE_SETUP_*
+ * @err: 0, or the error of a CPU that could not attach
+ */
+struct start_call {
+	u32 flags;
+	atomic_t err;
+};
+
+static void start_attach(struct auxt_channel *ch, void *data)
+{
+	struct start_call *call = data;
+	u32 inhibit = AUXTRACE_INHIBIT_SETUP;
+	int err;
+
+	if (call->flags & AUXTRACE_SETUP_PAUSED)
+		inhibit |= AUXTRACE_INHIBIT_USER;
+	if (call->flags & AUXTRACE_SETUP_TRIGGER_PAUSED)
+		inhibit |= AUXTRACE_INHIBIT_TRIGGER;
+	auxt_channel_reset(ch, inhibit);
+	err = auxt_channel_attach(ch);
+	if (err)
+		atomic_set(&call->err, err);
+}
+
+static void start_begin(struct auxt_channel *ch, void *data)
+{
+	auxt_channel_begin(ch);
+}
+
+static void start_end(struct auxt_channel *ch, void *data)
+{
+	auxt_channel_inhibit(ch, AUXTRACE_INHIBIT_SETUP);
+	auxt_channel_detach(ch);
+	auxt_remote_forget(ch);
+}
+
+/* START failed on some CPU: restore the state before it on all of them. */
+static void start_undo(struct auxt_channel *ch, void *data)
+{
+	auxt_channel_detach(ch);
+	auxt_remote_forget(ch);
+	auxt_channel_undo_reset(ch);
+}
+
+static void start_release_reservations(struct auxt_session *session)
+{
+	unsigned int cpu;
+
+	for_each_cpu(cpu, session->group.cpus) {
+		struct auxt_channel *ch = session->group.channels[cpu];
+
+		if (auxt_reservation_owner(cpu, session->pmu->number) == ch)
+			auxt_reservation_release(ch);
+	}
+}
+
+static int start_take_reservations(struct auxt_session *session)
+{
+	int type = auxt_reservation_type(session->pmu->name);
+	unsigned int cpu;
+	int err;
+
+	for_each_cpu(cpu, session->group.cpus) {
+		err = auxt_reservation_take(session->group.channels[cpu], type);
+		if (err) {
+			start_release_reservations(session);
+			return err;
+		}
+	}
+	return 0;
+}
+
+/* With cpus_read_lock() and, for writing, state_lock held. */
+static int start_session(struct auxt_session *session)
+{
+	struct start_call call = { .flags = session->flags };
+	const struct cpumask *cpus = session->group.cpus;
+	unsigned int cpu;
+	int err;
+
+	if (session->state == AUXTRACE_STATE_STARTED)
+		return -EALREADY;
+	if (!cpumask_subset(cpus, cpu_online_mask))
+		return -ENODEV;
+	err = start_take_reservations(session);
+	if (err)
+		return err;
+
+	/* Before the first attach: attached channels may make requests of each other. */
+	for_each_cpu(cpu, cpus)
+		auxt_remote_forget(session->group.channels[cpu]);
+	/* Attaching may fail on a CPU. No hardware starts before it has succeeded on all. */
+	auxt_broadcast(session, cpus, true, start_attach, &call);
+	err = atomic_read(&call.err);
+	if (err) {
+		auxt_broadcast(session, cpus, true, start_undo, NULL);
+		start_release_reservations(session);
+		return err;
+	}
+	auxt_broadcast(session, cpus, true, start_begin, NULL);
+	WRITE_ONCE(session->state, AUXTRACE_STATE_STARTED);
+	return 0;
+}
+
+/* Locks as for start_session(). */
+static int start_stop_session(struct auxt_session *session)
+{
+	if (session->state != AUXTRACE_STATE_STARTED)
+		return -EALREADY;
+	auxt_broadcast(session, session->group.cpus, true, start_end, NULL);
+	start_release_reservations(session);
+	WRITE_ONCE(session->state, AUXTRACE_STATE_STOPPED);
+	/* A stopped session is readable below its watermarks, too. */
+	wake_up_interruptible_poll(&session->group.waiters, EPOLLIN | EPOLLRDNORM);
+	return 0;
+}
+
+static int start_change_state(struct auxt_session *session, int (*change)(struct auxt_session *))
+{
+	int err;
+
+	if (auxt_session_state(session) == AUXTRACE_STATE_NEW)
+		return -EBADFD;
+	cpus_read_lock();
+	if (down_write_killable(&session->state_lock)) {
+		err = -EINTR;
+	} else {
+		err = change(session);
+		up_write(&session->state_lock);
+	}
+	cpus_read_unlock();
+	return err;
+}
+
+/**
+ * auxt_start() - AUXTRACE_IOC_START
+ * @session: the session
+ * @data: struct auxtrace_start
+ *
+ * Return: 0, or an errno, after which the session is as it was: -EINVAL unknown flag; -EACCES no
+ * CAP_PERFMON; -EBADFD before SETUP; -EALREADY started; -ENODEV a CPU is offline; -EBUSY
+ * somebody else has the trace hardware; -EIO its registers cannot be written, or perf's debug
+ * store is not where the CPU looks for it (BTS); -EINTR a fatal signal; or perf's error when
+ * its PMU is reserved.
+ */
+int auxt_start(struct auxt_session *session, void *data)
+{
+	const struct auxtrace_start *arg = data;
+
+	if (arg->flags)
+		return -EINVAL;
+	if (!perfmon_capable())
+		return -EACCES;
+	if (auxt_session_state(session) == AUXTRACE_STATE_NEW)
+		return -EBADFD;
+	/* A CPU that was offline since then has lost its events. */
+	auxt_trigger_set_renew(session->triggers);
+	return start_change_state(session, start_session);
+}
+
+/**
+ * auxt_stop() - AUXTRACE_IOC_STOP
+ * @session: the session
+ * @data: struct auxtrace_start
+ *
+ * Return: 0; -EINVAL unknown flag; -EBADFD before SETUP; -EALREADY not started; -EINTR a fatal
+ * signal.
+ */
+int auxt_stop(struct auxt_session *session, void *data)
+{
+	const struct auxtrace_start *arg = data;
+
+	if (arg->flags)
+		return -EINVAL;
+	return start_change_state(session, start_stop_session);
+}
+
+/**
+ * auxt_stop_at_close() - stop a session at the last close(2), if it is started
+ * @session: nobody else uses it
+ */
+void auxt_stop_at_close(struct auxt_session *session)
+{
+	if (session->state == AUXTRACE_STATE_NEW)
+		return;
+	/* Not killable: a task that is being killed must give the hardware back, too. */
+	cpus_read_lock();
+	down_write(&session->state_lock);
+	start_stop_session(session);
+	up_write(&session->state_lock);
+	cpus_read_unlock();
+}

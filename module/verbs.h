@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the ioctls of /dev/auxtrace do; @data is the ioctl's struct, copied in. */
+#ifndef AUXT_VERBS_H
+#define AUXT_VERBS_H
+
+#include <linux/poll.h>
+
+struct auxt_session;
+
+/* setup.c */
+int auxt_setup(struct auxt_session *session, void *data);
+void auxt_undo_setup(struct auxt_session *session);
+
+/* start.c */
+int auxt_start(struct auxt_session *session, void *data);
+int auxt_stop(struct auxt_session *session, void *data);
+void auxt_stop_at_close(struct auxt_session *session);
+
+/* control.c */
+int auxt_pause(struct auxt_session *session, void *data);
+int auxt_resume(struct auxt_session *session, void *data);
+int auxt_pause_output(struct auxt_session *session, void *data);
+
+/* snapshot.c */
+int auxt_snapshot(struct auxt_session *session, void *data);
+int auxt_release(struct auxt_session *session, void *data);
+
+/* triggers.c */
+int auxt_add_trigger(struct auxt_session *session, void *data);
+int auxt_del_trigger(struct auxt_session *session, void *data);
+int auxt_read_trigger(struct auxt_session *session, void *data);
+
+/* status.c */
+int auxt_status(struct auxt_session *session, void *data);
+__poll_t auxt_poll(struct auxt_session *session, struct file *file,
+		   struct poll_table_struct *wait);
+
+#endif /* AUXT_VERBS_H */
