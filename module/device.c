@@ -88,7 +88,7 @@ static int device_answer(const struct device_command *command, void __user *user
 
 	user += command->answer;
 	size -= command->answer;
-	/* The answer to PAUSE and RESUME is one word: put_user() is faster than a call. */
+	/* PAUSE and RESUME answer one word, for which put_user() is the faster way. */
 	if (size == sizeof(u64))
 		return put_user(*(const u64 *)from, (u64 __user *)user);
 	return copy_to_user(user, from, size) ? -EFAULT : 0;

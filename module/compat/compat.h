@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The differences between the kernels that auxtrace builds for: own names over
- * whatever this kernel calls it. Nothing outside this directory asks which
- * kernel it is; features.mk asks the headers.
+ * Wrappers, with names of our own, over interfaces that differ between the kernels that auxtrace
+ * builds for. No file outside this directory depends on the kernel's version. features.mk finds
+ * out what the kernel's headers have.
  */
 #ifndef AUXT_COMPAT_H
 #define AUXT_COMPAT_H
@@ -10,22 +10,22 @@
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
-#include <linux/kernel.h>	/* panic_notifier_list, before it got its own header */
+#include <linux/kernel.h>	/* panic_notifier_list, in kernels without panic_notifier.h */
 #include <linux/types.h>
 #include <asm/apic.h>
 #include <asm/msr.h>
 #include <asm/processor.h>
 #include <asm/tsc.h>
 #ifdef AUXT_HAVE_CPUID_API
-# include <asm/cpuid/api.h>	/* cpuid_count() moved there */
+# include <asm/cpuid/api.h>	/* cpuid_count(), formerly in asm/processor.h */
 #endif
 #ifdef AUXT_HAVE_PANIC_NOTIFIER
 # include <linux/panic_notifier.h>
 #endif
 
 /*
- * MSR accesses that neither paravirt nor the msr tracepoints see: an NMI may use
- * them. The kernel renamed its forms from "l" to "q"; both are macros.
+ * MSR accesses that bypass paravirt and the msr tracepoints, so that an NMI may use them. The
+ * kernel renamed them from wrmsrl to wrmsrq, and so on; both names are macros.
  */
 static __always_inline u64 auxt_rdmsr(u32 msr)
 {
@@ -41,7 +41,7 @@ static __always_inline void auxt_wrmsr(u32 msr, u64 value)
 #endif
 }
 
-/* As above, for writes that may fault: 0 or a negative errno. */
+/* As above, for a write that may fault. Returns 0 or -EIO. */
 static __always_inline int auxt_wrmsr_safe(u32 msr, u64 value)
 {
 #ifdef native_wrmsrq
@@ -51,7 +51,7 @@ static __always_inline int auxt_wrmsr_safe(u32 msr, u64 value)
 #endif
 }
 
-/* Task and interrupt context: an MSR that may not exist. */
+/* Reads an MSR that may not exist. Task and interrupt context. Returns 0 or -EIO. */
 static inline int auxt_rdmsr_safe(u32 msr, u64 *value)
 {
 #ifdef rdmsrq
@@ -66,8 +66,8 @@ static inline int auxt_rdmsr_safe(u32 msr, u64 *value)
 }
 
 /*
- * apic_read() and apic_write() became static calls whose trampolines are not
- * exported; the table behind them is, everywhere.
+ * Newer kernels made apic_read() and apic_write() static calls, whose trampolines are not
+ * exported to modules. All kernels export the table of functions behind them.
  */
 static __always_inline u32 auxt_apic_read(u32 reg)
 {
@@ -79,7 +79,7 @@ static __always_inline void auxt_apic_write(u32 reg, u32 value)
 	apic->write(reg, value);
 }
 
-/* vm_flags may only be changed through helpers where those exist. */
+/* Kernels that have helpers to change vm_flags do not allow assignments to it. */
 static inline void auxt_vm_flags_mod(struct vm_area_struct *vma,
 				     unsigned long set, unsigned long clear)
 {
@@ -91,8 +91,8 @@ static inline void auxt_vm_flags_mod(struct vm_area_struct *vma,
 }
 
 /*
- * Makes the mapping one of @file. Only as the last step of a successful ->mmap():
- * where vma_set_file() is missing, a failing mmap would put the wrong file.
+ * Makes @file the file of a mapping. Call it as the last step of an ->mmap() that succeeds: in
+ * kernels without vma_set_file(), an ->mmap() that failed after it would put the wrong file.
  */
 static inline void auxt_vma_set_file(struct vm_area_struct *vma, struct file *file)
 {

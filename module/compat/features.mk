@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-# What the headers of this build have. Stable trees take API changes over, so
-# the version says nothing; the headers are asked. A pattern may not contain a
-# comma or a parenthesis (make would split on them): "." stands for one.
+# What the headers of this build have. Stable trees and distributions backport changes of
+# interfaces, so the version does not tell: we search the headers. A pattern must not contain a
+# comma or a parenthesis, at which make would split it; "." matches one.
 
 auxt_has = $(if $(shell grep -m1 -E '$(2)' $(srctree)/$(1) 2>/dev/null),y)
 
-# The first question must be answered with yes: else the probing itself is broken.
+# All kernels have this one. If it is not found, the search itself is broken.
 ifneq ($(call auxt_has,include/linux/mm.h,vm_insert_page),y)
 $(error auxtrace: cannot read $(srctree)/include/linux/mm.h)
 endif

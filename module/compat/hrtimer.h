@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* See compat.h. */
-#ifndef AUXT_COMPAT_TIMER_H
-#define AUXT_COMPAT_TIMER_H
+#ifndef AUXT_COMPAT_HRTIMER_H
+#define AUXT_COMPAT_HRTIMER_H
 
 #include <linux/hrtimer.h>
 
-/* One call sets all; older kernels left the function to the caller. */
+/* hrtimer_setup() replaced hrtimer_init(), which left @function to the caller. */
 static inline void auxt_hrtimer_setup(struct hrtimer *timer,
 				      enum hrtimer_restart (*function)(struct hrtimer *),
 				      clockid_t clock, enum hrtimer_mode mode)
@@ -18,4 +18,4 @@ static inline void auxt_hrtimer_setup(struct hrtimer *timer,
 #endif
 }
 
-#endif /* AUXT_COMPAT_TIMER_H */
+#endif /* AUXT_COMPAT_HRTIMER_H */

@@ -5,7 +5,7 @@
 
 #include <linux/irq_work.h>
 
-/* Runs in hard interrupt context also where other work is left to a thread (-rt). */
+/* An irq_work that runs in hard interrupt context on PREEMPT_RT, too, not in a thread. */
 static inline void auxt_irq_work_init_hard(struct irq_work *work,
 					   void (*func)(struct irq_work *))
 {

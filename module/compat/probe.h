@@ -5,7 +5,7 @@
 
 #include <linux/kprobes.h>
 
-/* The probe of an instance; NULL if it was unregistered meanwhile. */
+/* The kretprobe of an instance; NULL if it has been unregistered since the call. */
 static __always_inline struct kretprobe *auxt_get_kretprobe(struct kretprobe_instance *instance)
 {
 #ifdef AUXT_HAVE_GET_KRETPROBE
@@ -15,7 +15,7 @@ static __always_inline struct kretprobe *auxt_get_kretprobe(struct kretprobe_ins
 #endif
 }
 
-/* What a probe of the tracepoint sched_process_exit is given. */
+/* Parameters of a probe of the tracepoint sched_process_exit. */
 #ifdef AUXT_HAVE_EXIT_GROUP_DEAD
 # define AUXT_PROCESS_EXIT_ARGS	void *data, struct task_struct *task, bool group_dead
 #else

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Uprobes: the kernel changed how they are registered, and what their handlers
- * are given, three times.
+ * Uprobes: kernels differ in how a uprobe is registered and in the parameters of its handlers.
  */
 #ifndef AUXT_COMPAT_UPROBE_H
 #define AUXT_COMPAT_UPROBE_H
