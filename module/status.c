@@ -104,7 +104,7 @@ static bool is_frozen(const struct auxt_session *session)
 	/* Pairs with the atomic operations by which freeze() and ask() leave word before it. */
 	smp_rmb();
 	for_each_cpu(cpu, session->group.cpus)
-		if (auxt_remote_is_freezing_others(&session->group.channels[cpu]->remote))
+		if (auxt_remote_is_sending_freeze(&session->group.channels[cpu]->remote))
 			return false;
 	return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* See compat.h. */
-#ifndef AUXT_COMPAT_TIMER_H
-#define AUXT_COMPAT_TIMER_H
+#ifndef AUXT_COMPAT_HRTIMER_H
+#define AUXT_COMPAT_HRTIMER_H
 
 #include <linux/hrtimer.h>
 
@@ -18,4 +18,4 @@ static inline void auxt_hrtimer_setup(struct hrtimer *timer,
 #endif
 }
 
-#endif /* AUXT_COMPAT_TIMER_H */
+#endif /* AUXT_COMPAT_HRTIMER_H */

@@ -36,14 +36,14 @@ static_assert(LOST_SIZE % 8 == 0);
 
 /* ---- room --------------------------------------------------------------- */
 
-static bool is_valid(const struct auxt_data_ring *ring, u64 tail, u64 consumed)
+static bool data_is_valid_tail(const struct auxt_data_ring *ring, u64 tail, u64 consumed)
 {
 	return tail >= consumed && tail <= READ_ONCE(ring->page->data_head);
 }
-NOKPROBE_SYMBOL(is_valid);
+NOKPROBE_SYMBOL(data_is_valid_tail);
 
 /* A nested writer may take a later tail meanwhile: then ours is neither news nor bad. */
-static void take_tail(struct auxt_data_ring *ring)
+static void data_take_tail(struct auxt_data_ring *ring)
 {
 	u64 *consumed = &ring->page->data_consumed;
 	u64 was, tail, last, refused;
@@ -55,7 +55,7 @@ static void take_tail(struct auxt_data_ring *ring)
 		refused = READ_ONCE(ring->refused);
 		was = READ_ONCE(*consumed);
 		tail = smp_load_acquire(&ring->user->data_tail);
-		if (!is_valid(ring, tail, was)) {
+		if (!data_is_valid_tail(ring, tail, was)) {
 			if (tail != last && cmpxchg_local(&ring->last_tail, last, tail) == last)
 				auxt_data_add(&ring->page->data_bad_tails, 1);
 			return;
@@ -66,19 +66,19 @@ static void take_tail(struct auxt_data_ring *ring)
 	WRITE_ONCE(ring->last_tail, tail);
 	WRITE_ONCE(ring->forgiven, refused);
 }
-NOKPROBE_SYMBOL(take_tail);
+NOKPROBE_SYMBOL(data_take_tail);
 
 /*
  * Reserves @size bytes behind a LOST record if one is due, else without. Counts taken
  * here to be told are put back if there is no room: returns 0. (The record of a nested writer
  * that finds them gone may come before the LOST record; the sums are right.)
  */
-static u64 reserve_behind_lost(struct auxt_data_ring *ring, u32 size, u64 tsc, u32 tid)
+static u64 data_reserve_behind_lost(struct auxt_data_ring *ring, u32 size, u64 tsc, u32 tid)
 {
 	struct auxtrace_record_lost *record;
 	u64 word, lost;
 
-	take_tail(ring);
+	data_take_tail(ring);
 	lost = xchg(&ring->pending, 0);
 	if (!lost)
 		return size && auxt_data_reserve(ring, size, &word) ? word : 0;
@@ -93,7 +93,7 @@ static u64 reserve_behind_lost(struct auxt_data_ring *ring, u32 size, u64 tsc, u
 	auxt_data_add(&ring->page->data_records, 1);
 	return word;
 }
-NOKPROBE_SYMBOL(reserve_behind_lost);
+NOKPROBE_SYMBOL(data_reserve_behind_lost);
 
 /**
  * auxt_data_reserve_slow() - something was lost, or the reader must be asked for room
@@ -108,7 +108,7 @@ NOKPROBE_SYMBOL(reserve_behind_lost);
 u64 auxt_data_reserve_slow(struct auxt_data_ring *ring, u32 size, u64 tsc, u32 tid)
 {
 	bool paused = READ_ONCE(ring->page->data_paused);
-	u64 word = paused ? 0 : reserve_behind_lost(ring, size, tsc, tid);
+	u64 word = paused ? 0 : data_reserve_behind_lost(ring, size, tsc, tid);
 
 	if (word)
 		return word;
@@ -130,9 +130,9 @@ void auxt_data_report_lost(struct auxt_data_ring *ring, u64 tsc, u32 tid)
 {
 	auxt_data_get(ring);
 	if (READ_ONCE(ring->page->data_paused))
-		take_tail(ring);
+		data_take_tail(ring);
 	else
-		reserve_behind_lost(ring, 0, tsc, tid);
+		data_reserve_behind_lost(ring, 0, tsc, tid);
 	auxt_data_end(ring);
 }
 NOKPROBE_SYMBOL(auxt_data_report_lost);
@@ -225,7 +225,9 @@ bool auxt_data_has_new_tail(const struct auxt_data_ring *ring)
 
 	if (ring->overwrite)
 		return false;
-	return tail != (is_valid(ring, tail, consumed) ? consumed : READ_ONCE(ring->last_tail));
+	if (data_is_valid_tail(ring, tail, consumed))
+		return tail != consumed;
+	return tail != READ_ONCE(ring->last_tail);
 }
 
 /* ---- life --------------------------------------------------------------- */

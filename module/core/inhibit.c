@@ -30,12 +30,12 @@ NOKPROBE_SYMBOL(auxt_inhibit_broadcast);
  */
 void auxt_inhibit_at_deadline(struct auxt_channel *ch)
 {
-	const struct auxt_pending pending = ch->later;
+	const struct auxt_pending_request pending = ch->deferred;
 
-	if (!auxt_is_pending(&ch->later))
+	if (!auxt_request_is_pending(&ch->deferred))
 		return;
 	ch->aux.deadline = 0;
-	auxt_complete(&ch->later);
+	auxt_request_complete(&ch->deferred);
 	if (auxt_inhibit_apply(ch, &pending.request, pending.value))
 		auxt_inhibit_record(ch, &pending.request, pending.value);
 }

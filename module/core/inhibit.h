@@ -9,12 +9,12 @@
 /* On the channel's CPU with interrupts off, also in NMIs. */
 void auxt_inhibit_broadcast(struct auxt_channel *ch, const struct auxt_request *request);
 
-static __always_inline bool auxt_inhibit_freeze(struct auxt_channel *ch, const struct auxt_request *request,
-				   u64 value)
+static __always_inline bool auxt_inhibit_freeze(struct auxt_channel *ch,
+						const struct auxt_request *request, u64 value)
 {
 	if (auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_FROZEN)
 		return false;
-	ch->frozen_by = (struct auxt_pending) { .request = *request, .value = value };
+	ch->frozen_by = (struct auxt_pending_request) { .request = *request, .value = value };
 	/* By the first that is hit. */
 	if (request->all_cpus)
 		auxt_inhibit_broadcast(ch, request);
@@ -24,7 +24,8 @@ static __always_inline bool auxt_inhibit_freeze(struct auxt_channel *ch, const s
 	return true;
 }
 
-static __always_inline bool auxt_inhibit_toggle(struct auxt_channel *ch, const struct auxt_request *request)
+static __always_inline bool auxt_inhibit_toggle(struct auxt_channel *ch,
+						const struct auxt_request *request)
 {
 	bool is_set = auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_TRIGGER;
 	bool changes = true;
@@ -55,8 +56,8 @@ static __always_inline bool auxt_inhibit_toggle(struct auxt_channel *ch, const s
 }
 
 /* Returns false if the channel is as the trigger wants it. */
-static __always_inline bool auxt_inhibit_apply(struct auxt_channel *ch, const struct auxt_request *request,
-				      u64 value)
+static __always_inline bool auxt_inhibit_apply(struct auxt_channel *ch,
+					       const struct auxt_request *request, u64 value)
 {
 	if (unlikely(request->action == AUXTRACE_ACTION_FREEZE))
 		return auxt_inhibit_freeze(ch, request, value);
@@ -64,8 +65,8 @@ static __always_inline bool auxt_inhibit_apply(struct auxt_channel *ch, const st
 }
 
 /* Of a freeze the settle loop writes the record. */
-static __always_inline void auxt_inhibit_record(struct auxt_channel *ch, const struct auxt_request *request,
-				 u64 value)
+static __always_inline void auxt_inhibit_record(struct auxt_channel *ch,
+						const struct auxt_request *request, u64 value)
 {
 	if (ch->wanted & AUXTRACE_WANT_TRIGGER && request->action != AUXTRACE_ACTION_FREEZE)
 		auxt_record_trigger(&ch->data, request, value, READ_ONCE(ch->aux.produced));

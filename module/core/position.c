@@ -7,106 +7,106 @@
 
 /**
  * auxt_position_init() - an empty ring
- * @ring: to be set up
+ * @pos: to be set up
  * @size: see struct auxt_position
  * @cycle: see struct auxt_position
  * @watermark: see struct auxt_position
  * @overwrite: see struct auxt_position
  */
-void auxt_position_init(struct auxt_position *ring, u64 size, u64 cycle, u64 watermark,
+void auxt_position_init(struct auxt_position *pos, u64 size, u64 cycle, u64 watermark,
 		    bool overwrite)
 {
-	*ring = (struct auxt_position) {
+	*pos = (struct auxt_position) {
 		.size = size,
 		.cycle = cycle,
 		.watermark = watermark,
 		.margin = AUXT_REGION_SIZE,
 		.overwrite = overwrite,
 	};
-	auxt_position_plan(ring);
+	auxt_position_plan(pos);
 }
 
-static bool is_valid(const struct auxt_position *ring, u64 tail)
+static bool position_is_valid(const struct auxt_position *pos, u64 tail)
 {
-	return tail >= ring->consumed && tail <= ring->produced;
+	return tail >= pos->consumed && tail <= pos->produced;
 }
 
 /**
  * auxt_position_is_new_tail() - is this tail worth a look?
- * @ring: a full-trace ring
+ * @pos: a full-trace ring
  * @tail: what stands in the user page
  *
  * Return: false if it is the one taken last, or one refused before and still bad.
  */
-bool auxt_position_is_new_tail(const struct auxt_position *ring, u64 tail)
+bool auxt_position_is_new_tail(const struct auxt_position *pos, u64 tail)
 {
-	if (is_valid(ring, tail))
-		return tail != ring->consumed;
-	return !ring->bad_tails || tail != ring->last_bad;
+	if (position_is_valid(pos, tail))
+		return tail != pos->consumed;
+	return !pos->bad_tails || tail != pos->last_bad;
 }
 NOKPROBE_SYMBOL(auxt_position_is_new_tail);
 
 /**
  * auxt_position_take_tail() - the reader says how far it is
- * @ring: a full-trace ring
+ * @pos: a full-trace ring
  * @tail: what stands in the user page
  *
  * A tail that goes back or is ahead of the data is ignored, and counted once.
  *
  * Return: true if the ring was consumed further.
  */
-bool auxt_position_take_tail(struct auxt_position *ring, u64 tail)
+bool auxt_position_take_tail(struct auxt_position *pos, u64 tail)
 {
-	if (!auxt_position_is_new_tail(ring, tail))
+	if (!auxt_position_is_new_tail(pos, tail))
 		return false;
-	if (!is_valid(ring, tail)) {
-		ring->bad_tails++;
-		ring->last_bad = tail;
+	if (!position_is_valid(pos, tail)) {
+		pos->bad_tails++;
+		pos->last_bad = tail;
 		return false;
 	}
-	ring->consumed = tail;
+	pos->consumed = tail;
 	return true;
 }
 NOKPROBE_SYMBOL(auxt_position_take_tail);
 
 /**
  * auxt_position_oldest_in_memory() - where what has not been written over begins
- * @ring: the ring, with the hardware off
+ * @pos: the ring, with the hardware off
  *
  * Full trace: what the reader has read stays until the hardware comes round.
  *
  * Return: the position.
  */
-u64 auxt_position_oldest_in_memory(const struct auxt_position *ring)
+u64 auxt_position_oldest_in_memory(const struct auxt_position *pos)
 {
-	if (ring->overwrite)
-		return auxt_position_oldest(ring);
-	return ring->produced > ring->size ? ring->produced - ring->size : 0;
+	if (pos->overwrite)
+		return auxt_position_oldest(pos);
+	return pos->produced > pos->size ? pos->produced - pos->size : 0;
 }
 NOKPROBE_SYMBOL(auxt_position_oldest_in_memory);
 
 /**
  * auxt_position_available() - bytes that a reader finds
- * @ring: the ring
+ * @pos: the ring
  *
  * Return: their number.
  */
-u64 auxt_position_available(const struct auxt_position *ring)
+u64 auxt_position_available(const struct auxt_position *pos)
 {
-	return ring->produced - auxt_position_oldest(ring);
+	return pos->produced - auxt_position_oldest(pos);
 }
 NOKPROBE_SYMBOL(auxt_position_available);
 
 /**
  * auxt_position_retain() - go on in another slot; what this one holds is the reader's
- * @ring: an overwrite ring
+ * @pos: an overwrite ring
  */
-void auxt_position_retain(struct auxt_position *ring)
+void auxt_position_retain(struct auxt_position *pos)
 {
-	u64 oldest = auxt_position_oldest(ring);
+	u64 oldest = auxt_position_oldest(pos);
 
-	ring->consumed += ring->produced - oldest;
-	ring->replaced += oldest - ring->begin;
-	ring->begin = ring->produced;
+	pos->consumed += pos->produced - oldest;
+	pos->replaced += oldest - pos->begin;
+	pos->begin = pos->produced;
 }
 NOKPROBE_SYMBOL(auxt_position_retain);

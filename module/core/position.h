@@ -51,13 +51,13 @@ struct auxt_position {
 	u64 last_bad;
 };
 
-void auxt_position_init(struct auxt_position *ring, u64 size, u64 cycle, u64 watermark,
+void auxt_position_init(struct auxt_position *pos, u64 size, u64 cycle, u64 watermark,
 		    bool overwrite);
-bool auxt_position_is_new_tail(const struct auxt_position *ring, u64 tail);
-bool auxt_position_take_tail(struct auxt_position *ring, u64 tail);
-u64 auxt_position_available(const struct auxt_position *ring);
-u64 auxt_position_oldest_in_memory(const struct auxt_position *ring);
-void auxt_position_retain(struct auxt_position *ring);
+bool auxt_position_is_new_tail(const struct auxt_position *pos, u64 tail);
+bool auxt_position_take_tail(struct auxt_position *pos, u64 tail);
+u64 auxt_position_available(const struct auxt_position *pos);
+u64 auxt_position_oldest_in_memory(const struct auxt_position *pos);
+void auxt_position_retain(struct auxt_position *pos);
 
 /* The rest is inline: it runs at each request, some of it while tracing should be on. */
 
@@ -73,24 +73,24 @@ static __always_inline u64 auxt_page_up(u64 position)
 
 /**
  * auxt_position_at() - where the hardware is
- * @ring: the ring
+ * @pos: the ring
  * @offset: its pointer, in bytes from the begin of the cycle (at most the cycle)
  *
  * The pointer moves forward only, and by less than a cycle between two looks.
  *
  * Return: the position.
  */
-static __always_inline u64 auxt_position_at(const struct auxt_position *ring, u64 offset)
+static __always_inline u64 auxt_position_at(const struct auxt_position *pos, u64 offset)
 {
-	u64 was = ring->produced % ring->cycle;
-	u64 is = offset % ring->cycle;
+	u64 was = pos->produced % pos->cycle;
+	u64 is = offset % pos->cycle;
 
-	return ring->produced + (is >= was ? is - was : ring->cycle - was + is);
+	return pos->produced + (is >= was ? is - was : pos->cycle - was + is);
 }
 
 /**
  * auxt_position_plan() - where the hardware shall stop and call next
- * @ring: the ring
+ * @pos: the ring
  *
  * Full trace: the hardware must not touch the page that holds the first unread
  * byte, one size further on. It calls when the watermark is reached, and at the
@@ -100,59 +100,59 @@ static __always_inline u64 auxt_position_at(const struct auxt_position *ring, u6
  *
  * Overwrite: it calls at the end of each lap, and where the deadline's page ends.
  */
-static __always_inline void auxt_position_plan(struct auxt_position *ring)
+static __always_inline void auxt_position_plan(struct auxt_position *pos)
 {
 	u64 wake, last;
 
-	if (ring->overwrite) {
-		ring->int_mark = (ring->produced | (ring->size - 1)) + 1;
+	if (pos->overwrite) {
+		pos->int_mark = (pos->produced | (pos->size - 1)) + 1;
 		/* One that has passed has been looked at. */
-		if (ring->deadline > ring->produced)
-			ring->int_mark = min(ring->int_mark, auxt_page_up(ring->deadline));
+		if (pos->deadline > pos->produced)
+			pos->int_mark = min(pos->int_mark, auxt_page_up(pos->deadline));
 		return;
 	}
-	ring->stop_mark = auxt_page_down(ring->consumed + ring->size);
-	last = ring->stop_mark - ring->margin;
-	wake = auxt_page_up(ring->consumed + ring->watermark);
-	ring->int_mark = wake > ring->produced && wake < last ? wake : last;
+	pos->stop_mark = auxt_page_down(pos->consumed + pos->size);
+	last = pos->stop_mark - pos->margin;
+	wake = auxt_page_up(pos->consumed + pos->watermark);
+	pos->int_mark = wake > pos->produced && wake < last ? wake : last;
 }
 
 /**
  * auxt_position_full() - must the hardware wait for the reader?
- * @ring: the ring, planned since its positions changed
+ * @pos: the ring, planned since its positions changed
  *
  * Return: true if there is no room beyond the margin kept for late calls. It never
  * is once the reader has read everything, because a ring has two pages or more, and
  * four times any margin beyond one page.
  */
-static __always_inline bool auxt_position_full(const struct auxt_position *ring)
+static __always_inline bool auxt_position_full(const struct auxt_position *pos)
 {
-	return !ring->overwrite && ring->produced + ring->margin >= ring->stop_mark;
+	return !pos->overwrite && pos->produced + pos->margin >= pos->stop_mark;
 }
 
 /**
  * auxt_position_oldest() - where what a reader finds begins
- * @ring: the ring
+ * @pos: the ring
  *
  * Return: the position.
  */
-static __always_inline u64 auxt_position_oldest(const struct auxt_position *ring)
+static __always_inline u64 auxt_position_oldest(const struct auxt_position *pos)
 {
-	if (!ring->overwrite)
-		return ring->consumed;
-	return ring->produced - ring->begin > ring->size ? ring->produced - ring->size :
-							   ring->begin;
+	if (!pos->overwrite)
+		return pos->consumed;
+	return pos->produced - pos->begin > pos->size ? pos->produced - pos->size :
+							   pos->begin;
 }
 
 /**
  * auxt_position_overwritten() - bytes that newer ones have replaced
- * @ring: the ring
+ * @pos: the ring
  *
  * Return: their number; 0 in full trace.
  */
-static __always_inline u64 auxt_position_overwritten(const struct auxt_position *ring)
+static __always_inline u64 auxt_position_overwritten(const struct auxt_position *pos)
 {
-	return ring->overwrite ? ring->replaced + auxt_position_oldest(ring) - ring->begin : 0;
+	return pos->overwrite ? pos->replaced + auxt_position_oldest(pos) - pos->begin : 0;
 }
 
 #endif /* AUXT_POSITION_H */

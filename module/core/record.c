@@ -135,65 +135,65 @@ void auxt_record_trigger(struct auxt_data_ring *ring, const struct auxt_request 
 }
 NOKPROBE_SYMBOL(auxt_record_trigger);
 
-static char *byte_at(const struct auxt_channel *ch, u32 slot, u64 position)
+static char *record_byte_at(const struct auxt_channel *ch, u32 slot, u64 position)
 {
 	u64 offset = slot * ch->aux.size + position % ch->aux.size;
 	struct page *page = auxt_aux_buffer_aux_page(ch->buffer, ch->cpu, offset >> PAGE_SHIFT);
 
 	return (char *)page_address(page) + (offset & ~PAGE_MASK);
 }
-NOKPROBE_SYMBOL(byte_at);
+NOKPROBE_SYMBOL(record_byte_at);
 
-static u64 left_in_page(u64 position)
+static u64 record_left_in_page(u64 position)
 {
 	return PAGE_SIZE - (position & ~PAGE_MASK);
 }
-NOKPROBE_SYMBOL(left_in_page);
+NOKPROBE_SYMBOL(record_left_in_page);
 
 /**
- * copy() - copy AUX data
+ * record_copy() - copy AUX data
  * @ch: the channel
  * @to: where to
  * @begin: position of the first byte, in the present slot
  * @length: bytes
  */
-static void copy(const struct auxt_channel *ch, void *to, u64 begin, u64 length)
+static void record_copy(const struct auxt_channel *ch, void *to, u64 begin, u64 length)
 {
 	while (length) {
-		u64 n = min(length, left_in_page(begin));
+		u64 n = min(length, record_left_in_page(begin));
 
-		memcpy(to, byte_at(ch, ch->now.slot, begin), n);
+		memcpy(to, record_byte_at(ch, ch->now.slot, begin), n);
 		to += n;
 		begin += n;
 		length -= n;
 	}
 }
-NOKPROBE_SYMBOL(copy);
+NOKPROBE_SYMBOL(record_copy);
 
 /**
- * save() - copy AUX data to another slot, at the same positions
+ * record_save() - copy AUX data to another slot, at the same positions
  * @ch: the channel
  * @slot: the other, which has been claimed
  * @begin: position of the first byte, in the present slot
  * @length: bytes
  */
-static void save(const struct auxt_channel *ch, u32 slot, u64 begin, u64 length)
+static void record_save(const struct auxt_channel *ch, u32 slot, u64 begin, u64 length)
 {
 	while (length) {
-		u64 n = min(length, left_in_page(begin));
+		u64 n = min(length, record_left_in_page(begin));
 
-		memcpy(byte_at(ch, slot, begin), byte_at(ch, ch->now.slot, begin), n);
+		memcpy(record_byte_at(ch, slot, begin), record_byte_at(ch, ch->now.slot, begin), n);
 		begin += n;
 		length -= n;
 	}
 }
-NOKPROBE_SYMBOL(save);
+NOKPROBE_SYMBOL(record_save);
 
-static u64 whole(const struct auxt_channel *ch, u64 length)
+static u64 record_whole(const struct auxt_channel *ch, u64 length)
 {
 	return length - length % ch->pmu->granule;
 }
-NOKPROBE_SYMBOL(whole);
+NOKPROBE_SYMBOL(record_whole);
 
 /**
  * auxt_record_sample() - the newest AUX data at an event
@@ -210,12 +210,12 @@ NOKPROBE_SYMBOL(whole);
 u64 auxt_record_sample(struct auxt_channel *ch, const struct auxt_request *request,
 		       u64 end, u64 length)
 {
-	u64 room = whole(ch, auxt_sample_space(ch->data.size));
+	u64 room = record_whole(ch, auxt_sample_space(ch->data.size));
 	struct auxtrace_record_sample *record;
 	int slot = -1;
 	u32 padded;
 
-	length = whole(ch, length);
+	length = record_whole(ch, length);
 	if (length > room) {
 		slot = auxt_slots_claim_any(&ch->slots);
 		if (slot < 0)
@@ -237,12 +237,12 @@ u64 auxt_record_sample(struct auxt_channel *ch, const struct auxt_request *reque
 	record->wanted = request->size;
 	record->length = length;
 	record->flags = (slot < 0 ? 0 : AUXTRACE_SAMPLE_IN_SLOT) |
-			(length < whole(ch, request->size) ? AUXTRACE_SAMPLE_CUT : 0);
+			(length < record_whole(ch, request->size) ? AUXTRACE_SAMPLE_CUT : 0);
 	if (slot < 0) {
 		memset((char *)(record + 1) + length, 0, padded - length);
-		copy(ch, record + 1, end - length, length);
+		record_copy(ch, record + 1, end - length, length);
 	} else {
-		save(ch, slot, end - length, length);
+		record_save(ch, slot, end - length, length);
 		auxt_slots_fill(&ch->slots, slot);
 	}
 	auxt_data_end(&ch->data);

@@ -54,12 +54,12 @@ void auxt_remote_run(struct auxt_channel *ch)
 	}
 }
 
-static void take(void *info)
+static void remote_take(void *info)
 {
 	struct auxt_channel *ch = info;
 
 	/* Before the look at the words: what comes later is sent anew. */
-	atomic64_xchg(&ch->remote.asked, 0);
+	atomic64_xchg(&ch->remote.called, 0);
 	/* Else it is on its way offline: hotplug.c takes it when it comes back. */
 	if (auxt_channel_here(ch->pmu->number) == ch)
 		auxt_remote_run(ch);
@@ -67,30 +67,30 @@ static void take(void *info)
 
 /*
  * A full barrier: the word is there before a call is found to be on its way. Pairs
- * with the xchg in take().
+ * with the xchg in remote_take().
  */
-static void put(atomic64_t *in, u64 word)
+static void remote_post(atomic64_t *in, u64 word)
 {
 	if (word)
 		atomic64_xchg(in, word);
 }
 
-static void ask(struct auxt_channel *other, u64 toggle, u64 freeze)
+static void remote_call(struct auxt_channel *other, u64 toggle, u64 freeze)
 {
-	put(&other->remote.in_toggle, toggle);
-	put(&other->remote.in_freeze, freeze);
+	remote_post(&other->remote.in_toggle, toggle);
+	remote_post(&other->remote.in_freeze, freeze);
 	/* On its way: it will find the words. The kernel takes one sender at a time only. */
-	if (atomic64_xchg(&other->remote.asked, 1))
+	if (atomic64_xchg(&other->remote.called, 1))
 		return;
 	/* Offline: see come_back() in hotplug.c. */
 	if (smp_call_function_single_async(other->cpu, &other->remote.csd))
-		atomic64_set(&other->remote.asked, 0);
+		atomic64_set(&other->remote.called, 0);
 }
 
-static void relay(struct irq_work *work)
+static void remote_forward(struct irq_work *work)
 {
 	struct auxt_channel *ch = container_of(work, struct auxt_channel, remote.work);
-	/* Before the look at the words, as in take(). */
+	/* Before the look at the words, as in remote_take(). */
 	bool unreported = atomic64_xchg(&ch->remote.unreported, 0);
 	u64 toggle = atomic64_xchg(&ch->remote.out_toggle, 0);
 	u64 freeze = atomic64_read(&ch->remote.out_freeze);
@@ -99,10 +99,10 @@ static void relay(struct irq_work *work)
 	if (toggle || freeze)
 		for_each_cpu(cpu, ch->group->cpus)
 			if (cpu != ch->cpu)
-				ask(ch->group->channels[cpu], toggle, freeze);
+				remote_call(ch->group->channels[cpu], toggle, freeze);
 	/* It has left when all are asked. A newer one, of an NMI, is sent by itself. */
 	atomic64_cmpxchg(&ch->remote.out_freeze, freeze, 0);
-	/* Whoever polled meanwhile was not told: see auxt_remote_is_freezing_others(). */
+	/* Whoever polled meanwhile was not told: see auxt_remote_is_sending_freeze(). */
 	if (unreported)
 		irq_work_queue(&ch->wake);
 }
@@ -113,8 +113,8 @@ static void relay(struct irq_work *work)
  */
 void auxt_remote_init(struct auxt_channel *ch)
 {
-	auxt_irq_work_init_hard(&ch->remote.work, relay);
-	ch->remote.csd.func = take;
+	auxt_irq_work_init_hard(&ch->remote.work, remote_forward);
+	ch->remote.csd.func = remote_take;
 	ch->remote.csd.info = ch;
 }
 
@@ -146,7 +146,7 @@ void auxt_remote_thaw(struct auxt_channel *ch)
 		atomic64_set(&ch->remote.in_freeze, 0);
 }
 
-static void nothing(void *unused)
+static void remote_nop(void *unused)
 {
 }
 
@@ -163,6 +163,6 @@ void auxt_remote_flush(struct auxt_channel *ch)
 	 * each: so the first may come before an older one that nobody waits for, the
 	 * second comes after it. Offline, there are none.
 	 */
-	smp_call_function_single(ch->cpu, nothing, NULL, true);
-	smp_call_function_single(ch->cpu, nothing, NULL, true);
+	smp_call_function_single(ch->cpu, remote_nop, NULL, true);
+	smp_call_function_single(ch->cpu, remote_nop, NULL, true);
 }

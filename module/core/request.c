@@ -17,25 +17,26 @@
  */
 void auxt_request_forget(struct auxt_channel *ch, u32 trigger)
 {
-	u32 *agreed = &ch->later.request.action;
+	u32 *agreed = &ch->deferred.request.action;
 	u32 action = READ_ONCE(*agreed);
 
 	/* Not in an NMI, so no other context is under way with it. */
 	if (!action || cmpxchg_local(agreed, action, AUXT_PENDING_BUSY) != action)
 		return;
-	if (trigger && ch->later.request.trigger != trigger) {
+	if (trigger && ch->deferred.request.trigger != trigger) {
 		WRITE_ONCE(*agreed, action);
 		/* The deadline may have passed meanwhile. */
 		auxt_settle_sync(ch);
 		return;
 	}
 	ch->aux.deadline = 0;
-	auxt_complete(&ch->later);
+	auxt_request_complete(&ch->deferred);
 }
 
-static bool try_pend(struct auxt_pending *pending, const struct auxt_request *request, u64 value)
+static bool request_store(struct auxt_pending_request *pending, const struct auxt_request *request,
+			  u64 value)
 {
-	struct auxt_pending coming = { .request = *request, .value = value };
+	struct auxt_pending_request coming = { .request = *request, .value = value };
 	u32 *agreed = &pending->request.action;
 
 	coming.request.action = AUXT_PENDING_BUSY;
@@ -47,19 +48,19 @@ static bool try_pend(struct auxt_pending *pending, const struct auxt_request *re
 	WRITE_ONCE(*agreed, request->action);
 	return true;
 }
-NOKPROBE_SYMBOL(try_pend);
+NOKPROBE_SYMBOL(request_store);
 
-static noinline bool defer(struct auxt_channel *ch, const struct auxt_request *request,
-			      u64 value)
+static noinline bool request_defer(struct auxt_channel *ch, const struct auxt_request *request,
+				   u64 value)
 {
 	bool sample = request->action == AUXTRACE_ACTION_SAMPLE;
 
-	if (!try_pend(sample ? &ch->sample : &ch->later, request, value))
+	if (!request_store(sample ? &ch->sample : &ch->deferred, request, value))
 		return false;
 	auxt_settle(ch, AUXT_TODO_SYNC);
 	return true;
 }
-NOKPROBE_SYMBOL(defer);
+NOKPROBE_SYMBOL(request_defer);
 
 /**
  * auxt_request_make() - a trigger asks for its action
@@ -73,9 +74,9 @@ NOKPROBE_SYMBOL(defer);
 bool auxt_request_make(struct auxt_channel *ch, const struct auxt_request *request, u64 value)
 {
 	if (unlikely(request->action == AUXTRACE_ACTION_SAMPLE || request->delay))
-		return defer(ch, request, value);
+		return request_defer(ch, request, value);
 	if (likely(auxt_inhibit_apply(ch, request, value))) {
-		auxt_settle_only(ch, AUXT_TODO_APPLY);
+		auxt_settle_run(ch, AUXT_TODO_APPLY);
 		auxt_inhibit_record(ch, request, value);
 		/* Now: the record alone may be as much as readers wait for. */
 		auxt_settle_notify(ch);

@@ -59,49 +59,49 @@
 #include "core/state.h"
 #include "core/trace_pmu.h"
 
-static void count_gap(struct auxt_channel *ch, __u64 *cause)
+static void settle_count_gap(struct auxt_channel *ch, __u64 *cause)
 {
 	(*cause)++;
 	ch->now.gaps++;
 }
-NOKPROBE_SYMBOL(count_gap);
+NOKPROBE_SYMBOL(settle_count_gap);
 
-static void count_full(struct auxt_channel *ch)
+static void settle_count_full(struct auxt_channel *ch)
 {
-	count_gap(ch, &ch->now.gaps_full);
+	settle_count_gap(ch, &ch->now.gaps_full);
 	ch->aux_flags |= AUXTRACE_AUX_TRUNCATED;
 }
-NOKPROBE_SYMBOL(count_full);
+NOKPROBE_SYMBOL(settle_count_full);
 
-static void fail(struct auxt_channel *ch)
+static void settle_fail(struct auxt_channel *ch)
 {
 	atomic_or(AUXTRACE_INHIBIT_HWERROR, &ch->inhibit);
-	count_gap(ch, &ch->now.gaps_error);
+	settle_count_gap(ch, &ch->now.gaps_error);
 	ch->aux_flags |= AUXTRACE_AUX_PARTIAL;
 	/* Who waits for this alone was not told by what there is to read. */
 	ch->notified = false;
 }
-NOKPROBE_SYMBOL(fail);
+NOKPROBE_SYMBOL(settle_fail);
 
 /* The hardware has just been turned off, and found stopped, failed or turned off before. */
-static noinline void account_trouble(struct auxt_channel *ch, u32 found)
+static noinline void settle_account_trouble(struct auxt_channel *ch, u32 found)
 {
 	if (found & TRACE_ERROR)
-		fail(ch);
+		settle_fail(ch);
 	if (found & TRACE_STOPPED) {
-		count_full(ch);
+		settle_count_full(ch);
 		ch->starved = true;
 		if (ch->flags & AUXTRACE_SETUP_FULL_STOP)
 			atomic_or(AUXTRACE_INHIBIT_FULL, &ch->inhibit);
 	}
 	if (found & TRACE_FOREIGN) {
-		count_gap(ch, &ch->now.gaps_error);
+		settle_count_gap(ch, &ch->now.gaps_error);
 		ch->aux_flags |= AUXTRACE_AUX_PARTIAL;
 	}
 }
-NOKPROBE_SYMBOL(account_trouble);
+NOKPROBE_SYMBOL(settle_account_trouble);
 
-static __always_inline void take_tail(struct auxt_channel *ch)
+static __always_inline void settle_take_tail(struct auxt_channel *ch)
 {
 	if (!ch->aux.overwrite) {
 		/* What the reader has read it has read before the hardware writes there:
@@ -116,16 +116,16 @@ static __always_inline void take_tail(struct auxt_channel *ch)
 }
 
 /* The hardware is off: decide where a deadline is. */
-static __always_inline void set_deadline(struct auxt_channel *ch, u32 todo)
+static __always_inline void settle_set_deadline(struct auxt_channel *ch, u32 todo)
 {
-	if (todo & AUXT_TODO_SYNC && auxt_is_pending(&ch->later) && !ch->aux.deadline)
-		ch->aux.deadline = ch->aux.produced + ch->later.request.delay;
+	if (todo & AUXT_TODO_SYNC && auxt_request_is_pending(&ch->deferred) && !ch->aux.deadline)
+		ch->aux.deadline = ch->aux.produced + ch->deferred.request.delay;
 }
 
 /* As above, and whether there is room. */
-static __always_inline void check_space(struct auxt_channel *ch, u32 todo)
+static __always_inline void settle_check_space(struct auxt_channel *ch, u32 todo)
 {
-	set_deadline(ch, todo);
+	settle_set_deadline(ch, todo);
 	auxt_position_plan(&ch->aux);
 	if (auxt_position_full(&ch->aux))
 		atomic_or(AUXTRACE_INHIBIT_FULL, &ch->inhibit);
@@ -138,16 +138,16 @@ static __always_inline void check_space(struct auxt_channel *ch, u32 todo)
  * Trace is being lost for want of room if nothing else keeps the hardware off.
  * Each such time is one gap, however often it is looked at.
  */
-static __always_inline void watch_starvation(struct auxt_channel *ch)
+static __always_inline void settle_count_starvation(struct auxt_channel *ch)
 {
 	bool starved = auxt_channel_inhibited(ch) == AUXTRACE_INHIBIT_FULL && ch->attached;
 
 	if (starved && !ch->starved)
-		count_full(ch);
+		settle_count_full(ch);
 	ch->starved = starved;
 }
 
-static u32 cause_in_order(u32 inhibit, u32 found)
+static u32 settle_cause_by_priority(u32 inhibit, u32 found)
 {
 	if (inhibit & AUXTRACE_INHIBIT_HWERROR)
 		return AUXTRACE_CAUSE_ERROR;
@@ -166,26 +166,26 @@ static u32 cause_in_order(u32 inhibit, u32 found)
 	/* Nothing: the slot changes. */
 	return AUXTRACE_CAUSE_SNAPSHOT;
 }
-NOKPROBE_SYMBOL(cause_in_order);
+NOKPROBE_SYMBOL(settle_cause_by_priority);
 
 /* What keeps the hardware off, or has stopped it: TRACE_*. */
-static __always_inline u32 cause_of(u32 inhibit, u32 found)
+static __always_inline u32 settle_cause(u32 inhibit, u32 found)
 {
 	/* What comes most often. */
 	if (inhibit == AUXTRACE_INHIBIT_TRIGGER && !found)
 		return AUXTRACE_CAUSE_TRIGGER;
-	return cause_in_order(inhibit, found);
+	return settle_cause_by_priority(inhibit, found);
 }
 
 /* The trigger that keeps the hardware off. */
-static __always_inline u32 stopped_by(const struct auxt_channel *ch)
+static __always_inline u32 settle_stopped_by(const struct auxt_channel *ch)
 {
 	if (auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_FROZEN)
 		return ch->frozen_by.request.trigger;
 	return ch->paused_by;
 }
 
-static __always_inline void end_window(struct auxt_channel *ch, u64 tsc, u32 cause)
+static __always_inline void settle_end_window(struct auxt_channel *ch, u64 tsc, u32 cause)
 {
 	ch->now.running = 0;
 	ch->now.window_end = ch->aux.produced;
@@ -193,29 +193,29 @@ static __always_inline void end_window(struct auxt_channel *ch, u64 tsc, u32 cau
 	ch->cause = cause;
 	if (auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_USER)
 		ch->now.pauses_done++;
-	/* Here, as the reader may make room before watch_starvation(). */
+	/* Here, as the reader may make room before settle_count_starvation(). */
 	if (cause == AUXTRACE_CAUSE_FULL && !ch->starved) {
-		count_full(ch);
+		settle_count_full(ch);
 		ch->starved = true;
 	}
 	if (cause == AUXTRACE_CAUSE_CPU)
-		count_gap(ch, &ch->now.gaps_offline);
+		settle_count_gap(ch, &ch->now.gaps_offline);
 	if (ch->wanted & AUXTRACE_WANT_WINDOW)
 		auxt_record_window(ch, tsc, cause,
-				   cause == AUXTRACE_CAUSE_TRIGGER ? stopped_by(ch) : 0);
+				   cause == AUXTRACE_CAUSE_TRIGGER ? settle_stopped_by(ch) : 0);
 }
 
-static __always_inline int go_on(struct auxt_channel *ch)
+static __always_inline int settle_continue_window(struct auxt_channel *ch)
 {
 	int err = ch->pmu->start(ch, false);
 
 	if (err)
-		fail(ch);
+		settle_fail(ch);
 	return err;
 }
 
 /* The hardware has been turned on for it. */
-static __always_inline void open_window(struct auxt_channel *ch, u64 tsc)
+static __always_inline void settle_open_window(struct auxt_channel *ch, u64 tsc)
 {
 	u32 cause = ch->resuming ? AUXTRACE_CAUSE_USER : ch->cause;
 
@@ -243,12 +243,12 @@ static __always_inline void open_window(struct auxt_channel *ch, u64 tsc)
 	ch->resuming = false;
 }
 
-static __always_inline void begin_window(struct auxt_channel *ch)
+static __always_inline void settle_begin_window(struct auxt_channel *ch)
 {
 	if (ch->pmu->start(ch, true))
-		fail(ch);
+		settle_fail(ch);
 	else
-		open_window(ch, rdtsc());
+		settle_open_window(ch, rdtsc());
 }
 
 /**
@@ -272,15 +272,15 @@ void auxt_settle_cut(const struct auxt_channel *ch, struct auxtrace_cut *to)
 NOKPROBE_SYMBOL(auxt_settle_cut);
 
 /* The hardware is off: its next start is in the next slot. */
-static void change_slot(struct auxt_channel *ch)
+static void settle_change_slot(struct auxt_channel *ch)
 {
 	ch->now.slot = ch->next_slot;
 	ch->pmu->relocate(ch);
 }
-NOKPROBE_SYMBOL(change_slot);
+NOKPROBE_SYMBOL(settle_change_slot);
 
 /* @slot was left at @tsc. What is in it, which has been told of, is cut off from what follows. */
-static void put_aside(struct auxt_channel *ch, u32 slot, u64 tsc)
+static void settle_retain_slot(struct auxt_channel *ch, u32 slot, u64 tsc)
 {
 	auxt_settle_cut(ch, &ch->retained);
 	ch->retained.slot = slot;
@@ -293,69 +293,69 @@ static void put_aside(struct auxt_channel *ch, u32 slot, u64 tsc)
 	ch->now.slot_begin = ch->aux.begin;
 	ch->now.snapshots++;
 }
-NOKPROBE_SYMBOL(put_aside);
+NOKPROBE_SYMBOL(settle_retain_slot);
 
 /*
  * From an open window in one slot to a new one in the next. The hardware first, lest
  * what is told of the one be missing in the other; that goes by @ring, which stays as
  * it is meanwhile.
  */
-static noinline void change_window(struct auxt_channel *ch, u64 tsc)
+static noinline void settle_change_window(struct auxt_channel *ch, u64 tsc)
 {
 	u32 slot = ch->now.slot;
 	u64 begin_tsc;
 	int err;
 
-	change_slot(ch);
+	settle_change_slot(ch);
 	auxt_position_plan(&ch->aux);
 	err = ch->pmu->start(ch, true);
 	begin_tsc = rdtsc();
-	end_window(ch, tsc, cause_of(0, 0));
-	put_aside(ch, slot, tsc);
+	settle_end_window(ch, tsc, settle_cause(0, 0));
+	settle_retain_slot(ch, slot, tsc);
 	if (err)
-		fail(ch);
+		settle_fail(ch);
 	else
-		open_window(ch, begin_tsc);
+		settle_open_window(ch, begin_tsc);
 }
-NOKPROBE_SYMBOL(change_window);
+NOKPROBE_SYMBOL(settle_change_window);
 
 /* The window is open. Returns true if there is no more to be done. */
-static __always_inline bool agree_open(struct auxt_channel *ch, u32 todo)
+static __always_inline bool settle_while_open(struct auxt_channel *ch, u32 todo)
 {
 	u32 found, inhibit;
 
 	if (!(todo & (AUXT_TODO_SYNC | AUXT_TODO_SWITCH)) && !auxt_channel_inhibited(ch))
 		return true;
 	/* Before the pause, to keep it short. */
-	take_tail(ch);
+	settle_take_tail(ch);
 	found = ch->pmu->stop(ch);
 	if (unlikely(ch->aux.deadline && ch->aux.produced >= ch->aux.deadline))
 		auxt_inhibit_at_deadline(ch);
 	if (unlikely(found))
-		account_trouble(ch, found);
+		settle_account_trouble(ch, found);
 	/* What ends the window is what is seen here, though an NMI may undo it at once. */
 	inhibit = auxt_channel_inhibited(ch);
 	if (!inhibit && !found) {
 		if (todo & AUXT_TODO_SWITCH) {
-			set_deadline(ch, todo);
-			change_window(ch, ch->off_tsc);
+			settle_set_deadline(ch, todo);
+			settle_change_window(ch, ch->off_tsc);
 			return true;
 		}
-		check_space(ch, todo);
+		settle_check_space(ch, todo);
 		inhibit = auxt_channel_inhibited(ch);
 		/* Only upkeep? Then the window goes on. */
 		if (!inhibit) {
-			if (!go_on(ch))
+			if (!settle_continue_window(ch))
 				return true;
 			inhibit = auxt_channel_inhibited(ch);
 		}
 	}
-	end_window(ch, ch->off_tsc, cause_of(inhibit, found));
+	settle_end_window(ch, ch->off_tsc, settle_cause(inhibit, found));
 	return todo == AUXT_TODO_APPLY && !found;
 }
 
 /* No window is open. */
-static __always_inline void agree_closed(struct auxt_channel *ch, u32 todo)
+static __always_inline void settle_while_closed(struct auxt_channel *ch, u32 todo)
 {
 	bool look;
 	u32 inhibit;
@@ -363,8 +363,8 @@ static __always_inline void agree_closed(struct auxt_channel *ch, u32 todo)
 	if (unlikely(todo & AUXT_TODO_SWITCH)) {
 		u32 slot = ch->now.slot;
 
-		change_slot(ch);
-		put_aside(ch, slot, rdtsc());
+		settle_change_slot(ch);
+		settle_retain_slot(ch, slot, rdtsc());
 	}
 	/*
 	 * Off: the reader may have made room, and a window needs some. If an NMI clears
@@ -372,17 +372,17 @@ static __always_inline void agree_closed(struct auxt_channel *ch, u32 todo)
 	 */
 	look = todo & AUXT_TODO_SYNC || !auxt_channel_inhibited(ch);
 	if (look) {
-		take_tail(ch);
-		check_space(ch, todo);
+		settle_take_tail(ch);
+		settle_check_space(ch, todo);
 	}
 	inhibit = auxt_channel_inhibited(ch);
 	if (inhibit)
-		ch->cause = cause_of(inhibit, 0);
+		ch->cause = settle_cause(inhibit, 0);
 	else if (ch->attached && look)
-		begin_window(ch);
+		settle_begin_window(ch);
 }
 
-static __always_inline void tell_of_area(struct auxt_channel *ch)
+static __always_inline void settle_report_aux(struct auxt_channel *ch)
 {
 	if (!auxt_channel_has_unreported(ch))
 		return;
@@ -395,28 +395,28 @@ static __always_inline void tell_of_area(struct auxt_channel *ch)
 }
 
 /* The newest data, for whom an event has asked. */
-static void take_sample(struct auxt_channel *ch)
+static void settle_take_sample(struct auxt_channel *ch)
 {
 	u64 wanted, length;
 
 	/* One wished for since the hardware was off asks for a new look as well. */
-	if (!auxt_is_pending(&ch->sample) || READ_ONCE(ch->todo) & AUXT_TODO_SYNC)
+	if (!auxt_request_is_pending(&ch->sample) || READ_ONCE(ch->todo) & AUXT_TODO_SYNC)
 		return;
 	wanted = ch->sample.request.size - ch->sample.request.size % ch->pmu->granule;
 	length = min(wanted, ch->aux.produced - auxt_position_oldest_in_memory(&ch->aux));
 	length = auxt_record_sample(ch, &ch->sample.request, ch->aux.produced, length);
 	ch->now.samples++;
 	ch->now.samples_cut += length < wanted;
-	auxt_complete(&ch->sample);
+	auxt_request_complete(&ch->sample);
 }
-NOKPROBE_SYMBOL(take_sample);
+NOKPROBE_SYMBOL(settle_take_sample);
 
 /*
  * After the records of what was before it: the data ring freezes with the hardware,
  * and the record that says why is its last. A RESUME and another FREEZE may have come
  * since the last look: both are followed.
  */
-static __always_inline void follow_freeze(struct auxt_channel *ch)
+static __always_inline void settle_follow_freeze(struct auxt_channel *ch)
 {
 	/* By an NMI since the window was looked at: its end comes next, and is told first. */
 	bool frozen = auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_FROZEN && !ch->now.running;
@@ -445,7 +445,7 @@ static __always_inline void follow_freeze(struct auxt_channel *ch)
 		auxt_data_pause(&ch->data, AUXTRACE_DATA_FROZEN, true);
 }
 
-static __always_inline void publish(struct auxt_channel *ch)
+static __always_inline void settle_publish(struct auxt_channel *ch)
 {
 	struct auxtrace_status_page *to = ch->status;
 	struct auxtrace_status_page *now = &ch->now;
@@ -470,23 +470,23 @@ static __always_inline void publish(struct auxt_channel *ch)
 
 static __always_inline void settle_once(struct auxt_channel *ch, u32 todo)
 {
-	if (!ch->now.running || !agree_open(ch, todo))
-		agree_closed(ch, todo);
-	watch_starvation(ch);
-	tell_of_area(ch);
+	if (!ch->now.running || !settle_while_open(ch, todo))
+		settle_while_closed(ch, todo);
+	settle_count_starvation(ch);
+	settle_report_aux(ch);
 	if (todo & AUXT_TODO_SYNC)
-		take_sample(ch);
-	follow_freeze(ch);
-	publish(ch);
+		settle_take_sample(ch);
+	settle_follow_freeze(ch);
+	settle_publish(ch);
 }
 
 /* In one instruction each: an NMI comes before or after it. */
-static __always_inline void add_todo(struct auxt_channel *ch, u32 todo)
+static __always_inline void settle_add_todo(struct auxt_channel *ch, u32 todo)
 {
 	asm volatile("orl %1, %0" : "+m" (ch->todo) : "er" (todo) : "memory");
 }
 
-static __always_inline u32 take_todo(struct auxt_channel *ch)
+static __always_inline u32 settle_take_todo(struct auxt_channel *ch)
 {
 	u32 todo = READ_ONCE(ch->todo);
 
@@ -495,28 +495,28 @@ static __always_inline u32 take_todo(struct auxt_channel *ch)
 }
 
 /**
- * auxt_settle_only() - make everything agree with what is asked: the settle loop
+ * auxt_settle_run() - make everything agree with what is asked: the settle loop
  * @ch: the channel
  * @todo: AUXT_TODO_*: why
  *
  * Followed by auxt_settle_notify(), behind what else there is for readers.
  */
-void auxt_settle_only(struct auxt_channel *ch, u32 todo)
+void auxt_settle_run(struct auxt_channel *ch, u32 todo)
 {
-	add_todo(ch, todo);
+	settle_add_todo(ch, todo);
 	do {
 		if (READ_ONCE(ch->settling))
 			return;
 		WRITE_ONCE(ch->settling, true);
 		barrier();
 		do {
-			settle_once(ch, take_todo(ch));
+			settle_once(ch, settle_take_todo(ch));
 		} while (READ_ONCE(ch->todo));
 		WRITE_ONCE(ch->settling, false);
 		barrier();
 	} while (READ_ONCE(ch->todo));
 }
-NOKPROBE_SYMBOL(auxt_settle_only);
+NOKPROBE_SYMBOL(auxt_settle_run);
 
 /**
  * auxt_settle_notify() - wake readers if there is news for them
@@ -547,7 +547,7 @@ void auxt_settle_notify(struct auxt_channel *ch)
 }
 NOKPROBE_SYMBOL(auxt_settle_notify);
 
-static bool has_new_aux_tail(const struct auxt_channel *ch)
+static bool settle_has_new_aux_tail(const struct auxt_channel *ch)
 {
 	return !ch->aux.overwrite &&
 	       auxt_position_is_new_tail(&ch->aux, READ_ONCE(ch->user->aux_tail));
@@ -561,10 +561,10 @@ static bool has_new_aux_tail(const struct auxt_channel *ch)
  */
 bool auxt_settle_has_new_tail(const struct auxt_channel *ch)
 {
-	return has_new_aux_tail(ch) || (ch->wanted && auxt_data_has_new_tail(&ch->data));
+	return settle_has_new_aux_tail(ch) || (ch->wanted && auxt_data_has_new_tail(&ch->data));
 }
 
-static void look(struct auxt_channel *ch, u32 todo)
+static void settle_sync(struct auxt_channel *ch, u32 todo)
 {
 	if (ch->wanted)
 		auxt_data_report_lost(&ch->data, rdtsc(), current->pid);
@@ -578,7 +578,7 @@ static void look(struct auxt_channel *ch, u32 todo)
 void auxt_settle_sync_tails(struct auxt_channel *ch)
 {
 	/* A look at the hardware costs two WRMSRs. */
-	look(ch, has_new_aux_tail(ch) ? AUXT_TODO_SYNC : AUXT_TODO_APPLY);
+	settle_sync(ch, settle_has_new_aux_tail(ch) ? AUXT_TODO_SYNC : AUXT_TODO_APPLY);
 }
 
 /**
@@ -587,7 +587,7 @@ void auxt_settle_sync_tails(struct auxt_channel *ch)
  */
 void auxt_settle_sync(struct auxt_channel *ch)
 {
-	look(ch, AUXT_TODO_SYNC);
+	settle_sync(ch, AUXT_TODO_SYNC);
 }
 
 /**
@@ -597,5 +597,5 @@ void auxt_settle_sync(struct auxt_channel *ch)
 void auxt_settle_init(struct auxt_channel *ch)
 {
 	ch->status->cpu = ch->cpu;
-	publish(ch);
+	settle_publish(ch);
 }

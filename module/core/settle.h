@@ -11,12 +11,12 @@
 #define AUXT_TODO_SWITCH	(1u << 2)	/* to the next slot */
 
 /* On the channel's CPU with interrupts off, also in NMIs; or in its place. */
-void auxt_settle_only(struct auxt_channel *ch, u32 todo);
+void auxt_settle_run(struct auxt_channel *ch, u32 todo);
 void auxt_settle_notify(struct auxt_channel *ch);
 
 static inline void auxt_settle(struct auxt_channel *ch, u32 todo)
 {
-	auxt_settle_only(ch, todo);
+	auxt_settle_run(ch, todo);
 	auxt_settle_notify(ch);
 }
 

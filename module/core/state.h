@@ -41,20 +41,20 @@ struct auxt_request {
 };
 
 /**
- * struct auxt_pending - a request that cannot be had at once
+ * struct auxt_pending_request - a request that cannot be had at once
  * @request: its action is what the contexts that nest agree by: AUXT_PENDING_BUSY while
  *	one of them fills the pending in or takes it back, then the action, until the
  *	settle loop has granted it
  * @value: of the event
  */
-struct auxt_pending {
+struct auxt_pending_request {
 	struct auxt_request request;
 	u64 value;
 };
 
 #define AUXT_PENDING_BUSY	(~0u)
 
-static __always_inline bool auxt_is_pending(const struct auxt_pending *pending)
+static __always_inline bool auxt_request_is_pending(const struct auxt_pending_request *pending)
 {
 	u32 action = READ_ONCE(pending->request.action);
 
@@ -62,7 +62,7 @@ static __always_inline bool auxt_is_pending(const struct auxt_pending *pending)
 	return action != AUXTRACE_ACTION_NONE && action != AUXT_PENDING_BUSY;
 }
 
-static __always_inline void auxt_complete(struct auxt_pending *pending)
+static __always_inline void auxt_request_complete(struct auxt_pending_request *pending)
 {
 	/* The next one may come from here on. */
 	barrier();
@@ -73,7 +73,7 @@ static __always_inline void auxt_complete(struct auxt_pending *pending)
  * struct auxt_remote - the relay of one channel
  * @work: asks the others; queued on the channel's CPU
  * @csd: carries out on the channel's CPU what others asked
- * @asked: @csd is on its way: who sets this sends it, alone
+ * @called: @csd is on its way: who sets this sends it, alone
  * @out_toggle: for @work: the newest PAUSE or RESUME; 0: none
  * @out_freeze: for @work: a FREEZE, until all have been asked
  * @unreported: there was one since @work ran last, of which poll(2) has not told
@@ -83,7 +83,7 @@ static __always_inline void auxt_complete(struct auxt_pending *pending)
 struct auxt_remote {
 	struct irq_work work;
 	call_single_data_t csd;
-	atomic64_t asked;
+	atomic64_t called;
 	atomic64_t out_toggle;
 	atomic64_t out_freeze;
 	atomic64_t unreported;
@@ -106,7 +106,7 @@ static inline bool auxt_remote_is_pending(const struct auxt_remote *remote)
  * Not all others have been asked for a FREEZE of the channel's CPU. Anywhere, after a look at
  * the reasons: it stands here before FROZEN does, and readers are woken when it has left.
  */
-static inline bool auxt_remote_is_freezing_others(const struct auxt_remote *remote)
+static inline bool auxt_remote_is_sending_freeze(const struct auxt_remote *remote)
 {
 	return atomic64_read(&remote->out_freeze);
 }
@@ -164,7 +164,7 @@ struct auxt_group {
  * @cpu: the CPU
  * @index: of this channel in its session, in CPU order
  * @reservation: keeps perf off; NULL if perf has no such PMU. See reservation.c
- * @reserved_pmu: perf is kept off, or there is no perf to be
+ * @pmu_reserved: perf is kept off, or there is no perf to be
  * @reservation_type: perf's type of the PMU that @reservation holds
  *
  * @flags: AUXTRACE_SETUP_*
@@ -188,7 +188,7 @@ struct auxt_group {
  * @resumed_by: trigger that cleared it last
  * @frozen_by: FREEZE that set the reason FROZEN; no action: none
  * @sample: SAMPLE to be taken; no action: none
- * @later: what is to be done at the ring's deadline; no action: nothing
+ * @deferred: what is to be done at the ring's deadline; no action: nothing
  * @frozen: the data ring is frozen
  * @thawed: a RESUME or START has cleared FROZEN, which may be set again, since the ring
  *	followed
@@ -219,7 +219,7 @@ struct auxt_channel {
 	int cpu;
 	unsigned int index;
 	struct perf_event *reservation;
-	bool reserved_pmu;
+	bool pmu_reserved;
 	int reservation_type;
 	u32 flags;
 	u32 wanted;
@@ -250,9 +250,9 @@ struct auxt_channel {
 	u64 aux_reported;
 	u32 paused_by;
 	u32 resumed_by;
-	struct auxt_pending frozen_by;
-	struct auxt_pending sample;
-	struct auxt_pending later;
+	struct auxt_pending_request frozen_by;
+	struct auxt_pending_request sample;
+	struct auxt_pending_request deferred;
 	bool frozen;
 	bool thawed;
 	u32 aux_flags;

@@ -21,7 +21,7 @@
 
 #define PERIOD	ns_to_ktime(NSEC_PER_MSEC)
 
-static enum hrtimer_restart look(struct hrtimer *timer)
+static enum hrtimer_restart tail_poll_tick(struct hrtimer *timer)
 {
 	struct auxt_channel *ch = container_of(timer, struct auxt_channel, tail_poll);
 
@@ -53,7 +53,7 @@ void auxt_tail_poll_begin(struct auxt_channel *ch)
 	local_irq_restore(flags);
 }
 
-static void wake(struct irq_work *work)
+static void tail_poll_wake(struct irq_work *work)
 {
 	struct auxt_channel *ch = container_of(work, struct auxt_channel, wake);
 
@@ -78,6 +78,6 @@ void auxt_tail_poll_end(struct auxt_channel *ch)
  */
 void auxt_tail_poll_init(struct auxt_channel *ch)
 {
-	init_irq_work(&ch->wake, wake);
-	auxt_hrtimer_setup(&ch->tail_poll, look, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	init_irq_work(&ch->wake, tail_poll_wake);
+	auxt_hrtimer_setup(&ch->tail_poll, tail_poll_tick, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 }
