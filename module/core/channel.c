@@ -47,6 +47,7 @@ void auxt_channel_set_asleep(bool asleep)
 {
 	WRITE_ONCE(channel_asleep, asleep);
 }
+NOKPROBE_SYMBOL(auxt_channel_set_asleep);
 
 /* ---- requests --------------------------------------------------------- */
 
@@ -65,6 +66,7 @@ void auxt_channel_reset(struct auxt_channel *ch, u32 inhibit)
 	ch->fresh = true;
 	WRITE_ONCE(ch->group->last_broadcast, 0);
 }
+NOKPROBE_SYMBOL(auxt_channel_reset);
 
 /**
  * auxt_channel_undo_reset() - the START has failed
@@ -76,6 +78,7 @@ void auxt_channel_undo_reset(struct auxt_channel *ch)
 	ch->thawed = false;
 	auxt_settle(ch, AUXT_TODO_APPLY);
 }
+NOKPROBE_SYMBOL(auxt_channel_undo_reset);
 
 static int channel_claim(struct auxt_channel *ch)
 {
@@ -90,6 +93,7 @@ static int channel_claim(struct auxt_channel *ch)
 	this_cpu_write(auxt_attached[ch->pmu->number], ch);
 	return 0;
 }
+NOKPROBE_SYMBOL(channel_claim);
 
 /**
  * auxt_channel_attach() - take the trace PMU of this CPU, unless the machine goes down
@@ -105,6 +109,7 @@ int auxt_channel_attach(struct auxt_channel *ch)
 	auxt_channel_inhibit(ch, AUXTRACE_INHIBIT_OFFLINE);
 	return 0;
 }
+NOKPROBE_SYMBOL(auxt_channel_attach);
 
 /**
  * auxt_channel_detach() - give it back
@@ -122,6 +127,7 @@ void auxt_channel_detach(struct auxt_channel *ch)
 	auxt_tail_poll_end(ch);
 	ch->pmu->release(ch);
 }
+NOKPROBE_SYMBOL(auxt_channel_detach);
 
 /**
  * auxt_channel_inhibit() - a reason to be off
@@ -133,6 +139,7 @@ void auxt_channel_inhibit(struct auxt_channel *ch, u32 reason)
 	atomic_or(reason, &ch->inhibit);
 	auxt_settle(ch, AUXT_TODO_APPLY);
 }
+NOKPROBE_SYMBOL(auxt_channel_inhibit);
 
 /**
  * auxt_channel_allow() - a reason less
@@ -144,6 +151,7 @@ void auxt_channel_allow(struct auxt_channel *ch, u32 reason)
 	atomic_andnot(reason, &ch->inhibit);
 	auxt_settle(ch, AUXT_TODO_APPLY);
 }
+NOKPROBE_SYMBOL(auxt_channel_allow);
 
 /**
  * auxt_channel_leave() - the CPU goes offline or the machine suspends
@@ -154,6 +162,7 @@ void auxt_channel_leave(struct auxt_channel *ch)
 	auxt_channel_inhibit(ch, AUXTRACE_INHIBIT_OFFLINE);
 	auxt_channel_detach(ch);
 }
+NOKPROBE_SYMBOL(auxt_channel_leave);
 
 /**
  * auxt_channel_come_back() - undo auxt_channel_leave(), unless the machine still goes down
@@ -173,6 +182,7 @@ void auxt_channel_come_back(struct auxt_channel *ch)
 	auxt_remote_run(ch);
 	auxt_channel_allow(ch, AUXTRACE_INHIBIT_OFFLINE);
 }
+NOKPROBE_SYMBOL(auxt_channel_come_back);
 
 /**
  * auxt_channel_begin() - the session starts: clear the reason SETUP
@@ -190,6 +200,7 @@ void auxt_channel_begin(struct auxt_channel *ch)
 		auxt_channel_come_back(ch);
 	auxt_channel_allow(ch, AUXTRACE_INHIBIT_SETUP);
 }
+NOKPROBE_SYMBOL(auxt_channel_begin);
 
 /**
  * auxt_channel_snapshot() - a SNAPSHOT request
@@ -224,6 +235,7 @@ void auxt_channel_snapshot(struct auxt_channel *ch, u32 flags, u32 slot,
 	}
 	to->inhibit = auxt_channel_inhibited(ch);
 }
+NOKPROBE_SYMBOL(auxt_channel_snapshot);
 
 /**
  * auxt_channel_pause_output() - a PAUSE_OUTPUT request
@@ -238,6 +250,7 @@ void auxt_channel_pause_output(struct auxt_channel *ch, bool pause)
 	auxt_data_report_lost(&ch->data, rdtsc(), current->pid);
 	auxt_settle(ch, AUXT_TODO_APPLY);
 }
+NOKPROBE_SYMBOL(auxt_channel_pause_output);
 
 /**
  * auxt_channel_pause() - a PAUSE request
@@ -262,6 +275,7 @@ void auxt_channel_pause(struct auxt_channel *ch, struct auxtrace_effect *effect)
 		.tsc = ch->now.window_end_tsc,
 	};
 }
+NOKPROBE_SYMBOL(auxt_channel_pause);
 
 /**
  * auxt_channel_resume() - a RESUME request
@@ -296,6 +310,7 @@ void auxt_channel_resume(struct auxt_channel *ch, struct auxtrace_effect *effect
 		.tsc = ch->now.window_begin_tsc,
 	};
 }
+NOKPROBE_SYMBOL(auxt_channel_resume);
 
 /**
  * auxt_channel_interrupt() - an NMI came on the channel's CPU
@@ -379,6 +394,7 @@ struct auxt_channel *auxt_channel_new(const struct trace_pmu *pmu, struct auxt_a
 	auxt_settle_init(ch);
 	return ch;
 }
+NOKPROBE_SYMBOL(auxt_channel_new);
 
 /**
  * auxt_channel_free() - end of a channel
@@ -392,3 +408,4 @@ void auxt_channel_free(struct auxt_channel *ch)
 	ch->pmu->cleanup(ch);
 	kfree(ch);
 }
+NOKPROBE_SYMBOL(auxt_channel_free);

@@ -171,6 +171,7 @@ void auxt_data_oldest(const struct auxt_data_ring *ring, u64 *begin, u64 *end)
 	*end = READ_ONCE(page->data_head);
 	*begin = *end - min(*end - from, ring->size);
 }
+NOKPROBE_SYMBOL(auxt_data_oldest);
 
 /**
  * auxt_data_switch() - put the present slot aside and go on in another
@@ -209,6 +210,7 @@ void auxt_data_switch(struct auxt_data_ring *ring, u32 slot, u64 *begin, u64 *en
 	WRITE_ONCE(page->data_overwritten, ring->overwritten);
 	auxt_data_end(ring);
 }
+NOKPROBE_SYMBOL(auxt_data_switch);
 
 /* ---- readers ------------------------------------------------------------ */
 
@@ -229,6 +231,7 @@ bool auxt_data_has_new_tail(const struct auxt_data_ring *ring)
 		return tail != consumed;
 	return tail != READ_ONCE(ring->last_tail);
 }
+NOKPROBE_SYMBOL(auxt_data_has_new_tail);
 
 /* ---- life --------------------------------------------------------------- */
 
@@ -255,3 +258,4 @@ void auxt_data_init(struct auxt_data_ring *ring, const struct auxtrace_setup *se
 		ring->watermark = setup->data_watermark ?: ring->size / 2;
 	ring->keep = ring->overwrite ? &page->data_head : &page->data_consumed;
 }
+NOKPROBE_SYMBOL(auxt_data_init);

@@ -25,11 +25,13 @@ void auxt_position_init(struct auxt_position *pos, u64 size, u64 cycle, u64 wate
 	};
 	auxt_position_plan(pos);
 }
+NOKPROBE_SYMBOL(auxt_position_init);
 
 static bool position_is_valid(const struct auxt_position *pos, u64 tail)
 {
 	return tail >= pos->consumed && tail <= pos->produced;
 }
+NOKPROBE_SYMBOL(position_is_valid);
 
 /**
  * auxt_position_is_new_tail() - is this tail worth a look?

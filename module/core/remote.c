@@ -53,6 +53,7 @@ void auxt_remote_run(struct auxt_channel *ch)
 			auxt_request_make(ch, &request, 0);
 	}
 }
+NOKPROBE_SYMBOL(auxt_remote_run);
 
 static void remote_take(void *info)
 {
@@ -64,6 +65,7 @@ static void remote_take(void *info)
 	if (auxt_channel_here(ch->pmu->number) == ch)
 		auxt_remote_run(ch);
 }
+NOKPROBE_SYMBOL(remote_take);
 
 /*
  * A full barrier: the word is there before a call is found to be on its way. Pairs
@@ -74,6 +76,7 @@ static void remote_post(atomic64_t *in, u64 word)
 	if (word)
 		atomic64_xchg(in, word);
 }
+NOKPROBE_SYMBOL(remote_post);
 
 static void remote_call(struct auxt_channel *other, u64 toggle, u64 freeze)
 {
@@ -86,6 +89,7 @@ static void remote_call(struct auxt_channel *other, u64 toggle, u64 freeze)
 	if (smp_call_function_single_async(other->cpu, &other->remote.csd))
 		atomic64_set(&other->remote.called, 0);
 }
+NOKPROBE_SYMBOL(remote_call);
 
 static void remote_forward(struct irq_work *work)
 {
@@ -106,6 +110,7 @@ static void remote_forward(struct irq_work *work)
 	if (unreported)
 		irq_work_queue(&ch->wake);
 }
+NOKPROBE_SYMBOL(remote_forward);
 
 /**
  * auxt_remote_init() - nothing is asked
@@ -117,6 +122,7 @@ void auxt_remote_init(struct auxt_channel *ch)
 	ch->remote.csd.func = remote_take;
 	ch->remote.csd.info = ch;
 }
+NOKPROBE_SYMBOL(auxt_remote_init);
 
 /**
  * auxt_remote_forget() - nothing is asked any more
@@ -129,6 +135,7 @@ void auxt_remote_forget(struct auxt_channel *ch)
 	atomic64_set(&ch->remote.in_toggle, 0);
 	atomic64_set(&ch->remote.in_freeze, 0);
 }
+NOKPROBE_SYMBOL(auxt_remote_forget);
 
 /**
  * auxt_remote_thaw() - a RESUME comes: a FREEZE that is on its way is not to come after it
@@ -145,10 +152,12 @@ void auxt_remote_thaw(struct auxt_channel *ch)
 	else
 		atomic64_set(&ch->remote.in_freeze, 0);
 }
+NOKPROBE_SYMBOL(auxt_remote_thaw);
 
 static void remote_nop(void *unused)
 {
 }
+NOKPROBE_SYMBOL(remote_nop);
 
 /**
  * auxt_remote_flush() - wait for what is on its way
@@ -166,3 +175,4 @@ void auxt_remote_flush(struct auxt_channel *ch)
 	smp_call_function_single(ch->cpu, remote_nop, NULL, true);
 	smp_call_function_single(ch->cpu, remote_nop, NULL, true);
 }
+NOKPROBE_SYMBOL(auxt_remote_flush);

@@ -32,6 +32,7 @@ void auxt_request_forget(struct auxt_channel *ch, u32 trigger)
 	ch->aux.deadline = 0;
 	auxt_request_complete(&ch->deferred);
 }
+NOKPROBE_SYMBOL(auxt_request_forget);
 
 static bool request_store(struct auxt_pending_request *pending, const struct auxt_request *request,
 			  u64 value)

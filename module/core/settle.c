@@ -552,6 +552,7 @@ static bool settle_has_new_aux_tail(const struct auxt_channel *ch)
 	return !ch->aux.overwrite &&
 	       auxt_position_is_new_tail(&ch->aux, READ_ONCE(ch->user->aux_tail));
 }
+NOKPROBE_SYMBOL(settle_has_new_aux_tail);
 
 /**
  * auxt_settle_has_new_tail() - did the reader move on?
@@ -563,6 +564,7 @@ bool auxt_settle_has_new_tail(const struct auxt_channel *ch)
 {
 	return settle_has_new_aux_tail(ch) || (ch->wanted && auxt_data_has_new_tail(&ch->data));
 }
+NOKPROBE_SYMBOL(auxt_settle_has_new_tail);
 
 static void settle_sync(struct auxt_channel *ch, u32 todo)
 {
@@ -570,6 +572,7 @@ static void settle_sync(struct auxt_channel *ch, u32 todo)
 		auxt_data_report_lost(&ch->data, rdtsc(), current->pid);
 	auxt_settle(ch, todo);
 }
+NOKPROBE_SYMBOL(settle_sync);
 
 /**
  * auxt_settle_sync_tails() - look where the reader is, with no more ado than that takes
@@ -580,6 +583,7 @@ void auxt_settle_sync_tails(struct auxt_channel *ch)
 	/* A look at the hardware costs two WRMSRs. */
 	settle_sync(ch, settle_has_new_aux_tail(ch) ? AUXT_TODO_SYNC : AUXT_TODO_APPLY);
 }
+NOKPROBE_SYMBOL(auxt_settle_sync_tails);
 
 /**
  * auxt_settle_sync() - look where the hardware and the reader are
@@ -589,6 +593,7 @@ void auxt_settle_sync(struct auxt_channel *ch)
 {
 	settle_sync(ch, AUXT_TODO_SYNC);
 }
+NOKPROBE_SYMBOL(auxt_settle_sync);
 
 /**
  * auxt_settle_init() - the first state of a new channel, for readers
@@ -599,3 +604,4 @@ void auxt_settle_init(struct auxt_channel *ch)
 	ch->status->cpu = ch->cpu;
 	settle_publish(ch);
 }
+NOKPROBE_SYMBOL(auxt_settle_init);

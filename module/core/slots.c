@@ -17,6 +17,7 @@ void auxt_slots_init(struct auxt_slots *slots, u32 nr)
 	atomic64_set(&slots->held, 1);
 	atomic64_set(&slots->sampled, 0);
 }
+NOKPROBE_SYMBOL(auxt_slots_init);
 
 /**
  * auxt_slots_claim() - take a certain slot
@@ -29,6 +30,7 @@ bool auxt_slots_claim(struct auxt_slots *slots, u32 slot)
 {
 	return !(atomic64_fetch_or(BIT_ULL(slot), &slots->held) & BIT_ULL(slot));
 }
+NOKPROBE_SYMBOL(auxt_slots_claim);
 
 /**
  * auxt_slots_give() - a slot that was claimed is free again
@@ -89,3 +91,4 @@ bool auxt_slots_release_sample(struct auxt_slots *slots, u32 slot)
 	auxt_slots_give(slots, slot);
 	return true;
 }
+NOKPROBE_SYMBOL(auxt_slots_release_sample);

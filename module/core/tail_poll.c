@@ -36,6 +36,7 @@ static enum hrtimer_restart tail_poll_tick(struct hrtimer *timer)
 	hrtimer_forward_now(timer, PERIOD);
 	return HRTIMER_RESTART;
 }
+NOKPROBE_SYMBOL(tail_poll_tick);
 
 /**
  * auxt_tail_poll_begin() - look from now on, if that is due
@@ -52,6 +53,7 @@ void auxt_tail_poll_begin(struct auxt_channel *ch)
 	}
 	local_irq_restore(flags);
 }
+NOKPROBE_SYMBOL(auxt_tail_poll_begin);
 
 static void tail_poll_wake(struct irq_work *work)
 {
@@ -60,6 +62,7 @@ static void tail_poll_wake(struct irq_work *work)
 	auxt_tail_poll_begin(ch);
 	wake_up_interruptible_poll(&ch->group->waiters, EPOLLIN | EPOLLRDNORM | EPOLLPRI | EPOLLERR);
 }
+NOKPROBE_SYMBOL(tail_poll_wake);
 
 /**
  * auxt_tail_poll_end() - look no more
@@ -71,6 +74,7 @@ void auxt_tail_poll_end(struct auxt_channel *ch)
 	hrtimer_try_to_cancel(&ch->tail_poll);
 	WRITE_ONCE(ch->tail_polling, false);
 }
+NOKPROBE_SYMBOL(auxt_tail_poll_end);
 
 /**
  * auxt_tail_poll_init() - of a new channel
@@ -81,3 +85,4 @@ void auxt_tail_poll_init(struct auxt_channel *ch)
 	init_irq_work(&ch->wake, tail_poll_wake);
 	auxt_hrtimer_setup(&ch->tail_poll, tail_poll_tick, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 }
+NOKPROBE_SYMBOL(auxt_tail_poll_init);
