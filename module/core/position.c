@@ -6,15 +6,15 @@
 #include "core/position.h"
 
 /**
- * auxt_position_init() - an empty ring
- * @pos: to be set up
+ * auxt_position_init() - set up the positions of an empty area
+ * @pos: the positions
  * @size: see struct auxt_position
  * @cycle: see struct auxt_position
  * @watermark: see struct auxt_position
  * @overwrite: see struct auxt_position
  */
 void auxt_position_init(struct auxt_position *pos, u64 size, u64 cycle, u64 watermark,
-		    bool overwrite)
+			bool overwrite)
 {
 	*pos = (struct auxt_position) {
 		.size = size,
@@ -34,11 +34,11 @@ static bool position_is_valid(const struct auxt_position *pos, u64 tail)
 NOKPROBE_SYMBOL(position_is_valid);
 
 /**
- * auxt_position_is_new_tail() - is this tail worth a look?
- * @pos: a full-trace ring
- * @tail: what stands in the user page
+ * auxt_position_is_new_tail() - has the reader changed its tail?
+ * @pos: positions of full trace
+ * @tail: the tail in the user page
  *
- * Return: false if it is the one taken last, or one refused before and still bad.
+ * Return: false if the tail is the one taken last, or one refused before that is still invalid.
  */
 bool auxt_position_is_new_tail(const struct auxt_position *pos, u64 tail)
 {
@@ -49,13 +49,13 @@ bool auxt_position_is_new_tail(const struct auxt_position *pos, u64 tail)
 NOKPROBE_SYMBOL(auxt_position_is_new_tail);
 
 /**
- * auxt_position_take_tail() - the reader says how far it is
- * @pos: a full-trace ring
- * @tail: what stands in the user page
+ * auxt_position_take_tail() - take the reader's tail
+ * @pos: positions of full trace
+ * @tail: the tail in the user page
  *
  * A tail that goes back or is ahead of the data is ignored, and counted once.
  *
- * Return: true if the ring was consumed further.
+ * Return: true if @pos->consumed has advanced.
  */
 bool auxt_position_take_tail(struct auxt_position *pos, u64 tail)
 {
@@ -72,10 +72,10 @@ bool auxt_position_take_tail(struct auxt_position *pos, u64 tail)
 NOKPROBE_SYMBOL(auxt_position_take_tail);
 
 /**
- * auxt_position_oldest_in_memory() - where what has not been written over begins
- * @pos: the ring, with the hardware off
+ * auxt_position_oldest_in_memory() - position of the oldest byte that is still in memory
+ * @pos: the positions, with the hardware off
  *
- * Full trace: what the reader has read stays until the hardware comes round.
+ * Full trace: bytes that the reader has read stay until the hardware writes over them.
  *
  * Return: the position.
  */
@@ -88,10 +88,10 @@ u64 auxt_position_oldest_in_memory(const struct auxt_position *pos)
 NOKPROBE_SYMBOL(auxt_position_oldest_in_memory);
 
 /**
- * auxt_position_available() - bytes that a reader finds
- * @pos: the ring
+ * auxt_position_available() - number of bytes that a reader finds
+ * @pos: the positions
  *
- * Return: their number.
+ * Return: the number.
  */
 u64 auxt_position_available(const struct auxt_position *pos)
 {
@@ -100,8 +100,8 @@ u64 auxt_position_available(const struct auxt_position *pos)
 NOKPROBE_SYMBOL(auxt_position_available);
 
 /**
- * auxt_position_retain() - go on in another slot; what this one holds is the reader's
- * @pos: an overwrite ring
+ * auxt_position_retain() - hand the present slot to the reader and go on in another
+ * @pos: positions of overwrite mode
  */
 void auxt_position_retain(struct auxt_position *pos)
 {
