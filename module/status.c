@@ -108,7 +108,7 @@ static bool status_is_frozen(const struct auxt_session *session)
 	/* Pairs with the atomics that write out_freeze and in_freeze before FROZEN. */
 	smp_rmb();
 	for_each_cpu(cpu, session->group.cpus)
-		if (auxt_remote_is_freezing_others(&session->group.channels[cpu]->remote))
+		if (auxt_remote_is_sending_freeze(&session->group.channels[cpu]->remote))
 			return false;
 	return true;
 }

@@ -2,15 +2,14 @@
 /*
  * A channel: a session on one CPU.
  *
- * DOC: who may touch a channel
+ * DOC: which code may change a channel
  *
- * Everything in struct auxt_channel from @inhibit on belongs to the channel's
- * CPU: only code running there with interrupts off (IPI, hotplug callback) or in
- * an NMI changes it. Other CPUs ask by IPI. While the CPU is offline, or the
- * session not started, nothing runs there; then a task that holds the session's
- * idle_lock may act in its place. So at most one NMI nests in at most one other
- * context, both on one CPU: no lock is needed, and the barriers in this file that
- * order the two are compiler barriers.
+ * Everything in struct auxt_channel from @inhibit on belongs to the channel's CPU: only code that
+ * runs there with interrupts off (IPI, hotplug callback) or in an NMI changes it. Other CPUs send
+ * an IPI. While the CPU is offline or the session is not started, no such code runs there; then a
+ * task that holds the session's idle_lock acts in place of the CPU. So at most one NMI nests in
+ * at most one other context, both on one CPU. No lock is needed, and the barriers in this folder
+ * that order the two are compiler barriers.
  */
 
 #include <linux/err.h>
@@ -33,29 +32,30 @@
 DEFINE_PER_CPU(struct auxt_channel *, auxt_attached[TRACE_PMUS]);
 
 /*
- * The machine suspends or reboots. hotplug.c sets this before it has channels leave by IPI;
- * it is read on the channel's CPU with interrupts off. So an attach either sees it, or
- * precedes the IPI and is undone by it.
+ * The machine is suspending or rebooting. hotplug.c sets this before it sends the IPI in which
+ * channels leave; attach reads it on the channel's CPU with interrupts off. So an attach either
+ * sees it, or precedes the IPI and is undone by it.
  */
 static bool channel_asleep;
 
 /**
- * auxt_channel_set_asleep() - whether channels may attach
- * @asleep: they may not: the machine suspends or reboots
+ * auxt_channel_set_asleep() - keep channels from attaching, or allow it again
+ * @asleep: keep them from it: the machine is suspending or rebooting
  */
 void auxt_channel_set_asleep(bool asleep)
 {
 	WRITE_ONCE(channel_asleep, asleep);
 }
+NOKPROBE_SYMBOL(auxt_channel_set_asleep);
 
 /* ---- requests --------------------------------------------------------- */
 
 /**
- * auxt_channel_reset() - before a START: forget what inhibited the hardware
+ * auxt_channel_reset() - replace the inhibit mask before a START
  * @ch: a channel that is not attached
- * @inhibit: what inhibits it from now on
+ * @inhibit: the new mask
  *
- * Readers hear of it when the START is sure: by the next auxt_settle().
+ * The status page shows it after the next auxt_settle(), when the START can no longer fail.
  */
 void auxt_channel_reset(struct auxt_channel *ch, u32 inhibit)
 {
@@ -65,9 +65,10 @@ void auxt_channel_reset(struct auxt_channel *ch, u32 inhibit)
 	ch->fresh = true;
 	WRITE_ONCE(ch->group->last_broadcast, 0);
 }
+NOKPROBE_SYMBOL(auxt_channel_reset);
 
 /**
- * auxt_channel_undo_reset() - the START has failed
+ * auxt_channel_undo_reset() - restore the inhibit mask after a START that failed
  * @ch: a channel that is not attached
  */
 void auxt_channel_undo_reset(struct auxt_channel *ch)
@@ -76,7 +77,9 @@ void auxt_channel_undo_reset(struct auxt_channel *ch)
 	ch->thawed = false;
 	auxt_settle(ch, AUXT_TODO_APPLY);
 }
+NOKPROBE_SYMBOL(auxt_channel_undo_reset);
 
+/* Claims the trace PMU of this CPU. Returns as auxt_channel_attach(). */
 static int channel_claim(struct auxt_channel *ch)
 {
 	int err = ch->pmu->claim(ch);
@@ -85,18 +88,21 @@ static int channel_claim(struct auxt_channel *ch)
 		return err;
 	ch->attached = true;
 	ch->run++;
-	/* The NMI handlers see it only now that all is in place. */
+	/* The NMI handlers see the channel only after all of it is in place. */
 	barrier();
 	this_cpu_write(auxt_attached[ch->pmu->number], ch);
 	return 0;
 }
+NOKPROBE_SYMBOL(channel_claim);
 
 /**
- * auxt_channel_attach() - take the trace PMU of this CPU, unless the machine goes down
+ * auxt_channel_attach() - claim the trace PMU of this CPU
  * @ch: a channel that is inhibited
  *
- * Return: 0, also if attaching must wait (reason OFFLINE); -EBUSY if the trace PMU is in use;
- * -EIO if its registers cannot be written.
+ * While the machine is suspending or rebooting, the channel is marked OFFLINE instead.
+ *
+ * Return: 0, also if marked OFFLINE; -EBUSY if other code traces with the trace PMU; -EIO if its
+ * registers cannot be written.
  */
 int auxt_channel_attach(struct auxt_channel *ch)
 {
@@ -105,9 +111,10 @@ int auxt_channel_attach(struct auxt_channel *ch)
 	auxt_channel_inhibit(ch, AUXTRACE_INHIBIT_OFFLINE);
 	return 0;
 }
+NOKPROBE_SYMBOL(auxt_channel_attach);
 
 /**
- * auxt_channel_detach() - give it back
+ * auxt_channel_detach() - release the trace PMU of this CPU
  * @ch: a channel that is inhibited, so that its hardware is off
  */
 void auxt_channel_detach(struct auxt_channel *ch)
@@ -115,16 +122,17 @@ void auxt_channel_detach(struct auxt_channel *ch)
 	if (!ch->attached)
 		return;
 	this_cpu_write(auxt_attached[ch->pmu->number], NULL);
-	/* The NMI handlers have lost sight of it before the rest goes. */
+	/* The NMI handlers do not see the channel any more when the rest is undone. */
 	barrier();
 	ch->attached = false;
 	auxt_request_forget(ch, 0);
 	auxt_tail_poll_end(ch);
 	ch->pmu->release(ch);
 }
+NOKPROBE_SYMBOL(auxt_channel_detach);
 
 /**
- * auxt_channel_inhibit() - a reason to be off
+ * auxt_channel_inhibit() - set a reason to be off
  * @ch: the channel
  * @reason: AUXTRACE_INHIBIT_*; OFFLINE is a gap if it ends a window
  */
@@ -133,9 +141,10 @@ void auxt_channel_inhibit(struct auxt_channel *ch, u32 reason)
 	atomic_or(reason, &ch->inhibit);
 	auxt_settle(ch, AUXT_TODO_APPLY);
 }
+NOKPROBE_SYMBOL(auxt_channel_inhibit);
 
 /**
- * auxt_channel_allow() - a reason less
+ * auxt_channel_allow() - clear a reason to be off
  * @ch: the channel
  * @reason: AUXTRACE_INHIBIT_*
  */
@@ -144,9 +153,10 @@ void auxt_channel_allow(struct auxt_channel *ch, u32 reason)
 	atomic_andnot(reason, &ch->inhibit);
 	auxt_settle(ch, AUXT_TODO_APPLY);
 }
+NOKPROBE_SYMBOL(auxt_channel_allow);
 
 /**
- * auxt_channel_leave() - the CPU goes offline or the machine suspends
+ * auxt_channel_leave() - detach because the CPU goes offline or the machine goes down
  * @ch: the channel
  */
 void auxt_channel_leave(struct auxt_channel *ch)
@@ -154,12 +164,14 @@ void auxt_channel_leave(struct auxt_channel *ch)
 	auxt_channel_inhibit(ch, AUXTRACE_INHIBIT_OFFLINE);
 	auxt_channel_detach(ch);
 }
+NOKPROBE_SYMBOL(auxt_channel_leave);
 
 /**
- * auxt_channel_come_back() - undo auxt_channel_leave(), unless the machine still goes down
+ * auxt_channel_come_back() - attach again after auxt_channel_leave()
  * @ch: the channel
  *
- * If the trace PMU of the CPU is in use by now, the channel stays offline.
+ * It stays OFFLINE while the machine is suspending or rebooting, and if other code traces with the
+ * trace PMU by now.
  */
 void auxt_channel_come_back(struct auxt_channel *ch)
 {
@@ -169,18 +181,19 @@ void auxt_channel_come_back(struct auxt_channel *ch)
 		auxt_channel_inhibit(ch, AUXTRACE_INHIBIT_OFFLINE);
 		return;
 	}
-	/* Requests that arrived while it was away come before the hardware is turned on. */
+	/* Requests that came while it was away, before the hardware is turned on. */
 	auxt_remote_run(ch);
 	auxt_channel_allow(ch, AUXTRACE_INHIBIT_OFFLINE);
 }
+NOKPROBE_SYMBOL(auxt_channel_come_back);
 
 /**
- * auxt_channel_begin() - the session starts: clear the reason SETUP
- * @ch: a channel that auxt_channel_attach() was called for
+ * auxt_channel_begin() - second step of START: clear the reason SETUP
+ * @ch: a channel for which auxt_channel_attach() has returned 0
  */
 void auxt_channel_begin(struct auxt_channel *ch)
 {
-	/* Thaws a frozen data ring before the first window writes records. */
+	/* Unfreezes the data ring before the first window writes records. */
 	auxt_settle(ch, AUXT_TODO_APPLY);
 	/* Requests of CPUs that were attached before this one. */
 	if (ch->attached)
@@ -190,13 +203,14 @@ void auxt_channel_begin(struct auxt_channel *ch)
 		auxt_channel_come_back(ch);
 	auxt_channel_allow(ch, AUXTRACE_INHIBIT_SETUP);
 }
+NOKPROBE_SYMBOL(auxt_channel_begin);
 
 /**
- * auxt_channel_snapshot() - a SNAPSHOT request
+ * auxt_channel_snapshot() - carry out a SNAPSHOT ioctl
  * @ch: the channel
  * @flags: AUXTRACE_SNAPSHOT_*
  * @slot: with SLOT: the free slot to go on in
- * @to: what it found
+ * @to: receives the range of data of the snapshot
  */
 void auxt_channel_snapshot(struct auxt_channel *ch, u32 flags, u32 slot,
 			   struct auxtrace_cut *to)
@@ -214,7 +228,7 @@ void auxt_channel_snapshot(struct auxt_channel *ch, u32 flags, u32 slot,
 			auxt_settle_sync(ch);
 		if (flags & AUXTRACE_SNAPSHOT_PAUSE && ch->wanted)
 			auxt_channel_pause_output(ch, true);
-		/* Of one moment, though an NMI may settle meanwhile. */
+		/* Retry if an NMI has run the settle loop meanwhile: one consistent cut. */
 		do {
 			seq = READ_ONCE(ch->now.seq);
 			barrier();
@@ -224,11 +238,12 @@ void auxt_channel_snapshot(struct auxt_channel *ch, u32 flags, u32 slot,
 	}
 	to->inhibit = auxt_channel_inhibited(ch);
 }
+NOKPROBE_SYMBOL(auxt_channel_snapshot);
 
 /**
- * auxt_channel_pause_output() - a PAUSE_OUTPUT request
+ * auxt_channel_pause_output() - carry out a PAUSE_OUTPUT ioctl
  * @ch: a channel with a data ring
- * @pause: drop and count its records, or no more
+ * @pause: drop and count its records from now on; else write them again
  */
 void auxt_channel_pause_output(struct auxt_channel *ch, bool pause)
 {
@@ -238,11 +253,12 @@ void auxt_channel_pause_output(struct auxt_channel *ch, bool pause)
 	auxt_data_report_lost(&ch->data, rdtsc(), current->pid);
 	auxt_settle(ch, AUXT_TODO_APPLY);
 }
+NOKPROBE_SYMBOL(auxt_channel_pause_output);
 
 /**
- * auxt_channel_pause() - a PAUSE request
+ * auxt_channel_pause() - carry out a PAUSE ioctl
  * @ch: the channel
- * @effect: what came of it; may be NULL
+ * @effect: receives the effect; may be NULL
  */
 void auxt_channel_pause(struct auxt_channel *ch, struct auxtrace_effect *effect)
 {
@@ -262,27 +278,28 @@ void auxt_channel_pause(struct auxt_channel *ch, struct auxtrace_effect *effect)
 		.tsc = ch->now.window_end_tsc,
 	};
 }
+NOKPROBE_SYMBOL(auxt_channel_pause);
 
 /**
- * auxt_channel_resume() - a RESUME request
+ * auxt_channel_resume() - carry out a RESUME ioctl
  * @ch: the channel
- * @effect: what came of it; may be NULL
+ * @effect: receives the effect; may be NULL
  */
 void auxt_channel_resume(struct auxt_channel *ch, struct auxtrace_effect *effect)
 {
 	u64 done = ch->now.resumes_done;
 
 	ch->now.resumes_asked++;
-	/* A FREEZE on its way is older, though the call that brings it may come later. */
+	/* A FREEZE on its way is older, even if its call comes later. */
 	if (unlikely(auxt_remote_has_freeze(&ch->remote)))
 		auxt_remote_thaw(ch);
 	ch->resuming = true;
 	barrier();
-	/* The loop below follows, though an NMI may freeze it again before that. */
+	/* The settle loop unfreezes the data ring, even if an NMI sets FROZEN again before. */
 	if (unlikely(atomic_fetch_andnot(AUXTRACE_INHIBIT_USER | AUXTRACE_INHIBIT_FROZEN,
 					 &ch->inhibit) & AUXTRACE_INHIBIT_FROZEN))
 		ch->thawed = true;
-	/* For a channel that runs the tail can wait: a look would cost two WRMSRs. */
+	/* A running channel need not read the tail: that would cost two WRMSRs. */
 	auxt_settle(ch, ch->now.running ? AUXT_TODO_APPLY : AUXT_TODO_SYNC);
 	ch->resuming = false;
 	if (!effect)
@@ -296,21 +313,22 @@ void auxt_channel_resume(struct auxt_channel *ch, struct auxtrace_effect *effect
 		.tsc = ch->now.window_begin_tsc,
 	};
 }
+NOKPROBE_SYMBOL(auxt_channel_resume);
 
 /**
- * auxt_channel_interrupt() - an NMI came on the channel's CPU
+ * auxt_channel_interrupt() - handle an NMI on the channel's CPU
  * @ch: the channel
- * @asserted: the trace unit's status bit was set
+ * @asserted: the trace PMU's bit in the interrupt status was set
  *
- * Return: true if there was something to do for the trace unit.
+ * Return: true if the NMI was the trace PMU's.
  */
 bool auxt_channel_interrupt(struct auxt_channel *ch, bool asserted)
 {
 	/*
-	 * perf may have acknowledged the bit and dropped it, so the unit itself is
-	 * asked, unless a look is due anyway. If the settle loop was interrupted,
-	 * what the answer is made of may be half changed: then it may be wrong, but
-	 * only in asking for a look, or in not asking for the one under way.
+	 * perf may have cleared the status bit and ignored it, so the trace PMU itself is
+	 * asked, unless a sync is due anyway. If this NMI has interrupted the settle loop, the
+	 * positions may be half changed and the answer wrong. Then it either asks for one
+	 * sync too many, or fails to ask for the one that is under way.
 	 */
 	if (!asserted && (READ_ONCE(ch->todo) & AUXT_TODO_SYNC ||
 			  !(READ_ONCE(ch->settling) || ch->now.running) ||
@@ -325,15 +343,15 @@ NOKPROBE_SYMBOL(auxt_channel_interrupt);
 /* ---- life ------------------------------------------------------------- */
 
 /**
- * auxt_channel_new() - a channel, inhibited by SETUP
- * @pmu: what produces the trace
+ * auxt_channel_new() - allocate a channel, inhibited by SETUP
+ * @pmu: the trace PMU
  * @buffer: pages, which must outlive the channel
- * @group: the session's channels, likewise
+ * @group: the channels of the session, which must outlive it, too
  * @cpu: the CPU
- * @index: number of the channel in its session
- * @setup: checked
+ * @index: index of the channel in its session
+ * @setup: setup of the session, checked
  *
- * Return: the channel or an errno.
+ * Return: the channel, ERR_PTR(-ENOMEM), or an error of trace_pmu.setup.
  */
 struct auxt_channel *auxt_channel_new(const struct trace_pmu *pmu, struct auxt_aux_buffer *buffer,
 				      struct auxt_group *group, int cpu, unsigned int index,
@@ -379,10 +397,11 @@ struct auxt_channel *auxt_channel_new(const struct trace_pmu *pmu, struct auxt_a
 	auxt_settle_init(ch);
 	return ch;
 }
+NOKPROBE_SYMBOL(auxt_channel_new);
 
 /**
- * auxt_channel_free() - end of a channel
- * @ch: detached; NULL is fine
+ * auxt_channel_free() - free a channel
+ * @ch: a detached channel, or NULL
  */
 void auxt_channel_free(struct auxt_channel *ch)
 {
@@ -392,3 +411,4 @@ void auxt_channel_free(struct auxt_channel *ch)
 	ch->pmu->cleanup(ch);
 	kfree(ch);
 }
+NOKPROBE_SYMBOL(auxt_channel_free);

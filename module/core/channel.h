@@ -5,7 +5,7 @@
 
 #include "core/state.h"
 
-/* Any context. */
+/* Any context, any CPU. */
 void auxt_channel_set_asleep(bool asleep);
 
 /* Task context. */
@@ -14,8 +14,9 @@ struct auxt_channel *auxt_channel_new(const struct trace_pmu *pmu, struct auxt_a
 				      const struct auxtrace_setup *setup);
 void auxt_channel_free(struct auxt_channel *ch);
 
-/* On the channel's CPU with interrupts off; or anywhere while that CPU is offline
- * or the session not started, with the session's idle_lock held.
+/*
+ * On the channel's CPU with interrupts off; or, while that CPU is offline or the session is
+ * not started, on any CPU with the session's idle_lock held.
  */
 int auxt_channel_attach(struct auxt_channel *ch);
 void auxt_channel_begin(struct auxt_channel *ch);

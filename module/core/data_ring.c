@@ -4,26 +4,30 @@
  *
  * DOC: writers
  *
- * Writers run on one CPU: with interrupts off, so that only NMIs (and what may
- * interrupt those) nest in one; or in place of a CPU where none runs. Each nested
- * one has come and gone before the interrupted one goes on. So what they share
- * is changed by single instructions without a lock prefix, and the barriers
- * between them are compiler barriers.
+ * Writers run on one CPU with interrupts off, so that only NMIs (and what may interrupt those)
+ * nest in a writer; or in place of a CPU on which none runs. A nested writer finishes before the
+ * interrupted one goes on. So shared data is changed by single instructions without a lock
+ * prefix, and the barriers between writers are compiler barriers.
  *
- * A writer moves @data_reserved on by the size of its record, fills the record
- * in and leaves. The last to leave, which was the first to come, publishes
- * @data_head: only then is everything below @data_reserved whole. One that comes
- * between its last look at @data_reserved and its leaving leaves the publishing
- * to it, so it looks once more after it has left.
+ * A writer increments @nest, advances @data_reserved by the size of its record, fills the record
+ * in and decrements @nest. The outermost writer finishes last and publishes @data_head: only then
+ * are all records below @data_reserved complete. A writer that nests after the outermost writer's
+ * last read of @data_reserved, but before it clears @nest, leaves the publishing to it. Therefore
+ * the outermost writer reads @data_reserved once more after it has cleared @nest.
  *
  * DOC: readers
  *
- * On other CPUs, at any time. @data_head is stored with release semantics after
- * the records below it: pairs with the acquire load that the ABI asks of readers.
- * @data_reserved moves before the first byte that it gives to a new record is
- * changed: pairs with the read barrier between a reader's copy and the look at
- * @data_reserved that judges it. The reader's tail is loaded with acquire semantics
- * before its bytes are written to: pairs with his release store.
+ * Readers run on other CPUs at any time.
+ *
+ * @data_head is stored with release semantics after the records below it. This pairs with the
+ * acquire load that the ABI asks of readers.
+ *
+ * @data_reserved is advanced before the first byte of the reserved space is changed. This pairs
+ * with the read barrier between a reader's copy and its read of @data_reserved, which tells it
+ * which part of the copy is valid.
+ *
+ * The reader's tail is loaded with acquire semantics before the bytes below it are overwritten.
+ * This pairs with the reader's release store.
  */
 
 #include <linux/build_bug.h>
@@ -34,16 +38,16 @@
 
 static_assert(LOST_SIZE % 8 == 0);
 
-/* ---- room --------------------------------------------------------------- */
+/* ---- space -------------------------------------------------------------- */
 
-static bool is_valid(const struct auxt_data_ring *ring, u64 tail, u64 consumed)
+static bool data_is_valid_tail(const struct auxt_data_ring *ring, u64 tail, u64 consumed)
 {
 	return tail >= consumed && tail <= READ_ONCE(ring->page->data_head);
 }
-NOKPROBE_SYMBOL(is_valid);
+NOKPROBE_SYMBOL(data_is_valid_tail);
 
-/* A nested writer may take a later tail meanwhile: then ours is neither news nor bad. */
-static void take_tail(struct auxt_data_ring *ring)
+/* A nested writer may take a later tail meanwhile: then ours is neither new nor bad. */
+static void data_take_tail(struct auxt_data_ring *ring)
 {
 	u64 *consumed = &ring->page->data_consumed;
 	u64 was, tail, last, refused;
@@ -55,7 +59,7 @@ static void take_tail(struct auxt_data_ring *ring)
 		refused = READ_ONCE(ring->refused);
 		was = READ_ONCE(*consumed);
 		tail = smp_load_acquire(&ring->user->data_tail);
-		if (!is_valid(ring, tail, was)) {
+		if (!data_is_valid_tail(ring, tail, was)) {
 			if (tail != last && cmpxchg_local(&ring->last_tail, last, tail) == last)
 				auxt_data_add(&ring->page->data_bad_tails, 1);
 			return;
@@ -66,19 +70,19 @@ static void take_tail(struct auxt_data_ring *ring)
 	WRITE_ONCE(ring->last_tail, tail);
 	WRITE_ONCE(ring->forgiven, refused);
 }
-NOKPROBE_SYMBOL(take_tail);
+NOKPROBE_SYMBOL(data_take_tail);
 
 /*
- * Reserves @size bytes behind a LOST record if one is due, else without. Counts taken
- * here to be told are put back if there is no room: returns 0. (The record of a nested writer
- * that finds them gone may come before the LOST record; the sums are right.)
+ * Reserves @size bytes, after a LOST record if one is due. Without space for both it returns 0 and
+ * puts the count of lost records back. (A nested writer may find that count taken, and its record
+ * may precede the LOST record; the sums are right.)
  */
-static u64 reserve_behind_lost(struct auxt_data_ring *ring, u32 size, u64 tsc, u32 tid)
+static u64 data_reserve_behind_lost(struct auxt_data_ring *ring, u32 size, u64 tsc, u32 tid)
 {
 	struct auxtrace_record_lost *record;
 	u64 word, lost;
 
-	take_tail(ring);
+	data_take_tail(ring);
 	lost = xchg(&ring->pending, 0);
 	if (!lost)
 		return size && auxt_data_reserve(ring, size, &word) ? word : 0;
@@ -93,22 +97,22 @@ static u64 reserve_behind_lost(struct auxt_data_ring *ring, u32 size, u64 tsc, u
 	auxt_data_add(&ring->page->data_records, 1);
 	return word;
 }
-NOKPROBE_SYMBOL(reserve_behind_lost);
+NOKPROBE_SYMBOL(data_reserve_behind_lost);
 
 /**
- * auxt_data_reserve_slow() - something was lost, or the reader must be asked for room
+ * auxt_data_reserve_slow() - reserve space after losses, or when the reader's tail is needed
  * @ring: the ring, of which the caller is a writer
  * @size: bytes
  * @tsc: time-stamp counter
- * @tid: thread that the CPU runs
+ * @tid: thread that runs on the CPU
  *
- * Return: data_reserved as it is at the end of what was reserved; 0: it was not, which
- * is counted.
+ * Return: value of data_reserved at the end of the reserved space; 0 if the record was dropped,
+ * which is counted.
  */
 u64 auxt_data_reserve_slow(struct auxt_data_ring *ring, u32 size, u64 tsc, u32 tid)
 {
 	bool paused = READ_ONCE(ring->page->data_paused);
-	u64 word = paused ? 0 : reserve_behind_lost(ring, size, tsc, tid);
+	u64 word = paused ? 0 : data_reserve_behind_lost(ring, size, tsc, tid);
 
 	if (word)
 		return word;
@@ -124,24 +128,24 @@ NOKPROBE_SYMBOL(auxt_data_reserve_slow);
  * auxt_data_report_lost() - take the reader's tail; write a LOST record if one is due
  * @ring: the ring
  * @tsc: time-stamp counter
- * @tid: thread that the CPU runs
+ * @tid: thread that runs on the CPU
  */
 void auxt_data_report_lost(struct auxt_data_ring *ring, u64 tsc, u32 tid)
 {
 	auxt_data_get(ring);
 	if (READ_ONCE(ring->page->data_paused))
-		take_tail(ring);
+		data_take_tail(ring);
 	else
-		reserve_behind_lost(ring, 0, tsc, tid);
+		data_reserve_behind_lost(ring, 0, tsc, tid);
 	auxt_data_end(ring);
 }
 NOKPROBE_SYMBOL(auxt_data_report_lost);
 
 /**
- * auxt_data_pause() - drop and count all records from now on, or no more
+ * auxt_data_pause() - set or clear a reason to drop (and count) all records
  * @ring: the ring
- * @reason: AUXTRACE_DATA_*: records are written when there is none
- * @pause: drop
+ * @reason: AUXTRACE_DATA_*: records are written while none is set
+ * @pause: set the reason; else clear it
  */
 void auxt_data_pause(struct auxt_data_ring *ring, u32 reason, bool pause)
 {
@@ -158,7 +162,7 @@ NOKPROBE_SYMBOL(auxt_data_pause);
 /* ---- slots -------------------------------------------------------------- */
 
 /**
- * auxt_data_oldest() - what a reader finds
+ * auxt_data_oldest() - range of the records that a reader finds
  * @ring: the ring
  * @begin: position of the oldest byte, in the present slot
  * @end: position after the newest record
@@ -171,16 +175,17 @@ void auxt_data_oldest(const struct auxt_data_ring *ring, u64 *begin, u64 *end)
 	*end = READ_ONCE(page->data_head);
 	*begin = *end - min(*end - from, ring->size);
 }
+NOKPROBE_SYMBOL(auxt_data_oldest);
 
 /**
- * auxt_data_switch() - put the present slot aside and go on in another
+ * auxt_data_switch() - retain the present slot and go on in another
  * @ring: an overwritable ring with slots
- * @slot: the other
- * @begin: position of the oldest byte in the one put aside
+ * @slot: the other slot
+ * @begin: position of the oldest byte in the retained slot
  * @end: position after its newest record
  *
- * Each record lies wholly on one side. Who writes while we adjust the sums does not
- * publish, as nested in a writer: that is what we are.
+ * Each record lies completely in one of the two slots. This function counts as a writer, so
+ * writers that nest in it do not publish while it adjusts the sums.
  */
 void auxt_data_switch(struct auxt_data_ring *ring, u32 slot, u64 *begin, u64 *end)
 {
@@ -194,8 +199,9 @@ void auxt_data_switch(struct auxt_data_ring *ring, u32 slot, u64 *begin, u64 *en
 		word = found;
 		*end = AUXTRACE_DATA_POSITION(word);
 		/*
-		 * First, lest a reader look in the other slot for what its earlier use
-		 * left there: pairs with his barrier after data_reserved.
+		 * Before data_reserved names the other slot: otherwise a reader could take old
+		 * contents of that slot for records. Pairs with the reader's barrier after
+		 * it reads data_reserved.
 		 */
 		WRITE_ONCE(page->data_slot_begin, *end);
 		smp_wmb();
@@ -209,14 +215,15 @@ void auxt_data_switch(struct auxt_data_ring *ring, u32 slot, u64 *begin, u64 *en
 	WRITE_ONCE(page->data_overwritten, ring->overwritten);
 	auxt_data_end(ring);
 }
+NOKPROBE_SYMBOL(auxt_data_switch);
 
 /* ---- readers ------------------------------------------------------------ */
 
 /**
- * auxt_data_has_new_tail() - did the reader move on?
+ * auxt_data_has_new_tail() - has the reader changed its tail?
  * @ring: the ring
  *
- * Return: true if the user page holds a tail that has not been looked at.
+ * Return: true if the tail in the user page has been neither taken nor found bad.
  */
 bool auxt_data_has_new_tail(const struct auxt_data_ring *ring)
 {
@@ -225,15 +232,18 @@ bool auxt_data_has_new_tail(const struct auxt_data_ring *ring)
 
 	if (ring->overwrite)
 		return false;
-	return tail != (is_valid(ring, tail, consumed) ? consumed : READ_ONCE(ring->last_tail));
+	if (data_is_valid_tail(ring, tail, consumed))
+		return tail != consumed;
+	return tail != READ_ONCE(ring->last_tail);
 }
+NOKPROBE_SYMBOL(auxt_data_has_new_tail);
 
 /* ---- life --------------------------------------------------------------- */
 
 /**
- * auxt_data_init() - an empty ring
- * @ring: to be set up, all zero
- * @setup: of the session, checked, with a data ring
+ * auxt_data_init() - set up an empty ring
+ * @ring: the ring, all zero
+ * @setup: setup of the session, checked, with a data ring
  * @base: see struct auxt_data_ring
  * @page: status page, all zero
  * @user: user page
@@ -253,3 +263,4 @@ void auxt_data_init(struct auxt_data_ring *ring, const struct auxtrace_setup *se
 		ring->watermark = setup->data_watermark ?: ring->size / 2;
 	ring->keep = ring->overwrite ? &page->data_head : &page->data_consumed;
 }
+NOKPROBE_SYMBOL(auxt_data_init);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The data ring of one channel: records that the module writes and a reader
- * finds whole. No hardware: also compiled in user space by the tests.
+ * The data ring of one channel: the module writes records, and readers see complete records only.
+ * No hardware: the tests also compile it in user space.
  */
 #ifndef AUXT_DATA_RING_H
 #define AUXT_DATA_RING_H
@@ -15,25 +15,25 @@
 
 /**
  * struct auxt_data_ring - how to write to a data ring
- * @page: the counters, for users to read. Nobody but us can write to it, so it is
- *	relied on: there is no second copy. See struct auxtrace_status_page
- * @user: the reader's tail, not to be relied on
- * @base: the ring, each slot mapped twice in a row: a record that wraps in the
- *	slot is in one piece here
+ * @page: the status page with the counters, which users read. Only the module can write to it,
+ *	so its values are trusted and there is no second copy. See struct auxtrace_status_page
+ * @user: the user page with the reader's tail, which is not trusted
+ * @base: the ring, each slot mapped twice in a row, so that a record that wraps in its slot is
+ *	contiguous here
  * @size: bytes of a slot, a power of two
  * @mask: @size - 1
- * @shift: its logarithm
- * @backward: the newest record is the first
+ * @shift: log2 of @size
+ * @backward: records grow downwards: the newest has the lowest address
  * @overwrite: newest records win
- * @watermark: not overwritable: readable bytes that wake the reader
- * @keep: bytes from this position on must not be touched: the reader's, or, as he has
- *	none in an overwritable ring, those of the writers that we have interrupted
- * @nest: writers that are under way: each has interrupted the one before
- * @pending: records dropped that no LOST record tells of yet
- * @last_tail: what the reader's tail was when it was last taken or found bad
- * @refused: records dropped for want of room
- * @forgiven: those of them that were dropped before the tail moved
- * @overwritten: what earlier slots have lost
+ * @watermark: not overwritable: readable bytes at which the reader is woken
+ * @keep: bytes from this position on must not be overwritten: bytes that the reader has not
+ *	read, or, in an overwritable ring, those of the writers that this one has interrupted
+ * @nest: number of active writers; each has interrupted the one before
+ * @pending: dropped records that no LOST record has reported
+ * @last_tail: the reader's tail when it was last taken or found bad
+ * @refused: records dropped for lack of space
+ * @forgiven: value of @refused when the tail last advanced
+ * @overwritten: bytes that were overwritten in earlier slots
  */
 struct auxt_data_ring {
 	struct auxtrace_status_page *page;
@@ -57,10 +57,13 @@ struct auxt_data_ring {
 void auxt_data_init(struct auxt_data_ring *ring, const struct auxtrace_setup *setup, void *base,
 		    struct auxtrace_status_page *page, const struct auxtrace_user_page *user);
 
-/* On the channel's CPU, or in its place: task with interrupts off, interrupt, NMI. */
+/*
+ * On the channel's CPU: task with interrupts off, interrupt or NMI; or in its place, see
+ * channel.c.
+ */
 u64 auxt_data_reserve_slow(struct auxt_data_ring *ring, u32 size, u64 tsc, u32 tid);
 
-/* auxtrace_status_page.data_paused */
+/* Reasons in auxtrace_status_page.data_paused. */
 #define AUXTRACE_DATA_PAUSED	(1u << 0)
 #define AUXTRACE_DATA_FROZEN	(1u << 1)
 void auxt_data_pause(struct auxt_data_ring *ring, u32 reason, bool pause);
@@ -70,17 +73,17 @@ void auxt_data_report_lost(struct auxt_data_ring *ring, u64 tsc, u32 tid);
 void auxt_data_oldest(const struct auxt_data_ring *ring, u64 *begin, u64 *end);
 void auxt_data_switch(struct auxt_data_ring *ring, u32 slot, u64 *begin, u64 *end);
 
-/* From any CPU: may be out of date at once. */
+/* From any CPU: the answer may be out of date at once. */
 bool auxt_data_has_new_tail(const struct auxt_data_ring *ring);
 
 /**
- * auxt_data_is_readable() - is it worth a reader's while?
+ * auxt_data_is_readable() - would poll(2) say POLLIN for the data ring?
  * @ring: the ring
  * @stopped: the session is stopped
  *
- * From any CPU: may be out of date at once.
+ * From any CPU: the answer may be out of date at once.
  *
- * Return: as the ABI says at poll.
+ * Return: true under the conditions that the ABI gives for poll(2).
  */
 static __always_inline bool auxt_data_is_readable(const struct auxt_data_ring *ring, bool stopped)
 {
@@ -93,25 +96,25 @@ static __always_inline bool auxt_data_is_readable(const struct auxt_data_ring *r
 	       (available && (stopped || READ_ONCE(ring->refused) != READ_ONCE(ring->forgiven)));
 }
 
-/* Slots into which the data ring of a session is divided. */
+/* Number of slots into which the data rings of a session are divided. */
 static inline u32 auxt_data_slots(const struct auxtrace_setup *setup)
 {
 	return setup->flags & AUXTRACE_SETUP_DATA_OVERWRITE && setup->slots ? setup->slots : 1;
 }
 
 /*
- * Writing a record, inline because it is a short way that each record goes. How
- * writers nest and what readers rely on stands at the head of data_ring.c.
+ * Writing a record. Inline: it is a short path that each record takes. The head of data_ring.c
+ * says how writers nest and what readers rely on.
  */
 #define AUXT_DATA_SLOT_SHIFT	56
 
-/* In one instruction: an NMI comes before or after it. */
+/* One instruction: an NMI comes before or after it. */
 static __always_inline void auxt_data_add(u64 *counter, u64 n)
 {
 	asm volatile("addq %1, %0" : "+m" (*counter) : "er" (n));
 }
 
-/* The record of @size bytes that ends where @word, a value of data_reserved, says. */
+/* The record of @size bytes that ends at the position in @word, a value of data_reserved. */
 static __always_inline void *auxt_data_record_at(const struct auxt_data_ring *ring, u64 word,
 						 u32 size)
 {
@@ -150,8 +153,10 @@ static __always_inline void auxt_data_publish(struct auxt_data_ring *ring, u64 h
 }
 
 /**
- * auxt_data_end() - the record is whole
- * @ring: where auxt_data_begin() has given one
+ * auxt_data_end() - finish a record
+ * @ring: a ring for which auxt_data_begin() has returned one
+ *
+ * The outermost writer publishes the records of all.
  */
 static __always_inline void auxt_data_end(struct auxt_data_ring *ring)
 {
@@ -176,7 +181,7 @@ static __always_inline void auxt_data_end(struct auxt_data_ring *ring)
 	}
 }
 
-/* @word: data_reserved as it is at the end of what was reserved. False: no room. */
+/* @word: value of data_reserved at the end of the reserved space. False: no space. */
 static __always_inline bool auxt_data_reserve(struct auxt_data_ring *ring, u32 size, u64 *word)
 {
 	u64 *reserved = &ring->page->data_reserved;
@@ -194,16 +199,18 @@ static __always_inline bool auxt_data_reserve(struct auxt_data_ring *ring, u32 s
 }
 
 /**
- * auxt_data_begin() - room for a record
+ * auxt_data_begin() - reserve space for a record
  * @ring: the ring
  * @type: AUXTRACE_RECORD_*
- * @size: bytes, with header and end, which are filled in; a multiple of 8, less than
- *	64 KiB and not more than a slot. What is between them is the caller's to fill in, all of it
+ * @size: bytes of the record with its header and end, a multiple of 8, less than 64 KiB and at
+ *	most a slot
  * @tsc: time-stamp counter
- * @tid: thread that the CPU runs
+ * @tid: thread that runs on the CPU
  *
- * Return: the record, to be followed by auxt_data_end(); or NULL if it was dropped,
- * which is counted.
+ * Header and end are filled in; the caller fills in all bytes between them and then calls
+ * auxt_data_end().
+ *
+ * Return: the record, or NULL if it was dropped, which is counted.
  */
 static __always_inline void *auxt_data_begin(struct auxt_data_ring *ring, u32 type, u32 size,
 					     u64 tsc, u32 tid)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What sets and clears the reasons of a channel's inhibit mask for a trigger. */
+/* Setting and clearing reasons of the inhibit mask for triggers: what need not be inline. */
 
 #include <linux/atomic.h>
 #include <linux/irq_work.h>
@@ -7,9 +7,11 @@
 #include "core/inhibit.h"
 
 /**
- * auxt_inhibit_broadcast() - ask the other CPUs for the same
+ * auxt_inhibit_broadcast() - have a request sent to the session's other CPUs
  * @ch: the channel of this CPU
  * @request: a PAUSE, RESUME or FREEZE
+ *
+ * It replaces an earlier one of its kind that has not been sent. remote.c delivers it.
  */
 void auxt_inhibit_broadcast(struct auxt_channel *ch, const struct auxt_request *request)
 {
@@ -25,17 +27,17 @@ void auxt_inhibit_broadcast(struct auxt_channel *ch, const struct auxt_request *
 NOKPROBE_SYMBOL(auxt_inhibit_broadcast);
 
 /**
- * auxt_inhibit_at_deadline() - the channel has produced what a pending waited for
- * @ch: the channel
+ * auxt_inhibit_at_deadline() - carry the deferred request out, if there is one
+ * @ch: a channel that has produced as many bytes as the request waits for
  */
 void auxt_inhibit_at_deadline(struct auxt_channel *ch)
 {
-	const struct auxt_pending pending = ch->later;
+	const struct auxt_pending_request pending = ch->deferred;
 
-	if (!auxt_is_pending(&ch->later))
+	if (!auxt_request_is_pending(&ch->deferred))
 		return;
 	ch->aux.deadline = 0;
-	auxt_complete(&ch->later);
+	auxt_request_complete(&ch->deferred);
 	if (auxt_inhibit_apply(ch, &pending.request, pending.value))
 		auxt_inhibit_record(ch, &pending.request, pending.value);
 }

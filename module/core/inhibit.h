@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What sets and clears the reasons of a channel's inhibit mask for a trigger. */
+/*
+ * Setting and clearing reasons of the inhibit mask for triggers. Inline, because this is part of
+ * the short path from a hit to the WRMSR that pauses.
+ */
 #ifndef AUXT_INHIBIT_H
 #define AUXT_INHIBIT_H
 
@@ -9,29 +12,30 @@
 /* On the channel's CPU with interrupts off, also in NMIs. */
 void auxt_inhibit_broadcast(struct auxt_channel *ch, const struct auxt_request *request);
 
-static __always_inline bool auxt_inhibit_freeze(struct auxt_channel *ch, const struct auxt_request *request,
-				   u64 value)
+static __always_inline bool auxt_inhibit_freeze(struct auxt_channel *ch,
+						const struct auxt_request *request, u64 value)
 {
 	if (auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_FROZEN)
 		return false;
-	ch->frozen_by = (struct auxt_pending) { .request = *request, .value = value };
-	/* By the first that is hit. */
+	ch->frozen_by = (struct auxt_pending_request) { .request = *request, .value = value };
+	/* Only the first CPU that freezes sends it on. */
 	if (request->all_cpus)
 		auxt_inhibit_broadcast(ch, request);
-	/* Who finds the reason changed finds who it was, and that others are to follow. */
+	/* If the reason is visible, so are frozen_by and the pending broadcast. */
 	barrier();
 	atomic_or(AUXTRACE_INHIBIT_FROZEN, &ch->inhibit);
 	return true;
 }
 
-static __always_inline bool auxt_inhibit_toggle(struct auxt_channel *ch, const struct auxt_request *request)
+static __always_inline bool auxt_inhibit_toggle(struct auxt_channel *ch,
+						const struct auxt_request *request)
 {
 	bool is_set = auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_TRIGGER;
 	bool changes = true;
 
 	if (request->action == AUXTRACE_ACTION_PAUSE && !is_set) {
 		ch->paused_by = request->trigger;
-		/* As above. */
+		/* If the reason is visible, so is paused_by; below likewise. */
 		barrier();
 		atomic_or(AUXTRACE_INHIBIT_TRIGGER, &ch->inhibit);
 	} else if (request->action == AUXTRACE_ACTION_RESUME && is_set) {
@@ -43,8 +47,9 @@ static __always_inline bool auxt_inhibit_toggle(struct auxt_channel *ch, const s
 	}
 	if (unlikely(request->all_cpus)) {
 		/*
-		 * What changes nothing here may do so elsewhere. Set before the others are
-		 * asked, so that one that is changed back after that finds it.
+		 * Even if this channel does not change, another may. last_broadcast is set
+		 * before the request is sent, so that a later change of another channel
+		 * resets it.
 		 */
 		WRITE_ONCE(ch->group->last_broadcast, request->action);
 		auxt_inhibit_broadcast(ch, request);
@@ -54,18 +59,18 @@ static __always_inline bool auxt_inhibit_toggle(struct auxt_channel *ch, const s
 	return changes;
 }
 
-/* Returns false if the channel is as the trigger wants it. */
-static __always_inline bool auxt_inhibit_apply(struct auxt_channel *ch, const struct auxt_request *request,
-				      u64 value)
+/* Returns false if the request changes nothing on this channel. */
+static __always_inline bool auxt_inhibit_apply(struct auxt_channel *ch,
+					       const struct auxt_request *request, u64 value)
 {
 	if (unlikely(request->action == AUXTRACE_ACTION_FREEZE))
 		return auxt_inhibit_freeze(ch, request, value);
 	return auxt_inhibit_toggle(ch, request);
 }
 
-/* Of a freeze the settle loop writes the record. */
-static __always_inline void auxt_inhibit_record(struct auxt_channel *ch, const struct auxt_request *request,
-				 u64 value)
+/* Writes the record of a request, except of a FREEZE: the settle loop does that. */
+static __always_inline void auxt_inhibit_record(struct auxt_channel *ch,
+						const struct auxt_request *request, u64 value)
 {
 	if (ch->wanted & AUXTRACE_WANT_TRIGGER && request->action != AUXTRACE_ACTION_FREEZE)
 		auxt_record_trigger(&ch->data, request, value, READ_ONCE(ch->aux.produced));

@@ -6,107 +6,109 @@
 #include "core/position.h"
 
 /**
- * auxt_position_init() - an empty ring
- * @ring: to be set up
+ * auxt_position_init() - set up the positions of an empty area
+ * @pos: the positions
  * @size: see struct auxt_position
  * @cycle: see struct auxt_position
  * @watermark: see struct auxt_position
  * @overwrite: see struct auxt_position
  */
-void auxt_position_init(struct auxt_position *ring, u64 size, u64 cycle, u64 watermark,
-		    bool overwrite)
+void auxt_position_init(struct auxt_position *pos, u64 size, u64 cycle, u64 watermark,
+			bool overwrite)
 {
-	*ring = (struct auxt_position) {
+	*pos = (struct auxt_position) {
 		.size = size,
 		.cycle = cycle,
 		.watermark = watermark,
 		.margin = AUXT_REGION_SIZE,
 		.overwrite = overwrite,
 	};
-	auxt_position_plan(ring);
+	auxt_position_plan(pos);
 }
+NOKPROBE_SYMBOL(auxt_position_init);
 
-static bool is_valid(const struct auxt_position *ring, u64 tail)
+static bool position_is_valid(const struct auxt_position *pos, u64 tail)
 {
-	return tail >= ring->consumed && tail <= ring->produced;
+	return tail >= pos->consumed && tail <= pos->produced;
 }
+NOKPROBE_SYMBOL(position_is_valid);
 
 /**
- * auxt_position_is_new_tail() - is this tail worth a look?
- * @ring: a full-trace ring
- * @tail: what stands in the user page
+ * auxt_position_is_new_tail() - has the reader changed its tail?
+ * @pos: positions of full trace
+ * @tail: the tail in the user page
  *
- * Return: false if it is the one taken last, or one refused before and still bad.
+ * Return: false if the tail is the one taken last, or one refused before that is still invalid.
  */
-bool auxt_position_is_new_tail(const struct auxt_position *ring, u64 tail)
+bool auxt_position_is_new_tail(const struct auxt_position *pos, u64 tail)
 {
-	if (is_valid(ring, tail))
-		return tail != ring->consumed;
-	return !ring->bad_tails || tail != ring->last_bad;
+	if (position_is_valid(pos, tail))
+		return tail != pos->consumed;
+	return !pos->bad_tails || tail != pos->last_bad;
 }
 NOKPROBE_SYMBOL(auxt_position_is_new_tail);
 
 /**
- * auxt_position_take_tail() - the reader says how far it is
- * @ring: a full-trace ring
- * @tail: what stands in the user page
+ * auxt_position_take_tail() - take the reader's tail
+ * @pos: positions of full trace
+ * @tail: the tail in the user page
  *
  * A tail that goes back or is ahead of the data is ignored, and counted once.
  *
- * Return: true if the ring was consumed further.
+ * Return: true if @pos->consumed has advanced.
  */
-bool auxt_position_take_tail(struct auxt_position *ring, u64 tail)
+bool auxt_position_take_tail(struct auxt_position *pos, u64 tail)
 {
-	if (!auxt_position_is_new_tail(ring, tail))
+	if (!auxt_position_is_new_tail(pos, tail))
 		return false;
-	if (!is_valid(ring, tail)) {
-		ring->bad_tails++;
-		ring->last_bad = tail;
+	if (!position_is_valid(pos, tail)) {
+		pos->bad_tails++;
+		pos->last_bad = tail;
 		return false;
 	}
-	ring->consumed = tail;
+	pos->consumed = tail;
 	return true;
 }
 NOKPROBE_SYMBOL(auxt_position_take_tail);
 
 /**
- * auxt_position_oldest_in_memory() - where what has not been written over begins
- * @ring: the ring, with the hardware off
+ * auxt_position_oldest_in_memory() - position of the oldest byte that is still in memory
+ * @pos: the positions, with the hardware off
  *
- * Full trace: what the reader has read stays until the hardware comes round.
+ * Full trace: bytes that the reader has read stay until the hardware writes over them.
  *
  * Return: the position.
  */
-u64 auxt_position_oldest_in_memory(const struct auxt_position *ring)
+u64 auxt_position_oldest_in_memory(const struct auxt_position *pos)
 {
-	if (ring->overwrite)
-		return auxt_position_oldest(ring);
-	return ring->produced > ring->size ? ring->produced - ring->size : 0;
+	if (pos->overwrite)
+		return auxt_position_oldest(pos);
+	return pos->produced > pos->size ? pos->produced - pos->size : 0;
 }
 NOKPROBE_SYMBOL(auxt_position_oldest_in_memory);
 
 /**
- * auxt_position_available() - bytes that a reader finds
- * @ring: the ring
+ * auxt_position_available() - number of bytes that a reader finds
+ * @pos: the positions
  *
- * Return: their number.
+ * Return: the number.
  */
-u64 auxt_position_available(const struct auxt_position *ring)
+u64 auxt_position_available(const struct auxt_position *pos)
 {
-	return ring->produced - auxt_position_oldest(ring);
+	return pos->produced - auxt_position_oldest(pos);
 }
 NOKPROBE_SYMBOL(auxt_position_available);
 
 /**
- * auxt_position_retain() - go on in another slot; what this one holds is the reader's
- * @ring: an overwrite ring
+ * auxt_position_retain() - hand the present slot to the reader and go on in another
+ * @pos: positions of overwrite mode
  */
-void auxt_position_retain(struct auxt_position *ring)
+void auxt_position_retain(struct auxt_position *pos)
 {
-	u64 oldest = auxt_position_oldest(ring);
+	u64 oldest = auxt_position_oldest(pos);
 
-	ring->consumed += ring->produced - oldest;
-	ring->replaced += oldest - ring->begin;
-	ring->begin = ring->produced;
+	pos->consumed += pos->produced - oldest;
+	pos->replaced += oldest - pos->begin;
+	pos->begin = pos->produced;
 }
 NOKPROBE_SYMBOL(auxt_position_retain);

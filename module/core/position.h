@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Positions in the AUX area of one channel: monotonic byte counts that say how
- * far the hardware has written and the reader has read, and where the hardware
- * must stop or call. Pure arithmetic: also compiled in user space by the tests.
+ * Positions in the AUX area of one channel: monotonic byte counts up to where the hardware has
+ * written and the reader has read, and where the hardware must stop or raise the PMI. Pure
+ * arithmetic: the tests also compile it in user space.
  */
 #ifndef AUXT_POSITION_H
 #define AUXT_POSITION_H
@@ -11,28 +11,28 @@
 #include <linux/kernel.h>
 #include <linux/types.h>
 
-/* The hardware stops and calls at the end of a region only: of one page here. */
+/* The hardware stops or raises the PMI only at the end of a region: here, of one page. */
 #define AUXT_REGION_SHIFT	12
 #define AUXT_REGION_SIZE	(1ull << AUXT_REGION_SHIFT)
 
 /**
  * struct auxt_position - the positions of one AUX area
- * @size: bytes, a power of two; in a session with slots, those of one slot
- * @cycle: bytes after which the hardware's own pointer comes round again, a
- *	multiple of @size. It covers the area several times in overwrite mode, so
- *	that laps can be told apart even if an interrupt comes late
- * @watermark: full trace: readable bytes that wake the reader
- * @margin: full trace: bytes that shall be free behind the last call, whole regions
- * @overwrite: newest data wins; else full trace
+ * @size: size in bytes, a power of two; in a session with slots, size of one slot
+ * @cycle: bytes after which the hardware's own pointer wraps, a multiple of @size. In
+ *	overwrite mode it covers the area several times, so that laps can be told apart even
+ *	if an interrupt comes late
+ * @watermark: full trace: readable bytes at which the reader is woken
+ * @margin: full trace: free bytes between the last INT mark and @stop_mark, whole regions
+ * @overwrite: overwrite mode: newest data wins; else full trace
  * @produced: position up to which the hardware has written
- * @consumed: full trace: newest valid tail; overwrite: bytes put aside in slots
+ * @consumed: full trace: newest valid tail; overwrite: bytes retained in slots
  * @begin: position at which the present slot began
- * @replaced: overwrite: bytes that newer ones have replaced in earlier slots
- * @stop_mark: full trace: the hardware stops here, a page boundary
- * @int_mark: position at which the hardware's next interrupt is due, a page boundary
- * @deadline: overwrite: position from which on a look is wanted; 0: none
- * @bad_tails: tails refused
- * @last_bad: the newest of them, counted once while the reader leaves it there
+ * @replaced: overwrite: bytes of earlier slots that were overwritten
+ * @stop_mark: full trace: position at which the hardware stops, a page boundary
+ * @int_mark: position at which the hardware raises the next PMI, a page boundary
+ * @deadline: overwrite: position at which a deferred request is due; 0: none
+ * @bad_tails: number of tails refused
+ * @last_bad: the newest of them; it is counted once, however long the reader leaves it there
  */
 struct auxt_position {
 	u64 size;
@@ -51,15 +51,15 @@ struct auxt_position {
 	u64 last_bad;
 };
 
-void auxt_position_init(struct auxt_position *ring, u64 size, u64 cycle, u64 watermark,
-		    bool overwrite);
-bool auxt_position_is_new_tail(const struct auxt_position *ring, u64 tail);
-bool auxt_position_take_tail(struct auxt_position *ring, u64 tail);
-u64 auxt_position_available(const struct auxt_position *ring);
-u64 auxt_position_oldest_in_memory(const struct auxt_position *ring);
-void auxt_position_retain(struct auxt_position *ring);
+void auxt_position_init(struct auxt_position *pos, u64 size, u64 cycle, u64 watermark,
+			bool overwrite);
+bool auxt_position_is_new_tail(const struct auxt_position *pos, u64 tail);
+bool auxt_position_take_tail(struct auxt_position *pos, u64 tail);
+u64 auxt_position_available(const struct auxt_position *pos);
+u64 auxt_position_oldest_in_memory(const struct auxt_position *pos);
+void auxt_position_retain(struct auxt_position *pos);
 
-/* The rest is inline: it runs at each request, some of it while tracing should be on. */
+/* The rest is inline: it runs at each request, partly while tracing is suspended for it. */
 
 static __always_inline u64 auxt_page_down(u64 position)
 {
@@ -72,87 +72,87 @@ static __always_inline u64 auxt_page_up(u64 position)
 }
 
 /**
- * auxt_position_at() - where the hardware is
- * @ring: the ring
- * @offset: its pointer, in bytes from the begin of the cycle (at most the cycle)
+ * auxt_position_at() - position of the hardware's pointer
+ * @pos: the positions
+ * @offset: the hardware's pointer, in bytes from the begin of the cycle (at most the cycle)
  *
- * The pointer moves forward only, and by less than a cycle between two looks.
+ * The pointer only moves forward, and by less than a cycle between two calls that update
+ * @pos->produced.
  *
  * Return: the position.
  */
-static __always_inline u64 auxt_position_at(const struct auxt_position *ring, u64 offset)
+static __always_inline u64 auxt_position_at(const struct auxt_position *pos, u64 offset)
 {
-	u64 was = ring->produced % ring->cycle;
-	u64 is = offset % ring->cycle;
+	u64 was = pos->produced % pos->cycle;
+	u64 is = offset % pos->cycle;
 
-	return ring->produced + (is >= was ? is - was : ring->cycle - was + is);
+	return pos->produced + (is >= was ? is - was : pos->cycle - was + is);
 }
 
 /**
- * auxt_position_plan() - where the hardware shall stop and call next
- * @ring: the ring
+ * auxt_position_plan() - place the next STOP mark and INT mark
+ * @pos: the positions
  *
- * Full trace: the hardware must not touch the page that holds the first unread
- * byte, one size further on. It calls when the watermark is reached, and at the
- * latest with the margin to go: then software stops it in good order, between
- * packets, and the STOP mark, which cuts a packet short, is only the last resort
- * against a call that comes later than that.
+ * Full trace: the hardware must not write the page that holds the first unread byte, one @size
+ * further on. It raises the PMI when the watermark is reached, and at the latest a margin before
+ * the STOP mark. Then software stops it between packets. The STOP mark cuts a packet short; it is
+ * the last resort for a PMI that comes later than that.
  *
- * Overwrite: it calls at the end of each lap, and where the deadline's page ends.
+ * Overwrite: it raises the PMI at the end of each lap, and at the end of the deadline's page.
  */
-static __always_inline void auxt_position_plan(struct auxt_position *ring)
+static __always_inline void auxt_position_plan(struct auxt_position *pos)
 {
 	u64 wake, last;
 
-	if (ring->overwrite) {
-		ring->int_mark = (ring->produced | (ring->size - 1)) + 1;
-		/* One that has passed has been looked at. */
-		if (ring->deadline > ring->produced)
-			ring->int_mark = min(ring->int_mark, auxt_page_up(ring->deadline));
+	if (pos->overwrite) {
+		pos->int_mark = (pos->produced | (pos->size - 1)) + 1;
+		/* A deadline that has passed has been handled. */
+		if (pos->deadline > pos->produced)
+			pos->int_mark = min(pos->int_mark, auxt_page_up(pos->deadline));
 		return;
 	}
-	ring->stop_mark = auxt_page_down(ring->consumed + ring->size);
-	last = ring->stop_mark - ring->margin;
-	wake = auxt_page_up(ring->consumed + ring->watermark);
-	ring->int_mark = wake > ring->produced && wake < last ? wake : last;
+	pos->stop_mark = auxt_page_down(pos->consumed + pos->size);
+	last = pos->stop_mark - pos->margin;
+	wake = auxt_page_up(pos->consumed + pos->watermark);
+	pos->int_mark = wake > pos->produced && wake < last ? wake : last;
 }
 
 /**
  * auxt_position_full() - must the hardware wait for the reader?
- * @ring: the ring, planned since its positions changed
+ * @pos: the positions; auxt_position_plan() was called since they changed
  *
- * Return: true if there is no room beyond the margin kept for late calls. It never
- * is once the reader has read everything, because a ring has two pages or more, and
- * four times any margin beyond one page.
+ * Return: true if there is no space beyond the margin, which is kept for late PMIs. It is
+ * false once the reader has read everything: an area has at least two pages, and at least four
+ * times the margin if that is more than a page.
  */
-static __always_inline bool auxt_position_full(const struct auxt_position *ring)
+static __always_inline bool auxt_position_full(const struct auxt_position *pos)
 {
-	return !ring->overwrite && ring->produced + ring->margin >= ring->stop_mark;
+	return !pos->overwrite && pos->produced + pos->margin >= pos->stop_mark;
 }
 
 /**
- * auxt_position_oldest() - where what a reader finds begins
- * @ring: the ring
+ * auxt_position_oldest() - position of the oldest byte that a reader finds
+ * @pos: the positions
  *
  * Return: the position.
  */
-static __always_inline u64 auxt_position_oldest(const struct auxt_position *ring)
+static __always_inline u64 auxt_position_oldest(const struct auxt_position *pos)
 {
-	if (!ring->overwrite)
-		return ring->consumed;
-	return ring->produced - ring->begin > ring->size ? ring->produced - ring->size :
-							   ring->begin;
+	if (!pos->overwrite)
+		return pos->consumed;
+	return pos->produced - pos->begin > pos->size ? pos->produced - pos->size :
+							   pos->begin;
 }
 
 /**
- * auxt_position_overwritten() - bytes that newer ones have replaced
- * @ring: the ring
+ * auxt_position_overwritten() - number of bytes that were overwritten unread
+ * @pos: the positions
  *
- * Return: their number; 0 in full trace.
+ * Return: the number; 0 in full trace.
  */
-static __always_inline u64 auxt_position_overwritten(const struct auxt_position *ring)
+static __always_inline u64 auxt_position_overwritten(const struct auxt_position *pos)
 {
-	return ring->overwrite ? ring->replaced + auxt_position_oldest(ring) - ring->begin : 0;
+	return pos->overwrite ? pos->replaced + auxt_position_oldest(pos) - pos->begin : 0;
 }
 
 #endif /* AUXT_POSITION_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the records of a channel say. They are filled in where they lie: the
- * members that each function sets are all that auxt_data_begin() leaves open.
+ * The records that a channel writes to its data ring. They are filled in in place: each function
+ * sets all members that auxt_data_begin() has not set.
  */
 
 #include <linux/auxtrace.h>
@@ -25,7 +25,7 @@ static __always_inline void record_aux(struct auxt_channel *ch, u64 tsc)
 	struct auxtrace_record_aux *record;
 	u64 from = ch->aux_reported;
 
-	/* First: if the ring has no room, this is lost and counted, and no news any more. */
+	/* First: if the data ring is full, the report is lost and counted, and not repeated. */
 	ch->aux_reported = ch->aux.produced;
 	ch->aux_flags = 0;
 	record = auxt_data_begin(&ch->data, AUXTRACE_RECORD_AUX, sizeof(*record), tsc,
@@ -39,8 +39,8 @@ static __always_inline void record_aux(struct auxt_channel *ch, u64 tsc)
 }
 
 /**
- * auxt_record_aux() - the AUX area has what no AUX record has told of
- * @ch: a channel that wants to be told of that
+ * auxt_record_aux() - report what was produced since the last AUX record
+ * @ch: a channel that writes AUX records
  * @tsc: time-stamp counter
  */
 void auxt_record_aux(struct auxt_channel *ch, u64 tsc)
@@ -50,9 +50,9 @@ void auxt_record_aux(struct auxt_channel *ch, u64 tsc)
 NOKPROBE_SYMBOL(auxt_record_aux);
 
 /**
- * auxt_record_itrace_start() - the first window after a START began
- * @ring: where to
- * @tsc: when
+ * auxt_record_itrace_start() - report the first window after a START
+ * @ring: the data ring
+ * @tsc: time-stamp counter at its begin
  */
 void auxt_record_itrace_start(struct auxt_data_ring *ring, u64 tsc)
 {
@@ -69,14 +69,14 @@ void auxt_record_itrace_start(struct auxt_data_ring *ring, u64 tsc)
 NOKPROBE_SYMBOL(auxt_record_itrace_start);
 
 /**
- * auxt_record_window() - a window ended
- * @ch: a channel that wants to be told of them
- * @tsc: when
+ * auxt_record_window() - report the end of a window
+ * @ch: a channel that writes WINDOW records
+ * @tsc: time-stamp counter at its end
  * @cause: AUXTRACE_CAUSE_* of its end
- * @trigger: that ended it, or 0
+ * @trigger: id of the trigger that ended it, or 0
  *
- * With an AUX record, if there is news for one: written as if it had interrupted the
- * other, so that both are published at once.
+ * An AUX record that is due is written while the WINDOW record is still open, like one of a
+ * nested writer. So both are published at once.
  */
 void auxt_record_window(struct auxt_channel *ch, u64 tsc, u32 cause, u32 trigger)
 {
@@ -110,11 +110,11 @@ void auxt_record_window(struct auxt_channel *ch, u64 tsc, u32 cause, u32 trigger
 NOKPROBE_SYMBOL(auxt_record_window);
 
 /**
- * auxt_record_trigger() - a trigger changed the channel's state
- * @ring: where to
- * @request: what it asked
- * @value: of the event
- * @position: AUX position since
+ * auxt_record_trigger() - report that a trigger changed the channel's state
+ * @ring: the data ring
+ * @request: the trigger's request
+ * @value: value of the event
+ * @position: AUX position of the change
  */
 void auxt_record_trigger(struct auxt_data_ring *ring, const struct auxt_request *request,
 			 u64 value, u64 position)
@@ -135,91 +135,80 @@ void auxt_record_trigger(struct auxt_data_ring *ring, const struct auxt_request 
 }
 NOKPROBE_SYMBOL(auxt_record_trigger);
 
-static char *byte_at(const struct auxt_channel *ch, u32 slot, u64 position)
+static char *record_byte_at(const struct auxt_channel *ch, u32 slot, u64 position)
 {
 	u64 offset = slot * ch->aux.size + position % ch->aux.size;
 	struct page *page = auxt_aux_buffer_aux_page(ch->buffer, ch->cpu, offset >> PAGE_SHIFT);
 
 	return (char *)page_address(page) + (offset & ~PAGE_MASK);
 }
-NOKPROBE_SYMBOL(byte_at);
+NOKPROBE_SYMBOL(record_byte_at);
 
-static u64 left_in_page(u64 position)
+static u64 record_left_in_page(u64 position)
 {
 	return PAGE_SIZE - (position & ~PAGE_MASK);
 }
-NOKPROBE_SYMBOL(left_in_page);
+NOKPROBE_SYMBOL(record_left_in_page);
 
-/**
- * copy() - copy AUX data
- * @ch: the channel
- * @to: where to
- * @begin: position of the first byte, in the present slot
- * @length: bytes
- */
-static void copy(const struct auxt_channel *ch, void *to, u64 begin, u64 length)
+/* Copies @length bytes of the present slot, from position @begin on. */
+static void record_copy(const struct auxt_channel *ch, void *to, u64 begin, u64 length)
 {
 	while (length) {
-		u64 n = min(length, left_in_page(begin));
+		u64 n = min(length, record_left_in_page(begin));
 
-		memcpy(to, byte_at(ch, ch->now.slot, begin), n);
+		memcpy(to, record_byte_at(ch, ch->now.slot, begin), n);
 		to += n;
 		begin += n;
 		length -= n;
 	}
 }
-NOKPROBE_SYMBOL(copy);
+NOKPROBE_SYMBOL(record_copy);
 
-/**
- * save() - copy AUX data to another slot, at the same positions
- * @ch: the channel
- * @slot: the other, which has been claimed
- * @begin: position of the first byte, in the present slot
- * @length: bytes
- */
-static void save(const struct auxt_channel *ch, u32 slot, u64 begin, u64 length)
+/* Likewise, to the same positions of another slot, which has been claimed. */
+static void record_save(const struct auxt_channel *ch, u32 slot, u64 begin, u64 length)
 {
 	while (length) {
-		u64 n = min(length, left_in_page(begin));
+		u64 n = min(length, record_left_in_page(begin));
 
-		memcpy(byte_at(ch, slot, begin), byte_at(ch, ch->now.slot, begin), n);
+		memcpy(record_byte_at(ch, slot, begin), record_byte_at(ch, ch->now.slot, begin), n);
 		begin += n;
 		length -= n;
 	}
 }
-NOKPROBE_SYMBOL(save);
+NOKPROBE_SYMBOL(record_save);
 
-static u64 whole(const struct auxt_channel *ch, u64 length)
+/* @length without the bytes of an incomplete piece of trace at the end. */
+static u64 record_whole(const struct auxt_channel *ch, u64 length)
 {
 	return length - length % ch->pmu->granule;
 }
-NOKPROBE_SYMBOL(whole);
+NOKPROBE_SYMBOL(record_whole);
 
 /**
- * auxt_record_sample() - the newest AUX data at an event
+ * auxt_record_sample() - record the newest AUX data at an event
  * @ch: the channel
- * @request: what was asked
+ * @request: the trigger's request
  * @end: position after the last byte
- * @length: bytes that there are of those wanted
+ * @length: bytes available, at most the bytes wanted
  *
- * Whole pieces of trace only. What a record cannot carry is copied to a slot that
- * nobody needs; if there is none, the record has the newest of it.
+ * The data is a multiple of trace_pmu.granule. If it does not fit into a record it is copied to a
+ * free slot; if no slot is free, the record carries the newest part that fits.
  *
- * Return: bytes that the record tells of.
+ * Return: bytes that the record reports.
  */
 u64 auxt_record_sample(struct auxt_channel *ch, const struct auxt_request *request,
 		       u64 end, u64 length)
 {
-	u64 room = whole(ch, auxt_sample_space(ch->data.size));
+	u64 space = record_whole(ch, auxt_sample_space(ch->data.size));
 	struct auxtrace_record_sample *record;
 	int slot = -1;
 	u32 padded;
 
-	length = whole(ch, length);
-	if (length > room) {
+	length = record_whole(ch, length);
+	if (length > space) {
 		slot = auxt_slots_claim_any(&ch->slots);
 		if (slot < 0)
-			length = room;
+			length = space;
 	}
 	padded = slot < 0 ? ALIGN(length, 8) : 0;
 	record = auxt_data_begin(&ch->data, AUXTRACE_RECORD_SAMPLE, AUXT_SAMPLE_FRAME + padded,
@@ -237,12 +226,12 @@ u64 auxt_record_sample(struct auxt_channel *ch, const struct auxt_request *reque
 	record->wanted = request->size;
 	record->length = length;
 	record->flags = (slot < 0 ? 0 : AUXTRACE_SAMPLE_IN_SLOT) |
-			(length < whole(ch, request->size) ? AUXTRACE_SAMPLE_CUT : 0);
+			(length < record_whole(ch, request->size) ? AUXTRACE_SAMPLE_CUT : 0);
 	if (slot < 0) {
 		memset((char *)(record + 1) + length, 0, padded - length);
-		copy(ch, record + 1, end - length, length);
+		record_copy(ch, record + 1, end - length, length);
 	} else {
-		save(ch, slot, end - length, length);
+		record_save(ch, slot, end - length, length);
 		auxt_slots_fill(&ch->slots, slot);
 	}
 	auxt_data_end(&ch->data);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the records of a channel say. */
+/* The records that a channel writes to its data ring. */
 #ifndef AUXT_RECORD_H
 #define AUXT_RECORD_H
 
@@ -14,19 +14,20 @@ void auxt_record_trigger(struct auxt_data_ring *ring, const struct auxt_request 
 u64 auxt_record_sample(struct auxt_channel *ch, const struct auxt_request *request,
 		       u64 end, u64 length);
 
-/* What is around the bytes of a SAMPLE. */
+/* Bytes of a SAMPLE record besides its data. */
 #define AUXT_SAMPLE_FRAME	((u32)(sizeof(struct auxtrace_record_sample) + \
 				       sizeof(struct auxtrace_record_end)))
 
 /*
- * Bytes of a SAMPLE that its record can carry; of a slot of the data ring, its size. A
- * LOST record fits before it: else one that was lost would keep all that follow out.
+ * Bytes of data that a SAMPLE record can carry in a data ring slot of @slot_size bytes. Space
+ * for a LOST record before it is left: otherwise one lost SAMPLE would keep out every later
+ * one.
  */
 static inline u64 auxt_sample_space(u64 slot_size)
 {
-	u64 room = slot_size - AUXT_SAMPLE_FRAME - sizeof(struct auxtrace_record_lost);
+	u64 space = slot_size - AUXT_SAMPLE_FRAME - sizeof(struct auxtrace_record_lost);
 
-	return room < AUXTRACE_SAMPLE_IN_RECORD ? room : AUXTRACE_SAMPLE_IN_RECORD;
+	return space < AUXTRACE_SAMPLE_IN_RECORD ? space : AUXTRACE_SAMPLE_IN_RECORD;
 }
 
 #endif /* AUXT_RECORD_H */

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a trigger on one CPU asks of the session's other CPUs.
+ * Delivery of a trigger's request to the session's other CPUs.
  *
- * An event may come in an NMI, where no IPI may be sent: so the CPU interrupts
- * itself first (irq_work), and from there the others (an asynchronous call each).
- * Nothing waits, and what is asked stands in one word a kind, so a request is
- * carried out or replaced by a newer one of its kind: the last one wins. A CPU
- * that is offline finds the words when it comes back.
+ * An event may happen in an NMI, where no IPI may be sent. So the CPU interrupts itself first
+ * (irq_work) and calls the other CPUs from there (one asynchronous call each). Nothing waits.
+ * Each channel has one word for PAUSE and RESUME and one for FREEZE. A request is carried out,
+ * or replaced by a newer one of its kind: the last one wins. A CPU that is offline finds the
+ * words when it comes back.
  *
- * DOC: what is asked next
+ * DOC: order against requests from user space
  *
- * A CPU takes calls that somebody waits for before older asynchronous ones of the same
- * batch. Lest a request of a user that has been told of a freeze come before the freeze,
- * broadcast.c takes what stands in the words first, and poll(2) tells of it only when the words
- * stand on all CPUs.
+ * A CPU runs calls that somebody waits for before older asynchronous calls of the same batch.
+ * A user who has been notified of a freeze must not overtake the freeze with his next request.
+ * Therefore broadcast.c carries out the words of a channel before its own function, and poll(2)
+ * reports a freeze only when the words of all channels hold it.
  *
  * DOC: the end of a session
  *
- * Words that are to go out are put there and taken by code with interrupts off on the
- * channel's CPU. STOP forgets them there, so once it has been everywhere nobody
- * asks any more, and what was asked before is on its way in calls. One that comes
- * late finds the channel detached and leaves its word, which START forgets.
+ * Only code with interrupts off on the channel's CPU writes or takes outgoing words. STOP clears
+ * them there. So once STOP has run on all CPUs nothing is sent any more, and what was sent before
+ * is under way in calls. A call that runs after that finds its channel detached and leaves the
+ * word alone; the next START clears it.
  */
 
 #include <linux/cpumask.h>
@@ -31,12 +31,12 @@
 #include "core/request.h"
 
 /**
- * auxt_remote_run() - carry out what other CPUs asked
+ * auxt_remote_run() - carry out the requests of other CPUs
  * @ch: the channel of this CPU
  */
 void auxt_remote_run(struct auxt_channel *ch)
 {
-	/* The toggle first: a freeze holds whatever it says. */
+	/* The toggle first. The freeze stays in force whatever the toggle is. */
 	u64 words[] = {
 		atomic64_xchg(&ch->remote.in_toggle, 0),
 		atomic64_xchg(&ch->remote.in_freeze, 0),
@@ -53,44 +53,51 @@ void auxt_remote_run(struct auxt_channel *ch)
 			auxt_request_make(ch, &request, 0);
 	}
 }
+NOKPROBE_SYMBOL(auxt_remote_run);
 
-static void take(void *info)
+static void remote_take(void *info)
 {
 	struct auxt_channel *ch = info;
 
-	/* Before the look at the words: what comes later is sent anew. */
-	atomic64_xchg(&ch->remote.asked, 0);
-	/* Else it is on its way offline: hotplug.c takes it when it comes back. */
+	/* Before the words are read: for a word written from now on a new call is sent. */
+	atomic64_xchg(&ch->remote.called, 0);
+	/* Else the CPU is going offline: auxt_channel_come_back() takes the words. */
 	if (auxt_channel_here(ch->pmu->number) == ch)
 		auxt_remote_run(ch);
 }
+NOKPROBE_SYMBOL(remote_take);
 
 /*
- * A full barrier: the word is there before a call is found to be on its way. Pairs
- * with the xchg in take().
+ * xchg for its full barrier: the word is written before remote_call() reads @called. Pairs with
+ * the xchg of @called in remote_take().
  */
-static void put(atomic64_t *in, u64 word)
+static void remote_post(atomic64_t *in, u64 word)
 {
 	if (word)
 		atomic64_xchg(in, word);
 }
+NOKPROBE_SYMBOL(remote_post);
 
-static void ask(struct auxt_channel *other, u64 toggle, u64 freeze)
+static void remote_call(struct auxt_channel *other, u64 toggle, u64 freeze)
 {
-	put(&other->remote.in_toggle, toggle);
-	put(&other->remote.in_freeze, freeze);
-	/* On its way: it will find the words. The kernel takes one sender at a time only. */
-	if (atomic64_xchg(&other->remote.asked, 1))
+	remote_post(&other->remote.in_toggle, toggle);
+	remote_post(&other->remote.in_freeze, freeze);
+	/*
+	 * A call on its way will find the words; and the kernel allows only one sender of a
+	 * csd at a time.
+	 */
+	if (atomic64_xchg(&other->remote.called, 1))
 		return;
-	/* Offline: see come_back() in hotplug.c. */
+	/* The CPU is offline: see auxt_channel_come_back(). */
 	if (smp_call_function_single_async(other->cpu, &other->remote.csd))
-		atomic64_set(&other->remote.asked, 0);
+		atomic64_set(&other->remote.called, 0);
 }
+NOKPROBE_SYMBOL(remote_call);
 
-static void relay(struct irq_work *work)
+static void remote_forward(struct irq_work *work)
 {
 	struct auxt_channel *ch = container_of(work, struct auxt_channel, remote.work);
-	/* Before the look at the words, as in take(). */
+	/* Before the words are read, as in remote_take(). */
 	bool unreported = atomic64_xchg(&ch->remote.unreported, 0);
 	u64 toggle = atomic64_xchg(&ch->remote.out_toggle, 0);
 	u64 freeze = atomic64_read(&ch->remote.out_freeze);
@@ -99,27 +106,29 @@ static void relay(struct irq_work *work)
 	if (toggle || freeze)
 		for_each_cpu(cpu, ch->group->cpus)
 			if (cpu != ch->cpu)
-				ask(ch->group->channels[cpu], toggle, freeze);
-	/* It has left when all are asked. A newer one, of an NMI, is sent by itself. */
+				remote_call(ch->group->channels[cpu], toggle, freeze);
+	/* All channels have it. A newer FREEZE, of an NMI, has queued this work again. */
 	atomic64_cmpxchg(&ch->remote.out_freeze, freeze, 0);
-	/* Whoever polled meanwhile was not told: see auxt_remote_is_freezing_others(). */
+	/* poll(2) did not report it meanwhile: see auxt_remote_is_sending_freeze(). */
 	if (unreported)
 		irq_work_queue(&ch->wake);
 }
+NOKPROBE_SYMBOL(remote_forward);
 
 /**
- * auxt_remote_init() - nothing is asked
+ * auxt_remote_init() - set up without any request
  * @ch: a new channel
  */
 void auxt_remote_init(struct auxt_channel *ch)
 {
-	auxt_irq_work_init_hard(&ch->remote.work, relay);
-	ch->remote.csd.func = take;
+	auxt_irq_work_init_hard(&ch->remote.work, remote_forward);
+	ch->remote.csd.func = remote_take;
 	ch->remote.csd.info = ch;
 }
+NOKPROBE_SYMBOL(auxt_remote_init);
 
 /**
- * auxt_remote_forget() - nothing is asked any more
+ * auxt_remote_forget() - drop all requests, outgoing and incoming
  * @ch: a channel whose session stops or starts
  */
 void auxt_remote_forget(struct auxt_channel *ch)
@@ -129,13 +138,14 @@ void auxt_remote_forget(struct auxt_channel *ch)
 	atomic64_set(&ch->remote.in_toggle, 0);
 	atomic64_set(&ch->remote.in_freeze, 0);
 }
+NOKPROBE_SYMBOL(auxt_remote_forget);
 
 /**
- * auxt_remote_thaw() - a RESUME comes: a FREEZE that is on its way is not to come after it
- * @ch: a channel that is to be resumed
+ * auxt_remote_thaw() - settle older FREEZEs, so that none takes effect after a RESUME
+ * @ch: a channel that is about to be resumed
  *
- * What other CPUs asked is carried out now; or not at all, if this one is offline. What
- * the others have not been asked they need not do.
+ * A FREEZE that this channel has not sent is dropped. Requests of other CPUs are carried out
+ * now, or, if this CPU is offline, their FREEZE is dropped.
  */
 void auxt_remote_thaw(struct auxt_channel *ch)
 {
@@ -145,24 +155,27 @@ void auxt_remote_thaw(struct auxt_channel *ch)
 	else
 		atomic64_set(&ch->remote.in_freeze, 0);
 }
+NOKPROBE_SYMBOL(auxt_remote_thaw);
 
-static void nothing(void *unused)
+static void remote_nop(void *unused)
 {
 }
+NOKPROBE_SYMBOL(remote_nop);
 
 /**
- * auxt_remote_flush() - wait for what is on its way
- * @ch: a channel of a stopped session; all of a session's are to be flushed before one of
+ * auxt_remote_flush() - wait for requests that are on their way
+ * @ch: a channel of a stopped session. All channels of a session must be flushed before one of
  *	them is freed
  */
 void auxt_remote_flush(struct auxt_channel *ch)
 {
 	irq_work_sync(&ch->remote.work);
 	/*
-	 * A CPU takes calls in batches, and those that somebody waits for come first in
-	 * each: so the first may come before an older one that nobody waits for, the
-	 * second comes after it. Offline, there are none.
+	 * A CPU runs calls in batches, and in each batch those that somebody waits for first.
+	 * So the first call may overtake an older asynchronous one; the second cannot. An
+	 * offline CPU has no calls pending.
 	 */
-	smp_call_function_single(ch->cpu, nothing, NULL, true);
-	smp_call_function_single(ch->cpu, nothing, NULL, true);
+	smp_call_function_single(ch->cpu, remote_nop, NULL, true);
+	smp_call_function_single(ch->cpu, remote_nop, NULL, true);
 }
+NOKPROBE_SYMBOL(auxt_remote_flush);

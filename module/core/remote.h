@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a trigger on one CPU asks of the session's other CPUs. */
+/* Delivery of a trigger's request to the session's other CPUs. */
 #ifndef AUXT_REMOTE_H
 #define AUXT_REMOTE_H
 
@@ -9,7 +9,7 @@
 void auxt_remote_init(struct auxt_channel *ch);
 void auxt_remote_flush(struct auxt_channel *ch);
 
-/* On the channel's CPU or in its place, interrupts off. */
+/* On the channel's CPU with interrupts off, or in its place: see channel.c. */
 void auxt_remote_forget(struct auxt_channel *ch);
 void auxt_remote_thaw(struct auxt_channel *ch);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What triggers ask of a channel, carried out: a reason to be off set or cleared, or a
- * pending left for the settle loop.
+ * Requests of triggers to a channel. A PAUSE, RESUME or FREEZE changes the inhibit mask at
+ * once. A SAMPLE, and a request with a delay in bytes, is stored for the settle loop.
  */
 
 #include <linux/atomic.h>
@@ -11,31 +11,34 @@
 #include "core/settle.h"
 
 /**
- * auxt_request_forget() - what is to be done at the deadline is not to be done
+ * auxt_request_forget() - withdraw the deferred request
  * @ch: the channel
- * @trigger: id of who asked for it; 0: whoever it was
+ * @trigger: only if the trigger with this id made it; 0: in any case
  */
 void auxt_request_forget(struct auxt_channel *ch, u32 trigger)
 {
-	u32 *agreed = &ch->later.request.action;
+	u32 *agreed = &ch->deferred.request.action;
 	u32 action = READ_ONCE(*agreed);
 
-	/* Not in an NMI, so no other context is under way with it. */
+	/* This is no NMI, so it has interrupted no context that holds the request BUSY. */
 	if (!action || cmpxchg_local(agreed, action, AUXT_PENDING_BUSY) != action)
 		return;
-	if (trigger && ch->later.request.trigger != trigger) {
+	if (trigger && ch->deferred.request.trigger != trigger) {
 		WRITE_ONCE(*agreed, action);
-		/* The deadline may have passed meanwhile. */
+		/* If the deadline passed while the request was BUSY, nothing was done. */
 		auxt_settle_sync(ch);
 		return;
 	}
 	ch->aux.deadline = 0;
-	auxt_complete(&ch->later);
+	auxt_request_complete(&ch->deferred);
 }
+NOKPROBE_SYMBOL(auxt_request_forget);
 
-static bool try_pend(struct auxt_pending *pending, const struct auxt_request *request, u64 value)
+/* Returns false if one is pending already. */
+static bool request_store(struct auxt_pending_request *pending, const struct auxt_request *request,
+			  u64 value)
 {
-	struct auxt_pending coming = { .request = *request, .value = value };
+	struct auxt_pending_request coming = { .request = *request, .value = value };
 	u32 *agreed = &pending->request.action;
 
 	coming.request.action = AUXT_PENDING_BUSY;
@@ -47,37 +50,37 @@ static bool try_pend(struct auxt_pending *pending, const struct auxt_request *re
 	WRITE_ONCE(*agreed, request->action);
 	return true;
 }
-NOKPROBE_SYMBOL(try_pend);
+NOKPROBE_SYMBOL(request_store);
 
-static noinline bool defer(struct auxt_channel *ch, const struct auxt_request *request,
-			      u64 value)
+static noinline bool request_defer(struct auxt_channel *ch, const struct auxt_request *request,
+				   u64 value)
 {
 	bool sample = request->action == AUXTRACE_ACTION_SAMPLE;
 
-	if (!try_pend(sample ? &ch->sample : &ch->later, request, value))
+	if (!request_store(sample ? &ch->sample : &ch->deferred, request, value))
 		return false;
 	auxt_settle(ch, AUXT_TODO_SYNC);
 	return true;
 }
-NOKPROBE_SYMBOL(defer);
+NOKPROBE_SYMBOL(request_defer);
 
 /**
- * auxt_request_make() - a trigger asks for its action
+ * auxt_request_make() - carry out a request, or store it for the settle loop
  * @ch: the channel
- * @request: what is asked
- * @value: of the event, for the record
+ * @request: the request
+ * @value: value of the event, for the record
  *
- * Return: false if it could not be taken up: an earlier SAMPLE, or one with a delay in
- * bytes, is not done.
+ * Return: false if the request was dropped because an earlier SAMPLE, or an earlier request
+ * with a delay in bytes, is still pending.
  */
 bool auxt_request_make(struct auxt_channel *ch, const struct auxt_request *request, u64 value)
 {
 	if (unlikely(request->action == AUXTRACE_ACTION_SAMPLE || request->delay))
-		return defer(ch, request, value);
+		return request_defer(ch, request, value);
 	if (likely(auxt_inhibit_apply(ch, request, value))) {
-		auxt_settle_only(ch, AUXT_TODO_APPLY);
+		auxt_settle_run(ch, AUXT_TODO_APPLY);
 		auxt_inhibit_record(ch, request, value);
-		/* Now: the record alone may be as much as readers wait for. */
+		/* After the record, which may complete the watermark. */
 		auxt_settle_notify(ch);
 	}
 	return true;

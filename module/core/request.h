@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What triggers ask of a channel. */
+/* Requests of triggers to a channel. */
 #ifndef AUXT_REQUEST_H
 #define AUXT_REQUEST_H
 

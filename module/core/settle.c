@@ -1,48 +1,47 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The settle loop: hardware, accounting and status page agree with what is asked.
+ * The settle loop: it brings hardware, accounting and status page in line with the inhibit mask.
  *
- * Who may run it, and what nests in it: see channel.c.
+ * channel.c says which contexts may run it and what nests in it.
  *
  * DOC: the inhibit mask and the settle loop
  *
- * The hardware must be on exactly when @inhibit is zero. Whoever changes the
- * mask or moves a counter, or wants the hardware looked at, says so by a call of
- * auxt_settle(). That is the only place that turns the hardware on and off, moves
- * its marks, does the window accounting and writes the status page:
+ * The hardware must be on exactly when @inhibit is zero. Code that changes the mask or a counter,
+ * or needs the hardware's position, calls auxt_settle() afterwards. Nothing else turns the
+ * hardware on or off, moves its marks, accounts windows or writes the status page:
  *
- *	add what is to be done to @todo
- *	while (@todo and not settling):
- *		settling = true
+ *	add the work to @todo
+ *	while (@todo and not @settling):
+ *		@settling = true
  *		while (@todo):
- *			take what stands in it, and
- *			make hardware, accounting and status page agree with the mask
- *		settling = false
+ *			take the work out of @todo
+ *			bring hardware, accounting and status page in line with the mask
+ *		@settling = false
  *
- * An NMI that lands outside of the loop runs it to the end itself; the
- * interrupted code sees the outcome. An NMI that lands inside finds @settling
- * set: it leaves its change, with a bit of @todo, to the interrupted loop. That
- * loop cannot miss it: @todo is taken before the mask is looked at, tested
- * after, and tested once more after @settling is cleared, for the NMI that lands
- * between the last test and that. The last request therefore always wins,
- * whatever nests.
+ * An NMI that lands outside of the loop runs the loop itself, to the end; the interrupted code
+ * sees the outcome. An NMI that lands inside the loop finds @settling set. It changes the mask,
+ * sets a bit in @todo and returns; the interrupted loop does the work. The loop cannot miss it: it
+ * takes @todo before it reads the mask, tests @todo afterwards, and tests it once more after it
+ * has cleared @settling, for an NMI that lands between that test and the clearing. Therefore the
+ * last request always wins, whatever nests.
  *
- * Why does the nested NMI not turn the hardware itself? It might land between
- * the two writes of a resume, or between a pause and the reading of the position;
- * then two owners would have to agree on one window. This way each real
- * transition is made and accounted once, by one owner: one WRMSR for a pause, two
- * for a resume, none for a request that finds the hardware as it wants it.
+ * The nested NMI does not turn the hardware on or off itself, because it might land between the
+ * two writes of a resume, or between a pause and the reading of the position. Then two owners
+ * would have to agree on one window. This way each real transition is made and accounted once, by
+ * one owner: one WRMSR for a pause, two for a resume, none for a request that changes nothing.
  *
- * Fields changed in the loop only need no more than that. Of the others,
- * @now.pmis is changed in NMIs only and @now.*_asked outside of them only; @todo by
- * single instructions. @notified and @notified_position are set behind the loop, by each that
- * has been there or left its change to it, and @notified cleared in it, when there is news
- * that moves no position: what a nested one undoes of that is told again.
+ * Fields that are changed only in the loop need nothing further. The others:
+ *
+ * - @now.pmis is changed only in NMIs, @now.*_asked only outside of NMIs.
+ * - @todo is changed by single instructions.
+ * - @notified and @notified_position are set after the loop, by each context that has run the loop
+ *   or left its work to it. @notified is cleared in the loop for an event that moves no position.
+ *   If a nested context overwrites that, the only consequence is one notification more.
  *
  * DOC: status page
  *
- * The loop writes it whenever something changed. @seq is odd meanwhile; its
- * write barriers pair with the read barriers of readers on other CPUs.
+ * The loop writes the status page whenever something has changed. @seq is odd meanwhile. The
+ * write barriers around it pair with the read barriers of readers on other CPUs.
  */
 
 #include <linux/compiler.h>
@@ -59,53 +58,54 @@
 #include "core/state.h"
 #include "core/trace_pmu.h"
 
-static void count_gap(struct auxt_channel *ch, __u64 *cause)
+static void settle_count_gap(struct auxt_channel *ch, __u64 *cause)
 {
 	(*cause)++;
 	ch->now.gaps++;
 }
-NOKPROBE_SYMBOL(count_gap);
+NOKPROBE_SYMBOL(settle_count_gap);
 
-static void count_full(struct auxt_channel *ch)
+static void settle_count_full(struct auxt_channel *ch)
 {
-	count_gap(ch, &ch->now.gaps_full);
+	settle_count_gap(ch, &ch->now.gaps_full);
 	ch->aux_flags |= AUXTRACE_AUX_TRUNCATED;
 }
-NOKPROBE_SYMBOL(count_full);
+NOKPROBE_SYMBOL(settle_count_full);
 
-static void fail(struct auxt_channel *ch)
+static void settle_fail(struct auxt_channel *ch)
 {
 	atomic_or(AUXTRACE_INHIBIT_HWERROR, &ch->inhibit);
-	count_gap(ch, &ch->now.gaps_error);
+	settle_count_gap(ch, &ch->now.gaps_error);
 	ch->aux_flags |= AUXTRACE_AUX_PARTIAL;
-	/* Who waits for this alone was not told by what there is to read. */
+	/* Readers that wait only for this have not been notified by data. */
 	ch->notified = false;
 }
-NOKPROBE_SYMBOL(fail);
+NOKPROBE_SYMBOL(settle_fail);
 
-/* The hardware has just been turned off, and found stopped, failed or turned off before. */
-static noinline void account_trouble(struct auxt_channel *ch, u32 found)
+/* The hardware was just turned off and had been stopped, failed or turned off before (@found). */
+static noinline void settle_account_trouble(struct auxt_channel *ch, u32 found)
 {
 	if (found & TRACE_ERROR)
-		fail(ch);
+		settle_fail(ch);
 	if (found & TRACE_STOPPED) {
-		count_full(ch);
+		settle_count_full(ch);
 		ch->starved = true;
 		if (ch->flags & AUXTRACE_SETUP_FULL_STOP)
 			atomic_or(AUXTRACE_INHIBIT_FULL, &ch->inhibit);
 	}
 	if (found & TRACE_FOREIGN) {
-		count_gap(ch, &ch->now.gaps_error);
+		settle_count_gap(ch, &ch->now.gaps_error);
 		ch->aux_flags |= AUXTRACE_AUX_PARTIAL;
 	}
 }
-NOKPROBE_SYMBOL(account_trouble);
+NOKPROBE_SYMBOL(settle_account_trouble);
 
-static __always_inline void take_tail(struct auxt_channel *ch)
+static __always_inline void settle_take_tail(struct auxt_channel *ch)
 {
 	if (!ch->aux.overwrite) {
-		/* What the reader has read it has read before the hardware writes there:
-		 * pairs with the release store that the ABI asks of readers.
+		/*
+		 * The reader has finished reading up to its tail before the hardware writes
+		 * there: pairs with the release store that the ABI asks of readers.
 		 */
 		u64 tail = smp_load_acquire(&ch->user->aux_tail);
 
@@ -115,17 +115,17 @@ static __always_inline void take_tail(struct auxt_channel *ch)
 	}
 }
 
-/* The hardware is off: decide where a deadline is. */
-static __always_inline void set_deadline(struct auxt_channel *ch, u32 todo)
+/* With the hardware off: places the deadline of a deferred request that has none yet. */
+static __always_inline void settle_set_deadline(struct auxt_channel *ch, u32 todo)
 {
-	if (todo & AUXT_TODO_SYNC && auxt_is_pending(&ch->later) && !ch->aux.deadline)
-		ch->aux.deadline = ch->aux.produced + ch->later.request.delay;
+	if (todo & AUXT_TODO_SYNC && auxt_request_is_pending(&ch->deferred) && !ch->aux.deadline)
+		ch->aux.deadline = ch->aux.produced + ch->deferred.request.delay;
 }
 
-/* As above, and whether there is room. */
-static __always_inline void check_space(struct auxt_channel *ch, u32 todo)
+/* Likewise, and sets or clears the reason FULL. */
+static __always_inline void settle_check_space(struct auxt_channel *ch, u32 todo)
 {
-	set_deadline(ch, todo);
+	settle_set_deadline(ch, todo);
 	auxt_position_plan(&ch->aux);
 	if (auxt_position_full(&ch->aux))
 		atomic_or(AUXTRACE_INHIBIT_FULL, &ch->inhibit);
@@ -135,19 +135,20 @@ static __always_inline void check_space(struct auxt_channel *ch, u32 todo)
 }
 
 /*
- * Trace is being lost for want of room if nothing else keeps the hardware off.
- * Each such time is one gap, however often it is looked at.
+ * Trace is being lost for lack of space if that alone keeps the hardware off. Each such time is
+ * one gap, however often the loop runs meanwhile.
  */
-static __always_inline void watch_starvation(struct auxt_channel *ch)
+static __always_inline void settle_count_starvation(struct auxt_channel *ch)
 {
 	bool starved = auxt_channel_inhibited(ch) == AUXTRACE_INHIBIT_FULL && ch->attached;
 
 	if (starved && !ch->starved)
-		count_full(ch);
+		settle_count_full(ch);
 	ch->starved = starved;
 }
 
-static u32 cause_in_order(u32 inhibit, u32 found)
+/* The cause when several reasons may be set: the first in this order counts. */
+static u32 settle_cause_by_priority(u32 inhibit, u32 found)
 {
 	if (inhibit & AUXTRACE_INHIBIT_HWERROR)
 		return AUXTRACE_CAUSE_ERROR;
@@ -163,29 +164,29 @@ static u32 cause_in_order(u32 inhibit, u32 found)
 		return AUXTRACE_CAUSE_FULL;
 	if (inhibit & (AUXTRACE_INHIBIT_TRIGGER | AUXTRACE_INHIBIT_FROZEN))
 		return AUXTRACE_CAUSE_TRIGGER;
-	/* Nothing: the slot changes. */
+	/* No reason is set: a SNAPSHOT changes the slot. */
 	return AUXTRACE_CAUSE_SNAPSHOT;
 }
-NOKPROBE_SYMBOL(cause_in_order);
+NOKPROBE_SYMBOL(settle_cause_by_priority);
 
-/* What keeps the hardware off, or has stopped it: TRACE_*. */
-static __always_inline u32 cause_of(u32 inhibit, u32 found)
+/* AUXTRACE_CAUSE_*: why the hardware is off. @found: TRACE_* of its stop. */
+static __always_inline u32 settle_cause(u32 inhibit, u32 found)
 {
-	/* What comes most often. */
+	/* The most frequent case. */
 	if (inhibit == AUXTRACE_INHIBIT_TRIGGER && !found)
 		return AUXTRACE_CAUSE_TRIGGER;
-	return cause_in_order(inhibit, found);
+	return settle_cause_by_priority(inhibit, found);
 }
 
-/* The trigger that keeps the hardware off. */
-static __always_inline u32 stopped_by(const struct auxt_channel *ch)
+/* Id of the trigger that keeps the hardware off. */
+static __always_inline u32 settle_stopped_by(const struct auxt_channel *ch)
 {
 	if (auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_FROZEN)
 		return ch->frozen_by.request.trigger;
 	return ch->paused_by;
 }
 
-static __always_inline void end_window(struct auxt_channel *ch, u64 tsc, u32 cause)
+static __always_inline void settle_end_window(struct auxt_channel *ch, u64 tsc, u32 cause)
 {
 	ch->now.running = 0;
 	ch->now.window_end = ch->aux.produced;
@@ -193,29 +194,29 @@ static __always_inline void end_window(struct auxt_channel *ch, u64 tsc, u32 cau
 	ch->cause = cause;
 	if (auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_USER)
 		ch->now.pauses_done++;
-	/* Here, as the reader may make room before watch_starvation(). */
+	/* Here, since the reader may free space before settle_count_starvation(). */
 	if (cause == AUXTRACE_CAUSE_FULL && !ch->starved) {
-		count_full(ch);
+		settle_count_full(ch);
 		ch->starved = true;
 	}
 	if (cause == AUXTRACE_CAUSE_CPU)
-		count_gap(ch, &ch->now.gaps_offline);
+		settle_count_gap(ch, &ch->now.gaps_offline);
 	if (ch->wanted & AUXTRACE_WANT_WINDOW)
 		auxt_record_window(ch, tsc, cause,
-				   cause == AUXTRACE_CAUSE_TRIGGER ? stopped_by(ch) : 0);
+				   cause == AUXTRACE_CAUSE_TRIGGER ? settle_stopped_by(ch) : 0);
 }
 
-static __always_inline int go_on(struct auxt_channel *ch)
+static __always_inline int settle_continue_window(struct auxt_channel *ch)
 {
 	int err = ch->pmu->start(ch, false);
 
 	if (err)
-		fail(ch);
+		settle_fail(ch);
 	return err;
 }
 
-/* The hardware has been turned on for it. */
-static __always_inline void open_window(struct auxt_channel *ch, u64 tsc)
+/* Accounts a window for which the hardware was just turned on. */
+static __always_inline void settle_open_window(struct auxt_channel *ch, u64 tsc)
 {
 	u32 cause = ch->resuming ? AUXTRACE_CAUSE_USER : ch->cause;
 
@@ -237,24 +238,24 @@ static __always_inline void open_window(struct auxt_channel *ch, u64 tsc)
 	if (ch->fresh && ch->wanted & AUXTRACE_WANT_ITRACE_START)
 		auxt_record_itrace_start(&ch->data, tsc);
 	ch->fresh = false;
-	/* One request, one start: an NMI may end this window and begin another. */
+	/* Count one start for the RESUME, even if an NMI ends this window and begins another. */
 	if (ch->resuming)
 		ch->now.resumes_done++;
 	ch->resuming = false;
 }
 
-static __always_inline void begin_window(struct auxt_channel *ch)
+static __always_inline void settle_begin_window(struct auxt_channel *ch)
 {
 	if (ch->pmu->start(ch, true))
-		fail(ch);
+		settle_fail(ch);
 	else
-		open_window(ch, rdtsc());
+		settle_open_window(ch, rdtsc());
 }
 
 /**
- * auxt_settle_cut() - what the area and the ring hold, as it is now
+ * auxt_settle_cut() - describe what the AUX area and the data ring hold now
  * @ch: the channel
- * @to: where to
+ * @to: receives the description
  */
 void auxt_settle_cut(const struct auxt_channel *ch, struct auxtrace_cut *to)
 {
@@ -271,16 +272,19 @@ void auxt_settle_cut(const struct auxt_channel *ch, struct auxtrace_cut *to)
 }
 NOKPROBE_SYMBOL(auxt_settle_cut);
 
-/* The hardware is off: its next start is in the next slot. */
-static void change_slot(struct auxt_channel *ch)
+/* With the hardware off: its next start is in @next_slot. */
+static void settle_change_slot(struct auxt_channel *ch)
 {
 	ch->now.slot = ch->next_slot;
 	ch->pmu->relocate(ch);
 }
-NOKPROBE_SYMBOL(change_slot);
+NOKPROBE_SYMBOL(settle_change_slot);
 
-/* @slot was left at @tsc. What is in it, which has been told of, is cut off from what follows. */
-static void put_aside(struct auxt_channel *ch, u32 slot, u64 tsc)
+/*
+ * Retains @slot, which was left at @tsc, for the reader. Records have reported all of its contents;
+ * what follows belongs to the next slot.
+ */
+static void settle_retain_slot(struct auxt_channel *ch, u32 slot, u64 tsc)
 {
 	auxt_settle_cut(ch, &ch->retained);
 	ch->retained.slot = slot;
@@ -293,96 +297,97 @@ static void put_aside(struct auxt_channel *ch, u32 slot, u64 tsc)
 	ch->now.slot_begin = ch->aux.begin;
 	ch->now.snapshots++;
 }
-NOKPROBE_SYMBOL(put_aside);
+NOKPROBE_SYMBOL(settle_retain_slot);
 
 /*
- * From an open window in one slot to a new one in the next. The hardware first, lest
- * what is told of the one be missing in the other; that goes by @ring, which stays as
- * it is meanwhile.
+ * Goes from an open window in one slot to a new window in the next. The hardware is turned on
+ * again first, so that the time for records and accounting is not missing in the new window. They
+ * are based on the positions in @aux, which do not change meanwhile.
  */
-static noinline void change_window(struct auxt_channel *ch, u64 tsc)
+static noinline void settle_change_window(struct auxt_channel *ch, u64 tsc)
 {
 	u32 slot = ch->now.slot;
 	u64 begin_tsc;
 	int err;
 
-	change_slot(ch);
+	settle_change_slot(ch);
 	auxt_position_plan(&ch->aux);
 	err = ch->pmu->start(ch, true);
 	begin_tsc = rdtsc();
-	end_window(ch, tsc, cause_of(0, 0));
-	put_aside(ch, slot, tsc);
+	settle_end_window(ch, tsc, settle_cause(0, 0));
+	settle_retain_slot(ch, slot, tsc);
 	if (err)
-		fail(ch);
+		settle_fail(ch);
 	else
-		open_window(ch, begin_tsc);
+		settle_open_window(ch, begin_tsc);
 }
-NOKPROBE_SYMBOL(change_window);
+NOKPROBE_SYMBOL(settle_change_window);
 
-/* The window is open. Returns true if there is no more to be done. */
-static __always_inline bool agree_open(struct auxt_channel *ch, u32 todo)
+/* A window is open. Returns true if all is done, also if the window has ended. */
+static __always_inline bool settle_while_open(struct auxt_channel *ch, u32 todo)
 {
 	u32 found, inhibit;
 
 	if (!(todo & (AUXT_TODO_SYNC | AUXT_TODO_SWITCH)) && !auxt_channel_inhibited(ch))
 		return true;
-	/* Before the pause, to keep it short. */
-	take_tail(ch);
+	/* Before the hardware is turned off, to keep that time short. */
+	settle_take_tail(ch);
 	found = ch->pmu->stop(ch);
 	if (unlikely(ch->aux.deadline && ch->aux.produced >= ch->aux.deadline))
 		auxt_inhibit_at_deadline(ch);
 	if (unlikely(found))
-		account_trouble(ch, found);
-	/* What ends the window is what is seen here, though an NMI may undo it at once. */
+		settle_account_trouble(ch, found);
+	/* The reasons seen here end the window, even if an NMI clears them at once. */
 	inhibit = auxt_channel_inhibited(ch);
 	if (!inhibit && !found) {
 		if (todo & AUXT_TODO_SWITCH) {
-			set_deadline(ch, todo);
-			change_window(ch, ch->off_tsc);
+			settle_set_deadline(ch, todo);
+			settle_change_window(ch, ch->off_tsc);
 			return true;
 		}
-		check_space(ch, todo);
+		settle_check_space(ch, todo);
 		inhibit = auxt_channel_inhibited(ch);
-		/* Only upkeep? Then the window goes on. */
+		/* No reason after all: the window goes on. */
 		if (!inhibit) {
-			if (!go_on(ch))
+			if (!settle_continue_window(ch))
 				return true;
 			inhibit = auxt_channel_inhibited(ch);
 		}
 	}
-	end_window(ch, ch->off_tsc, cause_of(inhibit, found));
+	settle_end_window(ch, ch->off_tsc, settle_cause(inhibit, found));
 	return todo == AUXT_TODO_APPLY && !found;
 }
 
 /* No window is open. */
-static __always_inline void agree_closed(struct auxt_channel *ch, u32 todo)
+static __always_inline void settle_while_closed(struct auxt_channel *ch, u32 todo)
 {
-	bool look;
+	bool sync;
 	u32 inhibit;
 
 	if (unlikely(todo & AUXT_TODO_SWITCH)) {
 		u32 slot = ch->now.slot;
 
-		change_slot(ch);
-		put_aside(ch, slot, rdtsc());
+		settle_change_slot(ch);
+		settle_retain_slot(ch, slot, rdtsc());
 	}
 	/*
-	 * Off: the reader may have made room, and a window needs some. If an NMI clears
-	 * the mask too late for that look, the next round has it.
+	 * The reader may have freed space, and a window needs some. If an NMI clears the mask
+	 * after this test, the next round of the loop takes the tail.
 	 */
-	look = todo & AUXT_TODO_SYNC || !auxt_channel_inhibited(ch);
-	if (look) {
-		take_tail(ch);
-		check_space(ch, todo);
+	sync = todo & AUXT_TODO_SYNC || !auxt_channel_inhibited(ch);
+	if (sync) {
+		settle_take_tail(ch);
+		settle_check_space(ch, todo);
 	}
 	inhibit = auxt_channel_inhibited(ch);
 	if (inhibit)
-		ch->cause = cause_of(inhibit, 0);
-	else if (ch->attached && look)
-		begin_window(ch);
+		ch->cause = settle_cause(inhibit, 0);
+	else if (ch->attached && sync)
+		settle_begin_window(ch);
 }
 
-static __always_inline void tell_of_area(struct auxt_channel *ch)
+/* Writes an AUX record if there is anything to report. */
+static __always_inline void settle_report_aux(struct auxt_channel *ch)
 {
 	if (!auxt_channel_has_unreported(ch))
 		return;
@@ -394,31 +399,34 @@ static __always_inline void tell_of_area(struct auxt_channel *ch)
 	ch->aux_flags = 0;
 }
 
-/* The newest data, for whom an event has asked. */
-static void take_sample(struct auxt_channel *ch)
+/* Completes a pending SAMPLE with the newest data. */
+static void settle_take_sample(struct auxt_channel *ch)
 {
 	u64 wanted, length;
 
-	/* One wished for since the hardware was off asks for a new look as well. */
-	if (!auxt_is_pending(&ch->sample) || READ_ONCE(ch->todo) & AUXT_TODO_SYNC)
+	/* If SYNC is set again the request is newer than the last position: the next round. */
+	if (!auxt_request_is_pending(&ch->sample) || READ_ONCE(ch->todo) & AUXT_TODO_SYNC)
 		return;
 	wanted = ch->sample.request.size - ch->sample.request.size % ch->pmu->granule;
 	length = min(wanted, ch->aux.produced - auxt_position_oldest_in_memory(&ch->aux));
 	length = auxt_record_sample(ch, &ch->sample.request, ch->aux.produced, length);
 	ch->now.samples++;
 	ch->now.samples_cut += length < wanted;
-	auxt_complete(&ch->sample);
+	auxt_request_complete(&ch->sample);
 }
-NOKPROBE_SYMBOL(take_sample);
+NOKPROBE_SYMBOL(settle_take_sample);
 
 /*
- * After the records of what was before it: the data ring freezes with the hardware,
- * and the record that says why is its last. A RESUME and another FREEZE may have come
- * since the last look: both are followed.
+ * Freezes or unfreezes the data ring as the reason FROZEN says. This comes after the records of
+ * everything before the freeze, so that the TRIGGER record of the FREEZE is the last in the ring.
+ * If both a RESUME and another FREEZE have come since the last round, it does both.
  */
-static __always_inline void follow_freeze(struct auxt_channel *ch)
+static __always_inline void settle_follow_freeze(struct auxt_channel *ch)
 {
-	/* By an NMI since the window was looked at: its end comes next, and is told first. */
+	/*
+	 * If an NMI has set FROZEN while the window is open, the next round ends the window and
+	 * records that first.
+	 */
 	bool frozen = auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_FROZEN && !ch->now.running;
 
 	if (likely(frozen == ch->frozen && !ch->thawed))
@@ -431,7 +439,7 @@ static __always_inline void follow_freeze(struct auxt_channel *ch)
 		}
 	}
 	ch->thawed = false;
-	/* That is news of its own. */
+	/* Readers are notified of each freeze. */
 	ch->notified = false;
 	if (!frozen)
 		return;
@@ -445,7 +453,7 @@ static __always_inline void follow_freeze(struct auxt_channel *ch)
 		auxt_data_pause(&ch->data, AUXTRACE_DATA_FROZEN, true);
 }
 
-static __always_inline void publish(struct auxt_channel *ch)
+static __always_inline void settle_publish(struct auxt_channel *ch)
 {
 	struct auxtrace_status_page *to = ch->status;
 	struct auxtrace_status_page *now = &ch->now;
@@ -459,34 +467,34 @@ static __always_inline void publish(struct auxt_channel *ch)
 	now->sample_slots = atomic64_read(&ch->slots.sampled);
 
 	WRITE_ONCE(to->seq, seq + 1);
-	smp_wmb();	/* pairs with the reader's barrier after its first look at seq */
-	/* The data ring's part is kept by its writers. */
+	smp_wmb();	/* pairs with the reader's barrier after its first read of seq */
+	/* The writers of the data ring maintain its part of the page. */
 	memcpy(__builtin_assume_aligned((char *)to + from, sizeof(u64)),
 	       __builtin_assume_aligned((char *)now + from, sizeof(u64)), end - from);
-	smp_wmb();	/* pairs with the reader's barrier before its second look at seq */
+	smp_wmb();	/* pairs with the reader's barrier before its second read of seq */
 	WRITE_ONCE(to->seq, seq + 2);
 	WRITE_ONCE(now->seq, seq + 2);
 }
 
 static __always_inline void settle_once(struct auxt_channel *ch, u32 todo)
 {
-	if (!ch->now.running || !agree_open(ch, todo))
-		agree_closed(ch, todo);
-	watch_starvation(ch);
-	tell_of_area(ch);
+	if (!ch->now.running || !settle_while_open(ch, todo))
+		settle_while_closed(ch, todo);
+	settle_count_starvation(ch);
+	settle_report_aux(ch);
 	if (todo & AUXT_TODO_SYNC)
-		take_sample(ch);
-	follow_freeze(ch);
-	publish(ch);
+		settle_take_sample(ch);
+	settle_follow_freeze(ch);
+	settle_publish(ch);
 }
 
-/* In one instruction each: an NMI comes before or after it. */
-static __always_inline void add_todo(struct auxt_channel *ch, u32 todo)
+/* One instruction each: an NMI comes before or after it. */
+static __always_inline void settle_add_todo(struct auxt_channel *ch, u32 todo)
 {
 	asm volatile("orl %1, %0" : "+m" (ch->todo) : "er" (todo) : "memory");
 }
 
-static __always_inline u32 take_todo(struct auxt_channel *ch)
+static __always_inline u32 settle_take_todo(struct auxt_channel *ch)
 {
 	u32 todo = READ_ONCE(ch->todo);
 
@@ -495,107 +503,116 @@ static __always_inline u32 take_todo(struct auxt_channel *ch)
 }
 
 /**
- * auxt_settle_only() - make everything agree with what is asked: the settle loop
+ * auxt_settle_run() - run the settle loop, or leave the work to the interrupted one
  * @ch: the channel
- * @todo: AUXT_TODO_*: why
+ * @todo: AUXT_TODO_*
  *
- * Followed by auxt_settle_notify(), behind what else there is for readers.
+ * The caller then writes further records, if any, and calls auxt_settle_notify().
  */
-void auxt_settle_only(struct auxt_channel *ch, u32 todo)
+void auxt_settle_run(struct auxt_channel *ch, u32 todo)
 {
-	add_todo(ch, todo);
+	settle_add_todo(ch, todo);
 	do {
 		if (READ_ONCE(ch->settling))
 			return;
 		WRITE_ONCE(ch->settling, true);
 		barrier();
 		do {
-			settle_once(ch, take_todo(ch));
+			settle_once(ch, settle_take_todo(ch));
 		} while (READ_ONCE(ch->todo));
 		WRITE_ONCE(ch->settling, false);
 		barrier();
 	} while (READ_ONCE(ch->todo));
 }
-NOKPROBE_SYMBOL(auxt_settle_only);
+NOKPROBE_SYMBOL(auxt_settle_run);
 
 /**
- * auxt_settle_notify() - wake readers if there is news for them
+ * auxt_settle_notify() - wake readers if there is something new for them
  * @ch: the channel
  *
- * Once for each piece of news, not for each request. An NMI inside that tells them
- * itself may have them told twice.
+ * Once for each event or each advance of a position, not for each request. If an NMI nests here
+ * and notifies, too, readers may be woken twice.
  */
 void auxt_settle_notify(struct auxt_channel *ch)
 {
 	u32 inhibit = auxt_channel_inhibited(ch);
-	bool news = inhibit & (AUXTRACE_INHIBIT_HWERROR | AUXTRACE_INHIBIT_FROZEN) ||
+	bool ready = inhibit & (AUXTRACE_INHIBIT_HWERROR | AUXTRACE_INHIBIT_FROZEN) ||
 		    (ch->drained &&
 		     auxt_channel_is_readable(ch, inhibit & AUXTRACE_INHIBIT_SETUP));
 	/*
-	 * All only grow, so that something new is a greater sum. A writer that has taken the
-	 * reader's tail and still finds no room is news: he may have looked between the two.
+	 * Each term only grows, so the sum grows with each advance. data_consumed is part of it:
+	 * a writer may take the reader's tail and still find no space, and the reader may have
+	 * polled between the two.
 	 */
-	u64 position = news ? ch->aux.produced + READ_ONCE(ch->status->data_head) +
+	u64 position = ready ? ch->aux.produced + READ_ONCE(ch->status->data_head) +
 			      READ_ONCE(ch->status->data_consumed) : 0;
 
-	if (unlikely(news && (!READ_ONCE(ch->notified) || ch->notified_position != position)))
+	if (unlikely(ready && (!READ_ONCE(ch->notified) || ch->notified_position != position)))
 		irq_work_queue(&ch->wake);
 	else if (unlikely(READ_ONCE(ch->starved) && auxt_tail_poll_is_due(ch)))
 		irq_work_queue(&ch->wake);
-	WRITE_ONCE(ch->notified, news);
+	WRITE_ONCE(ch->notified, ready);
 	ch->notified_position = position;
 }
 NOKPROBE_SYMBOL(auxt_settle_notify);
 
-static bool has_new_aux_tail(const struct auxt_channel *ch)
+static bool settle_has_new_aux_tail(const struct auxt_channel *ch)
 {
 	return !ch->aux.overwrite &&
 	       auxt_position_is_new_tail(&ch->aux, READ_ONCE(ch->user->aux_tail));
 }
+NOKPROBE_SYMBOL(settle_has_new_aux_tail);
 
 /**
- * auxt_settle_has_new_tail() - did the reader move on?
+ * auxt_settle_has_new_tail() - has the reader changed a tail?
  * @ch: the channel
  *
- * Return: true if the user page holds a tail that has not been looked at.
+ * Return: true if a tail in the user page has been neither taken nor found bad.
  */
 bool auxt_settle_has_new_tail(const struct auxt_channel *ch)
 {
-	return has_new_aux_tail(ch) || (ch->wanted && auxt_data_has_new_tail(&ch->data));
+	return settle_has_new_aux_tail(ch) || (ch->wanted && auxt_data_has_new_tail(&ch->data));
 }
+NOKPROBE_SYMBOL(auxt_settle_has_new_tail);
 
-static void look(struct auxt_channel *ch, u32 todo)
+static void settle_sync(struct auxt_channel *ch, u32 todo)
 {
 	if (ch->wanted)
 		auxt_data_report_lost(&ch->data, rdtsc(), current->pid);
 	auxt_settle(ch, todo);
 }
+NOKPROBE_SYMBOL(settle_sync);
 
 /**
- * auxt_settle_sync_tails() - look where the reader is, with no more ado than that takes
+ * auxt_settle_sync_tails() - take the reader's tails
  * @ch: the channel
+ *
+ * The hardware is left alone unless the AUX tail has changed.
  */
 void auxt_settle_sync_tails(struct auxt_channel *ch)
 {
-	/* A look at the hardware costs two WRMSRs. */
-	look(ch, has_new_aux_tail(ch) ? AUXT_TODO_SYNC : AUXT_TODO_APPLY);
+	/* AUXT_TODO_SYNC costs a running channel two WRMSRs. */
+	settle_sync(ch, settle_has_new_aux_tail(ch) ? AUXT_TODO_SYNC : AUXT_TODO_APPLY);
 }
+NOKPROBE_SYMBOL(auxt_settle_sync_tails);
 
 /**
- * auxt_settle_sync() - look where the hardware and the reader are
+ * auxt_settle_sync() - read the hardware's position and the reader's tails
  * @ch: the channel
  */
 void auxt_settle_sync(struct auxt_channel *ch)
 {
-	look(ch, AUXT_TODO_SYNC);
+	settle_sync(ch, AUXT_TODO_SYNC);
 }
+NOKPROBE_SYMBOL(auxt_settle_sync);
 
 /**
- * auxt_settle_init() - the first state of a new channel, for readers
- * @ch: the channel
+ * auxt_settle_init() - write the first contents of the status page
+ * @ch: a new channel
  */
 void auxt_settle_init(struct auxt_channel *ch)
 {
 	ch->status->cpu = ch->cpu;
-	publish(ch);
+	settle_publish(ch);
 }
+NOKPROBE_SYMBOL(auxt_settle_init);

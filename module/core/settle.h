@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The settle loop: hardware, accounting and status page agree with what is asked. */
+/* The settle loop: brings hardware, accounting and status page in line with the inhibit mask. */
 #ifndef AUXT_SETTLE_H
 #define AUXT_SETTLE_H
 
 #include "core/state.h"
 
-/* What it has to do (auxt_channel.todo). */
-#define AUXT_TODO_APPLY	(1u << 0)	/* the mask or a counter has changed */
-#define AUXT_TODO_SYNC	(1u << 1)	/* at the hardware and the reader's tail */
-#define AUXT_TODO_SWITCH	(1u << 2)	/* to the next slot */
+/* Work for the settle loop (auxt_channel.todo). */
+#define AUXT_TODO_APPLY		(1u << 0)	/* the mask or a counter has changed */
+#define AUXT_TODO_SYNC		(1u << 1)	/* read the hardware's position and the tail */
+#define AUXT_TODO_SWITCH	(1u << 2)	/* go on in auxt_channel.next_slot */
 
 /* On the channel's CPU with interrupts off, also in NMIs; or in its place. */
-void auxt_settle_only(struct auxt_channel *ch, u32 todo);
+void auxt_settle_run(struct auxt_channel *ch, u32 todo);
 void auxt_settle_notify(struct auxt_channel *ch);
 
 static inline void auxt_settle(struct auxt_channel *ch, u32 todo)
 {
-	auxt_settle_only(ch, todo);
+	auxt_settle_run(ch, todo);
 	auxt_settle_notify(ch);
 }
 
@@ -24,13 +24,13 @@ static inline void auxt_settle(struct auxt_channel *ch, u32 todo)
 void auxt_settle_sync(struct auxt_channel *ch);
 void auxt_settle_sync_tails(struct auxt_channel *ch);
 
-/* From any CPU: may be out of date at once. */
+/* From any CPU: the answer may be out of date at once. */
 bool auxt_settle_has_new_tail(const struct auxt_channel *ch);
 
-/* Before the channel is seen by anybody. */
+/* Task context, before any other code can see the channel. */
 void auxt_settle_init(struct auxt_channel *ch);
 
-/* As auxt_settle(), in it or not in an NMI. */
+/* Within the settle loop; or as auxt_settle(), but not in an NMI. */
 void auxt_settle_cut(const struct auxt_channel *ch, struct auxtrace_cut *to);
 
 #endif /* AUXT_SETTLE_H */

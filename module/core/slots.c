@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The slots of one channel's AUX area. */
+/* Which slots of one channel's AUX area are in use. */
 
 #include <linux/bits.h>
 #include <linux/errno.h>
@@ -7,9 +7,9 @@
 #include "core/slots.h"
 
 /**
- * auxt_slots_init() - the first is traced into, the others are free
- * @slots: to be set up
- * @nr: their number, from 1 to 64
+ * auxt_slots_init() - set up: slot 0 is held, to be traced into, the others are free
+ * @slots: slots of a new channel
+ * @nr: number of slots, 1 to 64
  */
 void auxt_slots_init(struct auxt_slots *slots, u32 nr)
 {
@@ -17,11 +17,12 @@ void auxt_slots_init(struct auxt_slots *slots, u32 nr)
 	atomic64_set(&slots->held, 1);
 	atomic64_set(&slots->sampled, 0);
 }
+NOKPROBE_SYMBOL(auxt_slots_init);
 
 /**
- * auxt_slots_claim() - take a certain slot
- * @slots: of a channel
- * @slot: one of them
+ * auxt_slots_claim() - claim a given slot
+ * @slots: slots of a channel
+ * @slot: number of the slot
  *
  * Return: false if it is held already.
  */
@@ -29,11 +30,12 @@ bool auxt_slots_claim(struct auxt_slots *slots, u32 slot)
 {
 	return !(atomic64_fetch_or(BIT_ULL(slot), &slots->held) & BIT_ULL(slot));
 }
+NOKPROBE_SYMBOL(auxt_slots_claim);
 
 /**
- * auxt_slots_give() - a slot that was claimed is free again
- * @slots: of a channel
- * @slot: one of them
+ * auxt_slots_give() - free a slot that was claimed
+ * @slots: slots of a channel
+ * @slot: number of the slot
  */
 void auxt_slots_give(struct auxt_slots *slots, u32 slot)
 {
@@ -42,10 +44,10 @@ void auxt_slots_give(struct auxt_slots *slots, u32 slot)
 NOKPROBE_SYMBOL(auxt_slots_give);
 
 /**
- * auxt_slots_claim_any() - take a free slot
- * @slots: of a channel
+ * auxt_slots_claim_any() - claim the lowest free slot
+ * @slots: slots of a channel
  *
- * Return: the slot, or -ENOSPC.
+ * Return: number of the slot, or -ENOSPC if none is free.
  */
 int auxt_slots_claim_any(struct auxt_slots *slots)
 {
@@ -55,7 +57,7 @@ int auxt_slots_claim_any(struct auxt_slots *slots)
 	for (;; held = found) {
 		if (held == slots->all)
 			return -ENOSPC;
-		/* The lowest that is clear. */
+		/* The lowest clear bit. */
 		bit = ~held & (held + 1);
 		found = atomic64_cmpxchg(&slots->held, held, held | bit);
 		if (found == held)
@@ -65,9 +67,9 @@ int auxt_slots_claim_any(struct auxt_slots *slots)
 NOKPROBE_SYMBOL(auxt_slots_claim_any);
 
 /**
- * auxt_slots_fill() - a slot that was claimed holds a sample
- * @slots: of a channel
- * @slot: one of them
+ * auxt_slots_fill() - note that a claimed slot holds a SAMPLE
+ * @slots: slots of a channel
+ * @slot: number of the slot
  */
 void auxt_slots_fill(struct auxt_slots *slots, u32 slot)
 {
@@ -76,11 +78,11 @@ void auxt_slots_fill(struct auxt_slots *slots, u32 slot)
 NOKPROBE_SYMBOL(auxt_slots_fill);
 
 /**
- * auxt_slots_release_sample() - a sample was read
- * @slots: of a channel
- * @slot: one of them
+ * auxt_slots_release_sample() - free a slot whose SAMPLE has been read
+ * @slots: slots of a channel
+ * @slot: number of the slot
  *
- * Return: false if it holds none.
+ * Return: false if the slot holds no SAMPLE.
  */
 bool auxt_slots_release_sample(struct auxt_slots *slots, u32 slot)
 {
@@ -89,3 +91,4 @@ bool auxt_slots_release_sample(struct auxt_slots *slots, u32 slot)
 	auxt_slots_give(slots, slot);
 	return true;
 }
+NOKPROBE_SYMBOL(auxt_slots_release_sample);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The slots of one channel's AUX area: which of them may be written to. */
+/* Which slots of one channel's AUX area are in use. */
 #ifndef AUXT_SLOTS_H
 #define AUXT_SLOTS_H
 
@@ -7,12 +7,12 @@
 #include <linux/types.h>
 
 /**
- * struct auxt_slots - slots of one channel, a bit each
- * @all: those that there are
- * @held: the one traced into, those put aside by SNAPSHOT, and @sampled. A bit is
- *	set by whoever found it clear: the SNAPSHOT ioctl from anywhere, SAMPLE
- *	triggers on the channel's CPU, also in NMIs
- * @sampled: those that hold a SAMPLE
+ * struct auxt_slots - slots of one channel, one bit each
+ * @all: the slots that exist
+ * @held: the slot that is traced into, those retained by SNAPSHOT, and those in @sampled. The
+ *	code that changes a bit from 0 to 1 owns the slot: the SNAPSHOT ioctl on any CPU, or a
+ *	SAMPLE trigger on the channel's CPU, also in an NMI
+ * @sampled: slots that hold a SAMPLE
  */
 struct auxt_slots {
 	u64 all;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The state of a channel, a session on one CPU, which the files of this folder share. */
+/* The state of a channel, that is, of a session on one CPU. All files of core/ share it. */
 #ifndef AUXT_STATE_H
 #define AUXT_STATE_H
 
@@ -25,12 +25,12 @@ struct auxt_trigger_set;
 struct perf_event;
 
 /**
- * struct auxt_request - an action, as a trigger asks for it at each hit
+ * struct auxt_request - the action that a trigger asks for at each hit
  * @action: AUXTRACE_ACTION_*
- * @trigger: its id
+ * @trigger: id of the trigger
  * @size: SAMPLE: bytes wanted
- * @delay: bytes to be produced before it is done
- * @all_cpus: the session's other CPUs are to do the same
+ * @delay: carry the action out after the channel has produced so many bytes
+ * @all_cpus: the session's other CPUs carry out the same action
  */
 struct auxt_request {
 	u32 action;
@@ -41,20 +41,20 @@ struct auxt_request {
 };
 
 /**
- * struct auxt_pending - a request that cannot be had at once
- * @request: its action is what the contexts that nest agree by: AUXT_PENDING_BUSY while
- *	one of them fills the pending in or takes it back, then the action, until the
- *	settle loop has granted it
- * @value: of the event
+ * struct auxt_pending_request - a request that the settle loop carries out later
+ * @request: the request. Nested contexts synchronize on its action: it is ACTION_NONE while
+ *	nothing is pending, AUXT_PENDING_BUSY while a context writes or withdraws the request,
+ *	and the action from then on until the settle loop has completed it
+ * @value: value of the event
  */
-struct auxt_pending {
+struct auxt_pending_request {
 	struct auxt_request request;
 	u64 value;
 };
 
 #define AUXT_PENDING_BUSY	(~0u)
 
-static __always_inline bool auxt_is_pending(const struct auxt_pending *pending)
+static __always_inline bool auxt_request_is_pending(const struct auxt_pending_request *pending)
 {
 	u32 action = READ_ONCE(pending->request.action);
 
@@ -62,28 +62,29 @@ static __always_inline bool auxt_is_pending(const struct auxt_pending *pending)
 	return action != AUXTRACE_ACTION_NONE && action != AUXT_PENDING_BUSY;
 }
 
-static __always_inline void auxt_complete(struct auxt_pending *pending)
+static __always_inline void auxt_request_complete(struct auxt_pending_request *pending)
 {
-	/* The next one may come from here on. */
+	/* From here on a nested context may store the next request. */
 	barrier();
 	WRITE_ONCE(pending->request.action, AUXTRACE_ACTION_NONE);
 }
 
 /**
- * struct auxt_remote - the relay of one channel
- * @work: asks the others; queued on the channel's CPU
- * @csd: carries out on the channel's CPU what others asked
- * @asked: @csd is on its way: who sets this sends it, alone
- * @out_toggle: for @work: the newest PAUSE or RESUME; 0: none
- * @out_freeze: for @work: a FREEZE, until all have been asked
- * @unreported: there was one since @work ran last, of which poll(2) has not told
- * @in_toggle: for @csd, likewise
- * @in_freeze: for @csd, likewise
+ * struct auxt_remote - requests between one channel and the session's other channels
+ * @work: sends this channel's requests to the others; queued on the channel's CPU
+ * @csd: carries out on the channel's CPU the requests of others
+ * @called: @csd has been sent and has not run yet. Only the CPU that sets it sends @csd
+ * @out_toggle: for @work: the newest PAUSE or RESUME, as AUXT_REMOTE_WORD(); 0: none
+ * @out_freeze: for @work: a FREEZE, likewise; stays until all other channels have it
+ * @unreported: a FREEZE was put into @out_freeze since @work ran last, so readers must be
+ *	woken once it has been sent
+ * @in_toggle: for @csd: the newest PAUSE or RESUME that another CPU sent; 0: none
+ * @in_freeze: for @csd: a FREEZE, likewise
  */
 struct auxt_remote {
 	struct irq_work work;
 	call_single_data_t csd;
-	atomic64_t asked;
+	atomic64_t called;
 	atomic64_t out_toggle;
 	atomic64_t out_freeze;
 	atomic64_t unreported;
@@ -91,42 +92,43 @@ struct auxt_remote {
 	atomic64_t in_freeze;
 };
 
-/* A request as a word: what is not in it, the other CPUs do not need. */
+/* A request as one word: all that the other CPUs need of it. */
 #define AUXT_REMOTE_WORD(action, trigger)	((u64)(trigger) << 8 | (action))
 #define AUXT_REMOTE_WORD_ACTION(word)	((u32)((word) & 0xff))
 #define AUXT_REMOTE_WORD_TRIGGER(word)	((u32)((word) >> 8))
 
-/* What others asked of the channel's CPU has not been carried out. Anywhere. */
+/* Has the channel requests of other CPUs to carry out? Any context, any CPU. */
 static inline bool auxt_remote_is_pending(const struct auxt_remote *remote)
 {
 	return atomic64_read(&remote->in_toggle) | atomic64_read(&remote->in_freeze);
 }
 
 /*
- * Not all others have been asked for a FREEZE of the channel's CPU. Anywhere, after a look at
- * the reasons: it stands here before FROZEN does, and readers are woken when it has left.
+ * Has a FREEZE of this channel not reached all other channels yet? Any context, any CPU; to be
+ * read after the inhibit mask: @out_freeze is set before the reason FROZEN, and readers are
+ * woken after it is cleared.
  */
-static inline bool auxt_remote_is_freezing_others(const struct auxt_remote *remote)
+static inline bool auxt_remote_is_sending_freeze(const struct auxt_remote *remote)
 {
 	return atomic64_read(&remote->out_freeze);
 }
 
-/* A FREEZE is on its way, from the channel's CPU or to it. */
+/* Is a FREEZE on its way, from the channel's CPU or to it? */
 static inline bool auxt_remote_has_freeze(const struct auxt_remote *remote)
 {
 	return atomic64_read(&remote->in_freeze) | atomic64_read(&remote->out_freeze);
 }
 
 /**
- * struct auxt_window - a window from its begin on
- * @number: its sequence number
- * @position: AUX position where it began
- * @tsc: when
- * @cause: AUXTRACE_CAUSE_*
- * @pid: process that the CPU ran then
- * @tid: thread
- * @slot: slot that it lies in
- * @trigger: that began it, or 0
+ * struct auxt_window - how a window began, for the record at its end
+ * @number: sequence number of the window
+ * @position: AUX position of its first byte
+ * @tsc: time-stamp counter at its begin
+ * @cause: AUXTRACE_CAUSE_* of its begin
+ * @pid: process that ran on the CPU at its begin
+ * @tid: thread, likewise
+ * @slot: slot that holds the window
+ * @trigger: id of the trigger that began it, or 0
  */
 struct auxt_window {
 	u64 number;
@@ -143,8 +145,8 @@ struct auxt_window {
  * struct auxt_group - the channels of one session
  * @cpus: the CPUs they are on
  * @channels: by CPU number; NULL for a CPU that is not in @cpus
- * @last_broadcast: AUXTRACE_ACTION_PAUSE or _RESUME if a trigger has asked all channels for
- *	it, and since then no request of another kind has changed one of them; else 0
+ * @last_broadcast: AUXTRACE_ACTION_PAUSE or _RESUME if a trigger has sent it to all channels
+ *	and no other request has changed a channel since; else 0
  * @waiters: readers that wait in poll(2)
  */
 struct auxt_group {
@@ -156,58 +158,59 @@ struct auxt_group {
 
 /**
  * struct auxt_channel - a session on one CPU
- * @pmu: what produces the trace
- * @hw: @pmu's own
- * @buffer: the pages, held by the session
+ * @pmu: the trace PMU
+ * @hw: private data of @pmu
+ * @buffer: the pages; the session holds the reference
  * @group: the channels of the session
- * @wake: wakes them, not in NMIs and not with locks held, and begins the @tail_poll
+ * @wake: wakes readers and begins the @tail_poll, outside of NMIs and without locks held
  * @cpu: the CPU
- * @index: of this channel in its session, in CPU order
- * @reservation: keeps perf off; NULL if perf has no such PMU. See reservation.c
- * @reserved_pmu: perf is kept off, or there is no perf to be
- * @reservation_type: perf's type of the PMU that @reservation holds
+ * @index: index of this channel in its session, in CPU order
+ * @reservation: perf event that keeps perf off the trace PMU; NULL if perf has no such PMU.
+ *	See reservation.c
+ * @pmu_reserved: perf is kept off the trace PMU, or has none of that kind
+ * @reservation_type: perf's type number of the PMU that @reservation holds
  *
  * @flags: AUXTRACE_SETUP_*
  * @wanted: AUXTRACE_WANT_*: records to be written; 0: there is no data ring
- * @drained: not all of it is overwritable: there is something for readers to wait for
+ * @drained: the AUX area or the data ring is not overwritable, so readers can wait for data
  *
  * The rest belongs to the CPU: see channel.c.
  *
- * @inhibit: AUXTRACE_INHIBIT_*: why the hardware must be off
- * @inhibited_before: @inhibit before the newest START, which may yet fail
- * @settling: the settle loop runs
- * @todo: AUXT_TODO_*: what the settle loop has not looked at yet
- * @attached: @pmu has been started on the CPU
- * @resuming: a RESUME is being carried out
- * @starved: for want of room only the hardware is off; counted as a gap
- * @triggers: of the session
- * @remote: what its triggers ask of other CPUs
- * @run: how often it was attached
- * @slots: of the AUX area
- * @paused_by: trigger that set the reason TRIGGER last
- * @resumed_by: trigger that cleared it last
- * @frozen_by: FREEZE that set the reason FROZEN; no action: none
- * @sample: SAMPLE to be taken; no action: none
- * @later: what is to be done at the ring's deadline; no action: nothing
+ * @inhibit: AUXTRACE_INHIBIT_*: reasons why the hardware must be off
+ * @inhibited_before: @inhibit before the newest START, restored if that fails
+ * @settling: the settle loop is running
+ * @todo: AUXT_TODO_*: work that the settle loop has not taken yet
+ * @attached: @pmu has been claimed on the CPU
+ * @resuming: a RESUME ioctl is being carried out
+ * @starved: lack of space is all that keeps the hardware off; this is counted as a gap
+ * @triggers: the triggers of the session
+ * @remote: requests to and from the session's other channels
+ * @run: how many times the channel has been attached
+ * @slots: slots of the AUX area
+ * @paused_by: id of the trigger that set the reason TRIGGER last
+ * @resumed_by: id of the trigger that cleared it last
+ * @frozen_by: the FREEZE that set the reason FROZEN last
+ * @sample: pending SAMPLE
+ * @deferred: pending request to be carried out at @aux.deadline
  * @frozen: the data ring is frozen
- * @thawed: a RESUME or START has cleared FROZEN, which may be set again, since the ring
- *	followed
- * @notified: readers were told that there is something to read
- * @notified_position: up to where
- * @tail_poll: looks for the reader's tail. See tail_poll.c
- * @tail_polling: it does, or will soon
+ * @thawed: a RESUME or START has cleared FROZEN since @frozen was last brought in line with
+ *	it. (FROZEN may be set again by now.)
+ * @notified: readers have been notified that there is something to read
+ * @notified_position: sum of the positions at that notification, see auxt_settle_notify()
+ * @tail_poll: timer that looks for a new tail of the reader. See tail_poll.c
+ * @tail_polling: @tail_poll runs or is about to be started
  * @fresh: no window has begun since START
- * @off_tsc: when the hardware was turned off last
- * @cause: AUXTRACE_CAUSE_*: why the hardware is off, or was before the open window
- * @window: the newest window, for its record
- * @next_slot: slot to go on in
- * @retained: what the newest slot put aside holds
- * @aux_reported: position up to which AUX records have told of the AUX area
- * @aux_flags: AUXTRACE_AUX_*, for the next of them
+ * @off_tsc: time-stamp counter when the hardware was last turned off
+ * @cause: AUXTRACE_CAUSE_*: why the hardware is off, or was off before the open window
+ * @window: begin of the newest window
+ * @next_slot: slot that AUXT_TODO_SWITCH changes to
+ * @retained: contents of the slot that was last retained by a SNAPSHOT
+ * @aux_reported: AUX position up to which AUX records have reported
+ * @aux_flags: AUXTRACE_AUX_* for the next AUX record
  * @aux: positions in the AUX area
  * @data: the data ring
- * @now: what the status page shall say; the counters live here
- * @status: the page that users map
+ * @now: next contents of the status page; the counters live here
+ * @status: the status page, which users map
  * @user: the page that users write
  */
 struct auxt_channel {
@@ -219,7 +222,7 @@ struct auxt_channel {
 	int cpu;
 	unsigned int index;
 	struct perf_event *reservation;
-	bool reserved_pmu;
+	bool pmu_reserved;
 	int reservation_type;
 	u32 flags;
 	u32 wanted;
@@ -250,9 +253,9 @@ struct auxt_channel {
 	u64 aux_reported;
 	u32 paused_by;
 	u32 resumed_by;
-	struct auxt_pending frozen_by;
-	struct auxt_pending sample;
-	struct auxt_pending later;
+	struct auxt_pending_request frozen_by;
+	struct auxt_pending_request sample;
+	struct auxt_pending_request deferred;
 	bool frozen;
 	bool thawed;
 	u32 aux_flags;
@@ -264,13 +267,13 @@ struct auxt_channel {
 };
 
 /*
- * The channels that have this CPU's trace units, by their numbers. Changed by code on that
- * CPU only, so that its NMI handlers need no more than a look at it; an
- * unattached channel is never seen by them.
+ * The channel that has claimed each trace PMU of this CPU, by trace_pmu.number. Only code on
+ * that CPU changes it, so the CPU's NMI handlers read it without a lock. They never see a
+ * channel that is not attached.
  */
 DECLARE_PER_CPU(struct auxt_channel *, auxt_attached[TRACE_PMUS]);
 
-/* The channel that has trace unit @pmu of this CPU, or NULL. Interrupts off or NMI. */
+/* The channel that has claimed trace PMU @pmu of this CPU, or NULL. Interrupts off or NMI. */
 static __always_inline struct auxt_channel *auxt_channel_here(u32 pmu)
 {
 	return this_cpu_read(auxt_attached[pmu]);
@@ -286,9 +289,9 @@ static __always_inline u32 auxt_channel_inhibited(const struct auxt_channel *ch)
  * @ch: the channel
  * @stopped: the session is stopped
  *
- * From any CPU: may be out of date at once.
+ * From any CPU: the answer may be out of date at once.
  *
- * Return: as the ABI says at poll.
+ * Return: true under the conditions that the ABI gives for poll(2).
  */
 static __always_inline bool auxt_channel_is_readable(const struct auxt_channel *ch, bool stopped)
 {
@@ -298,28 +301,31 @@ static __always_inline bool auxt_channel_is_readable(const struct auxt_channel *
 		return true;
 	if (ch->aux.overwrite)
 		return false;
-	/* As published: who is told to look must find it there. */
+	/* The published values: a reader that is woken must find the data there. */
 	available = READ_ONCE(ch->status->produced) - READ_ONCE(ch->status->consumed);
 	return available >= ch->aux.watermark ||
 	       (available && (stopped || READ_ONCE(ch->status->inhibit) & AUXTRACE_INHIBIT_FULL));
 }
 
-/* Is there what no AUX record has told of? */
+/* Does the next AUX record have anything to report? */
 static __always_inline bool auxt_channel_has_unreported(const struct auxt_channel *ch)
 {
 	return ch->aux_reported != ch->aux.produced || ch->aux_flags;
 }
 
+/* Is lack of space all that keeps the hardware off? */
 static __always_inline bool auxt_tail_poll_waits(const struct auxt_channel *ch)
 {
 	return ch->attached && atomic_read(&ch->inhibit) == AUXTRACE_INHIBIT_FULL;
 }
 
 /**
- * auxt_tail_poll_is_due() - must somebody call auxt_tail_poll_begin()?
+ * auxt_tail_poll_is_due() - must auxt_tail_poll_begin() be called?
  * @ch: the channel
  *
- * Return: true if the channel is to be looked after and is not.
+ * Any context on the channel's CPU.
+ *
+ * Return: true if the tail poll should run and does not.
  */
 static __always_inline bool auxt_tail_poll_is_due(const struct auxt_channel *ch)
 {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * FULL_AUTO: a channel that is full looks for the reader's tail by itself.
+ * FULL_AUTO: a full channel polls the reader's tail.
  *
- * A timer on the channel's CPU runs while the channel waits for room and for
- * nothing else. The settle loop, which may run in an NMI, cannot start it: it has
- * the channel's irq_work do so. The timer stops by itself when there is nothing to
- * wait for, and with the channel's detaching: so it never comes to run on a CPU
- * that is not the channel's.
+ * A timer runs on the channel's CPU while the channel waits for space and for nothing else. The
+ * settle loop may run in an NMI, where no timer can be started, so the channel's irq_work starts
+ * it. The timer stops when the channel waits no more, and is cancelled when the channel is
+ * detached. So it never runs on another CPU than the channel's.
  */
 
 #include <linux/irqflags.h>
@@ -19,26 +18,27 @@
 #include "core/state.h"
 #include "core/tail_poll.h"
 
-#define PERIOD	ns_to_ktime(NSEC_PER_MSEC)
+#define TAIL_POLL_PERIOD	ns_to_ktime(NSEC_PER_MSEC)
 
-static enum hrtimer_restart look(struct hrtimer *timer)
+static enum hrtimer_restart tail_poll_tick(struct hrtimer *timer)
 {
 	struct auxt_channel *ch = container_of(timer, struct auxt_channel, tail_poll);
 
 	if (auxt_tail_poll_waits(ch) && auxt_settle_has_new_tail(ch))
 		auxt_settle_sync_tails(ch);
-	/* Before the last look: whoever fills the area after that finds us gone. */
+	/* Cleared before the check: a channel that gets full after it starts a new poll. */
 	WRITE_ONCE(ch->tail_polling, false);
 	barrier();
 	if (!auxt_tail_poll_waits(ch))
 		return HRTIMER_NORESTART;
 	WRITE_ONCE(ch->tail_polling, true);
-	hrtimer_forward_now(timer, PERIOD);
+	hrtimer_forward_now(timer, TAIL_POLL_PERIOD);
 	return HRTIMER_RESTART;
 }
+NOKPROBE_SYMBOL(tail_poll_tick);
 
 /**
- * auxt_tail_poll_begin() - look from now on, if that is due
+ * auxt_tail_poll_begin() - start the poll if it is due
  * @ch: the channel
  */
 void auxt_tail_poll_begin(struct auxt_channel *ch)
@@ -48,36 +48,41 @@ void auxt_tail_poll_begin(struct auxt_channel *ch)
 	local_irq_save(flags);
 	if (auxt_channel_here(ch->pmu->number) == ch && auxt_tail_poll_is_due(ch)) {
 		WRITE_ONCE(ch->tail_polling, true);
-		hrtimer_start(&ch->tail_poll, PERIOD, HRTIMER_MODE_REL_PINNED_HARD);
+		hrtimer_start(&ch->tail_poll, TAIL_POLL_PERIOD, HRTIMER_MODE_REL_PINNED_HARD);
 	}
 	local_irq_restore(flags);
 }
+NOKPROBE_SYMBOL(auxt_tail_poll_begin);
 
-static void wake(struct irq_work *work)
+/* Wakes readers, and begins the poll: the settle loop can do neither in an NMI. */
+static void tail_poll_wake(struct irq_work *work)
 {
 	struct auxt_channel *ch = container_of(work, struct auxt_channel, wake);
 
 	auxt_tail_poll_begin(ch);
 	wake_up_interruptible_poll(&ch->group->waiters, EPOLLIN | EPOLLRDNORM | EPOLLPRI | EPOLLERR);
 }
+NOKPROBE_SYMBOL(tail_poll_wake);
 
 /**
- * auxt_tail_poll_end() - look no more
+ * auxt_tail_poll_end() - stop the poll
  * @ch: a channel that has just been detached
  */
 void auxt_tail_poll_end(struct auxt_channel *ch)
 {
-	/* It runs with interrupts off on this CPU, so not now: this cannot fail. */
+	/* The timer runs on this CPU with interrupts off, so not now: this cannot fail. */
 	hrtimer_try_to_cancel(&ch->tail_poll);
 	WRITE_ONCE(ch->tail_polling, false);
 }
+NOKPROBE_SYMBOL(auxt_tail_poll_end);
 
 /**
- * auxt_tail_poll_init() - of a new channel
- * @ch: the channel
+ * auxt_tail_poll_init() - set up the poll and the irq_work that starts it
+ * @ch: a new channel
  */
 void auxt_tail_poll_init(struct auxt_channel *ch)
 {
-	init_irq_work(&ch->wake, wake);
-	auxt_hrtimer_setup(&ch->tail_poll, look, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	init_irq_work(&ch->wake, tail_poll_wake);
+	auxt_hrtimer_setup(&ch->tail_poll, tail_poll_tick, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 }
+NOKPROBE_SYMBOL(auxt_tail_poll_init);

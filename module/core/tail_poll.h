@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* FULL_AUTO: a channel that is full looks for the reader's tail by itself. */
+/* FULL_AUTO: a full channel polls the reader's tail. */
 #ifndef AUXT_TAIL_POLL_H
 #define AUXT_TAIL_POLL_H
 
@@ -7,10 +7,13 @@
 
 struct auxt_channel;
 
+/* Task context. */
 void auxt_tail_poll_init(struct auxt_channel *ch);
-/* Interrupt or task context, anywhere. */
+
+/* Interrupt or task context, any CPU. */
 void auxt_tail_poll_begin(struct auxt_channel *ch);
-/* On the channel's CPU with interrupts off; detached, so that none begins any more. */
+
+/* On the channel's CPU with interrupts off, after the detach: no poll can begin any more. */
 void auxt_tail_poll_end(struct auxt_channel *ch);
 
 #endif /* AUXT_TAIL_POLL_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* struct trace_pmu: the hardware that produces trace: Intel PT, BTS. */
+/* struct trace_pmu: the contract between core/ and the hardware that produces trace (Intel PT, BTS). */
 #ifndef AUXT_TRACE_PMU_H
 #define AUXT_TRACE_PMU_H
 
@@ -10,46 +10,45 @@ struct auxt_channel;
 struct perf_event_attr;
 struct auxtrace_setup;
 
-/* Their numbers are below this. */
+/* Greater than each trace_pmu.number. */
 #define TRACE_PMUS	(AUXTRACE_PMU_INTEL_BTS + 1)
 
-/* What a pause found (trace_pmu.stop). */
-#define TRACE_STOPPED	(1u << 0)	/* it had met the STOP mark by itself */
-#define TRACE_ERROR	(1u << 1)	/* it had met an operational error */
-#define TRACE_FOREIGN	(1u << 2)	/* somebody else had turned it off */
+/* What trace_pmu.stop found. */
+#define TRACE_STOPPED	(1u << 0)	/* the hardware had stopped at the STOP mark */
+#define TRACE_ERROR	(1u << 1)	/* the hardware had met an operational error */
+#define TRACE_FOREIGN	(1u << 2)	/* other code than ours had turned it off */
 
 /**
- * struct trace_pmu - operations of a trace unit
+ * struct trace_pmu - operations of a trace PMU
  * @number: AUXTRACE_PMU_*
- * @name: as of perf's PMU for the same hardware, whose guard keeps perf out
- * @reserve_instead: what guards it where perf has no PMU of that name; NULL: nothing can
- * @granule: bytes of a piece of trace that means something on its own; 1: any may
- * @missing: why sessions cannot use it here: AUXTRACE_PT_*, AUXTRACE_BTS_*; task context
- * @check: 0, or why the hardware cannot trace like that (-EINVAL, -EOPNOTSUPP)
- * @in_use: -EBUSY if it traces on this CPU already; interrupts off
- * @table_pages: memory that @setup will take for one channel, in pages, to be charged
- * @setup: tables of a channel, whose ring pages exist; sets the ring's cycle. Task context
- * @cleanup: undoes @setup. Task context
- * @claim: take the registers of this CPU over and point them at the ring's
- *	produced position, tracing off. 0 or an errno. Interrupts off
- * @release: put them back as they were found. Interrupts off
- * @start: tracing on, with the marks where the ring wants its stop and call; @new_window: a
- *	new window (with PSB+), else the open one goes on
- * @stop: tracing off; afterwards everything it wrote is in memory, the ring's produced
- *	position says how far it came (untouched if that cannot be told), and the
- *	channel's off_tsc when it stopped. TRACE_*
- * @relocate: tracing is off: the channel's slot has changed, and the next start is to
- *	go on there
- * @interrupt: is there reason to look (call mark passed, stopped, error)? Tracing
- *	may be on
- * @acknowledge: is an interrupt asserted that was not looked at? Then no more, and
- *	nothing else is touched: the rest is perf's
- * @emergency_stop: tracing off on this CPU, whatever state a channel is in. Any time,
+ * @name: name of perf's PMU for the same hardware, which is reserved to keep perf off
+ * @reserve_instead: event to reserve where perf has no PMU of that name; NULL: there is none
+ * @granule: size in bytes of a piece of trace that can be decoded on its own; 1: any size
+ * @missing: reasons why sessions cannot use it here: AUXTRACE_PT_*, AUXTRACE_BTS_*. Task context
+ * @check: can the hardware trace with this setup? 0, -EINVAL or -EOPNOTSUPP
+ * @in_use: -EBUSY if the hardware of this CPU traces already, else 0. Interrupts off
+ * @table_pages: pages that @setup will allocate for one channel, to be charged beforehand
+ * @setup: allocate the tables of a channel, whose AUX pages exist, and set its
+ *	auxt_position.cycle. Task context
+ * @cleanup: undo @setup. Task context
+ * @claim: save the registers of this CPU and point them at the produced position, with tracing
+ *	off. 0 or an errno. Interrupts off
+ * @release: restore the registers. Interrupts off
+ * @start: turn tracing on, with the STOP and INT marks of auxt_position. @new_window: begin a
+ *	window (with PSB+); else the open window goes on
+ * @stop: turn tracing off. Afterwards all trace is in memory, auxt_position.produced is the
+ *	position up to which it was written (unchanged if that is unknown), and the channel's
+ *	off_tsc the time at which it stopped. Returns TRACE_*
+ * @relocate: the channel's slot has changed while tracing is off: the next @start goes on there
+ * @interrupt: has the hardware passed the INT mark, stopped or failed? Tracing may be on
+ * @acknowledge: clear the trace PMU's bit in the interrupt status, and nothing else: the other
+ *	bits are perf's. Returns whether it was set
+ * @emergency_stop: turn tracing off on this CPU, whatever state a channel is in. Any time,
  *	interrupts off or NMI
  *
- * @start, @stop and @relocate run on the channel's own CPU with interrupts
- * off, also in NMIs, and never nested in each other (settle.c says how);
- * @interrupt and @acknowledge in NMIs only, which may have interrupted one of them.
+ * @start, @stop and @relocate run on the channel's CPU with interrupts off, also in NMIs, and are
+ * never nested in each other (see settle.c). @interrupt and @acknowledge run in NMIs only, which
+ * may have interrupted one of those.
  */
 struct trace_pmu {
 	u32 number;

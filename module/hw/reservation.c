@@ -146,7 +146,7 @@ void auxt_reservation_drop(struct auxt_channel *ch)
 	if (ch->reservation)
 		perf_event_release_kernel(ch->reservation);
 	ch->reservation = NULL;
-	ch->reserved_pmu = false;
+	ch->pmu_reserved = false;
 }
 
 /**
@@ -162,7 +162,7 @@ int auxt_reservation_renew(struct auxt_channel *ch)
 	if (IS_ERR(event))
 		return PTR_ERR(event);
 	ch->reservation = event;
-	ch->reserved_pmu = true;
+	ch->pmu_reserved = true;
 	return 0;
 }
 

@@ -2083,7 +2083,7 @@ static void what_was_to_be_done_later_is_forgotten(void **state)
 	stop();
 	start(false);
 	assert_int_equal(channel->aux.deadline, 0);
-	assert_int_equal(channel->later.request.action, AUXTRACE_ACTION_NONE);
+	assert_int_equal(channel->deferred.request.action, AUXTRACE_ACTION_NONE);
 	check();
 	unmake();
 }

@@ -94,7 +94,7 @@ static struct auxt_trigger *const siblings[NR_TRIGGERS] = {
 	&triggers[0], &triggers[1], &triggers[2], &triggers[3],
 };
 static struct auxt_trigger_set *const set = (struct auxt_trigger_set *)triggers;
-static struct auxt_pending asked[16];
+static struct auxt_pending_request asked[16];
 static unsigned int nr_asked;
 static bool busy;		/* the channel refuses */
 static void (*meanwhile)(void);	/* on another CPU, before it does */
@@ -106,7 +106,7 @@ bool auxt_request_make(struct auxt_channel *ch, const struct auxt_request *reque
 		meanwhile();
 	if (busy)
 		return false;
-	asked[nr_asked++ % 16] = (struct auxt_pending) { .request = *request, .value = value };
+	asked[nr_asked++ % 16] = (struct auxt_pending_request) { .request = *request, .value = value };
 	return true;
 }
 
@@ -575,15 +575,15 @@ static void a_freeze_is_told_when_all_are_asked(void **state)
 {
 	(void)state;
 	send(0, AUXTRACE_ACTION_PAUSE, 1);
-	assert_false(auxt_remote_is_freezing_others(&channels[0].remote));
+	assert_false(auxt_remote_is_sending_freeze(&channels[0].remote));
 	run_work(0);
 	assert_false(channels[0].wake.queued);
 	send(0, AUXTRACE_ACTION_FREEZE, 2);
-	assert_true(auxt_remote_is_freezing_others(&channels[0].remote));
+	assert_true(auxt_remote_is_sending_freeze(&channels[0].remote));
 	run_work(0);
 	assert_true(auxt_remote_is_pending(&channels[1].remote));
 	assert_true(auxt_remote_is_pending(&channels[2].remote));
-	assert_false(auxt_remote_is_freezing_others(&channels[0].remote));
+	assert_false(auxt_remote_is_sending_freeze(&channels[0].remote));
 	assert_true(channels[0].wake.queued);
 }
 
