@@ -674,7 +674,7 @@ int auxtrace_recording_add_all_tasks(struct auxtrace_recording *recording);
  * @windows: windows begun
  * @gaps: times when trace was lost while no pause was asked for
  * @pmis: trace interrupts
- * @aside: bytes that snapshots put aside: produced = read + overwritten + aside
+ * @retained: bytes that snapshots retained in slots: produced = read + overwritten + retained
  * @records: records in the recording's files
  * @records_lost: records that were dropped
  */
@@ -685,7 +685,7 @@ struct auxtrace_totals {
 	uint64_t windows;
 	uint64_t gaps;
 	uint64_t pmis;
-	uint64_t aside;
+	uint64_t retained;
 	uint64_t records;
 	uint64_t records_lost;
 };
