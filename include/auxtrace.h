@@ -778,7 +778,7 @@ int auxtrace_recording_add_all_tasks(struct auxtrace_recording *recording);
  * @read: bytes in the recording's files
  * @overwritten: bytes that newer ones have replaced
  * @windows: windows begun
- * @gaps: times when trace was lost without a pause being requested
+ * @gaps: times that trace was lost without a pause being requested
  * @pmis: trace interrupts
  * @retained: bytes that snapshots retained in slots;
  *	produced = read + overwritten + retained

@@ -20,14 +20,19 @@
  * START after STOP continues at the positions where the session stopped. The last
  * close of the file stops the session. Its memory stays readable until it is unmapped.
  *
- * Each channel has an AUX area, which the hardware writes. It may also have a data
- * ring, to which the module writes records about the trace.
+ * Each channel has an AUX area, to which the hardware (the trace PMU of its CPU) writes
+ * the trace. It may also have a data ring, to which the module writes records about the
+ * trace. The inhibit mask of a channel holds the reasons why its hardware must be off
+ * (AUXTRACE_INHIBIT_*): a user's PAUSE, a trigger's PAUSE, a full area and so on. The
+ * hardware is on exactly while the mask is 0.
  *
  * A session is in one of two modes. In full-trace mode the hardware never overwrites
  * AUX data that the reader has not consumed: the reader publishes how far it has read
  * (its tail, see struct auxtrace_user_page). In overwrite mode the newest data replace
- * the oldest. The data ring has the same choice of its own: it keeps unread records, or
- * it is overwritable.
+ * the oldest. The AUX area of an overwrite session may be divided into slots: the hardware
+ * writes to one slot, and a reader can have other slots retained (AUXTRACE_IOC_SNAPSHOT).
+ * The data ring has the same choice of its own: it keeps unread records, or it is
+ * overwritable.
  *
  * DOC: structs
  *
@@ -85,8 +90,8 @@
  * PSB+, so a decoder can decode it on its own. Windows of a channel are numbered from 1.
  *
  * The module also stops the hardware briefly for its own upkeep: to move the STOP mark
- * of a full-trace area, or to read the position for STATUS with SYNC or for SNAPSHOT
- * without flags. These stops do not end the window.
+ * of a full-trace area (the ToPA entry with the STOP bit), or to read the position for
+ * STATUS with SYNC or for SNAPSHOT without flags. These stops do not end the window.
  *
  * DOC: data ring
  *
@@ -246,7 +251,7 @@ struct auxtrace_info {
 #define AUXTRACE_SETUP_OVERWRITE (1u << 2)	/* overwrite mode; else full-trace mode */
 #define AUXTRACE_SETUP_PAUSED	 (1u << 3)	/* START sets the USER reason, as a PAUSE does */
 /*
- * What follows when a full-trace area is full. Without these flags, trace is dropped and
+ * What happens when a full-trace area is full. Without these flags, trace is dropped and
  * counted as a gap until the reader moves its tail and poll(2), STATUS with SYNC or
  * RESUME takes it.
  */
@@ -318,7 +323,7 @@ struct auxtrace_info {
  *               period masks of INFO); BTS without KERNEL or without USER on a CPU that
  *               lacks AUXTRACE_BTS_CPL
  *  ENODEV       no such trace PMU (out_pt and out_bts say why); a CPU is offline
- *  EACCES, ENOMEM
+ *  EACCES, ENOMEM: see DOC: errno
  */
 struct auxtrace_setup {
 	__u32 size;
@@ -360,7 +365,7 @@ struct auxtrace_setup {
  *  EIO          BTS: perf's debug store is not where the CPU's IA32_DS_AREA points
  *  ENODEV       a CPU of the session is offline
  *  EBADFD       no SETUP yet
- *  EACCES       START only
+ *  EACCES       see DOC: errno; START only
  */
 struct auxtrace_start {
 	__u32 size;
@@ -371,10 +376,7 @@ struct auxtrace_start {
 
 /* ---- PAUSE, RESUME ---------------------------------------------------- */
 
-/*
- * The inhibit mask: reasons why the hardware of a channel must be off. The module turns
- * it on exactly when the mask is 0.
- */
+/* The inhibit mask: the reasons why the hardware of a channel must be off. */
 #define AUXTRACE_INHIBIT_USER	 (1u << 0)	/* PAUSE, or SETUP_PAUSED */
 #define AUXTRACE_INHIBIT_TRIGGER (1u << 1)	/* a trigger's PAUSE, or SETUP_TRIGGER_PAUSED */
 #define AUXTRACE_INHIBIT_TASK	 (1u << 2)	/* the current task is out of scope; not used yet */
@@ -397,6 +399,9 @@ struct auxtrace_start {
  * @window: number of the window that ended or began; if the request changed nothing,
  *	that of the newest window (0: none yet)
  * @tsc: time-stamp counter of the CPU right after the hardware stopped or started
+ *
+ * If the request changed nothing, @position and @tsc are those of the last end (PAUSE) or
+ * begin (RESUME) of a window.
  */
 struct auxtrace_effect {
 	__u32 cpu;
@@ -506,7 +511,7 @@ struct auxtrace_status {
  *
  *  ESRCH        no such process
  *  ENXIO        it has no address space, as a kernel thread
- *  EACCES
+ *  EACCES       see DOC: errno
  */
 struct auxtrace_task {
 	__u32 size;
@@ -554,7 +559,7 @@ struct auxtrace_output {
  * Without a flag tracing continues in place. Overwritable rings continue to overwrite, so
  * a reader must check what it copied against a later position.
  */
-/* Also PAUSE and PAUSE_OUTPUT on every channel. */
+/* Pause every channel, as PAUSE and PAUSE_OUTPUT do. */
 #define AUXTRACE_SNAPSHOT_PAUSE	(1u << 0)
 /* Retain the slot that holds the cut until RELEASE, and continue in a free slot. */
 #define AUXTRACE_SNAPSHOT_SLOT	(1u << 1)
@@ -707,8 +712,8 @@ struct auxtrace_release {
  * @delay_ns: PAUSE, FREEZE: act this long after the hit
  * @delay_bytes: PAUSE, FREEZE, in overwrite mode: act when the channel has produced this
  *	many bytes after the hit. The action comes at most a page late; if the kernel is
- *	traced, plus the trace of the kernel until it takes the interrupt. Each CPU has at
- *	most one such delay pending, of any trigger
+ *	traced, later by the trace that the kernel itself produces until it takes the
+ *	interrupt. Each CPU has at most one such delay pending, of any trigger
  * @sample_size: SAMPLE: bytes wanted, at most half the AUX area (or slot). A session without
  *	slots is limited to AUXTRACE_SAMPLE_IN_RECORD and to what one record of the data
  *	ring can carry. The bytes are copied at the event, with interrupts off
@@ -973,8 +978,8 @@ struct auxtrace_record_window {
  *
  * The data ring of the CPU where the event occurred gets this record. With a FREEZE or
  * ALL_CPUS, each other CPU gets one as well, which says when that CPU followed; its @value
- * is 0. An NMI may write a record between the time that another record carries and that
- * record's place in the ring, so times need not ascend there.
+ * is 0. Times of neighbouring records need not ascend: an NMI may write its record after an
+ * interrupted writer took its time, but before that writer took its place in the ring.
  */
 struct auxtrace_record_trigger {
 	struct auxtrace_record_header header;
@@ -1094,13 +1099,14 @@ struct auxtrace_branch {
  * @resumes_done: RESUME requests that started the hardware
  * @pmis: trace interrupts handled for this channel, including those whose status bit
  *	another user had already acknowledged
- * @gaps: times when trace was lost without a pause being requested; the sum of gaps_*
- * @gaps_full: full-trace mode: the hardware was stopped at the reader's tail, at the latest
- *	a page before it, so that it stops between two packets. BTS, in both modes: also
- *	interrupts that came so late that the space left for them did not suffice
- * @gaps_error: the hardware reported an operational error (HWERROR stays set until the
- *	next START), or another user had turned it off (a new window began)
- * @gaps_offline: the CPU went offline, or the machine suspended
+ * @gaps: times that trace was lost without a pause being requested; the sum of gaps_*
+ * @gaps_full: full-trace mode: times that the hardware was stopped at the reader's tail, at
+ *	the latest a page before it, so that it stops between two packets. BTS, in both
+ *	modes: also times that an interrupt came so late that the space left for it did not
+ *	suffice
+ * @gaps_error: times that the hardware reported an operational error (HWERROR stays set
+ *	until the next START), or that another user had turned it off (a new window began)
+ * @gaps_offline: times that the CPU went offline, or that the machine suspended
  * @bad_tails: tails in the user page that moved backwards or beyond @produced; ignored
  * @snapshots: cuts made by SNAPSHOT with SLOT
  * @slot: slot that is traced into; 0 without slots
