@@ -240,7 +240,7 @@ int auxtrace_resume(struct auxtrace_session *session);
  * @effects: gets the effect on each CPU, in CPU order; NULL: not wanted
  * @max_effects: number of entries at @effects; effects beyond it are dropped
  *
- * Return: the number of CPUs that were requested; or -1, as auxtrace_pause(), and EINVAL if
+ * Return: the number of CPUs that the request covered; or -1, as auxtrace_pause(), and EINVAL if
  * a CPU of @cpus is not the session's.
  */
 int auxtrace_pause_cpus(struct auxtrace_session *session, const struct auxtrace_cpus *cpus,

@@ -421,7 +421,7 @@ struct auxtrace_effect {
  * @effects_len: number of entries at @effects; 0: the caller wants no effects
  * @cpus: pointer to the set of CPUs, a non-empty subset of the session's
  * @effects: pointer to struct auxtrace_effect[], filled in CPU order
- * @out_count: number of CPUs requested; effects beyond @effects_len are dropped
+ * @out_count: number of CPUs that the request covered; effects beyond @effects_len are dropped
  * @reserved: 0
  *
  * PAUSE sets the USER reason on each CPU; RESUME clears USER and FROZEN. When the call
