@@ -334,7 +334,7 @@ static int explain_cpus(const struct auxtrace_session *s, const struct auxtrace_
 }
 
 static int control(struct auxtrace_session *s, unsigned long nr, const struct auxtrace_cpus *cpus,
-		   struct auxtrace_effect *effects, unsigned int max_effects)
+		   struct auxtrace_effect *effects, unsigned int room)
 {
 	const char *name = nr == AUXTRACE_IOC_PAUSE ? "PAUSE" : "RESUME";
 	struct auxtrace_control arg = {
@@ -342,7 +342,7 @@ static int control(struct auxtrace_session *s, unsigned long nr, const struct au
 		.cpus = cpus ? (uintptr_t)cpus->mask : 0,
 		.cpus_len = cpus ? cpus->len : 0,
 		.effects = (uintptr_t)effects,
-		.effects_len = effects ? max_effects : 0,
+		.effects_len = effects ? room : 0,
 	};
 
 	if (!device_ioctl(s->fd, nr, &arg))
@@ -355,15 +355,15 @@ static int control(struct auxtrace_session *s, unsigned long nr, const struct au
 }
 
 AUXTRACE_API int auxtrace_pause_cpus(struct auxtrace_session *s, const struct auxtrace_cpus *cpus,
-				     struct auxtrace_effect *effects, unsigned int max_effects)
+				     struct auxtrace_effect *effects, unsigned int room)
 {
-	return control(s, AUXTRACE_IOC_PAUSE, cpus, effects, max_effects);
+	return control(s, AUXTRACE_IOC_PAUSE, cpus, effects, room);
 }
 
 AUXTRACE_API int auxtrace_resume_cpus(struct auxtrace_session *s, const struct auxtrace_cpus *cpus,
-				      struct auxtrace_effect *effects, unsigned int max_effects)
+				      struct auxtrace_effect *effects, unsigned int room)
 {
-	return control(s, AUXTRACE_IOC_RESUME, cpus, effects, max_effects);
+	return control(s, AUXTRACE_IOC_RESUME, cpus, effects, room);
 }
 
 AUXTRACE_API int auxtrace_pause(struct auxtrace_session *s)
@@ -418,13 +418,13 @@ static int explain_snapshot(const struct auxtrace_session *s, uint32_t flags)
 }
 
 AUXTRACE_API int auxtrace_snapshot(struct auxtrace_session *s, uint32_t flags,
-				   struct auxtrace_cut *cuts, unsigned int max_cuts, uint32_t *slot)
+				   struct auxtrace_cut *cuts, unsigned int room, uint32_t *slot)
 {
 	struct auxtrace_snapshot arg = {
 		.size = sizeof(arg),
 		.flags = flags,
 		.cuts = (uintptr_t)cuts,
-		.cuts_len = cuts ? max_cuts : 0,
+		.cuts_len = cuts ? room : 0,
 	};
 
 	if (device_ioctl(s->fd, AUXTRACE_IOC_SNAPSHOT, &arg))
