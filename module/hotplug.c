@@ -103,11 +103,11 @@ static int cpu_goes(unsigned int cpu)
 static void channel_comes(struct auxt_channel *ch)
 {
 	unsigned long flags;
-	bool reserved_pmu;
+	bool reserved;
 
-	reserved_pmu = !auxt_reservation_renew(ch);
+	reserved = !auxt_reservation_renew(ch);
 	local_irq_save(flags);
-	if (!reserved_pmu)
+	if (!reserved)
 		auxt_channel_inhibit(ch, AUXTRACE_INHIBIT_OFFLINE);
 	else if (!READ_ONCE(asleep))
 		come_back(ch);
@@ -147,7 +147,7 @@ static void wake_here(void *unused)
 		 * One that is about to start or has been stopped is START's or STOP's, and one
 		 * without a guard may be perf's.
 		 */
-		if (ch && !ch->attached && ch->reserved_pmu &&
+		if (ch && !ch->attached && ch->reserved &&
 		    !(auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_SETUP))
 			come_back(ch);
 	}
