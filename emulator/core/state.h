@@ -10,9 +10,9 @@
 #ifndef PTM_STATE_H
 #define PTM_STATE_H
 
-#include "bench.h"
 #include "ptm.h"
 #include "registers.h"
+#include "synthetic.h"
 
 /* IA32_RTIT_CTL */
 #define CTL_TRACE_EN	(1ULL << 0)
@@ -148,7 +148,7 @@ struct ptm {
 	struct bts bts;
 	uint64_t pmi_in;	/* branches until the PMI that waits; 0: none does */
 
-	bool bench;
+	bool synthetic;
 	uint64_t knob[PTM_KNOBS], knob_power_up[PTM_KNOBS];
 	uint64_t count[PTM_COUNTERS];
 	struct msr_use use[MSR_SLOTS];
@@ -240,10 +240,10 @@ bool bts_read(const struct ptm *p, uint32_t msr, uint64_t *value);
 bool bts_write(struct ptm *p, uint32_t msr, uint64_t value);
 void bts_record(struct ptm *p, uint64_t from, uint64_t to);	/* ptm_bts_active() holds */
 
-/* bench.c */
-bool bench_owns(uint32_t msr);
-bool bench_read(const struct ptm *p, uint32_t msr, uint64_t *value);
-bool bench_write(struct ptm *p, uint32_t msr, uint64_t value);
+/* synthetic.c */
+bool synthetic_owns(uint32_t msr);
+bool synthetic_read(const struct ptm *p, uint32_t msr, uint64_t *value);
+bool synthetic_write(struct ptm *p, uint32_t msr, uint64_t value);
 
 /* knob.c */
 bool knob_write(struct ptm *p, enum ptm_knob which, uint64_t value);

@@ -18,7 +18,7 @@ status=0
 for machine in neither no-pmu no-topa no-ds bts-disabled no-ds-cpl; do
 	append=''
 	case $machine in
-	neither) emulator=(--no-bench-msrs --cpu intel-pt=off) ;;
+	neither) emulator=(--no-synthetic-msrs --cpu intel-pt=off) ;;
 	no-topa) emulator=(--profile broadwell) ;;
 	no-pmu) emulator=(--cpu pmu=off) ;;
 	no-ds) emulator=(--profile skylake:-bts:-ds-cpl) ;;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Builds the in-guest test programs and runs them in one boot of a stock kernel
-# on the bench, with our module loaded. The verdict is scripts/vm's.
+# on the emulator, with our module loaded. The verdict is scripts/vm's.
 set -euo pipefail
 
 usage()
