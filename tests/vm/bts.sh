@@ -72,7 +72,7 @@ kernel) options+=(--kernel) ;;
 overwrite) options+=(--newest) ;;
 esac
 # What the kernel does goes through 64 KiB then, and more of it than that is a gap.
-[ -z "$pti" ] || [ "$mode" = user ] || options+=(--room $((65536 / 24)))
+[ -z "$pti" ] || [ "$mode" = user ] || options+=(--buffer $((65536 / 24)))
 sum=0 full=0
 for cpu in 0 1; do
 	records=$work/out/recording/cpu$cpu.area
