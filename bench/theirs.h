@@ -14,7 +14,7 @@ struct theirs {
 	unsigned int nr;
 	struct theirs_event {
 		int fd;
-		struct perf_event_mmap_page *page;	/* and the data ring behind it */
+		struct perf_event_mmap_page *page;	/* followed by the data ring */
 		void *aux;				/* NULL: none */
 	} *event;
 	size_t data_size, aux_size;
