@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Profiles by name and with capabilities switched off, and what is refused how. */
+/* Profiles by name, with capabilities switched off, and the refusal of wrong ones. */
 #include <string.h>
 
 #include "machine.h"
@@ -26,7 +26,7 @@ static void a_plain_name_is_that_profile(void **state)
 	assert_non_null(ptm_profile_find("icelake"));
 }
 
-/* What a guest sees of each capability, with it and without. */
+/* What each capability shows to the guest, with and without it. */
 static void each_capability_is_switched_off_alone(void **state)
 {
 	static const struct {
