@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Are the branches that we record by BTS those that the CPU took? Records a mixed
-# workload on two CPUs of the bench, and compares the records as the hardware left
+# workload on two CPUs of the emulator, and compares the records as the hardware left
 # them with the branches, interrupts and exceptions of QEMU's own execution log of
 # the same run.
 set -euo pipefail
@@ -72,7 +72,7 @@ kernel) options+=(--kernel) ;;
 overwrite) options+=(--newest) ;;
 esac
 # What the kernel does goes through 64 KiB then, and more of it than that is a gap.
-[ -z "$pti" ] || [ "$mode" = user ] || options+=(--room $((65536 / 24)))
+[ -z "$pti" ] || [ "$mode" = user ] || options+=(--buffer $((65536 / 24)))
 sum=0 full=0
 for cpu in 0 1; do
 	records=$work/out/recording/cpu$cpu.area
