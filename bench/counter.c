@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "bench.h"
 #include "counter.h"
 #include "die.h"
+#include "synthetic.h"
 
 #define MSR_FIXED_CTR0		0x309
 #define MSR_FIXED_CTR_CTRL	0x38d
@@ -52,8 +52,8 @@ void counters_start(unsigned int nr)
 		msr[cpu] = open(path, O_RDWR | O_CLOEXEC);
 		if (msr[cpu] < 0)
 			die("%s", path);
-		if (msr_read(cpu, MSR_PTM_BENCH_ID) != PTM_BENCH_ID_VALUE)
-			die("CPU %u is not the bench's", cpu);
+		if (msr_read(cpu, MSR_PTM_ID) != PTM_ID_VALUE)
+			die("CPU %u is not the emulator's", cpu);
 		msr_write(cpu, MSR_FIXED_CTR_CTRL, FIXED0_KERNEL);
 		msr_write(cpu, MSR_GLOBAL_CTRL, GLOBAL_FIXED0);
 	}
@@ -74,7 +74,7 @@ static uint64_t instructions_of(unsigned int cpu)
 
 static uint64_t count_of(unsigned int cpu, unsigned int which)
 {
-	return msr_read(cpu, MSR_PTM_BENCH_COUNT + which);
+	return msr_read(cpu, MSR_PTM_COUNTER + which);
 }
 
 uint64_t wrmsrs(void)

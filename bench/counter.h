@@ -43,7 +43,7 @@ void costs_begin(unsigned int nr);
  */
 uint64_t wrmsrs(void);
 
-/* What else the model counts, of CPU 0: PTM_N_* of emulator/core/bench.h. */
+/* What else the model counts, of CPU 0: PTM_N_* of emulator/core/synthetic.h. */
 uint64_t model_count(unsigned int which);
 
 /*

@@ -18,13 +18,13 @@
 #include <poll.h>
 #include <stdio.h>
 
-#include "bench.h"
 #include "counter.h"
 #include "die.h"
 #include "host.h"
 #include "load.h"
 #include "measure.h"
 #include "ours.h"
+#include "synthetic.h"
 #include "theirs.h"
 
 #define AUX_SIZE	(256u << 10)

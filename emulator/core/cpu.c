@@ -30,7 +30,7 @@ void ptm_reset(struct ptm *p, bool warm)
 	const struct ptm_ops *ops = p->ops;
 	void *opaque = p->opaque;
 	uint64_t knobs[PTM_KNOBS];
-	bool bench = p->bench;
+	bool synthetic = p->synthetic;
 
 	if (p->ctl & CTL_TRACE_EN)
 		ptm_warm_stop(p);
@@ -62,7 +62,7 @@ void ptm_reset(struct ptm *p, bool warm)
 	p->profile = profile;
 	p->ops = ops;
 	p->opaque = opaque;
-	p->bench = bench;
+	p->synthetic = synthetic;
 	p->out_mask = 0x7f;
 	p->mode_sent = -1;
 	pmu_power_up(&p->pmu);
@@ -99,7 +99,7 @@ bool ptm_cpuid(const struct ptm *p, uint32_t leaf, uint32_t subleaf, uint32_t re
 
 bool ptm_owns_msr(const struct ptm *p, uint32_t msr)
 {
-	return msr_bank(msr) || (p->bench && bench_owns(msr));
+	return msr_bank(msr) || (p->synthetic && synthetic_owns(msr));
 }
 
 static bool bank_read(struct ptm *p, const struct msr_bank *bank, uint32_t msr, uint64_t *value)
@@ -120,7 +120,7 @@ bool ptm_rdmsr(struct ptm *p, uint32_t msr, uint64_t *value)
 	bool done;
 
 	if (!bank)
-		return p->bench && bench_owns(msr) && bench_read(p, msr, value);
+		return p->synthetic && synthetic_owns(msr) && synthetic_read(p, msr, value);
 
 	*value = 0;
 	done = bank_read(p, bank, msr, value);
@@ -151,7 +151,7 @@ bool ptm_wrmsr(struct ptm *p, uint32_t msr, uint64_t value,
 	bool done;
 
 	if (!bank)
-		return p->bench && bench_owns(msr) && bench_write(p, msr, value);
+		return p->synthetic && synthetic_owns(msr) && synthetic_write(p, msr, value);
 
 	/* What changed it was not reported while nobody asked. */
 	if (!ptm_far_wanted(p))

@@ -5,55 +5,6 @@
  */
 #include "state.h"
 
-static bool in_ranges(const struct ip_range *range, unsigned int n, uint64_t ip)
-{
-	for (unsigned int i = 0; i < n; i++)
-		if (ip >= range[i].first && ip <= range[i].last)
-			return true;
-	return false;
-}
-
-static bool filter_en(const struct ptm *p, uint64_t ip)
-{
-	return !p->n_filter || in_ranges(p->filter, p->n_filter, ip);
-}
-
-/* "Context Enable" */
-static bool context_en(const struct ptm *p)
-{
-	if (p->ctx.smm)
-		return false;
-	if (!(p->ctl & (p->ctx.cpl ? CTL_USER : CTL_OS)))
-		return false;
-	return !(p->ctl & CTL_CR3_FILTER) || p->ctx.cr3 >> 5 == p->cr3_match >> 5;
-}
-
-/* Enables for the instruction at @ip, the next to execute. */
-static void update_enables(struct ptm *p, uint64_t ip)
-{
-	p->context_en = p->trigger_en && context_en(p);
-	p->filter_en = p->trigger_en && filter_en(p, ip);
-	p->packet_en = p->context_en && p->filter_en && (p->ctl & CTL_BRANCH_EN);
-}
-
-void ptm_trigger_off(struct ptm *p)
-{
-	p->trigger_en = false;
-	p->context_en = false;
-	p->filter_en = false;
-	p->packet_en = false;
-	p->tnt = 0;
-	p->tnt_n = 0;
-	p->ret_n = 0;
-	p->overflow = false;
-}
-
-/* "Filtering by IP": tracing stops when a branch lands in a TraceStop range. */
-static bool stops_at(const struct ptm *p, uint64_t ip)
-{
-	return p->n_stop && p->context_en && in_ranges(p->stop, p->n_stop, ip);
-}
-
 static void trace_stop(struct ptm *p)
 {
 	/* An error of the output inside this event's packets came first. */
@@ -171,8 +122,8 @@ static void near_ranged(struct ptm *p, enum ptm_branch_kind kind, uint64_t next,
 		return;
 	}
 
-	stop = stops_at(p, to);
-	update_enables(p, to);
+	stop = ptm_stops_at(p, to);
+	ptm_update_enables(p, to);
 	if (stop)
 		p->packet_en = false;
 
@@ -208,9 +159,9 @@ static void context_change(struct ptm *p, const struct ptm_context *ctx, bool ev
 
 	pip = cr3_load || ctx->cr3 != p->ctx.cr3;
 	p->ctx = *ctx;
-	update_enables(p, to);
+	ptm_update_enables(p, to);
 	pip = pip && p->context_en && (p->ctl & CTL_OS);
-	stop = stops_at(p, to);
+	stop = ptm_stops_at(p, to);
 	if (stop)
 		p->packet_en = false;
 
@@ -300,28 +251,12 @@ void ptm_ptwrite(struct ptm *p, uint64_t value, bool is64, uint64_t ip, uint64_t
 	boundary(p, nlip);
 }
 
-/* What the MSRs hold, in the form that the paths above want. */
-static void derive(struct ptm *p)
-{
-	p->n_filter = 0;
-	p->n_stop = 0;
-	for (unsigned int i = 0; i < MAX_RANGES; i++) {
-		struct ip_range range = { p->addr[2 * i], p->addr[2 * i + 1] };
-		unsigned int cfg = p->ctl >> CTL_ADDR_CFG(i) & CTL_FIELD;
-
-		if (cfg == 1)
-			p->filter[p->n_filter++] = range;
-		else if (cfg == 2)
-			p->stop[p->n_stop++] = range;
-	}
-	p->psb_period = 2048ULL << (p->ctl >> CTL_PSB_FREQ & CTL_FIELD);
-}
-
 /* TraceEn 0 -> 1; the MSRs hold the new values. */
 void ptm_enable(struct ptm *p, const struct ptm_context *ctx, uint64_t nlip)
 {
 	p->ctx = *ctx;
-	derive(p);
+	ptm_ranges_load(p);
+	p->psb_period = 2048ULL << (p->ctl >> CTL_PSB_FREQ & CTL_FIELD);
 	ptm_trigger_off(p);
 	if (p->error || p->stopped)
 		return;
@@ -341,7 +276,7 @@ void ptm_enable(struct ptm *p, const struct ptm_context *ctx, uint64_t nlip)
 	p->cyc_from = p->ctl & CTL_CYC_EN ? ptm_now(p) : 0;
 
 	/* PacketEn follows below: PSB+ shows ContextEn only, then TIP.PGE comes. */
-	update_enables(p, nlip);
+	ptm_update_enables(p, nlip);
 	p->packet_en = false;
 	if (p->byte_cnt == 0) {
 		ptm_psb_plus(p, nlip);
@@ -353,11 +288,11 @@ void ptm_enable(struct ptm *p, const struct ptm_context *ctx, uint64_t nlip)
 
 	if (!p->trigger_en)
 		return;
-	if (stops_at(p, nlip)) {
+	if (ptm_stops_at(p, nlip)) {
 		trace_stop(p);
 		return;
 	}
-	update_enables(p, nlip);
+	ptm_update_enables(p, nlip);
 	if (p->packet_en)
 		pge(p, nlip);
 }

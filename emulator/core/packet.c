@@ -18,38 +18,12 @@ static void emit(struct ptm *p, enum ptm_counter kind, const uint8_t *packet, un
 	ptm_output(p, packet, n);
 }
 
-void ptm_tnt_flush(struct ptm *p)
+void ptm_tnt_packet(struct ptm *p, uint8_t bits, unsigned int n)
 {
-	uint8_t byte;
-
-	if (!p->tnt_n)
-		return;
-
 	/* The stop bit stands above the oldest branch, the header bit below all. */
-	byte = (1U << p->tnt_n | p->tnt) << 1;
-	p->tnt = 0;
-	p->tnt_n = 0;
+	uint8_t byte = (1U << n | bits) << 1;
 
-	if (p->ctl & CTL_CYC_EN)
-		ptm_cyc_upto(p, p->tnt_tsc);
 	emit(p, PTM_N_TNT, &byte, 1);
-}
-
-void ptm_tnt(struct ptm *p, bool taken)
-{
-	if (!p->tnt_n && (p->ctl & CTL_CYC_EN))
-		p->tnt_tsc = ptm_now(p);
-
-	p->tnt = p->tnt << 1 | taken;
-	if (++p->tnt_n == TNT_BITS)
-		ptm_tnt_flush(p);
-}
-
-void ptm_group(struct ptm *p)
-{
-	ptm_tnt_flush(p);
-	if (p->ctl & CTL_CYC_EN)
-		ptm_cyc_upto(p, ptm_now(p));
 }
 
 /* "IP Compression": the low two bits of IPBytes count 16-bit units. */

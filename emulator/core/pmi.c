@@ -28,3 +28,9 @@ void pmi_branch(struct ptm *p)
 	if (!--p->pmi_in)
 		deliver(p);
 }
+
+void ptm_topa_pmi(struct ptm *p)
+{
+	p->pmu.global_status |= GLOBAL_TOPA_PMI;
+	ptm_pmi(p);
+}

@@ -15,12 +15,8 @@
  */
 #include "state.h"
 
-#define WIDTH		48
-#define WIDTH_MASK	((1ULL << WIDTH) - 1)
-
 #define GP_BITS		((1ULL << PMU_GP) - 1)
 #define COUNTER_BITS	(GP_BITS | ((1ULL << PMU_FIXED) - 1) << PMU_FIXED_0)
-#define GLOBAL_TOPA_PMI	(1ULL << 55)
 #define GLOBAL_OVF_BUF	(1ULL << 62)
 #define GLOBAL_COND_CHGD (1ULL << 63)
 
@@ -93,73 +89,17 @@ static void derive(struct pmu *u)
 	}
 }
 
-static bool interrupts(const struct pmu *u, unsigned int bit)
+bool pmu_interrupts(const struct pmu *u, unsigned int bit)
 {
 	if (bit < PMU_FIXED_0)
 		return u->evtsel[bit] & EVTSEL_INT;
 	return u->fixed_ctrl >> 4 * (bit - PMU_FIXED_0) & FIXED_PMI;
 }
 
-static void advance(struct ptm *p, uint64_t counters, uint64_t n)
-{
-	struct pmu *u = &p->pmu;
-	bool pmi = false;
-
-	for (; counters; counters &= counters - 1) {
-		unsigned int bit = __builtin_ctzll(counters);
-		uint64_t *c = &u->count[bit];
-
-		if (n <= WIDTH_MASK - *c) {
-			*c += n;
-			continue;
-		}
-		*c = (*c + n) & WIDTH_MASK;
-		u->global_status |= 1ULL << bit;
-		ptm_count(p, PTM_N_OVERFLOW);
-		pmi |= interrupts(u, bit);
-	}
-	if (pmi)
-		ptm_pmi(p);
-}
-
-void ptm_retire(struct ptm *p, uint64_t instructions, unsigned int cpl)
-{
-	advance(p, p->pmu.by_insn[cpl != 0], instructions);
-}
-
-void pmu_branch(struct ptm *p)
-{
-	advance(p, p->pmu.by_branch[ring(p)], 1);
-}
-
-bool ptm_counting(const struct ptm *p)
-{
-	return p->pmu.by_insn[0] | p->pmu.by_insn[1];
-}
-
-uint64_t ptm_retire_horizon(const struct ptm *p)
-{
-	uint64_t counters = p->pmu.by_insn[0] | p->pmu.by_insn[1], horizon = UINT64_MAX;
-
-	for (; counters; counters &= counters - 1) {
-		uint64_t left = WIDTH_MASK + 1 - p->pmu.count[__builtin_ctzll(counters)];
-
-		if (left < horizon)
-			horizon = left;
-	}
-	return horizon;
-}
-
 void pmu_freeze(struct pmu *u)
 {
 	u->global_ctrl = 0;
 	derive(u);
-}
-
-void ptm_topa_pmi(struct ptm *p)
-{
-	p->pmu.global_status |= GLOBAL_TOPA_PMI;
-	ptm_pmi(p);
 }
 
 bool pmu_read(const struct ptm *p, const struct msr_bank *bank, uint32_t msr, uint64_t *value)
@@ -211,7 +151,7 @@ static uint64_t writable(const struct ptm *p, const struct msr_bank *bank)
 		return ~0ULL;
 	case MSR_A_PMC:
 	case MSR_FIXED_CTR:
-		return WIDTH_MASK;
+		return PMU_WIDTH_MASK;
 	case MSR_PERFEVTSEL:
 		return EVTSEL_BITS;
 	case MSR_FIXED_CTR_CTRL:
@@ -241,7 +181,7 @@ bool pmu_write(struct ptm *p, const struct msr_bank *bank, uint32_t msr, uint64_
 
 	switch (bank->first) {
 	case MSR_PMC:	/* 31:0, sign-extended */
-		u->count[i] = (uint64_t)(int64_t)(int32_t)v & WIDTH_MASK;
+		u->count[i] = (uint64_t)(int64_t)(int32_t)v & PMU_WIDTH_MASK;
 		break;
 	case MSR_A_PMC:
 		u->count[i] = v;
@@ -279,11 +219,11 @@ bool ptm_rdpmc(struct ptm *p, uint32_t ecx, uint64_t *value)
 
 void pmu_cpuid(uint32_t regs[4])
 {
-	regs[0] = 2 | PMU_GP << 8 | WIDTH << 16 | EVENTS << 24;
+	regs[0] = 2 | PMU_GP << 8 | PMU_WIDTH << 16 | EVENTS << 24;
 	regs[1] = 0;
 	for (unsigned int e = 0; e < EVENTS; e++)
 		if (events[e].counts == NEVER)
 			regs[1] |= 1U << e;
 	regs[2] = 0;
-	regs[3] = PMU_FIXED | WIDTH << 5;
+	regs[3] = PMU_FIXED | PMU_WIDTH << 5;
 }

@@ -128,7 +128,7 @@ void ptm_reset(struct ptm *p, bool warm);
 /* Leaves 0AH, 14H and 15H in EAX, EBX, ECX, EDX order; false for any other leaf. */
 bool ptm_cpuid(const struct ptm *p, uint32_t leaf, uint32_t subleaf, uint32_t regs[4]);
 
-/* Those of registers.h and, if enabled, the bench's own (bench.h). */
+/* True for the MSRs of registers.h and, if enabled, the synthetic ones (synthetic.h). */
 bool ptm_owns_msr(const struct ptm *p, uint32_t msr);
 
 /* Both return false where the CPU raises #GP(0); nothing has changed then. */
@@ -202,11 +202,11 @@ void ptm_cr3_write(struct ptm *p, const struct ptm_context *ctx, uint64_t nlip);
  */
 void ptm_ptwrite(struct ptm *p, uint64_t value, bool is64, uint64_t ip, uint64_t nlip);
 
-/* The bench's own MSRs (bench.h), absent until this enables them. */
-void ptm_bench_enable(struct ptm *p, bool on);
+/* The synthetic MSRs (synthetic.h) are absent until this enables them. */
+void ptm_synthetic_enable(struct ptm *p, bool on);
 
 /*
- * One of the bench's knobs, now and after each power-up: "pmi-skid=8". False
+ * One of the knobs (synthetic.h), now and after each power-up: "pmi-skid=8". False
  * with a sentence in @why, which says what is wrong and what is accepted.
  */
 bool ptm_knob_set(struct ptm *p, const char *assignment, char *why, size_t why_size);
@@ -219,7 +219,7 @@ bool ptm_knob_set(struct ptm *p, const char *assignment, char *why, size_t why_s
  *	log INSTRUCTIONS rdmsr|wrmsr NAME NUMBER VALUE|#GP
  *	log INSTRUCTIONS pmi
  * The log has the latest accesses, the oldest first; log-lost counts those
- * before them. Accesses to the bench's own MSRs are not in it. To be called by
+ * before them. Accesses to synthetic MSRs are not in it. To be called by
  * the CPU's thread or while the CPU stands still.
  */
 void ptm_report(const struct ptm *p, FILE *to);

@@ -10,9 +10,9 @@
 #ifndef PTM_STATE_H
 #define PTM_STATE_H
 
-#include "bench.h"
 #include "ptm.h"
 #include "registers.h"
+#include "synthetic.h"
 
 /* IA32_RTIT_CTL */
 #define CTL_TRACE_EN	(1ULL << 0)
@@ -67,6 +67,9 @@
 #define DEBUGCTL_FREEZE_PMC	(1ULL << 12)	/* FREEZE_PERFMON_ON_PMI */
 
 #define PMU_FIXED_0	32	/* bit of the first fixed counter in the GLOBAL registers */
+#define PMU_WIDTH	48
+#define PMU_WIDTH_MASK	((1ULL << PMU_WIDTH) - 1)
+#define GLOBAL_TOPA_PMI	(1ULL << 55)	/* of IA32_PERF_GLOBAL_STATUS */
 
 struct pmu {
 	uint64_t count[PMU_FIXED_0 + PMU_FIXED];	/* by that bit */
@@ -148,7 +151,7 @@ struct ptm {
 	struct bts bts;
 	uint64_t pmi_in;	/* branches until the PMI that waits; 0: none does */
 
-	bool bench;
+	bool synthetic;
 	uint64_t knob[PTM_KNOBS], knob_power_up[PTM_KNOBS];
 	uint64_t count[PTM_COUNTERS];
 	struct msr_use use[MSR_SLOTS];
@@ -172,6 +175,23 @@ static inline void ptm_count(struct ptm *p, enum ptm_counter which)
 	p->count[which]++;
 }
 
+/*
+ * One reading serves all packets of one call of the model: they are of one
+ * moment, however long the machine's host takes over them.
+ */
+static inline uint64_t ptm_now(struct ptm *p)
+{
+	if (!p->now)
+		p->now = p->ops->tsc(p->opaque);
+	return p->now;
+}
+
+/* enables.c */
+void ptm_ranges_load(struct ptm *p);
+void ptm_update_enables(struct ptm *p, uint64_t ip);
+void ptm_trigger_off(struct ptm *p);	/* Error or Stopped: no packet any more */
+bool ptm_stops_at(const struct ptm *p, uint64_t ip);
+
 /* output.c */
 void ptm_output(struct ptm *p, const uint8_t *bytes, unsigned int n);
 void ptm_output_start(struct ptm *p);	/* TraceEn was set: look at the first region */
@@ -179,9 +199,7 @@ void ptm_output_flush(struct ptm *p);	/* every byte is in memory afterwards */
 void ptm_output_forget(struct ptm *p);	/* TraceEn is clear: the MSRs rule again */
 
 /* packet.c: each leaves TNT alone unless it says so */
-void ptm_tnt(struct ptm *p, bool taken);
-void ptm_tnt_flush(struct ptm *p);
-void ptm_group(struct ptm *p);	/* flush TNT, then the group's CYC */
+void ptm_tnt_packet(struct ptm *p, uint8_t bits, unsigned int n);
 void ptm_tip(struct ptm *p, uint64_t ip);
 void ptm_pge(struct ptm *p, uint64_t ip);
 void ptm_pgd(struct ptm *p, uint64_t ip);
@@ -201,18 +219,21 @@ void ptm_cbr(struct ptm *p);
 void ptm_cyc(struct ptm *p, uint64_t cycles);
 void ptm_ptw(struct ptm *p, uint64_t value, bool is64, bool fup);	/* @fup: one follows */
 
+/* group.c */
+void ptm_tnt(struct ptm *p, bool taken);
+void ptm_tnt_flush(struct ptm *p);
+void ptm_group(struct ptm *p);	/* flush TNT, then the group's CYC */
+void ptm_cyc_upto(struct ptm *p, uint64_t tsc);
+
 /* timing.c */
-uint64_t ptm_now(struct ptm *p);
 void ptm_time_start(struct ptm *p);	/* TSC and TMA as enabled */
 void ptm_time_check(struct ptm *p);	/* an MTC, if one is due */
-void ptm_cyc_upto(struct ptm *p, uint64_t tsc);
 
 /* psb.c */
 void ptm_psb_plus(struct ptm *p, uint64_t ip);
 void ptm_overflow_end(struct ptm *p, uint64_t ip);
 
 /* flow.c */
-void ptm_trigger_off(struct ptm *p);	/* Error or Stopped: no packet any more */
 void ptm_enable(struct ptm *p, const struct ptm_context *ctx, uint64_t nlip);
 void ptm_disable(struct ptm *p, uint64_t clip);
 void ptm_warm_stop(struct ptm *p);	/* TraceEn goes without a WRMSR: no packet */
@@ -227,12 +248,15 @@ void pmu_power_up(struct pmu *u);
 bool pmu_read(const struct ptm *p, const struct msr_bank *bank, uint32_t msr, uint64_t *value);
 bool pmu_write(struct ptm *p, const struct msr_bank *bank, uint32_t msr, uint64_t value);
 void pmu_cpuid(uint32_t regs[4]);
-void pmu_branch(struct ptm *p);	/* one has retired at ctx.cpl */
+bool pmu_interrupts(const struct pmu *u, unsigned int bit);
 void pmu_freeze(struct pmu *u);	/* no counter counts until GLOBAL_CTRL is written */
-void ptm_topa_pmi(struct ptm *p);
+
+/* pmu_count.c */
+void pmu_branch(struct ptm *p);	/* one has retired at ctx.cpl */
 
 /* pmi.c */
 void ptm_pmi(struct ptm *p);
+void ptm_topa_pmi(struct ptm *p);
 void pmi_branch(struct ptm *p);	/* one was reported while a PMI waits */
 
 /* bts.c */
@@ -240,10 +264,10 @@ bool bts_read(const struct ptm *p, uint32_t msr, uint64_t *value);
 bool bts_write(struct ptm *p, uint32_t msr, uint64_t value);
 void bts_record(struct ptm *p, uint64_t from, uint64_t to);	/* ptm_bts_active() holds */
 
-/* bench.c */
-bool bench_owns(uint32_t msr);
-bool bench_read(const struct ptm *p, uint32_t msr, uint64_t *value);
-bool bench_write(struct ptm *p, uint32_t msr, uint64_t value);
+/* synthetic.c */
+bool synthetic_owns(uint32_t msr);
+bool synthetic_read(const struct ptm *p, uint32_t msr, uint64_t *value);
+bool synthetic_write(struct ptm *p, uint32_t msr, uint64_t value);
 
 /* knob.c */
 bool knob_write(struct ptm *p, enum ptm_knob which, uint64_t value);

@@ -435,9 +435,9 @@ bool ptm_cpu_realize(X86CPU *cpu, Error **errp)
     bool bts;
 
     if (!(env->features[FEAT_7_0_EBX] & CPUID_7_0_EBX_INTEL_PT)) {
-        if (cpu->ptm_profile || cpu->ptm_bench || cpu->ptm_knobs ||
+        if (cpu->ptm_profile || cpu->ptm_synthetic_msrs || cpu->ptm_knobs ||
             cpu->ptm_report) {
-            error_setg(errp, "x-ptm-profile, x-ptm-bench, x-ptm-knobs and "
+            error_setg(errp, "x-ptm-profile, x-ptm-synthetic-msrs, x-ptm-knobs and "
                              "x-ptm-report need intel-pt=on");
             return false;
         }
@@ -461,8 +461,8 @@ bool ptm_cpu_realize(X86CPU *cpu, Error **errp)
         error_setg(errp, "no memory for the Intel PT model");
         return false;
     }
-    if (cpu->ptm_bench) {
-        ptm_bench_enable(pc->ptm, true);
+    if (cpu->ptm_synthetic_msrs) {
+        ptm_synthetic_enable(pc->ptm, true);
     }
     if (cpu->ptm_knobs && !set_knobs(pc->ptm, cpu->ptm_knobs, errp)) {
         ptm_free(pc->ptm);

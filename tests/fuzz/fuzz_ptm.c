@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
 #include "ptm.h"
 #include "registers.h"
+#include "synthetic.h"
 
 #define RAM_SIZE	0x10000U	/* at physical 0, and at LINEAR */
 #define LINEAR		0xffff888000000000ULL
@@ -155,7 +155,7 @@ static uint64_t counted(struct world *w, enum ptm_counter which)
 {
 	uint64_t v = 0;
 
-	must(ptm_rdmsr(w->ptm, MSR_PTM_BENCH_COUNT + which, &v));
+	must(ptm_rdmsr(w->ptm, MSR_PTM_COUNTER + which, &v));
 	return v;
 }
 
@@ -226,7 +226,7 @@ static uint32_t any_msr(struct input *in)
 	if (pick >= 0xf0)
 		return word(in, 2);
 	if (pick >= 0xe0)
-		return MSR_PTM_BENCH_ID + (pick & 0xf);
+		return MSR_PTM_ID + (pick & 0xf);
 	for (unsigned int i = 0; (bank = msr_bank_at(i)); i++) {
 		if (pick < bank->n)
 			return bank->first + pick;
@@ -290,7 +290,7 @@ static void wrmsr(struct world *w, uint32_t msr, uint64_t value)
 	uint64_t before[MSR_SLOTS], after[MSR_SLOTS];
 	bool was = ptm_enabled(w->ptm);
 
-	if (msr - MSR_PTM_BENCH_COUNT < PTM_COUNTERS)
+	if (msr - MSR_PTM_COUNTER < PTM_COUNTERS)
 		return;		/* check() needs them */
 	registers(w, before);
 	if (!ptm_owns_msr(w->ptm, msr)) {
@@ -545,7 +545,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	w->ptm = ptm_new(&w->profile, &ops, w);
 	must(w->ptm);
-	ptm_bench_enable(w->ptm, true);
+	ptm_synthetic_enable(w->ptm, true);
 	for (unsigned int i = 0; w->in.left && i < MAX_STEPS; i++)
 		step(w);
 	wrmsr(w, MSR_RTIT_CTL, 0);

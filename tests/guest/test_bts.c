@@ -433,7 +433,7 @@ static void a_reader_in_time_gets_every_branch(uint32_t flags)
 	struct follower f;
 	struct session s;
 
-	bench_required();
+	emulator_required();
 	assert_non_null(trace);
 	/* A line that the kernel writes to its serial console is a megabyte of its branches. */
 	session_prepare(&s, 1ULL << cpu, flags, area);
@@ -442,9 +442,9 @@ static void a_reader_in_time_gets_every_branch(uint32_t flags)
 	session_setup(&s);
 	follower_init(&f, s.channel);
 	assert_int_equal(cpu_pin(cpu), 0);
-	full = bench_count(cpu, PTM_N_BTS_FULL);
-	unmapped = bench_count(cpu, PTM_N_BTS_UNMAPPED);
-	begun = bench_bytes(cpu);
+	full = emulator_count(cpu, PTM_N_BTS_FULL);
+	unmapped = emulator_count(cpu, PTM_N_BTS_UNMAPPED);
+	begun = emulator_bytes(cpu);
 	ok_start(s.fd);
 	/* The slower the machine, the more of the kernel's work is in each step. */
 	for (int i = 0; i < STEPS && len + area < room; i++) {
@@ -471,9 +471,9 @@ static void a_reader_in_time_gets_every_branch(uint32_t flags)
 	assert_int_equal(st.windows, 1);
 	print_message("%llu bytes, %llu interrupts\n", st.produced, st.pmis);
 	assert_true(st.pmis > STEPS / 4);
-	assert_int_equal(bench_count(cpu, PTM_N_BTS_FULL), full);
-	assert_int_equal(bench_count(cpu, PTM_N_BTS_UNMAPPED), unmapped);
-	assert_int_equal(st.produced, bench_bytes(cpu) - begun);
+	assert_int_equal(emulator_count(cpu, PTM_N_BTS_FULL), full);
+	assert_int_equal(emulator_count(cpu, PTM_N_BTS_UNMAPPED), unmapped);
+	assert_int_equal(st.produced, emulator_bytes(cpu) - begun);
 	trace_check_window(&walk, trace, st.produced, "one window over many interrupts");
 	print_message("%llu branches, %llu interrupts\n", (unsigned long long)walk.count, st.pmis);
 	free(trace);
@@ -557,26 +557,26 @@ static void a_late_interrupt_is_a_gap(uint32_t flags, uint64_t late_bytes)
 	uint8_t *trace;
 	uint64_t len;
 
-	bench_required();
+	emulator_required();
 	session_open(&s, 1ULL << cpu, flags, 16 * page_size);
 	assert_int_equal(cpu_pin(cpu), 0);
-	full = bench_count(cpu, PTM_N_BTS_FULL);
-	begun = bench_bytes(cpu);
-	bench_knob(cpu, PTM_KNOB_PMI_SKID, late_bytes / RECORD);
+	full = emulator_count(cpu, PTM_N_BTS_FULL);
+	begun = emulator_bytes(cpu);
+	emulator_knob(cpu, PTM_KNOB_PMI_SKID, late_bytes / RECORD);
 	ok_start(s.fd);
 	/* Far more than the room and the lateness. */
 	load_run(1000000);
-	bench_knobs_reset();
+	emulator_knobs_reset();
 	/* One that is on its way still: it finds its session. */
 	load_run(late_bytes);
 	ok_stop(s.fd);
 	st = channel_status(s.channel);
 	print_message("%llu bytes, %llu interrupts, %llu gaps, %llu branches not recorded\n", st.produced,
 		      st.pmis, st.gaps_full,
-		      (unsigned long long)(bench_count(cpu, PTM_N_BTS_FULL) - full));
-	assert_true(bench_count(cpu, PTM_N_BTS_FULL) > full);
+		      (unsigned long long)(emulator_count(cpu, PTM_N_BTS_FULL) - full));
+	assert_true(emulator_count(cpu, PTM_N_BTS_FULL) > full);
 	assert_true(st.gaps_full > 0);
-	assert_int_equal(st.produced, bench_bytes(cpu) - begun);
+	assert_int_equal(st.produced, emulator_bytes(cpu) - begun);
 	len = channel_available(s.channel);
 	trace = malloc(len);
 	assert_non_null(trace);
@@ -608,10 +608,10 @@ static void a_little_late_is_in_time(void **state)
 	static const uint32_t flags[] = { BOTH, USER, BOTH | OVER, USER | OVER };
 
 	(void)state;
-	bench_required();
+	emulator_required();
 	for (int i = 0; i < 4; i++) {
 		struct auxtrace_status_page st;
-		uint64_t full, begun, asked = bench_count(cpu, PTM_N_PMI);
+		uint64_t full, begun, asked = emulator_count(cpu, PTM_N_PMI);
 		struct session s;
 
 		/* A line on the serial console is a megabyte of the kernel's branches. */
@@ -620,9 +620,9 @@ static void a_little_late_is_in_time(void **state)
 		s.setup.aux_watermark = flags[i] & OVER ? 0 : WATERMARK;
 		session_setup(&s);
 		assert_int_equal(cpu_pin(cpu), 0);
-		full = bench_count(cpu, PTM_N_BTS_FULL);
-		begun = bench_bytes(cpu);
-		bench_knob(cpu, PTM_KNOB_PMI_SKID, 100);
+		full = emulator_count(cpu, PTM_N_BTS_FULL);
+		begun = emulator_bytes(cpu);
+		emulator_knob(cpu, PTM_KNOB_PMI_SKID, 100);
 		ok_start(s.fd);
 		for (int n = 0; n < 100; n++) {
 			struct auxtrace_status status;
@@ -632,15 +632,15 @@ static void a_little_late_is_in_time(void **state)
 			read_up_to(&s, status.out_produced);
 		}
 		ok_stop(s.fd);
-		bench_knobs_reset();
+		emulator_knobs_reset();
 		st = channel_status(s.channel);
 		print_message("flags %#x: %llu bytes, %llu interrupts, %llu asked for\n", flags[i],
 			      st.produced, st.pmis,
-			      (unsigned long long)(bench_count(cpu, PTM_N_PMI) - asked));
+			      (unsigned long long)(emulator_count(cpu, PTM_N_PMI) - asked));
 		assert_true(st.pmis > 0);
 		assert_int_equal(st.gaps, 0);
-		assert_int_equal(bench_count(cpu, PTM_N_BTS_FULL), full);
-		assert_int_equal(st.produced, bench_bytes(cpu) - begun);
+		assert_int_equal(emulator_count(cpu, PTM_N_BTS_FULL), full);
+		assert_int_equal(st.produced, emulator_bytes(cpu) - begun);
 		check_accounting(&s);
 		session_close(&s);
 	}
@@ -686,9 +686,9 @@ static void the_ds_area_msr_is_never_ours_to_write(void **state)
 	uint64_t writes;
 
 	(void)state;
-	bench_required();
+	emulator_required();
 	assert_true(perf_sample(cpu, 1ULL << 40) >= 0);
-	writes = bench_count(cpu, PTM_N_WRMSR_DS_AREA);
+	writes = emulator_count(cpu, PTM_N_WRMSR_DS_AREA);
 	for (int i = 0; i < 3; i++) {
 		session_open(&s, 1ULL << cpu, i & 1 ? USER : BOTH | OVER, 16 * page_size);
 		assert_int_equal(cpu_pin(cpu), 0);
@@ -699,7 +699,7 @@ static void the_ds_area_msr_is_never_ours_to_write(void **state)
 		ok_stop(s.fd);
 		session_close(&s);
 	}
-	assert_int_equal(bench_count(cpu, PTM_N_WRMSR_DS_AREA), writes);
+	assert_int_equal(emulator_count(cpu, PTM_N_WRMSR_DS_AREA), writes);
 }
 
 #define FREEZE_PERFMON	(1ULL << 12)

@@ -148,7 +148,7 @@ static void both_trace_at_once(struct session *bts, const struct session *other)
 	const struct auxtrace_status_page *pt = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ,
 						     MAP_SHARED, other->fd,
 						     AUXTRACE_MMAP_OFFSET(cpu, AUXTRACE_REGION_STATUS));
-	uint64_t records = bench_count(cpu, PTM_N_BTS), bytes = bench_count(cpu, PTM_N_BYTES);
+	uint64_t records = emulator_count(cpu, PTM_N_BTS), bytes = emulator_count(cpu, PTM_N_BYTES);
 	uint64_t was = pt->produced, is = channel_status(bts->channel).produced;
 
 	assert_ptr_not_equal(pt, MAP_FAILED);
@@ -166,9 +166,9 @@ static void both_trace_at_once(struct session *bts, const struct session *other)
 	assert_true(pt->pmis > 0);
 	assert_true(channel_status(bts->channel).pmis > 0);
 	assert_int_equal(pt->gaps + channel_status(bts->channel).gaps, 0);
-	assert_int_equal(pt->produced - was, bench_count(cpu, PTM_N_BYTES) - bytes);
+	assert_int_equal(pt->produced - was, emulator_count(cpu, PTM_N_BYTES) - bytes);
 	assert_int_equal(channel_status(bts->channel).produced - is,
-			 (bench_count(cpu, PTM_N_BTS) - records) * sizeof(struct auxtrace_branch));
+			 (emulator_count(cpu, PTM_N_BTS) - records) * sizeof(struct auxtrace_branch));
 	munmap((void *)pt, sysconf(_SC_PAGESIZE));
 }
 
@@ -182,7 +182,7 @@ static void sessions_of_both_pmus_exclude_each_other_as_perfs_do(void **state)
 
 	(void)state;
 	perf_required();
-	bench_required();
+	emulator_required();
 	if (!f || fscanf(f, "%u", &pt.type) != 1 || at_info().out_pt != AUXTRACE_PT_OK) {
 		print_message("SKIP: no intel_pt\n");
 		skip();
@@ -407,7 +407,7 @@ static void no_interrupt_is_unknown(void **state)
 	unsigned int before = unknown_nmis();
 
 	(void)state;
-	bench_required();
+	emulator_required();
 	assert_true(perf_sample(cpu, 50021) >= 0);
 	for (int i = 0; i < 2; i++) {
 		struct session s;
@@ -416,14 +416,14 @@ static void no_interrupt_is_unknown(void **state)
 		assert_int_equal(cpu_pin(cpu), 0);
 		ok_start(s.fd);
 		for (unsigned int n = 0; n < 300; n++) {
-			bench_knob(cpu, PTM_KNOB_PMI_SKID, n * 7 % 97);
+			emulator_knob(cpu, PTM_KNOB_PMI_SKID, n * 7 % 97);
 			/* Up to more than the buffer of 64 KiB holds. */
 			load_run(500 + n % 50 * 400);
 			ok_pause(&s, 0, NULL);
 			ok_resume(&s, 0, NULL);
 		}
 		ok_stop(s.fd);
-		bench_knobs_reset();
+		emulator_knobs_reset();
 		print_message("%llu bytes, %llu interrupts\n", channel_status(s.channel).produced,
 			      channel_status(s.channel).pmis);
 		assert_true(channel_status(s.channel).pmis > 0);
@@ -438,19 +438,19 @@ static void no_interrupt_is_unknown(void **state)
  */
 static uint64_t interrupt_after_stop(uint32_t flags)
 {
-	uint64_t asked = bench_count(cpu, PTM_N_PMI), early;
+	uint64_t asked = emulator_count(cpu, PTM_N_PMI), early;
 	struct session s;
 
 	open_on(&s, flags);
-	bench_knob(cpu, PTM_KNOB_PMI_SKID, 100000);
+	emulator_knob(cpu, PTM_KNOB_PMI_SKID, 100000);
 	ok_start(s.fd);
-	while (bench_count(cpu, PTM_N_PMI) == asked)
+	while (emulator_count(cpu, PTM_N_PMI) == asked)
 		load_run(1000);
 	ok_stop(s.fd);
 	early = channel_status(s.channel).pmis;
 	/* So many branches that it comes now. */
 	load_run(1000000);
-	bench_knobs_reset();
+	emulator_knobs_reset();
 	session_close(&s);
 	return early;
 }
@@ -463,7 +463,7 @@ static void an_interrupt_after_stop_is_not_unknown(void **state)
 	unsigned int before = unknown_nmis();
 
 	(void)state;
-	bench_required();
+	emulator_required();
 	for (int i = 0; i < 2; i++) {
 		uint64_t early = 1;
 

@@ -98,7 +98,7 @@ static void what_somebody_else_turned_off_is_partial_and_foreign(void **state)
 	uint64_t ctl;
 
 	(void)state;
-	bench_required();
+	emulator_required();
 	open_on(&s, first, &f);
 	ok_start(s.fd);
 	load_run(100);
@@ -122,7 +122,7 @@ static void an_error_is_partial_and_a_cause_before_the_pause_that_found_it(void 
 
 	(void)state;
 	pt_required("operational errors");
-	bench_required();
+	emulator_required();
 	open_on(&s, first, &f);
 	ok_start(s.fd);
 	load_run(100);

@@ -447,7 +447,7 @@ static uint64_t asked_wrmsrs(const struct channel *ch)
 
 	do {
 		was = pmis;
-		count = bench_wrmsrs(ch->cpu);
+		count = emulator_wrmsrs(ch->cpu);
 		pmis = channel_status(ch).pmis;
 	} while (pmis != was);
 	return count - pmis * (1 + resume_wrmsrs());
@@ -490,12 +490,12 @@ static void a_pair_writes_the_switch_alone(const struct session *s)
 		uint64_t controls, others;
 
 		ok_pause(s, 1ULL << cpu, NULL);
-		controls = bench_count(cpu, control);
-		others = bench_count(cpu, other);
+		controls = emulator_count(cpu, control);
+		others = emulator_count(cpu, other);
 		ok_resume(s, 1ULL << cpu, NULL);
 		ok_pause(s, 1ULL << cpu, NULL);
-		assert_int_equal(bench_count(cpu, control), controls + 2);
-		assert_int_equal(bench_count(cpu, other), others + !under_bts());
+		assert_int_equal(emulator_count(cpu, control), controls + 2);
+		assert_int_equal(emulator_count(cpu, other), others + !under_bts());
 		ok_resume(s, 1ULL << cpu, NULL);
 	}
 }
@@ -506,7 +506,7 @@ static void a_pause_is_one_wrmsr_a_resume_that_and_psbs_a_redundant_one_none(voi
 	struct session s;
 
 	(void)state;
-	bench_required();
+	emulator_required();
 	/* Room for all that looking at counters in one round takes in the kernel. */
 	session_open(&s, all_cpus, quiet_level(), 4 * AUX_SIZE);
 	ok_start(s.fd);
@@ -551,7 +551,7 @@ static void a_request_of_one_cpu_writes_no_msr_of_another(void **state)
 	uint64_t before;
 
 	(void)state;
-	bench_required();
+	emulator_required();
 	two_cpus_required();
 	session_open(&s, all_cpus, quiet_level(), AUX_SIZE);
 	ch = session_channel(&s, last);
@@ -578,17 +578,17 @@ static void a_paused_channel_takes_no_interrupts_and_writes_no_bytes(void **stat
 	struct session s;
 
 	(void)state;
-	bench_required();
+	emulator_required();
 	session_open(&s, 1ULL << cpu, quiet_level(), AUX_SIZE);
 	cpu_pin(cpu);
 	ok_start(s.fd);
 	ok_pause(&s, 0, NULL);
-	bytes = bench_bytes(cpu);
-	wrmsrs = bench_wrmsrs(cpu);
+	bytes = emulator_bytes(cpu);
+	wrmsrs = emulator_wrmsrs(cpu);
 	load_run(20000);
 	ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
-	assert_int_equal(bench_bytes(cpu), bytes);
-	assert_int_equal(bench_wrmsrs(cpu), wrmsrs);
+	assert_int_equal(emulator_bytes(cpu), bytes);
+	assert_int_equal(emulator_wrmsrs(cpu), wrmsrs);
 	ok_stop(s.fd);
 	check_accounting(&s);
 }
@@ -599,10 +599,10 @@ static void no_call_makes_the_hardware_fault(void **state)
 	struct session s;
 
 	(void)state;
-	bench_required();
+	emulator_required();
 	session_open(&s, all_cpus, BOTH, AUX_SIZE);
 	for (unsigned int i = 0; i < s.count; i++)
-		faults[i] = bench_count(s.channel[i].cpu, PTM_N_FAULTS);
+		faults[i] = emulator_count(s.channel[i].cpu, PTM_N_FAULTS);
 	for (int i = 0; i < 3; i++) {
 		struct auxtrace_status status;
 
@@ -614,7 +614,7 @@ static void no_call_makes_the_hardware_fault(void **state)
 		ok_stop(s.fd);
 	}
 	for (unsigned int i = 0; i < s.count; i++)
-		assert_int_equal(bench_count(s.channel[i].cpu, PTM_N_FAULTS), faults[i]);
+		assert_int_equal(emulator_count(s.channel[i].cpu, PTM_N_FAULTS), faults[i]);
 	check_accounting(&s);
 }
 

@@ -88,7 +88,7 @@ static void an_operational_error_is_a_gap_that_sync_finds(void **state)
 
 	(void)state;
 	pt_required("operational errors");
-	bench_required();
+	emulator_required();
 	break_output(&s, no_table);
 	produced = channel_status(s.channel).window_end;
 	ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
@@ -110,7 +110,7 @@ static void an_operational_error_is_a_gap_that_pause_finds(void **state)
 
 	(void)state;
 	pt_required("operational errors");
-	bench_required();
+	emulator_required();
 	break_output(&s, no_table);
 	ok_pause(&s, 0, NULL);
 	check_error(&s);
@@ -125,7 +125,7 @@ static void the_status_bit_alone_tells_of_an_error(void **state)
 
 	(void)state;
 	pt_required("operational errors");
-	bench_required();
+	emulator_required();
 	break_output(&s, offset_at_the_end);
 	ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
 	check_error(&s);
@@ -142,7 +142,7 @@ static void start_after_an_error_traces_again(void **state)
 
 	(void)state;
 	pt_required("operational errors");
-	bench_required();
+	emulator_required();
 	break_output(&s, no_table);
 	ok_stop(s.fd);
 	assert_int_equal(channel_status(s.channel).gaps_error, 1);
@@ -170,7 +170,7 @@ static void tracing_that_somebody_else_stopped_is_a_gap(void **state)
 	uint64_t ctl;
 
 	(void)state;
-	bench_required();
+	emulator_required();
 	session_open(&s, 1ULL << cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
 	cpu_pin(cpu);
 	ok_start(s.fd);
@@ -201,19 +201,19 @@ static void bytes_that_the_hardware_drops_show_as_an_overflow(void **state)
 
 	(void)state;
 	pt_required("OVF");
-	bench_required();
+	emulator_required();
 	session_open(&s, 1ULL << cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
 	cpu_pin(cpu);
-	begun = bench_bytes(cpu);
+	begun = emulator_bytes(cpu);
 	ok_start(s.fd);
 	load_run(100);
-	write_msr(MSR_PTM_BENCH_DROP, 200);
+	write_msr(MSR_PTM_DROP, 200);
 	load_run(200);
 	ok_stop(s.fd);
 	st = channel_status(s.channel);
 	trace_check_window(&walk, s.channel->aux, st.produced, "with a loss");
 	assert_true(walk.overflows >= 1);
-	assert_int_equal(st.produced, bench_bytes(cpu) - begun);
+	assert_int_equal(st.produced, emulator_bytes(cpu) - begun);
 	check_accounting(&s);
 }
 

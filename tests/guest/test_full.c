@@ -244,12 +244,12 @@ static void read_around_the_area(uint32_t flags, uint64_t step)
 	struct auxtrace_status_page st;
 	struct session s;
 	uint64_t bytes = 0, begun = 0;
-	bool bench;
+	bool counted;
 
 	memset(&copy, 0, sizeof(copy));
 	open_area(&s, flags, PAGES, 2 * page_size);
 	load_start(cpu);
-	bench = bench_bytes_plain(cpu, &begun);
+	counted = emulator_bytes_plain(cpu, &begun);
 	ok_start(s.fd);
 	while (copy.len < MANY_BYTES) {
 		wait_readable(s.fd);
@@ -274,9 +274,9 @@ static void read_around_the_area(uint32_t flags, uint64_t step)
 	/* Each gap ended a window and began the next; STOP may have come before that. */
 	assert_in_range(st.gaps_full, st.windows - 1, st.windows);
 	assert_int_equal(st.gaps, st.gaps_full);
-	if (bench) {
+	if (counted) {
 		/* What the hardware wrote is what was produced, to the byte. */
-		bytes = bench_bytes(cpu) - begun;
+		bytes = emulator_bytes(cpu) - begun;
 		assert_int_equal(st.produced, bytes);
 	}
 	check_copy(&copy, st.gaps_full);

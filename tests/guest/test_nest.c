@@ -44,7 +44,7 @@ static void disturb(void)
 		int cpu = cpus_first(left);
 
 		sampled += perf_sample(cpu, SAMPLE_PERIOD) >= 0;
-		bench_knob(cpu, PTM_KNOB_PMI_SKID, MAX_SKID);
+		emulator_knob(cpu, PTM_KNOB_PMI_SKID, MAX_SKID);
 	}
 	if (!sampled)
 		print_message("no sampling NMIs: perf counts no instructions here\n");
@@ -63,7 +63,7 @@ static uint64_t all_nmis(void)
 static int change_skid(struct worker *w)
 {
 	int ret = msr_write(worker_random(w) % cpus_count(all_cpus),
-			    MSR_PTM_BENCH_KNOB + PTM_KNOB_PMI_SKID, worker_random(w) % MAX_SKID);
+			    MSR_PTM_KNOB + PTM_KNOB_PMI_SKID, worker_random(w) % MAX_SKID);
 
 	load_run(300);
 	/* A CPU that is away just now. */
@@ -136,7 +136,7 @@ static void storm(const struct mode *m, bool toggle, bool hot)
 	}
 	setpriority(PRIO_PROCESS, 0, 0);
 	workers_join();
-	bench_knobs_reset();
+	emulator_knobs_reset();
 
 	/* The last request wins. */
 	ok_pause(&s, 0, NULL);
@@ -179,19 +179,19 @@ static void storm(const struct mode *m, bool toggle, bool hot)
 
 static void records_of_nested_writers_are_whole_and_all_there(void **state)
 {
-	bench_required();
+	emulator_required();
 	storm(*state, false, false);
 }
 
 static void records_that_nested_writers_dropped_are_counted_to_the_last(void **state)
 {
-	bench_required();
+	emulator_required();
 	storm(*state, true, false);
 }
 
 static void no_request_is_lost_or_done_twice_while_a_cpu_comes_and_goes(void **state)
 {
-	bench_required();
+	emulator_required();
 	if (first == last || cpu_set_online(last, 1)) {
 		print_message("SKIP: no CPU that can go offline\n");
 		skip();
@@ -206,7 +206,7 @@ static void newest_records_of_nested_writers_are_whole(void **state)
 	uint64_t records = 0;
 	struct session s;
 
-	bench_required();
+	emulator_required();
 	session_prepare(&s, all_cpus, BOTH | OVER, room_for(4 * 2 * page_size));
 	session_prepare_data(&s, m->data, 4 * page_size);
 	s.setup.slots = 4;
@@ -290,7 +290,7 @@ static void tails_of_a_hostile_thread_do_no_harm_under_requests(void **state)
 	uint64_t lost[MAX_CPUS];
 	struct session s;
 
-	bench_required();
+	emulator_required();
 	session_prepare(&s, all_cpus, BOTH | m->aux, room_for(4 * page_size));
 	session_prepare_data(&s, m->data, page_size);
 	session_setup(&s);

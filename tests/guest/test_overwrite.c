@@ -77,11 +77,11 @@ static void wraps(uint32_t flags)
 	uint64_t begun = 0, area = PAGES * page_size;
 	struct auxtrace_status_page st;
 	struct session s;
-	bool bench;
+	bool counted;
 
 	session_open(&s, 1ULL << cpu, flags | OVER, area);
 	cpu_pin(cpu);
-	bench = bench_bytes_plain(cpu, &begun);
+	counted = emulator_bytes_plain(cpu, &begun);
 	ok_start(s.fd);
 	for (unsigned int round = 1; round <= 8; round++) {
 		run_until(&s, round * area + page_size / 3);
@@ -90,8 +90,8 @@ static void wraps(uint32_t flags)
 		assert_int_equal(st.overwritten, st.produced - area);
 		assert_int_equal(st.gaps, 0);
 		assert_int_equal(st.windows, round);
-		if (bench)
-			assert_int_equal(st.produced, bench_bytes(cpu) - begun);
+		if (counted)
+			assert_int_equal(st.produced, emulator_bytes(cpu) - begun);
 		check_newest(&s);
 		check_accounting(&s);
 		ok_resume(&s, 0, NULL);
@@ -121,15 +121,15 @@ static void wraps_are_counted_when_nobody_asks(void **state)
 	struct session s;
 
 	(void)state;
-	bench_required();
+	emulator_required();
 	session_open(&s, 1ULL << cpu, AUXTRACE_SETUP_USER | OVER, area);
 	cpu_pin(cpu);
-	begun = bench_bytes(cpu);
+	begun = emulator_bytes(cpu);
 	ok_start(s.fd);
 	load_run(200000);
 	ok_stop(s.fd);
 	st = channel_status(s.channel);
-	assert_int_equal(st.produced, bench_bytes(cpu) - begun);
+	assert_int_equal(st.produced, emulator_bytes(cpu) - begun);
 	assert_true(st.produced > 10 * area);
 	/* Once a lap; of BTS once for so many bytes, which is as much as its buffer holds. */
 	assert_true(st.pmis >= st.produced / (under_bts() ? 64 << 10 : area) / 2);
@@ -166,12 +166,12 @@ static void pauses_anywhere_in_the_area_leave_no_byte_out(void **state)
 	uint64_t area = 2 * page_size, last = 0, begun = 0;
 	struct auxtrace_status_page st;
 	struct session s;
-	bool bench;
+	bool counted;
 
 	(void)state;
 	session_open(&s, 1ULL << cpu, AUXTRACE_SETUP_USER | OVER, area);
 	cpu_pin(cpu);
-	bench = bench_bytes_plain(cpu, &begun);
+	counted = emulator_bytes_plain(cpu, &begun);
 	ok_start(s.fd);
 	/* Pauses at all kinds of places, near the area's end and the page's too. */
 	for (int i = 0; i < 300; i++) {
@@ -179,8 +179,8 @@ static void pauses_anywhere_in_the_area_leave_no_byte_out(void **state)
 		ok_pause(&s, 0, NULL);
 		st = channel_status(s.channel);
 		assert_true(st.produced > last);
-		if (bench)
-			assert_int_equal(st.produced, bench_bytes(cpu) - begun);
+		if (counted)
+			assert_int_equal(st.produced, emulator_bytes(cpu) - begun);
 		last = st.produced;
 		channel_available(s.channel);
 		ok_resume(&s, 0, NULL);

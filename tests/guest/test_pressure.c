@@ -150,13 +150,13 @@ static void a_reader_that_only_moves_its_tail_gets_every_byte(void **state)
 	uint64_t begun = 0, len = 0;
 	struct follower f;
 	struct session s;
-	bool bench;
+	bool counted;
 
 	(void)state;
 	open_area(&s, AUTO);
 	follower_init(&f, s.channel);
 	load_start(cpu);
-	bench = bench_bytes_plain(cpu, &begun);
+	counted = emulator_bytes_plain(cpu, &begun);
 	ok_start(s.fd);
 	while (len < 8 * PAGES * page_size) {
 		st = channel_status(s.channel);
@@ -173,8 +173,8 @@ static void a_reader_that_only_moves_its_tail_gets_every_byte(void **state)
 	st = channel_status(s.channel);
 	assert_true(st.produced < sizeof(trace));
 	channel_copy(s.channel, len, trace + len, st.produced - len);
-	if (bench)
-		assert_int_equal(st.produced, bench_bytes(cpu) - begun);
+	if (counted)
+		assert_int_equal(st.produced, emulator_bytes(cpu) - begun);
 	assert_int_equal(st.bad_tails, 0);
 	check_accounting(&s);
 }

@@ -83,11 +83,11 @@ static void slots_follow_each_other_in_positions_windows_and_records(void **stat
 	uint64_t begun[MAX_CPUS];
 	struct session s;
 
-	bench_required();
+	emulator_required();
 	cut_session(&s, all_cpus, m, 0);
 	for (unsigned int i = 0; i < s.count; i++) {
 		follower_init(&f[i], &s.channel[i]);
-		begun[i] = bench_bytes(s.channel[i].cpu);
+		begun[i] = emulator_bytes(s.channel[i].cpu);
 	}
 	load_start(last);
 	cpu_pin(first);
@@ -136,7 +136,7 @@ static void slots_follow_each_other_in_positions_windows_and_records(void **stat
 	/* What the hardware wrote is what was produced, to the byte, wherever it went. */
 	for (unsigned int i = 0; i < s.count; i++)
 		assert_int_equal(channel_status(&s.channel[i]).produced,
-				 bench_bytes(s.channel[i].cpu) - begun[i]);
+				 emulator_bytes(s.channel[i].cpu) - begun[i]);
 	check_accounting(&s);
 }
 

@@ -45,7 +45,7 @@ static void storm_start(const struct session *s)
 
 static uint64_t bytes_written(int cpu)
 {
-	return bench_bytes(cpu);
+	return emulator_bytes(cpu);
 }
 
 static bool each_was_interrupted(const struct session *s)
@@ -63,7 +63,7 @@ static void interrupts_inside_of_requests_lose_no_byte_in_overwrite_mode(void **
 	struct session s;
 
 	(void)state;
-	bench_required();
+	emulator_required();
 	session_open(&s, all_cpus, BOTH | AUXTRACE_SETUP_OVERWRITE, 2 * page_size);
 	for (unsigned int i = 0; i < s.count; i++)
 		begun[i] = bytes_written(s.channel[i].cpu);
@@ -166,7 +166,7 @@ static void areas_that_fill_up_under_requests_lose_no_byte_that_was_written(void
 	struct session s;
 
 	(void)state;
-	bench_required();
+	emulator_required();
 	memset(&r, 0, sizeof(r));
 	session_open(&s, all_cpus, AUXTRACE_SETUP_USER, 16 * page_size);
 	for (unsigned int i = 0; i < s.count; i++) {

@@ -427,7 +427,7 @@ static void test_a_start_that_fails(void **state)
 	uint64_t was;
 
 	(void)state;
-	bench_required();
+	emulator_required();
 	open_recorder(&s);
 	trigger_add(&s, freeze_at_call());
 	ok_start(s.fd);

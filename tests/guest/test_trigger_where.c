@@ -347,7 +347,7 @@ static void test_timer(void **state)
 	session_close(&s);
 }
 
-/* perf's skid is none on the bench: the NMI comes at the overflow. */
+/* perf has no skid on the emulator: the NMI comes at the overflow. */
 static void test_counter(void **state)
 {
 	const struct source *from = source_named("hardware");

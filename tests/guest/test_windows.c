@@ -288,12 +288,12 @@ static void pairs_by_the_hundred_on_each_cpu_lose_no_window_of_user_and_kernel(v
 static void the_hammer_leaves_no_msr_fault_and_no_lost_byte_behind(void **state)
 {
 	(void)state;
-	bench_required();
+	emulator_required();
 	for (uint64_t left = all_cpus; left; left &= left - 1) {
 		int cpu = cpus_first(left);
 
-		assert_int_equal(bench_count(cpu, PTM_N_FAULTS), 0);
-		assert_int_equal(bench_count(cpu, PTM_N_ERRORS), 0);
+		assert_int_equal(emulator_count(cpu, PTM_N_FAULTS), 0);
+		assert_int_equal(emulator_count(cpu, PTM_N_ERRORS), 0);
 	}
 }
 

@@ -101,7 +101,7 @@ for name in cycles ref-cycles bus-cycles branches cpu-clock task-clock page-faul
 	id=$((id + 1))
 	check "one is of $name" has "sample [0-9]+ +<trigger $id, ${name}[/=]"
 done
-# The bench's CPU does not have it, and says so.
+# The emulator's CPU does not have it, and says so.
 check "a counter that this CPU does not have" refused 'cache-misses' --on 'cache-misses=pause'
 check "a PMU that cannot call" refused 'msr/tsc/' --on 'msr/tsc/=pause'
 check "a term that there is not" refused 'neither a term nor an event "evnt"' --on 'cpu/evnt=0xc0/=pause'

@@ -18,18 +18,18 @@ status=0
 for machine in neither no-pmu no-topa no-ds bts-disabled no-ds-cpl; do
 	append=''
 	case $machine in
-	neither) bench=(--no-bench-msrs --cpu intel-pt=off) ;;
-	no-topa) bench=(--profile broadwell) ;;
-	no-pmu) bench=(--cpu pmu=off) ;;
-	no-ds) bench=(--profile skylake:-bts:-ds-cpl) ;;
+	neither) emulator=(--no-synthetic-msrs --cpu intel-pt=off) ;;
+	no-topa) emulator=(--profile broadwell) ;;
+	no-pmu) emulator=(--cpu pmu=off) ;;
+	no-ds) emulator=(--profile skylake:-bts:-ds-cpl) ;;
 	# The model's IA32_MISC_ENABLE[11] goes with the CPUID bits; what the kernel makes of it is
 	# X86_FEATURE_BTS, bit 13 of its word 3.
-	bts-disabled) bench=() append=clearcpuid=109 ;;
-	no-ds-cpl) bench=(--profile skylake:-ds-cpl) ;;
+	bts-disabled) emulator=() append=clearcpuid=109 ;;
+	no-ds-cpl) emulator=(--profile skylake:-ds-cpl) ;;
 	esac
 	arguments=()
-	for argument in "${bench[@]}"; do
-		arguments+=(--bench-arg "$argument")
+	for argument in "${emulator[@]}"; do
+		arguments+=(--emulator-arg "$argument")
 	done
 	echo "-- $machine"
 	"$here/run.sh" --kernel "$kernel" --smp 1 --limit 400 --set AUXTRACE_MACHINE="$machine" \

@@ -16,9 +16,9 @@ usage()
 
 node()
 {
-	machine+=(--bench-arg -numa --bench-arg "node,nodeid=$1,cpus=$1${2:+,memdev=m$1}")
+	machine+=(--emulator-arg -numa --emulator-arg "node,nodeid=$1,cpus=$1${2:+,memdev=m$1}")
 	[ -z "$2" ] ||
-		machine+=(--bench-arg -object --bench-arg "memory-backend-ram,id=m$1,size=$2")
+		machine+=(--emulator-arg -object --emulator-arg "memory-backend-ram,id=m$1,size=$2")
 }
 
 # Two areas of a gigabyte, and what the guest needs besides.

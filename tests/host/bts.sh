@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Are the branches that we record by BTS those that the CPU took? Records a mixed
-# workload on two CPUs of the bench, and compares the records as the hardware left
+# workload on two CPUs of the emulator, and compares the records as the hardware left
 # them with the branches, interrupts and exceptions of QEMU's own execution log of
 # the same run.
 set -euo pipefail

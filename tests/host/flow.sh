@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Is what we record what the CPU executed? Records a mixed workload on two CPUs of
-# the bench, decodes it with `auxtrace script`, and compares it, instruction for
+# the emulator, decodes it with `auxtrace script`, and compares it, instruction for
 # instruction, with QEMU's own execution log of the same run.
 set -euo pipefail
 

@@ -464,7 +464,7 @@ int at_teardown(void **state)
 	(void)state;
 	workers_end();
 	load_stop_all();
-	bench_knobs_reset();
+	emulator_knobs_reset();
 	broken = invariants_at_end(sessions, nr_sessions);
 	nr_sessions = 0;
 	while (nr_maps)

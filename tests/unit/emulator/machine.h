@@ -17,8 +17,8 @@
 #include <cmocka.h>
 #include <intel-pt.h>
 
-#include "bench.h"
 #include "ptm.h"
+#include "synthetic.h"
 
 /* IA32_RTIT_* as the SDM numbers them, apart from the model's own header. */
 #define OUTPUT_BASE	0x560

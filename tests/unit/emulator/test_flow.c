@@ -648,12 +648,12 @@ static void overflow_ends_in_ovf_and_fup(void **state)
 	start(m, ON);
 	call(m, KERN + 0x100);
 	mark(m);
-	wr(m, MSR_PTM_BENCH_DROP, 5);
-	assert_int_equal(rd(m, MSR_PTM_BENCH_DROP), 5);
+	wr(m, MSR_PTM_DROP, 5);
+	assert_int_equal(rd(m, MSR_PTM_DROP), 5);
 	branch(m, PTM_JMP_INDIRECT, KERN, KERN + 2, OUT);
-	assert_int_equal(rd(m, MSR_PTM_BENCH_DROP), 2);
+	assert_int_equal(rd(m, MSR_PTM_DROP), 2);
 	branch(m, PTM_JMP_INDIRECT, KERN, KERN + 2, OUT + 4);
-	assert_int_equal(rd(m, MSR_PTM_BENCH_DROP), 0);
+	assert_int_equal(rd(m, MSR_PTM_DROP), 0);
 	EXPECT(m, P_OVF, P_FUP(OUT + 4));
 	assert_int_equal(counter(m, PTM_N_LOST), lost + 6);
 	assert_int_equal(counter(m, PTM_N_OVF), 1);
@@ -671,7 +671,7 @@ static void overflow_swallows_buffered_tnt(void **state)
 	start(m, ON);
 	branch(m, PTM_JCC_TAKEN, KERN, KERN + 2, KERN + 2);
 	mark(m);
-	wr(m, MSR_PTM_BENCH_DROP, 1);
+	wr(m, MSR_PTM_DROP, 1);
 	branch(m, PTM_JMP_INDIRECT, KERN, KERN + 2, OUT);
 	branch(m, PTM_JCC_NOT_TAKEN, KERN, KERN + 2, KERN + 2);
 	stop(m);
@@ -684,7 +684,7 @@ static void overflow_that_ends_without_packeten(void **state)
 
 	start_at(m, USER | BRANCH_EN, &user_ctx, OUT);
 	mark(m);
-	wr(m, MSR_PTM_BENCH_DROP, 1);
+	wr(m, MSR_PTM_DROP, 1);
 	far_to(m, PTM_FAR, &kernel_ctx, OUT, KERN);
 	EXPECT(m, P_OVF);
 	mark(m);
@@ -698,7 +698,7 @@ static void overflow_that_took_state_is_followed_by_psb(void **state)
 
 	start(m, ON);
 	mark(m);
-	wr(m, MSR_PTM_BENCH_DROP, 8);
+	wr(m, MSR_PTM_DROP, 8);
 	ptm_cr3_write(m->ptm, &kernel_cr3, KERN + 5);
 	EXPECT(m, P_OVF, P_FUP(KERN + 5), P_PSB, P_PIP(0x2000), P_CBR(CBR_RATIO), P_MODE64,
 	       P_FUP(KERN + 5), P_PSBEND);
@@ -710,7 +710,7 @@ static void overflow_that_took_a_mode_is_followed_by_psb(void **state)
 
 	start_at(m, USER | BRANCH_EN, &user_ctx, OUT);
 	mark(m);
-	wr(m, MSR_PTM_BENCH_DROP, 1);
+	wr(m, MSR_PTM_DROP, 1);
 	far_to(m, PTM_FAR, &user32_ctx, OUT, OUT + 8);
 	EXPECT(m, P_OVF, P_FUP(OUT + 8), P_PSB, P_CBR(CBR_RATIO), P_MODE(0, 1), P_FUP(OUT + 8),
 	       P_PSBEND);
@@ -720,7 +720,7 @@ static void overflow_that_took_a_psb_gives_it_back(void **state)
 {
 	struct machine *m = *state;
 
-	wr(m, MSR_PTM_BENCH_DROP, 1);
+	wr(m, MSR_PTM_DROP, 1);
 	start(m, USER | BRANCH_EN);
 	mark(m);
 	far_to(m, PTM_FAR, &kernel_ctx, KERN, KERN + 8);
@@ -734,7 +734,7 @@ static void overflow_gives_time_again(void **state)
 	m->tsc = 4200;
 	start(m, ON | TSC_EN | MTC_EN);
 	mark(m);
-	wr(m, MSR_PTM_BENCH_DROP, 1);
+	wr(m, MSR_PTM_DROP, 1);
 	branch(m, PTM_JMP_INDIRECT, KERN, KERN + 2, OUT);
 	EXPECT(m, P_OVF, P_FUP(OUT), P_TSC(4200), P_TMA(100, 0));
 }
@@ -745,11 +745,11 @@ static void overflow_cut_short_by_disable(void **state)
 
 	start(m, ON);
 	mark(m);
-	wr(m, MSR_PTM_BENCH_DROP, 1000);
+	wr(m, MSR_PTM_DROP, 1000);
 	branch(m, PTM_JMP_INDIRECT, KERN, KERN + 2, OUT);
 	stop(m);
 	EXPECT(m, P_OVF);
-	assert_int_equal(rd(m, MSR_PTM_BENCH_DROP), 0);
+	assert_int_equal(rd(m, MSR_PTM_DROP), 0);
 
 	mark(m);
 	start(m, ON);
@@ -760,7 +760,7 @@ static void overflow_armed_before_enable_takes_the_psb(void **state)
 {
 	struct machine *m = *state;
 
-	wr(m, MSR_PTM_BENCH_DROP, 1);
+	wr(m, MSR_PTM_DROP, 1);
 	mark(m);
 	start(m, ON);
 	branch(m, PTM_JMP_INDIRECT, KERN, KERN + 2, OUT);
@@ -775,7 +775,7 @@ static void overflow_into_a_tracestop_range(void **state)
 	prepare(m);
 	start(m, ON | TSTOP);
 	mark(m);
-	wr(m, MSR_PTM_BENCH_DROP, 1000);
+	wr(m, MSR_PTM_DROP, 1000);
 	branch(m, PTM_JMP, KERN, KERN + 5, STOP);
 	EXPECT(m, P_OVF, P_STOP);
 }

@@ -195,7 +195,7 @@ static void rule(void **state)
 		ptm_free(m->ptm);
 		m->ptm = ptm_new(&no_output, &none, NULL);
 		assert_non_null(m->ptm);
-		ptm_bench_enable(m->ptm, true);
+		ptm_synthetic_enable(m->ptm, true);
 	}
 	if (r->when == TRACING)
 		start(m, ON);

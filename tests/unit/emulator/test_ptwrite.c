@@ -117,7 +117,7 @@ static void an_overflow_takes_it(void **state)
 	struct machine *m = *state;
 
 	start(m, ON);
-	wr(m, MSR_PTM_BENCH_DROP, 10);
+	wr(m, MSR_PTM_DROP, 10);
 	mark(m);
 	ptwrite(m, true);
 	EXPECT(m, P_OVF, P_FUP(KERN + 0x25));

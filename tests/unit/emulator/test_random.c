@@ -558,7 +558,7 @@ static bool wrmsr(struct run *r, uint64_t next)
 			return true;
 		}
 		if (r->overflows && one_in(r, 50)) {
-			wr(m, MSR_PTM_BENCH_DROP, 1 + below(r, 100));
+			wr(m, MSR_PTM_DROP, 1 + below(r, 100));
 			r->dropping = true;
 		}
 		return false;
