@@ -36,7 +36,6 @@ static int read_expectation(void **state)
 {
 	const char *name = getenv("AUXTRACE_MACHINE");
 
-	(void)state;
 	if (access("/dev/auxtrace", F_OK) || !name) {
 		print_message("SKIP: no /dev/auxtrace or no $AUXTRACE_MACHINE\n");
 		exit(77);
@@ -66,7 +65,6 @@ static void info_says_what_is_missing(void **state)
 	struct auxtrace_info info = { .size = sizeof(info) };
 	int fd = at_open();
 
-	(void)state;
 	ok_info(fd, &info);
 	assert_int_equal(info.out_pt, machine->pt);
 	assert_int_equal(info.out_bts, machine->bts);
@@ -86,7 +84,6 @@ static void info_says_what_is_missing(void **state)
 
 static void setup_of_what_is_missing_gives_ENODEV(void **state)
 {
-	(void)state;
 	for (uint32_t pmu = 0; pmu < PMUS; pmu++) {
 		struct auxtrace_status status;
 		struct session s;
@@ -104,7 +101,6 @@ static void setup_of_what_is_missing_gives_ENODEV(void **state)
 
 static void what_is_there_traces(void **state)
 {
-	(void)state;
 	for (uint32_t pmu = 0; pmu < PMUS; pmu++) {
 		struct auxtrace_status status;
 		struct session s;
@@ -127,7 +123,6 @@ static void bts_of_one_level_needs_ds_cpl(void **state)
 {
 	static const uint32_t levels[] = { KERNEL, USER };
 
-	(void)state;
 	if (!has(AUXTRACE_PMU_INTEL_BTS)) {
 		print_message("SKIP: no BTS\n");
 		skip();
@@ -148,7 +143,6 @@ static void task_needs_no_trace_unit(void **state)
 {
 	struct auxtrace_task task = { .size = sizeof(task) };
 
-	(void)state;
 	ok_task(at_open(), &task);
 	assert_true(task.out_cr3 != 0);
 }

@@ -187,7 +187,6 @@ static void a_gigabyte_for_each_channel_is_traced_into_from_end_to_end(void **st
 	uint64_t pieces, free_before;
 	struct session s;
 
-	(void)state;
 	memory_required(cpus_count(all_cpus) * GIGABYTE + (256 << 20));
 	free_before = free_in_pieces();
 	set_up_zeroed(&s, all_cpus, GIGABYTE);
@@ -204,7 +203,6 @@ static void four_gigabytes_for_one_channel_are_traced_into_from_end_to_end(void 
 {
 	struct session s;
 
-	(void)state;
 	memory_required(4 * GIGABYTE + (256 << 20));
 	set_up_zeroed(&s, 1ULL << cpus_first(all_cpus), 4 * GIGABYTE);
 	trace_everywhere(&s);
@@ -216,7 +214,6 @@ static void a_full_trace_of_a_gigabyte_area_decodes(void **state)
 	struct walk walk = { 0 };
 	struct session s;
 
-	(void)state;
 	memory_required(GIGABYTE + (256 << 20));
 	session_open(&s, 1ULL << cpus_first(all_cpus), AUXTRACE_SETUP_USER, GIGABYTE);
 	cpu_pin(s.channel->cpu);
@@ -234,7 +231,6 @@ static void setup_beyond_what_is_free_gives_ENOMEM_and_all_back(void **state)
 	uint64_t before, huge = 1;
 	struct session s;
 
-	(void)state;
 	before = number_of("/proc/meminfo", "MemAvailable");
 	while (huge << 10 <= number_of("/proc/meminfo", "MemTotal") << 20)
 		huge <<= 1;
@@ -308,7 +304,6 @@ static void an_area_is_its_cpus_nodes_memory(void **state)
 {
 	unsigned int tried = 0;
 
-	(void)state;
 	nodes_required();
 	for (unsigned int cpu = 0; all_cpus >> cpu; cpu++) {
 		unsigned int node = node_of(cpu);
@@ -332,7 +327,6 @@ static void where_a_node_has_too_little_others_give(void **state)
 {
 	unsigned int tried = 0;
 
-	(void)state;
 	nodes_required();
 	for (unsigned int cpu = 0; all_cpus >> cpu; cpu++) {
 		unsigned int node = node_of(cpu);
@@ -520,7 +514,6 @@ static void check_writes(const char *path, int flags)
 
 static void an_area_is_written_to_a_disk_without_a_copy(void **state)
 {
-	(void)state;
 	check_writes(disk_required(), 0);
 }
 
@@ -529,7 +522,6 @@ static void an_area_is_written_to_a_file_system_without_a_copy(void **state)
 	const char *disk = disk_required();
 	char command[128];
 
-	(void)state;
 	snprintf(command, sizeof(command), "mke2fs %s > /dev/null 2>&1", disk);
 	assert_int_equal(run(command), 0);
 	mkdir(MOUNT_POINT, 0700);

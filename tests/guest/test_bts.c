@@ -56,7 +56,6 @@ static void info_tells_of_bts(void **state)
 	char text[128] = "";
 	FILE *f = fopen("/sys/devices/system/cpu/vulnerabilities/meltdown", "re");
 
-	(void)state;
 	assert_int_equal(info.out_bts, AUXTRACE_BTS_OK);
 	assert_true(info.out_pmus & 1u << AUXTRACE_PMU_INTEL_BTS);
 	assert_true(info.out_bts_flags & AUXTRACE_BTS_CPL);
@@ -75,7 +74,6 @@ static void info_with_probe_sees_a_session_hold_it(void **state)
 	struct session s;
 	int fd = at_open();
 
-	(void)state;
 	session_open(&s, 1ULL << cpu, BOTH, 16 * page_size);
 	ok_start(s.fd);
 	ok_info(fd, &info);
@@ -93,7 +91,6 @@ static void setup_with_any_config_gives_EINVAL(void **state)
 {
 	struct session s;
 
-	(void)state;
 	session_prepare(&s, 1ULL << cpu, BOTH, 16 * page_size);
 	s.fd = at_open();
 	for (int bit = 0; bit < 64; bit++) {
@@ -115,7 +112,6 @@ static void *watch(void *arg)
 {
 	const struct channel *ch = watched_channel;
 
-	(void)arg;
 	/* Where there is another CPU: what it does on this one is recorded, and fills the area. */
 	cpu_pin(cpus_last(cpus_online()));
 	while (__atomic_load_n(&watching, __ATOMIC_RELAXED)) {
@@ -182,13 +178,11 @@ static void no_kernel_address_is_seen_at_any_time(uint32_t flags)
 
 static void user_sessions_never_show_the_kernel(void **state)
 {
-	(void)state;
 	no_kernel_address_is_seen_at_any_time(0);
 }
 
 static void user_sessions_that_overwrite_never_show_the_kernel(void **state)
 {
-	(void)state;
 	no_kernel_address_is_seen_at_any_time(OVER);
 }
 
@@ -197,7 +191,6 @@ static void each_record_is_of_the_levels_asked_for(void **state)
 {
 	static const uint32_t flags[] = { USER, KERNEL, BOTH };
 
-	(void)state;
 	assert_int_equal(cpu_pin(cpu), 0);
 	for (int i = 0; i < 3; i++) {
 		uint64_t to_user = 0, to_kernel = 0;
@@ -287,7 +280,6 @@ static void a_buffer_between_changes_no_branch(void **state)
 	struct branches direct, buffered;
 	bool whole;
 
-	(void)state;
 	direct = record_run(BOTH, 16 << 20, 0, &whole);
 	assert_true(whole);
 	buffered = record_run(USER, 4 << 20, 0, &whole);
@@ -331,7 +323,6 @@ static void what_is_overwritten_is_what_is_oldest(void **state)
 	struct branches all;
 	bool whole;
 
-	(void)state;
 	all = record_run(BOTH, 16 << 20, 0, &whole);
 	assert_true(whole);
 	for (unsigned int i = 0; i < sizeof(areas) / sizeof(*areas); i++) {
@@ -398,7 +389,6 @@ static void pt_tells_the_same_branches(void **state)
 	struct branches bts, pt;
 	bool whole;
 
-	(void)state;
 	if (at_info().out_pt != AUXTRACE_PT_OK) {
 		print_message("SKIP: no Intel PT\n");
 		skip();
@@ -482,13 +472,11 @@ static void a_reader_in_time_gets_every_branch(uint32_t flags)
 
 static void a_reader_in_time_gets_every_branch_of_user_code(void **state)
 {
-	(void)state;
 	a_reader_in_time_gets_every_branch(USER);
 }
 
 static void a_reader_in_time_gets_every_branch_of_both(void **state)
 {
-	(void)state;
 	if (isolated()) {
 		print_message("SKIP: the kernel's branches go through 64 KiB: an NMI may fill them\n");
 		skip();
@@ -504,7 +492,6 @@ static void records_of_the_area_are_anchors_in_time(void **state)
 	struct session s;
 	struct records r;
 
-	(void)state;
 	session_prepare(&s, 1ULL << cpu, BOTH, 16 << 20);
 	session_prepare_data(&s, 0, 256 * page_size);
 	s.setup.aux_watermark = WATERMARK;
@@ -590,14 +577,12 @@ static void a_late_interrupt_is_a_gap(uint32_t flags, uint64_t late_bytes)
 
 static void in_a_full_trace_a_late_interrupt_is_a_gap(void **state)
 {
-	(void)state;
 	a_late_interrupt_is_a_gap(BOTH, 64 * page_size);
 	a_late_interrupt_is_a_gap(USER, 64 * page_size);
 }
 
 static void an_interrupt_more_than_a_lap_late_is_a_gap(void **state)
 {
-	(void)state;
 	a_late_interrupt_is_a_gap(BOTH | OVER, 128 * page_size);
 	a_late_interrupt_is_a_gap(USER | OVER, 128 * page_size);
 }
@@ -607,7 +592,6 @@ static void a_little_late_is_in_time(void **state)
 {
 	static const uint32_t flags[] = { BOTH, USER, BOTH | OVER, USER | OVER };
 
-	(void)state;
 	emulator_required();
 	for (int i = 0; i < 4; i++) {
 		struct auxtrace_status_page st;
@@ -655,7 +639,6 @@ static void the_debug_store_is_given_back_as_it_was(void **state)
 	uint64_t area, still;
 	struct session s;
 
-	(void)state;
 	/* So that perf has one, and keeps it. */
 	assert_true(perf_sample(cpu, 1ULL << 40) >= 0);
 	before = ds_read(cpu);
@@ -685,7 +668,6 @@ static void the_ds_area_msr_is_never_ours_to_write(void **state)
 	struct session s;
 	uint64_t writes;
 
-	(void)state;
 	emulator_required();
 	assert_true(perf_sample(cpu, 1ULL << 40) >= 0);
 	writes = emulator_count(cpu, PTM_N_WRMSR_DS_AREA);
@@ -711,7 +693,6 @@ static void other_bits_of_debugctl_stay_as_they_are(void **state)
 	struct session s;
 	uint64_t v, was;
 
-	(void)state;
 	assert_int_equal(msr_read(cpu, MSR_DEBUGCTL, &was), 0);
 	assert_int_equal(was & ours, 0);
 	assert_int_equal(msr_write(cpu, MSR_DEBUGCTL, was | FREEZE_PERFMON), 0);
@@ -741,7 +722,6 @@ static void what_is_turned_on_while_we_are_off_ends_with_the_session(void **stat
 	struct session s;
 	uint64_t on, v;
 
-	(void)state;
 	session_open(&s, 1ULL << cpu, BOTH | OVER, 16 * page_size);
 	assert_int_equal(cpu_pin(cpu), 0);
 	ok_start(s.fd);

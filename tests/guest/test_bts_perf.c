@@ -129,7 +129,6 @@ static void perf_and_a_session_exclude_each_other_as_perf_and_perf_do(void **sta
 	struct perf_event_attr pt = { .size = sizeof(pt), .disabled = 1 };
 	FILE *f = fopen("/sys/bus/event_source/devices/intel_pt/type", "re");
 
-	(void)state;
 	perf_required();
 	excludes(&each_branch, "branches with period 1");
 	excludes(&lbr, "LBR");
@@ -180,7 +179,6 @@ static void sessions_of_both_pmus_exclude_each_other_as_perfs_do(void **state)
 	struct session bts, other;
 	int rule;
 
-	(void)state;
 	perf_required();
 	emulator_required();
 	if (!f || fscanf(f, "%u", &pt.type) != 1 || at_info().out_pt != AUXTRACE_PT_OK) {
@@ -220,7 +218,6 @@ static void under_isolation_lbr_is_excluded(void **state)
 	struct session s;
 	int fd;
 
-	(void)state;
 	if (!isolated()) {
 		print_message("SKIP: page tables are not isolated\n");
 		skip();
@@ -341,7 +338,6 @@ static void sampling_by_counters_is_undisturbed(void **state)
 	static const uint64_t events[] = { PERF_COUNT_HW_INSTRUCTIONS, PERF_COUNT_HW_CPU_CYCLES };
 	static const uint32_t flags[] = { BOTH | OVER, AUXTRACE_SETUP_USER | OVER, BOTH };
 
-	(void)state;
 	/* Not beside a session: to set the rate, perf has to measure its interrupts meanwhile. */
 	assert_true(perf_unthrottle());
 	for (int e = 0; e < 2; e++) {
@@ -376,7 +372,6 @@ static void precise_sampling_is_undisturbed(void **state)
 	struct sampled beside;
 	struct session s;
 
-	(void)state;
 	assert_true(perf_unthrottle());
 	sample_run(PERF_COUNT_HW_INSTRUCTIONS, 1);
 	open_on(&s, BOTH | OVER);
@@ -406,7 +401,6 @@ static void no_interrupt_is_unknown(void **state)
 	static const uint32_t flags[] = { BOTH | OVER, AUXTRACE_SETUP_USER | OVER };
 	unsigned int before = unknown_nmis();
 
-	(void)state;
 	emulator_required();
 	assert_true(perf_sample(cpu, 50021) >= 0);
 	for (int i = 0; i < 2; i++) {
@@ -462,7 +456,6 @@ static void an_interrupt_after_stop_is_not_unknown(void **state)
 	static const uint32_t flags[] = { BOTH | OVER, AUXTRACE_SETUP_USER | OVER };
 	unsigned int before = unknown_nmis();
 
-	(void)state;
 	emulator_required();
 	for (int i = 0; i < 2; i++) {
 		uint64_t early = 1;
@@ -494,7 +487,6 @@ static void the_nmi_watchdog_may_come_and_go(void **state)
 	int was = watchdog(-1);
 	struct session s;
 
-	(void)state;
 	if (was < 0) {
 		print_message("SKIP: no NMI watchdog\n");
 		skip();

@@ -44,7 +44,6 @@ static void start_pause_resume_and_stop_are_told_apart(void **state)
 	struct follower f;
 	struct session s;
 
-	(void)state;
 	open_on(&s, first, &f);
 	ok_start(s.fd);
 	ok_stop(s.fd);
@@ -68,7 +67,6 @@ static void a_cpu_that_goes_and_returns_is_a_cause(void **state)
 	struct follower f;
 	struct session s;
 
-	(void)state;
 	if (first == last || cpu_set_online(last, 1)) {
 		print_message("SKIP: no CPU that can go offline\n");
 		skip();
@@ -97,7 +95,6 @@ static void what_somebody_else_turned_off_is_partial_and_foreign(void **state)
 	struct session s;
 	uint64_t ctl;
 
-	(void)state;
 	emulator_required();
 	open_on(&s, first, &f);
 	ok_start(s.fd);
@@ -120,7 +117,6 @@ static void an_error_is_partial_and_a_cause_before_the_pause_that_found_it(void 
 	struct follower f;
 	struct session s;
 
-	(void)state;
 	pt_required("operational errors");
 	emulator_required();
 	open_on(&s, first, &f);

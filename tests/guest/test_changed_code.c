@@ -83,7 +83,6 @@ static void changed_code_is_run_as_it_is(void **state)
 	uint32_t i = 0;
 	int fd;
 
-	(void)state;
 	if (cpus_count(cpus) < 1 + RUNNERS) {
 		print_message("SKIP: fewer than %u CPUs\n", 1 + RUNNERS);
 		skip();

@@ -9,7 +9,6 @@ static void setup_with_a_config_bit_outside_the_format_gives_EINVAL(void **state
 {
 	struct session s;
 
-	(void)state;
 	pt_required("config");
 	for (int bit = 0; bit < 64; bit++) {
 		if (CONFIG_FORMAT >> bit & 1)
@@ -25,7 +24,6 @@ static void setup_with_a_period_without_its_packet_gives_EINVAL(void **state)
 	struct auxtrace_info info = at_info();
 	struct session s;
 
-	(void)state;
 	pt_required("config");
 	for (int n = 1; n < 16; n++) {
 		setup_prepare(&s);
@@ -43,7 +41,6 @@ static void setup_with_fup_on_ptw_without_ptw_gives_EINVAL(void **state)
 {
 	struct session s;
 
-	(void)state;
 	pt_required("config");
 	if (!(at_info().out_pt_config & CONFIG_PTW)) {
 		print_message("SKIP: this CPU has no PTWRITE packets\n");
@@ -60,7 +57,6 @@ static void setup_with_branch_and_without_pt_gives_EINVAL(void **state)
 {
 	struct session s;
 
-	(void)state;
 	pt_required("config");
 	setup_prepare(&s);
 	s.setup.config = CONFIG_BRANCH | CONFIG_TSC;
@@ -87,7 +83,6 @@ static void setup_without_branches_is_refused_only_where_the_cpu_cannot(void **s
 	struct auxtrace_info info = at_info();
 	struct session s;
 
-	(void)state;
 	pt_required("config");
 	setup_prepare(&s);
 	s.setup.config = CONFIG_PT | CONFIG_TSC;
@@ -104,7 +99,6 @@ static void setup_takes_each_config_bit_that_info_offers(void **state)
 	struct auxtrace_info info = at_info();
 	struct session s;
 
-	(void)state;
 	pt_required("config");
 	for (int bit = 0; bit < 14; bit++) {
 		uint64_t flag = 1ULL << bit;
@@ -137,7 +131,6 @@ static void setup_with_a_config_bit_that_the_cpu_lacks_gives_EOPNOTSUPP(void **s
 	unsigned int tried = 0;
 	struct session s;
 
-	(void)state;
 	pt_required("config");
 	for (int bit = 0; bit < 14; bit++) {
 		uint64_t flag = 1ULL << bit;
@@ -163,7 +156,6 @@ static void setup_with_a_period_that_the_cpu_lacks_gives_EOPNOTSUPP(void **state
 	unsigned int tried = 0;
 	struct session s;
 
-	(void)state;
 	pt_required("config");
 	for (int n = 1; n < 16; n++) {
 		if (info.out_pt_config & CONFIG_MTC && !(info.out_pt_mtc_periods >> n & 1)) {

@@ -44,7 +44,6 @@ static void start_begins_window_one_everywhere(void **state)
 {
 	struct session s;
 
-	(void)state;
 	session_open(&s, all_cpus, BOTH, AUX_SIZE);
 	for (unsigned int i = 0; i < s.count; i++) {
 		struct auxtrace_status_page st = channel_status(&s.channel[i]);
@@ -84,7 +83,6 @@ static void start_after_stop_goes_on_where_the_area_stands(void **state)
 	uint64_t position = 0;
 	struct session s;
 
-	(void)state;
 	session_open(&s, 1ULL << cpus_first(all_cpus), BOTH, AUX_SIZE);
 	cpu_pin(cpus_first(all_cpus));
 	for (uint64_t window = 1; window <= 3; window++) {
@@ -109,7 +107,6 @@ static void a_session_that_starts_paused_traces_nothing_until_resume(void **stat
 	struct auxtrace_effect effects[MAX_CPUS];
 	struct session s;
 
-	(void)state;
 	session_open(&s, all_cpus, BOTH | AUXTRACE_SETUP_PAUSED, AUX_SIZE);
 	ok_start(s.fd);
 	load_run(1000);
@@ -136,7 +133,6 @@ static void start_forgets_earlier_pauses(void **state)
 {
 	struct session s;
 
-	(void)state;
 	session_open(&s, all_cpus, BOTH, AUX_SIZE);
 	ok_start(s.fd);
 	ok_pause(&s, 0, NULL);
@@ -170,7 +166,6 @@ static void effects_say_where_and_when_each_window_ends_and_begins(void **state)
 	uint64_t end[MAX_CPUS];
 	struct session s;
 
-	(void)state;
 	session_open(&s, all_cpus, BOTH, AUX_SIZE);
 	ok_start(s.fd);
 	memset(end, 0, sizeof(end));
@@ -225,7 +220,6 @@ static void a_mask_reaches_its_cpus_alone(void **state)
 	struct auxtrace_effect effects[MAX_CPUS];
 	struct session s;
 
-	(void)state;
 	two_cpus_required();
 	session_open(&s, all_cpus, BOTH, AUX_SIZE);
 	ok_start(s.fd);
@@ -257,7 +251,6 @@ static void redundant_requests_are_counted_and_change_nothing(void **state)
 	struct auxtrace_effect effects[MAX_CPUS], again[MAX_CPUS];
 	struct session s;
 
-	(void)state;
 	session_open(&s, all_cpus, BOTH, AUX_SIZE);
 	ok_start(s.fd);
 	ok_resume(&s, 0, effects);
@@ -300,7 +293,6 @@ static void effects_beyond_the_room_are_dropped(void **state)
 	struct auxtrace_effect effects[MAX_CPUS], untouched;
 	struct session s;
 
-	(void)state;
 	two_cpus_required();
 	session_open(&s, all_cpus, BOTH, AUX_SIZE);
 	ok_start(s.fd);
@@ -341,7 +333,6 @@ static void another_thread_pauses_and_resumes_a_live_mapped_session(void **state
 	pthread_t thread;
 	struct session s;
 
-	(void)state;
 	/* With that load no area is large enough never to be full. */
 	session_open(&s, all_cpus, BOTH | AUXTRACE_SETUP_OVERWRITE, AUX_SIZE);
 	load_start(cpus_last(all_cpus));
@@ -368,7 +359,6 @@ static void sync_moves_the_position_and_keeps_the_window(void **state)
 	struct session s;
 	uint64_t last = 0;
 
-	(void)state;
 	session_open(&s, 1ULL << cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
 	cpu_pin(cpu);
 	ok_start(s.fd);
@@ -397,7 +387,6 @@ static void user_and_kernel_flags_choose_what_is_traced(void **state)
 	static const uint32_t flags[] = { AUXTRACE_SETUP_USER, AUXTRACE_SETUP_KERNEL, BOTH };
 	int cpu = cpus_first(all_cpus);
 
-	(void)state;
 	cpu_pin(cpu);
 	for (int i = 0; i < 3; i++) {
 		struct auxtrace_status_page st;
@@ -505,7 +494,6 @@ static void a_pause_is_one_wrmsr_a_resume_that_and_psbs_a_redundant_one_none(voi
 	uint64_t counts[MAX_CPUS];
 	struct session s;
 
-	(void)state;
 	emulator_required();
 	/* Room for all that looking at counters in one round takes in the kernel. */
 	session_open(&s, all_cpus, quiet_level(), 4 * AUX_SIZE);
@@ -550,7 +538,6 @@ static void a_request_of_one_cpu_writes_no_msr_of_another(void **state)
 	struct session s;
 	uint64_t before;
 
-	(void)state;
 	emulator_required();
 	two_cpus_required();
 	session_open(&s, all_cpus, quiet_level(), AUX_SIZE);
@@ -577,7 +564,6 @@ static void a_paused_channel_takes_no_interrupts_and_writes_no_bytes(void **stat
 	uint64_t bytes, wrmsrs;
 	struct session s;
 
-	(void)state;
 	emulator_required();
 	session_open(&s, 1ULL << cpu, quiet_level(), AUX_SIZE);
 	cpu_pin(cpu);
@@ -598,7 +584,6 @@ static void no_call_makes_the_hardware_fault(void **state)
 	uint64_t faults[MAX_CPUS];
 	struct session s;
 
-	(void)state;
 	emulator_required();
 	session_open(&s, all_cpus, BOTH, AUX_SIZE);
 	for (unsigned int i = 0; i < s.count; i++)

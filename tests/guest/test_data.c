@@ -230,7 +230,6 @@ static void the_default_data_watermark_is_half_the_ring(void **state)
 	const struct mode m = { OVER, 0 };
 	struct session s;
 
-	(void)state;
 	ring_open(&s, &m, AUXTRACE_SETUP_PAUSED, page_size);
 	ok_start(s.fd);
 	fill_to(&s, page_size / 2);
@@ -244,7 +243,6 @@ static void a_data_watermark_wakes_who_waits(void **state)
 	struct session s;
 	struct waiter w;
 
-	(void)state;
 	ring_open(&s, &m, AUXTRACE_SETUP_PAUSED, page_size);
 	ok_start(s.fd);
 	cpu_unpin();
@@ -267,7 +265,6 @@ static void output_that_goes_on_after_a_stop_wakes_who_waits(void **state)
 	struct session s;
 	struct waiter w;
 
-	(void)state;
 	ring_open(&s, &m, AUXTRACE_SETUP_PAUSED, page_size);
 	ok_start(s.fd);
 	ok_output(s.fd, 0, 1);
@@ -287,7 +284,6 @@ static void an_overwritable_ring_is_never_readable(void **state)
 	const struct mode m = { OVER, NEWEST };
 	struct session s;
 
-	(void)state;
 	ring_open(&s, &m, AUXTRACE_SETUP_PAUSED, page_size);
 	ok_start(s.fd);
 	do {
@@ -314,7 +310,6 @@ static void only_the_kinds_that_were_chosen_are_written(void **state)
 		{ AUXTRACE_WANT_ITRACE_START, AUXTRACE_RECORD_ITRACE_START },
 	};
 
-	(void)state;
 	for (int k = 0; k < 3; k++) {
 		struct session s;
 		struct records r;
@@ -354,7 +349,6 @@ static void each_start_is_told_once_when_its_first_window_begins(void **state)
 	struct follower f;
 	struct session s;
 
-	(void)state;
 	ring_open(&s, &m, AUXTRACE_SETUP_PAUSED, page_size);
 	follower_init(&f, s.channel);
 	for (unsigned int n = 1; n <= 3; n++) {
@@ -383,7 +377,6 @@ static void sync_tells_of_what_it_found(void **state)
 	struct follower f;
 	struct session s;
 
-	(void)state;
 	ring_open(&s, &m, 0, page_size);
 	follower_init(&f, s.channel);
 	ok_start(s.fd);

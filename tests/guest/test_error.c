@@ -86,7 +86,6 @@ static void an_operational_error_is_a_gap_that_sync_finds(void **state)
 	struct session s;
 	uint64_t produced;
 
-	(void)state;
 	pt_required("operational errors");
 	emulator_required();
 	break_output(&s, no_table);
@@ -108,7 +107,6 @@ static void an_operational_error_is_a_gap_that_pause_finds(void **state)
 {
 	struct session s;
 
-	(void)state;
 	pt_required("operational errors");
 	emulator_required();
 	break_output(&s, no_table);
@@ -123,7 +121,6 @@ static void the_status_bit_alone_tells_of_an_error(void **state)
 	struct auxtrace_status status;
 	struct session s;
 
-	(void)state;
 	pt_required("operational errors");
 	emulator_required();
 	break_output(&s, offset_at_the_end);
@@ -140,7 +137,6 @@ static void start_after_an_error_traces_again(void **state)
 	struct session s;
 	uint8_t *trace;
 
-	(void)state;
 	pt_required("operational errors");
 	emulator_required();
 	break_output(&s, no_table);
@@ -169,7 +165,6 @@ static void tracing_that_somebody_else_stopped_is_a_gap(void **state)
 	struct session s;
 	uint64_t ctl;
 
-	(void)state;
 	emulator_required();
 	session_open(&s, 1ULL << cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
 	cpu_pin(cpu);
@@ -199,7 +194,6 @@ static void bytes_that_the_hardware_drops_show_as_an_overflow(void **state)
 	struct session s;
 	uint64_t begun;
 
-	(void)state;
 	pt_required("OVF");
 	emulator_required();
 	session_open(&s, 1ULL << cpu, AUXTRACE_SETUP_USER, AUX_SIZE);

@@ -34,7 +34,6 @@ static void poll_before_setup_gives_POLLERR(void **state)
 {
 	int fd = at_open();
 
-	(void)state;
 	assert_int_equal(poll_events(fd, 0) & (POLLERR | POLLIN), POLLERR);
 }
 
@@ -44,7 +43,6 @@ static void poll_waits_for_the_watermark(void **state)
 	struct session s;
 	short events;
 
-	(void)state;
 	open_area(&s, AUXTRACE_SETUP_USER, PAGES, 4 * page_size);
 	assert_int_equal(poll_events(s.fd, 0), 0);
 	ok_start(s.fd);
@@ -77,7 +75,6 @@ static void reaching_the_watermark_wakes_who_waits(void **state)
 	struct session s;
 	struct waiter w;
 
-	(void)state;
 	open_area(&s, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_PAUSED, PAGES, 4 * page_size);
 	ok_start(s.fd);
 	load_start(cpu);
@@ -95,7 +92,6 @@ static void meeting_the_tail_wakes_who_waits(void **state)
 	struct session s;
 	struct waiter w;
 
-	(void)state;
 	/* A watermark that a tail inside of a page does not let it reach. */
 	open_area(&s, AUXTRACE_SETUP_USER, PAGES, (PAGES - 1) * page_size);
 	cpu_pin(cpu);
@@ -120,7 +116,6 @@ static void a_stop_wakes_who_waits_for_the_rest(void **state)
 	struct session s;
 	struct waiter w;
 
-	(void)state;
 	open_area(&s, AUXTRACE_SETUP_USER, PAGES, 0);
 	cpu_pin(cpu);
 	ok_start(s.fd);
@@ -137,7 +132,6 @@ static void the_default_watermark_is_half_the_area(void **state)
 {
 	struct session s;
 
-	(void)state;
 	open_area(&s, AUXTRACE_SETUP_USER, PAGES, 0);
 	cpu_pin(cpu);
 	ok_start(s.fd);
@@ -163,7 +157,6 @@ static void a_stopped_session_is_readable_until_all_is_read(void **state)
 	struct auxtrace_status_page st;
 	struct session s;
 
-	(void)state;
 	open_area(&s, AUXTRACE_SETUP_USER, PAGES, 0);
 	cpu_pin(cpu);
 	ok_start(s.fd);
@@ -285,19 +278,16 @@ static void read_around_the_area(uint32_t flags, uint64_t step)
 
 static void a_reader_gets_every_byte_through_many_wraps(void **state)
 {
-	(void)state;
 	read_around_the_area(AUXTRACE_SETUP_USER, UINT64_MAX);
 }
 
 static void a_reader_gets_every_byte_of_the_kernel_too(void **state)
 {
-	(void)state;
 	read_around_the_area(BOTH, UINT64_MAX);
 }
 
 static void a_reader_may_take_odd_numbers_of_bytes(void **state)
 {
-	(void)state;
 	read_around_the_area(AUXTRACE_SETUP_USER, 12347);
 }
 
@@ -325,7 +315,6 @@ static void meeting_the_tail_stops_the_hardware_and_counts_a_gap(void **state)
 	struct walk walk = { 0 };
 	struct session s;
 
-	(void)state;
 	open_area(&s, AUXTRACE_SETUP_USER, PAGES, 0);
 	cpu_pin(cpu);
 	ok_start(s.fd);
@@ -408,19 +397,16 @@ static void goes_on_after_the_tail_has_moved(enum restart by)
 
 static void a_full_channel_goes_on_at_poll(void **state)
 {
-	(void)state;
 	goes_on_after_the_tail_has_moved(BY_POLL);
 }
 
 static void a_full_channel_goes_on_at_status_with_sync(void **state)
 {
-	(void)state;
 	goes_on_after_the_tail_has_moved(BY_STATUS);
 }
 
 static void a_full_channel_goes_on_at_resume(void **state)
 {
-	(void)state;
 	goes_on_after_the_tail_has_moved(BY_RESUME);
 }
 
@@ -430,7 +416,6 @@ static void a_full_channel_stays_off_while_the_tail_stays(void **state)
 	struct auxtrace_status status;
 	struct session s;
 
-	(void)state;
 	open_area(&s, AUXTRACE_SETUP_USER, PAGES, 0);
 	cpu_pin(cpu);
 	ok_start(s.fd);
@@ -455,7 +440,6 @@ static void a_full_and_paused_channel_needs_both_a_tail_and_a_resume(void **stat
 	struct auxtrace_status status;
 	struct session s;
 
-	(void)state;
 	open_area(&s, AUXTRACE_SETUP_USER, PAGES, 0);
 	cpu_pin(cpu);
 	ok_start(s.fd);
@@ -483,7 +467,6 @@ static void an_area_of_two_pages_works_too(void **state)
 	struct session s;
 	uint64_t windows = 0;
 
-	(void)state;
 	open_area(&s, AUXTRACE_SETUP_USER, 2, page_size);
 	load_start(cpu);
 	ok_start(s.fd);
@@ -506,7 +489,6 @@ static void restarting_a_full_session_needs_the_tail_moved(void **state)
 	struct auxtrace_status_page st;
 	struct session s;
 
-	(void)state;
 	open_area(&s, AUXTRACE_SETUP_USER, PAGES, 0);
 	cpu_pin(cpu);
 	ok_start(s.fd);

@@ -53,7 +53,6 @@ static void setup_with_an_offline_cpu_gives_ENODEV(void **state)
 {
 	struct session s;
 
-	(void)state;
 	hotplug_required();
 	session_prepare(&s, all_cpus, ALL, AUX_SIZE);
 	s.fd = at_open();
@@ -69,7 +68,6 @@ static void start_with_an_offline_cpu_gives_ENODEV_and_starts_none(void **state)
 {
 	struct session s;
 
-	(void)state;
 	hotplug_required();
 	session_open(&s, all_cpus, ALL, AUX_SIZE);
 	go_offline();
@@ -92,7 +90,6 @@ static void a_cpu_that_goes_is_a_gap_and_goes_on_when_it_returns(void **state)
 	uint8_t *trace;
 	uint64_t len;
 
-	(void)state;
 	hotplug_required();
 	session_open(&s, all_cpus, ALL, AUX_SIZE);
 	gone = session_channel(&s, last);
@@ -141,7 +138,6 @@ static void perf_stays_out_of_a_cpu_that_returned(void **state)
 {
 	struct session s;
 
-	(void)state;
 	perf_required();
 	hotplug_required();
 	session_open(&s, all_cpus, ALL, AUX_SIZE);
@@ -199,7 +195,6 @@ static void a_cpu_that_perf_took_while_it_came_is_left_to_perf(void **state)
 	struct session s;
 	int fd = -EBUSY;
 
-	(void)state;
 	perf_required();
 	hotplug_required();
 	for (int race = 0; race < RACES; race++) {
@@ -279,7 +274,6 @@ static void a_suspend_is_a_gap_and_tracing_goes_on_after_it(void **state)
 	struct session s;
 	int ret;
 
-	(void)state;
 	suspend_required();
 	session_open(&s, all_cpus, ALL, AUX_SIZE);
 	ok_start(s.fd);
@@ -330,7 +324,6 @@ static void a_session_starts_and_stops_while_the_machine_wakes(void **state)
 	time_t begun;
 	int ret = 0;
 
-	(void)state;
 	suspend_required();
 	for (uint64_t left = all_cpus; left; left &= left - 1, count++) {
 		session_open(&s[count], left & -left, ALL, 16 << 12);
@@ -364,7 +357,6 @@ static void a_cpu_that_is_left_to_perf_stays_so_when_the_machine_wakes(void **st
 	struct session s;
 	int fd, ret;
 
-	(void)state;
 	perf_required();
 	hotplug_required();
 	suspend_required();
@@ -392,7 +384,6 @@ static void a_paused_cpu_that_goes_is_no_gap_and_stays_paused(void **state)
 	struct channel *gone;
 	struct session s;
 
-	(void)state;
 	hotplug_required();
 	session_open(&s, all_cpus, ALL, AUX_SIZE);
 	gone = session_channel(&s, last);
@@ -420,7 +411,6 @@ static void an_offline_cpu_keeps_requests_for_its_return(void **state)
 	struct channel *gone;
 	struct session s;
 
-	(void)state;
 	hotplug_required();
 	session_open(&s, all_cpus, ALL, AUX_SIZE);
 	gone = session_channel(&s, last);
@@ -457,7 +447,6 @@ static void a_session_stops_while_its_cpu_is_offline(void **state)
 {
 	struct session s;
 
-	(void)state;
 	hotplug_required();
 	session_open(&s, all_cpus, ALL, AUX_SIZE);
 	ok_start(s.fd);
@@ -477,7 +466,6 @@ static void a_session_closes_while_its_cpu_is_offline(void **state)
 {
 	struct session s;
 
-	(void)state;
 	hotplug_required();
 	session_open(&s, all_cpus, ALL, AUX_SIZE);
 	ok_start(s.fd);
@@ -497,7 +485,6 @@ static void a_cpu_may_come_and_go_again_and_again(void **state)
 	struct channel *gone;
 	struct session s;
 
-	(void)state;
 	hotplug_required();
 	session_open(&s, all_cpus, ALL, 64 * 1024);
 	gone = session_channel(&s, last);
@@ -551,7 +538,6 @@ static void a_tracer_that_is_killed_gives_the_hardware_back(void **state)
 	char ok = 0;
 	pid_t pid;
 
-	(void)state;
 	assert_int_equal(pipe(pipes), 0);
 	pid = fork();
 	if (!pid)
@@ -572,7 +558,6 @@ static void a_duplicate_keeps_the_session_alive(void **state)
 	struct session s;
 	int fd;
 
-	(void)state;
 	session_open(&s, all_cpus, ALL, AUX_SIZE);
 	ok_start(s.fd);
 	fd = dup(s.fd);
@@ -597,7 +582,6 @@ static void an_inherited_descriptor_keeps_the_session_alive(void **state)
 	struct session s;
 	pid_t pid;
 
-	(void)state;
 	session_open(&s, all_cpus, ALL, AUX_SIZE);
 	ok_start(s.fd);
 	assert_int_equal(pipe(parent_closed), 0);
@@ -636,7 +620,6 @@ static void an_inherited_descriptor_keeps_the_session_alive(void **state)
 
 static void the_module_unloads_and_loads_again_after_all_of_that(void **state)
 {
-	(void)state;
 	kmod_required();
 	assert_int_equal(kmod_users(), 0);
 	for (int i = 0; i < 3; i++) {

@@ -20,7 +20,6 @@ static void the_device_is_for_root_alone(void **state)
 {
 	struct stat st;
 
-	(void)state;
 	assert_int_equal(stat("/dev/auxtrace", &st), 0);
 	assert_true(S_ISCHR(st.st_mode));
 	assert_int_equal(st.st_mode & 07777, 0600);
@@ -33,7 +32,6 @@ static void info_tells_what_cpuid_tells(void **state)
 	unsigned int a, b, c, d, family, model;
 	uint64_t msr;
 
-	(void)state;
 	assert_int_equal(info.out_abi_version, AUXTRACE_ABI_VERSION);
 	assert_int_equal(info.out_pmus, 1u << AUXTRACE_PMU_INTEL_PT | 1u << AUXTRACE_PMU_INTEL_BTS);
 	assert_int_equal(info.out_may, AUXTRACE_MAY_TRACE | AUXTRACE_MAY_LOCK);
@@ -104,7 +102,6 @@ static void info_converts_the_tsc_to_the_clock_of_perf(void **state)
 	ssize_t n;
 	int fd;
 
-	(void)state;
 	if (!info.out_time_mult) {
 		print_message("SKIP: this kernel's clock is not the TSC\n");
 		skip();
@@ -139,7 +136,6 @@ static void info_with_probe_finds_the_hardware_free(void **state)
 {
 	struct auxtrace_info info = { .size = sizeof(info), .flags = AUXTRACE_INFO_PROBE };
 
-	(void)state;
 	ok_info(at_open(), &info);
 	assert_int_equal(info.out_pt, AUXTRACE_PT_OK);
 }
@@ -162,7 +158,6 @@ static void info_succeeds_without_capabilities_and_says_so(void **state)
 {
 	int fd = at_open();
 
-	(void)state;
 	assert_int_equal(child_run(info_without_capabilities, &fd), 0);
 }
 

@@ -140,7 +140,6 @@ static void an_unknown_ioctl_gives_ENOTTY(void **state)
 	struct auxtrace_start arg = { .size = sizeof(arg) };
 	int fd = at_open();
 
-	(void)state;
 	for (unsigned int nr = 14; nr < 256; nr++)
 		fail_ioctl(ENOTTY, fd, _IO(AUXTRACE_IOC_MAGIC, nr), &arg);
 	/* The right number under another type, direction or size is another ioctl. */
@@ -152,7 +151,6 @@ static void every_ioctl_refuses_a_null_pointer_with_EFAULT(void **state)
 {
 	struct stand st;
 
-	(void)state;
 	for_each_shape(sh) {
 		stand_up(&st, sh);
 		refused(&st, sh, EFAULT, NULL, "a null pointer");
@@ -165,7 +163,6 @@ static void every_ioctl_refuses_a_struct_that_cannot_be_read_to_its_end_with_EFA
 	uint8_t *two = at_guarded_page();
 	struct stand st;
 
-	(void)state;
 	for_each_shape(sh) {
 		/* The size can be read, the end cannot. */
 		uint8_t *arg = two + page_size - 4;
@@ -184,7 +181,6 @@ static void every_ioctl_that_answers_refuses_a_read_only_struct_with_EFAULT(void
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct stand st;
 
-	(void)state;
 	assert_ptr_not_equal(page, MAP_FAILED);
 	for_each_shape(sh) {
 		if (!sh->answers)
@@ -215,7 +211,6 @@ static void every_ioctl_refuses_a_size_below_the_first_published_with_EINVAL(voi
 {
 	struct stand st;
 
-	(void)state;
 	for_each_shape(sh) {
 		const size_t small[] = { 0, 3, 4, (sh->first ? sh->first : sh->size) - 1 };
 
@@ -233,7 +228,6 @@ static void every_ioctl_takes_a_struct_as_first_published_and_writes_no_more_tha
 {
 	struct stand st;
 
-	(void)state;
 	for_each_shape(sh) {
 		if (!sh->first)
 			continue;
@@ -253,7 +247,6 @@ static void every_ioctl_accepts_a_longer_struct_whose_tail_is_zero(void **state)
 {
 	struct stand st;
 
-	(void)state;
 	for_each_shape(sh) {
 		stand_up(&st, sh);
 		st.arg.size = sh->size + 64;
@@ -268,7 +261,6 @@ static void every_ioctl_refuses_a_longer_struct_whose_tail_is_not_zero_with_E2BI
 {
 	struct stand st;
 
-	(void)state;
 	for_each_shape(sh) {
 		const size_t at[] = { sh->size, sh->size + 63 };
 
@@ -287,7 +279,6 @@ static void every_ioctl_refuses_each_unknown_flag_with_EINVAL(void **state)
 {
 	struct stand st;
 
-	(void)state;
 	for_each_shape(sh) {
 		stand_up(&st, sh);
 		for (int bit = 0; bit < 32; bit++) {
@@ -308,7 +299,6 @@ static void every_ioctl_refuses_a_reserved_member_that_is_not_zero_with_EINVAL(v
 {
 	struct stand st;
 
-	(void)state;
 	for_each_shape(sh) {
 		if (!sh->reserved)
 			continue;

@@ -84,7 +84,6 @@ static void output_can_be_paused_before_start_and_stays_so(void **state)
 	struct follower f;
 	struct session s;
 
-	(void)state;
 	ring_open(&s, &m, 0, page_size);
 	follower_init(&f, s.channel);
 	ok_output(s.fd, 0, 1);
@@ -114,7 +113,6 @@ static void output_is_paused_on_the_cpus_asked_alone(void **state)
 {
 	struct session s;
 
-	(void)state;
 	session_prepare(&s, all_cpus, AUXTRACE_SETUP_USER | OVER, RING_AUX_SIZE);
 	session_prepare_data(&s, 0, page_size);
 	session_setup(&s);
@@ -153,7 +151,6 @@ static void pause_output_without_a_data_ring_gives_EINVAL(void **state)
 {
 	struct auxtrace_output arg = { .size = sizeof(arg), .pause = 1 };
 
-	(void)state;
 	output_refuses(EINVAL, &arg, 0);
 	arg.pause = 0;
 	output_refuses(EINVAL, &arg, 0);
@@ -163,7 +160,6 @@ static void pause_output_of_neither_0_nor_1_gives_EINVAL(void **state)
 {
 	const uint32_t values[] = { 2, 3, UINT32_MAX };
 
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		struct auxtrace_output arg = { .size = sizeof(arg), .pause = values[i] };
 
@@ -175,7 +171,6 @@ static void pause_output_of_an_empty_or_a_foreign_set_gives_EINVAL(void **state)
 {
 	uint64_t sets[] = { 0, all_cpus, one_cpu | 1ULL << 63 };
 
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		struct auxtrace_output arg = { .size = sizeof(arg), .pause = 1,
 					       .cpus_len = sizeof(sets[i]),
@@ -190,7 +185,6 @@ static void pause_output_with_a_bad_cpu_set_pointer_gives_EFAULT(void **state)
 {
 	struct auxtrace_output arg = { .size = sizeof(arg), .pause = 1, .cpus_len = 8 };
 
-	(void)state;
 	output_refuses(EFAULT, &arg, page_size);
 }
 
@@ -198,7 +192,6 @@ static void pause_output_before_setup_gives_EBADFD(void **state)
 {
 	int fd = at_open();
 
-	(void)state;
 	fail_output(EBADFD, fd, 0, 1);
 }
 
@@ -296,7 +289,6 @@ static void wrong_data_tails_are_counted_and_ignored(void **state)
 	struct session s;
 	uint64_t good;
 
-	(void)state;
 	ring_open(&s, &m, AUXTRACE_SETUP_PAUSED, page_size);
 	ok_start(s.fd);
 	for (int i = 0; i < 10; i++)

@@ -72,7 +72,6 @@ static void each_region_maps_with_its_length(void **state)
 {
 	int fd = set_up();
 
-	(void)state;
 	for_each_region(r)
 		ok_map(fd, AUXTRACE_MMAP_OFFSET(cpu, r), region_len(r), PROT_READ);
 	ok_map(fd, AUXTRACE_MMAP_OFFSET(cpu, AUXTRACE_REGION_USER), page_size,
@@ -84,7 +83,6 @@ static void a_region_maps_twice_at_once_with_the_same_content(void **state)
 	struct session s;
 	uint64_t *again;
 
-	(void)state;
 	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
 	again = mmap(NULL, page_size, PROT_READ, MAP_SHARED, s.fd,
 		     AUXTRACE_MMAP_OFFSET(cpu, AUXTRACE_REGION_USER));
@@ -98,7 +96,6 @@ static void mmap_before_setup_gives_EBADFD(void **state)
 {
 	int fd = at_open();
 
-	(void)state;
 	for_each_region(r)
 		fail_map(EBADFD, fd, AUXTRACE_MMAP_OFFSET(cpu, r), region_len(r), PROT_READ);
 }
@@ -107,7 +104,6 @@ static void mmap_with_a_wrong_length_gives_EINVAL(void **state)
 {
 	int fd = set_up();
 
-	(void)state;
 	for_each_region(r) {
 		uint64_t offset = AUXTRACE_MMAP_OFFSET(cpu, r);
 
@@ -125,7 +121,6 @@ static void mmap_of_a_data_ring_that_there_is_not_gives_EINVAL(void **state)
 	uint64_t offset = AUXTRACE_MMAP_OFFSET(cpu, AUXTRACE_REGION_DATA);
 	struct session s;
 
-	(void)state;
 	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
 	fail_map(EINVAL, s.fd, offset, page_size, PROT_READ);
 	fail_map(EINVAL, s.fd, offset, DATA_SIZE, PROT_READ);
@@ -135,7 +130,6 @@ static void mmap_at_a_wrong_offset_gives_EINVAL(void **state)
 {
 	int fd = set_up();
 
-	(void)state;
 	for_each_region(r) {
 		uint64_t offset = AUXTRACE_MMAP_OFFSET(cpu, r);
 
@@ -150,7 +144,6 @@ static void mmap_of_a_cpu_that_is_not_the_sessions_gives_ENODEV(void **state)
 {
 	int fd = set_up();
 
-	(void)state;
 	for_each_region(r) {
 		if (all_cpus != one_cpu)
 			fail_map(ENODEV, fd, AUXTRACE_MMAP_OFFSET(cpus_last(all_cpus), r),
@@ -164,7 +157,6 @@ static void a_private_mapping_gives_EINVAL(void **state)
 {
 	int fd = set_up();
 
-	(void)state;
 	for_each_region(r)
 		expect_call("mmap", EINVAL,
 			    try_map(fd, AUXTRACE_MMAP_OFFSET(cpu, r), region_len(r), PROT_READ,
@@ -176,7 +168,6 @@ static void a_writable_mapping_of_what_the_kernel_writes_gives_EACCES(void **sta
 {
 	int fd = set_up();
 
-	(void)state;
 	fail_map(EACCES, fd, AUXTRACE_MMAP_OFFSET(cpu, AUXTRACE_REGION_STATUS), page_size,
 		 PROT_READ | PROT_WRITE);
 	fail_map(EACCES, fd, AUXTRACE_MMAP_OFFSET(cpu, AUXTRACE_REGION_AUX), AUX_SIZE,
@@ -196,7 +187,6 @@ static void an_executable_mapping_gives_EACCES(void **state)
 	struct session s;
 	struct stat st;
 
-	(void)state;
 	assert_int_equal(stat("/dev/auxtrace", &st), 0);
 	mkdir("/tmp", 01777);
 	assert_non_null(mkdtemp(dir));
@@ -228,7 +218,6 @@ static void a_mapping_cannot_be_given_more_rights_later(void **state)
 {
 	struct session s;
 
-	(void)state;
 	open_all(&s, one_cpu, AUX_SIZE);
 
 	void *const pages[] = { (void *)s.channel->status, s.channel->user,
@@ -252,7 +241,6 @@ static void the_user_page_can_be_made_writable_later(void **state)
 	uint64_t *user = mmap(NULL, page_size, PROT_READ, MAP_SHARED, fd,
 			      AUXTRACE_MMAP_OFFSET(cpu, AUXTRACE_REGION_USER));
 
-	(void)state;
 	assert_ptr_not_equal(user, MAP_FAILED);
 	assert_int_equal(mprotect(user, page_size, PROT_READ | PROT_WRITE), 0);
 	*user = 0;
@@ -263,7 +251,6 @@ static void a_mapping_cannot_grow(void **state)
 {
 	struct session s;
 
-	(void)state;
 	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
 	assert_ptr_equal(mremap((void *)s.channel->aux, AUX_SIZE, 2 * AUX_SIZE, MREMAP_MAYMOVE),
 			 MAP_FAILED);
@@ -292,7 +279,6 @@ static void a_fork_does_not_inherit_mappings(void **state)
 {
 	struct session s;
 
-	(void)state;
 	open_all(&s, one_cpu, AUX_SIZE);
 	assert_int_equal(child_run(reads_mappings, &s), 0);
 	check_accounting(&s);
@@ -308,7 +294,6 @@ static void a_new_area_is_zero(void **state)
 			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct session s;
 
-	(void)state;
 	assert_ptr_not_equal(dirty, MAP_FAILED);
 	memset(dirty, 0xa5, DIRTY_BYTES);
 	munmap(dirty, DIRTY_BYTES);
@@ -349,7 +334,6 @@ static void a_mapping_outlives_the_close_with_its_data(void **state)
 	uint8_t *copy;
 	int users;
 
-	(void)state;
 	kmod_required();
 	users = kmod_users();
 	open_all(&s, one_cpu, AUX_SIZE);
@@ -386,7 +370,6 @@ static void closing_a_started_session_stops_it_and_keeps_the_trace(void **state)
 	struct walk walk = { 0 };
 	struct session s;
 
-	(void)state;
 	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
 	cpu_pin(cpu);
 	ok_start(s.fd);
@@ -407,7 +390,6 @@ static void the_module_stays_while_a_file_is_open(void **state)
 {
 	int fd;
 
-	(void)state;
 	kmod_required();
 	fd = at_open();
 	expect_call("delete_module", EWOULDBLOCK, kmod_unload(), __FILE__, __LINE__);
@@ -422,7 +404,6 @@ static void pages_of_the_area_can_be_spliced_without_a_copy(void **state)
 	int pipes[2];
 	ssize_t n;
 
-	(void)state;
 	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
 	assert_true(trace_some(&s, 5000) > 4 * page_size);
 	assert_int_equal(pipe2(pipes, O_CLOEXEC), 0);
@@ -471,7 +452,6 @@ static void another_process_can_read_the_mapped_area(void **state)
 	struct remote r = { .pid = getpid() };
 	struct session s;
 
-	(void)state;
 	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
 	trace_some(&s, 1000);
 	r.addr = s.channel->aux;
@@ -488,7 +468,6 @@ static void tails_beyond_the_data_or_going_back_are_counted_and_ignored(void **s
 	struct session s;
 	uint64_t len;
 
-	(void)state;
 	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
 	len = trace_some(&s, 1000);
 	/* A right one first, in the middle of a packet as it may be. */
@@ -551,7 +530,6 @@ static void random_tails_from_a_hostile_thread_do_no_harm(void **state)
 	struct session s;
 	pthread_t thread;
 
-	(void)state;
 	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, 4 * page_size);
 	load_start(cpu);
 	sc.user = s.channel->user;
@@ -585,7 +563,6 @@ static void close_and_unload_while_tracing_leaves_the_hardware_off(void **state)
 {
 	struct session s;
 
-	(void)state;
 	kmod_required();
 	session_open(&s, all_cpus, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL, AUX_SIZE);
 	ok_start(s.fd);

@@ -58,7 +58,6 @@ static void nothing_is_overwritten_before_the_first_wrap(void **state)
 	struct walk walk = { 0 };
 	struct session s;
 
-	(void)state;
 	session_open(&s, 1ULL << cpu, AUXTRACE_SETUP_USER | OVER, PAGES * page_size);
 	cpu_pin(cpu);
 	ok_start(s.fd);
@@ -103,13 +102,11 @@ static void wraps(uint32_t flags)
 
 static void wraps_of_user_code_are_counted_to_the_byte(void **state)
 {
-	(void)state;
 	wraps(AUXTRACE_SETUP_USER);
 }
 
 static void wraps_of_user_and_kernel_are_counted_to_the_byte(void **state)
 {
-	(void)state;
 	wraps(BOTH);
 }
 
@@ -120,7 +117,6 @@ static void wraps_are_counted_when_nobody_asks(void **state)
 	struct auxtrace_status_page st;
 	struct session s;
 
-	(void)state;
 	emulator_required();
 	session_open(&s, 1ULL << cpu, AUXTRACE_SETUP_USER | OVER, area);
 	cpu_pin(cpu);
@@ -143,7 +139,6 @@ static void a_wrap_interrupt_moves_the_published_position(void **state)
 	uint64_t last = 0, area = 4 * page_size;
 	struct session s;
 
-	(void)state;
 	session_open(&s, 1ULL << cpu, AUXTRACE_SETUP_USER | OVER, area);
 	cpu_pin(cpu);
 	ok_start(s.fd);
@@ -168,7 +163,6 @@ static void pauses_anywhere_in_the_area_leave_no_byte_out(void **state)
 	struct session s;
 	bool counted;
 
-	(void)state;
 	session_open(&s, 1ULL << cpu, AUXTRACE_SETUP_USER | OVER, area);
 	cpu_pin(cpu);
 	counted = emulator_bytes_plain(cpu, &begun);
@@ -196,7 +190,6 @@ static void tails_mean_nothing(void **state)
 	struct auxtrace_status status;
 	struct session s;
 
-	(void)state;
 	session_open(&s, 1ULL << cpu, AUXTRACE_SETUP_USER | OVER, PAGES * page_size);
 	cpu_pin(cpu);
 	ok_start(s.fd);
@@ -215,7 +208,6 @@ static void a_running_session_is_never_readable(void **state)
 	struct session s;
 	struct pollfd p;
 
-	(void)state;
 	session_open(&s, 1ULL << cpu, AUXTRACE_SETUP_USER | OVER, 4 * page_size);
 	cpu_pin(cpu);
 	ok_start(s.fd);
@@ -232,7 +224,6 @@ static void start_after_stop_goes_on_overwriting(void **state)
 	struct auxtrace_status_page st;
 	struct session s;
 
-	(void)state;
 	session_open(&s, 1ULL << cpu, AUXTRACE_SETUP_USER | OVER, area);
 	cpu_pin(cpu);
 	for (int i = 1; i <= 3; i++) {

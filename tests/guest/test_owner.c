@@ -43,7 +43,6 @@ static void perf_is_refused_from_start_to_stop_only(void **state)
 {
 	struct session s;
 
-	(void)state;
 	perf_required();
 	perf_is_granted(first);
 	session_open(&s, all_cpus, AUXTRACE_SETUP_USER, AUX_SIZE);
@@ -68,7 +67,6 @@ static void perf_is_granted_again_after_a_close(void **state)
 {
 	struct session s;
 
-	(void)state;
 	perf_required();
 	session_open(&s, all_cpus, AUXTRACE_SETUP_USER, AUX_SIZE);
 	ok_start(s.fd);
@@ -82,7 +80,6 @@ static void start_is_refused_while_perf_holds_a_disabled_event_of_a_cpu(void **s
 	struct session s;
 	int fd;
 
-	(void)state;
 	perf_required();
 	session_open(&s, all_cpus, AUXTRACE_SETUP_USER, AUX_SIZE);
 	fd = perf_open(-1, last);
@@ -101,7 +98,6 @@ static void start_is_refused_while_perf_holds_an_event_of_a_task(void **state)
 	struct session s;
 	int fd;
 
-	(void)state;
 	perf_required();
 	session_open(&s, all_cpus, AUXTRACE_SETUP_USER, AUX_SIZE);
 	fd = perf_open(0, -1);
@@ -127,7 +123,6 @@ static void start_is_refused_while_perf_traces_and_does_not_disturb_it(void **st
 	int64_t bytes;
 	int fd;
 
-	(void)state;
 	perf_required();
 	session_open(&s, all_cpus, AUXTRACE_SETUP_USER, AUX_SIZE);
 	fd = perf_open(0, -1);
@@ -147,7 +142,6 @@ static void perf_can_trace_after_a_session_was_stopped(void **state)
 	int64_t bytes;
 	int fd;
 
-	(void)state;
 	perf_required();
 	session_open(&s, all_cpus, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL, AUX_SIZE);
 	ok_start(s.fd);
@@ -169,7 +163,6 @@ static void perf_and_a_session_can_take_turns(void **state)
 {
 	struct session s;
 
-	(void)state;
 	perf_required();
 	session_open(&s, all_cpus, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL, AUX_SIZE);
 	assert_int_equal(cpu_pin(last), 0);
@@ -197,7 +190,6 @@ static void start_is_all_or_nothing(void **state)
 	struct session both, one;
 	int fd;
 
-	(void)state;
 	perf_required();
 	two_cpus_required();
 	session_open(&both, 1ULL << first | 1ULL << last, AUXTRACE_SETUP_USER, AUX_SIZE);
@@ -225,7 +217,6 @@ static void two_sessions_trace_different_cpus_at_once(void **state)
 {
 	struct session a, b;
 
-	(void)state;
 	two_cpus_required();
 	session_open(&a, 1ULL << first, AUXTRACE_SETUP_USER, AUX_SIZE);
 	session_open(&b, 1ULL << last, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE, AUX_SIZE);
@@ -250,7 +241,6 @@ static void a_second_session_on_the_same_cpu_hears_EBUSY(void **state)
 {
 	struct session a, b;
 
-	(void)state;
 	session_open(&a, all_cpus, AUXTRACE_SETUP_USER, AUX_SIZE);
 	session_open(&b, 1ULL << last, AUXTRACE_SETUP_USER, AUX_SIZE);
 	ok_start(a.fd);
@@ -274,7 +264,6 @@ static void info_with_probe_sees_perf_hold_the_hardware(void **state)
 	struct auxtrace_info info = { .size = sizeof(info), .flags = AUXTRACE_INFO_PROBE };
 	int fd, perf;
 
-	(void)state;
 	perf_required();
 	fd = at_open();
 	perf = perf_open(-1, last);

@@ -87,7 +87,6 @@ static void a_channel_finds_the_moved_tail_by_itself(void **state)
 	struct follower f;
 	struct session s;
 
-	(void)state;
 	open_area(&s, AUTO);
 	follower_init(&f, s.channel);
 	load_start(cpu);
@@ -115,7 +114,6 @@ static void a_channel_by_itself_stays_off_while_the_tail_stays(void **state)
 	struct auxtrace_status_page st, later;
 	struct session s;
 
-	(void)state;
 	open_area(&s, AUTO);
 	load_start(cpu);
 	ok_start(s.fd);
@@ -152,7 +150,6 @@ static void a_reader_that_only_moves_its_tail_gets_every_byte(void **state)
 	struct session s;
 	bool counted;
 
-	(void)state;
 	open_area(&s, AUTO);
 	follower_init(&f, s.channel);
 	load_start(cpu);
@@ -186,7 +183,6 @@ static void a_channel_that_shall_stay_off_needs_a_resume(void **state)
 	struct follower f;
 	struct session s;
 
-	(void)state;
 	open_area(&s, STOP);
 	follower_init(&f, s.channel);
 	cpu_pin(cpu);
@@ -227,7 +223,6 @@ static void start_undoes_a_stop_for_want_of_room(void **state)
 	struct auxtrace_status_page st;
 	struct session s;
 
-	(void)state;
 	open_area(&s, STOP);
 	load_start(cpu);
 	ok_start(s.fd);
@@ -253,7 +248,6 @@ static void each_meeting_with_the_tail_is_told_once(void **state)
 	struct session s;
 	struct records r;
 
-	(void)state;
 	open_area(&s, 0);
 	follower_init(&f, s.channel);
 	load_start(cpu);
@@ -312,7 +306,6 @@ static void all_cpus_go_on_by_themselves(void **state)
 	uint64_t begun = milliseconds(), done = 0;
 	struct session s;
 
-	(void)state;
 	session_prepare(&s, cpus_online(), AUXTRACE_SETUP_USER | AUTO,
 			4 * page_size);
 	session_prepare_data(&s, AUXTRACE_SETUP_DATA_BACKWARD, 64 * page_size);

@@ -41,7 +41,6 @@ static void setup_without_a_capability_gives_EACCES(void **state)
 {
 	struct capability_try try = { .keep = ~(CAP(PERFMON) | CAP(SYS_ADMIN)) };
 
-	(void)state;
 	setup_prepare(&try.session);
 	assert_int_equal(try_setup(&try), EACCES);
 	/* A user's own code is no exception: the trace is CPU-wide. */
@@ -53,7 +52,6 @@ static void setup_needs_only_one_of_the_two_capabilities(void **state)
 {
 	struct capability_try try;
 
-	(void)state;
 	setup_prepare(&try.session);
 	try.memlock = (struct rlimit){ 1 << 20, 1 << 20 };
 	try.keep = CAP(PERFMON);
@@ -69,7 +67,6 @@ static void setup_beyond_the_locked_memory_limit_gives_ENOMEM(void **state)
 		.memlock = { 256 << 10, 256 << 10 },
 	};
 
-	(void)state;
 	setup_prepare(&try.session);
 	try.session.setup.aux_size = 512 << 10;
 	assert_int_equal(try_setup(&try), ENOMEM);
@@ -116,7 +113,6 @@ static void locked_memory_is_given_back_at_close(void **state)
 {
 	struct session s;
 
-	(void)state;
 	setup_prepare(&s);
 	assert_int_equal(child_run(setup_again_and_again, &s), 0);
 }
@@ -144,7 +140,6 @@ static void a_setup_beyond_the_limit_charges_nothing(void **state)
 {
 	struct session s;
 
-	(void)state;
 	setup_prepare(&s);
 	s.fd = at_open();
 	assert_int_equal(child_run(setup_fails_then_succeeds, &s), 0);

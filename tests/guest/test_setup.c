@@ -27,7 +27,6 @@ static bool mode_is_right(uint32_t flags)
 
 static void setup_takes_each_right_mode_and_refuses_every_other_with_EINVAL(void **state)
 {
-	(void)state;
 	for (uint32_t flags = 0; flags <= AUXTRACE_SETUP_ALL; flags++) {
 		struct session s;
 
@@ -49,7 +48,6 @@ static void setup_twice_gives_EEXIST(void **state)
 {
 	struct session s;
 
-	(void)state;
 	setup_prepare(&s);
 	session_setup(&s);
 	fail_setup(EEXIST, s.fd, &s.setup);
@@ -63,7 +61,6 @@ static void setup_with_an_empty_cpu_set_gives_EINVAL(void **state)
 {
 	struct session s;
 
-	(void)state;
 	setup_prepare(&s);
 	s.cpus = 0;
 	setup_refuses(EINVAL, &s);
@@ -73,7 +70,6 @@ static void setup_with_a_cpu_set_of_no_bytes_gives_EINVAL(void **state)
 {
 	struct session s;
 
-	(void)state;
 	setup_prepare(&s);
 	s.setup.cpus_len = 0;
 	setup_refuses(EINVAL, &s);
@@ -84,7 +80,6 @@ static void setup_with_a_cpu_that_does_not_exist_gives_EINVAL(void **state)
 	unsigned int ids = at_info().out_nr_cpu_ids;
 	struct session s;
 
-	(void)state;
 	if (ids >= 64) {
 		print_message("SKIP: %u CPUs\n", ids);
 		skip();
@@ -101,7 +96,6 @@ static void setup_takes_a_longer_cpu_set_only_if_the_rest_is_zero(void **state)
 	uint64_t set[512] = { one_cpu };	/* more bits than any kernel has CPUs */
 	struct session s;
 
-	(void)state;
 	setup_prepare(&s);
 	s.setup.cpus = (uintptr_t)set;
 	s.setup.cpus_len = sizeof(set);
@@ -116,7 +110,6 @@ static void setup_takes_a_cpu_set_of_one_byte(void **state)
 	struct auxtrace_status status;
 	struct session s;
 
-	(void)state;
 	setup_prepare(&s);
 	s.setup.cpus = (uintptr_t)set;
 	s.setup.cpus_len = 1;
@@ -131,7 +124,6 @@ static void setup_with_a_bad_cpu_set_pointer_gives_EFAULT(void **state)
 	uint8_t *two = at_guarded_page();
 	struct session s;
 
-	(void)state;
 	setup_prepare(&s);
 	s.setup.cpus = 0;
 	setup_refuses(EFAULT, &s);
@@ -146,7 +138,6 @@ static void setup_of_an_unknown_pmu_gives_ENODEV(void **state)
 {
 	struct session s;
 
-	(void)state;
 	setup_prepare(&s);
 	s.setup.pmu = AUXTRACE_PMU_INTEL_BTS + 1;
 	setup_refuses(ENODEV, &s);
@@ -158,7 +149,6 @@ static void setup_without_user_and_kernel_gives_EINVAL(void **state)
 {
 	struct session s;
 
-	(void)state;
 	setup_prepare(&s);
 	s.setup.flags = AUXTRACE_SETUP_PAUSED;
 	setup_refuses(EINVAL, &s);
@@ -171,7 +161,6 @@ static void setup_with_an_aux_size_that_is_not_a_power_of_two_gives_EINVAL(void 
 				   6 * page_size, UINT64_MAX };
 	struct session s;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		setup_prepare(&s);
 		s.setup.aux_size = sizes[i];
@@ -183,7 +172,6 @@ static void setup_with_two_pages_is_the_least(void **state)
 {
 	struct session s;
 
-	(void)state;
 	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, 2 * page_size);
 	check_accounting(&s);
 }
@@ -193,7 +181,6 @@ static void setup_beyond_all_memory_gives_ENOMEM(void **state)
 	const uint64_t sizes[] = { 1ULL << 36, 1ULL << 40, 1ULL << 50, 1ULL << 63 };
 	struct session s;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		setup_prepare(&s);
 		s.setup.aux_size = sizes[i];
@@ -206,7 +193,6 @@ static void setup_takes_each_right_watermark(void **state)
 	const uint64_t marks[] = { 0, page_size, 5 * page_size, SETUP_AUX_SIZE - page_size };
 	struct session s;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
 		setup_prepare(&s);
 		s.setup.aux_watermark = marks[i];
@@ -220,7 +206,6 @@ static void setup_with_a_wrong_watermark_gives_EINVAL(void **state)
 				   UINT64_MAX, -page_size };
 	struct session s;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
 		setup_prepare(&s);
 		s.setup.aux_watermark = marks[i];
@@ -232,7 +217,6 @@ static void setup_with_a_watermark_in_overwrite_mode_gives_EINVAL(void **state)
 {
 	struct session s;
 
-	(void)state;
 	setup_prepare(&s);
 	s.setup.flags |= AUXTRACE_SETUP_OVERWRITE;
 	setup_ok(&s);
@@ -256,7 +240,6 @@ static void setup_with_a_data_size_that_is_not_a_power_of_two_of_pages_gives_EIN
 				   page_size + 8, 3 * page_size, 5 * page_size, UINT64_MAX };
 	struct session s;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		setup_prepare(&s);
 		s.setup.data_size = sizes[i];
@@ -272,7 +255,6 @@ static void setup_of_a_data_ring_beyond_all_memory_gives_ENOMEM(void **state)
 	const uint64_t sizes[] = { 1ULL << 36, 1ULL << 40, 1ULL << 50, 1ULL << 63 };
 	struct session s;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		setup_prepare(&s);
 		s.setup.data_size = sizes[i];
@@ -286,7 +268,6 @@ static void setup_takes_each_data_watermark_below_the_size(void **state)
 	const uint64_t wrong[] = { DATA_SIZE, DATA_SIZE + 1, 1ULL << 32, UINT64_MAX };
 	struct session s;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(right) / sizeof(*right); i++) {
 		prepare_data(&s, AUXTRACE_SETUP_DATA_BACKWARD);
 		s.setup.data_watermark = right[i];
@@ -303,7 +284,6 @@ static void setup_with_a_watermark_of_an_overwritable_data_ring_gives_EINVAL(voi
 {
 	struct session s;
 
-	(void)state;
 	prepare_data(&s, AUXTRACE_SETUP_DATA_OVERWRITE);
 	setup_ok(&s);
 	s.setup.data_watermark = 8;
@@ -314,7 +294,6 @@ static void setup_of_anything_about_a_data_ring_without_one_gives_EINVAL(void **
 {
 	struct session s;
 
-	(void)state;
 	setup_prepare(&s);
 	s.setup.flags |= AUXTRACE_SETUP_DATA_BACKWARD;
 	setup_refuses(EINVAL, &s);
@@ -333,7 +312,6 @@ static void setup_with_an_unknown_kind_of_record_gives_EINVAL(void **state)
 {
 	struct session s;
 
-	(void)state;
 	for (uint32_t want = 0; want <= AUXTRACE_WANT_ALL; want++) {
 		prepare_data(&s, 0);
 		s.setup.records = want;
@@ -362,7 +340,6 @@ static void setup_with_a_number_of_slots_that_is_not_a_power_of_two_gives_EINVAL
 	const uint32_t wrong[] = { 3, 5, 6, 63, 65, 96, 128, 1u << 31, UINT32_MAX };
 	struct session s;
 
-	(void)state;
 	for (uint32_t slots = 1; slots <= AUXTRACE_MAX_SLOTS; slots *= 2) {
 		prepare_slots(&s, slots, 2 * AUXTRACE_MAX_SLOTS, 0, 0);
 		setup_ok(&s);
@@ -378,7 +355,6 @@ static void setup_with_slots_that_are_too_small_gives_EINVAL(void **state)
 	const uint32_t newest = AUXTRACE_SETUP_DATA_OVERWRITE;
 	struct session s;
 
-	(void)state;
 	prepare_slots(&s, 4, 8, newest, 4);
 	setup_ok(&s);
 	prepare_slots(&s, 4, 4, newest, 4);
@@ -394,7 +370,6 @@ static void setup_with_slots_in_a_full_trace_gives_EINVAL(void **state)
 {
 	struct session s;
 
-	(void)state;
 	prepare_slots(&s, 2, 8, 0, 1);
 	s.setup.flags &= ~AUXTRACE_SETUP_OVERWRITE;
 	setup_refuses(EINVAL, &s);

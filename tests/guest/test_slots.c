@@ -191,7 +191,6 @@ static void when_every_other_slot_is_held_a_snapshot_gives_ENOSPC(void **state)
 	uint32_t held[SLOTS], seen = 0;
 	struct session s;
 
-	(void)state;
 	cut_session(&s, all_cpus, &m, 0);
 	ok_start(s.fd);
 	for (unsigned int i = 0; i < SLOTS - 1; i++) {
@@ -238,7 +237,6 @@ static void a_paused_channel_changes_its_slot_and_stays_paused(void **state)
 	struct session s;
 	uint32_t slot;
 
-	(void)state;
 	cut_session(&s, all_cpus, &m, 0);
 	cpu_pin(first);
 	ok_start(s.fd);
@@ -286,7 +284,6 @@ static void an_offline_cpu_changes_its_slot_with_the_others(void **state)
 	struct session s;
 	uint32_t slot;
 
-	(void)state;
 	if (first == last || cpu_set_online(last, 1)) {
 		print_message("SKIP: no CPU that can go offline\n");
 		skip();
@@ -371,7 +368,6 @@ static void no_instruction_runs_between_a_cut_and_the_next_window(void **state)
 	uint64_t interrupted = 0, traced;
 	struct session s;
 
-	(void)state;
 	if (first == last) {
 		print_message("SKIP: one CPU only\n");
 		skip();
@@ -487,7 +483,6 @@ static void snapshots_under_requests_and_hotplug_add_up(void **state)
 	struct session s;
 	bool plug;
 
-	(void)state;
 	session_prepare(&s, all_cpus, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL | m.aux,
 			room_for(AUX_SIZE));
 	session_prepare_data(&s, m.data, m.data_size);

@@ -93,7 +93,6 @@ static void entries_beyond_the_room_are_dropped(void **state)
 	struct auxtrace_cut cuts[MAX_CPUS];
 	struct session s;
 
-	(void)state;
 	cut_session(&s, all_cpus, &m, 0);
 	memset(cuts, 0xa5, sizeof(cuts));
 	assert_int_equal(at_snapshot(s.fd, 0, NULL, 0, NULL), s.count);
@@ -160,7 +159,6 @@ static void snapshot_with_both_flags_gives_EINVAL(void **state)
 	struct auxtrace_cut cuts[MAX_CPUS];
 	struct session s;
 
-	(void)state;
 	cut_session(&s, all_cpus, &m, 0);
 	ok_start(s.fd);
 	fail_snapshot(EINVAL, s.fd, SLOT | PAUSE);
@@ -174,7 +172,6 @@ static void snapshot_into_a_slot_without_slots_gives_EINVAL(void **state)
 				      { 0, 0, DATA_SIZE, 0 } };
 	struct auxtrace_cut cuts[MAX_CPUS];
 
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		struct session s;
 
@@ -194,7 +191,6 @@ static void snapshot_before_setup_or_with_a_flag_before_start_gives_EBADFD(void 
 	struct session s;
 	int fd = at_open();
 
-	(void)state;
 	fail_snapshot(EBADFD, fd, 0);
 	at_close(fd);
 	cut_session(&s, all_cpus, &m, 0);
@@ -216,7 +212,6 @@ static void snapshot_with_bad_cuts_gives_EFAULT_and_does_nothing(void **state)
 	struct auxtrace_cut cuts[MAX_CPUS];
 	struct session s;
 
-	(void)state;
 	cut_session(&s, all_cpus, &m, 0);
 	ok_start(s.fd);
 	for (int i = 0; i < 3; i++) {
@@ -248,7 +243,6 @@ static void release_of_what_is_no_held_slot_gives_EINVAL(void **state)
 	struct session s;
 	uint32_t slot;
 
-	(void)state;
 	cut_session(&s, all_cpus, &m, 0);
 	ok_start(s.fd);
 	for (uint32_t i = 0; i < SLOTS; i++)
@@ -267,7 +261,6 @@ static void release_before_setup_gives_EBADFD(void **state)
 {
 	int fd = at_open();
 
-	(void)state;
 	fail_release(EBADFD, fd, 0);
 }
 
@@ -276,7 +269,6 @@ static void release_without_slots_gives_EINVAL(void **state)
 	const struct mode m = { OVER, 0, 0, 0 };
 	struct session s;
 
-	(void)state;
 	cut_session(&s, all_cpus, &m, 0);
 	fail_release(EINVAL, s.fd, 0);
 }

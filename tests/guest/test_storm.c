@@ -62,7 +62,6 @@ static void interrupts_inside_of_requests_lose_no_byte_in_overwrite_mode(void **
 	unsigned int storms = 0;
 	struct session s;
 
-	(void)state;
 	emulator_required();
 	session_open(&s, all_cpus, BOTH | AUXTRACE_SETUP_OVERWRITE, 2 * page_size);
 	for (unsigned int i = 0; i < s.count; i++)
@@ -165,7 +164,6 @@ static void areas_that_fill_up_under_requests_lose_no_byte_that_was_written(void
 	uint64_t begun[MAX_CPUS];
 	struct session s;
 
-	(void)state;
 	emulator_required();
 	memset(&r, 0, sizeof(r));
 	session_open(&s, all_cpus, AUXTRACE_SETUP_USER, 16 * page_size);
@@ -244,7 +242,6 @@ static int map_any(struct worker *w)
 		return -errno;
 	for (size_t i = 0; i < ch->aux_size; i += 4096)
 		sum += ((volatile uint8_t *)addr)[i];
-	(void)sum;
 	return munmap(addr, ch->aux_size) ? -errno : 0;
 }
 
@@ -256,7 +253,6 @@ static void states_change_under_requests_without_harm(void **state)
 	struct auxtrace_status status;
 	struct session s;
 
-	(void)state;
 	session_open(&s, all_cpus, BOTH | AUXTRACE_SETUP_OVERWRITE, 4 * page_size);
 	for (unsigned int i = 0; i < n; i++)
 		worker_start(&s, -1, steps[i], 100);
@@ -284,7 +280,6 @@ static void a_cpu_comes_and_goes_under_requests(void **state)
 	struct session s;
 	int ret = 0;
 
-	(void)state;
 	if (cpu_set_online(last, 1)) {
 		print_message("SKIP: CPU %d cannot go offline\n", last);
 		skip();

@@ -43,7 +43,6 @@ static void task_tells_processes_apart_and_threads_not(void **state)
 	pthread_t thread;
 	pid_t pid;
 
-	(void)state;
 	assert_int_equal(task_of(fd, getpid()).out_cr3, self.out_cr3);
 	assert_int_equal(pipe(pipes), 0);
 
@@ -76,7 +75,6 @@ static void task_of_no_process_gives_ESRCH(void **state)
 	int fd = at_open();
 	pid_t pid = fork();
 
-	(void)state;
 	if (!pid)
 		_exit(0);
 	waitpid(pid, NULL, 0);
@@ -92,7 +90,6 @@ static void task_of_a_kernel_thread_gives_ENXIO(void **state)
 	struct auxtrace_task task = { .size = sizeof(task), .pid = 2 };	/* kthreadd */
 	int fd = at_open();
 
-	(void)state;
 	fail_task(ENXIO, fd, &task);
 	task_of(fd, 0);
 }
@@ -111,7 +108,6 @@ static void task_without_a_capability_gives_EACCES(void **state)
 {
 	int fd = at_open();
 
-	(void)state;
 	assert_int_equal(child_run(task_without_capabilities, &fd), EACCES);
 	task_of(fd, 0);
 }
@@ -124,7 +120,6 @@ static void task_names_the_cr3_that_the_trace_shows(void **state)
 	struct session s;
 	uint8_t *trace;
 
-	(void)state;
 	pt_required("PIP packets");
 	session_open(&s, one_cpu, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL, 1 << 20);
 	task = task_of(s.fd, 0);

@@ -73,7 +73,6 @@ static void test_badfd(void **state)
 	struct auxtrace_trigger_state st = { .size = sizeof(st), .id = 1 };
 	int fd = at_open();
 
-	(void)state;
 	fail_ioctl(EBADFD, fd, AUXTRACE_IOC_TRIGGER_ADD, &t);
 	fail_ioctl(EBADFD, fd, AUXTRACE_IOC_TRIGGER_DEL, &st);
 	fail_ioctl(EBADFD, fd, AUXTRACE_IOC_TRIGGER_READ, &st);
@@ -85,7 +84,6 @@ static void test_unused(void **state)
 {
 	struct session s;
 
-	(void)state;
 	open_with(&s, 0, DATA_SIZE);
 	for (uint32_t kind = 0; kind <= AUXTRACE_TRIGGER_BREAKPOINT; kind++) {
 		struct auxtrace_trigger t = right(kind);
@@ -119,7 +117,6 @@ static void test_einval(void **state)
 	struct auxtrace_trigger t = timer();
 	struct session s, overwrite;
 
-	(void)state;
 	open_with(&s, 0, DATA_SIZE);
 	fail_trigger(EINVAL, &s, with(t, kind = AUXTRACE_TRIGGER_TIMER + 1));
 	fail_trigger(EINVAL, &s, with(t, kind = UINT32_MAX));
@@ -166,7 +163,6 @@ static void test_sample(void **state)
 	struct auxtrace_trigger t = timer();
 	struct session s, without;
 
-	(void)state;
 	t.action = AUXTRACE_ACTION_SAMPLE;
 	t.sample_size = 64;
 	open_with(&s, 0, DATA_SIZE);
@@ -203,7 +199,6 @@ static void test_syscall_number(void **state)
 	struct auxtrace_trigger t = right(AUXTRACE_TRIGGER_SYSCALL_ENTER);
 	struct session s;
 
-	(void)state;
 	open_with(&s, 0, DATA_SIZE);
 	fail_trigger(EINVAL, &s, with(t, number = -2));
 	fail_trigger(EINVAL, &s, with(t, number = 1 << 20));
@@ -219,7 +214,6 @@ static void test_latency(void **state)
 	struct session s;
 	uint32_t id;
 
-	(void)state;
 	open_with(&s, 0, DATA_SIZE);
 	t.a = trigger_add(&s, right(AUXTRACE_TRIGGER_SYSCALL_ENTER));
 	t.b = trigger_add(&s, right(AUXTRACE_TRIGGER_SYSCALL_EXIT));
@@ -251,7 +245,6 @@ static void test_names(void **state)
 	char *empty = (char *)at_guarded_page() + sysconf(_SC_PAGESIZE);
 	struct session s;
 
-	(void)state;
 	open_with(&s, 0, DATA_SIZE);
 	fail_trigger(ENOENT, &s, with(k, name = (uintptr_t)no_symbol, with_.name_len = 16));
 	fail_trigger(ENOENT, &s, with(kret, name = (uintptr_t)no_symbol, with_.name_len = 16));
@@ -287,7 +280,6 @@ static void test_perf(void **state)
 	uint64_t longer[64] = { 0 };
 	struct session s;
 
-	(void)state;
 	open_with(&s, 0, DATA_SIZE);
 	fail_trigger(EINVAL, &s, with(t, attr_len = PERF_ATTR_SIZE_VER0 - 8));
 	fail_trigger(EFAULT, &s, with(t, attr = 8));
@@ -316,7 +308,6 @@ static void test_breakpoints(void **state)
 	uint32_t id, last = 0;
 	int ret;
 
-	(void)state;
 	open_with(&s, 0, DATA_SIZE);
 	fail_trigger(EINVAL, &s, with(trigger_written(AUXTRACE_ACTION_PAUSE, words),
 				      number = HW_BREAKPOINT_W | 3 << 8));
@@ -343,7 +334,6 @@ static void test_too_many(void **state)
 						    AUXTRACE_ACTION_PAUSE, CALL_NUMBER);
 	struct session s;
 
-	(void)state;
 	open_with(&s, 0, DATA_SIZE);
 	for (uint32_t i = 1; i <= AUXTRACE_MAX_TRIGGERS; i++)
 		assert_int_equal(trigger_add(&s, t), i);
@@ -361,7 +351,6 @@ static void test_ids(void **state)
 	struct session s, other;
 	uint32_t id;
 
-	(void)state;
 	open_with(&s, 0, DATA_SIZE);
 	open_with(&other, 0, DATA_SIZE);
 	id = trigger_add(&s, timer());
@@ -405,7 +394,6 @@ static void test_no_process(void **state)
 	struct auxtrace_trigger t = right(AUXTRACE_TRIGGER_SYSCALL_ENTER);
 	struct session s;
 
-	(void)state;
 	open_with(&s, 0, DATA_SIZE);
 	/* Beyond what a pid can be. */
 	fail_trigger(ESRCH, &s, with(t, pid = 1 << 30));
@@ -418,7 +406,6 @@ static void test_access(void **state)
 	struct attempt a;
 	struct session s;
 
-	(void)state;
 	open_with(&s, 0, DATA_SIZE);
 	a.fd = s.fd;
 	assert_int_equal(child_run(add_without_capability, &a), EACCES);

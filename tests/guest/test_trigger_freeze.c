@@ -126,7 +126,6 @@ static void test_all_cpus(void **state)
 	struct session s;
 	uint32_t id;
 
-	(void)state;
 	open_recorder(&s);
 	id = trigger_add(&s, freeze_at_call());
 	ok_start(s.fd);
@@ -160,7 +159,6 @@ static void test_start_thaws(void **state)
 {
 	struct session s;
 
-	(void)state;
 	open_recorder(&s);
 	trigger_add(&s, freeze_at_call());
 	ok_start(s.fd);
@@ -183,7 +181,6 @@ static void test_resumed_by_user(void **state)
 	struct records r;
 	struct session s;
 
-	(void)state;
 	session_prepare(&s, 1ULL << CPU, AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_OVERWRITE |
 					 AUXTRACE_SETUP_TRIGGER_PAUSED, AUX_SIZE);
 	session_prepare_data(&s, 0, DATA_SIZE);
@@ -215,7 +212,6 @@ static void test_resumed_while_offline(void **state)
 	struct session s;
 	int cpu;
 
-	(void)state;
 	open_recorder(&s);
 	load_stop_all();
 	cpu = cpus_last(cpus);
@@ -257,7 +253,6 @@ static void test_while_it_starts(void **state)
 	struct session s;
 	uint32_t id;
 
-	(void)state;
 	open_recorder(&s);
 	load_stop_all();
 	t.bound_ns = 10000;
@@ -286,7 +281,6 @@ static void test_wakes_poll(void **state)
 	pthread_t thread;
 	void *events;
 
-	(void)state;
 	open_recorder(&s);
 	trigger_add(&s, freeze_at_call());
 	ok_start(s.fd);
@@ -301,7 +295,6 @@ static void test_wakes_poll(void **state)
 
 static int call_once(struct worker *w)
 {
-	(void)w;
 	call_times(1);
 	return 0;
 }
@@ -314,7 +307,6 @@ static void test_at_once(void **state)
 	struct session s;
 	uint32_t id;
 
-	(void)state;
 	open_recorder(&s);
 	load_stop_all();
 	id = trigger_add(&s, freeze_at_call());
@@ -346,7 +338,6 @@ static void test_asked_when_told(void **state)
 	struct auxtrace_status status;
 	struct session s;
 
-	(void)state;
 	open_recorder(&s);
 	trigger_add(&s, freeze_at_call());
 	ok_start(s.fd);
@@ -377,7 +368,6 @@ static void test_held_while_frozen(void **state)
 	uint64_t frozen_tsc;
 	struct session s;
 
-	(void)state;
 	open_recorder(&s);
 	t.count = 2;
 	t.hold_off_ns = 1;
@@ -426,7 +416,6 @@ static void test_a_start_that_fails(void **state)
 	struct session s;
 	uint64_t was;
 
-	(void)state;
 	emulator_required();
 	open_recorder(&s);
 	trigger_add(&s, freeze_at_call());

@@ -224,31 +224,26 @@ static void each(uint32_t action)
 
 static void test_pause(void **state)
 {
-	(void)state;
 	each(AUXTRACE_ACTION_PAUSE);
 }
 
 static void test_resume(void **state)
 {
-	(void)state;
 	each(AUXTRACE_ACTION_RESUME);
 }
 
 static void test_sample(void **state)
 {
-	(void)state;
 	each(AUXTRACE_ACTION_SAMPLE);
 }
 
 static void test_freeze(void **state)
 {
-	(void)state;
 	each(AUXTRACE_ACTION_FREEZE);
 }
 
 static void test_none(void **state)
 {
-	(void)state;
 	each(AUXTRACE_ACTION_NONE);
 }
 

@@ -36,7 +36,6 @@ static const struct source *firing;
 
 static int fire(struct worker *w)
 {
-	(void)w;
 	firing->happen(1);
 	usleep(500);
 	return 0;
@@ -49,7 +48,6 @@ static void test_delete(void **state)
 				     AUXTRACE_ACTION_SAMPLE, AUXTRACE_ACTION_FREEZE };
 	struct session s;
 
-	(void)state;
 	prepare(&s, cpus_online());
 	ok_start(s.fd);
 	for (unsigned int i = 0; i < nr_sources; i++) {
@@ -92,7 +90,6 @@ static void test_last_word(void **state)
 	const char *const names[] = { "syscall enter", "kprobe", "kretprobe", "uprobe", "tracepoint" };
 	struct session s;
 
-	(void)state;
 	prepare(&s, ONE_CPU);
 	assert_int_equal(cpu_pin(CPU), 0);
 	ok_start(s.fd);
@@ -116,7 +113,6 @@ static void test_last_word(void **state)
 
 static int call_forever(struct worker *w)
 {
-	(void)w;
 	call_times(10);
 	probed_function();
 	/* Others that share the CPU shall come to their end. */
@@ -131,7 +127,6 @@ static void test_close(void **state)
 				      "timer", "hardware", "tracepoint", "latency" };
 	struct session none = { .fd = -1 };
 
-	(void)state;
 	for (uint64_t left = cpus_online(); left; left &= left - 1)
 		worker_start(&none, cpus_first(left), call_forever, 0);
 	for (unsigned int round = 0; round < ROUNDS; round++) {
@@ -166,7 +161,6 @@ static void test_kill(void **state)
 	uint32_t in, out, latency;
 	const unsigned int tasks = 20;
 
-	(void)state;
 	prepare(&s, ONE_CPU);
 	assert_int_equal(cpu_pin(CPU), 0);
 	in = trigger_add(&s, trigger_named(AUXTRACE_TRIGGER_KPROBE, AUXTRACE_ACTION_RESUME,
@@ -240,7 +234,6 @@ static int open_msr(struct worker *w)
 {
 	int fd = open(MSR_NODE, O_RDONLY | O_CLOEXEC);
 
-	(void)w;
 	if (fd >= 0) {
 		opened++;
 		close(fd);
@@ -255,7 +248,6 @@ static void test_module_goes(void **state)
 	unsigned int hits;
 	uint32_t id, back;
 
-	(void)state;
 	if (!msr_module(path, sizeof(path))) {
 		print_message("SKIP: no msr module was loaded from /modules\n");
 		skip();
@@ -312,7 +304,6 @@ static void test_hotplug(void **state)
 	struct session s;
 	int cpu = cpus_last(cpus_online());
 
-	(void)state;
 	assert_true(cpu > 0);
 	prepare(&s, 1ULL << cpu);
 	assert_true(counted->complete(&s, &t));
@@ -361,7 +352,6 @@ static void test_hotplug_between(void **state)
 	uint32_t timer, later;
 	uint64_t hits;
 
-	(void)state;
 	assert_true(cpu > 0);
 	prepare(&s, 1ULL << cpu);
 	t = trigger(AUXTRACE_TRIGGER_TIMER, AUXTRACE_ACTION_NONE);
@@ -399,7 +389,6 @@ static void test_hotplug_storm(void **state)
 	struct auxtrace_trigger t;
 	struct session s, none = { .fd = -1 };
 
-	(void)state;
 	prepare(&s, cpus_online());
 	t = trigger_syscall(AUXTRACE_TRIGGER_SYSCALL_ENTER, AUXTRACE_ACTION_RESUME, CALL_NUMBER);
 	t.flags = AUXTRACE_TRIGGER_ALL_CPUS;

@@ -38,7 +38,6 @@ static void test_kretprobe_calls_inside(void **state)
 	uint32_t calls, returns;
 	struct session s;
 
-	(void)state;
 	open_here(&s);
 	calls = trigger_add(&s, trigger_named(AUXTRACE_TRIGGER_KPROBE, AUXTRACE_ACTION_NONE,
 					      "__x64_sys_pause", 0));
@@ -77,7 +76,6 @@ static void test_kprobe_within_a_probe(void **state)
 	uint32_t freeze, within;
 	struct session s;
 
-	(void)state;
 	open_here(&s);
 	within = trigger_add(&s, trigger_named(AUXTRACE_TRIGGER_KPROBE, AUXTRACE_ACTION_NONE,
 					       "irq_work_queue", 0));

@@ -46,7 +46,6 @@ static void test_count(void **state)
 	struct session s;
 	uint32_t id;
 
-	(void)state;
 	open_over(&s, ONE_CPU, 0);
 	t.count = 2;
 	id = trigger_add(&s, t);
@@ -68,7 +67,6 @@ static void test_count_of_many(void **state)
 	struct session s;
 	uint32_t id;
 
-	(void)state;
 	open_over(&s, ONE_CPU, 0);
 	t.count = UINT64_MAX;
 	id = trigger_add(&s, t);
@@ -84,7 +82,6 @@ static void test_one_shot(void **state)
 	struct session s;
 	uint32_t id;
 
-	(void)state;
 	open_over(&s, ONE_CPU, 0);
 	t.flags = AUXTRACE_TRIGGER_ONE_SHOT;
 	id = trigger_add(&s, t);
@@ -105,7 +102,6 @@ static void test_after_hits(void **state)
 	struct session s;
 	uint32_t id;
 
-	(void)state;
 	open_over(&s, ONE_CPU, 0);
 	t.after_hits = 3;
 	t.count = 2;
@@ -131,7 +127,6 @@ static void test_hold_off(void **state)
 	struct session s;
 	uint32_t id, brief;
 
-	(void)state;
 	open_over(&s, ONE_CPU, 0);
 	t.hold_off_ns = LONG_NS;
 	id = trigger_add(&s, t);
@@ -151,14 +146,12 @@ static void test_hold_off(void **state)
 
 static int call_in_child(void *arg)
 {
-	(void)arg;
 	call_times(4);
 	return 0;
 }
 
 static void *call_in_thread(void *arg)
 {
-	(void)arg;
 	call_times(2);
 	return NULL;
 }
@@ -170,7 +163,6 @@ static void test_pid(void **state)
 	pthread_t thread;
 	struct session s;
 
-	(void)state;
 	open_over(&s, ONE_CPU, 0);
 	anybody = trigger_add(&s, t);
 	t.pid = getpid();
@@ -192,7 +184,6 @@ static void test_idle(void **state)
 	struct session s;
 	uint32_t id;
 
-	(void)state;
 	open_over(&s, ONE_CPU, 0);
 	id = trigger_add(&s, pause_at_call());
 	call_times(3);
@@ -217,7 +208,6 @@ static void test_all_cpus(void **state)
 	uint32_t resume, pause;
 	struct session s;
 
-	(void)state;
 	open_over(&s, cpus_online(), AUXTRACE_SETUP_TRIGGER_PAUSED);
 	t.flags = AUXTRACE_TRIGGER_ALL_CPUS;
 	t.action = AUXTRACE_ACTION_RESUME;
@@ -267,7 +257,6 @@ static void test_all_cpus_last_wins(void **state)
 	struct session s;
 	uint32_t a, b;
 
-	(void)state;
 	open_over(&s, cpus_online(), AUXTRACE_SETUP_TRIGGER_PAUSED);
 	t.flags = AUXTRACE_TRIGGER_ALL_CPUS;
 	t.action = AUXTRACE_ACTION_RESUME;
@@ -325,7 +314,6 @@ static void delayed(uint32_t action, uint32_t inhibit)
 
 static void test_delay_ns(void **state)
 {
-	(void)state;
 	delayed(AUXTRACE_ACTION_PAUSE, AUXTRACE_INHIBIT_TRIGGER);
 	delayed(AUXTRACE_ACTION_FREEZE, AUXTRACE_INHIBIT_FROZEN);
 }
@@ -339,7 +327,6 @@ static void test_stop_ends_a_delay(void **state)
 	uint64_t tsc;
 	uint32_t id;
 
-	(void)state;
 	open_over(&s, ONE_CPU, 0);
 	t.delay_ns = delay;
 	id = trigger_add(&s, t);
@@ -366,7 +353,6 @@ static void test_a_record_alone_wakes(void **state)
 	struct session s;
 	uint32_t id;
 
-	(void)state;
 	session_prepare(&s, ONE_CPU, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE, AUX_SIZE);
 	session_prepare_data(&s, 0, DATA_SIZE);
 	s.setup.records = AUXTRACE_WANT_TRIGGER;
@@ -434,7 +420,6 @@ static void test_delay_bytes(void **state)
 {
 	const uint64_t delays[] = { 1, 4096, 50000, AUX_SIZE / 2 };
 
-	(void)state;
 	for (unsigned int i = 0; i < 4; i++) {
 		delay_of_bytes(AUXTRACE_SETUP_USER, delays[i]);
 		delay_of_bytes(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL, delays[i]);
@@ -469,7 +454,6 @@ static void test_latency_bound(void **state)
 	struct session s;
 	uint32_t a, b, id, never;
 
-	(void)state;
 	open_over(&s, ONE_CPU, 0);
 	id = add_latency(&s, 20000000, &a, &b);
 	never = add_latency(&s, LONG_NS, &a, &b);
@@ -489,7 +473,6 @@ static void test_latency_of_one(void **state)
 	struct session s;
 	uint32_t id;
 
-	(void)state;
 	open_over(&s, ONE_CPU, 0);
 	t.a = t.b = trigger_add(&s, trigger_syscall(AUXTRACE_TRIGGER_SYSCALL_ENTER,
 						    AUXTRACE_ACTION_NONE, CALL_NUMBER));
@@ -516,7 +499,6 @@ static int sleep_briefly(struct worker *w)
 {
 	struct timespec begin, end;
 
-	(void)w;
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	sleep_ns(1000);
 	clock_gettime(CLOCK_MONOTONIC, &end);
@@ -533,7 +515,6 @@ static void test_latency_of_tasks(void **state)
 	struct session s;
 	uint32_t id;
 
-	(void)state;
 	open_over(&s, ONE_CPU, 0);
 	t = trigger(AUXTRACE_TRIGGER_LATENCY, AUXTRACE_ACTION_PAUSE);
 	t.a = trigger_add(&s, trigger_syscall(AUXTRACE_TRIGGER_SYSCALL_ENTER,
@@ -556,7 +537,6 @@ static void test_latency_of_tasks(void **state)
 /* A task that exits between A and B leaves no clock behind: neither to others nor for ever. */
 static int exit_inside(void *arg)
 {
-	(void)arg;
 	call_times(1);
 	return 0;
 }
@@ -567,7 +547,6 @@ static void test_latency_exit(void **state)
 	struct session s;
 	uint32_t id, a;
 
-	(void)state;
 	open_over(&s, ONE_CPU, 0);
 	t = trigger(AUXTRACE_TRIGGER_LATENCY, AUXTRACE_ACTION_PAUSE);
 	t.a = a = trigger_add(&s, trigger_syscall(AUXTRACE_TRIGGER_SYSCALL_ENTER,

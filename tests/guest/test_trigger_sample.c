@@ -95,7 +95,6 @@ static void test_full(void **state)
 	struct session s;
 	uint32_t id;
 
-	(void)state;
 	assert_non_null(same);
 	open_with(&s, 0, AUX_SIZE, DATA_SIZE);
 	id = trigger_add(&s, sample_at_call(SIZE));
@@ -144,7 +143,6 @@ static void test_overwrite(void **state)
 	struct session s;
 	uint32_t id;
 
-	(void)state;
 	open_with(&s, AUXTRACE_SETUP_OVERWRITE, 4 * SIZE, DATA_SIZE);
 	id = trigger_add(&s, sample_at_call(SIZE));
 	ok_start(s.fd);
@@ -171,7 +169,6 @@ static void test_windows(void **state)
 	struct records r;
 	struct session s;
 
-	(void)state;
 	open_with(&s, 0, AUX_SIZE, DATA_SIZE);
 	trigger_add(&s, sample_at_call(SIZE));
 	ok_start(s.fd);
@@ -203,7 +200,6 @@ static void test_paused(void **state)
 	struct session s;
 	uint32_t id;
 
-	(void)state;
 	open_with(&s, 0, AUX_SIZE, DATA_SIZE);
 	id = trigger_add(&s, sample_at_call(SIZE));
 	ok_start(s.fd);
@@ -233,7 +229,6 @@ static void test_no_room(void **state)
 	struct session s;
 	uint32_t id;
 
-	(void)state;
 	open_with(&s, 0, AUX_SIZE, 2 * SIZE);
 	id = trigger_add(&s, sample_at_call(SIZE));
 	ok_start(s.fd);
@@ -287,7 +282,6 @@ static void test_slots(void **state)
 	struct session s;
 	uint32_t id;
 
-	(void)state;
 	assert_non_null(bytes);
 	session_prepare(&s, ONE_CPU, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE, AUX_SIZE);
 	session_prepare_data(&s, 0, DATA_SIZE);

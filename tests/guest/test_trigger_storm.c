@@ -58,7 +58,6 @@ static void add_chain(const struct session *s, uint32_t *id)
 /* Four at a call, at least one of them a change of the hardware. */
 static int call_often(struct worker *w)
 {
-	(void)w;
 	call_times(1);
 	load_run(20);
 	return 0;
@@ -147,7 +146,6 @@ static void test_nested(void **state)
 	struct session s;
 	uint32_t id[LINKS], nmi, timer, sample;
 
-	(void)state;
 	open_all(&s, AUXTRACE_SETUP_OVERWRITE, 1 << 16);
 	add_chain(&s, id);
 	nmi = add_nmis(&s, AUXTRACE_ACTION_RESUME);
@@ -188,7 +186,6 @@ static void test_full(void **state)
 	struct session s;
 	uint32_t id[LINKS], sample;
 
-	(void)state;
 	open_all(&s, AUXTRACE_SETUP_FULL_AUTO, 1 << 14);
 	add_chain(&s, id);
 	sample = add_timer(&s, AUXTRACE_ACTION_SAMPLE, 500000);
@@ -212,7 +209,6 @@ static void test_fast_timer(void **state)
 	struct session s;
 	time_t begun;
 
-	(void)state;
 	session_prepare(&s, 2, AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_OVERWRITE, 1 << 16);
 	session_prepare_data(&s, 0, DATA_SIZE);
 	session_setup(&s);
@@ -243,7 +239,6 @@ static void test_broadcast(void **state)
 	uint32_t in, out, freeze, nmi;
 	uint64_t calls;
 
-	(void)state;
 	open_all(&s, AUXTRACE_SETUP_OVERWRITE, 1 << 16);
 	calls = (uint64_t)CALLS * s.count;
 	t = at_call(AUXTRACE_TRIGGER_SYSCALL_ENTER, AUXTRACE_ACTION_RESUME);

@@ -148,7 +148,6 @@ static void expect_windows(const struct expected *e)
 /* The seed's own example. */
 static void test_syscall(void **state)
 {
-	(void)state;
 	expect_windows(&(struct expected){
 		"syscall enter", "syscall exit", call_times,
 		{ CALL_FUNCTION },
@@ -158,7 +157,6 @@ static void test_syscall(void **state)
 
 static void test_tracepoint(void **state)
 {
-	(void)state;
 	expect_windows(&(struct expected){
 		"tracepoint", "syscall exit", call_times,
 		{ CALL_FUNCTION, "perf_*" },
@@ -169,7 +167,6 @@ static void test_tracepoint(void **state)
 /* The caller of the probed function is not in it: only the function, and the probes' code. */
 static void test_kprobe(void **state)
 {
-	(void)state;
 	expect_windows(&(struct expected){
 		"kprobe", "kretprobe", call_times,
 		{ CALL_FUNCTION },
@@ -179,7 +176,6 @@ static void test_kprobe(void **state)
 
 static void test_kprobe_pmu(void **state)
 {
-	(void)state;
 	expect_windows(&(struct expected){
 		"kprobe PMU", "kretprobe", call_times,
 		{ CALL_FUNCTION, "perf_*" },
@@ -190,7 +186,6 @@ static void test_kprobe_pmu(void **state)
 /* From the return to the way out. */
 static void test_kretprobe(void **state)
 {
-	(void)state;
 	expect_windows(&(struct expected){
 		"kretprobe", "syscall exit", call_times,
 		{ "do_syscall_64" },
@@ -243,7 +238,6 @@ static void test_uprobe(void **state)
 	struct insns in;
 	size_t inside = 0;
 
-	(void)state;
 	open_armed(&s, AUXTRACE_SETUP_USER);
 	add_source(&s, "uprobe", AUXTRACE_ACTION_RESUME);
 	add_source(&s, "uretprobe", AUXTRACE_ACTION_PAUSE);
@@ -272,7 +266,6 @@ static void test_breakpoint(void **state)
 	struct session s;
 	struct insns in;
 
-	(void)state;
 	open_armed(&s, AUXTRACE_SETUP_USER);
 	add_source(&s, "breakpoint", AUXTRACE_ACTION_RESUME);
 	add_source(&s, "syscall enter", AUXTRACE_ACTION_PAUSE);
@@ -334,7 +327,6 @@ static void test_timer(void **state)
 {
 	struct session s;
 
-	(void)state;
 	pause_by(&s, "timer", AUXTRACE_SETUP_KERNEL);
 	/* One that hits while START is under way keeps the first window from beginning. */
 	do {
@@ -353,7 +345,6 @@ static void test_counter(void **state)
 	const struct source *from = source_named("hardware");
 	struct session s;
 
-	(void)state;
 	pause_by(&s, "hardware", AUXTRACE_SETUP_KERNEL);
 	ok_start(s.fd);
 	from->happen(2);

@@ -275,19 +275,16 @@ static void hammer_enough(uint32_t flags)
 
 static void pairs_by_the_hundred_on_each_cpu_lose_no_window_of_user_code(void **state)
 {
-	(void)state;
 	hammer_enough(AUXTRACE_SETUP_USER);
 }
 
 static void pairs_by_the_hundred_on_each_cpu_lose_no_window_of_user_and_kernel(void **state)
 {
-	(void)state;
 	hammer_enough(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL);
 }
 
 static void the_hammer_leaves_no_msr_fault_and_no_lost_byte_behind(void **state)
 {
-	(void)state;
 	emulator_required();
 	for (uint64_t left = all_cpus; left; left &= left - 1) {
 		int cpu = cpus_first(left);

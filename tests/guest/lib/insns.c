@@ -156,8 +156,6 @@ static int read_memory(uint8_t *to, size_t len, const struct pt_asid *asid, uint
 	unsigned int slot = ip / PAGE % 64;
 	size_t in_page = ip % PAGE;
 
-	(void)asid;
-	(void)context;
 	if (cache[slot].page != ip - in_page) {
 		uint64_t page = ip - in_page;
 

@@ -203,7 +203,6 @@ static bool complete_software(const struct session *s, struct auxtrace_trigger *
 		.exclude_kernel = 1,
 	};
 
-	(void)s;
 	*t = trigger_perf(t->action, &attr);
 	/* From here on only pages that are new fault; others have theirs when they like. */
 	t->pid = getpid();
@@ -234,7 +233,6 @@ static bool complete_hardware(const struct session *s, struct auxtrace_trigger *
 		.exclude_kernel = 1,
 	};
 
-	(void)s;
 	*t = trigger_perf(t->action, &attr);
 	return perf_unthrottle();
 }
@@ -255,7 +253,6 @@ static bool complete_tracepoint(const struct session *s, struct auxtrace_trigger
 	FILE *f = fopen("/sys/kernel/tracing/events/syscalls/sys_enter_newuname/id", "re");
 	int got = f ? fscanf(f, "%llu", &attr.config) : 0;
 
-	(void)s;
 	if (f)
 		fclose(f);
 	if (got != 1)
@@ -268,7 +265,6 @@ static bool complete_kprobe_pmu(const struct session *s, struct auxtrace_trigger
 {
 	static struct perf_event_attr attr = { .size = sizeof(attr), .sample_period = 1 };
 
-	(void)s;
 	attr.kprobe_func = (uintptr_t)CALL_FUNCTION;
 	*t = trigger_perf(t->action, &attr);
 	return perf_pmu("kprobe", &attr.type);
@@ -276,21 +272,18 @@ static bool complete_kprobe_pmu(const struct session *s, struct auxtrace_trigger
 
 static bool complete_call(const struct session *s, struct auxtrace_trigger *t)
 {
-	(void)s;
 	t->number = CALL_NUMBER;
 	return true;
 }
 
 static bool complete_function(const struct session *s, struct auxtrace_trigger *t)
 {
-	(void)s;
 	*t = trigger_named(t->kind, t->action, CALL_FUNCTION, 0);
 	return true;
 }
 
 static bool complete_probed(const struct session *s, struct auxtrace_trigger *t)
 {
-	(void)s;
 	*t = trigger_named(t->kind, t->action, PROGRAM, offset_in_program(probed_function));
 	return true;
 }
@@ -303,7 +296,6 @@ static void run_probed(unsigned int n)
 
 static bool complete_breakpoint(const struct session *s, struct auxtrace_trigger *t)
 {
-	(void)s;
 	*t = trigger_written(t->action, &watched);
 	return true;
 }
@@ -336,7 +328,6 @@ static void be_slow(unsigned int n)
 
 static bool complete_timer(const struct session *s, struct auxtrace_trigger *t)
 {
-	(void)s;
 	t->bound_ns = BOUND_NS;
 	return true;
 }

@@ -439,7 +439,6 @@ int at_group_setup(void **state)
 	struct auxtrace_info info = { .size = sizeof(info) };
 	int fd = at_open_plain();
 
-	(void)state;
 	if (fd < 0) {
 		print_message("SKIP: " DEVICE ": %s\n", strerror(-fd));
 		exit(77);
@@ -461,7 +460,6 @@ int at_teardown(void **state)
 {
 	unsigned int broken;
 
-	(void)state;
 	workers_end();
 	load_stop_all();
 	emulator_knobs_reset();
