@@ -123,10 +123,8 @@ static void bts_of_one_level_needs_ds_cpl(void **state)
 {
 	static const uint32_t levels[] = { KERNEL, USER };
 
-	if (!has(AUXTRACE_PMU_INTEL_BTS)) {
-		print_message("SKIP: no BTS\n");
-		skip();
-	}
+	if (!has(AUXTRACE_PMU_INTEL_BTS))
+		skip_test("no BTS");
 	for (unsigned int i = 0; i < 2; i++) {
 		struct session s;
 

@@ -18,8 +18,10 @@
 #include <unistd.h>
 
 #include "cpu.h"
+#include "file.h"
 #include "invariants.h"
 #include "load.h"
+#include "machine.h"
 #include "trace.h"
 #include "uapi.h"
 
@@ -30,9 +32,6 @@
 #define PIECE		(4u << 20)
 #define MOUNT_POINT	"/tmp/disk"
 #define UNMOUNT_MS	10000
-
-static size_t page_size;
-static uint64_t all_cpus;
 
 /* A number of a file of "NAME NUMBER" or "NAME: NUMBER kB" lines. */
 static uint64_t number_of(const char *path, const char *name)
@@ -58,11 +57,9 @@ static void memory_required(uint64_t bytes)
 {
 	uint64_t have = number_of("/proc/meminfo", "MemAvailable") << 10;
 
-	if (have >= bytes)
-		return;
-	print_message("SKIP: %llu MiB of memory are available, %llu are needed\n",
-		      (unsigned long long)have >> 20, (unsigned long long)bytes >> 20);
-	skip();
+	if (have < bytes)
+		skip_test("%llu MiB of memory are available, %llu are needed",
+			  (unsigned long long)have >> 20, (unsigned long long)bytes >> 20);
 }
 
 /* ---- gigabytes ----------------------------------------------------------------- */
@@ -294,10 +291,8 @@ static uint64_t free_elsewhere(unsigned int node)
 
 static void nodes_required(void)
 {
-	if (nr_nodes() >= 2)
-		return;
-	print_message("SKIP: this machine has one memory node\n");
-	skip();
+	if (nr_nodes() < 2)
+		skip_test("this machine has one memory node");
 }
 
 static void an_area_is_its_cpus_nodes_memory(void **state)
@@ -356,11 +351,9 @@ static const char *disk_required(void)
 {
 	const char *disk = getenv("AUXTRACE_DISK");
 
-	if (disk && !access(disk, W_OK))
-		return disk;
-	print_message("SKIP: $AUXTRACE_DISK names no disk\n");
-	skip();
-	return NULL;
+	if (!disk || access(disk, W_OK))
+		skip_test("$AUXTRACE_DISK names no disk");
+	return disk;
 }
 
 static int run(const char *command)
@@ -439,13 +432,8 @@ struct counters {
 
 static struct counters counters_now(void)
 {
-	FILE *f = fopen("/proc/sys/vm/stat_refresh", "we");
-
 	/* What its CPUs keep for themselves is as much as what is judged: let it be added now. */
-	if (f)
-		fputs("1", f);
-	if (f)
-		fclose(f);
+	file_write("/proc/sys/vm/stat_refresh", "1");
 	return (struct counters){
 		.file_pages = number_of("/proc/vmstat", "nr_file_pages"),
 		.dirtied = number_of("/proc/vmstat", "nr_dirtied"),
@@ -550,7 +538,5 @@ int main(void)
 		vm_test(an_area_is_written_to_a_file_system_without_a_copy),
 	};
 
-	page_size = sysconf(_SC_PAGESIZE);
-	all_cpus = cpus_online();
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

@@ -4,7 +4,6 @@
  * interrupts that come late, and that perf's debug store is given back as it was.
  */
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -17,12 +16,14 @@
 #include "ds.h"
 #include "invariants.h"
 #include "load.h"
+#include "machine.h"
 #include "msr.h"
 #include "perf.h"
 #include "pmu.h"
 #include "records.h"
 #include "trace.h"
 #include "uapi.h"
+#include "waiter.h"
 
 #define USER		AUXTRACE_SETUP_USER
 #define KERNEL		AUXTRACE_SETUP_KERNEL
@@ -30,21 +31,11 @@
 #define OVER		AUXTRACE_SETUP_OVERWRITE
 #define RECORD		sizeof(struct auxtrace_branch)
 
-static size_t page_size;
-static int cpu;
-
 /* The reader is done with all there is, and hears of the next watermark. */
 static void read_up_to(const struct session *s, uint64_t position)
 {
-	struct pollfd p = { .fd = s->fd, .events = POLLIN };
-
 	channel_set_tail(s->channel, position);
-	assert_true(poll(&p, 1, 0) >= 0);
-}
-
-static bool isolated(void)
-{
-	return at_info().out_bts_flags & AUXTRACE_BTS_BUFFERED;
+	poll_events(s->fd, 0);
 }
 
 /* ---- what there is ------------------------------------------------------------ */
@@ -61,7 +52,7 @@ static void info_tells_of_bts(void **state)
 	assert_true(info.out_bts_flags & AUXTRACE_BTS_CPL);
 	/* The kernel's own word for it. */
 	if (f && fgets(text, sizeof(text), f))
-		assert_int_equal(isolated(), !!strstr(text, "PTI"));
+		assert_int_equal(bts_is_buffered(), !!strstr(text, "PTI"));
 	if (f)
 		fclose(f);
 	ok_info(at_open(), &probed);
@@ -74,7 +65,7 @@ static void info_with_probe_sees_a_session_hold_it(void **state)
 	struct session s;
 	int fd = at_open();
 
-	session_open(&s, 1ULL << cpu, BOTH, 16 * page_size);
+	session_open(&s, one_cpu, BOTH, 16 * page_size);
 	ok_start(s.fd);
 	ok_info(fd, &info);
 	assert_int_equal(info.out_bts, AUXTRACE_BTS_BUSY);
@@ -91,7 +82,7 @@ static void setup_with_any_config_gives_EINVAL(void **state)
 {
 	struct session s;
 
-	session_prepare(&s, 1ULL << cpu, BOTH, 16 * page_size);
+	session_prepare(&s, one_cpu, BOTH, 16 * page_size);
 	s.fd = at_open();
 	for (int bit = 0; bit < 64; bit++) {
 		s.setup.config = 1ULL << bit;
@@ -134,12 +125,12 @@ static void no_kernel_address_is_seen_at_any_time(uint32_t flags)
 	struct session s;
 	struct branches b;
 
-	session_open(&s, 1ULL << cpu, USER | flags, 16 * page_size);
+	session_open(&s, one_cpu, USER | flags, 16 * page_size);
 	watched_channel = s.channel;
 	watching = 1;
 	seen_kernel = seen_passes = 0;
 	assert_int_equal(pthread_create(&thread, NULL, watch, NULL), 0);
-	assert_int_equal(cpu_pin(cpu), 0);
+	assert_int_equal(cpu_pin(first_cpu), 0);
 	ok_start(s.fd);
 	for (int i = 0; i < LEAST_ROUNDS ||
 	     (i < MOST_ROUNDS && __atomic_load_n(&seen_passes, __ATOMIC_RELAXED) <= 10); i++) {
@@ -191,13 +182,13 @@ static void each_record_is_of_the_levels_asked_for(void **state)
 {
 	static const uint32_t flags[] = { USER, KERNEL, BOTH };
 
-	assert_int_equal(cpu_pin(cpu), 0);
+	assert_int_equal(cpu_pin(first_cpu), 0);
 	for (int i = 0; i < 3; i++) {
 		uint64_t to_user = 0, to_kernel = 0;
 		struct session s;
 		struct branches b;
 
-		session_open(&s, 1ULL << cpu, flags[i], 4 << 20);
+		session_open(&s, one_cpu, flags[i], 4 << 20);
 		ok_start(s.fd);
 		for (int n = 0; n < 50; n++) {
 			getppid();
@@ -239,10 +230,10 @@ static struct branches record_run(uint32_t flags, uint64_t aux_size, unsigned in
 	struct session s;
 	struct branches b;
 
-	session_prepare(&s, 1ULL << cpu, flags | AUXTRACE_SETUP_PAUSED, aux_size);
+	session_prepare(&s, one_cpu, flags | AUXTRACE_SETUP_PAUSED, aux_size);
 	s.setup.slots = slots;
 	session_setup(&s);
-	assert_int_equal(cpu_pin(cpu), 0);
+	assert_int_equal(cpu_pin(first_cpu), 0);
 	branches_make(1);
 	ok_start(s.fd);
 	run_first(true);
@@ -352,18 +343,18 @@ static struct branches record_run_by_pt(bool *whole)
 	void *aux;
 
 	/* Not by session_setup(): what is known of the tests' sessions is not of this one. */
-	session_prepare(&s, 1ULL << cpu, USER | AUXTRACE_SETUP_PAUSED, aux_size);
+	session_prepare(&s, one_cpu, USER | AUXTRACE_SETUP_PAUSED, aux_size);
 	s.setup.pmu = AUXTRACE_PMU_INTEL_PT;
 	s.setup.config = CONFIG_TSC;
 	s.fd = at_open();
 	ok_setup(s.fd, &s.setup);
 	status = mmap(NULL, page_size, PROT_READ, MAP_SHARED, s.fd,
-		      AUXTRACE_MMAP_OFFSET(cpu, AUXTRACE_REGION_STATUS));
+		      AUXTRACE_MMAP_OFFSET(first_cpu, AUXTRACE_REGION_STATUS));
 	aux = mmap(NULL, aux_size, PROT_READ, MAP_SHARED, s.fd,
-		   AUXTRACE_MMAP_OFFSET(cpu, AUXTRACE_REGION_AUX));
+		   AUXTRACE_MMAP_OFFSET(first_cpu, AUXTRACE_REGION_AUX));
 	assert_ptr_not_equal(status, MAP_FAILED);
 	assert_ptr_not_equal(aux, MAP_FAILED);
-	assert_int_equal(cpu_pin(cpu), 0);
+	assert_int_equal(cpu_pin(first_cpu), 0);
 	ok_start(s.fd);
 	run_first(true);
 	ok_resume(&s, 0, NULL);
@@ -389,10 +380,8 @@ static void pt_tells_the_same_branches(void **state)
 	struct branches bts, pt;
 	bool whole;
 
-	if (at_info().out_pt != AUXTRACE_PT_OK) {
-		print_message("SKIP: no Intel PT\n");
-		skip();
-	}
+	if (at_info().out_pt != AUXTRACE_PT_OK)
+		skip_test("no Intel PT");
 	bts = record_run(USER, 4 << 20, 0, &whole);
 	assert_true(whole);
 	pt = record_run_by_pt(&whole);
@@ -426,15 +415,15 @@ static void a_reader_in_time_gets_every_branch(uint32_t flags)
 	emulator_required();
 	assert_non_null(trace);
 	/* A line that the kernel writes to its serial console is a megabyte of its branches. */
-	session_prepare(&s, 1ULL << cpu, flags, area);
+	session_prepare(&s, one_cpu, flags, area);
 	session_prepare_data(&s, 0, 64 * page_size);
 	s.setup.aux_watermark = WATERMARK;
 	session_setup(&s);
 	follower_init(&f, s.channel);
-	assert_int_equal(cpu_pin(cpu), 0);
-	full = emulator_count(cpu, PTM_N_BTS_FULL);
-	unmapped = emulator_count(cpu, PTM_N_BTS_UNMAPPED);
-	begun = emulator_bytes(cpu);
+	assert_int_equal(cpu_pin(first_cpu), 0);
+	full = emulator_count(first_cpu, PTM_N_BTS_FULL);
+	unmapped = emulator_count(first_cpu, PTM_N_BTS_UNMAPPED);
+	begun = emulator_bytes(first_cpu);
 	ok_start(s.fd);
 	/* The slower the machine, the more of the kernel's work is in each step. */
 	for (int i = 0; i < STEPS && len + area < room; i++) {
@@ -461,9 +450,9 @@ static void a_reader_in_time_gets_every_branch(uint32_t flags)
 	assert_int_equal(st.windows, 1);
 	print_message("%llu bytes, %llu interrupts\n", st.produced, st.pmis);
 	assert_true(st.pmis > STEPS / 4);
-	assert_int_equal(emulator_count(cpu, PTM_N_BTS_FULL), full);
-	assert_int_equal(emulator_count(cpu, PTM_N_BTS_UNMAPPED), unmapped);
-	assert_int_equal(st.produced, emulator_bytes(cpu) - begun);
+	assert_int_equal(emulator_count(first_cpu, PTM_N_BTS_FULL), full);
+	assert_int_equal(emulator_count(first_cpu, PTM_N_BTS_UNMAPPED), unmapped);
+	assert_int_equal(st.produced, emulator_bytes(first_cpu) - begun);
 	trace_check_window(&walk, trace, st.produced, "one window over many interrupts");
 	print_message("%llu branches, %llu interrupts\n", (unsigned long long)walk.count, st.pmis);
 	free(trace);
@@ -477,10 +466,8 @@ static void a_reader_in_time_gets_every_branch_of_user_code(void **state)
 
 static void a_reader_in_time_gets_every_branch_of_both(void **state)
 {
-	if (isolated()) {
-		print_message("SKIP: the kernel's branches go through 64 KiB: an NMI may fill them\n");
-		skip();
-	}
+	if (bts_is_buffered())
+		skip_test("the kernel's branches go through 64 KiB: an NMI may fill them");
 	a_reader_in_time_gets_every_branch(BOTH);
 }
 
@@ -492,11 +479,11 @@ static void records_of_the_area_are_anchors_in_time(void **state)
 	struct session s;
 	struct records r;
 
-	session_prepare(&s, 1ULL << cpu, BOTH, 16 << 20);
+	session_prepare(&s, one_cpu, BOTH, 16 << 20);
 	session_prepare_data(&s, 0, 256 * page_size);
 	s.setup.aux_watermark = WATERMARK;
 	session_setup(&s);
-	assert_int_equal(cpu_pin(cpu), 0);
+	assert_int_equal(cpu_pin(first_cpu), 0);
 	begin = read_tsc();
 	ok_start(s.fd);
 	for (int i = 0; i < 100; i++) {
@@ -545,11 +532,11 @@ static void a_late_interrupt_is_a_gap(uint32_t flags, uint64_t late_bytes)
 	uint64_t len;
 
 	emulator_required();
-	session_open(&s, 1ULL << cpu, flags, 16 * page_size);
-	assert_int_equal(cpu_pin(cpu), 0);
-	full = emulator_count(cpu, PTM_N_BTS_FULL);
-	begun = emulator_bytes(cpu);
-	emulator_knob(cpu, PTM_KNOB_PMI_SKID, late_bytes / RECORD);
+	session_open(&s, one_cpu, flags, 16 * page_size);
+	assert_int_equal(cpu_pin(first_cpu), 0);
+	full = emulator_count(first_cpu, PTM_N_BTS_FULL);
+	begun = emulator_bytes(first_cpu);
+	emulator_knob(first_cpu, PTM_KNOB_PMI_SKID, late_bytes / RECORD);
 	ok_start(s.fd);
 	/* Far more than the room and the lateness. */
 	load_run(1000000);
@@ -560,10 +547,10 @@ static void a_late_interrupt_is_a_gap(uint32_t flags, uint64_t late_bytes)
 	st = channel_status(s.channel);
 	print_message("%llu bytes, %llu interrupts, %llu gaps, %llu branches not recorded\n", st.produced,
 		      st.pmis, st.gaps_full,
-		      (unsigned long long)(emulator_count(cpu, PTM_N_BTS_FULL) - full));
-	assert_true(emulator_count(cpu, PTM_N_BTS_FULL) > full);
+		      (unsigned long long)(emulator_count(first_cpu, PTM_N_BTS_FULL) - full));
+	assert_true(emulator_count(first_cpu, PTM_N_BTS_FULL) > full);
 	assert_true(st.gaps_full > 0);
-	assert_int_equal(st.produced, emulator_bytes(cpu) - begun);
+	assert_int_equal(st.produced, emulator_bytes(first_cpu) - begun);
 	len = channel_available(s.channel);
 	trace = malloc(len);
 	assert_non_null(trace);
@@ -595,18 +582,18 @@ static void a_little_late_is_in_time(void **state)
 	emulator_required();
 	for (int i = 0; i < 4; i++) {
 		struct auxtrace_status_page st;
-		uint64_t full, begun, asked = emulator_count(cpu, PTM_N_PMI);
+		uint64_t full, begun, asked = emulator_count(first_cpu, PTM_N_PMI);
 		struct session s;
 
 		/* A line on the serial console is a megabyte of the kernel's branches. */
-		session_prepare(&s, 1ULL << cpu, flags[i],
+		session_prepare(&s, one_cpu, flags[i],
 				(flags[i] & OVER ? 256 : 4096) * page_size);
 		s.setup.aux_watermark = flags[i] & OVER ? 0 : WATERMARK;
 		session_setup(&s);
-		assert_int_equal(cpu_pin(cpu), 0);
-		full = emulator_count(cpu, PTM_N_BTS_FULL);
-		begun = emulator_bytes(cpu);
-		emulator_knob(cpu, PTM_KNOB_PMI_SKID, 100);
+		assert_int_equal(cpu_pin(first_cpu), 0);
+		full = emulator_count(first_cpu, PTM_N_BTS_FULL);
+		begun = emulator_bytes(first_cpu);
+		emulator_knob(first_cpu, PTM_KNOB_PMI_SKID, 100);
 		ok_start(s.fd);
 		for (int n = 0; n < 100; n++) {
 			struct auxtrace_status status;
@@ -620,11 +607,11 @@ static void a_little_late_is_in_time(void **state)
 		st = channel_status(s.channel);
 		print_message("flags %#x: %llu bytes, %llu interrupts, %llu asked for\n", flags[i],
 			      st.produced, st.pmis,
-			      (unsigned long long)(emulator_count(cpu, PTM_N_PMI) - asked));
+			      (unsigned long long)(emulator_count(first_cpu, PTM_N_PMI) - asked));
 		assert_true(st.pmis > 0);
 		assert_int_equal(st.gaps, 0);
-		assert_int_equal(emulator_count(cpu, PTM_N_BTS_FULL), full);
-		assert_int_equal(st.produced, emulator_bytes(cpu) - begun);
+		assert_int_equal(emulator_count(first_cpu, PTM_N_BTS_FULL), full);
+		assert_int_equal(st.produced, emulator_bytes(first_cpu) - begun);
 		check_accounting(&s);
 		session_close(&s);
 	}
@@ -640,24 +627,24 @@ static void the_debug_store_is_given_back_as_it_was(void **state)
 	struct session s;
 
 	/* So that perf has one, and keeps it. */
-	assert_true(perf_sample(cpu, 1ULL << 40) >= 0);
-	before = ds_read(cpu);
-	assert_int_equal(msr_read(cpu, MSR_DS_AREA, &area), 0);
+	assert_true(perf_sample(first_cpu, 1ULL << 40) >= 0);
+	before = ds_read(first_cpu);
+	assert_int_equal(msr_read(first_cpu, MSR_DS_AREA, &area), 0);
 	for (int i = 0; i < 3; i++) {
-		session_open(&s, 1ULL << cpu, flags[i], 16 * page_size);
-		assert_int_equal(cpu_pin(cpu), 0);
+		session_open(&s, one_cpu, flags[i], 16 * page_size);
+		assert_int_equal(cpu_pin(first_cpu), 0);
 		ok_start(s.fd);
 		load_run(5000);
 		/* The probe sees it at work, so that it can be trusted when it is not. */
-		during = ds_read(cpu);
+		during = ds_read(first_cpu);
 		assert_true(memcmp(&during, &before, sizeof(before)));
 		assert_true(during.index >= during.base && during.index <= during.maximum);
 		ok_pause(&s, 0, NULL);
 		ok_resume(&s, 0, NULL);
 		ok_stop(s.fd);
-		after = ds_read(cpu);
+		after = ds_read(first_cpu);
 		assert_memory_equal(&after, &before, sizeof(before));
-		assert_int_equal(msr_read(cpu, MSR_DS_AREA, &still), 0);
+		assert_int_equal(msr_read(first_cpu, MSR_DS_AREA, &still), 0);
 		assert_int_equal(still, area);
 		session_close(&s);
 	}
@@ -669,11 +656,11 @@ static void the_ds_area_msr_is_never_ours_to_write(void **state)
 	uint64_t writes;
 
 	emulator_required();
-	assert_true(perf_sample(cpu, 1ULL << 40) >= 0);
-	writes = emulator_count(cpu, PTM_N_WRMSR_DS_AREA);
+	assert_true(perf_sample(first_cpu, 1ULL << 40) >= 0);
+	writes = emulator_count(first_cpu, PTM_N_WRMSR_DS_AREA);
 	for (int i = 0; i < 3; i++) {
-		session_open(&s, 1ULL << cpu, i & 1 ? USER : BOTH | OVER, 16 * page_size);
-		assert_int_equal(cpu_pin(cpu), 0);
+		session_open(&s, one_cpu, i & 1 ? USER : BOTH | OVER, 16 * page_size);
+		assert_int_equal(cpu_pin(first_cpu), 0);
 		ok_start(s.fd);
 		load_run(5000);
 		ok_pause(&s, 0, NULL);
@@ -681,7 +668,7 @@ static void the_ds_area_msr_is_never_ours_to_write(void **state)
 		ok_stop(s.fd);
 		session_close(&s);
 	}
-	assert_int_equal(emulator_count(cpu, PTM_N_WRMSR_DS_AREA), writes);
+	assert_int_equal(emulator_count(first_cpu, PTM_N_WRMSR_DS_AREA), writes);
 }
 
 #define FREEZE_PERFMON	(1ULL << 12)
@@ -693,23 +680,23 @@ static void other_bits_of_debugctl_stay_as_they_are(void **state)
 	struct session s;
 	uint64_t v, was;
 
-	assert_int_equal(msr_read(cpu, MSR_DEBUGCTL, &was), 0);
+	assert_int_equal(msr_read(first_cpu, MSR_DEBUGCTL, &was), 0);
 	assert_int_equal(was & ours, 0);
-	assert_int_equal(msr_write(cpu, MSR_DEBUGCTL, was | FREEZE_PERFMON), 0);
-	session_open(&s, 1ULL << cpu, BOTH | OVER, 16 * page_size);
+	assert_int_equal(msr_write(first_cpu, MSR_DEBUGCTL, was | FREEZE_PERFMON), 0);
+	session_open(&s, one_cpu, BOTH | OVER, 16 * page_size);
 	ok_start(s.fd);
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(msr_read(cpu, MSR_DEBUGCTL, &v), 0);
+		assert_int_equal(msr_read(first_cpu, MSR_DEBUGCTL, &v), 0);
 		assert_int_equal(v, was | FREEZE_PERFMON | DEBUGCTL_TR | DEBUGCTL_BTS | DEBUGCTL_BTINT);
 		ok_pause(&s, 0, NULL);
-		assert_int_equal(msr_read(cpu, MSR_DEBUGCTL, &v), 0);
+		assert_int_equal(msr_read(first_cpu, MSR_DEBUGCTL, &v), 0);
 		assert_int_equal(v, was | FREEZE_PERFMON);
 		ok_resume(&s, 0, NULL);
 	}
 	ok_stop(s.fd);
-	assert_int_equal(msr_read(cpu, MSR_DEBUGCTL, &v), 0);
+	assert_int_equal(msr_read(first_cpu, MSR_DEBUGCTL, &v), 0);
 	assert_int_equal(v, was | FREEZE_PERFMON);
-	assert_int_equal(msr_write(cpu, MSR_DEBUGCTL, was), 0);
+	assert_int_equal(msr_write(first_cpu, MSR_DEBUGCTL, was), 0);
 }
 
 /*
@@ -722,21 +709,21 @@ static void what_is_turned_on_while_we_are_off_ends_with_the_session(void **stat
 	struct session s;
 	uint64_t on, v;
 
-	session_open(&s, 1ULL << cpu, BOTH | OVER, 16 * page_size);
-	assert_int_equal(cpu_pin(cpu), 0);
+	session_open(&s, one_cpu, BOTH | OVER, 16 * page_size);
+	assert_int_equal(cpu_pin(first_cpu), 0);
 	ok_start(s.fd);
-	assert_int_equal(msr_read(cpu, MSR_DEBUGCTL, &on), 0);
+	assert_int_equal(msr_read(first_cpu, MSR_DEBUGCTL, &on), 0);
 	ok_stop(s.fd);
-	before = ds_read(cpu);
+	before = ds_read(first_cpu);
 	ok_start(s.fd);
 	ok_pause(&s, 0, NULL);
-	assert_int_equal(msr_write(cpu, MSR_DEBUGCTL, on), 0);
+	assert_int_equal(msr_write(first_cpu, MSR_DEBUGCTL, on), 0);
 	load_run(100);
 	ok_stop(s.fd);
 	load_run(100);
-	assert_int_equal(msr_read(cpu, MSR_DEBUGCTL, &v), 0);
-	after = ds_read(cpu);
-	msr_write(cpu, MSR_DEBUGCTL, on & ~(DEBUGCTL_TR | DEBUGCTL_BTS | DEBUGCTL_BTINT));
+	assert_int_equal(msr_read(first_cpu, MSR_DEBUGCTL, &v), 0);
+	after = ds_read(first_cpu);
+	msr_write(first_cpu, MSR_DEBUGCTL, on & ~(DEBUGCTL_TR | DEBUGCTL_BTS | DEBUGCTL_BTINT));
 	assert_int_equal(v & (DEBUGCTL_TR | DEBUGCTL_BTS), 0);
 	assert_memory_equal(&after, &before, sizeof(after));
 	check_accounting(&s);
@@ -766,7 +753,5 @@ int main(void)
 		vm_test(what_is_turned_on_while_we_are_off_ends_with_the_session),
 	};
 
-	page_size = sysconf(_SC_PAGESIZE);
-	cpu = cpus_first(cpus_online());
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

@@ -14,10 +14,13 @@
 #include <unistd.h>
 
 #include "cpu.h"
+#include "file.h"
 #include "invariants.h"
 #include "load.h"
+#include "machine.h"
 #include "msr.h"
 #include "perf.h"
+#include "pmu.h"
 #include "trace.h"
 #include "uapi.h"
 
@@ -25,23 +28,16 @@
 #define OVER	AUXTRACE_SETUP_OVERWRITE
 #define AUX_SIZE (64 << 10)
 
-static int cpu;
-
 static void open_on(struct session *s, uint32_t flags)
 {
-	session_open(s, 1ULL << cpu, flags, AUX_SIZE);
-	assert_int_equal(cpu_pin(cpu), 0);
-}
-
-static bool isolated(void)
-{
-	return at_info().out_bts_flags & AUXTRACE_BTS_BUFFERED;
+	session_open(s, one_cpu, flags, AUX_SIZE);
+	assert_int_equal(cpu_pin(first_cpu), 0);
 }
 
 /* A descriptor, remembered for teardown, or a negative errno. */
 static int event(const struct perf_event_attr *attr)
 {
-	int fd = syscall(SYS_perf_event_open, attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	int fd = syscall(SYS_perf_event_open, attr, -1, first_cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
 	if (fd < 0)
 		return -errno;
@@ -65,7 +61,7 @@ static const struct perf_event_attr each_branch = {
 /* What perf says of @attr while its own intel_bts is in use: so it shall be with ours. */
 static int perfs_rule(const struct perf_event_attr *attr)
 {
-	int bts = perf_open(-1, cpu), fd;
+	int bts = perf_open(-1, first_cpu), fd;
 
 	assert_true(bts >= 0);
 	fd = event(attr);
@@ -127,15 +123,14 @@ static void perf_and_a_session_exclude_each_other_as_perf_and_perf_do(void **sta
 		.disabled = 1,
 	};
 	struct perf_event_attr pt = { .size = sizeof(pt), .disabled = 1 };
-	FILE *f = fopen("/sys/bus/event_source/devices/intel_pt/type", "re");
+	int64_t type = perf_pmu_type("intel_pt");
 
 	perf_required();
 	excludes(&each_branch, "branches with period 1");
 	excludes(&lbr, "LBR");
-	if (f && fscanf(f, "%u", &pt.type) == 1)
+	pt.type = type;
+	if (type >= 0)
 		excludes(&pt, "intel_pt");
-	if (f)
-		fclose(f);
 }
 
 /*
@@ -146,8 +141,8 @@ static void both_trace_at_once(struct session *bts, const struct session *other)
 {
 	const struct auxtrace_status_page *pt = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ,
 						     MAP_SHARED, other->fd,
-						     AUXTRACE_MMAP_OFFSET(cpu, AUXTRACE_REGION_STATUS));
-	uint64_t records = emulator_count(cpu, PTM_N_BTS), bytes = emulator_count(cpu, PTM_N_BYTES);
+						     AUXTRACE_MMAP_OFFSET(first_cpu, AUXTRACE_REGION_STATUS));
+	uint64_t records = emulator_count(first_cpu, PTM_N_BTS), bytes = emulator_count(first_cpu, PTM_N_BYTES);
 	uint64_t was = pt->produced, is = channel_status(bts->channel).produced;
 
 	assert_ptr_not_equal(pt, MAP_FAILED);
@@ -165,9 +160,9 @@ static void both_trace_at_once(struct session *bts, const struct session *other)
 	assert_true(pt->pmis > 0);
 	assert_true(channel_status(bts->channel).pmis > 0);
 	assert_int_equal(pt->gaps + channel_status(bts->channel).gaps, 0);
-	assert_int_equal(pt->produced - was, emulator_count(cpu, PTM_N_BYTES) - bytes);
+	assert_int_equal(pt->produced - was, emulator_count(first_cpu, PTM_N_BYTES) - bytes);
 	assert_int_equal(channel_status(bts->channel).produced - is,
-			 (emulator_count(cpu, PTM_N_BTS) - records) * sizeof(struct auxtrace_branch));
+			 (emulator_count(first_cpu, PTM_N_BTS) - records) * sizeof(struct auxtrace_branch));
 	munmap((void *)pt, sysconf(_SC_PAGESIZE));
 }
 
@@ -175,20 +170,18 @@ static void both_trace_at_once(struct session *bts, const struct session *other)
 static void sessions_of_both_pmus_exclude_each_other_as_perfs_do(void **state)
 {
 	struct perf_event_attr pt = { .size = sizeof(pt), .disabled = 1 };
-	FILE *f = fopen("/sys/bus/event_source/devices/intel_pt/type", "re");
+	int64_t type = perf_pmu_type("intel_pt");
 	struct session bts, other;
 	int rule;
 
 	perf_required();
 	emulator_required();
-	if (!f || fscanf(f, "%u", &pt.type) != 1 || at_info().out_pt != AUXTRACE_PT_OK) {
-		print_message("SKIP: no intel_pt\n");
-		skip();
-	}
-	fclose(f);
+	if (type < 0 || at_info().out_pt != AUXTRACE_PT_OK)
+		skip_test("no intel_pt");
+	pt.type = type;
 	rule = perfs_rule(&pt);
 	open_on(&bts, BOTH | OVER);
-	session_prepare(&other, 1ULL << cpu, BOTH | OVER, AUX_SIZE / 4);
+	session_prepare(&other, one_cpu, BOTH | OVER, AUX_SIZE / 4);
 	other.setup.pmu = AUXTRACE_PMU_INTEL_PT;
 	other.setup.config = CONFIG_TSC;
 	/* Not by session_setup(): it is no session of what the tests run on. */
@@ -218,19 +211,15 @@ static void under_isolation_lbr_is_excluded(void **state)
 	struct session s;
 	int fd;
 
-	if (!isolated()) {
-		print_message("SKIP: page tables are not isolated\n");
-		skip();
-	}
+	if (!bts_is_buffered())
+		skip_test("page tables are not isolated");
 	fd = event(&each_branch);
-	if (fd < 0) {
-		print_message("SKIP: no event of each branch: %s\n", strerrorname_np(-fd));
-		skip();
-	}
+	if (fd < 0)
+		skip_test("no event of each branch: %s", strerrorname_np(-fd));
 	/* perf uses the debug store's BTS only while such an event runs. */
 	open_on(&s, BOTH | OVER);
 	ok_start(s.fd);
-	assert_true(msr_tracing(cpu));
+	assert_true(msr_tracing(first_cpu));
 	ok_stop(s.fd);
 	at_close(fd);
 	check_accounting(&s);
@@ -266,10 +255,8 @@ static void sampler_open(struct sampler *p, uint64_t config, uint32_t precise)
 	};
 
 	p->fd = event(&attr);
-	if (p->fd < 0) {
-		print_message("SKIP: perf counts no such event here: %s\n", strerrorname_np(-p->fd));
-		skip();
-	}
+	if (p->fd < 0)
+		skip_test("perf counts no such event here: %s", strerrorname_np(-p->fd));
 	p->ring = mmap(NULL, (1 + RING_PAGES) * sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE,
 		       MAP_SHARED, p->fd, 0);
 	assert_ptr_not_equal(p->ring, MAP_FAILED);
@@ -313,7 +300,7 @@ static struct sampled sample_run(uint64_t config, uint32_t precise)
 {
 	struct sampler p;
 
-	assert_int_equal(cpu_pin(cpu), 0);
+	assert_int_equal(cpu_pin(first_cpu), 0);
 	sampler_open(&p, config, precise);
 	assert_int_equal(ioctl(p.fd, PERF_EVENT_IOC_ENABLE, 0), 0);
 	run(RUN_INSNS / 2);
@@ -349,7 +336,7 @@ static void sampling_by_counters_is_undisturbed(void **state)
 			struct sampled beside;
 			struct session s;
 
-			session_prepare(&s, 1ULL << cpu, flags[i], AUX_SIZE);
+			session_prepare(&s, one_cpu, flags[i], AUX_SIZE);
 			s.setup.flags |= flags[i] & OVER ? 0 : AUXTRACE_SETUP_FULL_AUTO;
 			session_setup(&s);
 			ok_start(s.fd);
@@ -402,15 +389,15 @@ static void no_interrupt_is_unknown(void **state)
 	unsigned int before = unknown_nmis();
 
 	emulator_required();
-	assert_true(perf_sample(cpu, 50021) >= 0);
+	assert_true(perf_sample(first_cpu, 50021) >= 0);
 	for (int i = 0; i < 2; i++) {
 		struct session s;
 
-		session_open(&s, 1ULL << cpu, flags[i], 4 << 12);
-		assert_int_equal(cpu_pin(cpu), 0);
+		session_open(&s, one_cpu, flags[i], 4 << 12);
+		assert_int_equal(cpu_pin(first_cpu), 0);
 		ok_start(s.fd);
 		for (unsigned int n = 0; n < 300; n++) {
-			emulator_knob(cpu, PTM_KNOB_PMI_SKID, n * 7 % 97);
+			emulator_knob(first_cpu, PTM_KNOB_PMI_SKID, n * 7 % 97);
 			/* Up to more than the buffer of 64 KiB holds. */
 			load_run(500 + n % 50 * 400);
 			ok_pause(&s, 0, NULL);
@@ -432,13 +419,13 @@ static void no_interrupt_is_unknown(void **state)
  */
 static uint64_t interrupt_after_stop(uint32_t flags)
 {
-	uint64_t asked = emulator_count(cpu, PTM_N_PMI), early;
+	uint64_t asked = emulator_count(first_cpu, PTM_N_PMI), early;
 	struct session s;
 
 	open_on(&s, flags);
-	emulator_knob(cpu, PTM_KNOB_PMI_SKID, 100000);
+	emulator_knob(first_cpu, PTM_KNOB_PMI_SKID, 100000);
 	ok_start(s.fd);
-	while (emulator_count(cpu, PTM_N_PMI) == asked)
+	while (emulator_count(first_cpu, PTM_N_PMI) == asked)
 		load_run(1000);
 	ok_stop(s.fd);
 	early = channel_status(s.channel).pmis;
@@ -467,47 +454,38 @@ static void an_interrupt_after_stop_is_not_unknown(void **state)
 	assert_int_equal(unknown_nmis(), before);
 }
 
-static int watchdog(int value)
-{
-	const char *path = "/proc/sys/kernel/nmi_watchdog";
-	FILE *f = fopen(path, value < 0 ? "re" : "we");
-	int is = -1;
+#define WATCHDOG	"/proc/sys/kernel/nmi_watchdog"
 
-	if (!f)
-		return -1;
-	if (value < 0 ? fscanf(f, "%d", &is) != 1 : fprintf(f, "%d", value) < 0)
-		is = -1;
-	fclose(f);
-	return is;
+static void set_watchdog(bool on)
+{
+	file_write(WATCHDOG, on ? "1" : "0");
 }
 
 /* The watchdog's counter holds the debug store, too: on or off, and changed meanwhile. */
 static void the_nmi_watchdog_may_come_and_go(void **state)
 {
-	int was = watchdog(-1);
+	int64_t was = file_number(WATCHDOG);
 	struct session s;
 
-	if (was < 0) {
-		print_message("SKIP: no NMI watchdog\n");
-		skip();
-	}
+	if (was < 0)
+		skip_test("no NMI watchdog");
 	open_on(&s, BOTH | OVER);
 	for (int on = 0; on < 2; on++) {
 		uint64_t before;
 
-		watchdog(on);
+		set_watchdog(on);
 		ok_start(s.fd);
 		before = channel_status(s.channel).produced;
 		load_run(5000);
-		watchdog(!on);
+		set_watchdog(!on);
 		load_run(5000);
-		watchdog(on);
+		set_watchdog(on);
 		load_run(5000);
 		ok_stop(s.fd);
 		assert_true(channel_status(s.channel).produced > before + AUX_SIZE / 4);
 		assert_int_equal(channel_status(s.channel).gaps, 0);
 	}
-	watchdog(was);
+	set_watchdog(was);
 	check_accounting(&s);
 }
 
@@ -524,6 +502,5 @@ int main(void)
 		vm_test(the_nmi_watchdog_may_come_and_go),
 	};
 
-	cpu = cpus_first(cpus_online());
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

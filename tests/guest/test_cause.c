@@ -6,6 +6,7 @@
 #include "cpu.h"
 #include "invariants.h"
 #include "load.h"
+#include "machine.h"
 #include "msr.h"
 #include "pmu.h"
 #include "records.h"
@@ -15,17 +16,13 @@
 /* No machine of ours has memory there, and no table lies there. */
 #define NO_MEMORY	0xff00000000ULL
 
-static size_t page_size;
-static uint64_t all_cpus;
-static int first, last;
-
 static void open_on(struct session *s, int cpu, struct follower *f)
 {
 	session_prepare(s, 1ULL << cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
 	session_prepare_data(s, 0, page_size);
 	session_setup(s);
 	follower_init(f, s->channel);
-	assert_int_equal(cpu_pin(first), 0);
+	assert_int_equal(cpu_pin(first_cpu), 0);
 }
 
 /* The newest window of what has come since was begun and ended so. */
@@ -44,7 +41,7 @@ static void start_pause_resume_and_stop_are_told_apart(void **state)
 	struct follower f;
 	struct session s;
 
-	open_on(&s, first, &f);
+	open_on(&s, first_cpu, &f);
 	ok_start(s.fd);
 	ok_stop(s.fd);
 	expect_causes(&f, AUXTRACE_CAUSE_SESSION, AUXTRACE_CAUSE_SESSION);
@@ -67,19 +64,16 @@ static void a_cpu_that_goes_and_returns_is_a_cause(void **state)
 	struct follower f;
 	struct session s;
 
-	if (first == last || cpu_set_online(last, 1)) {
-		print_message("SKIP: no CPU that can go offline\n");
-		skip();
-	}
-	open_on(&s, last, &f);
+	hotplug_required();
+	open_on(&s, last_cpu, &f);
 	/* No more than the area holds, however long we wait for a CPU of the host's. */
-	assert_int_equal(cpu_pin(last), 0);
+	assert_int_equal(cpu_pin(last_cpu), 0);
 	ok_start(s.fd);
 	load_run(1000);
-	assert_int_equal(cpu_pin(first), 0);
-	expect_call("offline", 0, cpu_set_online(last, 0), __FILE__, __LINE__);
+	assert_int_equal(cpu_pin(first_cpu), 0);
+	last_cpu_offline();
 	expect_causes(&f, AUXTRACE_CAUSE_SESSION, AUXTRACE_CAUSE_CPU);
-	expect_call("online", 0, cpu_set_online(last, 1), __FILE__, __LINE__);
+	last_cpu_online();
 	ok_pause(&s, 0, NULL);
 	expect_causes(&f, AUXTRACE_CAUSE_CPU, AUXTRACE_CAUSE_USER);
 	ok_stop(s.fd);
@@ -96,11 +90,11 @@ static void what_somebody_else_turned_off_is_partial_and_foreign(void **state)
 	uint64_t ctl;
 
 	emulator_required();
-	open_on(&s, first, &f);
+	open_on(&s, first_cpu, &f);
 	ok_start(s.fd);
 	load_run(100);
-	assert_int_equal(msr_read(first, msr_control(), &ctl), 0);
-	assert_int_equal(msr_write(first, msr_control(), ctl & ~msr_enables()), 0);
+	assert_int_equal(msr_read(first_cpu, msr_control(), &ctl), 0);
+	assert_int_equal(msr_write(first_cpu, msr_control(), ctl & ~msr_enables()), 0);
 	ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
 	expect_causes(&f, AUXTRACE_CAUSE_SESSION, AUXTRACE_CAUSE_FOREIGN);
 	assert_int_equal(f.partial, 1);
@@ -119,12 +113,12 @@ static void an_error_is_partial_and_a_cause_before_the_pause_that_found_it(void 
 
 	pt_required("operational errors");
 	emulator_required();
-	open_on(&s, first, &f);
+	open_on(&s, first_cpu, &f);
 	ok_start(s.fd);
 	load_run(100);
 	ok_pause(&s, 0, NULL);
 	expect_causes(&f, AUXTRACE_CAUSE_SESSION, AUXTRACE_CAUSE_USER);
-	assert_int_equal(msr_write(first, MSR_RTIT_OUTPUT_BASE, NO_MEMORY), 0);
+	assert_int_equal(msr_write(first_cpu, MSR_RTIT_OUTPUT_BASE, NO_MEMORY), 0);
 	ok_resume(&s, 0, NULL);
 	load_run(100);
 	ok_pause(&s, 0, NULL);
@@ -147,9 +141,5 @@ int main(void)
 		vm_test(an_error_is_partial_and_a_cause_before_the_pause_that_found_it),
 	};
 
-	page_size = sysconf(_SC_PAGESIZE);
-	all_cpus = cpus_online();
-	first = cpus_first(all_cpus);
-	last = cpus_last(all_cpus);
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

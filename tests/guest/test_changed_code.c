@@ -83,10 +83,8 @@ static void changed_code_is_run_as_it_is(void **state)
 	uint32_t i = 0;
 	int fd;
 
-	if (cpus_count(cpus) < 1 + RUNNERS) {
-		print_message("SKIP: fewer than %u CPUs\n", 1 + RUNNERS);
-		skip();
-	}
+	if (cpus_count(cpus) < 1 + RUNNERS)
+		skip_test("fewer than %u CPUs", 1 + RUNNERS);
 	fd = memfd_create("code", 0);
 	assert_true(fd >= 0);
 	at_remember(fd);

@@ -42,10 +42,8 @@ static void setup_with_fup_on_ptw_without_ptw_gives_EINVAL(void **state)
 	struct session s;
 
 	pt_required("config");
-	if (!(at_info().out_pt_config & CONFIG_PTW)) {
-		print_message("SKIP: this CPU has no PTWRITE packets\n");
-		skip();
-	}
+	if (!(at_info().out_pt_config & CONFIG_PTW))
+		skip_test("this CPU has no PTWRITE packets");
 	setup_prepare(&s);
 	s.setup.config |= CONFIG_FUP_ON_PTW;
 	setup_refuses(EINVAL, &s);
@@ -144,10 +142,8 @@ static void setup_with_a_config_bit_that_the_cpu_lacks_gives_EOPNOTSUPP(void **s
 		setup_refuses(EOPNOTSUPP, &s);
 		tried++;
 	}
-	if (!tried) {
-		print_message("SKIP: this CPU has every bit\n");
-		skip();
-	}
+	if (!tried)
+		skip_test("this CPU has every bit");
 }
 
 static void setup_with_a_period_that_the_cpu_lacks_gives_EOPNOTSUPP(void **state)
@@ -177,10 +173,8 @@ static void setup_with_a_period_that_the_cpu_lacks_gives_EOPNOTSUPP(void **state
 			tried++;
 		}
 	}
-	if (!tried) {
-		print_message("SKIP: this CPU has every period\n");
-		skip();
-	}
+	if (!tried)
+		skip_test("this CPU has every period");
 }
 
 int main(void)

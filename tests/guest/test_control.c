@@ -10,6 +10,7 @@
 #include "cpu.h"
 #include "invariants.h"
 #include "load.h"
+#include "machine.h"
 #include "msr.h"
 #include "pmu.h"
 #include "trace.h"
@@ -17,28 +18,6 @@
 
 #define AUX_SIZE	room_for(1 << 20)
 #define BOTH		(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL)
-
-static uint64_t all_cpus;
-
-static void two_cpus_required(void)
-{
-	if (cpus_count(all_cpus) >= 2)
-		return;
-	print_message("SKIP: one CPU only\n");
-	skip();
-}
-
-/* Window [begin, end) of a channel at rest, judged on its own. */
-static struct walk window_walk(const struct channel *ch, uint64_t begin, uint64_t end)
-{
-	struct walk walk = { 0 };
-	uint8_t *trace = test_malloc(end - begin + 1);
-
-	channel_copy(ch, begin, trace, end - begin);
-	trace_check_window(&walk, trace, end - begin, "window");
-	test_free(trace);
-	return walk;
-}
 
 static void start_begins_window_one_everywhere(void **state)
 {
@@ -73,7 +52,7 @@ static void start_begins_window_one_everywhere(void **state)
 		assert_int_equal(st.window_end, st.produced);
 		assert_true(st.window_end_tsc > st.window_begin_tsc);
 		assert_false(msr_tracing(s.channel[i].cpu));
-		window_walk(&s.channel[i], 0, st.produced);
+		channel_check_window(&s.channel[i], 0, st.produced, "window");
 	}
 	check_accounting(&s);
 }
@@ -83,8 +62,8 @@ static void start_after_stop_goes_on_where_the_area_stands(void **state)
 	uint64_t position = 0;
 	struct session s;
 
-	session_open(&s, 1ULL << cpus_first(all_cpus), BOTH, AUX_SIZE);
-	cpu_pin(cpus_first(all_cpus));
+	session_open(&s, one_cpu, BOTH, AUX_SIZE);
+	cpu_pin(first_cpu);
 	for (uint64_t window = 1; window <= 3; window++) {
 		struct auxtrace_status_page st;
 
@@ -96,7 +75,7 @@ static void start_after_stop_goes_on_where_the_area_stands(void **state)
 		ok_stop(s.fd);
 		st = channel_status(s.channel);
 		assert_true(st.window_end > position);
-		window_walk(s.channel, position, st.window_end);
+		channel_check_window(s.channel, position, st.window_end, "window");
 		position = st.window_end;
 	}
 	check_accounting(&s);
@@ -188,7 +167,7 @@ static void effects_say_where_and_when_each_window_ends_and_begins(void **state)
 			assert_int_equal(st.produced, e->position);
 			assert_int_equal(st.window_end, e->position);
 			assert_int_equal(st.window_end_tsc, e->tsc);
-			window_walk(&s.channel[i], end[i], e->position);
+			channel_check_window(&s.channel[i], end[i], e->position, "window");
 			end[i] = e->position;
 		}
 		before = read_tsc();
@@ -335,7 +314,7 @@ static void another_thread_pauses_and_resumes_a_live_mapped_session(void **state
 
 	/* With that load no area is large enough never to be full. */
 	session_open(&s, all_cpus, BOTH | AUXTRACE_SETUP_OVERWRITE, AUX_SIZE);
-	load_start(cpus_last(all_cpus));
+	load_start(last_cpu);
 	ok_start(s.fd);
 	rc.session = &s;
 	assert_int_equal(pthread_create(&thread, NULL, control_from_here, &rc), 0);
@@ -354,13 +333,12 @@ static void another_thread_pauses_and_resumes_a_live_mapped_session(void **state
 
 static void sync_moves_the_position_and_keeps_the_window(void **state)
 {
-	int cpu = cpus_first(all_cpus);
 	struct auxtrace_status status;
 	struct session s;
 	uint64_t last = 0;
 
-	session_open(&s, 1ULL << cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
-	cpu_pin(cpu);
+	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
+	cpu_pin(first_cpu);
 	ok_start(s.fd);
 	for (int i = 0; i < 10; i++) {
 		struct auxtrace_status_page st;
@@ -378,22 +356,21 @@ static void sync_moves_the_position_and_keeps_the_window(void **state)
 	}
 	ok_stop(s.fd);
 	/* One window, through all these short stops. */
-	window_walk(s.channel, 0, channel_status(s.channel).produced);
+	channel_check_window(s.channel, 0, channel_status(s.channel).produced, "window");
 	check_accounting(&s);
 }
 
 static void user_and_kernel_flags_choose_what_is_traced(void **state)
 {
 	static const uint32_t flags[] = { AUXTRACE_SETUP_USER, AUXTRACE_SETUP_KERNEL, BOTH };
-	int cpu = cpus_first(all_cpus);
 
-	cpu_pin(cpu);
+	cpu_pin(first_cpu);
 	for (int i = 0; i < 3; i++) {
 		struct auxtrace_status_page st;
 		struct walk walk;
 		struct session s;
 
-		session_open(&s, 1ULL << cpu, flags[i], AUX_SIZE);
+		session_open(&s, one_cpu, flags[i], AUX_SIZE);
 		ok_start(s.fd);
 		for (int n = 0; n < 50; n++) {
 			load_run(20);
@@ -401,7 +378,7 @@ static void user_and_kernel_flags_choose_what_is_traced(void **state)
 		}
 		ok_stop(s.fd);
 		st = channel_status(s.channel);
-		walk = window_walk(s.channel, 0, st.produced);
+		walk = channel_check_window(s.channel, 0, st.produced, "window");
 		if (flags[i] == AUXTRACE_SETUP_USER) {
 			assert_int_equal(walk.into_kernel, 0);
 			assert_true(walk.into_user >= 50);
@@ -533,7 +510,6 @@ static void a_pause_is_one_wrmsr_a_resume_that_and_psbs_a_redundant_one_none(voi
 
 static void a_request_of_one_cpu_writes_no_msr_of_another(void **state)
 {
-	int first = cpus_first(all_cpus), last = cpus_last(all_cpus);
 	const struct channel *ch;
 	struct session s;
 	uint64_t before;
@@ -541,17 +517,17 @@ static void a_request_of_one_cpu_writes_no_msr_of_another(void **state)
 	emulator_required();
 	two_cpus_required();
 	session_open(&s, all_cpus, quiet_level(), AUX_SIZE);
-	ch = session_channel(&s, last);
-	cpu_pin(first);
+	ch = session_channel(&s, last_cpu);
+	cpu_pin(first_cpu);
 	ok_start(s.fd);
 	before = asked_wrmsrs(ch);
-	ok_pause(&s, 1ULL << first, NULL);
-	ok_resume(&s, 1ULL << first, NULL);
+	ok_pause(&s, one_cpu, NULL);
+	ok_resume(&s, one_cpu, NULL);
 	assert_int_equal(asked_wrmsrs(ch), before);
 	/* From another CPU it costs the CPU as much as from its own. */
 	before = asked_wrmsrs(ch);
-	ok_pause(&s, 1ULL << last, NULL);
-	ok_resume(&s, 1ULL << last, NULL);
+	ok_pause(&s, 1ULL << last_cpu, NULL);
+	ok_resume(&s, 1ULL << last_cpu, NULL);
 	assert_int_equal(asked_wrmsrs(ch), before + 1 + resume_wrmsrs());
 	ok_stop(s.fd);
 	check_accounting(&s);
@@ -559,22 +535,21 @@ static void a_request_of_one_cpu_writes_no_msr_of_another(void **state)
 
 static void a_paused_channel_takes_no_interrupts_and_writes_no_bytes(void **state)
 {
-	int cpu = cpus_first(all_cpus);
 	struct auxtrace_status status;
 	uint64_t bytes, wrmsrs;
 	struct session s;
 
 	emulator_required();
-	session_open(&s, 1ULL << cpu, quiet_level(), AUX_SIZE);
-	cpu_pin(cpu);
+	session_open(&s, one_cpu, quiet_level(), AUX_SIZE);
+	cpu_pin(first_cpu);
 	ok_start(s.fd);
 	ok_pause(&s, 0, NULL);
-	bytes = emulator_bytes(cpu);
-	wrmsrs = emulator_wrmsrs(cpu);
+	bytes = emulator_bytes(first_cpu);
+	wrmsrs = emulator_wrmsrs(first_cpu);
 	load_run(20000);
 	ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
-	assert_int_equal(emulator_bytes(cpu), bytes);
-	assert_int_equal(emulator_wrmsrs(cpu), wrmsrs);
+	assert_int_equal(emulator_bytes(first_cpu), bytes);
+	assert_int_equal(emulator_wrmsrs(first_cpu), wrmsrs);
 	ok_stop(s.fd);
 	check_accounting(&s);
 }
@@ -623,6 +598,5 @@ int main(void)
 		vm_test(no_call_makes_the_hardware_fault),
 	};
 
-	all_cpus = cpus_online();
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

@@ -11,32 +11,24 @@
 #include "cpu.h"
 #include "invariants.h"
 #include "load.h"
+#include "machine.h"
 #include "msr.h"
 #include "pmu.h"
 #include "trace.h"
 #include "uapi.h"
+#include "waiter.h"
 
 #define AUX_SIZE	(1 << 20)
 
 /* No machine of ours has memory there, and no table lies there. */
 #define NO_MEMORY	0xff00000000ULL
 
-static int cpu;
-
 static void write_msr(uint32_t reg, uint64_t value)
 {
-	int ret = msr_write(cpu, reg, value);
+	int ret = msr_write(first_cpu, reg, value);
 
 	if (ret)
 		fail_msg("WRMSR of %#x: %s", reg, strerror(-ret));
-}
-
-static short poll_now(int fd)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-
-	assert_true(poll(&p, 1, 0) >= 0);
-	return p.revents;
 }
 
 /* Two ways to spoil the output of a paused session. */
@@ -50,15 +42,15 @@ static void offset_at_the_end(void)
 {
 	uint64_t mask;
 
-	assert_int_equal(msr_read(cpu, MSR_RTIT_OUTPUT_MASK, &mask), 0);
+	assert_int_equal(msr_read(first_cpu, MSR_RTIT_OUTPUT_MASK, &mask), 0);
 	write_msr(MSR_RTIT_OUTPUT_MASK, (mask & UINT32_MAX) | 4096ULL << 32);
 }
 
 /* And let it run into that. */
 static void break_output(struct session *s, void (*spoil)(void))
 {
-	session_open(s, 1ULL << cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
-	cpu_pin(cpu);
+	session_open(s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
+	cpu_pin(first_cpu);
 	ok_start(s->fd);
 	load_run(100);
 	ok_pause(s, 0, NULL);
@@ -75,8 +67,8 @@ static void check_error(struct session *s)
 	assert_int_equal(st.running, 0);
 	assert_int_equal(st.gaps_error, 1);
 	assert_int_equal(st.gaps, 1);
-	assert_int_equal(poll_now(s->fd) & POLLERR, POLLERR);
-	assert_false(msr_tracing(cpu));
+	assert_int_equal(poll_events(s->fd, 0) & POLLERR, POLLERR);
+	assert_false(msr_tracing(first_cpu));
 	check_accounting(s);
 }
 
@@ -133,9 +125,7 @@ static void the_status_bit_alone_tells_of_an_error(void **state)
 static void start_after_an_error_traces_again(void **state)
 {
 	struct auxtrace_status_page st;
-	struct walk walk = { 0 };
 	struct session s;
-	uint8_t *trace;
 
 	pt_required("operational errors");
 	emulator_required();
@@ -144,15 +134,12 @@ static void start_after_an_error_traces_again(void **state)
 	assert_int_equal(channel_status(s.channel).gaps_error, 1);
 	ok_start(s.fd);
 	assert_int_equal(channel_status(s.channel).inhibit, 0);
-	assert_int_equal(poll_now(s.fd) & POLLERR, 0);
+	assert_int_equal(poll_events(s.fd, 0) & POLLERR, 0);
 	load_run(100);
 	ok_stop(s.fd);
 	st = channel_status(s.channel);
 	assert_true(st.window_end > st.window_begin);
-	trace = test_malloc(st.window_end - st.window_begin);
-	channel_copy(s.channel, st.window_begin, trace, st.window_end - st.window_begin);
-	trace_check_window(&walk, trace, st.window_end - st.window_begin, "after the error");
-	test_free(trace);
+	channel_check_window(s.channel, st.window_begin, st.window_end, "after the error");
 	assert_int_equal(st.gaps, 1);
 	check_accounting(&s);
 }
@@ -166,11 +153,11 @@ static void tracing_that_somebody_else_stopped_is_a_gap(void **state)
 	uint64_t ctl;
 
 	emulator_required();
-	session_open(&s, 1ULL << cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
-	cpu_pin(cpu);
+	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
+	cpu_pin(first_cpu);
 	ok_start(s.fd);
 	load_run(100);
-	assert_int_equal(msr_read(cpu, msr_control(), &ctl), 0);
+	assert_int_equal(msr_read(first_cpu, msr_control(), &ctl), 0);
 	assert_int_equal(ctl & msr_enables(), msr_enables());
 	write_msr(msr_control(), ctl & ~msr_enables());
 	load_run(100);
@@ -182,7 +169,7 @@ static void tracing_that_somebody_else_stopped_is_a_gap(void **state)
 	assert_int_equal(st.windows, 2);
 	assert_int_equal(st.window_begin, st.window_end);
 	assert_int_equal(st.running, 1);
-	assert_true(msr_tracing(cpu));
+	assert_true(msr_tracing(first_cpu));
 	ok_stop(s.fd);
 	check_accounting(&s);
 }
@@ -196,9 +183,9 @@ static void bytes_that_the_hardware_drops_show_as_an_overflow(void **state)
 
 	pt_required("OVF");
 	emulator_required();
-	session_open(&s, 1ULL << cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
-	cpu_pin(cpu);
-	begun = emulator_bytes(cpu);
+	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
+	cpu_pin(first_cpu);
+	begun = emulator_bytes(first_cpu);
 	ok_start(s.fd);
 	load_run(100);
 	write_msr(MSR_PTM_DROP, 200);
@@ -207,7 +194,7 @@ static void bytes_that_the_hardware_drops_show_as_an_overflow(void **state)
 	st = channel_status(s.channel);
 	trace_check_window(&walk, s.channel->aux, st.produced, "with a loss");
 	assert_true(walk.overflows >= 1);
-	assert_int_equal(st.produced, emulator_bytes(cpu) - begun);
+	assert_int_equal(st.produced, emulator_bytes(first_cpu) - begun);
 	check_accounting(&s);
 }
 
@@ -222,6 +209,5 @@ int main(void)
 		vm_test(bytes_that_the_hardware_drops_show_as_an_overflow),
 	};
 
-	cpu = cpus_first(cpus_online());
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

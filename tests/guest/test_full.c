@@ -11,6 +11,7 @@
 #include "cpu.h"
 #include "invariants.h"
 #include "load.h"
+#include "machine.h"
 #include "msr.h"
 #include "pmu.h"
 #include "trace.h"
@@ -20,12 +21,10 @@
 #define BOTH		(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL)
 #define PAGES		16
 #define MANY_BYTES	(8u * PAGES * 4096)	/* several times around the area */
-static size_t page_size;
-static int cpu;
 
 static void open_area(struct session *s, uint32_t flags, unsigned int pages, uint64_t watermark)
 {
-	session_prepare(s, 1ULL << cpu, flags, pages * page_size);
+	session_prepare(s, one_cpu, flags, pages * page_size);
 	s->setup.aux_watermark = watermark;
 	session_setup(s);
 }
@@ -48,7 +47,7 @@ static void poll_waits_for_the_watermark(void **state)
 	ok_start(s.fd);
 	/* A paused one does not get there. */
 	ok_pause(&s, 0, NULL);
-	load_start(cpu);
+	load_start(first_cpu);
 	assert_int_equal(poll_events(s.fd, 50) & POLLIN, 0);
 	ok_resume(&s, 0, NULL);
 
@@ -77,7 +76,7 @@ static void reaching_the_watermark_wakes_who_waits(void **state)
 
 	open_area(&s, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_PAUSED, PAGES, 4 * page_size);
 	ok_start(s.fd);
-	load_start(cpu);
+	load_start(first_cpu);
 	waiter_start(&w, s.fd);
 	ok_resume(&s, 0, NULL);
 	waiter_join(&w);
@@ -94,14 +93,14 @@ static void meeting_the_tail_wakes_who_waits(void **state)
 
 	/* A watermark that a tail inside of a page does not let it reach. */
 	open_area(&s, AUXTRACE_SETUP_USER, PAGES, (PAGES - 1) * page_size);
-	cpu_pin(cpu);
+	cpu_pin(first_cpu);
 	ok_start(s.fd);
 	load_run(100);
 	ok_pause(&s, 0, NULL);
 	cpu_unpin();
 	channel_set_tail(s.channel, 100);
 	waiter_start(&w, s.fd);
-	load_start(cpu);
+	load_start(first_cpu);
 	ok_resume(&s, 0, NULL);
 	waiter_join(&w);
 	st = channel_status(s.channel);
@@ -117,7 +116,7 @@ static void a_stop_wakes_who_waits_for_the_rest(void **state)
 	struct waiter w;
 
 	open_area(&s, AUXTRACE_SETUP_USER, PAGES, 0);
-	cpu_pin(cpu);
+	cpu_pin(first_cpu);
 	ok_start(s.fd);
 	load_run(100);
 	ok_pause(&s, 0, NULL);
@@ -133,7 +132,7 @@ static void the_default_watermark_is_half_the_area(void **state)
 	struct session s;
 
 	open_area(&s, AUXTRACE_SETUP_USER, PAGES, 0);
-	cpu_pin(cpu);
+	cpu_pin(first_cpu);
 	ok_start(s.fd);
 	while (channel_available(s.channel) < PAGES / 4 * page_size) {
 		struct auxtrace_status status;
@@ -158,7 +157,7 @@ static void a_stopped_session_is_readable_until_all_is_read(void **state)
 	struct session s;
 
 	open_area(&s, AUXTRACE_SETUP_USER, PAGES, 0);
-	cpu_pin(cpu);
+	cpu_pin(first_cpu);
 	ok_start(s.fd);
 	load_run(100);
 	assert_int_equal(poll_events(s.fd, 0), 0);
@@ -241,8 +240,8 @@ static void read_around_the_area(uint32_t flags, uint64_t step)
 
 	memset(&copy, 0, sizeof(copy));
 	open_area(&s, flags, PAGES, 2 * page_size);
-	load_start(cpu);
-	counted = emulator_bytes_plain(cpu, &begun);
+	load_start(first_cpu);
+	counted = emulator_bytes_plain(first_cpu, &begun);
 	ok_start(s.fd);
 	while (copy.len < MANY_BYTES) {
 		wait_readable(s.fd);
@@ -269,7 +268,7 @@ static void read_around_the_area(uint32_t flags, uint64_t step)
 	assert_int_equal(st.gaps, st.gaps_full);
 	if (counted) {
 		/* What the hardware wrote is what was produced, to the byte. */
-		bytes = emulator_bytes(cpu) - begun;
+		bytes = emulator_bytes(first_cpu) - begun;
 		assert_int_equal(st.produced, bytes);
 	}
 	check_copy(&copy, st.gaps_full);
@@ -304,7 +303,7 @@ static struct auxtrace_status_page fill(const struct session *s)
 	}
 	assert_int_equal(st.inhibit, AUXTRACE_INHIBIT_FULL);
 	assert_int_equal(st.running, 0);
-	assert_false(msr_tracing(cpu));
+	assert_false(msr_tracing(first_cpu));
 	return st;
 }
 
@@ -316,7 +315,7 @@ static void meeting_the_tail_stops_the_hardware_and_counts_a_gap(void **state)
 	struct session s;
 
 	open_area(&s, AUXTRACE_SETUP_USER, PAGES, 0);
-	cpu_pin(cpu);
+	cpu_pin(first_cpu);
 	ok_start(s.fd);
 	st = fill(&s);
 	assert_int_equal(st.gaps_full, 1);
@@ -355,7 +354,7 @@ static void goes_on_after_the_tail_has_moved(enum restart by)
 	struct session s;
 
 	open_area(&s, AUXTRACE_SETUP_USER, PAGES, 0);
-	cpu_pin(cpu);
+	cpu_pin(first_cpu);
 	ok_start(s.fd);
 	for (uint64_t window = 1; window <= 5; window++) {
 		struct walk walk = { 0 };
@@ -389,7 +388,7 @@ static void goes_on_after_the_tail_has_moved(enum restart by)
 		assert_int_equal(st.windows, window + 1);
 		assert_int_equal(st.window_begin, full.produced);
 		assert_true(st.window_begin_tsc > full.window_end_tsc);
-		assert_true(msr_tracing(cpu));
+		assert_true(msr_tracing(first_cpu));
 	}
 	ok_stop(s.fd);
 	check_accounting(&s);
@@ -417,7 +416,7 @@ static void a_full_channel_stays_off_while_the_tail_stays(void **state)
 	struct session s;
 
 	open_area(&s, AUXTRACE_SETUP_USER, PAGES, 0);
-	cpu_pin(cpu);
+	cpu_pin(first_cpu);
 	ok_start(s.fd);
 	fill(&s);
 	for (int i = 0; i < 3; i++) {
@@ -441,7 +440,7 @@ static void a_full_and_paused_channel_needs_both_a_tail_and_a_resume(void **stat
 	struct session s;
 
 	open_area(&s, AUXTRACE_SETUP_USER, PAGES, 0);
-	cpu_pin(cpu);
+	cpu_pin(first_cpu);
 	ok_start(s.fd);
 	st = fill(&s);
 	ok_pause(&s, 0, &effect);
@@ -468,7 +467,7 @@ static void an_area_of_two_pages_works_too(void **state)
 	uint64_t windows = 0;
 
 	open_area(&s, AUXTRACE_SETUP_USER, 2, page_size);
-	load_start(cpu);
+	load_start(first_cpu);
 	ok_start(s.fd);
 	for (int i = 0; i < 40; i++) {
 		wait_readable(s.fd);
@@ -490,7 +489,7 @@ static void restarting_a_full_session_needs_the_tail_moved(void **state)
 	struct session s;
 
 	open_area(&s, AUXTRACE_SETUP_USER, PAGES, 0);
-	cpu_pin(cpu);
+	cpu_pin(first_cpu);
 	ok_start(s.fd);
 	st = fill(&s);
 	ok_stop(s.fd);
@@ -526,7 +525,5 @@ int main(void)
 		vm_test(restarting_a_full_session_needs_the_tail_moved),
 	};
 
-	page_size = sysconf(_SC_PAGESIZE);
-	cpu = cpus_first(cpus_online());
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

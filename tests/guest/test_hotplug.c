@@ -13,9 +13,11 @@
 #include <unistd.h>
 
 #include "cpu.h"
+#include "file.h"
 #include "invariants.h"
 #include "kmod.h"
 #include "load.h"
+#include "machine.h"
 #include "msr.h"
 #include "perf.h"
 #include "pmu.h"
@@ -29,26 +31,6 @@
  */
 #define ALL		(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_OVERWRITE)
 
-static uint64_t all_cpus;
-static int first, last;
-
-/* The last CPU is the one that goes: the boot CPU cannot as a rule. */
-static void hotplug_required(void)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", last);
-	if (first != last && !access(path, W_OK))
-		return;
-	print_message("SKIP: no CPU that can go offline\n");
-	skip();
-}
-
-#define go_offline() \
-	expect_call("offline", 0, cpu_set_online(last, 0), __FILE__, __LINE__)
-#define go_online() \
-	expect_call("online", 0, cpu_set_online(last, 1), __FILE__, __LINE__)
-
 static void setup_with_an_offline_cpu_gives_ENODEV(void **state)
 {
 	struct session s;
@@ -56,9 +38,9 @@ static void setup_with_an_offline_cpu_gives_ENODEV(void **state)
 	hotplug_required();
 	session_prepare(&s, all_cpus, ALL, AUX_SIZE);
 	s.fd = at_open();
-	go_offline();
+	last_cpu_offline();
 	fail_setup(ENODEV, s.fd, &s.setup);
-	go_online();
+	last_cpu_online();
 	ok_setup(s.fd, &s.setup);
 	ok_start(s.fd);
 	ok_stop(s.fd);
@@ -70,13 +52,13 @@ static void start_with_an_offline_cpu_gives_ENODEV_and_starts_none(void **state)
 
 	hotplug_required();
 	session_open(&s, all_cpus, ALL, AUX_SIZE);
-	go_offline();
+	last_cpu_offline();
 	fail_start(ENODEV, s.fd);
-	assert_false(msr_tracing(first));
+	assert_false(msr_tracing(first_cpu));
 	assert_int_equal(channel_status(s.channel).windows, 0);
-	go_online();
+	last_cpu_online();
 	ok_start(s.fd);
-	assert_int_equal(channel_status(session_channel(&s, last)).running, 1);
+	assert_int_equal(channel_status(session_channel(&s, last_cpu)).running, 1);
 	ok_stop(s.fd);
 	check_accounting(&s);
 }
@@ -92,10 +74,10 @@ static void a_cpu_that_goes_is_a_gap_and_goes_on_when_it_returns(void **state)
 
 	hotplug_required();
 	session_open(&s, all_cpus, ALL, AUX_SIZE);
-	gone = session_channel(&s, last);
+	gone = session_channel(&s, last_cpu);
 	ok_start(s.fd);
 	before = channel_status(gone);
-	go_offline();
+	last_cpu_offline();
 	off = channel_status(gone);
 	assert_int_equal(off.running, 0);
 	assert_int_equal(off.inhibit, AUXTRACE_INHIBIT_OFFLINE);
@@ -122,13 +104,13 @@ static void a_cpu_that_goes_is_a_gap_and_goes_on_when_it_returns(void **state)
 	test_free(trace);
 	check_accounting(&s);
 
-	go_online();
+	last_cpu_online();
 	on = channel_status(gone);
 	assert_int_equal(on.running, 1);
 	assert_int_equal(on.windows, before.windows + 1);
 	assert_int_equal(on.window_begin, off.produced);
 	assert_int_equal(on.gaps_offline, 1);
-	assert_true(msr_tracing(last));
+	assert_true(msr_tracing(last_cpu));
 	ok_stop(s.fd);
 	assert_true(channel_status(gone).produced > off.produced);
 	check_accounting(&s);
@@ -142,11 +124,11 @@ static void perf_stays_out_of_a_cpu_that_returned(void **state)
 	hotplug_required();
 	session_open(&s, all_cpus, ALL, AUX_SIZE);
 	ok_start(s.fd);
-	go_offline();
-	go_online();
-	perf_is_refused(last);
+	last_cpu_offline();
+	last_cpu_online();
+	perf_is_refused(last_cpu);
 	ok_stop(s.fd);
-	perf_is_granted(last);
+	perf_is_granted(last_cpu);
 	check_accounting(&s);
 }
 
@@ -159,12 +141,12 @@ static void *take_for_perf(void *fd)
 	int first_fd, second_fd;
 
 	for (;;) {
-		first_fd = perf_open_plain(-1, last);
+		first_fd = perf_open_plain(-1, last_cpu);
 		if (first_fd == -ENODEV)
 			continue;
 		if (first_fd < 0)
 			break;
-		second_fd = perf_open_plain(-1, last);
+		second_fd = perf_open_plain(-1, last_cpu);
 		if (second_fd < 0)
 			break;
 		close(second_fd);
@@ -179,7 +161,7 @@ static bool perf_works(int fd)
 {
 	int64_t bytes;
 
-	assert_int_equal(cpu_pin(last), 0);
+	assert_int_equal(cpu_pin(last_cpu), 0);
 	bytes = perf_trace(fd, 100);
 	cpu_unpin();
 	return bytes > 0;
@@ -199,11 +181,11 @@ static void a_cpu_that_perf_took_while_it_came_is_left_to_perf(void **state)
 	hotplug_required();
 	for (int race = 0; race < RACES; race++) {
 		session_open(&s, all_cpus, ALL, AUX_SIZE);
-		gone = session_channel(&s, last);
+		gone = session_channel(&s, last_cpu);
 		ok_start(s.fd);
-		go_offline();
+		last_cpu_offline();
 		assert_int_equal(pthread_create(&thread, NULL, take_for_perf, &fd), 0);
-		go_online();
+		last_cpu_online();
 		pthread_join(thread, NULL);
 		st = channel_status(gone);
 		if (fd >= 0) {
@@ -220,10 +202,8 @@ static void a_cpu_that_perf_took_while_it_came_is_left_to_perf(void **state)
 		session_close(&s);
 		fd = -EBUSY;
 	}
-	if (fd < 0) {
-		print_message("SKIP: perf came too late, %d times\n", RACES);
-		skip();
-	}
+	if (fd < 0)
+		skip_test("perf came too late, %d times", RACES);
 
 	assert_int_equal(st.inhibit, AUXTRACE_INHIBIT_OFFLINE);
 	assert_int_equal(st.gaps_offline, 1);
@@ -246,27 +226,12 @@ static void a_cpu_that_perf_took_while_it_came_is_left_to_perf(void **state)
 	check_accounting(&s);
 }
 
-/* Write @text to @path; 0 or a negative errno. */
-static int put(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), ret = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		ret = -errno;
-	close(fd);
-	return ret;
-}
-
 /* The kernel's own test mode: freezes and thaws, and all that is told of a suspend is. */
 static void suspend_required(void)
 {
-	if (put("/sys/power/pm_test", "freezer") ||
-	    put("/sys/module/suspend/parameters/pm_test_delay", "0")) {
-		print_message("SKIP: this kernel has no pm_test\n");
-		skip();
-	}
+	if (file_write("/sys/power/pm_test", "freezer") ||
+	    file_write("/sys/module/suspend/parameters/pm_test_delay", "0"))
+		skip_test("this kernel has no pm_test");
 }
 
 static void a_suspend_is_a_gap_and_tracing_goes_on_after_it(void **state)
@@ -277,13 +242,13 @@ static void a_suspend_is_a_gap_and_tracing_goes_on_after_it(void **state)
 	suspend_required();
 	session_open(&s, all_cpus, ALL, AUX_SIZE);
 	ok_start(s.fd);
-	ok_pause(&s, 1ULL << last, NULL);
-	ret = put("/sys/power/state", "freeze");
-	put("/sys/power/pm_test", "none");
+	ok_pause(&s, 1ULL << last_cpu, NULL);
+	ret = file_write("/sys/power/state", "freeze");
+	file_write("/sys/power/pm_test", "none");
 	expect_call("suspend", 0, ret, __FILE__, __LINE__);
 	for (unsigned int i = 0; i < s.count; i++) {
 		struct auxtrace_status_page st = channel_status(&s.channel[i]);
-		bool paused = s.channel[i].cpu == last;
+		bool paused = s.channel[i].cpu == last_cpu;
 
 		assert_int_equal(st.inhibit, paused ? AUXTRACE_INHIBIT_USER : 0);
 		assert_int_equal(st.gaps_offline, !paused);
@@ -334,9 +299,9 @@ static void a_session_starts_and_stops_while_the_machine_wakes(void **state)
 		assert_int_equal(pthread_create(&thread[i], NULL, start_and_stop, &s[i].fd), 0);
 	begun = time(NULL);
 	for (int i = 0; !ret && i < WAKES && time(NULL) - begun < WAKE_SECONDS; i++)
-		ret = put("/sys/power/state", "freeze");
+		ret = file_write("/sys/power/state", "freeze");
 	__atomic_store_n(&ends, 1, __ATOMIC_RELAXED);
-	put("/sys/power/pm_test", "none");
+	file_write("/sys/power/pm_test", "none");
 	for (unsigned int i = 0; i < count; i++) {
 		void *failed;
 
@@ -360,18 +325,18 @@ static void a_cpu_that_is_left_to_perf_stays_so_when_the_machine_wakes(void **st
 	perf_required();
 	hotplug_required();
 	suspend_required();
-	session_open(&s, 1ULL << last, ALL, AUX_SIZE);
+	session_open(&s, 1ULL << last_cpu, ALL, AUX_SIZE);
 	ok_start(s.fd);
-	go_offline();
+	last_cpu_offline();
 	fd = perf_open(0, -1);
 	assert_true(fd >= 0);
-	go_online();
+	last_cpu_online();
 	assert_int_equal(channel_status(s.channel).inhibit, AUXTRACE_INHIBIT_OFFLINE);
-	ret = put("/sys/power/state", "freeze");
-	put("/sys/power/pm_test", "none");
+	ret = file_write("/sys/power/state", "freeze");
+	file_write("/sys/power/pm_test", "none");
 	expect_call("suspend", 0, ret, __FILE__, __LINE__);
 	assert_int_equal(channel_status(s.channel).inhibit, AUXTRACE_INHIBIT_OFFLINE);
-	assert_false(msr_tracing(last));
+	assert_false(msr_tracing(last_cpu));
 	assert_true(perf_works(fd));
 	ok_stop(s.fd);
 	check_accounting(&s);
@@ -386,18 +351,18 @@ static void a_paused_cpu_that_goes_is_no_gap_and_stays_paused(void **state)
 
 	hotplug_required();
 	session_open(&s, all_cpus, ALL, AUX_SIZE);
-	gone = session_channel(&s, last);
+	gone = session_channel(&s, last_cpu);
 	ok_start(s.fd);
-	ok_pause(&s, 1ULL << last, &effect);
-	go_offline();
+	ok_pause(&s, 1ULL << last_cpu, &effect);
+	last_cpu_offline();
 	st = channel_status(gone);
 	assert_int_equal(st.inhibit, AUXTRACE_INHIBIT_USER | AUXTRACE_INHIBIT_OFFLINE);
 	assert_int_equal(st.gaps, 0);
-	go_online();
+	last_cpu_online();
 	st = channel_status(gone);
 	assert_int_equal(st.inhibit, AUXTRACE_INHIBIT_USER);
 	assert_int_equal(st.windows, 1);
-	ok_resume(&s, 1ULL << last, &effect);
+	ok_resume(&s, 1ULL << last_cpu, &effect);
 	assert_int_equal(effect.flags, AUXTRACE_EFFECT_CHANGED);
 	assert_int_equal(effect.window, 2);
 	ok_stop(s.fd);
@@ -413,9 +378,9 @@ static void an_offline_cpu_keeps_requests_for_its_return(void **state)
 
 	hotplug_required();
 	session_open(&s, all_cpus, ALL, AUX_SIZE);
-	gone = session_channel(&s, last);
+	gone = session_channel(&s, last_cpu);
 	ok_start(s.fd);
-	go_offline();
+	last_cpu_offline();
 	/* Asked with all the others, which do it at once. */
 	ok_pause(&s, 0, effects);
 	assert_int_equal(effects[0].flags, AUXTRACE_EFFECT_CHANGED);
@@ -425,15 +390,15 @@ static void an_offline_cpu_keeps_requests_for_its_return(void **state)
 	st = channel_status(gone);
 	assert_int_equal(st.pauses_asked, 1);
 	assert_int_equal(st.pauses_done, 0);
-	go_online();
+	last_cpu_online();
 	assert_int_equal(channel_status(gone).inhibit, AUXTRACE_INHIBIT_USER);
-	assert_false(msr_tracing(last));
+	assert_false(msr_tracing(last_cpu));
 
-	go_offline();
+	last_cpu_offline();
 	ok_resume(&s, 0, effects);
 	assert_int_equal(effects[s.count - 1].flags, 0);
 	assert_int_equal(effects[s.count - 1].inhibit, AUXTRACE_INHIBIT_OFFLINE);
-	go_online();
+	last_cpu_online();
 	st = channel_status(gone);
 	assert_int_equal(st.running, 1);
 	assert_int_equal(st.windows, 2);
@@ -450,14 +415,14 @@ static void a_session_stops_while_its_cpu_is_offline(void **state)
 	hotplug_required();
 	session_open(&s, all_cpus, ALL, AUX_SIZE);
 	ok_start(s.fd);
-	go_offline();
+	last_cpu_offline();
 	ok_stop(s.fd);
 	check_accounting(&s);
-	go_online();
-	assert_false(msr_tracing(last));
-	assert_int_equal(channel_status(session_channel(&s, last)).running, 0);
+	last_cpu_online();
+	assert_false(msr_tracing(last_cpu));
+	assert_int_equal(channel_status(session_channel(&s, last_cpu)).running, 0);
 	ok_start(s.fd);
-	assert_true(msr_tracing(last));
+	assert_true(msr_tracing(last_cpu));
 	ok_stop(s.fd);
 	check_accounting(&s);
 }
@@ -469,10 +434,10 @@ static void a_session_closes_while_its_cpu_is_offline(void **state)
 	hotplug_required();
 	session_open(&s, all_cpus, ALL, AUX_SIZE);
 	ok_start(s.fd);
-	go_offline();
+	last_cpu_offline();
 	session_close(&s);
-	go_online();
-	assert_false(msr_tracing(last));
+	last_cpu_online();
+	assert_false(msr_tracing(last_cpu));
 	session_open(&s, all_cpus, ALL, AUX_SIZE);
 	ok_start(s.fd);
 	ok_stop(s.fd);
@@ -487,11 +452,11 @@ static void a_cpu_may_come_and_go_again_and_again(void **state)
 
 	hotplug_required();
 	session_open(&s, all_cpus, ALL, 64 * 1024);
-	gone = session_channel(&s, last);
+	gone = session_channel(&s, last_cpu);
 	ok_start(s.fd);
 	for (int i = 1; i <= 3; i++) {
-		go_offline();
-		go_online();
+		last_cpu_offline();
+		last_cpu_online();
 		st = channel_status(gone);
 		assert_int_equal(st.running, 1);
 		assert_int_equal(st.gaps_offline, i);
@@ -546,7 +511,7 @@ static void a_tracer_that_is_killed_gives_the_hardware_back(void **state)
 	assert_int_equal(read(pipes[0], &ok, 1), 1);
 	close(pipes[0]);
 	assert_int_equal(ok, 1);
-	assert_true(msr_tracing(first));
+	assert_true(msr_tracing(first_cpu));
 	kill(pid, SIGKILL);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(WTERMSIG(status), SIGKILL);
@@ -565,7 +530,7 @@ static void a_duplicate_keeps_the_session_alive(void **state)
 	at_remember(fd);
 	at_close(s.fd);
 	s.fd = fd;
-	assert_true(msr_tracing(first));
+	assert_true(msr_tracing(first_cpu));
 	ok_pause(&s, 0, NULL);
 	ok_resume(&s, 0, NULL);
 	ok_stop(s.fd);
@@ -653,8 +618,5 @@ int main(void)
 		vm_test(the_module_unloads_and_loads_again_after_all_of_that),
 	};
 
-	all_cpus = cpus_online();
-	first = cpus_first(all_cpus);
-	last = cpus_last(all_cpus);
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

@@ -10,11 +10,9 @@
 
 #include "child.h"
 #include "cpu.h"
+#include "machine.h"
 #include "msr.h"
 #include "uapi.h"
-
-static size_t page_size;
-static uint64_t all_cpus;
 
 static void the_device_is_for_root_alone(void **state)
 {
@@ -102,15 +100,11 @@ static void info_converts_the_tsc_to_the_clock_of_perf(void **state)
 	ssize_t n;
 	int fd;
 
-	if (!info.out_time_mult) {
-		print_message("SKIP: this kernel's clock is not the TSC\n");
-		skip();
-	}
+	if (!info.out_time_mult)
+		skip_test("this kernel's clock is not the TSC");
 	fd = open("/dev/kmsg", O_RDWR | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0) {
-		print_message("SKIP: no /dev/kmsg\n");
-		skip();
-	}
+	if (fd < 0)
+		skip_test("no /dev/kmsg");
 	at_remember(fd);
 	lseek(fd, 0, SEEK_END);
 	before = read_tsc();
@@ -171,7 +165,5 @@ int main(void)
 		vm_test(info_succeeds_without_capabilities_and_says_so),
 	};
 
-	page_size = sysconf(_SC_PAGESIZE);
-	all_cpus = cpus_online();
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

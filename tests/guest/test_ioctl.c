@@ -11,13 +11,11 @@
 #include <unistd.h>
 
 #include "cpu.h"
+#include "machine.h"
 #include "trigger.h"
 #include "uapi.h"
 
 #define AUX_SIZE	(64 * 1024)
-
-static size_t page_size;
-static uint64_t one_cpu;
 
 /* A file in the state in which the call succeeds, and the arguments with which it does. */
 struct stand {
@@ -325,7 +323,5 @@ int main(void)
 		vm_test(every_ioctl_refuses_a_reserved_member_that_is_not_zero_with_EINVAL),
 	};
 
-	page_size = sysconf(_SC_PAGESIZE);
-	one_cpu = 1ULL << cpus_first(cpus_online());
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

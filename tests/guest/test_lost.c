@@ -10,14 +10,11 @@
 
 #include "cpu.h"
 #include "invariants.h"
+#include "machine.h"
 #include "records.h"
 #include "ring.h"
 #include "uapi.h"
 #include "waiter.h"
-
-static size_t page_size;
-static uint64_t one_cpu, all_cpus;
-static int cpu;
 
 /* ---- PAUSE_OUTPUT ------------------------------------------------------------ */
 
@@ -118,12 +115,12 @@ static void output_is_paused_on_the_cpus_asked_alone(void **state)
 	session_setup(&s);
 	ok_output(s.fd, one_cpu, 1);
 	for (unsigned int i = 0; i < s.count; i++)
-		assert_int_equal(channel_status(&s.channel[i]).data_paused, s.channel[i].cpu == cpu);
+		assert_int_equal(channel_status(&s.channel[i]).data_paused, s.channel[i].cpu == first_cpu);
 	ok_start(s.fd);
 	ok_stop(s.fd);
 	for (unsigned int i = 0; i < s.count; i++)
 		assert_int_equal(!channel_status(&s.channel[i]).data_records,
-				 s.channel[i].cpu == cpu);
+				 s.channel[i].cpu == first_cpu);
 	ok_output(s.fd, all_cpus, 0);
 	for (unsigned int i = 0; i < s.count; i++)
 		assert_int_equal(channel_status(&s.channel[i]).data_paused, 0);
@@ -333,9 +330,5 @@ int main(void)
 		vm_test(wrong_data_tails_are_counted_and_ignored),
 	};
 
-	page_size = sysconf(_SC_PAGESIZE);
-	all_cpus = cpus_online();
-	cpu = cpus_first(all_cpus);
-	one_cpu = 1ULL << cpu;
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

@@ -21,6 +21,7 @@
 #include "invariants.h"
 #include "kmod.h"
 #include "load.h"
+#include "machine.h"
 #include "msr.h"
 #include "records.h"
 #include "trace.h"
@@ -28,10 +29,6 @@
 
 #define AUX_SIZE	(64 * 1024)
 #define DATA_SIZE	(16 * 1024)
-
-static size_t page_size;
-static uint64_t one_cpu, all_cpus;
-static int cpu;
 
 static int try_map(int fd, uint64_t offset, size_t len, int prot, int flags)
 {
@@ -73,8 +70,8 @@ static void each_region_maps_with_its_length(void **state)
 	int fd = set_up();
 
 	for_each_region(r)
-		ok_map(fd, AUXTRACE_MMAP_OFFSET(cpu, r), region_len(r), PROT_READ);
-	ok_map(fd, AUXTRACE_MMAP_OFFSET(cpu, AUXTRACE_REGION_USER), page_size,
+		ok_map(fd, AUXTRACE_MMAP_OFFSET(first_cpu, r), region_len(r), PROT_READ);
+	ok_map(fd, AUXTRACE_MMAP_OFFSET(first_cpu, AUXTRACE_REGION_USER), page_size,
 	       PROT_READ | PROT_WRITE);
 }
 
@@ -85,7 +82,7 @@ static void a_region_maps_twice_at_once_with_the_same_content(void **state)
 
 	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
 	again = mmap(NULL, page_size, PROT_READ, MAP_SHARED, s.fd,
-		     AUXTRACE_MMAP_OFFSET(cpu, AUXTRACE_REGION_USER));
+		     AUXTRACE_MMAP_OFFSET(first_cpu, AUXTRACE_REGION_USER));
 	assert_ptr_not_equal(again, MAP_FAILED);
 	channel_set_tail(s.channel, 0x1234567);
 	assert_int_equal(*again, 0x1234567);
@@ -97,7 +94,7 @@ static void mmap_before_setup_gives_EBADFD(void **state)
 	int fd = at_open();
 
 	for_each_region(r)
-		fail_map(EBADFD, fd, AUXTRACE_MMAP_OFFSET(cpu, r), region_len(r), PROT_READ);
+		fail_map(EBADFD, fd, AUXTRACE_MMAP_OFFSET(first_cpu, r), region_len(r), PROT_READ);
 }
 
 static void mmap_with_a_wrong_length_gives_EINVAL(void **state)
@@ -105,20 +102,20 @@ static void mmap_with_a_wrong_length_gives_EINVAL(void **state)
 	int fd = set_up();
 
 	for_each_region(r) {
-		uint64_t offset = AUXTRACE_MMAP_OFFSET(cpu, r);
+		uint64_t offset = AUXTRACE_MMAP_OFFSET(first_cpu, r);
 
 		fail_map(EINVAL, fd, offset, region_len(r) + page_size, PROT_READ);
 		fail_map(EINVAL, fd, offset, region_len(r) * 2, PROT_READ);
 	}
-	fail_map(EINVAL, fd, AUXTRACE_MMAP_OFFSET(cpu, AUXTRACE_REGION_AUX),
+	fail_map(EINVAL, fd, AUXTRACE_MMAP_OFFSET(first_cpu, AUXTRACE_REGION_AUX),
 		 AUX_SIZE - page_size, PROT_READ);
-	fail_map(EINVAL, fd, AUXTRACE_MMAP_OFFSET(cpu, AUXTRACE_REGION_AUX), page_size, PROT_READ);
-	fail_map(EINVAL, fd, AUXTRACE_MMAP_OFFSET(cpu, AUXTRACE_REGION_DATA), page_size, PROT_READ);
+	fail_map(EINVAL, fd, AUXTRACE_MMAP_OFFSET(first_cpu, AUXTRACE_REGION_AUX), page_size, PROT_READ);
+	fail_map(EINVAL, fd, AUXTRACE_MMAP_OFFSET(first_cpu, AUXTRACE_REGION_DATA), page_size, PROT_READ);
 }
 
 static void mmap_of_a_data_ring_that_there_is_not_gives_EINVAL(void **state)
 {
-	uint64_t offset = AUXTRACE_MMAP_OFFSET(cpu, AUXTRACE_REGION_DATA);
+	uint64_t offset = AUXTRACE_MMAP_OFFSET(first_cpu, AUXTRACE_REGION_DATA);
 	struct session s;
 
 	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
@@ -131,13 +128,13 @@ static void mmap_at_a_wrong_offset_gives_EINVAL(void **state)
 	int fd = set_up();
 
 	for_each_region(r) {
-		uint64_t offset = AUXTRACE_MMAP_OFFSET(cpu, r);
+		uint64_t offset = AUXTRACE_MMAP_OFFSET(first_cpu, r);
 
 		fail_map(EINVAL, fd, offset + page_size, region_len(r), PROT_READ);
 		fail_map(EINVAL, fd, offset + (1ULL << 39), region_len(r), PROT_READ);
 	}
 	for (unsigned int r = AUXTRACE_REGION_DATA + 1; r < 16; r++)
-		fail_map(EINVAL, fd, AUXTRACE_MMAP_OFFSET(cpu, r), page_size, PROT_READ);
+		fail_map(EINVAL, fd, AUXTRACE_MMAP_OFFSET(first_cpu, r), page_size, PROT_READ);
 }
 
 static void mmap_of_a_cpu_that_is_not_the_sessions_gives_ENODEV(void **state)
@@ -159,7 +156,7 @@ static void a_private_mapping_gives_EINVAL(void **state)
 
 	for_each_region(r)
 		expect_call("mmap", EINVAL,
-			    try_map(fd, AUXTRACE_MMAP_OFFSET(cpu, r), region_len(r), PROT_READ,
+			    try_map(fd, AUXTRACE_MMAP_OFFSET(first_cpu, r), region_len(r), PROT_READ,
 				    MAP_PRIVATE),
 			    __FILE__, __LINE__);
 }
@@ -168,12 +165,12 @@ static void a_writable_mapping_of_what_the_kernel_writes_gives_EACCES(void **sta
 {
 	int fd = set_up();
 
-	fail_map(EACCES, fd, AUXTRACE_MMAP_OFFSET(cpu, AUXTRACE_REGION_STATUS), page_size,
+	fail_map(EACCES, fd, AUXTRACE_MMAP_OFFSET(first_cpu, AUXTRACE_REGION_STATUS), page_size,
 		 PROT_READ | PROT_WRITE);
-	fail_map(EACCES, fd, AUXTRACE_MMAP_OFFSET(cpu, AUXTRACE_REGION_AUX), AUX_SIZE,
+	fail_map(EACCES, fd, AUXTRACE_MMAP_OFFSET(first_cpu, AUXTRACE_REGION_AUX), AUX_SIZE,
 		 PROT_READ | PROT_WRITE);
-	fail_map(EACCES, fd, AUXTRACE_MMAP_OFFSET(cpu, AUXTRACE_REGION_AUX), AUX_SIZE, PROT_WRITE);
-	fail_map(EACCES, fd, AUXTRACE_MMAP_OFFSET(cpu, AUXTRACE_REGION_DATA), DATA_SIZE,
+	fail_map(EACCES, fd, AUXTRACE_MMAP_OFFSET(first_cpu, AUXTRACE_REGION_AUX), AUX_SIZE, PROT_WRITE);
+	fail_map(EACCES, fd, AUXTRACE_MMAP_OFFSET(first_cpu, AUXTRACE_REGION_DATA), DATA_SIZE,
 		 PROT_READ | PROT_WRITE);
 }
 
@@ -202,7 +199,7 @@ static void an_executable_mapping_gives_EACCES(void **state)
 	ok_setup(s.fd, &s.setup);
 
 	for_each_region(r)
-		fail_map(EACCES, s.fd, AUXTRACE_MMAP_OFFSET(cpu, r), region_len(r),
+		fail_map(EACCES, s.fd, AUXTRACE_MMAP_OFFSET(first_cpu, r), region_len(r),
 			 PROT_READ | PROT_EXEC);
 }
 
@@ -239,7 +236,7 @@ static void the_user_page_can_be_made_writable_later(void **state)
 {
 	int fd = set_up();
 	uint64_t *user = mmap(NULL, page_size, PROT_READ, MAP_SHARED, fd,
-			      AUXTRACE_MMAP_OFFSET(cpu, AUXTRACE_REGION_USER));
+			      AUXTRACE_MMAP_OFFSET(first_cpu, AUXTRACE_REGION_USER));
 
 	assert_ptr_not_equal(user, MAP_FAILED);
 	assert_int_equal(mprotect(user, page_size, PROT_READ | PROT_WRITE), 0);
@@ -316,7 +313,7 @@ static void a_new_area_is_zero(void **state)
 /* Trace a pinned load into @s, then stop. The bytes are then at rest. */
 static uint64_t trace_some(struct session *s, unsigned int rounds)
 {
-	cpu_pin(cpu);
+	cpu_pin(first_cpu);
 	ok_start(s->fd);
 	load_run(rounds);
 	ok_stop(s->fd);
@@ -371,7 +368,7 @@ static void closing_a_started_session_stops_it_and_keeps_the_trace(void **state)
 	struct session s;
 
 	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
-	cpu_pin(cpu);
+	cpu_pin(first_cpu);
 	ok_start(s.fd);
 	load_run(1000);
 	at_close(s.fd);
@@ -531,7 +528,7 @@ static void random_tails_from_a_hostile_thread_do_no_harm(void **state)
 	pthread_t thread;
 
 	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, 4 * page_size);
-	load_start(cpu);
+	load_start(first_cpu);
 	sc.user = s.channel->user;
 	assert_int_equal(pthread_create(&thread, NULL, scribble, &sc), 0);
 	while (!__atomic_load_n(&sc.rounds, __ATOMIC_RELAXED))
@@ -609,9 +606,5 @@ int main(void)
 		vm_test(close_and_unload_while_tracing_leaves_the_hardware_off),
 	};
 
-	page_size = sysconf(_SC_PAGESIZE);
-	all_cpus = cpus_online();
-	cpu = cpus_first(all_cpus);
-	one_cpu = 1ULL << cpu;
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

@@ -15,6 +15,7 @@
 #include "cpu.h"
 #include "invariants.h"
 #include "load.h"
+#include "machine.h"
 #include "msr.h"
 #include "perf.h"
 #include "pmu.h"
@@ -30,10 +31,6 @@
 /* Primes, so that nothing stays in step: of instructions, and of branches. */
 #define SAMPLE_PERIOD	50021
 #define MAX_SKID	97
-
-static size_t page_size;
-static uint64_t all_cpus;
-static int first, last;
 
 /* Interrupts from everywhere, at odd times. */
 static void disturb(void)
@@ -115,7 +112,7 @@ static void storm(const struct mode *m, bool toggle, bool hot)
 	ok_start(s.fd);
 	for (unsigned int i = 0; i < s.count; i++)
 		/* One that is to go cannot have a thread of its own. */
-		worker_start(&s, hot ? first : s.channel[i].cpu, pause_and_resume,
+		worker_start(&s, hot ? first_cpu : s.channel[i].cpu, pause_and_resume,
 			     hot ? PAIRS / 4 : PAIRS);
 	worker_start(&s, -1, pause_and_resume_all, PAIRS);
 	worker_start(&s, -1, sync_all, 0);
@@ -131,7 +128,7 @@ static void storm(const struct mode *m, bool toggle, bool hot)
 		poll(&p, 1, 2);
 		take_all(&s, f);
 		if (hot && ++round % 50 == 0 && round <= 100 &&
-		    (cpu_set_online(last, 0) || cpu_set_online(last, 1)))
+		    (cpu_set_online(last_cpu, 0) || cpu_set_online(last_cpu, 1)))
 			break;
 	}
 	setpriority(PRIO_PROCESS, 0, 0);
@@ -150,7 +147,7 @@ static void storm(const struct mode *m, bool toggle, bool hot)
 	for (unsigned int i = 0; i < s.count; i++) {
 		struct auxtrace_status_page st = channel_status(&s.channel[i]);
 		uint64_t own = !hot ? PAIRS :
-			       s.channel[i].cpu == first ? s.count * (PAIRS / 4) : 0;
+			       s.channel[i].cpu == first_cpu ? s.count * (PAIRS / 4) : 0;
 
 		print_message("CPU %u: %llu windows, %llu interrupts, %llu records, %llu lost, %llu gaps, %llu full\n",
 			      st.cpu, st.windows, st.pmis, st.data_records, st.data_lost, st.gaps,
@@ -192,10 +189,7 @@ static void records_that_nested_writers_dropped_are_counted_to_the_last(void **s
 static void no_request_is_lost_or_done_twice_while_a_cpu_comes_and_goes(void **state)
 {
 	emulator_required();
-	if (first == last || cpu_set_online(last, 1)) {
-		print_message("SKIP: no CPU that can go offline\n");
-		skip();
-	}
+	hotplug_required();
 	storm(*state, false, true);
 }
 
@@ -304,10 +298,7 @@ static void tails_of_a_hostile_thread_do_no_harm_under_requests(void **state)
 	worker_start(&s, -1, poll_any, 0);
 	/* Those without a limit go on until some were taken. */
 	for (unsigned int i = 0; i < s.count; i++)
-		for (int ms = 0; !has_bad_tails(&s.channel[i]); ms++) {
-			assert_true(ms < WAIT_MS);
-			usleep(1000);
-		}
+		wait_until(has_bad_tails(&s.channel[i]));
 	workers_join();
 
 	/* It goes on for a reader that says the truth. */
@@ -364,9 +355,5 @@ int main(void)
 		in_mode(tails_of_a_hostile_thread_do_no_harm_under_requests, OVER, 0),
 	};
 
-	page_size = sysconf(_SC_PAGESIZE);
-	all_cpus = cpus_online();
-	first = cpus_first(all_cpus);
-	last = cpus_last(all_cpus);
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Overwrite mode: the newest data wins, and what it replaced is counted to the byte. */
-#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cpu.h"
 #include "invariants.h"
 #include "load.h"
+#include "machine.h"
 #include "msr.h"
 #include "pmu.h"
 #include "trace.h"
 #include "uapi.h"
+#include "waiter.h"
 
 #define BOTH	(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL)
 #define OVER	AUXTRACE_SETUP_OVERWRITE
 #define PAGES	16
-
-static size_t page_size;
-static int cpu;
 
 static void run_until(const struct session *s, uint64_t bytes)
 {
@@ -58,8 +56,8 @@ static void nothing_is_overwritten_before_the_first_wrap(void **state)
 	struct walk walk = { 0 };
 	struct session s;
 
-	session_open(&s, 1ULL << cpu, AUXTRACE_SETUP_USER | OVER, PAGES * page_size);
-	cpu_pin(cpu);
+	session_open(&s, one_cpu, AUXTRACE_SETUP_USER | OVER, PAGES * page_size);
+	cpu_pin(first_cpu);
 	ok_start(s.fd);
 	run_until(&s, 4 * page_size);
 	ok_pause(&s, 0, NULL);
@@ -78,9 +76,9 @@ static void wraps(uint32_t flags)
 	struct session s;
 	bool counted;
 
-	session_open(&s, 1ULL << cpu, flags | OVER, area);
-	cpu_pin(cpu);
-	counted = emulator_bytes_plain(cpu, &begun);
+	session_open(&s, one_cpu, flags | OVER, area);
+	cpu_pin(first_cpu);
+	counted = emulator_bytes_plain(first_cpu, &begun);
 	ok_start(s.fd);
 	for (unsigned int round = 1; round <= 8; round++) {
 		run_until(&s, round * area + page_size / 3);
@@ -90,7 +88,7 @@ static void wraps(uint32_t flags)
 		assert_int_equal(st.gaps, 0);
 		assert_int_equal(st.windows, round);
 		if (counted)
-			assert_int_equal(st.produced, emulator_bytes(cpu) - begun);
+			assert_int_equal(st.produced, emulator_bytes(first_cpu) - begun);
 		check_newest(&s);
 		check_accounting(&s);
 		ok_resume(&s, 0, NULL);
@@ -118,14 +116,14 @@ static void wraps_are_counted_when_nobody_asks(void **state)
 	struct session s;
 
 	emulator_required();
-	session_open(&s, 1ULL << cpu, AUXTRACE_SETUP_USER | OVER, area);
-	cpu_pin(cpu);
-	begun = emulator_bytes(cpu);
+	session_open(&s, one_cpu, AUXTRACE_SETUP_USER | OVER, area);
+	cpu_pin(first_cpu);
+	begun = emulator_bytes(first_cpu);
 	ok_start(s.fd);
 	load_run(200000);
 	ok_stop(s.fd);
 	st = channel_status(s.channel);
-	assert_int_equal(st.produced, emulator_bytes(cpu) - begun);
+	assert_int_equal(st.produced, emulator_bytes(first_cpu) - begun);
 	assert_true(st.produced > 10 * area);
 	/* Once a lap; of BTS once for so many bytes, which is as much as its buffer holds. */
 	assert_true(st.pmis >= st.produced / (under_bts() ? 64 << 10 : area) / 2);
@@ -139,8 +137,8 @@ static void a_wrap_interrupt_moves_the_published_position(void **state)
 	uint64_t last = 0, area = 4 * page_size;
 	struct session s;
 
-	session_open(&s, 1ULL << cpu, AUXTRACE_SETUP_USER | OVER, area);
-	cpu_pin(cpu);
+	session_open(&s, one_cpu, AUXTRACE_SETUP_USER | OVER, area);
+	cpu_pin(first_cpu);
 	ok_start(s.fd);
 	for (int i = 0; i < 5; i++) {
 		struct auxtrace_status_page st;
@@ -163,9 +161,9 @@ static void pauses_anywhere_in_the_area_leave_no_byte_out(void **state)
 	struct session s;
 	bool counted;
 
-	session_open(&s, 1ULL << cpu, AUXTRACE_SETUP_USER | OVER, area);
-	cpu_pin(cpu);
-	counted = emulator_bytes_plain(cpu, &begun);
+	session_open(&s, one_cpu, AUXTRACE_SETUP_USER | OVER, area);
+	cpu_pin(first_cpu);
+	counted = emulator_bytes_plain(first_cpu, &begun);
 	ok_start(s.fd);
 	/* Pauses at all kinds of places, near the area's end and the page's too. */
 	for (int i = 0; i < 300; i++) {
@@ -174,7 +172,7 @@ static void pauses_anywhere_in_the_area_leave_no_byte_out(void **state)
 		st = channel_status(s.channel);
 		assert_true(st.produced > last);
 		if (counted)
-			assert_int_equal(st.produced, emulator_bytes(cpu) - begun);
+			assert_int_equal(st.produced, emulator_bytes(first_cpu) - begun);
 		last = st.produced;
 		channel_available(s.channel);
 		ok_resume(&s, 0, NULL);
@@ -190,8 +188,8 @@ static void tails_mean_nothing(void **state)
 	struct auxtrace_status status;
 	struct session s;
 
-	session_open(&s, 1ULL << cpu, AUXTRACE_SETUP_USER | OVER, PAGES * page_size);
-	cpu_pin(cpu);
+	session_open(&s, one_cpu, AUXTRACE_SETUP_USER | OVER, PAGES * page_size);
+	cpu_pin(first_cpu);
 	ok_start(s.fd);
 	for (int i = 0; i < 3; i++) {
 		channel_set_tail(s.channel, tails[i]);
@@ -206,14 +204,12 @@ static void tails_mean_nothing(void **state)
 static void a_running_session_is_never_readable(void **state)
 {
 	struct session s;
-	struct pollfd p;
 
-	session_open(&s, 1ULL << cpu, AUXTRACE_SETUP_USER | OVER, 4 * page_size);
-	cpu_pin(cpu);
+	session_open(&s, one_cpu, AUXTRACE_SETUP_USER | OVER, 4 * page_size);
+	cpu_pin(first_cpu);
 	ok_start(s.fd);
 	load_run(50000);
-	p = (struct pollfd){ .fd = s.fd, .events = POLLIN };
-	assert_int_equal(poll(&p, 1, 0), 0);
+	assert_int_equal(poll_events(s.fd, 0), 0);
 	ok_stop(s.fd);
 	check_accounting(&s);
 }
@@ -224,8 +220,8 @@ static void start_after_stop_goes_on_overwriting(void **state)
 	struct auxtrace_status_page st;
 	struct session s;
 
-	session_open(&s, 1ULL << cpu, AUXTRACE_SETUP_USER | OVER, area);
-	cpu_pin(cpu);
+	session_open(&s, one_cpu, AUXTRACE_SETUP_USER | OVER, area);
+	cpu_pin(first_cpu);
 	for (int i = 1; i <= 3; i++) {
 		ok_start(s.fd);
 		run_until(&s, (uint64_t)i * 2 * area);
@@ -252,7 +248,5 @@ int main(void)
 		vm_test(start_after_stop_goes_on_overwriting),
 	};
 
-	page_size = sysconf(_SC_PAGESIZE);
-	cpu = cpus_first(cpus_online());
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

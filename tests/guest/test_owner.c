@@ -12,23 +12,13 @@
 #include "cpu.h"
 #include "invariants.h"
 #include "load.h"
+#include "machine.h"
 #include "msr.h"
 #include "perf.h"
 #include "pmu.h"
 #include "uapi.h"
 
 #define AUX_SIZE	room_for(64 * 1024)
-
-static uint64_t all_cpus;
-static int first, last;
-
-static void two_cpus_required(void)
-{
-	if (first != last)
-		return;
-	print_message("SKIP: one CPU only\n");
-	skip();
-}
 
 static void expect_state(const struct session *s, uint32_t want)
 {
@@ -44,17 +34,17 @@ static void perf_is_refused_from_start_to_stop_only(void **state)
 	struct session s;
 
 	perf_required();
-	perf_is_granted(first);
+	perf_is_granted(first_cpu);
 	session_open(&s, all_cpus, AUXTRACE_SETUP_USER, AUX_SIZE);
 	/* SETUP takes no hardware. */
-	perf_is_granted(first);
+	perf_is_granted(first_cpu);
 	ok_start(s.fd);
 	for (uint64_t left = all_cpus; left; left &= left - 1)
 		perf_is_refused(cpus_first(left));
 	/* A pause does not give it away. */
 	ok_pause(&s, 0, NULL);
-	perf_is_refused(first);
-	assert_false(msr_tracing(first));
+	perf_is_refused(first_cpu);
+	assert_false(msr_tracing(first_cpu));
 	ok_resume(&s, 0, NULL);
 	expect_state(&s, AUXTRACE_STATE_STARTED);
 	ok_stop(s.fd);
@@ -71,8 +61,8 @@ static void perf_is_granted_again_after_a_close(void **state)
 	session_open(&s, all_cpus, AUXTRACE_SETUP_USER, AUX_SIZE);
 	ok_start(s.fd);
 	session_close(&s);
-	perf_is_granted(first);
-	perf_is_granted(last);
+	perf_is_granted(first_cpu);
+	perf_is_granted(last_cpu);
 }
 
 static void start_is_refused_while_perf_holds_a_disabled_event_of_a_cpu(void **state)
@@ -82,7 +72,7 @@ static void start_is_refused_while_perf_holds_a_disabled_event_of_a_cpu(void **s
 
 	perf_required();
 	session_open(&s, all_cpus, AUXTRACE_SETUP_USER, AUX_SIZE);
-	fd = perf_open(-1, last);
+	fd = perf_open(-1, last_cpu);
 	assert_true(fd >= 0);
 	fail_start(EBUSY, s.fd);
 	expect_state(&s, AUXTRACE_STATE_STOPPED);
@@ -165,9 +155,9 @@ static void perf_and_a_session_can_take_turns(void **state)
 
 	perf_required();
 	session_open(&s, all_cpus, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL, AUX_SIZE);
-	assert_int_equal(cpu_pin(last), 0);
+	assert_int_equal(cpu_pin(last_cpu), 0);
 	for (int i = 0; i < 20; i++) {
-		int fd = perf_open(-1, last);
+		int fd = perf_open(-1, last_cpu);
 		int64_t bytes;
 
 		assert_true(fd >= 0);
@@ -192,15 +182,15 @@ static void start_is_all_or_nothing(void **state)
 
 	perf_required();
 	two_cpus_required();
-	session_open(&both, 1ULL << first | 1ULL << last, AUXTRACE_SETUP_USER, AUX_SIZE);
-	session_open(&one, 1ULL << first, AUXTRACE_SETUP_USER, AUX_SIZE);
-	fd = perf_open(-1, last);
+	session_open(&both, one_cpu | 1ULL << last_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
+	session_open(&one, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
+	fd = perf_open(-1, last_cpu);
 	assert_true(fd >= 0);
 	fail_start(EBUSY, both.fd);
-	assert_false(msr_tracing(first));
+	assert_false(msr_tracing(first_cpu));
 	assert_int_equal(channel_status(&both.channel[0]).windows, 0);
 	/* The first CPU was given back: perf has it, then another session. */
-	int other = perf_open(-1, first);
+	int other = perf_open(-1, first_cpu);
 
 	assert_true(other >= 0);
 	at_close(other);
@@ -218,20 +208,20 @@ static void two_sessions_trace_different_cpus_at_once(void **state)
 	struct session a, b;
 
 	two_cpus_required();
-	session_open(&a, 1ULL << first, AUXTRACE_SETUP_USER, AUX_SIZE);
-	session_open(&b, 1ULL << last, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE, AUX_SIZE);
+	session_open(&a, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
+	session_open(&b, 1ULL << last_cpu, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE, AUX_SIZE);
 	ok_start(a.fd);
 	ok_start(b.fd);
 	expect_state(&a, AUXTRACE_STATE_STARTED);
 	expect_state(&b, AUXTRACE_STATE_STARTED);
 	/* Each has its own requests and counters. */
 	ok_pause(&a, 0, NULL);
-	assert_false(msr_tracing(first));
-	assert_true(msr_tracing(last));
+	assert_false(msr_tracing(first_cpu));
+	assert_true(msr_tracing(last_cpu));
 	assert_int_equal(channel_status(b.channel).pauses_asked, 0);
-	fail_pause(EINVAL, a.fd, 1ULL << last);
+	fail_pause(EINVAL, a.fd, 1ULL << last_cpu);
 	ok_stop(a.fd);
-	assert_true(msr_tracing(last));
+	assert_true(msr_tracing(last_cpu));
 	ok_stop(b.fd);
 	check_accounting(&a);
 	check_accounting(&b);
@@ -242,12 +232,12 @@ static void a_second_session_on_the_same_cpu_hears_EBUSY(void **state)
 	struct session a, b;
 
 	session_open(&a, all_cpus, AUXTRACE_SETUP_USER, AUX_SIZE);
-	session_open(&b, 1ULL << last, AUXTRACE_SETUP_USER, AUX_SIZE);
+	session_open(&b, 1ULL << last_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
 	ok_start(a.fd);
 	fail_start(EBUSY, b.fd);
 	expect_state(&a, AUXTRACE_STATE_STARTED);
 	expect_state(&b, AUXTRACE_STATE_STOPPED);
-	assert_int_equal(channel_status(session_channel(&a, last)).running, 1);
+	assert_int_equal(channel_status(session_channel(&a, last_cpu)).running, 1);
 	/* Paused is still held. */
 	ok_pause(&a, 0, NULL);
 	fail_start(EBUSY, b.fd);
@@ -266,7 +256,7 @@ static void info_with_probe_sees_perf_hold_the_hardware(void **state)
 
 	perf_required();
 	fd = at_open();
-	perf = perf_open(-1, last);
+	perf = perf_open(-1, last_cpu);
 	assert_true(perf >= 0);
 	ok_info(fd, &info);
 	assert_int_equal(info.out_pt, AUXTRACE_PT_BUSY);
@@ -278,7 +268,7 @@ static void info_with_probe_sees_perf_hold_the_hardware(void **state)
 	ok_info(fd, &info);
 	assert_int_equal(info.out_pt, AUXTRACE_PT_OK);
 	/* To ask was not to take. */
-	perf_is_granted(last);
+	perf_is_granted(last_cpu);
 }
 
 int main(void)
@@ -297,8 +287,5 @@ int main(void)
 		vm_test(info_with_probe_sees_perf_hold_the_hardware),
 	};
 
-	all_cpus = cpus_online();
-	first = cpus_first(all_cpus);
-	last = cpus_last(all_cpus);
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

@@ -12,6 +12,7 @@
 #include "cpu.h"
 #include "invariants.h"
 #include "load.h"
+#include "machine.h"
 #include "msr.h"
 #include "records.h"
 #include "trace.h"
@@ -22,12 +23,9 @@
 #define AUTO	AUXTRACE_SETUP_FULL_AUTO
 #define STOP	AUXTRACE_SETUP_FULL_STOP
 
-static size_t page_size;
-static int cpu;
-
 static void open_area(struct session *s, uint32_t flags)
 {
-	session_prepare(s, 1ULL << cpu, AUXTRACE_SETUP_USER | flags, PAGES * page_size);
+	session_prepare(s, 1ULL << last_cpu, AUXTRACE_SETUP_USER | flags, PAGES * page_size);
 	session_prepare_data(s, 0, 16 * page_size);
 	session_setup(s);
 }
@@ -89,7 +87,7 @@ static void a_channel_finds_the_moved_tail_by_itself(void **state)
 
 	open_area(&s, AUTO);
 	follower_init(&f, s.channel);
-	load_start(cpu);
+	load_start(last_cpu);
 	ok_start(s.fd);
 	for (uint64_t n = 1; n <= 6; n++) {
 		/* From here to the next window the session hears nothing from us. */
@@ -115,7 +113,7 @@ static void a_channel_by_itself_stays_off_while_the_tail_stays(void **state)
 	struct session s;
 
 	open_area(&s, AUTO);
-	load_start(cpu);
+	load_start(last_cpu);
 	ok_start(s.fd);
 	st = wait_full(&s, 1);
 	usleep(50000);
@@ -136,7 +134,7 @@ static void a_channel_by_itself_stays_off_while_the_tail_stays(void **state)
 	channel_set_tail(s.channel, channel_status(s.channel).produced);
 	usleep(20000);
 	assert_int_equal(channel_status(s.channel).windows, 2);
-	assert_false(msr_tracing(cpu));
+	assert_false(msr_tracing(last_cpu));
 	check_accounting(&s);
 }
 
@@ -152,8 +150,8 @@ static void a_reader_that_only_moves_its_tail_gets_every_byte(void **state)
 
 	open_area(&s, AUTO);
 	follower_init(&f, s.channel);
-	load_start(cpu);
-	counted = emulator_bytes_plain(cpu, &begun);
+	load_start(last_cpu);
+	counted = emulator_bytes_plain(last_cpu, &begun);
 	ok_start(s.fd);
 	while (len < 8 * PAGES * page_size) {
 		st = channel_status(s.channel);
@@ -171,7 +169,7 @@ static void a_reader_that_only_moves_its_tail_gets_every_byte(void **state)
 	assert_true(st.produced < sizeof(trace));
 	channel_copy(s.channel, len, trace + len, st.produced - len);
 	if (counted)
-		assert_int_equal(st.produced, emulator_bytes(cpu) - begun);
+		assert_int_equal(st.produced, emulator_bytes(last_cpu) - begun);
 	assert_int_equal(st.bad_tails, 0);
 	check_accounting(&s);
 }
@@ -185,8 +183,8 @@ static void a_channel_that_shall_stay_off_needs_a_resume(void **state)
 
 	open_area(&s, STOP);
 	follower_init(&f, s.channel);
-	cpu_pin(cpu);
-	load_start(cpu);
+	cpu_pin(last_cpu);
+	load_start(last_cpu);
 	ok_start(s.fd);
 	for (uint64_t n = 1; n <= 4; n++) {
 		st = wait_full(&s, n);
@@ -204,7 +202,7 @@ static void a_channel_that_shall_stay_off_needs_a_resume(void **state)
 		assert_int_equal(st.inhibit, AUXTRACE_INHIBIT_FULL);
 		assert_int_equal(st.windows, n);
 		assert_int_equal(st.gaps_full, n);
-		assert_false(msr_tracing(cpu));
+		assert_false(msr_tracing(last_cpu));
 
 		ok_resume(&s, 0, &effect);
 		assert_int_equal(effect.flags, AUXTRACE_EFFECT_CHANGED);
@@ -224,7 +222,7 @@ static void start_undoes_a_stop_for_want_of_room(void **state)
 	struct session s;
 
 	open_area(&s, STOP);
-	load_start(cpu);
+	load_start(last_cpu);
 	ok_start(s.fd);
 	st = wait_full(&s, 1);
 	ok_stop(s.fd);
@@ -250,7 +248,7 @@ static void each_meeting_with_the_tail_is_told_once(void **state)
 
 	open_area(&s, 0);
 	follower_init(&f, s.channel);
-	load_start(cpu);
+	load_start(last_cpu);
 	ok_start(s.fd);
 	for (uint64_t n = 1; n <= 6; n++) {
 		st = wait_full(&s, n);
@@ -290,7 +288,7 @@ static void the_watermark_wakes_who_waits(void **state)
 
 	open_area(&s, *(const uint32_t *)*state | AUXTRACE_SETUP_PAUSED);
 	ok_start(s.fd);
-	load_start(cpu);
+	load_start(last_cpu);
 	waiter_start(&w, s.fd);
 	ok_resume(&s, 0, NULL);
 	waiter_join(&w);
@@ -352,7 +350,5 @@ int main(void)
 		vm_test(all_cpus_go_on_by_themselves),
 	};
 
-	page_size = sysconf(_SC_PAGESIZE);
-	cpu = cpus_last(cpus_online());
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

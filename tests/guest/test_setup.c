@@ -9,10 +9,8 @@
 
 #include "cpu.h"
 #include "invariants.h"
+#include "machine.h"
 #include "setup.h"
-
-static size_t page_size;
-static uint64_t one_cpu, all_cpus;
 
 /* With a data ring: without one no DATA flag may be set. */
 static bool mode_is_right(uint32_t flags)
@@ -80,10 +78,8 @@ static void setup_with_a_cpu_that_does_not_exist_gives_EINVAL(void **state)
 	unsigned int ids = at_info().out_nr_cpu_ids;
 	struct session s;
 
-	if (ids >= 64) {
-		print_message("SKIP: %u CPUs\n", ids);
-		skip();
-	}
+	if (ids >= 64)
+		skip_test("%u CPUs", ids);
 	for (unsigned int cpu = ids; cpu < 64; cpu++) {
 		setup_prepare(&s);
 		s.cpus |= 1ULL << cpu;
@@ -409,8 +405,5 @@ int main(void)
 		vm_test(setup_with_slots_in_a_full_trace_gives_EINVAL),
 	};
 
-	page_size = sysconf(_SC_PAGESIZE);
-	all_cpus = cpus_online();
-	one_cpu = 1ULL << cpus_first(all_cpus);
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

@@ -13,14 +13,12 @@
 #include "cut.h"
 #include "invariants.h"
 #include "load.h"
+#include "machine.h"
 #include "msr.h"
 #include "pmu.h"
 #include "records.h"
 #include "uapi.h"
 #include "worker.h"
-
-static uint64_t all_cpus;
-static int first, last;
 
 /* The bytes of a cut: AUX, then data as it lies there. */
 struct content {
@@ -89,8 +87,8 @@ static void slots_follow_each_other_in_positions_windows_and_records(void **stat
 		follower_init(&f[i], &s.channel[i]);
 		begun[i] = emulator_bytes(s.channel[i].cpu);
 	}
-	load_start(last);
-	cpu_pin(first);
+	load_start(last_cpu);
+	cpu_pin(first_cpu);
 	ok_start(s.fd);
 	memset(older, 0, sizeof(older));
 	for (unsigned int n = 1; n <= 6; n++) {
@@ -149,8 +147,8 @@ static void a_slot_put_aside_stays_as_it_is_while_tracing_goes_on(void **state)
 	uint32_t slot, next;
 
 	cut_session(&s, all_cpus, m, 0);
-	load_start(last);
-	cpu_pin(first);
+	load_start(last_cpu);
+	cpu_pin(first_cpu);
 	ok_start(s.fd);
 	load_run(5000);
 	ok_snapshot(&s, SLOT, cuts, &slot);
@@ -238,10 +236,10 @@ static void a_paused_channel_changes_its_slot_and_stays_paused(void **state)
 	uint32_t slot;
 
 	cut_session(&s, all_cpus, &m, 0);
-	cpu_pin(first);
+	cpu_pin(first_cpu);
 	ok_start(s.fd);
 	load_run(200);
-	ok_pause(&s, 1ULL << first, NULL);
+	ok_pause(&s, one_cpu, NULL);
 	ok_snapshot(&s, SLOT, cuts, &slot);
 	st = channel_status(s.channel);
 	assert_int_equal(cuts[0].inhibit, AUXTRACE_INHIBIT_USER);
@@ -249,14 +247,14 @@ static void a_paused_channel_changes_its_slot_and_stays_paused(void **state)
 	assert_int_equal(cuts[0].aux_end, st.window_end);
 	assert_int_not_equal(st.slot, slot);
 	assert_int_equal(st.windows, 1);
-	assert_false(msr_tracing(first));
+	assert_false(msr_tracing(first_cpu));
 	cut_walk(s.channel, &cuts[0], !cuts[0].aux_begin);
 	/* It begins anew in the new slot. */
-	ok_resume(&s, 1ULL << first, &effect);
+	ok_resume(&s, one_cpu, &effect);
 	assert_int_equal(effect.position, cuts[0].aux_end);
 	assert_int_equal(effect.window, 2);
 	load_run(200);
-	ok_pause(&s, 1ULL << first, NULL);
+	ok_pause(&s, one_cpu, NULL);
 	records_read_all(&r, s.channel);
 	rec = records_newest(&r, AUXTRACE_RECORD_WINDOW);
 	assert_non_null(rec);
@@ -284,20 +282,17 @@ static void an_offline_cpu_changes_its_slot_with_the_others(void **state)
 	struct session s;
 	uint32_t slot;
 
-	if (first == last || cpu_set_online(last, 1)) {
-		print_message("SKIP: no CPU that can go offline\n");
-		skip();
-	}
+	hotplug_required();
 	cut_session(&s, all_cpus, &m, AUXTRACE_SETUP_KERNEL);
-	gone = session_channel(&s, last);
+	gone = session_channel(&s, last_cpu);
 	ok_start(s.fd);
-	expect_call("offline", 0, cpu_set_online(last, 0), __FILE__, __LINE__);
+	last_cpu_offline();
 	ok_snapshot(&s, SLOT, cuts, &slot);
 	assert_int_equal(cuts[s.count - 1].inhibit, AUXTRACE_INHIBIT_OFFLINE);
 	assert_int_equal(cuts[s.count - 1].window, 1);
 	cut_walk(gone, &cuts[s.count - 1], !cuts[s.count - 1].aux_begin);
 	assert_int_equal(channel_status(gone).slot, channel_status(s.channel).slot);
-	expect_call("online", 0, cpu_set_online(last, 1), __FILE__, __LINE__);
+	last_cpu_online();
 	st = channel_status(gone);
 	assert_int_equal(st.window_begin, cuts[s.count - 1].aux_end);
 	assert_int_equal(st.running, 1);
@@ -368,19 +363,16 @@ static void no_instruction_runs_between_a_cut_and_the_next_window(void **state)
 	uint64_t interrupted = 0, traced;
 	struct session s;
 
-	if (first == last) {
-		print_message("SKIP: one CPU only\n");
-		skip();
-	}
-	session_prepare(&s, 1ULL << last, AUXTRACE_SETUP_USER | OVER, SLOTS * LARGE_SLOT);
+	two_cpus_required();
+	session_prepare(&s, 1ULL << last_cpu, AUXTRACE_SETUP_USER | OVER, SLOTS * LARGE_SLOT);
 	s.setup.slots = SLOTS;
 	session_setup(&s);
-	cpu_pin(first);
-	load_start(last);
+	cpu_pin(first_cpu);
+	load_start(last_cpu);
 	ok_start(s.fd);
 	/* A busy host gives the load so long a turn that each slot is full: nothing to judge. */
 	for (unsigned int i = 0; i < ROUNDS || (!judged && i < 50 * ROUNDS); i++) {
-		unsigned long before = switches(load_tid(last));
+		unsigned long before = switches(load_tid(last_cpu));
 		uint32_t slot;
 
 		ok_snapshot(&s, SLOT, cuts, &slot);
@@ -393,7 +385,7 @@ static void no_instruction_runs_between_a_cut_and_the_next_window(void **state)
 					 i, (unsigned long long)interrupted,
 					 (unsigned long long)traced);
 		}
-		interrupted = switches(load_tid(last)) == before ?
+		interrupted = switches(load_tid(last_cpu)) == before ?
 			      last_interrupted(s.channel, &cuts[0]) : 0;
 		ok_release(s.fd, slot);
 	}
@@ -488,7 +480,7 @@ static void snapshots_under_requests_and_hotplug_add_up(void **state)
 	session_prepare_data(&s, m.data, m.data_size);
 	s.setup.slots = m.slots;
 	session_setup(&s);
-	plug = first != last && !cpu_set_online(last, 1);
+	plug = first_cpu != last_cpu && !cpu_set_online(last_cpu, 1);
 	ok_start(s.fd);
 	memset(&sums, 0, sizeof(sums));
 	worker_start(&s, -1, hold_and_compare, 0);
@@ -496,7 +488,7 @@ static void snapshots_under_requests_and_hotplug_add_up(void **state)
 	worker_start(&s, -1, cut_in_place, 0);
 	worker_start(&s, -1, cut_and_pause, 0);
 	worker_start(&s, -1, pause_and_resume_all, 0);
-	worker_start(&s, first, pause_and_resume, 0);
+	worker_start(&s, first_cpu, pause_and_resume, 0);
 	/* The main thread judges what its own cuts hold. */
 	for (round = 0; round < STORM_ROUNDS; round++) {
 		uint32_t slot;
@@ -504,7 +496,7 @@ static void snapshots_under_requests_and_hotplug_add_up(void **state)
 
 		/* Judged after the workers have ended, as all that goes wrong here. */
 		if (plug && round % 8 == 4 &&
-		    (cpu_set_online(last, 0) || cpu_set_online(last, 1)))
+		    (cpu_set_online(last_cpu, 0) || cpu_set_online(last_cpu, 1)))
 			break;
 		ret = at_snapshot(s.fd, SLOT, cuts, s.count, &slot);
 		if (ret == -ENOSPC)
@@ -564,8 +556,5 @@ int main(void)
 		vm_test(snapshots_under_requests_and_hotplug_add_up),
 	};
 
-	all_cpus = cpus_online();
-	first = cpus_first(all_cpus);
-	last = cpus_last(all_cpus);
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

@@ -11,13 +11,10 @@
 #include "cut.h"
 #include "invariants.h"
 #include "load.h"
+#include "machine.h"
 #include "msr.h"
 #include "records.h"
 #include "uapi.h"
-
-static size_t page_size;
-static uint64_t all_cpus;
-static int first, last;
 
 /* ---- in place ----------------------------------------------------------------- */
 
@@ -30,7 +27,7 @@ static void a_plain_snapshot_goes_on_in_place(void **state)
 	uint64_t tsc;
 
 	cut_session(&s, all_cpus, m, 0);
-	load_start(last);
+	load_start(last_cpu);
 	ok_start(s.fd);
 	for (int round = 0; round < 5; round++) {
 		uint32_t slot;
@@ -97,7 +94,7 @@ static void entries_beyond_the_room_are_dropped(void **state)
 	memset(cuts, 0xa5, sizeof(cuts));
 	assert_int_equal(at_snapshot(s.fd, 0, NULL, 0, NULL), s.count);
 	assert_int_equal(at_snapshot(s.fd, 0, cuts, 1, NULL), s.count);
-	assert_int_equal(cuts[0].cpu, first);
+	assert_int_equal(cuts[0].cpu, first_cpu);
 	assert_int_equal(cuts[1].cpu, 0xa5a5a5a5);
 	check_accounting(&s);
 }
@@ -109,7 +106,7 @@ static void a_snapshot_with_pause_stays_paused(void **state)
 	struct session s;
 
 	cut_session(&s, all_cpus, m, 0);
-	load_start(last);
+	load_start(last_cpu);
 	ok_start(s.fd);
 	for (unsigned int n = 1; n <= 3; n++) {
 		load_run(300);
@@ -294,9 +291,5 @@ int main(void)
 		vm_test(release_without_slots_gives_EINVAL),
 	};
 
-	page_size = sysconf(_SC_PAGESIZE);
-	all_cpus = cpus_online();
-	first = cpus_first(all_cpus);
-	last = cpus_last(all_cpus);
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

@@ -9,12 +9,10 @@
 
 #include "cpu.h"
 #include "invariants.h"
+#include "machine.h"
 #include "uapi.h"
 
 #define AUX_SIZE	(64 * 1024)
-
-static size_t page_size;
-static uint64_t one_cpu, all_cpus;
 
 static void prepare(struct session *s)
 {
@@ -141,10 +139,7 @@ static void pause_and_resume_of_a_cpu_that_is_not_the_sessions_give_EINVAL(void 
 {
 	struct session s;
 
-	if (all_cpus == one_cpu) {
-		print_message("SKIP: one CPU only\n");
-		skip();
-	}
+	two_cpus_required();
 	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
 	control_refuses(EINVAL, &s, &all_cpus, sizeof(all_cpus), NULL, 0);
 }
@@ -250,8 +245,5 @@ int main(void)
 		vm_test(status_follows_the_session),
 	};
 
-	page_size = sysconf(_SC_PAGESIZE);
-	all_cpus = cpus_online();
-	one_cpu = 1ULL << cpus_first(all_cpus);
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

@@ -16,6 +16,7 @@
 #include "cpu.h"
 #include "invariants.h"
 #include "load.h"
+#include "machine.h"
 #include "msr.h"
 #include "pmu.h"
 #include "trace.h"
@@ -24,9 +25,6 @@
 
 #define BOTH		(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL)
 #define MAX_TRACE	(64u << 20)	/* of one channel */
-
-static size_t page_size;
-static uint64_t all_cpus;
 
 /* ---- small areas: interrupts land inside of requests ----------------------- */
 
@@ -276,14 +274,10 @@ static void a_cpu_comes_and_goes_under_requests(void **state)
 {
 	const struct worker *pairs[2];
 	struct auxtrace_status_page st;
-	int last = cpus_last(all_cpus);
 	struct session s;
 	int ret = 0;
 
-	if (cpu_set_online(last, 1)) {
-		print_message("SKIP: CPU %d cannot go offline\n", last);
-		skip();
-	}
+	hotplug_required();
 	session_open(&s, all_cpus, BOTH | AUXTRACE_SETUP_OVERWRITE, 4 * page_size);
 	ok_start(s.fd);
 	for (int i = 0; i < 2; i++)
@@ -291,9 +285,9 @@ static void a_cpu_comes_and_goes_under_requests(void **state)
 	worker_start(&s, -1, sync_all, 0);
 	worker_start(&s, -1, poll_any, 0);
 	for (int i = 0; !ret && i < 4; i++) {
-		ret = cpu_set_online(last, 0);
+		ret = cpu_set_online(last_cpu, 0);
 		if (!ret)
-			ret = cpu_set_online(last, 1);
+			ret = cpu_set_online(last_cpu, 1);
 	}
 	workers_join();
 	expect_call("offline, online", 0, ret, __FILE__, __LINE__);
@@ -307,7 +301,7 @@ static void a_cpu_comes_and_goes_under_requests(void **state)
 		assert_int_equal(st.resumes_asked, pairs[0]->round + pairs[1]->round);
 	}
 	/* Each time it went it was a gap, unless it was paused just then. */
-	st = channel_status(session_channel(&s, last));
+	st = channel_status(session_channel(&s, last_cpu));
 	assert_true(st.gaps_offline <= 4);
 	assert_int_equal(st.gaps, st.gaps_offline);
 	ok_stop(s.fd);
@@ -323,7 +317,5 @@ int main(void)
 		vm_test(a_cpu_comes_and_goes_under_requests),
 	};
 
-	page_size = sysconf(_SC_PAGESIZE);
-	all_cpus = cpus_online();
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

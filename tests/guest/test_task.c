@@ -9,11 +9,10 @@
 #include "child.h"
 #include "cpu.h"
 #include "load.h"
+#include "machine.h"
 #include "pmu.h"
 #include "trace.h"
 #include "uapi.h"
-
-static uint64_t one_cpu;
 
 static struct auxtrace_task task_of(int fd, pid_t pid)
 {
@@ -149,6 +148,5 @@ int main(void)
 		vm_test(task_names_the_cr3_that_the_trace_shows),
 	};
 
-	one_cpu = 1ULL << cpus_first(cpus_online());
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

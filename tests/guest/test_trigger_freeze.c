@@ -50,18 +50,7 @@ static bool all_are(const struct session *s, uint32_t inhibit)
 
 static void wait_until_all_are(const struct session *s, uint32_t inhibit)
 {
-	for (int ms = 0; !all_are(s, inhibit); ms++) {
-		assert_true(ms < WAIT_MS);
-		usleep(1000);
-	}
-}
-
-static short urgent(const struct session *s, int ms)
-{
-	struct pollfd p = { .fd = s->fd, .events = POLLPRI };
-
-	assert_in_range(poll(&p, 1, ms), 0, 1);
-	return p.revents;
+	wait_until(all_are(s, inhibit));
 }
 
 /* Its last two records but AUX: the window that the freeze ended, and the freeze. */
@@ -118,7 +107,7 @@ static void check_frozen(struct session *s)
 		assert_int_equal(now.frozen_tsc, before[i].frozen_tsc);
 		assert_int_equal(now.windows, before[i].windows);
 	}
-	assert_int_equal(urgent(s, 0), POLLPRI);
+	assert_int_equal(poll_urgent(s->fd, 0), POLLPRI);
 }
 
 static void test_all_cpus(void **state)
@@ -134,7 +123,7 @@ static void test_all_cpus(void **state)
 
 		load_run(3000);
 		assert_true(all_are(&s, 0));
-		assert_int_equal(urgent(&s, 0), 0);
+		assert_int_equal(poll_urgent(s.fd, 0), 0);
 		asked = read_tsc();
 		call_times(1);
 		wait_until_all_are(&s, AUXTRACE_INHIBIT_FROZEN);
@@ -145,7 +134,7 @@ static void test_all_cpus(void **state)
 		trigger_counted(&s, id, round, 3 * round, 0, 0);
 		ok_resume(&s, 0, NULL);
 		assert_true(all_are(&s, 0));
-		assert_int_equal(urgent(&s, 0), 0);
+		assert_int_equal(poll_urgent(s.fd, 0), 0);
 		for (unsigned int i = 0; i < s.count; i++) {
 			assert_int_equal(channel_status(&s.channel[i]).windows, round + 1);
 			assert_int_equal(channel_status(&s.channel[i]).data_paused, 0);
@@ -167,7 +156,7 @@ static void test_start_thaws(void **state)
 	ok_stop(s.fd);
 	ok_start(s.fd);
 	assert_true(all_are(&s, 0));
-	assert_int_equal(urgent(&s, 0), 0);
+	assert_int_equal(poll_urgent(s.fd, 0), 0);
 	for (unsigned int i = 0; i < s.count; i++)
 		assert_int_equal(channel_status(&s.channel[i]).data_paused, 0);
 	session_close(&s);
@@ -227,20 +216,13 @@ static void test_resumed_while_offline(void **state)
 		call_times(1);
 		/* A RESUME need not wait for the others to take theirs: it comes after them. */
 		for (unsigned int i = 0; i < s.count - 1 && !resumed; i++)
-			for (int ms = 0; channel_status(&s.channel[i]).inhibit !=
-			     AUXTRACE_INHIBIT_FROZEN; ms++) {
-				assert_true(ms < WAIT_MS);
-				usleep(1000);
-			}
+			wait_until(channel_status(&s.channel[i]).inhibit == AUXTRACE_INHIBIT_FROZEN);
 		if (resumed)
 			ok_resume(&s, 0, NULL);
 		assert_int_equal(cpu_set_online(cpu, 1), 0);
-		for (int ms = 0; channel_status(ch).inhibit & AUXTRACE_INHIBIT_OFFLINE; ms++) {
-			assert_true(ms < WAIT_MS);
-			usleep(1000);
-		}
+		wait_until(!(channel_status(ch).inhibit & AUXTRACE_INHIBIT_OFFLINE));
 		assert_int_equal(channel_status(ch).inhibit, resumed ? 0 : AUXTRACE_INHIBIT_FROZEN);
-		assert_int_equal(urgent(&s, 0), resumed ? 0 : POLLPRI);
+		assert_int_equal(poll_urgent(s.fd, 0), resumed ? 0 : POLLPRI);
 		ok_resume(&s, 0, NULL);
 	}
 	session_close(&s);
@@ -343,7 +325,7 @@ static void test_asked_when_told(void **state)
 	ok_start(s.fd);
 	for (int i = 0; i < TELLINGS; i++) {
 		call_times(1);
-		assert_int_equal(urgent(&s, WAIT_MS), POLLPRI);
+		assert_int_equal(poll_urgent(s.fd, WAIT_MS), POLLPRI);
 		if (i & 1) {
 			ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
 			assert_true(all_are(&s, AUXTRACE_INHIBIT_FROZEN));
@@ -427,13 +409,13 @@ static void test_a_start_that_fails(void **state)
 	load_stop_all();
 	for (unsigned int i = 0; i < s.count; i++)
 		before[i] = channel_status(&s.channel[i]);
-	assert_int_equal(urgent(&s, 0), POLLPRI);
+	assert_int_equal(poll_urgent(s.fd, 0), POLLPRI);
 	/* The firmware, for example. */
 	assert_int_equal(msr_read(last, msr_control(), &was), 0);
 	assert_int_equal(msr_write(last, msr_control(), was | msr_enables()), 0);
 	fail_start(EBUSY, s.fd);
 	assert_int_equal(msr_write(last, msr_control(), was), 0);
-	assert_int_equal(urgent(&s, 0), POLLPRI);
+	assert_int_equal(poll_urgent(s.fd, 0), POLLPRI);
 	for (unsigned int i = 0; i < s.count; i++) {
 		struct auxtrace_status_page now = channel_status(&s.channel[i]);
 
@@ -444,7 +426,7 @@ static void test_a_start_that_fails(void **state)
 	wait_until_all_are(&s, 0);
 	for (unsigned int i = 0; i < s.count; i++)
 		assert_int_equal(channel_status(&s.channel[i]).data_paused, 0);
-	assert_int_equal(urgent(&s, 0), 0);
+	assert_int_equal(poll_urgent(s.fd, 0), 0);
 	ok_stop(s.fd);
 	check_accounting(&s);
 	session_close(&s);

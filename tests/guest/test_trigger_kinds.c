@@ -31,14 +31,6 @@ static const uint32_t setup_flags[] = {
 				   AUXTRACE_SETUP_OVERWRITE,
 };
 
-static void wait_for_hits(const struct session *s, uint32_t id, unsigned int n)
-{
-	for (int ms = 0; trigger_read(s, id).out_hits < n; ms++) {
-		assert_true(ms < WAIT_MS);
-		usleep(1000);
-	}
-}
-
 /* Hits that acted, of those that came while the session was started. */
 static void check_counts(const struct session *s, const struct source *from, uint32_t action,
 			 uint32_t id)
@@ -175,14 +167,6 @@ static void check_records(const struct session *s, const struct source *from, ui
 	records_free(&r);
 }
 
-static short urgent(const struct session *s)
-{
-	struct pollfd p = { .fd = s->fd, .events = POLLPRI };
-
-	assert_in_range(poll(&p, 1, 0), 0, 1);
-	return p.revents;
-}
-
 static void one(const struct source *from, uint32_t action)
 {
 	struct auxtrace_trigger t = trigger(from->kind, action);
@@ -205,10 +189,10 @@ static void one(const struct source *from, uint32_t action)
 		ok_start(s.fd);
 		from->happen(TIMES);
 	} else {
-		wait_for_hits(&s, id, TIMES);
+		trigger_wait_hits(&s, id, TIMES);
 	}
 	rest = channel_status(&s.channel[0]);
-	assert_int_equal(urgent(&s), action == AUXTRACE_ACTION_FREEZE ? POLLPRI : 0);
+	assert_int_equal(poll_urgent(s.fd, 0), action == AUXTRACE_ACTION_FREEZE ? POLLPRI : 0);
 	ok_stop(s.fd);
 	check_page(&rest, action, id);
 	check_counts(&s, from, action, id);

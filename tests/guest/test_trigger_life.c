@@ -64,10 +64,8 @@ static void test_delete(void **state)
 			if (t.action == AUXTRACE_ACTION_SAMPLE)
 				t.sample_size = 256;
 			id = trigger_add(&s, t);
-			for (int ms = 0; round == ROUNDS - 1 && !trigger_read(&s, id).out_hits; ms++) {
-				assert_true(ms < WAIT_MS);
-				usleep(1000);
-			}
+			if (round == ROUNDS - 1)
+				trigger_wait_hits(&s, id, 1);
 			hits += trigger_del(&s, id).out_hits;
 			if (t.a) {
 				trigger_del(&s, t.a);
@@ -181,10 +179,7 @@ static void test_kill(void **state)
 			pause();
 			_exit(0);
 		}
-		for (int ms = 0; trigger_read(&s, in).out_hits <= i; ms++) {
-			assert_true(ms < WAIT_MS);
-			usleep(1000);
-		}
+		trigger_wait_hits(&s, in, i + 1);
 		kill(pid, SIGKILL);
 		assert_int_equal(waitpid(pid, NULL, 0), pid);
 	}
@@ -248,10 +243,8 @@ static void test_module_goes(void **state)
 	unsigned int hits;
 	uint32_t id, back;
 
-	if (!msr_module(path, sizeof(path))) {
-		print_message("SKIP: no msr module was loaded from /modules\n");
-		skip();
-	}
+	if (!msr_module(path, sizeof(path)))
+		skip_test("no msr module was loaded from /modules");
 	prepare(&s, ONE_CPU);
 	id = trigger_add(&s, trigger_named(AUXTRACE_TRIGGER_KPROBE, AUXTRACE_ACTION_PAUSE,
 					   "msr:msr_open", 0));
@@ -273,10 +266,7 @@ static void test_module_goes(void **state)
 	assert_int_equal(cpu_pin(CPU), 0);
 	back = trigger_add(&s, trigger_named(AUXTRACE_TRIGGER_KPROBE, AUXTRACE_ACTION_PAUSE,
 					     "msr:msr_open", 0));
-	for (int ms = 0; access(MSR_NODE, R_OK); ms++) {
-		assert_true(ms < WAIT_MS);
-		usleep(1000);
-	}
+	wait_until(!access(MSR_NODE, R_OK));
 	open_msr(NULL);
 	trigger_counted(&s, back, 1, 0, 0, 0);
 	assert_int_equal(trigger_del(&s, id).out_hits, hits);
@@ -289,10 +279,7 @@ static void wait_for_more(const struct session *s, uint32_t id)
 {
 	uint64_t acted = trigger_read(s, id).out_acted;
 
-	for (int ms = 0; trigger_read(s, id).out_acted < acted + 3; ms++) {
-		assert_true(ms < WAIT_MS);
-		usleep(1000);
-	}
+	wait_until(trigger_read(s, id).out_acted >= acted + 3);
 }
 
 /* A CPU that went and came back has its events again: timers and counters are of a CPU. */
@@ -331,11 +318,7 @@ static void test_hotplug(void **state)
 		assert_int_equal(cpu_set_online(cpu, 0), 0);
 		assert_true(channel_status(&s.channel[0]).inhibit & AUXTRACE_INHIBIT_OFFLINE);
 		assert_int_equal(cpu_set_online(cpu, 1), 0);
-		for (int ms = 0; channel_status(&s.channel[0]).inhibit & AUXTRACE_INHIBIT_OFFLINE;
-		     ms++) {
-			assert_true(ms < WAIT_MS);
-			usleep(1000);
-		}
+		wait_until(!(channel_status(&s.channel[0]).inhibit & AUXTRACE_INHIBIT_OFFLINE));
 	}
 	session_close(&s);
 }
@@ -365,17 +348,11 @@ static void test_hotplug_between(void **state)
 	call_times(2);
 	trigger_counted(&s, later, 1, 0, 0, 1);
 	cpu_unpin();
-	for (int ms = 0; !trigger_read(&s, timer).out_hits; ms++) {
-		assert_true(ms < WAIT_MS);
-		usleep(1000);
-	}
+	trigger_wait_hits(&s, timer, 1);
 	hits = trigger_read(&s, timer).out_hits;
 	assert_int_equal(cpu_set_online(cpu, 0), 0);
 	assert_int_equal(cpu_set_online(cpu, 1), 0);
-	for (int ms = 0; trigger_read(&s, timer).out_hits < hits + 2; ms++) {
-		assert_true(ms < WAIT_MS);
-		usleep(1000);
-	}
+	trigger_wait_hits(&s, timer, hits + 2);
 	assert_int_equal(cpu_pin(cpu), 0);
 	call_times(1);
 	trigger_counted(&s, later, 2, 0, 0, 1);

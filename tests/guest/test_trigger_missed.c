@@ -20,14 +20,6 @@ static void open_here(struct session *s)
 	assert_int_equal(cpu_pin(CPU), 0);
 }
 
-static void wait_for_hits(const struct session *s, uint32_t id, uint64_t n)
-{
-	for (int ms = 0; trigger_read(s, id).out_hits < n; ms++) {
-		assert_true(ms < WAIT_MS);
-		usleep(1000);
-	}
-}
-
 /* More calls inside at once than the uapi header promises to follow. */
 static void test_kretprobe_calls_inside(void **state)
 {
@@ -52,7 +44,7 @@ static void test_kretprobe_calls_inside(void **state)
 			_exit(0);
 		}
 	}
-	wait_for_hits(&s, calls, followed + more);
+	trigger_wait_hits(&s, calls, followed + more);
 	/* None has returned: these are the ones of which no return will be seen. */
 	trigger_counted(&s, returns, 0, 0, 0, more);
 	for (unsigned int i = 0; i < followed + more; i++) {

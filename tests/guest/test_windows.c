@@ -13,6 +13,7 @@
 #include "cpu.h"
 #include "invariants.h"
 #include "load.h"
+#include "machine.h"
 #include "msr.h"
 #include "pmu.h"
 #include "trace.h"
@@ -30,8 +31,6 @@
 #define AUX_SIZE	(under_bts() ? 256ull << 20 : 64ull << 20)
 #define ENOUGH		(AUX_SIZE / 8)
 #define WATERMARK	(1 << 20)
-
-static uint64_t all_cpus;
 
 /* What one thread asked, in the order of its calls, and what it was told. */
 struct asker {
@@ -302,6 +301,5 @@ int main(void)
 		vm_test(the_hammer_leaves_no_msr_fault_and_no_lost_byte_behind),
 	};
 
-	all_cpus = cpus_online();
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

@@ -10,6 +10,9 @@
 /* Skips the running test, saying why, if this kernel has no such PMU. */
 void perf_required(void);
 
+/* The type of perf's PMU of this name; -1 if the kernel has none. */
+int64_t perf_pmu_type(const char *pmu);
+
 /* A disabled event; a descriptor, remembered for teardown, or a negative errno. */
 int perf_open(pid_t pid, int cpu);
 /* The same, not remembered: for other threads than the main one. */

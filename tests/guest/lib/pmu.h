@@ -17,6 +17,9 @@ void pt_required(const char *what);
 /* And the other way round. */
 void bts_required(void);
 
+/* Page tables are isolated, so the kernel's branches go through a buffer of 64 KiB. */
+bool bts_is_buffered(void);
+
 /*
  * BTS writes 24 bytes for a branch, for which PT has a bit of a TNT or, where it is
  * indirect, a TIP of 3 bytes or so. A power of two, as areas are.

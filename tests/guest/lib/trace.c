@@ -100,6 +100,18 @@ void trace_check_window(struct walk *w, const void *data, size_t len, const char
 			 (unsigned long long)w->breaks, (unsigned long long)w->count);
 }
 
+struct walk channel_check_window(const struct channel *ch, uint64_t begin, uint64_t end,
+				 const char *what)
+{
+	struct walk walk = { 0 };
+	uint8_t *trace = test_malloc(end - begin + 1);
+
+	channel_copy(ch, begin, trace, end - begin);
+	trace_check_window(&walk, trace, end - begin, what);
+	test_free(trace);
+	return walk;
+}
+
 uint64_t whole_trace(uint64_t bytes)
 {
 	return under_bts() ? bytes - bytes % sizeof(struct auxtrace_branch) : bytes;

@@ -40,6 +40,11 @@ void trace_walk(struct walk *w, const void *data, size_t len, bool sync);
 /* Fails the running test unless @len bytes are whole as a window is. */
 void trace_check_window(struct walk *w, const void *data, size_t len, const char *what);
 
+/* The same of [@begin, @end) of a channel's AUX area; what was found. */
+struct channel;
+struct walk channel_check_window(const struct channel *ch, uint64_t begin, uint64_t end,
+				 const char *what);
+
 /* As many of @bytes as can be whole: of records those that fit, of packets each byte. */
 uint64_t whole_trace(uint64_t bytes);
 

@@ -6,9 +6,11 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "file.h"
 #include "load.h"
 #include "perf.h"
 #include "trigger.h"
+#include "waiter.h"
 
 struct auxtrace_trigger trigger(uint32_t kind, uint32_t action)
 {
@@ -136,6 +138,11 @@ void trigger_counted(const struct session *s, uint32_t id, uint64_t acted, uint6
 		 (unsigned long long)missed);
 }
 
+void trigger_wait_hits(const struct session *s, uint32_t id, uint64_t hits)
+{
+	wait_until(trigger_read(s, id).out_hits >= hits);
+}
+
 /* ---- events ------------------------------------------------------------------ */
 
 void call_times(unsigned int n)
@@ -175,22 +182,6 @@ uint64_t offset_in_program(const void *address)
 	extern const char __executable_start[];
 
 	return (const char *)address - __executable_start;
-}
-
-static bool perf_pmu(const char *pmu, uint32_t *type)
-{
-	char path[128];
-	FILE *f;
-	bool ok;
-
-	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", pmu);
-	f = fopen(path, "re");
-	ok = f && fscanf(f, "%u", type) == 1;
-	if (f)
-		fclose(f);
-	if (!ok)
-		print_message("no %s here\n", path);
-	return ok;
 }
 
 static bool complete_software(const struct session *s, struct auxtrace_trigger *t)
@@ -250,24 +241,27 @@ static bool complete_tracepoint(const struct session *s, struct auxtrace_trigger
 	static struct perf_event_attr attr = {
 		.type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr), .sample_period = 1,
 	};
-	FILE *f = fopen("/sys/kernel/tracing/events/syscalls/sys_enter_newuname/id", "re");
-	int got = f ? fscanf(f, "%llu", &attr.config) : 0;
+	int64_t id = file_number("/sys/kernel/tracing/events/syscalls/sys_enter_newuname/id");
 
-	if (f)
-		fclose(f);
-	if (got != 1)
+	if (id < 0)
 		print_message("no tracefs here\n");
+	attr.config = id;
 	*t = trigger_perf(t->action, &attr);
-	return got == 1;
+	return id >= 0;
 }
 
 static bool complete_kprobe_pmu(const struct session *s, struct auxtrace_trigger *t)
 {
 	static struct perf_event_attr attr = { .size = sizeof(attr), .sample_period = 1 };
 
+	int64_t type = perf_pmu_type("kprobe");
+
+	if (type < 0)
+		print_message("no kprobe PMU here\n");
+	attr.type = type;
 	attr.kprobe_func = (uintptr_t)CALL_FUNCTION;
 	*t = trigger_perf(t->action, &attr);
-	return perf_pmu("kprobe", &attr.type);
+	return type >= 0;
 }
 
 static bool complete_call(const struct session *s, struct auxtrace_trigger *t)

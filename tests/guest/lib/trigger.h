@@ -38,6 +38,8 @@ struct auxtrace_trigger_state trigger_del(const struct session *s, uint32_t id);
 /* Fails the running test unless exactly this became of the hits. */
 void trigger_counted(const struct session *s, uint32_t id, uint64_t acted, uint64_t held,
 		     uint64_t idle, uint64_t missed);
+/* Wait until the trigger has had @hits hits. */
+void trigger_wait_hits(const struct session *s, uint32_t id, uint64_t hits);
 
 /* ---- events ------------------------------------------------------------------ */
 

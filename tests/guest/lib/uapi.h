@@ -191,6 +191,14 @@ int at_group_setup(void **state);
 /* cmocka teardown of each test. */
 int at_teardown(void **state);
 
+/* Ends the running test as skipped, saying why. */
+#define skip_test(...) \
+	do { \
+		print_message("SKIP: " __VA_ARGS__); \
+		print_message("\n"); \
+		skip(); \
+	} while (0)
+
 #define vm_test(f) cmocka_unit_test_teardown(f, at_teardown)
 
 #endif

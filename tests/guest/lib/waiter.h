@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #include "uapi.h"
 
@@ -27,8 +28,18 @@ void waiter_start(struct waiter *w, int fd);
 /* It was woken: poll(2) looks once more when its time is over, so that is no proof. */
 void waiter_join(struct waiter *w);
 
-/* What poll(2) says after at most @ms. */
+/* Fails the running test unless @condition becomes true; main thread only. */
+#define wait_until(condition) \
+	do { \
+		for (int ms_ = 0; !(condition); ms_++) { \
+			assert_true(ms_ < WAIT_MS); \
+			usleep(1000); \
+		} \
+	} while (0)
+
+/* What poll(2) reports after at most @ms: POLLIN, or POLLPRI of poll_urgent(), and errors. */
 short poll_events(int fd, int ms);
+short poll_urgent(int fd, int ms);
 #define wait_readable(fd) assert_int_equal(poll_events(fd, WAIT_MS), POLLIN)
 
 /* Until each channel of the session has these reasons to be off, and no other. */
