@@ -1,22 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * A CPU goes away and comes back, a tracer dies, descriptors are inherited, the
- * module is unloaded: requests are kept, gaps counted, the hardware given back.
- */
+/* A CPU goes offline and comes back: requests are kept, gaps counted. */
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cpu.h"
-#include "file.h"
 #include "invariants.h"
-#include "kmod.h"
-#include "load.h"
 #include "machine.h"
 #include "msr.h"
 #include "perf.h"
@@ -156,17 +145,6 @@ static void *take_for_perf(void *fd)
 	return NULL;
 }
 
-/* Does perf trace on that CPU with this event? */
-static bool perf_works(int fd)
-{
-	int64_t bytes;
-
-	assert_int_equal(cpu_pin(last_cpu), 0);
-	bytes = perf_trace(fd, 100);
-	cpu_unpin();
-	return bytes > 0;
-}
-
 #define RACES	5
 
 static void a_cpu_that_perf_took_while_it_came_is_left_to_perf(void **state)
@@ -193,7 +171,7 @@ static void a_cpu_that_perf_took_while_it_came_is_left_to_perf(void **state)
 			if (st.inhibit)
 				break;
 			/* Not both of us. */
-			assert_false(perf_works(fd));
+			assert_false(perf_works(fd, last_cpu));
 			at_close(fd);
 		} else {
 			assert_int_equal(fd, -EBUSY);
@@ -207,7 +185,7 @@ static void a_cpu_that_perf_took_while_it_came_is_left_to_perf(void **state)
 
 	assert_int_equal(st.inhibit, AUXTRACE_INHIBIT_OFFLINE);
 	assert_int_equal(st.gaps_offline, 1);
-	assert_true(perf_works(fd));
+	assert_true(perf_works(fd, last_cpu));
 	/* The others go on, and the CPU itself is left alone whatever is asked. */
 	assert_int_equal(channel_status(s.channel).running, 1);
 	ok_pause(&s, 0, NULL);
@@ -222,122 +200,6 @@ static void a_cpu_that_perf_took_while_it_came_is_left_to_perf(void **state)
 	at_close(fd);
 	ok_start(s.fd);
 	assert_int_equal(channel_status(gone).running, 1);
-	ok_stop(s.fd);
-	check_accounting(&s);
-}
-
-/* The kernel's own test mode: freezes and thaws, and all that is told of a suspend is. */
-static void suspend_required(void)
-{
-	if (file_write("/sys/power/pm_test", "freezer") ||
-	    file_write("/sys/module/suspend/parameters/pm_test_delay", "0"))
-		skip_test("this kernel has no pm_test");
-}
-
-static void a_suspend_is_a_gap_and_tracing_goes_on_after_it(void **state)
-{
-	struct session s;
-	int ret;
-
-	suspend_required();
-	session_open(&s, all_cpus, ALL, AUX_SIZE);
-	ok_start(s.fd);
-	ok_pause(&s, 1ULL << last_cpu, NULL);
-	ret = file_write("/sys/power/state", "freeze");
-	file_write("/sys/power/pm_test", "none");
-	expect_call("suspend", 0, ret, __FILE__, __LINE__);
-	for (unsigned int i = 0; i < s.count; i++) {
-		struct auxtrace_status_page st = channel_status(&s.channel[i]);
-		bool paused = s.channel[i].cpu == last_cpu;
-
-		assert_int_equal(st.inhibit, paused ? AUXTRACE_INHIBIT_USER : 0);
-		assert_int_equal(st.gaps_offline, !paused);
-		assert_int_equal(st.windows, paused ? 1 : 2);
-		assert_int_equal(msr_tracing(s.channel[i].cpu), !paused);
-	}
-	ok_stop(s.fd);
-	check_accounting(&s);
-}
-
-static int ends;
-
-/* START and STOP, as fast as it goes. */
-static void *start_and_stop(void *fd)
-{
-	while (!__atomic_load_n(&ends, __ATOMIC_RELAXED)) {
-		int ret = at_start(*(int *)fd);
-
-		if (!ret)
-			ret = at_stop(*(int *)fd);
-		if (ret)
-			return (void *)(long)ret;
-	}
-	return NULL;
-}
-
-#define WAKES		100
-/* On a slow machine fewer, lest the whole program take too long. */
-#define WAKE_SECONDS	30
-
-/* What was stopped is not taken up again, and what is taken up is taken up once. */
-static void a_session_starts_and_stops_while_the_machine_wakes(void **state)
-{
-	struct session s[MAX_CPUS];
-	pthread_t thread[MAX_CPUS];
-	uint64_t was[MAX_CPUS], is;
-	unsigned int count = 0;
-	time_t begun;
-	int ret = 0;
-
-	suspend_required();
-	for (uint64_t left = all_cpus; left; left &= left - 1, count++) {
-		session_open(&s[count], left & -left, ALL, 16 << 12);
-		assert_int_equal(msr_read(cpus_first(left), MSR_RTIT_OUTPUT_BASE, &was[count]), 0);
-	}
-	ends = 0;
-	for (unsigned int i = 0; i < count; i++)
-		assert_int_equal(pthread_create(&thread[i], NULL, start_and_stop, &s[i].fd), 0);
-	begun = time(NULL);
-	for (int i = 0; !ret && i < WAKES && time(NULL) - begun < WAKE_SECONDS; i++)
-		ret = file_write("/sys/power/state", "freeze");
-	__atomic_store_n(&ends, 1, __ATOMIC_RELAXED);
-	file_write("/sys/power/pm_test", "none");
-	for (unsigned int i = 0; i < count; i++) {
-		void *failed;
-
-		pthread_join(thread[i], &failed);
-		assert_null(failed);
-	}
-	expect_call("suspend", 0, ret, __FILE__, __LINE__);
-	/* Given back as it was found. */
-	for (unsigned int i = 0; i < count; i++) {
-		assert_int_equal(msr_read(s[i].channel->cpu, MSR_RTIT_OUTPUT_BASE, &is), 0);
-		assert_int_equal(is, was[i]);
-	}
-}
-
-/* perf has it since the CPU was offline, though nothing of perf's runs just now. */
-static void a_cpu_that_is_left_to_perf_stays_so_when_the_machine_wakes(void **state)
-{
-	struct session s;
-	int fd, ret;
-
-	perf_required();
-	hotplug_required();
-	suspend_required();
-	session_open(&s, 1ULL << last_cpu, ALL, AUX_SIZE);
-	ok_start(s.fd);
-	last_cpu_offline();
-	fd = perf_open(0, -1);
-	assert_true(fd >= 0);
-	last_cpu_online();
-	assert_int_equal(channel_status(s.channel).inhibit, AUXTRACE_INHIBIT_OFFLINE);
-	ret = file_write("/sys/power/state", "freeze");
-	file_write("/sys/power/pm_test", "none");
-	expect_call("suspend", 0, ret, __FILE__, __LINE__);
-	assert_int_equal(channel_status(s.channel).inhibit, AUXTRACE_INHIBIT_OFFLINE);
-	assert_false(msr_tracing(last_cpu));
-	assert_true(perf_works(fd));
 	ok_stop(s.fd);
 	check_accounting(&s);
 }
@@ -466,136 +328,6 @@ static void a_cpu_may_come_and_go_again_and_again(void **state)
 	check_accounting(&s);
 }
 
-/* ---- processes ------------------------------------------------------------ */
-
-/* A new session gets the hardware of all CPUs, so nobody else has it. */
-static void hardware_is_free(void)
-{
-	struct session s;
-
-	for (uint64_t left = all_cpus; left; left &= left - 1)
-		assert_false(msr_tracing(cpus_first(left)));
-	session_open(&s, all_cpus, ALL, AUX_SIZE);
-	ok_start(s.fd);
-	ok_stop(s.fd);
-	check_accounting(&s);
-	session_close(&s);
-}
-
-/* A child with a session of its own; it says through @ready when it traces. */
-static int trace_until_killed(int ready)
-{
-	int fd = at_open_plain();
-	struct session s;
-	char ok;
-
-	session_prepare(&s, all_cpus, ALL, AUX_SIZE);
-	ok = fd >= 0 && !at_ioctl(fd, AUXTRACE_IOC_SETUP, &s.setup) && !at_start(fd);
-	if (write(ready, &ok, 1) != 1)
-		return 1;
-	for (;;)
-		load_run(1000);
-}
-
-static void a_tracer_that_is_killed_gives_the_hardware_back(void **state)
-{
-	int pipes[2], status;
-	char ok = 0;
-	pid_t pid;
-
-	assert_int_equal(pipe(pipes), 0);
-	pid = fork();
-	if (!pid)
-		_exit(trace_until_killed(pipes[1]));
-	close(pipes[1]);
-	assert_int_equal(read(pipes[0], &ok, 1), 1);
-	close(pipes[0]);
-	assert_int_equal(ok, 1);
-	assert_true(msr_tracing(first_cpu));
-	kill(pid, SIGKILL);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(WTERMSIG(status), SIGKILL);
-	hardware_is_free();
-}
-
-static void a_duplicate_keeps_the_session_alive(void **state)
-{
-	struct session s;
-	int fd;
-
-	session_open(&s, all_cpus, ALL, AUX_SIZE);
-	ok_start(s.fd);
-	fd = dup(s.fd);
-	assert_true(fd >= 0);
-	at_remember(fd);
-	at_close(s.fd);
-	s.fd = fd;
-	assert_true(msr_tracing(first_cpu));
-	ok_pause(&s, 0, NULL);
-	ok_resume(&s, 0, NULL);
-	ok_stop(s.fd);
-	check_accounting(&s);
-	session_close(&s);
-	hardware_is_free();
-}
-
-static void an_inherited_descriptor_keeps_the_session_alive(void **state)
-{
-	int parent_closed[2], child_paused[2], status;
-	struct auxtrace_status_page st;
-	char byte = 0;
-	struct session s;
-	pid_t pid;
-
-	session_open(&s, all_cpus, ALL, AUX_SIZE);
-	ok_start(s.fd);
-	assert_int_equal(pipe(parent_closed), 0);
-	assert_int_equal(pipe(child_paused), 0);
-	pid = fork();
-	if (!pid) {
-		int ret;
-
-		close(child_paused[0]);
-		if (read(parent_closed[0], &byte, 1) != 1)
-			_exit(100);
-		ret = at_control(s.fd, AUXTRACE_IOC_PAUSE, 0, NULL, 0);
-		if (ret < 0)
-			_exit(-ret);
-		_exit(write(child_paused[1], &byte, 1) != 1);
-	}
-	close(child_paused[1]);
-	at_close(s.fd);
-	s.fd = -1;
-	/* We have only the mapping now, and see what the child does. */
-	assert_int_equal(channel_status(s.channel).running, 1);
-	assert_int_equal(write(parent_closed[1], &byte, 1), 1);
-	assert_int_equal(read(child_paused[0], &byte, 1), 1);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
-	st = channel_status(s.channel);
-	assert_int_equal(st.pauses_done, 1);
-	/* The child was the last: its end was the session's. */
-	assert_int_equal(st.inhibit & AUXTRACE_INHIBIT_SETUP, AUXTRACE_INHIBIT_SETUP);
-	check_accounting(&s);
-	close(parent_closed[0]);
-	close(parent_closed[1]);
-	close(child_paused[0]);
-	hardware_is_free();
-}
-
-static void the_module_unloads_and_loads_again_after_all_of_that(void **state)
-{
-	kmod_required();
-	assert_int_equal(kmod_users(), 0);
-	for (int i = 0; i < 3; i++) {
-		expect_call("delete_module", 0, kmod_unload(), __FILE__, __LINE__);
-		assert_int_equal(kmod_users(), -1);
-		assert_int_equal(at_open_plain(), -ENOENT);
-		expect_call("finit_module", 0, kmod_load(), __FILE__, __LINE__);
-	}
-	hardware_is_free();
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -604,18 +336,11 @@ int main(void)
 		vm_test(a_cpu_that_goes_is_a_gap_and_goes_on_when_it_returns),
 		vm_test(perf_stays_out_of_a_cpu_that_returned),
 		vm_test(a_cpu_that_perf_took_while_it_came_is_left_to_perf),
-		vm_test(a_suspend_is_a_gap_and_tracing_goes_on_after_it),
-		vm_test(a_session_starts_and_stops_while_the_machine_wakes),
-		vm_test(a_cpu_that_is_left_to_perf_stays_so_when_the_machine_wakes),
 		vm_test(a_paused_cpu_that_goes_is_no_gap_and_stays_paused),
 		vm_test(an_offline_cpu_keeps_requests_for_its_return),
 		vm_test(a_session_stops_while_its_cpu_is_offline),
 		vm_test(a_session_closes_while_its_cpu_is_offline),
 		vm_test(a_cpu_may_come_and_go_again_and_again),
-		vm_test(a_tracer_that_is_killed_gives_the_hardware_back),
-		vm_test(a_duplicate_keeps_the_session_alive),
-		vm_test(an_inherited_descriptor_keeps_the_session_alive),
-		vm_test(the_module_unloads_and_loads_again_after_all_of_that),
 	};
 
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);

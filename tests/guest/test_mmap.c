@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Mappings: what may be mapped and how, who gets at the pages, how long they
- * live, and that nothing a user writes into the user page does any harm.
+ * Mappings: what may be mapped and how, which processes get at the pages, how long the
+ * pages live.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "child.h"
@@ -310,17 +307,6 @@ static void a_new_area_is_zero(void **state)
 	}
 }
 
-/* Trace a pinned load into @s, then stop. The bytes are then at rest. */
-static uint64_t trace_some(struct session *s, unsigned int rounds)
-{
-	cpu_pin(first_cpu);
-	ok_start(s->fd);
-	load_run(rounds);
-	ok_stop(s->fd);
-	cpu_unpin();
-	return channel_status(s->channel).produced;
-}
-
 static void a_mapping_outlives_the_close_with_its_data(void **state)
 {
 	struct auxtrace_status_page before, after;
@@ -334,7 +320,7 @@ static void a_mapping_outlives_the_close_with_its_data(void **state)
 	kmod_required();
 	users = kmod_users();
 	open_all(&s, one_cpu, AUX_SIZE);
-	len = trace_some(&s, 1000);
+	len = load_trace(&s, 1000);
 	assert_true(len > 0 && len < AUX_SIZE);
 	copy = test_malloc(AUX_SIZE);
 	memcpy(copy, s.channel->aux, AUX_SIZE);
@@ -402,7 +388,7 @@ static void pages_of_the_area_can_be_spliced_without_a_copy(void **state)
 	ssize_t n;
 
 	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
-	assert_true(trace_some(&s, 5000) > 4 * page_size);
+	assert_true(load_trace(&s, 5000) > 4 * page_size);
 	assert_int_equal(pipe2(pipes, O_CLOEXEC), 0);
 	at_remember(pipes[0]);
 	at_remember(pipes[1]);
@@ -450,110 +436,12 @@ static void another_process_can_read_the_mapped_area(void **state)
 	struct session s;
 
 	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
-	trace_some(&s, 1000);
+	load_trace(&s, 1000);
 	r.addr = s.channel->aux;
 	r.copy = test_malloc(AUX_SIZE);
 	memcpy(r.copy, r.addr, AUX_SIZE);
 	assert_int_equal(child_run(reads_the_parent, &r), 0);
 	test_free(r.copy);
-}
-
-static void tails_beyond_the_data_or_going_back_are_counted_and_ignored(void **state)
-{
-	struct auxtrace_status status;
-	struct auxtrace_status_page st;
-	struct session s;
-	uint64_t len;
-
-	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
-	len = trace_some(&s, 1000);
-	/* A right one first, in the middle of a packet as it may be. */
-	channel_set_tail(s.channel, len / 2);
-	ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
-	st = channel_status(s.channel);
-	assert_int_equal(st.consumed, len / 2);
-	assert_int_equal(st.bad_tails, 0);
-
-	const uint64_t bad[] = { len + 1, UINT64_MAX, 1ULL << 63, len / 2 - 1, 0,
-				 len + AUX_SIZE, (uint64_t)AUX_SIZE << 32 };
-
-	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		channel_set_tail(s.channel, bad[i]);
-		ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
-		st = channel_status(s.channel);
-		assert_int_equal(st.consumed, len / 2);
-		assert_true(st.bad_tails > i);
-	}
-	/* And a right one is taken again. */
-	channel_set_tail(s.channel, len);
-	ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
-	assert_int_equal(channel_available(s.channel), 0);
-	check_accounting(&s);
-}
-
-struct scribbler {
-	struct auxtrace_user_page *user;
-	unsigned int rounds;
-	int stop;
-};
-
-#define HOSTILE_ROUNDS	300
-#define MAX_ROUNDS	100000	/* if the two threads do not come to run side by side */
-
-static void *scribble(void *arg)
-{
-	struct scribbler *sc = arg;
-	uint64_t x = 88172645463325252ULL;
-
-	while (!__atomic_load_n(&sc->stop, __ATOMIC_RELAXED)) {
-		x ^= x << 13;
-		x ^= x >> 7;
-		x ^= x << 17;
-		/* Wild ones, and ones that may be right by chance. */
-		__atomic_store_n(&sc->user->aux_tail, x & 1 ? x : x % (8 * AUX_SIZE),
-				 __ATOMIC_RELAXED);
-		__atomic_fetch_add(&sc->rounds, 1, __ATOMIC_RELAXED);
-	}
-	return NULL;
-}
-
-static void random_tails_from_a_hostile_thread_do_no_harm(void **state)
-{
-	struct auxtrace_status status;
-	struct auxtrace_status_page st;
-	struct scribbler sc = { 0 };
-	unsigned int rounds = 0;
-	uint64_t consumed = 0;
-	struct session s;
-	pthread_t thread;
-
-	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, 4 * page_size);
-	load_start(first_cpu);
-	sc.user = s.channel->user;
-	assert_int_equal(pthread_create(&thread, NULL, scribble, &sc), 0);
-	while (!__atomic_load_n(&sc.rounds, __ATOMIC_RELAXED))
-		sched_yield();
-	ok_start(s.fd);
-	do {
-		ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
-		if (rounds % 8 == 7) {
-			ok_pause(&s, 0, NULL);
-			ok_resume(&s, 0, NULL);
-		}
-		channel_available(s.channel);
-		st = channel_status(s.channel);
-		if (st.consumed < consumed)
-			break;
-		consumed = st.consumed;
-		sched_yield();
-	} while (++rounds < HOSTILE_ROUNDS || (!st.bad_tails && rounds < MAX_ROUNDS));
-	ok_stop(s.fd);
-	__atomic_store_n(&sc.stop, 1, __ATOMIC_RELAXED);
-	pthread_join(thread, NULL);
-
-	assert_true(st.consumed >= consumed);
-	assert_true(st.bad_tails > 0);
-	check_accounting(&s);
 }
 
 static void close_and_unload_while_tracing_leaves_the_hardware_off(void **state)
@@ -601,8 +489,6 @@ int main(void)
 		vm_test(the_module_stays_while_a_file_is_open),
 		vm_test(pages_of_the_area_can_be_spliced_without_a_copy),
 		vm_test(another_process_can_read_the_mapped_area),
-		vm_test(tails_beyond_the_data_or_going_back_are_counted_and_ignored),
-		vm_test(random_tails_from_a_hostile_thread_do_no_harm),
 		vm_test(close_and_unload_while_tracing_leaves_the_hardware_off),
 	};
 

@@ -6,6 +6,7 @@
 #ifndef VM_LOAD_H
 #define VM_LOAD_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
 /*
@@ -13,6 +14,13 @@
  * about the same size.
  */
 void load_run(unsigned int rounds);
+
+/*
+ * START, @rounds on the session's first CPU, STOP; the number of bytes that the first channel
+ * then has.
+ */
+struct session;
+uint64_t load_trace(const struct session *s, unsigned int rounds);
 
 /*
  * Run it on a thread of its own, pinned to @cpu, until load_stop_all(). Returns

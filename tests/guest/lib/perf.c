@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "cpu.h"
 #include "file.h"
 #include "load.h"
 #include "perf.h"
@@ -140,6 +141,16 @@ int64_t perf_trace_during(int fd, unsigned int rounds, void (*then)(void *arg), 
 int64_t perf_trace(int fd, unsigned int rounds)
 {
 	return perf_trace_during(fd, rounds, NULL, NULL);
+}
+
+bool perf_works(int fd, int cpu)
+{
+	int64_t bytes;
+
+	assert_int_equal(cpu_pin(cpu), 0);
+	bytes = perf_trace(fd, 100);
+	cpu_unpin();
+	return bytes > 0;
 }
 
 static void expect_perf(int err, int fd, const char *what)

@@ -38,6 +38,8 @@ bool perf_unthrottle(void);
  */
 int64_t perf_trace_during(int fd, unsigned int rounds, void (*then)(void *arg), void *arg);
 int64_t perf_trace(int fd, unsigned int rounds);
+/* Does the event trace on @cpu? */
+bool perf_works(int fd, int cpu);
 
 /* The two ways to ask perf for the hardware, both refused or both granted. */
 void perf_is_refused(int cpu);
