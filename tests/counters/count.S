@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A program whose instructions and branches are known, with what could be
- * counted twice or not at all: faults in the middle of a block and of a
- * repeated string instruction, and a system call.
+ * A program with a known number of instructions and branches. It has what could be counted
+ * twice or not at all: faults in the middle of a block and of a repeated string instruction,
+ * and a system call.
  *
  * Instructions: 5,501,291. Branches: 2,500,258.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A machine without some of what we can use: the module loads, INFO says what is missing,
- * that cannot be set up, and the rest works. $AUXTRACE_MACHINE names one of those below;
- * tests/host/absent.sh boots them.
+ * A machine that lacks something that the module uses: the module loads, INFO reports what is
+ * missing, SETUP refuses that, and the rest works. $AUXTRACE_MACHINE names one of the
+ * machines below; tests/host/absent.sh boots them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -75,7 +75,7 @@ static void info_says_what_is_missing(void **state)
 	assert_int_equal(info.out_abi_version, AUXTRACE_ABI_VERSION);
 	assert_int_equal(info.out_may, AUXTRACE_MAY_TRACE | AUXTRACE_MAY_LOCK);
 	assert_int_equal(info.out_page_size, sysconf(_SC_PAGESIZE));
-	/* To probe does not change the reason: nobody holds what is not there. */
+	/* With PROBE the reason is the same: what does not exist is not busy. */
 	info = (struct auxtrace_info){ .size = sizeof(info), .flags = AUXTRACE_INFO_PROBE };
 	ok_info(fd, &info);
 	assert_int_equal(info.out_pt, machine->pt);
@@ -118,7 +118,7 @@ static void what_is_there_traces(void **state)
 	}
 }
 
-/* A CPU that cannot tell the levels apart as it records can do both together only. */
+/* A CPU that cannot filter BTS by privilege level can record both levels only. */
 static void bts_of_one_level_needs_ds_cpl(void **state)
 {
 	static const uint32_t levels[] = { KERNEL, USER };
@@ -137,7 +137,7 @@ static void bts_of_one_level_needs_ds_cpl(void **state)
 	}
 }
 
-static void task_needs_no_trace_unit(void **state)
+static void task_needs_no_trace_pmu(void **state)
 {
 	struct auxtrace_task task = { .size = sizeof(task) };
 
@@ -152,7 +152,7 @@ int main(void)
 		vm_test(setup_of_what_is_missing_gives_ENODEV),
 		vm_test(what_is_there_traces),
 		vm_test(bts_of_one_level_needs_ds_cpl),
-		vm_test(task_needs_no_trace_unit),
+		vm_test(task_needs_no_trace_pmu),
 	};
 
 	return cmocka_run_group_tests(tests, read_expectation, NULL);

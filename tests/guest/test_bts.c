@@ -20,9 +20,9 @@
 #define BOTH		(USER | KERNEL)
 #define OVER		AUXTRACE_SETUP_OVERWRITE
 
-/* ---- what there is ------------------------------------------------------------ */
+/* ---- INFO and SETUP ----------------------------------------------------------- */
 
-static void info_tells_of_bts(void **state)
+static void info_reports_bts(void **state)
 {
 	struct auxtrace_info info = at_info(), probed = { .size = sizeof(probed),
 							  .flags = AUXTRACE_INFO_PROBE };
@@ -32,7 +32,7 @@ static void info_tells_of_bts(void **state)
 	assert_int_equal(info.out_bts, AUXTRACE_BTS_OK);
 	assert_true(info.out_pmus & 1u << AUXTRACE_PMU_INTEL_BTS);
 	assert_true(info.out_bts_flags & AUXTRACE_BTS_CPL);
-	/* The kernel's own word for it. */
+	/* The kernel's own report of PTI. */
 	if (f && fgets(text, sizeof(text), f))
 		assert_int_equal(bts_is_buffered(), !!strstr(text, "PTI"));
 	if (f)
@@ -41,7 +41,7 @@ static void info_tells_of_bts(void **state)
 	assert_int_equal(probed.out_bts, AUXTRACE_BTS_OK);
 }
 
-static void info_with_probe_sees_a_session_hold_it(void **state)
+static void info_with_probe_reports_that_a_session_holds_bts(void **state)
 {
 	struct auxtrace_info info = { .size = sizeof(info), .flags = AUXTRACE_INFO_PROBE };
 	struct session s;
@@ -80,12 +80,12 @@ static const struct channel *watched_channel;
 static int watching;
 static uint64_t seen_kernel, seen_passes;
 
-/* At all times, so that what is removed too late is seen, too. */
+/* Reads the area all the time, so that it also sees addresses that are removed too late. */
 static void *watch(void *arg)
 {
 	const struct channel *ch = watched_channel;
 
-	/* Where there is another CPU: what it does on this one is recorded, and fills the area. */
+	/* On another CPU: on the traced one the loop itself would fill the area. */
 	cpu_pin(cpus_last(cpus_online()));
 	while (__atomic_load_n(&watching, __ATOMIC_RELAXED)) {
 		const volatile uint64_t *word = (const void *)ch->aux;
@@ -98,7 +98,7 @@ static void *watch(void *arg)
 }
 
 #define LEAST_ROUNDS	400
-#define MOST_ROUNDS	40000	/* for who watches to get a CPU at all */
+#define MOST_ROUNDS	40000	/* until the watching thread has got a CPU */
 
 static void no_kernel_address_is_seen_at_any_time(uint32_t flags)
 {
@@ -143,7 +143,7 @@ static void no_kernel_address_is_seen_at_any_time(uint32_t flags)
 	assert_int_equal(seen_kernel, 0);
 	assert_int_equal(seen_here, 0);
 	assert_true(seen_passes > 10);
-	/* And it is not that nothing came from there. */
+	/* The kernel did run: branches came from it. */
 	assert_true(from_kernel > 20);
 	assert_true(channel_status(s.channel).produced > 4 * s.channel->aux_size);
 	check_accounting(&s);
@@ -154,13 +154,13 @@ static void user_sessions_never_show_the_kernel(void **state)
 	no_kernel_address_is_seen_at_any_time(0);
 }
 
-static void user_sessions_that_overwrite_never_show_the_kernel(void **state)
+static void user_sessions_in_overwrite_mode_never_show_the_kernel(void **state)
 {
 	no_kernel_address_is_seen_at_any_time(OVER);
 }
 
-/* What the flags choose, record by record; with PTI what came from the kernel reads as 0. */
-static void each_record_is_of_the_levels_asked_for(void **state)
+/* Judged by the target: an address that the session may not see reads as 0. */
+static void each_record_is_of_the_requested_levels(void **state)
 {
 	static const uint32_t flags[] = { USER, KERNEL, BOTH };
 
@@ -195,12 +195,12 @@ static void each_record_is_of_the_levels_asked_for(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		vm_test(info_tells_of_bts),
-		vm_test(info_with_probe_sees_a_session_hold_it),
+		vm_test(info_reports_bts),
+		vm_test(info_with_probe_reports_that_a_session_holds_bts),
 		vm_test(setup_with_any_config_gives_EINVAL),
 		vm_test(user_sessions_never_show_the_kernel),
-		vm_test(user_sessions_that_overwrite_never_show_the_kernel),
-		vm_test(each_record_is_of_the_levels_asked_for),
+		vm_test(user_sessions_in_overwrite_mode_never_show_the_kernel),
+		vm_test(each_record_is_of_the_requested_levels),
 	};
 
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);

@@ -22,7 +22,7 @@
 #define RUN_ROUNDS	40
 #define MAX_RUNS	50
 
-/* No other process comes in between: what it does on this CPU would be recorded as well. */
+/* With a real-time priority no other process runs, whose branches would be recorded, too. */
 static void run_first(bool first)
 {
 	struct sched_param param = { .sched_priority = first };
@@ -30,7 +30,7 @@ static void run_first(bool first)
 	assert_int_equal(sched_setscheduler(0, first ? SCHED_FIFO : SCHED_OTHER, &param), 0);
 }
 
-/* What of the program is in the area after it ran in a window of its own. */
+/* Record the program in a window of its own; the branches of it that are in the area. */
 static struct branches record_run(uint32_t flags, uint64_t aux_size, unsigned int slots, bool *whole)
 {
 	struct auxtrace_status_page st;
@@ -73,7 +73,7 @@ static void expect_newest(const struct branches *all, const struct branches *new
 				 tail[i].to);
 }
 
-static void a_buffer_between_changes_no_branch(void **state)
+static void buffered_branches_are_the_same(void **state)
 {
 	struct branches direct, buffered;
 	bool whole;
@@ -82,7 +82,7 @@ static void a_buffer_between_changes_no_branch(void **state)
 	assert_true(whole);
 	buffered = record_run(USER, 4 << 20, 0, &whole);
 	assert_true(whole);
-	/* More than the buffer holds, several times. */
+	/* Several times what the buffer holds. */
 	assert_true(direct.count * RECORD > 4 * (64 << 10));
 	assert_int_equal(buffered.count, direct.count);
 	expect_newest(&direct, &buffered, "through the buffer");
@@ -91,8 +91,8 @@ static void a_buffer_between_changes_no_branch(void **state)
 }
 
 /*
- * The way out of the ioctl takes some of a small area, but not the half; a timer's interrupt at
- * the program's end may take all. So it runs until there was none.
+ * The return from the ioctl takes some of a small area, but not half of it. A timer interrupt at
+ * the program's end may take all, so the program runs again until there was none.
  */
 static struct branches record_newest(uint32_t flags, uint64_t aux_size, unsigned int slots,
 				     size_t least)
@@ -108,7 +108,7 @@ static struct branches record_newest(uint32_t flags, uint64_t aux_size, unsigned
 	return b;
 }
 
-static void what_is_overwritten_is_what_is_oldest(void **state)
+static void only_the_oldest_branches_are_overwritten(void **state)
 {
 	static const struct {
 		uint32_t flags;
@@ -139,7 +139,7 @@ static void what_is_overwritten_is_what_is_oldest(void **state)
 	free(all.at);
 }
 
-/* The same program by PT: packets, decoded by libipt, know nothing of BTS. */
+/* The same program recorded by PT and decoded by libipt, independently of BTS. */
 static struct branches record_run_by_pt(bool *whole)
 {
 	const uint64_t aux_size = 4 << 20;
@@ -149,7 +149,7 @@ static struct branches record_run_by_pt(bool *whole)
 	struct insns in;
 	void *aux;
 
-	/* Not by session_setup(): what is known of the tests' sessions is not of this one. */
+	/* Not by session_setup(), which is for sessions of the trace PMU under test. */
 	session_prepare(&s, one_cpu, USER | AUXTRACE_SETUP_PAUSED, aux_size);
 	s.setup.pmu = AUXTRACE_PMU_INTEL_PT;
 	s.setup.config = CONFIG_TSC;
@@ -182,7 +182,7 @@ static struct branches record_run_by_pt(bool *whole)
 	return b;
 }
 
-static void pt_tells_the_same_branches(void **state)
+static void pt_shows_the_same_branches(void **state)
 {
 	struct branches bts, pt;
 	bool whole;
@@ -203,9 +203,9 @@ static void pt_tells_the_same_branches(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		vm_test(a_buffer_between_changes_no_branch),
-		vm_test(what_is_overwritten_is_what_is_oldest),
-		vm_test(pt_tells_the_same_branches),
+		vm_test(buffered_branches_are_the_same),
+		vm_test(only_the_oldest_branches_are_overwritten),
+		vm_test(pt_shows_the_same_branches),
 	};
 
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);

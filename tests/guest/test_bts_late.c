@@ -47,17 +47,17 @@ static void load_with_reader(const struct session *s)
 /* ---- full trace ------------------------------------------------------------------ */
 
 #define STEPS		400
-/* More than what runs in the kernel from one look of the reader's to the next. */
+/* More than the kernel's branches from one pass of the reader to the next. */
 #define WATERMARK	(32 * page_size)
 
 /*
- * The reader is the program itself: it is always in time. So no branch is missing, over
- * hundreds of interrupts: each record goes on where the one before went.
+ * The program itself is the reader, so it is always in time. Over hundreds of interrupts no
+ * branch may be missing: each record begins behind the target of the one before.
  */
 static void a_reader_in_time_gets_every_branch(uint32_t flags)
 {
-	uint64_t full, unmapped, begun, len = 0, room = 160 << 20, area = 16 << 20;
-	uint8_t *trace = malloc(room);
+	uint64_t full, unmapped, begun, len = 0, space = 160 << 20, area = 16 << 20;
+	uint8_t *trace = malloc(space);
 	struct auxtrace_status_page st;
 	struct walk walk = { 0 };
 	struct follower f;
@@ -65,7 +65,7 @@ static void a_reader_in_time_gets_every_branch(uint32_t flags)
 
 	emulator_required();
 	assert_non_null(trace);
-	/* A line that the kernel writes to its serial console is a megabyte of its branches. */
+	/* A line that the kernel writes to the serial console takes a megabyte of branches. */
 	session_prepare(&s, one_cpu, flags, area);
 	session_prepare_data(&s, 0, 64 * page_size);
 	s.setup.aux_watermark = WATERMARK;
@@ -76,8 +76,8 @@ static void a_reader_in_time_gets_every_branch(uint32_t flags)
 	unmapped = emulator_count(first_cpu, PTM_N_BTS_UNMAPPED);
 	begun = emulator_bytes(first_cpu);
 	ok_start(s.fd);
-	/* The slower the machine, the more of the kernel's work is in each step. */
-	for (int i = 0; i < STEPS && len + area < room; i++) {
+	/* On a slower machine each step holds more of the kernel's branches. */
+	for (int i = 0; i < STEPS && len + area < space; i++) {
 		struct auxtrace_status status;
 
 		load_run(STEP_ROUNDS);
@@ -85,7 +85,7 @@ static void a_reader_in_time_gets_every_branch(uint32_t flags)
 		st = channel_status(s.channel);
 		if (st.gaps)
 			fail_msg("step %d: a gap at %llu, tail %llu", i, st.produced, st.consumed);
-		assert_true(st.produced <= room);
+		assert_true(st.produced <= space);
 		channel_copy(s.channel, len, trace + len, st.produced - len);
 		len = st.produced;
 		read_up_to(&s, len);
@@ -93,7 +93,7 @@ static void a_reader_in_time_gets_every_branch(uint32_t flags)
 	}
 	ok_stop(s.fd);
 	st = channel_status(s.channel);
-	assert_true(st.produced <= room);
+	assert_true(st.produced <= space);
 	channel_copy(s.channel, len, trace + len, st.produced - len);
 	follow_and_take(&f);
 	follower_agrees(&f);
@@ -122,8 +122,8 @@ static void a_reader_in_time_gets_every_branch_of_both(void **state)
 	a_reader_in_time_gets_every_branch(BOTH);
 }
 
-/* Each interrupt and SYNC makes an AUX record, whose TSC bounds the branches before it. */
-static void records_of_the_area_are_anchors_in_time(void **state)
+/* Each interrupt and SYNC writes an AUX record, whose TSC bounds the branches before it. */
+static void aux_records_bound_branches_in_time(void **state)
 {
 	uint64_t last = 0, aux = 0, begin, end;
 	struct auxtrace_status_page st;
@@ -164,8 +164,8 @@ static void records_of_the_area_are_anchors_in_time(void **state)
 /* ---- interrupts that come late ---------------------------------------------------- */
 
 /*
- * By more than there is room: then branches are not recorded, which no counter of a real
- * CPU tells. That it happened is what the session says, and what it has is whole.
+ * Later than the space behind the threshold lasts: then the CPU does not record branches, which
+ * no counter of a real CPU reports. The session must count a gap, and its records must be whole.
  */
 static void a_late_interrupt_is_a_gap(uint32_t flags, uint64_t late_bytes)
 {
@@ -183,10 +183,10 @@ static void a_late_interrupt_is_a_gap(uint32_t flags, uint64_t late_bytes)
 	begun = emulator_bytes(first_cpu);
 	emulator_knob(first_cpu, PTM_KNOB_PMI_SKID, late_bytes / RECORD);
 	ok_start(s.fd);
-	/* Far more than the room and the lateness. */
+	/* Far more branches than the area and the delay take. */
 	load_run(1000000);
 	emulator_knobs_reset();
-	/* One that is on its way still: it finds its session. */
+	/* Let an interrupt that is still pending come before STOP. */
 	load_run(late_bytes);
 	ok_stop(s.fd);
 	st = channel_status(s.channel);
@@ -219,8 +219,8 @@ static void an_interrupt_more_than_a_lap_late_is_a_gap(void **state)
 	a_late_interrupt_is_a_gap(USER | OVER, 128 * page_size);
 }
 
-/* Within its room it loses nothing. */
-static void a_little_late_is_in_time(void **state)
+/* The space behind the threshold lasts until the interrupt. */
+static void an_interrupt_that_is_a_little_late_loses_nothing(void **state)
 {
 	static const uint32_t flags[] = { BOTH, USER, BOTH | OVER, USER | OVER };
 
@@ -230,7 +230,7 @@ static void a_little_late_is_in_time(void **state)
 		uint64_t full, begun, asked = emulator_count(first_cpu, PTM_N_PMI);
 		struct session s;
 
-		/* A line on the serial console is a megabyte of the kernel's branches. */
+		/* A line on the serial console takes a megabyte of the kernel's branches. */
 		session_prepare(&s, one_cpu, flags[i],
 				(flags[i] & OVER ? 256 : 4096) * page_size);
 		s.setup.aux_watermark = flags[i] & OVER ? 0 : WATERMARK;
@@ -244,7 +244,7 @@ static void a_little_late_is_in_time(void **state)
 		ok_stop(s.fd);
 		emulator_knobs_reset();
 		st = channel_status(s.channel);
-		print_message("flags %#x: %llu bytes, %llu interrupts, %llu asked for\n", flags[i],
+		print_message("flags %#x: %llu bytes, %llu interrupts, %llu requested\n", flags[i],
 			      st.produced, st.pmis,
 			      (unsigned long long)(emulator_count(first_cpu, PTM_N_PMI) - asked));
 		assert_true(st.pmis > 0);
@@ -261,10 +261,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		vm_test(a_reader_in_time_gets_every_branch_of_user_code),
 		vm_test(a_reader_in_time_gets_every_branch_of_both),
-		vm_test(records_of_the_area_are_anchors_in_time),
+		vm_test(aux_records_bound_branches_in_time),
 		vm_test(in_a_full_trace_a_late_interrupt_is_a_gap),
 		vm_test(an_interrupt_more_than_a_lap_late_is_a_gap),
-		vm_test(a_little_late_is_in_time),
+		vm_test(an_interrupt_that_is_a_little_late_loses_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);

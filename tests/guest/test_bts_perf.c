@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * BTS beside perf: who uses what excludes it hears EBUSY, on either side and as perf
- * itself has it; who does not is not disturbed.
+ * BTS beside perf: users of hardware that excludes BTS get EBUSY, on either side, as with
+ * perf's own BTS; other users are not disturbed.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -34,7 +34,7 @@ static void open_on(struct session *s, uint32_t flags)
 	assert_int_equal(cpu_pin(first_cpu), 0);
 }
 
-/* A descriptor, remembered for teardown, or a negative errno. */
+/* A descriptor, which teardown closes, or a negative errno. */
 static int event(const struct perf_event_attr *attr)
 {
 	int fd = syscall(SYS_perf_event_open, attr, -1, first_cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -45,9 +45,9 @@ static int event(const struct perf_event_attr *attr)
 	return fd;
 }
 
-/* ---- who excludes whom ----------------------------------------------------------- */
+/* ---- exclusion ------------------------------------------------------------------- */
 
-/* perf's old form of BTS: branches, each one. */
+/* perf's old interface to BTS: an event for each branch. */
 static const struct perf_event_attr each_branch = {
 	.type = PERF_TYPE_HARDWARE,
 	.size = sizeof(each_branch),
@@ -58,7 +58,7 @@ static const struct perf_event_attr each_branch = {
 	.disabled = 1,
 };
 
-/* What perf says of @attr while its own intel_bts is in use: so it shall be with ours. */
+/* perf's answer to @attr while its own intel_bts is in use: a session must cause the same. */
 static int perfs_rule(const struct perf_event_attr *attr)
 {
 	int bts = perf_open(-1, first_cpu), fd;
@@ -134,8 +134,8 @@ static void perf_and_a_session_exclude_each_other_as_perf_and_perf_do(void **sta
 }
 
 /*
- * Both trace the same CPU, and interrupt it through the same line of its APIC; each still
- * gets all that it wrote. @other: of PT, in overwrite mode.
+ * Both sessions trace the same CPU and interrupt it through the same APIC line; each must get
+ * all of its trace. @other: a session of PT in overwrite mode.
  */
 static void both_trace_at_once(struct session *bts, const struct session *other)
 {
@@ -166,7 +166,7 @@ static void both_trace_at_once(struct session *bts, const struct session *other)
 	munmap((void *)pt, sysconf(_SC_PAGESIZE));
 }
 
-/* Ours among themselves by the same rule. */
+/* Sessions of PT and BTS follow perf's rule among themselves. */
 static void sessions_of_both_pmus_exclude_each_other_as_perfs_do(void **state)
 {
 	struct perf_event_attr pt = { .size = sizeof(pt), .disabled = 1 };
@@ -184,7 +184,7 @@ static void sessions_of_both_pmus_exclude_each_other_as_perfs_do(void **state)
 	session_prepare(&other, one_cpu, BOTH | OVER, AUX_SIZE / 4);
 	other.setup.pmu = AUXTRACE_PMU_INTEL_PT;
 	other.setup.config = CONFIG_TSC;
-	/* Not by session_setup(): it is no session of what the tests run on. */
+	/* Not by session_setup(), which is for sessions of the trace PMU under test. */
 	other.fd = at_open();
 	ok_setup(other.fd, &other.setup);
 	for (int i = 0; i < 2; i++) {
@@ -205,7 +205,7 @@ static void sessions_of_both_pmus_exclude_each_other_as_perfs_do(void **state)
 	check_accounting(&bts);
 }
 
-/* Under page table isolation perf has no intel_bts, and its old form is ours to hold. */
+/* Under page-table isolation perf has no intel_bts, but may hold the old interface's event. */
 static void under_isolation_lbr_is_excluded(void **state)
 {
 	struct session s;
@@ -225,7 +225,7 @@ static void under_isolation_lbr_is_excluded(void **state)
 	check_accounting(&s);
 }
 
-/* ---- who is not disturbed --------------------------------------------------------- */
+/* ---- no disturbance --------------------------------------------------------------- */
 
 #define PERIOD		100003u
 #define RING_PAGES	64
@@ -237,7 +237,7 @@ struct sampler {
 };
 
 struct sampled {
-	uint64_t count;			/* of the counter */
+	uint64_t count;			/* the counter's value */
 	unsigned int samples, lost, throttled, others;
 };
 
@@ -290,7 +290,7 @@ static struct sampled sampler_take(struct sampler *p)
 	return got;
 }
 
-/* So many instructions of user code, and as many branches as half of them. */
+/* @rounds branches and twice as many instructions of user code. */
 static void run(uint64_t rounds)
 {
 	__asm__ volatile("1: dec %0\n\tjnz 1b" : "+r"(rounds) : : "cc");
@@ -308,7 +308,7 @@ static struct sampled sample_run(uint64_t config, uint32_t precise)
 	return sampler_take(&p);
 }
 
-/* A sample each period of what was counted: none is missing, and none is one too many. */
+/* One sample for each period of the counter: none missing, none too many. */
 static void expect_all_samples(const struct sampled *got, const char *what)
 {
 	print_message("%s: %llu counted, %u samples\n", what, (unsigned long long)got->count,
@@ -320,12 +320,12 @@ static void expect_all_samples(const struct sampled *got, const char *what)
 	assert_true(got->samples >= RUN_INSNS / PERIOD);
 }
 
-static void sampling_by_counters_is_undisturbed(void **state)
+static void sampling_by_counters_is_not_disturbed(void **state)
 {
 	static const uint64_t events[] = { PERF_COUNT_HW_INSTRUCTIONS, PERF_COUNT_HW_CPU_CYCLES };
 	static const uint32_t flags[] = { BOTH | OVER, AUXTRACE_SETUP_USER | OVER, BOTH };
 
-	/* Not beside a session: to set the rate, perf has to measure its interrupts meanwhile. */
+	/* Before any session: while the rate is set, perf measures its interrupts. */
 	assert_true(perf_unthrottle());
 	for (int e = 0; e < 2; e++) {
 		struct sampled alone = sample_run(events[e], 0);
@@ -345,7 +345,7 @@ static void sampling_by_counters_is_undisturbed(void **state)
 			expect_all_samples(&beside, "beside a session");
 			st = channel_status(s.channel);
 			assert_true(st.pmis > 0);
-			/* Of these both interrupted through the same line of the APIC. */
+			/* Both interrupted through the same APIC line. */
 			assert_true(st.produced > AUX_SIZE / 2);
 			check_accounting(&s);
 			session_close(&s);
@@ -353,8 +353,8 @@ static void sampling_by_counters_is_undisturbed(void **state)
 	}
 }
 
-/* PEBS is the debug store's other user; here only where the CPU has it. */
-static void precise_sampling_is_undisturbed(void **state)
+/* PEBS is the other user of the debug store; skipped if the CPU lacks it. */
+static void precise_sampling_is_not_disturbed(void **state)
 {
 	struct sampled beside;
 	struct session s;
@@ -382,8 +382,8 @@ static unsigned int unknown_nmis(void)
 	return found;
 }
 
-/* Each interrupt is somebody's: those of a late one, of a pause that came first, too. */
-static void no_interrupt_is_unknown(void **state)
+/* The kernel must recognize each NMI, also if it is late or a PAUSE came before it. */
+static void no_interrupt_is_an_unknown_nmi(void **state)
 {
 	static const uint32_t flags[] = { BOTH | OVER, AUXTRACE_SETUP_USER | OVER };
 	unsigned int before = unknown_nmis();
@@ -398,7 +398,7 @@ static void no_interrupt_is_unknown(void **state)
 		ok_start(s.fd);
 		for (unsigned int n = 0; n < 300; n++) {
 			emulator_knob(first_cpu, PTM_KNOB_PMI_SKID, n * 7 % 97);
-			/* Up to more than the buffer of 64 KiB holds. */
+			/* Up to more than the 64 KiB buffer holds. */
 			load_run(500 + n % 50 * 400);
 			ok_pause(&s, 0, NULL);
 			ok_resume(&s, 0, NULL);
@@ -414,8 +414,8 @@ static void no_interrupt_is_unknown(void **state)
 }
 
 /*
- * One that was asked for while the session was there, and comes when it is gone. Returns the
- * number of those that came before: then other code took as many branches first.
+ * An interrupt that the session's trace raised and that comes after STOP. Returns the number of
+ * interrupts that came before STOP: not 0 if other code took the branches that delay it.
  */
 static uint64_t interrupt_after_stop(uint32_t flags)
 {
@@ -429,7 +429,7 @@ static uint64_t interrupt_after_stop(uint32_t flags)
 		load_run(1000);
 	ok_stop(s.fd);
 	early = channel_status(s.channel).pmis;
-	/* So many branches that it comes now. */
+	/* Enough branches that the interrupt comes now. */
 	load_run(1000000);
 	emulator_knobs_reset();
 	session_close(&s);
@@ -438,7 +438,7 @@ static uint64_t interrupt_after_stop(uint32_t flags)
 
 #define MAX_STOPS	50
 
-static void an_interrupt_after_stop_is_not_unknown(void **state)
+static void an_interrupt_after_stop_is_no_unknown_nmi(void **state)
 {
 	static const uint32_t flags[] = { BOTH | OVER, AUXTRACE_SETUP_USER | OVER };
 	unsigned int before = unknown_nmis();
@@ -461,7 +461,7 @@ static void set_watchdog(bool on)
 	file_write(WATCHDOG, on ? "1" : "0");
 }
 
-/* The watchdog's counter holds the debug store, too: on or off, and changed meanwhile. */
+/* The watchdog's counter uses the debug store, too: on, off, and changed while tracing. */
 static void the_nmi_watchdog_may_come_and_go(void **state)
 {
 	int64_t was = file_number(WATCHDOG);
@@ -495,10 +495,10 @@ int main(void)
 		vm_test(perf_and_a_session_exclude_each_other_as_perf_and_perf_do),
 		vm_test(sessions_of_both_pmus_exclude_each_other_as_perfs_do),
 		vm_test(under_isolation_lbr_is_excluded),
-		vm_test(sampling_by_counters_is_undisturbed),
-		vm_test(precise_sampling_is_undisturbed),
-		vm_test(no_interrupt_is_unknown),
-		vm_test(an_interrupt_after_stop_is_not_unknown),
+		vm_test(sampling_by_counters_is_not_disturbed),
+		vm_test(precise_sampling_is_not_disturbed),
+		vm_test(no_interrupt_is_an_unknown_nmi),
+		vm_test(an_interrupt_after_stop_is_no_unknown_nmi),
 		vm_test(the_nmi_watchdog_may_come_and_go),
 	};
 

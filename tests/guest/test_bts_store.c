@@ -16,14 +16,14 @@
 #define BOTH		(USER | KERNEL)
 #define OVER		AUXTRACE_SETUP_OVERWRITE
 
-static void the_debug_store_is_given_back_as_it_was(void **state)
+static void the_debug_store_is_restored(void **state)
 {
 	static const uint32_t flags[] = { BOTH, USER, BOTH | OVER };
 	struct ds before, during, after;
 	uint64_t area, still;
 	struct session s;
 
-	/* So that perf has one, and keeps it. */
+	/* A perf event makes perf allocate a debug store and keep it. */
 	assert_true(perf_sample(first_cpu, 1ULL << 40) >= 0);
 	before = ds_read(first_cpu);
 	assert_int_equal(msr_read(first_cpu, MSR_DS_AREA, &area), 0);
@@ -32,7 +32,7 @@ static void the_debug_store_is_given_back_as_it_was(void **state)
 		assert_int_equal(cpu_pin(first_cpu), 0);
 		ok_start(s.fd);
 		load_run(5000);
-		/* The probe sees it at work, so that it can be trusted when it is not. */
+		/* The probe sees the module's values, so it does see changes. */
 		during = ds_read(first_cpu);
 		assert_true(memcmp(&during, &before, sizeof(before)));
 		assert_true(during.index >= during.base && during.index <= during.maximum);
@@ -47,7 +47,7 @@ static void the_debug_store_is_given_back_as_it_was(void **state)
 	}
 }
 
-static void the_ds_area_msr_is_never_ours_to_write(void **state)
+static void the_ds_area_msr_is_never_written(void **state)
 {
 	struct session s;
 	uint64_t writes;
@@ -97,10 +97,10 @@ static void other_bits_of_debugctl_stay_as_they_are(void **state)
 }
 
 /*
- * Who has read the MSR before our pause writes it back after that. It gets no room then; and
- * with the session's end it ends.
+ * Other code may read the MSR before a PAUSE and write it back after. Then BTS is on again, but
+ * gets no space, and the session's end turns it off.
  */
-static void what_is_turned_on_while_we_are_off_ends_with_the_session(void **state)
+static void bts_that_others_turn_on_while_paused_ends_with_the_session(void **state)
 {
 	struct ds before, after;
 	struct session s;
@@ -129,10 +129,10 @@ static void what_is_turned_on_while_we_are_off_ends_with_the_session(void **stat
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		vm_test(the_debug_store_is_given_back_as_it_was),
-		vm_test(the_ds_area_msr_is_never_ours_to_write),
+		vm_test(the_debug_store_is_restored),
+		vm_test(the_ds_area_msr_is_never_written),
 		vm_test(other_bits_of_debugctl_stay_as_they_are),
-		vm_test(what_is_turned_on_while_we_are_off_ends_with_the_session),
+		vm_test(bts_that_others_turn_on_while_paused_ends_with_the_session),
 	};
 
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Each cause for which a window begins or ends, and what else the records say of it. */
+/* Each cause for which a window begins or ends, and what else the records report. */
 #include <string.h>
 #include <unistd.h>
 
@@ -12,8 +12,8 @@
 #include "records.h"
 #include "uapi.h"
 
-#define AUX_SIZE	room_for(1 << 20)
-/* No machine of ours has memory there, and no table lies there. */
+#define AUX_SIZE	space_for(1 << 20)
+/* The test machines have no memory at this address. */
 #define NO_MEMORY	0xff00000000ULL
 
 static void open_on(struct session *s, int cpu, struct follower *f)
@@ -25,7 +25,7 @@ static void open_on(struct session *s, int cpu, struct follower *f)
 	assert_int_equal(cpu_pin(first_cpu), 0);
 }
 
-/* The newest window of what has come since was begun and ended so. */
+/* One window was recorded since the last call, with these causes. */
 static void expect_causes(struct follower *f, uint32_t begin, uint32_t end)
 {
 	uint64_t windows = f->windows;
@@ -36,7 +36,7 @@ static void expect_causes(struct follower *f, uint32_t begin, uint32_t end)
 	assert_int_equal(f->newest.end_cause, end);
 }
 
-static void start_pause_resume_and_stop_are_told_apart(void **state)
+static void start_pause_resume_and_stop_are_distinct_causes(void **state)
 {
 	struct follower f;
 	struct session s;
@@ -66,7 +66,7 @@ static void a_cpu_that_goes_and_returns_is_a_cause(void **state)
 
 	hotplug_required();
 	open_on(&s, last_cpu, &f);
-	/* No more than the area holds, however long we wait for a CPU of the host's. */
+	/* A limited load: the area must not fill, however slow the host is. */
 	assert_int_equal(cpu_pin(last_cpu), 0);
 	ok_start(s.fd);
 	load_run(1000);
@@ -82,7 +82,7 @@ static void a_cpu_that_goes_and_returns_is_a_cause(void **state)
 	check_accounting(&s);
 }
 
-static void what_somebody_else_turned_off_is_partial_and_foreign(void **state)
+static void tracing_that_others_turn_off_is_partial_and_foreign(void **state)
 {
 	struct auxtrace_status status;
 	struct follower f;
@@ -105,7 +105,7 @@ static void what_somebody_else_turned_off_is_partial_and_foreign(void **state)
 	check_accounting(&s);
 }
 
-static void an_error_is_partial_and_a_cause_before_the_pause_that_found_it(void **state)
+static void an_error_is_partial_and_a_cause_before_the_pause_that_finds_it(void **state)
 {
 	struct auxtrace_status_page st;
 	struct follower f;
@@ -135,10 +135,10 @@ static void an_error_is_partial_and_a_cause_before_the_pause_that_found_it(void 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		vm_test(start_pause_resume_and_stop_are_told_apart),
+		vm_test(start_pause_resume_and_stop_are_distinct_causes),
 		vm_test(a_cpu_that_goes_and_returns_is_a_cause),
-		vm_test(what_somebody_else_turned_off_is_partial_and_foreign),
-		vm_test(an_error_is_partial_and_a_cause_before_the_pause_that_found_it),
+		vm_test(tracing_that_others_turn_off_is_partial_and_foreign),
+		vm_test(an_error_is_partial_and_a_cause_before_the_pause_that_finds_it),
 	};
 
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What SETUP takes and refuses of its config: bits, periods, what the CPU lacks. */
+/* Which values of SETUP's config are accepted: bits, periods, what the CPU lacks. */
 #include <errno.h>
 
 #include "pmu.h"
@@ -92,7 +92,7 @@ static void setup_without_branches_is_refused_only_where_the_cpu_cannot(void **s
 	setup_ok(&s);
 }
 
-static void setup_takes_each_config_bit_that_info_offers(void **state)
+static void setup_accepts_each_config_bit_that_info_offers(void **state)
 {
 	struct auxtrace_info info = at_info();
 	struct session s;
@@ -185,7 +185,7 @@ int main(void)
 		vm_test(setup_with_fup_on_ptw_without_ptw_gives_EINVAL),
 		vm_test(setup_with_branch_and_without_pt_gives_EINVAL),
 		vm_test(setup_without_branches_is_refused_only_where_the_cpu_cannot),
-		vm_test(setup_takes_each_config_bit_that_info_offers),
+		vm_test(setup_accepts_each_config_bit_that_info_offers),
 		vm_test(setup_with_a_config_bit_that_the_cpu_lacks_gives_EOPNOTSUPP),
 		vm_test(setup_with_a_period_that_the_cpu_lacks_gives_EOPNOTSUPP),
 	};

@@ -16,7 +16,7 @@
 #include "trace.h"
 #include "uapi.h"
 
-#define AUX_SIZE	room_for(1 << 20)
+#define AUX_SIZE	space_for(1 << 20)
 #define BOTH		(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL)
 
 static void start_begins_window_one_everywhere(void **state)
@@ -57,7 +57,7 @@ static void start_begins_window_one_everywhere(void **state)
 	check_accounting(&s);
 }
 
-static void start_after_stop_goes_on_where_the_area_stands(void **state)
+static void start_after_stop_continues_at_the_position_of_the_stop(void **state)
 {
 	uint64_t position = 0;
 	struct session s;
@@ -127,7 +127,7 @@ static void start_forgets_earlier_pauses(void **state)
 	check_accounting(&s);
 	session_close(&s);
 
-	/* And a session that starts paused does so each time. */
+	/* A session with PAUSED starts paused each time. */
 	session_open(&s, all_cpus, BOTH | AUXTRACE_SETUP_PAUSED, AUX_SIZE);
 	ok_start(s.fd);
 	ok_resume(&s, 0, NULL);
@@ -193,7 +193,7 @@ static void effects_say_where_and_when_each_window_ends_and_begins(void **state)
 	check_accounting(&s);
 }
 
-static void a_mask_reaches_its_cpus_alone(void **state)
+static void a_request_with_a_mask_changes_only_its_cpus(void **state)
 {
 	uint64_t some = all_cpus & (all_cpus - 1);	/* all but the first */
 	struct auxtrace_effect effects[MAX_CPUS];
@@ -212,7 +212,7 @@ static void a_mask_reaches_its_cpus_alone(void **state)
 		assert_int_equal(st.running, !asked);
 		assert_int_equal(msr_tracing(s.channel[i].cpu), !asked);
 	}
-	/* One of those: the others stay paused. */
+	/* RESUME of one of them: the others stay paused. */
 	ok_resume(&s, 1ULL << cpus_last(some), effects);
 	for (unsigned int i = 0; i < s.count; i++) {
 		struct auxtrace_status_page st = channel_status(&s.channel[i]);
@@ -257,7 +257,7 @@ static void redundant_requests_are_counted_and_change_nothing(void **state)
 		assert_int_equal(st.pauses_done, 1);
 		assert_int_equal(st.window_end_tsc, effects[i].tsc);
 	}
-	/* However many pauses: one resume undoes them. */
+	/* One RESUME undoes any number of PAUSEs. */
 	ok_resume(&s, 0, effects);
 	for (unsigned int i = 0; i < s.count; i++) {
 		assert_int_equal(effects[i].flags, AUXTRACE_EFFECT_CHANGED);
@@ -267,7 +267,7 @@ static void redundant_requests_are_counted_and_change_nothing(void **state)
 	check_accounting(&s);
 }
 
-static void effects_beyond_the_room_are_dropped(void **state)
+static void effects_beyond_the_given_space_are_dropped(void **state)
 {
 	struct auxtrace_effect effects[MAX_CPUS], untouched;
 	struct session s;
@@ -282,7 +282,7 @@ static void effects_beyond_the_room_are_dropped(void **state)
 	assert_memory_equal(&effects[1], &untouched, sizeof(untouched));
 	for (unsigned int i = 0; i < s.count; i++)
 		assert_int_equal(channel_status(&s.channel[i]).running, 0);
-	/* Room to spare is left alone. */
+	/* Space beyond the entries is not written. */
 	assert_int_equal(at_control(s.fd, AUXTRACE_IOC_RESUME, 0, effects, MAX_CPUS), s.count);
 	assert_memory_equal(&effects[s.count], &untouched, sizeof(untouched));
 	ok_stop(s.fd);
@@ -312,7 +312,7 @@ static void another_thread_pauses_and_resumes_a_live_mapped_session(void **state
 	pthread_t thread;
 	struct session s;
 
-	/* With that load no area is large enough never to be full. */
+	/* Overwrite mode: with this load a full trace's area could fill. */
 	session_open(&s, all_cpus, BOTH | AUXTRACE_SETUP_OVERWRITE, AUX_SIZE);
 	load_start(last_cpu);
 	ok_start(s.fd);
@@ -355,7 +355,7 @@ static void sync_moves_the_position_and_keeps_the_window(void **state)
 		last = st.produced;
 	}
 	ok_stop(s.fd);
-	/* One window, through all these short stops. */
+	/* The short stops of SYNC do not end the window. */
 	channel_check_window(s.channel, 0, channel_status(s.channel).produced, "window");
 	check_accounting(&s);
 }
@@ -386,7 +386,7 @@ static void user_and_kernel_flags_choose_what_is_traced(void **state)
 			assert_int_equal(walk.into_user, 0);
 			assert_true(walk.into_kernel >= 50);
 		} else {
-			/* One flow through both: it is enabled once, in the kernel. */
+			/* One flow through both levels, which begins in the kernel. */
 			assert_true(walk.into_kernel > 0);
 		}
 		check_accounting(&s);
@@ -398,13 +398,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		vm_test(start_begins_window_one_everywhere),
-		vm_test(start_after_stop_goes_on_where_the_area_stands),
+		vm_test(start_after_stop_continues_at_the_position_of_the_stop),
 		vm_test(a_session_that_starts_paused_traces_nothing_until_resume),
 		vm_test(start_forgets_earlier_pauses),
 		vm_test(effects_say_where_and_when_each_window_ends_and_begins),
-		vm_test(a_mask_reaches_its_cpus_alone),
+		vm_test(a_request_with_a_mask_changes_only_its_cpus),
 		vm_test(redundant_requests_are_counted_and_change_nothing),
-		vm_test(effects_beyond_the_room_are_dropped),
+		vm_test(effects_beyond_the_given_space_are_dropped),
 		vm_test(another_thread_pauses_and_resumes_a_live_mapped_session),
 		vm_test(sync_moves_the_position_and_keeps_the_window),
 		vm_test(user_and_kernel_flags_choose_what_is_traced),

@@ -11,10 +11,10 @@
 #include "pmu.h"
 #include "uapi.h"
 
-#define AUX_SIZE	room_for(1 << 20)
+#define AUX_SIZE	space_for(1 << 20)
 #define BOTH		(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL)
 
-/* PT's has to clear RTIT_STATUS, or there is no PSB+. */
+/* PT's RESUME clears RTIT_STATUS, too: otherwise the trace would not begin with PSB+. */
 static unsigned int resume_wrmsrs(void)
 {
 	return under_bts() ? 1 : 2;
@@ -22,8 +22,8 @@ static unsigned int resume_wrmsrs(void)
 
 /*
  * The model's count of the trace PMU's WRMSRs on a channel's CPU, less those of the channel's
- * interrupts, each of which pauses and resumes: 64 KiB between, as BTS has them under page
- * table isolation, are soon full with what the test itself does.
+ * interrupts, each of which pauses and resumes. With BTS under page-table isolation the test's
+ * own branches soon fill the 64 KiB buffer.
  */
 static uint64_t asked_wrmsrs(const struct channel *ch)
 {
@@ -37,14 +37,14 @@ static uint64_t asked_wrmsrs(const struct channel *ch)
 	return count - pmis * (1 + resume_wrmsrs());
 }
 
-/* On each CPU of a session. */
+/* asked_wrmsrs() of each CPU of a session. */
 static void count_wrmsrs(const struct session *s, uint64_t *counts)
 {
 	for (unsigned int i = 0; i < s->count; i++)
 		counts[i] = asked_wrmsrs(&s->channel[i]);
 }
 
-/* Each CPU made @each since @counts, which it brings up to date. */
+/* Each CPU made @each WRMSRs since @counts, which are updated. */
 static void expect_wrmsrs(const struct session *s, uint64_t *counts, const char *what,
 			  unsigned int each)
 {
@@ -61,8 +61,8 @@ static void expect_wrmsrs(const struct session *s, uint64_t *counts, const char 
 }
 
 /*
- * No other than the one that turns it on and off, and, for a RESUME of PT, RTIT_STATUS.
- * Read while it is off: no interrupt comes in between.
+ * A PAUSE and a RESUME write only the MSR that turns tracing on and off, and a RESUME of PT
+ * also RTIT_STATUS. The counts are read while tracing is off, so no interrupt adds to them.
  */
 static void a_pair_writes_the_switch_alone(const struct session *s)
 {
@@ -84,13 +84,13 @@ static void a_pair_writes_the_switch_alone(const struct session *s)
 	}
 }
 
-static void a_pause_is_one_wrmsr_a_resume_that_and_psbs_a_redundant_one_none(void **state)
+static void a_pause_is_one_wrmsr_a_resume_at_most_two_a_redundant_request_none(void **state)
 {
 	uint64_t counts[MAX_CPUS];
 	struct session s;
 
 	emulator_required();
-	/* Room for all that looking at counters in one round takes in the kernel. */
+	/* Space for the kernel's trace of reading the counters in one round. */
 	session_open(&s, all_cpus, quiet_level(), 4 * AUX_SIZE);
 	ok_start(s.fd);
 	for (int i = 0; i < 20; i++) {
@@ -99,7 +99,7 @@ static void a_pause_is_one_wrmsr_a_resume_that_and_psbs_a_redundant_one_none(voi
 		expect_wrmsrs(&s, counts, "PAUSE", 1);
 		ok_pause(&s, 0, NULL);
 		expect_wrmsrs(&s, counts, "redundant PAUSE", 0);
-		/* RESUME takes it: there is room for what one round makes, not for all. */
+		/* RESUME takes the tail: the area has space for one round, not for all. */
 		for (unsigned int n = 0; n < s.count; n++)
 			channel_set_tail(&s.channel[n], channel_status(&s.channel[n]).produced);
 		ok_resume(&s, 0, NULL);
@@ -112,7 +112,7 @@ static void a_pause_is_one_wrmsr_a_resume_that_and_psbs_a_redundant_one_none(voi
 	for (unsigned int i = 0; i < s.count; i++) {
 		struct auxtrace_status_page st = channel_status(&s.channel[i]);
 
-		/* Whose WRMSRs are more than a pause's and a resume's. */
+		/* An interrupt of PT makes more WRMSRs than a PAUSE and a RESUME. */
 		if (st.pmis && !under_bts())
 			fail_msg("CPU %u: %llu trace interrupts, %llu bytes", st.cpu, st.pmis,
 				 st.produced);
@@ -142,7 +142,7 @@ static void a_request_of_one_cpu_writes_no_msr_of_another(void **state)
 	ok_pause(&s, one_cpu, NULL);
 	ok_resume(&s, one_cpu, NULL);
 	assert_int_equal(asked_wrmsrs(ch), before);
-	/* From another CPU it costs the CPU as much as from its own. */
+	/* A request from another CPU costs as much as one from the CPU itself. */
 	before = asked_wrmsrs(ch);
 	ok_pause(&s, 1ULL << last_cpu, NULL);
 	ok_resume(&s, 1ULL << last_cpu, NULL);
@@ -199,7 +199,7 @@ static void no_call_makes_the_hardware_fault(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		vm_test(a_pause_is_one_wrmsr_a_resume_that_and_psbs_a_redundant_one_none),
+		vm_test(a_pause_is_one_wrmsr_a_resume_at_most_two_a_redundant_request_none),
 		vm_test(a_request_of_one_cpu_writes_no_msr_of_another),
 		vm_test(a_paused_channel_takes_no_interrupts_and_writes_no_bytes),
 		vm_test(no_call_makes_the_hardware_fault),

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The data ring: forward and backward, overwritable and not, each beside either mode of
- * the AUX area. What its records say is held against what the ioctls answered and
- * what the status page tells.
+ * The data ring: forward and backward, overwritable and not, each beside either mode of the
+ * AUX area. Its records must agree with the answers of the ioctls and with the status page.
  */
 #include <errno.h>
 #include <poll.h>
@@ -42,7 +41,7 @@ static void check_window(const struct auxtrace_record_window *w,
 	assert_int_equal(w->slot, 0);
 }
 
-/* Whole packets from its PSB+ to its end, if it is all in the area. */
+/* The window decodes from its PSB+ to its end; false if not all of it is in the area. */
 static bool decodes_alone(const struct channel *ch, const struct auxtrace_record_window *w)
 {
 	uint64_t available = channel_available(ch);
@@ -53,9 +52,9 @@ static bool decodes_alone(const struct channel *ch, const struct auxtrace_record
 	return true;
 }
 
-#define WINDOWS	60	/* their records go around a page twice and more */
+#define WINDOWS	60	/* their records take more than two pages */
 
-static void each_window_is_one_record_that_says_what_the_effects_say(void **state)
+static void each_window_is_one_record_that_agrees_with_the_effects(void **state)
 {
 	const struct mode *m = *state;
 	struct auxtrace_status_page st;
@@ -80,7 +79,7 @@ static void each_window_is_one_record_that_says_what_the_effects_say(void **stat
 		check_window(&rec->window, &begin, &end);
 		whole += decodes_alone(s.channel, &rec->window);
 
-		/* An AUX record tells of the same bytes. */
+		/* An AUX record covers the same bytes. */
 		aux = records_newest(&r, AUXTRACE_RECORD_AUX);
 		assert_non_null(aux);
 		assert_int_equal(aux->aux.offset + aux->aux.length, end.position);
@@ -105,7 +104,7 @@ static void each_window_is_one_record_that_says_what_the_effects_say(void **stat
 	}
 	ok_stop(s.fd);
 	st = channel_status(s.channel);
-	/* A START, and a pair of AUX and WINDOW a window; more AUX where interrupts came. */
+	/* An ITRACE_START, AUX and WINDOW for each window, an AUX for each interrupt. */
 	assert_in_range(st.data_records, 1 + 2 * WINDOWS, 1 + 2 * WINDOWS + st.pmis);
 	assert_int_equal(st.data_lost, 0);
 	assert_int_equal(whole, WINDOWS);
@@ -121,8 +120,8 @@ static void each_window_is_one_record_that_says_what_the_effects_say(void **stat
 	check_accounting(&s);
 }
 
-/* Windows of all sizes around an area of four pages, with room for all their records. */
-static void windows_that_were_partly_overwritten_are_told_apart(void **state)
+/* Windows of several sizes in an area of four pages, with space for all their records. */
+static void partly_overwritten_windows_can_be_recognized(void **state)
 {
 	const struct mode *m = *state;
 	unsigned int whole = 0, partly = 0, gone = 0;
@@ -135,7 +134,7 @@ static void windows_that_were_partly_overwritten_are_told_apart(void **state)
 		struct auxtrace_effect begin, end;
 		struct records r;
 
-		/* The last of each five alone is as large as the area. */
+		/* Each fifth window is as large as the area. */
 		ring_window(&s, n % 5 == 4 ? 12000 : 100 + n % 5 * 400, &begin, &end);
 		records_read_all(&r, s.channel);
 		st = channel_status(s.channel);
@@ -160,7 +159,7 @@ static void windows_that_were_partly_overwritten_are_told_apart(void **state)
 			trace = test_malloc(len);
 			channel_copy(s.channel, oldest, trace, len);
 			trace_walk(&walk, trace, len, true);
-			/* A short rest may hold no PSB; nothing else may be wrong. */
+			/* A short rest may hold no PSB; otherwise it must decode. */
 			if (walk.starts && (walk.error || walk.end != len))
 				fail_msg("window %llu: bad packet at %zu of its last %llu bytes",
 					 w->window, walk.end, (unsigned long long)len);
@@ -206,7 +205,7 @@ static void a_watermark_of_records_is_readable(void **state)
 		assert_int_equal(channel_status(s.channel).data_consumed,
 				 channel_status(s.channel).data_head);
 	}
-	/* A stopped one as long as there is anything. */
+	/* A stopped session is readable as long as anything is unread. */
 	ring_make_records(&s);
 	assert_int_equal(poll_events(s.fd, 0), 0);
 	ok_stop(s.fd);
@@ -229,7 +228,7 @@ static void the_default_data_watermark_is_half_the_ring(void **state)
 	check_accounting(&s);
 }
 
-static void a_data_watermark_wakes_who_waits(void **state)
+static void a_data_watermark_wakes_the_reader(void **state)
 {
 	const struct mode m = { OVER, 0 };
 	struct session s;
@@ -249,8 +248,8 @@ static void a_data_watermark_wakes_who_waits(void **state)
 	check_accounting(&s);
 }
 
-/* The LOST record of what was dropped meanwhile is something unread. */
-static void output_that_goes_on_after_a_stop_wakes_who_waits(void **state)
+/* The LOST record of the dropped records is unread. */
+static void output_that_resumes_after_a_stop_wakes_the_reader(void **state)
 {
 	const struct mode m = { OVER, 0 };
 	struct auxtrace_effect begin, end;
@@ -292,7 +291,7 @@ static void an_overwritable_ring_is_never_readable(void **state)
 
 /* ---- kinds ------------------------------------------------------------------- */
 
-static void only_the_kinds_that_were_chosen_are_written(void **state)
+static void only_the_selected_kinds_of_record_are_written(void **state)
 {
 	static const struct {
 		uint32_t want, type;
@@ -319,7 +318,7 @@ static void only_the_kinds_that_were_chosen_are_written(void **state)
 		for (unsigned int i = 0; i < r.count; i++)
 			assert_int_equal(r.at[i]->header.type, kinds[k].type);
 		records_free(&r);
-		/* What was not chosen is not lost, and LOST comes nevertheless. */
+		/* Kinds that were not selected are not lost; LOST is always written. */
 		assert_int_equal(channel_status(s.channel).data_lost, 0);
 		ok_output(s.fd, 0, 1);
 		ring_make_records(&s);
@@ -335,7 +334,7 @@ static void only_the_kinds_that_were_chosen_are_written(void **state)
 	}
 }
 
-static void each_start_is_told_once_when_its_first_window_begins(void **state)
+static void each_start_is_recorded_once_when_its_first_window_begins(void **state)
 {
 	const struct mode m = { 0, 0 };
 	struct follower f;
@@ -353,7 +352,7 @@ static void each_start_is_told_once_when_its_first_window_begins(void **state)
 		assert_int_equal(f.itrace_starts, n);
 		ok_stop(s.fd);
 	}
-	/* One that began no window has no record. */
+	/* A START that begins no window has no record. */
 	ok_start(s.fd);
 	ok_stop(s.fd);
 	follow_and_take(&f);
@@ -362,7 +361,7 @@ static void each_start_is_told_once_when_its_first_window_begins(void **state)
 	check_accounting(&s);
 }
 
-static void sync_tells_of_what_it_found(void **state)
+static void sync_writes_a_record_of_what_it_finds(void **state)
 {
 	const struct mode m = { 0, 0 };
 	struct auxtrace_status status;
@@ -391,19 +390,19 @@ static void sync_tells_of_what_it_found(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		in_each_mode(each_window_is_one_record_that_says_what_the_effects_say),
-		in_mode(windows_that_were_partly_overwritten_are_told_apart, OVER, 0),
-		in_mode(windows_that_were_partly_overwritten_are_told_apart, OVER,
+		in_each_mode(each_window_is_one_record_that_agrees_with_the_effects),
+		in_mode(partly_overwritten_windows_can_be_recognized, OVER, 0),
+		in_mode(partly_overwritten_windows_can_be_recognized, OVER,
 			NEWEST | BACKWARD),
 		in_mode(a_watermark_of_records_is_readable, 0, 0),
 		in_mode(a_watermark_of_records_is_readable, OVER, BACKWARD),
 		vm_test(the_default_data_watermark_is_half_the_ring),
-		vm_test(a_data_watermark_wakes_who_waits),
-		vm_test(output_that_goes_on_after_a_stop_wakes_who_waits),
+		vm_test(a_data_watermark_wakes_the_reader),
+		vm_test(output_that_resumes_after_a_stop_wakes_the_reader),
 		vm_test(an_overwritable_ring_is_never_readable),
-		vm_test(only_the_kinds_that_were_chosen_are_written),
-		vm_test(each_start_is_told_once_when_its_first_window_begins),
-		vm_test(sync_tells_of_what_it_found),
+		vm_test(only_the_selected_kinds_of_record_are_written),
+		vm_test(each_start_is_recorded_once_when_its_first_window_begins),
+		vm_test(sync_writes_a_record_of_what_it_finds),
 	};
 
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hardware that does not do as it was told: what it lost is counted and shown,
- * and the session can be used again. Others' MSR writes, through the msr driver,
- * stand for the causes that a real machine has.
+ * Hardware errors: losses are counted and shown, and the session can be used again. The tests
+ * cause them by MSR writes through the msr driver.
  */
 #include <poll.h>
 #include <string.h>
@@ -20,7 +19,7 @@
 
 #define AUX_SIZE	(1 << 20)
 
-/* No machine of ours has memory there, and no table lies there. */
+/* The test machines have no memory at this address. */
 #define NO_MEMORY	0xff00000000ULL
 
 static void write_msr(uint32_t reg, uint64_t value)
@@ -37,7 +36,7 @@ static void no_table(void)
 	write_msr(MSR_RTIT_OUTPUT_BASE, NO_MEMORY);
 }
 
-/* The table is ours still, but the offset lies beyond its region's last byte. */
+/* The table stays, but the offset is beyond its region's last byte. */
 static void offset_at_the_end(void)
 {
 	uint64_t mask;
@@ -46,7 +45,7 @@ static void offset_at_the_end(void)
 	write_msr(MSR_RTIT_OUTPUT_MASK, (mask & UINT32_MAX) | 4096ULL << 32);
 }
 
-/* And let it run into that. */
+/* Pause, spoil the output, resume. */
 static void break_output(struct session *s, void (*spoil)(void))
 {
 	session_open(s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
@@ -84,9 +83,9 @@ static void an_operational_error_is_a_gap_that_sync_finds(void **state)
 	produced = channel_status(s.channel).window_end;
 	ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
 	check_error(&s);
-	/* What was good before is not given up, and nothing is made up. */
+	/* The position is that of the last good byte. */
 	assert_int_equal(status.out_produced, produced);
-	/* It does not go away by asking. */
+	/* The error stays, whatever is requested. */
 	ok_pause(&s, 0, NULL);
 	ok_resume(&s, 0, NULL);
 	ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
@@ -108,7 +107,7 @@ static void an_operational_error_is_a_gap_that_pause_finds(void **state)
 	check_accounting(&s);
 }
 
-static void the_status_bit_alone_tells_of_an_error(void **state)
+static void the_status_bit_alone_reports_an_error(void **state)
 {
 	struct auxtrace_status status;
 	struct session s;
@@ -144,8 +143,8 @@ static void start_after_an_error_traces_again(void **state)
 	check_accounting(&s);
 }
 
-/* As firmware does, or another driver: it is off though nobody asked us. */
-static void tracing_that_somebody_else_stopped_is_a_gap(void **state)
+/* Firmware or another driver turns tracing off without the module. */
+static void tracing_that_others_stop_is_a_gap(void **state)
 {
 	struct auxtrace_status_page st;
 	struct auxtrace_status status;
@@ -165,7 +164,7 @@ static void tracing_that_somebody_else_stopped_is_a_gap(void **state)
 	st = channel_status(s.channel);
 	assert_int_equal(st.gaps_error, 1);
 	assert_int_equal(st.gaps, 1);
-	/* The window ended there; nobody wants the hardware off, so the next one began. */
+	/* The window ended there; no reason keeps the hardware off, so the next one began. */
 	assert_int_equal(st.windows, 2);
 	assert_int_equal(st.window_begin, st.window_end);
 	assert_int_equal(st.running, 1);
@@ -203,9 +202,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		vm_test(an_operational_error_is_a_gap_that_sync_finds),
 		vm_test(an_operational_error_is_a_gap_that_pause_finds),
-		vm_test(the_status_bit_alone_tells_of_an_error),
+		vm_test(the_status_bit_alone_reports_an_error),
 		vm_test(start_after_an_error_traces_again),
-		vm_test(tracing_that_somebody_else_stopped_is_a_gap),
+		vm_test(tracing_that_others_stop_is_a_gap),
 		vm_test(bytes_that_the_hardware_drops_show_as_an_overflow),
 	};
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Full trace: nothing is overwritten. A reader that keeps up gets every byte,
- * through any number of wraps; one that does not finds the hardware stopped at
- * its tail, the gap counted, and tracing goes on once it has moved the tail.
+ * Full trace: nothing is overwritten. A reader that keeps up gets every byte, through any
+ * number of wraps. For a reader that does not, the hardware stops at its tail, the gap is
+ * counted, and tracing continues after the reader has moved the tail.
  */
 #include <poll.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 
 #define BOTH		(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL)
 #define PAGES		16
-#define MANY_BYTES	(8u * PAGES * 4096)	/* several times around the area */
+#define MANY_BYTES	(8u * PAGES * 4096)	/* several wraps */
 
 static void open_area(struct session *s, uint32_t flags, unsigned int pages, uint64_t watermark)
 {
@@ -45,7 +45,7 @@ static void poll_waits_for_the_watermark(void **state)
 	open_area(&s, AUXTRACE_SETUP_USER, PAGES, 4 * page_size);
 	assert_int_equal(poll_events(s.fd, 0), 0);
 	ok_start(s.fd);
-	/* A paused one does not get there. */
+	/* A paused session does not reach it. */
 	ok_pause(&s, 0, NULL);
 	load_start(first_cpu);
 	assert_int_equal(poll_events(s.fd, 50) & POLLIN, 0);
@@ -57,7 +57,7 @@ static void poll_waits_for_the_watermark(void **state)
 	assert_true(st.produced >= 4 * page_size);
 	assert_true(st.pmis > 0);
 	ok_pause(&s, 0, NULL);
-	/* POLLRDNORM comes with it, for those who ask. */
+	/* POLLRDNORM is reported with POLLIN. */
 	struct pollfd p = { .fd = s.fd, .events = POLLIN | POLLRDNORM };
 
 	assert_int_equal(poll(&p, 1, 0), 1);
@@ -69,7 +69,7 @@ static void poll_waits_for_the_watermark(void **state)
 	check_accounting(&s);
 }
 
-static void reaching_the_watermark_wakes_who_waits(void **state)
+static void reaching_the_watermark_wakes_the_reader(void **state)
 {
 	struct session s;
 	struct waiter w;
@@ -85,13 +85,13 @@ static void reaching_the_watermark_wakes_who_waits(void **state)
 	check_accounting(&s);
 }
 
-static void meeting_the_tail_wakes_who_waits(void **state)
+static void reaching_the_tail_wakes_the_reader(void **state)
 {
 	struct auxtrace_status_page st;
 	struct session s;
 	struct waiter w;
 
-	/* A watermark that a tail inside of a page does not let it reach. */
+	/* A tail within the first page keeps the trace from reaching this watermark. */
 	open_area(&s, AUXTRACE_SETUP_USER, PAGES, (PAGES - 1) * page_size);
 	cpu_pin(first_cpu);
 	ok_start(s.fd);
@@ -110,7 +110,7 @@ static void meeting_the_tail_wakes_who_waits(void **state)
 	check_accounting(&s);
 }
 
-static void a_stop_wakes_who_waits_for_the_rest(void **state)
+static void a_stop_wakes_the_reader_for_the_rest(void **state)
 {
 	struct session s;
 	struct waiter w;
@@ -179,14 +179,14 @@ struct copy {
 	uint64_t begin[4096];		/* of window n + 1 */
 };
 
-/* Take what is there. @step: at most so many bytes. */
+/* Copy at most @step new bytes, and move the tail. */
 static void take(const struct session *s, struct copy *copy, uint64_t step)
 {
 	struct auxtrace_status_page st = channel_status(s->channel);
 	uint64_t len = st.produced - copy->len;
 
 	assert_true(st.consumed <= copy->len && copy->len <= st.produced);
-	/* It starts a window only after our tail has moved: none can be missed. */
+	/* A window begins only after the tail has moved, so none can be missed. */
 	assert_true(st.windows <= copy->windows + 1);
 	assert_true(st.windows < sizeof(copy->begin) / sizeof(copy->begin[0]));
 	if (st.windows > copy->windows)
@@ -201,8 +201,8 @@ static void take(const struct session *s, struct copy *copy, uint64_t step)
 }
 
 /*
- * Each window is whole packets from its PSB+ to its end; where the hardware met
- * the tail, its last packet may be cut off.
+ * Each window is whole packets from its PSB+ to its end. Where the hardware reached the tail,
+ * the last packet may be cut off.
  */
 static void check_copy(const struct copy *copy, uint64_t gaps_full)
 {
@@ -219,7 +219,7 @@ static void check_copy(const struct copy *copy, uint64_t gaps_full)
 				 (unsigned long long)(begin + walk.end),
 				 (unsigned long long)begin, (unsigned long long)end);
 		assert_true(walk.begins_window || begin == end);
-		/* A record is written whole or not at all. */
+		/* A BTS record is written whole or not at all. */
 		assert_true(!under_bts() || walk.end == end - begin);
 		cut += walk.end != end - begin;
 		assert_true(end - begin - walk.end < 16);
@@ -259,11 +259,11 @@ static void read_around_the_area(uint32_t flags, uint64_t step)
 	assert_int_equal(st.bad_tails, 0);
 	assert_int_equal(st.windows, copy.windows);
 	/*
-	 * One a lap. With BTS a quarter of the area lies behind the mark, and each look of
-	 * the reader's moves it on: then how many come depends on him.
+	 * One for each lap. With BTS the threshold lies a quarter of the area before the end,
+	 * and each poll(2) of the reader moves it on, so fewer may come.
 	 */
 	assert_true(st.pmis >= (under_bts() ? 1 : MANY_BYTES / (PAGES * page_size)));
-	/* Each gap ended a window and began the next; STOP may have come before that. */
+	/* Each gap ended a window and began the next, unless STOP came before that. */
 	assert_in_range(st.gaps_full, st.windows - 1, st.windows);
 	assert_int_equal(st.gaps, st.gaps_full);
 	if (counted) {
@@ -285,12 +285,12 @@ static void a_reader_gets_every_byte_of_the_kernel_too(void **state)
 	read_around_the_area(BOTH, UINT64_MAX);
 }
 
-static void a_reader_may_take_odd_numbers_of_bytes(void **state)
+static void a_reader_may_consume_any_number_of_bytes(void **state)
 {
 	read_around_the_area(AUXTRACE_SETUP_USER, 12347);
 }
 
-/* Run into the tail; the status page then. */
+/* Trace until the area is full; the status page then. */
 static struct auxtrace_status_page fill(const struct session *s)
 {
 	struct auxtrace_status_page st;
@@ -307,7 +307,7 @@ static struct auxtrace_status_page fill(const struct session *s)
 	return st;
 }
 
-static void meeting_the_tail_stops_the_hardware_and_counts_a_gap(void **state)
+static void reaching_the_tail_stops_the_hardware_and_counts_a_gap(void **state)
 {
 	struct auxtrace_status_page st, later;
 	uint8_t before[PAGES * 4096];
@@ -327,7 +327,7 @@ static void meeting_the_tail_stops_the_hardware_and_counts_a_gap(void **state)
 	assert_true(st.produced <= PAGES * page_size);
 	assert_int_equal(poll_events(s.fd, 0), POLLIN);
 
-	/* What has not been read stays, however much goes on. */
+	/* Unread trace stays, however much runs. */
 	memcpy(before, s.channel->aux, sizeof(before));
 	load_run(20000);
 	later = channel_status(s.channel);
@@ -343,11 +343,8 @@ static void meeting_the_tail_stops_the_hardware_and_counts_a_gap(void **state)
 
 enum restart { BY_POLL, BY_STATUS, BY_RESUME };
 
-/*
- * The tail moves by @pages and @by takes it. With poll(2) and STATUS the call
- * itself starts the channel. A PAUSE and RESUME pair takes the tail, too.
- */
-static void goes_on_after_the_tail_has_moved(enum restart by)
+/* The tail moves, and the call @by takes it and starts the channel. */
+static void continues_after_the_tail_has_moved(enum restart by)
 {
 	struct auxtrace_status_page full, st;
 	struct auxtrace_status status;
@@ -372,7 +369,7 @@ static void goes_on_after_the_tail_has_moved(enum restart by)
 		channel_set_tail(s.channel, full.produced);
 		switch (by) {
 		case BY_POLL:
-			/* All was read: not readable, but running again. */
+			/* All was read: not readable, but tracing again. */
 			assert_int_equal(poll_events(s.fd, 0), 0);
 			break;
 		case BY_STATUS:
@@ -394,19 +391,19 @@ static void goes_on_after_the_tail_has_moved(enum restart by)
 	check_accounting(&s);
 }
 
-static void a_full_channel_goes_on_at_poll(void **state)
+static void a_full_channel_continues_at_poll(void **state)
 {
-	goes_on_after_the_tail_has_moved(BY_POLL);
+	continues_after_the_tail_has_moved(BY_POLL);
 }
 
-static void a_full_channel_goes_on_at_status_with_sync(void **state)
+static void a_full_channel_continues_at_status_with_sync(void **state)
 {
-	goes_on_after_the_tail_has_moved(BY_STATUS);
+	continues_after_the_tail_has_moved(BY_STATUS);
 }
 
-static void a_full_channel_goes_on_at_resume(void **state)
+static void a_full_channel_continues_at_resume(void **state)
 {
-	goes_on_after_the_tail_has_moved(BY_RESUME);
+	continues_after_the_tail_has_moved(BY_RESUME);
 }
 
 static void a_full_channel_stays_off_while_the_tail_stays(void **state)
@@ -507,18 +504,18 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		vm_test(poll_before_setup_gives_POLLERR),
 		vm_test(poll_waits_for_the_watermark),
-		vm_test(reaching_the_watermark_wakes_who_waits),
-		vm_test(meeting_the_tail_wakes_who_waits),
-		vm_test(a_stop_wakes_who_waits_for_the_rest),
+		vm_test(reaching_the_watermark_wakes_the_reader),
+		vm_test(reaching_the_tail_wakes_the_reader),
+		vm_test(a_stop_wakes_the_reader_for_the_rest),
 		vm_test(the_default_watermark_is_half_the_area),
 		vm_test(a_stopped_session_is_readable_until_all_is_read),
 		vm_test(a_reader_gets_every_byte_through_many_wraps),
 		vm_test(a_reader_gets_every_byte_of_the_kernel_too),
-		vm_test(a_reader_may_take_odd_numbers_of_bytes),
-		vm_test(meeting_the_tail_stops_the_hardware_and_counts_a_gap),
-		vm_test(a_full_channel_goes_on_at_poll),
-		vm_test(a_full_channel_goes_on_at_status_with_sync),
-		vm_test(a_full_channel_goes_on_at_resume),
+		vm_test(a_reader_may_consume_any_number_of_bytes),
+		vm_test(reaching_the_tail_stops_the_hardware_and_counts_a_gap),
+		vm_test(a_full_channel_continues_at_poll),
+		vm_test(a_full_channel_continues_at_status_with_sync),
+		vm_test(a_full_channel_continues_at_resume),
 		vm_test(a_full_channel_stays_off_while_the_tail_stays),
 		vm_test(a_full_and_paused_channel_needs_both_a_tail_and_a_resume),
 		vm_test(an_area_of_two_pages_works_too),

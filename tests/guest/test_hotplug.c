@@ -13,10 +13,10 @@
 #include "trace.h"
 #include "uapi.h"
 
-#define AUX_SIZE	room_for(1 << 20)
+#define AUX_SIZE	space_for(1 << 20)
 /*
- * Never full: while a CPU goes or comes others wait for it, busily, in the kernel, for as long
- * as the host does not let it run.
+ * Overwrite mode: while a CPU goes offline or comes online, others spin in the kernel until it
+ * has run, and a slow host would let them fill a full trace's area.
  */
 #define ALL		(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_OVERWRITE)
 
@@ -52,7 +52,7 @@ static void start_with_an_offline_cpu_gives_ENODEV_and_starts_none(void **state)
 	check_accounting(&s);
 }
 
-static void a_cpu_that_goes_is_a_gap_and_goes_on_when_it_returns(void **state)
+static void a_cpu_that_goes_offline_is_a_gap_and_continues_when_it_returns(void **state)
 {
 	struct auxtrace_status_page before, off, on;
 	struct walk walk = { 0 };
@@ -75,10 +75,10 @@ static void a_cpu_that_goes_is_a_gap_and_goes_on_when_it_returns(void **state)
 	assert_int_equal(off.windows, before.windows);
 	assert_true(off.produced > 0);
 	assert_int_equal(off.window_end, off.produced);
-	/* The others know nothing of it. */
+	/* Other CPUs are not affected. */
 	assert_int_equal(channel_status(s.channel).running, 1);
 	assert_int_equal(channel_status(s.channel).gaps, 0);
-	/* What it traced to its end is there, from its begin if the area holds it all. */
+	/* The trace is complete to its end, and from its begin if the area holds all of it. */
 	len = channel_available(gone);
 	trace = test_malloc(len);
 	channel_copy(gone, off.produced - len, trace, len);
@@ -105,7 +105,7 @@ static void a_cpu_that_goes_is_a_gap_and_goes_on_when_it_returns(void **state)
 	check_accounting(&s);
 }
 
-static void perf_stays_out_of_a_cpu_that_returned(void **state)
+static void perf_is_refused_on_a_cpu_that_returned(void **state)
 {
 	struct session s;
 
@@ -122,8 +122,8 @@ static void perf_stays_out_of_a_cpu_that_returned(void **state)
 }
 
 /*
- * perf admits events of a CPU before that runs, and forgets to install those:
- * they count for nobody. One that is installed keeps a second one out.
+ * perf accepts events of a CPU before the CPU runs, but does not install them, so they hold
+ * nothing. An installed event makes a second one fail.
  */
 static void *take_for_perf(void *fd)
 {
@@ -147,7 +147,7 @@ static void *take_for_perf(void *fd)
 
 #define RACES	5
 
-static void a_cpu_that_perf_took_while_it_came_is_left_to_perf(void **state)
+static void a_cpu_that_perf_claimed_while_it_came_online_is_left_to_perf(void **state)
 {
 	struct auxtrace_status_page st;
 	struct channel *gone;
@@ -170,7 +170,7 @@ static void a_cpu_that_perf_took_while_it_came_is_left_to_perf(void **state)
 			at_remember(fd);
 			if (st.inhibit)
 				break;
-			/* Not both of us. */
+			/* Either perf or the session traces, not both. */
 			assert_false(perf_works(fd, last_cpu));
 			at_close(fd);
 		} else {
@@ -186,7 +186,7 @@ static void a_cpu_that_perf_took_while_it_came_is_left_to_perf(void **state)
 	assert_int_equal(st.inhibit, AUXTRACE_INHIBIT_OFFLINE);
 	assert_int_equal(st.gaps_offline, 1);
 	assert_true(perf_works(fd, last_cpu));
-	/* The others go on, and the CPU itself is left alone whatever is asked. */
+	/* Other CPUs continue, and no request touches this one. */
 	assert_int_equal(channel_status(s.channel).running, 1);
 	ok_pause(&s, 0, NULL);
 	ok_resume(&s, 0, NULL);
@@ -204,7 +204,7 @@ static void a_cpu_that_perf_took_while_it_came_is_left_to_perf(void **state)
 	check_accounting(&s);
 }
 
-static void a_paused_cpu_that_goes_is_no_gap_and_stays_paused(void **state)
+static void a_paused_cpu_that_goes_offline_is_no_gap_and_stays_paused(void **state)
 {
 	struct auxtrace_status_page st;
 	struct auxtrace_effect effect;
@@ -243,7 +243,7 @@ static void an_offline_cpu_keeps_requests_for_its_return(void **state)
 	gone = session_channel(&s, last_cpu);
 	ok_start(s.fd);
 	last_cpu_offline();
-	/* Asked with all the others, which do it at once. */
+	/* A request for all CPUs, which the others carry out at once. */
 	ok_pause(&s, 0, effects);
 	assert_int_equal(effects[0].flags, AUXTRACE_EFFECT_CHANGED);
 	assert_int_equal(effects[s.count - 1].flags, 0);
@@ -306,7 +306,7 @@ static void a_session_closes_while_its_cpu_is_offline(void **state)
 	check_accounting(&s);
 }
 
-static void a_cpu_may_come_and_go_again_and_again(void **state)
+static void a_cpu_may_go_offline_and_return_repeatedly(void **state)
 {
 	struct auxtrace_status_page st;
 	struct channel *gone;
@@ -333,14 +333,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		vm_test(setup_with_an_offline_cpu_gives_ENODEV),
 		vm_test(start_with_an_offline_cpu_gives_ENODEV_and_starts_none),
-		vm_test(a_cpu_that_goes_is_a_gap_and_goes_on_when_it_returns),
-		vm_test(perf_stays_out_of_a_cpu_that_returned),
-		vm_test(a_cpu_that_perf_took_while_it_came_is_left_to_perf),
-		vm_test(a_paused_cpu_that_goes_is_no_gap_and_stays_paused),
+		vm_test(a_cpu_that_goes_offline_is_a_gap_and_continues_when_it_returns),
+		vm_test(perf_is_refused_on_a_cpu_that_returned),
+		vm_test(a_cpu_that_perf_claimed_while_it_came_online_is_left_to_perf),
+		vm_test(a_paused_cpu_that_goes_offline_is_no_gap_and_stays_paused),
 		vm_test(an_offline_cpu_keeps_requests_for_its_return),
 		vm_test(a_session_stops_while_its_cpu_is_offline),
 		vm_test(a_session_closes_while_its_cpu_is_offline),
-		vm_test(a_cpu_may_come_and_go_again_and_again),
+		vm_test(a_cpu_may_go_offline_and_return_repeatedly),
 	};
 
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);

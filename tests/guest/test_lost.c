@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a data ring does not hold: records dropped while its output is paused or for want
- * of room are counted, to the last one, and a LOST record tells how many.
+ * Lost records: each record that is dropped while the output is paused, or because the ring
+ * has no space, is counted, and a LOST record reports how many.
  */
 #include <errno.h>
 #include <poll.h>
@@ -18,7 +18,7 @@
 
 /* ---- PAUSE_OUTPUT ------------------------------------------------------------ */
 
-static void a_paused_output_counts_what_it_drops_and_says_so_when_it_goes_on(void **state)
+static void paused_output_counts_dropped_records_and_reports_them_when_it_resumes(void **state)
 {
 	struct auxtrace_status_page before, after;
 	const struct mode *m = *state;
@@ -43,10 +43,10 @@ static void a_paused_output_counts_what_it_drops_and_says_so_when_it_goes_on(voi
 	assert_int_equal(after.data_head, before.data_head);
 	assert_int_equal(after.data_reserved, before.data_reserved);
 	assert_int_equal(after.data_records, before.data_records);
-	/* An interrupt is one more, unless it was the last to find something. */
+	/* An interrupt drops one more, unless its record has no bytes to report. */
 	lost = after.data_lost;
 	assert_in_range(lost, dropped, dropped + after.pmis - before.pmis);
-	/* The AUX area was traced on. */
+	/* Tracing into the AUX area continued. */
 	assert_int_equal(after.windows, before.windows + 3);
 	assert_true(after.produced > before.produced);
 
@@ -63,7 +63,7 @@ static void a_paused_output_counts_what_it_drops_and_says_so_when_it_goes_on(voi
 
 	ok_output(s.fd, 0, 0);
 	assert_int_equal(channel_status(s.channel).data_head, after.data_head);
-	/* With nothing dropped there is nothing to say. */
+	/* With nothing dropped no LOST record is written. */
 	ok_output(s.fd, 0, 1);
 	ok_output(s.fd, 0, 0);
 	assert_int_equal(channel_status(s.channel).data_head, after.data_head);
@@ -106,7 +106,7 @@ static void output_can_be_paused_before_start_and_stays_so(void **state)
 	check_accounting(&s);
 }
 
-static void output_is_paused_on_the_cpus_asked_alone(void **state)
+static void output_is_paused_on_the_requested_cpus_only(void **state)
 {
 	struct session s;
 
@@ -127,7 +127,7 @@ static void output_is_paused_on_the_cpus_asked_alone(void **state)
 	check_accounting(&s);
 }
 
-/* Refuses with @err, and the right one after that is done. */
+/* PAUSE_OUTPUT of @wrong fails with @err, and a valid one after it succeeds. */
 static void output_refuses(int err, struct auxtrace_output *wrong, uint64_t data_size)
 {
 	struct session s;
@@ -209,14 +209,14 @@ static void a_full_ring_drops_the_newest_and_counts_each(void **state)
 		ring_make_records(&s);
 		st = channel_status(s.channel);
 	} while (st.data_lost < 7);
-	/* A START, and a pair each window; more AUX where interrupts came. */
+	/* An ITRACE_START, AUX and WINDOW for each window, an AUX for each interrupt. */
 	assert_in_range(st.data_records + st.data_lost, 1 + 2 * st.windows,
 			1 + 2 * st.windows + st.pmis);
 	head = st.data_head;
-	/* No more than what the shortest record needs was left free. */
+	/* The free space is too small for a record of a window. */
 	assert_true(head <= page_size && head > page_size - 2 * sizeof(union any_record));
 	assert_int_equal(poll_events(s.fd, 0), POLLIN);
-	/* What is there stays; but poll(2) may have found room for a LOST record alone. */
+	/* Unread records stay; but poll(2) may have found space for a LOST record. */
 	head = channel_status(s.channel).data_head;
 	ring_make_records(&s);
 	st = channel_status(s.channel);
@@ -236,8 +236,8 @@ static void a_full_ring_drops_the_newest_and_counts_each(void **state)
 	check_accounting(&s);
 }
 
-/* The tail moves to anywhere: room for less than a LOST, for one alone, for more. */
-static void losses_add_up_however_little_room_is_made(void **state)
+/* The tail moves anywhere: space for less than a LOST record, for one, for more. */
+static void losses_add_up_however_little_space_is_freed(void **state)
 {
 	struct auxtrace_status_page st;
 	const struct mode *m = *state;
@@ -260,7 +260,7 @@ static void losses_add_up_however_little_room_is_made(void **state)
 		read = st.data_head;
 		assert_true(f.lost <= st.data_lost);
 		x = x * 6364136223846793005ULL + 1442695040888963407ULL;
-		/* Less than what a window needs, as a rule; and not only at records' ends. */
+		/* As a rule less than a window's records need, and not only at records' ends. */
 		tail += (x >> 33) % 200;
 		if (tail > read)
 			tail = read;
@@ -317,16 +317,16 @@ static void wrong_data_tails_are_counted_and_ignored(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		in_each_mode(a_paused_output_counts_what_it_drops_and_says_so_when_it_goes_on),
+		in_each_mode(paused_output_counts_dropped_records_and_reports_them_when_it_resumes),
 		vm_test(output_can_be_paused_before_start_and_stays_so),
-		vm_test(output_is_paused_on_the_cpus_asked_alone),
+		vm_test(output_is_paused_on_the_requested_cpus_only),
 		vm_test(pause_output_without_a_data_ring_gives_EINVAL),
 		vm_test(pause_output_of_neither_0_nor_1_gives_EINVAL),
 		vm_test(pause_output_of_an_empty_or_a_foreign_set_gives_EINVAL),
 		vm_test(pause_output_with_a_bad_cpu_set_pointer_gives_EFAULT),
 		vm_test(pause_output_before_setup_gives_EBADFD),
 		in_each_mode_that_keeps(a_full_ring_drops_the_newest_and_counts_each),
-		in_each_mode_that_keeps(losses_add_up_however_little_room_is_made),
+		in_each_mode_that_keeps(losses_add_up_however_little_space_is_freed),
 		vm_test(wrong_data_tails_are_counted_and_ignored),
 	};
 

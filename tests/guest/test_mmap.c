@@ -110,7 +110,7 @@ static void mmap_with_a_wrong_length_gives_EINVAL(void **state)
 	fail_map(EINVAL, fd, AUXTRACE_MMAP_OFFSET(first_cpu, AUXTRACE_REGION_DATA), page_size, PROT_READ);
 }
 
-static void mmap_of_a_data_ring_that_there_is_not_gives_EINVAL(void **state)
+static void mmap_of_a_data_ring_without_one_gives_EINVAL(void **state)
 {
 	uint64_t offset = AUXTRACE_MMAP_OFFSET(first_cpu, AUXTRACE_REGION_DATA);
 	struct session s;
@@ -172,8 +172,8 @@ static void a_writable_mapping_of_what_the_kernel_writes_gives_EACCES(void **sta
 }
 
 /*
- * The kernel itself answers EPERM where the file system is mounted noexec, as
- * some mount /dev: so through a node of our own.
+ * Where /dev is mounted noexec the kernel itself returns EPERM, so the test makes a device node
+ * elsewhere.
  */
 static void an_executable_mapping_gives_EACCES(void **state)
 {
@@ -248,12 +248,12 @@ static void a_mapping_cannot_grow(void **state)
 	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
 	assert_ptr_equal(mremap((void *)s.channel->aux, AUX_SIZE, 2 * AUX_SIZE, MREMAP_MAYMOVE),
 			 MAP_FAILED);
-	/* The old one is as it was. */
+	/* The old mapping is unchanged. */
 	assert_int_equal(s.channel->aux[AUX_SIZE - 1], s.channel->aux[AUX_SIZE - 1]);
 	check_accounting(&s);
 }
 
-/* write(2) looks without a fault: EFAULT means that nothing is mapped there. */
+/* write(2) of an address that is not mapped fails with EFAULT instead of a signal. */
 static int reads_mappings(void *arg)
 {
 	struct session *s = arg;
@@ -281,7 +281,7 @@ static void a_fork_does_not_inherit_mappings(void **state)
 #define DIRTY_BYTES	(64u << 20)
 #define LARGE_AREA	(4u << 20)
 
-/* What others left in the pages is nobody's business. */
+/* The pages must not show what their previous owner left. */
 static void a_new_area_is_zero(void **state)
 {
 	void *dirty = mmap(NULL, DIRTY_BYTES, PROT_READ | PROT_WRITE,
@@ -339,7 +339,7 @@ static void a_mapping_outlives_the_close_with_its_data(void **state)
 	records_free(&r);
 	check_accounting(&s);
 
-	/* The pages hold the module. */
+	/* The mappings hold a reference to the module. */
 	assert_true(kmod_users() > users);
 	expect_call("delete_module", EWOULDBLOCK, kmod_unload(), __FILE__, __LINE__);
 	session_unmap(&s);
@@ -473,7 +473,7 @@ int main(void)
 		vm_test(a_region_maps_twice_at_once_with_the_same_content),
 		vm_test(mmap_before_setup_gives_EBADFD),
 		vm_test(mmap_with_a_wrong_length_gives_EINVAL),
-		vm_test(mmap_of_a_data_ring_that_there_is_not_gives_EINVAL),
+		vm_test(mmap_of_a_data_ring_without_one_gives_EINVAL),
 		vm_test(mmap_at_a_wrong_offset_gives_EINVAL),
 		vm_test(mmap_of_a_cpu_that_is_not_the_sessions_gives_ENODEV),
 		vm_test(a_private_mapping_gives_EINVAL),

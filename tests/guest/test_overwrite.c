@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Overwrite mode: the newest data wins, and what it replaced is counted to the byte. */
+/* Overwrite mode: the newest data replaces the oldest, which is counted to the byte. */
 #include <string.h>
 #include <unistd.h>
 
@@ -28,7 +28,7 @@ static void run_until(const struct session *s, uint64_t bytes)
 			return;
 		assert_int_equal(status.out_nr_running, 1);
 	}
-	fail_msg("%llu bytes after all that load", (unsigned long long)status.out_produced);
+	fail_msg("only %llu bytes after all of the load", (unsigned long long)status.out_produced);
 }
 
 /* The newest bytes, from the first PSB among them, are whole packets to the end. */
@@ -45,7 +45,7 @@ static void check_newest(const struct session *s)
 		fail_msg("bad packet at %zu of the newest %llu bytes", walk.end,
 			 (unsigned long long)len);
 	assert_true(walk.starts > 0);
-	/* A PSB at least each 2 KiB, as the period 0 says; so most of it decodes. */
+	/* PSB period 0 means a PSB every 2 KiB, so most of the trace decodes. */
 	assert_true(walk.count >= trace_least(len));
 	test_free(trace);
 }
@@ -108,8 +108,8 @@ static void wraps_of_user_and_kernel_are_counted_to_the_byte(void **state)
 	wraps(BOTH);
 }
 
-/* With no SYNC in between, wraps are the interrupt's to count. */
-static void wraps_are_counted_when_nobody_asks(void **state)
+/* Without a SYNC only the interrupt counts the wraps. */
+static void wraps_are_counted_without_a_sync(void **state)
 {
 	uint64_t begun, area = 4 * page_size;
 	struct auxtrace_status_page st;
@@ -125,7 +125,7 @@ static void wraps_are_counted_when_nobody_asks(void **state)
 	st = channel_status(s.channel);
 	assert_int_equal(st.produced, emulator_bytes(first_cpu) - begun);
 	assert_true(st.produced > 10 * area);
-	/* Once a lap; of BTS once for so many bytes, which is as much as its buffer holds. */
+	/* Once a lap; BTS: once for as many bytes as its buffer holds. */
 	assert_true(st.pmis >= st.produced / (under_bts() ? 64 << 10 : area) / 2);
 	assert_int_equal(st.windows, 1);
 	check_newest(&s);
@@ -143,7 +143,7 @@ static void a_wrap_interrupt_moves_the_published_position(void **state)
 	for (int i = 0; i < 5; i++) {
 		struct auxtrace_status_page st;
 
-		/* Far more than an area of it. */
+		/* Far more trace than the area holds. */
 		load_run(20000);
 		st = channel_status(s.channel);
 		assert_true(st.produced > last);
@@ -154,7 +154,7 @@ static void a_wrap_interrupt_moves_the_published_position(void **state)
 	check_accounting(&s);
 }
 
-static void pauses_anywhere_in_the_area_leave_no_byte_out(void **state)
+static void pauses_anywhere_in_the_area_lose_no_byte(void **state)
 {
 	uint64_t area = 2 * page_size, last = 0, begun = 0;
 	struct auxtrace_status_page st;
@@ -165,7 +165,7 @@ static void pauses_anywhere_in_the_area_leave_no_byte_out(void **state)
 	cpu_pin(first_cpu);
 	counted = emulator_bytes_plain(first_cpu, &begun);
 	ok_start(s.fd);
-	/* Pauses at all kinds of places, near the area's end and the page's too. */
+	/* Pauses at many positions, also near the ends of the area and of pages. */
 	for (int i = 0; i < 300; i++) {
 		load_run(37 + i % 61);
 		ok_pause(&s, 0, NULL);
@@ -182,7 +182,7 @@ static void pauses_anywhere_in_the_area_leave_no_byte_out(void **state)
 	check_accounting(&s);
 }
 
-static void tails_mean_nothing(void **state)
+static void tails_have_no_effect(void **state)
 {
 	static const uint64_t tails[] = { 1, UINT64_MAX, 1ULL << 40 };
 	struct auxtrace_status status;
@@ -214,7 +214,7 @@ static void a_running_session_is_never_readable(void **state)
 	check_accounting(&s);
 }
 
-static void start_after_stop_goes_on_overwriting(void **state)
+static void start_after_stop_continues_to_overwrite(void **state)
 {
 	uint64_t area = 4 * page_size;
 	struct auxtrace_status_page st;
@@ -240,12 +240,12 @@ int main(void)
 		vm_test(nothing_is_overwritten_before_the_first_wrap),
 		vm_test(wraps_of_user_code_are_counted_to_the_byte),
 		vm_test(wraps_of_user_and_kernel_are_counted_to_the_byte),
-		vm_test(wraps_are_counted_when_nobody_asks),
+		vm_test(wraps_are_counted_without_a_sync),
 		vm_test(a_wrap_interrupt_moves_the_published_position),
-		vm_test(pauses_anywhere_in_the_area_leave_no_byte_out),
-		vm_test(tails_mean_nothing),
+		vm_test(pauses_anywhere_in_the_area_lose_no_byte),
+		vm_test(tails_have_no_effect),
 		vm_test(a_running_session_is_never_readable),
-		vm_test(start_after_stop_goes_on_overwriting),
+		vm_test(start_after_stop_continues_to_overwrite),
 	};
 
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);

@@ -17,10 +17,10 @@
 #include "pmu.h"
 #include "uapi.h"
 
-#define AUX_SIZE	room_for(1 << 20)
+#define AUX_SIZE	space_for(1 << 20)
 #define ALL		(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_OVERWRITE)
 
-/* A new session gets the hardware of all CPUs, so nobody else has it. */
+/* A new session can claim the hardware of all CPUs, so no other holds it. */
 static void hardware_is_free(void)
 {
 	struct session s;
@@ -34,7 +34,7 @@ static void hardware_is_free(void)
 	session_close(&s);
 }
 
-/* A child with a session of its own; it says through @ready when it traces. */
+/* In a child: trace by a session of its own, and write to @ready when that is started. */
 static int trace_until_killed(int ready)
 {
 	int fd = at_open_plain();
@@ -118,7 +118,7 @@ static void an_inherited_descriptor_keeps_the_session_alive(void **state)
 	close(child_paused[1]);
 	at_close(s.fd);
 	s.fd = -1;
-	/* We have only the mapping now, and see what the child does. */
+	/* The parent has only the mapping now, and sees what the child does. */
 	assert_int_equal(channel_status(s.channel).running, 1);
 	assert_int_equal(write(parent_closed[1], &byte, 1), 1);
 	assert_int_equal(read(child_paused[0], &byte, 1), 1);
@@ -126,7 +126,7 @@ static void an_inherited_descriptor_keeps_the_session_alive(void **state)
 	assert_int_equal(status, 0);
 	st = channel_status(s.channel);
 	assert_int_equal(st.pauses_done, 1);
-	/* The child was the last: its end was the session's. */
+	/* The child had the last descriptor: its exit ended the session. */
 	assert_int_equal(st.inhibit & AUXTRACE_INHIBIT_SETUP, AUXTRACE_INHIBIT_SETUP);
 	check_accounting(&s);
 	close(parent_closed[0]);

@@ -43,7 +43,7 @@ static void setup_without_a_capability_gives_EACCES(void **state)
 
 	setup_prepare(&try.session);
 	assert_int_equal(try_setup(&try), EACCES);
-	/* A user's own code is no exception: the trace is CPU-wide. */
+	/* Other levels make no difference: the trace is CPU-wide. */
 	try.session.setup.flags = AUXTRACE_SETUP_KERNEL;
 	assert_int_equal(try_setup(&try), EACCES);
 }
@@ -70,18 +70,18 @@ static void setup_beyond_the_locked_memory_limit_gives_ENOMEM(void **state)
 	setup_prepare(&try.session);
 	try.session.setup.aux_size = 512 << 10;
 	assert_int_equal(try_setup(&try), ENOMEM);
-	/* What is charged is the sum over the channels. */
+	/* The sum over the channels is charged. */
 	setup_prepare(&try.session);
 	try.session.cpus = cpus_online();
 	try.session.setup.aux_size = 256 << 10;
 	assert_int_equal(try_setup(&try), ENOMEM);
-	/* And of all regions of each. */
+	/* All regions of a channel are charged. */
 	setup_prepare(&try.session);
 	try.session.setup.aux_size = 128 << 10;
 	assert_int_equal(try_setup(&try), 0);
 	session_prepare_data(&try.session, 0, 256 << 10);
 	assert_int_equal(try_setup(&try), ENOMEM);
-	/* Within the limit, and beyond it with the capability: both fine. */
+	/* Success within the limit, and beyond it with the capability. */
 	setup_prepare(&try.session);
 	assert_int_equal(try_setup(&try), 0);
 	try.session.setup.aux_size = 512 << 10;
@@ -89,7 +89,7 @@ static void setup_beyond_the_locked_memory_limit_gives_ENOMEM(void **state)
 	assert_int_equal(try_setup(&try), 0);
 }
 
-/* A limit that is good for one area, not for two: each close has to give it back. */
+/* The limit is enough for one area, not for two: each close has to uncharge its area. */
 static int setup_again_and_again(void *arg)
 {
 	struct rlimit memlock = { 400 << 10, 400 << 10 };
@@ -117,7 +117,7 @@ static void locked_memory_is_given_back_at_close(void **state)
 	assert_int_equal(child_run(setup_again_and_again, &s), 0);
 }
 
-/* Two failed attempts between: they must not have charged anything. */
+/* Attempts that fail must not charge anything. */
 static int setup_fails_then_succeeds(void *arg)
 {
 	struct rlimit memlock = { 400 << 10, 400 << 10 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What SETUP takes and refuses: each cause that the header names, wrong in that
- * one respect only, and after each refusal a right SETUP of the same file.
+ * Which arguments SETUP accepts: each cause of refusal that the header names, with arguments
+ * invalid in that respect only, and after each refusal a valid SETUP of the same file.
  */
 #include <errno.h>
 #include <sys/mman.h>
@@ -12,8 +12,8 @@
 #include "machine.h"
 #include "setup.h"
 
-/* With a data ring: without one no DATA flag may be set. */
-static bool mode_is_right(uint32_t flags)
+/* For a session with a data ring; without one no DATA flag may be set. */
+static bool mode_is_valid(uint32_t flags)
 {
 	const uint32_t full = AUXTRACE_SETUP_FULL_AUTO | AUXTRACE_SETUP_FULL_STOP;
 
@@ -23,15 +23,15 @@ static bool mode_is_right(uint32_t flags)
 	       ((flags & full) != full && !(flags & AUXTRACE_SETUP_OVERWRITE));
 }
 
-static void setup_takes_each_right_mode_and_refuses_every_other_with_EINVAL(void **state)
+static void setup_accepts_each_valid_mode_and_refuses_every_other_with_EINVAL(void **state)
 {
 	for (uint32_t flags = 0; flags <= AUXTRACE_SETUP_ALL; flags++) {
 		struct session s;
 
-		session_prepare(&s, mode_is_right(flags) ? all_cpus : one_cpu, flags,
+		session_prepare(&s, mode_is_valid(flags) ? all_cpus : one_cpu, flags,
 				2 * page_size);
 		session_prepare_data(&s, 0, page_size);
-		if (mode_is_right(flags)) {
+		if (mode_is_valid(flags)) {
 			session_setup(&s);
 			session_close(&s);
 		} else {
@@ -87,7 +87,7 @@ static void setup_with_a_cpu_that_does_not_exist_gives_EINVAL(void **state)
 	}
 }
 
-static void setup_takes_a_longer_cpu_set_only_if_the_rest_is_zero(void **state)
+static void setup_accepts_a_longer_cpu_set_only_if_the_rest_is_zero(void **state)
 {
 	uint64_t set[512] = { one_cpu };	/* more bits than any kernel has CPUs */
 	struct session s;
@@ -100,7 +100,7 @@ static void setup_takes_a_longer_cpu_set_only_if_the_rest_is_zero(void **state)
 	setup_refuses(EINVAL, &s);
 }
 
-static void setup_takes_a_cpu_set_of_one_byte(void **state)
+static void setup_accepts_a_cpu_set_of_one_byte(void **state)
 {
 	uint8_t set[2] = { 1, 0xff };	/* the second is not part of it */
 	struct auxtrace_status status;
@@ -164,7 +164,7 @@ static void setup_with_an_aux_size_that_is_not_a_power_of_two_gives_EINVAL(void 
 	}
 }
 
-static void setup_with_two_pages_is_the_least(void **state)
+static void setup_accepts_two_pages_as_the_smallest_area(void **state)
 {
 	struct session s;
 
@@ -184,7 +184,7 @@ static void setup_beyond_all_memory_gives_ENOMEM(void **state)
 	}
 }
 
-static void setup_takes_each_right_watermark(void **state)
+static void setup_accepts_each_valid_watermark(void **state)
 {
 	const uint64_t marks[] = { 0, page_size, 5 * page_size, SETUP_AUX_SIZE - page_size };
 	struct session s;
@@ -258,7 +258,7 @@ static void setup_of_a_data_ring_beyond_all_memory_gives_ENOMEM(void **state)
 	}
 }
 
-static void setup_takes_each_data_watermark_below_the_size(void **state)
+static void setup_accepts_each_data_watermark_below_the_size(void **state)
 {
 	const uint64_t right[] = { 0, 1, 8, page_size, DATA_SIZE - 1 };
 	const uint64_t wrong[] = { DATA_SIZE, DATA_SIZE + 1, 1ULL << 32, UINT64_MAX };
@@ -286,7 +286,7 @@ static void setup_with_a_watermark_of_an_overwritable_data_ring_gives_EINVAL(voi
 	setup_refuses(EINVAL, &s);
 }
 
-static void setup_of_anything_about_a_data_ring_without_one_gives_EINVAL(void **state)
+static void setup_of_data_ring_options_without_a_data_ring_gives_EINVAL(void **state)
 {
 	struct session s;
 
@@ -357,7 +357,7 @@ static void setup_with_slots_that_are_too_small_gives_EINVAL(void **state)
 	setup_refuses(EINVAL, &s);
 	prepare_slots(&s, 4, 8, newest, 2);
 	setup_refuses(EINVAL, &s);
-	/* A ring that is not overwritable has no parts. */
+	/* A ring that is not overwritable is not divided into slots. */
 	prepare_slots(&s, 4, 8, 0, 1);
 	setup_ok(&s);
 }
@@ -378,27 +378,27 @@ static void setup_with_slots_in_a_full_trace_gives_EINVAL(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		vm_test(setup_takes_each_right_mode_and_refuses_every_other_with_EINVAL),
+		vm_test(setup_accepts_each_valid_mode_and_refuses_every_other_with_EINVAL),
 		vm_test(setup_twice_gives_EEXIST),
 		vm_test(setup_with_an_empty_cpu_set_gives_EINVAL),
 		vm_test(setup_with_a_cpu_set_of_no_bytes_gives_EINVAL),
 		vm_test(setup_with_a_cpu_that_does_not_exist_gives_EINVAL),
-		vm_test(setup_takes_a_longer_cpu_set_only_if_the_rest_is_zero),
-		vm_test(setup_takes_a_cpu_set_of_one_byte),
+		vm_test(setup_accepts_a_longer_cpu_set_only_if_the_rest_is_zero),
+		vm_test(setup_accepts_a_cpu_set_of_one_byte),
 		vm_test(setup_with_a_bad_cpu_set_pointer_gives_EFAULT),
 		vm_test(setup_of_an_unknown_pmu_gives_ENODEV),
 		vm_test(setup_without_user_and_kernel_gives_EINVAL),
 		vm_test(setup_with_an_aux_size_that_is_not_a_power_of_two_gives_EINVAL),
-		vm_test(setup_with_two_pages_is_the_least),
+		vm_test(setup_accepts_two_pages_as_the_smallest_area),
 		vm_test(setup_beyond_all_memory_gives_ENOMEM),
-		vm_test(setup_takes_each_right_watermark),
+		vm_test(setup_accepts_each_valid_watermark),
 		vm_test(setup_with_a_wrong_watermark_gives_EINVAL),
 		vm_test(setup_with_a_watermark_in_overwrite_mode_gives_EINVAL),
 		vm_test(setup_with_a_data_size_that_is_not_a_power_of_two_of_pages_gives_EINVAL),
 		vm_test(setup_of_a_data_ring_beyond_all_memory_gives_ENOMEM),
-		vm_test(setup_takes_each_data_watermark_below_the_size),
+		vm_test(setup_accepts_each_data_watermark_below_the_size),
 		vm_test(setup_with_a_watermark_of_an_overwritable_data_ring_gives_EINVAL),
-		vm_test(setup_of_anything_about_a_data_ring_without_one_gives_EINVAL),
+		vm_test(setup_of_data_ring_options_without_a_data_ring_gives_EINVAL),
 		vm_test(setup_with_an_unknown_kind_of_record_gives_EINVAL),
 		vm_test(setup_with_a_number_of_slots_that_is_not_a_power_of_two_gives_EINVAL),
 		vm_test(setup_with_slots_that_are_too_small_gives_EINVAL),

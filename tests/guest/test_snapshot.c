@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * SNAPSHOT: one cut over all channels, which goes on in place or stays paused; and what
- * SNAPSHOT and RELEASE refuse. test_slots.c has those that go on in another slot.
+ * SNAPSHOT: one cut over all channels, after which tracing continues in place or stays paused;
+ * and what SNAPSHOT and RELEASE refuse. test_slots.c has the snapshots with a slot.
  */
 #include <errno.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 
 /* ---- in place ----------------------------------------------------------------- */
 
-static void a_plain_snapshot_goes_on_in_place(void **state)
+static void a_plain_snapshot_continues_in_place(void **state)
 {
 	struct auxtrace_status_page before[MAX_CPUS], st;
 	struct auxtrace_cut cuts[MAX_CPUS];
@@ -77,14 +77,14 @@ static void a_plain_snapshot_goes_on_in_place(void **state)
 		records_free(&r);
 	}
 	ok_stop(s.fd);
-	/* A stopped session has something to cut, too. */
+	/* A stopped session can be cut, too. */
 	ok_snapshot(&s, 0, cuts, NULL);
 	assert_int_equal(cuts[0].inhibit & AUXTRACE_INHIBIT_SETUP, AUXTRACE_INHIBIT_SETUP);
 	assert_int_equal(cuts[0].aux_end, channel_status(s.channel).produced);
 	check_accounting(&s);
 }
 
-static void entries_beyond_the_room_are_dropped(void **state)
+static void cuts_beyond_the_given_space_are_dropped(void **state)
 {
 	const struct mode m = { OVER, 0, 0, 1 };
 	struct auxtrace_cut cuts[MAX_CPUS];
@@ -273,11 +273,11 @@ static void release_without_slots_gives_EINVAL(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		in_mode(a_plain_snapshot_goes_on_in_place, OVER, NEWEST, DATA_SIZE, 0),
-		in_mode(a_plain_snapshot_goes_on_in_place, OVER, NEWEST | BACKWARD, DATA_SIZE, 0),
-		in_mode(a_plain_snapshot_goes_on_in_place, 0, 0, DATA_SIZE, 0),
-		in_mode(a_plain_snapshot_goes_on_in_place, OVER, 0, 0, 1),
-		vm_test(entries_beyond_the_room_are_dropped),
+		in_mode(a_plain_snapshot_continues_in_place, OVER, NEWEST, DATA_SIZE, 0),
+		in_mode(a_plain_snapshot_continues_in_place, OVER, NEWEST | BACKWARD, DATA_SIZE, 0),
+		in_mode(a_plain_snapshot_continues_in_place, 0, 0, DATA_SIZE, 0),
+		in_mode(a_plain_snapshot_continues_in_place, OVER, 0, 0, 1),
+		vm_test(cuts_beyond_the_given_space_are_dropped),
 		in_mode(a_snapshot_with_pause_stays_paused, OVER, NEWEST, DATA_SIZE, 0),
 		in_mode(a_snapshot_with_pause_stays_paused, OVER, NEWEST | BACKWARD, DATA_SIZE, 0),
 		in_mode(a_snapshot_with_pause_stays_paused, OVER, BACKWARD, UNREAD_SIZE, 0),

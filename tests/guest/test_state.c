@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The states of a session: which calls each of them allows, what PAUSE and RESUME
- * refuse, what STATUS says. A refused call leaves the session as it was.
+ * The states of a session: which calls each of them allows, what PAUSE and RESUME refuse, what
+ * STATUS reports. A refused call leaves the session as it was.
  */
 #include <errno.h>
 #include <sys/mman.h>
@@ -96,7 +96,7 @@ static void pause_and_resume_of_what_is_not_started_give_EBADFD(void **state)
 	check_accounting(&s);
 }
 
-/* The one call is wrong by @cpus; nothing may have been asked of any CPU by it. */
+/* PAUSE and RESUME with these arguments fail with @err and reach no CPU. */
 static void control_refuses(int err, struct session *s, const void *cpus, uint32_t cpus_len,
 			    void *effects, uint32_t effects_len)
 {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Everything at once: requests from all CPUs while small areas wrap and fill and
- * interrupts land inside of the requests; states changed from several threads;
- * CPUs that come and go under all that. What is judged is what must hold at the
- * end whatever the order was.
+ * Everything at once: requests from all CPUs while small areas wrap and fill and interrupts
+ * come within the requests; state changes from several threads; CPUs that go offline and
+ * return meanwhile. The tests judge what must hold at the end in any order.
  */
 #include <errno.h>
 #include <poll.h>
@@ -29,8 +28,8 @@
 /* ---- small areas: interrupts land inside of requests ----------------------- */
 
 #define STORM_ROUNDS	120
-#define STORM_REQUESTS	(STORM_ROUNDS * 2)	/* of each CPU: its own and the one for all */
-/* Of which one gives each CPU an interrupt as a rule: it takes a window of 64 KiB under BTS. */
+#define STORM_REQUESTS	(STORM_ROUNDS * 2)	/* of each CPU: its own, and those for all */
+/* As a rule one gives each CPU an interrupt; under BTS that takes a window of 64 KiB. */
 #define MAX_STORMS	20
 
 static void storm_start(const struct session *s)
@@ -65,7 +64,7 @@ static void interrupts_inside_of_requests_lose_no_byte_in_overwrite_mode(void **
 	for (unsigned int i = 0; i < s.count; i++)
 		begun[i] = bytes_written(s.channel[i].cpu);
 	ok_start(s.fd);
-	/* How long the windows are is the scheduler's choice. */
+	/* The scheduler decides how long the windows are. */
 	do {
 		storm_start(&s);
 		workers_join();
@@ -89,7 +88,7 @@ static void interrupts_inside_of_requests_lose_no_byte_in_overwrite_mode(void **
 	check_accounting(&s);
 }
 
-/* The reader of a full-trace storm: takes what is there, as fast as it can. */
+/* The reader of a full-trace storm: reads as fast as it can. */
 struct reader {
 	uint8_t *trace[MAX_CPUS];
 	uint64_t len[MAX_CPUS];
@@ -97,7 +96,7 @@ struct reader {
 
 static bool read_all(struct session *s, struct reader *r)
 {
-	bool news = false;
+	bool read_any = false;
 
 	for (unsigned int i = 0; i < s->count; i++) {
 		struct auxtrace_status_page st = channel_status(&s->channel[i]);
@@ -106,18 +105,18 @@ static bool read_all(struct session *s, struct reader *r)
 			fail_msg("CPU %u: more than %u bytes of trace", st.cpu, MAX_TRACE);
 		if (st.produced == r->len[i])
 			continue;
-		news = true;
+		read_any = true;
 		channel_copy(&s->channel[i], r->len[i], r->trace[i] + r->len[i],
 			     st.produced - r->len[i]);
 		r->len[i] = st.produced;
 		channel_set_tail(&s->channel[i], st.produced);
 	}
-	return news;
+	return read_any;
 }
 
 /*
- * A window that met the tail may end in a packet cut off; then comes the next
- * window's PSB+. Everything else has to be whole packets.
+ * A window that reached the tail may end within a packet, and the next window's PSB+ follows.
+ * All else must be whole packets.
  */
 static unsigned int count_cuts(const uint8_t *trace, uint64_t len, int cpu)
 {
@@ -148,7 +147,7 @@ static unsigned int count_cuts(const uint8_t *trace, uint64_t len, int cpu)
 			fail_msg("CPU %d: bad packet at byte %llu of %llu, and no window begins",
 				 cpu, (unsigned long long)at, (unsigned long long)len);
 		}
-		/* Go on at that PSB: it is the first place where 16 bytes say so. */
+		/* Continue at that PSB. */
 		while (memcmp(trace + at, "\x02\x82\x02\x82\x02\x82\x02\x82"
 			      "\x02\x82\x02\x82\x02\x82\x02\x82", 16))
 			at++;
@@ -172,7 +171,7 @@ static void areas_that_fill_up_under_requests_lose_no_byte_that_was_written(void
 	}
 	ok_start(s.fd);
 	storm_start(&s);
-	/* A reader that gets no time would see full areas only. */
+	/* A high priority: a reader that gets no CPU time would see only full areas. */
 	setpriority(PRIO_PROCESS, 0, -20);
 	while (!workers_are_done()) {
 		struct pollfd p = { .fd = s.fd, .events = POLLIN };
@@ -255,7 +254,7 @@ static void states_change_under_requests_without_harm(void **state)
 	for (unsigned int i = 0; i < n; i++)
 		worker_start(&s, -1, steps[i], 100);
 	workers_join();
-	/* Two of them ended with a STOP, whoever was last. */
+	/* The two workers that start and stop both end with a STOP. */
 	fail_stop(EALREADY, s.fd);
 	ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
 	assert_int_equal(status.out_state, AUXTRACE_STATE_STOPPED);
@@ -270,7 +269,7 @@ static void states_change_under_requests_without_harm(void **state)
 
 /* ---- hotplug ------------------------------------------------------------------ */
 
-static void a_cpu_comes_and_goes_under_requests(void **state)
+static void a_cpu_goes_offline_and_returns_under_requests(void **state)
 {
 	const struct worker *pairs[2];
 	struct auxtrace_status_page st;
@@ -292,7 +291,7 @@ static void a_cpu_comes_and_goes_under_requests(void **state)
 	workers_join();
 	expect_call("offline, online", 0, ret, __FILE__, __LINE__);
 
-	/* Everybody's last request was a RESUME. */
+	/* The last request of each worker was a RESUME. */
 	for (unsigned int i = 0; i < s.count; i++) {
 		st = channel_status(&s.channel[i]);
 		assert_int_equal(st.inhibit, 0);
@@ -300,7 +299,7 @@ static void a_cpu_comes_and_goes_under_requests(void **state)
 		assert_int_equal(st.pauses_asked, pairs[0]->round + pairs[1]->round);
 		assert_int_equal(st.resumes_asked, pairs[0]->round + pairs[1]->round);
 	}
-	/* Each time it went it was a gap, unless it was paused just then. */
+	/* Each time that the CPU went offline was a gap, unless it was paused then. */
 	st = channel_status(session_channel(&s, last_cpu));
 	assert_true(st.gaps_offline <= 4);
 	assert_int_equal(st.gaps, st.gaps_offline);
@@ -314,7 +313,7 @@ int main(void)
 		vm_test(interrupts_inside_of_requests_lose_no_byte_in_overwrite_mode),
 		vm_test(areas_that_fill_up_under_requests_lose_no_byte_that_was_written),
 		vm_test(states_change_under_requests_without_harm),
-		vm_test(a_cpu_comes_and_goes_under_requests),
+		vm_test(a_cpu_goes_offline_and_returns_under_requests),
 	};
 
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The machine sleeps and wakes: a gap, and tracing goes on as it was asked for. */
+/* The machine suspends and wakes: a gap, after which tracing continues as last requested. */
 #include <pthread.h>
 #include <time.h>
 
@@ -12,11 +12,11 @@
 #include "pmu.h"
 #include "uapi.h"
 
-#define AUX_SIZE	room_for(1 << 20)
-/* Never full, however long a CPU waits for another in the kernel. */
+#define AUX_SIZE	space_for(1 << 20)
+/* Overwrite mode: CPUs that wait for each other would fill a full trace's area. */
 #define ALL		(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_OVERWRITE)
 
-/* The kernel's own test mode: freezes and thaws, and all that is told of a suspend is. */
+/* The kernel's test mode for suspend: it only freezes tasks, and calls the PM notifiers. */
 static void suspend_required(void)
 {
 	if (file_write("/sys/power/pm_test", "freezer") ||
@@ -24,7 +24,7 @@ static void suspend_required(void)
 		skip_test("this kernel has no pm_test");
 }
 
-static void a_suspend_is_a_gap_and_tracing_goes_on_after_it(void **state)
+static void a_suspend_is_a_gap_and_tracing_continues_after_it(void **state)
 {
 	struct session s;
 	int ret;
@@ -51,7 +51,7 @@ static void a_suspend_is_a_gap_and_tracing_goes_on_after_it(void **state)
 
 static int ends;
 
-/* START and STOP, as fast as it goes. */
+/* START and STOP, as fast as possible. */
 static void *start_and_stop(void *fd)
 {
 	while (!__atomic_load_n(&ends, __ATOMIC_RELAXED)) {
@@ -66,10 +66,10 @@ static void *start_and_stop(void *fd)
 }
 
 #define WAKES		100
-/* On a slow machine fewer, lest the whole program take too long. */
+/* Fewer on a slow machine, so that the program keeps its time limit. */
 #define WAKE_SECONDS	30
 
-/* What was stopped is not taken up again, and what is taken up is taken up once. */
+/* Waking must not start a stopped session, nor a started one twice. */
 static void a_session_starts_and_stops_while_the_machine_wakes(void **state)
 {
 	struct session s[MAX_CPUS];
@@ -99,14 +99,14 @@ static void a_session_starts_and_stops_while_the_machine_wakes(void **state)
 		assert_null(failed);
 	}
 	expect_call("suspend", 0, ret, __FILE__, __LINE__);
-	/* Given back as it was found. */
+	/* The hardware was given back as it was found. */
 	for (unsigned int i = 0; i < count; i++) {
 		assert_int_equal(msr_read(s[i].channel->cpu, MSR_RTIT_OUTPUT_BASE, &is), 0);
 		assert_int_equal(is, was[i]);
 	}
 }
 
-/* perf has it since the CPU was offline, though nothing of perf's runs just now. */
+/* perf has the CPU since that was offline, though no perf event is running. */
 static void a_cpu_that_is_left_to_perf_stays_so_when_the_machine_wakes(void **state)
 {
 	struct session s;
@@ -135,7 +135,7 @@ static void a_cpu_that_is_left_to_perf_stays_so_when_the_machine_wakes(void **st
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		vm_test(a_suspend_is_a_gap_and_tracing_goes_on_after_it),
+		vm_test(a_suspend_is_a_gap_and_tracing_continues_after_it),
 		vm_test(a_session_starts_and_stops_while_the_machine_wakes),
 		vm_test(a_cpu_that_is_left_to_perf_stays_so_when_the_machine_wakes),
 	};

@@ -21,7 +21,7 @@ static struct auxtrace_task task_of(int fd, pid_t pid)
 	ok_task(fd, &task);
 	assert_true(task.out_cr3 != 0);
 	assert_true(task.out_cr3_mask != 0);
-	/* PCID and what shares its bits are not compared. */
+	/* The PCID bits are not compared. */
 	assert_int_equal(task.out_cr3_mask & 0xfff, 0);
 	return task;
 }
@@ -34,7 +34,7 @@ static void *wait_to_be_joined(void *arg)
 	return read(((int *)arg)[1], &byte, 1) < 0 ? arg : NULL;
 }
 
-static void task_tells_processes_apart_and_threads_not(void **state)
+static void task_distinguishes_processes_but_not_threads(void **state)
 {
 	int fd = at_open(), pipes[2];
 	struct auxtrace_task self = task_of(fd, 0), other;
@@ -77,7 +77,7 @@ static void task_of_no_process_gives_ESRCH(void **state)
 	if (!pid)
 		_exit(0);
 	waitpid(pid, NULL, 0);
-	task.pid = pid;		/* reaped, and not given out again for long */
+	task.pid = pid;		/* reaped; the kernel does not reuse it soon */
 	fail_task(ESRCH, fd, &task);
 	task.pid = 0x7fffffff;
 	fail_task(ESRCH, fd, &task);
@@ -141,7 +141,7 @@ static void task_names_the_cr3_that_the_trace_shows(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		vm_test(task_tells_processes_apart_and_threads_not),
+		vm_test(task_distinguishes_processes_but_not_threads),
 		vm_test(task_of_no_process_gives_ESRCH),
 		vm_test(task_of_a_kernel_thread_gives_ENXIO),
 		vm_test(task_without_a_capability_gives_EACCES),

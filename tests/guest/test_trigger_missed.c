@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Events that the kernel itself drops, where it tells so: they are hits that were missed. */
+/* Events that the kernel drops and counts: hits that are missed. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,8 +20,8 @@ static void open_here(struct session *s)
 	assert_int_equal(cpu_pin(CPU), 0);
 }
 
-/* More calls inside at once than the uapi header promises to follow. */
-static void test_kretprobe_calls_inside(void **state)
+/* More concurrent calls than the uapi header promises to follow. */
+static void calls_that_a_kretprobe_cannot_follow_are_missed(void **state)
 {
 	const long cpus = sysconf(_SC_NPROCESSORS_CONF);
 	const unsigned int followed = 4 * cpus > 64 ? 4 * cpus : 64, more = 20;
@@ -45,7 +45,7 @@ static void test_kretprobe_calls_inside(void **state)
 		}
 	}
 	trigger_wait_hits(&s, calls, followed + more);
-	/* None has returned: these are the ones of which no return will be seen. */
+	/* No call has returned: the missed are the calls that are not followed. */
 	trigger_counted(&s, returns, 0, 0, 0, more);
 	for (unsigned int i = 0; i < followed + more; i++) {
 		kill(pid[i], SIGKILL);
@@ -53,15 +53,15 @@ static void test_kretprobe_calls_inside(void **state)
 	}
 	trigger_counted(&s, returns, followed, 0, 0, more);
 	trigger_counted(&s, calls, 0, followed + more, 0, 0);
-	/* Not forgotten with the probe. */
+	/* The counts outlive the probe. */
 	st = trigger_del(&s, returns);
 	assert_int_equal(st.out_missed, more);
 	assert_int_equal(st.out_hits, followed + more);
 	session_close(&s);
 }
 
-/* A probe within the handler of another: a freeze has the readers woken by this function. */
-static void test_kprobe_within_a_probe(void **state)
+/* A probe within the handler of another: a freeze wakes readers by irq_work_queue(). */
+static void a_kprobe_within_a_probe_is_missed(void **state)
 {
 	const unsigned int rounds = 10;
 	struct auxtrace_trigger_state before, after;
@@ -90,8 +90,8 @@ static void test_kprobe_within_a_probe(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		vm_test(test_kretprobe_calls_inside),
-		vm_test(test_kprobe_within_a_probe),
+		vm_test(calls_that_a_kretprobe_cannot_follow_are_missed),
+		vm_test(a_kprobe_within_a_probe_is_missed),
 	};
 
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);

@@ -21,7 +21,7 @@ static void tails_beyond_the_data_or_going_back_are_counted_and_ignored(void **s
 
 	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
 	len = load_trace(&s, 1000);
-	/* A right one first, in the middle of a packet as it may be. */
+	/* A valid tail first; it may be in the middle of a packet. */
 	channel_set_tail(s.channel, len / 2);
 	ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
 	st = channel_status(s.channel);
@@ -38,7 +38,7 @@ static void tails_beyond_the_data_or_going_back_are_counted_and_ignored(void **s
 		assert_int_equal(st.consumed, len / 2);
 		assert_true(st.bad_tails > i);
 	}
-	/* And a right one is taken again. */
+	/* A valid tail is taken again. */
 	channel_set_tail(s.channel, len);
 	ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
 	assert_int_equal(channel_available(s.channel), 0);
@@ -52,7 +52,7 @@ struct scribbler {
 };
 
 #define HOSTILE_ROUNDS	300
-#define MAX_ROUNDS	100000	/* if the two threads do not come to run side by side */
+#define MAX_ROUNDS	100000	/* if the host does not run the two threads at the same time */
 
 static void *scribble(void *arg)
 {
@@ -63,7 +63,7 @@ static void *scribble(void *arg)
 		x ^= x << 13;
 		x ^= x >> 7;
 		x ^= x << 17;
-		/* Wild ones, and ones that may be right by chance. */
+		/* Random ones, and ones that may be valid by chance. */
 		__atomic_store_n(&sc->user->aux_tail, x & 1 ? x : x % (8 * AUX_SIZE),
 				 __ATOMIC_RELAXED);
 		__atomic_fetch_add(&sc->rounds, 1, __ATOMIC_RELAXED);

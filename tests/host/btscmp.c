@@ -2,28 +2,27 @@
 /*
  * btscmp: are the records of the Branch Trace Store the branches that the CPU took?
  *
- *   btscmp --cpu N [--user | --kernel] [--newest] [--padded] [--room N] RECORDS RAN
+ *   btscmp --cpu N [--user | --kernel] [--newest] [--padded] [--buffer N] RECORDS RAN
  *
  * RECORDS are those of CPU N as it wrote them, in order, the last one at the file's end.
- * RAN is what execlog made of QEMU's own execution log.
- *   --user     BTS was on for user code alone; of kernel addresses nothing is told
- *   --kernel   it was on for the kernel alone
- *   --newest   older records were overwritten: the first one may be any
- *   --padded   zeros are no records: perf's driver fills its buffers with them
- *   --room N   what is recorded between two WRMSRs goes through a buffer of N records: where
- *              it is full, what the CPU does up to the next WRMSR is lost
+ * RAN is execlog's output from QEMU's own execution log.
+ *   --user      BTS was on for user code only; kernel addresses are hidden
+ *   --kernel    BTS was on for the kernel only
+ *   --newest    older records were overwritten: the first record may be any
+ *   --padded    records of zeros are padding, as perf's driver writes it
+ *   --buffer N  records between two WRMSRs go through a buffer of N records: after it is full,
+ *               branches up to the next WRMSR are lost
  *
- * What ran tells the edges that a CPU with BTS on for all privilege levels records
- * (SDM, "Branch Trace Store"): a branch that does not go on behind itself, and any
- * JMP, CALL, RET and far transfer, from its own address; an interrupt or exception
- * from the address that it will return to. Nothing else may go elsewhere than on
- * behind itself: then the log has a hole, and nothing is compared.
+ * From the log follow the edges that a CPU with BTS on for all privilege levels records (SDM,
+ * "Branch Trace Store"): any JMP, CALL, RET and far transfer and each taken conditional branch,
+ * from its own address; an interrupt or exception, from the address that it will return to.
+ * After any other instruction the next one in memory must follow: otherwise the log has a hole,
+ * and nothing is compared. With BTS on for one level only, the edges that lead to that level are
+ * recorded.
  *
- * BTS is switched by WRMSR, so records may be absent only from one WRMSR of the
- * CPU to another, and between the first record and the last of kernel code only.
- * Everything else is equal, edge for edge.
- *
- * For one level alone these are the edges that lead to it.
+ * WRMSR turns BTS on and off. So records may be missing only from one WRMSR of the CPU to
+ * another and, between the first record and the last, only of kernel code. Everything else must
+ * be equal, edge for edge.
  *
  * Exit status: 0 equal, 1 different, 2 cannot compare.
  */
@@ -46,7 +45,7 @@ struct edge {
 
 struct edges {
 	struct edge *edge;
-	size_t count, room;
+	size_t count, space;
 };
 
 struct result {
@@ -61,9 +60,9 @@ static void die(const char *which, const char *what)
 
 static void push(struct edges *e, struct edge edge)
 {
-	if (e->count == e->room) {
-		e->room = e->room ? 2 * e->room : 1 << 16;
-		e->edge = realloc(e->edge, e->room * sizeof(*e->edge));
+	if (e->count == e->space) {
+		e->space = e->space ? 2 * e->space : 1 << 16;
+		e->edge = realloc(e->edge, e->space * sizeof(*e->edge));
 		if (!e->edge)
 			die("list", strerror(ENOMEM));
 	}
@@ -75,11 +74,11 @@ static bool is_user(uint64_t ip)
 	return !(ip >> 63);
 }
 
-/* What the command line says. */
+/* Options of the command line. */
 static bool user_only, kernel_only, newest, padded;
-static size_t room = SIZE_MAX;
+static size_t buffer_size = SIZE_MAX;
 
-/* Leaves what of an edge @e shows; false: none. Whose level counts is the CPL behind it. */
+/* Reduce an edge to what its record shows; false: no record. The target's level decides. */
 static bool is_shown(struct edge *e)
 {
 	if (is_user(e->to) ? kernel_only : user_only)
@@ -89,22 +88,22 @@ static bool is_shown(struct edge *e)
 	return true;
 }
 
-/* Does the step from an instruction to what comes next make a record? */
+/* Does the step from an instruction to @to make a record? */
 static bool is_edge(uint64_t word, uint64_t to)
 {
-	bool on = to == ran_ip(word) + ran_length(word);
+	bool next = to == ran_ip(word) + ran_length(word);
 
 	if (!ran_length(word))
-		die("log", "an instruction ran whose bytes it does not tell");
+		die("log", "it lacks the bytes of an instruction that ran");
 	switch (ran_class(word)) {
 	case RAN_JCC:
-		return !on;
+		return !next;
 	case RAN_NEAR:
 	case RAN_FAR:
 		return true;
 	default:
-		/* Again the same: a REP string, or QEMU began anew. */
-		if (on || to == ran_ip(word))
+		/* The same again: a REP string, or QEMU restarted the instruction. */
+		if (next || to == ran_ip(word))
 			return false;
 		fprintf(stderr, "btscmp: the log goes from %" PRIx64 ", no branch of %u bytes, to %" PRIx64 "\n",
 			ran_ip(word), ran_length(word), to);
@@ -197,27 +196,27 @@ static void show(const struct edges *edges, size_t i, const struct edges *record
 }
 
 /*
- * How many records from @r on are what ran from edge @i on, as far as nothing can
- * have switched BTS. What follows a WRMSR begins alike whatever it wrote, so that
- * only the whole way to the next one tells whether BTS is on.
+ * The number of records from @r on that equal the edges from @i on, up to the next WRMSR, which
+ * may turn BTS off. The code after a WRMSR begins alike whatever was written, so only a match of
+ * the whole way to the next WRMSR (@whole) proves that BTS was on.
  */
 static size_t match(const struct edges *edges, size_t i, const struct edges *records, size_t r,
 		    bool *whole)
 {
 	size_t n = 0;
 
-	while (i + n < edges->count && r + n < records->count && n < room &&
+	while (i + n < edges->count && r + n < records->count && n < buffer_size &&
 	       !(n && edges->edge[i + n].switched) &&
 	       same(&edges->edge[i + n], &records->edge[r + n]))
 		n++;
-	*whole = n && (i + n == edges->count || r + n == records->count || n == room ||
+	*whole = n && (i + n == edges->count || r + n == records->count || n == buffer_size ||
 		       edges->edge[i + n].switched);
 	return n;
 }
 
 /*
- * The edge from @i on where BTS is on for record @r, after a WRMSR, and how many
- * records that is; 0 if nowhere, and the edge is where most of them are.
+ * Find the first edge from @i on, after a WRMSR, from which record @r and those after it match.
+ * The number of records; 0 if there is none, and the longest match has been shown.
  */
 static size_t next_on(const struct edges *edges, size_t *i, const struct edges *records, size_t r)
 {
@@ -241,7 +240,7 @@ static size_t next_on(const struct edges *edges, size_t *i, const struct edges *
 	return 0;
 }
 
-/* From edge @i on; if @anywhere the first record is that edge. */
+/* Compare from edge @i on; if @anywhere the first record must be that edge. */
 static bool compare(const struct edges *edges, size_t i, const struct edges *records, bool anywhere,
 		    struct result *out)
 {
@@ -271,7 +270,7 @@ static bool compare(const struct edges *edges, size_t i, const struct edges *rec
 			}
 			out->off++;
 		}
-		full = n == room;
+		full = n == buffer_size;
 		out->full += full;
 		for (; n; n--) {
 			out->user += edges->edge[i++].user;
@@ -279,7 +278,7 @@ static bool compare(const struct edges *edges, size_t i, const struct edges *rec
 			r++;
 		}
 	}
-	/* Behind the last record nothing may be missing either. */
+	/* After the last record no edge may be missing either. */
 	if (i < edges->count && !edges->edge[i].switched && !full) {
 		show(edges, i, records, r);
 		return false;
@@ -288,9 +287,9 @@ static bool compare(const struct edges *edges, size_t i, const struct edges *rec
 }
 
 /*
- * Where the first record is to be found is not known: at each edge from which as many are
- * equal as there are up to a WRMSR. Of a loop these are several, and only one is right;
- * what is wrong with the others is not to be told.
+ * The edge of the first record is unknown: try each edge from which the records match up to a
+ * WRMSR. A loop has several such edges, of which one is right; the failures of the others are
+ * not reported.
  */
 static bool compare_newest(const struct edges *edges, const struct edges *records,
 			   struct result *out)
@@ -321,7 +320,7 @@ int main(int argc, char **argv)
 		{ "kernel", no_argument, NULL, 'k' },
 		{ "newest", no_argument, NULL, 'n' },
 		{ "padded", no_argument, NULL, 'p' },
-		{ "room", required_argument, NULL, 'r' },
+		{ "buffer", required_argument, NULL, 'b' },
 		{ 0 },
 	};
 	struct edges edges = { 0 }, records = { 0 };
@@ -348,15 +347,15 @@ int main(int argc, char **argv)
 		case 'p':
 			padded = true;
 			break;
-		case 'r':
-			room = strtoul(optarg, NULL, 0);
+		case 'b':
+			buffer_size = strtoul(optarg, NULL, 0);
 			break;
 		default:
 			return 2;
 		}
 	}
-	if (argc - optind != 2 || cpu < 0 || !room || (user_only && kernel_only)) {
-		fprintf(stderr, "usage: btscmp --cpu N [--user | --kernel] [--newest] [--padded] [--room N] RECORDS RAN\n");
+	if (argc - optind != 2 || cpu < 0 || !buffer_size || (user_only && kernel_only)) {
+		fprintf(stderr, "usage: btscmp --cpu N [--user | --kernel] [--newest] [--padded] [--buffer N] RECORDS RAN\n");
 		return 2;
 	}
 	read_records(&records, argv[optind]);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bts-traced ROUNDS CPUS: the common workload in a process of one thread on each of
- * the first CPUS CPUs. Each stops itself before it begins; when all have, "CPU PID"
- * is printed of each, and SIGCONT sets it off. perf's BTS is of threads, not of CPUs,
- * and so it can have these before they run.
+ * bts-traced ROUNDS CPUS: the common workload in a process of one thread on each of the
+ * first CPUS CPUs. perf's BTS records threads, not CPUs, and perf has to attach before they
+ * run. So each stops itself before it begins. Prints "CPU PID" for each of them, then
+ * "ready"; SIGCONT starts a process.
  */
 #include <sys/wait.h>
 #include <sched.h>

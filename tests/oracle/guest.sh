@@ -1,12 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest.sh RECORDING...: runs in the guest. The kernel's own intel_pt driver and
-# perf record the traced program into /out, in each of the named ways. Nothing
-# of ours has a part in it but that program.
+# guest.sh RECORDING...: runs in the guest. The kernel's own intel_pt driver and perf record
+# the traced program into /out, in each of the named ways.
 #
-# NAME.lacks says that the CPU is without the capability that the recording
-# needs, and that perf record was refused.
+# The file NAME.lacks names a capability that the recording needs and the CPU lacks; perf
+# record was refused then.
 set -eu
 
 # perf keeps the vdso of the guest in its build-id cache, for the host to read.
@@ -32,7 +31,7 @@ pmis()
 		/proc/interrupts
 }
 
-# Seconds since boot, for the log.
+# Seconds since boot.
 now()
 {
 	cut -d ' ' -f 1 /proc/uptime
@@ -84,7 +83,7 @@ snapshots_taken()
 	[ "$(grep -c 'Recording AUX area tracing snapshot' snapshot.log)" -ge "$1" ]
 }
 
-# Three snapshots of a workload without an end. What perf says comes with -v.
+# Three snapshots of a workload that does not end. -v makes perf report each snapshot.
 record_snapshot()
 {
 	perf record -v -S --kcore -m,8 -o snapshot.data -e intel_pt// \
@@ -94,7 +93,7 @@ record_snapshot()
 	within 60 traced_runs || status=1
 	for taken in 1 2 3; do
 		sleep 0.5
-		# It ignores one that comes before it is ready.
+		# perf ignores a signal that comes before it is ready.
 		tries=10
 		until kill -USR2 "$recorder" && within 10 snapshots_taken $taken; do
 			tries=$((tries - 1))
@@ -102,7 +101,7 @@ record_snapshot()
 		done
 	done
 	kill -INT "$recorder"
-	# It ends by a signal, its own or the workload's, once all is written.
+	# perf ends by a signal, its own or the workload's, after all is written.
 	wait "$recorder" || true
 	if [ "$status" -ne 0 ] || ! grep -q 'Captured and wrote' snapshot.log; then
 		echo "perf record -S failed:"
@@ -112,6 +111,7 @@ record_snapshot()
 	killall traced 2>/dev/null || true
 }
 
+# one RECORDING
 one()
 {
 	case $1 in
@@ -119,10 +119,10 @@ one()
 	kernel) record kernel - --kcore -e intel_pt// traced 2 ;;
 	system) record system - --kcore -a -m,8M -e intel_pt// traced 2 ;;
 	pmi)
-		# Small enough to be filled several times. That perf keeps up must not be
-		# luck: it shares one CPU with what it records, so that a host that stops
-		# the CPU stops both. At a quarter of the buffer perf is woken, and it has
-		# waited long: a time slice later at the latest it runs.
+		# The buffer is so small that it fills several times. So that perf keeps up
+		# whatever the host does, it shares one CPU with what it records: a host that
+		# stops the CPU stops both. perf is woken at a quarter of the buffer and, as it
+		# has waited long, runs a time slice later at the latest.
 		taskset -p 1 $$ >/dev/null
 		before=$(pmis)
 		record pmi - --kcore -m,32 -e intel_pt// traced 20 1
@@ -133,7 +133,7 @@ one()
 	cyc-thresh) record cyc-thresh psb_cyc -e intel_pt/cyc,cyc_thresh=7/u traced 8 ;;
 	noretcomp) record noretcomp - -e intel_pt/noretcomp/u traced 24 ;;
 	notsc) record notsc - --kcore -e intel_pt/tsc=0,mtc=0/ traced 2 ;;
-	# With many PSB, whose TSC the MTC are held against.
+	# With many PSBs: the MTCs are compared with their TSCs.
 	mtc-0) record mtc-0 'mtc psb_cyc' -e intel_pt/mtc,mtc_period=0,psb_period=0/u traced 24 ;;
 	mtc-9) record mtc-9 'mtc psb_cyc' -e intel_pt/mtc,mtc_period=9,psb_period=0/u traced 24 ;;
 	# PSBFreq 0 is what a CPU without psb_cyc has.
@@ -159,7 +159,7 @@ one()
 			-e '{intel_pt//,syscalls:sys_enter_getppid}' traced 12
 		;;
 	paused)
-		# The perf that knows aux-action may be newer than the kernel's own.
+		# The kernel's own perf may not know aux-action.
 		(
 			[ ! -d /perf-new ] || export PATH="/perf-new:$PATH"
 			record paused - --kcore -e '{intel_pt/aux-action=start-paused/k,syscalls:sys_enter_getppid/aux-action=resume/,syscalls:sys_exit_getppid/aux-action=pause/}' traced 24
@@ -172,8 +172,8 @@ one()
 	esac
 }
 
-# Events kept open: the kernel's code then has its final static branches before
-# perf copies it.
+# Events that stay open, so that the kernel's static branches have their final state before
+# perf copies its code.
 perf stat -o /dev/null -e instructions -e syscalls:sys_enter_getppid \
 	-e syscalls:sys_exit_getppid sh -c ': >/tmp/counted; exec sleep 1000' &
 keeper=$!
@@ -186,6 +186,6 @@ for recording in "$@"; do
 done
 kill "$keeper"
 if dmesg | grep -iE '(clocksource|tsc|sched_clock).*unstable'; then
-	echo "the guest's kernel gave up the TSC, the clock of the trace: no fair recording"
+	echo "the guest's kernel gave up the TSC, which is the clock of the trace"
 	exit 1
 fi

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ptcount [OPTION]... PERF.DATA IMAGE...: decodes the Intel PT of a perf.data file
- * with libipt. Prints what its packets say by themselves; then of which branches its
- * flow is; and last what libipt's instruction decoder found: "instructions N errors N".
- * Before them a line "ptwrite PAYLOAD" for each of those, in hexadecimal.
+ * ptcount [OPTION]... PERF.DATA IMAGE...: decodes the Intel PT of a perf.data file with libipt,
+ * independently of perf's decoder. Prints a line "ptwrite PAYLOAD", in hexadecimal, for each
+ * PTWRITE; then counts of the packets; counts of the flow's branches by kind; and last
+ * "instructions N errors N" of libipt's instruction decoder.
  *
- *   --pieces    each AUXTRACE record for itself: snapshots, which do not join
- *   --flow CPU  of this CPU only, and the address of each instruction, with
- *               "# enable", "# disable" and "# error" where they are, as flowcmp
- *               wants them; the numbers go to stderr
- *   --raw       no decoding: the trace itself to stdout, queue by queue
- *   --thread TID  of this thread only, of a recording per thread
- *   --mtc FREQ:TSC:ART  MTCFreq, and the ratio of the clocks as the driver's
- *               tsc_art_ratio has it: TMA and MTC are held against the TSC
+ *   --pieces    decode each AUXTRACE record on its own: snapshots, which do not join
+ *   --flow CPU  decode this CPU only, and print the address of each instruction, with
+ *               "# enable", "# disable" and "# error" lines, as flowcmp reads them; the
+ *               counts go to stderr
+ *   --raw       do not decode: write the trace to stdout, queue by queue
+ *   --thread TID  only this thread of a recording per thread
+ *   --mtc FREQ:TSC:ART  MTCFreq, and the ratio of the clocks as in the driver's
+ *               tsc_art_ratio: compare TMA and MTC with the TSC
  *
- * An IMAGE is an ELF file whose executable segments lie at their own addresses:
- * a static program, or the kcore that `perf record --kcore` keeps. Nothing of
- * perf's own decoder is in the way. FILE@OFFSET+SIZE@ADDRESS is a part of a file at
- * an address, the numbers in hexadecimal.
+ * An IMAGE is an ELF file whose executable segments lie at their own addresses: a static
+ * program, or the kcore that `perf record --kcore` keeps. FILE@OFFSET+SIZE@ADDRESS is a part of
+ * a file at an address, the numbers in hexadecimal.
  *
  * The format is the one of tools/perf/Documentation/perf.data-file-format.txt.
  */
@@ -57,7 +56,7 @@ struct auxtrace {
 	uint32_t idx, tid, cpu, reserved;
 };
 
-/* The trace of one AUX area, in the order in which perf wrote it; or a piece. */
+/* The trace of one AUX area in the order in which perf wrote it, or one piece of it. */
 struct queue {
 	uint8_t *bytes;
 	uint64_t size;
@@ -68,7 +67,7 @@ struct totals {
 	uint64_t conditional, indirect, returns;	/* near branches that make packets */
 };
 
-/* What shall be done, and of what. */
+/* Options of the command line. */
 struct request {
 	bool pieces, flow, raw;
 	uint32_t cpu;
@@ -94,7 +93,7 @@ static struct file load(const char *path)
 	f.size = size;
 	f.bytes = malloc(f.size + 1);
 	if (!f.bytes || fread(f.bytes, 1, f.size, in) != f.size)
-		die(path, "cannot be read whole");
+		die(path, "cannot be read");
 	fclose(in);
 	return f;
 }
@@ -147,7 +146,7 @@ static void collect(const char *path, const struct request *want,
 	free(f.bytes);
 }
 
-/* "FILE@OFFSET+SIZE@ADDRESS", the numbers in hexadecimal: what a process had mapped. */
+/* "FILE@OFFSET+SIZE@ADDRESS", the numbers in hexadecimal: a mapping of a process. */
 static bool add_mapping(struct pt_image *image, const char *text)
 {
 	const char *at = strchr(text, '@');

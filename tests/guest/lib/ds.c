@@ -16,8 +16,8 @@
 #define MAX_READS	100
 
 /*
- * The probe reads word by word, and an NMI may move them meanwhile: false if the first is
- * another at the end.
+ * The probe reads word by word, and an NMI may change them meanwhile. So it reads the first
+ * once more at its end: false if that has changed.
  */
 static bool last_hit(struct ds *ds)
 {

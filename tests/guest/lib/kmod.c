@@ -10,7 +10,7 @@
 #include "kmod.h"
 #include "uapi.h"
 
-/* devtmpfs makes the node before init_module() returns; this is for udev systems. */
+/* devtmpfs makes the node before finit_module(2) returns; udev makes it later. */
 #define NODE_TRIES	200
 
 int kmod_users(void)

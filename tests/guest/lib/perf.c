@@ -16,7 +16,7 @@
 #include "trace.h"
 #include "uapi.h"
 
-/* PT: few, so that the pages of one buffer are likely to be those of the one before. */
+/* PT: few, so that a buffer is likely to get the pages of the one before. */
 #define AUX_PAGES	(under_bts() ? 16u : 2u)
 
 static const char *trace_pmu(void)
@@ -88,7 +88,7 @@ static bool write_file(const char *path, const char *text)
 
 bool perf_unthrottle(void)
 {
-	/* With a percentage of 0 it measures no more, but then the rate cannot be set. */
+	/* With 0 percent perf does not throttle, but the rate can only be set before. */
 	return write_file("/proc/sys/kernel/perf_cpu_time_max_percent", "25") &&
 	       write_file("/proc/sys/kernel/perf_event_max_sample_rate", "1000000") &&
 	       write_file("/proc/sys/kernel/perf_cpu_time_max_percent", "0");
@@ -128,7 +128,7 @@ int64_t perf_trace_during(int fd, unsigned int rounds, void (*then)(void *arg), 
 		if ((uint64_t)ret > base->aux_size)
 			ret = base->aux_size;
 		trace_walk(&walk, aux, ret, false);
-		/* Where a buffer of BTS ends perf fills it with zeros. */
+		/* perf fills the end of a BTS buffer with zeros. */
 		if (!walk.begins_window || (walk.error && !(under_bts() && walk.count)))
 			ret = -EBADMSG;
 	}

@@ -153,7 +153,7 @@ void call_times(unsigned int n)
 		syscall(CALL_NUMBER, &u);
 }
 
-/* The first instruction is one that the kernel emulates: no copy of it runs elsewhere. */
+/* The kernel emulates the NOP under a uprobe instead of running a copy of it elsewhere. */
 __asm__(".pushsection .text\n"
 	".globl probed_function, probed_function_end\n"
 	".type probed_function, @function\n"
@@ -195,7 +195,7 @@ static bool complete_software(const struct session *s, struct auxtrace_trigger *
 	};
 
 	*t = trigger_perf(t->action, &attr);
-	/* From here on only pages that are new fault; others have theirs when they like. */
+	/* Only this process, and from here on only its new pages fault. */
 	t->pid = getpid();
 	return !mlockall(MCL_CURRENT);
 }
@@ -211,7 +211,7 @@ static void fault(unsigned int n)
 	munmap((void *)pages, n * page);
 }
 
-/* Of user code, in which nobody else on this CPU runs far. */
+/* Of user code: other processes on this CPU run fewer instructions. */
 #define PERIOD	200000u
 
 static bool complete_hardware(const struct session *s, struct auxtrace_trigger *t)
@@ -328,7 +328,7 @@ static bool complete_timer(const struct session *s, struct auxtrace_trigger *t)
 
 const struct source sources[] = {
 	{ "software", AUXTRACE_TRIGGER_PERF, complete_software, fault, 0 },
-	/* The last period has not ended, and the calls around it count as well. */
+	/* The instructions around the loop count as well. */
 	{ "hardware", AUXTRACE_TRIGGER_PERF, complete_hardware, retire, 1 },
 	{ "tracepoint", AUXTRACE_TRIGGER_PERF, complete_tracepoint, call_times, 0 },
 	{ "kprobe PMU", AUXTRACE_TRIGGER_PERF, complete_kprobe_pmu, call_times, 0 },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Waiting: a thread in poll(2), and how long that took; for a state of channels. */
+/* Waiting: for a condition, in poll(2), by a thread in poll(2). */
 #ifndef VM_WAITER_H
 #define VM_WAITER_H
 
@@ -11,7 +11,7 @@
 
 #include "uapi.h"
 
-/* Far more than any wait takes; expiry is a failure. */
+/* Far more than any wait takes; a wait that takes longer fails. */
 #define WAIT_MS	10000
 
 struct waiter {
@@ -23,9 +23,9 @@ struct waiter {
 	uint64_t ms;
 };
 
-/* Returns when the thread sleeps. Nothing may be traced meanwhile: we are busy here. */
+/* Returns when the thread sleeps. Nothing may be traced meanwhile: this thread spins. */
 void waiter_start(struct waiter *w, int fd);
-/* It was woken: poll(2) looks once more when its time is over, so that is no proof. */
+/* Fails unless it was woken; poll(2) checks again at its timeout, so POLLIN alone proves nothing. */
 void waiter_join(struct waiter *w);
 
 /* Fails the running test unless @condition becomes true; main thread only. */
@@ -42,7 +42,7 @@ short poll_events(int fd, int ms);
 short poll_urgent(int fd, int ms);
 #define wait_readable(fd) assert_int_equal(poll_events(fd, WAIT_MS), POLLIN)
 
-/* Until each channel of the session has these reasons to be off, and no other. */
+/* Wait until each channel of the session has exactly these reasons to be off. */
 void wait_for_inhibit(const struct session *s, uint32_t inhibit);
 
 #endif
