@@ -342,7 +342,7 @@ static void a_timer_pauses_in_its_interrupt(void **state)
 	session_close(&s);
 }
 
-/* perf has no skid on the emulator: the NMI comes at the overflow. */
+/* The emulator's PMI has no skid: the NMI comes at the overflow. */
 static void a_counter_pauses_in_its_nmi(void **state)
 {
 	const struct source *from = source_named("hardware");
