@@ -139,10 +139,11 @@ static void perf_and_a_session_exclude_each_other_as_perf_and_perf_do(void **sta
  */
 static void both_trace_at_once(struct session *bts, const struct session *other)
 {
-	const struct auxtrace_status_page *pt = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ,
-						     MAP_SHARED, other->fd,
-						     AUXTRACE_MMAP_OFFSET(first_cpu, AUXTRACE_REGION_STATUS));
-	uint64_t records = emulator_count(first_cpu, PTM_N_BTS), bytes = emulator_count(first_cpu, PTM_N_BYTES);
+	const uint64_t offset = AUXTRACE_MMAP_OFFSET(first_cpu, AUXTRACE_REGION_STATUS);
+	const struct auxtrace_status_page *pt = mmap(NULL, page_size, PROT_READ, MAP_SHARED,
+						     other->fd, offset);
+	uint64_t records = emulator_count(first_cpu, PTM_N_BTS);
+	uint64_t bytes = emulator_count(first_cpu, PTM_N_BYTES);
 	uint64_t was = pt->produced, is = channel_status(bts->channel).produced;
 
 	assert_ptr_not_equal(pt, MAP_FAILED);
@@ -161,9 +162,10 @@ static void both_trace_at_once(struct session *bts, const struct session *other)
 	assert_true(channel_status(bts->channel).pmis > 0);
 	assert_int_equal(pt->gaps + channel_status(bts->channel).gaps, 0);
 	assert_int_equal(pt->produced - was, emulator_count(first_cpu, PTM_N_BYTES) - bytes);
+	records = emulator_count(first_cpu, PTM_N_BTS) - records;
 	assert_int_equal(channel_status(bts->channel).produced - is,
-			 (emulator_count(first_cpu, PTM_N_BTS) - records) * sizeof(struct auxtrace_branch));
-	munmap((void *)pt, sysconf(_SC_PAGESIZE));
+			 records * sizeof(struct auxtrace_branch));
+	munmap((void *)pt, page_size);
 }
 
 /* Sessions of PT and BTS follow perf's rule among themselves. */
@@ -257,16 +259,16 @@ static void sampler_open(struct sampler *p, uint64_t config, uint32_t precise)
 	p->fd = event(&attr);
 	if (p->fd < 0)
 		skip_test("perf counts no such event here: %s", strerrorname_np(-p->fd));
-	p->ring = mmap(NULL, (1 + RING_PAGES) * sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE,
+	p->ring = mmap(NULL, (1 + RING_PAGES) * page_size, PROT_READ | PROT_WRITE,
 		       MAP_SHARED, p->fd, 0);
 	assert_ptr_not_equal(p->ring, MAP_FAILED);
 }
 
 static struct sampled sampler_take(struct sampler *p)
 {
-	size_t page = sysconf(_SC_PAGESIZE), size = RING_PAGES * page;
+	size_t size = RING_PAGES * page_size;
 	uint64_t head = __atomic_load_n(&p->ring->data_head, __ATOMIC_ACQUIRE);
-	const uint8_t *data = (const uint8_t *)p->ring + page;
+	const uint8_t *data = (const uint8_t *)p->ring + page_size;
 	struct sampled got = { 0 };
 
 	assert_true(head < size);
@@ -285,7 +287,7 @@ static struct sampled sampler_take(struct sampler *p)
 		at += h->size;
 	}
 	assert_int_equal(read(p->fd, &got.count, sizeof(got.count)), sizeof(got.count));
-	munmap(p->ring, (1 + RING_PAGES) * page);
+	munmap(p->ring, (1 + RING_PAGES) * page_size);
 	at_close(p->fd);
 	return got;
 }

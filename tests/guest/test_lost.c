@@ -115,7 +115,8 @@ static void output_is_paused_on_the_requested_cpus_only(void **state)
 	session_setup(&s);
 	ok_output(s.fd, one_cpu, 1);
 	for (unsigned int i = 0; i < s.count; i++)
-		assert_int_equal(channel_status(&s.channel[i]).data_paused, s.channel[i].cpu == first_cpu);
+		assert_int_equal(channel_status(&s.channel[i]).data_paused,
+				 s.channel[i].cpu == first_cpu);
 	ok_start(s.fd);
 	ok_stop(s.fd);
 	for (unsigned int i = 0; i < s.count; i++)

@@ -106,8 +106,10 @@ static void mmap_with_a_wrong_length_gives_EINVAL(void **state)
 	}
 	fail_map(EINVAL, fd, AUXTRACE_MMAP_OFFSET(first_cpu, AUXTRACE_REGION_AUX),
 		 AUX_SIZE - page_size, PROT_READ);
-	fail_map(EINVAL, fd, AUXTRACE_MMAP_OFFSET(first_cpu, AUXTRACE_REGION_AUX), page_size, PROT_READ);
-	fail_map(EINVAL, fd, AUXTRACE_MMAP_OFFSET(first_cpu, AUXTRACE_REGION_DATA), page_size, PROT_READ);
+	fail_map(EINVAL, fd, AUXTRACE_MMAP_OFFSET(first_cpu, AUXTRACE_REGION_AUX),
+		 page_size, PROT_READ);
+	fail_map(EINVAL, fd, AUXTRACE_MMAP_OFFSET(first_cpu, AUXTRACE_REGION_DATA),
+		 page_size, PROT_READ);
 }
 
 static void mmap_of_a_data_ring_without_one_gives_EINVAL(void **state)
@@ -153,8 +155,8 @@ static void a_private_mapping_gives_EINVAL(void **state)
 
 	for_each_region(r)
 		expect_call("mmap", EINVAL,
-			    try_map(fd, AUXTRACE_MMAP_OFFSET(first_cpu, r), region_len(r), PROT_READ,
-				    MAP_PRIVATE),
+			    try_map(fd, AUXTRACE_MMAP_OFFSET(first_cpu, r), region_len(r),
+				    PROT_READ, MAP_PRIVATE),
 			    __FILE__, __LINE__);
 }
 
@@ -166,7 +168,8 @@ static void a_writable_mapping_of_what_the_kernel_writes_gives_EACCES(void **sta
 		 PROT_READ | PROT_WRITE);
 	fail_map(EACCES, fd, AUXTRACE_MMAP_OFFSET(first_cpu, AUXTRACE_REGION_AUX), AUX_SIZE,
 		 PROT_READ | PROT_WRITE);
-	fail_map(EACCES, fd, AUXTRACE_MMAP_OFFSET(first_cpu, AUXTRACE_REGION_AUX), AUX_SIZE, PROT_WRITE);
+	fail_map(EACCES, fd, AUXTRACE_MMAP_OFFSET(first_cpu, AUXTRACE_REGION_AUX), AUX_SIZE,
+		 PROT_WRITE);
 	fail_map(EACCES, fd, AUXTRACE_MMAP_OFFSET(first_cpu, AUXTRACE_REGION_DATA), DATA_SIZE,
 		 PROT_READ | PROT_WRITE);
 }

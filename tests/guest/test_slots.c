@@ -370,7 +370,7 @@ static void no_instruction_runs_between_a_cut_and_the_next_window(void **state)
 	cpu_pin(first_cpu);
 	load_start(last_cpu);
 	ok_start(s.fd);
-	/* A busy host may run the load so long that each slot is full: then a cut cannot be judged. */
+	/* A busy host may run the load so long that a slot is full: that cut cannot be judged. */
 	for (unsigned int i = 0; i < ROUNDS || (!judged && i < 50 * ROUNDS); i++) {
 		unsigned long before = switches(load_tid(last_cpu));
 		uint32_t slot;

@@ -143,7 +143,7 @@ static void a_freeze_stops_every_cpu_until_a_resume(void **state)
 	session_close(&s);
 }
 
-/* STOP keeps a freeze; the next START ends it. */
+/* A START after STOP ends the freeze. */
 static void start_ends_a_freeze(void **state)
 {
 	struct session s;

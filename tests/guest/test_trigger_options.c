@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Options that decide whether, where and when a hit acts: scope, counts, hold-off, delays, bounds. */
+/* Whether, where and when a hit acts: scope, counts, hold-off, delays, bounds. */
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -59,7 +59,7 @@ void records_read(struct records *r, const struct channel *ch, uint32_t slot, ui
 		const union any_record *rec;
 		uint32_t size;
 
-		/* A record's size stands at both of its ends: one finds it, the other confirms it. */
+		/* A record has its size at both ends: one finds it, the other confirms it. */
 		if (ch->data_backward) {
 			rec = (const void *)(r->bytes + done);
 			size = rec->header.size;

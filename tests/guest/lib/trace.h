@@ -12,7 +12,7 @@ struct walk {
 	uint64_t want_cr3, cr3_mask;
 
 	const char *error;	/* why hardware cannot have written this, or NULL */
-	size_t end;		/* where the last whole packet or record ended, or the bad one begins */
+	size_t end;		/* where the last whole packet or record ends, or the bad one begins */
 	bool begins_window;	/* as a window does: with PSB; with a whole record */
 	uint64_t count;		/* packets, records */
 	uint64_t starts;	/* of these, where decoding can begin: PSBs, all records */

@@ -25,7 +25,10 @@ struct waiter {
 
 /* Returns when the thread sleeps. Nothing may be traced meanwhile: this thread spins. */
 void waiter_start(struct waiter *w, int fd);
-/* Fails unless it was woken; poll(2) checks again at its timeout, so POLLIN alone proves nothing. */
+/*
+ * Fails the test unless the thread was woken. poll(2) checks again at its timeout, so POLLIN
+ * alone proves nothing.
+ */
 void waiter_join(struct waiter *w);
 
 /* Fails the running test unless @condition becomes true; main thread only. */
