@@ -30,6 +30,18 @@ static void run_first(bool first)
 	assert_int_equal(sched_setscheduler(0, first ? SCHED_FIFO : SCHED_OTHER, &param), 0);
 }
 
+/* START, one window of the program, STOP. */
+static void run_program(const struct session *s)
+{
+	ok_start(s->fd);
+	run_first(true);
+	ok_resume(s, 0, NULL);
+	branches_make(RUN_ROUNDS);
+	ok_pause(s, 0, NULL);
+	run_first(false);
+	ok_stop(s->fd);
+}
+
 /* Record the program in a window of its own; the branches of it that are in the area. */
 static struct branches record_run(uint32_t flags, uint64_t aux_size, unsigned int slots, bool *whole)
 {
@@ -42,13 +54,7 @@ static struct branches record_run(uint32_t flags, uint64_t aux_size, unsigned in
 	session_setup(&s);
 	assert_int_equal(cpu_pin(first_cpu), 0);
 	branches_make(1);
-	ok_start(s.fd);
-	run_first(true);
-	ok_resume(&s, 0, NULL);
-	branches_make(RUN_ROUNDS);
-	ok_pause(&s, 0, NULL);
-	run_first(false);
-	ok_stop(s.fd);
+	run_program(&s);
 	st = channel_status(s.channel);
 	if (st.gaps)
 		fail_msg("flags %#x, %llu bytes in %u slots: %llu gaps (full %llu) in %llu bytes, %llu interrupts",
@@ -162,13 +168,7 @@ static struct branches record_run_by_pt(bool *whole)
 	assert_ptr_not_equal(status, MAP_FAILED);
 	assert_ptr_not_equal(aux, MAP_FAILED);
 	assert_int_equal(cpu_pin(first_cpu), 0);
-	ok_start(s.fd);
-	run_first(true);
-	ok_resume(&s, 0, NULL);
-	branches_make(RUN_ROUNDS);
-	ok_pause(&s, 0, NULL);
-	run_first(false);
-	ok_stop(s.fd);
+	run_program(&s);
 	assert_int_equal(status->gaps, 0);
 	insns_decode_packets(&in, aux, status->produced);
 	if (in.error)
