@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * TriggerEn, ContextEn, FilterEn and PacketEn, and the ranges of TraceStop (SDM,
+ * TriggerEn, ContextEn, FilterEn and PacketEn, and the TraceStop ranges (SDM,
  * Intel PT, "Packet Generation Enable Controls").
  */
 #include "state.h"
 
-/* The ranges of IA32_RTIT_ADDRn by their use in CTL. */
+/* Sorts the IA32_RTIT_ADDRn ranges by their ADDRn_CFG: filter or TraceStop. */
 void ptm_ranges_load(struct ptm *p)
 {
 	p->n_filter = 0;
@@ -44,7 +44,7 @@ static bool context_en(const struct ptm *p)
 	return !(p->ctl & CTL_CR3_FILTER) || p->ctx.cr3 >> 5 == p->cr3_match >> 5;
 }
 
-/* Enables for the instruction at @ip, the next to execute. */
+/* Updates the enables for the instruction at @ip, the next to execute. */
 void ptm_update_enables(struct ptm *p, uint64_t ip)
 {
 	p->context_en = p->trigger_en && context_en(p);
@@ -64,7 +64,7 @@ void ptm_trigger_off(struct ptm *p)
 	p->overflow = false;
 }
 
-/* "Filtering by IP": tracing stops when a branch lands in a TraceStop range. */
+/* "Filtering by IP": a branch into a TraceStop range stops the trace. */
 bool ptm_stops_at(const struct ptm *p, uint64_t ip)
 {
 	return p->n_stop && p->context_en && in_ranges(p->stop, p->n_stop, ip);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * From changes of flow to packets (SDM, Intel PT, "Packet Generation under
+ * Turns changes of flow into packets (SDM, Intel PT, "Packet Generation under
  * Different Enable Conditions").
  */
 #include "state.h"
 
 static void trace_stop(struct ptm *p)
 {
-	/* An error of the output inside this event's packets came first. */
+	/* An output error within this event's packets takes precedence. */
 	if (!p->trigger_en)
 		return;
 
@@ -28,7 +28,7 @@ static void pge(struct ptm *p, uint64_t ip)
 	ptm_pge(p, ip);
 }
 
-/* Between two groups, before the instruction at @ip. */
+/* Ends an overflow or inserts a PSB+ between two groups, before the instruction at @ip. */
 static void boundary(struct ptm *p, uint64_t ip)
 {
 	if (p->overflow) {
@@ -37,13 +37,13 @@ static void boundary(struct ptm *p, uint64_t ip)
 		ptm_overflow_end(p, ip);
 	}
 	if (p->byte_cnt >= p->psb_period && p->trigger_en) {
-		/* An MTC that is due came before the TSC of the PSB+. */
+		/* A due MTC must precede the TSC of the PSB+. */
 		ptm_time_check(p);
 		ptm_psb_plus(p, ip);
 	}
 }
 
-/* "RET Compression": a RET whose target is the latest CALL's return address. */
+/* "RET Compression": a RET to the latest CALL's return address becomes a TNT bit. */
 static void ret_push(struct ptm *p, uint64_t address)
 {
 	p->ret_top = (p->ret_top + 1) % RET_STACK_DEPTH;
@@ -64,14 +64,14 @@ static bool ret_compressed(struct ptm *p, uint64_t target)
 	}
 
 	/*
-	 * Decoders differ in whether a RET with a TIP pops: from here on no
-	 * entry below it is relied upon, so both stay right.
+	 * Decoders differ in whether a RET with a TIP pops an entry. The model
+	 * uses no older entry from here on, so both kinds decode correctly.
 	 */
 	p->ret_n = 0;
 	return false;
 }
 
-/* Near branch, PacketEn holds before and after. */
+/* A near branch with PacketEn set before and after it. */
 static inline void near_packet(struct ptm *p, enum ptm_branch_kind kind,
 			       uint64_t next, uint64_t to)
 {
@@ -83,7 +83,7 @@ static inline void near_packet(struct ptm *p, enum ptm_branch_kind kind,
 		ptm_tnt(p, true);
 		break;
 	case PTM_CALL:
-		/* CALL to the next instruction is how code reads its IP. */
+		/* Code uses a CALL to the next instruction to read its IP. */
 		if (to != next)
 			ret_push(p, next);
 		break;
@@ -109,14 +109,14 @@ static inline void near_packet(struct ptm *p, enum ptm_branch_kind kind,
 	}
 }
 
-/* Near branch while IP ranges are in use: FilterEn may change where it lands. */
+/* A near branch while IP ranges are in use: its target may change FilterEn. */
 static void near_ranged(struct ptm *p, enum ptm_branch_kind kind, uint64_t next,
 			uint64_t to)
 {
 	bool was = p->packet_en, stop;
 
 	if (kind == PTM_JCC_NOT_TAKEN) {
-		/* Sequential flow changes no enable. */
+		/* Sequential flow does not change the enables. */
 		if (was)
 			near_packet(p, kind, next, to);
 		return;
@@ -143,7 +143,7 @@ static void near_ranged(struct ptm *p, enum ptm_branch_kind kind, uint64_t next,
 		trace_stop(p);
 }
 
-/* Far transfers, events and CR3 loads: what the context decides may change. */
+/* Far transfers, events and CR3 loads may change ContextEn. */
 static void context_change(struct ptm *p, const struct ptm_context *ctx, bool event,
 			   bool cr3_load, uint64_t from, uint64_t to)
 {
@@ -216,7 +216,7 @@ void ptm_branch(struct ptm *p, enum ptm_branch_kind kind, const struct ptm_conte
 {
 	if (p->pmi_in)
 		pmi_branch(p);
-	/* An interrupt is no instruction; the others retire where they are. */
+	/* An interrupt is not an instruction; a branch retires at the CPL before it. */
 	if (p->pmu.by_branch[ring(p)] && kind != PTM_EVENT)
 		pmu_branch(p);
 
@@ -234,7 +234,7 @@ void ptm_cr3_write(struct ptm *p, const struct ptm_context *ctx, uint64_t nlip)
 	context_change(p, ctx, false, true, nlip, nlip);
 }
 
-/* "PTWRITE": needs ContextEn and FilterEn where it stands, not BranchEn. */
+/* "PTWRITE": needs ContextEn and FilterEn at its own address, but not BranchEn. */
 void ptm_ptwrite(struct ptm *p, uint64_t value, bool is64, uint64_t ip, uint64_t nlip)
 {
 	bool fup = p->ctl & CTL_FUP_ON_PTW;
@@ -251,7 +251,7 @@ void ptm_ptwrite(struct ptm *p, uint64_t value, bool is64, uint64_t ip, uint64_t
 	boundary(p, nlip);
 }
 
-/* TraceEn 0 -> 1; the MSRs hold the new values. */
+/* TraceEn 0 -> 1; the MSRs already hold the new values. */
 void ptm_enable(struct ptm *p, const struct ptm_context *ctx, uint64_t nlip)
 {
 	p->ctx = *ctx;
@@ -266,7 +266,7 @@ void ptm_enable(struct ptm *p, const struct ptm_context *ctx, uint64_t nlip)
 	if (!p->trigger_en)
 		return;
 
-	/* No packet of this window leans on one before it. */
+	/* The packets of this window must decode without those before it. */
 	p->last_ip = 0;
 	p->ip_full = true;
 	p->mode_sent = -1;
@@ -275,7 +275,7 @@ void ptm_enable(struct ptm *p, const struct ptm_context *ctx, uint64_t nlip)
 	p->stride_left = p->profile->clock_stride;
 	p->cyc_from = p->ctl & CTL_CYC_EN ? ptm_now(p) : 0;
 
-	/* PacketEn follows below: PSB+ shows ContextEn only, then TIP.PGE comes. */
+	/* Emit the PSB+ as if PacketEn were 0; the TIP.PGE below turns it on. */
 	ptm_update_enables(p, nlip);
 	p->packet_en = false;
 	if (p->byte_cnt == 0) {
@@ -306,7 +306,7 @@ void ptm_disable(struct ptm *p, uint64_t clip)
 		ptm_pgd_no_ip(p);
 	}
 	p->packet_en = false;
-	/* A loss is told even when nothing will follow it. */
+	/* OVF reports a loss even if no packet follows it. */
 	if (p->overflow)
 		ptm_overflow_end(p, clip);
 	ptm_warm_stop(p);

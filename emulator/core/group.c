@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What precedes a group of packets: the TNT bits so far, and a CYC. */
+/* Pending TNT bits and the CYC that precede each group of packets. */
 #include "state.h"
 
 /*
- * "Cycle-Accurate Mode": a CYC stands before the packet that it times, if
- * CycThresh cycles went by since the last one; never two in one cycle.
+ * "Cycle-Accurate Mode": a CYC precedes the packet that it times, if CycThresh
+ * cycles have passed since the last CYC. There are never two in one cycle.
  */
 void ptm_cyc_upto(struct ptm *p, uint64_t tsc)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The bytes of each packet (SDM, Intel PT, "Packet Definitions"). */
+/* Encodes each packet (SDM, Intel PT, "Packet Definitions"). */
 #include <string.h>
 
 #include "state.h"
@@ -10,7 +10,7 @@ static void put_le(uint8_t *to, uint64_t value, unsigned int bytes)
 		to[i] = value >> (8 * i);
 }
 
-/* Counts what goes into the stream, not what an overflow swallows. */
+/* Counts packets that enter the stream, not those that an overflow drops. */
 static void emit(struct ptm *p, enum ptm_counter kind, const uint8_t *packet, unsigned int n)
 {
 	if (p->trigger_en && !p->overflow)
@@ -20,7 +20,7 @@ static void emit(struct ptm *p, enum ptm_counter kind, const uint8_t *packet, un
 
 void ptm_tnt_packet(struct ptm *p, uint8_t bits, unsigned int n)
 {
-	/* The stop bit stands above the oldest branch, the header bit below all. */
+	/* Bit 0 is the header, bit 1 the newest branch; the stop bit is above the oldest. */
 	uint8_t byte = (1U << n | bits) << 1;
 
 	emit(p, PTM_N_TNT, &byte, 1);
@@ -72,7 +72,7 @@ void ptm_pgd(struct ptm *p, uint64_t ip)
 	put_ip(p, PTM_N_PGD, 0x01, ip);
 }
 
-/* IPBytes 0: suppressed; LastIP stays. */
+/* IPBytes 0: the IP is suppressed; LastIP is unchanged. */
 void ptm_pgd_no_ip(struct ptm *p)
 {
 	static const uint8_t packet[] = { 0x01 };
@@ -89,7 +89,7 @@ void ptm_pip(struct ptm *p)
 {
 	uint8_t packet[8] = { 0x02, 0x43 };
 
-	/* Bit 0 is NR, never set: no VMX here. */
+	/* Bit 0 is NR; it is never set, as the CPU has no VMX. */
 	put_le(packet + 2, p->ctx.cr3 >> 5 << 1, 6);
 	p->psb_forced |= p->overflow;
 	emit(p, PTM_N_PIP, packet, sizeof(packet));
@@ -179,7 +179,7 @@ void ptm_cbr(struct ptm *p)
 	emit(p, PTM_N_CBR, packet, sizeof(packet));
 }
 
-/* Five bits in the first byte, seven in each that follows; Exp says one follows. */
+/* Five bits in the first byte, seven in each further one; Exp is set if another follows. */
 void ptm_cyc(struct ptm *p, uint64_t cycles)
 {
 	uint8_t packet[10];

@@ -3,15 +3,16 @@
  * The architectural performance-monitoring unit, version 2 (SDM, "Architectural
  * Performance Monitoring").
  *
- * Time is counted in instructions: a core cycle and a reference cycle pass
- * with each one, and none while the CPU halts. So a count depends on what ran
- * and on nothing of the host. Branches come from the reports of flow: all but
- * interrupts and exceptions, at the CPL of the branch instruction.
+ * Cycles are counted in instructions: each instruction takes one core cycle and
+ * one reference cycle, and no cycle passes while the CPU halts. So a count depends
+ * on what the guest ran and not on the host. Branches are counted from the reported
+ * changes of flow: all but interrupts and exceptions, at the CPL of the branch
+ * instruction.
  *
- * Any event select may be written, as on a CPU. Those of leaf 0AH that are
- * said to be there count; all others, branch misses among them, never do, nor
- * does a counter with Edge, INV or a counter mask, which ask for things that
- * happen within a cycle.
+ * Software may write any event select, as on a CPU. The events that leaf 0AH
+ * enumerates count. All other events, branch misses among them, never do; nor
+ * does a counter with Edge, INV or a counter mask, which select what happens
+ * within a cycle.
  */
 #include "state.h"
 
@@ -20,7 +21,7 @@
 #define GLOBAL_OVF_BUF	(1ULL << 62)
 #define GLOBAL_COND_CHGD (1ULL << 63)
 
-/* IA32_PERFEVTSELx: 31:0 without AnyThread, which came with version 3. */
+/* IA32_PERFEVTSELx: bits 31:0 without AnyThread, which version 3 introduced. */
 #define EVTSEL_BITS	(0xffffffffULL & ~(1ULL << 21))
 #define EVTSEL_EVENT	0xffffULL	/* unit mask and event */
 #define EVTSEL_USR	(1ULL << 16)
@@ -29,13 +30,13 @@
 #define EVTSEL_EN	(1ULL << 22)
 #define EVTSEL_FINE	(1ULL << 18 | 1ULL << 23 | 0xffULL << 24)	/* Edge, INV, CMASK */
 
-/* IA32_FIXED_CTR_CTRL, four bits each; AnyThread (2) as above. */
+/* IA32_FIXED_CTR_CTRL: four bits a counter, without AnyThread (bit 2). */
 #define FIXED_CTRL_BITS	0xbbbULL
 #define FIXED_OS	1
 #define FIXED_USR	2
 #define FIXED_PMI	8
 
-/* What leaf 0AH:EBX has a bit for, set where the event is missing. */
+/* The events that have a bit in leaf 0AH:EBX, which is set if the event is missing. */
 static const struct {
 	uint16_t event;		/* unit mask, event */
 	enum { BY_INSTRUCTION, BY_BRANCH, NEVER } counts;
@@ -63,7 +64,7 @@ static void add_where(uint64_t rings[2], uint64_t bit, bool os, bool usr)
 		rings[1] |= bit;
 }
 
-/* Which counters what is reported moves, from what the registers say. */
+/* Derives from the registers which counters an instruction and a branch advance. */
 static void derive(struct pmu *u)
 {
 	for (unsigned int above = 0; above < 2; above++) {
@@ -143,7 +144,7 @@ bool pmu_read(const struct ptm *p, const struct msr_bank *bank, uint32_t msr, ui
 	}
 }
 
-/* What may be written to the bank's registers. */
+/* The bits that software may set in the bank's registers. */
 static uint64_t writable(const struct ptm *p, const struct msr_bank *bank)
 {
 	switch (bank->first) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the counters of the PMU count: reported instructions and branches. */
+/* Advances the PMU's counters by the instructions and branches that are reported. */
 #include "state.h"
 
 static void advance(struct ptm *p, uint64_t counters, uint64_t n)

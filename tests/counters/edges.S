@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A million branches of every kind that user code has, in a pseudo-random order: BTS and PT
- * must show the same ones.
+ * A million branches of each kind that user space has, on a pseudo-random path, to
+ * compare BTS with PT.
  */
 	.globl _start
 _start:	mov $200000, %ebx

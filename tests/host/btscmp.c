@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * btscmp: are the records of the Branch Trace Store the branches that the CPU took?
+ * btscmp: compares the records of the Branch Trace Store with the branches that the CPU
+ * took.
  *
  *   btscmp --cpu N [--user | --kernel] [--newest] [--padded] [--buffer N] RECORDS RAN
  *
  * RECORDS are those of CPU N as it wrote them, in order, the last one at the file's end.
- * RAN is execlog's output from QEMU's own execution log.
- *   --user      BTS was on for user code only; kernel addresses are hidden
+ * RAN is the output of execlog, from QEMU's own execution log.
+ *   --user      BTS was on for user code only; kernel addresses are recorded as 0
  *   --kernel    BTS was on for the kernel only
- *   --newest    older records were overwritten: the first record may be any
- *   --padded    records of zeros are padding, as perf's driver writes it
- *   --buffer N  records between two WRMSRs go through a buffer of N records: after it is full,
- *               branches up to the next WRMSR are lost
+ *   --newest    older records were overwritten: the first record may be any edge
+ *   --padded    zeros are not records: perf's driver fills its buffers with them
+ *   --buffer N  the records between two WRMSRs go through a buffer of N records: when it
+ *               is full, further branches up to the next WRMSR are lost
  *
- * From the log follow the edges that a CPU with BTS on for all privilege levels records (SDM,
- * "Branch Trace Store"): any JMP, CALL, RET and far transfer and each taken conditional branch,
- * from its own address; an interrupt or exception, from the address that it will return to.
- * After any other instruction the next one in memory must follow: otherwise the log has a hole,
- * and nothing is compared. With BTS on for one level only, the edges that lead to that level are
- * recorded.
+ * The log determines the edges that a CPU with BTS on for all privilege levels records
+ * (SDM, "Branch Trace Store"): from its own address, a conditional branch that is taken
+ * and any JMP, CALL, RET and far transfer; an interrupt or exception from its return
+ * address. Any other instruction must be followed by the next one; otherwise the log has
+ * a hole, and nothing is compared.
  *
- * WRMSR turns BTS on and off. So records may be missing only from one WRMSR of the CPU to
- * another and, between the first record and the last, only of kernel code. Everything else must
- * be equal, edge for edge.
+ * WRMSR switches BTS on and off, so records may be absent only from one WRMSR of the CPU
+ * to another, and between the first and the last record only for kernel code. Everything
+ * else must be equal, edge by edge.
+ *
+ * With BTS on for one level only, the edges are those that lead to that level.
  *
  * Exit status: 0 equal, 1 different, 2 cannot compare.
  */
@@ -45,7 +47,7 @@ struct edge {
 
 struct edges {
 	struct edge *edge;
-	size_t count, space;
+	size_t count, allocated;
 };
 
 struct result {
@@ -60,9 +62,9 @@ static void die(const char *which, const char *what)
 
 static void push(struct edges *e, struct edge edge)
 {
-	if (e->count == e->space) {
-		e->space = e->space ? 2 * e->space : 1 << 16;
-		e->edge = realloc(e->edge, e->space * sizeof(*e->edge));
+	if (e->count == e->allocated) {
+		e->allocated = e->allocated ? 2 * e->allocated : 1 << 16;
+		e->edge = realloc(e->edge, e->allocated * sizeof(*e->edge));
 		if (!e->edge)
 			die("list", strerror(ENOMEM));
 	}
@@ -74,11 +76,11 @@ static bool is_user(uint64_t ip)
 	return !(ip >> 63);
 }
 
-/* Options of the command line. */
+/* The options. */
 static bool user_only, kernel_only, newest, padded;
-static size_t buffer_size = SIZE_MAX;
+static size_t buffer = SIZE_MAX;
 
-/* Reduce an edge to what its record shows; false: no record. The target's level decides. */
+/* Reduces @e to what its record shows; false if it has none. The CPL after it decides. */
 static bool is_shown(struct edge *e)
 {
 	if (is_user(e->to) ? kernel_only : user_only)
@@ -88,22 +90,22 @@ static bool is_shown(struct edge *e)
 	return true;
 }
 
-/* Does the step from an instruction to @to make a record? */
+/* Whether the step from an instruction to the next one in the log makes a record. */
 static bool is_edge(uint64_t word, uint64_t to)
 {
-	bool next = to == ran_ip(word) + ran_length(word);
+	bool on = to == ran_ip(word) + ran_length(word);
 
 	if (!ran_length(word))
-		die("log", "it lacks the bytes of an instruction that ran");
+		die("log", "an instruction without its bytes");
 	switch (ran_class(word)) {
 	case RAN_JCC:
-		return !next;
+		return !on;
 	case RAN_NEAR:
 	case RAN_FAR:
 		return true;
 	default:
-		/* The same again: a REP string, or QEMU restarted the instruction. */
-		if (next || to == ran_ip(word))
+		/* The same again: an iteration of a REP string, or QEMU restarted it. */
+		if (on || to == ran_ip(word))
 			return false;
 		fprintf(stderr, "btscmp: the log goes from %" PRIx64 ", no branch of %u bytes, to %" PRIx64 "\n",
 			ran_ip(word), ran_length(word), to);
@@ -196,27 +198,28 @@ static void show(const struct edges *edges, size_t i, const struct edges *record
 }
 
 /*
- * The number of records from @r on that equal the edges from @i on, up to the next WRMSR, which
- * may turn BTS off. The code after a WRMSR begins alike whatever was written, so only a match of
- * the whole way to the next WRMSR (@whole) proves that BTS was on.
+ * Returns how many records from @r equal the edges from @i, up to a WRMSR, which may
+ * switch BTS. The code after a WRMSR begins the same whatever it wrote, so that only a
+ * match of all edges up to the next WRMSR (@whole) proves that BTS was on.
  */
 static size_t match(const struct edges *edges, size_t i, const struct edges *records, size_t r,
 		    bool *whole)
 {
 	size_t n = 0;
 
-	while (i + n < edges->count && r + n < records->count && n < buffer_size &&
+	while (i + n < edges->count && r + n < records->count && n < buffer &&
 	       !(n && edges->edge[i + n].switched) &&
 	       same(&edges->edge[i + n], &records->edge[r + n]))
 		n++;
-	*whole = n && (i + n == edges->count || r + n == records->count || n == buffer_size ||
+	*whole = n && (i + n == edges->count || r + n == records->count || n == buffer ||
 		       edges->edge[i + n].switched);
 	return n;
 }
 
 /*
- * Find the first edge from @i on, after a WRMSR, from which record @r and those after it match.
- * The number of records; 0 if there is none, and the longest match has been shown.
+ * Finds the next edge after a WRMSR, from @i, at which BTS is on for record @r. Sets @i to
+ * it and returns the number of equal records. If there is none, shows the longest match
+ * and returns 0.
  */
 static size_t next_on(const struct edges *edges, size_t *i, const struct edges *records, size_t r)
 {
@@ -240,7 +243,7 @@ static size_t next_on(const struct edges *edges, size_t *i, const struct edges *
 	return 0;
 }
 
-/* Compare from edge @i on; if @anywhere the first record must be that edge. */
+/* Compares from edge @i; if @anywhere, that edge is the first record. */
 static bool compare(const struct edges *edges, size_t i, const struct edges *records, bool anywhere,
 		    struct result *out)
 {
@@ -270,7 +273,7 @@ static bool compare(const struct edges *edges, size_t i, const struct edges *rec
 			}
 			out->off++;
 		}
-		full = n == buffer_size;
+		full = n == buffer;
 		out->full += full;
 		for (; n; n--) {
 			out->user += edges->edge[i++].user;
@@ -278,7 +281,7 @@ static bool compare(const struct edges *edges, size_t i, const struct edges *rec
 			r++;
 		}
 	}
-	/* After the last record no edge may be missing either. */
+	/* No edge may be missing after the last record either. */
 	if (i < edges->count && !edges->edge[i].switched && !full) {
 		show(edges, i, records, r);
 		return false;
@@ -287,9 +290,9 @@ static bool compare(const struct edges *edges, size_t i, const struct edges *rec
 }
 
 /*
- * The edge of the first record is unknown: try each edge from which the records match up to a
- * WRMSR. A loop has several such edges, of which one is right; the failures of the others are
- * not reported.
+ * The edge of the first record is unknown: try each edge from which all records up to a
+ * WRMSR are equal. In a loop there are several such edges, of which one is right, so the
+ * differences of the others are not shown.
  */
 static bool compare_newest(const struct edges *edges, const struct edges *records,
 			   struct result *out)
@@ -348,13 +351,13 @@ int main(int argc, char **argv)
 			padded = true;
 			break;
 		case 'b':
-			buffer_size = strtoul(optarg, NULL, 0);
+			buffer = strtoul(optarg, NULL, 0);
 			break;
 		default:
 			return 2;
 		}
 	}
-	if (argc - optind != 2 || cpu < 0 || !buffer_size || (user_only && kernel_only)) {
+	if (argc - optind != 2 || cpu < 0 || !buffer || (user_only && kernel_only)) {
 		fprintf(stderr, "usage: btscmp --cpu N [--user | --kernel] [--newest] [--padded] [--buffer N] RECORDS RAN\n");
 		return 2;
 	}
@@ -368,7 +371,7 @@ int main(int argc, char **argv)
 	equal = newest ? compare_newest(&edges, &records, &result) :
 			 compare(&edges, 0, &records, false, &result);
 	if (equal)
-		printf("%zu records equal (%zu of user code) in %zu stretches; %zu edges between them ran with BTS off; %zu filled the buffer, which lost %zu edges\n",
+		printf("%zu records equal (%zu of user code) in %zu pieces; %zu edges between them ran with BTS off; %zu filled the buffer, which lost %zu edges\n",
 		       result.compared, result.user, result.gaps + 1, result.off, result.full,
 		       result.lost);
 	free(ran.word);

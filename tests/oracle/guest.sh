@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest.sh RECORDING...: runs in the guest. The kernel's own intel_pt driver and perf record
-# the traced program into /out, in each of the named ways.
+# guest.sh RECORDING...: runs in the guest. The kernel's own intel_pt driver and perf
+# record the traced program into /out, in each of the named ways. Only that program
+# is ours.
 #
-# The file NAME.lacks names a capability that the recording needs and the CPU lacks; perf
-# record was refused then.
+# NAME.lacks means that the CPU lacks the capability in the file, which the recording
+# needs, and that perf record was refused.
 set -eu
 
-# perf keeps the vdso of the guest in its build-id cache, for the host to read.
+# The host reads the guest's vdso from perf's build-id cache in HOME.
 export HOME=/out
 cd /out
 
@@ -31,7 +32,7 @@ pmis()
 		/proc/interrupts
 }
 
-# Seconds since boot.
+# Seconds since boot, for the log.
 now()
 {
 	cut -d ' ' -f 1 /proc/uptime
@@ -61,7 +62,7 @@ record()
 	fi
 }
 
-# within SECONDS COMMAND...: waits until the command succeeds.
+# within SECONDS COMMAND...: waits until the command succeeds; fails after SECONDS.
 within()
 {
 	tenths=$(($1 * 10))
@@ -83,7 +84,7 @@ snapshots_taken()
 	[ "$(grep -c 'Recording AUX area tracing snapshot' snapshot.log)" -ge "$1" ]
 }
 
-# Three snapshots of a workload that does not end. -v makes perf report each snapshot.
+# Three snapshots of an endless workload. -v makes perf print each snapshot.
 record_snapshot()
 {
 	perf record -v -S --kcore -m,8 -o snapshot.data -e intel_pt// \
@@ -101,7 +102,7 @@ record_snapshot()
 		done
 	done
 	kill -INT "$recorder"
-	# perf ends by a signal, its own or the workload's, after all is written.
+	# perf ends by a signal, its own or the workload's, once all is written.
 	wait "$recorder" || true
 	if [ "$status" -ne 0 ] || ! grep -q 'Captured and wrote' snapshot.log; then
 		echo "perf record -S failed:"
@@ -111,7 +112,6 @@ record_snapshot()
 	killall traced 2>/dev/null || true
 }
 
-# one RECORDING
 one()
 {
 	case $1 in
@@ -119,10 +119,10 @@ one()
 	kernel) record kernel - --kcore -e intel_pt// traced 2 ;;
 	system) record system - --kcore -a -m,8M -e intel_pt// traced 2 ;;
 	pmi)
-		# The buffer is so small that it fills several times. So that perf keeps up
-		# whatever the host does, it shares one CPU with what it records: a host that
-		# stops the CPU stops both. perf is woken at a quarter of the buffer and, as it
-		# has waited long, runs a time slice later at the latest.
+		# A buffer small enough to fill several times. perf must keep up on any host,
+		# so it shares one CPU with the workload: a host that stops the CPU stops
+		# both. perf is woken at a quarter of the buffer; having slept long, it runs
+		# within a time slice.
 		taskset -p 1 $$ >/dev/null
 		before=$(pmis)
 		record pmi - --kcore -m,32 -e intel_pt// traced 20 1
@@ -133,10 +133,10 @@ one()
 	cyc-thresh) record cyc-thresh psb_cyc -e intel_pt/cyc,cyc_thresh=7/u traced 8 ;;
 	noretcomp) record noretcomp - -e intel_pt/noretcomp/u traced 24 ;;
 	notsc) record notsc - --kcore -e intel_pt/tsc=0,mtc=0/ traced 2 ;;
-	# With many PSBs: the MTCs are compared with their TSCs.
+	# With many PSB, whose TSC the MTC are compared with.
 	mtc-0) record mtc-0 'mtc psb_cyc' -e intel_pt/mtc,mtc_period=0,psb_period=0/u traced 24 ;;
 	mtc-9) record mtc-9 'mtc psb_cyc' -e intel_pt/mtc,mtc_period=9,psb_period=0/u traced 24 ;;
-	# PSBFreq 0 is what a CPU without psb_cyc has.
+	# A CPU without psb_cyc has PSBFreq 0.
 	psb-0) record psb-0 - -e intel_pt/psb_period=0/u traced 24 ;;
 	psb-5) record psb-5 psb_cyc -e intel_pt/psb_period=5/u traced 24 ;;
 	filter)
@@ -159,7 +159,7 @@ one()
 			-e '{intel_pt//,syscalls:sys_enter_getppid}' traced 12
 		;;
 	paused)
-		# The kernel's own perf may not know aux-action.
+		# The perf that knows aux-action may be newer than the kernel's own.
 		(
 			[ ! -d /perf-new ] || export PATH="/perf-new:$PATH"
 			record paused - --kcore -e '{intel_pt/aux-action=start-paused/k,syscalls:sys_enter_getppid/aux-action=resume/,syscalls:sys_exit_getppid/aux-action=pause/}' traced 24
@@ -172,8 +172,8 @@ one()
 	esac
 }
 
-# Events that stay open, so that the kernel's static branches have their final state before
-# perf copies its code.
+# Events kept open, so that the kernel's static branches have their final state before
+# perf copies the kernel's code.
 perf stat -o /dev/null -e instructions -e syscalls:sys_enter_getppid \
 	-e syscalls:sys_exit_getppid sh -c ': >/tmp/counted; exec sleep 1000' &
 keeper=$!
@@ -186,6 +186,6 @@ for recording in "$@"; do
 done
 kill "$keeper"
 if dmesg | grep -iE '(clocksource|tsc|sched_clock).*unstable'; then
-	echo "the guest's kernel gave up the TSC, which is the clock of the trace"
+	echo "the guest's kernel marked the TSC, the clock of the trace, unstable: the recordings are invalid"
 	exit 1
 fi

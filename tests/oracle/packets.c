@@ -14,11 +14,11 @@ static const struct kind {
 	{ "ptw", ppt_ptw }, { "ovf", ppt_ovf }, { "stop", ppt_stop },
 };
 
-/* CTC >> freq, by the latest packets of one queue. */
+/* The last state of CTC >> freq, from the packets of one queue. */
 struct clock {
 	bool known;
 	uint64_t tsc, period;
-	bool in_psb, unreported; /* inside PSB+; periods began before it without an MTC */
+	bool in_psb, unreported;	/* inside PSB+; no MTC before it reported the current period */
 };
 
 void packets_begin(struct packets *p)
@@ -27,14 +27,14 @@ void packets_begin(struct packets *p)
 }
 
 /*
- * TSC and TMA give the same moment in two clocks, and no earlier MTC may be of a later period.
- * MTCs of a wrong frequency, or lost ones, lead to another period than the TSC.
+ * TSC and TMA report the same moment, and no MTC before them has a later period. MTCs
+ * of a wrong frequency, or lost ones, lead to another period than the TSC's.
  */
 static void see_tma(struct packets *p, struct clock *c, const struct ctc *ctc,
 		    const struct pt_packet_tma *tma)
 {
 	uint64_t ticks = (unsigned __int128)c->tsc * ctc->art / ctc->tsc;
-	/* TSC ticks since that CTC tick. */
+	/* TSC ticks since that tick of the CTC. */
 	uint64_t fast = ((unsigned __int128)c->tsc * ctc->art % ctc->tsc) / ctc->art;
 
 	p->off_clock += tma->ctc != (ticks & 0xffff) || tma->fc != fast;
@@ -44,7 +44,7 @@ static void see_tma(struct packets *p, struct clock *c, const struct ctc *ctc,
 	c->known = true;
 }
 
-/* Eight bits of the period, sent when it begins, so never the same twice. */
+/* Eight bits of the period, sent when it begins, so never the same period twice. */
 static void see_mtc(struct packets *p, struct clock *c, const struct pt_packet_mtc *mtc)
 {
 	uint8_t later = mtc->ctc - c->period;
@@ -74,7 +74,7 @@ static void see(struct packets *p, struct clock *c, const struct ctc *ctc,
 		c->in_psb = true;
 		break;
 	case ppt_fup:
-		/* A FUP: the PSB+ is not at the start of tracing, so no MTC may be missing. */
+		/* A FUP means that branches were traced up to this PSB+: it is not at a start. */
 		p->off_clock += c->in_psb && c->unreported;
 		break;
 	case ppt_psbend:

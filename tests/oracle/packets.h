@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Counts of a trace's packets, by libipt's packet decoder: numbers for which the definitions of
- * PSBFreq, MTCFreq, CycThresh and TNT set bounds.
+ * Statistics of a trace's packets, by libipt's packet decoder: numbers that the
+ * definitions of PSBFreq, MTCFreq, CycThresh and TNT bound.
  */
 #ifndef ORACLE_PACKETS_H
 #define ORACLE_PACKETS_H
@@ -14,24 +14,24 @@
 
 #define PACKET_KINDS 13
 
-/* The source of MTC and TMA: CTC is TSC * @art / @tsc; MTC has its bits from @freq on. */
+/* The source of MTC and TMA: CTC is TSC * @art / @tsc, MTC its bits from @freq up. */
 struct ctc {
 	unsigned int freq;
-	uint64_t tsc, art;	/* CPUID.15H; 0 if not known: the clock is not judged */
+	uint64_t tsc, art;	/* CPUID.15H; 0 if unknown: the clock is not checked */
 };
 
 struct packets {
 	uint64_t count[PACKET_KINDS];
 	uint64_t bytes;
 	uint64_t tnt_bits;
-	uint64_t psb_farthest;	/* most bytes from a PSB to the next or to the end */
-	uint64_t cyc_least;	/* fewest cycles in a CYC */
-	uint64_t off_clock;	/* TMA and MTC that disagree with the CTC, or are missing */
+	uint64_t psb_farthest;	/* the most bytes from a PSB to the next or to the end */
+	uint64_t cyc_least;	/* the fewest cycles of a CYC */
+	uint64_t off_clock;	/* TMA and MTC that contradict the CTC, and MTC that are missing */
 };
 
 void packets_begin(struct packets *p);
 
-/* Adds one queue. A cut packet at its end does not count; the flow decoder reports errors. */
+/* Adds one queue; ignores a packet cut at its end. The instruction decoder reports errors. */
 void packets_add(struct packets *p, const struct pt_config *config, const struct ctc *ctc);
 
 /* One line: "packets", then pairs of a name and a number. */

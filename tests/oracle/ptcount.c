@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ptcount [OPTION]... PERF.DATA IMAGE...: decodes the Intel PT of a perf.data file with libipt,
- * independently of perf's decoder. Prints a line "ptwrite PAYLOAD", in hexadecimal, for each
- * PTWRITE; then counts of the packets; counts of the flow's branches by kind; and last
- * "instructions N errors N" of libipt's instruction decoder.
+ * ptcount [OPTION]... PERF.DATA IMAGE...: decodes the Intel PT of a perf.data file with
+ * libipt, without perf's decoder. Prints "ptwrite PAYLOAD" for each PTWRITE, in
+ * hexadecimal; then statistics of the packets; the number of branches of each kind; and
+ * last the result of libipt's instruction decoder: "instructions N errors N".
  *
- *   --pieces    decode each AUXTRACE record on its own: snapshots, which do not join
- *   --flow CPU  decode this CPU only, and print the address of each instruction, with
- *               "# enable", "# disable" and "# error" lines, as flowcmp reads them; the
- *               counts go to stderr
- *   --raw       do not decode: write the trace to stdout, queue by queue
- *   --thread TID  only this thread of a recording per thread
+ *   --pieces    decode each AUXTRACE record separately, for snapshots
+ *   --flow CPU  decode this CPU only and print the address of each instruction, and
+ *               "# enable", "# disable" and "# error", as flowcmp reads them; the
+ *               numbers go to stderr
+ *   --raw       do not decode: write the trace itself to stdout, queue by queue
+ *   --thread TID  this thread only, of a recording per thread
  *   --mtc FREQ:TSC:ART  MTCFreq, and the ratio of the clocks as in the driver's
- *               tsc_art_ratio: compare TMA and MTC with the TSC
+ *               tsc_art_ratio: compares TMA and MTC with the TSC
  *
- * An IMAGE is an ELF file whose executable segments lie at their own addresses: a static
- * program, or the kcore that `perf record --kcore` keeps. FILE@OFFSET+SIZE@ADDRESS is a part of
- * a file at an address, the numbers in hexadecimal.
+ * An IMAGE is an ELF file whose executable segments are at their own addresses: a static
+ * program, or the kcore that `perf record --kcore` keeps. FILE@OFFSET+SIZE@ADDRESS is a
+ * part of a file at an address, the numbers in hexadecimal.
  *
- * The format is the one of tools/perf/Documentation/perf.data-file-format.txt.
+ * The format is that of tools/perf/Documentation/perf.data-file-format.txt.
  */
 #include <elf.h>
 #include <errno.h>
@@ -56,7 +56,7 @@ struct auxtrace {
 	uint32_t idx, tid, cpu, reserved;
 };
 
-/* The trace of one AUX area in the order in which perf wrote it, or one piece of it. */
+/* The trace of one AUX area, in the order in which perf wrote it; or one AUXTRACE record. */
 struct queue {
 	uint8_t *bytes;
 	uint64_t size;
@@ -64,10 +64,10 @@ struct queue {
 
 struct totals {
 	uint64_t instructions, errors;
-	uint64_t conditional, indirect, returns;	/* near branches that make packets */
+	uint64_t conditional, indirect, returns;	/* the near branches that make packets */
 };
 
-/* Options of the command line. */
+/* The options. */
 struct request {
 	bool pieces, flow, raw;
 	uint32_t cpu;
@@ -93,7 +93,7 @@ static struct file load(const char *path)
 	f.size = size;
 	f.bytes = malloc(f.size + 1);
 	if (!f.bytes || fread(f.bytes, 1, f.size, in) != f.size)
-		die(path, "cannot be read");
+		die(path, "cannot be read whole");
 	fclose(in);
 	return f;
 }
@@ -146,7 +146,7 @@ static void collect(const char *path, const struct request *want,
 	free(f.bytes);
 }
 
-/* "FILE@OFFSET+SIZE@ADDRESS", the numbers in hexadecimal: a mapping of a process. */
+/* A mapping of a process: "FILE@OFFSET+SIZE@ADDRESS", the numbers in hexadecimal. */
 static bool add_mapping(struct pt_image *image, const char *text)
 {
 	const char *at = strchr(text, '@');
@@ -204,7 +204,7 @@ static void report(struct pt_insn_decoder *decoder, const struct pt_insn *insn, 
 	       want->flow ? "# " : "", offset, insn->ip, pt_errstr(pt_errcode(status)));
 }
 
-/* CALL or JMP through a register or memory: FF /2 and FF /4 behind any prefixes. */
+/* CALL or JMP through a register or memory: FF /2 and FF /4 after any prefixes. */
 static bool is_indirect(const struct pt_insn *insn)
 {
 	static const uint8_t prefixes[] = {
@@ -248,8 +248,8 @@ static void show_event(const struct pt_event *event)
 	}
 }
 
-/* From a synchronization point, reached with @status, until the end or an error. */
-static void decode_stretch(struct pt_insn_decoder *decoder, int status,
+/* Decodes from a synchronization point, reached with @status, to the end or an error. */
+static void decode_from_sync(struct pt_insn_decoder *decoder, int status,
 			   const struct request *want, struct totals *t)
 {
 	struct pt_insn insn = { 0 };
@@ -311,7 +311,7 @@ static void decode(const struct queue *q, struct pt_image *image, const struct r
 		if (status < 0 && status != -pte_eos)
 			die("libipt: synchronization", pt_errstr(pt_errcode(status)));
 		if (status >= 0)
-			decode_stretch(decoder, status, want, t);
+			decode_from_sync(decoder, status, want, t);
 	} while (status >= 0);
 	pt_insn_free_decoder(decoder);
 }

@@ -223,7 +223,7 @@ uint64_t counter(struct machine *m, enum ptm_counter which)
 
 void mark(struct machine *m)
 {
-	rd(m, OUTPUT_MASK);	/* all that is buffered is in memory then */
+	rd(m, OUTPUT_MASK);	/* reading it writes the staged bytes to memory */
 	m->mark = m->tee_n;
 }
 

@@ -38,7 +38,7 @@ static void a_pmi_skids_by_branches(void **state)
 
 	wr(m, KNOB(PMI_SKID), 3);
 	overflow(m);
-	assert_int_equal(rd(m, GLOBAL_STATUS), 1);	/* this is not late */
+	assert_int_equal(rd(m, GLOBAL_STATUS), 1);	/* the status is not late */
 	assert_int_equal(counter(m, PTM_N_PMI), 1);
 	assert_true(ptm_near_wanted(m->ptm));
 	assert_true(ptm_far_wanted(m->ptm));
@@ -129,7 +129,7 @@ static void cached_topa_entries_are_not_seen_to_change(void **state)
 
 	assert_int_equal(second_region_after_edit(m, 0), OUT_AT + 0x8000);
 	assert_int_equal(second_region_after_edit(m, 1), OUT_AT + 4096);
-	/* What changed since is seen when TraceEn was clear between. */
+	/* Clearing TraceEn in between makes the change visible. */
 	put64(m, TABLE_AT + 8, OUT_AT + 0x6000);
 	wr(m, OUTPUT_BASE, TABLE_AT);
 	wr(m, OUTPUT_MASK, 1ULL << 7);
@@ -196,7 +196,7 @@ static void set_at_start_they_outlive_every_reset(void **state)
 		assert_int_equal(rd(m, MSR_PTM_KNOB + k), want[k]);
 	wr(m, KNOB(PMI_SKID), 9);
 	ptm_reset(m->ptm, true);
-	assert_int_equal(rd(m, KNOB(PMI_SKID)), 9);	/* what runs on goes on */
+	assert_int_equal(rd(m, KNOB(PMI_SKID)), 9);	/* INIT keeps it */
 	ptm_reset(m->ptm, false);
 	for (unsigned int k = 0; k < PTM_KNOBS; k++)
 		assert_int_equal(rd(m, MSR_PTM_KNOB + k), want[k]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the model tells a reader outside the guest. */
+/* The model's report. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static char *report(struct machine *m)
 	return text;
 }
 
-/* @line stands there as a whole line. */
+/* True if the report has @line as a whole line. */
 static void assert_line(const char *text, const char *line)
 {
 	size_t n = strlen(line);

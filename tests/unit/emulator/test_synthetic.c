@@ -53,7 +53,7 @@ static void drop_takes_1_to_32_bits(void **state)
 	assert_int_equal(rd(m, MSR_PTM_DROP), 0xffffffff);
 }
 
-/* Each kind once, the whole of what reached memory, and what an overflow took. */
+/* Each kind of packet, the bytes that reached memory, and those that an overflow dropped. */
 static void packets_bytes_and_losses_are_counted(void **state)
 {
 	static const struct {
