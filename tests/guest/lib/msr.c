@@ -74,11 +74,8 @@ void emulator_required(void)
 	uint64_t id = 0;
 	int ret = msr_read(0, MSR_PTM_ID, &id);
 
-	if (!ret && id == PTM_ID_VALUE)
-		return;
-	print_message("SKIP: no counters of the emulator: %s\n",
-		      ret ? strerror(-ret) : "not its ID");
-	skip();
+	if (ret || id != PTM_ID_VALUE)
+		skip_test("no counters of the emulator: %s", ret ? strerror(-ret) : "not its ID");
 }
 
 uint64_t emulator_count(int cpu, enum ptm_counter counter)

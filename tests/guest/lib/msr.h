@@ -25,10 +25,10 @@
 int msr_read(int cpu, uint32_t reg, uint64_t *value);
 int msr_write(int cpu, uint32_t reg, uint64_t value);
 
-/* The MSR that turns the trace PMU on, and the bits of it that are set while it is. */
+/* The MSR that turns the trace PMU on, and its bits that are set while the PMU is on. */
 uint32_t msr_control(void);
 uint64_t msr_enables(void);
-/* Is it on, on @cpu? Fails the running test if that cannot be read. */
+/* Is the trace PMU of @cpu on? Fails the running test if the MSR cannot be read. */
 bool msr_tracing(int cpu);
 
 /*

@@ -75,7 +75,6 @@ static void debugctl_bits(void **state)
 	};
 	static const uint32_t features[] = { 0, PTM_F_BTS, PTM_F_BTS | PTM_F_DS_CPL };
 
-	(void)state;
 	for (unsigned int f = 0; f < 3; f++) {
 		struct ptm_profile profile = *ptm_profile_at(0);
 		struct machine *m;
@@ -133,7 +132,6 @@ static void without_bts_there_is_no_ds_area(void **state)
 	struct ptm_profile none = *ptm_profile_at(0);
 	struct machine *m;
 
-	(void)state;
 	none.features = 0;
 	m = machine_new(&none);
 	assert_true(wr_faults(m, DS_AREA, 0));

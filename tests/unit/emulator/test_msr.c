@@ -309,7 +309,6 @@ static void warm_reset_without_preservation_clears_all(void **state)
 {
 	struct machine *m;
 
-	(void)state;
 	m = machine_new(broadwell);
 	wr(m, CR3_MATCH, 0x20);
 	wr(m, CTL, OS | BRANCH_EN);

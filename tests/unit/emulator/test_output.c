@@ -409,7 +409,6 @@ static void one_entry_goes_around(void **state)
 {
 	struct machine *m = one_entry(REGION(0), TABLE_AT | E_END);
 
-	(void)state;
 	trace(m, 3 * 4096);
 	assert_ring(m, REGION(0), 4096);
 	assert_int_equal(rd(m, OUTPUT_MASK), at_entry(0, m->tee_n % 4096));
@@ -420,7 +419,6 @@ static void one_entry_pmi_comes_early(void **state)
 {
 	struct machine *m = one_entry(REGION(0) | E_INT, TABLE_AT | E_END);
 
-	(void)state;
 	trace(m, 3300);
 	assert_int_equal(m->pmis, 0);
 	trace(m, 300);
@@ -437,7 +435,6 @@ static void one_entry_second_must_be_end(void **state)
 {
 	struct machine *m = one_entry(REGION(0), REGION(1));
 
-	(void)state;
 	assert_error(m);
 	machine_free(m);
 }
@@ -446,7 +443,6 @@ static void one_entry_end_must_lead_back(void **state)
 {
 	struct machine *m = one_entry(REGION(0), TABLE2 | E_END);
 
-	(void)state;
 	assert_error(m);
 	machine_free(m);
 }
@@ -455,7 +451,6 @@ static void one_entry_index_must_be_0(void **state)
 {
 	struct machine *m = one_entry(REGION(0), TABLE_AT | E_END);
 
-	(void)state;
 	stop(m);
 	topa(m, TABLE_AT, at_entry(2, 0));
 	wr(m, CTL, ON | TOPA | TRACE_EN);
@@ -467,7 +462,6 @@ static void one_entry_table_changed_while_tracing(void **state)
 {
 	struct machine *m = one_entry(REGION(0), TABLE_AT | E_END);
 
-	(void)state;
 	put64(m, TABLE_AT + 8, TABLE2 | E_END);
 	trace(m, 8192);
 	assert_int_equal(m->tee_n, 4096);

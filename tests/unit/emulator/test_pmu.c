@@ -159,7 +159,6 @@ static void full_width_registers_only_if_capabilities_say_so(void **state)
 	struct ptm_profile narrow = *ptm_profile_at(0);
 	struct machine *m;
 
-	(void)state;
 	narrow.perf_capabilities = 0;
 	m = machine_new(&narrow);
 	assert_int_equal(rd(m, PERF_CAPS), 0);
@@ -174,7 +173,6 @@ static void topa_pmi_bit_needs_topa(void **state)
 	struct ptm_profile single = *ptm_profile_at(0);
 	struct machine *m;
 
-	(void)state;
 	single.leaf14_0_ecx = BIT(2);
 	m = machine_new(&single);
 	assert_true(wr_faults(m, GLOBAL_OVF_CTRL, BIT(55)));

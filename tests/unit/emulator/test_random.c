@@ -703,7 +703,6 @@ static int read_code(uint8_t *buffer, size_t size, const struct pt_asid *asid, u
 	int area = area_of(ip);
 	size_t room;
 
-	(void)asid;
 	if (area < 0)
 		return -pte_nomap;
 	room = area_base[area] + AREA_SIZE - ip;
@@ -854,7 +853,6 @@ static void whole_stream(void **state)
 	const size_t branches = 10000000;
 	struct run r;
 
-	(void)state;
 	run_for(&r, "icelake", 0x5eed0001, branches, false);
 	assert_variety(&r, branches);
 	decode(&r, 0, r.m->tee_n, 0, r.log_n, 0);
@@ -870,7 +868,6 @@ static void each_window_on_its_own(void **state)
 	const size_t branches = 1500000;
 	struct run r;
 
-	(void)state;
 	run_for(&r, "skylake", 0x5eed0002, branches, true);
 	assert_variety(&r, branches);
 	for (size_t i = 0; i < r.windows; i++) {
@@ -907,7 +904,6 @@ static size_t program(const char *set, uint64_t seed, size_t branches, bool over
 
 static void many_small_programs(void **state)
 {
-	(void)state;
 	for (unsigned int i = 0; i < SETS; i++) {
 		size_t compared = 0;
 
@@ -924,7 +920,6 @@ static void large_programs(void **state)
 {
 	const size_t branches = 10000000;
 
-	(void)state;
 	for (unsigned int i = 0; i < SETS; i++) {
 		size_t compared = program(sets[i], 0x5eed0100 + i, branches, i & 1);
 

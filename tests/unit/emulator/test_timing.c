@@ -63,7 +63,6 @@ static void the_ratio_of_cpuid_15h_rules(void **state)
 	struct machine *m;
 
 	/* TSC = ART * 5 / 2: the ART ticks at 3, 5, 8, 10, ... */
-	(void)state;
 	odd.art_num = 5;
 	odd.art_den = 2;
 	m = machine_new(&odd);
@@ -174,7 +173,6 @@ static void the_clock_is_read_once_in_a_stride(void **state)
 	struct machine *m = machine_new(ptm_profile_at(0));
 	unsigned int stride = ptm_profile_at(0)->clock_stride;
 
-	(void)state;
 	start(m, ON | TSC_EN | MTC_EN);
 	mark(m);
 	m->tsc += RATIO;
@@ -192,7 +190,6 @@ static void an_mtc_that_is_due_precedes_a_psb(void **state)
 	struct machine *m = machine_new(ptm_profile_at(0));
 	uint64_t psbs;
 
-	(void)state;
 	start(m, ON | TSC_EN | MTC_EN);
 	psbs = counter(m, PTM_N_PSB);
 	while (S_BYTES(rd(m, STATUS)) < 2048 - 3)
