@@ -1,21 +1,40 @@
 # SPDX-License-Identifier: GPL-2.0
 # What people call. The kernel's build reads module/Kbuild, not this.
-O	?= $(CURDIR)/build
+all:
+include userland.mk
 
-# Tests that run side by side all begin with this: one at a time.
-all: packages
-	@mkdir -p $(O)
-	@flock $(O)/lock $(MAKE) --no-print-directory -s userland
+QUIET	:= $(if $(V),,-s)
+# Tests that run side by side all begin with a build: one at a time.
+BUILD	= @mkdir -p $(O) && flock $(O)/lock $(MAKE) --no-print-directory $(QUIET) O=$(O)
 
-packages:
-	@scripts/need gcc make libc6-dev pkg-config libipt-dev libzydis-dev libelf-dev libcap-dev liburing-dev \
-		libcmocka-dev valgrind
+# Library and command; the module is DKMS's. Nothing here installs packages.
+all:
+	$(BUILD) product
 
-userland:
+product:
 	$(MAKE) -C userlib O=$(O)
 	$(MAKE) -C tools O=$(O)
+
+# What runs in guests: the example programs and the tests.
+tests:
+	$(BUILD) programs
+
+programs: product
+	$(call have,cmocka.h)
 	$(MAKE) -C examples O=$(O)
 	$(MAKE) -C tests/vm O=$(O)
+
+install: all
+	@$(MAKE) --no-print-directory $(QUIET) -C userlib install O=$(O)
+	@$(MAKE) --no-print-directory $(QUIET) -C tools install O=$(O)
+
+uninstall:
+	@$(MAKE) --no-print-directory $(QUIET) -C userlib uninstall O=$(O)
+	@$(MAKE) --no-print-directory $(QUIET) -C tools uninstall O=$(O)
+
+# The Debian packages that a target needs: make deps, make deps FOR="check demo"
+deps:
+	@scripts/deps $(or $(FOR),all)
 
 demo:
 	@scripts/demo $(if $(NATIVE),--native)
@@ -23,6 +42,10 @@ demo:
 # A recorder that freezes on the one call in a thousand that is slow, and shows why
 demo-latency:
 	@scripts/demo-latency
+
+# A prompt on a stock kernel with all of auxtrace: make shell KERNEL=6.12
+shell:
+	@scripts/shell $(KERNEL)
 
 # All tests, or only those named: make check T="unit-emulator flow-full"
 check:
@@ -36,14 +59,11 @@ check-long:
 bench:
 	@bench/run
 
-install: all
-	$(MAKE) -C userlib install O=$(O)
-	$(MAKE) -C tools install O=$(O)
-
 clean:
 	rm -rf $(O)
 
 distclean: clean
 	rm -rf "$${AUXTRACE_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/auxtrace}"
 
-.PHONY: all packages userland demo demo-latency check check-long bench install clean distclean
+.PHONY: all product tests programs install uninstall deps demo demo-latency shell check check-long \
+	bench clean distclean

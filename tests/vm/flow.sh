@@ -38,7 +38,7 @@ done
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(dirname "$(dirname "$here")")
 build=$top/build
-make -s -C "$top" all >&2
+make -s -C "$top" tests >&2
 module=$("$top/scripts/build-module" "$kernel")
 work=$(mktemp -d "${TMPDIR:-/tmp}/auxtrace-flow.XXXXXX")
 trap 'rm -rf "$work"' EXIT
