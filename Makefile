@@ -22,7 +22,8 @@ tests:
 programs: product
 	$(call have,cmocka.h)
 	$(MAKE) -C examples O=$(O)
-	$(MAKE) -C tests/vm O=$(O)
+	$(MAKE) -C tests/guest O=$(O)
+	$(MAKE) -C tests/host O=$(O)
 
 install: all
 	@$(MAKE) --no-print-directory $(QUIET) -C userlib install O=$(O)
