@@ -4,10 +4,10 @@ all:
 include userland.mk
 
 QUIET	:= $(if $(V),,-s)
-# Tests that run side by side all begin with a build: one at a time.
+# Tests that run in parallel each begin with a build: the lock lets one build at a time.
 BUILD	= @mkdir -p $(O) && flock $(O)/lock $(MAKE) --no-print-directory $(QUIET) O=$(O)
 
-# Library and command; the module is DKMS's. Nothing here installs packages.
+# Library and command. DKMS builds the module. No package is installed here.
 all:
 	$(BUILD) product
 
@@ -15,7 +15,7 @@ product:
 	$(MAKE) -C userlib O=$(O)
 	$(MAKE) -C tools O=$(O)
 
-# What runs in guests: the example programs and the tests.
+# Example programs and test programs as well.
 tests:
 	$(BUILD) programs
 
@@ -40,23 +40,23 @@ deps:
 demo:
 	@scripts/demo $(if $(NATIVE),--native)
 
-# A recorder that freezes on the one call in a thousand that is slow, and shows why
+# A recorder freezes on the one call in a thousand that is slow, and shows why.
 demo-latency:
 	@scripts/demo-latency
 
-# A prompt on a stock kernel with all of auxtrace: make shell KERNEL=6.12
+# A prompt in the emulator, on a stock kernel with auxtrace loaded: make shell KERNEL=6.12
 shell:
 	@scripts/shell $(KERNEL)
 
-# All tests, or only those named: make check T="unit-emulator flow-full"
+# All tests, or those named: make check T="unit-emulator flow-full"
 check:
 	@scripts/check $(T)
 
-# What takes long: above all, the emulator against its judges on every kernel.
+# The long proofs, most of them of the emulator on every kernel.
 check-long:
 	@scripts/check --long $(T)
 
-# What it costs beside perf: bench/README.md
+# Costs compared with perf's: bench/README.md
 bench:
 	@bench/run
 

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
-# What the Makefiles of library, command and examples share: where things go, which
-# tools and flags build them. Any of it can be set on the command line:
+# Shared by the Makefiles of library, command and examples: directories, tools and flags.
+# These can be set on the command line or in the environment:
 #
-#   O                              where to build (default: build/)
-#   CROSS_COMPILE, or CC AR OBJCOPY PKG_CONFIG
-#   CFLAGS CPPFLAGS LDFLAGS        come after the flags that the sources need
-#   WERROR=                        warnings are no errors
+#   O                              build in this directory (default: build/)
+#   CROSS_COMPILE                  prefix of the tools, or set CC AR OBJCOPY PKG_CONFIG
+#   CFLAGS CPPFLAGS LDFLAGS        added behind the flags that the sources need
+#   WERROR=                        do not turn warnings into errors
 #   DESTDIR PREFIX BINDIR LIBDIR INCLUDEDIR MANDIR INSTALL
-#   V=1                            shows the commands
+#   V=1                            show the commands
 
-# Neither make nor the kernel's build can tell such a path from two paths.
+# make and the kernel's build would take such a path for two.
 ifneq ($(words $(CURDIR)),1)
 $(error '$(CURDIR)' has a space in it, which make cannot handle: build in another directory)
 endif
@@ -32,7 +32,7 @@ INCLUDEDIR ?= $(PREFIX)/include
 MANDIR	?= $(PREFIX)/share/man
 INSTALL	?= install
 
-# make has its own defaults for CC and AR. A CC given alone names its binutils, too.
+# make has defaults of its own for CC and AR. If only CC is set, its prefix applies to all.
 ifneq ($(origin CC),default)
 CROSS_COMPILE ?= $(patsubst %-gcc,%-,$(filter %-gcc,$(CC)))
 else
@@ -49,9 +49,9 @@ WERROR	?= -Werror
 ALL_CPPFLAGS = -D_GNU_SOURCE -I$(TOP)/include -I$(TOP)/include/uapi $(CPPFLAGS)
 ALL_CFLAGS = -std=gnu11 -Wall -Wextra $(WERROR) -Wmissing-prototypes -Wstrict-prototypes $(CFLAGS)
 
-# $(call package,PC,LIBRARIES): how to link with what pkg-config knows as PC
+# $(call package,PC,LIBRARIES): the link flags that pkg-config has for PC, else LIBRARIES
 package	= $(or $(shell $(PKG_CONFIG) --libs $(1) 2>/dev/null),$(2))
 
-# $(call have,HEADER...): says which of the headers the compiler does not find, and
-# which packages have them. Stands where a directory for objects is made.
+# $(call have,HEADER...): stops if the compiler does not find one of the headers, and names
+# its package. The rule that makes a directory for objects calls it, so once a build.
 have	= @$(TOP)/scripts/deps --have "$(1)" $(CC) $(ALL_CPPFLAGS)

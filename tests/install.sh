@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# make all, install and uninstall as a packager uses them: by a user without rights,
-# from a copy of what they need, with no package manager, with flags, tools and
-# directories of their own. What is installed serves to build a program.
+# Runs make all, install and uninstall as a packager does: as an unprivileged user, from a
+# copy of only the directories that they need, without a package manager, with other
+# flags, tools and directories. Builds and runs a program with what was installed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/deps all
@@ -19,7 +19,7 @@ fail()
 	exit 1
 }
 
-# Says what was proved, if it is so.
+# proved WHAT COMMAND...: prints WHAT if the command succeeds, else ends the test.
 proved()
 {
 	local what=$1
@@ -28,14 +28,14 @@ proved()
 	echo "ok: $what"
 }
 
-# Whoever calls a package manager is noted.
+# Each call of a package manager fails and is noted.
 mkdir "$work/bin" "$work/tree" "$work/home"
 for name in apt apt-get apt-cache dpkg dpkg-query sudo; do
 	printf '#!/bin/sh\necho "%s $*" >> "%s/managers"\nexit 1\n' "$name" "$work" > "$work/bin/$name"
 	chmod 755 "$work/bin/$name"
 done
 : > "$work/managers"
-cp -r Makefile userland.mk dkms.conf userlib tools include man scripts "$work/tree/"
+cp -r Makefile userland.mk dkms.conf module userlib tools include man scripts "$work/tree/"
 as_user=()
 if [ "$(id -u)" = 0 ]; then
 	chown -R 65534:65534 "$work"
@@ -53,7 +53,7 @@ in_tree()
 	run make -C "$work/tree" "$@"
 }
 
-# What fails says why, and all of it.
+# refused WORDS ARGUMENT...: make fails, and its output has each of the words.
 refused()
 {
 	local text
@@ -95,7 +95,7 @@ cat > "$work/expected" <<-END
 	/usr/share/man/man1/auxtrace.1
 	/usr/share/man/man3/libauxtrace.3
 END
-# A name with a space is one for installed files, though not for a build.
+# A build directory must not have a space in its name; DESTDIR may.
 dest="$work/a package"
 directories=(PREFIX=/usr LIBDIR=/usr/lib/multi)
 proved "make install of what is built needs no compiler" \

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""make shell on a terminal: a prompt comes, what the banner says works, Ctrl-C and
-Ctrl-D do what they should, and the terminal is left as it was. Without a terminal
-it is refused.
+"""make shell on a pseudo-terminal: the prompt comes, the commands that its banner proposes
+work, Ctrl-C interrupts, Ctrl-D ends the machine, and the terminal is restored. Without a
+terminal, make shell refuses to start.
 """
 import os
 import pty
@@ -29,7 +29,7 @@ class Terminal:
         self.all = b""
 
     def read(self, pattern, seconds):
-        """What comes until the pattern, or until the end if there is none."""
+        """Read until the pattern, or until the end if there is none."""
         text, end = b"", time.monotonic() + seconds
         while not (pattern and pattern.search(text)):
             if not select.select([self.fd], [], [], max(0, end - time.monotonic()))[0]:
@@ -47,7 +47,7 @@ class Terminal:
         return text
 
     def run(self, command, *expected, interrupt=False):
-        """A command at the prompt; its output has each of the expected patterns."""
+        """Run a command at the prompt; its output must have each of the expected patterns."""
         os.write(self.fd, command.encode() + b"\r")
         if interrupt:
             time.sleep(1)
