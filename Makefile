@@ -5,7 +5,7 @@ include userland.mk
 
 QUIET	:= $(if $(V),,-s)
 # Tests that run in parallel each begin with a build: the lock lets one build at a time.
-BUILD	= @mkdir -p $(O) && flock $(O)/lock $(MAKE) --no-print-directory $(QUIET) O=$(O)
+BUILD	= +@mkdir -p $(O) && flock $(O)/lock $(MAKE) --no-print-directory $(QUIET) O=$(O)
 
 # Library and command. DKMS builds the module. No package is installed here.
 all:
@@ -48,17 +48,20 @@ demo-latency:
 shell:
 	@scripts/shell $(KERNEL)
 
+# Tests name files in build/.
+own_build = $(if $(filter-out $(TOP)/build,$(O)),$(error tests are built in build/ only: leave out O=$(O)))
+
 # All tests, or those named: make check T="unit-emulator flow-full"
 check:
-	@scripts/check $(T)
+	$(own_build)@scripts/check $(T)
 
 # The long proofs, most of them of the emulator on every kernel.
 check-long:
-	@scripts/check --long $(T)
+	$(own_build)@scripts/check --long $(T)
 
 # Costs compared with perf's: bench/README.md
 bench:
-	@bench/run
+	$(own_build)@bench/run
 
 clean:
 	rm -rf $(O)
