@@ -140,7 +140,7 @@ static int setup_make(struct auxt_session *session, const struct auxtrace_setup 
 		goto err_cpus;
 
 	session->buffer = auxt_aux_buffer_new(session->group.cpus, arg,
-					      session->pmu->table_pages(arg));
+					      session->pmu->table_pages(arg), auxt_data_slots(arg));
 	if (IS_ERR(session->buffer)) {
 		err = PTR_ERR(session->buffer);
 		goto err_cpus;
