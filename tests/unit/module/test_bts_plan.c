@@ -29,7 +29,6 @@ static void must_be_records(const struct auxt_bts_plan *plan)
 /* A reader that takes random bites, hardware that goes a random part of its way. */
 static void full_trace_never_reaches_what_is_unread(void **state)
 {
-	(void)state;
 	srand(1);
 	for (u64 size = 2 * PAGE; size <= 4096 * PAGE; size *= 2) {
 		struct auxt_position ring = ring_of(size, size / 2, false);
@@ -59,7 +58,6 @@ static void full_trace_never_reaches_what_is_unread(void **state)
 
 static void a_reader_who_has_read_all_always_lets_it_start(void **state)
 {
-	(void)state;
 	for (u64 size = 2 * PAGE; size <= 4096 * PAGE; size *= 2) {
 		struct auxt_position ring = ring_of(size, size / 2, false);
 
@@ -73,7 +71,6 @@ static void a_reader_who_has_read_all_always_lets_it_start(void **state)
 
 static void overwrite_stays_in_the_map_and_calls_seldom(void **state)
 {
-	(void)state;
 	srand(2);
 	for (u64 size = 2 * PAGE; size <= 1024 * PAGE; size *= 2) {
 		u64 laps = auxt_bts_laps(size, true);
@@ -97,7 +94,6 @@ static void a_deadline_is_kept_by_a_page(void **state)
 {
 	struct auxt_position ring = ring_of(4 * PAGE, 0, true);
 
-	(void)state;
 	for (u64 delay = 1; delay < 10 * PAGE; delay += 7) {
 		struct auxt_bts_plan plan;
 
@@ -114,7 +110,6 @@ static void a_buffer_bounds_both_and_keeps_more_for_the_kernel(void **state)
 {
 	static const bool kernel[] = { false, true };
 
-	(void)state;
 	for (u64 size = 2 * PAGE; size <= 4096 * PAGE; size *= 2) {
 		for (unsigned int i = 0; i < 4; i++) {
 			struct auxt_position ring = ring_of(size, i & 2 ? 0 : size / 2, i & 2);

@@ -238,8 +238,6 @@ static void leave_op(void)
 
 static int fake_setup(struct auxt_channel *ch, u32 flags, u64 config)
 {
-	(void)flags;
-	(void)config;
 	if (ch->aux.overwrite)
 		ch->aux.cycle = 4 * ch->aux.size;
 	return 0;
@@ -247,7 +245,6 @@ static int fake_setup(struct auxt_channel *ch, u32 flags, u64 config)
 
 static void fake_cleanup(struct auxt_channel *ch)
 {
-	(void)ch;
 	assert_false(hw.on);
 }
 
@@ -264,7 +261,6 @@ static int fake_claim(struct auxt_channel *ch)
 
 static void fake_release(struct auxt_channel *ch)
 {
-	(void)ch;
 	assert_false(hw.on);
 }
 
@@ -336,7 +332,6 @@ static u32 fake_stop(struct auxt_channel *ch)
 
 static void fake_relocate(struct auxt_channel *ch)
 {
-	(void)ch;
 	enter_op();
 	assert_false(hw.on);
 	hw.relocated = true;
@@ -363,15 +358,11 @@ static const struct trace_pmu fake = {
 
 struct auxtrace_status_page *auxt_aux_buffer_status(struct auxt_aux_buffer *buffer, int cpu)
 {
-	(void)buffer;
-	(void)cpu;
 	return &status_page;
 }
 
 const struct auxtrace_user_page *auxt_aux_buffer_user(struct auxt_aux_buffer *buffer, int cpu)
 {
-	(void)buffer;
-	(void)cpu;
 	return &user_page;
 }
 
@@ -380,8 +371,6 @@ static char data[2 * DATA_SIZE] __attribute__((aligned(8)));
 
 void *auxt_aux_buffer_data(struct auxt_aux_buffer *buffer, int cpu)
 {
-	(void)buffer;
-	(void)cpu;
 	return data;
 }
 
@@ -396,8 +385,6 @@ static union {
 
 struct page *auxt_aux_buffer_aux_page(struct auxt_aux_buffer *buffer, int cpu, unsigned long n)
 {
-	(void)buffer;
-	(void)cpu;
 	return (struct page *)&area.byte[n * PAGE_SIZE];
 }
 
@@ -418,8 +405,6 @@ int smp_call_function_single_async(int cpu, call_single_data_t *csd)
 
 int smp_call_function_single(int cpu, void (*func)(void *info), void *info, int wait)
 {
-	(void)cpu;
-	(void)wait;
 	func(info);
 	return 0;
 }
@@ -672,7 +657,6 @@ static void a_pause_is_one_write_and_a_resume_one_start(void **state)
 {
 	struct auxtrace_effect effect;
 
-	(void)state;
 	make(0);
 	start(false);
 	check();
@@ -708,7 +692,6 @@ static void a_pause_is_one_write_and_a_resume_one_start(void **state)
 
 static void started_paused_it_waits_for_a_resume(void **state)
 {
-	(void)state;
 	make(AUXTRACE_SETUP_PAUSED);
 	start(true);
 	check();
@@ -722,7 +705,6 @@ static void started_paused_it_waits_for_a_resume(void **state)
 
 static void upkeep_does_not_end_a_window(void **state)
 {
-	(void)state;
 	make(0);
 	start(false);
 	auxt_settle_sync(channel);
@@ -745,7 +727,6 @@ static void run_until_full(void)
 
 static void full_it_stops_counts_one_gap_and_wakes_the_reader(void **state)
 {
-	(void)state;
 	make(0);
 	start(false);
 	run_until_full();
@@ -777,7 +758,6 @@ static void a_resume_into_a_full_area_is_a_gap_of_its_own(void **state)
 {
 	struct auxtrace_effect effect;
 
-	(void)state;
 	make(0);
 	start(false);
 	run_until_full();
@@ -804,7 +784,6 @@ static void the_stop_mark_is_found_by_whoever_looks_next(void **state)
 {
 	struct auxtrace_effect effect;
 
-	(void)state;
 	for (int how = 0; how < 4; how++) {
 		nmi.perf_eats = how == 3;
 		make(0);
@@ -833,7 +812,6 @@ static void the_stop_mark_is_found_by_whoever_looks_next(void **state)
 
 static void an_error_stops_it_until_the_next_start(void **state)
 {
-	(void)state;
 	make(0);
 	start(false);
 	hw.error = true;
@@ -854,7 +832,6 @@ static void an_error_stops_it_until_the_next_start(void **state)
 
 static void a_start_that_fails_is_an_error_not_a_window(void **state)
 {
-	(void)state;
 	make(0);
 	hw.start_error = -EIO;
 	start(false);
@@ -867,7 +844,6 @@ static void a_start_that_fails_is_an_error_not_a_window(void **state)
 
 static void going_offline_is_a_gap_if_it_ran(void **state)
 {
-	(void)state;
 	make(0);
 	start(false);
 	auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_OFFLINE);
@@ -903,7 +879,6 @@ static void window_was(u64 number, u32 begin_cause, u32 end_cause)
 
 static void a_window_is_told_with_what_began_and_ended_it(void **state)
 {
-	(void)state;
 	make(AUXTRACE_SETUP_OVERWRITE);
 	start(false);
 	check();
@@ -950,7 +925,6 @@ static void a_window_is_told_with_what_began_and_ended_it(void **state)
 
 static void full_is_a_cause_and_gives_way_to_those_before_it(void **state)
 {
-	(void)state;
 	make(0);
 	start(false);
 	run_until_full();
@@ -994,7 +968,6 @@ static void full_is_a_cause_and_gives_way_to_those_before_it(void **state)
 
 static void only_the_wanted_records_are_written(void **state)
 {
-	(void)state;
 	for (u32 wanted = 1; wanted <= AUXTRACE_WANT_ALL; wanted++) {
 		make_with((struct auxtrace_setup) { .flags = AUXTRACE_SETUP_OVERWRITE,
 			  .data_size = DATA_SIZE, .records = wanted });
@@ -1016,7 +989,6 @@ static void only_the_wanted_records_are_written(void **state)
 
 static void without_a_data_ring_nothing_is_written(void **state)
 {
-	(void)state;
 	make_with((struct auxtrace_setup) { .flags = AUXTRACE_SETUP_OVERWRITE });
 	memset(data, 0x55, sizeof(data));
 	start(false);
@@ -1038,7 +1010,6 @@ static void paused_output_is_counted_and_told(void **state)
 {
 	u64 records;
 
-	(void)state;
 	make(AUXTRACE_SETUP_OVERWRITE);
 	start(false);
 	check();
@@ -1100,7 +1071,6 @@ static void a_record_of_a_trigger_wakes_the_reader(void **state)
 {
 	long at = 0;
 
-	(void)state;
 	assert_false(hit_and_be_read(-1));
 	while (hit_and_be_read(at))
 		at++;
@@ -1142,7 +1112,6 @@ static void a_reader_who_looks_too_early_is_woken(void **state)
 {
 	long at = 0;
 
-	(void)state;
 	while (look_while_there_is_no_room(at))
 		at++;
 	assert_true(at > 20);
@@ -1151,7 +1120,6 @@ static void a_reader_who_looks_too_early_is_woken(void **state)
 /* What can be read of a stopped session is more, and it may still get a record. */
 static void a_lost_record_of_a_stopped_session_wakes(void **state)
 {
-	(void)state;
 	make(AUXTRACE_SETUP_OVERWRITE);
 	start(false);
 	auxt_channel_pause_output(channel, true);
@@ -1178,7 +1146,6 @@ static void the_largest_sample_comes_after_a_loss(void **state)
 	};
 	u64 begin;
 
-	(void)state;
 	make_with((struct auxtrace_setup) { .flags = AUXTRACE_SETUP_OVERWRITE,
 		  .data_size = 4096, .records = AUXTRACE_WANT_ITRACE_START });
 	start(false);
@@ -1200,7 +1167,6 @@ static void the_largest_sample_comes_after_a_loss(void **state)
 /* Who waits for an error alone does not care that there is something to read. */
 static void an_error_wakes_who_has_not_read(void **state)
 {
-	(void)state;
 	make_with((struct auxtrace_setup) { .aux_watermark = AUXT_REGION_SIZE });
 	start(false);
 	while (!auxt_channel_is_readable(channel, false)) {
@@ -1222,7 +1188,6 @@ static void records_wake_the_reader_once_at_the_watermark(void **state)
 {
 	unsigned int woken;
 
-	(void)state;
 	make_with((struct auxtrace_setup) { .flags = AUXTRACE_SETUP_OVERWRITE,
 		  .data_size = DATA_SIZE, .data_watermark = 1000 });
 	start(false);
@@ -1258,7 +1223,6 @@ static void records_wake_the_reader_once_at_the_watermark(void **state)
 
 static void full_stop_stays_off_until_a_resume(void **state)
 {
-	(void)state;
 	for (int mark = 0; mark < 2; mark++)
 	for (int again = 0; again < 2; again++) {
 		struct auxtrace_effect effect;
@@ -1304,7 +1268,6 @@ static void full_stop_stays_off_until_a_resume(void **state)
 /* The mark is met and found by an interrupt: off, whatever room there is by then. */
 static void full_stop_at_the_mark_stays_off_too(void **state)
 {
-	(void)state;
 	make(AUXTRACE_SETUP_FULL_STOP);
 	start(false);
 	while (hw.position < SIZE / 2)
@@ -1325,7 +1288,6 @@ static void full_stop_at_the_mark_stays_off_too(void **state)
 
 static void full_auto_looks_by_itself_while_it_waits(void **state)
 {
-	(void)state;
 	make(AUXTRACE_SETUP_FULL_AUTO);
 	start(false);
 	assert_false(channel->tail_poll.queued);
@@ -1375,7 +1337,6 @@ static void full_auto_looks_by_itself_while_it_waits(void **state)
  */
 static void full_auto_never_forgets_a_channel_that_waits(void **state)
 {
-	(void)state;
 	for (int how = 0; how < 2; how++)
 	for (long at = 0; ; at++) {
 		bool landed;
@@ -1410,7 +1371,6 @@ static void full_auto_never_forgets_a_channel_that_waits(void **state)
 
 static void the_others_do_not_look_by_themselves(void **state)
 {
-	(void)state;
 	for (int stops = 0; stops < 2; stops++) {
 		make(stops ? AUXTRACE_SETUP_FULL_STOP : 0);
 		start(false);
@@ -1426,7 +1386,6 @@ static void full_auto_survives_a_storm(void **state)
 {
 	u64 waits = 0;
 
-	(void)state;
 	srand(9);
 	make(AUXTRACE_SETUP_FULL_AUTO);
 	start(false);
@@ -1496,7 +1455,6 @@ static void a_slot_is_put_aside_and_the_next_window_begins_in_another(void **sta
 	struct auxtrace_cut cut;
 	u64 end;
 
-	(void)state;
 	make_slots();
 	start(false);
 	while (hw.position < SLOT_SIZE + 1000)
@@ -1533,7 +1491,6 @@ static void a_paused_channel_changes_its_slot_and_stays_paused(void **state)
 {
 	struct auxtrace_cut cut;
 
-	(void)state;
 	make_slots();
 	start(false);
 	while (hw.position < 100)
@@ -1562,7 +1519,6 @@ static void a_detached_channel_changes_its_slot(void **state)
 {
 	struct auxtrace_cut cut;
 
-	(void)state;
 	make_slots();
 	start(false);
 	auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_OFFLINE);
@@ -1582,7 +1538,6 @@ static void an_error_at_the_cut_is_an_error_and_the_slot_is_put_aside(void **sta
 {
 	struct auxtrace_cut cut;
 
-	(void)state;
 	make_slots();
 	start(false);
 	hw.error = true;
@@ -1596,7 +1551,6 @@ static void a_snapshot_in_place_lets_the_window_go_on(void **state)
 {
 	struct auxtrace_cut cut;
 
-	(void)state;
 	for (int mode = 0; mode < 2; mode++) {
 		make(mode ? AUXTRACE_SETUP_OVERWRITE : 0);
 		start(false);
@@ -1618,7 +1572,6 @@ static void a_snapshot_with_pause_is_a_pause_of_trace_and_then_of_records(void *
 {
 	struct auxtrace_cut cut;
 
-	(void)state;
 	make(AUXTRACE_SETUP_OVERWRITE);
 	start(false);
 	while (hw.position < 1000)
@@ -1672,7 +1625,6 @@ static void an_nmi_may_land_anywhere(void **state)
 {
 	long landed = 0;
 
-	(void)state;
 	for (int mode = 0; mode < 3; mode++)
 	for (int what = NMI_PMI; what <= NMI_RESUME; what++)
 	for (int req = 0; req < REQUESTS; req++)
@@ -1770,7 +1722,6 @@ static void storm(u32 flags, u32 slots, unsigned int one_in)
 
 static void the_accounting_survives_a_storm(void **state)
 {
-	(void)state;
 	srand(7);
 	storm(0, 1, 10);
 	nmi.perf_eats = true;
@@ -1789,7 +1740,6 @@ static void the_accounting_survives_a_storm(void **state)
 
 static void a_trigger_pauses_and_resumes_and_says_who_it_was(void **state)
 {
-	(void)state;
 	make(AUXTRACE_SETUP_OVERWRITE);
 	start(false);
 	assert_true(trigger(AUXTRACE_ACTION_PAUSE, 5));
@@ -1828,7 +1778,6 @@ static void a_trigger_pauses_and_resumes_and_says_who_it_was(void **state)
 
 static void a_freeze_stops_both_until_a_resume(void **state)
 {
-	(void)state;
 	make(AUXTRACE_SETUP_OVERWRITE);
 	start(false);
 	irq_work_sync(&channel->wake);
@@ -1909,7 +1858,6 @@ static void a_freeze_at_any_place_is_told_last(void **state)
 {
 	long at = 0;
 
-	(void)state;
 	while (freeze_at(at, false))
 		at++;
 	assert_true(at > 20);
@@ -1919,7 +1867,6 @@ static void a_freeze_at_any_place_of_a_resume_is_another(void **state)
 {
 	long at = 0;
 
-	(void)state;
 	while (freeze_at(at, true))
 		at++;
 	assert_true(at > 20);
@@ -1931,7 +1878,6 @@ static void what_all_are_asked_for_is_sent_once_until_one_differs(void **state)
 		.action = AUXTRACE_ACTION_PAUSE, .trigger = 3, .all_cpus = true,
 	};
 
-	(void)state;
 	make(AUXTRACE_SETUP_OVERWRITE);
 	start(false);
 	auxt_request_make(channel, &request, 0);
@@ -1986,7 +1932,6 @@ static void who_ended_a_window_is_told_though_it_is_undone(void **state)
 {
 	bool landed = true;
 
-	(void)state;
 	for (long at = 0; landed; at++) {
 		make(AUXTRACE_SETUP_OVERWRITE);
 		start(false);
@@ -2010,7 +1955,6 @@ static void a_delay_within_a_snapshot_begins_at_once(void **state)
 {
 	bool landed = true;
 
-	(void)state;
 	for (long at = 0; landed; at++) {
 		make_slots();
 		start(false);
@@ -2026,7 +1970,6 @@ static void some_bytes_later_it_pauses_at_most_a_page_late(void **state)
 {
 	static const u64 delays[] = { 1, 100, 4096, 5000, SIZE - 1, SIZE, 3 * SIZE + 17, 9 * SIZE };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(delays) / sizeof(delays[0]); i++) {
 		struct auxt_request request = {
 			.action = AUXTRACE_ACTION_PAUSE, .trigger = 6, .delay = delays[i],
@@ -2066,7 +2009,6 @@ static void what_was_to_be_done_later_is_forgotten(void **state)
 		.action = AUXTRACE_ACTION_FREEZE, .trigger = 6, .delay = 5000,
 	};
 
-	(void)state;
 	make(AUXTRACE_SETUP_OVERWRITE);
 	start(false);
 	assert_true(auxt_request_make(channel, &request, 0));
@@ -2111,7 +2053,6 @@ static void run_to(u64 position)
 
 static void a_sample_has_the_newest_bytes(void **state)
 {
-	(void)state;
 	for (u32 flags = 0; flags <= AUXTRACE_SETUP_OVERWRITE; flags += AUXTRACE_SETUP_OVERWRITE) {
 		make(flags);
 		start(false);
@@ -2148,7 +2089,6 @@ static void what_a_record_cannot_carry_goes_to_a_slot(void **state)
 	};
 	const u64 room = 4096 - AUXT_SAMPLE_FRAME - sizeof(struct auxtrace_record_lost);
 
-	(void)state;
 	make_with(setup);
 	start(false);
 	run_to(SIZE + SIZE / 3);

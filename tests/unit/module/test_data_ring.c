@@ -340,7 +340,6 @@ static void quiet(void)
 
 static void records_lie_where_the_abi_says(void **state)
 {
-	(void)state;
 	for (int kind = 0; kind < KINDS; kind++) {
 		u64 position = 0;
 
@@ -365,7 +364,6 @@ static void records_lie_where_the_abi_says(void **state)
 
 static void records_wrap_from_the_end_of_the_mapping_to_its_begin(void **state)
 {
-	(void)state;
 	for (int kind = 0; kind < KINDS; kind++) {
 		u64 wrapped = 0, written = 0;
 		struct found found;
@@ -394,7 +392,6 @@ static void records_wrap_from_the_end_of_the_mapping_to_its_begin(void **state)
 /* The newest records are there, as many as fit. */
 static void an_overwritable_ring_keeps_the_newest(void **state)
 {
-	(void)state;
 	for (int kind = 2; kind < KINDS; kind++) {
 		u64 fit = 0, bytes = 0;
 
@@ -426,7 +423,6 @@ static void want_of_room_wakes_the_reader(void **state)
 {
 	u64 head;
 
-	(void)state;
 	begin_test(0, 1);
 	ring.watermark = SIZE - 8;
 	while (write_record(1))
@@ -444,7 +440,6 @@ static void want_of_room_wakes_the_reader(void **state)
 
 static void a_full_ring_drops_and_tells_how_many_once_there_is_room(void **state)
 {
-	(void)state;
 	for (int kind = 0; kind < 2; kind++) {
 		u64 head, lost;
 		struct found found;
@@ -475,7 +470,6 @@ static void a_full_ring_drops_and_tells_how_many_once_there_is_room(void **state
 /* Room for the LOST record but not for what follows is no room: it would come again and again. */
 static void a_lost_record_comes_with_what_follows_it(void **state)
 {
-	(void)state;
 	for (int kind = 0; kind < 2; kind++) {
 		u64 lost;
 
@@ -502,7 +496,6 @@ static void a_lost_record_comes_with_what_follows_it(void **state)
 
 static void a_paused_ring_drops_all_and_says_so_when_it_goes_on(void **state)
 {
-	(void)state;
 	for (int kind = 0; kind < KINDS; kind++) {
 		struct found found;
 		u64 head;
@@ -545,7 +538,6 @@ static void a_ring_that_is_full_when_it_goes_on_tells_later(void **state)
 {
 	struct found found;
 
-	(void)state;
 	begin_test(0, 1);
 	while (SIZE - page.data_head >= 128)
 		assert_true(write_record(0));
@@ -569,7 +561,6 @@ static void a_ring_that_is_full_when_it_goes_on_tells_later(void **state)
 /* A writer that is interrupted by more than a ring of records keeps its own. */
 static void an_open_record_is_not_lapped(void **state)
 {
-	(void)state;
 	for (int kind = 2; kind < KINDS; kind++) {
 		struct found found;
 
@@ -595,7 +586,6 @@ static void a_bad_tail_is_counted_once_and_ignored(void **state)
 {
 	u64 head;
 
-	(void)state;
 	begin_test(0, 1);
 	for (int i = 0; i < 10; i++)
 		assert_true(write_record(0));
@@ -633,7 +623,6 @@ static void random_tails_do_no_harm(void **state)
 {
 	u64 was = 0;
 
-	(void)state;
 	srand(3);
 	for (int kind = 0; kind < 2; kind++) {
 		begin_test(kinds[kind], 1);
@@ -662,7 +651,6 @@ static void random_tails_do_no_harm(void **state)
 
 static void the_watermark_says_when_it_is_worth_reading(void **state)
 {
-	(void)state;
 	for (int kind = 0; kind < KINDS; kind++) {
 		begin_test(kinds[kind], 1);
 		assert_false(auxt_data_is_readable(&ring, true));
@@ -682,7 +670,6 @@ static void the_watermark_says_when_it_is_worth_reading(void **state)
 
 static void what_is_put_aside_stays_as_it_is(void **state)
 {
-	(void)state;
 	for (int kind = 2; kind < KINDS; kind++) {
 		u64 begin[MAX_SLOTS], end[MAX_SLOTS];
 		struct found found[MAX_SLOTS];
@@ -723,7 +710,6 @@ static void a_slot_used_again_shows_nothing_of_its_earlier_use(void **state)
 {
 	u64 begin, end;
 
-	(void)state;
 	for (int kind = 2; kind < KINDS; kind++) {
 		begin_test(kinds[kind], 2);
 		srand(5);
@@ -839,7 +825,6 @@ static void an_nmi_may_land_anywhere(void **state)
 {
 	long landed = 0;
 
-	(void)state;
 	for (int kind = 0; kind < KINDS; kind++)
 	for (int before = 0; before < BEFORES; before++)
 	for (int what = 0; what < ACTS; what++) {
@@ -889,7 +874,6 @@ static void nested_writer(int number)
 
 static void *interrupt(void *unused)
 {
-	(void)unused;
 	while (!is_over()) {
 		pthread_kill(storm.writer, SIGUSR1);
 		for (int i = rand() % 500; i; i--)
@@ -1081,7 +1065,6 @@ static void run_storm(u32 flags, u32 slots, void *(*reader)(void *), void *answe
 
 static void no_record_is_lost_unseen_in_a_storm(void **state)
 {
-	(void)state;
 	srand(11);
 	for (int kind = 0; kind < 2; kind++) {
 		struct found found = { };
@@ -1110,7 +1093,6 @@ static void no_record_is_lost_unseen_in_a_storm(void **state)
 
 static void no_torn_record_is_handed_out_in_a_storm(void **state)
 {
-	(void)state;
 	srand(12);
 	for (int kind = 2; kind < KINDS; kind++)
 	for (u32 slots = 1; slots <= MAX_SLOTS; slots *= MAX_SLOTS) {

@@ -75,8 +75,6 @@ int smp_call_function_single_async(int cpu, call_single_data_t *csd)
 
 int smp_call_function_single(int cpu, void (*func)(void *info), void *info, int wait)
 {
-	(void)cpu;
-	(void)wait;
 	func(info);
 	return 0;
 }
@@ -110,18 +108,11 @@ bool auxt_request_make(struct auxt_channel *ch, const struct auxt_request *reque
 void auxt_record_trigger(struct auxt_data_ring *ring, const struct auxt_request *request,
 			 u64 value, u64 position)
 {
-	(void)ring;
-	(void)request;
-	(void)value;
-	(void)position;
 	fail();
 }
 
 bool auxt_delay_begin(struct auxt_trigger *t, struct auxt_channel *ch, u64 value)
 {
-	(void)t;
-	(void)ch;
-	(void)value;
 	fail();
 	return false;
 }
@@ -143,7 +134,6 @@ static struct task_struct first = { .pid = 1, .tgid = 1 };
 
 static int begin(void **state)
 {
-	(void)state;
 	memset(channels, 0, sizeof(channels));
 	memset(counts, 0, sizeof(counts));
 	memset(triggers, 0, sizeof(triggers));
@@ -188,7 +178,6 @@ static void each_hit_is_counted_once(void **state)
 {
 	struct auxt_trigger *t = &triggers[0];
 
-	(void)state;
 	auxt_trigger_hit(t, 42);
 	counted(t, 1, 0, 0, 0);
 	assert_int_equal(nr_asked, 1);
@@ -212,7 +201,6 @@ static void all_cpus_are_asked_unless_all_are_so(void **state)
 {
 	struct auxt_trigger *t = &triggers[0];
 
-	(void)state;
 	t->is = TRIGGER_IS_BROADCAST;
 	t->request.all_cpus = true;
 	atomic_set(&channels[0].inhibit, AUXTRACE_INHIBIT_TRIGGER);
@@ -233,7 +221,6 @@ static void a_process_of_others_does_not_hit(void **state)
 	struct auxt_trigger *t = &triggers[0];
 	int process, other;
 
-	(void)state;
 	t->pid = (struct pid *)&process;
 	first.pid_of_process = (struct pid *)&other;
 	auxt_trigger_hit(t, 0);
@@ -248,7 +235,6 @@ static void after_hits_and_count(void **state)
 {
 	struct auxt_trigger *t = &triggers[0];
 
-	(void)state;
 	t->is = TRIGGER_IS_COUNTED;
 	t->after_hits = 3;
 	t->allowance = 2;
@@ -279,7 +265,6 @@ static void armed_while_it_is_missed_it_acts_once(void **state)
 {
 	struct auxt_trigger *t = &triggers[0];
 
-	(void)state;
 	t->is = TRIGGER_IS_COUNTED;
 	t->allowance = 1;
 	atomic64_set(&t->left, 1);
@@ -302,7 +287,6 @@ static void hold_off(void **state)
 {
 	struct auxt_trigger *t = &triggers[0];
 
-	(void)state;
 	t->is = TRIGGER_IS_COUNTED;
 	t->hold_off = 100;
 	auxt_trigger_hit(t, 0);
@@ -325,7 +309,6 @@ static void a_missed_hit_begins_no_hold_off(void **state)
 {
 	struct auxt_trigger *t = &triggers[0];
 
-	(void)state;
 	t->is = TRIGGER_IS_COUNTED;
 	t->hold_off = 100;
 	busy = true;
@@ -349,7 +332,6 @@ static void a_missed_hit_begins_no_hold_off(void **state)
 
 static void without_an_action_it_is_held(void **state)
 {
-	(void)state;
 	triggers[0].is = TRIGGER_IS_COUNTED;
 	triggers[0].request.action = AUXTRACE_ACTION_NONE;
 	auxt_trigger_hit(&triggers[0], 0);
@@ -386,7 +368,6 @@ static int begin_latency(void **state)
 
 static int end_latency(void **state)
 {
-	(void)state;
 	auxt_trigger_latency.detach(late);
 	assert_int_equal(triggers[0].starts | triggers[1].stops, 0);
 	assert_int_equal((triggers[0].is | triggers[1].is) & TRIGGER_IS_CLOCK, 0);
@@ -403,7 +384,6 @@ static void at(unsigned int who, int which)
 
 static void more_than_the_bound_is_a_hit(void **state)
 {
-	(void)state;
 	at(0, 0);
 	tsc += 50;
 	at(0, 1);
@@ -437,7 +417,6 @@ static void more_than_the_bound_is_a_hit(void **state)
 
 static void a_full_bucket_is_counted(void **state)
 {
-	(void)state;
 	for (unsigned int i = 0; i <= PLACES; i++)
 		at(i, 0);
 	counted(late, 0, 0, 0, 1);
@@ -462,7 +441,6 @@ static void exit_of(unsigned int who)
 
 static void an_exit_leaves_no_clock(void **state)
 {
-	(void)state;
 	for (unsigned int i = 0; i < PLACES; i++)
 		at(i, 0);
 	exit_of(3);
@@ -486,7 +464,6 @@ static void stop_clock(void)
 
 static void an_nmi_at_the_table_is_missed_or_right(void **state)
 {
-	(void)state;
 	/* At its first point the hit has not begun: whatever it does, no clock is lost. */
 	at(0, 0);
 	tsc += 100;
@@ -506,7 +483,6 @@ static void clocks_of_clocks_are_refused(void **state)
 	const struct auxtrace_trigger none = { .a = 1, .b = 9, .bound_ns = 50 };
 	const struct auxtrace_trigger zero = { .a = 1, .b = 2 };
 
-	(void)state;
 	triggers[3].kind = &auxt_trigger_latency;
 	assert_int_equal(auxt_trigger_latency.attach(&triggers[3], &arg), -EINVAL);
 	assert_int_equal(auxt_trigger_latency.attach(&triggers[3], &own), -ENOENT);
@@ -542,7 +518,6 @@ static void take_call(int cpu)
 
 static void the_last_word_wins_on_each_cpu(void **state)
 {
-	(void)state;
 	send(0, AUXTRACE_ACTION_PAUSE, 1);
 	send(0, AUXTRACE_ACTION_RESUME, 2);
 	run_work(0);
@@ -564,7 +539,6 @@ static void the_last_word_wins_on_each_cpu(void **state)
 
 static void a_freeze_does_not_replace_a_toggle(void **state)
 {
-	(void)state;
 	send(0, AUXTRACE_ACTION_RESUME, 1);
 	send(0, AUXTRACE_ACTION_FREEZE, 0xffffffff);
 	run_work(0);
@@ -577,7 +551,6 @@ static void a_freeze_does_not_replace_a_toggle(void **state)
 
 static void a_freeze_is_told_when_all_are_asked(void **state)
 {
-	(void)state;
 	send(0, AUXTRACE_ACTION_PAUSE, 1);
 	assert_false(auxt_remote_is_sending_freeze(&channels[0].remote));
 	run_work(0);
@@ -594,7 +567,6 @@ static void a_freeze_is_told_when_all_are_asked(void **state)
 /* The call comes after the RESUME, as the kernel takes those that are waited for first. */
 static void a_freeze_on_its_way_does_not_come_after_a_resume(void **state)
 {
-	(void)state;
 	send(0, AUXTRACE_ACTION_FREEZE, 7);
 	run_work(0);
 	channels[1].attached = true;
@@ -626,7 +598,6 @@ static void a_detached_channel_keeps_the_word_until_it_is_back_or_forgets(void *
 {
 	call_single_data_t *csd;
 
-	(void)state;
 	send(0, AUXTRACE_ACTION_PAUSE, 1);
 	run_work(0);
 	for (int cpu = 1; cpu <= 2; cpu++) {
