@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* BTS: where it calls and stops, for any ring. */
+/* BTS: where it raises the PMI and stops, for any positions. */
 
 #include <stdlib.h>
 #include "cmocka_all.h"
@@ -26,7 +26,7 @@ static void must_be_records(const struct auxt_bts_plan *plan)
 	assert_true(plan->call <= plan->room);
 }
 
-/* A reader that takes random bites, hardware that goes a random part of its way. */
+/* The reader consumes random amounts, the hardware writes random amounts. */
 static void full_trace_never_reaches_what_is_unread(void **state)
 {
 	srand(1);
@@ -48,7 +48,7 @@ static void full_trace_never_reaches_what_is_unread(void **state)
 			assert_true(ring.produced + plan.room <= ring.consumed + size);
 			assert_true(ring.produced % size + plan.room <=
 				    auxt_bts_laps(size, false) * size);
-			/* What is free behind the call, but for a page's and a record's rounding. */
+			/* The free bytes after the INT mark, less the rounding to a page and a record. */
 			assert_true(plan.room + 2 * BTS_RECORD >= plan.call + ring.margin);
 			ring.produced += (u64)rand() % (plan.room / BTS_RECORD + 1) * BTS_RECORD;
 		}
@@ -56,7 +56,7 @@ static void full_trace_never_reaches_what_is_unread(void **state)
 	}
 }
 
-static void a_reader_who_has_read_all_always_lets_it_start(void **state)
+static void after_the_reader_has_read_all_it_can_start(void **state)
 {
 	for (u64 size = 2 * PAGE; size <= 4096 * PAGE; size *= 2) {
 		struct auxt_position ring = ring_of(size, size / 2, false);
@@ -69,7 +69,7 @@ static void a_reader_who_has_read_all_always_lets_it_start(void **state)
 	}
 }
 
-static void overwrite_stays_in_the_map_and_calls_seldom(void **state)
+static void overwrite_stays_in_the_map_and_raises_few_pmis(void **state)
 {
 	srand(2);
 	for (u64 size = 2 * PAGE; size <= 1024 * PAGE; size *= 2) {
@@ -131,8 +131,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(full_trace_never_reaches_what_is_unread),
-		cmocka_unit_test(a_reader_who_has_read_all_always_lets_it_start),
-		cmocka_unit_test(overwrite_stays_in_the_map_and_calls_seldom),
+		cmocka_unit_test(after_the_reader_has_read_all_it_can_start),
+		cmocka_unit_test(overwrite_stays_in_the_map_and_raises_few_pmis),
 		cmocka_unit_test(a_deadline_is_kept_by_a_page),
 		cmocka_unit_test(a_buffer_bounds_both_and_keeps_more_for_the_kernel),
 	};

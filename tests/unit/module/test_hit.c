@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What a hit does: module/trigger/hit.c, latency.c and core/remote.c, with channels, tasks and
- * other CPUs played.
+ * other CPUs simulated.
  */
 
 #include <errno.h>
@@ -183,12 +183,12 @@ static void each_hit_is_counted_once(void **state)
 	assert_int_equal(nr_asked, 1);
 	assert_int_equal(asked[0].request.trigger, 1);
 	assert_int_equal(asked[0].value, 42);
-	/* As it is: acted, but nobody is asked. */
+	/* The channel is as wanted: the hit counts as acted, but makes no request. */
 	atomic_set(&channels[0].inhibit, AUXTRACE_INHIBIT_TRIGGER | AUXTRACE_INHIBIT_USER);
 	auxt_trigger_hit(t, 0);
 	counted(t, 2, 0, 0, 0);
 	assert_int_equal(nr_asked, 1);
-	/* Another session, or none. */
+	/* The channel is another session's, or there is none. */
 	channels[0].triggers = NULL;
 	auxt_trigger_hit(t, 0);
 	auxt_attached[0] = NULL;
@@ -244,7 +244,7 @@ static void after_hits_and_count(void **state)
 	counted(t, 0, 3, 0, 0);
 	auxt_trigger_hit(t, 0);
 	counted(t, 1, 3, 0, 0);
-	/* What could not act has not used up the count. */
+	/* A hit that could not act does not use up the allowance. */
 	busy = true;
 	auxt_trigger_hit(t, 0);
 	counted(t, 1, 3, 0, 1);
@@ -260,7 +260,7 @@ static void rearm(void)
 	atomic64_set(&triggers[0].left, triggers[0].allowance);
 }
 
-/* What was not used is given back once, not on top of what a REARM has given. */
+/* A hit that could not act gives its share back, but not on top of a full REARM. */
 static void armed_while_it_is_missed_it_acts_once(void **state)
 {
 	struct auxt_trigger *t = &triggers[0];
@@ -304,7 +304,7 @@ static void hold_off(void **state)
 	counted(t, 3, 2, 0, 0);
 }
 
-/* What did not act holds nothing off. */
+/* A hit that did not act begins no hold-off. */
 static void a_missed_hit_begins_no_hold_off(void **state)
 {
 	struct auxt_trigger *t = &triggers[0];
@@ -318,7 +318,7 @@ static void a_missed_hit_begins_no_hold_off(void **state)
 	tsc += 1;
 	auxt_trigger_hit(t, 0);
 	counted(t, 1, 0, 0, 1);
-	/* Nor does it prolong one. */
+	/* It does not prolong one either. */
 	tsc += 100;
 	busy = true;
 	auxt_trigger_hit(t, 0);
@@ -390,14 +390,14 @@ static void more_than_the_bound_is_a_hit(void **state)
 	counted(late, 0, 0, 0, 0);
 	at(0, 0);
 	tsc += 51;
-	/* Another task's does not stop it. */
+	/* A hit of another task does not stop the clock. */
 	at(1, 1);
 	counted(late, 0, 0, 0, 0);
 	at(0, 1);
 	counted(late, 1, 0, 0, 0);
 	assert_int_equal(asked[nr_asked - 2].request.trigger, 3);
 	assert_int_equal(asked[nr_asked - 2].value, 51);
-	/* It is stopped. */
+	/* The clock is stopped. */
 	tsc += 100;
 	at(0, 1);
 	counted(late, 1, 0, 0, 0);
@@ -444,15 +444,15 @@ static void an_exit_leaves_no_clock(void **state)
 	for (unsigned int i = 0; i < PLACES; i++)
 		at(i, 0);
 	exit_of(3);
-	/* Its last steps start none. */
+	/* An exiting task starts no clock. */
 	at(3, 0);
 	counted(late, 0, 0, 0, 1);
-	/* A new task at its address has none. */
+	/* A new task at its address has no clock. */
 	task(3)->flags = 0;
 	tsc += 100;
 	at(3, 1);
 	counted(late, 0, 0, 0, 1);
-	/* And its place is another's. */
+	/* Another task can use its place. */
 	at(PLACES, 0);
 	counted(late, 0, 0, 0, 1);
 }
@@ -490,7 +490,7 @@ static void clocks_of_clocks_are_refused(void **state)
 	assert_int_equal(auxt_trigger_latency.attach(&triggers[3], &zero), -EINVAL);
 }
 
-/* ---- relay -------------------------------------------------------------- */
+/* ---- remote ------------------------------------------------------------- */
 
 static void send(int cpu, u32 action, u32 id)
 {
@@ -504,7 +504,7 @@ static void run_work(int cpu)
 	irq_work_sync(&channels[cpu].remote.work);
 }
 
-/* The CPU takes its call: free again before it runs, as in the kernel. */
+/* The CPU runs its call. The csd is free again before that, as in the kernel. */
 static void take_call(int cpu)
 {
 	call_single_data_t *csd = called[cpu];
@@ -527,7 +527,7 @@ static void the_last_word_wins_on_each_cpu(void **state)
 	assert_int_equal(asked[0].request.action, AUXTRACE_ACTION_RESUME);
 	assert_int_equal(asked[0].request.trigger, 2);
 	assert_false(asked[0].request.all_cpus);
-	/* CPU 2 is slow: it finds the newest, once. */
+	/* CPU 2 is slow: it carries out only the newest request, once. */
 	send(1, AUXTRACE_ACTION_PAUSE, 3);
 	run_work(1);
 	take_call(2);
@@ -549,7 +549,7 @@ static void a_freeze_does_not_replace_a_toggle(void **state)
 	assert_int_equal(asked[1].request.trigger, 0xffffffff);
 }
 
-static void a_freeze_is_told_when_all_are_asked(void **state)
+static void a_freeze_is_reported_when_all_have_it(void **state)
 {
 	send(0, AUXTRACE_ACTION_PAUSE, 1);
 	assert_false(auxt_remote_is_sending_freeze(&channels[0].remote));
@@ -564,7 +564,7 @@ static void a_freeze_is_told_when_all_are_asked(void **state)
 	assert_true(channels[0].wake.queued);
 }
 
-/* The call comes after the RESUME, as the kernel takes those that are waited for first. */
+/* The call runs after the RESUME, as the kernel runs calls first that somebody waits for. */
 static void a_freeze_on_its_way_does_not_come_after_a_resume(void **state)
 {
 	send(0, AUXTRACE_ACTION_FREEZE, 7);
@@ -584,7 +584,7 @@ static void a_freeze_on_its_way_does_not_come_after_a_resume(void **state)
 	take_call(1);
 	take_call(2);
 	assert_int_equal(nr_asked, 1);
-	/* Nor one that has not even left, as this CPU takes its call first. */
+	/* Nor does a FREEZE that has not even been sent, as this CPU runs its call first. */
 	channels[0].attached = true;
 	send(0, AUXTRACE_ACTION_FREEZE, 8);
 	assert_true(auxt_remote_has_freeze(&channels[0].remote));
@@ -614,7 +614,7 @@ static void a_detached_channel_keeps_the_word_until_it_is_back_or_forgets(void *
 	auxt_remote_forget(&channels[2]);
 	auxt_remote_run(&channels[2]);
 	assert_int_equal(nr_asked, 1);
-	/* Nor does what was to go out go. */
+	/* Requests that have not been sent are dropped, too. */
 	send(0, AUXTRACE_ACTION_FREEZE, 1);
 	auxt_remote_forget(&channels[0]);
 	run_work(0);
@@ -640,7 +640,7 @@ int main(void)
 		LATENCY(clocks_of_clocks_are_refused),
 		cmocka_unit_test_setup(the_last_word_wins_on_each_cpu, begin),
 		cmocka_unit_test_setup(a_freeze_does_not_replace_a_toggle, begin),
-		cmocka_unit_test_setup(a_freeze_is_told_when_all_are_asked, begin),
+		cmocka_unit_test_setup(a_freeze_is_reported_when_all_have_it, begin),
 		cmocka_unit_test_setup(a_freeze_on_its_way_does_not_come_after_a_resume, begin),
 		cmocka_unit_test_setup(a_detached_channel_keeps_the_word_until_it_is_back_or_forgets,
 				       begin),

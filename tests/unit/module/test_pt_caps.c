@@ -112,7 +112,7 @@ static void what_the_cpu_lacks_is_not_supported(void **state)
 	assert_int_equal(pt_caps_check(&caps, PSB_PERIOD(1)), -EOPNOTSUPP);
 }
 
-static void each_period_is_looked_up_in_its_own_map(void **state)
+static void each_period_has_a_map_of_its_own(void **state)
 {
 	struct pt_caps caps = skylake();
 
@@ -169,7 +169,7 @@ int main(void)
 		cmocka_unit_test(bits_outside_the_format_are_invalid),
 		cmocka_unit_test(a_part_without_the_packet_it_belongs_to_is_invalid),
 		cmocka_unit_test(what_the_cpu_lacks_is_not_supported),
-		cmocka_unit_test(each_period_is_looked_up_in_its_own_map),
+		cmocka_unit_test(each_period_has_a_map_of_its_own),
 		cmocka_unit_test(mtc_period_0_needs_its_bit_too),
 		cmocka_unit_test(a_broadwell_must_trace_branches),
 		cmocka_unit_test(branches_are_traced_unless_pt_says_no),

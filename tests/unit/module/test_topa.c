@@ -69,7 +69,7 @@ static void regions_are_laps_of_the_area(void **state)
 		assert_int_equal(auxt_topa_nr_regions(size, true) % pages, 0);
 		laps = auxt_topa_nr_regions(size, true) / pages;
 		assert_true(laps >= 2);
-		/* More than twice only as far as a table has room anyway. */
+		/* More than twice only as far as a table has space anyway. */
 		assert_true(laps == 2 || laps * pages < TOPA_ENTRIES_PER_TABLE);
 	}
 	assert_int_equal(auxt_topa_nr_regions(2 * PAGE, true), 510);
@@ -78,8 +78,8 @@ static void regions_are_laps_of_the_area(void **state)
 	assert_int_equal(auxt_topa_nr_tables(auxt_topa_nr_regions(1 << 30, true)), 1027);
 }
 
-/* A look right after the pointers were set finds them at once, however large the area. */
-static void pointers_say_where_to_look_next(void **state)
+/* A search right after the pointers were set finds them at once, however large the area. */
+static void pointers_give_the_hint_for_the_next_search(void **state)
 {
 	struct auxt_topa topa = make(5000);
 	u64 base, mask_ptrs, offset;
@@ -191,7 +191,7 @@ static void pointers_into_nowhere_are_refused(void **state)
 	assert_int_equal(auxt_topa_locate(&topa, table_phys(0), mask_ptrs(0, PAGE + 1), &offset),
 			 -EIO);
 	assert_int_equal(offset, 42);
-	/* And the next good look is found whatever the hint was. */
+	/* The next valid pointer is found whatever the hint was. */
 	assert_int_equal(auxt_topa_locate(&topa, table_phys(1), mask_ptrs(0, 5), &offset), 0);
 	assert_int_equal(auxt_topa_locate(&topa, table_phys(0), mask_ptrs(0, 5), &offset), 0);
 	assert_int_equal(offset, 5);
@@ -203,7 +203,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables_are_as_many_as_needed),
 		cmocka_unit_test(regions_are_laps_of_the_area),
-		cmocka_unit_test(pointers_say_where_to_look_next),
+		cmocka_unit_test(pointers_give_the_hint_for_the_next_search),
 		cmocka_unit_test(a_walk_meets_each_region_once_and_comes_back),
 		cmocka_unit_test(marks_are_set_and_taken_off_where_asked),
 		cmocka_unit_test(pointers_and_offsets_are_inverse),
