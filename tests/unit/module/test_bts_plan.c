@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* BTS: where it calls and stops, for any ring. */
+/* BTS: where it raises the PMI and stops, for any positions. */
 
 #include <stdlib.h>
 #include "cmocka_all.h"
@@ -26,10 +26,9 @@ static void must_be_records(const struct auxt_bts_plan *plan)
 	assert_true(plan->threshold <= plan->space);
 }
 
-/* A reader that takes random bites, hardware that goes a random part of its way. */
+/* The reader consumes random amounts, the hardware writes random amounts. */
 static void full_trace_never_reaches_what_is_unread(void **state)
 {
-	(void)state;
 	srand(1);
 	for (u64 size = 2 * PAGE; size <= 4096 * PAGE; size *= 2) {
 		struct auxt_position ring = ring_of(size, size / 2, false);
@@ -49,7 +48,7 @@ static void full_trace_never_reaches_what_is_unread(void **state)
 			assert_true(ring.produced + plan.space <= ring.consumed + size);
 			assert_true(ring.produced % size + plan.space <=
 				    auxt_bts_laps(size, false) * size);
-			/* What is free behind the call, but for a page's and a record's rounding. */
+			/* The free bytes after the INT mark, less the rounding to a page and a record. */
 			assert_true(plan.space + 2 * BTS_RECORD >= plan.threshold + ring.margin);
 			ring.produced += (u64)rand() % (plan.space / BTS_RECORD + 1) * BTS_RECORD;
 		}
@@ -57,9 +56,8 @@ static void full_trace_never_reaches_what_is_unread(void **state)
 	}
 }
 
-static void a_reader_who_has_read_all_always_lets_it_start(void **state)
+static void after_the_reader_has_read_all_it_can_start(void **state)
 {
-	(void)state;
 	for (u64 size = 2 * PAGE; size <= 4096 * PAGE; size *= 2) {
 		struct auxt_position ring = ring_of(size, size / 2, false);
 
@@ -71,9 +69,8 @@ static void a_reader_who_has_read_all_always_lets_it_start(void **state)
 	}
 }
 
-static void overwrite_stays_in_the_map_and_calls_seldom(void **state)
+static void overwrite_stays_in_the_map_and_raises_few_pmis(void **state)
 {
-	(void)state;
 	srand(2);
 	for (u64 size = 2 * PAGE; size <= 1024 * PAGE; size *= 2) {
 		u64 laps = auxt_bts_laps(size, true);
@@ -97,7 +94,6 @@ static void a_deadline_is_kept_by_a_page(void **state)
 {
 	struct auxt_position ring = ring_of(4 * PAGE, 0, true);
 
-	(void)state;
 	for (u64 delay = 1; delay < 10 * PAGE; delay += 7) {
 		struct auxt_bts_plan plan;
 
@@ -114,7 +110,6 @@ static void a_buffer_bounds_both_and_keeps_more_for_the_kernel(void **state)
 {
 	static const bool kernel[] = { false, true };
 
-	(void)state;
 	for (u64 size = 2 * PAGE; size <= 4096 * PAGE; size *= 2) {
 		for (unsigned int i = 0; i < 4; i++) {
 			struct auxt_position ring = ring_of(size, i & 2 ? 0 : size / 2, i & 2);
@@ -136,8 +131,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(full_trace_never_reaches_what_is_unread),
-		cmocka_unit_test(a_reader_who_has_read_all_always_lets_it_start),
-		cmocka_unit_test(overwrite_stays_in_the_map_and_calls_seldom),
+		cmocka_unit_test(after_the_reader_has_read_all_it_can_start),
+		cmocka_unit_test(overwrite_stays_in_the_map_and_raises_few_pmis),
 		cmocka_unit_test(a_deadline_is_kept_by_a_page),
 		cmocka_unit_test(a_buffer_bounds_both_and_keeps_more_for_the_kernel),
 	};

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A channel under NMIs: module/core/channel.c, settle.c and request.c on one CPU
- * played in user space, with a trace PMU played here that writes a random number
- * of bytes whenever time passes, stops at its mark and asserts its interrupt at
- * the call mark.
+ * A channel under NMIs: channel.c, settle.c, request.c and what they use of module/core, in user
+ * space on one simulated CPU. The trace PMU is simulated here: it writes a random number of bytes
+ * whenever time passes, stops at the STOP mark and asserts its interrupt at the INT mark.
  *
  * Every place where the code under test looks at or changes something that an
  * NMI may change, and every operation on the hardware, is a point where an NMI
@@ -28,7 +27,7 @@
 
 #define PAGES	8
 #define SIZE	(PAGES * AUXT_REGION_SIZE)
-#define NO_CALL	UINT64_MAX
+#define NO_INT_MARK	UINT64_MAX
 #define DATA_SIZE	65536u
 #define LOG	4096		/* windows whose truth is kept */
 
@@ -41,9 +40,9 @@ static struct {
 	bool error;
 	bool asserted;
 	bool pointers_stale;
-	bool foreign;		/* somebody else has turned it off */
+	bool foreign;		/* other code has turned it off */
 	u64 position;		/* bytes written in all: the truth */
-	u64 stop, call;
+	u64 stop, int_mark;
 	u64 windows;		/* starts with PSB+ */
 	u64 offs, ons;		/* writes of the control register */
 	u64 lost;		/* times it stopped by itself */
@@ -51,7 +50,7 @@ static struct {
 	unsigned int rate;	/* bytes at each point, at most */
 	int start_error;
 	u32 slot;		/* that the pointers are in */
-	bool relocated;		/* they are to be written new_window */
+	bool relocated;		/* they are written at the next start of a window */
 	struct {
 		u64 begin, end;
 		u32 slot;
@@ -65,24 +64,24 @@ static struct auxt_group group;
 
 static void hw_runs(void)
 {
-	u64 room;
+	u64 space;
 
 	hw.tsc++;
 	if (!hw.on || hw.stopped || hw.error || hw.foreign || !hw.rate)
 		return;
-	room = hw.stop - hw.position;
+	space = hw.stop - hw.position;
 	hw.position += (u64)rand() % hw.rate;
-	if (hw.position >= hw.stop || room == 0) {
+	if (hw.position >= hw.stop || space == 0) {
 		hw.position = hw.stop;
 		hw.stopped = true;
 		hw.asserted = true;
 		hw.lost++;
 	}
-	if (hw.position >= hw.call) {
+	if (hw.position >= hw.int_mark) {
 		hw.asserted = true;
-		hw.call = channel->aux.overwrite ?
+		hw.int_mark = channel->aux.overwrite ?
 			  hw.position - hw.position % channel->aux.size +
-			  channel->aux.size : NO_CALL;
+			  channel->aux.size : NO_INT_MARK;
 	}
 }
 
@@ -95,13 +94,13 @@ u64 rdtsc(void)
 
 enum nmi {
 	NMI_NONE,
-	NMI_PMI,		/* the trace unit's, or somebody else's */
+	NMI_PMI,		/* the trace PMU's, or another one's */
 	NMI_PAUSE,		/* a trigger's, as they will be */
 	NMI_RESUME,
 	NMI_FULL,		/* time passes until the area is full */
 	NMI_LATER,		/* a trigger's PAUSE some bytes later */
 	NMI_FREEZE,		/* a trigger's */
-	NMI_LOOK,		/* none: another CPU's look in poll(2), which may end in sleep */
+	NMI_POLL,		/* no NMI: poll(2) on another CPU, which may go to sleep */
 };
 
 static struct {
@@ -111,12 +110,12 @@ static struct {
 	long points;
 	bool running;		/* NMIs do not nest */
 	bool landed;
-	bool asleep;		/* that look found nothing */
+	bool asleep;		/* that poll(2) found nothing */
 	bool perf_eats;
-	u64 position;		/* of the hardware when it last told us to look */
+	u64 position;		/* of the hardware when it last asserted its interrupt */
 } nmi;
 
-/* A trigger hits, as trigger.c has it. */
+/* A trigger hits, as in trigger/hit.c. */
 static bool trigger(u32 action, u32 id)
 {
 	const struct auxt_request request = { .action = action, .trigger = id };
@@ -139,7 +138,7 @@ static void run_nmi(enum nmi what)
 	case NMI_PMI:
 		if (!auxt_channel_here(0))
 			break;
-		/* perf may be faster, and drops what is not its own. */
+		/* perf's handler may run first: it clears the bit and ignores it. */
 		if (nmi.perf_eats)
 			hw.asserted = false;
 		do {
@@ -170,7 +169,7 @@ static void run_nmi(enum nmi what)
 	case NMI_FREEZE:
 		trigger(AUXTRACE_ACTION_FREEZE, 12);
 		break;
-	case NMI_LOOK:
+	case NMI_POLL:
 		nmi.asleep = !auxt_settle_has_new_tail(channel) &&
 			     !auxt_channel_is_readable(channel, false);
 		break;
@@ -178,7 +177,7 @@ static void run_nmi(enum nmi what)
 	nmi.running = false;
 }
 
-/* What a reader finds, from what the page tells him. */
+/* Bytes that a reader finds according to the status page. */
 static u64 available(const struct auxtrace_status_page *page)
 {
 	u64 since;
@@ -221,7 +220,7 @@ void shim_point(void)
 		run_nmi((enum nmi)(NMI_PMI + rand() % 3));
 }
 
-/* ---- the trace PMU: it insists on its rules ------------------------------- */
+/* ---- the trace PMU: it checks that its contract is kept -------------------- */
 
 static void enter_op(void)
 {
@@ -238,8 +237,6 @@ static void leave_op(void)
 
 static int fake_setup(struct auxt_channel *ch, u32 flags, u64 config)
 {
-	(void)flags;
-	(void)config;
 	if (ch->aux.overwrite)
 		ch->aux.cycle = 4 * ch->aux.size;
 	return 0;
@@ -247,7 +244,6 @@ static int fake_setup(struct auxt_channel *ch, u32 flags, u64 config)
 
 static void fake_cleanup(struct auxt_channel *ch)
 {
-	(void)ch;
 	assert_false(hw.on);
 }
 
@@ -264,7 +260,6 @@ static int fake_claim(struct auxt_channel *ch)
 
 static void fake_release(struct auxt_channel *ch)
 {
-	(void)ch;
 	assert_false(hw.on);
 }
 
@@ -277,10 +272,10 @@ static void arm(struct auxt_channel *ch)
 	} else {
 		hw.stop = ch->aux.stop_mark;
 		assert_true(hw.stop > hw.position);
-		/* What has not been read is safe. */
+		/* The hardware stops before it overwrites unread data. */
 		assert_true(hw.stop <= ch->aux.consumed + SIZE);
 	}
-	hw.call = ch->aux.int_mark;
+	hw.int_mark = ch->aux.int_mark;
 }
 
 static int fake_start(struct auxt_channel *ch, bool new_window)
@@ -292,7 +287,7 @@ static int fake_start(struct auxt_channel *ch, bool new_window)
 		return hw.start_error;
 	}
 	arm(ch);
-	/* A window cannot go on over a stop; a start new_window clears it. */
+	/* Only a start of a new window clears a stop or an error. */
 	assert_true(new_window || !(hw.stopped || hw.error));
 	if (new_window) {
 		hw.stopped = false;
@@ -304,7 +299,7 @@ static int fake_start(struct auxt_channel *ch, bool new_window)
 		hw.relocated = false;
 		hw.log[hw.windows % LOG].slot = hw.slot;
 	}
-	/* A window lies in one slot, and each knows of the other's. */
+	/* A window lies in one slot, and module and hardware agree on which. */
 	assert_int_equal(hw.slot, ch->now.slot);
 	hw.foreign = false;
 	hw.on = true;
@@ -336,7 +331,6 @@ static u32 fake_stop(struct auxt_channel *ch)
 
 static void fake_relocate(struct auxt_channel *ch)
 {
-	(void)ch;
 	enter_op();
 	assert_false(hw.on);
 	hw.relocated = true;
@@ -363,31 +357,25 @@ static const struct trace_pmu fake = {
 
 struct auxtrace_status_page *auxt_aux_buffer_status(struct auxt_aux_buffer *buffer, int cpu)
 {
-	(void)buffer;
-	(void)cpu;
 	return &status_page;
 }
 
 const struct auxtrace_user_page *auxt_aux_buffer_user(struct auxt_aux_buffer *buffer, int cpu)
 {
-	(void)buffer;
-	(void)cpu;
 	return &user_page;
 }
 
-/* Twice the ring, but for us there is no wrap to be seen: records are read as written. */
+/* Twice the size of the ring: a record that wraps is contiguous, for the test as for the module. */
 static char data[2 * DATA_SIZE] __attribute__((aligned(8)));
 
 void *auxt_aux_buffer_data(struct auxt_aux_buffer *buffer, int cpu)
 {
-	(void)buffer;
-	(void)cpu;
 	return data;
 }
 
 struct task_struct shim_task;
 
-/* The AUX area, all slots: what the hardware writes at a position is a word of it. */
+/* The AUX area, all slots. */
 #define MAX_SLOTS 4
 static union {
 	u64 word[MAX_SLOTS * SIZE / 8];
@@ -396,8 +384,6 @@ static union {
 
 struct page *auxt_aux_buffer_aux_page(struct auxt_aux_buffer *buffer, int cpu, unsigned long n)
 {
-	(void)buffer;
-	(void)cpu;
 	return (struct page *)&area.byte[n * PAGE_SIZE];
 }
 
@@ -406,7 +392,7 @@ void *page_address(const struct page *page)
 	return (void *)page;
 }
 
-/* ---- the other CPUs: there are none to be asked ------------------------------ */
+/* ---- other CPUs: there are none -------------------------------------------- */
 
 int shim_nr_cpus;
 
@@ -418,13 +404,11 @@ int smp_call_function_single_async(int cpu, call_single_data_t *csd)
 
 int smp_call_function_single(int cpu, void (*func)(void *info), void *info, int wait)
 {
-	(void)cpu;
-	(void)wait;
 	func(info);
 	return 0;
 }
 
-/* Returns what other CPUs were to be asked for since the last look, or 0; forgets it. */
+/* Takes the request that was queued for other CPUs since the last call; 0: none. */
 static u64 take_broadcast(void)
 {
 	u64 toggle = atomic64_xchg(&channel->remote.out_toggle, 0);
@@ -438,7 +422,7 @@ static u64 take_broadcast(void)
 
 /* ---- the records, against the truth ----------------------------------------- */
 
-/* What the records have told so far. */
+/* What the records have reported so far. */
 static struct {
 	u64 tail;
 	u64 aux;		/* up to where in the AUX area */
@@ -455,15 +439,15 @@ static struct {
 	struct auxtrace_record_trigger trigger;
 	u64 samples;
 	struct auxtrace_record_sample sample;
-} told;
+} reported;
 
-/* The word that stands at a position of the AUX area. */
+/* The word that the hardware writes at a position of the AUX area. */
 static u64 word_at(u64 position)
 {
 	return position / 8 * 0x9e3779b97f4a7c15ull;
 }
 
-/* Lets the played hardware have written what it has come past, as far as it still stands. */
+/* Fills the area with the bytes that the simulated hardware has written and not overwritten. */
 static void write_area(void)
 {
 	u64 from = hw.position > SIZE ? hw.position - SIZE : 0;
@@ -479,8 +463,8 @@ static void read_sample(const struct auxtrace_record_sample *r)
 
 	assert_true(r->length <= r->wanted);
 	assert_int_equal(!!(r->flags & AUXTRACE_SAMPLE_CUT), r->length < r->wanted);
-	told.samples++;
-	told.sample = *r;
+	reported.samples++;
+	reported.sample = *r;
 	for (u64 p = begin; p < r->aux_end; p++) {
 		u64 word = word_at(p);
 		char is = r->flags & AUXTRACE_SAMPLE_IN_SLOT ?
@@ -492,19 +476,19 @@ static void read_sample(const struct auxtrace_record_sample *r)
 
 static void read_aux(const struct auxtrace_record_aux *r)
 {
-	assert_int_equal(r->offset, told.aux);
-	told.aux += r->length;
-	told.auxes++;
-	told.truncated += !!(r->flags & AUXTRACE_AUX_TRUNCATED);
-	told.partial += !!(r->flags & AUXTRACE_AUX_PARTIAL);
+	assert_int_equal(r->offset, reported.aux);
+	reported.aux += r->length;
+	reported.auxes++;
+	reported.truncated += !!(r->flags & AUXTRACE_AUX_TRUNCATED);
+	reported.partial += !!(r->flags & AUXTRACE_AUX_PARTIAL);
 	assert_int_equal(!!(r->flags & AUXTRACE_AUX_OVERWRITE), channel->aux.overwrite);
 	assert_true(r->length || r->flags & ~(u64)AUXTRACE_AUX_OVERWRITE);
-	told.last_aux = *r;
+	reported.last_aux = *r;
 }
 
 static void read_window(const struct auxtrace_record_window *r)
 {
-	assert_int_equal(r->window, ++told.windows);
+	assert_int_equal(r->window, ++reported.windows);
 	assert_int_equal(r->begin, hw.log[r->window % LOG].begin);
 	assert_int_equal(r->end_position, hw.log[r->window % LOG].end);
 	assert_true(r->begin_tsc < r->end_tsc);
@@ -516,13 +500,13 @@ static void read_window(const struct auxtrace_record_window *r)
 		assert_int_not_equal(r->begin_cause, AUXTRACE_CAUSE_SNAPSHOT);
 		assert_int_not_equal(r->end_cause, AUXTRACE_CAUSE_SNAPSHOT);
 	}
-	told.window = *r;
+	reported.window = *r;
 }
 
 static void read_records(void)
 {
-	while (told.tail < status_page.data_head) {
-		const char *at = data + told.tail % DATA_SIZE;
+	while (reported.tail < status_page.data_head) {
+		const char *at = data + reported.tail % DATA_SIZE;
 		const struct auxtrace_record_header *header = (const void *)at;
 		const struct auxtrace_record_end *end =
 			(const void *)(at + header->size - sizeof(*end));
@@ -537,15 +521,15 @@ static void read_records(void)
 			read_window((const void *)at);
 			break;
 		case AUXTRACE_RECORD_ITRACE_START:
-			told.starts++;
-			told.start = *(const struct auxtrace_record_itrace_start *)at;
+			reported.starts++;
+			reported.start = *(const struct auxtrace_record_itrace_start *)at;
 			break;
 		case AUXTRACE_RECORD_LOST:
-			told.lost += ((const struct auxtrace_record_lost *)at)->lost;
+			reported.lost += ((const struct auxtrace_record_lost *)at)->lost;
 			break;
 		case AUXTRACE_RECORD_TRIGGER:
-			told.triggers++;
-			told.trigger = *(const struct auxtrace_record_trigger *)at;
+			reported.triggers++;
+			reported.trigger = *(const struct auxtrace_record_trigger *)at;
 			break;
 		case AUXTRACE_RECORD_SAMPLE:
 			read_sample((const void *)at);
@@ -553,10 +537,10 @@ static void read_records(void)
 		default:
 			fail_msg("a record of type %u", header->type);
 		}
-		told.tail += header->size;
+		reported.tail += header->size;
 	}
-	assert_int_equal(told.tail, status_page.data_head);
-	user_page.data_tail = told.tail;
+	assert_int_equal(reported.tail, status_page.data_head);
+	user_page.data_tail = reported.tail;
 }
 
 /* ---- a session's steps ---------------------------------------------------- */
@@ -575,12 +559,12 @@ static void make_with(struct auxtrace_setup setup)
 	quiet();
 	if (!setup.aux_size)
 		setup.aux_size = SIZE;
-	memset(&told, 0, sizeof(told));
+	memset(&reported, 0, sizeof(reported));
 	shim_task = (struct task_struct) { .pid = 11, .tgid = 10 };
 	memset(&hw, 0, sizeof(hw));
 	nmi.position = 0;
 	hw.stop = UINT64_MAX;
-	hw.call = NO_CALL;
+	hw.int_mark = NO_INT_MARK;
 	hw.rate = 64;
 	memset(&status_page, 0, sizeof(status_page));
 	memset(&user_page, 0, sizeof(user_page));
@@ -645,7 +629,7 @@ static void check(void)
 	assert_true(page->window_end <= page->produced);
 	/* As many starts as stops, or one more. */
 	assert_int_equal(hw.ons, hw.offs + hw.on);
-	/* Told to look, it has looked. */
+	/* After its interrupt was asserted, the position was read. */
 	assert_true(page->produced >= nmi.position);
 	if (hw.on) {
 		assert_true(page->produced <= hw.position);
@@ -654,13 +638,13 @@ static void check(void)
 		if (page->windows)
 			assert_int_equal(page->window_end, hw.position);
 	}
-	/* Where something was lost the test itself says what is to be found. */
+	/* If records were lost, the test itself checks what is left. */
 	if (channel->wanted == AUXTRACE_WANT_ALL && !page->data_lost) {
 		read_records();
-		assert_int_equal(told.windows, page->windows - page->running);
-		assert_int_equal(told.aux, page->produced);
-		assert_int_equal(told.truncated, page->gaps_full);
-		assert_int_equal(told.partial, page->gaps_error);
+		assert_int_equal(reported.windows, page->windows - page->running);
+		assert_int_equal(reported.aux, page->produced);
+		assert_int_equal(reported.truncated, page->gaps_full);
+		assert_int_equal(reported.partial, page->gaps_error);
 	}
 	assert_int_equal(page->data_bad_tails, 0);
 	hw.rate = 64;
@@ -672,7 +656,6 @@ static void a_pause_is_one_write_and_a_resume_one_start(void **state)
 {
 	struct auxtrace_effect effect;
 
-	(void)state;
 	make(0);
 	start(false);
 	check();
@@ -708,7 +691,6 @@ static void a_pause_is_one_write_and_a_resume_one_start(void **state)
 
 static void started_paused_it_waits_for_a_resume(void **state)
 {
-	(void)state;
 	make(AUXTRACE_SETUP_PAUSED);
 	start(true);
 	check();
@@ -722,7 +704,6 @@ static void started_paused_it_waits_for_a_resume(void **state)
 
 static void upkeep_does_not_end_a_window(void **state)
 {
-	(void)state;
 	make(0);
 	start(false);
 	auxt_settle_sync(channel);
@@ -745,7 +726,6 @@ static void run_until_full(void)
 
 static void full_it_stops_counts_one_gap_and_wakes_the_reader(void **state)
 {
-	(void)state;
 	make(0);
 	start(false);
 	run_until_full();
@@ -757,12 +737,12 @@ static void full_it_stops_counts_one_gap_and_wakes_the_reader(void **state)
 	irq_work_sync(&channel->wake);
 	assert_true(group.waiters.woken > 0);
 
-	/* However often it is looked at, it is the same gap. */
+	/* Further syncs do not count the same gap again. */
 	auxt_settle_sync(channel);
 	auxt_settle_sync(channel);
 	assert_int_equal(status_page.gaps_full, 1);
 
-	/* A tail makes room. */
+	/* A new tail frees space. */
 	user_page.aux_tail = status_page.produced;
 	assert_true(auxt_settle_has_new_tail(channel));
 	auxt_settle_sync(channel);
@@ -777,7 +757,6 @@ static void a_resume_into_a_full_area_is_a_gap_of_its_own(void **state)
 {
 	struct auxtrace_effect effect;
 
-	(void)state;
 	make(0);
 	start(false);
 	run_until_full();
@@ -789,7 +768,7 @@ static void a_resume_into_a_full_area_is_a_gap_of_its_own(void **state)
 	assert_int_equal(effect.inhibit, AUXTRACE_INHIBIT_FULL);
 	assert_int_equal(status_page.gaps_full, 2);
 	check();
-	/* And takes the tail. */
+	/* The RESUME takes the tail. */
 	auxt_channel_pause(channel, NULL);
 	user_page.aux_tail = status_page.produced;
 	auxt_channel_resume(channel, &effect);
@@ -799,12 +778,11 @@ static void a_resume_into_a_full_area_is_a_gap_of_its_own(void **state)
 	unmake();
 }
 
-/* All interrupts come too late: the STOP mark saves what has not been read. */
-static void the_stop_mark_is_found_by_whoever_looks_next(void **state)
+/* All interrupts come too late: the STOP mark protects the unread data. */
+static void the_stop_mark_is_found_by_the_next_sync(void **state)
 {
 	struct auxtrace_effect effect;
 
-	(void)state;
 	for (int how = 0; how < 4; how++) {
 		nmi.perf_eats = how == 3;
 		make(0);
@@ -833,7 +811,6 @@ static void the_stop_mark_is_found_by_whoever_looks_next(void **state)
 
 static void an_error_stops_it_until_the_next_start(void **state)
 {
-	(void)state;
 	make(0);
 	start(false);
 	hw.error = true;
@@ -854,7 +831,6 @@ static void an_error_stops_it_until_the_next_start(void **state)
 
 static void a_start_that_fails_is_an_error_not_a_window(void **state)
 {
-	(void)state;
 	make(0);
 	hw.start_error = -EIO;
 	start(false);
@@ -867,7 +843,6 @@ static void a_start_that_fails_is_an_error_not_a_window(void **state)
 
 static void going_offline_is_a_gap_if_it_ran(void **state)
 {
-	(void)state;
 	make(0);
 	start(false);
 	auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_OFFLINE);
@@ -896,21 +871,20 @@ static void stop(void)
 static void window_was(u64 number, u32 begin_cause, u32 end_cause)
 {
 	check();
-	assert_int_equal(told.window.window, number);
-	assert_int_equal(told.window.begin_cause, begin_cause);
-	assert_int_equal(told.window.end_cause, end_cause);
+	assert_int_equal(reported.window.window, number);
+	assert_int_equal(reported.window.begin_cause, begin_cause);
+	assert_int_equal(reported.window.end_cause, end_cause);
 }
 
-static void a_window_is_told_with_what_began_and_ended_it(void **state)
+static void a_window_record_says_what_began_and_ended_it(void **state)
 {
-	(void)state;
 	make(AUXTRACE_SETUP_OVERWRITE);
 	start(false);
 	check();
-	assert_int_equal(told.starts, 1);
-	assert_int_equal(told.start.pid, 10);
-	assert_int_equal(told.start.tid, 11);
-	assert_int_equal(told.windows, 0);
+	assert_int_equal(reported.starts, 1);
+	assert_int_equal(reported.start.pid, 10);
+	assert_int_equal(reported.start.tid, 11);
+	assert_int_equal(reported.windows, 0);
 	auxt_channel_pause(channel, NULL);
 	window_was(1, AUXTRACE_CAUSE_SESSION, AUXTRACE_CAUSE_USER);
 
@@ -918,28 +892,28 @@ static void a_window_is_told_with_what_began_and_ended_it(void **state)
 	shim_task = (struct task_struct) { .pid = 22, .tgid = 20 };
 	auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_OFFLINE);
 	window_was(2, AUXTRACE_CAUSE_USER, AUXTRACE_CAUSE_CPU);
-	assert_int_equal(told.window.begin_pid, 10);
-	assert_int_equal(told.window.begin_tid, 11);
-	assert_int_equal(told.window.pid, 20);
-	assert_int_equal(told.window.tid, 22);
+	assert_int_equal(reported.window.begin_pid, 10);
+	assert_int_equal(reported.window.begin_tid, 11);
+	assert_int_equal(reported.window.pid, 20);
+	assert_int_equal(reported.window.tid, 22);
 
 	auxt_channel_allow(channel, AUXTRACE_INHIBIT_OFFLINE);
 	hw.foreign = true;
 	auxt_settle_sync(channel);
 	window_was(3, AUXTRACE_CAUSE_CPU, AUXTRACE_CAUSE_FOREIGN);
 	assert_int_equal(status_page.gaps_error, 1);
-	assert_int_equal(told.last_aux.flags, AUXTRACE_AUX_OVERWRITE | AUXTRACE_AUX_PARTIAL);
+	assert_int_equal(reported.last_aux.flags, AUXTRACE_AUX_OVERWRITE | AUXTRACE_AUX_PARTIAL);
 	stop();
 	window_was(4, AUXTRACE_CAUSE_FOREIGN, AUXTRACE_CAUSE_SESSION);
-	assert_int_equal(told.starts, 1);
+	assert_int_equal(reported.starts, 1);
 
-	/* Paused meanwhile: it is the RESUME that begins the window. */
+	/* Paused meanwhile: the RESUME begins the window. */
 	start(true);
 	auxt_channel_resume(channel, NULL);
 	hw.error = true;
 	auxt_settle_sync(channel);
 	window_was(5, AUXTRACE_CAUSE_USER, AUXTRACE_CAUSE_ERROR);
-	assert_int_equal(told.starts, 2);
+	assert_int_equal(reported.starts, 2);
 	auxt_channel_resume(channel, NULL);
 	stop();
 	start(false);
@@ -950,18 +924,17 @@ static void a_window_is_told_with_what_began_and_ended_it(void **state)
 
 static void full_is_a_cause_and_gives_way_to_those_before_it(void **state)
 {
-	(void)state;
 	make(0);
 	start(false);
 	run_until_full();
 	window_was(1, AUXTRACE_CAUSE_SESSION, AUXTRACE_CAUSE_FULL);
-	assert_int_equal(told.last_aux.flags, AUXTRACE_AUX_TRUNCATED);
+	assert_int_equal(reported.last_aux.flags, AUXTRACE_AUX_TRUNCATED);
 	user_page.aux_tail = status_page.produced;
 	auxt_settle_sync_tails(channel);
 	auxt_channel_pause(channel, NULL);
 	window_was(2, AUXTRACE_CAUSE_FULL, AUXTRACE_CAUSE_USER);
 
-	/* A RESUME that finds the reader's tail moved is what begins the window. */
+	/* A RESUME that finds a new tail begins the window. */
 	auxt_channel_resume(channel, NULL);
 	run_until_full();
 	user_page.aux_tail = status_page.produced;
@@ -969,7 +942,7 @@ static void full_is_a_cause_and_gives_way_to_those_before_it(void **state)
 	auxt_channel_pause(channel, NULL);
 	window_was(4, AUXTRACE_CAUSE_USER, AUXTRACE_CAUSE_USER);
 
-	/* One that does not is not. */
+	/* A RESUME that finds no new tail does not. */
 	auxt_channel_resume(channel, NULL);
 	run_until_full();
 	auxt_channel_pause(channel, NULL);
@@ -986,15 +959,14 @@ static void full_is_a_cause_and_gives_way_to_those_before_it(void **state)
 		hw_runs();
 	auxt_settle_sync(channel);
 	window_was(7, AUXTRACE_CAUSE_SESSION, AUXTRACE_CAUSE_FULL);
-	assert_true(told.last_aux.flags & AUXTRACE_AUX_TRUNCATED);
+	assert_true(reported.last_aux.flags & AUXTRACE_AUX_TRUNCATED);
 	unmake();
 }
 
-/* ---- records in the channel's hands ------------------------------------------- */
+/* ---- records that a channel writes --------------------------------------------- */
 
 static void only_the_wanted_records_are_written(void **state)
 {
-	(void)state;
 	for (u32 wanted = 1; wanted <= AUXTRACE_WANT_ALL; wanted++) {
 		make_with((struct auxtrace_setup) { .flags = AUXTRACE_SETUP_OVERWRITE,
 			  .data_size = DATA_SIZE, .records = wanted });
@@ -1006,17 +978,16 @@ static void only_the_wanted_records_are_written(void **state)
 		}
 		check();
 		read_records();
-		assert_int_equal(told.windows, wanted & AUXTRACE_WANT_WINDOW ? 3 : 0);
-		assert_int_equal(told.starts, wanted & AUXTRACE_WANT_ITRACE_START ? 1 : 0);
-		assert_int_equal(told.auxes >= 3, !!(wanted & AUXTRACE_WANT_AUX));
-		assert_true(wanted & AUXTRACE_WANT_AUX || !told.auxes);
+		assert_int_equal(reported.windows, wanted & AUXTRACE_WANT_WINDOW ? 3 : 0);
+		assert_int_equal(reported.starts, wanted & AUXTRACE_WANT_ITRACE_START ? 1 : 0);
+		assert_int_equal(reported.auxes >= 3, !!(wanted & AUXTRACE_WANT_AUX));
+		assert_true(wanted & AUXTRACE_WANT_AUX || !reported.auxes);
 		unmake();
 	}
 }
 
 static void without_a_data_ring_nothing_is_written(void **state)
 {
-	(void)state;
 	make_with((struct auxtrace_setup) { .flags = AUXTRACE_SETUP_OVERWRITE });
 	memset(data, 0x55, sizeof(data));
 	start(false);
@@ -1034,11 +1005,10 @@ static void without_a_data_ring_nothing_is_written(void **state)
 	unmake();
 }
 
-static void paused_output_is_counted_and_told(void **state)
+static void paused_output_is_counted_and_reported(void **state)
 {
 	u64 records;
 
-	(void)state;
 	make(AUXTRACE_SETUP_OVERWRITE);
 	start(false);
 	check();
@@ -1053,19 +1023,19 @@ static void paused_output_is_counted_and_told(void **state)
 	assert_true(status_page.data_lost >= 5);
 	auxt_channel_pause_output(channel, false);
 	assert_int_equal(status_page.data_records, records + 1);
-	told.windows = 5;
+	reported.windows = 5;
 	read_records();
-	assert_int_equal(told.lost, status_page.data_lost);
-	told.aux = channel->aux_reported;
+	assert_int_equal(reported.lost, status_page.data_lost);
+	reported.aux = channel->aux_reported;
 	auxt_channel_pause(channel, NULL);
 	read_records();
-	assert_int_equal(told.windows, 6);
+	assert_int_equal(reported.windows, 6);
 	unmake();
 }
 
 /*
- * A trigger's record is the last of all, be it alone or with that of an NMI's at any
- * place: a reader who waits for just so much is woken. Returns false if the NMI did
+ * The TRIGGER record is the last to be written, alone or with one of an NMI at any
+ * point: a reader that waits for exactly so much is woken. Returns false if the NMI did
  * not land.
  */
 static bool hit_and_be_read(long at)
@@ -1100,15 +1070,14 @@ static void a_record_of_a_trigger_wakes_the_reader(void **state)
 {
 	long at = 0;
 
-	(void)state;
 	assert_false(hit_and_be_read(-1));
 	while (hit_and_be_read(at))
 		at++;
 	assert_true(at > 20);
 }
 
-/* A reader who looks while a writer, having taken his tail, has no room yet is woken. */
-static bool look_while_there_is_no_room(long at)
+/* A reader that polls while a writer has taken its tail and still has no space is woken. */
+static bool poll_while_there_is_no_space(long at)
 {
 	const u64 size = sizeof(struct auxtrace_record_trigger);
 	bool landed;
@@ -1120,9 +1089,9 @@ static bool look_while_there_is_no_room(long at)
 		trigger(i % 2 ? AUXTRACE_ACTION_RESUME : AUXTRACE_ACTION_PAUSE, 7);
 	trigger(AUXTRACE_ACTION_RESUME, 7);
 	irq_work_sync(&channel->wake);
-	/* Less than a LOST record and what was lost take. */
+	/* Less space than a LOST record and the lost record need. */
 	user_page.data_tail = size;
-	nmi.what = NMI_LOOK;
+	nmi.what = NMI_POLL;
 	nmi.at = at;
 	nmi.points = 0;
 	nmi.landed = false;
@@ -1138,20 +1107,18 @@ static bool look_while_there_is_no_room(long at)
 	return landed;
 }
 
-static void a_reader_who_looks_too_early_is_woken(void **state)
+static void a_reader_that_polls_too_early_is_woken(void **state)
 {
 	long at = 0;
 
-	(void)state;
-	while (look_while_there_is_no_room(at))
+	while (poll_while_there_is_no_space(at))
 		at++;
 	assert_true(at > 20);
 }
 
-/* What can be read of a stopped session is more, and it may still get a record. */
+/* A stopped session wakes readers for less than a watermark, also for a late LOST record. */
 static void a_lost_record_of_a_stopped_session_wakes(void **state)
 {
-	(void)state;
 	make(AUXTRACE_SETUP_OVERWRITE);
 	start(false);
 	auxt_channel_pause_output(channel, true);
@@ -1169,20 +1136,19 @@ static void a_lost_record_of_a_stopped_session_wakes(void **state)
 	unmake();
 }
 
-/* One that fills the ring must not be kept out by the LOST record of another. */
+/* A record that fills the ring must not be kept out by a LOST record before it. */
 static void the_largest_sample_comes_after_a_loss(void **state)
 {
-	const u64 room = auxt_sample_space(4096);
+	const u64 space = auxt_sample_space(4096);
 	const struct auxt_request request = {
-		.action = AUXTRACE_ACTION_SAMPLE, .trigger = 5, .size = room,
+		.action = AUXTRACE_ACTION_SAMPLE, .trigger = 5, .size = space,
 	};
 	u64 begin;
 
-	(void)state;
 	make_with((struct auxtrace_setup) { .flags = AUXTRACE_SETUP_OVERWRITE,
 		  .data_size = 4096, .records = AUXTRACE_WANT_ITRACE_START });
 	start(false);
-	while (status_page.produced < room) {
+	while (status_page.produced < space) {
 		shim_point();
 		auxt_settle_sync(channel);
 	}
@@ -1193,14 +1159,13 @@ static void the_largest_sample_comes_after_a_loss(void **state)
 	user_page.data_tail = begin;
 	assert_true(auxt_request_make(channel, &request, 0));
 	assert_int_equal(status_page.data_head - begin, sizeof(struct auxtrace_record_lost) +
-			 AUXT_SAMPLE_FRAME + ALIGN(room, 8));
+			 AUXT_SAMPLE_FRAME + ALIGN(space, 8));
 	unmake();
 }
 
-/* Who waits for an error alone does not care that there is something to read. */
-static void an_error_wakes_who_has_not_read(void **state)
+/* A reader that waits for an error alone is woken, even though there is unread data. */
+static void an_error_wakes_readers_that_have_not_read(void **state)
 {
-	(void)state;
 	make_with((struct auxtrace_setup) { .aux_watermark = AUXT_REGION_SIZE });
 	start(false);
 	while (!auxt_channel_is_readable(channel, false)) {
@@ -1222,7 +1187,6 @@ static void records_wake_the_reader_once_at_the_watermark(void **state)
 {
 	unsigned int woken;
 
-	(void)state;
 	make_with((struct auxtrace_setup) { .flags = AUXTRACE_SETUP_OVERWRITE,
 		  .data_size = DATA_SIZE, .data_watermark = 1000 });
 	start(false);
@@ -1246,11 +1210,11 @@ static void records_wake_the_reader_once_at_the_watermark(void **state)
 	assert_false(auxt_settle_has_new_tail(channel));
 	assert_false(auxt_channel_is_readable(channel, false));
 	assert_int_equal(status_page.data_consumed, status_page.data_head);
-	/* That was no reason to stop the hardware. */
+	/* The hardware was not stopped for that. */
 	assert_true(hw.on);
-	told.tail = status_page.data_head;
-	told.windows = status_page.windows - 1;
-	told.aux = channel->aux_reported;
+	reported.tail = status_page.data_head;
+	reported.windows = status_page.windows - 1;
+	reported.aux = channel->aux_reported;
 	unmake();
 }
 
@@ -1258,7 +1222,6 @@ static void records_wake_the_reader_once_at_the_watermark(void **state)
 
 static void full_stop_stays_off_until_a_resume(void **state)
 {
-	(void)state;
 	for (int mark = 0; mark < 2; mark++)
 	for (int again = 0; again < 2; again++) {
 		struct auxtrace_effect effect;
@@ -1268,7 +1231,7 @@ static void full_stop_stays_off_until_a_resume(void **state)
 		if (mark) {
 			while (!hw.stopped)
 				hw_runs();
-			/* The reader has made room before anybody looks. */
+			/* The reader has freed space before the next sync. */
 			auxt_channel_pause(channel, NULL);
 			user_page.aux_tail = status_page.produced;
 		} else {
@@ -1279,7 +1242,7 @@ static void full_stop_stays_off_until_a_resume(void **state)
 			auxt_settle_sync(channel);
 			assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_FULL);
 			assert_int_equal(status_page.consumed, status_page.produced);
-			/* All is read: nothing to wake up for. */
+			/* All is read: the reader is not woken. */
 			assert_false(auxt_channel_is_readable(channel, false));
 			assert_false(auxt_settle_has_new_tail(channel));
 		}
@@ -1301,10 +1264,9 @@ static void full_stop_stays_off_until_a_resume(void **state)
 	}
 }
 
-/* The mark is met and found by an interrupt: off, whatever room there is by then. */
+/* An interrupt finds that the STOP mark was met: off, however much space there is by then. */
 static void full_stop_at_the_mark_stays_off_too(void **state)
 {
-	(void)state;
 	make(AUXTRACE_SETUP_FULL_STOP);
 	start(false);
 	while (hw.position < SIZE / 2)
@@ -1323,9 +1285,8 @@ static void full_stop_at_the_mark_stays_off_too(void **state)
 	unmake();
 }
 
-static void full_auto_looks_by_itself_while_it_waits(void **state)
+static void full_auto_polls_the_tail_while_it_waits(void **state)
 {
-	(void)state;
 	make(AUXTRACE_SETUP_FULL_AUTO);
 	start(false);
 	assert_false(channel->tail_poll.queued);
@@ -1345,7 +1306,7 @@ static void full_auto_looks_by_itself_while_it_waits(void **state)
 	assert_int_equal(status_page.windows, 2);
 	assert_false(channel->tail_poll.queued);
 
-	/* Paused as well it has nothing to look for, until it is resumed. */
+	/* Paused as well, it polls no tail until it is resumed. */
 	run_until_full();
 	irq_work_sync(&channel->wake);
 	auxt_channel_pause(channel, NULL);
@@ -1355,7 +1316,7 @@ static void full_auto_looks_by_itself_while_it_waits(void **state)
 	irq_work_sync(&channel->wake);
 	assert_true(channel->tail_poll.queued);
 
-	/* And does not outlive the attachment. */
+	/* A detach ends the poll. */
 	auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_OFFLINE);
 	auxt_channel_detach(channel);
 	assert_false(channel->tail_poll.queued);
@@ -1370,17 +1331,16 @@ static void full_auto_looks_by_itself_while_it_waits(void **state)
 }
 
 /*
- * At each point of a look, the area fills up again, or the other reason to be off goes
- * that had made the look the last.
+ * At each point of a tail poll, the area fills up again, or the other reason goes away that had
+ * made the poll the last.
  */
 static void full_auto_never_forgets_a_channel_that_waits(void **state)
 {
-	(void)state;
 	for (int how = 0; how < 2; how++)
 	for (long at = 0; ; at++) {
 		bool landed;
 
-		/* Without records, whose readers would be woken by the way. */
+		/* Without records, since they would wake the reader, too. */
 		make_with((struct auxtrace_setup) { .flags = AUXTRACE_SETUP_FULL_AUTO });
 		start(false);
 		run_until_full();
@@ -1408,9 +1368,8 @@ static void full_auto_never_forgets_a_channel_that_waits(void **state)
 	}
 }
 
-static void the_others_do_not_look_by_themselves(void **state)
+static void without_full_auto_no_tail_poll_runs(void **state)
 {
-	(void)state;
 	for (int stops = 0; stops < 2; stops++) {
 		make(stops ? AUXTRACE_SETUP_FULL_STOP : 0);
 		start(false);
@@ -1421,12 +1380,11 @@ static void the_others_do_not_look_by_themselves(void **state)
 	}
 }
 
-/* Whatever NMIs do while the timer runs, who waits is looked after. */
+/* Whatever NMIs do while the timer runs, a channel that waits is polled for. */
 static void full_auto_survives_a_storm(void **state)
 {
 	u64 waits = 0;
 
-	(void)state;
 	srand(9);
 	make(AUXTRACE_SETUP_FULL_AUTO);
 	start(false);
@@ -1453,7 +1411,7 @@ static void full_auto_survives_a_storm(void **state)
 
 /* ---- SNAPSHOT ------------------------------------------------------------------------ */
 
-/* Into the next slot, whatever nests: the cut is what the page says was put aside. */
+/* To the next slot, whatever nests: the cut agrees with what the page says was retained. */
 static struct auxtrace_cut switch_slot(void)
 {
 	u32 from = status_page.slot, to = (from + 1) % SLOTS;
@@ -1474,7 +1432,7 @@ static struct auxtrace_cut switch_slot(void)
 	return cut;
 }
 
-/* In place: nothing changes but what a look changes. */
+/* In place: nothing changes but what a sync changes. */
 static struct auxtrace_cut cut_in_place(u32 flags)
 {
 	u64 number = status_page.snapshots;
@@ -1491,12 +1449,11 @@ static struct auxtrace_cut cut_in_place(u32 flags)
 	return cut;
 }
 
-static void a_slot_is_put_aside_and_the_next_window_begins_in_another(void **state)
+static void a_slot_is_retained_and_the_next_window_begins_in_another(void **state)
 {
 	struct auxtrace_cut cut;
 	u64 end;
 
-	(void)state;
 	make_slots();
 	start(false);
 	while (hw.position < SLOT_SIZE + 1000)
@@ -1506,7 +1463,7 @@ static void a_slot_is_put_aside_and_the_next_window_begins_in_another(void **sta
 	assert_int_equal(cut.inhibit, 0);
 	assert_int_equal(cut.window, 1);
 	assert_int_equal(cut.aux_begin, end - SLOT_SIZE);
-	/* One stop, one start with PSB+, in the other slot, where the first was. */
+	/* One stop, and one start with PSB+ in the other slot at the same offset. */
 	assert_int_equal(hw.offs, 1);
 	assert_int_equal(hw.ons, 2);
 	assert_int_equal(hw.windows, 2);
@@ -1515,8 +1472,8 @@ static void a_slot_is_put_aside_and_the_next_window_begins_in_another(void **sta
 	assert_int_equal(status_page.window_begin, end);
 	assert_int_equal(status_page.gaps, 0);
 	window_was(1, AUXTRACE_CAUSE_SESSION, AUXTRACE_CAUSE_SNAPSHOT);
-	assert_int_equal(told.window.slot, 0);
-	/* The AUX record of all that the cut holds is in the cut. */
+	assert_int_equal(reported.window.slot, 0);
+	/* The cut contains the AUX record of all its trace. */
 	assert_int_equal(cut.data_end - cut.data_begin,
 			 sizeof(struct auxtrace_record_window) +
 			 sizeof(struct auxtrace_record_itrace_start) +
@@ -1524,8 +1481,8 @@ static void a_slot_is_put_aside_and_the_next_window_begins_in_another(void **sta
 
 	auxt_channel_pause(channel, NULL);
 	window_was(2, AUXTRACE_CAUSE_SNAPSHOT, AUXTRACE_CAUSE_USER);
-	assert_int_equal(told.window.slot, 1);
-	assert_int_equal(told.window.begin, end);
+	assert_int_equal(reported.window.slot, 1);
+	assert_int_equal(reported.window.begin, end);
 	unmake();
 }
 
@@ -1533,7 +1490,6 @@ static void a_paused_channel_changes_its_slot_and_stays_paused(void **state)
 {
 	struct auxtrace_cut cut;
 
-	(void)state;
 	make_slots();
 	start(false);
 	while (hw.position < 100)
@@ -1546,7 +1502,7 @@ static void a_paused_channel_changes_its_slot_and_stays_paused(void **state)
 	check();
 	assert_int_equal(hw.offs, 1);
 	assert_int_equal(hw.ons, 1);
-	/* Nothing came meanwhile: an empty cut. */
+	/* Nothing was written meanwhile: an empty cut. */
 	cut = switch_slot();
 	assert_int_equal(cut.aux_begin, cut.aux_end);
 	assert_int_equal(cut.slot, 1);
@@ -1562,7 +1518,6 @@ static void a_detached_channel_changes_its_slot(void **state)
 {
 	struct auxtrace_cut cut;
 
-	(void)state;
 	make_slots();
 	start(false);
 	auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_OFFLINE);
@@ -1578,11 +1533,10 @@ static void a_detached_channel_changes_its_slot(void **state)
 	unmake();
 }
 
-static void an_error_at_the_cut_is_an_error_and_the_slot_is_put_aside(void **state)
+static void an_error_at_the_cut_is_an_error_and_the_slot_is_retained(void **state)
 {
 	struct auxtrace_cut cut;
 
-	(void)state;
 	make_slots();
 	start(false);
 	hw.error = true;
@@ -1596,7 +1550,6 @@ static void a_snapshot_in_place_lets_the_window_go_on(void **state)
 {
 	struct auxtrace_cut cut;
 
-	(void)state;
 	for (int mode = 0; mode < 2; mode++) {
 		make(mode ? AUXTRACE_SETUP_OVERWRITE : 0);
 		start(false);
@@ -1618,7 +1571,6 @@ static void a_snapshot_with_pause_is_a_pause_of_trace_and_then_of_records(void *
 {
 	struct auxtrace_cut cut;
 
-	(void)state;
 	make(AUXTRACE_SETUP_OVERWRITE);
 	start(false);
 	while (hw.position < 1000)
@@ -1672,7 +1624,6 @@ static void an_nmi_may_land_anywhere(void **state)
 {
 	long landed = 0;
 
-	(void)state;
 	for (int mode = 0; mode < 3; mode++)
 	for (int what = NMI_PMI; what <= NMI_RESUME; what++)
 	for (int req = 0; req < REQUESTS; req++)
@@ -1708,7 +1659,7 @@ static void an_nmi_may_land_anywhere(void **state)
 		assert_int_equal(status_page.inhibit,
 				 (user ? AUXTRACE_INHIBIT_USER : 0) |
 				 (trigger ? AUXTRACE_INHIBIT_TRIGGER : 0));
-		/* No more than one look each, one window each, between there and back. */
+		/* At most one sync and one window each, between there and back. */
 		assert_true(hw.offs - offs <= 3);
 		assert_true(hw.ons - ons <= 3);
 		unmake();
@@ -1763,14 +1714,13 @@ static void storm(u32 flags, u32 slots, unsigned int one_in)
 		assert_true(status_page.overwritten > SIZE);
 		assert_true(status_page.consumed > SIZE);
 	}
-	assert_int_equal(told.windows, status_page.windows);
+	assert_int_equal(reported.windows, status_page.windows);
 	assert_int_equal(status_page.data_lost, 0);
 	unmake();
 }
 
 static void the_accounting_survives_a_storm(void **state)
 {
-	(void)state;
 	srand(7);
 	storm(0, 1, 10);
 	nmi.perf_eats = true;
@@ -1787,27 +1737,26 @@ static void the_accounting_survives_a_storm(void **state)
 
 /* ---- triggers ------------------------------------------------------------- */
 
-static void a_trigger_pauses_and_resumes_and_says_who_it_was(void **state)
+static void a_trigger_pauses_and_resumes_and_its_id_is_recorded(void **state)
 {
-	(void)state;
 	make(AUXTRACE_SETUP_OVERWRITE);
 	start(false);
 	assert_true(trigger(AUXTRACE_ACTION_PAUSE, 5));
 	assert_int_equal(hw.offs, 1);
 	window_was(1, AUXTRACE_CAUSE_SESSION, AUXTRACE_CAUSE_TRIGGER);
-	assert_int_equal(told.window.begin_trigger, 0);
-	assert_int_equal(told.window.end_trigger, 5);
-	assert_int_equal(told.trigger.trigger, 5);
-	assert_int_equal(told.trigger.action, AUXTRACE_ACTION_PAUSE);
-	assert_int_equal(told.trigger.position, hw.position);
+	assert_int_equal(reported.window.begin_trigger, 0);
+	assert_int_equal(reported.window.end_trigger, 5);
+	assert_int_equal(reported.trigger.trigger, 5);
+	assert_int_equal(reported.trigger.action, AUXTRACE_ACTION_PAUSE);
+	assert_int_equal(reported.trigger.position, hw.position);
 
-	/* As it is: no access, no record. */
+	/* The channel is paused already: no MSR access, no record. */
 	assert_true(trigger(AUXTRACE_ACTION_PAUSE, 6));
 	assert_int_equal(hw.offs, 1);
 	check();
-	assert_int_equal(told.triggers, 1);
+	assert_int_equal(reported.triggers, 1);
 
-	/* PAUSE is a lid. */
+	/* A PAUSE of the user overrides triggers. */
 	auxt_channel_pause(channel, NULL);
 	assert_true(trigger(AUXTRACE_ACTION_RESUME, 4));
 	check();
@@ -1817,26 +1766,25 @@ static void a_trigger_pauses_and_resumes_and_says_who_it_was(void **state)
 	assert_true(hw.on);
 	assert_true(trigger(AUXTRACE_ACTION_PAUSE, 5));
 	window_was(2, AUXTRACE_CAUSE_USER, AUXTRACE_CAUSE_TRIGGER);
-	assert_int_equal(told.window.begin_trigger, 0);
+	assert_int_equal(reported.window.begin_trigger, 0);
 	assert_true(trigger(AUXTRACE_ACTION_RESUME, 4));
 	auxt_channel_pause(channel, NULL);
 	window_was(3, AUXTRACE_CAUSE_TRIGGER, AUXTRACE_CAUSE_USER);
-	assert_int_equal(told.window.begin_trigger, 4);
-	assert_int_equal(told.window.end_trigger, 0);
+	assert_int_equal(reported.window.begin_trigger, 4);
+	assert_int_equal(reported.window.end_trigger, 0);
 	unmake();
 }
 
 static void a_freeze_stops_both_until_a_resume(void **state)
 {
-	(void)state;
 	make(AUXTRACE_SETUP_OVERWRITE);
 	start(false);
 	irq_work_sync(&channel->wake);
 	group.waiters.woken = 0;
 	assert_true(trigger(AUXTRACE_ACTION_FREEZE, 9));
 	window_was(1, AUXTRACE_CAUSE_SESSION, AUXTRACE_CAUSE_TRIGGER);
-	assert_int_equal(told.window.end_trigger, 9);
-	assert_int_equal(told.trigger.action, AUXTRACE_ACTION_FREEZE);
+	assert_int_equal(reported.window.end_trigger, 9);
+	assert_int_equal(reported.trigger.action, AUXTRACE_ACTION_FREEZE);
 	assert_int_equal(status_page.frozen_by, 9);
 	assert_int_equal(status_page.data_paused, AUXTRACE_DATA_FROZEN);
 	irq_work_sync(&channel->wake);
@@ -1848,16 +1796,16 @@ static void a_freeze_stops_both_until_a_resume(void **state)
 	auxt_channel_resume(channel, NULL);
 	assert_true(hw.on);
 	assert_int_equal(status_page.data_paused, 0);
-	/* Who resumed was the user, whatever trigger did so before. */
+	/* The user resumed it, although a trigger had done so before. */
 	auxt_channel_pause(channel, NULL);
 	window_was(2, AUXTRACE_CAUSE_USER, AUXTRACE_CAUSE_USER);
-	assert_int_equal(told.window.begin_trigger, 0);
+	assert_int_equal(reported.window.begin_trigger, 0);
 	auxt_channel_resume(channel, NULL);
-	/* Another CPU's is not undone by what was there before it: it comes first. */
+	/* A FREEZE that another CPU has sent is older than the RESUME: it takes effect first. */
 	atomic64_set(&channel->remote.in_freeze, AUXT_REMOTE_WORD(AUXTRACE_ACTION_FREEZE, 11));
 	auxt_channel_resume(channel, NULL);
 	window_was(3, AUXTRACE_CAUSE_USER, AUXTRACE_CAUSE_TRIGGER);
-	assert_int_equal(told.window.end_trigger, 11);
+	assert_int_equal(reported.window.end_trigger, 11);
 	assert_int_equal(status_page.frozen_by, 11);
 	assert_true(hw.on);
 	assert_int_equal(status_page.data_paused, 0);
@@ -1865,8 +1813,8 @@ static void a_freeze_stops_both_until_a_resume(void **state)
 }
 
 /*
- * An NMI's freeze at any place of a look at a channel that runs, or of the RESUME that
- * ends an earlier freeze: all windows are told of before the freeze is, and who waits is
+ * An NMI's freeze at any point of a sync of a running channel, or of the RESUME that
+ * ends an earlier freeze: all windows are recorded before the freeze, and waiting readers are
  * woken. Returns false if the NMI did not land.
  */
 static bool freeze_at(long at, bool again)
@@ -1892,9 +1840,9 @@ static bool freeze_at(long at, bool again)
 	assert_int_equal(channel->frozen, !hw.on);
 	if (channel->frozen) {
 		assert_int_equal(status_page.frozen_by, 12);
-		assert_int_equal(told.trigger.trigger, 12);
-		assert_int_equal(told.trigger.position, hw.position);
-		assert_int_equal(told.tail, status_page.data_head);
+		assert_int_equal(reported.trigger.trigger, 12);
+		assert_int_equal(reported.trigger.position, hw.position);
+		assert_int_equal(reported.tail, status_page.data_head);
 		assert_int_equal(status_page.data_paused, AUXTRACE_DATA_FROZEN);
 		assert_true(channel->wake.queued);
 	} else {
@@ -1905,11 +1853,10 @@ static bool freeze_at(long at, bool again)
 	return landed;
 }
 
-static void a_freeze_at_any_place_is_told_last(void **state)
+static void a_freeze_at_any_place_is_recorded_last(void **state)
 {
 	long at = 0;
 
-	(void)state;
 	while (freeze_at(at, false))
 		at++;
 	assert_true(at > 20);
@@ -1919,7 +1866,6 @@ static void a_freeze_at_any_place_of_a_resume_is_another(void **state)
 {
 	long at = 0;
 
-	(void)state;
 	while (freeze_at(at, true))
 		at++;
 	assert_true(at > 20);
@@ -1931,29 +1877,28 @@ static void what_all_are_asked_for_is_sent_once_until_one_differs(void **state)
 		.action = AUXTRACE_ACTION_PAUSE, .trigger = 3, .all_cpus = true,
 	};
 
-	(void)state;
 	make(AUXTRACE_SETUP_OVERWRITE);
 	start(false);
 	auxt_request_make(channel, &request, 0);
 	assert_int_equal(take_broadcast(), AUXT_REMOTE_WORD(AUXTRACE_ACTION_PAUSE, 3));
 	assert_int_equal(group.last_broadcast, AUXTRACE_ACTION_PAUSE);
-	/* Another channel, or this one, is changed alone. */
+	/* A request for one channel alone resets last_broadcast. */
 	trigger(AUXTRACE_ACTION_RESUME, 4);
 	assert_int_equal(group.last_broadcast, 0);
 	trigger(AUXTRACE_ACTION_PAUSE, 5);
 	assert_int_equal(group.last_broadcast, 0);
 	assert_int_equal(take_broadcast(), 0);
-	/* Nothing changes here, but may elsewhere. */
+	/* This channel does not change, but another may. */
 	auxt_request_make(channel, &request, 0);
 	assert_int_equal(take_broadcast(), AUXT_REMOTE_WORD(AUXTRACE_ACTION_PAUSE, 3));
 	assert_int_equal(group.last_broadcast, AUXTRACE_ACTION_PAUSE);
-	/* A freeze is sent by who is frozen first. */
+	/* Only the channel that freezes first sends the freeze. */
 	request.action = AUXTRACE_ACTION_FREEZE;
 	auxt_request_make(channel, &request, 0);
 	assert_int_equal(take_broadcast(), AUXT_REMOTE_WORD(AUXTRACE_ACTION_FREEZE, 3));
 	auxt_request_make(channel, &request, 0);
 	assert_int_equal(take_broadcast(), 0);
-	/* START forgets. */
+	/* START resets it. */
 	stop();
 	start(false);
 	assert_int_equal(group.last_broadcast, 0);
@@ -1961,7 +1906,7 @@ static void what_all_are_asked_for_is_sent_once_until_one_differs(void **state)
 	unmake();
 }
 
-/* Lets one NMI land at a place; false if there is none so late. */
+/* Lets one NMI land at point @at; false if there is no such point. */
 static bool lands(enum nmi what, long at, void (*in)(void))
 {
 	bool landed;
@@ -1981,20 +1926,19 @@ static void pause_by_trigger(void)
 	trigger(AUXTRACE_ACTION_PAUSE, 5);
 }
 
-/* Whatever undoes a PAUSE meanwhile: what ended the window was that, if it ended. */
-static void who_ended_a_window_is_told_though_it_is_undone(void **state)
+/* If a window ended because of a PAUSE, that is the recorded cause, even if an NMI undoes it. */
+static void the_end_cause_of_a_window_is_recorded_even_if_it_is_undone(void **state)
 {
 	bool landed = true;
 
-	(void)state;
 	for (long at = 0; landed; at++) {
 		make(AUXTRACE_SETUP_OVERWRITE);
 		start(false);
 		landed = lands(NMI_RESUME, at, pause_by_trigger);
 		check();
-		if (told.windows) {
-			assert_int_equal(told.window.end_cause, AUXTRACE_CAUSE_TRIGGER);
-			assert_int_equal(told.window.end_trigger, 5);
+		if (reported.windows) {
+			assert_int_equal(reported.window.end_cause, AUXTRACE_CAUSE_TRIGGER);
+			assert_int_equal(reported.window.end_trigger, 5);
 		}
 		unmake();
 	}
@@ -2005,12 +1949,11 @@ static void move_on(void)
 	switch_slot();
 }
 
-/* Asked for at any place within a SNAPSHOT, it is looked after from then on. */
+/* A deferred request made at any point of a SNAPSHOT is carried out at its deadline. */
 static void a_delay_within_a_snapshot_begins_at_once(void **state)
 {
 	bool landed = true;
 
-	(void)state;
 	for (long at = 0; landed; at++) {
 		make_slots();
 		start(false);
@@ -2026,7 +1969,6 @@ static void some_bytes_later_it_pauses_at_most_a_page_late(void **state)
 {
 	static const u64 delays[] = { 1, 100, 4096, 5000, SIZE - 1, SIZE, 3 * SIZE + 17, 9 * SIZE };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(delays) / sizeof(delays[0]); i++) {
 		struct auxt_request request = {
 			.action = AUXTRACE_ACTION_PAUSE, .trigger = 6, .delay = delays[i],
@@ -2039,7 +1981,7 @@ static void some_bytes_later_it_pauses_at_most_a_page_late(void **state)
 		assert_true(hw.on);
 		from = channel->aux.deadline - delays[i];
 		assert_true(from <= hw.position);
-		/* There is one at a time. */
+		/* Only one can be pending. */
 		request.trigger = 7;
 		assert_false(auxt_request_make(channel, &request, 0));
 		while (hw.on) {
@@ -2051,8 +1993,8 @@ static void some_bytes_later_it_pauses_at_most_a_page_late(void **state)
 		assert_true(hw.position < from + delays[i] + AUXT_REGION_SIZE + 64);
 		assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_TRIGGER);
 		window_was(1, AUXTRACE_CAUSE_SESSION, AUXTRACE_CAUSE_TRIGGER);
-		assert_int_equal(told.window.end_trigger, 6);
-		assert_int_equal(told.triggers, 1);
+		assert_int_equal(reported.window.end_trigger, 6);
+		assert_int_equal(reported.triggers, 1);
 		assert_int_equal(channel->aux.deadline, 0);
 		trigger(AUXTRACE_ACTION_RESUME, 8);
 		assert_true(auxt_request_make(channel, &request, 0));
@@ -2066,7 +2008,6 @@ static void what_was_to_be_done_later_is_forgotten(void **state)
 		.action = AUXTRACE_ACTION_FREEZE, .trigger = 6, .delay = 5000,
 	};
 
-	(void)state;
 	make(AUXTRACE_SETUP_OVERWRITE);
 	start(false);
 	assert_true(auxt_request_make(channel, &request, 0));
@@ -2111,18 +2052,17 @@ static void run_to(u64 position)
 
 static void a_sample_has_the_newest_bytes(void **state)
 {
-	(void)state;
 	for (u32 flags = 0; flags <= AUXTRACE_SETUP_OVERWRITE; flags += AUXTRACE_SETUP_OVERWRITE) {
 		make(flags);
 		start(false);
 		run_to(SIZE / 2);
-		/* More than there is. */
+		/* More bytes than were produced. */
 		assert_true(sample(SIZE - 1));
 		check();
-		assert_int_equal(told.samples, 1);
-		assert_int_equal(told.sample.length, hw.position);
+		assert_int_equal(reported.samples, 1);
+		assert_int_equal(reported.sample.length, hw.position);
 		assert_int_equal(status_page.samples_cut, 1);
-		/* The window went on, and what the reader has taken is still there. */
+		/* The window went on, and bytes that the reader has consumed are still in memory. */
 		assert_true(hw.on);
 		assert_int_equal(hw.windows, 1);
 		user_page.aux_tail = status_page.produced;
@@ -2130,8 +2070,8 @@ static void a_sample_has_the_newest_bytes(void **state)
 		user_page.aux_tail = flags ? 0 : status_page.produced;
 		assert_true(sample(SIZE / 2 - 3));
 		check();
-		assert_int_equal(told.sample.length, SIZE / 2 - 3);
-		assert_int_equal(told.sample.aux_end, hw.position);
+		assert_int_equal(reported.sample.length, SIZE / 2 - 3);
+		assert_int_equal(reported.sample.aux_end, hw.position);
 		assert_int_equal(status_page.samples, 2);
 		assert_int_equal(status_page.samples_cut, 1);
 		unmake();
@@ -2140,36 +2080,35 @@ static void a_sample_has_the_newest_bytes(void **state)
 
 static void what_a_record_cannot_carry_goes_to_a_slot(void **state)
 {
-	/* Room for 4096 - 72 bytes of a sample, and a LOST record before it. */
+	/* Space for 4096 - 72 bytes of a sample, and a LOST record before it. */
 	const struct auxtrace_setup setup = {
 		.flags = AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_DATA_OVERWRITE,
 		.aux_size = MAX_SLOTS * SIZE, .data_size = MAX_SLOTS * 4096, .slots = MAX_SLOTS,
 		.records = AUXTRACE_WANT_TRIGGER,
 	};
-	const u64 room = 4096 - AUXT_SAMPLE_FRAME - sizeof(struct auxtrace_record_lost);
+	const u64 space = 4096 - AUXT_SAMPLE_FRAME - sizeof(struct auxtrace_record_lost);
 
-	(void)state;
 	make_with(setup);
 	start(false);
 	run_to(SIZE + SIZE / 3);
-	/* Taken for a snapshot meanwhile. */
+	/* A SNAPSHOT has claimed a slot meanwhile. */
 	assert_true(auxt_slots_claim(&channel->slots, 2));
 	for (u32 slot = 1; slot <= 3; slot += 2) {
 		assert_true(sample(SIZE / 2));
 		read_sample((const void *)(data + (status_page.data_head - AUXT_SAMPLE_FRAME) % 4096));
-		assert_int_equal(told.sample.flags, AUXTRACE_SAMPLE_IN_SLOT);
-		assert_int_equal(told.sample.sample_slot, slot);
-		assert_int_equal(told.sample.length, SIZE / 2);
+		assert_int_equal(reported.sample.flags, AUXTRACE_SAMPLE_IN_SLOT);
+		assert_int_equal(reported.sample.sample_slot, slot);
+		assert_int_equal(reported.sample.length, SIZE / 2);
 		assert_false(auxt_slots_claim(&channel->slots, slot));
 	}
 	assert_int_equal(status_page.sample_slots, 1 << 1 | 1 << 3);
-	/* None is left: then as much as the record can carry. */
+	/* No slot is free: as much as the record can carry. */
 	assert_true(sample(SIZE / 2));
-	read_sample((const void *)(data + (status_page.data_head - AUXT_SAMPLE_FRAME - room) % 4096));
-	assert_int_equal(told.sample.flags, AUXTRACE_SAMPLE_CUT);
-	assert_int_equal(told.sample.length, room);
+	read_sample((const void *)(data + (status_page.data_head - AUXT_SAMPLE_FRAME - space) % 4096));
+	assert_int_equal(reported.sample.flags, AUXTRACE_SAMPLE_CUT);
+	assert_int_equal(reported.sample.length, space);
 	assert_int_equal(status_page.samples_cut, 1);
-	/* Those of snapshots and of samples are not the same. */
+	/* A slot of a snapshot cannot be released as one of a sample. */
 	assert_false(auxt_slots_release_sample(&channel->slots, 2));
 	assert_false(auxt_slots_release_sample(&channel->slots, 0));
 	assert_true(auxt_slots_release_sample(&channel->slots, 1));
@@ -2187,39 +2126,39 @@ int main(void)
 		cmocka_unit_test(upkeep_does_not_end_a_window),
 		cmocka_unit_test(full_it_stops_counts_one_gap_and_wakes_the_reader),
 		cmocka_unit_test(a_resume_into_a_full_area_is_a_gap_of_its_own),
-		cmocka_unit_test(the_stop_mark_is_found_by_whoever_looks_next),
+		cmocka_unit_test(the_stop_mark_is_found_by_the_next_sync),
 		cmocka_unit_test(an_error_stops_it_until_the_next_start),
 		cmocka_unit_test(a_start_that_fails_is_an_error_not_a_window),
 		cmocka_unit_test(going_offline_is_a_gap_if_it_ran),
-		cmocka_unit_test(a_window_is_told_with_what_began_and_ended_it),
+		cmocka_unit_test(a_window_record_says_what_began_and_ended_it),
 		cmocka_unit_test(full_is_a_cause_and_gives_way_to_those_before_it),
 		cmocka_unit_test(only_the_wanted_records_are_written),
 		cmocka_unit_test(without_a_data_ring_nothing_is_written),
-		cmocka_unit_test(paused_output_is_counted_and_told),
+		cmocka_unit_test(paused_output_is_counted_and_reported),
 		cmocka_unit_test(records_wake_the_reader_once_at_the_watermark),
 		cmocka_unit_test(a_record_of_a_trigger_wakes_the_reader),
-		cmocka_unit_test(a_reader_who_looks_too_early_is_woken),
+		cmocka_unit_test(a_reader_that_polls_too_early_is_woken),
 		cmocka_unit_test(a_lost_record_of_a_stopped_session_wakes),
 		cmocka_unit_test(the_largest_sample_comes_after_a_loss),
-		cmocka_unit_test(an_error_wakes_who_has_not_read),
+		cmocka_unit_test(an_error_wakes_readers_that_have_not_read),
 		cmocka_unit_test(full_stop_stays_off_until_a_resume),
 		cmocka_unit_test(full_stop_at_the_mark_stays_off_too),
-		cmocka_unit_test(full_auto_looks_by_itself_while_it_waits),
+		cmocka_unit_test(full_auto_polls_the_tail_while_it_waits),
 		cmocka_unit_test(full_auto_never_forgets_a_channel_that_waits),
-		cmocka_unit_test(the_others_do_not_look_by_themselves),
+		cmocka_unit_test(without_full_auto_no_tail_poll_runs),
 		cmocka_unit_test(full_auto_survives_a_storm),
-		cmocka_unit_test(a_slot_is_put_aside_and_the_next_window_begins_in_another),
+		cmocka_unit_test(a_slot_is_retained_and_the_next_window_begins_in_another),
 		cmocka_unit_test(a_paused_channel_changes_its_slot_and_stays_paused),
 		cmocka_unit_test(a_detached_channel_changes_its_slot),
-		cmocka_unit_test(an_error_at_the_cut_is_an_error_and_the_slot_is_put_aside),
+		cmocka_unit_test(an_error_at_the_cut_is_an_error_and_the_slot_is_retained),
 		cmocka_unit_test(a_snapshot_in_place_lets_the_window_go_on),
 		cmocka_unit_test(a_snapshot_with_pause_is_a_pause_of_trace_and_then_of_records),
-		cmocka_unit_test(a_trigger_pauses_and_resumes_and_says_who_it_was),
+		cmocka_unit_test(a_trigger_pauses_and_resumes_and_its_id_is_recorded),
 		cmocka_unit_test(a_freeze_stops_both_until_a_resume),
-		cmocka_unit_test(a_freeze_at_any_place_is_told_last),
+		cmocka_unit_test(a_freeze_at_any_place_is_recorded_last),
 		cmocka_unit_test(a_freeze_at_any_place_of_a_resume_is_another),
 		cmocka_unit_test(what_all_are_asked_for_is_sent_once_until_one_differs),
-		cmocka_unit_test(who_ended_a_window_is_told_though_it_is_undone),
+		cmocka_unit_test(the_end_cause_of_a_window_is_recorded_even_if_it_is_undone),
 		cmocka_unit_test(a_delay_within_a_snapshot_begins_at_once),
 		cmocka_unit_test(some_bytes_later_it_pauses_at_most_a_page_late),
 		cmocka_unit_test(what_was_to_be_done_later_is_forgotten),

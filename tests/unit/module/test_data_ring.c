@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The data ring: where records lie, what is lost and counted, and writers that
- * interrupt each other while readers look on.
+ * interrupt each other while readers copy.
  *
- * NMIs are played in two ways: at each point in turn where the code under test looks
- * at or changes what an NMI may change (shim_point()), and by signals that land
+ * NMIs are simulated in two ways: at each point in turn where the code under test reads
+ * or changes what an NMI may change (shim_point()), and by signals that land
  * anywhere in a thread that writes at full speed.
  */
 
@@ -73,7 +73,7 @@ static void unmake(void)
 	munmap(writers_view, 2 * setup.data_size);
 }
 
-/* ---- records: each says what it must look like ------------------------------ */
+/* ---- records: each determines its own contents ------------------------------ */
 
 struct test_record {
 	struct auxtrace_record_header header;
@@ -82,7 +82,7 @@ struct test_record {
 	u64 fill[];
 };
 
-/* What the writers of each level have done: the truth. */
+/* What the writers of each level have really done. */
 static struct {
 	u64 tried;
 	u64 dropped;
@@ -132,7 +132,7 @@ static bool write_record(u64 level)
 	return true;
 }
 
-/* ---- reading, by what the ABI says of positions ---------------------------- */
+/* ---- reading, by the ABI's definition of positions ------------------------- */
 
 /* Offset in the slot of the record of @size bytes that ends at @end. */
 static u32 offset_of(u64 end, u32 size)
@@ -176,8 +176,8 @@ static u32 size_before(const char *slot, u64 end)
 	return size >= LOST_SIZE && size <= 256 && size % 8 == 0 ? size : 0;
 }
 
-/* Is it whole, that is what its writer wrote? */
-static bool is_whole(const union any *r, u32 size)
+/* Is the record complete: all that its writer wrote? */
+static bool is_complete(const union any *r, u32 size)
 {
 	const struct auxtrace_record_end *end = (const void *)(r->bytes + size - sizeof(*end));
 
@@ -200,7 +200,7 @@ struct found {
 	u64 records;
 	u64 lost_records;
 	u64 lost;
-	u64 next[LEVELS];	/* oldest number that may come */
+	u64 next[LEVELS];	/* oldest number that may follow */
 };
 
 /* Going forward the numbers of a level grow. */
@@ -218,7 +218,7 @@ static bool note(struct found *found, const union any *r)
 	return true;
 }
 
-/* The ring as it is, nobody writing: [begin, end) must be records, all whole. */
+/* While no writer is active, [begin, end) must be complete records. */
 static struct found read_all(u32 slot, u64 begin, u64 end)
 {
 	const char *at = view + slot * slot_bytes;
@@ -227,7 +227,7 @@ static struct found read_all(u32 slot, u64 begin, u64 end)
 	u64 p = end;
 	union any r;
 
-	/* Back, as far as something whole may be, then forward over the same records. */
+	/* Backward over all that may be complete, then forward over the same records. */
 	while (p > begin) {
 		u32 size = size_before(at, p);
 
@@ -236,7 +236,7 @@ static struct found read_all(u32 slot, u64 begin, u64 end)
 		p -= size;
 		sizes[n++] = size;
 	}
-	/* What cannot be walked to is less than a record. */
+	/* The rest that the walk does not reach is less than a record. */
 	assert_true(p - begin < 256);
 	if (!(setup.flags & OVERWRITE))
 		assert_int_equal(p, begin);
@@ -245,7 +245,7 @@ static struct found read_all(u32 slot, u64 begin, u64 end)
 
 		p += size;
 		fetch(at, p, size, &r);
-		assert_true(is_whole(&r, size));
+		assert_true(is_complete(&r, size));
 		assert_true(note(&found, &r));
 	}
 	assert_int_equal(p, end);
@@ -260,7 +260,7 @@ static struct found read_present(void)
 	return read_all(AUXTRACE_DATA_SLOT(page.data_reserved), begin, end);
 }
 
-/* What must hold whenever nobody writes. */
+/* What must hold whenever no writer is active. */
 static void check(void)
 {
 	u64 begin, end, tried = 0, dropped = 0;
@@ -302,7 +302,7 @@ static struct {
 	int level;		/* that runs */
 	int landed;
 	int records;		/* that each writes */
-	bool reads;		/* the reader moves his tail just before */
+	bool reads;		/* the reader advances its tail just before */
 	u64 consumed;		/* after the newest */
 } nmi = { .at = { -1, -1, -1 } };
 
@@ -340,7 +340,6 @@ static void quiet(void)
 
 static void records_lie_where_the_abi_says(void **state)
 {
-	(void)state;
 	for (int kind = 0; kind < KINDS; kind++) {
 		u64 position = 0;
 
@@ -365,7 +364,6 @@ static void records_lie_where_the_abi_says(void **state)
 
 static void records_wrap_from_the_end_of_the_mapping_to_its_begin(void **state)
 {
-	(void)state;
 	for (int kind = 0; kind < KINDS; kind++) {
 		u64 wrapped = 0, written = 0;
 		struct found found;
@@ -394,7 +392,6 @@ static void records_wrap_from_the_end_of_the_mapping_to_its_begin(void **state)
 /* The newest records are there, as many as fit. */
 static void an_overwritable_ring_keeps_the_newest(void **state)
 {
-	(void)state;
 	for (int kind = 2; kind < KINDS; kind++) {
 		u64 fit = 0, bytes = 0;
 
@@ -421,12 +418,11 @@ static u64 fill_up(void)
 	return done[0].dropped;
 }
 
-/* Then even a watermark that is never reached does not keep the reader waiting. */
-static void want_of_room_wakes_the_reader(void **state)
+/* After a loss the reader is woken below the watermark, too. */
+static void lack_of_space_wakes_the_reader(void **state)
 {
 	u64 head;
 
-	(void)state;
 	begin_test(0, 1);
 	ring.watermark = SIZE - 8;
 	while (write_record(1))
@@ -442,9 +438,8 @@ static void want_of_room_wakes_the_reader(void **state)
 	unmake();
 }
 
-static void a_full_ring_drops_and_tells_how_many_once_there_is_room(void **state)
+static void a_full_ring_drops_and_reports_how_many_once_there_is_space(void **state)
 {
-	(void)state;
 	for (int kind = 0; kind < 2; kind++) {
 		u64 head, lost;
 		struct found found;
@@ -472,10 +467,9 @@ static void a_full_ring_drops_and_tells_how_many_once_there_is_room(void **state
 	}
 }
 
-/* Room for the LOST record but not for what follows is no room: it would come again and again. */
+/* Space for the LOST record alone does not count: LOST records would repeat. */
 static void a_lost_record_comes_with_what_follows_it(void **state)
 {
-	(void)state;
 	for (int kind = 0; kind < 2; kind++) {
 		u64 lost;
 
@@ -502,7 +496,6 @@ static void a_lost_record_comes_with_what_follows_it(void **state)
 
 static void a_paused_ring_drops_all_and_says_so_when_it_goes_on(void **state)
 {
-	(void)state;
 	for (int kind = 0; kind < KINDS; kind++) {
 		struct found found;
 		u64 head;
@@ -519,7 +512,7 @@ static void a_paused_ring_drops_all_and_says_so_when_it_goes_on(void **state)
 		check();
 		assert_int_equal(page.data_head, head);
 		assert_int_equal(page.data_lost, 7);
-		/* Not for want of room. */
+		/* Not for lack of space. */
 		assert_false(auxt_data_is_readable(&ring, false));
 
 		auxt_data_pause(&ring, AUXTRACE_DATA_PAUSED, false);
@@ -532,7 +525,7 @@ static void a_paused_ring_drops_all_and_says_so_when_it_goes_on(void **state)
 		auxt_data_report_lost(&ring, 5, 6);
 		assert_int_equal(page.data_head, head + LOST_SIZE);
 
-		/* Nothing dropped, nothing told. */
+		/* Nothing dropped, nothing reported. */
 		auxt_data_pause(&ring, AUXTRACE_DATA_PAUSED, true);
 		auxt_data_pause(&ring, AUXTRACE_DATA_PAUSED, false);
 		auxt_data_report_lost(&ring, 5, 6);
@@ -541,11 +534,10 @@ static void a_paused_ring_drops_all_and_says_so_when_it_goes_on(void **state)
 	}
 }
 
-static void a_ring_that_is_full_when_it_goes_on_tells_later(void **state)
+static void a_ring_that_is_full_when_it_goes_on_reports_later(void **state)
 {
 	struct found found;
 
-	(void)state;
 	begin_test(0, 1);
 	while (SIZE - page.data_head >= 128)
 		assert_true(write_record(0));
@@ -569,7 +561,6 @@ static void a_ring_that_is_full_when_it_goes_on_tells_later(void **state)
 /* A writer that is interrupted by more than a ring of records keeps its own. */
 static void an_open_record_is_not_lapped(void **state)
 {
-	(void)state;
 	for (int kind = 2; kind < KINDS; kind++) {
 		struct found found;
 
@@ -595,7 +586,6 @@ static void a_bad_tail_is_counted_once_and_ignored(void **state)
 {
 	u64 head;
 
-	(void)state;
 	begin_test(0, 1);
 	for (int i = 0; i < 10; i++)
 		assert_true(write_record(0));
@@ -619,7 +609,7 @@ static void a_bad_tail_is_counted_once_and_ignored(void **state)
 		assert_int_equal(page.data_bad_tails, i + 1);
 		assert_int_equal(page.data_consumed, head - 8);
 	}
-	/* One that was ahead is good once the data has come. */
+	/* A tail that was ahead is valid once the data is there. */
 	user.data_tail = head + 8;
 	auxt_data_report_lost(&ring, 0, 0);
 	assert_true(write_record(0));
@@ -633,7 +623,6 @@ static void random_tails_do_no_harm(void **state)
 {
 	u64 was = 0;
 
-	(void)state;
 	srand(3);
 	for (int kind = 0; kind < 2; kind++) {
 		begin_test(kinds[kind], 1);
@@ -662,7 +651,6 @@ static void random_tails_do_no_harm(void **state)
 
 static void the_watermark_says_when_it_is_worth_reading(void **state)
 {
-	(void)state;
 	for (int kind = 0; kind < KINDS; kind++) {
 		begin_test(kinds[kind], 1);
 		assert_false(auxt_data_is_readable(&ring, true));
@@ -680,9 +668,8 @@ static void the_watermark_says_when_it_is_worth_reading(void **state)
 
 /* ---- tests: slots --------------------------------------------------------------- */
 
-static void what_is_put_aside_stays_as_it_is(void **state)
+static void a_retained_slot_stays_as_it_is(void **state)
 {
-	(void)state;
 	for (int kind = 2; kind < KINDS; kind++) {
 		u64 begin[MAX_SLOTS], end[MAX_SLOTS];
 		struct found found[MAX_SLOTS];
@@ -723,7 +710,6 @@ static void a_slot_used_again_shows_nothing_of_its_earlier_use(void **state)
 {
 	u64 begin, end;
 
-	(void)state;
 	for (int kind = 2; kind < KINDS; kind++) {
 		begin_test(kinds[kind], 2);
 		srand(5);
@@ -771,7 +757,7 @@ static void act(enum act what)
 	}
 }
 
-/* States in which each path is taken: room, none, records to be told of, tails. */
+/* States in which each path is taken: space, none, losses to report, tails. */
 enum before { EMPTY, FULL, READ, READ_BY_AND_BY, BAD_TAIL, BEFORES };
 
 static void prepare(u32 flags, enum before before)
@@ -818,10 +804,10 @@ static int interrupted(u32 flags, enum before before, enum act what, long at, lo
 	assert_true(page.data_consumed >= nmi.consumed);
 	quiet();
 	check();
-	/* All of it, whatever part the reader has taken. */
+	/* The whole range, including what the reader has consumed. */
 	found = flags & OVERWRITE ? read_present() :
 		read_all(0, page.data_consumed ? head : 0, page.data_head);
-	/* What was dropped is told, or will be. (Else the LOST record is out of sight.) */
+	/* Each drop is reported or pending. (Else the LOST record was overwritten.) */
 	if (!(flags & OVERWRITE) || before == EMPTY)
 		assert_int_equal(found.lost + ring.pending, page.data_lost);
 	if (!(flags & OVERWRITE))
@@ -839,7 +825,6 @@ static void an_nmi_may_land_anywhere(void **state)
 {
 	long landed = 0;
 
-	(void)state;
 	for (int kind = 0; kind < KINDS; kind++)
 	for (int before = 0; before < BEFORES; before++)
 	for (int what = 0; what < ACTS; what++) {
@@ -861,7 +846,7 @@ static void an_nmi_may_land_anywhere(void **state)
 
 /* ---- a storm: signals in a writer at full speed, a reader in another thread ---------- */
 
-/* It goes on until so many have interrupted a writer at work. */
+/* The storm ends after so many signals have interrupted a writer. */
 #define STORM_NMIS	300
 
 static struct {
@@ -889,7 +874,6 @@ static void nested_writer(int number)
 
 static void *interrupt(void *unused)
 {
-	(void)unused;
 	while (!is_over()) {
 		pthread_kill(storm.writer, SIGUSR1);
 		for (int i = rand() % 500; i; i--)
@@ -901,7 +885,7 @@ static void *interrupt(void *unused)
 	return NULL;
 }
 
-/* Reads and moves the tail on, until all is read. */
+/* Reads and advances the tail until all is read. */
 static void *consume(void *answer)
 {
 	struct found *found = answer;
@@ -917,7 +901,7 @@ static void *consume(void *answer)
 			union any r;
 			u32 size;
 
-			/* A backward ring is read newest first: sizes come from behind. */
+			/* A backward ring is read newest first: sizes are found at the end. */
 			if (setup.flags & BACKWARD) {
 				u32 sizes[SIZE / 8], n = 0;
 				u64 p = head;
@@ -935,7 +919,7 @@ static void *consume(void *answer)
 					size = sizes[--n];
 					p += size;
 					fetch(view, p, size, &r);
-					if (!is_whole(&r, size) || !note(found, &r))
+					if (!is_complete(&r, size) || !note(found, &r))
 						return NULL;
 				}
 				tail = head;
@@ -947,11 +931,11 @@ static void *consume(void *answer)
 				return NULL;
 			tail += size;
 			fetch(view, tail, size, &r);
-			if (!is_whole(&r, size) || !note(found, &r))
+			if (!is_complete(&r, size) || !note(found, &r))
 				return NULL;
 		}
 		__atomic_store_n(&user.data_tail, tail, __ATOMIC_RELEASE);
-		/* Now and then too slow. */
+		/* Sometimes it is too slow. */
 		if (!(rand() % 64))
 			usleep(200);
 	} while (!last);
@@ -964,7 +948,7 @@ struct snoop {
 	u64 torn;
 };
 
-/* Copies while it is written and hands out what data_reserved says was whole. */
+/* Copies during writes and keeps the part that is valid according to data_reserved. */
 static void *snoop(void *answer)
 {
 	struct snoop *snoop = answer;
@@ -979,7 +963,7 @@ static void *snoop(void *answer)
 		memcpy(copy, view + AUXTRACE_DATA_SLOT(before) * slot_bytes, slot_bytes);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		after = __atomic_load_n(&page.data_reserved, __ATOMIC_RELAXED);
-		/* Put aside meanwhile: a cut will have it. */
+		/* Retained meanwhile: a cut will have it. */
 		if (AUXTRACE_DATA_SLOT(after) != AUXTRACE_DATA_SLOT(before) ||
 		    begin != __atomic_load_n(&page.data_slot_begin, __ATOMIC_RELAXED))
 			continue;
@@ -1006,7 +990,7 @@ static void *snoop(void *answer)
 				break;
 			}
 			fetch(copy, p, size, &r);
-			snoop->torn += !is_whole(&r, size);
+			snoop->torn += !is_complete(&r, size);
 			snoop->records++;
 			p -= size;
 		}
@@ -1018,7 +1002,7 @@ static void catch(int number)
 {
 	struct sigaction action = { .sa_handler = nested_writer, .sa_flags = SA_RESTART };
 
-	/* SIGUSR2 nests in SIGUSR1, not the other way round: its own levels' numbers. */
+	/* SIGUSR2 nests in SIGUSR1, never the other way round: each has its own level. */
 	sigemptyset(&action.sa_mask);
 	if (number == SIGUSR2)
 		sigaddset(&action.sa_mask, SIGUSR1);
@@ -1066,7 +1050,7 @@ static void run_storm(u32 flags, u32 slots, void *(*reader)(void *), void *answe
 		}
 	}
 	pthread_sigmask(SIG_BLOCK, &ours, NULL);
-	/* What has been dropped is told when there is room. */
+	/* Drops are reported as soon as there is space. */
 	while (ring.pending) {
 		auxt_data_report_lost(&ring, 0, 0);
 		usleep(100);
@@ -1074,21 +1058,20 @@ static void run_storm(u32 flags, u32 slots, void *(*reader)(void *), void *answe
 	__atomic_store_n(&storm.over, true, __ATOMIC_RELEASE);
 	pthread_join(interrupter, NULL);
 	pthread_join(reading, &result);
-	/* What is still pending lands now: it is the last. */
+	/* A signal that is still pending lands now, as the last one. */
 	pthread_sigmask(SIG_SETMASK, &was, NULL);
 	assert_non_null(result);
 }
 
 static void no_record_is_lost_unseen_in_a_storm(void **state)
 {
-	(void)state;
 	srand(11);
 	for (int kind = 0; kind < 2; kind++) {
 		struct found found = { };
 		u64 tried = 0, dropped = 0, late;
 
 		run_storm(kinds[kind], 1, consume, &found, &page.data_lost, 100);
-		/* Signals that were pending at the end have written what nobody has read. */
+		/* Signals that were pending at the end have written records that are still unread. */
 		late = read_all(0, user.data_tail, page.data_head).records;
 		for (int i = 0; i < LEVELS; i++) {
 			tried += done[i].tried;
@@ -1110,7 +1093,6 @@ static void no_record_is_lost_unseen_in_a_storm(void **state)
 
 static void no_torn_record_is_handed_out_in_a_storm(void **state)
 {
-	(void)state;
 	srand(12);
 	for (int kind = 2; kind < KINDS; kind++)
 	for (u32 slots = 1; slots <= MAX_SLOTS; slots *= MAX_SLOTS) {
@@ -1136,16 +1118,16 @@ int main(void)
 		cmocka_unit_test(records_lie_where_the_abi_says),
 		cmocka_unit_test(records_wrap_from_the_end_of_the_mapping_to_its_begin),
 		cmocka_unit_test(an_overwritable_ring_keeps_the_newest),
-		cmocka_unit_test(a_full_ring_drops_and_tells_how_many_once_there_is_room),
-		cmocka_unit_test(want_of_room_wakes_the_reader),
+		cmocka_unit_test(a_full_ring_drops_and_reports_how_many_once_there_is_space),
+		cmocka_unit_test(lack_of_space_wakes_the_reader),
 		cmocka_unit_test(a_lost_record_comes_with_what_follows_it),
 		cmocka_unit_test(a_paused_ring_drops_all_and_says_so_when_it_goes_on),
-		cmocka_unit_test(a_ring_that_is_full_when_it_goes_on_tells_later),
+		cmocka_unit_test(a_ring_that_is_full_when_it_goes_on_reports_later),
 		cmocka_unit_test(an_open_record_is_not_lapped),
 		cmocka_unit_test(a_bad_tail_is_counted_once_and_ignored),
 		cmocka_unit_test(random_tails_do_no_harm),
 		cmocka_unit_test(the_watermark_says_when_it_is_worth_reading),
-		cmocka_unit_test(what_is_put_aside_stays_as_it_is),
+		cmocka_unit_test(a_retained_slot_stays_as_it_is),
 		cmocka_unit_test(a_slot_used_again_shows_nothing_of_its_earlier_use),
 		cmocka_unit_test(an_nmi_may_land_anywhere),
 		cmocka_unit_test(no_record_is_lost_unseen_in_a_storm),

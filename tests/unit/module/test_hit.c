@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What a hit does: module/trigger/hit.c, latency.c and core/remote.c, with channels, tasks and
- * other CPUs played.
+ * other CPUs simulated.
  */
 
 #include <errno.h>
@@ -75,8 +75,6 @@ int smp_call_function_single_async(int cpu, call_single_data_t *csd)
 
 int smp_call_function_single(int cpu, void (*func)(void *info), void *info, int wait)
 {
-	(void)cpu;
-	(void)wait;
 	func(info);
 	return 0;
 }
@@ -113,18 +111,11 @@ bool auxt_request_make(struct auxt_channel *ch, const struct auxt_request *reque
 void auxt_record_trigger(struct auxt_data_ring *ring, const struct auxt_request *request,
 			 u64 value, u64 position)
 {
-	(void)ring;
-	(void)request;
-	(void)value;
-	(void)position;
 	fail();
 }
 
 bool auxt_delay_begin(struct auxt_trigger *t, struct auxt_channel *ch, u64 value)
 {
-	(void)t;
-	(void)ch;
-	(void)value;
 	fail();
 	return false;
 }
@@ -139,7 +130,6 @@ static struct task_struct first = { .pid = 1, .tgid = 1 };
 
 static int begin(void **state)
 {
-	(void)state;
 	memset(channels, 0, sizeof(channels));
 	memset(counts, 0, sizeof(counts));
 	memset(triggers, 0, sizeof(triggers));
@@ -184,18 +174,17 @@ static void each_hit_is_counted_once(void **state)
 {
 	struct auxt_trigger *t = &triggers[0];
 
-	(void)state;
 	auxt_trigger_hit(t, 42);
 	counted(t, 1, 0, 0, 0);
 	assert_int_equal(nr_asked, 1);
 	assert_int_equal(asked[0].request.trigger, 1);
 	assert_int_equal(asked[0].value, 42);
-	/* As it is: acted, but nobody is asked. */
+	/* The channel is as wanted: the hit counts as acted, but makes no request. */
 	atomic_set(&channels[0].inhibit, AUXTRACE_INHIBIT_TRIGGER | AUXTRACE_INHIBIT_USER);
 	auxt_trigger_hit(t, 0);
 	counted(t, 2, 0, 0, 0);
 	assert_int_equal(nr_asked, 1);
-	/* Another session, or none. */
+	/* The channel is another session's, or there is none. */
 	channels[0].triggers = NULL;
 	auxt_trigger_hit(t, 0);
 	auxt_attached[0] = NULL;
@@ -208,7 +197,6 @@ static void all_cpus_are_asked_unless_all_are_so(void **state)
 {
 	struct auxt_trigger *t = &triggers[0];
 
-	(void)state;
 	t->is = TRIGGER_IS_BROADCAST;
 	t->request.all_cpus = true;
 	atomic_set(&channels[0].inhibit, AUXTRACE_INHIBIT_TRIGGER);
@@ -229,7 +217,6 @@ static void a_process_of_others_does_not_hit(void **state)
 	struct auxt_trigger *t = &triggers[0];
 	int process, other;
 
-	(void)state;
 	t->pid = (struct pid *)&process;
 	first.pid_of_process = (struct pid *)&other;
 	auxt_trigger_hit(t, 0);
@@ -244,7 +231,6 @@ static void after_hits_and_count(void **state)
 {
 	struct auxt_trigger *t = &triggers[0];
 
-	(void)state;
 	t->is = TRIGGER_IS_COUNTED;
 	t->after_hits = 3;
 	t->allowance = 2;
@@ -254,7 +240,7 @@ static void after_hits_and_count(void **state)
 	counted(t, 0, 3, 0, 0);
 	auxt_trigger_hit(t, 0);
 	counted(t, 1, 3, 0, 0);
-	/* What could not act has not used up the count. */
+	/* A hit that could not act does not use up the allowance. */
 	busy = true;
 	auxt_trigger_hit(t, 0);
 	counted(t, 1, 3, 0, 1);
@@ -270,12 +256,11 @@ static void rearm(void)
 	atomic64_set(&triggers[0].left, triggers[0].allowance);
 }
 
-/* What was not used is given back once, not on top of what a REARM has given. */
+/* A hit that could not act gives its share back, but not on top of a full REARM. */
 static void armed_while_it_is_missed_it_acts_once(void **state)
 {
 	struct auxt_trigger *t = &triggers[0];
 
-	(void)state;
 	t->is = TRIGGER_IS_COUNTED;
 	t->allowance = 1;
 	atomic64_set(&t->left, 1);
@@ -298,7 +283,6 @@ static void hold_off(void **state)
 {
 	struct auxt_trigger *t = &triggers[0];
 
-	(void)state;
 	t->is = TRIGGER_IS_COUNTED;
 	t->hold_off = 100;
 	auxt_trigger_hit(t, 0);
@@ -316,12 +300,11 @@ static void hold_off(void **state)
 	counted(t, 3, 2, 0, 0);
 }
 
-/* What did not act holds nothing off. */
+/* A hit that did not act begins no hold-off. */
 static void a_missed_hit_begins_no_hold_off(void **state)
 {
 	struct auxt_trigger *t = &triggers[0];
 
-	(void)state;
 	t->is = TRIGGER_IS_COUNTED;
 	t->hold_off = 100;
 	busy = true;
@@ -331,7 +314,7 @@ static void a_missed_hit_begins_no_hold_off(void **state)
 	tsc += 1;
 	auxt_trigger_hit(t, 0);
 	counted(t, 1, 0, 0, 1);
-	/* Nor does it prolong one. */
+	/* It does not prolong one either. */
 	tsc += 100;
 	busy = true;
 	auxt_trigger_hit(t, 0);
@@ -345,7 +328,6 @@ static void a_missed_hit_begins_no_hold_off(void **state)
 
 static void without_an_action_it_is_held(void **state)
 {
-	(void)state;
 	triggers[0].is = TRIGGER_IS_COUNTED;
 	triggers[0].request.action = AUXTRACE_ACTION_NONE;
 	auxt_trigger_hit(&triggers[0], 0);
@@ -382,7 +364,6 @@ static int begin_latency(void **state)
 
 static int end_latency(void **state)
 {
-	(void)state;
 	auxt_trigger_latency.detach(late);
 	assert_int_equal(triggers[0].starts | triggers[1].stops, 0);
 	assert_int_equal((triggers[0].is | triggers[1].is) & TRIGGER_IS_CLOCK, 0);
@@ -399,21 +380,20 @@ static void at(unsigned int who, int which)
 
 static void more_than_the_bound_is_a_hit(void **state)
 {
-	(void)state;
 	at(0, 0);
 	tsc += 50;
 	at(0, 1);
 	counted(late, 0, 0, 0, 0);
 	at(0, 0);
 	tsc += 51;
-	/* Another task's does not stop it. */
+	/* A hit of another task does not stop the clock. */
 	at(1, 1);
 	counted(late, 0, 0, 0, 0);
 	at(0, 1);
 	counted(late, 1, 0, 0, 0);
 	assert_int_equal(asked[nr_asked - 2].request.trigger, 3);
 	assert_int_equal(asked[nr_asked - 2].value, 51);
-	/* It is stopped. */
+	/* The clock is stopped. */
 	tsc += 100;
 	at(0, 1);
 	counted(late, 1, 0, 0, 0);
@@ -433,7 +413,6 @@ static void more_than_the_bound_is_a_hit(void **state)
 
 static void a_full_bucket_is_counted(void **state)
 {
-	(void)state;
 	for (unsigned int i = 0; i <= PLACES; i++)
 		at(i, 0);
 	counted(late, 0, 0, 0, 1);
@@ -458,19 +437,18 @@ static void exit_of(unsigned int who)
 
 static void an_exit_leaves_no_clock(void **state)
 {
-	(void)state;
 	for (unsigned int i = 0; i < PLACES; i++)
 		at(i, 0);
 	exit_of(3);
-	/* Its last steps start none. */
+	/* An exiting task starts no clock. */
 	at(3, 0);
 	counted(late, 0, 0, 0, 1);
-	/* A new task at its address has none. */
+	/* A new task at its address has no clock. */
 	task(3)->flags = 0;
 	tsc += 100;
 	at(3, 1);
 	counted(late, 0, 0, 0, 1);
-	/* And its place is another's. */
+	/* Another task can use its place. */
 	at(PLACES, 0);
 	counted(late, 0, 0, 0, 1);
 }
@@ -482,7 +460,6 @@ static void stop_clock(void)
 
 static void an_nmi_at_the_table_is_missed_or_right(void **state)
 {
-	(void)state;
 	/* At its first point the hit has not begun: whatever it does, no clock is lost. */
 	at(0, 0);
 	tsc += 100;
@@ -502,7 +479,6 @@ static void clocks_of_clocks_are_refused(void **state)
 	const struct auxtrace_trigger none = { .a = 1, .b = 9, .bound_ns = 50 };
 	const struct auxtrace_trigger zero = { .a = 1, .b = 2 };
 
-	(void)state;
 	triggers[3].kind = &auxt_trigger_latency;
 	assert_int_equal(auxt_trigger_latency.attach(&triggers[3], &arg), -EINVAL);
 	assert_int_equal(auxt_trigger_latency.attach(&triggers[3], &own), -ENOENT);
@@ -510,7 +486,7 @@ static void clocks_of_clocks_are_refused(void **state)
 	assert_int_equal(auxt_trigger_latency.attach(&triggers[3], &zero), -EINVAL);
 }
 
-/* ---- relay -------------------------------------------------------------- */
+/* ---- remote ------------------------------------------------------------- */
 
 static void send(int cpu, u32 action, u32 id)
 {
@@ -524,7 +500,7 @@ static void run_work(int cpu)
 	irq_work_sync(&channels[cpu].remote.work);
 }
 
-/* The CPU takes its call: free again before it runs, as in the kernel. */
+/* The CPU runs its call. The csd is free again before that, as in the kernel. */
 static void take_call(int cpu)
 {
 	call_single_data_t *csd = called[cpu];
@@ -538,7 +514,6 @@ static void take_call(int cpu)
 
 static void the_last_word_wins_on_each_cpu(void **state)
 {
-	(void)state;
 	send(0, AUXTRACE_ACTION_PAUSE, 1);
 	send(0, AUXTRACE_ACTION_RESUME, 2);
 	run_work(0);
@@ -548,7 +523,7 @@ static void the_last_word_wins_on_each_cpu(void **state)
 	assert_int_equal(asked[0].request.action, AUXTRACE_ACTION_RESUME);
 	assert_int_equal(asked[0].request.trigger, 2);
 	assert_false(asked[0].request.all_cpus);
-	/* CPU 2 is slow: it finds the newest, once. */
+	/* CPU 2 is slow: it carries out only the newest request, once. */
 	send(1, AUXTRACE_ACTION_PAUSE, 3);
 	run_work(1);
 	take_call(2);
@@ -560,7 +535,6 @@ static void the_last_word_wins_on_each_cpu(void **state)
 
 static void a_freeze_does_not_replace_a_toggle(void **state)
 {
-	(void)state;
 	send(0, AUXTRACE_ACTION_RESUME, 1);
 	send(0, AUXTRACE_ACTION_FREEZE, 0xffffffff);
 	run_work(0);
@@ -571,9 +545,8 @@ static void a_freeze_does_not_replace_a_toggle(void **state)
 	assert_int_equal(asked[1].request.trigger, 0xffffffff);
 }
 
-static void a_freeze_is_told_when_all_are_asked(void **state)
+static void a_freeze_is_reported_when_all_have_it(void **state)
 {
-	(void)state;
 	send(0, AUXTRACE_ACTION_PAUSE, 1);
 	assert_false(auxt_remote_is_sending_freeze(&channels[0].remote));
 	run_work(0);
@@ -587,10 +560,9 @@ static void a_freeze_is_told_when_all_are_asked(void **state)
 	assert_true(channels[0].wake.queued);
 }
 
-/* The call comes after the RESUME, as the kernel takes those that are waited for first. */
+/* The call runs after the RESUME, as the kernel runs calls first that somebody waits for. */
 static void a_freeze_on_its_way_does_not_come_after_a_resume(void **state)
 {
-	(void)state;
 	send(0, AUXTRACE_ACTION_FREEZE, 7);
 	run_work(0);
 	channels[1].attached = true;
@@ -608,7 +580,7 @@ static void a_freeze_on_its_way_does_not_come_after_a_resume(void **state)
 	take_call(1);
 	take_call(2);
 	assert_int_equal(nr_asked, 1);
-	/* Nor one that has not even left, as this CPU takes its call first. */
+	/* Nor does a FREEZE that has not even been sent, as this CPU runs its call first. */
 	channels[0].attached = true;
 	send(0, AUXTRACE_ACTION_FREEZE, 8);
 	assert_true(auxt_remote_has_freeze(&channels[0].remote));
@@ -622,7 +594,6 @@ static void a_detached_channel_keeps_the_word_until_it_is_back_or_forgets(void *
 {
 	call_single_data_t *csd;
 
-	(void)state;
 	send(0, AUXTRACE_ACTION_PAUSE, 1);
 	run_work(0);
 	for (int cpu = 1; cpu <= 2; cpu++) {
@@ -639,7 +610,7 @@ static void a_detached_channel_keeps_the_word_until_it_is_back_or_forgets(void *
 	auxt_remote_forget(&channels[2]);
 	auxt_remote_run(&channels[2]);
 	assert_int_equal(nr_asked, 1);
-	/* Nor does what was to go out go. */
+	/* Requests that have not been sent are dropped, too. */
 	send(0, AUXTRACE_ACTION_FREEZE, 1);
 	auxt_remote_forget(&channels[0]);
 	run_work(0);
@@ -665,7 +636,7 @@ int main(void)
 		LATENCY(clocks_of_clocks_are_refused),
 		cmocka_unit_test_setup(the_last_word_wins_on_each_cpu, begin),
 		cmocka_unit_test_setup(a_freeze_does_not_replace_a_toggle, begin),
-		cmocka_unit_test_setup(a_freeze_is_told_when_all_are_asked, begin),
+		cmocka_unit_test_setup(a_freeze_is_reported_when_all_have_it, begin),
 		cmocka_unit_test_setup(a_freeze_on_its_way_does_not_come_after_a_resume, begin),
 		cmocka_unit_test_setup(a_detached_channel_keeps_the_word_until_it_is_back_or_forgets,
 				       begin),

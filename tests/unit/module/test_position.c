@@ -33,7 +33,6 @@ static void an_empty_ring_is_not_full_and_has_nothing(void **state)
 {
 	struct auxt_position ring = full_trace(2, PAGE);
 
-	(void)state;
 	assert_false(auxt_position_full(&ring));
 	assert_int_equal(auxt_position_available(&ring), 0);
 	assert_int_equal(auxt_position_overwritten(&ring), 0);
@@ -44,7 +43,6 @@ static void a_position_goes_on_over_the_end_of_the_cycle(void **state)
 {
 	struct auxt_position ring = overwrite(4, 2);
 
-	(void)state;
 	advance(&ring, 5 * PAGE + 7);
 	assert_int_equal(ring.produced, 5 * PAGE + 7);
 	advance(&ring, 3);
@@ -62,7 +60,6 @@ static void overwritten_is_what_no_longer_fits(void **state)
 {
 	struct auxt_position ring = overwrite(4, 2);
 
-	(void)state;
 	advance(&ring, 4 * PAGE);
 	assert_int_equal(auxt_position_overwritten(&ring), 0);
 	assert_int_equal(auxt_position_available(&ring), 4 * PAGE);
@@ -71,11 +68,10 @@ static void overwritten_is_what_no_longer_fits(void **state)
 	assert_int_equal(auxt_position_available(&ring), 4 * PAGE);
 }
 
-static void overwrite_is_never_full_and_calls_at_the_end_of_each_lap(void **state)
+static void overwrite_is_never_full_and_has_an_int_mark_at_each_lap(void **state)
 {
 	struct auxt_position ring = overwrite(4, 2);
 
-	(void)state;
 	assert_int_equal(ring.int_mark, 4 * PAGE);
 	advance(&ring, 4 * PAGE - 1);
 	assert_int_equal(ring.int_mark, 4 * PAGE);
@@ -88,7 +84,6 @@ static void full_trace_keeps_off_the_page_of_the_first_unread_byte(void **state)
 {
 	struct auxt_position ring = full_trace(8, 4 * PAGE);
 
-	(void)state;
 	advance(&ring, 2 * PAGE);
 	assert_true(auxt_position_take_tail(&ring, PAGE - 1));
 	auxt_position_plan(&ring);
@@ -98,11 +93,10 @@ static void full_trace_keeps_off_the_page_of_the_first_unread_byte(void **state)
 	assert_int_equal(ring.stop_mark, 9 * PAGE);
 }
 
-static void full_trace_calls_at_the_watermark_then_with_a_page_to_go(void **state)
+static void full_trace_has_its_int_mark_at_the_watermark_then_a_page_before_the_stop(void **state)
 {
 	struct auxt_position ring = full_trace(8, 4 * PAGE);
 
-	(void)state;
 	assert_int_equal(ring.int_mark, 4 * PAGE);
 	advance(&ring, 4 * PAGE - 1);
 	assert_int_equal(ring.int_mark, 4 * PAGE);
@@ -114,30 +108,27 @@ static void full_trace_calls_at_the_watermark_then_with_a_page_to_go(void **stat
 	assert_int_equal(ring.int_mark, 5 * PAGE);
 }
 
-static void a_watermark_beyond_the_last_call_is_the_last_call(void **state)
+static void a_watermark_beyond_the_last_int_mark_is_the_last_int_mark(void **state)
 {
 	struct auxt_position ring = full_trace(8, 7 * PAGE);
 
-	(void)state;
 	assert_int_equal(ring.int_mark, 7 * PAGE);
 	ring = full_trace(2, PAGE);
 	assert_int_equal(ring.int_mark, PAGE);
 }
 
-static void full_is_when_only_the_page_for_late_calls_is_left(void **state)
+static void full_is_when_only_the_page_for_late_pmis_is_left(void **state)
 {
 	struct auxt_position ring = full_trace(8, 4 * PAGE);
 
-	(void)state;
 	advance(&ring, 7 * PAGE - 1);
 	assert_false(auxt_position_full(&ring));
 	advance(&ring, 7 * PAGE);
 	assert_true(auxt_position_full(&ring));
 }
 
-static void who_has_read_everything_always_finds_room(void **state)
+static void a_reader_that_has_read_everything_leaves_space(void **state)
 {
-	(void)state;
 	for (u64 produced = 0; produced <= 4 * PAGE; produced++) {
 		struct auxt_position ring = full_trace(2, PAGE);
 
@@ -155,7 +146,6 @@ static void a_tail_that_goes_back_or_ahead_is_counted_once_and_ignored(void **st
 {
 	struct auxt_position ring = full_trace(8, 4 * PAGE);
 
-	(void)state;
 	advance(&ring, 1000);
 	assert_false(auxt_position_is_new_tail(&ring, 0));
 	assert_true(auxt_position_is_new_tail(&ring, 500));
@@ -180,7 +170,6 @@ static void a_tail_that_was_ahead_counts_once_the_data_has_come(void **state)
 {
 	struct auxt_position ring = full_trace(8, 4 * PAGE);
 
-	(void)state;
 	advance(&ring, 10);
 	assert_false(auxt_position_take_tail(&ring, 20));
 	advance(&ring, 30);
@@ -192,7 +181,6 @@ static void oldest_is_where_what_a_reader_finds_begins(void **state)
 {
 	struct auxt_position ring = full_trace(8, 4 * PAGE);
 
-	(void)state;
 	advance(&ring, 3 * PAGE);
 	assert_true(auxt_position_take_tail(&ring, PAGE + 1));
 	assert_int_equal(auxt_position_oldest(&ring), PAGE + 1);
@@ -205,11 +193,10 @@ static void oldest_is_where_what_a_reader_finds_begins(void **state)
 	assert_int_equal(auxt_position_oldest(&ring), 1);
 }
 
-static void what_is_put_aside_is_consumed_and_the_next_slot_empty(void **state)
+static void a_retained_slot_is_consumed_and_the_next_one_empty(void **state)
 {
 	struct auxt_position ring = overwrite(4, 2);
 
-	(void)state;
 	/* Less than a slot. */
 	advance(&ring, PAGE + 5);
 	auxt_position_retain(&ring);
@@ -228,7 +215,7 @@ static void what_is_put_aside_is_consumed_and_the_next_slot_empty(void **state)
 	assert_int_equal(auxt_position_available(&ring), 4 * PAGE);
 	assert_int_equal(auxt_position_oldest(&ring), PAGE + 7);
 
-	/* More than a slot: what is gone stays counted as that. */
+	/* More than a slot: overwritten bytes stay counted as overwritten. */
 	auxt_position_retain(&ring);
 	assert_int_equal(ring.consumed, 5 * PAGE + 5);
 	assert_int_equal(auxt_position_overwritten(&ring), 2);
@@ -241,13 +228,12 @@ static void what_is_put_aside_is_consumed_and_the_next_slot_empty(void **state)
 	assert_int_equal(auxt_position_available(&ring), 0);
 }
 
-/* Each byte has a place: in a slot put aside, in the present one, or it was replaced. */
+/* Each byte has a place: in a retained slot, in the present one, or it was replaced. */
 static void slots_at_random_account_for_each_byte(void **state)
 {
 	struct auxt_position ring = overwrite(4, 8);
 	u64 truth = 0, begin = 0, aside = 0, gone = 0;
 
-	(void)state;
 	srand(2);
 	for (int i = 0; i < 100000; i++) {
 		truth += (u64)rand() % (6 * PAGE);
@@ -275,7 +261,6 @@ static void slots_at_random_account_for_each_byte(void **state)
 /* A hardware that runs and a reader that reads, at random: nothing is lost unseen. */
 static void produced_is_consumed_available_and_overwritten(void **state)
 {
-	(void)state;
 	srand(1);
 	for (int mode = 0; mode < 2; mode++) {
 		struct auxt_position ring = mode ? overwrite(4, 8) : full_trace(4, 2 * PAGE);
@@ -314,16 +299,16 @@ int main(void)
 		cmocka_unit_test(an_empty_ring_is_not_full_and_has_nothing),
 		cmocka_unit_test(a_position_goes_on_over_the_end_of_the_cycle),
 		cmocka_unit_test(overwritten_is_what_no_longer_fits),
-		cmocka_unit_test(overwrite_is_never_full_and_calls_at_the_end_of_each_lap),
+		cmocka_unit_test(overwrite_is_never_full_and_has_an_int_mark_at_each_lap),
 		cmocka_unit_test(full_trace_keeps_off_the_page_of_the_first_unread_byte),
-		cmocka_unit_test(full_trace_calls_at_the_watermark_then_with_a_page_to_go),
-		cmocka_unit_test(a_watermark_beyond_the_last_call_is_the_last_call),
-		cmocka_unit_test(full_is_when_only_the_page_for_late_calls_is_left),
-		cmocka_unit_test(who_has_read_everything_always_finds_room),
+		cmocka_unit_test(full_trace_has_its_int_mark_at_the_watermark_then_a_page_before_the_stop),
+		cmocka_unit_test(a_watermark_beyond_the_last_int_mark_is_the_last_int_mark),
+		cmocka_unit_test(full_is_when_only_the_page_for_late_pmis_is_left),
+		cmocka_unit_test(a_reader_that_has_read_everything_leaves_space),
 		cmocka_unit_test(a_tail_that_goes_back_or_ahead_is_counted_once_and_ignored),
 		cmocka_unit_test(a_tail_that_was_ahead_counts_once_the_data_has_come),
 		cmocka_unit_test(oldest_is_where_what_a_reader_finds_begins),
-		cmocka_unit_test(what_is_put_aside_is_consumed_and_the_next_slot_empty),
+		cmocka_unit_test(a_retained_slot_is_consumed_and_the_next_one_empty),
 		cmocka_unit_test(slots_at_random_account_for_each_byte),
 		cmocka_unit_test(produced_is_consumed_available_and_overwritten),
 	};

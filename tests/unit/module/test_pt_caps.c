@@ -40,7 +40,6 @@ static void leaf_14_is_read_bit_by_bit(void **state)
 {
 	struct pt_caps caps = skylake();
 
-	(void)state;
 	assert_true(caps.psb_cyc);
 	assert_true(caps.mtc);
 	assert_false(caps.ptwrite);
@@ -58,7 +57,6 @@ static void periods_without_their_packet_do_not_count(void **state)
 	struct pt_cpuid leaf[2] = { skylake_leaf[0], skylake_leaf[1] };
 	struct pt_caps caps;
 
-	(void)state;
 	leaf[0].ebx = 0;
 	pt_caps_decode(&caps, leaf, SKYLAKE);
 	assert_int_equal(caps.mtc_periods, 0);
@@ -75,7 +73,6 @@ static void what_every_cpu_can_is_accepted_everywhere(void **state)
 	};
 	struct pt_caps caps = bare();
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
 		assert_int_equal(pt_caps_check(&caps, good[i]), 0);
 }
@@ -84,7 +81,6 @@ static void bits_outside_the_format_are_invalid(void **state)
 {
 	struct pt_caps caps = skylake();
 
-	(void)state;
 	for (int bit = 0; bit < 64; bit++)
 		if (!(PT_CONFIG_FORMAT >> bit & 1))
 			assert_int_equal(pt_caps_check(&caps, 1ull << bit), -EINVAL);
@@ -94,7 +90,6 @@ static void a_part_without_the_packet_it_belongs_to_is_invalid(void **state)
 {
 	struct pt_caps caps = skylake();
 
-	(void)state;
 	caps.ptwrite = true;
 	assert_int_equal(pt_caps_check(&caps, MTC_PERIOD(3)), -EINVAL);
 	assert_int_equal(pt_caps_check(&caps, PT_CONFIG_BRANCH), -EINVAL);
@@ -111,18 +106,16 @@ static void what_the_cpu_lacks_is_not_supported(void **state)
 {
 	struct pt_caps caps = bare();
 
-	(void)state;
 	assert_int_equal(pt_caps_check(&caps, PT_CONFIG_MTC), -EOPNOTSUPP);
 	assert_int_equal(pt_caps_check(&caps, PT_CONFIG_CYC), -EOPNOTSUPP);
 	assert_int_equal(pt_caps_check(&caps, PT_CONFIG_PTW), -EOPNOTSUPP);
 	assert_int_equal(pt_caps_check(&caps, PSB_PERIOD(1)), -EOPNOTSUPP);
 }
 
-static void each_period_is_looked_up_in_its_own_map(void **state)
+static void each_period_has_a_map_of_its_own(void **state)
 {
 	struct pt_caps caps = skylake();
 
-	(void)state;
 	for (u32 n = 0; n < 16; n++) {
 		assert_int_equal(pt_caps_check(&caps, PT_CONFIG_MTC | MTC_PERIOD(n)),
 				 0x249 >> n & 1 ? 0 : -EOPNOTSUPP);
@@ -137,7 +130,6 @@ static void mtc_period_0_needs_its_bit_too(void **state)
 {
 	struct pt_caps caps = skylake();
 
-	(void)state;
 	caps.mtc_periods = 0x8;
 	assert_int_equal(pt_caps_check(&caps, PT_CONFIG_MTC), -EOPNOTSUPP);
 	assert_int_equal(pt_caps_check(&caps, PT_CONFIG_MTC | MTC_PERIOD(3)), 0);
@@ -148,7 +140,6 @@ static void a_broadwell_must_trace_branches(void **state)
 	static const u32 models[] = { 0x3d, 0x47, 0x4f, 0x56 };
 	struct pt_caps caps;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(models) / sizeof(*models); i++) {
 		pt_caps_decode(&caps, skylake_leaf, 6, models[i]);
 		assert_int_equal(pt_caps_check(&caps, PT_CONFIG_PT), -EINVAL);
@@ -161,7 +152,6 @@ static void a_broadwell_must_trace_branches(void **state)
 
 static void branches_are_traced_unless_pt_says_no(void **state)
 {
-	(void)state;
 	assert_int_equal(pt_caps_ctl(0), PT_CONFIG_BRANCH);
 	assert_int_equal(pt_caps_ctl(PT_CONFIG_PT | PT_CONFIG_BRANCH), PT_CONFIG_BRANCH);
 	/* Bit 0 of the register is TraceEn: it must never come from a configuration. */
@@ -179,7 +169,7 @@ int main(void)
 		cmocka_unit_test(bits_outside_the_format_are_invalid),
 		cmocka_unit_test(a_part_without_the_packet_it_belongs_to_is_invalid),
 		cmocka_unit_test(what_the_cpu_lacks_is_not_supported),
-		cmocka_unit_test(each_period_is_looked_up_in_its_own_map),
+		cmocka_unit_test(each_period_has_a_map_of_its_own),
 		cmocka_unit_test(mtc_period_0_needs_its_bit_too),
 		cmocka_unit_test(a_broadwell_must_trace_branches),
 		cmocka_unit_test(branches_are_traced_unless_pt_says_no),

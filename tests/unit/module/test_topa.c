@@ -52,7 +52,6 @@ static void unmake(struct auxt_topa *topa)
 
 static void tables_are_as_many_as_needed(void **state)
 {
-	(void)state;
 	assert_int_equal(auxt_topa_nr_tables(1), 1);
 	assert_int_equal(auxt_topa_nr_tables(511), 1);
 	assert_int_equal(auxt_topa_nr_tables(512), 2);
@@ -63,7 +62,6 @@ static void tables_are_as_many_as_needed(void **state)
 /* Full trace once through the area; overwrite twice or more, by whole laps. */
 static void regions_are_laps_of_the_area(void **state)
 {
-	(void)state;
 	for (u64 size = 2 * PAGE; size <= 1ull << 40; size *= 2) {
 		unsigned long pages = size / PAGE, laps;
 
@@ -71,7 +69,7 @@ static void regions_are_laps_of_the_area(void **state)
 		assert_int_equal(auxt_topa_nr_regions(size, true) % pages, 0);
 		laps = auxt_topa_nr_regions(size, true) / pages;
 		assert_true(laps >= 2);
-		/* More than twice only as far as a table has room anyway. */
+		/* More than twice only as far as a table has space anyway. */
 		assert_true(laps == 2 || laps * pages < TOPA_ENTRIES_PER_TABLE);
 	}
 	assert_int_equal(auxt_topa_nr_regions(2 * PAGE, true), 510);
@@ -80,13 +78,12 @@ static void regions_are_laps_of_the_area(void **state)
 	assert_int_equal(auxt_topa_nr_tables(auxt_topa_nr_regions(1 << 30, true)), 1027);
 }
 
-/* A look right after the pointers were set finds them at once, however large the area. */
-static void pointers_say_where_to_look_next(void **state)
+/* A search right after the pointers were set finds them at once, however large the area. */
+static void pointers_give_the_hint_for_the_next_search(void **state)
 {
 	struct auxt_topa topa = make(5000);
 	u64 base, mask_ptrs, offset;
 
-	(void)state;
 	for (unsigned long region = 0; region < 5000; region += 617) {
 		auxt_topa_pointers(&topa, region * PAGE, &base, &mask_ptrs);
 		assert_int_equal(topa.hint, region / TOPA_REGIONS_PER_TABLE);
@@ -102,7 +99,6 @@ static void a_walk_meets_each_region_once_and_comes_back(void **state)
 {
 	static const unsigned long sizes[] = { 2, 16, 510, 511, 512, 1022, 1024, 4096 };
 
-	(void)state;
 	for (size_t s = 0; s < sizeof(sizes) / sizeof(*sizes); s++) {
 		struct auxt_topa topa = make(sizes[s]);
 		unsigned int table = 0, index = 0;
@@ -131,7 +127,6 @@ static void marks_are_set_and_taken_off_where_asked(void **state)
 	struct auxt_topa topa = make(600);
 	u64 *first, *second;
 
-	(void)state;
 	first = auxt_topa_mark(&topa, 511, TOPA_ENTRY_INT);
 	assert_ptr_equal(auxt_topa_mark(&topa, 511, TOPA_ENTRY_STOP), first);
 	assert_int_equal(topa.tables[1][0], region_phys(511) | 0x14);
@@ -149,7 +144,6 @@ static void pointers_and_offsets_are_inverse(void **state)
 {
 	struct auxt_topa topa = make(1200);
 
-	(void)state;
 	for (u64 offset = 0; offset < 1200 * PAGE; offset += 1021) {
 		u64 base, mask_ptrs, back;
 
@@ -175,7 +169,6 @@ static void the_end_of_a_region_is_the_begin_of_the_next(void **state)
 	struct auxt_topa topa = make(600);
 	u64 offset;
 
-	(void)state;
 	assert_int_equal(auxt_topa_locate(&topa, table_phys(0), mask_ptrs(3, PAGE), &offset), 0);
 	assert_int_equal(offset, 4 * PAGE);
 	/* On the END entries: of the first table, and of the last, which is short. */
@@ -191,7 +184,6 @@ static void pointers_into_nowhere_are_refused(void **state)
 	struct auxt_topa topa = make(600);
 	u64 offset = 42;
 
-	(void)state;
 	assert_int_equal(auxt_topa_locate(&topa, 0, mask_ptrs(0, 0), &offset), -EIO);
 	assert_int_equal(auxt_topa_locate(&topa, table_phys(2), mask_ptrs(0, 0), &offset), -EIO);
 	assert_int_equal(auxt_topa_locate(&topa, table_phys(1), mask_ptrs(90, 0), &offset), -EIO);
@@ -199,7 +191,7 @@ static void pointers_into_nowhere_are_refused(void **state)
 	assert_int_equal(auxt_topa_locate(&topa, table_phys(0), mask_ptrs(0, PAGE + 1), &offset),
 			 -EIO);
 	assert_int_equal(offset, 42);
-	/* And the next good look is found whatever the hint was. */
+	/* The next valid pointer is found whatever the hint was. */
 	assert_int_equal(auxt_topa_locate(&topa, table_phys(1), mask_ptrs(0, 5), &offset), 0);
 	assert_int_equal(auxt_topa_locate(&topa, table_phys(0), mask_ptrs(0, 5), &offset), 0);
 	assert_int_equal(offset, 5);
@@ -211,7 +203,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables_are_as_many_as_needed),
 		cmocka_unit_test(regions_are_laps_of_the_area),
-		cmocka_unit_test(pointers_say_where_to_look_next),
+		cmocka_unit_test(pointers_give_the_hint_for_the_next_search),
 		cmocka_unit_test(a_walk_meets_each_region_once_and_comes_back),
 		cmocka_unit_test(marks_are_set_and_taken_off_where_asked),
 		cmocka_unit_test(pointers_and_offsets_are_inverse),

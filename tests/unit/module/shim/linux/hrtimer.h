@@ -20,14 +20,11 @@ struct hrtimer {
 
 static inline void hrtimer_init(struct hrtimer *timer, clockid_t clock, enum hrtimer_mode mode)
 {
-	(void)clock;
-	(void)mode;
 	timer->queued = false;
 }
 
 static inline void hrtimer_start(struct hrtimer *timer, ktime_t period, enum hrtimer_mode mode)
 {
-	(void)mode;
 	timer->queued = true;
 	timer->period = period;
 }

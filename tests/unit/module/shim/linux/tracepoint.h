@@ -23,8 +23,6 @@ static inline int tracepoint_probe_register(struct tracepoint *tp, void *probe, 
 
 static inline int tracepoint_probe_unregister(struct tracepoint *tp, void *probe, void *data)
 {
-	(void)probe;
-	(void)data;
 	tp->probe = NULL;
 	return 0;
 }
