@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tool.h"
+#include "lib/tool.h"
 
 static const struct command {
 	const char *name;

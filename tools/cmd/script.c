@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0
+/* auxtrace script */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "decode/bts_flow.h"
+#include "decode/views.h"
+
+/* Named one by one; of more than these only the number is told. */
+#define MAX_NAMED	10
+
+static bool is_bts(const struct flow *f)
+{
+	return f->meta->pmu == AUXTRACE_PMU_INTEL_BTS;
+}
+
+static void summary(const struct flow *f, bool samples)
+{
+	if (is_bts(f))
+		say("%" PRIu64 " branches", f->branches);
+	if (samples)
+		say("%" PRIu64 " instructions in %" PRIu64 " samples, %" PRIu64 " bytes; decode errors: %" PRIu64
+		    "; overflows: %" PRIu64 "; skipped: %" PRIu64 "; not in the recording: %" PRIu64,
+		    f->instructions, f->samples, f->bytes, f->errors, f->overflows, f->skips, f->unsampled);
+	else
+		say("%" PRIu64 " instructions in %" PRIu64 " windows, %" PRIu64 " bytes; decode errors: %" PRIu64
+		    "; overflows: %" PRIu64 "; skipped: %" PRIu64,
+		    f->instructions, f->windows, f->bytes, f->errors, f->overflows, f->skips);
+	for (size_t i = 0; i < f->nr_skipped && i < MAX_NAMED; i++) {
+		const struct skipped *s = &f->skipped[i];
+
+		if (s->probes)
+			say("skipped %" PRIu64 " times: a uprobe's instruction or return, which the kernel runs on a page that cannot be read, at %#" PRIx64,
+			    s->times, s->ip);
+		else if (s->cr3 == CODE_NO_CR3)
+			say("skipped %" PRIu64 " times: user code that not exactly one recorded process has, the first at %#" PRIx64,
+			    s->times, s->ip);
+		else
+			say("skipped %" PRIu64 " times: user code of CR3 %#" PRIx64 ", a process that is not in the recording, the first at %#" PRIx64,
+			    s->times, s->cr3, s->ip);
+	}
+	if (f->nr_skipped > MAX_NAMED)
+		say("and of %zu more address spaces", f->nr_skipped - MAX_NAMED);
+	if (f->unsynced && is_bts(f))
+		say("%" PRIu64 " bytes are of branches that are not whole (%s begins anywhere)", f->unsynced,
+		    samples ? "a sample" : "an overwrite recording");
+	else if (f->unsynced)
+		say("%" PRIu64 " bytes before the first PSB cannot be decoded (%s begins anywhere)",
+		    f->unsynced, samples ? "a sample" : "an overwrite recording");
+}
+
+static void decode(struct flow *f, const char *dir, const struct meta_cpu *cpu, uint64_t window,
+		   bool samples)
+{
+	if (is_bts(f) && samples)
+		branches_decode_samples(f, dir, cpu);
+	else if (is_bts(f))
+		branches_decode(f, dir, cpu, window);
+	else if (samples)
+		flow_decode_samples(f, dir, cpu);
+	else
+		flow_decode(f, dir, cpu, window);
+}
+
+static void usage(FILE *f)
+{
+	fputs("usage: auxtrace script [OPTION]... [DIR]\n\n"
+	      "Show the flow of a recording (DIR, by default " DEFAULT_DIR ").\n\n"
+	      "  -C, --cpu N       this CPU only\n"
+	      "  -w, --window N    this window only (each CPU's own number N)\n"
+	      "      --calls       function calls with CPU, time and symbol (the default)\n"
+	      "  -i, --insn        each instruction, for programs: address and size, hexadecimal,\n"
+	      "                    and lines that begin with # for what happens between them\n"
+	      "  -b, --branches    BTS: each branch, with what was executed since the one before\n"
+	      "  -e, --errors      only what could not be decoded\n"
+	      "  -s, --samples     the samples that triggers took, each decoded on its own\n"
+	      "      --symfs DIR   the traced programs' files are below DIR\n"
+	      "  -h, --help        this text\n\n"
+	      "A summary goes to stderr. Exit status: 0; 1 decode errors, or the recording cannot\n"
+	      "be read; 2 wrong usage.\n", f);
+}
+
+int cmd_script(int argc, char **argv)
+{
+	enum { CALLS = 256, SYMFS };
+	static const struct option options[] = {
+		{ "cpu", required_argument, NULL, 'C' },
+		{ "window", required_argument, NULL, 'w' },
+		{ "calls", no_argument, NULL, CALLS },
+		{ "insn", no_argument, NULL, 'i' },
+		{ "branches", no_argument, NULL, 'b' },
+		{ "errors", no_argument, NULL, 'e' },
+		{ "samples", no_argument, NULL, 's' },
+		{ "symfs", required_argument, NULL, SYMFS },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	const char *dir, *symfs = "";
+	struct flow flow = { .view = calls_view() };
+	uint64_t window = 0;
+	bool found = false, samples = false;
+	struct meta *meta;
+	int cpu = -1, c;
+
+	while ((c = getopt_long(argc, argv, "C:w:ibesh", options, NULL)) != -1) {
+		switch (c) {
+		case 'C':
+			cpu = parse_number("--cpu", optarg, 0, MAX_CPU);
+			break;
+		case 'w':
+			window = parse_number("--window", optarg, 1, UINT64_MAX);
+			break;
+		case CALLS:
+			flow.view = calls_view();
+			break;
+		case 'i':
+			flow.view = insn_view();
+			break;
+		case 'b':
+			flow.view = branches_view();
+			break;
+		case 'e':
+			flow.view = errors_view();
+			break;
+		case 's':
+			samples = true;
+			break;
+		case SYMFS:
+			symfs = optarg;
+			break;
+		case 'h':
+			usage(stdout);
+			return 0;
+		default:
+			usage(stderr);
+			return EXIT_USAGE;
+		}
+	}
+	if (samples && window)
+		die(EXIT_USAGE, "--samples and --window: a sample may reach over several windows");
+	dir = meta_argument(argc, argv);
+	setvbuf(stdout, NULL, _IOFBF, 1 << 20);
+	meta = meta_read(dir);
+	flow.meta = meta;
+	if (flow.view->branch && !is_bts(&flow))
+		die(EXIT_USAGE, "--branches: %s is a trace of Intel PT, whose packets leave out where a branch comes from and most of where it goes: --insn shows the flow that follows from them",
+		    dir);
+	flow.code = code_open(dir, symfs);
+	for (unsigned int i = 0; i < meta->nr_cpus; i++) {
+		if (cpu >= 0 && meta->cpu[i].cpu != (unsigned int)cpu)
+			continue;
+		found = true;
+		decode(&flow, dir, &meta->cpu[i], window, samples);
+	}
+	if (!found)
+		die(1, "CPU %d is not in %s", cpu, dir);
+	if (window && !flow.bytes && !flow.windows)
+		die(1, "window %" PRIu64 " is not in %s", window, dir);
+	summary(&flow, samples);
+	c = flow.errors ? 1 : 0;
+	flow_free(&flow);
+	code_close(flow.code);
+	meta_free(meta);
+	if (fflush(stdout) || ferror(stdout))
+		die(1, "cannot write the output");
+	return c;
+}

@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <auxtrace.h>
+
+#include "bts_flow.h"
+#include "flow_event.h"
+#include "insn.h"
+#include "window_span.h"
+
+#define RECORD		sizeof(struct auxtrace_branch)
+#define CACHED		(1u << 15)
+
+/* No CR3 is known, so an address has one code at most in a recording: it can be kept. */
+struct cache {
+	struct insn insn[CACHED];
+};
+
+struct branches {
+	struct flow *f;
+	struct cache *cache;
+	const uint8_t *bytes;	/* of the trace */
+	uint64_t first;		/* AUX position of the first of them */
+	uint64_t offset;	/* what to add to a position for one in the file */
+	const struct stretch *stretch;
+	struct insn *block;	/* straight code, as walk() has found it */
+	size_t count, room;
+	size_t stop;		/* so many of it are certain if the trace may have been off; 0: never */
+	uint64_t at;		/* where the last branch went */
+	uint64_t abort;		/* where the last XBEGIN goes that aborts */
+	bool known;		/* @at is */
+	bool skipping;		/* code that is not in the recording; it was told */
+};
+
+static bool traces(const struct branches *b, uint32_t whom)
+{
+	return b->f->meta->flags & whom;
+}
+
+/* ---- code --------------------------------------------------------------- */
+
+enum found {
+	FOUND,
+	FOUND_NO_WAY,		/* control cannot have gone straight on to there */
+	FOUND_NOBODYS,		/* user code that is not in the recording */
+	FOUND_NO_CODE,
+	FOUND_NO_INSN,
+};
+
+static const char *const not_found[] = {
+	[FOUND_NO_WAY] = "no straight code",
+	[FOUND_NOBODYS] = "user code that is not in the recording",
+	[FOUND_NO_CODE] = "no memory mapped at this address",
+	[FOUND_NO_INSN] = "no instruction at this address",
+};
+
+static enum found read_bytes(struct flow *f, uint64_t ip, uint8_t *bytes, size_t *size)
+{
+	size_t got = 0;
+
+	f->in_probes = false;
+	switch (code_read(f->code, CODE_NO_CR3, 0, ip, bytes, INSN_MAX, size)) {
+	case CODE_OK:
+		break;
+	case CODE_PROBES:
+		f->in_probes = true;
+		return FOUND_NOBODYS;
+	case CODE_NO_TASK:
+		return FOUND_NOBODYS;
+	case CODE_NO_MAPPING:
+		return FOUND_NO_CODE;
+	}
+	/* An instruction may go on in the next mapping. */
+	if (*size < INSN_MAX &&
+	    code_read(f->code, CODE_NO_CR3, 0, ip + *size, bytes + *size, INSN_MAX - *size, &got) == CODE_OK)
+		*size += got;
+	return FOUND;
+}
+
+static enum found fetch(struct branches *b, uint64_t ip, const struct insn **insn)
+{
+	struct insn *kept = &b->cache->insn[(ip ^ ip >> 16) % CACHED];
+	uint8_t bytes[INSN_MAX];
+	enum pt_exec_mode mode;
+	enum found found;
+	size_t size;
+
+	*insn = kept;
+	if (kept->pt.size && kept->pt.ip == ip)
+		return FOUND;
+	found = read_bytes(b->f, ip, bytes, &size);
+	if (found != FOUND)
+		return found;
+	mode = code_is_32bit(b->f->code, CODE_NO_CR3, 0, ip) ? ptem_32bit : ptem_64bit;
+	return insn_decode(kept, mode, ip, bytes, size) ? FOUND : FOUND_NO_INSN;
+}
+
+/* ---- straight code ------------------------------------------------------ */
+
+static void append(struct branches *b, const struct insn *insn)
+{
+	if (b->count == b->room) {
+		b->room = b->room ? 2 * b->room : 64;
+		b->block = xrealloc(b->block, b->room * sizeof(*b->block));
+	}
+	b->block[b->count++] = *insn;
+}
+
+/*
+ * From b->at straight on to before @goal. @gate: an instruction of this class leaves the
+ * traced code, and is the last: to come back behind it if it is a far call, else for good.
+ */
+static enum found walk(struct branches *b, uint64_t goal, enum pt_insn_class gate)
+{
+	uint64_t ip = b->at;
+
+	b->count = b->stop = 0;
+	while (ip < goal) {
+		const struct insn *insn;
+		enum found found = fetch(b, ip, &insn);
+
+		if (found != FOUND)
+			return found;
+		append(b, insn);
+		ip += insn->pt.size;
+		if (insn->may_stop && !b->stop)
+			b->stop = b->count;
+		if (insn->begins_tx)
+			b->abort = insn->target;
+		if (insn_ends_block(insn)) {
+			if (insn->pt.iclass == gate && (gate != ptic_far_call || ip == goal))
+				return FOUND;
+			return FOUND_NO_WAY;
+		}
+	}
+	return ip == goal ? FOUND : FOUND_NO_WAY;
+}
+
+/* The first @count instructions of the block have been executed. */
+static void tell_insns(struct branches *b, size_t count)
+{
+	struct flow *f = b->f;
+
+	for (size_t i = 0; i < count; i++) {
+		tell_enable(f, b->block[i].pt.ip, false);
+		b->skipping = false;
+		f->instructions++;
+		f->view->insn(f->view, f, &b->block[i].pt);
+	}
+}
+
+static void tell_unknown(struct branches *b, uint64_t ip)
+{
+	if (!b->skipping)
+		tell_skip(b->f, ip);
+	b->skipping = true;
+}
+
+/* ---- branches ----------------------------------------------------------- */
+
+/* Does the instruction go there itself? Else something came before it. */
+static bool goes(const struct branches *b, const struct insn *insn, uint64_t to)
+{
+	if (insn->direct)
+		return insn->target == to;
+	/* An address that only interrupts and exceptions lead to. */
+	if (!insn->interrupt && code_is_entry(b->f->code, to, false))
+		return false;
+	switch (insn->pt.iclass) {
+	case ptic_call:
+	case ptic_return:
+	case ptic_jump:
+		return code_is_kernel(insn->pt.ip) || !code_is_kernel(to);
+	case ptic_far_call:
+	case ptic_far_return:
+	case ptic_far_jump:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void fail_at(struct branches *b, uint64_t position, const char *why, uint64_t from, uint64_t to)
+{
+	char message[160];
+
+	snprintf(message, sizeof(message), "%s, from %#" PRIx64 " to %#" PRIx64, why, from, to);
+	tell_error(b->f, position + b->offset, from, message);
+}
+
+/*
+ * Tracing went off and on again within a window, behind an instruction that can do that:
+ * for the trace interrupt, or to bring the status page up to date.
+ */
+static bool was_off(struct branches *b)
+{
+	if (!b->stop)
+		return false;
+	tell_insns(b, b->stop);
+	tell_disable(b->f, 0, false);
+	return true;
+}
+
+/* The breakpoint that stood where the block's last instruction begins. */
+static bool is_breakpoint(const struct branches *b, const struct branch *branch)
+{
+	return b->count && branch->from == b->block[b->count - 1].pt.ip + 1 &&
+	       b->block[b->count - 1].pt.size > 1 && code_is_entry(b->f->code, branch->to, true);
+}
+
+/* The code from the branch before to this one. */
+static void take_block(struct branches *b, struct branch *branch, uint64_t position)
+{
+	/* Code leads on only, but it may have been turned off there. */
+	enum found found = walk(b, branch->from < b->at ? UINT64_MAX : branch->from, ptic_error);
+
+	if (found == FOUND_NOBODYS) {
+		tell_unknown(b, b->at);
+		return;
+	}
+	if (found == FOUND_NO_WAY && is_breakpoint(b, branch)) {
+		/* Its byte is not in the recording; the code it stood in did not run. */
+		branch->from--;
+		b->count--;
+	} else if (found != FOUND) {
+		if (was_off(b))
+			tell_enable(b->f, branch->from, b->stretch && b->stretch->seq);
+		else
+			fail_at(b, position, not_found[found], b->at, branch->from);
+		return;
+	}
+	branch->walked = true;
+	for (size_t i = 0; i < b->count; i++)
+		branch->bytes += b->block[i].pt.size;
+	branch->instructions = b->count;
+	tell_insns(b, b->count);
+}
+
+static void tell_async(struct branches *b, struct branch *branch)
+{
+	branch->async = true;
+	b->f->view->async(b->f->view, b->f, branch->from, branch->to, true);
+}
+
+/* The branch itself: the instruction at @from, or what came before it was executed. */
+static void take_branch(struct branches *b, struct branch *branch, uint64_t position)
+{
+	struct flow *f = b->f;
+	const struct insn *insn;
+	enum found found = fetch(b, branch->from, &insn);
+
+	/* No need to know the code that something came before. */
+	if (found == FOUND_NOBODYS && branch->walked && code_is_entry(f->code, branch->to, false)) {
+		tell_enable(f, branch->from, false);
+		b->skipping = false;
+		tell_async(b, branch);
+		return;
+	}
+	if (found == FOUND_NOBODYS) {
+		tell_unknown(b, branch->from);
+		return;
+	}
+	if (found != FOUND) {
+		fail_at(b, position, not_found[found], branch->from, branch->to);
+		return;
+	}
+	tell_enable(f, branch->from, false);
+	b->skipping = false;
+	if (goes(b, insn, branch->to)) {
+		branch->instructions++;
+		branch->bytes += insn->pt.size;
+		f->instructions++;
+		f->view->insn(f->view, f, &insn->pt);
+	} else if (code_is_entry(f->code, branch->to, true) || (b->abort && branch->to == b->abort)) {
+		tell_async(b, branch);
+	} else {
+		fail_at(b, position, "no branch that goes there", branch->from, branch->to);
+	}
+}
+
+/*
+ * The kernel, which is not traced, returned to user code. Where it was entered is not
+ * recorded; it is known if straight code leads to where it went on.
+ */
+static void come_from_kernel(struct branches *b, const struct branch *branch)
+{
+	bool went_on = b->known && walk(b, branch->to, ptic_far_call) == FOUND;
+
+	if (went_on)
+		tell_insns(b, b->count);
+	tell_disable(b->f, b->at, !went_on);
+	b->skipping = false;
+	tell_enable(b->f, branch->to, went_on);
+}
+
+/* User code, which is not traced, entered the kernel; before, the kernel had returned to it. */
+static void come_from_user(struct branches *b, const struct branch *branch, uint64_t position)
+{
+	if (b->known) {
+		enum found found = walk(b, UINT64_MAX, ptic_far_return);
+
+		if (found == FOUND)
+			tell_insns(b, b->count);
+		else if (!was_off(b))
+			fail_at(b, position, not_found[found], b->at, branch->from);
+		tell_disable(b->f, 0, false);
+	}
+	tell_enable(b->f, branch->to, false);
+}
+
+static void take_record(struct branches *b, const struct auxtrace_branch *record, uint64_t position)
+{
+	struct branch branch = { .from = record->from, .to = record->to, .flags = record->flags };
+	struct flow *f = b->f;
+
+	records_bounds(&f->records, position, position + RECORD, &branch.after, &branch.before);
+	f->tsc = branch.after;
+	f->branches++;
+	if (!branch.from) {
+		come_from_kernel(b, &branch);
+	} else if (!traces(b, AUXTRACE_SETUP_USER) && !code_is_kernel(branch.from)) {
+		come_from_user(b, &branch, position);
+	} else {
+		if (b->known)
+			take_block(b, &branch, position);
+		take_branch(b, &branch, position);
+	}
+	if (f->view->branch)
+		f->view->branch(f->view, f, &branch);
+	b->at = branch.to;
+	b->known = true;
+}
+
+/*
+ * Behind the last branch: the hardware was turned off by an instruction in straight code
+ * if that is traced, which the kernel's is; else nobody knows how far control came.
+ */
+static void end_flow(struct branches *b)
+{
+	const struct auxtrace_record_window *w = b->stretch ? b->stretch->record : NULL;
+	bool lost = w && (w->end_cause == AUXTRACE_CAUSE_FULL || w->end_cause == AUXTRACE_CAUSE_ERROR ||
+			  w->end_cause == AUXTRACE_CAUSE_FOREIGN);
+
+	if (b->known && !lost && code_is_kernel(b->at) && walk(b, UINT64_MAX, ptic_error) != FOUND)
+		was_off(b);
+	tell_disable(b->f, b->at, b->known);
+}
+
+/* From position @begin, which need not be a record's, to @end. */
+static void decode(struct branches *b, uint64_t begin, uint64_t end)
+{
+	struct auxtrace_branch record;
+	uint64_t position = auxtrace_branch_next(begin);
+
+	b->known = b->skipping = false;
+	b->abort = 0;
+	b->f->open = false;
+	b->f->unsynced += (position < end ? position : end) - begin;
+	for (; position < end && end - position >= RECORD; position += RECORD) {
+		memcpy(&record, b->bytes + (position - b->first), RECORD);
+		take_record(b, &record, position);
+	}
+	if (position < end)
+		b->f->unsynced += end - position;
+	end_flow(b);
+}
+
+/* ---- files -------------------------------------------------------------- */
+
+static void begin(struct branches *b, struct flow *f)
+{
+	*b = (struct branches){ .f = f, .cache = xcalloc(1, sizeof(*b->cache)) };
+	f->cr3 = CODE_NO_CR3;
+	f->tsc = 0;
+}
+
+static void end(struct branches *b)
+{
+	free(b->cache);
+	free(b->block);
+}
+
+void branches_decode(struct flow *f, const char *dir, const struct meta_cpu *cpu, uint64_t window)
+{
+	struct stretches all;
+	struct mapped aux;
+	struct branches b;
+	char path[4200];
+	uint64_t size;
+	int err;
+
+	f->cpu = cpu;
+	snprintf(path, sizeof(path), "%s/cpu%u.aux", dir, cpu->cpu);
+	err = map_file(path, false, &aux);
+	if (err)
+		die(1, "cannot read %s: %s", path, strerror(-err));
+	if (aux.size != cpu->pad + cpu->read)
+		say("%s has %zu bytes, meta says %" PRIu64 ": the recording is damaged", path, aux.size,
+		    cpu->pad + cpu->read);
+	size = aux.size > cpu->pad ? aux.size - cpu->pad : 0;
+	records_read(&f->records, dir, cpu);
+	stretches_find(&all, &f->records, cpu->begin, cpu->begin + size);
+	begin(&b, f);
+	b.bytes = size ? aux.data + cpu->pad : NULL;
+	b.first = cpu->begin;
+	b.offset = -cpu->origin;
+	if (all.count)
+		f->view->cpu(f->view, cpu->cpu);
+	for (size_t i = 0; i < all.count; i++) {
+		const struct stretch *s = &all.stretch[i];
+
+		if (window && s->seq != window)
+			continue;
+		b.stretch = s;
+		f->windows++;
+		f->bytes += s->end - s->begin;
+		f->view->window(f->view, f, s->seq);
+		decode(&b, s->begin, s->end);
+	}
+	end(&b);
+	stretches_free(&all);
+	records_free(&f->records);
+	unmap_file(&aux);
+}
+
+void branches_decode_samples(struct flow *f, const char *dir, const struct meta_cpu *cpu)
+{
+	struct branches b;
+
+	f->cpu = cpu;
+	records_read(&f->records, dir, cpu);
+	begin(&b, f);
+	if (f->records.nr_samples)
+		f->view->cpu(f->view, cpu->cpu);
+	for (size_t i = 0; i < f->records.nr_samples; i++) {
+		const struct auxtrace_record_sample *sample = &f->records.sample[i]->sample;
+
+		f->view->sample(f->view, f, i + 1, sample);
+		f->unsampled += !f->records.bytes[i];
+		if (!f->records.bytes[i] || !sample->length)
+			continue;
+		f->samples++;
+		f->bytes += sample->length;
+		b.bytes = f->records.bytes[i];
+		b.first = sample->aux_end - sample->length;
+		b.offset = -b.first;
+		decode(&b, b.first, sample->aux_end);
+	}
+	end(&b);
+	records_free(&f->records);
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+
+#include "lib/tool.h"
+#include "window_span.h"
+
+static void add(struct stretches *s, uint64_t seq, uint64_t begin, uint64_t end,
+		const struct auxtrace_record_window *record)
+{
+	s->stretch = xrealloc(s->stretch, (s->count + 1) * sizeof(*s->stretch));
+	s->stretch[s->count++] = (struct stretch){ begin, end, seq, record };
+}
+
+/* What comes behind the windows with a record: of the newest, if meta knows its place. */
+static void add_rest(struct stretches *s, const struct meta_cpu *cpu, uint64_t newest, uint64_t begin,
+		     uint64_t end)
+{
+	bool placed = cpu->window_begin != UINT64_MAX && cpu->windows > newest;
+
+	if (placed && cpu->window_begin > begin && cpu->window_begin < end) {
+		add(s, 0, begin, cpu->window_begin, NULL);
+		begin = cpu->window_begin;
+	}
+	/* A snapshot ends with the newest, too, but does not know where that began. */
+	if (!placed || cpu->window_begin > begin)
+		placed = newest + 1 == cpu->windows;
+	add(s, placed ? cpu->windows : 0, begin, end, NULL);
+}
+
+void stretches_find(struct stretches *s, const struct records *r, uint64_t begin, uint64_t end)
+{
+	uint64_t at = begin, newest = 0;
+
+	*s = (struct stretches){ 0 };
+	for (size_t i = 0; i < r->nr_windows; i++) {
+		const struct auxtrace_record_window *w = r->window[i];
+		uint64_t first = w->begin > begin ? w->begin : begin;
+		uint64_t last = w->end_position < end ? w->end_position : end;
+
+		/* Gone, newer than the trace, or not possible behind the one before. */
+		if (first < at || last < first || (last == begin && w->begin < begin))
+			continue;
+		if (first > at)
+			add(s, 0, at, first, NULL);
+		add(s, w->window, first, last, w);
+		at = last;
+		newest = w->window;
+	}
+	if (at < end)
+		add_rest(s, r->cpu, newest, at, end);
+}
+
+void stretches_free(struct stretches *s)
+{
+	free(s->stretch);
+	*s = (struct stretches){ 0 };
+}

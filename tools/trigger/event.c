@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <linux/hw_breakpoint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "elf_function.h"
+#include "event.h"
+#include "lib/symbols.h"
+#include "lib/tool.h"
+#include "perf_events.h"
+#include "suggest.h"
+#include "syscalls.h"
+#include "tracepoints.h"
+
+bool parse_time(const char *text, size_t len, uint64_t *ns)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
+	char *end;
+	double n;
+
+	if (!isdigit((unsigned char)*text))
+		return false;
+	n = strtod(text, &end);
+	for (unsigned int i = 0; i < ARRAY_SIZE(units); i++)
+		if (text + len == end + strlen(units[i].name) &&
+		    !strncmp(end, units[i].name, strlen(units[i].name))) {
+			if (n * units[i].ns >= 9e18)
+				return false;
+			*ns = n * units[i].ns + 0.5;
+			return true;
+		}
+	return false;
+}
+
+/* "NAME+OFFSET" as two; an offset is a number. */
+static char *split_offset(const char *text, const char *place, uint64_t *offset)
+{
+	char *name = xstrdup(place), *plus = strrchr(name, '+'), *end;
+
+	*offset = 0;
+	if (!plus)
+		return name;
+	*plus++ = 0;
+	*offset = strtoull(plus, &end, 0);
+	if (!isdigit((unsigned char)*plus) || *end)
+		die(EXIT_USAGE, "--on %s: \"+%s\" is no offset: +8 or +0x8 would be one", text, plus);
+	return name;
+}
+
+static bool parse_address(const char *text, uint64_t *address)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	*address = strtoull(text, &end, 0);
+	return !*end && !errno;
+}
+
+static void parse_syscall(struct event *e, const char *rest)
+{
+	const char *colon = strrchr(rest, ':');
+	char name[128];
+	struct near near;
+	long number;
+
+	if (colon && !strcmp(colon, ":enter"))
+		e->trigger.kind = AUXTRACE_TRIGGER_SYSCALL_ENTER;
+	else if (colon && !strcmp(colon, ":exit"))
+		e->trigger.kind = AUXTRACE_TRIGGER_SYSCALL_EXIT;
+	else
+		die(EXIT_USAGE, "--on %s: at which end? syscall:NAME:enter or syscall:NAME:exit", e->text);
+	snprintf(name, sizeof(name), "%.*s", (int)(colon - rest), rest);
+	number = syscall_number(name);
+	if (number < -1) {
+		near_begin(&near, name);
+		syscall_near(&near);
+		die(EXIT_USAGE, "--on %s: there is no system call %s%s", e->text, name, near_text(&near));
+	}
+	e->trigger.number = number;
+}
+
+static void parse_kprobe(struct event *e, const char *rest, uint32_t kind)
+{
+	e->trigger.kind = kind;
+	if (!*rest)
+		die(EXIT_USAGE, "--on %s: of which function?", e->text);
+	if (parse_address(rest, &e->trigger.address))
+		return;
+	e->name = split_offset(e->text, rest, &e->trigger.address);
+	e->trigger.name = e->name;
+	if (kind == AUXTRACE_TRIGGER_KRETPROBE && e->trigger.address)
+		die(EXIT_USAGE, "--on %s: a function returns as a whole: leave out the offset", e->text);
+}
+
+static void parse_uprobe(struct event *e, const char *rest, uint32_t kind)
+{
+	const char *colon = strrchr(rest, ':');
+	char path[PATH_MAX], *function;
+	uint64_t offset;
+
+	e->trigger.kind = kind;
+	if (!colon || !colon[1] || colon == rest)
+		die(EXIT_USAGE, "--on %s: a probe of a program is uprobe:/path/of/program:FUNCTION[+OFFSET]", e->text);
+	snprintf(path, sizeof(path), "%.*s", (int)(colon - rest), rest);
+	e->name = realpath(path, NULL);
+	if (!e->name)
+		die(EXIT_USAGE, "--on %s: %s: %s", e->text, path, strerror(errno));
+	e->trigger.name = e->name;
+	if (parse_address(colon + 1, &e->trigger.address))
+		return;
+	function = split_offset(e->text, colon + 1, &offset);
+	if (offset && kind == AUXTRACE_TRIGGER_URETPROBE)
+		die(EXIT_USAGE, "--on %s: a function returns as a whole: leave out the offset", e->text);
+	e->trigger.address = elf_function(e->text, e->name, function) + offset;
+	free(function);
+}
+
+/* As perf has it: mem:ADDRESS[/LENGTH][:rwx]. */
+static void parse_memory(struct event *e, const char *rest)
+{
+	size_t len = strcspn(rest, "/:");
+	unsigned int type = HW_BREAKPOINT_RW, bytes = 4;
+	char address[32], *end;
+
+	snprintf(address, sizeof(address), "%.*s", (int)len, rest);
+	if (len >= sizeof(address) || !parse_address(address, &e->trigger.address))
+		die(EXIT_USAGE, "--on %s: \"%.*s\" is no address: 0xffffffff81000000 would be one", e->text,
+		    (int)len, rest);
+	rest += len;
+	if (*rest == '/') {
+		bytes = strtoul(rest + 1, &end, 10);
+		if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
+			die(EXIT_USAGE, "--on %s: a breakpoint watches 1, 2, 4 or 8 bytes", e->text);
+		rest = end;
+	}
+	if (!strcmp(rest, ":w")) {
+		type = HW_BREAKPOINT_W;
+	} else if (!strcmp(rest, ":x")) {
+		type = HW_BREAKPOINT_X;
+		bytes = sizeof(long);
+	} else if (*rest && strcmp(rest, ":rw")) {
+		die(EXIT_USAGE, "--on %s: \"%s\" is no access: :w, :rw and :x are what the CPU can watch", e->text, rest);
+	}
+	e->trigger.kind = AUXTRACE_TRIGGER_BREAKPOINT;
+	e->trigger.number = type | bytes << 8;
+}
+
+static void parse_timer(struct event *e, const char *rest)
+{
+	if (!parse_time(rest, strlen(rest), &e->trigger.bound_ns))
+		die(EXIT_USAGE, "--on %s: \"%s\" is no time: timer:10ms would be one (ns, us, ms, s)", e->text, rest);
+	e->trigger.kind = AUXTRACE_TRIGGER_TIMER;
+}
+
+static void use_attr(struct event *e)
+{
+	e->trigger.kind = AUXTRACE_TRIGGER_PERF;
+	e->trigger.attr = &e->attr;
+	e->trigger.attr_len = sizeof(e->attr);
+}
+
+static void near_kinds(struct near *n)
+{
+	static const char *const kinds[] = {
+		"syscall", "kprobe", "kretprobe", "uprobe", "uretprobe", "mem", "timer", "latency",
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(kinds); i++)
+		near_offer(n, kinds[i]);
+}
+
+static void parse_tracepoint(struct event *e)
+{
+	const char *colon = strchr(e->text, ':');
+	struct near near;
+	char subsys[128];
+	long id;
+
+	snprintf(subsys, sizeof(subsys), "%.*s", (int)(colon - e->text), e->text);
+	near_begin(&near, subsys);
+	near_kinds(&near);
+	id = tracepoint_id(subsys, colon + 1);
+	if (id < 0 && near.count && strcmp(near.best[0].name, subsys))
+		die(EXIT_USAGE, "--on %s: %s is neither a kind of event nor has it such a tracepoint%s", e->text,
+		    subsys, near_text(&near));
+	if (id == -ENODEV)
+		die(EXIT_USAGE, "--on %s: no tracefs is mounted on /sys/kernel/tracing, so that tracepoints have no numbers",
+		    e->text);
+	if (id < 0) {
+		near_begin(&near, e->text);
+		tracepoint_near(&near);
+		die(EXIT_USAGE, "--on %s: there is no tracepoint %s%s%s", e->text, e->text,
+		    id == -ENOENT ? "" : " that could be read", near_text(&near));
+	}
+	e->attr = (struct perf_event_attr){
+		.size = sizeof(e->attr),
+		.type = PERF_TYPE_TRACEPOINT,
+		.config = id,
+		.sample_period = 1,
+	};
+	use_attr(e);
+}
+
+static void __attribute__((noreturn)) die_unknown(const char *text)
+{
+	struct near near;
+	char name[128];
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(text, ":/"), text);
+	near_begin(&near, name);
+	perf_event_near(&near);
+	near_kinds(&near);
+	die(EXIT_USAGE, "--on %s: there is no event %s%s; auxtrace list shows what there is", text, text,
+	    near_text(&near));
+}
+
+/* What follows @prefix, or NULL. */
+static const char *after(const char *text, const char *prefix)
+{
+	size_t len = strlen(prefix);
+
+	return strncmp(text, prefix, len) ? NULL : text + len;
+}
+
+void event_parse(struct event *e, const char *text)
+{
+	const char *rest, *colon = strchr(text, ':');
+
+	*e = (struct event){ .text = xstrdup(text), .trigger.size = sizeof(e->trigger) };
+	if ((rest = after(text, "syscall:")))
+		parse_syscall(e, rest);
+	else if ((rest = after(text, "kprobe:")))
+		parse_kprobe(e, rest, AUXTRACE_TRIGGER_KPROBE);
+	else if ((rest = after(text, "kretprobe:")))
+		parse_kprobe(e, rest, AUXTRACE_TRIGGER_KRETPROBE);
+	else if ((rest = after(text, "uprobe:")))
+		parse_uprobe(e, rest, AUXTRACE_TRIGGER_UPROBE);
+	else if ((rest = after(text, "uretprobe:")))
+		parse_uprobe(e, rest, AUXTRACE_TRIGGER_URETPROBE);
+	else if ((rest = after(text, "mem:")))
+		parse_memory(e, rest);
+	/* The kernel has a group of tracepoints of that name, too. */
+	else if ((rest = after(text, "timer:")) && isdigit((unsigned char)*rest))
+		parse_timer(e, rest);
+	else if (perf_event_parse(text, &e->attr))
+		use_attr(e);
+	else if (colon && colon != text && colon[1])
+		parse_tracepoint(e);
+	else
+		die_unknown(text);
+	e->trigger.label = e->text;
+}
+
+void event_free(struct event *e)
+{
+	free(e->text);
+	free(e->name);
+	*e = (struct event){ 0 };
+}
+
+void event_near_kernel(struct near *n)
+{
+	struct symbols symbols = { 0 };
+
+	if (!symbols_from_kallsyms(&symbols, "/proc/kallsyms"))
+		for (size_t i = 0; i < symbols.count; i++)
+			if (!symbols_is_padding(symbols.sym[i].name))
+				near_offer(n, symbols.sym[i].name);
+	symbols_free(&symbols);
+}
