@@ -124,7 +124,7 @@ static void handle_freeze(struct record *r)
 		}
 		paused |= !!(page.inhibit & AUXTRACE_INHIBIT_USER);
 		if (page.inhibit & AUXTRACE_INHIBIT_FROZEN && !r->frozen) {
-			say("frozen by trigger %u, %s", page.frozen_by, on_text(&r->o.on, page.frozen_by));
+			say("frozen by trigger %u, %s", page.frozen_by, trigger_options_text(&r->o.triggers, page.frozen_by));
 			r->frozen = true;
 		}
 	}
@@ -236,7 +236,7 @@ static bool is_drained(const struct auxtrace_options *o)
 /* Until the command ends, the time is over or a signal says so. */
 static void loop(struct record *r)
 {
-	const bool drained = is_drained(&r->o.session), freezes = on_has(&r->o.on, AUXTRACE_ACTION_FREEZE);
+	const bool drained = is_drained(&r->o.session), freezes = trigger_options_have(&r->o.triggers, AUXTRACE_ACTION_FREEZE);
 	const int trace = drained || freezes ? auxtrace_fd(r->session) : -1;
 	bool tty = isatty(STDERR_FILENO), told = false;
 	int64_t begin = now_ns(), end = r->o.duration ? begin + (int64_t)(r->o.duration * 1e9) : INT64_MAX;
@@ -244,7 +244,7 @@ static void loop(struct record *r)
 	struct pollfd fds[] = {
 		{ .fd = r->signals, .events = POLLIN },
 		{ .fd = trace },
-		{ .fd = r->notes.watch ? watch_fd(r->notes.watch) : -1, .events = POLLIN },
+		{ .fd = r->notes.sideband ? sideband_fd(r->notes.sideband) : -1, .events = POLLIN },
 		{ .fd = r->control ? control_fd(r->control) : -1, .events = POLLIN },
 	};
 
@@ -343,7 +343,7 @@ static int finish(struct record *r)
 		say("%s", auxtrace_error());
 		r->failed = true;
 	}
-	on_summary(&r->o.on, r->session);
+	trigger_options_summary(&r->o.triggers, r->session);
 	notes_reports(&r->notes);
 	if (r->notes.lost)
 		say("perf lost %lu reports on processes: some code may be unknown",
@@ -363,9 +363,9 @@ static int finish(struct record *r)
 static void release(struct record *r)
 {
 	control_close(r->control);
-	watch_close(r->notes.watch);
+	sideband_close(r->notes.sideband);
 	auxtrace_close(r->session);
-	on_free(&r->o.on);
+	trigger_options_free(&r->o.triggers);
 	if (r->signals >= 0)
 		close(r->signals);
 }
@@ -421,8 +421,8 @@ static int run(struct record *r)
 	r->signals = take_signals();
 	if (r->signals < 0)
 		die(EXIT_FAILED, "cannot take signals: %s", strerror(errno));
-	r->notes.watch = watch_open(&info);
-	if (!r->notes.watch)
+	r->notes.sideband = sideband_open(&info);
+	if (!r->notes.sideband)
 		say("perf does not report on processes (%s): code that is unmapped before the end will be unknown",
 		    strerror(errno));
 	if (r->o.argv) {
@@ -433,7 +433,7 @@ static int run(struct record *r)
 			return ret;
 		}
 	}
-	if (on_add(&r->o.on, r->session, r->child.pid))
+	if (trigger_options_add(&r->o.triggers, r->session, r->child.pid))
 		return give_up(r);
 	if (auxtrace_recording_add_all_tasks(r->notes.recording) < 0 || auxtrace_start(r->session))
 		return fail_record(r);

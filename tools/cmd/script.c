@@ -55,13 +55,13 @@ static void decode(struct flow *f, const char *dir, const struct meta_cpu *cpu, 
 		   bool samples)
 {
 	if (is_bts(f) && samples)
-		branches_decode_samples(f, dir, cpu);
+		bts_decode_samples(f, dir, cpu);
 	else if (is_bts(f))
-		branches_decode(f, dir, cpu, window);
+		bts_decode(f, dir, cpu, window);
 	else if (samples)
-		flow_decode_samples(f, dir, cpu);
+		pt_decode_samples(f, dir, cpu);
 	else
-		flow_decode(f, dir, cpu, window);
+		pt_decode(f, dir, cpu, window);
 }
 
 static void usage(FILE *f)

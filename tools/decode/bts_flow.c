@@ -19,13 +19,13 @@ struct cache {
 	struct insn insn[CACHED];
 };
 
-struct branches {
+struct bts_flow {
 	struct flow *f;
 	struct cache *cache;
 	const uint8_t *bytes;	/* of the trace */
 	uint64_t first;		/* AUX position of the first of them */
 	uint64_t offset;	/* what to add to a position for one in the file */
-	const struct stretch *stretch;
+	const struct window_span *span;
 	struct insn *block;	/* straight code, as walk() has found it */
 	size_t count, room;
 	size_t stop;		/* so many of it are certain if the trace may have been off; 0: never */
@@ -35,7 +35,7 @@ struct branches {
 	bool skipping;		/* code that is not in the recording; it was told */
 };
 
-static bool traces(const struct branches *b, uint32_t whom)
+static bool traces(const struct bts_flow *b, uint32_t whom)
 {
 	return b->f->meta->flags & whom;
 }
@@ -80,7 +80,7 @@ static enum found read_bytes(struct flow *f, uint64_t ip, uint8_t *bytes, size_t
 	return FOUND;
 }
 
-static enum found fetch(struct branches *b, uint64_t ip, const struct insn **insn)
+static enum found fetch(struct bts_flow *b, uint64_t ip, const struct insn **insn)
 {
 	struct insn *kept = &b->cache->insn[(ip ^ ip >> 16) % CACHED];
 	uint8_t bytes[INSN_MAX];
@@ -100,7 +100,7 @@ static enum found fetch(struct branches *b, uint64_t ip, const struct insn **ins
 
 /* ---- straight code ------------------------------------------------------ */
 
-static void append(struct branches *b, const struct insn *insn)
+static void append(struct bts_flow *b, const struct insn *insn)
 {
 	if (b->count == b->room) {
 		b->room = b->room ? 2 * b->room : 64;
@@ -113,7 +113,7 @@ static void append(struct branches *b, const struct insn *insn)
  * From b->at straight on to before @goal. @gate: an instruction of this class leaves the
  * traced code, and is the last: to come back behind it if it is a far call, else for good.
  */
-static enum found walk(struct branches *b, uint64_t goal, enum pt_insn_class gate)
+static enum found walk(struct bts_flow *b, uint64_t goal, enum pt_insn_class gate)
 {
 	uint64_t ip = b->at;
 
@@ -140,29 +140,29 @@ static enum found walk(struct branches *b, uint64_t goal, enum pt_insn_class gat
 }
 
 /* The first @count instructions of the block have been executed. */
-static void tell_insns(struct branches *b, size_t count)
+static void emit_insns(struct bts_flow *b, size_t count)
 {
 	struct flow *f = b->f;
 
 	for (size_t i = 0; i < count; i++) {
-		tell_enable(f, b->block[i].pt.ip, false);
+		flow_emit_enable(f, b->block[i].pt.ip, false);
 		b->skipping = false;
 		f->instructions++;
 		f->view->insn(f->view, f, &b->block[i].pt);
 	}
 }
 
-static void tell_unknown(struct branches *b, uint64_t ip)
+static void emit_unknown_code(struct bts_flow *b, uint64_t ip)
 {
 	if (!b->skipping)
-		tell_skip(b->f, ip);
+		flow_emit_skip(b->f, ip);
 	b->skipping = true;
 }
 
 /* ---- branches ----------------------------------------------------------- */
 
 /* Does the instruction go there itself? Else something came before it. */
-static bool goes(const struct branches *b, const struct insn *insn, uint64_t to)
+static bool goes(const struct bts_flow *b, const struct insn *insn, uint64_t to)
 {
 	if (insn->direct)
 		return insn->target == to;
@@ -183,42 +183,42 @@ static bool goes(const struct branches *b, const struct insn *insn, uint64_t to)
 	}
 }
 
-static void fail_at(struct branches *b, uint64_t position, const char *why, uint64_t from, uint64_t to)
+static void fail_at(struct bts_flow *b, uint64_t position, const char *why, uint64_t from, uint64_t to)
 {
 	char message[160];
 
 	snprintf(message, sizeof(message), "%s, from %#" PRIx64 " to %#" PRIx64, why, from, to);
-	tell_error(b->f, position + b->offset, from, message);
+	flow_emit_error(b->f, position + b->offset, from, message);
 }
 
 /*
  * Tracing went off and on again within a window, behind an instruction that can do that:
  * for the trace interrupt, or to bring the status page up to date.
  */
-static bool was_off(struct branches *b)
+static bool was_off(struct bts_flow *b)
 {
 	if (!b->stop)
 		return false;
-	tell_insns(b, b->stop);
-	tell_disable(b->f, 0, false);
+	emit_insns(b, b->stop);
+	flow_emit_disable(b->f, 0, false);
 	return true;
 }
 
 /* The breakpoint that stood where the block's last instruction begins. */
-static bool is_breakpoint(const struct branches *b, const struct branch *branch)
+static bool is_breakpoint(const struct bts_flow *b, const struct branch *branch)
 {
 	return b->count && branch->from == b->block[b->count - 1].pt.ip + 1 &&
 	       b->block[b->count - 1].pt.size > 1 && code_is_entry(b->f->code, branch->to, true);
 }
 
 /* The code from the branch before to this one. */
-static void take_block(struct branches *b, struct branch *branch, uint64_t position)
+static void take_block(struct bts_flow *b, struct branch *branch, uint64_t position)
 {
 	/* Code leads on only, but it may have been turned off there. */
 	enum found found = walk(b, branch->from < b->at ? UINT64_MAX : branch->from, ptic_error);
 
 	if (found == FOUND_NOBODYS) {
-		tell_unknown(b, b->at);
+		emit_unknown_code(b, b->at);
 		return;
 	}
 	if (found == FOUND_NO_WAY && is_breakpoint(b, branch)) {
@@ -227,7 +227,7 @@ static void take_block(struct branches *b, struct branch *branch, uint64_t posit
 		b->count--;
 	} else if (found != FOUND) {
 		if (was_off(b))
-			tell_enable(b->f, branch->from, b->stretch && b->stretch->seq);
+			flow_emit_enable(b->f, branch->from, b->span && b->span->seq);
 		else
 			fail_at(b, position, not_found[found], b->at, branch->from);
 		return;
@@ -236,17 +236,17 @@ static void take_block(struct branches *b, struct branch *branch, uint64_t posit
 	for (size_t i = 0; i < b->count; i++)
 		branch->bytes += b->block[i].pt.size;
 	branch->instructions = b->count;
-	tell_insns(b, b->count);
+	emit_insns(b, b->count);
 }
 
-static void tell_async(struct branches *b, struct branch *branch)
+static void emit_async(struct bts_flow *b, struct branch *branch)
 {
 	branch->async = true;
 	b->f->view->async(b->f->view, b->f, branch->from, branch->to, true);
 }
 
 /* The branch itself: the instruction at @from, or what came before it was executed. */
-static void take_branch(struct branches *b, struct branch *branch, uint64_t position)
+static void take_branch(struct bts_flow *b, struct branch *branch, uint64_t position)
 {
 	struct flow *f = b->f;
 	const struct insn *insn;
@@ -254,20 +254,20 @@ static void take_branch(struct branches *b, struct branch *branch, uint64_t posi
 
 	/* No need to know the code that something came before. */
 	if (found == FOUND_NOBODYS && branch->walked && code_is_entry(f->code, branch->to, false)) {
-		tell_enable(f, branch->from, false);
+		flow_emit_enable(f, branch->from, false);
 		b->skipping = false;
-		tell_async(b, branch);
+		emit_async(b, branch);
 		return;
 	}
 	if (found == FOUND_NOBODYS) {
-		tell_unknown(b, branch->from);
+		emit_unknown_code(b, branch->from);
 		return;
 	}
 	if (found != FOUND) {
 		fail_at(b, position, not_found[found], branch->from, branch->to);
 		return;
 	}
-	tell_enable(f, branch->from, false);
+	flow_emit_enable(f, branch->from, false);
 	b->skipping = false;
 	if (goes(b, insn, branch->to)) {
 		branch->instructions++;
@@ -275,7 +275,7 @@ static void take_branch(struct branches *b, struct branch *branch, uint64_t posi
 		f->instructions++;
 		f->view->insn(f->view, f, &insn->pt);
 	} else if (code_is_entry(f->code, branch->to, true) || (b->abort && branch->to == b->abort)) {
-		tell_async(b, branch);
+		emit_async(b, branch);
 	} else {
 		fail_at(b, position, "no branch that goes there", branch->from, branch->to);
 	}
@@ -285,33 +285,33 @@ static void take_branch(struct branches *b, struct branch *branch, uint64_t posi
  * The kernel, which is not traced, returned to user code. Where it was entered is not
  * recorded; it is known if straight code leads to where it went on.
  */
-static void come_from_kernel(struct branches *b, const struct branch *branch)
+static void come_from_kernel(struct bts_flow *b, const struct branch *branch)
 {
 	bool went_on = b->known && walk(b, branch->to, ptic_far_call) == FOUND;
 
 	if (went_on)
-		tell_insns(b, b->count);
-	tell_disable(b->f, b->at, !went_on);
+		emit_insns(b, b->count);
+	flow_emit_disable(b->f, b->at, !went_on);
 	b->skipping = false;
-	tell_enable(b->f, branch->to, went_on);
+	flow_emit_enable(b->f, branch->to, went_on);
 }
 
 /* User code, which is not traced, entered the kernel; before, the kernel had returned to it. */
-static void come_from_user(struct branches *b, const struct branch *branch, uint64_t position)
+static void come_from_user(struct bts_flow *b, const struct branch *branch, uint64_t position)
 {
 	if (b->known) {
 		enum found found = walk(b, UINT64_MAX, ptic_far_return);
 
 		if (found == FOUND)
-			tell_insns(b, b->count);
+			emit_insns(b, b->count);
 		else if (!was_off(b))
 			fail_at(b, position, not_found[found], b->at, branch->from);
-		tell_disable(b->f, 0, false);
+		flow_emit_disable(b->f, 0, false);
 	}
-	tell_enable(b->f, branch->to, false);
+	flow_emit_enable(b->f, branch->to, false);
 }
 
-static void take_record(struct branches *b, const struct auxtrace_branch *record, uint64_t position)
+static void take_record(struct bts_flow *b, const struct auxtrace_branch *record, uint64_t position)
 {
 	struct branch branch = { .from = record->from, .to = record->to, .flags = record->flags };
 	struct flow *f = b->f;
@@ -338,19 +338,19 @@ static void take_record(struct branches *b, const struct auxtrace_branch *record
  * Behind the last branch: the hardware was turned off by an instruction in straight code
  * if that is traced, which the kernel's is; else nobody knows how far control came.
  */
-static void end_flow(struct branches *b)
+static void end_flow(struct bts_flow *b)
 {
-	const struct auxtrace_record_window *w = b->stretch ? b->stretch->record : NULL;
+	const struct auxtrace_record_window *w = b->span ? b->span->record : NULL;
 	bool lost = w && (w->end_cause == AUXTRACE_CAUSE_FULL || w->end_cause == AUXTRACE_CAUSE_ERROR ||
 			  w->end_cause == AUXTRACE_CAUSE_FOREIGN);
 
 	if (b->known && !lost && code_is_kernel(b->at) && walk(b, UINT64_MAX, ptic_error) != FOUND)
 		was_off(b);
-	tell_disable(b->f, b->at, b->known);
+	flow_emit_disable(b->f, b->at, b->known);
 }
 
 /* From position @begin, which need not be a record's, to @end. */
-static void decode(struct branches *b, uint64_t begin, uint64_t end)
+static void decode(struct bts_flow *b, uint64_t begin, uint64_t end)
 {
 	struct auxtrace_branch record;
 	uint64_t position = auxtrace_branch_next(begin);
@@ -370,24 +370,24 @@ static void decode(struct branches *b, uint64_t begin, uint64_t end)
 
 /* ---- files -------------------------------------------------------------- */
 
-static void begin(struct branches *b, struct flow *f)
+static void begin(struct bts_flow *b, struct flow *f)
 {
-	*b = (struct branches){ .f = f, .cache = xcalloc(1, sizeof(*b->cache)) };
+	*b = (struct bts_flow){ .f = f, .cache = xcalloc(1, sizeof(*b->cache)) };
 	f->cr3 = CODE_NO_CR3;
 	f->tsc = 0;
 }
 
-static void end(struct branches *b)
+static void end(struct bts_flow *b)
 {
 	free(b->cache);
 	free(b->block);
 }
 
-void branches_decode(struct flow *f, const char *dir, const struct meta_cpu *cpu, uint64_t window)
+void bts_decode(struct flow *f, const char *dir, const struct meta_cpu *cpu, uint64_t window)
 {
-	struct stretches all;
+	struct window_spans all;
 	struct mapped aux;
-	struct branches b;
+	struct bts_flow b;
 	char path[4200];
 	uint64_t size;
 	int err;
@@ -402,7 +402,7 @@ void branches_decode(struct flow *f, const char *dir, const struct meta_cpu *cpu
 		    cpu->pad + cpu->read);
 	size = aux.size > cpu->pad ? aux.size - cpu->pad : 0;
 	records_read(&f->records, dir, cpu);
-	stretches_find(&all, &f->records, cpu->begin, cpu->begin + size);
+	window_spans_find(&all, &f->records, cpu->begin, cpu->begin + size);
 	begin(&b, f);
 	b.bytes = size ? aux.data + cpu->pad : NULL;
 	b.first = cpu->begin;
@@ -410,25 +410,25 @@ void branches_decode(struct flow *f, const char *dir, const struct meta_cpu *cpu
 	if (all.count)
 		f->view->cpu(f->view, cpu->cpu);
 	for (size_t i = 0; i < all.count; i++) {
-		const struct stretch *s = &all.stretch[i];
+		const struct window_span *s = &all.span[i];
 
 		if (window && s->seq != window)
 			continue;
-		b.stretch = s;
+		b.span = s;
 		f->windows++;
 		f->bytes += s->end - s->begin;
 		f->view->window(f->view, f, s->seq);
 		decode(&b, s->begin, s->end);
 	}
 	end(&b);
-	stretches_free(&all);
+	window_spans_free(&all);
 	records_free(&f->records);
 	unmap_file(&aux);
 }
 
-void branches_decode_samples(struct flow *f, const char *dir, const struct meta_cpu *cpu)
+void bts_decode_samples(struct flow *f, const char *dir, const struct meta_cpu *cpu)
 {
-	struct branches b;
+	struct bts_flow b;
 
 	f->cpu = cpu;
 	records_read(&f->records, dir, cpu);

@@ -5,13 +5,13 @@
  * Between where one branch goes and where the next one comes from lies straight code,
  * whose instructions must lead from the one exactly to the other.
  */
-#ifndef BRANCHES_H
-#define BRANCHES_H
+#ifndef BTS_FLOW_H
+#define BTS_FLOW_H
 
 #include "flow.h"
 
-/* As flow_decode() and flow_decode_samples() do for Intel PT. */
-void branches_decode(struct flow *f, const char *dir, const struct meta_cpu *cpu, uint64_t window);
-void branches_decode_samples(struct flow *f, const char *dir, const struct meta_cpu *cpu);
+/* As pt_decode() and pt_decode_samples() do for Intel PT. */
+void bts_decode(struct flow *f, const char *dir, const struct meta_cpu *cpu, uint64_t window);
+void bts_decode_samples(struct flow *f, const char *dir, const struct meta_cpu *cpu);
 
 #endif

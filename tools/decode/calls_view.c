@@ -35,9 +35,9 @@ static void show_line(struct calls *c, const struct flow *f, uint64_t ip,
 	bool timed = flow_time(f, &ns);
 
 	printf("%3u ", c->cpu);
-	show_time(timed, ns);
+	text_time(timed, ns);
 	printf(" %c  %*s", code_is_kernel(ip) ? 'k' : 'u', 2 * indent, "");
-	show_name(ip, name);
+	text_name(ip, name);
 	if (how)
 		printf("  <%s>", how);
 	putchar('\n');
@@ -190,7 +190,7 @@ static void calls_sample(struct view *v, const struct flow *f, size_t nr,
 {
 	struct calls *c = (struct calls *)v;
 
-	show_sample(c->cpu, f, nr, s);
+	text_sample(c->cpu, f, nr, s);
 	forget(c);
 }
 
@@ -198,7 +198,7 @@ static void calls_window(struct view *v, const struct flow *f, uint64_t seq)
 {
 	struct calls *c = (struct calls *)v;
 
-	show_window(c->cpu, f, seq);
+	text_window(c->cpu, f, seq);
 	forget(c);
 }
 
@@ -235,7 +235,7 @@ static void calls_overflow(struct view *v, const struct flow *f, uint64_t ip, bo
 	struct calls *c = (struct calls *)v;
 
 	(void)f, (void)ip, (void)known;
-	show_overflow(c->cpu);
+	text_overflow(c->cpu);
 	forget(c);
 }
 
@@ -243,7 +243,7 @@ static void calls_skip(struct view *v, const struct flow *f, uint64_t ip, uint64
 {
 	struct calls *c = (struct calls *)v;
 
-	show_skip(c->cpu, f, ip, cr3);
+	text_skip(c->cpu, f, ip, cr3);
 	forget(c);
 }
 
@@ -253,7 +253,7 @@ static void calls_error(struct view *v, const struct flow *f, uint64_t offset, u
 	struct calls *c = (struct calls *)v;
 
 	(void)f;
-	show_error(c->cpu, offset, ip, message);
+	text_error(c->cpu, offset, ip, message);
 	forget(c);
 }
 

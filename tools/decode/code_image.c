@@ -41,7 +41,7 @@ struct segment {
 	const uint8_t *bytes;
 };
 
-struct code {
+struct code_image {
 	char *dir;
 	const char *symfs;
 	struct object *objects;
@@ -65,7 +65,7 @@ struct code {
  * The kernel's convention since 5.8: an entry's name begins with asm_, and tables have the
  * interrupts of devices.
  */
-static void find_entries(struct code *code)
+static void find_entries(struct code_image *code)
 {
 	const struct symbols *all = &code->kallsyms;
 
@@ -85,7 +85,7 @@ static void find_entries(struct code *code)
 	}
 }
 
-static void open_kcore(struct code *code)
+static void open_kcore(struct code_image *code)
 {
 	const Elf64_Ehdr *eh;
 	const Elf64_Phdr *ph;
@@ -122,7 +122,7 @@ static void open_kcore(struct code *code)
 	find_entries(code);
 }
 
-static const struct segment *find_segment(struct code *code, uint64_t ip)
+static const struct segment *find_segment(struct code_image *code, uint64_t ip)
 {
 	const struct segment *s;
 
@@ -143,7 +143,7 @@ static const struct segment *find_segment(struct code *code, uint64_t ip)
 
 /* ---- tasks -------------------------------------------------------------- */
 
-static struct object *new_object(struct code *code, const char *path)
+static struct object *new_object(struct code_image *code, const char *path)
 {
 	struct object *o = xcalloc(1, sizeof(*o));
 	const char *slash = strrchr(path, '/');
@@ -159,7 +159,7 @@ static struct object *new_object(struct code *code, const char *path)
  * The file that ran, or without an image if it is not to be had. @size and
  * @mtime are those of the recording; below --symfs only the size counts.
  */
-static void open_object(struct code *code, const char *path, uint64_t size, const char *mtime)
+static void open_object(struct code_image *code, const char *path, uint64_t size, const char *mtime)
 {
 	char real[8300], now[64];
 	struct object *o;
@@ -186,7 +186,7 @@ static void open_object(struct code *code, const char *path, uint64_t size, cons
 		say("cannot read %s: %s", real, strerror(-err));
 }
 
-static struct object *find_object(struct code *code, const char *path)
+static struct object *find_object(struct code_image *code, const char *path)
 {
 	for (struct object *o = code->objects; o; o = o->next)
 		if (!strcmp(o->path, path))
@@ -195,7 +195,7 @@ static struct object *find_object(struct code *code, const char *path)
 	return new_object(code, path);
 }
 
-static struct object *open_vdso(struct code *code, const char *name)
+static struct object *open_vdso(struct code_image *code, const char *name)
 {
 	struct object *o;
 	char path[4300];
@@ -217,7 +217,7 @@ static void add_mapping(struct task *t, const struct mapping *m)
 }
 
 /* A line as of /proc/PID/maps. */
-static void parse_map(struct code *code, struct task *t, const char *line)
+static void parse_map(struct code_image *code, struct task *t, const char *line)
 {
 	struct mapping m = { 0 };
 	const char *path = strchr(line, '/') ?: strstr(line, PROBES);
@@ -232,7 +232,7 @@ static void parse_map(struct code *code, struct task *t, const char *line)
 	add_mapping(t, &m);
 }
 
-static void parse_task_line(struct code *code, struct task *t, char *line)
+static void parse_task_line(struct code_image *code, struct task *t, char *line)
 {
 	char *value = strchr(line, ' ');
 
@@ -268,7 +268,7 @@ static void parse_task_line(struct code *code, struct task *t, char *line)
 	}
 }
 
-static void read_task(struct code *code, const char *name)
+static void read_task(struct code_image *code, const char *name)
 {
 	struct task *t = xcalloc(1, sizeof(*t)), **at;
 	char path[4600], *line = NULL;
@@ -293,7 +293,7 @@ static void read_task(struct code *code, const char *name)
 	*at = t;
 }
 
-static void read_tasks(struct code *code)
+static void read_tasks(struct code_image *code)
 {
 	DIR *d = opendir(code->dir);
 	struct dirent *e;
@@ -344,7 +344,7 @@ static bool add_found(const struct task *t, uint64_t ip, const struct mapping **
  * The task that had @cr3 at @tsc. It may have been noted after the fact: if no
  * other one ever had that CR3, it counts from the begin.
  */
-static const struct task *find_task(const struct code *code, uint64_t cr3, uint64_t tsc)
+static const struct task *find_task(const struct code_image *code, uint64_t cr3, uint64_t tsc)
 {
 	const struct task *found = NULL, *any = NULL;
 	unsigned int count = 0;
@@ -366,7 +366,7 @@ static const struct task *find_task(const struct code *code, uint64_t cr3, uint6
  * A trace of user code only names no CR3. What is then at @ip is known only if
  * all tasks that have code there have the same code.
  */
-static const struct mapping *only_mapping(const struct code *code, uint64_t ip)
+static const struct mapping *only_mapping(const struct code_image *code, uint64_t ip)
 {
 	const struct mapping *found = NULL;
 
@@ -376,7 +376,7 @@ static const struct mapping *only_mapping(const struct code *code, uint64_t ip)
 	return found;
 }
 
-static enum code_result find_mapping(struct code *code, uint64_t cr3, uint64_t tsc, uint64_t ip,
+static enum code_result find_mapping(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip,
 				     const struct mapping **m)
 {
 	const struct task *t;
@@ -407,9 +407,9 @@ static enum code_result find_mapping(struct code *code, uint64_t cr3, uint64_t t
 
 /* ---- what others use ---------------------------------------------------- */
 
-struct code *code_open(const char *dir, const char *symfs)
+struct code_image *code_open(const char *dir, const char *symfs)
 {
-	struct code *code = xcalloc(1, sizeof(*code));
+	struct code_image *code = xcalloc(1, sizeof(*code));
 
 	code->dir = xstrdup(dir);
 	code->symfs = symfs;
@@ -418,7 +418,7 @@ struct code *code_open(const char *dir, const char *symfs)
 	return code;
 }
 
-void code_close(struct code *code)
+void code_close(struct code_image *code)
 {
 	while (code->tasks) {
 		struct task *t = code->tasks;
@@ -452,7 +452,7 @@ static size_t copy(uint8_t *buf, size_t size, const uint8_t *from, uint64_t left
 	return n;
 }
 
-enum code_result code_read(struct code *code, uint64_t cr3, uint64_t tsc, uint64_t ip,
+enum code_result code_read(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip,
 			   uint8_t *buf, size_t size, size_t *got)
 {
 	const struct mapping *m;
@@ -479,7 +479,7 @@ enum code_result code_read(struct code *code, uint64_t cr3, uint64_t tsc, uint64
 	return CODE_OK;
 }
 
-bool code_is_32bit(struct code *code, uint64_t cr3, uint64_t tsc, uint64_t ip)
+bool code_is_32bit(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip)
 {
 	const Elf64_Ehdr *eh;
 	const struct mapping *m;
@@ -492,7 +492,7 @@ bool code_is_32bit(struct code *code, uint64_t cr3, uint64_t tsc, uint64_t ip)
 	       eh->e_machine == EM_386;
 }
 
-bool code_is_entry(const struct code *code, uint64_t ip, bool unknown)
+bool code_is_entry(const struct code_image *code, uint64_t ip, bool unknown)
 {
 	size_t low = 0, high = code->nr_entries;
 
@@ -531,7 +531,7 @@ static bool offset_to_vaddr(const struct object *o, uint64_t offset, uint64_t *v
 	return false;
 }
 
-void code_name(struct code *code, uint64_t cr3, uint64_t tsc, uint64_t ip, struct code_name *name)
+void code_name(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip, struct code_name *name)
 {
 	const struct symbol *sym = NULL;
 	const struct mapping *m;

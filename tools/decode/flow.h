@@ -65,7 +65,7 @@ struct skipped {
 struct flow {
 	const struct meta *meta;
 	const struct meta_cpu *cpu;
-	struct code *code;
+	struct code_image *code;
 	struct view *view;
 	struct pt_config config;
 	struct pt_insn_decoder *decoder; /* NULL: BTS */
@@ -89,9 +89,9 @@ struct flow {
 };
 
 /* Decode @cpu's file of @dir; only window number @window unless 0. */
-void flow_decode(struct flow *f, const char *dir, const struct meta_cpu *cpu, uint64_t window);
+void pt_decode(struct flow *f, const char *dir, const struct meta_cpu *cpu, uint64_t window);
 /* Decode the samples of @cpu instead, each on its own. */
-void flow_decode_samples(struct flow *f, const char *dir, const struct meta_cpu *cpu);
+void pt_decode_samples(struct flow *f, const char *dir, const struct meta_cpu *cpu);
 void flow_free(struct flow *f);
 
 /* Nanoseconds of the kernel's clock; false if the time is not known. */

@@ -3,7 +3,7 @@
 
 #include "flow_event.h"
 
-void tell_enable(struct flow *f, uint64_t ip, bool resumed)
+void flow_emit_enable(struct flow *f, uint64_t ip, bool resumed)
 {
 	if (f->open)
 		return;
@@ -12,7 +12,7 @@ void tell_enable(struct flow *f, uint64_t ip, bool resumed)
 	f->view->enable(f->view, f, ip);
 }
 
-void tell_disable(struct flow *f, uint64_t ip, bool known)
+void flow_emit_disable(struct flow *f, uint64_t ip, bool known)
 {
 	if (!f->open)
 		return;
@@ -34,17 +34,17 @@ static void note_skip(struct flow *f, uint64_t ip)
 	f->skipped[f->nr_skipped++] = (struct skipped){ f->cr3, ip, 1, f->in_probes };
 }
 
-void tell_skip(struct flow *f, uint64_t ip)
+void flow_emit_skip(struct flow *f, uint64_t ip)
 {
 	note_skip(f, ip);
-	tell_disable(f, ip, true);
+	flow_emit_disable(f, ip, true);
 	f->view->skip(f->view, f, ip, f->cr3);
 }
 
-void tell_error(struct flow *f, uint64_t offset, uint64_t ip, const char *message)
+void flow_emit_error(struct flow *f, uint64_t offset, uint64_t ip, const char *message)
 {
 	f->errors++;
-	tell_disable(f, 0, false);
+	flow_emit_disable(f, 0, false);
 	f->view->error(f->view, f, offset, ip, message);
 }
 

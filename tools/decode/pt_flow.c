@@ -65,12 +65,12 @@ static void make_config(struct flow *f, const struct mapped *aux)
 
 /* ---- telling the view --------------------------------------------------- */
 
-static void tell_decoder_error(struct flow *f, uint64_t ip, const char *message)
+static void emit_decoder_error(struct flow *f, uint64_t ip, const char *message)
 {
 	uint64_t offset = 0;
 
 	pt_insn_get_offset(f->decoder, &offset);
-	tell_error(f, offset, ip, message);
+	flow_emit_error(f, offset, ip, message);
 }
 
 /* Called now and then: has the decoder taken a packet since the last time? */
@@ -89,7 +89,7 @@ static bool gets_on(struct flow *f)
  * The decoder reads ahead, so its position does not say which window the flow is
  * in. Enable events do: each is a TIP.PGE of the packets, in order.
  */
-static void tell_windows(struct flow *f)
+static void emit_windows(struct flow *f)
 {
 	const struct windows *w = f->windows_of_cpu;
 
@@ -133,14 +133,14 @@ static void handle_event(struct flow *f, const struct pt_event *ev)
 	switch (ev->type) {
 	case ptev_enabled:
 		f->enables++;
-		tell_windows(f);
-		tell_enable(f, ev->variant.enabled.ip, ev->variant.enabled.resumed);
+		emit_windows(f);
+		flow_emit_enable(f, ev->variant.enabled.ip, ev->variant.enabled.resumed);
 		break;
 	case ptev_disabled:
-		tell_disable(f, ev->variant.disabled.ip, known);
+		flow_emit_disable(f, ev->variant.disabled.ip, known);
 		break;
 	case ptev_async_disabled:
-		tell_disable(f, ev->variant.async_disabled.ip, known);
+		flow_emit_disable(f, ev->variant.async_disabled.ip, known);
 		break;
 	case ptev_async_branch:
 		f->view->async(f->view, f, ev->variant.async_branch.from,
@@ -148,7 +148,7 @@ static void handle_event(struct flow *f, const struct pt_event *ev)
 		break;
 	case ptev_overflow:
 		f->overflows++;
-		tell_disable(f, 0, false);
+		flow_emit_disable(f, 0, false);
 		f->view->overflow(f->view, f, ev->variant.overflow.ip, known);
 		break;
 	default:
@@ -171,7 +171,7 @@ static int skip_unknown(struct flow *f, uint64_t ip)
 	int64_t psb;
 	int status;
 
-	tell_skip(f, ip);
+	flow_emit_skip(f, ip);
 	if (pt_insn_get_offset(f->decoder, &offset))
 		return -pte_nosync;
 	if (!packets_find_return(&f->config, offset, f->cr3, &point)) {
@@ -225,10 +225,10 @@ static int decode_on(struct flow *f, int status)
 		status = pt_insn_next(f->decoder, &insn, sizeof(insn));
 		ip = insn.ip;
 		if (insn.iclass != ptic_error) {
-			tell_enable(f, insn.ip, false);
+			flow_emit_enable(f, insn.ip, false);
 			f->instructions++;
 			if (!(++count % MAX_UNPROVEN) && !gets_on(f)) {
-				tell_decoder_error(f, ip, "the flow goes on and on without a packet");
+				emit_decoder_error(f, ip, "the flow goes on and on without a packet");
 				return -pte_nosync;
 			}
 			f->view->insn(f->view, f, &insn);
@@ -241,12 +241,12 @@ static int decode_on(struct flow *f, int status)
 			update_state(f);
 		} else if (status == -pte_retstack_empty && f->spliced) {
 			/* A return to a frame from before the skipped code. */
-			tell_skip(f, ip);
+			flow_emit_skip(f, ip);
 			return -pte_nosync;
 		}
 	}
 	if (status != -pte_eos)
-		tell_decoder_error(f, ip, pt_errstr(pt_errcode(status)));
+		emit_decoder_error(f, ip, pt_errstr(pt_errcode(status)));
 	return status;
 }
 
@@ -288,7 +288,7 @@ static void decode(struct flow *f)
 		pt_insn_get_sync_offset(f->decoder, &at);
 		if (synced && at <= last) {
 			/* It must get on. */
-			tell_decoder_error(f, 0, "the decoder does not get on");
+			emit_decoder_error(f, 0, "the decoder does not get on");
 			break;
 		}
 		if (!synced)
@@ -297,7 +297,7 @@ static void decode(struct flow *f)
 		last = at;
 		jump_to(f, at);
 		if (status < 0) {
-			tell_decoder_error(f, 0, pt_errstr(pt_errcode(status)));
+			emit_decoder_error(f, 0, pt_errstr(pt_errcode(status)));
 			continue;
 		}
 		status = decode_on(f, status);
@@ -308,7 +308,7 @@ static void decode(struct flow *f)
 	if (!synced)
 		f->unsynced += f->config.end - f->config.begin - f->cpu->pad;
 	/* The trace ends, whether the flow did or not. */
-	tell_disable(f, 0, false);
+	flow_emit_disable(f, 0, false);
 }
 
 /* The part of the file that has window @seq, and all that is known of it. */
@@ -330,7 +330,7 @@ static void select_window(struct flow *f, const struct windows *all, uint64_t se
 	}
 }
 
-void flow_decode(struct flow *f, const char *dir, const struct meta_cpu *cpu, uint64_t window)
+void pt_decode(struct flow *f, const char *dir, const struct meta_cpu *cpu, uint64_t window)
 {
 	struct windows all, one = { 0 };
 	struct pt_image *image;
@@ -417,7 +417,7 @@ static void decode_sample(struct flow *f, size_t nr, const struct auxtrace_recor
 	free(aux.data);
 }
 
-void flow_decode_samples(struct flow *f, const char *dir, const struct meta_cpu *cpu)
+void pt_decode_samples(struct flow *f, const char *dir, const struct meta_cpu *cpu)
 {
 	/* A sample has no padding before its first byte. */
 	struct meta_cpu own = *cpu;

@@ -3,8 +3,8 @@
  * What the packets alone say, without the code: where windows begin, and where
  * control comes back from code that is not in the recording.
  */
-#ifndef PACKETS_H
-#define PACKETS_H
+#ifndef PT_PACKETS_H
+#define PT_PACKETS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
 
 #include "view_text.h"
 
-void show_time(bool known, uint64_t ns)
+void text_time(bool known, uint64_t ns)
 {
 	char when[32] = "-";
 
@@ -14,7 +14,7 @@ void show_time(bool known, uint64_t ns)
 	printf("%18s", when);
 }
 
-void show_name(uint64_t ip, const struct code_name *name)
+void text_name(uint64_t ip, const struct code_name *name)
 {
 	if (name->function) {
 		fputs(name->function, stdout);
@@ -61,7 +61,7 @@ static void show_causes(const struct flow *f, const struct auxtrace_record_windo
 	       records_part(&f->records, w));
 }
 
-void show_window(unsigned int cpu, const struct flow *f, uint64_t seq)
+void text_window(unsigned int cpu, const struct flow *f, uint64_t seq)
 {
 	const struct auxtrace_record_window *w = records_window(&f->records, seq);
 
@@ -74,7 +74,7 @@ void show_window(unsigned int cpu, const struct flow *f, uint64_t seq)
 	putchar('\n');
 }
 
-void show_sample(unsigned int cpu, const struct flow *f, size_t nr, const struct auxtrace_record_sample *s)
+void text_sample(unsigned int cpu, const struct flow *f, size_t nr, const struct auxtrace_record_sample *s)
 {
 	const char *text = meta_trigger_text(f->meta, s->trigger);
 
@@ -87,12 +87,12 @@ void show_sample(unsigned int cpu, const struct flow *f, size_t nr, const struct
 	puts(">");
 }
 
-void show_overflow(unsigned int cpu)
+void text_overflow(unsigned int cpu)
 {
 	printf("%3u overflow: the CPU lost packets here\n", cpu);
 }
 
-void show_skip(unsigned int cpu, const struct flow *f, uint64_t ip, uint64_t cr3)
+void text_skip(unsigned int cpu, const struct flow *f, uint64_t ip, uint64_t cr3)
 {
 	if (f->in_probes)
 		printf("%3u skipped: a probed instruction, on the kernel's page at %#" PRIx64 "\n", cpu, ip);
@@ -103,7 +103,7 @@ void show_skip(unsigned int cpu, const struct flow *f, uint64_t ip, uint64_t cr3
 		       cpu, cr3);
 }
 
-void show_error(unsigned int cpu, uint64_t offset, uint64_t ip, const char *message)
+void text_error(unsigned int cpu, uint64_t offset, uint64_t ip, const char *message)
 {
 	printf("%3u error: %s, at %#" PRIx64 ", offset %#" PRIx64 " of the trace\n", cpu, message,
 	       ip, offset);

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* What the views for people have in common, on stdout. */
-#ifndef SHOW_H
-#define SHOW_H
+#ifndef VIEW_TEXT_H
+#define VIEW_TEXT_H
 
 #include "flow.h"
 
 /* Seconds of the kernel's clock, in 18 columns; - if not @known. */
-void show_time(bool known, uint64_t ns);
+void text_time(bool known, uint64_t ns);
 /* function+offset (file), or as much of it as is known. */
-void show_name(uint64_t ip, const struct code_name *name);
+void text_name(uint64_t ip, const struct code_name *name);
 
 /* A line each: */
-void show_window(unsigned int cpu, const struct flow *f, uint64_t seq);
-void show_sample(unsigned int cpu, const struct flow *f, size_t nr, const struct auxtrace_record_sample *s);
-void show_overflow(unsigned int cpu);
-void show_skip(unsigned int cpu, const struct flow *f, uint64_t ip, uint64_t cr3);
-void show_error(unsigned int cpu, uint64_t offset, uint64_t ip, const char *message);
+void text_window(unsigned int cpu, const struct flow *f, uint64_t seq);
+void text_sample(unsigned int cpu, const struct flow *f, size_t nr, const struct auxtrace_record_sample *s);
+void text_overflow(unsigned int cpu);
+void text_skip(unsigned int cpu, const struct flow *f, uint64_t ip, uint64_t cr3);
+void text_error(unsigned int cpu, uint64_t offset, uint64_t ip, const char *message);
 
 #endif

@@ -4,15 +4,15 @@
 #include "lib/tool.h"
 #include "window_span.h"
 
-static void add(struct stretches *s, uint64_t seq, uint64_t begin, uint64_t end,
+static void add(struct window_spans *s, uint64_t seq, uint64_t begin, uint64_t end,
 		const struct auxtrace_record_window *record)
 {
-	s->stretch = xrealloc(s->stretch, (s->count + 1) * sizeof(*s->stretch));
-	s->stretch[s->count++] = (struct stretch){ begin, end, seq, record };
+	s->span = xrealloc(s->span, (s->count + 1) * sizeof(*s->span));
+	s->span[s->count++] = (struct window_span){ begin, end, seq, record };
 }
 
 /* What comes behind the windows with a record: of the newest, if meta knows its place. */
-static void add_rest(struct stretches *s, const struct meta_cpu *cpu, uint64_t newest, uint64_t begin,
+static void add_rest(struct window_spans *s, const struct meta_cpu *cpu, uint64_t newest, uint64_t begin,
 		     uint64_t end)
 {
 	bool placed = cpu->window_begin != UINT64_MAX && cpu->windows > newest;
@@ -27,11 +27,11 @@ static void add_rest(struct stretches *s, const struct meta_cpu *cpu, uint64_t n
 	add(s, placed ? cpu->windows : 0, begin, end, NULL);
 }
 
-void stretches_find(struct stretches *s, const struct records *r, uint64_t begin, uint64_t end)
+void window_spans_find(struct window_spans *s, const struct records *r, uint64_t begin, uint64_t end)
 {
 	uint64_t at = begin, newest = 0;
 
-	*s = (struct stretches){ 0 };
+	*s = (struct window_spans){ 0 };
 	for (size_t i = 0; i < r->nr_windows; i++) {
 		const struct auxtrace_record_window *w = r->window[i];
 		uint64_t first = w->begin > begin ? w->begin : begin;
@@ -50,8 +50,8 @@ void stretches_find(struct stretches *s, const struct records *r, uint64_t begin
 		add_rest(s, r->cpu, newest, at, end);
 }
 
-void stretches_free(struct stretches *s)
+void window_spans_free(struct window_spans *s)
 {
-	free(s->stretch);
-	*s = (struct stretches){ 0 };
+	free(s->span);
+	*s = (struct window_spans){ 0 };
 }

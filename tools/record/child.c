@@ -114,8 +114,8 @@ void child_continue(const struct child *child)
 
 void notes_reports(struct notes *notes)
 {
-	if (notes->watch)
-		notes->lost += watch_drain(notes->watch, notes->recording);
+	if (notes->sideband)
+		notes->lost += sideband_drain(notes->sideband, notes->recording);
 }
 
 static void note_task(struct notes *notes, pid_t pid)

@@ -20,7 +20,7 @@
 /* Where what is seen of processes goes. */
 struct notes {
 	struct auxtrace_recording *recording;
-	struct watch *watch;	/* NULL: not to be had */
+	struct sideband *sideband;	/* NULL: not to be had */
 	unsigned long lost;		/* reports that perf could not make */
 };
 

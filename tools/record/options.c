@@ -18,7 +18,7 @@
 static void complete_data(struct record_options *r)
 {
 	struct auxtrace_options *o = &r->session;
-	uint64_t samples = SAMPLES_KEPT * on_sample_size(&r->on);
+	uint64_t samples = SAMPLES_KEPT * trigger_options_sample_size(&r->triggers);
 
 	if (o->data_size != UNSET_SIZE)
 		return;
@@ -36,8 +36,8 @@ static void complete(struct record_options *r)
 		die(EXIT_USAGE, "--config %s: its terms are of Intel PT's packets; with --source bts each record is a branch, and there is nothing to choose",
 		    o->config);
 	if (r->start_paused)
-		o->flags |= r->on.count ? AUXTRACE_SETUP_TRIGGER_PAUSED : AUXTRACE_SETUP_PAUSED;
-	if (r->start_paused && r->on.count && !on_has(&r->on, AUXTRACE_ACTION_RESUME))
+		o->flags |= r->triggers.count ? AUXTRACE_SETUP_TRIGGER_PAUSED : AUXTRACE_SETUP_PAUSED;
+	if (r->start_paused && r->triggers.count && !trigger_options_have(&r->triggers, AUXTRACE_ACTION_RESUME))
 		die(EXIT_USAGE, "--start-paused: no --on resumes, so that nothing would be traced");
 	complete_data(r);
 	if (r->flight) {
@@ -46,7 +46,7 @@ static void complete(struct record_options *r)
 			o->slots = 2;
 	}
 	/* A sample in a slot must be read before its record goes. */
-	if (o->flags & AUXTRACE_SETUP_OVERWRITE && !r->keep && o->data_size && !on_sample_size(&r->on))
+	if (o->flags & AUXTRACE_SETUP_OVERWRITE && !r->keep && o->data_size && !trigger_options_sample_size(&r->triggers))
 		o->flags |= AUXTRACE_SETUP_DATA_OVERWRITE;
 	if (o->slots > 1) {
 		if (!(o->flags & AUXTRACE_SETUP_OVERWRITE))
@@ -212,7 +212,7 @@ int record_options_parse(struct record_options *r, int argc, char **argv)
 			o->flags |= AUXTRACE_SETUP_PAUSED;
 			break;
 		case ON:
-			on_parse(&r->on, optarg);
+			trigger_option_parse(&r->triggers, optarg);
 			break;
 		case START_PAUSED:
 			r->start_paused = true;

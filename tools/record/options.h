@@ -18,7 +18,7 @@ struct record_options {
 	bool flight;		/* SIGUSR2 takes a snapshot */
 	bool keep;		/* records, also in overwrite mode */
 	bool start_paused;	/* until a trigger resumes it, or if there is none, a signal */
-	struct on_list on;	/* triggers */
+	struct trigger_options triggers;	/* triggers */
 };
 
 /* -1: go on; else the exit status of a command that has said all. Dies of wrong usage. */

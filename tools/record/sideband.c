@@ -19,7 +19,7 @@ struct ring {
 	struct perf_event_mmap_page *page;
 };
 
-struct watch {
+struct sideband {
 	struct auxtrace_info info;
 	int epoll;
 	size_t page_size;
@@ -57,7 +57,7 @@ union record {
 	char bytes[65536 + 1];	/* and a 0 behind the longest */
 };
 
-static int open_ring(struct watch *w, int cpu)
+static int open_ring(struct sideband *w, int cpu)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -87,10 +87,10 @@ static int open_ring(struct watch *w, int cpu)
 	return epoll_ctl(w->epoll, EPOLL_CTL_ADD, r->fd, &event);
 }
 
-struct watch *watch_open(const struct auxtrace_info *info)
+struct sideband *sideband_open(const struct auxtrace_info *info)
 {
 	struct auxtrace_cpus *cpus = auxtrace_cpus_online();
-	struct watch *w;
+	struct sideband *w;
 	int err;
 
 	if (!cpus)
@@ -111,18 +111,18 @@ struct watch *watch_open(const struct auxtrace_info *info)
 failed:
 	err = errno;
 	auxtrace_cpus_free(cpus);
-	watch_close(w);
+	sideband_close(w);
 	errno = err;
 	return NULL;
 }
 
-int watch_fd(const struct watch *w)
+int sideband_fd(const struct sideband *w)
 {
 	return w->epoll;
 }
 
 /* A record may go over the ring's end: it is copied out. */
-static void copy_record(const struct watch *w, const struct ring *r, uint64_t at, void *to,
+static void copy_record(const struct sideband *w, const struct ring *r, uint64_t at, void *to,
 			size_t size)
 {
 	const char *data = (const char *)r->page + w->page_size;
@@ -149,7 +149,7 @@ static void note_mapping(const struct mmap_record *rec, struct auxtrace_recordin
 }
 
 /* perf's clock in TSC ticks; 0 if it is another clock: "now" has to do then. */
-static uint64_t to_tsc(const struct watch *w, uint64_t ns)
+static uint64_t to_tsc(const struct sideband *w, uint64_t ns)
 {
 	const struct auxtrace_info *info = &w->info;
 
@@ -159,7 +159,7 @@ static uint64_t to_tsc(const struct watch *w, uint64_t ns)
 	       info->out_time_mult;
 }
 
-static void hand_over(const struct watch *w, const union record *rec,
+static void hand_over(const struct sideband *w, const union record *rec,
 		      struct auxtrace_recording *recording)
 {
 	switch (rec->header.type) {
@@ -182,7 +182,7 @@ static void hand_over(const struct watch *w, const union record *rec,
 	}
 }
 
-static unsigned long drain_ring(const struct watch *w, struct ring *r,
+static unsigned long drain_ring(const struct sideband *w, struct ring *r,
 				struct auxtrace_recording *recording)
 {
 	union record rec;
@@ -206,7 +206,7 @@ static unsigned long drain_ring(const struct watch *w, struct ring *r,
 	return lost;
 }
 
-unsigned long watch_drain(struct watch *w, struct auxtrace_recording *recording)
+unsigned long sideband_drain(struct sideband *w, struct auxtrace_recording *recording)
 {
 	unsigned long lost = 0;
 
@@ -215,7 +215,7 @@ unsigned long watch_drain(struct watch *w, struct auxtrace_recording *recording)
 	return lost;
 }
 
-void watch_close(struct watch *w)
+void sideband_close(struct sideband *w)
 {
 	if (!w)
 		return;

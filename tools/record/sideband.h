@@ -6,22 +6,22 @@
  * processes that are not the command's. These are noted as soon as we get to it:
  * one that is gone by then is not in the recording.
  */
-#ifndef WATCH_H
-#define WATCH_H
+#ifndef SIDEBAND_H
+#define SIDEBAND_H
 
 #include <auxtrace.h>
 
-struct watch;
+struct sideband;
 
 /* NULL with errno if perf does not allow or have it. @info: for its clock. */
-struct watch *watch_open(const struct auxtrace_info *info);
+struct sideband *sideband_open(const struct auxtrace_info *info);
 /* Readable when there is something to drain; for poll(2). */
-int watch_fd(const struct watch *w);
+int sideband_fd(const struct sideband *w);
 /*
  * Hand over what was reported since. To be called before an address space that
  * goes is replaced. Returns how many reports perf lost.
  */
-unsigned long watch_drain(struct watch *w, struct auxtrace_recording *recording);
-void watch_close(struct watch *w);
+unsigned long sideband_drain(struct sideband *w, struct auxtrace_recording *recording);
+void sideband_close(struct sideband *w);
 
 #endif

@@ -32,7 +32,7 @@ uint64_t elf_function(const char *text, const char *path, const char *function)
 	struct symbols symbols = { 0 };
 	uint64_t offset = UINT64_MAX;
 	struct mapped file;
-	struct near near;
+	struct suggestions suggestions;
 	int err = map_file(path, true, &file);
 
 	if (err)
@@ -42,14 +42,14 @@ uint64_t elf_function(const char *text, const char *path, const char *function)
 	if (!symbols.count)
 		die(EXIT_USAGE, "--on %s: %s has no symbols (it is stripped, or no program): give the offset in the file, as 0x1234",
 		    text, path);
-	near_begin(&near, function);
+	suggest_begin(&suggestions, function);
 	for (size_t i = 0; i < symbols.count && offset == UINT64_MAX; i++) {
 		if (!strcmp(symbols.sym[i].name, function))
 			offset = offset_of(&file, symbols.sym[i].addr);
-		near_offer(&near, symbols.sym[i].name);
+		suggest_offer(&suggestions, symbols.sym[i].name);
 	}
 	if (offset == UINT64_MAX)
-		die(EXIT_USAGE, "--on %s: %s has no function %s%s", text, path, function, near_text(&near));
+		die(EXIT_USAGE, "--on %s: %s has no function %s%s", text, path, function, suggest_text(&suggestions));
 	symbols_free(&symbols);
 	unmap_file(&file);
 	return offset;

@@ -69,7 +69,7 @@ static void parse_syscall(struct event *e, const char *rest)
 {
 	const char *colon = strrchr(rest, ':');
 	char name[128];
-	struct near near;
+	struct suggestions suggestions;
 	long number;
 
 	if (colon && !strcmp(colon, ":enter"))
@@ -81,9 +81,9 @@ static void parse_syscall(struct event *e, const char *rest)
 	snprintf(name, sizeof(name), "%.*s", (int)(colon - rest), rest);
 	number = syscall_number(name);
 	if (number < -1) {
-		near_begin(&near, name);
-		syscall_near(&near);
-		die(EXIT_USAGE, "--on %s: there is no system call %s%s", e->text, name, near_text(&near));
+		suggest_begin(&suggestions, name);
+		syscall_suggest(&suggestions);
+		die(EXIT_USAGE, "--on %s: there is no system call %s%s", e->text, name, suggest_text(&suggestions));
 	}
 	e->trigger.number = number;
 }
@@ -168,38 +168,38 @@ static void use_attr(struct event *e)
 	e->trigger.attr_len = sizeof(e->attr);
 }
 
-static void near_kinds(struct near *n)
+static void suggest_kinds(struct suggestions *n)
 {
 	static const char *const kinds[] = {
 		"syscall", "kprobe", "kretprobe", "uprobe", "uretprobe", "mem", "timer", "latency",
 	};
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(kinds); i++)
-		near_offer(n, kinds[i]);
+		suggest_offer(n, kinds[i]);
 }
 
 static void parse_tracepoint(struct event *e)
 {
 	const char *colon = strchr(e->text, ':');
-	struct near near;
+	struct suggestions suggestions;
 	char subsys[128];
 	long id;
 
 	snprintf(subsys, sizeof(subsys), "%.*s", (int)(colon - e->text), e->text);
-	near_begin(&near, subsys);
-	near_kinds(&near);
+	suggest_begin(&suggestions, subsys);
+	suggest_kinds(&suggestions);
 	id = tracepoint_id(subsys, colon + 1);
-	if (id < 0 && near.count && strcmp(near.best[0].name, subsys))
+	if (id < 0 && suggestions.count && strcmp(suggestions.best[0].name, subsys))
 		die(EXIT_USAGE, "--on %s: %s is neither a kind of event nor has it such a tracepoint%s", e->text,
-		    subsys, near_text(&near));
+		    subsys, suggest_text(&suggestions));
 	if (id == -ENODEV)
 		die(EXIT_USAGE, "--on %s: no tracefs is mounted on /sys/kernel/tracing, so that tracepoints have no numbers",
 		    e->text);
 	if (id < 0) {
-		near_begin(&near, e->text);
-		tracepoint_near(&near);
+		suggest_begin(&suggestions, e->text);
+		tracepoint_suggest(&suggestions);
 		die(EXIT_USAGE, "--on %s: there is no tracepoint %s%s%s", e->text, e->text,
-		    id == -ENOENT ? "" : " that could be read", near_text(&near));
+		    id == -ENOENT ? "" : " that could be read", suggest_text(&suggestions));
 	}
 	e->attr = (struct perf_event_attr){
 		.size = sizeof(e->attr),
@@ -212,15 +212,15 @@ static void parse_tracepoint(struct event *e)
 
 static void __attribute__((noreturn)) die_unknown(const char *text)
 {
-	struct near near;
+	struct suggestions suggestions;
 	char name[128];
 
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(text, ":/"), text);
-	near_begin(&near, name);
-	perf_event_near(&near);
-	near_kinds(&near);
+	suggest_begin(&suggestions, name);
+	perf_event_suggest(&suggestions);
+	suggest_kinds(&suggestions);
 	die(EXIT_USAGE, "--on %s: there is no event %s%s; auxtrace list shows what there is", text, text,
-	    near_text(&near));
+	    suggest_text(&suggestions));
 }
 
 /* What follows @prefix, or NULL. */
@@ -267,13 +267,13 @@ void event_free(struct event *e)
 	*e = (struct event){ 0 };
 }
 
-void event_near_kernel(struct near *n)
+void event_suggest_kernel(struct suggestions *n)
 {
 	struct symbols symbols = { 0 };
 
 	if (!symbols_from_kallsyms(&symbols, "/proc/kallsyms"))
 		for (size_t i = 0; i < symbols.count; i++)
 			if (!symbols_is_padding(symbols.sym[i].name))
-				near_offer(n, symbols.sym[i].name);
+				suggest_offer(n, symbols.sym[i].name);
 	symbols_free(&symbols);
 }

@@ -22,7 +22,7 @@ void event_parse(struct event *e, const char *text);
 void event_free(struct event *e);
 
 /* Kernel functions that are near @name, which there is not. */
-struct near;
-void event_near_kernel(struct near *n);
+struct suggestions;
+void event_suggest_kernel(struct suggestions *n);
 
 #endif

@@ -234,10 +234,10 @@ bool perf_event_parse(const char *text, struct perf_event_attr *attr)
 	return true;
 }
 
-void perf_event_near(struct near *n)
+void perf_event_suggest(struct suggestions *n)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(counters); i++)
-		near_offer(n, counters[i].name);
+		suggest_offer(n, counters[i].name);
 }
 
 void perf_event_each(void (*tell)(const char *name, const char *kind, unsigned long period,

@@ -15,7 +15,7 @@
  * the rest of it is wrong. The period is part of the attr: /period=N/, else the default.
  */
 bool perf_event_parse(const char *text, struct perf_event_attr *attr);
-void perf_event_near(struct near *n);
+void perf_event_suggest(struct suggestions *n);
 /* Call @tell with each name and how it counts: its default period. */
 void perf_event_each(void (*tell)(const char *name, const char *kind, unsigned long period,
 				  void *context), void *context);

@@ -17,7 +17,7 @@ static unsigned int limit(const char *wanted)
 /* Letters to insert, remove or replace (Levenshtein's distance). */
 static unsigned int distance(const char *a, const char *b)
 {
-	unsigned int row[NEAR_LENGTH + 1];
+	unsigned int row[SUGGEST_LENGTH + 1];
 	size_t len = strlen(b);
 
 	for (size_t j = 0; j <= len; j++)
@@ -40,18 +40,18 @@ static unsigned int distance(const char *a, const char *b)
 	return row[len];
 }
 
-void near_begin(struct near *n, const char *wanted)
+void suggest_begin(struct suggestions *n, const char *wanted)
 {
 	n->wanted = wanted;
 	n->count = 0;
 }
 
-void near_offer(struct near *n, const char *name)
+void suggest_offer(struct suggestions *n, const char *name)
 {
 	size_t len = strlen(name), wanted = strlen(n->wanted);
 	unsigned int most = limit(n->wanted), d, i;
 
-	if (len >= NEAR_LENGTH || !wanted)
+	if (len >= SUGGEST_LENGTH || !wanted)
 		return;
 	if (strstr(name, n->wanted)) {
 		d = CONTAINED;
@@ -70,16 +70,16 @@ void near_offer(struct near *n, const char *name)
 		if (d < n->best[i].distance ||
 		    (d == n->best[i].distance && len < strlen(n->best[i].name)))
 			break;
-	if (i == NEAR_NAMES)
+	if (i == SUGGEST_NAMES)
 		return;
-	if (n->count < NEAR_NAMES)
+	if (n->count < SUGGEST_NAMES)
 		n->count++;
 	memmove(&n->best[i + 1], &n->best[i], (n->count - i - 1) * sizeof(*n->best));
 	n->best[i].distance = d;
 	memcpy(n->best[i].name, name, len + 1);
 }
 
-const char *near_text(struct near *n)
+const char *suggest_text(struct suggestions *n)
 {
 	size_t at = 0;
 

@@ -39,10 +39,10 @@ long syscall_number(const char *name)
 	return -2;
 }
 
-void syscall_near(struct near *n)
+void syscall_suggest(struct suggestions *n)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(syscalls); i++)
-		near_offer(n, syscalls[i].name);
+		suggest_offer(n, syscalls[i].name);
 }
 
 void syscall_each(void (*tell)(const char *name, long number, void *context), void *context)

@@ -11,7 +11,7 @@
  */
 long syscall_number(const char *name);
 /* Offer all names. */
-void syscall_near(struct near *n);
+void syscall_suggest(struct suggestions *n);
 /* Call @tell with each, in the order of the numbers' header. */
 void syscall_each(void (*tell)(const char *name, long number, void *context), void *context);
 

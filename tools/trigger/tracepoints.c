@@ -89,10 +89,10 @@ long tracepoint_each(void (*tell)(const char *name, void *context), void *contex
 
 static void offer(const char *name, void *context)
 {
-	near_offer(context, name);
+	suggest_offer(context, name);
 }
 
-void tracepoint_near(struct near *n)
+void tracepoint_suggest(struct suggestions *n)
 {
 	tracepoint_each(offer, n);
 }

@@ -9,6 +9,6 @@
 long tracepoint_id(const char *subsys, const char *name);
 /* Call @tell with each "subsys:name". Returns their number; negative: an errno. */
 long tracepoint_each(void (*tell)(const char *name, void *context), void *context);
-void tracepoint_near(struct near *n);
+void tracepoint_suggest(struct suggestions *n);
 
 #endif

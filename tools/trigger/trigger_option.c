@@ -11,7 +11,7 @@
 #include "suggest.h"
 #include "trigger_option.h"
 
-struct on {
+struct trigger_option {
 	char *text;
 	bool latency;
 	struct event event;	/* latency: that the clock starts at */
@@ -44,7 +44,7 @@ static const char *find_action(const char *text)
 {
 	const char *last = NULL;
 	char word[64];
-	struct near near;
+	struct suggestions suggestions;
 
 	for (const char *p = strchr(text, '='); p; p = strchr(p + 1, '=')) {
 		last = p;
@@ -55,77 +55,77 @@ static const char *find_action(const char *text)
 	if (!last)
 		die(EXIT_USAGE, "--on %s: what is to be done? EVENT=resume, =pause, =freeze or =sample=SIZE", text);
 	snprintf(word, sizeof(word), "%.*s", (int)strcspn(last + 1, ",="), last + 1);
-	near_begin(&near, word);
+	suggest_begin(&suggestions, word);
 	for (unsigned int i = 0; i < ARRAY_SIZE(actions); i++)
-		near_offer(&near, actions[i].name);
+		suggest_offer(&suggestions, actions[i].name);
 	die(EXIT_USAGE, "--on %s: there is no action \"%s\"%s; the actions are resume, pause, freeze and sample=SIZE",
-	    text, word, near_text(&near));
+	    text, word, suggest_text(&suggestions));
 }
 
-static void parse_action(struct on *on, const char *text)
+static void parse_action(struct trigger_option *opt, const char *text)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(actions); i++)
 		if (is_word(text, actions[i].name)) {
-			on->trigger.action = actions[i].action;
+			opt->trigger.action = actions[i].action;
 			text += strlen(actions[i].name);
 			break;
 		}
-	if (on->trigger.action != AUXTRACE_ACTION_SAMPLE) {
+	if (opt->trigger.action != AUXTRACE_ACTION_SAMPLE) {
 		if (*text)
-			die(EXIT_USAGE, "--on %s: only sample has a size", on->text);
+			die(EXIT_USAGE, "--on %s: only sample has a size", opt->text);
 		return;
 	}
 	if (*text != '=')
-		die(EXIT_USAGE, "--on %s: how much is to be sampled? sample=4K, for example", on->text);
-	on->trigger.sample_size = parse_size("--on: sample", text + 1);
+		die(EXIT_USAGE, "--on %s: how much is to be sampled? sample=4K, for example", opt->text);
+	opt->trigger.sample_size = parse_size("--on: sample", text + 1);
 }
 
 /* "delay": a time has a unit, bytes have K, M, G or nothing. */
-static void parse_delay(struct on *on, const char *value)
+static void parse_delay(struct trigger_option *opt, const char *value)
 {
-	if (!parse_time(value, strlen(value), &on->trigger.delay_ns))
-		on->trigger.delay_bytes = parse_size("--on: delay", value);
-	if (!on->trigger.delay_ns && !on->trigger.delay_bytes)
-		die(EXIT_USAGE, "--on %s: a delay of nothing", on->text);
+	if (!parse_time(value, strlen(value), &opt->trigger.delay_ns))
+		opt->trigger.delay_bytes = parse_size("--on: delay", value);
+	if (!opt->trigger.delay_ns && !opt->trigger.delay_bytes)
+		die(EXIT_USAGE, "--on %s: a delay of nothing", opt->text);
 }
 
-static void parse_option(struct on *on, char *text)
+static void parse_option(struct trigger_option *opt, char *text)
 {
 	static const char *const names[] = {
 		"pid", "count", "after", "hold-off", "one-shot", "all-cpus", "delay",
 	};
 	char *value = strchr(text, '=');
-	struct near near;
+	struct suggestions suggestions;
 
 	if (value)
 		*value++ = 0;
 	if (!strcmp(text, "one-shot") && !value) {
-		on->trigger.flags |= AUXTRACE_TRIGGER_ONE_SHOT;
+		opt->trigger.flags |= AUXTRACE_TRIGGER_ONE_SHOT;
 	} else if (!strcmp(text, "all-cpus") && !value) {
-		on->trigger.flags |= AUXTRACE_TRIGGER_ALL_CPUS;
+		opt->trigger.flags |= AUXTRACE_TRIGGER_ALL_CPUS;
 	} else if (!strcmp(text, "pid") && value && !strcmp(value, "command")) {
-		on->of_command = true;
+		opt->of_command = true;
 	} else if (!strcmp(text, "pid") && value) {
-		on->trigger.pid = parse_number("--on: pid", value, 1, INT32_MAX);
+		opt->trigger.pid = parse_number("--on: pid", value, 1, INT32_MAX);
 	} else if (!strcmp(text, "count") && value) {
-		on->trigger.count = parse_number("--on: count", value, 1, INT64_MAX);
+		opt->trigger.count = parse_number("--on: count", value, 1, INT64_MAX);
 	} else if (!strcmp(text, "after") && value) {
-		on->trigger.after_hits = parse_number("--on: after", value, 1, UINT32_MAX);
+		opt->trigger.after_hits = parse_number("--on: after", value, 1, UINT32_MAX);
 	} else if (!strcmp(text, "hold-off") && value) {
-		if (!parse_time(value, strlen(value), &on->trigger.hold_off_ns))
+		if (!parse_time(value, strlen(value), &opt->trigger.hold_off_ns))
 			die(EXIT_USAGE, "--on %s: \"%s\" is no time: hold-off=10ms would be one (ns, us, ms, s)",
-			    on->text, value);
+			    opt->text, value);
 	} else if (!strcmp(text, "delay") && value) {
-		parse_delay(on, value);
+		parse_delay(opt, value);
 	} else {
-		near_begin(&near, text);
+		suggest_begin(&suggestions, text);
 		for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
 			if (!strcmp(names[i], text))
-				die(EXIT_USAGE, "--on %s: %s takes %s value", on->text, text, value ? "no" : "a");
-			near_offer(&near, names[i]);
+				die(EXIT_USAGE, "--on %s: %s takes %s value", opt->text, text, value ? "no" : "a");
+			suggest_offer(&suggestions, names[i]);
 		}
 		die(EXIT_USAGE, "--on %s: there is no option \"%s\"%s; the options are pid=, count=, after=, hold-off=TIME, one-shot, all-cpus, delay=TIME|BYTES",
-		    on->text, text, near_text(&near));
+		    opt->text, text, suggest_text(&suggestions));
 	}
 }
 
@@ -138,168 +138,168 @@ static char *find_range(char *text)
 	return NULL;
 }
 
-static void parse_latency(struct on *on, char *text)
+static void parse_latency(struct trigger_option *opt, char *text)
 {
 	char *range = find_range(text), *bound = strrchr(text, '>');
 
 	if (!range || !bound || bound < range)
-		die(EXIT_USAGE, "--on %s: a latency is latency:EVENT..EVENT>TIME", on->text);
+		die(EXIT_USAGE, "--on %s: a latency is latency:EVENT..EVENT>TIME", opt->text);
 	*range = *bound++ = 0;
-	if (!parse_time(bound, strlen(bound), &on->trigger.bound_ns) || !on->trigger.bound_ns)
-		die(EXIT_USAGE, "--on %s: \"%s\" is no bound: 2ms would be one (ns, us, ms, s)", on->text, bound);
-	on->latency = true;
-	on->trigger.kind = AUXTRACE_TRIGGER_LATENCY;
-	event_parse(&on->event, text);
-	event_parse(&on->stop, range + 2);
+	if (!parse_time(bound, strlen(bound), &opt->trigger.bound_ns) || !opt->trigger.bound_ns)
+		die(EXIT_USAGE, "--on %s: \"%s\" is no bound: 2ms would be one (ns, us, ms, s)", opt->text, bound);
+	opt->latency = true;
+	opt->trigger.kind = AUXTRACE_TRIGGER_LATENCY;
+	event_parse(&opt->event, text);
+	event_parse(&opt->stop, range + 2);
 }
 
-static void parse_event(struct on *on, char *text)
+static void parse_event(struct trigger_option *opt, char *text)
 {
-	struct auxtrace_trigger_options *t = &on->event.trigger;
+	struct auxtrace_trigger_options *t = &opt->event.trigger;
 
 	if (!strncmp(text, "latency:", 8)) {
-		parse_latency(on, text + 8);
+		parse_latency(opt, text + 8);
 		return;
 	}
-	event_parse(&on->event, text);
-	on->trigger.kind = t->kind;
-	on->trigger.attr = t->attr;
-	on->trigger.attr_len = t->attr_len;
-	on->trigger.number = t->number;
-	on->trigger.address = t->address;
-	on->trigger.name = t->name;
-	on->trigger.bound_ns = t->bound_ns;
+	event_parse(&opt->event, text);
+	opt->trigger.kind = t->kind;
+	opt->trigger.attr = t->attr;
+	opt->trigger.attr_len = t->attr_len;
+	opt->trigger.number = t->number;
+	opt->trigger.address = t->address;
+	opt->trigger.name = t->name;
+	opt->trigger.bound_ns = t->bound_ns;
 }
 
 /* What the action cannot do is said before anything is started. */
-static void check(const struct on *on)
+static void check(const struct trigger_option *opt)
 {
-	const struct auxtrace_trigger_options *t = &on->trigger;
+	const struct auxtrace_trigger_options *t = &opt->trigger;
 
 	if (t->flags & AUXTRACE_TRIGGER_ONE_SHOT && t->count)
-		die(EXIT_USAGE, "--on %s: one-shot is count=1 already", on->text);
+		die(EXIT_USAGE, "--on %s: one-shot is count=1 already", opt->text);
 	if (t->flags & AUXTRACE_TRIGGER_ALL_CPUS && t->action != AUXTRACE_ACTION_PAUSE &&
 	    t->action != AUXTRACE_ACTION_RESUME)
-		die(EXIT_USAGE, "--on %s: all-cpus is for pause and resume%s", on->text,
+		die(EXIT_USAGE, "--on %s: all-cpus is for pause and resume%s", opt->text,
 		    t->action == AUXTRACE_ACTION_FREEZE ? "; a freeze is of all CPUs anyway" : "");
 	if ((t->delay_ns || t->delay_bytes) && t->action != AUXTRACE_ACTION_PAUSE &&
 	    t->action != AUXTRACE_ACTION_FREEZE)
-		die(EXIT_USAGE, "--on %s: only pause and freeze can be delayed", on->text);
-	if (t->pid && on->of_command)
-		die(EXIT_USAGE, "--on %s: one process only", on->text);
+		die(EXIT_USAGE, "--on %s: only pause and freeze can be delayed", opt->text);
+	if (t->pid && opt->of_command)
+		die(EXIT_USAGE, "--on %s: one process only", opt->text);
 }
 
-void on_parse(struct on_list *list, const char *text)
+void trigger_option_parse(struct trigger_options *list, const char *text)
 {
-	struct on *on = xcalloc(1, sizeof(*on));
+	struct trigger_option *opt = xcalloc(1, sizeof(*opt));
 	char *copy = xstrdup(text), *option, *save;
 
-	on->text = xstrdup(text);
-	on->trigger.size = sizeof(on->trigger);
-	on->trigger.label = on->text;
+	opt->text = xstrdup(text);
+	opt->trigger.size = sizeof(opt->trigger);
+	opt->trigger.label = opt->text;
 	option = copy + (find_action(text) - text);
 	*option++ = 0;
 	option = strtok_r(option, ",", &save);
-	parse_action(on, option);
+	parse_action(opt, option);
 	while ((option = strtok_r(NULL, ",", &save)))
-		parse_option(on, option);
-	parse_event(on, copy);
-	check(on);
+		parse_option(opt, option);
+	parse_event(opt, copy);
+	check(opt);
 	free(copy);
-	list->on = xrealloc(list->on, (list->count + 1) * sizeof(*list->on));
-	list->on[list->count++] = on;
+	list->option = xrealloc(list->option, (list->count + 1) * sizeof(*list->option));
+	list->option[list->count++] = opt;
 }
 
-void on_free(struct on_list *list)
+void trigger_options_free(struct trigger_options *list)
 {
 	for (size_t i = 0; i < list->count; i++) {
-		event_free(&list->on[i]->event);
-		event_free(&list->on[i]->stop);
-		free(list->on[i]->text);
-		free(list->on[i]);
+		event_free(&list->option[i]->event);
+		event_free(&list->option[i]->stop);
+		free(list->option[i]->text);
+		free(list->option[i]);
 	}
-	free(list->on);
-	*list = (struct on_list){ 0 };
+	free(list->option);
+	*list = (struct trigger_options){ 0 };
 }
 
-bool on_has(const struct on_list *list, uint32_t action)
+bool trigger_options_have(const struct trigger_options *list, uint32_t action)
 {
 	for (size_t i = 0; i < list->count; i++)
-		if (list->on[i]->trigger.action == action)
+		if (list->option[i]->trigger.action == action)
 			return true;
 	return false;
 }
 
-uint64_t on_sample_size(const struct on_list *list)
+uint64_t trigger_options_sample_size(const struct trigger_options *list)
 {
 	uint64_t most = 0;
 
 	for (size_t i = 0; i < list->count; i++)
-		if (list->on[i]->trigger.sample_size > most)
-			most = list->on[i]->trigger.sample_size;
+		if (list->option[i]->trigger.sample_size > most)
+			most = list->option[i]->trigger.sample_size;
 	return most;
 }
 
 /* ---- in a session ------------------------------------------------------- */
 
 /* A symbol that the kernel does not have can be looked for now. */
-static void say_refused(const struct on *on, const struct auxtrace_trigger_options *t)
+static void say_refused(const struct trigger_option *opt, const struct auxtrace_trigger_options *t)
 {
 	int err = errno;
-	struct near near;
+	struct suggestions suggestions;
 
-	near_begin(&near, t->name ?: "");
+	suggest_begin(&suggestions, t->name ?: "");
 	if (err == ENOENT && (t->kind == AUXTRACE_TRIGGER_KPROBE || t->kind == AUXTRACE_TRIGGER_KRETPROBE))
-		event_near_kernel(&near);
-	say("--on %s: %s%s", on->text, auxtrace_error(), near_text(&near));
+		event_suggest_kernel(&suggestions);
+	say("--on %s: %s%s", opt->text, auxtrace_error(), suggest_text(&suggestions));
 }
 
-static uint32_t add(const struct on *on, struct auxtrace_session *session,
+static uint32_t add(const struct trigger_option *opt, struct auxtrace_session *session,
 		    struct auxtrace_trigger_options *t, pid_t command)
 {
 	int id;
 
-	if (on->of_command)
+	if (opt->of_command)
 		t->pid = command;
-	else if (on->trigger.pid)
-		t->pid = on->trigger.pid;
+	else if (opt->trigger.pid)
+		t->pid = opt->trigger.pid;
 	id = auxtrace_trigger_add(session, t);
 	if (id < 0)
-		say_refused(on, t);
+		say_refused(opt, t);
 	return id < 0 ? 0 : id;
 }
 
-static int add_one(struct on *on, struct auxtrace_session *session, pid_t command)
+static int add_one(struct trigger_option *opt, struct auxtrace_session *session, pid_t command)
 {
-	if (on->of_command && !command) {
-		say("--on %s: pid=command, but there is no command", on->text);
+	if (opt->of_command && !command) {
+		say("--on %s: pid=command, but there is no command", opt->text);
 		return -1;
 	}
-	if (on->latency) {
-		on->a = on->trigger.a = add(on, session, &on->event.trigger, command);
-		if (!on->a)
+	if (opt->latency) {
+		opt->a = opt->trigger.a = add(opt, session, &opt->event.trigger, command);
+		if (!opt->a)
 			return -1;
-		on->b = on->trigger.b = add(on, session, &on->stop.trigger, command);
-		if (!on->b)
+		opt->b = opt->trigger.b = add(opt, session, &opt->stop.trigger, command);
+		if (!opt->b)
 			return -1;
 	}
-	on->id = add(on, session, &on->trigger, command);
-	return on->id ? 0 : -1;
+	opt->id = add(opt, session, &opt->trigger, command);
+	return opt->id ? 0 : -1;
 }
 
-int on_add(struct on_list *list, struct auxtrace_session *session, pid_t command)
+int trigger_options_add(struct trigger_options *list, struct auxtrace_session *session, pid_t command)
 {
 	for (size_t i = 0; i < list->count; i++)
-		if (add_one(list->on[i], session, command))
+		if (add_one(list->option[i], session, command))
 			return -1;
 	return 0;
 }
 
-const char *on_text(const struct on_list *list, uint32_t id)
+const char *trigger_options_text(const struct trigger_options *list, uint32_t id)
 {
 	for (size_t i = 0; i < list->count; i++)
-		if (list->on[i]->id == id)
-			return list->on[i]->text;
+		if (list->option[i]->id == id)
+			return list->option[i]->text;
 	return "?";
 }
 
@@ -320,15 +320,15 @@ static void say_counts(struct auxtrace_session *session, uint32_t id, const char
 		    (uint64_t)s.out_missed);
 }
 
-void on_summary(const struct on_list *list, struct auxtrace_session *session)
+void trigger_options_summary(const struct trigger_options *list, struct auxtrace_session *session)
 {
 	for (size_t i = 0; i < list->count; i++) {
-		const struct on *on = list->on[i];
+		const struct trigger_option *opt = list->option[i];
 
-		if (on->latency) {
-			say_counts(session, on->a, on->event.text, false);
-			say_counts(session, on->b, on->stop.text, false);
+		if (opt->latency) {
+			say_counts(session, opt->a, opt->event.text, false);
+			say_counts(session, opt->b, opt->stop.text, false);
 		}
-		say_counts(session, on->id, on->text, true);
+		say_counts(session, opt->id, opt->text, true);
 	}
 }
