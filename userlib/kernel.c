@@ -16,6 +16,8 @@
 #include <unistd.h>
 
 #include "internal.h"
+#include "recording.h"
+#include "recording_dir.h"
 
 #define PAGE		4096ull
 #define CHUNK		(1u << 16)

@@ -179,6 +179,23 @@ AUXTRACE_API int auxtrace_reader_peek_cut(struct auxtrace_reader *r, const struc
 	return 0;
 }
 
+AUXTRACE_API int auxtrace_reader_peek_sample(struct auxtrace_reader *r,
+					     const union auxtrace_record *record,
+					     struct auxtrace_spans *spans)
+{
+	const struct auxtrace_record_sample *s = &record->sample;
+	uint32_t slots = session_slots(r->session);
+
+	if (record->header.type != AUXTRACE_RECORD_SAMPLE || auxtrace_sample_data(record))
+		return fail(EINVAL, "this record has no sample in a slot");
+	if (s->sample_slot >= slots || s->length > r->session->setup.aux_size / slots ||
+	    s->length > s->aux_end)
+		return fail(EINVAL, "no sample of CPU %u is like that: slot %u, %" PRIu64 " bytes before %" PRIu64,
+			    r->cpu, s->sample_slot, (uint64_t)s->length, (uint64_t)s->aux_end);
+	make_spans(r, s->sample_slot, s->aux_end - s->length, s->aux_end, spans);
+	return 0;
+}
+
 AUXTRACE_API int auxtrace_reader_consume(struct auxtrace_reader *r, size_t len)
 {
 	struct auxtrace_status_page page;

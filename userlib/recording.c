@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "internal.h"
 #include "recording.h"
 
 static void free_recording(struct auxtrace_recording *rec)
@@ -85,24 +86,20 @@ static ssize_t drain_aux(struct auxtrace_recording *rec, bool last)
 	return ret ? -1 : total;
 }
 
-static ssize_t drain_records(struct files *files, struct stream *stream)
+static ssize_t drain_records(struct stream *stream)
 {
 	const union auxtrace_record *record;
 	ssize_t total = 0;
 	int got;
 
 	while ((got = auxtrace_reader_next_record(stream->reader, &record)) > 0) {
-		if (stream_write_records(files, stream, record, record->header.size))
+		if (stream_write_record(stream, record))
 			return -1;
 		total += record->header.size;
-		stream->records++;
-		if (stream_save_sample(files, stream, record))
-			return -1;
 	}
 	if (got < 0)
 		return -1;
 	auxtrace_reader_consume_records(stream->reader);
-	stream->data_read += total;
 	return total;
 }
 
@@ -119,7 +116,7 @@ static ssize_t drain(struct auxtrace_recording *rec, bool last)
 	if (!setup->data_size || setup->flags & AUXTRACE_SETUP_DATA_OVERWRITE)
 		return total;
 	for (unsigned int i = 0; i < rec->files.nr_streams; i++, total += n) {
-		n = drain_records(&rec->files, &rec->files.streams[i]);
+		n = drain_records(&rec->files.streams[i]);
 		if (n < 0)
 			return -1;
 	}
@@ -190,7 +187,7 @@ static int read_overwritten(struct auxtrace_recording *rec)
 			if (aux_file_put(rec->writer, &stream->aux, &spans, true) < 0)
 				return -1;
 		}
-		if (flags & AUXTRACE_SETUP_DATA_OVERWRITE && stream_copy_records(&rec->files, stream, NULL))
+		if (flags & AUXTRACE_SETUP_DATA_OVERWRITE && stream_copy_records(stream, NULL))
 			return -1;
 	}
 	return aux_writer_flush(rec->writer);

@@ -398,15 +398,3 @@ AUXTRACE_API enum auxtrace_part auxtrace_window_part(const struct auxtrace_recor
 		return AUXTRACE_PART_NONE;
 	return AUXTRACE_PART_SOME;
 }
-
-AUXTRACE_API const char *auxtrace_cause_name(uint32_t cause)
-{
-	static const char *const names[] = {
-		[AUXTRACE_CAUSE_ERROR] = "error", [AUXTRACE_CAUSE_FOREIGN] = "foreign",
-		[AUXTRACE_CAUSE_USER] = "user", [AUXTRACE_CAUSE_SESSION] = "session",
-		[AUXTRACE_CAUSE_CPU] = "cpu", [AUXTRACE_CAUSE_FULL] = "full",
-		[AUXTRACE_CAUSE_SNAPSHOT] = "snapshot", [AUXTRACE_CAUSE_TRIGGER] = "trigger",
-	};
-
-	return cause < ARRAY_SIZE(names) && names[cause] ? names[cause] : "?";
-}

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "internal.h"
 #include "recording.h"
 
 /* Who was paused by the user before we came. */
@@ -90,7 +91,7 @@ static int write_cuts(struct auxtrace_recording *rec, struct files *files,
 			return -1;
 		stream->begin = spans.position;
 		if (aux_file_put(rec->writer, &stream->aux, &spans, true) < 0 ||
-		    stream_copy_records(files, stream, &cuts[i]))
+		    stream_copy_records(stream, &cuts[i]))
 			return -1;
 	}
 	return aux_writer_flush(rec->writer);

@@ -1,114 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Why a SETUP was refused. The device says by its errno what kind of refusal it
- * is; here the reason is looked for among those that the contract gives for it.
+ * Explains why a SETUP was refused. Its errno says what kind of refusal it is; the
+ * functions below look for the reason among those that <linux/auxtrace.h> gives for it.
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "internal.h"
-
-struct text {
-	char buf[512];
-	size_t len;
-};
-
-static void __attribute__((format(printf, 2, 3))) add(struct text *t, const char *format, ...)
-{
-	va_list ap;
-	int n;
-
-	va_start(ap, format);
-	n = vsnprintf(t->buf + t->len, sizeof(t->buf) - t->len, format, ap);
-	va_end(ap);
-	if (n > 0)
-		t->len += n;
-	if (t->len >= sizeof(t->buf))
-		t->len = sizeof(t->buf) - 1;
-}
-
-static uint64_t value_of(const struct config_term *term, uint64_t config)
-{
-	return (config & CONFIG_TERM_MASK(term)) >> term->shift;
-}
-
-/*
- * Does the CPU have the value? A period counts as soon as its packet is on, 0
- * too; psb_period=0 is what a CPU does that cannot choose.
- */
-static bool has_value(const struct config_term *term, const struct auxtrace_info *info,
-		      uint64_t config)
-{
-	uint64_t value = value_of(term, config);
-
-	if (!value && !(term->values && term->needs && config & term->needs))
-		return true;
-	if (value && CONFIG_TERM_MASK(term) & ~info->out_pt_config)
-		return false;
-	return !term->values || term->values(info) >> value & 1;
-}
-
-static int explain_unsupported(const struct auxtrace_info *info, const struct auxtrace_setup *setup)
-{
-	struct text what = { .len = 0 };
-	uint64_t config = setup->config;
-
-	if (setup->pmu == AUXTRACE_PMU_INTEL_BTS)
-		return fail(EOPNOTSUPP, "flags: BTS of this CPU records kernel and user code together only (CPUID.1:ECX[4], DS-CPL, is 0): set both KERNEL and USER");
-	for (unsigned int i = 0; i < nr_config_terms; i++) {
-		const struct config_term *t = &config_terms[i];
-
-		if (has_value(t, info, config))
-			continue;
-		add(&what, "%s%s", what.len ? ", " : "", t->name);
-		if (!t->values)
-			continue;
-		add(&what, "=%" PRIu64 " (it has", value_of(t, config));
-		for (unsigned int v = 0; v < 16; v++)
-			if (t->values(info) >> v & 1)
-				add(&what, " %u", v);
-		add(&what, "%s)", t->values(info) ? "" : " none");
-	}
-	if (what.len)
-		return fail(EOPNOTSUPP, "this CPU lacks %s", what.buf);
-	return fail(EOPNOTSUPP, "this CPU lacks something of config %#" PRIx64 "; it may have bits of %#" PRIx64,
-		    config, (uint64_t)info->out_pt_config);
-}
-
-static int explain_config(uint64_t config)
-{
-	uint64_t outside = config;
-
-	for (unsigned int i = 0; i < nr_config_terms; i++) {
-		const struct config_term *t = &config_terms[i];
-
-		outside &= ~CONFIG_TERM_MASK(t);
-		if (value_of(t, config) && t->needs && !(config & t->needs))
-			return fail(EINVAL, "%s is set without %s: add %s", t->name, t->needs_name,
-				    t->needs_name);
-	}
-	if (outside)
-		return fail(EINVAL, "config has bits outside the format: %#" PRIx64, outside);
-	return fail(EINVAL, "this CPU cannot trace without branches (erratum BDM106): add branch");
-}
-
-static int explain_bts_config(uint64_t config)
-{
-	if (config)
-		return fail(EINVAL, "config is %#" PRIx64 ": BTS has nothing to choose, it must be 0", config);
-	return fail(EINVAL, "SETUP of BTS failed: %s", strerror(EINVAL));
-}
+#include "source.h"
+#include "text.h"
 
 static bool is_power_of_two(uint64_t n)
 {
 	return n && !(n & (n - 1));
 }
 
-/* 0: nothing is wrong with these. */
+/* Returns 0 if the members of the data ring are right. */
 static int explain_data(const struct auxtrace_setup *setup, uint64_t page)
 {
 	bool overwrite = setup->flags & AUXTRACE_SETUP_DATA_OVERWRITE;
@@ -193,63 +103,50 @@ static int explain_invalid(const struct auxtrace_info *info, const struct auxtra
 		if (access(path, F_OK))
 			return fail(EINVAL, "there is no CPU %d", c);
 	}
-	if (setup->pmu == AUXTRACE_PMU_INTEL_BTS)
-		return explain_bts_config(setup->config);
-	return explain_config(setup->config);
+	return source_of(setup->pmu)->explain_config(setup);
 }
 
-static int explain_no_pt(const struct auxtrace_info *info)
+/* A PMU that this machine does not have: why, and which others it has. */
+static int explain_absent(const struct auxtrace_info *info, const struct source *absent)
 {
-	const char *bts = info->out_pmus >> AUXTRACE_PMU_INTEL_BTS & 1 ?
-			  "; it has BTS (AUXTRACE_PMU_INTEL_BTS)" : "";
+	struct text others = { .len = 0 };
 
-	switch (info->out_pt) {
-	case AUXTRACE_PT_NO_CPUID:
-		return fail(ENODEV, "this CPU has no Intel PT (CPUID.7.0:EBX[25] is 0)%s", bts);
-	case AUXTRACE_PT_NO_TOPA:
-		return fail(ENODEV, "Intel PT of this CPU has no multi-entry ToPA output%s", bts);
-	case AUXTRACE_PT_NO_PMI:
-		return fail(ENODEV, "Intel PT needs an architectural PMU for its interrupt; this CPU has none%s", bts);
-	}
-	return fail(ENODEV, "this machine has no usable Intel PT%s", bts);
+	for (unsigned int i = 0; sources[i]; i++)
+		if (sources[i] != absent && source_is_present(sources[i], info))
+			text_add(&others, "%s%s (%s)", others.len ? ", " : "; it has ",
+				 sources[i]->name, sources[i]->macro);
+	return fail(ENODEV, "%s%s", absent->absent(info), others.buf);
 }
 
-static int explain_no_bts(const struct auxtrace_info *info)
+static int explain_unknown(uint32_t pmu)
 {
-	switch (info->out_bts) {
-	case AUXTRACE_BTS_NO_CPUID:
-		return fail(ENODEV, "this CPU has no BTS in 64-bit format (CPUID.1:EDX[21], DS, or ECX[2], DTES64, is 0)");
-	case AUXTRACE_BTS_DISABLED:
-		return fail(ENODEV, "BTS is disabled by firmware or a hypervisor (IA32_MISC_ENABLE[11] is 1)");
-	case AUXTRACE_BTS_NO_PMI:
-		return fail(ENODEV, "BTS needs an architectural PMU for its interrupt; the kernel has none here");
-	}
-	return fail(ENODEV, "this machine has no usable BTS");
+	struct text known = { .len = 0 };
+
+	for (unsigned int i = 0; sources[i]; i++)
+		text_add(&known, "%s%s is %u", i ? ", " : "", sources[i]->name, sources[i]->pmu);
+	return fail(ENODEV, "there is no trace PMU number %u; %s", pmu, known.buf);
 }
 
 static int explain_nodev(const struct auxtrace_info *info, const struct auxtrace_setup *setup,
 			 const struct auxtrace_cpus *cpus)
 {
+	const struct source *source = source_of(setup->pmu);
 	struct auxtrace_cpus *online;
-	struct text off = { .len = 0 };
+	struct text offline = { .len = 0 };
 
-	if (setup->pmu >= 32 || !(info->out_pmus >> setup->pmu & 1)) {
-		if (setup->pmu == AUXTRACE_PMU_INTEL_PT)
-			return explain_no_pt(info);
-		if (setup->pmu == AUXTRACE_PMU_INTEL_BTS)
-			return explain_no_bts(info);
-		return fail(ENODEV, "there is no trace PMU number %u; Intel PT is %u, BTS %u", setup->pmu,
-			    AUXTRACE_PMU_INTEL_PT, AUXTRACE_PMU_INTEL_BTS);
-	}
+	if (!source)
+		return explain_unknown(setup->pmu);
+	if (!source_is_present(source, info))
+		return explain_absent(info, source);
 	online = auxtrace_cpus_online();
 	if (!online)
 		return fail(ENODEV, "a CPU of the session is offline");
 	for (int c = auxtrace_cpus_next(cpus, 0); c >= 0; c = auxtrace_cpus_next(cpus, c + 1))
 		if (!auxtrace_cpus_has(online, c))
-			add(&off, "%s%d", off.len ? ", " : "", c);
+			text_add(&offline, "%s%d", offline.len ? ", " : "", c);
 	auxtrace_cpus_free(online);
 	return fail(ENODEV, "offline: CPU %s; bring it online or leave it out",
-		    off.len ? off.buf : "(it is back by now)");
+		    offline.len ? offline.buf : "(it is online again)");
 }
 
 static int explain_nomem(const struct auxtrace_info *info, const struct auxtrace_setup *setup,
@@ -276,7 +173,7 @@ int explain_setup(const struct auxtrace_session *session, const struct auxtrace_
 	case EINVAL:
 		return explain_invalid(info, setup, cpus);
 	case EOPNOTSUPP:
-		return explain_unsupported(info, setup);
+		return source_of(setup->pmu)->explain_unsupported(info, setup);
 	case ENODEV:
 		return explain_nodev(info, setup, cpus);
 	case ENOMEM:

@@ -20,6 +20,8 @@
 #include <x86intrin.h>
 
 #include "internal.h"
+#include "recording_dir.h"
+#include "task_list.h"
 
 #define VDSO_LIMIT	(1u << 20)
 
