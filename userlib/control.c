@@ -4,21 +4,21 @@
 #include <string.h>
 
 #include "internal.h"
-#include "source.h"
+#include "trace_pmu.h"
 
 static int start_or_stop(struct auxtrace_session *s, unsigned long nr, const char *name)
 {
-	const struct source *source = source_of(s->setup.pmu);
+	const struct trace_pmu *pmu = trace_pmu_of(s->setup.pmu);
 	struct auxtrace_start arg = { .size = sizeof(arg) };
 
 	if (!device_ioctl(s->fd, nr, &arg))
 		return 0;
 	switch (errno) {
 	case EBUSY:
-		return fail(EBUSY, "%s", source->busy);
+		return fail(EBUSY, "%s", pmu->busy);
 	case EIO:
-		if (source->start_error)
-			return fail(EIO, "%s", source->start_error);
+		if (pmu->start_error)
+			return fail(EIO, "%s", pmu->start_error);
 		break;
 	case ENODEV:
 		return fail(ENODEV, "a CPU of the session is offline");

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "internal.h"
-#include "source.h"
+#include "trace_pmu.h"
 #include "text.h"
 
 static bool is_power_of_two(uint64_t n)
@@ -103,18 +103,18 @@ static int explain_invalid(const struct auxtrace_info *info, const struct auxtra
 		if (access(path, F_OK))
 			return fail(EINVAL, "there is no CPU %d", c);
 	}
-	return source_of(setup->pmu)->explain_config(setup);
+	return trace_pmu_of(setup->pmu)->explain_config(setup);
 }
 
 /* A PMU that this machine does not have: why, and which others it has. */
-static int explain_absent(const struct auxtrace_info *info, const struct source *absent)
+static int explain_absent(const struct auxtrace_info *info, const struct trace_pmu *absent)
 {
 	struct text others = { .len = 0 };
 
-	for (unsigned int i = 0; sources[i]; i++)
-		if (sources[i] != absent && source_is_present(sources[i], info))
+	for (unsigned int i = 0; trace_pmus[i]; i++)
+		if (trace_pmus[i] != absent && trace_pmu_is_present(trace_pmus[i], info))
 			text_add(&others, "%s%s (%s)", others.len ? ", " : "; it has ",
-				 sources[i]->name, sources[i]->macro);
+				 trace_pmus[i]->name, trace_pmus[i]->macro);
 	return fail(ENODEV, "%s%s", absent->absent(info), others.buf);
 }
 
@@ -122,22 +122,22 @@ static int explain_unknown(uint32_t pmu)
 {
 	struct text known = { .len = 0 };
 
-	for (unsigned int i = 0; sources[i]; i++)
-		text_add(&known, "%s%s is %u", i ? ", " : "", sources[i]->name, sources[i]->pmu);
+	for (unsigned int i = 0; trace_pmus[i]; i++)
+		text_add(&known, "%s%s is %u", i ? ", " : "", trace_pmus[i]->name, trace_pmus[i]->pmu);
 	return fail(ENODEV, "there is no trace PMU number %u; %s", pmu, known.buf);
 }
 
 static int explain_nodev(const struct auxtrace_info *info, const struct auxtrace_setup *setup,
 			 const struct auxtrace_cpus *cpus)
 {
-	const struct source *source = source_of(setup->pmu);
+	const struct trace_pmu *pmu = trace_pmu_of(setup->pmu);
 	struct auxtrace_cpus *online;
 	struct text offline = { .len = 0 };
 
-	if (!source)
+	if (!pmu)
 		return explain_unknown(setup->pmu);
-	if (!source_is_present(source, info))
-		return explain_absent(info, source);
+	if (!trace_pmu_is_present(pmu, info))
+		return explain_absent(info, pmu);
 	online = auxtrace_cpus_online();
 	if (!online)
 		return fail(ENODEV, "a CPU of the session is offline");
@@ -173,7 +173,7 @@ int explain_setup(const struct auxtrace_session *session, const struct auxtrace_
 	case EINVAL:
 		return explain_invalid(info, setup, cpus);
 	case EOPNOTSUPP:
-		return source_of(setup->pmu)->explain_unsupported(info, setup);
+		return trace_pmu_of(setup->pmu)->explain_unsupported(info, setup);
 	case ENODEV:
 		return explain_nodev(info, setup, cpus);
 	case ENOMEM:

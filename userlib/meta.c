@@ -8,7 +8,7 @@
 #include "internal.h"
 #include "recording.h"
 #include "recording_dir.h"
-#include "source.h"
+#include "trace_pmu.h"
 
 #define FORMAT_VERSION	1
 
@@ -129,7 +129,7 @@ int write_meta(const struct auxtrace_recording *rec, struct files *files,
 	       const struct auxtrace_cut *cuts, struct auxtrace_totals *totals)
 {
 	const struct auxtrace_session *s = rec->session;
-	const struct source *source = source_of(s->setup.pmu);
+	const struct trace_pmu *pmu = trace_pmu_of(s->setup.pmu);
 	FILE *f = recording_file(files->dirfd, "meta");
 	char terms[256];
 	int ret = 0, err;
@@ -143,8 +143,8 @@ int write_meta(const struct auxtrace_recording *rec, struct files *files,
 	fprintf(f, "config %#" PRIx64 "\nterms %s\nflags %#x\naux_size %" PRIu64 "\nslots %u\naux_write %s\n",
 		(uint64_t)s->setup.config, terms, s->setup.flags, (uint64_t)s->setup.aux_size,
 		session_slots(s), aux_writer_how(rec->writer, all_direct(files)));
-	if (source->write_meta)
-		source->write_meta(f, &s->info);
+	if (pmu->write_meta)
+		pmu->write_meta(f, &s->info);
 	if (s->setup.data_size)
 		fprintf(f, "data_size %" PRIu64 "\n", (uint64_t)s->setup.data_size);
 	if (cuts)

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "internal.h"
-#include "source.h"
+#include "trace_pmu.h"
 
 #define DEFAULT_AUX_SIZE	(4u << 20)
 
@@ -140,7 +140,7 @@ static int map_channels(struct auxtrace_session *s)
 static int options_to_uapi(const struct auxtrace_session *s, const struct auxtrace_options *o,
 			   const struct auxtrace_cpus *cpus, struct auxtrace_setup *setup)
 {
-	const struct source *source = source_of(o->pmu);
+	const struct trace_pmu *pmu = trace_pmu_of(o->pmu);
 	uint64_t config;
 
 	memset(setup, 0, sizeof(*setup));
@@ -151,9 +151,9 @@ static int options_to_uapi(const struct auxtrace_session *s, const struct auxtra
 	setup->pmu = o->pmu;
 	setup->cpus = (uintptr_t)cpus->mask;
 	setup->cpus_len = cpus->len;
-	if (!source)
+	if (!pmu)
 		return explain_setup(s, setup, cpus, ENODEV);
-	if (source->parse_config(&s->info, o->config, &config))
+	if (pmu->parse_config(&s->info, o->config, &config))
 		return -1;
 	setup->config = config;
 	setup->aux_size = o->aux_size ?: DEFAULT_AUX_SIZE;

@@ -9,8 +9,10 @@
 
 #include <auxtrace.h>
 
+#include "cmd.h"
 #include "lib/symbols.h"
 #include "lib/tool.h"
+#include "source/source.h"
 #include "trigger/perf_events.h"
 #include "trigger/syscalls.h"
 #include "trigger/tracepoints.h"
@@ -145,11 +147,14 @@ static void list_device(const struct list *l)
 		printf("%s\n\n", auxtrace_error());
 	else
 		puts("Events for auxtrace record --on EVENT=ACTION; auxtrace list WORD shows the names with WORD.");
-	if (session && !auxtrace_info(session, 0, &info))
-		printf("Sources for --source:%s%s%s. Each has all events and actions.\n\n",
-		       info.out_pmus >> AUXTRACE_PMU_INTEL_PT & 1 ? " pt" : "",
-		       info.out_pmus >> AUXTRACE_PMU_INTEL_BTS & 1 ? " bts" : "",
+	if (session && !auxtrace_info(session, 0, &info)) {
+		fputs("Sources for --source:", stdout);
+		for (unsigned int i = 0; sources[i]; i++)
+			if (source_is_present(sources[i], &info))
+				printf(" %s", sources[i]->name);
+		printf("%s. Each has all events and actions.\n\n",
 		       info.out_pmus ? "" : " none here, auxtrace info says why");
+	}
 out:
 	auxtrace_close(session);
 }

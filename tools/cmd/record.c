@@ -13,10 +13,12 @@
 
 #include <auxtrace.h>
 
+#include "cmd.h"
 #include "lib/tool.h"
 #include "record/child.h"
 #include "record/control.h"
 #include "record/options.h"
+#include "source/source.h"
 
 #define EXIT_FAILED	125
 #define PROGRESS_NS	500000000ll
@@ -396,11 +398,12 @@ static int set_up(struct record *r, struct auxtrace_info *info)
 		return fail_record(r);
 	if (!auxtrace_setup(r->session, &r->o.session))
 		return 0;
-	if (errno == ENODEV && r->o.session.pmu == AUXTRACE_PMU_INTEL_PT &&
-	    info->out_pmus == 1u << AUXTRACE_PMU_INTEL_BTS) {
-		say("%s: use --source bts", auxtrace_error());
-		return give_up(r);
-	}
+	if (errno == ENODEV && !(info->out_pmus >> r->o.session.pmu & 1))
+		for (unsigned int i = 0; sources[i]; i++)
+			if (source_is_present(sources[i], info)) {
+				say("%s: use --source %s", auxtrace_error(), sources[i]->name);
+				return give_up(r);
+			}
 	return fail_record(r);
 }
 

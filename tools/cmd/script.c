@@ -5,21 +5,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "decode/bts_flow.h"
+#include "cmd.h"
 #include "decode/views.h"
+#include "source/source.h"
 
 /* Named one by one; of more than these only the number is told. */
 #define MAX_NAMED	10
 
-static bool is_bts(const struct flow *f)
+static void summary(const struct flow *f, const struct source *source, bool samples)
 {
-	return f->meta->pmu == AUXTRACE_PMU_INTEL_BTS;
-}
-
-static void summary(const struct flow *f, bool samples)
-{
-	if (is_bts(f))
-		say("%" PRIu64 " branches", f->branches);
+	if (source->summarize)
+		source->summarize(f);
 	if (samples)
 		say("%" PRIu64 " instructions in %" PRIu64 " samples, %" PRIu64 " bytes; decode errors: %" PRIu64
 		    "; overflows: %" PRIu64 "; skipped: %" PRIu64 "; not in the recording: %" PRIu64,
@@ -43,25 +39,9 @@ static void summary(const struct flow *f, bool samples)
 	}
 	if (f->nr_skipped > MAX_NAMED)
 		say("and of %zu more address spaces", f->nr_skipped - MAX_NAMED);
-	if (f->unsynced && is_bts(f))
-		say("%" PRIu64 " bytes are of branches that are not whole (%s begins anywhere)", f->unsynced,
+	if (f->unsynced)
+		say("%" PRIu64 " bytes %s (%s begins anywhere)", f->unsynced, source->unsynced,
 		    samples ? "a sample" : "an overwrite recording");
-	else if (f->unsynced)
-		say("%" PRIu64 " bytes before the first PSB cannot be decoded (%s begins anywhere)",
-		    f->unsynced, samples ? "a sample" : "an overwrite recording");
-}
-
-static void decode(struct flow *f, const char *dir, const struct meta_cpu *cpu, uint64_t window,
-		   bool samples)
-{
-	if (is_bts(f) && samples)
-		bts_decode_samples(f, dir, cpu);
-	else if (is_bts(f))
-		bts_decode(f, dir, cpu, window);
-	else if (samples)
-		pt_decode_samples(f, dir, cpu);
-	else
-		pt_decode(f, dir, cpu, window);
 }
 
 static void usage(FILE *f)
@@ -101,6 +81,7 @@ int cmd_script(int argc, char **argv)
 	struct flow flow = { .view = calls_view() };
 	uint64_t window = 0;
 	bool found = false, samples = false;
+	const struct source *source;
 	struct meta *meta;
 	int cpu = -1, c;
 
@@ -144,21 +125,24 @@ int cmd_script(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOFBF, 1 << 20);
 	meta = meta_read(dir);
 	flow.meta = meta;
-	if (flow.view->branch && !is_bts(&flow))
-		die(EXIT_USAGE, "--branches: %s is a trace of Intel PT, whose packets leave out where a branch comes from and most of where it goes: --insn shows the flow that follows from them",
-		    dir);
+	source = source_of_recording(meta, dir);
+	if (flow.view->branch && source->no_branches)
+		die(EXIT_USAGE, "--branches: %s %s", dir, source->no_branches);
 	flow.code = code_open(dir, symfs);
 	for (unsigned int i = 0; i < meta->nr_cpus; i++) {
 		if (cpu >= 0 && meta->cpu[i].cpu != (unsigned int)cpu)
 			continue;
 		found = true;
-		decode(&flow, dir, &meta->cpu[i], window, samples);
+		if (samples)
+			source->decode_samples(&flow, dir, &meta->cpu[i]);
+		else
+			source->decode(&flow, dir, &meta->cpu[i], window);
 	}
 	if (!found)
 		die(1, "CPU %d is not in %s", cpu, dir);
 	if (window && !flow.bytes && !flow.windows)
 		die(1, "window %" PRIu64 " is not in %s", window, dir);
-	summary(&flow, samples);
+	summary(&flow, source, samples);
 	c = flow.errors ? 1 : 0;
 	flow_free(&flow);
 	code_close(flow.code);

@@ -10,8 +10,9 @@
 
 #include "flow.h"
 
-/* As pt_decode() and pt_decode_samples() do for Intel PT. */
+/* Decode @cpu's file of @dir; only window number @window unless that is 0. */
 void bts_decode(struct flow *f, const char *dir, const struct meta_cpu *cpu, uint64_t window);
+/* Decode the samples of @cpu instead, each on its own. */
 void bts_decode_samples(struct flow *f, const char *dir, const struct meta_cpu *cpu);
 
 #endif

@@ -88,10 +88,6 @@ struct flow {
 	size_t nr_skipped;
 };
 
-/* Decode @cpu's file of @dir; only window number @window unless 0. */
-void pt_decode(struct flow *f, const char *dir, const struct meta_cpu *cpu, uint64_t window);
-/* Decode the samples of @cpu instead, each on its own. */
-void pt_decode_samples(struct flow *f, const char *dir, const struct meta_cpu *cpu);
 void flow_free(struct flow *f);
 
 /* Nanoseconds of the kernel's clock; false if the time is not known. */

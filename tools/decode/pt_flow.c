@@ -6,8 +6,8 @@
 
 #include <auxtrace.h>
 
-#include "flow.h"
 #include "flow_event.h"
+#include "pt_flow.h"
 #include "pt_packets.h"
 
 #define CONFIG_MTC		(1ull << 9)

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <linux/auxtrace.h>
-
 #include "meta.h"
 #include "tool.h"
 
@@ -151,8 +149,6 @@ struct meta *meta_read(const char *dir)
 	if (version != FORMAT_VERSION)
 		die(1, "%s: a recording of format %lu; this command reads format %d", path, version,
 		    FORMAT_VERSION);
-	if (meta->pmu != AUXTRACE_PMU_INTEL_PT && meta->pmu != AUXTRACE_PMU_INTEL_BTS)
-		die(1, "%s: a trace of PMU %u, which this command does not know", path, meta->pmu);
 	if (!meta->nr_cpus)
 		die(1, "%s names no CPU", path);
 	return meta;

@@ -11,12 +11,6 @@
 
 #define EXIT_USAGE	2
 
-int cmd_info(int argc, char **argv);
-int cmd_list(int argc, char **argv);
-int cmd_record(int argc, char **argv);
-int cmd_dump(int argc, char **argv);
-int cmd_script(int argc, char **argv);
-
 /* "auxtrace: MESSAGE" on stderr. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same, and exit with @status. */
@@ -32,8 +26,6 @@ char *xstrdup(const char *s);
 uint64_t parse_size(const char *option, const char *text);
 /* A plain number from @min to @max; dies for anything else. */
 uint64_t parse_number(const char *option, const char *text, uint64_t min, uint64_t max);
-/* AUXTRACE_PMU_* of --source; dies for anything else. */
-uint32_t parse_source(const char *text);
 
 /* A file mapped whole and privately; an empty file is NULL and 0. */
 struct mapped {

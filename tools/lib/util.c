@@ -11,8 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <linux/auxtrace.h>
-
 #include "tool.h"
 
 static void vsay(const char *format, va_list ap)
@@ -106,15 +104,6 @@ uint64_t parse_number(const char *option, const char *text, uint64_t min, uint64
 		die(EXIT_USAGE, "%s %s: it takes a number from %" PRIu64 " to %" PRIu64, option, text,
 		    min, max);
 	return n;
-}
-
-uint32_t parse_source(const char *text)
-{
-	if (!strcmp(text, "pt"))
-		return AUXTRACE_PMU_INTEL_PT;
-	if (!strcmp(text, "bts"))
-		return AUXTRACE_PMU_INTEL_BTS;
-	die(EXIT_USAGE, "--source %s: it takes pt or bts", text);
 }
 
 int map_file(const char *path, bool writable, struct mapped *m)

@@ -7,6 +7,7 @@
 #include "lib/meta.h"
 #include "lib/tool.h"
 #include "options.h"
+#include "source/source.h"
 
 #define DEFAULT_SIZE	(4u << 20)
 #define DEFAULT_DATA	(64u << 10)
@@ -31,10 +32,10 @@ static void complete_data(struct record_options *r)
 static void complete(struct record_options *r)
 {
 	struct auxtrace_options *o = &r->session;
+	const struct source *source = source_of(o->pmu);
 
-	if (o->pmu == AUXTRACE_PMU_INTEL_BTS && o->config && *o->config)
-		die(EXIT_USAGE, "--config %s: its terms are of Intel PT's packets; with --source bts each record is a branch, and there is nothing to choose",
-		    o->config);
+	if (source->no_config && o->config && *o->config)
+		die(EXIT_USAGE, "--config %s: %s", o->config, source->no_config);
 	if (r->start_paused)
 		o->flags |= r->triggers.count ? AUXTRACE_SETUP_TRIGGER_PAUSED : AUXTRACE_SETUP_PAUSED;
 	if (r->start_paused && r->triggers.count && !trigger_options_have(&r->triggers, AUXTRACE_ACTION_RESUME))
@@ -158,7 +159,7 @@ int record_options_parse(struct record_options *r, int argc, char **argv)
 			o->cpus = optarg;
 			break;
 		case SOURCE:
-			o->pmu = parse_source(optarg);
+			o->pmu = source_parse(optarg)->pmu;
 			break;
 		case 'o':
 			r->dir = optarg;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Trace PMUs, as the library sees them. Each is a file source_NAME.c with one table;
- * source.c lists them. No other file distinguishes trace PMUs.
+ * Trace PMUs, as the library sees them. Each is a file trace_pmu_NAME.c with one table;
+ * trace_pmu.c lists them. No other file distinguishes trace PMUs.
  */
-#ifndef AUXTRACE_SOURCE_H
-#define AUXTRACE_SOURCE_H
+#ifndef AUXTRACE_TRACE_PMU_H
+#define AUXTRACE_TRACE_PMU_H
 
 #include <auxtrace.h>
 #include <stdio.h>
 
 /**
- * struct source - a trace PMU
+ * struct trace_pmu - a trace PMU
  * @pmu: AUXTRACE_PMU_*
  * @name: in messages
  * @macro: name of its AUXTRACE_PMU_* constant, for callers of the library
@@ -24,7 +24,7 @@
  * @start_error: the message for a START that failed with EIO; NULL: none of its own
  * @write_meta: write the lines of a recording's meta that only this PMU has; NULL: none
  */
-struct source {
+struct trace_pmu {
 	uint32_t pmu;
 	const char *name;
 	const char *macro;
@@ -38,17 +38,17 @@ struct source {
 	void (*write_meta)(FILE *f, const struct auxtrace_info *info);
 };
 
-extern const struct source source_pt, source_bts;
+extern const struct trace_pmu trace_pmu_pt, trace_pmu_bts;
 
-/* All sources, in the order of their numbers, with a final NULL. */
-extern const struct source *const sources[];
+/* All trace_pmus, in the order of their numbers, with a final NULL. */
+extern const struct trace_pmu *const trace_pmus[];
 
-/* The source with number @pmu, or NULL. */
-const struct source *source_of(uint32_t pmu);
+/* The trace PMU with number @pmu, or NULL. */
+const struct trace_pmu *trace_pmu_of(uint32_t pmu);
 
-static inline bool source_is_present(const struct source *source, const struct auxtrace_info *info)
+static inline bool trace_pmu_is_present(const struct trace_pmu *pmu, const struct auxtrace_info *info)
 {
-	return info->out_pmus >> source->pmu & 1;
+	return info->out_pmus >> pmu->pmu & 1;
 }
 
 #endif

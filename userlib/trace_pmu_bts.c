@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "internal.h"
-#include "source.h"
+#include "trace_pmu.h"
 
 static int parse_config(const struct auxtrace_info *info, const char *terms, uint64_t *config)
 {
@@ -49,7 +49,7 @@ static void write_meta(FILE *f, const struct auxtrace_info *info)
 	fprintf(f, "bts_flags %#x\n", info->out_bts_flags);
 }
 
-const struct source source_bts = {
+const struct trace_pmu trace_pmu_bts = {
 	.pmu = AUXTRACE_PMU_INTEL_BTS,
 	.name = "BTS",
 	.macro = "AUXTRACE_PMU_INTEL_BTS",

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "internal.h"
-#include "source.h"
+#include "trace_pmu.h"
 #include "text.h"
 
 static int parse_config(const struct auxtrace_info *info, const char *terms, uint64_t *config)
@@ -86,7 +86,7 @@ static int explain_unsupported(const struct auxtrace_info *info, const struct au
 		    config, (uint64_t)info->out_pt_config);
 }
 
-const struct source source_pt = {
+const struct trace_pmu trace_pmu_pt = {
 	.pmu = AUXTRACE_PMU_INTEL_PT,
 	.name = "Intel PT",
 	.macro = "AUXTRACE_PMU_INTEL_PT",
