@@ -15,7 +15,8 @@ userland:
 	$(MAKE) -C userlib O=$(O)
 	$(MAKE) -C tools O=$(O)
 	$(MAKE) -C examples O=$(O)
-	$(MAKE) -C tests/vm O=$(O)
+	$(MAKE) -C tests/guest O=$(O)
+	$(MAKE) -C tests/host O=$(O)
 
 demo:
 	@scripts/demo $(if $(NATIVE),--native)

@@ -5,13 +5,13 @@
 #include <linux/capability.h>
 #include <linux/cpu.h>
 #include <linux/smp.h>
-#include "bts.h"
-#include "clock.h"
+#include "hw/bts.h"
+#include "base/clock.h"
 #include "compat/compat.h"
-#include "guard.h"
+#include "hw/reservation.h"
 #include "info.h"
-#include "pt.h"
-#include "trace_pmu.h"
+#include "hw/pt.h"
+#include "core/trace_pmu.h"
 
 struct look {
 	const struct trace_pmu *pmu;
@@ -34,10 +34,10 @@ static bool is_busy(const struct trace_pmu *pmu)
 	int type;
 
 	cpus_read_lock();
-	type = auxt_guard_type(pmu->name);
+	type = auxt_reservation_type(pmu->name);
 	for_each_online_cpu(cpu)
 		/* Any other error is about the caller: perf refuses the uncapable. */
-		if (auxt_guard_probe(pmu, type, cpu) == -EBUSY)
+		if (auxt_reservation_probe(pmu, type, cpu) == -EBUSY)
 			atomic_set(&look.busy, 1);
 	if (!atomic_read(&look.busy))
 		on_each_cpu(look_here, &look, 1);

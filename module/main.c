@@ -3,9 +3,9 @@
 
 #include <linux/module.h>
 #include "device.h"
-#include "pmi.h"
-#include "pt.h"
-#include "stop.h"
+#include "hw/pmi.h"
+#include "hw/pt.h"
+#include "hotplug.h"
 
 #ifndef CONFIG_X86_64
 # error "auxtrace needs a 64-bit x86 kernel: Intel PT, and positions of 64 bits read whole"
@@ -19,7 +19,7 @@ static int __init auxt_init(void)
 	err = auxt_pmi_init();
 	if (err)
 		return err;
-	err = auxt_stop_init();
+	err = auxt_hotplug_init();
 	if (err)
 		goto err_pmi;
 	/* Last: from here on there may be sessions. */
@@ -29,7 +29,7 @@ static int __init auxt_init(void)
 	return 0;
 
 err_stop:
-	auxt_stop_exit();
+	auxt_hotplug_exit();
 err_pmi:
 	auxt_pmi_exit();
 	return err;
@@ -38,7 +38,7 @@ err_pmi:
 static void __exit auxt_exit(void)
 {
 	auxt_device_exit();
-	auxt_stop_exit();
+	auxt_hotplug_exit();
 	auxt_pmi_exit();
 }
 

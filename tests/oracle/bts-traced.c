@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../vm/workload.h"
+#include "../guest/workload.h"
 
 static int child(int cpu, unsigned int rounds)
 {

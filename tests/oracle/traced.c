@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../vm/workload.h"
+#include "../guest/workload.h"
 
 int main(int argc, char **argv)
 {

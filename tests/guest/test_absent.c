@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A machine without some of what we can use: the module loads, INFO says what is missing,
+ * that cannot be set up, and the rest works. $AUXTRACE_MACHINE names one of those below;
+ * tests/host/absent.sh boots them.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cpu.h"
+#include "load.h"
+#include "trace.h"
+#include "uapi.h"
+
+#define KERNEL	AUXTRACE_SETUP_KERNEL
+#define USER	AUXTRACE_SETUP_USER
+#define PMUS	2
+
+static const struct machine {
+	const char *name;
+	uint32_t pt, bts, bts_flags;
+} machines[] = {
+	{ "neither", AUXTRACE_PT_NO_CPUID, AUXTRACE_BTS_NO_CPUID, 0 },
+	{ "no-pmu", AUXTRACE_PT_NO_PMI, AUXTRACE_BTS_NO_PMI, 0 },
+	{ "no-topa", AUXTRACE_PT_NO_TOPA, AUXTRACE_BTS_OK, AUXTRACE_BTS_CPL },
+	{ "no-ds", AUXTRACE_PT_OK, AUXTRACE_BTS_NO_CPUID, 0 },
+	{ "bts-disabled", AUXTRACE_PT_OK, AUXTRACE_BTS_DISABLED, 0 },
+	{ "no-ds-cpl", AUXTRACE_PT_OK, AUXTRACE_BTS_OK, 0 },
+};
+
+static const struct machine *machine;
+
+static int read_expectation(void **state)
+{
+	const char *name = getenv("AUXTRACE_MACHINE");
+
+	(void)state;
+	if (access("/dev/auxtrace", F_OK) || !name) {
+		print_message("SKIP: no /dev/auxtrace or no $AUXTRACE_MACHINE\n");
+		exit(77);
+	}
+	for (unsigned int i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
+		if (!strcmp(name, machines[i].name))
+			machine = &machines[i];
+	return machine ? 0 : -1;
+}
+
+static bool has(uint32_t pmu)
+{
+	return pmu == AUXTRACE_PMU_INTEL_PT ? machine->pt == AUXTRACE_PT_OK :
+					      machine->bts == AUXTRACE_BTS_OK;
+}
+
+static void prepare(struct session *s, uint32_t pmu, uint32_t levels)
+{
+	session_prepare(s, cpus_online(), levels, 1 << 20);
+	s->setup.pmu = pmu;
+	s->setup.config = pmu == AUXTRACE_PMU_INTEL_PT && has(pmu) ? CONFIG_TSC : 0;
+	s->fd = at_open();
+}
+
+static void info_says_what_is_missing(void **state)
+{
+	struct auxtrace_info info = { .size = sizeof(info) };
+	int fd = at_open();
+
+	(void)state;
+	ok_info(fd, &info);
+	assert_int_equal(info.out_pt, machine->pt);
+	assert_int_equal(info.out_bts, machine->bts);
+	assert_int_equal(info.out_bts_flags, machine->bts_flags);
+	for (uint32_t pmu = 0; pmu < PMUS; pmu++)
+		assert_int_equal(info.out_pmus >> pmu & 1, has(pmu));
+	assert_int_equal(info.out_pmus >> PMUS, 0);
+	assert_int_equal(info.out_abi_version, AUXTRACE_ABI_VERSION);
+	assert_int_equal(info.out_may, AUXTRACE_MAY_TRACE | AUXTRACE_MAY_LOCK);
+	assert_int_equal(info.out_page_size, sysconf(_SC_PAGESIZE));
+	/* To probe does not change the reason: nobody holds what is not there. */
+	info = (struct auxtrace_info){ .size = sizeof(info), .flags = AUXTRACE_INFO_PROBE };
+	ok_info(fd, &info);
+	assert_int_equal(info.out_pt, machine->pt);
+	assert_int_equal(info.out_bts, machine->bts);
+}
+
+static void setup_of_what_is_missing_gives_ENODEV(void **state)
+{
+	(void)state;
+	for (uint32_t pmu = 0; pmu < PMUS; pmu++) {
+		struct auxtrace_status status;
+		struct session s;
+
+		if (has(pmu))
+			continue;
+		prepare(&s, pmu, KERNEL | USER);
+		fail_setup(ENODEV, s.fd, &s.setup);
+		fail_start(EBADFD, s.fd);
+		ok_status(s.fd, 0, &status);
+		assert_int_equal(status.out_state, AUXTRACE_STATE_NEW);
+		at_close(s.fd);
+	}
+}
+
+static void what_is_there_traces(void **state)
+{
+	(void)state;
+	for (uint32_t pmu = 0; pmu < PMUS; pmu++) {
+		struct auxtrace_status status;
+		struct session s;
+
+		if (!has(pmu))
+			continue;
+		prepare(&s, pmu, KERNEL | USER);
+		ok_setup(s.fd, &s.setup);
+		ok_start(s.fd);
+		load_run(1000);
+		ok_stop(s.fd);
+		ok_status(s.fd, 0, &status);
+		assert_true(status.out_produced > 0);
+		at_close(s.fd);
+	}
+}
+
+/* A CPU that cannot tell the levels apart as it records can do both together only. */
+static void bts_of_one_level_needs_ds_cpl(void **state)
+{
+	static const uint32_t levels[] = { KERNEL, USER };
+
+	(void)state;
+	if (!has(AUXTRACE_PMU_INTEL_BTS)) {
+		print_message("SKIP: no BTS\n");
+		skip();
+	}
+	for (unsigned int i = 0; i < 2; i++) {
+		struct session s;
+
+		prepare(&s, AUXTRACE_PMU_INTEL_BTS, levels[i]);
+		if (machine->bts_flags & AUXTRACE_BTS_CPL)
+			ok_setup(s.fd, &s.setup);
+		else
+			fail_setup(EOPNOTSUPP, s.fd, &s.setup);
+		at_close(s.fd);
+	}
+}
+
+static void task_needs_no_trace_unit(void **state)
+{
+	struct auxtrace_task task = { .size = sizeof(task) };
+
+	(void)state;
+	ok_task(at_open(), &task);
+	assert_true(task.out_cr3 != 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		vm_test(info_says_what_is_missing),
+		vm_test(setup_of_what_is_missing_gives_ENODEV),
+		vm_test(what_is_there_traces),
+		vm_test(bts_of_one_level_needs_ds_cpl),
+		vm_test(task_needs_no_trace_unit),
+	};
+
+	return cmocka_run_group_tests(tests, read_expectation, NULL);
+}
