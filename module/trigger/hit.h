@@ -9,6 +9,7 @@
 #include <linux/percpu.h>
 #include <linux/types.h>
 #include "core/request.h"
+#include "trigger/kinds.h"
 
 struct auxt_channel;
 struct auxt_trigger;
@@ -34,13 +35,6 @@ struct trigger_kind {
 	void (*renew)(struct auxt_trigger *t);
 	u64 (*missed)(const struct auxt_trigger *t);
 };
-
-#define USES_ATTR	(1u << 0)
-#define USES_NUMBER	(1u << 1)
-#define USES_ADDRESS	(1u << 2)
-#define USES_NAME	(1u << 3)
-#define USES_BOUND	(1u << 4)
-#define USES_OTHERS	(1u << 5)
 
 /**
  * struct trigger_counts - of one trigger on one CPU; changed there, also in NMIs,
@@ -127,15 +121,9 @@ void auxt_trigger_hit(struct auxt_trigger *t, u64 value);
 const struct cpumask *auxt_trigger_cpus(const struct auxt_trigger *t);
 char *auxt_trigger_name(const struct auxtrace_trigger *arg);
 
-extern const struct trigger_kind auxt_trigger_perf;
-extern const struct trigger_kind auxt_trigger_breakpoint;
-extern const struct trigger_kind auxt_trigger_syscall_enter;
-extern const struct trigger_kind auxt_trigger_syscall_exit;
-extern const struct trigger_kind auxt_trigger_kprobe;
-extern const struct trigger_kind auxt_trigger_kretprobe;
-extern const struct trigger_kind auxt_trigger_uprobe;
-extern const struct trigger_kind auxt_trigger_uretprobe;
-extern const struct trigger_kind auxt_trigger_latency;
-extern const struct trigger_kind auxt_trigger_timer;
+#define KIND(constant, operations, members) \
+	extern const struct trigger_kind auxt_trigger_##operations;
+AUXT_TRIGGER_KINDS(KIND)
+#undef KIND
 
 #endif /* AUXT_TRIGGER_HIT_H */
