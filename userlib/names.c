@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Names of the ABI's constants. */
 #include "internal.h"
+#include "module/trigger/kinds.h"
 
 AUXTRACE_API const char *auxtrace_action_name(uint32_t action)
 {
-	static const char *const names[] = {
-		[AUXTRACE_ACTION_NONE] = "none", [AUXTRACE_ACTION_PAUSE] = "pause",
-		[AUXTRACE_ACTION_RESUME] = "resume", [AUXTRACE_ACTION_SAMPLE] = "sample",
-		[AUXTRACE_ACTION_FREEZE] = "freeze",
-	};
-
-	return action < ARRAY_SIZE(names) ? names[action] : "?";
+	return action < AUXT_NR_TRIGGER_ACTIONS ? auxt_trigger_actions[action].name : "?";
 }
 
 AUXTRACE_API const char *auxtrace_cause_name(uint32_t cause)

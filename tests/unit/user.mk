@@ -3,7 +3,7 @@
 # Everything is compiled again here, with ASan and UBSan unless SAN is empty.
 SAN	:= -fsanitize=address,undefined -fno-sanitize-recover=all
 CFLAGS	?= -O1 -g
-override CPPFLAGS += -D_GNU_SOURCE -I$(TOP)/include -I$(TOP)/include/uapi
+override CPPFLAGS += -D_GNU_SOURCE -I$(TOP) -I$(TOP)/include -I$(TOP)/include/uapi
 override CFLAGS += -std=gnu11 -Wall -Wextra -Werror -Wmissing-prototypes \
 	-Wstrict-prototypes -fno-omit-frame-pointer $(SAN)
 COMPILE	= $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<

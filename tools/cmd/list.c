@@ -13,6 +13,7 @@
 #include "lib/symbols.h"
 #include "lib/tool.h"
 #include "source/source.h"
+#include "trigger/event.h"
 #include "trigger/perf_events.h"
 #include "trigger/syscalls.h"
 #include "trigger/tracepoints.h"
@@ -181,10 +182,8 @@ static void list_all(struct list *l)
 	list_functions(l);
 	if (l->filter)
 		return;
-	puts("uprobe:, uretprobe:PATH:FUNCTION          programs and libraries; +OFFSET into the function, or 0xOFFSET in the file\n"
-	     "mem:ADDRESS[/LENGTH][:w|rw|x]             hardware breakpoints: 4 on a CPU, all users together\n"
-	     "timer:TIME                                each TIME on each CPU, at least 10us\n"
-	     "latency:EVENT..EVENT>TIME                 longer than TIME from one to the other in the same thread\n\n"
+	event_list_forms();
+	puts("\n"
 	     "Actions: resume, pause, freeze, sample=SIZE. Options: pid=, count=, after=, hold-off=TIME, one-shot,\n"
 	     "all-cpus, delay=TIME|BYTES. auxtrace(1), TRIGGERS, says what they mean.");
 }

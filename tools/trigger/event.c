@@ -65,18 +65,16 @@ static bool parse_address(const char *text, uint64_t *address)
 	return !*end && !errno;
 }
 
-static void parse_syscall(struct event *e, const char *rest)
+static void parse_syscall(struct event *e, const char *rest, uint32_t kind)
 {
 	const char *colon = strrchr(rest, ':');
 	char name[128];
 	struct suggestions suggestions;
 	long number;
 
-	if (colon && !strcmp(colon, ":enter"))
-		e->trigger.kind = AUXTRACE_TRIGGER_SYSCALL_ENTER;
-	else if (colon && !strcmp(colon, ":exit"))
-		e->trigger.kind = AUXTRACE_TRIGGER_SYSCALL_EXIT;
-	else
+	if (colon && !strcmp(colon, ":exit"))
+		kind = AUXTRACE_TRIGGER_SYSCALL_EXIT;
+	else if (!colon || strcmp(colon, ":enter"))
 		die(EXIT_USAGE, "--on %s: at which end? syscall:NAME:enter or syscall:NAME:exit", e->text);
 	snprintf(name, sizeof(name), "%.*s", (int)(colon - rest), rest);
 	number = syscall_number(name);
@@ -85,6 +83,7 @@ static void parse_syscall(struct event *e, const char *rest)
 		syscall_suggest(&suggestions);
 		die(EXIT_USAGE, "--on %s: there is no system call %s%s", e->text, name, suggest_text(&suggestions));
 	}
+	e->trigger.kind = kind;
 	e->trigger.number = number;
 }
 
@@ -125,7 +124,7 @@ static void parse_uprobe(struct event *e, const char *rest, uint32_t kind)
 }
 
 /* As perf has it: mem:ADDRESS[/LENGTH][:rwx]. */
-static void parse_memory(struct event *e, const char *rest)
+static void parse_memory(struct event *e, const char *rest, uint32_t kind)
 {
 	size_t len = strcspn(rest, "/:");
 	unsigned int type = HW_BREAKPOINT_RW, bytes = 4;
@@ -150,15 +149,15 @@ static void parse_memory(struct event *e, const char *rest)
 	} else if (*rest && strcmp(rest, ":rw")) {
 		die(EXIT_USAGE, "--on %s: \"%s\" is no access: :w, :rw and :x are what the CPU can watch", e->text, rest);
 	}
-	e->trigger.kind = AUXTRACE_TRIGGER_BREAKPOINT;
+	e->trigger.kind = kind;
 	e->trigger.number = type | bytes << 8;
 }
 
-static void parse_timer(struct event *e, const char *rest)
+static void parse_timer(struct event *e, const char *rest, uint32_t kind)
 {
 	if (!parse_time(rest, strlen(rest), &e->trigger.bound_ns))
 		die(EXIT_USAGE, "--on %s: \"%s\" is no time: timer:10ms would be one (ns, us, ms, s)", e->text, rest);
-	e->trigger.kind = AUXTRACE_TRIGGER_TIMER;
+	e->trigger.kind = kind;
 }
 
 static void use_attr(struct event *e)
@@ -168,14 +167,59 @@ static void use_attr(struct event *e)
 	e->trigger.attr_len = sizeof(e->attr);
 }
 
-static void suggest_kinds(struct suggestions *n)
-{
-	static const char *const kinds[] = {
-		"syscall", "kprobe", "kretprobe", "uprobe", "uretprobe", "mem", "timer", "latency",
-	};
+/*
+ * Events that begin with a word of ours and a colon. The rest are perf's counters and
+ * the kernel's tracepoints.
+ */
+static const struct form {
+	const char *word;
+	uint32_t kind;
+	void (*parse)(struct event *e, const char *rest, uint32_t kind); /* NULL: the caller's */
+	bool digit;		/* only before a digit: tracepoints have a group of this name */
+	const char *syntax, *help; /* for auxtrace list; NULL: it says more than a line */
+} forms[] = {
+	{ .word = "syscall", .kind = AUXTRACE_TRIGGER_SYSCALL_ENTER, .parse = parse_syscall },
+	{ .word = "kprobe", .kind = AUXTRACE_TRIGGER_KPROBE, .parse = parse_kprobe },
+	{ .word = "kretprobe", .kind = AUXTRACE_TRIGGER_KRETPROBE, .parse = parse_kprobe },
+	{ .word = "uprobe", .kind = AUXTRACE_TRIGGER_UPROBE, .parse = parse_uprobe,
+	  .syntax = "uprobe:, uretprobe:PATH:FUNCTION",
+	  .help = "programs and libraries; +OFFSET into the function, or 0xOFFSET in the file" },
+	{ .word = "uretprobe", .kind = AUXTRACE_TRIGGER_URETPROBE, .parse = parse_uprobe },
+	{ .word = "mem", .kind = AUXTRACE_TRIGGER_BREAKPOINT, .parse = parse_memory,
+	  .syntax = "mem:ADDRESS[/LENGTH][:w|rw|x]",
+	  .help = "hardware breakpoints: 4 on a CPU, all users together" },
+	{ .word = "timer", .kind = AUXTRACE_TRIGGER_TIMER, .parse = parse_timer, .digit = true,
+	  .syntax = "timer:TIME", .help = "each TIME on each CPU, at least 10us" },
+	{ .word = "latency", .kind = AUXTRACE_TRIGGER_LATENCY,
+	  .syntax = "latency:EVENT..EVENT>TIME",
+	  .help = "longer than TIME from one to the other in the same thread" },
+};
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(kinds); i++)
-		suggest_offer(n, kinds[i]);
+/* The form of @text, and what follows its colon in @rest; or NULL. */
+static const struct form *find_form(const char *text, const char **rest)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(forms); i++) {
+		size_t len = strlen(forms[i].word);
+
+		if (strncmp(text, forms[i].word, len) || text[len] != ':')
+			continue;
+		*rest = text + len + 1;
+		return forms[i].digit && !isdigit((unsigned char)**rest) ? NULL : &forms[i];
+	}
+	return NULL;
+}
+
+void event_list_forms(void)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(forms); i++)
+		if (forms[i].syntax)
+			printf("%-36s  %s\n", forms[i].syntax, forms[i].help);
+}
+
+static void suggest_words(struct suggestions *s)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(forms); i++)
+		suggest_offer(s, forms[i].word);
 }
 
 static void parse_tracepoint(struct event *e)
@@ -187,7 +231,7 @@ static void parse_tracepoint(struct event *e)
 
 	snprintf(subsys, sizeof(subsys), "%.*s", (int)(colon - e->text), e->text);
 	suggest_begin(&suggestions, subsys);
-	suggest_kinds(&suggestions);
+	suggest_words(&suggestions);
 	id = tracepoint_id(subsys, colon + 1);
 	if (id < 0 && suggestions.count && strcmp(suggestions.best[0].name, subsys))
 		die(EXIT_USAGE, "--on %s: %s is neither a kind of event nor has it such a tracepoint%s", e->text,
@@ -218,39 +262,19 @@ static void __attribute__((noreturn)) die_unknown(const char *text)
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(text, ":/"), text);
 	suggest_begin(&suggestions, name);
 	perf_event_suggest(&suggestions);
-	suggest_kinds(&suggestions);
+	suggest_words(&suggestions);
 	die(EXIT_USAGE, "--on %s: there is no event %s%s; auxtrace list shows what there is", text, text,
 	    suggest_text(&suggestions));
-}
-
-/* What follows @prefix, or NULL. */
-static const char *after(const char *text, const char *prefix)
-{
-	size_t len = strlen(prefix);
-
-	return strncmp(text, prefix, len) ? NULL : text + len;
 }
 
 void event_parse(struct event *e, const char *text)
 {
 	const char *rest, *colon = strchr(text, ':');
+	const struct form *form = find_form(text, &rest);
 
 	*e = (struct event){ .text = xstrdup(text), .trigger.size = sizeof(e->trigger) };
-	if ((rest = after(text, "syscall:")))
-		parse_syscall(e, rest);
-	else if ((rest = after(text, "kprobe:")))
-		parse_kprobe(e, rest, AUXTRACE_TRIGGER_KPROBE);
-	else if ((rest = after(text, "kretprobe:")))
-		parse_kprobe(e, rest, AUXTRACE_TRIGGER_KRETPROBE);
-	else if ((rest = after(text, "uprobe:")))
-		parse_uprobe(e, rest, AUXTRACE_TRIGGER_UPROBE);
-	else if ((rest = after(text, "uretprobe:")))
-		parse_uprobe(e, rest, AUXTRACE_TRIGGER_URETPROBE);
-	else if ((rest = after(text, "mem:")))
-		parse_memory(e, rest);
-	/* The kernel has a group of tracepoints of that name, too. */
-	else if ((rest = after(text, "timer:")) && isdigit((unsigned char)*rest))
-		parse_timer(e, rest);
+	if (form && form->parse)
+		form->parse(e, rest, form->kind);
 	else if (perf_event_parse(text, &e->attr))
 		use_attr(e);
 	else if (colon && colon != text && colon[1])

@@ -21,6 +21,9 @@ bool parse_time(const char *text, size_t len, uint64_t *ns);
 void event_parse(struct event *e, const char *text);
 void event_free(struct event *e);
 
+/* Print the events that auxtrace list does not count, a line each. */
+void event_list_forms(void);
+
 /* Kernel functions that are near @name, which there is not. */
 struct suggestions;
 void event_suggest_kernel(struct suggestions *n);

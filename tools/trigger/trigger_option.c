@@ -8,38 +8,37 @@
 
 #include "event.h"
 #include "lib/tool.h"
+#include "module/trigger/kinds.h"
 #include "suggest.h"
 #include "trigger_option.h"
 
 struct trigger_option {
 	char *text;
 	bool latency;
-	struct event event;	/* latency: that the clock starts at */
-	struct event stop;	/* latency */
+	struct event event;	/* latency: starts the clock */
+	struct event stop;	/* latency: stops it */
 	struct auxtrace_trigger_options trigger;
-	bool of_command;	/* hits of the command's process only */
-	uint32_t id;		/* once it was added */
-	uint32_t a, b;		/* latency: of the two events */
-};
-
-static const struct {
-	const char *name;
-	uint32_t action;
-} actions[] = {
-	{ "resume", AUXTRACE_ACTION_RESUME }, { "pause", AUXTRACE_ACTION_PAUSE },
-	{ "freeze", AUXTRACE_ACTION_FREEZE }, { "sample", AUXTRACE_ACTION_SAMPLE },
+	bool of_command;	/* only hits of the command's process */
+	uint32_t id;		/* 0: not added yet */
+	uint32_t a, b;		/* latency: ids of the triggers of the two events */
 };
 
 /* ---- parsing ------------------------------------------------------------ */
 
-static bool is_word(const char *text, const char *word)
+/* The name of the action that stands before a ',', a '=' or the end; NONE: there is none. */
+static uint32_t action_of(const char *text)
 {
-	size_t len = strlen(word);
+	for (uint32_t i = AUXTRACE_ACTION_NONE + 1; i < AUXT_NR_TRIGGER_ACTIONS; i++) {
+		const char *name = auxt_trigger_actions[i].name;
+		size_t len = strlen(name);
 
-	return !strncmp(text, word, len) && strchr(",=", text[len]);
+		if (!strncmp(text, name, len) && strchr(",=", text[len]))
+			return i;
+	}
+	return AUXTRACE_ACTION_NONE;
 }
 
-/* The '=' before the action: an event may have '=' as well. */
+/* The '=' before the action. The event may have a '=' as well. */
 static const char *find_action(const char *text)
 {
 	const char *last = NULL;
@@ -48,29 +47,29 @@ static const char *find_action(const char *text)
 
 	for (const char *p = strchr(text, '='); p; p = strchr(p + 1, '=')) {
 		last = p;
-		for (unsigned int i = 0; i < ARRAY_SIZE(actions); i++)
-			if (is_word(p + 1, actions[i].name))
-				return p;
+		if (action_of(p + 1) != AUXTRACE_ACTION_NONE)
+			return p;
 	}
 	if (!last)
 		die(EXIT_USAGE, "--on %s: what is to be done? EVENT=resume, =pause, =freeze or =sample=SIZE", text);
 	snprintf(word, sizeof(word), "%.*s", (int)strcspn(last + 1, ",="), last + 1);
 	suggest_begin(&suggestions, word);
-	for (unsigned int i = 0; i < ARRAY_SIZE(actions); i++)
-		suggest_offer(&suggestions, actions[i].name);
+	for (uint32_t i = AUXTRACE_ACTION_NONE + 1; i < AUXT_NR_TRIGGER_ACTIONS; i++)
+		suggest_offer(&suggestions, auxt_trigger_actions[i].name);
 	die(EXIT_USAGE, "--on %s: there is no action \"%s\"%s; the actions are resume, pause, freeze and sample=SIZE",
 	    text, word, suggest_text(&suggestions));
 }
 
+static uint32_t uses_of(const struct auxtrace_trigger_options *t)
+{
+	return auxt_trigger_actions[t->action].uses;
+}
+
 static void parse_action(struct trigger_option *opt, const char *text)
 {
-	for (unsigned int i = 0; i < ARRAY_SIZE(actions); i++)
-		if (is_word(text, actions[i].name)) {
-			opt->trigger.action = actions[i].action;
-			text += strlen(actions[i].name);
-			break;
-		}
-	if (opt->trigger.action != AUXTRACE_ACTION_SAMPLE) {
+	opt->trigger.action = action_of(text);
+	text += strcspn(text, "=");
+	if (!(uses_of(&opt->trigger) & USES_SAMPLE)) {
 		if (*text)
 			die(EXIT_USAGE, "--on %s: only sample has a size", opt->text);
 		return;
@@ -80,7 +79,7 @@ static void parse_action(struct trigger_option *opt, const char *text)
 	opt->trigger.sample_size = parse_size("--on: sample", text + 1);
 }
 
-/* "delay": a time has a unit, bytes have K, M, G or nothing. */
+/* A time has a unit; a number of bytes has K, M, G or nothing. */
 static void parse_delay(struct trigger_option *opt, const char *value)
 {
 	if (!parse_time(value, strlen(value), &opt->trigger.delay_ns))
@@ -129,7 +128,7 @@ static void parse_option(struct trigger_option *opt, char *text)
 	}
 }
 
-/* The ".." between two events: names have none, but paths may ("../program"). */
+/* The ".." between two events. Names of events have none, but paths may: "../program". */
 static char *find_range(char *text)
 {
 	for (char *p = strstr(text, ".."); p; p = strstr(p + 1, ".."))
@@ -153,37 +152,29 @@ static void parse_latency(struct trigger_option *opt, char *text)
 	event_parse(&opt->stop, range + 2);
 }
 
+/* The event is the base of the trigger; action and options are added to it. */
 static void parse_event(struct trigger_option *opt, char *text)
 {
-	struct auxtrace_trigger_options *t = &opt->event.trigger;
-
 	if (!strncmp(text, "latency:", 8)) {
 		parse_latency(opt, text + 8);
-		return;
+	} else {
+		event_parse(&opt->event, text);
+		opt->trigger = opt->event.trigger;
 	}
-	event_parse(&opt->event, text);
-	opt->trigger.kind = t->kind;
-	opt->trigger.attr = t->attr;
-	opt->trigger.attr_len = t->attr_len;
-	opt->trigger.number = t->number;
-	opt->trigger.address = t->address;
-	opt->trigger.name = t->name;
-	opt->trigger.bound_ns = t->bound_ns;
+	opt->trigger.label = opt->text;
 }
 
-/* What the action cannot do is said before anything is started. */
-static void check(const struct trigger_option *opt)
+/* Refuse what the action cannot do now, before a session exists. */
+static void check_options(const struct trigger_option *opt)
 {
 	const struct auxtrace_trigger_options *t = &opt->trigger;
 
 	if (t->flags & AUXTRACE_TRIGGER_ONE_SHOT && t->count)
 		die(EXIT_USAGE, "--on %s: one-shot is count=1 already", opt->text);
-	if (t->flags & AUXTRACE_TRIGGER_ALL_CPUS && t->action != AUXTRACE_ACTION_PAUSE &&
-	    t->action != AUXTRACE_ACTION_RESUME)
+	if (t->flags & AUXTRACE_TRIGGER_ALL_CPUS && !(uses_of(t) & USES_ALL_CPUS))
 		die(EXIT_USAGE, "--on %s: all-cpus is for pause and resume%s", opt->text,
 		    t->action == AUXTRACE_ACTION_FREEZE ? "; a freeze is of all CPUs anyway" : "");
-	if ((t->delay_ns || t->delay_bytes) && t->action != AUXTRACE_ACTION_PAUSE &&
-	    t->action != AUXTRACE_ACTION_FREEZE)
+	if ((t->delay_ns || t->delay_bytes) && !(uses_of(t) & USES_DELAY))
 		die(EXIT_USAGE, "--on %s: only pause and freeze can be delayed", opt->text);
 	if (t->pid && opt->of_command)
 		die(EXIT_USAGE, "--on %s: one process only", opt->text);
@@ -196,15 +187,14 @@ void trigger_option_parse(struct trigger_options *list, const char *text)
 
 	opt->text = xstrdup(text);
 	opt->trigger.size = sizeof(opt->trigger);
-	opt->trigger.label = opt->text;
 	option = copy + (find_action(text) - text);
 	*option++ = 0;
+	parse_event(opt, copy);
 	option = strtok_r(option, ",", &save);
 	parse_action(opt, option);
 	while ((option = strtok_r(NULL, ",", &save)))
 		parse_option(opt, option);
-	parse_event(opt, copy);
-	check(opt);
+	check_options(opt);
 	free(copy);
 	list->option = xrealloc(list->option, (list->count + 1) * sizeof(*list->option));
 	list->option[list->count++] = opt;
@@ -242,8 +232,8 @@ uint64_t trigger_options_sample_size(const struct trigger_options *list)
 
 /* ---- in a session ------------------------------------------------------- */
 
-/* A symbol that the kernel does not have can be looked for now. */
-static void say_refused(const struct trigger_option *opt, const struct auxtrace_trigger_options *t)
+/* If the kernel does not have the symbol, suggest others. */
+static void report_refusal(const struct trigger_option *opt, const struct auxtrace_trigger_options *t)
 {
 	int err = errno;
 	struct suggestions suggestions;
@@ -265,7 +255,7 @@ static uint32_t add(const struct trigger_option *opt, struct auxtrace_session *s
 		t->pid = opt->trigger.pid;
 	id = auxtrace_trigger_add(session, t);
 	if (id < 0)
-		say_refused(opt, t);
+		report_refusal(opt, t);
 	return id < 0 ? 0 : id;
 }
 
@@ -303,7 +293,7 @@ const char *trigger_options_text(const struct trigger_options *list, uint32_t id
 	return "?";
 }
 
-static void say_counts(struct auxtrace_session *session, uint32_t id, const char *text, bool acts)
+static void report_counts(struct auxtrace_session *session, uint32_t id, const char *text, bool acts)
 {
 	struct auxtrace_trigger_state s;
 
@@ -326,9 +316,9 @@ void trigger_options_summary(const struct trigger_options *list, struct auxtrace
 		const struct trigger_option *opt = list->option[i];
 
 		if (opt->latency) {
-			say_counts(session, opt->a, opt->event.text, false);
-			say_counts(session, opt->b, opt->stop.text, false);
+			report_counts(session, opt->a, opt->event.text, false);
+			report_counts(session, opt->b, opt->stop.text, false);
 		}
-		say_counts(session, opt->id, opt->text, true);
+		report_counts(session, opt->id, opt->text, true);
 	}
 }
