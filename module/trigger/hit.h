@@ -17,7 +17,6 @@ struct pid;
 
 /**
  * struct trigger_kind - where events come from
- * @uses: which members of struct auxtrace_trigger it reads (USES_*); the others must be 0
  * @attach: let the event hit from now on; sets @event. Task context of the caller of
  *	TRIGGER_ADD. 0 or an errno of the ABI
  * @detach: no hit is running or will come when it returns, and @event is gone; what
@@ -29,7 +28,6 @@ struct pid;
  * own interfaces below take that.
  */
 struct trigger_kind {
-	u32 uses;
 	int (*attach)(struct auxt_trigger *t, const struct auxtrace_trigger *arg);
 	void (*detach)(struct auxt_trigger *t);
 	void (*renew)(struct auxt_trigger *t);

@@ -110,7 +110,6 @@ static void kprobe_detach(struct auxt_trigger *t)
 }
 
 const struct trigger_kind auxt_trigger_kprobe = {
-	.uses = USES_NAME | USES_ADDRESS,
 	.attach = kprobe_attach,
 	.detach = kprobe_detach,
 	.missed = kprobe_missed,
@@ -151,7 +150,6 @@ static void kretprobe_detach(struct auxt_trigger *t)
 }
 
 const struct trigger_kind auxt_trigger_kretprobe = {
-	.uses = USES_NAME | USES_ADDRESS,
 	.attach = kretprobe_attach,
 	.detach = kretprobe_detach,
 	.missed = kretprobe_missed,

@@ -267,7 +267,6 @@ static void detach(struct auxt_trigger *t)
 }
 
 const struct trigger_kind auxt_trigger_latency = {
-	.uses = USES_OTHERS | USES_BOUND,
 	.attach = attach,
 	.detach = detach,
 };

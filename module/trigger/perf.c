@@ -167,7 +167,6 @@ static int perf_attach(struct auxt_trigger *t, const struct auxtrace_trigger *ar
 }
 
 const struct trigger_kind auxt_trigger_perf = {
-	.uses = USES_ATTR,
 	.attach = perf_attach,
 	.detach = detach,
 	.renew = renew,
@@ -188,7 +187,6 @@ static int breakpoint_attach(struct auxt_trigger *t, const struct auxtrace_trigg
 }
 
 const struct trigger_kind auxt_trigger_breakpoint = {
-	.uses = USES_NUMBER | USES_ADDRESS,
 	.attach = breakpoint_attach,
 	.detach = detach,
 	.renew = renew,

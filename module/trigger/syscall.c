@@ -92,13 +92,11 @@ static void exit_detach(struct auxt_trigger *t)
 }
 
 const struct trigger_kind auxt_trigger_syscall_enter = {
-	.uses = USES_NUMBER,
 	.attach = enter_attach,
 	.detach = enter_detach,
 };
 
 const struct trigger_kind auxt_trigger_syscall_exit = {
-	.uses = USES_NUMBER,
 	.attach = exit_attach,
 	.detach = exit_detach,
 };

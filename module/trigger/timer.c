@@ -98,7 +98,6 @@ static void detach(struct auxt_trigger *t)
 }
 
 const struct trigger_kind auxt_trigger_timer = {
-	.uses = USES_BOUND,
 	.attach = attach,
 	.detach = detach,
 	.renew = renew,

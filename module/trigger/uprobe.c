@@ -102,13 +102,11 @@ static int uretprobe_attach(struct auxt_trigger *t, const struct auxtrace_trigge
 }
 
 const struct trigger_kind auxt_trigger_uprobe = {
-	.uses = USES_NAME | USES_ADDRESS,
 	.attach = uprobe_attach,
 	.detach = detach,
 };
 
 const struct trigger_kind auxt_trigger_uretprobe = {
-	.uses = USES_NAME | USES_ADDRESS,
 	.attach = uretprobe_attach,
 	.detach = detach,
 };
