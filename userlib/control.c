@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The ioctls of a session after its SETUP: a call each, and what a refusal means. */
+/* The ioctls of a session after SETUP: one call each, with messages for its errors. */
 #include <errno.h>
 #include <string.h>
 
@@ -41,7 +41,7 @@ AUXTRACE_API int auxtrace_stop(struct auxtrace_session *s)
 	return start_or_stop(s, AUXTRACE_IOC_STOP, "STOP");
 }
 
-/* An EINVAL for a set of CPUs: which one is not the session's? 0 if that is not why. */
+/* Name a CPU of @cpus that the session does not have. Returns 0 if there is none. */
 static int explain_cpus(const struct auxtrace_session *s, const struct auxtrace_cpus *cpus,
 			const char *name)
 {
@@ -54,7 +54,7 @@ static int explain_cpus(const struct auxtrace_session *s, const struct auxtrace_
 }
 
 static int control(struct auxtrace_session *s, unsigned long nr, const struct auxtrace_cpus *cpus,
-		   struct auxtrace_effect *effects, unsigned int room)
+		   struct auxtrace_effect *effects, unsigned int space)
 {
 	const char *name = nr == AUXTRACE_IOC_PAUSE ? "PAUSE" : "RESUME";
 	struct auxtrace_control arg = {
@@ -62,7 +62,7 @@ static int control(struct auxtrace_session *s, unsigned long nr, const struct au
 		.cpus = cpus ? (uintptr_t)cpus->mask : 0,
 		.cpus_len = cpus ? cpus->len : 0,
 		.effects = (uintptr_t)effects,
-		.effects_len = effects ? room : 0,
+		.effects_len = effects ? space : 0,
 	};
 
 	if (!device_ioctl(s->fd, nr, &arg))
@@ -75,15 +75,15 @@ static int control(struct auxtrace_session *s, unsigned long nr, const struct au
 }
 
 AUXTRACE_API int auxtrace_pause_cpus(struct auxtrace_session *s, const struct auxtrace_cpus *cpus,
-				     struct auxtrace_effect *effects, unsigned int room)
+				     struct auxtrace_effect *effects, unsigned int space)
 {
-	return control(s, AUXTRACE_IOC_PAUSE, cpus, effects, room);
+	return control(s, AUXTRACE_IOC_PAUSE, cpus, effects, space);
 }
 
 AUXTRACE_API int auxtrace_resume_cpus(struct auxtrace_session *s, const struct auxtrace_cpus *cpus,
-				      struct auxtrace_effect *effects, unsigned int room)
+				      struct auxtrace_effect *effects, unsigned int space)
 {
-	return control(s, AUXTRACE_IOC_RESUME, cpus, effects, room);
+	return control(s, AUXTRACE_IOC_RESUME, cpus, effects, space);
 }
 
 AUXTRACE_API int auxtrace_pause(struct auxtrace_session *s)
@@ -121,30 +121,30 @@ static int explain_snapshot(const struct auxtrace_session *s, uint32_t flags)
 {
 	switch (errno) {
 	case EBADFD:
-		return fail(EBADFD, s->setup.size ? "SNAPSHOT that pauses or changes the slot, of a session that is not started" :
+		return fail(EBADFD, s->setup.size ? "SNAPSHOT with PAUSE or SLOT of a session that is not started" :
 			    "SNAPSHOT before setup");
 	case ENOSPC:
-		return fail(ENOSPC, "each of the %u slots but the present one holds a snapshot: release one, or set up more slots",
+		return fail(ENOSPC, "each of the %u slots but the current one holds a snapshot or a sample: release one, or set up more slots",
 			    session_slots(s));
 	case EINVAL:
 		if (flags & ~AUXTRACE_SNAPSHOT_ALL)
 			return fail(EINVAL, "SNAPSHOT: unknown flags %#x", flags & ~AUXTRACE_SNAPSHOT_ALL);
 		if (flags == AUXTRACE_SNAPSHOT_ALL)
-			return fail(EINVAL, "SNAPSHOT either stays paused or goes on in another slot, not both");
+			return fail(EINVAL, "SNAPSHOT either stays paused (PAUSE) or continues in another slot (SLOT), not both");
 		if (flags & AUXTRACE_SNAPSHOT_SLOT && session_slots(s) == 1)
-			return fail(EINVAL, "SNAPSHOT: the session has no slots to go on in: set up an overwrite session with slots of 2 or more");
+			return fail(EINVAL, "SNAPSHOT: the session has no slots to continue in: set up an overwrite session with slots of 2 or more");
 	}
 	return fail(errno, "SNAPSHOT failed: %s", strerror(errno));
 }
 
 AUXTRACE_API int auxtrace_snapshot(struct auxtrace_session *s, uint32_t flags,
-				   struct auxtrace_cut *cuts, unsigned int room, uint32_t *slot)
+				   struct auxtrace_cut *cuts, unsigned int space, uint32_t *slot)
 {
 	struct auxtrace_snapshot arg = {
 		.size = sizeof(arg),
 		.flags = flags,
 		.cuts = (uintptr_t)cuts,
-		.cuts_len = cuts ? room : 0,
+		.cuts_len = cuts ? space : 0,
 	};
 
 	if (device_ioctl(s->fd, AUXTRACE_IOC_SNAPSHOT, &arg))
@@ -211,7 +211,7 @@ AUXTRACE_API int auxtrace_task(struct auxtrace_session *s, pid_t pid, struct aux
 	case ENXIO:
 		return fail(ENXIO, "process %d has no address space: a kernel thread, or it has exited", pid);
 	case EACCES:
-		return fail(EACCES, "the address space of process %d may be asked for with CAP_PERFMON or CAP_SYS_ADMIN", pid);
+		return fail(EACCES, "the address space of process %d can be read with CAP_PERFMON or CAP_SYS_ADMIN", pid);
 	}
 	return fail(errno, "TASK of process %d failed: %s", pid, strerror(errno));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The file `meta` (auxtrace(1), "FILES"). */
+/* Writes the file `meta`; its format is in auxtrace(1), "FILES". */
 #include <errno.h>
 #include <inttypes.h>
 #include <sys/utsname.h>
@@ -39,7 +39,7 @@ static void write_fields(FILE *f, const struct field *fields, size_t count)
 }
 #define WRITE_FIELDS(f, fields) write_fields(f, fields, ARRAY_SIZE(fields))
 
-/* What the streams' files have. */
+/* What the files of a stream hold. */
 static void write_stream(FILE *f, const struct stream *stream)
 {
 	const struct field data[] = {
@@ -157,7 +157,7 @@ int write_meta(const struct auxtrace_recording *rec, struct files *files,
 		err = errno;
 		ret = -1;
 	}
-	/* With it the directory would pass for whole. */
+	/* A directory with this file counts as a complete recording. */
 	if (ret)
 		unlinkat(files->dirfd, "meta", 0);
 	errno = err;

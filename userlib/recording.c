@@ -52,7 +52,7 @@ err_free:
 	return NULL;
 }
 
-/* All channels' bytes are under way together; then their room is given back. */
+/* Write the new bytes of all channels at once, then release them to the hardware. */
 static ssize_t drain_aux(struct auxtrace_recording *rec, bool last)
 {
 	struct files *files = &rec->files;
@@ -171,7 +171,7 @@ AUXTRACE_API int auxtrace_recording_add_all_tasks(struct auxtrace_recording *rec
 	return added;
 }
 
-/* What newer bytes replaced until now, in overwritable rings. */
+/* Write what overwritable areas and rings hold: only now is it not overwritten any more. */
 static int read_overwritten(struct auxtrace_recording *rec)
 {
 	uint32_t flags = rec->session->setup.flags;
@@ -196,18 +196,18 @@ static int read_overwritten(struct auxtrace_recording *rec)
 static int finish(struct auxtrace_recording *rec, struct auxtrace_totals *totals)
 {
 	int kernel_err = 0;
-	char sentence[512];
+	char message[512];
 
 	if (drain(rec, true) < 0 || read_overwritten(rec) || files_flush(&rec->files))
 		return -1;
 	if (rec->session->setup.flags & AUXTRACE_SETUP_KERNEL && record_kernel(rec->files.dirfd)) {
 		kernel_err = errno;
-		snprintf(sentence, sizeof(sentence), "%s", auxtrace_error());
+		snprintf(message, sizeof(message), "%s", auxtrace_error());
 	}
-	/* meta comes last: a directory with it is a whole recording. */
+	/* meta comes last: it marks the recording complete. */
 	if (task_list_write(rec->tasks, rec->files.dirfd) || write_meta(rec, &rec->files, NULL, totals))
 		return -1;
-	return kernel_err ? fail(kernel_err, "%s", sentence) : 0;
+	return kernel_err ? fail(kernel_err, "%s", message) : 0;
 }
 
 AUXTRACE_API int auxtrace_recording_finish(struct auxtrace_recording *rec,

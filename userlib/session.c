@@ -19,7 +19,7 @@ static int handshake(struct auxtrace_session *s, const char *path)
 		return -1;
 	}
 	if (s->info.out_abi_version != AUXTRACE_ABI_VERSION)
-		return fail(EPROTO, "the module speaks ABI version %u, this library %u: take both from one release",
+		return fail(EPROTO, "the module has ABI version %u, this library %u: install both from one release",
 			    s->info.out_abi_version, AUXTRACE_ABI_VERSION);
 	return 0;
 }
@@ -86,7 +86,7 @@ AUXTRACE_API int auxtrace_info(struct auxtrace_session *s, uint32_t flags,
 	if (device_ioctl(s->fd, AUXTRACE_IOC_INFO, info))
 		return fail(errno, "INFO failed: %s", strerror(errno));
 	if (!info->out_page_size || info->out_page_size & (info->out_page_size - 1))
-		return fail(EBADE, "the module says that a page has %u bytes", info->out_page_size);
+		return fail(EBADE, "the module reports a page size of %u bytes", info->out_page_size);
 	return 0;
 }
 
@@ -165,7 +165,7 @@ static int options_to_uapi(const struct auxtrace_session *s, const struct auxtra
 	return 0;
 }
 
-/* The caller may have been built when the struct ended before data_size. */
+/* A caller that was built against an older header has a struct that ends before data_size. */
 static int take_options(const struct auxtrace_options *given, struct auxtrace_options *o)
 {
 	if (given->size != sizeof(*o) && given->size != offsetof(struct auxtrace_options, data_size))

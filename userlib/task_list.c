@@ -2,12 +2,12 @@
 /*
  * Address spaces: what a decoder needs to find user code by CR3 and address.
  *
- * One entry is one address space. A process that execs has two, a thread or a
- * vfork child shares its parent's. The kernel may give the page-table root of a
- * process that is gone to a new one, so each entry says from when to when it was.
+ * One entry is one address space. A process that execs has two; a thread and a vfork
+ * child share their parent's. The kernel may give the page-table root of a process that
+ * is gone to a new one, so each entry has the times when it began and ended.
  *
- * An entry has all mappings that were ever seen in it. Where files took turns at
- * one address it has both: a decoder then knows that it does not know.
+ * An entry keeps every mapping that was ever seen in it. If files were mapped one after
+ * the other at the same address, it has both, and a decoder cannot tell which one ran.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +33,7 @@ struct space {
 	char comm[64];
 	char exe[4096];
 	uint64_t cr3, cr3_mask;
-	uint64_t begin_tsc, end_tsc;	/* end 0: not known to have ended */
+	uint64_t begin_tsc, end_tsc;	/* end_tsc 0: it has not ended, as far as we know */
 	uint64_t vdso_start;
 	size_t vdso_len;
 	uint8_t *vdso;
@@ -98,7 +98,7 @@ static int add_mapping(struct space *s, const char *line)
 	return grown[s->count] ? (s->count++, 0) : -1;
 }
 
-/* All mappings with a file, and the vdso: a decoder wants the whole ELF image. */
+/* Read all mappings of files, executable or not: a decoder needs the whole ELF image. */
 static int read_maps(struct space *s, const char *proc)
 {
 	char path[64], *line = NULL;
@@ -121,7 +121,7 @@ static int read_maps(struct space *s, const char *proc)
 			continue;
 		name = strpbrk(line, "/[");
 		if (name && *name == '[') {
-			/* Where the kernel runs probed instructions; its bytes cannot be read. */
+			/* The kernel runs probed instructions in [uprobes], which cannot be read. */
 			if (strcmp(name, "[vdso]") && strcmp(name, "[uprobes]"))
 				continue;
 			if (name[1] == 'v') {
@@ -155,7 +155,7 @@ static int read_vdso(struct space *s, const char *proc)
 	if (fd >= 0)
 		close(fd);
 	if (got != (ssize_t)s->vdso_len) {
-		/* Without it a decoder names the vdso as code it does not have. */
+		/* A decoder then reports code in the vdso as missing. */
 		free(s->vdso);
 		s->vdso = NULL;
 	}
@@ -196,7 +196,7 @@ static struct space *read_space(pid_t pid, const struct auxtrace_task *task)
 	s->begin_tsc = __rdtsc();
 	read_names(s, proc);
 	if (read_maps(s, proc) || read_vdso(s, proc)) {
-		/* EACCES is the device's: the caller may not trace at all. */
+		/* To the caller EACCES means that the device refuses to trace. */
 		fail(errno == EACCES ? EPERM : errno, "cannot read the mappings of process %d: %s%s", pid,
 		     strerror(errno), errno == EACCES ? "; it needs CAP_SYS_PTRACE" : "");
 		free_space(s);
@@ -205,7 +205,7 @@ static struct space *read_space(pid_t pid, const struct auxtrace_task *task)
 	return s;
 }
 
-/* One that was read in the middle of its exec had no vdso yet. */
+/* An entry that was read in the middle of an exec has no vdso yet. */
 static bool same_space(const struct space *old, const struct space *fresh)
 {
 	bool same_vdso = old->vdso_start ? old->vdso_start == fresh->vdso_start :
@@ -214,7 +214,7 @@ static bool same_space(const struct space *old, const struct space *fresh)
 	return old->cr3 == fresh->cr3 && same_vdso && !strcmp(old->exe, fresh->exe);
 }
 
-/* The newest entry of a process, or NULL; 0 is the caller. */
+/* The newest entry of process @pid, or NULL. 0: the caller. */
 static struct space *newest_of(const struct task_list *list, pid_t pid)
 {
 	struct space *found = NULL;
@@ -227,7 +227,7 @@ static struct space *newest_of(const struct task_list *list, pid_t pid)
 	return found;
 }
 
-/* It is seen again: take what is new in it. */
+/* @fresh is the same address space, read again: add what is new to @old. */
 static int refresh(struct space *old, struct space *fresh)
 {
 	old->end_tsc = 0;
@@ -260,7 +260,7 @@ int task_list_add(struct task_list *list, struct auxtrace_session *session, pid_
 			free_space(fresh);
 			return ret;
 		}
-	/* An exec: the process has left what it had before. */
+	/* An exec ended the process's earlier address space. */
 	before = newest_of(list, fresh->pid);
 	if (before && !before->end_tsc)
 		before->end_tsc = fresh->begin_tsc;
@@ -277,7 +277,7 @@ int task_list_end(struct task_list *list, pid_t pid, uint64_t tsc)
 		return fail(ENOENT, "process %d is not in the recording", pid);
 	if (!tsc)
 		tsc = __rdtsc();
-	/* The exits of its threads are told in any order: the last one counts. */
+	/* Exits of threads are reported in any order. The process ends with the last one. */
 	if (tsc > s->end_tsc)
 		s->end_tsc = tsc;
 	return 0;
@@ -296,19 +296,19 @@ int task_list_map(struct task_list *list, pid_t pid, uint64_t start, uint64_t en
 	return add_mapping(s, line) ? fail(ENOMEM, "no memory for process %d", pid) : 0;
 }
 
-/* The path of a line of maps, which may hold blanks; NULL if it is no file. */
+/* The path in a line of maps, which may contain blanks. NULL: no file that can be opened. */
 static const char *mapped_file(const char *line)
 {
 	const char *path = strchr(line, '/');
 	size_t len = path ? strlen(path) : 0;
 
-	/* A file that is gone cannot be read by its name. */
+	/* A deleted file cannot be opened by its name. */
 	if (len > 10 && !strcmp(path + len - 10, " (deleted)"))
 		return NULL;
 	return path;
 }
 
-/* Sizes and times, so that a decoder sees when a file is not the one that ran. */
+/* Write sizes and times, by which a decoder notices that a file is not the one that ran. */
 static void write_files(const struct space *s, FILE *f)
 {
 	const char *last = "";

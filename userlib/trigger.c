@@ -78,7 +78,7 @@ AUXTRACE_API int auxtrace_trigger_add(struct auxtrace_session *s,
 	if (o->pid < 0)
 		return fail(EINVAL, "pid %d is no process", (int)o->pid);
 	if (o->label && strchr(o->label, '\n'))
-		return fail(EINVAL, "a label has no newline");
+		return fail(EINVAL, "a label must have no newline");
 	t = trigger_new(o->label);
 	if (!t)
 		return fail(ENOMEM, "no memory for a trigger");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* auxtrace dump: the packets of one or more trace files. */
+/* auxtrace dump: prints the packets of a recording or of a trace file. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -16,8 +16,8 @@ struct dump {
 	const char *path;
 	const struct source *source; /* NULL: not named */
 	int cpu;		/* -1: all */
-	bool records;		/* and no packets */
-	bool summary;		/* totals instead of packets */
+	bool records;		/* print records only, no packets */
+	bool summary;		/* print totals instead of packets */
 	uint64_t errors;
 };
 

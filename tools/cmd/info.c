@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * auxtrace info: what this CPU, kernel and caller may use, and if not, why not.
+ * auxtrace info: what this CPU, kernel and caller can use, and otherwise why not.
  *
- * Each finding is a name, a verdict and a sentence, and is printed as a line or
- * as JSON. Only findings that stand in the way of tracing decide the verdict.
+ * Each finding is a name, a verdict and a sentence. It is printed as a line or as JSON.
+ * auxtrace can trace here if no finding says NO about all sources, and at least one
+ * source has no NO of its own.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -33,7 +34,7 @@ static void find_kernel(void)
 
 		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s", pmu);
 		if (!access(path, F_OK))
-			finding_add(NULL, "perf", NOTE, "the kernel's own %s PMU is there; it and auxtrace exclude each other while one traces",
+			finding_add(NULL, "perf", NOTE, "the kernel has its own %s PMU; while one of it and auxtrace traces, the other cannot",
 				    pmu);
 		else
 			finding_add(NULL, "perf", NOTE, "the kernel has no %s PMU of its own", pmu);
@@ -47,7 +48,7 @@ static bool has_cap(cap_t caps, cap_value_t cap)
 	return caps && !cap_get_flag(caps, cap, CAP_EFFECTIVE, &value) && value == CAP_SET;
 }
 
-/* Tracing as such stands in the way; without the rest it goes on, with less. */
+/* Without the first capability tracing is impossible; without the others it is limited. */
 static void find_caps(void)
 {
 	cap_t caps = cap_get_proc();
@@ -82,7 +83,7 @@ static void find_device(void)
 
 	if (!session) {
 		const char *loaded = access("/sys/module/auxtrace", F_OK) ? "" :
-				     " (the module is loaded, all the same)";
+				     " (although the module is loaded)";
 
 		finding_add(NULL, "device", NO, "%s%s", auxtrace_error(), loaded);
 		return;

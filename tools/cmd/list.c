@@ -19,7 +19,7 @@
 #include "trigger/tracepoints.h"
 
 struct list {
-	const char *filter;	/* what a name must have in it; NULL: show no names, only how many */
+	const char *filter;	/* show the names that contain it; NULL: only how many there are */
 	unsigned long count, shown;
 	struct names {
 		char **name;
@@ -49,7 +49,7 @@ static void begin(struct list *l)
 	l->names = (struct names){ 0 };
 }
 
-/* @form: how they are written; @need: what they need, or why there are none. */
+/* @form: their syntax. @need: what they need, or why there are none. */
 static void end(struct list *l, const char *form, const char *need)
 {
 	struct names *n = &l->names;
@@ -59,7 +59,7 @@ static void end(struct list *l, const char *form, const char *need)
 	if (n->count)
 		qsort(n->name, n->count, sizeof(*n->name), by_name);
 	for (size_t i = 0; i < n->count; i++) {
-		/* Names of some functions occur many times in the kernel. */
+		/* The kernel has several static functions of the same name. */
 		if (!i || strcmp(n->name[i], n->name[i - 1])) {
 			puts(n->name[i]);
 			l->shown++;
@@ -100,7 +100,7 @@ static void add_counter(const char *name, const char *kind, unsigned long period
 	add(context, text);
 }
 
-/* Which of perf's counters there are not, and why. */
+/* Add to the text @context that a counter does not exist here, or is not permitted. */
 static void add_absent(const char *name, const char *kind, unsigned long period, void *context)
 {
 	char *text = context;
@@ -125,14 +125,14 @@ static void list_functions(struct list *l)
 	for (size_t i = 0; i < symbols.count; i++) {
 		if (symbols_is_padding(symbols.sym[i].name))
 			continue;
-		/* Of a module: its name follows. */
+		/* A blank and a module's name may follow the function's. */
 		snprintf(text, sizeof(text), "kprobe:%.*s", (int)strcspn(symbols.sym[i].name, " "), symbols.sym[i].name);
 		add(l, text);
 	}
 	if (err)
 		need = "/proc/kallsyms cannot be read";
 	else if (!symbols.count)
-		need = "CAP_SYSLOG is missing: /proc/kallsyms tells no addresses; names can be used all the same";
+		need = "CAP_SYSLOG is missing, so /proc/kallsyms has no addresses; names can be used nevertheless";
 	end(l, "kprobe:, kretprobe:FUNCTION", need);
 	symbols_free(&symbols);
 }

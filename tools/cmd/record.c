@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* auxtrace record */
+/* auxtrace record: sets up a session, and drains it until the command or the time ends. */
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -22,7 +22,7 @@
 
 #define EXIT_FAILED	125
 #define PROGRESS_NS	500000000ll
-/* A full area that nobody may restart stays readable: then it is asked less often. */
+/* A full area that stays stopped stays readable: after an empty drain, wait this long. */
 #define IDLE_NS		50000000ll
 
 struct record {
@@ -35,7 +35,7 @@ struct record {
 	int signals;		/* signalfd */
 	bool stop;
 	bool failed;
-	bool frozen;		/* by a trigger, and stays so */
+	bool frozen;		/* by a trigger, until a resume */
 };
 
 static int64_t now_ns(void)
@@ -46,7 +46,7 @@ static int64_t now_ns(void)
 	return ts.tv_sec * 1000000000ll + ts.tv_nsec;
 }
 
-/* The command goes on the session's CPUs; we stay off them where we can. */
+/* Place the command on the session's CPUs, and this process on others if there are any. */
 static const cpu_set_t *place(const struct record *r, cpu_set_t *theirs)
 {
 	const struct auxtrace_cpus *cpus = auxtrace_cpus(r->session);
@@ -77,13 +77,13 @@ static int take_signals(void)
 	sigaddset(&set, SIGQUIT);
 	sigaddset(&set, SIGUSR1);
 	sigaddset(&set, SIGUSR2);
-	/* An answer that nobody reads is no reason to die. */
+	/* A client of --control that closes its end must not kill the recorder. */
 	sigaddset(&set, SIGPIPE);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* Also after a freeze: triggers act again. */
+/* Ends a freeze too: triggers act again. */
 static bool resume(struct record *r)
 {
 	r->frozen = false;
@@ -106,8 +106,8 @@ static bool take_snapshot(struct record *r)
 }
 
 /*
- * A trigger has frozen the session: a flight recorder writes what is there and goes
- * on; else the newest data stay as they are until the end.
+ * A trigger has frozen the session. With --snapshot write a snapshot and resume. Otherwise
+ * the frozen data stay until the recording ends.
  */
 static void handle_freeze(struct record *r)
 {
@@ -116,7 +116,7 @@ static void handle_freeze(struct record *r)
 	struct auxtrace_status status;
 	bool paused = false;
 
-	/* The other CPUs follow by interrupts, and have done so when they answer. */
+	/* SYNC waits until the other CPUs have frozen, too: they do it in an interrupt. */
 	if (auxtrace_status(r->session, AUXTRACE_STATUS_SYNC, &status))
 		say("%s", auxtrace_error());
 	for (int c = auxtrace_cpus_next(cpus, 0); c >= 0; c = auxtrace_cpus_next(cpus, c + 1)) {
@@ -133,11 +133,11 @@ static void handle_freeze(struct record *r)
 	if (r->o.flight) {
 		r->frozen = false;
 		take_snapshot(r);
-		/* A resume lifts the user's pause with the freeze. */
+		/* A resume ends the user's pause together with the freeze. */
 		if (auxtrace_resume(r->session) || (paused && auxtrace_pause(r->session)))
 			say("%s", auxtrace_error());
 	} else if (!r->o.argv) {
-		r->stop = true;		/* nothing will come any more */
+		r->stop = true;		/* nothing can happen any more */
 	}
 }
 
@@ -145,7 +145,7 @@ static void handle_signal(struct record *r, const struct signalfd_siginfo *info)
 {
 	switch (info->ssi_signo) {
 	case SIGCHLD:
-		return;		/* child_events() asks whenever something woke us */
+		return;		/* the main loop calls child_events() after each wakeup */
 	case SIGPIPE:
 		return;
 	case SIGUSR1:
@@ -163,7 +163,7 @@ static void handle_signal(struct record *r, const struct signalfd_siginfo *info)
 		r->stop = true;
 		return;
 	}
-	/* What the terminal sends goes to the command too, without us. */
+	/* Signals of the terminal reach the command without our help. */
 	if (info->ssi_code != SI_KERNEL)
 		kill(r->child.pid, info->ssi_signo);
 }
@@ -207,7 +207,7 @@ static enum control_answer act(void *context, enum control_command command, char
 		break;
 	case CONTROL_STOP:
 		r->stop = true;
-		return CONTROL_LATER;	/* when the recording is whole */
+		return CONTROL_LATER;	/* when the recording is complete */
 	case CONTROL_PING:
 		break;
 	}
@@ -228,19 +228,19 @@ static void show_progress(const struct record *r, int64_t begin)
 		(uint64_t)status.out_windows, (uint64_t)status.out_gaps);
 }
 
-/* Is there anything that is read before the end? */
+/* Is anything drained before the end? */
 static bool is_drained(const struct auxtrace_options *o)
 {
 	return !(o->flags & AUXTRACE_SETUP_OVERWRITE) ||
 	       (o->data_size && !(o->flags & AUXTRACE_SETUP_DATA_OVERWRITE));
 }
 
-/* Until the command ends, the time is over or a signal says so. */
+/* Run until the command ends, the time is over, or a signal or command says stop. */
 static void loop(struct record *r)
 {
 	const bool drained = is_drained(&r->o.session), freezes = trigger_options_have(&r->o.triggers, AUXTRACE_ACTION_FREEZE);
 	const int trace = drained || freezes ? auxtrace_fd(r->session) : -1;
-	bool tty = isatty(STDERR_FILENO), told = false;
+	bool tty = isatty(STDERR_FILENO), killed = false;
 	int64_t begin = now_ns(), end = r->o.duration ? begin + (int64_t)(r->o.duration * 1e9) : INT64_MAX;
 	int64_t tick = tty ? begin + PROGRESS_NS : INT64_MAX, idle = INT64_MAX;
 	struct pollfd fds[] = {
@@ -260,10 +260,10 @@ static void loop(struct record *r)
 			r->stop = true;
 		if (r->stop && !r->child.running)
 			break;
-		if (r->stop && !told) {
-			/* It may take its time, or none of that: we go on as before until it ends. */
+		if (r->stop && !killed) {
+			/* The command may ignore it: continue as before until the command ends. */
 			kill(r->child.pid, SIGTERM);
-			told = true;
+			killed = true;
 			end = INT64_MAX;
 		}
 		next = tick < end ? tick : end;
@@ -274,7 +274,7 @@ static void loop(struct record *r)
 		next = next < idle ? next : idle;
 		if (next != INT64_MAX)
 			timeout = next <= now ? 0 : (next - now) / 1000000 + 1;
-		/* POLLPRI stands until the resume. */
+		/* POLLPRI stays set until the resume: do not poll for it while frozen. */
 		fds[1].events = (drained ? POLLIN : 0) | (freezes && !r->frozen ? POLLPRI : 0);
 		if (poll(fds, ARRAY_SIZE(fds), timeout) < 0 && errno != EINTR) {
 			say("cannot poll: %s", strerror(errno));
@@ -327,12 +327,12 @@ static void summary(const struct record *r, const struct auxtrace_totals *t)
 	    r->o.dir, auxtrace_cpus_count(cpus), t->windows, t->pmis, t->produced, t->read,
 	    t->overwritten, t->gaps);
 	if (r->snapshots)
-		say("%d snapshots, which put %" PRIu64 " bytes aside", r->snapshots, t->aside);
+		say("%d snapshots, which retained %" PRIu64 " bytes", r->snapshots, t->aside);
 	if (t->records_lost)
-		say("%" PRIu64 " records were lost; a larger --data-size helps when the reader was late",
+		say("%" PRIu64 " records were lost; a larger --data-size helps if the reader was late",
 		    t->records_lost);
 	if (t->gaps)
-		say("trace was lost %" PRIu64 " times, the files' meta says why; a larger -m helps when the reader was late",
+		say("trace was lost %" PRIu64 " times, the file meta says why; a larger -m helps if the reader was late",
 		    t->gaps);
 }
 
@@ -348,9 +348,9 @@ static int finish(struct record *r)
 	trigger_options_summary(&r->o.triggers, r->session);
 	notes_reports(&r->notes);
 	if (r->notes.lost)
-		say("perf lost %lu reports on processes: some code may be unknown",
+		say("perf lost %lu records about processes: some code may be unknown",
 		    r->notes.lost);
-	/* Processes that came meanwhile and are no children of ours. */
+	/* Processes that began meanwhile and are not children of the command. */
 	if (auxtrace_recording_add_all_tasks(r->notes.recording) < 0)
 		say("%s", auxtrace_error());
 	ret = auxtrace_recording_finish(r->notes.recording, &totals);
@@ -372,7 +372,7 @@ static void release(struct record *r)
 		close(r->signals);
 }
 
-/* What was wrong has been said. */
+/* Clean up after an error that was reported. */
 static int give_up(struct record *r)
 {
 	if (r->child.running) {
@@ -390,7 +390,7 @@ static int fail_record(struct record *r)
 	return give_up(r);
 }
 
-/* The session, or the reason why not; with another source it may be possible. */
+/* Set up the session. On failure report why, and whether another source would work. */
 static int set_up(struct record *r, struct auxtrace_info *info)
 {
 	r->session = auxtrace_open(NULL);
@@ -426,7 +426,7 @@ static int run(struct record *r)
 		die(EXIT_FAILED, "cannot take signals: %s", strerror(errno));
 	r->notes.sideband = sideband_open(&info);
 	if (!r->notes.sideband)
-		say("perf does not report on processes (%s): code that is unmapped before the end will be unknown",
+		say("perf does not report processes (%s): code that is unmapped before the end will be unknown",
 		    strerror(errno));
 	if (r->o.argv) {
 		ret = child_start(&r->child, r->o.argv, place(r, &theirs));
@@ -444,7 +444,7 @@ static int run(struct record *r)
 		child_continue(&r->child);
 	loop(r);
 	if (r->child.running) {
-		/* We cannot go on with it. */
+		/* The loop ended by an error while the command runs. */
 		kill(r->child.pid, SIGTERM);
 		child_wait(&r->child, &r->notes);
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* auxtrace script */
+/* auxtrace script: decodes a recording and shows its flow. */
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "decode/views.h"
 #include "source/source.h"
 
-/* Named one by one; of more than these only the number is told. */
+/* Of more address spaces only the number is reported. */
 #define MAX_NAMED	10
 
 static void summary(const struct flow *f, const struct source *source, bool samples)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The records of BTS, one a line: when, from where to where, and what was executed since
- * the one before. The format is part of auxtrace(1).
+ * BTS records, one a line: time, source, target, and what was executed since the previous
+ * branch. auxtrace(1) specifies the format.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "view_text.h"
 #include "views.h"
 
-/* Bit 4 of a record's flags, on CPUs that set it. */
+/* Bit 4 of a record's flags; only old CPUs set it. */
 #define PREDICTED	(1ull << 4)
 
 struct branches_view {

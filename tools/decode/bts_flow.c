@@ -14,7 +14,7 @@
 #define RECORD		sizeof(struct auxtrace_branch)
 #define CACHED		(1u << 15)
 
-/* No CR3 is known, so an address has one code at most in a recording: it can be kept. */
+/* BTS has no CR3, so an address has one code at most in a recording: cache by address. */
 struct cache {
 	struct insn insn[CACHED];
 };
@@ -24,35 +24,36 @@ struct bts_flow {
 	struct cache *cache;
 	const uint8_t *bytes;	/* of the trace */
 	uint64_t first;		/* AUX position of the first of them */
-	uint64_t offset;	/* what to add to a position for one in the file */
+	uint64_t offset;	/* added to a position, gives the offset in the file */
 	const struct window_span *span;
-	struct insn *block;	/* straight code, as walk() has found it */
-	size_t count, room;
-	size_t stop;		/* so many of it are certain if the trace may have been off; 0: never */
-	uint64_t at;		/* where the last branch went */
-	uint64_t abort;		/* where the last XBEGIN goes that aborts */
-	bool known;		/* @at is */
-	bool skipping;		/* code that is not in the recording; it was told */
+	struct insn *block;	/* straight code that walk() found */
+	size_t count, space;
+	size_t stop;		/* instructions up to the first that may stop tracing; 0: none */
+	uint64_t at;		/* target of the last branch */
+	uint64_t abort;		/* target of the last XBEGIN, for its abort */
+	bool known;		/* @at is valid */
+	bool skipping;		/* a skip of code that is not in the recording was emitted */
 };
 
-static bool traces(const struct bts_flow *b, uint32_t whom)
+/* @mode: AUXTRACE_SETUP_KERNEL or _USER. */
+static bool traces(const struct bts_flow *b, uint32_t mode)
 {
-	return b->f->meta->flags & whom;
+	return b->f->meta->flags & mode;
 }
 
 /* ---- code --------------------------------------------------------------- */
 
 enum found {
 	FOUND,
-	FOUND_NO_WAY,		/* control cannot have gone straight on to there */
-	FOUND_NOBODYS,		/* user code that is not in the recording */
+	FOUND_NO_WAY,		/* no straight code leads there */
+	FOUND_UNRECORDED,	/* user code that is not in the recording */
 	FOUND_NO_CODE,
 	FOUND_NO_INSN,
 };
 
 static const char *const not_found[] = {
 	[FOUND_NO_WAY] = "no straight code",
-	[FOUND_NOBODYS] = "user code that is not in the recording",
+	[FOUND_UNRECORDED] = "user code that is not in the recording",
 	[FOUND_NO_CODE] = "no memory mapped at this address",
 	[FOUND_NO_INSN] = "no instruction at this address",
 };
@@ -67,13 +68,13 @@ static enum found read_bytes(struct flow *f, uint64_t ip, uint8_t *bytes, size_t
 		break;
 	case CODE_PROBES:
 		f->in_probes = true;
-		return FOUND_NOBODYS;
+		return FOUND_UNRECORDED;
 	case CODE_NO_TASK:
-		return FOUND_NOBODYS;
+		return FOUND_UNRECORDED;
 	case CODE_NO_MAPPING:
 		return FOUND_NO_CODE;
 	}
-	/* An instruction may go on in the next mapping. */
+	/* An instruction may continue in the next mapping. */
 	if (*size < INSN_MAX &&
 	    code_read(f->code, CODE_NO_CR3, 0, ip + *size, bytes + *size, INSN_MAX - *size, &got) == CODE_OK)
 		*size += got;
@@ -102,16 +103,17 @@ static enum found fetch(struct bts_flow *b, uint64_t ip, const struct insn **ins
 
 static void append(struct bts_flow *b, const struct insn *insn)
 {
-	if (b->count == b->room) {
-		b->room = b->room ? 2 * b->room : 64;
-		b->block = xrealloc(b->block, b->room * sizeof(*b->block));
+	if (b->count == b->space) {
+		b->space = b->space ? 2 * b->space : 64;
+		b->block = xrealloc(b->block, b->space * sizeof(*b->block));
 	}
 	b->block[b->count++] = *insn;
 }
 
 /*
- * From b->at straight on to before @goal. @gate: an instruction of this class leaves the
- * traced code, and is the last: to come back behind it if it is a far call, else for good.
+ * Walk straight code from b->at to before @goal, and keep it in b->block. An instruction of
+ * class @gate leaves the traced code and ends the walk; a far call returns behind itself,
+ * so it must end at @goal.
  */
 static enum found walk(struct bts_flow *b, uint64_t goal, enum pt_insn_class gate)
 {
@@ -139,7 +141,7 @@ static enum found walk(struct bts_flow *b, uint64_t goal, enum pt_insn_class gat
 	return ip == goal ? FOUND : FOUND_NO_WAY;
 }
 
-/* The first @count instructions of the block have been executed. */
+/* Emit the first @count instructions of the block. */
 static void emit_insns(struct bts_flow *b, size_t count)
 {
 	struct flow *f = b->f;
@@ -161,12 +163,12 @@ static void emit_unknown_code(struct bts_flow *b, uint64_t ip)
 
 /* ---- branches ----------------------------------------------------------- */
 
-/* Does the instruction go there itself? Else something came before it. */
+/* Does the instruction branch to @to? Otherwise an interrupt or exception came before it. */
 static bool goes(const struct bts_flow *b, const struct insn *insn, uint64_t to)
 {
 	if (insn->direct)
 		return insn->target == to;
-	/* An address that only interrupts and exceptions lead to. */
+	/* Only interrupts and exceptions go to an entry. */
 	if (!insn->interrupt && code_is_entry(b->f->code, to, false))
 		return false;
 	switch (insn->pt.iclass) {
@@ -192,10 +194,10 @@ static void fail_at(struct bts_flow *b, uint64_t position, const char *why, uint
 }
 
 /*
- * Tracing went off and on again within a window, behind an instruction that can do that:
- * for the trace interrupt, or to bring the status page up to date.
+ * Was tracing stopped and started again within the window, for the trace interrupt or to
+ * update the status page? That is possible behind instructions that may stop it.
  */
-static bool was_off(struct bts_flow *b)
+static bool was_stopped(struct bts_flow *b)
 {
 	if (!b->stop)
 		return false;
@@ -204,29 +206,29 @@ static bool was_off(struct bts_flow *b)
 	return true;
 }
 
-/* The breakpoint that stood where the block's last instruction begins. */
+/* Is it the exception of a breakpoint (INT3) in place of the block's last instruction? */
 static bool is_breakpoint(const struct bts_flow *b, const struct branch *branch)
 {
 	return b->count && branch->from == b->block[b->count - 1].pt.ip + 1 &&
 	       b->block[b->count - 1].pt.size > 1 && code_is_entry(b->f->code, branch->to, true);
 }
 
-/* The code from the branch before to this one. */
+/* Emit the straight code from the previous branch to this one. */
 static void take_block(struct bts_flow *b, struct branch *branch, uint64_t position)
 {
-	/* Code leads on only, but it may have been turned off there. */
+	/* Straight code only goes forward; but tracing may have been stopped on the way. */
 	enum found found = walk(b, branch->from < b->at ? UINT64_MAX : branch->from, ptic_error);
 
-	if (found == FOUND_NOBODYS) {
+	if (found == FOUND_UNRECORDED) {
 		emit_unknown_code(b, b->at);
 		return;
 	}
 	if (found == FOUND_NO_WAY && is_breakpoint(b, branch)) {
-		/* Its byte is not in the recording; the code it stood in did not run. */
+		/* The recording has the instruction it replaced, which did not run. */
 		branch->from--;
 		b->count--;
 	} else if (found != FOUND) {
-		if (was_off(b))
+		if (was_stopped(b))
 			flow_emit_enable(b->f, branch->from, b->span && b->span->seq);
 		else
 			fail_at(b, position, not_found[found], b->at, branch->from);
@@ -245,21 +247,21 @@ static void emit_async(struct bts_flow *b, struct branch *branch)
 	b->f->view->async(b->f->view, b->f, branch->from, branch->to, true);
 }
 
-/* The branch itself: the instruction at @from, or what came before it was executed. */
+/* Emit the branch: the instruction at @from, or the interrupt or exception before it. */
 static void take_branch(struct bts_flow *b, struct branch *branch, uint64_t position)
 {
 	struct flow *f = b->f;
 	const struct insn *insn;
 	enum found found = fetch(b, branch->from, &insn);
 
-	/* No need to know the code that something came before. */
-	if (found == FOUND_NOBODYS && branch->walked && code_is_entry(f->code, branch->to, false)) {
+	/* An interrupt needs no knowledge of the instruction that it came before. */
+	if (found == FOUND_UNRECORDED && branch->walked && code_is_entry(f->code, branch->to, false)) {
 		flow_emit_enable(f, branch->from, false);
 		b->skipping = false;
 		emit_async(b, branch);
 		return;
 	}
-	if (found == FOUND_NOBODYS) {
+	if (found == FOUND_UNRECORDED) {
 		emit_unknown_code(b, branch->from);
 		return;
 	}
@@ -282,29 +284,29 @@ static void take_branch(struct bts_flow *b, struct branch *branch, uint64_t posi
 }
 
 /*
- * The kernel, which is not traced, returned to user code. Where it was entered is not
- * recorded; it is known if straight code leads to where it went on.
+ * The untraced kernel returned to user code. BTS does not record where the kernel was
+ * entered. That is known if straight code leads to the address of the return.
  */
-static void come_from_kernel(struct bts_flow *b, const struct branch *branch)
+static void take_return_to_user(struct bts_flow *b, const struct branch *branch)
 {
-	bool went_on = b->known && walk(b, branch->to, ptic_far_call) == FOUND;
+	bool continued = b->known && walk(b, branch->to, ptic_far_call) == FOUND;
 
-	if (went_on)
+	if (continued)
 		emit_insns(b, b->count);
-	flow_emit_disable(b->f, b->at, !went_on);
+	flow_emit_disable(b->f, b->at, !continued);
 	b->skipping = false;
-	flow_emit_enable(b->f, branch->to, went_on);
+	flow_emit_enable(b->f, branch->to, continued);
 }
 
-/* User code, which is not traced, entered the kernel; before, the kernel had returned to it. */
-static void come_from_user(struct bts_flow *b, const struct branch *branch, uint64_t position)
+/* Untraced user code entered the kernel, after the kernel had returned to it. */
+static void take_entry_from_user(struct bts_flow *b, const struct branch *branch, uint64_t position)
 {
 	if (b->known) {
 		enum found found = walk(b, UINT64_MAX, ptic_far_return);
 
 		if (found == FOUND)
 			emit_insns(b, b->count);
-		else if (!was_off(b))
+		else if (!was_stopped(b))
 			fail_at(b, position, not_found[found], b->at, branch->from);
 		flow_emit_disable(b->f, 0, false);
 	}
@@ -320,9 +322,9 @@ static void take_record(struct bts_flow *b, const struct auxtrace_branch *record
 	f->tsc = branch.after;
 	f->branches++;
 	if (!branch.from) {
-		come_from_kernel(b, &branch);
+		take_return_to_user(b, &branch);
 	} else if (!traces(b, AUXTRACE_SETUP_USER) && !code_is_kernel(branch.from)) {
-		come_from_user(b, &branch, position);
+		take_entry_from_user(b, &branch, position);
 	} else {
 		if (b->known)
 			take_block(b, &branch, position);
@@ -335,8 +337,8 @@ static void take_record(struct bts_flow *b, const struct auxtrace_branch *record
 }
 
 /*
- * Behind the last branch: the hardware was turned off by an instruction in straight code
- * if that is traced, which the kernel's is; else nobody knows how far control came.
+ * The end, behind the last branch. An instruction of the kernel stops the hardware: if
+ * kernel code is traced, straight code leads to it. Otherwise it is unknown how far control came.
  */
 static void end_flow(struct bts_flow *b)
 {
@@ -345,11 +347,11 @@ static void end_flow(struct bts_flow *b)
 			  w->end_cause == AUXTRACE_CAUSE_FOREIGN);
 
 	if (b->known && !lost && code_is_kernel(b->at) && walk(b, UINT64_MAX, ptic_error) != FOUND)
-		was_off(b);
+		was_stopped(b);
 	flow_emit_disable(b->f, b->at, b->known);
 }
 
-/* From position @begin, which need not be a record's, to @end. */
+/* Decode positions [begin, end). @begin need not be that of a record. */
 static void decode(struct bts_flow *b, uint64_t begin, uint64_t end)
 {
 	struct auxtrace_branch record;

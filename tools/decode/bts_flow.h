@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The flow of one CPU from its branches, which is what BTS records, told to a view.
+ * The flow of one CPU from its BTS records.
  *
- * Between where one branch goes and where the next one comes from lies straight code,
- * whose instructions must lead from the one exactly to the other.
+ * A record is a taken branch. From its target to the source of the next branch control
+ * runs straight code: decoding the instructions from the one must arrive exactly at the other.
  */
 #ifndef BTS_FLOW_H
 #define BTS_FLOW_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Function calls, indented by depth. A line where a function is entered: by a
- * call, a jump to its begin, an interrupt, a system call, or because tracing
- * begins in it. Returns are not shown; they end the indentation.
+ * Function calls, indented by depth. There is a line where control enters a function: by a
+ * call, a jump to its begin, an interrupt, a system call, or because tracing begins
+ * there. Returns have no line; they reduce the indentation.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,19 +11,19 @@
 #include "view_text.h"
 #include "views.h"
 
-#define MAX_DEPTH	4096	/* deeper frames are forgotten from the top */
+#define MAX_DEPTH	4096	/* deeper calls drop the outermost frame */
 #define MAX_INDENT	40
 
 struct calls {
 	struct view view;
 	unsigned int cpu;
-	uint64_t back[MAX_DEPTH]; /* where each open call returns to */
+	uint64_t back[MAX_DEPTH]; /* return address of each open call */
 	unsigned int depth;
 	/* How control leaves the last instruction: */
 	enum { FLOWS, CALLS, RETURNS, JUMPS, ENTERS } leaves;
 	uint64_t next;		/* the address behind it */
-	const char *how;	/* said beside the function that is entered next */
-	const char *function;	/* that the last line was of, or NULL */
+	const char *how;	/* note beside the function that is entered next */
+	const char *function;	/* of the last line, or NULL */
 	bool in_thunk;
 };
 
@@ -52,7 +52,7 @@ static void push(struct calls *c, uint64_t back)
 	c->back[c->depth++] = back;
 }
 
-/* End the call that returns to @ip and all inside, if there is one. */
+/* Pop the innermost call that returns to @ip, and all calls inside it. False: there is none. */
 static bool pop_matching(struct calls *c, uint64_t ip)
 {
 	for (unsigned int i = c->depth; i > 0; i--)
@@ -63,7 +63,7 @@ static bool pop_matching(struct calls *c, uint64_t ip)
 	return false;
 }
 
-/* A return that matches no call ends one all the same. */
+/* A return to @ip. If it matches no call, pop one nevertheless. */
 static void pop(struct calls *c, uint64_t ip)
 {
 	if (!pop_matching(c, ip) && c->depth)
@@ -71,8 +71,8 @@ static void pop(struct calls *c, uint64_t ip)
 }
 
 /*
- * The kernel's retpolines and return thunks are the way to a function or back
- * from it, not functions that anybody called.
+ * The kernel's retpolines and return thunks are parts of a call or return, not functions
+ * of their own.
  */
 static bool is_thunk(const char *function)
 {
@@ -85,7 +85,7 @@ static void arrive(struct calls *c, const struct flow *f, uint64_t ip)
 	bool from_thunk = c->in_thunk;
 
 	if (c->leaves == CALLS && ip == c->next && !c->how)
-		return;		/* a call of the next instruction only asks where it is */
+		return;		/* a call of the next instruction only pushes its address */
 	code_name(f->code, f->cr3, f->tsc, ip, &name);
 	c->in_thunk = is_thunk(name.function);
 	if (c->in_thunk) {
@@ -103,7 +103,7 @@ static void arrive(struct calls *c, const struct flow *f, uint64_t ip)
 		show_line(c, f, ip, &name, c->how);
 		break;
 	case RETURNS:
-		/* A retpoline returns to where it was told to jump. */
+		/* A retpoline jumps by a return. */
 		if (from_thunk && name.function && !name.offset)
 			show_line(c, f, ip, &name, NULL);
 		else
@@ -160,14 +160,14 @@ static void calls_async(struct view *v, const struct flow *f, uint64_t from, uin
 	struct calls *c = (struct calls *)v;
 
 	(void)to, (void)known;
-	/* The instruction at @from was reached, and comes again when the interrupt returns. */
+	/* Control reached the instruction at @from; it runs when the interrupt returns. */
 	show_arrival(c, f, from);
 	c->leaves = CALLS;
 	c->next = from;
 	c->how = "interrupt";
 }
 
-/* What comes next has nothing to do with what was. */
+/* What follows is not connected to what was before. */
 static void forget(struct calls *c)
 {
 	c->depth = 0;
@@ -206,11 +206,11 @@ static void calls_enable(struct view *v, const struct flow *f, uint64_t ip)
 {
 	struct calls *c = (struct calls *)v;
 
-	/* User code that goes on after a fault or a short stop. */
+	/* User code that continues after a fault or a short stop. */
 	if (f->resumed)
 		return;
 	c->leaves = FLOWS;
-	/* Or comes back from a system call. */
+	/* Or after a system call. */
 	if (pop_matching(c, ip) || ip == c->next)
 		return;
 	c->leaves = ENTERS;
@@ -223,7 +223,7 @@ static void calls_disable(struct view *v, const struct flow *f, uint64_t ip, boo
 
 	(void)f, (void)ip, (void)known;
 	c->in_thunk = false;
-	/* A branch whose end faulted arrives all the same, when that is resumed. */
+	/* A branch whose target faulted arrives when the target is resumed. */
 	if (!c->how)
 		return;
 	c->leaves = FLOWS;

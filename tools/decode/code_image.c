@@ -31,9 +31,9 @@ struct mapping {
 struct task {
 	struct task *next;	/* in the order of begin_tsc */
 	uint64_t cr3, cr3_mask;
-	uint64_t begin_tsc, end_tsc;	/* end 0: not known to have ended */
+	uint64_t begin_tsc, end_tsc;	/* end_tsc 0: it has not ended, as far as is known */
 	size_t count;
-	struct mapping *map;	/* executable ones; they overlap if files took turns */
+	struct mapping *map;	/* executable ones; those of different times may overlap */
 };
 
 struct segment {
@@ -50,9 +50,9 @@ struct code_image {
 	struct segment *segment;
 	size_t nr_segments, last_segment;
 	struct symbols kallsyms;
-	struct segment *entry;	/* what the CPU goes to at an interrupt or exception */
+	struct segment *entry;	/* targets of interrupts and exceptions */
 	size_t nr_entries;
-	/* The last answer of find_mapping(), for a page: */
+	/* A cache: the last result of find_mapping(), for a page. */
 	uint64_t page, page_cr3, page_tsc;
 	const struct mapping *page_mapping;
 };
@@ -62,8 +62,8 @@ struct code_image {
 /* ---- kernel ------------------------------------------------------------- */
 
 /*
- * The kernel's convention since 5.8: an entry's name begins with asm_, and tables have the
- * interrupts of devices.
+ * Since 5.8 the names of the kernel's entries begin with asm_. Two tables have the entries of
+ * device interrupts.
  */
 static void find_entries(struct code_image *code)
 {
@@ -156,8 +156,8 @@ static struct object *new_object(struct code_image *code, const char *path)
 }
 
 /*
- * The file that ran, or without an image if it is not to be had. @size and
- * @mtime are those of the recording; below --symfs only the size counts.
+ * Open the file that ran, or leave the object without an image. @size and @mtime are those
+ * in the recording; below --symfs only the size is compared.
  */
 static void open_object(struct code_image *code, const char *path, uint64_t size, const char *mtime)
 {
@@ -191,7 +191,7 @@ static struct object *find_object(struct code_image *code, const char *path)
 	for (struct object *o = code->objects; o; o = o->next)
 		if (!strcmp(o->path, path))
 			return o;
-	/* Mapped, but gone when it was recorded. */
+	/* The file was mapped, but had been removed when the recording was written. */
 	return new_object(code, path);
 }
 
@@ -216,7 +216,7 @@ static void add_mapping(struct task *t, const struct mapping *m)
 	t->map[t->count++] = *m;
 }
 
-/* A line as of /proc/PID/maps. */
+/* A line of /proc/PID/maps. */
 static void parse_map(struct code_image *code, struct task *t, const char *line)
 {
 	struct mapping m = { 0 };
@@ -311,20 +311,20 @@ static uint64_t offset_at(const struct mapping *m, uint64_t ip)
 	return ip - m->start + m->offset;
 }
 
-/* Have both the same bytes at @ip? */
+/* Do both have the same bytes at @ip? */
 static bool same_code(const struct mapping *a, const struct mapping *b, uint64_t ip)
 {
 	if (offset_at(a, ip) != offset_at(b, ip))
 		return false;
-	/* Each process has its own copy of the vdso. */
+	/* The vdso of each process is an object of its own, with the same bytes. */
 	return a->object == b->object ||
 	       (a->object->image.size && a->object->image.size == b->object->image.size &&
 		!memcmp(a->object->image.data, b->object->image.data, a->object->image.size));
 }
 
 /*
- * Adds what @t has at @ip to *@found. False if there are two different things:
- * then nobody knows which one ran.
+ * Set *@found to the mapping of @t at @ip. Returns false if there are several with different
+ * code: it is unknown which one ran.
  */
 static bool add_found(const struct task *t, uint64_t ip, const struct mapping **found)
 {
@@ -341,8 +341,8 @@ static bool add_found(const struct task *t, uint64_t ip, const struct mapping **
 }
 
 /*
- * The task that had @cr3 at @tsc. It may have been noted after the fact: if no
- * other one ever had that CR3, it counts from the begin.
+ * The task that had @cr3 at @tsc. A task may be recorded later than it began: if no other
+ * one ever had this CR3, it is taken for earlier times as well.
  */
 static const struct task *find_task(const struct code_image *code, uint64_t cr3, uint64_t tsc)
 {
@@ -363,8 +363,8 @@ static const struct task *find_task(const struct code_image *code, uint64_t cr3,
 }
 
 /*
- * A trace of user code only names no CR3. What is then at @ip is known only if
- * all tasks that have code there have the same code.
+ * Without CR3 (a trace of user code only) the code at @ip is known only if all tasks that
+ * have code there have the same.
  */
 static const struct mapping *only_mapping(const struct code_image *code, uint64_t ip)
 {
@@ -405,7 +405,7 @@ static enum code_result find_mapping(struct code_image *code, uint64_t cr3, uint
 	return CODE_OK;
 }
 
-/* ---- what others use ---------------------------------------------------- */
+/* ---- interface ---------------------------------------------------------- */
 
 struct code_image *code_open(const char *dir, const char *symfs)
 {
@@ -486,7 +486,7 @@ bool code_is_32bit(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t
 
 	if (code_is_kernel(ip) || find_mapping(code, cr3, tsc, ip, &m) != CODE_OK)
 		return false;
-	/* Both classes have the machine at the same place. */
+	/* e_machine has the same offset in 32-bit and 64-bit headers. */
 	eh = (const void *)m->object->image.data;
 	return m->object->image.size >= sizeof(*eh) && !memcmp(eh->e_ident, ELFMAG, SELFMAG) &&
 	       eh->e_machine == EM_386;
@@ -510,7 +510,7 @@ bool code_is_entry(const struct code_image *code, uint64_t ip, bool unknown)
 	return low < code->nr_entries && code->entry[low].start <= ip;
 }
 
-/* The address that the ELF file gives to the byte at @offset of it. */
+/* The address for which the ELF file links its byte at @offset. */
 static bool offset_to_vaddr(const struct object *o, uint64_t offset, uint64_t *vaddr)
 {
 	const Elf64_Ehdr *eh = (const void *)o->image.data;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The flow of one CPU, told to a view: of Intel PT by libipt's instruction decoder, of
- * BTS from its branches and the code between them (branches.h).
+ * The flow of one CPU: a decoder (pt_flow.h, bts_flow.h) emits it to a view.
  *
- * Order of what a view is told: cpu; then for each stretch of flow enable, any
- * instructions and events, disable. All that interrupts a stretch (an error, an
- * overflow, code that is not in the recording) is told as itself and ends it.
+ * Order of a view's callbacks: cpu; then for each run of flow enable, any instructions and
+ * events, disable. An error, an overflow and code that is not in the recording have
+ * callbacks of their own, and each ends the run.
  */
 #ifndef FLOW_H
 #define FLOW_H
@@ -23,15 +22,15 @@
 struct flow;
 struct windows;
 
-/* A record of BTS. */
+/* A BTS record. */
 struct branch {
 	uint64_t from;		/* 0: kernel code, which the session may not see */
 	uint64_t to;
 	uint64_t flags;		/* as the hardware wrote them */
 	bool async;		/* an interrupt or exception, before @from was executed */
-	bool walked;		/* the block that it ends is known: */
-	uint64_t instructions, bytes; /* executed since the branch before it */
-	uint64_t after, before;	/* TSCs that it lies between; 0: not known */
+	bool walked;		/* the code since the previous branch is known: */
+	uint64_t instructions, bytes; /* executed since the previous branch */
+	uint64_t after, before;	/* TSCs that bound its time; 0: not known */
 };
 
 struct view {
@@ -50,14 +49,14 @@ struct view {
 	void (*skip)(struct view *v, const struct flow *f, uint64_t ip, uint64_t cr3);
 	void (*error)(struct view *v, const struct flow *f, uint64_t offset, uint64_t ip,
 		      const char *message);
-	/* BTS only, may be NULL: a record, after all that it tells. */
+	/* May be NULL. BTS: a record, after the callbacks for the flow that it ends. */
 	void (*branch)(struct view *v, const struct flow *f, const struct branch *branch);
 };
 
-/* Unknown code, by address space. */
+/* Code that is not in the recording, by address space. */
 struct skipped {
-	uint64_t cr3;		/* CODE_NO_CR3: a trace that names none */
-	uint64_t ip;		/* the first one, as an example */
+	uint64_t cr3;		/* CODE_NO_CR3: the trace has none */
+	uint64_t ip;		/* of the first time */
 	uint64_t times;
 	bool probes;		/* the kernel's page for probed instructions */
 };
@@ -68,20 +67,21 @@ struct flow {
 	struct code_image *code;
 	struct view *view;
 	struct pt_config config;
-	struct pt_insn_decoder *decoder; /* NULL: BTS */
-	uint64_t cr3, tsc;	/* now (BTS: not before); CODE_NO_CR3, 0: not known */
+	struct pt_insn_decoder *decoder; /* knows the time between events; NULL: there is none */
+	uint64_t cr3, tsc;	/* current (BTS: a lower bound); CODE_NO_CR3, 0: not known */
 	const struct windows *windows_of_cpu;
 	struct records records;	/* of this CPU */
 	size_t next_window, enables;
-	uint64_t proven_at;	/* offset when it was last looked whether it changes */
-	uint64_t passed;	/* offset up to which PSBs have been told of */
+	uint64_t last_offset;	/* the decoder's, when makes_progress() was called last */
+	uint64_t passed;	/* offset up to which the flow has reported PSBs */
 	bool open;		/* between enable and disable */
-	bool resumed;		/* the last enable went on where the last disable was */
-	bool spliced;		/* since a skip: returns to frames before it are not known */
-	bool in_probes;		/* it was of CODE_PROBES */
+	bool resumed;		/* the last enable continued where the last disable was */
+	bool spliced;		/* decoding continued after a skip: earlier frames are unknown */
+	bool in_probes;		/* the last read returned CODE_PROBES */
 	bool no_task;		/* the last read found no task */
 	/* Sums over all CPUs: */
-	uint64_t samples, unsampled; /* decoded; whose bytes are not in the recording */
+	uint64_t samples;	/* decoded */
+	uint64_t unsampled;	/* samples whose bytes are not in the recording */
 	uint64_t instructions, windows, bytes, errors, overflows, skips, unsynced;
 	uint64_t branches;	/* BTS */
 	struct skipped *skipped;
@@ -90,9 +90,9 @@ struct flow {
 
 void flow_free(struct flow *f);
 
-/* Nanoseconds of the kernel's clock; false if the time is not known. */
+/* The current time by the kernel's clock, in ns; false if it is not known. */
 bool flow_time(const struct flow *f, uint64_t *ns);
-/* The same for a TSC; false if nothing tells how they follow each other. */
+/* The kernel's clock at @tsc, in ns; false if their relation is not known. */
 bool flow_clock(const struct flow *f, uint64_t tsc, uint64_t *ns);
 
 #endif

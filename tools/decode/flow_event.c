@@ -72,7 +72,7 @@ bool flow_time(const struct flow *f, uint64_t *ns)
 {
 	uint64_t tsc = f->tsc;
 
-	/* Asked when it is wanted: time moves between events too, by MTC and CYC. */
+	/* MTC and CYC packets advance the time between events: ask the decoder now. */
 	if (f->decoder && pt_insn_time(f->decoder, &tsc, NULL, NULL) < 0)
 		return false;
 	return tsc && flow_clock(f, tsc, ns);

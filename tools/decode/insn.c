@@ -6,8 +6,8 @@
 #include "insn.h"
 
 /*
- * Newer than the library: with these prefixes 0F 01 CA is a return from the kernel by
- * FRED (ERETU, ERETS), and 0F 01 C6 without any a write of an MSR (WRMSRNS).
+ * Instructions that this version of Zydis does not know: 0F 01 CA with one of these prefixes
+ * is a return by FRED (ERETU, ERETS), 0F 01 C6 without prefix writes an MSR (WRMSRNS).
  */
 static bool decode_new(struct insn *insn, const uint8_t *bytes, size_t size)
 {
@@ -34,7 +34,7 @@ static enum pt_insn_class class_of(const ZydisDecodedInstruction *zi)
 	case ZYDIS_CATEGORY_CALL:
 		return far ? ptic_far_call : ptic_call;
 	case ZYDIS_CATEGORY_RET:
-		/* IRET, too, is of this category, but not near. */
+		/* IRET is in this category, too. It has no branch type, and is a far return. */
 		return far || zi->meta.branch_type == ZYDIS_BRANCH_TYPE_NONE ? ptic_far_return : ptic_return;
 	case ZYDIS_CATEGORY_UNCOND_BR:
 		return far ? ptic_far_jump : ptic_jump;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The formats are part of auxtrace(1): programs read them. */
+/* Views for programs: instructions, or errors only. auxtrace(1) specifies the formats. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -80,7 +80,7 @@ static void show_error(struct view *v, const struct flow *f, uint64_t offset, ui
 	printf("# error %" PRIx64 " %016" PRIx64 " %s\n", offset, ip, message);
 }
 
-/* By hand: it is called a million times and more. */
+/* Formatted by hand: this runs for each of millions of instructions. */
 static void show_insn(struct view *v, const struct flow *f, const struct pt_insn *insn)
 {
 	static const char digits[] = "0123456789abcdef";

@@ -48,7 +48,7 @@ static void make_config(struct flow *f, const struct mapped *aux)
 		.model = meta->cpu_model,
 		.stepping = meta->cpu_stepping,
 	};
-	/* A CPU that libipt does not know has no errata that it knows. */
+	/* Fails if libipt does not know the CPU: then no errata are applied. */
 	pt_cpu_errata(&f->config.errata, &f->config.cpu);
 	f->config.cpuid_0x15_eax = meta->tsc_art_den;
 	f->config.cpuid_0x15_ebx = meta->tsc_art_num;
@@ -57,13 +57,13 @@ static void make_config(struct flow *f, const struct mapped *aux)
 }
 
 /*
- * Instructions that may follow each other without a packet. Real code has a
- * branch that needs one long before; a flow that went wrong may have got into an
- * endless loop of direct jumps, such as a retpoline's trap.
+ * Instructions that may follow each other without a packet. Real code has a branch with a
+ * packet long before. A flow that went wrong may be in an endless loop of direct jumps,
+ * such as a retpoline's trap.
  */
-#define MAX_UNPROVEN	(1u << 17)
+#define MAX_WITHOUT_PACKET	(1u << 17)
 
-/* ---- telling the view --------------------------------------------------- */
+/* ---- events to the view --------------------------------------------------- */
 
 static void emit_decoder_error(struct flow *f, uint64_t ip, const char *message)
 {
@@ -73,21 +73,21 @@ static void emit_decoder_error(struct flow *f, uint64_t ip, const char *message)
 	flow_emit_error(f, offset, ip, message);
 }
 
-/* Called now and then: has the decoder taken a packet since the last time? */
-static bool gets_on(struct flow *f)
+/* Has the decoder read a packet since the last call? */
+static bool makes_progress(struct flow *f)
 {
 	uint64_t offset = 0;
 
 	pt_insn_get_offset(f->decoder, &offset);
-	if (f->proven_at == offset)
+	if (f->last_offset == offset)
 		return false;
-	f->proven_at = offset;
+	f->last_offset = offset;
 	return true;
 }
 
 /*
- * The decoder reads ahead, so its position does not say which window the flow is
- * in. Enable events do: each is a TIP.PGE of the packets, in order.
+ * Begin windows. The decoder reads ahead, so its position does not tell which window the
+ * flow is in. Enable events do: they and the TIP.PGE packets correspond one to one.
  */
 static void emit_windows(struct flow *f)
 {
@@ -101,13 +101,13 @@ static void emit_windows(struct flow *f)
 	}
 }
 
-/* The flow is at the PSB at @offset, or behind the packet that ends there. */
+/* The flow continues at the PSB at @offset, or behind the packet that ends there. */
 static void jump_to(struct flow *f, uint64_t offset)
 {
 	const struct windows *w = f->windows_of_cpu;
 
 	f->enables = windows_enables(w, offset);
-	/* The window that begins with this very PSB, and may have no TIP.PGE. */
+	/* A window that begins with this PSB may have no TIP.PGE. */
 	for (; f->next_window < w->count && w->window[f->next_window].begin <= offset; f->next_window++) {
 		f->windows++;
 		f->view->window(f->view, f, w->window[f->next_window].seq);
@@ -152,7 +152,7 @@ static void handle_event(struct flow *f, const struct pt_event *ev)
 		f->view->overflow(f->view, f, ev->variant.overflow.ip, known);
 		break;
 	default:
-		/* The rest changes no flow; CR3 is asked for when code is read. */
+		/* Other events do not change the flow. CR3 is read when code is. */
 		break;
 	}
 }
@@ -160,9 +160,9 @@ static void handle_event(struct flow *f, const struct pt_event *ev)
 /* ---- decoding ----------------------------------------------------------- */
 
 /*
- * The decoder is stuck at @ip, in user code of a task that is not in the
- * recording. Go on where control comes back from it. Returns the decoder's
- * status there, or -pte_nosync: synchronize at the next PSB.
+ * The decoder cannot read the code at @ip, of a task that is not in the recording.
+ * Continue where control returns from that code. Returns the decoder's status there, or
+ * -pte_nosync: synchronize at the next PSB.
  */
 static int skip_unknown(struct flow *f, uint64_t ip)
 {
@@ -195,14 +195,14 @@ static int skip_unknown(struct flow *f, uint64_t ip)
 	return status;
 }
 
-/* From a point of synchronization on, to an error or the end. Returns the libipt error. */
-static int decode_on(struct flow *f, int status)
+/* Decode from a synchronization point to an error or the end. Returns the libipt error. */
+static int decode_run(struct flow *f, int status)
 {
 	unsigned int count = 0;
 	uint64_t ip = 0;
 
 	update_state(f);
-	gets_on(f);
+	makes_progress(f);
 	for (;;) {
 		struct pt_insn insn;
 
@@ -227,7 +227,7 @@ static int decode_on(struct flow *f, int status)
 		if (insn.iclass != ptic_error) {
 			flow_emit_enable(f, insn.ip, false);
 			f->instructions++;
-			if (!(++count % MAX_UNPROVEN) && !gets_on(f)) {
+			if (!(++count % MAX_WITHOUT_PACKET) && !makes_progress(f)) {
 				emit_decoder_error(f, ip, "the flow goes on and on without a packet");
 				return -pte_nosync;
 			}
@@ -251,8 +251,8 @@ static int decode_on(struct flow *f, int status)
 }
 
 /*
- * Synchronize again after an error: at the next PSB, or at one that the decoder
- * has read ahead, but whose place the flow had not reached.
+ * Synchronize, also after an error: at a PSB that the decoder has read ahead but the flow
+ * had not reached, or else at the next PSB.
  */
 static int synchronize(struct flow *f)
 {
@@ -287,8 +287,8 @@ static void decode(struct flow *f)
 			break;
 		pt_insn_get_sync_offset(f->decoder, &at);
 		if (synced && at <= last) {
-			/* It must get on. */
-			emit_decoder_error(f, 0, "the decoder does not get on");
+			/* Never synchronize twice at the same place. */
+			emit_decoder_error(f, 0, "the decoder makes no progress");
 			break;
 		}
 		if (!synced)
@@ -300,18 +300,18 @@ static void decode(struct flow *f)
 			emit_decoder_error(f, 0, pt_errstr(pt_errcode(status)));
 			continue;
 		}
-		status = decode_on(f, status);
+		status = decode_run(f, status);
 		if (status == -pte_eos)
 			break;
 		pt_insn_get_sync_offset(f->decoder, &last);
 	}
 	if (!synced)
 		f->unsynced += f->config.end - f->config.begin - f->cpu->pad;
-	/* The trace ends, whether the flow did or not. */
+	/* The trace ends here, even if the flow has no disable event. */
 	flow_emit_disable(f, 0, false);
 }
 
-/* The part of the file that has window @seq, and all that is known of it. */
+/* Limit the decoder to window @seq, and @one to that window. */
 static void select_window(struct flow *f, const struct windows *all, uint64_t seq,
 			  struct windows *one)
 {
@@ -342,14 +342,14 @@ void pt_decode(struct flow *f, const char *dir, const struct meta_cpu *cpu, uint
 	f->open = false;
 	f->passed = 0;
 	snprintf(path, sizeof(path), "%s/cpu%u.aux", dir, cpu->cpu);
-	/* Writable, privately: skip_unknown() writes synchronization points. */
+	/* Writable: skip_unknown() writes synchronization points into this private mapping. */
 	err = map_file(path, true, &aux);
 	if (err)
 		die(1, "cannot read %s: %s", path, strerror(-err));
 	if (aux.size != cpu->pad + cpu->read)
 		say("%s has %zu bytes, meta says %" PRIu64 ": the recording is damaged", path, aux.size,
 		    cpu->pad + cpu->read);
-	/* Cut off before the first byte of the trace. */
+	/* The file ends before the first byte of the trace. */
 	if (!aux.size || aux.size < cpu->pad) {
 		unmap_file(&aux);
 		return;
@@ -358,9 +358,9 @@ void pt_decode(struct flow *f, const char *dir, const struct meta_cpu *cpu, uint
 	records_read(&f->records, dir, cpu);
 	windows_find(&all, &f->config, cpu, &f->records, f->meta->flags & AUXTRACE_SETUP_KERNEL);
 	if (!all.exact)
-		say("cpu %u: %zu window starts in the trace, the kernel counted %" PRIu64 ": their numbers are not known%s",
+		say("cpu %u: %zu window starts in the trace, the kernel counted %" PRIu64 ": the window numbers are not known%s",
 		    cpu->cpu, all.count, cpu->windows,
-		    f->meta->flags & AUXTRACE_SETUP_KERNEL ? "" : " (a trace of user code only does not tell them apart)");
+		    f->meta->flags & AUXTRACE_SETUP_KERNEL ? "" : " (in a trace of user code only, window starts look like other packets)");
 	if (window)
 		select_window(f, &all, window, &one);
 	if (!window || one.count) {
@@ -399,7 +399,7 @@ static void decode_sample(struct flow *f, size_t nr, const struct auxtrace_recor
 	f->bytes += sample->length;
 	f->open = false;
 	f->passed = 0;
-	/* A copy: skip_unknown() writes synchronization points. */
+	/* A copy: skip_unknown() writes synchronization points into it. */
 	aux.data = xrealloc(NULL, sample->length);
 	memcpy(aux.data, bytes, sample->length);
 	make_config(f, &aux);

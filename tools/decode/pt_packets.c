@@ -44,7 +44,7 @@ static void add_window(struct windows *w, uint64_t begin)
 
 static void add_enable(struct windows *w, uint64_t offset)
 {
-	/* Room grows at each power of two. */
+	/* Grow at each power of two. */
 	if (!(w->nr_enables & (w->nr_enables - 1)))
 		w->enable = xrealloc(w->enable, (w->nr_enables ? 2 * w->nr_enables : 1) * sizeof(*w->enable));
 	w->enable[w->nr_enables++] = offset;
@@ -65,7 +65,7 @@ size_t windows_enables(const struct windows *w, uint64_t offset)
 	return low;
 }
 
-/* Are packets on? Changed by what each packet says of it. */
+/* Are packets enabled (PacketEn)? track_enable() follows it from packet to packet. */
 struct enable {
 	bool on, in_psb, fup_in_psb, after_ovf;
 };
@@ -78,7 +78,7 @@ static void track_enable(struct enable *e, const struct pt_packet *p)
 		e->fup_in_psb = false;
 		break;
 	case ppt_psbend:
-		/* PSB+ has a FUP exactly if packets are on. */
+		/* PSB+ has a FUP if and only if packets are enabled. */
 		e->on = e->fup_in_psb;
 		e->in_psb = false;
 		break;
@@ -90,7 +90,7 @@ static void track_enable(struct enable *e, const struct pt_packet *p)
 		e->on = false;
 		break;
 	case ppt_ovf:
-		/* A FUP follows if packets are on, else the next is a TIP.PGE. */
+		/* A FUP follows if packets are enabled, otherwise a TIP.PGE. */
 		e->on = false;
 		e->in_psb = false;
 		e->after_ovf = true;
@@ -108,8 +108,8 @@ static void track_enable(struct enable *e, const struct pt_packet *p)
 }
 
 /*
- * The kernel tells where the newest window began; the others follow by counting
- * back, if nothing else can look like the begin of a window.
+ * Number windows without records. The status page has the position of the newest window;
+ * the others follow by counting back, if nothing else can look like a window's begin.
  */
 static void number_windows(struct windows *w, const struct meta_cpu *cpu, bool kernel)
 {
@@ -118,10 +118,10 @@ static void number_windows(struct windows *w, const struct meta_cpu *cpu, bool k
 	for (size_t i = 0; i < w->count; i++)
 		if (cpu->origin + w->window[i].begin == cpu->window_begin)
 			newest = i;
-	/* A snapshot does not know where, but it ends with the newest. */
+	/* A snapshot does not have that position, but its last window is the newest. */
 	if (cpu->window_begin == UINT64_MAX && kernel && w->count)
 		newest = w->count - 1;
-	/* Cut off at the front, the only one there is. */
+	/* The only window, whose begin was overwritten. */
 	if (w->count == 1 && cpu->window_begin < cpu->begin)
 		newest = 0;
 	if (cpu->begin)
@@ -137,8 +137,8 @@ static void number_windows(struct windows *w, const struct meta_cpu *cpu, bool k
 }
 
 /*
- * Number what the records place; a PSB within a window begins none. False if they do not
- * tell of all, and nothing has changed.
+ * Number windows by WINDOW records, and drop PSBs within a window. Returns false, without a
+ * change, if records are missing.
  */
 static bool number_by_records(struct windows *w, const struct meta_cpu *cpu, const struct records *r)
 {
@@ -154,11 +154,11 @@ static bool number_by_records(struct windows *w, const struct meta_cpu *cpu, con
 		uint64_t position = cpu->origin + w->window[i].begin;
 		const struct auxtrace_record_window *found = records_within(r, position);
 
-		/* The first may have lost its begin; a later one that has is none. */
+		/* The begin of the first window may be overwritten; later ones are complete. */
 		if (found && (found->begin == position || (!i && found->begin < cpu->begin)))
 			seq[i] = found->window;
 		else if (!found && position >= newest->end_position && cpu->windows == newest->window + 1)
-			/* The one that was open, once. */
+			/* The window that was open at the end; it has one begin. */
 			seq[i] = i && seq[i - 1] > newest->window ? 0 : cpu->windows;
 		else if (!found)
 			break;
@@ -194,7 +194,7 @@ void windows_find(struct windows *w, const struct pt_config *config, const struc
 		struct enable e = { .on = true };
 		uint64_t offset;
 
-		/* Behind bytes that are no packets nobody knows whether they were on. */
+		/* After a decode error it is unknown whether packets were enabled. */
 		for (;;) {
 			pt_pkt_get_offset(decoder, &offset);
 			if (pt_pkt_next(decoder, &packet, sizeof(packet)) < 0)
@@ -220,9 +220,9 @@ void windows_free(struct windows *w)
 	*w = (struct windows){ 0 };
 }
 
-/* ---- the way back ------------------------------------------------------- */
+/* ---- return points ------------------------------------------------------ */
 
-/* Where control is, as the packets tell it. */
+/* Where control is, according to the packets. */
 enum place { UNKNOWN, USER, KERNEL, OFF };
 
 struct walk {
@@ -233,10 +233,10 @@ struct walk {
 };
 
 enum step {
-	ON,			/* nothing of interest */
+	NO_STEP,
 	ENTERS_USER,		/* user code begins to run */
-	BACK,			/* it ends: in the kernel, or packets were off and go on */
-	BACK_IN_USER,		/* the same, and other user code begins */
+	BACK,			/* it ends: entry to the kernel, or packets are enabled again there */
+	BACK_IN_USER,		/* packets are enabled again in user code */
 	LOST,			/* OVF */
 };
 
@@ -246,8 +246,8 @@ static enum step arrive(struct walk *w, bool enables)
 
 	w->place = code_is_kernel(w->last_ip) ? KERNEL : USER;
 	if (w->place == USER)
-		return enables ? BACK_IN_USER : before == USER ? ON : ENTERS_USER;
-	return before == USER || enables ? BACK : ON;
+		return enables ? BACK_IN_USER : before == USER ? NO_STEP : ENTERS_USER;
+	return before == USER || enables ? BACK : NO_STEP;
 }
 
 static enum step walk_packet(struct walk *w, const struct pt_packet *p)
@@ -256,37 +256,37 @@ static enum step walk_packet(struct walk *w, const struct pt_packet *p)
 	case ppt_psb:
 		w->in_psb = true;
 		w->last_ip = 0;
-		return ON;
+		return NO_STEP;
 	case ppt_psbend:
 		w->in_psb = false;
-		return ON;
+		return NO_STEP;
 	case ppt_ovf:
 		w->in_psb = false;
 		w->place = UNKNOWN;
 		return LOST;
 	case ppt_pip:
 		w->point.cr3 = p->payload.pip.cr3;
-		return ON;
+		return NO_STEP;
 	case ppt_tsc:
 		w->point.tsc = p->payload.tsc.tsc;
-		return ON;
+		return NO_STEP;
 	case ppt_fup:
-		/* In PSB+ and after OVF it is where control is, else where it leaves. */
+		/* In PSB+ and after OVF a FUP is where control is; otherwise it is a source. */
 		if (!update_ip(&w->last_ip, &p->payload.ip) ||
 		    !(w->in_psb || w->place == UNKNOWN))
-			return ON;
+			return NO_STEP;
 		return arrive(w, false);
 	case ppt_tip_pgd:
 		update_ip(&w->last_ip, &p->payload.ip);
 		w->place = OFF;
-		return ON;
+		return NO_STEP;
 	case ppt_tip:
 	case ppt_tip_pge:
 		if (!update_ip(&w->last_ip, &p->payload.ip))
-			return ON;
+			return NO_STEP;
 		return arrive(w, p->type == ppt_tip_pge);
 	default:
-		return ON;
+		return NO_STEP;
 	}
 }
 
@@ -308,10 +308,10 @@ int64_t packets_last_psb(const struct pt_config *config, uint64_t offset)
 }
 
 /*
- * The decoder reads one packet with flow information ahead, so it may have taken
- * the packet that ends the unknown code already, but none of a stretch of user
- * code after it. It is stuck in the last stretch that begins at or before its
- * position, and the first way back after that begin is the one.
+ * The decoder reads one packet with flow information ahead. So it may have read the packet
+ * that ends the unknown code, but none of a later run of user code. It is therefore in
+ * the last run of user code that begins at or before its offset, and the first return
+ * after that begin is the one to find.
  */
 bool packets_find_return(const struct pt_config *config, uint64_t offset, uint64_t cr3,
 			 struct return_point *point)

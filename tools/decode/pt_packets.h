@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the packets alone say, without the code: where windows begin, and where
- * control comes back from code that is not in the recording.
+ * What Intel PT packets say without the code: where windows begin, and where control
+ * returns from code that is not in the recording.
  */
 #ifndef PT_PACKETS_H
 #define PT_PACKETS_H
@@ -25,17 +25,16 @@ struct window {
 struct windows {
 	struct window *window;
 	size_t count;
-	bool exact;		/* all have their number */
+	bool exact;		/* the numbers of all are known */
 	uint64_t *enable;	/* offsets of all TIP.PGE packets */
 	size_t nr_enables;
 };
 
 /*
- * A window begins with a PSB while packets are off; the first PSB of all is one's
- * begin, or that of what is left of it. In a trace of user code only,
- * a PSB in the middle of a system call looks the same. WINDOW records tell them apart;
- * without these @exact is false then, and only windows that the recording places
- * have their number.
+ * A window begins with a PSB while packets are disabled. The first PSB of the trace begins a
+ * window, or what is left of one. In a trace of user code only, a PSB in the middle of a
+ * system call looks the same; WINDOW records tell which PSBs begin windows. Without them
+ * @exact is false, and only windows whose begin the recording contains have a number.
  */
 void windows_find(struct windows *w, const struct pt_config *config, const struct meta_cpu *cpu,
 		  const struct records *records, bool kernel);
@@ -44,27 +43,28 @@ size_t windows_enables(const struct windows *w, uint64_t offset);
 void windows_free(struct windows *w);
 
 struct return_point {
-	uint64_t offset;	/* behind the packet that brings control back */
-	uint64_t ip;		/* to where */
-	uint64_t cr3;		/* in which address space, as far as packets say */
-	uint64_t tsc;		/* newest TSC packet before it; 0: none */
-	bool overflow;		/* an OVF ends what can be said */
+	uint64_t offset;	/* behind the packet by which control returns */
+	uint64_t ip;		/* to this address */
+	uint64_t cr3;		/* of the address space, by the newest PIP */
+	uint64_t tsc;		/* of the newest TSC packet before it; 0: none */
+	bool overflow;		/* an OVF came first, so there is no return point */
 };
 
 /* The last PSB that begins before @offset, or a negative libipt error. */
 int64_t packets_last_psb(const struct pt_config *config, uint64_t offset);
 
 /*
- * User code that is not known runs where a decoder has got to @offset. Find where it ends: at the next entry to the kernel, or where packets go
- * on again after they were off. Returns false if the trace ends before.
+ * A decoder at @offset cannot read the user code that runs there. Find where that code ends:
+ * at the next entry to the kernel, or where packets are enabled again after they were
+ * disabled. Returns false if the trace ends before.
  */
 bool packets_find_return(const struct pt_config *config, uint64_t offset, uint64_t cr3,
 			 struct return_point *point);
 
 /*
- * Overwrite what was decoded before @point with a PSB+ that makes its state, so
- * that a decoder can synchronize there. Returns the PSB's offset, or
- * -pte_nomem if there is no room before @point, and other libipt errors.
+ * Overwrite packets before @point with a PSB+ that has the state of @point, so that a decoder
+ * can synchronize there. Returns the PSB's offset, -pte_nomem if there is no space before
+ * @point, or another libipt error.
  */
 int64_t packets_write_psb(const struct pt_config *config, const struct return_point *point);
 

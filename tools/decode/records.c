@@ -13,7 +13,7 @@ static void keep(const union auxtrace_record ***list, size_t *count, const union
 	(*list)[(*count)++] = record;
 }
 
-/* Those from slots stand in their file in the order of their records. */
+/* cpuN.samples has the bytes from slots in the order of their records. */
 static void take_sample(struct records *r, const union auxtrace_record *record)
 {
 	const uint8_t *bytes = auxtrace_sample_data(record);
@@ -30,7 +30,7 @@ static void take_sample(struct records *r, const union auxtrace_record *record)
 
 static void add_anchor(struct records *r, uint64_t position, uint64_t tsc)
 {
-	/* Room grows at each power of two. */
+	/* Grow at each power of two. */
 	if (!(r->nr_anchors & (r->nr_anchors - 1)))
 		r->anchor = xrealloc(r->anchor, (r->nr_anchors ? 2 * r->nr_anchors : 1) * sizeof(*r->anchor));
 	r->anchor[r->nr_anchors++] = (struct anchor){ position, tsc };
@@ -128,7 +128,7 @@ const struct auxtrace_record_window *records_within(const struct records *r, uin
 {
 	size_t low = 0, high = r->nr_windows;
 
-	/* The first that ends behind it; empty ones have no byte. */
+	/* Find the first window that ends behind @position. */
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
@@ -140,7 +140,7 @@ const struct auxtrace_record_window *records_within(const struct records *r, uin
 	return low < r->nr_windows && r->window[low]->begin <= position ? r->window[low] : NULL;
 }
 
-/* The first anchor that is at @position or behind it; with @behind only behind it. */
+/* The first anchor at or behind @position; @behind: behind it only. */
 static size_t first_anchor(const struct records *r, uint64_t position, bool behind)
 {
 	size_t low = 0, high = r->nr_anchors;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the data ring of one CPU has told: cpuN.data of a recording. */
+/* The records of one CPU's data ring: cpuN.data of a recording. */
 #ifndef RECORDS_H
 #define RECORDS_H
 
@@ -12,7 +12,7 @@
 #include "lib/meta.h"
 #include "lib/tool.h"
 
-/* Bytes before @position were traced before @tsc, those from it on after that. */
+/* Bytes before @position were traced before @tsc, all others after it. */
 struct anchor {
 	uint64_t position, tsc;
 };
@@ -20,21 +20,21 @@ struct anchor {
 struct records {
 	const struct meta_cpu *cpu;
 	struct mapped file;
-	const struct auxtrace_record_window **window; /* in the order of their numbers */
+	const struct auxtrace_record_window **window; /* by number */
 	size_t nr_windows;
 	struct mapped slots;	/* cpuN.samples: bytes of samples that were in slots */
-	uint64_t slots_used;	/* bytes of it */
+	uint64_t slots_used;	/* bytes of it that belong to a record so far */
 	const uint8_t **bytes;	/* of each sample; NULL: not in the recording */
-	const union auxtrace_record **sample; /* SAMPLE records, in the order of their making */
+	const union auxtrace_record **sample; /* SAMPLE records, oldest first */
 	size_t nr_samples;
 	const union auxtrace_record **freeze; /* TRIGGER records of a FREEZE */
 	size_t nr_freezes;
 	uint64_t lost;		/* records, by LOST records */
-	struct anchor *anchor;	/* in the order of time */
+	struct anchor *anchor;	/* by time */
 	size_t nr_anchors;
 };
 
-/* No file, no records. Dies if it cannot be read; says if it is damaged. */
+/* Without a file there are no records. Dies if it cannot be read; reports damage. */
 void records_read(struct records *r, const char *dir, const struct meta_cpu *cpu);
 void records_free(struct records *r);
 
@@ -42,20 +42,20 @@ void records_free(struct records *r);
 const struct auxtrace_record_window *records_window(const struct records *r, uint64_t seq);
 /* The window that begins with the byte at @position, or NULL. */
 const struct auxtrace_record_window *records_begin(const struct records *r, uint64_t position);
-/* The window that has the byte at @position, or NULL. */
+/* The window that contains the byte at @position, or NULL. */
 const struct auxtrace_record_window *records_within(const struct records *r, uint64_t position);
 
 /* "whole", "overwritten in part" or "gone", in the recording's trace. */
 const char *records_part(const struct records *r, const struct auxtrace_record_window *w);
 
 /*
- * Between which TSCs the bytes from @begin to @end were traced, as far as the windows and
- * AUX records tell; 0: not known.
+ * The TSCs between which bytes [begin, end) were traced, according to the windows and AUX
+ * records; 0: not known.
  */
 void records_bounds(const struct records *r, uint64_t begin, uint64_t end, uint64_t *after,
 		    uint64_t *before);
 
-/* One record a line. */
+/* Print all records, one a line. */
 void records_print(const struct records *r);
 
 #endif

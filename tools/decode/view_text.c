@@ -38,7 +38,7 @@ static void show_cause(const struct flow *f, uint32_t cause, uint32_t trigger)
 		fputs(auxtrace_cause_name(cause), stdout);
 }
 
-/* A freeze that ended the window: how long it took, if that is why. */
+/* If a latency trigger's freeze ended the window: the latency. */
 static void show_latency(const struct flow *f, const struct auxtrace_record_window *w)
 {
 	for (size_t i = 0; i < f->records.nr_freezes; i++) {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the views for people have in common, on stdout. */
+/* Text that the views for people share, written to stdout. */
 #ifndef VIEW_TEXT_H
 #define VIEW_TEXT_H
 
 #include "flow.h"
 
-/* Seconds of the kernel's clock, in 18 columns; - if not @known. */
+/* @ns as seconds, in 18 columns; - if not @known. */
 void text_time(bool known, uint64_t ns);
-/* function+offset (file), or as much of it as is known. */
+/* function+offset (file), as far as it is known. */
 void text_name(uint64_t ip, const struct code_name *name);
 
-/* A line each: */
+/* These print a line each. */
 void text_window(unsigned int cpu, const struct flow *f, uint64_t seq);
 void text_sample(unsigned int cpu, const struct flow *f, size_t nr, const struct auxtrace_record_sample *s);
 void text_overflow(unsigned int cpu);

@@ -11,7 +11,7 @@ static void add(struct window_spans *s, uint64_t seq, uint64_t begin, uint64_t e
 	s->span[s->count++] = (struct window_span){ begin, end, seq, record };
 }
 
-/* What comes behind the windows with a record: of the newest, if meta knows its place. */
+/* Behind the last window with a record: the newest window, if meta has its position. */
 static void add_rest(struct window_spans *s, const struct meta_cpu *cpu, uint64_t newest, uint64_t begin,
 		     uint64_t end)
 {
@@ -21,7 +21,7 @@ static void add_rest(struct window_spans *s, const struct meta_cpu *cpu, uint64_
 		add(s, 0, begin, cpu->window_begin, NULL);
 		begin = cpu->window_begin;
 	}
-	/* A snapshot ends with the newest, too, but does not know where that began. */
+	/* A snapshot ends with the newest window, too, but its meta does not have the begin. */
 	if (!placed || cpu->window_begin > begin)
 		placed = newest + 1 == cpu->windows;
 	add(s, placed ? cpu->windows : 0, begin, end, NULL);
@@ -37,7 +37,7 @@ void window_spans_find(struct window_spans *s, const struct records *r, uint64_t
 		uint64_t first = w->begin > begin ? w->begin : begin;
 		uint64_t last = w->end_position < end ? w->end_position : end;
 
-		/* Gone, newer than the trace, or not possible behind the one before. */
+		/* Overwritten, newer than the trace, or inconsistent with the window before. */
 		if (first < at || last < first || (last == begin && w->begin < begin))
 			continue;
 		if (first > at)

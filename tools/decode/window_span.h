@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which part of a BTS trace is of which window. The trace itself does not say: the data
- * ring's records do, and meta of the newest window.
+ * The spans of a BTS trace that belong to each window. The trace itself does not mark
+ * windows: WINDOW records do, and meta has the newest window.
  */
 #ifndef WINDOW_SPAN_H
 #define WINDOW_SPAN_H
@@ -12,8 +12,8 @@
 #include "records.h"
 
 struct window_span {
-	uint64_t begin, end;	/* AUX positions; the same: no branch was taken */
-	uint64_t seq;		/* of the window; 0: of one or more that nobody told of */
+	uint64_t begin, end;	/* AUX positions; equal: no branch was taken */
+	uint64_t seq;		/* of the window; 0: of one or more without a record */
 	const struct auxtrace_record_window *record; /* or NULL */
 };
 
@@ -22,7 +22,7 @@ struct window_spans {
 	size_t count;
 };
 
-/* All of [@begin, @end), in order. */
+/* Divide [begin, end) into spans, in order. */
 void window_spans_find(struct window_spans *s, const struct records *r, uint64_t begin, uint64_t end);
 void window_spans_free(struct window_spans *s);
 

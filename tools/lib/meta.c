@@ -11,7 +11,7 @@
 
 #define FORMAT_VERSION	1
 
-/* "cpu N key value key value ..."; keys that are not known are passed over. */
+/* "cpu N key value key value ..."; unknown keys are ignored. */
 static void parse_cpu(struct meta *meta, char *text, const char *dir)
 {
 	struct meta_cpu *c;
@@ -47,7 +47,7 @@ static void parse_cpu(struct meta *meta, char *text, const char *dir)
 	c->origin = c->begin - c->pad;
 }
 
-/* "trigger ID hits N acted N ... on TEXT"; the text goes to the end of the line. */
+/* "trigger ID hits N acted N ... on LABEL"; the label goes to the end of the line. */
 static void parse_trigger(struct meta *meta, char *text, const char *dir)
 {
 	struct meta_trigger *t;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The file `meta` of a recording. */
+/* Reads the file `meta` of a recording. */
 #ifndef META_H
 #define META_H
 
@@ -12,10 +12,10 @@ struct meta_cpu {
 	unsigned int cpu;
 	uint64_t begin;		/* AUX position of the first byte of trace in cpuN.aux */
 	uint64_t read, produced, overwritten;
-	uint64_t pad;		/* bytes of no trace before it */
-	uint64_t origin;	/* position that the file's first byte stands at */
+	uint64_t pad;		/* bytes before it that are not trace */
+	uint64_t origin;	/* position of the file's first byte: @begin - @pad */
 	uint64_t windows;
-	uint64_t window_begin;	/* UINT64_MAX: not known, in a snapshot */
+	uint64_t window_begin;	/* of the newest window; UINT64_MAX: not known, in a snapshot */
 	uint64_t gaps;
 	uint64_t data_read;	/* bytes in cpuN.data */
 };
@@ -23,7 +23,7 @@ struct meta_cpu {
 struct meta_trigger {
 	uint32_t id;
 	uint64_t hits, acted, held, idle, missed;
-	char *text;		/* what it was asked for as; "": not told */
+	char *text;		/* its label, as --on had it; "": none */
 };
 
 struct meta {
@@ -41,12 +41,12 @@ struct meta {
 	struct meta_trigger *trigger;
 };
 
-/* The recording that a command line names behind its options; dies if it names two. */
+/* The recording that a command line names after its options. Dies if it names two. */
 const char *meta_argument(int argc, char **argv);
 
-/* Dies with a message if @dir is not a recording, or of a source that is not known. */
+/* Dies with a message if @dir is not a complete recording. */
 struct meta *meta_read(const char *dir);
-/* The text of trigger @id; "" if there is none. */
+/* The label of trigger @id; "" if it has none. */
 const char *meta_trigger_text(const struct meta *meta, uint32_t id);
 void meta_free(struct meta *meta);
 

@@ -11,14 +11,14 @@
 
 static void add(struct symbols *s, uint64_t addr, uint64_t size, const char *name)
 {
-	if (s->count == s->room) {
-		s->room = s->room ? 2 * s->room : 256;
-		s->sym = xrealloc(s->sym, s->room * sizeof(*s->sym));
+	if (s->count == s->space) {
+		s->space = s->space ? 2 * s->space : 256;
+		s->sym = xrealloc(s->sym, s->space * sizeof(*s->sym));
 	}
 	s->sym[s->count++] = (struct symbol){ addr, size, name };
 }
 
-/* Of several names of one address the one with a size comes last and wins. */
+/* Of several names of one address the one with a size comes last: symbols_find() takes it. */
 static int by_address(const void *a, const void *b)
 {
 	const struct symbol *x = a, *y = b;
@@ -35,7 +35,7 @@ static void sort(struct symbols *s)
 	qsort(s->sym, s->count, sizeof(*s->sym), by_address);
 }
 
-/* A symbol without a size goes up to the next one, but not out of its section. */
+/* Bytes from a symbol without a size to the end of its section. */
 static uint64_t left_of_section(Elf *elf, const GElf_Sym *sym)
 {
 	Elf_Scn *scn = elf_getscn(elf, sym->st_shndx);
@@ -74,7 +74,7 @@ static void add_table(struct symbols *s, Elf *elf, Elf_Scn *scn, const GElf_Shdr
 	}
 }
 
-/* Linkage stubs have no symbols; their sections name them. */
+/* Linkage stubs have no symbols: name them after their sections. */
 static void add_stubs(struct symbols *s, Elf *elf, const GElf_Shdr *sh)
 {
 	const char *name;
@@ -96,7 +96,7 @@ void symbols_from_elf(struct symbols *s, const uint8_t *image, size_t size)
 	elf = elf_memory((char *)image, size);
 	if (!elf)
 		return;
-	/* The full table if there is one: it has all that the dynamic one has. */
+	/* The full table, if there is one, has all names of the dynamic one. */
 	for (unsigned int i = 0; i < ARRAY_SIZE(wanted) && !s->count; i++) {
 		Elf_Scn *scn = NULL;
 
@@ -113,14 +113,14 @@ void symbols_from_elf(struct symbols *s, const uint8_t *image, size_t size)
 		if (gelf_getshdr(scn, &sh))
 			add_stubs(s, elf, &sh);
 	}
-	/* Names point into the image, which stays. */
+	/* The names point into the image, which stays mapped. */
 	elf_end(elf);
 	sort(s);
 }
 
 int symbols_from_kallsyms(struct symbols *s, const char *path)
 {
-	size_t size = 0, used = 0, room = 0;
+	size_t size = 0, used = 0, space = 0;
 	char *line = NULL;
 	FILE *f = fopen(path, "re");
 
@@ -135,11 +135,11 @@ int symbols_from_kallsyms(struct symbols *s, const char *path)
 		n = sscanf(line, "%" SCNx64 " %c %511s %63s", &addr, &type, name, module);
 		if (n < 3 || !addr || !strchr("tTwW", type))
 			continue;
-		if (room < used + sizeof(name) + sizeof(module) + 2) {
-			room = room ? 2 * room : 1 << 20;
-			s->names = xrealloc(s->names, room);
+		if (space < used + sizeof(name) + sizeof(module) + 2) {
+			space = space ? 2 * space : 1 << 20;
+			s->names = xrealloc(s->names, space);
 		}
-		/* The table of names moves as it grows: offsets for now. */
+		/* realloc() may move the names: store offsets, and make them pointers below. */
 		add(s, addr, 0, (const char *)used);
 		used += sprintf(s->names + used, "%s%s%s", name, *module ? " " : "", module) + 1;
 	}

@@ -15,17 +15,17 @@ struct symbol {
 
 struct symbols {
 	struct symbol *sym;
-	size_t count, room;
-	char *names;		/* what kallsyms' names point into */
+	size_t count, space;
+	char *names;		/* storage of the names from kallsyms */
 };
 
-/* Functions of an ELF image of @size bytes; an image without any leaves it empty. */
+/* Add the functions of an ELF image of @size bytes, if it has any. */
 void symbols_from_elf(struct symbols *s, const uint8_t *image, size_t size);
-/* Kernel and module functions. Returns 0 or a negative errno. */
+/* Add the functions of the kernel and its modules. Returns 0 or a negative errno. */
 int symbols_from_kallsyms(struct symbols *s, const char *path);
-/* The function that @addr is in, or NULL. */
+/* The function that contains @addr, or NULL. */
 const struct symbol *symbols_find(const struct symbols *s, uint64_t addr);
-/* Names of the bytes before a kernel function, and of static calls' jumps: nobody's functions. */
+/* Names of padding before kernel functions, and of static calls' trampolines. */
 bool symbols_is_padding(const char *name);
 void symbols_free(struct symbols *s);
 

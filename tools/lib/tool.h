@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the subcommands share. */
+/* Messages, memory, numbers and files, for all of the command. */
 #ifndef TOOL_H
 #define TOOL_H
 
@@ -17,7 +17,7 @@ void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void die(int status, const char *format, ...)
 	__attribute__((format(printf, 2, 3), noreturn));
 
-/* malloc(3) family that never returns NULL. */
+/* As malloc(3) and strdup(3), but they exit instead of returning NULL. */
 void *xrealloc(void *p, size_t size);
 void *xcalloc(size_t n, size_t size);
 char *xstrdup(const char *s);
@@ -27,7 +27,7 @@ uint64_t parse_size(const char *option, const char *text);
 /* A plain number from @min to @max; dies for anything else. */
 uint64_t parse_number(const char *option, const char *text, uint64_t min, uint64_t max);
 
-/* A file mapped whole and privately; an empty file is NULL and 0. */
+/* A file, mapped completely and privately. An empty file is NULL and 0. */
 struct mapped {
 	uint8_t *data;
 	size_t size;

@@ -19,8 +19,8 @@
 #define FOLLOW	(PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | \
 		 PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT)
 
-/* In the child: wait until ptrace is there, then become the command. */
-static void __attribute__((noreturn)) become(char **argv, int go, int report, const cpu_set_t *cpus)
+/* In the child: wait until the parent traces it, then exec the command. */
+static void __attribute__((noreturn)) exec_command(char **argv, int go, int report, const cpu_set_t *cpus)
 {
 	sigset_t none;
 	char byte;
@@ -66,7 +66,7 @@ int child_start(struct child *child, char **argv, const cpu_set_t *cpus)
 		return EXIT_FAILED;
 	}
 	if (!child->pid)
-		become(argv, go[0], report[1], cpus);
+		exec_command(argv, go[0], report[1], cpus);
 	close(go[0]);
 	close(report[1]);
 	if (ptrace(PTRACE_SEIZE, child->pid, NULL, FOLLOW)) {
@@ -85,12 +85,12 @@ int child_start(struct child *child, char **argv, const cpu_set_t *cpus)
 		if (waitpid(child->pid, &status, __WALL) < 0) {
 			if (errno == EINTR)
 				continue;
-			say("the command is lost: %s", strerror(errno));
+			say("cannot wait for the command: %s", strerror(errno));
 			return EXIT_FAILED;
 		}
 		if (!WIFSTOPPED(status) || is_event(status, PTRACE_EVENT_EXEC))
 			break;
-		/* The exit of a child whose exec failed, or a signal on the way. */
+		/* The exit of a child whose exec failed, or a signal to deliver. */
 		ptrace(PTRACE_CONT, child->pid, NULL, status >> 16 ? 0 : WSTOPSIG(status));
 	}
 	if (is_event(status, PTRACE_EVENT_EXEC)) {
@@ -120,23 +120,23 @@ void notes_reports(struct notes *notes)
 
 static void note_task(struct notes *notes, pid_t pid)
 {
-	/* A thread of a process that is half gone has no address space any more. */
+	/* A thread of an exiting process may have no address space any more. */
 	if (auxtrace_recording_add_task(notes->recording, pid) && errno != ESRCH && errno != ENXIO)
 		say("process %d: %s", pid, auxtrace_error());
 }
 
-/* A stop of @pid: note what is to be noted and let it go on as if unseen. */
+/* @pid has stopped: record its address space if that changed, and let it continue. */
 static void handle_stop(pid_t pid, int status, struct notes *notes)
 {
 	int event = status >> 16, sig = WSTOPSIG(status);
 
-	/* What was reported until now is of the address space from before. */
+	/* What perf has reported so far belongs to the earlier address space. */
 	if (event)
 		notes_reports(notes);
 	switch (event) {
 	case PTRACE_EVENT_STOP:
 		if (sig != SIGTRAP) {
-			/* A job-control stop: it stays stopped, as it would without us. */
+			/* A job-control stop: the process must stay stopped, as without a tracer. */
 			ptrace(PTRACE_LISTEN, pid, NULL, 0);
 			return;
 		}
@@ -146,7 +146,7 @@ static void handle_stop(pid_t pid, int status, struct notes *notes)
 		break;
 	case PTRACE_EVENT_EXIT:
 		note_task(notes, pid);
-		/* Fails for a thread, whose process goes on. */
+		/* Fails for a thread: its process has not ended. */
 		auxtrace_recording_end_task(notes->recording, pid, 0);
 		sig = 0;
 		break;
@@ -155,7 +155,7 @@ static void handle_stop(pid_t pid, int status, struct notes *notes)
 		sig = 0;
 		break;
 	case 0:
-		break;		/* a signal on its way: deliver it */
+		break;		/* a signal: deliver it */
 	default:
 		sig = 0;
 	}

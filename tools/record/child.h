@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The command that is recorded, with its descendants.
+ * The command that is recorded, and its descendants.
  *
- * They are followed by ptrace(2), only where address spaces come and go: at fork,
- * exec and exit. Nothing else of them stops. Their page tables and mappings are
- * noted there, so that they are known however short they live.
+ * ptrace(2) stops them only where address spaces begin and end: at fork, exec and exit.
+ * There the recorder notes their page tables and mappings, so that even a process that
+ * lives for a moment is known.
  */
 #ifndef CHILD_H
 #define CHILD_H
@@ -17,11 +17,11 @@
 
 #include "sideband.h"
 
-/* Where what is seen of processes goes. */
+/* Where observations of processes are recorded. */
 struct notes {
 	struct auxtrace_recording *recording;
-	struct sideband *sideband;	/* NULL: not to be had */
-	unsigned long lost;		/* reports that perf could not make */
+	struct sideband *sideband;	/* NULL: not available */
+	unsigned long lost;		/* records that perf lost */
 };
 
 struct child {
@@ -31,22 +31,22 @@ struct child {
 };
 
 /*
- * Start @argv on @cpus (NULL: anywhere) and stop it right after its exec, before
- * its first instruction. Returns 0; or the exit status that says why there is no
- * command: 126, 127, or 125, with a message said.
+ * Start @argv on @cpus (NULL: anywhere) and stop it after its exec, before its first
+ * instruction. Returns 0. If that failed, prints a message and returns the exit status that
+ * says why: 127 not found, 126 cannot be run, 125 anything else.
  */
 int child_start(struct child *child, char **argv, const cpu_set_t *cpus);
 
-/* Let it go. */
+/* Let the command run. */
 void child_continue(const struct child *child);
 
-/* Take what wait(2) has to tell, without blocking. */
+/* Handle what wait(2) reports, without blocking. */
 void child_events(struct child *child, struct notes *notes);
 
-/* Hand over what perf reported since the last time. */
+/* Record what perf reported since the last call. */
 void notes_reports(struct notes *notes);
 
-/* Block until the command is gone. */
+/* Block until the command has exited. */
 void child_wait(struct child *child, struct notes *notes);
 
 #endif

@@ -17,14 +17,14 @@
 #define EXIT_FAILED	125
 #define MAX_LINE	200
 #define MAX_PEERS	32
-#define ANSWER_MS	1000	/* so long may an asker leave its answer where it is */
+#define ANSWER_MS	1000	/* how long to wait for a client to read its answer */
 
-#define SYNTAX	"right is fifo:CTL[,ACK], fd:CTL[,ACK], or the path of a FIFO or of a socket to be made"
+#define SYNTAX	"it takes fifo:CTL[,ACK], fd:CTL[,ACK], or the path of a FIFO or of a socket to be made"
 
-struct peer {			/* who asks */
-	int in, out;		/* out -1: wants no answer */
-	bool client;		/* of our socket */
-	bool waits;		/* for control_finish() */
+struct peer {			/* where commands come from */
+	int in, out;		/* out -1: no answers are wanted */
+	bool client;		/* connected to the socket */
+	bool waits;		/* for the answer by control_finish() */
 	size_t len;
 	char line[MAX_LINE + 1];
 };
@@ -38,9 +38,9 @@ struct control {
 
 /* ---- opening ------------------------------------------------------------ */
 
-static void watch(struct control *c, int fd, void *who)
+static void add_fd(struct control *c, int fd, void *peer)
 {
-	struct epoll_event event = { .events = EPOLLIN, .data.ptr = who };
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = peer };
 
 	if (epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &event))
 		die(EXIT_FAILED, "--control: cannot wait for commands: %s", strerror(errno));
@@ -55,13 +55,13 @@ static bool add_peer(struct control *c, int in, int out, bool client)
 		c->peer[i]->in = in;
 		c->peer[i]->out = out;
 		c->peer[i]->client = client;
-		watch(c, in, c->peer[i]);
+		add_fd(c, in, c->peer[i]);
 		return true;
 	}
 	return false;
 }
 
-/* For reading and writing: so it never ends when those at the other end come and go. */
+/* Open for reading and writing, so that there is no end of file when a writer closes it. */
 static int open_fifo(const char *path)
 {
 	int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
@@ -99,7 +99,7 @@ static int inherited(const char *spec, const char *text, char **end)
 	if (*end == text || fd > 65535)
 		die(EXIT_USAGE, "--control fd:%s: a file descriptor is a number; " SYNTAX, spec);
 	flags = fcntl(fd, F_GETFD);
-	/* The command that is recorded is not to have it. */
+	/* The recorded command must not inherit it. */
 	if (flags < 0 || fcntl(fd, F_SETFD, flags | FD_CLOEXEC))
 		die(EXIT_FAILED, "--control fd:%s: there is no file descriptor %lu: %s", spec, fd,
 		    strerror(errno));
@@ -122,7 +122,7 @@ static void open_fds(struct control *c, const char *spec)
 	add_peer(c, in, out, false);
 }
 
-/* Does nobody listen at this socket any more? */
+/* Is this the socket of a recorder that has ended? */
 static bool is_stale(const struct sockaddr_un *address)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -161,7 +161,7 @@ static void open_socket(struct control *c, const char *path)
 	if (err)
 		die(EXIT_FAILED, "--control: cannot make the socket %s: %s", path, strerror(err));
 	c->path = xstrdup(path);
-	watch(c, c->listener, NULL);
+	add_fd(c, c->listener, NULL);
 }
 
 struct control *control_open(const char *spec)
@@ -176,7 +176,7 @@ struct control *control_open(const char *spec)
 	if (c->epoll < 0)
 		die(EXIT_FAILED, "--control: %s", strerror(errno));
 	if (!*spec)
-		die(EXIT_USAGE, "--control takes a path; " SYNTAX);
+		die(EXIT_USAGE, "--control: a path is missing; " SYNTAX);
 	if (!strncmp(spec, "fifo:", 5)) {
 		open_fifos(c, spec + 5);
 		return c;
@@ -242,7 +242,7 @@ static void carry_out(struct peer *p, control_act *act, void *context)
 		{ "pause", CONTROL_PAUSE }, { "resume", CONTROL_RESUME },
 		{ "snapshot", CONTROL_SNAPSHOT }, { "stop", CONTROL_STOP },
 		{ "status", CONTROL_STATUS }, { "ping", CONTROL_PING },
-		/* As perf has them. */
+		/* perf's names for them. */
 		{ "disable", CONTROL_PAUSE }, { "enable", CONTROL_RESUME },
 	};
 	char text[1024] = "";
@@ -285,7 +285,7 @@ static void end_line(struct peer *p, control_act *act, void *context)
 		carry_out(p, act, context);
 }
 
-/* False if the other end is gone. */
+/* Returns false at the end of file. */
 static bool read_peer(struct peer *p, control_act *act, void *context)
 {
 	char buf[512];
@@ -308,7 +308,7 @@ static void remove_peer(struct control *c, struct peer *p)
 	for (unsigned int i = 0; i < MAX_PEERS; i++)
 		if (c->peer[i] == p)
 			c->peer[i] = NULL;
-	/* An inherited file may have other descriptors, which would keep it watched. */
+	/* Other descriptors of an inherited file would keep it in the epoll set. */
 	epoll_ctl(c->epoll, EPOLL_CTL_DEL, p->in, NULL);
 	close(p->in);
 	if (p->out >= 0 && p->out != p->in)
@@ -330,7 +330,7 @@ void control_serve(struct control *c, control_act *act, void *context)
 {
 	struct epoll_event event;
 
-	/* One by one: a peer may be gone by what another asked for. */
+	/* One event at a time: serving one peer may remove another. */
 	while (epoll_wait(c->epoll, &event, 1, 0) > 0) {
 		struct peer *p = event.data.ptr;
 
@@ -338,7 +338,7 @@ void control_serve(struct control *c, control_act *act, void *context)
 			accept_peer(c);
 		} else if (!read_peer(p, act, context)) {
 			if (p->waits)
-				/* It has said all and waits for the answer. */
+				/* Keep the peer: it has closed its end, but waits for the answer. */
 				epoll_ctl(c->epoll, EPOLL_CTL_DEL, p->in, NULL);
 			else
 				remove_peer(c, p);

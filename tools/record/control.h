@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How others drive a recording: record --control.
+ * Commands to a running recorder: record --control.
  *
- * Commands are lines. Each is answered by "ack", or by "error: " and what was wrong;
- * status has a line of its own before. By a FIFO there is one asker, answered by
- * another FIFO if there is one; by a socket there are several.
+ * A command is a line. The answer is "ack", or "error: " and the reason; the command status
+ * has a line before that. A FIFO has one client, which gets answers by a second FIFO if
+ * there is one. A socket has many clients.
  */
 #ifndef CONTROL_H
 #define CONTROL_H
@@ -16,9 +16,9 @@ enum control_command {
 };
 
 enum control_answer {
-	CONTROL_ACK,		/* after @text, if there is any */
-	CONTROL_ERROR,		/* @text says what was wrong */
-	CONTROL_LATER,		/* by control_finish() */
+	CONTROL_ACK,		/* @text, which may be empty, then "ack" */
+	CONTROL_ERROR,		/* @text is the reason */
+	CONTROL_LATER,		/* control_finish() answers */
 };
 
 typedef enum control_answer control_act(void *context, enum control_command command, char *text,
@@ -27,18 +27,18 @@ typedef enum control_answer control_act(void *context, enum control_command comm
 struct control;
 
 /*
- * @spec: fifo:CTL[,ACK], fd:CTL[,ACK], or a path: of a FIFO, with ,ACK if wanted, or of a
- * socket that is to be made. Dies with a message if it is wrong.
+ * @spec: fifo:CTL[,ACK], fd:CTL[,ACK], or a path: that of a FIFO, optionally with ,ACK, or of
+ * a socket, which is made. Dies with a message if it is wrong.
  */
 struct control *control_open(const char *spec);
 
-/* Readable when there is something to serve; for poll(2). */
+/* A file descriptor for poll(2), readable when there is a command or a new client. */
 int control_fd(const struct control *c);
 
-/* Carry out what was asked for, without blocking. */
+/* Carry out all commands that have arrived, without blocking. */
 void control_serve(struct control *c, control_act *act, void *context);
 
-/* Answer those who wait: @error NULL: "ack". */
+/* Answer the commands with CONTROL_LATER: by @error, or "ack" if it is NULL. */
 void control_finish(struct control *c, const char *error);
 
 /* NULL is allowed. */

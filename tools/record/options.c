@@ -15,7 +15,7 @@
 #define SAMPLES_KEPT	16
 #define UNSET_SIZE	UINT64_MAX
 
-/* Records of triggers need a ring, samples one with room for some of them. */
+/* The default size of the data ring: it must hold some of the samples that triggers take. */
 static void complete_data(struct record_options *r)
 {
 	struct auxtrace_options *o = &r->session;
@@ -28,7 +28,7 @@ static void complete_data(struct record_options *r)
 		o->data_size *= 2;
 }
 
-/* What is left to its default, and sizes that are told for one slot. */
+/* Set defaults. --size and --data-size are of one slot: multiply them. */
 static void complete(struct record_options *r)
 {
 	struct auxtrace_options *o = &r->session;
@@ -46,7 +46,7 @@ static void complete(struct record_options *r)
 		if (!o->slots)
 			o->slots = 2;
 	}
-	/* A sample in a slot must be read before its record goes. */
+	/* The record of a sample in a slot must not be overwritten before the slot is released. */
 	if (o->flags & AUXTRACE_SETUP_OVERWRITE && !r->keep && o->data_size && !trigger_options_sample_size(&r->triggers))
 		o->flags |= AUXTRACE_SETUP_DATA_OVERWRITE;
 	if (o->slots > 1) {
@@ -86,7 +86,7 @@ static void usage(FILE *f)
 	      "      --slots N         areas of SIZE bytes to take turns in at snapshots, a power of\n"
 	      "                        two (with -S: 2; 1: a snapshot pauses all while it is written)\n"
 	      "      --full HOW        when the area is full: wait for this reader (the default),\n"
-	      "                        auto: the kernel looks each ms whether there is room again,\n"
+	      "                        auto: the kernel looks each ms whether there is space again,\n"
 	      "                        stop: stay off until SIGUSR1 or a resume command\n"
 	      "      --watermark SIZE  wake the reader at this many bytes (default: half of -m)\n"
 	      "      --data-size SIZE  bytes of data ring for each CPU: records of windows and\n"

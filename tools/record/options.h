@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What `auxtrace record` is asked for. */
+/* The command line of auxtrace record. */
 #ifndef RECORD_OPTIONS_H
 #define RECORD_OPTIONS_H
 
@@ -14,14 +14,14 @@ struct record_options {
 	const char *dir;
 	double duration;	/* seconds; 0: until the command ends */
 	char **argv;		/* the command, or NULL */
-	const char *control;	/* NULL: nobody else drives it */
-	bool flight;		/* SIGUSR2 takes a snapshot */
-	bool keep;		/* records, also in overwrite mode */
-	bool start_paused;	/* until a trigger resumes it, or if there is none, a signal */
+	const char *control;	/* --control, or NULL */
+	bool flight;		/* --snapshot: SIGUSR2 takes a snapshot */
+	bool keep;		/* --data-keep: do not overwrite records in overwrite mode */
+	bool start_paused;	/* until a trigger resumes it; without triggers, a signal */
 	struct trigger_options triggers;	/* triggers */
 };
 
-/* -1: go on; else the exit status of a command that has said all. Dies of wrong usage. */
+/* Returns -1, or the exit status after --help or an unknown option. Dies of wrong usage. */
 int record_options_parse(struct record_options *o, int argc, char **argv);
 
 #endif

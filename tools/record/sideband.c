@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The format of the rings is in <linux/perf_event.h>. */
+/* <linux/perf_event.h> has the format of the rings. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "lib/tool.h"
 #include "sideband.h"
 
-#define DATA_PAGES	32	/* a report is some 100 bytes, and they are rare */
+#define DATA_PAGES	32	/* a record is some 100 bytes, and they are rare */
 
 struct ring {
 	int fd;
@@ -54,7 +54,7 @@ union record {
 		struct perf_event_header header;
 		uint64_t id, lost;
 	} lost;
-	char bytes[65536 + 1];	/* and a 0 behind the longest */
+	char bytes[65536 + 1];	/* the longest, and a final 0 */
 };
 
 static int open_ring(struct sideband *w, int cpu)
@@ -67,7 +67,7 @@ static int open_ring(struct sideband *w, int cpu)
 		.task = 1,
 		.comm = 1,
 		.comm_exec = 1,
-		/* At once: a process may not live long. */
+		/* Wake up at each record: a process may not live long. */
 		.watermark = 1,
 		.wakeup_watermark = 1,
 	};
@@ -121,26 +121,26 @@ int sideband_fd(const struct sideband *w)
 	return w->epoll;
 }
 
-/* A record may go over the ring's end: it is copied out. */
+/* Copy a record, which may wrap at the ring's end. */
 static void copy_record(const struct sideband *w, const struct ring *r, uint64_t at, void *to,
 			size_t size)
 {
 	const char *data = (const char *)r->page + w->page_size;
-	size_t room = DATA_PAGES * w->page_size;
-	size_t first = room - at % room;
+	size_t ring_size = DATA_PAGES * w->page_size;
+	size_t first = ring_size - at % ring_size;
 
 	if (first > size)
 		first = size;
-	memcpy(to, data + at % room, first);
+	memcpy(to, data + at % ring_size, first);
 	memcpy((char *)to + first, data, size - first);
 }
 
 static void note_mapping(const struct mmap_record *rec, struct auxtrace_recording *recording)
 {
-	/* The last of an exec, of which perf reports the begin: what was read then lacks it. */
+	/* perf reports an exec at its begin. The vdso is mapped last: read the mappings again. */
 	if (!strcmp(rec->path, "[vdso]"))
 		auxtrace_recording_add_task(recording, rec->pid);
-	/* "//anon" and "[vdso]" are no files. */
+	/* "//anon" and "[vdso]" are not files. */
 	if (rec->path[0] != '/' || rec->path[1] == '/')
 		return;
 	if (auxtrace_recording_add_mapping(recording, rec->pid, rec->addr, rec->addr + rec->len,
@@ -148,7 +148,7 @@ static void note_mapping(const struct mmap_record *rec, struct auxtrace_recordin
 		say("%s", auxtrace_error());
 }
 
-/* perf's clock in TSC ticks; 0 if it is another clock: "now" has to do then. */
+/* perf's time as TSC; 0, which stands for now, if perf's clock does not follow the TSC. */
 static uint64_t to_tsc(const struct sideband *w, uint64_t ns)
 {
 	const struct auxtrace_info *info = &w->info;
@@ -159,7 +159,7 @@ static uint64_t to_tsc(const struct sideband *w, uint64_t ns)
 	       info->out_time_mult;
 }
 
-static void hand_over(const struct sideband *w, const union record *rec,
+static void handle(const struct sideband *w, const union record *rec,
 		      struct auxtrace_recording *recording)
 {
 	switch (rec->header.type) {
@@ -167,7 +167,7 @@ static void hand_over(const struct sideband *w, const union record *rec,
 		note_mapping(&rec->mmap, recording);
 		break;
 	case PERF_RECORD_FORK:
-		/* Fails if it is gone, and then nothing can be done. */
+		/* Fails if the process has exited already. */
 		if (rec->task.pid != rec->task.ppid)
 			auxtrace_recording_add_task(recording, rec->task.pid);
 		break;
@@ -176,7 +176,7 @@ static void hand_over(const struct sideband *w, const union record *rec,
 			auxtrace_recording_add_task(recording, rec->comm.pid);
 		break;
 	case PERF_RECORD_EXIT:
-		/* Of a thread: the process lives, and the next report or the end says so. */
+		/* If only a thread exited, a later record or the end of the recording corrects this. */
 		auxtrace_recording_end_task(recording, rec->task.pid, to_tsc(w, rec->task.time));
 		break;
 	}
@@ -187,7 +187,7 @@ static unsigned long drain_ring(const struct sideband *w, struct ring *r,
 {
 	union record rec;
 	uint64_t tail = r->page->data_tail;
-	/* Acquire: records below the head are whole. Partner: perf's barrier before it. */
+	/* Acquire: records below the head are complete. Partner: perf's barrier before its store. */
 	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
 	unsigned long lost = 0;
 
@@ -198,10 +198,10 @@ static unsigned long drain_ring(const struct sideband *w, struct ring *r,
 		if (rec.header.type == PERF_RECORD_LOST)
 			lost += rec.lost.lost;
 		else
-			hand_over(w, &rec, recording);
+			handle(w, &rec, recording);
 		tail += rec.header.size;
 	}
-	/* Release: we have read. Partner: perf's control dependency on the tail. */
+	/* Release: all reads come before this store. Partner: perf's control dependency on it. */
 	__atomic_store_n(&r->page->data_tail, tail, __ATOMIC_RELEASE);
 	return lost;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What perf reports of all processes: executable mappings, forks, execs, exits.
+ * perf's sideband records of all processes: executable mappings, forks, execs, exits.
  *
- * What a process unmaps before it ends (dlclose(3)) is seen here only, and so are
- * processes that are not the command's. These are noted as soon as we get to it:
- * one that is gone by then is not in the recording.
+ * They are the only source for code that a process unmaps before it ends (dlclose(3)), and
+ * for processes that do not descend from the command. Such a process is added to the
+ * recording when its record is read; if it has exited by then, it is missing there.
  */
 #ifndef SIDEBAND_H
 #define SIDEBAND_H
@@ -13,13 +13,13 @@
 
 struct sideband;
 
-/* NULL with errno if perf does not allow or have it. @info: for its clock. */
+/* NULL with errno if perf refuses. @info: converts perf's clock to the TSC. */
 struct sideband *sideband_open(const struct auxtrace_info *info);
-/* Readable when there is something to drain; for poll(2). */
+/* A file descriptor for poll(2), readable when there are records. */
 int sideband_fd(const struct sideband *w);
 /*
- * Hand over what was reported since. To be called before an address space that
- * goes is replaced. Returns how many reports perf lost.
+ * Record what was reported since the last call. Call it before an address space is
+ * replaced. Returns how many records perf lost.
  */
 unsigned long sideband_drain(struct sideband *w, struct auxtrace_recording *recording);
 void sideband_close(struct sideband *w);

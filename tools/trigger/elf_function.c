@@ -7,7 +7,7 @@
 #include "lib/tool.h"
 #include "suggest.h"
 
-/* The file's offset of an address that it is linked for; UINT64_MAX: none. */
+/* The offset in the file of the byte that is linked for @addr; UINT64_MAX: there is none. */
 static uint64_t offset_of(const struct mapped *file, uint64_t addr)
 {
 	Elf *elf = elf_memory((char *)file->data, file->size);
@@ -40,7 +40,7 @@ uint64_t elf_function(const char *text, const char *path, const char *function)
 	if (file.data)
 		symbols_from_elf(&symbols, file.data, file.size);
 	if (!symbols.count)
-		die(EXIT_USAGE, "--on %s: %s has no symbols (it is stripped, or no program): give the offset in the file, as 0x1234",
+		die(EXIT_USAGE, "--on %s: %s has no symbols (it is stripped, or not a program): give the offset in the file, for example 0x1234",
 		    text, path);
 	suggest_begin(&suggestions, function);
 	for (size_t i = 0; i < symbols.count && offset == UINT64_MAX; i++) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Where a function is in a program's file. */
+/* Finds a function in a program's file. */
 #ifndef ELF_FUNCTION_H
 #define ELF_FUNCTION_H
 
 #include <stdint.h>
 
 /*
- * The offset in @path of the function's first byte. Dies, as wrong usage of @text, if the
- * file cannot be read or has no such function; says which are near.
+ * The offset in the file @path of the function's first byte. Dies if the file cannot be read
+ * or has no such function. @text: the --on option, for the message.
  */
 uint64_t elf_function(const char *text, const char *path, const char *function);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* See event_parse(). Messages begin with the --on option at fault. */
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
@@ -39,7 +40,7 @@ bool parse_time(const char *text, size_t len, uint64_t *ns)
 	return false;
 }
 
-/* "NAME+OFFSET" as two; an offset is a number. */
+/* Split "NAME+OFFSET". Returns the name; the caller frees it. */
 static char *split_offset(const char *text, const char *place, uint64_t *offset)
 {
 	char *name = xstrdup(place), *plus = strrchr(name, '+'), *end;
@@ -50,7 +51,7 @@ static char *split_offset(const char *text, const char *place, uint64_t *offset)
 	*plus++ = 0;
 	*offset = strtoull(plus, &end, 0);
 	if (!isdigit((unsigned char)*plus) || *end)
-		die(EXIT_USAGE, "--on %s: \"+%s\" is no offset: +8 or +0x8 would be one", text, plus);
+		die(EXIT_USAGE, "--on %s: \"+%s\" is no offset: write +8 or +0x8", text, plus);
 	return name;
 }
 
@@ -123,7 +124,7 @@ static void parse_uprobe(struct event *e, const char *rest, uint32_t kind)
 	free(function);
 }
 
-/* As perf has it: mem:ADDRESS[/LENGTH][:rwx]. */
+/* perf's syntax: mem:ADDRESS[/LENGTH][:rwx]. */
 static void parse_memory(struct event *e, const char *rest, uint32_t kind)
 {
 	size_t len = strcspn(rest, "/:");
@@ -195,7 +196,7 @@ static const struct form {
 	  .help = "longer than TIME from one to the other in the same thread" },
 };
 
-/* The form of @text, and what follows its colon in @rest; or NULL. */
+/* The form of @text, or NULL. @rest: what follows its colon. */
 static const struct form *find_form(const char *text, const char **rest)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(forms); i++) {
@@ -237,7 +238,7 @@ static void parse_tracepoint(struct event *e)
 		die(EXIT_USAGE, "--on %s: %s is neither a kind of event nor has it such a tracepoint%s", e->text,
 		    subsys, suggest_text(&suggestions));
 	if (id == -ENODEV)
-		die(EXIT_USAGE, "--on %s: no tracefs is mounted on /sys/kernel/tracing, so that tracepoints have no numbers",
+		die(EXIT_USAGE, "--on %s: tracefs, which has the numbers of tracepoints, is not mounted on /sys/kernel/tracing",
 		    e->text);
 	if (id < 0) {
 		suggest_begin(&suggestions, e->text);

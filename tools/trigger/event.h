@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Events, as people write them, to what the library takes. */
+/* Parses events, as --on takes them. */
 #ifndef EVENT_H
 #define EVENT_H
 
@@ -9,22 +9,22 @@
 
 struct event {
 	char *text;
-	struct auxtrace_trigger_options trigger; /* kind, and what it is about */
-	struct perf_event_attr attr;		/* PERF: that @trigger points to */
-	char *name;				/* probes: that @trigger points to */
+	struct auxtrace_trigger_options trigger; /* kind, and the members of that kind */
+	struct perf_event_attr attr;		/* PERF: @trigger points to it */
+	char *name;				/* probes: @trigger points to it */
 };
 
-/* "100us", "1.5ms", "2s" in nanoseconds; false: it is none. */
+/* Parse a time such as "100us", "1.5ms" or "2s". False if it is not one. */
 bool parse_time(const char *text, size_t len, uint64_t *ns);
 
-/* Any kind but latency. @e stays where it is from then on. Dies of wrong usage. */
+/* Parse any event but latency. @e must not move afterwards. Dies of wrong usage. */
 void event_parse(struct event *e, const char *text);
 void event_free(struct event *e);
 
 /* Print the events that auxtrace list does not count, a line each. */
 void event_list_forms(void);
 
-/* Kernel functions that are near @name, which there is not. */
+/* Offer the names of all kernel functions. */
 struct suggestions;
 void event_suggest_kernel(struct suggestions *n);
 

@@ -39,7 +39,7 @@ static const struct counter {
 	SW("alignment-faults", ALIGNMENT_FAULTS), SW("emulation-faults", EMULATION_FAULTS),
 };
 
-/* The first line of a file of sysfs; false if there is none. */
+/* Read the first line of a file in sysfs. */
 static bool read_line(const char *path, char *buf, size_t size)
 {
 	FILE *f = fopen(path, "re");
@@ -54,7 +54,7 @@ static bool read_line(const char *path, char *buf, size_t size)
 	return got;
 }
 
-/* Put @value into the bits that a format names: "config:0-7,32-35". */
+/* Put @value into the bits that @format names, for example "config:0-7,32-35". */
 static bool set_bits(const char *text, const char *format, unsigned long value,
 		     struct perf_event_attr *attr)
 {
@@ -106,7 +106,7 @@ static void parse_term(const char *text, const char *pmu, const char *term,
 	}
 	if (name == 6 && !strncmp(term, "period", 6) && term[name]) {
 		if (!value)
-			die(EXIT_USAGE, "--on %s: a period of 0 never comes to its end", text);
+			die(EXIT_USAGE, "--on %s: a period of 0 never ends", text);
 		attr->sample_period = value;
 	} else if (!pmu) {
 		die(EXIT_USAGE, "--on %s: \"%s\": a counter of perf's own names has the term period=N only",
@@ -142,7 +142,7 @@ static void parse_terms(const char *text, const char *pmu, const char *terms, si
 		parse_term(text, pmu, term, attr);
 }
 
-/* As perf has them: only these levels count. */
+/* perf's modifiers: count at these privilege levels only. */
 static void parse_levels(const char *text, const char *levels, struct perf_event_attr *attr)
 {
 	if (*levels == ':')
@@ -240,11 +240,11 @@ void perf_event_suggest(struct suggestions *n)
 		suggest_offer(n, counters[i].name);
 }
 
-void perf_event_each(void (*tell)(const char *name, const char *kind, unsigned long period,
+void perf_event_each(void (*fn)(const char *name, const char *kind, unsigned long period,
 				  void *context), void *context)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(counters); i++)
-		tell(counters[i].name, counters[i].type == PERF_TYPE_HARDWARE ? "hardware" : "software",
+		fn(counters[i].name, counters[i].type == PERF_TYPE_HARDWARE ? "hardware" : "software",
 		     counters[i].period, context);
 }
 

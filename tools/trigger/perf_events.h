@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Counters, by perf's names for them. */
+/* perf's counters, by the names that perf has for them. */
 #ifndef PERF_EVENTS_H
 #define PERF_EVENTS_H
 
@@ -10,16 +10,17 @@
 #include "suggest.h"
 
 /*
- * NAME[/TERM=VALUE,.../][:][ukh], rHEX, or PMU/TERM=VALUE,.../, with the PMU's own terms
- * and events by sysfs. False if @text begins with no name of a counter; dies of wrong usage if
- * the rest of it is wrong. The period is part of the attr: /period=N/, else the default.
+ * Parse NAME[/TERM=VALUE,.../][:][ukh], rHEX, or PMU/TERM=VALUE,.../ with the terms and
+ * events that sysfs lists for the PMU. Returns false if @text does not begin with the name
+ * of a counter. Dies of wrong usage if the rest is wrong. The attr has the period of
+ * /period=N/, or the default.
  */
 bool perf_event_parse(const char *text, struct perf_event_attr *attr);
 void perf_event_suggest(struct suggestions *n);
-/* Call @tell with each name and how it counts: its default period. */
-void perf_event_each(void (*tell)(const char *name, const char *kind, unsigned long period,
+/* Call @fn with each name, its kind ("hardware" or "software") and its default period. */
+void perf_event_each(void (*fn)(const char *name, const char *kind, unsigned long period,
 				  void *context), void *context);
-/* Can it be opened here, on any CPU? 0 or an errno. */
+/* Can the counter be opened here? 0 or an errno. */
 int perf_event_try(const char *name);
 
 #endif

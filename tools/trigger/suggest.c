@@ -5,16 +5,16 @@
 
 #include "suggest.h"
 
-/* A name that has the wanted one in it counts as two letters away. */
+/* The distance of a name that contains the wanted one. */
 #define CONTAINED	2
 
-/* What is further away is not meant: half of the letters. */
+/* Names that differ in more than half of the letters are not similar. */
 static unsigned int limit(const char *wanted)
 {
 	return (strlen(wanted) + 1) / 2;
 }
 
-/* Letters to insert, remove or replace (Levenshtein's distance). */
+/* Levenshtein distance: how many letters to insert, remove or replace. */
 static unsigned int distance(const char *a, const char *b)
 {
 	unsigned int row[SUGGEST_LENGTH + 1];
@@ -65,7 +65,7 @@ void suggest_offer(struct suggestions *n, const char *name)
 	for (i = 0; i < n->count; i++)
 		if (!strcmp(n->best[i].name, name))
 			return;
-	/* Of names that are equally near the shorter one comes first. */
+	/* Sort by distance, then by length. */
 	for (i = 0; i < n->count; i++)
 		if (d < n->best[i].distance ||
 		    (d == n->best[i].distance && len < strlen(n->best[i].name)))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A name that is wrong: which of those that there are was meant? */
+/* Suggestions for a misspelt name. */
 #ifndef SUGGEST_H
 #define SUGGEST_H
 
@@ -17,8 +17,9 @@ struct suggestions {
 };
 
 void suggest_begin(struct suggestions *n, const char *wanted);
+/* Consider @name, one of the existing names. */
 void suggest_offer(struct suggestions *n, const char *name);
-/* "; near it are x, y", or "" if nothing is. */
+/* "; near it are x, y" for the end of a message, or "" if no offered name is similar. */
 const char *suggest_text(struct suggestions *n);
 
 #endif

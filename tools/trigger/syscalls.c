@@ -6,7 +6,7 @@
 #include "lib/tool.h"
 #include "syscalls.h"
 
-/* Names that the kernel's functions and tracepoints have beside those of the header. */
+/* Names that the kernel's tracepoints have and the header does not. */
 #define KERNEL_NAMES \
 	{ "newuname", __NR_uname }, { "newstat", __NR_stat }, { "newfstat", __NR_fstat }, \
 	{ "newlstat", __NR_lstat }, { "sendfile64", __NR_sendfile }, { "umount", __NR_umount2 }
@@ -17,7 +17,7 @@ static const struct {
 	const char *name;
 	long number;
 } syscalls[] = {
-/* Made by the Makefile of <asm/unistd_64.h>: lines { "read", __NR_read }, */
+/* sources.mk makes this file from <asm/unistd_64.h>: lines { "read", __NR_read }, */
 #include "syscall_names.h"
 	KERNEL_NAMES
 };
@@ -45,8 +45,8 @@ void syscall_suggest(struct suggestions *n)
 		suggest_offer(n, syscalls[i].name);
 }
 
-void syscall_each(void (*tell)(const char *name, long number, void *context), void *context)
+void syscall_each(void (*fn)(const char *name, long number, void *context), void *context)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(syscalls); i++)
-		tell(syscalls[i].name, syscalls[i].number, context);
+		fn(syscalls[i].name, syscalls[i].number, context);
 }

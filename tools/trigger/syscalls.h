@@ -6,13 +6,13 @@
 #include "suggest.h"
 
 /*
- * The number of @name, as <asm/unistd.h> or the kernel's tracepoints (sys_enter_NAME)
- * call it, or a number itself, or "*": all, -1. -2: there is none.
+ * The number of @name: a name of <asm/unistd.h> or of the kernel's tracepoints
+ * (sys_enter_NAME), or a number. -1: "*", all system calls. -2: there is no such call.
  */
 long syscall_number(const char *name);
 /* Offer all names. */
 void syscall_suggest(struct suggestions *n);
-/* Call @tell with each, in the order of the numbers' header. */
-void syscall_each(void (*tell)(const char *name, long number, void *context), void *context);
+/* Call @fn with each name, sorted. */
+void syscall_each(void (*fn)(const char *name, long number, void *context), void *context);
 
 #endif

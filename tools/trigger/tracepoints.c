@@ -43,7 +43,7 @@ long tracepoint_id(const char *subsys, const char *name)
 }
 
 static long each_of(const char *dir, const char *subsys,
-		    void (*tell)(const char *name, void *context), void *context)
+		    void (*fn)(const char *name, void *context), void *context)
 {
 	char path[1024], name[512];
 	struct dirent *e;
@@ -61,14 +61,14 @@ static long each_of(const char *dir, const char *subsys,
 		if (access(path, F_OK))
 			continue;
 		snprintf(name, sizeof(name), "%.200s:%.200s", subsys, e->d_name);
-		tell(name, context);
+		fn(name, context);
 		count++;
 	}
 	closedir(d);
 	return count;
 }
 
-long tracepoint_each(void (*tell)(const char *name, void *context), void *context)
+long tracepoint_each(void (*fn)(const char *name, void *context), void *context)
 {
 	const char *dir = events_dir();
 	struct dirent *e;
@@ -82,7 +82,7 @@ long tracepoint_each(void (*tell)(const char *name, void *context), void *contex
 		return -errno;
 	while ((e = readdir(d)))
 		if (*e->d_name != '.' && e->d_type == DT_DIR)
-			count += each_of(dir, e->d_name, tell, context);
+			count += each_of(dir, e->d_name, fn, context);
 	closedir(d);
 	return count;
 }

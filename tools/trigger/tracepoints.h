@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The kernel's tracepoints, by tracefs. */
+/* The kernel's tracepoints, from tracefs. */
 #ifndef TRACEPOINTS_H
 #define TRACEPOINTS_H
 
 #include "suggest.h"
 
-/* The number by which perf knows @subsys:@name; negative: an errno. ENODEV: no tracefs. */
+/* perf's number for @subsys:@name, or a negative errno. -ENODEV: there is no tracefs. */
 long tracepoint_id(const char *subsys, const char *name);
-/* Call @tell with each "subsys:name". Returns their number; negative: an errno. */
-long tracepoint_each(void (*tell)(const char *name, void *context), void *context);
+/* Call @fn with each "subsys:name". Returns how many there are, or a negative errno. */
+long tracepoint_each(void (*fn)(const char *name, void *context), void *context);
 void tracepoint_suggest(struct suggestions *n);
 
 #endif

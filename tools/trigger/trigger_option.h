@@ -16,20 +16,23 @@ struct trigger_options {
 	size_t count;
 };
 
-/* Dies, as wrong usage, if @text is wrong. */
+/* Add the trigger of one --on option to @list. Dies of wrong usage. */
 void trigger_option_parse(struct trigger_options *list, const char *text);
 void trigger_options_free(struct trigger_options *list);
 
-/* Is there one that does @action? */
+/* Does a trigger have @action? */
 bool trigger_options_have(const struct trigger_options *list, uint32_t action);
-/* The largest sample that is asked for. */
+/* The size of the largest sample; 0: there is none. */
 uint64_t trigger_options_sample_size(const struct trigger_options *list);
 
-/* Add them to a session that is set up. @command: its pid; 0: none. -1: a message was said. */
+/*
+ * Add the triggers to a session that is set up. @command: pid of the recorded command, or 0.
+ * 0, or -1 after a message.
+ */
 int trigger_options_add(struct trigger_options *list, struct auxtrace_session *session, pid_t command);
-/* What trigger number @id was asked for as. */
+/* The --on option of trigger @id. */
 const char *trigger_options_text(const struct trigger_options *list, uint32_t id);
-/* Say what each has counted. */
+/* Print what each trigger has counted. */
 void trigger_options_summary(const struct trigger_options *list, struct auxtrace_session *session);
 
 #endif

@@ -292,7 +292,7 @@ static void a_wrong_control_says_what_is_right(void **state)
 		const char *spec, *says;
 		int status;
 	} cases[] = {
-		{ "\"\"", "right is fifo:CTL[,ACK]", 2 },
+		{ "\"\"", "it takes fifo:CTL[,ACK]", 2 },
 		{ "fifo:", "a path is missing", 2 },
 		{ "fifo:/tmp/x,", "a path is missing", 2 },
 		{ "fifo:/nonexistent/ctl", "make it with mkfifo", 125 },
