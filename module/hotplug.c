@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What stops tracing from outside: CPU hotplug, suspend, reboot, panic.
+ * What stops tracing from outside: CPU hotplug, suspend, reboot.
  *
  * A CPU that goes away keeps its channel's owner and what was asked of it; the
  * hardware is given back and the reason OFFLINE set. Suspend and reboot do the
@@ -14,7 +14,6 @@
 #include <linux/smp.h>
 #include <linux/suspend.h>
 #include "core/channel.h"
-#include "compat/compat.h"
 #include "hw/reservation.h"
 #include "core/settle.h"
 #include "hotplug.h"
@@ -27,13 +26,7 @@
  * the IPI and is undone by it.
  */
 static bool asleep;
-static bool panicking;
 static enum cpuhp_state hotplug_state;
-
-bool auxt_stop_panicking(void)
-{
-	return READ_ONCE(panicking);
-}
 
 /**
  * auxt_stop_attach() - attach a channel, unless the machine goes down
@@ -110,11 +103,11 @@ static int cpu_goes(unsigned int cpu)
 static void channel_comes(struct auxt_channel *ch)
 {
 	unsigned long flags;
-	bool reserved_pmu;
+	bool reserved;
 
-	reserved_pmu = !auxt_reservation_renew(ch);
+	reserved = !auxt_reservation_renew(ch);
 	local_irq_save(flags);
-	if (!reserved_pmu)
+	if (!reserved)
 		auxt_channel_inhibit(ch, AUXTRACE_INHIBIT_OFFLINE);
 	else if (!READ_ONCE(asleep))
 		come_back(ch);
@@ -154,7 +147,7 @@ static void wake_here(void *unused)
 		 * One that is about to start or has been stopped is START's or STOP's, and one
 		 * without a guard may be perf's.
 		 */
-		if (ch && !ch->attached && ch->reserved_pmu &&
+		if (ch && !ch->attached && ch->reserved &&
 		    !(auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_SETUP))
 			come_back(ch);
 	}
@@ -192,24 +185,8 @@ static int on_reboot(struct notifier_block *nb, unsigned long action, void *data
 	return NOTIFY_DONE;
 }
 
-/*
- * The other CPUs are halted already or will be by an NMI, which their handlers
- * take as the sign to stop; nothing may be waited for here.
- */
-static int on_panic(struct notifier_block *nb, unsigned long action, void *data)
-{
-	u32 pmu;
-
-	WRITE_ONCE(panicking, true);
-	for (pmu = 0; pmu < TRACE_PMUS; pmu++)
-		if (auxt_channel_here(pmu))
-			auxt_channel_here(pmu)->pmu->emergency_stop();
-	return NOTIFY_DONE;
-}
-
 static struct notifier_block pm_block = { .notifier_call = on_pm };
 static struct notifier_block reboot_block = { .notifier_call = on_reboot };
-static struct notifier_block panic_block = { .notifier_call = on_panic };
 
 /**
  * auxt_hotplug_init() - be told
@@ -230,13 +207,8 @@ int auxt_hotplug_init(void)
 	err = register_reboot_notifier(&reboot_block);
 	if (err)
 		goto err_pm;
-	err = atomic_notifier_chain_register(&panic_notifier_list, &panic_block);
-	if (err)
-		goto err_reboot;
 	return 0;
 
-err_reboot:
-	unregister_reboot_notifier(&reboot_block);
 err_pm:
 	unregister_pm_notifier(&pm_block);
 err_hotplug:
@@ -247,7 +219,6 @@ err_hotplug:
 /** auxt_hotplug_exit() - no session is left */
 void auxt_hotplug_exit(void)
 {
-	atomic_notifier_chain_unregister(&panic_notifier_list, &panic_block);
 	unregister_reboot_notifier(&reboot_block);
 	unregister_pm_notifier(&pm_block);
 	cpuhp_remove_state(hotplug_state);

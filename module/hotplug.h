@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What stops tracing from outside: CPU hotplug, suspend, reboot, panic. */
+/* What stops tracing from outside: CPU hotplug, suspend, reboot. */
 #ifndef AUXT_HOTPLUG_H
 #define AUXT_HOTPLUG_H
-
-#include <linux/types.h>
 
 struct auxt_channel;
 
@@ -13,7 +11,5 @@ void auxt_hotplug_exit(void);
 /* On the channel's CPU, interrupts off. */
 int auxt_stop_attach(struct auxt_channel *ch);
 void auxt_stop_begin(struct auxt_channel *ch);
-
-bool auxt_stop_panicking(void);
 
 #endif /* AUXT_HOTPLUG_H */

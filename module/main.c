@@ -3,6 +3,7 @@
 
 #include <linux/module.h>
 #include "device.h"
+#include "hw/panic.h"
 #include "hw/pmi.h"
 #include "hw/pt.h"
 #include "hotplug.h"
@@ -19,9 +20,12 @@ static int __init auxt_init(void)
 	err = auxt_pmi_init();
 	if (err)
 		return err;
-	err = auxt_hotplug_init();
+	err = auxt_panic_init();
 	if (err)
 		goto err_pmi;
+	err = auxt_hotplug_init();
+	if (err)
+		goto err_panic;
 	/* Last: from here on there may be sessions. */
 	err = auxt_device_init();
 	if (err)
@@ -30,6 +34,8 @@ static int __init auxt_init(void)
 
 err_stop:
 	auxt_hotplug_exit();
+err_panic:
+	auxt_panic_exit();
 err_pmi:
 	auxt_pmi_exit();
 	return err;
@@ -39,6 +45,7 @@ static void __exit auxt_exit(void)
 {
 	auxt_device_exit();
 	auxt_hotplug_exit();
+	auxt_panic_exit();
 	auxt_pmi_exit();
 }
 

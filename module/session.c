@@ -169,7 +169,8 @@ static int set_up(struct auxt_session *session, const struct auxtrace_setup *arg
 	if (err)
 		goto err_cpus;
 
-	session->buffer = auxt_aux_buffer_new(session->cpus, arg, session->pmu->table_pages(arg));
+	session->buffer = auxt_aux_buffer_new(session->cpus, arg, session->pmu->table_pages(arg),
+					      auxt_data_slots(arg));
 	if (IS_ERR(session->buffer)) {
 		err = PTR_ERR(session->buffer);
 		goto err_cpus;

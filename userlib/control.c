@@ -54,7 +54,7 @@ static int explain_cpus(const struct auxtrace_session *s, const struct auxtrace_
 }
 
 static int control(struct auxtrace_session *s, unsigned long nr, const struct auxtrace_cpus *cpus,
-		   struct auxtrace_effect *effects, unsigned int space)
+		   struct auxtrace_effect *effects, unsigned int max_effects)
 {
 	const char *name = nr == AUXTRACE_IOC_PAUSE ? "PAUSE" : "RESUME";
 	struct auxtrace_control arg = {
@@ -62,7 +62,7 @@ static int control(struct auxtrace_session *s, unsigned long nr, const struct au
 		.cpus = cpus ? (uintptr_t)cpus->mask : 0,
 		.cpus_len = cpus ? cpus->len : 0,
 		.effects = (uintptr_t)effects,
-		.effects_len = effects ? space : 0,
+		.effects_len = effects ? max_effects : 0,
 	};
 
 	if (!device_ioctl(s->fd, nr, &arg))
@@ -75,15 +75,15 @@ static int control(struct auxtrace_session *s, unsigned long nr, const struct au
 }
 
 AUXTRACE_API int auxtrace_pause_cpus(struct auxtrace_session *s, const struct auxtrace_cpus *cpus,
-				     struct auxtrace_effect *effects, unsigned int space)
+				     struct auxtrace_effect *effects, unsigned int max_effects)
 {
-	return control(s, AUXTRACE_IOC_PAUSE, cpus, effects, space);
+	return control(s, AUXTRACE_IOC_PAUSE, cpus, effects, max_effects);
 }
 
 AUXTRACE_API int auxtrace_resume_cpus(struct auxtrace_session *s, const struct auxtrace_cpus *cpus,
-				      struct auxtrace_effect *effects, unsigned int space)
+				      struct auxtrace_effect *effects, unsigned int max_effects)
 {
-	return control(s, AUXTRACE_IOC_RESUME, cpus, effects, space);
+	return control(s, AUXTRACE_IOC_RESUME, cpus, effects, max_effects);
 }
 
 AUXTRACE_API int auxtrace_pause(struct auxtrace_session *s)
@@ -138,13 +138,13 @@ static int explain_snapshot(const struct auxtrace_session *s, uint32_t flags)
 }
 
 AUXTRACE_API int auxtrace_snapshot(struct auxtrace_session *s, uint32_t flags,
-				   struct auxtrace_cut *cuts, unsigned int space, uint32_t *slot)
+				   struct auxtrace_cut *cuts, unsigned int max_cuts, uint32_t *slot)
 {
 	struct auxtrace_snapshot arg = {
 		.size = sizeof(arg),
 		.flags = flags,
 		.cuts = (uintptr_t)cuts,
-		.cuts_len = cuts ? space : 0,
+		.cuts_len = cuts ? max_cuts : 0,
 	};
 
 	if (device_ioctl(s->fd, AUXTRACE_IOC_SNAPSHOT, &arg))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The pages that user space maps. */
+/* The pages of a session that user space maps. */
 
 #include <linux/anon_inodes.h>
 #include <linux/auxtrace.h>
@@ -13,20 +13,23 @@
 #include <linux/slab.h>
 #include <linux/topology.h>
 #include <linux/vmalloc.h>
-#include "compat/compat.h"
-#include "core/data_ring.h"
 #include "base/aux_buffer.h"
+#include "compat/compat.h"
 
-/* Pages that lie one after the other in user space. */
-struct area {
+/**
+ * struct aux_area - pages that user space maps as one range
+ * @page: the pages
+ * @nr: number of pages allocated so far
+ */
+struct aux_area {
 	struct page **page;
-	unsigned long nr;	/* allocated so far */
+	unsigned long nr;
 };
 
-/* What one CPU has. */
+/* The pages of one CPU. */
 struct aux_pages {
-	struct area aux;
-	struct area data;
+	struct aux_area aux;
+	struct aux_area data;
 	void *data_map;		/* see auxt_aux_buffer_data() */
 	struct page *status;
 	struct page *user;
@@ -34,13 +37,13 @@ struct aux_pages {
 
 /**
  * struct auxt_aux_buffer - the pages of a session
- * @file: owns this struct: its last put frees everything
- * @mm: whose locked memory is charged
+ * @file: owns this struct: its last reference frees everything
+ * @mm: the mm_struct whose locked memory is charged
  * @charge: pages charged
  * @nr_pages: pages of one AUX area
  * @nr_data: pages of one data ring
  * @nr_cpus: entries in @cpu_pages
- * @cpu_pages: by CPU number; NULL for a CPU that is not the session's
+ * @cpu_pages: by CPU number; NULL for a CPU outside of the session
  */
 struct auxt_aux_buffer {
 	struct file *file;
@@ -52,41 +55,42 @@ struct auxt_aux_buffer {
 	struct aux_pages *cpu_pages[];
 };
 
-/* Pages that are handled without a look at what else waits for the CPU. */
-#define BATCH	512UL
+/* Pages handled between two calls of cond_resched(). */
+#define AUX_BUFFER_BATCH	512UL
 
-static void area_free(struct area *area)
+static void aux_buffer_free_area(struct aux_area *area)
 {
 	while (area->nr) {
 		__free_page(area->page[--area->nr]);
-		if (!(area->nr % BATCH))
+		if (!(area->nr % AUX_BUFFER_BATCH))
 			cond_resched();
 	}
 	kvfree(area->page);
 }
+NOKPROBE_SYMBOL(aux_buffer_free_area);
 
-static void pages_free(struct aux_pages *cpu_pages)
+static void aux_buffer_free_pages(struct aux_pages *cpu_pages)
 {
 	if (!cpu_pages)
 		return;
 	vunmap(cpu_pages->data_map);
-	area_free(&cpu_pages->aux);
-	area_free(&cpu_pages->data);
+	aux_buffer_free_area(&cpu_pages->aux);
+	aux_buffer_free_area(&cpu_pages->data);
 	if (cpu_pages->status)
 		__free_page(cpu_pages->status);
 	if (cpu_pages->user)
 		__free_page(cpu_pages->user);
 	kfree(cpu_pages);
 }
+NOKPROBE_SYMBOL(aux_buffer_free_pages);
 
 /*
- * Chunks as large as the node gives without effort, because neighbours in the
- * area that are neighbours in memory spare the hardware's and the reader's TLB;
- * other nodes' when this one has no page left. (An order beyond the allocator's
- * greatest is refused at once.) Split, so that each page has its own count:
- * get_user_pages() needs that.
+ * Allocates chunks as large as the node has without effort, because contiguous pages save
+ * TLB entries of the hardware and the reader. Falls back to smaller chunks, then to other
+ * nodes. (The allocator refuses an order beyond its maximum at once.) Chunks are split so
+ * that each page has a reference count of its own, which get_user_pages() needs.
  */
-static int area_alloc(struct area *area, unsigned long nr_pages, int node)
+static int aux_buffer_alloc_area(struct aux_area *area, unsigned long nr_pages, int node)
 {
 	unsigned int order = ilog2(nr_pages);
 	gfp_t where = __GFP_THISNODE;
@@ -103,7 +107,7 @@ static int area_alloc(struct area *area, unsigned long nr_pages, int node)
 			return -EINTR;
 		while (1UL << order > nr_pages - area->nr)
 			order--;
-		/* The last resort may try hard, but not kill for it. */
+		/* Only a single page of any node is worth reclaim, and never the OOM killer. */
 		gfp |= order || where ? __GFP_NORETRY : __GFP_RETRY_MAYFAIL;
 		page = alloc_pages_node(node, gfp, order);
 		if (!page && order) {
@@ -125,9 +129,10 @@ static int area_alloc(struct area *area, unsigned long nr_pages, int node)
 	}
 	return 0;
 }
+NOKPROBE_SYMBOL(aux_buffer_alloc_area);
 
-/* A writer's view: each slot several times in a row, so that no record wraps there. */
-static void *area_map(const struct area *area, u32 slots, unsigned int times)
+/* Maps each slot several times in a row for writers, so that no record wraps. */
+static void *aux_buffer_map_area(const struct aux_area *area, u32 slots, unsigned int times)
 {
 	unsigned long per_slot = area->nr / slots, nr = area->nr * times, i;
 	struct page **pages = kvmalloc_array(nr, sizeof(*pages), GFP_KERNEL | __GFP_NOWARN);
@@ -137,15 +142,17 @@ static void *area_map(const struct area *area, u32 slots, unsigned int times)
 		return NULL;
 	for (i = 0; i < nr; i++) {
 		pages[i] = area->page[i / (times * per_slot) * per_slot + i % per_slot];
-		if (!(i % BATCH))
+		if (!(i % AUX_BUFFER_BATCH))
 			cond_resched();
 	}
 	map = vmap(pages, nr, VM_MAP, PAGE_KERNEL);
 	kvfree(pages);
 	return map;
 }
+NOKPROBE_SYMBOL(aux_buffer_map_area);
 
-static struct aux_pages *pages_new(const struct auxtrace_setup *setup, int node)
+static struct aux_pages *aux_buffer_new_pages(const struct auxtrace_setup *setup, u32 data_slots,
+					      int node)
 {
 	struct aux_pages *cpu_pages = kzalloc_node(sizeof(*cpu_pages), GFP_KERNEL, node);
 	int err = -ENOMEM;
@@ -155,70 +162,76 @@ static struct aux_pages *pages_new(const struct auxtrace_setup *setup, int node)
 	cpu_pages->status = alloc_pages_node(node, GFP_KERNEL | __GFP_ZERO, 0);
 	cpu_pages->user = alloc_pages_node(node, GFP_KERNEL | __GFP_ZERO, 0);
 	if (cpu_pages->status && cpu_pages->user)
-		err = area_alloc(&cpu_pages->aux, setup->aux_size >> PAGE_SHIFT, node);
+		err = aux_buffer_alloc_area(&cpu_pages->aux, setup->aux_size >> PAGE_SHIFT, node);
 	if (!err && setup->data_size)
-		err = area_alloc(&cpu_pages->data, setup->data_size >> PAGE_SHIFT, node);
+		err = aux_buffer_alloc_area(&cpu_pages->data, setup->data_size >> PAGE_SHIFT, node);
 	if (!err && setup->data_size) {
-		cpu_pages->data_map = area_map(&cpu_pages->data, auxt_data_slots(setup), 2);
+		cpu_pages->data_map = aux_buffer_map_area(&cpu_pages->data, data_slots, 2);
 		if (!cpu_pages->data_map)
 			err = -ENOMEM;
 	}
 	if (err) {
-		pages_free(cpu_pages);
+		aux_buffer_free_pages(cpu_pages);
 		return ERR_PTR(err);
 	}
 	return cpu_pages;
 }
+NOKPROBE_SYMBOL(aux_buffer_new_pages);
 
 static void aux_buffer_free(struct auxt_aux_buffer *buffer)
 {
 	unsigned int cpu;
 
 	for (cpu = 0; cpu < buffer->nr_cpus; cpu++)
-		pages_free(buffer->cpu_pages[cpu]);
+		aux_buffer_free_pages(buffer->cpu_pages[cpu]);
 	account_locked_vm(buffer->mm, buffer->charge, false);
 	mmdrop(buffer->mm);
 	kvfree(buffer);
 }
+NOKPROBE_SYMBOL(aux_buffer_free);
 
 static int aux_buffer_release(struct inode *inode, struct file *file)
 {
 	aux_buffer_free(file->private_data);
 	return 0;
 }
+NOKPROBE_SYMBOL(aux_buffer_release);
 
 static const struct file_operations aux_buffer_fops = {
 	.owner = THIS_MODULE,
 	.release = aux_buffer_release,
 };
 
-/* Pages for what is kept for each page: struct area, and the kernel's map of a data ring. */
-static u64 bookkeeping(u64 nr_aux, u64 nr_data)
+/* Pages that hold the arrays of struct aux_area and the page tables of the data rings' maps. */
+static u64 aux_buffer_bookkeeping(u64 nr_aux, u64 nr_data)
 {
 	return DIV_ROUND_UP((nr_aux + 3 * nr_data) * sizeof(void *), PAGE_SIZE);
 }
+NOKPROBE_SYMBOL(aux_buffer_bookkeeping);
 
 /**
  * auxt_aux_buffer_new() - allocate and charge the pages of a session
  * @cpus: its CPUs
  * @setup: checked
  * @tables: pages that the trace PMU needs for each CPU, charged here with the rest
+ * @data_slots: slots of each data ring
  *
  * Return: the buffer, with one reference; -ENOMEM (also beyond RLIMIT_MEMLOCK) or
  * -EINTR.
  */
-struct auxt_aux_buffer *auxt_aux_buffer_new(const struct cpumask *cpus, const struct auxtrace_setup *setup,
-				  unsigned long tables)
+struct auxt_aux_buffer *auxt_aux_buffer_new(const struct cpumask *cpus,
+					    const struct auxtrace_setup *setup,
+					    unsigned long tables, u32 data_slots)
 {
 	u64 nr_pages = setup->aux_size >> PAGE_SHIFT;
 	u64 nr_data = setup->data_size >> PAGE_SHIFT;
 	u64 charge = cpumask_weight(cpus) *
-		     (nr_pages + nr_data + 2 + bookkeeping(nr_pages, nr_data) + tables);
+		     (nr_pages + nr_data + 2 + aux_buffer_bookkeeping(nr_pages, nr_data) + tables);
 	struct auxt_aux_buffer *buffer;
 	unsigned int cpu;
 	int err;
 
-	/* Before anything is asked of the allocator: it must not try in vain for long. */
+	/* Refuse at once what the allocator could only fail after long reclaim. */
 	if (nr_pages > totalram_pages() || nr_data > totalram_pages() ||
 	    charge > totalram_pages())
 		return ERR_PTR(-ENOMEM);
@@ -240,7 +253,7 @@ struct auxt_aux_buffer *auxt_aux_buffer_new(const struct cpumask *cpus, const st
 	mmgrab(buffer->mm);
 
 	for_each_cpu(cpu, cpus) {
-		struct aux_pages *cpu_pages = pages_new(setup, cpu_to_node(cpu));
+		struct aux_pages *cpu_pages = aux_buffer_new_pages(setup, data_slots, cpu_to_node(cpu));
 
 		if (IS_ERR(cpu_pages)) {
 			err = PTR_ERR(cpu_pages);
@@ -249,7 +262,8 @@ struct auxt_aux_buffer *auxt_aux_buffer_new(const struct cpumask *cpus, const st
 		buffer->cpu_pages[cpu] = cpu_pages;
 	}
 
-	buffer->file = anon_inode_getfile("[auxtrace]", &aux_buffer_fops, buffer, O_RDWR | O_CLOEXEC);
+	buffer->file = anon_inode_getfile("[auxtrace]", &aux_buffer_fops, buffer,
+					  O_RDWR | O_CLOEXEC);
 	if (IS_ERR(buffer->file)) {
 		err = PTR_ERR(buffer->file);
 		goto err_free;
@@ -260,18 +274,30 @@ err_free:
 	aux_buffer_free(buffer);
 	return ERR_PTR(err);
 }
+NOKPROBE_SYMBOL(auxt_aux_buffer_new);
 
 /**
- * auxt_aux_buffer_put() - the session lets go
- * @buffer: its buffer
+ * auxt_aux_buffer_put() - drop the session's reference; mappings hold their own
+ * @buffer: the session's buffer
  */
 void auxt_aux_buffer_put(struct auxt_aux_buffer *buffer)
 {
 	fput(buffer->file);
 }
+NOKPROBE_SYMBOL(auxt_aux_buffer_put);
 
-/* Also in NMIs. */
-notrace struct page *auxt_aux_buffer_aux_page(struct auxt_aux_buffer *buffer, int cpu, unsigned long n)
+/**
+ * auxt_aux_buffer_aux_page() - a page of an AUX area
+ * @buffer: the buffer
+ * @cpu: the CPU
+ * @n: number of the page in the area
+ *
+ * Any context, also NMI.
+ *
+ * Return: the page.
+ */
+struct page *auxt_aux_buffer_aux_page(struct auxt_aux_buffer *buffer, int cpu,
+				      unsigned long n)
 {
 	return buffer->cpu_pages[cpu]->aux.page[n];
 }
@@ -281,37 +307,44 @@ NOKPROBE_SYMBOL(auxt_aux_buffer_aux_page);
  * auxt_aux_buffer_map_aux() - an AUX area as one range of kernel addresses
  * @buffer: the buffer
  * @cpu: the CPU
- * @slots: into how many the area is divided
- * @times: how often each of them shall be there, in a row
+ * @slots: number of slots of the area
+ * @times: copies of each slot, in a row
  *
- * Return: the map, to be given back by vunmap() before the buffer; or NULL.
+ * Return: the map, or NULL. The caller calls vunmap() before it drops the buffer.
  */
-void *auxt_aux_buffer_map_aux(struct auxt_aux_buffer *buffer, int cpu, u32 slots, unsigned int times)
+void *auxt_aux_buffer_map_aux(struct auxt_aux_buffer *buffer, int cpu, u32 slots,
+			      unsigned int times)
 {
-	return area_map(&buffer->cpu_pages[cpu]->aux, slots, times);
+	return aux_buffer_map_area(&buffer->cpu_pages[cpu]->aux, slots, times);
 }
+NOKPROBE_SYMBOL(auxt_aux_buffer_map_aux);
 
 /**
- * auxt_aux_buffer_data() - a data ring for its writers
+ * auxt_aux_buffer_data() - a CPU's data ring as its writers see it
  * @buffer: the buffer of a session with data rings
  * @cpu: the CPU
  *
- * Return: its slots, each mapped twice in a row.
+ * Return: the slots, each mapped twice in a row.
  */
 void *auxt_aux_buffer_data(struct auxt_aux_buffer *buffer, int cpu)
 {
 	return buffer->cpu_pages[cpu]->data_map;
 }
+NOKPROBE_SYMBOL(auxt_aux_buffer_data);
 
+/** auxt_aux_buffer_status() - a CPU's status page */
 struct auxtrace_status_page *auxt_aux_buffer_status(struct auxt_aux_buffer *buffer, int cpu)
 {
 	return page_address(buffer->cpu_pages[cpu]->status);
 }
+NOKPROBE_SYMBOL(auxt_aux_buffer_status);
 
+/** auxt_aux_buffer_user() - a CPU's user page */
 const struct auxtrace_user_page *auxt_aux_buffer_user(struct auxt_aux_buffer *buffer, int cpu)
 {
 	return page_address(buffer->cpu_pages[cpu]->user);
 }
+NOKPROBE_SYMBOL(auxt_aux_buffer_user);
 
 /**
  * auxt_aux_buffer_mmap() - map a region
@@ -331,7 +364,7 @@ int auxt_aux_buffer_mmap(struct auxt_aux_buffer *buffer, struct vm_area_struct *
 	struct aux_pages *cpu_pages;
 	int err;
 
-	/* vm_pgoff has 52 bits: what does not fit in a file offset has no CPU either. */
+	/* vm_pgoff has 52 bits, and an offset of more than 64 bits names no CPU. */
 	if (offset != AUXTRACE_MMAP_OFFSET(cpu, region) ||
 	    vma->vm_pgoff != offset >> PAGE_SHIFT || !(vma->vm_flags & VM_MAYSHARE))
 		return -EINVAL;
@@ -366,7 +399,7 @@ int auxt_aux_buffer_mmap(struct auxt_aux_buffer *buffer, struct vm_area_struct *
 
 	auxt_vm_flags_mod(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP, clear);
 	while (count) {
-		unsigned long batch = min(count, BATCH), left = batch;
+		unsigned long batch = min(count, AUX_BUFFER_BATCH), left = batch;
 
 		if (fatal_signal_pending(current))
 			return -EINTR;
@@ -381,3 +414,4 @@ int auxt_aux_buffer_mmap(struct auxt_aux_buffer *buffer, struct vm_area_struct *
 	auxt_vma_set_file(vma, buffer->file);
 	return 0;
 }
+NOKPROBE_SYMBOL(auxt_aux_buffer_mmap);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* From the TSC of a trace to perf's clock. */
+/* Conversion from the TSC of a trace to perf's clock. */
 #ifndef AUXT_CLOCK_H
 #define AUXT_CLOCK_H
 

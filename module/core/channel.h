@@ -32,7 +32,7 @@ struct perf_event;
  * @cpu: the CPU
  * @index: of this channel in its session, in CPU order
  * @reservation: keeps perf off; NULL if perf has no such PMU. See reservation.c
- * @reserved_pmu: perf is kept off, or there is no perf to be
+ * @reserved: perf is kept off, or there is no perf to be
  * @reservation_type: perf's type of the PMU that @reservation holds
  *
  * @flags: AUXTRACE_SETUP_*
@@ -90,7 +90,7 @@ struct auxt_channel {
 	int cpu;
 	unsigned int index;
 	struct perf_event *reservation;
-	bool reserved_pmu;
+	bool reserved;
 	int reservation_type;
 	u32 flags;
 	u32 wanted;

@@ -1,43 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Branch Trace Store: the only file that touches IA32_DEBUGCTL and the debug store.
+ * Branch Trace Store. No other file touches IA32_DEBUGCTL and the debug store.
  *
- * SDM volume 3, "Debug, Branch Profile, TSC...", sections "Branch Trace Store (BTS)"
- * and "BTS and DS Save Area". What this file rests on:
- *  - IA32_DS_AREA leads, by a linear address, to a struct whose first four words say
- *    where records go. That is perf's, which PEBS shares: the MSR is never written. perf
- *    puts the struct into the CPU entry area of each CPU and keeps it there as long as
- *    an event like our guard exists. Only its four words for BTS are ours meanwhile;
- *  - records are stored by linear addresses of the present page tables;
- *  - with BTINT, a record that reaches the threshold is followed by an interrupt, and
- *    one that does not fit below the absolute maximum is dropped. No status bit tells
- *    of either: the index does;
- *  - the CPL filters look at the CPL behind the branch.
+ * This file rests on these rules of the SDM, volume 3, "Branch Trace Store (BTS)" and
+ * "BTS and DS Save Area":
+ *  - IA32_DS_AREA holds the linear address of a struct, the debug store, whose first four
+ *    words say where BTS records go. perf owns it and PEBS shares it, so this file never
+ *    writes the MSR. perf keeps the struct in the CPU entry area as long as an event like
+ *    our reservation exists. Meanwhile its four words for BTS are ours;
+ *  - the CPU stores records by linear addresses of the current page tables;
+ *  - with BTINT set, a record that reaches the threshold raises an interrupt. A record
+ *    that does not fit below the absolute maximum is dropped. No status bit reports
+ *    either: software reads the index;
+ *  - the CPL filters test the CPL after the branch.
  *
  * DOC: where the records go
  *
- * Pages of an AUX area lie anywhere, but the hardware wants one range of addresses. So
- * they are mapped for it: each slot several times in a row, and each start goes on
- * where the last one stopped, in the first of them. There are no chunks to change,
- * and no wrap: records at multiples of their size, from the first to the last.
+ * The pages of an AUX area are scattered, but the hardware needs one range of addresses.
+ * So the module maps each slot several times in a row. Each start continues where the last
+ * one stopped, in the first of these copies, and the hardware runs on into the next copy.
+ * It never wraps, and the records lie at multiples of their size throughout.
  *
- * That range is the kernel's own and what stands in it is the user's at once. Where
- * one of the two cannot be, there is a buffer between: the one of 64 KiB that perf has
- * in the CPU entry area for its old form of BTS, from which we copy at each interrupt
- * and pause:
- *  - page tables are isolated: while user code runs, of all of the kernel's memory that
- *    could be written only this area is mapped. (Found by looking for what else is:
- *    what a module maps is not, and the kernel offers it no way to do that);
- *  - the session may not see the kernel, but the records of returns from there tell its
- *    addresses: they are masked on the way.
+ * The hardware then writes straight to memory that users map. This is impossible in two
+ * cases. There, records go to the buffer of 64 KiB that perf keeps in the CPU entry area
+ * for its older form of BTS, and this file copies them at each interrupt and pause:
+ *  - page-table isolation: while user code runs, the CPU entry area is the only writable
+ *    kernel memory that is mapped. A module cannot map anything else there;
+ *  - the session may not see the kernel: records of returns from the kernel hold kernel
+ *    addresses, which the copy masks.
  *
- * DOC: IA32_DEBUGCTL belongs to others as well
+ * DOC: IA32_DEBUGCTL is shared
  *
- * Single-stepping by branches and LBRs change it by reading, changing and writing it,
- * with interrupts off; so does this file. An NMI of ours between their read and write
- * is undone by the write. If they so turn off what we turned on, the next look finds it:
- * a gap. If they turn on what we turned off, nothing is written: a stop takes all
- * room away.
+ * Block-stepping and LBRs change it by read-modify-write with interrupts off; so does this
+ * file. Our NMI handler may run between another's read and write, whose write then undoes
+ * ours. If that turns BTS off, the next sync finds it and counts a gap. If that turns BTS
+ * on, no record is stored: bts_stop() leaves no space in the buffer.
  */
 
 #include <linux/auxtrace.h>
@@ -53,32 +50,32 @@
 #include <asm/cpu_entry_area.h>
 #include <asm/intel_ds.h>
 #include <asm/tsc.h>
+#include "base/aux_buffer.h"
+#include "compat/compat.h"
+#include "core/channel.h"
+#include "core/trace_pmu.h"
 #include "hw/bts.h"
 #include "hw/bts_plan.h"
-#include "core/channel.h"
-#include "compat/compat.h"
 #include "hw/pmi.h"
-#include "base/aux_buffer.h"
-#include "core/trace_pmu.h"
 
-/* What turns it on, and what goes with that. */
-#define ON	((u64)(DEBUGCTLMSR_TR | DEBUGCTLMSR_BTS))
-#define OURS	(ON | DEBUGCTLMSR_BTINT | DEBUGCTLMSR_BTS_OFF_OS | DEBUGCTLMSR_BTS_OFF_USR)
+/* BTS_ON turns BTS on; BTS_OURS is all that this file changes in IA32_DEBUGCTL. */
+#define BTS_ON		((u64)(DEBUGCTLMSR_TR | DEBUGCTLMSR_BTS))
+#define BTS_OURS	(BTS_ON | DEBUGCTLMSR_BTINT | DEBUGCTLMSR_BTS_OFF_OS | DEBUGCTLMSR_BTS_OFF_USR)
 
 static_assert(sizeof(struct auxtrace_branch) == 24);
 
 /**
  * struct bts - BTS of one channel
- * @ds: of the CPU
- * @map: the AUX area, as described above
- * @laps: how often each slot is in it
- * @buffer: what the hardware writes to instead; NULL: it writes to @map
- * @bits: of IA32_DEBUGCTL that are set to trace
+ * @ds: the CPU's debug store
+ * @map: the AUX area, mapped as described above
+ * @laps: copies of each slot in @map
+ * @buffer: buffer in the CPU entry area; NULL: the hardware writes to @map
+ * @bits: bits of IA32_DEBUGCTL that are set to trace
  * @begin: address at which the hardware began
- * @room: bytes from there on that it may fill
- * @pmi_pending: it was stopped beyond the threshold, so that there comes, or has come, an
- *	interrupt; nothing else will tell whose that is
- * @was: of @ds, as we found it
+ * @space: bytes that it may fill from there on
+ * @pmi_pending: BTS was stopped beyond the threshold, so an interrupt has come or will
+ *	come, and nothing else tells whose it is
+ * @was: words of @ds before bts_claim()
  */
 struct bts {
 	struct debug_store *ds;
@@ -87,7 +84,7 @@ struct bts {
 	struct auxtrace_branch *buffer;
 	u64 bits;
 	u64 begin;
-	u64 room;
+	u64 space;
 	bool pmi_pending;
 	struct {
 		u64 base;
@@ -97,44 +94,46 @@ struct bts {
 	} was;
 };
 
-static struct bts *bts_of(const struct auxt_channel *ch)
+static __always_inline struct bts *bts_of(const struct auxt_channel *ch)
 {
 	return ch->hw;
 }
-NOKPROBE_SYMBOL(bts_of);
 
-/* ---- what there is ---------------------------------------------------- */
+/* ---- capabilities ----------------------------------------------------- */
 
-static bool pages_are_isolated(void)
+static bool bts_has_pti(void)
 {
 	return boot_cpu_has(X86_FEATURE_PTI);
 }
+NOKPROBE_SYMBOL(bts_has_pti);
 
 static u32 bts_missing(void)
 {
 	if (!boot_cpu_has(X86_FEATURE_DS) || !boot_cpu_has(X86_FEATURE_DTES64))
 		return AUXTRACE_BTS_NO_CPUID;
-	/* The kernel has looked at IA32_MISC_ENABLE, on CPUs of the vendor only. */
+	/* The kernel sets this from IA32_MISC_ENABLE, on Intel CPUs only. */
 	if (!boot_cpu_has(X86_FEATURE_BTS))
 		return AUXTRACE_BTS_DISABLED;
-	/* The debug store is mapped for this vendor's CPUs. */
+	/* The kernel maps the debug store on Intel CPUs only. */
 	if (boot_cpu_data.x86_vendor != X86_VENDOR_INTEL)
 		return AUXTRACE_BTS_NO_CPUID;
 	if (!auxt_pmi_exists(1))
 		return AUXTRACE_BTS_NO_PMI;
 	return AUXTRACE_BTS_OK;
 }
+NOKPROBE_SYMBOL(bts_missing);
 
 /**
- * auxt_bts_flags() - for INFO
+ * auxt_bts_flags() - what BTS can do on this machine, for INFO
  *
- * Return: AUXTRACE_BTS_CPL, AUXTRACE_BTS_BUFFERED
+ * Return: AUXTRACE_BTS_CPL, AUXTRACE_BTS_BUFFERED.
  */
 u32 auxt_bts_flags(void)
 {
 	return (boot_cpu_has(X86_FEATURE_DSCPL) ? AUXTRACE_BTS_CPL : 0) |
-	       (pages_are_isolated() ? AUXTRACE_BTS_BUFFERED : 0);
+	       (bts_has_pti() ? AUXTRACE_BTS_BUFFERED : 0);
 }
+NOKPROBE_SYMBOL(auxt_bts_flags);
 
 static int bts_check(const struct auxtrace_setup *setup)
 {
@@ -146,6 +145,7 @@ static int bts_check(const struct auxtrace_setup *setup)
 		return -EOPNOTSUPP;
 	return 0;
 }
+NOKPROBE_SYMBOL(bts_check);
 
 static int bts_in_use(void)
 {
@@ -153,8 +153,9 @@ static int bts_in_use(void)
 
 	if (auxt_rdmsr_safe(MSR_IA32_DEBUGCTLMSR, &debugctl))
 		return -EIO;
-	return (debugctl & ON) == ON ? -EBUSY : 0;
+	return (debugctl & BTS_ON) == BTS_ON ? -EBUSY : 0;
 }
+NOKPROBE_SYMBOL(bts_in_use);
 
 /* ---- memory ----------------------------------------------------------- */
 
@@ -163,9 +164,10 @@ static unsigned long bts_table_pages(const struct auxtrace_setup *setup)
 	u64 slot_size = setup->aux_size / max(setup->slots, 1U);
 	u64 laps = auxt_bts_laps(slot_size, setup->flags & AUXTRACE_SETUP_OVERWRITE);
 
-	/* Of the kernel's page tables. */
+	/* The kernel's page tables of the map. */
 	return DIV_ROUND_UP((setup->aux_size >> PAGE_SHIFT) * laps * sizeof(pte_t), PAGE_SIZE);
 }
+NOKPROBE_SYMBOL(bts_table_pages);
 
 static void bts_cleanup(struct auxt_channel *ch)
 {
@@ -173,6 +175,7 @@ static void bts_cleanup(struct auxt_channel *ch)
 	kfree(bts_of(ch));
 	ch->hw = NULL;
 }
+NOKPROBE_SYMBOL(bts_cleanup);
 
 static int bts_setup(struct auxt_channel *ch, u32 flags, u64 config)
 {
@@ -188,9 +191,9 @@ static int bts_setup(struct auxt_channel *ch, u32 flags, u64 config)
 		return -ENOMEM;
 	}
 	bts->ds = &area->cpu_debug_store;
-	if (pages_are_isolated() || !(flags & AUXTRACE_SETUP_KERNEL))
+	if (bts_has_pti() || !(flags & AUXTRACE_SETUP_KERNEL))
 		bts->buffer = (struct auxtrace_branch *)area->cpu_debug_buffers.bts_buffer;
-	bts->bits = ON | DEBUGCTLMSR_BTINT;
+	bts->bits = BTS_ON | DEBUGCTLMSR_BTINT;
 	if (!(flags & AUXTRACE_SETUP_KERNEL))
 		bts->bits |= DEBUGCTLMSR_BTS_OFF_OS;
 	if (!(flags & AUXTRACE_SETUP_USER))
@@ -199,56 +202,58 @@ static int bts_setup(struct auxt_channel *ch, u32 flags, u64 config)
 	ch->hw = bts;
 	return 0;
 }
+NOKPROBE_SYMBOL(bts_setup);
 
-/* Where the ring's produced position is. */
-static __always_inline char *place(const struct auxt_channel *ch)
+/* Address of the position up to which the hardware has produced. */
+static __always_inline char *bts_place(const struct auxt_channel *ch)
 {
-	const struct auxt_position *ring = &ch->aux;
+	const struct auxt_position *aux = &ch->aux;
 	const struct bts *bts = bts_of(ch);
 
-	return bts->map + ch->now.slot * bts->laps * ring->size +
-	       ring->produced % ring->size;
+	return bts->map + ch->now.slot * bts->laps * aux->size +
+	       aux->produced % aux->size;
 }
 
 /* ---- the debug store and IA32_DEBUGCTL -------------------------------- */
 
 /*
- * No index reaches it. So it is while the hardware is off, lest perf's NMI handler take
- * an interrupt for its own; and from the time that one has been looked at: each record
- * beyond the threshold asks for another, also those of the kernel's own way out of the
- * NMI, which could so go round until there is no room.
+ * A threshold that no index reaches. It stands while the hardware is off, or perf's NMI
+ * handler would take our interrupt for its own. It also stands from the time that an
+ * interrupt is acknowledged: each record beyond the threshold raises another, also those
+ * of the kernel's return from the NMI, which could repeat until the space is full.
  */
-#define NEVER	(~0ull)
+#define BTS_NEVER	(~0ull)
 
-/* No room, and nothing to call for. */
-static __always_inline void close(struct bts *bts)
+/* Leaves no space for records, and no threshold to reach. */
+static __always_inline void bts_close(struct bts *bts)
 {
 	struct debug_store *ds = bts->ds;
 
-	WRITE_ONCE(ds->bts_interrupt_threshold, NEVER);
+	WRITE_ONCE(ds->bts_interrupt_threshold, BTS_NEVER);
 	WRITE_ONCE(ds->bts_absolute_maximum, bts->begin);
 	WRITE_ONCE(ds->bts_index, bts->begin);
 }
 
-static __always_inline void open(struct auxt_channel *ch)
+/* Points the debug store at the space that the plan allows. */
+static __always_inline void bts_open(struct auxt_channel *ch)
 {
 	struct bts *bts = bts_of(ch);
 	struct debug_store *ds = bts->ds;
 	struct auxt_bts_plan plan = auxt_bts_plan(&ch->aux, bts->laps);
 
-	bts->begin = (unsigned long)place(ch);
+	bts->begin = (unsigned long)bts_place(ch);
 	if (bts->buffer) {
 		bts->begin = (unsigned long)bts->buffer;
 		plan = auxt_bts_plan_buffered(plan, BTS_BUFFER_SIZE,
 					      ch->flags & AUXTRACE_SETUP_KERNEL);
 	}
-	bts->room = plan.room;
+	bts->space = plan.space;
 	WRITE_ONCE(ds->bts_buffer_base, bts->begin);
 	WRITE_ONCE(ds->bts_index, bts->begin);
-	WRITE_ONCE(ds->bts_absolute_maximum, bts->begin + plan.room);
-	/* Last, as close() has it first: an NMI in between finds nothing to look at. */
-	WRITE_ONCE(ds->bts_interrupt_threshold, bts->begin + plan.call);
-	/* All of it is there before the hardware looks. */
+	WRITE_ONCE(ds->bts_absolute_maximum, bts->begin + plan.space);
+	/* Last; bts_close() writes it first. An NMI in between sees an index below it. */
+	WRITE_ONCE(ds->bts_interrupt_threshold, bts->begin + plan.threshold);
+	/* The words are in memory before the hardware is turned on and reads them. */
 	wmb();
 }
 
@@ -263,7 +268,7 @@ static int bts_claim(struct auxt_channel *ch)
 		return err;
 	if (auxt_rdmsr_safe(MSR_IA32_DS_AREA, &area) || area != (unsigned long)ds)
 		return -EIO;
-	/* perf has no buffer there if it got no memory for it. */
+	/* Without memory perf has set up no buffer. */
 	if (bts->buffer && ds->bts_buffer_base != (unsigned long)bts->buffer)
 		return -EIO;
 	bts->was.base = ds->bts_buffer_base;
@@ -272,17 +277,18 @@ static int bts_claim(struct auxt_channel *ch)
 	bts->was.threshold = ds->bts_interrupt_threshold;
 	bts->pmi_pending = false;
 	bts->begin = ds->bts_buffer_base;
-	close(bts);
+	bts_close(bts);
 	auxt_pmi_route();
 	return 0;
 }
+NOKPROBE_SYMBOL(bts_claim);
 
 static void bts_emergency_stop(void)
 {
 	u64 debugctl = auxt_rdmsr(MSR_IA32_DEBUGCTLMSR);
 
-	if ((debugctl & ON) == ON)
-		auxt_wrmsr(MSR_IA32_DEBUGCTLMSR, debugctl & ~OURS);
+	if ((debugctl & BTS_ON) == BTS_ON)
+		auxt_wrmsr(MSR_IA32_DEBUGCTLMSR, debugctl & ~BTS_OURS);
 }
 NOKPROBE_SYMBOL(bts_emergency_stop);
 
@@ -291,7 +297,7 @@ static void bts_release(struct auxt_channel *ch)
 	struct bts *bts = bts_of(ch);
 	struct debug_store *ds = bts->ds;
 
-	/* What somebody has turned on meanwhile is not to write where perf's records go. */
+	/* If somebody turned BTS on meanwhile, it must not write to perf's buffer. */
 	bts_emergency_stop();
 	auxt_pmi_unroute(bts->pmi_pending);
 	ds->bts_buffer_base = bts->was.base;
@@ -299,35 +305,36 @@ static void bts_release(struct auxt_channel *ch)
 	ds->bts_absolute_maximum = bts->was.maximum;
 	ds->bts_interrupt_threshold = bts->was.threshold;
 }
+NOKPROBE_SYMBOL(bts_release);
 
 static int bts_start(struct auxt_channel *ch, bool new_window)
 {
-	u64 debugctl = auxt_rdmsr(MSR_IA32_DEBUGCTLMSR) & ~OURS;
+	u64 debugctl = auxt_rdmsr(MSR_IA32_DEBUGCTLMSR) & ~BTS_OURS;
 
-	open(ch);
+	bts_open(ch);
 	return auxt_wrmsr_safe(MSR_IA32_DEBUGCTLMSR, debugctl | bts_of(ch)->bits);
 }
 NOKPROBE_SYMBOL(bts_start);
 
-static bool is_kernel_address(u64 address)
+static bool bts_is_kernel(u64 address)
 {
 	return address >> 63;
 }
-NOKPROBE_SYMBOL(is_kernel_address);
+NOKPROBE_SYMBOL(bts_is_kernel);
 
 /*
- * What a session may not see of the kernel: addresses that returns to user code come from
- * read as 0 from here on; what the CPL filter lets through on its way there is left out.
- * Returns the end of what stays.
+ * Hides the kernel from a session that may not see it: a return to user code gets the
+ * source address 0, and a branch into the kernel, which the CPL filter may let through, is
+ * dropped. Returns the end of the records that remain.
  */
-static struct auxtrace_branch *censor(struct auxtrace_branch *branch,
+static struct auxtrace_branch *bts_censor(struct auxtrace_branch *branch,
 				      const struct auxtrace_branch *end)
 {
 	struct auxtrace_branch *to = branch;
 
 	for (; branch < end; branch++) {
-		if (unlikely(is_kernel_address(branch->from | branch->to))) {
-			if (is_kernel_address(branch->to))
+		if (unlikely(bts_is_kernel(branch->from | branch->to))) {
+			if (bts_is_kernel(branch->to))
 				continue;
 			branch->from = 0;
 		}
@@ -337,59 +344,59 @@ static struct auxtrace_branch *censor(struct auxtrace_branch *branch,
 	}
 	return to;
 }
-NOKPROBE_SYMBOL(censor);
+NOKPROBE_SYMBOL(bts_censor);
 
-/* From the buffer to the area, which users see. Returns how many bytes. */
-static u64 collect(const struct auxt_channel *ch, u64 bytes)
+/* Copies the records from the buffer to the AUX area. Returns how many bytes. */
+static u64 bts_collect(const struct auxt_channel *ch, u64 bytes)
 {
 	struct auxtrace_branch *buffer = bts_of(ch)->buffer;
 	struct auxtrace_branch *end = buffer + bytes / BTS_RECORD;
-	u64 gone = 0;
+	u64 skip = 0;
 
 	if (!(ch->flags & AUXTRACE_SETUP_KERNEL))
-		end = censor(buffer, end);
+		end = bts_censor(buffer, end);
 	bytes = (char *)end - (char *)buffer;
-	/* Of a small area no byte twice: memcpy() may go backwards. */
+	/* An area smaller than the buffer: write no byte twice, as memcpy() has no order. */
 	if (bytes > ch->aux.size)
-		gone = bytes - ch->aux.size;
-	memcpy(place(ch) + gone, (char *)buffer + gone, bytes - gone);
+		skip = bytes - ch->aux.size;
+	memcpy(bts_place(ch) + skip, (char *)buffer + skip, bytes - skip);
 	return bytes;
 }
-NOKPROBE_SYMBOL(collect);
+NOKPROBE_SYMBOL(bts_collect);
 
 static u32 bts_stop(struct auxt_channel *ch)
 {
 	u64 debugctl = auxt_rdmsr(MSR_IA32_DEBUGCTLMSR);
-	bool foreign = (debugctl & ON) != ON;
+	bool foreign = (debugctl & BTS_ON) != BTS_ON;
 	struct bts *bts = bts_of(ch);
 	u64 end, bytes;
 
 	if (!foreign)
-		auxt_wrmsr(MSR_IA32_DEBUGCTLMSR, debugctl & ~OURS);
+		auxt_wrmsr(MSR_IA32_DEBUGCTLMSR, debugctl & ~BTS_OURS);
 	end = READ_ONCE(bts->ds->bts_index);
 	bts->pmi_pending |= end >= bts->ds->bts_interrupt_threshold;
-	close(bts);
-	/* As in pt.c: the records are in memory before their position is told. */
+	bts_close(bts);
+	/* As in pt_stop(): the records are in memory before their position is published. */
 	wmb();
 	ch->off_tsc = rdtsc();
 	bytes = end - bts->begin;
-	/* Somebody has changed what was ours. */
-	if (end < bts->begin || bytes > bts->room || bytes % BTS_RECORD)
+	/* Somebody else changed the debug store. */
+	if (end < bts->begin || bytes > bts->space || bytes % BTS_RECORD)
 		return TRACE_ERROR;
-	ch->aux.produced += bts->buffer ? collect(ch, bytes) : bytes;
-	if (bytes == bts->room)
+	ch->aux.produced += bts->buffer ? bts_collect(ch, bytes) : bytes;
+	if (bytes == bts->space)
 		return TRACE_STOPPED;
 	return foreign ? TRACE_FOREIGN : 0;
 }
 NOKPROBE_SYMBOL(bts_stop);
 
-/* Each start looks for its slot itself. */
+/* Nothing to do: bts_open() finds the slot at each start. */
 static void bts_relocate(struct auxt_channel *ch)
 {
 }
 NOKPROBE_SYMBOL(bts_relocate);
 
-/* There is none but what bts_acknowledge() finds: that bit nobody else takes away. */
+/* bts_acknowledge() finds every reason, as no other handler changes the index. */
 static bool bts_interrupt(struct auxt_channel *ch)
 {
 	return false;
@@ -403,7 +410,7 @@ static bool bts_acknowledge(struct auxt_channel *ch)
 
 	bts->pmi_pending = false;
 	if (READ_ONCE(bts->ds->bts_index) >= READ_ONCE(bts->ds->bts_interrupt_threshold)) {
-		WRITE_ONCE(bts->ds->bts_interrupt_threshold, NEVER);
+		WRITE_ONCE(bts->ds->bts_interrupt_threshold, BTS_NEVER);
 		asserted = true;
 	}
 	return asserted;
@@ -411,13 +418,13 @@ static bool bts_acknowledge(struct auxt_channel *ch)
 NOKPROBE_SYMBOL(bts_acknowledge);
 
 /*
- * With isolated page tables perf has no PMU "intel_bts", only its old form of BTS: an
- * event of branches with period 1. It keeps the debug store and its buffer alive, and
- * LBRs out (and they it), but not another event like itself.
+ * With page-table isolation perf has no PMU "intel_bts", only its older form of BTS: a
+ * branch event with period 1. Such an event keeps the debug store and its buffer alive and
+ * excludes LBRs, and LBRs exclude it. It does not exclude another event like itself.
  */
-static const struct perf_event_attr old_form = {
+static const struct perf_event_attr bts_branch_event = {
 	.type = PERF_TYPE_HARDWARE,
-	.size = sizeof(old_form),
+	.size = sizeof(bts_branch_event),
 	.config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
 	.sample_period = 1,
 	.exclude_kernel = 1,
@@ -427,7 +434,7 @@ static const struct perf_event_attr old_form = {
 const struct trace_pmu auxt_bts = {
 	.number = AUXTRACE_PMU_INTEL_BTS,
 	.name = "intel_bts",
-	.reserve_instead = &old_form,
+	.reserve_instead = &bts_branch_event,
 	.granule = sizeof(struct auxtrace_branch),
 	.missing = bts_missing,
 	.check = bts_check,

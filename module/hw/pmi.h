@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The performance-monitoring interrupt: NMI handlers, and the way to them. */
+/* The performance-monitoring interrupt: NMI handlers and the LVT entry. */
 #ifndef AUXT_PMI_H
 #define AUXT_PMI_H
 

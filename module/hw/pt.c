@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Intel Processor Trace: the only file that touches its MSRs.
+ * Intel Processor Trace. No other file touches its MSRs.
  *
- * SDM volume 3, chapter "Intel Processor Trace". Its rules that this file rests on:
+ * This file rests on these rules of the SDM, volume 3, chapter "Intel Processor Trace":
  *  - while TraceEn is set, no PT MSR may be written but IA32_RTIT_CTL, and of that
  *    only TraceEn may change (else #GP);
  *  - clearing TraceEn flushes the packets out of the CPU; a fence makes them
@@ -10,28 +10,23 @@
  *  - the output pointers and PacketByteCnt are stable only while TraceEn is clear;
  *  - ToPA entries may be cached while TraceEn is set;
  *  - setting TraceEn with PacketByteCnt zero emits PSB+ first;
- *  - a region with STOP leaves the pointers at its end: they must be moved before
- *    Stopped is cleared, else the next TraceEn is an operational error.
+ *  - after a region with STOP is full, the pointers stay at its end: software must
+ *    move them before it clears Stopped, else the next TraceEn is an operational error.
  */
 
 #include <linux/auxtrace.h>
 #include <linux/build_bug.h>
 #include <linux/err.h>
-#include <linux/gfp.h>
-#include <linux/io.h>
 #include <linux/kprobes.h>
-#include <linux/mm.h>
-#include <linux/sched.h>
-#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/topology.h>
-#include "core/channel.h"
 #include "compat/compat.h"
+#include "core/channel.h"
+#include "core/trace_pmu.h"
 #include "hw/pmi.h"
 #include "hw/pt.h"
-#include "base/aux_buffer.h"
+#include "hw/pt_tables.h"
 #include "hw/topa.h"
-#include "core/trace_pmu.h"
 
 static_assert(PT_CONFIG_CYC == RTIT_CTL_CYCLEACC);
 static_assert(PT_CONFIG_FUP_ON_PTW == RTIT_CTL_FUP_ON_PTW);
@@ -47,32 +42,32 @@ static_assert(AUXT_REGION_SIZE == PAGE_SIZE);
 
 #define PMI_BIT	MSR_CORE_PERF_GLOBAL_OVF_CTRL_TRACE_TOPA_PMI
 
-/* IA32_VMX_MISC[14]: PT may be used in VMX operation. The kernel's name moved. */
+/* IA32_VMX_MISC[14]: PT may be used in VMX operation. The kernel renamed its macro. */
 #define VMX_MISC_PT	BIT_ULL(14)
 
-static struct pt_caps caps;
-static u32 why_missing;		/* AUXTRACE_PT_* */
-static bool works_in_vmx;
+static struct pt_caps pt_cpu_caps;
+static u32 pt_why_missing;		/* AUXTRACE_PT_* */
+static bool pt_works_in_vmx;
 
 /**
  * struct pt - Intel PT of one channel
- * @topa: the tables, by slot
+ * @topa: the tables of each slot
  * @ctl: IA32_RTIT_CTL of the session, TraceEn clear
- * @call: entry that has the INT mark: full trace, or overwrite with a deadline within the
- *	lap; NULL: none
- * @stop: entry that has the STOP mark, full trace; NULL: none
- * @seen_base: IA32_RTIT_OUTPUT_BASE when the place was last read or written
- * @seen_index: the lower half of IA32_RTIT_OUTPUT_MASK_PTRS, with the index of the region
+ * @int_entry: entry with a movable INT mark: in full trace, and in overwrite mode if a
+ *	deadline falls within the lap; else NULL
+ * @stop_entry: full trace: entry with the STOP mark; else NULL
+ * @seen_base: IA32_RTIT_OUTPUT_BASE when the pointers were last read or written
+ * @seen_index: lower half of IA32_RTIT_OUTPUT_MASK_PTRS then; holds the region's index
  * @seen_region: position at which that region begins
  * @pointers_stale: the output pointers must be written before the next start
- * @was_base: IA32_RTIT_OUTPUT_BASE as we found it
- * @was_mask_ptrs: IA32_RTIT_OUTPUT_MASK_PTRS as we found it
+ * @was_base: IA32_RTIT_OUTPUT_BASE before pt_claim()
+ * @was_mask_ptrs: IA32_RTIT_OUTPUT_MASK_PTRS before pt_claim()
  */
 struct pt {
 	struct auxt_topa *topa;
 	u64 ctl;
-	u64 *call;
-	u64 *stop;
+	u64 *int_entry;
+	u64 *stop_entry;
 	u64 seen_base;
 	u32 seen_index;
 	u64 seen_region;
@@ -81,22 +76,20 @@ struct pt {
 	u64 was_mask_ptrs;
 };
 
-static struct pt *pt_of(const struct auxt_channel *ch)
+static __always_inline struct pt *pt_of(const struct auxt_channel *ch)
 {
 	return ch->hw;
 }
-NOKPROBE_SYMBOL(pt_of);
 
-/* Those of the present slot. */
-static struct auxt_topa *topa_of(const struct auxt_channel *ch)
+/* The tables of the slot that is traced into. */
+static __always_inline struct auxt_topa *pt_topa_of(const struct auxt_channel *ch)
 {
 	return &pt_of(ch)->topa[ch->now.slot];
 }
-NOKPROBE_SYMBOL(topa_of);
 
-/* ---- what there is ---------------------------------------------------- */
+/* ---- capabilities ----------------------------------------------------- */
 
-static struct pt_cpuid read_leaf(u32 leaf, u32 subleaf)
+static struct pt_cpuid __init pt_read_leaf(u32 leaf, u32 subleaf)
 {
 	struct pt_cpuid r;
 
@@ -105,53 +98,59 @@ static struct pt_cpuid read_leaf(u32 leaf, u32 subleaf)
 }
 
 /**
- * auxt_pt_init() - look what the CPU has
+ * auxt_pt_init() - detect Intel PT
  *
- * Absence is no error: INFO tells of it.
+ * A CPU without it is no error: pt_missing() says why, and INFO reports it.
  */
-void auxt_pt_init(void)
+void __init auxt_pt_init(void)
 {
 	struct pt_cpuid leaf[2] = { };
 	u64 vmx_misc;
 
 	if (!boot_cpu_has(X86_FEATURE_INTEL_PT) || boot_cpu_data.cpuid_level < 0x14) {
-		/* A CPU without PT may answer leaf 14H with rubbish: not asked. */
-		why_missing = AUXTRACE_PT_NO_CPUID;
+		/* Leaf 14H is undefined on a CPU without PT. */
+		pt_why_missing = AUXTRACE_PT_NO_CPUID;
 		return;
 	}
-	leaf[0] = read_leaf(0x14, 0);
+	leaf[0] = pt_read_leaf(0x14, 0);
 	if (leaf[0].eax >= 1)
-		leaf[1] = read_leaf(0x14, 1);
-	pt_caps_decode(&caps, leaf, boot_cpu_data.x86, boot_cpu_data.x86_model);
-	works_in_vmx = !boot_cpu_has(X86_FEATURE_VMX) ||
+		leaf[1] = pt_read_leaf(0x14, 1);
+	pt_caps_decode(&pt_cpu_caps, leaf, boot_cpu_data.x86, boot_cpu_data.x86_model);
+	pt_works_in_vmx = !boot_cpu_has(X86_FEATURE_VMX) ||
 		       (!auxt_rdmsr_safe(MSR_IA32_VMX_MISC, &vmx_misc) && vmx_misc & VMX_MISC_PT);
 
-	if (!caps.topa || !caps.topa_multi)
-		why_missing = AUXTRACE_PT_NO_TOPA;
-	/* Version 2 brought IA32_PERF_GLOBAL_STATUS, which tells the ToPA interrupt from others. */
+	if (!pt_cpu_caps.topa || !pt_cpu_caps.topa_multi)
+		pt_why_missing = AUXTRACE_PT_NO_TOPA;
+	/*
+	 * Only version 2 and later have IA32_PERF_GLOBAL_STATUS, whose bit 55 tells the
+	 * ToPA interrupt from others.
+	 */
 	else if (!auxt_pmi_exists(2))
-		why_missing = AUXTRACE_PT_NO_PMI;
+		pt_why_missing = AUXTRACE_PT_NO_PMI;
 }
 
 /**
- * auxt_pt_caps() - capabilities of this CPU
+ * auxt_pt_caps() - Intel PT's capabilities of this CPU
  *
- * Return: them; all zero without PT.
+ * Return: the capabilities, all zero without PT.
  */
 const struct pt_caps *auxt_pt_caps(void)
 {
-	return &caps;
+	return &pt_cpu_caps;
 }
+NOKPROBE_SYMBOL(auxt_pt_caps);
 
 static u32 pt_missing(void)
 {
-	return why_missing;
+	return pt_why_missing;
 }
+NOKPROBE_SYMBOL(pt_missing);
 
 static int pt_check(const struct auxtrace_setup *setup)
 {
-	return pt_caps_check(&caps, setup->config);
+	return pt_caps_check(&pt_cpu_caps, setup->config);
 }
+NOKPROBE_SYMBOL(pt_check);
 
 static int pt_in_use(void)
 {
@@ -161,160 +160,86 @@ static int pt_in_use(void)
 		return -EIO;
 	return ctl & RTIT_CTL_TRACEEN ? -EBUSY : 0;
 }
+NOKPROBE_SYMBOL(pt_in_use);
 
-/* ---- tables ----------------------------------------------------------- */
-
-/* There may be many, as the areas before them: nobody is killed for them either. */
-#define TABLES_GFP	(GFP_KERNEL | __GFP_NOWARN | __GFP_RETRY_MAYFAIL)
-
-static void free_tables(struct auxt_topa *topa)
-{
-	unsigned int i;
-
-	if (topa->tables)
-		for (i = 0; i < topa->nr_tables; i++)
-			free_page((unsigned long)topa->tables[i]);
-	kvfree(topa->tables);
-	kvfree(topa->phys);
-}
-
-static int alloc_tables(struct auxt_topa *topa, unsigned long nr_regions, int node)
-{
-	unsigned int i;
-
-	topa->nr_regions = nr_regions;
-	topa->nr_tables = auxt_topa_nr_tables(nr_regions);
-	topa->tables = kvcalloc(topa->nr_tables, sizeof(*topa->tables), TABLES_GFP);
-	topa->phys = kvcalloc(topa->nr_tables, sizeof(*topa->phys), TABLES_GFP);
-	if (!topa->tables || !topa->phys)
-		return -ENOMEM;
-	for (i = 0; i < topa->nr_tables; i++) {
-		struct page *page;
-
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		page = alloc_pages_node(node, TABLES_GFP | __GFP_ZERO, 0);
-		if (!page)
-			return -ENOMEM;
-		topa->tables[i] = page_address(page);
-		topa->phys[i] = page_to_phys(page);
-	}
-	return 0;
-}
+/* ---- memory ----------------------------------------------------------- */
 
 static void pt_cleanup(struct auxt_channel *ch)
 {
-	struct pt *pt = pt_of(ch);
-	unsigned int slot;
-
-	for (slot = 0; pt->topa && slot < ch->now.slots; slot++)
-		free_tables(&pt->topa[slot]);
-	kfree(pt->topa);
-	kfree(pt);
+	auxt_pt_tables_free(pt_of(ch)->topa, ch->now.slots);
+	kfree(pt_of(ch));
 	ch->hw = NULL;
 }
-
-static unsigned long pt_table_pages(const struct auxtrace_setup *setup)
-{
-	u32 slots = max(setup->slots, 1U);
-	unsigned long regions = auxt_topa_nr_regions(setup->aux_size / slots,
-						     setup->flags & AUXTRACE_SETUP_OVERWRITE);
-	unsigned long tables = (unsigned long)slots * auxt_topa_nr_tables(regions);
-
-	/* Beside each table its two addresses. */
-	return tables + DIV_ROUND_UP(tables * (sizeof(u64 *) + sizeof(u64)), PAGE_SIZE);
-}
-
-static int set_up_slot(struct auxt_channel *ch, unsigned int slot)
-{
-	struct auxt_topa *topa = &pt_of(ch)->topa[slot];
-	unsigned long nr_pages = ch->aux.size >> AUXT_REGION_SHIFT;
-	unsigned long nr_regions = auxt_topa_nr_regions(ch->aux.size, ch->aux.overwrite);
-	unsigned long i;
-	int err;
-
-	err = alloc_tables(topa, nr_regions, cpu_to_node(ch->cpu));
-	if (err)
-		return err;
-	auxt_topa_link(topa);
-	for (i = 0; i < nr_regions; i++) {
-		struct page *page = auxt_aux_buffer_aux_page(ch->buffer, ch->cpu,
-							slot * nr_pages + i % nr_pages);
-
-		auxt_topa_set_region(topa, i, page_to_phys(page));
-		/* An interrupt a lap. Full trace moves its marks as it goes: arm(). */
-		if (ch->aux.overwrite && i % nr_pages == nr_pages - 1)
-			auxt_topa_mark(topa, i, TOPA_ENTRY_INT);
-		if (!(i % TOPA_REGIONS_PER_TABLE))
-			cond_resched();
-	}
-	ch->aux.cycle = (u64)nr_regions << AUXT_REGION_SHIFT;
-	return 0;
-}
+NOKPROBE_SYMBOL(pt_cleanup);
 
 static int pt_setup(struct auxt_channel *ch, u32 flags, u64 config)
 {
 	struct pt *pt = kzalloc_node(sizeof(*pt), GFP_KERNEL, cpu_to_node(ch->cpu));
-	unsigned int slot;
-	int err = 0;
 
 	if (!pt)
 		return -ENOMEM;
-	ch->hw = pt;
+	pt->topa = auxt_pt_tables_new(ch);
+	if (IS_ERR(pt->topa)) {
+		int err = PTR_ERR(pt->topa);
+
+		kfree(pt);
+		return err;
+	}
 	pt->ctl = pt_caps_ctl(config) | RTIT_CTL_TOPA;
 	if (flags & AUXTRACE_SETUP_KERNEL)
 		pt->ctl |= RTIT_CTL_OS;
 	if (flags & AUXTRACE_SETUP_USER)
 		pt->ctl |= RTIT_CTL_USR;
+	ch->hw = pt;
+	return 0;
+}
+NOKPROBE_SYMBOL(pt_setup);
 
-	pt->topa = kcalloc(ch->now.slots, sizeof(*pt->topa), GFP_KERNEL);
-	if (!pt->topa)
-		err = -ENOMEM;
-	for (slot = 0; !err && slot < ch->now.slots; slot++)
-		err = set_up_slot(ch, slot);
-	if (err)
-		pt_cleanup(ch);
-	return err;
+/* ---- marks ------------------------------------------------------------ */
+
+/* A mark at @position, a page boundary, belongs to the region that ends there. */
+static __always_inline unsigned long pt_region_before(u64 position)
+{
+	return (position >> AUXT_REGION_SHIFT) - 1;
 }
 
-/* The laps' marks stand; a deadline before the end of this one has its own. */
-static __always_inline void arm_overwrite(struct auxt_channel *ch)
+/* The INT mark of each lap is fixed; a deadline before the end of this lap gets another. */
+static __always_inline void pt_arm_overwrite(struct auxt_channel *ch)
 {
 	struct pt *pt = pt_of(ch);
 
-	if (unlikely(pt->call))
-		auxt_topa_unmark(pt->call);
-	pt->call = NULL;
+	if (unlikely(pt->int_entry))
+		auxt_topa_unmark(pt->int_entry);
+	pt->int_entry = NULL;
 	if (unlikely(ch->aux.int_mark & (ch->aux.size - 1)))
-		pt->call = auxt_topa_mark(topa_of(ch), (ch->aux.int_mark >> AUXT_REGION_SHIFT) - 1,
-					  TOPA_ENTRY_INT);
+		pt->int_entry = auxt_topa_mark(pt_topa_of(ch), pt_region_before(ch->aux.int_mark),
+					       TOPA_ENTRY_INT);
 }
 
-/* The marks to where the ring wants its stop and call. */
-static __always_inline void arm(struct auxt_channel *ch)
+/* Moves the marks to where ch->aux was planned to stop and to interrupt. */
+static __always_inline void pt_arm(struct auxt_channel *ch)
 {
-	struct auxt_topa *topa = topa_of(ch);
+	struct auxt_topa *topa = pt_topa_of(ch);
 	struct pt *pt = pt_of(ch);
 
 	if (ch->aux.overwrite) {
-		arm_overwrite(ch);
+		pt_arm_overwrite(ch);
 		return;
 	}
-	if (pt->call) {
-		auxt_topa_unmark(pt->call);
-		auxt_topa_unmark(pt->stop);
+	if (pt->int_entry) {
+		auxt_topa_unmark(pt->int_entry);
+		auxt_topa_unmark(pt->stop_entry);
 	}
-	/* A position that is a page boundary is the end of the region before it. */
-	pt->call = auxt_topa_mark(topa, (ch->aux.int_mark >> AUXT_REGION_SHIFT) - 1,
-				  TOPA_ENTRY_INT);
-	/* INT as well: if the call came too late, the reader is still told. */
-	pt->stop = auxt_topa_mark(topa, (ch->aux.stop_mark >> AUXT_REGION_SHIFT) - 1,
-				  TOPA_ENTRY_STOP | TOPA_ENTRY_INT);
+	pt->int_entry = auxt_topa_mark(topa, pt_region_before(ch->aux.int_mark),
+				       TOPA_ENTRY_INT);
+	/* INT as well: if the first interrupt came too late, this one notifies the reader. */
+	pt->stop_entry = auxt_topa_mark(topa, pt_region_before(ch->aux.stop_mark),
+					TOPA_ENTRY_STOP | TOPA_ENTRY_INT);
 }
 
 /* ---- registers -------------------------------------------------------- */
 
-static __always_inline void see(struct pt *pt, u64 base, u64 mask_ptrs, u64 position)
+static __always_inline void pt_remember(struct pt *pt, u64 base, u64 mask_ptrs, u64 position)
 {
 	pt->seen_base = base;
 	pt->seen_index = lower_32_bits(mask_ptrs);
@@ -322,11 +247,11 @@ static __always_inline void see(struct pt *pt, u64 base, u64 mask_ptrs, u64 posi
 }
 
 /*
- * Is it still in the region where it was last seen, and not behind that place, as after
- * a cycle? Then its position is told by the offset alone: most windows are shorter
- * than a region.
+ * True if the hardware is still in the region where it was last seen, and not behind that
+ * position, as it would be after a whole cycle. Then the offset alone gives the position.
+ * That is the common case: most windows are shorter than a region.
  */
-static __always_inline bool is_near(const struct pt *pt, u64 base, u64 mask_ptrs, u64 *position)
+static __always_inline bool pt_is_near(const struct pt *pt, u64 base, u64 mask_ptrs, u64 *position)
 {
 	u64 offset = mask_ptrs >> TOPA_POINTER_OFFSET_SHIFT;
 
@@ -337,19 +262,19 @@ static __always_inline bool is_near(const struct pt *pt, u64 base, u64 mask_ptrs
 	return true;
 }
 
-static int write_pointers(struct auxt_channel *ch)
+static int pt_write_pointers(struct auxt_channel *ch)
 {
 	u64 base, mask_ptrs;
 	int err;
 
-	auxt_topa_pointers(topa_of(ch), ch->aux.produced % ch->aux.cycle, &base, &mask_ptrs);
-	see(pt_of(ch), base, mask_ptrs, ch->aux.produced);
+	auxt_topa_pointers(pt_topa_of(ch), ch->aux.produced % ch->aux.cycle, &base, &mask_ptrs);
+	pt_remember(pt_of(ch), base, mask_ptrs, ch->aux.produced);
 	err = auxt_wrmsr_safe(MSR_IA32_RTIT_OUTPUT_BASE, base);
 	if (!err)
 		err = auxt_wrmsr_safe(MSR_IA32_RTIT_OUTPUT_MASK, mask_ptrs);
 	return err;
 }
-NOKPROBE_SYMBOL(write_pointers);
+NOKPROBE_SYMBOL(pt_write_pointers);
 
 static bool pt_acknowledge(struct auxt_channel *ch)
 {
@@ -360,15 +285,16 @@ static bool pt_acknowledge(struct auxt_channel *ch)
 }
 NOKPROBE_SYMBOL(pt_acknowledge);
 
-/* perf's driver remembers what it wrote to the pointers and does not write the
- * same twice: they must be as they were when it comes back, or its trace would
- * go to our pages.
+/*
+ * perf's driver caches what it wrote to the pointers and skips a write of the same value.
+ * They must be as it left them when it uses PT again, or its trace would go to our pages.
  */
-static void restore_pointers(const struct pt *pt)
+static void pt_restore_pointers(const struct pt *pt)
 {
 	auxt_wrmsr_safe(MSR_IA32_RTIT_OUTPUT_BASE, pt->was_base);
 	auxt_wrmsr_safe(MSR_IA32_RTIT_OUTPUT_MASK, pt->was_mask_ptrs);
 }
+NOKPROBE_SYMBOL(pt_restore_pointers);
 
 static int pt_claim(struct auxt_channel *ch)
 {
@@ -380,70 +306,72 @@ static int pt_claim(struct auxt_channel *ch)
 	if (auxt_rdmsr_safe(MSR_IA32_RTIT_OUTPUT_BASE, &pt->was_base) ||
 	    auxt_rdmsr_safe(MSR_IA32_RTIT_OUTPUT_MASK, &pt->was_mask_ptrs))
 		return -EIO;
-	err = write_pointers(ch);
+	err = pt_write_pointers(ch);
 	if (err) {
-		restore_pointers(pt);
+		pt_restore_pointers(pt);
 		return err;
 	}
 	pt->pointers_stale = false;
-	/* What stands there was not for us. */
+	/* An interrupt that is asserted now is not ours. */
 	pt_acknowledge(ch);
 	auxt_pmi_route();
 	return 0;
 }
+NOKPROBE_SYMBOL(pt_claim);
 
 static void pt_release(struct auxt_channel *ch)
 {
 	struct pt *pt = pt_of(ch);
 
 	auxt_pmi_unroute(pt_acknowledge(ch));
-	restore_pointers(pt);
+	pt_restore_pointers(pt);
 }
+NOKPROBE_SYMBOL(pt_release);
 
-/* VMXON has cleared TraceEn, and setting it again would fault. */
-static bool vmx_forbids(void)
+/* VMXON cleared TraceEn; while in VMX operation, setting it again would fault. */
+static bool pt_vmx_forbids(void)
 {
-	return !works_in_vmx && __read_cr4() & X86_CR4_VMXE;
+	return !pt_works_in_vmx && __read_cr4() & X86_CR4_VMXE;
 }
-NOKPROBE_SYMBOL(vmx_forbids);
+NOKPROBE_SYMBOL(pt_vmx_forbids);
 
 static int pt_start(struct auxt_channel *ch, bool new_window)
 {
 	struct pt *pt = pt_of(ch);
 
-	if (vmx_forbids())
+	if (pt_vmx_forbids())
 		return -EIO;
-	arm(ch);
+	pt_arm(ch);
 	if (pt->pointers_stale) {
-		if (write_pointers(ch))
+		if (pt_write_pointers(ch))
 			return -EIO;
 		pt->pointers_stale = false;
 	}
-	/* PacketByteCnt := 0, so that the window begins with PSB+; no Error, no Stopped. */
+	/* PacketByteCnt = 0 makes the window begin with PSB+. Clears Error and Stopped, too. */
 	if (new_window)
 		auxt_wrmsr(MSR_IA32_RTIT_STATUS, 0);
 	return auxt_wrmsr_safe(MSR_IA32_RTIT_CTL, pt->ctl | RTIT_CTL_TRACEEN);
 }
 NOKPROBE_SYMBOL(pt_start);
 
-/* Not near, or not as it was left. */
-static noinline u32 locate(struct auxt_channel *ch, u32 status, u64 base, u64 mask_ptrs)
+/* The slow part of pt_stop(): another region, Error or Stopped. */
+static noinline u32 pt_locate(struct auxt_channel *ch, u32 status, u64 base, u64 mask_ptrs)
 {
 	struct pt *pt = pt_of(ch);
 	u64 offset;
 
-	if (!is_near(pt, base, mask_ptrs, &ch->aux.produced)) {
-		if (auxt_topa_locate(topa_of(ch), base, mask_ptrs, &offset))
+	if (!pt_is_near(pt, base, mask_ptrs, &ch->aux.produced)) {
+		if (auxt_topa_locate(pt_topa_of(ch), base, mask_ptrs, &offset))
 			return TRACE_ERROR;
 		ch->aux.produced = auxt_position_at(&ch->aux, offset);
-		see(pt, base, mask_ptrs, ch->aux.produced);
+		pt_remember(pt, base, mask_ptrs, ch->aux.produced);
 	}
 	if (status & RTIT_STATUS_ERROR)
 		return TRACE_ERROR;
 	if (status & RTIT_STATUS_STOPPED) {
 		/*
-		 * At the mark it is at the limit, by definition. This tells a full
-		 * area from one in which nothing happened.
+		 * Stopped implies that the hardware is at the STOP mark. The pointers alone
+		 * cannot tell a full area from an empty one.
 		 */
 		ch->aux.produced = ch->aux.stop_mark;
 		pt->pointers_stale = true;
@@ -451,7 +379,7 @@ static noinline u32 locate(struct auxt_channel *ch, u32 status, u64 base, u64 ma
 	}
 	return 0;
 }
-NOKPROBE_SYMBOL(locate);
+NOKPROBE_SYMBOL(pt_locate);
 
 static u32 pt_stop(struct auxt_channel *ch)
 {
@@ -463,8 +391,9 @@ static u32 pt_stop(struct auxt_channel *ch)
 		auxt_wrmsr(MSR_IA32_RTIT_CTL, pt->ctl);
 	else
 		found = TRACE_FOREIGN;
-	/* The trace is in memory before anybody learns of its position: pairs with
-	 * the read barriers of those who read the status page and then the area.
+	/*
+	 * The trace is in memory before its position is published: pairs with the read
+	 * barrier of a reader between the status page and the area.
 	 */
 	wmb();
 	ch->off_tsc = rdtsc();
@@ -472,9 +401,9 @@ static u32 pt_stop(struct auxt_channel *ch)
 	base = auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_BASE);
 	mask_ptrs = auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_MASK);
 	if (likely(!(status & (RTIT_STATUS_ERROR | RTIT_STATUS_STOPPED)) &&
-		   is_near(pt, base, mask_ptrs, &ch->aux.produced)))
+		   pt_is_near(pt, base, mask_ptrs, &ch->aux.produced)))
 		return found;
-	return locate(ch, status, base, mask_ptrs) ?: found;
+	return pt_locate(ch, status, base, mask_ptrs) ?: found;
 }
 NOKPROBE_SYMBOL(pt_stop);
 
@@ -485,10 +414,10 @@ static void pt_relocate(struct auxt_channel *ch)
 NOKPROBE_SYMBOL(pt_relocate);
 
 /*
- * The pointers may lag behind while tracing is on: never ahead, so that nothing is made
- * up. In the region where it was last seen it has not filled one since, and marks are
- * at the ends of regions. It cannot have come round: before that there is the STOP
- * mark, or in overwrite mode a cycle of interrupts.
+ * While tracing is on, the pointers may lag behind the hardware, but are never ahead, so
+ * true is never wrong. Marks are at the ends of regions: pointers into the region where the
+ * hardware was last seen imply that it has passed no mark since. It cannot have come round
+ * a whole cycle: the STOP mark, or in overwrite mode an interrupt each lap, comes first.
  */
 static bool pt_interrupt(struct auxt_channel *ch)
 {
@@ -501,7 +430,7 @@ static bool pt_interrupt(struct auxt_channel *ch)
 	mask_ptrs = auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_MASK);
 	if (base == pt->seen_base && lower_32_bits(mask_ptrs) == pt->seen_index)
 		return false;
-	return !auxt_topa_locate(topa_of(ch), base, mask_ptrs, &offset) &&
+	return !auxt_topa_locate(pt_topa_of(ch), base, mask_ptrs, &offset) &&
 	       auxt_position_at(&ch->aux, offset) >= ch->aux.int_mark;
 }
 NOKPROBE_SYMBOL(pt_interrupt);
@@ -522,7 +451,7 @@ const struct trace_pmu auxt_pt = {
 	.missing = pt_missing,
 	.check = pt_check,
 	.in_use = pt_in_use,
-	.table_pages = pt_table_pages,
+	.table_pages = auxt_pt_tables_pages,
 	.setup = pt_setup,
 	.cleanup = pt_cleanup,
 	.claim = pt_claim,

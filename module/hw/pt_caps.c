@@ -5,18 +5,20 @@
  */
 
 #include <linux/errno.h>
+#include <linux/kprobes.h>
 #include <linux/types.h>
 #include "hw/pt_caps.h"
 
 /* Erratum BDM106: setting TraceEn with BranchEn clear faults on Broadwell. */
-static bool is_broadwell(u32 family, u32 model)
+static bool pt_caps_is_broadwell(u32 family, u32 model)
 {
 	return family == 6 &&
 	       (model == 0x3d || model == 0x47 || model == 0x4f || model == 0x56);
 }
+NOKPROBE_SYMBOL(pt_caps_is_broadwell);
 
 /**
- * pt_caps_decode() - read CPUID leaf 14H
+ * pt_caps_decode() - decode CPUID leaf 14H
  * @caps: the answer
  * @leaf: subleaves 0 and 1; a subleaf that the CPU does not have is zero
  * @family: display family of the CPU
@@ -32,9 +34,9 @@ void pt_caps_decode(struct pt_caps *caps, const struct pt_cpuid leaf[2],
 		.topa = leaf[0].ecx & 1,
 		.topa_multi = leaf[0].ecx >> 1 & 1,
 		.nr_ranges = leaf[1].eax & 0x7,
-		.branch_required = is_broadwell(family, model),
+		.branch_required = pt_caps_is_broadwell(family, model),
 	};
-	/* The periods mean nothing where the packets do not exist. */
+	/* The fields of the periods are defined only if the packets exist. */
 	if (caps->mtc)
 		caps->mtc_periods = leaf[1].eax >> 16;
 	if (caps->psb_cyc) {
@@ -42,9 +44,10 @@ void pt_caps_decode(struct pt_caps *caps, const struct pt_cpuid leaf[2],
 		caps->psb_periods = leaf[1].ebx >> 16;
 	}
 }
+NOKPROBE_SYMBOL(pt_caps_decode);
 
 /**
- * pt_caps_config() - bits that a configuration may have on this CPU
+ * pt_caps_config() - configuration bits that this CPU supports
  * @caps: the CPU's capabilities
  *
  * Return: mask of PT_CONFIG_* bits.
@@ -61,35 +64,37 @@ u64 pt_caps_config(const struct pt_caps *caps)
 		bits |= PT_CONFIG_PTW | PT_CONFIG_FUP_ON_PTW;
 	return bits;
 }
+NOKPROBE_SYMBOL(pt_caps_config);
 
-static u32 field(u64 config, u64 mask)
+static u32 pt_caps_field(u64 config, u64 mask)
 {
 	return (config & mask) / (mask & -mask);
 }
+NOKPROBE_SYMBOL(pt_caps_field);
 
-static bool traces_branches(u64 config)
+static bool pt_caps_has_branches(u64 config)
 {
 	return !(config & PT_CONFIG_PT) || config & PT_CONFIG_BRANCH;
 }
+NOKPROBE_SYMBOL(pt_caps_has_branches);
 
 /**
- * pt_caps_check() - can this CPU do that?
+ * pt_caps_check() - does this CPU support a configuration?
  * @caps: the CPU's capabilities
  * @config: configuration in perf's format
  *
- * A wrong bit in IA32_RTIT_CTL faults, so nothing may get past here that the
- * CPU does not have.
+ * An unsupported bit in IA32_RTIT_CTL raises #GP, so this check must be complete.
  *
- * Return: 0; -EINVAL if no CPU could (bits outside the format, a period without
- * its packet, ...) or an erratum forbids it; -EOPNOTSUPP if this one cannot.
+ * Return: 0; -EINVAL if no CPU supports it (bits outside the format, a period without its
+ * packet, ...) or an erratum forbids it; -EOPNOTSUPP if only this CPU does not.
  */
 int pt_caps_check(const struct pt_caps *caps, u64 config)
 {
-	u32 psb_period = field(config, PT_CONFIG_PSB_PERIOD);
+	u32 psb_period = pt_caps_field(config, PT_CONFIG_PSB_PERIOD);
 
 	if (config & ~PT_CONFIG_FORMAT)
 		return -EINVAL;
-	/* perf's rule: branch has a meaning only beside pt. */
+	/* As in perf, branch is meaningful only together with pt. */
 	if (config & PT_CONFIG_BRANCH && !(config & PT_CONFIG_PT))
 		return -EINVAL;
 	if (config & PT_CONFIG_MTC_PERIOD && !(config & PT_CONFIG_MTC))
@@ -101,28 +106,30 @@ int pt_caps_check(const struct pt_caps *caps, u64 config)
 	if (config & ~pt_caps_config(caps))
 		return -EOPNOTSUPP;
 	if (config & PT_CONFIG_MTC &&
-	    !(caps->mtc_periods >> field(config, PT_CONFIG_MTC_PERIOD) & 1))
+	    !(caps->mtc_periods >> pt_caps_field(config, PT_CONFIG_MTC_PERIOD) & 1))
 		return -EOPNOTSUPP;
 	if (config & PT_CONFIG_CYC &&
-	    !(caps->cyc_thresholds >> field(config, PT_CONFIG_CYC_THRESH) & 1))
+	    !(caps->cyc_thresholds >> pt_caps_field(config, PT_CONFIG_CYC_THRESH) & 1))
 		return -EOPNOTSUPP;
-	/* Period 0 is what a CPU does that cannot choose. */
+	/* Period 0 is the fixed period of a CPU that cannot configure it. */
 	if (psb_period && !(caps->psb_periods >> psb_period & 1))
 		return -EOPNOTSUPP;
-	if (caps->branch_required && !traces_branches(config))
+	if (caps->branch_required && !pt_caps_has_branches(config))
 		return -EINVAL;
 	return 0;
 }
+NOKPROBE_SYMBOL(pt_caps_check);
 
 /**
  * pt_caps_ctl() - IA32_RTIT_CTL for a configuration
  * @config: a configuration that pt_caps_check() has passed
  *
- * Return: the packet enables and periods; the rest is the caller's.
+ * Return: the packet enables and periods. The caller adds the other bits.
  */
 u64 pt_caps_ctl(u64 config)
 {
 	u64 ctl = config & ~(PT_CONFIG_PT | PT_CONFIG_BRANCH);
 
-	return traces_branches(config) ? ctl | PT_CONFIG_BRANCH : ctl;
+	return pt_caps_has_branches(config) ? ctl | PT_CONFIG_BRANCH : ctl;
 }
+NOKPROBE_SYMBOL(pt_caps_ctl);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What this CPU's Intel PT can do (CPUID leaf 14H), and whether it can do what a
- * configuration asks for. Touches no hardware: the leaf comes in as words. Also
- * compiled in user space.
+ * What this CPU's Intel PT supports (CPUID leaf 14H), and whether it supports a given
+ * configuration. The caller passes the words of the leaf in; nothing here touches the
+ * hardware. The tests compile it in user space.
  */
 #ifndef AUXT_PT_CAPS_H
 #define AUXT_PT_CAPS_H
@@ -10,11 +10,11 @@
 #include <linux/types.h>
 
 /*
- * The configuration word, in the bits of perf's intel_pt format
+ * The configuration word has the bits of perf's intel_pt format
  * (/sys/bus/event_source/devices/intel_pt/format). All but PT are the bits of
  * the same meaning in IA32_RTIT_CTL.
  */
-#define PT_CONFIG_PT		(1ull << 0)	/* BRANCH decides; else branches always */
+#define PT_CONFIG_PT		(1ull << 0)	/* clear: branches are always traced */
 #define PT_CONFIG_CYC		(1ull << 1)
 #define PT_CONFIG_FUP_ON_PTW	(1ull << 5)
 #define PT_CONFIG_MTC		(1ull << 9)
@@ -56,7 +56,7 @@ struct pt_caps {
 	u32 psb_periods;
 };
 
-/* One subleaf of CPUID, in the order of the registers. */
+/* One subleaf of CPUID. */
 struct pt_cpuid {
 	u32 eax, ebx, ecx, edx;
 };

@@ -1,41 +1,42 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Guards: one owner for the trace unit of each CPU.
+ * Reservations: one owner for each trace PMU of each CPU.
  *
- * Against perf: its trace PMUs are exclusive, that is while one event of a PMU
- * exists on a CPU, perf_event_open() refuses another there with EBUSY. A kernel
- * counter that is never enabled holds the PMU without perf ever touching the
- * hardware, and cannot be had while perf uses it: it keeps perf out of our
- * session and us out of perf's. perf forgets events bound to a CPU that goes
- * offline, so hotplug.c drops the counter then and renews it when the CPU is back.
+ * Against perf: perf's trace PMUs are exclusive. While one event of such a PMU exists on a
+ * CPU, perf_event_open() refuses another there with EBUSY. A reservation is a kernel
+ * counter of that PMU that is never enabled. It keeps perf out of our session without perf
+ * touching the hardware, and it cannot be made while perf uses the PMU. perf drops the
+ * events of a CPU that goes offline, so hotplug.c releases the counter then and makes
+ * another when the CPU is back.
  *
- * Against other sessions: the owner of each trace unit of each CPU, a channel from
- * START to STOP, also while the CPU is offline. (Two trace units of a CPU may have one each,
- * unless perf says that they exclude each other: then the guards do.) Taken by cmpxchg, as sessions start concurrently.
+ * Against other sessions: each trace PMU of each CPU has one owner, a channel, from START
+ * to STOP, also while the CPU is offline. Sessions start concurrently, so a channel becomes
+ * the owner by cmpxchg. Two trace PMUs of one CPU may have different owners, unless perf
+ * makes them exclude each other.
  *
- * cpus_read_lock() keeps hotplug callbacks out of all this; the session's lock
- * keeps other callers away from its channels.
+ * cpus_read_lock() excludes the hotplug callbacks; the session's state_lock excludes other
+ * requests to its channels.
  */
 
 #include <linux/cpumask.h>
 #include <linux/device.h>
 #include <linux/err.h>
+#include <linux/kprobes.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include "core/channel.h"
-#include "hw/reservation.h"
 #include "core/trace_pmu.h"
+#include "hw/reservation.h"
 
-static DEFINE_PER_CPU(struct auxt_channel *, owner[TRACE_PMUS]);
+static DEFINE_PER_CPU(struct auxt_channel *, reservation_owner[TRACE_PMUS]);
 
 /**
- * auxt_reservation_type() - perf's number for a PMU
+ * auxt_reservation_type() - perf's type number of a PMU
  * @pmu: its name
  *
- * The bus on which perf's PMUs sit is not exported; the device of any event's
- * PMU leads there.
+ * The bus of perf's PMUs is not exported, but the device of any event's PMU leads to it.
  *
- * Return: the type; -ENOENT if perf has no such PMU; or why perf could not be asked.
+ * Return: the type; -ENOENT if perf has no such PMU; or the error of creating an event.
  */
 int auxt_reservation_type(const char *pmu)
 {
@@ -61,9 +62,10 @@ int auxt_reservation_type(const char *pmu)
 	perf_event_release_kernel(dummy);
 	return type;
 }
+NOKPROBE_SYMBOL(auxt_reservation_type);
 
-/* NULL: perf has no such PMU and nothing instead, so there is nothing to hold. */
-static struct perf_event *counter(const struct trace_pmu *pmu, int type, int cpu)
+/* Returns NULL if perf has neither that PMU nor a substitute: nothing needs a reservation. */
+static struct perf_event *reservation_counter(const struct trace_pmu *pmu, int type, int cpu)
 {
 	struct perf_event_attr attr = {
 		.type = type,
@@ -79,14 +81,15 @@ static struct perf_event *counter(const struct trace_pmu *pmu, int type, int cpu
 		return ERR_PTR(type);
 	return perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
 }
+NOKPROBE_SYMBOL(reservation_counter);
 
 /**
- * auxt_reservation_probe() - could the trace unit of a CPU be had now?
- * @pmu: the trace unit
- * @type: auxt_reservation_type() of it
+ * auxt_reservation_probe() - is a CPU's trace PMU free?
+ * @pmu: the trace PMU
+ * @type: its auxt_reservation_type()
  * @cpu: an online CPU
  *
- * Return: 0, -EBUSY, or perf's error.
+ * Return: 0, -EBUSY if perf or a session has it, or another error of perf.
  */
 int auxt_reservation_probe(const struct trace_pmu *pmu, int type, int cpu)
 {
@@ -94,86 +97,93 @@ int auxt_reservation_probe(const struct trace_pmu *pmu, int type, int cpu)
 
 	if (auxt_reservation_owner(cpu, pmu->number))
 		return -EBUSY;
-	event = counter(pmu, type, cpu);
+	event = reservation_counter(pmu, type, cpu);
 	if (IS_ERR(event))
 		return PTR_ERR(event);
 	if (event)
 		perf_event_release_kernel(event);
 	return 0;
 }
+NOKPROBE_SYMBOL(auxt_reservation_probe);
 
-static struct auxt_channel **owner_of(const struct auxt_channel *ch)
+static struct auxt_channel **reservation_owner_of(const struct auxt_channel *ch)
 {
-	return &per_cpu(owner[ch->pmu->number], ch->cpu);
+	return &per_cpu(reservation_owner[ch->pmu->number], ch->cpu);
 }
+NOKPROBE_SYMBOL(reservation_owner_of);
 
 /**
- * auxt_reservation_take() - become the owner of a CPU's trace unit
+ * auxt_reservation_take() - become the owner of a CPU's trace PMU
  * @ch: a channel of an online CPU
  * @type: auxt_reservation_type()
  *
- * Return: 0, -EBUSY if perf or another session has it, or perf's error.
+ * Return: 0, -EBUSY if perf or another session has it, or another error of perf.
  */
 int auxt_reservation_take(struct auxt_channel *ch, int type)
 {
 	int err;
 
-	if (cmpxchg(owner_of(ch), NULL, ch))
+	if (cmpxchg(reservation_owner_of(ch), NULL, ch))
 		return -EBUSY;
 	ch->reservation_type = type;
 	err = auxt_reservation_renew(ch);
 	if (err)
-		WRITE_ONCE(*owner_of(ch), NULL);
+		WRITE_ONCE(*reservation_owner_of(ch), NULL);
 	return err;
 }
+NOKPROBE_SYMBOL(auxt_reservation_take);
 
 /**
- * auxt_reservation_release() - let others have it
+ * auxt_reservation_release() - end the ownership
  * @ch: the owner
  */
 void auxt_reservation_release(struct auxt_channel *ch)
 {
 	auxt_reservation_drop(ch);
-	WRITE_ONCE(*owner_of(ch), NULL);
+	WRITE_ONCE(*reservation_owner_of(ch), NULL);
 }
+NOKPROBE_SYMBOL(auxt_reservation_release);
 
 /**
- * auxt_reservation_drop() - the CPU goes offline: perf's counter is no use any more
- * @ch: the owner, which it remains
+ * auxt_reservation_drop() - release perf's counter of a CPU that goes offline
+ * @ch: the owner; it remains the owner
  */
 void auxt_reservation_drop(struct auxt_channel *ch)
 {
 	if (ch->reservation)
 		perf_event_release_kernel(ch->reservation);
 	ch->reservation = NULL;
-	ch->reserved_pmu = false;
+	ch->reserved = false;
 }
+NOKPROBE_SYMBOL(auxt_reservation_drop);
 
 /**
- * auxt_reservation_renew() - the CPU is back
- * @ch: the owner
+ * auxt_reservation_renew() - make perf's counter
+ * @ch: the owner, of an online CPU
  *
- * Return: 0; -EBUSY if perf was faster; or perf's error.
+ * Return: 0; -EBUSY if perf uses the PMU; or another error of perf.
  */
 int auxt_reservation_renew(struct auxt_channel *ch)
 {
-	struct perf_event *event = counter(ch->pmu, ch->reservation_type, ch->cpu);
+	struct perf_event *event = reservation_counter(ch->pmu, ch->reservation_type, ch->cpu);
 
 	if (IS_ERR(event))
 		return PTR_ERR(event);
 	ch->reservation = event;
-	ch->reserved_pmu = true;
+	ch->reserved = true;
 	return 0;
 }
+NOKPROBE_SYMBOL(auxt_reservation_renew);
 
 /**
- * auxt_reservation_owner() - whose is a trace unit of a CPU?
+ * auxt_reservation_owner() - the owner of a CPU's trace PMU
  * @cpu: the CPU
- * @pmu: its number
+ * @pmu: AUXTRACE_PMU_*
  *
- * Return: the channel of a started session, or NULL.
+ * Return: a channel of a started session, or NULL.
  */
 struct auxt_channel *auxt_reservation_owner(int cpu, u32 pmu)
 {
-	return READ_ONCE(per_cpu(owner[pmu], cpu));
+	return READ_ONCE(per_cpu(reservation_owner[pmu], cpu));
 }
+NOKPROBE_SYMBOL(auxt_reservation_owner);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Guards: they keep perf and other sessions off the trace unit of a CPU. */
+/* Reservations keep perf and other sessions off a CPU's trace PMU. */
 #ifndef AUXT_RESERVATION_H
 #define AUXT_RESERVATION_H
 
@@ -8,7 +8,7 @@
 struct auxt_channel;
 struct trace_pmu;
 
-/* All with cpus_read_lock() held, or in a hotplug callback. */
+/* Callers hold cpus_read_lock(), or run in a hotplug callback. */
 int auxt_reservation_type(const char *pmu);
 int auxt_reservation_probe(const struct trace_pmu *pmu, int type, int cpu);
 int auxt_reservation_take(struct auxt_channel *ch, int type);

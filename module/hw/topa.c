@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Table of Physical Addresses: layout arithmetic. */
+/* Table of Physical Addresses: the arithmetic of its layout. */
 
 #include <linux/kprobes.h>
 #include "core/position.h"
 #include "hw/topa.h"
 
 /**
- * auxt_topa_nr_regions() - regions through which the hardware runs
+ * auxt_topa_nr_regions() - number of regions that the tables of an area need
  * @size: bytes of the area, or of a slot of it
  * @overwrite: see struct auxt_position
  *
- * In overwrite mode the tables run through the area at least twice, and more
- * often through a small one, so that an interrupt may come late by more than a
- * lap and the laps are still told apart.
+ * In overwrite mode the tables go through the area at least twice, and through a small
+ * one more often. So the number of laps stays known even if an interrupt is late by more
+ * than one lap.
  *
- * Return: their number.
+ * Return: number of regions.
  */
 unsigned long auxt_topa_nr_regions(u64 size, bool overwrite)
 {
@@ -25,9 +25,10 @@ unsigned long auxt_topa_nr_regions(u64 size, bool overwrite)
 		return nr_pages;
 	return nr_pages * (laps > 2 ? laps : 2);
 }
+NOKPROBE_SYMBOL(auxt_topa_nr_regions);
 
 /**
- * auxt_topa_nr_tables() - tables that so many regions need
+ * auxt_topa_nr_tables() - number of tables for a number of regions
  * @nr_regions: output regions
  *
  * Return: number of pages to allocate for tables.
@@ -36,9 +37,10 @@ unsigned int auxt_topa_nr_tables(unsigned long nr_regions)
 {
 	return (nr_regions + TOPA_REGIONS_PER_TABLE - 1) / TOPA_REGIONS_PER_TABLE;
 }
+NOKPROBE_SYMBOL(auxt_topa_nr_tables);
 
 /**
- * auxt_topa_link() - chain the tables to a ring
+ * auxt_topa_link() - link the tables to a ring
  * @topa: tables, allocated and zeroed
  */
 void auxt_topa_link(struct auxt_topa *topa)
@@ -53,9 +55,10 @@ void auxt_topa_link(struct auxt_topa *topa)
 	}
 	topa->hint = 0;
 }
+NOKPROBE_SYMBOL(auxt_topa_link);
 
 /**
- * auxt_topa_set_region() - where a region lies
+ * auxt_topa_set_region() - set the page of a region
  * @topa: the tables
  * @region: its number
  * @phys: physical address of its page
@@ -64,10 +67,11 @@ void auxt_topa_set_region(struct auxt_topa *topa, unsigned long region, u64 phys
 {
 	*auxt_topa_entry(topa, region) = phys;
 }
+NOKPROBE_SYMBOL(auxt_topa_set_region);
 
 /**
  * auxt_topa_pointers() - register values that make the hardware write at an offset
- * @topa: the tables, where the next auxt_topa_locate() is expected from there on
+ * @topa: the tables; also sets the hint for the next auxt_topa_locate()
  * @offset: in bytes from the begin of the first region, less than all regions
  * @base: IA32_RTIT_OUTPUT_BASE
  * @mask_ptrs: IA32_RTIT_OUTPUT_MASK_PTRS

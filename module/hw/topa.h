@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Table of Physical Addresses: the layout that tells Intel PT where to write
- * (SDM volume 3, "Table of Physical Addresses (ToPA)"). Pure arithmetic on
- * tables that somebody else has allocated: also compiled in user space.
+ * Table of Physical Addresses: the tables that tell Intel PT where to write
+ * (SDM volume 3, "Table of Physical Addresses (ToPA)"). Pure arithmetic on tables that
+ * pt_tables.c allocates: the tests compile it in user space.
  *
- * Every output region is one page. A table is one page of 512 entries, the last
- * of which (END) leads to the next table; that of the last table leads back to
- * the first, so the output is a ring.
+ * Every output region is one page. A table is one page of 512 entries. Its last entry
+ * (END) leads to the next table, and that of the last table to the first, so the output
+ * is a ring.
  */
 #ifndef AUXT_TOPA_H
 #define AUXT_TOPA_H
@@ -25,8 +25,8 @@
 
 /**
  * struct auxt_topa - a ring of tables
- * @nr_regions: output regions in all
- * @nr_tables: tables
+ * @nr_regions: output regions of all tables together
+ * @nr_tables: number of tables
  * @tables: the tables
  * @phys: their physical addresses
  * @hint: the table where the hardware was last seen
@@ -46,7 +46,7 @@ void auxt_topa_set_region(struct auxt_topa *topa, unsigned long region, u64 phys
 void auxt_topa_pointers(struct auxt_topa *topa, u64 offset,
 			u64 *base, u64 *mask_ptrs);
 
-/* The rest is inline because it runs while tracing is off and its target is not. */
+/* The rest is inline: it runs between a pause and the next start, while trace is lost. */
 
 /* IA32_RTIT_OUTPUT_MASK_PTRS: 6:0 read as ones, 31:7 table index, 63:32 offset. */
 #define TOPA_POINTER_ONES		0x7full
@@ -59,7 +59,7 @@ static __always_inline u64 *auxt_topa_entry(const struct auxt_topa *topa, unsign
 	return &topa->tables[region / TOPA_REGIONS_PER_TABLE][region % TOPA_REGIONS_PER_TABLE];
 }
 
-/* Regions of one table: all have the same number but the last, which may have fewer. */
+/* Number of regions of one table. Only the last table may have fewer than the others. */
 static __always_inline unsigned long auxt_topa_regions_of(const struct auxt_topa *topa,
 							  unsigned int table)
 {
@@ -70,10 +70,10 @@ static __always_inline unsigned long auxt_topa_regions_of(const struct auxt_topa
 }
 
 /**
- * auxt_topa_mark() - stop or call when a region is full
- * @topa: the tables; the hardware must be off (it may have cached the entry)
+ * auxt_topa_mark() - interrupt or stop when a region is full
+ * @topa: the tables; the hardware must be off, as it caches entries
  * @region: number of the region, taken modulo their number
- * @marks: TOPA_ENTRY_INT, TOPA_ENTRY_STOP, added to those that are there
+ * @marks: TOPA_ENTRY_INT, TOPA_ENTRY_STOP, added to those of the entry
  *
  * Return: the entry, for auxt_topa_unmark().
  */
@@ -87,8 +87,8 @@ static __always_inline u64 *auxt_topa_mark(struct auxt_topa *topa, unsigned long
 }
 
 /**
- * auxt_topa_unmark() - take all marks off a region
- * @entry: of the region, from auxt_topa_mark(); the hardware must be off
+ * auxt_topa_unmark() - clear all marks of a region
+ * @entry: what auxt_topa_mark() returned; the hardware must be off
  */
 static __always_inline void auxt_topa_unmark(u64 *entry)
 {
@@ -96,17 +96,17 @@ static __always_inline void auxt_topa_unmark(u64 *entry)
 }
 
 /**
- * auxt_topa_locate() - where the hardware's registers point to
+ * auxt_topa_locate() - translate the hardware's pointers to an offset
  * @topa: the tables
  * @base: IA32_RTIT_OUTPUT_BASE
  * @mask_ptrs: IA32_RTIT_OUTPUT_MASK_PTRS
- * @offset: bytes from the begin of the first region; equal to the size of all
- *	regions if the hardware stands at the end of the last one
+ * @offset: bytes from the begin of the first region; the size of all regions if the
+ *	hardware is at the end of the last one
  *
- * The index may stand on an END entry, and the offset at the size of its region
- * (after a STOP): both mean the begin of the next region.
+ * The index may be that of an END entry, and after a STOP the offset may be the size of
+ * its region: both mean the begin of the next region.
  *
- * Return: 0, or -EIO if they point nowhere into these tables.
+ * Return: 0, or -EIO if the pointers are outside of these tables.
  */
 static __always_inline int auxt_topa_locate(struct auxt_topa *topa, u64 base, u64 mask_ptrs,
 					    u64 *offset)
@@ -117,7 +117,7 @@ static __always_inline int auxt_topa_locate(struct auxt_topa *topa, u64 base, u6
 	unsigned long regions;
 	unsigned int tries;
 
-	/* The hardware goes forward, so it is at the hint or close behind. */
+	/* The hardware only moves forward: it is in the hinted table or soon after it. */
 	for (tries = 0; topa->phys[table] != base; tries++) {
 		if (tries == topa->nr_tables)
 			return -EIO;

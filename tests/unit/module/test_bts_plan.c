@@ -20,10 +20,10 @@ static struct auxt_position ring_of(u64 size, u64 watermark, bool overwrite)
 
 static void must_be_records(const struct auxt_bts_plan *plan)
 {
-	assert_int_equal(plan->call % BTS_RECORD, 0);
-	assert_int_equal(plan->room % BTS_RECORD, 0);
-	assert_true(plan->call > 0);
-	assert_true(plan->call <= plan->room);
+	assert_int_equal(plan->threshold % BTS_RECORD, 0);
+	assert_int_equal(plan->space % BTS_RECORD, 0);
+	assert_true(plan->threshold > 0);
+	assert_true(plan->threshold <= plan->space);
 }
 
 /* A reader that takes random bites, hardware that goes a random part of its way. */
@@ -46,12 +46,12 @@ static void full_trace_never_reaches_what_is_unread(void **state)
 			starts++;
 			plan = auxt_bts_plan(&ring, auxt_bts_laps(size, false));
 			must_be_records(&plan);
-			assert_true(ring.produced + plan.room <= ring.consumed + size);
-			assert_true(ring.produced % size + plan.room <=
+			assert_true(ring.produced + plan.space <= ring.consumed + size);
+			assert_true(ring.produced % size + plan.space <=
 				    auxt_bts_laps(size, false) * size);
 			/* What is free behind the call, but for a page's and a record's rounding. */
-			assert_true(plan.room + 2 * BTS_RECORD >= plan.call + ring.margin);
-			ring.produced += (u64)rand() % (plan.room / BTS_RECORD + 1) * BTS_RECORD;
+			assert_true(plan.space + 2 * BTS_RECORD >= plan.threshold + ring.margin);
+			ring.produced += (u64)rand() % (plan.space / BTS_RECORD + 1) * BTS_RECORD;
 		}
 		assert_true(starts > 100);
 	}
@@ -85,10 +85,10 @@ static void overwrite_stays_in_the_map_and_calls_seldom(void **state)
 			auxt_position_plan(&ring);
 			plan = auxt_bts_plan(&ring, laps);
 			must_be_records(&plan);
-			assert_true(ring.produced % size + plan.room <= laps * size);
-			assert_true(plan.call >= 64 << 10);
-			assert_true(plan.room - plan.call >= 255 << 10);
-			ring.produced += (u64)rand() % (plan.room / BTS_RECORD + 1) * BTS_RECORD;
+			assert_true(ring.produced % size + plan.space <= laps * size);
+			assert_true(plan.threshold >= 64 << 10);
+			assert_true(plan.space - plan.threshold >= 255 << 10);
+			ring.produced += (u64)rand() % (plan.space / BTS_RECORD + 1) * BTS_RECORD;
 		}
 	}
 }
@@ -105,7 +105,7 @@ static void a_deadline_is_kept_by_a_page(void **state)
 		auxt_position_plan(&ring);
 		plan = auxt_bts_plan(&ring, auxt_bts_laps(ring.size, true));
 		must_be_records(&plan);
-		assert_true(plan.call < delay + PAGE + BTS_RECORD);
+		assert_true(plan.threshold < delay + PAGE + BTS_RECORD);
 		ring.produced += BTS_RECORD;
 	}
 }
@@ -123,11 +123,11 @@ static void a_buffer_bounds_both_and_keeps_more_for_the_kernel(void **state)
 
 			plan = auxt_bts_plan_buffered(plan, BUFFER, kernel[i & 1]);
 			must_be_records(&plan);
-			assert_true(plan.room <= BUFFER && plan.room <= direct.room);
-			assert_true(plan.call <= direct.call);
-			assert_true(plan.room - plan.call >= PAGE - 2 * BTS_RECORD);
-			if (i & 1 && plan.room == BUFFER / BTS_RECORD * BTS_RECORD)
-				assert_true(plan.room - plan.call >= BUFFER / 2);
+			assert_true(plan.space <= BUFFER && plan.space <= direct.space);
+			assert_true(plan.threshold <= direct.threshold);
+			assert_true(plan.space - plan.threshold >= PAGE - 2 * BTS_RECORD);
+			if (i & 1 && plan.space == BUFFER / BTS_RECORD * BTS_RECORD)
+				assert_true(plan.space - plan.threshold >= BUFFER / 2);
 		}
 	}
 }
