@@ -180,7 +180,7 @@ static int explain_timer(const struct auxtrace_trigger *t)
 	return fail(EINVAL, "bound_ns: a period of %" PRIu64 " ns is too long", (uint64_t)t->bound_ns);
 }
 
-/* Kinds that are not here have no sentence of their own. */
+/* A kind that is not listed gets the general message at the end. */
 static int explain_kind(const struct auxtrace_trigger *t)
 {
 	switch (t->kind) {

@@ -12,6 +12,7 @@
 #include "event.h"
 #include "lib/symbols.h"
 #include "lib/tool.h"
+#include "module/trigger/kinds.h"
 #include "perf_events.h"
 #include "suggest.h"
 #include "syscalls.h"
@@ -195,6 +196,9 @@ static const struct form {
 	  .syntax = "latency:EVENT..EVENT>TIME",
 	  .help = "longer than TIME from one to the other in the same thread" },
 };
+
+_Static_assert(AUXT_NR_TRIGGER_KINDS == AUXTRACE_TRIGGER_TIMER + 1,
+	       "a new kind needs its word in forms[]; then name it here");
 
 /* The form of @text, or NULL. @rest: what follows its colon. */
 static const struct form *find_form(const char *text, const char **rest)
