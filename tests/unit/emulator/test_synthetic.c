@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The bench's own MSRs. */
+/* The synthetic MSRs. */
 #include "machine.h"
 
 #define ON	(OS | USER | BRANCH_EN)
@@ -8,26 +8,26 @@ static void absent_until_enabled(void **state)
 {
 	struct machine *m = *state;
 
-	ptm_bench_enable(m->ptm, false);
-	assert_false(ptm_owns_msr(m->ptm, MSR_PTM_BENCH_ID));
-	assert_false(ptm_owns_msr(m->ptm, MSR_PTM_BENCH_DROP));
-	assert_false(ptm_owns_msr(m->ptm, MSR_PTM_BENCH_COUNT));
-	assert_true(rd_faults(m, MSR_PTM_BENCH_ID));
-	assert_true(wr_faults(m, MSR_PTM_BENCH_DROP, 1));
-	ptm_bench_enable(m->ptm, true);
-	assert_true(ptm_owns_msr(m->ptm, MSR_PTM_BENCH_ID));
-	assert_true(ptm_owns_msr(m->ptm, MSR_PTM_BENCH_COUNT + PTM_COUNTERS - 1));
-	assert_false(ptm_owns_msr(m->ptm, MSR_PTM_BENCH_COUNT + PTM_COUNTERS));
-	assert_true(ptm_owns_msr(m->ptm, MSR_PTM_BENCH_KNOB + PTM_KNOBS - 1));
-	assert_false(ptm_owns_msr(m->ptm, MSR_PTM_BENCH_KNOB + PTM_KNOBS));
+	ptm_synthetic_enable(m->ptm, false);
+	assert_false(ptm_owns_msr(m->ptm, MSR_PTM_ID));
+	assert_false(ptm_owns_msr(m->ptm, MSR_PTM_DROP));
+	assert_false(ptm_owns_msr(m->ptm, MSR_PTM_COUNTER));
+	assert_true(rd_faults(m, MSR_PTM_ID));
+	assert_true(wr_faults(m, MSR_PTM_DROP, 1));
+	ptm_synthetic_enable(m->ptm, true);
+	assert_true(ptm_owns_msr(m->ptm, MSR_PTM_ID));
+	assert_true(ptm_owns_msr(m->ptm, MSR_PTM_COUNTER + PTM_COUNTERS - 1));
+	assert_false(ptm_owns_msr(m->ptm, MSR_PTM_COUNTER + PTM_COUNTERS));
+	assert_true(ptm_owns_msr(m->ptm, MSR_PTM_KNOB + PTM_KNOBS - 1));
+	assert_false(ptm_owns_msr(m->ptm, MSR_PTM_KNOB + PTM_KNOBS));
 }
 
 static void id_is_read_only(void **state)
 {
 	struct machine *m = *state;
 
-	assert_int_equal(rd(m, MSR_PTM_BENCH_ID), PTM_BENCH_ID_VALUE);
-	assert_true(wr_faults(m, MSR_PTM_BENCH_ID, PTM_BENCH_ID_VALUE));
+	assert_int_equal(rd(m, MSR_PTM_ID), PTM_ID_VALUE);
+	assert_true(wr_faults(m, MSR_PTM_ID, PTM_ID_VALUE));
 }
 
 static void counters_are_cleared_by_zero_alone(void **state)
@@ -37,9 +37,9 @@ static void counters_are_cleared_by_zero_alone(void **state)
 	start(m, ON);
 	stop(m);
 	assert_true(counter(m, PTM_N_PSB) > 0);
-	assert_true(wr_faults(m, MSR_PTM_BENCH_COUNT + PTM_N_PSB, 1));
+	assert_true(wr_faults(m, MSR_PTM_COUNTER + PTM_N_PSB, 1));
 	assert_true(counter(m, PTM_N_PSB) > 0);
-	wr(m, MSR_PTM_BENCH_COUNT + PTM_N_PSB, 0);
+	wr(m, MSR_PTM_COUNTER + PTM_N_PSB, 0);
 	assert_int_equal(counter(m, PTM_N_PSB), 0);
 }
 
@@ -47,13 +47,13 @@ static void drop_takes_1_to_32_bits(void **state)
 {
 	struct machine *m = *state;
 
-	assert_true(wr_faults(m, MSR_PTM_BENCH_DROP, 0));
-	assert_true(wr_faults(m, MSR_PTM_BENCH_DROP, 1ULL << 32));
-	wr(m, MSR_PTM_BENCH_DROP, 0xffffffff);
-	assert_int_equal(rd(m, MSR_PTM_BENCH_DROP), 0xffffffff);
+	assert_true(wr_faults(m, MSR_PTM_DROP, 0));
+	assert_true(wr_faults(m, MSR_PTM_DROP, 1ULL << 32));
+	wr(m, MSR_PTM_DROP, 0xffffffff);
+	assert_int_equal(rd(m, MSR_PTM_DROP), 0xffffffff);
 }
 
-/* Each kind once, the whole of what reached memory, and what an overflow took. */
+/* Each kind of packet, the bytes that reached memory, and those that an overflow dropped. */
 static void packets_bytes_and_losses_are_counted(void **state)
 {
 	static const struct {
@@ -73,7 +73,7 @@ static void packets_bytes_and_losses_are_counted(void **state)
 	branch(m, PTM_JMP_INDIRECT, KERN, KERN + 2, KERN);
 	m->tsc += 42;
 	far_to(m, PTM_EVENT, &kernel_ctx, KERN, KERN + 8);
-	wr(m, MSR_PTM_BENCH_DROP, 3);
+	wr(m, MSR_PTM_DROP, 3);
 	branch(m, PTM_JMP_INDIRECT, KERN, KERN + 2, KERN);
 	stop(m);
 	for (unsigned int i = 0; i < sizeof(want) / sizeof(want[0]); i++)
@@ -102,5 +102,5 @@ int main(void)
 		T(counters_survive_init_and_not_power_up),
 	};
 
-	return cmocka_run_group_tests_name("bench", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("synthetic", tests, NULL, NULL);
 }

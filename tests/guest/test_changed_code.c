@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the tests rest upon: code that one CPU changes is run by the others as it is, once
- * they have heard of the change. The kernel's own patching (probes, tracepoints, static
- * calls) goes by that; an INT3 run after it was taken away leads to address 0.
+ * The emulator has to run changed code as a CPU does: after a CPU knows of a change that
+ * another one made, it runs the new code. The kernel's text patching (probes, tracepoints,
+ * static calls) depends on that; a stale INT3 leads to address 0.
  */
 #include <cpuid.h>
 #include <pthread.h>
@@ -15,7 +15,7 @@
 #include "uapi.h"
 
 #define RUNNERS		2u
-#define SEEN		1000u	/* changes, by each of them */
+#define SEEN		1000u	/* changes that each of them must run */
 
 /* mov $imm32, %eax; ret */
 struct code {
@@ -25,17 +25,17 @@ struct code {
 } __attribute__((packed));
 
 static struct changed {
-	struct code *code;		/* where it is run */
-	struct code *alias;		/* where it is changed */
-	uint32_t told;			/* in @code at least */
+	struct code *code;		/* the mapping that is run */
+	struct code *alias;		/* the mapping that is written */
+	uint32_t announced;		/* @code has at least this value */
 	bool end;
 } changed;
 
 struct runner {
 	pthread_t thread;
 	int cpu, err;
-	uint32_t heard, found;		/* of the run that went wrong, or the last */
-	uint32_t seen;			/* different ones */
+	uint32_t heard, found;		/* announced before, and returned by, the last run */
+	uint32_t seen;			/* number of different values */
 	bool wrong;
 };
 
@@ -48,7 +48,7 @@ static void *runner_main(void *arg)
 	r->err = cpu_pin(r->cpu);
 	while (!r->err && !__atomic_load_n(&changed.end, __ATOMIC_RELAXED)) {
 		before = r->found;
-		r->heard = __atomic_load_n(&changed.told, __ATOMIC_ACQUIRE);
+		r->heard = __atomic_load_n(&changed.announced, __ATOMIC_ACQUIRE);
 		/* SDM volume 3, "Handling Self- and Cross-Modifying Code": serialize, then run. */
 		__cpuid(0, a, b, c, d);
 		r->found = run();
@@ -67,14 +67,14 @@ static bool have_seen(const struct runner *runners, unsigned int count, uint32_t
 		const struct runner *r = &runners[i];
 
 		if (__atomic_load_n(&r->wrong, __ATOMIC_ACQUIRE))
-			fail_msg("CPU %d ran %u after it had heard of %u", r->cpu, r->found, r->heard);
+			fail_msg("CPU %d ran %u after it had read %u", r->cpu, r->found, r->heard);
 		if (__atomic_load_n(&r->seen, __ATOMIC_RELAXED) < changes)
 			return false;
 	}
 	return true;
 }
 
-static void changed_code_is_run_as_it_is(void **state)
+static void changed_code_runs_as_changed(void **state)
 {
 	const size_t size = sysconf(_SC_PAGESIZE);
 	uint64_t cpus = cpus_online();
@@ -83,11 +83,8 @@ static void changed_code_is_run_as_it_is(void **state)
 	uint32_t i = 0;
 	int fd;
 
-	(void)state;
-	if (cpus_count(cpus) < 1 + RUNNERS) {
-		print_message("SKIP: fewer than %u CPUs\n", 1 + RUNNERS);
-		skip();
-	}
+	if (cpus_count(cpus) < 1 + RUNNERS)
+		skip_test("fewer than %u CPUs", 1 + RUNNERS);
 	fd = memfd_create("code", 0);
 	assert_true(fd >= 0);
 	at_remember(fd);
@@ -106,10 +103,10 @@ static void changed_code_is_run_as_it_is(void **state)
 		}
 	while (!have_seen(runners, count, SEEN)) {
 		i++;
-		/* By a new mapping, as the kernel does; within what a CPU fetches at once. */
+		/* Through a new mapping, as the kernel does; within one instruction fetch. */
 		assert_int_equal(madvise(changed.alias, size, MADV_DONTNEED), 0);
 		__atomic_store_n(&changed.alias->imm, i, __ATOMIC_RELAXED);
-		__atomic_store_n(&changed.told, i, __ATOMIC_RELEASE);
+		__atomic_store_n(&changed.announced, i, __ATOMIC_RELEASE);
 	}
 	__atomic_store_n(&changed.end, true, __ATOMIC_RELAXED);
 	for (unsigned int n = 0; n < count; n++) {
@@ -126,7 +123,7 @@ static void changed_code_is_run_as_it_is(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		vm_test(changed_code_is_run_as_it_is),
+		vm_test(changed_code_runs_as_changed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
