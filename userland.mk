@@ -46,7 +46,7 @@ PKG_CONFIG ?= $(CROSS_COMPILE)pkg-config
 
 CFLAGS	?= -O2 -g
 WERROR	?= -Werror
-ALL_CPPFLAGS = -D_GNU_SOURCE -I$(TOP)/include -I$(TOP)/include/uapi $(CPPFLAGS)
+ALL_CPPFLAGS = -D_GNU_SOURCE -I$(TOP) -I$(TOP)/include -I$(TOP)/include/uapi $(CPPFLAGS)
 ALL_CFLAGS = -std=gnu11 -Wall -Wextra $(WERROR) -Wmissing-prototypes -Wstrict-prototypes $(CFLAGS)
 
 # $(call package,PC,LIBRARIES): the link flags that pkg-config has for PC, else LIBRARIES

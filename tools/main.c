@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
-/* auxtrace: find the subcommand and run it. */
+/* auxtrace: finds the subcommand and runs it. */
 #include <stdio.h>
 #include <string.h>
 
-#include "tool.h"
+#include "cmd/cmd.h"
+#include "lib/tool.h"
 
 static const struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
 	const char *summary;
 } commands[] = {
-	{ "info", cmd_info, "what this CPU, kernel and caller may use, and if not, why not" },
-	{ "list", cmd_list, "events that --on of record can wait for here" },
+	{ "info", cmd_info, "what this CPU, kernel and caller can use, and otherwise why not" },
+	{ "list", cmd_list, "events that record --on can wait for here" },
 	{ "record", cmd_record, "trace a command, or CPUs for a while, into a directory" },
 	{ "dump", cmd_dump, "show the packets of a recording" },
 	{ "script", cmd_script, "show the flow that a recording holds, with symbols" },

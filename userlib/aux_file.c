@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* See "no copy" in aux_file.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -10,8 +11,8 @@
 #include "aux_file.h"
 #include "internal.h"
 
-#define DEPTH	64		/* writes under way together */
-#define CHUNK	(1u << 20)	/* bytes of one: several a file keep a disk busy */
+#define DEPTH	64		/* writes in flight */
+#define CHUNK	(1u << 20)	/* bytes of one write: several for a file keep a disk busy */
 
 struct chunk {
 	struct aux_file *file;
@@ -22,7 +23,7 @@ struct chunk {
 
 struct aux_writer {
 	size_t page_size;
-	uint8_t *page;		/* for pages that are not whole */
+	uint8_t *page;		/* bounce page, for pages that are not whole */
 	struct io_uring uring;
 	bool has_uring;
 	char why_no_uring[80], why_not_direct[80];
@@ -97,13 +98,13 @@ void aux_file_close(struct aux_file *f)
 	f->fd = -1;
 }
 
-/* What a file system says that will not write directly, or not from this memory. */
+/* Errors of a file system that does not support O_DIRECT, or not from this memory. */
 static bool refuses_direct(int err)
 {
 	return err == EINVAL || err == EFAULT || err == EOPNOTSUPP;
 }
 
-/* One by one. */
+/* Write a chunk by pwrite(2). */
 static int write_chunk(struct aux_writer *w, const struct chunk *c)
 {
 	struct aux_file *f = c->file;
@@ -117,7 +118,7 @@ static int write_chunk(struct aux_writer *w, const struct chunk *c)
 			p += n;
 			left -= n;
 		} else if (n == 0) {
-			return fail(EIO, "cannot write %s: it takes nothing more", f->name);
+			return fail(EIO, "cannot write %s: no progress", f->name);
 		} else if (f->direct && refuses_direct(errno)) {
 			not_direct(w, f, errno);
 			if (fcntl(f->fd, F_SETFL, 0))
@@ -129,10 +130,10 @@ static int write_chunk(struct aux_writer *w, const struct chunk *c)
 	return 0;
 }
 
-/* Hand all chunks over and wait for them; those that were not written whole are left. */
-static void write_together(struct aux_writer *w)
+/* Write all chunks by io_uring. Chunks that were not written completely stay queued. */
+static void write_by_uring(struct aux_writer *w)
 {
-	unsigned int under_way = 0, left = 0;
+	unsigned int in_flight = 0, left = 0;
 
 	for (unsigned int i = 0; i < w->count; i++) {
 		struct io_uring_sqe *sqe = io_uring_get_sqe(&w->uring);
@@ -145,11 +146,11 @@ static void write_together(struct aux_writer *w)
 		int n = io_uring_submit(&w->uring);
 
 		if (n > 0)
-			under_way += n;
+			in_flight += n;
 		else if (n != -EINTR && n != -EAGAIN && n != -EBUSY)
 			break;
 	}
-	while (under_way) {
+	while (in_flight) {
 		struct io_uring_cqe *cqe;
 		int err = io_uring_wait_cqe(&w->uring, &cqe);
 
@@ -157,17 +158,17 @@ static void write_together(struct aux_writer *w)
 			continue;
 		if (err)
 			break;
-		/* What is missing is written again, which also finds out what was wrong. */
+		/* The caller writes the others again by pwrite(2), which also reports the error. */
 		if (cqe->res == (int)w->chunk[io_uring_cqe_get_data64(cqe)].len)
 			w->chunk[io_uring_cqe_get_data64(cqe)].len = 0;
 		io_uring_cqe_seen(&w->uring, cqe);
-		under_way--;
+		in_flight--;
 	}
-	/* A ring that failed is not used again; what it has not done is done one by one. */
-	if (under_way || io_uring_sq_ready(&w->uring)) {
+	/* A ring that failed is not used again. */
+	if (in_flight || io_uring_sq_ready(&w->uring)) {
 		io_uring_queue_exit(&w->uring);
 		w->has_uring = false;
-		snprintf(w->why_no_uring, sizeof(w->why_no_uring), "it failed on the way");
+		snprintf(w->why_no_uring, sizeof(w->why_no_uring), "it failed during the recording");
 	}
 	for (unsigned int i = 0; i < w->count; i++)
 		if (w->chunk[i].len)
@@ -180,7 +181,7 @@ int aux_writer_flush(struct aux_writer *w)
 	int ret = 0;
 
 	if (w->has_uring && w->count)
-		write_together(w);
+		write_by_uring(w);
 	for (unsigned int i = 0; !ret && i < w->count; i++)
 		ret = write_chunk(w, &w->chunk[i]);
 	w->count = 0;
@@ -202,7 +203,7 @@ static int queue(struct aux_writer *w, struct aux_file *f, const uint8_t *base, 
 	return 0;
 }
 
-/* @len bytes that are not a whole page. */
+/* Write @len bytes, less than a page, through the bounce page. */
 static int put_part(struct aux_writer *w, struct aux_file *f, const uint8_t *base, size_t len)
 {
 	uint64_t at = f->pad + f->size, within = at % w->page_size;
@@ -225,7 +226,7 @@ ssize_t aux_file_put(struct aux_writer *w, struct aux_file *f, const struct auxt
 
 	if (f->direct && !f->size && spans->len)
 		f->pad = spans->position % w->page_size;
-	/* An area ends where a page does, so no page is in both parts. */
+	/* The AUX area ends at a page boundary, so no page is in both parts. */
 	for (int i = 0; i < spans->count; i++) {
 		const uint8_t *base = spans->iov[i].iov_base;
 		size_t left = spans->iov[i].iov_len, within = (f->pad + f->size) % w->page_size, n;

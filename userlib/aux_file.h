@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * AUX data on their way into files: without a copy where the file system can.
+ * Writing AUX data to files, without a copy where the file system supports it.
  *
  * DOC: no copy
  *
- * O_DIRECT takes whole pages from the mapping of the AUX area, which the disk then
- * reads itself. So a file has its bytes at the same place in a page as the area: if
- * its first byte is not a page's first, zero bytes stand before it, which are PAD
- * packets to a decoder. Only the first and the last page, if they are not whole, go
- * through a page of our own.
+ * With O_DIRECT the disk reads whole pages directly from the mapping of the AUX area.
+ * Each byte must therefore have the same offset within its page in the file as in the
+ * area. If the first byte is not the first of a page, zero bytes are written before it; a
+ * decoder reads them as PAD packets. A first or last page that is not whole goes through
+ * a bounce page.
  *
- * Writes of all files are under way together by io_uring. Where that is not to be
- * had, pwrite(2) does the same one by one; where O_DIRECT is not, it is left out.
+ * io_uring submits the writes of all files at once. Without io_uring, pwrite(2) writes
+ * one chunk after the other. Without O_DIRECT the file is written through the page cache.
  */
 #ifndef AUX_FILE_H
 #define AUX_FILE_H
@@ -24,30 +24,30 @@ struct aux_file {
 	char name[32];
 	int fd;
 	bool direct;
-	uint64_t size;		/* bytes of trace in it */
-	unsigned int pad;	/* zero bytes before them */
+	uint64_t size;		/* bytes of trace, without @pad */
+	unsigned int pad;	/* zero bytes before the trace */
 };
 
-/* NULL with errno and the sentence. */
+/* NULL with errno and the message. */
 struct aux_writer *aux_writer_new(size_t page_size);
 void aux_writer_free(struct aux_writer *w);
 
-/* How files are written that are still @direct, or are not, for people. */
+/* How files are written if all of them are @direct, or not: text for people. */
 const char *aux_writer_how(struct aux_writer *w, bool direct);
 
-/* 0, or -1 with errno and the sentence. */
+/* 0, or -1 with errno and the message. */
 int aux_file_open(struct aux_writer *w, struct aux_file *f, int dirfd, const char *name);
 void aux_file_close(struct aux_file *f);
 
 /*
- * Take what follows the bytes that @f has, as much as can be written now: all of it if
- * this is the @last call, whole pages before that. It must stay as it is until
- * aux_writer_flush(). Returns the bytes taken or -1.
+ * Queue bytes of @spans for the end of @f: all of them if this is the @last call, else only
+ * whole pages. The bytes must not change until aux_writer_flush(). Returns the number of
+ * bytes queued, or -1 with errno and the message.
  */
 ssize_t aux_file_put(struct aux_writer *w, struct aux_file *f, const struct auxtrace_spans *spans,
 		     bool last);
 
-/* Wait until all that was taken is written. */
+/* Write everything that is queued, and wait for it. */
 int aux_writer_flush(struct aux_writer *w);
 
 #endif

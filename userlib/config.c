@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The config word, by the names of perf's intel_pt format
+ * The config word of Intel PT, in the terms of perf's intel_pt format
  * (/sys/bus/event_source/devices/intel_pt/format).
  */
 #include <errno.h>
@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "internal.h"
+
+#define DEFAULT_CONFIG	"tsc,mtc,mtc_period=3,psb_period=3"
 
 static uint32_t mtc_periods(const struct auxtrace_info *info)
 {
@@ -121,7 +123,7 @@ AUXTRACE_API int auxtrace_config_format(uint64_t config, char *buf, size_t size)
 
 	for (unsigned int i = 0; i < nr_config_terms; i++) {
 		const struct config_term *t = &config_terms[i];
-		uint64_t value = (config & CONFIG_TERM_MASK(t)) >> t->shift;
+		uint64_t value = config_term_value(t, config);
 
 		config &= ~CONFIG_TERM_MASK(t);
 		if (!value)
@@ -133,4 +135,22 @@ AUXTRACE_API int auxtrace_config_format(uint64_t config, char *buf, size_t size)
 	if (config)
 		len += sprintf(out + len, "%s%#" PRIx64, len ? "," : "", config);
 	return snprintf(buf, size, "%s", out);
+}
+
+uint64_t config_default(const struct auxtrace_info *info)
+{
+	uint64_t config = 0;
+
+	auxtrace_config_parse(DEFAULT_CONFIG, &config);
+	for (unsigned int i = 0; i < nr_config_terms; i++) {
+		const struct config_term *t = &config_terms[i];
+		uint64_t value = config_term_value(t, config);
+
+		if (!value)
+			continue;
+		if (CONFIG_TERM_MASK(t) & ~info->out_pt_config ||
+		    (t->values && !(t->values(info) >> value & 1)))
+			config &= ~CONFIG_TERM_MASK(t);
+	}
+	return config;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Sets of CPUs. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -9,14 +10,14 @@
 #define CPU_LIMIT	65536u
 #define ONLINE		"/sys/devices/system/cpu/online"
 
-/* A CPU number at *@p, which moves past it; -1 with errno and the sentence. */
+/* Read the CPU number at *@p and advance *@p past it. 0, or -1 with errno and the message. */
 static int parse_cpu(const char *list, const char **p, unsigned int *cpu)
 {
 	unsigned long n;
 	char *end;
 
 	if (!isdigit((unsigned char)**p))
-		return fail(EINVAL, "\"%s\" is not a list of CPUs: a number is missing at \"%s\"; right is, for example, 0-3,5",
+		return fail(EINVAL, "\"%s\" is not a list of CPUs: a number is missing at \"%s\"; a list looks like 0-3,5",
 			    list, *p);
 	errno = 0;
 	n = strtoul(*p, &end, 10);
@@ -53,7 +54,7 @@ static int parse_list(const char *list, uint8_t *mask, unsigned int *highest)
 		if (!*p)
 			return 0;
 		if (*p != ',')
-			return fail(EINVAL, "\"%s\" is not a list of CPUs: '%c' is neither - nor a comma; right is, for example, 0-3,5",
+			return fail(EINVAL, "\"%s\" is not a list of CPUs: '%c' is neither - nor a comma; a list looks like 0-3,5",
 				    list, *p);
 		p++;
 	}

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* The message of the last call that failed, one for each thread. */
 #include <errno.h>
 #include <stdarg.h>
 
 #include "internal.h"
 
-static __thread char sentence[1024];
+static __thread char message[1024];
 
 AUXTRACE_API const char *auxtrace_error(void)
 {
-	return sentence;
+	return message;
 }
 
 int fail(int err, const char *format, ...)
@@ -16,7 +17,7 @@ int fail(int err, const char *format, ...)
 	va_list ap;
 
 	va_start(ap, format);
-	vsnprintf(sentence, sizeof(sentence), format, ap);
+	vsnprintf(message, sizeof(message), format, ap);
 	va_end(ap);
 	errno = err;
 	return -1;

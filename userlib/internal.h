@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the files of libauxtrace share; nothing here is exported. */
+/* Declarations that the files of libauxtrace share; none of them is exported. */
 #ifndef AUXTRACE_INTERNAL_H
 #define AUXTRACE_INTERNAL_H
 
@@ -10,8 +10,8 @@
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
 struct auxtrace_cpus {
-	size_t len;		/* bytes in @mask; the last one is not zero */
-	uint8_t mask[];		/* as sched_setaffinity(2) has it */
+	size_t len;		/* bytes of @mask; the last one is not zero */
+	uint8_t mask[];		/* as for sched_setaffinity(2) */
 };
 
 struct auxtrace_reader {
@@ -21,9 +21,9 @@ struct auxtrace_reader {
 	struct auxtrace_user_page *user;
 	const uint8_t *aux;
 	const uint8_t *data;	/* NULL: no data ring */
-	uint64_t tail;		/* full trace: next position to read */
-	uint64_t data_next;	/* not overwritable: next record to hand out */
-	void *record;		/* one that goes over the ring's end, in one piece */
+	uint64_t tail;		/* full trace: position of the next byte to read */
+	uint64_t data_next;	/* not overwritable: position of the next record to return */
+	void *record;		/* copy of a record that wraps at the ring's end */
 };
 
 struct auxtrace_session {
@@ -36,42 +36,28 @@ struct auxtrace_session {
 	struct trigger *triggers; /* newest first */
 };
 
-/* A trigger that was added, also after it was deleted: records may tell of it. */
-struct trigger {
-	struct trigger *next;
-	uint32_t id;
-	bool gone;
-	struct auxtrace_trigger_state last;	/* if it is gone */
-	char label[];
-};
-void free_triggers(struct auxtrace_session *session);
-/* The lines "trigger" of meta, oldest first. */
-int write_triggers(FILE *f, struct auxtrace_session *session);
-
-/* Set the sentence for a TRIGGER_ADD that failed with @err; returns -1. */
-int explain_trigger(const struct auxtrace_session *session, const struct auxtrace_trigger *trigger,
-		    int err);
-
 static inline unsigned int session_slots(const struct auxtrace_session *s)
 {
 	return s->setup.slots ?: 1;
 }
 
-/* Set errno to @err and the thread's sentence; returns -1 so that callers can. */
+/* error.c: set errno to @err and the thread's message. Returns -1, for return statements. */
 int fail(int err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The stretch [begin, end) of the area, or of a slot, as one or two parts. */
-void make_spans(const struct auxtrace_reader *r, uint32_t slot, uint64_t begin, uint64_t end,
-		struct auxtrace_spans *spans);
-
-/* The only way to the device. 0, or -1 with errno; leaves the sentence alone. */
+/* device.c: the file descriptor, or -1 with errno and the message. */
+int device_open(const char *path);
+/* The only way to the device. 0, or -1 with errno; does not set the message. */
 int device_ioctl(int fd, unsigned long nr, void *arg);
 
-/* Set the sentence for a SETUP that failed with @err; returns -1. */
+/* explain_setup.c: set the message for a SETUP that failed with @err. Returns -1. */
 int explain_setup(const struct auxtrace_session *session, const struct auxtrace_setup *setup,
 		  const struct auxtrace_cpus *cpus, int err);
 
-/* A term of the config format (config.c). */
+/* explain_trigger.c: set the message for a TRIGGER_ADD that failed with @err. Returns -1. */
+int explain_trigger(const struct auxtrace_session *session, const struct auxtrace_trigger *trigger,
+		    int err);
+
+/* config.c: a term of Intel PT's config. */
 struct config_term {
 	const char *name;
 	unsigned int shift, bits;
@@ -83,25 +69,21 @@ extern const struct config_term config_terms[];
 extern const unsigned int nr_config_terms;
 #define CONFIG_TERM_MASK(t)	(((1ULL << (t)->bits) - 1) << (t)->shift)
 
-/* A file of a recording, open for writing; NULL with errno and the sentence. */
-FILE *recording_file(int dirfd, const char *name);
-/* Close it; -1 if anything written to it went wrong. */
-int recording_file_close(FILE *f, const char *name);
+static inline uint64_t config_term_value(const struct config_term *t, uint64_t config)
+{
+	return (config & CONFIG_TERM_MASK(t)) >> t->shift;
+}
 
-/* kcore, kallsyms and modules of a recording (kernel.c). */
-int record_kernel(int dirfd);
+/* The bits of auxtrace_default_config(). */
+uint64_t config_default(const struct auxtrace_info *info);
 
-/* Address spaces of a recording (task.c). */
-struct task_list;
-struct task_list *task_list_new(void);
-void task_list_free(struct task_list *list);
-int task_list_add(struct task_list *list, struct auxtrace_session *session, pid_t pid);
-/* The process left its newest address space at @tsc (0: now). */
-int task_list_end(struct task_list *list, pid_t pid, uint64_t tsc);
-/* An executable mapping, whether it is still there or not. */
-int task_list_map(struct task_list *list, pid_t pid, uint64_t start, uint64_t end, uint64_t offset,
-		  const char *path);
-/* Write task.* and vdso.*. */
-int task_list_write(const struct task_list *list, int dirfd);
+/* trigger.c: free the session's list of triggers. */
+void triggers_free(struct auxtrace_session *session);
+/* Write the lines "trigger" of meta, oldest first. 0, or -1 with errno and the message. */
+int triggers_write(FILE *f, struct auxtrace_session *session);
+
+/* reader.c: [begin, end) of the AUX area, or of slot @slot of it, as one or two spans. */
+void make_spans(const struct auxtrace_reader *r, uint32_t slot, uint64_t begin, uint64_t end,
+		struct auxtrace_spans *spans);
 
 #endif

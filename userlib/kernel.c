@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The kernel's code as it is in memory: patched at run time (alternatives, jump
- * labels, ftrace, static calls), it is not what the vmlinux file has.
+ * The kernel's code as it is in memory. The vmlinux file does not have it: the kernel
+ * patches its code at run time (alternatives, jump labels, ftrace, static calls).
  *
- * Taken are the kernel's text, the modules, and what the kernel makes at run
- * time in the modules' area: BPF programs, ftrace and kprobe trampolines, which
- * kallsyms lists with modules of their own names.
+ * Recorded are the kernel's text, the modules, and code that the kernel generates in the
+ * modules' area: BPF programs, ftrace and kprobe trampolines. kallsyms lists these
+ * under the module names "bpf" and "__builtin_...".
  */
 #include <elf.h>
 #include <errno.h>
@@ -16,14 +16,16 @@
 #include <unistd.h>
 
 #include "internal.h"
+#include "recording.h"
+#include "recording_dir.h"
 
 #define PAGE		4096ull
 #define CHUNK		(1u << 16)
-#define GENERATED_MAX	(4 * PAGE)	/* a BPF program or trampoline: its end is not listed */
+#define GENERATED_MAX	(4 * PAGE)	/* of a BPF program or trampoline, whose end kallsyms does not list */
 
 struct range {
 	uint64_t start, end;
-	uint64_t from;		/* offset in /proc/kcore; found last */
+	uint64_t from;		/* offset in /proc/kcore, set by locate() */
 };
 
 struct ranges {
@@ -67,7 +69,7 @@ static void merge_ranges(struct ranges *ranges)
 	ranges->count = n;
 }
 
-/* Copy kallsyms line by line and pick what is needed. */
+/* Copy kallsyms and add the ranges of the kernel's text and of generated code. */
 static int record_kallsyms(int dirfd, struct ranges *ranges)
 {
 	FILE *in = fopen("/proc/kallsyms", "re"), *out;
@@ -110,7 +112,7 @@ static int record_modules(int dirfd, struct ranges *ranges)
 	char line[4096];
 	int ret = 0;
 
-	/* A kernel without module support has no such file, and no modules. */
+	/* A kernel without module support does not have this file. */
 	if (!in)
 		return errno == ENOENT ? 0 : fail(errno, "cannot read /proc/modules: %s", strerror(errno));
 	out = recording_file(dirfd, "modules");
@@ -129,7 +131,7 @@ static int record_modules(int dirfd, struct ranges *ranges)
 	return recording_file_close(out, "modules") || ret ? -1 : 0;
 }
 
-/* Find each range in kcore and drop what it does not have. */
+/* Find each range in kcore. Drop ranges, and parts of them, that kcore does not have. */
 static int locate(int kcore, struct ranges *ranges)
 {
 	struct ranges found = { 0 };

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The file `meta` (auxtrace(1), "FILES"). */
+/* Writes the file `meta`; its format is in auxtrace(1), "FILES". */
 #include <errno.h>
 #include <inttypes.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "internal.h"
 #include "recording.h"
+#include "recording_dir.h"
+#include "trace_pmu.h"
 
 #define FORMAT_VERSION	1
 
@@ -36,7 +39,7 @@ static void write_fields(FILE *f, const struct field *fields, size_t count)
 }
 #define WRITE_FIELDS(f, fields) write_fields(f, fields, ARRAY_SIZE(fields))
 
-/* What the streams' files have. */
+/* What the files of a stream hold. */
 static void write_stream(FILE *f, const struct stream *stream)
 {
 	const struct field data[] = {
@@ -126,6 +129,7 @@ int write_meta(const struct auxtrace_recording *rec, struct files *files,
 	       const struct auxtrace_cut *cuts, struct auxtrace_totals *totals)
 {
 	const struct auxtrace_session *s = rec->session;
+	const struct trace_pmu *pmu = trace_pmu_of(s->setup.pmu);
 	FILE *f = recording_file(files->dirfd, "meta");
 	char terms[256];
 	int ret = 0, err;
@@ -139,13 +143,13 @@ int write_meta(const struct auxtrace_recording *rec, struct files *files,
 	fprintf(f, "config %#" PRIx64 "\nterms %s\nflags %#x\naux_size %" PRIu64 "\nslots %u\naux_write %s\n",
 		(uint64_t)s->setup.config, terms, s->setup.flags, (uint64_t)s->setup.aux_size,
 		session_slots(s), aux_writer_how(rec->writer, all_direct(files)));
-	if (s->setup.pmu == AUXTRACE_PMU_INTEL_BTS)
-		fprintf(f, "bts_flags %#x\n", s->info.out_bts_flags);
+	if (pmu->write_meta)
+		pmu->write_meta(f, &s->info);
 	if (s->setup.data_size)
 		fprintf(f, "data_size %" PRIu64 "\n", (uint64_t)s->setup.data_size);
 	if (cuts)
 		fprintf(f, "snapshot %u\n", rec->snapshots + 1);
-	ret = write_triggers(f, rec->session);
+	ret = triggers_write(f, rec->session);
 	for (unsigned int i = 0; !ret && i < files->nr_streams; i++)
 		ret = write_cpu(f, &files->streams[i], cuts ? &cuts[i] : NULL, totals);
 	err = errno;
@@ -153,7 +157,7 @@ int write_meta(const struct auxtrace_recording *rec, struct files *files,
 		err = errno;
 		ret = -1;
 	}
-	/* With it the directory would pass for whole. */
+	/* A directory with this file counts as a complete recording. */
 	if (ret)
 		unlinkat(files->dirfd, "meta", 0);
 	errno = err;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The AUX area of one channel; records.c has its data ring.
+ * Reads the AUX area of one channel; records.c reads its data ring.
  *
- * Two sides share memory here: the module writes the status page and the
- * hardware the AUX area; we write the tail. Neither takes a lock.
+ * The memory is shared without locks: the module writes the status page, the hardware
+ * writes the AUX area, and the reader writes the tail in the user page.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,8 +14,8 @@
 #include "internal.h"
 
 /*
- * The module's update is some 20 stores with interrupts off, but the CPU may be a
- * virtual one that does not run for a while.
+ * An update by the module is some 20 stores with interrupts off. But a hypervisor may
+ * stop the CPU in the middle of it for a while.
  */
 #define SNAPSHOT_SECONDS	2
 #define SNAPSHOT_SPINS		64
@@ -34,8 +34,7 @@ AUXTRACE_API struct auxtrace_reader *auxtrace_reader(struct auxtrace_session *s,
 }
 
 /*
- * struct auxtrace_status_page is a multiple of 8 bytes; copied in words, each
- * read once.
+ * Copy the page in 8-byte words, each read exactly once.
  */
 static void copy_page(struct auxtrace_status_page *to, const struct auxtrace_status_page *from)
 {
@@ -62,15 +61,15 @@ AUXTRACE_API int auxtrace_reader_status(struct auxtrace_reader *r,
 
 	for (unsigned int i = 1;; i++) {
 		/*
-		 * Acquire: what is read below is not older than seq. Partner: the
-		 * module's write barrier after it made seq even again.
+		 * Acquire: the reads below are not older than this read of seq. Partner:
+		 * the module's write barrier before it makes seq even again.
 		 */
 		uint32_t seq = __atomic_load_n(&r->status->seq, __ATOMIC_ACQUIRE);
 
 		if (!(seq & 1)) {
 			copy_page(status, r->status);
 			/*
-			 * What was read above is not newer than the seq read below.
+			 * The reads above are not newer than the read of seq below.
 			 * Partner: the module's write barrier after it made seq odd.
 			 */
 			__atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -94,7 +93,6 @@ static bool overwrites(const struct auxtrace_reader *r)
 	return r->session->setup.flags & AUXTRACE_SETUP_OVERWRITE;
 }
 
-/* The stretch [begin, end) of the area, or of a slot, as one or two parts. */
 void make_spans(const struct auxtrace_reader *r, uint32_t slot, uint64_t begin, uint64_t end,
 		       struct auxtrace_spans *spans)
 {
@@ -114,7 +112,7 @@ void make_spans(const struct auxtrace_reader *r, uint32_t slot, uint64_t begin, 
 		spans->iov[spans->count++] = (struct iovec){ (void *)base, len - first };
 }
 
-/* Position of the oldest byte that can be read. */
+/* The position of the oldest byte that can be read. */
 static uint64_t oldest(const struct auxtrace_reader *r, const struct auxtrace_status_page *page)
 {
 	uint64_t size = r->session->setup.aux_size / session_slots(r->session);
@@ -126,16 +124,16 @@ static uint64_t oldest(const struct auxtrace_reader *r, const struct auxtrace_st
 	return page->slot_begin;
 }
 
-/* A module that says what cannot be is not believed: it would lead us out of the area. */
+/* Check the module's values: wrong ones would make us read outside of the mapping. */
 static int check_page(const struct auxtrace_reader *r, const struct auxtrace_status_page *page)
 {
 	uint64_t from = overwrites(r) ? page->slot_begin : r->tail;
 
 	if (page->slot >= session_slots(r->session))
-		return fail(EBADE, "the module says that CPU %u traces into slot %u of %u", r->cpu,
+		return fail(EBADE, "the module reports that CPU %u traces into slot %u of %u", r->cpu,
 			    page->slot, session_slots(r->session));
 	if (page->produced < from || (!overwrites(r) && page->produced - from > r->session->setup.aux_size))
-		return fail(EBADE, "the module says that CPU %u produced %" PRIu64 " bytes, of which %" PRIu64 " were read",
+		return fail(EBADE, "the module reports that CPU %u produced %" PRIu64 " bytes, but %" PRIu64 " were read",
 			    r->cpu, (uint64_t)page->produced, from);
 	return 0;
 }
@@ -144,7 +142,7 @@ AUXTRACE_API int auxtrace_reader_peek(struct auxtrace_reader *r, struct auxtrace
 {
 	struct auxtrace_status_page page;
 
-	/* Its acquire also orders our reading of the data after that of produced. */
+	/* The acquire in it also orders the reads of the data after that of produced. */
 	if (auxtrace_reader_status(r, &page))
 		return -1;
 	if (overwrites(r) && page.running)
@@ -168,14 +166,31 @@ AUXTRACE_API int auxtrace_reader_peek_cut(struct auxtrace_reader *r, const struc
 		return fail(EINVAL, "a full trace is read at its tail, not by a cut");
 	if (cut->slot >= session_slots(r->session) || cut->aux_end < cut->aux_begin ||
 	    cut->aux_end - cut->aux_begin > size)
-		return fail(EINVAL, "no cut is like that: slot %u, bytes %" PRIu64 " to %" PRIu64, cut->slot,
+		return fail(EINVAL, "invalid cut: slot %u, bytes %" PRIu64 " to %" PRIu64, cut->slot,
 			    (uint64_t)cut->aux_begin, (uint64_t)cut->aux_end);
 	if (auxtrace_reader_status(r, &page))
 		return -1;
-	/* A slot that was put aside, released and taken again begins later than the cut. */
+	/* The slot is traced into: it was not retained, or it was released and taken again. */
 	if (page.running && page.slot == cut->slot)
 		return fail(EBUSY, "CPU %u traces where the cut is: pause it, or take snapshots by slots", r->cpu);
 	make_spans(r, cut->slot, cut->aux_begin, cut->aux_end, spans);
+	return 0;
+}
+
+AUXTRACE_API int auxtrace_reader_peek_sample(struct auxtrace_reader *r,
+					     const union auxtrace_record *record,
+					     struct auxtrace_spans *spans)
+{
+	const struct auxtrace_record_sample *s = &record->sample;
+	uint32_t slots = session_slots(r->session);
+
+	if (record->header.type != AUXTRACE_RECORD_SAMPLE || auxtrace_sample_data(record))
+		return fail(EINVAL, "this record has no sample in a slot");
+	if (s->sample_slot >= slots || s->length > r->session->setup.aux_size / slots ||
+	    s->length > s->aux_end)
+		return fail(EINVAL, "invalid sample of CPU %u: slot %u, %" PRIu64 " bytes before %" PRIu64,
+			    r->cpu, s->sample_slot, (uint64_t)s->length, (uint64_t)s->aux_end);
+	make_spans(r, s->sample_slot, s->aux_end - s->length, s->aux_end, spans);
 	return 0;
 }
 
@@ -192,8 +207,9 @@ AUXTRACE_API int auxtrace_reader_consume(struct auxtrace_reader *r, size_t len)
 			    (uint64_t)page.produced - r->tail);
 	r->tail += len;
 	/*
-	 * Release: the hardware may write where we have read, not before. Partner:
-	 * the module's acquire load of the tail, before it moves the STOP mark.
+	 * Release: all reads of the data come before this store, after which the hardware
+	 * may overwrite them. Partner: the module's acquire load of the tail, before it
+	 * moves the STOP mark.
 	 */
 	__atomic_store_n(&r->user->aux_tail, r->tail, __ATOMIC_RELEASE);
 	return 0;
@@ -230,10 +246,10 @@ AUXTRACE_API int auxtrace_reader_copy(struct auxtrace_reader *r, void *buf, size
 			break;
 		if (sync_page(r, &after))
 			return -1;
-		/* A snapshot put the slot aside: how far it was written first is not known. */
+		/* A snapshot switched slots meanwhile: how much of ours was overwritten is unknown. */
 		if (after.slot != before.slot || after.slot_begin != before.slot_begin)
 			continue;
-		/* All that the hardware had written by the end of our copy is below produced. */
+		/* @after is newer than the copy: all that was written during it is below produced. */
 		intact = oldest(r, &after);
 		if (intact > begin)
 			cut = intact - begin < spans.len ? intact - begin : spans.len;

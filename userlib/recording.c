@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "internal.h"
 #include "recording.h"
 
 static void free_recording(struct auxtrace_recording *rec)
@@ -51,7 +52,7 @@ err_free:
 	return NULL;
 }
 
-/* All channels' bytes are under way together; then their room is given back. */
+/* Write the new bytes of all channels at once, then release them to the hardware. */
 static ssize_t drain_aux(struct auxtrace_recording *rec, bool last)
 {
 	struct files *files = &rec->files;
@@ -85,24 +86,20 @@ static ssize_t drain_aux(struct auxtrace_recording *rec, bool last)
 	return ret ? -1 : total;
 }
 
-static ssize_t drain_records(struct files *files, struct stream *stream)
+static ssize_t drain_records(struct stream *stream)
 {
 	const union auxtrace_record *record;
 	ssize_t total = 0;
 	int got;
 
 	while ((got = auxtrace_reader_next_record(stream->reader, &record)) > 0) {
-		if (stream_write_records(files, stream, record, record->header.size))
+		if (stream_write_record(stream, record))
 			return -1;
 		total += record->header.size;
-		stream->records++;
-		if (stream_save_sample(files, stream, record))
-			return -1;
 	}
 	if (got < 0)
 		return -1;
 	auxtrace_reader_consume_records(stream->reader);
-	stream->data_read += total;
 	return total;
 }
 
@@ -119,7 +116,7 @@ static ssize_t drain(struct auxtrace_recording *rec, bool last)
 	if (!setup->data_size || setup->flags & AUXTRACE_SETUP_DATA_OVERWRITE)
 		return total;
 	for (unsigned int i = 0; i < rec->files.nr_streams; i++, total += n) {
-		n = drain_records(&rec->files, &rec->files.streams[i]);
+		n = drain_records(&rec->files.streams[i]);
 		if (n < 0)
 			return -1;
 	}
@@ -174,7 +171,7 @@ AUXTRACE_API int auxtrace_recording_add_all_tasks(struct auxtrace_recording *rec
 	return added;
 }
 
-/* What newer bytes replaced until now, in overwritable rings. */
+/* Write what overwritable areas and rings hold: only now is it not overwritten any more. */
 static int read_overwritten(struct auxtrace_recording *rec)
 {
 	uint32_t flags = rec->session->setup.flags;
@@ -190,7 +187,7 @@ static int read_overwritten(struct auxtrace_recording *rec)
 			if (aux_file_put(rec->writer, &stream->aux, &spans, true) < 0)
 				return -1;
 		}
-		if (flags & AUXTRACE_SETUP_DATA_OVERWRITE && stream_copy_records(&rec->files, stream, NULL))
+		if (flags & AUXTRACE_SETUP_DATA_OVERWRITE && stream_copy_records(stream, NULL))
 			return -1;
 	}
 	return aux_writer_flush(rec->writer);
@@ -199,18 +196,18 @@ static int read_overwritten(struct auxtrace_recording *rec)
 static int finish(struct auxtrace_recording *rec, struct auxtrace_totals *totals)
 {
 	int kernel_err = 0;
-	char sentence[512];
+	char message[512];
 
 	if (drain(rec, true) < 0 || read_overwritten(rec) || files_flush(&rec->files))
 		return -1;
 	if (rec->session->setup.flags & AUXTRACE_SETUP_KERNEL && record_kernel(rec->files.dirfd)) {
 		kernel_err = errno;
-		snprintf(sentence, sizeof(sentence), "%s", auxtrace_error());
+		snprintf(message, sizeof(message), "%s", auxtrace_error());
 	}
-	/* meta comes last: a directory with it is a whole recording. */
+	/* meta comes last: it marks the recording complete. */
 	if (task_list_write(rec->tasks, rec->files.dirfd) || write_meta(rec, &rec->files, NULL, totals))
 		return -1;
-	return kernel_err ? fail(kernel_err, "%s", sentence) : 0;
+	return kernel_err ? fail(kernel_err, "%s", message) : 0;
 }
 
 AUXTRACE_API int auxtrace_recording_finish(struct auxtrace_recording *rec,

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The data ring of one channel.
+ * Reads the data ring of one channel.
  *
- * DOC: who writes what, and in which order
+ * DOC: writers and the order of their stores
  *
- * The writers are contexts of the channel's CPU that interrupt each other; we are
- * another CPU. Two words of the status page say what we may believe:
+ * The writers are contexts of the channel's CPU that interrupt each other. The reader
+ * runs on any CPU. Two words of the status page tell it which bytes are valid:
  *
- *  data_head	 all records before it are whole. A writer's barrier stands between
- *		 the record and this word; its partner is our acquire load.
- *  data_reserved moves before the first byte of a record is stored, with a barrier
- *		 after it. Its partner is our acquire fence between the copy and the
- *		 second load: if one byte of the copy came from a newer record, the
- *		 second load sees that record's reservation. So each byte that is
- *		 still within one ring's size of the second value is what it was.
+ *  data_head	 All records before it are complete. A writer has a barrier between
+ *		 the record and this word; its partner is the reader's acquire load.
+ *  data_reserved A writer advances it before it stores the first byte of a record, with
+ *		 a barrier after it. The partner is the reader's acquire fence between
+ *		 the copy and the second load of this word: if a byte of the copy came
+ *		 from a newer record, the second load sees that record's reservation.
+ *		 So each byte within one ring's size of the second value is unchanged.
  *
- * That is why no thread sanitizer is needed here, and why none could help: the race
- * of the copy with the writers is meant, each access to shared memory is one relaxed
- * load of an aligned word, and what raced is recognized and dropped afterwards.
+ * The copy races with the writers on purpose. Each access to shared memory is one
+ * relaxed load of an aligned word, and the reader drops what was overwritten
+ * afterwards. A thread sanitizer has nothing to check here.
  *
- * The slot is in the same word as the position. data_slot_begin is stored before the
- * word names the new slot, so whoever sees the slot sees its begin.
+ * The slot is in the same word as the position. A writer stores data_slot_begin before
+ * this word names the new slot, so a reader that sees the slot also sees its begin.
  *
- * DOC: positions to memory
+ * DOC: positions and addresses
  *
- * Of a stretch [begin, end) the lowest address is begin in a forward ring, -end in a
- * backward one, modulo the size; there the newest record stands first.
+ * The lowest address of positions [begin, end) is, modulo the size, begin in a forward
+ * ring and -end in a backward one, where the newest record comes first.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -39,10 +39,10 @@
 #define MIN_RECORD	(HEADER + END)
 #define MAX_RECORD	(UINT16_MAX & ~7u)
 
-/* So many times in a row may a snapshot put the slot aside that we copy. */
+/* How many snapshots in a row may retain the slot that is being copied. */
 #define MAX_SWITCHES	16
 
-/* Copies are made in words and read as structs. */
+/* The ring is copied in words and read as structs. */
 typedef uint64_t __attribute__((may_alias)) word_t;
 
 /* ---- a ring, or the slot of one ----------------------------------------- */
@@ -72,13 +72,13 @@ static struct ring ring_of(const struct auxtrace_reader *r, uint32_t slot)
 	};
 }
 
-/* Offset of the lowest address of positions [begin, end). */
+/* The offset of the lowest address of positions [begin, end). */
 static uint64_t offset_of(const struct ring *ring, uint64_t begin, uint64_t end)
 {
 	return (ring->backward ? -end : begin) % ring->size;
 }
 
-/* Positions [begin, end), each word loaded once, in the order of their addresses. */
+/* Copy positions [begin, end) in the order of their addresses; each word is loaded once. */
 static void copy_out(const struct ring *ring, uint64_t begin, uint64_t end, void *buf)
 {
 	uint64_t offset = offset_of(ring, begin, end);
@@ -92,12 +92,12 @@ static void copy_out(const struct ring *ring, uint64_t begin, uint64_t end, void
 	}
 }
 
-static bool is_size(uint64_t size, uint64_t room)
+static bool is_size(uint64_t size, uint64_t space)
 {
-	return size >= MIN_RECORD && size % 8 == 0 && size <= room;
+	return size >= MIN_RECORD && size % 8 == 0 && size <= space;
 }
 
-/* Is there a record of @size bytes, with both its ends in agreement? */
+/* Is there a record of @size bytes, whose header and end agree on that size? */
 static bool is_record(const void *p, uint64_t size)
 {
 	const union auxtrace_record *record = p;
@@ -115,7 +115,7 @@ static bool is_record(const void *p, uint64_t size)
 	for (unsigned int i = 0; i < ARRAY_SIZE(known); i++)
 		if (record->header.type == known[i].type && size < known[i].size)
 			return false;
-	/* Its bytes must be in it. */
+	/* The bytes of a sample must fit into its record. */
 	return record->header.type != AUXTRACE_RECORD_SAMPLE || !auxtrace_sample_data(record) ||
 	       record->sample.length <= size - sizeof(record->sample) - END;
 }
@@ -140,7 +140,7 @@ AUXTRACE_API const union auxtrace_record *auxtrace_record_next(const void *buf, 
 
 /* ---- a queue ------------------------------------------------------------ */
 
-/* The size of the record that begins at @begin, in a ring that is not overwritable. */
+/* The size of the record at position @begin of a ring that is not overwritable. */
 static uint64_t size_at(const struct ring *ring, uint64_t begin)
 {
 	union {
@@ -152,7 +152,7 @@ static uint64_t size_at(const struct ring *ring, uint64_t begin)
 		copy_out(ring, begin, begin + HEADER, &u.header);
 		return u.header.size;
 	}
-	/* Its end is the highest address, next to that of the older record. */
+	/* The end of this record has its highest addresses, next to the older record. */
 	copy_out(ring, begin, begin + END, &u.end);
 	return u.end.size;
 }
@@ -162,7 +162,7 @@ static int need_data(const struct auxtrace_reader *r)
 	return r->data ? 0 : fail(EINVAL, "the session has no data ring: set data_size");
 }
 
-/* In one piece: in the ring, or a copy if it goes over its end. */
+/* The next record: in the ring, or a copy if it wraps at the ring's end. NULL: no memory. */
 static const void *one_piece(struct auxtrace_reader *r, const struct ring *ring, uint64_t size)
 {
 	uint64_t end = r->data_next + size, offset = offset_of(ring, r->data_next, end);
@@ -189,7 +189,7 @@ AUXTRACE_API int auxtrace_reader_next_record(struct auxtrace_reader *r,
 		return -1;
 	if (overwritable(r))
 		return fail(EINVAL, "an overwritable data ring is no queue: copy its records");
-	/* Acquire: records before it are whole. Partner: the writer's barrier before its store. */
+	/* Acquire: all records before it are complete. Partner: the writer's barrier before its store. */
 	head = __atomic_load_n(&r->status->data_head, __ATOMIC_ACQUIRE);
 	if (head == r->data_next)
 		return 0;
@@ -211,21 +211,23 @@ AUXTRACE_API int auxtrace_reader_next_record(struct auxtrace_reader *r,
 AUXTRACE_API void auxtrace_reader_consume_records(struct auxtrace_reader *r)
 {
 	/*
-	 * Release: records may be written where we have read, not before. Partner:
-	 * the writer's acquire load of the tail, before it stores a record.
+	 * Release: all reads of the records come before this store, after which writers
+	 * may overwrite them. Partner: the writer's acquire load of the tail, before it
+	 * stores a record.
 	 */
 	__atomic_store_n(&r->user->data_tail, r->data_next, __ATOMIC_RELEASE);
 }
 
 /* ---- copy and verify ---------------------------------------------------- */
 
-/* What is to be copied: positions in a slot. */
-struct stretch {
+/* Positions in a slot, to be copied. */
+struct span {
 	uint32_t slot;
 	uint64_t begin, end;
 };
 
-static void present(const struct auxtrace_reader *r, uint64_t word, struct stretch *s)
+/* All that can be read now. @word: the value of data_reserved. */
+static void current_span(const struct auxtrace_reader *r, uint64_t word, struct span *s)
 {
 	s->slot = overwritable(r) ? AUXTRACE_DATA_SLOT(word) : 0;
 	s->begin = overwritable(r) ? __atomic_load_n(&r->status->data_slot_begin, __ATOMIC_ACQUIRE) :
@@ -239,22 +241,22 @@ static uint64_t load_reserved(const struct auxtrace_reader *r)
 	return __atomic_load_n(&r->status->data_reserved, __ATOMIC_ACQUIRE);
 }
 
-/* After the copy: position of the first byte that is still as it was. */
+/* After the copy: the position of the first byte of it that no writer has overwritten. */
 static uint64_t intact_from(const struct auxtrace_reader *r, const struct ring *ring,
 			    uint32_t slot, uint64_t word)
 {
 	uint64_t reserved = AUXTRACE_DATA_POSITION(word);
 
-	/* Nobody writes to a slot that was put aside, or where we have not read. */
+	/* No writer touches a retained slot, or bytes of a queue that were not read. */
 	if (!overwritable(r) || AUXTRACE_DATA_SLOT(word) != slot || reserved < ring->size)
 		return 0;
 	return reserved - ring->size;
 }
 
 /*
- * @buf holds positions [begin, end) in the order of addresses. Walk from the newest
- * record back as long as they are whole; returns the bytes they have, -1 if what
- * should be one is none.
+ * @buf holds positions [begin, end) in the order of addresses. Walk back from the newest
+ * record while records lie completely behind @intact. Returns the bytes of these records,
+ * or -1 if a record is malformed.
  */
 static int64_t whole_records(const struct ring *ring, const uint8_t *buf, uint64_t begin,
 			     uint64_t end, uint64_t intact)
@@ -264,11 +266,11 @@ static int64_t whole_records(const struct ring *ring, const uint8_t *buf, uint64
 	if (intact < begin)
 		intact = begin;
 	while (end - got > intact) {
-		uint64_t room = end - got - intact, size;
+		uint64_t space = end - got - intact, size;
 		const uint8_t *p;
 
-		/* What is found of the newest of them first has to be intact itself. */
-		if (room < END)
+		/* The size is in the record's last bytes, which must be intact to be read. */
+		if (space < END)
 			break;
 		if (ring->backward) {
 			p = buf + got;
@@ -278,9 +280,9 @@ static int64_t whole_records(const struct ring *ring, const uint8_t *buf, uint64
 			size = ((const struct auxtrace_record_end *)p - 1)->size;
 			p -= size;
 		}
-		if (size > room && is_size(size, MAX_RECORD))
-			break;	/* it begins before what is intact */
-		if (!is_size(size, room) || !is_record(p, size))
+		if (size > space && is_size(size, MAX_RECORD))
+			break;	/* it begins before @intact */
+		if (!is_size(size, space) || !is_record(p, size))
 			return -1;
 		got += size;
 	}
@@ -297,14 +299,14 @@ static void reverse_words(word_t *words, size_t count)
 	}
 }
 
-/* Records newest first become oldest first: all words, then those of each record. */
+/* Reverse the order of records: first all words, then again those of each record. */
 static void oldest_first(word_t *words, size_t len)
 {
 	size_t count = len / 8;
 
 	reverse_words(words, count);
 	for (size_t at = 0; at < count;) {
-		/* Its last word is first now: tid and size. */
+		/* The record's last word, tid and size, is now its first. */
 		size_t size = (words[at] >> 32) / 8;
 
 		reverse_words(words + at, size);
@@ -317,21 +319,24 @@ static int check_cut(const struct auxtrace_reader *r, const struct auxtrace_cut 
 	if (cut->cpu != r->cpu)
 		return fail(EINVAL, "a cut of CPU %u is not read by the reader of CPU %u", cut->cpu, r->cpu);
 	if (cut->slot >= session_slots(r->session) || cut->data_end < cut->data_begin)
-		return fail(EINVAL, "no cut is like that: slot %u, records %" PRIu64 " to %" PRIu64,
+		return fail(EINVAL, "invalid cut: slot %u, records %" PRIu64 " to %" PRIu64,
 			    cut->slot, (uint64_t)cut->data_begin, (uint64_t)cut->data_end);
 	return 0;
 }
 
-/* Returns the word that tells what of the copy is intact, and the stretch copied. */
-static int copy_stretch(struct auxtrace_reader *r, const struct auxtrace_cut *cut, void *buf,
-			size_t size, struct stretch *s, uint64_t *word)
+/*
+ * Copy the records of @cut, or the current ones, to @buf. @s: which positions were copied.
+ * @word: data_reserved after the copy. 0, or -1 with errno and the message.
+ */
+static int copy_span(struct auxtrace_reader *r, const struct auxtrace_cut *cut, void *buf,
+			size_t size, struct span *s, uint64_t *word)
 {
 	for (unsigned int i = 0; i < MAX_SWITCHES; i++) {
-		struct stretch after;
+		struct span after;
 		struct ring ring;
 
 		*word = load_reserved(r);
-		present(r, *word, s);
+		current_span(r, *word, s);
 		if (cut) {
 			s->slot = cut->slot;
 			s->begin = overwritable(r) || cut->data_begin > r->data_next ?
@@ -341,36 +346,36 @@ static int copy_stretch(struct auxtrace_reader *r, const struct auxtrace_cut *cu
 		if (s->slot >= session_slots(r->session) || (s->begin | s->end) % 8)
 			return no_record(r, s->end);
 		if (s->end < s->begin)
-			continue;	/* as below: it is just being taken away */
+			continue;	/* a snapshot is switching slots right now */
 		ring = ring_of(r, s->slot);
 		if (s->end - s->begin > ring.size)
 			s->begin = s->end - ring.size;
 		if (s->end - s->begin > size)
 			s->begin = s->end - size;
 		copy_out(&ring, s->begin, s->end, buf);
-		/* See "who writes what" above. */
+		/* See "writers and the order of their stores" above. */
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		*word = load_reserved(r);
 		if (cut || !overwritable(r))
 			return 0;
-		present(r, *word, &after);
-		/* A snapshot took the slot away: it may have been written again before. */
+		current_span(r, *word, &after);
+		/* Otherwise a snapshot switched slots, and this one may have been reused. */
 		if (after.slot == s->slot && after.begin <= s->begin)
 			return 0;
 	}
-	return fail(EAGAIN, "snapshots put slots of CPU %u aside faster than one is copied", r->cpu);
+	return fail(EAGAIN, "snapshots switch slots of CPU %u faster than one is copied", r->cpu);
 }
 
 AUXTRACE_API int auxtrace_reader_copy_records(struct auxtrace_reader *r, const struct auxtrace_cut *cut,
 					      void *buf, size_t size, struct auxtrace_copy *copy)
 {
-	struct stretch s;
+	struct span s;
 	struct ring ring;
 	uint64_t word, len;
 	int64_t whole;
 
 	if (need_data(r) || (cut && check_cut(r, cut)) ||
-	    copy_stretch(r, cut, buf, size & ~7ul, &s, &word))
+	    copy_span(r, cut, buf, size & ~7ul, &s, &word))
 		return -1;
 	ring = ring_of(r, s.slot);
 	len = s.end - s.begin;
@@ -397,16 +402,4 @@ AUXTRACE_API enum auxtrace_part auxtrace_window_part(const struct auxtrace_recor
 	if (w->end_position <= begin || w->begin >= end)
 		return AUXTRACE_PART_NONE;
 	return AUXTRACE_PART_SOME;
-}
-
-AUXTRACE_API const char *auxtrace_cause_name(uint32_t cause)
-{
-	static const char *const names[] = {
-		[AUXTRACE_CAUSE_ERROR] = "error", [AUXTRACE_CAUSE_FOREIGN] = "foreign",
-		[AUXTRACE_CAUSE_USER] = "user", [AUXTRACE_CAUSE_SESSION] = "session",
-		[AUXTRACE_CAUSE_CPU] = "cpu", [AUXTRACE_CAUSE_FULL] = "full",
-		[AUXTRACE_CAUSE_SNAPSHOT] = "snapshot", [AUXTRACE_CAUSE_TRIGGER] = "trigger",
-	};
-
-	return cause < ARRAY_SIZE(names) && names[cause] ? names[cause] : "?";
 }

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A snapshot of a recording that goes on: a flight recorder's product.
+ * A snapshot of a recording that continues.
  *
- * With slots the kernel puts the cut aside, and its pages stay as they are while we
- * write them. Without, all is paused until then, and what was paused before stays so.
- * What a trigger has frozen stands still already: a resume would end that.
+ * With slots the kernel retains the slot with the cut, so its pages do not change while
+ * they are written. Without slots all CPUs are paused until the snapshot is written;
+ * those that were paused before stay paused. A session that a trigger has frozen does
+ * not change, and is not paused: the resume afterwards would end the freeze.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "internal.h"
 #include "recording.h"
 
-/* Who was paused by the user before we came. */
+/* What was running before the snapshot paused it. */
 struct before {
-	struct auxtrace_cpus *run;	/* CPUs to be resumed */
-	struct auxtrace_cpus *write;	/* CPUs whose records go on */
-	bool frozen;			/* all of them */
+	struct auxtrace_cpus *run;	/* CPUs to resume */
+	struct auxtrace_cpus *write;	/* CPUs whose data ring's output to resume */
+	bool frozen;			/* all CPUs are frozen */
 };
 
 static struct auxtrace_cpus *copy_cpus(const struct auxtrace_cpus *cpus)
@@ -34,13 +36,13 @@ static void remove_cpu(struct auxtrace_cpus *cpus, unsigned int cpu)
 	cpus->mask[cpu / 8] &= ~(1u << cpu % 8);
 }
 
-static void forget(struct before *before)
+static void free_running(struct before *before)
 {
 	auxtrace_cpus_free(before->run);
 	auxtrace_cpus_free(before->write);
 }
 
-static int remember(const struct auxtrace_session *s, struct before *before)
+static int note_running(const struct auxtrace_session *s, struct before *before)
 {
 	before->run = copy_cpus(s->cpus);
 	before->write = copy_cpus(s->cpus);
@@ -55,14 +57,14 @@ static int remember(const struct auxtrace_session *s, struct before *before)
 		before->frozen &= !!(page.inhibit & AUXTRACE_INHIBIT_FROZEN);
 		if (page.inhibit & AUXTRACE_INHIBIT_USER)
 			remove_cpu(before->run, page.cpu);
-		/* Bit 1 is a freeze, which ends with the resume. */
+		/* Bit 0: PAUSE_OUTPUT. Bit 1: a freeze, which the resume ends. */
 		if (page.data_paused & 1)
 			remove_cpu(before->write, page.cpu);
 	}
 	return 0;
 }
 
-static int go_on(struct auxtrace_session *s, const struct before *before)
+static int resume_running(struct auxtrace_session *s, const struct before *before)
 {
 	if (before->frozen)
 		return 0;
@@ -75,7 +77,7 @@ static int go_on(struct auxtrace_session *s, const struct before *before)
 	return 0;
 }
 
-/* The bytes of a cut, which stay until the caller lets all go on. */
+/* Write the bytes of the cuts. They do not change until the caller resumes the session. */
 static int write_cuts(struct auxtrace_recording *rec, struct files *files,
 		      const struct auxtrace_cut *cuts)
 {
@@ -84,13 +86,13 @@ static int write_cuts(struct auxtrace_recording *rec, struct files *files,
 		struct auxtrace_spans spans;
 
 		if (cuts[i].cpu != stream->reader->cpu)
-			return fail(EBADE, "the module cut CPU %u where CPU %u is due", cuts[i].cpu,
+			return fail(EBADE, "the module returned a cut of CPU %u in place of CPU %u", cuts[i].cpu,
 				    stream->reader->cpu);
 		if (auxtrace_reader_peek_cut(stream->reader, &cuts[i], &spans))
 			return -1;
 		stream->begin = spans.position;
 		if (aux_file_put(rec->writer, &stream->aux, &spans, true) < 0 ||
-		    stream_copy_records(files, stream, &cuts[i]))
+		    stream_copy_records(stream, &cuts[i]))
 			return -1;
 	}
 	return aux_writer_flush(rec->writer);
@@ -100,35 +102,36 @@ static int cut_and_write(struct auxtrace_recording *rec, struct files *files,
 			 struct auxtrace_cut *cuts)
 {
 	struct auxtrace_session *s = rec->session;
-	bool aside = session_slots(s) > 1;
+	bool retained = session_slots(s) > 1;
 	struct before before = { 0 };
 	uint32_t slot, flags = AUXTRACE_SNAPSHOT_SLOT;
 	int ret = -1, err = 0;
 
-	if (!aside && remember(s, &before))
+	if (!retained && note_running(s, &before))
 		goto out;
-	if (!aside)
+	if (!retained)
 		flags = before.frozen ? 0 : AUXTRACE_SNAPSHOT_PAUSE;
 	if (auxtrace_snapshot(s, flags, cuts, s->nr_readers, &slot) < 0)
 		goto out;
 	ret = write_cuts(rec, files, cuts);
 	err = errno;
-	/* Nothing of it may be under way when the pages are traced into again. */
+	/* No write may be in flight when the hardware writes these pages again. */
 	if (ret)
 		aux_writer_flush(rec->writer);
-	if (aside ? auxtrace_release(s, slot) : go_on(s, &before)) {
+	if (retained ? auxtrace_release(s, slot) : resume_running(s, &before)) {
 		err = errno;
 		ret = -1;
 	}
 	errno = err;
 out:
-	forget(&before);
+	free_running(&before);
 	return ret;
 }
 
 /*
- * The kernel's code as it was at the first snapshot, for all of them. At the end it is
- * written anew for the recording itself; links keep this one.
+ * Give the snapshot the kernel's code. It is recorded at the first snapshot, and all
+ * snapshots link to that copy. The recording's own copy is written again at its end; the
+ * hard links keep the earlier one.
  */
 static int link_kernel(struct auxtrace_recording *rec, struct files *files)
 {
@@ -136,7 +139,7 @@ static int link_kernel(struct auxtrace_recording *rec, struct files *files)
 
 	if (!(rec->session->setup.flags & AUXTRACE_SETUP_KERNEL))
 		return 0;
-	/* What is wrong with it is told at the end. */
+	/* auxtrace_recording_finish() reports errors of this. */
 	if (!rec->snapshots)
 		record_kernel(rec->files.dirfd);
 	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
@@ -144,7 +147,7 @@ static int link_kernel(struct auxtrace_recording *rec, struct files *files)
 
 		if (!linkat(rec->files.dirfd, names[i], files->dirfd, names[i], 0) || errno == ENOENT)
 			continue;
-		/* The file system has no hard links: then it is the newest that they get. */
+		/* Without hard links the snapshot refers to the newest copy. */
 		snprintf(to, sizeof(to), "../%s", names[i]);
 		if (symlinkat(to, files->dirfd, names[i]))
 			return fail(errno, "cannot link %s/%s: %s", files->dir, names[i], strerror(errno));

@@ -1,11 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Triggers: thin calls, and the labels that recordings keep of them. */
+/* Triggers, and the labels and counts of them that a recording keeps. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
+
+/*
+ * A trigger that was added. It stays in the list after its deletion, because records may
+ * refer to it.
+ */
+struct trigger {
+	struct trigger *next;
+	uint32_t id;
+	bool deleted;
+	struct auxtrace_trigger_state last;	/* if @deleted: its final counts */
+	char label[];
+};
 
 static struct trigger *find(const struct auxtrace_session *s, uint32_t id)
 {
@@ -66,7 +78,7 @@ AUXTRACE_API int auxtrace_trigger_add(struct auxtrace_session *s,
 	if (o->pid < 0)
 		return fail(EINVAL, "pid %d is no process", (int)o->pid);
 	if (o->label && strchr(o->label, '\n'))
-		return fail(EINVAL, "a label has no newline");
+		return fail(EINVAL, "a label must have no newline");
 	t = trigger_new(o->label);
 	if (!t)
 		return fail(ENOMEM, "no memory for a trigger");
@@ -115,7 +127,7 @@ AUXTRACE_API int auxtrace_trigger_del(struct auxtrace_session *s, uint32_t id,
 		return -1;
 	t = find(s, id);
 	if (t) {
-		t->gone = true;
+		t->deleted = true;
 		t->last = state;
 	}
 	if (last)
@@ -131,18 +143,7 @@ AUXTRACE_API int auxtrace_trigger_read(struct auxtrace_session *s, uint32_t id, 
 	return state_call(s, AUXTRACE_IOC_TRIGGER_READ, id, flags, state ?: &own);
 }
 
-AUXTRACE_API const char *auxtrace_action_name(uint32_t action)
-{
-	static const char *const names[] = {
-		[AUXTRACE_ACTION_NONE] = "none", [AUXTRACE_ACTION_PAUSE] = "pause",
-		[AUXTRACE_ACTION_RESUME] = "resume", [AUXTRACE_ACTION_SAMPLE] = "sample",
-		[AUXTRACE_ACTION_FREEZE] = "freeze",
-	};
-
-	return action < ARRAY_SIZE(names) ? names[action] : "?";
-}
-
-void free_triggers(struct auxtrace_session *s)
+void triggers_free(struct auxtrace_session *s)
 {
 	while (s->triggers) {
 		struct trigger *t = s->triggers;
@@ -160,7 +161,7 @@ static int write_from(FILE *f, struct auxtrace_session *s, const struct trigger 
 		return 0;
 	if (write_from(f, s, t->next))
 		return -1;
-	if (t->gone)
+	if (t->deleted)
 		state = t->last;
 	else if (auxtrace_trigger_read(s, t->id, 0, &state))
 		return -1;
@@ -171,7 +172,7 @@ static int write_from(FILE *f, struct auxtrace_session *s, const struct trigger 
 	return 0;
 }
 
-int write_triggers(FILE *f, struct auxtrace_session *s)
+int triggers_write(FILE *f, struct auxtrace_session *s)
 {
 	return write_from(f, s, s->triggers);
 }

@@ -124,7 +124,6 @@ static void kprobe_detach(struct auxt_trigger *t)
 NOKPROBE_SYMBOL(kprobe_detach);
 
 const struct trigger_kind auxt_trigger_kprobe = {
-	.uses = USES_NAME | USES_ADDRESS,
 	.attach = kprobe_attach,
 	.detach = kprobe_detach,
 	.missed = kprobe_missed,
@@ -168,7 +167,6 @@ static void kprobe_detach_return(struct auxt_trigger *t)
 NOKPROBE_SYMBOL(kprobe_detach_return);
 
 const struct trigger_kind auxt_trigger_kretprobe = {
-	.uses = USES_NAME | USES_ADDRESS,
 	.attach = kprobe_attach_return,
 	.detach = kprobe_detach_return,
 	.missed = kprobe_missed_return,

@@ -267,7 +267,6 @@ static void latency_detach(struct auxt_trigger *t)
 NOKPROBE_SYMBOL(latency_detach);
 
 const struct trigger_kind auxt_trigger_latency = {
-	.uses = USES_OTHERS | USES_BOUND,
 	.attach = latency_attach,
 	.detach = latency_detach,
 };

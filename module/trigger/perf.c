@@ -175,7 +175,6 @@ static int perf_trigger_attach_event(struct auxt_trigger *t, const struct auxtra
 NOKPROBE_SYMBOL(perf_trigger_attach_event);
 
 const struct trigger_kind auxt_trigger_perf = {
-	.uses = USES_ATTR,
 	.attach = perf_trigger_attach_event,
 	.detach = perf_trigger_detach,
 	.renew = perf_trigger_renew,
@@ -198,7 +197,6 @@ static int perf_trigger_attach_breakpoint(struct auxt_trigger *t,
 NOKPROBE_SYMBOL(perf_trigger_attach_breakpoint);
 
 const struct trigger_kind auxt_trigger_breakpoint = {
-	.uses = USES_NUMBER | USES_ADDRESS,
 	.attach = perf_trigger_attach_breakpoint,
 	.detach = perf_trigger_detach,
 	.renew = perf_trigger_renew,

@@ -20,6 +20,7 @@
 #include "core/data_ring.h"
 #include "core/record.h"
 #include "trigger/delay.h"
+#include "trigger/kinds.h"
 #include "trigger/set.h"
 #include "trigger/trigger.h"
 
@@ -42,55 +43,38 @@ struct auxt_trigger_set {
 };
 
 static const struct trigger_kind *const set_kinds[] = {
-	[AUXTRACE_TRIGGER_PERF] = &auxt_trigger_perf,
-	[AUXTRACE_TRIGGER_SYSCALL_ENTER] = &auxt_trigger_syscall_enter,
-	[AUXTRACE_TRIGGER_SYSCALL_EXIT] = &auxt_trigger_syscall_exit,
-	[AUXTRACE_TRIGGER_KPROBE] = &auxt_trigger_kprobe,
-	[AUXTRACE_TRIGGER_KRETPROBE] = &auxt_trigger_kretprobe,
-	[AUXTRACE_TRIGGER_UPROBE] = &auxt_trigger_uprobe,
-	[AUXTRACE_TRIGGER_URETPROBE] = &auxt_trigger_uretprobe,
-	[AUXTRACE_TRIGGER_BREAKPOINT] = &auxt_trigger_breakpoint,
-	[AUXTRACE_TRIGGER_LATENCY] = &auxt_trigger_latency,
-	[AUXTRACE_TRIGGER_TIMER] = &auxt_trigger_timer,
+#define KIND(constant, operations, members) \
+	[AUXTRACE_TRIGGER_##constant] = &auxt_trigger_##operations,
+	AUXT_TRIGGER_KINDS(KIND)
+#undef KIND
 };
 
 /* ---- ADD ---------------------------------------------------------------- */
-
-static bool set_unused_is_zero(const struct auxtrace_trigger *arg, u32 uses)
-{
-	return (uses & USES_ATTR || (!arg->attr && !arg->attr_len)) &&
-	       (uses & USES_NUMBER || !arg->number) &&
-	       (uses & USES_ADDRESS || !arg->address) &&
-	       (uses & USES_NAME || (!arg->name && !arg->name_len)) &&
-	       (uses & USES_BOUND || !arg->bound_ns) &&
-	       (uses & USES_OTHERS || (!arg->a && !arg->b));
-}
-NOKPROBE_SYMBOL(set_unused_is_zero);
 
 static int set_check_action(const struct auxt_trigger_set *set, const struct auxtrace_trigger *arg)
 {
 	u64 area = set->setup.aux_size / max(set->setup.slots, 1U);
 	/* An overwritable data ring is divided into slots, too: see setup.c. */
 	u64 ring = set->setup.data_size / auxt_data_slots(&set->setup);
-	bool stops = arg->action == AUXTRACE_ACTION_PAUSE || arg->action == AUXTRACE_ACTION_FREEZE;
-	bool moves = arg->action == AUXTRACE_ACTION_PAUSE || arg->action == AUXTRACE_ACTION_RESUME;
+	u32 uses;
 
-	if (arg->action > AUXTRACE_ACTION_FREEZE)
+	if (arg->action >= AUXT_NR_TRIGGER_ACTIONS)
 		return -EINVAL;
-	if (arg->flags & AUXTRACE_TRIGGER_ALL_CPUS && !moves)
+	uses = auxt_trigger_actions[arg->action].uses;
+	if (arg->flags & AUXTRACE_TRIGGER_ALL_CPUS && !(uses & USES_ALL_CPUS))
 		return -EINVAL;
-	if (!stops && (arg->delay_ns || arg->delay_bytes))
+	if (!(uses & USES_DELAY) && (arg->delay_ns || arg->delay_bytes))
 		return -EINVAL;
 	/* The time or the position at which a delay ends must not overflow. */
 	if ((arg->delay_ns && arg->delay_bytes) || arg->delay_ns > KTIME_MAX ||
 	    arg->delay_bytes > S64_MAX)
 		return -EINVAL;
-	if (arg->action == AUXTRACE_ACTION_NONE &&
+	if (!(uses & USES_LIMITS) &&
 	    (arg->after_hits || arg->count || arg->hold_off_ns || arg->flags))
 		return -EINVAL;
 	if (arg->delay_bytes && !(set->setup.flags & AUXTRACE_SETUP_OVERWRITE))
 		return -EINVAL;
-	if (arg->action != AUXTRACE_ACTION_SAMPLE)
+	if (!(uses & USES_SAMPLE))
 		return arg->sample_size ? -EINVAL : 0;
 	if (!arg->sample_size || arg->sample_size > area / 2 || !set->setup.data_size)
 		return -EINVAL;
@@ -105,7 +89,7 @@ static int set_check(const struct auxt_trigger_set *set, const struct auxtrace_t
 	if (arg->flags & ~AUXTRACE_TRIGGER_ALL || arg->reserved ||
 	    arg->kind >= ARRAY_SIZE(set_kinds))
 		return -EINVAL;
-	if (arg->name_len >= PATH_MAX || !set_unused_is_zero(arg, set_kinds[arg->kind]->uses))
+	if (arg->name_len >= PATH_MAX || auxt_trigger_unused(arg))
 		return -EINVAL;
 	if (arg->flags & AUXTRACE_TRIGGER_ONE_SHOT && arg->count)
 		return -EINVAL;

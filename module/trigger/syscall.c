@@ -87,13 +87,11 @@ static void syscall_exit_detach(struct auxt_trigger *t)
 NOKPROBE_SYMBOL(syscall_exit_detach);
 
 const struct trigger_kind auxt_trigger_syscall_enter = {
-	.uses = USES_NUMBER,
 	.attach = syscall_enter_attach,
 	.detach = syscall_enter_detach,
 };
 
 const struct trigger_kind auxt_trigger_syscall_exit = {
-	.uses = USES_NUMBER,
 	.attach = syscall_exit_attach,
 	.detach = syscall_exit_detach,
 };

@@ -111,7 +111,6 @@ static void timer_detach(struct auxt_trigger *t)
 NOKPROBE_SYMBOL(timer_detach);
 
 const struct trigger_kind auxt_trigger_timer = {
-	.uses = USES_BOUND,
 	.attach = timer_attach,
 	.detach = timer_detach,
 	.renew = timer_renew,

@@ -8,6 +8,7 @@
 #include <linux/percpu.h>
 #include <linux/types.h>
 #include "core/request.h"
+#include "trigger/kinds.h"
 
 struct auxt_delay;
 struct auxt_trigger;
@@ -17,7 +18,6 @@ struct pid;
 
 /**
  * struct trigger_kind - a source of events
- * @uses: members of struct auxtrace_trigger that the kind reads (USES_*); all others must be 0
  * @attach: makes the event hit from now on; sets @event. Runs as the caller of TRIGGER_ADD.
  *	Returns 0 or an errno of the ABI
  * @detach: when it returns, no hit runs and none will follow, @event is freed, and @dropped
@@ -30,19 +30,11 @@ struct pid;
  * kernel's interfaces for events take themselves.
  */
 struct trigger_kind {
-	u32 uses;
 	int (*attach)(struct auxt_trigger *t, const struct auxtrace_trigger *arg);
 	void (*detach)(struct auxt_trigger *t);
 	void (*renew)(struct auxt_trigger *t);
 	u64 (*missed)(const struct auxt_trigger *t);
 };
-
-#define USES_ATTR	(1u << 0)
-#define USES_NUMBER	(1u << 1)
-#define USES_ADDRESS	(1u << 2)
-#define USES_NAME	(1u << 3)
-#define USES_BOUND	(1u << 4)
-#define USES_OTHERS	(1u << 5)
 
 /**
  * struct trigger_counts - counts of one trigger on one CPU
@@ -138,15 +130,9 @@ char *auxt_trigger_name(const struct auxtrace_trigger *arg);
 /* Task context, with the set's lock held. */
 struct auxt_trigger *auxt_trigger_find(struct auxt_trigger *const *siblings, u32 id);
 
-extern const struct trigger_kind auxt_trigger_perf;
-extern const struct trigger_kind auxt_trigger_breakpoint;
-extern const struct trigger_kind auxt_trigger_syscall_enter;
-extern const struct trigger_kind auxt_trigger_syscall_exit;
-extern const struct trigger_kind auxt_trigger_kprobe;
-extern const struct trigger_kind auxt_trigger_kretprobe;
-extern const struct trigger_kind auxt_trigger_uprobe;
-extern const struct trigger_kind auxt_trigger_uretprobe;
-extern const struct trigger_kind auxt_trigger_latency;
-extern const struct trigger_kind auxt_trigger_timer;
+#define KIND(constant, operations, members) \
+	extern const struct trigger_kind auxt_trigger_##operations;
+AUXT_TRIGGER_KINDS(KIND)
+#undef KIND
 
 #endif /* AUXT_TRIGGER_H */

@@ -110,13 +110,11 @@ static int uprobe_attach_return(struct auxt_trigger *t, const struct auxtrace_tr
 NOKPROBE_SYMBOL(uprobe_attach_return);
 
 const struct trigger_kind auxt_trigger_uprobe = {
-	.uses = USES_NAME | USES_ADDRESS,
 	.attach = uprobe_attach,
 	.detach = uprobe_detach,
 };
 
 const struct trigger_kind auxt_trigger_uretprobe = {
-	.uses = USES_NAME | USES_ADDRESS,
 	.attach = uprobe_attach_return,
 	.detach = uprobe_detach,
 };

@@ -580,9 +580,9 @@ static void a_refused_snapshot_or_release_is_explained(void **state)
 	} cases[] = {
 		{ 4, 0x8, EINVAL, "unknown flags 0x8" },
 		{ 4, AUXTRACE_SNAPSHOT_ALL, EINVAL, "not both" },
-		{ 0, AUXTRACE_SNAPSHOT_SLOT, EINVAL, "has no slots to go on in" },
+		{ 0, AUXTRACE_SNAPSHOT_SLOT, EINVAL, "has no slots to continue in" },
 		{ 4, AUXTRACE_SNAPSHOT_SLOT, EBADFD, "not started" },
-		{ 4, AUXTRACE_SNAPSHOT_SLOT, ENOSPC, "each of the 4 slots but the present one holds a snapshot" },
+		{ 4, AUXTRACE_SNAPSHOT_SLOT, ENOSPC, "each of the 4 slots but the current one holds a snapshot or a sample" },
 		{ 4, 0, ENOMEM, "SNAPSHOT failed: Cannot allocate memory" },
 	};
 	struct auxtrace_session *s;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <auxtrace.h>
+#include "module/trigger/kinds.h"
 
 #define says(text) do {							\
 	if (!strstr(auxtrace_error(), text))				\
@@ -138,6 +139,43 @@ static void counts_are_read_and_the_last_ones_come_with_the_delete(void **state)
 #define SAMPLES .action = AUXTRACE_ACTION_SAMPLE
 #define KIND(k) .kind = AUXTRACE_TRIGGER_ ## k
 
+/* Each kind against each member that it does not use, by the table that the module has. */
+static void a_member_of_other_kinds_is_named(void **state)
+{
+	static const struct perf_event_attr attr;
+	static const struct {
+		uint32_t uses;
+		const char *name;
+		struct auxtrace_trigger_options o;
+	} members[] = {
+		{ USES_ATTR, "attr", TRIGGER(PAUSES, .attr = &attr, .attr_len = sizeof(attr)) },
+		{ USES_NUMBER, "number", TRIGGER(PAUSES, .number = 1) },
+		{ USES_ADDRESS, "address", TRIGGER(PAUSES, .address = 1) },
+		{ USES_NAME, "name", TRIGGER(PAUSES, .name = "x") },
+		{ USES_BOUND, "bound_ns", TRIGGER(PAUSES, .bound_ns = 1) },
+		{ USES_OTHERS, "a and b", TRIGGER(PAUSES, .a = 1) },
+	};
+	struct auxtrace_session *s = set_up(0, PAGE, 0);
+
+	(void)state;
+	fake.fail.nr = AUXTRACE_IOC_TRIGGER_ADD;
+	fake.fail.err = EINVAL;
+	for (uint32_t kind = 0; kind < AUXT_NR_TRIGGER_KINDS; kind++)
+		for (unsigned int i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+			struct auxtrace_trigger_options o = members[i].o;
+			char text[100];
+
+			if (auxt_trigger_kinds[kind].uses & members[i].uses)
+				continue;
+			o.kind = kind;
+			fails(EINVAL, auxtrace_trigger_add(s, &o));
+			snprintf(text, sizeof(text), "%s: a %s trigger does not use it", members[i].name,
+				 auxt_trigger_kinds[kind].name);
+			says(text);
+		}
+	auxtrace_close(s);
+}
+
 static void a_refusal_names_the_member_at_fault(void **state)
 {
 	static const struct perf_event_attr no_period, bad = { .type = 99, .sample_period = 1 };
@@ -165,7 +203,7 @@ static void a_refusal_names_the_member_at_fault(void **state)
 		{ EINVAL, "sample_size: the action pause takes no sample", TRIGGER(KIND(TIMER), PAUSES, .sample_size = 1) },
 		{ EINVAL, "sample_size: a SAMPLE of 0", TRIGGER(KIND(TIMER), SAMPLES) },
 		{ EINVAL, "larger samples need a session with slots", TRIGGER(KIND(TIMER), SAMPLES, .sample_size = 65536) },
-		{ EINVAL, "delay_ns: 9223372036854775808 ns are more than time has",
+		{ EINVAL, "delay_ns: 9223372036854775808 exceeds the maximum, 9223372036854775807",
 		  TRIGGER(KIND(TIMER), PAUSES, .delay_ns = 1ull << 63) },
 		{ EINVAL, "number: this kernel has no system call 9999",
 		  TRIGGER(KIND(SYSCALL_ENTER), PAUSES, .number = 9999) },
@@ -194,7 +232,7 @@ static void a_refusal_names_the_member_at_fault(void **state)
 		{ EACCES, "CAP_PERFMON", TRIGGER(KIND(TIMER), PAUSES) },
 		{ ENOSPC, "at most 64 triggers", TRIGGER(KIND(TIMER), PAUSES) },
 		{ ENOSPC, "no breakpoint register", TRIGGER(KIND(BREAKPOINT), PAUSES) },
-		{ EBUSY, "pinned by others", TRIGGER(KIND(PERF), PAUSES) },
+		{ EBUSY, "pinned to all counters", TRIGGER(KIND(PERF), PAUSES) },
 		{ EBADFD, "before setup", TRIGGER(KIND(TIMER), PAUSES) },
 	};
 	struct auxtrace_session *s = set_up(0, PAGE, 0);
@@ -227,7 +265,7 @@ static void a_sample_needs_a_ring_and_room(void **state)
 	fake.fail.err = EINVAL;
 	o.sample_size = 32 * PAGE + 1;
 	fails(EINVAL, auxtrace_trigger_add(s, &o));
-	says("more than half the AUX area of a slot, which are 131072");
+	says("more than half the AUX area of a slot, which is 131072");
 	auxtrace_close(s);
 
 	/* A small ring carries less than a record could. */
@@ -241,7 +279,7 @@ static void a_sample_needs_a_ring_and_room(void **state)
 	says("sample_size: 4096 bytes are more than a record can carry, 3984: larger samples need");
 	o = (struct auxtrace_trigger_options)TRIGGER(KIND(TIMER), PAUSES, .delay_bytes = 1ull << 63);
 	fails(EINVAL, auxtrace_trigger_add(s, &o));
-	says("delay_bytes: 9223372036854775808 are more than there are positions");
+	says("delay_bytes: 9223372036854775808 exceeds the maximum, 9223372036854775807");
 	auxtrace_close(s);
 }
 
@@ -398,6 +436,7 @@ int main(void)
 		TEST(all_members_get_to_the_device),
 		TEST(a_wrong_struct_never_gets_there),
 		TEST(counts_are_read_and_the_last_ones_come_with_the_delete),
+		TEST(a_member_of_other_kinds_is_named),
 		TEST(a_refusal_names_the_member_at_fault),
 		TEST(a_sample_needs_a_ring_and_room),
 		TEST(a_sample_that_says_more_than_it_has_is_no_record),

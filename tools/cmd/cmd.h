@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The subcommands, one in each file of this folder. Each returns the exit status. */
+#ifndef CMD_H
+#define CMD_H
+
+int cmd_dump(int argc, char **argv);
+int cmd_info(int argc, char **argv);
+int cmd_list(int argc, char **argv);
+int cmd_record(int argc, char **argv);
+int cmd_script(int argc, char **argv);
+
+#endif

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * auxtrace info: what this CPU, kernel and caller can use, and otherwise why not.
+ *
+ * Each finding is a name, a verdict and a sentence. It is printed as a line or as JSON.
+ * auxtrace can trace here if no finding says NO about all sources, and at least one
+ * source has no NO of its own.
+ */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/capability.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <auxtrace.h>
+
+#include "cmd.h"
+#include "lib/findings.h"
+#include "lib/tool.h"
+#include "source/source.h"
+
+static void find_kernel(void)
+{
+	struct utsname uts;
+	char path[64];
+
+	if (!uname(&uts))
+		finding_add(NULL, "kernel", NOTE, "%s", uts.release);
+	for (unsigned int i = 0; sources[i]; i++) {
+		const char *pmu = sources[i]->perf_pmu;
+
+		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s", pmu);
+		if (!access(path, F_OK))
+			finding_add(NULL, "perf", NOTE, "the kernel has its own %s PMU; while one of it and auxtrace traces, the other cannot",
+				    pmu);
+		else
+			finding_add(NULL, "perf", NOTE, "the kernel has no %s PMU of its own", pmu);
+	}
+}
+
+static bool has_cap(cap_t caps, cap_value_t cap)
+{
+	cap_flag_value_t value = CAP_CLEAR;
+
+	return caps && !cap_get_flag(caps, cap, CAP_EFFECTIVE, &value) && value == CAP_SET;
+}
+
+/* Without the first capability tracing is impossible; without the others it is limited. */
+static void find_caps(void)
+{
+	cap_t caps = cap_get_proc();
+	struct rlimit limit;
+
+	if (has_cap(caps, CAP_PERFMON) || has_cap(caps, CAP_SYS_ADMIN))
+		finding_add(NULL, "capability", YES, "tracing is allowed: effective %s",
+		      has_cap(caps, CAP_PERFMON) ? "CAP_PERFMON" : "CAP_SYS_ADMIN");
+	else
+		finding_add(NULL, "capability", NO, "missing: CAP_PERFMON or CAP_SYS_ADMIN (effective set), to trace");
+	if (has_cap(caps, CAP_SYS_RAWIO) && has_cap(caps, CAP_SYSLOG))
+		finding_add(NULL, "kernel code", YES, "can be recorded: CAP_SYS_RAWIO for /proc/kcore, CAP_SYSLOG for its addresses");
+	else
+		finding_add(NULL, "kernel code", NOTE, "cannot be recorded: missing%s%s; kernel flow can be traced, but not decoded",
+		      has_cap(caps, CAP_SYS_RAWIO) ? "" : " CAP_SYS_RAWIO (/proc/kcore)",
+		      has_cap(caps, CAP_SYSLOG) ? "" : " CAP_SYSLOG (addresses in /proc/kallsyms)");
+	if (has_cap(caps, CAP_IPC_LOCK))
+		finding_add(NULL, "locked memory", YES, "no limit: effective CAP_IPC_LOCK");
+	else if (getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur == RLIM_INFINITY)
+		finding_add(NULL, "locked memory", YES, "no limit");
+	else
+		finding_add(NULL, "locked memory", NOTE, "all AUX areas together, %" PRIu64 " KiB at most (ulimit -l); CAP_IPC_LOCK lifts that",
+		      (uint64_t)limit.rlim_cur >> 10);
+	if (caps)
+		cap_free(caps);
+}
+
+static void find_device(void)
+{
+	struct auxtrace_session *session = auxtrace_open(NULL);
+	struct auxtrace_info info;
+
+	if (!session) {
+		const char *loaded = access("/sys/module/auxtrace", F_OK) ? "" :
+				     " (although the module is loaded)";
+
+		finding_add(NULL, "device", NO, "%s%s", auxtrace_error(), loaded);
+		return;
+	}
+	finding_add(NULL, "device", YES, AUXTRACE_DEVICE ", ABI version %u", AUXTRACE_ABI_VERSION);
+	if (auxtrace_info(session, AUXTRACE_INFO_PROBE, &info)) {
+		finding_add(NULL, "device", NO, "%s", auxtrace_error());
+		auxtrace_close(session);
+		return;
+	}
+	for (unsigned int i = 0; sources[i]; i++)
+		sources[i]->find_state(&info);
+	auxtrace_close(session);
+}
+
+static bool usable_source(void)
+{
+	for (unsigned int i = 0; sources[i]; i++)
+		if (findings_allow(sources[i]))
+			return true;
+	return false;
+}
+
+static void print_json_string(const char *s)
+{
+	putchar('"');
+	for (; *s; s++) {
+		if (*s == '"' || *s == '\\')
+			putchar('\\');
+		if ((unsigned char)*s < ' ')
+			printf("\\u%04x", *s);
+		else
+			putchar(*s);
+	}
+	putchar('"');
+}
+
+static void print_json(bool usable)
+{
+	static const char *const verdicts[] = { "yes", "no", "note" };
+
+	const struct finding *f;
+
+	printf("{\n  \"usable\": %s,\n  \"findings\": [\n", usable ? "true" : "false");
+	for (unsigned int i = 0; (f = finding_at(i)); i++) {
+		printf("    { \"name\": ");
+		print_json_string(f->name);
+		printf(", \"verdict\": \"%s\", \"text\": ", verdicts[f->verdict]);
+		print_json_string(f->text);
+		printf(" }%s\n", finding_at(i + 1) ? "," : "");
+	}
+	puts("  ]\n}");
+}
+
+static void print_text(bool usable)
+{
+	static const char *const marks[] = { "yes", "NO ", "   " };
+	const char *between = "";
+	const struct finding *f;
+
+	for (unsigned int i = 0; (f = finding_at(i)); i++)
+		printf("%s  %-15s %s\n", marks[f->verdict], f->name, f->text);
+	if (!usable) {
+		puts("\nauxtrace cannot trace here: see each NO above.");
+	} else if (findings_allow(sources[0])) {
+		puts("\nauxtrace can trace here.");
+	} else {
+		fputs("\nauxtrace can trace here, with --source ", stdout);
+		for (unsigned int i = 0; sources[i]; i++)
+			if (findings_allow(sources[i])) {
+				printf("%s%s", between, sources[i]->name);
+				between = " or ";
+			}
+		puts(" only.");
+	}
+}
+
+static void usage(FILE *f)
+{
+	fputs("usage: auxtrace info [--json]\n\n"
+	      "Say what this CPU, kernel and caller may use, and if not, why not.\n\n"
+	      "  -j, --json  as a JSON object: usable, findings (name, verdict, text)\n"
+	      "  -h, --help  this text\n\n"
+	      "Exit status: 0 auxtrace can trace here; 1 it cannot; 2 wrong usage.\n", f);
+}
+
+int cmd_info(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "json", no_argument, NULL, 'j' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	bool json = false, usable;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
+		switch (c) {
+		case 'j':
+			json = true;
+			break;
+		case 'h':
+			usage(stdout);
+			return 0;
+		default:
+			usage(stderr);
+			return EXIT_USAGE;
+		}
+	}
+	if (optind < argc)
+		die(EXIT_USAGE, "info takes no argument: \"%s\" is too much", argv[optind]);
+	for (unsigned int i = 0; sources[i]; i++)
+		sources[i]->find_cpu();
+	find_kernel();
+	find_caps();
+	find_device();
+	usable = findings_allow(NULL) && usable_source();
+	if (json)
+		print_json(usable);
+	else
+		print_text(usable);
+	return usable ? 0 : 1;
+}

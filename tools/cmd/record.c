@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: GPL-2.0
+/* auxtrace record: sets up a session, and drains it until the command or the time ends. */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <auxtrace.h>
+
+#include "cmd.h"
+#include "lib/tool.h"
+#include "record/child.h"
+#include "record/control.h"
+#include "record/options.h"
+#include "source/source.h"
+
+#define EXIT_FAILED	125
+#define PROGRESS_NS	500000000ll
+/* A full area that stays stopped stays readable: after an empty drain, wait this long. */
+#define IDLE_NS		50000000ll
+
+struct record {
+	struct record_options o;
+	struct control *control;
+	int snapshots;
+	struct auxtrace_session *session;
+	struct notes notes;
+	struct child child;
+	int signals;		/* signalfd */
+	bool stop;
+	bool failed;
+	bool frozen;		/* by a trigger, until a resume */
+};
+
+static int64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ll + ts.tv_nsec;
+}
+
+/* Place the command on the session's CPUs, and this process on others if there are any. */
+static const cpu_set_t *place(const struct record *r, cpu_set_t *theirs)
+{
+	const struct auxtrace_cpus *cpus = auxtrace_cpus(r->session);
+	cpu_set_t ours;
+
+	if (!r->o.session.cpus || sched_getaffinity(0, sizeof(ours), &ours))
+		return NULL;
+	CPU_ZERO(theirs);
+	for (int c = auxtrace_cpus_next(cpus, 0); c >= 0 && c < CPU_SETSIZE;
+	     c = auxtrace_cpus_next(cpus, c + 1)) {
+		CPU_SET(c, theirs);
+		CPU_CLR(c, &ours);
+	}
+	if (CPU_COUNT(&ours) && sched_setaffinity(0, sizeof(ours), &ours))
+		say("cannot stay off the traced CPUs: %s; auxtrace is in the trace too", strerror(errno));
+	return theirs;
+}
+
+static int take_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGQUIT);
+	sigaddset(&set, SIGUSR1);
+	sigaddset(&set, SIGUSR2);
+	/* A client of --control that closes its end must not kill the recorder. */
+	sigaddset(&set, SIGPIPE);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* Ends a freeze too: triggers act again. */
+static bool resume(struct record *r)
+{
+	r->frozen = false;
+	return !auxtrace_resume(r->session);
+}
+
+static bool take_snapshot(struct record *r)
+{
+	int n;
+
+	notes_reports(&r->notes);
+	n = auxtrace_recording_snapshot(r->notes.recording);
+	if (n < 0) {
+		say("no snapshot: %s", auxtrace_error());
+		return false;
+	}
+	r->snapshots = n;
+	say("%s/snapshot.%04d is written", r->o.dir, n);
+	return true;
+}
+
+/*
+ * A trigger has frozen the session. With --snapshot write a snapshot and resume. Otherwise
+ * the frozen data stay until the recording ends.
+ */
+static void handle_freeze(struct record *r)
+{
+	const struct auxtrace_cpus *cpus = auxtrace_cpus(r->session);
+	struct auxtrace_status_page page;
+	struct auxtrace_status status;
+	bool paused = false;
+
+	/* SYNC waits until the other CPUs have frozen, too: they do it in an interrupt. */
+	if (auxtrace_status(r->session, AUXTRACE_STATUS_SYNC, &status))
+		say("%s", auxtrace_error());
+	for (int c = auxtrace_cpus_next(cpus, 0); c >= 0; c = auxtrace_cpus_next(cpus, c + 1)) {
+		if (auxtrace_reader_status(auxtrace_reader(r->session, c), &page)) {
+			say("%s", auxtrace_error());
+			continue;
+		}
+		paused |= !!(page.inhibit & AUXTRACE_INHIBIT_USER);
+		if (page.inhibit & AUXTRACE_INHIBIT_FROZEN && !r->frozen) {
+			say("frozen by trigger %u, %s", page.frozen_by, trigger_options_text(&r->o.triggers, page.frozen_by));
+			r->frozen = true;
+		}
+	}
+	if (r->o.flight) {
+		r->frozen = false;
+		take_snapshot(r);
+		/* A resume ends the user's pause together with the freeze. */
+		if (auxtrace_resume(r->session) || (paused && auxtrace_pause(r->session)))
+			say("%s", auxtrace_error());
+	} else if (!r->o.argv) {
+		r->stop = true;		/* nothing can happen any more */
+	}
+}
+
+static void handle_signal(struct record *r, const struct signalfd_siginfo *info)
+{
+	switch (info->ssi_signo) {
+	case SIGCHLD:
+		return;		/* the main loop calls child_events() after each wakeup */
+	case SIGPIPE:
+		return;
+	case SIGUSR1:
+		if (!resume(r))
+			say("%s", auxtrace_error());
+		return;
+	case SIGUSR2:
+		if (r->o.flight)
+			take_snapshot(r);
+		else if (auxtrace_pause(r->session))
+			say("%s", auxtrace_error());
+		return;
+	}
+	if (!r->child.running) {
+		r->stop = true;
+		return;
+	}
+	/* Signals of the terminal reach the command without our help. */
+	if (info->ssi_code != SI_KERNEL)
+		kill(r->child.pid, info->ssi_signo);
+}
+
+static bool status_line(struct record *r, char *text, size_t size)
+{
+	static const char *const states[] = { "new", "stopped", "started" };
+	struct auxtrace_status s;
+
+	if (auxtrace_status(r->session, AUXTRACE_STATUS_SYNC, &s))
+		return false;
+	snprintf(text, size, "status state=%s channels=%u running=%u produced=%" PRIu64 " consumed=%" PRIu64
+		 " overwritten=%" PRIu64 " windows=%" PRIu64 " gaps=%" PRIu64 " pmis=%" PRIu64
+		 " data_produced=%" PRIu64 " data_consumed=%" PRIu64 " data_overwritten=%" PRIu64
+		 " data_lost=%" PRIu64 " snapshots=%d\n",
+		 s.out_state < ARRAY_SIZE(states) ? states[s.out_state] : "?", s.out_nr_channels,
+		 s.out_nr_running, (uint64_t)s.out_produced, (uint64_t)s.out_consumed,
+		 (uint64_t)s.out_overwritten, (uint64_t)s.out_windows, (uint64_t)s.out_gaps,
+		 (uint64_t)s.out_pmis, (uint64_t)s.out_data_produced, (uint64_t)s.out_data_consumed,
+		 (uint64_t)s.out_data_overwritten, (uint64_t)s.out_data_lost, r->snapshots);
+	return true;
+}
+
+static enum control_answer act(void *context, enum control_command command, char *text, size_t size)
+{
+	struct record *r = context;
+	bool done = true;
+
+	switch (command) {
+	case CONTROL_PAUSE:
+		done = !auxtrace_pause(r->session);
+		break;
+	case CONTROL_RESUME:
+		done = resume(r);
+		break;
+	case CONTROL_SNAPSHOT:
+		done = take_snapshot(r);
+		break;
+	case CONTROL_STATUS:
+		done = status_line(r, text, size);
+		break;
+	case CONTROL_STOP:
+		r->stop = true;
+		return CONTROL_LATER;	/* when the recording is complete */
+	case CONTROL_PING:
+		break;
+	}
+	if (done)
+		return CONTROL_ACK;
+	snprintf(text, size, "%s", auxtrace_error());
+	return CONTROL_ERROR;
+}
+
+static void show_progress(const struct record *r, int64_t begin)
+{
+	struct auxtrace_status status;
+
+	if (auxtrace_status(r->session, AUXTRACE_STATUS_SYNC, &status))
+		return;
+	fprintf(stderr, "\rauxtrace: %6.1f s, %" PRIu64 " KiB produced, %" PRIu64 " windows, %" PRIu64 " gaps ",
+		(now_ns() - begin) / 1e9, (uint64_t)status.out_produced >> 10,
+		(uint64_t)status.out_windows, (uint64_t)status.out_gaps);
+}
+
+/* Is anything drained before the end? */
+static bool is_drained(const struct auxtrace_options *o)
+{
+	return !(o->flags & AUXTRACE_SETUP_OVERWRITE) ||
+	       (o->data_size && !(o->flags & AUXTRACE_SETUP_DATA_OVERWRITE));
+}
+
+/* Run until the command ends, the time is over, or a signal or command says stop. */
+static void loop(struct record *r)
+{
+	const bool drained = is_drained(&r->o.session), freezes = trigger_options_have(&r->o.triggers, AUXTRACE_ACTION_FREEZE);
+	const int trace = drained || freezes ? auxtrace_fd(r->session) : -1;
+	bool tty = isatty(STDERR_FILENO), killed = false;
+	int64_t begin = now_ns(), end = r->o.duration ? begin + (int64_t)(r->o.duration * 1e9) : INT64_MAX;
+	int64_t tick = tty ? begin + PROGRESS_NS : INT64_MAX, idle = INT64_MAX;
+	struct pollfd fds[] = {
+		{ .fd = r->signals, .events = POLLIN },
+		{ .fd = trace },
+		{ .fd = r->notes.sideband ? sideband_fd(r->notes.sideband) : -1, .events = POLLIN },
+		{ .fd = r->control ? control_fd(r->control) : -1, .events = POLLIN },
+	};
+
+	for (;;) {
+		struct signalfd_siginfo info;
+		int64_t now = now_ns(), next;
+		int timeout = -1;
+		ssize_t n = 1;
+
+		if (now >= end)
+			r->stop = true;
+		if (r->stop && !r->child.running)
+			break;
+		if (r->stop && !killed) {
+			/* The command may ignore it: continue as before until the command ends. */
+			kill(r->child.pid, SIGTERM);
+			killed = true;
+			end = INT64_MAX;
+		}
+		next = tick < end ? tick : end;
+		if (now >= idle) {
+			fds[1].fd = trace;
+			idle = INT64_MAX;
+		}
+		next = next < idle ? next : idle;
+		if (next != INT64_MAX)
+			timeout = next <= now ? 0 : (next - now) / 1000000 + 1;
+		/* POLLPRI stays set until the resume: do not poll for it while frozen. */
+		fds[1].events = (drained ? POLLIN : 0) | (freezes && !r->frozen ? POLLPRI : 0);
+		if (poll(fds, ARRAY_SIZE(fds), timeout) < 0 && errno != EINTR) {
+			say("cannot poll: %s", strerror(errno));
+			r->failed = true;
+			break;
+		}
+		while (read(r->signals, &info, sizeof(info)) == sizeof(info))
+			handle_signal(r, &info);
+		if (r->o.argv) {
+			child_events(&r->child, &r->notes);
+			r->stop |= !r->child.running;
+		}
+		if (fds[2].revents & POLLIN)
+			notes_reports(&r->notes);
+		if (fds[1].revents & POLLPRI)
+			handle_freeze(r);
+		if (fds[1].revents & POLLIN)
+			n = auxtrace_recording_drain(r->notes.recording);
+		if (n < 0) {
+			say("%s", auxtrace_error());
+			r->failed = true;
+			break;
+		}
+		if (!n) {
+			fds[1].fd = -1;
+			idle = now_ns() + IDLE_NS;
+		}
+		if (fds[3].revents & POLLIN)
+			control_serve(r->control, act, r);
+		if (fds[1].revents & POLLERR) {
+			say("the trace hardware of a CPU reported an error; the recording ends here");
+			r->failed = true;
+			break;
+		}
+		if (now_ns() >= tick) {
+			show_progress(r, begin);
+			tick = now_ns() + PROGRESS_NS;
+		}
+	}
+	if (tty)
+		fputs("\r\033[K", stderr);
+}
+
+static void summary(const struct record *r, const struct auxtrace_totals *t)
+{
+	const struct auxtrace_cpus *cpus = auxtrace_cpus(r->session);
+
+	say("%s: %u CPUs, %" PRIu64 " windows, %" PRIu64 " interrupts; bytes produced %" PRIu64
+	    ", read %" PRIu64 ", overwritten %" PRIu64 "; gaps %" PRIu64,
+	    r->o.dir, auxtrace_cpus_count(cpus), t->windows, t->pmis, t->produced, t->read,
+	    t->overwritten, t->gaps);
+	if (r->snapshots)
+		say("%d snapshots, which retained %" PRIu64 " bytes", r->snapshots, t->retained);
+	if (t->records_lost)
+		say("%" PRIu64 " records were lost; a larger --data-size helps if the reader was late",
+		    t->records_lost);
+	if (t->gaps)
+		say("trace was lost %" PRIu64 " times, the file meta says why; a larger -m helps if the reader was late",
+		    t->gaps);
+}
+
+static int finish(struct record *r)
+{
+	struct auxtrace_totals totals;
+	int ret;
+
+	if (auxtrace_stop(r->session)) {
+		say("%s", auxtrace_error());
+		r->failed = true;
+	}
+	trigger_options_summary(&r->o.triggers, r->session);
+	notes_reports(&r->notes);
+	if (r->notes.lost)
+		say("perf lost %lu records about processes: some code may be unknown",
+		    r->notes.lost);
+	/* Processes that began meanwhile and are not children of the command. */
+	if (auxtrace_recording_add_all_tasks(r->notes.recording) < 0)
+		say("%s", auxtrace_error());
+	ret = auxtrace_recording_finish(r->notes.recording, &totals);
+	if (ret) {
+		say("%s", auxtrace_error());
+		r->failed = true;
+	}
+	summary(r, &totals);
+	return r->failed ? EXIT_FAILED : r->child.status;
+}
+
+static void release(struct record *r)
+{
+	control_close(r->control);
+	sideband_close(r->notes.sideband);
+	auxtrace_close(r->session);
+	trigger_options_free(&r->o.triggers);
+	if (r->signals >= 0)
+		close(r->signals);
+}
+
+/* Clean up after an error that was reported. */
+static int give_up(struct record *r)
+{
+	if (r->child.running) {
+		kill(r->child.pid, SIGKILL);
+		child_wait(&r->child, &r->notes);
+	}
+	auxtrace_recording_abort(r->notes.recording);
+	release(r);
+	return EXIT_FAILED;
+}
+
+static int fail_record(struct record *r)
+{
+	say("%s", auxtrace_error());
+	return give_up(r);
+}
+
+/* Set up the session. On failure report why, and whether another source would work. */
+static int set_up(struct record *r, struct auxtrace_info *info)
+{
+	r->session = auxtrace_open(NULL);
+	if (!r->session || auxtrace_info(r->session, 0, info))
+		return fail_record(r);
+	if (!auxtrace_setup(r->session, &r->o.session))
+		return 0;
+	if (errno == ENODEV && !(info->out_pmus >> r->o.session.pmu & 1))
+		for (unsigned int i = 0; sources[i]; i++)
+			if (source_is_present(sources[i], info)) {
+				say("%s: use --source %s", auxtrace_error(), sources[i]->name);
+				return give_up(r);
+			}
+	return fail_record(r);
+}
+
+static int run(struct record *r)
+{
+	struct auxtrace_info info;
+	cpu_set_t theirs;
+	int ret;
+
+	if (r->o.control)
+		r->control = control_open(r->o.control);
+	ret = set_up(r, &info);
+	if (ret)
+		return ret;
+	r->notes.recording = auxtrace_recording_create(r->session, r->o.dir);
+	if (!r->notes.recording)
+		return fail_record(r);
+	r->signals = take_signals();
+	if (r->signals < 0)
+		die(EXIT_FAILED, "cannot take signals: %s", strerror(errno));
+	r->notes.sideband = sideband_open(&info);
+	if (!r->notes.sideband)
+		say("perf does not report processes (%s): code that is unmapped before the end will be unknown",
+		    strerror(errno));
+	if (r->o.argv) {
+		ret = child_start(&r->child, r->o.argv, place(r, &theirs));
+		if (ret) {
+			auxtrace_recording_abort(r->notes.recording);
+			release(r);
+			return ret;
+		}
+	}
+	if (trigger_options_add(&r->o.triggers, r->session, r->child.pid))
+		return give_up(r);
+	if (auxtrace_recording_add_all_tasks(r->notes.recording) < 0 || auxtrace_start(r->session))
+		return fail_record(r);
+	if (r->o.argv)
+		child_continue(&r->child);
+	loop(r);
+	if (r->child.running) {
+		/* The loop ended by an error while the command runs. */
+		kill(r->child.pid, SIGTERM);
+		child_wait(&r->child, &r->notes);
+	}
+	ret = finish(r);
+	if (r->control)
+		control_finish(r->control, !r->failed ? NULL : *auxtrace_error() ? auxtrace_error() :
+			       "the recording failed; standard error says why");
+	release(r);
+	return ret;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct record r = { .signals = -1 };
+	int status = record_options_parse(&r.o, argc, argv);
+
+	return status >= 0 ? status : run(&r);
+}

@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <auxtrace.h>
+
+#include "bts_flow.h"
+#include "flow_event.h"
+#include "insn.h"
+#include "window_span.h"
+
+#define RECORD		sizeof(struct auxtrace_branch)
+#define CACHED		(1u << 15)
+
+/* BTS has no CR3, so an address has one code at most in a recording: cache by address. */
+struct cache {
+	struct insn insn[CACHED];
+};
+
+struct bts_flow {
+	struct flow *f;
+	struct cache *cache;
+	const uint8_t *bytes;	/* of the trace */
+	uint64_t first;		/* AUX position of the first of them */
+	uint64_t offset;	/* added to a position, gives the offset in the file */
+	const struct window_span *span;
+	struct insn *block;	/* straight code that walk() found */
+	size_t count, space;
+	size_t stop;		/* instructions up to the first that may stop tracing; 0: none */
+	uint64_t at;		/* target of the last branch */
+	uint64_t abort;		/* target of the last XBEGIN, for its abort */
+	bool known;		/* @at is valid */
+	bool skipping;		/* a skip of code that is not in the recording was emitted */
+};
+
+/* @mode: AUXTRACE_SETUP_KERNEL or _USER. */
+static bool traces(const struct bts_flow *b, uint32_t mode)
+{
+	return b->f->meta->flags & mode;
+}
+
+/* ---- code --------------------------------------------------------------- */
+
+enum found {
+	FOUND,
+	FOUND_NO_WAY,		/* no straight code leads there */
+	FOUND_UNRECORDED,	/* user code that is not in the recording */
+	FOUND_NO_CODE,
+	FOUND_NO_INSN,
+};
+
+static const char *const not_found[] = {
+	[FOUND_NO_WAY] = "no straight code",
+	[FOUND_UNRECORDED] = "user code that is not in the recording",
+	[FOUND_NO_CODE] = "no memory mapped at this address",
+	[FOUND_NO_INSN] = "no instruction at this address",
+};
+
+static enum found read_bytes(struct flow *f, uint64_t ip, uint8_t *bytes, size_t *size)
+{
+	size_t got = 0;
+
+	f->in_probes = false;
+	switch (code_read(f->code, CODE_NO_CR3, 0, ip, bytes, INSN_MAX, size)) {
+	case CODE_OK:
+		break;
+	case CODE_PROBES:
+		f->in_probes = true;
+		return FOUND_UNRECORDED;
+	case CODE_NO_TASK:
+		return FOUND_UNRECORDED;
+	case CODE_NO_MAPPING:
+		return FOUND_NO_CODE;
+	}
+	/* An instruction may continue in the next mapping. */
+	if (*size < INSN_MAX &&
+	    code_read(f->code, CODE_NO_CR3, 0, ip + *size, bytes + *size, INSN_MAX - *size, &got) == CODE_OK)
+		*size += got;
+	return FOUND;
+}
+
+static enum found fetch(struct bts_flow *b, uint64_t ip, const struct insn **insn)
+{
+	struct insn *kept = &b->cache->insn[(ip ^ ip >> 16) % CACHED];
+	uint8_t bytes[INSN_MAX];
+	enum pt_exec_mode mode;
+	enum found found;
+	size_t size;
+
+	*insn = kept;
+	if (kept->pt.size && kept->pt.ip == ip)
+		return FOUND;
+	found = read_bytes(b->f, ip, bytes, &size);
+	if (found != FOUND)
+		return found;
+	mode = code_is_32bit(b->f->code, CODE_NO_CR3, 0, ip) ? ptem_32bit : ptem_64bit;
+	return insn_decode(kept, mode, ip, bytes, size) ? FOUND : FOUND_NO_INSN;
+}
+
+/* ---- straight code ------------------------------------------------------ */
+
+static void append(struct bts_flow *b, const struct insn *insn)
+{
+	if (b->count == b->space) {
+		b->space = b->space ? 2 * b->space : 64;
+		b->block = xrealloc(b->block, b->space * sizeof(*b->block));
+	}
+	b->block[b->count++] = *insn;
+}
+
+/*
+ * Walk straight code from b->at to before @goal, and keep it in b->block. An instruction of
+ * class @gate leaves the traced code and ends the walk; a far call returns behind itself,
+ * so it must end at @goal.
+ */
+static enum found walk(struct bts_flow *b, uint64_t goal, enum pt_insn_class gate)
+{
+	uint64_t ip = b->at;
+
+	b->count = b->stop = 0;
+	while (ip < goal) {
+		const struct insn *insn;
+		enum found found = fetch(b, ip, &insn);
+
+		if (found != FOUND)
+			return found;
+		append(b, insn);
+		ip += insn->pt.size;
+		if (insn->may_stop && !b->stop)
+			b->stop = b->count;
+		if (insn->begins_tx)
+			b->abort = insn->target;
+		if (insn_ends_block(insn)) {
+			if (insn->pt.iclass == gate && (gate != ptic_far_call || ip == goal))
+				return FOUND;
+			return FOUND_NO_WAY;
+		}
+	}
+	return ip == goal ? FOUND : FOUND_NO_WAY;
+}
+
+/* Emit the first @count instructions of the block. */
+static void emit_insns(struct bts_flow *b, size_t count)
+{
+	struct flow *f = b->f;
+
+	for (size_t i = 0; i < count; i++) {
+		flow_emit_enable(f, b->block[i].pt.ip, false);
+		b->skipping = false;
+		f->instructions++;
+		f->view->insn(f->view, f, &b->block[i].pt);
+	}
+}
+
+static void emit_unknown_code(struct bts_flow *b, uint64_t ip)
+{
+	if (!b->skipping)
+		flow_emit_skip(b->f, ip);
+	b->skipping = true;
+}
+
+/* ---- branches ----------------------------------------------------------- */
+
+/* Does the instruction branch to @to? Otherwise an interrupt or exception came before it. */
+static bool goes(const struct bts_flow *b, const struct insn *insn, uint64_t to)
+{
+	if (insn->direct)
+		return insn->target == to;
+	/* Only interrupts and exceptions go to an entry. */
+	if (!insn->interrupt && code_is_entry(b->f->code, to, false))
+		return false;
+	switch (insn->pt.iclass) {
+	case ptic_call:
+	case ptic_return:
+	case ptic_jump:
+		return code_is_kernel(insn->pt.ip) || !code_is_kernel(to);
+	case ptic_far_call:
+	case ptic_far_return:
+	case ptic_far_jump:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void fail_at(struct bts_flow *b, uint64_t position, const char *why, uint64_t from, uint64_t to)
+{
+	char message[160];
+
+	snprintf(message, sizeof(message), "%s, from %#" PRIx64 " to %#" PRIx64, why, from, to);
+	flow_emit_error(b->f, position + b->offset, from, message);
+}
+
+/*
+ * Was tracing stopped and started again within the window, for the trace interrupt or to
+ * update the status page? That is possible behind instructions that may stop it.
+ */
+static bool was_stopped(struct bts_flow *b)
+{
+	if (!b->stop)
+		return false;
+	emit_insns(b, b->stop);
+	flow_emit_disable(b->f, 0, false);
+	return true;
+}
+
+/* Is it the exception of a breakpoint (INT3) in place of the block's last instruction? */
+static bool is_breakpoint(const struct bts_flow *b, const struct branch *branch)
+{
+	return b->count && branch->from == b->block[b->count - 1].pt.ip + 1 &&
+	       b->block[b->count - 1].pt.size > 1 && code_is_entry(b->f->code, branch->to, true);
+}
+
+/* Emit the straight code from the previous branch to this one. */
+static void take_block(struct bts_flow *b, struct branch *branch, uint64_t position)
+{
+	/* Straight code only goes forward; but tracing may have been stopped on the way. */
+	enum found found = walk(b, branch->from < b->at ? UINT64_MAX : branch->from, ptic_error);
+
+	if (found == FOUND_UNRECORDED) {
+		emit_unknown_code(b, b->at);
+		return;
+	}
+	if (found == FOUND_NO_WAY && is_breakpoint(b, branch)) {
+		/* The recording has the instruction it replaced, which did not run. */
+		branch->from--;
+		b->count--;
+	} else if (found != FOUND) {
+		if (was_stopped(b))
+			flow_emit_enable(b->f, branch->from, b->span && b->span->seq);
+		else
+			fail_at(b, position, not_found[found], b->at, branch->from);
+		return;
+	}
+	branch->walked = true;
+	for (size_t i = 0; i < b->count; i++)
+		branch->bytes += b->block[i].pt.size;
+	branch->instructions = b->count;
+	emit_insns(b, b->count);
+}
+
+static void emit_async(struct bts_flow *b, struct branch *branch)
+{
+	branch->async = true;
+	b->f->view->async(b->f->view, b->f, branch->from, branch->to, true);
+}
+
+/* Emit the branch: the instruction at @from, or the interrupt or exception before it. */
+static void take_branch(struct bts_flow *b, struct branch *branch, uint64_t position)
+{
+	struct flow *f = b->f;
+	const struct insn *insn;
+	enum found found = fetch(b, branch->from, &insn);
+
+	/* An interrupt needs no knowledge of the instruction that it came before. */
+	if (found == FOUND_UNRECORDED && branch->walked && code_is_entry(f->code, branch->to, false)) {
+		flow_emit_enable(f, branch->from, false);
+		b->skipping = false;
+		emit_async(b, branch);
+		return;
+	}
+	if (found == FOUND_UNRECORDED) {
+		emit_unknown_code(b, branch->from);
+		return;
+	}
+	if (found != FOUND) {
+		fail_at(b, position, not_found[found], branch->from, branch->to);
+		return;
+	}
+	flow_emit_enable(f, branch->from, false);
+	b->skipping = false;
+	if (goes(b, insn, branch->to)) {
+		branch->instructions++;
+		branch->bytes += insn->pt.size;
+		f->instructions++;
+		f->view->insn(f->view, f, &insn->pt);
+	} else if (code_is_entry(f->code, branch->to, true) || (b->abort && branch->to == b->abort)) {
+		emit_async(b, branch);
+	} else {
+		fail_at(b, position, "no branch that goes there", branch->from, branch->to);
+	}
+}
+
+/*
+ * The untraced kernel returned to user code. BTS does not record where the kernel was
+ * entered. That is known if straight code leads to the address of the return.
+ */
+static void take_return_to_user(struct bts_flow *b, const struct branch *branch)
+{
+	bool continued = b->known && walk(b, branch->to, ptic_far_call) == FOUND;
+
+	if (continued)
+		emit_insns(b, b->count);
+	flow_emit_disable(b->f, b->at, !continued);
+	b->skipping = false;
+	flow_emit_enable(b->f, branch->to, continued);
+}
+
+/* Untraced user code entered the kernel, after the kernel had returned to it. */
+static void take_entry_from_user(struct bts_flow *b, const struct branch *branch, uint64_t position)
+{
+	if (b->known) {
+		enum found found = walk(b, UINT64_MAX, ptic_far_return);
+
+		if (found == FOUND)
+			emit_insns(b, b->count);
+		else if (!was_stopped(b))
+			fail_at(b, position, not_found[found], b->at, branch->from);
+		flow_emit_disable(b->f, 0, false);
+	}
+	flow_emit_enable(b->f, branch->to, false);
+}
+
+static void take_record(struct bts_flow *b, const struct auxtrace_branch *record, uint64_t position)
+{
+	struct branch branch = { .from = record->from, .to = record->to, .flags = record->flags };
+	struct flow *f = b->f;
+
+	records_bounds(&f->records, position, position + RECORD, &branch.after, &branch.before);
+	f->tsc = branch.after;
+	f->branches++;
+	if (!branch.from) {
+		take_return_to_user(b, &branch);
+	} else if (!traces(b, AUXTRACE_SETUP_USER) && !code_is_kernel(branch.from)) {
+		take_entry_from_user(b, &branch, position);
+	} else {
+		if (b->known)
+			take_block(b, &branch, position);
+		take_branch(b, &branch, position);
+	}
+	if (f->view->branch)
+		f->view->branch(f->view, f, &branch);
+	b->at = branch.to;
+	b->known = true;
+}
+
+/*
+ * The end, behind the last branch. An instruction of the kernel stops the hardware: if
+ * kernel code is traced, straight code leads to it. Otherwise it is unknown how far control came.
+ */
+static void end_flow(struct bts_flow *b)
+{
+	const struct auxtrace_record_window *w = b->span ? b->span->record : NULL;
+	bool lost = w && (w->end_cause == AUXTRACE_CAUSE_FULL || w->end_cause == AUXTRACE_CAUSE_ERROR ||
+			  w->end_cause == AUXTRACE_CAUSE_FOREIGN);
+
+	if (b->known && !lost && code_is_kernel(b->at) && walk(b, UINT64_MAX, ptic_error) != FOUND)
+		was_stopped(b);
+	flow_emit_disable(b->f, b->at, b->known);
+}
+
+/* Decode positions [begin, end). @begin need not be that of a record. */
+static void decode(struct bts_flow *b, uint64_t begin, uint64_t end)
+{
+	struct auxtrace_branch record;
+	uint64_t position = auxtrace_branch_next(begin);
+
+	b->known = b->skipping = false;
+	b->abort = 0;
+	b->f->open = false;
+	b->f->unsynced += (position < end ? position : end) - begin;
+	for (; position < end && end - position >= RECORD; position += RECORD) {
+		memcpy(&record, b->bytes + (position - b->first), RECORD);
+		take_record(b, &record, position);
+	}
+	if (position < end)
+		b->f->unsynced += end - position;
+	end_flow(b);
+}
+
+/* ---- files -------------------------------------------------------------- */
+
+static void begin(struct bts_flow *b, struct flow *f)
+{
+	*b = (struct bts_flow){ .f = f, .cache = xcalloc(1, sizeof(*b->cache)) };
+	f->cr3 = CODE_NO_CR3;
+	f->tsc = 0;
+}
+
+static void end(struct bts_flow *b)
+{
+	free(b->cache);
+	free(b->block);
+}
+
+void bts_decode(struct flow *f, const char *dir, const struct meta_cpu *cpu, uint64_t window)
+{
+	struct window_spans all;
+	struct mapped aux;
+	struct bts_flow b;
+	char path[4200];
+	uint64_t size;
+	int err;
+
+	f->cpu = cpu;
+	snprintf(path, sizeof(path), "%s/cpu%u.aux", dir, cpu->cpu);
+	err = map_file(path, false, &aux);
+	if (err)
+		die(1, "cannot read %s: %s", path, strerror(-err));
+	if (aux.size != cpu->pad + cpu->read)
+		say("%s has %zu bytes, meta says %" PRIu64 ": the recording is damaged", path, aux.size,
+		    cpu->pad + cpu->read);
+	size = aux.size > cpu->pad ? aux.size - cpu->pad : 0;
+	records_read(&f->records, dir, cpu);
+	window_spans_find(&all, &f->records, cpu->begin, cpu->begin + size);
+	begin(&b, f);
+	b.bytes = size ? aux.data + cpu->pad : NULL;
+	b.first = cpu->begin;
+	b.offset = -cpu->origin;
+	if (all.count)
+		f->view->cpu(f->view, cpu->cpu);
+	for (size_t i = 0; i < all.count; i++) {
+		const struct window_span *s = &all.span[i];
+
+		if (window && s->seq != window)
+			continue;
+		b.span = s;
+		f->windows++;
+		f->bytes += s->end - s->begin;
+		f->view->window(f->view, f, s->seq);
+		decode(&b, s->begin, s->end);
+	}
+	end(&b);
+	window_spans_free(&all);
+	records_free(&f->records);
+	unmap_file(&aux);
+}
+
+void bts_decode_samples(struct flow *f, const char *dir, const struct meta_cpu *cpu)
+{
+	struct bts_flow b;
+
+	f->cpu = cpu;
+	records_read(&f->records, dir, cpu);
+	begin(&b, f);
+	if (f->records.nr_samples)
+		f->view->cpu(f->view, cpu->cpu);
+	for (size_t i = 0; i < f->records.nr_samples; i++) {
+		const struct auxtrace_record_sample *sample = &f->records.sample[i]->sample;
+
+		f->view->sample(f->view, f, i + 1, sample);
+		f->unsampled += !f->records.bytes[i];
+		if (!f->records.bytes[i] || !sample->length)
+			continue;
+		f->samples++;
+		f->bytes += sample->length;
+		b.bytes = f->records.bytes[i];
+		b.first = sample->aux_end - sample->length;
+		b.offset = -b.first;
+		decode(&b, b.first, sample->aux_end);
+	}
+	end(&b);
+	records_free(&f->records);
+}

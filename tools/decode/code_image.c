@@ -1,0 +1,565 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "code_image.h"
+#include "lib/symbols.h"
+#include "lib/tool.h"
+
+#define PROBES	"[uprobes]"
+
+struct object {			/* an ELF file, or a vdso */
+	struct object *next;
+	char *path;
+	const char *name;
+	struct mapped image;
+	bool have_symbols;
+	struct symbols symbols;
+};
+
+struct mapping {
+	uint64_t start, end, offset;
+	struct object *object;
+};
+
+struct task {
+	struct task *next;	/* in the order of begin_tsc */
+	uint64_t cr3, cr3_mask;
+	uint64_t begin_tsc, end_tsc;	/* end_tsc 0: it has not ended, as far as is known */
+	size_t count;
+	struct mapping *map;	/* executable ones; those of different times may overlap */
+};
+
+struct segment {
+	uint64_t start, end;
+	const uint8_t *bytes;
+};
+
+struct code_image {
+	char *dir;
+	const char *symfs;
+	struct object *objects;
+	struct task *tasks;
+	struct mapped kcore;
+	struct segment *segment;
+	size_t nr_segments, last_segment;
+	struct symbols kallsyms;
+	struct segment *entry;	/* targets of interrupts and exceptions */
+	size_t nr_entries;
+	/* A cache: the last result of find_mapping(), for a page. */
+	uint64_t page, page_cr3, page_tsc;
+	const struct mapping *page_mapping;
+};
+
+#define PAGE_MASK	(~4095ull)
+
+/* ---- kernel ------------------------------------------------------------- */
+
+/*
+ * Since 5.8 the names of the kernel's entries begin with asm_. Two tables have the entries of
+ * device interrupts.
+ */
+static void find_entries(struct code_image *code)
+{
+	const struct symbols *all = &code->kallsyms;
+
+	for (size_t i = 0; i < all->count; i++) {
+		const struct symbol *sym = &all->sym[i];
+		bool table = !strcmp(sym->name, "irq_entries_start") ||
+			     !strcmp(sym->name, "spurious_entries_start");
+		uint64_t end = sym->addr + 1;
+
+		if (!table && strncmp(sym->name, "asm_", 4))
+			continue;
+		for (size_t j = i + 1; table && j < all->count && end == sym->addr + 1; j++)
+			if (all->sym[j].addr != sym->addr)
+				end = all->sym[j].addr;
+		code->entry = xrealloc(code->entry, (code->nr_entries + 1) * sizeof(*code->entry));
+		code->entry[code->nr_entries++] = (struct segment){ .start = sym->addr, .end = end };
+	}
+}
+
+static void open_kcore(struct code_image *code)
+{
+	const Elf64_Ehdr *eh;
+	const Elf64_Phdr *ph;
+	char path[4200];
+	int err;
+
+	snprintf(path, sizeof(path), "%s/kcore", code->dir);
+	err = map_file(path, false, &code->kcore);
+	if (err == -ENOENT)
+		return;		/* user code only */
+	if (err)
+		die(1, "cannot read %s: %s", path, strerror(-err));
+	eh = (const void *)code->kcore.data;
+	if (code->kcore.size < sizeof(*eh) || memcmp(eh->e_ident, ELFMAG, SELFMAG) ||
+	    eh->e_phoff + eh->e_phnum * sizeof(*ph) > code->kcore.size)
+		die(1, "%s is not an ELF file", path);
+	ph = (const void *)(code->kcore.data + eh->e_phoff);
+	code->segment = xcalloc(eh->e_phnum, sizeof(*code->segment));
+	for (unsigned int i = 0; i < eh->e_phnum; i++) {
+		if (ph[i].p_type != PT_LOAD)
+			continue;
+		if (ph[i].p_offset + ph[i].p_filesz > code->kcore.size)
+			die(1, "%s is cut short", path);
+		code->segment[code->nr_segments++] = (struct segment){
+			.start = ph[i].p_vaddr,
+			.end = ph[i].p_vaddr + ph[i].p_filesz,
+			.bytes = code->kcore.data + ph[i].p_offset,
+		};
+	}
+	snprintf(path, sizeof(path), "%s/kallsyms", code->dir);
+	err = symbols_from_kallsyms(&code->kallsyms, path);
+	if (err)
+		say("cannot read %s: %s; kernel functions have no names", path, strerror(-err));
+	find_entries(code);
+}
+
+static const struct segment *find_segment(struct code_image *code, uint64_t ip)
+{
+	const struct segment *s;
+
+	if (!code->nr_segments)
+		return NULL;
+	s = &code->segment[code->last_segment];
+	if (ip >= s->start && ip < s->end)
+		return s;
+	for (size_t i = 0; i < code->nr_segments; i++) {
+		s = &code->segment[i];
+		if (ip >= s->start && ip < s->end) {
+			code->last_segment = i;
+			return s;
+		}
+	}
+	return NULL;
+}
+
+/* ---- tasks -------------------------------------------------------------- */
+
+static struct object *new_object(struct code_image *code, const char *path)
+{
+	struct object *o = xcalloc(1, sizeof(*o));
+	const char *slash = strrchr(path, '/');
+
+	o->path = xstrdup(path);
+	o->name = slash ? o->path + (slash - path) + 1 : o->path;
+	o->next = code->objects;
+	code->objects = o;
+	return o;
+}
+
+/*
+ * Open the file that ran, or leave the object without an image. @size and @mtime are those
+ * in the recording; below --symfs only the size is compared.
+ */
+static void open_object(struct code_image *code, const char *path, uint64_t size, const char *mtime)
+{
+	char real[8300], now[64];
+	struct object *o;
+	struct stat st;
+	int err;
+
+	for (o = code->objects; o; o = o->next)
+		if (!strcmp(o->path, path))
+			return;
+	o = new_object(code, path);
+	snprintf(real, sizeof(real), "%s%s", code->symfs, path);
+	if (stat(real, &st)) {
+		say("cannot read %s: %s; --symfs names the directory that it is below", real,
+		    strerror(errno));
+		return;
+	}
+	snprintf(now, sizeof(now), "%" PRIu64 ".%09ld", (uint64_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+	if ((uint64_t)st.st_size != size || (!*code->symfs && strcmp(now, mtime))) {
+		say("%s is not the file that ran: it has changed since; its code is not used", real);
+		return;
+	}
+	err = map_file(real, false, &o->image);
+	if (err)
+		say("cannot read %s: %s", real, strerror(-err));
+}
+
+static struct object *find_object(struct code_image *code, const char *path)
+{
+	for (struct object *o = code->objects; o; o = o->next)
+		if (!strcmp(o->path, path))
+			return o;
+	/* The file was mapped, but had been removed when the recording was written. */
+	return new_object(code, path);
+}
+
+static struct object *open_vdso(struct code_image *code, const char *name)
+{
+	struct object *o;
+	char path[4300];
+	int err;
+
+	snprintf(path, sizeof(path), "%s/%s", code->dir, name);
+	o = new_object(code, path);
+	o->name = "[vdso]";
+	err = map_file(path, false, &o->image);
+	if (err)
+		say("cannot read %s: %s", path, strerror(-err));
+	return o;
+}
+
+static void add_mapping(struct task *t, const struct mapping *m)
+{
+	t->map = xrealloc(t->map, (t->count + 1) * sizeof(*t->map));
+	t->map[t->count++] = *m;
+}
+
+/* A line of /proc/PID/maps. */
+static void parse_map(struct code_image *code, struct task *t, const char *line)
+{
+	struct mapping m = { 0 };
+	const char *path = strchr(line, '/') ?: strstr(line, PROBES);
+	char perms[8];
+
+	if (!path || sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64, &m.start, &m.end, perms,
+			    &m.offset) != 4)
+		return;
+	if (perms[2] != 'x')
+		return;
+	m.object = find_object(code, path);
+	add_mapping(t, &m);
+}
+
+static void parse_task_line(struct code_image *code, struct task *t, char *line)
+{
+	char *value = strchr(line, ' ');
+
+	if (!value)
+		return;
+	*value++ = 0;
+	if (!strcmp(line, "cr3")) {
+		t->cr3 = strtoull(value, NULL, 0);
+	} else if (!strcmp(line, "cr3_mask")) {
+		t->cr3_mask = strtoull(value, NULL, 0);
+	} else if (!strcmp(line, "begin_tsc")) {
+		t->begin_tsc = strtoull(value, NULL, 0);
+	} else if (!strcmp(line, "end_tsc")) {
+		t->end_tsc = strtoull(value, NULL, 0);
+	} else if (!strcmp(line, "file")) {
+		char mtime[64];
+		uint64_t size;
+		int at = 0;
+
+		if (sscanf(value, "%" SCNu64 " %63s %n", &size, mtime, &at) == 2 && at)
+			open_object(code, value + at, size, mtime);
+	} else if (!strcmp(line, "vdso")) {
+		struct mapping m = { 0 };
+		char name[64];
+
+		if (sscanf(value, "%" SCNi64 " %63s", (int64_t *)&m.start, name) == 2) {
+			m.object = open_vdso(code, name);
+			m.end = m.start + m.object->image.size;
+			add_mapping(t, &m);
+		}
+	} else if (!strcmp(line, "map")) {
+		parse_map(code, t, value);
+	}
+}
+
+static void read_task(struct code_image *code, const char *name)
+{
+	struct task *t = xcalloc(1, sizeof(*t)), **at;
+	char path[4600], *line = NULL;
+	size_t size = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", code->dir, name);
+	f = fopen(path, "re");
+	if (!f)
+		die(1, "cannot read %s: %s", path, strerror(errno));
+	while (getline(&line, &size, f) > 0) {
+		line[strcspn(line, "\n")] = 0;
+		parse_task_line(code, t, line);
+	}
+	free(line);
+	fclose(f);
+	if (!t->cr3_mask)
+		die(1, "%s has no cr3_mask", path);
+	for (at = &code->tasks; *at && (*at)->begin_tsc <= t->begin_tsc; at = &(*at)->next)
+		;
+	t->next = *at;
+	*at = t;
+}
+
+static void read_tasks(struct code_image *code)
+{
+	DIR *d = opendir(code->dir);
+	struct dirent *e;
+
+	if (!d)
+		die(1, "cannot read %s: %s", code->dir, strerror(errno));
+	while ((e = readdir(d)))
+		if (!strncmp(e->d_name, "task.", 5))
+			read_task(code, e->d_name);
+	closedir(d);
+}
+
+static uint64_t offset_at(const struct mapping *m, uint64_t ip)
+{
+	return ip - m->start + m->offset;
+}
+
+/* Do both have the same bytes at @ip? */
+static bool same_code(const struct mapping *a, const struct mapping *b, uint64_t ip)
+{
+	if (offset_at(a, ip) != offset_at(b, ip))
+		return false;
+	/* The vdso of each process is an object of its own, with the same bytes. */
+	return a->object == b->object ||
+	       (a->object->image.size && a->object->image.size == b->object->image.size &&
+		!memcmp(a->object->image.data, b->object->image.data, a->object->image.size));
+}
+
+/*
+ * Set *@found to the mapping of @t at @ip. Returns false if there are several with different
+ * code: it is unknown which one ran.
+ */
+static bool add_found(const struct task *t, uint64_t ip, const struct mapping **found)
+{
+	for (size_t i = 0; i < t->count; i++) {
+		const struct mapping *m = &t->map[i];
+
+		if (ip < m->start || ip >= m->end)
+			continue;
+		if (*found && !same_code(*found, m, ip))
+			return false;
+		*found = m;
+	}
+	return true;
+}
+
+/*
+ * The task that had @cr3 at @tsc. A task may be recorded later than it began: if no other
+ * one ever had this CR3, it is taken for earlier times as well.
+ */
+static const struct task *find_task(const struct code_image *code, uint64_t cr3, uint64_t tsc)
+{
+	const struct task *found = NULL, *any = NULL;
+	unsigned int count = 0;
+
+	for (const struct task *t = code->tasks; t; t = t->next) {
+		if ((cr3 & t->cr3_mask) != t->cr3)
+			continue;
+		count++;
+		any = t;
+		if (tsc && t->begin_tsc <= tsc)
+			found = t->end_tsc && t->end_tsc < tsc ? NULL : t;
+	}
+	if (found || count != 1)
+		return found;
+	return tsc && any->begin_tsc <= tsc ? NULL : any;
+}
+
+/*
+ * Without CR3 (a trace of user code only) the code at @ip is known only if all tasks that
+ * have code there have the same.
+ */
+static const struct mapping *only_mapping(const struct code_image *code, uint64_t ip)
+{
+	const struct mapping *found = NULL;
+
+	for (const struct task *t = code->tasks; t; t = t->next)
+		if (!add_found(t, ip, &found))
+			return NULL;
+	return found;
+}
+
+static enum code_result find_mapping(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip,
+				     const struct mapping **m)
+{
+	const struct task *t;
+
+	if (code->page_mapping && code->page == (ip & PAGE_MASK) && code->page_cr3 == cr3 &&
+	    code->page_tsc == tsc) {
+		*m = code->page_mapping;
+		return CODE_OK;
+	}
+	if (cr3 == CODE_NO_CR3) {
+		*m = only_mapping(code, ip);
+		if (!*m)
+			return CODE_NO_TASK;
+	} else {
+		t = find_task(code, cr3, tsc);
+		if (!t)
+			return CODE_NO_TASK;
+		*m = NULL;
+		if (!add_found(t, ip, m) || !*m)
+			return CODE_NO_MAPPING;
+	}
+	code->page = ip & PAGE_MASK;
+	code->page_cr3 = cr3;
+	code->page_tsc = tsc;
+	code->page_mapping = *m;
+	return CODE_OK;
+}
+
+/* ---- interface ---------------------------------------------------------- */
+
+struct code_image *code_open(const char *dir, const char *symfs)
+{
+	struct code_image *code = xcalloc(1, sizeof(*code));
+
+	code->dir = xstrdup(dir);
+	code->symfs = symfs;
+	open_kcore(code);
+	read_tasks(code);
+	return code;
+}
+
+void code_close(struct code_image *code)
+{
+	while (code->tasks) {
+		struct task *t = code->tasks;
+
+		code->tasks = t->next;
+		free(t->map);
+		free(t);
+	}
+	while (code->objects) {
+		struct object *o = code->objects;
+
+		code->objects = o->next;
+		symbols_free(&o->symbols);
+		unmap_file(&o->image);
+		free(o->path);
+		free(o);
+	}
+	symbols_free(&code->kallsyms);
+	unmap_file(&code->kcore);
+	free(code->segment);
+	free(code->entry);
+	free(code->dir);
+	free(code);
+}
+
+static size_t copy(uint8_t *buf, size_t size, const uint8_t *from, uint64_t left)
+{
+	size_t n = size < left ? size : left;
+
+	memcpy(buf, from, n);
+	return n;
+}
+
+enum code_result code_read(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip,
+			   uint8_t *buf, size_t size, size_t *got)
+{
+	const struct mapping *m;
+	enum code_result result;
+	uint64_t offset;
+
+	if (code_is_kernel(ip)) {
+		const struct segment *s = find_segment(code, ip);
+
+		if (!s)
+			return CODE_NO_MAPPING;
+		*got = copy(buf, size, s->bytes + (ip - s->start), s->end - ip);
+		return CODE_OK;
+	}
+	result = find_mapping(code, cr3, tsc, ip, &m);
+	if (result != CODE_OK)
+		return result;
+	offset = offset_at(m, ip);
+	if (offset >= m->object->image.size)
+		return strcmp(m->object->path, PROBES) ? CODE_NO_MAPPING : CODE_PROBES;
+	if (size > m->end - ip)
+		size = m->end - ip;
+	*got = copy(buf, size, m->object->image.data + offset, m->object->image.size - offset);
+	return CODE_OK;
+}
+
+bool code_is_32bit(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip)
+{
+	const Elf64_Ehdr *eh;
+	const struct mapping *m;
+
+	if (code_is_kernel(ip) || find_mapping(code, cr3, tsc, ip, &m) != CODE_OK)
+		return false;
+	/* e_machine has the same offset in 32-bit and 64-bit headers. */
+	eh = (const void *)m->object->image.data;
+	return m->object->image.size >= sizeof(*eh) && !memcmp(eh->e_ident, ELFMAG, SELFMAG) &&
+	       eh->e_machine == EM_386;
+}
+
+bool code_is_entry(const struct code_image *code, uint64_t ip, bool unknown)
+{
+	size_t low = 0, high = code->nr_entries;
+
+	if (!high)
+		return unknown && code_is_kernel(ip);
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (code->entry[mid].end <= ip)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < code->nr_entries && code->entry[low].start <= ip;
+}
+
+/* The address for which the ELF file links its byte at @offset. */
+static bool offset_to_vaddr(const struct object *o, uint64_t offset, uint64_t *vaddr)
+{
+	const Elf64_Ehdr *eh = (const void *)o->image.data;
+	const Elf64_Phdr *ph;
+
+	if (o->image.size < sizeof(*eh) || memcmp(eh->e_ident, ELFMAG, SELFMAG) ||
+	    eh->e_ident[EI_CLASS] != ELFCLASS64 ||
+	    eh->e_phoff > o->image.size ||
+	    eh->e_phnum * sizeof(*ph) > o->image.size - eh->e_phoff)
+		return false;
+	ph = (const void *)(o->image.data + eh->e_phoff);
+	for (unsigned int i = 0; i < eh->e_phnum; i++)
+		if (ph[i].p_type == PT_LOAD && offset >= ph[i].p_offset &&
+		    offset - ph[i].p_offset < ph[i].p_filesz) {
+			*vaddr = offset - ph[i].p_offset + ph[i].p_vaddr;
+			return true;
+		}
+	return false;
+}
+
+void code_name(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip, struct code_name *name)
+{
+	const struct symbol *sym = NULL;
+	const struct mapping *m;
+	uint64_t offset, vaddr;
+
+	*name = (struct code_name){ .offset = ip };
+	if (code_is_kernel(ip)) {
+		name->object = "[kernel]";
+		sym = symbols_find(&code->kallsyms, ip);
+		if (sym) {
+			name->function = sym->name;
+			name->offset = ip - sym->addr;
+		}
+		return;
+	}
+	if (find_mapping(code, cr3, tsc, ip, &m) != CODE_OK)
+		return;
+	offset = offset_at(m, ip);
+	name->object = m->object->name;
+	name->offset = offset;
+	if (!m->object->have_symbols && m->object->image.data)
+		symbols_from_elf(&m->object->symbols, m->object->image.data, m->object->image.size);
+	m->object->have_symbols = true;
+	if (!offset_to_vaddr(m->object, offset, &vaddr))
+		return;
+	sym = symbols_find(&m->object->symbols, vaddr);
+	if (sym) {
+		name->function = sym->name;
+		name->offset = vaddr - sym->addr;
+	}
+}

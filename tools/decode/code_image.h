@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The code that ran: the bytes and names at an address of an address space.
+ *
+ * Kernel code is the same in all address spaces and comes from the recording's kcore. User
+ * code comes from the files that the task with that CR3 had mapped. An address space that
+ * is not in the recording has no code here, even if another one looks similar.
+ */
+#ifndef CODE_IMAGE_H
+#define CODE_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct code_image;
+
+#define CODE_NO_CR3	UINT64_MAX	/* unknown; libipt's value for it */
+
+enum code_result {
+	CODE_OK,
+	CODE_NO_TASK,		/* no task has that CR3; without CR3: none, or several differ */
+	CODE_PROBES,		/* the kernel's page for probed instructions, which cannot be read */
+	CODE_NO_MAPPING,	/* the task had no code there, or the file cannot be read */
+};
+
+/* Reads the recording in @dir. The files of programs are below @symfs. */
+struct code_image *code_open(const char *dir, const char *symfs);
+void code_close(struct code_image *code);
+
+static inline bool code_is_kernel(uint64_t ip)
+{
+	return ip >> 63;
+}
+
+/*
+ * Read up to @size bytes at @ip. CODE_OK: *@got is their number, at least 1. If two tasks had
+ * the same CR3 one after the other, @tsc (0: unknown) decides which one.
+ */
+enum code_result code_read(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip,
+			   uint8_t *buf, size_t size, size_t *got);
+
+/* Is the code at @ip, which code_read() can read, part of a 32-bit program? */
+bool code_is_32bit(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip);
+/*
+ * Is @ip an entry of the kernel for interrupts and exceptions? Branches do not go there.
+ * @unknown: the answer for kernel addresses if the recording does not have the entries.
+ */
+bool code_is_entry(const struct code_image *code, uint64_t ip, bool unknown);
+
+struct code_name {
+	const char *function;	/* NULL: unknown */
+	uint64_t offset;	/* in the function; if that is unknown, in the file */
+	const char *object;	/* base name of the file, "[vdso]" or "[kernel]"; NULL: unknown */
+};
+void code_name(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip, struct code_name *name);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The flow of one CPU: a decoder (pt_flow.h, bts_flow.h) emits it to a view.
+ *
+ * Order of a view's callbacks: cpu; then for each run of flow enable, any instructions and
+ * events, disable. An error, an overflow and code that is not in the recording have
+ * callbacks of their own, and each ends the run.
+ */
+#ifndef FLOW_H
+#define FLOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <intel-pt.h>
+
+#include "code_image.h"
+#include "lib/meta.h"
+#include "lib/tool.h"
+#include "records.h"
+
+struct flow;
+struct windows;
+
+/* A BTS record. */
+struct branch {
+	uint64_t from;		/* 0: kernel code, which the session may not see */
+	uint64_t to;
+	uint64_t flags;		/* as the hardware wrote them */
+	bool async;		/* an interrupt or exception, before @from was executed */
+	bool walked;		/* the code since the previous branch is known: */
+	uint64_t instructions, bytes; /* executed since the previous branch */
+	uint64_t after, before;	/* TSCs that bound its time; 0: not known */
+};
+
+struct view {
+	void (*cpu)(struct view *v, unsigned int cpu);
+	/* Window @seq begins; 0: its number is not known. */
+	void (*window)(struct view *v, const struct flow *f, uint64_t seq);
+	/* A sample begins: SAMPLE record number @nr of the CPU, from 1. */
+	void (*sample)(struct view *v, const struct flow *f, size_t nr,
+		       const struct auxtrace_record_sample *sample);
+	void (*enable)(struct view *v, const struct flow *f, uint64_t ip);
+	/* @ip: where control went; @known: else packets did not say. */
+	void (*disable)(struct view *v, const struct flow *f, uint64_t ip, bool known);
+	void (*insn)(struct view *v, const struct flow *f, const struct pt_insn *insn);
+	void (*async)(struct view *v, const struct flow *f, uint64_t from, uint64_t to, bool known);
+	void (*overflow)(struct view *v, const struct flow *f, uint64_t ip, bool known);
+	void (*skip)(struct view *v, const struct flow *f, uint64_t ip, uint64_t cr3);
+	void (*error)(struct view *v, const struct flow *f, uint64_t offset, uint64_t ip,
+		      const char *message);
+	/* May be NULL. BTS: a record, after the callbacks for the flow that it ends. */
+	void (*branch)(struct view *v, const struct flow *f, const struct branch *branch);
+};
+
+/* Code that is not in the recording, by address space. */
+struct skipped {
+	uint64_t cr3;		/* CODE_NO_CR3: the trace has none */
+	uint64_t ip;		/* of the first time */
+	uint64_t times;
+	bool probes;		/* the kernel's page for probed instructions */
+};
+
+struct flow {
+	const struct meta *meta;
+	const struct meta_cpu *cpu;
+	struct code_image *code;
+	struct view *view;
+	struct pt_config config;
+	struct pt_insn_decoder *decoder; /* knows the time between events; NULL: there is none */
+	uint64_t cr3, tsc;	/* current (BTS: a lower bound); CODE_NO_CR3, 0: not known */
+	const struct windows *windows_of_cpu;
+	struct records records;	/* of this CPU */
+	size_t next_window, enables;
+	uint64_t last_offset;	/* the decoder's, when makes_progress() was called last */
+	uint64_t passed;	/* offset up to which the flow has reported PSBs */
+	bool open;		/* between enable and disable */
+	bool resumed;		/* the last enable continued where the last disable was */
+	bool spliced;		/* decoding continued after a skip: earlier frames are unknown */
+	bool in_probes;		/* the last read returned CODE_PROBES */
+	bool no_task;		/* the last read found no task */
+	/* Sums over all CPUs: */
+	uint64_t samples;	/* decoded */
+	uint64_t unsampled;	/* samples whose bytes are not in the recording */
+	uint64_t instructions, windows, bytes, errors, overflows, skips, unsynced;
+	uint64_t branches;	/* BTS */
+	struct skipped *skipped;
+	size_t nr_skipped;
+};
+
+void flow_free(struct flow *f);
+
+/* The current time by the kernel's clock, in ns; false if it is not known. */
+bool flow_time(const struct flow *f, uint64_t *ns);
+/* The kernel's clock at @tsc, in ns; false if their relation is not known. */
+bool flow_clock(const struct flow *f, uint64_t tsc, uint64_t *ns);
+
+#endif

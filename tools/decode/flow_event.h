@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* How decoders emit the events of a flow to its view. Keeps struct flow's state and sums. */
+#ifndef FLOW_EVENT_H
+#define FLOW_EVENT_H
+
+#include "flow.h"
+
+/* Begin a run unless one is open. @resumed: it continues where the last one ended. */
+void flow_emit_enable(struct flow *f, uint64_t ip, bool resumed);
+/* End the run if one is open. @known: control went to @ip. */
+void flow_emit_disable(struct flow *f, uint64_t ip, bool known);
+/* Code at @ip is not in the recording: count it, and end the run. */
+void flow_emit_skip(struct flow *f, uint64_t ip);
+/* End the run by an error. @offset: in the file, of what cannot be decoded. */
+void flow_emit_error(struct flow *f, uint64_t offset, uint64_t ip, const char *message);
+
+#endif

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <string.h>
+
+#include <Zydis/Zydis.h>
+
+#include "insn.h"
+
+/*
+ * Instructions that this version of Zydis does not know: 0F 01 CA with one of these prefixes
+ * is a return by FRED (ERETU, ERETS), 0F 01 C6 without prefix writes an MSR (WRMSRNS).
+ */
+static bool decode_new(struct insn *insn, const uint8_t *bytes, size_t size)
+{
+	static const uint8_t eret[] = { 0x0f, 0x01, 0xca }, wrmsrns[] = { 0x0f, 0x01, 0xc6 };
+
+	if (size >= 4 && (bytes[0] == 0xf2 || bytes[0] == 0xf3) && !memcmp(bytes + 1, eret, sizeof(eret))) {
+		insn->pt.iclass = ptic_far_return;
+		insn->pt.size = 4;
+	} else if (size >= 3 && !memcmp(bytes, wrmsrns, sizeof(wrmsrns))) {
+		insn->pt.iclass = ptic_other;
+		insn->pt.size = 3;
+		insn->may_stop = true;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static enum pt_insn_class class_of(const ZydisDecodedInstruction *zi)
+{
+	bool far = zi->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR;
+
+	switch (zi->meta.category) {
+	case ZYDIS_CATEGORY_CALL:
+		return far ? ptic_far_call : ptic_call;
+	case ZYDIS_CATEGORY_RET:
+		/* IRET is in this category, too. It has no branch type, and is a far return. */
+		return far || zi->meta.branch_type == ZYDIS_BRANCH_TYPE_NONE ? ptic_far_return : ptic_return;
+	case ZYDIS_CATEGORY_UNCOND_BR:
+		return far ? ptic_far_jump : ptic_jump;
+	case ZYDIS_CATEGORY_COND_BR:
+		return zi->mnemonic == ZYDIS_MNEMONIC_XBEGIN ? ptic_other : ptic_cond_jump;
+	case ZYDIS_CATEGORY_SYSCALL:
+	case ZYDIS_CATEGORY_INTERRUPT:
+		return ptic_far_call;
+	case ZYDIS_CATEGORY_SYSRET:
+		return ptic_far_return;
+	default:
+		break;
+	}
+	switch (zi->mnemonic) {
+	case ZYDIS_MNEMONIC_UIRET:
+		return ptic_far_return;
+	case ZYDIS_MNEMONIC_PTWRITE:
+		return ptic_ptwrite;
+	default:
+		return ptic_other;
+	}
+}
+
+static bool may_stop(ZydisMnemonic mnemonic)
+{
+	return mnemonic == ZYDIS_MNEMONIC_WRMSR || mnemonic == ZYDIS_MNEMONIC_VMLAUNCH ||
+	       mnemonic == ZYDIS_MNEMONIC_VMRESUME || mnemonic == ZYDIS_MNEMONIC_VMRUN;
+}
+
+static const ZydisDecoder *decoder_of(enum pt_exec_mode mode)
+{
+	static ZydisDecoder decoders[2];
+	ZydisDecoder *d = &decoders[mode == ptem_64bit];
+
+	if (!d->stack_width) {
+		if (mode == ptem_64bit)
+			ZydisDecoderInit(d, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+		else
+			ZydisDecoderInit(d, ZYDIS_MACHINE_MODE_LONG_COMPAT_32, ZYDIS_STACK_WIDTH_32);
+	}
+	return d;
+}
+
+bool insn_decode(struct insn *insn, enum pt_exec_mode mode, uint64_t ip, const uint8_t *bytes,
+		 size_t size)
+{
+	ZydisDecodedInstruction zi;
+
+	*insn = (struct insn){ .pt = { .ip = ip, .mode = mode, .iclass = ptic_error } };
+	if (size > INSN_MAX)
+		size = INSN_MAX;
+	if (ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(decoder_of(mode), NULL, bytes, size, &zi))) {
+		insn->pt.size = zi.length;
+		insn->pt.iclass = class_of(&zi);
+		insn->interrupt = zi.meta.category == ZYDIS_CATEGORY_INTERRUPT;
+		insn->begins_tx = zi.mnemonic == ZYDIS_MNEMONIC_XBEGIN;
+		insn->may_stop = may_stop(zi.mnemonic);
+		if (zi.raw.imm[0].is_relative) {
+			insn->target = ip + zi.length + zi.raw.imm[0].value.s;
+			if (mode != ptem_64bit)
+				insn->target &= UINT32_MAX;
+			insn->direct = !insn->begins_tx;
+		}
+	} else if (!decode_new(insn, bytes, size)) {
+		return false;
+	}
+	memcpy(insn->pt.raw, bytes, insn->pt.size);
+	return true;
+}

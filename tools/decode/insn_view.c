@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Views for programs: instructions, or errors only. auxtrace(1) specifies the formats. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "views.h"
+
+static void show_cpu(struct view *v, unsigned int cpu)
+{
+	(void)v;
+	printf("# cpu %u\n", cpu);
+}
+
+static void show_window(struct view *v, const struct flow *f, uint64_t seq)
+{
+	(void)v, (void)f;
+	if (seq)
+		printf("# window %" PRIu64 "\n", seq);
+	else
+		puts("# window ?");
+}
+
+static void show_sample(struct view *v, const struct flow *f, size_t nr,
+			const struct auxtrace_record_sample *s)
+{
+	(void)v, (void)f;
+	printf("# sample %zu %u %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", nr, s->trigger, (uint64_t)s->aux_end,
+	       (uint64_t)s->length, (uint64_t)s->wanted);
+}
+
+static void show_ip(const char *event, uint64_t ip, bool known)
+{
+	if (known)
+		printf("# %s %016" PRIx64 "\n", event, ip);
+	else
+		printf("# %s -\n", event);
+}
+
+static void show_enable(struct view *v, const struct flow *f, uint64_t ip)
+{
+	(void)v, (void)f;
+	show_ip("enable", ip, true);
+}
+
+static void show_disable(struct view *v, const struct flow *f, uint64_t ip, bool known)
+{
+	(void)v, (void)f;
+	show_ip("disable", ip, known);
+}
+
+static void show_overflow(struct view *v, const struct flow *f, uint64_t ip, bool known)
+{
+	(void)v, (void)f;
+	show_ip("overflow", ip, known);
+}
+
+static void show_async(struct view *v, const struct flow *f, uint64_t from, uint64_t to, bool known)
+{
+	(void)v, (void)f;
+	printf("# async %016" PRIx64, from);
+	if (known)
+		printf(" %016" PRIx64 "\n", to);
+	else
+		puts(" -");
+}
+
+static void show_skip(struct view *v, const struct flow *f, uint64_t ip, uint64_t cr3)
+{
+	(void)v, (void)f;
+	if (cr3 == CODE_NO_CR3)
+		printf("# skip %016" PRIx64 " -\n", ip);
+	else
+		printf("# skip %016" PRIx64 " %" PRIx64 "\n", ip, cr3);
+}
+
+static void show_error(struct view *v, const struct flow *f, uint64_t offset, uint64_t ip,
+		       const char *message)
+{
+	(void)v, (void)f;
+	printf("# error %" PRIx64 " %016" PRIx64 " %s\n", offset, ip, message);
+}
+
+/* Formatted by hand: this runs for each of millions of instructions. */
+static void show_insn(struct view *v, const struct flow *f, const struct pt_insn *insn)
+{
+	static const char digits[] = "0123456789abcdef";
+	char line[20];
+
+	(void)v, (void)f;
+	for (int i = 0; i < 16; i++)
+		line[i] = digits[insn->ip >> (60 - 4 * i) & 0xf];
+	line[16] = ' ';
+	line[17] = digits[insn->size & 0xf];
+	line[18] = '\n';
+	fwrite_unlocked(line, 1, 19, stdout);
+}
+
+static void no_window(struct view *v, const struct flow *f, uint64_t seq)
+{
+	(void)v, (void)f, (void)seq;
+}
+
+static void no_sample(struct view *v, const struct flow *f, size_t nr,
+		      const struct auxtrace_record_sample *s)
+{
+	(void)v, (void)f, (void)nr, (void)s;
+}
+
+void no_enable(struct view *v, const struct flow *f, uint64_t ip)
+{
+	(void)v, (void)f, (void)ip;
+}
+
+void no_disable(struct view *v, const struct flow *f, uint64_t ip, bool known)
+{
+	(void)v, (void)f, (void)ip, (void)known;
+}
+
+void no_async(struct view *v, const struct flow *f, uint64_t from, uint64_t to, bool known)
+{
+	(void)v, (void)f, (void)from, (void)to, (void)known;
+}
+
+void no_insn(struct view *v, const struct flow *f, const struct pt_insn *insn)
+{
+	(void)v, (void)f, (void)insn;
+}
+
+struct view *insn_view(void)
+{
+	static struct view view = {
+		.cpu = show_cpu,
+		.window = show_window,
+		.sample = show_sample,
+		.enable = show_enable,
+		.disable = show_disable,
+		.insn = show_insn,
+		.async = show_async,
+		.overflow = show_overflow,
+		.skip = show_skip,
+		.error = show_error,
+	};
+
+	return &view;
+}
+
+struct view *errors_view(void)
+{
+	static struct view view = {
+		.cpu = show_cpu,
+		.window = no_window,
+		.sample = no_sample,
+		.enable = no_enable,
+		.disable = no_disable,
+		.insn = no_insn,
+		.async = no_async,
+		.overflow = show_overflow,
+		.skip = show_skip,
+		.error = show_error,
+	};
+
+	return &view;
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "findings.h"
+#include "tool.h"
+
+static struct finding *findings;
+static unsigned int count;
+
+void finding_add(const struct source *source, const char *name, enum verdict verdict,
+		 const char *format, ...)
+{
+	struct finding *f;
+	va_list ap;
+
+	findings = xrealloc(findings, (count + 1) * sizeof(*findings));
+	f = &findings[count++];
+	f->source = source;
+	f->name = name;
+	f->verdict = verdict;
+	va_start(ap, format);
+	vsnprintf(f->text, sizeof(f->text), format, ap);
+	va_end(ap);
+}
+
+const struct finding *finding_at(unsigned int i)
+{
+	return i < count ? &findings[i] : NULL;
+}
+
+bool findings_allow(const struct source *source)
+{
+	for (unsigned int i = 0; i < count; i++)
+		if (findings[i].source == source && findings[i].verdict == NO)
+			return false;
+	return true;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What auxtrace info has found, in the order of the findings. */
+#ifndef FINDINGS_H
+#define FINDINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct source;
+
+enum verdict {
+	YES,
+	NO,			/* tracing with the finding's source, or at all, is impossible */
+	NOTE,
+};
+
+struct finding {
+	const struct source *source; /* NULL: concerns all sources */
+	const char *name;
+	enum verdict verdict;
+	char text[400];
+};
+
+void finding_add(const struct source *source, const char *name, enum verdict verdict,
+		 const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* Finding number @i, or NULL behind the last one. */
+const struct finding *finding_at(unsigned int i);
+
+/* Is there no NO about @source? NULL: among those that concern all sources. */
+bool findings_allow(const struct source *source);
+
+#endif

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "meta.h"
+#include "tool.h"
+
+#define FORMAT_VERSION	1
+
+/* "cpu N key value key value ..."; unknown keys are ignored. */
+static void parse_cpu(struct meta *meta, char *text, const char *dir)
+{
+	struct meta_cpu *c;
+	char *save, *key = strtok_r(text, " ", &save);
+
+	if (!key || strspn(key, "0123456789") != strlen(key))
+		die(1, "%s/meta: a cpu line without its number", dir);
+	meta->cpu = xrealloc(meta->cpu, (meta->nr_cpus + 1) * sizeof(*c));
+	c = &meta->cpu[meta->nr_cpus++];
+	memset(c, 0, sizeof(*c));
+	c->window_begin = UINT64_MAX;
+	c->cpu = strtoul(key, NULL, 10);
+	while ((key = strtok_r(NULL, " ", &save))) {
+		const struct {
+			const char *key;
+			uint64_t *value;
+		} fields[] = {
+			{ "begin", &c->begin }, { "read", &c->read }, { "produced", &c->produced },
+			{ "overwritten", &c->overwritten }, { "windows", &c->windows },
+			{ "window_begin", &c->window_begin }, { "gaps", &c->gaps },
+			{ "pad", &c->pad }, { "data_read", &c->data_read },
+		};
+		const char *value = strtok_r(NULL, " ", &save);
+
+		if (!value)
+			die(1, "%s/meta: cpu %u: %s has no value", dir, c->cpu, key);
+		for (unsigned int i = 0; i < ARRAY_SIZE(fields); i++)
+			if (!strcmp(key, fields[i].key))
+				*fields[i].value = strtoull(value, NULL, 0);
+	}
+	if (c->pad > c->begin)
+		die(1, "%s/meta: cpu %u: pad is more than begin", dir, c->cpu);
+	c->origin = c->begin - c->pad;
+}
+
+/* "trigger ID hits N acted N ... on LABEL"; the label goes to the end of the line. */
+static void parse_trigger(struct meta *meta, char *text, const char *dir)
+{
+	struct meta_trigger *t;
+	char *on = strstr(text, " on "), *save, *key, *value;
+
+	if (on)
+		*on = 0;
+	key = strtok_r(text, " ", &save);
+	if (!key || strspn(key, "0123456789") != strlen(key))
+		die(1, "%s/meta: a trigger line without its number", dir);
+	meta->trigger = xrealloc(meta->trigger, (meta->nr_triggers + 1) * sizeof(*t));
+	t = &meta->trigger[meta->nr_triggers++];
+	*t = (struct meta_trigger){ .id = strtoul(key, NULL, 10), .text = xstrdup(on ? on + 4 : "") };
+	while ((key = strtok_r(NULL, " ", &save)) && (value = strtok_r(NULL, " ", &save))) {
+		const struct {
+			const char *key;
+			uint64_t *value;
+		} fields[] = {
+			{ "hits", &t->hits }, { "acted", &t->acted }, { "held", &t->held },
+			{ "idle", &t->idle }, { "missed", &t->missed },
+		};
+
+		for (unsigned int i = 0; i < ARRAY_SIZE(fields); i++)
+			if (!strcmp(key, fields[i].key))
+				*fields[i].value = strtoull(value, NULL, 0);
+	}
+}
+
+static void parse_line(struct meta *meta, const char *key, char *value, const char *dir)
+{
+	const struct {
+		const char *key;
+		unsigned int *value;
+	} small[] = {
+		{ "cpu_family", &meta->cpu_family }, { "cpu_model", &meta->cpu_model },
+		{ "cpu_stepping", &meta->cpu_stepping }, { "tsc_art_num", &meta->tsc_art_num },
+		{ "tsc_art_den", &meta->tsc_art_den },
+		{ "max_nonturbo_ratio", &meta->max_nonturbo_ratio },
+		{ "time_shift", &meta->time_shift }, { "time_mult", &meta->time_mult },
+		{ "flags", &meta->flags }, { "pmu", &meta->pmu },
+	};
+	const struct {
+		const char *key;
+		uint64_t *value;
+	} large[] = {
+		{ "time_zero", &meta->time_zero }, { "tsc_khz", &meta->tsc_khz },
+		{ "config", &meta->config },
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(small); i++)
+		if (!strcmp(key, small[i].key))
+			*small[i].value = strtoul(value, NULL, 0);
+	for (unsigned int i = 0; i < ARRAY_SIZE(large); i++)
+		if (!strcmp(key, large[i].key))
+			*large[i].value = strtoull(value, NULL, 0);
+	if (!strcmp(key, "release"))
+		snprintf(meta->release, sizeof(meta->release), "%s", value);
+	if (!strcmp(key, "cpu"))
+		parse_cpu(meta, value, dir);
+	if (!strcmp(key, "trigger"))
+		parse_trigger(meta, value, dir);
+}
+
+const char *meta_argument(int argc, char **argv)
+{
+	if (argc - optind > 1)
+		die(EXIT_USAGE, "one recording at a time: \"%s\" is too much", argv[optind + 1]);
+	return optind < argc ? argv[optind] : DEFAULT_DIR;
+}
+
+struct meta *meta_read(const char *dir)
+{
+	struct meta *meta = xcalloc(1, sizeof(*meta));
+	unsigned long version = 0;
+	char *line = NULL, path[4200];
+	size_t size = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/meta", dir);
+	f = fopen(path, "re");
+	if (!f && errno == ENOENT)
+		die(1, "%s is not a whole recording: it has no file meta, which auxtrace record writes last", dir);
+	if (!f)
+		die(1, "cannot read %s: %s", path, strerror(errno));
+	while (getline(&line, &size, f) > 0) {
+		char *value = strchr(line, ' ');
+
+		line[strcspn(line, "\n")] = 0;
+		if (!value)
+			continue;
+		*value++ = 0;
+		if (!strcmp(line, "auxtrace_recording"))
+			version = strtoul(value, NULL, 10);
+		else
+			parse_line(meta, line, value, dir);
+	}
+	free(line);
+	fclose(f);
+	if (version != FORMAT_VERSION)
+		die(1, "%s: a recording of format %lu; this command reads format %d", path, version,
+		    FORMAT_VERSION);
+	if (!meta->nr_cpus)
+		die(1, "%s names no CPU", path);
+	return meta;
+}
+
+const char *meta_trigger_text(const struct meta *meta, uint32_t id)
+{
+	for (unsigned int i = 0; i < meta->nr_triggers; i++)
+		if (meta->trigger[i].id == id)
+			return meta->trigger[i].text;
+	return "";
+}
+
+void meta_free(struct meta *meta)
+{
+	for (unsigned int i = 0; i < meta->nr_triggers; i++)
+		free(meta->trigger[i].text);
+	free(meta->trigger);
+	free(meta->cpu);
+	free(meta);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Reads the file `meta` of a recording. */
+#ifndef META_H
+#define META_H
+
+#include <stdint.h>
+
+#define DEFAULT_DIR	"auxtrace.data"
+#define MAX_CPU		65535
+
+struct meta_cpu {
+	unsigned int cpu;
+	uint64_t begin;		/* AUX position of the first byte of trace in cpuN.aux */
+	uint64_t read, produced, overwritten;
+	uint64_t pad;		/* bytes before it that are not trace */
+	uint64_t origin;	/* position of the file's first byte: @begin - @pad */
+	uint64_t windows;
+	uint64_t window_begin;	/* of the newest window; UINT64_MAX: not known, in a snapshot */
+	uint64_t gaps;
+	uint64_t data_read;	/* bytes in cpuN.data */
+};
+
+struct meta_trigger {
+	uint32_t id;
+	uint64_t hits, acted, held, idle, missed;
+	char *text;		/* its label, as --on had it; "": none */
+};
+
+struct meta {
+	unsigned int cpu_family, cpu_model, cpu_stepping;
+	unsigned int tsc_art_num, tsc_art_den, max_nonturbo_ratio;
+	unsigned int time_shift, time_mult;
+	uint64_t time_zero, tsc_khz;
+	uint64_t config;
+	uint32_t pmu;		/* AUXTRACE_PMU_* */
+	uint32_t flags;		/* AUXTRACE_SETUP_* */
+	char release[128];
+	unsigned int nr_cpus;
+	struct meta_cpu *cpu;	/* in CPU order */
+	unsigned int nr_triggers;
+	struct meta_trigger *trigger;
+};
+
+/* The recording that a command line names after its options. Dies if it names two. */
+const char *meta_argument(int argc, char **argv);
+
+/* Dies with a message if @dir is not a complete recording. */
+struct meta *meta_read(const char *dir);
+/* The label of trigger @id; "" if it has none. */
+const char *meta_trigger_text(const struct meta *meta, uint32_t id);
+void meta_free(struct meta *meta);
+
+#endif

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <gelf.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols.h"
+#include "tool.h"
+
+static void add(struct symbols *s, uint64_t addr, uint64_t size, const char *name)
+{
+	if (s->count == s->space) {
+		s->space = s->space ? 2 * s->space : 256;
+		s->sym = xrealloc(s->sym, s->space * sizeof(*s->sym));
+	}
+	s->sym[s->count++] = (struct symbol){ addr, size, name };
+}
+
+/* Of several names of one address the one with a size comes last: symbols_find() takes it. */
+static int by_address(const void *a, const void *b)
+{
+	const struct symbol *x = a, *y = b;
+
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	if (!x->size != !y->size)
+		return x->size ? 1 : -1;
+	return -strcmp(x->name, y->name);
+}
+
+static void sort(struct symbols *s)
+{
+	qsort(s->sym, s->count, sizeof(*s->sym), by_address);
+}
+
+/* Bytes from a symbol without a size to the end of its section. */
+static uint64_t left_of_section(Elf *elf, const GElf_Sym *sym)
+{
+	Elf_Scn *scn = elf_getscn(elf, sym->st_shndx);
+	GElf_Shdr sh;
+
+	if (!scn || !gelf_getshdr(scn, &sh) || sym->st_value < sh.sh_addr ||
+	    sym->st_value >= sh.sh_addr + sh.sh_size)
+		return 0;
+	return sh.sh_addr + sh.sh_size - sym->st_value;
+}
+
+static void add_table(struct symbols *s, Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh)
+{
+	Elf_Data *data = elf_getdata(scn, NULL);
+
+	if (!data || !sh->sh_entsize)
+		return;
+	for (size_t i = 0; i < sh->sh_size / sh->sh_entsize; i++) {
+		const char *name;
+		GElf_Sym sym;
+
+		if (!gelf_getsym(data, i, &sym) || sym.st_shndx == SHN_UNDEF || !sym.st_value)
+			continue;
+		/* Hand-written assembly has functions without a type. */
+		switch (GELF_ST_TYPE(sym.st_info)) {
+		case STT_FUNC:
+		case STT_GNU_IFUNC:
+		case STT_NOTYPE:
+			break;
+		default:
+			continue;
+		}
+		name = elf_strptr(elf, sh->sh_link, sym.st_name);
+		if (name && *name && *name != '.')
+			add(s, sym.st_value, sym.st_size ?: left_of_section(elf, &sym), name);
+	}
+}
+
+/* Linkage stubs have no symbols: name them after their sections. */
+static void add_stubs(struct symbols *s, Elf *elf, const GElf_Shdr *sh)
+{
+	const char *name;
+	size_t strings;
+
+	if (elf_getshdrstrndx(elf, &strings))
+		return;
+	name = elf_strptr(elf, strings, sh->sh_name);
+	if (name && !strncmp(name, ".plt", 4) && sh->sh_size)
+		add(s, sh->sh_addr, sh->sh_size, name);
+}
+
+void symbols_from_elf(struct symbols *s, const uint8_t *image, size_t size)
+{
+	GElf_Word wanted[] = { SHT_SYMTAB, SHT_DYNSYM };
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	elf = elf_memory((char *)image, size);
+	if (!elf)
+		return;
+	/* The full table, if there is one, has all names of the dynamic one. */
+	for (unsigned int i = 0; i < ARRAY_SIZE(wanted) && !s->count; i++) {
+		Elf_Scn *scn = NULL;
+
+		while ((scn = elf_nextscn(elf, scn))) {
+			GElf_Shdr sh;
+
+			if (gelf_getshdr(scn, &sh) && sh.sh_type == wanted[i])
+				add_table(s, elf, scn, &sh);
+		}
+	}
+	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));) {
+		GElf_Shdr sh;
+
+		if (gelf_getshdr(scn, &sh))
+			add_stubs(s, elf, &sh);
+	}
+	/* The names point into the image, which stays mapped. */
+	elf_end(elf);
+	sort(s);
+}
+
+int symbols_from_kallsyms(struct symbols *s, const char *path)
+{
+	size_t size = 0, used = 0, space = 0;
+	char *line = NULL;
+	FILE *f = fopen(path, "re");
+
+	if (!f)
+		return -errno;
+	while (getline(&line, &size, f) > 0) {
+		char name[512], module[64] = "";
+		uint64_t addr;
+		char type;
+		int n;
+
+		n = sscanf(line, "%" SCNx64 " %c %511s %63s", &addr, &type, name, module);
+		if (n < 3 || !addr || !strchr("tTwW", type))
+			continue;
+		if (space < used + sizeof(name) + sizeof(module) + 2) {
+			space = space ? 2 * space : 1 << 20;
+			s->names = xrealloc(s->names, space);
+		}
+		/* realloc() may move the names: store offsets, and make them pointers below. */
+		add(s, addr, 0, (const char *)used);
+		used += sprintf(s->names + used, "%s%s%s", name, *module ? " " : "", module) + 1;
+	}
+	free(line);
+	fclose(f);
+	for (size_t i = 0; i < s->count; i++)
+		s->sym[i].name = s->names + (uintptr_t)s->sym[i].name;
+	sort(s);
+	return 0;
+}
+
+const struct symbol *symbols_find(const struct symbols *s, uint64_t addr)
+{
+	size_t low = 0, high = s->count;
+	const struct symbol *sym;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (s->sym[mid].addr <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low)
+		return NULL;
+	sym = &s->sym[low - 1];
+	return !sym->size || addr - sym->addr < sym->size ? sym : NULL;
+}
+
+bool symbols_is_padding(const char *name)
+{
+	return !strncmp(name, "__pfx_", 6) || !strncmp(name, "__SCT__", 7);
+}
+
+void symbols_free(struct symbols *s)
+{
+	free(s->sym);
+	free(s->names);
+	*s = (struct symbols){ 0 };
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Names of addresses: a sorted table, filled from an ELF image or kallsyms. */
+#ifndef SYMBOLS_H
+#define SYMBOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct symbol {
+	uint64_t addr;
+	uint64_t size;		/* 0: up to the next symbol */
+	const char *name;
+};
+
+struct symbols {
+	struct symbol *sym;
+	size_t count, space;
+	char *names;		/* storage of the names from kallsyms */
+};
+
+/* Add the functions of an ELF image of @size bytes, if it has any. */
+void symbols_from_elf(struct symbols *s, const uint8_t *image, size_t size);
+/* Add the functions of the kernel and its modules. Returns 0 or a negative errno. */
+int symbols_from_kallsyms(struct symbols *s, const char *path);
+/* The function that contains @addr, or NULL. */
+const struct symbol *symbols_find(const struct symbols *s, uint64_t addr);
+/* Names of padding before kernel functions, and of static calls' trampolines. */
+bool symbols_is_padding(const char *name);
+void symbols_free(struct symbols *s);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Messages, memory, numbers and files, for all of the command. */
+#ifndef TOOL_H
+#define TOOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
+#define EXIT_USAGE	2
+
+/* "auxtrace: MESSAGE" on stderr. */
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same, and exit with @status. */
+void die(int status, const char *format, ...)
+	__attribute__((format(printf, 2, 3), noreturn));
+
+/* As malloc(3) and strdup(3), but they exit instead of returning NULL. */
+void *xrealloc(void *p, size_t size);
+void *xcalloc(size_t n, size_t size);
+char *xstrdup(const char *s);
+
+/* A number of bytes with an optional suffix K, M or G; dies for anything else. */
+uint64_t parse_size(const char *option, const char *text);
+/* A plain number from @min to @max; dies for anything else. */
+uint64_t parse_number(const char *option, const char *text, uint64_t min, uint64_t max);
+
+/* A file, mapped completely and privately. An empty file is NULL and 0. */
+struct mapped {
+	uint8_t *data;
+	size_t size;
+};
+/* Returns 0 or a negative errno. */
+int map_file(const char *path, bool writable, struct mapped *m);
+void unmap_file(struct mapped *m);
+
+#endif

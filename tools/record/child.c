@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "lib/tool.h"
+
+#define EXIT_FAILED	125	/* as env(1), timeout(1): auxtrace itself failed */
+#define EXIT_NO_EXEC	126
+#define EXIT_NOT_FOUND	127
+
+#define FOLLOW	(PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | \
+		 PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT)
+
+/* In the child: wait until the parent traces it, then exec the command. */
+static void __attribute__((noreturn)) exec_command(char **argv, int go, int report, const cpu_set_t *cpus)
+{
+	sigset_t none;
+	char byte;
+	int err;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (cpus && sched_setaffinity(0, sizeof(*cpus), cpus))
+		goto failed;
+	if (read(go, &byte, 1) != 1)
+		_exit(EXIT_FAILED);
+	execvp(argv[0], argv);
+failed:
+	err = errno;
+	if (write(report, &err, sizeof(err)) != sizeof(err))
+		_exit(EXIT_FAILED);
+	_exit(EXIT_NOT_FOUND);
+}
+
+static bool is_event(int status, int event)
+{
+	return WIFSTOPPED(status) && status >> 8 == (SIGTRAP | event << 8);
+}
+
+static int explain_exec(const char *command, int err)
+{
+	say("cannot run %s: %s", command, strerror(err));
+	return err == ENOENT ? EXIT_NOT_FOUND : EXIT_NO_EXEC;
+}
+
+int child_start(struct child *child, char **argv, const cpu_set_t *cpus)
+{
+	int go[2], report[2], status, err = 0;
+
+	if (pipe2(go, O_CLOEXEC) || pipe2(report, O_CLOEXEC)) {
+		say("cannot make a pipe: %s", strerror(errno));
+		return EXIT_FAILED;
+	}
+	fflush(NULL);
+	child->pid = fork();
+	if (child->pid < 0) {
+		say("cannot fork: %s", strerror(errno));
+		return EXIT_FAILED;
+	}
+	if (!child->pid)
+		exec_command(argv, go[0], report[1], cpus);
+	close(go[0]);
+	close(report[1]);
+	if (ptrace(PTRACE_SEIZE, child->pid, NULL, FOLLOW)) {
+		say("cannot follow the command with ptrace: %s; is kernel.yama.ptrace_scope 3, or another tracer here?",
+		    strerror(errno));
+		kill(child->pid, SIGKILL);
+		waitpid(child->pid, &status, 0);
+		close(go[1]);
+		close(report[0]);
+		return EXIT_FAILED;
+	}
+	if (write(go[1], "", 1) != 1)
+		err = errno;
+	close(go[1]);
+	for (;;) {
+		if (waitpid(child->pid, &status, __WALL) < 0) {
+			if (errno == EINTR)
+				continue;
+			say("cannot wait for the command: %s", strerror(errno));
+			return EXIT_FAILED;
+		}
+		if (!WIFSTOPPED(status) || is_event(status, PTRACE_EVENT_EXEC))
+			break;
+		/* The exit of a child whose exec failed, or a signal to deliver. */
+		ptrace(PTRACE_CONT, child->pid, NULL, status >> 16 ? 0 : WSTOPSIG(status));
+	}
+	if (is_event(status, PTRACE_EVENT_EXEC)) {
+		close(report[0]);
+		child->running = true;
+		return 0;
+	}
+	if (read(report[0], &err, sizeof(err)) != sizeof(err))
+		err = 0;
+	close(report[0]);
+	if (err)
+		return explain_exec(argv[0], err);
+	say("the command ended before its exec");
+	return EXIT_FAILED;
+}
+
+void child_continue(const struct child *child)
+{
+	ptrace(PTRACE_CONT, child->pid, NULL, 0);
+}
+
+void notes_reports(struct notes *notes)
+{
+	if (notes->sideband)
+		notes->lost += sideband_drain(notes->sideband, notes->recording);
+}
+
+static void note_task(struct notes *notes, pid_t pid)
+{
+	/* A thread of an exiting process may have no address space any more. */
+	if (auxtrace_recording_add_task(notes->recording, pid) && errno != ESRCH && errno != ENXIO)
+		say("process %d: %s", pid, auxtrace_error());
+}
+
+/* @pid has stopped: record its address space if that changed, and let it continue. */
+static void handle_stop(pid_t pid, int status, struct notes *notes)
+{
+	int event = status >> 16, sig = WSTOPSIG(status);
+
+	/* What perf has reported so far belongs to the earlier address space. */
+	if (event)
+		notes_reports(notes);
+	switch (event) {
+	case PTRACE_EVENT_STOP:
+		if (sig != SIGTRAP) {
+			/* A job-control stop: the process must stay stopped, as without a tracer. */
+			ptrace(PTRACE_LISTEN, pid, NULL, 0);
+			return;
+		}
+		/* A new child, before its first instruction. */
+		note_task(notes, pid);
+		sig = 0;
+		break;
+	case PTRACE_EVENT_EXIT:
+		note_task(notes, pid);
+		/* Fails for a thread: its process has not ended. */
+		auxtrace_recording_end_task(notes->recording, pid, 0);
+		sig = 0;
+		break;
+	case PTRACE_EVENT_EXEC:
+		note_task(notes, pid);
+		sig = 0;
+		break;
+	case 0:
+		break;		/* a signal: deliver it */
+	default:
+		sig = 0;
+	}
+	ptrace(PTRACE_CONT, pid, NULL, sig);
+}
+
+static void handle(struct child *child, pid_t pid, int status, struct notes *notes)
+{
+	if (WIFSTOPPED(status)) {
+		handle_stop(pid, status, notes);
+	} else if (pid == child->pid) {
+		child->running = false;
+		child->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	}
+}
+
+void child_events(struct child *child, struct notes *notes)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, __WALL | WNOHANG)) > 0)
+		handle(child, pid, status, notes);
+}
+
+void child_wait(struct child *child, struct notes *notes)
+{
+	int status;
+	pid_t pid;
+
+	while (child->running && ((pid = waitpid(-1, &status, __WALL)) > 0 || errno == EINTR))
+		if (pid > 0)
+			handle(child, pid, status, notes);
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/meta.h"
+#include "lib/tool.h"
+#include "options.h"
+#include "source/source.h"
+
+#define DEFAULT_SIZE	(4u << 20)
+#define DEFAULT_DATA	(64u << 10)
+#define MAX_DEFAULT_DATA (4u << 20)
+#define SAMPLES_KEPT	16
+#define UNSET_SIZE	UINT64_MAX
+
+/* The default size of the data ring: it must hold some of the samples that triggers take. */
+static void complete_data(struct record_options *r)
+{
+	struct auxtrace_options *o = &r->session;
+	uint64_t samples = SAMPLES_KEPT * trigger_options_sample_size(&r->triggers);
+
+	if (o->data_size != UNSET_SIZE)
+		return;
+	o->data_size = DEFAULT_DATA;
+	while (o->data_size < samples && o->data_size < MAX_DEFAULT_DATA)
+		o->data_size *= 2;
+}
+
+/* Set defaults. --size and --data-size are of one slot: multiply them. */
+static void complete(struct record_options *r)
+{
+	struct auxtrace_options *o = &r->session;
+	const struct source *source = source_of(o->pmu);
+
+	if (source->no_config && o->config && *o->config)
+		die(EXIT_USAGE, "--config %s: %s", o->config, source->no_config);
+	if (r->start_paused)
+		o->flags |= r->triggers.count ? AUXTRACE_SETUP_TRIGGER_PAUSED : AUXTRACE_SETUP_PAUSED;
+	if (r->start_paused && r->triggers.count && !trigger_options_have(&r->triggers, AUXTRACE_ACTION_RESUME))
+		die(EXIT_USAGE, "--start-paused: no --on resumes, so that nothing would be traced");
+	complete_data(r);
+	if (r->flight) {
+		o->flags |= AUXTRACE_SETUP_OVERWRITE;
+		if (!o->slots)
+			o->slots = 2;
+	}
+	/* The record of a sample in a slot must not be overwritten before the slot is released. */
+	if (o->flags & AUXTRACE_SETUP_OVERWRITE && !r->keep && o->data_size && !trigger_options_sample_size(&r->triggers))
+		o->flags |= AUXTRACE_SETUP_DATA_OVERWRITE;
+	if (o->slots > 1) {
+		if (!(o->flags & AUXTRACE_SETUP_OVERWRITE))
+			die(EXIT_USAGE, "--slots is for snapshots of the newest data: it needs --overwrite or --snapshot");
+		o->aux_size = (o->aux_size ?: DEFAULT_SIZE) * o->slots;
+		if (o->flags & AUXTRACE_SETUP_DATA_OVERWRITE)
+			o->data_size *= o->slots;
+	}
+}
+
+static uint32_t parse_full(const char *text)
+{
+	if (!strcmp(text, "wait"))
+		return 0;
+	if (!strcmp(text, "auto"))
+		return AUXTRACE_SETUP_FULL_AUTO;
+	if (!strcmp(text, "stop"))
+		return AUXTRACE_SETUP_FULL_STOP;
+	die(EXIT_USAGE, "--full %s: it takes wait, auto or stop", text);
+}
+
+static void usage(FILE *f)
+{
+	fputs("usage: auxtrace record [OPTION]... [--] COMMAND [ARGUMENT]...\n"
+	      "       auxtrace record [OPTION]... --duration SECONDS | --control HOW\n\n"
+	      "Trace CPUs while COMMAND runs, or for a while, into a directory.\n\n"
+	      "  -C, --cpu LIST        CPUs, for example 0-3,5 (default: all online ones);\n"
+	      "                        COMMAND runs on these, and auxtrace on others if there are\n"
+	      "      --source SOURCE   pt: Intel PT (the default); bts: Branch Trace Store, which is\n"
+	      "                        slower and knows time less well, but is in older CPUs too\n"
+	      "  -o, --output DIR      directory of the recording (default: " DEFAULT_DIR ")\n"
+	      "  -m, --size SIZE       bytes of AUX area for each CPU, a power of two (4M)\n"
+	      "      --overwrite       the newest data wins: keep the last SIZE bytes of each CPU\n"
+	      "  -S, --snapshot        flight recorder: --overwrite, and SIGUSR2 writes what is there\n"
+	      "                        to DIR/snapshot.0001 and so on, while tracing goes on\n"
+	      "      --slots N         areas of SIZE bytes to take turns in at snapshots, a power of\n"
+	      "                        two (with -S: 2; 1: a snapshot pauses all while it is written)\n"
+	      "      --full HOW        when the area is full: wait for this reader (the default),\n"
+	      "                        auto: the kernel looks each ms whether there is space again,\n"
+	      "                        stop: stay off until SIGUSR1 or a resume command\n"
+	      "      --watermark SIZE  wake the reader at this many bytes (default: half of -m)\n"
+	      "      --data-size SIZE  bytes of data ring for each CPU: records of windows and\n"
+	      "                        losses (64K); 0: none\n"
+	      "      --data-overwrite  its newest records win (the default with --overwrite, but\n"
+	      "                        not where --on takes samples)\n"
+	      "      --data-keep       they do not, also with --overwrite\n"
+	      "      --data-backward   it is written from its end to its begin\n"
+	      "      --control HOW     take commands: fifo:CTL[,ACK], fd:CTL[,ACK], or the path of\n"
+	      "                        a FIFO, or of a socket that is made. Commands, a line each:\n"
+	      "                        pause, resume, snapshot, stop, status, ping (disable, enable)\n"
+	      "  -e, --config TERMS    pt: perf's intel_pt terms, for example tsc,mtc,mtc_period=3\n"
+	      "  -u, --user            trace user code only\n"
+	      "  -k, --kernel          trace the kernel only (both or neither of -u -k: both)\n"
+	      "      --paused          start paused; SIGUSR1 to auxtrace resumes, SIGUSR2 pauses\n"
+	      "                        (not with -S)\n"
+	      "      --on EVENT=ACTION[,OPTION...]   when EVENT happens, do ACTION: resume, pause,\n"
+	      "                        freeze, sample=SIZE. Events: auxtrace list. Options: pid=PID\n"
+	      "                        (or pid=command), count=N, after=N, one-shot, all-cpus,\n"
+	      "                        hold-off=TIME, delay=TIME|BYTES. Again for more\n"
+	      "      --start-paused    with --on: an --on ...=resume begins; else as --paused\n"
+	      "      --duration SEC    end after so many seconds; a command then gets SIGTERM\n"
+	      "  -h, --help            this text\n\n"
+	      "The command's children are followed. Exit status: the command's, 128 + N if signal\n"
+	      "N killed it, 127 not found, 126 cannot be run, 125 auxtrace failed, 2 wrong usage.\n", f);
+}
+
+int record_options_parse(struct record_options *r, int argc, char **argv)
+{
+	enum {
+		OVERWRITE = 256, WATERMARK, PAUSED, DURATION, SLOTS, FULL, DATA_SIZE, DATA_OVERWRITE,
+		DATA_KEEP, DATA_BACKWARD, CONTROL, ON, START_PAUSED, SOURCE,
+	};
+	static const struct option options[] = {
+		{ "cpu", required_argument, NULL, 'C' },
+		{ "source", required_argument, NULL, SOURCE },
+		{ "output", required_argument, NULL, 'o' },
+		{ "size", required_argument, NULL, 'm' },
+		{ "overwrite", no_argument, NULL, OVERWRITE },
+		{ "snapshot", no_argument, NULL, 'S' },
+		{ "slots", required_argument, NULL, SLOTS },
+		{ "full", required_argument, NULL, FULL },
+		{ "watermark", required_argument, NULL, WATERMARK },
+		{ "data-size", required_argument, NULL, DATA_SIZE },
+		{ "data-overwrite", no_argument, NULL, DATA_OVERWRITE },
+		{ "data-keep", no_argument, NULL, DATA_KEEP },
+		{ "data-backward", no_argument, NULL, DATA_BACKWARD },
+		{ "control", required_argument, NULL, CONTROL },
+		{ "config", required_argument, NULL, 'e' },
+		{ "user", no_argument, NULL, 'u' },
+		{ "kernel", no_argument, NULL, 'k' },
+		{ "paused", no_argument, NULL, PAUSED },
+		{ "on", required_argument, NULL, ON },
+		{ "start-paused", no_argument, NULL, START_PAUSED },
+		{ "duration", required_argument, NULL, DURATION },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	struct auxtrace_options *o = &r->session;
+	char *end;
+	int c;
+
+	*r = (struct record_options){
+		.session = { .size = sizeof(r->session), .data_size = UNSET_SIZE },
+		.dir = DEFAULT_DIR,
+	};
+	while ((c = getopt_long(argc, argv, "+C:o:m:Se:ukh", options, NULL)) != -1) {
+		switch (c) {
+		case 'C':
+			o->cpus = optarg;
+			break;
+		case SOURCE:
+			o->pmu = source_parse(optarg)->pmu;
+			break;
+		case 'o':
+			r->dir = optarg;
+			break;
+		case 'm':
+			o->aux_size = parse_size("--size", optarg);
+			break;
+		case OVERWRITE:
+			o->flags |= AUXTRACE_SETUP_OVERWRITE;
+			break;
+		case 'S':
+			r->flight = true;
+			break;
+		case SLOTS:
+			o->slots = parse_number("--slots", optarg, 1, AUXTRACE_MAX_SLOTS);
+			break;
+		case FULL:
+			o->flags &= ~(AUXTRACE_SETUP_FULL_AUTO | AUXTRACE_SETUP_FULL_STOP);
+			o->flags |= parse_full(optarg);
+			break;
+		case DATA_SIZE:
+			o->data_size = parse_size("--data-size", optarg);
+			break;
+		case DATA_OVERWRITE:
+			o->flags |= AUXTRACE_SETUP_DATA_OVERWRITE;
+			r->keep = false;
+			break;
+		case DATA_KEEP:
+			o->flags &= ~AUXTRACE_SETUP_DATA_OVERWRITE;
+			r->keep = true;
+			break;
+		case DATA_BACKWARD:
+			o->flags |= AUXTRACE_SETUP_DATA_BACKWARD;
+			break;
+		case CONTROL:
+			r->control = optarg;
+			break;
+		case WATERMARK:
+			o->aux_watermark = parse_size("--watermark", optarg);
+			break;
+		case 'e':
+			o->config = optarg;
+			break;
+		case 'u':
+			o->flags |= AUXTRACE_SETUP_USER;
+			break;
+		case 'k':
+			o->flags |= AUXTRACE_SETUP_KERNEL;
+			break;
+		case PAUSED:
+			o->flags |= AUXTRACE_SETUP_PAUSED;
+			break;
+		case ON:
+			trigger_option_parse(&r->triggers, optarg);
+			break;
+		case START_PAUSED:
+			r->start_paused = true;
+			break;
+		case DURATION:
+			r->duration = strtod(optarg, &end);
+			if (*end || !(r->duration > 0) || r->duration > 1e9)
+				die(EXIT_USAGE, "--duration %s: it takes seconds, more than 0", optarg);
+			break;
+		case 'h':
+			usage(stdout);
+			return 0;
+		default:
+			usage(stderr);
+			return EXIT_USAGE;
+		}
+	}
+	if (optind < argc)
+		r->argv = argv + optind;
+	if (!r->argv && !r->duration && !r->control)
+		die(EXIT_USAGE, "record what? Name a command, or --duration SECONDS, or --control");
+	complete(r);
+	return -1;
+}

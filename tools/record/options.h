@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The command line of auxtrace record. */
+#ifndef RECORD_OPTIONS_H
+#define RECORD_OPTIONS_H
+
+#include <stdbool.h>
+
+#include <auxtrace.h>
+
+#include "trigger/trigger_option.h"
+
+struct record_options {
+	struct auxtrace_options session;
+	const char *dir;
+	double duration;	/* seconds; 0: until the command ends */
+	char **argv;		/* the command, or NULL */
+	const char *control;	/* --control, or NULL */
+	bool flight;		/* --snapshot: SIGUSR2 takes a snapshot */
+	bool keep;		/* --data-keep: do not overwrite records in overwrite mode */
+	bool start_paused;	/* until a trigger resumes it; without triggers, a signal */
+	struct trigger_options triggers;	/* triggers */
+};
+
+/* Returns -1, or the exit status after --help or an unknown option. Dies of wrong usage. */
+int record_options_parse(struct record_options *o, int argc, char **argv);
+
+#endif

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0
+/* <linux/perf_event.h> has the format of the rings. */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "lib/tool.h"
+#include "sideband.h"
+
+#define DATA_PAGES	32	/* a record is some 100 bytes, and they are rare */
+
+struct ring {
+	int fd;
+	struct perf_event_mmap_page *page;
+};
+
+struct sideband {
+	struct auxtrace_info info;
+	int epoll;
+	size_t page_size;
+	unsigned int count;
+	struct ring *ring;	/* one for each CPU */
+};
+
+struct task_record {		/* PERF_RECORD_FORK, _EXIT */
+	struct perf_event_header header;
+	uint32_t pid, ppid, tid, ptid;
+	uint64_t time;
+};
+
+struct comm_record {		/* PERF_RECORD_COMM */
+	struct perf_event_header header;
+	uint32_t pid, tid;
+};
+
+struct mmap_record {		/* PERF_RECORD_MMAP */
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t addr, len, pgoff;
+	char path[];
+};
+
+union record {
+	struct perf_event_header header;
+	struct mmap_record mmap;
+	struct task_record task;
+	struct comm_record comm;
+	struct {
+		struct perf_event_header header;
+		uint64_t id, lost;
+	} lost;
+	char bytes[65536 + 1];	/* the longest, and a final 0 */
+};
+
+static int open_ring(struct sideband *w, int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+		.mmap = 1,
+		.task = 1,
+		.comm = 1,
+		.comm_exec = 1,
+		/* Wake up at each record: a process may not live long. */
+		.watermark = 1,
+		.wakeup_watermark = 1,
+	};
+	struct epoll_event event = { .events = EPOLLIN };
+	struct ring *r = &w->ring[w->count];
+
+	r->fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (r->fd < 0)
+		return -1;
+	w->count++;
+	r->page = mmap(NULL, (1 + DATA_PAGES) * w->page_size, PROT_READ | PROT_WRITE, MAP_SHARED,
+		       r->fd, 0);
+	if (r->page == MAP_FAILED) {
+		r->page = NULL;
+		return -1;
+	}
+	return epoll_ctl(w->epoll, EPOLL_CTL_ADD, r->fd, &event);
+}
+
+struct sideband *sideband_open(const struct auxtrace_info *info)
+{
+	struct auxtrace_cpus *cpus = auxtrace_cpus_online();
+	struct sideband *w;
+	int err;
+
+	if (!cpus)
+		return NULL;
+	w = xcalloc(1, sizeof(*w));
+	w->info = *info;
+	w->page_size = sysconf(_SC_PAGESIZE);
+	w->ring = xcalloc(auxtrace_cpus_count(cpus), sizeof(*w->ring));
+	w->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (w->epoll < 0)
+		goto failed;
+	for (int c = auxtrace_cpus_next(cpus, 0); c >= 0; c = auxtrace_cpus_next(cpus, c + 1))
+		if (open_ring(w, c))
+			goto failed;
+	auxtrace_cpus_free(cpus);
+	return w;
+
+failed:
+	err = errno;
+	auxtrace_cpus_free(cpus);
+	sideband_close(w);
+	errno = err;
+	return NULL;
+}
+
+int sideband_fd(const struct sideband *w)
+{
+	return w->epoll;
+}
+
+/* Copy a record, which may wrap at the ring's end. */
+static void copy_record(const struct sideband *w, const struct ring *r, uint64_t at, void *to,
+			size_t size)
+{
+	const char *data = (const char *)r->page + w->page_size;
+	size_t ring_size = DATA_PAGES * w->page_size;
+	size_t first = ring_size - at % ring_size;
+
+	if (first > size)
+		first = size;
+	memcpy(to, data + at % ring_size, first);
+	memcpy((char *)to + first, data, size - first);
+}
+
+static void note_mapping(const struct mmap_record *rec, struct auxtrace_recording *recording)
+{
+	/* perf reports an exec at its begin. The vdso is mapped last: read the mappings again. */
+	if (!strcmp(rec->path, "[vdso]"))
+		auxtrace_recording_add_task(recording, rec->pid);
+	/* "//anon" and "[vdso]" are not files. */
+	if (rec->path[0] != '/' || rec->path[1] == '/')
+		return;
+	if (auxtrace_recording_add_mapping(recording, rec->pid, rec->addr, rec->addr + rec->len,
+					   rec->pgoff, rec->path) && errno != ENOENT)
+		say("%s", auxtrace_error());
+}
+
+/* perf's time as TSC; 0, which stands for now, if perf's clock does not follow the TSC. */
+static uint64_t to_tsc(const struct sideband *w, uint64_t ns)
+{
+	const struct auxtrace_info *info = &w->info;
+
+	if (!info->out_time_mult || ns < info->out_time_zero)
+		return 0;
+	return (((unsigned __int128)(ns - info->out_time_zero)) << info->out_time_shift) /
+	       info->out_time_mult;
+}
+
+static void handle(const struct sideband *w, const union record *rec,
+		      struct auxtrace_recording *recording)
+{
+	switch (rec->header.type) {
+	case PERF_RECORD_MMAP:
+		note_mapping(&rec->mmap, recording);
+		break;
+	case PERF_RECORD_FORK:
+		/* Fails if the process has exited already. */
+		if (rec->task.pid != rec->task.ppid)
+			auxtrace_recording_add_task(recording, rec->task.pid);
+		break;
+	case PERF_RECORD_COMM:
+		if (rec->header.misc & PERF_RECORD_MISC_COMM_EXEC)
+			auxtrace_recording_add_task(recording, rec->comm.pid);
+		break;
+	case PERF_RECORD_EXIT:
+		/* If only a thread exited, a later record or the end of the recording corrects this. */
+		auxtrace_recording_end_task(recording, rec->task.pid, to_tsc(w, rec->task.time));
+		break;
+	}
+}
+
+static unsigned long drain_ring(const struct sideband *w, struct ring *r,
+				struct auxtrace_recording *recording)
+{
+	union record rec;
+	uint64_t tail = r->page->data_tail;
+	/* Acquire: records below the head are complete. Partner: perf's barrier before its store. */
+	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
+	unsigned long lost = 0;
+
+	while (tail < head) {
+		copy_record(w, r, tail, &rec.header, sizeof(rec.header));
+		copy_record(w, r, tail, &rec, rec.header.size);
+		rec.bytes[rec.header.size] = 0;
+		if (rec.header.type == PERF_RECORD_LOST)
+			lost += rec.lost.lost;
+		else
+			handle(w, &rec, recording);
+		tail += rec.header.size;
+	}
+	/* Release: all reads come before this store. Partner: perf's control dependency on it. */
+	__atomic_store_n(&r->page->data_tail, tail, __ATOMIC_RELEASE);
+	return lost;
+}
+
+unsigned long sideband_drain(struct sideband *w, struct auxtrace_recording *recording)
+{
+	unsigned long lost = 0;
+
+	for (unsigned int i = 0; i < w->count; i++)
+		lost += drain_ring(w, &w->ring[i], recording);
+	return lost;
+}
+
+void sideband_close(struct sideband *w)
+{
+	if (!w)
+		return;
+	for (unsigned int i = 0; i < w->count; i++) {
+		if (w->ring[i].page)
+			munmap(w->ring[i].page, (1 + DATA_PAGES) * w->page_size);
+		close(w->ring[i].fd);
+	}
+	if (w->epoll >= 0)
+		close(w->epoll);
+	free(w->ring);
+	free(w);
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Branch Trace Store. */
+#include <cpuid.h>
+#include <inttypes.h>
+
+#include "decode/bts_flow.h"
+#include "lib/findings.h"
+#include "lib/tool.h"
+#include "source.h"
+
+static void find_cpu(void)
+{
+	unsigned int a, b, c, d;
+
+	if (!__get_cpuid(1, &a, &b, &c, &d) || !(d >> 21 & 1) || !(c >> 2 & 1))
+		finding_add(&source_bts, "cpu: bts", NO, "without BTS in 64-bit format: CPUID.1:EDX[21] (DS) or ECX[2] (DTES64) is 0 (most virtual machines hide it)");
+	else
+		finding_add(&source_bts, "cpu: bts", YES, "with BTS; %s", c >> 4 & 1 ?
+			    "it can record kernel or user code alone (DS-CPL)" :
+			    "kernel and user code together only (no DS-CPL)");
+}
+
+static void find_state(const struct auxtrace_info *info)
+{
+	switch (info->out_bts) {
+	case AUXTRACE_BTS_OK:
+		finding_add(&source_bts, "bts", YES, "free on every online CPU%s",
+			    info->out_bts_flags & AUXTRACE_BTS_BUFFERED ?
+			    "; through the kernel's buffer of 64 KiB, because page tables are isolated" : "");
+		break;
+	case AUXTRACE_BTS_NO_CPUID:
+		finding_add(&source_bts, "bts", NO, "the module sees no BTS in 64-bit format on this CPU");
+		break;
+	case AUXTRACE_BTS_DISABLED:
+		finding_add(&source_bts, "bts", NO, "firmware or a hypervisor has disabled it (IA32_MISC_ENABLE[11])");
+		break;
+	case AUXTRACE_BTS_NO_PMI:
+		finding_add(&source_bts, "bts", NO, "the kernel has no architectural PMU to route its interrupt");
+		break;
+	case AUXTRACE_BTS_BUSY:
+		if (!(info->out_may & AUXTRACE_MAY_TRACE))
+			finding_add(&source_bts, "bts", NOTE, "whether it is free can be tried with CAP_PERFMON or CAP_SYS_ADMIN only");
+		else
+			finding_add(&source_bts, "bts", NO, "perf holds it, or what excludes it, on a CPU now: end perf record -e intel_bts// or -b, where the CPU cannot have both -e intel_pt//, or another session");
+		break;
+	default:
+		finding_add(&source_bts, "bts", NO, "the module gives reason %u, which this command does not know: it is older than the module",
+			    info->out_bts);
+	}
+}
+
+static void summarize(const struct flow *f)
+{
+	say("%" PRIu64 " branches", f->branches);
+}
+
+const struct source source_bts = {
+	.pmu = AUXTRACE_PMU_INTEL_BTS,
+	.name = "bts",
+	.perf_pmu = "intel_bts",
+	.no_config = "its terms are of Intel PT's packets; with --source bts each record is a branch, and there is nothing to choose",
+	.unsynced = "are of branches that are not whole",
+	.find_cpu = find_cpu,
+	.find_state = find_state,
+	.dump = bts_dump,
+	.print_totals = bts_print_totals,
+	.decode = bts_decode,
+	.decode_samples = bts_decode_samples,
+	.summarize = summarize,
+};

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Trace PMUs, as the command sees them. Each is a file NAME.c with one table;
+ * source.c lists them. No subcommand distinguishes trace PMUs.
+ */
+#ifndef SOURCE_H
+#define SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <auxtrace.h>
+
+#include "lib/meta.h"
+
+struct flow;
+
+/* A file of trace, for auxtrace dump. */
+struct trace_file {
+	const uint8_t *data;
+	size_t size;
+	size_t pad;		/* bytes before the trace, as in meta */
+	uint64_t begin;		/* AUX position of the first byte behind them */
+};
+
+/**
+ * struct source - a trace PMU
+ * @pmu: AUXTRACE_PMU_*
+ * @name: as --source takes it
+ * @perf_pmu: perf's own driver of it, in /sys/bus/event_source/devices
+ * @no_config: why --config makes no sense; NULL: it takes terms
+ * @no_branches: why the branches view cannot show it; NULL: it can
+ * @unsynced: what cannot be decoded at the edges of a trace, for the sentence "N bytes ..."
+ * @find_cpu: info: add findings of what CPUID says without the module
+ * @find_state: info: add findings of what the module says
+ * @dump: print the packets or records of a file, unless only their totals are wanted.
+ *	Returns the number of errors
+ * @print_totals: print the totals of all files that were dumped
+ * @decode: decode the AUX area of @cpu; only window number @window unless that is 0
+ * @decode_samples: decode the samples of @cpu instead, each on its own
+ * @summarize: script: say what only this source counts; NULL: nothing
+ */
+struct source {
+	uint32_t pmu;
+	const char *name;
+	const char *perf_pmu;
+	const char *no_config;
+	const char *no_branches;
+	const char *unsynced;
+	void (*find_cpu)(void);
+	void (*find_state)(const struct auxtrace_info *info);
+	uint64_t (*dump)(const struct trace_file *file, bool print);
+	void (*print_totals)(void);
+	void (*decode)(struct flow *f, const char *dir, const struct meta_cpu *cpu, uint64_t window);
+	void (*decode_samples)(struct flow *f, const char *dir, const struct meta_cpu *cpu);
+	void (*summarize)(const struct flow *f);
+};
+
+extern const struct source source_pt, source_bts;
+
+/* All sources with a final NULL. The first one is the default. */
+extern const struct source *const sources[];
+
+/* The source with that number, or NULL. */
+const struct source *source_of(uint32_t pmu);
+/* The source that --source names; dies if there is none. */
+const struct source *source_parse(const char *name);
+/* The source of the recording in @dir; dies if this command does not know it. */
+const struct source *source_of_recording(const struct meta *meta, const char *dir);
+
+static inline bool source_is_present(const struct source *source, const struct auxtrace_info *info)
+{
+	return info->out_pmus >> source->pmu & 1;
+}
+
+/* auxtrace dump (pt_dump.c, bts_dump.c): see @dump and @print_totals. */
+uint64_t pt_dump(const struct trace_file *file, bool print);
+void pt_print_totals(void);
+uint64_t bts_dump(const struct trace_file *file, bool print);
+void bts_print_totals(void);
+
+#endif

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <gelf.h>
+#include <string.h>
+
+#include "elf_function.h"
+#include "lib/symbols.h"
+#include "lib/tool.h"
+#include "suggest.h"
+
+/* The offset in the file of the byte that is linked for @addr; UINT64_MAX: there is none. */
+static uint64_t offset_of(const struct mapped *file, uint64_t addr)
+{
+	Elf *elf = elf_memory((char *)file->data, file->size);
+	uint64_t offset = UINT64_MAX;
+	size_t count;
+
+	if (!elf || elf_getphdrnum(elf, &count))
+		count = 0;
+	for (size_t i = 0; i < count; i++) {
+		GElf_Phdr ph;
+
+		if (gelf_getphdr(elf, i, &ph) && ph.p_type == PT_LOAD && ph.p_flags & PF_X &&
+		    addr >= ph.p_vaddr && addr - ph.p_vaddr < ph.p_filesz)
+			offset = addr - ph.p_vaddr + ph.p_offset;
+	}
+	elf_end(elf);
+	return offset;
+}
+
+uint64_t elf_function(const char *text, const char *path, const char *function)
+{
+	struct symbols symbols = { 0 };
+	uint64_t offset = UINT64_MAX;
+	struct mapped file;
+	struct suggestions suggestions;
+	int err = map_file(path, true, &file);
+
+	if (err)
+		die(EXIT_USAGE, "--on %s: cannot read %s: %s", text, path, strerror(-err));
+	if (file.data)
+		symbols_from_elf(&symbols, file.data, file.size);
+	if (!symbols.count)
+		die(EXIT_USAGE, "--on %s: %s has no symbols (it is stripped, or not a program): give the offset in the file, for example 0x1234",
+		    text, path);
+	suggest_begin(&suggestions, function);
+	for (size_t i = 0; i < symbols.count && offset == UINT64_MAX; i++) {
+		if (!strcmp(symbols.sym[i].name, function))
+			offset = offset_of(&file, symbols.sym[i].addr);
+		suggest_offer(&suggestions, symbols.sym[i].name);
+	}
+	if (offset == UINT64_MAX)
+		die(EXIT_USAGE, "--on %s: %s has no function %s%s", text, path, function, suggest_text(&suggestions));
+	symbols_free(&symbols);
+	unmap_file(&file);
+	return offset;
+}

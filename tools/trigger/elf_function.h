@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Finds a function in a program's file. */
+#ifndef ELF_FUNCTION_H
+#define ELF_FUNCTION_H
+
+#include <stdint.h>
+
+/*
+ * The offset in the file @path of the function's first byte. Dies if the file cannot be read
+ * or has no such function. @text: the --on option, for the message.
+ */
+uint64_t elf_function(const char *text, const char *path, const char *function);
+
+#endif

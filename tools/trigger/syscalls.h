@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* System calls of the 64-bit table, by name. */
+#ifndef SYSCALLS_H
+#define SYSCALLS_H
+
+#include "suggest.h"
+
+/*
+ * The number of @name: a name of <asm/unistd.h> or of the kernel's tracepoints
+ * (sys_enter_NAME), or a number. -1: "*", all system calls. -2: there is no such call.
+ */
+long syscall_number(const char *name);
+/* Offer all names. */
+void syscall_suggest(struct suggestions *n);
+/* Call @fn with each name, sorted. */
+void syscall_each(void (*fn)(const char *name, long number, void *context), void *context);
+
+#endif

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "internal.h"
+#include "recording_dir.h"
+
+static bool has_suffix(const char *name, const char *suffix)
+{
+	size_t len = strlen(name), n = strlen(suffix);
+
+	return len > n && !strcmp(name + len - n, suffix);
+}
+
+static bool is_recording_file(const char *name)
+{
+	static const char *const plain[] = { "meta", "kcore", "kallsyms", "modules" };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(plain); i++)
+		if (!strcmp(name, plain[i]))
+			return true;
+	if (!strncmp(name, "task.", 5) || !strncmp(name, "vdso.", 5))
+		return isdigit((unsigned char)name[5]);
+	return !strncmp(name, "cpu", 3) && isdigit((unsigned char)name[3]) &&
+	       (has_suffix(name, ".aux") || has_suffix(name, ".data") ||
+		has_suffix(name, ".samples"));
+}
+
+static bool is_snapshot(const char *name)
+{
+	return !strncmp(name, "snapshot.", 9) && name[9] &&
+	       strspn(name + 9, "0123456789") == strlen(name + 9);
+}
+
+static int clear(int dirfd, const char *dir, bool check);
+
+static int clear_snapshot(int dirfd, const char *dir, const char *name, bool check)
+{
+	int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), ret;
+
+	if (fd < 0)
+		return fail(errno, "cannot open %s/%s: %s", dir, name, strerror(errno));
+	ret = clear(fd, name, check);
+	close(fd);
+	if (!ret && !check && unlinkat(dirfd, name, AT_REMOVEDIR))
+		return fail(errno, "cannot remove %s/%s: %s", dir, name, strerror(errno));
+	return ret;
+}
+
+/*
+ * Remove an earlier recording. With @check remove nothing, and fail if the directory holds
+ * a file that does not belong to a recording.
+ */
+static int clear(int dirfd, const char *dir, bool check)
+{
+	DIR *d = fdopendir(dup(dirfd));
+	struct dirent *e;
+	int ret = 0;
+
+	if (!d)
+		return fail(errno, "cannot read %s: %s", dir, strerror(errno));
+	rewinddir(d);
+	while (!ret && (e = readdir(d))) {
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+			continue;
+		if (is_snapshot(e->d_name))
+			ret = clear_snapshot(dirfd, dir, e->d_name, check);
+		else if (!is_recording_file(e->d_name))
+			ret = fail(ENOTEMPTY, "%s holds %s, which is not of a recording: name another directory",
+				   dir, e->d_name);
+		else if (!check && unlinkat(dirfd, e->d_name, 0))
+			ret = fail(errno, "cannot remove %s/%s: %s", dir, e->d_name, strerror(errno));
+	}
+	closedir(d);
+	return ret;
+}
+
+void recording_dir_clear(int dirfd, const char *dir)
+{
+	clear(dirfd, dir, false);
+}
+
+int recording_dir_open(int parent, const char *dir)
+{
+	int fd;
+
+	if (mkdirat(parent, dir, 0700) && errno != EEXIST)
+		return fail(errno, "cannot make the directory %s: %s", dir, strerror(errno));
+	fd = openat(parent, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return fail(errno, "cannot open the directory %s: %s", dir, strerror(errno));
+	if (clear(fd, dir, true) || clear(fd, dir, false)) {
+		int err = errno;
+
+		close(fd);
+		errno = err;
+		return -1;
+	}
+	return fd;
+}
+
+FILE *recording_file(int dirfd, const char *name)
+{
+	FILE *f;
+	int fd;
+
+	/* Snapshots have hard links to an earlier kernel file, which must not change. */
+	unlinkat(dirfd, name, 0);
+	fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	f = fd < 0 ? NULL : fdopen(fd, "w");
+	if (f)
+		return f;
+	fail(errno, "cannot write %s: %s", name, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return NULL;
+}
+
+int recording_file_close(FILE *f, const char *name)
+{
+	int err = ferror(f) ? EIO : 0;
+
+	errno = 0;
+	if (fclose(f) || err)
+		return fail(errno ?: err, "cannot write %s: %s", name, strerror(errno ?: err));
+	return 0;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A recording's directory, and the plain files in it. */
+#ifndef RECORDING_DIR_H
+#define RECORDING_DIR_H
+
+#include <stdio.h>
+
+/*
+ * Make the directory @dir, or remove an earlier recording from it. @parent: as for
+ * openat(2). Returns its file descriptor, or -1 with errno and the message.
+ */
+int recording_dir_open(int parent, const char *dir);
+
+/* Remove a recording from the directory, as far as possible. */
+void recording_dir_clear(int dirfd, const char *dir);
+
+/* Open a file for writing. NULL with errno and the message. */
+FILE *recording_file(int dirfd, const char *name);
+
+/* Close it. -1 with errno and the message if anything written to it was lost. */
+int recording_file_close(FILE *f, const char *name);
+
+#endif

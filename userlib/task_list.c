@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Address spaces: what a decoder needs to find user code by CR3 and address.
+ *
+ * One entry is one address space. A process that execs has two; a thread and a vfork
+ * child share their parent's. The kernel may give the page-table root of a process that
+ * is gone to a new one, so each entry has the times when it began and ended.
+ *
+ * An entry keeps every mapping that was ever seen in it. If files were mapped one after
+ * the other at the same address, it has both, and a decoder cannot tell which one ran.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+#include "internal.h"
+#include "recording_dir.h"
+#include "task_list.h"
+
+#define VDSO_LIMIT	(1u << 20)
+
+#define LINE_MAX_LEN	(PATH_MAX + 128)
+
+struct space {
+	struct space *next;
+	pid_t pid;
+	char comm[64];
+	char exe[4096];
+	uint64_t cr3, cr3_mask;
+	uint64_t begin_tsc, end_tsc;	/* end_tsc 0: it has not ended, as far as we know */
+	uint64_t vdso_start;
+	size_t vdso_len;
+	uint8_t *vdso;
+	size_t count;
+	char **map;		/* lines of /proc/PID/maps, without newlines */
+};
+
+struct task_list {
+	struct space *head, **tail;
+};
+
+struct task_list *task_list_new(void)
+{
+	struct task_list *list = calloc(1, sizeof(*list));
+
+	if (list)
+		list->tail = &list->head;
+	return list;
+}
+
+static void free_mappings(struct space *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		free(s->map[i]);
+	free(s->map);
+	s->map = NULL;
+	s->count = 0;
+}
+
+static void free_space(struct space *s)
+{
+	free_mappings(s);
+	free(s->vdso);
+	free(s);
+}
+
+void task_list_free(struct task_list *list)
+{
+	if (!list)
+		return;
+	while (list->head) {
+		struct space *s = list->head;
+
+		list->head = s->next;
+		free_space(s);
+	}
+	free(list);
+}
+
+static int add_mapping(struct space *s, const char *line)
+{
+	char **grown;
+
+	for (size_t i = 0; i < s->count; i++)
+		if (!strcmp(s->map[i], line))
+			return 0;
+	grown = realloc(s->map, (s->count + 1) * sizeof(*grown));
+	if (!grown)
+		return -1;
+	s->map = grown;
+	grown[s->count] = strdup(line);
+	return grown[s->count] ? (s->count++, 0) : -1;
+}
+
+/* Read all mappings of files, executable or not: a decoder needs the whole ELF image. */
+static int read_maps(struct space *s, const char *proc)
+{
+	char path[64], *line = NULL;
+	size_t size = 0;
+	ssize_t len;
+	FILE *f;
+	int ret = 0;
+
+	snprintf(path, sizeof(path), "%s/maps", proc);
+	f = fopen(path, "re");
+	if (!f)
+		return -1;
+	while (!ret && (len = getline(&line, &size, f)) > 0) {
+		uint64_t start, end;
+		const char *name;
+
+		if (line[len - 1] == '\n')
+			line[len - 1] = 0;
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64, &start, &end) != 2)
+			continue;
+		name = strpbrk(line, "/[");
+		if (name && *name == '[') {
+			/* The kernel runs probed instructions in [uprobes], which cannot be read. */
+			if (strcmp(name, "[vdso]") && strcmp(name, "[uprobes]"))
+				continue;
+			if (name[1] == 'v') {
+				s->vdso_start = start;
+				s->vdso_len = end - start;
+			}
+		} else if (!name) {
+			continue;
+		}
+		ret = add_mapping(s, line);
+	}
+	free(line);
+	fclose(f);
+	return ret;
+}
+
+static int read_vdso(struct space *s, const char *proc)
+{
+	char path[64];
+	ssize_t got;
+	int fd;
+
+	if (!s->vdso_len || s->vdso_len > VDSO_LIMIT)
+		return 0;
+	s->vdso = malloc(s->vdso_len);
+	if (!s->vdso)
+		return -1;
+	snprintf(path, sizeof(path), "%s/mem", proc);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	got = fd < 0 ? -1 : pread(fd, s->vdso, s->vdso_len, s->vdso_start);
+	if (fd >= 0)
+		close(fd);
+	if (got != (ssize_t)s->vdso_len) {
+		/* A decoder then reports code in the vdso as missing. */
+		free(s->vdso);
+		s->vdso = NULL;
+	}
+	return 0;
+}
+
+static void read_names(struct space *s, const char *proc)
+{
+	char path[64];
+	ssize_t len;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/comm", proc);
+	f = fopen(path, "re");
+	if (f) {
+		if (fgets(s->comm, sizeof(s->comm), f))
+			s->comm[strcspn(s->comm, "\n")] = 0;
+		fclose(f);
+	}
+	snprintf(path, sizeof(path), "%s/exe", proc);
+	len = readlink(path, s->exe, sizeof(s->exe) - 1);
+	s->exe[len < 0 ? 0 : len] = 0;
+}
+
+static struct space *read_space(pid_t pid, const struct auxtrace_task *task)
+{
+	struct space *s = calloc(1, sizeof(*s));
+	char proc[32];
+
+	if (!s) {
+		fail(ENOMEM, "no memory for process %d", pid);
+		return NULL;
+	}
+	snprintf(proc, sizeof(proc), "/proc/%d", pid);
+	s->pid = pid;
+	s->cr3 = task->out_cr3;
+	s->cr3_mask = task->out_cr3_mask;
+	s->begin_tsc = __rdtsc();
+	read_names(s, proc);
+	if (read_maps(s, proc) || read_vdso(s, proc)) {
+		/* To the caller EACCES means that the device refuses to trace. */
+		fail(errno == EACCES ? EPERM : errno, "cannot read the mappings of process %d: %s%s", pid,
+		     strerror(errno), errno == EACCES ? "; it needs CAP_SYS_PTRACE" : "");
+		free_space(s);
+		return NULL;
+	}
+	return s;
+}
+
+/* An entry that was read in the middle of an exec has no vdso yet. */
+static bool same_space(const struct space *old, const struct space *fresh)
+{
+	bool same_vdso = old->vdso_start ? old->vdso_start == fresh->vdso_start :
+					   old->pid == fresh->pid;
+
+	return old->cr3 == fresh->cr3 && same_vdso && !strcmp(old->exe, fresh->exe);
+}
+
+/* The newest entry of process @pid, or NULL. 0: the caller. */
+static struct space *newest_of(const struct task_list *list, pid_t pid)
+{
+	struct space *found = NULL;
+
+	if (!pid)
+		pid = getpid();
+	for (struct space *s = list->head; s; s = s->next)
+		if (s->pid == pid)
+			found = s;
+	return found;
+}
+
+/* @fresh is the same address space, read again: add what is new to @old. */
+static int refresh(struct space *old, struct space *fresh)
+{
+	old->end_tsc = 0;
+	if (!old->vdso) {
+		old->vdso_start = fresh->vdso_start;
+		old->vdso_len = fresh->vdso_len;
+		old->vdso = fresh->vdso;
+		fresh->vdso = NULL;
+	}
+	for (size_t i = 0; i < fresh->count; i++)
+		if (add_mapping(old, fresh->map[i]))
+			return fail(ENOMEM, "no memory for process %d", fresh->pid);
+	return 0;
+}
+
+int task_list_add(struct task_list *list, struct auxtrace_session *session, pid_t pid)
+{
+	struct space *fresh, *before;
+	struct auxtrace_task task;
+	int ret;
+
+	if (auxtrace_task(session, pid, &task))
+		return -1;
+	fresh = read_space(pid ?: getpid(), &task);
+	if (!fresh)
+		return -1;
+	for (struct space *s = list->head; s; s = s->next)
+		if (same_space(s, fresh)) {
+			ret = refresh(s, fresh);
+			free_space(fresh);
+			return ret;
+		}
+	/* An exec ended the process's earlier address space. */
+	before = newest_of(list, fresh->pid);
+	if (before && !before->end_tsc)
+		before->end_tsc = fresh->begin_tsc;
+	*list->tail = fresh;
+	list->tail = &fresh->next;
+	return 0;
+}
+
+int task_list_end(struct task_list *list, pid_t pid, uint64_t tsc)
+{
+	struct space *s = newest_of(list, pid);
+
+	if (!s)
+		return fail(ENOENT, "process %d is not in the recording", pid);
+	if (!tsc)
+		tsc = __rdtsc();
+	/* Exits of threads are reported in any order. The process ends with the last one. */
+	if (tsc > s->end_tsc)
+		s->end_tsc = tsc;
+	return 0;
+}
+
+int task_list_map(struct task_list *list, pid_t pid, uint64_t start, uint64_t end, uint64_t offset,
+		  const char *path)
+{
+	struct space *s = newest_of(list, pid);
+	char line[LINE_MAX_LEN];
+
+	if (!s)
+		return fail(ENOENT, "process %d is not in the recording", pid);
+	snprintf(line, sizeof(line), "%" PRIx64 "-%" PRIx64 " r-xp %08" PRIx64 " 00:00 0 %s", start, end,
+		 offset, path);
+	return add_mapping(s, line) ? fail(ENOMEM, "no memory for process %d", pid) : 0;
+}
+
+/* The path in a line of maps, which may contain blanks. NULL: no file that can be opened. */
+static const char *mapped_file(const char *line)
+{
+	const char *path = strchr(line, '/');
+	size_t len = path ? strlen(path) : 0;
+
+	/* A deleted file cannot be opened by its name. */
+	if (len > 10 && !strcmp(path + len - 10, " (deleted)"))
+		return NULL;
+	return path;
+}
+
+/* Write sizes and times, by which a decoder notices that a file is not the one that ran. */
+static void write_files(const struct space *s, FILE *f)
+{
+	const char *last = "";
+
+	for (size_t i = 0; i < s->count; i++) {
+		const char *path = mapped_file(s->map[i]);
+		struct stat st;
+
+		if (!path || !strcmp(path, last) || stat(path, &st))
+			continue;
+		last = path;
+		fprintf(f, "file %" PRIu64 " %" PRIu64 ".%09ld %s\n", (uint64_t)st.st_size,
+			(uint64_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec, path);
+	}
+}
+
+static int write_space(const struct space *s, const char *suffix, int dirfd)
+{
+	char name[64];
+	FILE *f;
+
+	snprintf(name, sizeof(name), "task.%s", suffix);
+	f = recording_file(dirfd, name);
+	if (!f)
+		return -1;
+	fprintf(f, "pid %d\ncomm %s\nexe %s\ncr3 %#" PRIx64 "\ncr3_mask %#" PRIx64 "\nbegin_tsc %" PRIu64 "\nend_tsc %" PRIu64 "\n",
+		s->pid, s->comm, s->exe, s->cr3, s->cr3_mask, s->begin_tsc, s->end_tsc);
+	if (s->vdso)
+		fprintf(f, "vdso %#" PRIx64 " vdso.%s\n", s->vdso_start, suffix);
+	write_files(s, f);
+	for (size_t i = 0; i < s->count; i++)
+		fprintf(f, "map %s\n", s->map[i]);
+	if (recording_file_close(f, name))
+		return -1;
+	if (!s->vdso)
+		return 0;
+	snprintf(name, sizeof(name), "vdso.%s", suffix);
+	f = recording_file(dirfd, name);
+	if (!f)
+		return -1;
+	fwrite(s->vdso, 1, s->vdso_len, f);
+	return recording_file_close(f, name);
+}
+
+int task_list_write(const struct task_list *list, int dirfd)
+{
+	for (const struct space *s = list->head; s; s = s->next) {
+		unsigned int earlier = 0;
+		char suffix[32];
+
+		for (const struct space *t = list->head; t != s; t = t->next)
+			earlier += t->pid == s->pid;
+		if (earlier)
+			snprintf(suffix, sizeof(suffix), "%d.%u", s->pid, earlier);
+		else
+			snprintf(suffix, sizeof(suffix), "%d", s->pid);
+		if (write_space(s, suffix, dirfd))
+			return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The address spaces that a recording knows. */
+#ifndef TASK_LIST_H
+#define TASK_LIST_H
+
+#include <auxtrace.h>
+
+struct task_list;
+
+struct task_list *task_list_new(void);
+void task_list_free(struct task_list *list);
+
+/* These return 0, or -1 with errno and the message. */
+int task_list_add(struct task_list *list, struct auxtrace_session *session, pid_t pid);
+/* The process left its newest address space at @tsc (0: now). */
+int task_list_end(struct task_list *list, pid_t pid, uint64_t tsc);
+/* Add an executable mapping of @pid, which may be gone by now. */
+int task_list_map(struct task_list *list, pid_t pid, uint64_t start, uint64_t end, uint64_t offset,
+		  const char *path);
+/* Write task.* and vdso.*. */
+int task_list_write(const struct task_list *list, int dirfd);
+
+#endif

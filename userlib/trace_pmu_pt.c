@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Intel PT: its config has the terms of config.c. */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "internal.h"
+#include "trace_pmu.h"
+#include "text.h"
+
+static int parse_config(const struct auxtrace_info *info, const char *terms, uint64_t *config)
+{
+	if (terms)
+		return auxtrace_config_parse(terms, config);
+	*config = config_default(info);
+	return 0;
+}
+
+static const char *absent(const struct auxtrace_info *info)
+{
+	switch (info->out_pt) {
+	case AUXTRACE_PT_NO_CPUID:
+		return "this CPU has no Intel PT (CPUID.7.0:EBX[25] is 0)";
+	case AUXTRACE_PT_NO_TOPA:
+		return "Intel PT of this CPU has no multi-entry ToPA output";
+	case AUXTRACE_PT_NO_PMI:
+		return "Intel PT needs an architectural PMU for its interrupt; this CPU has none";
+	}
+	return "this machine has no usable Intel PT";
+}
+
+static int explain_config(const struct auxtrace_setup *setup)
+{
+	uint64_t outside = setup->config;
+
+	for (unsigned int i = 0; i < nr_config_terms; i++) {
+		const struct config_term *t = &config_terms[i];
+
+		outside &= ~CONFIG_TERM_MASK(t);
+		if (config_term_value(t, setup->config) && t->needs && !(setup->config & t->needs))
+			return fail(EINVAL, "%s is set without %s: add %s", t->name, t->needs_name,
+				    t->needs_name);
+	}
+	if (outside)
+		return fail(EINVAL, "config has bits outside the format: %#" PRIx64, outside);
+	return fail(EINVAL, "this CPU cannot trace without branches (erratum BDM106): add branch");
+}
+
+/*
+ * Does the CPU have the value? The value of a period matters as soon as its packet is
+ * enabled, also when it is 0. psb_period=0 is what a CPU without a choice does.
+ */
+static bool has_value(const struct config_term *term, const struct auxtrace_info *info,
+		      uint64_t config)
+{
+	uint64_t value = config_term_value(term, config);
+
+	if (!value && !(term->values && term->needs && config & term->needs))
+		return true;
+	if (value && CONFIG_TERM_MASK(term) & ~info->out_pt_config)
+		return false;
+	return !term->values || term->values(info) >> value & 1;
+}
+
+static int explain_unsupported(const struct auxtrace_info *info, const struct auxtrace_setup *setup)
+{
+	struct text lacks = { .len = 0 };
+	uint64_t config = setup->config;
+
+	for (unsigned int i = 0; i < nr_config_terms; i++) {
+		const struct config_term *t = &config_terms[i];
+
+		if (has_value(t, info, config))
+			continue;
+		text_add(&lacks, "%s%s", lacks.len ? ", " : "", t->name);
+		if (!t->values)
+			continue;
+		text_add(&lacks, "=%" PRIu64 " (it has", config_term_value(t, config));
+		for (unsigned int v = 0; v < 16; v++)
+			if (t->values(info) >> v & 1)
+				text_add(&lacks, " %u", v);
+		text_add(&lacks, "%s)", t->values(info) ? "" : " none");
+	}
+	if (lacks.len)
+		return fail(EOPNOTSUPP, "this CPU lacks %s", lacks.buf);
+	return fail(EOPNOTSUPP, "this CPU lacks something of config %#" PRIx64 "; it may have bits of %#" PRIx64,
+		    config, (uint64_t)info->out_pt_config);
+}
+
+const struct trace_pmu trace_pmu_pt = {
+	.pmu = AUXTRACE_PMU_INTEL_PT,
+	.name = "Intel PT",
+	.macro = "AUXTRACE_PMU_INTEL_PT",
+	.parse_config = parse_config,
+	.absent = absent,
+	.explain_config = explain_config,
+	.explain_unsupported = explain_unsupported,
+	.busy = "perf, usually, or firmware holds Intel PT on a CPU of the session (perf record -e intel_pt//), or, where the CPU cannot have both, BTS or last branch records are in use (perf record -b); end that and START again",
+};
