@@ -45,7 +45,7 @@ work_directory()
 
 vm_prepare()
 {
-	make -s -C "$top" all >&2
+	make -s -C "$top" tests >&2
 	module=$("$top/scripts/build-module" "$1")
 }
 
