@@ -1,13 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What may run in an NMI is closed to kprobes and ftrace, in the module as built for each
-# kernel: nmi-safe. Then nmi-safe must find what is taken away from copies of the module.
+# nmi-safe checks the module as built for each kernel: functions that may run in an NMI are
+# closed to kprobes and ftrace. Then nmi-safe must find each defect in changed copies of the
+# module.
 #   nmi.sh [SERIES]...
 set -euo pipefail
 
+me=nmi
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-top=$(dirname "$(dirname "$here")")
+# shellcheck source=tests/host/lib.sh
+. "$here/lib.sh"
 [ $# -gt 0 ] || set -- 6.1
 "$top/scripts/need" python3 python3-pyelftools
 
@@ -16,10 +19,9 @@ for series in "$@"; do
 	"$here/nmi-safe" "$(dirname "$("$top/scripts/build-module" "$series")")"
 done
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+work_directory
 
-# finds PATTERN FILE SED-SCRIPT: in a copy of the module whose FILE is changed.
+# finds PATTERN FILE SED-SCRIPT: nmi-safe reports PATTERN for a module with a changed FILE.
 finds()
 {
 	rm -rf "$work/module"
@@ -35,7 +37,7 @@ finds()
 		exit 1
 	fi
 	grep -qE "$1" "$work/said" || {
-		echo "FAILED: nmi-safe says something else of $3 in module/$2:"
+		echo "FAILED: nmi-safe reports something else for $3 in module/$2:"
 		cat "$work/said"
 		exit 1
 	}
@@ -44,6 +46,7 @@ finds()
 
 finds 'pt_stop\(\) is in a folder .* has no NOKPROBE_SYMBOL' \
 	hw/pt.c '/NOKPROBE_SYMBOL(pt_stop);/d'
+# shellcheck disable=SC2016 # of make
 finds 'hw/pt.o: .* ftrace may trace it' Kbuild 's/\$(eval CFLAGS_REMOVE_/$(eval UNUSED_/'
 finds 'device.o: auxt_device_exit\(\) is called by pt_stop\(\), and has no' hw/pt.c \
 	's/^static u32 pt_stop(.*/void auxt_device_exit(void);\n&/; s/ch->off_tsc = rdtsc();/&\n\tauxt_device_exit();/'
