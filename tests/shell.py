@@ -46,13 +46,14 @@ class Terminal:
             self.all += data
         return text
 
-    def run(self, command, *expected, interrupt=False):
+    def run(self, command, *expected, interrupt_after=None):
         """Run a command at the prompt; its output must have each of the expected patterns."""
         os.write(self.fd, command.encode() + b"\r")
-        if interrupt:
-            time.sleep(1)
+        if interrupt_after:
+            # Before the command runs, the shell reads Ctrl-C as a character.
+            self.read(interrupt_after, 300)
             os.write(self.fd, b"\x03")
-        text = self.read(PROMPT, 120).decode(errors="replace")
+        text = self.read(PROMPT, 300).decode(errors="replace")
         for pattern in expected:
             if not re.search(pattern, text, re.MULTILINE):
                 fail(self, f"{command}: no {pattern!r}")
@@ -81,7 +82,7 @@ t.run("auxtrace record -o r2 -C 0 --overwrite --on "
 t.run("man auxtrace | sed -n 1,12p", r"^AUXTRACE\(1\)", r"record and show hardware instruction traces")
 t.run("man libauxtrace | sed -n 1,6p", r"^LIBAUXTRACE\(3\)")
 t.run("region r3; auxtrace dump --summary r3", r"^psb +[1-9]")
-t.run("sleep 1000", interrupt=True)
+t.run("echo st''arted; sleep 1000", interrupt_after=re.compile(rb"started"))
 os.write(t.fd, b"\x04")
 t.read(None, 60)
 if termios.tcgetattr(t.fd) != t.settings:
