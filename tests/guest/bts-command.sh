@@ -20,18 +20,12 @@ record_pt()
 	auxtrace record -o "$@"
 }
 
-# Each branch of recording $1 as: from to.
-edges()
-{
-	auxtrace dump "$1" | sed -n 's/.*branch *from=\([0-9a-f]*\) to=\([0-9a-f]*\) .*/\1 \2/p'
-}
-
-# No address of recording $1 has bit 63 set, and there are some.
+# No branch of recording $1 has an address with bit 63 set, and there are some.
 user_only()
 {
-	edges "$1" > /tmp/edges
-	echo "$(wc -l < /tmp/edges) branches, of which $(grep -c '^0000000000000000 ' /tmp/edges) come from the kernel"
-	[ -s /tmp/edges ] && ! grep -E '(^| )[89a-f]' /tmp/edges
+	auxtrace dump "$1" | grep -F ' from=' > /tmp/edges
+	echo "$(wc -l < /tmp/edges) branches, of which $(grep -cF ' from=0000000000000000 ' /tmp/edges) come from the kernel"
+	[ -s /tmp/edges ] && ! grep -E '(from|to)=[89a-f]' /tmp/edges
 }
 
 # Functions that a recording's calls show; the module's own for either source are alike.

@@ -45,7 +45,8 @@ decodes()
 
 has()
 {
-	grep -E "$1" /tmp/script
+	# The first is enough: the emulator is long at a pattern for each line of a trace.
+	grep -E -m 1 "$1" /tmp/script
 }
 
 has_not()
