@@ -1,45 +1,67 @@
 # SPDX-License-Identifier: GPL-2.0
 # What people call. The kernel's build reads module/Kbuild, not this.
-O	?= $(CURDIR)/build
+all:
+include userland.mk
 
-# Tests that run side by side all begin with this: one at a time.
-all: packages
-	@mkdir -p $(O)
-	@flock $(O)/lock $(MAKE) --no-print-directory -s userland
+QUIET	:= $(if $(V),,-s)
+# Tests that run in parallel each begin with a build: the lock lets one build at a time.
+BUILD	= +@mkdir -p $(O) && flock $(O)/lock $(MAKE) --no-print-directory $(QUIET) O=$(O)
 
-packages:
-	@scripts/need gcc make libc6-dev pkg-config libipt-dev libzydis-dev libelf-dev libcap-dev liburing-dev \
-		libcmocka-dev valgrind
+# Library and command. DKMS builds the module. No package is installed here.
+all:
+	$(BUILD) product
 
-userland:
+product:
 	$(MAKE) -C userlib O=$(O)
 	$(MAKE) -C tools O=$(O)
+
+# Example programs and test programs as well.
+tests:
+	$(BUILD) programs
+
+programs: product
+	$(call have,cmocka.h)
 	$(MAKE) -C examples O=$(O)
 	$(MAKE) -C tests/guest O=$(O)
 	$(MAKE) -C tests/host O=$(O)
 
+install: all
+	@$(MAKE) --no-print-directory $(QUIET) -C userlib install O=$(O)
+	@$(MAKE) --no-print-directory $(QUIET) -C tools install O=$(O)
+
+uninstall:
+	@$(MAKE) --no-print-directory $(QUIET) -C userlib uninstall O=$(O)
+	@$(MAKE) --no-print-directory $(QUIET) -C tools uninstall O=$(O)
+
+# The Debian packages that a target needs: make deps, make deps FOR="check demo"
+deps:
+	@scripts/deps $(or $(FOR),all)
+
 demo:
 	@scripts/demo $(if $(NATIVE),--native)
 
-# A recorder that freezes on the one call in a thousand that is slow, and shows why
+# A recorder freezes on the one call in a thousand that is slow, and shows why.
 demo-latency:
 	@scripts/demo-latency
 
-# All tests, or only those named: make check T="unit-emulator flow-full"
+# A prompt in the emulator, on a stock kernel with auxtrace loaded: make shell KERNEL=6.12
+shell:
+	@scripts/shell $(KERNEL)
+
+# Tests name files in build/.
+own_build = $(if $(filter-out $(TOP)/build,$(O)),$(error tests are built in build/ only: leave out O=$(O)))
+
+# All tests, or those named: make check T="unit-emulator flow-full"
 check:
-	@scripts/check $(T)
+	$(own_build)@scripts/check $(T)
 
-# What takes long: above all, the emulator against its judges on every kernel.
+# The long proofs, most of them of the emulator on every kernel.
 check-long:
-	@scripts/check --long $(T)
+	$(own_build)@scripts/check --long $(T)
 
-# What it costs beside perf: bench/README.md
+# Costs compared with perf's: bench/README.md
 bench:
-	@bench/run
-
-install: all
-	$(MAKE) -C userlib install O=$(O)
-	$(MAKE) -C tools install O=$(O)
+	$(own_build)@bench/run
 
 clean:
 	rm -rf $(O)
@@ -47,4 +69,5 @@ clean:
 distclean: clean
 	rm -rf "$${AUXTRACE_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/auxtrace}"
 
-.PHONY: all packages userland demo demo-latency check check-long bench install clean distclean
+.PHONY: all product tests programs install uninstall deps demo demo-latency shell check check-long \
+	bench clean distclean

@@ -17,7 +17,7 @@ void busy_rest(bool wanted)
 	if (!rest)
 		return;
 	*rest = wanted;
-	/* Until they have seen it. */
+	/* Wait until the children have seen it. */
 	usleep(2 * NAP_US);
 }
 
@@ -42,7 +42,7 @@ pid_t keep_busy(unsigned int cpu)
 	CPU_SET(cpu, &set);
 	if (sched_setaffinity(0, sizeof(set), &set))
 		die("CPU %u", cpu);
-	/* QEMU, which runs the CPUs in turn, goes on to the next one at each PAUSE. */
+	/* QEMU runs the CPUs in turn and switches to the next one at each PAUSE. */
 	for (;;) {
 		__asm__ volatile("pause");
 		if (*rest)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * PAUSE and RESUME of a session, a broadcast that does nothing, and perf's DISABLE and
- * ENABLE, over some of the CPUs, while all but the caller's run user code (busy) or
- * nothing (idle: then the way out of the idle loop and back counts too). BTS on one CPU
- * only: what is its own does not grow with them. A line each:
+ * Measures PAUSE and RESUME of a session, an empty broadcast, and perf's DISABLE and
+ * ENABLE, over some of the CPUs. The other CPUs run user code (busy) or nothing (idle:
+ * then the exit from the idle loop and the return to it count too). BTS is measured on
+ * one CPU only, because its own part does not grow with the CPUs. Prints for each:
  *
  *	control SOURCE busy|idle WHAT CPUS CALLER TOTAL WRMSRS
  */
@@ -88,7 +88,7 @@ static void of_theirs(const struct source *source, unsigned int nr)
 		.source = source,
 		.pid = -1,
 		.nr = nr,
-		/* perf's overwritable AUX area with the ring that takes its AUX records. */
+		/* perf's overwritable AUX area, and the data ring for its AUX records. */
 		.data_size = DATA_SIZE,
 		.aux_size = AUX_SIZE,
 		.aux_overwrite = true,

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "bench.h"
 #include "counter.h"
 #include "die.h"
+#include "synthetic.h"
 
 #define MSR_FIXED_CTR0		0x309
 #define MSR_FIXED_CTR_CTRL	0x38d
@@ -15,12 +15,12 @@
 #define RDPMC_FILE		"/sys/bus/event_source/devices/cpu/rdpmc"
 
 #define RUNS			7
-/* Until what was begun on the other CPUs is over, and they are idle. */
+/* Time for work started on the other CPUs to end and for them to become idle. */
 #define REST_US			250
 
 static unsigned int nr_cpus;
 static int msr[MAX_CPUS];
-static unsigned int nr_seen;		/* CPUs that costs are counted of */
+static unsigned int nr_seen;		/* CPUs whose cost is counted */
 
 static uint64_t msr_read(unsigned int cpu, uint32_t reg)
 {
@@ -41,7 +41,7 @@ void counters_start(unsigned int nr)
 {
 	FILE *f = fopen(RDPMC_FILE, "we");
 
-	/* 2: every program may use RDPMC, whatever events it has. */
+	/* 2: any program may use RDPMC, with or without events. */
 	if (!f || fputs("2\n", f) == EOF || fclose(f))
 		die(RDPMC_FILE);
 	nr_cpus = nr;
@@ -52,8 +52,8 @@ void counters_start(unsigned int nr)
 		msr[cpu] = open(path, O_RDWR | O_CLOEXEC);
 		if (msr[cpu] < 0)
 			die("%s", path);
-		if (msr_read(cpu, MSR_PTM_BENCH_ID) != PTM_BENCH_ID_VALUE)
-			die("CPU %u is not the bench's", cpu);
+		if (msr_read(cpu, MSR_PTM_ID) != PTM_ID_VALUE)
+			die("CPU %u is not the emulator's", cpu);
 		msr_write(cpu, MSR_FIXED_CTR_CTRL, FIXED0_KERNEL);
 		msr_write(cpu, MSR_GLOBAL_CTRL, GLOBAL_FIXED0);
 	}
@@ -64,7 +64,7 @@ void counters_check(void)
 	for (unsigned int cpu = 0; cpu < nr_cpus; cpu++)
 		if (msr_read(cpu, MSR_GLOBAL_CTRL) != GLOBAL_FIXED0 ||
 		    msr_read(cpu, MSR_FIXED_CTR_CTRL) != FIXED0_KERNEL)
-			die("somebody else has set the counters of CPU %u", cpu);
+			die("the counter settings of CPU %u have changed", cpu);
 }
 
 static uint64_t instructions_of(unsigned int cpu)
@@ -74,7 +74,7 @@ static uint64_t instructions_of(unsigned int cpu)
 
 static uint64_t count_of(unsigned int cpu, unsigned int which)
 {
-	return msr_read(cpu, MSR_PTM_BENCH_COUNT + which);
+	return msr_read(cpu, MSR_PTM_COUNTER + which);
 }
 
 uint64_t wrmsrs(void)
@@ -97,7 +97,7 @@ struct run {
 	uint64_t other[MAX_CPUS];
 };
 
-/* A look at the others' counters costs them something: as much in each run. */
+/* Reading the other CPUs' counters costs them the same number of instructions in each run. */
 static void run_once(struct run *run, void (*op)(void *arg), void *arg)
 {
 	uint64_t begin, end;
@@ -116,7 +116,8 @@ static void run_once(struct run *run, void (*op)(void *arg), void *arg)
 		run->other[cpu] += instructions_of(cpu);
 }
 
-static struct run of_looking;
+/* The cost of reading the counters, without an operation. */
+static struct run of_reading;
 
 static void nothing(void *arg)
 {
@@ -148,7 +149,7 @@ void costs_begin(unsigned int nr)
 {
 	nr_seen = nr;
 	usleep(REST_US);
-	least_of_runs(&of_looking, nothing, nothing, NULL);
+	least_of_runs(&of_reading, nothing, nothing, NULL);
 }
 
 struct cost cost_of(void (*op)(void *arg), void (*undo)(void *arg), void *arg)
@@ -158,9 +159,9 @@ struct cost cost_of(void (*op)(void *arg), void (*undo)(void *arg), void *arg)
 	struct run run;
 
 	least_of_runs(&run, op, undo, arg);
-	cost.caller = run.caller - of_looking.caller;
+	cost.caller = run.caller - of_reading.caller;
 	for (unsigned int cpu = 1; cpu < nr_seen; cpu++)
-		cost.others += run.other[cpu] - of_looking.other[cpu];
+		cost.others += run.other[cpu] - of_reading.other[cpu];
 	before = wrmsrs();
 	op(arg);
 	cost.wrmsrs = wrmsrs() - before;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Kernel instructions that CPUs have retired: fixed counter 0 of each, which belongs
- * to us (nmi_watchdog=0, and no event of perf's on the CPU's PMU). User instructions
- * are left out, so that a CPU may do something while what a request costs it is counted.
+ * Kernel instructions that CPUs have retired: fixed counter 0 of each. Nothing else
+ * uses that counter (nmi_watchdog=0, and no perf event on the CPU's PMU). It excludes
+ * user instructions, so that a CPU may run user code while the cost of a request is
+ * counted.
  */
 #ifndef BENCH_COUNTER_H
 #define BENCH_COUNTER_H
@@ -11,12 +12,12 @@
 
 #define MAX_CPUS	64
 
-/* Sets them going on @nr CPUs, or exits with a message. */
+/* Starts the counters of @nr CPUs, or exits with a message. */
 void counters_start(unsigned int nr);
-/* Exits with a message unless all of them still count. */
+/* Exits with a message unless all counters still count. */
 void counters_check(void);
 
-/* This CPU's. */
+/* Kernel instructions of this CPU. */
 static inline uint64_t instructions(void)
 {
 	uint32_t low, high;
@@ -27,28 +28,28 @@ static inline uint64_t instructions(void)
 
 struct cost {
 	uint64_t caller;	/* instructions of this CPU */
-	uint64_t others;	/* of the other CPUs, together */
+	uint64_t others;	/* sum over the other CPUs */
 	uint64_t wrmsrs;	/* see wrmsrs() */
 };
 
 /*
- * From now on the CPUs from 1 to @nr - 1 are the others, and what they are doing now
- * is what they do by themselves. Called on CPU 0, as the next.
+ * Makes CPUs 1 to @nr - 1 the others and measures what they execute without an
+ * operation. Call this and the following functions on CPU 0.
  */
 void costs_begin(unsigned int nr);
 
 /*
- * WRMSRs so far that drive a trace PMU, of IA32_RTIT_*, IA32_DEBUGCTL and IA32_DS_AREA, on
- * CPU 0 and the others, as the model counts them.
+ * WRMSRs of IA32_RTIT_*, IA32_DEBUGCTL and IA32_DS_AREA so far, on CPU 0 and the others,
+ * as the model counts them.
  */
 uint64_t wrmsrs(void);
 
-/* What else the model counts, of CPU 0: PTM_N_* of emulator/core/bench.h. */
+/* Another counter of the model, on CPU 0: PTM_N_* of emulator/core/synthetic.h. */
 uint64_t model_count(unsigned int which);
 
 /*
- * The least that @op cost in several runs, on each CPU: what else ran only adds. @undo
- * makes it ready for the next.
+ * The minimum cost of @op over several runs, on each CPU: other activity can only add to
+ * it. @undo prepares the next run.
  */
 struct cost cost_of(void (*op)(void *arg), void (*undo)(void *arg), void *arg);
 

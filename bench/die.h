@@ -4,7 +4,7 @@
 
 #include <err.h>
 
-/* The measurement cannot be made: says why, with errno's meaning, and exits. */
+/* The measurement is impossible: prints why, with the text of errno, and exits. */
 #define die(...)	err(1, __VA_ARGS__)
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A FREEZE, from a system call on CPU 0 whose exit is the event, to the last CPU of the
- * session; and how long a broadcast that does nothing takes to reach the last CPU. The
- * times are virtual ones: under -icount each instruction takes as long, of
- * whatever CPU it is, as they run in turn. A line each, with what the kernel executed
- * on CPU 0, on all, WRMSRs, and nanoseconds to the trace-off on CPU 0 and to the last:
+ * Measures a FREEZE triggered by the exit of a system call on CPU 0, until the last CPU
+ * of the session is frozen, and the time that an empty broadcast takes to reach the last
+ * CPU. The times are virtual: under -icount the CPUs run in turn and each instruction of
+ * any CPU takes equally long. Prints for each the kernel instructions on CPU 0 and on all
+ * CPUs, the WRMSRs, and the nanoseconds to trace-off on CPU 0 and on the last CPU:
  *
  *	freeze busy|idle CPUS CALLER TOTAL WRMSRS OWN LAST
  *	reach busy|idle CPUS LAST
@@ -31,7 +31,7 @@
 #define AUX_SIZE	(1u << 20)
 #define DATA_SIZE	(64u << 10)
 #define TIMES		3
-/* Until what is going on is over. */
+/* Time for the operation to end on all CPUs. */
 #define REST_US		250
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -135,7 +135,7 @@ static void freeze(const char *others_are, unsigned int nr)
 	struct frozen f = { .nr = nr, .own = UINT64_MAX, .last = UINT64_MAX };
 	struct cost cost;
 
-	/* Probes come and go by grace periods of RCU. */
+	/* Registering probes waits for RCU grace periods. */
 	busy_rest(true);
 	ours_open(&f.ours, &source_pt, nr, &setup);
 	map_all(&f);

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Runs in the guest whose log bench/calls reads; what it needs to know of the kernel
-# goes to /out.
+# Runs in the guest whose log bench/calls reads. Writes the kernel's symbols to /out for
+# it.
 set -eu
 bench trigger
 cat /proc/kallsyms >/out/kallsyms

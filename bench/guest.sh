@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Runs in the guest with one CPU: records, then trace interrupts, perf's without our
-# NMI handlers in its way. What bench/nmi needs to know of the kernel goes to /out.
+# Runs in the guest with one CPU and measures records, then trace interrupts; perf's
+# without our NMI handlers, after rmmod. Writes the symbols and addresses that bench/nmi
+# needs to /out.
 set -eu
 cat /proc/kallsyms >/out/kallsyms
 cat /sys/module/auxtrace/sections/.text >/out/text

@@ -27,6 +27,6 @@ void host_log(bool on)
 		n += got;
 	}
 	if (strcmp(answer, "ok\n"))
-		errx(1, "the host says '%s' to %s", answer, request);
+		errx(1, "the host answers '%s' to %s", answer, request);
 	close(fd);
 }

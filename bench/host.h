@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* QEMU's own execution log. What happens behind the call is in it, or no more. */
+/* Switches QEMU's execution log on or off; what follows the call is logged, or not. */
 void host_log(bool on);
 
 #endif

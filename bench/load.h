@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Something to trace. */
+/* A workload to trace. */
 #ifndef BENCH_LOAD_H
 #define BENCH_LOAD_H
 
-/* A hundred indirect calls, a packet of several bytes each. */
+/* Makes a hundred indirect calls, each a packet of several bytes. */
 void load(void);
 
 #endif

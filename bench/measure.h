@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What `bench NAME` measures, on CPU 0; each prints lines that its file describes. */
+/* The measurements of `bench NAME`, on CPU 0. Each file describes the lines it prints. */
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H
 

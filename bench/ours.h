@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Sessions of auxtrace, through the raw ABI. Each call exits with a message if it fails. */
+/* Sessions of auxtrace, by ioctl. Each function exits with a message if it fails. */
 #ifndef BENCH_OURS_H
 #define BENCH_OURS_H
 
@@ -16,8 +16,8 @@ struct ours {
 };
 
 /*
- * Started on the CPUs below @nr. @setup: flags, sizes, watermarks and records; the
- * rest is filled in.
+ * Opens and starts a session on CPUs 0 to @nr - 1. @setup: flags, sizes, watermarks and
+ * records; the rest is filled in.
  */
 void ours_open(struct ours *ours, const struct source *source, unsigned int nr,
 	       const struct auxtrace_setup *setup);
@@ -26,7 +26,7 @@ void ours_close(struct ours *ours);
 /* Returns the id of the trigger. */
 uint32_t ours_trigger(const struct ours *ours, const struct auxtrace_trigger *wanted);
 
-/* As cost_of() wants them; @arg is a struct ours. */
+/* In the form that cost_of() calls; @arg is a struct ours. */
 void ours_pause(void *arg);
 void ours_resume(void *arg);
 

@@ -1,40 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Trace interrupts in full-trace mode, ours or perf's, one after another while a
- * reader keeps up. Needs a VM with --exec-log: the host's log is on while a few of them
- * happen, and bench/nmi reads the figures from it. A line:
+ * Measures trace interrupts in full-trace mode, ours or perf's, while a reader keeps
+ * up. Needs a VM with --exec-log: the host's log is on during a few interrupts, and
+ * bench/nmi reads the figures from it. Prints:
  *
  *	pmi WHAT NUMBER
  *
- * BTS also with many: what becomes of a million records. A line:
+ * For BTS, measures also whether any of a million records are lost. Prints:
  *
  *	lost WHAT WRITTEN FULL UNMAPPED NUMBER PRODUCED GAPS
  *
- * Records that the model wrote, dropped for want of room, and of a mapping; interrupts;
- * then, of ours, the records that the reader was told of, and the gaps. perf counts padding
- * as records, and no gaps: "-".
+ * These are the records that the model wrote, dropped for lack of space and dropped for
+ * lack of a mapping; the interrupts; and, for ours, the records reported to the reader
+ * and the gaps. perf counts padding as records and has no gaps: "-".
  */
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 
-#include "bench.h"
 #include "counter.h"
 #include "die.h"
 #include "host.h"
 #include "load.h"
 #include "measure.h"
 #include "ours.h"
+#include "synthetic.h"
 #include "theirs.h"
 
 #define AUX_SIZE	(256u << 10)
 #define WATERMARK	(16u << 10)
 #define DATA_SIZE	(64u << 10)
-#define PMIS		6	/* some of them in the kernel, where bench/nmi does not want them */
+#define PMIS		6	/* bench/nmi omits those that interrupt the kernel */
 
 /*
- * So many that a million records come between ours. (perf's are up to a page of margin and
- * one of padding closer.)
+ * Enough interrupts for a million records between ours. (perf's are closer together by
+ * up to a page of margin and a page of padding.)
  */
 #define RECORD		sizeof(struct auxtrace_branch)
 #define MANY_PMIS	(1000000 * RECORD / WATERMARK + 1)
@@ -50,7 +50,7 @@ static const struct levels both = {
 	"ours-both", "perf-both", AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL,
 };
 
-/* That this CPU has taken: of the trace alone, as the counters ask for none. */
+/* NMIs that this CPU has taken: trace interrupts only, as the counters raise none. */
 static uint64_t nmis(void)
 {
 	FILE *f = fopen("/proc/interrupts", "re");
@@ -82,7 +82,7 @@ static void open_ours(struct ours *ours, const struct source *source, const stru
 	ours_open(ours, source, 1, &setup);
 }
 
-/* Is traced, and read, until there were @pmis. */
+/* Runs the load, traced and read, until there have been @pmis interrupts. */
 static void run_ours(struct ours *ours, uint64_t pmis)
 {
 	struct pollfd reader = { .fd = ours->fd, .events = POLLIN };
@@ -94,12 +94,12 @@ static void run_ours(struct ours *ours, uint64_t pmis)
 
 		load();
 		produced = __atomic_load_n(&ours->status->produced, __ATOMIC_ACQUIRE);
-		/* Not only by an interrupt: the last poll(2) may have found as much. */
+		/* Not each update is an interrupt: poll(2) updates produced too. */
 		if (produced - tail < WATERMARK)
 			continue;
 		tail = produced;
 		__atomic_store_n(&ours->user->aux_tail, tail, __ATOMIC_RELEASE);
-		/* The next watermark counts from there. */
+		/* poll(2) sets the next watermark, counted from the new tail. */
 		if (poll(&reader, 1, 0) < 0)
 			die("poll");
 	}
@@ -145,7 +145,7 @@ static void open_theirs(struct theirs *theirs, const struct source *source,
 	__atomic_store_n(&page->aux_tail, page->aux_head, __ATOMIC_RELEASE);
 }
 
-/* The same, until the reader has seen perf's head move so often. */
+/* The same, until the reader has seen perf's head move @pmis times. */
 static void run_theirs(struct theirs *theirs, int pmis)
 {
 	struct perf_event_mmap_page *page = theirs->event[0].page;
@@ -163,7 +163,7 @@ static void run_theirs(struct theirs *theirs, int pmis)
 		seen = head;
 		moved++;
 		__atomic_store_n(&page->aux_tail, head, __ATOMIC_RELEASE);
-		/* Its AUX records; else there is no room for others. */
+		/* Consume the AUX records, to leave space for more. */
 		__atomic_store_n(&page->data_tail, page->data_head, __ATOMIC_RELEASE);
 	}
 	theirs_disable(theirs);
@@ -199,7 +199,7 @@ static struct tally tally(void)
 	};
 }
 
-/* Since @before, without the end of the line. */
+/* Prints the counts since @before, without the newline. */
 static void say_lost(const char *what, struct tally before)
 {
 	struct tally now = tally();
@@ -235,7 +235,7 @@ static void many_of_theirs(const struct levels *levels)
 	theirs_close(&theirs);
 }
 
-/* ---- what there is to measure ------------------------------------------- */
+/* ---- measurements -------------------------------------------------------- */
 
 void measure_our_pmi(void)
 {

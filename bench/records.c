@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One record of the data ring, ours and perf's of the same size, in rings of each
- * direction that are overwritable or not.
+ * Measures writing one record to the data ring, ours and perf's of the same size, in
+ * rings of each direction, overwritable or not.
  *
- * perf's: a sample at each return of close(-1), the tracepoint raw_syscalls:sys_exit.
- * Ours: a WINDOW record at each PAUSE. Both in a loop, of which the same is measured
- * without events (or data ring), with the output paused, and with records. A line a
- * loop: the instructions of each of the runs, in their order.
+ * perf's: a sample at each return of close(-1), by the tracepoint raw_syscalls:sys_exit.
+ * Ours: a WINDOW record at each PAUSE. The same loop is measured without events (or
+ * without a data ring), with the output paused, and with records. Prints for each loop
+ * the instructions of each run, in their order.
  *
  *	records WHAT RING LOOPS RUN...
  *	size WHAT BYTES
@@ -21,7 +21,7 @@
 #include "ours.h"
 #include "theirs.h"
 
-#define LOOPS		500	/* so that all records of a run have room */
+#define LOOPS		500	/* the ring has space for all records of a run */
 #define RUNS		7
 #define DATA_SIZE	(64u << 10)
 #define AUX_SIZE	(1u << 20)
@@ -46,7 +46,7 @@ static void say(const char *what, const struct ring *ring, const uint64_t *run)
 	putchar('\n');
 }
 
-/* Bytes of one record, if so many of the same size have moved the ring's head so far. */
+/* Prints the bytes of one record: LOOPS records moved the ring's head by @moved. */
 static void say_size(const char *what, uint64_t moved)
 {
 	if (!moved || moved % LOOPS)
@@ -86,7 +86,7 @@ static void theirs_runs(struct theirs *theirs, const char *what, const struct ri
 			__atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
 		run[i] = closes();
 	}
-	/* Before this program makes another system call. */
+	/* Read the head before the next system call adds a sample. */
 	head -= __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
 	say(what, ring, run);
 	if (records)
@@ -100,7 +100,7 @@ static void of_theirs(const struct ring *ring)
 			.type = PERF_TYPE_TRACEPOINT,
 			.config = theirs_tracepoint("raw_syscalls/sys_exit"),
 			.sample_period = 1,
-			/* With the raw data as many bytes as a WINDOW record. */
+			/* Including the raw data, the size of a WINDOW record. */
 			.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
 				       PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_CPU |
 				       PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW,

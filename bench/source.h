@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The trace PMUs, and what is traced with each, by auxtrace and perf alike. */
+/* The trace PMUs, and the configuration that auxtrace and perf both use with each. */
 #ifndef BENCH_SOURCE_H
 #define BENCH_SOURCE_H
 
@@ -7,7 +7,7 @@
 
 struct source {
 	const char *name;
-	const char *perfs;	/* perf's name of it */
+	const char *perfs;	/* perf's name for the PMU */
 	uint32_t pmu;		/* AUXTRACE_PMU_* */
 	uint64_t config;	/* in the bits of perf's format */
 };

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Which function of the kernel an address is in, by /proc/kallsyms."""
+"""Maps kernel addresses to functions, by /proc/kallsyms."""
 import bisect
 
 

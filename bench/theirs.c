@@ -35,7 +35,7 @@ void theirs_set_aux_action(struct perf_event_attr *attr, uint32_t action)
 
 static void map(struct theirs_event *event, const struct theirs_setup *setup)
 {
-	/* perf's data ring is overwritable when it cannot be written, its AUX area likewise. */
+	/* perf makes a data ring or AUX area overwritable if it is mapped read-only. */
 	int data = PROT_READ | (setup->data_overwrite ? 0 : PROT_WRITE);
 	int aux = PROT_READ | (setup->aux_overwrite ? 0 : PROT_WRITE);
 	size_t page = sysconf(_SC_PAGESIZE);

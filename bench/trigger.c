@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Triggers at a system call, ours and perf's (aux-action and aux-sample, as `perf
- * record` sets them up), and what triggers cost a system call that is none of theirs.
- * Needs a VM with --exec-log: the host's log is on while the calls are made, and
- * bench/calls reads the figures from it. A line a call of getppid or getuid, in the
- * order of the log, with the WRMSRs of IA32_RTIT_* that the model counted meanwhile:
+ * Measures triggers at a system call, ours and perf's (aux-action and aux-sample, as
+ * `perf record` sets them up), and the cost of triggers to other system calls. Needs a
+ * VM with --exec-log: the host's log is on during the calls, and bench/calls reads the
+ * figures from it. Prints a line for each call of getppid or getuid, in the order of the
+ * log, with the WRMSRs of IA32_RTIT_* that the model counted during the call:
  *
  *	call WHO WHAT WRMSRS
  */
@@ -26,7 +26,7 @@
 #include "theirs.h"
 
 #define HIT		SYS_getppid	/* the triggers' system call */
-#define OTHER		SYS_getuid	/* one that is none of theirs */
+#define OTHER		SYS_getuid	/* a system call without a trigger */
 #define CALLS		5
 #define MAX_CALLS	512
 
@@ -56,7 +56,7 @@ static void call(const char *who, const char *what, long number)
 
 static void in_log(const char *who, const char *what, long number)
 {
-	/* Pages that are touched first are not so in the log. */
+	/* Take the page faults of the first call outside the log. */
 	syscall(number);
 	wrmsrs();
 	host_log(true);
@@ -99,7 +99,7 @@ static void ours_at(const struct ours *ours, uint32_t kind, uint32_t action)
 	ours_trigger(ours, &trigger);
 }
 
-/* The first hit does it, those in the log find it done. */
+/* The first hit, outside the log, acts; those in the log find the action done. */
 static void of_ours_again(const char *who, const char *what, uint32_t records, uint32_t action)
 {
 	struct ours ours;
@@ -140,7 +140,7 @@ static void sample_of_ours(void)
 	ours_close(&ours);
 }
 
-/* As a group of `perf record` with an overwritable AUX area. */
+/* Opens a group as `perf record` with an overwritable AUX area does. */
 static void theirs_begin(struct theirs *theirs, uint32_t action)
 {
 	struct theirs_setup setup = {
@@ -155,7 +155,7 @@ static void theirs_begin(struct theirs *theirs, uint32_t action)
 
 	theirs_set_aux_action(&setup.attr, action);
 	theirs_open(theirs, &setup);
-	/* While it counts, perf takes no member for the group in. */
+	/* perf admits no members to a group that is enabled. */
 	theirs_disable(theirs);
 }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Trace a few lines of Python on CPU 0 with the raw ioctls of /dev/auxtrace.
 
-Layouts, flags and offsets are those of <linux/auxtrace.h>; run it as root.
+Layouts, flags and offsets are those of <linux/auxtrace.h>. Run it as root.
 """
 import ctypes, fcntl, mmap, os, struct
 
@@ -12,7 +12,7 @@ STATUS, AUX = 0, 2  # regions of a channel
 CPU, AUX_SIZE, TSC = 0, 1 << 20, 1 << 10
 
 def call(number, layout, *values):
-    """Every struct begins with its size; what is not named here is 0."""
+    """Call an ioctl with a struct: its size, then the values in the given layout."""
     size = struct.calcsize("=I" + layout)
     fcntl.ioctl(device, number, bytearray(struct.pack("=I" + layout, size, *values)))
 
@@ -26,10 +26,10 @@ call(SETUP, "3I6Q2I", KERNEL | USER | PAUSED, 0, 8, ctypes.addressof(cpus), TSC,
 page, aux = region(STATUS, mmap.PAGESIZE), region(AUX, AUX_SIZE)
 call(START, "I", 0)
 for n in (10, 100, 1000):
-    call(RESUME, "3I2Q2I", *[0] * 7)  # all CPUs, no answers wanted
+    call(RESUME, "3I2Q2I", *[0] * 7)  # all CPUs, no effects wanted
     sum(range(n))
     call(PAUSE, "3I2Q2I", *[0] * 7)
-    # Paused, so nobody writes the page now: produced and windows stand at 24 and 48.
+    # The session is paused, so the page is stable: produced is at offset 24, windows at 48.
     produced, windows = (struct.unpack_from("=Q", page, at)[0] for at in (24, 48))
     print(f"window {windows}: {produced} bytes so far, the first {aux[:16].hex()}")
 call(STOP, "I", 0)

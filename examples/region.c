@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A program that records itself: tracing is set up and paused, runs for one region
- * of interest, and is saved for `auxtrace script`.
+ * A program that records itself. It starts a paused session, resumes it for one region
+ * of interest, and saves the recording for `auxtrace script`.
  *
  *	cc -o region region.c $(pkg-config --cflags --libs auxtrace)
  */
@@ -59,7 +59,7 @@ int main(int argc, char **argv)
 	if (!session || auxtrace_setup(session, &options) || auxtrace_start(session))
 		return fail("start");
 
-	region_of_interest();		/* not recorded: still paused */
+	region_of_interest();		/* not recorded: the session is paused */
 	if (auxtrace_resume(session))
 		return fail("resume");
 	region_of_interest();		/* recorded */

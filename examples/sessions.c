@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A program whose one call in a thousand is slow, for `make demo-latency`.
+ * A program in which one call in a thousand is slow, for `make demo-latency`.
  *
- * A table of sessions, a hash table with open addressing. Each request opens a
- * session and closes the oldest, which leaves a tombstone in its place. Most
- * calls of table_put() look at a few places. The one that finds too many tombstones
- * moves the whole table to fresh memory first; the caller only sees that it took long.
+ * It keeps a table of user sessions: a hash table with open addressing. Each request opens a
+ * session and closes the oldest one, which leaves a tombstone in its place. Most calls of
+ * table_put() look at a few places. A call that finds too many tombstones first moves the
+ * whole table to new memory; its caller only sees that it took long.
  *
- *   sessions REQUESTS   tells how long its calls took: median, slowest, how many
- *                       were slow (more than 20 times the median)
+ *   sessions REQUESTS   prints how long the calls took: the median, the slowest, and how
+ *                       many were slow (more than 20 times the median)
  */
 #include <err.h>
 #include <stdint.h>
@@ -17,8 +17,8 @@
 #include <time.h>
 
 #define PLACES		16384	/* a power of two */
-#define LIVE		4000	/* sessions that are open at a time */
-#define TOMBSTONES	1000	/* more than these, and the table is cleaned */
+#define LIVE		4000	/* sessions open at the same time */
+#define TOMBSTONES	1000	/* with more than these the table is moved */
 #define SLOW		20	/* times the median */
 
 #define FREE		0
@@ -26,7 +26,7 @@
 
 struct session {
 	uint64_t key;
-	uint64_t opened;	/* request */
+	uint64_t opened;	/* number of the request */
 	char user[48];
 };
 
@@ -41,7 +41,7 @@ static uint64_t table_hash(uint64_t key)
 	return key;
 }
 
-/* The place of @key, or the first one that is free. */
+/* The place of @key, or if it has none, the first free one. */
 static __attribute__((noinline)) struct session *table_probe(struct session *in, uint64_t key)
 {
 	uint64_t i = table_hash(key) % PLACES;
@@ -56,7 +56,7 @@ static __attribute__((noinline)) void table_move(struct session *to, const struc
 	*table_probe(to, session->key) = *session;
 }
 
-/* Without tombstones, in fresh memory: whoever comes at this time pays for all. */
+/* Moves the table, without tombstones, to new memory. The current call pays for it. */
 static __attribute__((noinline)) void table_rehash(void)
 {
 	struct session *fresh = calloc(PLACES, sizeof(*fresh));
@@ -93,7 +93,7 @@ __attribute__((noinline)) void table_remove(uint64_t key)
 	tombstones++;
 }
 
-/* Never FREE or TOMBSTONE. */
+/* A key that is never FREE or TOMBSTONE. */
 static uint64_t key_of(uint64_t request)
 {
 	return (request + 1) * 0x9e3779b97f4a7c15ull >> 1 | 1;

@@ -2,27 +2,31 @@
 /*
  * libauxtrace: hardware instruction trace (Intel PT, BTS) through /dev/auxtrace.
  *
- * The device's own contract is <linux/auxtrace.h>; words (session, channel,
- * window, position) and structs are taken from there. This library owns the file
- * and the mappings, finds out what was wrong when a call fails, reads the AUX
- * areas, and writes recordings that the auxtrace command decodes.
+ * <linux/auxtrace.h> specifies the device. It defines the terms used here (session,
+ * channel, window, position, cut) and the structs; records begin as those of
+ * perf_event_open(2). This library owns the file and the mappings, explains failures, reads
+ * the AUX areas and data rings, and writes recordings, which the auxtrace command decodes.
  *
- * Errors. A call that fails returns NULL or -1 and sets errno; what it was asked
- * to do has not been done. auxtrace_error() is the sentence that says what was
- * wrong and what would be right. Codes that the device gives pass through
- * unchanged (the table at the head of <linux/auxtrace.h>); codes of the
- * library's own are named at each call. A NULL handle is a programming error and
- * crashes, except where said.
+ * Errors. A call that fails returns NULL or -1 and sets errno; it has had no effect, except
+ * where stated. auxtrace_error() returns a sentence that says what was wrong and what
+ * would be right. Error codes of the device pass through unchanged: see DOC: errno in
+ * <linux/auxtrace.h>. Codes that the library adds are listed at each call. Any call that
+ * reads from the device may also fail with EBADE, if the device returns an impossible
+ * value. A NULL handle is a programming error and crashes, except where allowed.
  *
- * Threads. PAUSE and RESUME may be called from any thread at any time. All else
- * on one object is for one thread at a time; different objects are independent.
+ * Ownership. A session owns its file, its mappings and its readers. A caller owns what
+ * auxtrace_open(), auxtrace_cpus_parse(), auxtrace_cpus_online() and
+ * auxtrace_recording_create() return, and frees it by the call that is named there.
  *
- * Blocking. PAUSE, RESUME, START, STOP and STATUS wait until each CPU concerned
- * has done it: microseconds. Only what writes recordings blocks on files. Nothing
- * here sleeps waiting for trace: poll(2) the file of auxtrace_fd().
+ * Threads. Any thread may call PAUSE and RESUME at any time. All other calls on one object
+ * must come from one thread at a time. Different objects are independent.
  *
- * Sources. Layouts and positions are those of <linux/auxtrace.h>; records begin as
- * perf_event_open(2) has them.
+ * Blocking. PAUSE, RESUME, START, STOP and STATUS wait until each CPU concerned has acted:
+ * microseconds. Only calls that write recordings block on files. No call waits for trace
+ * to arrive: use poll(2) on auxtrace_fd().
+ *
+ * Units. Sizes, lengths and positions are in bytes, times that end in _tsc are in ticks of
+ * the time-stamp counter, times that end in _ns in nanoseconds.
  */
 #ifndef AUXTRACE_H
 #define AUXTRACE_H
@@ -47,11 +51,13 @@ struct auxtrace_reader;
 struct auxtrace_recording;
 
 /**
- * auxtrace_error - the sentence for the last call of this thread that failed
+ * auxtrace_error - explain the last call of this thread that failed
  *
- * Valid until the next failing call of the same thread; never NULL, empty before
- * the first failure. Ends in no full stop and no newline. It belongs to the
- * thread, not to an object, because a failed open has no object.
+ * The sentence has no trailing period or newline. It is kept per thread, not per object,
+ * because a failed open has no object.
+ *
+ * Return: the sentence, valid until the next failing call of this thread; empty before the
+ * first failure, never NULL.
  */
 const char *auxtrace_error(void);
 
@@ -59,27 +65,36 @@ const char *auxtrace_error(void);
 
 /**
  * auxtrace_cpus_parse - make a CPU set from a list as of taskset(1): "0-3,5"
+ * @list: the list; "all" or "online" is the set of online CPUs
  *
- * "all" or "online" is the set of online CPUs.
- * Errors: EINVAL not a list, empty, a range that goes backwards; ERANGE a number
- * above 65535; ENOMEM. Whether a CPU exists is the device's to say.
- * The caller frees the set with auxtrace_cpus_free().
+ * Does not check that the CPUs exist: auxtrace_setup() does.
+ *
+ * Return: the set, to be freed by auxtrace_cpus_free(); or NULL:
+ *  EINVAL  not a list, empty, or a range that goes backwards
+ *  ERANGE  a number above 65535
+ *  ENOMEM
  */
 struct auxtrace_cpus *auxtrace_cpus_parse(const char *list);
 
-/** auxtrace_cpus_online - the set of online CPUs, as sysfs lists them */
+/**
+ * auxtrace_cpus_online - make the set of online CPUs, as sysfs lists them
+ *
+ * Return: the set, to be freed by auxtrace_cpus_free(); or NULL.
+ */
 struct auxtrace_cpus *auxtrace_cpus_online(void);
 
-/** auxtrace_cpus_free - NULL is allowed */
+/** auxtrace_cpus_free - free a set; NULL is allowed */
 void auxtrace_cpus_free(struct auxtrace_cpus *cpus);
 
 bool auxtrace_cpus_has(const struct auxtrace_cpus *cpus, unsigned int cpu);
 unsigned int auxtrace_cpus_count(const struct auxtrace_cpus *cpus);
 
 /**
- * auxtrace_cpus_next - the first CPU of the set that is @from or above, -1 if none
+ * auxtrace_cpus_next - the first CPU of the set that is @from or above
  *
  * for (int c = auxtrace_cpus_next(s, 0); c >= 0; c = auxtrace_cpus_next(s, c + 1))
+ *
+ * Return: the CPU, or -1 if there is none.
  */
 int auxtrace_cpus_next(const struct auxtrace_cpus *cpus, unsigned int from);
 
@@ -87,81 +102,92 @@ int auxtrace_cpus_next(const struct auxtrace_cpus *cpus, unsigned int from);
 
 /**
  * auxtrace_config_parse - config bits from perf's terms: "tsc,mtc,mtc_period=3"
- * @terms: names of perf's intel_pt format, comma separated, each with an optional
- *	=value; a flag without value is 1. "" is 0.
+ * @terms: names of perf's intel_pt format, separated by commas, each with an optional
+ *	=value; a term without a value is 1. "" gives 0
+ * @config: gets the bits
  *
- * Errors: EINVAL unknown term, a value missing or not a number; ERANGE the value
- * does not fit its bits. The message lists the terms. Whether this CPU has the
- * bits is for auxtrace_setup() to find out.
+ * Does not check what this CPU supports: auxtrace_setup() does. The message of an error
+ * lists the terms.
+ *
+ * Return: 0, or -1:
+ *  EINVAL  unknown term; a value is missing or not a number
+ *  ERANGE  a value does not fit the term's bits
  */
 int auxtrace_config_parse(const char *terms, uint64_t *config);
 
 /**
- * auxtrace_config_format - the terms of @config, as auxtrace_config_parse() reads
+ * auxtrace_config_format - the terms of @config, as auxtrace_config_parse() reads them
  *
- * Writes at most @size bytes with the final 0 and returns the length that was
- * needed, as snprintf(3). Bits outside the format come last as "0x...".
+ * Writes at most @size bytes, including the final 0. Bits outside the format come last, as
+ * "0x...".
+ *
+ * Return: the length needed without the final 0, as snprintf(3).
  */
 int auxtrace_config_format(uint64_t config, char *buf, size_t size);
 
 /* ---- session ------------------------------------------------------------ */
 
 /**
- * auxtrace_open - open the device and check that both sides speak one ABI
+ * auxtrace_open - open the device and check its ABI version
  * @path: NULL: AUXTRACE_DEVICE
  *
- * Errors: those of open(2), ENOENT as a rule because the module is not loaded;
- * ENOTTY not a character device, or not this device; EPROTO the module's ABI
- * version is not AUXTRACE_ABI_VERSION; ENOMEM.
+ * Return: the session, to be closed by auxtrace_close(); or NULL:
+ *  ENOENT  no such file, usually because the module is not loaded; or another error of
+ *          open(2)
+ *  ENOTTY  not a character device, or not this device
+ *  EPROTO  the module's ABI version is not AUXTRACE_ABI_VERSION
+ *  ENOMEM
  */
 struct auxtrace_session *auxtrace_open(const char *path);
 
 /**
- * auxtrace_close - unmap, close, free, with all readers; NULL is allowed
+ * auxtrace_close - unmap, close and free a session and its readers; NULL is allowed
  *
- * Stops the session if it runs and no other process holds the file.
+ * Stops the session if it runs, unless another process holds the file.
  */
 void auxtrace_close(struct auxtrace_session *session);
 
 /**
- * auxtrace_fd - the session's file, for poll(2); stays the library's
+ * auxtrace_fd - the session's file, for poll(2)
  *
- * What poll says is at the end of <linux/auxtrace.h>.
+ * The end of <linux/auxtrace.h> lists the events that poll reports. The library keeps the
+ * file: do not close it.
  */
 int auxtrace_fd(const struct auxtrace_session *session);
 
 /**
- * auxtrace_info - what this machine and caller can do
+ * auxtrace_info - what this machine and the caller can do
  * @flags: AUXTRACE_INFO_*
  */
 int auxtrace_info(struct auxtrace_session *session, uint32_t flags,
 		  struct auxtrace_info *info);
 
 /**
- * auxtrace_default_config - tsc,mtc,mtc_period=3,psb_period=3 as far as the CPU
- * of the session has them; what auxtrace_setup() takes for @config NULL with Intel PT
+ * auxtrace_default_config - the config that auxtrace_setup() uses by default with Intel PT
+ *
+ * Return: the bits of tsc,mtc,mtc_period=3,psb_period=3, without those that this CPU lacks.
  */
 uint64_t auxtrace_default_config(const struct auxtrace_session *session);
 
 /**
- * struct auxtrace_options - what auxtrace_setup() is asked for
+ * struct auxtrace_options - options of auxtrace_setup()
  * @size: sizeof(struct auxtrace_options); later versions only append members
- * @flags: AUXTRACE_SETUP_*; neither KERNEL nor USER: both
+ * @flags: AUXTRACE_SETUP_*; with neither KERNEL nor USER, both are traced
  * @pmu: AUXTRACE_PMU_*
  * @reserved: 0
- * @cpus: a list for auxtrace_cpus_parse(); NULL: all online CPUs
- * @config: terms for auxtrace_config_parse(); NULL: auxtrace_default_config(). BTS:
- *	NULL or "", there is nothing to choose
- * @aux_size: bytes for each CPU, a power of two; 0: 4 MiB
- * @aux_watermark: as in struct auxtrace_setup; 0: half of aux_size in full trace
+ * @cpus: list for auxtrace_cpus_parse(); NULL: all online CPUs
+ * @config: terms for auxtrace_config_parse(); NULL: auxtrace_default_config(). BTS: NULL or
+ *	"", it has nothing to configure
+ * @aux_size: bytes of AUX area for each CPU, a power of two; 0: 4 MiB
+ * @aux_watermark: as in struct auxtrace_setup; 0: half of @aux_size in full-trace mode
  * @data_size: bytes of data ring for each CPU, a power of two; 0: no data ring
- * @data_watermark: as in struct auxtrace_setup; 0: half of data_size
+ * @data_watermark: as in struct auxtrace_setup; 0: half of @data_size
  * @records: AUXTRACE_WANT_*; 0: all kinds
- * @slots: overwrite mode: parts of the AUX area, for auxtrace_snapshot() with
- *	AUXTRACE_SNAPSHOT_SLOT; 0, 1: no parts
+ * @slots: overwrite mode: number of slots of the AUX area, for auxtrace_snapshot() with
+ *	AUXTRACE_SNAPSHOT_SLOT; 0 and 1: not divided
  *
- * Unused members are zero: use a designated initializer. A struct that ends before
- * @data_size, with its size said so, is taken too.
+ * Unused members must be zero: use a designated initializer. A struct that ends before
+ * @data_size is accepted if @size says so.
  */
 struct auxtrace_options {
 	size_t size;
@@ -181,12 +207,15 @@ struct auxtrace_options {
 /**
  * auxtrace_setup - make the file a session and map all regions of its channels
  *
- * Errors: those of AUXTRACE_IOC_SETUP, with a message that names the config bits
- * or values the CPU lacks, the CPUs that are offline or do not exist, the size
- * that would be right, the locked-memory limit and what is needed; those of
- * auxtrace_cpus_parse() and auxtrace_config_parse(); EINVAL @size is not that of
- * a known version, or @config names terms with BTS. If a mapping fails, the file stays
- * set up but useless: close it.
+ * The message of an error names the config bits or values that the CPU lacks, the CPUs that
+ * are offline or do not exist, the size that would be right, or the locked-memory limit and
+ * what is needed.
+ *
+ * Return: 0, or -1 with an error of AUXTRACE_IOC_SETUP, auxtrace_cpus_parse() or
+ * auxtrace_config_parse(), or:
+ *  EINVAL  @size is not that of a known version; @config names terms with BTS
+ *
+ * If a mapping fails, the file stays set up but cannot be used: close it.
  */
 int auxtrace_setup(struct auxtrace_session *session,
 		   const struct auxtrace_options *options);
@@ -197,71 +226,79 @@ const struct auxtrace_setup *auxtrace_setup_info(const struct auxtrace_session *
 /** auxtrace_cpus - CPUs of the session; valid until close, NULL before setup */
 const struct auxtrace_cpus *auxtrace_cpus(const struct auxtrace_session *session);
 
-/* Errors of these two: as AUXTRACE_IOC_START and _STOP. */
+/* Start and stop the session. Errors: those of AUXTRACE_IOC_START and _STOP. */
 int auxtrace_start(struct auxtrace_session *session);
 int auxtrace_stop(struct auxtrace_session *session);
 
-/*
- * Pause or resume all CPUs of the session. Errors: EBADFD not started.
- */
+/* Pause or resume all CPUs of the session. Errors: EBADFD the session is not started. */
 int auxtrace_pause(struct auxtrace_session *session);
 int auxtrace_resume(struct auxtrace_session *session);
 
 /**
- * auxtrace_pause_cpus, auxtrace_resume_cpus - the same for some CPUs, with answers
+ * auxtrace_pause_cpus, auxtrace_resume_cpus - the same for some CPUs, with their effects
  * @cpus: NULL: all CPUs of the session
- * @effects: room for @room answers, one for each CPU, in CPU order; NULL: none
+ * @effects: gets the effect on each CPU, in CPU order; NULL: not wanted
+ * @max_effects: number of entries at @effects; effects beyond it are dropped
  *
- * Return the number of CPUs that were asked; answers beyond @room are dropped.
+ * Return: the number of CPUs that the request covered; or -1, as auxtrace_pause(), and EINVAL if
+ * a CPU of @cpus is not the session's.
  */
 int auxtrace_pause_cpus(struct auxtrace_session *session, const struct auxtrace_cpus *cpus,
-			struct auxtrace_effect *effects, unsigned int room);
+			struct auxtrace_effect *effects, unsigned int max_effects);
 int auxtrace_resume_cpus(struct auxtrace_session *session, const struct auxtrace_cpus *cpus,
-			 struct auxtrace_effect *effects, unsigned int room);
+			 struct auxtrace_effect *effects, unsigned int max_effects);
 
 /**
- * auxtrace_pause_output - stop writing records to the data rings, or go on
+ * auxtrace_pause_output - pause or resume writing of records to the data rings
  * @cpus: NULL: all CPUs of the session
- * @pause: what is dropped meanwhile is counted; a LOST record says so at the end
+ * @pause: true: drop and count records from now on. false: write them again, beginning with
+ *	a LOST record if any were dropped
  *
- * The AUX areas are not concerned. Errors: EINVAL the session has no data ring, or a
- * CPU of @cpus is not the session's; EBADFD before auxtrace_setup().
+ * The AUX areas are not affected.
+ *
+ * Return: 0, or -1:
+ *  EINVAL  the session has no data ring, or a CPU of @cpus is not the session's
+ *  EBADFD  before auxtrace_setup()
  */
 int auxtrace_pause_output(struct auxtrace_session *session, const struct auxtrace_cpus *cpus,
 			  bool pause);
 
 /**
  * auxtrace_snapshot - one cut over the AUX areas and data rings of all CPUs
- * @flags: 0: all goes on; AUXTRACE_SNAPSHOT_PAUSE: all stays paused;
- *	AUXTRACE_SNAPSHOT_SLOT: what is there is put aside and all goes on elsewhere
- * @cuts: room for @room cuts, one for each CPU, in CPU order
- * @slot: SLOT: what to auxtrace_release(); may be NULL without that flag
+ * @flags: 0: tracing continues in place; AUXTRACE_SNAPSHOT_PAUSE: everything stays paused;
+ *	AUXTRACE_SNAPSHOT_SLOT: the slot with the cut is retained, tracing continues in another
+ * @cuts: gets the cut of each CPU, in CPU order
+ * @max_cuts: number of entries at @cuts; cuts beyond it are dropped
+ * @slot: SLOT: gets the slot, for auxtrace_release(); may be NULL without that flag
  *
- * Returns the number of CPUs; cuts beyond @room are dropped. Read a cut with
- * auxtrace_reader_peek_cut() and auxtrace_reader_copy_records(). Errors: EINVAL both
- * flags or others, SLOT in a session without slots; EBADFD before auxtrace_setup(),
- * or flags in a session that is not started; ENOSPC SLOT, and all other slots hold
- * snapshots.
+ * Read a cut with auxtrace_reader_peek_cut() and auxtrace_reader_copy_records().
+ *
+ * Return: the number of CPUs, or -1:
+ *  EINVAL  unknown flags; both flags; SLOT in a session without slots
+ *  EBADFD  before auxtrace_setup(); a flag while the session is not started
+ *  ENOSPC  SLOT: every other slot holds a snapshot, or on some CPU a sample
  */
 int auxtrace_snapshot(struct auxtrace_session *session, uint32_t flags,
-		      struct auxtrace_cut *cuts, unsigned int room, uint32_t *slot);
+		      struct auxtrace_cut *cuts, unsigned int max_cuts, uint32_t *slot);
 
 /**
- * auxtrace_release - the slot of a snapshot was read and may be traced into again
+ * auxtrace_release - allow tracing into the slot of a snapshot again
  *
- * Errors: EINVAL @slot holds no snapshot; EBADFD before auxtrace_setup().
+ * Return: 0, or -1:
+ *  EINVAL  @slot holds no snapshot
+ *  EBADFD  before auxtrace_setup()
  */
 int auxtrace_release(struct auxtrace_session *session, uint32_t slot);
 
 /**
  * auxtrace_status - the session as a whole
- * @flags: AUXTRACE_STATUS_SYNC: bring the status pages up to the hardware first
+ * @flags: AUXTRACE_STATUS_SYNC: first update the status pages from the hardware
  */
 int auxtrace_status(struct auxtrace_session *session, uint32_t flags,
 		    struct auxtrace_status *status);
 
 /**
- * auxtrace_task - the CR3 by which a process shows in a trace
+ * auxtrace_task - the CR3 by which a process appears in a trace
  * @pid: 0: the caller
  */
 int auxtrace_task(struct auxtrace_session *session, pid_t pid, struct auxtrace_task *task);
@@ -269,31 +306,34 @@ int auxtrace_task(struct auxtrace_session *session, pid_t pid, struct auxtrace_t
 /* ---- triggers ----------------------------------------------------------- */
 
 /**
- * struct auxtrace_trigger_options - what auxtrace_trigger_add() is asked for
+ * struct auxtrace_trigger_options - options of auxtrace_trigger_add()
  * @size: sizeof(struct auxtrace_trigger_options); later versions only append members
  * @kind: AUXTRACE_TRIGGER_PERF ... AUXTRACE_TRIGGER_TIMER
  * @action: AUXTRACE_ACTION_*
- * @flags: AUXTRACE_TRIGGER_ALL_CPUS, _ONE_SHOT
- * @pid: hits of this process only; 0: all
+ * @flags: AUXTRACE_TRIGGER_ALL_CPUS, AUXTRACE_TRIGGER_ONE_SHOT
+ * @pid: only hits of this process; 0: all
  * @attr: PERF: the struct perf_event_attr of <linux/perf_event.h>, with its period
  * @attr_len: PERF: its size as the caller knows it
- * @number: SYSCALL_*: of the 64-bit table, -1: all; BREAKPOINT: HW_BREAKPOINT_* |
+ * @number: SYSCALL_*: number in the 64-bit table, -1: all; BREAKPOINT: HW_BREAKPOINT_* |
  *	length << 8
- * @address: KPROBE, KRETPROBE: offset from @name, or the address; UPROBE, URETPROBE:
- *	offset in the file; BREAKPOINT: linear address
+ * @address: KPROBE, KRETPROBE: offset from @name, or an address if there is no @name;
+ *	UPROBE, URETPROBE: offset in the file; BREAKPOINT: linear address
  * @name: KPROBE, KRETPROBE: symbol; UPROBE, URETPROBE: path of the program or library
- * @a: LATENCY: id of the trigger that starts the clock
- * @b: LATENCY: id of the trigger that stops it
- * @bound_ns: LATENCY: longer than that acts; TIMER: the period
- * @after_hits: acts from the hit after so many on
- * @count: acts so often; 0: without end
- * @hold_off_ns: after it acted on a CPU, hits there do not act for that long
- * @delay_ns: PAUSE, FREEZE: act so much later
- * @delay_bytes: PAUSE, FREEZE, in overwrite mode: act that many bytes later
+ * @a: LATENCY: ID of the trigger that starts the clock
+ * @b: LATENCY: ID of the trigger that stops the clock
+ * @bound_ns: LATENCY: hit if the clock ran longer than this; TIMER: period
+ * @after_hits: ignore the first N hits
+ * @reserved: 0
+ * @count: act at most N times; 0: no limit
+ * @hold_off_ns: after acting on a CPU, ignore hits on that CPU for this long
+ * @delay_ns: PAUSE, FREEZE: act this long after the hit
+ * @delay_bytes: PAUSE, FREEZE, in overwrite mode: act this many bytes of trace after the hit
  * @sample_size: SAMPLE: bytes wanted
- * @label: how recordings and messages call it; copied; NULL: by its id only. No newline
+ * @label: name of the trigger in recordings and messages, without a newline; copied. NULL:
+ *	the trigger has its ID only
  *
- * Unused members are zero: use a designated initializer.
+ * struct auxtrace_trigger in <linux/auxtrace.h> has the details. Unused members must be
+ * zero: use a designated initializer.
  */
 struct auxtrace_trigger_options {
 	size_t size;
@@ -322,63 +362,77 @@ struct auxtrace_trigger_options {
 /**
  * auxtrace_trigger_add - bind an event to an action on the session's CPUs
  *
- * Returns its id, from 1, which is in the records of what it did. It stays until
- * auxtrace_trigger_del() or the session's close. Errors: those of
- * AUXTRACE_IOC_TRIGGER_ADD, with a message that names the member at fault; EBADFD
- * before auxtrace_setup(); EINVAL also @size is not that of a known version, @reserved
- * is not 0, @label has a newline; ENOMEM.
+ * The trigger stays until auxtrace_trigger_del() or the end of the session. The message of an
+ * error names the member at fault.
+ *
+ * Return: the trigger's ID, from 1, which the records of its actions carry; or -1 with an
+ * error of AUXTRACE_IOC_TRIGGER_ADD, or:
+ *  EINVAL  @size is not that of a known version; @reserved is not 0; @pid is negative;
+ *          @label has a newline
+ *  ENOMEM
  */
 int auxtrace_trigger_add(struct auxtrace_session *session,
 			 const struct auxtrace_trigger_options *options);
 
 /**
- * auxtrace_trigger_del - its event hits no more
- * @last: its final counts; may be NULL
+ * auxtrace_trigger_del - remove a trigger
+ * @last: gets its final counts; may be NULL
  *
- * Errors: ENOENT no such trigger; EBUSY a latency trigger refers to it: delete that
- * first; EBADFD before auxtrace_setup().
+ * No hit runs or begins after the call has returned.
+ *
+ * Return: 0, or -1:
+ *  ENOENT  no such trigger
+ *  EBUSY   a latency trigger refers to it: delete that one first
+ *  EBADFD  before auxtrace_setup()
  */
 int auxtrace_trigger_del(struct auxtrace_session *session, uint32_t id,
 			 struct auxtrace_trigger_state *last);
 
 /**
- * auxtrace_trigger_read - what a trigger has counted
- * @flags: AUXTRACE_TRIGGER_REARM: one that has acted as often as it may begins again
- * @state: may be NULL
+ * auxtrace_trigger_read - read what a trigger has counted
+ * @flags: AUXTRACE_TRIGGER_REARM: restart after_hits, count and one-shot
+ * @state: gets the counts; may be NULL
  *
- * Errors: ENOENT no such trigger; EINVAL unknown flags; EBADFD before auxtrace_setup().
+ * Return: 0, or -1:
+ *  ENOENT  no such trigger
+ *  EINVAL  unknown flags
+ *  EBADFD  before auxtrace_setup()
  */
 int auxtrace_trigger_read(struct auxtrace_session *session, uint32_t id, uint32_t flags,
 			  struct auxtrace_trigger_state *state);
 
-/** auxtrace_action_name - of AUXTRACE_ACTION_*: "resume", ...; "?" if not known */
+/** auxtrace_action_name - name of an AUXTRACE_ACTION_*: "resume", ...; "?" if unknown */
 const char *auxtrace_action_name(uint32_t action);
 
 /* ---- reader: the AUX area of one channel -------------------------------- */
 
 /**
- * auxtrace_reader - the reader of @cpu's channel; the session's, until its close
+ * auxtrace_reader - the reader of @cpu's channel
  *
- * Errors: EBADFD before auxtrace_setup(); ENODEV @cpu is not the session's.
+ * Return: the reader, which the session owns until it is closed; or NULL:
+ *  EBADFD  before auxtrace_setup()
+ *  ENODEV  @cpu is not the session's
  */
 struct auxtrace_reader *auxtrace_reader(struct auxtrace_session *session, unsigned int cpu);
 
 /**
- * auxtrace_reader_status - a consistent copy of the channel's status page
+ * auxtrace_reader_status - copy the channel's status page consistently
  *
- * Lock-free. Positions are those of the last window end, trace interrupt or
- * auxtrace_status() with SYNC. Errors: EAGAIN the page stayed inconsistent for
- * seconds: the module died in the middle of an update.
+ * Takes no lock. The positions are as of the last window end, trace interrupt or
+ * auxtrace_status() with SYNC.
+ *
+ * Return: 0, or -1:
+ *  EAGAIN  the page stayed inconsistent for seconds: the module died during an update
  */
 int auxtrace_reader_status(struct auxtrace_reader *reader,
 			   struct auxtrace_status_page *status);
 
 /**
- * struct auxtrace_spans - a stretch of an AUX area, in order, without a copy
+ * struct auxtrace_spans - a contiguous range of an AUX area, without a copy
  * @position: AUX position of the first byte
  * @len: bytes in both parts together
- * @count: parts used: 0, 1, or 2 when the stretch goes over the area's end
- * @iov: for writev(2); points into the mapping, read-only
+ * @count: number of parts: 0, 1, or 2 if the range wraps at the area's end
+ * @iov: the parts in order, for writev(2); read-only, in the mapping
  */
 struct auxtrace_spans {
 	uint64_t position;
@@ -390,40 +444,50 @@ struct auxtrace_spans {
 /**
  * auxtrace_reader_peek - what can be read now
  *
- * Full trace: all bytes from the tail to the position in the status page. They
- * stay until auxtrace_reader_consume(). Overwrite: the newest bytes, as many as the
- * area (with slots: the present slot) has; the hardware must be off and stay off
- * while they are used. Errors: EBUSY overwrite, and the channel runs: pause it, or
- * use auxtrace_reader_copy(); EAGAIN as auxtrace_reader_status().
+ * Full-trace mode: all bytes from the tail to the position in the status page. They stay
+ * valid until auxtrace_reader_consume().
+ *
+ * Overwrite mode: the newest bytes, as many as the area (with slots: the current slot) holds.
+ * The hardware must be off, and stay off while they are used.
+ *
+ * Return: 0, or -1:
+ *  EBUSY   overwrite mode, and the channel traces: pause it, or use auxtrace_reader_copy()
+ *  EAGAIN  as auxtrace_reader_status()
  */
 int auxtrace_reader_peek(struct auxtrace_reader *reader, struct auxtrace_spans *spans);
 
 /**
- * auxtrace_reader_peek_cut - the AUX bytes of a snapshot, in an overwrite session
- * @cut: of this reader's CPU
+ * auxtrace_reader_peek_cut - the AUX bytes of a snapshot, in overwrite mode
+ * @cut: a cut of this reader's CPU
  *
- * They stay until auxtrace_release() (SNAPSHOT with SLOT) or until the hardware is
- * resumed (with PAUSE). Errors: EBUSY the channel runs and the cut is where it
- * writes; EINVAL a cut of another CPU, or that cannot be; EAGAIN as
- * auxtrace_reader_status().
+ * They stay valid until auxtrace_release() (SNAPSHOT with SLOT), or until the hardware is
+ * resumed (SNAPSHOT with PAUSE).
+ *
+ * Return: 0, or -1:
+ *  EBUSY   the channel traces into the slot of the cut
+ *  EINVAL  a cut of another CPU; an impossible cut; full-trace mode
+ *  EAGAIN  as auxtrace_reader_status()
  */
 int auxtrace_reader_peek_cut(struct auxtrace_reader *reader, const struct auxtrace_cut *cut,
 			     struct auxtrace_spans *spans);
 
 /**
- * auxtrace_reader_consume - full trace: give @len bytes back to the hardware
+ * auxtrace_reader_consume - full-trace mode: give @len bytes of space back to the hardware
  *
- * A channel that met its tail goes on at the next poll(2) or auxtrace_status()
- * with SYNC. Errors: EINVAL more than can be read, or an overwrite session.
+ * A channel that was stopped at its tail continues at the next poll(2) or auxtrace_status()
+ * with SYNC.
+ *
+ * Return: 0, or -1:
+ *  EINVAL  @len is more than is unread; overwrite mode
  */
 int auxtrace_reader_consume(struct auxtrace_reader *reader, size_t len);
 
 /**
- * struct auxtrace_copy - what auxtrace_reader_copy() got
- * @position: AUX position of the first byte in the buffer
+ * struct auxtrace_copy - result of auxtrace_reader_copy() and auxtrace_reader_copy_records()
+ * @position: position of the first byte in the buffer
  * @len: bytes in the buffer
- * @cut: bytes that were overwritten during the copy and were cut off the front; of
- *	records also those that are left of one that is not whole
+ * @cut: bytes dropped from the front because they were overwritten during the copy; of
+ *	records, also the rest of an incomplete record
  */
 struct auxtrace_copy {
 	uint64_t position;
@@ -432,19 +496,21 @@ struct auxtrace_copy {
 };
 
 /**
- * auxtrace_reader_copy - copy the newest bytes, at most @size, while tracing goes on
+ * auxtrace_reader_copy - copy the newest bytes, at most @size, while tracing continues
  *
- * Overwrite: what newer bytes replaced during the copy is cut off the front, so
- * all that is returned is intact. A decoder then starts at the first PSB (BTS: at
- * auxtrace_branch_next() of the position). Full trace: the newest bytes between tail
- * and position; the tail does not move. Two STATUS calls with SYNC: a short stop of the
- * hardware that ends no window.
+ * Overwrite mode: bytes that were overwritten during the copy are dropped from the front, so
+ * all bytes returned are intact. A decoder starts at their first PSB (BTS: at
+ * auxtrace_branch_next() of the position). Calls STATUS with SYNC before and after the copy;
+ * each stops the hardware briefly and ends no window.
+ *
+ * Full-trace mode: the newest bytes between the tail and the hardware's position. The tail
+ * does not move.
  */
 int auxtrace_reader_copy(struct auxtrace_reader *reader, void *buf, size_t size,
 			 struct auxtrace_copy *copy);
 
 /**
- * auxtrace_branch_next - BTS: where the first struct auxtrace_branch begins from @position on
+ * auxtrace_branch_next - BTS: position of the first struct auxtrace_branch from @position on
  */
 static inline uint64_t auxtrace_branch_next(uint64_t position)
 {
@@ -456,12 +522,12 @@ static inline uint64_t auxtrace_branch_next(uint64_t position)
 /* ---- records: the data ring of one channel ------------------------------ */
 
 /*
- * A ring that is not overwritable is a queue: auxtrace_reader_next_record() and
- * auxtrace_reader_consume_records(). Any ring can be copied as it stands, also
- * while it is written: auxtrace_reader_copy_records() hands out whole records only.
+ * A ring that is not overwritable is a queue: auxtrace_reader_next_record() reads it and
+ * auxtrace_reader_consume_records() frees its space. Any ring can be copied, also while
+ * it is written: auxtrace_reader_copy_records() returns complete records only.
  */
 
-/** union auxtrace_record - one of any kind: @header.type tells; 8-byte aligned */
+/** union auxtrace_record - a record of any kind, as @header.type says; 8-byte aligned */
 union auxtrace_record {
 	struct auxtrace_record_header header;
 	struct auxtrace_record_lost lost;
@@ -473,8 +539,10 @@ union auxtrace_record {
 };
 
 /**
- * auxtrace_record_end - how a record ends; a newer kernel's may be longer than the
- * struct of its kind, so its @end member is not always the place
+ * auxtrace_record_end - the end of a record
+ *
+ * A newer kernel's record may be longer than the struct of its kind. So use this function,
+ * not the struct's @end member.
  */
 static inline const struct auxtrace_record_end *
 auxtrace_record_end(const union auxtrace_record *record)
@@ -483,85 +551,98 @@ auxtrace_record_end(const union auxtrace_record *record)
 }
 
 /**
- * auxtrace_record_next - walk records that stand one after another, oldest first
- * @buf: of auxtrace_reader_copy_records(), or a file cpuN.data; 8-byte aligned
- * @len: bytes in it
- * @at: where to go on, in bytes: 0 at first; moves behind the record
+ * auxtrace_record_next - walk contiguous records, oldest first
+ * @buf: from auxtrace_reader_copy_records(), or a file cpuN.data; 8-byte aligned
+ * @len: bytes in @buf
+ * @at: offset to continue at, 0 at first; advances past the record
  *
- * Returns NULL at the end; with *@at less than @len there is no record there: the
- * rest is damaged. A record whose type is known has at least its struct's size.
+ * Return: the record, which has at least the size of its struct if its type is known. NULL
+ * at the end. NULL with *@at less than @len means that there is no valid record at *@at:
+ * the rest is damaged.
  */
 const union auxtrace_record *auxtrace_record_next(const void *buf, size_t len, size_t *at);
 
 /**
- * auxtrace_reader_next_record - the oldest record that was not handed out yet
- * @record: good until the next call for this reader
+ * auxtrace_reader_next_record - the oldest record that was not returned yet
+ * @record: gets the record, valid until the next call on this reader
  *
- * Forward and backward rings alike. Returns 1, or 0 if there is none now. Errors:
- * EINVAL no data ring, or an overwritable one; EBADE what stands there is no record.
+ * Works for forward and backward rings.
+ *
+ * Return: 1; 0 if there is no such record now; or -1:
+ *  EINVAL  the session has no data ring, or an overwritable one
+ *  EBADE   the ring has no valid record where one must be
  */
 int auxtrace_reader_next_record(struct auxtrace_reader *reader,
 				const union auxtrace_record **record);
 
-/** auxtrace_reader_consume_records - give the room of all records handed out back */
+/** auxtrace_reader_consume_records - give back the space of all records returned so far */
 void auxtrace_reader_consume_records(struct auxtrace_reader *reader);
 
 /**
- * auxtrace_reader_copy_records - the newest whole records, at most @size bytes of them
- * @cut: of this reader's CPU; NULL: what is there now
+ * auxtrace_reader_copy_records - copy the newest complete records, at most @size bytes
+ * @cut: a cut of this reader's CPU; NULL: the ring as it is now
  * @buf: 8-byte aligned; gets the records, oldest first, for auxtrace_record_next()
- * @copy: @position is that of the first record's first byte
+ * @copy: @position is that of the first byte of the first record
  *
- * Overwritable: the ring may be paused or written at full speed; a record that was
- * overwritten during the copy is not handed out. What a cut put aside or paused is all
- * there; a cut with neither SLOT nor PAUSE can be read as long as no snapshot with
- * SLOT follows. Not overwritable: what was not handed out yet, which still is by
- * auxtrace_reader_next_record(). Errors: EINVAL no data ring, or a cut of another
- * CPU or one that cannot be; EBADE no record stands where one must; EAGAIN slots are
- * put aside faster than one is copied.
+ * Overwritable ring: it may be paused, or written at full speed; a record that was
+ * overwritten during the copy is not returned. A cut that was retained (SLOT) or paused
+ * (PAUSE) is returned completely. A cut taken without a flag can be read until the next
+ * snapshot with SLOT.
+ *
+ * Ring that is not overwritable: the records that auxtrace_reader_next_record() has not
+ * returned yet. It still returns them.
+ *
+ * Return: 0, or -1:
+ *  EINVAL  the session has no data ring; a cut of another CPU; an impossible cut
+ *  EBADE   the ring has no valid record where one must be
+ *  EAGAIN  snapshots retain slots faster than one can be copied
  */
 int auxtrace_reader_copy_records(struct auxtrace_reader *reader, const struct auxtrace_cut *cut,
 				 void *buf, size_t size, struct auxtrace_copy *copy);
 
-/* How much of a window is there. */
+/* How much of a window a range of an AUX area holds. */
 enum auxtrace_part {
-	AUXTRACE_PART_NONE,	/* gone */
-	AUXTRACE_PART_SOME,	/* overwritten in part: decodes from its next PSB or branch on */
+	AUXTRACE_PART_NONE,	/* nothing */
+	AUXTRACE_PART_SOME,	/* a part: decodes from its next PSB or branch on */
 	AUXTRACE_PART_WHOLE,
 };
 
 /**
- * auxtrace_window_part - is a window whole in a stretch of an AUX area?
- * @begin: position of the stretch's first byte
- * @end: position behind its last one
+ * auxtrace_window_part - how much of a window a range of an AUX area holds
+ * @begin: position of the first byte of the range
+ * @end: position after its last byte
  */
 enum auxtrace_part auxtrace_window_part(const struct auxtrace_record_window *window,
 					uint64_t begin, uint64_t end);
 
 /**
  * auxtrace_reader_peek_sample - the bytes of a SAMPLE record that are in a slot
- * @record: with AUXTRACE_SAMPLE_IN_SLOT, of this reader's CPU
+ * @record: a record of this reader's CPU with AUXTRACE_SAMPLE_IN_SLOT
  *
- * They stay until auxtrace_release_sample(). Errors: EINVAL another record, or one that
- * cannot be of this session.
+ * They stay valid until auxtrace_release_sample().
+ *
+ * Return: 0, or -1:
+ *  EINVAL  another kind of record, or one that cannot be of this session
  */
 int auxtrace_reader_peek_sample(struct auxtrace_reader *reader, const union auxtrace_record *record,
 				struct auxtrace_spans *spans);
 
 /**
- * auxtrace_release_sample - the slot of a sample was read and may be used again
+ * auxtrace_release_sample - allow the slot of a sample to be used again
  * @slot: sample_slot of a record of @cpu
  *
- * auxtrace_recording_drain() and _finish() do it for the samples that they write.
- * Errors: EINVAL it holds no sample, or @cpu is not the session's; EBADFD before
- * auxtrace_setup().
+ * auxtrace_recording_drain() and _finish() call this for the samples that they write.
+ *
+ * Return: 0, or -1:
+ *  EINVAL  the slot holds no sample; @cpu is not the session's
+ *  EBADFD  before auxtrace_setup()
  */
 int auxtrace_release_sample(struct auxtrace_session *session, unsigned int cpu, uint32_t slot);
 
 /**
- * auxtrace_sample_data - the bytes of a SAMPLE record, inside it
+ * auxtrace_sample_data - the bytes inside a SAMPLE record
  *
- * @sample.length of them; NULL if they are in a sample slot instead.
+ * Return: @sample.length bytes; NULL if they are in a sample slot instead.
  */
 static inline const uint8_t *auxtrace_sample_data(const union auxtrace_record *record)
 {
@@ -569,88 +650,112 @@ static inline const uint8_t *auxtrace_sample_data(const union auxtrace_record *r
 	       (const uint8_t *)(&record->sample + 1);
 }
 
-/** auxtrace_cause_name - of AUXTRACE_CAUSE_*: "user", "full", ...; "?" if not known */
+/** auxtrace_cause_name - name of an AUXTRACE_CAUSE_*: "user", "full", ...; "?" if unknown */
 const char *auxtrace_cause_name(uint32_t cause);
 
 /* ---- recordings --------------------------------------------------------- */
 
 /*
- * A recording is a directory of plain files; auxtrace(1), "FILES", has the format:
- * meta, cpuN.aux, cpuN.data, cpuN.samples, task.PID[.N], vdso.PID[.N], with kernel tracing kcore,
- * kallsyms, modules, and a directory snapshot.NNNN, of the same kind, for each
- * snapshot.
+ * A recording is a directory of plain files: meta, cpuN.aux, cpuN.data, cpuN.samples,
+ * task.PID[.N] and vdso.PID[.N]; with kernel tracing also kcore, kallsyms and modules; and for
+ * each snapshot a directory snapshot.NNNN of the same kind. auxtrace(1), "FILES", has the
+ * format.
  *
- * AUX data go to their files without a copy where the file system can (O_DIRECT, by
- * io_uring where the kernel lets us), in whole pages then; meta says how.
+ * Where the file system has O_DIRECT, AUX data are written without a copy, in whole
+ * pages, by io_uring if the kernel allows it. meta says which way was used.
  */
 
 /**
  * auxtrace_recording_create - begin a recording of a session that is set up
- * @dir: is created; a directory that is empty or holds a recording is reused, and
- *	the old recording goes
+ * @dir: directory to create; one that is empty or holds a recording is reused, and the old
+ *	recording is removed
  *
- * Errors: EBADFD before auxtrace_setup(); ENOTEMPTY @dir holds something else;
- * those of mkdir(2) and open(2). The session must outlive the recording.
+ * The session must outlive the recording.
+ *
+ * Return: the recording, to be freed by auxtrace_recording_finish() or _abort(); or NULL with
+ * an error of mkdir(2) or open(2), or:
+ *  EBADFD     before auxtrace_setup()
+ *  ENOTEMPTY  @dir holds something else
+ *  ENOMEM
  */
 struct auxtrace_recording *auxtrace_recording_create(struct auxtrace_session *session,
 						     const char *dir);
 
 /**
- * auxtrace_recording_drain - append what can be read, and consume it
+ * auxtrace_recording_drain - append all unread data, and consume them
  *
- * Full trace, and records of a data ring that is not overwritable. Call it when
- * poll(2) says POLLIN. Less than a page of AUX data may stay in the area until the
- * end. Returns the bytes written; 0 if nothing is read before the end, as in an
- * overwrite session. Errors: those of write(2).
+ * Writes the AUX data of full-trace mode, and the records of a data ring that is not
+ * overwritable. Call it when poll(2) reports POLLIN. Less than a page of AUX data may stay
+ * in each area until the end.
+ *
+ * Return: the bytes written; always 0 in a session that has neither, because its data are
+ * written at the end; or -1 with an error of write(2).
  */
 ssize_t auxtrace_recording_drain(struct auxtrace_recording *recording);
 
 /**
- * auxtrace_recording_snapshot - write what the areas hold now, and go on
+ * auxtrace_recording_snapshot - overwrite mode: write what the areas hold now
  *
- * To a directory snapshot.NNNN in the recording's, numbered from 0001: a whole
- * recording, of the tasks that live now too, with the kernel's code as it was at the
- * first snapshot. For sessions in overwrite mode. With
- * slots nothing is missed meanwhile; without, all CPUs are paused until it is
- * written, except that those that were paused stay so. Returns the number. Errors:
- * EINVAL full trace; EBADFD not started; ENOSPC all slots hold snapshots of others;
- * those of mkdir(2), open(2), write(2): the session goes on all the same.
+ * Writes to a directory snapshot.NNNN in the recording's directory, numbered from 0001. It is
+ * a complete recording, including the tasks that are alive now, with the kernel's code as of
+ * the first snapshot.
+ *
+ * With slots nothing is missed meanwhile. Without slots all CPUs are paused until the
+ * snapshot is written; CPUs that were paused before stay paused. The session continues even
+ * if the call fails.
+ *
+ * Return: the number of the snapshot; or -1 with an error of mkdir(2), open(2) or
+ * write(2), or:
+ *  EINVAL  full-trace mode
+ *  EBADFD  the session is not started
+ *  ENOSPC  all slots hold snapshots of other readers
  */
 int auxtrace_recording_snapshot(struct auxtrace_recording *recording);
 
 /**
- * auxtrace_recording_add_task - note the address space of a process
+ * auxtrace_recording_add_task - record the address space of a process
  * @pid: 0: the caller
  *
- * CR3, executable mappings with the files behind them, and the vdso's bytes. To
- * be called while the process lives. Asked again for the same address space, it
- * takes the mappings anew and keeps those that have gone since. After an exec it
- * is a new address space. Errors: ESRCH; ENXIO a kernel thread; EACCES the caller
- * may not trace; EPERM it may not read that process's mappings.
+ * Records its CR3, its executable mappings with the files behind them, and the bytes of
+ * its vdso. The process must be alive. A second call for the same address space adds new
+ * mappings and keeps those that are gone. After an exec the process has a new address space.
+ *
+ * Return: 0, or -1:
+ *  ESRCH   no such process
+ *  ENXIO   a kernel thread
+ *  EACCES  the caller may not trace
+ *  EPERM   the caller may not read the process's mappings
  */
 int auxtrace_recording_add_task(struct auxtrace_recording *recording, pid_t pid);
 
 /**
- * auxtrace_recording_end_task - a process left its address space by its exit
+ * auxtrace_recording_end_task - record that a process left its address space by its exit
  * @pid: 0: the caller
  * @tsc: when; 0: now
  *
- * Code of another process that gets the same CR3 later is then not taken for its.
- * If it lives on (only a thread has ended), adding it again undoes this. An exec
- * need not be told. Errors: ENOENT @pid was not added.
+ * Then code of a later process with the same CR3 is not taken for that of this one. If the
+ * process is still alive (only a thread has ended), adding it again undoes this. An exec
+ * needs no call.
+ *
+ * Return: 0, or -1:
+ *  ENOENT  @pid was not added
  */
 int auxtrace_recording_end_task(struct auxtrace_recording *recording, pid_t pid, uint64_t tsc);
 
 /**
- * auxtrace_recording_add_mapping - a process had executable code of a file mapped
+ * auxtrace_recording_add_mapping - record an executable file mapping of a process
  * @start: first address
- * @end: behind the last one
- * @offset: of the file's byte at @start
- * @path: absolute
+ * @end: address after the last one
+ * @offset: offset in the file of the byte at @start
+ * @path: absolute path of the file
  *
- * For mappings that may be gone before auxtrace_recording_add_task() sees them, as
- * perf_event_open(2) reports them. It belongs to the newest address space of
- * @pid. Errors: ENOENT @pid was not added; ENOMEM.
+ * For mappings, as perf_event_open(2) reports them, that may be gone before
+ * auxtrace_recording_add_task() sees them. The mapping is added to the newest address
+ * space of @pid.
+ *
+ * Return: 0, or -1:
+ *  ENOENT  @pid was not added
+ *  ENOMEM
  */
 int auxtrace_recording_add_mapping(struct auxtrace_recording *recording, pid_t pid,
 				   uint64_t start, uint64_t end, uint64_t offset,
@@ -659,22 +764,24 @@ int auxtrace_recording_add_mapping(struct auxtrace_recording *recording, pid_t p
 /**
  * auxtrace_recording_add_all_tasks - add each process that /proc shows
  *
- * What a CPU-wide trace needs to tell the processes apart. Processes that go
- * meanwhile, kernel threads, and processes whose mappings the caller may not read
- * are passed over; user code of these last is skipped by auxtrace script, which
- * counts it. Returns how many were added.
+ * A CPU-wide trace needs this to tell processes apart. Skips processes that exit meanwhile,
+ * kernel threads, and processes whose mappings the caller may not read; auxtrace script skips
+ * the user code of the latter and counts it.
+ *
+ * Return: the number of processes added, or -1.
  */
 int auxtrace_recording_add_all_tasks(struct auxtrace_recording *recording);
 
 /**
- * struct auxtrace_totals - a recording's account, summed over its CPUs
+ * struct auxtrace_totals - counts of a recording, summed over its CPUs
  * @produced: bytes that the hardware wrote
  * @read: bytes in the recording's files
- * @overwritten: bytes that newer ones replaced
+ * @overwritten: bytes that newer ones have replaced
  * @windows: windows begun
- * @gaps: times when trace was lost while no pause was asked for
+ * @gaps: times that trace was lost without a pause being requested
  * @pmis: trace interrupts
- * @aside: bytes that snapshots put aside: produced = read + overwritten + aside
+ * @retained: bytes that snapshots retained in slots;
+ *	produced = read + overwritten + retained
  * @records: records in the recording's files
  * @records_lost: records that were dropped
  */
@@ -685,31 +792,33 @@ struct auxtrace_totals {
 	uint64_t windows;
 	uint64_t gaps;
 	uint64_t pmis;
-	uint64_t aside;
+	uint64_t retained;
 	uint64_t records;
 	uint64_t records_lost;
 };
 
 /**
  * auxtrace_recording_finish - write the rest, and free the recording
- * @totals: may be NULL
+ * @totals: gets the counts; may be NULL
  *
- * The session must be stopped (or, overwrite, paused on all CPUs). With kernel
- * tracing the kernel's code is copied from /proc/kcore now: code that was patched
- * between the trace and this call is seen as it is now. If a kernel file cannot
- * be read, the rest is written all the same and the call fails with that errno.
- * Whether it fails or not, @recording is gone.
+ * The session must be stopped (overwrite mode: stopped, or paused on all CPUs). With
+ * kernel tracing this call copies the kernel's code from /proc/kcore: code that was patched
+ * between the trace and this call is recorded as it is now.
+ *
+ * Return: 0, or -1. If a file of the kernel cannot be read, the rest is still written and
+ * errno is that of the failed read. The recording is freed in every case.
  */
 int auxtrace_recording_finish(struct auxtrace_recording *recording,
 			      struct auxtrace_totals *totals);
 
-/** auxtrace_recording_abort - free, and remove the files; NULL is allowed */
+/** auxtrace_recording_abort - remove the files, and free the recording; NULL is allowed */
 void auxtrace_recording_abort(struct auxtrace_recording *recording);
 
 /**
- * auxtrace_save - a stopped session into @dir, in one call
+ * auxtrace_save - write a stopped session to @dir, in one call
  *
- * create, add_all_tasks, finish: for a program that traced itself.
+ * Does what auxtrace_recording_create(), _add_all_tasks() and _finish() do in turn: for a
+ * program that traced itself.
  */
 int auxtrace_save(struct auxtrace_session *session, const char *dir);
 

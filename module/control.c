@@ -5,21 +5,21 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-#include "channel.h"
+#include "core/channel.h"
 #include "cpuset.h"
 #include "session_private.h"
 
-static struct auxtrace_effect *effect_of(const struct auxt_channel *ch, struct auxt_call *call)
+static struct auxtrace_effect *effect_of(const struct auxt_channel *ch, struct auxt_broadcast *call)
 {
 	return call->effects ? &call->effects[ch->index] : NULL;
 }
 
-static void pause(struct auxt_channel *ch, struct auxt_call *call)
+static void pause(struct auxt_channel *ch, struct auxt_broadcast *call)
 {
 	auxt_channel_pause(ch, effect_of(ch, call));
 }
 
-static void resume(struct auxt_channel *ch, struct auxt_call *call)
+static void resume(struct auxt_channel *ch, struct auxt_broadcast *call)
 {
 	auxt_channel_resume(ch, effect_of(ch, call));
 }
@@ -71,7 +71,7 @@ static void put_cpus(const struct auxt_session *session, const struct cpumask *c
 }
 
 /* A bad address must be known before anything happens. */
-static int prepare_effects(const struct auxt_session *session, struct auxt_call *call,
+static int prepare_effects(const struct auxt_session *session, struct auxt_broadcast *call,
 			   const struct auxtrace_control *arg)
 {
 	u32 room = min(arg->effects_len, arg->out_count);
@@ -85,9 +85,9 @@ static int prepare_effects(const struct auxt_session *session, struct auxt_call 
 }
 
 static int control(struct auxt_session *session, struct auxtrace_control *arg,
-		   void (*fn)(struct auxt_channel *, struct auxt_call *))
+		   void (*fn)(struct auxt_channel *, struct auxt_broadcast *))
 {
-	struct auxt_call call = { .session = session, .fn = fn };
+	struct auxt_broadcast call = { .session = session, .fn = fn };
 	const struct cpumask *cpus;
 	int err;
 
@@ -107,7 +107,7 @@ static int control(struct auxt_session *session, struct auxtrace_control *arg,
 	if (err)
 		goto out;
 	if (session->state == AUXTRACE_STATE_STARTED)
-		auxt_call(&call, cpus, true);
+		auxt_broadcast(&call, cpus, true);
 	else
 		err = -EBADFD;
 	auxt_session_unlock(session);
@@ -146,12 +146,12 @@ int auxt_session_resume(struct auxt_session *session, struct auxtrace_control *a
 
 /* ---- PAUSE_OUTPUT ------------------------------------------------------- */
 
-static void pause_output(struct auxt_channel *ch, struct auxt_call *call)
+static void pause_output(struct auxt_channel *ch, struct auxt_broadcast *call)
 {
 	auxt_channel_pause_output(ch, true);
 }
 
-static void resume_output(struct auxt_channel *ch, struct auxt_call *call)
+static void resume_output(struct auxt_channel *ch, struct auxt_broadcast *call)
 {
 	auxt_channel_pause_output(ch, false);
 }
@@ -165,7 +165,7 @@ static void resume_output(struct auxt_channel *ch, struct auxt_call *call)
  */
 int auxt_session_pause_output(struct auxt_session *session, struct auxtrace_output *arg)
 {
-	struct auxt_call call = {
+	struct auxt_broadcast call = {
 		.session = session,
 		.fn = arg->pause ? pause_output : resume_output,
 	};
@@ -183,7 +183,7 @@ int auxt_session_pause_output(struct auxt_session *session, struct auxtrace_outp
 		return PTR_ERR(cpus);
 	err = auxt_session_lock(session);
 	if (!err) {
-		auxt_call(&call, cpus, session->state == AUXTRACE_STATE_STARTED);
+		auxt_broadcast(&call, cpus, session->state == AUXTRACE_STATE_STARTED);
 		auxt_session_unlock(session);
 	}
 	put_cpus(session, cpus);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* CPU sets as they come from user space. */
+/* CPU sets from user space. */
 
 #include <linux/bitmap.h>
 #include <linux/errno.h>
@@ -7,12 +7,12 @@
 #include <linux/uaccess.h>
 #include "cpuset.h"
 
-/* No machine has more CPUs than these bytes have bits; bounds the look for stray ones. */
+/* Bytes for more CPUs than any machine has: bounds the scan for stray bits. */
 #define CPUSET_MAX	(16 * PAGE_SIZE)
 
 /**
- * auxt_cpuset_get() - copy a set in
- * @cpus: the answer
+ * auxt_cpuset_get() - copy a CPU set from user space
+ * @cpus: the result
  * @user: user address
  * @len: bytes there
  *
@@ -21,12 +21,12 @@
 int auxt_cpuset_get(struct cpumask *cpus, u64 user, u32 len)
 {
 	const void __user *from = u64_to_user_ptr(user);
-	u32 room = BITS_TO_LONGS(nr_cpu_ids) * sizeof(long);
-	u32 used = min(len, room);
+	u32 size = BITS_TO_LONGS(nr_cpu_ids) * sizeof(long);
+	u32 used = min(len, size);
 
 	if (!len || len > CPUSET_MAX)
 		return -EINVAL;
-	/* x86 is little-endian: the bytes of the bit string are those of the bitmap. */
+	/* x86 is little-endian, so the user's bytes are the bitmap's. */
 	cpumask_clear(cpus);
 	if (copy_from_user(cpumask_bits(cpus), from, used))
 		return -EFAULT;
@@ -36,8 +36,8 @@ int auxt_cpuset_get(struct cpumask *cpus, u64 user, u32 len)
 		if (zero <= 0)
 			return zero ?: -EINVAL;
 	}
-	if (find_next_bit(cpumask_bits(cpus), room * BITS_PER_BYTE, nr_cpu_ids) <
-	    room * BITS_PER_BYTE)
+	if (find_next_bit(cpumask_bits(cpus), size * BITS_PER_BYTE, nr_cpu_ids) <
+	    size * BITS_PER_BYTE)
 		return -EINVAL;
 	if (cpumask_empty(cpus) || !cpumask_subset(cpus, cpu_possible_mask))
 		return -EINVAL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* CPU sets as they come from user space. */
+/* CPU sets from user space. */
 #ifndef AUXT_CPUSET_H
 #define AUXT_CPUSET_H
 

@@ -12,7 +12,7 @@
 #include "device.h"
 #include "info.h"
 #include "session.h"
-#include "triggers.h"
+#include "trigger/set.h"
 
 union arg {
 	u32 size;
@@ -86,23 +86,23 @@ static int do_pause_output(struct auxt_session *session, union arg *arg)
 
 static int do_trigger_add(struct auxt_session *session, union arg *arg)
 {
-	struct auxt_triggers *set = auxt_session_triggers(session);
+	struct auxt_trigger_set *set = auxt_session_triggers(session);
 
-	return set ? auxt_triggers_add(set, &arg->trigger) : -EBADFD;
+	return set ? auxt_trigger_set_add(set, &arg->trigger) : -EBADFD;
 }
 
 static int do_trigger_del(struct auxt_session *session, union arg *arg)
 {
-	struct auxt_triggers *set = auxt_session_triggers(session);
+	struct auxt_trigger_set *set = auxt_session_triggers(session);
 
-	return set ? auxt_triggers_del(set, &arg->trigger_state) : -EBADFD;
+	return set ? auxt_trigger_set_del(set, &arg->trigger_state) : -EBADFD;
 }
 
 static int do_trigger_read(struct auxt_session *session, union arg *arg)
 {
-	struct auxt_triggers *set = auxt_session_triggers(session);
+	struct auxt_trigger_set *set = auxt_session_triggers(session);
 
-	return set ? auxt_triggers_read(set, &arg->trigger_state) : -EBADFD;
+	return set ? auxt_trigger_set_read(set, &arg->trigger_state) : -EBADFD;
 }
 
 /**

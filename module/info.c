@@ -1,51 +1,51 @@
 // SPDX-License-Identifier: GPL-2.0
-/* INFO: what this machine and caller can do. */
+/* INFO: what this machine supports and the caller may do. */
 
 #include <linux/auxtrace.h>
 #include <linux/capability.h>
 #include <linux/cpu.h>
 #include <linux/smp.h>
-#include "bts.h"
-#include "clock.h"
+#include "base/clock.h"
 #include "compat/compat.h"
-#include "guard.h"
+#include "core/trace_pmu.h"
+#include "hw/bts.h"
+#include "hw/pt.h"
+#include "hw/reservation.h"
 #include "info.h"
-#include "pt.h"
-#include "trace_pmu.h"
 
-struct look {
+struct info_probe {
 	const struct trace_pmu *pmu;
 	atomic_t busy;
 };
 
-static void look_here(void *info)
+static void info_probe_cpu(void *info)
 {
-	struct look *look = info;
+	struct info_probe *probe = info;
 
-	if (look->pmu->in_use())
-		atomic_set(&look->busy, 1);
+	if (probe->pmu->in_use())
+		atomic_set(&probe->busy, 1);
 }
 
-/* Does perf, a session or the firmware trace on some CPU? */
-static bool is_busy(const struct trace_pmu *pmu)
+/* Does perf, a session or the firmware use the trace PMU of any CPU? */
+static bool info_is_busy(const struct trace_pmu *pmu)
 {
-	struct look look = { .pmu = pmu };
+	struct info_probe probe = { .pmu = pmu };
 	unsigned int cpu;
 	int type;
 
 	cpus_read_lock();
-	type = auxt_guard_type(pmu->name);
+	type = auxt_reservation_type(pmu->name);
 	for_each_online_cpu(cpu)
-		/* Any other error is about the caller: perf refuses the uncapable. */
-		if (auxt_guard_probe(pmu, type, cpu) == -EBUSY)
-			atomic_set(&look.busy, 1);
-	if (!atomic_read(&look.busy))
-		on_each_cpu(look_here, &look, 1);
+		/* Other errors mean that the caller lacks privilege. */
+		if (auxt_reservation_probe(pmu, type, cpu) == -EBUSY)
+			atomic_set(&probe.busy, 1);
+	if (!atomic_read(&probe.busy))
+		on_each_cpu(info_probe_cpu, &probe, 1);
 	cpus_read_unlock();
-	return atomic_read(&look.busy);
+	return atomic_read(&probe.busy);
 }
 
-static void describe_cpu(struct auxtrace_info *info)
+static void info_describe_cpu(struct auxtrace_info *info)
 {
 	u64 platform;
 
@@ -99,16 +99,16 @@ int auxt_info(struct auxtrace_info *info)
 	}
 	if (info->out_pt == AUXTRACE_PT_OK) {
 		info->out_pmus |= 1u << AUXTRACE_PMU_INTEL_PT;
-		if (flags & AUXTRACE_INFO_PROBE && is_busy(&auxt_pt))
+		if (flags & AUXTRACE_INFO_PROBE && info_is_busy(&auxt_pt))
 			info->out_pt = AUXTRACE_PT_BUSY;
 	}
 	if (info->out_bts == AUXTRACE_BTS_OK) {
 		info->out_pmus |= 1u << AUXTRACE_PMU_INTEL_BTS;
 		info->out_bts_flags = auxt_bts_flags();
-		if (flags & AUXTRACE_INFO_PROBE && is_busy(&auxt_bts))
+		if (flags & AUXTRACE_INFO_PROBE && info_is_busy(&auxt_bts))
 			info->out_bts = AUXTRACE_BTS_BUSY;
 	}
-	describe_cpu(info);
+	info_describe_cpu(info);
 	auxt_clock_describe(info);
 	return 0;
 }

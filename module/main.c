@@ -3,9 +3,10 @@
 
 #include <linux/module.h>
 #include "device.h"
-#include "pmi.h"
-#include "pt.h"
-#include "stop.h"
+#include "hw/panic.h"
+#include "hw/pmi.h"
+#include "hw/pt.h"
+#include "hotplug.h"
 
 #ifndef CONFIG_X86_64
 # error "auxtrace needs a 64-bit x86 kernel: Intel PT, and positions of 64 bits read whole"
@@ -19,9 +20,12 @@ static int __init auxt_init(void)
 	err = auxt_pmi_init();
 	if (err)
 		return err;
-	err = auxt_stop_init();
+	err = auxt_panic_init();
 	if (err)
 		goto err_pmi;
+	err = auxt_hotplug_init();
+	if (err)
+		goto err_panic;
 	/* Last: from here on there may be sessions. */
 	err = auxt_device_init();
 	if (err)
@@ -29,7 +33,9 @@ static int __init auxt_init(void)
 	return 0;
 
 err_stop:
-	auxt_stop_exit();
+	auxt_hotplug_exit();
+err_panic:
+	auxt_panic_exit();
 err_pmi:
 	auxt_pmi_exit();
 	return err;
@@ -38,7 +44,8 @@ err_pmi:
 static void __exit auxt_exit(void)
 {
 	auxt_device_exit();
-	auxt_stop_exit();
+	auxt_hotplug_exit();
+	auxt_panic_exit();
 	auxt_pmi_exit();
 }
 

@@ -12,16 +12,16 @@
 #include <linux/rwsem.h>
 #include <linux/slab.h>
 #include <linux/wait.h>
-#include "bts.h"
-#include "channel.h"
+#include "hw/bts.h"
+#include "core/channel.h"
 #include "cpuset.h"
-#include "guard.h"
-#include "pt.h"
-#include "rings.h"
+#include "hw/reservation.h"
+#include "hw/pt.h"
+#include "base/aux_buffer.h"
 #include "session_private.h"
-#include "stop.h"
-#include "trace_pmu.h"
-#include "triggers.h"
+#include "hotplug.h"
+#include "core/trace_pmu.h"
+#include "trigger/set.h"
 
 /**
  * auxt_session_new() - open(2)
@@ -125,7 +125,7 @@ static int make_channels(struct auxt_session *session, const struct auxtrace_set
 	if (!session->channel)
 		return -ENOMEM;
 	for_each_cpu(cpu, session->cpus) {
-		struct auxt_channel *ch = auxt_channel_new(session->pmu, session->rings,
+		struct auxt_channel *ch = auxt_channel_new(session->pmu, session->buffer,
 							   &session->waiters, cpu, index++, arg);
 
 		if (IS_ERR(ch)) {
@@ -134,7 +134,7 @@ static int make_channels(struct auxt_session *session, const struct auxtrace_set
 		}
 		ch->session = session;
 		ch->triggers = session->triggers;
-		ch->together = &session->together;
+		ch->last_broadcast = &session->last_broadcast;
 		session->channel[cpu] = ch;
 	}
 	session->nr_channels = index;
@@ -169,15 +169,16 @@ static int set_up(struct auxt_session *session, const struct auxtrace_setup *arg
 	if (err)
 		goto err_cpus;
 
-	session->rings = auxt_rings_new(session->cpus, arg, session->pmu->table_pages(arg));
-	if (IS_ERR(session->rings)) {
-		err = PTR_ERR(session->rings);
+	session->buffer = auxt_aux_buffer_new(session->cpus, arg, session->pmu->table_pages(arg),
+					      auxt_data_slots(arg));
+	if (IS_ERR(session->buffer)) {
+		err = PTR_ERR(session->buffer);
 		goto err_cpus;
 	}
 	err = -ENOMEM;
-	session->triggers = auxt_triggers_new(session->cpus, arg);
+	session->triggers = auxt_trigger_set_new(session->cpus, arg);
 	if (!session->triggers)
-		goto err_rings;
+		goto err_buffer;
 	err = make_channels(session, arg);
 	if (err)
 		goto err_triggers;
@@ -189,9 +190,9 @@ static int set_up(struct auxt_session *session, const struct auxtrace_setup *arg
 	return 0;
 
 err_triggers:
-	auxt_triggers_free(session->triggers);
-err_rings:
-	auxt_rings_put(session->rings);
+	auxt_trigger_set_free(session->triggers);
+err_buffer:
+	auxt_aux_buffer_put(session->buffer);
 err_cpus:
 	free_cpumask_var(session->cpus);
 	return err;
@@ -217,7 +218,7 @@ int auxt_session_setup(struct auxt_session *session, struct auxtrace_setup *arg)
 
 /* ---- START, STOP -------------------------------------------------------- */
 
-static void attach(struct auxt_channel *ch, struct auxt_call *call)
+static void attach(struct auxt_channel *ch, struct auxt_broadcast *call)
 {
 	u32 inhibit = AUXTRACE_INHIBIT_SETUP;
 	int err;
@@ -232,45 +233,45 @@ static void attach(struct auxt_channel *ch, struct auxt_call *call)
 		atomic_set(&call->err, err);
 }
 
-static void begin(struct auxt_channel *ch, struct auxt_call *call)
+static void begin(struct auxt_channel *ch, struct auxt_broadcast *call)
 {
 	auxt_stop_begin(ch);
 }
 
-static void end(struct auxt_channel *ch, struct auxt_call *call)
+static void end(struct auxt_channel *ch, struct auxt_broadcast *call)
 {
 	auxt_channel_inhibit(ch, AUXTRACE_INHIBIT_SETUP);
 	auxt_channel_detach(ch);
-	auxt_relay_forget(ch);
+	auxt_remote_forget(ch);
 }
 
 /* START has failed somewhere: as if it had not been. */
-static void undo_attach(struct auxt_channel *ch, struct auxt_call *call)
+static void undo_attach(struct auxt_channel *ch, struct auxt_broadcast *call)
 {
 	auxt_channel_detach(ch);
-	auxt_relay_forget(ch);
+	auxt_remote_forget(ch);
 	auxt_channel_undo_reset(ch);
 }
 
-static void release_guards(struct auxt_session *session)
+static void release_reservations(struct auxt_session *session)
 {
 	unsigned int cpu;
 
 	for_each_cpu(cpu, session->cpus)
-		if (auxt_guard_owner(cpu, session->pmu->number) == session->channel[cpu])
-			auxt_guard_release(session->channel[cpu]);
+		if (auxt_reservation_owner(cpu, session->pmu->number) == session->channel[cpu])
+			auxt_reservation_release(session->channel[cpu]);
 }
 
-static int take_guards(struct auxt_session *session)
+static int take_reservations(struct auxt_session *session)
 {
-	int type = auxt_guard_type(session->pmu->name);
+	int type = auxt_reservation_type(session->pmu->name);
 	unsigned int cpu;
 	int err;
 
 	for_each_cpu(cpu, session->cpus) {
-		err = auxt_guard_take(session->channel[cpu], type);
+		err = auxt_reservation_take(session->channel[cpu], type);
 		if (err) {
-			release_guards(session);
+			release_reservations(session);
 			return err;
 		}
 	}
@@ -280,7 +281,7 @@ static int take_guards(struct auxt_session *session)
 /* With cpus_read_lock() and state_lock for writing. */
 static int start(struct auxt_session *session)
 {
-	struct auxt_call call = { .session = session };
+	struct auxt_broadcast call = { .session = session };
 	unsigned int cpu;
 	int err;
 
@@ -288,25 +289,25 @@ static int start(struct auxt_session *session)
 		return -EALREADY;
 	if (!cpumask_subset(session->cpus, cpu_online_mask))
 		return -ENODEV;
-	err = take_guards(session);
+	err = take_reservations(session);
 	if (err)
 		return err;
 
 	/* Before the first is attached, as from then on they may ask each other. */
 	for_each_cpu(cpu, session->cpus)
-		auxt_relay_forget(session->channel[cpu]);
+		auxt_remote_forget(session->channel[cpu]);
 	/* In two steps, because the first may fail somewhere: nothing runs until all can. */
 	call.fn = attach;
-	auxt_call(&call, session->cpus, true);
+	auxt_broadcast(&call, session->cpus, true);
 	err = atomic_read(&call.err);
 	if (err) {
 		call.fn = undo_attach;
-		auxt_call(&call, session->cpus, true);
-		release_guards(session);
+		auxt_broadcast(&call, session->cpus, true);
+		release_reservations(session);
 		return err;
 	}
 	call.fn = begin;
-	auxt_call(&call, session->cpus, true);
+	auxt_broadcast(&call, session->cpus, true);
 	WRITE_ONCE(session->state, AUXTRACE_STATE_STARTED);
 	return 0;
 }
@@ -314,12 +315,12 @@ static int start(struct auxt_session *session)
 /* As start(). */
 static int stop(struct auxt_session *session)
 {
-	struct auxt_call call = { .session = session, .fn = end };
+	struct auxt_broadcast call = { .session = session, .fn = end };
 
 	if (session->state != AUXTRACE_STATE_STARTED)
 		return -EALREADY;
-	auxt_call(&call, session->cpus, true);
-	release_guards(session);
+	auxt_broadcast(&call, session->cpus, true);
+	release_reservations(session);
 	WRITE_ONCE(session->state, AUXTRACE_STATE_STOPPED);
 	/* What is less than a watermark can be read now. */
 	wake_up_interruptible_poll(&session->waiters, EPOLLIN | EPOLLRDNORM);
@@ -331,9 +332,9 @@ static void quiet_triggers(struct auxt_session *session)
 {
 	unsigned int cpu;
 
-	auxt_triggers_free(session->triggers);
+	auxt_trigger_set_free(session->triggers);
 	for_each_cpu(cpu, session->cpus)
-		auxt_relay_flush(session->channel[cpu]);
+		auxt_remote_flush(session->channel[cpu]);
 }
 
 static int change_state(struct auxt_session *session, int (*change)(struct auxt_session *))
@@ -369,7 +370,7 @@ int auxt_session_start(struct auxt_session *session, struct auxtrace_start *arg)
 	if (auxt_session_state(session) == AUXTRACE_STATE_NEW)
 		return -EBADFD;
 	/* A CPU that was offline since has lost its events. */
-	auxt_triggers_renew(session->triggers);
+	auxt_trigger_set_renew(session->triggers);
 	return change_state(session, start);
 }
 
@@ -388,7 +389,7 @@ int auxt_session_stop(struct auxt_session *session, struct auxtrace_start *arg)
 }
 
 /**
- * auxt_session_free() - the last close(2): stop, and let the rings go
+ * auxt_session_free() - the last close(2): stop, and let the buffer go
  * @session: nobody else uses it
  */
 void auxt_session_free(struct auxt_session *session)
@@ -402,7 +403,7 @@ void auxt_session_free(struct auxt_session *session)
 		cpus_read_unlock();
 		quiet_triggers(session);
 		free_channels(session);
-		auxt_rings_put(session->rings);
+		auxt_aux_buffer_put(session->buffer);
 		free_cpumask_var(session->cpus);
 	}
 	kfree(session);
@@ -416,7 +417,7 @@ void auxt_session_free(struct auxt_session *session)
  *
  * Return: the set; NULL before SETUP.
  */
-struct auxt_triggers *auxt_session_triggers(const struct auxt_session *session)
+struct auxt_trigger_set *auxt_session_triggers(const struct auxt_session *session)
 {
 	return auxt_session_state(session) == AUXTRACE_STATE_NEW ? NULL : session->triggers;
 }
@@ -455,5 +456,5 @@ int auxt_session_mmap(struct auxt_session *session, struct vm_area_struct *vma)
 {
 	if (auxt_session_state(session) == AUXTRACE_STATE_NEW)
 		return -EBADFD;
-	return auxt_rings_mmap(session->rings, vma);
+	return auxt_aux_buffer_mmap(session->buffer, vma);
 }

@@ -8,7 +8,7 @@
 
 struct auxt_channel;
 struct auxt_session;
-struct auxt_triggers;
+struct auxt_trigger_set;
 struct cpumask;
 struct vm_area_struct;
 
@@ -28,7 +28,7 @@ int auxt_session_mmap(struct auxt_session *session, struct vm_area_struct *vma);
 __poll_t auxt_session_poll(struct auxt_session *session, struct file *file,
 			   struct poll_table_struct *wait);
 
-struct auxt_triggers *auxt_session_triggers(const struct auxt_session *session);
+struct auxt_trigger_set *auxt_session_triggers(const struct auxt_session *session);
 const struct cpumask *auxt_session_cpus(const struct auxt_session *session);
 struct auxt_channel *auxt_session_channel(const struct auxt_session *session, int cpu);
 

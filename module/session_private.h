@@ -11,20 +11,20 @@
 #include <linux/wait.h>
 #include "session.h"
 
-struct auxt_rings;
+struct auxt_aux_buffer;
 struct trace_pmu;
 
 /*
  * DOC: locks of a session, outermost first
  *
- * setup_lock	one SETUP at a time. Everything it makes (rings, channels, cpus)
+ * setup_lock	one SETUP at a time. Everything it makes (buffer, channels, cpus)
  *		is then published by a release store of @state and never changes
  *		until the file is released, so that mmap(2) and others may use it
  *		after an acquire load without a lock. (mmap(2) comes with mmap_lock
  *		held, which SETUP takes to charge memory, and which copying to or
  *		from user space may take: no copy is made under the locks below.)
  * cpus_read_lock()	CPUs stay online or offline; the hotplug callbacks of
- *		stop.c, which touch channels, are kept out.
+ *		hotplug.c, which touch channels, are kept out.
  * state_lock	held for writing by START and STOP, for reading by those who rely
  *		on the state. So PAUSE and RESUME from many threads run side by side,
  *		and their order is made where it matters: on the CPU they address.
@@ -46,12 +46,12 @@ struct trace_pmu;
  * @nr_slots: into how many its areas are divided
  * @slot: that is traced into
  * @held: slots that hold a snapshot, a bit each; no channel has them for anything else
- * @together: what triggers have asked all channels for. See struct auxt_channel
+ * @last_broadcast: what triggers have asked all channels for. See struct auxt_channel
  * @pmu: what produces the trace
  * @cpus: the CPUs
  * @nr_channels: their number
  * @channel: by CPU number; NULL for a CPU that is not the session's
- * @rings: what user space maps
+ * @buffer: what user space maps
  * @triggers: what events do to it
  * @waiters: in poll(2)
  */
@@ -66,13 +66,13 @@ struct auxt_session {
 	u32 nr_slots;
 	u32 slot;
 	u64 held;
-	u32 together;
+	u32 last_broadcast;
 	const struct trace_pmu *pmu;
 	cpumask_var_t cpus;
 	unsigned int nr_channels;
 	struct auxt_channel **channel;
-	struct auxt_rings *rings;
-	struct auxt_triggers *triggers;
+	struct auxt_aux_buffer *buffer;
+	struct auxt_trigger_set *triggers;
 	wait_queue_head_t waiters;
 };
 
@@ -83,7 +83,7 @@ static inline u32 auxt_session_state(const struct auxt_session *session)
 }
 
 /**
- * struct auxt_call - one thing to be done on several CPUs
+ * struct auxt_broadcast - one thing to be done on several CPUs
  * @session: whose channels
  * @fn: what; on the CPU with interrupts off, or in its place
  * @effects: for @fn: answers by channel index, or NULL
@@ -92,9 +92,9 @@ static inline u32 auxt_session_state(const struct auxt_session *session)
  * @slot: for @fn: slot to go on in
  * @err: for @fn: 0 or an error of one of them
  */
-struct auxt_call {
+struct auxt_broadcast {
 	struct auxt_session *session;
-	void (*fn)(struct auxt_channel *ch, struct auxt_call *call);
+	void (*fn)(struct auxt_channel *ch, struct auxt_broadcast *call);
 	struct auxtrace_effect *effects;
 	struct auxtrace_cut *cuts;
 	u32 flags;
@@ -102,7 +102,7 @@ struct auxt_call {
 	atomic_t err;
 };
 
-void auxt_call(struct auxt_call *call, const struct cpumask *cpus, bool started);
+void auxt_broadcast(struct auxt_broadcast *call, const struct cpumask *cpus, bool started);
 
 /* The state, and which CPUs are online, stay as they are meanwhile. */
 int auxt_session_lock(struct auxt_session *session);

@@ -4,11 +4,11 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-#include "channel.h"
+#include "core/channel.h"
 #include "session_private.h"
-#include "slots.h"
+#include "core/slots.h"
 
-static void snapshot(struct auxt_channel *ch, struct auxt_call *call)
+static void snapshot(struct auxt_channel *ch, struct auxt_broadcast *call)
 {
 	auxt_channel_snapshot(ch, call->flags, call->slot, &call->cuts[ch->index]);
 }
@@ -53,7 +53,7 @@ static int claim_any_slot(struct auxt_session *session)
 }
 
 /* With the state locked. */
-static int take_snapshot(struct auxt_session *session, struct auxt_call *call, u32 *held)
+static int take_snapshot(struct auxt_session *session, struct auxt_broadcast *call, u32 *held)
 {
 	bool started = session->state == AUXTRACE_STATE_STARTED;
 	int slot = 0;
@@ -65,7 +65,7 @@ static int take_snapshot(struct auxt_session *session, struct auxt_call *call, u
 		slot = claim_any_slot(session);
 	if (slot >= 0) {
 		call->slot = slot;
-		auxt_call(call, session->cpus, started);
+		auxt_broadcast(call, session->cpus, started);
 	}
 	if (slot >= 0 && call->flags & AUXTRACE_SNAPSHOT_SLOT) {
 		*held = session->slot;
@@ -85,7 +85,7 @@ static int take_snapshot(struct auxt_session *session, struct auxt_call *call, u
  */
 int auxt_session_snapshot(struct auxt_session *session, struct auxtrace_snapshot *arg)
 {
-	struct auxt_call call = { .session = session, .fn = snapshot, .flags = arg->flags };
+	struct auxt_broadcast call = { .session = session, .fn = snapshot, .flags = arg->flags };
 	struct auxtrace_cut __user *to = u64_to_user_ptr(arg->cuts);
 	u32 room;
 	int err;

@@ -3,17 +3,17 @@
 
 #include <linux/poll.h>
 #include <linux/slab.h>
-#include "channel.h"
+#include "core/channel.h"
 #include "session_private.h"
 
-static void sync(struct auxt_channel *ch, struct auxt_call *call)
+static void sync(struct auxt_channel *ch, struct auxt_broadcast *call)
 {
-	auxt_channel_attend(ch);
+	auxt_channel_sync(ch);
 }
 
-static void take_tails_of(struct auxt_channel *ch, struct auxt_call *call)
+static void take_tails_of(struct auxt_channel *ch, struct auxt_broadcast *call)
 {
-	auxt_channel_take_tails(ch);
+	auxt_channel_sync_tails(ch);
 }
 
 /*
@@ -44,7 +44,7 @@ static void add(struct auxtrace_status *sum, const struct auxt_channel *ch)
  */
 int auxt_session_status(struct auxt_session *session, struct auxtrace_status *arg)
 {
-	struct auxt_call call = { .session = session, .fn = sync };
+	struct auxt_broadcast call = { .session = session, .fn = sync };
 	struct auxtrace_status sum = { .size = arg->size, .flags = arg->flags };
 	unsigned int cpu;
 	int err;
@@ -56,7 +56,7 @@ int auxt_session_status(struct auxt_session *session, struct auxtrace_status *ar
 		if (err)
 			return err;
 		if (arg->flags & AUXTRACE_STATUS_SYNC)
-			auxt_call(&call, session->cpus,
+			auxt_broadcast(&call, session->cpus,
 				      session->state == AUXTRACE_STATE_STARTED);
 		sum.out_state = session->state;
 		sum.out_nr_channels = session->nr_channels;
@@ -71,7 +71,7 @@ int auxt_session_status(struct auxt_session *session, struct auxtrace_status *ar
 /* Takes the tails that have moved, and no others. */
 static void take_tails(struct auxt_session *session)
 {
-	struct auxt_call call = { .session = session, .fn = take_tails_of };
+	struct auxt_broadcast call = { .session = session, .fn = take_tails_of };
 	cpumask_var_t moved;
 	unsigned int cpu;
 
@@ -82,7 +82,7 @@ static void take_tails(struct auxt_session *session)
 		if (auxt_channel_has_new_tail(session->channel[cpu]))
 			cpumask_set_cpu(cpu, moved);
 	if (!cpumask_empty(moved) && !auxt_session_lock(session)) {
-		auxt_call(&call, moved, session->state == AUXTRACE_STATE_STARTED);
+		auxt_broadcast(&call, moved, session->state == AUXTRACE_STATE_STARTED);
 		auxt_session_unlock(session);
 	}
 	free_cpumask_var(moved);
@@ -104,7 +104,7 @@ static bool is_frozen(const struct auxt_session *session)
 	/* Pairs with the atomic operations by which freeze() and ask() leave word before it. */
 	smp_rmb();
 	for_each_cpu(cpu, session->cpus)
-		if (auxt_relay_is_leaving(&session->channel[cpu]->relay))
+		if (auxt_remote_is_freezing_others(&session->channel[cpu]->remote))
 			return false;
 	return true;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* TASK: how a process shows in a trace. */
+/* TASK: the CR3 by which a trace shows a process. */
 
 #include <linux/auxtrace.h>
 #include <linux/capability.h>
@@ -12,11 +12,11 @@
 
 /*
  * A PIP packet carries CR3 bits 51:5 (SDM volume 3, "Paging Information
- * Packet"). Bits 11:0 are the PCID, or cache control. With page-table isolation,
- * bit 12 tells the user half of a pair of tables from the kernel's.
+ * Packet"). Bits 11:0 are the PCID, or cache control. With page-table isolation a process
+ * has a pair of top-level tables, and bit 12 tells the user's from the kernel's.
  */
-#define CR3_TABLE	0x000ffffffffff000ull
-#define CR3_ISOLATION	BIT_ULL(12)
+#define TASK_CR3_TABLE	0x000ffffffffff000ull
+#define TASK_CR3_PTI	BIT_ULL(12)
 
 /**
  * auxt_task() - AUXTRACE_IOC_TASK
@@ -47,9 +47,9 @@ int auxt_task(struct auxtrace_task *arg)
 	}
 	if (!mm)
 		return -ENXIO;
-	arg->out_cr3_mask = CR3_TABLE;
+	arg->out_cr3_mask = TASK_CR3_TABLE;
 	if (boot_cpu_has(X86_FEATURE_PTI))
-		arg->out_cr3_mask &= ~CR3_ISOLATION;
+		arg->out_cr3_mask &= ~TASK_CR3_PTI;
 	arg->out_cr3 = __pa(mm->pgd) & arg->out_cr3_mask;
 	mmput(mm);
 	return 0;

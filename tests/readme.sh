@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# README's C example is C, for the library as it is; examples/control.py calls the
-# device as the header has it.
+# Documents and code agree: the C examples of the README and of libauxtrace(3) compile;
+# auxtrace(1) has all options of the command, libauxtrace(3) all functions of the library;
+# examples/control.py calls the device as the header has it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/need gcc libc6-dev python3
@@ -13,8 +14,34 @@ scripts/need gcc libc6-dev python3
 } | gcc -x c -std=gnu11 -Wall -Wextra -Werror -fsyntax-only -Iinclude -Iinclude/uapi -
 echo "README's example compiles"
 
+{
+	printf '#include <auxtrace.h>\n#include <err.h>\n'
+	printf 'void region_of_interest(void);\nvoid example(void);\nvoid example(void)\n{\n'
+	sed -n '/^\.SH EXAMPLE/,/^\.fi/p' man/libauxtrace.3 | grep -v '^\.'
+	echo '}'
+} | gcc -x c -std=gnu11 -Wall -Wextra -Werror -fsyntax-only -Iinclude -Iinclude/uapi -
+echo "libauxtrace(3)'s example compiles"
+
+# in_page PAGE: which words of standard input is it without?
+in_page()
+{
+	sed 's/\\-/-/g; s/\\f[A-Z]//g' "$1" > "$work/page"
+	while read -r word; do
+		grep -qwF -e "$word" "$work/page" || echo "$1 has no $word"
+	done
+}
+
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+grep -rhoE '^[[:blank:]]+\{ "[a-z-]+", (no|required)_argument' tools |
+	sed 's/.*"\(.*\)".*/--\1/' | sort -u > "$work/options"
+grep -oE '\bauxtrace_[a-z_]+\(' include/auxtrace.h | tr -d '(' | sort -u > "$work/functions"
+for list in options functions; do
+	[ "$(wc -l < "$work/$list")" -ge 20 ] || { echo "only few $list are found" >&2; exit 1; }
+done
+missing=$(in_page man/auxtrace.1 < "$work/options"; in_page man/libauxtrace.3 < "$work/functions")
+[ -z "$missing" ] || { echo "$missing" >&2; exit 1; }
+echo "the man pages have all options and functions"
 
 # Which calls and mappings the header would make of it, first the numbers alone.
 cat > "$work/expected.c" <<'C'

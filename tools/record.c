@@ -325,7 +325,7 @@ static void summary(const struct record *r, const struct auxtrace_totals *t)
 	    r->o.dir, auxtrace_cpus_count(cpus), t->windows, t->pmis, t->produced, t->read,
 	    t->overwritten, t->gaps);
 	if (r->snapshots)
-		say("%d snapshots, which put %" PRIu64 " bytes aside", r->snapshots, t->aside);
+		say("%d snapshots, which retained %" PRIu64 " bytes", r->snapshots, t->retained);
 	if (t->records_lost)
 		say("%" PRIu64 " records were lost; a larger --data-size helps when the reader was late",
 		    t->records_lost);

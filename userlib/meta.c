@@ -106,7 +106,7 @@ static int write_cpu(FILE *f, const struct stream *stream, const struct auxtrace
 		totals->windows += page.windows;
 		totals->gaps += page.gaps;
 		totals->pmis += page.pmis;
-		totals->aside += overwrite ? page.consumed : 0;
+		totals->retained += overwrite ? page.consumed : 0;
 		totals->records += stream->records;
 		totals->records_lost += page.data_lost;
 	}

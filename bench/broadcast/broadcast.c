@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a broadcast alone costs, and how long it takes to reach the last CPU. */
+/* An empty broadcast: to measure its cost and its time to reach the last CPU. */
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/fs.h>

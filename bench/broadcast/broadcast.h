@@ -6,10 +6,10 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-/* An empty function on the CPUs below the argument; waits for all of them. */
+/* Runs an empty function on CPUs 0 to argument - 1 and waits for all of them. */
 #define BROADCAST_EMPTY	_IO('b', 0)
 
-/* The same to the CPUs below @nr, with a function that notes when it ran: @last_tsc is the latest. */
+/* The same on CPUs 0 to @nr - 1, with a function that records its TSC; @last_tsc is the latest. */
 struct broadcast_reach {
 	__u64 nr;
 	__u64 last_tsc;

@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Branch Trace Store (SDM, "BTS and DS Save Area"): from and to of each taken
- * branch, far transfer, interrupt and exception, in memory that
- * IA32_DS_AREA leads to, by linear addresses. Whether a branch is recorded
- * depends on the CPL behind it; so a return to the user's code tells a kernel
- * address even with BTS_OFF_OS.
+ * Branch Trace Store (SDM, "BTS and DS Save Area"): the source and target of
+ * each taken branch, far transfer, interrupt and exception, written to the
+ * buffer that IA32_DS_AREA points to, by linear addresses. The CPL after a branch
+ * decides whether it is recorded, so a return to user code shows a kernel address
+ * even with BTS_OFF_OS.
  *
- * The area is read for each record: software may change it at any time.
+ * The DS area is read for each record: software may change it at any time.
  */
 #include "state.h"
 
-/* The DS save area's first fields in its 64-bit format. */
+/* The first fields of the DS save area in its 64-bit format. */
 #define DS_INDEX	8	/* offset */
 struct ds_fields {
 	uint64_t base, index, maximum, threshold;
 };
 
-#define RECORD_BYTES	24	/* from, to, flags; no flag is defined any more */
+#define RECORD_BYTES	24	/* from, to, flags; the flags are written as 0 */
 
-/* LBR, BTF, FREEZE_LBRS, FREEZE_PERFMON, FREEZE_WHILE_SMM, RTM: kept alone */
+/*
+ * LBR, BTF, FREEZE_LBRS, FREEZE_PERFMON, FREEZE_WHILE_SMM, RTM: writable on each
+ * CPU; all but FREEZE_PERFMON have no effect.
+ */
 #define DEBUGCTL_ALWAYS	((1ULL << 0) | (1ULL << 1) | (1ULL << 11) | DEBUGCTL_FREEZE_PMC | \
 			 (1ULL << 14) | (1ULL << 15))
 
@@ -70,8 +73,9 @@ bool ptm_bts_active(const struct ptm *p)
 }
 
 /*
- * The area's byte order to the host's and back. By words, not bytes: a compiler
- * that fails to see one word in eight bytes costs more than all the rest.
+ * Converts between the area's byte order and the host's. By words, not bytes: if
+ * the compiler does not merge eight byte accesses into one, they cost more than
+ * the rest of the record.
  */
 static uint64_t le64(uint64_t v)
 {
@@ -131,7 +135,7 @@ void bts_record(struct ptm *p, uint64_t from, uint64_t to)
 		return;
 	}
 
-	/* The index is where the next record goes: around at once. */
+	/* The index names the next record's place, so it wraps at once. */
 	ds.index += RECORD_BYTES;
 	if (!fits(&ds) && circular)
 		ds.index = ds.base;
@@ -141,7 +145,7 @@ void bts_record(struct ptm *p, uint64_t from, uint64_t to)
 	}
 	ptm_count(p, PTM_N_BTS);
 
-	/* Nothing in GLOBAL_STATUS tells of it: software compares as well. */
+	/* GLOBAL_STATUS has no bit for BTS: software compares index and threshold. */
 	if (!circular && ds.index >= ds.threshold)
 		ptm_pmi(p);
 }

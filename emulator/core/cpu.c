@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One model for one logical CPU: life, CPUID, the way to each MSR, what to report. */
+/* The model of one logical CPU: creation, reset, CPUID, MSR dispatch, what to report. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,19 +30,19 @@ void ptm_reset(struct ptm *p, bool warm)
 	const struct ptm_ops *ops = p->ops;
 	void *opaque = p->opaque;
 	uint64_t knobs[PTM_KNOBS];
-	bool bench = p->bench;
+	bool synthetic = p->synthetic;
 
 	if (p->ctl & CTL_TRACE_EN)
 		ptm_warm_stop(p);
 
-	/* In real mode, without BTS; DS_AREA and the PMU's MSRs stay after INIT. */
+	/* The CPU is in real mode, BTS is off; INIT keeps DS_AREA and the PMU's MSRs. */
 	p->ctx = (struct ptm_context){ 0 };
 	bts_write(p, MSR_DEBUGCTL, 0);
 	if (warm && (profile->leaf14_0_ebx & CAP_IP_FILTER))
 		return;
 
 	if (warm) {
-		/* No preservation: the trace MSRs go, the PMU's stay. */
+		/* This CPU does not preserve the trace MSRs; the PMU's are kept. */
 		p->ctl = 0;
 		p->out_base = 0;
 		p->out_mask = 0x7f;
@@ -62,7 +62,7 @@ void ptm_reset(struct ptm *p, bool warm)
 	p->profile = profile;
 	p->ops = ops;
 	p->opaque = opaque;
-	p->bench = bench;
+	p->synthetic = synthetic;
 	p->out_mask = 0x7f;
 	p->mode_sent = -1;
 	pmu_power_up(&p->pmu);
@@ -88,7 +88,7 @@ bool ptm_cpuid(const struct ptm *p, uint32_t leaf, uint32_t subleaf, uint32_t re
 		}
 		return true;
 	case 0x15:
-		/* ECX 0: the crystal's frequency is not enumerated. */
+		/* ECX 0: the frequency of the crystal is not enumerated. */
 		regs[0] = c->art_den;
 		regs[1] = c->art_num;
 		return true;
@@ -99,7 +99,7 @@ bool ptm_cpuid(const struct ptm *p, uint32_t leaf, uint32_t subleaf, uint32_t re
 
 bool ptm_owns_msr(const struct ptm *p, uint32_t msr)
 {
-	return msr_bank(msr) || (p->bench && bench_owns(msr));
+	return msr_bank(msr) || (p->synthetic && synthetic_owns(msr));
 }
 
 static bool bank_read(struct ptm *p, const struct msr_bank *bank, uint32_t msr, uint64_t *value)
@@ -120,7 +120,7 @@ bool ptm_rdmsr(struct ptm *p, uint32_t msr, uint64_t *value)
 	bool done;
 
 	if (!bank)
-		return p->bench && bench_owns(msr) && bench_read(p, msr, value);
+		return p->synthetic && synthetic_owns(msr) && synthetic_read(p, msr, value);
 
 	*value = 0;
 	done = bank_read(p, bank, msr, value);
@@ -151,9 +151,9 @@ bool ptm_wrmsr(struct ptm *p, uint32_t msr, uint64_t value,
 	bool done;
 
 	if (!bank)
-		return p->bench && bench_owns(msr) && bench_write(p, msr, value);
+		return p->synthetic && synthetic_owns(msr) && synthetic_write(p, msr, value);
 
-	/* What changed it was not reported while nobody asked. */
+	/* Context changes were not reported while ptm_far_wanted() was false. */
 	if (!ptm_far_wanted(p))
 		p->ctx = *ctx;
 	done = bank_write(p, bank, msr, value, ctx, clip, nlip);

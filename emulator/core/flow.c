@@ -1,62 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * From changes of flow to packets (SDM, Intel PT, "Packet Generation under
+ * Turns changes of flow into packets (SDM, Intel PT, "Packet Generation under
  * Different Enable Conditions").
  */
 #include "state.h"
 
-static bool in_ranges(const struct ip_range *range, unsigned int n, uint64_t ip)
-{
-	for (unsigned int i = 0; i < n; i++)
-		if (ip >= range[i].first && ip <= range[i].last)
-			return true;
-	return false;
-}
-
-static bool filter_en(const struct ptm *p, uint64_t ip)
-{
-	return !p->n_filter || in_ranges(p->filter, p->n_filter, ip);
-}
-
-/* "Context Enable" */
-static bool context_en(const struct ptm *p)
-{
-	if (p->ctx.smm)
-		return false;
-	if (!(p->ctl & (p->ctx.cpl ? CTL_USER : CTL_OS)))
-		return false;
-	return !(p->ctl & CTL_CR3_FILTER) || p->ctx.cr3 >> 5 == p->cr3_match >> 5;
-}
-
-/* Enables for the instruction at @ip, the next to execute. */
-static void update_enables(struct ptm *p, uint64_t ip)
-{
-	p->context_en = p->trigger_en && context_en(p);
-	p->filter_en = p->trigger_en && filter_en(p, ip);
-	p->packet_en = p->context_en && p->filter_en && (p->ctl & CTL_BRANCH_EN);
-}
-
-void ptm_trigger_off(struct ptm *p)
-{
-	p->trigger_en = false;
-	p->context_en = false;
-	p->filter_en = false;
-	p->packet_en = false;
-	p->tnt = 0;
-	p->tnt_n = 0;
-	p->ret_n = 0;
-	p->overflow = false;
-}
-
-/* "Filtering by IP": tracing stops when a branch lands in a TraceStop range. */
-static bool stops_at(const struct ptm *p, uint64_t ip)
-{
-	return p->n_stop && p->context_en && in_ranges(p->stop, p->n_stop, ip);
-}
-
 static void trace_stop(struct ptm *p)
 {
-	/* An error of the output inside this event's packets came first. */
+	/* An output error within this event's packets takes precedence. */
 	if (!p->trigger_en)
 		return;
 
@@ -77,7 +28,7 @@ static void pge(struct ptm *p, uint64_t ip)
 	ptm_pge(p, ip);
 }
 
-/* Between two groups, before the instruction at @ip. */
+/* Ends an overflow or inserts a PSB+ between two groups, before the instruction at @ip. */
 static void boundary(struct ptm *p, uint64_t ip)
 {
 	if (p->overflow) {
@@ -86,13 +37,13 @@ static void boundary(struct ptm *p, uint64_t ip)
 		ptm_overflow_end(p, ip);
 	}
 	if (p->byte_cnt >= p->psb_period && p->trigger_en) {
-		/* An MTC that is due came before the TSC of the PSB+. */
+		/* A due MTC must precede the TSC of the PSB+. */
 		ptm_time_check(p);
 		ptm_psb_plus(p, ip);
 	}
 }
 
-/* "RET Compression": a RET whose target is the latest CALL's return address. */
+/* "RET Compression": a RET to the latest CALL's return address becomes a TNT bit. */
 static void ret_push(struct ptm *p, uint64_t address)
 {
 	p->ret_top = (p->ret_top + 1) % RET_STACK_DEPTH;
@@ -113,14 +64,14 @@ static bool ret_compressed(struct ptm *p, uint64_t target)
 	}
 
 	/*
-	 * Decoders differ in whether a RET with a TIP pops: from here on no
-	 * entry below it is relied upon, so both stay right.
+	 * Decoders differ in whether a RET with a TIP pops an entry. The model
+	 * uses no older entry from here on, so both kinds decode correctly.
 	 */
 	p->ret_n = 0;
 	return false;
 }
 
-/* Near branch, PacketEn holds before and after. */
+/* A near branch with PacketEn set before and after it. */
 static inline void near_packet(struct ptm *p, enum ptm_branch_kind kind,
 			       uint64_t next, uint64_t to)
 {
@@ -132,7 +83,7 @@ static inline void near_packet(struct ptm *p, enum ptm_branch_kind kind,
 		ptm_tnt(p, true);
 		break;
 	case PTM_CALL:
-		/* CALL to the next instruction is how code reads its IP. */
+		/* Code uses a CALL to the next instruction to read its IP. */
 		if (to != next)
 			ret_push(p, next);
 		break;
@@ -158,21 +109,21 @@ static inline void near_packet(struct ptm *p, enum ptm_branch_kind kind,
 	}
 }
 
-/* Near branch while IP ranges are in use: FilterEn may change where it lands. */
+/* A near branch while IP ranges are in use: its target may change FilterEn. */
 static void near_ranged(struct ptm *p, enum ptm_branch_kind kind, uint64_t next,
 			uint64_t to)
 {
 	bool was = p->packet_en, stop;
 
 	if (kind == PTM_JCC_NOT_TAKEN) {
-		/* Sequential flow changes no enable. */
+		/* Sequential flow does not change the enables. */
 		if (was)
 			near_packet(p, kind, next, to);
 		return;
 	}
 
-	stop = stops_at(p, to);
-	update_enables(p, to);
+	stop = ptm_stops_at(p, to);
+	ptm_update_enables(p, to);
 	if (stop)
 		p->packet_en = false;
 
@@ -192,7 +143,7 @@ static void near_ranged(struct ptm *p, enum ptm_branch_kind kind, uint64_t next,
 		trace_stop(p);
 }
 
-/* Far transfers, events and CR3 loads: what the context decides may change. */
+/* Far transfers, events and CR3 loads may change ContextEn. */
 static void context_change(struct ptm *p, const struct ptm_context *ctx, bool event,
 			   bool cr3_load, uint64_t from, uint64_t to)
 {
@@ -208,9 +159,9 @@ static void context_change(struct ptm *p, const struct ptm_context *ctx, bool ev
 
 	pip = cr3_load || ctx->cr3 != p->ctx.cr3;
 	p->ctx = *ctx;
-	update_enables(p, to);
+	ptm_update_enables(p, to);
 	pip = pip && p->context_en && (p->ctl & CTL_OS);
-	stop = stops_at(p, to);
+	stop = ptm_stops_at(p, to);
 	if (stop)
 		p->packet_en = false;
 
@@ -265,7 +216,7 @@ void ptm_branch(struct ptm *p, enum ptm_branch_kind kind, const struct ptm_conte
 {
 	if (p->pmi_in)
 		pmi_branch(p);
-	/* An interrupt is no instruction; the others retire where they are. */
+	/* An interrupt is not an instruction; a branch retires at the CPL before it. */
 	if (p->pmu.by_branch[ring(p)] && kind != PTM_EVENT)
 		pmu_branch(p);
 
@@ -283,7 +234,7 @@ void ptm_cr3_write(struct ptm *p, const struct ptm_context *ctx, uint64_t nlip)
 	context_change(p, ctx, false, true, nlip, nlip);
 }
 
-/* "PTWRITE": needs ContextEn and FilterEn where it stands, not BranchEn. */
+/* "PTWRITE": needs ContextEn and FilterEn at its own address, but not BranchEn. */
 void ptm_ptwrite(struct ptm *p, uint64_t value, bool is64, uint64_t ip, uint64_t nlip)
 {
 	bool fup = p->ctl & CTL_FUP_ON_PTW;
@@ -300,28 +251,12 @@ void ptm_ptwrite(struct ptm *p, uint64_t value, bool is64, uint64_t ip, uint64_t
 	boundary(p, nlip);
 }
 
-/* What the MSRs hold, in the form that the paths above want. */
-static void derive(struct ptm *p)
-{
-	p->n_filter = 0;
-	p->n_stop = 0;
-	for (unsigned int i = 0; i < MAX_RANGES; i++) {
-		struct ip_range range = { p->addr[2 * i], p->addr[2 * i + 1] };
-		unsigned int cfg = p->ctl >> CTL_ADDR_CFG(i) & CTL_FIELD;
-
-		if (cfg == 1)
-			p->filter[p->n_filter++] = range;
-		else if (cfg == 2)
-			p->stop[p->n_stop++] = range;
-	}
-	p->psb_period = 2048ULL << (p->ctl >> CTL_PSB_FREQ & CTL_FIELD);
-}
-
-/* TraceEn 0 -> 1; the MSRs hold the new values. */
+/* TraceEn 0 -> 1; the MSRs already hold the new values. */
 void ptm_enable(struct ptm *p, const struct ptm_context *ctx, uint64_t nlip)
 {
 	p->ctx = *ctx;
-	derive(p);
+	ptm_ranges_load(p);
+	p->psb_period = 2048ULL << (p->ctl >> CTL_PSB_FREQ & CTL_FIELD);
 	ptm_trigger_off(p);
 	if (p->error || p->stopped)
 		return;
@@ -331,7 +266,7 @@ void ptm_enable(struct ptm *p, const struct ptm_context *ctx, uint64_t nlip)
 	if (!p->trigger_en)
 		return;
 
-	/* No packet of this window leans on one before it. */
+	/* The packets of this window must decode without those before it. */
 	p->last_ip = 0;
 	p->ip_full = true;
 	p->mode_sent = -1;
@@ -340,8 +275,8 @@ void ptm_enable(struct ptm *p, const struct ptm_context *ctx, uint64_t nlip)
 	p->stride_left = p->profile->clock_stride;
 	p->cyc_from = p->ctl & CTL_CYC_EN ? ptm_now(p) : 0;
 
-	/* PacketEn follows below: PSB+ shows ContextEn only, then TIP.PGE comes. */
-	update_enables(p, nlip);
+	/* Emit the PSB+ as if PacketEn were 0; the TIP.PGE below turns it on. */
+	ptm_update_enables(p, nlip);
 	p->packet_en = false;
 	if (p->byte_cnt == 0) {
 		ptm_psb_plus(p, nlip);
@@ -353,11 +288,11 @@ void ptm_enable(struct ptm *p, const struct ptm_context *ctx, uint64_t nlip)
 
 	if (!p->trigger_en)
 		return;
-	if (stops_at(p, nlip)) {
+	if (ptm_stops_at(p, nlip)) {
 		trace_stop(p);
 		return;
 	}
-	update_enables(p, nlip);
+	ptm_update_enables(p, nlip);
 	if (p->packet_en)
 		pge(p, nlip);
 }
@@ -371,7 +306,7 @@ void ptm_disable(struct ptm *p, uint64_t clip)
 		ptm_pgd_no_ip(p);
 	}
 	p->packet_en = false;
-	/* A loss is told even when nothing will follow it. */
+	/* OVF reports a loss even if no packet follows it. */
 	if (p->overflow)
 		ptm_overflow_end(p, clip);
 	ptm_warm_stop(p);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The bench's knobs (bench.h): their names and ranges. */
+/* Names and ranges of the knobs (synthetic.h). */
 #include <stdlib.h>
 #include <string.h>
 

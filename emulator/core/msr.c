@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* IA32_RTIT_* (SDM, Intel PT, "Configuration MSRs") and when they raise #GP. */
+/* The IA32_RTIT_* MSRs and when they raise #GP (SDM, Intel PT, "Configuration MSRs"). */
 #include "state.h"
 
 static unsigned int ranges(const struct ptm *p)
@@ -11,7 +11,7 @@ static unsigned int ranges(const struct ptm *p)
 	return n < MAX_RANGES ? n : MAX_RANGES;
 }
 
-/* Whether CPUID says that this one is there. */
+/* True if CPUID enumerates @msr. */
 static bool present(const struct ptm *p, const struct msr_bank *bank, uint32_t msr)
 {
 	switch (bank->first) {
@@ -79,7 +79,7 @@ bool rtit_read(struct ptm *p, const struct msr_bank *bank, uint32_t msr, uint64_
 	return true;
 }
 
-/* The bits of IA32_RTIT_CTL that this CPU has. */
+/* The bits of IA32_RTIT_CTL that are not reserved on this CPU. */
 static uint64_t ctl_bits(const struct ptm *p)
 {
 	const struct ptm_profile *c = p->profile;
@@ -101,7 +101,7 @@ static uint64_t ctl_bits(const struct ptm *p)
 	return bits;
 }
 
-/* Fields whose encodings CPUID.(14H,1) lists as a bit map. */
+/* Checks the fields whose valid encodings CPUID.(14H,1) lists as bit maps. */
 static bool ctl_encodings_ok(const struct ptm *p, uint64_t v)
 {
 	const struct ptm_profile *c = p->profile;
@@ -128,7 +128,7 @@ static bool ctl_write(struct ptm *p, uint64_t v, const struct ptm_context *ctx,
 		return false;
 
 	if (v & CTL_TRACE_EN) {
-		/* While it traces, the same value is all that may be written. */
+		/* While TraceEn is set, only the current value may be written. */
 		if (p->ctl & CTL_TRACE_EN)
 			return v == p->ctl;
 		if (!(v & CTL_TOPA) && !(p->profile->leaf14_0_ecx & OUT_SINGLE))
@@ -158,7 +158,7 @@ static bool status_write(struct ptm *p, uint64_t v)
 
 	p->error = v & STATUS_ERROR;
 	p->stopped = v & STATUS_STOPPED;
-	/* Without the field there is no other way to ask for a PSB. */
+	/* Without PacketByteCnt any write of STATUS makes the next enable start with a PSB. */
 	p->byte_cnt = v >> STATUS_BYTE_CNT;
 	return true;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Where the bytes go (SDM, Intel PT, "Trace Output"): ToPA tables or a single
- * range. Bytes are staged within the current region and reach memory when the
- * stage or the region is full, when an output MSR is read and when TraceEn is
- * cleared: earlier than any of these the guest has no right to them, and a
- * real CPU buffers too. Only the current table entry is cached, or a line of
- * entries if the knob says so, and only until TraceEn is cleared: what software
- * changes then takes effect.
+ * Writes the trace to memory (SDM, Intel PT, "Trace Output"): to the regions of
+ * ToPA tables or to a single range. Bytes are staged within the current region.
+ * They reach memory when the stage or the region is full, when an output MSR is
+ * read and when TraceEn is cleared; software must not rely on them earlier, as a
+ * real CPU buffers too. The model caches the current table entry only, or a line
+ * of entries with PTM_KNOB_TOPA_CACHE, and only until TraceEn is cleared. Software's
+ * later changes to the table then take effect.
  */
 #include <string.h>
 
@@ -18,10 +18,10 @@
 #define ENTRY_SIZE(e)	(4096ULL << ((e) >> 6 & 0xf))
 #define ENTRY_RSVD	0xc2aULL	/* bits 1, 3, 5, 10, 11 */
 
-/* A single-entry implementation interrupts this early ("ToPA PMI"). */
+/* A CPU with single-entry tables raises the PMI this many bytes early ("ToPA PMI"). */
 #define EARLY_PMI_BYTES	512
 
-/* out_mask for ToPA: 31:7 index of the entry, 6:0 read as ones. */
+/* out_mask with ToPA: bits 31:7 index the entry, bits 6:0 read as ones. */
 #define INDEX_STEP	0x80U
 
 static uint64_t too_high(const struct ptm *p)
@@ -40,10 +40,10 @@ static void operational_error(struct ptm *p)
 
 static void stage_reset(struct ptm *p)
 {
-	uint64_t room = p->region_size - p->region_off;
+	uint64_t space = p->region_size - p->region_off;
 
 	p->stage_n = 0;
-	p->stage_cap = room < STAGE_BYTES ? room : STAGE_BYTES;
+	p->stage_cap = space < STAGE_BYTES ? space : STAGE_BYTES;
 }
 
 static bool region_set(struct ptm *p, uint64_t base, uint64_t size)
@@ -100,7 +100,7 @@ static bool entry_read(struct ptm *p, uint64_t index, uint64_t *entry)
 	return true;
 }
 
-/* "Single Output Region ToPA Implementation": entry 1 must close the circle. */
+/* "Single Output Region ToPA Implementation": entry 1 must be an END to this table. */
 static bool single_entry_ok(struct ptm *p, uint64_t index)
 {
 	uint64_t second;
@@ -113,7 +113,7 @@ static bool single_entry_ok(struct ptm *p, uint64_t index)
 	       (second & ~0xfffULL) == p->out_base;
 }
 
-/* "ToPA Errors". Follows END; a table's entry 0 is never END, so only once. */
+/* "ToPA Errors". Follows END at most once: entry 0 of a table is never END. */
 static bool topa_load(struct ptm *p)
 {
 	for (;;) {
@@ -168,7 +168,7 @@ void ptm_output_forget(struct ptm *p)
 	p->stage_cap = 0;
 }
 
-/* All of the current region is in memory. */
+/* The current region has been written completely. */
 static void region_full(struct ptm *p)
 {
 	uint64_t entry = p->region_entry;
@@ -183,7 +183,7 @@ static void region_full(struct ptm *p)
 		ptm_topa_pmi(p);
 
 	if (entry & ENTRY_STOP) {
-		/* The offset stays at the region's size: so software sees it. */
+		/* OutputOffset stays at the region's size, as on a CPU. */
 		p->stopped = true;
 		p->region_ok = false;
 		p->stage_cap = 0;
@@ -217,7 +217,7 @@ void ptm_output_flush(struct ptm *p)
 
 		p->stage_n = 0;
 		if (!region_write(p, at, n)) {
-			/* "Restricted Memory Access": nothing there to write to. */
+			/* "Restricted Memory Access": the address has no memory. */
 			p->region_off -= n;
 			p->count[PTM_N_LOST] += n;
 			operational_error(p);
@@ -264,7 +264,7 @@ static void output_slowly(struct ptm *p, const uint8_t *bytes, unsigned int n)
 		if (p->stage_n == p->stage_cap)
 			ptm_output_flush(p);
 	}
-	/* Stopped or in error inside this packet: the rest is cut off. */
+	/* The trace stopped or failed within this packet: the rest is lost. */
 	p->count[PTM_N_LOST] += n;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The bytes of each packet (SDM, Intel PT, "Packet Definitions"). */
+/* Encodes each packet (SDM, Intel PT, "Packet Definitions"). */
 #include <string.h>
 
 #include "state.h"
@@ -10,7 +10,7 @@ static void put_le(uint8_t *to, uint64_t value, unsigned int bytes)
 		to[i] = value >> (8 * i);
 }
 
-/* Counts what goes into the stream, not what an overflow swallows. */
+/* Counts packets that enter the stream, not those that an overflow drops. */
 static void emit(struct ptm *p, enum ptm_counter kind, const uint8_t *packet, unsigned int n)
 {
 	if (p->trigger_en && !p->overflow)
@@ -18,38 +18,12 @@ static void emit(struct ptm *p, enum ptm_counter kind, const uint8_t *packet, un
 	ptm_output(p, packet, n);
 }
 
-void ptm_tnt_flush(struct ptm *p)
+void ptm_tnt_packet(struct ptm *p, uint8_t bits, unsigned int n)
 {
-	uint8_t byte;
+	/* Bit 0 is the header, bit 1 the newest branch; the stop bit is above the oldest. */
+	uint8_t byte = (1U << n | bits) << 1;
 
-	if (!p->tnt_n)
-		return;
-
-	/* The stop bit stands above the oldest branch, the header bit below all. */
-	byte = (1U << p->tnt_n | p->tnt) << 1;
-	p->tnt = 0;
-	p->tnt_n = 0;
-
-	if (p->ctl & CTL_CYC_EN)
-		ptm_cyc_upto(p, p->tnt_tsc);
 	emit(p, PTM_N_TNT, &byte, 1);
-}
-
-void ptm_tnt(struct ptm *p, bool taken)
-{
-	if (!p->tnt_n && (p->ctl & CTL_CYC_EN))
-		p->tnt_tsc = ptm_now(p);
-
-	p->tnt = p->tnt << 1 | taken;
-	if (++p->tnt_n == TNT_BITS)
-		ptm_tnt_flush(p);
-}
-
-void ptm_group(struct ptm *p)
-{
-	ptm_tnt_flush(p);
-	if (p->ctl & CTL_CYC_EN)
-		ptm_cyc_upto(p, ptm_now(p));
 }
 
 /* "IP Compression": the low two bits of IPBytes count 16-bit units. */
@@ -98,7 +72,7 @@ void ptm_pgd(struct ptm *p, uint64_t ip)
 	put_ip(p, PTM_N_PGD, 0x01, ip);
 }
 
-/* IPBytes 0: suppressed; LastIP stays. */
+/* IPBytes 0: the IP is suppressed; LastIP is unchanged. */
 void ptm_pgd_no_ip(struct ptm *p)
 {
 	static const uint8_t packet[] = { 0x01 };
@@ -115,7 +89,7 @@ void ptm_pip(struct ptm *p)
 {
 	uint8_t packet[8] = { 0x02, 0x43 };
 
-	/* Bit 0 is NR, never set: no VMX here. */
+	/* Bit 0 is NR; it is never set, as the CPU has no VMX. */
 	put_le(packet + 2, p->ctx.cr3 >> 5 << 1, 6);
 	p->psb_forced |= p->overflow;
 	emit(p, PTM_N_PIP, packet, sizeof(packet));
@@ -205,7 +179,7 @@ void ptm_cbr(struct ptm *p)
 	emit(p, PTM_N_CBR, packet, sizeof(packet));
 }
 
-/* Five bits in the first byte, seven in each that follows; Exp says one follows. */
+/* Five bits in the first byte, seven in each further one; Exp is set if another follows. */
 void ptm_cyc(struct ptm *p, uint64_t cycles)
 {
 	uint8_t packet[10];

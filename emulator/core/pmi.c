@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How the PMU, ToPA and BTS ask for the performance-monitoring interrupt. */
+/* Requests of the PMU, ToPA and BTS for a performance-monitoring interrupt (PMI). */
 #include "state.h"
 
 static void deliver(struct ptm *p)
@@ -19,7 +19,7 @@ void ptm_pmi(struct ptm *p)
 		ptm_count(p, PTM_N_PMI_WITHHELD);
 	else if (!p->knob[PTM_KNOB_PMI_SKID])
 		deliver(p);
-	else if (!p->pmi_in)	/* one interrupt line: two that wait are one */
+	else if (!p->pmi_in)	/* there is one interrupt line: pending PMIs merge */
 		p->pmi_in = p->knob[PTM_KNOB_PMI_SKID];
 }
 
@@ -27,4 +27,10 @@ void pmi_branch(struct ptm *p)
 {
 	if (!--p->pmi_in)
 		deliver(p);
+}
+
+void ptm_topa_pmi(struct ptm *p)
+{
+	p->pmu.global_status |= GLOBAL_TOPA_PMI;
+	ptm_pmi(p);
 }

@@ -3,28 +3,25 @@
  * The architectural performance-monitoring unit, version 2 (SDM, "Architectural
  * Performance Monitoring").
  *
- * Time is counted in instructions: a core cycle and a reference cycle pass
- * with each one, and none while the CPU halts. So a count depends on what ran
- * and on nothing of the host. Branches come from the reports of flow: all but
- * interrupts and exceptions, at the CPL of the branch instruction.
+ * Cycles are counted in instructions: each instruction takes one core cycle and
+ * one reference cycle, and no cycle passes while the CPU halts. So a count depends
+ * on what the guest ran and not on the host. Branches are counted from the reported
+ * changes of flow: all but interrupts and exceptions, at the CPL of the branch
+ * instruction.
  *
- * Any event select may be written, as on a CPU. Those of leaf 0AH that are
- * said to be there count; all others, branch misses among them, never do, nor
- * does a counter with Edge, INV or a counter mask, which ask for things that
- * happen within a cycle.
+ * Software may write any event select, as on a CPU. The events that leaf 0AH
+ * enumerates count. All other events, branch misses among them, never do; nor
+ * does a counter with Edge, INV or a counter mask, which select what happens
+ * within a cycle.
  */
 #include "state.h"
 
-#define WIDTH		48
-#define WIDTH_MASK	((1ULL << WIDTH) - 1)
-
 #define GP_BITS		((1ULL << PMU_GP) - 1)
 #define COUNTER_BITS	(GP_BITS | ((1ULL << PMU_FIXED) - 1) << PMU_FIXED_0)
-#define GLOBAL_TOPA_PMI	(1ULL << 55)
 #define GLOBAL_OVF_BUF	(1ULL << 62)
 #define GLOBAL_COND_CHGD (1ULL << 63)
 
-/* IA32_PERFEVTSELx: 31:0 without AnyThread, which came with version 3. */
+/* IA32_PERFEVTSELx: bits 31:0 without AnyThread, which version 3 introduced. */
 #define EVTSEL_BITS	(0xffffffffULL & ~(1ULL << 21))
 #define EVTSEL_EVENT	0xffffULL	/* unit mask and event */
 #define EVTSEL_USR	(1ULL << 16)
@@ -33,13 +30,13 @@
 #define EVTSEL_EN	(1ULL << 22)
 #define EVTSEL_FINE	(1ULL << 18 | 1ULL << 23 | 0xffULL << 24)	/* Edge, INV, CMASK */
 
-/* IA32_FIXED_CTR_CTRL, four bits each; AnyThread (2) as above. */
+/* IA32_FIXED_CTR_CTRL: four bits a counter, without AnyThread (bit 2). */
 #define FIXED_CTRL_BITS	0xbbbULL
 #define FIXED_OS	1
 #define FIXED_USR	2
 #define FIXED_PMI	8
 
-/* What leaf 0AH:EBX has a bit for, set where the event is missing. */
+/* The events that have a bit in leaf 0AH:EBX, which is set if the event is missing. */
 static const struct {
 	uint16_t event;		/* unit mask, event */
 	enum { BY_INSTRUCTION, BY_BRANCH, NEVER } counts;
@@ -67,7 +64,7 @@ static void add_where(uint64_t rings[2], uint64_t bit, bool os, bool usr)
 		rings[1] |= bit;
 }
 
-/* Which counters what is reported moves, from what the registers say. */
+/* Derives from the registers which counters an instruction and a branch advance. */
 static void derive(struct pmu *u)
 {
 	for (unsigned int above = 0; above < 2; above++) {
@@ -93,73 +90,17 @@ static void derive(struct pmu *u)
 	}
 }
 
-static bool interrupts(const struct pmu *u, unsigned int bit)
+bool pmu_interrupts(const struct pmu *u, unsigned int bit)
 {
 	if (bit < PMU_FIXED_0)
 		return u->evtsel[bit] & EVTSEL_INT;
 	return u->fixed_ctrl >> 4 * (bit - PMU_FIXED_0) & FIXED_PMI;
 }
 
-static void advance(struct ptm *p, uint64_t counters, uint64_t n)
-{
-	struct pmu *u = &p->pmu;
-	bool pmi = false;
-
-	for (; counters; counters &= counters - 1) {
-		unsigned int bit = __builtin_ctzll(counters);
-		uint64_t *c = &u->count[bit];
-
-		if (n <= WIDTH_MASK - *c) {
-			*c += n;
-			continue;
-		}
-		*c = (*c + n) & WIDTH_MASK;
-		u->global_status |= 1ULL << bit;
-		ptm_count(p, PTM_N_OVERFLOW);
-		pmi |= interrupts(u, bit);
-	}
-	if (pmi)
-		ptm_pmi(p);
-}
-
-void ptm_retire(struct ptm *p, uint64_t instructions, unsigned int cpl)
-{
-	advance(p, p->pmu.by_insn[cpl != 0], instructions);
-}
-
-void pmu_branch(struct ptm *p)
-{
-	advance(p, p->pmu.by_branch[ring(p)], 1);
-}
-
-bool ptm_counting(const struct ptm *p)
-{
-	return p->pmu.by_insn[0] | p->pmu.by_insn[1];
-}
-
-uint64_t ptm_retire_horizon(const struct ptm *p)
-{
-	uint64_t counters = p->pmu.by_insn[0] | p->pmu.by_insn[1], horizon = UINT64_MAX;
-
-	for (; counters; counters &= counters - 1) {
-		uint64_t left = WIDTH_MASK + 1 - p->pmu.count[__builtin_ctzll(counters)];
-
-		if (left < horizon)
-			horizon = left;
-	}
-	return horizon;
-}
-
 void pmu_freeze(struct pmu *u)
 {
 	u->global_ctrl = 0;
 	derive(u);
-}
-
-void ptm_topa_pmi(struct ptm *p)
-{
-	p->pmu.global_status |= GLOBAL_TOPA_PMI;
-	ptm_pmi(p);
 }
 
 bool pmu_read(const struct ptm *p, const struct msr_bank *bank, uint32_t msr, uint64_t *value)
@@ -203,7 +144,7 @@ bool pmu_read(const struct ptm *p, const struct msr_bank *bank, uint32_t msr, ui
 	}
 }
 
-/* What may be written to the bank's registers. */
+/* The bits that software may set in the bank's registers. */
 static uint64_t writable(const struct ptm *p, const struct msr_bank *bank)
 {
 	switch (bank->first) {
@@ -211,7 +152,7 @@ static uint64_t writable(const struct ptm *p, const struct msr_bank *bank)
 		return ~0ULL;
 	case MSR_A_PMC:
 	case MSR_FIXED_CTR:
-		return WIDTH_MASK;
+		return PMU_WIDTH_MASK;
 	case MSR_PERFEVTSEL:
 		return EVTSEL_BITS;
 	case MSR_FIXED_CTR_CTRL:
@@ -241,7 +182,7 @@ bool pmu_write(struct ptm *p, const struct msr_bank *bank, uint32_t msr, uint64_
 
 	switch (bank->first) {
 	case MSR_PMC:	/* 31:0, sign-extended */
-		u->count[i] = (uint64_t)(int64_t)(int32_t)v & WIDTH_MASK;
+		u->count[i] = (uint64_t)(int64_t)(int32_t)v & PMU_WIDTH_MASK;
 		break;
 	case MSR_A_PMC:
 		u->count[i] = v;
@@ -279,11 +220,11 @@ bool ptm_rdpmc(struct ptm *p, uint32_t ecx, uint64_t *value)
 
 void pmu_cpuid(uint32_t regs[4])
 {
-	regs[0] = 2 | PMU_GP << 8 | WIDTH << 16 | EVENTS << 24;
+	regs[0] = 2 | PMU_GP << 8 | PMU_WIDTH << 16 | EVENTS << 24;
 	regs[1] = 0;
 	for (unsigned int e = 0; e < EVENTS; e++)
 		if (events[e].counts == NEVER)
 			regs[1] |= 1U << e;
 	regs[2] = 0;
-	regs[3] = PMU_FIXED | WIDTH << 5;
+	regs[3] = PMU_FIXED | PMU_WIDTH << 5;
 }

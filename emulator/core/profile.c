@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Capability sets after generations of CPUs (SDM, CPUID leaves 14H and 15H). */
+/* Capability sets modelled on CPU generations (SDM, CPUID leaves 14H and 15H). */
 #include <string.h>
 
 #include "state.h"
@@ -22,7 +22,7 @@ static const struct ptm_profile profiles[] = {
 	{
 		.name = "broadwell",
 		.leaf14_0_ebx = CAP_CR3_FILTER,
-		.leaf14_0_ecx = OUT_TOPA,	/* one entry */
+		.leaf14_0_ecx = OUT_TOPA,	/* single-entry tables */
 		.features = PTM_F_BTS | PTM_F_DS_CPL,
 		.perf_capabilities = PTM_FW_WRITE,
 		.maxphyaddr = 40,
@@ -46,7 +46,7 @@ static const struct ptm_profile profiles[] = {
 	},
 };
 
-/* What can be switched off; of each field the bits that go with it. */
+/* The capabilities that can be switched off, with the bits of each field that go with them. */
 static const struct capability {
 	const char *name;
 	uint32_t ebx, ecx, ranges_mtc, cyc_psb, features;
@@ -95,7 +95,7 @@ static void remove_capability(struct ptm_profile *c, const struct capability *ca
 	c->perf_capabilities &= ~cap->perf;
 }
 
-/* Always false, so that a caller can return it. */
+/* Returns false always, for the caller to return. */
 static bool no_such_profile(char *why, size_t size, const char *text, size_t len)
 {
 	size_t n = snprintf(why, size, "no profile '%.*s'; known are:", (int)len, text);
@@ -108,7 +108,7 @@ static bool no_such_profile(char *why, size_t size, const char *text, size_t len
 static bool no_such_capability(char *why, size_t size, const struct ptm_profile *c,
 			       const char *text, size_t len)
 {
-	size_t n = snprintf(why, size, "'%.*s' is nothing to switch off of %s; these are:",
+	size_t n = snprintf(why, size, "cannot switch off '%.*s' of %s; accepted are:",
 			    (int)len, text, c->name);
 	const char *separator = "";
 
@@ -121,19 +121,19 @@ static bool no_such_capability(char *why, size_t size, const struct ptm_profile 
 	return false;
 }
 
-/* No CPU has one of a pair without the other. */
+/* False for combinations of capabilities that no CPU has. */
 static bool possible(const struct ptm_profile *c, char *why, size_t size)
 {
 	if ((c->leaf14_0_ecx & OUT_TOPA_MULTI) && !(c->leaf14_0_ecx & OUT_TOPA)) {
-		snprintf(why, size, "-topa leaves topa-multi without meaning: add -topa-multi");
+		snprintf(why, size, "topa-multi cannot be without topa: with -topa add -topa-multi");
 		return false;
 	}
 	if (!(c->leaf14_0_ecx & (OUT_TOPA | OUT_SINGLE))) {
-		snprintf(why, size, "a trace needs an output: keep topa or single-range");
+		snprintf(why, size, "the trace needs an output: keep topa or single-range");
 		return false;
 	}
 	if ((c->features & PTM_F_DS_CPL) && !(c->features & PTM_F_BTS)) {
-		snprintf(why, size, "-bts leaves ds-cpl without meaning: add -ds-cpl");
+		snprintf(why, size, "ds-cpl cannot be without bts: with -bts add -ds-cpl");
 		return false;
 	}
 	return true;

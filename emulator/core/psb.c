@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* PSB+ and the end of an overflow: where a decoder finds its feet (again). */
+/* PSB+ and the end of an overflow: the points where a decoder (re)synchronizes. */
 #include "state.h"
 
 /*
- * SDM, Intel PT, "PSB+": the state a decoder needs to start here. @ip is the
- * next instruction; it and MODE.Exec are present while PacketEn only.
+ * SDM, Intel PT, "PSB+": the state that a decoder needs to start here. @ip is the
+ * next instruction. The FUP with @ip and MODE.Exec are present only while PacketEn.
  */
 void ptm_psb_plus(struct ptm *p, uint64_t ip)
 {
@@ -14,7 +14,7 @@ void ptm_psb_plus(struct ptm *p, uint64_t ip)
 	p->psb_forced = false;
 	ptm_psb(p);
 
-	/* A decoder that starts here knows none of these. */
+	/* A decoder that starts here does not know these. */
 	p->last_ip = 0;
 	p->ip_full = true;
 	p->ret_n = 0;
@@ -32,9 +32,9 @@ void ptm_psb_plus(struct ptm *p, uint64_t ip)
 }
 
 /*
- * SDM, Intel PT, "Internal Buffer Overflow": OVF, then FUP where packet
- * generation resumes, or TIP.PGE when it will. A PIP, MODE.Exec or PSB that
- * was lost is made good by a PSB+; the timing packets by TSC and TMA.
+ * SDM, Intel PT, "Internal Buffer Overflow": OVF, then a FUP if PacketEn is set;
+ * otherwise a TIP.PGE follows when it becomes set. A PSB+ replaces a lost PIP,
+ * MODE.Exec or PSB; TSC and TMA replace lost timing packets.
  */
 void ptm_overflow_end(struct ptm *p, uint64_t ip)
 {

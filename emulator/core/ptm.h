@@ -3,20 +3,20 @@
  * ptm: a model of Intel Processor Trace, Branch Trace Store and the architectural
  * performance-monitoring unit, one instance per logical CPU.
  *
- * The model is plain C and knows no emulator. The embedding machine
- *   - gives it memory, a time-stamp counter and a way to raise a PMI
+ * The model is plain C and independent of QEMU. The machine that embeds it
+ *   - provides memory, a time-stamp counter and a way to raise a PMI
  *     (struct ptm_ops),
  *   - routes CPUID, RDMSR, WRMSR and RDPMC to it,
- *   - reports every near branch while ptm_near_wanted() is true, and every
- *     far transfer, event and CR3 load while ptm_far_wanted() is,
- *   - reports how many instructions have retired while ptm_counting() is.
+ *   - reports each near branch while ptm_near_wanted() is true, and each far
+ *     transfer, event and CR3 load while ptm_far_wanted() is true,
+ *   - reports how many instructions have retired while ptm_counting() is true.
  *
  * References: Intel SDM volume 3, chapters "Intel Processor Trace", "Debug,
- * Branch Profile, TSC, ..." (BTS) and "Performance Monitoring"; section titles
- * rather than numbers are cited, because the numbers move between editions.
+ * Branch Profile, TSC, ..." (BTS) and "Performance Monitoring". Comments cite
+ * section titles, because section numbers move between editions.
  *
- * Threading: an instance is only ever touched by the thread that runs its
- * CPU. Nothing here takes a lock; only ptm_new() allocates.
+ * Threading: only the thread that runs the CPU may use its instance. No function
+ * takes a lock; only ptm_new() allocates.
  */
 #ifndef PTM_H
 #define PTM_H
@@ -26,7 +26,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* How control moved. "Indirect" and "far" as in the SDM's COFI table. */
+/* Kinds of control transfer; "indirect" and "far" as in the SDM's COFI table. */
 enum ptm_branch_kind {
 	PTM_JCC_NOT_TAKEN,	/* Jcc, JrCXZ, LOOPcc: fell through */
 	PTM_JCC_TAKEN,
@@ -39,7 +39,8 @@ enum ptm_branch_kind {
 	PTM_EVENT,		/* interrupt, NMI, exception, INT n, INT3, INTO, INT1 */
 };
 
-/* The part of the CPU's state that decides what is traced, sampled after the
+/*
+ * The part of the CPU's state that decides what is traced, sampled after the
  * operation that is reported.
  */
 struct ptm_context {
@@ -51,37 +52,36 @@ struct ptm_context {
 };
 
 struct ptm_ops {
-	/* Guest-physical accesses. False: the address has no memory. */
+	/* Guest-physical accesses; false if the address has no memory. */
 	bool (*phys_read)(void *opaque, uint64_t addr, void *buf, unsigned int len);
 	bool (*phys_write)(void *opaque, uint64_t addr, const void *buf, unsigned int len);
 	/*
-	 * Accesses to linear addresses through the current page tables, as
-	 * supervisor whatever the CPL. They never fault: false means that some
-	 * byte of it is not mapped so, and that nothing was written. Needed
-	 * with PTM_F_BTS only.
+	 * Accesses to linear addresses through the current page tables, with
+	 * supervisor rights at any CPL. They never fault: false means that some
+	 * byte is not mapped with these rights; nothing has been written then.
+	 * Required with PTM_F_BTS only.
 	 */
 	bool (*virt_read)(void *opaque, uint64_t addr, void *buf, unsigned int len);
 	bool (*virt_write)(void *opaque, uint64_t addr, const void *buf, unsigned int len);
 	uint64_t (*tsc)(void *opaque);
-	/* Instructions retired since power-up, for the log alone; NULL: not known. */
+	/* Instructions retired since power-up, for the log only; NULL: unknown. */
 	uint64_t (*instructions)(void *opaque);
 	/*
-	 * Ask for a performance-monitoring interrupt through LVTPC. The model
-	 * calls it from inside an instruction; the machine delivers between
-	 * instructions and sets the LVT mask bit as it does (SDM, "Local
-	 * Vector Table").
+	 * Requests a performance-monitoring interrupt through LVTPC. The model
+	 * calls it from within an instruction; the machine delivers it between
+	 * instructions and sets the LVT mask bit then (SDM, "Local Vector Table").
 	 */
 	void (*pmi)(void *opaque);
 };
 
-/* What of ptm_profile.features the machine shows in CPUID.1 and IA32_MISC_ENABLE. */
+/* ptm_profile.features, which the machine reports in CPUID.1 and IA32_MISC_ENABLE. */
 #define PTM_F_BTS	(1U << 0)	/* 1:EDX.DS, 1:ECX.DTES64; MISC_ENABLE[11] is 0 */
 #define PTM_F_DS_CPL	(1U << 1)	/* 1:ECX.DS-CPL */
 
-/* Of IA32_PERF_CAPABILITIES: the counters can be written at full width at 4C1H. */
+/* Of IA32_PERF_CAPABILITIES: full-width writes of the counters through 4C1H. */
 #define PTM_FW_WRITE	(1ULL << 13)
 
-/* What CPUID says of the CPU: profile of a capability set. */
+/* A capability set, as CPUID reports it. */
 struct ptm_profile {
 	const char *name;
 	uint32_t leaf14_0_ebx;	/* CPUID.(14H,0):EBX */
@@ -96,28 +96,27 @@ struct ptm_profile {
 	/* Erratum of Broadwell: TraceEn without BranchEn raises #GP. */
 	bool branch_en_required;
 	/*
-	 * The clock is looked at once in this many near branches (at every far
-	 * transfer and event in any case): MTCs come late by at most so many
-	 * branches, and the machine's clock need not be read at each of them.
-	 * At least 1.
+	 * The model reads the machine's clock at one near branch in this many,
+	 * and at each far transfer and event. A higher number costs less and
+	 * makes MTCs late by at most that many branches. At least 1.
 	 */
 	uint16_t clock_stride;
 };
 
-/* The known profiles, the default first; NULL after the last / for no such name. */
+/* The known profiles, the default first; NULL after the last, or for an unknown name. */
 const struct ptm_profile *ptm_profile_at(unsigned int index);
 const struct ptm_profile *ptm_profile_find(const char *name);
 
 /*
- * A profile by name, with capabilities switched off: "NAME[:-CAPABILITY]...";
- * "," serves as well as ":". False with a sentence in @why, which says what is
- * wrong and what would be right; @out is undefined then.
+ * Parses a profile with capabilities switched off: "NAME[:-CAPABILITY]..."; ","
+ * may replace ":". On false, @why has a sentence that names what is wrong and what
+ * is accepted, and @out is undefined.
  */
 bool ptm_profile_parse(const char *text, struct ptm_profile *out, char *why, size_t why_size);
 
 struct ptm;
 
-/* One instance a CPU; NULL when memory is short. The profile must outlive it. */
+/* One instance per CPU; NULL if out of memory. @profile must outlive it. */
 struct ptm *ptm_new(const struct ptm_profile *profile, const struct ptm_ops *ops,
 		    void *opaque);
 void ptm_free(struct ptm *p);
@@ -125,13 +124,13 @@ void ptm_free(struct ptm *p);
 /* Power-up clears everything; INIT clears TraceEn only (SDM, "Reset behaviour"). */
 void ptm_reset(struct ptm *p, bool warm);
 
-/* Leaves 0AH, 14H and 15H in EAX, EBX, ECX, EDX order; false for any other leaf. */
+/* Leaves 0AH, 14H and 15H, as EAX, EBX, ECX, EDX; false for any other leaf. */
 bool ptm_cpuid(const struct ptm *p, uint32_t leaf, uint32_t subleaf, uint32_t regs[4]);
 
-/* Those of registers.h and, if enabled, the bench's own (bench.h). */
+/* True for the MSRs of registers.h and, if enabled, the synthetic ones (synthetic.h). */
 bool ptm_owns_msr(const struct ptm *p, uint32_t msr);
 
-/* Both return false where the CPU raises #GP(0); nothing has changed then. */
+/* Both return false if the CPU raises #GP(0); nothing has changed then. */
 bool ptm_rdmsr(struct ptm *p, uint32_t msr, uint64_t *value);
 /* @clip: address of the WRMSR, @nlip: of the instruction after it. */
 bool ptm_wrmsr(struct ptm *p, uint32_t msr, uint64_t value,
@@ -141,86 +140,89 @@ bool ptm_wrmsr(struct ptm *p, uint32_t msr, uint64_t value,
 bool ptm_rdpmc(struct ptm *p, uint32_t ecx, uint64_t *value);
 
 /*
- * True when near branches must be reported: PT traces here, BTS records here
- * or a counter counts them here. The machine keeps a copy in its translation
- * flags, so that other code carries no instrumentation. It and
- * ptm_far_wanted() may change in ptm_wrmsr(), ptm_cr3_write(), ptm_reset(),
- * at far transfers and events; where a near branch or ptm_retire() changes
- * them the machine may take note later, and what it still reports is ignored.
+ * True while near branches must be reported: PT traces, BTS records or a counter
+ * counts them in the current context, or a PMI is pending. The machine keeps a copy
+ * in its translation flags, so that other code carries no instrumentation.
+ *
+ * This and ptm_far_wanted() may change in ptm_wrmsr(), ptm_cr3_write(),
+ * ptm_reset() and at far transfers and events. A near branch or ptm_retire() may
+ * change them too: the machine may notice that later, and the model ignores what
+ * it still reports.
  */
 bool ptm_near_wanted(const struct ptm *p);
 
 /*
- * True when PTM_FAR, PTM_EVENT and CR3 loads must be reported: TraceEn or BTS
- * is set, or a counter counts. While it is false the machine may leave them
- * out: a WRMSR brings the context that they have changed.
+ * True while PTM_FAR, PTM_EVENT and CR3 loads must be reported: TraceEn or BTS is
+ * set, a counter counts, or a PMI is pending. While it is false the machine need
+ * not report them: ptm_wrmsr() passes the context that they have changed.
  */
 bool ptm_far_wanted(const struct ptm *p);
 
-/* Of the above, PT's own part: TriggerEn and ContextEn hold; TraceEn is set. */
+/* PT's part of the above: TriggerEn and ContextEn are set; TraceEn is set. */
 bool ptm_tracing(const struct ptm *p);
 bool ptm_enabled(const struct ptm *p);
-/* And BTS's: a taken branch would be recorded at the current CPL. */
+/* BTS's part: a taken branch would be recorded at the current CPL. */
 bool ptm_bts_active(const struct ptm *p);
 
 /*
- * True when a counter of instructions or cycles is enabled, at whatever CPL.
- * While it is, what has retired must be reported before any RDMSR, WRMSR,
- * RDPMC, far transfer or event.
+ * True while a counter of instructions or cycles is enabled, at any CPL. The
+ * machine must then call ptm_retire() before any RDMSR, WRMSR, RDPMC, far transfer
+ * or event.
  */
 bool ptm_counting(const struct ptm *p);
 
-/* So many instructions have retired at this CPL since the last report. */
+/* @instructions have retired at @cpl since the last report. */
 void ptm_retire(struct ptm *p, uint64_t instructions, unsigned int cpl);
 
 /*
- * As many instructions may retire before the next report without its being
- * too late for an overflow; UINT64_MAX: no counter runs. A larger report is
- * counted whole, with the PMI as late as the report. Changes with each
- * ptm_retire() and ptm_wrmsr().
+ * How many instructions may retire before the next ptm_retire() without delaying
+ * an overflow; UINT64_MAX if no counter runs. A larger report is counted in full,
+ * and its PMI is as late as the report. Each ptm_retire() and ptm_wrmsr() changes
+ * the number.
  */
 uint64_t ptm_retire_horizon(const struct ptm *p);
 
 /*
- * Control went from the instruction at @from to @to. @next is the address
- * after the instruction at @from (the return address of a CALL). For
- * PTM_EVENT @from is the address the handler sees as return address: of the
- * instruction itself for faults and INT n, of the next one for interrupts and
- * traps. @ctx may be NULL for near branches, which cannot change it; @next
- * matters for calls only.
+ * Reports a transfer of control from the instruction at @from to @to.
+ * @next: the address after the instruction at @from, which is the return address
+ * of a CALL; used for calls only.
+ * @ctx: may be NULL for near branches, which cannot change it.
+ * For PTM_EVENT, @from is the instruction itself for faults and INT n, and the
+ * next instruction for interrupts and traps.
  */
 void ptm_branch(struct ptm *p, enum ptm_branch_kind kind,
 		const struct ptm_context *ctx,
 		uint64_t from, uint64_t next, uint64_t to);
 
-/* MOV CR3 or a task switch has loaded ctx->cr3. @nlip: next instruction. */
+/* Reports that MOV CR3 or a task switch has loaded ctx->cr3. @nlip: next instruction. */
 void ptm_cr3_write(struct ptm *p, const struct ptm_context *ctx, uint64_t nlip);
 
 /*
- * PTWRITE at @ip has executed with this operand, of 64 or else 32 bits; @nlip:
- * next instruction. The instruction exists if CPUID.(14H,0):EBX[4] says so.
+ * Reports that PTWRITE at @ip has executed with operand @value, of 64 bits if
+ * @is64, else of 32; @nlip: next instruction. CPUID.(14H,0):EBX[4] enumerates
+ * the instruction.
  */
 void ptm_ptwrite(struct ptm *p, uint64_t value, bool is64, uint64_t ip, uint64_t nlip);
 
-/* The bench's own MSRs (bench.h), absent until this enables them. */
-void ptm_bench_enable(struct ptm *p, bool on);
+/* Makes the synthetic MSRs (synthetic.h) present or absent; they start absent. */
+void ptm_synthetic_enable(struct ptm *p, bool on);
 
 /*
- * One of the bench's knobs, now and after each power-up: "pmi-skid=8". False
- * with a sentence in @why, which says what is wrong and what is accepted.
+ * Sets a knob (synthetic.h), now and at each power-up: "pmi-skid=8". On false, @why
+ * has a sentence that names what is wrong and what is accepted.
  */
 bool ptm_knob_set(struct ptm *p, const char *assignment, char *why, size_t why_size);
 
 /*
- * All that the model has counted since power-up, as lines of text:
+ * Prints what the model has counted since power-up, as lines of text:
  *	counter NAME N
  *	msr NAME NUMBER reads N writes N faults N		(only those touched)
  *	log-lost N
  *	log INSTRUCTIONS rdmsr|wrmsr NAME NUMBER VALUE|#GP
  *	log INSTRUCTIONS pmi
- * The log has the latest accesses, the oldest first; log-lost counts those
- * before them. Accesses to the bench's own MSRs are not in it. To be called by
- * the CPU's thread or while the CPU stands still.
+ * The log has the latest accesses, the oldest first; log-lost counts those before
+ * them. It has no accesses to synthetic MSRs. Call it from the CPU's thread or
+ * while the CPU is stopped.
  */
 void ptm_report(const struct ptm *p, FILE *to);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The MSRs of the model: the one list of their numbers, their names and the
- * part of the model that has them. A bank is a run of equal ones.
+ * The MSRs of the model: their numbers, their names and the part of the model
+ * that has them. A bank is a run of consecutive MSRs of one kind.
  */
 #ifndef PTM_REGISTERS_H
 #define PTM_REGISTERS_H
@@ -34,14 +34,14 @@ enum part { PART_PT, PART_PMU, PART_BTS };
 	X(RTIT_ADDR, 0x580, 2 * MAX_RANGES, PART_PT) \
 	X(DS_AREA, 0x600, 1, PART_BTS)
 
-/* MSR_PMC and so on: the first of each bank. */
+/* MSR_PMC and so on: the first MSR of each bank. */
 enum {
 #define X(name, first, n, part) MSR_##name = (first),
 	MSR_BANKS(X)
 #undef X
 };
 
-/* SLOT_PMC and so on: place of the bank's first in an array of all MSRs. */
+/* SLOT_PMC and so on: index of the bank's first MSR in an array of all MSRs. */
 enum {
 #define X(name, first, n, part) SLOT_##name, SLOT_##name##_LAST = SLOT_##name + (n) - 1,
 	MSR_BANKS(X)
@@ -56,9 +56,9 @@ struct msr_bank {
 	const char *name;
 };
 
-/* NULL: not one of the model's. */
+/* NULL: @msr is not one of the model's. */
 const struct msr_bank *msr_bank(uint32_t msr);
-/* In the order of their numbers; NULL behind the last. */
+/* The banks in the order of their numbers; NULL after the last. */
 const struct msr_bank *msr_bank_at(unsigned int index);
 
 #endif /* PTM_REGISTERS_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the model has done, for a reader outside the guest. */
+/* Counters and log of the model, to be read outside the guest. */
 #include <inttypes.h>
 
 #include "state.h"

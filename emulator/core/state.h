@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The inside of one struct ptm, shared by the files of the model only.
+ * struct ptm and the functions that the files of the model share. Private to
+ * the model.
  *
- * A packet always leaves through ptm_output() in one piece. Packets that
- * belong to one event (FUP, PIP, MODE.Exec, TIP) form a group; nothing else
- * may come between them, so PSB+, MTC and the end of an overflow are placed
- * between groups only, by ptm_branch(), ptm_cr3_write() and the MSR writes.
+ * ptm_output() takes whole packets. The packets of one event (FUP, PIP,
+ * MODE.Exec, TIP) form a group, which nothing may interrupt. So PSB+, MTC and
+ * the end of an overflow come between groups only: in ptm_branch(),
+ * ptm_cr3_write(), ptm_ptwrite() and the MSR writes.
  */
 #ifndef PTM_STATE_H
 #define PTM_STATE_H
 
-#include "bench.h"
 #include "ptm.h"
 #include "registers.h"
+#include "synthetic.h"
 
 /* IA32_RTIT_CTL */
 #define CTL_TRACE_EN	(1ULL << 0)
@@ -58,7 +59,7 @@
 #define TOPA_LINE	64
 #define LOG_ENTRIES	1024
 
-/* IA32_DEBUGCTL, as far as it does something here */
+/* The bits of IA32_DEBUGCTL that have an effect here */
 #define DEBUGCTL_TR		(1ULL << 6)
 #define DEBUGCTL_BTS		(1ULL << 7)
 #define DEBUGCTL_BTINT		(1ULL << 8)
@@ -67,18 +68,21 @@
 #define DEBUGCTL_FREEZE_PMC	(1ULL << 12)	/* FREEZE_PERFMON_ON_PMI */
 
 #define PMU_FIXED_0	32	/* bit of the first fixed counter in the GLOBAL registers */
+#define PMU_WIDTH	48
+#define PMU_WIDTH_MASK	((1ULL << PMU_WIDTH) - 1)
+#define GLOBAL_TOPA_PMI	(1ULL << 55)	/* of IA32_PERF_GLOBAL_STATUS */
 
 struct pmu {
 	uint64_t count[PMU_FIXED_0 + PMU_FIXED];	/* by that bit */
 	uint64_t evtsel[PMU_GP], fixed_ctrl;
 	uint64_t global_status, global_ctrl;
-	/* Which of them instructions and branches move, at CPL 0 and above it. */
+	/* Which counters instructions and branches advance, at CPL 0 and above it. */
 	uint64_t by_insn[2], by_branch[2];
 };
 
 struct bts {
 	uint64_t ds_area, debugctl;
-	bool records[2];	/* at CPL 0 and above it */
+	bool records[2];	/* branches are recorded, at CPL 0 and above it */
 };
 
 struct ip_range {
@@ -86,7 +90,7 @@ struct ip_range {
 };
 
 struct msr_use {
-	uint64_t reads, writes, faults;	/* the first two without the last */
+	uint64_t reads, writes, faults;	/* reads and writes exclude faults */
 };
 
 struct log_entry {
@@ -101,13 +105,13 @@ struct ptm {
 	const struct ptm_ops *ops;
 	void *opaque;
 
-	/* The MSRs; out_mask without OutputOffset, which is region_off. */
+	/* The MSRs; out_mask excludes OutputOffset, which is region_off. */
 	uint64_t ctl, out_base, cr3_match, addr[2 * MAX_RANGES];
 	uint32_t out_mask;
 	bool error, stopped;
 	uint64_t byte_cnt;	/* bytes since the last PSB */
 
-	/* What follows from them and from the CPU's state ("Packet Enable Control"). */
+	/* Derived from the MSRs and the CPU's state ("Packet Enable Control"). */
 	bool trigger_en, context_en, filter_en, packet_en;
 	struct ptm_context ctx;
 	struct ip_range filter[MAX_RANGES], stop[MAX_RANGES];
@@ -116,14 +120,14 @@ struct ptm {
 
 	/* Flow */
 	uint64_t last_ip;
-	bool ip_full;		/* LastIP is not known to a decoder that starts here */
-	int mode_sent;		/* payload of the last MODE.Exec, -1: none that counts */
+	bool ip_full;		/* send a full IP: a decoder may not know LastIP */
+	int mode_sent;		/* payload of the last MODE.Exec, -1: none is valid */
 	uint8_t tnt, tnt_n;
 	unsigned int ret_top, ret_n;
 	uint64_t ret_stack[RET_STACK_DEPTH];
 
-	/* Time; every entry from outside that can make packets clears @now first. */
-	uint64_t now;		/* TSC of this call, 0: not read yet */
+	/* Time; every public function that can make packets clears @now first. */
+	uint64_t now;		/* TSC during this call, 0: not read yet */
 	uint64_t mtc_period_no, mtc_due;	/* last CTC >> MTCFreq; TSC of the next */
 	uint64_t cyc_from, tnt_tsc;	/* TSC of the last CYC, of the oldest TNT bit */
 	unsigned int stride_left;
@@ -137,26 +141,26 @@ struct ptm {
 	unsigned int stage_n, stage_cap;
 	uint8_t stage[STAGE_BYTES];
 	bool line_valid;
-	uint64_t line_at;	/* of the table, with PTM_KNOB_TOPA_CACHE */
+	uint64_t line_at;	/* address of the cached line of the table (PTM_KNOB_TOPA_CACHE) */
 	uint8_t line[TOPA_LINE];
 
-	/* Overflow on demand; what it still takes is in its knob */
+	/* Overflow on demand; knob[PTM_KNOB_DROP] has the bytes still to drop */
 	bool overflow;
-	bool psb_forced;	/* the overflow took state that only PSB+ brings back */
+	bool psb_forced;	/* the overflow dropped state that only a PSB+ restores */
 
 	struct pmu pmu;
 	struct bts bts;
-	uint64_t pmi_in;	/* branches until the PMI that waits; 0: none does */
+	uint64_t pmi_in;	/* branches until the pending PMI; 0: none is pending */
 
-	bool bench;
+	bool synthetic;		/* the synthetic MSRs are present */
 	uint64_t knob[PTM_KNOBS], knob_power_up[PTM_KNOBS];
 	uint64_t count[PTM_COUNTERS];
 	struct msr_use use[MSR_SLOTS];
 	struct log_entry log[LOG_ENTRIES];
-	uint64_t log_n;		/* ever; the next goes to log_n % LOG_ENTRIES */
+	uint64_t log_n;		/* since power-up; the next goes to log_n % LOG_ENTRIES */
 };
 
-/* 0 at CPL 0, else 1: what the OS and USR bits of BTS and PMU tell apart. */
+/* 0 at CPL 0, else 1: the distinction of the OS and USR bits of BTS and PMU. */
 static inline unsigned int ring(const struct ptm *p)
 {
 	return p->ctx.cpl != 0;
@@ -172,16 +176,31 @@ static inline void ptm_count(struct ptm *p, enum ptm_counter which)
 	p->count[which]++;
 }
 
+/*
+ * The TSC, read once in a call of the model: all packets of the call have the
+ * same time, however long the host takes to make them.
+ */
+static inline uint64_t ptm_now(struct ptm *p)
+{
+	if (!p->now)
+		p->now = p->ops->tsc(p->opaque);
+	return p->now;
+}
+
+/* enables.c */
+void ptm_ranges_load(struct ptm *p);
+void ptm_update_enables(struct ptm *p, uint64_t ip);
+void ptm_trigger_off(struct ptm *p);	/* Error, Stopped or disabled: no more packets */
+bool ptm_stops_at(const struct ptm *p, uint64_t ip);
+
 /* output.c */
 void ptm_output(struct ptm *p, const uint8_t *bytes, unsigned int n);
-void ptm_output_start(struct ptm *p);	/* TraceEn was set: look at the first region */
-void ptm_output_flush(struct ptm *p);	/* every byte is in memory afterwards */
-void ptm_output_forget(struct ptm *p);	/* TraceEn is clear: the MSRs rule again */
+void ptm_output_start(struct ptm *p);	/* TraceEn was set: load the first region */
+void ptm_output_flush(struct ptm *p);	/* all staged bytes are in memory afterwards */
+void ptm_output_forget(struct ptm *p);	/* TraceEn was cleared: drop the cached region */
 
-/* packet.c: each leaves TNT alone unless it says so */
-void ptm_tnt(struct ptm *p, bool taken);
-void ptm_tnt_flush(struct ptm *p);
-void ptm_group(struct ptm *p);	/* flush TNT, then the group's CYC */
+/* packet.c: none of these flushes TNT bits */
+void ptm_tnt_packet(struct ptm *p, uint8_t bits, unsigned int n);
 void ptm_tip(struct ptm *p, uint64_t ip);
 void ptm_pge(struct ptm *p, uint64_t ip);
 void ptm_pgd(struct ptm *p, uint64_t ip);
@@ -201,21 +220,24 @@ void ptm_cbr(struct ptm *p);
 void ptm_cyc(struct ptm *p, uint64_t cycles);
 void ptm_ptw(struct ptm *p, uint64_t value, bool is64, bool fup);	/* @fup: one follows */
 
-/* timing.c */
-uint64_t ptm_now(struct ptm *p);
-void ptm_time_start(struct ptm *p);	/* TSC and TMA as enabled */
-void ptm_time_check(struct ptm *p);	/* an MTC, if one is due */
+/* group.c */
+void ptm_tnt(struct ptm *p, bool taken);
+void ptm_tnt_flush(struct ptm *p);
+void ptm_group(struct ptm *p);	/* flush TNT, then the group's CYC */
 void ptm_cyc_upto(struct ptm *p, uint64_t tsc);
+
+/* timing.c */
+void ptm_time_start(struct ptm *p);	/* TSC and TMA, where enabled */
+void ptm_time_check(struct ptm *p);	/* an MTC, if one is due */
 
 /* psb.c */
 void ptm_psb_plus(struct ptm *p, uint64_t ip);
 void ptm_overflow_end(struct ptm *p, uint64_t ip);
 
 /* flow.c */
-void ptm_trigger_off(struct ptm *p);	/* Error or Stopped: no packet any more */
 void ptm_enable(struct ptm *p, const struct ptm_context *ctx, uint64_t nlip);
 void ptm_disable(struct ptm *p, uint64_t clip);
-void ptm_warm_stop(struct ptm *p);	/* TraceEn goes without a WRMSR: no packet */
+void ptm_warm_stop(struct ptm *p);	/* TraceEn is cleared without a WRMSR: no packets */
 
 /* msr.c */
 bool rtit_read(struct ptm *p, const struct msr_bank *bank, uint32_t msr, uint64_t *value);
@@ -227,23 +249,26 @@ void pmu_power_up(struct pmu *u);
 bool pmu_read(const struct ptm *p, const struct msr_bank *bank, uint32_t msr, uint64_t *value);
 bool pmu_write(struct ptm *p, const struct msr_bank *bank, uint32_t msr, uint64_t value);
 void pmu_cpuid(uint32_t regs[4]);
-void pmu_branch(struct ptm *p);	/* one has retired at ctx.cpl */
+bool pmu_interrupts(const struct pmu *u, unsigned int bit);
 void pmu_freeze(struct pmu *u);	/* no counter counts until GLOBAL_CTRL is written */
-void ptm_topa_pmi(struct ptm *p);
+
+/* pmu_count.c */
+void pmu_branch(struct ptm *p);	/* a branch has retired at ctx.cpl */
 
 /* pmi.c */
 void ptm_pmi(struct ptm *p);
-void pmi_branch(struct ptm *p);	/* one was reported while a PMI waits */
+void ptm_topa_pmi(struct ptm *p);
+void pmi_branch(struct ptm *p);	/* a branch was reported while a PMI is pending */
 
 /* bts.c */
 bool bts_read(const struct ptm *p, uint32_t msr, uint64_t *value);
 bool bts_write(struct ptm *p, uint32_t msr, uint64_t value);
 void bts_record(struct ptm *p, uint64_t from, uint64_t to);	/* ptm_bts_active() holds */
 
-/* bench.c */
-bool bench_owns(uint32_t msr);
-bool bench_read(const struct ptm *p, uint32_t msr, uint64_t *value);
-bool bench_write(struct ptm *p, uint32_t msr, uint64_t value);
+/* synthetic.c */
+bool synthetic_owns(uint32_t msr);
+bool synthetic_read(const struct ptm *p, uint32_t msr, uint64_t *value);
+bool synthetic_write(struct ptm *p, uint32_t msr, uint64_t value);
 
 /* knob.c */
 bool knob_write(struct ptm *p, enum ptm_knob which, uint64_t value);

@@ -1,26 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * TSC, TMA, MTC and CYC (SDM, Intel PT, "Timing Packets").
+ * TSC, TMA and MTC (SDM, Intel PT, "Timing Packets").
  *
- * The core crystal clock (ART) is TSC * den / num; CTC are its low bits. A
- * cycle is a tick of the TSC: the model's core clock never changes, which CBR
- * says too.
+ * The core crystal clock (ART) is TSC * den / num; the CTC is its low bits. A
+ * cycle is a tick of the TSC: the model's core clock never changes, as CBR
+ * reports.
  */
 #include "state.h"
 
-/* MTC counts 8 bits; well before they wrap a gap is bridged by TSC and TMA. */
+/* MTC carries 8 bits of the CTC; TSC and TMA bridge a gap well before these wrap. */
 #define MTC_GAP	200
-
-/*
- * One reading serves all packets of one call of the model: they are of one
- * moment, however long the machine's host takes over them.
- */
-uint64_t ptm_now(struct ptm *p)
-{
-	if (!p->now)
-		p->now = p->ops->tsc(p->opaque);
-	return p->now;
-}
 
 static unsigned int mtc_freq(const struct ptm *p)
 {
@@ -35,7 +24,7 @@ static uint64_t art(const struct ptm *p, uint64_t tsc)
 	return tsc / num * den + tsc % num * den / num;
 }
 
-/* The TSC at which this period of MTCFreq begins: the first whose ART is there. */
+/* The TSC at which @period of MTCFreq begins: the first whose ART is in it. */
 static uint64_t period_tsc(const struct ptm *p, uint64_t period)
 {
 	uint32_t num = p->profile->art_num, den = p->profile->art_den;
@@ -89,29 +78,10 @@ void ptm_time_check(struct ptm *p)
 		return;
 	}
 
-	/* The MTC may come late, but what it tells of is the tick: so does its CYC. */
+	/* The MTC may come late, but it reports the tick, and so must its CYC. */
 	ptm_tnt_flush(p);
 	if (p->ctl & CTL_CYC_EN)
 		ptm_cyc_upto(p, period_tsc(p, period));
 	ptm_mtc(p, period);
 	mtc_done(p, period);
-}
-
-/*
- * "Cycle-Accurate Mode": a CYC stands before the packet that it times, if
- * CycThresh cycles went by since the last one; never two in one cycle.
- */
-void ptm_cyc_upto(struct ptm *p, uint64_t tsc)
-{
-	unsigned int thresh = p->ctl >> CTL_CYC_THRESH & CTL_FIELD;
-	uint64_t cycles;
-
-	if (tsc <= p->cyc_from)
-		return;
-	cycles = tsc - p->cyc_from;
-	if (thresh && cycles < 1ULL << (thresh - 1))
-		return;
-
-	p->cyc_from = tsc;
-	ptm_cyc(p, cycles);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Ties the Intel PT, BTS and PMU model (ptm.h) to an x86 vCPU of TCG.
+ * Connects the Intel PT, BTS and PMU model (ptm.h) to an x86 vCPU of TCG.
  */
 #include "qemu/osdep.h"
 #include "qemu/main-loop.h"
@@ -17,20 +17,20 @@
 #include "tcg/helper-tcg.h"
 #include "core/ptm.h"
 
-/* MSR_IA32_MISC_ENABLE bits that are read-only facts of this CPU */
+/* Read-only bits of MSR_IA32_MISC_ENABLE */
 #define MISC_ENABLE_EMON        (1u << 7)   /* performance monitoring available */
 #define MISC_ENABLE_BTS_UNAVAIL (1u << 11)
 #define MISC_ENABLE_PEBS_UNAVAIL (1u << 12)
 
 #define LEAF14_PTWRITE          (1u << 4)   /* CPUID.(14H,0):EBX */
 
-/* Highest basic leaf: 15H, the ratio of TSC and ART, which MTC packets count in. */
+/* Highest basic leaf: 15H, the ratio of TSC to ART, the unit of MTC packets. */
 #define PTM_CPUID_LEVEL 0x15
 
-/* So many instructions at most between two reports to the model. */
+/* At most this many instructions between two calls of ptm_retire(). */
 #define PTM_BUDGET_MAX (1 << 30)
 
-/* Properties that a vCPU has from realize on, for qom-get and qom-set. */
+/* Properties of a realized vCPU, for qom-get and qom-set. */
 #define PTM_PROP_COUNTERS       "x-ptm-counters"
 #define PTM_PROP_KNOB           "x-ptm-knob"
 
@@ -39,11 +39,11 @@ struct ptm_cpu {
     X86CPU *cpu;
     struct ptm_profile profile;
     bool init_pending;
-    bool pmi_pending;       /* the work that pmi_request() asked for is queued */
-    bool look_pending;      /* the work that helper_ptm_overflow() asked for is queued */
+    bool pmi_pending;       /* pmi_request() has queued pmi_deliver() */
+    bool retire_pending;    /* helper_ptm_overflow() has queued retire_work() */
     int64_t budget;         /* env->ptm_budget at the last report */
-    uint64_t retired;       /* told to the model since power-up */
-    unsigned int cpl;       /* at the last report; of all that retired since */
+    uint64_t retired;       /* instructions reported to the model since power-up */
+    unsigned int cpl;       /* of all instructions since the last report */
     Notifier at_exit;
 };
 
@@ -65,13 +65,12 @@ static bool phys_write(void *opaque, uint64_t addr, const void *buf,
 }
 
 /*
- * A linear range of at most two pages, as the CPU itself reaches it on its own
- * behalf: with supervisor's rights whatever the CPL, so also under SMAP's rule
- * for implicit accesses. Nothing faults, and nothing is transferred unless all
- * of the range is mapped.
+ * A part of a linear range of at most two pages. The CPU accesses it implicitly:
+ * with supervisor rights at any CPL, subject to SMAP's rule for implicit accesses.
+ * No access faults, and nothing is transferred unless the whole range is mapped.
  */
 struct linear_part {
-    void *host;             /* NULL: not plain RAM, go by @phys */
+    void *host;             /* NULL: not plain RAM, use @phys */
     hwaddr phys;
     MemTxAttrs attrs;
     unsigned int len;
@@ -84,9 +83,9 @@ static int linear_index(const CPUX86State *env)
 }
 
 /*
- * What translated code does first: the host's address if the TLB has the page
- * and nothing is special about it. Each BTS record makes three accesses, and
- * probe_access_full() takes longer than all the rest of it.
+ * The fast path of translated code: returns the host address if the TLB has the
+ * page without special flags, else NULL. A BTS record makes three accesses, and
+ * probe_access_full() takes longer than the rest of the record.
  */
 static inline void *linear_tlb_hit(X86CPU *cpu, uint64_t addr,
                                    unsigned int len, bool write)
@@ -94,7 +93,7 @@ static inline void *linear_tlb_hit(X86CPU *cpu, uint64_t addr,
     const CPUTLBDescFast *tlb = &CPU(cpu)->neg.tlb.f[linear_index(&cpu->env)];
     uintptr_t at = (addr >> (TARGET_PAGE_BITS - CPU_TLB_ENTRY_BITS)) & tlb->mask;
     const CPUTLBEntry *entry = (void *)((uintptr_t)tlb->table + at);
-    /* Other threads set flags in addr_write, as cputlb.c says. */
+    /* Other threads may set flags in addr_write (see cputlb.c). */
     uint64_t tag = write ? qatomic_read(&entry->addr_write) : entry->addr_read;
 
     if (tag != (addr & TARGET_PAGE_MASK) ||
@@ -153,8 +152,8 @@ static bool linear_access(X86CPU *cpu, uint64_t addr, void *buf,
 }
 
 /*
- * By words: a wider load of the DS fields would have to wait for the store of
- * the index, which is one word, to reach the cache.
+ * By words: a wider load of the DS fields would stall until the preceding store of
+ * the index, which is one word, reaches the cache.
  */
 static void copy(void *to, const void *from, unsigned int len)
 {
@@ -203,7 +202,7 @@ static uint64_t guest_tsc(void *opaque)
     return cpu_get_tsc(&pc->cpu->env) + pc->cpu->env.tsc_offset;
 }
 
-/* In the vCPU's thread, between translation blocks, with the BQL held. */
+/* Runs in the vCPU's thread between translation blocks, with the BQL held. */
 static void pmi_deliver(CPUState *cs, run_on_cpu_data data)
 {
     cpu_env(cs)->ptm->pmi_pending = false;
@@ -214,7 +213,7 @@ static void pmi_request(void *opaque)
 {
     struct ptm_cpu *pc = opaque;
 
-    /* BTS asks again at each record beyond the threshold. */
+    /* BTS requests a PMI for each record beyond the threshold. */
     if (pc->cpu->apic_state && !pc->pmi_pending) {
         pc->pmi_pending = true;
         async_run_on_cpu(CPU(pc->cpu), pmi_deliver, RUN_ON_CPU_NULL);
@@ -260,14 +259,14 @@ static void renew_budget(CPUX86State *env)
     struct ptm_cpu *pc = env->ptm;
     uint64_t horizon = ptm_retire_horizon(pc->ptm);
 
-    /* The horizon is reached where nothing of the budget is left, and one more. */
+    /* The budget goes negative with the instruction that reaches the horizon. */
     pc->budget = MIN(MAX(horizon, 1), PTM_BUDGET_MAX) - 1;
     env->ptm_budget = pc->budget;
 }
 
 /*
- * Tell the model what has retired, but for @keep instructions that have been
- * taken off the budget and are not through yet.
+ * Report retired instructions to the model, except @keep ones that were subtracted
+ * from the budget but have not completed.
  */
 static void report_retired(CPUX86State *env, unsigned int keep)
 {
@@ -282,21 +281,21 @@ static void report_retired(CPUX86State *env, unsigned int keep)
     }
 }
 
-/* Between blocks, where the budget is exact. */
-static void look(CPUState *cs, run_on_cpu_data data)
+/* Runs between blocks, where the budget is exact. */
+static void retire_work(CPUState *cs, run_on_cpu_data data)
 {
     CPUX86State *env = cpu_env(cs);
 
-    env->ptm->look_pending = false;
+    env->ptm->retire_pending = false;
     report_retired(env, 0);
 }
 
-/* The budget is spent within the block that starts. */
+/* The block that starts exhausts the budget. */
 void helper_ptm_overflow(CPUX86State *env)
 {
-    if (!env->ptm->look_pending) {
-        env->ptm->look_pending = true;
-        async_run_on_cpu(env_cpu(env), look, RUN_ON_CPU_NULL);
+    if (!env->ptm->retire_pending) {
+        env->ptm->retire_pending = true;
+        async_run_on_cpu(env_cpu(env), retire_work, RUN_ON_CPU_NULL);
     }
 }
 
@@ -344,7 +343,7 @@ static void set_feature(CPUX86State *env, FeatureWord word, uint64_t bit, bool o
     }
 }
 
-/* QEMU has left its main loop: the vCPU stands still. */
+/* QEMU has left its main loop: the vCPU is stopped. */
 static void write_report(Notifier *notifier, void *data)
 {
     struct ptm_cpu *pc = container_of(notifier, struct ptm_cpu, at_exit);
@@ -361,8 +360,8 @@ static void write_report(Notifier *notifier, void *data)
 }
 
 /*
- * While the guest runs or is stopped: the model is the vCPU's thread's alone,
- * so the monitor's thread waits for it to come by, between two blocks.
+ * Only the vCPU's thread may use the model. So the monitor's thread runs this
+ * there, between two blocks, whether the guest runs or is stopped.
  */
 static void report_here(CPUState *cs, run_on_cpu_data data)
 {
@@ -411,11 +410,43 @@ static void set_knob(Object *obj, const char *knob, Error **errp)
     run_on_cpu(CPU(obj), set_knob_here, RUN_ON_CPU_HOST_PTR(&order));
 }
 
+static struct ptm_cpu *model_new(X86CPU *cpu, Error **errp)
+{
+    const char *profile = cpu->ptm_profile ? cpu->ptm_profile :
+                          ptm_profile_at(0)->name;
+    struct ptm_cpu *pc = g_new0(struct ptm_cpu, 1);
+    char why[512];
+
+    pc->cpu = cpu;
+    if (!ptm_profile_parse(profile, &pc->profile, why, sizeof(why))) {
+        error_setg(errp, "x-ptm-profile: %s", why);
+        goto free_pc;
+    }
+    pc->ptm = ptm_new(&pc->profile, &ops, pc);
+    if (!pc->ptm) {
+        error_setg(errp, "no memory for the Intel PT model");
+        goto free_pc;
+    }
+    if (cpu->ptm_synthetic_msrs) {
+        ptm_synthetic_enable(pc->ptm, true);
+    }
+    if (cpu->ptm_knobs && !set_knobs(pc->ptm, cpu->ptm_knobs, errp)) {
+        goto free_ptm;
+    }
+    return pc;
+
+free_ptm:
+    ptm_free(pc->ptm);
+free_pc:
+    g_free(pc);
+    return NULL;
+}
+
 static void add_properties(Object *obj)
 {
     object_property_add_str(obj, PTM_PROP_COUNTERS, get_counters, NULL);
     object_property_set_description(obj, PTM_PROP_COUNTERS,
-                                    "what x-ptm-report writes, as of now");
+                                    "the current text of x-ptm-report");
     object_property_add_str(obj, PTM_PROP_KNOB, NULL, set_knob);
     object_property_set_description(obj, PTM_PROP_KNOB,
                                     "sets a knob of x-ptm-knobs: NAME=VALUE");
@@ -431,13 +462,12 @@ bool ptm_cpu_realize(X86CPU *cpu, Error **errp)
 {
     CPUX86State *env = &cpu->env;
     struct ptm_cpu *pc;
-    char why[512];
     bool bts;
 
     if (!(env->features[FEAT_7_0_EBX] & CPUID_7_0_EBX_INTEL_PT)) {
-        if (cpu->ptm_profile || cpu->ptm_bench || cpu->ptm_knobs ||
+        if (cpu->ptm_profile || cpu->ptm_synthetic_msrs || cpu->ptm_knobs ||
             cpu->ptm_report) {
-            error_setg(errp, "x-ptm-profile, x-ptm-bench, x-ptm-knobs and "
+            error_setg(errp, "x-ptm-profile, x-ptm-synthetic-msrs, x-ptm-knobs and "
                              "x-ptm-report need intel-pt=on");
             return false;
         }
@@ -446,27 +476,8 @@ bool ptm_cpu_realize(X86CPU *cpu, Error **errp)
     if (!block_migration(errp)) {
         return false;
     }
-    pc = g_new0(struct ptm_cpu, 1);
-    pc->cpu = cpu;
-    if (!ptm_profile_parse(cpu->ptm_profile ? cpu->ptm_profile :
-                           ptm_profile_at(0)->name, &pc->profile, why,
-                           sizeof(why))) {
-        error_setg(errp, "x-ptm-profile: %s", why);
-        g_free(pc);
-        return false;
-    }
-    pc->ptm = ptm_new(&pc->profile, &ops, pc);
-    if (!pc->ptm) {
-        g_free(pc);
-        error_setg(errp, "no memory for the Intel PT model");
-        return false;
-    }
-    if (cpu->ptm_bench) {
-        ptm_bench_enable(pc->ptm, true);
-    }
-    if (cpu->ptm_knobs && !set_knobs(pc->ptm, cpu->ptm_knobs, errp)) {
-        ptm_free(pc->ptm);
-        g_free(pc);
+    pc = model_new(cpu, errp);
+    if (!pc) {
         return false;
     }
     if (cpu->ptm_report) {
@@ -535,7 +546,7 @@ bool ptm_cpu_cpuid(CPUX86State *env, uint32_t leaf, uint32_t subleaf,
     return true;
 }
 
-/* The instruction that is being executed, if it was counted already. */
+/* 1 if the instruction being executed was subtracted from the budget already, else 0. */
 static unsigned int in_flight(CPUX86State *env)
 {
     return env->hflags & HF_PTM_COUNT_MASK ? 1 : 0;
@@ -658,7 +669,7 @@ void helper_ptm_cr3(CPUX86State *env, target_ulong nlip)
     }
 }
 
-/* No refresh of the flags here: see "HF_PTM" in ptm-glue.h. */
+/* The flags must not change here: see "HF_PTM" in ptm-glue.h. */
 void helper_ptm_near(CPUX86State *env, uint32_t kind, target_ulong from,
                      target_ulong next, target_ulong to)
 {

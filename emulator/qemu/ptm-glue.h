@@ -1,67 +1,67 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the x86 emulation asks of the Intel PT model, one call per hook.
+ * The interface of the x86 emulation to the Intel PT model, one call per hook.
  *
- * Included by target/i386/cpu.h. Every call is harmless and cheap on a CPU
- * without PT: env->ptm is NULL then.
+ * Included by target/i386/cpu.h. On a CPU without PT env->ptm is NULL and the
+ * calls do nothing.
  *
- * Addresses are linear (CS.base added), as the SDM's PT chapter counts them.
+ * Addresses are linear (CS.base added), as in the SDM's PT chapter.
  *
- * Concurrency: each call is made by the thread of the vCPU it names, except
- * realize, unrealize and cold reset, which run while that thread does not.
+ * Concurrency: the thread of the vCPU makes each call, except realize, unrealize
+ * and cold reset, which run while that thread does not.
  *
- * HF_PTM in env->hflags says "near branches must be reported". It is part of
+ * HF_PTM in env->hflags means that near branches must be reported. It is part of
  * the translation block key, so an untraced block carries no instrumentation.
- * Blocks are chained on the flags as they were when the first one ended;
- * therefore the flag may change only where a block ends without a chain: at
- * far transfers, interrupts and exceptions, WRMSR, MOV CR3, reset. A near
- * branch that stops the trace leaves it stale, and the model ignores what
- * arrives until the next of these places. HF_PTM_COUNT says "instructions are
- * counted" and changes at the same places.
+ * QEMU chains blocks by the flags at the end of the first block. Therefore the
+ * flag may change only where a block ends without a chain: at far transfers,
+ * interrupts and exceptions, WRMSR, MOV CR3 and reset. A near branch that stops
+ * the trace leaves the flag stale; the model ignores the reports until one of
+ * these places clears it. HF_PTM_COUNT means that instructions are counted; it
+ * changes at the same places.
  *
- * env->ptm_budget is what a counted block takes its instructions from, see
- * ptm-count.c.inc; what it has been lowered by since the model was last told
- * is what has retired since.
+ * A counted block subtracts its instructions from env->ptm_budget (see
+ * ptm-count.c.inc). The difference since the last report to the model is the
+ * number of instructions that have retired since then.
  */
 #ifndef PTM_GLUE_H
 #define PTM_GLUE_H
 
 struct ptm_cpu;
 
-/* Where an instruction's number in its block lies in its unwind data. */
+/* Shift of an instruction's number within its block in its unwind data. */
 #define PTM_INSN_SHIFT 8
 
 #if defined(CONFIG_TCG) && !defined(CONFIG_USER_ONLY)
 
 /*
- * Create the model if the CPU has intel-pt, and give the CPU the other features
- * its profile calls for; false with @errp set on bad properties.
+ * Create the model if the CPU has intel-pt, and set the other CPU features of its
+ * profile; false with @errp set on bad properties.
  */
 bool ptm_cpu_realize(X86CPU *cpu, Error **errp);
 void ptm_cpu_unrealize(X86CPU *cpu);
 
-/* The reset that follows is an INIT, which the model survives (SDM, "Reset Behavior"). */
+/* Mark the next reset as an INIT, which PT's MSRs survive (SDM, "Reset Behavior"). */
 void ptm_cpu_init_pending(CPUX86State *env);
 void ptm_cpu_reset(CPUX86State *env);
 
-/* False: the leaf is not the model's, nothing was stored. */
+/* False: the leaf is not the model's; nothing was stored. */
 bool ptm_cpu_cpuid(CPUX86State *env, uint32_t leaf, uint32_t subleaf,
                    uint32_t *eax, uint32_t *ebx, uint32_t *ecx, uint32_t *edx);
 
-/* RDMSR, WRMSR, RDPMC: false: not the model's. May raise #GP, so @ra is GETPC(). */
+/* RDMSR, WRMSR and RDPMC; false if not the model's. May raise #GP: @ra is GETPC(). */
 bool ptm_cpu_rdmsr(CPUX86State *env, uintptr_t ra);
 bool ptm_cpu_wrmsr(CPUX86State *env, uint64_t value, uintptr_t ra);
 bool ptm_cpu_rdpmc(CPUX86State *env, uintptr_t ra);
 
-/* A fault leaves @tb in the instruction with this unwind word; returns its CC_OP. */
+/* A fault leaves @tb at the instruction with unwind word @word; returns its CC_OP. */
 int ptm_cpu_unwind(CPUX86State *env, const TranslationBlock *tb, uint64_t word);
 
-/* PTWRITE is an instruction of this CPU. */
+/* True if the CPU has the instruction PTWRITE. */
 bool ptm_cpu_has_ptwrite(CPUX86State *env);
 
 /* Linear address of the current EIP. */
 uint64_t ptm_cpu_lip(CPUX86State *env);
-/* An interrupt, exception, SMI has been delivered; @from: LIP before it. */
+/* An interrupt, exception or SMI has been delivered; @from: the LIP before it. */
 void ptm_cpu_event(CPUX86State *env, uint64_t from);
 
 #else

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# PID 1 of emulator/overhead's guest: says when it is up, then does the work
-# that the kernel's command line asks for.
+# PID 1 of emulator/overhead's guest: reports the end of boot, then does the work
+# that speed= on the kernel's command line names.
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys
 mount -t devtmpfs devtmpfs /dev
@@ -18,14 +18,14 @@ case $(cat /proc/cmdline) in
 	work loop 400000000 loop
 	;;
 *speed=smp*)
-	# CPU 1 is busy all the time; what is measured runs on CPU 0.
+	# CPU 1 is always busy; the measured loop runs on CPU 0.
 	taskset 2 work branchy 0 other &
 	taskset 1 work loop 400000000 alone
 	perf record -o pt.data -m,4M -S -C 1 -e intel_pt// taskset 1 work loop 400000000 beside
 	ls -l pt.data
 	;;
 *speed=on*)
-	# As perf's snapshot mode: traced on and on, and nothing read meanwhile.
+	# perf's snapshot mode: traces continuously and reads nothing meanwhile.
 	perf record -o none.data -e dummy:u work branchy 60000000 none
 	perf record -o pt.data -m,4M -S -e intel_pt// work branchy 60000000 pt
 	perf record -o bts.data --per-thread -m,4M -S -e intel_bts// work branchy 60000000 bts

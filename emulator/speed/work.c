@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * work KIND N NAME: "loop" computes with few branches, "branchy" does little
- * else; N 0 never ends. Before and after it tells the console "mark NAME" and
- * waits for an answer: meanwhile the host reads what time the virtual machine
- * has used.
+ * work KIND N NAME: runs N rounds of "loop", which has few branches, or of "branchy",
+ * which has many; with N 0 it never ends. Before and after, it writes "mark NAME
+ * begin" or "end" to the console and waits for an answer, while the host reads how
+ * much time the virtual machine has used.
  */
 #include <fcntl.h>
 #include <stdint.h>

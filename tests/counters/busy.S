@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Firmware of 64 KiB, in real mode from the reset vector on: traces itself into
- * one ToPA region that begins anew when it is full, and branches for ever. Needs
- * nothing of a machine but memory; linked at 0xf0000.
+ * Firmware of 64 KiB that runs in real mode from the reset vector. It traces itself
+ * into one ToPA region, which wraps when it is full, and branches forever. It needs
+ * only memory; linked at 0xf0000.
  */
 	.set	RTIT_OUTPUT_BASE, 0x560
 	.set	RTIT_OUTPUT_MASK, 0x561

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A program whose instructions and branches are known, with what could be
- * counted twice or not at all: faults in the middle of a block and of a
- * repeated string instruction, and a system call.
+ * A program with a known number of instructions and branches, including what could
+ * be counted twice or not at all: faults within a block and within a repeated string
+ * instruction, and a system call.
  *
  * Instructions: 5,501,291. Branches: 2,500,258.
  */
@@ -12,7 +12,7 @@ _start:	mov $1000000, %ecx		/* 1 */
 	nop
 	dec %ecx
 	jnz 1b
-	mov $16384, %ecx		/* 3; its pages are not there yet */
+	mov $16384, %ecx		/* 3; its pages are not mapped yet */
 	lea buf(%rip), %rdi
 	rep stosb
 	mov $500000, %ecx		/* 1 */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A million branches of each kind there is in user space, on a pseudo-random
- * way, for BTS and PT to tell the same of.
+ * A million branches of each kind that user space has, on a pseudo-random path, to
+ * compare BTS with PT.
  */
 	.globl _start
 _start:	mov $200000, %ebx

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Runs in the guest, a stock kernel with its own perf drivers: what tests/counters/run
-# judges goes to /out.
+# Runs in the guest, a stock kernel with its own perf drivers. Writes what
+# tests/counters/run judges to /out.
 set -eu
 export HOME=/tmp
 cd /out
@@ -12,7 +12,7 @@ nmis()
 	awk '$1 == "NMI:" { print $2 }' /proc/interrupts
 }
 
-# On a slow host interrupts seem long, and perf would thin the samples out.
+# On a slow host interrupts appear long, and perf would throttle the samples.
 echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
 dmesg >boot.log
 ls /sys/bus/event_source/devices >devices

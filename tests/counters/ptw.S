@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* PTWRITE in its four forms, 64 and 32 bits, of a register and of memory. */
+/* The four forms of PTWRITE: 64 and 32 bits, from a register and from memory. */
 	.globl _start
 _start:	mov $0x1122334455667788, %rax
 	ptwriteq %rax

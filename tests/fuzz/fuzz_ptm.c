@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * libFuzzer target for the whole model: a guest that writes any MSR, any ToPA
- * table and any DS area, and whose flow goes anywhere. The sanitizers watch
- * the model's memory; check() and the window's end watch what must hold
- * whatever the guest does:
- *   - a WRMSR that faults leaves every register as it was;
- *   - the gates agree: who traces or records wants to be told of branches;
- *   - PMIs that were asked for were delivered, withheld or wait;
- *   - the model writes within MAXPHYADDR, and counts each byte that got there;
- *   - all that a window wrote, unless an error or STOP cut it, is whole packets
+ * table and any DS area, and branches to any address. The sanitizers check the
+ * model's memory accesses; check() and window_end() check the invariants:
+ *   - a WRMSR that faults changes no register;
+ *   - while the model traces or records, it wants branches reported;
+ *   - each requested PMI was delivered or withheld, or is pending;
+ *   - the model writes below MAXPHYADDR only, and counts each byte written;
+ *   - the bytes of a window, unless an error or STOP cut it, are whole packets
  *     to libipt's packet decoder.
  */
 #include <intel-pt.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
 #include "ptm.h"
 #include "registers.h"
+#include "synthetic.h"
 
 #define RAM_SIZE	0x10000U	/* at physical 0, and at LINEAR */
 #define LINEAR		0xffff888000000000ULL
@@ -149,13 +148,13 @@ static const struct ptm_ops ops = {
 	.pmi = pmi,
 };
 
-/* What must hold */
+/* The invariants */
 
 static uint64_t counted(struct world *w, enum ptm_counter which)
 {
 	uint64_t v = 0;
 
-	must(ptm_rdmsr(w->ptm, MSR_PTM_BENCH_COUNT + which, &v));
+	must(ptm_rdmsr(w->ptm, MSR_PTM_COUNTER + which, &v));
 	return v;
 }
 
@@ -175,7 +174,7 @@ static void check(struct world *w)
 	must(counted(w, PTM_N_PMI) >= counted(w, PTM_N_PMI_WITHHELD) + w->pmis);
 }
 
-/* TraceEn is clear again. */
+/* TraceEn has been cleared. */
 static void window_end(struct world *w)
 {
 	struct pt_packet_decoder *decoder;
@@ -206,7 +205,7 @@ static void registers(struct world *w, uint64_t values[MSR_SLOTS])
 	const struct msr_bank *bank;
 	uint64_t ignored;
 
-	/* A read of it writes what is buffered, and a full region may interrupt. */
+	/* Reading this one writes the staged bytes, and a full region may raise a PMI. */
 	ptm_rdmsr(w->ptm, MSR_RTIT_OUTPUT_MASK, &ignored);
 	for (unsigned int i = 0; (bank = msr_bank_at(i)); i++) {
 		for (unsigned int k = 0; k < bank->n; k++) {
@@ -216,7 +215,7 @@ static void registers(struct world *w, uint64_t values[MSR_SLOTS])
 	}
 }
 
-/* What the guest does */
+/* The guest */
 
 static uint32_t any_msr(struct input *in)
 {
@@ -226,17 +225,17 @@ static uint32_t any_msr(struct input *in)
 	if (pick >= 0xf0)
 		return word(in, 2);
 	if (pick >= 0xe0)
-		return MSR_PTM_BENCH_ID + (pick & 0xf);
+		return MSR_PTM_ID + (pick & 0xf);
 	for (unsigned int i = 0; (bank = msr_bank_at(i)); i++) {
 		if (pick < bank->n)
 			return bank->first + pick;
 		pick -= bank->n;
 	}
-	/* Tracing is what everything turns on. */
+	/* The remaining picks favour CTL and the output, which matter most. */
 	return pick & 1 ? MSR_RTIT_CTL : MSR_RTIT_OUTPUT_MASK;
 }
 
-/* Bits, small numbers, addresses of RAM, and now and then anything at all. */
+/* Bits, small numbers, addresses of RAM, and sometimes any value. */
 static uint64_t any_value(struct input *in)
 {
 	switch (byte(in) % 8) {
@@ -290,8 +289,8 @@ static void wrmsr(struct world *w, uint32_t msr, uint64_t value)
 	uint64_t before[MSR_SLOTS], after[MSR_SLOTS];
 	bool was = ptm_enabled(w->ptm);
 
-	if (msr - MSR_PTM_BENCH_COUNT < PTM_COUNTERS)
-		return;		/* check() needs them */
+	if (msr - MSR_PTM_COUNTER < PTM_COUNTERS)
+		return;		/* check() needs the counters */
 	registers(w, before);
 	if (!ptm_owns_msr(w->ptm, msr)) {
 		uint64_t ignored;
@@ -353,9 +352,9 @@ static void put64(struct world *w, unsigned int at, uint64_t v)
 		w->ram[at + i] = v >> (8 * i);
 }
 
-/* What takes several right values at once would hardly ever come by itself. */
+/* The following need several matching values, which random input would hardly produce. */
 
-/* A table with up to 8 entries: 4K regions of RAM and around again. */
+/* A circular table with up to 8 entries: 4K regions of RAM. */
 static void lay_topa(struct world *w)
 {
 	unsigned int table = 0x1000, n = 1 + (byte(&w->in) & 7);
@@ -385,7 +384,7 @@ static void lay_ds(struct world *w)
 	wrmsr(w, MSR_DEBUGCTL, 0xc0 | (word(&w->in, 2) & 0x1f00));
 }
 
-/* A counter that counts, close to its overflow. */
+/* Counters that count, close to their overflow. */
 static void arm_counter(struct world *w)
 {
 	static const uint16_t event[] = { 0xc0, 0x3c, 0x13c, 0xc4 };
@@ -545,7 +544,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	w->ptm = ptm_new(&w->profile, &ops, w);
 	must(w->ptm);
-	ptm_bench_enable(w->ptm, true);
+	ptm_synthetic_enable(w->ptm, true);
 	for (unsigned int i = 0; w->in.left && i < MAX_STEPS; i++)
 		step(w);
 	wrmsr(w, MSR_RTIT_CTL, 0);

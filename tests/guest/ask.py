@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Say commands to the socket of auxtrace record --control, print what it answers.
+"""Send commands to the socket of auxtrace record --control, and print the answers.
 
 usage: ask.py SOCKET COMMAND...
 """

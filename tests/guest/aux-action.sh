@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Runs in the guest: one trace, taken twice in one boot, by auxtrace and by perf; and all
-# that a few times, as an interrupt may come within any of them.
+# Runs in the guest: records the same flow by auxtrace and by perf. Several times, as an
+# interrupt may come within any recording.
 set -eu
 export HOME=/out
 cd /out
@@ -23,7 +23,7 @@ for n in 1 2 3 4; do
 	run ours.log auxtrace record -o "ours.$n" -k -C 0 --start-paused \
 		--on 'syscall:newuname:enter=resume,pid=command' \
 		--on 'syscall:newuname:exit=pause,pid=command' -- uname -r
-	# No braces: the members of a group are found by perf itself.
+	# No braces: perf groups the events itself.
 	PATH="/perf:$PATH" run perf.log perf record --kcore -o "perf.data.$n" -e \
 		intel_pt/aux-action=start-paused/k,syscalls:sys_enter_newuname/aux-action=resume/,syscalls:sys_exit_newuname/aux-action=pause/ \
 		uname -r

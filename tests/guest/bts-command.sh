@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Runs in the guest: record --source bts on a real kernel, as a user meets it, beside
-# Intel PT. The functions are called through check.
+# Runs in the guest: record --source bts on a real kernel, as a user sees it, compared with
+# Intel PT. check calls the functions.
 # shellcheck disable=SC2317
 
 # shellcheck source=tests/guest/lib/check.sh
 . /bin/check.sh
 
-# What check.sh needs to know of BTS.
-unit=24
+# For check.sh: the size of a BTS record, and how to record by BTS.
+granule=24
 record()
 {
 	auxtrace record --source bts -o "$@"
@@ -20,7 +20,7 @@ record_pt()
 	auxtrace record -o "$@"
 }
 
-# No branch of recording $1 has an address with bit 63 set, and there are some.
+# user_only RECORDING: it has addresses, none with bit 63 set.
 user_only()
 {
 	auxtrace dump "$1" | grep -F ' from=' > /tmp/edges
@@ -28,55 +28,56 @@ user_only()
 	[ -s /tmp/edges ] && ! grep -E '(from|to)=[89a-f]' /tmp/edges
 }
 
-# Functions that a recording's calls show; the module's own for either source are alike.
+# functions RECORDING: the functions that it shows. The module's own pause and resume
+# functions of either source get the same name.
 functions()
 {
 	auxtrace script "$1" 2> /tmp/summary | sed -nE 's/^ *[0-9]+ +[0-9.-]+ [uk] +([^ +]*).*/\1/p' |
 		sed -E 's/^(pt|bts)_(pause|resume)$/SOURCE_\2/' | sort -u
 }
 
-# Each instruction's place in its page, and size: pages are random.
+# instructions RECORDING: the offset in its page and the size of each; pages are random.
 instructions()
 {
 	auxtrace script --insn "$1" 2> /tmp/summary | sed -n 's/^[0-9a-f]*\([0-9a-f]\{3\} [0-9a-f]\)$/\1/p'
 }
 
-# A machine without Intel PT for us: $1 of the script is "only".
+# The script's argument is "only" on a machine whose Intel PT the module cannot use.
 if [ "$1" = only ]; then
 	cd /out || exit 1
 	check "info says that BTS is all there is" says 'can trace here, with --source bts only' auxtrace info
-	check "and is content" auxtrace info
-	check "list, too" says 'Sources for --source: bts\.' auxtrace list
-	check "record without --source says what to do" says 'Intel PT of this CPU has no .*use --source bts' auxtrace record -o pt -- true
-	check "and what it says works" record only -- uname -r
-	check "its account adds up" adds_up only
+	check "and exits with status 0" auxtrace info
+	check "list names it" says 'Sources for --source: bts\.' auxtrace list
+	check "record without --source says which to use" says 'Intel PT of this CPU has no .*use --source bts' auxtrace record -o pt -- true
+	check "and that one works" record only -- uname -r
+	check "its byte counts add up" adds_up only
 	check "decodes" decodes only
 	exit $failed
 fi
 
-check "info tells of both sources" says '^yes  bts .*free' auxtrace info
-check "list, too" says 'Sources for --source: pt bts' auxtrace list
+check "info reports both sources" says '^yes  bts .*free' auxtrace info
+check "list names both" says 'Sources for --source: pt bts' auxtrace list
 
 cd /out || exit 1
 
 # ---- modes ------------------------------------------------------------------
 
 check "record runs a command" record both -- ls /
-check "its account adds up" adds_up both
+check "its byte counts add up" adds_up both
 check "script decodes it without an error" decodes both
 check "with the program's functions" has ' u .*\((ls|busybox|libc|ld-)'
 check "and the kernel's" has ' k .*entry_SYSCALL_64|<system call>'
-check "branches are shown, too" decodes both --branches
+check "script --branches decodes it" decodes both --branches
 check "with the blocks between them" has ' -> .*  [1-9][0-9]* instructions, [1-9][0-9]* bytes'
-check "record of the kernel alone" record kernel -k -- ls /
-check "its account adds up" adds_up kernel
+check "record of the kernel only" record kernel -k -- ls /
+check "its byte counts add up" adds_up kernel
 check "decodes" decodes kernel
 check "and has no user code" has_not '^ *[0-9]+ +[0-9.-]+ u '
-check "record of user code alone" record user -u -- ls /
-check "its account adds up" adds_up user
+check "record of user code only" record user -u -- ls /
+check "its byte counts add up" adds_up user
 check "decodes" decodes user
 check "and has no kernel code" has_not '^ *[0-9]+ +[0-9.-]+ k '
-check "and no address of it" user_only user
+check "and no kernel address" user_only user
 for of in both kernel user; do
 	case $of in
 	both) flag='' ;;
@@ -84,7 +85,7 @@ for of in both kernel user; do
 	esac
 	# shellcheck disable=SC2086
 	check "the newest of $of" record "newest-$of" $flag --overwrite -m 64K -- ls -lR /sys/kernel/debug
-	check "its account adds up" adds_up "newest-$of"
+	check "its byte counts add up" adds_up "newest-$of"
 	check "decodes" decodes "newest-$of"
 done
 check "and no user recording has an address of the kernel" user_only newest-user
@@ -96,7 +97,7 @@ check "decodes" decodes small
 
 seed_example
 cp /tmp/script /out/bts.calls
-check "the same by Intel PT" record_uname record_pt seed-pt
+check "the same recorded by Intel PT" record_uname record_pt seed-pt
 functions seed > /tmp/of-bts
 functions seed-pt > /tmp/of-pt
 cat /tmp/of-bts /tmp/of-pt > /tmp/out
@@ -107,18 +108,18 @@ check "a uprobe's function" record program -u -C 0 --start-paused \
 check "which acted once each" test "$(trigger program acted 1) $(trigger program acted 2)" = "1 1"
 check "decodes" decodes program
 check "with what the function called" has 'u .*puts|u .*printf'
-check "the same by Intel PT" record_pt program-pt -u -C 0 --start-paused \
+check "the same recorded by Intel PT" record_pt program-pt -u -C 0 --start-paused \
 	--on 'uprobe:/bin/auxtrace:main=resume,pid=command' \
 	--on 'uretprobe:/bin/auxtrace:main=pause,pid=command' -- auxtrace --version
 instructions program > /tmp/of-bts
 instructions program-pt > /tmp/of-pt
 check "shows the same instructions" cmp /tmp/of-pt /tmp/of-bts
-check "which are some" test "$(wc -l < /tmp/of-bts)" -gt 1000
+check "more than 1000 of them" test "$(wc -l < /tmp/of-bts)" -gt 1000
 check "samples" record samples -C 0 --overwrite --on 'sched:sched_process_exit=sample=4K' -- uname -r
 check "were taken" test "$(trigger samples acted 1)" -ge 1
 check "decode on their own" decodes samples --samples
 check "and are named" has 'sample 1 +<trigger 1, sched:sched_process_exit=sample=4K, process [0-9]+, [0-9]+ bytes'
-check "samples ride beside a full trace" record beside -C 0 --on 'syscall:newuname:exit=sample=8K,pid=command' -- uname -r
+check "samples are taken beside a full trace" record beside -C 0 --on 'syscall:newuname:exit=sample=8K,pid=command' -- uname -r
 check "the full trace decodes" decodes beside
 check "its samples too" decodes beside --samples
 check "a freeze by latency" record slow -C 0 --overwrite -m 64K \
@@ -134,11 +135,11 @@ check "the first decodes" decodes flight/snapshot.0001
 check "the second decodes" decodes flight/snapshot.0002
 check "and ends with the freeze" has 'to trigger 1, syscall:newuname:exit=freeze'
 
-# ---- what cannot be is named ------------------------------------------------
+# ---- what is refused is named ------------------------------------------------
 
 check "a config" refused 'nothing to choose' -e tsc
 check "a size that is not a power of two" refused 'power of two' -m 12K
-check "a source that there is not" says 'it takes pt or bts' auxtrace record --source lbr -- true
+check "an unknown source" says 'it takes pt or bts' auxtrace record --source lbr -- true
 check "branches of Intel PT" says 'whose packets leave out' auxtrace script --branches seed-pt
 hold
 check "a second session" refused 'holds BTS' -m 64K

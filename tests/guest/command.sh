@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Runs in the guest: the auxtrace command on a real kernel, as a user meets it.
-# The functions are called through check.
+# Runs in the guest: the auxtrace command on a real kernel, as a user sees it. check calls
+# the functions.
 # shellcheck disable=SC2317
 
 # shellcheck source=tests/guest/lib/check.sh
 . /bin/check.sh
 
+# status STATUS COMMAND...: the command's exit status is that.
 status()
 {
 	expected=$1
@@ -24,7 +25,7 @@ check "info finds nothing missing" status 0 auxtrace info
 
 cd /out || exit 1
 check "record runs a command" status 0 auxtrace record -o full -- ls /bin
-check "its account adds up" adds_up full
+check "its byte counts add up" adds_up full
 check "script decodes it without an error" decodes full
 check "script names the program's functions and the kernel's" grep -q 'entry_SYSCALL_64' /tmp/script
 check "dump reads its packets" says '^errors: +0' auxtrace dump full --summary
@@ -33,41 +34,42 @@ check "record has the command's exit status" status 7 auxtrace record -o status 
 check "a command that is not there is 127" status 127 auxtrace record -o status -- /no/such/program
 check "an overwrite recording is bounded" status 0 \
 	auxtrace record -o newest --overwrite -m 16K -- ls -lR /sys/kernel
-check "its account adds up" adds_up newest
+check "its byte counts add up" adds_up newest
 check "and decodes" decodes newest
-check "user code alone" status 0 auxtrace record -o user --user -C 0 -- ls /bin
+check "user code only" status 0 auxtrace record -o user --user -C 0 -- ls /bin
 check "decodes" decodes user
 check "a duration instead of a command" status 0 auxtrace record -o time --duration 1 -C 1 -m 64K --overwrite
-# It goes on after the SIGTERM that the end of the time sends it; if that came before it could
-# say that it would, it has more time to.
-stubborn() {
+# The command ignores the SIGTERM that it gets when its time is over. If the SIGTERM came before
+# the command had set its trap, the next round gives it more time.
+stubborn()
+{
 	for seconds in 1 8 64; do
-		rm -f ready told
+		rm -f ready trapped
 		auxtrace record -o stubborn --duration "$seconds" -C 1 -m 64K -- sh -c \
-			'trap "echo > told" TERM; echo > ready; while :; do sleep 0.1; done' &
+			'trap "echo > trapped" TERM; echo > ready; while :; do sleep 0.1; done' &
 		recorder=$!
-		until [ -e told ] || ! kill -0 "$recorder"; do sleep 0.1; done
+		until [ -e trapped ] || ! kill -0 "$recorder"; do sleep 0.1; done
 		kill -HUP "$recorder"
 		wait "$recorder"
 		got=$?
 		[ ! -e ready ] || break
 	done
-	[ -e told ] && return "$got"
+	[ -e trapped ] && return "$got"
 }
-check "a command that outlives its time hears signals through us" status 129 stubborn
+check "a command that outlives its time gets signals through record" status 129 stubborn
 check "a recording that starts paused has no window" status 0 auxtrace record -o paused --paused -- true
 [ "$(account paused windows)" -eq 0 ] || { echo "FAILED: it had one"; failed=1; }
 
-# Held by a second auxtrace as it would be by perf: both go by perf's rules.
+# A second auxtrace holds the hardware as perf would: both follow perf's rules.
 hold
-check "info says when somebody holds the hardware" says "holds" auxtrace info
+check "info says that the hardware is held" says "holds" auxtrace info
 check "and record is refused with the reason" says 'holds Intel PT' auxtrace record -o bad -- true
 let_go
 
 check "a size that is not a power of two is refused by name" says 'power of two' \
 	auxtrace record -m 12K -o bad -- true
-check "a CPU that does not exist is named" says 'no CPU 99' auxtrace record -C 99 -o bad -- true
-check "an unknown term is named with the known ones" says 'mtc_period' \
+check "a CPU that does not exist is refused by number" says 'no CPU 99' auxtrace record -C 99 -o bad -- true
+check "an unknown term is refused, and the known ones are listed" says 'mtc_period' \
 	auxtrace record -e nonsense -o bad -- true
 check "an unknown subcommand is refused" status 2 auxtrace nonsense
 for sub in info record dump script; do

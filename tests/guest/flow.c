@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * flow pt|bts full|overwrite|user|kernel DIR ROUNDS [AUX-SIZE]: records a mixed workload
- * on CPUs 0 and 1 through libauxtrace, with QEMU's own execution log on meanwhile, and
- * leaves the recording in DIR for the host to decode and compare. CPU 2 runs the reader
- * and is not traced.
+ * flow pt|bts full|overwrite|user|kernel DIR ROUNDS [AUX-SIZE]: records a mixed workload on
+ * CPUs 0 and 1 through libauxtrace while QEMU's own execution log is on, and leaves the
+ * recording in DIR for the host to decode and compare. CPU 2 runs the reader and is not
+ * traced.
  */
 #include <errno.h>
 #include <poll.h>
@@ -27,19 +27,19 @@
 #define BOTH	(AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_USER)
 #define OVER	AUXTRACE_SETUP_OVERWRITE
 
-/* When the reader copies what it reads. */
+/* When the reader copies the trace. */
 enum reading {
-	ALONG,		/* meanwhile */
-	IN_STEP,	/* meanwhile, and the workload waits for it after each round */
-	AFTER,		/* at the end: the area holds it all */
+	ALONG,		/* while the workload runs */
+	IN_STEP,	/* the same, and the workload waits for the reader after each round */
+	AFTER,		/* at the end: the area holds all of it */
 };
 
 /*
- * Small areas: many interrupts and wraps. Of BTS a reader cannot be in time: to copy a
- * record takes more instructions, and so virtual time, than the branches that the other
- * CPUs take meanwhile. Where the kernel's are among them waiting is of no use either, as it
- * makes some more. There the reader moves its tail, so that interrupts come, but copies when
- * all is over.
+ * Small areas: many interrupts and wraps. A reader of BTS cannot keep up: copying a record
+ * takes more instructions, and so virtual time, than the other CPUs need for the next branch.
+ * If the kernel is traced, the workload cannot wait for the reader either, as waiting takes
+ * branches itself. There the reader only moves its tail, so that interrupts come, and copies
+ * at the end.
  */
 static const struct mode {
 	const char *source, *name;
@@ -68,7 +68,7 @@ struct worker {
 	int result;
 };
 
-/* Until the reader has begun to look once more, and is through with that. */
+/* Wait until the reader has begun and ended a pass. */
 static void wait_for_reader(void)
 {
 	unsigned int seen = atomic_load(&passes);
@@ -99,7 +99,7 @@ static const struct mode *find_mode(const char *source, const char *name)
 	return NULL;
 }
 
-/* What goes through 64 KiB is lost where an NMI of the kernel takes as many branches. */
+/* Trace that goes through a buffer of 64 KiB is lost if an NMI of the kernel fills it. */
 static bool may_lose(struct auxtrace_session *s, const struct mode *mode)
 {
 	struct auxtrace_info info = { .size = sizeof(info) };
@@ -139,7 +139,7 @@ static int move_tails(struct auxtrace_session *s)
 	return 0;
 }
 
-/* Until the workers are done; returns -1 with a message on failure. */
+/* Read until the workers are done; -1 on failure. */
 static int read_along(struct auxtrace_session *s, struct auxtrace_recording *r,
 		      const struct mode *mode)
 {
@@ -156,8 +156,8 @@ static int read_along(struct auxtrace_session *s, struct auxtrace_recording *r,
 }
 
 /*
- * Has the area of each CPU been gone around, and did interrupts come, of overwrite mode one
- * for each lap? What the last half of a lap was to bring may have been under way at STOP.
+ * Did each CPU's trace wrap, and did interrupts come? In overwrite mode one for each lap; the
+ * interrupt of the last lap may have been pending at STOP.
  */
 static bool interrupts_came(struct auxtrace_session *s, const struct mode *mode)
 {
@@ -177,7 +177,7 @@ static bool interrupts_came(struct auxtrace_session *s, const struct mode *mode)
 	return mode->flags & OVER || pmis >= 2 * TRACED;
 }
 
-/* What has been given back and is still there, as DIR/cpuN.area. */
+/* Save the area, all of which was consumed but not overwritten, as DIR/cpuN.area. */
 static int save_area(struct auxtrace_session *s, int cpu, const char *dir)
 {
 	size_t size = auxtrace_setup_info(s)->aux_size;
@@ -282,7 +282,7 @@ int main(int argc, char **argv)
 	       (unsigned long long)totals.overwritten, (unsigned long long)totals.windows,
 	       (unsigned long long)totals.gaps, (unsigned long long)totals.pmis);
 	if (mode->reading != AFTER && totals.produced != totals.read + totals.overwritten) {
-		fprintf(stderr, "flow: the account does not add up\n");
+		fprintf(stderr, "flow: produced is not read plus overwritten\n");
 		result = 1;
 	}
 	if ((totals.gaps && !lossy) || totals.windows != TRACED + totals.gaps || !interrupts) {

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# PID 1 of a test VM. The kernel's console is ttyS0, a log only. ttyS1 is the
-# private channel: the command's output, and last the token that scripts/vm waits
-# for with the command's exit status. ttyS2 is for hostctl. What the command
-# leaves in /out goes to the first disk, as a tar.
+# PID 1 of a test VM. ttyS0 is the kernel's console, which is only logged. ttyS1 is the
+# private channel: the command's output, and at its end the token that scripts/vm waits for,
+# with the command's exit status. ttyS2 is for hostctl. The files in /out go to the first
+# disk, as a tar archive.
 
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys
@@ -51,6 +51,6 @@ if [ -b /dev/vda ] && ! tar -cf /dev/vda -C /out .; then
 fi
 sync
 echo "vm-token $(parameter vm_token) $status"
-# The token has left the UART before the power goes.
+# Wait until the token has left the UART.
 stty -F /dev/ttyS1 raw -echo
 poweroff -f

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Preloaded into a program that uses libauxtrace in a VM with --exec-log: QEMU's
- * execution log is on from before START until after STOP, and the program need
- * not know.
+ * Preloaded into a program that uses libauxtrace in a VM with --exec-log: turns QEMU's
+ * execution log on before START and off after STOP.
  */
 #include <dlfcn.h>
 #include <stdio.h>

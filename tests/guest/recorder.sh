@@ -1,16 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Runs in the guest, with two CPUs and an empty disk, /dev/vdb: what drives a recording
-# from outside, what happens when the area is full, and how trace gets to a disk.
-# The functions are called through check; what is in single quotes others expand; the
-# shell is busybox's.
+# Runs in the guest, with two CPUs and an empty disk, /dev/vdb: recordings that are
+# controlled from outside, what happens when the area is full, and how trace is written to a
+# disk. check calls the functions; single quotes are for other shells; this one is busybox's.
 # shellcheck disable=SC2016,SC2317,SC3045
 
 # shellcheck source=tests/guest/lib/check.sh
 . /bin/check.sh
 
-# The value of word $2 in the line of CPU ${3:-1} in the meta of recording $1.
+# figure RECORDING WORD [CPU]: a value of the CPU's line in meta; CPU 1 by default.
 figure()
 {
 	sed -n "s/^cpu ${3:-1} .*\b$2 \([0-9]*\).*/\1/p" "$1/meta"
@@ -24,19 +23,20 @@ figures()
 	test "$value" "$3" "$4"
 }
 
-# That decodes, with something in it.
+# holds_trace RECORDING: it has trace, which decodes.
 holds_trace()
 {
 	figures "$1" read -gt 0 && decodes "$1" && grep -q ' [uk] ' /tmp/script
 }
 
-# begin COMMAND...: in the background.
+# begin COMMAND...: starts it in the background.
 begin()
 {
 	"$@" > /tmp/recorder 2>&1 &
 	recorder=$!
 }
 
+# ended: the command that begin started ends with status 0.
 ended()
 {
 	wait "$recorder"
@@ -58,10 +58,10 @@ exec 3<> ctl 4<> ack
 begin auxtrace record -S -m 128K -C 1 --control fifo:ctl,ack -o flight
 check "ping is answered" says '^ack$' ask ping
 check "status says that it runs" says '^status state=started channels=1 running=1 .* snapshots=0$' ask status
-check "status is answered, too" grep -q '^ack$' /tmp/said
+check "and is acknowledged" grep -q '^ack$' /tmp/said
 check "a snapshot is acknowledged" says '^ack$' ask snapshot
 check "and is there by then" test -s flight/snapshot.0001/meta
-check "tracing went on at once" figures flight/snapshot.0001 inhibit -eq 0
+check "tracing continued at once" figures flight/snapshot.0001 inhibit -eq 0
 check "pause is acknowledged" says '^ack$' ask pause
 check "status says so" says ' running=0 .* snapshots=1$' ask status
 cp /tmp/said /tmp/paused
@@ -75,12 +75,12 @@ sleep 1
 check "a third snapshot" says '^ack$' ask snapshot
 check "has a window after those of the second" figures flight/snapshot.0003 windows -gt \
 	"$(figure flight/snapshot.0002 windows)"
-check "nonsense is an error that names what there is" says \
+check "an unknown command is an error that lists the known ones" says \
 	'^error: unknown command "nonsense"; .*pause, resume, snapshot' ask nonsense
 check "perf's words are known" says '^ack$' ask disable
 check "stop is acknowledged" says '^ack$' ask stop
-check "when the recording is whole" test -s flight/meta
-check "the recorder ended in good order" ended
+check "when the recording is complete" test -s flight/meta
+check "the recorder ended with status 0" ended
 check "there are three snapshots and no more" test ! -e flight/snapshot.0004
 kill $work
 for part in flight/snapshot.0001 flight/snapshot.0002 flight/snapshot.0003 flight; do
@@ -92,31 +92,31 @@ exec 3>&- 4>&-
 
 begin auxtrace record -S -m 64K -C 1 --control sock -o socket
 until [ -S sock ]; do sleep 0.1; done
-check "the socket is its user's alone" test "$(stat -c %a sock)" = 600
+check "the socket is accessible to its owner only" test "$(stat -c %a sock)" = 600
 taskset 2 ls -l /bin > /tmp/ls
 check "a socket answers many commands" says '^status state=started .* snapshots=1$' \
 	python3 /bin/ask.py sock ping pause snapshot status
-check "each" test "$(grep -c '^ack$' /tmp/said)" -eq 4
-check "and another client; nonsense is an error there, too" says '^error: unknown command "nonsense"' \
+check "each of them" test "$(grep -c '^ack$' /tmp/said)" -eq 4
+check "and those of another client; an unknown command is an error there, too" says '^error: unknown command "nonsense"' \
 	python3 /bin/ask.py sock resume nonsense
-check "a socket that is in use is not taken away" says 'somebody listens at sock' \
+check "a socket that is in use is not replaced" says 'somebody listens at sock' \
 	auxtrace record -C 0 --control sock -o other
 check "stop by the socket" says '^ack$' python3 /bin/ask.py sock stop
-check "ended in good order" ended
+check "the recorder ended with status 0" ended
 check "the socket is gone" test ! -e sock
 check "its snapshot decodes" holds_trace socket/snapshot.0001
 
 exec 3<> ctl 4<> ack
 begin auxtrace record -u -m 64K -C 1 --control fd:3,4 -o inherited
 check "inherited descriptors" says '^ack$' ask ping
-check "take stop as well" says '^ack$' ask stop
+check "accept stop as well" says '^ack$' ask stop
 check "which ends it" ended
 exec 3>&- 4>&-
 
 # ---- SIGUSR2 ----------------------------------------------------------------------
 
-# The next only when the one before is written: signals do not queue. It waits for that on
-# CPU 0, which is not traced: however long it takes, the slots do not fill.
+# Signals do not queue, so each is sent only after the snapshot before it was written. The
+# script waits for that on CPU 0, which is not traced, so waiting does not fill the slots.
 cat > snaps.sh <<'SH'
 for i in 1 2 3; do
 	ls -l / > /dev/null
@@ -135,15 +135,16 @@ for slots in 1 4; do
 	done
 	check "there is no fourth" test ! -e $dir/snapshot.0004
 done
-check "one slot: paused while it is written" figures slots1/snapshot.0001 inhibit -eq 1
-check "more: not" figures slots4/snapshot.0001 inhibit -eq 0
+check "with one slot tracing is paused while it is written" figures slots1/snapshot.0001 inhibit -eq 1
+check "with more slots it is not" figures slots4/snapshot.0001 inhibit -eq 0
 for n in 1 2; do
-	check "nothing is missed: the slots are larger than what came meanwhile" \
+	check "nothing is missing: the slots are larger than the trace between snapshots" \
 		figures slots4/snapshot.000$((n + 1)) begin -eq "$(figure slots4/snapshot.000$n produced)"
 done
-# Of two signals that wait the lower number comes first: each is sent when the one before was
-# taken. In the mask of what is pending the third and fourth digit from the right are signals
-# 9 to 16. To look needs a fork, and so the recorder, our tracer, a step behind its signals.
+# Of two pending signals the kernel delivers the lower number first, so each signal is sent
+# only after the one before was taken. In the mask of pending signals the third and fourth
+# digit from the right are signals 9 to 16. grep needs a fork, which the recorder, this
+# shell's tracer, has to handle; by then it has taken the signal.
 cat > signals.sh <<'SH'
 signal()
 {
@@ -163,9 +164,9 @@ check "and SIGUSR1 begins a second window" figures paused windows -eq 2
 
 # ---- a full area ------------------------------------------------------------------
 
-# While the reader is stopped nobody makes room. No program is started meanwhile: the
-# reader is its tracer. Then it passes its poll(2) three times at least: it finds the area full,
-# moves the tail, and poll(2) takes that; SIGPIPE means nothing to it.
+# While the recorder is stopped nothing makes space in the area. The script starts no program
+# meanwhile: the recorder is its tracer. Each SIGPIPE, which the recorder ignores, makes it
+# pass its poll(2) once: it finds the area full, moves the tail, and poll(2) takes the tail.
 cat > fill.sh <<'SH'
 . /out/signals.sh
 kill -STOP $PPID
@@ -180,9 +181,9 @@ signal PIPE
 ls / > /dev/null
 SH
 check "--full=wait" auxtrace record -u -m 16K -C 1 -o wait -- sh fill.sh
-check "lost trace, and says so" figures wait gaps_full -ge 1
-check "and went on" figures wait windows -ge 2
-# What the recorder has written when it stands still: its tail is not behind that.
+check "lost trace and counts it" figures wait gaps_full -ge 1
+check "and continued" figures wait windows -ge 2
+# taken: the bytes that the stopped recorder has written; its tail is not behind them.
 : > watched
 until grep -qs '^State:.*T' "/proc/$(pidof auxtrace)/status"; do usleep 10000; done &&
 	wc -c < stop/cpu1.aux > taken &
@@ -191,17 +192,17 @@ wait $!
 rm watched
 check "one gap" figures stop gaps_full -eq 1
 check "and nothing after it" figures stop windows -eq 1
-check "not more than the area, behind what was taken" figures stop produced -le $((16384 + $(cat taken)))
+check "at most an area's size beyond what was taken" figures stop produced -le $((16384 + $(cat taken)))
 check "--full=stop, and SIGUSR1" auxtrace record --full=stop -u -m 16K -C 1 -o usr1 -- sh fill.sh USR1
 check "begins a second window" figures usr1 windows -eq 2
 check "--full=auto --data-backward" auxtrace record --full=auto --data-backward -u -m 16K -C 1 \
 	-o auto -- sh fill.sh
-check "lost trace, and says so" figures auto gaps_full -ge 1
-check "and went on" figures auto windows -ge 2
-check "the backward ring told of each window" test \
+check "lost trace and counts it" figures auto gaps_full -ge 1
+check "and continued" figures auto windows -ge 2
+check "the backward ring has a record of each window" test \
 	"$(auxtrace dump --records auto | grep -c ' window ')" -eq "$(figure auto windows)"
 for part in wait stop usr1 auto; do
-	check "the account of $part adds up" adds_up $part
+	check "the byte counts of $part add up" adds_up $part
 	check "$part decodes" holds_trace $part
 done
 
@@ -213,17 +214,17 @@ check "mounted by ext4" mount -t ext4 /dev/vdb /mnt
 cd /mnt || exit 1
 check "record to it" auxtrace record -C 1 -m 64K -o full -- ls -l /
 check "O_DIRECT and io_uring are used" grep -q '^aux_write direct io_uring$' full/meta
-check "the account adds up" adds_up full
+check "its byte counts add up" adds_up full
 check "it decodes" holds_trace full
 check "snapshots to it" auxtrace record -S -u -m 64K -C 1 -o flight -- sh /out/snaps.sh flight
-check "are written so as well" grep -q '^aux_write direct io_uring$' flight/snapshot.0002/meta
+check "are written the same way" grep -q '^aux_write direct io_uring$' flight/snapshot.0002/meta
 check "and decode" holds_trace flight/snapshot.0002
 cd /out || exit 1
-check "the disk lets go" umount /mnt
+check "the disk can be unmounted" umount /mnt
 
 # ---- the raw ioctls from Python ------------------------------------------------------
 
-# The second and third with more trace than the one before; the area begins with PSB.
+# The second and third window have more trace than the one before; the area begins with PSB.
 check "examples/control.py" says '^window 3: ' python3 /bin/control.py
 check "shows growing windows that begin with PSB" awk '
 	/^window/ && $2 == NR ":" && $3 > last && $NF == "02820282028202820282028202820282" { last = $3; n++ }

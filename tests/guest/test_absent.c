@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A machine without some of what we can use: the module loads, INFO says what is missing,
- * that cannot be set up, and the rest works. $AUXTRACE_MACHINE names one of those below;
- * tests/host/absent.sh boots them.
+ * A machine that lacks something that the module uses: the module loads, INFO reports what is
+ * missing, SETUP refuses that, and the rest works. $AUXTRACE_MACHINE names one of the
+ * machines below; tests/host/absent.sh boots them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -36,7 +36,6 @@ static int read_expectation(void **state)
 {
 	const char *name = getenv("AUXTRACE_MACHINE");
 
-	(void)state;
 	if (access("/dev/auxtrace", F_OK) || !name) {
 		print_message("SKIP: no /dev/auxtrace or no $AUXTRACE_MACHINE\n");
 		exit(77);
@@ -66,7 +65,6 @@ static void info_says_what_is_missing(void **state)
 	struct auxtrace_info info = { .size = sizeof(info) };
 	int fd = at_open();
 
-	(void)state;
 	ok_info(fd, &info);
 	assert_int_equal(info.out_pt, machine->pt);
 	assert_int_equal(info.out_bts, machine->bts);
@@ -77,7 +75,7 @@ static void info_says_what_is_missing(void **state)
 	assert_int_equal(info.out_abi_version, AUXTRACE_ABI_VERSION);
 	assert_int_equal(info.out_may, AUXTRACE_MAY_TRACE | AUXTRACE_MAY_LOCK);
 	assert_int_equal(info.out_page_size, sysconf(_SC_PAGESIZE));
-	/* To probe does not change the reason: nobody holds what is not there. */
+	/* With PROBE the reason is the same: what does not exist is not busy. */
 	info = (struct auxtrace_info){ .size = sizeof(info), .flags = AUXTRACE_INFO_PROBE };
 	ok_info(fd, &info);
 	assert_int_equal(info.out_pt, machine->pt);
@@ -86,7 +84,6 @@ static void info_says_what_is_missing(void **state)
 
 static void setup_of_what_is_missing_gives_ENODEV(void **state)
 {
-	(void)state;
 	for (uint32_t pmu = 0; pmu < PMUS; pmu++) {
 		struct auxtrace_status status;
 		struct session s;
@@ -104,7 +101,6 @@ static void setup_of_what_is_missing_gives_ENODEV(void **state)
 
 static void what_is_there_traces(void **state)
 {
-	(void)state;
 	for (uint32_t pmu = 0; pmu < PMUS; pmu++) {
 		struct auxtrace_status status;
 		struct session s;
@@ -122,16 +118,13 @@ static void what_is_there_traces(void **state)
 	}
 }
 
-/* A CPU that cannot tell the levels apart as it records can do both together only. */
+/* A CPU that cannot filter BTS by privilege level can record both levels only. */
 static void bts_of_one_level_needs_ds_cpl(void **state)
 {
 	static const uint32_t levels[] = { KERNEL, USER };
 
-	(void)state;
-	if (!has(AUXTRACE_PMU_INTEL_BTS)) {
-		print_message("SKIP: no BTS\n");
-		skip();
-	}
+	if (!has(AUXTRACE_PMU_INTEL_BTS))
+		skip_test("no BTS");
 	for (unsigned int i = 0; i < 2; i++) {
 		struct session s;
 
@@ -144,11 +137,10 @@ static void bts_of_one_level_needs_ds_cpl(void **state)
 	}
 }
 
-static void task_needs_no_trace_unit(void **state)
+static void task_needs_no_trace_pmu(void **state)
 {
 	struct auxtrace_task task = { .size = sizeof(task) };
 
-	(void)state;
 	ok_task(at_open(), &task);
 	assert_true(task.out_cr3 != 0);
 }
@@ -160,7 +152,7 @@ int main(void)
 		vm_test(setup_of_what_is_missing_gives_ENODEV),
 		vm_test(what_is_there_traces),
 		vm_test(bts_of_one_level_needs_ds_cpl),
-		vm_test(task_needs_no_trace_unit),
+		vm_test(task_needs_no_trace_pmu),
 	};
 
 	return cmocka_run_group_tests(tests, read_expectation, NULL);

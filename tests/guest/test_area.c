@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AUX areas as memory: of gigabytes for a channel, in few pieces, traced into from end
- * to end; from the CPU's own node or, where that has none, from others; and written to a
- * disk by O_DIRECT and io_uring with no copy in between.
- * $AUXTRACE_DISK names an empty disk, which is overwritten.
+ * AUX areas as memory: gigabytes for a channel, in few pieces, traced into from end to end;
+ * from the CPU's own NUMA node or, if that has too little, from others; written to a disk by
+ * O_DIRECT and io_uring without a copy. $AUXTRACE_DISK names an empty disk, which is
+ * overwritten.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,23 +18,22 @@
 #include <unistd.h>
 
 #include "cpu.h"
+#include "file.h"
 #include "invariants.h"
 #include "load.h"
+#include "machine.h"
 #include "trace.h"
 #include "uapi.h"
 
 #define OVER		AUXTRACE_SETUP_OVERWRITE
 #define GIGABYTE	(1ULL << 30)
 #define SLOTS		AUXTRACE_MAX_SLOTS
-/* The largest piece that every kernel's page allocator has. */
+/* The largest block that every kernel's page allocator has. */
 #define PIECE		(4u << 20)
 #define MOUNT_POINT	"/tmp/disk"
 #define UNMOUNT_MS	10000
 
-static size_t page_size;
-static uint64_t all_cpus;
-
-/* A number of a file of "NAME NUMBER" or "NAME: NUMBER kB" lines. */
+/* A number from a file of "NAME NUMBER" or "NAME: NUMBER kB" lines. */
 static uint64_t number_of(const char *path, const char *name)
 {
 	unsigned long long value = 0;
@@ -58,11 +57,9 @@ static void memory_required(uint64_t bytes)
 {
 	uint64_t have = number_of("/proc/meminfo", "MemAvailable") << 10;
 
-	if (have >= bytes)
-		return;
-	print_message("SKIP: %llu MiB of memory are available, %llu are needed\n",
-		      (unsigned long long)have >> 20, (unsigned long long)bytes >> 20);
-	skip();
+	if (have < bytes)
+		skip_test("%llu MiB of memory are available, %llu are needed",
+			  (unsigned long long)have >> 20, (unsigned long long)bytes >> 20);
 }
 
 /* ---- gigabytes ----------------------------------------------------------------- */
@@ -77,7 +74,7 @@ static uint64_t in_pieces(const uint8_t *addr, uint64_t len)
 	for (uint64_t at = 0; at < len; at += PIECE) {
 		uint64_t i;
 
-		/* A page that was not touched may not be in the page tables. */
+		/* A page that was never touched may not be in the page tables. */
 		for (i = 0; i < pages; i++)
 			(void)((const volatile uint8_t *)addr)[at + i * page_size];
 		assert_int_equal(pread(fd, entries, pages * 8, (uintptr_t)(addr + at) / page_size * 8),
@@ -93,7 +90,7 @@ static uint64_t in_pieces(const uint8_t *addr, uint64_t len)
 	return sum;
 }
 
-/* Free memory in pieces of PIECE at least. */
+/* Free memory in blocks of PIECE or more. */
 static uint64_t free_in_pieces(void)
 {
 	FILE *f = fopen("/proc/buddyinfo", "re");
@@ -123,7 +120,7 @@ static uint64_t free_in_pieces(void)
 	return sum;
 }
 
-/* SLOTS slots of areas of @size, which nobody has written to yet. */
+/* A session with SLOTS slots and areas of @size, which must be zero. */
 static void set_up_zeroed(struct session *s, uint64_t cpus, uint64_t size)
 {
 	session_prepare(s, cpus, AUXTRACE_SETUP_USER | OVER, size);
@@ -138,8 +135,8 @@ static void set_up_zeroed(struct session *s, uint64_t cpus, uint64_t size)
 }
 
 /*
- * Slots are how trace gets everywhere in an area that would take hours to fill: each
- * SNAPSHOT moves it on by one, and each is traced into at its begin.
+ * An area would take hours to fill. But each SNAPSHOT moves tracing to another slot, so trace
+ * gets to the begin of every slot.
  */
 static void trace_everywhere(struct session *s)
 {
@@ -156,7 +153,7 @@ static void trace_everywhere(struct session *s)
 			load_run(200);
 		}
 		ok_snapshot(s, AUXTRACE_SNAPSHOT_SLOT, cuts, &slot);
-		/* Decoding trace makes far more of it. */
+		/* Decoding would make far more trace than it decodes. */
 		ok_pause(s, 0, NULL);
 		seen |= 1ULL << slot;
 		for (unsigned int i = 0; i < s->count; i++) {
@@ -172,7 +169,7 @@ static void trace_everywhere(struct session *s)
 			trace_check_window(&walk, trace, len, "a slot of a large area");
 			free(trace);
 		}
-		/* One goes back: the last finds that free, when all have been traced into. */
+		/* The first slot is released, so that the last SNAPSHOT finds a free one. */
 		if (n < 1)
 			ok_release(s->fd, slot);
 		ok_resume(s, 0, NULL);
@@ -187,7 +184,6 @@ static void a_gigabyte_for_each_channel_is_traced_into_from_end_to_end(void **st
 	uint64_t pieces, free_before;
 	struct session s;
 
-	(void)state;
 	memory_required(cpus_count(all_cpus) * GIGABYTE + (256 << 20));
 	free_before = free_in_pieces();
 	set_up_zeroed(&s, all_cpus, GIGABYTE);
@@ -199,12 +195,11 @@ static void a_gigabyte_for_each_channel_is_traced_into_from_end_to_end(void **st
 	trace_everywhere(&s);
 }
 
-/* Offsets in it need more than 31 bits, and so do its page numbers times the page size. */
+/* Offsets into it, and page numbers times the page size, need more than 31 bits. */
 static void four_gigabytes_for_one_channel_are_traced_into_from_end_to_end(void **state)
 {
 	struct session s;
 
-	(void)state;
 	memory_required(4 * GIGABYTE + (256 << 20));
 	set_up_zeroed(&s, 1ULL << cpus_first(all_cpus), 4 * GIGABYTE);
 	trace_everywhere(&s);
@@ -216,7 +211,6 @@ static void a_full_trace_of_a_gigabyte_area_decodes(void **state)
 	struct walk walk = { 0 };
 	struct session s;
 
-	(void)state;
 	memory_required(GIGABYTE + (256 << 20));
 	session_open(&s, 1ULL << cpus_first(all_cpus), AUXTRACE_SETUP_USER, GIGABYTE);
 	cpu_pin(s.channel->cpu);
@@ -229,12 +223,11 @@ static void a_full_trace_of_a_gigabyte_area_decodes(void **state)
 	check_accounting(&s);
 }
 
-static void setup_beyond_what_is_free_gives_ENOMEM_and_all_back(void **state)
+static void setup_beyond_free_memory_gives_ENOMEM_and_frees_all(void **state)
 {
 	uint64_t before, huge = 1;
 	struct session s;
 
-	(void)state;
 	before = number_of("/proc/meminfo", "MemAvailable");
 	while (huge << 10 <= number_of("/proc/meminfo", "MemTotal") << 20)
 		huge <<= 1;
@@ -244,7 +237,7 @@ static void setup_beyond_what_is_free_gives_ENOMEM_and_all_back(void **state)
 	s.setup.aux_size = 1 << 20;
 	ok_setup(s.fd, &s.setup);
 	at_close(s.fd);
-	/* All but what caches and per-CPU lists took meanwhile. */
+	/* All but what caches and per-CPU lists have taken meanwhile. */
 	assert_true(number_of("/proc/meminfo", "MemAvailable") > before - before / 8);
 }
 
@@ -298,17 +291,14 @@ static uint64_t free_elsewhere(unsigned int node)
 
 static void nodes_required(void)
 {
-	if (nr_nodes() >= 2)
-		return;
-	print_message("SKIP: this machine has one memory node\n");
-	skip();
+	if (nr_nodes() < 2)
+		skip_test("this machine has one memory node");
 }
 
 static void an_area_is_its_cpus_nodes_memory(void **state)
 {
 	unsigned int tried = 0;
 
-	(void)state;
 	nodes_required();
 	for (unsigned int cpu = 0; all_cpus >> cpu; cpu++) {
 		unsigned int node = node_of(cpu);
@@ -319,7 +309,7 @@ static void an_area_is_its_cpus_nodes_memory(void **state)
 			continue;
 		tried++;
 		session_open(&s, 1ULL << cpu, AUXTRACE_SETUP_USER | OVER, NODE_PIECE);
-		/* The rest may have been free per CPU, or may be somebody else's. */
+		/* Pages from per-CPU lists are not counted, and others allocate, too. */
 		assert_true(here - of_node(node, "MemFree") > NODE_PIECE / 4 * 3);
 		assert_true(free_elsewhere(node) > elsewhere - NODE_PIECE / 4);
 		session_close(&s);
@@ -327,12 +317,11 @@ static void an_area_is_its_cpus_nodes_memory(void **state)
 	assert_true(tried >= 2);
 }
 
-/* CPUs of nodes that have less than the area needs, or nothing at all. */
-static void where_a_node_has_too_little_others_give(void **state)
+/* For CPUs whose node has less memory than the area, or none. */
+static void an_area_larger_than_its_node_takes_memory_of_others(void **state)
 {
 	unsigned int tried = 0;
 
-	(void)state;
 	nodes_required();
 	for (unsigned int cpu = 0; all_cpus >> cpu; cpu++) {
 		unsigned int node = node_of(cpu);
@@ -362,11 +351,9 @@ static const char *disk_required(void)
 {
 	const char *disk = getenv("AUXTRACE_DISK");
 
-	if (disk && !access(disk, W_OK))
-		return disk;
-	print_message("SKIP: $AUXTRACE_DISK names no disk\n");
-	skip();
-	return NULL;
+	if (!disk || access(disk, W_OK))
+		skip_test("$AUXTRACE_DISK names no disk");
+	return disk;
 }
 
 static int run(const char *command)
@@ -399,7 +386,7 @@ static int64_t write_direct(int fd, const void *from, size_t len)
 	return n < 0 ? -errno : n;
 }
 
-/* One write by a ring of its own; no library. */
+/* One write by a ring of its own, without liburing. */
 static int64_t write_by_io_uring(int fd, const void *from, size_t len)
 {
 	struct io_uring_params params = { 0 };
@@ -438,20 +425,15 @@ static int64_t write_by_io_uring(int fd, const void *from, size_t len)
 	return ret;
 }
 
-/* The kernel's counters of what goes through its page cache, and of what goes out. */
+/* The kernel's counters of its page cache, and of what is written to disks. */
 struct counters {
 	uint64_t file_pages, dirtied, out_kib;
 };
 
 static struct counters counters_now(void)
 {
-	FILE *f = fopen("/proc/sys/vm/stat_refresh", "we");
-
-	/* What its CPUs keep for themselves is as much as what is judged: let it be added now. */
-	if (f)
-		fputs("1", f);
-	if (f)
-		fclose(f);
+	/* Fold the per-CPU parts in: they are as large as what is judged. */
+	file_write("/proc/sys/vm/stat_refresh", "1");
 	return (struct counters){
 		.file_pages = number_of("/proc/vmstat", "nr_file_pages"),
 		.dirtied = number_of("/proc/vmstat", "nr_dirtied"),
@@ -460,8 +442,8 @@ static struct counters counters_now(void)
 }
 
 /*
- * Write @len bytes of the area, at @from, to the file that was opened with O_DIRECT.
- * Nothing of it is in the page cache after that, and what the disk holds is the same.
+ * Write @len bytes of the area, at @from, to the file, which was opened with O_DIRECT. The page
+ * cache must hold nothing of it afterwards, and the disk the same bytes.
  */
 static void check_write(int fd, const uint8_t *from, size_t len,
 			int64_t (*write_it)(int fd, const void *from, size_t len))
@@ -478,7 +460,7 @@ static void check_write(int fd, const uint8_t *from, size_t len,
 		fail_msg("%lld of %zu bytes written%s%s", (long long)ret, len, ret < 0 ? ": " : "",
 			 ret < 0 ? strerror(-ret) : "");
 	assert_true(after.out_kib - before.out_kib >= len >> 10);
-	/* A copy would be one of each page; a file system's own pages are few. */
+	/* A copy would be as many pages; a file system's own pages are few. */
 	assert_true(after.file_pages <= before.file_pages + len / page_size / 8);
 	assert_true(after.dirtied <= before.dirtied + len / page_size / 8);
 	assert_int_equal(cached_pages(fd, len), 0);
@@ -487,7 +469,7 @@ static void check_write(int fd, const uint8_t *from, size_t len,
 	munmap(back, len);
 }
 
-/* A full area at rest, and a slot put aside while tracing goes on into the others. */
+/* A whole area at rest, and a retained slot while tracing continues into the others. */
 static void check_writes(const char *path, int flags)
 {
 	struct auxtrace_cut cuts[MAX_CPUS];
@@ -520,7 +502,6 @@ static void check_writes(const char *path, int flags)
 
 static void an_area_is_written_to_a_disk_without_a_copy(void **state)
 {
-	(void)state;
 	check_writes(disk_required(), 0);
 }
 
@@ -529,15 +510,14 @@ static void an_area_is_written_to_a_file_system_without_a_copy(void **state)
 	const char *disk = disk_required();
 	char command[128];
 
-	(void)state;
 	snprintf(command, sizeof(command), "mke2fs %s > /dev/null 2>&1", disk);
 	assert_int_equal(run(command), 0);
 	mkdir(MOUNT_POINT, 0700);
-	/* ext4's own driver reads file systems without its extensions, too. */
+	/* The ext4 driver mounts ext2, too. */
 	if (mount(disk, MOUNT_POINT, "ext4", 0, NULL))
 		fail_msg("mount: %s", strerror(errno));
 	check_writes(MOUNT_POINT "/area", O_CREAT | O_TRUNC);
-	/* Who has done the write for us may hold the file a little longer. */
+	/* An io_uring worker may hold the file a little longer. */
 	for (int ms = 0; umount(MOUNT_POINT); ms++) {
 		assert_int_equal(errno, EBUSY);
 		assert_true(ms < UNMOUNT_MS);
@@ -551,14 +531,12 @@ int main(void)
 		vm_test(a_gigabyte_for_each_channel_is_traced_into_from_end_to_end),
 		vm_test(four_gigabytes_for_one_channel_are_traced_into_from_end_to_end),
 		vm_test(a_full_trace_of_a_gigabyte_area_decodes),
-		vm_test(setup_beyond_what_is_free_gives_ENOMEM_and_all_back),
+		vm_test(setup_beyond_free_memory_gives_ENOMEM_and_frees_all),
 		vm_test(an_area_is_its_cpus_nodes_memory),
-		vm_test(where_a_node_has_too_little_others_give),
+		vm_test(an_area_larger_than_its_node_takes_memory_of_others),
 		vm_test(an_area_is_written_to_a_disk_without_a_copy),
 		vm_test(an_area_is_written_to_a_file_system_without_a_copy),
 	};
 
-	page_size = sysconf(_SC_PAGESIZE);
-	all_cpus = cpus_online();
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

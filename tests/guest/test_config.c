@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What SETUP takes and refuses of its config: bits, periods, what the CPU lacks. */
+/* Which values of SETUP's config are accepted: bits, periods, what the CPU lacks. */
 #include <errno.h>
 
 #include "pmu.h"
@@ -9,7 +9,6 @@ static void setup_with_a_config_bit_outside_the_format_gives_EINVAL(void **state
 {
 	struct session s;
 
-	(void)state;
 	pt_required("config");
 	for (int bit = 0; bit < 64; bit++) {
 		if (CONFIG_FORMAT >> bit & 1)
@@ -25,7 +24,6 @@ static void setup_with_a_period_without_its_packet_gives_EINVAL(void **state)
 	struct auxtrace_info info = at_info();
 	struct session s;
 
-	(void)state;
 	pt_required("config");
 	for (int n = 1; n < 16; n++) {
 		setup_prepare(&s);
@@ -43,12 +41,9 @@ static void setup_with_fup_on_ptw_without_ptw_gives_EINVAL(void **state)
 {
 	struct session s;
 
-	(void)state;
 	pt_required("config");
-	if (!(at_info().out_pt_config & CONFIG_PTW)) {
-		print_message("SKIP: this CPU has no PTWRITE packets\n");
-		skip();
-	}
+	if (!(at_info().out_pt_config & CONFIG_PTW))
+		skip_test("this CPU has no PTWRITE packets");
 	setup_prepare(&s);
 	s.setup.config |= CONFIG_FUP_ON_PTW;
 	setup_refuses(EINVAL, &s);
@@ -60,7 +55,6 @@ static void setup_with_branch_and_without_pt_gives_EINVAL(void **state)
 {
 	struct session s;
 
-	(void)state;
 	pt_required("config");
 	setup_prepare(&s);
 	s.setup.config = CONFIG_BRANCH | CONFIG_TSC;
@@ -87,7 +81,6 @@ static void setup_without_branches_is_refused_only_where_the_cpu_cannot(void **s
 	struct auxtrace_info info = at_info();
 	struct session s;
 
-	(void)state;
 	pt_required("config");
 	setup_prepare(&s);
 	s.setup.config = CONFIG_PT | CONFIG_TSC;
@@ -99,12 +92,11 @@ static void setup_without_branches_is_refused_only_where_the_cpu_cannot(void **s
 	setup_ok(&s);
 }
 
-static void setup_takes_each_config_bit_that_info_offers(void **state)
+static void setup_accepts_each_config_bit_that_info_offers(void **state)
 {
 	struct auxtrace_info info = at_info();
 	struct session s;
 
-	(void)state;
 	pt_required("config");
 	for (int bit = 0; bit < 14; bit++) {
 		uint64_t flag = 1ULL << bit;
@@ -137,7 +129,6 @@ static void setup_with_a_config_bit_that_the_cpu_lacks_gives_EOPNOTSUPP(void **s
 	unsigned int tried = 0;
 	struct session s;
 
-	(void)state;
 	pt_required("config");
 	for (int bit = 0; bit < 14; bit++) {
 		uint64_t flag = 1ULL << bit;
@@ -151,10 +142,8 @@ static void setup_with_a_config_bit_that_the_cpu_lacks_gives_EOPNOTSUPP(void **s
 		setup_refuses(EOPNOTSUPP, &s);
 		tried++;
 	}
-	if (!tried) {
-		print_message("SKIP: this CPU has every bit\n");
-		skip();
-	}
+	if (!tried)
+		skip_test("this CPU has every bit");
 }
 
 static void setup_with_a_period_that_the_cpu_lacks_gives_EOPNOTSUPP(void **state)
@@ -163,7 +152,6 @@ static void setup_with_a_period_that_the_cpu_lacks_gives_EOPNOTSUPP(void **state
 	unsigned int tried = 0;
 	struct session s;
 
-	(void)state;
 	pt_required("config");
 	for (int n = 1; n < 16; n++) {
 		if (info.out_pt_config & CONFIG_MTC && !(info.out_pt_mtc_periods >> n & 1)) {
@@ -185,10 +173,8 @@ static void setup_with_a_period_that_the_cpu_lacks_gives_EOPNOTSUPP(void **state
 			tried++;
 		}
 	}
-	if (!tried) {
-		print_message("SKIP: this CPU has every period\n");
-		skip();
-	}
+	if (!tried)
+		skip_test("this CPU has every period");
 }
 
 int main(void)
@@ -199,7 +185,7 @@ int main(void)
 		vm_test(setup_with_fup_on_ptw_without_ptw_gives_EINVAL),
 		vm_test(setup_with_branch_and_without_pt_gives_EINVAL),
 		vm_test(setup_without_branches_is_refused_only_where_the_cpu_cannot),
-		vm_test(setup_takes_each_config_bit_that_info_offers),
+		vm_test(setup_accepts_each_config_bit_that_info_offers),
 		vm_test(setup_with_a_config_bit_that_the_cpu_lacks_gives_EOPNOTSUPP),
 		vm_test(setup_with_a_period_that_the_cpu_lacks_gives_EOPNOTSUPP),
 	};

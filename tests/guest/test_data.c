@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The data ring: forward and backward, overwritable and not, each beside either mode of
- * the AUX area. What its records say is held against what the ioctls answered and
- * what the status page tells.
+ * The data ring: forward and backward, overwritable and not, each beside either mode of the
+ * AUX area. Its records must agree with the answers of the ioctls and with the status page.
  */
 #include <errno.h>
 #include <poll.h>
@@ -12,15 +11,12 @@
 #include "cpu.h"
 #include "invariants.h"
 #include "load.h"
+#include "machine.h"
 #include "records.h"
 #include "ring.h"
 #include "trace.h"
 #include "uapi.h"
 #include "waiter.h"
-
-static size_t page_size;
-static uint64_t one_cpu, all_cpus;
-static int cpu;
 
 static void assert_here(uint32_t pid, uint32_t tid)
 {
@@ -45,25 +41,20 @@ static void check_window(const struct auxtrace_record_window *w,
 	assert_int_equal(w->slot, 0);
 }
 
-/* Whole packets from its PSB+ to its end, if it is all in the area. */
+/* The window decodes from its PSB+ to its end; false if not all of it is in the area. */
 static bool decodes_alone(const struct channel *ch, const struct auxtrace_record_window *w)
 {
-	uint64_t available = channel_available(ch), len = w->end_position - w->begin;
-	struct walk walk = { 0 };
-	uint8_t *trace;
+	uint64_t available = channel_available(ch);
 
 	if (w->begin < channel_status(ch).produced - available)
 		return false;
-	trace = test_malloc(len + 1);
-	channel_copy(ch, w->begin, trace, len);
-	trace_check_window(&walk, trace, len, "the window of a record");
-	test_free(trace);
+	channel_check_window(ch, w->begin, w->end_position, "the window of a record");
 	return true;
 }
 
-#define WINDOWS	60	/* their records go around a page twice and more */
+#define WINDOWS	60	/* their records take more than two pages */
 
-static void each_window_is_one_record_that_says_what_the_effects_say(void **state)
+static void each_window_is_one_record_that_agrees_with_the_effects(void **state)
 {
 	const struct mode *m = *state;
 	struct auxtrace_status_page st;
@@ -88,7 +79,7 @@ static void each_window_is_one_record_that_says_what_the_effects_say(void **stat
 		check_window(&rec->window, &begin, &end);
 		whole += decodes_alone(s.channel, &rec->window);
 
-		/* An AUX record tells of the same bytes. */
+		/* An AUX record covers the same bytes. */
 		aux = records_newest(&r, AUXTRACE_RECORD_AUX);
 		assert_non_null(aux);
 		assert_int_equal(aux->aux.offset + aux->aux.length, end.position);
@@ -113,7 +104,7 @@ static void each_window_is_one_record_that_says_what_the_effects_say(void **stat
 	}
 	ok_stop(s.fd);
 	st = channel_status(s.channel);
-	/* A START, and a pair of AUX and WINDOW a window; more AUX where interrupts came. */
+	/* An ITRACE_START, AUX and WINDOW for each window, an AUX for each interrupt. */
 	assert_in_range(st.data_records, 1 + 2 * WINDOWS, 1 + 2 * WINDOWS + st.pmis);
 	assert_int_equal(st.data_lost, 0);
 	assert_int_equal(whole, WINDOWS);
@@ -129,8 +120,8 @@ static void each_window_is_one_record_that_says_what_the_effects_say(void **stat
 	check_accounting(&s);
 }
 
-/* Windows of all sizes around an area of four pages, with room for all their records. */
-static void windows_that_were_partly_overwritten_are_told_apart(void **state)
+/* Windows of several sizes in an area of four pages, with space for all their records. */
+static void partly_overwritten_windows_can_be_recognized(void **state)
 {
 	const struct mode *m = *state;
 	unsigned int whole = 0, partly = 0, gone = 0;
@@ -143,7 +134,7 @@ static void windows_that_were_partly_overwritten_are_told_apart(void **state)
 		struct auxtrace_effect begin, end;
 		struct records r;
 
-		/* The last of each five alone is as large as the area. */
+		/* Each fifth window is as large as the area. */
 		ring_window(&s, n % 5 == 4 ? 12000 : 100 + n % 5 * 400, &begin, &end);
 		records_read_all(&r, s.channel);
 		st = channel_status(s.channel);
@@ -168,7 +159,7 @@ static void windows_that_were_partly_overwritten_are_told_apart(void **state)
 			trace = test_malloc(len);
 			channel_copy(s.channel, oldest, trace, len);
 			trace_walk(&walk, trace, len, true);
-			/* A short rest may hold no PSB; nothing else may be wrong. */
+			/* A short rest may hold no PSB; otherwise it must decode. */
 			if (walk.starts && (walk.error || walk.end != len))
 				fail_msg("window %llu: bad packet at %zu of its last %llu bytes",
 					 w->window, walk.end, (unsigned long long)len);
@@ -203,7 +194,7 @@ static void a_watermark_of_records_is_readable(void **state)
 	session_prepare_data(&s, m->data, 2 * page_size);
 	s.setup.data_watermark = 1001;
 	session_setup(&s);
-	cpu_pin(cpu);
+	cpu_pin(first_cpu);
 	ok_start(s.fd);
 	for (int i = 0; i < 3; i++) {
 		fill_to(&s, 1001);
@@ -214,7 +205,7 @@ static void a_watermark_of_records_is_readable(void **state)
 		assert_int_equal(channel_status(s.channel).data_consumed,
 				 channel_status(s.channel).data_head);
 	}
-	/* A stopped one as long as there is anything. */
+	/* A stopped session is readable as long as anything is unread. */
 	ring_make_records(&s);
 	assert_int_equal(poll_events(s.fd, 0), 0);
 	ok_stop(s.fd);
@@ -230,7 +221,6 @@ static void the_default_data_watermark_is_half_the_ring(void **state)
 	const struct mode m = { OVER, 0 };
 	struct session s;
 
-	(void)state;
 	ring_open(&s, &m, AUXTRACE_SETUP_PAUSED, page_size);
 	ok_start(s.fd);
 	fill_to(&s, page_size / 2);
@@ -238,13 +228,12 @@ static void the_default_data_watermark_is_half_the_ring(void **state)
 	check_accounting(&s);
 }
 
-static void a_data_watermark_wakes_who_waits(void **state)
+static void a_data_watermark_wakes_the_reader(void **state)
 {
 	const struct mode m = { OVER, 0 };
 	struct session s;
 	struct waiter w;
 
-	(void)state;
 	ring_open(&s, &m, AUXTRACE_SETUP_PAUSED, page_size);
 	ok_start(s.fd);
 	cpu_unpin();
@@ -259,15 +248,14 @@ static void a_data_watermark_wakes_who_waits(void **state)
 	check_accounting(&s);
 }
 
-/* The LOST record of what was dropped meanwhile is something unread. */
-static void output_that_goes_on_after_a_stop_wakes_who_waits(void **state)
+/* The LOST record of the dropped records is unread. */
+static void output_that_resumes_after_a_stop_wakes_the_reader(void **state)
 {
 	const struct mode m = { OVER, 0 };
 	struct auxtrace_effect begin, end;
 	struct session s;
 	struct waiter w;
 
-	(void)state;
 	ring_open(&s, &m, AUXTRACE_SETUP_PAUSED, page_size);
 	ok_start(s.fd);
 	ok_output(s.fd, 0, 1);
@@ -287,7 +275,6 @@ static void an_overwritable_ring_is_never_readable(void **state)
 	const struct mode m = { OVER, NEWEST };
 	struct session s;
 
-	(void)state;
 	ring_open(&s, &m, AUXTRACE_SETUP_PAUSED, page_size);
 	ok_start(s.fd);
 	do {
@@ -304,7 +291,7 @@ static void an_overwritable_ring_is_never_readable(void **state)
 
 /* ---- kinds ------------------------------------------------------------------- */
 
-static void only_the_kinds_that_were_chosen_are_written(void **state)
+static void only_the_selected_kinds_of_record_are_written(void **state)
 {
 	static const struct {
 		uint32_t want, type;
@@ -314,7 +301,6 @@ static void only_the_kinds_that_were_chosen_are_written(void **state)
 		{ AUXTRACE_WANT_ITRACE_START, AUXTRACE_RECORD_ITRACE_START },
 	};
 
-	(void)state;
 	for (int k = 0; k < 3; k++) {
 		struct session s;
 		struct records r;
@@ -323,7 +309,7 @@ static void only_the_kinds_that_were_chosen_are_written(void **state)
 		session_prepare_data(&s, 0, page_size);
 		s.setup.records = kinds[k].want;
 		session_setup(&s);
-		cpu_pin(cpu);
+		cpu_pin(first_cpu);
 		ok_start(s.fd);
 		for (int i = 0; i < 3; i++)
 			ring_make_records(&s);
@@ -332,7 +318,7 @@ static void only_the_kinds_that_were_chosen_are_written(void **state)
 		for (unsigned int i = 0; i < r.count; i++)
 			assert_int_equal(r.at[i]->header.type, kinds[k].type);
 		records_free(&r);
-		/* What was not chosen is not lost, and LOST comes nevertheless. */
+		/* Kinds that were not selected are not lost; LOST is always written. */
 		assert_int_equal(channel_status(s.channel).data_lost, 0);
 		ok_output(s.fd, 0, 1);
 		ring_make_records(&s);
@@ -348,13 +334,12 @@ static void only_the_kinds_that_were_chosen_are_written(void **state)
 	}
 }
 
-static void each_start_is_told_once_when_its_first_window_begins(void **state)
+static void each_start_is_recorded_once_when_its_first_window_begins(void **state)
 {
 	const struct mode m = { 0, 0 };
 	struct follower f;
 	struct session s;
 
-	(void)state;
 	ring_open(&s, &m, AUXTRACE_SETUP_PAUSED, page_size);
 	follower_init(&f, s.channel);
 	for (unsigned int n = 1; n <= 3; n++) {
@@ -367,7 +352,7 @@ static void each_start_is_told_once_when_its_first_window_begins(void **state)
 		assert_int_equal(f.itrace_starts, n);
 		ok_stop(s.fd);
 	}
-	/* One that began no window has no record. */
+	/* A START that begins no window has no record. */
 	ok_start(s.fd);
 	ok_stop(s.fd);
 	follow_and_take(&f);
@@ -376,14 +361,13 @@ static void each_start_is_told_once_when_its_first_window_begins(void **state)
 	check_accounting(&s);
 }
 
-static void sync_tells_of_what_it_found(void **state)
+static void sync_writes_a_record_of_what_it_finds(void **state)
 {
 	const struct mode m = { 0, 0 };
 	struct auxtrace_status status;
 	struct follower f;
 	struct session s;
 
-	(void)state;
 	ring_open(&s, &m, 0, page_size);
 	follower_init(&f, s.channel);
 	ok_start(s.fd);
@@ -406,24 +390,20 @@ static void sync_tells_of_what_it_found(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		in_each_mode(each_window_is_one_record_that_says_what_the_effects_say),
-		in_mode(windows_that_were_partly_overwritten_are_told_apart, OVER, 0),
-		in_mode(windows_that_were_partly_overwritten_are_told_apart, OVER,
+		in_each_mode(each_window_is_one_record_that_agrees_with_the_effects),
+		in_mode(partly_overwritten_windows_can_be_recognized, OVER, 0),
+		in_mode(partly_overwritten_windows_can_be_recognized, OVER,
 			NEWEST | BACKWARD),
 		in_mode(a_watermark_of_records_is_readable, 0, 0),
 		in_mode(a_watermark_of_records_is_readable, OVER, BACKWARD),
 		vm_test(the_default_data_watermark_is_half_the_ring),
-		vm_test(a_data_watermark_wakes_who_waits),
-		vm_test(output_that_goes_on_after_a_stop_wakes_who_waits),
+		vm_test(a_data_watermark_wakes_the_reader),
+		vm_test(output_that_resumes_after_a_stop_wakes_the_reader),
 		vm_test(an_overwritable_ring_is_never_readable),
-		vm_test(only_the_kinds_that_were_chosen_are_written),
-		vm_test(each_start_is_told_once_when_its_first_window_begins),
-		vm_test(sync_tells_of_what_it_found),
+		vm_test(only_the_selected_kinds_of_record_are_written),
+		vm_test(each_start_is_recorded_once_when_its_first_window_begins),
+		vm_test(sync_writes_a_record_of_what_it_finds),
 	};
 
-	page_size = sysconf(_SC_PAGESIZE);
-	all_cpus = cpus_online();
-	cpu = cpus_first(all_cpus);
-	one_cpu = 1ULL << cpu;
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

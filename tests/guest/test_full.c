@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Full trace: nothing is overwritten. A reader that keeps up gets every byte,
- * through any number of wraps; one that does not finds the hardware stopped at
- * its tail, the gap counted, and tracing goes on once it has moved the tail.
+ * Full trace: nothing is overwritten. A reader that keeps up gets every byte, through any
+ * number of wraps. For a reader that does not, the hardware stops at its tail, the gap is
+ * counted, and tracing continues after the reader has moved the tail.
  */
 #include <poll.h>
 #include <string.h>
@@ -11,6 +11,7 @@
 #include "cpu.h"
 #include "invariants.h"
 #include "load.h"
+#include "machine.h"
 #include "msr.h"
 #include "pmu.h"
 #include "trace.h"
@@ -19,13 +20,11 @@
 
 #define BOTH		(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL)
 #define PAGES		16
-#define MANY_BYTES	(8u * PAGES * 4096)	/* several times around the area */
-static size_t page_size;
-static int cpu;
+#define MANY_BYTES	(8u * PAGES * 4096)	/* several wraps */
 
 static void open_area(struct session *s, uint32_t flags, unsigned int pages, uint64_t watermark)
 {
-	session_prepare(s, 1ULL << cpu, flags, pages * page_size);
+	session_prepare(s, one_cpu, flags, pages * page_size);
 	s->setup.aux_watermark = watermark;
 	session_setup(s);
 }
@@ -34,7 +33,6 @@ static void poll_before_setup_gives_POLLERR(void **state)
 {
 	int fd = at_open();
 
-	(void)state;
 	assert_int_equal(poll_events(fd, 0) & (POLLERR | POLLIN), POLLERR);
 }
 
@@ -44,13 +42,12 @@ static void poll_waits_for_the_watermark(void **state)
 	struct session s;
 	short events;
 
-	(void)state;
 	open_area(&s, AUXTRACE_SETUP_USER, PAGES, 4 * page_size);
 	assert_int_equal(poll_events(s.fd, 0), 0);
 	ok_start(s.fd);
-	/* A paused one does not get there. */
+	/* A paused session does not reach it. */
 	ok_pause(&s, 0, NULL);
-	load_start(cpu);
+	load_start(first_cpu);
 	assert_int_equal(poll_events(s.fd, 50) & POLLIN, 0);
 	ok_resume(&s, 0, NULL);
 
@@ -60,7 +57,7 @@ static void poll_waits_for_the_watermark(void **state)
 	assert_true(st.produced >= 4 * page_size);
 	assert_true(st.pmis > 0);
 	ok_pause(&s, 0, NULL);
-	/* POLLRDNORM comes with it, for those who ask. */
+	/* POLLRDNORM is reported with POLLIN. */
 	struct pollfd p = { .fd = s.fd, .events = POLLIN | POLLRDNORM };
 
 	assert_int_equal(poll(&p, 1, 0), 1);
@@ -72,15 +69,14 @@ static void poll_waits_for_the_watermark(void **state)
 	check_accounting(&s);
 }
 
-static void reaching_the_watermark_wakes_who_waits(void **state)
+static void reaching_the_watermark_wakes_the_reader(void **state)
 {
 	struct session s;
 	struct waiter w;
 
-	(void)state;
 	open_area(&s, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_PAUSED, PAGES, 4 * page_size);
 	ok_start(s.fd);
-	load_start(cpu);
+	load_start(first_cpu);
 	waiter_start(&w, s.fd);
 	ok_resume(&s, 0, NULL);
 	waiter_join(&w);
@@ -89,23 +85,22 @@ static void reaching_the_watermark_wakes_who_waits(void **state)
 	check_accounting(&s);
 }
 
-static void meeting_the_tail_wakes_who_waits(void **state)
+static void reaching_the_tail_wakes_the_reader(void **state)
 {
 	struct auxtrace_status_page st;
 	struct session s;
 	struct waiter w;
 
-	(void)state;
-	/* A watermark that a tail inside of a page does not let it reach. */
+	/* A tail within the first page keeps the trace from reaching this watermark. */
 	open_area(&s, AUXTRACE_SETUP_USER, PAGES, (PAGES - 1) * page_size);
-	cpu_pin(cpu);
+	cpu_pin(first_cpu);
 	ok_start(s.fd);
 	load_run(100);
 	ok_pause(&s, 0, NULL);
 	cpu_unpin();
 	channel_set_tail(s.channel, 100);
 	waiter_start(&w, s.fd);
-	load_start(cpu);
+	load_start(first_cpu);
 	ok_resume(&s, 0, NULL);
 	waiter_join(&w);
 	st = channel_status(s.channel);
@@ -115,14 +110,13 @@ static void meeting_the_tail_wakes_who_waits(void **state)
 	check_accounting(&s);
 }
 
-static void a_stop_wakes_who_waits_for_the_rest(void **state)
+static void a_stop_wakes_the_reader_for_the_rest(void **state)
 {
 	struct session s;
 	struct waiter w;
 
-	(void)state;
 	open_area(&s, AUXTRACE_SETUP_USER, PAGES, 0);
-	cpu_pin(cpu);
+	cpu_pin(first_cpu);
 	ok_start(s.fd);
 	load_run(100);
 	ok_pause(&s, 0, NULL);
@@ -137,9 +131,8 @@ static void the_default_watermark_is_half_the_area(void **state)
 {
 	struct session s;
 
-	(void)state;
 	open_area(&s, AUXTRACE_SETUP_USER, PAGES, 0);
-	cpu_pin(cpu);
+	cpu_pin(first_cpu);
 	ok_start(s.fd);
 	while (channel_available(s.channel) < PAGES / 4 * page_size) {
 		struct auxtrace_status status;
@@ -163,9 +156,8 @@ static void a_stopped_session_is_readable_until_all_is_read(void **state)
 	struct auxtrace_status_page st;
 	struct session s;
 
-	(void)state;
 	open_area(&s, AUXTRACE_SETUP_USER, PAGES, 0);
-	cpu_pin(cpu);
+	cpu_pin(first_cpu);
 	ok_start(s.fd);
 	load_run(100);
 	assert_int_equal(poll_events(s.fd, 0), 0);
@@ -187,14 +179,14 @@ struct copy {
 	uint64_t begin[4096];		/* of window n + 1 */
 };
 
-/* Take what is there. @step: at most so many bytes. */
+/* Copy at most @step new bytes, and move the tail. */
 static void take(const struct session *s, struct copy *copy, uint64_t step)
 {
 	struct auxtrace_status_page st = channel_status(s->channel);
 	uint64_t len = st.produced - copy->len;
 
 	assert_true(st.consumed <= copy->len && copy->len <= st.produced);
-	/* It starts a window only after our tail has moved: none can be missed. */
+	/* A window begins only after the tail has moved, so none can be missed. */
 	assert_true(st.windows <= copy->windows + 1);
 	assert_true(st.windows < sizeof(copy->begin) / sizeof(copy->begin[0]));
 	if (st.windows > copy->windows)
@@ -209,8 +201,8 @@ static void take(const struct session *s, struct copy *copy, uint64_t step)
 }
 
 /*
- * Each window is whole packets from its PSB+ to its end; where the hardware met
- * the tail, its last packet may be cut off.
+ * Each window is whole packets from its PSB+ to its end. Where the hardware reached the tail,
+ * the last packet may be cut off.
  */
 static void check_copy(const struct copy *copy, uint64_t gaps_full)
 {
@@ -227,7 +219,7 @@ static void check_copy(const struct copy *copy, uint64_t gaps_full)
 				 (unsigned long long)(begin + walk.end),
 				 (unsigned long long)begin, (unsigned long long)end);
 		assert_true(walk.begins_window || begin == end);
-		/* A record is written whole or not at all. */
+		/* A BTS record is written whole or not at all. */
 		assert_true(!under_bts() || walk.end == end - begin);
 		cut += walk.end != end - begin;
 		assert_true(end - begin - walk.end < 16);
@@ -244,12 +236,12 @@ static void read_around_the_area(uint32_t flags, uint64_t step)
 	struct auxtrace_status_page st;
 	struct session s;
 	uint64_t bytes = 0, begun = 0;
-	bool bench;
+	bool counted;
 
 	memset(&copy, 0, sizeof(copy));
 	open_area(&s, flags, PAGES, 2 * page_size);
-	load_start(cpu);
-	bench = bench_bytes_plain(cpu, &begun);
+	load_start(first_cpu);
+	counted = emulator_bytes_plain(first_cpu, &begun);
 	ok_start(s.fd);
 	while (copy.len < MANY_BYTES) {
 		wait_readable(s.fd);
@@ -267,16 +259,16 @@ static void read_around_the_area(uint32_t flags, uint64_t step)
 	assert_int_equal(st.bad_tails, 0);
 	assert_int_equal(st.windows, copy.windows);
 	/*
-	 * One a lap. With BTS a quarter of the area lies behind the mark, and each look of
-	 * the reader's moves it on: then how many come depends on him.
+	 * One for each lap. With BTS the threshold lies a quarter of the area before the end,
+	 * and each poll(2) of the reader moves it on, so fewer may come.
 	 */
 	assert_true(st.pmis >= (under_bts() ? 1 : MANY_BYTES / (PAGES * page_size)));
-	/* Each gap ended a window and began the next; STOP may have come before that. */
+	/* Each gap ended a window and began the next, unless STOP came before that. */
 	assert_in_range(st.gaps_full, st.windows - 1, st.windows);
 	assert_int_equal(st.gaps, st.gaps_full);
-	if (bench) {
+	if (counted) {
 		/* What the hardware wrote is what was produced, to the byte. */
-		bytes = bench_bytes(cpu) - begun;
+		bytes = emulator_bytes(first_cpu) - begun;
 		assert_int_equal(st.produced, bytes);
 	}
 	check_copy(&copy, st.gaps_full);
@@ -285,23 +277,20 @@ static void read_around_the_area(uint32_t flags, uint64_t step)
 
 static void a_reader_gets_every_byte_through_many_wraps(void **state)
 {
-	(void)state;
 	read_around_the_area(AUXTRACE_SETUP_USER, UINT64_MAX);
 }
 
 static void a_reader_gets_every_byte_of_the_kernel_too(void **state)
 {
-	(void)state;
 	read_around_the_area(BOTH, UINT64_MAX);
 }
 
-static void a_reader_may_take_odd_numbers_of_bytes(void **state)
+static void a_reader_may_consume_any_number_of_bytes(void **state)
 {
-	(void)state;
 	read_around_the_area(AUXTRACE_SETUP_USER, 12347);
 }
 
-/* Run into the tail; the status page then. */
+/* Trace until the area is full; the status page then. */
 static struct auxtrace_status_page fill(const struct session *s)
 {
 	struct auxtrace_status_page st;
@@ -314,20 +303,19 @@ static struct auxtrace_status_page fill(const struct session *s)
 	}
 	assert_int_equal(st.inhibit, AUXTRACE_INHIBIT_FULL);
 	assert_int_equal(st.running, 0);
-	assert_false(msr_tracing(cpu));
+	assert_false(msr_tracing(first_cpu));
 	return st;
 }
 
-static void meeting_the_tail_stops_the_hardware_and_counts_a_gap(void **state)
+static void reaching_the_tail_stops_the_hardware_and_counts_a_gap(void **state)
 {
 	struct auxtrace_status_page st, later;
 	uint8_t before[PAGES * 4096];
 	struct walk walk = { 0 };
 	struct session s;
 
-	(void)state;
 	open_area(&s, AUXTRACE_SETUP_USER, PAGES, 0);
-	cpu_pin(cpu);
+	cpu_pin(first_cpu);
 	ok_start(s.fd);
 	st = fill(&s);
 	assert_int_equal(st.gaps_full, 1);
@@ -339,7 +327,7 @@ static void meeting_the_tail_stops_the_hardware_and_counts_a_gap(void **state)
 	assert_true(st.produced <= PAGES * page_size);
 	assert_int_equal(poll_events(s.fd, 0), POLLIN);
 
-	/* What has not been read stays, however much goes on. */
+	/* Unread trace stays, however much runs. */
 	memcpy(before, s.channel->aux, sizeof(before));
 	load_run(20000);
 	later = channel_status(s.channel);
@@ -355,18 +343,15 @@ static void meeting_the_tail_stops_the_hardware_and_counts_a_gap(void **state)
 
 enum restart { BY_POLL, BY_STATUS, BY_RESUME };
 
-/*
- * The tail moves by @pages and @by takes it. With poll(2) and STATUS the call
- * itself starts the channel. A PAUSE and RESUME pair takes the tail, too.
- */
-static void goes_on_after_the_tail_has_moved(enum restart by)
+/* The tail moves, and the call @by takes it and starts the channel. */
+static void continues_after_the_tail_has_moved(enum restart by)
 {
 	struct auxtrace_status_page full, st;
 	struct auxtrace_status status;
 	struct session s;
 
 	open_area(&s, AUXTRACE_SETUP_USER, PAGES, 0);
-	cpu_pin(cpu);
+	cpu_pin(first_cpu);
 	ok_start(s.fd);
 	for (uint64_t window = 1; window <= 5; window++) {
 		struct walk walk = { 0 };
@@ -384,7 +369,7 @@ static void goes_on_after_the_tail_has_moved(enum restart by)
 		channel_set_tail(s.channel, full.produced);
 		switch (by) {
 		case BY_POLL:
-			/* All was read: not readable, but running again. */
+			/* All was read: not readable, but tracing again. */
 			assert_int_equal(poll_events(s.fd, 0), 0);
 			break;
 		case BY_STATUS:
@@ -400,28 +385,25 @@ static void goes_on_after_the_tail_has_moved(enum restart by)
 		assert_int_equal(st.windows, window + 1);
 		assert_int_equal(st.window_begin, full.produced);
 		assert_true(st.window_begin_tsc > full.window_end_tsc);
-		assert_true(msr_tracing(cpu));
+		assert_true(msr_tracing(first_cpu));
 	}
 	ok_stop(s.fd);
 	check_accounting(&s);
 }
 
-static void a_full_channel_goes_on_at_poll(void **state)
+static void a_full_channel_continues_at_poll(void **state)
 {
-	(void)state;
-	goes_on_after_the_tail_has_moved(BY_POLL);
+	continues_after_the_tail_has_moved(BY_POLL);
 }
 
-static void a_full_channel_goes_on_at_status_with_sync(void **state)
+static void a_full_channel_continues_at_status_with_sync(void **state)
 {
-	(void)state;
-	goes_on_after_the_tail_has_moved(BY_STATUS);
+	continues_after_the_tail_has_moved(BY_STATUS);
 }
 
-static void a_full_channel_goes_on_at_resume(void **state)
+static void a_full_channel_continues_at_resume(void **state)
 {
-	(void)state;
-	goes_on_after_the_tail_has_moved(BY_RESUME);
+	continues_after_the_tail_has_moved(BY_RESUME);
 }
 
 static void a_full_channel_stays_off_while_the_tail_stays(void **state)
@@ -430,9 +412,8 @@ static void a_full_channel_stays_off_while_the_tail_stays(void **state)
 	struct auxtrace_status status;
 	struct session s;
 
-	(void)state;
 	open_area(&s, AUXTRACE_SETUP_USER, PAGES, 0);
-	cpu_pin(cpu);
+	cpu_pin(first_cpu);
 	ok_start(s.fd);
 	fill(&s);
 	for (int i = 0; i < 3; i++) {
@@ -455,9 +436,8 @@ static void a_full_and_paused_channel_needs_both_a_tail_and_a_resume(void **stat
 	struct auxtrace_status status;
 	struct session s;
 
-	(void)state;
 	open_area(&s, AUXTRACE_SETUP_USER, PAGES, 0);
-	cpu_pin(cpu);
+	cpu_pin(first_cpu);
 	ok_start(s.fd);
 	st = fill(&s);
 	ok_pause(&s, 0, &effect);
@@ -483,9 +463,8 @@ static void an_area_of_two_pages_works_too(void **state)
 	struct session s;
 	uint64_t windows = 0;
 
-	(void)state;
 	open_area(&s, AUXTRACE_SETUP_USER, 2, page_size);
-	load_start(cpu);
+	load_start(first_cpu);
 	ok_start(s.fd);
 	for (int i = 0; i < 40; i++) {
 		wait_readable(s.fd);
@@ -506,9 +485,8 @@ static void restarting_a_full_session_needs_the_tail_moved(void **state)
 	struct auxtrace_status_page st;
 	struct session s;
 
-	(void)state;
 	open_area(&s, AUXTRACE_SETUP_USER, PAGES, 0);
-	cpu_pin(cpu);
+	cpu_pin(first_cpu);
 	ok_start(s.fd);
 	st = fill(&s);
 	ok_stop(s.fd);
@@ -526,25 +504,23 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		vm_test(poll_before_setup_gives_POLLERR),
 		vm_test(poll_waits_for_the_watermark),
-		vm_test(reaching_the_watermark_wakes_who_waits),
-		vm_test(meeting_the_tail_wakes_who_waits),
-		vm_test(a_stop_wakes_who_waits_for_the_rest),
+		vm_test(reaching_the_watermark_wakes_the_reader),
+		vm_test(reaching_the_tail_wakes_the_reader),
+		vm_test(a_stop_wakes_the_reader_for_the_rest),
 		vm_test(the_default_watermark_is_half_the_area),
 		vm_test(a_stopped_session_is_readable_until_all_is_read),
 		vm_test(a_reader_gets_every_byte_through_many_wraps),
 		vm_test(a_reader_gets_every_byte_of_the_kernel_too),
-		vm_test(a_reader_may_take_odd_numbers_of_bytes),
-		vm_test(meeting_the_tail_stops_the_hardware_and_counts_a_gap),
-		vm_test(a_full_channel_goes_on_at_poll),
-		vm_test(a_full_channel_goes_on_at_status_with_sync),
-		vm_test(a_full_channel_goes_on_at_resume),
+		vm_test(a_reader_may_consume_any_number_of_bytes),
+		vm_test(reaching_the_tail_stops_the_hardware_and_counts_a_gap),
+		vm_test(a_full_channel_continues_at_poll),
+		vm_test(a_full_channel_continues_at_status_with_sync),
+		vm_test(a_full_channel_continues_at_resume),
 		vm_test(a_full_channel_stays_off_while_the_tail_stays),
 		vm_test(a_full_and_paused_channel_needs_both_a_tail_and_a_resume),
 		vm_test(an_area_of_two_pages_works_too),
 		vm_test(restarting_a_full_session_needs_the_tail_moved),
 	};
 
-	page_size = sysconf(_SC_PAGESIZE);
-	cpu = cpus_first(cpus_online());
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* INFO, and who may open the device at all. */
+/* INFO, and who may open the device. */
 #include <cpuid.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,30 +10,26 @@
 
 #include "child.h"
 #include "cpu.h"
+#include "machine.h"
 #include "msr.h"
 #include "uapi.h"
-
-static size_t page_size;
-static uint64_t all_cpus;
 
 static void the_device_is_for_root_alone(void **state)
 {
 	struct stat st;
 
-	(void)state;
 	assert_int_equal(stat("/dev/auxtrace", &st), 0);
 	assert_true(S_ISCHR(st.st_mode));
 	assert_int_equal(st.st_mode & 07777, 0600);
 	assert_int_equal(st.st_uid, 0);
 }
 
-static void info_tells_what_cpuid_tells(void **state)
+static void info_agrees_with_cpuid(void **state)
 {
 	struct auxtrace_info info = at_info();
 	unsigned int a, b, c, d, family, model;
 	uint64_t msr;
 
-	(void)state;
 	assert_int_equal(info.out_abi_version, AUXTRACE_ABI_VERSION);
 	assert_int_equal(info.out_pmus, 1u << AUXTRACE_PMU_INTEL_PT | 1u << AUXTRACE_PMU_INTEL_BTS);
 	assert_int_equal(info.out_may, AUXTRACE_MAY_TRACE | AUXTRACE_MAY_LOCK);
@@ -54,7 +50,7 @@ static void info_tells_what_cpuid_tells(void **state)
 	assert_int_equal(info.out_cpu_stepping, a & 0xf);
 
 	__cpuid_count(0x14, 0, a, b, c, d);
-	/* Everything any PT has, then what leaf 14H says: CYC and PSB, MTC, PTWRITE. */
+	/* What every PT has, then what leaf 14H enumerates: CYC and PSB, MTC, PTWRITE. */
 	assert_int_equal(info.out_pt_config & (CONFIG_TSC | CONFIG_NORETCOMP | CONFIG_BRANCH),
 			 CONFIG_TSC | CONFIG_NORETCOMP | CONFIG_BRANCH);
 	assert_int_equal(!!(info.out_pt_config & CONFIG_CYC), !!(b & 1 << 1));
@@ -86,13 +82,13 @@ static uint64_t perf_ns(const struct auxtrace_info *info, uint64_t tsc)
 						info->out_time_shift);
 }
 
-/* What out_time_zero was measured by may be off by so much, where the host is busy. */
+/* On a busy host the measurement of out_time_zero may be off by so much. */
 #define CLOCK_SLACK_NS	1000000ULL
 #define CLOCK_MARK	"auxtrace: what time is it?"
 
 /*
- * The kernel's log has local_clock() in microseconds. (CLOCK_MONOTONIC is another clock: it
- * stands still for the ticks that a busy host loses early in the boot.)
+ * The kernel's log has local_clock() in microseconds. (CLOCK_MONOTONIC differs from it: it stops
+ * for the ticks that a busy host loses early in the boot.)
  */
 static void info_converts_the_tsc_to_the_clock_of_perf(void **state)
 {
@@ -104,20 +100,15 @@ static void info_converts_the_tsc_to_the_clock_of_perf(void **state)
 	ssize_t n;
 	int fd;
 
-	(void)state;
-	if (!info.out_time_mult) {
-		print_message("SKIP: this kernel's clock is not the TSC\n");
-		skip();
-	}
+	if (!info.out_time_mult)
+		skip_test("this kernel's clock is not the TSC");
 	fd = open("/dev/kmsg", O_RDWR | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0) {
-		print_message("SKIP: no /dev/kmsg\n");
-		skip();
-	}
+	if (fd < 0)
+		skip_test("no /dev/kmsg");
 	at_remember(fd);
 	lseek(fd, 0, SEEK_END);
 	before = read_tsc();
-	/* The end of line is what ends the record, too. */
+	/* The newline ends the record, too. */
 	assert_int_equal(write(fd, line, strlen(line)), strlen(line));
 	after = read_tsc();
 	/* "<level>,<sequence>,<time>,...;<text>"; others may have written as well. */
@@ -139,7 +130,6 @@ static void info_with_probe_finds_the_hardware_free(void **state)
 {
 	struct auxtrace_info info = { .size = sizeof(info), .flags = AUXTRACE_INFO_PROBE };
 
-	(void)state;
 	ok_info(at_open(), &info);
 	assert_int_equal(info.out_pt, AUXTRACE_PT_OK);
 }
@@ -154,7 +144,7 @@ static int info_without_capabilities(void *arg)
 	if (ret)
 		return -ret;
 	if (info.out_pt != AUXTRACE_PT_OK)
-		return 101;	/* nobody traces: it is not busy because we may not */
+		return 101;	/* nobody traces: missing privilege must not look like BUSY */
 	return info.out_may == 0 ? 0 : 100;
 }
 
@@ -162,7 +152,6 @@ static void info_succeeds_without_capabilities_and_says_so(void **state)
 {
 	int fd = at_open();
 
-	(void)state;
 	assert_int_equal(child_run(info_without_capabilities, &fd), 0);
 }
 
@@ -170,13 +159,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		vm_test(the_device_is_for_root_alone),
-		vm_test(info_tells_what_cpuid_tells),
+		vm_test(info_agrees_with_cpuid),
 		vm_test(info_converts_the_tsc_to_the_clock_of_perf),
 		vm_test(info_with_probe_finds_the_hardware_free),
 		vm_test(info_succeeds_without_capabilities_and_says_so),
 	};
 
-	page_size = sysconf(_SC_PAGESIZE);
-	all_cpus = cpus_online();
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is the same for every ioctl: how it reads and writes its struct. One
- * failure for each cause, wrong in that one respect only. After each the right
- * call on the same file has to succeed: a call that fails leaves the session as
- * it was.
+ * What is the same for every ioctl: how it reads and writes its struct. Each refused call is
+ * invalid in one respect only. After it a valid call on the same file must succeed: a call
+ * that fails leaves the session as it was.
  */
 #include <errno.h>
 #include <string.h>
@@ -11,16 +10,14 @@
 #include <unistd.h>
 
 #include "cpu.h"
+#include "machine.h"
 #include "trigger.h"
 #include "uapi.h"
 
 #define AUX_SIZE	(64 * 1024)
 
-static size_t page_size;
-static uint64_t one_cpu;
-
-/* A file in the state in which the call succeeds, and the arguments with which it does. */
-struct stand {
+/* A file in a state in which a call succeeds, and valid arguments for the call. */
+struct fixture {
 	struct session session;
 	struct auxtrace_cut cut;
 	union {
@@ -89,7 +86,7 @@ static struct auxtrace_trigger a_trigger(void)
 	return trigger_syscall(AUXTRACE_TRIGGER_SYSCALL_ENTER, AUXTRACE_ACTION_PAUSE, CALL_NUMBER);
 }
 
-static void stand_up(struct stand *st, const struct shape *sh)
+static void fixture_make(struct fixture *st, const struct shape *sh)
 {
 	struct session *s = &st->session;
 
@@ -115,8 +112,8 @@ static void stand_up(struct stand *st, const struct shape *sh)
 	st->arg.size = sh->size;
 }
 
-/* The call that was refused just now is made in the right way. */
-static void stand_proves(struct stand *st, const struct shape *sh)
+/* The valid call succeeds after the refused one. */
+static void fixture_check(struct fixture *st, const struct shape *sh)
 {
 	int ret = at_ioctl(st->session.fd, sh->nr, &st->arg);
 
@@ -125,7 +122,7 @@ static void stand_proves(struct stand *st, const struct shape *sh)
 	session_close(&st->session);
 }
 
-static void refused(const struct stand *st, const struct shape *sh, int err, void *arg,
+static void refused(const struct fixture *st, const struct shape *sh, int err, void *arg,
 		    const char *why)
 {
 	int ret = at_ioctl(st->session.fd, sh->nr, arg);
@@ -140,40 +137,37 @@ static void an_unknown_ioctl_gives_ENOTTY(void **state)
 	struct auxtrace_start arg = { .size = sizeof(arg) };
 	int fd = at_open();
 
-	(void)state;
 	for (unsigned int nr = 14; nr < 256; nr++)
 		fail_ioctl(ENOTTY, fd, _IO(AUXTRACE_IOC_MAGIC, nr), &arg);
-	/* The right number under another type, direction or size is another ioctl. */
+	/* The same number with another type, direction or size is another ioctl. */
 	fail_ioctl(ENOTTY, fd, _IO(AUXTRACE_IOC_MAGIC ^ 1, 0), &arg);
 	fail_ioctl(ENOTTY, fd, _IOWR(AUXTRACE_IOC_MAGIC, 0, struct auxtrace_info), &arg);
 }
 
 static void every_ioctl_refuses_a_null_pointer_with_EFAULT(void **state)
 {
-	struct stand st;
+	struct fixture st;
 
-	(void)state;
 	for_each_shape(sh) {
-		stand_up(&st, sh);
+		fixture_make(&st, sh);
 		refused(&st, sh, EFAULT, NULL, "a null pointer");
-		stand_proves(&st, sh);
+		fixture_check(&st, sh);
 	}
 }
 
 static void every_ioctl_refuses_a_struct_that_cannot_be_read_to_its_end_with_EFAULT(void **state)
 {
 	uint8_t *two = at_guarded_page();
-	struct stand st;
+	struct fixture st;
 
-	(void)state;
 	for_each_shape(sh) {
 		/* The size can be read, the end cannot. */
 		uint8_t *arg = two + page_size - 4;
 
-		stand_up(&st, sh);
+		fixture_make(&st, sh);
 		memcpy(arg, &st.arg, 4);
 		refused(&st, sh, EFAULT, arg, "an end that cannot be read");
-		stand_proves(&st, sh);
+		fixture_check(&st, sh);
 	}
 	munmap(two, 2 * page_size);
 }
@@ -182,20 +176,19 @@ static void every_ioctl_that_answers_refuses_a_read_only_struct_with_EFAULT(void
 {
 	uint8_t *page = mmap(NULL, page_size, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct stand st;
+	struct fixture st;
 
-	(void)state;
 	assert_ptr_not_equal(page, MAP_FAILED);
 	for_each_shape(sh) {
 		if (!sh->answers)
 			continue;
-		stand_up(&st, sh);
+		fixture_make(&st, sh);
 		mprotect(page, page_size, PROT_READ | PROT_WRITE);
 		memcpy(page, &st.arg, sh->size);
 		mprotect(page, page_size, PROT_READ);
 		refused(&st, sh, EFAULT, page, "a read-only struct");
 		if (sh->state == STARTED) {
-			/* Nothing was done of what could not be answered. */
+			/* A call that cannot answer has no effect. */
 			struct auxtrace_status_page now = channel_status(st.session.channel);
 
 			assert_int_equal(now.running, 1);
@@ -206,39 +199,37 @@ static void every_ioctl_that_answers_refuses_a_read_only_struct_with_EFAULT(void
 
 			assert_int_equal(at_trigger_read(st.session.fd, 1, 0, &none), -ENOENT);
 		}
-		stand_proves(&st, sh);
+		fixture_check(&st, sh);
 	}
 	munmap(page, page_size);
 }
 
 static void every_ioctl_refuses_a_size_below_the_first_published_with_EINVAL(void **state)
 {
-	struct stand st;
+	struct fixture st;
 
-	(void)state;
 	for_each_shape(sh) {
 		const size_t small[] = { 0, 3, 4, (sh->first ? sh->first : sh->size) - 1 };
 
-		stand_up(&st, sh);
+		fixture_make(&st, sh);
 		for (size_t i = 0; i < sizeof(small) / sizeof(*small); i++) {
 			st.arg.size = small[i];
 			refused(&st, sh, EINVAL, &st.arg, "too small a size");
 		}
 		st.arg.size = sh->size;
-		stand_proves(&st, sh);
+		fixture_check(&st, sh);
 	}
 }
 
 static void every_ioctl_takes_a_struct_as_first_published_and_writes_no_more_than_that(void **state)
 {
-	struct stand st;
+	struct fixture st;
 
-	(void)state;
 	for_each_shape(sh) {
 		if (!sh->first)
 			continue;
-		stand_up(&st, sh);
-		/* Missing members are zero, whatever lies there. */
+		fixture_make(&st, sh);
+		/* The kernel takes missing members as zero, whatever memory holds. */
 		memset(st.arg.raw + sh->first, 0xa5, sizeof(st.arg.raw) - sh->first);
 		st.arg.size = sh->first;
 		assert_int_equal(at_ioctl(st.session.fd, sh->nr, &st.arg), 0);
@@ -251,11 +242,10 @@ static void every_ioctl_takes_a_struct_as_first_published_and_writes_no_more_tha
 
 static void every_ioctl_accepts_a_longer_struct_whose_tail_is_zero(void **state)
 {
-	struct stand st;
+	struct fixture st;
 
-	(void)state;
 	for_each_shape(sh) {
-		stand_up(&st, sh);
+		fixture_make(&st, sh);
 		st.arg.size = sh->size + 64;
 		assert_int_equal(at_ioctl(st.session.fd, sh->nr, &st.arg), 0);
 		for (size_t i = sh->size; i < sizeof(st.arg.raw); i++)
@@ -266,57 +256,54 @@ static void every_ioctl_accepts_a_longer_struct_whose_tail_is_zero(void **state)
 
 static void every_ioctl_refuses_a_longer_struct_whose_tail_is_not_zero_with_E2BIG(void **state)
 {
-	struct stand st;
+	struct fixture st;
 
-	(void)state;
 	for_each_shape(sh) {
 		const size_t at[] = { sh->size, sh->size + 63 };
 
-		stand_up(&st, sh);
+		fixture_make(&st, sh);
 		st.arg.size = sh->size + 64;
 		for (size_t i = 0; i < sizeof(at) / sizeof(*at); i++) {
 			st.arg.raw[at[i]] = 1;
 			refused(&st, sh, E2BIG, &st.arg, "a tail that is not zero");
 			st.arg.raw[at[i]] = 0;
 		}
-		stand_proves(&st, sh);
+		fixture_check(&st, sh);
 	}
 }
 
 static void every_ioctl_refuses_each_unknown_flag_with_EINVAL(void **state)
 {
-	struct stand st;
+	struct fixture st;
 
-	(void)state;
 	for_each_shape(sh) {
-		stand_up(&st, sh);
+		fixture_make(&st, sh);
 		for (int bit = 0; bit < 32; bit++) {
 			uint32_t flag = 1u << bit;
 
 			if (sh->flags_all & flag)
 				continue;
-			/* In all of them the flags follow the size. */
+			/* In all structs the flags follow the size. */
 			st.arg.start.flags ^= flag;
 			refused(&st, sh, EINVAL, &st.arg, "an unknown flag");
 			st.arg.start.flags ^= flag;
 		}
-		stand_proves(&st, sh);
+		fixture_check(&st, sh);
 	}
 }
 
 static void every_ioctl_refuses_a_reserved_member_that_is_not_zero_with_EINVAL(void **state)
 {
-	struct stand st;
+	struct fixture st;
 
-	(void)state;
 	for_each_shape(sh) {
 		if (!sh->reserved)
 			continue;
-		stand_up(&st, sh);
+		fixture_make(&st, sh);
 		st.arg.raw[sh->reserved + 3] = 0x80;
 		refused(&st, sh, EINVAL, &st.arg, "a reserved member set");
 		st.arg.raw[sh->reserved + 3] = 0;
-		stand_proves(&st, sh);
+		fixture_check(&st, sh);
 	}
 }
 
@@ -335,7 +322,5 @@ int main(void)
 		vm_test(every_ioctl_refuses_a_reserved_member_that_is_not_zero_with_EINVAL),
 	};
 
-	page_size = sysconf(_SC_PAGESIZE);
-	one_cpu = 1ULL << cpus_first(cpus_online());
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

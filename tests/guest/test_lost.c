@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a data ring does not hold: records dropped while its output is paused or for want
- * of room are counted, to the last one, and a LOST record tells how many.
+ * Lost records: each record that is dropped while the output is paused, or because the ring
+ * has no space, is counted, and a LOST record reports how many.
  */
 #include <errno.h>
 #include <poll.h>
@@ -10,18 +10,15 @@
 
 #include "cpu.h"
 #include "invariants.h"
+#include "machine.h"
 #include "records.h"
 #include "ring.h"
 #include "uapi.h"
 #include "waiter.h"
 
-static size_t page_size;
-static uint64_t one_cpu, all_cpus;
-static int cpu;
-
 /* ---- PAUSE_OUTPUT ------------------------------------------------------------ */
 
-static void a_paused_output_counts_what_it_drops_and_says_so_when_it_goes_on(void **state)
+static void paused_output_counts_dropped_records_and_reports_them_when_it_resumes(void **state)
 {
 	struct auxtrace_status_page before, after;
 	const struct mode *m = *state;
@@ -46,10 +43,10 @@ static void a_paused_output_counts_what_it_drops_and_says_so_when_it_goes_on(voi
 	assert_int_equal(after.data_head, before.data_head);
 	assert_int_equal(after.data_reserved, before.data_reserved);
 	assert_int_equal(after.data_records, before.data_records);
-	/* An interrupt is one more, unless it was the last to find something. */
+	/* An interrupt drops one more, unless its record has no bytes to report. */
 	lost = after.data_lost;
 	assert_in_range(lost, dropped, dropped + after.pmis - before.pmis);
-	/* The AUX area was traced on. */
+	/* Tracing into the AUX area continued. */
 	assert_int_equal(after.windows, before.windows + 3);
 	assert_true(after.produced > before.produced);
 
@@ -66,7 +63,7 @@ static void a_paused_output_counts_what_it_drops_and_says_so_when_it_goes_on(voi
 
 	ok_output(s.fd, 0, 0);
 	assert_int_equal(channel_status(s.channel).data_head, after.data_head);
-	/* With nothing dropped there is nothing to say. */
+	/* With nothing dropped no LOST record is written. */
 	ok_output(s.fd, 0, 1);
 	ok_output(s.fd, 0, 0);
 	assert_int_equal(channel_status(s.channel).data_head, after.data_head);
@@ -84,7 +81,6 @@ static void output_can_be_paused_before_start_and_stays_so(void **state)
 	struct follower f;
 	struct session s;
 
-	(void)state;
 	ring_open(&s, &m, 0, page_size);
 	follower_init(&f, s.channel);
 	ok_output(s.fd, 0, 1);
@@ -110,29 +106,29 @@ static void output_can_be_paused_before_start_and_stays_so(void **state)
 	check_accounting(&s);
 }
 
-static void output_is_paused_on_the_cpus_asked_alone(void **state)
+static void output_is_paused_on_the_requested_cpus_only(void **state)
 {
 	struct session s;
 
-	(void)state;
 	session_prepare(&s, all_cpus, AUXTRACE_SETUP_USER | OVER, RING_AUX_SIZE);
 	session_prepare_data(&s, 0, page_size);
 	session_setup(&s);
 	ok_output(s.fd, one_cpu, 1);
 	for (unsigned int i = 0; i < s.count; i++)
-		assert_int_equal(channel_status(&s.channel[i]).data_paused, s.channel[i].cpu == cpu);
+		assert_int_equal(channel_status(&s.channel[i]).data_paused,
+				 s.channel[i].cpu == first_cpu);
 	ok_start(s.fd);
 	ok_stop(s.fd);
 	for (unsigned int i = 0; i < s.count; i++)
 		assert_int_equal(!channel_status(&s.channel[i]).data_records,
-				 s.channel[i].cpu == cpu);
+				 s.channel[i].cpu == first_cpu);
 	ok_output(s.fd, all_cpus, 0);
 	for (unsigned int i = 0; i < s.count; i++)
 		assert_int_equal(channel_status(&s.channel[i]).data_paused, 0);
 	check_accounting(&s);
 }
 
-/* Refuses with @err, and the right one after that is done. */
+/* PAUSE_OUTPUT of @wrong fails with @err, and a valid one after it succeeds. */
 static void output_refuses(int err, struct auxtrace_output *wrong, uint64_t data_size)
 {
 	struct session s;
@@ -153,7 +149,6 @@ static void pause_output_without_a_data_ring_gives_EINVAL(void **state)
 {
 	struct auxtrace_output arg = { .size = sizeof(arg), .pause = 1 };
 
-	(void)state;
 	output_refuses(EINVAL, &arg, 0);
 	arg.pause = 0;
 	output_refuses(EINVAL, &arg, 0);
@@ -163,7 +158,6 @@ static void pause_output_of_neither_0_nor_1_gives_EINVAL(void **state)
 {
 	const uint32_t values[] = { 2, 3, UINT32_MAX };
 
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		struct auxtrace_output arg = { .size = sizeof(arg), .pause = values[i] };
 
@@ -175,7 +169,6 @@ static void pause_output_of_an_empty_or_a_foreign_set_gives_EINVAL(void **state)
 {
 	uint64_t sets[] = { 0, all_cpus, one_cpu | 1ULL << 63 };
 
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		struct auxtrace_output arg = { .size = sizeof(arg), .pause = 1,
 					       .cpus_len = sizeof(sets[i]),
@@ -190,7 +183,6 @@ static void pause_output_with_a_bad_cpu_set_pointer_gives_EFAULT(void **state)
 {
 	struct auxtrace_output arg = { .size = sizeof(arg), .pause = 1, .cpus_len = 8 };
 
-	(void)state;
 	output_refuses(EFAULT, &arg, page_size);
 }
 
@@ -198,7 +190,6 @@ static void pause_output_before_setup_gives_EBADFD(void **state)
 {
 	int fd = at_open();
 
-	(void)state;
 	fail_output(EBADFD, fd, 0, 1);
 }
 
@@ -219,14 +210,14 @@ static void a_full_ring_drops_the_newest_and_counts_each(void **state)
 		ring_make_records(&s);
 		st = channel_status(s.channel);
 	} while (st.data_lost < 7);
-	/* A START, and a pair each window; more AUX where interrupts came. */
+	/* An ITRACE_START, AUX and WINDOW for each window, an AUX for each interrupt. */
 	assert_in_range(st.data_records + st.data_lost, 1 + 2 * st.windows,
 			1 + 2 * st.windows + st.pmis);
 	head = st.data_head;
-	/* No more than what the shortest record needs was left free. */
+	/* The free space is too small for a record of a window. */
 	assert_true(head <= page_size && head > page_size - 2 * sizeof(union any_record));
 	assert_int_equal(poll_events(s.fd, 0), POLLIN);
-	/* What is there stays; but poll(2) may have found room for a LOST record alone. */
+	/* Unread records stay; but poll(2) may have found space for a LOST record. */
 	head = channel_status(s.channel).data_head;
 	ring_make_records(&s);
 	st = channel_status(s.channel);
@@ -246,8 +237,8 @@ static void a_full_ring_drops_the_newest_and_counts_each(void **state)
 	check_accounting(&s);
 }
 
-/* The tail moves to anywhere: room for less than a LOST, for one alone, for more. */
-static void losses_add_up_however_little_room_is_made(void **state)
+/* The tail moves anywhere: space for less than a LOST record, for one, for more. */
+static void losses_add_up_however_little_space_is_freed(void **state)
 {
 	struct auxtrace_status_page st;
 	const struct mode *m = *state;
@@ -270,7 +261,7 @@ static void losses_add_up_however_little_room_is_made(void **state)
 		read = st.data_head;
 		assert_true(f.lost <= st.data_lost);
 		x = x * 6364136223846793005ULL + 1442695040888963407ULL;
-		/* Less than what a window needs, as a rule; and not only at records' ends. */
+		/* As a rule less than a window's records need, and not only at records' ends. */
 		tail += (x >> 33) % 200;
 		if (tail > read)
 			tail = read;
@@ -296,7 +287,6 @@ static void wrong_data_tails_are_counted_and_ignored(void **state)
 	struct session s;
 	uint64_t good;
 
-	(void)state;
 	ring_open(&s, &m, AUXTRACE_SETUP_PAUSED, page_size);
 	ok_start(s.fd);
 	for (int i = 0; i < 10; i++)
@@ -328,22 +318,18 @@ static void wrong_data_tails_are_counted_and_ignored(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		in_each_mode(a_paused_output_counts_what_it_drops_and_says_so_when_it_goes_on),
+		in_each_mode(paused_output_counts_dropped_records_and_reports_them_when_it_resumes),
 		vm_test(output_can_be_paused_before_start_and_stays_so),
-		vm_test(output_is_paused_on_the_cpus_asked_alone),
+		vm_test(output_is_paused_on_the_requested_cpus_only),
 		vm_test(pause_output_without_a_data_ring_gives_EINVAL),
 		vm_test(pause_output_of_neither_0_nor_1_gives_EINVAL),
 		vm_test(pause_output_of_an_empty_or_a_foreign_set_gives_EINVAL),
 		vm_test(pause_output_with_a_bad_cpu_set_pointer_gives_EFAULT),
 		vm_test(pause_output_before_setup_gives_EBADFD),
 		in_each_mode_that_keeps(a_full_ring_drops_the_newest_and_counts_each),
-		in_each_mode_that_keeps(losses_add_up_however_little_room_is_made),
+		in_each_mode_that_keeps(losses_add_up_however_little_space_is_freed),
 		vm_test(wrong_data_tails_are_counted_and_ignored),
 	};
 
-	page_size = sysconf(_SC_PAGESIZE);
-	all_cpus = cpus_online();
-	cpu = cpus_first(all_cpus);
-	one_cpu = 1ULL << cpu;
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

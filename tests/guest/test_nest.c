@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Writers that nest and requests that collide: ioctls from several threads, trace
- * interrupts of small areas that come late, so that they land within requests, perf's
- * sampling NMIs, CPUs that come and go, tails that mean nothing. No record is torn,
- * none is lost without being counted, no request is lost nor done twice.
+ * Nested writers of records and concurrent requests: ioctls from several threads, late trace
+ * interrupts of small areas, so that they come within requests, perf's sampling NMIs, CPUs that
+ * go offline and return, invalid tails. No record is torn, none is lost without being counted,
+ * no request is lost or done twice.
  */
 #include <errno.h>
 #include <poll.h>
@@ -15,6 +15,7 @@
 #include "cpu.h"
 #include "invariants.h"
 #include "load.h"
+#include "machine.h"
 #include "msr.h"
 #include "perf.h"
 #include "pmu.h"
@@ -27,15 +28,11 @@
 #define BOTH		(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL)
 #define AUTO		AUXTRACE_SETUP_FULL_AUTO
 
-/* Primes, so that nothing stays in step: of instructions, and of branches. */
+/* Primes, so that events do not coincide regularly: of instructions, and of branches. */
 #define SAMPLE_PERIOD	50021
 #define MAX_SKID	97
 
-static size_t page_size;
-static uint64_t all_cpus;
-static int first, last;
-
-/* Interrupts from everywhere, at odd times. */
+/* Start sampling NMIs and delay trace interrupts on every CPU. */
 static void disturb(void)
 {
 	unsigned int sampled = 0;
@@ -44,7 +41,7 @@ static void disturb(void)
 		int cpu = cpus_first(left);
 
 		sampled += perf_sample(cpu, SAMPLE_PERIOD) >= 0;
-		bench_knob(cpu, PTM_KNOB_PMI_SKID, MAX_SKID);
+		emulator_knob(cpu, PTM_KNOB_PMI_SKID, MAX_SKID);
 	}
 	if (!sampled)
 		print_message("no sampling NMIs: perf counts no instructions here\n");
@@ -59,14 +56,14 @@ static uint64_t all_nmis(void)
 	return sum;
 }
 
-/* The skid changes all the time, too: where an interrupt lands is never the same place. */
+/* Change the delay all the time, so that an interrupt can come at any instruction. */
 static int change_skid(struct worker *w)
 {
 	int ret = msr_write(worker_random(w) % cpus_count(all_cpus),
-			    MSR_PTM_BENCH_KNOB + PTM_KNOB_PMI_SKID, worker_random(w) % MAX_SKID);
+			    MSR_PTM_KNOB + PTM_KNOB_PMI_SKID, worker_random(w) % MAX_SKID);
 
 	load_run(300);
-	/* A CPU that is away just now. */
+	/* The CPU may be offline. */
 	return ret == -ENOENT || ret == -ENXIO || ret == -EIO ? 0 : ret;
 }
 
@@ -81,7 +78,7 @@ static int pause_output(struct worker *w)
 	return ret;
 }
 
-/* What the main thread takes from each channel while the storm blows. */
+/* The main thread is the reader of all channels. */
 static void take_all(struct session *s, struct follower *f)
 {
 	for (unsigned int i = 0; i < s->count; i++) {
@@ -95,8 +92,9 @@ static void take_all(struct session *s, struct follower *f)
 #define PAIRS	50
 
 /*
- * Each CPU asks PAIRS times for itself, one thread for all of them; so it is known how
- * often each was asked. If @hot the last CPU goes and comes meanwhile.
+ * A thread on each CPU makes PAIRS pairs of requests for that CPU, another thread for all CPUs,
+ * so the number of requests of each CPU is known. If @hot, the last CPU goes offline and
+ * returns meanwhile.
  */
 static void storm(const struct mode *m, bool toggle, bool hot)
 {
@@ -105,8 +103,8 @@ static void storm(const struct mode *m, bool toggle, bool hot)
 	unsigned int round = 0;
 	struct session s;
 
-	session_prepare(&s, all_cpus, BOTH | m->aux, room_for(4 * page_size));
-	/* A reader may have to wait for its CPU, or for one that comes and goes, for seconds. */
+	session_prepare(&s, all_cpus, BOTH | m->aux, space_for(4 * page_size));
+	/* Large rings: the reader may have to wait for a CPU for seconds. */
 	session_prepare_data(&s, m->data, 1024 * page_size);
 	session_setup(&s);
 	for (unsigned int i = 0; i < s.count; i++)
@@ -114,8 +112,8 @@ static void storm(const struct mode *m, bool toggle, bool hot)
 	disturb();
 	ok_start(s.fd);
 	for (unsigned int i = 0; i < s.count; i++)
-		/* One that is to go cannot have a thread of its own. */
-		worker_start(&s, hot ? first : s.channel[i].cpu, pause_and_resume,
+		/* The CPU that goes offline cannot have a pinned thread. */
+		worker_start(&s, hot ? first_cpu : s.channel[i].cpu, pause_and_resume,
 			     hot ? PAIRS / 4 : PAIRS);
 	worker_start(&s, -1, pause_and_resume_all, PAIRS);
 	worker_start(&s, -1, sync_all, 0);
@@ -123,7 +121,7 @@ static void storm(const struct mode *m, bool toggle, bool hot)
 	worker_start(&s, -1, change_skid, 0);
 	if (toggle)
 		worker_start(&s, -1, pause_output, 0);
-	/* A reader that gets no time sees losses only. */
+	/* A high priority: a reader that gets no CPU time would see only losses. */
 	setpriority(PRIO_PROCESS, 0, -20);
 	while (!workers_are_done()) {
 		struct pollfd p = { .fd = s.fd, .events = POLLIN };
@@ -131,12 +129,12 @@ static void storm(const struct mode *m, bool toggle, bool hot)
 		poll(&p, 1, 2);
 		take_all(&s, f);
 		if (hot && ++round % 50 == 0 && round <= 100 &&
-		    (cpu_set_online(last, 0) || cpu_set_online(last, 1)))
+		    (cpu_set_online(last_cpu, 0) || cpu_set_online(last_cpu, 1)))
 			break;
 	}
 	setpriority(PRIO_PROCESS, 0, 0);
 	workers_join();
-	bench_knobs_reset();
+	emulator_knobs_reset();
 
 	/* The last request wins. */
 	ok_pause(&s, 0, NULL);
@@ -150,7 +148,7 @@ static void storm(const struct mode *m, bool toggle, bool hot)
 	for (unsigned int i = 0; i < s.count; i++) {
 		struct auxtrace_status_page st = channel_status(&s.channel[i]);
 		uint64_t own = !hot ? PAIRS :
-			       s.channel[i].cpu == first ? s.count * (PAIRS / 4) : 0;
+			       s.channel[i].cpu == first_cpu ? s.count * (PAIRS / 4) : 0;
 
 		print_message("CPU %u: %llu windows, %llu interrupts, %llu records, %llu lost, %llu gaps, %llu full\n",
 			      st.cpu, st.windows, st.pmis, st.data_records, st.data_lost, st.gaps,
@@ -159,10 +157,10 @@ static void storm(const struct mode *m, bool toggle, bool hot)
 		assert_int_equal(st.resumes_asked, own + PAIRS + 1);
 		assert_int_equal(st.bad_tails + st.data_bad_tails, 0);
 		assert_int_equal(st.gaps_error, 0);
-		/* BTS: an interrupt that had to wait for one of the samples' to end. */
+		/* BTS: an interrupt may have had to wait for the end of a sampling NMI. */
 		assert_true(!(m->aux & OVER) || under_bts() || !st.gaps_full);
 		assert_true(!hot || st.gaps_offline <= 2);
-		/* Every record was made once: it is here, or counted as lost and told so. */
+		/* Every record was either read, or counted and reported as lost. */
 		assert_int_equal(f[i].lost, st.data_lost);
 		follower_agrees(&f[i]);
 		if (!st.data_lost) {
@@ -177,37 +175,34 @@ static void storm(const struct mode *m, bool toggle, bool hot)
 	check_accounting(&s);
 }
 
-static void records_of_nested_writers_are_whole_and_all_there(void **state)
+static void records_of_nested_writers_are_whole_and_none_is_missing(void **state)
 {
-	bench_required();
+	emulator_required();
 	storm(*state, false, false);
 }
 
-static void records_that_nested_writers_dropped_are_counted_to_the_last(void **state)
+static void each_record_that_nested_writers_drop_is_counted(void **state)
 {
-	bench_required();
+	emulator_required();
 	storm(*state, true, false);
 }
 
 static void no_request_is_lost_or_done_twice_while_a_cpu_comes_and_goes(void **state)
 {
-	bench_required();
-	if (first == last || cpu_set_online(last, 1)) {
-		print_message("SKIP: no CPU that can go offline\n");
-		skip();
-	}
+	emulator_required();
+	hotplug_required();
 	storm(*state, false, true);
 }
 
-/* An overwritable ring is read at a cut, while all else goes on. */
+/* An overwritable ring is read at a cut, while writers continue. */
 static void newest_records_of_nested_writers_are_whole(void **state)
 {
 	const struct mode *m = *state;
 	uint64_t records = 0;
 	struct session s;
 
-	bench_required();
-	session_prepare(&s, all_cpus, BOTH | OVER, room_for(4 * 2 * page_size));
+	emulator_required();
+	session_prepare(&s, all_cpus, BOTH | OVER, space_for(4 * 2 * page_size));
 	session_prepare_data(&s, m->data, 4 * page_size);
 	s.setup.slots = 4;
 	session_setup(&s);
@@ -244,7 +239,7 @@ static void newest_records_of_nested_writers_are_whole(void **state)
 
 /* ---- a hostile user page ------------------------------------------------------- */
 
-/* Wild ones, ones that may be right by chance, ones that go back; at full speed. */
+/* Random tails, tails that may be valid by chance, tails that go back; at full speed. */
 static int scribble(struct worker *w)
 {
 	for (unsigned int i = 0; i < w->session.count; i++) {
@@ -265,7 +260,7 @@ static bool has_bad_tails(const struct channel *ch)
 	       (ch->overwrite || __atomic_load_n(&ch->status->bad_tails, __ATOMIC_RELAXED));
 }
 
-static void tell_true_tails(const struct session *s)
+static void set_valid_tails(const struct session *s)
 {
 	for (unsigned int i = 0; i < s->count; i++) {
 		struct auxtrace_status_page st = channel_status(&s->channel[i]);
@@ -290,8 +285,8 @@ static void tails_of_a_hostile_thread_do_no_harm_under_requests(void **state)
 	uint64_t lost[MAX_CPUS];
 	struct session s;
 
-	bench_required();
-	session_prepare(&s, all_cpus, BOTH | m->aux, room_for(4 * page_size));
+	emulator_required();
+	session_prepare(&s, all_cpus, BOTH | m->aux, space_for(4 * page_size));
 	session_prepare_data(&s, m->data, page_size);
 	session_setup(&s);
 	disturb();
@@ -302,28 +297,25 @@ static void tails_of_a_hostile_thread_do_no_harm_under_requests(void **state)
 		worker_start(&s, s.channel[i].cpu, pause_and_resume, PAIRS);
 	worker_start(&s, -1, sync_all, PAIRS);
 	worker_start(&s, -1, poll_any, 0);
-	/* Those without a limit go on until some were taken. */
+	/* Workers without a limit run until some bad tails were counted. */
 	for (unsigned int i = 0; i < s.count; i++)
-		for (int ms = 0; !has_bad_tails(&s.channel[i]); ms++) {
-			assert_true(ms < WAIT_MS);
-			usleep(1000);
-		}
+		wait_until(has_bad_tails(&s.channel[i]));
 	workers_join();
 
-	/* It goes on for a reader that says the truth. */
-	tell_true_tails(&s);
+	/* Tracing continues for a reader that sets valid tails. */
+	set_valid_tails(&s);
 	ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
 	/*
-	 * Again if the one page of records did not last: a CPU for which another one waits
-	 * traces how it waits, and each lap of the area is a record.
+	 * Again if the one page of records was too small: a CPU that waits for another one
+	 * traces its waiting, and each lap of the area makes a record.
 	 */
 	for (unsigned int n = 0; n == 0 || lost_more(&s, lost); n++) {
 		assert_true(n < 100);
 		ok_pause(&s, 0, NULL);
-		tell_true_tails(&s);
-		/* What was lost until now is told. */
+		set_valid_tails(&s);
+		/* Let the LOST record of what was lost until now be written. */
 		poll_events(s.fd, 0);
-		tell_true_tails(&s);
+		set_valid_tails(&s);
 		for (unsigned int i = 0; i < s.count; i++)
 			lost[i] = channel_status(&s.channel[i]).data_lost;
 		ok_resume(&s, 0, NULL);
@@ -336,7 +328,7 @@ static void tails_of_a_hostile_thread_do_no_harm_under_requests(void **state)
 
 		assert_true(st.inhibit & AUXTRACE_INHIBIT_USER);
 		assert_false(st.inhibit & ~(AUXTRACE_INHIBIT_USER | AUXTRACE_INHIBIT_FULL));
-		/* So much may have run in between, on a busy host. */
+		/* On a busy host so much may have run meanwhile. */
 		if (st.inhibit & AUXTRACE_INHIBIT_FULL)
 			assert_true(st.produced - st.consumed >= s.channel[i].aux_size / 2);
 		records_read_all(&r, &s.channel[i]);
@@ -352,10 +344,10 @@ static void tails_of_a_hostile_thread_do_no_harm_under_requests(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		in_mode(records_of_nested_writers_are_whole_and_all_there, OVER, 0),
-		in_mode(records_of_nested_writers_are_whole_and_all_there, AUTO, BACKWARD),
-		in_mode(records_that_nested_writers_dropped_are_counted_to_the_last, OVER, BACKWARD),
-		in_mode(records_that_nested_writers_dropped_are_counted_to_the_last, 0, 0),
+		in_mode(records_of_nested_writers_are_whole_and_none_is_missing, OVER, 0),
+		in_mode(records_of_nested_writers_are_whole_and_none_is_missing, AUTO, BACKWARD),
+		in_mode(each_record_that_nested_writers_drop_is_counted, OVER, BACKWARD),
+		in_mode(each_record_that_nested_writers_drop_is_counted, 0, 0),
 		in_mode(no_request_is_lost_or_done_twice_while_a_cpu_comes_and_goes, OVER, 0),
 		in_mode(no_request_is_lost_or_done_twice_while_a_cpu_comes_and_goes, AUTO, 0),
 		in_mode(newest_records_of_nested_writers_are_whole, 0, NEWEST),
@@ -364,9 +356,5 @@ int main(void)
 		in_mode(tails_of_a_hostile_thread_do_no_harm_under_requests, OVER, 0),
 	};
 
-	page_size = sysconf(_SC_PAGESIZE);
-	all_cpus = cpus_online();
-	first = cpus_first(all_cpus);
-	last = cpus_last(all_cpus);
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

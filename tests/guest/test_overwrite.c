@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Overwrite mode: the newest data wins, and what it replaced is counted to the byte. */
-#include <poll.h>
+/* Overwrite mode: the newest data replaces the oldest, which is counted to the byte. */
 #include <string.h>
 #include <unistd.h>
 
 #include "cpu.h"
 #include "invariants.h"
 #include "load.h"
+#include "machine.h"
 #include "msr.h"
 #include "pmu.h"
 #include "trace.h"
 #include "uapi.h"
+#include "waiter.h"
 
 #define BOTH	(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL)
 #define OVER	AUXTRACE_SETUP_OVERWRITE
 #define PAGES	16
-
-static size_t page_size;
-static int cpu;
 
 static void run_until(const struct session *s, uint64_t bytes)
 {
@@ -30,7 +28,7 @@ static void run_until(const struct session *s, uint64_t bytes)
 			return;
 		assert_int_equal(status.out_nr_running, 1);
 	}
-	fail_msg("%llu bytes after all that load", (unsigned long long)status.out_produced);
+	fail_msg("only %llu bytes after all of the load", (unsigned long long)status.out_produced);
 }
 
 /* The newest bytes, from the first PSB among them, are whole packets to the end. */
@@ -47,7 +45,7 @@ static void check_newest(const struct session *s)
 		fail_msg("bad packet at %zu of the newest %llu bytes", walk.end,
 			 (unsigned long long)len);
 	assert_true(walk.starts > 0);
-	/* A PSB at least each 2 KiB, as the period 0 says; so most of it decodes. */
+	/* PSB period 0 means a PSB every 2 KiB, so most of the trace decodes. */
 	assert_true(walk.count >= trace_least(len));
 	test_free(trace);
 }
@@ -58,9 +56,8 @@ static void nothing_is_overwritten_before_the_first_wrap(void **state)
 	struct walk walk = { 0 };
 	struct session s;
 
-	(void)state;
-	session_open(&s, 1ULL << cpu, AUXTRACE_SETUP_USER | OVER, PAGES * page_size);
-	cpu_pin(cpu);
+	session_open(&s, one_cpu, AUXTRACE_SETUP_USER | OVER, PAGES * page_size);
+	cpu_pin(first_cpu);
 	ok_start(s.fd);
 	run_until(&s, 4 * page_size);
 	ok_pause(&s, 0, NULL);
@@ -77,11 +74,11 @@ static void wraps(uint32_t flags)
 	uint64_t begun = 0, area = PAGES * page_size;
 	struct auxtrace_status_page st;
 	struct session s;
-	bool bench;
+	bool counted;
 
-	session_open(&s, 1ULL << cpu, flags | OVER, area);
-	cpu_pin(cpu);
-	bench = bench_bytes_plain(cpu, &begun);
+	session_open(&s, one_cpu, flags | OVER, area);
+	cpu_pin(first_cpu);
+	counted = emulator_bytes_plain(first_cpu, &begun);
 	ok_start(s.fd);
 	for (unsigned int round = 1; round <= 8; round++) {
 		run_until(&s, round * area + page_size / 3);
@@ -90,8 +87,8 @@ static void wraps(uint32_t flags)
 		assert_int_equal(st.overwritten, st.produced - area);
 		assert_int_equal(st.gaps, 0);
 		assert_int_equal(st.windows, round);
-		if (bench)
-			assert_int_equal(st.produced, bench_bytes(cpu) - begun);
+		if (counted)
+			assert_int_equal(st.produced, emulator_bytes(first_cpu) - begun);
 		check_newest(&s);
 		check_accounting(&s);
 		ok_resume(&s, 0, NULL);
@@ -103,35 +100,32 @@ static void wraps(uint32_t flags)
 
 static void wraps_of_user_code_are_counted_to_the_byte(void **state)
 {
-	(void)state;
 	wraps(AUXTRACE_SETUP_USER);
 }
 
 static void wraps_of_user_and_kernel_are_counted_to_the_byte(void **state)
 {
-	(void)state;
 	wraps(BOTH);
 }
 
-/* With no SYNC in between, wraps are the interrupt's to count. */
-static void wraps_are_counted_when_nobody_asks(void **state)
+/* Without a SYNC only the interrupt counts the wraps. */
+static void wraps_are_counted_without_a_sync(void **state)
 {
 	uint64_t begun, area = 4 * page_size;
 	struct auxtrace_status_page st;
 	struct session s;
 
-	(void)state;
-	bench_required();
-	session_open(&s, 1ULL << cpu, AUXTRACE_SETUP_USER | OVER, area);
-	cpu_pin(cpu);
-	begun = bench_bytes(cpu);
+	emulator_required();
+	session_open(&s, one_cpu, AUXTRACE_SETUP_USER | OVER, area);
+	cpu_pin(first_cpu);
+	begun = emulator_bytes(first_cpu);
 	ok_start(s.fd);
 	load_run(200000);
 	ok_stop(s.fd);
 	st = channel_status(s.channel);
-	assert_int_equal(st.produced, bench_bytes(cpu) - begun);
+	assert_int_equal(st.produced, emulator_bytes(first_cpu) - begun);
 	assert_true(st.produced > 10 * area);
-	/* Once a lap; of BTS once for so many bytes, which is as much as its buffer holds. */
+	/* Once a lap; BTS: once for as many bytes as its buffer holds. */
 	assert_true(st.pmis >= st.produced / (under_bts() ? 64 << 10 : area) / 2);
 	assert_int_equal(st.windows, 1);
 	check_newest(&s);
@@ -143,14 +137,13 @@ static void a_wrap_interrupt_moves_the_published_position(void **state)
 	uint64_t last = 0, area = 4 * page_size;
 	struct session s;
 
-	(void)state;
-	session_open(&s, 1ULL << cpu, AUXTRACE_SETUP_USER | OVER, area);
-	cpu_pin(cpu);
+	session_open(&s, one_cpu, AUXTRACE_SETUP_USER | OVER, area);
+	cpu_pin(first_cpu);
 	ok_start(s.fd);
 	for (int i = 0; i < 5; i++) {
 		struct auxtrace_status_page st;
 
-		/* Far more than an area of it. */
+		/* Far more trace than the area holds. */
 		load_run(20000);
 		st = channel_status(s.channel);
 		assert_true(st.produced > last);
@@ -161,26 +154,25 @@ static void a_wrap_interrupt_moves_the_published_position(void **state)
 	check_accounting(&s);
 }
 
-static void pauses_anywhere_in_the_area_leave_no_byte_out(void **state)
+static void pauses_anywhere_in_the_area_lose_no_byte(void **state)
 {
 	uint64_t area = 2 * page_size, last = 0, begun = 0;
 	struct auxtrace_status_page st;
 	struct session s;
-	bool bench;
+	bool counted;
 
-	(void)state;
-	session_open(&s, 1ULL << cpu, AUXTRACE_SETUP_USER | OVER, area);
-	cpu_pin(cpu);
-	bench = bench_bytes_plain(cpu, &begun);
+	session_open(&s, one_cpu, AUXTRACE_SETUP_USER | OVER, area);
+	cpu_pin(first_cpu);
+	counted = emulator_bytes_plain(first_cpu, &begun);
 	ok_start(s.fd);
-	/* Pauses at all kinds of places, near the area's end and the page's too. */
+	/* Pauses at many positions, also near the ends of the area and of pages. */
 	for (int i = 0; i < 300; i++) {
 		load_run(37 + i % 61);
 		ok_pause(&s, 0, NULL);
 		st = channel_status(s.channel);
 		assert_true(st.produced > last);
-		if (bench)
-			assert_int_equal(st.produced, bench_bytes(cpu) - begun);
+		if (counted)
+			assert_int_equal(st.produced, emulator_bytes(first_cpu) - begun);
 		last = st.produced;
 		channel_available(s.channel);
 		ok_resume(&s, 0, NULL);
@@ -190,15 +182,14 @@ static void pauses_anywhere_in_the_area_leave_no_byte_out(void **state)
 	check_accounting(&s);
 }
 
-static void tails_mean_nothing(void **state)
+static void tails_have_no_effect(void **state)
 {
 	static const uint64_t tails[] = { 1, UINT64_MAX, 1ULL << 40 };
 	struct auxtrace_status status;
 	struct session s;
 
-	(void)state;
-	session_open(&s, 1ULL << cpu, AUXTRACE_SETUP_USER | OVER, PAGES * page_size);
-	cpu_pin(cpu);
+	session_open(&s, one_cpu, AUXTRACE_SETUP_USER | OVER, PAGES * page_size);
+	cpu_pin(first_cpu);
 	ok_start(s.fd);
 	for (int i = 0; i < 3; i++) {
 		channel_set_tail(s.channel, tails[i]);
@@ -213,28 +204,24 @@ static void tails_mean_nothing(void **state)
 static void a_running_session_is_never_readable(void **state)
 {
 	struct session s;
-	struct pollfd p;
 
-	(void)state;
-	session_open(&s, 1ULL << cpu, AUXTRACE_SETUP_USER | OVER, 4 * page_size);
-	cpu_pin(cpu);
+	session_open(&s, one_cpu, AUXTRACE_SETUP_USER | OVER, 4 * page_size);
+	cpu_pin(first_cpu);
 	ok_start(s.fd);
 	load_run(50000);
-	p = (struct pollfd){ .fd = s.fd, .events = POLLIN };
-	assert_int_equal(poll(&p, 1, 0), 0);
+	assert_int_equal(poll_events(s.fd, 0), 0);
 	ok_stop(s.fd);
 	check_accounting(&s);
 }
 
-static void start_after_stop_goes_on_overwriting(void **state)
+static void start_after_stop_continues_to_overwrite(void **state)
 {
 	uint64_t area = 4 * page_size;
 	struct auxtrace_status_page st;
 	struct session s;
 
-	(void)state;
-	session_open(&s, 1ULL << cpu, AUXTRACE_SETUP_USER | OVER, area);
-	cpu_pin(cpu);
+	session_open(&s, one_cpu, AUXTRACE_SETUP_USER | OVER, area);
+	cpu_pin(first_cpu);
 	for (int i = 1; i <= 3; i++) {
 		ok_start(s.fd);
 		run_until(&s, (uint64_t)i * 2 * area);
@@ -253,15 +240,13 @@ int main(void)
 		vm_test(nothing_is_overwritten_before_the_first_wrap),
 		vm_test(wraps_of_user_code_are_counted_to_the_byte),
 		vm_test(wraps_of_user_and_kernel_are_counted_to_the_byte),
-		vm_test(wraps_are_counted_when_nobody_asks),
+		vm_test(wraps_are_counted_without_a_sync),
 		vm_test(a_wrap_interrupt_moves_the_published_position),
-		vm_test(pauses_anywhere_in_the_area_leave_no_byte_out),
-		vm_test(tails_mean_nothing),
+		vm_test(pauses_anywhere_in_the_area_lose_no_byte),
+		vm_test(tails_have_no_effect),
 		vm_test(a_running_session_is_never_readable),
-		vm_test(start_after_stop_goes_on_overwriting),
+		vm_test(start_after_stop_continues_to_overwrite),
 	};
 
-	page_size = sysconf(_SC_PAGESIZE);
-	cpu = cpus_first(cpus_online());
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who has the hardware: perf or one of our sessions, never two of them on one
- * CPU, and whoever comes second hears EBUSY and changes nothing.
+ * Ownership of the hardware: on one CPU either perf or one session has it. The second to claim
+ * it gets EBUSY and changes nothing.
  */
 #include <errno.h>
 #include <linux/membarrier.h>
@@ -12,23 +12,13 @@
 #include "cpu.h"
 #include "invariants.h"
 #include "load.h"
+#include "machine.h"
 #include "msr.h"
 #include "perf.h"
 #include "pmu.h"
 #include "uapi.h"
 
-#define AUX_SIZE	room_for(64 * 1024)
-
-static uint64_t all_cpus;
-static int first, last;
-
-static void two_cpus_required(void)
-{
-	if (first != last)
-		return;
-	print_message("SKIP: one CPU only\n");
-	skip();
-}
+#define AUX_SIZE	space_for(64 * 1024)
 
 static void expect_state(const struct session *s, uint32_t want)
 {
@@ -43,19 +33,18 @@ static void perf_is_refused_from_start_to_stop_only(void **state)
 {
 	struct session s;
 
-	(void)state;
 	perf_required();
-	perf_is_granted(first);
+	perf_is_granted(first_cpu);
 	session_open(&s, all_cpus, AUXTRACE_SETUP_USER, AUX_SIZE);
-	/* SETUP takes no hardware. */
-	perf_is_granted(first);
+	/* SETUP does not claim the hardware. */
+	perf_is_granted(first_cpu);
 	ok_start(s.fd);
 	for (uint64_t left = all_cpus; left; left &= left - 1)
 		perf_is_refused(cpus_first(left));
-	/* A pause does not give it away. */
+	/* PAUSE does not release it. */
 	ok_pause(&s, 0, NULL);
-	perf_is_refused(first);
-	assert_false(msr_tracing(first));
+	perf_is_refused(first_cpu);
+	assert_false(msr_tracing(first_cpu));
 	ok_resume(&s, 0, NULL);
 	expect_state(&s, AUXTRACE_STATE_STARTED);
 	ok_stop(s.fd);
@@ -64,17 +53,16 @@ static void perf_is_refused_from_start_to_stop_only(void **state)
 	check_accounting(&s);
 }
 
-static void perf_is_granted_again_after_a_close(void **state)
+static void perf_can_open_events_again_after_a_close(void **state)
 {
 	struct session s;
 
-	(void)state;
 	perf_required();
 	session_open(&s, all_cpus, AUXTRACE_SETUP_USER, AUX_SIZE);
 	ok_start(s.fd);
 	session_close(&s);
-	perf_is_granted(first);
-	perf_is_granted(last);
+	perf_is_granted(first_cpu);
+	perf_is_granted(last_cpu);
 }
 
 static void start_is_refused_while_perf_holds_a_disabled_event_of_a_cpu(void **state)
@@ -82,10 +70,9 @@ static void start_is_refused_while_perf_holds_a_disabled_event_of_a_cpu(void **s
 	struct session s;
 	int fd;
 
-	(void)state;
 	perf_required();
 	session_open(&s, all_cpus, AUXTRACE_SETUP_USER, AUX_SIZE);
-	fd = perf_open(-1, last);
+	fd = perf_open(-1, last_cpu);
 	assert_true(fd >= 0);
 	fail_start(EBUSY, s.fd);
 	expect_state(&s, AUXTRACE_STATE_STOPPED);
@@ -101,7 +88,6 @@ static void start_is_refused_while_perf_holds_an_event_of_a_task(void **state)
 	struct session s;
 	int fd;
 
-	(void)state;
 	perf_required();
 	session_open(&s, all_cpus, AUXTRACE_SETUP_USER, AUX_SIZE);
 	fd = perf_open(0, -1);
@@ -121,13 +107,12 @@ static void try_to_start(void *arg)
 	fail_start(EBUSY, s->fd);
 }
 
-static void start_is_refused_while_perf_traces_and_does_not_disturb_it(void **state)
+static void start_is_refused_while_perf_traces_and_does_not_disturb_perf(void **state)
 {
 	struct session s;
 	int64_t bytes;
 	int fd;
 
-	(void)state;
 	perf_required();
 	session_open(&s, all_cpus, AUXTRACE_SETUP_USER, AUX_SIZE);
 	fd = perf_open(0, -1);
@@ -147,7 +132,6 @@ static void perf_can_trace_after_a_session_was_stopped(void **state)
 	int64_t bytes;
 	int fd;
 
-	(void)state;
 	perf_required();
 	session_open(&s, all_cpus, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL, AUX_SIZE);
 	ok_start(s.fd);
@@ -162,19 +146,18 @@ static void perf_can_trace_after_a_session_was_stopped(void **state)
 }
 
 /*
- * perf's driver remembers what it has written to the output MSRs and does not
- * write the same again. Turn by turn its tables come to lie where they lay.
+ * perf's driver caches what it has written to the output MSRs and does not write the same
+ * value again. With alternating turns its tables come to lie at the same addresses again.
  */
 static void perf_and_a_session_can_take_turns(void **state)
 {
 	struct session s;
 
-	(void)state;
 	perf_required();
 	session_open(&s, all_cpus, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL, AUX_SIZE);
-	assert_int_equal(cpu_pin(last), 0);
+	assert_int_equal(cpu_pin(last_cpu), 0);
 	for (int i = 0; i < 20; i++) {
-		int fd = perf_open(-1, last);
+		int fd = perf_open(-1, last_cpu);
 		int64_t bytes;
 
 		assert_true(fd >= 0);
@@ -182,7 +165,7 @@ static void perf_and_a_session_can_take_turns(void **state)
 		at_close(fd);
 		if (bytes <= 0)
 			fail_msg("turn %d: perf traced %lld bytes", i + 1, (long long)bytes);
-		/* RCU lets its pages go: the next ones are then likely to be the same. */
+		/* After RCU has freed its pages, the next ones are likely to be the same. */
 		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 		ok_start(s.fd);
@@ -197,18 +180,17 @@ static void start_is_all_or_nothing(void **state)
 	struct session both, one;
 	int fd;
 
-	(void)state;
 	perf_required();
 	two_cpus_required();
-	session_open(&both, 1ULL << first | 1ULL << last, AUXTRACE_SETUP_USER, AUX_SIZE);
-	session_open(&one, 1ULL << first, AUXTRACE_SETUP_USER, AUX_SIZE);
-	fd = perf_open(-1, last);
+	session_open(&both, one_cpu | 1ULL << last_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
+	session_open(&one, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
+	fd = perf_open(-1, last_cpu);
 	assert_true(fd >= 0);
 	fail_start(EBUSY, both.fd);
-	assert_false(msr_tracing(first));
+	assert_false(msr_tracing(first_cpu));
 	assert_int_equal(channel_status(&both.channel[0]).windows, 0);
-	/* The first CPU was given back: perf has it, then another session. */
-	int other = perf_open(-1, first);
+	/* The first CPU was released: perf can use it, then another session. */
+	int other = perf_open(-1, first_cpu);
 
 	assert_true(other >= 0);
 	at_close(other);
@@ -225,40 +207,38 @@ static void two_sessions_trace_different_cpus_at_once(void **state)
 {
 	struct session a, b;
 
-	(void)state;
 	two_cpus_required();
-	session_open(&a, 1ULL << first, AUXTRACE_SETUP_USER, AUX_SIZE);
-	session_open(&b, 1ULL << last, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE, AUX_SIZE);
+	session_open(&a, one_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
+	session_open(&b, 1ULL << last_cpu, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE, AUX_SIZE);
 	ok_start(a.fd);
 	ok_start(b.fd);
 	expect_state(&a, AUXTRACE_STATE_STARTED);
 	expect_state(&b, AUXTRACE_STATE_STARTED);
 	/* Each has its own requests and counters. */
 	ok_pause(&a, 0, NULL);
-	assert_false(msr_tracing(first));
-	assert_true(msr_tracing(last));
+	assert_false(msr_tracing(first_cpu));
+	assert_true(msr_tracing(last_cpu));
 	assert_int_equal(channel_status(b.channel).pauses_asked, 0);
-	fail_pause(EINVAL, a.fd, 1ULL << last);
+	fail_pause(EINVAL, a.fd, 1ULL << last_cpu);
 	ok_stop(a.fd);
-	assert_true(msr_tracing(last));
+	assert_true(msr_tracing(last_cpu));
 	ok_stop(b.fd);
 	check_accounting(&a);
 	check_accounting(&b);
 }
 
-static void a_second_session_on_the_same_cpu_hears_EBUSY(void **state)
+static void a_second_session_on_the_same_cpu_gets_EBUSY(void **state)
 {
 	struct session a, b;
 
-	(void)state;
 	session_open(&a, all_cpus, AUXTRACE_SETUP_USER, AUX_SIZE);
-	session_open(&b, 1ULL << last, AUXTRACE_SETUP_USER, AUX_SIZE);
+	session_open(&b, 1ULL << last_cpu, AUXTRACE_SETUP_USER, AUX_SIZE);
 	ok_start(a.fd);
 	fail_start(EBUSY, b.fd);
 	expect_state(&a, AUXTRACE_STATE_STARTED);
 	expect_state(&b, AUXTRACE_STATE_STOPPED);
-	assert_int_equal(channel_status(session_channel(&a, last)).running, 1);
-	/* Paused is still held. */
+	assert_int_equal(channel_status(session_channel(&a, last_cpu)).running, 1);
+	/* A paused session still holds the hardware. */
 	ok_pause(&a, 0, NULL);
 	fail_start(EBUSY, b.fd);
 	ok_stop(a.fd);
@@ -269,15 +249,14 @@ static void a_second_session_on_the_same_cpu_hears_EBUSY(void **state)
 	check_accounting(&b);
 }
 
-static void info_with_probe_sees_perf_hold_the_hardware(void **state)
+static void info_with_probe_reports_that_perf_holds_the_hardware(void **state)
 {
 	struct auxtrace_info info = { .size = sizeof(info), .flags = AUXTRACE_INFO_PROBE };
 	int fd, perf;
 
-	(void)state;
 	perf_required();
 	fd = at_open();
-	perf = perf_open(-1, last);
+	perf = perf_open(-1, last_cpu);
 	assert_true(perf >= 0);
 	ok_info(fd, &info);
 	assert_int_equal(info.out_pt, AUXTRACE_PT_BUSY);
@@ -288,28 +267,25 @@ static void info_with_probe_sees_perf_hold_the_hardware(void **state)
 	info.flags = AUXTRACE_INFO_PROBE;
 	ok_info(fd, &info);
 	assert_int_equal(info.out_pt, AUXTRACE_PT_OK);
-	/* To ask was not to take. */
-	perf_is_granted(last);
+	/* PROBE does not keep the hardware. */
+	perf_is_granted(last_cpu);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		vm_test(perf_is_refused_from_start_to_stop_only),
-		vm_test(perf_is_granted_again_after_a_close),
+		vm_test(perf_can_open_events_again_after_a_close),
 		vm_test(start_is_refused_while_perf_holds_a_disabled_event_of_a_cpu),
 		vm_test(start_is_refused_while_perf_holds_an_event_of_a_task),
-		vm_test(start_is_refused_while_perf_traces_and_does_not_disturb_it),
+		vm_test(start_is_refused_while_perf_traces_and_does_not_disturb_perf),
 		vm_test(perf_can_trace_after_a_session_was_stopped),
 		vm_test(perf_and_a_session_can_take_turns),
 		vm_test(start_is_all_or_nothing),
 		vm_test(two_sessions_trace_different_cpus_at_once),
-		vm_test(a_second_session_on_the_same_cpu_hears_EBUSY),
-		vm_test(info_with_probe_sees_perf_hold_the_hardware),
+		vm_test(a_second_session_on_the_same_cpu_gets_EBUSY),
+		vm_test(info_with_probe_reports_that_perf_holds_the_hardware),
 	};
 
-	all_cpus = cpus_online();
-	first = cpus_first(all_cpus);
-	last = cpus_last(all_cpus);
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

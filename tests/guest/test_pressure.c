@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Back-pressure of a full-trace area: a channel that met its reader's tail goes on when
- * the reader asks, by itself (FULL_AUTO), or at a RESUME alone (FULL_STOP); and what its
- * records say of each time. A load on another CPU than ours fills the area.
+ * Back-pressure of a full-trace area: a channel that reached its reader's tail continues at a
+ * call of the reader, by itself (FULL_AUTO), or only at a RESUME (FULL_STOP); and what the
+ * records report each time. A load on another CPU than the test's fills the area.
  */
 #include <poll.h>
 #include <string.h>
@@ -12,6 +12,7 @@
 #include "cpu.h"
 #include "invariants.h"
 #include "load.h"
+#include "machine.h"
 #include "msr.h"
 #include "records.h"
 #include "trace.h"
@@ -22,12 +23,9 @@
 #define AUTO	AUXTRACE_SETUP_FULL_AUTO
 #define STOP	AUXTRACE_SETUP_FULL_STOP
 
-static size_t page_size;
-static int cpu;
-
 static void open_area(struct session *s, uint32_t flags)
 {
-	session_prepare(s, 1ULL << cpu, AUXTRACE_SETUP_USER | flags, PAGES * page_size);
+	session_prepare(s, 1ULL << last_cpu, AUXTRACE_SETUP_USER | flags, PAGES * page_size);
 	session_prepare_data(s, 0, 16 * page_size);
 	session_setup(s);
 }
@@ -40,7 +38,7 @@ static uint64_t milliseconds(void)
 	return now.tv_sec * 1000ULL + now.tv_nsec / 1000000;
 }
 
-/* Wait without a call to the session until its channel has met the tail @times times. */
+/* Wait, without a call to the session, until the channel has reached the tail @times times. */
 static struct auxtrace_status_page wait_full(const struct session *s, uint64_t times)
 {
 	uint64_t begun = milliseconds();
@@ -52,7 +50,7 @@ static struct auxtrace_status_page wait_full(const struct session *s, uint64_t t
 			return st;
 		usleep(500);
 	} while (milliseconds() - begun < WAIT_MS);
-	fail_msg("met the tail %llu times of %llu, inhibit %#x", st.gaps_full,
+	fail_msg("reached the tail %llu times of %llu, inhibit %#x", st.gaps_full,
 		 (unsigned long long)times, st.inhibit);
 	return st;
 }
@@ -81,19 +79,18 @@ static short readable(const struct session *s)
 	return events;
 }
 
-static void a_channel_finds_the_moved_tail_by_itself(void **state)
+static void a_full_auto_channel_finds_the_moved_tail_by_itself(void **state)
 {
 	struct auxtrace_status_page st;
 	struct follower f;
 	struct session s;
 
-	(void)state;
 	open_area(&s, AUTO);
 	follower_init(&f, s.channel);
-	load_start(cpu);
+	load_start(last_cpu);
 	ok_start(s.fd);
 	for (uint64_t n = 1; n <= 6; n++) {
-		/* From here to the next window the session hears nothing from us. */
+		/* From here to the next window the session gets no call. */
 		st = wait_full(&s, n);
 		assert_int_equal(st.gaps_full, n);
 		assert_int_equal(st.windows, n);
@@ -109,15 +106,14 @@ static void a_channel_finds_the_moved_tail_by_itself(void **state)
 	check_accounting(&s);
 }
 
-/* What is not moved is not found, however often the module looks. */
-static void a_channel_by_itself_stays_off_while_the_tail_stays(void **state)
+/* As long as the tail does not move, polling it has no effect. */
+static void a_full_auto_channel_stays_off_while_the_tail_stays(void **state)
 {
 	struct auxtrace_status_page st, later;
 	struct session s;
 
-	(void)state;
 	open_area(&s, AUTO);
-	load_start(cpu);
+	load_start(last_cpu);
 	ok_start(s.fd);
 	st = wait_full(&s, 1);
 	usleep(50000);
@@ -125,7 +121,7 @@ static void a_channel_by_itself_stays_off_while_the_tail_stays(void **state)
 	assert_int_equal(later.windows, 1);
 	assert_int_equal(later.gaps, 1);
 	assert_int_equal(later.produced, st.produced);
-	/* Neither a pause nor a stop is undone by it. */
+	/* A moved tail undoes neither a PAUSE nor a STOP. */
 	ok_pause(&s, 0, NULL);
 	channel_set_tail(s.channel, st.produced);
 	usleep(50000);
@@ -138,11 +134,11 @@ static void a_channel_by_itself_stays_off_while_the_tail_stays(void **state)
 	channel_set_tail(s.channel, channel_status(s.channel).produced);
 	usleep(20000);
 	assert_int_equal(channel_status(s.channel).windows, 2);
-	assert_false(msr_tracing(cpu));
+	assert_false(msr_tracing(last_cpu));
 	check_accounting(&s);
 }
 
-/* poll(2) wakes for the watermark as ever; the reader that only moves tails gets it all. */
+/* A reader that makes no call but moves its tail gets all of the trace. */
 static void a_reader_that_only_moves_its_tail_gets_every_byte(void **state)
 {
 	static uint8_t trace[64 * 16 * 4096];
@@ -150,13 +146,12 @@ static void a_reader_that_only_moves_its_tail_gets_every_byte(void **state)
 	uint64_t begun = 0, len = 0;
 	struct follower f;
 	struct session s;
-	bool bench;
+	bool counted;
 
-	(void)state;
 	open_area(&s, AUTO);
 	follower_init(&f, s.channel);
-	load_start(cpu);
-	bench = bench_bytes_plain(cpu, &begun);
+	load_start(last_cpu);
+	counted = emulator_bytes_plain(last_cpu, &begun);
 	ok_start(s.fd);
 	while (len < 8 * PAGES * page_size) {
 		st = channel_status(s.channel);
@@ -173,29 +168,28 @@ static void a_reader_that_only_moves_its_tail_gets_every_byte(void **state)
 	st = channel_status(s.channel);
 	assert_true(st.produced < sizeof(trace));
 	channel_copy(s.channel, len, trace + len, st.produced - len);
-	if (bench)
-		assert_int_equal(st.produced, bench_bytes(cpu) - begun);
+	if (counted)
+		assert_int_equal(st.produced, emulator_bytes(last_cpu) - begun);
 	assert_int_equal(st.bad_tails, 0);
 	check_accounting(&s);
 }
 
-static void a_channel_that_shall_stay_off_needs_a_resume(void **state)
+static void a_full_stop_channel_needs_a_resume(void **state)
 {
 	struct auxtrace_effect effect;
 	struct auxtrace_status_page st;
 	struct follower f;
 	struct session s;
 
-	(void)state;
 	open_area(&s, STOP);
 	follower_init(&f, s.channel);
-	cpu_pin(cpu);
-	load_start(cpu);
+	cpu_pin(last_cpu);
+	load_start(last_cpu);
 	ok_start(s.fd);
 	for (uint64_t n = 1; n <= 4; n++) {
 		st = wait_full(&s, n);
 		assert_int_equal(st.windows, n);
-		/* A RESUME without room does nothing. */
+		/* A RESUME without space has no effect. */
 		ok_resume(&s, 0, &effect);
 		assert_int_equal(effect.flags, 0);
 		assert_int_equal(effect.inhibit, AUXTRACE_INHIBIT_FULL);
@@ -208,7 +202,7 @@ static void a_channel_that_shall_stay_off_needs_a_resume(void **state)
 		assert_int_equal(st.inhibit, AUXTRACE_INHIBIT_FULL);
 		assert_int_equal(st.windows, n);
 		assert_int_equal(st.gaps_full, n);
-		assert_false(msr_tracing(cpu));
+		assert_false(msr_tracing(last_cpu));
 
 		ok_resume(&s, 0, &effect);
 		assert_int_equal(effect.flags, AUXTRACE_EFFECT_CHANGED);
@@ -222,14 +216,13 @@ static void a_channel_that_shall_stay_off_needs_a_resume(void **state)
 	check_accounting(&s);
 }
 
-static void start_undoes_a_stop_for_want_of_room(void **state)
+static void start_ends_a_stop_by_a_full_area(void **state)
 {
 	struct auxtrace_status_page st;
 	struct session s;
 
-	(void)state;
 	open_area(&s, STOP);
-	load_start(cpu);
+	load_start(last_cpu);
 	ok_start(s.fd);
 	st = wait_full(&s, 1);
 	ok_stop(s.fd);
@@ -242,10 +235,11 @@ static void start_undoes_a_stop_for_want_of_room(void **state)
 }
 
 /*
- * In the default mode the reader's call makes it go on. Each time it was full is one
- * AUX record with TRUNCATED, one WINDOW that FULL ended, one gap.
+ * In the default mode the channel continues at a call of the reader. Each time that the area
+ * was full there is one AUX record with TRUNCATED, one WINDOW with the end cause FULL, and one
+ * gap.
  */
-static void each_meeting_with_the_tail_is_told_once(void **state)
+static void reaching_the_tail_is_recorded_once(void **state)
 {
 	struct auxtrace_status_page st;
 	const union any_record *rec;
@@ -253,10 +247,9 @@ static void each_meeting_with_the_tail_is_told_once(void **state)
 	struct session s;
 	struct records r;
 
-	(void)state;
 	open_area(&s, 0);
 	follower_init(&f, s.channel);
-	load_start(cpu);
+	load_start(last_cpu);
 	ok_start(s.fd);
 	for (uint64_t n = 1; n <= 6; n++) {
 		st = wait_full(&s, n);
@@ -276,7 +269,7 @@ static void each_meeting_with_the_tail_is_told_once(void **state)
 		assert_int_equal(f.truncated, n);
 		assert_int_equal(f.ended_by[AUXTRACE_CAUSE_FULL], n);
 
-		/* Moved, and still not running: nobody asked. */
+		/* The tail has moved, but without a call tracing does not continue. */
 		channel_set_tail(s.channel, st.produced);
 		usleep(3000);
 		assert_int_equal(channel_status(s.channel).windows, n);
@@ -289,14 +282,14 @@ static void each_meeting_with_the_tail_is_told_once(void **state)
 	check_accounting(&s);
 }
 
-static void the_watermark_wakes_who_waits(void **state)
+static void the_watermark_wakes_the_reader(void **state)
 {
 	struct session s;
 	struct waiter w;
 
 	open_area(&s, *(const uint32_t *)*state | AUXTRACE_SETUP_PAUSED);
 	ok_start(s.fd);
-	load_start(cpu);
+	load_start(last_cpu);
 	waiter_start(&w, s.fd);
 	ok_resume(&s, 0, NULL);
 	waiter_join(&w);
@@ -305,14 +298,13 @@ static void the_watermark_wakes_who_waits(void **state)
 	check_accounting(&s);
 }
 
-/* Many CPUs at once, each at its own pace, and CPUs' own timers. */
-static void all_cpus_go_on_by_themselves(void **state)
+/* All CPUs at once, each with its own speed and its own timer. */
+static void all_full_auto_cpus_continue_by_themselves(void **state)
 {
 	struct follower f[MAX_CPUS];
 	uint64_t begun = milliseconds(), done = 0;
 	struct session s;
 
-	(void)state;
 	session_prepare(&s, cpus_online(), AUXTRACE_SETUP_USER | AUTO,
 			4 * page_size);
 	session_prepare_data(&s, AUXTRACE_SETUP_DATA_BACKWARD, 64 * page_size);
@@ -348,18 +340,16 @@ static void all_cpus_go_on_by_themselves(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		vm_test(a_channel_finds_the_moved_tail_by_itself),
-		vm_test(a_channel_by_itself_stays_off_while_the_tail_stays),
+		vm_test(a_full_auto_channel_finds_the_moved_tail_by_itself),
+		vm_test(a_full_auto_channel_stays_off_while_the_tail_stays),
 		vm_test(a_reader_that_only_moves_its_tail_gets_every_byte),
-		vm_test(a_channel_that_shall_stay_off_needs_a_resume),
-		vm_test(start_undoes_a_stop_for_want_of_room),
-		vm_test(each_meeting_with_the_tail_is_told_once),
-		with_flags(the_watermark_wakes_who_waits, AUTO),
-		with_flags(the_watermark_wakes_who_waits, STOP),
-		vm_test(all_cpus_go_on_by_themselves),
+		vm_test(a_full_stop_channel_needs_a_resume),
+		vm_test(start_ends_a_stop_by_a_full_area),
+		vm_test(reaching_the_tail_is_recorded_once),
+		with_flags(the_watermark_wakes_the_reader, AUTO),
+		with_flags(the_watermark_wakes_the_reader, STOP),
+		vm_test(all_full_auto_cpus_continue_by_themselves),
 	};
 
-	page_size = sysconf(_SC_PAGESIZE);
-	cpu = cpus_last(cpus_online());
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

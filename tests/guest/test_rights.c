@@ -41,10 +41,9 @@ static void setup_without_a_capability_gives_EACCES(void **state)
 {
 	struct capability_try try = { .keep = ~(CAP(PERFMON) | CAP(SYS_ADMIN)) };
 
-	(void)state;
 	setup_prepare(&try.session);
 	assert_int_equal(try_setup(&try), EACCES);
-	/* A user's own code is no exception: the trace is CPU-wide. */
+	/* Other levels make no difference: the trace is CPU-wide. */
 	try.session.setup.flags = AUXTRACE_SETUP_KERNEL;
 	assert_int_equal(try_setup(&try), EACCES);
 }
@@ -53,7 +52,6 @@ static void setup_needs_only_one_of_the_two_capabilities(void **state)
 {
 	struct capability_try try;
 
-	(void)state;
 	setup_prepare(&try.session);
 	try.memlock = (struct rlimit){ 1 << 20, 1 << 20 };
 	try.keep = CAP(PERFMON);
@@ -69,22 +67,21 @@ static void setup_beyond_the_locked_memory_limit_gives_ENOMEM(void **state)
 		.memlock = { 256 << 10, 256 << 10 },
 	};
 
-	(void)state;
 	setup_prepare(&try.session);
 	try.session.setup.aux_size = 512 << 10;
 	assert_int_equal(try_setup(&try), ENOMEM);
-	/* What is charged is the sum over the channels. */
+	/* The sum over the channels is charged. */
 	setup_prepare(&try.session);
 	try.session.cpus = cpus_online();
 	try.session.setup.aux_size = 256 << 10;
 	assert_int_equal(try_setup(&try), ENOMEM);
-	/* And of all regions of each. */
+	/* All regions of a channel are charged. */
 	setup_prepare(&try.session);
 	try.session.setup.aux_size = 128 << 10;
 	assert_int_equal(try_setup(&try), 0);
 	session_prepare_data(&try.session, 0, 256 << 10);
 	assert_int_equal(try_setup(&try), ENOMEM);
-	/* Within the limit, and beyond it with the capability: both fine. */
+	/* Success within the limit, and beyond it with the capability. */
 	setup_prepare(&try.session);
 	assert_int_equal(try_setup(&try), 0);
 	try.session.setup.aux_size = 512 << 10;
@@ -92,7 +89,7 @@ static void setup_beyond_the_locked_memory_limit_gives_ENOMEM(void **state)
 	assert_int_equal(try_setup(&try), 0);
 }
 
-/* A limit that is good for one area, not for two: each close has to give it back. */
+/* The limit is enough for one area, not for two: each close has to uncharge its area. */
 static int setup_again_and_again(void *arg)
 {
 	struct rlimit memlock = { 400 << 10, 400 << 10 };
@@ -116,12 +113,11 @@ static void locked_memory_is_given_back_at_close(void **state)
 {
 	struct session s;
 
-	(void)state;
 	setup_prepare(&s);
 	assert_int_equal(child_run(setup_again_and_again, &s), 0);
 }
 
-/* Two failed attempts between: they must not have charged anything. */
+/* Attempts that fail must not charge anything. */
 static int setup_fails_then_succeeds(void *arg)
 {
 	struct rlimit memlock = { 400 << 10, 400 << 10 };
@@ -144,7 +140,6 @@ static void a_setup_beyond_the_limit_charges_nothing(void **state)
 {
 	struct session s;
 
-	(void)state;
 	setup_prepare(&s);
 	s.fd = at_open();
 	assert_int_equal(child_run(setup_fails_then_succeeds, &s), 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What SETUP takes and refuses: each cause that the header names, wrong in that
- * one respect only, and after each refusal a right SETUP of the same file.
+ * Which arguments SETUP accepts: each cause of refusal that the header names, with arguments
+ * invalid in that respect only, and after each refusal a valid SETUP of the same file.
  */
 #include <errno.h>
 #include <sys/mman.h>
@@ -9,13 +9,11 @@
 
 #include "cpu.h"
 #include "invariants.h"
+#include "machine.h"
 #include "setup.h"
 
-static size_t page_size;
-static uint64_t one_cpu, all_cpus;
-
-/* With a data ring: without one no DATA flag may be set. */
-static bool mode_is_right(uint32_t flags)
+/* For a session with a data ring; without one no DATA flag may be set. */
+static bool mode_is_valid(uint32_t flags)
 {
 	const uint32_t full = AUXTRACE_SETUP_FULL_AUTO | AUXTRACE_SETUP_FULL_STOP;
 
@@ -25,16 +23,15 @@ static bool mode_is_right(uint32_t flags)
 	       ((flags & full) != full && !(flags & AUXTRACE_SETUP_OVERWRITE));
 }
 
-static void setup_takes_each_right_mode_and_refuses_every_other_with_EINVAL(void **state)
+static void setup_accepts_each_valid_mode_and_refuses_every_other_with_EINVAL(void **state)
 {
-	(void)state;
 	for (uint32_t flags = 0; flags <= AUXTRACE_SETUP_ALL; flags++) {
 		struct session s;
 
-		session_prepare(&s, mode_is_right(flags) ? all_cpus : one_cpu, flags,
+		session_prepare(&s, mode_is_valid(flags) ? all_cpus : one_cpu, flags,
 				2 * page_size);
 		session_prepare_data(&s, 0, page_size);
-		if (mode_is_right(flags)) {
+		if (mode_is_valid(flags)) {
 			session_setup(&s);
 			session_close(&s);
 		} else {
@@ -49,7 +46,6 @@ static void setup_twice_gives_EEXIST(void **state)
 {
 	struct session s;
 
-	(void)state;
 	setup_prepare(&s);
 	session_setup(&s);
 	fail_setup(EEXIST, s.fd, &s.setup);
@@ -63,7 +59,6 @@ static void setup_with_an_empty_cpu_set_gives_EINVAL(void **state)
 {
 	struct session s;
 
-	(void)state;
 	setup_prepare(&s);
 	s.cpus = 0;
 	setup_refuses(EINVAL, &s);
@@ -73,7 +68,6 @@ static void setup_with_a_cpu_set_of_no_bytes_gives_EINVAL(void **state)
 {
 	struct session s;
 
-	(void)state;
 	setup_prepare(&s);
 	s.setup.cpus_len = 0;
 	setup_refuses(EINVAL, &s);
@@ -84,11 +78,8 @@ static void setup_with_a_cpu_that_does_not_exist_gives_EINVAL(void **state)
 	unsigned int ids = at_info().out_nr_cpu_ids;
 	struct session s;
 
-	(void)state;
-	if (ids >= 64) {
-		print_message("SKIP: %u CPUs\n", ids);
-		skip();
-	}
+	if (ids >= 64)
+		skip_test("%u CPUs", ids);
 	for (unsigned int cpu = ids; cpu < 64; cpu++) {
 		setup_prepare(&s);
 		s.cpus |= 1ULL << cpu;
@@ -96,12 +87,11 @@ static void setup_with_a_cpu_that_does_not_exist_gives_EINVAL(void **state)
 	}
 }
 
-static void setup_takes_a_longer_cpu_set_only_if_the_rest_is_zero(void **state)
+static void setup_accepts_a_longer_cpu_set_only_if_the_rest_is_zero(void **state)
 {
 	uint64_t set[512] = { one_cpu };	/* more bits than any kernel has CPUs */
 	struct session s;
 
-	(void)state;
 	setup_prepare(&s);
 	s.setup.cpus = (uintptr_t)set;
 	s.setup.cpus_len = sizeof(set);
@@ -110,13 +100,12 @@ static void setup_takes_a_longer_cpu_set_only_if_the_rest_is_zero(void **state)
 	setup_refuses(EINVAL, &s);
 }
 
-static void setup_takes_a_cpu_set_of_one_byte(void **state)
+static void setup_accepts_a_cpu_set_of_one_byte(void **state)
 {
 	uint8_t set[2] = { 1, 0xff };	/* the second is not part of it */
 	struct auxtrace_status status;
 	struct session s;
 
-	(void)state;
 	setup_prepare(&s);
 	s.setup.cpus = (uintptr_t)set;
 	s.setup.cpus_len = 1;
@@ -131,7 +120,6 @@ static void setup_with_a_bad_cpu_set_pointer_gives_EFAULT(void **state)
 	uint8_t *two = at_guarded_page();
 	struct session s;
 
-	(void)state;
 	setup_prepare(&s);
 	s.setup.cpus = 0;
 	setup_refuses(EFAULT, &s);
@@ -146,7 +134,6 @@ static void setup_of_an_unknown_pmu_gives_ENODEV(void **state)
 {
 	struct session s;
 
-	(void)state;
 	setup_prepare(&s);
 	s.setup.pmu = AUXTRACE_PMU_INTEL_BTS + 1;
 	setup_refuses(ENODEV, &s);
@@ -158,7 +145,6 @@ static void setup_without_user_and_kernel_gives_EINVAL(void **state)
 {
 	struct session s;
 
-	(void)state;
 	setup_prepare(&s);
 	s.setup.flags = AUXTRACE_SETUP_PAUSED;
 	setup_refuses(EINVAL, &s);
@@ -171,7 +157,6 @@ static void setup_with_an_aux_size_that_is_not_a_power_of_two_gives_EINVAL(void 
 				   6 * page_size, UINT64_MAX };
 	struct session s;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		setup_prepare(&s);
 		s.setup.aux_size = sizes[i];
@@ -179,11 +164,10 @@ static void setup_with_an_aux_size_that_is_not_a_power_of_two_gives_EINVAL(void 
 	}
 }
 
-static void setup_with_two_pages_is_the_least(void **state)
+static void setup_accepts_two_pages_as_the_smallest_area(void **state)
 {
 	struct session s;
 
-	(void)state;
 	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, 2 * page_size);
 	check_accounting(&s);
 }
@@ -193,7 +177,6 @@ static void setup_beyond_all_memory_gives_ENOMEM(void **state)
 	const uint64_t sizes[] = { 1ULL << 36, 1ULL << 40, 1ULL << 50, 1ULL << 63 };
 	struct session s;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		setup_prepare(&s);
 		s.setup.aux_size = sizes[i];
@@ -201,12 +184,11 @@ static void setup_beyond_all_memory_gives_ENOMEM(void **state)
 	}
 }
 
-static void setup_takes_each_right_watermark(void **state)
+static void setup_accepts_each_valid_watermark(void **state)
 {
 	const uint64_t marks[] = { 0, page_size, 5 * page_size, SETUP_AUX_SIZE - page_size };
 	struct session s;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
 		setup_prepare(&s);
 		s.setup.aux_watermark = marks[i];
@@ -220,7 +202,6 @@ static void setup_with_a_wrong_watermark_gives_EINVAL(void **state)
 				   UINT64_MAX, -page_size };
 	struct session s;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
 		setup_prepare(&s);
 		s.setup.aux_watermark = marks[i];
@@ -232,7 +213,6 @@ static void setup_with_a_watermark_in_overwrite_mode_gives_EINVAL(void **state)
 {
 	struct session s;
 
-	(void)state;
 	setup_prepare(&s);
 	s.setup.flags |= AUXTRACE_SETUP_OVERWRITE;
 	setup_ok(&s);
@@ -256,7 +236,6 @@ static void setup_with_a_data_size_that_is_not_a_power_of_two_of_pages_gives_EIN
 				   page_size + 8, 3 * page_size, 5 * page_size, UINT64_MAX };
 	struct session s;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		setup_prepare(&s);
 		s.setup.data_size = sizes[i];
@@ -272,7 +251,6 @@ static void setup_of_a_data_ring_beyond_all_memory_gives_ENOMEM(void **state)
 	const uint64_t sizes[] = { 1ULL << 36, 1ULL << 40, 1ULL << 50, 1ULL << 63 };
 	struct session s;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		setup_prepare(&s);
 		s.setup.data_size = sizes[i];
@@ -280,13 +258,12 @@ static void setup_of_a_data_ring_beyond_all_memory_gives_ENOMEM(void **state)
 	}
 }
 
-static void setup_takes_each_data_watermark_below_the_size(void **state)
+static void setup_accepts_each_data_watermark_below_the_size(void **state)
 {
 	const uint64_t right[] = { 0, 1, 8, page_size, DATA_SIZE - 1 };
 	const uint64_t wrong[] = { DATA_SIZE, DATA_SIZE + 1, 1ULL << 32, UINT64_MAX };
 	struct session s;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(right) / sizeof(*right); i++) {
 		prepare_data(&s, AUXTRACE_SETUP_DATA_BACKWARD);
 		s.setup.data_watermark = right[i];
@@ -303,18 +280,16 @@ static void setup_with_a_watermark_of_an_overwritable_data_ring_gives_EINVAL(voi
 {
 	struct session s;
 
-	(void)state;
 	prepare_data(&s, AUXTRACE_SETUP_DATA_OVERWRITE);
 	setup_ok(&s);
 	s.setup.data_watermark = 8;
 	setup_refuses(EINVAL, &s);
 }
 
-static void setup_of_anything_about_a_data_ring_without_one_gives_EINVAL(void **state)
+static void setup_of_data_ring_options_without_a_data_ring_gives_EINVAL(void **state)
 {
 	struct session s;
 
-	(void)state;
 	setup_prepare(&s);
 	s.setup.flags |= AUXTRACE_SETUP_DATA_BACKWARD;
 	setup_refuses(EINVAL, &s);
@@ -333,7 +308,6 @@ static void setup_with_an_unknown_kind_of_record_gives_EINVAL(void **state)
 {
 	struct session s;
 
-	(void)state;
 	for (uint32_t want = 0; want <= AUXTRACE_WANT_ALL; want++) {
 		prepare_data(&s, 0);
 		s.setup.records = want;
@@ -362,7 +336,6 @@ static void setup_with_a_number_of_slots_that_is_not_a_power_of_two_gives_EINVAL
 	const uint32_t wrong[] = { 3, 5, 6, 63, 65, 96, 128, 1u << 31, UINT32_MAX };
 	struct session s;
 
-	(void)state;
 	for (uint32_t slots = 1; slots <= AUXTRACE_MAX_SLOTS; slots *= 2) {
 		prepare_slots(&s, slots, 2 * AUXTRACE_MAX_SLOTS, 0, 0);
 		setup_ok(&s);
@@ -378,14 +351,13 @@ static void setup_with_slots_that_are_too_small_gives_EINVAL(void **state)
 	const uint32_t newest = AUXTRACE_SETUP_DATA_OVERWRITE;
 	struct session s;
 
-	(void)state;
 	prepare_slots(&s, 4, 8, newest, 4);
 	setup_ok(&s);
 	prepare_slots(&s, 4, 4, newest, 4);
 	setup_refuses(EINVAL, &s);
 	prepare_slots(&s, 4, 8, newest, 2);
 	setup_refuses(EINVAL, &s);
-	/* A ring that is not overwritable has no parts. */
+	/* A ring that is not overwritable is not divided into slots. */
 	prepare_slots(&s, 4, 8, 0, 1);
 	setup_ok(&s);
 }
@@ -394,7 +366,6 @@ static void setup_with_slots_in_a_full_trace_gives_EINVAL(void **state)
 {
 	struct session s;
 
-	(void)state;
 	prepare_slots(&s, 2, 8, 0, 1);
 	s.setup.flags &= ~AUXTRACE_SETUP_OVERWRITE;
 	setup_refuses(EINVAL, &s);
@@ -407,35 +378,32 @@ static void setup_with_slots_in_a_full_trace_gives_EINVAL(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		vm_test(setup_takes_each_right_mode_and_refuses_every_other_with_EINVAL),
+		vm_test(setup_accepts_each_valid_mode_and_refuses_every_other_with_EINVAL),
 		vm_test(setup_twice_gives_EEXIST),
 		vm_test(setup_with_an_empty_cpu_set_gives_EINVAL),
 		vm_test(setup_with_a_cpu_set_of_no_bytes_gives_EINVAL),
 		vm_test(setup_with_a_cpu_that_does_not_exist_gives_EINVAL),
-		vm_test(setup_takes_a_longer_cpu_set_only_if_the_rest_is_zero),
-		vm_test(setup_takes_a_cpu_set_of_one_byte),
+		vm_test(setup_accepts_a_longer_cpu_set_only_if_the_rest_is_zero),
+		vm_test(setup_accepts_a_cpu_set_of_one_byte),
 		vm_test(setup_with_a_bad_cpu_set_pointer_gives_EFAULT),
 		vm_test(setup_of_an_unknown_pmu_gives_ENODEV),
 		vm_test(setup_without_user_and_kernel_gives_EINVAL),
 		vm_test(setup_with_an_aux_size_that_is_not_a_power_of_two_gives_EINVAL),
-		vm_test(setup_with_two_pages_is_the_least),
+		vm_test(setup_accepts_two_pages_as_the_smallest_area),
 		vm_test(setup_beyond_all_memory_gives_ENOMEM),
-		vm_test(setup_takes_each_right_watermark),
+		vm_test(setup_accepts_each_valid_watermark),
 		vm_test(setup_with_a_wrong_watermark_gives_EINVAL),
 		vm_test(setup_with_a_watermark_in_overwrite_mode_gives_EINVAL),
 		vm_test(setup_with_a_data_size_that_is_not_a_power_of_two_of_pages_gives_EINVAL),
 		vm_test(setup_of_a_data_ring_beyond_all_memory_gives_ENOMEM),
-		vm_test(setup_takes_each_data_watermark_below_the_size),
+		vm_test(setup_accepts_each_data_watermark_below_the_size),
 		vm_test(setup_with_a_watermark_of_an_overwritable_data_ring_gives_EINVAL),
-		vm_test(setup_of_anything_about_a_data_ring_without_one_gives_EINVAL),
+		vm_test(setup_of_data_ring_options_without_a_data_ring_gives_EINVAL),
 		vm_test(setup_with_an_unknown_kind_of_record_gives_EINVAL),
 		vm_test(setup_with_a_number_of_slots_that_is_not_a_power_of_two_gives_EINVAL),
 		vm_test(setup_with_slots_that_are_too_small_gives_EINVAL),
 		vm_test(setup_with_slots_in_a_full_trace_gives_EINVAL),
 	};
 
-	page_size = sysconf(_SC_PAGESIZE);
-	all_cpus = cpus_online();
-	one_cpu = 1ULL << cpus_first(all_cpus);
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

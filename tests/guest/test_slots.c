@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * SNAPSHOT with SLOT: tracing goes on in another slot, with no instruction left out,
- * while the bytes of the cut stay as they are until RELEASE.
+ * SNAPSHOT with SLOT: tracing continues in another slot without losing an instruction, and the
+ * bytes of the cut do not change until RELEASE.
  */
 #include <errno.h>
 #include <sched.h>
@@ -13,16 +13,14 @@
 #include "cut.h"
 #include "invariants.h"
 #include "load.h"
+#include "machine.h"
 #include "msr.h"
 #include "pmu.h"
 #include "records.h"
 #include "uapi.h"
 #include "worker.h"
 
-static uint64_t all_cpus;
-static int first, last;
-
-/* The bytes of a cut: AUX, then data as it lies there. */
+/* The bytes of a cut's slots: AUX, then data. */
 struct content {
 	size_t len;
 	uint8_t *bytes;
@@ -34,7 +32,7 @@ static struct content content_of(const struct channel *ch, const struct auxtrace
 		      ch->data_size / ch->slots : 0;
 	struct content c = { .len = slot + data, .bytes = malloc(slot + data) };
 
-	/* All of both parts, so that nothing beside the cut is taken either. */
+	/* All of both slots, not only the cut. */
 	if (c.bytes) {
 		memcpy(c.bytes, ch->aux + cut->slot * slot, slot);
 		memcpy(c.bytes + slot, ch->data + cut->slot * data, data);
@@ -42,13 +40,13 @@ static struct content content_of(const struct channel *ch, const struct auxtrace
 	return c;
 }
 
-/* Where the oldest byte of a part of @size bytes is, that was begun at @begin. */
+/* The position of the oldest byte in a slot of @size bytes that was begun at @begin. */
 static uint64_t oldest(uint64_t begin, uint64_t end, uint64_t size)
 {
 	return end - begin > size ? end - size : begin;
 }
 
-/* What the records of a cut say of the window that it ended. */
+/* The records of a cut must report the window that it ended. */
 static void check_cut_window(const struct channel *ch, const struct auxtrace_cut *cut,
 			     struct follower *f, const struct auxtrace_cut *older)
 {
@@ -73,7 +71,7 @@ static void check_cut_window(const struct channel *ch, const struct auxtrace_cut
 	records_free(&r);
 }
 
-/* Less than the slot holds, and more. */
+/* With less trace than the slot holds, and with more. */
 static void slots_follow_each_other_in_positions_windows_and_records(void **state)
 {
 	uint64_t aux_sum[MAX_CPUS] = { 0 }, data_sum[MAX_CPUS] = { 0 };
@@ -83,14 +81,14 @@ static void slots_follow_each_other_in_positions_windows_and_records(void **stat
 	uint64_t begun[MAX_CPUS];
 	struct session s;
 
-	bench_required();
+	emulator_required();
 	cut_session(&s, all_cpus, m, 0);
 	for (unsigned int i = 0; i < s.count; i++) {
 		follower_init(&f[i], &s.channel[i]);
-		begun[i] = bench_bytes(s.channel[i].cpu);
+		begun[i] = emulator_bytes(s.channel[i].cpu);
 	}
-	load_start(last);
-	cpu_pin(first);
+	load_start(last_cpu);
+	cpu_pin(first_cpu);
 	ok_start(s.fd);
 	memset(older, 0, sizeof(older));
 	for (unsigned int n = 1; n <= 6; n++) {
@@ -108,7 +106,7 @@ static void slots_follow_each_other_in_positions_windows_and_records(void **stat
 			assert_int_equal(st.consumed, aux_sum[i]);
 			assert_int_equal(st.slot_begin, c->aux_end);
 			assert_int_not_equal(st.slot, slot);
-			/* It goes on from there, in a window of its own, which began meanwhile. */
+			/* Tracing continued there, in a window that began during the call. */
 			assert_int_equal(c->inhibit, 0);
 			assert_int_equal(c->window, n);
 			assert_int_equal(st.running, 1);
@@ -133,14 +131,14 @@ static void slots_follow_each_other_in_positions_windows_and_records(void **stat
 	}
 	assert_true(channel_status(s.channel).overwritten > 0);
 	ok_stop(s.fd);
-	/* What the hardware wrote is what was produced, to the byte, wherever it went. */
+	/* What the hardware wrote, to any slot, is what was produced, to the byte. */
 	for (unsigned int i = 0; i < s.count; i++)
 		assert_int_equal(channel_status(&s.channel[i]).produced,
-				 bench_bytes(s.channel[i].cpu) - begun[i]);
+				 emulator_bytes(s.channel[i].cpu) - begun[i]);
 	check_accounting(&s);
 }
 
-static void a_slot_put_aside_stays_as_it_is_while_tracing_goes_on(void **state)
+static void a_retained_slot_does_not_change_while_tracing_continues(void **state)
 {
 	struct auxtrace_cut cuts[MAX_CPUS], other[MAX_CPUS];
 	struct content content[MAX_CPUS];
@@ -149,8 +147,8 @@ static void a_slot_put_aside_stays_as_it_is_while_tracing_goes_on(void **state)
 	uint32_t slot, next;
 
 	cut_session(&s, all_cpus, m, 0);
-	load_start(last);
-	cpu_pin(first);
+	load_start(last_cpu);
+	cpu_pin(first_cpu);
 	ok_start(s.fd);
 	load_run(5000);
 	ok_snapshot(&s, SLOT, cuts, &slot);
@@ -158,7 +156,7 @@ static void a_slot_put_aside_stays_as_it_is_while_tracing_goes_on(void **state)
 		content[i] = content_of(&s.channel[i], &cuts[i]);
 		assert_non_null(content[i].bytes);
 	}
-	/* Through all other slots, around each of them, with records for all. */
+	/* Wrap in each of the other slots, and write records in each. */
 	for (unsigned int n = 0; n < 2 * SLOTS; n++) {
 		load_run(20000);
 		for (int i = 0; i < 20; i++) {
@@ -191,7 +189,6 @@ static void when_every_other_slot_is_held_a_snapshot_gives_ENOSPC(void **state)
 	uint32_t held[SLOTS], seen = 0;
 	struct session s;
 
-	(void)state;
 	cut_session(&s, all_cpus, &m, 0);
 	ok_start(s.fd);
 	for (unsigned int i = 0; i < SLOTS - 1; i++) {
@@ -207,7 +204,7 @@ static void when_every_other_slot_is_held_a_snapshot_gives_ENOSPC(void **state)
 	assert_int_equal(after.snapshots, before.snapshots);
 	assert_int_equal(after.slot, before.slot);
 	assert_int_equal(after.running, 1);
-	/* The other kinds need none. */
+	/* The other kinds of snapshot need no slot. */
 	ok_snapshot(&s, 0, cuts, NULL);
 	ok_snapshot(&s, PAUSE, cuts, NULL);
 	ok_output(s.fd, 0, 0);
@@ -222,7 +219,7 @@ static void when_every_other_slot_is_held_a_snapshot_gives_ENOSPC(void **state)
 	ok_release(s.fd, held[3]);
 	ok_snapshot(&s, SLOT, cuts, &held[0]);
 	ok_stop(s.fd);
-	/* What was put aside can be given back whatever the state. */
+	/* A retained slot can be released in any state. */
 	ok_release(s.fd, held[0]);
 	check_accounting(&s);
 }
@@ -238,12 +235,11 @@ static void a_paused_channel_changes_its_slot_and_stays_paused(void **state)
 	struct session s;
 	uint32_t slot;
 
-	(void)state;
 	cut_session(&s, all_cpus, &m, 0);
-	cpu_pin(first);
+	cpu_pin(first_cpu);
 	ok_start(s.fd);
 	load_run(200);
-	ok_pause(&s, 1ULL << first, NULL);
+	ok_pause(&s, one_cpu, NULL);
 	ok_snapshot(&s, SLOT, cuts, &slot);
 	st = channel_status(s.channel);
 	assert_int_equal(cuts[0].inhibit, AUXTRACE_INHIBIT_USER);
@@ -251,14 +247,14 @@ static void a_paused_channel_changes_its_slot_and_stays_paused(void **state)
 	assert_int_equal(cuts[0].aux_end, st.window_end);
 	assert_int_not_equal(st.slot, slot);
 	assert_int_equal(st.windows, 1);
-	assert_false(msr_tracing(first));
+	assert_false(msr_tracing(first_cpu));
 	cut_walk(s.channel, &cuts[0], !cuts[0].aux_begin);
-	/* It begins anew in the new slot. */
-	ok_resume(&s, 1ULL << first, &effect);
+	/* A new window begins in the new slot. */
+	ok_resume(&s, one_cpu, &effect);
 	assert_int_equal(effect.position, cuts[0].aux_end);
 	assert_int_equal(effect.window, 2);
 	load_run(200);
-	ok_pause(&s, 1ULL << first, NULL);
+	ok_pause(&s, one_cpu, NULL);
 	records_read_all(&r, s.channel);
 	rec = records_newest(&r, AUXTRACE_RECORD_WINDOW);
 	assert_non_null(rec);
@@ -266,7 +262,7 @@ static void a_paused_channel_changes_its_slot_and_stays_paused(void **state)
 	assert_int_equal(rec->window.slot, st.slot);
 	assert_int_equal(rec->window.begin_cause, AUXTRACE_CAUSE_USER);
 	records_free(&r);
-	/* Nothing was traced since: the next cut of it begins where this one ended. */
+	/* Nothing is traced from here on: the second cut after this is empty. */
 	ok_release(s.fd, slot);
 	ok_snapshot(&s, SLOT, cuts, &slot);
 	cut_walk(s.channel, &cuts[0], cuts[0].aux_begin == effect.position);
@@ -286,21 +282,17 @@ static void an_offline_cpu_changes_its_slot_with_the_others(void **state)
 	struct session s;
 	uint32_t slot;
 
-	(void)state;
-	if (first == last || cpu_set_online(last, 1)) {
-		print_message("SKIP: no CPU that can go offline\n");
-		skip();
-	}
+	hotplug_required();
 	cut_session(&s, all_cpus, &m, AUXTRACE_SETUP_KERNEL);
-	gone = session_channel(&s, last);
+	gone = session_channel(&s, last_cpu);
 	ok_start(s.fd);
-	expect_call("offline", 0, cpu_set_online(last, 0), __FILE__, __LINE__);
+	last_cpu_offline();
 	ok_snapshot(&s, SLOT, cuts, &slot);
 	assert_int_equal(cuts[s.count - 1].inhibit, AUXTRACE_INHIBIT_OFFLINE);
 	assert_int_equal(cuts[s.count - 1].window, 1);
 	cut_walk(gone, &cuts[s.count - 1], !cuts[s.count - 1].aux_begin);
 	assert_int_equal(channel_status(gone).slot, channel_status(s.channel).slot);
-	expect_call("online", 0, cpu_set_online(last, 1), __FILE__, __LINE__);
+	last_cpu_online();
 	st = channel_status(gone);
 	assert_int_equal(st.window_begin, cuts[s.count - 1].aux_end);
 	assert_int_equal(st.running, 1);
@@ -308,7 +300,7 @@ static void an_offline_cpu_changes_its_slot_with_the_others(void **state)
 	check_accounting(&s);
 }
 
-/* Context switches of a thread so far, of both kinds. */
+/* A thread's number of context switches, voluntary or not. */
 static unsigned long switches(pid_t tid)
 {
 	unsigned long sum = 0, value;
@@ -330,9 +322,9 @@ static unsigned long switches(pid_t tid)
 
 #define ROUNDS		40
 #define LARGE_SLOT	(1u << 20)	/* which no round fills */
-#define PSB_BYTES	4096		/* in which there is a PSB: the period is 2 KiB */
+#define PSB_BYTES	4096		/* contain a PSB: the period is 2 KiB */
 
-/* Where user code went on first in a cut that is whole; 0: nowhere. */
+/* Where user code was entered first in a complete cut; 0: nowhere. */
 static uint64_t first_traced(const struct channel *ch, const struct auxtrace_cut *cut)
 {
 	uint64_t len = oldest(cut->aux_begin, cut->aux_end, PSB_BYTES) == cut->aux_begin ?
@@ -346,7 +338,7 @@ static uint64_t first_traced(const struct channel *ch, const struct auxtrace_cut
 	return walk.first_user;
 }
 
-/* Where its last interrupt found user code, as far as the trace tells; 0: not seen. */
+/* Where the last interrupt in a cut left user code; 0: the trace does not show it. */
 static uint64_t last_interrupted(const struct channel *ch, const struct auxtrace_cut *cut)
 {
 	uint64_t begin = oldest(cut->aux_begin, cut->aux_end, PSB_BYTES);
@@ -360,9 +352,9 @@ static uint64_t last_interrupted(const struct channel *ch, const struct auxtrace
 }
 
 /*
- * A load in user mode on a CPU of its own, of which user code alone is traced. If it was
- * not switched during the ioctl, it must go on in the trace where the cut's interrupt found
- * it: then nothing ran between the two windows.
+ * A load in user mode on a CPU of its own; only user code is traced. If the load was not
+ * switched during the ioctl, the next window must begin where the cut's interrupt left the
+ * load: then no instruction ran between the two windows.
  */
 static void no_instruction_runs_between_a_cut_and_the_next_window(void **state)
 {
@@ -371,20 +363,16 @@ static void no_instruction_runs_between_a_cut_and_the_next_window(void **state)
 	uint64_t interrupted = 0, traced;
 	struct session s;
 
-	(void)state;
-	if (first == last) {
-		print_message("SKIP: one CPU only\n");
-		skip();
-	}
-	session_prepare(&s, 1ULL << last, AUXTRACE_SETUP_USER | OVER, SLOTS * LARGE_SLOT);
+	two_cpus_required();
+	session_prepare(&s, 1ULL << last_cpu, AUXTRACE_SETUP_USER | OVER, SLOTS * LARGE_SLOT);
 	s.setup.slots = SLOTS;
 	session_setup(&s);
-	cpu_pin(first);
-	load_start(last);
+	cpu_pin(first_cpu);
+	load_start(last_cpu);
 	ok_start(s.fd);
-	/* A busy host gives the load so long a turn that each slot is full: nothing to judge. */
+	/* A busy host may run the load so long that a slot is full: that cut cannot be judged. */
 	for (unsigned int i = 0; i < ROUNDS || (!judged && i < 50 * ROUNDS); i++) {
-		unsigned long before = switches(load_tid(last));
+		unsigned long before = switches(load_tid(last_cpu));
 		uint32_t slot;
 
 		ok_snapshot(&s, SLOT, cuts, &slot);
@@ -397,7 +385,7 @@ static void no_instruction_runs_between_a_cut_and_the_next_window(void **state)
 					 i, (unsigned long long)interrupted,
 					 (unsigned long long)traced);
 		}
-		interrupted = switches(load_tid(last)) == before ?
+		interrupted = switches(load_tid(last_cpu)) == before ?
 			      last_interrupted(s.channel, &cuts[0]) : 0;
 		ok_release(s.fd, slot);
 	}
@@ -409,7 +397,7 @@ static void no_instruction_runs_between_a_cut_and_the_next_window(void **state)
 
 /* ---- storm -------------------------------------------------------------------- */
 
-/* What all snapshots of a storm put aside, of each channel. */
+/* The bytes that all snapshots of a storm retained, for each channel. */
 static struct {
 	uint64_t aux[MAX_CPUS], data[MAX_CPUS], count;
 } sums;
@@ -425,7 +413,7 @@ static void add_up(const struct auxtrace_cut *cuts, unsigned int n)
 	}
 }
 
-/* Put a slot aside, look at it twice with time between, give it back. */
+/* Take a snapshot, compare its slot with itself some time later, release it. */
 static int hold_and_compare(struct worker *w)
 {
 	const struct session *s = &w->session;
@@ -487,13 +475,12 @@ static void snapshots_under_requests_and_hotplug_add_up(void **state)
 	struct session s;
 	bool plug;
 
-	(void)state;
 	session_prepare(&s, all_cpus, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL | m.aux,
-			room_for(AUX_SIZE));
+			space_for(AUX_SIZE));
 	session_prepare_data(&s, m.data, m.data_size);
 	s.setup.slots = m.slots;
 	session_setup(&s);
-	plug = first != last && !cpu_set_online(last, 1);
+	plug = first_cpu != last_cpu && !cpu_set_online(last_cpu, 1);
 	ok_start(s.fd);
 	memset(&sums, 0, sizeof(sums));
 	worker_start(&s, -1, hold_and_compare, 0);
@@ -501,15 +488,15 @@ static void snapshots_under_requests_and_hotplug_add_up(void **state)
 	worker_start(&s, -1, cut_in_place, 0);
 	worker_start(&s, -1, cut_and_pause, 0);
 	worker_start(&s, -1, pause_and_resume_all, 0);
-	worker_start(&s, first, pause_and_resume, 0);
-	/* The main thread judges what its own cuts hold. */
+	worker_start(&s, first_cpu, pause_and_resume, 0);
+	/* The main thread checks the content of its own cuts. */
 	for (round = 0; round < STORM_ROUNDS; round++) {
 		uint32_t slot;
 		int ret;
 
-		/* Judged after the workers have ended, as all that goes wrong here. */
+		/* Errors here are judged after the workers have ended. */
 		if (plug && round % 8 == 4 &&
-		    (cpu_set_online(last, 0) || cpu_set_online(last, 1)))
+		    (cpu_set_online(last_cpu, 0) || cpu_set_online(last_cpu, 1)))
 			break;
 		ret = at_snapshot(s.fd, SLOT, cuts, s.count, &slot);
 		if (ret == -ENOSPC)
@@ -541,7 +528,7 @@ static void snapshots_under_requests_and_hotplug_add_up(void **state)
 		assert_int_equal(st.gaps, st.gaps_offline);
 		assert_int_equal(st.slot, channel_status(s.channel).slot);
 	}
-	print_message("%llu slots put aside\n", (unsigned long long)sums.count);
+	print_message("%llu slots retained\n", (unsigned long long)sums.count);
 	assert_true(sums.count > 10);
 	ok_stop(s.fd);
 	check_accounting(&s);
@@ -558,9 +545,9 @@ int main(void)
 			OVER, BACKWARD, UNREAD_SIZE, SLOTS),
 		in_mode(slots_follow_each_other_in_positions_windows_and_records,
 			OVER, 0, 0, SLOTS),
-		in_mode(a_slot_put_aside_stays_as_it_is_while_tracing_goes_on,
+		in_mode(a_retained_slot_does_not_change_while_tracing_continues,
 			OVER, NEWEST, DATA_SIZE, SLOTS),
-		in_mode(a_slot_put_aside_stays_as_it_is_while_tracing_goes_on,
+		in_mode(a_retained_slot_does_not_change_while_tracing_continues,
 			OVER, NEWEST | BACKWARD, DATA_SIZE, SLOTS),
 		vm_test(when_every_other_slot_is_held_a_snapshot_gives_ENOSPC),
 		vm_test(a_paused_channel_changes_its_slot_and_stays_paused),
@@ -569,8 +556,5 @@ int main(void)
 		vm_test(snapshots_under_requests_and_hotplug_add_up),
 	};
 
-	all_cpus = cpus_online();
-	first = cpus_first(all_cpus);
-	last = cpus_last(all_cpus);
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * SNAPSHOT: one cut over all channels, which goes on in place or stays paused; and what
- * SNAPSHOT and RELEASE refuse. test_slots.c has those that go on in another slot.
+ * SNAPSHOT: one cut over all channels, after which tracing continues in place or stays paused;
+ * and what SNAPSHOT and RELEASE refuse. test_slots.c has the snapshots with a slot.
  */
 #include <errno.h>
 #include <string.h>
@@ -11,17 +11,14 @@
 #include "cut.h"
 #include "invariants.h"
 #include "load.h"
+#include "machine.h"
 #include "msr.h"
 #include "records.h"
 #include "uapi.h"
 
-static size_t page_size;
-static uint64_t all_cpus;
-static int first, last;
-
 /* ---- in place ----------------------------------------------------------------- */
 
-static void a_plain_snapshot_goes_on_in_place(void **state)
+static void a_plain_snapshot_continues_in_place(void **state)
 {
 	struct auxtrace_status_page before[MAX_CPUS], st;
 	struct auxtrace_cut cuts[MAX_CPUS];
@@ -30,7 +27,7 @@ static void a_plain_snapshot_goes_on_in_place(void **state)
 	uint64_t tsc;
 
 	cut_session(&s, all_cpus, m, 0);
-	load_start(last);
+	load_start(last_cpu);
 	ok_start(s.fd);
 	for (int round = 0; round < 5; round++) {
 		uint32_t slot;
@@ -80,25 +77,24 @@ static void a_plain_snapshot_goes_on_in_place(void **state)
 		records_free(&r);
 	}
 	ok_stop(s.fd);
-	/* A stopped session has something to cut, too. */
+	/* A stopped session can be cut, too. */
 	ok_snapshot(&s, 0, cuts, NULL);
 	assert_int_equal(cuts[0].inhibit & AUXTRACE_INHIBIT_SETUP, AUXTRACE_INHIBIT_SETUP);
 	assert_int_equal(cuts[0].aux_end, channel_status(s.channel).produced);
 	check_accounting(&s);
 }
 
-static void entries_beyond_the_room_are_dropped(void **state)
+static void cuts_beyond_the_given_space_are_dropped(void **state)
 {
 	const struct mode m = { OVER, 0, 0, 1 };
 	struct auxtrace_cut cuts[MAX_CPUS];
 	struct session s;
 
-	(void)state;
 	cut_session(&s, all_cpus, &m, 0);
 	memset(cuts, 0xa5, sizeof(cuts));
 	assert_int_equal(at_snapshot(s.fd, 0, NULL, 0, NULL), s.count);
 	assert_int_equal(at_snapshot(s.fd, 0, cuts, 1, NULL), s.count);
-	assert_int_equal(cuts[0].cpu, first);
+	assert_int_equal(cuts[0].cpu, first_cpu);
 	assert_int_equal(cuts[1].cpu, 0xa5a5a5a5);
 	check_accounting(&s);
 }
@@ -110,7 +106,7 @@ static void a_snapshot_with_pause_stays_paused(void **state)
 	struct session s;
 
 	cut_session(&s, all_cpus, m, 0);
-	load_start(last);
+	load_start(last_cpu);
 	ok_start(s.fd);
 	for (unsigned int n = 1; n <= 3; n++) {
 		load_run(300);
@@ -160,7 +156,6 @@ static void snapshot_with_both_flags_gives_EINVAL(void **state)
 	struct auxtrace_cut cuts[MAX_CPUS];
 	struct session s;
 
-	(void)state;
 	cut_session(&s, all_cpus, &m, 0);
 	ok_start(s.fd);
 	fail_snapshot(EINVAL, s.fd, SLOT | PAUSE);
@@ -174,7 +169,6 @@ static void snapshot_into_a_slot_without_slots_gives_EINVAL(void **state)
 				      { 0, 0, DATA_SIZE, 0 } };
 	struct auxtrace_cut cuts[MAX_CPUS];
 
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		struct session s;
 
@@ -194,7 +188,6 @@ static void snapshot_before_setup_or_with_a_flag_before_start_gives_EBADFD(void 
 	struct session s;
 	int fd = at_open();
 
-	(void)state;
 	fail_snapshot(EBADFD, fd, 0);
 	at_close(fd);
 	cut_session(&s, all_cpus, &m, 0);
@@ -216,7 +209,6 @@ static void snapshot_with_bad_cuts_gives_EFAULT_and_does_nothing(void **state)
 	struct auxtrace_cut cuts[MAX_CPUS];
 	struct session s;
 
-	(void)state;
 	cut_session(&s, all_cpus, &m, 0);
 	ok_start(s.fd);
 	for (int i = 0; i < 3; i++) {
@@ -248,7 +240,6 @@ static void release_of_what_is_no_held_slot_gives_EINVAL(void **state)
 	struct session s;
 	uint32_t slot;
 
-	(void)state;
 	cut_session(&s, all_cpus, &m, 0);
 	ok_start(s.fd);
 	for (uint32_t i = 0; i < SLOTS; i++)
@@ -267,7 +258,6 @@ static void release_before_setup_gives_EBADFD(void **state)
 {
 	int fd = at_open();
 
-	(void)state;
 	fail_release(EBADFD, fd, 0);
 }
 
@@ -276,7 +266,6 @@ static void release_without_slots_gives_EINVAL(void **state)
 	const struct mode m = { OVER, 0, 0, 0 };
 	struct session s;
 
-	(void)state;
 	cut_session(&s, all_cpus, &m, 0);
 	fail_release(EINVAL, s.fd, 0);
 }
@@ -284,11 +273,11 @@ static void release_without_slots_gives_EINVAL(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		in_mode(a_plain_snapshot_goes_on_in_place, OVER, NEWEST, DATA_SIZE, 0),
-		in_mode(a_plain_snapshot_goes_on_in_place, OVER, NEWEST | BACKWARD, DATA_SIZE, 0),
-		in_mode(a_plain_snapshot_goes_on_in_place, 0, 0, DATA_SIZE, 0),
-		in_mode(a_plain_snapshot_goes_on_in_place, OVER, 0, 0, 1),
-		vm_test(entries_beyond_the_room_are_dropped),
+		in_mode(a_plain_snapshot_continues_in_place, OVER, NEWEST, DATA_SIZE, 0),
+		in_mode(a_plain_snapshot_continues_in_place, OVER, NEWEST | BACKWARD, DATA_SIZE, 0),
+		in_mode(a_plain_snapshot_continues_in_place, 0, 0, DATA_SIZE, 0),
+		in_mode(a_plain_snapshot_continues_in_place, OVER, 0, 0, 1),
+		vm_test(cuts_beyond_the_given_space_are_dropped),
 		in_mode(a_snapshot_with_pause_stays_paused, OVER, NEWEST, DATA_SIZE, 0),
 		in_mode(a_snapshot_with_pause_stays_paused, OVER, NEWEST | BACKWARD, DATA_SIZE, 0),
 		in_mode(a_snapshot_with_pause_stays_paused, OVER, BACKWARD, UNREAD_SIZE, 0),
@@ -302,9 +291,5 @@ int main(void)
 		vm_test(release_without_slots_gives_EINVAL),
 	};
 
-	page_size = sysconf(_SC_PAGESIZE);
-	all_cpus = cpus_online();
-	first = cpus_first(all_cpus);
-	last = cpus_last(all_cpus);
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

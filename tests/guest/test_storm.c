@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Everything at once: requests from all CPUs while small areas wrap and fill and
- * interrupts land inside of the requests; states changed from several threads;
- * CPUs that come and go under all that. What is judged is what must hold at the
- * end whatever the order was.
+ * Everything at once: requests from all CPUs while small areas wrap and fill and interrupts
+ * come within the requests; state changes from several threads; CPUs that go offline and
+ * return meanwhile. The tests judge what must hold at the end in any order.
  */
 #include <errno.h>
 #include <poll.h>
@@ -16,6 +15,7 @@
 #include "cpu.h"
 #include "invariants.h"
 #include "load.h"
+#include "machine.h"
 #include "msr.h"
 #include "pmu.h"
 #include "trace.h"
@@ -25,14 +25,11 @@
 #define BOTH		(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL)
 #define MAX_TRACE	(64u << 20)	/* of one channel */
 
-static size_t page_size;
-static uint64_t all_cpus;
-
 /* ---- small areas: interrupts land inside of requests ----------------------- */
 
 #define STORM_ROUNDS	120
-#define STORM_REQUESTS	(STORM_ROUNDS * 2)	/* of each CPU: its own and the one for all */
-/* Of which one gives each CPU an interrupt as a rule: it takes a window of 64 KiB under BTS. */
+#define STORM_REQUESTS	(STORM_ROUNDS * 2)	/* of each CPU: its own, and those for all */
+/* As a rule one gives each CPU an interrupt; under BTS that takes a window of 64 KiB. */
 #define MAX_STORMS	20
 
 static void storm_start(const struct session *s)
@@ -45,7 +42,7 @@ static void storm_start(const struct session *s)
 
 static uint64_t bytes_written(int cpu)
 {
-	return bench_bytes(cpu);
+	return emulator_bytes(cpu);
 }
 
 static bool each_was_interrupted(const struct session *s)
@@ -62,13 +59,12 @@ static void interrupts_inside_of_requests_lose_no_byte_in_overwrite_mode(void **
 	unsigned int storms = 0;
 	struct session s;
 
-	(void)state;
-	bench_required();
+	emulator_required();
 	session_open(&s, all_cpus, BOTH | AUXTRACE_SETUP_OVERWRITE, 2 * page_size);
 	for (unsigned int i = 0; i < s.count; i++)
 		begun[i] = bytes_written(s.channel[i].cpu);
 	ok_start(s.fd);
-	/* How long the windows are is the scheduler's choice. */
+	/* The scheduler decides how long the windows are. */
 	do {
 		storm_start(&s);
 		workers_join();
@@ -92,7 +88,7 @@ static void interrupts_inside_of_requests_lose_no_byte_in_overwrite_mode(void **
 	check_accounting(&s);
 }
 
-/* The reader of a full-trace storm: takes what is there, as fast as it can. */
+/* The reader of a full-trace storm: reads as fast as it can. */
 struct reader {
 	uint8_t *trace[MAX_CPUS];
 	uint64_t len[MAX_CPUS];
@@ -100,7 +96,7 @@ struct reader {
 
 static bool read_all(struct session *s, struct reader *r)
 {
-	bool news = false;
+	bool read_any = false;
 
 	for (unsigned int i = 0; i < s->count; i++) {
 		struct auxtrace_status_page st = channel_status(&s->channel[i]);
@@ -109,18 +105,18 @@ static bool read_all(struct session *s, struct reader *r)
 			fail_msg("CPU %u: more than %u bytes of trace", st.cpu, MAX_TRACE);
 		if (st.produced == r->len[i])
 			continue;
-		news = true;
+		read_any = true;
 		channel_copy(&s->channel[i], r->len[i], r->trace[i] + r->len[i],
 			     st.produced - r->len[i]);
 		r->len[i] = st.produced;
 		channel_set_tail(&s->channel[i], st.produced);
 	}
-	return news;
+	return read_any;
 }
 
 /*
- * A window that met the tail may end in a packet cut off; then comes the next
- * window's PSB+. Everything else has to be whole packets.
+ * A window that reached the tail may end within a packet, and the next window's PSB+ follows.
+ * All else must be whole packets.
  */
 static unsigned int count_cuts(const uint8_t *trace, uint64_t len, int cpu)
 {
@@ -151,7 +147,7 @@ static unsigned int count_cuts(const uint8_t *trace, uint64_t len, int cpu)
 			fail_msg("CPU %d: bad packet at byte %llu of %llu, and no window begins",
 				 cpu, (unsigned long long)at, (unsigned long long)len);
 		}
-		/* Go on at that PSB: it is the first place where 16 bytes say so. */
+		/* Continue at that PSB. */
 		while (memcmp(trace + at, "\x02\x82\x02\x82\x02\x82\x02\x82"
 			      "\x02\x82\x02\x82\x02\x82\x02\x82", 16))
 			at++;
@@ -165,8 +161,7 @@ static void areas_that_fill_up_under_requests_lose_no_byte_that_was_written(void
 	uint64_t begun[MAX_CPUS];
 	struct session s;
 
-	(void)state;
-	bench_required();
+	emulator_required();
 	memset(&r, 0, sizeof(r));
 	session_open(&s, all_cpus, AUXTRACE_SETUP_USER, 16 * page_size);
 	for (unsigned int i = 0; i < s.count; i++) {
@@ -176,7 +171,7 @@ static void areas_that_fill_up_under_requests_lose_no_byte_that_was_written(void
 	}
 	ok_start(s.fd);
 	storm_start(&s);
-	/* A reader that gets no time would see full areas only. */
+	/* A high priority: a reader that gets no CPU time would see only full areas. */
 	setpriority(PRIO_PROCESS, 0, -20);
 	while (!workers_are_done()) {
 		struct pollfd p = { .fd = s.fd, .events = POLLIN };
@@ -244,7 +239,6 @@ static int map_any(struct worker *w)
 		return -errno;
 	for (size_t i = 0; i < ch->aux_size; i += 4096)
 		sum += ((volatile uint8_t *)addr)[i];
-	(void)sum;
 	return munmap(addr, ch->aux_size) ? -errno : 0;
 }
 
@@ -256,12 +250,11 @@ static void states_change_under_requests_without_harm(void **state)
 	struct auxtrace_status status;
 	struct session s;
 
-	(void)state;
 	session_open(&s, all_cpus, BOTH | AUXTRACE_SETUP_OVERWRITE, 4 * page_size);
 	for (unsigned int i = 0; i < n; i++)
 		worker_start(&s, -1, steps[i], 100);
 	workers_join();
-	/* Two of them ended with a STOP, whoever was last. */
+	/* The two workers that start and stop both end with a STOP. */
 	fail_stop(EALREADY, s.fd);
 	ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
 	assert_int_equal(status.out_state, AUXTRACE_STATE_STOPPED);
@@ -276,19 +269,14 @@ static void states_change_under_requests_without_harm(void **state)
 
 /* ---- hotplug ------------------------------------------------------------------ */
 
-static void a_cpu_comes_and_goes_under_requests(void **state)
+static void a_cpu_goes_offline_and_returns_under_requests(void **state)
 {
 	const struct worker *pairs[2];
 	struct auxtrace_status_page st;
-	int last = cpus_last(all_cpus);
 	struct session s;
 	int ret = 0;
 
-	(void)state;
-	if (cpu_set_online(last, 1)) {
-		print_message("SKIP: CPU %d cannot go offline\n", last);
-		skip();
-	}
+	hotplug_required();
 	session_open(&s, all_cpus, BOTH | AUXTRACE_SETUP_OVERWRITE, 4 * page_size);
 	ok_start(s.fd);
 	for (int i = 0; i < 2; i++)
@@ -296,14 +284,14 @@ static void a_cpu_comes_and_goes_under_requests(void **state)
 	worker_start(&s, -1, sync_all, 0);
 	worker_start(&s, -1, poll_any, 0);
 	for (int i = 0; !ret && i < 4; i++) {
-		ret = cpu_set_online(last, 0);
+		ret = cpu_set_online(last_cpu, 0);
 		if (!ret)
-			ret = cpu_set_online(last, 1);
+			ret = cpu_set_online(last_cpu, 1);
 	}
 	workers_join();
 	expect_call("offline, online", 0, ret, __FILE__, __LINE__);
 
-	/* Everybody's last request was a RESUME. */
+	/* The last request of each worker was a RESUME. */
 	for (unsigned int i = 0; i < s.count; i++) {
 		st = channel_status(&s.channel[i]);
 		assert_int_equal(st.inhibit, 0);
@@ -311,8 +299,8 @@ static void a_cpu_comes_and_goes_under_requests(void **state)
 		assert_int_equal(st.pauses_asked, pairs[0]->round + pairs[1]->round);
 		assert_int_equal(st.resumes_asked, pairs[0]->round + pairs[1]->round);
 	}
-	/* Each time it went it was a gap, unless it was paused just then. */
-	st = channel_status(session_channel(&s, last));
+	/* Each time that the CPU went offline was a gap, unless it was paused then. */
+	st = channel_status(session_channel(&s, last_cpu));
 	assert_true(st.gaps_offline <= 4);
 	assert_int_equal(st.gaps, st.gaps_offline);
 	ok_stop(s.fd);
@@ -325,10 +313,8 @@ int main(void)
 		vm_test(interrupts_inside_of_requests_lose_no_byte_in_overwrite_mode),
 		vm_test(areas_that_fill_up_under_requests_lose_no_byte_that_was_written),
 		vm_test(states_change_under_requests_without_harm),
-		vm_test(a_cpu_comes_and_goes_under_requests),
+		vm_test(a_cpu_goes_offline_and_returns_under_requests),
 	};
 
-	page_size = sysconf(_SC_PAGESIZE);
-	all_cpus = cpus_online();
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

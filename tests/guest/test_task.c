@@ -9,11 +9,10 @@
 #include "child.h"
 #include "cpu.h"
 #include "load.h"
+#include "machine.h"
 #include "pmu.h"
 #include "trace.h"
 #include "uapi.h"
-
-static uint64_t one_cpu;
 
 static struct auxtrace_task task_of(int fd, pid_t pid)
 {
@@ -22,7 +21,7 @@ static struct auxtrace_task task_of(int fd, pid_t pid)
 	ok_task(fd, &task);
 	assert_true(task.out_cr3 != 0);
 	assert_true(task.out_cr3_mask != 0);
-	/* PCID and what shares its bits are not compared. */
+	/* The PCID bits are not compared. */
 	assert_int_equal(task.out_cr3_mask & 0xfff, 0);
 	return task;
 }
@@ -35,7 +34,7 @@ static void *wait_to_be_joined(void *arg)
 	return read(((int *)arg)[1], &byte, 1) < 0 ? arg : NULL;
 }
 
-static void task_tells_processes_apart_and_threads_not(void **state)
+static void task_distinguishes_processes_but_not_threads(void **state)
 {
 	int fd = at_open(), pipes[2];
 	struct auxtrace_task self = task_of(fd, 0), other;
@@ -43,7 +42,6 @@ static void task_tells_processes_apart_and_threads_not(void **state)
 	pthread_t thread;
 	pid_t pid;
 
-	(void)state;
 	assert_int_equal(task_of(fd, getpid()).out_cr3, self.out_cr3);
 	assert_int_equal(pipe(pipes), 0);
 
@@ -76,11 +74,10 @@ static void task_of_no_process_gives_ESRCH(void **state)
 	int fd = at_open();
 	pid_t pid = fork();
 
-	(void)state;
 	if (!pid)
 		_exit(0);
 	waitpid(pid, NULL, 0);
-	task.pid = pid;		/* reaped, and not given out again for long */
+	task.pid = pid;		/* reaped; the kernel does not reuse it soon */
 	fail_task(ESRCH, fd, &task);
 	task.pid = 0x7fffffff;
 	fail_task(ESRCH, fd, &task);
@@ -92,7 +89,6 @@ static void task_of_a_kernel_thread_gives_ENXIO(void **state)
 	struct auxtrace_task task = { .size = sizeof(task), .pid = 2 };	/* kthreadd */
 	int fd = at_open();
 
-	(void)state;
 	fail_task(ENXIO, fd, &task);
 	task_of(fd, 0);
 }
@@ -111,7 +107,6 @@ static void task_without_a_capability_gives_EACCES(void **state)
 {
 	int fd = at_open();
 
-	(void)state;
 	assert_int_equal(child_run(task_without_capabilities, &fd), EACCES);
 	task_of(fd, 0);
 }
@@ -124,7 +119,6 @@ static void task_names_the_cr3_that_the_trace_shows(void **state)
 	struct session s;
 	uint8_t *trace;
 
-	(void)state;
 	pt_required("PIP packets");
 	session_open(&s, one_cpu, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL, 1 << 20);
 	task = task_of(s.fd, 0);
@@ -147,13 +141,12 @@ static void task_names_the_cr3_that_the_trace_shows(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		vm_test(task_tells_processes_apart_and_threads_not),
+		vm_test(task_distinguishes_processes_but_not_threads),
 		vm_test(task_of_no_process_gives_ESRCH),
 		vm_test(task_of_a_kernel_thread_gives_ENXIO),
 		vm_test(task_without_a_capability_gives_EACCES),
 		vm_test(task_names_the_cr3_that_the_trace_shows),
 	};
 
-	one_cpu = 1ULL << cpus_first(cpus_online());
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Each way in which TRIGGER_ADD, DEL and READ fail. What is refused was wrong in that one
- * respect only, and the right call succeeds afterwards.
+ * Each way in which TRIGGER_ADD, DEL and READ fail. A refused call is invalid in one respect
+ * only, and the valid call succeeds afterwards.
  */
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
@@ -25,7 +25,7 @@ static void open_with(struct session *s, uint32_t flags, uint64_t data_size)
 	session_setup(s);
 }
 
-static struct auxtrace_trigger right(uint32_t kind)
+static struct auxtrace_trigger valid(uint32_t kind)
 {
 	static const struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr),
@@ -67,28 +67,26 @@ static void add_and_del(const struct session *s, struct auxtrace_trigger t)
 	trigger_del(s, trigger_add(s, t));
 }
 
-static void test_badfd(void **state)
+static void calls_before_setup_give_EBADFD(void **state)
 {
 	struct auxtrace_trigger t = timer();
 	struct auxtrace_trigger_state st = { .size = sizeof(st), .id = 1 };
 	int fd = at_open();
 
-	(void)state;
 	fail_ioctl(EBADFD, fd, AUXTRACE_IOC_TRIGGER_ADD, &t);
 	fail_ioctl(EBADFD, fd, AUXTRACE_IOC_TRIGGER_DEL, &st);
 	fail_ioctl(EBADFD, fd, AUXTRACE_IOC_TRIGGER_READ, &st);
 	at_close(fd);
 }
 
-/* The members that a kind or an action does not use are zero. */
-static void test_unused(void **state)
+/* Members that a kind or an action does not use must be zero. */
+static void a_member_that_a_kind_does_not_use_must_be_zero(void **state)
 {
 	struct session s;
 
-	(void)state;
 	open_with(&s, 0, DATA_SIZE);
 	for (uint32_t kind = 0; kind <= AUXTRACE_TRIGGER_BREAKPOINT; kind++) {
-		struct auxtrace_trigger t = right(kind);
+		struct auxtrace_trigger t = valid(kind);
 		bool named = kind >= AUXTRACE_TRIGGER_KPROBE && kind <= AUXTRACE_TRIGGER_URETPROBE;
 		bool call = kind == AUXTRACE_TRIGGER_SYSCALL_ENTER ||
 			    kind == AUXTRACE_TRIGGER_SYSCALL_EXIT;
@@ -114,12 +112,11 @@ static void test_unused(void **state)
 	session_close(&s);
 }
 
-static void test_einval(void **state)
+static void invalid_values_give_EINVAL(void **state)
 {
 	struct auxtrace_trigger t = timer();
 	struct session s, overwrite;
 
-	(void)state;
 	open_with(&s, 0, DATA_SIZE);
 	fail_trigger(EINVAL, &s, with(t, kind = AUXTRACE_TRIGGER_TIMER + 1));
 	fail_trigger(EINVAL, &s, with(t, kind = UINT32_MAX));
@@ -130,7 +127,7 @@ static void test_einval(void **state)
 	fail_trigger(EINVAL, &s, with(t, bound_ns = 0));
 	fail_trigger(EINVAL, &s, with(t, bound_ns = 9999));
 	fail_trigger(EINVAL, &s, with(t, bound_ns = UINT64_MAX));
-	/* Only PAUSE and RESUME go to all CPUs on demand; a FREEZE always does. */
+	/* ALL_CPUS is for PAUSE and RESUME only; a FREEZE always goes to all CPUs. */
 	fail_trigger(EINVAL, &s, with(t, action = AUXTRACE_ACTION_SAMPLE, with_.sample_size = 64,
 				      with_.flags = AUXTRACE_TRIGGER_ALL_CPUS));
 	fail_trigger(EINVAL, &s, with(t, action = AUXTRACE_ACTION_NONE,
@@ -142,7 +139,7 @@ static void test_einval(void **state)
 	fail_trigger(EINVAL, &s, with(t, action = AUXTRACE_ACTION_NONE, with_.hold_off_ns = 1));
 	fail_trigger(EINVAL, &s, with(trigger(AUXTRACE_TRIGGER_KPROBE, AUXTRACE_ACTION_PAUSE),
 				      flags = 0));
-	/* In overwrite mode only. */
+	/* A delay in bytes needs overwrite mode. */
 	fail_trigger(EINVAL, &s, with(t, delay_bytes = 4096));
 	add_and_del(&s, t);
 	add_and_del(&s, with(t, bound_ns = 10000));
@@ -152,7 +149,7 @@ static void test_einval(void **state)
 
 	open_with(&overwrite, AUXTRACE_SETUP_OVERWRITE, DATA_SIZE);
 	add_and_del(&overwrite, with(t, delay_bytes = 4096));
-	/* No position is so far away. */
+	/* The largest delay, which no position ever reaches. */
 	add_and_del(&overwrite, with(t, delay_bytes = INT64_MAX));
 	fail_trigger(EINVAL, &overwrite, with(t, delay_bytes = INT64_MAX + 1ULL));
 	fail_trigger(EINVAL, &overwrite, with(t, delay_bytes = UINT64_MAX));
@@ -161,25 +158,24 @@ static void test_einval(void **state)
 	session_close(&overwrite);
 }
 
-static void test_sample(void **state)
+static void a_sample_must_fit_area_and_ring(void **state)
 {
 	struct auxtrace_trigger t = timer();
 	struct session s, without;
 
-	(void)state;
 	t.action = AUXTRACE_ACTION_SAMPLE;
 	t.sample_size = 64;
 	open_with(&s, 0, DATA_SIZE);
 	fail_trigger(EINVAL, &s, with(t, sample_size = 0));
 	fail_trigger(EINVAL, &s, with(t, sample_size = AUX_SIZE / 2 + 1));
 	fail_trigger(EINVAL, &s, with(t, sample_size = UINT64_MAX));
-	/* A delay is for what stops. */
+	/* A delay is for PAUSE and FREEZE only. */
 	fail_trigger(EINVAL, &s, with(t, delay_ns = 1000));
 	add_and_del(&s, t);
 	add_and_del(&s, with(t, sample_size = AUX_SIZE / 2));
 	session_close(&s);
 
-	/* Without slots no more than a record can carry. */
+	/* Without slots a sample must fit in a record. */
 	session_prepare(&s, ONE_CPU, AUXTRACE_SETUP_KERNEL, 1 << 20);
 	session_prepare_data(&s, 0, 1 << 20);
 	session_setup(&s);
@@ -198,12 +194,11 @@ static void test_sample(void **state)
 	session_close(&without);
 }
 
-static void test_syscall_number(void **state)
+static void an_unknown_system_call_gives_EINVAL(void **state)
 {
-	struct auxtrace_trigger t = right(AUXTRACE_TRIGGER_SYSCALL_ENTER);
+	struct auxtrace_trigger t = valid(AUXTRACE_TRIGGER_SYSCALL_ENTER);
 	struct session s;
 
-	(void)state;
 	open_with(&s, 0, DATA_SIZE);
 	fail_trigger(EINVAL, &s, with(t, number = -2));
 	fail_trigger(EINVAL, &s, with(t, number = 1 << 20));
@@ -212,24 +207,23 @@ static void test_syscall_number(void **state)
 	session_close(&s);
 }
 
-static void test_latency(void **state)
+static void a_latency_needs_triggers_that_exist(void **state)
 {
 	struct auxtrace_trigger t = trigger(AUXTRACE_TRIGGER_LATENCY, AUXTRACE_ACTION_PAUSE);
 	struct auxtrace_trigger_state st;
 	struct session s;
 	uint32_t id;
 
-	(void)state;
 	open_with(&s, 0, DATA_SIZE);
-	t.a = trigger_add(&s, right(AUXTRACE_TRIGGER_SYSCALL_ENTER));
-	t.b = trigger_add(&s, right(AUXTRACE_TRIGGER_SYSCALL_EXIT));
+	t.a = trigger_add(&s, valid(AUXTRACE_TRIGGER_SYSCALL_ENTER));
+	t.b = trigger_add(&s, valid(AUXTRACE_TRIGGER_SYSCALL_EXIT));
 	t.bound_ns = 1;
 	fail_trigger(EINVAL, &s, with(t, bound_ns = 0));
 	fail_trigger(ENOENT, &s, with(t, a = 0));
 	fail_trigger(ENOENT, &s, with(t, b = 0));
 	fail_trigger(ENOENT, &s, with(t, a = 99));
 	fail_trigger(ENOENT, &s, with(t, b = 99));
-	/* Not its own: the id that it would have. */
+	/* The id that the trigger itself would get. */
 	fail_trigger(ENOENT, &s, with(t, b = t.b + 1));
 	id = trigger_add(&s, t);
 	fail_trigger(EINVAL, &s, with(t, a = id));
@@ -241,17 +235,16 @@ static void test_latency(void **state)
 	session_close(&s);
 }
 
-static void test_names(void **state)
+static void bad_names_are_refused_by_cause(void **state)
 {
-	struct auxtrace_trigger k = right(AUXTRACE_TRIGGER_KPROBE);
-	struct auxtrace_trigger kret = right(AUXTRACE_TRIGGER_KRETPROBE);
-	struct auxtrace_trigger u = right(AUXTRACE_TRIGGER_UPROBE);
+	struct auxtrace_trigger k = valid(AUXTRACE_TRIGGER_KPROBE);
+	struct auxtrace_trigger kret = valid(AUXTRACE_TRIGGER_KRETPROBE);
+	struct auxtrace_trigger u = valid(AUXTRACE_TRIGGER_UPROBE);
 	static const char no_symbol[] = "no_such_function", no_file[] = "/no/such/file";
 	static const char directory[] = "/tmp", inside[] = "ab\0cd";
 	char *empty = (char *)at_guarded_page() + sysconf(_SC_PAGESIZE);
 	struct session s;
 
-	(void)state;
 	open_with(&s, 0, DATA_SIZE);
 	fail_trigger(ENOENT, &s, with(k, name = (uintptr_t)no_symbol, with_.name_len = 16));
 	fail_trigger(ENOENT, &s, with(kret, name = (uintptr_t)no_symbol, with_.name_len = 16));
@@ -264,7 +257,7 @@ static void test_names(void **state)
 	fail_trigger(EFAULT, &s, with(k, name = (uintptr_t)empty));
 	fail_trigger(EFAULT, &s, with(k, name = (uintptr_t)empty - 1, with_.name_len = 2));
 	fail_trigger(EFAULT, &s, with(u, name = (uintptr_t)empty));
-	/* The kernel does not let these be probed: their own path, the middle of an instruction. */
+	/* The kernel refuses these probes: on the path of probes, inside an instruction. */
 	fail_trigger(EOPNOTSUPP, &s, trigger_named(AUXTRACE_TRIGGER_KPROBE, AUXTRACE_ACTION_PAUSE,
 						   "exc_nmi", 0));
 	fail_trigger(EOPNOTSUPP, &s, trigger_named(AUXTRACE_TRIGGER_KRETPROBE,
@@ -277,7 +270,7 @@ static void test_names(void **state)
 	session_close(&s);
 }
 
-static void test_perf(void **state)
+static void bad_perf_attributes_are_refused_by_cause(void **state)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr),
@@ -287,7 +280,6 @@ static void test_perf(void **state)
 	uint64_t longer[64] = { 0 };
 	struct session s;
 
-	(void)state;
 	open_with(&s, 0, DATA_SIZE);
 	fail_trigger(EINVAL, &s, with(t, attr_len = PERF_ATTR_SIZE_VER0 - 8));
 	fail_trigger(EFAULT, &s, with(t, attr = 8));
@@ -295,10 +287,10 @@ static void test_perf(void **state)
 	fail_trigger(EINVAL, &s, t);
 	attr.sample_period = 1;
 	attr.type = 999;
-	/* perf: nobody has that type. */
+	/* perf has no PMU of that type. */
 	fail_trigger(ENOENT, &s, t);
 	attr.type = PERF_TYPE_SOFTWARE;
-	/* A longer struct than the kernel's: the excess is zero, or not. */
+	/* A struct longer than the kernel's, with zero and with other excess bytes. */
 	memcpy(longer, &attr, sizeof(attr));
 	t.attr = (uintptr_t)longer;
 	t.attr_len = sizeof(longer);
@@ -308,7 +300,7 @@ static void test_perf(void **state)
 	session_close(&s);
 }
 
-static void test_breakpoints(void **state)
+static void bad_breakpoints_are_refused_by_cause(void **state)
 {
 	static volatile uint64_t words[8];
 	struct session s;
@@ -316,7 +308,6 @@ static void test_breakpoints(void **state)
 	uint32_t id, last = 0;
 	int ret;
 
-	(void)state;
 	open_with(&s, 0, DATA_SIZE);
 	fail_trigger(EINVAL, &s, with(trigger_written(AUXTRACE_ACTION_PAUSE, words),
 				      number = HW_BREAKPOINT_W | 3 << 8));
@@ -325,7 +316,7 @@ static void test_breakpoints(void **state)
 	fail_trigger(EINVAL, &s, with(trigger_written(AUXTRACE_ACTION_PAUSE, words),
 				      address = (uintptr_t)words + 1));
 	fail_trigger(EINVAL, &s, with(trigger_written(AUXTRACE_ACTION_PAUSE, words), number = -1));
-	/* x86 has four. */
+	/* x86 has four breakpoints. */
 	while (!(ret = at_trigger_add(s.fd, trigger_written(AUXTRACE_ACTION_PAUSE, &words[n]), &id))) {
 		last = id;
 		assert_true(++n <= 4);
@@ -337,31 +328,29 @@ static void test_breakpoints(void **state)
 	session_close(&s);
 }
 
-static void test_too_many(void **state)
+static void triggers_beyond_the_limit_give_ENOSPC(void **state)
 {
 	struct auxtrace_trigger t = trigger_syscall(AUXTRACE_TRIGGER_SYSCALL_ENTER,
 						    AUXTRACE_ACTION_PAUSE, CALL_NUMBER);
 	struct session s;
 
-	(void)state;
 	open_with(&s, 0, DATA_SIZE);
 	for (uint32_t i = 1; i <= AUXTRACE_MAX_TRIGGERS; i++)
 		assert_int_equal(trigger_add(&s, t), i);
 	fail_trigger(ENOSPC, &s, t);
 	trigger_del(&s, 7);
-	/* Its place is free, its id is not. */
+	/* The place of a deleted trigger is free, its id is not used again. */
 	assert_int_equal(trigger_add(&s, t), AUXTRACE_MAX_TRIGGERS + 1);
 	fail_trigger(ENOSPC, &s, t);
 	session_close(&s);
 }
 
-static void test_ids(void **state)
+static void an_unknown_or_deleted_id_gives_ENOENT(void **state)
 {
 	struct auxtrace_trigger_state st;
 	struct session s, other;
 	uint32_t id;
 
-	(void)state;
 	open_with(&s, 0, DATA_SIZE);
 	open_with(&other, 0, DATA_SIZE);
 	id = trigger_add(&s, timer());
@@ -397,51 +386,49 @@ static int add_without_capability(void *arg)
 	uint32_t id;
 	int ret = caps_keep(0);
 
-	return ret ? 100 : -at_trigger_add(a->fd, right(AUXTRACE_TRIGGER_SYSCALL_ENTER), &id);
+	return ret ? 100 : -at_trigger_add(a->fd, valid(AUXTRACE_TRIGGER_SYSCALL_ENTER), &id);
 }
 
-static void test_no_process(void **state)
+static void an_unknown_process_gives_ESRCH(void **state)
 {
-	struct auxtrace_trigger t = right(AUXTRACE_TRIGGER_SYSCALL_ENTER);
+	struct auxtrace_trigger t = valid(AUXTRACE_TRIGGER_SYSCALL_ENTER);
 	struct session s;
 
-	(void)state;
 	open_with(&s, 0, DATA_SIZE);
-	/* Beyond what a pid can be. */
+	/* Larger than any pid. */
 	fail_trigger(ESRCH, &s, with(t, pid = 1 << 30));
 	add_and_del(&s, with(t, pid = getpid()));
 	session_close(&s);
 }
 
-static void test_access(void **state)
+static void add_without_a_capability_gives_EACCES(void **state)
 {
 	struct attempt a;
 	struct session s;
 
-	(void)state;
 	open_with(&s, 0, DATA_SIZE);
 	a.fd = s.fd;
 	assert_int_equal(child_run(add_without_capability, &a), EACCES);
-	assert_int_equal(trigger_add(&s, right(AUXTRACE_TRIGGER_SYSCALL_ENTER)), 1);
+	assert_int_equal(trigger_add(&s, valid(AUXTRACE_TRIGGER_SYSCALL_ENTER)), 1);
 	session_close(&s);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		vm_test(test_badfd),
-		vm_test(test_unused),
-		vm_test(test_einval),
-		vm_test(test_sample),
-		vm_test(test_syscall_number),
-		vm_test(test_latency),
-		vm_test(test_names),
-		vm_test(test_perf),
-		vm_test(test_breakpoints),
-		vm_test(test_too_many),
-		vm_test(test_ids),
-		vm_test(test_no_process),
-		vm_test(test_access),
+		vm_test(calls_before_setup_give_EBADFD),
+		vm_test(a_member_that_a_kind_does_not_use_must_be_zero),
+		vm_test(invalid_values_give_EINVAL),
+		vm_test(a_sample_must_fit_area_and_ring),
+		vm_test(an_unknown_system_call_gives_EINVAL),
+		vm_test(a_latency_needs_triggers_that_exist),
+		vm_test(bad_names_are_refused_by_cause),
+		vm_test(bad_perf_attributes_are_refused_by_cause),
+		vm_test(bad_breakpoints_are_refused_by_cause),
+		vm_test(triggers_beyond_the_limit_give_ENOSPC),
+		vm_test(an_unknown_or_deleted_id_gives_ENOENT),
+		vm_test(an_unknown_process_gives_ESRCH),
+		vm_test(add_without_a_capability_gives_EACCES),
 	};
 
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* FREEZE: every channel stops at one cut, tells why, and waits for a RESUME. */
+/* FREEZE: every channel stops at one cut, records the cause, and waits for a RESUME. */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -26,7 +26,7 @@ static struct auxtrace_trigger freeze_at_call(void)
 	return trigger_syscall(AUXTRACE_TRIGGER_SYSCALL_ENTER, AUXTRACE_ACTION_FREEZE, CALL_NUMBER);
 }
 
-/* A flight recorder over all CPUs, with something to record on each. */
+/* A flight recorder over all CPUs, with a load on each. */
 static void open_recorder(struct session *s)
 {
 	cpus = cpus_online();
@@ -50,21 +50,10 @@ static bool all_are(const struct session *s, uint32_t inhibit)
 
 static void wait_until_all_are(const struct session *s, uint32_t inhibit)
 {
-	for (int ms = 0; !all_are(s, inhibit); ms++) {
-		assert_true(ms < WAIT_MS);
-		usleep(1000);
-	}
+	wait_until(all_are(s, inhibit));
 }
 
-static short urgent(const struct session *s, int ms)
-{
-	struct pollfd p = { .fd = s->fd, .events = POLLPRI };
-
-	assert_in_range(poll(&p, 1, ms), 0, 1);
-	return p.revents;
-}
-
-/* Its last two records but AUX: the window that the freeze ended, and the freeze. */
+/* The last records but AUX are of the window that the freeze ended, and of the freeze. */
 static void check_cut(const struct channel *ch, uint32_t id, uint64_t asked)
 {
 	struct auxtrace_status_page st = channel_status(ch);
@@ -98,7 +87,7 @@ static void check_cut(const struct channel *ch, uint32_t id, uint64_t asked)
 	records_free(&r);
 }
 
-/* Nothing of a frozen recorder moves, whatever is asked of it but RESUME. */
+/* A frozen recorder does not change, whatever is requested other than RESUME. */
 static void check_frozen(struct session *s)
 {
 	struct auxtrace_status_page before[MAX_CPUS];
@@ -118,15 +107,14 @@ static void check_frozen(struct session *s)
 		assert_int_equal(now.frozen_tsc, before[i].frozen_tsc);
 		assert_int_equal(now.windows, before[i].windows);
 	}
-	assert_int_equal(urgent(s, 0), POLLPRI);
+	assert_int_equal(poll_urgent(s->fd, 0), POLLPRI);
 }
 
-static void test_all_cpus(void **state)
+static void a_freeze_stops_every_cpu_until_a_resume(void **state)
 {
 	struct session s;
 	uint32_t id;
 
-	(void)state;
 	open_recorder(&s);
 	id = trigger_add(&s, freeze_at_call());
 	ok_start(s.fd);
@@ -135,18 +123,18 @@ static void test_all_cpus(void **state)
 
 		load_run(3000);
 		assert_true(all_are(&s, 0));
-		assert_int_equal(urgent(&s, 0), 0);
+		assert_int_equal(poll_urgent(s.fd, 0), 0);
 		asked = read_tsc();
 		call_times(1);
 		wait_until_all_are(&s, AUXTRACE_INHIBIT_FROZEN);
 		for (unsigned int i = 0; i < s.count; i++)
 			check_cut(&s.channel[i], id, asked);
 		check_frozen(&s);
-		/* Those of check_frozen() were hits as well, which found it frozen. */
+		/* The calls of check_frozen() were hits, too, and held. */
 		trigger_counted(&s, id, round, 3 * round, 0, 0);
 		ok_resume(&s, 0, NULL);
 		assert_true(all_are(&s, 0));
-		assert_int_equal(urgent(&s, 0), 0);
+		assert_int_equal(poll_urgent(s.fd, 0), 0);
 		for (unsigned int i = 0; i < s.count; i++) {
 			assert_int_equal(channel_status(&s.channel[i]).windows, round + 1);
 			assert_int_equal(channel_status(&s.channel[i]).data_paused, 0);
@@ -155,12 +143,11 @@ static void test_all_cpus(void **state)
 	session_close(&s);
 }
 
-/* The trace of each CPU ends where its hardware stopped: it decodes. Another START thaws. */
-static void test_start_thaws(void **state)
+/* A START after STOP ends the freeze. */
+static void start_ends_a_freeze(void **state)
 {
 	struct session s;
 
-	(void)state;
 	open_recorder(&s);
 	trigger_add(&s, freeze_at_call());
 	ok_start(s.fd);
@@ -169,21 +156,20 @@ static void test_start_thaws(void **state)
 	ok_stop(s.fd);
 	ok_start(s.fd);
 	assert_true(all_are(&s, 0));
-	assert_int_equal(urgent(&s, 0), 0);
+	assert_int_equal(poll_urgent(s.fd, 0), 0);
 	for (unsigned int i = 0; i < s.count; i++)
 		assert_int_equal(channel_status(&s.channel[i]).data_paused, 0);
 	session_close(&s);
 }
 
-/* After a RESUME by ioctl the window began by that, whatever trigger acted before. */
-static void test_resumed_by_user(void **state)
+/* After a RESUME by ioctl the window's cause is USER, whatever trigger acted before. */
+static void a_window_after_a_resume_was_begun_by_the_user(void **state)
 {
 	struct auxtrace_trigger t = freeze_at_call();
 	const union any_record *w;
 	struct records r;
 	struct session s;
 
-	(void)state;
 	session_prepare(&s, 1ULL << CPU, AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_OVERWRITE |
 					 AUXTRACE_SETUP_TRIGGER_PAUSED, AUX_SIZE);
 	session_prepare_data(&s, 0, DATA_SIZE);
@@ -209,13 +195,12 @@ static void test_resumed_by_user(void **state)
 	session_close(&s);
 }
 
-/* A CPU that was away comes back as the last request has it: frozen, or resumed since. */
-static void test_resumed_while_offline(void **state)
+/* A CPU that was offline returns as last requested: frozen, or resumed since. */
+static void a_cpu_that_returns_is_frozen_or_resumed_as_last_requested(void **state)
 {
 	struct session s;
 	int cpu;
 
-	(void)state;
 	open_recorder(&s);
 	load_stop_all();
 	cpu = cpus_last(cpus);
@@ -227,37 +212,29 @@ static void test_resumed_while_offline(void **state)
 
 		assert_int_equal(ch->cpu, cpu);
 		assert_int_equal(cpu_set_online(cpu, 0), 0);
-		/* An interrupt of this CPU has sent the word, also to the CPU that is not there. */
+		/* The freeze is requested of every CPU, also of the offline one. */
 		call_times(1);
-		/* A RESUME need not wait for the others to take theirs: it comes after them. */
+		/* A RESUME need not wait for the other CPUs to freeze: it is carried out after. */
 		for (unsigned int i = 0; i < s.count - 1 && !resumed; i++)
-			for (int ms = 0; channel_status(&s.channel[i]).inhibit !=
-			     AUXTRACE_INHIBIT_FROZEN; ms++) {
-				assert_true(ms < WAIT_MS);
-				usleep(1000);
-			}
+			wait_until(channel_status(&s.channel[i]).inhibit == AUXTRACE_INHIBIT_FROZEN);
 		if (resumed)
 			ok_resume(&s, 0, NULL);
 		assert_int_equal(cpu_set_online(cpu, 1), 0);
-		for (int ms = 0; channel_status(ch).inhibit & AUXTRACE_INHIBIT_OFFLINE; ms++) {
-			assert_true(ms < WAIT_MS);
-			usleep(1000);
-		}
+		wait_until(!(channel_status(ch).inhibit & AUXTRACE_INHIBIT_OFFLINE));
 		assert_int_equal(channel_status(ch).inhibit, resumed ? 0 : AUXTRACE_INHIBIT_FROZEN);
-		assert_int_equal(urgent(&s, 0), resumed ? 0 : POLLPRI);
+		assert_int_equal(poll_urgent(s.fd, 0), resumed ? 0 : POLLPRI);
 		ok_resume(&s, 0, NULL);
 	}
 	session_close(&s);
 }
 
-/* Hit while START is still under way, on CPUs that have begun already: all are frozen. */
-static void test_while_it_starts(void **state)
+/* The trigger hits while START is under way, on CPUs that have started: all must freeze. */
+static void a_freeze_during_start_freezes_every_cpu(void **state)
 {
 	struct auxtrace_trigger t = trigger(AUXTRACE_TRIGGER_TIMER, AUXTRACE_ACTION_FREEZE);
 	struct session s;
 	uint32_t id;
 
-	(void)state;
 	open_recorder(&s);
 	load_stop_all();
 	t.bound_ns = 10000;
@@ -280,18 +257,17 @@ static void *wait_for_freeze(void *arg)
 	return (void *)(intptr_t)(poll(&p, 1, WAIT_MS) == 1 ? p.revents : 0);
 }
 
-static void test_wakes_poll(void **state)
+static void a_freeze_wakes_poll(void **state)
 {
 	struct session s;
 	pthread_t thread;
 	void *events;
 
-	(void)state;
 	open_recorder(&s);
 	trigger_add(&s, freeze_at_call());
 	ok_start(s.fd);
 	assert_int_equal(pthread_create(&thread, NULL, wait_for_freeze, &s), 0);
-	/* Most likely it waits by now; if not, it finds it frozen. */
+	/* By now the thread is likely to wait; if not, poll(2) finds the session frozen. */
 	usleep(10000);
 	call_times(1);
 	pthread_join(thread, &events);
@@ -301,20 +277,18 @@ static void test_wakes_poll(void **state)
 
 static int call_once(struct worker *w)
 {
-	(void)w;
 	call_times(1);
 	return 0;
 }
 
-/* From several CPUs at once: each CPU has one cut, by any of them. */
-static void test_at_once(void **state)
+/* Freezes on several CPUs at once: each CPU has one cut, by any of them. */
+static void freezes_on_several_cpus_at_once_make_one_cut_each(void **state)
 {
 	struct auxtrace_trigger_state st;
 	uint64_t acted = 0;
 	struct session s;
 	uint32_t id;
 
-	(void)state;
 	open_recorder(&s);
 	load_stop_all();
 	id = trigger_add(&s, freeze_at_call());
@@ -328,7 +302,7 @@ static void test_at_once(void **state)
 		wait_until_all_are(&s, AUXTRACE_INHIBIT_FROZEN);
 		for (unsigned int i = 0; i < s.count; i++)
 			check_cut(&s.channel[i], id, asked);
-		/* The first, and those that were faster on their CPUs than its interrupts. */
+		/* The first hit acts, and so do hits on CPUs that the freeze has not reached. */
 		st = trigger_read(&s, id);
 		assert_int_equal(st.out_acted + st.out_held, 10ULL * s.count * round);
 		assert_in_range(st.out_acted - acted, 1, s.count);
@@ -338,27 +312,26 @@ static void test_at_once(void **state)
 	session_close(&s);
 }
 
-#define TELLINGS	100
+#define FREEZES	100
 
-/* What is asked as soon as poll(2) tells of it comes behind it on each CPU. */
-static void test_asked_when_told(void **state)
+/* A request that follows the report of poll(2) is carried out after the freeze on each CPU. */
+static void a_request_after_poll_reported_the_freeze_finds_every_cpu_frozen(void **state)
 {
 	struct auxtrace_status status;
 	struct session s;
 
-	(void)state;
 	open_recorder(&s);
 	trigger_add(&s, freeze_at_call());
 	ok_start(s.fd);
-	for (int i = 0; i < TELLINGS; i++) {
+	for (int i = 0; i < FREEZES; i++) {
 		call_times(1);
-		assert_int_equal(urgent(&s, WAIT_MS), POLLPRI);
+		assert_int_equal(poll_urgent(s.fd, WAIT_MS), POLLPRI);
 		if (i & 1) {
 			ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
 			assert_true(all_are(&s, AUXTRACE_INHIBIT_FROZEN));
 		}
 		ok_resume(&s, 0, NULL);
-		/* Twice: calls that nobody waits for may come behind the first. */
+		/* Twice: asynchronous calls may be carried out after the first. */
 		ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
 		ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
 		assert_true(all_are(&s, 0));
@@ -367,17 +340,16 @@ static void test_asked_when_told(void **state)
 }
 
 /*
- * A hit that finds its CPU frozen, by whatever trigger, is held: it uses up none of
- * what the trigger may do, and begins neither a hold-off nor a delay.
+ * A hit on a CPU that is frozen, by whatever trigger, is held: it does not count towards the
+ * trigger's limit, and begins neither a hold-off nor a delay.
  */
-static void test_held_while_frozen(void **state)
+static void hits_on_a_frozen_cpu_are_held(void **state)
 {
 	struct auxtrace_trigger t = freeze_at_call();
 	uint32_t twice, other, later;
 	uint64_t frozen_tsc;
 	struct session s;
 
-	(void)state;
 	open_recorder(&s);
 	t.count = 2;
 	t.hold_off_ns = 1;
@@ -409,7 +381,7 @@ static void test_held_while_frozen(void **state)
 	wait_until_all_are(&s, AUXTRACE_INHIBIT_FROZEN);
 	trigger_counted(&s, twice, 2, 5, 0, 0);
 	assert_true(channel_status(&s.channel[CPU]).frozen_tsc > frozen_tsc);
-	/* That was the second time. */
+	/* The trigger has acted twice, its limit. */
 	ok_resume(&s, 0, NULL);
 	call_times(1);
 	usleep(5000);
@@ -418,16 +390,15 @@ static void test_held_while_frozen(void **state)
 	session_close(&s);
 }
 
-/* What was frozen can be read until it starts anew, which it does only if all of it can. */
-static void test_a_start_that_fails(void **state)
+/* A START that fails on one CPU leaves the frozen trace of all of them readable. */
+static void a_start_that_fails_leaves_the_freeze(void **state)
 {
 	struct auxtrace_status_page before[MAX_CPUS];
 	int last = cpus_last(cpus_online());
 	struct session s;
 	uint64_t was;
 
-	(void)state;
-	bench_required();
+	emulator_required();
 	open_recorder(&s);
 	trigger_add(&s, freeze_at_call());
 	ok_start(s.fd);
@@ -438,13 +409,13 @@ static void test_a_start_that_fails(void **state)
 	load_stop_all();
 	for (unsigned int i = 0; i < s.count; i++)
 		before[i] = channel_status(&s.channel[i]);
-	assert_int_equal(urgent(&s, 0), POLLPRI);
-	/* The firmware, for example. */
+	assert_int_equal(poll_urgent(s.fd, 0), POLLPRI);
+	/* As if firmware had turned tracing on. */
 	assert_int_equal(msr_read(last, msr_control(), &was), 0);
 	assert_int_equal(msr_write(last, msr_control(), was | msr_enables()), 0);
 	fail_start(EBUSY, s.fd);
 	assert_int_equal(msr_write(last, msr_control(), was), 0);
-	assert_int_equal(urgent(&s, 0), POLLPRI);
+	assert_int_equal(poll_urgent(s.fd, 0), POLLPRI);
 	for (unsigned int i = 0; i < s.count; i++) {
 		struct auxtrace_status_page now = channel_status(&s.channel[i]);
 
@@ -455,7 +426,7 @@ static void test_a_start_that_fails(void **state)
 	wait_until_all_are(&s, 0);
 	for (unsigned int i = 0; i < s.count; i++)
 		assert_int_equal(channel_status(&s.channel[i]).data_paused, 0);
-	assert_int_equal(urgent(&s, 0), 0);
+	assert_int_equal(poll_urgent(s.fd, 0), 0);
 	ok_stop(s.fd);
 	check_accounting(&s);
 	session_close(&s);
@@ -464,16 +435,16 @@ static void test_a_start_that_fails(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		vm_test(test_all_cpus),
-		vm_test(test_start_thaws),
-		vm_test(test_resumed_by_user),
-		vm_test(test_resumed_while_offline),
-		vm_test(test_while_it_starts),
-		vm_test(test_wakes_poll),
-		vm_test(test_at_once),
-		vm_test(test_asked_when_told),
-		vm_test(test_held_while_frozen),
-		vm_test(test_a_start_that_fails),
+		vm_test(a_freeze_stops_every_cpu_until_a_resume),
+		vm_test(start_ends_a_freeze),
+		vm_test(a_window_after_a_resume_was_begun_by_the_user),
+		vm_test(a_cpu_that_returns_is_frozen_or_resumed_as_last_requested),
+		vm_test(a_freeze_during_start_freezes_every_cpu),
+		vm_test(a_freeze_wakes_poll),
+		vm_test(freezes_on_several_cpus_at_once_make_one_cut_each),
+		vm_test(a_request_after_poll_reported_the_freeze_finds_every_cpu_frozen),
+		vm_test(hits_on_a_frozen_cpu_are_held),
+		vm_test(a_start_that_fails_leaves_the_freeze),
 	};
 
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);

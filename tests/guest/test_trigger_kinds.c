@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Each kind of trigger with each action: what it does, what it tells, how often. */
+/* Each kind of trigger with each action: its effect, its records, its counts. */
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "trigger.h"
 #include "waiter.h"
 
-#define AUX_SIZE	room_for(1 << 20)
+#define AUX_SIZE	space_for(1 << 20)
 #define DATA_SIZE	(1 << 18)
 #define TIMES		5
 #define SAMPLE_SIZE	2048
@@ -31,15 +31,7 @@ static const uint32_t setup_flags[] = {
 				   AUXTRACE_SETUP_OVERWRITE,
 };
 
-static void wait_for_hits(const struct session *s, uint32_t id, unsigned int n)
-{
-	for (int ms = 0; trigger_read(s, id).out_hits < n; ms++) {
-		assert_true(ms < WAIT_MS);
-		usleep(1000);
-	}
-}
-
-/* Hits that acted, of those that came while the session was started. */
+/* The counts of the hits that came while the session was started. */
 static void check_counts(const struct session *s, const struct source *from, uint32_t action,
 			 uint32_t id)
 {
@@ -52,7 +44,7 @@ static void check_counts(const struct session *s, const struct source *from, uin
 	if (action == AUXTRACE_ACTION_NONE)
 		assert_int_equal(st.out_acted, 0);
 	else if (action == AUXTRACE_ACTION_FREEZE)
-		/* The others found it frozen. */
+		/* Later hits found the CPU frozen. */
 		assert_int_equal(st.out_acted, 1);
 	else
 		assert_int_equal(st.out_held, 0);
@@ -70,7 +62,7 @@ static void check_page(const struct auxtrace_status_page *st, uint32_t action, u
 		assert_int_equal(st->windows, 1);
 		break;
 	case AUXTRACE_ACTION_NONE:
-		/* A full trace, which what this CPU did meanwhile may have filled. */
+		/* A full trace: what the CPU ran meanwhile may have filled the area. */
 		assert_int_equal(st->inhibit & ~AUXTRACE_INHIBIT_FULL, 0);
 		assert_int_equal(st->windows, 1);
 		break;
@@ -91,7 +83,7 @@ static void check_page(const struct auxtrace_status_page *st, uint32_t action, u
 		assert_int_equal(st->frozen_by, 0);
 }
 
-/* Those of @type with @id; the newest of them. */
+/* The number of records of @type with trigger @id; *@newest is the newest of them. */
 static unsigned int count_of(const struct records *r, uint32_t type, uint32_t id,
 			     const union any_record **newest)
 {
@@ -115,7 +107,7 @@ static void check_trigger_record(const struct source *from, const struct auxtrac
 {
 	assert_int_equal(t->action, action);
 	assert_int_equal(t->position, position);
-	/* A timer's or a counter's event may come while another task runs. */
+	/* A timer or a counter may hit while another task runs. */
 	if (!from->happen || from->slack)
 		return;
 	assert_int_equal(t->pid, getpid());
@@ -125,7 +117,7 @@ static void check_trigger_record(const struct source *from, const struct auxtrac
 		assert_int_equal(t->value, CALL_NUMBER);
 		break;
 	case AUXTRACE_TRIGGER_LATENCY:
-		/* It sleeps for as long as the bound is. */
+		/* The call sleeps at least as long as the bound. */
 		assert_in_range(t->value, 1000000, 10000000000ULL);
 		break;
 	default:
@@ -137,7 +129,7 @@ static void check_records(const struct session *s, const struct source *from, ui
 			  uint32_t id, const struct auxtrace_status_page *rest)
 {
 	const struct channel *ch = &s->channel[0];
-	const union any_record *told = NULL, *ended = NULL;
+	const union any_record *newest = NULL, *ended = NULL;
 	struct follower f;
 	struct records r;
 	unsigned int n;
@@ -145,42 +137,34 @@ static void check_records(const struct session *s, const struct source *from, ui
 	records_read_all(&r, ch);
 	follower_init(&f, ch);
 	follow(&f, &r, false);
-	n = count_of(&r, AUXTRACE_RECORD_TRIGGER, id, &told);
+	n = count_of(&r, AUXTRACE_RECORD_TRIGGER, id, &newest);
 	assert_int_equal(n, action == AUXTRACE_ACTION_PAUSE || action == AUXTRACE_ACTION_RESUME ||
 			    action == AUXTRACE_ACTION_FREEZE);
 	assert_int_equal(count_of(&r, AUXTRACE_RECORD_WINDOW, 0, &ended), 1);
 	switch (action) {
 	case AUXTRACE_ACTION_PAUSE:
 	case AUXTRACE_ACTION_FREEZE:
-		check_trigger_record(from, &told->trigger, action, rest->window_end);
+		check_trigger_record(from, &newest->trigger, action, rest->window_end);
 		assert_int_equal(ended->window.end_cause, AUXTRACE_CAUSE_TRIGGER);
 		assert_int_equal(ended->window.end_trigger, id);
 		assert_int_equal(ended->window.begin_cause, AUXTRACE_CAUSE_SESSION);
 		break;
 	case AUXTRACE_ACTION_RESUME:
-		check_trigger_record(from, &told->trigger, action, rest->window_begin);
+		check_trigger_record(from, &newest->trigger, action, rest->window_begin);
 		assert_int_equal(ended->window.begin_cause, AUXTRACE_CAUSE_TRIGGER);
 		assert_int_equal(ended->window.begin_trigger, id);
 		assert_int_equal(ended->window.end_cause, AUXTRACE_CAUSE_SESSION);
 		break;
 	case AUXTRACE_ACTION_SAMPLE:
-		assert_int_equal(count_of(&r, AUXTRACE_RECORD_SAMPLE, id, &told),
+		assert_int_equal(count_of(&r, AUXTRACE_RECORD_SAMPLE, id, &newest),
 				 trigger_read(s, id).out_acted);
-		assert_int_equal(told->sample.wanted, SAMPLE_SIZE);
+		assert_int_equal(newest->sample.wanted, SAMPLE_SIZE);
 		break;
 	}
-	/* A freeze's record is the last: nothing more is written. */
+	/* The record of a freeze is the last: the ring is frozen, too. */
 	if (action == AUXTRACE_ACTION_FREEZE)
-		assert_ptr_equal(r.at[r.count - 1], told);
+		assert_ptr_equal(r.at[r.count - 1], newest);
 	records_free(&r);
-}
-
-static short urgent(const struct session *s)
-{
-	struct pollfd p = { .fd = s->fd, .events = POLLPRI };
-
-	assert_in_range(poll(&p, 1, 0), 0, 1);
-	return p.revents;
 }
 
 static void one(const struct source *from, uint32_t action)
@@ -197,7 +181,7 @@ static void one(const struct source *from, uint32_t action)
 	assert_true(from->complete(&s, &t));
 	if (action == AUXTRACE_ACTION_SAMPLE)
 		t.sample_size = SAMPLE_SIZE;
-	/* Before START or, where events come by themselves, after it: then none is idle. */
+	/* Added before START. But if events come by themselves after it, so that none is idle. */
 	if (!from->happen)
 		ok_start(s.fd);
 	id = trigger_add(&s, t);
@@ -205,10 +189,10 @@ static void one(const struct source *from, uint32_t action)
 		ok_start(s.fd);
 		from->happen(TIMES);
 	} else {
-		wait_for_hits(&s, id, TIMES);
+		trigger_wait_hits(&s, id, TIMES);
 	}
 	rest = channel_status(&s.channel[0]);
-	assert_int_equal(urgent(&s), action == AUXTRACE_ACTION_FREEZE ? POLLPRI : 0);
+	assert_int_equal(poll_urgent(s.fd, 0), action == AUXTRACE_ACTION_FREEZE ? POLLPRI : 0);
 	ok_stop(s.fd);
 	check_page(&rest, action, id);
 	check_counts(&s, from, action, id);
@@ -222,44 +206,39 @@ static void each(uint32_t action)
 		one(&sources[i], action);
 }
 
-static void test_pause(void **state)
+static void each_kind_of_trigger_pauses(void **state)
 {
-	(void)state;
 	each(AUXTRACE_ACTION_PAUSE);
 }
 
-static void test_resume(void **state)
+static void each_kind_of_trigger_resumes(void **state)
 {
-	(void)state;
 	each(AUXTRACE_ACTION_RESUME);
 }
 
-static void test_sample(void **state)
+static void each_kind_of_trigger_samples(void **state)
 {
-	(void)state;
 	each(AUXTRACE_ACTION_SAMPLE);
 }
 
-static void test_freeze(void **state)
+static void each_kind_of_trigger_freezes(void **state)
 {
-	(void)state;
 	each(AUXTRACE_ACTION_FREEZE);
 }
 
-static void test_none(void **state)
+static void each_kind_of_trigger_counts_without_an_action(void **state)
 {
-	(void)state;
 	each(AUXTRACE_ACTION_NONE);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		vm_test(test_pause),
-		vm_test(test_resume),
-		vm_test(test_sample),
-		vm_test(test_freeze),
-		vm_test(test_none),
+		vm_test(each_kind_of_trigger_pauses),
+		vm_test(each_kind_of_trigger_resumes),
+		vm_test(each_kind_of_trigger_samples),
+		vm_test(each_kind_of_trigger_freezes),
+		vm_test(each_kind_of_trigger_counts_without_an_action),
 	};
 
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);

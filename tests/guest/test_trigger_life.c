@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Triggers go, and what they hang on goes, while they fire. */
+/* Triggers, and what they are attached to, go away while they fire. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -36,20 +36,18 @@ static const struct source *firing;
 
 static int fire(struct worker *w)
 {
-	(void)w;
 	firing->happen(1);
 	usleep(500);
 	return 0;
 }
 
-/* Each kind, added and deleted again and again. */
-static void test_delete(void **state)
+/* Each kind is added and deleted repeatedly. */
+static void each_kind_can_be_deleted_while_it_fires(void **state)
 {
 	const uint32_t actions[] = { AUXTRACE_ACTION_PAUSE, AUXTRACE_ACTION_RESUME,
 				     AUXTRACE_ACTION_SAMPLE, AUXTRACE_ACTION_FREEZE };
 	struct session s;
 
-	(void)state;
 	prepare(&s, cpus_online());
 	ok_start(s.fd);
 	for (unsigned int i = 0; i < nr_sources; i++) {
@@ -66,10 +64,8 @@ static void test_delete(void **state)
 			if (t.action == AUXTRACE_ACTION_SAMPLE)
 				t.sample_size = 256;
 			id = trigger_add(&s, t);
-			for (int ms = 0; round == ROUNDS - 1 && !trigger_read(&s, id).out_hits; ms++) {
-				assert_true(ms < WAIT_MS);
-				usleep(1000);
-			}
+			if (round == ROUNDS - 1)
+				trigger_wait_hits(&s, id, 1);
 			hits += trigger_del(&s, id).out_hits;
 			if (t.a) {
 				trigger_del(&s, t.a);
@@ -86,13 +82,12 @@ static void test_delete(void **state)
 	session_close(&s);
 }
 
-/* DEL says the last word: no hit is lost between it and the events. */
-static void test_last_word(void **state)
+/* DEL returns the final counts: no hit before it is missing. */
+static void del_returns_the_final_counts(void **state)
 {
 	const char *const names[] = { "syscall enter", "kprobe", "kretprobe", "uprobe", "tracepoint" };
 	struct session s;
 
-	(void)state;
 	prepare(&s, ONE_CPU);
 	assert_int_equal(cpu_pin(CPU), 0);
 	ok_start(s.fd);
@@ -116,22 +111,20 @@ static void test_last_word(void **state)
 
 static int call_forever(struct worker *w)
 {
-	(void)w;
 	call_times(10);
 	probed_function();
-	/* Others that share the CPU shall come to their end. */
+	/* Leave CPU time to workers on the same CPU. */
 	usleep(500);
 	return 0;
 }
 
-/* The session is closed, started or not, with its triggers at work. */
-static void test_close(void **state)
+/* The session is closed, started or not, while its triggers fire. */
+static void a_session_closes_while_its_triggers_fire(void **state)
 {
 	const char *const names[] = { "syscall enter", "kprobe", "kretprobe", "uprobe", "uretprobe",
 				      "timer", "hardware", "tracepoint", "latency" };
 	struct session none = { .fd = -1 };
 
-	(void)state;
 	for (uint64_t left = cpus_online(); left; left &= left - 1)
 		worker_start(&none, cpus_first(left), call_forever, 0);
 	for (unsigned int round = 0; round < ROUNDS; round++) {
@@ -159,14 +152,13 @@ static void test_close(void **state)
 }
 
 /* Tasks that are killed between a function's entry and its return. */
-static void test_kill(void **state)
+static void tasks_killed_between_entry_and_return_are_counted(void **state)
 {
 	struct auxtrace_trigger t;
 	struct session s;
 	uint32_t in, out, latency;
 	const unsigned int tasks = 20;
 
-	(void)state;
 	prepare(&s, ONE_CPU);
 	assert_int_equal(cpu_pin(CPU), 0);
 	in = trigger_add(&s, trigger_named(AUXTRACE_TRIGGER_KPROBE, AUXTRACE_ACTION_RESUME,
@@ -187,14 +179,11 @@ static void test_kill(void **state)
 			pause();
 			_exit(0);
 		}
-		for (int ms = 0; trigger_read(&s, in).out_hits <= i; ms++) {
-			assert_true(ms < WAIT_MS);
-			usleep(1000);
-		}
+		trigger_wait_hits(&s, in, i + 1);
 		kill(pid, SIGKILL);
 		assert_int_equal(waitpid(pid, NULL, 0), pid);
 	}
-	/* The signal ends the call, which returns on its way to the end of the task. */
+	/* The signal ends the system call, which returns before the task exits. */
 	trigger_counted(&s, in, tasks, 0, 0, 0);
 	trigger_counted(&s, out, tasks, 0, 0, 0);
 	trigger_counted(&s, latency, 0, 0, 0, 0);
@@ -205,7 +194,7 @@ static void test_kill(void **state)
 
 #define MSR_NODE	"/dev/cpu/0/msr"
 
-/* The file from which init.sh loaded it; false if it did not. */
+/* The file from which init.sh loaded the msr module; false if it did not. */
 static bool msr_module(char *path, size_t size)
 {
 	FILE *f = fopen("/modules/order", "re");
@@ -240,7 +229,6 @@ static int open_msr(struct worker *w)
 {
 	int fd = open(MSR_NODE, O_RDONLY | O_CLOEXEC);
 
-	(void)w;
 	if (fd >= 0) {
 		opened++;
 		close(fd);
@@ -248,18 +236,15 @@ static int open_msr(struct worker *w)
 	return 0;
 }
 
-static void test_module_goes(void **state)
+static void a_probed_module_can_be_unloaded(void **state)
 {
 	struct session s;
 	char path[256];
 	unsigned int hits;
 	uint32_t id, back;
 
-	(void)state;
-	if (!msr_module(path, sizeof(path))) {
-		print_message("SKIP: no msr module was loaded from /modules\n");
-		skip();
-	}
+	if (!msr_module(path, sizeof(path)))
+		skip_test("no msr module was loaded from /modules");
 	prepare(&s, ONE_CPU);
 	id = trigger_add(&s, trigger_named(AUXTRACE_TRIGGER_KPROBE, AUXTRACE_ACTION_PAUSE,
 					   "msr:msr_open", 0));
@@ -268,7 +253,7 @@ static void test_module_goes(void **state)
 	worker_start(&s, CPU, open_msr, 0);
 	while (!__atomic_load_n(&opened, __ATOMIC_RELAXED))
 		usleep(1000);
-	/* It can go between two opens only. */
+	/* The module can be unloaded only between two opens. */
 	for (unsigned int n = 0; syscall(SYS_delete_module, "msr", O_NONBLOCK); n++)
 		assert_true(n < 1000000 && errno == EWOULDBLOCK);
 	workers_join();
@@ -277,14 +262,11 @@ static void test_module_goes(void **state)
 	fail_trigger(ENOENT, &s, trigger_named(AUXTRACE_TRIGGER_KPROBE, AUXTRACE_ACTION_PAUSE,
 					       "msr:msr_open", 0));
 	assert_int_equal(load_module(path), 0);
-	/* The trigger went with the code that it was in; one in the new code is another. */
+	/* The trigger ended with the code that it probed; the new code needs another. */
 	assert_int_equal(cpu_pin(CPU), 0);
 	back = trigger_add(&s, trigger_named(AUXTRACE_TRIGGER_KPROBE, AUXTRACE_ACTION_PAUSE,
 					     "msr:msr_open", 0));
-	for (int ms = 0; access(MSR_NODE, R_OK); ms++) {
-		assert_true(ms < WAIT_MS);
-		usleep(1000);
-	}
+	wait_until(!access(MSR_NODE, R_OK));
 	open_msr(NULL);
 	trigger_counted(&s, back, 1, 0, 0, 0);
 	assert_int_equal(trigger_del(&s, id).out_hits, hits);
@@ -297,14 +279,11 @@ static void wait_for_more(const struct session *s, uint32_t id)
 {
 	uint64_t acted = trigger_read(s, id).out_acted;
 
-	for (int ms = 0; trigger_read(s, id).out_acted < acted + 3; ms++) {
-		assert_true(ms < WAIT_MS);
-		usleep(1000);
-	}
+	wait_until(trigger_read(s, id).out_acted >= acted + 3);
 }
 
-/* A CPU that went and came back has its events again: timers and counters are of a CPU. */
-static void test_hotplug(void **state)
+/* After a CPU has returned its timers and counters, which belong to the CPU, work again. */
+static void a_cpu_that_returns_has_its_events_again(void **state)
 {
 	const struct source *counted = source_named("software");
 	struct auxtrace_trigger t = trigger(counted->kind, AUXTRACE_ACTION_PAUSE);
@@ -312,7 +291,6 @@ static void test_hotplug(void **state)
 	struct session s;
 	int cpu = cpus_last(cpus_online());
 
-	(void)state;
 	assert_true(cpu > 0);
 	prepare(&s, 1ULL << cpu);
 	assert_true(counted->complete(&s, &t));
@@ -340,20 +318,16 @@ static void test_hotplug(void **state)
 		assert_int_equal(cpu_set_online(cpu, 0), 0);
 		assert_true(channel_status(&s.channel[0]).inhibit & AUXTRACE_INHIBIT_OFFLINE);
 		assert_int_equal(cpu_set_online(cpu, 1), 0);
-		for (int ms = 0; channel_status(&s.channel[0]).inhibit & AUXTRACE_INHIBIT_OFFLINE;
-		     ms++) {
-			assert_true(ms < WAIT_MS);
-			usleep(1000);
-		}
+		wait_until(!(channel_status(&s.channel[0]).inhibit & AUXTRACE_INHIBIT_OFFLINE));
 	}
 	session_close(&s);
 }
 
 /*
- * A timer that would have run out elsewhere when its CPU is back already, and a delay that
- * the CPU's going has ended: neither is in the way of what comes after.
+ * A timer that was migrated when its CPU went offline, and a delay that the CPU's going offline
+ * ended: neither keeps later timers and delays from working.
  */
-static void test_hotplug_between(void **state)
+static void a_timer_or_delay_of_an_offline_cpu_blocks_no_later_one(void **state)
 {
 	int cpu = cpus_last(cpus_online());
 	struct auxtrace_trigger t;
@@ -361,7 +335,6 @@ static void test_hotplug_between(void **state)
 	uint32_t timer, later;
 	uint64_t hits;
 
-	(void)state;
 	assert_true(cpu > 0);
 	prepare(&s, 1ULL << cpu);
 	t = trigger(AUXTRACE_TRIGGER_TIMER, AUXTRACE_ACTION_NONE);
@@ -375,31 +348,24 @@ static void test_hotplug_between(void **state)
 	call_times(2);
 	trigger_counted(&s, later, 1, 0, 0, 1);
 	cpu_unpin();
-	for (int ms = 0; !trigger_read(&s, timer).out_hits; ms++) {
-		assert_true(ms < WAIT_MS);
-		usleep(1000);
-	}
+	trigger_wait_hits(&s, timer, 1);
 	hits = trigger_read(&s, timer).out_hits;
 	assert_int_equal(cpu_set_online(cpu, 0), 0);
 	assert_int_equal(cpu_set_online(cpu, 1), 0);
-	for (int ms = 0; trigger_read(&s, timer).out_hits < hits + 2; ms++) {
-		assert_true(ms < WAIT_MS);
-		usleep(1000);
-	}
+	trigger_wait_hits(&s, timer, hits + 2);
 	assert_int_equal(cpu_pin(cpu), 0);
 	call_times(1);
 	trigger_counted(&s, later, 2, 0, 0, 1);
 	session_close(&s);
 }
 
-/* CPUs go and come while all of them fire, freeze and relay. */
-static void test_hotplug_storm(void **state)
+/* A CPU goes offline and returns while all others fire, freeze and broadcast. */
+static void cpus_go_offline_and_return_while_triggers_fire(void **state)
 {
 	int cpu = cpus_last(cpus_online());
 	struct auxtrace_trigger t;
 	struct session s, none = { .fd = -1 };
 
-	(void)state;
 	prepare(&s, cpus_online());
 	t = trigger_syscall(AUXTRACE_TRIGGER_SYSCALL_ENTER, AUXTRACE_ACTION_RESUME, CALL_NUMBER);
 	t.flags = AUXTRACE_TRIGGER_ALL_CPUS;
@@ -433,14 +399,14 @@ static void test_hotplug_storm(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		vm_test(test_delete),
-		vm_test(test_last_word),
-		vm_test(test_close),
-		vm_test(test_kill),
-		vm_test(test_module_goes),
-		vm_test(test_hotplug),
-		vm_test(test_hotplug_between),
-		vm_test(test_hotplug_storm),
+		vm_test(each_kind_can_be_deleted_while_it_fires),
+		vm_test(del_returns_the_final_counts),
+		vm_test(a_session_closes_while_its_triggers_fire),
+		vm_test(tasks_killed_between_entry_and_return_are_counted),
+		vm_test(a_probed_module_can_be_unloaded),
+		vm_test(a_cpu_that_returns_has_its_events_again),
+		vm_test(a_timer_or_delay_of_an_offline_cpu_blocks_no_later_one),
+		vm_test(cpus_go_offline_and_return_while_triggers_fire),
 	};
 
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);

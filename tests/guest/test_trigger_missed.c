@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Events that the kernel itself drops, where it tells so: they are hits that were missed. */
+/* Events that the kernel drops and counts: hits that are missed. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,16 +20,8 @@ static void open_here(struct session *s)
 	assert_int_equal(cpu_pin(CPU), 0);
 }
 
-static void wait_for_hits(const struct session *s, uint32_t id, uint64_t n)
-{
-	for (int ms = 0; trigger_read(s, id).out_hits < n; ms++) {
-		assert_true(ms < WAIT_MS);
-		usleep(1000);
-	}
-}
-
-/* More calls inside at once than the uapi header promises to follow. */
-static void test_kretprobe_calls_inside(void **state)
+/* More concurrent calls than the uapi header promises to follow. */
+static void calls_that_a_kretprobe_cannot_follow_are_missed(void **state)
 {
 	const long cpus = sysconf(_SC_NPROCESSORS_CONF);
 	const unsigned int followed = 4 * cpus > 64 ? 4 * cpus : 64, more = 20;
@@ -38,7 +30,6 @@ static void test_kretprobe_calls_inside(void **state)
 	uint32_t calls, returns;
 	struct session s;
 
-	(void)state;
 	open_here(&s);
 	calls = trigger_add(&s, trigger_named(AUXTRACE_TRIGGER_KPROBE, AUXTRACE_ACTION_NONE,
 					      "__x64_sys_pause", 0));
@@ -53,8 +44,8 @@ static void test_kretprobe_calls_inside(void **state)
 			_exit(0);
 		}
 	}
-	wait_for_hits(&s, calls, followed + more);
-	/* None has returned: these are the ones of which no return will be seen. */
+	trigger_wait_hits(&s, calls, followed + more);
+	/* No call has returned: the missed are the calls that are not followed. */
 	trigger_counted(&s, returns, 0, 0, 0, more);
 	for (unsigned int i = 0; i < followed + more; i++) {
 		kill(pid[i], SIGKILL);
@@ -62,22 +53,21 @@ static void test_kretprobe_calls_inside(void **state)
 	}
 	trigger_counted(&s, returns, followed, 0, 0, more);
 	trigger_counted(&s, calls, 0, followed + more, 0, 0);
-	/* Not forgotten with the probe. */
+	/* The counts outlive the probe. */
 	st = trigger_del(&s, returns);
 	assert_int_equal(st.out_missed, more);
 	assert_int_equal(st.out_hits, followed + more);
 	session_close(&s);
 }
 
-/* A probe within the handler of another: a freeze has the readers woken by this function. */
-static void test_kprobe_within_a_probe(void **state)
+/* A probe within the handler of another: a freeze wakes readers by irq_work_queue(). */
+static void a_kprobe_within_a_probe_is_missed(void **state)
 {
 	const unsigned int rounds = 10;
 	struct auxtrace_trigger_state before, after;
 	uint32_t freeze, within;
 	struct session s;
 
-	(void)state;
 	open_here(&s);
 	within = trigger_add(&s, trigger_named(AUXTRACE_TRIGGER_KPROBE, AUXTRACE_ACTION_NONE,
 					       "irq_work_queue", 0));
@@ -100,8 +90,8 @@ static void test_kprobe_within_a_probe(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		vm_test(test_kretprobe_calls_inside),
-		vm_test(test_kprobe_within_a_probe),
+		vm_test(calls_that_a_kretprobe_cannot_follow_are_missed),
+		vm_test(a_kprobe_within_a_probe_is_missed),
 	};
 
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What decides whether a hit acts, where and when: scope, counts, hold-off, delays, bounds. */
+/* Whether, where and when a hit acts: scope, counts, hold-off, delays, bounds. */
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ static void open_at(struct session *s, uint64_t cpus, uint32_t flags)
 	assert_int_equal(cpu_pin(CPU), 0);
 }
 
-/* A full trace could be full before it is looked at. */
+/* In overwrite mode: a full trace's area could fill before it is checked. */
 static void open_over(struct session *s, uint64_t cpus, uint32_t flags)
 {
 	open_at(s, cpus, AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_OVERWRITE | flags);
@@ -40,13 +40,12 @@ static struct auxtrace_trigger pause_at_call(void)
 
 /* ---- which hits act ----------------------------------------------------------- */
 
-static void test_count(void **state)
+static void a_count_limits_how_often_a_trigger_acts(void **state)
 {
 	struct auxtrace_trigger t = pause_at_call();
 	struct session s;
 	uint32_t id;
 
-	(void)state;
 	open_over(&s, ONE_CPU, 0);
 	t.count = 2;
 	id = trigger_add(&s, t);
@@ -61,14 +60,13 @@ static void test_count(void **state)
 	session_close(&s);
 }
 
-/* So often that it never ends, as a signed number too. */
-static void test_count_of_many(void **state)
+/* A count that is negative as a signed number. */
+static void a_count_of_all_ones_never_ends(void **state)
 {
 	struct auxtrace_trigger t = pause_at_call();
 	struct session s;
 	uint32_t id;
 
-	(void)state;
 	open_over(&s, ONE_CPU, 0);
 	t.count = UINT64_MAX;
 	id = trigger_add(&s, t);
@@ -78,20 +76,19 @@ static void test_count_of_many(void **state)
 	session_close(&s);
 }
 
-static void test_one_shot(void **state)
+static void a_one_shot_acts_once_until_rearmed(void **state)
 {
 	struct auxtrace_trigger t = pause_at_call();
 	struct session s;
 	uint32_t id;
 
-	(void)state;
 	open_over(&s, ONE_CPU, 0);
 	t.flags = AUXTRACE_TRIGGER_ONE_SHOT;
 	id = trigger_add(&s, t);
 	ok_start(s.fd);
 	call_times(5);
 	trigger_counted(&s, id, 1, 4, 0, 0);
-	/* Armed twice is armed once. */
+	/* A second REARM has no effect. */
 	trigger_rearm(&s, id);
 	trigger_rearm(&s, id);
 	call_times(3);
@@ -99,13 +96,12 @@ static void test_one_shot(void **state)
 	session_close(&s);
 }
 
-static void test_after_hits(void **state)
+static void after_hits_ignores_the_first_hits(void **state)
 {
 	struct auxtrace_trigger t = pause_at_call(), resume = t;
 	struct session s;
 	uint32_t id;
 
-	(void)state;
 	open_over(&s, ONE_CPU, 0);
 	t.after_hits = 3;
 	t.count = 2;
@@ -125,13 +121,12 @@ static void test_after_hits(void **state)
 	session_close(&s);
 }
 
-static void test_hold_off(void **state)
+static void a_hold_off_ignores_hits_for_a_time(void **state)
 {
 	struct auxtrace_trigger t = pause_at_call();
 	struct session s;
 	uint32_t id, brief;
 
-	(void)state;
 	open_over(&s, ONE_CPU, 0);
 	t.hold_off_ns = LONG_NS;
 	id = trigger_add(&s, t);
@@ -147,30 +142,27 @@ static void test_hold_off(void **state)
 	session_close(&s);
 }
 
-/* ---- whose and where ---------------------------------------------------------- */
+/* ---- processes and CPUs ------------------------------------------------------- */
 
 static int call_in_child(void *arg)
 {
-	(void)arg;
 	call_times(4);
 	return 0;
 }
 
 static void *call_in_thread(void *arg)
 {
-	(void)arg;
 	call_times(2);
 	return NULL;
 }
 
-static void test_pid(void **state)
+static void a_pid_selects_a_process_with_its_threads(void **state)
 {
 	struct auxtrace_trigger t = pause_at_call();
 	uint32_t anybody, ours;
 	pthread_t thread;
 	struct session s;
 
-	(void)state;
 	open_over(&s, ONE_CPU, 0);
 	anybody = trigger_add(&s, t);
 	t.pid = getpid();
@@ -186,13 +178,12 @@ static void test_pid(void **state)
 	session_close(&s);
 }
 
-/* Not started, not this CPU: counted, not acted. */
-static void test_idle(void **state)
+/* Hits before START, after STOP and on other CPUs are counted but do not act. */
+static void hits_outside_of_the_session_are_idle(void **state)
 {
 	struct session s;
 	uint32_t id;
 
-	(void)state;
 	open_over(&s, ONE_CPU, 0);
 	id = trigger_add(&s, pause_at_call());
 	call_times(3);
@@ -211,13 +202,12 @@ static void test_idle(void **state)
 	session_close(&s);
 }
 
-static void test_all_cpus(void **state)
+static void all_cpus_pauses_and_resumes_every_cpu(void **state)
 {
 	struct auxtrace_trigger t = pause_at_call();
 	uint32_t resume, pause;
 	struct session s;
 
-	(void)state;
 	open_over(&s, cpus_online(), AUXTRACE_SETUP_TRIGGER_PAUSED);
 	t.flags = AUXTRACE_TRIGGER_ALL_CPUS;
 	t.action = AUXTRACE_ACTION_RESUME;
@@ -260,14 +250,13 @@ static void test_all_cpus(void **state)
 	session_close(&s);
 }
 
-/* However fast: the last request is what every CPU comes to rest in. */
-static void test_all_cpus_last_wins(void **state)
+/* However fast the requests follow, every CPU ends in the state of the last. */
+static void the_last_request_for_all_cpus_wins(void **state)
 {
 	struct auxtrace_trigger t = pause_at_call();
 	struct session s;
 	uint32_t a, b;
 
-	(void)state;
 	open_over(&s, cpus_online(), AUXTRACE_SETUP_TRIGGER_PAUSED);
 	t.flags = AUXTRACE_TRIGGER_ALL_CPUS;
 	t.action = AUXTRACE_ACTION_RESUME;
@@ -285,7 +274,7 @@ static void test_all_cpus_last_wins(void **state)
 	session_close(&s);
 }
 
-/* ---- later -------------------------------------------------------------------- */
+/* ---- delays ------------------------------------------------------------------- */
 
 static uint64_t ns_of(uint64_t ticks)
 {
@@ -310,7 +299,7 @@ static void delayed(uint32_t action, uint32_t inhibit)
 	id = trigger_add(&s, t);
 	ok_start(s.fd);
 	tsc = read_tsc();
-	/* The second one comes while the first is on its way, unless we were held up for so long. */
+	/* The second hit comes during the first one's delay, unless the host was that slow. */
 	call_times(2);
 	wait_for_inhibit(&s, inhibit);
 	page = channel_status(&s.channel[0]);
@@ -323,15 +312,14 @@ static void delayed(uint32_t action, uint32_t inhibit)
 	session_close(&s);
 }
 
-static void test_delay_ns(void **state)
+static void a_delay_in_ns_acts_that_much_later(void **state)
 {
-	(void)state;
 	delayed(AUXTRACE_ACTION_PAUSE, AUXTRACE_INHIBIT_TRIGGER);
 	delayed(AUXTRACE_ACTION_FREEZE, AUXTRACE_INHIBIT_FROZEN);
 }
 
-/* STOP ends a delay: the next START knows nothing of it, neither its hits nor its end. */
-static void test_stop_ends_a_delay(void **state)
+/* STOP ends a delay: after the next START a hit begins a whole delay of its own. */
+static void stop_ends_a_delay(void **state)
 {
 	const uint64_t delay = 500000000;
 	struct auxtrace_trigger t = pause_at_call();
@@ -339,7 +327,6 @@ static void test_stop_ends_a_delay(void **state)
 	uint64_t tsc;
 	uint32_t id;
 
-	(void)state;
 	open_over(&s, ONE_CPU, 0);
 	t.delay_ns = delay;
 	id = trigger_add(&s, t);
@@ -357,16 +344,14 @@ static void test_stop_ends_a_delay(void **state)
 	session_close(&s);
 }
 
-/* A SAMPLE at the same event tells where the hardware was then. */
-/* The record comes last of all, and nothing that looks for readers after it. */
-static void test_a_record_alone_wakes(void **state)
+/* The TRIGGER record is written last, and must itself wake the reader. */
+static void a_trigger_record_alone_wakes_the_reader(void **state)
 {
 	struct auxtrace_trigger t = pause_at_call();
 	struct waiter w;
 	struct session s;
 	uint32_t id;
 
-	(void)state;
 	session_prepare(&s, ONE_CPU, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE, AUX_SIZE);
 	session_prepare_data(&s, 0, DATA_SIZE);
 	s.setup.records = AUXTRACE_WANT_TRIGGER;
@@ -382,6 +367,7 @@ static void test_a_record_alone_wakes(void **state)
 	session_close(&s);
 }
 
+/* A SAMPLE at the same event records the position at the event. */
 static void delay_of_bytes(uint32_t levels, uint64_t delay)
 {
 	const size_t page = sysconf(_SC_PAGESIZE);
@@ -420,9 +406,9 @@ static void delay_of_bytes(uint32_t levels, uint64_t delay)
 		      (unsigned long long)went);
 	assert_true(went >= delay);
 	/*
-	 * A page late at most, and what begins the trace again behind the sample. With the
-	 * kernel comes what it does until the PMI is handled, and for any interrupt between
-	 * the two triggers' probes: that has no bound.
+	 * At most a page late, plus the packets that begin the trace again after the sample.
+	 * With the kernel traced there is no bound: its trace until it handles the PMI, and that
+	 * of interrupts between the probes of the two triggers, is added.
 	 */
 	if (!(levels & AUXTRACE_SETUP_KERNEL))
 		assert_true(went <= delay + page + 256);
@@ -430,11 +416,10 @@ static void delay_of_bytes(uint32_t levels, uint64_t delay)
 	session_close(&s);
 }
 
-static void test_delay_bytes(void **state)
+static void a_delay_in_bytes_acts_that_much_later(void **state)
 {
 	const uint64_t delays[] = { 1, 4096, 50000, AUX_SIZE / 2 };
 
-	(void)state;
 	for (unsigned int i = 0; i < 4; i++) {
 		delay_of_bytes(AUXTRACE_SETUP_USER, delays[i]);
 		delay_of_bytes(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL, delays[i]);
@@ -464,12 +449,11 @@ static uint32_t add_latency(const struct session *s, uint64_t bound, uint32_t *a
 	return trigger_add(s, t);
 }
 
-static void test_latency_bound(void **state)
+static void a_latency_acts_from_its_bound_on(void **state)
 {
 	struct session s;
 	uint32_t a, b, id, never;
 
-	(void)state;
 	open_over(&s, ONE_CPU, 0);
 	id = add_latency(&s, 20000000, &a, &b);
 	never = add_latency(&s, LONG_NS, &a, &b);
@@ -482,14 +466,13 @@ static void test_latency_bound(void **state)
 	session_close(&s);
 }
 
-/* Between two hits of the same trigger. */
-static void test_latency_of_one(void **state)
+/* A and B are the same trigger. */
+static void a_latency_can_be_between_hits_of_one_trigger(void **state)
 {
 	struct auxtrace_trigger t = trigger(AUXTRACE_TRIGGER_LATENCY, AUXTRACE_ACTION_PAUSE);
 	struct session s;
 	uint32_t id;
 
-	(void)state;
 	open_over(&s, ONE_CPU, 0);
 	t.a = t.b = trigger_add(&s, trigger_syscall(AUXTRACE_TRIGGER_SYSCALL_ENTER,
 						    AUXTRACE_ACTION_NONE, CALL_NUMBER));
@@ -509,14 +492,13 @@ static void test_latency_of_one(void **state)
 
 #define TASKS_NS	900000000LL
 
-/* Of the other task's: that took about as long, where the host had forgotten that CPU. */
+/* Sleeps of the other task that took about as long, because the host had stopped the CPU. */
 static unsigned int slow_sleeps;
 
 static int sleep_briefly(struct worker *w)
 {
 	struct timespec begin, end;
 
-	(void)w;
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	sleep_ns(1000);
 	clock_gettime(CLOCK_MONOTONIC, &end);
@@ -525,15 +507,14 @@ static int sleep_briefly(struct worker *w)
 	return 0;
 }
 
-/* Each task has its own clock: others that run through the same calls do not stop ours. */
-static void test_latency_of_tasks(void **state)
+/* Each task has a clock of its own: other tasks' calls do not stop it. */
+static void each_task_has_a_latency_of_its_own(void **state)
 {
 	struct auxtrace_trigger_state st;
 	struct auxtrace_trigger t;
 	struct session s;
 	uint32_t id;
 
-	(void)state;
 	open_over(&s, ONE_CPU, 0);
 	t = trigger(AUXTRACE_TRIGGER_LATENCY, AUXTRACE_ACTION_PAUSE);
 	t.a = trigger_add(&s, trigger_syscall(AUXTRACE_TRIGGER_SYSCALL_ENTER,
@@ -553,21 +534,19 @@ static void test_latency_of_tasks(void **state)
 	session_close(&s);
 }
 
-/* A task that exits between A and B leaves no clock behind: neither to others nor for ever. */
+/* The clock of a task that exits between A and B is freed, and is not used for another task. */
 static int exit_inside(void *arg)
 {
-	(void)arg;
 	call_times(1);
 	return 0;
 }
 
-static void test_latency_exit(void **state)
+static void a_task_that_exits_leaves_no_latency_behind(void **state)
 {
 	struct auxtrace_trigger t;
 	struct session s;
 	uint32_t id, a;
 
-	(void)state;
 	open_over(&s, ONE_CPU, 0);
 	t = trigger(AUXTRACE_TRIGGER_LATENCY, AUXTRACE_ACTION_PAUSE);
 	t.a = a = trigger_add(&s, trigger_syscall(AUXTRACE_TRIGGER_SYSCALL_ENTER,
@@ -591,23 +570,23 @@ static void test_latency_exit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		vm_test(test_count),
-		vm_test(test_count_of_many),
-		vm_test(test_one_shot),
-		vm_test(test_after_hits),
-		vm_test(test_hold_off),
-		vm_test(test_pid),
-		vm_test(test_idle),
-		vm_test(test_all_cpus),
-		vm_test(test_all_cpus_last_wins),
-		vm_test(test_delay_ns),
-		vm_test(test_stop_ends_a_delay),
-		vm_test(test_a_record_alone_wakes),
-		vm_test(test_delay_bytes),
-		vm_test(test_latency_bound),
-		vm_test(test_latency_of_one),
-		vm_test(test_latency_of_tasks),
-		vm_test(test_latency_exit),
+		vm_test(a_count_limits_how_often_a_trigger_acts),
+		vm_test(a_count_of_all_ones_never_ends),
+		vm_test(a_one_shot_acts_once_until_rearmed),
+		vm_test(after_hits_ignores_the_first_hits),
+		vm_test(a_hold_off_ignores_hits_for_a_time),
+		vm_test(a_pid_selects_a_process_with_its_threads),
+		vm_test(hits_outside_of_the_session_are_idle),
+		vm_test(all_cpus_pauses_and_resumes_every_cpu),
+		vm_test(the_last_request_for_all_cpus_wins),
+		vm_test(a_delay_in_ns_acts_that_much_later),
+		vm_test(stop_ends_a_delay),
+		vm_test(a_trigger_record_alone_wakes_the_reader),
+		vm_test(a_delay_in_bytes_acts_that_much_later),
+		vm_test(a_latency_acts_from_its_bound_on),
+		vm_test(a_latency_can_be_between_hits_of_one_trigger),
+		vm_test(each_task_has_a_latency_of_its_own),
+		vm_test(a_task_that_exits_leaves_no_latency_behind),
 	};
 
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* SAMPLE: the newest bytes at an event, which decode by themselves. */
+/* SAMPLE: the newest bytes at an event, which decode on their own. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,8 +44,8 @@ static const uint8_t *bytes_of(const struct auxtrace_record_sample *s)
 }
 
 /*
- * From where it can be read on it is whole up to its last byte: the hardware was off at
- * that moment.
+ * From the first place where decoding can begin the sample is whole packets up to its last byte,
+ * as the hardware was off at that moment.
  */
 static void check_trace(const struct auxtrace_record_sample *s, const uint8_t *bytes)
 {
@@ -57,7 +57,7 @@ static void check_trace(const struct auxtrace_record_sample *s, const uint8_t *b
 	assert_true(p.starts > 0);
 }
 
-/* And packets are instructions. */
+/* The same, and PT's packets decode to instructions. */
 static void check_decodes(const struct auxtrace_record_sample *s, const uint8_t *bytes)
 {
 	struct insns in;
@@ -84,8 +84,8 @@ static const struct auxtrace_record_sample *nth(const struct records *r, unsigne
 	return NULL;
 }
 
-/* In a full-trace session: the same bytes stand in the area, and go on after them. */
-static void test_full(void **state)
+/* In a full trace the area holds the same bytes, and the trace continues after them. */
+static void a_sample_of_a_full_trace_is_also_in_the_area(void **state)
 {
 	const struct auxtrace_record_sample *sample;
 	struct auxtrace_status_page st;
@@ -95,7 +95,6 @@ static void test_full(void **state)
 	struct session s;
 	uint32_t id;
 
-	(void)state;
 	assert_non_null(same);
 	open_with(&s, 0, AUX_SIZE, DATA_SIZE);
 	id = trigger_add(&s, sample_at_call(SIZE));
@@ -124,11 +123,11 @@ static void test_full(void **state)
 		channel_copy(&s.channel[0], sample->aux_end - sample->length, same, sample->length);
 		assert_memory_equal(bytes_of(sample), same, sample->length);
 		check_decodes(sample, bytes_of(sample));
-		/* It reaches back to the begin of the trace if that is nearer. */
+		/* At most back to the begin of the trace. */
 		assert_int_equal(sample->length,
 				 sample->aux_end < SIZE ? sample->aux_end : whole_trace(SIZE));
 	}
-	/* The first came before so much was there, the last after. */
+	/* The first came before there was enough trace, the last after. */
 	assert_int_equal(nth(&r, 0)->flags, AUXTRACE_SAMPLE_CUT);
 	assert_int_equal(nth(&r, TIMES - 1)->flags, 0);
 	assert_true(st.samples_cut >= 1 && st.samples_cut < TIMES);
@@ -137,14 +136,13 @@ static void test_full(void **state)
 	session_close(&s);
 }
 
-/* In an overwrite session, across the area's end: nothing but the sample shows what was there. */
-static void test_overwrite(void **state)
+/* In overwrite mode, across the area's end: only the sample still has the bytes. */
+static void samples_in_overwrite_mode_decode_alone(void **state)
 {
 	struct records r;
 	struct session s;
 	uint32_t id;
 
-	(void)state;
 	open_with(&s, AUXTRACE_SETUP_OVERWRITE, 4 * SIZE, DATA_SIZE);
 	id = trigger_add(&s, sample_at_call(SIZE));
 	ok_start(s.fd);
@@ -164,14 +162,13 @@ static void test_overwrite(void **state)
 	session_close(&s);
 }
 
-/* It may reach back into windows before the present one, and decodes across their ends. */
-static void test_windows(void **state)
+/* A sample may reach back into earlier windows, and decodes across their ends. */
+static void a_sample_reaches_back_into_earlier_windows(void **state)
 {
 	const struct auxtrace_record_sample *sample;
 	struct records r;
 	struct session s;
 
-	(void)state;
 	open_with(&s, 0, AUX_SIZE, DATA_SIZE);
 	trigger_add(&s, sample_at_call(SIZE));
 	ok_start(s.fd);
@@ -195,15 +192,14 @@ static void test_windows(void **state)
 	session_close(&s);
 }
 
-/* Of a paused channel: what there was before. */
-static void test_paused(void **state)
+/* A sample of a paused channel has the bytes before the pause. */
+static void a_sample_of_a_paused_channel_is_what_was_traced_before(void **state)
 {
 	const struct auxtrace_record_sample *sample;
 	struct records r;
 	struct session s;
 	uint32_t id;
 
-	(void)state;
 	open_with(&s, 0, AUX_SIZE, DATA_SIZE);
 	id = trigger_add(&s, sample_at_call(SIZE));
 	ok_start(s.fd);
@@ -225,15 +221,14 @@ static void test_paused(void **state)
 	session_close(&s);
 }
 
-/* A ring without room: the sample is counted, and its record is counted as lost. */
-static void test_no_room(void **state)
+/* Without space in the ring the sample is counted, and its record is counted as lost. */
+static void a_sample_without_space_in_the_ring_is_lost(void **state)
 {
 	struct auxtrace_status_page st;
 	struct records r;
 	struct session s;
 	uint32_t id;
 
-	(void)state;
 	open_with(&s, 0, AUX_SIZE, 2 * SIZE);
 	id = trigger_add(&s, sample_at_call(SIZE));
 	ok_start(s.fd);
@@ -277,8 +272,8 @@ static void fill(const struct session *s, uint64_t bytes)
 	} while (status.out_produced - begin < bytes);
 }
 
-/* More than a record can carry goes to a slot that is free on that CPU, until a RELEASE. */
-static void test_slots(void **state)
+/* A sample too large for a record takes a slot that is free on that CPU, until a RELEASE. */
+static void a_large_sample_takes_a_slot_until_its_release(void **state)
 {
 	const struct auxtrace_record_sample *sample;
 	uint8_t *bytes = malloc(LARGE);
@@ -287,7 +282,6 @@ static void test_slots(void **state)
 	struct session s;
 	uint32_t id;
 
-	(void)state;
 	assert_non_null(bytes);
 	session_prepare(&s, ONE_CPU, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE, AUX_SIZE);
 	session_prepare_data(&s, 0, DATA_SIZE);
@@ -297,7 +291,7 @@ static void test_slots(void **state)
 	id = trigger_add(&s, sample_at_call(LARGE));
 	ok_start(s.fd);
 	fill(&s, 2 * LARGE);
-	/* As many as there are free slots, and one that finds none. */
+	/* One for each free slot, and one that finds none. */
 	for (unsigned int i = 0; i < SLOTS; i++) {
 		fill(&s, 4096);
 		call_times(1);
@@ -305,7 +299,7 @@ static void test_slots(void **state)
 	trigger_counted(&s, id, SLOTS, 0, 0, 0);
 	assert_int_equal(channel_status(&s.channel[0]).samples, SLOTS);
 	assert_int_equal(channel_status(&s.channel[0]).samples_cut, 1);
-	/* The area is overwritten several times: what was put aside stays. */
+	/* The present slot is overwritten several times; retained slots do not change. */
 	fill(&s, 4 * LARGE);
 	records_read_all(&r, &s.channel[0]);
 	for (unsigned int i = 0; i < SLOTS - 1; i++) {
@@ -329,7 +323,7 @@ static void test_slots(void **state)
 	assert_in_range(sample->length, whole_trace(AUXTRACE_SAMPLE_IN_RECORD - 8),
 			AUXTRACE_SAMPLE_IN_RECORD);
 	check_trace(sample, bytes_of(sample));
-	/* A slot that is free again takes the next one. */
+	/* A released slot takes the next sample. */
 	assert_int_equal(release_sample(&s, nth(&r, 1)->sample_slot, CPU), 0);
 	assert_int_equal(release_sample(&s, nth(&r, 1)->sample_slot, CPU), -EINVAL);
 	assert_int_equal(release_sample(&s, nth(&r, 0)->sample_slot, 0), -EINVAL);
@@ -345,12 +339,12 @@ static void test_slots(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		vm_test(test_full),
-		vm_test(test_overwrite),
-		vm_test(test_windows),
-		vm_test(test_paused),
-		vm_test(test_no_room),
-		vm_test(test_slots),
+		vm_test(a_sample_of_a_full_trace_is_also_in_the_area),
+		vm_test(samples_in_overwrite_mode_decode_alone),
+		vm_test(a_sample_reaches_back_into_earlier_windows),
+		vm_test(a_sample_of_a_paused_channel_is_what_was_traced_before),
+		vm_test(a_sample_without_space_in_the_ring_is_lost),
+		vm_test(a_large_sample_takes_a_slot_until_its_release),
 	};
 
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);

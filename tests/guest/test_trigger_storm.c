@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Triggers within triggers, from task, interrupt and NMI context, at the highest rate
- * that the machine can make: no hit is lost, and at rest all is as was asked last.
+ * Triggers within triggers, in task, interrupt and NMI context, at the highest rate that the
+ * machine allows: no hit is lost, and at rest each CPU is as last requested.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -55,10 +55,9 @@ static void add_chain(const struct session *s, uint32_t *id)
 		id[i] = trigger_add(s, at_call(chain[i].kind, chain[i].action));
 }
 
-/* Four at a call, at least one of them a change of the hardware. */
+/* Four hits for each call, at least one of which changes the hardware. */
 static int call_often(struct worker *w)
 {
-	(void)w;
 	call_times(1);
 	load_run(20);
 	return 0;
@@ -105,13 +104,13 @@ static void expect_calls(const struct session *s, const uint32_t *id, uint64_t c
 	}
 }
 
-/* Nobody reads any more: a full area may keep it off as well. */
+/* Without a reader a full area may be one more reason to be off. */
 static uint32_t without_full(const struct channel *ch)
 {
 	return channel_status(ch).inhibit & ~(uint32_t)AUXTRACE_INHIBIT_FULL;
 }
 
-/* Nothing else happens: what was asked last holds on each CPU, and the next request too. */
+/* At rest each CPU is as last requested, and follows the next request. */
 static void expect_obeyed(const struct session *s, const uint32_t *id)
 {
 	ok_resume(s, 0, NULL);
@@ -141,13 +140,12 @@ static void follow_all(struct session *s)
 	}
 }
 
-/* Probes in system calls, interrupted by timers, these and all by NMIs, and ioctls. */
-static void test_nested(void **state)
+/* Probes in system calls, interrupted by timers, all of them by NMIs; and ioctls. */
+static void nested_triggers_lose_no_hit(void **state)
 {
 	struct session s;
 	uint32_t id[LINKS], nmi, timer, sample;
 
-	(void)state;
 	open_all(&s, AUXTRACE_SETUP_OVERWRITE, 1 << 16);
 	add_chain(&s, id);
 	nmi = add_nmis(&s, AUXTRACE_ACTION_RESUME);
@@ -182,13 +180,12 @@ static int take_all(struct worker *w)
 	return poll_any(w);
 }
 
-/* Small full-trace areas: trace interrupts between all of these. */
-static void test_full(void **state)
+/* The same with small full-trace areas, so that trace interrupts come in between. */
+static void triggers_on_full_areas_lose_no_hit(void **state)
 {
 	struct session s;
 	uint32_t id[LINKS], sample;
 
-	(void)state;
 	open_all(&s, AUXTRACE_SETUP_FULL_AUTO, 1 << 14);
 	add_chain(&s, id);
 	sample = add_timer(&s, AUXTRACE_ACTION_SAMPLE, 500000);
@@ -204,15 +201,14 @@ static void test_full(void **state)
 	session_close(&s);
 }
 
-/* The shortest period there is, on one CPU; it leaves little to others there. */
-static void test_fast_timer(void **state)
+/* Two timers with the shortest period on one CPU, which leave it little time. */
+static void the_shortest_timer_loses_no_hit_of_other_triggers(void **state)
 {
 	const struct source *from = source_named("syscall enter");
 	uint32_t pause, resume, calls;
 	struct session s;
 	time_t begun;
 
-	(void)state;
 	session_prepare(&s, 2, AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_OVERWRITE, 1 << 16);
 	session_prepare_data(&s, 0, DATA_SIZE);
 	session_setup(&s);
@@ -235,15 +231,14 @@ static void test_fast_timer(void **state)
 	session_close(&s);
 }
 
-/* All CPUs tell all the others at once, and freeze them, while threads thaw them. */
-static void test_broadcast(void **state)
+/* All CPUs broadcast requests and freezes at once, while threads resume them. */
+static void broadcasts_from_all_cpus_lose_no_hit(void **state)
 {
 	struct auxtrace_trigger t;
 	struct session s;
 	uint32_t in, out, freeze, nmi;
 	uint64_t calls;
 
-	(void)state;
 	open_all(&s, AUXTRACE_SETUP_OVERWRITE, 1 << 16);
 	calls = (uint64_t)CALLS * s.count;
 	t = at_call(AUXTRACE_TRIGGER_SYSCALL_ENTER, AUXTRACE_ACTION_RESUME);
@@ -263,7 +258,7 @@ static void test_broadcast(void **state)
 	assert_int_equal(trigger_read(&s, freeze).out_hits, calls);
 	trigger_del(&s, nmi);
 	trigger_del(&s, freeze);
-	/* What was on its way has arrived after this: calls to a CPU are carried out in order. */
+	/* Pending broadcasts are done after this: requests to a CPU are carried out in order. */
 	ok_resume(&s, 0, NULL);
 	usleep(10000);
 	ok_resume(&s, 0, NULL);
@@ -283,10 +278,10 @@ static void test_broadcast(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		vm_test(test_nested),
-		vm_test(test_full),
-		vm_test(test_fast_timer),
-		vm_test(test_broadcast),
+		vm_test(nested_triggers_lose_no_hit),
+		vm_test(triggers_on_full_areas_lose_no_hit),
+		vm_test(the_shortest_timer_loses_no_hit_of_other_triggers),
+		vm_test(broadcasts_from_all_cpus_lose_no_hit),
 	};
 
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);

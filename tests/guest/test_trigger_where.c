@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where a trigger fires: the first and the last instructions of a window, and what runs
- * between, as the ABI says of each kind's skid.
+ * Where a trigger acts: the first and last instructions of a window and the functions between,
+ * as the ABI defines the skid of each kind.
  */
 #include <intel-pt.h>
 #include <stdlib.h>
@@ -15,20 +15,20 @@
 #include "trace.h"
 #include "trigger.h"
 
-#define AUX_SIZE	room_for(1 << 20)
+#define AUX_SIZE	space_for(1 << 20)
 #define DATA_SIZE	(1 << 16)
 #define CPU		1
 #define ONE_CPU		(1ULL << CPU)
-/* So many that some are without an interrupt: a tick is 4 ms, a window some microseconds. */
+/* Enough windows that some have no interrupt: a tick is 4 ms, a window some microseconds. */
 #define TIMES		12
 #define MAX_NAMES	6
 
-/* What a window between two triggers consists of. */
+/* The content of a window between two triggers. */
 struct expected {
 	const char *resume, *pause;		/* sources; NULL: none */
 	void (*happen)(unsigned int n);
-	const char *with[MAX_NAMES];		/* functions in each window */
-	const char *without[MAX_NAMES];		/* and in none */
+	const char *with[MAX_NAMES];		/* functions that each window has */
+	const char *without[MAX_NAMES];		/* functions that no window has */
 };
 
 static void open_armed(struct session *s, uint32_t level)
@@ -48,7 +48,7 @@ static void add_source(struct session *s, const char *name, uint32_t action)
 	trigger_add(s, t);
 }
 
-/* The bytes of a window; they lie in the area as they were written. */
+/* A copy of the bytes of a window. */
 static uint8_t *window_bytes(const struct channel *ch, const struct auxtrace_record_window *w,
 			     size_t *len)
 {
@@ -61,7 +61,7 @@ static uint8_t *window_bytes(const struct channel *ch, const struct auxtrace_rec
 	return bytes;
 }
 
-/* The switch itself is the module's, by whatever the kernel wraps a WRMSR in. */
+/* Is it code that turns tracing on or off: the module, or the kernel's wrapper of WRMSR? */
 static bool is_switch(uint64_t ip)
 {
 	return !strcmp(module_at(ip), "[auxtrace]") || strstr(function_at(ip), "write_msr") ||
@@ -74,14 +74,14 @@ static void fail_window(const struct insns *in, const char *why, const char *wha
 	fail_msg("%s: %s", what, why);
 }
 
-/* An interrupt or a task switch inside brings functions of its own. */
+/* An interrupt or a task switch adds other functions to the window. */
 static bool was_interrupted(const struct insns *in)
 {
 	return insns_have(in, "asm_sysvec_*") || insns_have(in, "asm_common_interrupt") ||
 	       insns_have(in, "__schedule");
 }
 
-/* Returns false if it was interrupted, so that what it has proves nothing. */
+/* Returns false if the window was interrupted, so that its functions prove nothing. */
 static bool check_kernel_window(const struct channel *ch, const struct auxtrace_record_window *w,
 				const struct expected *e, const char *what)
 {
@@ -141,14 +141,13 @@ static void expect_windows(const struct expected *e)
 	session_close(&s);
 }
 
-/* The way into and out of the kernel, which no such window may hold. */
+/* Entry to and exit from the kernel, which no such window may hold. */
 #define ENTRY	"entry_SYSCALL_64*"
 #define EXIT	"*exit_to_user*"
 
-/* The seed's own example. */
-static void test_syscall(void **state)
+/* The example of perf's aux-action. */
+static void a_window_of_a_system_call_is_its_function(void **state)
 {
-	(void)state;
 	expect_windows(&(struct expected){
 		"syscall enter", "syscall exit", call_times,
 		{ CALL_FUNCTION },
@@ -156,9 +155,8 @@ static void test_syscall(void **state)
 	});
 }
 
-static void test_tracepoint(void **state)
+static void a_window_from_a_tracepoint_begins_in_its_handler(void **state)
 {
-	(void)state;
 	expect_windows(&(struct expected){
 		"tracepoint", "syscall exit", call_times,
 		{ CALL_FUNCTION, "perf_*" },
@@ -166,10 +164,9 @@ static void test_tracepoint(void **state)
 	});
 }
 
-/* The caller of the probed function is not in it: only the function, and the probes' code. */
-static void test_kprobe(void **state)
+/* The window has the function and the probes' code, not the function's caller. */
+static void a_window_of_a_kprobe_is_the_function_without_its_caller(void **state)
 {
-	(void)state;
 	expect_windows(&(struct expected){
 		"kprobe", "kretprobe", call_times,
 		{ CALL_FUNCTION },
@@ -177,9 +174,8 @@ static void test_kprobe(void **state)
 	});
 }
 
-static void test_kprobe_pmu(void **state)
+static void a_window_of_the_kprobe_pmu_is_the_function_without_its_caller(void **state)
 {
-	(void)state;
 	expect_windows(&(struct expected){
 		"kprobe PMU", "kretprobe", call_times,
 		{ CALL_FUNCTION, "perf_*" },
@@ -187,10 +183,9 @@ static void test_kprobe_pmu(void **state)
 	});
 }
 
-/* From the return to the way out. */
-static void test_kretprobe(void **state)
+/* From the function's return to the system call's exit. */
+static void a_window_from_a_kretprobe_is_the_way_out(void **state)
 {
-	(void)state;
 	expect_windows(&(struct expected){
 		"kretprobe", "syscall exit", call_times,
 		{ "do_syscall_64" },
@@ -200,7 +195,7 @@ static void test_kretprobe(void **state)
 
 /* ---- user code ---------------------------------------------------------------- */
 
-/* All of the windows' instructions are user code; the newest window's are handed on. */
+/* All instructions of the windows must be user code; @in gets those of the newest window. */
 static void user_windows(struct session *s, struct insns *in, unsigned int count)
 {
 	unsigned int windows = 0;
@@ -219,7 +214,7 @@ static void user_windows(struct session *s, struct insns *in, unsigned int count
 		insns_free(in);
 		insns_decode(in, bytes, len);
 		free(bytes);
-		/* Nobody but the CPU can read the kernel's trampoline. */
+		/* The kernel's trampoline can be executed but not read. */
 		if (in->error && in->error != -pte_nomap)
 			fail_window(in, "does not decode", "a window of user code");
 		for (size_t k = 0; k < in->count; k++)
@@ -235,15 +230,17 @@ static bool in_probed(uint64_t ip)
 	return ip >= (uintptr_t)probed_function && ip < (uintptr_t)probed_function_end;
 }
 
-/* A NOP, which the kernel emulates; then the function to its RET, and the trap behind that. */
-static void test_uprobe(void **state)
+/*
+ * The kernel emulates the NOP under the uprobe. The window has the rest of the function to its
+ * RET, and the trap in the uretprobe's trampoline.
+ */
+static void a_window_of_a_uprobe_is_the_function(void **state)
 {
 	const size_t own = under_bts() ? 6 : 8;
 	struct session s;
 	struct insns in;
 	size_t inside = 0;
 
-	(void)state;
 	open_armed(&s, AUXTRACE_SETUP_USER);
 	add_source(&s, "uprobe", AUXTRACE_ACTION_RESUME);
 	add_source(&s, "uretprobe", AUXTRACE_ACTION_PAUSE);
@@ -251,15 +248,15 @@ static void test_uprobe(void **state)
 	source_named("uprobe")->happen(TIMES);
 	ok_stop(s.fd);
 	user_windows(&s, &in, TIMES);
-	/* MOV, three rounds of DEC and JNZ, RET. BTS: its begin, both ends of two JNZ, RET. */
+	/* MOV, three times DEC and JNZ, RET. BTS: the begin, both ends of two JNZ, the RET. */
 	if (in.count < own || in.ip[0] != (uintptr_t)probed_function + 1)
 		fail_window(&in, "does not begin behind the NOP", "uprobe to uretprobe");
 	while (inside < in.count && in_probed(in.ip[inside]))
 		inside++;
-	/* BTS: an interrupt, which as a rule waits for the first instruction, returns to one. */
+	/* BTS: the return from an interrupt, as a rule after the first instruction, adds one. */
 	if (inside < own || (inside > own && !under_bts()))
 		fail_window(&in, "is not the function", "uprobe to uretprobe");
-	/* Where it returns to is the kernel's trampoline, the only other page. */
+	/* The RET goes to the kernel's trampoline, the only other page. */
 	for (size_t i = inside; i < in.count; i++)
 		if (in_probed(in.ip[i]) || in.ip[i] / 4096 != in.ip[inside] / 4096)
 			fail_window(&in, "goes on elsewhere", "uprobe to uretprobe");
@@ -267,12 +264,11 @@ static void test_uprobe(void **state)
 	session_close(&s);
 }
 
-static void test_breakpoint(void **state)
+static void a_window_from_a_breakpoint_begins_after_the_access(void **state)
 {
 	struct session s;
 	struct insns in;
 
-	(void)state;
 	open_armed(&s, AUXTRACE_SETUP_USER);
 	add_source(&s, "breakpoint", AUXTRACE_ACTION_RESUME);
 	add_source(&s, "syscall enter", AUXTRACE_ACTION_PAUSE);
@@ -319,7 +315,7 @@ static void last_instructions(struct session *s, const char *from, const char *h
 		fail_window(&in, "does not decode", from);
 	if (!is_switch(in.ip[in.count - 1]))
 		fail_window(&in, "does not end in the module", from);
-	/* The newest way into the kernel's handler, and no user code after it. */
+	/* The newest entry to the kernel's handler, and no user code after it. */
 	for (i = in.count; i-- && strcmp(function_at(in.ip[i]), handler); )
 		if (!(in.ip[i] >> 63))
 			break;
@@ -330,13 +326,12 @@ static void last_instructions(struct session *s, const char *from, const char *h
 	records_free(&r);
 }
 
-static void test_timer(void **state)
+static void a_timer_pauses_in_its_interrupt(void **state)
 {
 	struct session s;
 
-	(void)state;
 	pause_by(&s, "timer", AUXTRACE_SETUP_KERNEL);
-	/* One that hits while START is under way keeps the first window from beginning. */
+	/* A timer that hits while START is under way keeps the first window from beginning. */
 	do {
 		ok_start(s.fd);
 		while (!(channel_status(&s.channel[0]).inhibit & AUXTRACE_INHIBIT_TRIGGER))
@@ -347,13 +342,12 @@ static void test_timer(void **state)
 	session_close(&s);
 }
 
-/* perf's skid is none on the bench: the NMI comes at the overflow. */
-static void test_counter(void **state)
+/* The emulator's PMI has no skid: the NMI comes at the overflow. */
+static void a_counter_pauses_in_its_nmi(void **state)
 {
 	const struct source *from = source_named("hardware");
 	struct session s;
 
-	(void)state;
 	pause_by(&s, "hardware", AUXTRACE_SETUP_KERNEL);
 	ok_start(s.fd);
 	from->happen(2);
@@ -365,15 +359,15 @@ static void test_counter(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		vm_test(test_syscall),
-		vm_test(test_tracepoint),
-		vm_test(test_kprobe),
-		vm_test(test_kprobe_pmu),
-		vm_test(test_kretprobe),
-		vm_test(test_uprobe),
-		vm_test(test_breakpoint),
-		vm_test(test_timer),
-		vm_test(test_counter),
+		vm_test(a_window_of_a_system_call_is_its_function),
+		vm_test(a_window_from_a_tracepoint_begins_in_its_handler),
+		vm_test(a_window_of_a_kprobe_is_the_function_without_its_caller),
+		vm_test(a_window_of_the_kprobe_pmu_is_the_function_without_its_caller),
+		vm_test(a_window_from_a_kretprobe_is_the_way_out),
+		vm_test(a_window_of_a_uprobe_is_the_function),
+		vm_test(a_window_from_a_breakpoint_begins_after_the_access),
+		vm_test(a_timer_pauses_in_its_interrupt),
+		vm_test(a_counter_pauses_in_its_nmi),
 	};
 
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);

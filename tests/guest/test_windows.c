@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The hammer: on each CPU a thread makes PAIRS PAUSE and RESUME pairs of that
- * CPU while other threads pause and resume all CPUs at once and a reader moves the
- * tails. No request may get lost, and each window has to decode on its own.
+ * The hammer: on each CPU a thread makes PAIRS pairs of PAUSE and RESUME of that CPU, while
+ * other threads pause and resume all CPUs and a reader moves the tails. No request may be
+ * lost, and each window must decode on its own.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -13,27 +13,26 @@
 #include "cpu.h"
 #include "invariants.h"
 #include "load.h"
+#include "machine.h"
 #include "msr.h"
 #include "pmu.h"
 #include "trace.h"
 #include "uapi.h"
 
-/* Of BTS fewer: each of them is the tenfold in bytes. */
+/* Fewer with BTS, where each pair makes ten times as many bytes. */
 #define PAIRS		(under_bts() ? 100 : 1000)
 #define ALL_PAIRS	(PAIRS / 2)	/* for each thread that asks all CPUs */
 #define ALL_THREADS	2
 /*
- * All that one channel writes, so that none is ever full, however late the reader comes. How
- * much that is only the host knows: who waits for a CPU that stands still spins in the
- * kernel, traced. So no more is asked when a channel has enough.
+ * Space for all that a channel writes, so that no area is ever full, however late the reader
+ * comes. How much a channel writes depends on the host: a CPU that waits for a stopped one spins
+ * in the kernel and is traced. So the requests end when a channel has ENOUGH.
  */
 #define AUX_SIZE	(under_bts() ? 256ull << 20 : 64ull << 20)
 #define ENOUGH		(AUX_SIZE / 8)
 #define WATERMARK	(1 << 20)
 
-static uint64_t all_cpus;
-
-/* What one thread asked, in the order of its calls, and what it was told. */
+/* The requests of one thread in the order of its calls, and their effects. */
 struct asker {
 	pthread_t thread;
 	const struct session *session;
@@ -76,7 +75,7 @@ static void *ask(void *arg)
 		a->made += resume;
 		for (int k = 0; k < n; k++)
 			a->answers[a->count++] = (struct answer){ resume, effects[k] };
-		/* Something to be seen in the windows; and no two askers stay in step. */
+		/* Trace for the windows, of varying length so that threads do not run in step. */
 		load_run(i * 7 % 40);
 	}
 	return NULL;
@@ -100,7 +99,7 @@ struct window {
 	unsigned int begins, ends;
 };
 
-/* Enter what the askers were told of @cpu; the hardware's changes are windows. */
+/* Build the windows of @cpu from the effects that changed the hardware. */
 static void note_answers(struct window *windows, uint64_t count, int cpu,
 			 const struct asker *askers, unsigned int nr, uint64_t done[2])
 {
@@ -128,7 +127,7 @@ static void note_answers(struct window *windows, uint64_t count, int cpu,
 	}
 }
 
-/* Every window once, one after the other without a gap, and each decodable alone. */
+/* Each window was begun and ended once, follows without a gap, and decodes alone. */
 static void check_windows(const struct window *windows, uint64_t count, const struct channel *ch)
 {
 	uint64_t position = 0, tsc = 0;
@@ -168,7 +167,7 @@ static unsigned int hammer(uint32_t flags)
 	s.setup.aux_watermark = WATERMARK;
 	session_setup(&s);
 	ok_start(s.fd);
-	/* The first window of each was not begun by a RESUME. */
+	/* End the first window, which START began. */
 	ok_pause(&s, 0, last);
 
 	for (unsigned int i = 0; i < s.count; i++)
@@ -176,7 +175,7 @@ static unsigned int hammer(uint32_t flags)
 	for (int i = 0; i < ALL_THREADS; i++)
 		asker_start(&askers[nr++], &s, all_cpus, -1, ALL_PAIRS);
 
-	/* The main thread is the reader, until the last asker is through. */
+	/* The main thread is the reader until the last asker has ended. */
 	for (unsigned int i = 0; i < nr; i++) {
 		while (pthread_tryjoin_np(askers[i].thread, NULL)) {
 			struct pollfd p = { .fd = s.fd, .events = POLLIN };
@@ -192,7 +191,7 @@ static unsigned int hammer(uint32_t flags)
 		all += askers[i].cpu < 0 ? askers[i].made : 0;
 	}
 
-	/* The last request wins: whatever came before, all CPUs are on, then off. */
+	/* The last request wins: all CPUs are on, then off. */
 	ok_resume(&s, 0, NULL);
 	for (unsigned int i = 0; i < s.count; i++)
 		assert_true(msr_tracing(s.channel[i].cpu));
@@ -232,7 +231,7 @@ static unsigned int hammer(uint32_t flags)
 		windows[1].ends++;
 		windows[1].end = last[i].position;
 		windows[1].end_tsc = last[i].tsc;
-		/* The last one; the hammer may have left it running, from an answer of its own. */
+		/* The last window; an asker may have begun it. */
 		extra = !windows[st.windows].begins;
 		if (extra) {
 			windows[st.windows].begins++;
@@ -243,7 +242,7 @@ static unsigned int hammer(uint32_t flags)
 		windows[st.windows].end = st.window_end;
 		windows[st.windows].end_tsc = st.window_end_tsc;
 
-		/* The counters and the answers tell the same. */
+		/* The counters agree with the effects. */
 		assert_int_equal(done[0] + 2, st.pauses_done);
 		assert_int_equal(done[1] + extra, st.resumes_done);
 		check_windows(windows, st.windows, ch);
@@ -261,7 +260,7 @@ static unsigned int hammer(uint32_t flags)
 	return made;
 }
 
-/* Again where a busy host made it end early, so that it was no hammer. */
+/* Repeat if a busy host made the hammer end early. */
 static void hammer_enough(uint32_t flags)
 {
 	const unsigned int all = cpus_count(all_cpus) * PAIRS + ALL_THREADS * ALL_PAIRS;
@@ -275,25 +274,22 @@ static void hammer_enough(uint32_t flags)
 
 static void pairs_by_the_hundred_on_each_cpu_lose_no_window_of_user_code(void **state)
 {
-	(void)state;
 	hammer_enough(AUXTRACE_SETUP_USER);
 }
 
 static void pairs_by_the_hundred_on_each_cpu_lose_no_window_of_user_and_kernel(void **state)
 {
-	(void)state;
 	hammer_enough(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL);
 }
 
 static void the_hammer_leaves_no_msr_fault_and_no_lost_byte_behind(void **state)
 {
-	(void)state;
-	bench_required();
+	emulator_required();
 	for (uint64_t left = all_cpus; left; left &= left - 1) {
 		int cpu = cpus_first(left);
 
-		assert_int_equal(bench_count(cpu, PTM_N_FAULTS), 0);
-		assert_int_equal(bench_count(cpu, PTM_N_ERRORS), 0);
+		assert_int_equal(emulator_count(cpu, PTM_N_FAULTS), 0);
+		assert_int_equal(emulator_count(cpu, PTM_N_ERRORS), 0);
 	}
 }
 
@@ -305,6 +301,5 @@ int main(void)
 		vm_test(the_hammer_leaves_no_msr_fault_and_no_lost_byte_behind),
 	};
 
-	all_cpus = cpus_online();
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
 }

@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Runs in the guest: record --on, the events and options that the kernel's own
-# files describe: breakpoints, counters, PMUs, all CPUs, delays, freezes.
-# The functions are called through check.
+# Runs in the guest: record --on with further events and options: breakpoints, counters,
+# PMUs, all CPUs, delays, freezes. check calls the functions.
 # shellcheck disable=SC2317
 
 # shellcheck source=tests/guest/lib/check.sh
@@ -11,6 +10,7 @@
 
 cd /out || exit 1
 
+# address SYMBOL: of the kernel.
 address()
 {
 	sed -n "s/^\([0-9a-f]*\) [a-zA-Z] $1\$/0x\1/p" /proc/kallsyms | head -n 1
@@ -26,7 +26,7 @@ hits()
 
 # ---- breakpoints ------------------------------------------------------------
 
-# Bytes of the kernel that a file of /proc/sys is.
+# A variable of the kernel that a file of /proc/sys reads and writes.
 knob=/proc/sys/vm/oom_dump_tasks
 variable=$(address sysctl_oom_dump_tasks)
 check "a breakpoint on code" record code -k -C 0 --start-paused \
@@ -35,11 +35,11 @@ check "a breakpoint on code" record code -k -C 0 --start-paused \
 check "hit once" acted code 1 1
 check "decodes" decodes code
 check "began the window" has 'window.*<trigger 1, mem:0x[0-9a-f]*:x=resume,pid=command to trigger 2, .*whole>'
-check "with what the function then called" has 'k +_?copy_to_user'
-check "and nothing that had been called before" has_not 'k +(__x64_sys|__se_sys|__do_sys)_newuname$'
+check "with what the function called after it" has 'k +_?copy_to_user'
+check "and nothing that was called before it" has_not 'k +(__x64_sys|__se_sys|__do_sys)_newuname$'
 check "a breakpoint on data written" record written -k -C 0 --on "mem:$variable/4:w=pause,pid=command" -- \
 	sh -c "echo 1 > $knob; echo 1 > $knob; cat $knob"
-check "hit as often as it was" hits written 1 2
+check "hit once for each write" hits written 1 2
 check "decodes" decodes written
 check "ended the window" has 'window.* to trigger 1, mem:0x[0-9a-f]*/4:w=pause,pid=command,'
 check "in the function that writes it" has 'proc_dointvec'
@@ -47,15 +47,16 @@ check "a breakpoint on data that is read only" record read -C 0 \
 	--on "mem:$variable:w=pause" --on "mem:$variable=pause" -- cat $knob
 check "does not hit by w" hits read 1 0
 check "hits by rw" test "$(trigger read hits 2)" -ge 1
-check "more than there are registers" refused 'breakpoint' -C 0 --on "mem:$variable:w=pause" --on "mem:$variable:w=pause" \
+check "more breakpoints than registers" refused 'breakpoint' -C 0 --on "mem:$variable:w=pause" --on "mem:$variable:w=pause" \
 	--on "mem:$variable:w=pause" --on "mem:$variable:w=pause" --on "mem:$variable:w=pause"
 
 # ---- counters ---------------------------------------------------------------
 
-# By virtual time an interrupt takes long: perf shall not take fewer for that.
+# In virtual time an interrupt takes long: keep perf from lowering its sample rate for that.
 echo 0 > /proc/sys/kernel/perf_cpu_time_max_percent
 
-# Enabled one after the other, with few instructions between: to one hit the same.
+# The triggers are enabled one after the other, with few instructions between: their hits
+# differ by one at most.
 same()
 {
 	first=$(trigger named hits 1)
@@ -66,7 +67,7 @@ same()
 	done
 }
 
-# What is left of a period when it ends is the only difference.
+# The hits of user and kernel code add up to all, but for unfinished periods at the end.
 levels_add_up()
 {
 	all=$(trigger named hits 1) user=$(trigger named hits 4) kernel=$(trigger named hits 5)
@@ -101,14 +102,14 @@ for name in cycles ref-cycles bus-cycles branches cpu-clock task-clock page-faul
 	id=$((id + 1))
 	check "one is of $name" has "sample [0-9]+ +<trigger $id, ${name}[/=]"
 done
-# The bench's CPU does not have it, and says so.
+# The emulator's CPU does not have it, and CPUID says so.
 check "a counter that this CPU does not have" refused 'cache-misses' --on 'cache-misses=pause'
-check "a PMU that cannot call" refused 'msr/tsc/' --on 'msr/tsc/=pause'
-check "a term that there is not" refused 'neither a term nor an event "evnt"' --on 'cpu/evnt=0xc0/=pause'
+check "a PMU that cannot interrupt" refused 'msr/tsc/' --on 'msr/tsc/=pause'
+check "an unknown term" refused 'neither a term nor an event "evnt"' --on 'cpu/evnt=0xc0/=pause'
 
 # ---- all CPUs ---------------------------------------------------------------
 
-# Windows of CPU $1 from trigger 1 to trigger 2.
+# from_to CPU NUMBER: so many of the CPU's windows are from trigger 1 to trigger 2.
 from_to()
 {
 	n=$(grep -cE "^ *$1 window.*<trigger 1, .* to trigger 2, " /tmp/script)
@@ -123,14 +124,14 @@ check "a trigger for all CPUs" record together -C 0-1 --start-paused --on "$slee
 check "decodes" decodes together
 check "CPU 0 followed" from_to 0 1
 check "CPU 1 followed" from_to 1 1
-check "nothing else was traced" windows 2
+check "there are no other windows" windows 2
 check "a trigger for one CPU" record alone -C 0-1 --start-paused --on "$sleeping" --on "$awake" -- usleep 20000
 check "decodes" decodes alone
-check "the other was not traced" windows 1
+check "the other CPU was not traced" windows 1
 
 # ---- delays -----------------------------------------------------------------
 
-# within RECORDING bytes|ns LEAST MOST: its first window.
+# within RECORDING bytes|ns LEAST MOST: the length of its first window.
 within()
 {
 	line=$(auxtrace dump --records "$1" | grep ' window 1 ')
@@ -145,8 +146,8 @@ within()
 	[ "$got" -ge "$3" ] && [ "$got" -le "$4" ]
 }
 
-# record_calm RECORDING OPTION...: no interrupt came between the triggers of a system call, nor
-# until its return: else there is more in the window than the probes, and it is recorded again.
+# record_calm RECORDING OPTION...: a recording without an interrupt between the triggers of a
+# system call and its return. An interrupt would add to the window what is not the probes'.
 record_calm()
 {
 	for try in 1 2 3 4; do
@@ -161,35 +162,36 @@ record_calm()
 	done
 }
 
-# A call that the shell makes by itself, and nobody else meanwhile.
+# A system call that only the shell makes.
 # shellcheck disable=SC2016 # the other shell expands it
 busy='cd /; i=0; while [ $i -lt 1000 ]; do i=$((i + 1)); done'
 calling='syscall:chdir:enter'
 check "a pause after a time" record time -C 0 --start-paused --on "$calling=resume" \
 	--on "$calling=pause,delay=2ms" -- sh -c "$busy"
 check "acted" acted time 2 1
-check "so much later, not by a tick of the scheduler" within time ns 2000000 3999999
+check "so much later, not at a tick of the scheduler" within time ns 2000000 3999999
 check "decodes" decodes time
 check "a freeze after a time" record cold -C 0 --overwrite --start-paused --on "$calling=resume" \
 	--on "$calling=freeze,delay=1ms" -- sh -c "$busy"
 check "so much later" within cold ns 1000000 3999999
-# The window begins at the trigger before; the rest is up to a page, and the probe between the two.
+# The window begins at the resume trigger, so it also holds the probe between the two triggers;
+# and the pause comes up to a page late.
 check "a pause after bytes" record_calm bytes -C 0 --overwrite --start-paused --on "$calling=resume" \
 	--on "$calling=pause,delay=8K" -- sh -c "$busy"
 check "acted" acted bytes 2 1
-check "so many later" within bytes bytes 8192 $((8192 + 4096 + 1024))
+check "so many bytes later" within bytes bytes 8192 $((8192 + 4096 + 1024))
 check "decodes" decodes bytes
 check "a delay of nothing" refused 'a delay of nothing' --on "$calling=pause,delay=0"
 
 # ---- freeze of all CPUs -----------------------------------------------------
 
-# Each CPU's newest window of a snapshot ends by the freeze, and begins as $2.
+# frozen BEGIN: each CPU's newest window begins by BEGIN and ends by the freeze.
 frozen()
 {
 	for cpu in 0 1; do
 		last=$(grep -E "^ *$cpu window" /tmp/script | tail -n 1)
 		echo "$last"
-		echo "$last" | grep -qE "<$2 to trigger 1, syscall:chdir:exit=freeze, " || return 1
+		echo "$last" | grep -qE "<$1 to trigger 1, syscall:chdir:exit=freeze, " || return 1
 	done
 }
 
@@ -203,8 +205,8 @@ check "a flight recorder of two CPUs" record flight -C 0-1 -S -m 64K --on 'sysca
 	kill $!'
 check "froze twice" acted flight 1 2
 check "a snapshot of the first decodes" decodes flight/snapshot.0001
-check "both CPUs were stopped by it" frozen 0001 session
+check "both CPUs were stopped by it" frozen session
 check "resumed, the second decodes" decodes flight/snapshot.0002
-check "both CPUs were stopped again" frozen 0002 user
+check "both CPUs were stopped again" frozen user
 check "and no third" test ! -e /out/flight/snapshot.0003
 exit $failed

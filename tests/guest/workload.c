@@ -54,16 +54,16 @@ static unsigned int __attribute__((noinline)) deep(unsigned int n)
 {
 	unsigned int below = n ? deep(n - 1) : 0;
 
-	/* Work after the call, or the compiler makes a loop of it. */
+	/* Work after the call keeps the compiler from making it a loop. */
 	return below + (sink & 1);
 }
 
-/* Leaves frames behind whose returns never run. */
+/* Leaves frames whose returns never run. */
 static void __attribute__((noinline)) leave(jmp_buf back, unsigned int n)
 {
 	if (n)
 		leave(back, n - 1);
-	else if (sink != ~0u)	/* always, but the compiler must not know */
+	else if (sink != ~0u)	/* always true, but the compiler must not know */
 		longjmp(back, 1);
 	sink++;
 }
@@ -76,7 +76,7 @@ static void unbalanced_returns(void)
 		leave(back, 10);
 }
 
-/* A RET that goes where no CALL came from (as a retpoline's does). */
+/* A RET to where no CALL came from, as a retpoline has. */
 static unsigned int __attribute__((noinline)) forged_return(unsigned int x)
 {
 	asm volatile("lea 1f(%%rip), %%rax\n\t"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A mix of all the ways in which control moves, for tests that compare flows. */
+/* A mix of all kinds of control flow, for tests that compare flows. */
 #ifndef WORKLOAD_H
 #define WORKLOAD_H
 

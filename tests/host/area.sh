@@ -1,12 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# AUX areas of a gigabyte for each channel, and areas that are written to a disk
-# without a copy: on a machine with the memory and the disk for that. With --large an
-# area of four gigabytes; with --nodes areas on a machine of three nodes, of which one
-# has little memory and one none.
+# Runs tests/guest/test_area.c on a machine with memory for an AUX area of a gigabyte a
+# channel, and with a disk for areas that are written without a copy. --large: memory for an
+# area of four gigabytes. --nodes: a machine of three NUMA nodes, of which one has little
+# memory and one has none.
 #   area.sh [--large | --nodes] [--kernel SERIES]
 set -euo pipefail
+
+me=area
+# shellcheck source=tests/host/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 usage()
 {
@@ -14,14 +18,15 @@ usage()
 	exit 2
 }
 
+# node ID [SIZE]
 node()
 {
-	machine+=(--bench-arg -numa --bench-arg "node,nodeid=$1,cpus=$1${2:+,memdev=m$1}")
+	machine+=(--emulator-arg -numa --emulator-arg "node,nodeid=$1,cpus=$1${2:+,memdev=m$1}")
 	[ -z "$2" ] ||
-		machine+=(--bench-arg -object --bench-arg "memory-backend-ram,id=m$1,size=$2")
+		machine+=(--emulator-arg -object --emulator-arg "memory-backend-ram,id=m$1,size=$2")
 }
 
-# Two areas of a gigabyte, and what the guest needs besides.
+# mem: GiB for two areas of a gigabyte and the rest of the guest.
 kernel=6.1 machine=(--smp 2) mem=3
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -40,13 +45,10 @@ while [ $# -gt 0 ]; do
 	shift
 done
 
-# And QEMU.
+# One GiB for QEMU itself.
 need_kib=$(((mem + 1) << 20))
 have_kib=$(awk '$1 == "MemAvailable:" { print $2 }' /proc/meminfo)
-if [ "$have_kib" -lt "$need_kib" ]; then
-	echo "SKIP: $((have_kib >> 10)) MiB of memory are available here, $((need_kib >> 10)) are needed"
-	exit 77
-fi
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-exec "$here/run.sh" --kernel "$kernel" "${machine[@]}" --mem "${mem}G" --disk 256M \
+[ "$have_kib" -ge "$need_kib" ] ||
+	skip "$((have_kib >> 10)) MiB of memory are available, $((need_kib >> 10)) are needed"
+exec "$top/tests/host/run.sh" --kernel "$kernel" "${machine[@]}" --mem "${mem}G" --disk 256M \
 	--stock-module ext4 --set AUXTRACE_DISK=/dev/vdb test_area

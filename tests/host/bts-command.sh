@@ -6,25 +6,25 @@
 #   bts-command.sh [SERIES [OPTION of scripts/vm]...]
 set -euo pipefail
 
-here=$(cd "$(dirname "$0")" && pwd)
-top=$(dirname "$(dirname "$here")")
+me=bts-command
+# shellcheck source=tests/host/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 kernel=${1:-6.1}
 [ $# -eq 0 ] || shift
-make -s -C "$top" all >&2
-module=$("$top/scripts/build-module" "$kernel")
+vm_prepare "$kernel"
+mapfile -t files < <(guest_script bts-command.sh)
 
 # guest MACHINE SECONDS OPTION...
 guest()
 {
 	local machine=$1 seconds=$2
 	shift 2
-	# Virtual time: no timer interrupt gets between a trigger and the next.
+	# Virtual time: no timer interrupt comes between a trigger and the next.
 	"$top/scripts/vm" --kernel "$kernel" --smp 2 --mem 2G --icount 4 --timeout "$seconds" "$@" \
-		--module "$module" --file "$top/build/tools/auxtrace" --file "$top/tests/guest/lib/check.sh" \
-		--file "$top/tests/guest/bts-command.sh" -- bts-command.sh "$machine"
+		"${files[@]}" -- bts-command.sh "$machine"
 }
 
 status=0
 guest both 700 "$@" || status=$?
-guest only 300 --bench-arg --profile --bench-arg broadwell "$@" || status=$?
+guest only 300 --emulator-arg --profile --emulator-arg broadwell "$@" || status=$?
 exit "$status"

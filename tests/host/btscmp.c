@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * btscmp: are the records of the Branch Trace Store the branches that the CPU took?
+ * btscmp: compares the records of the Branch Trace Store with the branches that the CPU
+ * took.
  *
- *   btscmp --cpu N [--user | --kernel] [--newest] [--padded] [--room N] RECORDS RAN
+ *   btscmp --cpu N [--user | --kernel] [--newest] [--padded] [--buffer N] RECORDS RAN
  *
  * RECORDS are those of CPU N as it wrote them, in order, the last one at the file's end.
- * RAN is what execlog made of QEMU's own execution log.
- *   --user     BTS was on for user code alone; of kernel addresses nothing is told
- *   --kernel   it was on for the kernel alone
- *   --newest   older records were overwritten: the first one may be any
- *   --padded   zeros are no records: perf's driver fills its buffers with them
- *   --room N   what is recorded between two WRMSRs goes through a buffer of N records: where
- *              it is full, what the CPU does up to the next WRMSR is lost
+ * RAN is the output of execlog, from QEMU's own execution log.
+ *   --user      BTS was on for user code only; kernel addresses are recorded as 0
+ *   --kernel    BTS was on for the kernel only
+ *   --newest    older records were overwritten: the first record may be any edge
+ *   --padded    zeros are not records: perf's driver fills its buffers with them
+ *   --buffer N  the records between two WRMSRs go through a buffer of N records: when it
+ *               is full, further branches up to the next WRMSR are lost
  *
- * What ran tells the edges that a CPU with BTS on for all privilege levels records
- * (SDM, "Branch Trace Store"): a branch that does not go on behind itself, and any
- * JMP, CALL, RET and far transfer, from its own address; an interrupt or exception
- * from the address that it will return to. Nothing else may go elsewhere than on
- * behind itself: then the log has a hole, and nothing is compared.
+ * The log determines the edges that a CPU with BTS on for all privilege levels records
+ * (SDM, "Branch Trace Store"): from its own address, a conditional branch that is taken
+ * and any JMP, CALL, RET and far transfer; an interrupt or exception from its return
+ * address. Any other instruction must be followed by the next one; otherwise the log has
+ * a hole, and nothing is compared.
  *
- * BTS is switched by WRMSR, so records may be absent only from one WRMSR of the
- * CPU to another, and between the first record and the last of kernel code only.
- * Everything else is equal, edge for edge.
+ * WRMSR switches BTS on and off, so records may be absent only from one WRMSR of the CPU
+ * to another, and between the first and the last record only for kernel code. Everything
+ * else must be equal, edge by edge.
  *
- * For one level alone these are the edges that lead to it.
+ * With BTS on for one level only, the edges are those that lead to that level.
  *
  * Exit status: 0 equal, 1 different, 2 cannot compare.
  */
@@ -46,7 +47,7 @@ struct edge {
 
 struct edges {
 	struct edge *edge;
-	size_t count, room;
+	size_t count, allocated;
 };
 
 struct result {
@@ -61,9 +62,9 @@ static void die(const char *which, const char *what)
 
 static void push(struct edges *e, struct edge edge)
 {
-	if (e->count == e->room) {
-		e->room = e->room ? 2 * e->room : 1 << 16;
-		e->edge = realloc(e->edge, e->room * sizeof(*e->edge));
+	if (e->count == e->allocated) {
+		e->allocated = e->allocated ? 2 * e->allocated : 1 << 16;
+		e->edge = realloc(e->edge, e->allocated * sizeof(*e->edge));
 		if (!e->edge)
 			die("list", strerror(ENOMEM));
 	}
@@ -75,11 +76,11 @@ static bool is_user(uint64_t ip)
 	return !(ip >> 63);
 }
 
-/* What the command line says. */
+/* The options. */
 static bool user_only, kernel_only, newest, padded;
-static size_t room = SIZE_MAX;
+static size_t buffer = SIZE_MAX;
 
-/* Leaves what of an edge @e shows; false: none. Whose level counts is the CPL behind it. */
+/* Reduces @e to what its record shows; false if it has none. The CPL after it decides. */
 static bool is_shown(struct edge *e)
 {
 	if (is_user(e->to) ? kernel_only : user_only)
@@ -89,13 +90,13 @@ static bool is_shown(struct edge *e)
 	return true;
 }
 
-/* Does the step from an instruction to what comes next make a record? */
+/* Whether the step from an instruction to the next one in the log makes a record. */
 static bool is_edge(uint64_t word, uint64_t to)
 {
 	bool on = to == ran_ip(word) + ran_length(word);
 
 	if (!ran_length(word))
-		die("log", "an instruction ran whose bytes it does not tell");
+		die("log", "an instruction without its bytes");
 	switch (ran_class(word)) {
 	case RAN_JCC:
 		return !on;
@@ -103,7 +104,7 @@ static bool is_edge(uint64_t word, uint64_t to)
 	case RAN_FAR:
 		return true;
 	default:
-		/* Again the same: a REP string, or QEMU began anew. */
+		/* The same again: an iteration of a REP string, or QEMU restarted it. */
 		if (on || to == ran_ip(word))
 			return false;
 		fprintf(stderr, "btscmp: the log goes from %" PRIx64 ", no branch of %u bytes, to %" PRIx64 "\n",
@@ -197,27 +198,28 @@ static void show(const struct edges *edges, size_t i, const struct edges *record
 }
 
 /*
- * How many records from @r on are what ran from edge @i on, as far as nothing can
- * have switched BTS. What follows a WRMSR begins alike whatever it wrote, so that
- * only the whole way to the next one tells whether BTS is on.
+ * Returns how many records from @r equal the edges from @i, up to a WRMSR, which may
+ * switch BTS. The code after a WRMSR begins the same whatever it wrote, so that only a
+ * match of all edges up to the next WRMSR (@whole) proves that BTS was on.
  */
 static size_t match(const struct edges *edges, size_t i, const struct edges *records, size_t r,
 		    bool *whole)
 {
 	size_t n = 0;
 
-	while (i + n < edges->count && r + n < records->count && n < room &&
+	while (i + n < edges->count && r + n < records->count && n < buffer &&
 	       !(n && edges->edge[i + n].switched) &&
 	       same(&edges->edge[i + n], &records->edge[r + n]))
 		n++;
-	*whole = n && (i + n == edges->count || r + n == records->count || n == room ||
+	*whole = n && (i + n == edges->count || r + n == records->count || n == buffer ||
 		       edges->edge[i + n].switched);
 	return n;
 }
 
 /*
- * The edge from @i on where BTS is on for record @r, after a WRMSR, and how many
- * records that is; 0 if nowhere, and the edge is where most of them are.
+ * Finds the next edge after a WRMSR, from @i, at which BTS is on for record @r. Sets @i to
+ * it and returns the number of equal records. If there is none, shows the longest match
+ * and returns 0.
  */
 static size_t next_on(const struct edges *edges, size_t *i, const struct edges *records, size_t r)
 {
@@ -241,7 +243,7 @@ static size_t next_on(const struct edges *edges, size_t *i, const struct edges *
 	return 0;
 }
 
-/* From edge @i on; if @anywhere the first record is that edge. */
+/* Compares from edge @i; if @anywhere, that edge is the first record. */
 static bool compare(const struct edges *edges, size_t i, const struct edges *records, bool anywhere,
 		    struct result *out)
 {
@@ -271,7 +273,7 @@ static bool compare(const struct edges *edges, size_t i, const struct edges *rec
 			}
 			out->off++;
 		}
-		full = n == room;
+		full = n == buffer;
 		out->full += full;
 		for (; n; n--) {
 			out->user += edges->edge[i++].user;
@@ -279,7 +281,7 @@ static bool compare(const struct edges *edges, size_t i, const struct edges *rec
 			r++;
 		}
 	}
-	/* Behind the last record nothing may be missing either. */
+	/* No edge may be missing after the last record either. */
 	if (i < edges->count && !edges->edge[i].switched && !full) {
 		show(edges, i, records, r);
 		return false;
@@ -288,9 +290,9 @@ static bool compare(const struct edges *edges, size_t i, const struct edges *rec
 }
 
 /*
- * Where the first record is to be found is not known: at each edge from which as many are
- * equal as there are up to a WRMSR. Of a loop these are several, and only one is right;
- * what is wrong with the others is not to be told.
+ * The edge of the first record is unknown: try each edge from which all records up to a
+ * WRMSR are equal. In a loop there are several such edges, of which one is right, so the
+ * differences of the others are not shown.
  */
 static bool compare_newest(const struct edges *edges, const struct edges *records,
 			   struct result *out)
@@ -321,7 +323,7 @@ int main(int argc, char **argv)
 		{ "kernel", no_argument, NULL, 'k' },
 		{ "newest", no_argument, NULL, 'n' },
 		{ "padded", no_argument, NULL, 'p' },
-		{ "room", required_argument, NULL, 'r' },
+		{ "buffer", required_argument, NULL, 'b' },
 		{ 0 },
 	};
 	struct edges edges = { 0 }, records = { 0 };
@@ -348,15 +350,15 @@ int main(int argc, char **argv)
 		case 'p':
 			padded = true;
 			break;
-		case 'r':
-			room = strtoul(optarg, NULL, 0);
+		case 'b':
+			buffer = strtoul(optarg, NULL, 0);
 			break;
 		default:
 			return 2;
 		}
 	}
-	if (argc - optind != 2 || cpu < 0 || !room || (user_only && kernel_only)) {
-		fprintf(stderr, "usage: btscmp --cpu N [--user | --kernel] [--newest] [--padded] [--room N] RECORDS RAN\n");
+	if (argc - optind != 2 || cpu < 0 || !buffer || (user_only && kernel_only)) {
+		fprintf(stderr, "usage: btscmp --cpu N [--user | --kernel] [--newest] [--padded] [--buffer N] RECORDS RAN\n");
 		return 2;
 	}
 	read_records(&records, argv[optind]);
@@ -369,7 +371,7 @@ int main(int argc, char **argv)
 	equal = newest ? compare_newest(&edges, &records, &result) :
 			 compare(&edges, 0, &records, false, &result);
 	if (equal)
-		printf("%zu records equal (%zu of user code) in %zu stretches; %zu edges between them ran with BTS off; %zu filled the buffer, which lost %zu edges\n",
+		printf("%zu records equal (%zu of user code) in %zu pieces; %zu edges between them ran with BTS off; %zu filled the buffer, which lost %zu edges\n",
 		       result.compared, result.user, result.gaps + 1, result.off, result.full,
 		       result.lost);
 	free(ran.word);

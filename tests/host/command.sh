@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The auxtrace command in a guest with a stock kernel: command.sh.
+# The auxtrace command in a guest with a stock kernel: tests/guest/command.sh.
+#   command.sh [SERIES]
 set -euo pipefail
 
-here=$(cd "$(dirname "$0")" && pwd)
-top=$(dirname "$(dirname "$here")")
+me='command'
+# shellcheck source=tests/host/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 kernel=${1:-6.1}
-make -s -C "$top" all >&2
-exec "$top/scripts/vm" --kernel "$kernel" --smp 2 --mem 2G --timeout 1000 \
-	--module "$("$top/scripts/build-module" "$kernel")" \
-	--file "$top/build/tools/auxtrace" --file "$top/tests/guest/lib/check.sh" --file "$top/tests/guest/command.sh" -- command.sh
+vm_prepare "$kernel"
+mapfile -t files < <(guest_script command.sh)
+exec "$top/scripts/vm" --kernel "$kernel" --smp 2 --mem 2G --timeout 1000 "${files[@]}" -- command.sh

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * execlog OUT < LOG: reads QEMU's own execution log, what it writes with
- * -d exec,int,nochain,in_asm, one instruction a translation block and all CPUs in
- * one thread, and leaves what ran in OUT (ran.h). The log knows nothing of the
- * trace model. To be read from a pipe as QEMU writes it: a log of ten million
- * instructions has gigabytes.
+ * execlog OUT < LOG: reduces QEMU's own execution log to what ran, in OUT (ran.h). QEMU writes
+ * the log with -d exec,int,nochain,in_asm, one instruction for each translation block, and all
+ * CPUs in one thread. The log is independent of the trace model. It should come through a pipe
+ * as QEMU writes it: for ten million instructions it has gigabytes.
  *
- * What the log has:
+ * Lines of the log:
  *   Trace CPU: HOST-ADDRESS [CS-BASE/PC/FLAGS/CFLAGS] SYMBOL
  *	an attempt to execute one instruction; the CPL is in FLAGS[1:0]
  *   Stopped execution of TB chain before HOST-ADDRESS [PC] SYMBOL
- *	it was not
+ *	that attempt was not completed
  *   N: v=VECTOR ... IP=CS:IP ...
  *	an interrupt or exception; the registers follow, among them "TR =SEL BASE"
  *   0xPC: and below it OBJD-T: BYTES
- *	the block's bytes, when it is translated, before it first runs
+ *	the instruction's bytes, when it is translated, before it first runs
  *
- * A REP string is one line an iteration, and an instruction that QEMU restarts is
- * logged again: equal neighbours of a CPU that are no branches count as one.
+ * A REP string is one line for each iteration, and an instruction that QEMU restarts is logged
+ * again: equal neighbours of a CPU that are no branches count as one.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,8 +32,8 @@
 #define CHUNK	(1 << 20)
 
 struct code {
-	uint64_t ip;		/* 0: free; nothing runs there */
-	uint64_t word;		/* ran_code() of it, of no CPL */
+	uint64_t ip;		/* 0: free; no code runs at 0 */
+	uint64_t word;		/* ran_code() without the CPL */
 };
 
 static struct codes {
@@ -47,8 +46,8 @@ static struct {
 	uint64_t number;	/* of the line */
 	unsigned int cpu;	/* of the latest Trace line */
 	uint64_t latest[RAN_MAX_CPUS];	/* word of each CPU */
-	uint64_t block;		/* whose bytes come next */
-	uint64_t event;		/* whose task register comes; 0: none */
+	uint64_t block;		/* the instruction whose bytes come next */
+	uint64_t event;		/* the event whose task register comes next; 0: none */
 } log;
 
 static void die(const char *what)
@@ -113,7 +112,7 @@ static enum ran_class classify_0f(uint8_t opcode)
 	}
 }
 
-/* 64-bit code. INT n and INT3 are events, logged as such. */
+/* 64-bit code. INT n and INT3 are logged as events. */
 static enum ran_class classify(const uint8_t *byte, unsigned int n)
 {
 	unsigned int i = 0, reg;
@@ -155,7 +154,7 @@ static int hex_digit(char c)
 	return -1;
 }
 
-/* The number at @p, which it leaves behind; dies if @end does not follow it. */
+/* The number at *@p; moves *@p behind @end, which must follow the number. */
 static uint64_t hex(const char **p, char end)
 {
 	uint64_t value = 0;
@@ -166,7 +165,7 @@ static uint64_t hex(const char **p, char end)
 		++*p;
 	}
 	if (**p != end)
-		die("not understood");
+		die("unexpected format");
 	++*p;
 	return value;
 }
@@ -176,7 +175,7 @@ static const char *behind(const char *line, const char *text)
 	const char *at = strstr(line, text);
 
 	if (!at)
-		die("not understood");
+		die("unexpected format");
 	return at + strlen(text);
 }
 
@@ -225,7 +224,7 @@ static void on_task_register(const char *line)
 	put(log.event);
 	put(hex(&p, ' '));
 	log.event = 0;
-	/* It may be any CPU's: what comes next follows an event. */
+	/* The event's CPU is not known here: no CPU's next attempt is a repetition. */
 	memset(log.latest, 0, sizeof(log.latest));
 }
 
@@ -270,10 +269,7 @@ static void on_line(const char *line)
 		log.block = hex(&p, ':');
 }
 
-/*
- * QEMU writes each line by itself. Reading again only after a while spares it to
- * wake us up for each of them.
- */
+/* QEMU writes each line separately: sleep, so that it need not wake the reader for each. */
 static void nap(void)
 {
 	static const struct timespec t = { .tv_nsec = 2000000 };
@@ -298,7 +294,7 @@ static void read_log(char *buffer)
 		have -= line - buffer;
 		memmove(buffer, line, have);
 		if (have == CHUNK)
-			die("without an end");
+			die("it is too long");
 		if (n < CHUNK / 4)
 			nap();
 	}
@@ -319,7 +315,7 @@ int main(int argc, char **argv)
 	log.out = fopen(argv[1], "w");
 	if (!log.out || !buffer)
 		die(strerror(errno));
-	/* A larger pipe, if it is one and we may. */
+	/* A larger pipe; not if stdin is none, or without the right to. */
 	fcntl(STDIN_FILENO, F_SETPIPE_SZ, CHUNK);
 	codes_grow();
 	read_log(buffer);

@@ -1,18 +1,22 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Is what we record what the CPU executed? Records a mixed workload on two CPUs of
-# the bench, decodes it with `auxtrace script`, and compares it, instruction for
-# instruction, with QEMU's own execution log of the same run.
+# Is what auxtrace records by Intel PT what the CPU executed? Records a mixed workload on
+# two CPUs of the emulator, decodes the recording with `auxtrace script`, and compares it,
+# instruction for instruction, with QEMU's own execution log of the same run.
 set -euo pipefail
+
+me=flow
+# shellcheck source=tests/host/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 usage()
 {
 	cat >&2 <<-EOF
 	usage: flow.sh full|overwrite|user [--kernel SERIES] [--rounds N] [--least N]
-	  --rounds N   length of the workload (default 8; 40 for overwrite, which shall wrap
-	               more than once, and 18 for user, which is sparse)
-	  --least N    fewer compared instructions are a failure (default 1)
+	  --rounds N   length of the workload (default 8; 40 for overwrite, so that the area
+	               wraps more than once, and 18 for user, whose trace is sparse)
+	  --least N    fails if fewer instructions were compared (default 1)
 	EOF
 	exit 2
 }
@@ -35,19 +39,14 @@ while [ $# -gt 0 ]; do
 	shift 2 || usage
 done
 
-here=$(cd "$(dirname "$0")" && pwd)
-top=$(dirname "$(dirname "$here")")
-build=$top/build
-make -s -C "$top" all >&2
-module=$("$top/scripts/build-module" "$kernel")
-work=$(mktemp -d "${TMPDIR:-/tmp}/auxtrace-flow.XXXXXX")
-trap 'rm -rf "$work"' EXIT
+vm_prepare "$kernel"
+work_directory
 
 # 16 ns an instruction: a timer interrupt each 250,000 instructions.
 "$top/scripts/vm" --kernel "$kernel" --smp 3 --icount 4 --timeout 1000 --work "$work/vm" \
 	--exec-log >("$build/tests-host/execlog" "$work/ran") --out "$work/out" --module "$module" \
 	--file "$build/tests-guest/flow" -- flow pt "$mode" /out/recording "$rounds"
-wait $! # for execlog, to read the log to its end
+wait $! # until execlog has read the log to its end
 
 options=()
 case $mode in
@@ -64,6 +63,6 @@ for cpu in 0 1; do
 done
 echo "$mode on $kernel: $sum instructions equal to the execution log"
 if [ "$sum" -lt "$least" ]; then
-	echo "flow.sh: at least $least were expected" >&2
+	echo "$me: expected at least $least" >&2
 	exit 1
 fi

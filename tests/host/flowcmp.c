@@ -4,20 +4,18 @@
  *
  *   flowcmp --cpu N [--user-only] [--newest] [--slack N] DECODED RAN
  *
- * DECODED is the output of `auxtrace script --insn` for CPU N. RAN is what execlog
- * made of QEMU's own execution log, which knows nothing of the trace model.
+ * DECODED is the output of `auxtrace script --insn` for CPU N. RAN is execlog's output from
+ * QEMU's own execution log, which is independent of the trace model.
  *
- * A REP string is several executions and one decoded instruction, so equal
- * neighbours count as one, on both sides.
+ * A REP string is several executions and one decoded instruction, so equal neighbours count as
+ * one, on both sides.
  *
- * Comparing. The decoded flow is a list of stretches, each from an enable to a
- * disable. Each must be found in what ran, whole, instruction for instruction,
- * after the one before; or, with --newest, from the last stretch to the first,
- * each before the one after, as an overwrite recording begins anywhere. What ran
- * in between did so while the hardware was off. That may be the tracer's own
- * code only: never user code, and at most --slack kernel instructions a stretch
- * (default 20000); a recording that was paused on purpose between windows is
- * compared with --slack -1.
+ * The decoded flow is a list of stretches, each from an enable to a disable. Each stretch must
+ * be found in the log completely, instruction for instruction, after the stretch before it.
+ * With --newest the search goes from the last stretch to the first, as an overwrite recording
+ * may begin anywhere. Instructions between two stretches ran while the hardware was off. They
+ * may only be the tracer's own: no user code, and at most --slack kernel instructions for each
+ * stretch (default 20000). --slack -1 is for a recording that was paused between windows.
  *
  * Exit status: 0 equal, 1 different, 2 cannot compare.
  */
@@ -39,7 +37,7 @@ struct insn {
 
 struct flow {
 	struct insn *insn;
-	size_t count, room;
+	size_t count, space;
 };
 
 struct stretch {
@@ -50,7 +48,7 @@ struct stretch {
 struct decoded {
 	struct flow flow;
 	struct stretch *stretch;
-	size_t count, room;
+	size_t count, space;
 	unsigned long errors;
 };
 
@@ -60,10 +58,10 @@ static void die(const char *what, const char *which)
 	exit(2);
 }
 
-static void *grow(void *array, size_t *room, size_t size)
+static void *grow(void *array, size_t *space, size_t size)
 {
-	*room = *room ? 2 * *room : 4096;
-	array = realloc(array, *room * size);
+	*space = *space ? 2 * *space : 4096;
+	array = realloc(array, *space * size);
 	if (!array)
 		die(strerror(ENOMEM), "list");
 	return array;
@@ -71,8 +69,8 @@ static void *grow(void *array, size_t *room, size_t size)
 
 static void flow_push(struct flow *f, uint64_t ip, bool user)
 {
-	if (f->count == f->room)
-		f->insn = grow(f->insn, &f->room, sizeof(*f->insn));
+	if (f->count == f->space)
+		f->insn = grow(f->insn, &f->space, sizeof(*f->insn));
 	f->insn[f->count++] = (struct insn){ .ip = ip, .user = user };
 }
 
@@ -96,7 +94,7 @@ static void read_ran(const char *path, unsigned int cpu, bool user_only, struct 
 	uint64_t before = 0;
 
 	ran_load(&ran, path, cpu);
-	/* The CPL filter comes last, so that it brings no neighbours together too early. */
+	/* The CPL filter comes last, so that it does not create equal neighbours. */
 	for (size_t i = 0; i < ran.count; i++) {
 		uint64_t word = ran.word[i];
 
@@ -120,8 +118,8 @@ static void read_decoded(const char *path, struct decoded *d)
 		n++;
 		if (line[0] == '#') {
 			if (!strncmp(line, "# enable", 8) && !open) {
-				if (d->count == d->room)
-					d->stretch = grow(d->stretch, &d->room, sizeof(*d->stretch));
+				if (d->count == d->space)
+					d->stretch = grow(d->stretch, &d->space, sizeof(*d->stretch));
 				d->stretch[d->count++] = (struct stretch){
 					.first = d->flow.count, .line = n };
 				open = true;
@@ -177,8 +175,8 @@ static void show_difference(const struct decoded *d, const struct stretch *s,
 }
 
 /*
- * Where the log has the whole stretch, between @low and @high; the first place, or
- * the last if @newest. SIZE_MAX: nowhere, and it is shown how far it comes.
+ * The first place between @low and @high where the log has the whole stretch, or the last if
+ * @newest. SIZE_MAX: none, and the longest match has been shown.
  */
 static size_t find_stretch(const struct decoded *d, const struct stretch *s,
 			   const struct flow *log, size_t low, size_t high, bool newest)
@@ -201,7 +199,7 @@ static size_t find_stretch(const struct decoded *d, const struct stretch *s,
 	return SIZE_MAX;
 }
 
-/* What ran between two stretches, with the hardware off; -1 if it may not have been. */
+/* The number of instructions between two stretches; -1 if the hardware cannot have been off. */
 static long off_between(const struct flow *log, size_t from, size_t to, long slack)
 {
 	size_t user = 0;

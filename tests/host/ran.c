@@ -2,13 +2,14 @@
 /*
  * An attempt in the log was not completed if
  *   - a "Stopped execution" line for the same address follows, or
- *   - an interrupt or exception follows whose return address is that instruction:
- *     a fault, an INT n (decoders and BTS place them before the instruction), or an
- *     interrupt inside a REP string.
- * The log does not tell whose an event is, but the register dump below it does: the
- * task register's base is of one CPU only. Whose: that CPU's which most often was at the
- * address that the events return to. (Not that CPU's which comes next in the log: where
- * NMIs come often, another one's turn may begin as often as the handler.)
+ *   - an interrupt or exception follows whose return address is that instruction: a fault, an
+ *     INT n (decoders and BTS place them before the instruction), or an interrupt inside a REP
+ *     string.
+ * The log does not name the CPU of an interrupt or exception. But the register dump below it
+ * has the base of the task register, which differs between CPUs. A base belongs to the CPU that
+ * was most often at the return addresses of its events. (The next CPU in the log is no
+ * criterion: where NMIs are frequent, the log may as often continue with another CPU as with
+ * the handler.)
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +27,7 @@ struct words {
 	size_t count;
 };
 
-/* How often each CPU was where the events of a task register return to. */
+/* How often each CPU was at the return address of the events of a task register. */
 struct owner {
 	uint64_t tr;
 	unsigned long there[RAN_MAX_CPUS];
@@ -74,7 +75,7 @@ static struct owner *owner_of(struct owners *o, uint64_t tr, const char *path)
 	return &o->owner[o->count++];
 }
 
-/* After its latest attempt @word, may the CPU be at @ip? Where a branch leads is not known. */
+/* After its latest attempt @word, can the CPU be at @ip? Branch targets are not considered. */
 static bool is_there(uint64_t word, uint64_t ip)
 {
 	return word && (ip == ran_ip(word) || ip == ran_ip(word) + ran_length(word));
@@ -110,16 +111,16 @@ static bool is_owner(const struct owner *o, unsigned int cpu)
 
 static void push(struct ran *ran, uint64_t word)
 {
-	if (ran->count == ran->room) {
-		ran->room = ran->room ? 2 * ran->room : 1 << 20;
-		ran->word = realloc(ran->word, ran->room * sizeof(*ran->word));
+	if (ran->count == ran->space) {
+		ran->space = ran->space ? 2 * ran->space : 1 << 20;
+		ran->word = realloc(ran->word, ran->space * sizeof(*ran->word));
 		if (!ran->word)
 			die("list", strerror(ENOMEM));
 	}
 	ran->word[ran->count++] = word;
 }
 
-/* The attempts at @ip that end the flow were not completed. */
+/* Remove the attempts at @ip at the end of the list: they were not completed. */
 static void drop(struct ran *ran, uint64_t ip)
 {
 	while (ran->count && ran_kind(ran->word[ran->count - 1]) == RAN_INSN &&

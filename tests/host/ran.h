@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What QEMU's execution log says that CPUs executed, as execlog leaves it for
- * flowcmp and btscmp: 64-bit words in the log's order, all CPUs together.
+ * What the CPUs executed according to QEMU's execution log, as execlog leaves it for flowcmp
+ * and btscmp: 64-bit words in the log's order, all CPUs together.
  */
 #ifndef VM_RAN_H
 #define VM_RAN_H
@@ -14,12 +14,12 @@ enum ran_kind {
 	RAN_INSN,	/* an attempt to execute the instruction at the IP */
 	RAN_STOPPED,	/* that CPU's latest attempt at the IP was not completed */
 	RAN_EVENT,	/* an interrupt or exception that will return to the IP; the next
-			 * word is the base of the task register, of one CPU only */
+			 * word is the base of the task register, which differs between CPUs */
 };
 
-/* What an instruction does to the flow; of those QEMU logged the bytes of. */
+/* How an instruction changes the flow; only if QEMU logged its bytes. */
 enum ran_class {
-	RAN_PLAIN,	/* goes on behind itself */
+	RAN_PLAIN,	/* no branch */
 	RAN_JCC,	/* conditional */
 	RAN_NEAR,	/* JMP, CALL, RET */
 	RAN_FAR,	/* far transfers, IRET, SYSCALL, SYSRET */
@@ -72,14 +72,13 @@ static inline enum ran_kind ran_kind(uint64_t word)
 /* What one CPU did. */
 struct ran {
 	uint64_t *word;		/* RAN_INSN and RAN_EVENT */
-	size_t count, room;
+	size_t count, space;
 };
 
 /*
- * Reads what execlog left in @path into @ran, zeroed by the caller: the
- * instructions that @cpu completed and its interrupts and exceptions, in order.
- * The caller owns ran->word. Ends the program with status 2 and a message if the
- * file cannot be read.
+ * Reads execlog's file @path into @ran, which the caller has zeroed: the instructions that @cpu
+ * completed and its interrupts and exceptions, in order. The caller frees ran->word. Ends the
+ * program with status 2 and a message if the file cannot be read.
  */
 void ran_load(struct ran *ran, const char *path, unsigned int cpu);
 

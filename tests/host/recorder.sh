@@ -1,21 +1,23 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Recordings that are driven from outside, in a guest with a stock kernel:
-# recorder.sh of tests/guest.
-#   recorder.sh [KERNEL [OPTION OF scripts/vm]...]
+# Recordings that are controlled from outside, in a guest with a stock kernel:
+# tests/guest/recorder.sh.
+#   recorder.sh [SERIES [OPTION of scripts/vm]...]
 set -euo pipefail
 
-here=$(cd "$(dirname "$0")" && pwd)
-top=$(dirname "$(dirname "$here")")
+me=recorder
+# shellcheck source=tests/host/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 kernel=${1:-6.1}
 [ $# -eq 0 ] || shift
-make -s -C "$top" all >&2
-"$top/scripts/need" python3 >&2
+packages python3
+vm_prepare "$kernel"
+mapfile -t files < <(guest_script recorder.sh)
 
-# Debian's Python, and of its library what the two programs import.
+# Debian's Python, and the modules of its library that the two programs import.
 python=$(readlink -f /usr/bin/python3)
-files=(--file "$python:/bin/python3")
+files+=(--file "$python:/bin/python3")
 imports=$(sed -n '/^import /p' "$top/examples/control.py" "$top/tests/guest/ask.py")
 while read -r file; do
 	files+=(--file "$file:$file")
@@ -23,6 +25,4 @@ done < <("$python" -ISc "$imports
 print(*{m.__file__ for m in sys.modules.values() if hasattr(m, '__file__')}, sep='\n')")
 
 exec "$top/scripts/vm" --kernel "$kernel" --smp 2 --mem 2G --timeout 1000 --disk 256M --stock-module ext4 "$@" \
-	--module "$("$top/scripts/build-module" "$kernel")" --file "$top/build/tools/auxtrace" \
-	--file "$top/examples/control.py" --file "$top/tests/guest/ask.py" "${files[@]}" \
-	--file "$top/tests/guest/lib/check.sh" --file "$top/tests/guest/recorder.sh" -- recorder.sh
+	--file "$top/examples/control.py" --file "$top/tests/guest/ask.py" "${files[@]}" -- recorder.sh

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Builds the in-guest test programs and runs them in one boot of a stock kernel
-# on the bench, with our module loaded. The verdict is scripts/vm's.
+# Builds the guest test programs and runs them in one boot of a stock kernel on the
+# emulator, with the module loaded. The exit status is scripts/vm's.
 set -euo pipefail
 
 usage()
@@ -10,7 +10,7 @@ usage()
 	cat >&2 <<-EOF
 	usage: run.sh [--source pt|bts] [--kernel SERIES] [--module FILE] [--smp N]
 	              [--limit SECONDS] [--append STRING] [--work DIR] [--mem SIZE] [--disk SIZE] [--stock-module NAME]
-	              [--set NAME=VALUE] [--bench-arg ARG]... [TEST...]
+	              [--set NAME=VALUE] [--emulator-arg ARG]... [TEST...]
 	  --source pt|bts  trace PMU that the tests use (default pt)
 	  --kernel SERIES  as in scripts/vm (default 6.1)
 	  --module FILE    auxtrace.ko for that kernel (default: built now)
@@ -18,7 +18,7 @@ usage()
 	  --limit SECONDS  for the whole run (default 900)
 	  --work DIR       keeps the VM's logs there
 	  --set NAME=VALUE environment of the tests
-	  --append STRING, --mem SIZE, --disk SIZE, --stock-module NAME, --bench-arg ARG
+	  --append STRING, --mem SIZE, --disk SIZE, --stock-module NAME, --emulator-arg ARG
 	                   as in scripts/vm
 	  TEST             as test_ioctl; default: all
 	EOF
@@ -35,7 +35,7 @@ while [ $# -gt 0 ]; do
 	--module) module=$2 ;;
 	--smp) smp=$2 ;;
 	--limit) limit=$2 ;;
-	--work | --mem | --disk | --stock-module | --bench-arg) vm_options+=("$1" "$2") ;;
+	--work | --mem | --disk | --stock-module | --emulator-arg) vm_options+=("$1" "$2") ;;
 	--append) append=$2 ;;
 	--set) environment+=("$2") ;;
 	-*) usage ;;
@@ -44,7 +44,7 @@ while [ $# -gt 0 ]; do
 	shift 2 || usage
 done
 
-# Areas that hold as much are larger.
+# BTS needs larger areas for the same trace.
 [ "$source" = pt ] || vm_options=(--mem 2G "${vm_options[@]}")
 build=$top/build/tests-guest
 make --no-print-directory -s -C "$top/tests/guest" OUT="$build" tests >&2
@@ -56,7 +56,8 @@ files=(--file "$top/tests/guest/suite.sh")
 for test in "${tests[@]}"; do
 	files+=(--file "$build/$test")
 done
-# Debian's kernels zero all that is allocated; without that, what we forget shows.
+# Debian's kernels zero every allocation. Without that, memory that the module forgets to
+# initialize shows.
 exec "$top/scripts/vm" --kernel "$kernel" --smp "$smp" --timeout "$limit" \
 	--append "init_on_alloc=0 $append" --module "$module" "${files[@]}" "${vm_options[@]}" \
 	-- env AUXTRACE_TEST_SOURCE="$source" "${environment[@]}" suite.sh "${tests[@]}"

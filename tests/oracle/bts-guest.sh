@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# bts-guest.sh CPUS ROUNDS: runs in the guest. perf records a thread on each of the
-# first CPUS CPUs, from the CPU behind them, while QEMU logs.
+# bts-guest.sh CPUS ROUNDS: runs in the guest. perf, on the next CPU, records a thread on
+# each of the first CPUS CPUs, while QEMU logs.
 set -eu
 export HOME=/out
 cd /out
 
-# This shell, perf and all else stay off the traced CPUs.
+# Keep this shell, perf and all else off the traced CPUs.
 taskset -p "$(printf '%x' $((1 << $1)))" $$ >/dev/null
 mkfifo /tmp/control /tmp/ack
 exec 3<>/tmp/ack 4<>/tmp/control
@@ -23,7 +23,7 @@ threads=$(cut -d ' ' -f 2 threads)
 perf record --per-thread -t "$(echo "$threads" | tr '\n' ',' | sed 's/,$//')" -m,16M -D -1 \
 	--control fifo:/tmp/control,/tmp/ack -e intel_bts// -o bts.data >bts.log 2>&1 &
 recorder=$!
-# The log is on before a thread runs and off after the last: every branch is there.
+# The log starts before a thread runs and ends after the last, so it has every branch.
 echo enable >&4
 read -r _ <&3
 hostctl log-on
@@ -32,7 +32,7 @@ for thread in $threads; do
 done
 wait "$traced"
 hostctl log-off
-# It ends by itself when all threads have, or by the signal.
+# It ends when all threads have ended, or by the signal.
 kill -INT "$recorder" 2>/dev/null || true
 wait "$recorder" || {
 	status=$?

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bts-traced ROUNDS CPUS: the common workload in a process of one thread on each of
- * the first CPUS CPUs. Each stops itself before it begins; when all have, "CPU PID"
- * is printed of each, and SIGCONT sets it off. perf's BTS is of threads, not of CPUs,
- * and so it can have these before they run.
+ * bts-traced ROUNDS CPUS: runs the common workload in a single-threaded process on each
+ * of the first CPUS CPUs. Each process stops itself before it begins. When all have
+ * stopped, it prints "CPU PID" for each; SIGCONT starts a process. perf records BTS per
+ * thread, not per CPU, so it can attach to these before they run.
  */
 #include <sys/wait.h>
 #include <sched.h>
@@ -43,7 +43,7 @@ int main(int argc, char **argv)
 		if (!pid)
 			_exit(child(cpu, rounds));
 		if (pid < 0 || waitpid(pid, &status, WUNTRACED) != pid || !WIFSTOPPED(status)) {
-			fprintf(stderr, "bts-traced: the process for CPU %d did not come up\n", cpu);
+			fprintf(stderr, "bts-traced: the process for CPU %d did not start\n", cpu);
 			return 1;
 		}
 		printf("%d %d\n", cpu, pid);

@@ -1,23 +1,23 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# flow-guest.sh CPUS ROUNDS: runs in the guest. perf records the first CPUS CPUs,
-# from the CPU behind them, while the workload runs there and QEMU logs.
+# flow-guest.sh CPUS ROUNDS: runs in the guest. perf, on the next CPU, records the first
+# CPUS CPUs, while the workload runs there and QEMU logs.
 set -eu
 export HOME=/out
 cd /out
 last=$(($1 - 1))
 
-# This shell, perf and all else stay off the traced CPUs.
+# Keep this shell, perf and all else off the traced CPUs.
 taskset -p "$(printf '%x' $((1 << $1)))" $$ >/dev/null
-# Kept open, so that the kernel's code has its final static branches.
+# An event kept open, so that the kernel's static branches have their final state.
 perf stat -o /dev/null -a -C "0-$last" -e instructions sh -c ': >/tmp/counted; exec sleep 100000' &
 keeper=$!
 until [ -e /tmp/counted ]; do
 	sleep 0.1
 	kill -0 "$keeper"
 done
-# The log is on before the trace and off after it: every traced instruction is there.
+# The log starts before the trace and ends after it, so it has every traced instruction.
 cat >/tmp/traced-with-log <<-END
 	set -e
 	exec 3<>/tmp/ack

@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest.sh RECORDING...: runs in the guest. The kernel's own intel_pt driver and
-# perf record the traced program into /out, in each of the named ways. Nothing
-# of ours has a part in it but that program.
+# guest.sh RECORDING...: runs in the guest. The kernel's own intel_pt driver and perf
+# record the traced program into /out, in each of the named ways. Only that program
+# is ours.
 #
-# NAME.lacks says that the CPU is without the capability that the recording
+# NAME.lacks means that the CPU lacks the capability in the file, which the recording
 # needs, and that perf record was refused.
 set -eu
 
-# perf keeps the vdso of the guest in its build-id cache, for the host to read.
+# The host reads the guest's vdso from perf's build-id cache in HOME.
 export HOME=/out
 cd /out
 
@@ -62,7 +62,7 @@ record()
 	fi
 }
 
-# within SECONDS COMMAND...: waits until the command succeeds.
+# within SECONDS COMMAND...: waits until the command succeeds; fails after SECONDS.
 within()
 {
 	tenths=$(($1 * 10))
@@ -84,7 +84,7 @@ snapshots_taken()
 	[ "$(grep -c 'Recording AUX area tracing snapshot' snapshot.log)" -ge "$1" ]
 }
 
-# Three snapshots of a workload without an end. What perf says comes with -v.
+# Three snapshots of an endless workload. -v makes perf print each snapshot.
 record_snapshot()
 {
 	perf record -v -S --kcore -m,8 -o snapshot.data -e intel_pt// \
@@ -94,7 +94,7 @@ record_snapshot()
 	within 60 traced_runs || status=1
 	for taken in 1 2 3; do
 		sleep 0.5
-		# It ignores one that comes before it is ready.
+		# perf ignores a signal that comes before it is ready.
 		tries=10
 		until kill -USR2 "$recorder" && within 10 snapshots_taken $taken; do
 			tries=$((tries - 1))
@@ -102,7 +102,7 @@ record_snapshot()
 		done
 	done
 	kill -INT "$recorder"
-	# It ends by a signal, its own or the workload's, once all is written.
+	# perf ends by a signal, its own or the workload's, once all is written.
 	wait "$recorder" || true
 	if [ "$status" -ne 0 ] || ! grep -q 'Captured and wrote' snapshot.log; then
 		echo "perf record -S failed:"
@@ -119,10 +119,10 @@ one()
 	kernel) record kernel - --kcore -e intel_pt// traced 2 ;;
 	system) record system - --kcore -a -m,8M -e intel_pt// traced 2 ;;
 	pmi)
-		# Small enough to be filled several times. That perf keeps up must not be
-		# luck: it shares one CPU with what it records, so that a host that stops
-		# the CPU stops both. At a quarter of the buffer perf is woken, and it has
-		# waited long: a time slice later at the latest it runs.
+		# A buffer small enough to fill several times. perf must keep up on any host,
+		# so it shares one CPU with the workload: a host that stops the CPU stops
+		# both. perf is woken at a quarter of the buffer; having slept long, it runs
+		# within a time slice.
 		taskset -p 1 $$ >/dev/null
 		before=$(pmis)
 		record pmi - --kcore -m,32 -e intel_pt// traced 20 1
@@ -133,10 +133,10 @@ one()
 	cyc-thresh) record cyc-thresh psb_cyc -e intel_pt/cyc,cyc_thresh=7/u traced 8 ;;
 	noretcomp) record noretcomp - -e intel_pt/noretcomp/u traced 24 ;;
 	notsc) record notsc - --kcore -e intel_pt/tsc=0,mtc=0/ traced 2 ;;
-	# With many PSB, whose TSC the MTC are held against.
+	# With many PSB, whose TSC the MTC are compared with.
 	mtc-0) record mtc-0 'mtc psb_cyc' -e intel_pt/mtc,mtc_period=0,psb_period=0/u traced 24 ;;
 	mtc-9) record mtc-9 'mtc psb_cyc' -e intel_pt/mtc,mtc_period=9,psb_period=0/u traced 24 ;;
-	# PSBFreq 0 is what a CPU without psb_cyc has.
+	# A CPU without psb_cyc has PSBFreq 0.
 	psb-0) record psb-0 - -e intel_pt/psb_period=0/u traced 24 ;;
 	psb-5) record psb-5 psb_cyc -e intel_pt/psb_period=5/u traced 24 ;;
 	filter)
@@ -172,8 +172,8 @@ one()
 	esac
 }
 
-# Events kept open: the kernel's code then has its final static branches before
-# perf copies it.
+# Events kept open, so that the kernel's static branches have their final state before
+# perf copies the kernel's code.
 perf stat -o /dev/null -e instructions -e syscalls:sys_enter_getppid \
 	-e syscalls:sys_exit_getppid sh -c ': >/tmp/counted; exec sleep 1000' &
 keeper=$!
@@ -186,6 +186,6 @@ for recording in "$@"; do
 done
 kill "$keeper"
 if dmesg | grep -iE '(clocksource|tsc|sched_clock).*unstable'; then
-	echo "the guest's kernel gave up the TSC, the clock of the trace: no fair recording"
+	echo "the guest's kernel marked the TSC, the clock of the trace, unstable: the recordings are invalid"
 	exit 1
 fi

@@ -14,11 +14,11 @@ static const struct kind {
 	{ "ptw", ppt_ptw }, { "ovf", ppt_ovf }, { "stop", ppt_stop },
 };
 
-/* CTC >> freq, as the packets of one queue told it last. */
+/* The last state of CTC >> freq, from the packets of one queue. */
 struct clock {
 	bool known;
 	uint64_t tsc, period;
-	bool in_psb, untold;	/* inside PSB+; periods began that no MTC had told before it */
+	bool in_psb, unreported;	/* inside PSB+; no MTC before it reported the current period */
 };
 
 void packets_begin(struct packets *p)
@@ -27,24 +27,24 @@ void packets_begin(struct packets *p)
 }
 
 /*
- * TSC and TMA name one moment twice, and no MTC before them was of a later period.
- * MTCs of a wrong frequency, or lost ones, come to another period than a TSC.
+ * TSC and TMA report the same moment, and no MTC before them has a later period. MTCs
+ * of a wrong frequency, or lost ones, lead to another period than the TSC's.
  */
 static void see_tma(struct packets *p, struct clock *c, const struct ctc *ctc,
 		    const struct pt_packet_tma *tma)
 {
 	uint64_t ticks = (unsigned __int128)c->tsc * ctc->art / ctc->tsc;
-	/* What the TSC has gone on since that tick. */
+	/* TSC ticks since that tick of the CTC. */
 	uint64_t fast = ((unsigned __int128)c->tsc * ctc->art % ctc->tsc) / ctc->art;
 
 	p->off_clock += tma->ctc != (ticks & 0xffff) || tma->fc != fast;
 	p->off_clock += c->known && ticks >> ctc->freq < c->period;
-	c->untold = ticks >> ctc->freq != c->period;
+	c->unreported = ticks >> ctc->freq != c->period;
 	c->period = ticks >> ctc->freq;
 	c->known = true;
 }
 
-/* Eight bits of the period: told when it begins, so never the same one twice. */
+/* Eight bits of the period, sent when it begins, so never the same period twice. */
 static void see_mtc(struct packets *p, struct clock *c, const struct pt_packet_mtc *mtc)
 {
 	uint8_t later = mtc->ctc - c->period;
@@ -74,8 +74,8 @@ static void see(struct packets *p, struct clock *c, const struct ctc *ctc,
 		c->in_psb = true;
 		break;
 	case ppt_fup:
-		/* Branches were traced up to this PSB+: it is none of a start. */
-		p->off_clock += c->in_psb && c->untold;
+		/* A FUP means that branches were traced up to this PSB+: it is not at a start. */
+		p->off_clock += c->in_psb && c->unreported;
 		break;
 	case ppt_psbend:
 		c->in_psb = false;

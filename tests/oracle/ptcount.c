@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ptcount [OPTION]... PERF.DATA IMAGE...: decodes the Intel PT of a perf.data file
- * with libipt. Prints what its packets say by themselves; then of which branches its
- * flow is; and last what libipt's instruction decoder found: "instructions N errors N".
- * Before them a line "ptwrite PAYLOAD" for each of those, in hexadecimal.
+ * ptcount [OPTION]... PERF.DATA IMAGE...: decodes the Intel PT of a perf.data file with
+ * libipt, without perf's decoder. Prints "ptwrite PAYLOAD" for each PTWRITE, in
+ * hexadecimal; then statistics of the packets; the number of branches of each kind; and
+ * last the result of libipt's instruction decoder: "instructions N errors N".
  *
- *   --pieces    each AUXTRACE record for itself: snapshots, which do not join
- *   --flow CPU  of this CPU only, and the address of each instruction, with
- *               "# enable", "# disable" and "# error" where they are, as flowcmp
- *               wants them; the numbers go to stderr
- *   --raw       no decoding: the trace itself to stdout, queue by queue
- *   --thread TID  of this thread only, of a recording per thread
- *   --mtc FREQ:TSC:ART  MTCFreq, and the ratio of the clocks as the driver's
- *               tsc_art_ratio has it: TMA and MTC are held against the TSC
+ *   --pieces    decode each AUXTRACE record separately, for snapshots
+ *   --flow CPU  decode this CPU only and print the address of each instruction, and
+ *               "# enable", "# disable" and "# error", as flowcmp reads them; the
+ *               numbers go to stderr
+ *   --raw       do not decode: write the trace itself to stdout, queue by queue
+ *   --thread TID  this thread only, of a recording per thread
+ *   --mtc FREQ:TSC:ART  MTCFreq, and the ratio of the clocks as in the driver's
+ *               tsc_art_ratio: compares TMA and MTC with the TSC
  *
- * An IMAGE is an ELF file whose executable segments lie at their own addresses:
- * a static program, or the kcore that `perf record --kcore` keeps. Nothing of
- * perf's own decoder is in the way. FILE@OFFSET+SIZE@ADDRESS is a part of a file at
- * an address, the numbers in hexadecimal.
+ * An IMAGE is an ELF file whose executable segments are at their own addresses: a static
+ * program, or the kcore that `perf record --kcore` keeps. FILE@OFFSET+SIZE@ADDRESS is a
+ * part of a file at an address, the numbers in hexadecimal.
  *
- * The format is the one of tools/perf/Documentation/perf.data-file-format.txt.
+ * The format is that of tools/perf/Documentation/perf.data-file-format.txt.
  */
 #include <elf.h>
 #include <errno.h>
@@ -57,7 +56,7 @@ struct auxtrace {
 	uint32_t idx, tid, cpu, reserved;
 };
 
-/* The trace of one AUX area, in the order in which perf wrote it; or a piece. */
+/* The trace of one AUX area, in the order in which perf wrote it; or one AUXTRACE record. */
 struct queue {
 	uint8_t *bytes;
 	uint64_t size;
@@ -65,10 +64,10 @@ struct queue {
 
 struct totals {
 	uint64_t instructions, errors;
-	uint64_t conditional, indirect, returns;	/* near branches that make packets */
+	uint64_t conditional, indirect, returns;	/* the near branches that make packets */
 };
 
-/* What shall be done, and of what. */
+/* The options. */
 struct request {
 	bool pieces, flow, raw;
 	uint32_t cpu;
@@ -147,7 +146,7 @@ static void collect(const char *path, const struct request *want,
 	free(f.bytes);
 }
 
-/* "FILE@OFFSET+SIZE@ADDRESS", the numbers in hexadecimal: what a process had mapped. */
+/* A mapping of a process: "FILE@OFFSET+SIZE@ADDRESS", the numbers in hexadecimal. */
 static bool add_mapping(struct pt_image *image, const char *text)
 {
 	const char *at = strchr(text, '@');
@@ -205,7 +204,7 @@ static void report(struct pt_insn_decoder *decoder, const struct pt_insn *insn, 
 	       want->flow ? "# " : "", offset, insn->ip, pt_errstr(pt_errcode(status)));
 }
 
-/* CALL or JMP through a register or memory: FF /2 and FF /4 behind any prefixes. */
+/* CALL or JMP through a register or memory: FF /2 and FF /4 after any prefixes. */
 static bool is_indirect(const struct pt_insn *insn)
 {
 	static const uint8_t prefixes[] = {
@@ -249,8 +248,8 @@ static void show_event(const struct pt_event *event)
 	}
 }
 
-/* From a synchronization point, reached with @status, until the end or an error. */
-static void decode_stretch(struct pt_insn_decoder *decoder, int status,
+/* Decodes from a synchronization point, reached with @status, to the end or an error. */
+static void decode_from_sync(struct pt_insn_decoder *decoder, int status,
 			   const struct request *want, struct totals *t)
 {
 	struct pt_insn insn = { 0 };
@@ -312,7 +311,7 @@ static void decode(const struct queue *q, struct pt_image *image, const struct r
 		if (status < 0 && status != -pte_eos)
 			die("libipt: synchronization", pt_errstr(pt_errcode(status)));
 		if (status >= 0)
-			decode_stretch(decoder, status, want, t);
+			decode_from_sync(decoder, status, want, t);
 	} while (status >= 0);
 	pt_insn_free_decoder(decoder);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * traced ROUNDS [CPUS]: the common workload on the first CPUS, or all, at once, a
- * process each.
+ * traced ROUNDS [CPUS]: runs the common workload on the first CPUS CPUs, or on all, at
+ * the same time, in one process per CPU.
  */
 #include <sys/wait.h>
 #include <errno.h>

@@ -2,111 +2,139 @@
 /*
  * /dev/auxtrace: hardware instruction trace (Intel PT, BTS) around events.
  *
- * This header is the specification. What it does not promise may change.
+ * This header is the specification. Behaviour that it does not promise may change.
  *
  * DOC: life of a session
  *
- * One open file is one session over a set of CPUs; the session on one CPU is a
- * channel. open(2), AUXTRACE_IOC_SETUP, mmap(2) the regions of each channel,
- * AUXTRACE_IOC_START, then any number of PAUSE and RESUME from any thread,
- * AUXTRACE_IOC_STOP, close(2). START after STOP goes on where the rings stand.
- * Beside the AUX area, which the hardware writes, a channel may have a data ring
- * of records about it, which the module writes.
- * The last close of the file stops the session; its rings stay readable until
- * the last mapping of them goes.
+ * One open file is one session. A session traces a set of CPUs; its part on one CPU
+ * is a channel. The order of calls is:
+ *
+ *  1. open(2);
+ *  2. AUXTRACE_IOC_SETUP;
+ *  3. mmap(2) of the regions of each channel;
+ *  4. AUXTRACE_IOC_START;
+ *  5. any number of AUXTRACE_IOC_PAUSE and AUXTRACE_IOC_RESUME, from any thread;
+ *  6. AUXTRACE_IOC_STOP;
+ *  7. close(2).
+ *
+ * START after STOP continues at the positions where the session stopped. The last
+ * close of the file stops the session. Its memory stays readable until it is unmapped.
+ *
+ * Each channel has an AUX area, to which the hardware (the trace PMU of its CPU) writes
+ * the trace. It may also have a data ring, to which the module writes records about the
+ * trace. The inhibit mask of a channel holds the reasons why its hardware must be off
+ * (AUXTRACE_INHIBIT_*): a user's PAUSE, a trigger's PAUSE, a full area and so on. The
+ * hardware is on exactly while the mask is 0.
+ *
+ * A session is in one of two modes. In full-trace mode the hardware never overwrites
+ * AUX data that the reader has not consumed: the reader publishes how far it has read
+ * (its tail, see struct auxtrace_user_page). In overwrite mode the newest data replace
+ * the oldest. The AUX area of an overwrite session may be divided into slots: the hardware
+ * writes to one slot, and a reader can have other slots retained (AUXTRACE_IOC_SNAPSHOT).
+ * The data ring has the same choice of its own: it keeps unread records, or it is
+ * overwritable.
  *
  * DOC: structs
  *
- * Every ioctl takes a pointer to a struct whose first member is its size as the
- * caller knows it. A longer struct than the kernel's is accepted if the excess
- * is zero (else -E2BIG); a shorter one, down to the first published size, is
- * taken as if the missing members were zero, and only its size is written back.
- * Members named out_* are written by the kernel and ignored on input; all
- * reserved members must be zero. Pointers travel as __u64. CPU sets are bit
- * masks as for sched_setaffinity(2): bit n of the little-endian bit string is
- * CPU n, the length is in bytes.
+ * Every ioctl takes a pointer to a struct. Its first member, size, is the size of the
+ * struct as the caller knows it. If the caller's struct is longer than the kernel's,
+ * the excess must be zero (else -E2BIG). If it is shorter, the kernel takes the missing
+ * members as zero and writes back only the caller's size; the shortest size accepted is
+ * the first one published (else -EINVAL).
+ *
+ * The kernel writes members named out_* and ignores them on input. Reserved members
+ * must be zero. Pointers are passed as __u64. CPU sets are bit masks as for
+ * sched_setaffinity(2): bit n of the little-endian bit string is CPU n; the length is
+ * in bytes.
  *
  * DOC: errno
  *
- * Codes with one meaning wherever they appear:
+ * These codes have one meaning wherever they appear:
  *
  *  ENOTTY       no such ioctl
- *  EFAULT       a pointer of the caller's is bad; nothing was done then
- *  E2BIG        unknown trailing members are not zero
- *  EINVAL       size smaller than the first published; unknown flag; non-zero
- *               reserved member; else as said at the ioctl
- *  EBADFD       wrong state: nothing was set up yet, or the session is not
- *               started (PAUSE, RESUME)
+ *  EFAULT       a pointer is invalid; the call had no effect
+ *  E2BIG        trailing members that the kernel does not know are not zero
+ *  EINVAL       size is smaller than the first published one; unknown flag; a reserved
+ *               member is not zero; other reasons are listed at each ioctl
+ *  EBADFD       wrong state: no SETUP yet, or the call needs a started session
  *  EACCES       the caller has neither CAP_PERFMON nor CAP_SYS_ADMIN
- *  ENODEV       this machine does not have that trace PMU, or a CPU that the
- *               session needs is offline
- *  EBUSY        somebody else, perf as a rule, holds the trace hardware
- *  ENOMEM       no memory, or beyond RLIMIT_MEMLOCK (without CAP_IPC_LOCK)
- *  EINTR        a fatal signal came while waiting
+ *  ENODEV       this machine does not have the trace PMU, or a CPU that the session
+ *               needs is offline
+ *  EBUSY        another user, usually perf, holds the trace hardware
+ *  ENOMEM       out of memory, or beyond RLIMIT_MEMLOCK (without CAP_IPC_LOCK)
+ *  EINTR        a fatal signal arrived while the call waited
  *
- * A call that fails leaves the session as it was.
+ * A call that fails leaves the session unchanged.
  *
  * DOC: position
  *
- * A position in an AUX area is a count of bytes since SETUP, never reset, so
- * that it does not wrap in practice. The byte at position p is at offset
- * p % aux_size of the mapping; in a session with slots, at offset
- * slot * slot_size + p % slot_size, where slot_size is aux_size / slots.
+ * A position in an AUX area counts bytes since SETUP. It is never reset and does not
+ * wrap in practice. The byte at position p is at offset p % aux_size of the mapping. In
+ * a session with slots, it is at offset slot * slot_size + p % slot_size, where
+ * slot_size is aux_size / slots.
  *
- * A position in a data ring likewise: a count of the bytes of its records. A
- * record that ends at position p begins at p - size. In a forward ring its first
- * byte is at offset (p - size) % data_size of the mapping, in a backward ring at
- * offset -p % data_size, so that the newest record is the first. A record may
- * wrap from the end of the mapping to its begin, at a multiple of 8 bytes. With
- * slots in an overwritable data ring, the offset is slot * slot_size + the same
- * modulo slot_size = data_size / slots.
+ * A position in a data ring counts the bytes of its records in the same way. A record
+ * that ends at position p begins at p - size. Its first byte is at this offset of the
+ * mapping:
+ *
+ *  forward ring    (p - size) % data_size
+ *  backward ring   -p % data_size, so that the newest record has the lowest address
+ *
+ * A record may wrap from the end of the mapping to its start, at a multiple of 8 bytes.
+ * In an overwritable data ring with slots, the offset is slot * slot_size plus the same
+ * formula modulo slot_size, where slot_size is data_size / slots.
  *
  * DOC: windows
  *
- * A window is the trace between the hardware's start and its next stop. It
- * begins with PSB+, so it decodes on its own, and has a sequence number of its
- * channel, from 1. The short stops for the module's own upkeep (moving the STOP
- * mark in a full-trace area, reading the position for a SYNC or a SNAPSHOT that
- * needs no more) do not end a window.
+ * A window is the trace from one start of the hardware to its next stop. It begins with
+ * PSB+, so a decoder can decode it on its own. Windows of a channel are numbered from 1.
+ *
+ * The module also stops the hardware briefly for its own upkeep: to move the STOP mark
+ * of a full-trace area (the ToPA entry with the STOP bit), or to read the position for
+ * STATUS with SYNC or for SNAPSHOT without flags. These stops do not end the window.
  *
  * DOC: data ring
  *
- * Records (struct auxtrace_record_*) in the order of their making, newest first in
- * a backward ring. Each begins with perf's event header and ends with
- * struct auxtrace_record_end, so that a reader can walk either way; sizes are
- * multiples of 8. Writers are task, interrupt and NMI context of the channel's CPU
- * and do not wait for each other.
+ * The data ring holds records (struct auxtrace_record_*) in the order in which they were
+ * made; in a backward ring the newest has the lowest address. Each record begins with
+ * perf's event header and ends with struct auxtrace_record_end, so a reader can walk
+ * both ways. Sizes are multiples of 8. Task, interrupt and NMI context of the channel's
+ * CPU write records and never wait for each other.
  *
- * A ring that is not overwritable keeps what was not read: when it is full,
- * records are dropped and counted, and a LOST record tells of them as soon as a
- * writer, poll(2), STATUS with SYNC or PAUSE_OUTPUT finds room (a record that an NMI
- * writes meanwhile may come before it). In an overwritable ring the newest records replace the oldest; read it
- * while its output is paused (PAUSE_OUTPUT, SNAPSHOT), or while it is written, by
- * copying and then checking with auxtrace_status_page.data_reserved what of the
- * copy was whole.
+ * A ring that is not overwritable keeps unread records. When it is full, the module
+ * drops new records and counts them. It writes a LOST record with that count when a
+ * writer, poll(2), STATUS with SYNC or PAUSE_OUTPUT next finds space. A record that an
+ * NMI writes at that moment may come before the LOST record.
+ *
+ * In an overwritable ring the newest records replace the oldest. A reader either pauses
+ * its output first (PAUSE_OUTPUT, or SNAPSHOT with PAUSE), or copies the ring while it
+ * is written and then checks auxtrace_status_page.data_reserved to see which part of
+ * the copy is intact.
  *
  * DOC: Branch Trace Store
  *
  * With AUXTRACE_PMU_INTEL_BTS the AUX area holds one struct auxtrace_branch for each
- * branch taken, far transfer, interrupt and exception: at each position that is a
- * multiple of its 24 bytes, so one may wrap from the end of the area (or slot) to its
- * begin. Where a window begins or ends, and where @produced of the status page is,
- * is such a position; what is oldest in an overwrite area need not be: round it up.
- * All that is said of sessions holds for both trace PMUs, but:
+ * taken branch, far transfer, interrupt and exception. Each is at a position that is a
+ * multiple of its size, 24 bytes, so one may wrap from the end of the area (or slot) to
+ * its start. Window boundaries and the status page's @produced are such multiples. The
+ * oldest position in an overwrite area need not be: round it up.
  *
- *  - The hardware knows no time. The TSC of AUX and WINDOW records bounds when the
- *    branches before and after their positions were taken.
- *  - A window begins with the first branch after the start; it has no PSB+.
- *  - What the CPU records depends on the CPL behind a branch, so that it tells
- *    kernel addresses of returns to user code. In a session without KERNEL they
- *    read as 0; to see to that, the hardware writes to a 64 KiB buffer of the kernel's, and
- *    the module copies from there at each interrupt and stop. Likewise in every
- *    session while the kernel isolates page tables (INFO: AUXTRACE_BTS_BUFFERED). Elsewhere
- *    the hardware itself writes the AUX area.
- *  - It stops a quarter of the area, at most 256 KiB, before the reader's tail, lest
- *    anything be dropped while an interrupt waits for an NMI of the kernel's to end. What is
- *    not traced while it waits for the reader, or when that room did not last, is
- *    not counted by the hardware: gaps_full says how often it was, not how many branches.
+ * Everything else in this header holds for both trace PMUs, with these differences:
+ *
+ *  - BTS records no time. The TSCs of AUX and WINDOW records bound when the branches
+ *    before and after their positions were taken.
+ *  - A window begins with the first branch after the start. It has no PSB+.
+ *  - The CPU filters by the CPL at the target of a branch, so the record of a return to
+ *    user code carries a kernel address. In a session without AUXTRACE_SETUP_KERNEL
+ *    these addresses read as 0: the hardware writes to a 64 KiB buffer of the kernel,
+ *    from which the module copies at each interrupt and stop. Every session works
+ *    this way while the kernel isolates page tables (INFO: AUXTRACE_BTS_BUFFERED). In
+ *    all other sessions the hardware writes the AUX area directly.
+ *  - In full-trace mode the module stops the hardware some space before the reader's
+ *    tail: a quarter of the area, at most 256 KiB. Branches that are taken while the
+ *    trace interrupt waits for an NMI to end go to that space. The hardware does not
+ *    count branches that it does not record, neither while it waits for the reader nor
+ *    when that space did not suffice: gaps_full counts the occurrences, not the branches.
  */
 #ifndef _UAPI_LINUX_AUXTRACE_H
 #define _UAPI_LINUX_AUXTRACE_H
@@ -114,77 +142,78 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-/* Raised on an incompatible change only: compare for equality. */
+/* Changes only with an incompatible change: compare for equality. */
 #define AUXTRACE_ABI_VERSION	1
 
 #define AUXTRACE_IOC_MAGIC	0xa7
 
 /*
- * Trace PMUs, as bit numbers in auxtrace_info.out_pmus and values of
- * auxtrace_setup.pmu.
+ * Trace PMUs: values of auxtrace_setup.pmu, and bit numbers in
+ * auxtrace_info.out_pmus.
  */
 #define AUXTRACE_PMU_INTEL_PT	0
 #define AUXTRACE_PMU_INTEL_BTS	1
 
 /* ---- INFO ------------------------------------------------------------- */
 
-/* Also try, on every online CPU, whether the hardware could be had now. */
+/* Also check on every online CPU whether the hardware is free now. */
 #define AUXTRACE_INFO_PROBE	(1u << 0)
 #define AUXTRACE_INFO_ALL	(AUXTRACE_INFO_PROBE)
 
-/* Why auxtrace_info.out_pt is not AUXTRACE_PT_OK. */
+/* auxtrace_info.out_pt: whether sessions can use Intel PT, and if not, why. */
 #define AUXTRACE_PT_OK		0
 #define AUXTRACE_PT_NO_CPUID	1	/* CPUID.(7,0):EBX[25] is clear */
 #define AUXTRACE_PT_NO_TOPA	2	/* no multi-entry ToPA output (CPUID.(14H,0):ECX[1:0]) */
-#define AUXTRACE_PT_NO_PMI	3	/* no architectural PMU to route its interrupt */
-#define AUXTRACE_PT_BUSY	4	/* PROBE only: perf or firmware holds it now */
+#define AUXTRACE_PT_NO_PMI	3	/* no architectural PMU to deliver its interrupt */
+#define AUXTRACE_PT_BUSY	4	/* PROBE only: perf, firmware or a session holds it now */
 
-/* Why auxtrace_info.out_bts is not AUXTRACE_BTS_OK. */
+/* auxtrace_info.out_bts: whether sessions can use BTS, and if not, why. */
 #define AUXTRACE_BTS_OK		0
 #define AUXTRACE_BTS_NO_CPUID	1	/* CPUID.1: EDX[21] (DS) or ECX[2] (DTES64) is clear */
-#define AUXTRACE_BTS_DISABLED	2	/* IA32_MISC_ENABLE[11]: by firmware or a hypervisor */
-#define AUXTRACE_BTS_NO_PMI	3	/* no architectural PMU to route its interrupt */
-#define AUXTRACE_BTS_BUSY	4	/* PROBE only: perf holds it, or what excludes it, now */
+#define AUXTRACE_BTS_DISABLED	2	/* IA32_MISC_ENABLE[11], set by firmware or a hypervisor */
+#define AUXTRACE_BTS_NO_PMI	3	/* no architectural PMU to deliver its interrupt */
+#define AUXTRACE_BTS_BUSY	4	/* PROBE only: it, or what excludes it, is in use now */
 
 /* auxtrace_info.out_bts_flags */
-#define AUXTRACE_BTS_CPL	(1u << 0)	/* kernel and user alone (CPUID.1:ECX[4], DS-CPL) */
-#define AUXTRACE_BTS_BUFFERED	(1u << 1)	/* page tables are isolated: see "Branch Trace Store" */
+#define AUXTRACE_BTS_CPL	(1u << 0)	/* can filter by CPL (CPUID.1:ECX[4], DS-CPL) */
+#define AUXTRACE_BTS_BUFFERED	(1u << 1)	/* isolated page tables: see "Branch Trace Store" */
 
-/* What the caller may do (auxtrace_info.out_may). */
+/* auxtrace_info.out_may: what the caller may do. */
 #define AUXTRACE_MAY_TRACE	(1u << 0)	/* CAP_PERFMON or CAP_SYS_ADMIN */
-#define AUXTRACE_MAY_LOCK	(1u << 1)	/* CAP_IPC_LOCK: no RLIMIT_MEMLOCK bound */
+#define AUXTRACE_MAY_LOCK	(1u << 1)	/* CAP_IPC_LOCK: RLIMIT_MEMLOCK does not apply */
 
 /**
- * struct auxtrace_info - AUXTRACE_IOC_INFO: what this machine and caller can do
+ * struct auxtrace_info - AUXTRACE_IOC_INFO: what this machine and the caller can do
  * @size: sizeof(struct auxtrace_info)
  * @flags: AUXTRACE_INFO_*
  * @out_abi_version: AUXTRACE_ABI_VERSION of the module
  * @out_pmus: bit mask of the trace PMUs that sessions can use
  * @out_may: AUXTRACE_MAY_*
  * @out_pt: AUXTRACE_PT_*
- * @out_nr_cpu_ids: one more than the highest possible CPU number
- * @out_page_size: unit of aux_size; the size of a status and a user page
- * @out_pt_config: bits that auxtrace_setup.config may have here
+ * @out_nr_cpu_ids: highest possible CPU number plus one
+ * @out_page_size: page size in bytes: alignment of auxtrace_setup.aux_watermark, and
+ *	size of the status page and of the user page
+ * @out_pt_config: bits that auxtrace_setup.config may have on this CPU
  * @out_pt_mtc_periods: bit n: mtc_period=n is supported (CPUID.(14H,1):EAX[31:16])
- * @out_pt_cyc_thresholds: bit n: cyc_thresh=n (CPUID.(14H,1):EBX[15:0])
- * @out_pt_psb_periods: bit n: psb_period=n (CPUID.(14H,1):EBX[31:16])
- * @out_pt_nr_ranges: address ranges of the CPU (CPUID.(14H,1):EAX[2:0])
+ * @out_pt_cyc_thresholds: bit n: cyc_thresh=n is supported (CPUID.(14H,1):EBX[15:0])
+ * @out_pt_psb_periods: bit n: psb_period=n is supported (CPUID.(14H,1):EBX[31:16])
+ * @out_pt_nr_ranges: number of address ranges of the CPU (CPUID.(14H,1):EAX[2:0])
  * @out_cpu_family: display family, for decoders
  * @out_cpu_model: display model
  * @out_cpu_stepping: stepping
  * @out_tsc_art_num: TSC = ART * num / den (CPUID.15H); 0 if not enumerated
  * @out_tsc_art_den: as above
  * @out_max_nonturbo_ratio: PLATFORM_INFO[15:8]
- * @out_time_shift: nanoseconds (as perf's clock, local_clock()) =
- *	time_zero + ((tsc * time_mult) >> time_shift), in 128 bits
- * @out_time_mult: as above; 0 if the kernel's clock is not the TSC here
+ * @out_time_shift: converts a TSC to nanoseconds of perf's clock, local_clock():
+ *	time_zero + ((tsc * time_mult) >> time_shift), computed in 128 bits
+ * @out_time_mult: as above; 0 if the kernel's clock is not the TSC
  * @out_time_zero: as above
  * @out_tsc_khz: frequency of the TSC
  * @out_bts: AUXTRACE_BTS_*
  * @out_bts_flags: AUXTRACE_BTS_CPL, AUXTRACE_BTS_BUFFERED
  *
- * Always succeeds on a well-formed struct, whoever asks and whatever the CPU
- * has: it is how a user learns what is missing.
+ * Succeeds for every caller and on every CPU, if the struct is well formed: INFO is how
+ * a program finds out what is missing.
  */
 struct auxtrace_info {
 	__u32 size;
@@ -219,18 +248,19 @@ struct auxtrace_info {
 
 #define AUXTRACE_SETUP_KERNEL	 (1u << 0)	/* trace CPL 0 */
 #define AUXTRACE_SETUP_USER	 (1u << 1)	/* trace CPL > 0 */
-#define AUXTRACE_SETUP_OVERWRITE (1u << 2)	/* newest data wins; else full trace */
-#define AUXTRACE_SETUP_PAUSED	 (1u << 3)	/* START leaves the hardware paused */
+#define AUXTRACE_SETUP_OVERWRITE (1u << 2)	/* overwrite mode; else full-trace mode */
+#define AUXTRACE_SETUP_PAUSED	 (1u << 3)	/* START sets the USER reason, as a PAUSE does */
 /*
- * When a full-trace area is full, trace is dropped and counted until the reader
- * has moved its tail and poll(2), STATUS with SYNC or RESUME has taken it. Instead:
+ * What happens when a full-trace area is full. Without these flags, trace is dropped and
+ * counted as a gap until the reader moves its tail and poll(2), STATUS with SYNC or
+ * RESUME takes it.
  */
-#define AUXTRACE_SETUP_FULL_AUTO (1u << 4)	/* the module looks for the tail by itself, each ms */
+#define AUXTRACE_SETUP_FULL_AUTO (1u << 4)	/* the module also checks the tail each ms */
 #define AUXTRACE_SETUP_FULL_STOP (1u << 5)	/* the channel stays off until a RESUME */
-/* The data ring: forward and not overwritable without these. */
-#define AUXTRACE_SETUP_DATA_BACKWARD  (1u << 6)	/* the newest record is the first */
-#define AUXTRACE_SETUP_DATA_OVERWRITE (1u << 7)	/* newest records win */
-/* START leaves the hardware as after a PAUSE by a trigger: a RESUME trigger starts it. */
+/* The data ring. Without these flags it is a forward ring that keeps unread records. */
+#define AUXTRACE_SETUP_DATA_BACKWARD  (1u << 6)	/* the newest record has the lowest address */
+#define AUXTRACE_SETUP_DATA_OVERWRITE (1u << 7)	/* the newest records replace the oldest */
+/* START sets the TRIGGER reason, as a trigger's PAUSE does: a RESUME trigger starts tracing. */
 #define AUXTRACE_SETUP_TRIGGER_PAUSED (1u << 8)
 #define AUXTRACE_SETUP_ALL	 (AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_USER | \
 				  AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_PAUSED | \
@@ -238,7 +268,7 @@ struct auxtrace_info {
 				  AUXTRACE_SETUP_DATA_BACKWARD | AUXTRACE_SETUP_DATA_OVERWRITE | \
 				  AUXTRACE_SETUP_TRIGGER_PAUSED)
 
-/* Kinds of records that a session may choose; LOST always comes. */
+/* Kinds of records that a session can select. LOST and SAMPLE are always written. */
 #define AUXTRACE_WANT_AUX	 (1u << 0)
 #define AUXTRACE_WANT_WINDOW	 (1u << 1)
 #define AUXTRACE_WANT_ITRACE_START (1u << 2)
@@ -249,45 +279,51 @@ struct auxtrace_info {
 #define AUXTRACE_MAX_SLOTS	 64
 
 /**
- * struct auxtrace_setup - AUXTRACE_IOC_SETUP: make the file a session
+ * struct auxtrace_setup - AUXTRACE_IOC_SETUP: make the open file a session
  * @size: sizeof(struct auxtrace_setup)
  * @flags: AUXTRACE_SETUP_*; at least one of KERNEL and USER
  * @pmu: AUXTRACE_PMU_*
  * @cpus_len: bytes at @cpus; bytes past the last possible CPU must be zero
- * @cpus: pointer to the set of CPUs, not empty, each online
+ * @cpus: pointer to the set of CPUs: not empty, each online
  * @config: what to trace, in the bits of perf's intel_pt format
  *	(/sys/bus/event_source/devices/intel_pt/format): pt 0, cyc 1, fup_on_ptw 5,
  *	mtc 9, tsc 10, noretcomp 11, ptw 12, branch 13, mtc_period 14-17,
- *	cyc_thresh 19-22, psb_period 24-27. As in perf, branches are traced unless
- *	pt is set and branch is not. A bit or value that this CPU lacks is refused.
- *	BTS: 0, there is nothing to choose
+ *	cyc_thresh 19-22, psb_period 24-27. As in perf, branches are traced unless pt is
+ *	set and branch is not. Bits and values that this CPU lacks are refused. BTS: 0,
+ *	it has nothing to configure
  * @aux_size: bytes of AUX area for each channel: a power of two, at least two pages
- * @aux_watermark: full trace: poll(2) says POLLIN when this many bytes can be
- *	read; a multiple of the page size, less than @aux_size; 0: half of @aux_size.
- *	Overwrite mode: must be 0.
- * @data_size: bytes of data ring for each channel: a power of two, at least one
- *	page; 0: no data ring, and no member below but @slots may be set
- * @data_watermark: poll(2) says POLLIN when so many bytes of records can be read;
- *	less than @data_size; 0: half of it. An overwritable ring: must be 0
- * @records: AUXTRACE_WANT_*: what is written to the data ring; 0: all kinds
- * @slots: overwrite mode: parts, a power of two up to AUXTRACE_MAX_SLOTS, into
- *	which the AUX area and an overwritable data ring are divided. The channel
- *	traces into one of them; SNAPSHOT may put it aside and go on in another. Each part
- *	must have at least two pages of AUX area and one of data ring. 0, 1: no parts
+ * @aux_watermark: full-trace mode: poll(2) reports POLLIN when this many bytes are
+ *	unread; a multiple of the page size, less than @aux_size; 0: half of @aux_size.
+ *	Overwrite mode: 0
+ * @data_size: bytes of data ring for each channel: a power of two, at least one page.
+ *	0: no data ring; then @data_watermark and @records must be 0, and no DATA_* flag set
+ * @data_watermark: poll(2) reports POLLIN when this many bytes of records are unread;
+ *	less than @data_size; 0: half of @data_size. Overwritable data ring: 0
+ * @records: AUXTRACE_WANT_*: kinds of records to write to the data ring; 0: all kinds
+ * @slots: overwrite mode: number of slots that the AUX area and an overwritable data
+ *	ring are divided into; a power of two up to AUXTRACE_MAX_SLOTS. 0 and 1: not
+ *	divided. The channel traces into one slot; SNAPSHOT can retain that slot and
+ *	continue in another. Each slot must have at least two pages of the AUX area, and
+ *	one of an overwritable data ring
  *
- * Allocates and charges the memory to the caller's locked memory. Takes no
- * hardware: that is START's.
+ * Allocates the memory and charges it to the caller's locked memory. Takes no
+ * hardware: START does that.
  *
- * Errors: EEXIST this file is a session already; EINVAL empty or impossible CPU
- * set, a CPU that does not exist, neither KERNEL nor USER, a size, watermark or
- * number of slots that is not as said above, FULL_AUTO and FULL_STOP together or
- * either with OVERWRITE, DATA_* or an unknown kind of record or one without a data
- * ring, a config that perf's rules forbid (a period
- * without its packet, fup_on_ptw without ptw, branch without pt, branch off on a CPU
- * that cannot, bits outside the format); EOPNOTSUPP config has a bit or value that this CPU
- * lacks (out_pt_config and the period masks of INFO say which), or BTS without KERNEL or
- * without USER on a CPU that lacks AUXTRACE_BTS_CPL; ENODEV no such
- * PMU (out_pt, out_bts say why), or a CPU that is offline; EACCES; ENOMEM.
+ * Errors:
+ *
+ *  EEXIST       the file is a session already
+ *  EINVAL       a CPU set that is empty or names a CPU that does not exist; neither
+ *               KERNEL nor USER; a size, watermark or number of slots outside the
+ *               limits above; FULL_AUTO and FULL_STOP together, or either with
+ *               OVERWRITE; an unknown kind of record; DATA_* or a kind of record without
+ *               a data ring; a config that perf's rules forbid: a period without its
+ *               packet, fup_on_ptw without ptw, branch without pt, bits outside the
+ *               format, branch off on a CPU with an erratum that needs it on
+ *  EOPNOTSUPP   config has a bit or value that this CPU lacks (see out_pt_config and the
+ *               period masks of INFO); BTS without KERNEL or without USER on a CPU that
+ *               lacks AUXTRACE_BTS_CPL
+ *  ENODEV       no such trace PMU (out_pt and out_bts say why); a CPU is offline
+ *  EACCES, ENOMEM: see DOC: errno
  */
 struct auxtrace_setup {
 	__u32 size;
@@ -312,16 +348,24 @@ struct auxtrace_setup {
  * @size: sizeof(struct auxtrace_start)
  * @flags: 0
  *
- * START takes the hardware on every CPU of the session (perf gets EBUSY from
- * then on) and, unless AUXTRACE_SETUP_PAUSED, begins the first window; it
- * forgets earlier PAUSEs. It is all or nothing. STOP ends the windows, publishes
- * the last positions and gives the hardware back.
+ * START takes the hardware on every CPU of the session or on none; from then on perf
+ * gets EBUSY there. It clears every earlier reason to be off (AUXTRACE_INHIBIT_*) and
+ * begins the first window, unless AUXTRACE_SETUP_PAUSED or _TRIGGER_PAUSED is set. STOP
+ * ends the windows, publishes the last positions and gives the hardware back.
  *
- * Errors: EALREADY started (stopped) already; EBUSY; ENODEV a CPU of the session
- * is offline; EBADFD no SETUP. BTS also: EBUSY LBRs are used (by perf, on any CPU), or Intel PT
- * (by anybody) on a model of CPU that cannot have both; EIO perf's debug store is not where the
- * CPU looks for it. A trace PMU of a CPU has one session at a time; PT and BTS of a CPU
- * may each have one where the model allows it.
+ * A trace PMU of a CPU has one started session at a time. PT and BTS of one CPU may have
+ * one each where the CPU model allows it.
+ *
+ * Errors:
+ *
+ *  EALREADY     the session is already started (START) or stopped (STOP)
+ *  EBUSY        another user holds the trace hardware. BTS: also if perf uses last
+ *               branch records (LBRs) on any CPU, or if Intel PT is in use at all on a
+ *               CPU model that cannot have both
+ *  EIO          BTS: perf's debug store is not where the CPU's IA32_DS_AREA points
+ *  ENODEV       a CPU of the session is offline
+ *  EBADFD       no SETUP yet
+ *  EACCES       see DOC: errno; START only
  */
 struct auxtrace_start {
 	__u32 size;
@@ -332,29 +376,32 @@ struct auxtrace_start {
 
 /* ---- PAUSE, RESUME ---------------------------------------------------- */
 
-/* Reasons why the hardware of a channel is off: its inhibit mask. */
-#define AUXTRACE_INHIBIT_USER	 (1u << 0)	/* PAUSE, or started paused */
-#define AUXTRACE_INHIBIT_TRIGGER (1u << 1)	/* a trigger's PAUSE, or started so */
-#define AUXTRACE_INHIBIT_TASK	 (1u << 2)	/* the current task is out of scope (not yet) */
-#define AUXTRACE_INHIBIT_FULL	 (1u << 3)	/* full trace: the reader must move its tail */
+/* The inhibit mask: the reasons why the hardware of a channel must be off. */
+#define AUXTRACE_INHIBIT_USER	 (1u << 0)	/* PAUSE, or SETUP_PAUSED */
+#define AUXTRACE_INHIBIT_TRIGGER (1u << 1)	/* a trigger's PAUSE, or SETUP_TRIGGER_PAUSED */
+#define AUXTRACE_INHIBIT_TASK	 (1u << 2)	/* the current task is out of scope; not used yet */
+#define AUXTRACE_INHIBIT_FULL	 (1u << 3)	/* full: the reader must move its tail */
 #define AUXTRACE_INHIBIT_FROZEN	 (1u << 4)	/* a trigger's FREEZE, until RESUME */
 #define AUXTRACE_INHIBIT_SETUP	 (1u << 5)	/* the session is not started */
-#define AUXTRACE_INHIBIT_HWERROR (1u << 6)	/* the hardware reported an error, or an MSR write failed */
-#define AUXTRACE_INHIBIT_OFFLINE (1u << 7)	/* the CPU is offline, or came back to find the hardware taken */
+#define AUXTRACE_INHIBIT_HWERROR (1u << 6)	/* the hardware failed, or an MSR write did */
+#define AUXTRACE_INHIBIT_OFFLINE (1u << 7)	/* CPU offline, or hardware taken meanwhile */
 
-/* The request changed the hardware's state: a window began or ended by it. */
+/* The request started or stopped the hardware: it began or ended a window. */
 #define AUXTRACE_EFFECT_CHANGED	(1u << 0)
 
 /**
  * struct auxtrace_effect - where and when a request took effect on one CPU
  * @cpu: the CPU
  * @flags: AUXTRACE_EFFECT_*
- * @inhibit: AUXTRACE_INHIBIT_* that hold after the request; 0: the hardware runs
+ * @inhibit: AUXTRACE_INHIBIT_* after the request; 0: the hardware traces
  * @reserved: 0
- * @position: AUX position of the channel: the window's end (PAUSE) or begin (RESUME)
- * @window: sequence number of the window that ended or began; if nothing
- *	changed, of the newest window (0: none yet)
- * @tsc: time-stamp counter of that CPU right after the hardware's change
+ * @position: AUX position where the window ended (PAUSE) or began (RESUME)
+ * @window: number of the window that ended or began; if the request changed nothing,
+ *	that of the newest window (0: none yet)
+ * @tsc: time-stamp counter of the CPU right after the hardware stopped or started
+ *
+ * If the request changed nothing, @position and @tsc are those of the last end (PAUSE) or
+ * begin (RESUME) of a window.
  */
 struct auxtrace_effect {
 	__u32 cpu;
@@ -371,20 +418,24 @@ struct auxtrace_effect {
  * @size: sizeof(struct auxtrace_control)
  * @flags: 0
  * @cpus_len: bytes at @cpus; 0: all CPUs of the session
- * @effects_len: room at @effects, in entries; 0 if no answer is wanted
+ * @effects_len: number of entries at @effects; 0: the caller wants no effects
  * @cpus: pointer to the set of CPUs, a non-empty subset of the session's
  * @effects: pointer to struct auxtrace_effect[], filled in CPU order
- * @out_count: CPUs that were asked; entries beyond @effects_len are dropped
+ * @out_count: number of CPUs that the request covered; effects beyond @effects_len are dropped
  * @reserved: 0
  *
- * PAUSE sets the USER reason, RESUME clears it and FROZEN, on each CPU; the hardware runs
- * when no reason is left. When the call returns, each CPU has done it. A CPU that is
- * offline keeps the request for its return. A redundant request is counted and
- * changes nothing. Requests that collide are ordered by the CPU: the last one wins.
- * A PAUSE that stops the hardware is one WRMSR on its CPU, a RESUME that starts it two
- * (BTS: one).
+ * PAUSE sets the USER reason on each CPU; RESUME clears USER and FROZEN. When the call
+ * returns, it has taken effect on every CPU that is online; the channel of an offline CPU
+ * keeps the request for the CPU's return.
  *
- * Errors: EINVAL a CPU that is not the session's, an empty set; EBADFD not started.
+ * A redundant request is counted and changes nothing. Concurrent requests are ordered
+ * on each CPU: the last one wins. A PAUSE that stops the hardware costs one WRMSR on its
+ * CPU, a RESUME that starts it two (BTS: one).
+ *
+ * Errors:
+ *
+ *  EINVAL       the set of CPUs is empty or has a CPU that is not the session's
+ *  EBADFD       the session is not started
  */
 struct auxtrace_control {
 	__u32 size;
@@ -401,7 +452,7 @@ struct auxtrace_control {
 
 /* ---- STATUS ----------------------------------------------------------- */
 
-/* Bring every status page up to the hardware's position and take new tails first. */
+/* First read the hardware's position and the readers' tails on every CPU. */
 #define AUXTRACE_STATUS_SYNC	(1u << 0)
 #define AUXTRACE_STATUS_ALL	(AUXTRACE_STATUS_SYNC)
 
@@ -414,13 +465,13 @@ struct auxtrace_control {
  * @size: sizeof(struct auxtrace_status)
  * @flags: AUXTRACE_STATUS_*
  * @out_state: AUXTRACE_STATE_*
- * @out_nr_channels: CPUs of the session
- * @out_nr_running: channels whose hardware runs
+ * @out_nr_channels: number of CPUs of the session
+ * @out_nr_running: number of channels whose hardware traces
  * @reserved: 0
- * @out_produced: sums over the channels of the counters of the same name in
- *	struct auxtrace_status_page
+ * @out_produced: this and the members below are sums over all channels of the counters
+ *	of the same name in struct auxtrace_status_page
  *
- * Errors: none beyond the common ones; in state NEW all counts are 0.
+ * Errors: only the common ones. In state NEW all counts are 0.
  */
 struct auxtrace_status {
 	__u32 size;
@@ -445,17 +496,22 @@ struct auxtrace_status {
 /* ---- TASK ------------------------------------------------------------- */
 
 /**
- * struct auxtrace_task - AUXTRACE_IOC_TASK: how a process shows in a trace
+ * struct auxtrace_task - AUXTRACE_IOC_TASK: how a process appears in a trace
  * @size: sizeof(struct auxtrace_task)
  * @flags: 0
- * @pid: a process or thread id in the caller's pid namespace; 0: the caller
+ * @pid: a process or thread ID in the caller's PID namespace; 0: the caller
  * @reserved: 0
  * @out_cr3: page-table root of its address space, as in a PIP packet
- * @out_cr3_mask: bits of a PIP packet's CR3 to compare (PCID and the page-table
- *	isolation bit are not among them)
+ * @out_cr3_mask: bits of a PIP packet's CR3 to compare; PCID and the page-table
+ *	isolation bit are excluded
  *
- * Errors: ESRCH no such process; ENXIO it has no address space (a kernel thread);
- * EACCES. Needs no SETUP.
+ * Needs no SETUP.
+ *
+ * Errors:
+ *
+ *  ESRCH        no such process
+ *  ENXIO        it has no address space, as a kernel thread
+ *  EACCES       see DOC: errno
  */
 struct auxtrace_task {
 	__u32 size;
@@ -470,20 +526,23 @@ struct auxtrace_task {
 /* ---- PAUSE_OUTPUT ----------------------------------------------------- */
 
 /**
- * struct auxtrace_output - AUXTRACE_IOC_PAUSE_OUTPUT: stop and go on writing records
+ * struct auxtrace_output - AUXTRACE_IOC_PAUSE_OUTPUT: pause or resume writing of records
  * @size: sizeof(struct auxtrace_output)
  * @flags: 0
  * @cpus_len: bytes at @cpus; 0: all CPUs of the session
- * @pause: 1: from the return on nothing is written to the data rings; what would
- *	have been is dropped and counted. 0: it is written again, beginning with a
- *	LOST record if something was dropped
+ * @pause: 1: after the call returns, nothing is written to the data rings; records are
+ *	dropped and counted instead. 0: records are written again, beginning with a LOST
+ *	record if any were dropped
  * @cpus: pointer to the set of CPUs, a non-empty subset of the session's
  *
- * The AUX area is traced on. Started or not; a START does not change it. A redundant
- * request changes nothing.
+ * Tracing into the AUX areas continues. The call works in states STOPPED and STARTED, and
+ * START does not change what it set. A redundant request changes nothing.
  *
- * Errors: EINVAL the session has no data ring; @pause is neither 0 nor 1; a CPU that
- * is not the session's; an empty set.
+ * Errors:
+ *
+ *  EINVAL       the session has no data ring; @pause is neither 0 nor 1; the set of CPUs
+ *               is empty or has a CPU that is not the session's
+ *  EBADFD       no SETUP yet
  */
 struct auxtrace_output {
 	__u32 size;
@@ -497,27 +556,27 @@ struct auxtrace_output {
 /* ---- SNAPSHOT, RELEASE ------------------------------------------------ */
 
 /*
- * Without a flag: all goes on in place; an overwritable ring goes on overwriting,
- * so what is copied must be checked against a later position.
+ * Without a flag tracing continues in place. Overwritable rings continue to overwrite, so
+ * a reader must check what it copied against a later position.
  */
-/* Stay paused: the hardware as by PAUSE, the data ring as by PAUSE_OUTPUT. */
+/* Pause every channel, as PAUSE and PAUSE_OUTPUT do. */
 #define AUXTRACE_SNAPSHOT_PAUSE	(1u << 0)
-/* Put the slot with the cut aside until RELEASE, and go on in a free one. */
+/* Retain the slot that holds the cut until RELEASE, and continue in a free slot. */
 #define AUXTRACE_SNAPSHOT_SLOT	(1u << 1)
 #define AUXTRACE_SNAPSHOT_ALL	(AUXTRACE_SNAPSHOT_PAUSE | AUXTRACE_SNAPSHOT_SLOT)
 
 /**
  * struct auxtrace_cut - what a SNAPSHOT found on one CPU
  * @cpu: the CPU
- * @inhibit: AUXTRACE_INHIBIT_* that hold after it
- * @slot: where the bytes are: the slot put aside, else the present one
+ * @inhibit: AUXTRACE_INHIBIT_* after the snapshot
+ * @slot: slot that holds the bytes: the retained one with SLOT, else the current one
  * @reserved: 0
  * @aux_begin: position of the oldest byte in the AUX area
- * @aux_end: position where the hardware was
- * @data_begin: position of the oldest byte in the data ring; the first record may
- *	begin before it. Without a data ring this and @data_end are 0
- * @data_end: position after the newest record, which is whole
- * @window: sequence number of the newest window (0: none yet)
+ * @aux_end: position of the hardware
+ * @data_begin: position of the oldest byte in the data ring; the record there may have
+ *	begun before it and be incomplete. Without a data ring this and @data_end are 0
+ * @data_end: position after the newest record; that record is complete
+ * @window: number of the newest window (0: none yet)
  * @tsc: time-stamp counter at the cut
  */
 struct auxtrace_cut {
@@ -537,19 +596,22 @@ struct auxtrace_cut {
  * struct auxtrace_snapshot - AUXTRACE_IOC_SNAPSHOT: one cut over all channels
  * @size: sizeof(struct auxtrace_snapshot)
  * @flags: AUXTRACE_SNAPSHOT_*, at most one
- * @cuts_len: room at @cuts, in entries
- * @out_count: CPUs of the session; entries beyond @cuts_len are dropped
+ * @cuts_len: number of entries at @cuts
+ * @out_count: number of CPUs of the session; cuts beyond @cuts_len are dropped
  * @cuts: pointer to struct auxtrace_cut[], filled in CPU order
- * @out_slot: with SLOT: the slot that holds the cut on every CPU, to be released
+ * @out_slot: with SLOT: the slot that holds the cut on every CPU, for RELEASE
  * @reserved: 0
  *
- * With SLOT the open window ends at the cut and the next one begins at once: what
- * runs meanwhile is the few instructions between two WRMSRs. The bytes of the cut
- * count as consumed from then on, and stay as they are until RELEASE.
+ * With SLOT the open window ends at the cut and the next one begins at once: only the
+ * few instructions between two WRMSRs are not traced. From then on the bytes of the cut
+ * count as consumed, and they stay unchanged until RELEASE.
  *
- * Errors: EINVAL unknown flag, both flags, SLOT in a session without slots; EBADFD no
- * SETUP, or a flag in a session that is not started; ENOSPC SLOT, and every other
- * slot still holds a snapshot, or on some CPU a sample.
+ * Errors:
+ *
+ *  EINVAL       unknown flag; both flags; SLOT in a session without slots
+ *  EBADFD       no SETUP yet; a flag while the session is not started
+ *  ENOSPC       SLOT: no slot is free on all CPUs; each other slot holds a snapshot, or
+ *               on some CPU a sample
  */
 struct auxtrace_snapshot {
 	__u32 size;
@@ -562,19 +624,22 @@ struct auxtrace_snapshot {
 };
 #define AUXTRACE_IOC_SNAPSHOT	_IO(AUXTRACE_IOC_MAGIC, 9)
 
-/* The slot of one CPU that a SAMPLE record names, not that of a SNAPSHOT. */
+/* Release the slot of one CPU that a SAMPLE record names, not that of a SNAPSHOT. */
 #define AUXTRACE_RELEASE_SAMPLE	(1u << 0)
 #define AUXTRACE_RELEASE_ALL	(AUXTRACE_RELEASE_SAMPLE)
 
 /**
- * struct auxtrace_release - AUXTRACE_IOC_RELEASE: a slot was read
+ * struct auxtrace_release - AUXTRACE_IOC_RELEASE: the reader is done with a slot
  * @size: sizeof(struct auxtrace_release)
  * @flags: AUXTRACE_RELEASE_*
  * @slot: out_slot of a SNAPSHOT; with SAMPLE: sample_slot of a record
- * @cpu: with SAMPLE: the CPU in whose data ring the record is; else 0
+ * @cpu: with SAMPLE: the CPU whose data ring has the record; else 0
  *
- * Errors: EINVAL no such slot, or it holds no snapshot (sample); with SAMPLE, a CPU
- * that is not the session's; EBADFD no SETUP.
+ * Errors:
+ *
+ *  EINVAL       no such slot; it holds no snapshot (with SAMPLE: no sample); with SAMPLE,
+ *               a CPU that is not the session's
+ *  EBADFD       no SETUP yet
  */
 struct auxtrace_release {
 	__u32 size;
@@ -586,32 +651,36 @@ struct auxtrace_release {
 
 /* ---- TRIGGER_ADD, TRIGGER_DEL, TRIGGER_READ --------------------------- */
 
-/* What makes a trigger hit. "skid": what runs between the event and the action. */
-#define AUXTRACE_TRIGGER_PERF	  0	/* any perf_event_attr, at its overflow; skid: perf's */
-#define AUXTRACE_TRIGGER_SYSCALL_ENTER 1 /* the raw tracepoint sys_enter; skid: kernel code only */
-#define AUXTRACE_TRIGGER_SYSCALL_EXIT  2 /* sys_exit; likewise */
-#define AUXTRACE_TRIGGER_KPROBE	  3	/* before a kernel instruction; skid: the probe's own code */
-#define AUXTRACE_TRIGGER_KRETPROBE 4	/* at a kernel function's return; likewise */
-#define AUXTRACE_TRIGGER_UPROBE	  5	/* before a program's instruction; skid: kernel code only */
-#define AUXTRACE_TRIGGER_URETPROBE 6	/* at a program's function's return; likewise */
-#define AUXTRACE_TRIGGER_BREAKPOINT 7	/* hardware breakpoint; data: after the access */
-#define AUXTRACE_TRIGGER_LATENCY  8	/* hit of @b more than @bound_ns after the same task's @a */
-#define AUXTRACE_TRIGGER_TIMER	  9	/* each @bound_ns on each CPU, from a hard interrupt */
-
-/* What it does: one of them, or none (a trigger that others refer to). */
-#define AUXTRACE_ACTION_NONE	0
-#define AUXTRACE_ACTION_PAUSE	1	/* sets the TRIGGER reason */
-#define AUXTRACE_ACTION_RESUME	2	/* clears it */
-#define AUXTRACE_ACTION_SAMPLE	3	/* newest AUX bytes into the data ring */
 /*
- * Every channel: sets FROZEN, pauses the data ring. A hit on a CPU that is frozen does
- * nothing, there or elsewhere. A request of who has been told of it by poll(2) finds it on
- * each CPU: STATUS with SYNC waits until all are frozen, RESUME ends it everywhere.
+ * Kinds of triggers: the event at which a trigger hits. The skid is the code that runs
+ * between the event and the action.
+ */
+#define AUXTRACE_TRIGGER_PERF	  0	/* overflow of any perf_event_attr; skid: perf's */
+#define AUXTRACE_TRIGGER_SYSCALL_ENTER 1 /* raw tracepoint sys_enter; skid: kernel code only */
+#define AUXTRACE_TRIGGER_SYSCALL_EXIT  2 /* raw tracepoint sys_exit; skid: kernel code only */
+#define AUXTRACE_TRIGGER_KPROBE	  3	/* before a kernel instruction; skid: the probe's code */
+#define AUXTRACE_TRIGGER_KRETPROBE 4	/* return of a kernel function; skid: the probe's code */
+#define AUXTRACE_TRIGGER_UPROBE	  5	/* before a program's instruction; skid: kernel code only */
+#define AUXTRACE_TRIGGER_URETPROBE 6	/* return of a program's function; skid: kernel code only */
+#define AUXTRACE_TRIGGER_BREAKPOINT 7	/* hardware breakpoint; of data: after the access */
+#define AUXTRACE_TRIGGER_LATENCY  8	/* @b hits more than @bound_ns after @a in the same task */
+#define AUXTRACE_TRIGGER_TIMER	  9	/* every @bound_ns on each CPU, from a hard interrupt */
+
+/* Actions: what a hit does. */
+#define AUXTRACE_ACTION_NONE	0	/* nothing: for triggers that a LATENCY refers to */
+#define AUXTRACE_ACTION_PAUSE	1	/* sets the TRIGGER reason on the CPU of the event */
+#define AUXTRACE_ACTION_RESUME	2	/* clears the TRIGGER reason there */
+#define AUXTRACE_ACTION_SAMPLE	3	/* copies the newest AUX bytes into the data ring */
+/*
+ * On every channel: sets the FROZEN reason and pauses the data ring. A FREEZE that hits on
+ * a CPU that is already frozen does nothing, on that CPU or another. After poll(2)
+ * reports the freeze, every later request sees all CPUs frozen: STATUS with SYNC waits
+ * until all are, and RESUME ends the freeze everywhere.
  */
 #define AUXTRACE_ACTION_FREEZE	4
 
-#define AUXTRACE_TRIGGER_ALL_CPUS (1u << 0)	/* PAUSE, RESUME: all CPUs of the session follow, by IPI */
-#define AUXTRACE_TRIGGER_ONE_SHOT (1u << 1)	/* acts once, until TRIGGER_READ with REARM */
+#define AUXTRACE_TRIGGER_ALL_CPUS (1u << 0)	/* PAUSE, RESUME: on all CPUs, by IPI */
+#define AUXTRACE_TRIGGER_ONE_SHOT (1u << 1)	/* act once, until TRIGGER_READ with REARM */
 #define AUXTRACE_TRIGGER_ALL	  (AUXTRACE_TRIGGER_ALL_CPUS | AUXTRACE_TRIGGER_ONE_SHOT)
 
 #define AUXTRACE_MAX_TRIGGERS	64
@@ -619,52 +688,65 @@ struct auxtrace_release {
 /**
  * struct auxtrace_trigger - AUXTRACE_IOC_TRIGGER_ADD: bind an event to an action
  * @size: sizeof(struct auxtrace_trigger)
- * @flags: AUXTRACE_TRIGGER_*
- * @kind: AUXTRACE_TRIGGER_PERF ...
+ * @flags: AUXTRACE_TRIGGER_ALL_CPUS, AUXTRACE_TRIGGER_ONE_SHOT
+ * @kind: AUXTRACE_TRIGGER_PERF ... AUXTRACE_TRIGGER_TIMER
  * @action: AUXTRACE_ACTION_*
- * @pid: hits of this process (thread group) only, in the caller's pid namespace; 0: all
+ * @pid: only hits of this process (thread group), in the caller's PID namespace; 0: all
  * @attr_len: PERF: bytes at @attr
- * @attr: PERF: pointer to the struct perf_event_attr; pinned on each CPU of the session.
- *	Neither disabled nor inherit, with a period or frequency; what it says about
- *	samples is ignored. After its CPU was offline a counter is made anew, but for
- *	perf's kprobe and uprobe PMUs if their attr points to a name
- * @number: SYSCALL_*: its number, or -1 for all; BREAKPOINT: HW_BREAKPOINT_* | length << 8
- * @address: KPROBE, KRETPROBE: offset from @name, or without it an address; UPROBE,
- *	URETPROBE: offset in the file; BREAKPOINT: linear address
- * @name: KPROBE, KRETPROBE: pointer to a symbol's name; UPROBE, URETPROBE: to a path
- * @name_len: bytes at @name, without a final NUL; less than 4096
- * @a: LATENCY: id of the trigger that starts the clock, of another kind
- * @b: LATENCY: id of the trigger that stops it, likewise; may be @a
- * @after_hits: acts from the hit after so many on
- * @bound_ns: LATENCY: longer than that; TIMER: period, at least 10000
- * @count: acts so often, then only counts; 0: without end
- * @hold_off_ns: after it acted on a CPU, hits there do not act for that long
- * @delay_ns: PAUSE, FREEZE: act so much later
- * @delay_bytes: PAUSE, FREEZE: act as soon as the channel has produced so many bytes
- *	more, at most a page late, and where the kernel is traced by what it does until
- *	it has the interrupt; overwrite mode only. One at a time on each CPU, whatever
- *	trigger it is of. Until a delay has ended further hits on its CPU are
- *	missed; DEL, STOP and the CPU's going offline end it without the action
- * @sample_size: SAMPLE: bytes wanted; at most half the AUX area (or slot). More than
- *	AUXTRACE_SAMPLE_IN_RECORD, or than a record of the data ring (or its slot) can
- *	carry, in a session with slots only. Copied at the event, with interrupts off
- * @out_id: from 1; not used again in the session
+ * @attr: PERF: pointer to the struct perf_event_attr of a counter that the module pins
+ *	on each CPU of the session. It must have a period or frequency, and neither disabled
+ *	nor inherit; what it says about samples is ignored. When a CPU comes back
+ *	online, the module creates its counter again, except for events of perf's kprobe and
+ *	uprobe PMUs whose attr points to a name
+ * @number: SYSCALL_*: system call number, -1: all; BREAKPOINT: HW_BREAKPOINT_* | length << 8
+ * @address: KPROBE, KRETPROBE: offset from @name, or an address if there is no @name;
+ *	UPROBE, URETPROBE: offset in the file; BREAKPOINT: linear address
+ * @name: KPROBE, KRETPROBE: pointer to the name of a symbol; UPROBE, URETPROBE: to a path
+ * @name_len: bytes at @name without a final NUL; less than 4096
+ * @a: LATENCY: ID of the trigger that starts the clock, of another kind
+ * @b: LATENCY: ID of the trigger that stops the clock, of another kind; may be @a
+ * @after_hits: ignore the first N hits
+ * @bound_ns: LATENCY: hit if the clock ran longer than this; TIMER: period, at least 10000
+ * @count: act at most N times; later hits are only counted; 0: no limit
+ * @hold_off_ns: after acting on a CPU, ignore hits on that CPU for this long
+ * @delay_ns: PAUSE, FREEZE: act this long after the hit
+ * @delay_bytes: PAUSE, FREEZE, in overwrite mode: act when the channel has produced this
+ *	many bytes after the hit. The action comes at most a page late; if the kernel is
+ *	traced, later by the trace that the kernel itself produces until it takes the
+ *	interrupt. Each CPU has at most one such delay pending, of any trigger
+ * @sample_size: SAMPLE: bytes wanted, at most half the AUX area (or slot). A session without
+ *	slots is limited to AUXTRACE_SAMPLE_IN_RECORD and to what one record of the data
+ *	ring can carry. The bytes are copied at the event, with interrupts off
+ * @out_id: the trigger's ID, from 1; never reused in the session
  * @reserved: 0
  *
- * In state STOPPED or STARTED. It acts while the session is started. Its hits are
- * counted always. An action that finds the hardware as it wants it costs no MSR
- * access; a PAUSE that stops it is one WRMSR, a RESUME that starts it two (BTS: one).
+ * A trigger can be added in states STOPPED and STARTED. It counts its hits from then on,
+ * but acts only while the session is started. An action that finds the channel as it
+ * wants it costs no MSR access. A PAUSE that stops the hardware costs one WRMSR, a RESUME
+ * that starts it two (BTS: one).
  *
- * Errors: EINVAL unknown kind, action or flag; a member that the kind or action does
- * not use is not zero (NONE uses no flag and none of after_hits, count, hold_off_ns);
- * KPROBE without a name and address; @bound_ns of zero or too short; @a or @b is a
- * LATENCY; SAMPLE of zero bytes, of more than is said above, or without a data ring;
- * delay_* where it cannot be, or of 2^63 or more; what perf says of the attr. ESRCH no
- * such process (@pid). ENOENT no such symbol, file or trigger (@a, @b). EACCES CAP_PERFMON; breakpoints in
- * the kernel, the file or perf want more. EBUSY all counters of a CPU that could count
- * it are pinned by others. ENOSPC MAX_TRIGGERS, or no breakpoint register left. E2BIG
- * the attr says what this kernel does not know. EOPNOTSUPP the kernel does not let
- * that instruction, or file, be probed. EBADFD no SETUP.
+ * While a @delay_ns is pending on a CPU, further hits of its trigger there count as missed.
+ * While a @delay_bytes is pending, so do further hits of every trigger that has one. DEL,
+ * STOP and the CPU going offline cancel a pending delay.
+ *
+ * Errors:
+ *
+ *  EINVAL       unknown kind, action or flag; a member that the kind or the action does
+ *               not use is not zero (NONE uses no flag and none of @after_hits, @count
+ *               and @hold_off_ns); a kprobe with neither name nor address; @number,
+ *               @address or @bound_ns is out of range; @a or @b is a LATENCY; ONE_SHOT
+ *               with @count; a SAMPLE of 0 bytes, above the limits of @sample_size, or
+ *               without a data ring; @delay_ns with @delay_bytes, a delay of 2^63 or
+ *               more, or one that the action or mode does not have; an attr that perf
+ *               refuses
+ *  ESRCH        no such process (@pid)
+ *  ENOENT       no such symbol, file or trigger (@a, @b)
+ *  EACCES       no CAP_PERFMON; breakpoints in the kernel, the file or perf may demand more
+ *  EBUSY        pinned events hold all counters of a CPU that could count it
+ *  ENOSPC       AUXTRACE_MAX_TRIGGERS reached, or no breakpoint register is left
+ *  E2BIG        the attr has members that this kernel does not know
+ *  EOPNOTSUPP   the kernel does not allow a probe on that instruction or file
+ *  EBADFD       no SETUP yet
  */
 struct auxtrace_trigger {
 	__u32 size;
@@ -692,7 +774,7 @@ struct auxtrace_trigger {
 };
 #define AUXTRACE_IOC_TRIGGER_ADD	_IO(AUXTRACE_IOC_MAGIC, 11)
 
-#define AUXTRACE_TRIGGER_REARM	(1u << 0)	/* TRIGGER_READ: a one-shot or counted one begins again */
+#define AUXTRACE_TRIGGER_REARM	(1u << 0)	/* READ: restart after_hits, count, one-shot */
 
 /**
  * struct auxtrace_trigger_state - AUXTRACE_IOC_TRIGGER_DEL and AUXTRACE_IOC_TRIGGER_READ
@@ -700,22 +782,28 @@ struct auxtrace_trigger {
  * @flags: READ: AUXTRACE_TRIGGER_REARM
  * @id: the trigger
  * @reserved: 0
- * @out_hits: events, on all CPUs of the session; always the sum of what follows
- * @out_acted: acted: asked the channel for its action
- * @out_held: did not act: hold-off, after_hits, count, one-shot, or no action
- * @out_idle: did not act: the session was not started, or not on that CPU
- * @out_missed: did not act: the channel was busy with an earlier SAMPLE or delay, or the
- *	kernel's own recursion protection dropped it (kprobes' nmissed, kept without a lock: CPUs
- *	that miss at the same time may be told as one; of perf events, system calls and uprobes
- *	it tells none). KRETPROBE: also calls beyond those that can be inside the function at
- *	once: 64, or four for each possible CPU if that is more. LATENCY: also clocks that could
- *	not start, or be read: more tasks than there is room for, an exiting one, an NMI within
- *	another hit
+ * @out_hits: hits on all CPUs; always the sum of the four counts below
+ * @out_acted: hits that requested the action from the channel
+ * @out_held: hits that did not act because of after_hits, count, one-shot or hold-off,
+ *	because the action is NONE, or because a FREEZE found its CPU frozen
+ * @out_idle: hits that did not act because the session was not started, or is not on
+ *	that CPU
+ * @out_missed: hits that could not act: the channel was busy with an earlier SAMPLE or
+ *	delay, or the kernel's recursion protection dropped the event. The kernel reports
+ *	such drops for kprobes and kretprobes only (nmissed), and counts them without a
+ *	lock: simultaneous drops on several CPUs may count as one. KRETPROBE: also calls
+ *	beyond the number that can be inside the function at once: 64, or four per
+ *	possible CPU if that is more. LATENCY: also clocks that could not start or be read:
+ *	too many tasks have one, the task is exiting, or an NMI hit during another hit
  *
- * DEL removes the trigger; when it returns its event hits no more. A trigger that others refer
- * to: EBUSY.
+ * READ returns the counts. DEL removes the trigger and returns its final counts; no hit
+ * runs or begins after DEL has returned.
  *
- * Errors: ENOENT no such trigger; EBADFD no SETUP.
+ * Errors:
+ *
+ *  ENOENT       no such trigger
+ *  EBUSY        DEL: a LATENCY refers to the trigger
+ *  EBADFD       no SETUP yet
  */
 struct auxtrace_trigger_state {
 	__u32 size;
@@ -734,20 +822,20 @@ struct auxtrace_trigger_state {
 /* ---- records of the data ring ----------------------------------------- */
 
 /*
- * The first three are perf's (include/uapi/linux/perf_event.h, enum
- * perf_event_type), with perf's layout before the record's end.
+ * The first three are perf's (include/uapi/linux/perf_event.h, enum perf_event_type).
+ * They have perf's layout, followed by struct auxtrace_record_end.
  */
 #define AUXTRACE_RECORD_LOST		2
 #define AUXTRACE_RECORD_AUX		11
 #define AUXTRACE_RECORD_ITRACE_START	12
-/* auxtrace's own lie beyond all of perf's. */
+/* auxtrace's own types are numbered beyond all of perf's. */
 #define AUXTRACE_RECORD_WINDOW		0x10000
 #define AUXTRACE_RECORD_TRIGGER		0x10001
 #define AUXTRACE_RECORD_SAMPLE		0x10002
 
 /**
- * struct auxtrace_record_header - how each record begins: perf_event_header
- * @type: AUXTRACE_RECORD_*; skip what you do not know
+ * struct auxtrace_record_header - start of each record: perf's perf_event_header
+ * @type: AUXTRACE_RECORD_*; readers skip types that they do not know
  * @misc: 0
  * @size: bytes of the whole record, a multiple of 8
  */
@@ -758,10 +846,10 @@ struct auxtrace_record_header {
 };
 
 /**
- * struct auxtrace_record_end - how each record ends
- * @tsc: when it was made
- * @tid: thread that the CPU ran then, as in the initial pid namespace
- * @size: as in the header, for those who walk back
+ * struct auxtrace_record_end - end of each record
+ * @tsc: time-stamp counter when the record was made
+ * @tid: thread that the CPU ran then, in the initial PID namespace
+ * @size: as in the header, for readers that walk backwards
  */
 struct auxtrace_record_end {
 	__u64 tsc;
@@ -773,7 +861,7 @@ struct auxtrace_record_end {
  * struct auxtrace_record_lost - records are missing here
  * @header: AUXTRACE_RECORD_LOST
  * @id: 0
- * @lost: their number
+ * @lost: number of records dropped
  * @end: end of the record
  */
 struct auxtrace_record_lost {
@@ -784,21 +872,21 @@ struct auxtrace_record_lost {
 };
 
 /* Flags of an AUX record, with perf's values (PERF_AUX_FLAG_*). */
-#define AUXTRACE_AUX_TRUNCATED	(1u << 0)	/* then it met the tail, and trace is missing: gaps_full */
+#define AUXTRACE_AUX_TRUNCATED	(1u << 0)	/* trace was lost after it: gaps_full */
 #define AUXTRACE_AUX_OVERWRITE	(1u << 1)	/* the session is in overwrite mode */
-#define AUXTRACE_AUX_PARTIAL	(1u << 2)	/* then the hardware failed or was turned off by others */
+#define AUXTRACE_AUX_PARTIAL	(1u << 2)	/* trace was lost after it: gaps_error */
 
 /**
  * struct auxtrace_record_aux - the AUX area has new data
  * @header: AUXTRACE_RECORD_AUX
  * @offset: position of the first new byte
- * @length: new bytes
+ * @length: number of new bytes
  * @flags: AUXTRACE_AUX_*
  * @end: end of the record
  *
- * At each trace interrupt, end of a window and SYNC that found some, and whenever
- * there is a flag other than OVERWRITE to tell. It comes after the WINDOW record of
- * a window that ended at the same time.
+ * Written at each trace interrupt, end of a window and SYNC that finds new data, and
+ * whenever a flag other than OVERWRITE is to be reported. Follows the WINDOW record of a
+ * window that ended at the same time.
  */
 struct auxtrace_record_aux {
 	struct auxtrace_record_header header;
@@ -811,8 +899,8 @@ struct auxtrace_record_aux {
 /**
  * struct auxtrace_record_itrace_start - the first window after a START begins
  * @header: AUXTRACE_RECORD_ITRACE_START
- * @pid: process that the CPU runs, as in the initial pid namespace
- * @tid: thread
+ * @pid: process that the CPU runs, in the initial PID namespace
+ * @tid: thread that the CPU runs
  * @end: end of the record
  */
 struct auxtrace_record_itrace_start {
@@ -822,36 +910,36 @@ struct auxtrace_record_itrace_start {
 	struct auxtrace_record_end end;
 };
 
-/* What began or ended a window; of several reasons at once, the first of this list. */
-#define AUXTRACE_CAUSE_ERROR	1	/* ended: an operational error */
-#define AUXTRACE_CAUSE_FOREIGN	2	/* somebody else turned the hardware off; began: after that */
+/* What began or ended a window. Of several causes at once, the first in this list counts. */
+#define AUXTRACE_CAUSE_ERROR	1	/* the hardware reported an operational error */
+#define AUXTRACE_CAUSE_FOREIGN	2	/* another user turned it off; begin: after that */
 #define AUXTRACE_CAUSE_USER	3	/* PAUSE, RESUME, SNAPSHOT with PAUSE */
 #define AUXTRACE_CAUSE_SESSION	4	/* START, STOP */
-#define AUXTRACE_CAUSE_CPU	5	/* the CPU or the machine went down, came up */
-#define AUXTRACE_CAUSE_FULL	6	/* full trace: met the tail; began: the reader made room */
-#define AUXTRACE_CAUSE_SNAPSHOT	7	/* SNAPSHOT with SLOT: one ended, the next began */
-#define AUXTRACE_CAUSE_TRIGGER	8	/* a trigger's PAUSE, RESUME or FREEZE; its id stands beside */
+#define AUXTRACE_CAUSE_CPU	5	/* the CPU or the machine went down or came up */
+#define AUXTRACE_CAUSE_FULL	6	/* the area was full; begin: it has space again */
+#define AUXTRACE_CAUSE_SNAPSHOT	7	/* SNAPSHOT with SLOT ended one window and began the next */
+#define AUXTRACE_CAUSE_TRIGGER	8	/* a trigger's PAUSE, RESUME or FREEZE: see *_trigger */
 
 /**
  * struct auxtrace_record_window - a window ended
  * @header: AUXTRACE_RECORD_WINDOW
- * @window: its sequence number
+ * @window: number of the window
  * @begin: AUX position of its first byte
- * @end_position: AUX position after its last byte. In overwrite mode what lies more
- *	than the area (or slot) before the newest position is overwritten: then the
- *	window is not whole, and decodes from its next PSB on
- * @begin_tsc: when it began
- * @end_tsc: when it ended
+ * @end_position: AUX position after its last byte. In overwrite mode, bytes that lie more
+ *	than the size of the area (or slot) before the newest position are overwritten; a
+ *	window that has lost bytes in this way decodes from its next PSB on
+ * @begin_tsc: time-stamp counter when it began
+ * @end_tsc: time-stamp counter when it ended
  * @begin_cause: AUXTRACE_CAUSE_*
  * @end_cause: AUXTRACE_CAUSE_*
- * @begin_pid: process that the CPU ran as it began, as in the initial pid namespace
- * @begin_tid: thread
- * @pid: process that the CPU ran as it ended
- * @tid: thread
- * @slot: slot that it lies in
+ * @begin_pid: process that the CPU ran when it began, in the initial PID namespace
+ * @begin_tid: thread that the CPU ran when it began
+ * @pid: process that the CPU ran when it ended
+ * @tid: thread that the CPU ran when it ended
+ * @slot: slot that holds it
  * @reserved: 0
- * @begin_trigger: id of the trigger that began it, else 0
- * @end_trigger: id of the trigger that ended it, else 0
+ * @begin_trigger: ID of the trigger that began it, else 0
+ * @end_trigger: ID of the trigger that ended it, else 0
  * @end: end of the record
  */
 struct auxtrace_record_window {
@@ -877,19 +965,21 @@ struct auxtrace_record_window {
 /**
  * struct auxtrace_record_trigger - a trigger changed the channel's state
  * @header: AUXTRACE_RECORD_TRIGGER
- * @trigger: its id
- * @action: AUXTRACE_ACTION_*, as carried out
- * @value: latency: nanoseconds that it took; syscall: its number (exit: its result);
- *	else 0
- * @pid: process that the CPU ran, as in the initial pid namespace
- * @tid: thread
- * @position: AUX position after it acted; of a hit in an NMI that has interrupted the
- *	module's own work on the channel, before: the window's record has the other
+ * @trigger: ID of the trigger
+ * @action: AUXTRACE_ACTION_* that was carried out
+ * @value: LATENCY: nanoseconds that the clock ran; SYSCALL_ENTER: system call number;
+ *	SYSCALL_EXIT: its result; else 0
+ * @pid: process that the CPU ran, in the initial PID namespace
+ * @tid: thread that the CPU ran
+ * @position: AUX position after the action. After a hit in an NMI that interrupted the
+ *	module's own work on the channel, the position before it; the WINDOW record has
+ *	the position after it
  * @end: end of the record
  *
- * In the ring of the CPU where the event was; the other CPUs of a FREEZE or of a
- * trigger with ALL_CPUS have one as well, which says when they followed. An NMI's
- * record may come between the time that it tells and its place in the ring.
+ * The data ring of the CPU where the event occurred gets this record. With a FREEZE or
+ * ALL_CPUS, each other CPU gets one as well, which says when that CPU followed; its @value
+ * is 0. Times of neighbouring records need not ascend: an NMI may write its record after an
+ * interrupted writer took its time, but before that writer took its place in the ring.
  */
 struct auxtrace_record_trigger {
 	struct auxtrace_record_header header;
@@ -903,26 +993,27 @@ struct auxtrace_record_trigger {
 };
 
 /**
- * struct auxtrace_record_sample - the newest AUX data, at an event
+ * struct auxtrace_record_sample - the newest AUX data at an event
  * @header: AUXTRACE_RECORD_SAMPLE
- * @trigger: id of the trigger
- * @pid: as in auxtrace_record_trigger
- * @tid: likewise
- * @sample_slot: with AUXTRACE_SAMPLE_IN_SLOT, where the bytes are, else 0
+ * @trigger: ID of the trigger
+ * @pid: process that the CPU ran, in the initial PID namespace
+ * @tid: thread that the CPU ran
+ * @sample_slot: with AUXTRACE_SAMPLE_IN_SLOT: slot that holds the bytes; else 0
  * @aux_end: AUX position after the newest byte
  * @wanted: bytes that the trigger asked for
- * @length: bytes that there are; less than @wanted if the area (or slot) began later. If
- *	no slot was free, what the record can carry
+ * @length: bytes in the sample. Less than @wanted if the area (or slot) did not hold that
+ *	many, or if the record could not carry them and no slot was free
  * @flags: AUXTRACE_SAMPLE_*
  *
- * @length bytes follow, padded to a multiple of 8, then a struct auxtrace_record_end;
- * with IN_SLOT only the latter follows. The bytes are the newest of the AUX area, of
- * one window or more: they decode from their first PSB on. BTS: whole records, so that
- * @length may be up to 23 less than @wanted without a cut.
+ * Without IN_SLOT, @length bytes follow, padded to a multiple of 8, and then a struct
+ * auxtrace_record_end. With IN_SLOT only the latter follows: the module has copied the bytes
+ * to a slot of the AUX area that was free on that CPU, to the offsets that their positions
+ * have in that slot. They stay there until RELEASE with AUXTRACE_RELEASE_SAMPLE. The
+ * channel continues in its own slot.
  *
- * With IN_SLOT they have been copied to a slot of the AUX area that was free on that CPU
- * (the channel goes on in its own), at the offsets that their positions have there. They
- * stay until a RELEASE with RELEASE_SAMPLE.
+ * The bytes are the newest of the AUX area and may span several windows. They decode from
+ * their first PSB on. A BTS sample has complete branches only, so @length may be up to 23
+ * less than @wanted without SAMPLE_CUT.
  */
 struct auxtrace_record_sample {
 	struct auxtrace_record_header header;
@@ -935,23 +1026,23 @@ struct auxtrace_record_sample {
 	__u64 length;
 	__u64 flags;
 };
-#define AUXTRACE_SAMPLE_IN_SLOT	(1u << 0)	/* in the sample slot, not in the record */
-#define AUXTRACE_SAMPLE_CUT	(1u << 1)	/* less than was wanted */
-/* More than this, or than the data ring (or its slot) has room for, goes to a slot. */
+#define AUXTRACE_SAMPLE_IN_SLOT	(1u << 0)	/* the bytes are in sample_slot, not here */
+#define AUXTRACE_SAMPLE_CUT	(1u << 1)	/* the sample has less than was wanted */
+/* A sample larger than this, or than the data ring (or its slot) can hold, goes to a slot. */
 #define AUXTRACE_SAMPLE_IN_RECORD	61440u
 
 /* ---- the AUX area ----------------------------------------------------- */
 
-/* With Intel PT: its packets (SDM volume 3, "Intel Processor Trace"). */
+/* With Intel PT the area holds PT packets (SDM volume 3, "Intel Processor Trace"). */
 
 /**
- * struct auxtrace_branch - BTS: what the CPU writes of a branch taken
- * @from: address of the branch; at an interrupt or exception, of the instruction that it
- *	came before; 0: kernel code, which the session may not see
- * @to: where control went
- * @flags: bit 4: it was predicted, on old CPUs; else 0
+ * struct auxtrace_branch - BTS: one branch, as the CPU writes it
+ * @from: address of the branch; of an interrupt or exception, address of the instruction
+ *	that it preceded; 0: kernel code, hidden from a session without KERNEL
+ * @to: address that control went to
+ * @flags: bit 4: the branch was predicted (old CPUs only); else 0
  *
- * SDM volume 3, "BTS and DS Save Area", in its 64-bit format.
+ * SDM volume 3, "BTS and DS Save Area", 64-bit format.
  */
 struct auxtrace_branch {
 	__u64 from;
@@ -962,14 +1053,17 @@ struct auxtrace_branch {
 /* ---- mmap ------------------------------------------------------------- */
 
 /*
- * The offset of a mapping names a channel by its CPU and one of its regions. A
- * mapping must be shared, start at the region's begin and have exactly its
- * length; only the user page may be writable, none executable.
+ * The offset of a mapping selects a channel, by its CPU, and one of its regions. A mapping
+ * must be shared, start at the region's first byte and have exactly the region's length.
+ * Only the user page may be mapped writable; no region may be executable. Children do
+ * not inherit mappings across fork(2).
  *
- * Errors: EINVAL wrong offset, length or MAP_PRIVATE, a data ring that there is not;
- * EACCES a protection that
- * the region does not give; ENODEV the CPU is not the session's; EBADFD no SETUP.
- * A fork does not inherit mappings.
+ * Errors:
+ *
+ *  EINVAL       wrong offset or length; MAP_PRIVATE; the session has no data ring
+ *  EACCES       a protection that the region does not allow
+ *  ENODEV       the CPU is not the session's
+ *  EBADFD       no SETUP yet
  */
 #define AUXTRACE_REGION_STATUS	0	/* struct auxtrace_status_page, one page, read-only */
 #define AUXTRACE_REGION_USER	1	/* struct auxtrace_user_page, one page */
@@ -979,71 +1073,73 @@ struct auxtrace_branch {
 	(((__u64)(cpu) << 44) | ((__u64)(region) << 40))
 
 /**
- * struct auxtrace_status_page - what the kernel tells of a channel
- * @seq: odd while the kernel writes. Read it, then the rest, then it again, with
- *	read barriers (or acquire loads) between: equal and even means consistent
+ * struct auxtrace_status_page - state of a channel, written by the kernel
+ * @seq: odd while the kernel writes the members up to @sample_slots. A reader loads @seq,
+ *	then those members, then @seq again, with read barriers (or acquire loads) between:
+ *	the copy is consistent if both values of @seq are equal and even
  * @cpu: CPU of the channel
  * @inhibit: AUXTRACE_INHIBIT_*
- * @running: 1 when the hardware traces
+ * @running: 1 while the hardware traces
  * @aux_size: bytes of the AUX area
- * @produced: AUX position up to which data is in memory. Moves when a window
- *	ends, at a watermark or wrap interrupt, and at STATUS with SYNC
- * @consumed: full trace: the newest valid tail the kernel has taken from the
- *	user page. Overwrite: bytes put aside by SNAPSHOT with SLOT
- * @overwritten: overwrite: bytes that newer ones have replaced. Full trace: 0.
- *	Always produced = consumed + available + overwritten, where available is
- *	what a reader finds in the area
- * @windows: windows begun; the sequence number of the newest one
+ * @produced: AUX position up to which data is in memory. Advances when a window ends, at
+ *	a watermark or wrap interrupt, and at STATUS with SYNC
+ * @consumed: full-trace mode: newest valid tail that the kernel has taken from the user
+ *	page. Overwrite mode: bytes retained by SNAPSHOT with SLOT
+ * @overwritten: overwrite mode: bytes that newer ones have replaced. Full-trace mode: 0.
+ *	Always produced = consumed + available + overwritten, where available is the number
+ *	of bytes that a reader finds in the area
+ * @windows: number of windows begun, which is the number of the newest window
  * @window_begin: position where the newest window began
- * @window_begin_tsc: when it began
- * @window_end: position where the newest ended window ended
- * @window_end_tsc: when it ended
+ * @window_begin_tsc: time-stamp counter when it began
+ * @window_end: position where the last window that ended did so
+ * @window_end_tsc: time-stamp counter when it ended
  * @pauses_asked: PAUSE requests
- * @pauses_done: those that stopped the hardware
+ * @pauses_done: PAUSE requests that stopped the hardware
  * @resumes_asked: RESUME requests
- * @resumes_done: those that started the hardware
- * @pmis: trace interrupts taken for this channel, also those whose status bit
- *	somebody else had acknowledged
- * @gaps: times when trace was lost while no pause was asked for; the sum of gaps_*
- * @gaps_full: full trace: the hardware met the reader's tail and stopped; at the
- *	latest a page before it, so that it stops between two packets. BTS, in any mode:
- *	or an interrupt came so late that the room for that did not last
- * @gaps_error: the hardware reported an operational error (HWERROR stays until the
- *	next START), or somebody else had turned it off (a new window began)
- * @gaps_offline: the CPU went offline, or the machine to sleep
- * @bad_tails: tails in the user page that went back or beyond @produced; ignored
+ * @resumes_done: RESUME requests that started the hardware
+ * @pmis: trace interrupts handled for this channel, including those whose status bit
+ *	another user had already acknowledged
+ * @gaps: times that trace was lost without a pause being requested; the sum of gaps_*
+ * @gaps_full: full-trace mode: times that the hardware was stopped at the reader's tail, at
+ *	the latest a page before it, so that it stops between two packets. BTS, in both
+ *	modes: also times that an interrupt came so late that the space left for it did not
+ *	suffice
+ * @gaps_error: times that the hardware reported an operational error (HWERROR stays set
+ *	until the next START), or that another user had turned it off (a new window began)
+ * @gaps_offline: times that the CPU went offline, or that the machine suspended
+ * @bad_tails: tails in the user page that moved backwards or beyond @produced; ignored
  * @snapshots: cuts made by SNAPSHOT with SLOT
  * @slot: slot that is traced into; 0 without slots
- * @slots: slots of the session, 1 without
- * @slot_begin: position at which tracing into @slot began; what an earlier use of the
- *	slot left there is not valid
+ * @slots: number of slots of the session; 1 without slots
+ * @slot_begin: position at which tracing into @slot began; bytes that an earlier use of the
+ *	slot left behind are not valid
  * @data_size: bytes of the data ring; 0: there is none
- * @frozen_by: id of the trigger that froze the channel last; 0: none yet
+ * @frozen_by: ID of the trigger that last froze the channel; 0: none yet
  * @padding: 0
- * @frozen_tsc: when
- * @samples: SAMPLEs taken, also those for which the data ring had no room
- * @samples_cut: of these, shorter than wanted
- * @sample_slots: slots that hold samples, a bit each, as of the newest change of this page
+ * @frozen_tsc: time-stamp counter at that freeze
+ * @samples: SAMPLEs taken, including those dropped because the data ring had no space
+ * @samples_cut: SAMPLEs that were shorter than wanted
+ * @sample_slots: bit n: slot n holds a sample; as of the last update of this page
  *
- * The rest is not covered by @seq: each member is written whole, at any time, also
- * by NMIs.
+ * @seq does not cover the members below. Each is written as a whole, at any time, also by
+ * NMIs.
  *
- * @data_reserved: bits 55:0: position up to which records are written or being
- *	written; moves before the first byte of a record is. A byte at position p is
- *	as it was while p + data_size (or the slot's size) >= this. Bits 63:56: slot
- *	that records go to
- * @data_head: position after the newest whole record; load it with acquire
- *	semantics before reading records
- * @data_consumed: the newest valid tail that a writer has taken; overwritable: bytes
- *	put aside by SNAPSHOT with SLOT
- * @data_overwritten: overwritable: bytes that newer ones have replaced, as of the
- *	newest record. Always data_head = data_consumed + available + data_overwritten
- *	while no record is being written
- * @data_slot_begin: as @slot_begin
+ * @data_reserved: bits 55:0: position up to which records are written or being written; it
+ *	advances before the first byte of a record is written. A byte at position p is
+ *	intact while p + data_size (or the slot's size) >= this. Bits 63:56: slot that
+ *	records go to
+ * @data_head: position after the newest complete record; load it with acquire semantics
+ *	before reading records
+ * @data_consumed: newest valid tail that a writer has taken. Overwritable ring: bytes
+ *	retained by SNAPSHOT with SLOT
+ * @data_overwritten: overwritable ring: bytes that newer ones have replaced, as of the
+ *	newest record. While no record is being written, always
+ *	data_head = data_consumed + available + data_overwritten
+ * @data_slot_begin: as @slot_begin, of the data ring's slot
  * @data_records: records written
- * @data_lost: records dropped: no room, or output paused
+ * @data_lost: records dropped because there was no space or output was paused
  * @data_bad_tails: as @bad_tails, of @data_tail
- * @data_paused: bit 0: PAUSE_OUTPUT holds, bit 1: the channel is frozen
+ * @data_paused: bit 0: PAUSE_OUTPUT is in effect; bit 1: the channel is frozen
  */
 struct auxtrace_status_page {
 	__u32 seq;
@@ -1095,13 +1191,14 @@ struct auxtrace_status_page {
 #define AUXTRACE_DATA_SLOT(reserved)		((__u32)((__u64)(reserved) >> 56))
 
 /**
- * struct auxtrace_user_page - what the reader tells of a channel
- * @aux_tail: full trace: position up to which the reader is done. Store it with
- *	release semantics after reading the data. The kernel takes it at each trace
- *	interrupt, poll(2), RESUME and STATUS with SYNC; poll and STATUS also start a
- *	channel again that had met its tail (not with FULL_STOP)
- * @data_tail: a data ring that is not overwritable: position up to which records were
- *	read, stored likewise. Each writer that needs room takes it, and poll(2)
+ * struct auxtrace_user_page - tails of a channel, written by the reader
+ * @aux_tail: full-trace mode: position up to which the reader is done with the AUX area.
+ *	Store it with release semantics after reading the data. The kernel takes it at each
+ *	trace interrupt, poll(2), RESUME of a channel that is off, and STATUS with SYNC. poll
+ *	and STATUS also restart a channel that was stopped at its tail (not with FULL_STOP)
+ * @data_tail: data ring that is not overwritable: position up to which the reader is done
+ *	with records, stored in the same way. The kernel takes it when a writer needs
+ *	space, and at poll(2) and STATUS with SYNC
  */
 struct auxtrace_user_page {
 	__u64 aux_tail;
@@ -1109,13 +1206,20 @@ struct auxtrace_user_page {
 };
 
 /*
- * poll(2): POLLIN (with POLLRDNORM) when a full-trace channel has at least the
- * watermark to read, or has met its tail and has something to read, a data ring that is
- * not overwritable has at least its watermark or has dropped records for want of room
- * since the tail moved, or either of a stopped session has something unread; POLLPRI
- * when a channel is frozen; POLLERR without SETUP or when a channel has HWERROR. It takes
- * new tails. An overwrite session is never readable by itself: pause it, or wait for a
- * freeze, then read.
+ * poll(2) first takes new tails. It reports:
+ *
+ *  POLLIN | POLLRDNORM, if for any channel
+ *	- a full-trace area has at least its watermark unread;
+ *	- a full-trace area is full and has unread data;
+ *	- a data ring that is not overwritable has at least its watermark unread;
+ *	- such a data ring has unread data, and has dropped records for lack of space since
+ *	  its tail moved; or
+ *	- the session is stopped and a full-trace area or such a data ring has unread data.
+ *  POLLPRI, if a channel is frozen.
+ *  POLLERR, before SETUP, or if a channel has HWERROR.
+ *
+ * The AUX area of an overwrite session never causes POLLIN: pause the session, or wait for
+ * a freeze, then read.
  */
 
 #endif /* _UAPI_LINUX_AUXTRACE_H */

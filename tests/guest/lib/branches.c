@@ -23,7 +23,7 @@ struct branches branches_available(const struct channel *ch)
 {
 	uint64_t end, len;
 
-	/* Both as of one moment: where it traces, an interrupt may come between two looks. */
+	/* Both from one moment: while it traces, an interrupt may come between the two reads. */
 	do {
 		end = channel_status(ch).produced;
 		len = channel_available(ch);

@@ -1,38 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A program of user code whose branches are the same each time, and what of them was recorded. */
+/* A program of user code that takes the same branches each time, and recorded branches. */
 #ifndef VM_BRANCHES_H
 #define VM_BRANCHES_H
 
 #include "insns.h"
 #include "uapi.h"
 
-/* Copy of records; free() @at. */
+/* A copy of records; the caller frees @at. */
 struct branches {
 	struct auxtrace_branch *at;
 	size_t count;
 };
 
-/* [@begin, @end) of the present area, both multiples of a record's size. */
+/* The records in [@begin, @end), both multiples of a record's size. */
 struct branches branches_copy(const struct channel *ch, uint64_t begin, uint64_t end);
 /*
- * All whole ones that a reader finds in the area; in overwrite mode at rest, else with the
- * tail where it was taken.
+ * All whole records that a reader finds in the area. In overwrite mode the channel must be at
+ * rest; in a full trace the records are those behind the tail that the kernel took last.
  */
 struct branches branches_available(const struct channel *ch);
 
 /*
- * Those of what PT's decoder says ran: where an instruction is not followed by the one
- * behind it. A JMP or CALL to what is behind it, which there is none of in the program
- * below, would be missing.
+ * The branches of decoded PT: an instruction that is not followed by the next one in memory.
+ * A JMP or CALL to the next instruction would be missing; the program below has none.
  */
 struct branches branches_of_insns(const struct insns *in);
 
-/* Some thousand calls, jumps and loops for each of @rounds; no system call. */
+/* @rounds times some thousand calls, jumps and loops; no system call. */
 void branches_make(unsigned int rounds);
 /*
- * Keep only those that branches_make() took: of user code, between the newest run's entry
- * and its end, or from the oldest on if the entry was overwritten (then *@whole is false).
- * None if the end is not there either.
+ * Keep only what the newest run of branches_make() took: branches of user code between its
+ * entry and its end. If the entry was overwritten, *@whole is false and the branches are those
+ * from the oldest on. Without the end, none are kept.
  */
 void branches_of_run(struct branches *b, bool *whole);
 

@@ -1,16 +1,16 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# What scripts in the guest that check the auxtrace command have in common; to be
-# sourced; the shell is busybox's. $failed is their exit status.
+# What the guest scripts that check the auxtrace command share; to be sourced by busybox's
+# shell. $failed is the exit status of such a script.
 # shellcheck disable=SC2034,SC3045
 
 failed=0
 
-# Bytes of a piece of trace.
-unit=1
+# Trace is a multiple of so many bytes.
+granule=1
 
-# check TEXT COMMAND...: the text is true if the command succeeds.
+# check TEXT COMMAND...: prints TEXT, and whether COMMAND succeeded.
 check()
 {
 	text=$1
@@ -24,7 +24,7 @@ check()
 	fi
 }
 
-# says PATTERN COMMAND...
+# says PATTERN COMMAND...: its output, which is left in /tmp/said, matches.
 says()
 {
 	pattern=$1
@@ -34,7 +34,7 @@ says()
 	grep -qE "$pattern" /tmp/said
 }
 
-# What script shows is in /tmp/script.
+# decodes ARGUMENT...: auxtrace script finds no error; its output is left in /tmp/script.
 decodes()
 {
 	auxtrace script "$@" > /tmp/script 2> /tmp/summary
@@ -43,6 +43,7 @@ decodes()
 	grep -q 'decode errors: 0' /tmp/summary && [ "$result" -eq 0 ]
 }
 
+# has, has_not PATTERN: in that output.
 has()
 {
 	# The first is enough: the emulator is long at a pattern for each line of a trace.
@@ -54,7 +55,7 @@ has_not()
 	! grep -E "$1" /tmp/script
 }
 
-# windows NUMBER: as script shows them.
+# windows NUMBER: so many are in that output.
 windows()
 {
 	n=$(grep -c '^ *[0-9]* window' /tmp/script)
@@ -67,7 +68,7 @@ record()
 	auxtrace record -o "$@"
 }
 
-# refused PATTERN OPTION...: by record, which says why.
+# refused PATTERN OPTION...: record refuses the options with a message that matches.
 refused()
 {
 	pattern=$1
@@ -78,7 +79,7 @@ refused()
 	[ "$got" -ne 0 ] && grep -qE "$pattern" /tmp/said
 }
 
-# account RECORDING WORD: a value of its CPUs' lines in meta, summed.
+# account RECORDING WORD: the sum of a value over the CPUs' lines in meta.
 account()
 {
 	sed -n "s/^cpu .*\b$2 \([0-9]*\).*/\1/p" "$1/meta" | { n=0; while read -r v; do n=$((n + v)); done; echo "$n"; }
@@ -88,10 +89,10 @@ adds_up()
 {
 	produced=$(account "$1" produced) read=$(account "$1" read) over=$(account "$1" overwritten)
 	echo "produced $produced, read $read, overwritten $over, gaps $(account "$1" gaps)"
-	[ "$produced" -gt 0 ] && [ "$produced" -eq $((read + over)) ] && [ $((produced % unit)) -eq 0 ]
+	[ "$produced" -gt 0 ] && [ "$produced" -eq $((read + over)) ] && [ $((produced % granule)) -eq 0 ]
 }
 
-# trigger RECORDING hits|acted|... ID: a figure of a trigger's line in meta.
+# trigger RECORDING hits|acted|... ID: a count of a trigger's line in meta.
 trigger()
 {
 	sed -n "s/^trigger $3 .*\b$2 \([0-9]*\).*/\1/p" "$1/meta"
@@ -105,7 +106,7 @@ acted()
 	[ "$n" -eq "$3" ]
 }
 
-# One command by the FIFOs at descriptors 3 and 4, and its answer.
+# ask COMMAND: sends it through the FIFO at descriptor 3, prints the answer from descriptor 4.
 ask()
 {
 	echo "$1" >&3
@@ -117,8 +118,8 @@ ask()
 	return 1
 }
 
-# Holds the hardware until let_go. The recorder answers from its START on; who would ask
-# info instead tries whether the hardware is free, and may have it when START wants it.
+# Holds the hardware until let_go. The recorder answers ping from its START on. Polling
+# auxtrace info instead would claim the hardware for a moment, and could make START fail.
 hold()
 {
 	mkfifo ctl ack
@@ -135,9 +136,10 @@ let_go()
 	exec 3>&- 4>&-
 }
 
-# A command for a flight recorder that newuname freezes. Behind a snapshot's meta it needs the
-# recorder for each fork, and so goes on only when that has resumed. Quotes: it expands n.
-# shellcheck disable=SC2016
+# A command for a flight recorder that newuname freezes. The recorder traces the command's
+# forks, so after a snapshot's meta exists the command only goes on once the recorder has
+# resumed.
+# shellcheck disable=SC2016 # the command's shell expands n
 freezing='for n in 1 2; do
 	uname -r
 	until [ -e /out/flight/snapshot.000$n/meta ]; do usleep 10000; done
@@ -145,8 +147,8 @@ freezing='for n in 1 2; do
 done
 uname -r'
 
-# record_uname RECORD RECORDING: the kernel's flow of uname's system call. Interrupts come
-# when they will: the first of four recordings that has none is kept.
+# record_uname RECORD RECORDING: the kernel's flow of uname's system call. An interrupt may
+# come at any time: the first of up to four recordings without one is kept.
 record_uname()
 {
 	for try in 1 2 3 4; do
@@ -158,7 +160,7 @@ record_uname()
 	done
 }
 
-# The example of the patch series that brought aux-action to perf, as the recording "seed".
+# The example of the patch series that added aux-action to perf, as the recording "seed".
 seed_example()
 {
 	check "kernel flow of one system call" record_uname record seed

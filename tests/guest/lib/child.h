@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What another process sees and may do. */
+/* Test code that runs in another process. */
 #ifndef VM_CHILD_H
 #define VM_CHILD_H
 
@@ -7,9 +7,8 @@
 #include <stdint.h>
 
 /*
- * Run @fn in a forked child and return what it returned, 0 to 119, as a rule 0
- * or an errno; 128 + n if signal n ended it. @fn must not use cmocka: it has no
- * way back into the parent's test.
+ * Run @fn in a forked child. Return its result, 0 to 119, as a rule 0 or an errno; 128 + n if
+ * signal n ended the child. @fn must not use cmocka: a failure cannot reach the parent's test.
  */
 int child_run(int (*fn)(void *arg), void *arg);
 
@@ -17,7 +16,7 @@ int child_run(int (*fn)(void *arg), void *arg);
 
 /* Keep only these capabilities, as bits CAP(x); 0 or a negative errno. */
 int caps_keep(uint64_t caps);
-/* Drop only these. */
+/* Drop these; 0 or a negative errno. */
 int caps_drop(uint64_t caps);
 
 #endif

@@ -27,12 +27,12 @@ int cpu_pin(int cpu);
 /* Let the calling thread run on every online CPU again. */
 void cpu_unpin(void);
 
-/* By sysfs; 0 or a negative errno. The boot CPU has no switch as a rule: -ENOENT. */
+/* Through sysfs; 0 or a negative errno. As a rule the boot CPU has no such file: -ENOENT. */
 int cpu_set_online(int cpu, int online);
-/* Bring back whatever cpu_set_online() took away; 0, or -1 with a message. */
+/* Bring online every CPU that cpu_set_online() took offline; 0, or -1 with a message. */
 int cpus_restore(void);
 
-/* Non-maskable interrupts that @cpu has taken, whoever's; 0 if that cannot be read. */
+/* All non-maskable interrupts that @cpu has taken; 0 if the number cannot be read. */
 uint64_t cpu_nmis(int cpu);
 
 static inline uint64_t read_tsc(void)

@@ -11,8 +11,7 @@ void cut_session(struct session *s, uint64_t cpus, const struct mode *m, uint32_
 	session_setup(s);
 }
 
-struct walk cut_walk(const struct channel *ch, const struct auxtrace_cut *cut,
-			   bool from_begin)
+struct walk cut_walk(const struct channel *ch, const struct auxtrace_cut *cut, bool from_begin)
 {
 	uint64_t len = cut->aux_end - cut->aux_begin;
 	struct walk walk = { 0 };

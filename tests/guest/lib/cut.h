@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Sessions to take snapshots of, and what a cut holds. */
+/* Sessions for tests of SNAPSHOT, and checks of a cut. */
 #ifndef VM_CUT_H
 #define VM_CUT_H
 
@@ -16,7 +16,7 @@
 #define AUX_SIZE	(SLOTS * AUX_SLOT)
 #define DATA_SLOT	(4 * 4096)
 #define DATA_SIZE	(SLOTS * DATA_SLOT)
-/* A ring that is not overwritable, and that nobody reads before the end: seconds of a load. */
+/* Of a ring that is not overwritable and is read only at the end: holds seconds of a load. */
 #define UNREAD_SIZE	(64 * DATA_SIZE)
 
 struct mode {
@@ -29,11 +29,10 @@ struct mode {
 void cut_session(struct session *s, uint64_t cpus, const struct mode *m, uint32_t flags);
 
 /*
- * The trace of a cut is whole packets to its end: from its begin, where a window began,
- * or from its first PSB. Fails the test where it is not.
+ * Fails the test unless a cut's trace is whole packets up to its end: from its begin, where a
+ * window begins, or from its first PSB.
  */
-struct walk cut_walk(const struct channel *ch, const struct auxtrace_cut *cut,
-			   bool from_begin);
+struct walk cut_walk(const struct channel *ch, const struct auxtrace_cut *cut, bool from_begin);
 
 /* An entry for a list of tests. */
 #define in_mode(f, ...) \

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -8,6 +6,7 @@
 #include <unistd.h>
 
 #include "ds.h"
+#include "file.h"
 #include "msr.h"
 #include "uapi.h"
 
@@ -16,24 +15,9 @@
 #define PROBED		"__x64_sys_newuname"
 #define MAX_READS	100
 
-static int put(const char *file, const char *text)
-{
-	char path[128];
-	int fd, ret = 0;
-
-	snprintf(path, sizeof(path), TRACEFS "%s", file);
-	fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		ret = -errno;
-	close(fd);
-	return ret;
-}
-
 /*
- * The probe reads word by word, and an NMI may move them meanwhile: false if the first is
- * another at the end.
+ * The probe reads word by word, and an NMI may change them meanwhile. So it reads the first
+ * once more at its end: false if that has changed.
  */
 static bool last_hit(struct ds *ds)
 {
@@ -66,27 +50,23 @@ struct ds ds_read(int cpu)
 	int ret;
 
 	assert_int_equal(msr_read(cpu, MSR_DS_AREA, &area), 0);
-	if (!area) {
-		print_message("SKIP: perf uses no debug store on CPU %d\n", cpu);
-		skip();
-	}
+	if (!area)
+		skip_test("perf uses no debug store on CPU %d", cpu);
 	snprintf(text, sizeof(text),
 		 "p:" EVENT " " PROBED " base=@0x%llx:x64 index=@0x%llx:x64 maximum=@0x%llx:x64 threshold=@0x%llx:x64 again=@0x%llx:x64\n",
 		 (unsigned long long)area, (unsigned long long)area + 8,
 		 (unsigned long long)area + 16, (unsigned long long)area + 24,
 		 (unsigned long long)area);
-	ret = put("kprobe_events", text);
-	if (ret) {
-		print_message("SKIP: no probe by tracefs: %s\n", strerror(-ret));
-		skip();
-	}
+	ret = file_write(TRACEFS "kprobe_events", text);
+	if (ret)
+		skip_test("no probe by tracefs: %s", strerror(-ret));
 	for (int i = 0; i < MAX_READS && !found; i++) {
-		put("events/" EVENT "/enable", "1");
+		file_write(TRACEFS "events/" EVENT "/enable", "1");
 		syscall(SYS_uname, &u);
-		put("events/" EVENT "/enable", "0");
+		file_write(TRACEFS "events/" EVENT "/enable", "0");
 		found = last_hit(&ds);
 	}
-	ret = put("kprobe_events", "-:" EVENT "\n");
+	ret = file_write(TRACEFS "kprobe_events", "-:" EVENT "\n");
 	assert_true(found);
 	assert_int_equal(ret, 0);
 	return ds;

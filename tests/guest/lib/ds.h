@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* perf's debug store, in the words that are BTS's, read by a probe of the kernel's own. */
+/* The BTS fields of perf's debug store, read by a kprobe event of the kernel's tracefs. */
 #ifndef VM_DS_H
 #define VM_DS_H
 
@@ -11,8 +11,8 @@ struct ds {
 };
 
 /*
- * Of @cpu, as of now. Skips the running test where the kernel has no probes with tracefs
- * or perf uses no debug store there.
+ * Those of @cpu. Skips the running test if the kernel has no kprobe events or perf uses no
+ * debug store on that CPU.
  */
 struct ds ds_read(int cpu);
 

@@ -30,19 +30,19 @@ static int by_address(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-/* The whole of a file whose size is not known. */
+/* The content of a file whose size stat(2) does not tell. */
 static char *read_all(const char *path)
 {
-	size_t len = 0, room = 1 << 20;
-	char *text = malloc(room);
+	size_t len = 0, space = 1 << 20;
+	char *text = malloc(space);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n;
 
 	assert_true(fd >= 0);
-	while (text && (n = read(fd, text + len, room - len - 1)) > 0) {
+	while (text && (n = read(fd, text + len, space - len - 1)) > 0) {
 		len += n;
-		if (room - len < 65536)
-			text = realloc(text, room *= 2);
+		if (space - len < 65536)
+			text = realloc(text, space *= 2);
 	}
 	close(fd);
 	assert_non_null(text);
@@ -50,11 +50,11 @@ static char *read_all(const char *path)
 	return text;
 }
 
-/* Lines "address type name[\t[module]]"; the text stays, names point into it. */
+/* Lines are "address type name[\t[module]]". The text is kept: names point into it. */
 static void load_symbols(void)
 {
 	char *line = read_all("/proc/kallsyms"), *next;
-	size_t room = 0;
+	size_t space = 0;
 
 	for (; *line; line = next) {
 		char *rest, *module;
@@ -65,9 +65,9 @@ static void load_symbols(void)
 			*next++ = 0;
 		if (!strchr("tTwW", rest[1]) || !address)
 			continue;
-		if (nr_symbols == room) {
-			room = room ? 2 * room : 65536;
-			symbols = realloc(symbols, room * sizeof(*symbols));
+		if (nr_symbols == space) {
+			space = space ? 2 * space : 65536;
+			symbols = realloc(symbols, space * sizeof(*symbols));
 			assert_non_null(symbols);
 		}
 		module = strchr(rest + 3, '\t');
@@ -144,7 +144,7 @@ static ssize_t read_own(void *to, size_t len, uint64_t ip)
 	return pread(fd, to, len, ip);
 }
 
-/* A few pages, as an instruction at a time is asked for. */
+/* libipt reads an instruction at a time: keep some pages. */
 static struct {
 	uint64_t page;
 	uint8_t bytes[PAGE];
@@ -156,8 +156,6 @@ static int read_memory(uint8_t *to, size_t len, const struct pt_asid *asid, uint
 	unsigned int slot = ip / PAGE % 64;
 	size_t in_page = ip % PAGE;
 
-	(void)asid;
-	(void)context;
 	if (cache[slot].page != ip - in_page) {
 		uint64_t page = ip - in_page;
 
@@ -183,12 +181,12 @@ static int drain_events(struct pt_insn_decoder *decoder, int status)
 	return status;
 }
 
-static void note(struct insns *in, size_t *room, uint64_t ip, uint8_t size)
+static void note(struct insns *in, size_t *space, uint64_t ip, uint8_t size)
 {
-	if (in->count == *room) {
-		*room = *room ? 2 * *room : 4096;
-		in->ip = realloc(in->ip, *room * sizeof(*in->ip));
-		in->size = realloc(in->size, *room);
+	if (in->count == *space) {
+		*space = *space ? 2 * *space : 4096;
+		in->ip = realloc(in->ip, *space * sizeof(*in->ip));
+		in->size = realloc(in->size, *space);
 		assert_non_null(in->ip);
 		assert_non_null(in->size);
 	}
@@ -200,7 +198,7 @@ static void ends_of_branches(struct insns *in, const void *data, size_t len)
 {
 	const size_t size = sizeof(struct auxtrace_branch);
 	struct walk walk = { 0 };
-	size_t room = 0;
+	size_t space = 0;
 
 	memset(in, 0, sizeof(*in));
 	trace_walk(&walk, data, len, true);
@@ -211,8 +209,8 @@ static void ends_of_branches(struct insns *in, const void *data, size_t len)
 
 		memcpy(&b, (const uint8_t *)data + at, size);
 		if (b.from)
-			note(in, &room, b.from, 0);
-		note(in, &room, b.to, 0);
+			note(in, &space, b.from, 0);
+		note(in, &space, b.to, 0);
 	}
 }
 
@@ -229,11 +227,11 @@ void insns_decode_packets(struct insns *in, const void *data, size_t len)
 	struct pt_insn_decoder *decoder;
 	struct pt_config config;
 	struct pt_image *image;
-	size_t room = 0;
+	size_t space = 0;
 	int status;
 
 	memset(in, 0, sizeof(*in));
-	/* Probes come and go: what was read for another trace may be stale. */
+	/* Probes come and go: pages that were read for another trace may be stale. */
 	memset(cache, 0, sizeof(cache));
 	pt_config_init(&config);
 	config.begin = (uint8_t *)data;
@@ -254,7 +252,7 @@ void insns_decode_packets(struct insns *in, const void *data, size_t len)
 			break;
 		status = pt_insn_next(decoder, &insn, sizeof(insn));
 		if (insn.iclass != ptic_error && insn.ip)
-			note(in, &room, insn.ip, insn.size);
+			note(in, &space, insn.ip, insn.size);
 		if (status < 0)
 			in->error_ip = insn.ip;
 	}

@@ -8,12 +8,12 @@
 #include "msr.h"
 #include "pmu.h"
 
-/* Far more than two looks at a page and one at an MSR take. */
+/* Far more than it takes to read a page twice and an MSR once. */
 #define REST_SECONDS	10
 
 static void complain(const char *what, const struct auxtrace_status_page *st)
 {
-	print_error("CPU %u: not so: %s\n"
+	print_error("CPU %u: broken invariant: %s\n"
 		    "  produced %llu, consumed %llu, overwritten %llu, slot %u of %u from %llu, snapshots %llu\n"
 		    "  windows %llu [%llu, %llu), asked %llu/%llu, done %llu/%llu, inhibit %#x, running %u\n"
 		    "  gaps %llu: full %llu, error %llu, offline %llu\n"
@@ -65,7 +65,7 @@ static unsigned int aux_broken(const struct channel *ch, const struct auxtrace_s
 	require(st->produced == st->consumed + aux_available(ch, st) + st->overwritten);
 	if (ch->overwrite) {
 		require(st->consumed <= st->slot_begin);
-		/* BTS: an interrupt that came more than a lap late. */
+		/* BTS: an interrupt may come more than a lap late. */
 		require(st->gaps_full == 0 || under_bts());
 		require(st->bad_tails == 0);
 	} else {
@@ -195,8 +195,8 @@ void check_accounting(struct session *s)
 /* ---- at the end of a test -------------------------------------------------- */
 
 /*
- * What the pages of all sessions say of @cpu: is it to trace? @seqs: changes when
- * one of them did. False: no session has that CPU, or a page is never consistent.
+ * Do the status pages of all sessions say that @cpu traces? @seqs changes when one of the
+ * pages does. False: no session has the CPU, or a page never is consistent.
  */
 static bool wanted(const struct session *sessions, unsigned int count, int cpu, bool *on,
 		   uint64_t *seqs)
@@ -220,7 +220,7 @@ static bool wanted(const struct session *sessions, unsigned int count, int cpu, 
 	return known;
 }
 
-/* An interrupt may turn it off between our looks; never between two of its own. */
+/* An interrupt may change the hardware between the reads: then read again. */
 static unsigned int hardware_broken(const struct session *sessions, unsigned int count)
 {
 	unsigned int broken = 0;
@@ -248,7 +248,7 @@ static unsigned int hardware_broken(const struct session *sessions, unsigned int
 	return broken;
 }
 
-/* A request for all CPUs was made: is @reason set, or clear, on all of them? */
+/* After a request for all CPUs: is @reason set, or clear, on all of them? */
 static unsigned int request_broken(const struct session *s, const char *what, uint32_t reason,
 				   bool set)
 {
@@ -275,7 +275,7 @@ unsigned int invariants_at_end(const struct session *sessions, unsigned int coun
 		int ret = s->fd < 0 ? s->fd : at_start(s->fd);
 
 		broken += invariants_broken(s);
-		/* Closed; or a CPU is away, or the hardware somebody else's. */
+		/* The session is closed, a CPU is offline, or the hardware is held. */
 		if ((ret && ret != -EALREADY) ||
 		    at_control(s->fd, AUXTRACE_IOC_PAUSE, 0, NULL, 0) < 0)
 			continue;

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What holds of every session at every moment, whatever was done to it. */
+/* Invariants of every session, whatever was done to it. */
 #ifndef VM_INVARIANTS_H
 #define VM_INVARIANTS_H
 
 #include "uapi.h"
 
 /*
- * Of each channel: the accounts of its AUX area and of its data ring, the sum of
- * its gaps, done is no more than asked. Prints what is broken and returns its
- * number. Any thread, and teardown.
+ * For each channel: the byte counts of its AUX area and its data ring add up, so do its gaps,
+ * and no more requests are done than were asked. Prints each broken invariant and returns
+ * their number. For any thread, and teardown.
  */
 unsigned int invariants_broken(const struct session *s);
 
 /*
- * Teardown's: the same, and the hardware of each CPU is on exactly if a status page
- * says so; after a PAUSE, a RESUME and a STOP of each session that can be started also
- * as was asked last.
+ * For teardown: the same, and the hardware of a CPU is on exactly if a status page says so.
+ * Then each session that can be started gets a PAUSE, a RESUME and a STOP, and the hardware
+ * must follow each.
  */
 unsigned int invariants_at_end(const struct session *sessions, unsigned int count);
 
-/* Bytes that a reader finds in the area or slot; fails the test unless all holds. */
+/* Bytes that a reader finds in the area or slot; fails the test if an invariant is broken. */
 uint64_t channel_available(const struct channel *ch);
 
 /*
- * Fails the test unless all of the first holds and STATUS says the pages' sums: for
- * hardware at rest.
+ * Fails the test if invariants_broken(), or if STATUS does not report the sums of the status
+ * pages: for hardware at rest.
  */
 void check_accounting(struct session *s);
 

@@ -6,23 +6,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "file.h"
 #include "kmod.h"
 #include "uapi.h"
 
-/* devtmpfs makes the node before init_module() returns; this is for udev systems. */
+/* devtmpfs makes the node before finit_module(2) returns; udev makes it later. */
 #define NODE_TRIES	200
 
 int kmod_users(void)
 {
-	FILE *f = fopen("/sys/module/auxtrace/refcnt", "re");
-	int users = -1;
-
-	if (!f)
-		return -1;
-	if (fscanf(f, "%d", &users) != 1)
-		users = -1;
-	fclose(f);
-	return users;
+	return file_number("/sys/module/auxtrace/refcnt");
 }
 
 int kmod_unload(void)
@@ -51,8 +44,6 @@ void kmod_required(void)
 {
 	const char *path = getenv("AUXTRACE_KO");
 
-	if (path && !access(path, R_OK) && kmod_users() >= 0)
-		return;
-	print_message("SKIP: $AUXTRACE_KO names no module file, or auxtrace is built in\n");
-	skip();
+	if (!path || access(path, R_OK) || kmod_users() < 0)
+		skip_test("$AUXTRACE_KO names no module file, or auxtrace is built in");
 }

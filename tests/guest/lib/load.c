@@ -58,6 +58,16 @@ void load_run(unsigned int rounds)
 	(void)result;
 }
 
+uint64_t load_trace(const struct session *s, unsigned int rounds)
+{
+	assert_int_equal(cpu_pin(s->channel->cpu), 0);
+	ok_start(s->fd);
+	load_run(rounds);
+	ok_stop(s->fd);
+	cpu_unpin();
+	return channel_status(s->channel).produced;
+}
+
 static void *runner_main(void *arg)
 {
 	struct runner *r = arg;

@@ -69,65 +69,62 @@ bool msr_tracing(int cpu)
 	return (must_read(cpu, msr_control()) & msr_enables()) == msr_enables();
 }
 
-void bench_required(void)
+void emulator_required(void)
 {
 	uint64_t id = 0;
-	int ret = msr_read(0, MSR_PTM_BENCH_ID, &id);
+	int ret = msr_read(0, MSR_PTM_ID, &id);
 
-	if (!ret && id == PTM_BENCH_ID_VALUE)
-		return;
-	print_message("SKIP: no counters of the bench: %s\n",
-		      ret ? strerror(-ret) : "not its ID");
-	skip();
+	if (ret || id != PTM_ID_VALUE)
+		skip_test("no counters of the emulator: %s", ret ? strerror(-ret) : "not its ID");
 }
 
-uint64_t bench_count(int cpu, enum ptm_counter counter)
+uint64_t emulator_count(int cpu, enum ptm_counter counter)
 {
-	return must_read(cpu, MSR_PTM_BENCH_COUNT + counter);
+	return must_read(cpu, MSR_PTM_COUNTER + counter);
 }
 
-uint64_t bench_wrmsrs(int cpu)
+uint64_t emulator_wrmsrs(int cpu)
 {
 	if (under_bts())
-		return bench_count(cpu, PTM_N_WRMSR_DEBUGCTL) +
-		       bench_count(cpu, PTM_N_WRMSR_DS_AREA);
-	return bench_count(cpu, PTM_N_WRMSR);
+		return emulator_count(cpu, PTM_N_WRMSR_DEBUGCTL) +
+		       emulator_count(cpu, PTM_N_WRMSR_DS_AREA);
+	return emulator_count(cpu, PTM_N_WRMSR);
 }
 
-bool bench_bytes_plain(int cpu, uint64_t *bytes)
+bool emulator_bytes_plain(int cpu, uint64_t *bytes)
 {
 	if (under_bts()) {
-		if (msr_read(cpu, MSR_PTM_BENCH_COUNT + PTM_N_BTS, bytes))
+		if (msr_read(cpu, MSR_PTM_COUNTER + PTM_N_BTS, bytes))
 			return false;
 		*bytes *= sizeof(struct auxtrace_branch);
 		return true;
 	}
-	return !msr_read(cpu, MSR_PTM_BENCH_COUNT + PTM_N_BYTES, bytes);
+	return !msr_read(cpu, MSR_PTM_COUNTER + PTM_N_BYTES, bytes);
 }
 
-uint64_t bench_bytes(int cpu)
+uint64_t emulator_bytes(int cpu)
 {
 	uint64_t bytes = 0;
 
-	if (!bench_bytes_plain(cpu, &bytes))
+	if (!emulator_bytes_plain(cpu, &bytes))
 		fail_msg("no counters of CPU %d", cpu);
 	return bytes;
 }
 
 static uint64_t turned[PTM_KNOBS];	/* on which CPUs */
 
-void bench_knob(int cpu, enum ptm_knob knob, uint64_t value)
+void emulator_knob(int cpu, enum ptm_knob knob, uint64_t value)
 {
-	int ret = msr_write(cpu, MSR_PTM_BENCH_KNOB + knob, value);
+	int ret = msr_write(cpu, MSR_PTM_KNOB + knob, value);
 
 	if (ret)
 		fail_msg("knob %d of CPU %d: %s", knob, cpu, strerror(-ret));
 	turned[knob] |= 1ULL << cpu;
 }
 
-void bench_knobs_reset(void)
+void emulator_knobs_reset(void)
 {
 	for (int knob = 0; knob < PTM_KNOBS; knob++)
 		for (; turned[knob]; turned[knob] &= turned[knob] - 1)
-			msr_write(cpus_first(turned[knob]), MSR_PTM_BENCH_KNOB + knob, 0);
+			msr_write(cpus_first(turned[knob]), MSR_PTM_KNOB + knob, 0);
 }

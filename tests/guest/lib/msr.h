@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* MSRs of the guest's CPUs through /dev/cpu/N/msr, and the bench's counters in them. */
+/* MSRs of the guest's CPUs through /dev/cpu/N/msr, and the emulator's counters in them. */
 #ifndef VM_MSR_H
 #define VM_MSR_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "bench.h"
+#include "synthetic.h"
 
 #define MSR_PLATFORM_INFO	0xce
 #define MSR_RTIT_OUTPUT_BASE	0x560
@@ -25,26 +25,26 @@
 int msr_read(int cpu, uint32_t reg, uint64_t *value);
 int msr_write(int cpu, uint32_t reg, uint64_t value);
 
-/* The MSR that turns the trace PMU on, and the bits of it that are set while it is. */
+/* The MSR that turns the trace PMU on, and its bits that are set while the PMU is on. */
 uint32_t msr_control(void);
 uint64_t msr_enables(void);
-/* Is it on, on @cpu? Fails the running test if that cannot be read. */
+/* Is the trace PMU of @cpu on? Fails the running test if the MSR cannot be read. */
 bool msr_tracing(int cpu);
 
 /*
- * Skips the running test, saying why, unless the CPUs are the bench's: real
+ * Skips the running test, saying why, unless the CPUs are the emulator's: real
  * hardware does not count its WRMSRs.
  */
-void bench_required(void);
-uint64_t bench_count(int cpu, enum ptm_counter counter);
+void emulator_required(void);
+uint64_t emulator_count(int cpu, enum ptm_counter counter);
 /* WRMSRs that drive @cpu's trace PMU: of IA32_RTIT_*, or of IA32_DEBUGCTL and IA32_DS_AREA. */
-uint64_t bench_wrmsrs(int cpu);
+uint64_t emulator_wrmsrs(int cpu);
 /* Bytes of trace that @cpu wrote. */
-uint64_t bench_bytes(int cpu);
+uint64_t emulator_bytes(int cpu);
 /* The same for any machine: false if it has no such counter. */
-bool bench_bytes_plain(int cpu, uint64_t *bytes);
-/* Turn a knob of the bench; bench_knobs_reset() puts all that were turned back to 0. */
-void bench_knob(int cpu, enum ptm_knob knob, uint64_t value);
-void bench_knobs_reset(void);
+bool emulator_bytes_plain(int cpu, uint64_t *bytes);
+/* Set a knob of the emulator; emulator_knobs_reset() sets every knob that was set back to 0. */
+void emulator_knob(int cpu, enum ptm_knob knob, uint64_t value);
+void emulator_knobs_reset(void);
 
 #endif

@@ -5,7 +5,7 @@
 #include "trace.h"
 #include "uapi.h"
 
-/* IP compression (SDM, "IP Compression"): what a packet leaves out is of the last IP. */
+/* SDM, "IP Compression": the bits that a packet leaves out are those of the last IP. */
 static void update_ip(uint64_t *last, const struct pt_packet_ip *ip)
 {
 	switch (ip->ipc) {

@@ -8,46 +8,40 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "cpu.h"
+#include "file.h"
 #include "load.h"
 #include "perf.h"
 #include "pmu.h"
 #include "trace.h"
 #include "uapi.h"
 
-#define PMU_FILES	"/sys/bus/event_source/devices/"
-/* PT: few, so that the pages of one buffer are likely to be those of the one before. */
+/* PT: few, so that a buffer is likely to get the pages of the one before. */
 #define AUX_PAGES	(under_bts() ? 16u : 2u)
 
-static const char *type_file(void)
+static const char *trace_pmu(void)
 {
-	return under_bts() ? PMU_FILES "intel_bts/type" : PMU_FILES "intel_pt/type";
+	return under_bts() ? "intel_bts" : "intel_pt";
 }
 
-static int pmu_type(void)
+int64_t perf_pmu_type(const char *pmu)
 {
-	FILE *f = fopen(type_file(), "re");
-	int type = -1;
+	char path[128];
 
-	if (!f)
-		return -1;
-	if (fscanf(f, "%d", &type) != 1)
-		type = -1;
-	fclose(f);
-	return type;
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", pmu);
+	return file_number(path);
 }
 
 void perf_required(void)
 {
-	if (pmu_type() >= 0)
-		return;
-	print_message("SKIP: no %s\n", type_file());
-	skip();
+	if (perf_pmu_type(trace_pmu()) < 0)
+		skip_test("this kernel has no PMU %s", trace_pmu());
 }
 
 int perf_open_plain(pid_t pid, int cpu)
 {
 	struct perf_event_attr attr = {
-		.type = pmu_type(),
+		.type = perf_pmu_type(trace_pmu()),
 		.size = sizeof(attr),
 		.config = under_bts() ? 0 : CONFIG_TSC | CONFIG_BRANCH | CONFIG_PT,
 		.disabled = 1,
@@ -86,19 +80,15 @@ int perf_sample(int cpu, uint64_t period)
 
 static bool write_file(const char *path, const char *text)
 {
-	FILE *f = fopen(path, "we");
-	bool ok = f && fputs(text, f) >= 0;
-
-	if (f && fclose(f))
-		ok = false;
-	if (!ok)
-		print_message("cannot write %s\n", path);
-	return ok;
+	if (!file_write(path, text))
+		return true;
+	print_message("cannot write %s\n", path);
+	return false;
 }
 
 bool perf_unthrottle(void)
 {
-	/* With a percentage of 0 it measures no more, but then the rate cannot be set. */
+	/* With 0 percent perf does not throttle, but the rate can only be set before. */
 	return write_file("/proc/sys/kernel/perf_cpu_time_max_percent", "25") &&
 	       write_file("/proc/sys/kernel/perf_event_max_sample_rate", "1000000") &&
 	       write_file("/proc/sys/kernel/perf_cpu_time_max_percent", "0");
@@ -138,7 +128,7 @@ int64_t perf_trace_during(int fd, unsigned int rounds, void (*then)(void *arg), 
 		if ((uint64_t)ret > base->aux_size)
 			ret = base->aux_size;
 		trace_walk(&walk, aux, ret, false);
-		/* Where a buffer of BTS ends perf fills it with zeros. */
+		/* perf fills the end of a BTS buffer with zeros. */
 		if (!walk.begins_window || (walk.error && !(under_bts() && walk.count)))
 			ret = -EBADMSG;
 	}
@@ -153,11 +143,21 @@ int64_t perf_trace(int fd, unsigned int rounds)
 	return perf_trace_during(fd, rounds, NULL, NULL);
 }
 
+bool perf_works(int fd, int cpu)
+{
+	int64_t bytes;
+
+	assert_int_equal(cpu_pin(cpu), 0);
+	bytes = perf_trace(fd, 100);
+	cpu_unpin();
+	return bytes > 0;
+}
+
 static void expect_perf(int err, int fd, const char *what)
 {
 	if (fd != -err && !(fd >= 0 && !err))
 		fail_msg("perf_event_open of %s %s: expected %s, got %s",
-			 under_bts() ? "intel_bts" : "intel_pt", what,
+			 trace_pmu(), what,
 			 err ? strerrorname_np(err) : "success",
 			 fd < 0 ? strerrorname_np(-fd) : "success");
 	if (fd >= 0)

@@ -21,25 +21,26 @@ bool under_bts(void)
 	return bts;
 }
 
+bool bts_is_buffered(void)
+{
+	return at_info().out_bts_flags & AUXTRACE_BTS_BUFFERED;
+}
+
 uint32_t quiet_level(void)
 {
-	if (under_bts() && at_info().out_bts_flags & AUXTRACE_BTS_BUFFERED)
+	if (under_bts() && bts_is_buffered())
 		return AUXTRACE_SETUP_USER;
 	return AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL;
 }
 
 void pt_required(const char *what)
 {
-	if (!under_bts())
-		return;
-	print_message("SKIP: about Intel PT's %s\n", what);
-	skip();
+	if (under_bts())
+		skip_test("about Intel PT's %s", what);
 }
 
 void bts_required(void)
 {
-	if (under_bts())
-		return;
-	print_message("SKIP: about BTS\n");
-	skip();
+	if (!under_bts())
+		skip_test("about BTS");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The trace PMU that the tests use: Intel PT, or BTS with AUXTRACE_TEST_SOURCE=bts.
- * What is the same of both is written once; this, trace.h and msr.h know the difference.
+ * The trace PMU that the tests use: Intel PT, or BTS with AUXTRACE_TEST_SOURCE=bts. Tests that
+ * are the same for both are written once; this, trace.h and msr.h know the difference.
  */
 #ifndef VM_PMU_H
 #define VM_PMU_H
@@ -9,28 +9,31 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Ends the program, with a message, if the environment names neither. */
+/* Ends the program, with a message, if the environment names another. */
 bool under_bts(void);
 
-/* Skips the running test under BTS, saying that it is about @what. */
+/* Skips the running test under BTS, with the message that it is about PT's @what. */
 void pt_required(const char *what);
-/* And the other way round. */
+/* Skips the running test under PT. */
 void bts_required(void);
 
+/* Page tables are isolated, so the kernel's branches go through a buffer of 64 KiB. */
+bool bts_is_buffered(void);
+
 /*
- * BTS writes 24 bytes for a branch, for which PT has a bit of a TNT or, where it is
- * indirect, a TIP of 3 bytes or so. A power of two, as areas are.
+ * BTS writes 24 bytes for a branch. PT writes a bit of a TNT for it or, if it is indirect, a
+ * TIP of about 3 bytes. A power of two, as areas are.
  */
 #define BTS_DENSITY	16u
 
 /*
- * What is traced where interrupts of trace would be in the way: both levels, but BTS's user
- * code alone under page-table isolation, where the kernel fills its buffer all the time.
+ * The levels for tests in which trace interrupts would be in the way: both. But with BTS and
+ * page-table isolation user code only, as the kernel's branches would fill the buffer often.
  */
 uint32_t quiet_level(void);
 
-/* An area that holds what runs in a time in which PT writes @pt_bytes. */
-static inline uint64_t room_for(uint64_t pt_bytes)
+/* The size of an area that holds what PT writes as @pt_bytes. */
+static inline uint64_t space_for(uint64_t pt_bytes)
 {
 	return under_bts() ? pt_bytes * BTS_DENSITY : pt_bytes;
 }

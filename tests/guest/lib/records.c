@@ -6,10 +6,10 @@
 #include "records.h"
 #include "trace.h"
 
-/* The shortest record: of a header and an end. */
+/* The size of the shortest record: header and end. */
 #define LEAST	(sizeof(struct auxtrace_record_header) + sizeof(struct auxtrace_record_end))
 
-/* Copy [begin, end) as it lies in the mapping: ascending from the oldest or the newest. */
+/* Copy [begin, end) in the mapping's order: the oldest first, or in a backward ring the newest. */
 static void copy_bytes(uint8_t *to, const struct channel *ch, uint32_t slot, uint64_t begin,
 		       uint64_t end)
 {
@@ -59,7 +59,7 @@ void records_read(struct records *r, const struct channel *ch, uint32_t slot, ui
 		const union any_record *rec;
 		uint32_t size;
 
-		/* A record's size stands at both of its ends: here one finds it, the other proves it. */
+		/* A record has its size at both ends: one finds it, the other confirms it. */
 		if (ch->data_backward) {
 			rec = (const void *)(r->bytes + done);
 			size = rec->header.size;
@@ -99,7 +99,7 @@ void records_read_all(struct records *r, const struct channel *ch)
 			oldest = st.data_head - size;
 	}
 	records_read(r, ch, st.slot, oldest, st.data_head);
-	/* Only an overwritable ring may begin within a record. */
+	/* Only in an overwritable ring may the oldest record be partial. */
 	if (oldest == st.data_slot_begin || !ch->data_overwrite)
 		assert_int_equal(r->begin, oldest);
 }
@@ -130,17 +130,17 @@ void follower_init(struct follower *f, const struct channel *ch)
 #define rule(cond) \
 	do { \
 		if (!(cond)) \
-			bad_record(f->ch, position, "not so: " #cond, rec); \
+			bad_record(f->ch, position, "broken rule: " #cond, rec); \
 	} while (0)
 
 /*
- * @missing records are not there, of which a LOST record may tell that comes only behind
- * this one, an NMI's: the header says so.
+ * @missing records are lost. If this record is an NMI's, the LOST record that reports them may
+ * come after it, as the ABI says.
  */
-static void owe(struct follower *f, uint64_t missing)
+static void note_missing(struct follower *f, uint64_t missing)
 {
-	if (missing > f->owed)
-		f->owed = missing;
+	if (missing > f->unreported)
+		f->unreported = missing;
 }
 
 static void follow_lost(struct follower *f, const union any_record *rec, uint64_t position)
@@ -150,8 +150,8 @@ static void follow_lost(struct follower *f, const union any_record *rec, uint64_
 	rule(lost->header.size == sizeof(*lost));
 	rule(lost->id == 0);
 	rule(lost->lost > 0);
-	rule(lost->lost >= f->owed);
-	f->owed = 0;
+	rule(lost->lost >= f->unreported);
+	f->unreported = 0;
 	f->lost += lost->lost;
 	f->missed_aux += lost->lost;
 	f->missed_windows += lost->lost;
@@ -166,14 +166,14 @@ static void follow_aux(struct follower *f, const union any_record *rec, uint64_t
 	rule(aux->header.size == sizeof(*aux));
 	rule(!(aux->flags & ~known));
 	rule(!!(aux->flags & AUXTRACE_AUX_OVERWRITE) == f->ch->overwrite);
-	/* Overwrite: only of BTS, whose interrupt came too late. */
+	/* In overwrite mode only BTS, whose interrupt may come too late. */
 	rule(!(aux->flags & AUXTRACE_AUX_TRUNCATED) || !f->ch->overwrite || under_bts());
 	rule(aux->length || aux->flags & ~(uint64_t)AUXTRACE_AUX_OVERWRITE);
 	rule(aux->offset >= f->aux_next);
 	if (!f->missed_aux && aux->offset != f->aux_next)
-		owe(f, 1);
+		note_missing(f, 1);
 	f->aux_next = aux->offset + aux->length;
-	/* It tells of all of the windows that ended before it. */
+	/* It covers all windows that ended before it. */
 	rule(f->aux_next >= f->newest.end_position);
 	f->aux_bytes += aux->length;
 	f->missed_aux = 0;
@@ -197,7 +197,7 @@ static void follow_window(struct follower *f, const union any_record *rec, uint6
 	rule(w->begin_tsc && w->begin_tsc <= w->end_tsc && w->end_tsc <= w->end.tsc);
 	rule(w->window > f->newest.window);
 	if (skipped > f->missed_windows)
-		owe(f, skipped - f->missed_windows);
+		note_missing(f, skipped - f->missed_windows);
 	rule(w->begin >= f->newest.end_position);
 	rule(w->begin_tsc >= f->newest.end_tsc);
 	/* Nothing is traced between windows. */
@@ -229,7 +229,7 @@ static void follow_sample(struct follower *f, const union any_record *rec, uint6
 	rule(s->trigger);
 	rule(!(s->flags & ~(uint64_t)(AUXTRACE_SAMPLE_IN_SLOT | AUXTRACE_SAMPLE_CUT)));
 	rule(s->length <= s->wanted && s->length <= s->aux_end);
-	/* BTS: only whole records, of which not all that is wanted need be a multiple. */
+	/* BTS: only whole records; the wanted size need not be a multiple of them. */
 	rule(!!(s->flags & AUXTRACE_SAMPLE_CUT) == (s->length < whole_trace(s->wanted)));
 	f->samples++;
 }
@@ -245,7 +245,10 @@ void follow(struct follower *f, const struct records *r, bool resync)
 
 		position += rec->header.size;
 		rule(rec->header.misc == 0);
-		/* A trigger's and a LOST one begin outside of the settle loop: an NMI's may come between. */
+		/*
+		 * TRIGGER and LOST records get their TSC outside of the settle loop, so an NMI's
+		 * record may come before them with a later one.
+		 */
 		rule(end_of(rec)->tsc >= f->tsc || rec->header.type == AUXTRACE_RECORD_TRIGGER ||
 		     rec->header.type == AUXTRACE_RECORD_LOST);
 		switch (rec->header.type) {
@@ -301,8 +304,8 @@ void follower_agrees(const struct follower *f)
 
 	assert_int_equal(f->bytes, st.data_head);
 	assert_int_equal(f->records, st.data_records);
-	/* What nobody has told of yet was lost after the newest record. */
-	assert_true(f->lost + f->owed <= st.data_lost);
+	/* Losses that no record reports yet came after the newest record. */
+	assert_true(f->lost + f->unreported <= st.data_lost);
 	if (f->lost == st.data_lost && !f->missed_windows)
 		assert_int_equal(f->newest.window, ended);
 	if (st.data_lost)
@@ -314,7 +317,7 @@ void follower_agrees(const struct follower *f)
 	assert_int_equal(f->aux_bytes, st.produced);
 	assert_int_equal(f->aux_next, st.produced);
 	assert_int_equal(f->truncated, st.gaps_full);
-	/* One that finds no room when it is to begin is no window. */
+	/* A window that finds no space when it is to begin is none. */
 	assert_true(f->ended_by[AUXTRACE_CAUSE_FULL] <= st.gaps_full);
 	/* Errors come before a request in the list of causes. */
 	assert_true(f->ended_by[AUXTRACE_CAUSE_USER] <= st.pauses_done);

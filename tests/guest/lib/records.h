@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Records of a data ring: read from either kind of ring, and judged one after the other. */
+/* Records of a data ring: reading them from any kind of ring, and judging their sequence. */
 #ifndef VM_RECORDS_H
 #define VM_RECORDS_H
 
@@ -23,20 +23,20 @@ struct records {
 };
 
 /*
- * Copy what lies in [@begin, @end) of the ring's @slot and find the records in it, from
- * the newest back. A partial one at @begin is left out. records_free() it.
+ * Copy [@begin, @end) of the ring's @slot and find the records in it, from the newest back. A
+ * partial record at @begin is left out. records_free() the result.
  */
 void records_read(struct records *r, const struct channel *ch, uint32_t slot, uint64_t begin,
 		  uint64_t end);
-/* What a reader finds in the present slot, at rest; all of it. */
+/* All that a reader finds in the present slot of a channel at rest. */
 void records_read_all(struct records *r, const struct channel *ch);
 void records_free(struct records *r);
 /* The newest record of @type, or NULL. */
 const union any_record *records_newest(const struct records *r, uint32_t type);
 
 /*
- * The rules by which the records of one channel follow each other. To be fed with all
- * of them in their order, in any number of pieces; fails the test where one does not fit.
+ * Checks that the records of one channel follow each other as the ABI says. To be fed all of
+ * them in order, in any number of pieces; fails the test at a record that breaks a rule.
  */
 struct follower {
 	const struct channel *ch;
@@ -50,18 +50,18 @@ struct follower {
 
 	uint64_t aux_next, tsc;
 	uint64_t missed_aux, missed_windows;	/* lost since then: so many may be missing */
-	uint64_t owed;			/* missing, and not told of by a LOST record yet */
+	uint64_t unreported;		/* missing, and not yet reported by a LOST record */
 };
 
 void follower_init(struct follower *f, const struct channel *ch);
-/* @resync: older ones were overwritten, so that what comes may begin anywhere. */
+/* @resync: older records were overwritten, so @r may begin anywhere. */
 void follow(struct follower *f, const struct records *r, bool resync);
 /*
- * Take all that is there of a ring that is not overwritable, and move the tail; the
- * number of records.
+ * Take all records of a ring that is not overwritable, and move the tail; the number of
+ * records.
  */
 unsigned int follow_and_take(struct follower *f);
-/* At rest, with all records fed: they tell what the status page does. */
+/* At rest, with all records fed: fails the test unless the status page agrees with them. */
 void follower_agrees(const struct follower *f);
 
 #endif

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <unistd.h>
-
 #include "cpu.h"
 #include "load.h"
+#include "machine.h"
 #include "ring.h"
 
 void ring_open(struct session *s, const struct mode *m, uint32_t flags, uint64_t data_size)
 {
-	int cpu = cpus_first(cpus_online());
-
-	session_prepare(s, 1ULL << cpu, AUXTRACE_SETUP_USER | m->aux | flags,
-			m->aux ? 4 * sysconf(_SC_PAGESIZE) : RING_AUX_SIZE);
+	session_prepare(s, one_cpu, AUXTRACE_SETUP_USER | m->aux | flags,
+			m->aux ? 4 * page_size : RING_AUX_SIZE);
 	session_prepare_data(s, m->data, data_size);
 	session_setup(s);
-	assert_int_equal(cpu_pin(cpu), 0);
+	assert_int_equal(cpu_pin(first_cpu), 0);
 }
 
 void ring_window(const struct session *s, unsigned int rounds, struct auxtrace_effect *begin,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Data rings of each kind beside an AUX area of each mode, for tests that try them all. */
+/* Data rings of each kind beside an AUX area of each mode, for tests that run in all of them. */
 #ifndef VM_RING_H
 #define VM_RING_H
 
 #include "uapi.h"
 
-#define RING_AUX_SIZE	(1 << 20)	/* of a full trace: room for all that a test makes */
+#define RING_AUX_SIZE	(1 << 20)	/* of a full trace: space for all that a test makes */
 #define NEWEST		AUXTRACE_SETUP_DATA_OVERWRITE
 #define BACKWARD	AUXTRACE_SETUP_DATA_BACKWARD
 #define OVER		AUXTRACE_SETUP_OVERWRITE
@@ -20,13 +20,12 @@ struct mode {
  */
 void ring_open(struct session *s, const struct mode *m, uint32_t flags, uint64_t data_size);
 
-/* Trace for a while, then pause; what the two answered. */
+/* RESUME, trace for a while, PAUSE; the effects of both. */
 void ring_window(const struct session *s, unsigned int rounds, struct auxtrace_effect *begin,
 		 struct auxtrace_effect *end);
 
 /*
- * The same; the number of records that it made, if nothing interrupted it: a trace
- * interrupt is one more.
+ * The same; the number of records that it makes. Each trace interrupt makes one more.
  */
 unsigned int ring_make_records(const struct session *s);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "cpu.h"
+#include "machine.h"
 #include "setup.h"
 
 void setup_prepare(struct session *s)
 {
-	session_prepare(s, 1ULL << cpus_first(cpus_online()), AUXTRACE_SETUP_USER, SETUP_AUX_SIZE);
+	session_prepare(s, one_cpu, AUXTRACE_SETUP_USER, SETUP_AUX_SIZE);
 }
 
 void setup_ok(struct session *s)

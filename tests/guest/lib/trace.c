@@ -5,7 +5,7 @@
 #include "trace.h"
 #include "uapi.h"
 
-/* No code runs further without a branch that is taken. */
+/* No code runs further than this without a taken branch. */
 #define STRAIGHT	65536u
 
 /* ---- records of BTS --------------------------------------------------------- */
@@ -18,7 +18,7 @@ static bool canonical(uint64_t address)
 static const char *wrong(const struct auxtrace_branch *b)
 {
 	if (b->flags & ~(1ULL << 4))
-		return "a record with flags that there are not";
+		return "a record with undefined flags";
 	if (!b->from && !b->to)
 		return "a record that was not written";
 	if (!b->to)
@@ -30,15 +30,15 @@ static const char *wrong(const struct auxtrace_branch *b)
 
 static void note_branch(struct walk *w, const struct auxtrace_branch *b)
 {
-	/* Kernel code that the session may not see has no address. */
+	/* The address of kernel code that the session may not see is 0. */
 	bool from_kernel = !b->from || b->from >> 63, to_kernel = b->to >> 63;
 
 	w->into_user += from_kernel && !to_kernel;
 	w->into_kernel += !from_kernel && to_kernel;
 	w->kernel_addresses += (b->from >> 63) + to_kernel;
 	/*
-	 * What runs between two branches that are taken has none. Where the one before went to
-	 * another level than this one came from, what led there was not to be traced.
+	 * Code between two taken branches is straight. Unless the branch before went to another
+	 * level than this one comes from: then the code between was not traced.
 	 */
 	if (w->count && b->from && w->last_to >> 63 == b->from >> 63 &&
 	    b->from - w->last_to >= STRAIGHT)
@@ -92,12 +92,24 @@ void trace_check_window(struct walk *w, const void *data, size_t len, const char
 	if (w->error)
 		fail_msg("%s: byte %zu of %zu: %s", what, w->end, len, w->error);
 	if (w->end != len)
-		fail_msg("%s: what begins at byte %zu of %zu is cut off", what, w->end, len);
+		fail_msg("%s: the last one, at byte %zu of %zu, is incomplete", what, w->end, len);
 	if (!w->begins_window && !(under_bts() && !len))
 		fail_msg("%s: %zu bytes do not begin as a window does", what, len);
 	if (w->breaks)
-		fail_msg("%s: %llu of %llu records do not go on where the one before went", what,
+		fail_msg("%s: %llu of %llu records do not follow from the one before", what,
 			 (unsigned long long)w->breaks, (unsigned long long)w->count);
+}
+
+struct walk channel_check_window(const struct channel *ch, uint64_t begin, uint64_t end,
+				 const char *what)
+{
+	struct walk walk = { 0 };
+	uint8_t *trace = test_malloc(end - begin + 1);
+
+	channel_copy(ch, begin, trace, end - begin);
+	trace_check_window(&walk, trace, end - begin, what);
+	test_free(trace);
+	return walk;
 }
 
 uint64_t whole_trace(uint64_t bytes)

@@ -6,9 +6,11 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "file.h"
 #include "load.h"
 #include "perf.h"
 #include "trigger.h"
+#include "waiter.h"
 
 struct auxtrace_trigger trigger(uint32_t kind, uint32_t action)
 {
@@ -136,6 +138,11 @@ void trigger_counted(const struct session *s, uint32_t id, uint64_t acted, uint6
 		 (unsigned long long)missed);
 }
 
+void trigger_wait_hits(const struct session *s, uint32_t id, uint64_t hits)
+{
+	wait_until(trigger_read(s, id).out_hits >= hits);
+}
+
 /* ---- events ------------------------------------------------------------------ */
 
 void call_times(unsigned int n)
@@ -146,7 +153,7 @@ void call_times(unsigned int n)
 		syscall(CALL_NUMBER, &u);
 }
 
-/* The first instruction is one that the kernel emulates: no copy of it runs elsewhere. */
+/* The kernel emulates the NOP under a uprobe instead of running a copy of it elsewhere. */
 __asm__(".pushsection .text\n"
 	".globl probed_function, probed_function_end\n"
 	".type probed_function, @function\n"
@@ -177,22 +184,6 @@ uint64_t offset_in_program(const void *address)
 	return (const char *)address - __executable_start;
 }
 
-static bool perf_pmu(const char *pmu, uint32_t *type)
-{
-	char path[128];
-	FILE *f;
-	bool ok;
-
-	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", pmu);
-	f = fopen(path, "re");
-	ok = f && fscanf(f, "%u", type) == 1;
-	if (f)
-		fclose(f);
-	if (!ok)
-		print_message("no %s here\n", path);
-	return ok;
-}
-
 static bool complete_software(const struct session *s, struct auxtrace_trigger *t)
 {
 	static struct perf_event_attr attr = {
@@ -203,9 +194,8 @@ static bool complete_software(const struct session *s, struct auxtrace_trigger *
 		.exclude_kernel = 1,
 	};
 
-	(void)s;
 	*t = trigger_perf(t->action, &attr);
-	/* From here on only pages that are new fault; others have theirs when they like. */
+	/* Only this process, and from here on only its new pages fault. */
 	t->pid = getpid();
 	return !mlockall(MCL_CURRENT);
 }
@@ -221,7 +211,7 @@ static void fault(unsigned int n)
 	munmap((void *)pages, n * page);
 }
 
-/* Of user code, in which nobody else on this CPU runs far. */
+/* Of user code: other processes on this CPU run fewer instructions. */
 #define PERIOD	200000u
 
 static bool complete_hardware(const struct session *s, struct auxtrace_trigger *t)
@@ -234,7 +224,6 @@ static bool complete_hardware(const struct session *s, struct auxtrace_trigger *
 		.exclude_kernel = 1,
 	};
 
-	(void)s;
 	*t = trigger_perf(t->action, &attr);
 	return perf_unthrottle();
 }
@@ -252,45 +241,43 @@ static bool complete_tracepoint(const struct session *s, struct auxtrace_trigger
 	static struct perf_event_attr attr = {
 		.type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr), .sample_period = 1,
 	};
-	FILE *f = fopen("/sys/kernel/tracing/events/syscalls/sys_enter_newuname/id", "re");
-	int got = f ? fscanf(f, "%llu", &attr.config) : 0;
+	int64_t id = file_number("/sys/kernel/tracing/events/syscalls/sys_enter_newuname/id");
 
-	(void)s;
-	if (f)
-		fclose(f);
-	if (got != 1)
+	if (id < 0)
 		print_message("no tracefs here\n");
+	attr.config = id;
 	*t = trigger_perf(t->action, &attr);
-	return got == 1;
+	return id >= 0;
 }
 
 static bool complete_kprobe_pmu(const struct session *s, struct auxtrace_trigger *t)
 {
 	static struct perf_event_attr attr = { .size = sizeof(attr), .sample_period = 1 };
 
-	(void)s;
+	int64_t type = perf_pmu_type("kprobe");
+
+	if (type < 0)
+		print_message("no kprobe PMU here\n");
+	attr.type = type;
 	attr.kprobe_func = (uintptr_t)CALL_FUNCTION;
 	*t = trigger_perf(t->action, &attr);
-	return perf_pmu("kprobe", &attr.type);
+	return type >= 0;
 }
 
 static bool complete_call(const struct session *s, struct auxtrace_trigger *t)
 {
-	(void)s;
 	t->number = CALL_NUMBER;
 	return true;
 }
 
 static bool complete_function(const struct session *s, struct auxtrace_trigger *t)
 {
-	(void)s;
 	*t = trigger_named(t->kind, t->action, CALL_FUNCTION, 0);
 	return true;
 }
 
 static bool complete_probed(const struct session *s, struct auxtrace_trigger *t)
 {
-	(void)s;
 	*t = trigger_named(t->kind, t->action, PROGRAM, offset_in_program(probed_function));
 	return true;
 }
@@ -303,7 +290,6 @@ static void run_probed(unsigned int n)
 
 static bool complete_breakpoint(const struct session *s, struct auxtrace_trigger *t)
 {
-	(void)s;
 	*t = trigger_written(t->action, &watched);
 	return true;
 }
@@ -336,14 +322,13 @@ static void be_slow(unsigned int n)
 
 static bool complete_timer(const struct session *s, struct auxtrace_trigger *t)
 {
-	(void)s;
 	t->bound_ns = BOUND_NS;
 	return true;
 }
 
 const struct source sources[] = {
 	{ "software", AUXTRACE_TRIGGER_PERF, complete_software, fault, 0 },
-	/* The last period has not ended, and the calls around it count as well. */
+	/* The instructions around the loop count as well. */
 	{ "hardware", AUXTRACE_TRIGGER_PERF, complete_hardware, retire, 1 },
 	{ "tracepoint", AUXTRACE_TRIGGER_PERF, complete_tracepoint, call_times, 0 },
 	{ "kprobe PMU", AUXTRACE_TRIGGER_PERF, complete_kprobe_pmu, call_times, 0 },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Triggers of a session, and events that a test can make as often as it likes. */
+/* Triggers of a session, and events that a test can cause. */
 #ifndef VM_TRIGGER_H
 #define VM_TRIGGER_H
 
@@ -31,17 +31,19 @@ int at_trigger_add(int fd, struct auxtrace_trigger t, uint32_t *id);
 int at_trigger_read(int fd, uint32_t id, uint32_t flags, struct auxtrace_trigger_state *state);
 int at_trigger_del(int fd, uint32_t id, struct auxtrace_trigger_state *state);
 
-/* READ and DEL; the hits must be the sum of what became of them. */
+/* READ and DEL; the hits must be the sum of acted, held, idle and missed. */
 struct auxtrace_trigger_state trigger_read(const struct session *s, uint32_t id);
 struct auxtrace_trigger_state trigger_rearm(const struct session *s, uint32_t id);
 struct auxtrace_trigger_state trigger_del(const struct session *s, uint32_t id);
-/* Fails the running test unless exactly this became of the hits. */
+/* Fails the running test unless the hits were counted exactly so. */
 void trigger_counted(const struct session *s, uint32_t id, uint64_t acted, uint64_t held,
 		     uint64_t idle, uint64_t missed);
+/* Wait until the trigger has had @hits hits. */
+void trigger_wait_hits(const struct session *s, uint32_t id, uint64_t hits);
 
 /* ---- events ------------------------------------------------------------------ */
 
-/* A system call that nobody else makes, and its function in every kernel. */
+/* A system call that only the tests make, and its function in every kernel. */
 #define CALL_NUMBER	SYS_uname
 #define CALL_FUNCTION	"__x64_sys_newuname"
 void call_times(unsigned int n);
@@ -54,19 +56,19 @@ extern const char probed_function_end[];
 uint64_t offset_in_program(const void *address);
 
 extern volatile uint64_t watched;
-/* Writes @watched by one instruction; this is the address of the next one. */
+/* Writes @watched by one instruction; after_write_watched is the next one. */
 void write_watched(void);
 extern const char after_write_watched[];
 
-/* What each kind of trigger can be tested with. */
+/* An event source for each kind of trigger. */
 struct source {
 	const char *name;
 	uint32_t kind;
-	/* Complete a trigger of this kind; false, with a message, where it cannot be had. */
+	/* Complete a trigger of this kind; false, with a message, if this kernel has none. */
 	bool (*complete)(const struct session *s, struct auxtrace_trigger *t);
-	/* Make @n of its events on this CPU; NULL: they come by themselves. */
+	/* Cause @n events on this CPU; NULL: they come by themselves. */
 	void (*happen)(unsigned int n);
-	/* An event of it more or less cannot be told: of @n at most @slack. */
+	/* At most so many events more than were caused. */
 	unsigned int slack;
 };
 extern const struct source sources[];

@@ -22,8 +22,8 @@
 #define MAX_SESSIONS	8
 
 /*
- * The kernel writes a page in microseconds; but where virtual CPUs share real
- * ones, the one that writes may have to wait for its turn in the middle of it.
+ * The kernel writes a page in microseconds. But where virtual CPUs share real ones, the
+ * writing CPU may be stopped in the middle.
  */
 #define SEQ_SECONDS	10
 
@@ -45,7 +45,7 @@ static struct {
 } maps[MAX_MAPS];
 static unsigned int nr_maps;
 
-/* What is mapped, for teardown: tests keep theirs where it is gone by then. */
+/* Copies for teardown: a test keeps its session on its stack. */
 static struct session sessions[MAX_SESSIONS];
 static unsigned int nr_sessions;
 
@@ -76,14 +76,14 @@ int at_stop(int fd)
 }
 
 int at_control(int fd, unsigned long nr, uint64_t cpus, struct auxtrace_effect *effects,
-	       unsigned int room)
+	       unsigned int space)
 {
 	struct auxtrace_control arg = {
 		.size = sizeof(arg),
 		.cpus_len = cpus ? sizeof(cpus) : 0,
 		.cpus = cpus ? (uintptr_t)&cpus : 0,
 		.effects = (uintptr_t)effects,
-		.effects_len = room,
+		.effects_len = space,
 	};
 	int ret = at_ioctl(fd, nr, &arg);
 
@@ -108,14 +108,14 @@ int at_output(int fd, uint64_t cpus, uint32_t pause)
 	return at_ioctl(fd, AUXTRACE_IOC_PAUSE_OUTPUT, &arg);
 }
 
-int at_snapshot(int fd, uint32_t flags, struct auxtrace_cut *cuts, unsigned int room,
+int at_snapshot(int fd, uint32_t flags, struct auxtrace_cut *cuts, unsigned int space,
 		uint32_t *slot)
 {
 	struct auxtrace_snapshot arg = {
 		.size = sizeof(arg),
 		.flags = flags,
 		.cuts = (uintptr_t)cuts,
-		.cuts_len = room,
+		.cuts_len = space,
 	};
 	int ret = at_ioctl(fd, AUXTRACE_IOC_SNAPSHOT, &arg);
 
@@ -154,15 +154,15 @@ void expect_control(const char *what, const struct session *s, unsigned long nr,
 		    struct auxtrace_effect *effects, const char *file, int line)
 {
 	uint64_t asked = cpus ? cpus : s->cpus;
-	unsigned int room = effects ? cpus_count(asked) : 0;
-	int ret = at_control(s->fd, nr, cpus, effects, room);
+	unsigned int space = effects ? cpus_count(asked) : 0;
+	int ret = at_control(s->fd, nr, cpus, effects, space);
 
 	expect_call(what, 0, ret, file, line);
 	if (ret != (int)cpus_count(asked)) {
 		print_error("%s: asked %u CPUs, out_count is %d\n", what, cpus_count(asked), ret);
 		_fail(file, line);
 	}
-	for (unsigned int i = 0; i < room; i++) {
+	for (unsigned int i = 0; i < space; i++) {
 		int cpu = cpus_first(asked);
 
 		if (effects[i].cpu != (unsigned int)cpu) {
@@ -372,7 +372,7 @@ struct channel *session_channel(struct session *s, int cpu)
 	return NULL;
 }
 
-/* No record is being written, and none was meanwhile. */
+/* No record is being written, and none was while @copy was made. */
 static bool data_at_rest(const struct channel *ch, const struct auxtrace_status_page *copy)
 {
 	return __atomic_load_n(&ch->status->data_reserved, __ATOMIC_RELAXED) ==
@@ -433,13 +433,13 @@ void channel_copy(const struct channel *ch, uint64_t position, void *to, size_t 
 
 void channel_set_tail(const struct channel *ch, uint64_t tail)
 {
-	/* Pairs with the kernel's acquire of the tail: the data was read before. */
+	/* Pairs with the kernel's acquire of the tail: reads of the data come before. */
 	__atomic_store_n(&ch->user->aux_tail, tail, __ATOMIC_RELEASE);
 }
 
 void channel_set_data_tail(const struct channel *ch, uint64_t tail)
 {
-	/* As above, of the records. */
+	/* As above, for the records. */
 	__atomic_store_n(&ch->user->data_tail, tail, __ATOMIC_RELEASE);
 }
 
@@ -448,7 +448,6 @@ int at_group_setup(void **state)
 	struct auxtrace_info info = { .size = sizeof(info) };
 	int fd = at_open_plain();
 
-	(void)state;
 	if (fd < 0) {
 		print_message("SKIP: " DEVICE ": %s\n", strerror(-fd));
 		exit(77);
@@ -470,10 +469,9 @@ int at_teardown(void **state)
 {
 	unsigned int broken;
 
-	(void)state;
 	workers_end();
 	load_stop_all();
-	bench_knobs_reset();
+	emulator_knobs_reset();
 	broken = invariants_at_end(sessions, nr_sessions);
 	nr_sessions = 0;
 	while (nr_maps)

@@ -2,14 +2,13 @@
 /*
  * The raw ABI of /dev/auxtrace for tests that run inside the guest.
  *
- * Calls come in pairs: ok_x() fails the running test unless x succeeds,
- * fail_x(err, ...) unless it fails with exactly that errno. They may be used on
- * the main thread only; other threads use the plain at_*() calls, which return
- * 0 or a negative errno, and leave judging to the main thread.
+ * Calls come in pairs: ok_x() fails the running test unless x succeeds, fail_x(err, ...)
+ * unless it fails with exactly that errno. They are for the main thread only; other threads
+ * use the plain at_*() calls, which return 0 or a negative errno, and the main thread judges.
  *
- * What at_open() and session_setup() made is remembered, and at_teardown()
- * takes it away again, so that a failed test leaves nothing to the next one. It
- * also demands of every session that is still there what invariants.h says.
+ * at_teardown() closes and unmaps all that at_open() and session_setup() made, so that a
+ * failed test leaves nothing to the next one. It also checks the invariants of invariants.h
+ * for every session that is still open.
  */
 #ifndef VM_UAPI_H
 #define VM_UAPI_H
@@ -26,7 +25,7 @@
 
 #define MAX_CPUS	64
 
-/* Bits of auxtrace_setup.config that the tests speak of by name. */
+/* Bits of auxtrace_setup.config. */
 #define CONFIG_PT		(1ULL << 0)
 #define CONFIG_CYC		(1ULL << 1)
 #define CONFIG_FUP_ON_PTW	(1ULL << 5)
@@ -47,7 +46,7 @@ struct channel {
 	int cpu;
 	uint64_t aux_size;
 	bool overwrite;
-	unsigned int slots;		/* 1: no parts */
+	unsigned int slots;		/* 1: the area is one piece */
 	uint64_t data_size;		/* 0: no data ring */
 	bool data_backward, data_overwrite;
 	const struct auxtrace_status_page *status;
@@ -66,22 +65,22 @@ struct session {
 
 /* ---- plain calls: 0 or a negative errno -------------------------------- */
 
-/* A new file, which nobody remembers. */
+/* A new file, which teardown does not close. */
 int at_open_plain(void);
 int at_ioctl(int fd, unsigned long nr, void *arg);
 int at_start(int fd);
 int at_stop(int fd);
 /*
  * PAUSE or RESUME (@nr) of the CPUs in @cpus, all of the session's if 0.
- * @effects: room for @room entries. Returns the number of CPUs asked.
+ * @effects: space for @space entries. Returns the number of CPUs asked.
  */
 int at_control(int fd, unsigned long nr, uint64_t cpus, struct auxtrace_effect *effects,
-	       unsigned int room);
+	       unsigned int space);
 int at_status(int fd, uint32_t flags, struct auxtrace_status *status);
 /* PAUSE_OUTPUT of the CPUs in @cpus, all of the session's if 0. */
 int at_output(int fd, uint64_t cpus, uint32_t pause);
-/* @cuts: room for @room entries; @slot may be NULL. Returns the number of CPUs. */
-int at_snapshot(int fd, uint32_t flags, struct auxtrace_cut *cuts, unsigned int room,
+/* @cuts: space for @space entries; @slot may be NULL. Returns the number of CPUs. */
+int at_snapshot(int fd, uint32_t flags, struct auxtrace_cut *cuts, unsigned int space,
 		uint32_t *slot);
 int at_release(int fd, uint32_t slot);
 
@@ -117,7 +116,7 @@ void expect_call(const char *what, int err, int got, const char *file, int line)
 #define fail_resume(err, fd, cpus) \
 	expect_call("RESUME", err, at_control(fd, AUXTRACE_IOC_RESUME, cpus, NULL, 0), \
 		    __FILE__, __LINE__)
-/* @effects: room for one entry for each CPU asked, or NULL. */
+/* @effects: space for one entry for each CPU asked, or NULL. */
 void expect_control(const char *what, const struct session *s, unsigned long nr, uint64_t cpus,
 		    struct auxtrace_effect *effects, const char *file, int line);
 
@@ -129,7 +128,7 @@ void expect_control(const char *what, const struct session *s, unsigned long nr,
 #define fail_output(err, fd, cpus, pause) \
 	expect_call("PAUSE_OUTPUT", err, at_output(fd, cpus, pause), __FILE__, __LINE__)
 
-/* @cuts: room for one entry for each CPU of the session; each is checked in itself. */
+/* @cuts: space for one entry for each CPU of the session; each is checked for consistency. */
 #define ok_snapshot(s, flags, cuts, slot) \
 	expect_snapshot(s, flags, cuts, slot, __FILE__, __LINE__)
 #define fail_snapshot(err, fd, flags) \
@@ -145,22 +144,22 @@ void expect_snapshot(const struct session *s, uint32_t flags, struct auxtrace_cu
 struct auxtrace_info at_info(void);
 
 /*
- * A page, at which the calling process cannot look beyond its end. Not a hole
- * behind it: the next mmap(2) might fill that. munmap(2) both pages.
+ * A page followed by one that the process cannot access. (A hole could be filled by the next
+ * mmap(2).) The caller unmaps both pages.
  */
 uint8_t *at_guarded_page(void);
 
 /* ---- sessions ---------------------------------------------------------- */
 
-/* A new file, forgotten by at_close(). */
+/* A new file; teardown closes it unless at_close() did. */
 int at_open(void);
 void at_close(int fd);
-/* The same for a descriptor that came some other way, as by dup(2). */
+/* Make teardown close a descriptor that came from elsewhere, as by dup(2). */
 void at_remember(int fd);
 
-/* Fill @s with a setup that is right in every respect; the caller may change it. */
+/* Fill @s with a valid setup, which the caller may change. */
 void session_prepare(struct session *s, uint64_t cpus, uint32_t flags, uint64_t aux_size);
-/* A data ring of @size bytes and, by @flags, AUXTRACE_SETUP_DATA_*, of its kind. */
+/* Add a data ring of @size bytes; @flags: AUXTRACE_SETUP_DATA_*. */
 void session_prepare_data(struct session *s, uint32_t flags, uint64_t size);
 /* Open, SETUP and map every region of every channel. */
 void session_setup(struct session *s);
@@ -173,23 +172,31 @@ void session_unmap(struct session *s);
 struct channel *session_channel(struct session *s, int cpu);
 
 /*
- * A consistent copy of the status page, by its sequence protocol; what tells of the
- * data ring is as of a moment when no record was being written.
+ * A consistent copy of the status page, by its sequence protocol, from a moment when no
+ * record was being written to the data ring.
  */
 struct auxtrace_status_page channel_status(const struct channel *ch);
-/* The same for any thread, and for teardown: false if there is none. */
+/* The same for any thread, and for teardown: false, with a message, if it never is consistent. */
 bool channel_status_plain(const struct channel *ch, struct auxtrace_status_page *st);
-/* Copy @len bytes of the AUX area from @position, around its end; of @slot. */
+/* Copy @len bytes of the AUX area, or of @slot, from @position on, around the end. */
 void channel_copy(const struct channel *ch, uint64_t position, void *to, size_t len);
 void channel_copy_slot(const struct channel *ch, uint32_t slot, uint64_t position, void *to,
 		       size_t len);
 void channel_set_tail(const struct channel *ch, uint64_t tail);
 void channel_set_data_tail(const struct channel *ch, uint64_t tail);
 
-/* cmocka setup of a group: exits with 77, saying why, where nothing can be tested. */
+/* cmocka setup of a group: exits with 77 and a message where nothing can be tested. */
 int at_group_setup(void **state);
 /* cmocka teardown of each test. */
 int at_teardown(void **state);
+
+/* Ends the running test as skipped, saying why. */
+#define skip_test(...) \
+	do { \
+		print_message("SKIP: " __VA_ARGS__); \
+		print_message("\n"); \
+		skip(); \
+	} while (0)
 
 #define vm_test(f) cmocka_unit_test_teardown(f, at_teardown)
 

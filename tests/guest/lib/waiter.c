@@ -8,13 +8,23 @@
 #include "uapi.h"
 #include "waiter.h"
 
-short poll_events(int fd, int ms)
+static short poll_for(short events, int fd, int ms)
 {
-	struct pollfd p = { .fd = fd, .events = POLLIN };
+	struct pollfd p = { .fd = fd, .events = events };
 	int n = poll(&p, 1, ms);
 
 	assert_true(n >= 0);
 	return n ? p.revents : 0;
+}
+
+short poll_events(int fd, int ms)
+{
+	return poll_for(POLLIN, fd, ms);
+}
+
+short poll_urgent(int fd, int ms)
+{
+	return poll_for(POLLPRI, fd, ms);
 }
 
 static void *wait_in_poll(void *arg)
@@ -73,8 +83,5 @@ void waiter_join(struct waiter *w)
 void wait_for_inhibit(const struct session *s, uint32_t inhibit)
 {
 	for (unsigned int i = 0; i < s->count; i++)
-		for (int ms = 0; channel_status(&s->channel[i]).inhibit != inhibit; ms++) {
-			assert_true(ms < WAIT_MS);
-			usleep(1000);
-		}
+		wait_until(channel_status(&s->channel[i]).inhibit == inhibit);
 }

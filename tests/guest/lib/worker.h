@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Threads that repeat a step. They end at their limit, with the first error, or when
- * told; what they are made of is kept here, so that teardown can end those of a test
- * that failed. All but the steps: main thread only.
+ * Threads that repeat a step. They end at their limit, at their first error, or by
+ * workers_join(). They are kept here so that teardown can end those of a failed test. All but
+ * the steps are for the main thread.
  */
 #ifndef VM_WORKER_H
 #define VM_WORKER_H
@@ -15,30 +15,30 @@ struct worker {
 	pthread_t thread;
 	int (*step)(struct worker *w);	/* 0 or a negative errno; no cmocka in it */
 	struct session session;		/* a copy of the starter's */
-	int cpu;			/* that it is pinned to; -1: anywhere */
-	unsigned int round, limit;	/* limit 0: until told */
+	int cpu;			/* that it is pinned to; -1: any */
+	unsigned int round, limit;	/* limit 0: until workers_join() */
 	uint64_t random;		/* state of worker_random() */
 	int ret;
 };
 
-/* Stays valid until the next worker_start() after a workers_join(). */
+/* The result is valid until the next worker_start() after a workers_join(). */
 const struct worker *worker_start(const struct session *s, int cpu,
 				  int (*step)(struct worker *), unsigned int limit);
-/* Have all with a limit reached it, or failed? */
+/* Have all workers with a limit reached it, or failed? */
 bool workers_are_done(void);
 /*
- * Wait for those with a limit, tell the others, wait for all; fails the test on the
- * first error of any.
+ * Wait for those with a limit, stop the others, wait for all; fails the test on the first
+ * error of any.
  */
 void workers_join(void);
-/* The same without a wait for limits or a verdict: teardown's. */
+/* For teardown: stop and wait for all, without a verdict. */
 void workers_end(void);
 
 uint64_t worker_random(struct worker *w);
 
 /* ---- steps that several tests take ------------------------------------------ */
 
-/* A pair on the worker's own CPU, and some user code to fill the area with. */
+/* PAUSE and RESUME of the worker's own CPU, and some user code to fill the area with. */
 int pause_and_resume(struct worker *w);
 int pause_and_resume_all(struct worker *w);
 int sync_all(struct worker *w);

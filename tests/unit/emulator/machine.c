@@ -115,7 +115,7 @@ struct machine *machine_new(const struct ptm_profile *profile)
 	assert_non_null(m->ram);
 	m->ptm = ptm_new(profile, &ops, m);
 	assert_non_null(m->ptm);
-	ptm_bench_enable(m->ptm, true);
+	ptm_synthetic_enable(m->ptm, true);
 	single_range(m, OUT_AT, OUT_SIZE);
 	return m;
 }
@@ -218,12 +218,12 @@ uint64_t get64(const struct machine *m, uint64_t at)
 
 uint64_t counter(struct machine *m, enum ptm_counter which)
 {
-	return rd(m, MSR_PTM_BENCH_COUNT + which);
+	return rd(m, MSR_PTM_COUNTER + which);
 }
 
 void mark(struct machine *m)
 {
-	rd(m, OUTPUT_MASK);	/* all that is buffered is in memory then */
+	rd(m, OUTPUT_MASK);	/* reading it writes the staged bytes to memory */
 	m->mark = m->tee_n;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A machine for the PT model: memory, a clock and a PMI line, and libipt's
- * encoder as the judge of what the model wrote.
+ * A machine for the PT model: memory, a clock and a PMI line, with libipt's encoder
+ * to check what the model writes.
  *
- * cmocka wants these headers before its own.
+ * cmocka requires these headers before its own.
  */
 #ifndef MACHINE_H
 #define MACHINE_H
@@ -17,10 +17,10 @@
 #include <cmocka.h>
 #include <intel-pt.h>
 
-#include "bench.h"
 #include "ptm.h"
+#include "synthetic.h"
 
-/* IA32_RTIT_* as the SDM numbers them, apart from the model's own header. */
+/* IA32_RTIT_* by the SDM's numbers, independent of the model's header. */
 #define OUTPUT_BASE	0x560
 #define OUTPUT_MASK	0x561
 #define CTL		0x570
@@ -71,7 +71,7 @@
 /* RAM as the kernel's page tables map it; all but machine.hole, one page. */
 #define LINEAR	0xffff888000000000ULL
 
-/* Where the traced code stands, all in one 64K block. */
+/* Addresses of the traced code, all in one 64K block. */
 #define KERN	0xffffffff81000000ULL
 
 struct machine {
@@ -81,10 +81,10 @@ struct machine {
 	size_t tee_n, tee_room, mark;
 	uint64_t tsc, tsc_step;
 	unsigned int pmis;
-	size_t tee_at_pmi;	/* bytes in RAM when the last PMI came */
+	size_t tee_at_pmi;	/* bytes in RAM at the last PMI */
 	unsigned int writes;
 	uint64_t hole;		/* page of RAM that is not mapped at LINEAR; 0: none */
-	uint64_t instructions;	/* retired, as the log is told */
+	uint64_t instructions;	/* retired, for the log */
 };
 
 extern const struct ptm_context kernel_ctx, user_ctx, user32_ctx, smm_ctx;
@@ -103,7 +103,7 @@ bool wr_faults(struct machine *m, uint32_t msr, uint64_t value);
 bool rd_faults(struct machine *m, uint32_t msr);
 
 void single_range(struct machine *m, uint64_t base, uint64_t size);
-/* TraceEn | @ctl with PacketByteCnt 0; the WRMSR's next instruction is @nlip. */
+/* Writes TraceEn | @ctl with PacketByteCnt 0; @nlip: the instruction after the WRMSR. */
 void start_at(struct machine *m, uint64_t ctl, const struct ptm_context *ctx, uint64_t nlip);
 void start(struct machine *m, uint64_t ctl);
 void stop(struct machine *m);
@@ -117,9 +117,9 @@ void put64(struct machine *m, uint64_t at, uint64_t value);
 uint64_t get64(const struct machine *m, uint64_t at);
 uint64_t counter(struct machine *m, enum ptm_counter which);
 
-/* The next expect() looks at what is written from here on. */
+/* The next expect() checks what is written from here on. */
 void mark(struct machine *m);
-/* All that was written since mark() is, byte for byte, these packets as libipt encodes them. */
+/* What was written since mark() equals, byte by byte, these packets as libipt encodes them. */
 void expect(struct machine *m, const struct pt_packet *packets, size_t n);
 #define EXPECT(m, ...) do { \
 	const struct pt_packet expected_[] = { __VA_ARGS__ }; \
@@ -133,7 +133,7 @@ void expect(struct machine *m, const struct pt_packet *packets, size_t n);
 #define P_STOP		{ .type = ppt_stop }
 #define P_TNT(n, bits)	{ .type = ppt_tnt_8, .payload.tnt = { (n), (bits) } }
 #define P_IP(t, c, a)	{ .type = (t), .payload.ip = { (c), (a) } }
-/* With all of the IP, and with its low 16 bits. */
+/* With the full IP, and with its low 16 bits. */
 #define P_TIP(a)	P_IP(ppt_tip, pt_ipc_sext_48, a)
 #define P_TIP16(a)	P_IP(ppt_tip, pt_ipc_update_16, a)
 #define P_PGE(a)	P_IP(ppt_tip_pge, pt_ipc_sext_48, a)

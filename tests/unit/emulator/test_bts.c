@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* BTS: DEBUGCTL and DS_AREA, what is recorded, where records go, when it interrupts. */
+/* BTS: DEBUGCTL and DS_AREA, which branches are recorded, where, and when a PMI is raised. */
 #include <string.h>
 
 #include "machine.h"
@@ -14,22 +14,22 @@
 
 #define USER_IP		0x400000ULL
 
-/* The save area and the buffer, as offsets in RAM and so from LINEAR. */
+/* The save area and the buffer, as offsets in RAM and from LINEAR. */
 #define DS		0x20000
 #define BUFFER		0x21000
 #define RECORD		24
-#define ROOM		4	/* records */
+#define CAPACITY	4	/* records */
 
 struct record {
 	uint64_t from, to, flags;
 };
 
-/* A buffer of ROOM records, and one byte as the SDM wants it; threshold behind @n of them. */
+/* A buffer of CAPACITY records and the extra byte that the SDM requires; threshold after @n. */
 static void area(struct machine *m, unsigned int threshold)
 {
 	put64(m, DS, LINEAR + BUFFER);
 	put64(m, DS + 8, LINEAR + BUFFER);
-	put64(m, DS + 16, LINEAR + BUFFER + ROOM * RECORD + 1);
+	put64(m, DS + 16, LINEAR + BUFFER + CAPACITY * RECORD + 1);
 	put64(m, DS + 24, LINEAR + BUFFER + threshold * RECORD);
 	wr(m, DS_AREA, LINEAR + DS);
 }
@@ -67,7 +67,7 @@ static void debugctl_bits(void **state)
 {
 	static const struct {
 		unsigned int bit;
-		uint32_t needs;		/* PTM_F_*, 0: always there */
+		uint32_t needs;		/* PTM_F_*, 0: on each CPU */
 	} present[] = {
 		{ 0, 0 }, { 1, 0 }, { 6, PTM_F_BTS }, { 7, PTM_F_BTS }, { 8, PTM_F_BTS },
 		{ 9, PTM_F_DS_CPL }, { 10, PTM_F_DS_CPL }, { 11, 0 }, { 12, 0 }, { 14, 0 },
@@ -75,7 +75,6 @@ static void debugctl_bits(void **state)
 	};
 	static const uint32_t features[] = { 0, PTM_F_BTS, PTM_F_BTS | PTM_F_DS_CPL };
 
-	(void)state;
 	for (unsigned int f = 0; f < 3; f++) {
 		struct ptm_profile profile = *ptm_profile_at(0);
 		struct machine *m;
@@ -106,7 +105,7 @@ static void ds_area_is_canonical(void **state)
 	assert_int_equal(rd(m, DS_AREA), 0xfffffe0000001000ULL);
 }
 
-/* Those that were carried out, and software's alone: INIT clears DEBUGCTL, too. */
+/* Only completed WRMSRs of software count: INIT clears DEBUGCTL too. */
 static void writes_of_each_msr_are_counted(void **state)
 {
 	struct machine *m = *state;
@@ -133,7 +132,6 @@ static void without_bts_there_is_no_ds_area(void **state)
 	struct ptm_profile none = *ptm_profile_at(0);
 	struct machine *m;
 
-	(void)state;
 	none.features = 0;
 	m = machine_new(&none);
 	assert_true(wr_faults(m, DS_AREA, 0));
@@ -154,7 +152,7 @@ static void each_taken_branch_is_a_record(void **state)
 	struct machine *m = *state;
 
 	for (unsigned int i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		area(m, ROOM + 1);
+		area(m, CAPACITY + 1);
 		memset(m->ram + BUFFER, 0xff, RECORD);
 		wr(m, DEBUGCTL, TR | BTS);
 		ptm_branch(m->ptm, kinds[i].kind, &kernel_ctx, KERN + i, KERN + i + 2, KERN + 0x100);
@@ -175,7 +173,7 @@ static void both_tr_and_bts_are_needed(void **state)
 	};
 	struct machine *m = *state;
 
-	area(m, ROOM + 1);
+	area(m, CAPACITY + 1);
 	for (unsigned int i = 0; i < 4; i++) {
 		wr(m, DEBUGCTL, cases[i].debugctl);
 		assert_int_equal(ptm_bts_active(m->ptm), cases[i].on);
@@ -191,7 +189,7 @@ static void off_os_leaves_the_users_and_the_way_back_to_it(void **state)
 {
 	struct machine *m = *state;
 
-	area(m, ROOM + 1);
+	area(m, CAPACITY + 1);
 	wr(m, DEBUGCTL, TR | BTS | OFF_OS);
 	assert_false(ptm_near_wanted(m->ptm));
 	assert_true(ptm_far_wanted(m->ptm));
@@ -202,7 +200,7 @@ static void off_os_leaves_the_users_and_the_way_back_to_it(void **state)
 	far_to(m, PTM_EVENT, &kernel_ctx, USER_IP + 0x10, KERN);
 	assert_false(ptm_bts_active(m->ptm));
 	assert_int_equal(index_of(m), 2);
-	assert_record(m, 0, KERN + 0x10, USER_IP);	/* tells a kernel address */
+	assert_record(m, 0, KERN + 0x10, USER_IP);	/* shows a kernel address */
 	assert_record(m, 1, USER_IP, USER_IP + 0x10);
 }
 
@@ -210,7 +208,7 @@ static void off_usr_leaves_the_kernels_and_the_way_into_it(void **state)
 {
 	struct machine *m = *state;
 
-	area(m, ROOM + 1);
+	area(m, CAPACITY + 1);
 	wr(m, DEBUGCTL, TR | BTS | OFF_USR);
 	assert_true(ptm_near_wanted(m->ptm));
 	far_to(m, PTM_FAR, &user_ctx, KERN + 0x10, USER_IP);
@@ -227,7 +225,7 @@ static void both_off_bits_leave_nothing(void **state)
 {
 	struct machine *m = *state;
 
-	area(m, ROOM + 1);
+	area(m, CAPACITY + 1);
 	wr(m, DEBUGCTL, TR | BTS | OFF_USR | OFF_OS);
 	assert_false(ptm_far_wanted(m->ptm));
 	far_to(m, PTM_FAR, &user_ctx, KERN + 0x10, USER_IP);
@@ -239,9 +237,9 @@ static void a_wrmsr_brings_the_cpl_that_nobody_reported(void **state)
 {
 	struct machine *m = *state;
 
-	area(m, ROOM + 1);
+	area(m, CAPACITY + 1);
 	far_to(m, PTM_FAR, &user_ctx, KERN, USER_IP);
-	wr(m, DEBUGCTL, TR | BTS | OFF_USR);	/* in the kernel, necessarily */
+	wr(m, DEBUGCTL, TR | BTS | OFF_USR);	/* WRMSR runs in the kernel only */
 	assert_true(ptm_bts_active(m->ptm));
 }
 
@@ -251,14 +249,14 @@ static void without_btint_the_buffer_is_a_circle(void **state)
 
 	area(m, 1);
 	wr(m, DEBUGCTL, TR | BTS);
-	for (unsigned int i = 0; i < ROOM; i++) {
+	for (unsigned int i = 0; i < CAPACITY; i++) {
 		assert_int_equal(index_of(m), i);
 		jump(m, KERN + i, KERN + 0x100 + i);
 	}
 	assert_int_equal(index_of(m), 0);
-	jump(m, KERN + ROOM, KERN + 0x100 + ROOM);
+	jump(m, KERN + CAPACITY, KERN + 0x100 + CAPACITY);
 	assert_int_equal(index_of(m), 1);
-	assert_record(m, 0, KERN + ROOM, KERN + 0x100 + ROOM);
+	assert_record(m, 0, KERN + CAPACITY, KERN + 0x100 + CAPACITY);
 	assert_record(m, 1, KERN + 1, KERN + 0x101);
 	assert_int_equal(m->pmis, 0);
 	assert_int_equal(counter(m, PTM_N_BTS_FULL), 0);
@@ -268,8 +266,8 @@ static void an_index_at_the_end_of_the_circle_begins_anew(void **state)
 {
 	struct machine *m = *state;
 
-	area(m, ROOM + 1);
-	put64(m, DS + 8, LINEAR + BUFFER + ROOM * RECORD);
+	area(m, CAPACITY + 1);
+	put64(m, DS + 8, LINEAR + BUFFER + CAPACITY * RECORD);
 	wr(m, DEBUGCTL, TR | BTS);
 	jump(m, KERN, KERN + 0x10);
 	assert_record(m, 0, KERN, KERN + 0x10);
@@ -281,15 +279,15 @@ static void with_btint_what_does_not_fit_is_dropped_and_counted(void **state)
 	struct machine *m = *state;
 	uint8_t behind[RECORD];
 
-	area(m, ROOM + 1);
-	memcpy(behind, m->ram + BUFFER + ROOM * RECORD, RECORD);
+	area(m, CAPACITY + 1);
+	memcpy(behind, m->ram + BUFFER + CAPACITY * RECORD, RECORD);
 	wr(m, DEBUGCTL, TR | BTS | BTINT);
-	for (unsigned int i = 0; i < ROOM + 3; i++)
+	for (unsigned int i = 0; i < CAPACITY + 3; i++)
 		jump(m, KERN + i, KERN + 0x100);
-	assert_int_equal(index_of(m), ROOM);
-	assert_int_equal(counter(m, PTM_N_BTS), ROOM);
+	assert_int_equal(index_of(m), CAPACITY);
+	assert_int_equal(counter(m, PTM_N_BTS), CAPACITY);
 	assert_int_equal(counter(m, PTM_N_BTS_FULL), 3);
-	assert_memory_equal(behind, m->ram + BUFFER + ROOM * RECORD, RECORD);
+	assert_memory_equal(behind, m->ram + BUFFER + CAPACITY * RECORD, RECORD);
 }
 
 static void a_buffer_without_room_for_one_takes_none(void **state)
@@ -320,7 +318,7 @@ static void at_the_threshold_each_record_interrupts(void **state)
 	assert_int_equal(m->pmis, 1);
 	jump(m, KERN, KERN + 0x10);
 	assert_int_equal(m->pmis, 2);
-	assert_int_equal(rd(m, GLOBAL_STATUS), 0);	/* not a word of it there */
+	assert_int_equal(rd(m, GLOBAL_STATUS), 0);	/* GLOBAL_STATUS has no bit for BTS */
 }
 
 static void an_unmapped_area_or_buffer_drops_and_counts(void **state)
@@ -347,10 +345,10 @@ static void the_area_is_read_for_each_record(void **state)
 {
 	struct machine *m = *state;
 
-	area(m, ROOM + 1);
+	area(m, CAPACITY + 1);
 	wr(m, DEBUGCTL, TR | BTS | BTINT);
 	jump(m, KERN, KERN + 0x10);
-	put64(m, DS + 8, LINEAR + BUFFER);	/* how a driver empties it */
+	put64(m, DS + 8, LINEAR + BUFFER);	/* as a driver empties it */
 	jump(m, KERN + 0x10, KERN + 0x20);
 	assert_record(m, 0, KERN + 0x10, KERN + 0x20);
 }
@@ -359,7 +357,7 @@ static void pt_and_bts_tell_the_same_branch(void **state)
 {
 	struct machine *m = *state;
 
-	area(m, ROOM + 1);
+	area(m, CAPACITY + 1);
 	wr(m, DEBUGCTL, TR | BTS);
 	start(m, OS | USER | BRANCH_EN);
 	mark(m);
@@ -372,7 +370,7 @@ static void init_stops_bts_and_keeps_the_area(void **state)
 {
 	struct machine *m = *state;
 
-	area(m, ROOM + 1);
+	area(m, CAPACITY + 1);
 	wr(m, DEBUGCTL, TR | BTS);
 	ptm_reset(m->ptm, true);
 	assert_int_equal(rd(m, DEBUGCTL), 0);

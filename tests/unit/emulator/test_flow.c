@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which packets a change of flow makes. The rows of the SDM's "Packet
- * Generation under Different Enable Conditions" come first, named as there:
- * number of the operation, letter of the enables; then RET compression, the
- * filters, overflow and PSB+ in the middle of a trace.
+ * The packets of each change of flow. First the rows of the SDM's "Packet
+ * Generation under Different Enable Conditions", named as there: number of the
+ * operation, letter of the enables. Then RET compression, the filters, overflow
+ * and PSB+ within a trace.
  */
 #include <string.h>
 
@@ -11,9 +11,9 @@
 
 /*
  * One 64K block: code at KERN, an IP range of 0x1000 at IN, another at STOP.
- * A row starts tracing at @start with @ctx and the ranges that @ctl asks for,
- * does @fill conditional branches, and then the operation. Address of the
- * operation itself: @start or, for events, what is pushed.
+ * A row starts tracing at @start with @ctx and the ranges of @ctl, makes @fill
+ * conditional branches, and then the operation. The operation's own address is
+ * @start or, for events, the pushed address.
  */
 #define IN	(KERN + 0x4000)
 #define OUT	(KERN + 0x2000)
@@ -43,7 +43,7 @@ struct row {
 	enum ptm_branch_kind kind;
 	const struct ptm_context *after;
 	uint64_t to;
-	bool was, is;		/* PacketEn, as the row of the SDM has it */
+	bool was, is;		/* PacketEn before and after, as in the SDM's row */
 	unsigned int n;
 	struct pt_packet expected[9];
 };
@@ -208,7 +208,7 @@ static const struct row rows[] = {
 	{ "10e_far_packeten_1_1_cr3_without_os", USER | BRANCH_EN, FROM(&user_ctx, KERN),
 	  FAR(PTM_FAR, &user_cr3, OUT), .was = 1, .is = 1, E(1, P_TIP16(OUT)) },
 
-	/* Interrupts, exceptions and INT n: FUP holds the address that is pushed */
+	/* Interrupts, exceptions and INT n: FUP holds the pushed address */
 	{ "11a_event_packeten_0_0_no_context", USER | BRANCH_EN, FROM(&kernel_ctx, KERN),
 	  FAR(PTM_EVENT, &kernel_ctx, OUT), .was = 0, .is = 0, NONE },
 	{ "11f_event_packeten_0_0_cr3", ON | FILTER, FROM(&kernel_ctx, OUT),
@@ -233,11 +233,11 @@ static const struct row rows[] = {
 	  FAR(PTM_EVENT, &kernel_cr3, KERN), .was = 1, .is = 1,
 	  E(4, P_FUP16(OUT), P_PIP(0x2000), P_MODE64, P_TIP16(KERN)) },
 
-	/* SMI: ContextEn goes */
+	/* SMI: ContextEn becomes 0 */
 	{ "14b_smi_packeten_1_0", ON, FROM(&kernel_ctx, KERN), FAR(PTM_EVENT, &smm_ctx, OUT),
 	  .was = 1, .is = 0, E(2, P_FUP16(KERN), P_PGD_NO_IP) },
 
-	/* BranchEn 0: PIP remains */
+	/* BranchEn 0: only the PIP remains */
 	{ "branchen_0_cr3_alone", OS | USER, FROM(&kernel_ctx, KERN), .op = LOAD_CR3,
 	  .after = &kernel_cr3, .was = 0, .is = 0, E(1, P_PIP(0x2000)) },
 	{ "branchen_0_event", OS | USER, FROM(&user_ctx, KERN),
@@ -257,7 +257,7 @@ static void prepare(struct machine *m)
 	wr(m, CR3_MATCH, 0x1000);
 }
 
-/* From what IA32_RTIT_STATUS tells. */
+/* PacketEn, from IA32_RTIT_STATUS. */
 static bool packet_en(struct machine *m, const struct row *r)
 {
 	const uint64_t all = S_FILTER_EN | S_CONTEXT_EN | S_TRIGGER_EN;
@@ -371,7 +371,7 @@ static void ret_stack_is_64_deep(void **state)
 	mark(m);
 	for (unsigned int i = 70; i-- > 6;)
 		ret(m, KERN + 0x1000 + 16 * i);
-	/* The 65th has fallen out. */
+	/* The 65th has been dropped. */
 	ret(m, KERN + 0x1000 + 16 * 5);
 	EXPECT(m, P_TNT(6, 0x3f), P_TNT(6, 0x3f), P_TNT(6, 0x3f), P_TNT(6, 0x3f), P_TNT(6, 0x3f),
 	       P_TNT(6, 0x3f), P_TNT(6, 0x3f), P_TNT(6, 0x3f), P_TNT(6, 0x3f), P_TNT(6, 0x3f),
@@ -383,7 +383,7 @@ static void ret_stack_forgets_what_fell_out_of_it(void **state)
 	struct machine *m = *state;
 	uint64_t tips;
 
-	/* Recursion: every return address is the same one. */
+	/* Recursion: all return addresses are equal. */
 	start(m, ON);
 	for (unsigned int i = 0; i < 70; i++)
 		call(m, KERN + 0x100);
@@ -495,10 +495,10 @@ static void cr3_filter_follows_the_context_switch(void **state)
 	mark(m);
 	far_to(m, PTM_FAR, &user_cr3, KERN, OUT);		/* another process */
 	far_to(m, PTM_EVENT, &kernel_cr3, OUT, KERN);
-	ctx.cr3 = 0x1000 | 0x1f;	/* 4:0 do not matter */
+	ctx.cr3 = 0x1000 | 0x1f;	/* bits 4:0 are ignored */
 	ptm_cr3_write(m->ptm, &ctx, KERN + 3);
 	ctx.cpl = 3;
-	far_to(m, PTM_FAR, &ctx, KERN + 9, OUT);		/* ours */
+	far_to(m, PTM_FAR, &ctx, KERN + 9, OUT);		/* the matching CR3 */
 	far_to(m, PTM_EVENT, &kernel_ctx, OUT + 4, KERN);
 	EXPECT(m, P_MODE64, PGE_FULL(OUT), P_FUP16(OUT + 4), P_PGD_NO_IP);
 }
@@ -586,7 +586,7 @@ static void psb_flushes_tnt_and_clears_the_ret_stack(void **state)
 	call(m, KERN + 0x100);
 	while (S_BYTES(rd(m, STATUS)) < 2047)
 		branch(m, PTM_JCC_TAKEN, KERN, KERN + 2, KERN + 2);
-	/* The byte that fills the period is the TNT of the sixth. */
+	/* The TNT of the sixth branch fills the period. */
 	mark(m);
 	for (unsigned int i = 0; i < 5; i++)
 		branch(m, PTM_JCC_TAKEN, KERN, KERN + 2, KERN + 2);
@@ -623,7 +623,7 @@ static void psb_outside_the_filter_has_no_ip(void **state)
 	struct machine *m = *state;
 	uint64_t psbs;
 
-	/* Only PIPs are written out there; the MODE.Exec of before does not count. */
+	/* Only PIPs are written there; the earlier MODE.Exec does not count. */
 	prepare(m);
 	start_at(m, ON | FILTER, &kernel_ctx, IN);
 	branch(m, PTM_JMP, IN, IN + 5, OUT);
@@ -648,17 +648,17 @@ static void overflow_ends_in_ovf_and_fup(void **state)
 	start(m, ON);
 	call(m, KERN + 0x100);
 	mark(m);
-	wr(m, MSR_PTM_BENCH_DROP, 5);
-	assert_int_equal(rd(m, MSR_PTM_BENCH_DROP), 5);
+	wr(m, MSR_PTM_DROP, 5);
+	assert_int_equal(rd(m, MSR_PTM_DROP), 5);
 	branch(m, PTM_JMP_INDIRECT, KERN, KERN + 2, OUT);
-	assert_int_equal(rd(m, MSR_PTM_BENCH_DROP), 2);
+	assert_int_equal(rd(m, MSR_PTM_DROP), 2);
 	branch(m, PTM_JMP_INDIRECT, KERN, KERN + 2, OUT + 4);
-	assert_int_equal(rd(m, MSR_PTM_BENCH_DROP), 0);
+	assert_int_equal(rd(m, MSR_PTM_DROP), 0);
 	EXPECT(m, P_OVF, P_FUP(OUT + 4));
 	assert_int_equal(counter(m, PTM_N_LOST), lost + 6);
 	assert_int_equal(counter(m, PTM_N_OVF), 1);
 
-	/* No compression reaches back over it. */
+	/* No IP compression refers to packets before the overflow. */
 	mark(m);
 	ret(m, KERN + 0x100);
 	EXPECT(m, P_TIP16(KERN + 0x100));
@@ -671,7 +671,7 @@ static void overflow_swallows_buffered_tnt(void **state)
 	start(m, ON);
 	branch(m, PTM_JCC_TAKEN, KERN, KERN + 2, KERN + 2);
 	mark(m);
-	wr(m, MSR_PTM_BENCH_DROP, 1);
+	wr(m, MSR_PTM_DROP, 1);
 	branch(m, PTM_JMP_INDIRECT, KERN, KERN + 2, OUT);
 	branch(m, PTM_JCC_NOT_TAKEN, KERN, KERN + 2, KERN + 2);
 	stop(m);
@@ -684,7 +684,7 @@ static void overflow_that_ends_without_packeten(void **state)
 
 	start_at(m, USER | BRANCH_EN, &user_ctx, OUT);
 	mark(m);
-	wr(m, MSR_PTM_BENCH_DROP, 1);
+	wr(m, MSR_PTM_DROP, 1);
 	far_to(m, PTM_FAR, &kernel_ctx, OUT, KERN);
 	EXPECT(m, P_OVF);
 	mark(m);
@@ -698,7 +698,7 @@ static void overflow_that_took_state_is_followed_by_psb(void **state)
 
 	start(m, ON);
 	mark(m);
-	wr(m, MSR_PTM_BENCH_DROP, 8);
+	wr(m, MSR_PTM_DROP, 8);
 	ptm_cr3_write(m->ptm, &kernel_cr3, KERN + 5);
 	EXPECT(m, P_OVF, P_FUP(KERN + 5), P_PSB, P_PIP(0x2000), P_CBR(CBR_RATIO), P_MODE64,
 	       P_FUP(KERN + 5), P_PSBEND);
@@ -710,7 +710,7 @@ static void overflow_that_took_a_mode_is_followed_by_psb(void **state)
 
 	start_at(m, USER | BRANCH_EN, &user_ctx, OUT);
 	mark(m);
-	wr(m, MSR_PTM_BENCH_DROP, 1);
+	wr(m, MSR_PTM_DROP, 1);
 	far_to(m, PTM_FAR, &user32_ctx, OUT, OUT + 8);
 	EXPECT(m, P_OVF, P_FUP(OUT + 8), P_PSB, P_CBR(CBR_RATIO), P_MODE(0, 1), P_FUP(OUT + 8),
 	       P_PSBEND);
@@ -720,7 +720,7 @@ static void overflow_that_took_a_psb_gives_it_back(void **state)
 {
 	struct machine *m = *state;
 
-	wr(m, MSR_PTM_BENCH_DROP, 1);
+	wr(m, MSR_PTM_DROP, 1);
 	start(m, USER | BRANCH_EN);
 	mark(m);
 	far_to(m, PTM_FAR, &kernel_ctx, KERN, KERN + 8);
@@ -734,7 +734,7 @@ static void overflow_gives_time_again(void **state)
 	m->tsc = 4200;
 	start(m, ON | TSC_EN | MTC_EN);
 	mark(m);
-	wr(m, MSR_PTM_BENCH_DROP, 1);
+	wr(m, MSR_PTM_DROP, 1);
 	branch(m, PTM_JMP_INDIRECT, KERN, KERN + 2, OUT);
 	EXPECT(m, P_OVF, P_FUP(OUT), P_TSC(4200), P_TMA(100, 0));
 }
@@ -745,11 +745,11 @@ static void overflow_cut_short_by_disable(void **state)
 
 	start(m, ON);
 	mark(m);
-	wr(m, MSR_PTM_BENCH_DROP, 1000);
+	wr(m, MSR_PTM_DROP, 1000);
 	branch(m, PTM_JMP_INDIRECT, KERN, KERN + 2, OUT);
 	stop(m);
 	EXPECT(m, P_OVF);
-	assert_int_equal(rd(m, MSR_PTM_BENCH_DROP), 0);
+	assert_int_equal(rd(m, MSR_PTM_DROP), 0);
 
 	mark(m);
 	start(m, ON);
@@ -760,7 +760,7 @@ static void overflow_armed_before_enable_takes_the_psb(void **state)
 {
 	struct machine *m = *state;
 
-	wr(m, MSR_PTM_BENCH_DROP, 1);
+	wr(m, MSR_PTM_DROP, 1);
 	mark(m);
 	start(m, ON);
 	branch(m, PTM_JMP_INDIRECT, KERN, KERN + 2, OUT);
@@ -775,7 +775,7 @@ static void overflow_into_a_tracestop_range(void **state)
 	prepare(m);
 	start(m, ON | TSTOP);
 	mark(m);
-	wr(m, MSR_PTM_BENCH_DROP, 1000);
+	wr(m, MSR_PTM_DROP, 1000);
 	branch(m, PTM_JMP, KERN, KERN + 5, STOP);
 	EXPECT(m, P_OVF, P_STOP);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The bench's knobs: what each does, their MSRs, and how they are set at start. */
+/* The knobs: what each does, their MSRs, and how they are set at start. */
 #include <string.h>
 
 #include "machine.h"
@@ -9,7 +9,7 @@
 #define PMC0		0x0c1
 #define INSTRUCTIONS	0x5300c0	/* USR, OS, INT, EN */
 
-#define KNOB(k)		(MSR_PTM_BENCH_KNOB + PTM_KNOB_##k)
+#define KNOB(k)		(MSR_PTM_KNOB + PTM_KNOB_##k)
 
 static void set(struct machine *m, const char *assignment)
 {
@@ -38,7 +38,7 @@ static void a_pmi_skids_by_branches(void **state)
 
 	wr(m, KNOB(PMI_SKID), 3);
 	overflow(m);
-	assert_int_equal(rd(m, GLOBAL_STATUS), 1);	/* this is not late */
+	assert_int_equal(rd(m, GLOBAL_STATUS), 1);	/* the status is not late */
 	assert_int_equal(counter(m, PTM_N_PMI), 1);
 	assert_true(ptm_near_wanted(m->ptm));
 	assert_true(ptm_far_wanted(m->ptm));
@@ -129,7 +129,7 @@ static void cached_topa_entries_are_not_seen_to_change(void **state)
 
 	assert_int_equal(second_region_after_edit(m, 0), OUT_AT + 0x8000);
 	assert_int_equal(second_region_after_edit(m, 1), OUT_AT + 4096);
-	/* What changed since is seen when TraceEn was clear between. */
+	/* Clearing TraceEn in between makes the change visible. */
 	put64(m, TABLE_AT + 8, OUT_AT + 0x6000);
 	wr(m, OUTPUT_BASE, TABLE_AT);
 	wr(m, OUTPUT_MASK, 1ULL << 7);
@@ -193,13 +193,13 @@ static void set_at_start_they_outlive_every_reset(void **state)
 	set(m, "topa-cache=on");
 	set(m, "write-fail=12345");
 	for (unsigned int k = 0; k < PTM_KNOBS; k++)
-		assert_int_equal(rd(m, MSR_PTM_BENCH_KNOB + k), want[k]);
+		assert_int_equal(rd(m, MSR_PTM_KNOB + k), want[k]);
 	wr(m, KNOB(PMI_SKID), 9);
 	ptm_reset(m->ptm, true);
-	assert_int_equal(rd(m, KNOB(PMI_SKID)), 9);	/* what runs on goes on */
+	assert_int_equal(rd(m, KNOB(PMI_SKID)), 9);	/* INIT keeps it */
 	ptm_reset(m->ptm, false);
 	for (unsigned int k = 0; k < PTM_KNOBS; k++)
-		assert_int_equal(rd(m, MSR_PTM_BENCH_KNOB + k), want[k]);
+		assert_int_equal(rd(m, MSR_PTM_KNOB + k), want[k]);
 	set(m, "pmi-withhold=off");
 	assert_int_equal(rd(m, KNOB(PMI_WITHHOLD)), 0);
 }
@@ -252,7 +252,7 @@ static void what_cannot_be_set_is_refused_by_name(void **state)
 		assert_false(ptm_knob_set(m->ptm, cases[i].text, little, sizeof(little)));
 		assert_int_equal(strlen(little), sizeof(little) - 1);
 		for (unsigned int k = 0; k < PTM_KNOBS; k++)
-			assert_int_equal(rd(m, MSR_PTM_BENCH_KNOB + k), 0);
+			assert_int_equal(rd(m, MSR_PTM_KNOB + k), 0);
 	}
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * IA32_RTIT_*: each rule by which an access raises #GP, and the neighbour that
- * does not. A refused write must leave every register as it was.
+ * IA32_RTIT_*: each rule by which an access raises #GP, and the closest access that
+ * does not. A refused write must change no register.
  */
 #include <string.h>
 
 #include "machine.h"
 
-/* CPUs that lack one thing each; what is not named is as in the default. */
+/* CPUs that each lack one capability; the rest is as in the default profile. */
 static const struct ptm_profile no_cr3_filter = {
 	.name = "no CR3 filter", .leaf14_0_ebx = 0xe, .leaf14_0_ecx = 7,
 	.leaf14_1_eax = 0x02490002, .leaf14_1_ebx = 0x003f1fff, .maxphyaddr = 40,
@@ -48,7 +48,7 @@ static const struct ptm_profile four_ranges = {
 	.art_num = 84, .art_den = 2, .clock_stride = 1,
 };
 
-/* Made by main(): the ones of profile.c. */
+/* Filled in by main() from profile.c. */
 static const struct ptm_profile *skylake, *broadwell;
 #define SKL	(&skylake)
 #define BDW	(&broadwell)
@@ -57,7 +57,7 @@ static const struct ptm_profile *skylake, *broadwell;
 enum access { WRITE, READ };
 enum when { IDLE, TRACING };
 
-#define ON	(OS | USER | BRANCH_EN)	/* what TRACING traces with, and TraceEn */
+#define ON	(OS | USER | BRANCH_EN)	/* the CTL bits of TRACING, without TraceEn */
 
 struct rule {
 	const char *name;
@@ -187,7 +187,7 @@ static void rule(void **state)
 	uint64_t before[REGISTERS], after[REGISTERS], faults;
 	struct machine *m;
 
-	/* A machine without output MSRs cannot be given the usual range. */
+	/* A CPU without output MSRs cannot have the usual range. */
 	m = machine_new(*r->profile == &no_output ? skylake : *r->profile);
 	if (*r->profile == &no_output) {
 		static const struct ptm_ops none;
@@ -195,7 +195,7 @@ static void rule(void **state)
 		ptm_free(m->ptm);
 		m->ptm = ptm_new(&no_output, &none, NULL);
 		assert_non_null(m->ptm);
-		ptm_bench_enable(m->ptm, true);
+		ptm_synthetic_enable(m->ptm, true);
 	}
 	if (r->when == TRACING)
 		start(m, ON);
@@ -309,7 +309,6 @@ static void warm_reset_without_preservation_clears_all(void **state)
 {
 	struct machine *m;
 
-	(void)state;
 	m = machine_new(broadwell);
 	wr(m, CR3_MATCH, 0x20);
 	wr(m, CTL, OS | BRANCH_EN);
@@ -326,7 +325,7 @@ static void wrmsrs_are_counted(void **state)
 	uint64_t all = counter(m, PTM_N_WRMSR), ctl = counter(m, PTM_N_WRMSR_CTL);
 	uint64_t status = counter(m, PTM_N_WRMSR_STATUS);
 
-	/* How a RESUME and a PAUSE look from here. */
+	/* The WRMSRs of a RESUME and a PAUSE. */
 	start(m, ON);
 	assert_int_equal(counter(m, PTM_N_WRMSR), all + 2);
 	assert_int_equal(counter(m, PTM_N_WRMSR_CTL), ctl + 1);

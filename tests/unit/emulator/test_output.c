@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where the bytes go: ToPA tables and their errors, single range and its
- * errors, PMI, STOP, and what the guest sees of it in the MSRs.
+ * Output: ToPA tables and their errors, single range and its errors, PMI, STOP,
+ * and the state that the MSRs show to the guest.
  */
 #include <string.h>
 
@@ -33,7 +33,7 @@ static void topa(struct machine *m, uint64_t base, uint64_t mask_ptrs)
 	wr(m, OUTPUT_MASK, mask_ptrs);
 }
 
-/* At least @bytes of trace, up to 200 more, all in memory; less if tracing ends. */
+/* Makes @bytes to @bytes + 200 of trace, all in memory; less if tracing ends. */
 static void trace(struct machine *m, uint64_t bytes)
 {
 	uint64_t to;
@@ -45,7 +45,7 @@ static void trace(struct machine *m, uint64_t bytes)
 	rd(m, OUTPUT_MASK);
 }
 
-/* What was written went, in order, to @base with @size bytes around and around. */
+/* The trace was written, in order, to the circular range of @size bytes at @base. */
 static void assert_ring(struct machine *m, uint64_t base, uint64_t size)
 {
 	size_t first = m->tee_n > size ? m->tee_n - size : 0;
@@ -64,7 +64,7 @@ static void assert_error(struct machine *m)
 	assert_false(ptm_tracing(m->ptm));
 }
 
-/* ToPA that works */
+/* Valid ToPA */
 
 static void topa_fills_regions_in_order(void **state)
 {
@@ -144,7 +144,7 @@ static void topa_size_of_each_encoding(void **state)
 {
 	struct machine *m = *state;
 
-	/* 4K to 4M fit in this machine's memory; the bigger ones are taken at their end. */
+	/* 4K to 4M fit in this machine's memory; for bigger ones only the end is tested. */
 	for (unsigned int n = 0; n <= 9; n++) {
 		uint64_t size = 4096ULL << n;
 
@@ -200,7 +200,7 @@ static void topa_int_asks_for_a_pmi(void **state)
 	trace(m, 4096);
 	assert_int_equal(m->pmis, 2);
 	assert_int_equal(rd(m, GLOBAL_STATUS), BIT(55));
-	assert_int_equal(rd(m, STATUS) & 0x37, 0x7);	/* and tracing goes on */
+	assert_int_equal(rd(m, STATUS) & 0x37, 0x7);	/* and tracing continues */
 }
 
 static void topa_int_comes_with_the_last_byte(void **state)
@@ -213,7 +213,7 @@ static void topa_int_comes_with_the_last_byte(void **state)
 	start(m, ON | TOPA);	/* 39 bytes */
 	n = m->pmis;
 	assert_int_equal(n, 0);
-	/* Not read, not stopped: the very branch must bring it. */
+	/* No MSR is read, TraceEn stays set: the branch itself must raise it. */
 	branch(m, PTM_JMP_INDIRECT, KERN, KERN + 2, KERN);
 	assert_int_equal(m->pmis, 1);
 }
@@ -255,7 +255,7 @@ static void topa_stop_sets_stopped(void **state)
 	stop(m);
 	assert_int_equal(m->tee_n, 8192);
 	assert_int_equal(rd(m, OUTPUT_MASK), at_entry(1, 4096));
-	assert_true(counter(m, PTM_N_LOST) - lost < 16);	/* the end of one packet */
+	assert_true(counter(m, PTM_N_LOST) - lost < 16);	/* the rest of one packet */
 	assert_int_equal(rd(m, STATUS) & 0x3f, S_STOPPED);
 }
 
@@ -290,7 +290,7 @@ static void topa_stopped_and_full_is_no_error_until_cleared(void **state)
 	assert_int_equal(rd(m, STATUS) & 0x3f, S_ERROR);	/* offset == size */
 }
 
-/* Operational errors of ToPA: each makes Error, nothing else */
+/* Operational errors of ToPA: each sets Error only */
 
 struct bad_table {
 	const char *name;
@@ -336,7 +336,7 @@ static void bad_at_enable(void **state)
 	trace(m, 100);
 	assert_int_equal(m->tee_n, 0);
 	assert_error(m);
-	/* The MSRs still tell where it was. */
+	/* The MSRs still hold the position. */
 	if (b->second[0] != (TABLE_AT | E_END)) {
 		assert_int_equal(rd(m, OUTPUT_BASE), b->base);
 		assert_int_equal(rd(m, OUTPUT_MASK), b->mask_ptrs);
@@ -357,7 +357,7 @@ static void error_met_on_the_way(void **state)
 	trace(m, 8192);
 	assert_int_equal(m->tee_n, 4096);
 	assert_error(m);
-	assert_int_equal(rd(m, OUTPUT_MASK), at_entry(1, 0));	/* points at the culprit */
+	assert_int_equal(rd(m, OUTPUT_MASK), at_entry(1, 0));	/* points at the wrong entry */
 }
 
 static void error_region_without_memory(void **state)
@@ -392,7 +392,7 @@ static void error_is_cleared_by_software(void **state)
 	assert_true(m->tee_n >= 100);
 }
 
-/* Implementations with one ToPA entry */
+/* CPUs with single-entry tables */
 
 static struct machine *one_entry(uint64_t first, uint64_t second)
 {
@@ -409,7 +409,6 @@ static void one_entry_goes_around(void **state)
 {
 	struct machine *m = one_entry(REGION(0), TABLE_AT | E_END);
 
-	(void)state;
 	trace(m, 3 * 4096);
 	assert_ring(m, REGION(0), 4096);
 	assert_int_equal(rd(m, OUTPUT_MASK), at_entry(0, m->tee_n % 4096));
@@ -420,14 +419,13 @@ static void one_entry_pmi_comes_early(void **state)
 {
 	struct machine *m = one_entry(REGION(0) | E_INT, TABLE_AT | E_END);
 
-	(void)state;
 	trace(m, 3300);
 	assert_int_equal(m->pmis, 0);
 	trace(m, 300);
 	assert_int_equal(m->pmis, 1);
 	assert_true(m->tee_at_pmi < 4096);
 	trace(m, 500);
-	assert_int_equal(m->pmis, 1);	/* once a round */
+	assert_int_equal(m->pmis, 1);	/* once per round */
 	trace(m, 4096);
 	assert_int_equal(m->pmis, 2);
 	machine_free(m);
@@ -437,7 +435,6 @@ static void one_entry_second_must_be_end(void **state)
 {
 	struct machine *m = one_entry(REGION(0), REGION(1));
 
-	(void)state;
 	assert_error(m);
 	machine_free(m);
 }
@@ -446,7 +443,6 @@ static void one_entry_end_must_lead_back(void **state)
 {
 	struct machine *m = one_entry(REGION(0), TABLE2 | E_END);
 
-	(void)state;
 	assert_error(m);
 	machine_free(m);
 }
@@ -455,7 +451,6 @@ static void one_entry_index_must_be_0(void **state)
 {
 	struct machine *m = one_entry(REGION(0), TABLE_AT | E_END);
 
-	(void)state;
 	stop(m);
 	topa(m, TABLE_AT, at_entry(2, 0));
 	wr(m, CTL, ON | TOPA | TRACE_EN);
@@ -467,7 +462,6 @@ static void one_entry_table_changed_while_tracing(void **state)
 {
 	struct machine *m = one_entry(REGION(0), TABLE_AT | E_END);
 
-	(void)state;
 	put64(m, TABLE_AT + 8, TABLE2 | E_END);
 	trace(m, 8192);
 	assert_int_equal(m->tee_n, 4096);
@@ -475,7 +469,7 @@ static void one_entry_table_changed_while_tracing(void **state)
 	machine_free(m);
 }
 
-/* Output that ends in the middle of what belongs together */
+/* Output that ends within a group of packets */
 
 static void stop_inside_the_psb_of_an_enable(void **state)
 {
@@ -496,7 +490,7 @@ static void error_inside_an_event(void **state)
 {
 	struct machine *m = *state;
 
-	/* FUP fits, TIP does not, and what follows is no region. */
+	/* FUP fits, TIP does not, and no valid region follows. */
 	TABLE(m, TABLE_AT, REGION(0), BIT(1), TABLE_AT | E_END);
 	topa(m, TABLE_AT, at_entry(0, 4096 - 39 - 3));
 	start(m, ON | TOPA);
@@ -526,7 +520,7 @@ static void error_in_a_tracestop_is_not_stopped(void **state)
 {
 	struct machine *m = *state;
 
-	/* The staged bytes have no memory to go to. */
+	/* The address of the staged bytes has no memory. */
 	wr(m, ADDR0_A, KERN + 0x100);
 	wr(m, ADDR0_B, KERN + 0x1ff);
 	single_range(m, RAM_SIZE, 4096);
@@ -616,7 +610,7 @@ static void single_range_without_memory(void **state)
 	assert_int_equal(m->tee_n, 0);
 }
 
-/* What the guest sees */
+/* The state in the MSRs */
 
 static void bytes_are_in_memory_when_the_offset_is_read(void **state)
 {
@@ -656,7 +650,7 @@ static void packetbytecnt_counts(void **state)
 	stop(m);
 	assert_int_equal(S_BYTES(rd(m, STATUS)), 39 + 3000 + 4);
 
-	/* What software writes there counts on. */
+	/* Counting continues from the value that software writes. */
 	wr(m, STATUS, 0xffffULL << 32);
 	wr(m, CTL, ON | PSB_FREQ(5) | TRACE_EN);
 	assert_int_equal(counter(m, PTM_N_PSB), 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Every kind of packet the model writes, byte for byte as libipt encodes it. */
+/* Every kind of packet of the model equals libipt's encoding, byte by byte. */
 #include "machine.h"
 
 static void psb_plus_in_full(void **state)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The architectural PMU: its registers, what raises #GP, RDPMC, what counts when. */
+/* The architectural PMU: its registers, #GP, RDPMC, and which counters count when. */
 #include "machine.h"
 
 #define PMC(i)		(0x0c1 + (i))
@@ -51,7 +51,7 @@ static void gp_counter_writes_are_sign_extended(void **state)
 	assert_int_equal(rd(m, PMC(0)), 0xffff80000000ULL);
 	wr(m, PMC(0), 0xdead00007fffffffULL);
 	assert_int_equal(rd(m, PMC(0)), 0x7fffffff);
-	/* How a driver finds out whether the counter is real. */
+	/* As a driver checks whether the counter exists. */
 	wr(m, PMC(3), rd(m, PMC(3)) ^ 0xffff);
 	assert_int_equal(rd(m, PMC(3)), 0xffff);
 }
@@ -130,7 +130,7 @@ static void overflow_control_clears_what_it_names(void **state)
 {
 	struct machine *m = *state;
 
-	/* Single-shot table: its region fills at once and asks for a PMI. */
+	/* A single-shot table: its region fills at once and raises a PMI. */
 	put64(m, TABLE_AT, OUT_AT | E_INT);
 	put64(m, TABLE_AT + 8, (OUT_AT + 4096));
 	put64(m, TABLE_AT + 16, TABLE_AT | E_END);
@@ -159,7 +159,6 @@ static void full_width_registers_only_if_capabilities_say_so(void **state)
 	struct ptm_profile narrow = *ptm_profile_at(0);
 	struct machine *m;
 
-	(void)state;
 	narrow.perf_capabilities = 0;
 	m = machine_new(&narrow);
 	assert_int_equal(rd(m, PERF_CAPS), 0);
@@ -168,13 +167,12 @@ static void full_width_registers_only_if_capabilities_say_so(void **state)
 	machine_free(m);
 }
 
-/* Nothing may be asked for ToPA's PMI where there is no ToPA. */
+/* ToPA's PMI bit is reserved on a CPU without ToPA. */
 static void topa_pmi_bit_needs_topa(void **state)
 {
 	struct ptm_profile single = *ptm_profile_at(0);
 	struct machine *m;
 
-	(void)state;
 	single.leaf14_0_ecx = BIT(2);
 	m = machine_new(&single);
 	assert_true(wr_faults(m, GLOBAL_OVF_CTRL, BIT(55)));
@@ -206,7 +204,7 @@ static void each_event_counts_what_it_names(void **state)
 {
 	static const struct {
 		uint32_t event;
-		uint64_t instructions, branches;	/* how much of each it counts */
+		uint64_t instructions, branches;	/* how many of each it counts */
 	} events[] = {
 		{ INSTRUCTIONS, 1, 0 }, { CYCLES, 1, 0 }, { REF_CYCLES, 1, 0 },
 		{ BRANCHES, 0, 1 }, { BRANCH_MISSES, 0, 0 },
@@ -215,7 +213,7 @@ static void each_event_counts_what_it_names(void **state)
 		{ INSTRUCTIONS | BIT(18), 0, 0 },	/* Edge */
 		{ INSTRUCTIONS | BIT(23), 0, 0 },	/* INV */
 		{ INSTRUCTIONS | BIT(24), 0, 0 },	/* a counter mask */
-		{ INSTRUCTIONS | BIT(19), 1, 0 },	/* pin control counts as ever */
+		{ INSTRUCTIONS | BIT(19), 1, 0 },	/* pin control has no effect */
 	};
 	struct machine *m = *state;
 
@@ -325,7 +323,7 @@ static void an_overflow_is_told_in_global_status(void **state)
 	assert_int_equal(rd(m, PMC(3)), 0);
 	ptm_retire(m->ptm, 1, 0);
 	assert_int_equal(rd(m, GLOBAL_STATUS), BIT(3) | BIT(34));
-	assert_int_equal(m->pmis, 0);	/* nobody asked for one */
+	assert_int_equal(m->pmis, 0);	/* no counter requests one */
 	assert_int_equal(counter(m, PTM_N_OVERFLOW), 2);
 	wr(m, GLOBAL_OVF_CTRL, BIT(3));
 	assert_int_equal(rd(m, GLOBAL_STATUS), BIT(34));
@@ -361,7 +359,7 @@ static void one_report_that_overflows_two_counters_is_one_pmi(void **state)
 	ptm_retire(m->ptm, 7, 0);
 	assert_int_equal(m->pmis, 1);
 	assert_int_equal(rd(m, GLOBAL_STATUS), 3);
-	assert_int_equal(rd(m, PMC(0)), 2);	/* late by two, and they are not lost */
+	assert_int_equal(rd(m, PMC(0)), 2);	/* two late, but none is lost */
 }
 
 static void a_branch_counter_overflows_at_its_branch(void **state)
@@ -387,7 +385,7 @@ static void the_horizon_is_the_nearest_overflow(void **state)
 	wr(m, PMC(1), -1000);
 	assert_int_equal(ptm_retire_horizon(m->ptm), 1000);
 	wr(m, EVTSEL(2), COUNT | BRANCHES);
-	wr(m, PMC(2), -1);	/* moves with branches, not with instructions */
+	wr(m, PMC(2), -1);	/* counts branches, not instructions */
 	assert_int_equal(ptm_retire_horizon(m->ptm), 1000);
 	ptm_retire(m->ptm, 400, 3);
 	assert_int_equal(ptm_retire_horizon(m->ptm), 600);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Profiles by name and with capabilities switched off, and what is refused how. */
+/* Profiles by name, with capabilities switched off, and the refusal of wrong ones. */
 #include <string.h>
 
 #include "machine.h"
@@ -16,7 +16,6 @@ static void a_plain_name_is_that_profile(void **state)
 {
 	struct ptm_profile got;
 
-	(void)state;
 	for (unsigned int i = 0; ptm_profile_at(i); i++) {
 		parse(ptm_profile_at(i)->name, &got);
 		assert_memory_equal(&got, ptm_profile_at(i), sizeof(got));
@@ -26,7 +25,7 @@ static void a_plain_name_is_that_profile(void **state)
 	assert_non_null(ptm_profile_find("icelake"));
 }
 
-/* What a guest sees of each capability, with it and without. */
+/* What each capability shows to the guest, with and without it. */
 static void each_capability_is_switched_off_alone(void **state)
 {
 	static const struct {
@@ -51,7 +50,6 @@ static void each_capability_is_switched_off_alone(void **state)
 		{ "broadwell:-cr3-filter", 0, 1, 0, 0, 3, BIT(13) },
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct ptm_profile profile;
 		struct machine *m;
@@ -90,8 +88,8 @@ static void what_cannot_be_is_refused_by_name(void **state)
 		{ "skylake:-mt", "'-mt'", caps },
 		{ "skylake:-mtcs", "'-mtcs'", caps },
 		{ "skylake:-mtc:-lbr", "'-lbr'", caps },
-		{ "skylake:-ptwrite", "'-ptwrite' is nothing to switch off of skylake", caps },
-		{ "broadwell:-mtc", "'-mtc' is nothing to switch off of broadwell",
+		{ "skylake:-ptwrite", "cannot switch off '-ptwrite' of skylake", caps },
+		{ "broadwell:-mtc", "cannot switch off '-mtc' of broadwell",
 		  "-cr3-filter, -topa, -bts, -ds-cpl, -fw-write" },
 		{ "skylake:-topa", "-topa ", "add -topa-multi" },
 		{ "skylake:-topa:-topa-multi:-single-range", "output", "keep topa or single-range" },
@@ -99,7 +97,6 @@ static void what_cannot_be_is_refused_by_name(void **state)
 		{ "skylake:-bts", "-bts ", "add -ds-cpl" },
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct ptm_profile out;
 		char why[512] = "";
@@ -116,7 +113,6 @@ static void a_short_buffer_gets_what_fits(void **state)
 	struct ptm_profile out;
 	char why[12];
 
-	(void)state;
 	for (size_t size = 1; size <= sizeof(why); size++) {
 		memset(why, 'x', sizeof(why));
 		assert_false(ptm_profile_parse("none", &out, why, size));

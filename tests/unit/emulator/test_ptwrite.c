@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* PTWRITE: when there is a packet, its bytes, its FUP. */
+/* PTWRITE: when it makes a packet, the packet's bytes, its FUP. */
 #include "machine.h"
 
 #define ON	(OS | USER | BRANCH_EN | PTW_EN)
@@ -98,7 +98,7 @@ static void none_unless_enabled_and_in_context_and_filter(void **state)
 	}
 }
 
-/* Only there may a PSB+ follow, which names the instruction behind it. */
+/* Only there may a PSB+ follow, with the next instruction's address. */
 static void psb_comes_behind_the_fup(void **state)
 {
 	struct machine *m = *state;
@@ -117,7 +117,7 @@ static void an_overflow_takes_it(void **state)
 	struct machine *m = *state;
 
 	start(m, ON);
-	wr(m, MSR_PTM_BENCH_DROP, 10);
+	wr(m, MSR_PTM_DROP, 10);
 	mark(m);
 	ptwrite(m, true);
 	EXPECT(m, P_OVF, P_FUP(KERN + 0x25));

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Random programs through the model and back through libipt's instruction
- * flow decoder: what it decodes must be what was executed, instruction for
- * instruction. The seeds are fixed.
+ * Random programs: libipt's instruction flow decoder must decode the model's trace to
+ * exactly the instructions that were executed. The seeds are fixed.
  *
- * The program is real x86-64 code in memory, in two user and two kernel areas;
- * an executor that knows only its own table of instructions walks it, makes
- * the choices (branches, returns, events, CR3 loads, WRMSR) and keeps its own
- * account of when trace is on, from the SDM's words and not from the model. BTS
- * goes along, and each of its records must be the branch that was just taken.
+ * The program is real x86-64 code in memory, in two user and two kernel areas. An
+ * executor with its own table of instructions runs it and makes the choices
+ * (branches, returns, events, CR3 loads, WRMSR). It tracks when the trace is on by
+ * the SDM's text, independent of the model. BTS is on too, and each record must be
+ * the branch that was just taken.
  *
- * A loop that makes no packet is ambiguous in any trace; so direct JMPs lead
- * forward only and direct CALLs to later functions.
+ * A loop that makes no packet is ambiguous in any trace; so direct JMPs go forward
+ * only, and direct CALLs go to later functions.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +21,7 @@
 #define AREAS		4
 #define FUNCTIONS	24	/* in each area */
 #define BLOCKS		12	/* in each function */
-#define DEPTH		96	/* of a stack; more than the CPU's 64 */
+#define DEPTH		96	/* of a call stack; more than the CPU's 64 */
 #define FRAMES		8
 #define TOPA_TABLE	TABLE_AT
 
@@ -81,7 +80,7 @@ struct frame {
 };
 
 struct window {
-	size_t byte, insn, overflow;	/* where it starts in each of the lists */
+	size_t byte, insn, overflow;	/* its start in each of the lists */
 };
 
 struct run {
@@ -96,19 +95,19 @@ struct run {
 	struct frame frame[FRAMES];
 	unsigned int frames;
 
-	/* The executor's own account of the enables. */
+	/* The executor's own state of the enables. */
 	uint64_t ctl, cr3_match, range[2];
 	bool filter_en;
-	bool overflows;		/* wanted at all */
+	bool overflows;		/* whether to make overflows */
 	bool dropping;
 	uint64_t ovfs;
 
 	uint64_t debugctl;
 	unsigned int bts_n;	/* records in the buffer */
-	size_t records[2];	/* that were right, from user and kernel */
+	size_t records[2];	/* correct ones, from user and kernel */
 	unsigned int bts_pmis;
 
-	uint64_t *ptw;		/* operands of PTWRITEs that the trace has */
+	uint64_t *ptw;		/* operands of the PTWRITEs that are traced */
 	size_t ptw_n, ptw_room, ptw_seen;
 
 	uint64_t *log;
@@ -163,7 +162,7 @@ static struct insn *put(struct emitter *e, enum kind kind, const char *bytes, un
 	return insn;
 }
 
-/* The displacement is filled in when all blocks have their place. */
+/* The displacement is filled in when all blocks have an address. */
 static void put_rel32(struct emitter *e, enum kind kind, const char *opcode, unsigned int n)
 {
 	char bytes[8] = { 0 };
@@ -190,8 +189,8 @@ static void put_block(struct run *r, struct emitter *e, bool kernel, bool last)
 	} else if (kernel && !last && one_in(r, 16)) {
 		put(e, MOV_CR3, "\x0f\x22\xd8", 3);
 		/*
-		 * libipt takes a TIP.PGD without IP that follows a PIP at once for the
-		 * MOV CR3's own, though it may be of an IRET behind it.
+		 * libipt attributes a TIP.PGD without IP directly after a PIP to the
+		 * MOV CR3, though it may belong to an IRET that follows.
 		 */
 		put_rel32(e, JCC, "\x0f\x85", 2);
 		return;
@@ -245,7 +244,7 @@ static void fix_targets(struct run *r, unsigned int area)
 				insn->target = p->block[area][f][below(r, BLOCKS)];
 			} else if (insn->kind == JMP) {
 				b = later < BLOCKS ? later + below(r, BLOCKS - later) : BLOCKS;
-				/* At the very end there is no later block: to the next instruction. */
+				/* The last block has no later one: jump to the next instruction. */
 				insn->target = b < BLOCKS ? p->block[area][f][b] : ip;
 			} else {
 				b = f + 1 < FUNCTIONS ? f + 1 + below(r, FUNCTIONS - f - 1) : f;
@@ -273,7 +272,7 @@ static void make_program(struct run *r)
 				put_block(r, &e, area >= 2, b == BLOCKS - 1);
 			}
 			p->end[area][f] = here(&e);
-			e.at += below(r, 600);	/* nothing ever goes there */
+			e.at += below(r, 600);	/* never executed */
 		}
 		fix_targets(r, area);
 	}
@@ -297,7 +296,7 @@ static uint64_t any_block(struct run *r, bool kernel)
 	return r->prog->block[kernel * 2 + below(r, 2)][below(r, FUNCTIONS)][below(r, BLOCKS)];
 }
 
-/* The executor's account of the enables */
+/* The executor's state of the enables */
 
 static bool context_en(const struct run *r)
 {
@@ -326,7 +325,7 @@ static void log_insn(struct run *r)
 	r->log[r->log_n++] = r->ip;
 }
 
-/* After each call of the model: has the overflow come to its end there? */
+/* After each call of the model: records whether the overflow has ended. */
 static void check_overflow(struct run *r)
 {
 	if (!r->dropping || counter(r->m, PTM_N_OVF) == r->ovfs)
@@ -365,7 +364,7 @@ static void bts_choose(struct run *r)
 	bts_empty(r);
 }
 
-/* A branch was taken; the executor's own idea of what is recorded of it. */
+/* A branch was taken: checks BTS by the executor's own rule of what is recorded. */
 static void check_bts(struct run *r, uint64_t from, uint64_t to)
 {
 	uint64_t at = BTS_AT + r->bts_n * BTS_RECORD;
@@ -382,7 +381,7 @@ static void check_bts(struct run *r, uint64_t from, uint64_t to)
 	if ((r->debugctl & BTS_INT) && r->bts_n >= BTS_ROOM - 10)
 		r->bts_pmis++;
 	if (r->bts_n == BTS_ROOM) {
-		/* Around by itself, or emptied as a driver does. */
+		/* Wraps by itself, or is emptied as by a driver. */
 		if (r->debugctl & BTS_INT)
 			bts_empty(r);
 		r->bts_n = 0;
@@ -458,12 +457,12 @@ static void ret(struct run *r, uint64_t next)
 	to = s->n ? s->ret[--s->n] : any_block(r, !r->ctx.cpl);
 	if (one_in(r, 30))		/* retpoline, longjmp: not where the CALL said */
 		to = any_block(r, !r->ctx.cpl);
-	else if (one_in(r, 60) && s->n)	/* a frame left out */
+	else if (one_in(r, 60) && s->n)	/* skips a frame */
 		to = s->ret[--s->n];
 	near(r, PTM_RET, next, to);
 }
 
-/* Regions of 4K and 8K, some with INT, in one or two tables that lead around. */
+/* Regions of 4K and 8K, some with INT, in one or two circular tables. */
 static void choose_output(struct run *r)
 {
 	const uint32_t has = r->profile.leaf14_0_ecx;
@@ -543,7 +542,7 @@ static void new_window(struct run *r)
 	r->window[r->windows++] = w;
 }
 
-/* At a WRMSR of the program; true: it stopped tracing, so it is not in the trace. */
+/* A WRMSR of the program; true if it stopped tracing and so is not in the trace. */
 static bool wrmsr(struct run *r, uint64_t next)
 {
 	struct machine *m = r->m;
@@ -558,7 +557,7 @@ static bool wrmsr(struct run *r, uint64_t next)
 			return true;
 		}
 		if (r->overflows && one_in(r, 50)) {
-			wr(m, MSR_PTM_BENCH_DROP, 1 + below(r, 100));
+			wr(m, MSR_PTM_DROP, 1 + below(r, 100));
 			r->dropping = true;
 		}
 		return false;
@@ -567,7 +566,7 @@ static bool wrmsr(struct run *r, uint64_t next)
 	if (one_in(r, 2))
 		return false;
 
-	/* A new window, or the old one goes on as it was. */
+	/* Start a new window, or continue the old one. */
 	if (!r->windows || one_in(r, 2)) {
 		choose_config(r);
 		choose_output(r);
@@ -606,7 +605,7 @@ static void step(struct run *r)
 
 	r->m->tsc += below(r, 8);
 	if (one_in(r, 20000))
-		r->m->tsc += any(r) >> 8;	/* asleep */
+		r->m->tsc += any(r) >> 8;	/* idle time */
 
 	if (one_in(r, 150))
 		event(r);
@@ -619,7 +618,7 @@ static void step(struct run *r)
 	kernel = !r->ctx.cpl;
 
 	if (insn->kind == INT_N) {
-		/* FUP holds its own address: for a decoder it has not run. */
+		/* FUP holds its own address, so a decoder does not see it execute. */
 		if (r->frames == FRAMES)
 			r->frames = 0;
 		r->frame[r->frames++] = (struct frame){ next, r->ctx.cpl };
@@ -695,7 +694,7 @@ static void step(struct run *r)
 	}
 }
 
-/* The way back */
+/* Decoding */
 
 static int read_code(uint8_t *buffer, size_t size, const struct pt_asid *asid, uint64_t ip,
 		     void *context)
@@ -704,7 +703,6 @@ static int read_code(uint8_t *buffer, size_t size, const struct pt_asid *asid, u
 	int area = area_of(ip);
 	size_t room;
 
-	(void)asid;
 	if (area < 0)
 		return -pte_nomap;
 	room = area_base[area] + AREA_SIZE - ip;
@@ -714,7 +712,7 @@ static int read_code(uint8_t *buffer, size_t size, const struct pt_asid *asid, u
 	return size;
 }
 
-/* Decodes bytes @from to @to; must find log entries @at to @end and overflows from @overflow. */
+/* Decodes bytes @from to @to and compares with log entries @at to @end, overflows from @overflow. */
 static void decode(struct run *r, size_t from, size_t to, size_t at, size_t end, size_t overflow)
 {
 	struct pt_insn_decoder *decoder;
@@ -747,7 +745,7 @@ static void decode(struct run *r, size_t from, size_t to, size_t at, size_t end,
 				assert_true(at <= r->resume[overflow]);
 				at = r->resume[overflow++];
 			}
-			/* Which of them an overflow took, nobody knows. */
+			/* It is unknown which of them an overflow dropped. */
 			if (status >= 0 && ev.type == ptev_ptwrite && !r->overflows) {
 				assert_true(r->ptw_seen < r->ptw_n);
 				assert_int_equal(ev.variant.ptwrite.payload, r->ptw[r->ptw_seen]);
@@ -812,7 +810,7 @@ static void end_run(struct run *r)
 	free(r->window);
 }
 
-/* Nothing of the above is worth much if a run does not get around. */
+/* Checks that a run covered enough to prove something. */
 static void assert_variety(const struct run *r, size_t branches)
 {
 	struct machine *m = r->m;
@@ -855,7 +853,6 @@ static void whole_stream(void **state)
 	const size_t branches = 10000000;
 	struct run r;
 
-	(void)state;
 	run_for(&r, "icelake", 0x5eed0001, branches, false);
 	assert_variety(&r, branches);
 	decode(&r, 0, r.m->tee_n, 0, r.log_n, 0);
@@ -871,7 +868,6 @@ static void each_window_on_its_own(void **state)
 	const size_t branches = 1500000;
 	struct run r;
 
-	(void)state;
 	run_for(&r, "skylake", 0x5eed0002, branches, true);
 	assert_variety(&r, branches);
 	for (size_t i = 0; i < r.windows; i++) {
@@ -908,7 +904,6 @@ static size_t program(const char *set, uint64_t seed, size_t branches, bool over
 
 static void many_small_programs(void **state)
 {
-	(void)state;
 	for (unsigned int i = 0; i < SETS; i++) {
 		size_t compared = 0;
 
@@ -925,7 +920,6 @@ static void large_programs(void **state)
 {
 	const size_t branches = 10000000;
 
-	(void)state;
 	for (unsigned int i = 0; i < SETS; i++) {
 		size_t compared = program(sets[i], 0x5eed0100 + i, branches, i & 1);
 

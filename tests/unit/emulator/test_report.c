@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the model tells a reader outside the guest. */
+/* The model's report. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static char *report(struct machine *m)
 	return text;
 }
 
-/* @line stands there as a whole line. */
+/* True if the report has @line as a whole line. */
 static void assert_line(const char *text, const char *line)
 {
 	size_t n = strlen(line);
@@ -72,7 +72,7 @@ static void accesses_are_counted_by_register(void **state)
 	assert_true(wr_faults(m, 0x187, BIT(32)));
 	wr(m, ADDR1_B, 0);
 	rd(m, 0x600);
-	rd(m, MSR_PTM_BENCH_ID);
+	rd(m, MSR_PTM_ID);
 	text = report(m);
 	assert_line(text, "msr PERFEVTSEL1 0x187 reads 2 writes 1 faults 1");
 	assert_line(text, "msr RTIT_ADDR3 0x583 reads 0 writes 1 faults 0");

@@ -5,7 +5,7 @@
 #define ON	(OS | USER | BRANCH_EN)
 #define RATIO	42	/* TSC ticks in one of the ART: 84 / 2 */
 
-/* The default, but looking at the clock at each branch. */
+/* The default profile, but reading the clock at each branch. */
 static struct ptm_profile every_branch;
 
 static int setup(void **state)
@@ -63,7 +63,6 @@ static void the_ratio_of_cpuid_15h_rules(void **state)
 	struct machine *m;
 
 	/* TSC = ART * 5 / 2: the ART ticks at 3, 5, 8, 10, ... */
-	(void)state;
 	odd.art_num = 5;
 	odd.art_den = 2;
 	m = machine_new(&odd);
@@ -174,7 +173,6 @@ static void the_clock_is_read_once_in_a_stride(void **state)
 	struct machine *m = machine_new(ptm_profile_at(0));
 	unsigned int stride = ptm_profile_at(0)->clock_stride;
 
-	(void)state;
 	start(m, ON | TSC_EN | MTC_EN);
 	mark(m);
 	m->tsc += RATIO;
@@ -186,13 +184,12 @@ static void the_clock_is_read_once_in_a_stride(void **state)
 	machine_free(m);
 }
 
-/* Between two looks at the clock too: no period before the TSC of a PSB+ is untold. */
+/* No period before the TSC of a PSB+ is unreported, even between two readings of the clock. */
 static void an_mtc_that_is_due_precedes_a_psb(void **state)
 {
 	struct machine *m = machine_new(ptm_profile_at(0));
 	uint64_t psbs;
 
-	(void)state;
 	start(m, ON | TSC_EN | MTC_EN);
 	psbs = counter(m, PTM_N_PSB);
 	while (S_BYTES(rd(m, STATUS)) < 2048 - 3)
@@ -206,7 +203,7 @@ static void an_mtc_that_is_due_precedes_a_psb(void **state)
 	machine_free(m);
 }
 
-/* A decoder's clock, from the packets alone, is the CPU's. */
+/* A decoder's clock, from the packets only, equals the CPU's. */
 static void libipt_reads_the_same_clock(void **state)
 {
 	struct machine *m = *state;
@@ -250,7 +247,7 @@ static void libipt_reads_the_same_clock(void **state)
 		assert_true(pt_qry_time(decoder, &tsc, NULL, NULL) >= 0);
 		assert_true(tsc >= last);
 		last = tsc;
-		/* MTCs come once in 8 * 42 ticks, and libipt reads one packet ahead. */
+		/* There is one MTC per 8 * 42 ticks, and libipt reads one packet ahead. */
 		assert_true(tsc + 2 * 8 * RATIO + 2 > when[at]);
 		assert_true(tsc <= when[at] + 1000);
 		at++;
@@ -302,7 +299,7 @@ static void cyc_of_an_mtc_is_of_its_tick(void **state)
 	branch(m, PTM_JMP_INDIRECT, KERN, KERN + 2, KERN);
 	EXPECT(m, P_CYC(RATIO * 5), P_MTC(5), P_CYC(30), P_TIP16(KERN));
 
-	/* A branch after the tick, before the clock is looked at: time does not go back. */
+	/* A branch after the tick, before the clock is read: time does not go back. */
 	mark(m);
 	m->tsc = RATIO * 6 - 1;
 	jcc(m);
@@ -313,7 +310,7 @@ static void cyc_of_an_mtc_is_of_its_tick(void **state)
 	       P_TIP16(KERN));
 }
 
-/* A clock that runs on while the model works must not show in one event's packets. */
+/* A clock that advances during a call of the model must not show in one event's packets. */
 static void packets_of_one_call_are_of_one_moment(void **state)
 {
 	struct machine *m = *state;

@@ -3,27 +3,27 @@
 
 #include <stdlib.h>
 #include "cmocka_all.h"
-#include "bts_plan.h"
+#include "hw/bts_plan.h"
 
 #define PAGE	AUXT_REGION_SIZE
 #define BUFFER	(16 * PAGE)
 
-static struct auxt_ring ring_of(u64 size, u64 watermark, bool overwrite)
+static struct auxt_position ring_of(u64 size, u64 watermark, bool overwrite)
 {
-	struct auxt_ring ring;
+	struct auxt_position ring;
 
-	auxt_ring_init(&ring, size, size, watermark, overwrite);
+	auxt_position_init(&ring, size, size, watermark, overwrite);
 	ring.margin = auxt_bts_margin(size);
-	auxt_ring_plan(&ring);
+	auxt_position_plan(&ring);
 	return ring;
 }
 
 static void must_be_records(const struct auxt_bts_plan *plan)
 {
-	assert_int_equal(plan->call % BTS_RECORD, 0);
-	assert_int_equal(plan->room % BTS_RECORD, 0);
-	assert_true(plan->call > 0);
-	assert_true(plan->call <= plan->room);
+	assert_int_equal(plan->threshold % BTS_RECORD, 0);
+	assert_int_equal(plan->space % BTS_RECORD, 0);
+	assert_true(plan->threshold > 0);
+	assert_true(plan->threshold <= plan->space);
 }
 
 /* A reader that takes random bites, hardware that goes a random part of its way. */
@@ -32,26 +32,26 @@ static void full_trace_never_reaches_what_is_unread(void **state)
 	(void)state;
 	srand(1);
 	for (u64 size = 2 * PAGE; size <= 4096 * PAGE; size *= 2) {
-		struct auxt_ring ring = ring_of(size, size / 2, false);
+		struct auxt_position ring = ring_of(size, size / 2, false);
 		unsigned int starts = 0;
 
 		for (int i = 0; i < 20000; i++) {
 			struct auxt_bts_plan plan;
 
-			auxt_ring_take_tail(&ring, ring.consumed +
+			auxt_position_take_tail(&ring, ring.consumed +
 					    (u64)rand() % (ring.produced - ring.consumed + 1));
-			auxt_ring_plan(&ring);
-			if (auxt_ring_full(&ring))
+			auxt_position_plan(&ring);
+			if (auxt_position_full(&ring))
 				continue;
 			starts++;
 			plan = auxt_bts_plan(&ring, auxt_bts_laps(size, false));
 			must_be_records(&plan);
-			assert_true(ring.produced + plan.room <= ring.consumed + size);
-			assert_true(ring.produced % size + plan.room <=
+			assert_true(ring.produced + plan.space <= ring.consumed + size);
+			assert_true(ring.produced % size + plan.space <=
 				    auxt_bts_laps(size, false) * size);
 			/* What is free behind the call, but for a page's and a record's rounding. */
-			assert_true(plan.room + 2 * BTS_RECORD >= plan.call + ring.margin);
-			ring.produced += (u64)rand() % (plan.room / BTS_RECORD + 1) * BTS_RECORD;
+			assert_true(plan.space + 2 * BTS_RECORD >= plan.threshold + ring.margin);
+			ring.produced += (u64)rand() % (plan.space / BTS_RECORD + 1) * BTS_RECORD;
 		}
 		assert_true(starts > 100);
 	}
@@ -61,12 +61,12 @@ static void a_reader_who_has_read_all_always_lets_it_start(void **state)
 {
 	(void)state;
 	for (u64 size = 2 * PAGE; size <= 4096 * PAGE; size *= 2) {
-		struct auxt_ring ring = ring_of(size, size / 2, false);
+		struct auxt_position ring = ring_of(size, size / 2, false);
 
 		for (u64 at = 0; at < size; at += BTS_RECORD) {
 			ring.produced = ring.consumed = at;
-			auxt_ring_plan(&ring);
-			assert_false(auxt_ring_full(&ring));
+			auxt_position_plan(&ring);
+			assert_false(auxt_position_full(&ring));
 		}
 	}
 }
@@ -77,35 +77,35 @@ static void overwrite_stays_in_the_map_and_calls_seldom(void **state)
 	srand(2);
 	for (u64 size = 2 * PAGE; size <= 1024 * PAGE; size *= 2) {
 		u64 laps = auxt_bts_laps(size, true);
-		struct auxt_ring ring = ring_of(size, 0, true);
+		struct auxt_position ring = ring_of(size, 0, true);
 
 		for (int i = 0; i < 20000; i++) {
 			struct auxt_bts_plan plan;
 
-			auxt_ring_plan(&ring);
+			auxt_position_plan(&ring);
 			plan = auxt_bts_plan(&ring, laps);
 			must_be_records(&plan);
-			assert_true(ring.produced % size + plan.room <= laps * size);
-			assert_true(plan.call >= 64 << 10);
-			assert_true(plan.room - plan.call >= 255 << 10);
-			ring.produced += (u64)rand() % (plan.room / BTS_RECORD + 1) * BTS_RECORD;
+			assert_true(ring.produced % size + plan.space <= laps * size);
+			assert_true(plan.threshold >= 64 << 10);
+			assert_true(plan.space - plan.threshold >= 255 << 10);
+			ring.produced += (u64)rand() % (plan.space / BTS_RECORD + 1) * BTS_RECORD;
 		}
 	}
 }
 
 static void a_deadline_is_kept_by_a_page(void **state)
 {
-	struct auxt_ring ring = ring_of(4 * PAGE, 0, true);
+	struct auxt_position ring = ring_of(4 * PAGE, 0, true);
 
 	(void)state;
 	for (u64 delay = 1; delay < 10 * PAGE; delay += 7) {
 		struct auxt_bts_plan plan;
 
 		ring.deadline = ring.produced + delay;
-		auxt_ring_plan(&ring);
+		auxt_position_plan(&ring);
 		plan = auxt_bts_plan(&ring, auxt_bts_laps(ring.size, true));
 		must_be_records(&plan);
-		assert_true(plan.call < delay + PAGE + BTS_RECORD);
+		assert_true(plan.threshold < delay + PAGE + BTS_RECORD);
 		ring.produced += BTS_RECORD;
 	}
 }
@@ -117,17 +117,17 @@ static void a_buffer_bounds_both_and_keeps_more_for_the_kernel(void **state)
 	(void)state;
 	for (u64 size = 2 * PAGE; size <= 4096 * PAGE; size *= 2) {
 		for (unsigned int i = 0; i < 4; i++) {
-			struct auxt_ring ring = ring_of(size, i & 2 ? 0 : size / 2, i & 2);
+			struct auxt_position ring = ring_of(size, i & 2 ? 0 : size / 2, i & 2);
 			struct auxt_bts_plan plan = auxt_bts_plan(&ring, auxt_bts_laps(size, i & 2));
 			struct auxt_bts_plan direct = plan;
 
 			plan = auxt_bts_plan_buffered(plan, BUFFER, kernel[i & 1]);
 			must_be_records(&plan);
-			assert_true(plan.room <= BUFFER && plan.room <= direct.room);
-			assert_true(plan.call <= direct.call);
-			assert_true(plan.room - plan.call >= PAGE - 2 * BTS_RECORD);
-			if (i & 1 && plan.room == BUFFER / BTS_RECORD * BTS_RECORD)
-				assert_true(plan.room - plan.call >= BUFFER / 2);
+			assert_true(plan.space <= BUFFER && plan.space <= direct.space);
+			assert_true(plan.threshold <= direct.threshold);
+			assert_true(plan.space - plan.threshold >= PAGE - 2 * BTS_RECORD);
+			if (i & 1 && plan.space == BUFFER / BTS_RECORD * BTS_RECORD)
+				assert_true(plan.space - plan.threshold >= BUFFER / 2);
 		}
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A channel under NMIs: module/channel.c, settle.c and request.c on one CPU
+ * A channel under NMIs: module/core/channel.c, settle.c and request.c on one CPU
  * played in user space, with a trace PMU played here that writes a random number
  * of bytes whenever time passes, stops at its mark and asserts its interrupt at
  * the call mark.
@@ -17,11 +17,11 @@
 #include <string.h>
 #include <linux/sched.h>
 #include "cmocka_all.h"
-#include "channel.h"
-#include "lookout.h"
-#include "request.h"
-#include "rings.h"
-#include "trace_pmu.h"
+#include "core/channel.h"
+#include "core/tail_poll.h"
+#include "core/request.h"
+#include "base/aux_buffer.h"
+#include "core/trace_pmu.h"
 
 #define PAGES	8
 #define SIZE	(PAGES * AUXT_REGION_SIZE)
@@ -37,7 +37,7 @@ static struct {
 	bool stopped;
 	bool error;
 	bool asserted;
-	bool misplaced;
+	bool pointers_stale;
 	bool foreign;		/* somebody else has turned it off */
 	u64 position;		/* bytes written in all: the truth */
 	u64 stop, call;
@@ -46,9 +46,9 @@ static struct {
 	u64 lost;		/* times it stopped by itself */
 	u64 tsc;
 	unsigned int rate;	/* bytes at each point, at most */
-	int resume_error;
+	int start_error;
 	u32 slot;		/* that the pointers are in */
-	bool relocated;		/* they are to be written anew */
+	bool relocated;		/* they are to be written new_window */
 	struct {
 		u64 begin, end;
 		u32 slot;
@@ -77,9 +77,9 @@ static void hw_runs(void)
 	}
 	if (hw.position >= hw.call) {
 		hw.asserted = true;
-		hw.call = channel->ring.overwrite ?
-			  hw.position - hw.position % channel->ring.size +
-			  channel->ring.size : NO_CALL;
+		hw.call = channel->aux.overwrite ?
+			  hw.position - hw.position % channel->aux.size +
+			  channel->aux.size : NO_CALL;
 	}
 }
 
@@ -180,10 +180,10 @@ static u64 available(const struct auxtrace_status_page *page)
 {
 	u64 since;
 
-	if (!channel->ring.overwrite)
+	if (!channel->aux.overwrite)
 		return page->produced - page->consumed;
 	since = page->produced - page->slot_begin;
-	return min(since, channel->ring.size);
+	return min(since, channel->aux.size);
 }
 
 /* What a reader on another CPU relies on at any moment, if @seq is even. */
@@ -237,8 +237,8 @@ static int fake_setup(struct auxt_channel *ch, u32 flags, u64 config)
 {
 	(void)flags;
 	(void)config;
-	if (ch->ring.overwrite)
-		ch->ring.cycle = 4 * ch->ring.size;
+	if (ch->aux.overwrite)
+		ch->aux.cycle = 4 * ch->aux.size;
 	return 0;
 }
 
@@ -248,18 +248,18 @@ static void fake_cleanup(struct auxt_channel *ch)
 	assert_false(hw.on);
 }
 
-static int fake_start(struct auxt_channel *ch)
+static int fake_claim(struct auxt_channel *ch)
 {
 	assert_false(hw.on);
-	assert_int_equal(ch->ring.produced, hw.position);
+	assert_int_equal(ch->aux.produced, hw.position);
 	hw.stopped = false;
-	hw.misplaced = false;
+	hw.pointers_stale = false;
 	hw.slot = ch->now.slot;
 	hw.relocated = false;
 	return 0;
 }
 
-static void fake_stop(struct auxt_channel *ch)
+static void fake_release(struct auxt_channel *ch)
 {
 	(void)ch;
 	assert_false(hw.on);
@@ -268,30 +268,30 @@ static void fake_stop(struct auxt_channel *ch)
 static void arm(struct auxt_channel *ch)
 {
 	assert_false(hw.on);
-	assert_int_equal(ch->ring.produced, hw.position);
-	if (ch->ring.overwrite) {
+	assert_int_equal(ch->aux.produced, hw.position);
+	if (ch->aux.overwrite) {
 		hw.stop = UINT64_MAX;
 	} else {
-		hw.stop = ch->ring.limit;
+		hw.stop = ch->aux.stop_mark;
 		assert_true(hw.stop > hw.position);
 		/* What has not been read is safe. */
-		assert_true(hw.stop <= ch->ring.consumed + SIZE);
+		assert_true(hw.stop <= ch->aux.consumed + SIZE);
 	}
-	hw.call = ch->ring.call;
+	hw.call = ch->aux.int_mark;
 }
 
-static int fake_resume(struct auxt_channel *ch, bool anew)
+static int fake_start(struct auxt_channel *ch, bool new_window)
 {
 	enter_op();
 	assert_false(hw.on);
-	if (hw.resume_error) {
+	if (hw.start_error) {
 		leave_op();
-		return hw.resume_error;
+		return hw.start_error;
 	}
 	arm(ch);
-	/* A window cannot go on over a stop; a start anew clears it. */
-	assert_true(anew || !(hw.stopped || hw.error));
-	if (anew) {
+	/* A window cannot go on over a stop; a start new_window clears it. */
+	assert_true(new_window || !(hw.stopped || hw.error));
+	if (new_window) {
 		hw.stopped = false;
 		hw.error = false;
 		hw.windows++;
@@ -310,7 +310,7 @@ static int fake_resume(struct auxt_channel *ch, bool anew)
 	return 0;
 }
 
-static u32 fake_pause(struct auxt_channel *ch)
+static u32 fake_stop(struct auxt_channel *ch)
 {
 	u32 found = 0;
 
@@ -320,7 +320,7 @@ static u32 fake_pause(struct auxt_channel *ch)
 	hw.log[hw.windows % LOG].end = hw.position;
 	hw.offs++;
 	ch->off_tsc = rdtsc();
-	ch->ring.produced = hw.position;
+	ch->aux.produced = hw.position;
 	if (hw.stopped)
 		found = TRACE_STOPPED;
 	if (hw.foreign)
@@ -342,32 +342,32 @@ static void fake_relocate(struct auxt_channel *ch)
 
 static bool fake_interrupt(struct auxt_channel *ch)
 {
-	return hw.stopped || hw.error || hw.position >= ch->ring.call;
+	return hw.stopped || hw.error || hw.position >= ch->aux.int_mark;
 }
 
 static const struct trace_pmu fake = {
 	.name = "fake",
-	.unit = 1,
+	.granule = 1,
 	.setup = fake_setup,
 	.cleanup = fake_cleanup,
+	.claim = fake_claim,
+	.release = fake_release,
 	.start = fake_start,
 	.stop = fake_stop,
-	.resume = fake_resume,
-	.pause = fake_pause,
 	.relocate = fake_relocate,
 	.interrupt = fake_interrupt,
 };
 
-struct auxtrace_status_page *auxt_rings_status(struct auxt_rings *rings, int cpu)
+struct auxtrace_status_page *auxt_aux_buffer_status(struct auxt_aux_buffer *buffer, int cpu)
 {
-	(void)rings;
+	(void)buffer;
 	(void)cpu;
 	return &status_page;
 }
 
-const struct auxtrace_user_page *auxt_rings_user(struct auxt_rings *rings, int cpu)
+const struct auxtrace_user_page *auxt_aux_buffer_user(struct auxt_aux_buffer *buffer, int cpu)
 {
-	(void)rings;
+	(void)buffer;
 	(void)cpu;
 	return &user_page;
 }
@@ -375,9 +375,9 @@ const struct auxtrace_user_page *auxt_rings_user(struct auxt_rings *rings, int c
 /* Twice the ring, but for us there is no wrap to be seen: records are read as written. */
 static char data[2 * DATA_SIZE] __attribute__((aligned(8)));
 
-void *auxt_rings_data(struct auxt_rings *rings, int cpu)
+void *auxt_aux_buffer_data(struct auxt_aux_buffer *buffer, int cpu)
 {
-	(void)rings;
+	(void)buffer;
 	(void)cpu;
 	return data;
 }
@@ -391,9 +391,9 @@ static union {
 	char byte[MAX_SLOTS * SIZE];
 } area;
 
-struct page *auxt_rings_aux_page(struct auxt_rings *rings, int cpu, unsigned long n)
+struct page *auxt_aux_buffer_aux_page(struct auxt_aux_buffer *buffer, int cpu, unsigned long n)
 {
-	(void)rings;
+	(void)buffer;
 	(void)cpu;
 	return (struct page *)&area.byte[n * PAGE_SIZE];
 }
@@ -407,33 +407,33 @@ void *page_address(const struct page *page)
 static struct {
 	unsigned int sent;
 	u32 action, trigger;
-} relayed;
+} all_cpus;
 
-void auxt_relay_send(struct auxt_channel *ch, const struct auxt_request *request)
+void auxt_remote_send(struct auxt_channel *ch, const struct auxt_request *request)
 {
 	(void)ch;
-	relayed.sent++;
-	relayed.action = request->action;
-	relayed.trigger = request->trigger;
+	all_cpus.sent++;
+	all_cpus.action = request->action;
+	all_cpus.trigger = request->trigger;
 }
 
-void auxt_relay_forget(struct auxt_channel *ch)
+void auxt_remote_forget(struct auxt_channel *ch)
 {
 	(void)ch;
 }
 
 /* As relay.c: of a FREEZE of another CPU. */
-void auxt_relay_thaw(struct auxt_channel *ch)
+void auxt_remote_thaw(struct auxt_channel *ch)
 {
 	const struct auxt_request request = {
-		.action = AUXTRACE_ACTION_FREEZE, .trigger = atomic64_xchg(&ch->relay.in_freeze, 0),
+		.action = AUXTRACE_ACTION_FREEZE, .trigger = atomic64_xchg(&ch->remote.in_freeze, 0),
 	};
 
 	if (ch->attached)
 		auxt_request_make(ch, &request, 0);
 }
 
-void auxt_relay_init(struct auxt_channel *ch)
+void auxt_remote_init(struct auxt_channel *ch)
 {
 	(void)ch;
 }
@@ -499,7 +499,7 @@ static void read_aux(const struct auxtrace_record_aux *r)
 	told.auxes++;
 	told.truncated += !!(r->flags & AUXTRACE_AUX_TRUNCATED);
 	told.partial += !!(r->flags & AUXTRACE_AUX_PARTIAL);
-	assert_int_equal(!!(r->flags & AUXTRACE_AUX_OVERWRITE), channel->ring.overwrite);
+	assert_int_equal(!!(r->flags & AUXTRACE_AUX_OVERWRITE), channel->aux.overwrite);
 	assert_true(r->length || r->flags & ~(u64)AUXTRACE_AUX_OVERWRITE);
 	told.last_aux = *r;
 }
@@ -572,7 +572,7 @@ static void quiet(void)
 	nmi.landed = false;
 }
 
-static u32 together;
+static u32 last_broadcast;
 
 static void make_with(struct auxtrace_setup setup)
 {
@@ -589,12 +589,12 @@ static void make_with(struct auxtrace_setup setup)
 	memset(&status_page, 0, sizeof(status_page));
 	memset(&user_page, 0, sizeof(user_page));
 	waiters.woken = 0;
-	memset(&relayed, 0, sizeof(relayed));
-	together = 0;
+	memset(&all_cpus, 0, sizeof(all_cpus));
+	last_broadcast = 0;
 	channel = NULL;
 	channel = auxt_channel_new(&fake, NULL, &waiters, 3, 0, &setup);
 	assert_non_null(channel);
-	channel->together = &together;
+	channel->last_broadcast = &last_broadcast;
 }
 
 static void make(u32 flags)
@@ -733,7 +733,7 @@ static void upkeep_does_not_end_a_window(void **state)
 	(void)state;
 	make(0);
 	start(false);
-	auxt_channel_attend(channel);
+	auxt_channel_sync(channel);
 	check();
 	assert_int_equal(hw.windows, 1);
 	assert_int_equal(hw.offs, 1);
@@ -766,14 +766,14 @@ static void full_it_stops_counts_one_gap_and_wakes_the_reader(void **state)
 	assert_true(waiters.woken > 0);
 
 	/* However often it is looked at, it is the same gap. */
-	auxt_channel_attend(channel);
-	auxt_channel_attend(channel);
+	auxt_channel_sync(channel);
+	auxt_channel_sync(channel);
 	assert_int_equal(status_page.gaps_full, 1);
 
 	/* A tail makes room. */
 	user_page.aux_tail = status_page.produced;
 	assert_true(auxt_channel_has_new_tail(channel));
-	auxt_channel_attend(channel);
+	auxt_channel_sync(channel);
 	check();
 	assert_int_equal(status_page.inhibit, 0);
 	assert_int_equal(status_page.windows, 2);
@@ -822,7 +822,7 @@ static void the_stop_mark_is_found_by_whoever_looks_next(void **state)
 		if (how == 0)
 			auxt_channel_pause(channel, &effect);
 		else if (how == 1)
-			auxt_channel_attend(channel);
+			auxt_channel_sync(channel);
 		else
 			run_nmi(NMI_PMI);
 		nmi.perf_eats = false;
@@ -864,7 +864,7 @@ static void a_start_that_fails_is_an_error_not_a_window(void **state)
 {
 	(void)state;
 	make(0);
-	hw.resume_error = -EIO;
+	hw.start_error = -EIO;
 	start(false);
 	check();
 	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_HWERROR);
@@ -933,7 +933,7 @@ static void a_window_is_told_with_what_began_and_ended_it(void **state)
 
 	auxt_channel_allow(channel, AUXTRACE_INHIBIT_OFFLINE);
 	hw.foreign = true;
-	auxt_channel_attend(channel);
+	auxt_channel_sync(channel);
 	window_was(3, AUXTRACE_CAUSE_CPU, AUXTRACE_CAUSE_FOREIGN);
 	assert_int_equal(status_page.gaps_error, 1);
 	assert_int_equal(told.last_aux.flags, AUXTRACE_AUX_OVERWRITE | AUXTRACE_AUX_PARTIAL);
@@ -945,7 +945,7 @@ static void a_window_is_told_with_what_began_and_ended_it(void **state)
 	start(true);
 	auxt_channel_resume(channel, NULL);
 	hw.error = true;
-	auxt_channel_attend(channel);
+	auxt_channel_sync(channel);
 	window_was(5, AUXTRACE_CAUSE_USER, AUXTRACE_CAUSE_ERROR);
 	assert_int_equal(told.starts, 2);
 	auxt_channel_resume(channel, NULL);
@@ -965,7 +965,7 @@ static void full_is_a_cause_and_gives_way_to_those_before_it(void **state)
 	window_was(1, AUXTRACE_CAUSE_SESSION, AUXTRACE_CAUSE_FULL);
 	assert_int_equal(told.last_aux.flags, AUXTRACE_AUX_TRUNCATED);
 	user_page.aux_tail = status_page.produced;
-	auxt_channel_take_tails(channel);
+	auxt_channel_sync_tails(channel);
 	auxt_channel_pause(channel, NULL);
 	window_was(2, AUXTRACE_CAUSE_FULL, AUXTRACE_CAUSE_USER);
 
@@ -984,7 +984,7 @@ static void full_is_a_cause_and_gives_way_to_those_before_it(void **state)
 	auxt_channel_resume(channel, NULL);
 	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_FULL);
 	user_page.aux_tail = status_page.produced;
-	auxt_channel_take_tails(channel);
+	auxt_channel_sync_tails(channel);
 	stop();
 	window_was(6, AUXTRACE_CAUSE_FULL, AUXTRACE_CAUSE_SESSION);
 
@@ -992,7 +992,7 @@ static void full_is_a_cause_and_gives_way_to_those_before_it(void **state)
 	start(false);
 	while (!hw.stopped)
 		hw_runs();
-	auxt_channel_attend(channel);
+	auxt_channel_sync(channel);
 	window_was(7, AUXTRACE_CAUSE_SESSION, AUXTRACE_CAUSE_FULL);
 	assert_true(told.last_aux.flags & AUXTRACE_AUX_TRUNCATED);
 	unmake();
@@ -1030,7 +1030,7 @@ static void without_a_data_ring_nothing_is_written(void **state)
 	start(false);
 	auxt_channel_pause(channel, NULL);
 	auxt_channel_resume(channel, NULL);
-	auxt_channel_attend(channel);
+	auxt_channel_sync(channel);
 	user_page.data_tail = 77;
 	assert_false(auxt_channel_has_new_tail(channel));
 	check();
@@ -1064,7 +1064,7 @@ static void paused_output_is_counted_and_told(void **state)
 	told.windows = 5;
 	read_records();
 	assert_int_equal(told.lost, status_page.data_lost);
-	told.aux = channel->aux_told;
+	told.aux = channel->aux_reported;
 	auxt_channel_pause(channel, NULL);
 	read_records();
 	assert_int_equal(told.windows, 6);
@@ -1166,7 +1166,7 @@ static void a_lost_record_of_a_stopped_session_wakes(void **state)
 	auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_SETUP);
 	auxt_channel_detach(channel);
 	user_page.data_tail = status_page.data_head;
-	auxt_channel_take_tails(channel);
+	auxt_channel_sync_tails(channel);
 	irq_work_sync(&channel->wake);
 	assert_false(auxt_channel_is_readable(channel, true));
 	assert_true(status_page.data_lost > 0);
@@ -1180,7 +1180,7 @@ static void a_lost_record_of_a_stopped_session_wakes(void **state)
 /* One that fills the ring must not be kept out by the LOST record of another. */
 static void the_largest_sample_comes_after_a_loss(void **state)
 {
-	const u64 room = auxt_sample_room(4096);
+	const u64 room = auxt_sample_space(4096);
 	const struct auxt_request request = {
 		.action = AUXTRACE_ACTION_SAMPLE, .trigger = 5, .size = room,
 	};
@@ -1192,7 +1192,7 @@ static void the_largest_sample_comes_after_a_loss(void **state)
 	start(false);
 	while (status_page.produced < room) {
 		shim_point();
-		auxt_channel_attend(channel);
+		auxt_channel_sync(channel);
 	}
 	assert_true(auxt_request_make(channel, &request, 0));
 	assert_true(auxt_request_make(channel, &request, 0));
@@ -1213,12 +1213,12 @@ static void an_error_wakes_who_has_not_read(void **state)
 	start(false);
 	while (!auxt_channel_is_readable(channel, false)) {
 		shim_point();
-		auxt_channel_attend(channel);
+		auxt_channel_sync(channel);
 	}
 	auxt_channel_pause(channel, NULL);
 	irq_work_sync(&channel->wake);
 	hw.rate = 0;
-	hw.resume_error = -EIO;
+	hw.start_error = -EIO;
 	auxt_channel_resume(channel, NULL);
 	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_HWERROR);
 	assert_true(channel->wake.queued);
@@ -1246,11 +1246,11 @@ static void records_wake_the_reader_once_at_the_watermark(void **state)
 	irq_work_sync(&channel->wake);
 	assert_int_equal(waiters.woken, woken + 1);
 	hw.rate = 0;
-	auxt_channel_take_tails(channel);
+	auxt_channel_sync_tails(channel);
 	assert_false(channel->wake.queued);
 	user_page.data_tail = status_page.data_head;
 	assert_true(auxt_channel_has_new_tail(channel));
-	auxt_channel_take_tails(channel);
+	auxt_channel_sync_tails(channel);
 	assert_false(auxt_channel_has_new_tail(channel));
 	assert_false(auxt_channel_is_readable(channel, false));
 	assert_int_equal(status_page.data_consumed, status_page.data_head);
@@ -1258,7 +1258,7 @@ static void records_wake_the_reader_once_at_the_watermark(void **state)
 	assert_true(hw.on);
 	told.tail = status_page.data_head;
 	told.windows = status_page.windows - 1;
-	told.aux = channel->aux_told;
+	told.aux = channel->aux_reported;
 	unmake();
 }
 
@@ -1283,8 +1283,8 @@ static void full_stop_stays_off_until_a_resume(void **state)
 			run_until_full();
 			assert_true(auxt_channel_is_readable(channel, false));
 			user_page.aux_tail = status_page.produced;
-			auxt_channel_take_tails(channel);
-			auxt_channel_attend(channel);
+			auxt_channel_sync_tails(channel);
+			auxt_channel_sync(channel);
 			assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_FULL);
 			assert_int_equal(status_page.consumed, status_page.produced);
 			/* All is read: nothing to wake up for. */
@@ -1317,7 +1317,7 @@ static void full_stop_at_the_mark_stays_off_too(void **state)
 	start(false);
 	while (hw.position < SIZE / 2)
 		hw_runs();
-	auxt_channel_attend(channel);
+	auxt_channel_sync(channel);
 	while (!hw.stopped)
 		hw_runs();
 	user_page.aux_tail = status_page.produced;
@@ -1336,44 +1336,44 @@ static void full_auto_looks_by_itself_while_it_waits(void **state)
 	(void)state;
 	make(AUXTRACE_SETUP_FULL_AUTO);
 	start(false);
-	assert_false(channel->lookout.queued);
+	assert_false(channel->tail_poll.queued);
 	run_until_full();
 	irq_work_sync(&channel->wake);
-	assert_true(channel->lookout.queued);
-	assert_int_equal(channel->lookout.period, 1000000);
-	shim_expire(&channel->lookout);
-	assert_true(channel->lookout.queued);
+	assert_true(channel->tail_poll.queued);
+	assert_int_equal(channel->tail_poll.period, 1000000);
+	shim_expire(&channel->tail_poll);
+	assert_true(channel->tail_poll.queued);
 	check();
 	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_FULL);
 
 	user_page.aux_tail = status_page.produced;
-	shim_expire(&channel->lookout);
+	shim_expire(&channel->tail_poll);
 	check();
 	assert_int_equal(status_page.inhibit, 0);
 	assert_int_equal(status_page.windows, 2);
-	assert_false(channel->lookout.queued);
+	assert_false(channel->tail_poll.queued);
 
 	/* Paused as well it has nothing to look for, until it is resumed. */
 	run_until_full();
 	irq_work_sync(&channel->wake);
 	auxt_channel_pause(channel, NULL);
-	shim_expire(&channel->lookout);
-	assert_false(channel->lookout.queued);
+	shim_expire(&channel->tail_poll);
+	assert_false(channel->tail_poll.queued);
 	auxt_channel_resume(channel, NULL);
 	irq_work_sync(&channel->wake);
-	assert_true(channel->lookout.queued);
+	assert_true(channel->tail_poll.queued);
 
 	/* And does not outlive the attachment. */
 	auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_OFFLINE);
 	auxt_channel_detach(channel);
-	assert_false(channel->lookout.queued);
+	assert_false(channel->tail_poll.queued);
 	irq_work_sync(&channel->wake);
-	auxt_lookout_begin(channel);
-	assert_false(channel->lookout.queued);
+	auxt_tail_poll_begin(channel);
+	assert_false(channel->tail_poll.queued);
 	assert_int_equal(auxt_channel_attach(channel), 0);
 	auxt_channel_allow(channel, AUXTRACE_INHIBIT_OFFLINE);
 	irq_work_sync(&channel->wake);
-	assert_true(channel->lookout.queued);
+	assert_true(channel->tail_poll.queued);
 	unmake();
 }
 
@@ -1397,16 +1397,16 @@ static void full_auto_never_forgets_a_channel_that_waits(void **state)
 			auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_TRIGGER);
 		else
 			user_page.aux_tail = status_page.produced;
-		assert_true(channel->lookout.queued);
+		assert_true(channel->tail_poll.queued);
 		nmi.what = how ? NMI_RESUME : NMI_FULL;
 		nmi.at = at;
 		nmi.points = 0;
 		nmi.landed = false;
-		shim_expire(&channel->lookout);
+		shim_expire(&channel->tail_poll);
 		landed = nmi.landed;
 		check();
 		irq_work_sync(&channel->wake);
-		assert_int_equal(channel->lookout.queued,
+		assert_int_equal(channel->tail_poll.queued,
 				 status_page.inhibit == AUXTRACE_INHIBIT_FULL);
 		unmake();
 		if (landed)
@@ -1424,7 +1424,7 @@ static void the_others_do_not_look_by_themselves(void **state)
 		start(false);
 		run_until_full();
 		irq_work_sync(&channel->wake);
-		assert_false(channel->lookout.queued);
+		assert_false(channel->tail_poll.queued);
 		unmake();
 	}
 }
@@ -1444,14 +1444,14 @@ static void full_auto_survives_a_storm(void **state)
 		if (rand() % 2)
 			user_page.aux_tail = status_page.produced;
 		irq_work_sync(&channel->wake);
-		shim_expire(&channel->lookout);
+		shim_expire(&channel->tail_poll);
 		for (int n = rand() % 20; n; n--)
 			shim_point();
 		check();
 		irq_work_sync(&channel->wake);
 		if (status_page.inhibit == AUXTRACE_INHIBIT_FULL) {
 			waits++;
-			assert_true(channel->lookout.queued);
+			assert_true(channel->tail_poll.queued);
 		}
 	}
 	assert_true(waits > 1000);
@@ -1492,9 +1492,9 @@ static struct auxtrace_cut cut_in_place(u32 flags)
 	assert_int_equal(cut.slot, status_page.slot);
 	assert_true(cut.aux_begin <= cut.aux_end);
 	assert_true(cut.aux_end <= status_page.produced);
-	if (channel->ring.overwrite)
+	if (channel->aux.overwrite)
 		assert_int_equal(cut.aux_end - cut.aux_begin,
-				 min(cut.aux_end - status_page.slot_begin, channel->ring.size));
+				 min(cut.aux_end - status_page.slot_begin, channel->aux.size));
 	assert_int_equal(status_page.snapshots, number);
 	return cut;
 }
@@ -1668,7 +1668,7 @@ static void request(enum request what)
 		}
 		/* fallthrough */
 	default:
-		auxt_channel_attend(channel);
+		auxt_channel_sync(channel);
 	}
 }
 
@@ -1862,7 +1862,7 @@ static void a_freeze_stops_both_until_a_resume(void **state)
 	assert_int_equal(told.window.begin_trigger, 0);
 	auxt_channel_resume(channel, NULL);
 	/* Another CPU's is not undone by what was there before it: it comes first. */
-	atomic64_set(&channel->relay.in_freeze, 11);
+	atomic64_set(&channel->remote.in_freeze, 11);
 	auxt_channel_resume(channel, NULL);
 	window_was(3, AUXTRACE_CAUSE_USER, AUXTRACE_CAUSE_TRIGGER);
 	assert_int_equal(told.window.end_trigger, 11);
@@ -1893,7 +1893,7 @@ static bool freeze_at(long at, bool again)
 	if (again)
 		auxt_channel_resume(channel, NULL);
 	else
-		auxt_channel_attend(channel);
+		auxt_channel_sync(channel);
 	landed = nmi.landed;
 	check();
 	assert_int_equal(status_page.data_lost, 0);
@@ -1936,35 +1936,35 @@ static void a_freeze_at_any_place_of_a_resume_is_another(void **state)
 static void what_all_are_asked_for_is_sent_once_until_one_differs(void **state)
 {
 	struct auxt_request request = {
-		.action = AUXTRACE_ACTION_PAUSE, .trigger = 3, .relayed = true,
+		.action = AUXTRACE_ACTION_PAUSE, .trigger = 3, .all_cpus = true,
 	};
 
 	(void)state;
 	make(AUXTRACE_SETUP_OVERWRITE);
 	start(false);
 	auxt_request_make(channel, &request, 0);
-	assert_int_equal(relayed.sent, 1);
-	assert_int_equal(relayed.trigger, 3);
-	assert_int_equal(together, AUXTRACE_ACTION_PAUSE);
+	assert_int_equal(all_cpus.sent, 1);
+	assert_int_equal(all_cpus.trigger, 3);
+	assert_int_equal(last_broadcast, AUXTRACE_ACTION_PAUSE);
 	/* Another channel, or this one, is changed alone. */
 	trigger(AUXTRACE_ACTION_RESUME, 4);
-	assert_int_equal(together, 0);
+	assert_int_equal(last_broadcast, 0);
 	trigger(AUXTRACE_ACTION_PAUSE, 5);
-	assert_int_equal(together, 0);
+	assert_int_equal(last_broadcast, 0);
 	/* Nothing changes here, but may elsewhere. */
 	auxt_request_make(channel, &request, 0);
-	assert_int_equal(relayed.sent, 2);
-	assert_int_equal(together, AUXTRACE_ACTION_PAUSE);
+	assert_int_equal(all_cpus.sent, 2);
+	assert_int_equal(last_broadcast, AUXTRACE_ACTION_PAUSE);
 	/* A freeze is sent by who is frozen first. */
 	request.action = AUXTRACE_ACTION_FREEZE;
 	auxt_request_make(channel, &request, 0);
 	auxt_request_make(channel, &request, 0);
-	assert_int_equal(relayed.sent, 3);
-	assert_int_equal(relayed.action, AUXTRACE_ACTION_FREEZE);
+	assert_int_equal(all_cpus.sent, 3);
+	assert_int_equal(all_cpus.action, AUXTRACE_ACTION_FREEZE);
 	/* START forgets. */
 	stop();
 	start(false);
-	assert_int_equal(together, 0);
+	assert_int_equal(last_broadcast, 0);
 	check();
 	unmake();
 }
@@ -2024,7 +2024,7 @@ static void a_delay_within_a_snapshot_begins_at_once(void **state)
 		start(false);
 		landed = lands(NMI_LATER, at, move_on);
 		check();
-		assert_true(!landed || channel->ring.deadline ||
+		assert_true(!landed || channel->aux.deadline ||
 			    status_page.inhibit & AUXTRACE_INHIBIT_TRIGGER);
 		unmake();
 	}
@@ -2045,7 +2045,7 @@ static void some_bytes_later_it_pauses_at_most_a_page_late(void **state)
 		start(false);
 		assert_true(auxt_request_make(channel, &request, 0));
 		assert_true(hw.on);
-		from = channel->ring.deadline - delays[i];
+		from = channel->aux.deadline - delays[i];
 		assert_true(from <= hw.position);
 		/* There is one at a time. */
 		request.trigger = 7;
@@ -2061,7 +2061,7 @@ static void some_bytes_later_it_pauses_at_most_a_page_late(void **state)
 		window_was(1, AUXTRACE_CAUSE_SESSION, AUXTRACE_CAUSE_TRIGGER);
 		assert_int_equal(told.window.end_trigger, 6);
 		assert_int_equal(told.triggers, 1);
-		assert_int_equal(channel->ring.deadline, 0);
+		assert_int_equal(channel->aux.deadline, 0);
 		trigger(AUXTRACE_ACTION_RESUME, 8);
 		assert_true(auxt_request_make(channel, &request, 0));
 		unmake();
@@ -2090,7 +2090,7 @@ static void what_was_to_be_done_later_is_forgotten(void **state)
 	assert_true(auxt_request_make(channel, &request, 0));
 	stop();
 	start(false);
-	assert_int_equal(channel->ring.deadline, 0);
+	assert_int_equal(channel->aux.deadline, 0);
 	assert_int_equal(channel->later.request.action, AUXTRACE_ACTION_NONE);
 	check();
 	unmake();

@@ -17,7 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "cmocka_all.h"
-#include "data_ring.h"
+#include "core/data_ring.h"
 
 #define SIZE		4096u
 #define MAX_SLOTS	4
@@ -434,10 +434,10 @@ static void want_of_room_wakes_the_reader(void **state)
 	head = page.data_head;
 	assert_true(head < SIZE - 8);
 	assert_true(auxt_data_is_readable(&ring, false));
-	auxt_data_tell_lost(&ring, 0, 0);
+	auxt_data_report_lost(&ring, 0, 0);
 	assert_true(auxt_data_is_readable(&ring, false));
 	user.data_tail = head / 2;
-	auxt_data_tell_lost(&ring, 0, 0);
+	auxt_data_report_lost(&ring, 0, 0);
 	assert_false(auxt_data_is_readable(&ring, false));
 	unmake();
 }
@@ -515,7 +515,7 @@ static void a_paused_ring_drops_all_and_says_so_when_it_goes_on(void **state)
 		assert_int_equal(page.data_paused, 1);
 		for (int i = 0; i < 7; i++)
 			assert_false(write_record(0));
-		auxt_data_tell_lost(&ring, 0, 0);
+		auxt_data_report_lost(&ring, 0, 0);
 		check();
 		assert_int_equal(page.data_head, head);
 		assert_int_equal(page.data_lost, 7);
@@ -524,18 +524,18 @@ static void a_paused_ring_drops_all_and_says_so_when_it_goes_on(void **state)
 
 		auxt_data_pause(&ring, AUXTRACE_DATA_PAUSED, false);
 		assert_int_equal(page.data_paused, 0);
-		auxt_data_tell_lost(&ring, 5, 6);
+		auxt_data_report_lost(&ring, 5, 6);
 		assert_int_equal(page.data_head, head + LOST_SIZE);
 		found = read_present();
 		assert_int_equal(found.records, 11);
 		assert_int_equal(found.lost, 7);
-		auxt_data_tell_lost(&ring, 5, 6);
+		auxt_data_report_lost(&ring, 5, 6);
 		assert_int_equal(page.data_head, head + LOST_SIZE);
 
 		/* Nothing dropped, nothing told. */
 		auxt_data_pause(&ring, AUXTRACE_DATA_PAUSED, true);
 		auxt_data_pause(&ring, AUXTRACE_DATA_PAUSED, false);
-		auxt_data_tell_lost(&ring, 5, 6);
+		auxt_data_report_lost(&ring, 5, 6);
 		assert_int_equal(page.data_records, 11);
 		end_test();
 	}
@@ -555,11 +555,11 @@ static void a_ring_that_is_full_when_it_goes_on_tells_later(void **state)
 	assert_false(write_record(0));
 	auxt_data_pause(&ring, AUXTRACE_DATA_PAUSED, false);
 	if (SIZE - page.data_head < LOST_SIZE) {
-		auxt_data_tell_lost(&ring, 0, 0);
+		auxt_data_report_lost(&ring, 0, 0);
 		assert_int_equal(ring.pending, 1);
 	}
 	user.data_tail = page.data_head;
-	auxt_data_tell_lost(&ring, 0, 0);
+	auxt_data_report_lost(&ring, 0, 0);
 	assert_int_equal(ring.pending, 0);
 	found = read_present();
 	assert_int_equal(found.lost, 1);
@@ -603,7 +603,7 @@ static void a_bad_tail_is_counted_once_and_ignored(void **state)
 	assert_false(auxt_data_has_new_tail(&ring));
 	user.data_tail = head - 8;
 	assert_true(auxt_data_has_new_tail(&ring));
-	auxt_data_tell_lost(&ring, 0, 0);
+	auxt_data_report_lost(&ring, 0, 0);
 	assert_int_equal(page.data_consumed, head - 8);
 	assert_int_equal(page.data_bad_tails, 0);
 	assert_false(auxt_data_has_new_tail(&ring));
@@ -614,16 +614,16 @@ static void a_bad_tail_is_counted_once_and_ignored(void **state)
 		user.data_tail = bad[i];
 		assert_true(auxt_data_has_new_tail(&ring));
 		for (int n = 0; n < 3; n++)
-			auxt_data_tell_lost(&ring, 0, 0);
+			auxt_data_report_lost(&ring, 0, 0);
 		assert_false(auxt_data_has_new_tail(&ring));
 		assert_int_equal(page.data_bad_tails, i + 1);
 		assert_int_equal(page.data_consumed, head - 8);
 	}
 	/* One that was ahead is good once the data has come. */
 	user.data_tail = head + 8;
-	auxt_data_tell_lost(&ring, 0, 0);
+	auxt_data_report_lost(&ring, 0, 0);
 	assert_true(write_record(0));
-	auxt_data_tell_lost(&ring, 0, 0);
+	auxt_data_report_lost(&ring, 0, 0);
 	assert_int_equal(page.data_consumed, head + 8);
 	assert_int_equal(page.data_bad_tails, 5);
 	unmake();
@@ -758,7 +758,7 @@ static void act(enum act what)
 		write_record(0);
 		break;
 	case TELL_LOST:
-		auxt_data_tell_lost(&ring, 0, 0);
+		auxt_data_report_lost(&ring, 0, 0);
 		break;
 	case PAUSE:
 		auxt_data_pause(&ring, AUXTRACE_DATA_PAUSED, true);
@@ -1062,13 +1062,13 @@ static void run_storm(u32 flags, u32 slots, void *(*reader)(void *), void *answe
 			auxt_data_pause(&ring, AUXTRACE_DATA_PAUSED, true);
 			write_record(0);
 			auxt_data_pause(&ring, AUXTRACE_DATA_PAUSED, false);
-			auxt_data_tell_lost(&ring, 0, 0);
+			auxt_data_report_lost(&ring, 0, 0);
 		}
 	}
 	pthread_sigmask(SIG_BLOCK, &ours, NULL);
 	/* What has been dropped is told when there is room. */
 	while (ring.pending) {
-		auxt_data_tell_lost(&ring, 0, 0);
+		auxt_data_report_lost(&ring, 0, 0);
 		usleep(100);
 	}
 	__atomic_store_n(&storm.over, true, __ATOMIC_RELEASE);

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 #include "cmocka_all.h"
-#include "pt_caps.h"
+#include "hw/pt_caps.h"
 
 #define MTC_PERIOD(n)	((u64)(n) << 14)
 #define CYC_THRESH(n)	((u64)(n) << 19)

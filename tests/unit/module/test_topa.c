@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "cmocka_all.h"
-#include "position.h"
-#include "topa.h"
+#include "core/position.h"
+#include "hw/topa.h"
 
 #define PAGE AUXT_REGION_SIZE
 

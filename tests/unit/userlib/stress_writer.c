@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "data_ring.h"
+#include "core/data_ring.h"
 #include "stress_writer.h"
 
 struct stress_count stress_count[LEVELS];

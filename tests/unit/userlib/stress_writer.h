@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The module's own writer (module/data_ring.c) in a thread at full speed: a writer
+ * The module's own writer (module/core/data_ring.c) in a thread at full speed: a writer
  * and two kinds of signals that land in it and in each other, as NMIs do.
  */
 #ifndef STRESS_WRITER_H

@@ -936,7 +936,7 @@ static void a_flight_recorder_writes_what_was_put_aside(void **state)
 		fake.channel[1].status->overwritten = 5 * 77;
 		assert_int_equal(auxtrace_recording_finish(rec, &totals), 0);
 		expect_aux_behind("", 0, at[0], at[0] + 5, direct ? at[0] % PAGE : 0);
-		assert_int_equal(totals.produced, totals.read + totals.overwritten + totals.aside);
+		assert_int_equal(totals.produced, totals.read + totals.overwritten + totals.retained);
 		auxtrace_close(session);
 		fake_end(state);
 		fake_new(state);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The pages of a session that user space maps: for each CPU an AUX area, a data ring, a
+ * status page and a user page. They belong to an anonymous file, to which the session and
+ * every mapping hold a reference. The last reference frees them, so a mapping stays valid
+ * after the session is closed or the CPU is gone.
+ */
+#ifndef AUXT_AUX_BUFFER_H
+#define AUXT_AUX_BUFFER_H
+
+#include <linux/cpumask.h>
+#include <linux/mm.h>
+
+struct auxtrace_setup;
+struct auxtrace_status_page;
+struct auxtrace_user_page;
+
+struct auxt_aux_buffer;
+
+struct auxt_aux_buffer *auxt_aux_buffer_new(const struct cpumask *cpus,
+					    const struct auxtrace_setup *setup,
+					    unsigned long tables, u32 data_slots);
+void auxt_aux_buffer_put(struct auxt_aux_buffer *buffer);
+
+struct page *auxt_aux_buffer_aux_page(struct auxt_aux_buffer *buffer, int cpu, unsigned long n);
+void *auxt_aux_buffer_map_aux(struct auxt_aux_buffer *buffer, int cpu, u32 slots,
+			      unsigned int times);
+void *auxt_aux_buffer_data(struct auxt_aux_buffer *buffer, int cpu);
+struct auxtrace_status_page *auxt_aux_buffer_status(struct auxt_aux_buffer *buffer, int cpu);
+const struct auxtrace_user_page *auxt_aux_buffer_user(struct auxt_aux_buffer *buffer, int cpu);
+
+int auxt_aux_buffer_mmap(struct auxt_aux_buffer *buffer, struct vm_area_struct *vma);
+
+#endif /* AUXT_AUX_BUFFER_H */

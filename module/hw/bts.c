@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Branch Trace Store. No other file touches IA32_DEBUGCTL and the debug store.
+ *
+ * This file rests on these rules of the SDM, volume 3, "Branch Trace Store (BTS)" and
+ * "BTS and DS Save Area":
+ *  - IA32_DS_AREA holds the linear address of a struct, the debug store, whose first four
+ *    words say where BTS records go. perf owns it and PEBS shares it, so this file never
+ *    writes the MSR. perf keeps the struct in the CPU entry area as long as an event like
+ *    our reservation exists. Meanwhile its four words for BTS are ours;
+ *  - the CPU stores records by linear addresses of the current page tables;
+ *  - with BTINT set, a record that reaches the threshold raises an interrupt. A record
+ *    that does not fit below the absolute maximum is dropped. No status bit reports
+ *    either: software reads the index;
+ *  - the CPL filters test the CPL after the branch.
+ *
+ * DOC: where the records go
+ *
+ * The pages of an AUX area are scattered, but the hardware needs one range of addresses.
+ * So the module maps each slot several times in a row. Each start continues where the last
+ * one stopped, in the first of these copies, and the hardware runs on into the next copy.
+ * It never wraps, and the records lie at multiples of their size throughout.
+ *
+ * The hardware then writes straight to memory that users map. This is impossible in two
+ * cases. There, records go to the buffer of 64 KiB that perf keeps in the CPU entry area
+ * for its older form of BTS, and this file copies them at each interrupt and pause:
+ *  - page-table isolation: while user code runs, the CPU entry area is the only writable
+ *    kernel memory that is mapped. A module cannot map anything else there;
+ *  - the session may not see the kernel: records of returns from the kernel hold kernel
+ *    addresses, which the copy masks.
+ *
+ * DOC: IA32_DEBUGCTL is shared
+ *
+ * Block-stepping and LBRs change it by read-modify-write with interrupts off; so does this
+ * file. Our NMI handler may run between another's read and write, whose write then undoes
+ * ours. If that turns BTS off, the next sync finds it and counts a gap. If that turns BTS
+ * on, no record is stored: bts_stop() leaves no space in the buffer.
+ */
+
+#include <linux/auxtrace.h>
+#include <linux/build_bug.h>
+#include <linux/compiler.h>
+#include <linux/kprobes.h>
+#include <linux/minmax.h>
+#include <linux/perf_event.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/topology.h>
+#include <linux/vmalloc.h>
+#include <asm/cpu_entry_area.h>
+#include <asm/intel_ds.h>
+#include <asm/tsc.h>
+#include "base/aux_buffer.h"
+#include "compat/compat.h"
+#include "core/channel.h"
+#include "core/trace_pmu.h"
+#include "hw/bts.h"
+#include "hw/bts_plan.h"
+#include "hw/pmi.h"
+
+/* BTS_ON turns BTS on; BTS_OURS is all that this file changes in IA32_DEBUGCTL. */
+#define BTS_ON		((u64)(DEBUGCTLMSR_TR | DEBUGCTLMSR_BTS))
+#define BTS_OURS	(BTS_ON | DEBUGCTLMSR_BTINT | DEBUGCTLMSR_BTS_OFF_OS | DEBUGCTLMSR_BTS_OFF_USR)
+
+static_assert(sizeof(struct auxtrace_branch) == 24);
+
+/**
+ * struct bts - BTS of one channel
+ * @ds: the CPU's debug store
+ * @map: the AUX area, mapped as described above
+ * @laps: copies of each slot in @map
+ * @buffer: buffer in the CPU entry area; NULL: the hardware writes to @map
+ * @bits: bits of IA32_DEBUGCTL that are set to trace
+ * @begin: address at which the hardware began
+ * @space: bytes that it may fill from there on
+ * @pmi_pending: BTS was stopped beyond the threshold, so an interrupt has come or will
+ *	come, and nothing else tells whose it is
+ * @was: words of @ds before bts_claim()
+ */
+struct bts {
+	struct debug_store *ds;
+	char *map;
+	u64 laps;
+	struct auxtrace_branch *buffer;
+	u64 bits;
+	u64 begin;
+	u64 space;
+	bool pmi_pending;
+	struct {
+		u64 base;
+		u64 index;
+		u64 maximum;
+		u64 threshold;
+	} was;
+};
+
+static __always_inline struct bts *bts_of(const struct auxt_channel *ch)
+{
+	return ch->hw;
+}
+
+/* ---- capabilities ----------------------------------------------------- */
+
+static bool bts_has_pti(void)
+{
+	return boot_cpu_has(X86_FEATURE_PTI);
+}
+NOKPROBE_SYMBOL(bts_has_pti);
+
+static u32 bts_missing(void)
+{
+	if (!boot_cpu_has(X86_FEATURE_DS) || !boot_cpu_has(X86_FEATURE_DTES64))
+		return AUXTRACE_BTS_NO_CPUID;
+	/* The kernel sets this from IA32_MISC_ENABLE, on Intel CPUs only. */
+	if (!boot_cpu_has(X86_FEATURE_BTS))
+		return AUXTRACE_BTS_DISABLED;
+	/* The kernel maps the debug store on Intel CPUs only. */
+	if (boot_cpu_data.x86_vendor != X86_VENDOR_INTEL)
+		return AUXTRACE_BTS_NO_CPUID;
+	if (!auxt_pmi_exists(1))
+		return AUXTRACE_BTS_NO_PMI;
+	return AUXTRACE_BTS_OK;
+}
+NOKPROBE_SYMBOL(bts_missing);
+
+/**
+ * auxt_bts_flags() - what BTS can do on this machine, for INFO
+ *
+ * Return: AUXTRACE_BTS_CPL, AUXTRACE_BTS_BUFFERED.
+ */
+u32 auxt_bts_flags(void)
+{
+	return (boot_cpu_has(X86_FEATURE_DSCPL) ? AUXTRACE_BTS_CPL : 0) |
+	       (bts_has_pti() ? AUXTRACE_BTS_BUFFERED : 0);
+}
+NOKPROBE_SYMBOL(auxt_bts_flags);
+
+static int bts_check(const struct auxtrace_setup *setup)
+{
+	const u32 both = AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_USER;
+
+	if (setup->config)
+		return -EINVAL;
+	if ((setup->flags & both) != both && !boot_cpu_has(X86_FEATURE_DSCPL))
+		return -EOPNOTSUPP;
+	return 0;
+}
+NOKPROBE_SYMBOL(bts_check);
+
+static int bts_in_use(void)
+{
+	u64 debugctl;
+
+	if (auxt_rdmsr_safe(MSR_IA32_DEBUGCTLMSR, &debugctl))
+		return -EIO;
+	return (debugctl & BTS_ON) == BTS_ON ? -EBUSY : 0;
+}
+NOKPROBE_SYMBOL(bts_in_use);
+
+/* ---- memory ----------------------------------------------------------- */
+
+static unsigned long bts_table_pages(const struct auxtrace_setup *setup)
+{
+	u64 slot_size = setup->aux_size / max(setup->slots, 1U);
+	u64 laps = auxt_bts_laps(slot_size, setup->flags & AUXTRACE_SETUP_OVERWRITE);
+
+	/* The kernel's page tables of the map. */
+	return DIV_ROUND_UP((setup->aux_size >> PAGE_SHIFT) * laps * sizeof(pte_t), PAGE_SIZE);
+}
+NOKPROBE_SYMBOL(bts_table_pages);
+
+static void bts_cleanup(struct auxt_channel *ch)
+{
+	vunmap(bts_of(ch)->map);
+	kfree(bts_of(ch));
+	ch->hw = NULL;
+}
+NOKPROBE_SYMBOL(bts_cleanup);
+
+static int bts_setup(struct auxt_channel *ch, u32 flags, u64 config)
+{
+	struct bts *bts = kzalloc_node(sizeof(*bts), GFP_KERNEL, cpu_to_node(ch->cpu));
+	struct cpu_entry_area *area = get_cpu_entry_area(ch->cpu);
+
+	if (!bts)
+		return -ENOMEM;
+	bts->laps = auxt_bts_laps(ch->aux.size, ch->aux.overwrite);
+	bts->map = auxt_aux_buffer_map_aux(ch->buffer, ch->cpu, ch->now.slots, bts->laps);
+	if (!bts->map) {
+		kfree(bts);
+		return -ENOMEM;
+	}
+	bts->ds = &area->cpu_debug_store;
+	if (bts_has_pti() || !(flags & AUXTRACE_SETUP_KERNEL))
+		bts->buffer = (struct auxtrace_branch *)area->cpu_debug_buffers.bts_buffer;
+	bts->bits = BTS_ON | DEBUGCTLMSR_BTINT;
+	if (!(flags & AUXTRACE_SETUP_KERNEL))
+		bts->bits |= DEBUGCTLMSR_BTS_OFF_OS;
+	if (!(flags & AUXTRACE_SETUP_USER))
+		bts->bits |= DEBUGCTLMSR_BTS_OFF_USR;
+	ch->aux.margin = auxt_bts_margin(ch->aux.size);
+	ch->hw = bts;
+	return 0;
+}
+NOKPROBE_SYMBOL(bts_setup);
+
+/* Address of the position up to which the hardware has produced. */
+static __always_inline char *bts_place(const struct auxt_channel *ch)
+{
+	const struct auxt_position *aux = &ch->aux;
+	const struct bts *bts = bts_of(ch);
+
+	return bts->map + ch->now.slot * bts->laps * aux->size +
+	       aux->produced % aux->size;
+}
+
+/* ---- the debug store and IA32_DEBUGCTL -------------------------------- */
+
+/*
+ * A threshold that no index reaches. It stands while the hardware is off, or perf's NMI
+ * handler would take our interrupt for its own. It also stands from the time that an
+ * interrupt is acknowledged: each record beyond the threshold raises another, also those
+ * of the kernel's return from the NMI, which could repeat until the space is full.
+ */
+#define BTS_NEVER	(~0ull)
+
+/* Leaves no space for records, and no threshold to reach. */
+static __always_inline void bts_close(struct bts *bts)
+{
+	struct debug_store *ds = bts->ds;
+
+	WRITE_ONCE(ds->bts_interrupt_threshold, BTS_NEVER);
+	WRITE_ONCE(ds->bts_absolute_maximum, bts->begin);
+	WRITE_ONCE(ds->bts_index, bts->begin);
+}
+
+/* Points the debug store at the space that the plan allows. */
+static __always_inline void bts_open(struct auxt_channel *ch)
+{
+	struct bts *bts = bts_of(ch);
+	struct debug_store *ds = bts->ds;
+	struct auxt_bts_plan plan = auxt_bts_plan(&ch->aux, bts->laps);
+
+	bts->begin = (unsigned long)bts_place(ch);
+	if (bts->buffer) {
+		bts->begin = (unsigned long)bts->buffer;
+		plan = auxt_bts_plan_buffered(plan, BTS_BUFFER_SIZE,
+					      ch->flags & AUXTRACE_SETUP_KERNEL);
+	}
+	bts->space = plan.space;
+	WRITE_ONCE(ds->bts_buffer_base, bts->begin);
+	WRITE_ONCE(ds->bts_index, bts->begin);
+	WRITE_ONCE(ds->bts_absolute_maximum, bts->begin + plan.space);
+	/* Last; bts_close() writes it first. An NMI in between sees an index below it. */
+	WRITE_ONCE(ds->bts_interrupt_threshold, bts->begin + plan.threshold);
+	/* The words are in memory before the hardware is turned on and reads them. */
+	wmb();
+}
+
+static int bts_claim(struct auxt_channel *ch)
+{
+	struct bts *bts = bts_of(ch);
+	struct debug_store *ds = bts->ds;
+	u64 area;
+	int err = bts_in_use();
+
+	if (err)
+		return err;
+	if (auxt_rdmsr_safe(MSR_IA32_DS_AREA, &area) || area != (unsigned long)ds)
+		return -EIO;
+	/* Without memory perf has set up no buffer. */
+	if (bts->buffer && ds->bts_buffer_base != (unsigned long)bts->buffer)
+		return -EIO;
+	bts->was.base = ds->bts_buffer_base;
+	bts->was.index = ds->bts_index;
+	bts->was.maximum = ds->bts_absolute_maximum;
+	bts->was.threshold = ds->bts_interrupt_threshold;
+	bts->pmi_pending = false;
+	bts->begin = ds->bts_buffer_base;
+	bts_close(bts);
+	auxt_pmi_route();
+	return 0;
+}
+NOKPROBE_SYMBOL(bts_claim);
+
+static void bts_emergency_stop(void)
+{
+	u64 debugctl = auxt_rdmsr(MSR_IA32_DEBUGCTLMSR);
+
+	if ((debugctl & BTS_ON) == BTS_ON)
+		auxt_wrmsr(MSR_IA32_DEBUGCTLMSR, debugctl & ~BTS_OURS);
+}
+NOKPROBE_SYMBOL(bts_emergency_stop);
+
+static void bts_release(struct auxt_channel *ch)
+{
+	struct bts *bts = bts_of(ch);
+	struct debug_store *ds = bts->ds;
+
+	/* If somebody turned BTS on meanwhile, it must not write to perf's buffer. */
+	bts_emergency_stop();
+	auxt_pmi_unroute(bts->pmi_pending);
+	ds->bts_buffer_base = bts->was.base;
+	ds->bts_index = bts->was.index;
+	ds->bts_absolute_maximum = bts->was.maximum;
+	ds->bts_interrupt_threshold = bts->was.threshold;
+}
+NOKPROBE_SYMBOL(bts_release);
+
+static int bts_start(struct auxt_channel *ch, bool new_window)
+{
+	u64 debugctl = auxt_rdmsr(MSR_IA32_DEBUGCTLMSR) & ~BTS_OURS;
+
+	bts_open(ch);
+	return auxt_wrmsr_safe(MSR_IA32_DEBUGCTLMSR, debugctl | bts_of(ch)->bits);
+}
+NOKPROBE_SYMBOL(bts_start);
+
+static bool bts_is_kernel(u64 address)
+{
+	return address >> 63;
+}
+NOKPROBE_SYMBOL(bts_is_kernel);
+
+/*
+ * Hides the kernel from a session that may not see it: a return to user code gets the
+ * source address 0, and a branch into the kernel, which the CPL filter may let through, is
+ * dropped. Returns the end of the records that remain.
+ */
+static struct auxtrace_branch *bts_censor(struct auxtrace_branch *branch,
+				      const struct auxtrace_branch *end)
+{
+	struct auxtrace_branch *to = branch;
+
+	for (; branch < end; branch++) {
+		if (unlikely(bts_is_kernel(branch->from | branch->to))) {
+			if (bts_is_kernel(branch->to))
+				continue;
+			branch->from = 0;
+		}
+		if (unlikely(to != branch))
+			*to = *branch;
+		to++;
+	}
+	return to;
+}
+NOKPROBE_SYMBOL(bts_censor);
+
+/* Copies the records from the buffer to the AUX area. Returns how many bytes. */
+static u64 bts_collect(const struct auxt_channel *ch, u64 bytes)
+{
+	struct auxtrace_branch *buffer = bts_of(ch)->buffer;
+	struct auxtrace_branch *end = buffer + bytes / BTS_RECORD;
+	u64 skip = 0;
+
+	if (!(ch->flags & AUXTRACE_SETUP_KERNEL))
+		end = bts_censor(buffer, end);
+	bytes = (char *)end - (char *)buffer;
+	/* An area smaller than the buffer: write no byte twice, as memcpy() has no order. */
+	if (bytes > ch->aux.size)
+		skip = bytes - ch->aux.size;
+	memcpy(bts_place(ch) + skip, (char *)buffer + skip, bytes - skip);
+	return bytes;
+}
+NOKPROBE_SYMBOL(bts_collect);
+
+static u32 bts_stop(struct auxt_channel *ch)
+{
+	u64 debugctl = auxt_rdmsr(MSR_IA32_DEBUGCTLMSR);
+	bool foreign = (debugctl & BTS_ON) != BTS_ON;
+	struct bts *bts = bts_of(ch);
+	u64 end, bytes;
+
+	if (!foreign)
+		auxt_wrmsr(MSR_IA32_DEBUGCTLMSR, debugctl & ~BTS_OURS);
+	end = READ_ONCE(bts->ds->bts_index);
+	bts->pmi_pending |= end >= bts->ds->bts_interrupt_threshold;
+	bts_close(bts);
+	/* As in pt_stop(): the records are in memory before their position is published. */
+	wmb();
+	ch->off_tsc = rdtsc();
+	bytes = end - bts->begin;
+	/* Somebody else changed the debug store. */
+	if (end < bts->begin || bytes > bts->space || bytes % BTS_RECORD)
+		return TRACE_ERROR;
+	ch->aux.produced += bts->buffer ? bts_collect(ch, bytes) : bytes;
+	if (bytes == bts->space)
+		return TRACE_STOPPED;
+	return foreign ? TRACE_FOREIGN : 0;
+}
+NOKPROBE_SYMBOL(bts_stop);
+
+/* Nothing to do: bts_open() finds the slot at each start. */
+static void bts_relocate(struct auxt_channel *ch)
+{
+}
+NOKPROBE_SYMBOL(bts_relocate);
+
+/* bts_acknowledge() finds every reason, as no other handler changes the index. */
+static bool bts_interrupt(struct auxt_channel *ch)
+{
+	return false;
+}
+NOKPROBE_SYMBOL(bts_interrupt);
+
+static bool bts_acknowledge(struct auxt_channel *ch)
+{
+	struct bts *bts = bts_of(ch);
+	bool asserted = bts->pmi_pending;
+
+	bts->pmi_pending = false;
+	if (READ_ONCE(bts->ds->bts_index) >= READ_ONCE(bts->ds->bts_interrupt_threshold)) {
+		WRITE_ONCE(bts->ds->bts_interrupt_threshold, BTS_NEVER);
+		asserted = true;
+	}
+	return asserted;
+}
+NOKPROBE_SYMBOL(bts_acknowledge);
+
+/*
+ * With page-table isolation perf has no PMU "intel_bts", only its older form of BTS: a
+ * branch event with period 1. Such an event keeps the debug store and its buffer alive and
+ * excludes LBRs, and LBRs exclude it. It does not exclude another event like itself.
+ */
+static const struct perf_event_attr bts_branch_event = {
+	.type = PERF_TYPE_HARDWARE,
+	.size = sizeof(bts_branch_event),
+	.config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
+	.sample_period = 1,
+	.exclude_kernel = 1,
+	.disabled = 1,
+};
+
+const struct trace_pmu auxt_bts = {
+	.number = AUXTRACE_PMU_INTEL_BTS,
+	.name = "intel_bts",
+	.reserve_instead = &bts_branch_event,
+	.granule = sizeof(struct auxtrace_branch),
+	.missing = bts_missing,
+	.check = bts_check,
+	.in_use = bts_in_use,
+	.table_pages = bts_table_pages,
+	.setup = bts_setup,
+	.cleanup = bts_cleanup,
+	.claim = bts_claim,
+	.release = bts_release,
+	.start = bts_start,
+	.stop = bts_stop,
+	.relocate = bts_relocate,
+	.interrupt = bts_interrupt,
+	.acknowledge = bts_acknowledge,
+	.emergency_stop = bts_emergency_stop,
+};

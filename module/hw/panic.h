@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Stops the hardware when the kernel panics. */
+#ifndef AUXT_PANIC_H
+#define AUXT_PANIC_H
+
+#include <linux/types.h>
+
+int auxt_panic_init(void);
+void auxt_panic_exit(void);
+
+/* Any context. */
+bool auxt_panicking(void);
+
+#endif /* AUXT_PANIC_H */

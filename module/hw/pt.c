@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Intel Processor Trace. No other file touches its MSRs.
+ *
+ * This file rests on these rules of the SDM, volume 3, chapter "Intel Processor Trace":
+ *  - while TraceEn is set, no PT MSR may be written but IA32_RTIT_CTL, and of that
+ *    only TraceEn may change (else #GP);
+ *  - clearing TraceEn flushes the packets out of the CPU; a fence makes them
+ *    visible to others;
+ *  - the output pointers and PacketByteCnt are stable only while TraceEn is clear;
+ *  - ToPA entries may be cached while TraceEn is set;
+ *  - setting TraceEn with PacketByteCnt zero emits PSB+ first;
+ *  - after a region with STOP is full, the pointers stay at its end: software must
+ *    move them before it clears Stopped, else the next TraceEn is an operational error.
+ */
+
+#include <linux/auxtrace.h>
+#include <linux/build_bug.h>
+#include <linux/err.h>
+#include <linux/kprobes.h>
+#include <linux/slab.h>
+#include <linux/topology.h>
+#include "compat/compat.h"
+#include "core/channel.h"
+#include "core/trace_pmu.h"
+#include "hw/pmi.h"
+#include "hw/pt.h"
+#include "hw/pt_tables.h"
+#include "hw/topa.h"
+
+static_assert(PT_CONFIG_CYC == RTIT_CTL_CYCLEACC);
+static_assert(PT_CONFIG_FUP_ON_PTW == RTIT_CTL_FUP_ON_PTW);
+static_assert(PT_CONFIG_MTC == RTIT_CTL_MTC_EN);
+static_assert(PT_CONFIG_TSC == RTIT_CTL_TSC_EN);
+static_assert(PT_CONFIG_NORETCOMP == RTIT_CTL_DISRETC);
+static_assert(PT_CONFIG_PTW == RTIT_CTL_PTW_EN);
+static_assert(PT_CONFIG_BRANCH == RTIT_CTL_BRANCH_EN);
+static_assert(PT_CONFIG_MTC_PERIOD == RTIT_CTL_MTC_RANGE);
+static_assert(PT_CONFIG_CYC_THRESH == RTIT_CTL_CYC_THRESH);
+static_assert(PT_CONFIG_PSB_PERIOD == RTIT_CTL_PSB_FREQ);
+static_assert(AUXT_REGION_SIZE == PAGE_SIZE);
+
+#define PMI_BIT	MSR_CORE_PERF_GLOBAL_OVF_CTRL_TRACE_TOPA_PMI
+
+/* IA32_VMX_MISC[14]: PT may be used in VMX operation. The kernel renamed its macro. */
+#define VMX_MISC_PT	BIT_ULL(14)
+
+static struct pt_caps pt_cpu_caps;
+static u32 pt_why_missing;		/* AUXTRACE_PT_* */
+static bool pt_works_in_vmx;
+
+/**
+ * struct pt - Intel PT of one channel
+ * @topa: the tables of each slot
+ * @ctl: IA32_RTIT_CTL of the session, TraceEn clear
+ * @int_entry: entry with a movable INT mark: in full trace, and in overwrite mode if a
+ *	deadline falls within the lap; else NULL
+ * @stop_entry: full trace: entry with the STOP mark; else NULL
+ * @seen_base: IA32_RTIT_OUTPUT_BASE when the pointers were last read or written
+ * @seen_index: lower half of IA32_RTIT_OUTPUT_MASK_PTRS then; holds the region's index
+ * @seen_region: position at which that region begins
+ * @pointers_stale: the output pointers must be written before the next start
+ * @was_base: IA32_RTIT_OUTPUT_BASE before pt_claim()
+ * @was_mask_ptrs: IA32_RTIT_OUTPUT_MASK_PTRS before pt_claim()
+ */
+struct pt {
+	struct auxt_topa *topa;
+	u64 ctl;
+	u64 *int_entry;
+	u64 *stop_entry;
+	u64 seen_base;
+	u32 seen_index;
+	u64 seen_region;
+	bool pointers_stale;
+	u64 was_base;
+	u64 was_mask_ptrs;
+};
+
+static __always_inline struct pt *pt_of(const struct auxt_channel *ch)
+{
+	return ch->hw;
+}
+
+/* The tables of the slot that is traced into. */
+static __always_inline struct auxt_topa *pt_topa_of(const struct auxt_channel *ch)
+{
+	return &pt_of(ch)->topa[ch->now.slot];
+}
+
+/* ---- capabilities ----------------------------------------------------- */
+
+static struct pt_cpuid __init pt_read_leaf(u32 leaf, u32 subleaf)
+{
+	struct pt_cpuid r;
+
+	cpuid_count(leaf, subleaf, &r.eax, &r.ebx, &r.ecx, &r.edx);
+	return r;
+}
+
+/**
+ * auxt_pt_init() - detect Intel PT
+ *
+ * A CPU without it is no error: pt_missing() says why, and INFO reports it.
+ */
+void __init auxt_pt_init(void)
+{
+	struct pt_cpuid leaf[2] = { };
+	u64 vmx_misc;
+
+	if (!boot_cpu_has(X86_FEATURE_INTEL_PT) || boot_cpu_data.cpuid_level < 0x14) {
+		/* Leaf 14H is undefined on a CPU without PT. */
+		pt_why_missing = AUXTRACE_PT_NO_CPUID;
+		return;
+	}
+	leaf[0] = pt_read_leaf(0x14, 0);
+	if (leaf[0].eax >= 1)
+		leaf[1] = pt_read_leaf(0x14, 1);
+	pt_caps_decode(&pt_cpu_caps, leaf, boot_cpu_data.x86, boot_cpu_data.x86_model);
+	pt_works_in_vmx = !boot_cpu_has(X86_FEATURE_VMX) ||
+		       (!auxt_rdmsr_safe(MSR_IA32_VMX_MISC, &vmx_misc) && vmx_misc & VMX_MISC_PT);
+
+	if (!pt_cpu_caps.topa || !pt_cpu_caps.topa_multi)
+		pt_why_missing = AUXTRACE_PT_NO_TOPA;
+	/*
+	 * Only version 2 and later have IA32_PERF_GLOBAL_STATUS, whose bit 55 tells the
+	 * ToPA interrupt from others.
+	 */
+	else if (!auxt_pmi_exists(2))
+		pt_why_missing = AUXTRACE_PT_NO_PMI;
+}
+
+/**
+ * auxt_pt_caps() - Intel PT's capabilities of this CPU
+ *
+ * Return: the capabilities, all zero without PT.
+ */
+const struct pt_caps *auxt_pt_caps(void)
+{
+	return &pt_cpu_caps;
+}
+NOKPROBE_SYMBOL(auxt_pt_caps);
+
+static u32 pt_missing(void)
+{
+	return pt_why_missing;
+}
+NOKPROBE_SYMBOL(pt_missing);
+
+static int pt_check(const struct auxtrace_setup *setup)
+{
+	return pt_caps_check(&pt_cpu_caps, setup->config);
+}
+NOKPROBE_SYMBOL(pt_check);
+
+static int pt_in_use(void)
+{
+	u64 ctl;
+
+	if (auxt_rdmsr_safe(MSR_IA32_RTIT_CTL, &ctl))
+		return -EIO;
+	return ctl & RTIT_CTL_TRACEEN ? -EBUSY : 0;
+}
+NOKPROBE_SYMBOL(pt_in_use);
+
+/* ---- memory ----------------------------------------------------------- */
+
+static void pt_cleanup(struct auxt_channel *ch)
+{
+	auxt_pt_tables_free(pt_of(ch)->topa, ch->now.slots);
+	kfree(pt_of(ch));
+	ch->hw = NULL;
+}
+NOKPROBE_SYMBOL(pt_cleanup);
+
+static int pt_setup(struct auxt_channel *ch, u32 flags, u64 config)
+{
+	struct pt *pt = kzalloc_node(sizeof(*pt), GFP_KERNEL, cpu_to_node(ch->cpu));
+
+	if (!pt)
+		return -ENOMEM;
+	pt->topa = auxt_pt_tables_new(ch);
+	if (IS_ERR(pt->topa)) {
+		int err = PTR_ERR(pt->topa);
+
+		kfree(pt);
+		return err;
+	}
+	pt->ctl = pt_caps_ctl(config) | RTIT_CTL_TOPA;
+	if (flags & AUXTRACE_SETUP_KERNEL)
+		pt->ctl |= RTIT_CTL_OS;
+	if (flags & AUXTRACE_SETUP_USER)
+		pt->ctl |= RTIT_CTL_USR;
+	ch->hw = pt;
+	return 0;
+}
+NOKPROBE_SYMBOL(pt_setup);
+
+/* ---- marks ------------------------------------------------------------ */
+
+/* A mark at @position, a page boundary, belongs to the region that ends there. */
+static __always_inline unsigned long pt_region_before(u64 position)
+{
+	return (position >> AUXT_REGION_SHIFT) - 1;
+}
+
+/* The INT mark of each lap is fixed; a deadline before the end of this lap gets another. */
+static __always_inline void pt_arm_overwrite(struct auxt_channel *ch)
+{
+	struct pt *pt = pt_of(ch);
+
+	if (unlikely(pt->int_entry))
+		auxt_topa_unmark(pt->int_entry);
+	pt->int_entry = NULL;
+	if (unlikely(ch->aux.int_mark & (ch->aux.size - 1)))
+		pt->int_entry = auxt_topa_mark(pt_topa_of(ch), pt_region_before(ch->aux.int_mark),
+					       TOPA_ENTRY_INT);
+}
+
+/* Moves the marks to where ch->aux was planned to stop and to interrupt. */
+static __always_inline void pt_arm(struct auxt_channel *ch)
+{
+	struct auxt_topa *topa = pt_topa_of(ch);
+	struct pt *pt = pt_of(ch);
+
+	if (ch->aux.overwrite) {
+		pt_arm_overwrite(ch);
+		return;
+	}
+	if (pt->int_entry) {
+		auxt_topa_unmark(pt->int_entry);
+		auxt_topa_unmark(pt->stop_entry);
+	}
+	pt->int_entry = auxt_topa_mark(topa, pt_region_before(ch->aux.int_mark),
+				       TOPA_ENTRY_INT);
+	/* INT as well: if the first interrupt came too late, this one notifies the reader. */
+	pt->stop_entry = auxt_topa_mark(topa, pt_region_before(ch->aux.stop_mark),
+					TOPA_ENTRY_STOP | TOPA_ENTRY_INT);
+}
+
+/* ---- registers -------------------------------------------------------- */
+
+static __always_inline void pt_remember(struct pt *pt, u64 base, u64 mask_ptrs, u64 position)
+{
+	pt->seen_base = base;
+	pt->seen_index = lower_32_bits(mask_ptrs);
+	pt->seen_region = position - (mask_ptrs >> TOPA_POINTER_OFFSET_SHIFT);
+}
+
+/*
+ * True if the hardware is still in the region where it was last seen, and not behind that
+ * position, as it would be after a whole cycle. Then the offset alone gives the position.
+ * That is the common case: most windows are shorter than a region.
+ */
+static __always_inline bool pt_is_near(const struct pt *pt, u64 base, u64 mask_ptrs, u64 *position)
+{
+	u64 offset = mask_ptrs >> TOPA_POINTER_OFFSET_SHIFT;
+
+	if (base != pt->seen_base || lower_32_bits(mask_ptrs) != pt->seen_index ||
+	    offset > AUXT_REGION_SIZE || pt->seen_region + offset < *position)
+		return false;
+	*position = pt->seen_region + offset;
+	return true;
+}
+
+static int pt_write_pointers(struct auxt_channel *ch)
+{
+	u64 base, mask_ptrs;
+	int err;
+
+	auxt_topa_pointers(pt_topa_of(ch), ch->aux.produced % ch->aux.cycle, &base, &mask_ptrs);
+	pt_remember(pt_of(ch), base, mask_ptrs, ch->aux.produced);
+	err = auxt_wrmsr_safe(MSR_IA32_RTIT_OUTPUT_BASE, base);
+	if (!err)
+		err = auxt_wrmsr_safe(MSR_IA32_RTIT_OUTPUT_MASK, mask_ptrs);
+	return err;
+}
+NOKPROBE_SYMBOL(pt_write_pointers);
+
+static bool pt_acknowledge(struct auxt_channel *ch)
+{
+	if (!(auxt_rdmsr(MSR_CORE_PERF_GLOBAL_STATUS) & PMI_BIT))
+		return false;
+	auxt_wrmsr(MSR_CORE_PERF_GLOBAL_OVF_CTRL, PMI_BIT);
+	return true;
+}
+NOKPROBE_SYMBOL(pt_acknowledge);
+
+/*
+ * perf's driver caches what it wrote to the pointers and skips a write of the same value.
+ * They must be as it left them when it uses PT again, or its trace would go to our pages.
+ */
+static void pt_restore_pointers(const struct pt *pt)
+{
+	auxt_wrmsr_safe(MSR_IA32_RTIT_OUTPUT_BASE, pt->was_base);
+	auxt_wrmsr_safe(MSR_IA32_RTIT_OUTPUT_MASK, pt->was_mask_ptrs);
+}
+NOKPROBE_SYMBOL(pt_restore_pointers);
+
+static int pt_claim(struct auxt_channel *ch)
+{
+	struct pt *pt = pt_of(ch);
+	int err = pt_in_use();
+
+	if (err)
+		return err;
+	if (auxt_rdmsr_safe(MSR_IA32_RTIT_OUTPUT_BASE, &pt->was_base) ||
+	    auxt_rdmsr_safe(MSR_IA32_RTIT_OUTPUT_MASK, &pt->was_mask_ptrs))
+		return -EIO;
+	err = pt_write_pointers(ch);
+	if (err) {
+		pt_restore_pointers(pt);
+		return err;
+	}
+	pt->pointers_stale = false;
+	/* An interrupt that is asserted now is not ours. */
+	pt_acknowledge(ch);
+	auxt_pmi_route();
+	return 0;
+}
+NOKPROBE_SYMBOL(pt_claim);
+
+static void pt_release(struct auxt_channel *ch)
+{
+	struct pt *pt = pt_of(ch);
+
+	auxt_pmi_unroute(pt_acknowledge(ch));
+	pt_restore_pointers(pt);
+}
+NOKPROBE_SYMBOL(pt_release);
+
+/* VMXON cleared TraceEn; while in VMX operation, setting it again would fault. */
+static bool pt_vmx_forbids(void)
+{
+	return !pt_works_in_vmx && __read_cr4() & X86_CR4_VMXE;
+}
+NOKPROBE_SYMBOL(pt_vmx_forbids);
+
+static int pt_start(struct auxt_channel *ch, bool new_window)
+{
+	struct pt *pt = pt_of(ch);
+
+	if (pt_vmx_forbids())
+		return -EIO;
+	pt_arm(ch);
+	if (pt->pointers_stale) {
+		if (pt_write_pointers(ch))
+			return -EIO;
+		pt->pointers_stale = false;
+	}
+	/* PacketByteCnt = 0 makes the window begin with PSB+. Clears Error and Stopped, too. */
+	if (new_window)
+		auxt_wrmsr(MSR_IA32_RTIT_STATUS, 0);
+	return auxt_wrmsr_safe(MSR_IA32_RTIT_CTL, pt->ctl | RTIT_CTL_TRACEEN);
+}
+NOKPROBE_SYMBOL(pt_start);
+
+/* The slow part of pt_stop(): another region, Error or Stopped. */
+static noinline u32 pt_locate(struct auxt_channel *ch, u32 status, u64 base, u64 mask_ptrs)
+{
+	struct pt *pt = pt_of(ch);
+	u64 offset;
+
+	if (!pt_is_near(pt, base, mask_ptrs, &ch->aux.produced)) {
+		if (auxt_topa_locate(pt_topa_of(ch), base, mask_ptrs, &offset))
+			return TRACE_ERROR;
+		ch->aux.produced = auxt_position_at(&ch->aux, offset);
+		pt_remember(pt, base, mask_ptrs, ch->aux.produced);
+	}
+	if (status & RTIT_STATUS_ERROR)
+		return TRACE_ERROR;
+	if (status & RTIT_STATUS_STOPPED) {
+		/*
+		 * Stopped implies that the hardware is at the STOP mark. The pointers alone
+		 * cannot tell a full area from an empty one.
+		 */
+		ch->aux.produced = ch->aux.stop_mark;
+		pt->pointers_stale = true;
+		return TRACE_STOPPED;
+	}
+	return 0;
+}
+NOKPROBE_SYMBOL(pt_locate);
+
+static u32 pt_stop(struct auxt_channel *ch)
+{
+	struct pt *pt = pt_of(ch);
+	u64 base, mask_ptrs;
+	u32 status, found = 0;
+
+	if (likely(auxt_rdmsr(MSR_IA32_RTIT_CTL) & RTIT_CTL_TRACEEN))
+		auxt_wrmsr(MSR_IA32_RTIT_CTL, pt->ctl);
+	else
+		found = TRACE_FOREIGN;
+	/*
+	 * The trace is in memory before its position is published: pairs with the read
+	 * barrier of a reader between the status page and the area.
+	 */
+	wmb();
+	ch->off_tsc = rdtsc();
+	status = auxt_rdmsr(MSR_IA32_RTIT_STATUS);
+	base = auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_BASE);
+	mask_ptrs = auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_MASK);
+	if (likely(!(status & (RTIT_STATUS_ERROR | RTIT_STATUS_STOPPED)) &&
+		   pt_is_near(pt, base, mask_ptrs, &ch->aux.produced)))
+		return found;
+	return pt_locate(ch, status, base, mask_ptrs) ?: found;
+}
+NOKPROBE_SYMBOL(pt_stop);
+
+static void pt_relocate(struct auxt_channel *ch)
+{
+	pt_of(ch)->pointers_stale = true;
+}
+NOKPROBE_SYMBOL(pt_relocate);
+
+/*
+ * While tracing is on, the pointers may lag behind the hardware, but are never ahead, so
+ * true is never wrong. Marks are at the ends of regions: pointers into the region where the
+ * hardware was last seen imply that it has passed no mark since. It cannot have come round
+ * a whole cycle: the STOP mark, or in overwrite mode an interrupt each lap, comes first.
+ */
+static bool pt_interrupt(struct auxt_channel *ch)
+{
+	const struct pt *pt = pt_of(ch);
+	u64 base, mask_ptrs, offset;
+
+	if (auxt_rdmsr(MSR_IA32_RTIT_STATUS) & (RTIT_STATUS_ERROR | RTIT_STATUS_STOPPED))
+		return true;
+	base = auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_BASE);
+	mask_ptrs = auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_MASK);
+	if (base == pt->seen_base && lower_32_bits(mask_ptrs) == pt->seen_index)
+		return false;
+	return !auxt_topa_locate(pt_topa_of(ch), base, mask_ptrs, &offset) &&
+	       auxt_position_at(&ch->aux, offset) >= ch->aux.int_mark;
+}
+NOKPROBE_SYMBOL(pt_interrupt);
+
+static void pt_emergency_stop(void)
+{
+	u64 ctl = auxt_rdmsr(MSR_IA32_RTIT_CTL);
+
+	if (ctl & RTIT_CTL_TRACEEN)
+		auxt_wrmsr(MSR_IA32_RTIT_CTL, ctl & ~(u64)RTIT_CTL_TRACEEN);
+}
+NOKPROBE_SYMBOL(pt_emergency_stop);
+
+const struct trace_pmu auxt_pt = {
+	.number = AUXTRACE_PMU_INTEL_PT,
+	.name = "intel_pt",
+	.granule = 1,
+	.missing = pt_missing,
+	.check = pt_check,
+	.in_use = pt_in_use,
+	.table_pages = auxt_pt_tables_pages,
+	.setup = pt_setup,
+	.cleanup = pt_cleanup,
+	.claim = pt_claim,
+	.release = pt_release,
+	.start = pt_start,
+	.stop = pt_stop,
+	.relocate = pt_relocate,
+	.interrupt = pt_interrupt,
+	.acknowledge = pt_acknowledge,
+	.emergency_stop = pt_emergency_stop,
+};

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Intel PT's capabilities: SDM volume 3, "Detection of Intel Processor Trace",
+ * tables of CPUID leaf 14H.
+ */
+
+#include <linux/errno.h>
+#include <linux/kprobes.h>
+#include <linux/types.h>
+#include "hw/pt_caps.h"
+
+/* Erratum BDM106: setting TraceEn with BranchEn clear faults on Broadwell. */
+static bool pt_caps_is_broadwell(u32 family, u32 model)
+{
+	return family == 6 &&
+	       (model == 0x3d || model == 0x47 || model == 0x4f || model == 0x56);
+}
+NOKPROBE_SYMBOL(pt_caps_is_broadwell);
+
+/**
+ * pt_caps_decode() - decode CPUID leaf 14H
+ * @caps: the answer
+ * @leaf: subleaves 0 and 1; a subleaf that the CPU does not have is zero
+ * @family: display family of the CPU
+ * @model: display model
+ */
+void pt_caps_decode(struct pt_caps *caps, const struct pt_cpuid leaf[2],
+		    u32 family, u32 model)
+{
+	*caps = (struct pt_caps) {
+		.psb_cyc = leaf[0].ebx >> 1 & 1,
+		.mtc = leaf[0].ebx >> 3 & 1,
+		.ptwrite = leaf[0].ebx >> 4 & 1,
+		.topa = leaf[0].ecx & 1,
+		.topa_multi = leaf[0].ecx >> 1 & 1,
+		.nr_ranges = leaf[1].eax & 0x7,
+		.branch_required = pt_caps_is_broadwell(family, model),
+	};
+	/* The fields of the periods are defined only if the packets exist. */
+	if (caps->mtc)
+		caps->mtc_periods = leaf[1].eax >> 16;
+	if (caps->psb_cyc) {
+		caps->cyc_thresholds = leaf[1].ebx & 0xffff;
+		caps->psb_periods = leaf[1].ebx >> 16;
+	}
+}
+NOKPROBE_SYMBOL(pt_caps_decode);
+
+/**
+ * pt_caps_config() - configuration bits that this CPU supports
+ * @caps: the CPU's capabilities
+ *
+ * Return: mask of PT_CONFIG_* bits.
+ */
+u64 pt_caps_config(const struct pt_caps *caps)
+{
+	u64 bits = PT_CONFIG_PT | PT_CONFIG_TSC | PT_CONFIG_NORETCOMP | PT_CONFIG_BRANCH;
+
+	if (caps->psb_cyc)
+		bits |= PT_CONFIG_CYC | PT_CONFIG_CYC_THRESH | PT_CONFIG_PSB_PERIOD;
+	if (caps->mtc)
+		bits |= PT_CONFIG_MTC | PT_CONFIG_MTC_PERIOD;
+	if (caps->ptwrite)
+		bits |= PT_CONFIG_PTW | PT_CONFIG_FUP_ON_PTW;
+	return bits;
+}
+NOKPROBE_SYMBOL(pt_caps_config);
+
+static u32 pt_caps_field(u64 config, u64 mask)
+{
+	return (config & mask) / (mask & -mask);
+}
+NOKPROBE_SYMBOL(pt_caps_field);
+
+static bool pt_caps_has_branches(u64 config)
+{
+	return !(config & PT_CONFIG_PT) || config & PT_CONFIG_BRANCH;
+}
+NOKPROBE_SYMBOL(pt_caps_has_branches);
+
+/**
+ * pt_caps_check() - does this CPU support a configuration?
+ * @caps: the CPU's capabilities
+ * @config: configuration in perf's format
+ *
+ * An unsupported bit in IA32_RTIT_CTL raises #GP, so this check must be complete.
+ *
+ * Return: 0; -EINVAL if no CPU supports it (bits outside the format, a period without its
+ * packet, ...) or an erratum forbids it; -EOPNOTSUPP if only this CPU does not.
+ */
+int pt_caps_check(const struct pt_caps *caps, u64 config)
+{
+	u32 psb_period = pt_caps_field(config, PT_CONFIG_PSB_PERIOD);
+
+	if (config & ~PT_CONFIG_FORMAT)
+		return -EINVAL;
+	/* As in perf, branch is meaningful only together with pt. */
+	if (config & PT_CONFIG_BRANCH && !(config & PT_CONFIG_PT))
+		return -EINVAL;
+	if (config & PT_CONFIG_MTC_PERIOD && !(config & PT_CONFIG_MTC))
+		return -EINVAL;
+	if (config & PT_CONFIG_CYC_THRESH && !(config & PT_CONFIG_CYC))
+		return -EINVAL;
+	if (config & PT_CONFIG_FUP_ON_PTW && !(config & PT_CONFIG_PTW))
+		return -EINVAL;
+	if (config & ~pt_caps_config(caps))
+		return -EOPNOTSUPP;
+	if (config & PT_CONFIG_MTC &&
+	    !(caps->mtc_periods >> pt_caps_field(config, PT_CONFIG_MTC_PERIOD) & 1))
+		return -EOPNOTSUPP;
+	if (config & PT_CONFIG_CYC &&
+	    !(caps->cyc_thresholds >> pt_caps_field(config, PT_CONFIG_CYC_THRESH) & 1))
+		return -EOPNOTSUPP;
+	/* Period 0 is the fixed period of a CPU that cannot configure it. */
+	if (psb_period && !(caps->psb_periods >> psb_period & 1))
+		return -EOPNOTSUPP;
+	if (caps->branch_required && !pt_caps_has_branches(config))
+		return -EINVAL;
+	return 0;
+}
+NOKPROBE_SYMBOL(pt_caps_check);
+
+/**
+ * pt_caps_ctl() - IA32_RTIT_CTL for a configuration
+ * @config: a configuration that pt_caps_check() has passed
+ *
+ * Return: the packet enables and periods. The caller adds the other bits.
+ */
+u64 pt_caps_ctl(u64 config)
+{
+	u64 ctl = config & ~(PT_CONFIG_PT | PT_CONFIG_BRANCH);
+
+	return pt_caps_has_branches(config) ? ctl | PT_CONFIG_BRANCH : ctl;
+}
+NOKPROBE_SYMBOL(pt_caps_ctl);

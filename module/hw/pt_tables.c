@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The ToPA tables of a channel: one ring of tables for each slot of its AUX area. */
+
+#include <linux/err.h>
+#include <linux/gfp.h>
+#include <linux/io.h>
+#include <linux/kprobes.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/topology.h>
+#include "base/aux_buffer.h"
+#include "core/channel.h"
+#include "hw/pt_tables.h"
+
+/* A large area needs many tables. As for its pages, the OOM killer is not called. */
+#define TABLES_GFP	(GFP_KERNEL | __GFP_NOWARN | __GFP_RETRY_MAYFAIL)
+
+static void pt_tables_free_one(struct auxt_topa *topa)
+{
+	unsigned int i;
+
+	if (topa->tables)
+		for (i = 0; i < topa->nr_tables; i++)
+			free_page((unsigned long)topa->tables[i]);
+	kvfree(topa->tables);
+	kvfree(topa->phys);
+}
+NOKPROBE_SYMBOL(pt_tables_free_one);
+
+static int pt_tables_alloc(struct auxt_topa *topa, unsigned long nr_regions, int node)
+{
+	unsigned int i;
+
+	topa->nr_regions = nr_regions;
+	topa->nr_tables = auxt_topa_nr_tables(nr_regions);
+	topa->tables = kvcalloc(topa->nr_tables, sizeof(*topa->tables), TABLES_GFP);
+	topa->phys = kvcalloc(topa->nr_tables, sizeof(*topa->phys), TABLES_GFP);
+	if (!topa->tables || !topa->phys)
+		return -ENOMEM;
+	for (i = 0; i < topa->nr_tables; i++) {
+		struct page *page;
+
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		page = alloc_pages_node(node, TABLES_GFP | __GFP_ZERO, 0);
+		if (!page)
+			return -ENOMEM;
+		topa->tables[i] = page_address(page);
+		topa->phys[i] = page_to_phys(page);
+	}
+	return 0;
+}
+NOKPROBE_SYMBOL(pt_tables_alloc);
+
+static int pt_tables_fill(struct auxt_topa *topa, struct auxt_channel *ch, unsigned int slot)
+{
+	unsigned long nr_pages = ch->aux.size >> AUXT_REGION_SHIFT;
+	unsigned long nr_regions = auxt_topa_nr_regions(ch->aux.size, ch->aux.overwrite);
+	unsigned long i;
+	int err;
+
+	err = pt_tables_alloc(topa, nr_regions, cpu_to_node(ch->cpu));
+	if (err)
+		return err;
+	auxt_topa_link(topa);
+	for (i = 0; i < nr_regions; i++) {
+		struct page *page = auxt_aux_buffer_aux_page(ch->buffer, ch->cpu,
+							     slot * nr_pages + i % nr_pages);
+
+		auxt_topa_set_region(topa, i, page_to_phys(page));
+		/* Overwrite: one interrupt a lap. Full trace: pt_arm() moves the marks. */
+		if (ch->aux.overwrite && i % nr_pages == nr_pages - 1)
+			auxt_topa_mark(topa, i, TOPA_ENTRY_INT);
+		if (!(i % TOPA_REGIONS_PER_TABLE))
+			cond_resched();
+	}
+	ch->aux.cycle = (u64)nr_regions << AUXT_REGION_SHIFT;
+	return 0;
+}
+NOKPROBE_SYMBOL(pt_tables_fill);
+
+/**
+ * auxt_pt_tables_pages() - memory that auxt_pt_tables_new() takes for one channel
+ * @setup: checked
+ *
+ * Return: pages, for the charge of locked memory.
+ */
+unsigned long auxt_pt_tables_pages(const struct auxtrace_setup *setup)
+{
+	u32 slots = max(setup->slots, 1U);
+	unsigned long regions = auxt_topa_nr_regions(setup->aux_size / slots,
+						     setup->flags & AUXTRACE_SETUP_OVERWRITE);
+	unsigned long tables = (unsigned long)slots * auxt_topa_nr_tables(regions);
+
+	/* struct auxt_topa keeps two addresses of each table. */
+	return tables + DIV_ROUND_UP(tables * (sizeof(u64 *) + sizeof(u64)), PAGE_SIZE);
+}
+NOKPROBE_SYMBOL(auxt_pt_tables_pages);
+
+/**
+ * auxt_pt_tables_new() - tables for each slot of a channel's AUX area
+ * @ch: the channel; its pages exist. Sets the cycle of its position
+ *
+ * Return: an array with an element a slot, -ENOMEM, or -EINTR (fatal signal).
+ */
+struct auxt_topa *auxt_pt_tables_new(struct auxt_channel *ch)
+{
+	struct auxt_topa *topa = kcalloc(ch->now.slots, sizeof(*topa), GFP_KERNEL);
+	unsigned int slot;
+	int err = 0;
+
+	if (!topa)
+		return ERR_PTR(-ENOMEM);
+	for (slot = 0; !err && slot < ch->now.slots; slot++)
+		err = pt_tables_fill(&topa[slot], ch, slot);
+	if (!err)
+		return topa;
+	auxt_pt_tables_free(topa, ch->now.slots);
+	return ERR_PTR(err);
+}
+NOKPROBE_SYMBOL(auxt_pt_tables_new);
+
+/**
+ * auxt_pt_tables_free() - undo auxt_pt_tables_new()
+ * @topa: what it returned
+ * @slots: number of slots
+ */
+void auxt_pt_tables_free(struct auxt_topa *topa, unsigned int slots)
+{
+	unsigned int slot;
+
+	for (slot = 0; slot < slots; slot++)
+		pt_tables_free_one(&topa[slot]);
+	kfree(topa);
+}
+NOKPROBE_SYMBOL(auxt_pt_tables_free);

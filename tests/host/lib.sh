@@ -1,0 +1,79 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What the test scripts on the host share; to be sourced by bash with $me set to the name
+# that the script gives itself in messages.
+#
+#   $top, $build              the repository, and where its programs are built
+#   skip WHY                  exit status 77: this machine cannot run the test
+#   packages PACKAGE...       skips unless these Debian packages are, or can be, installed
+#   work_directory            $work is $keep, or without that a new one that is removed at exit
+#   vm_prepare SERIES         builds all; $module is the module for that kernel
+#   guest_script SCRIPT       prints scripts/vm's options that bring the module, the command and
+#                             a script of tests/guest with what it sources, one a line
+#   verdict TEXT COMMAND...   prints TEXT, and whether COMMAND succeeded
+#   not COMMAND...            succeeds if COMMAND fails
+#   verdicts_end              exit status 1 if a verdict was FAILED
+# shellcheck disable=SC2034 # used by the scripts that source this
+
+: "${me:?}"
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+build=$top/build
+failures=0
+
+skip()
+{
+	echo "$me: cannot run: $*" >&2
+	exit 77
+}
+
+packages()
+{
+	"$top/scripts/need" "$@" >&2 || skip "packages are missing"
+}
+
+work_directory()
+{
+	if [ -n "${keep-}" ]; then
+		mkdir -p "$keep"
+		work=$(cd "$keep" && pwd)
+	else
+		work=$(mktemp -d "${TMPDIR:-/tmp}/auxtrace-$me.XXXXXX")
+		trap 'rm -rf "$work"' EXIT
+	fi
+}
+
+vm_prepare()
+{
+	make -s -C "$top" tests >&2
+	module=$("$top/scripts/build-module" "$1")
+}
+
+guest_script()
+{
+	printf '%s\n' --module "$module" --file "$build/tools/auxtrace" \
+		--file "$top/tests/guest/lib/check.sh" --file "$top/tests/guest/$1"
+}
+
+verdict()
+{
+	local text=$1
+
+	shift
+	if "$@"; then
+		echo "$me: ok: $text"
+	else
+		echo "$me: FAILED: $text"
+		failures=$((failures + 1))
+	fi
+}
+
+not()
+{
+	! "$@"
+}
+
+verdicts_end()
+{
+	[ "$failures" -eq 0 ] || exit 1
+}

@@ -1,0 +1,138 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Runs make all, install and uninstall as a packager does: as an unprivileged user, from a
+# copy of only the directories that they need, without a package manager, with other
+# flags, tools and directories. Builds and runs a program with what was installed.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+scripts/deps all
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/auxtrace-install.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+chmod 755 "$work"
+
+fail()
+{
+	echo "install: $*"
+	[ ! -s "$work/log" ] || tail -n 20 "$work/log" | sed 's/^/    | /'
+	exit 1
+}
+
+# proved WHAT COMMAND...: prints WHAT if the command succeeds, else ends the test.
+proved()
+{
+	local what=$1
+	shift
+	"$@" || fail "not so: $what ($*)"
+	echo "ok: $what"
+}
+
+# Each call of a package manager fails and is noted.
+mkdir "$work/bin" "$work/tree" "$work/home"
+for name in apt apt-get apt-cache dpkg dpkg-query sudo; do
+	printf '#!/bin/sh\necho "%s $*" >> "%s/managers"\nexit 1\n' "$name" "$work" > "$work/bin/$name"
+	chmod 755 "$work/bin/$name"
+done
+: > "$work/managers"
+cp -r Makefile userland.mk dkms.conf module userlib tools include man scripts "$work/tree/"
+as_user=()
+if [ "$(id -u)" = 0 ]; then
+	chown -R 65534:65534 "$work"
+	as_user=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+fi
+
+run()
+{
+	env -u MAKEFLAGS -u MAKELEVEL -u O PATH="$work/bin:$PATH" HOME="$work/home" \
+		"${as_user[@]}" "$@" > "$work/log" 2>&1
+}
+
+in_tree()
+{
+	run make -C "$work/tree" "$@"
+}
+
+# refused WORDS ARGUMENT...: make fails, and its output has each of the words.
+refused()
+{
+	local text
+	! in_tree "${@:2}" || return 1
+	for text in $1; do
+		grep -qF -- "$text" "$work/log" || return 1
+	done
+}
+
+proved "without headers, make all names their packages and make deps" \
+	refused "libc6-dev liburing-dev deps" all O="$work/none" CC='gcc -nostdinc'
+proved "without a compiler, it says so" refused "no-such-cc CC=" all O="$work/none" CC=no-such-cc
+
+id=0123456789abcdef0123456789abcdef01234567
+proved "make all builds elsewhere, in parallel, with a cross compiler's names" \
+	in_tree -j2 all V=1 O="$work/out" CROSS_COMPILE=x86_64-linux-gnu- \
+	CPPFLAGS="-DPACKAGER_S_OWN" CFLAGS="-O1 -frecord-gcc-switches" LDFLAGS="-Wl,--build-id=0x$id"
+for tool in gcc objcopy ar; do
+	grep -q "^x86_64-linux-gnu-$tool " "$work/log" || fail "x86_64-linux-gnu-$tool was not used"
+done
+grep -q -- -DPACKAGER_S_OWN "$work/log" || fail "CPPFLAGS were not used"
+for binary in "$work/out/userlib/libauxtrace.so.0" "$work/out/tools/auxtrace"; do
+	proved "${binary##*/} has CFLAGS" grep -q -- '-O1' <(readelf -p .GCC.command.line "$binary")
+	proved "${binary##*/} has LDFLAGS" grep -q "Build ID: $id" <(readelf -n "$binary")
+done
+proved "the source tree is as it was" test ! -e "$work/tree/build"
+in_tree -n -C userlib CC=x86_64-linux-gnu-gcc O="$work/none" || fail "make -n"
+proved "CC alone names its binutils" grep -q '^x86_64-linux-gnu-ar ' "$work/log"
+
+cat > "$work/expected" <<-END
+	/usr/bin/auxtrace
+	/usr/include/auxtrace.h
+	/usr/include/linux/auxtrace.h
+	/usr/lib/multi/libauxtrace.a
+	/usr/lib/multi/libauxtrace.so
+	/usr/lib/multi/libauxtrace.so.0
+	/usr/lib/multi/libauxtrace.so.$(sed -n 's/^PACKAGE_VERSION="\(.*\)"$/\1/p' dkms.conf)
+	/usr/lib/multi/pkgconfig/auxtrace.pc
+	/usr/share/man/man1/auxtrace.1
+	/usr/share/man/man3/libauxtrace.3
+END
+# A build directory must not have a space in its name; DESTDIR may.
+dest="$work/a package"
+directories=(PREFIX=/usr LIBDIR=/usr/lib/multi)
+proved "make install of what is built needs no compiler" \
+	in_tree install O="$work/out" DESTDIR="$dest" "${directories[@]}" CC=false
+(cd "$dest" && find . ! -type d | sed 's/^\.//' | LC_ALL=C sort) > "$work/installed"
+proved "it installs what it should, where it should" diff -u "$work/expected" "$work/installed"
+
+mv "$dest" "$work/sysroot"
+cat > "$work/program.c" <<'C'
+#include <stdio.h>
+#include <auxtrace.h>
+
+int main(void)
+{
+	struct auxtrace_session *s = auxtrace_open("/nonexistent");
+
+	puts(s ? "a session" : auxtrace_error());
+	return s ? 1 : 0;
+}
+C
+# shellcheck disable=SC2016 # expanded by the inner shell
+proved "a program is built with pkg-config, shared and static, and runs" \
+	run env PKG_CONFIG_SYSROOT_DIR="$work/sysroot" PKG_CONFIG_PATH="$work/sysroot/usr/lib/multi/pkgconfig" \
+	sh -euc 'cd "$1"
+	flags=$(pkg-config --cflags --libs auxtrace)
+	gcc -Wall -Wextra -Werror -o shared program.c $flags
+	gcc -Wall -Wextra -Werror -o static program.c $(pkg-config --cflags auxtrace) \
+		"$1/sysroot/usr/lib/multi/libauxtrace.a" -luring
+	LD_LIBRARY_PATH="$1/sysroot/usr/lib/multi" ./shared
+	./static' sh "$work"
+proved "the command runs" run "$work/sysroot/usr/bin/auxtrace" --help
+proved "make uninstall removes it all" \
+	in_tree uninstall O="$work/out" DESTDIR="$work/sysroot" "${directories[@]}"
+proved "no file is left" test -z "$(find "$work/sysroot" ! -type d)"
+
+cp -r "$work/tree" "$work/a tree"
+# shellcheck disable=SC2016 # as above
+proved "a directory with a space in its name is refused by name" \
+	sh -c '! make -C "$1/a tree" all > "$1/log" 2>&1 && grep -q "has a space in it" "$1/log"' sh "$work"
+proved "no package manager was called" test ! -s "$work/managers"

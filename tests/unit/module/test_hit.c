@@ -1,0 +1,679 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a hit does: module/trigger/hit.c, latency.c and core/remote.c, with channels, tasks and
+ * other CPUs played.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <linux/sched.h>
+#include <linux/tracepoint.h>
+#include "cmocka_all.h"
+#include "core/channel.h"
+#include "base/clock.h"
+#include "trigger/delay.h"
+#include "trigger/latency.h"
+#include "core/remote.h"
+#include "session.h"
+#include "trigger/hit.h"
+#include "trigger/set.h"
+
+#define NR_CPUS		3
+#define NR_TRIGGERS	4
+#define BUCKET		4096	/* tasks so far apart are in buckets next to each other */
+#define BUCKETS		1024
+#define PLACES		8
+
+/* ---- the kernel --------------------------------------------------------- */
+
+static u64 tsc;
+static int on_cpu;
+int shim_nr_cpus = NR_CPUS;
+struct task_struct *shim_current;
+struct tracepoint shim_process_exit = { .name = "sched_process_exit" };
+static void (*nested)(void);	/* an NMI at the next point where one may land */
+
+void shim_point(void)
+{
+	void (*nmi)(void) = nested;
+
+	nested = NULL;
+	if (nmi)
+		nmi();
+}
+
+u64 rdtsc(void)
+{
+	return tsc;
+}
+
+u64 auxt_ns_to_tsc(u64 ns)
+{
+	return ns;
+}
+
+u64 auxt_tsc_to_ns(u64 ticks)
+{
+	return ticks;
+}
+
+int smp_processor_id(void)
+{
+	return on_cpu;
+}
+
+static call_single_data_t *called[NR_CPUS];
+
+int smp_call_function_single_async(int cpu, call_single_data_t *csd)
+{
+	if (called[cpu])
+		return -EBUSY;
+	called[cpu] = csd;
+	return 0;
+}
+
+int smp_call_function_single(int cpu, void (*func)(void *info), void *info, int wait)
+{
+	(void)cpu;
+	(void)wait;
+	func(info);
+	return 0;
+}
+
+/* ---- the session -------------------------------------------------------- */
+
+DEFINE_PER_CPU(struct auxt_channel *, auxt_attached[TRACE_PMUS]);
+static const struct trace_pmu trace_pmu;	/* the one that a zero names */
+static struct auxt_channel channels[NR_CPUS];
+static u32 last_broadcast;
+static struct trigger_counts counts[NR_TRIGGERS];
+static struct auxt_trigger triggers[NR_TRIGGERS];
+static struct auxt_trigger_set *const set = (struct auxt_trigger_set *)triggers;
+static struct auxt_pending asked[16];
+static unsigned int nr_asked;
+static bool busy;		/* the channel refuses */
+static void (*meanwhile)(void);	/* on another CPU, before it does */
+
+bool auxt_request_make(struct auxt_channel *ch, const struct auxt_request *request, u64 value)
+{
+	assert_ptr_equal(ch, auxt_attached[0]);
+	if (busy && meanwhile)
+		meanwhile();
+	if (busy)
+		return false;
+	asked[nr_asked++ % 16] = (struct auxt_pending) { .request = *request, .value = value };
+	return true;
+}
+
+bool auxt_delay_begin(struct auxt_trigger *t, struct auxt_channel *ch, u64 value)
+{
+	(void)t;
+	(void)ch;
+	(void)value;
+	fail();
+	return false;
+}
+
+struct auxt_trigger *auxt_trigger_set_at(struct auxt_trigger_set *of, unsigned int place)
+{
+	assert_ptr_equal(of, set);
+	return &triggers[place];
+}
+
+struct auxt_trigger *auxt_trigger_set_find(struct auxt_trigger_set *of, u32 id, int *place)
+{
+	assert_ptr_equal(of, set);
+	*place = id - 1;
+	return id - 1 < NR_TRIGGERS ? &triggers[id - 1] : NULL;
+}
+
+const struct cpumask *auxt_session_cpus(const struct auxt_session *session)
+{
+	(void)session;
+	return NULL;
+}
+
+struct auxt_channel *auxt_session_channel(const struct auxt_session *session, int cpu)
+{
+	(void)session;
+	return &channels[cpu];
+}
+
+static struct task_struct first = { .pid = 1, .tgid = 1 };
+
+static int begin(void **state)
+{
+	(void)state;
+	memset(channels, 0, sizeof(channels));
+	memset(counts, 0, sizeof(counts));
+	memset(triggers, 0, sizeof(triggers));
+	memset(called, 0, sizeof(called));
+	for (int i = 0; i < NR_TRIGGERS; i++)
+		triggers[i] = (struct auxt_trigger) {
+			.set = set, .counts = &counts[i],
+			.request = { .action = AUXTRACE_ACTION_PAUSE, .trigger = i + 1 },
+			.noop_mask = AUXTRACE_INHIBIT_TRIGGER, .noop = AUXTRACE_INHIBIT_TRIGGER,
+		};
+	for (int i = 0; i < NR_CPUS; i++) {
+		channels[i].cpu = i;
+		channels[i].triggers = set;
+		channels[i].pmu = &trace_pmu;
+		channels[i].last_broadcast = &last_broadcast;
+		auxt_remote_init(&channels[i]);
+	}
+	auxt_attached[0] = &channels[0];
+	on_cpu = 0;
+	last_broadcast = 0;
+	nr_asked = 0;
+	busy = false;
+	meanwhile = NULL;
+	tsc = 1000;
+	nested = NULL;
+	shim_current = &first;
+	return 0;
+}
+
+static void counted(const struct auxt_trigger *t, u64 acted, u64 held, u64 idle, u64 missed)
+{
+	assert_int_equal(t->counts->acted, acted);
+	assert_int_equal(t->counts->held, held);
+	assert_int_equal(t->counts->idle, idle);
+	assert_int_equal(t->counts->missed, missed);
+}
+
+/* ---- a hit -------------------------------------------------------------- */
+
+static void each_hit_is_counted_once(void **state)
+{
+	struct auxt_trigger *t = &triggers[0];
+
+	(void)state;
+	auxt_trigger_hit(t, 42);
+	counted(t, 1, 0, 0, 0);
+	assert_int_equal(nr_asked, 1);
+	assert_int_equal(asked[0].request.trigger, 1);
+	assert_int_equal(asked[0].value, 42);
+	/* As it is: acted, but nobody is asked. */
+	atomic_set(&channels[0].inhibit, AUXTRACE_INHIBIT_TRIGGER | AUXTRACE_INHIBIT_USER);
+	auxt_trigger_hit(t, 0);
+	counted(t, 2, 0, 0, 0);
+	assert_int_equal(nr_asked, 1);
+	/* Another session, or none. */
+	channels[0].triggers = NULL;
+	auxt_trigger_hit(t, 0);
+	auxt_attached[0] = NULL;
+	auxt_trigger_hit(t, 0);
+	counted(t, 2, 0, 2, 0);
+	assert_int_equal(nr_asked, 1);
+}
+
+static void all_cpus_are_asked_unless_all_are_so(void **state)
+{
+	struct auxt_trigger *t = &triggers[0];
+
+	(void)state;
+	t->is = TRIGGER_IS_BROADCAST;
+	t->request.all_cpus = true;
+	atomic_set(&channels[0].inhibit, AUXTRACE_INHIBIT_TRIGGER);
+	auxt_trigger_hit(t, 0);
+	assert_int_equal(nr_asked, 1);
+	assert_true(asked[0].request.all_cpus);
+	last_broadcast = AUXTRACE_ACTION_PAUSE;
+	auxt_trigger_hit(t, 0);
+	assert_int_equal(nr_asked, 1);
+	last_broadcast = AUXTRACE_ACTION_RESUME;
+	auxt_trigger_hit(t, 0);
+	assert_int_equal(nr_asked, 2);
+	counted(t, 3, 0, 0, 0);
+}
+
+static void a_process_of_others_does_not_hit(void **state)
+{
+	struct auxt_trigger *t = &triggers[0];
+	int process, other;
+
+	(void)state;
+	t->pid = (struct pid *)&process;
+	first.pid_of_process = (struct pid *)&other;
+	auxt_trigger_hit(t, 0);
+	counted(t, 0, 0, 0, 0);
+	first.pid_of_process = (struct pid *)&process;
+	auxt_trigger_hit(t, 0);
+	counted(t, 1, 0, 0, 0);
+	first.pid_of_process = NULL;
+}
+
+static void after_hits_and_count(void **state)
+{
+	struct auxt_trigger *t = &triggers[0];
+
+	(void)state;
+	t->is = TRIGGER_IS_COUNTED;
+	t->after_hits = 3;
+	t->allowance = 2;
+	atomic64_set(&t->left, 2);
+	for (int i = 0; i < 3; i++)
+		auxt_trigger_hit(t, 0);
+	counted(t, 0, 3, 0, 0);
+	auxt_trigger_hit(t, 0);
+	counted(t, 1, 3, 0, 0);
+	/* What could not act has not used up the count. */
+	busy = true;
+	auxt_trigger_hit(t, 0);
+	counted(t, 1, 3, 0, 1);
+	busy = false;
+	for (int i = 0; i < 5; i++)
+		auxt_trigger_hit(t, 0);
+	counted(t, 2, 7, 0, 1);
+	assert_int_equal(nr_asked, 2);
+}
+
+static void rearm(void)
+{
+	atomic64_set(&triggers[0].left, triggers[0].allowance);
+}
+
+/* What was not used is given back once, not on top of what a REARM has given. */
+static void armed_while_it_is_missed_it_acts_once(void **state)
+{
+	struct auxt_trigger *t = &triggers[0];
+
+	(void)state;
+	t->is = TRIGGER_IS_COUNTED;
+	t->allowance = 1;
+	atomic64_set(&t->left, 1);
+	busy = true;
+	meanwhile = rearm;
+	auxt_trigger_hit(t, 0);
+	counted(t, 0, 0, 0, 1);
+	busy = false;
+	for (int i = 0; i < 3; i++)
+		auxt_trigger_hit(t, 0);
+	counted(t, 1, 2, 0, 1);
+}
+
+static void hit_again(void)
+{
+	auxt_trigger_hit(&triggers[0], 0);
+}
+
+static void hold_off(void **state)
+{
+	struct auxt_trigger *t = &triggers[0];
+
+	(void)state;
+	t->is = TRIGGER_IS_COUNTED;
+	t->hold_off = 100;
+	auxt_trigger_hit(t, 0);
+	tsc += 99;
+	auxt_trigger_hit(t, 0);
+	counted(t, 1, 1, 0, 0);
+	tsc += 1;
+	auxt_trigger_hit(t, 0);
+	counted(t, 2, 1, 0, 0);
+	/* An NMI hits in the middle: one of the two acts. */
+	tsc += 100;
+	nested = hit_again;
+	auxt_trigger_hit(t, 0);
+	assert_null(nested);
+	counted(t, 3, 2, 0, 0);
+}
+
+/* What did not act holds nothing off. */
+static void a_missed_hit_begins_no_hold_off(void **state)
+{
+	struct auxt_trigger *t = &triggers[0];
+
+	(void)state;
+	t->is = TRIGGER_IS_COUNTED;
+	t->hold_off = 100;
+	busy = true;
+	auxt_trigger_hit(t, 0);
+	counted(t, 0, 0, 0, 1);
+	busy = false;
+	tsc += 1;
+	auxt_trigger_hit(t, 0);
+	counted(t, 1, 0, 0, 1);
+	/* Nor does it prolong one. */
+	tsc += 100;
+	busy = true;
+	auxt_trigger_hit(t, 0);
+	busy = false;
+	auxt_trigger_hit(t, 0);
+	counted(t, 2, 0, 0, 2);
+	tsc += 99;
+	auxt_trigger_hit(t, 0);
+	counted(t, 2, 1, 0, 2);
+}
+
+static void without_an_action_it_is_held(void **state)
+{
+	(void)state;
+	triggers[0].is = TRIGGER_IS_COUNTED;
+	triggers[0].request.action = AUXTRACE_ACTION_NONE;
+	auxt_trigger_hit(&triggers[0], 0);
+	counted(&triggers[0], 0, 1, 0, 0);
+}
+
+/* ---- latency: trigger 3 from 1 to 2 -------------------------------------- */
+
+static void *tasks;
+
+static struct task_struct *task(unsigned int i)
+{
+	struct task_struct *t = (void *)((char *)tasks + (size_t)i * BUCKETS * BUCKET);
+
+	return t;
+}
+
+static struct auxt_trigger *const late = &triggers[2];
+
+static int begin_latency(void **state)
+{
+	const struct auxtrace_trigger arg = { .a = 1, .b = 2, .bound_ns = 50 };
+
+	begin(state);
+	/* All in one bucket; only the pages that tasks are in are touched. */
+	tasks = aligned_alloc(BUCKET, (PLACES + 1) * (size_t)BUCKETS * BUCKET);
+	if (!tasks)
+		return -1;
+	for (unsigned int i = 0; i <= PLACES; i++)
+		*task(i) = (struct task_struct) { .pid = i };
+	late->kind = &auxt_trigger_latency;
+	return auxt_trigger_latency.attach(late, &arg);
+}
+
+static int end_latency(void **state)
+{
+	(void)state;
+	auxt_trigger_latency.detach(late);
+	assert_int_equal(triggers[0].starts | triggers[1].stops, 0);
+	assert_int_equal((triggers[0].is | triggers[1].is) & TRIGGER_IS_CLOCK, 0);
+	assert_null(shim_process_exit.probe);
+	free(tasks);
+	return 0;
+}
+
+static void at(unsigned int who, int which)
+{
+	shim_current = task(who);
+	auxt_trigger_hit(&triggers[which], 0);
+}
+
+static void more_than_the_bound_is_a_hit(void **state)
+{
+	(void)state;
+	at(0, 0);
+	tsc += 50;
+	at(0, 1);
+	counted(late, 0, 0, 0, 0);
+	at(0, 0);
+	tsc += 51;
+	/* Another task's does not stop it. */
+	at(1, 1);
+	counted(late, 0, 0, 0, 0);
+	at(0, 1);
+	counted(late, 1, 0, 0, 0);
+	assert_int_equal(asked[nr_asked - 2].request.trigger, 3);
+	assert_int_equal(asked[nr_asked - 2].value, 51);
+	/* It is stopped. */
+	tsc += 100;
+	at(0, 1);
+	counted(late, 1, 0, 0, 0);
+	/* The newest start counts. */
+	at(0, 0);
+	tsc += 100;
+	at(0, 0);
+	tsc += 10;
+	at(0, 1);
+	counted(late, 1, 0, 0, 0);
+	/* On a CPU whose clock is behind. */
+	at(0, 0);
+	tsc -= 20;
+	at(0, 1);
+	counted(late, 1, 0, 0, 0);
+}
+
+static void a_full_bucket_is_counted(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i <= PLACES; i++)
+		at(i, 0);
+	counted(late, 0, 0, 0, 1);
+	tsc += 100;
+	for (unsigned int i = 0; i <= PLACES; i++)
+		at(i, 1);
+	counted(late, PLACES, 0, 0, 1);
+	/* All places are free again. */
+	for (unsigned int i = 0; i < PLACES; i++)
+		at(i, 0);
+	counted(late, PLACES, 0, 0, 1);
+}
+
+static void exit_of(unsigned int who)
+{
+	void (*probe)(void *data, struct task_struct *task) = shim_process_exit.probe;
+
+	shim_current = task(who);
+	shim_current->flags |= PF_EXITING;
+	probe(shim_process_exit.data, shim_current);
+}
+
+static void an_exit_leaves_no_clock(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < PLACES; i++)
+		at(i, 0);
+	exit_of(3);
+	/* Its last steps start none. */
+	at(3, 0);
+	counted(late, 0, 0, 0, 1);
+	/* A new task at its address has none. */
+	task(3)->flags = 0;
+	tsc += 100;
+	at(3, 1);
+	counted(late, 0, 0, 0, 1);
+	/* And its place is another's. */
+	at(PLACES, 0);
+	counted(late, 0, 0, 0, 1);
+}
+
+static void stop_clock(void)
+{
+	auxt_trigger_hit(&triggers[1], 0);
+}
+
+static void an_nmi_at_the_table_is_missed_or_right(void **state)
+{
+	(void)state;
+	/* At its first point the hit has not begun: whatever it does, no clock is lost. */
+	at(0, 0);
+	tsc += 100;
+	nested = stop_clock;
+	at(0, 1);
+	assert_int_equal(late->counts->acted + late->counts->missed, 1);
+	at(0, 0);
+	tsc += 100;
+	at(0, 1);
+	assert_int_equal(late->counts->acted + late->counts->missed, 2);
+}
+
+static void clocks_of_clocks_are_refused(void **state)
+{
+	const struct auxtrace_trigger arg = { .a = 3, .b = 2, .bound_ns = 50 };
+	const struct auxtrace_trigger own = { .a = 4, .b = 2, .bound_ns = 50 };
+	const struct auxtrace_trigger none = { .a = 1, .b = 9, .bound_ns = 50 };
+	const struct auxtrace_trigger zero = { .a = 1, .b = 2 };
+
+	(void)state;
+	triggers[3].kind = &auxt_trigger_latency;
+	assert_int_equal(auxt_trigger_latency.attach(&triggers[3], &arg), -EINVAL);
+	assert_int_equal(auxt_trigger_latency.attach(&triggers[3], &own), -ENOENT);
+	assert_int_equal(auxt_trigger_latency.attach(&triggers[3], &none), -ENOENT);
+	assert_int_equal(auxt_trigger_latency.attach(&triggers[3], &zero), -EINVAL);
+}
+
+/* ---- relay -------------------------------------------------------------- */
+
+static void send(int cpu, u32 action, u32 id)
+{
+	const struct auxt_request request = { .action = action, .trigger = id };
+
+	auxt_remote_send(&channels[cpu], &request);
+}
+
+static void run_work(int cpu)
+{
+	irq_work_sync(&channels[cpu].remote.work);
+}
+
+/* The CPU takes its call: free again before it runs, as in the kernel. */
+static void take_call(int cpu)
+{
+	call_single_data_t *csd = called[cpu];
+
+	called[cpu] = NULL;
+	on_cpu = cpu;
+	auxt_attached[0] = &channels[cpu];
+	if (csd)
+		csd->func(csd->info);
+}
+
+static void the_last_word_wins_on_each_cpu(void **state)
+{
+	(void)state;
+	send(0, AUXTRACE_ACTION_PAUSE, 1);
+	send(0, AUXTRACE_ACTION_RESUME, 2);
+	run_work(0);
+	assert_null(called[0]);
+	take_call(1);
+	assert_int_equal(nr_asked, 1);
+	assert_int_equal(asked[0].request.action, AUXTRACE_ACTION_RESUME);
+	assert_int_equal(asked[0].request.trigger, 2);
+	assert_false(asked[0].request.all_cpus);
+	/* CPU 2 is slow: it finds the newest, once. */
+	send(1, AUXTRACE_ACTION_PAUSE, 3);
+	run_work(1);
+	take_call(2);
+	take_call(2);
+	assert_int_equal(nr_asked, 2);
+	assert_int_equal(asked[1].request.action, AUXTRACE_ACTION_PAUSE);
+	assert_int_equal(asked[1].request.trigger, 3);
+}
+
+static void a_freeze_does_not_replace_a_toggle(void **state)
+{
+	(void)state;
+	send(0, AUXTRACE_ACTION_RESUME, 1);
+	send(0, AUXTRACE_ACTION_FREEZE, 0xffffffff);
+	run_work(0);
+	take_call(1);
+	assert_int_equal(nr_asked, 2);
+	assert_int_equal(asked[0].request.action, AUXTRACE_ACTION_RESUME);
+	assert_int_equal(asked[1].request.action, AUXTRACE_ACTION_FREEZE);
+	assert_int_equal(asked[1].request.trigger, 0xffffffff);
+}
+
+static void a_freeze_is_told_when_all_are_asked(void **state)
+{
+	(void)state;
+	send(0, AUXTRACE_ACTION_PAUSE, 1);
+	assert_false(auxt_remote_is_freezing_others(&channels[0].remote));
+	run_work(0);
+	assert_false(channels[0].wake.queued);
+	send(0, AUXTRACE_ACTION_FREEZE, 2);
+	assert_true(auxt_remote_is_freezing_others(&channels[0].remote));
+	run_work(0);
+	assert_true(auxt_remote_is_pending(&channels[1].remote));
+	assert_true(auxt_remote_is_pending(&channels[2].remote));
+	assert_false(auxt_remote_is_freezing_others(&channels[0].remote));
+	assert_true(channels[0].wake.queued);
+}
+
+/* The call comes after the RESUME, as the kernel takes those that are waited for first. */
+static void a_freeze_on_its_way_does_not_come_after_a_resume(void **state)
+{
+	(void)state;
+	send(0, AUXTRACE_ACTION_FREEZE, 7);
+	run_work(0);
+	channels[1].attached = true;
+	channels[2].attached = false;
+	for (int cpu = 1; cpu <= 2; cpu++) {
+		on_cpu = cpu;
+		auxt_attached[0] = channels[cpu].attached ? &channels[cpu] : NULL;
+		assert_true(auxt_remote_has_freeze(&channels[cpu].remote));
+		auxt_remote_thaw(&channels[cpu]);
+		assert_false(auxt_remote_has_freeze(&channels[cpu].remote));
+	}
+	assert_int_equal(nr_asked, 1);
+	assert_int_equal(asked[0].request.action, AUXTRACE_ACTION_FREEZE);
+	assert_int_equal(asked[0].request.trigger, 7);
+	take_call(1);
+	take_call(2);
+	assert_int_equal(nr_asked, 1);
+	/* Nor one that has not even left, as this CPU takes its call first. */
+	channels[0].attached = true;
+	send(0, AUXTRACE_ACTION_FREEZE, 8);
+	assert_true(auxt_remote_has_freeze(&channels[0].remote));
+	auxt_remote_thaw(&channels[0]);
+	run_work(0);
+	assert_null(called[1]);
+	assert_int_equal(nr_asked, 1);
+}
+
+static void a_detached_channel_keeps_the_word_until_it_is_back_or_forgets(void **state)
+{
+	call_single_data_t *csd;
+
+	(void)state;
+	send(0, AUXTRACE_ACTION_PAUSE, 1);
+	run_work(0);
+	for (int cpu = 1; cpu <= 2; cpu++) {
+		csd = called[cpu];
+		called[cpu] = NULL;
+		auxt_attached[0] = NULL;
+		csd->func(csd->info);
+	}
+	assert_int_equal(nr_asked, 0);
+	auxt_attached[0] = &channels[1];
+	auxt_remote_run(&channels[1]);
+	assert_int_equal(nr_asked, 1);
+	auxt_attached[0] = &channels[2];
+	auxt_remote_forget(&channels[2]);
+	auxt_remote_run(&channels[2]);
+	assert_int_equal(nr_asked, 1);
+	/* Nor does what was to go out go. */
+	send(0, AUXTRACE_ACTION_FREEZE, 1);
+	auxt_remote_forget(&channels[0]);
+	run_work(0);
+	assert_null(called[1]);
+}
+
+int main(void)
+{
+#define LATENCY(test)	cmocka_unit_test_setup_teardown(test, begin_latency, end_latency)
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(each_hit_is_counted_once, begin),
+		cmocka_unit_test_setup(all_cpus_are_asked_unless_all_are_so, begin),
+		cmocka_unit_test_setup(a_process_of_others_does_not_hit, begin),
+		cmocka_unit_test_setup(after_hits_and_count, begin),
+		cmocka_unit_test_setup(armed_while_it_is_missed_it_acts_once, begin),
+		cmocka_unit_test_setup(hold_off, begin),
+		cmocka_unit_test_setup(a_missed_hit_begins_no_hold_off, begin),
+		cmocka_unit_test_setup(without_an_action_it_is_held, begin),
+		LATENCY(more_than_the_bound_is_a_hit),
+		LATENCY(a_full_bucket_is_counted),
+		LATENCY(an_exit_leaves_no_clock),
+		LATENCY(an_nmi_at_the_table_is_missed_or_right),
+		LATENCY(clocks_of_clocks_are_refused),
+		cmocka_unit_test_setup(the_last_word_wins_on_each_cpu, begin),
+		cmocka_unit_test_setup(a_freeze_does_not_replace_a_toggle, begin),
+		cmocka_unit_test_setup(a_freeze_is_told_when_all_are_asked, begin),
+		cmocka_unit_test_setup(a_freeze_on_its_way_does_not_come_after_a_resume, begin),
+		cmocka_unit_test_setup(a_detached_channel_keeps_the_word_until_it_is_back_or_forgets,
+				       begin),
+	};
+
+	return cmocka_run_group_tests_name("trigger", tests, NULL, NULL);
+}
