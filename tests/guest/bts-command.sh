@@ -20,18 +20,12 @@ record_pt()
 	auxtrace record -o "$@"
 }
 
-# edges RECORDING: its branches as lines "FROM TO".
-edges()
-{
-	auxtrace dump "$1" | sed -n 's/.*branch *from=\([0-9a-f]*\) to=\([0-9a-f]*\) .*/\1 \2/p'
-}
-
 # user_only RECORDING: it has addresses, none with bit 63 set.
 user_only()
 {
-	edges "$1" > /tmp/edges
-	echo "$(wc -l < /tmp/edges) branches, of which $(grep -c '^0000000000000000 ' /tmp/edges) come from the kernel"
-	[ -s /tmp/edges ] && ! grep -E '(^| )[89a-f]' /tmp/edges
+	auxtrace dump "$1" | grep -F ' from=' > /tmp/edges
+	echo "$(wc -l < /tmp/edges) branches, of which $(grep -cF ' from=0000000000000000 ' /tmp/edges) come from the kernel"
+	[ -s /tmp/edges ] && ! grep -E '(from|to)=[89a-f]' /tmp/edges
 }
 
 # functions RECORDING: the functions that it shows. The module's own pause and resume

@@ -46,7 +46,8 @@ decodes()
 # has, has_not PATTERN: in that output.
 has()
 {
-	grep -E "$1" /tmp/script
+	# The first is enough: the emulator is long at a pattern for each line of a trace.
+	grep -E -m 1 "$1" /tmp/script
 }
 
 has_not()

@@ -27,6 +27,15 @@
  */
 #define SEQ_SECONDS	10
 
+/* AUXTRACE_TEST_CASE=PATTERN: only the cases whose names match it, * and ? as in a shell. */
+__attribute__((constructor)) static void choose_cases(void)
+{
+	const char *pattern = getenv("AUXTRACE_TEST_CASE");
+
+	if (pattern)
+		cmocka_set_test_filter(pattern);
+}
+
 static int fds[MAX_FDS];
 static unsigned int nr_fds;
 
