@@ -22,6 +22,7 @@ struct symbol {
 
 static struct symbol *symbols;
 static size_t nr_symbols;
+static char *symbol_text;	/* names point into it */
 
 static int by_address(const void *a, const void *b)
 {
@@ -50,13 +51,14 @@ static char *read_all(const char *path)
 	return text;
 }
 
-/* Lines are "address type name[\t[module]]". The text is kept: names point into it. */
+/* Lines are "address type name[\t[module]]". */
 static void load_symbols(void)
 {
-	char *line = read_all("/proc/kallsyms"), *next;
+	char *line, *next;
 	size_t space = 0;
 
-	for (; *line; line = next) {
+	symbol_text = read_all("/proc/kallsyms");
+	for (line = symbol_text; *line; line = next) {
 		char *rest, *module;
 		uint64_t address = strtoull(line, &rest, 16);
 
@@ -77,6 +79,15 @@ static void load_symbols(void)
 	}
 	qsort(symbols, nr_symbols, sizeof(*symbols), by_address);
 	assert_true(nr_symbols > 0);
+}
+
+void symbols_forget(void)
+{
+	free(symbol_text);
+	free(symbols);
+	symbol_text = NULL;
+	symbols = NULL;
+	nr_symbols = 0;
 }
 
 static const struct symbol *symbol_at(uint64_t ip)

@@ -26,9 +26,13 @@ void insns_decode(struct insns *in, const void *data, size_t len);
 void insns_decode_packets(struct insns *in, const void *data, size_t len);
 void insns_free(struct insns *in);
 
-/* The function that holds @ip, and its module as "[name]", "" for the kernel's own. */
+/*
+ * The function that holds @ip, and its module as "[name]", "" for the kernel's own. Valid until
+ * symbols_forget(), which a change of what is loaded needs.
+ */
 const char *function_at(uint64_t ip);
 const char *module_at(uint64_t ip);
+void symbols_forget(void);
 /* Was a function executed whose name matches @pattern by fnmatch(3)? */
 bool insns_have(const struct insns *in, const char *pattern);
 /* Print a line at each change of the function. */

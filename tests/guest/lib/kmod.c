@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "file.h"
+#include "insns.h"
 #include "kmod.h"
 #include "uapi.h"
 
@@ -34,6 +35,7 @@ int kmod_load(void)
 	if (syscall(SYS_finit_module, fd, "", 0))
 		ret = -errno;
 	close(fd);
+	symbols_forget();
 
 	for (int i = 0; !ret && access("/dev/auxtrace", R_OK) && i < NODE_TRIES; i++)
 		usleep(10000);

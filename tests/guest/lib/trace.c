@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <string.h>
 
+#include "insns.h"
 #include "pmu.h"
 #include "trace.h"
 #include "uapi.h"
@@ -28,6 +29,15 @@ static const char *wrong(const struct auxtrace_branch *b)
 	return NULL;
 }
 
+/*
+ * The module turns BTS off in bts_stop() and on again in bts_start(), wherever the compiler has
+ * put the two. What it does in between is not traced.
+ */
+static bool module_was_off(uint64_t last, uint64_t next)
+{
+	return !strcmp(function_at(last), "bts_stop") && !strcmp(function_at(next), "bts_start");
+}
+
 static void note_branch(struct walk *w, const struct auxtrace_branch *b)
 {
 	/* The address of kernel code that the session may not see is 0. */
@@ -41,7 +51,7 @@ static void note_branch(struct walk *w, const struct auxtrace_branch *b)
 	 * level than this one comes from: then the code between was not traced.
 	 */
 	if (w->count && b->from && w->last_to >> 63 == b->from >> 63 &&
-	    b->from - w->last_to >= STRAIGHT)
+	    b->from - w->last_to >= STRAIGHT && !module_was_off(w->last_to, b->from))
 		w->breaks++;
 	if (!w->count)
 		w->first_user = from_kernel && !to_kernel ? b->to : 0;
