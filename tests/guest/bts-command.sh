@@ -28,12 +28,12 @@ user_only()
 	[ -s /tmp/edges ] && ! grep -E '(from|to)=[89a-f]' /tmp/edges
 }
 
-# functions RECORDING: the functions that it shows. The module's own pause and resume
+# functions RECORDING: the functions that it shows. The module's own start and stop
 # functions of either source get the same name.
 functions()
 {
 	auxtrace script "$1" 2> /tmp/summary | sed -nE 's/^ *[0-9]+ +[0-9.-]+ [uk] +([^ +]*).*/\1/p' |
-		sed -E 's/^(pt|bts)_(pause|resume)$/SOURCE_\2/' | sort -u
+		sed -E 's/^(pt|bts)_(start|stop)$/SOURCE_\2/' | sort -u
 }
 
 # instructions RECORDING: the offset in its page and the size of each; pages are random.
