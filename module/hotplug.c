@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What stops tracing from outside: CPU hotplug, suspend, reboot.
+ * CPU hotplug, suspend and reboot.
  *
- * A CPU that goes away keeps its channel's owner and what was asked of it; the
- * hardware is given back and the reason OFFLINE set. Suspend and reboot do the
- * same to CPUs that stay online: memory survives a suspend, registers need not.
+ * When a CPU goes offline, its channel releases the hardware and gets the reason OFFLINE. It
+ * remains the owner of the CPU's trace PMU, and requests to it are kept. Suspend and reboot
+ * do the same on CPUs that stay online: memory survives a suspend, registers may not.
  */
 
 #include <linux/cpu.h>
@@ -14,16 +14,16 @@
 #include <linux/smp.h>
 #include <linux/suspend.h>
 #include "core/channel.h"
-#include "hw/reservation.h"
-#include "hotplug.h"
 #include "core/trace_pmu.h"
+#include "hotplug.h"
+#include "hw/reservation.h"
 #include "trigger/set.h"
 
-static enum cpuhp_state hotplug_state;
+static enum cpuhp_state hotplug_cpuhp_state;
 
-/* ---- hotplug: these run on the CPU, in its hotplug thread --------------- */
+/* ---- hotplug: on the CPU, in its hotplug thread --------------------------- */
 
-static void channel_goes(struct auxt_channel *ch)
+static void hotplug_channel_offline(struct auxt_channel *ch)
 {
 	unsigned long flags;
 
@@ -33,17 +33,17 @@ static void channel_goes(struct auxt_channel *ch)
 	auxt_reservation_drop(ch);
 }
 
-static int cpu_goes(unsigned int cpu)
+static int hotplug_cpu_offline(unsigned int cpu)
 {
 	u32 pmu;
 
 	for (pmu = 0; pmu < TRACE_PMUS; pmu++)
 		if (auxt_reservation_owner(cpu, pmu))
-			channel_goes(auxt_reservation_owner(cpu, pmu));
+			hotplug_channel_offline(auxt_reservation_owner(cpu, pmu));
 	return 0;
 }
 
-static void channel_comes(struct auxt_channel *ch)
+static void hotplug_channel_online(struct auxt_channel *ch)
 {
 	unsigned long flags;
 	bool pmu_reserved;
@@ -58,19 +58,19 @@ static void channel_comes(struct auxt_channel *ch)
 	auxt_trigger_set_renew_later(ch->triggers);
 }
 
-static int cpu_comes(unsigned int cpu)
+static int hotplug_cpu_online(unsigned int cpu)
 {
 	u32 pmu;
 
 	for (pmu = 0; pmu < TRACE_PMUS; pmu++)
 		if (auxt_reservation_owner(cpu, pmu))
-			channel_comes(auxt_reservation_owner(cpu, pmu));
+			hotplug_channel_online(auxt_reservation_owner(cpu, pmu));
 	return 0;
 }
 
 /* ---- suspend and reboot ------------------------------------------------- */
 
-static void sleep_here(void *unused)
+static void hotplug_suspend_cpu(void *unused)
 {
 	u32 pmu;
 
@@ -79,7 +79,7 @@ static void sleep_here(void *unused)
 			auxt_channel_leave(auxt_channel_here(pmu));
 }
 
-static void wake_here(void *unused)
+static void hotplug_wake_cpu(void *unused)
 {
 	u32 pmu;
 
@@ -87,8 +87,8 @@ static void wake_here(void *unused)
 		struct auxt_channel *ch = auxt_reservation_owner(smp_processor_id(), pmu);
 
 		/*
-		 * One that is about to start or has been stopped is START's or STOP's, and one
-		 * without a guard may be perf's.
+		 * SETUP implies that START or STOP attaches and detaches the channel. Without
+		 * a reservation perf may use the PMU.
 		 */
 		if (ch && !ch->attached && ch->pmu_reserved &&
 		    !(auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_SETUP))
@@ -96,73 +96,74 @@ static void wake_here(void *unused)
 	}
 }
 
-static void sleep_all(void)
+static void hotplug_suspend_all(void)
 {
 	cpus_read_lock();
 	auxt_channel_set_asleep(true);
-	on_each_cpu(sleep_here, NULL, 1);
+	on_each_cpu(hotplug_suspend_cpu, NULL, 1);
 	cpus_read_unlock();
 }
 
-static int on_pm(struct notifier_block *nb, unsigned long action, void *data)
+static int hotplug_on_pm(struct notifier_block *nb, unsigned long action, void *data)
 {
 	switch (action) {
 	case PM_HIBERNATION_PREPARE:
 	case PM_SUSPEND_PREPARE:
-		sleep_all();
+		hotplug_suspend_all();
 		break;
 	case PM_POST_HIBERNATION:
 	case PM_POST_SUSPEND:
 		cpus_read_lock();
 		auxt_channel_set_asleep(false);
-		on_each_cpu(wake_here, NULL, 1);
+		on_each_cpu(hotplug_wake_cpu, NULL, 1);
 		cpus_read_unlock();
 		break;
 	}
 	return NOTIFY_DONE;
 }
 
-static int on_reboot(struct notifier_block *nb, unsigned long action, void *data)
+static int hotplug_on_reboot(struct notifier_block *nb, unsigned long action, void *data)
 {
-	sleep_all();
+	hotplug_suspend_all();
 	return NOTIFY_DONE;
 }
 
-static struct notifier_block pm_block = { .notifier_call = on_pm };
-static struct notifier_block reboot_block = { .notifier_call = on_reboot };
+static struct notifier_block hotplug_pm_block = { .notifier_call = hotplug_on_pm };
+static struct notifier_block hotplug_reboot_block = { .notifier_call = hotplug_on_reboot };
 
 /**
- * auxt_hotplug_init() - be told
+ * auxt_hotplug_init() - register the callbacks
  *
  * Return: 0 or an errno.
  */
-int auxt_hotplug_init(void)
+int __init auxt_hotplug_init(void)
 {
 	int err;
 
-	err = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "auxtrace:online", cpu_comes, cpu_goes);
+	err = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "auxtrace:online",
+				hotplug_cpu_online, hotplug_cpu_offline);
 	if (err < 0)
 		return err;
-	hotplug_state = err;
-	err = register_pm_notifier(&pm_block);
+	hotplug_cpuhp_state = err;
+	err = register_pm_notifier(&hotplug_pm_block);
 	if (err)
 		goto err_hotplug;
-	err = register_reboot_notifier(&reboot_block);
+	err = register_reboot_notifier(&hotplug_reboot_block);
 	if (err)
 		goto err_pm;
 	return 0;
 
 err_pm:
-	unregister_pm_notifier(&pm_block);
+	unregister_pm_notifier(&hotplug_pm_block);
 err_hotplug:
-	cpuhp_remove_state(hotplug_state);
+	cpuhp_remove_state(hotplug_cpuhp_state);
 	return err;
 }
 
-/** auxt_hotplug_exit() - no session is left */
+/** auxt_hotplug_exit() - unregister the callbacks; no session is left */
 void auxt_hotplug_exit(void)
 {
-	unregister_reboot_notifier(&reboot_block);
-	unregister_pm_notifier(&pm_block);
-	cpuhp_remove_state(hotplug_state);
+	unregister_reboot_notifier(&hotplug_reboot_block);
+	unregister_pm_notifier(&hotplug_pm_block);
+	cpuhp_remove_state(hotplug_cpuhp_state);
 }
