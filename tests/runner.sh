@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # The runner of the tests, tested: what scripts/suite makes of programs that pass, fail,
-# crash, hang, or say less than they should; what it runs side by side; and which proofs
-# scripts/proofs chooses for a change, and finds wrong in a table.
+# crash, hang, or say less than they should; what it runs side by side; which proofs
+# scripts/proofs chooses for a change, and finds wrong in a table; and how .ci/run ends.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-scripts/need python3 git >&2
+scripts/need python3 git procps >&2
 work=$(mktemp -d "${TMPDIR:-/tmp}/auxtrace-runner.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 failures=0
+# Names processes of this run: another clone may run this test as well.
+export endless=5003.$$
 
 # verdict TEXT COMMAND...: the text is true if the command is.
 verdict()
@@ -63,7 +65,7 @@ for result in "$@"; do
 	skip*) echo "[  SKIPPED ] $result" ;;
 	bad*) echo "why it is bad"; echo "[  FAILED  ] $result"; failed=$((failed + 1)) ;;
 	crash*) printf 'no line'; kill -SEGV $$ ;;
-	hang*) timeout 500 sleep 5003 ;;
+	hang*) timeout 500 sleep "$endless" ;;
 	stop*) exit 0 ;;
 	esac
 done
@@ -139,7 +141,7 @@ verdict "a failed case's own words are shown" says "$work/said" "    | why it is
 verdict "the last line is the sum" \
 	[ "$(tail -n 1 "$work/said")" = "29 passed, 21 failed, 13 skipped" ]
 verdict "the exit status says that some failed" [ "$status" = 1 ]
-verdict "what hung has left no process" sh -c "! pgrep -fx 'sleep 5003'"
+verdict "what hung has left no process" sh -c "! pgrep -fx 'sleep $endless'"
 verdict "each has a log" [ "$(find "$work/logs" -name '*.log' | wc -l)" = 23 ]
 
 # ---- what runs when -------------------------------------------------------------------------
@@ -168,17 +170,21 @@ verdict "one whose time does not fit is left out" says "$work/said" "  long: no 
 verdict "one that must run is begun all the same" counts must 1 0 0
 verdict "at the end of all what still runs is killed" counts endless 0 1 0
 verdict "and nothing is begun" says "$work/said" "  late: no time was left for it"
-verdict "what is left out is skipped" [ "$(tail -n 1 "$work/said")" = "1 passed, 1 failed, 2 skipped" ]
+verdict "what is left out is skipped, or failed if it had to run" \
+	[ "$(tail -n 1 "$work/said")" = "1 passed, 2 failed, 1 skipped" ]
 suite <<< "what is this"
 verdict "a line that is no line is refused" [ "$status" = 2 ]
 suite < /dev/null
 verdict "so is an empty queue" [ "$status" = 2 ]
-scripts/suite --logs "$work/logs" <<< 'run long 1 1 echo begun; sleep 4790' > /dev/null 2>&1 &
-until pgrep -fx 'sleep 4790' > /dev/null; do sleep 0.1; done
-kill $!
-wait $! || true
-sleep 0.2
-verdict "with the runner ends what it runs" sh -c "! pgrep -fx 'sleep 4790'"
+scripts/suite --logs "$work/logs" <<< "run long 1 1 echo begun; sleep $endless" > /dev/null 2>&1 &
+first=$!
+until pgrep -fx "sleep $endless" > /dev/null; do sleep 0.1; done
+# Two that write the same logs would judge each other's.
+suite <<< 'run other 1 1 echo begun'
+verdict "a second run with the same logs is refused" [ "$status" = 2 ]
+kill "$first"
+wait "$first" || true
+verdict "with the runner ends what it runs" sh -c "! pgrep -fx 'sleep $endless'"
 
 # ---- which proofs ---------------------------------------------------------------------------
 
@@ -229,7 +235,8 @@ echo change > "$repo/a/one"
 in_repo git add .
 commit second "$GIT_COMMITTER_DATE"
 proofs ci 200 > "$work/queue"
-verdict "of a change what it touches comes first" grep -q '^try of-a ' "$work/queue"
+verdict "of a change what it touches comes first" \
+	[ "$(grep -m 1 "^try" "$work/queue" | cut -d " " -f 2)" = of-a ]
 verdict "what does not fit is named" [ "$(grep -c '^skip b[1-4] untouched' "$work/queue")" -ge 1 ]
 verdict "all of check is there" [ "$(grep -c '^run' "$work/queue")" = 2 ]
 for turn in 1 2 3 4; do
@@ -238,6 +245,8 @@ for turn in 1 2 3 4; do
 done | sort -u > "$work/turns"
 verdict "with the commits each has its turn" [ "$(xargs < "$work/turns")" = "b1 b2 b3 b4" ]
 verdict "the change is that of the last hours" grep -q '^1 files changed' "$work/change"
+git clone -q --depth 1 "file://$repo" "$work/shallow"
+verdict "of a shallow clone all is changed" sh -c "'$work/shallow/scripts/proofs' ci 1000 2>&1 | grep -q 'all did'"
 echo change > "$repo/b/new"
 proofs ci 1000 > "$work/queue"
 verdict "what is not committed is changed as well" grep -q '^2 files changed' "$work/change"
@@ -254,5 +263,29 @@ done
 verdict "and nothing else but a/run and b/two" [ "$(wc -l < "$work/faults")" = 7 ]
 echo 'quick turn 1 1 : twice : a/*' >> "$repo/tests/proofs"
 verdict "a name stands once" sh -c "! '$repo/scripts/proofs' verify"
+
+# ---- .ci/run --------------------------------------------------------------------------------
+
+cp -r .ci "$repo/"
+program need 'exit 0'
+# ends_with STATUS LINE SCRIPT: of .ci/run, if scripts/check is this script
+ends_with()
+{
+	local got=0 said
+
+	program check "$3"
+	cp "$work/bin/check" "$work/bin/need" "$repo/scripts/"
+	said=$(cd "$repo/.ci" && bash run) || got=$?
+	echo "$said"
+	[ "$got" = "$1" ] && [ "$(tail -n 1 <<< "$said")" = "$2" ]
+}
+verdict "its last line is the sum" ends_with 0 '3 passed, 0 failed, 1 skipped' \
+	'echo "3 passed, 0 failed, 1 skipped"'
+verdict "its status is that of the tests" ends_with 1 '3 passed, 1 failed, 0 skipped' \
+	'echo "3 passed, 1 failed, 0 skipped"; exit 1'
+verdict "what ends before the tests is a failure" ends_with 1 '0 passed, 1 failed, 0 skipped' \
+	'echo "check: FAILED in step 2"; exit 1'
+verdict "whatever it says" ends_with 1 '0 passed, 1 failed, 0 skipped' 'echo oh'
+verdict "also if it is killed" ends_with 1 '0 passed, 1 failed, 0 skipped' 'echo oh; kill -9 $$'
 
 [ "$failures" -eq 0 ] || exit 1

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """make shell on a pseudo-terminal: the prompt comes, the commands that its banner proposes
-work, Ctrl-C interrupts, Ctrl-D ends the machine, and the terminal is restored. Without a
-terminal, make shell refuses to start.
+work, Ctrl-C interrupts, Ctrl-D ends the machine, and the terminal is restored, also if make
+shell is killed. Without a terminal, make shell refuses to start.
 """
 import os
 import pty
 import re
 import select
+import signal
 import subprocess
 import sys
 import termios
@@ -46,6 +47,13 @@ class Terminal:
             self.all += data
         return text
 
+    def end(self):
+        """Read until all have closed the terminal, and return make's exit status."""
+        self.read(None, 60)
+        if termios.tcgetattr(self.fd) != self.settings:
+            fail(self, "the terminal is not as it was")
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
     def run(self, command, *expected, interrupt_after=None):
         """Run a command at the prompt; its output must have each of the expected patterns."""
         os.write(self.fd, command.encode() + b"\r")
@@ -71,6 +79,18 @@ assert refused.returncode != 0 and "must be a terminal" in refused.stderr, refus
 print("ok: without a terminal it is refused", flush=True)
 
 t = Terminal()
+t.read(re.compile(rb"boots; the prompt comes"), 600)
+deadline = time.monotonic() + 120
+while termios.tcgetattr(t.fd) == t.settings:  # QEMU sets it up for itself
+    if time.monotonic() > deadline:
+        fail(t, "QEMU does not use the terminal")
+    time.sleep(0.05)
+os.kill(t.pid, signal.SIGTERM)
+if not t.end():
+    fail(t, "killed, and its exit status is 0")
+print("ok: killed, it leaves the terminal as it was, and no process on it", flush=True)
+
+t = Terminal()
 t.read(PROMPT, 600)
 print("ok: a prompt comes", flush=True)
 t.run("auxtrace info", r"^auxtrace can trace here")
@@ -84,10 +104,7 @@ t.run("man libauxtrace | sed -n 1,6p", r"^LIBAUXTRACE\(3\)")
 t.run("region r3; auxtrace dump --summary r3", r"^psb +[1-9]")
 t.run("echo st''arted; sleep 1000", interrupt_after=re.compile(rb"started"))
 os.write(t.fd, b"\x04")
-t.read(None, 60)
-if termios.tcgetattr(t.fd) != t.settings:
-    fail(t, "the terminal is not as it was")
-status = os.waitstatus_to_exitcode(os.waitpid(t.pid, 0)[1])
+status = t.end()
 if status:
     fail(t, f"exit status {status}")
 print("ok: Ctrl-D ends it, and the terminal is as it was")
