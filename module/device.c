@@ -49,7 +49,8 @@ struct device_command {
 
 #define COMMAND(_name, _struct, _last_published, _run, _answer) {	\
 	.number = AUXTRACE_IOC_##_name,					\
-	.size = sizeof(struct _struct),					\
+	.size = sizeof(struct _struct) +				\
+		BUILD_BUG_ON_ZERO(sizeof(struct _struct) > sizeof(union device_arg)), \
 	.min_size = offsetofend(struct _struct, _last_published),	\
 	.run = _run,							\
 	.answer = _answer,						\

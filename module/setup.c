@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* SETUP: checks what the caller wants, and makes the channels of a session; and the reverse. */
 
+#include <linux/build_bug.h>
 #include <linux/capability.h>
 #include <linux/cpu.h>
 #include <linux/err.h>
@@ -20,6 +21,7 @@ static const struct trace_pmu *const setup_pmus[] = {
 	[AUXTRACE_PMU_INTEL_PT] = &auxt_pt,
 	[AUXTRACE_PMU_INTEL_BTS] = &auxt_bts,
 };
+static_assert(ARRAY_SIZE(setup_pmus) == TRACE_PMUS);
 
 static bool setup_is_power_of_two_from(u64 size, u64 min)
 {

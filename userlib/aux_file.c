@@ -71,24 +71,30 @@ const char *aux_writer_how(struct aux_writer *w, bool direct)
 	return w->how;
 }
 
+static int fail_write(const struct aux_file *f, int err)
+{
+	return fail(err, "cannot write %s/%s: %s", f->dir, f->name, strerror(err));
+}
+
 static void not_direct(struct aux_writer *w, struct aux_file *f, int err)
 {
 	f->direct = false;
 	snprintf(w->why_not_direct, sizeof(w->why_not_direct), "%s", strerror(err));
 }
 
-int aux_file_open(struct aux_writer *w, struct aux_file *f, int dirfd, const char *name)
+int aux_file_open(struct aux_writer *w, struct aux_file *f, int dirfd, const char *dir,
+		  const char *name)
 {
 	int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
 
-	*f = (struct aux_file){ .direct = true };
+	*f = (struct aux_file){ .direct = true, .dir = dir };
 	snprintf(f->name, sizeof(f->name), "%s", name);
 	f->fd = openat(dirfd, name, flags | O_DIRECT, 0600);
 	if (f->fd < 0 && errno == EINVAL) {
 		not_direct(w, f, errno);
 		f->fd = openat(dirfd, name, flags, 0600);
 	}
-	return f->fd < 0 ? fail(errno, "cannot write %s: %s", name, strerror(errno)) : 0;
+	return f->fd < 0 ? fail_write(f, errno) : 0;
 }
 
 void aux_file_close(struct aux_file *f)
@@ -118,13 +124,13 @@ static int write_chunk(struct aux_writer *w, const struct chunk *c)
 			p += n;
 			left -= n;
 		} else if (n == 0) {
-			return fail(EIO, "cannot write %s: no progress", f->name);
+			return fail(EIO, "cannot write %s/%s: no progress", f->dir, f->name);
 		} else if (f->direct && refuses_direct(errno)) {
 			not_direct(w, f, errno);
 			if (fcntl(f->fd, F_SETFL, 0))
-				return fail(errno, "cannot write %s: %s", f->name, strerror(errno));
+				return fail_write(f, errno);
 		} else if (errno != EINTR) {
-			return fail(errno, "cannot write %s: %s", f->name, strerror(errno));
+			return fail_write(f, errno);
 		}
 	}
 	return 0;
@@ -215,7 +221,7 @@ static int put_part(struct aux_writer *w, struct aux_file *f, const uint8_t *bas
 		return -1;
 	f->size += len;
 	if (within + len < w->page_size && ftruncate(f->fd, f->pad + f->size))
-		return fail(errno, "cannot cut %s: %s", f->name, strerror(errno));
+		return fail(errno, "cannot cut %s/%s: %s", f->dir, f->name, strerror(errno));
 	return 0;
 }
 

@@ -21,6 +21,7 @@
 struct aux_writer;
 
 struct aux_file {
+	const char *dir;	/* its directory, in messages: the opener keeps it */
 	char name[32];
 	int fd;
 	bool direct;
@@ -36,7 +37,8 @@ void aux_writer_free(struct aux_writer *w);
 const char *aux_writer_how(struct aux_writer *w, bool direct);
 
 /* 0, or -1 with errno and the message. */
-int aux_file_open(struct aux_writer *w, struct aux_file *f, int dirfd, const char *name);
+int aux_file_open(struct aux_writer *w, struct aux_file *f, int dirfd, const char *dir,
+		  const char *name);
 void aux_file_close(struct aux_file *f);
 
 /*

@@ -25,7 +25,8 @@ int files_open(struct files *files, struct aux_writer *w, const struct auxtrace_
 	while (!ret && files->nr_streams < s->nr_readers) {
 		unsigned int i = files->nr_streams++;
 
-		ret = stream_open(&files->streams[i], w, &s->readers[i], files->dirfd);
+		ret = stream_open(&files->streams[i], w, &s->readers[i], files->dirfd,
+				  files->dir);
 	}
 	if (!ret)
 		return 0;

@@ -8,16 +8,17 @@
 #include "stream.h"
 
 int stream_open(struct stream *stream, struct aux_writer *w, struct auxtrace_reader *reader,
-		int dirfd)
+		int dirfd, const char *dir)
 {
 	char name[32];
 
 	stream->reader = reader;
 	stream->dirfd = dirfd;
+	stream->dir = dir;
 	stream->begin = reader->tail;
 	stream->data_begin = reader->data_next;
 	snprintf(name, sizeof(name), "cpu%u.aux", reader->cpu);
-	if (aux_file_open(w, &stream->aux, dirfd, name))
+	if (aux_file_open(w, &stream->aux, dirfd, dir, name))
 		return -1;
 	if (!reader->data)
 		return 0;
@@ -28,7 +29,8 @@ int stream_open(struct stream *stream, struct aux_writer *w, struct auxtrace_rea
 
 static int fail_write(const struct stream *stream, const char *what, int err)
 {
-	return fail(err, "cannot write cpu%u.%s: %s", stream->reader->cpu, what, strerror(err));
+	return fail(err, "cannot write %s/cpu%u.%s: %s", stream->dir, stream->reader->cpu, what,
+		    strerror(err));
 }
 
 static int write_data(struct stream *stream, const void *records, size_t len)

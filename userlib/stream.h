@@ -11,6 +11,7 @@
 struct stream {
 	struct auxtrace_reader *reader;
 	int dirfd;
+	const char *dir;	/* in messages: the opener keeps it */
 	struct aux_file aux;	/* cpuN.aux */
 	uint64_t begin;		/* AUX position of its first byte */
 	FILE *data;		/* cpuN.data; NULL: no data ring */
@@ -23,7 +24,7 @@ struct stream {
 
 /* All return 0, or -1 with errno and the message. After a failed open, close. */
 int stream_open(struct stream *stream, struct aux_writer *w, struct auxtrace_reader *reader,
-		int dirfd);
+		int dirfd, const char *dir);
 /* Append one record to cpuN.data. If its sample is in a slot, save that and release the slot. */
 int stream_write_record(struct stream *stream, const union auxtrace_record *record);
 /* Append all records of @cut, or of the ring as it is now if @cut is NULL. */

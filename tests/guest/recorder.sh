@@ -99,7 +99,7 @@ check "a socket answers many commands" says '^status state=started .* snapshots=
 check "each of them" test "$(grep -c '^ack$' /tmp/said)" -eq 4
 check "and those of another client; an unknown command is an error there, too" says '^error: unknown command "nonsense"' \
 	python3 /bin/ask.py sock resume nonsense
-check "a socket that is in use is not replaced" says 'somebody listens at sock' \
+check "a socket that is in use is not replaced" says 'another process listens at sock' \
 	auxtrace record -C 0 --control sock -o other
 check "stop by the socket" says '^ack$' python3 /bin/ask.py sock stop
 check "the recorder ended with status 0" ended

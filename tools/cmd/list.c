@@ -192,9 +192,9 @@ static void usage(FILE *f)
 {
 	fputs("usage: auxtrace list [WORD]\n\n"
 	      "The events that auxtrace record --on can wait for here: each form with how many\n"
-	      "names it has and what it needs. With WORD: the names that have it in them.\n\n"
+	      "names it has and what it needs. With WORD: the names that contain it.\n\n"
 	      "  -h, --help  this text\n\n"
-	      "Exit status: 0; 1 no name has WORD in it; 2 wrong usage.\n", f);
+	      "Exit status: 0; 1 no name contains WORD; 2 wrong usage.\n", f);
 }
 
 int cmd_list(int argc, char **argv)

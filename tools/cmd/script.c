@@ -31,7 +31,7 @@ static void summary(const struct flow *f, const struct source *source, bool samp
 			say("skipped %" PRIu64 " times: a uprobe's instruction or return, which the kernel runs on a page that cannot be read, at %#" PRIx64,
 			    s->times, s->ip);
 		else if (s->cr3 == CODE_NO_CR3)
-			say("skipped %" PRIu64 " times: user code that not exactly one recorded process has, the first at %#" PRIx64,
+			say("skipped %" PRIu64 " times: user code that no recorded process has, or several have with different bytes, the first at %#" PRIx64,
 			    s->times, s->ip);
 		else
 			say("skipped %" PRIu64 " times: user code of CR3 %#" PRIx64 ", a process that is not in the recording, the first at %#" PRIx64,

@@ -129,7 +129,7 @@ struct meta *meta_read(const char *dir)
 	snprintf(path, sizeof(path), "%s/meta", dir);
 	f = fopen(path, "re");
 	if (!f && errno == ENOENT)
-		die(1, "%s is not a whole recording: it has no file meta, which auxtrace record writes last", dir);
+		die(1, "%s is not a complete recording: it has no file meta, which auxtrace record writes last", dir);
 	if (!f)
 		die(1, "cannot read %s: %s", path, strerror(errno));
 	while (getline(&line, &size, f) > 0) {

@@ -150,7 +150,7 @@ static void open_socket(struct control *c, const char *path)
 		if (!S_ISSOCK(st.st_mode))
 			die(EXIT_FAILED, "--control: %s is neither a FIFO nor a socket", path);
 		if (!is_stale(&address))
-			die(EXIT_FAILED, "--control: somebody listens at %s: name another path", path);
+			die(EXIT_FAILED, "--control: another process listens at %s: name another path", path);
 		unlink(path);
 	}
 	c->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -211,7 +211,7 @@ static void answer(const struct peer *p, const char *text)
 		return;
 	for (; left; text += n, left -= n) {
 		if (poll(&fd, 1, ANSWER_MS) <= 0) {
-			say("control: an answer is lost: nobody reads it");
+			say("control: an answer is lost: the client does not read it");
 			return;
 		}
 		/* SIGPIPE is blocked. */

@@ -113,7 +113,7 @@ static void what_is_no_recording_is_told(void **state)
 	(void)state;
 	r = run_auxtrace("script /nonexistent");
 	assert_int_equal(r->status, 1);
-	expect_part(r->err, "/nonexistent is not a whole recording");
+	expect_part(r->err, "/nonexistent is not a complete recording");
 	r = run_auxtrace("dump /nonexistent");
 	assert_int_equal(r->status, 1);
 	expect_part(r->err, "cannot read /nonexistent: No such file");

@@ -253,7 +253,7 @@ static void a_socket_that_was_left_behind_is_replaced_and_no_other_file(void **s
 	snprintf(arguments, sizeof(arguments), "record -o %s/out --control %s true", dir, path);
 	r = run_auxtrace(arguments);
 	assert_int_equal(r->status, 125);
-	expect_part(r->err, "somebody listens at ");
+	expect_part(r->err, "another process listens at ");
 	close(fd);
 	control = control_open(path);
 	close(connected());

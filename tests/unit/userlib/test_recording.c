@@ -576,7 +576,8 @@ static void a_full_disk_is_told(void **state)
 	errno = 0;
 	assert_int_equal(auxtrace_recording_drain(rec), -1);
 	assert_int_equal(errno, ENOSPC);
-	says("cpu0.aux: No space left on device");
+	snprintf(path, sizeof(path), "cannot write %s/cpu0.aux: No space left on device", dir);
+	says(path);
 	/* What could not be written is not given back. */
 	assert_int_equal(fake.channel[0].user->aux_tail, 0);
 	auxtrace_recording_abort(rec);
@@ -604,6 +605,7 @@ static void a_disk_that_was_full_for_a_while_is_told(void **state)
 	struct auxtrace_recording *rec;
 	uint64_t n = 0;
 	int fd, saved, full, err = 0;
+	char message[160];
 
 	(void)state;
 	set_up_data(AUXTRACE_SETUP_USER, 0);
@@ -620,7 +622,8 @@ static void a_disk_that_was_full_for_a_while_is_told(void **state)
 		err = auxtrace_recording_drain(rec) < 0 ? errno : 0;
 	}
 	assert_int_equal(err, ENOSPC);
-	says("cpu0.data: No space left on device");
+	snprintf(message, sizeof(message), "cannot write %s/cpu0.data: No space left on device", dir);
+	says(message);
 	assert_return_code(dup2(saved, fd), errno);
 	close(saved);
 	close(full);

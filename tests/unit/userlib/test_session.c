@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "fakedev.h"
+#include "userlib/trace_pmu.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -633,6 +634,25 @@ static void a_task_that_cannot_be_told_says_why(void **state)
 	auxtrace_close(s);
 }
 
+/* The optional members are start_error and write_meta. */
+static void the_table_of_a_trace_pmu_is_complete(void **state)
+{
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; trace_pmus[i]; i++) {
+		const struct trace_pmu *pmu = trace_pmus[i];
+
+		assert_int_equal(pmu->pmu, i);
+		assert_ptr_equal(trace_pmu_of(i), pmu);
+		assert_true(pmu->name && pmu->macro && pmu->busy);
+		assert_true(pmu->parse_config && pmu->absent && pmu->explain_config &&
+			    pmu->explain_unsupported);
+	}
+	assert_null(trace_pmu_of(i));
+	assert_null(trace_pmu_of(UINT32_MAX));
+}
+
 static void readers_and_recordings_need_a_setup(void **state)
 {
 	struct auxtrace_session *s = opened();
@@ -679,6 +699,7 @@ int main(void)
 		t(a_snapshot_brings_cuts_and_its_slot_is_released),
 		t(a_refused_snapshot_or_release_is_explained),
 		t(a_task_that_cannot_be_told_says_why),
+		t(the_table_of_a_trace_pmu_is_complete),
 		t(readers_and_recordings_need_a_setup),
 	};
 
