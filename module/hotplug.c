@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What stops tracing from outside: CPU hotplug, suspend, reboot.
+ * CPU hotplug, suspend and reboot, which stop tracing whatever the session requests.
  *
- * A CPU that goes away keeps its channel's owner and what was asked of it; the
- * hardware is given back and the reason OFFLINE set. Suspend and reboot do the
- * same to CPUs that stay online: memory survives a suspend, registers need not.
+ * When a CPU goes offline, its channel sets the reason OFFLINE and releases the trace PMU. The
+ * channel remains the owner of the PMU and keeps its other reasons, so it continues as requested
+ * when the CPU is back. Suspend and reboot do the same on CPUs that stay online: memory survives a
+ * suspend, registers may not.
  */
 
 #include <linux/cpu.h>
@@ -21,9 +22,9 @@
 
 static enum cpuhp_state hotplug_state;
 
-/* ---- hotplug: these run on the CPU, in its hotplug thread --------------- */
+/* ---- hotplug: on the CPU, in its hotplug thread ------------------------- */
 
-static void channel_goes(struct auxt_channel *ch)
+static void hotplug_channel_offline(struct auxt_channel *ch)
 {
 	unsigned long flags;
 
@@ -33,17 +34,17 @@ static void channel_goes(struct auxt_channel *ch)
 	auxt_reservation_drop(ch);
 }
 
-static int cpu_goes(unsigned int cpu)
+static int hotplug_cpu_offline(unsigned int cpu)
 {
 	u32 pmu;
 
 	for (pmu = 0; pmu < TRACE_PMUS; pmu++)
 		if (auxt_reservation_owner(cpu, pmu))
-			channel_goes(auxt_reservation_owner(cpu, pmu));
+			hotplug_channel_offline(auxt_reservation_owner(cpu, pmu));
 	return 0;
 }
 
-static void channel_comes(struct auxt_channel *ch)
+static void hotplug_channel_online(struct auxt_channel *ch)
 {
 	unsigned long flags;
 	bool pmu_reserved;
@@ -58,19 +59,19 @@ static void channel_comes(struct auxt_channel *ch)
 	auxt_trigger_set_renew_later(ch->triggers);
 }
 
-static int cpu_comes(unsigned int cpu)
+static int hotplug_cpu_online(unsigned int cpu)
 {
 	u32 pmu;
 
 	for (pmu = 0; pmu < TRACE_PMUS; pmu++)
 		if (auxt_reservation_owner(cpu, pmu))
-			channel_comes(auxt_reservation_owner(cpu, pmu));
+			hotplug_channel_online(auxt_reservation_owner(cpu, pmu));
 	return 0;
 }
 
 /* ---- suspend and reboot ------------------------------------------------- */
 
-static void sleep_here(void *unused)
+static void hotplug_sleep_here(void *unused)
 {
 	u32 pmu;
 
@@ -79,7 +80,7 @@ static void sleep_here(void *unused)
 			auxt_channel_leave(auxt_channel_here(pmu));
 }
 
-static void wake_here(void *unused)
+static void hotplug_wake_here(void *unused)
 {
 	u32 pmu;
 
@@ -87,8 +88,8 @@ static void wake_here(void *unused)
 		struct auxt_channel *ch = auxt_reservation_owner(smp_processor_id(), pmu);
 
 		/*
-		 * One that is about to start or has been stopped is START's or STOP's, and one
-		 * without a guard may be perf's.
+		 * Skip a channel with the reason SETUP: START or STOP is at work on it. Skip one
+		 * without a reservation: perf may use the trace PMU.
 		 */
 		if (ch && !ch->attached && ch->pmu_reserved &&
 		    !(auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_SETUP))
@@ -96,43 +97,43 @@ static void wake_here(void *unused)
 	}
 }
 
-static void sleep_all(void)
+static void hotplug_sleep(void)
 {
 	cpus_read_lock();
 	auxt_channel_set_asleep(true);
-	on_each_cpu(sleep_here, NULL, 1);
+	on_each_cpu(hotplug_sleep_here, NULL, 1);
 	cpus_read_unlock();
 }
 
-static int on_pm(struct notifier_block *nb, unsigned long action, void *data)
+static int hotplug_pm_notify(struct notifier_block *nb, unsigned long action, void *data)
 {
 	switch (action) {
 	case PM_HIBERNATION_PREPARE:
 	case PM_SUSPEND_PREPARE:
-		sleep_all();
+		hotplug_sleep();
 		break;
 	case PM_POST_HIBERNATION:
 	case PM_POST_SUSPEND:
 		cpus_read_lock();
 		auxt_channel_set_asleep(false);
-		on_each_cpu(wake_here, NULL, 1);
+		on_each_cpu(hotplug_wake_here, NULL, 1);
 		cpus_read_unlock();
 		break;
 	}
 	return NOTIFY_DONE;
 }
 
-static int on_reboot(struct notifier_block *nb, unsigned long action, void *data)
+static int hotplug_reboot_notify(struct notifier_block *nb, unsigned long action, void *data)
 {
-	sleep_all();
+	hotplug_sleep();
 	return NOTIFY_DONE;
 }
 
-static struct notifier_block pm_block = { .notifier_call = on_pm };
-static struct notifier_block reboot_block = { .notifier_call = on_reboot };
+static struct notifier_block hotplug_pm_block = { .notifier_call = hotplug_pm_notify };
+static struct notifier_block hotplug_reboot_block = { .notifier_call = hotplug_reboot_notify };
 
 /**
- * auxt_hotplug_init() - be told
+ * auxt_hotplug_init() - register the hotplug, suspend and reboot callbacks
  *
  * Return: 0 or an errno.
  */
@@ -140,29 +141,29 @@ int auxt_hotplug_init(void)
 {
 	int err;
 
-	err = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "auxtrace:online", cpu_comes, cpu_goes);
+	err = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "auxtrace:online", hotplug_cpu_online, hotplug_cpu_offline);
 	if (err < 0)
 		return err;
 	hotplug_state = err;
-	err = register_pm_notifier(&pm_block);
+	err = register_pm_notifier(&hotplug_pm_block);
 	if (err)
 		goto err_hotplug;
-	err = register_reboot_notifier(&reboot_block);
+	err = register_reboot_notifier(&hotplug_reboot_block);
 	if (err)
 		goto err_pm;
 	return 0;
 
 err_pm:
-	unregister_pm_notifier(&pm_block);
+	unregister_pm_notifier(&hotplug_pm_block);
 err_hotplug:
 	cpuhp_remove_state(hotplug_state);
 	return err;
 }
 
-/** auxt_hotplug_exit() - no session is left */
+/** auxt_hotplug_exit() - unregister the callbacks; no session is left */
 void auxt_hotplug_exit(void)
 {
-	unregister_reboot_notifier(&reboot_block);
-	unregister_pm_notifier(&pm_block);
+	unregister_reboot_notifier(&hotplug_reboot_block);
+	unregister_pm_notifier(&hotplug_pm_block);
 	cpuhp_remove_state(hotplug_state);
 }

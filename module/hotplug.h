@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What stops tracing from outside: CPU hotplug, suspend, reboot. */
+/* CPU hotplug, suspend and reboot. */
 #ifndef AUXT_HOTPLUG_H
 #define AUXT_HOTPLUG_H
 
