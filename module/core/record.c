@@ -215,7 +215,7 @@ u64 auxt_record_sample(struct auxt_channel *ch, const struct auxt_request *reque
 				 rdtsc(), current->pid);
 	if (!record) {
 		if (slot >= 0)
-			auxt_slots_give(&ch->slots, slot);
+			auxt_slots_release(&ch->slots, slot);
 		return length;
 	}
 	record->trigger = request->trigger;

@@ -33,15 +33,15 @@ bool auxt_slots_claim(struct auxt_slots *slots, u32 slot)
 NOKPROBE_SYMBOL(auxt_slots_claim);
 
 /**
- * auxt_slots_give() - free a slot that was claimed
+ * auxt_slots_release() - free a slot that was claimed
  * @slots: slots of a channel
  * @slot: number of the slot
  */
-void auxt_slots_give(struct auxt_slots *slots, u32 slot)
+void auxt_slots_release(struct auxt_slots *slots, u32 slot)
 {
 	atomic64_andnot(BIT_ULL(slot), &slots->held);
 }
-NOKPROBE_SYMBOL(auxt_slots_give);
+NOKPROBE_SYMBOL(auxt_slots_release);
 
 /**
  * auxt_slots_claim_any() - claim the lowest free slot
@@ -88,7 +88,7 @@ bool auxt_slots_release_sample(struct auxt_slots *slots, u32 slot)
 {
 	if (!(atomic64_fetch_andnot(BIT_ULL(slot), &slots->sampled) & BIT_ULL(slot)))
 		return false;
-	auxt_slots_give(slots, slot);
+	auxt_slots_release(slots, slot);
 	return true;
 }
 NOKPROBE_SYMBOL(auxt_slots_release_sample);
