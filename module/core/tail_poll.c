@@ -4,8 +4,8 @@
  *
  * A timer runs on the channel's CPU while the channel waits for space and for nothing else. The
  * settle loop may run in an NMI, where no timer can be started, so the channel's irq_work starts
- * it. The timer stops when the channel waits no more, and is cancelled when the channel is
- * detached. So it never runs on another CPU than the channel's.
+ * it. The timer stops when the channel no longer waits, and is cancelled when the channel is
+ * detached. So it never runs on a CPU other than the channel's.
  */
 
 #include <linux/irqflags.h>
@@ -26,7 +26,7 @@ static enum hrtimer_restart tail_poll_tick(struct hrtimer *timer)
 
 	if (auxt_tail_poll_waits(ch) && auxt_settle_has_new_tail(ch))
 		auxt_settle_sync_tails(ch);
-	/* Cleared before the check: a channel that gets full after it starts a new poll. */
+	/* Cleared before the check, so that a channel that fills up after it starts a new poll. */
 	WRITE_ONCE(ch->tail_polling, false);
 	barrier();
 	if (!auxt_tail_poll_waits(ch))
@@ -60,7 +60,8 @@ static void tail_poll_wake(struct irq_work *work)
 	struct auxt_channel *ch = container_of(work, struct auxt_channel, wake);
 
 	auxt_tail_poll_begin(ch);
-	wake_up_interruptible_poll(&ch->group->waiters, EPOLLIN | EPOLLRDNORM | EPOLLPRI | EPOLLERR);
+	wake_up_interruptible_poll(&ch->group->waiters,
+				   EPOLLIN | EPOLLRDNORM | EPOLLPRI | EPOLLERR);
 }
 NOKPROBE_SYMBOL(tail_poll_wake);
 
@@ -70,7 +71,7 @@ NOKPROBE_SYMBOL(tail_poll_wake);
  */
 void auxt_tail_poll_end(struct auxt_channel *ch)
 {
-	/* The timer runs on this CPU with interrupts off, so not now: this cannot fail. */
+	/* The timer's handler runs on this CPU only, and interrupts are off: the cancel succeeds. */
 	hrtimer_try_to_cancel(&ch->tail_poll);
 	WRITE_ONCE(ch->tail_polling, false);
 }
@@ -83,6 +84,7 @@ NOKPROBE_SYMBOL(auxt_tail_poll_end);
 void auxt_tail_poll_init(struct auxt_channel *ch)
 {
 	init_irq_work(&ch->wake, tail_poll_wake);
-	auxt_hrtimer_setup(&ch->tail_poll, tail_poll_tick, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	auxt_hrtimer_setup(&ch->tail_poll, tail_poll_tick, CLOCK_MONOTONIC,
+			   HRTIMER_MODE_REL_PINNED_HARD);
 }
 NOKPROBE_SYMBOL(auxt_tail_poll_init);
