@@ -42,9 +42,9 @@ static void broadcast_here(void *info)
  * @fn: function
  * @data: its argument
  *
- * If the session is started, the online CPUs call @fn in an IPI, in parallel. For every other channel
- * this function calls @fn itself, with idle_lock held: no code on the channel's CPU uses the channel.
- * The caller holds cpus_read_lock() and state_lock.
+ * If the session is started, the online CPUs call @fn in an IPI, in parallel. For every other
+ * channel this function calls @fn itself, with idle_lock held: no code on the channel's CPU uses
+ * the channel. The caller holds cpus_read_lock() and state_lock.
  */
 void auxt_broadcast(struct auxt_session *session, const struct cpumask *cpus, bool started,
 		    auxt_broadcast_fn fn, void *data)

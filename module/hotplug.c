@@ -141,7 +141,8 @@ int auxt_hotplug_init(void)
 {
 	int err;
 
-	err = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "auxtrace:online", hotplug_cpu_online, hotplug_cpu_offline);
+	err = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "auxtrace:online", hotplug_cpu_online,
+				hotplug_cpu_offline);
 	if (err < 0)
 		return err;
 	hotplug_state = err;

@@ -60,7 +60,8 @@ int auxt_status(struct auxt_session *session, void *data)
 			return err;
 		if (arg->flags & AUXTRACE_STATUS_SYNC)
 			auxt_broadcast(session, session->group.cpus,
-				       session->state == AUXTRACE_STATE_STARTED, status_sync_here, NULL);
+				       session->state == AUXTRACE_STATE_STARTED, status_sync_here,
+				       NULL);
 		sum.out_state = session->state;
 		sum.out_nr_channels = session->nr_channels;
 		for_each_cpu(cpu, session->group.cpus)

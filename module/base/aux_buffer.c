@@ -253,7 +253,8 @@ struct auxt_aux_buffer *auxt_aux_buffer_new(const struct cpumask *cpus,
 	mmgrab(buffer->mm);
 
 	for_each_cpu(cpu, cpus) {
-		struct aux_pages *cpu_pages = aux_buffer_new_pages(setup, data_slots, cpu_to_node(cpu));
+		struct aux_pages *cpu_pages = aux_buffer_new_pages(setup, data_slots,
+								   cpu_to_node(cpu));
 
 		if (IS_ERR(cpu_pages)) {
 			err = PTR_ERR(cpu_pages);
@@ -363,9 +364,9 @@ NOKPROBE_SYMBOL(auxt_aux_buffer_user);
  * @buffer: the buffer of the session
  * @vma: its offset is an AUXTRACE_MMAP_OFFSET()
  *
- * Return: 0; -EINVAL wrong offset or length, a private mapping, or no data ring; -EACCES a protection
- * that the region does not allow; -ENODEV a CPU that is not the session's; -EINTR a fatal signal;
- * -ENOMEM.
+ * Return: 0; -EINVAL wrong offset or length, a private mapping, or no data ring; -EACCES a
+ * protection that the region does not allow; -ENODEV a CPU that is not the session's; -EINTR a
+ * fatal signal; -ENOMEM.
  */
 int auxt_aux_buffer_mmap(struct auxt_aux_buffer *buffer, struct vm_area_struct *vma)
 {
@@ -378,7 +379,7 @@ int auxt_aux_buffer_mmap(struct auxt_aux_buffer *buffer, struct vm_area_struct *
 	struct aux_pages *cpu_pages;
 	int err;
 
-	/* An offset that does not fit in 64 bits names no CPU: the shift above lost its upper bits. */
+	/* The shift above lost the upper bits of an offset beyond 64 bits, which names no CPU. */
 	if (offset != AUXTRACE_MMAP_OFFSET(cpu, region) ||
 	    vma->vm_pgoff != offset >> PAGE_SHIFT || !(vma->vm_flags & VM_MAYSHARE))
 		return -EINVAL;

@@ -181,7 +181,7 @@ void auxt_channel_come_back(struct auxt_channel *ch)
 		auxt_channel_inhibit(ch, AUXTRACE_INHIBIT_OFFLINE);
 		return;
 	}
-	/* Before the hardware is turned on: requests that arrived while the channel was detached. */
+	/* Before the hardware is on: requests that arrived while the channel was detached. */
 	auxt_remote_run(ch);
 	auxt_channel_allow(ch, AUXTRACE_INHIBIT_OFFLINE);
 }

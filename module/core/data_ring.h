@@ -93,7 +93,8 @@ static __always_inline bool auxt_data_is_readable(const struct auxt_data_ring *r
 		return false;
 	available = READ_ONCE(ring->page->data_head) - READ_ONCE(ring->page->data_consumed);
 	return available >= ring->watermark ||
-	       (available && (stopped || READ_ONCE(ring->refused) != READ_ONCE(ring->refused_before_tail)));
+	       (available && (stopped || READ_ONCE(ring->refused) !=
+					 READ_ONCE(ring->refused_before_tail)));
 }
 
 /* Number of slots into which the data rings of a session are divided. */

@@ -25,7 +25,7 @@ static __always_inline void record_aux(struct auxt_channel *ch, u64 tsc)
 	struct auxtrace_record_aux *record;
 	u64 from = ch->aux_reported;
 
-	/* Reset first: if the data ring is full, the report is dropped and counted, not repeated. */
+	/* Reset first: if the data ring is full, the report is dropped, not repeated. */
 	ch->aux_reported = ch->aux.produced;
 	ch->aux_flags = 0;
 	record = auxt_data_begin(&ch->data, AUXTRACE_RECORD_AUX, sizeof(*record), tsc,

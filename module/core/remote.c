@@ -107,7 +107,7 @@ static void remote_forward(struct irq_work *work)
 		for_each_cpu(cpu, ch->group->cpus)
 			if (cpu != ch->cpu)
 				remote_call(ch->group->channels[cpu], toggle, freeze);
-	/* All channels have the FREEZE. If an NMI has made a newer one, this work is queued again. */
+	/* All channels have the FREEZE. A newer one, from an NMI, has queued this work again. */
 	atomic64_cmpxchg(&ch->remote.out_freeze, freeze, 0);
 	/* poll(2) has not reported the freeze so far: see auxt_remote_is_sending_freeze(). */
 	if (unreported)

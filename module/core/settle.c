@@ -135,8 +135,8 @@ static __always_inline void settle_check_space(struct auxt_channel *ch, u32 todo
 }
 
 /*
- * If lack of space is all that keeps the hardware off, trace is being lost. Counts one gap when that
- * begins, however often the loop runs until it ends.
+ * If lack of space is all that keeps the hardware off, trace is being lost. Counts one gap when
+ * that begins, however often the loop runs until it ends.
  */
 static __always_inline void settle_count_starvation(struct auxt_channel *ch)
 {
@@ -281,8 +281,8 @@ static void settle_change_slot(struct auxt_channel *ch)
 NOKPROBE_SYMBOL(settle_change_slot);
 
 /*
- * Retains @slot, in which tracing ended at @tsc, for the reader. The records of all its contents are
- * written; later records belong to the next slot.
+ * Retains @slot, in which tracing ended at @tsc, for the reader. The records of all its contents
+ * are written; later records belong to the next slot.
  */
 static void settle_retain_slot(struct auxt_channel *ch, u32 slot, u64 tsc)
 {
@@ -300,9 +300,9 @@ static void settle_retain_slot(struct auxt_channel *ch, u32 slot, u64 tsc)
 NOKPROBE_SYMBOL(settle_retain_slot);
 
 /*
- * Ends the open window and begins a new one in the next slot. The hardware is turned on again before
- * the records and the accounting, so that the trace of that time is not lost. Both use the positions
- * in @aux, which do not change meanwhile.
+ * Ends the open window and begins a new one in the next slot. The hardware is turned on again
+ * before the records and the accounting, so that the trace of that time is not lost. Both use the
+ * positions in @aux, which do not change meanwhile.
  */
 static noinline void settle_change_window(struct auxt_channel *ch, u64 tsc)
 {
@@ -404,7 +404,7 @@ static void settle_take_sample(struct auxt_channel *ch)
 {
 	u64 wanted, length;
 
-	/* If SYNC is set again, the request is newer than the position: leave it to the next round. */
+	/* If SYNC is set again, the request is newer than the position: the next round does it. */
 	if (!auxt_request_is_pending(&ch->sample) || READ_ONCE(ch->todo) & AUXT_TODO_SYNC)
 		return;
 	wanted = ch->sample.request.size - ch->sample.request.size % ch->pmu->granule;
@@ -530,8 +530,8 @@ NOKPROBE_SYMBOL(auxt_settle_run);
  * auxt_settle_notify() - wake readers if there is something new for them
  * @ch: the channel
  *
- * Wakes them once for each event or advance of a position, not for each request. If an NMI nests here
- * and notifies, too, readers may be woken twice.
+ * Wakes them once for each event or advance of a position, not for each request. If an NMI nests
+ * here and notifies, too, readers may be woken twice.
  */
 void auxt_settle_notify(struct auxt_channel *ch)
 {

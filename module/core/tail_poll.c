@@ -71,7 +71,7 @@ NOKPROBE_SYMBOL(tail_poll_wake);
  */
 void auxt_tail_poll_end(struct auxt_channel *ch)
 {
-	/* The timer's handler runs on this CPU only, and interrupts are off: the cancel succeeds. */
+	/* The handler runs on this CPU only, and interrupts are off: the cancel succeeds. */
 	hrtimer_try_to_cancel(&ch->tail_poll);
 	WRITE_ONCE(ch->tail_polling, false);
 }

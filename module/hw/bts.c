@@ -31,10 +31,10 @@
  *
  * DOC: IA32_DEBUGCTL is shared
  *
- * Block-stepping and LBRs change it by read-modify-write with interrupts off; so does this
- * file. Our NMI handler may run between the read and the write of other code; that write
- * then undoes ours. If that turns BTS off, the next sync finds it and counts a gap. If that turns BTS
- * on, no record is stored: bts_stop() leaves no space in the buffer.
+ * Block-stepping and LBRs change it by read-modify-write with interrupts off; so does this file.
+ * Our NMI handler may run between the read and the write of other code; that write then undoes
+ * ours. If that turns BTS off, the next sync finds it and counts a gap. If that turns BTS on, no
+ * record is stored: bts_stop() leaves no space in the buffer.
  */
 
 #include <linux/auxtrace.h>

@@ -62,7 +62,8 @@ struct auxt_bts_plan auxt_bts_plan(const struct auxt_position *aux, u64 laps)
 	if (aux->overwrite) {
 		space = laps * aux->size - aux->produced % aux->size;
 		if (aux->deadline <= aux->produced && threshold < BTS_MIN_INTERVAL)
-			threshold += (BTS_MIN_INTERVAL - threshold + aux->size - 1) & ~(aux->size - 1);
+			threshold += (BTS_MIN_INTERVAL - threshold + aux->size - 1) &
+				     ~(aux->size - 1);
 	}
 	return (struct auxt_bts_plan) {
 		.threshold = roundup(threshold, BTS_RECORD),

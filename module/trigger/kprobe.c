@@ -55,8 +55,8 @@ static struct kprobe_trigger *kprobe_trigger_new(struct auxt_trigger *t,
 	if (!p)
 		return ERR_PTR(-ENOMEM);
 	/*
-	 * Without a name the address must be one. With a name it is an offset: no function is
-	 * longer than INT_MAX, and struct kprobe would truncate the offset.
+	 * Without a name, the address must not be 0. With a name it is an offset: no function is
+	 * longer than INT_MAX, and struct kprobe would truncate a larger offset.
 	 */
 	if (arg->name_len ? arg->address > INT_MAX : !arg->address) {
 		kfree(p);
@@ -80,8 +80,8 @@ static struct kprobe_trigger *kprobe_trigger_new(struct auxt_trigger *t,
 NOKPROBE_SYMBOL(kprobe_trigger_new);
 
 /*
- * The kernel answers EINVAL both for an address outside its code and for an instruction that
- * must not be probed, EILSEQ for an address inside an instruction. The ABI says EOPNOTSUPP.
+ * The kernel returns EINVAL both for an address outside its code and for an instruction that
+ * must not be probed, and EILSEQ for an address inside an instruction. The ABI says EOPNOTSUPP.
  */
 static int kprobe_trigger_errno(int err)
 {
@@ -137,7 +137,7 @@ static int kprobe_trigger_attach_return(struct auxt_trigger *t, const struct aux
 	if (IS_ERR(p))
 		return PTR_ERR(p);
 	p->rp.handler = kprobe_trigger_on_return;
-	/* So many tasks may be in the function at once before the kernel misses a call. */
+	/* Number of tasks that can be in the function at once; the kernel misses further calls. */
 	p->rp.maxactive = max(64U, 4 * num_possible_cpus());
 	t->event = p;
 	err = register_kretprobe(&p->rp);

@@ -4,8 +4,8 @@
  * context on every flavour of the kernel (also PREEMPT_RT).
  *
  * When a CPU goes offline, the kernel migrates its timers to another CPU. A timer that expires
- * on a CPU other than its own does not hit and does not restart; timer_trigger_renew() starts it again
- * once its CPU is back.
+ * on a CPU other than its own does not hit and does not restart; timer_trigger_renew() starts
+ * it again once its CPU is back.
  */
 
 #include <linux/cpumask.h>
@@ -62,7 +62,7 @@ static void timer_trigger_start_here(void *info)
 NOKPROBE_SYMBOL(timer_trigger_start_here);
 
 /*
- * Cancels also the timers that run: one whose CPU was offline may be queued on another CPU,
+ * Cancels pending timers, too: the timer of a CPU that was offline may be queued on another CPU,
  * where it would expire and not restart.
  */
 static void timer_trigger_renew(struct auxt_trigger *t)

@@ -16,7 +16,7 @@
  * struct uprobe_trigger - a uprobe or a uretprobe
  * @t: the trigger
  * @consumer: the kernel's consumer, with one of the two handlers
- * @path: a reference that keeps the file
+ * @path: the file; holds a reference to it
  * @registered: the kernel's handle
  */
 struct uprobe_trigger {
@@ -75,7 +75,7 @@ static int uprobe_trigger_attach_at(struct auxt_trigger *t, const struct auxtrac
 	err = auxt_uprobe_register(&p->registered, inode, arg->address, &p->consumer);
 	if (!err)
 		return 0;
-	/* How the kernel refuses an instruction or a file system that cannot be probed. */
+	/* The kernel's errnos for an instruction or a file system that cannot be probed. */
 	if (err == -ENOTSUPP || err == -ENOEXEC || err == -EIO)
 		err = -EOPNOTSUPP;
 
