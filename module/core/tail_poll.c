@@ -60,7 +60,8 @@ static void tail_poll_wake(struct irq_work *work)
 	struct auxt_channel *ch = container_of(work, struct auxt_channel, wake);
 
 	auxt_tail_poll_begin(ch);
-	wake_up_interruptible_poll(&ch->group->waiters, EPOLLIN | EPOLLRDNORM | EPOLLPRI | EPOLLERR);
+	wake_up_interruptible_poll(&ch->group->waiters,
+				   EPOLLIN | EPOLLRDNORM | EPOLLPRI | EPOLLERR);
 }
 NOKPROBE_SYMBOL(tail_poll_wake);
 
@@ -83,6 +84,7 @@ NOKPROBE_SYMBOL(auxt_tail_poll_end);
 void auxt_tail_poll_init(struct auxt_channel *ch)
 {
 	init_irq_work(&ch->wake, tail_poll_wake);
-	auxt_hrtimer_setup(&ch->tail_poll, tail_poll_tick, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	auxt_hrtimer_setup(&ch->tail_poll, tail_poll_tick, CLOCK_MONOTONIC,
+			   HRTIMER_MODE_REL_PINNED_HARD);
 }
 NOKPROBE_SYMBOL(auxt_tail_poll_init);

@@ -36,7 +36,7 @@ struct perf_trigger {
 };
 
 static void perf_trigger_overflow(struct perf_event *event, struct perf_sample_data *data,
-			struct pt_regs *regs)
+				  struct pt_regs *regs)
 {
 	auxt_trigger_hit(event->overflow_handler_context, 0);
 }
