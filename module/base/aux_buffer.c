@@ -253,9 +253,9 @@ struct auxt_aux_buffer *auxt_aux_buffer_new(const struct cpumask *cpus,
 	mmgrab(buffer->mm);
 
 	for_each_cpu(cpu, cpus) {
-		struct aux_pages *cpu_pages = aux_buffer_new_pages(setup, data_slots,
-								   cpu_to_node(cpu));
+		struct aux_pages *cpu_pages;
 
+		cpu_pages = aux_buffer_new_pages(setup, data_slots, cpu_to_node(cpu));
 		if (IS_ERR(cpu_pages)) {
 			err = PTR_ERR(cpu_pages);
 			goto err_free;

@@ -140,8 +140,7 @@ static __always_inline u64 auxt_position_oldest(const struct auxt_position *pos)
 {
 	if (!pos->overwrite)
 		return pos->consumed;
-	return pos->produced - pos->begin > pos->size ? pos->produced - pos->size :
-							   pos->begin;
+	return pos->produced - pos->begin > pos->size ? pos->produced - pos->size : pos->begin;
 }
 
 /**

@@ -60,8 +60,8 @@
 
 /* BTS_ON turns BTS on; BTS_OURS is all that this file changes in IA32_DEBUGCTL. */
 #define BTS_ON		((u64)(DEBUGCTLMSR_TR | DEBUGCTLMSR_BTS))
-#define BTS_OURS	(BTS_ON | DEBUGCTLMSR_BTINT | DEBUGCTLMSR_BTS_OFF_OS | \
-			 DEBUGCTLMSR_BTS_OFF_USR)
+#define BTS_OURS	(BTS_ON | DEBUGCTLMSR_BTINT | \
+			 DEBUGCTLMSR_BTS_OFF_OS | DEBUGCTLMSR_BTS_OFF_USR)
 
 static_assert(sizeof(struct auxtrace_branch) == 24);
 
@@ -329,7 +329,7 @@ NOKPROBE_SYMBOL(bts_is_kernel);
  * dropped. Returns the end of the records that remain.
  */
 static struct auxtrace_branch *bts_censor(struct auxtrace_branch *branch,
-				      const struct auxtrace_branch *end)
+					  const struct auxtrace_branch *end)
 {
 	struct auxtrace_branch *to = branch;
 
