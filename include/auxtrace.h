@@ -430,7 +430,7 @@ int auxtrace_reader_status(struct auxtrace_reader *reader,
 /**
  * struct auxtrace_spans - a contiguous range of an AUX area, without a copy
  * @position: AUX position of the first byte
- * @len: bytes in both parts together
+ * @len: bytes in all parts
  * @count: number of parts: 0, 1, or 2 if the range wraps at the area's end
  * @iov: the parts in order, for writev(2); read-only, in the mapping
  */
@@ -566,7 +566,7 @@ const union auxtrace_record *auxtrace_record_next(const void *buf, size_t len, s
  * auxtrace_reader_next_record - the oldest record that was not returned yet
  * @record: gets the record, valid until the next call on this reader
  *
- * Works for forward and backward rings.
+ * Reads forward and backward rings.
  *
  * Return: 1; 0 if there is no such record now; or -1:
  *  EINVAL  the session has no data ring, or an overwritable one

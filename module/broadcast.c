@@ -8,7 +8,7 @@
 #include "session.h"
 
 /**
- * struct broadcast_call - what the CPUs are to call
+ * struct broadcast_call - the function that each CPU calls
  * @session: the session
  * @fn: function
  * @data: its argument
@@ -42,9 +42,9 @@ static void broadcast_here(void *info)
  * @fn: function
  * @data: its argument
  *
- * If the session is started, each CPU that is online calls @fn in an IPI, all at once. For the
- * other channels the caller does, one after the other: nothing runs on their CPUs that could use
- * them. With cpus_read_lock() and state_lock held.
+ * If the session is started, the online CPUs call @fn in an IPI, in parallel. For every other
+ * channel this function calls @fn itself, with idle_lock held: no code on the channel's CPU uses
+ * the channel. The caller holds cpus_read_lock() and state_lock.
  */
 void auxt_broadcast(struct auxt_session *session, const struct cpumask *cpus, bool started,
 		    auxt_broadcast_fn fn, void *data)

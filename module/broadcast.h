@@ -9,7 +9,7 @@ struct auxt_channel;
 struct auxt_session;
 struct cpumask;
 
-/* On the channel's CPU with interrupts off, not in an NMI; or in its place. */
+/* On the channel's CPU with interrupts off, not in an NMI; or in its place: see core/channel.c. */
 typedef void (*auxt_broadcast_fn)(struct auxt_channel *ch, void *data);
 
 /* Task context, with the session locked. */

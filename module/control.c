@@ -12,8 +12,8 @@
 #include "verbs.h"
 
 /*
- * Returns the CPUs that the caller names, or all of the session's if it names none, which needs
- * no allocation. The caller of this function puts them back with control_put_cpus().
+ * Returns the set of CPUs at @user, or the session's own set if @len is 0, which needs no
+ * allocation. Free it with control_put_cpus().
  */
 static const struct cpumask *control_get_cpus(const struct auxt_session *session, u64 user,
 					      u32 len)
@@ -43,7 +43,7 @@ static void control_put_cpus(const struct auxt_session *session, const struct cp
 
 /* ---- PAUSE and RESUME --------------------------------------------------- */
 
-/* @data: effects by channel index, or NULL if the caller does not ask for them. */
+/* @data: effects by channel index, or NULL if user space asks for none. */
 static struct auxtrace_effect *control_effect(const struct auxt_channel *ch, void *data)
 {
 	struct auxtrace_effect *effects = data;
@@ -61,7 +61,10 @@ static void control_resume(struct auxt_channel *ch, void *data)
 	auxt_channel_resume(ch, control_effect(ch, data));
 }
 
-/* Finds out about a bad address while nothing has been done yet. NULL: no effects wanted. */
+/*
+ * Returns NULL if user space asks for no effects. Clears its array, so that a bad address fails
+ * before anything is done.
+ */
 static struct auxtrace_effect *control_new_effects(const struct auxt_session *session,
 						   const struct auxtrace_control *arg)
 {
@@ -103,7 +106,7 @@ static int control_session(struct auxt_session *session, struct auxtrace_control
 
 	if (arg->flags || arg->reserved)
 		return -EINVAL;
-	/* In state NEW there is no CPU set to look at. */
+	/* The session has no set of CPUs before SETUP. */
 	if (auxt_session_state(session) == AUXTRACE_STATE_NEW)
 		return -EBADFD;
 	cpus = control_get_cpus(session, arg->cpus, arg->cpus_len);

@@ -7,7 +7,7 @@
 #include <linux/uaccess.h>
 #include "cpuset.h"
 
-/* Bytes for more CPUs than any machine has: bounds the scan for stray bits. */
+/* Longest set accepted, in bytes: more CPUs than any machine has. Bounds check_zeroed_user(). */
 #define CPUSET_MAX	(16 * PAGE_SIZE)
 
 /**

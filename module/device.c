@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* /dev/auxtrace: from system calls to what they do. */
+/* /dev/auxtrace: passes each system call to the function that carries it out. */
 
 #include <linux/auxtrace.h>
 #include <linux/compat.h>
@@ -33,11 +33,11 @@ union device_arg {
 /**
  * struct device_command - an ioctl
  * @number: AUXTRACE_IOC_*
- * @size: of its struct today
- * @min_size: of its struct when first published
- * @run: carries it out; @data is the struct. Returns 0 or an errno of the ABI
- * @answer: offset of the first out_* member: from there on the struct is written back; 0: the
- *	struct has none
+ * @size: size of its struct in this version
+ * @min_size: size of its struct when first published
+ * @run: carries the ioctl out; @data is the struct. Returns 0 or an errno of the ABI
+ * @answer: offset of the first out_* member: the struct is written back from there on; 0: the
+ *	struct has no such member
  */
 struct device_command {
 	unsigned int number;
@@ -89,7 +89,7 @@ static int device_answer(const struct device_command *command, void __user *user
 
 	user += command->answer;
 	size -= command->answer;
-	/* PAUSE and RESUME answer one word, for which put_user() is the faster way. */
+	/* PAUSE and RESUME write one word back, which put_user() does faster. */
 	if (size == sizeof(u64))
 		return put_user(*(const u64 *)from, (u64 __user *)user);
 	return copy_to_user(user, from, size) ? -EFAULT : 0;
@@ -112,7 +112,7 @@ static long device_run(const struct device_command *command, struct auxt_session
 	/* Another thread may have changed the size between the two reads. */
 	arg.size = size;
 	size = min(size, command->size);
-	/* Nothing must be done if the answer cannot be written. */
+	/* An ioctl whose answer cannot be written must fail without effect: try it first. */
 	if (command->answer && device_answer(command, user, &arg, size))
 		return -EFAULT;
 	err = command->run(session, &arg);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CPU hotplug, suspend and reboot.
+ * CPU hotplug, suspend and reboot, which stop tracing whatever the session requests.
  *
- * When a CPU goes offline, its channel releases the hardware and gets the reason OFFLINE. It
- * remains the owner of the CPU's trace PMU, and requests to it are kept. Suspend and reboot
- * do the same on CPUs that stay online: memory survives a suspend, registers may not.
+ * When a CPU goes offline, its channel sets the reason OFFLINE and releases the trace PMU. The
+ * channel remains the owner of the PMU and keeps its other reasons, so it continues as requested
+ * when the CPU is back. Suspend and reboot do the same on CPUs that stay online: memory survives a
+ * suspend, registers may not.
  */
 
 #include <linux/cpu.h>
@@ -14,14 +15,14 @@
 #include <linux/smp.h>
 #include <linux/suspend.h>
 #include "core/channel.h"
-#include "core/trace_pmu.h"
-#include "hotplug.h"
 #include "hw/reservation.h"
+#include "hotplug.h"
+#include "core/trace_pmu.h"
 #include "trigger/set.h"
 
-static enum cpuhp_state hotplug_cpuhp_state;
+static enum cpuhp_state hotplug_state;
 
-/* ---- hotplug: on the CPU, in its hotplug thread --------------------------- */
+/* ---- hotplug: on the CPU, in its hotplug thread ------------------------- */
 
 static void hotplug_channel_offline(struct auxt_channel *ch)
 {
@@ -70,7 +71,7 @@ static int hotplug_cpu_online(unsigned int cpu)
 
 /* ---- suspend and reboot ------------------------------------------------- */
 
-static void hotplug_suspend_cpu(void *unused)
+static void hotplug_sleep_here(void *unused)
 {
 	u32 pmu;
 
@@ -79,7 +80,7 @@ static void hotplug_suspend_cpu(void *unused)
 			auxt_channel_leave(auxt_channel_here(pmu));
 }
 
-static void hotplug_wake_cpu(void *unused)
+static void hotplug_wake_here(void *unused)
 {
 	u32 pmu;
 
@@ -87,8 +88,8 @@ static void hotplug_wake_cpu(void *unused)
 		struct auxt_channel *ch = auxt_reservation_owner(smp_processor_id(), pmu);
 
 		/*
-		 * SETUP implies that START or STOP attaches and detaches the channel. Without
-		 * a reservation perf may use the PMU.
+		 * Skip a channel with the reason SETUP: START or STOP is at work on it. Skip one
+		 * without a reservation: perf may use the trace PMU.
 		 */
 		if (ch && !ch->attached && ch->pmu_reserved &&
 		    !(auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_SETUP))
@@ -96,55 +97,55 @@ static void hotplug_wake_cpu(void *unused)
 	}
 }
 
-static void hotplug_suspend_all(void)
+static void hotplug_sleep(void)
 {
 	cpus_read_lock();
 	auxt_channel_set_asleep(true);
-	on_each_cpu(hotplug_suspend_cpu, NULL, 1);
+	on_each_cpu(hotplug_sleep_here, NULL, 1);
 	cpus_read_unlock();
 }
 
-static int hotplug_on_pm(struct notifier_block *nb, unsigned long action, void *data)
+static int hotplug_pm_notify(struct notifier_block *nb, unsigned long action, void *data)
 {
 	switch (action) {
 	case PM_HIBERNATION_PREPARE:
 	case PM_SUSPEND_PREPARE:
-		hotplug_suspend_all();
+		hotplug_sleep();
 		break;
 	case PM_POST_HIBERNATION:
 	case PM_POST_SUSPEND:
 		cpus_read_lock();
 		auxt_channel_set_asleep(false);
-		on_each_cpu(hotplug_wake_cpu, NULL, 1);
+		on_each_cpu(hotplug_wake_here, NULL, 1);
 		cpus_read_unlock();
 		break;
 	}
 	return NOTIFY_DONE;
 }
 
-static int hotplug_on_reboot(struct notifier_block *nb, unsigned long action, void *data)
+static int hotplug_reboot_notify(struct notifier_block *nb, unsigned long action, void *data)
 {
-	hotplug_suspend_all();
+	hotplug_sleep();
 	return NOTIFY_DONE;
 }
 
-static struct notifier_block hotplug_pm_block = { .notifier_call = hotplug_on_pm };
-static struct notifier_block hotplug_reboot_block = { .notifier_call = hotplug_on_reboot };
+static struct notifier_block hotplug_pm_block = { .notifier_call = hotplug_pm_notify };
+static struct notifier_block hotplug_reboot_block = { .notifier_call = hotplug_reboot_notify };
 
 /**
- * auxt_hotplug_init() - register the callbacks
+ * auxt_hotplug_init() - register the hotplug, suspend and reboot callbacks
  *
  * Return: 0 or an errno.
  */
-int __init auxt_hotplug_init(void)
+int auxt_hotplug_init(void)
 {
 	int err;
 
-	err = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "auxtrace:online",
-				hotplug_cpu_online, hotplug_cpu_offline);
+	err = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "auxtrace:online", hotplug_cpu_online,
+				hotplug_cpu_offline);
 	if (err < 0)
 		return err;
-	hotplug_cpuhp_state = err;
+	hotplug_state = err;
 	err = register_pm_notifier(&hotplug_pm_block);
 	if (err)
 		goto err_hotplug;
@@ -156,7 +157,7 @@ int __init auxt_hotplug_init(void)
 err_pm:
 	unregister_pm_notifier(&hotplug_pm_block);
 err_hotplug:
-	cpuhp_remove_state(hotplug_cpuhp_state);
+	cpuhp_remove_state(hotplug_state);
 	return err;
 }
 
@@ -165,5 +166,5 @@ void auxt_hotplug_exit(void)
 {
 	unregister_reboot_notifier(&hotplug_reboot_block);
 	unregister_pm_notifier(&hotplug_pm_block);
-	cpuhp_remove_state(hotplug_cpuhp_state);
+	cpuhp_remove_state(hotplug_state);
 }

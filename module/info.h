@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The requests that need no session: INFO and TASK. */
+/* The ioctls that do not use the session: INFO and TASK. */
 #ifndef AUXT_INFO_H
 #define AUXT_INFO_H
 

@@ -9,7 +9,7 @@
 #include "hw/pt.h"
 
 #ifndef CONFIG_X86_64
-# error "auxtrace needs a 64-bit x86 kernel: Intel PT, and positions of 64 bits read whole"
+# error "auxtrace needs a 64-bit x86 kernel: it uses Intel PT and BTS, and loads 64 bits at once"
 #endif
 
 static int __init auxt_init(void)
@@ -29,10 +29,10 @@ static int __init auxt_init(void)
 	/* Last: from here on there may be open files. */
 	err = auxt_device_init();
 	if (err)
-		goto err_stop;
+		goto err_hotplug;
 	return 0;
 
-err_stop:
+err_hotplug:
 	auxt_hotplug_exit();
 err_panic:
 	auxt_panic_exit();

@@ -16,20 +16,20 @@ struct vm_area_struct;
 /*
  * DOC: locks of a session, outermost first
  *
- * setup_lock	serialises SETUP. What SETUP makes (buffer, channels, CPU set) is published by a
- *		release store of @state and does not change until the file is released. So
+ * setup_lock	serialises SETUP. What SETUP creates (buffer, channels, CPU set) is published by
+ *		a release store of @state and does not change until the file is released. So
  *		mmap(2) and others use it without a lock, after an acquire load of @state.
  *		(mmap(2) runs with mmap_lock held. SETUP takes mmap_lock to charge locked
  *		memory, and a copy to or from user space may take it: no such copy is made
  *		under the locks below.)
  * cpus_read_lock()	no CPU goes online or offline, so the callbacks of hotplug.c, which
  *		change channels, do not run.
- * state_lock	written by START and STOP, read by all that depend on the state. So PAUSE and
- *		RESUME run in parallel; they are ordered on the CPU that they address.
+ * state_lock	START and STOP take it for writing, code that depends on the state for reading.
+ *		So PAUSE and RESUME run in parallel; each CPU orders its own.
  * slots_lock	serialises SNAPSHOT with SLOT, so that a slot is the same on all CPUs, and
  *		RELEASE.
- * idle_lock	serialises remote access to a channel on whose CPU nothing runs: the CPU is
- *		offline, or the session not started.
+ * idle_lock	serialises tasks that use a channel in place of its CPU (core/channel.c): the CPU
+ *		is offline, or the session is not started.
  */
 
 /**
@@ -44,7 +44,7 @@ struct vm_area_struct;
  * @nr_slots: number of slots of each area; 1: the areas are not divided
  * @slot: the slot that is traced into
  * @held: slots that hold a snapshot, one bit each; each is held on all channels
- * @pmu: source of the trace
+ * @pmu: the trace PMU
  * @group: the CPUs and their channels
  * @nr_channels: number of channels
  * @buffer: the pages that user space maps

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* SETUP: checks what the caller wants, and makes the channels of a session; and the reverse. */
+/* SETUP: checks its argument and creates the channels of a session. The last close(2) undoes it. */
 
 #include <linux/build_bug.h>
 #include <linux/capability.h>
@@ -194,7 +194,7 @@ int auxt_setup(struct auxt_session *session, void *data)
 
 /**
  * auxt_undo_setup() - free what SETUP made
- * @session: stopped; nobody else uses it
+ * @session: a stopped session that no other code uses
  *
  * Does nothing before SETUP.
  */
@@ -204,9 +204,9 @@ void auxt_undo_setup(struct auxt_session *session)
 
 	if (session->state == AUXTRACE_STATE_NEW)
 		return;
-	/* Until here events may hit, and their triggers make requests of channels. */
+	/* First, because a trigger that hits makes a request of a channel. */
 	auxt_trigger_set_free(session->triggers);
-	/* Pending requests to other CPUs end before the first channel is freed. */
+	/* Wait for requests between the CPUs before the first channel is freed. */
 	for_each_cpu(cpu, session->group.cpus)
 		auxt_remote_flush(session->group.channels[cpu]);
 	setup_free_channels(session);

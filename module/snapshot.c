@@ -11,10 +11,10 @@
 #include "verbs.h"
 
 /**
- * struct snapshot_call - of a SNAPSHOT, for all CPUs of the session
+ * struct snapshot_call - arguments of a SNAPSHOT, shared by its CPUs
  * @flags: AUXTRACE_SNAPSHOT_*
- * @slot: with SLOT: the slot to go on in
- * @cuts: written: by channel index
+ * @slot: with SLOT: the slot to continue in
+ * @cuts: the result, by channel index
  */
 struct snapshot_call {
 	u32 flags;
@@ -29,7 +29,7 @@ static void snapshot_take_here(struct auxt_channel *ch, void *data)
 	auxt_channel_snapshot(ch, call->flags, call->slot, &call->cuts[ch->index]);
 }
 
-/* Claims a slot on all channels or on none: a trigger may have taken it on one for a sample. */
+/* Claims a slot on all channels, or on none if a SAMPLE has claimed it on one. */
 static bool snapshot_claim(struct auxt_session *session, u32 slot)
 {
 	unsigned int cpu, undo;
@@ -40,21 +40,21 @@ static bool snapshot_claim(struct auxt_session *session, u32 slot)
 		for_each_cpu(undo, session->group.cpus) {
 			if (undo == cpu)
 				return false;
-			auxt_slots_give(&session->group.channels[undo]->slots, slot);
+			auxt_slots_release(&session->group.channels[undo]->slots, slot);
 		}
 	}
 	return true;
 }
 
-static void snapshot_give(struct auxt_session *session, u32 slot)
+static void snapshot_release(struct auxt_session *session, u32 slot)
 {
 	unsigned int cpu;
 
 	for_each_cpu(cpu, session->group.cpus)
-		auxt_slots_give(&session->group.channels[cpu]->slots, slot);
+		auxt_slots_release(&session->group.channels[cpu]->slots, slot);
 }
 
-/* Claims a slot that was free on all channels; or -ENOSPC. With slots_lock held. */
+/* Claims a slot that is free on all channels. Returns it or -ENOSPC. With slots_lock held. */
 static int snapshot_claim_any(struct auxt_session *session)
 {
 	u32 i;
@@ -119,7 +119,7 @@ int auxt_snapshot(struct auxt_session *session, void *data)
 	arg->out_count = session->nr_channels;
 	arg->out_slot = 0;
 	len = min(arg->cuts_len, arg->out_count);
-	/* Finds out about a bad address while nothing has been done yet. */
+	/* A bad address fails before anything is done. */
 	if (clear_user(to, len * sizeof(*to)))
 		return -EFAULT;
 	call.cuts = kvcalloc(session->nr_channels, sizeof(*call.cuts), GFP_KERNEL);
@@ -166,7 +166,7 @@ int auxt_release(struct auxt_session *session, void *data)
 	mutex_lock(&session->slots_lock);
 	if (session->held & BIT_ULL(arg->slot)) {
 		session->held &= ~BIT_ULL(arg->slot);
-		snapshot_give(session, arg->slot);
+		snapshot_release(session, arg->slot);
 		err = 0;
 	}
 	mutex_unlock(&session->slots_lock);

@@ -13,7 +13,7 @@
 #include "verbs.h"
 
 /**
- * struct start_call - of a START, for all its CPUs
+ * struct start_call - arguments of a START, shared by its CPUs
  * @flags: AUXTRACE_SETUP_*
  * @err: 0, or the error of a CPU that could not attach
  */
@@ -50,7 +50,7 @@ static void start_end(struct auxt_channel *ch, void *data)
 	auxt_remote_forget(ch);
 }
 
-/* START failed on some CPU: restore the state before it on all of them. */
+/* START failed on a CPU: restore on each CPU the state before it. */
 static void start_undo(struct auxt_channel *ch, void *data)
 {
 	auxt_channel_detach(ch);
@@ -87,7 +87,7 @@ static int start_take_reservations(struct auxt_session *session)
 }
 
 /* With cpus_read_lock() and, for writing, state_lock held. */
-static int start_session(struct auxt_session *session)
+static int start_do_start(struct auxt_session *session)
 {
 	struct start_call call = { .flags = session->flags };
 	const struct cpumask *cpus = session->group.cpus;
@@ -118,8 +118,8 @@ static int start_session(struct auxt_session *session)
 	return 0;
 }
 
-/* Locks as for start_session(). */
-static int start_stop_session(struct auxt_session *session)
+/* Locks as for start_do_start(). */
+static int start_do_stop(struct auxt_session *session)
 {
 	if (session->state != AUXTRACE_STATE_STARTED)
 		return -EALREADY;
@@ -154,10 +154,10 @@ static int start_change_state(struct auxt_session *session, int (*change)(struct
  * @data: struct auxtrace_start
  *
  * Return: 0, or an errno, after which the session is as it was: -EINVAL unknown flag; -EACCES no
- * CAP_PERFMON; -EBADFD before SETUP; -EALREADY started; -ENODEV a CPU is offline; -EBUSY
- * somebody else has the trace hardware; -EIO its registers cannot be written, or perf's debug
- * store is not where the CPU looks for it (BTS); -EINTR a fatal signal; or perf's error when
- * its PMU is reserved.
+ * CAP_PERFMON; -EBADFD before SETUP; -EALREADY started; -ENODEV a CPU is offline; -EBUSY perf,
+ * firmware or another session uses the trace PMU; -EIO its registers cannot be written, or perf's
+ * debug store is not where the CPU looks for it (BTS); -EINTR a fatal signal; or perf's error
+ * when its PMU is reserved.
  */
 int auxt_start(struct auxt_session *session, void *data)
 {
@@ -169,9 +169,9 @@ int auxt_start(struct auxt_session *session, void *data)
 		return -EACCES;
 	if (auxt_session_state(session) == AUXTRACE_STATE_NEW)
 		return -EBADFD;
-	/* A CPU that was offline since then has lost its events. */
+	/* A CPU that went offline after a TRIGGER_ADD has lost the trigger's event. */
 	auxt_trigger_set_renew(session->triggers);
-	return start_change_state(session, start_session);
+	return start_change_state(session, start_do_start);
 }
 
 /**
@@ -188,21 +188,21 @@ int auxt_stop(struct auxt_session *session, void *data)
 
 	if (arg->flags)
 		return -EINVAL;
-	return start_change_state(session, start_stop_session);
+	return start_change_state(session, start_do_stop);
 }
 
 /**
  * auxt_stop_at_close() - stop a session at the last close(2), if it is started
- * @session: nobody else uses it
+ * @session: a session that no other code uses
  */
 void auxt_stop_at_close(struct auxt_session *session)
 {
 	if (session->state == AUXTRACE_STATE_NEW)
 		return;
-	/* Not killable: a task that is being killed must give the hardware back, too. */
+	/* Not killable: a task that is being killed must release the hardware, too. */
 	cpus_read_lock();
 	down_write(&session->state_lock);
-	start_stop_session(session);
+	start_do_stop(session);
 	up_write(&session->state_lock);
 	cpus_read_unlock();
 }

@@ -9,7 +9,7 @@
 #include "session.h"
 #include "verbs.h"
 
-static void status_sync(struct auxt_channel *ch, void *data)
+static void status_sync_here(struct auxt_channel *ch, void *data)
 {
 	auxt_settle_sync(ch);
 }
@@ -20,8 +20,8 @@ static void status_sync_tails_here(struct auxt_channel *ch, void *data)
 }
 
 /*
- * Adds what the CPU has published last. Each value is read whole, but the values of different
- * CPUs are not of one moment.
+ * Adds the counters of a channel. The CPUs change them meanwhile: each load is atomic, but the sums
+ * are not of one moment.
  */
 static void status_add(struct auxtrace_status *sum, const struct auxt_channel *ch)
 {
@@ -60,7 +60,8 @@ int auxt_status(struct auxt_session *session, void *data)
 			return err;
 		if (arg->flags & AUXTRACE_STATUS_SYNC)
 			auxt_broadcast(session, session->group.cpus,
-				       session->state == AUXTRACE_STATE_STARTED, status_sync, NULL);
+				       session->state == AUXTRACE_STATE_STARTED, status_sync_here,
+				       NULL);
 		sum.out_state = session->state;
 		sum.out_nr_channels = session->nr_channels;
 		for_each_cpu(cpu, session->group.cpus)
@@ -71,7 +72,7 @@ int auxt_status(struct auxt_session *session, void *data)
 	return 0;
 }
 
-/* Takes new tails, with an IPI only to CPUs where the reader has moved one. */
+/* Takes new tails. Sends an IPI only to CPUs where the reader has moved one. */
 static void status_sync_tails(struct auxt_session *session)
 {
 	cpumask_var_t moved;
@@ -92,8 +93,9 @@ static void status_sync_tails(struct auxt_session *session)
 }
 
 /*
- * Does poll(2) report a freeze? Not before all CPUs have been asked to freeze. So a caller that
- * was notified of a freeze cannot get in front of it with its next request.
+ * Does poll(2) report a freeze? Only once the request to freeze has been sent to all CPUs. Each CPU
+ * carries it out before later requests of user space (broadcast.c), so a caller that was notified
+ * of a freeze never sees a CPU that is not frozen.
  */
 static bool status_is_frozen(const struct auxt_session *session)
 {
@@ -117,7 +119,7 @@ static bool status_is_frozen(const struct auxt_session *session)
  * auxt_poll() - poll(2)
  * @session: the session
  * @file: its file
- * @wait: of the caller
+ * @wait: the caller's poll table
  *
  * Return: EPOLLIN if there is something to read, EPOLLPRI if a channel is frozen, EPOLLERR before
  * SETUP or if a channel has HWERROR; see the ABI at mmap.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* TASK: the CR3 by which a trace shows a process. */
+/* TASK: the CR3 that identifies a process in a trace. */
 
 #include <linux/auxtrace.h>
 #include <linux/capability.h>
@@ -11,9 +11,9 @@
 #include "info.h"
 
 /*
- * A PIP packet carries CR3 bits 51:5 (SDM volume 3, "Paging Information
- * Packet"). Bits 11:0 are the PCID, or cache control. With page-table isolation a process
- * has a pair of top-level tables, and bit 12 tells the user's from the kernel's.
+ * A PIP packet carries CR3 bits 51:5 (SDM volume 3, "Paging Information Packet"). Bits 11:0 are
+ * the PCID, or cache control. With page-table isolation a process has a pair of top-level tables:
+ * bit 12 is set for the one that is used in user mode.
  */
 #define TASK_CR3_TABLE	0x000ffffffffff000ull
 #define TASK_CR3_PTI	BIT_ULL(12)
@@ -23,7 +23,8 @@
  * @session: unused
  * @data: struct auxtrace_task
  *
- * Return: 0 or as the ABI says.
+ * Return: 0; -EINVAL unknown flag or non-zero reserved member; -EACCES no CAP_PERFMON; -ESRCH no
+ * such process; -ENXIO the process has no address space.
  */
 int auxt_task(struct auxt_session *session, void *data)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* TRIGGER_ADD, TRIGGER_DEL and TRIGGER_READ: of the trigger set that SETUP made. */
+/* TRIGGER_ADD, TRIGGER_DEL and TRIGGER_READ, which need the trigger set that SETUP creates. */
 
 #include "session.h"
 #include "trigger/set.h"

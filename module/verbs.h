@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the ioctls of /dev/auxtrace do; @data is the ioctl's struct, copied in. */
+/* The ioctls and poll(2) of /dev/auxtrace; @data is the ioctl's struct, copied from user space. */
 #ifndef AUXT_VERBS_H
 #define AUXT_VERBS_H
 

@@ -85,10 +85,10 @@ static void aux_buffer_free_pages(struct aux_pages *cpu_pages)
 NOKPROBE_SYMBOL(aux_buffer_free_pages);
 
 /*
- * Allocates chunks as large as the node has without effort, because contiguous pages save
- * TLB entries of the hardware and the reader. Falls back to smaller chunks, then to other
- * nodes. (The allocator refuses an order beyond its maximum at once.) Chunks are split so
- * that each page has a reference count of its own, which get_user_pages() needs.
+ * Allocates chunks as large as the node has free, which takes few calls of the allocator. Falls
+ * back to smaller chunks, then to other nodes. (The allocator refuses an order beyond its maximum
+ * at once.) Chunks are split so that each page has a reference count of its own, which
+ * get_user_pages() needs.
  */
 static int aux_buffer_alloc_area(struct aux_area *area, unsigned long nr_pages, int node)
 {
@@ -107,7 +107,7 @@ static int aux_buffer_alloc_area(struct aux_area *area, unsigned long nr_pages, 
 			return -EINTR;
 		while (1UL << order > nr_pages - area->nr)
 			order--;
-		/* Only a single page of any node is worth reclaim, and never the OOM killer. */
+		/* Reclaim hard only for a single page of any node; never invoke the OOM killer. */
 		gfp |= order || where ? __GFP_NORETRY : __GFP_RETRY_MAYFAIL;
 		page = alloc_pages_node(node, gfp, order);
 		if (!page && order) {
@@ -216,8 +216,8 @@ NOKPROBE_SYMBOL(aux_buffer_bookkeeping);
  * @tables: pages that the trace PMU needs for each CPU, charged here with the rest
  * @data_slots: slots of each data ring
  *
- * Return: the buffer, with one reference; -ENOMEM (also beyond RLIMIT_MEMLOCK) or
- * -EINTR.
+ * Return: the buffer, with one reference; or ERR_PTR(-ENOMEM), also beyond RLIMIT_MEMLOCK; or
+ * ERR_PTR(-EINTR) after a fatal signal.
  */
 struct auxt_aux_buffer *auxt_aux_buffer_new(const struct cpumask *cpus,
 					    const struct auxtrace_setup *setup,
@@ -231,7 +231,7 @@ struct auxt_aux_buffer *auxt_aux_buffer_new(const struct cpumask *cpus,
 	unsigned int cpu;
 	int err;
 
-	/* Refuse at once what the allocator could only fail after long reclaim. */
+	/* Refuse at once a size that the allocator would refuse after a long reclaim. */
 	if (nr_pages > totalram_pages() || nr_data > totalram_pages() ||
 	    charge > totalram_pages())
 		return ERR_PTR(-ENOMEM);
@@ -253,8 +253,9 @@ struct auxt_aux_buffer *auxt_aux_buffer_new(const struct cpumask *cpus,
 	mmgrab(buffer->mm);
 
 	for_each_cpu(cpu, cpus) {
-		struct aux_pages *cpu_pages = aux_buffer_new_pages(setup, data_slots, cpu_to_node(cpu));
+		struct aux_pages *cpu_pages;
 
+		cpu_pages = aux_buffer_new_pages(setup, data_slots, cpu_to_node(cpu));
 		if (IS_ERR(cpu_pages)) {
 			err = PTR_ERR(cpu_pages);
 			goto err_free;
@@ -332,14 +333,26 @@ void *auxt_aux_buffer_data(struct auxt_aux_buffer *buffer, int cpu)
 }
 NOKPROBE_SYMBOL(auxt_aux_buffer_data);
 
-/** auxt_aux_buffer_status() - a CPU's status page */
+/**
+ * auxt_aux_buffer_status() - a CPU's status page
+ * @buffer: the buffer
+ * @cpu: the CPU
+ *
+ * Return: the page.
+ */
 struct auxtrace_status_page *auxt_aux_buffer_status(struct auxt_aux_buffer *buffer, int cpu)
 {
 	return page_address(buffer->cpu_pages[cpu]->status);
 }
 NOKPROBE_SYMBOL(auxt_aux_buffer_status);
 
-/** auxt_aux_buffer_user() - a CPU's user page */
+/**
+ * auxt_aux_buffer_user() - a CPU's user page
+ * @buffer: the buffer
+ * @cpu: the CPU
+ *
+ * Return: the page.
+ */
 const struct auxtrace_user_page *auxt_aux_buffer_user(struct auxt_aux_buffer *buffer, int cpu)
 {
 	return page_address(buffer->cpu_pages[cpu]->user);
@@ -351,7 +364,9 @@ NOKPROBE_SYMBOL(auxt_aux_buffer_user);
  * @buffer: the buffer of the session
  * @vma: its offset is an AUXTRACE_MMAP_OFFSET()
  *
- * Return: 0, or as the ABI says at mmap.
+ * Return: 0; -EINVAL wrong offset or length, a private mapping, or no data ring; -EACCES a
+ * protection that the region does not allow; -ENODEV a CPU that is not the session's; -EINTR a
+ * fatal signal; -ENOMEM.
  */
 int auxt_aux_buffer_mmap(struct auxt_aux_buffer *buffer, struct vm_area_struct *vma)
 {
@@ -364,7 +379,7 @@ int auxt_aux_buffer_mmap(struct auxt_aux_buffer *buffer, struct vm_area_struct *
 	struct aux_pages *cpu_pages;
 	int err;
 
-	/* vm_pgoff has 52 bits, and an offset of more than 64 bits names no CPU. */
+	/* The shift above lost the upper bits of an offset beyond 64 bits, which names no CPU. */
 	if (offset != AUXTRACE_MMAP_OFFSET(cpu, region) ||
 	    vma->vm_pgoff != offset >> PAGE_SHIFT || !(vma->vm_flags & VM_MAYSHARE))
 		return -EINVAL;

@@ -4,8 +4,8 @@
  *
  * The kernel does not export its conversion factors, but it exports tsc_khz and the
  * function that computes them from it. This file measures the offset. Where local_clock()
- * is not based on the TSC (a paravirtual clock, an unstable TSC) the result would be wrong,
- * so it is checked by a prediction.
+ * is not based on the TSC (a paravirtual clock, an unstable TSC) the result would be wrong, so
+ * this file checks whether it predicts a later value of the clock.
  */
 
 #include <linux/auxtrace.h>
@@ -67,7 +67,7 @@ NOKPROBE_SYMBOL(clock_predicts);
 
 /**
  * auxt_clock_describe() - fill in the clock members of INFO
- * @info: the answer; out_time_mult stays 0 if local_clock() is not based on the TSC
+ * @info: the answer of INFO; out_time_mult stays 0 if local_clock() is not based on the TSC
  *
  * May sleep.
  */

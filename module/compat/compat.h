@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Wrappers, with names of our own, over interfaces that differ between the kernels that auxtrace
- * builds for. No file outside this directory depends on the kernel's version. features.mk finds
- * out what the kernel's headers have.
+ * Wrappers for kernel interfaces that differ between the kernels that auxtrace builds for. No
+ * file outside this directory depends on the kernel's version. features.mk finds out which
+ * interfaces the kernel's headers have.
  */
 #ifndef AUXT_COMPAT_H
 #define AUXT_COMPAT_H

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-# What the headers of this build have. Stable trees and distributions backport changes of
-# interfaces, so the version does not tell: we search the headers. A pattern must not contain a
-# comma or a parenthesis, at which make would split it; "." matches one.
+# Finds out which interfaces the kernel's headers have, by searching them: stable trees and
+# distributions backport interface changes, so the version is no answer. A pattern must not contain
+# a comma or a parenthesis, which make would interpret: write "." instead.
 
 auxt_has = $(if $(shell grep -m1 -E '$(2)' $(srctree)/$(1) 2>/dev/null),y)
 
@@ -12,10 +12,12 @@ endif
 
 ccflags-$(call auxt_has,include/linux/mm.h,vma_set_file) += -DAUXT_HAVE_VMA_SET_FILE
 ccflags-$(call auxt_has,include/linux/mm.h,vm_flags_set.struct) += -DAUXT_HAVE_VM_FLAGS_SET
-ccflags-$(call auxt_has,include/linux/panic_notifier.h,panic_notifier_list) += -DAUXT_HAVE_PANIC_NOTIFIER
+ccflags-$(call auxt_has,include/linux/panic_notifier.h,panic_notifier_list) += \
+	-DAUXT_HAVE_PANIC_NOTIFIER
 ccflags-$(call auxt_has,include/linux/hrtimer.h,hrtimer_setup.struct) += -DAUXT_HAVE_HRTIMER_SETUP
 ccflags-$(call auxt_has,arch/x86/include/asm/cpuid/api.h,cpuid_count) += -DAUXT_HAVE_CPUID_API
-ccflags-$(call auxt_has,include/linux/irq_work.h,IRQ_WORK_INIT_HARD) += -DAUXT_HAVE_IRQ_WORK_INIT_HARD
+ccflags-$(call auxt_has,include/linux/irq_work.h,IRQ_WORK_INIT_HARD) += \
+	-DAUXT_HAVE_IRQ_WORK_INIT_HARD
 ccflags-$(call auxt_has,include/linux/kprobes.h,get_kretprobe) += -DAUXT_HAVE_GET_KRETPROBE
 ccflags-$(call auxt_has,include/linux/uprobes.h,uprobe_unregister_sync) += -DAUXT_HAVE_UPROBE_OBJECT
 ccflags-$(call auxt_has,include/linux/uprobes.h,handler.*__u64 .data) += -DAUXT_HAVE_UPROBE_SESSION

@@ -39,8 +39,8 @@ DEFINE_PER_CPU(struct auxt_channel *, auxt_attached[TRACE_PMUS]);
 static bool channel_asleep;
 
 /**
- * auxt_channel_set_asleep() - keep channels from attaching, or allow it again
- * @asleep: keep them from it: the machine is suspending or rebooting
+ * auxt_channel_set_asleep() - forbid or allow channels to attach
+ * @asleep: true: forbid it, because the machine is suspending or rebooting
  */
 void auxt_channel_set_asleep(bool asleep)
 {
@@ -170,7 +170,7 @@ NOKPROBE_SYMBOL(auxt_channel_leave);
  * auxt_channel_come_back() - attach again after auxt_channel_leave()
  * @ch: the channel
  *
- * It stays OFFLINE while the machine is suspending or rebooting, and if other code traces with the
+ * The channel stays OFFLINE while the machine is suspending or rebooting, or if other code uses the
  * trace PMU by now.
  */
 void auxt_channel_come_back(struct auxt_channel *ch)
@@ -181,7 +181,7 @@ void auxt_channel_come_back(struct auxt_channel *ch)
 		auxt_channel_inhibit(ch, AUXTRACE_INHIBIT_OFFLINE);
 		return;
 	}
-	/* Requests that came while it was away, before the hardware is turned on. */
+	/* Before the hardware is on: requests that arrived while the channel was detached. */
 	auxt_remote_run(ch);
 	auxt_channel_allow(ch, AUXTRACE_INHIBIT_OFFLINE);
 }
@@ -195,7 +195,7 @@ void auxt_channel_begin(struct auxt_channel *ch)
 {
 	/* Unfreezes the data ring before the first window writes records. */
 	auxt_settle(ch, AUXT_TODO_APPLY);
-	/* Requests of CPUs that were attached before this one. */
+	/* Requests from CPUs that attached before this one. */
 	if (ch->attached)
 		auxt_remote_run(ch);
 	/* The machine may have woken up since auxt_channel_attach(). */
@@ -209,8 +209,8 @@ NOKPROBE_SYMBOL(auxt_channel_begin);
  * auxt_channel_snapshot() - carry out a SNAPSHOT ioctl
  * @ch: the channel
  * @flags: AUXTRACE_SNAPSHOT_*
- * @slot: with SLOT: the free slot to go on in
- * @to: receives the range of data of the snapshot
+ * @slot: with SLOT: the claimed slot to continue in
+ * @to: receives what the snapshot found
  */
 void auxt_channel_snapshot(struct auxt_channel *ch, u32 flags, u32 slot,
 			   struct auxtrace_cut *to)
@@ -290,7 +290,7 @@ void auxt_channel_resume(struct auxt_channel *ch, struct auxtrace_effect *effect
 	u64 done = ch->now.resumes_done;
 
 	ch->now.resumes_asked++;
-	/* A FREEZE on its way is older, even if its call comes later. */
+	/* A FREEZE on its way is older than this RESUME, even if its IPI arrives later. */
 	if (unlikely(auxt_remote_has_freeze(&ch->remote)))
 		auxt_remote_thaw(ch);
 	ch->resuming = true;
@@ -325,10 +325,10 @@ NOKPROBE_SYMBOL(auxt_channel_resume);
 bool auxt_channel_interrupt(struct auxt_channel *ch, bool asserted)
 {
 	/*
-	 * perf may have cleared the status bit and ignored it, so the trace PMU itself is
-	 * asked, unless a sync is due anyway. If this NMI has interrupted the settle loop, the
-	 * positions may be half changed and the answer wrong. Then it either asks for one
-	 * sync too many, or fails to ask for the one that is under way.
+	 * perf may have cleared the status bit and dropped the interrupt, so ask the trace PMU
+	 * itself, unless a sync is due anyway. If this NMI has interrupted the settle loop, the
+	 * positions may be half updated and the answer wrong. Either error is harmless: one
+	 * sync too many, or no second request for the sync that the loop is about to do.
 	 */
 	if (!asserted && (READ_ONCE(ch->todo) & AUXT_TODO_SYNC ||
 			  !(READ_ONCE(ch->settling) || ch->now.running) ||

@@ -4,9 +4,9 @@
  *
  * DOC: writers
  *
- * Writers run on one CPU with interrupts off, so that only NMIs (and what may interrupt those)
- * nest in a writer; or in place of a CPU on which none runs. A nested writer finishes before the
- * interrupted one goes on. So shared data is changed by single instructions without a lock
+ * Writers run on the channel's CPU with interrupts off, so that only NMIs (and what may interrupt
+ * those) nest in a writer; or in place of that CPU: see channel.c. A nested writer finishes before
+ * the interrupted one continues. So shared data is changed by single instructions without a lock
  * prefix, and the barriers between writers are compiler barriers.
  *
  * A writer increments @nest, advances @data_reserved by the size of its record, fills the record
@@ -46,7 +46,10 @@ static bool data_is_valid_tail(const struct auxt_data_ring *ring, u64 tail, u64 
 }
 NOKPROBE_SYMBOL(data_is_valid_tail);
 
-/* A nested writer may take a later tail meanwhile: then ours is neither new nor bad. */
+/*
+ * Takes the reader's tail if it is valid; else counts it as bad, once. If a nested writer takes a
+ * later tail meanwhile, the one read here is neither new nor bad.
+ */
 static void data_take_tail(struct auxt_data_ring *ring)
 {
 	u64 *consumed = &ring->page->data_consumed;
@@ -68,16 +71,16 @@ static void data_take_tail(struct auxt_data_ring *ring)
 			return;
 	} while (cmpxchg_local(consumed, was, tail) != was);
 	WRITE_ONCE(ring->last_tail, tail);
-	WRITE_ONCE(ring->forgiven, refused);
+	WRITE_ONCE(ring->refused_before_tail, refused);
 }
 NOKPROBE_SYMBOL(data_take_tail);
 
 /*
- * Reserves @size bytes, after a LOST record if one is due. Without space for both it returns 0 and
- * puts the count of lost records back. (A nested writer may find that count taken, and its record
- * may precede the LOST record; the sums are right.)
+ * Reserves @size bytes, after a LOST record if one is due. Without space for both, returns 0 and
+ * puts the count of lost records back. (A nested writer that finds the count taken may write its
+ * record before the LOST record. No record is counted twice or not at all.)
  */
-static u64 data_reserve_behind_lost(struct auxt_data_ring *ring, u32 size, u64 tsc, u32 tid)
+static u64 data_reserve_after_lost(struct auxt_data_ring *ring, u32 size, u64 tsc, u32 tid)
 {
 	struct auxtrace_record_lost *record;
 	u64 word, lost;
@@ -97,7 +100,7 @@ static u64 data_reserve_behind_lost(struct auxt_data_ring *ring, u32 size, u64 t
 	auxt_data_add(&ring->page->data_records, 1);
 	return word;
 }
-NOKPROBE_SYMBOL(data_reserve_behind_lost);
+NOKPROBE_SYMBOL(data_reserve_after_lost);
 
 /**
  * auxt_data_reserve_slow() - reserve space after losses, or when the reader's tail is needed
@@ -112,7 +115,7 @@ NOKPROBE_SYMBOL(data_reserve_behind_lost);
 u64 auxt_data_reserve_slow(struct auxt_data_ring *ring, u32 size, u64 tsc, u32 tid)
 {
 	bool paused = READ_ONCE(ring->page->data_paused);
-	u64 word = paused ? 0 : data_reserve_behind_lost(ring, size, tsc, tid);
+	u64 word = paused ? 0 : data_reserve_after_lost(ring, size, tsc, tid);
 
 	if (word)
 		return word;
@@ -136,7 +139,7 @@ void auxt_data_report_lost(struct auxt_data_ring *ring, u64 tsc, u32 tid)
 	if (READ_ONCE(ring->page->data_paused))
 		data_take_tail(ring);
 	else
-		data_reserve_behind_lost(ring, 0, tsc, tid);
+		data_reserve_after_lost(ring, 0, tsc, tid);
 	auxt_data_end(ring);
 }
 NOKPROBE_SYMBOL(auxt_data_report_lost);
@@ -178,7 +181,7 @@ void auxt_data_oldest(const struct auxt_data_ring *ring, u64 *begin, u64 *end)
 NOKPROBE_SYMBOL(auxt_data_oldest);
 
 /**
- * auxt_data_switch() - retain the present slot and go on in another
+ * auxt_data_switch() - retain the present slot and continue in another
  * @ring: an overwritable ring with slots
  * @slot: the other slot
  * @begin: position of the oldest byte in the retained slot
@@ -199,9 +202,9 @@ void auxt_data_switch(struct auxt_data_ring *ring, u32 slot, u64 *begin, u64 *en
 		word = found;
 		*end = AUXTRACE_DATA_POSITION(word);
 		/*
-		 * Before data_reserved names the other slot: otherwise a reader could take old
-		 * contents of that slot for records. Pairs with the reader's barrier after
-		 * it reads data_reserved.
+		 * Written before data_reserved names the other slot, so that a reader does not
+		 * take old contents of that slot for records. Pairs with the reader's barrier
+		 * after it reads data_reserved.
 		 */
 		WRITE_ONCE(page->data_slot_begin, *end);
 		smp_wmb();

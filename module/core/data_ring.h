@@ -24,7 +24,7 @@
  * @mask: @size - 1
  * @shift: log2 of @size
  * @backward: records grow downwards: the newest has the lowest address
- * @overwrite: newest records win
+ * @overwrite: overwritable: the newest records replace the oldest
  * @watermark: not overwritable: readable bytes at which the reader is woken
  * @keep: bytes from this position on must not be overwritten: bytes that the reader has not
  *	read, or, in an overwritable ring, those of the writers that this one has interrupted
@@ -32,7 +32,7 @@
  * @pending: dropped records that no LOST record has reported
  * @last_tail: the reader's tail when it was last taken or found bad
  * @refused: records dropped for lack of space
- * @forgiven: value of @refused when the tail last advanced
+ * @refused_before_tail: value of @refused when the tail last advanced
  * @overwritten: bytes that were overwritten in earlier slots
  */
 struct auxt_data_ring {
@@ -50,7 +50,7 @@ struct auxt_data_ring {
 	u64 pending;
 	u64 last_tail;
 	u64 refused;
-	u64 forgiven;
+	u64 refused_before_tail;
 	u64 overwritten;
 };
 
@@ -93,7 +93,8 @@ static __always_inline bool auxt_data_is_readable(const struct auxt_data_ring *r
 		return false;
 	available = READ_ONCE(ring->page->data_head) - READ_ONCE(ring->page->data_consumed);
 	return available >= ring->watermark ||
-	       (available && (stopped || READ_ONCE(ring->refused) != READ_ONCE(ring->forgiven)));
+	       (available && (stopped || READ_ONCE(ring->refused) !=
+					 READ_ONCE(ring->refused_before_tail)));
 }
 
 /* Number of slots into which the data rings of a session are divided. */
@@ -103,8 +104,8 @@ static inline u32 auxt_data_slots(const struct auxtrace_setup *setup)
 }
 
 /*
- * Writing a record. Inline: it is a short path that each record takes. The head of data_ring.c
- * says how writers nest and what readers rely on.
+ * Writing a record. Inline: it is a short path that each record takes. See "writers" and "readers"
+ * in data_ring.c.
  */
 #define AUXT_DATA_SLOT_SHIFT	56
 
@@ -154,9 +155,9 @@ static __always_inline void auxt_data_publish(struct auxt_data_ring *ring, u64 h
 
 /**
  * auxt_data_end() - finish a record
- * @ring: a ring for which auxt_data_begin() has returned one
+ * @ring: a ring for which auxt_data_begin() has returned a record
  *
- * The outermost writer publishes the records of all.
+ * The outermost writer publishes its record and those of the writers nested in it.
  */
 static __always_inline void auxt_data_end(struct auxt_data_ring *ring)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Setting and clearing reasons of the inhibit mask for triggers: what need not be inline. */
+/* Setting and clearing reasons of the inhibit mask for triggers: the part that is not inline. */
 
 #include <linux/atomic.h>
 #include <linux/irq_work.h>
@@ -7,11 +7,11 @@
 #include "core/inhibit.h"
 
 /**
- * auxt_inhibit_broadcast() - have a request sent to the session's other CPUs
+ * auxt_inhibit_broadcast() - queue a request for the session's other CPUs
  * @ch: the channel of this CPU
  * @request: a PAUSE, RESUME or FREEZE
  *
- * It replaces an earlier one of its kind that has not been sent. remote.c delivers it.
+ * It replaces an earlier request of its kind that has not been sent. remote.c delivers it.
  */
 void auxt_inhibit_broadcast(struct auxt_channel *ch, const struct auxt_request *request)
 {
@@ -27,7 +27,7 @@ void auxt_inhibit_broadcast(struct auxt_channel *ch, const struct auxt_request *
 NOKPROBE_SYMBOL(auxt_inhibit_broadcast);
 
 /**
- * auxt_inhibit_at_deadline() - carry the deferred request out, if there is one
+ * auxt_inhibit_at_deadline() - carry out the deferred request, if there is one
  * @ch: a channel that has produced as many bytes as the request waits for
  */
 void auxt_inhibit_at_deadline(struct auxt_channel *ch)

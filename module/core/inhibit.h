@@ -18,7 +18,7 @@ static __always_inline bool auxt_inhibit_freeze(struct auxt_channel *ch,
 	if (auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_FROZEN)
 		return false;
 	ch->frozen_by = (struct auxt_pending_request) { .request = *request, .value = value };
-	/* Only the first CPU that freezes sends it on. */
+	/* The first CPU sends it to all others. Their request has all_cpus clear: remote.c. */
 	if (request->all_cpus)
 		auxt_inhibit_broadcast(ch, request);
 	/* If the reason is visible, so are frozen_by and the pending broadcast. */

@@ -100,7 +100,7 @@ u64 auxt_position_available(const struct auxt_position *pos)
 NOKPROBE_SYMBOL(auxt_position_available);
 
 /**
- * auxt_position_retain() - hand the present slot to the reader and go on in another
+ * auxt_position_retain() - retain the present slot for the reader and continue in another
  * @pos: positions of overwrite mode
  */
 void auxt_position_retain(struct auxt_position *pos)

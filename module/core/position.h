@@ -19,7 +19,7 @@
  * struct auxt_position - the positions of one AUX area
  * @size: size in bytes, a power of two; in a session with slots, size of one slot
  * @cycle: bytes after which the hardware's own pointer wraps, a multiple of @size. In
- *	overwrite mode it covers the area several times, so that laps can be told apart even
+ *	overwrite mode it covers the area several times, so that the number of laps is known even
  *	if an interrupt comes late
  * @watermark: full trace: readable bytes at which the reader is woken
  * @margin: full trace: free bytes between the last INT mark and @stop_mark, whole regions
@@ -32,7 +32,7 @@
  * @int_mark: position at which the hardware raises the next PMI, a page boundary
  * @deadline: overwrite: position at which a deferred request is due; 0: none
  * @bad_tails: number of tails refused
- * @last_bad: the newest of them; it is counted once, however long the reader leaves it there
+ * @last_bad: the newest of them; it is counted once, however long the user page holds it
  */
 struct auxt_position {
 	u64 size;
@@ -59,7 +59,7 @@ u64 auxt_position_available(const struct auxt_position *pos);
 u64 auxt_position_oldest_in_memory(const struct auxt_position *pos);
 void auxt_position_retain(struct auxt_position *pos);
 
-/* The rest is inline: it runs at each request, partly while tracing is suspended for it. */
+/* The rest is inline: it runs at each request, partly while tracing is stopped for it. */
 
 static __always_inline u64 auxt_page_down(u64 position)
 {

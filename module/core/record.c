@@ -25,7 +25,7 @@ static __always_inline void record_aux(struct auxt_channel *ch, u64 tsc)
 	struct auxtrace_record_aux *record;
 	u64 from = ch->aux_reported;
 
-	/* First: if the data ring is full, the report is lost and counted, and not repeated. */
+	/* Reset first: if the data ring is full, the report is dropped, not repeated. */
 	ch->aux_reported = ch->aux.produced;
 	ch->aux_flags = 0;
 	record = auxt_data_begin(&ch->data, AUXTRACE_RECORD_AUX, sizeof(*record), tsc,
@@ -75,8 +75,8 @@ NOKPROBE_SYMBOL(auxt_record_itrace_start);
  * @cause: AUXTRACE_CAUSE_* of its end
  * @trigger: id of the trigger that ended it, or 0
  *
- * An AUX record that is due is written while the WINDOW record is still open, like one of a
- * nested writer. So both are published at once.
+ * An AUX record that is due is written before the WINDOW record is finished, as by a nested writer.
+ * So both are published at once.
  */
 void auxt_record_window(struct auxt_channel *ch, u64 tsc, u32 cause, u32 trigger)
 {
@@ -177,7 +177,7 @@ static void record_save(const struct auxt_channel *ch, u32 slot, u64 begin, u64 
 }
 NOKPROBE_SYMBOL(record_save);
 
-/* @length without the bytes of an incomplete piece of trace at the end. */
+/* Rounds @length down to a multiple of trace_pmu.granule. */
 static u64 record_whole(const struct auxt_channel *ch, u64 length)
 {
 	return length - length % ch->pmu->granule;
@@ -215,7 +215,7 @@ u64 auxt_record_sample(struct auxt_channel *ch, const struct auxt_request *reque
 				 rdtsc(), current->pid);
 	if (!record) {
 		if (slot >= 0)
-			auxt_slots_give(&ch->slots, slot);
+			auxt_slots_release(&ch->slots, slot);
 		return length;
 	}
 	record->trigger = request->trigger;

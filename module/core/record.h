@@ -19,9 +19,8 @@ u64 auxt_record_sample(struct auxt_channel *ch, const struct auxt_request *reque
 				       sizeof(struct auxtrace_record_end)))
 
 /*
- * Bytes of data that a SAMPLE record can carry in a data ring slot of @slot_size bytes. Space
- * for a LOST record before it is left: otherwise one lost SAMPLE would keep out every later
- * one.
+ * Bytes of data that a SAMPLE record can carry in a data ring slot of @slot_size bytes. A LOST
+ * record must fit before it: otherwise no SAMPLE of this size could follow one that was dropped.
  */
 static inline u64 auxt_sample_space(u64 slot_size)
 {

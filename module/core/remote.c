@@ -10,17 +10,17 @@
  *
  * DOC: order against requests from user space
  *
- * A CPU runs calls that somebody waits for before older asynchronous calls of the same batch.
- * A user who has been notified of a freeze must not overtake the freeze with his next request.
- * Therefore broadcast.c carries out the words of a channel before its own function, and poll(2)
- * reports a freeze only when the words of all channels hold it.
+ * A CPU runs synchronous calls before older asynchronous calls of the same batch. So the ioctl of a
+ * caller that was notified of a freeze could reach a CPU before the freeze does. Therefore
+ * broadcast.c carries out the words of a channel before its own function, and poll(2) reports a
+ * freeze only when the words of all channels hold it.
  *
  * DOC: the end of a session
  *
  * Only code with interrupts off on the channel's CPU writes or takes outgoing words. STOP clears
- * them there. So once STOP has run on all CPUs nothing is sent any more, and what was sent before
- * is under way in calls. A call that runs after that finds its channel detached and leaves the
- * word alone; the next START clears it.
+ * them there. So once STOP has run on all CPUs, no request is sent any more; calls that were sent
+ * before may still be under way. Such a call finds its channel detached and leaves the word alone;
+ * the next START clears it.
  */
 
 #include <linux/cpumask.h>
@@ -36,7 +36,7 @@
  */
 void auxt_remote_run(struct auxt_channel *ch)
 {
-	/* The toggle first. The freeze stays in force whatever the toggle is. */
+	/* PAUSE or RESUME first: neither ends a FREEZE. */
 	u64 words[] = {
 		atomic64_xchg(&ch->remote.in_toggle, 0),
 		atomic64_xchg(&ch->remote.in_freeze, 0),
@@ -59,7 +59,7 @@ static void remote_take(void *info)
 {
 	struct auxt_channel *ch = info;
 
-	/* Before the words are read: for a word written from now on a new call is sent. */
+	/* Before the words are read, so that a word written later sends a new call. */
 	atomic64_xchg(&ch->remote.called, 0);
 	/* Else the CPU is going offline: auxt_channel_come_back() takes the words. */
 	if (auxt_channel_here(ch->pmu->number) == ch)
@@ -107,16 +107,16 @@ static void remote_forward(struct irq_work *work)
 		for_each_cpu(cpu, ch->group->cpus)
 			if (cpu != ch->cpu)
 				remote_call(ch->group->channels[cpu], toggle, freeze);
-	/* All channels have it. A newer FREEZE, of an NMI, has queued this work again. */
+	/* All channels have the FREEZE. A newer one, from an NMI, has queued this work again. */
 	atomic64_cmpxchg(&ch->remote.out_freeze, freeze, 0);
-	/* poll(2) did not report it meanwhile: see auxt_remote_is_sending_freeze(). */
+	/* poll(2) has not reported the freeze so far: see auxt_remote_is_sending_freeze(). */
 	if (unreported)
 		irq_work_queue(&ch->wake);
 }
 NOKPROBE_SYMBOL(remote_forward);
 
 /**
- * auxt_remote_init() - set up without any request
+ * auxt_remote_init() - set up, with no request pending
  * @ch: a new channel
  */
 void auxt_remote_init(struct auxt_channel *ch)
@@ -141,7 +141,7 @@ void auxt_remote_forget(struct auxt_channel *ch)
 NOKPROBE_SYMBOL(auxt_remote_forget);
 
 /**
- * auxt_remote_thaw() - settle older FREEZEs, so that none takes effect after a RESUME
+ * auxt_remote_thaw() - complete or drop older FREEZEs, so that none takes effect after a RESUME
  * @ch: a channel that is about to be resumed
  *
  * A FREEZE that this channel has not sent is dropped. Requests of other CPUs are carried out
@@ -171,9 +171,9 @@ void auxt_remote_flush(struct auxt_channel *ch)
 {
 	irq_work_sync(&ch->remote.work);
 	/*
-	 * A CPU runs calls in batches, and in each batch those that somebody waits for first.
-	 * So the first call may overtake an older asynchronous one; the second cannot. An
-	 * offline CPU has no calls pending.
+	 * A CPU runs calls in batches, and in each batch the synchronous ones first. So the
+	 * first call here may overtake an older asynchronous one; the second cannot. An offline
+	 * CPU has no calls pending.
 	 */
 	smp_call_function_single(ch->cpu, remote_nop, NULL, true);
 	smp_call_function_single(ch->cpu, remote_nop, NULL, true);

@@ -17,15 +17,15 @@
  */
 void auxt_request_forget(struct auxt_channel *ch, u32 trigger)
 {
-	u32 *agreed = &ch->deferred.request.action;
-	u32 action = READ_ONCE(*agreed);
+	u32 *state = &ch->deferred.request.action;
+	u32 action = READ_ONCE(*state);
 
-	/* This is no NMI, so it has interrupted no context that holds the request BUSY. */
-	if (!action || cmpxchg_local(agreed, action, AUXT_PENDING_BUSY) != action)
+	/* Not an NMI, so this has not interrupted a context that holds the request BUSY. */
+	if (!action || cmpxchg_local(state, action, AUXT_PENDING_BUSY) != action)
 		return;
 	if (trigger && ch->deferred.request.trigger != trigger) {
-		WRITE_ONCE(*agreed, action);
-		/* If the deadline passed while the request was BUSY, nothing was done. */
+		WRITE_ONCE(*state, action);
+		/* If the deadline passed while the request was BUSY, the settle loop skipped it. */
 		auxt_settle_sync(ch);
 		return;
 	}
@@ -34,20 +34,20 @@ void auxt_request_forget(struct auxt_channel *ch, u32 trigger)
 }
 NOKPROBE_SYMBOL(auxt_request_forget);
 
-/* Returns false if one is pending already. */
+/* Returns false if a request is pending already. */
 static bool request_store(struct auxt_pending_request *pending, const struct auxt_request *request,
 			  u64 value)
 {
 	struct auxt_pending_request coming = { .request = *request, .value = value };
-	u32 *agreed = &pending->request.action;
+	u32 *state = &pending->request.action;
 
 	coming.request.action = AUXT_PENDING_BUSY;
-	if (READ_ONCE(*agreed) ||
-	    cmpxchg_local(agreed, AUXTRACE_ACTION_NONE, AUXT_PENDING_BUSY) != AUXTRACE_ACTION_NONE)
+	if (READ_ONCE(*state) ||
+	    cmpxchg_local(state, AUXTRACE_ACTION_NONE, AUXT_PENDING_BUSY) != AUXTRACE_ACTION_NONE)
 		return false;
 	*pending = coming;
 	barrier();
-	WRITE_ONCE(*agreed, request->action);
+	WRITE_ONCE(*state, request->action);
 	return true;
 }
 NOKPROBE_SYMBOL(request_store);
@@ -80,7 +80,7 @@ bool auxt_request_make(struct auxt_channel *ch, const struct auxt_request *reque
 	if (likely(auxt_inhibit_apply(ch, request, value))) {
 		auxt_settle_run(ch, AUXT_TODO_APPLY);
 		auxt_inhibit_record(ch, request, value);
-		/* After the record, which may complete the watermark. */
+		/* After the record, with which the data ring may reach its watermark. */
 		auxt_settle_notify(ch);
 	}
 	return true;

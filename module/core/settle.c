@@ -77,12 +77,12 @@ static void settle_fail(struct auxt_channel *ch)
 	atomic_or(AUXTRACE_INHIBIT_HWERROR, &ch->inhibit);
 	settle_count_gap(ch, &ch->now.gaps_error);
 	ch->aux_flags |= AUXTRACE_AUX_PARTIAL;
-	/* Readers that wait only for this have not been notified by data. */
+	/* Notify readers that wait only for an error, even if data was notified before. */
 	ch->notified = false;
 }
 NOKPROBE_SYMBOL(settle_fail);
 
-/* The hardware was just turned off and had been stopped, failed or turned off before (@found). */
+/* Accounts what trace_pmu.stop found: a full area, an error, or hardware that others stopped. */
 static noinline void settle_account_trouble(struct auxt_channel *ch, u32 found)
 {
 	if (found & TRACE_ERROR)
@@ -122,7 +122,7 @@ static __always_inline void settle_set_deadline(struct auxt_channel *ch, u32 tod
 		ch->aux.deadline = ch->aux.produced + ch->deferred.request.delay;
 }
 
-/* Likewise, and sets or clears the reason FULL. */
+/* With the hardware off: places the next marks, and sets or clears the reason FULL. */
 static __always_inline void settle_check_space(struct auxt_channel *ch, u32 todo)
 {
 	settle_set_deadline(ch, todo);
@@ -135,8 +135,8 @@ static __always_inline void settle_check_space(struct auxt_channel *ch, u32 todo
 }
 
 /*
- * Trace is being lost for lack of space if that alone keeps the hardware off. Each such time is
- * one gap, however often the loop runs meanwhile.
+ * If lack of space is all that keeps the hardware off, trace is being lost. Counts one gap when
+ * that begins, however often the loop runs until it ends.
  */
 static __always_inline void settle_count_starvation(struct auxt_channel *ch)
 {
@@ -194,7 +194,7 @@ static __always_inline void settle_end_window(struct auxt_channel *ch, u64 tsc, 
 	ch->cause = cause;
 	if (auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_USER)
 		ch->now.pauses_done++;
-	/* Here, since the reader may free space before settle_count_starvation(). */
+	/* Count it here: the reader may free space before settle_count_starvation(). */
 	if (cause == AUXTRACE_CAUSE_FULL && !ch->starved) {
 		settle_count_full(ch);
 		ch->starved = true;
@@ -272,7 +272,7 @@ void auxt_settle_cut(const struct auxt_channel *ch, struct auxtrace_cut *to)
 }
 NOKPROBE_SYMBOL(auxt_settle_cut);
 
-/* With the hardware off: its next start is in @next_slot. */
+/* With the hardware off: the next start writes to @next_slot. */
 static void settle_change_slot(struct auxt_channel *ch)
 {
 	ch->now.slot = ch->next_slot;
@@ -281,8 +281,8 @@ static void settle_change_slot(struct auxt_channel *ch)
 NOKPROBE_SYMBOL(settle_change_slot);
 
 /*
- * Retains @slot, which was left at @tsc, for the reader. Records have reported all of its contents;
- * what follows belongs to the next slot.
+ * Retains @slot, in which tracing ended at @tsc, for the reader. The records of all its contents
+ * are written; later records belong to the next slot.
  */
 static void settle_retain_slot(struct auxt_channel *ch, u32 slot, u64 tsc)
 {
@@ -300,9 +300,9 @@ static void settle_retain_slot(struct auxt_channel *ch, u32 slot, u64 tsc)
 NOKPROBE_SYMBOL(settle_retain_slot);
 
 /*
- * Goes from an open window in one slot to a new window in the next. The hardware is turned on
- * again first, so that the time for records and accounting is not missing in the new window. They
- * are based on the positions in @aux, which do not change meanwhile.
+ * Ends the open window and begins a new one in the next slot. The hardware is turned on again
+ * before the records and the accounting, so that the trace of that time is not lost. Both use the
+ * positions in @aux, which do not change meanwhile.
  */
 static noinline void settle_change_window(struct auxt_channel *ch, u64 tsc)
 {
@@ -323,7 +323,7 @@ static noinline void settle_change_window(struct auxt_channel *ch, u64 tsc)
 }
 NOKPROBE_SYMBOL(settle_change_window);
 
-/* A window is open. Returns true if all is done, also if the window has ended. */
+/* A round of the loop while a window is open. False: settle_while_closed() must follow. */
 static __always_inline bool settle_while_open(struct auxt_channel *ch, u32 todo)
 {
 	u32 found, inhibit;
@@ -358,7 +358,7 @@ static __always_inline bool settle_while_open(struct auxt_channel *ch, u32 todo)
 	return todo == AUXT_TODO_APPLY && !found;
 }
 
-/* No window is open. */
+/* A round of the loop, or the rest of one, while no window is open. */
 static __always_inline void settle_while_closed(struct auxt_channel *ch, u32 todo)
 {
 	bool sync;
@@ -404,7 +404,7 @@ static void settle_take_sample(struct auxt_channel *ch)
 {
 	u64 wanted, length;
 
-	/* If SYNC is set again the request is newer than the last position: the next round. */
+	/* If SYNC is set again, the request is newer than the position: the next round does it. */
 	if (!auxt_request_is_pending(&ch->sample) || READ_ONCE(ch->todo) & AUXT_TODO_SYNC)
 		return;
 	wanted = ch->sample.request.size - ch->sample.request.size % ch->pmu->granule;
@@ -530,8 +530,8 @@ NOKPROBE_SYMBOL(auxt_settle_run);
  * auxt_settle_notify() - wake readers if there is something new for them
  * @ch: the channel
  *
- * Once for each event or each advance of a position, not for each request. If an NMI nests here
- * and notifies, too, readers may be woken twice.
+ * Wakes them once for each event or advance of a position, not for each request. If an NMI nests
+ * here and notifies, too, readers may be woken twice.
  */
 void auxt_settle_notify(struct auxt_channel *ch)
 {

@@ -7,7 +7,7 @@
 #include "core/slots.h"
 
 /**
- * auxt_slots_init() - set up: slot 0 is held, to be traced into, the others are free
+ * auxt_slots_init() - set up: tracing holds slot 0, the others are free
  * @slots: slots of a new channel
  * @nr: number of slots, 1 to 64
  */
@@ -33,15 +33,15 @@ bool auxt_slots_claim(struct auxt_slots *slots, u32 slot)
 NOKPROBE_SYMBOL(auxt_slots_claim);
 
 /**
- * auxt_slots_give() - free a slot that was claimed
+ * auxt_slots_release() - release a slot that was claimed
  * @slots: slots of a channel
  * @slot: number of the slot
  */
-void auxt_slots_give(struct auxt_slots *slots, u32 slot)
+void auxt_slots_release(struct auxt_slots *slots, u32 slot)
 {
 	atomic64_andnot(BIT_ULL(slot), &slots->held);
 }
-NOKPROBE_SYMBOL(auxt_slots_give);
+NOKPROBE_SYMBOL(auxt_slots_release);
 
 /**
  * auxt_slots_claim_any() - claim the lowest free slot
@@ -78,7 +78,7 @@ void auxt_slots_fill(struct auxt_slots *slots, u32 slot)
 NOKPROBE_SYMBOL(auxt_slots_fill);
 
 /**
- * auxt_slots_release_sample() - free a slot whose SAMPLE has been read
+ * auxt_slots_release_sample() - release a slot whose SAMPLE has been read
  * @slots: slots of a channel
  * @slot: number of the slot
  *
@@ -88,7 +88,7 @@ bool auxt_slots_release_sample(struct auxt_slots *slots, u32 slot)
 {
 	if (!(atomic64_fetch_andnot(BIT_ULL(slot), &slots->sampled) & BIT_ULL(slot)))
 		return false;
-	auxt_slots_give(slots, slot);
+	auxt_slots_release(slots, slot);
 	return true;
 }
 NOKPROBE_SYMBOL(auxt_slots_release_sample);

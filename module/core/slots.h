@@ -24,7 +24,7 @@ void auxt_slots_init(struct auxt_slots *slots, u32 nr);
 
 /* Any CPU, any context. */
 bool auxt_slots_claim(struct auxt_slots *slots, u32 slot);
-void auxt_slots_give(struct auxt_slots *slots, u32 slot);
+void auxt_slots_release(struct auxt_slots *slots, u32 slot);
 int auxt_slots_claim_any(struct auxt_slots *slots);
 void auxt_slots_fill(struct auxt_slots *slots, u32 slot);
 bool auxt_slots_release_sample(struct auxt_slots *slots, u32 slot);

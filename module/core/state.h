@@ -29,7 +29,7 @@ struct perf_event;
  * @action: AUXTRACE_ACTION_*
  * @trigger: id of the trigger
  * @size: SAMPLE: bytes wanted
- * @delay: carry the action out after the channel has produced so many bytes
+ * @delay: number of bytes that the channel produces before the action is carried out
  * @all_cpus: the session's other CPUs carry out the same action
  */
 struct auxt_request {
@@ -72,7 +72,7 @@ static __always_inline void auxt_request_complete(struct auxt_pending_request *p
 /**
  * struct auxt_remote - requests between one channel and the session's other channels
  * @work: sends this channel's requests to the others; queued on the channel's CPU
- * @csd: carries out on the channel's CPU the requests of others
+ * @csd: runs on the channel's CPU and carries out the others' requests
  * @called: @csd has been sent and has not run yet. Only the CPU that sets it sends @csd
  * @out_toggle: for @work: the newest PAUSE or RESUME, as AUXT_REMOTE_WORD(); 0: none
  * @out_freeze: for @work: a FREEZE, likewise; stays until all other channels have it
@@ -97,16 +97,16 @@ struct auxt_remote {
 #define AUXT_REMOTE_WORD_ACTION(word)	((u32)((word) & 0xff))
 #define AUXT_REMOTE_WORD_TRIGGER(word)	((u32)((word) >> 8))
 
-/* Has the channel requests of other CPUs to carry out? Any context, any CPU. */
+/* Are requests of other CPUs waiting for the channel? Any context, any CPU. */
 static inline bool auxt_remote_is_pending(const struct auxt_remote *remote)
 {
 	return atomic64_read(&remote->in_toggle) | atomic64_read(&remote->in_freeze);
 }
 
 /*
- * Has a FREEZE of this channel not reached all other channels yet? Any context, any CPU; to be
- * read after the inhibit mask: @out_freeze is set before the reason FROZEN, and readers are
- * woken after it is cleared.
+ * Is a FREEZE of this channel still to be sent to another channel? Any context, any CPU. Read it
+ * after the inhibit mask: @out_freeze is set before the reason FROZEN, and readers are woken after
+ * it is cleared.
  */
 static inline bool auxt_remote_is_sending_freeze(const struct auxt_remote *remote)
 {
@@ -166,13 +166,18 @@ struct auxt_group {
  * @cpu: the CPU
  * @index: index of this channel in its session, in CPU order
  * @reservation: perf event that keeps perf off the trace PMU; NULL if perf has no such PMU.
- *	See reservation.c
+ *	See hw/reservation.c
  * @pmu_reserved: perf is kept off the trace PMU, or has none of that kind
  * @reservation_type: perf's type number of the PMU that @reservation holds
  *
  * @flags: AUXTRACE_SETUP_*
  * @wanted: AUXTRACE_WANT_*: records to be written; 0: there is no data ring
  * @drained: the AUX area or the data ring is not overwritable, so readers can wait for data
+ *
+ * @triggers: the triggers of the session
+ * @remote: requests to and from the session's other channels
+ * @run: how many times the channel has been attached
+ * @slots: slots of the AUX area
  *
  * The rest belongs to the CPU: see channel.c.
  *
@@ -183,21 +188,17 @@ struct auxt_group {
  * @attached: @pmu has been claimed on the CPU
  * @resuming: a RESUME ioctl is being carried out
  * @starved: lack of space is all that keeps the hardware off; this is counted as a gap
- * @triggers: the triggers of the session
- * @remote: requests to and from the session's other channels
- * @run: how many times the channel has been attached
- * @slots: slots of the AUX area
  * @paused_by: id of the trigger that set the reason TRIGGER last
  * @resumed_by: id of the trigger that cleared it last
  * @frozen_by: the FREEZE that set the reason FROZEN last
  * @sample: pending SAMPLE
  * @deferred: pending request to be carried out at @aux.deadline
  * @frozen: the data ring is frozen
- * @thawed: a RESUME or START has cleared FROZEN since @frozen was last brought in line with
- *	it. (FROZEN may be set again by now.)
+ * @thawed: a RESUME or START has cleared FROZEN since the settle loop last updated @frozen. (FROZEN
+ *	may be set again by now.)
  * @notified: readers have been notified that there is something to read
  * @notified_position: sum of the positions at that notification, see auxt_settle_notify()
- * @tail_poll: timer that looks for a new tail of the reader. See tail_poll.c
+ * @tail_poll: timer that polls the reader's tail. See tail_poll.c
  * @tail_polling: @tail_poll runs or is about to be started
  * @fresh: no window has begun since START
  * @off_tsc: time-stamp counter when the hardware was last turned off
@@ -307,7 +308,7 @@ static __always_inline bool auxt_channel_is_readable(const struct auxt_channel *
 	       (available && (stopped || READ_ONCE(ch->status->inhibit) & AUXTRACE_INHIBIT_FULL));
 }
 
-/* Does the next AUX record have anything to report? */
+/* Has the AUX area bytes or flags that no AUX record has reported? */
 static __always_inline bool auxt_channel_has_unreported(const struct auxt_channel *ch)
 {
 	return ch->aux_reported != ch->aux.produced || ch->aux_flags;

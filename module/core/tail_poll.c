@@ -4,8 +4,8 @@
  *
  * A timer runs on the channel's CPU while the channel waits for space and for nothing else. The
  * settle loop may run in an NMI, where no timer can be started, so the channel's irq_work starts
- * it. The timer stops when the channel waits no more, and is cancelled when the channel is
- * detached. So it never runs on another CPU than the channel's.
+ * it. The timer stops when the channel no longer waits, and is cancelled when the channel is
+ * detached. So it never runs on a CPU other than the channel's.
  */
 
 #include <linux/irqflags.h>
@@ -26,7 +26,7 @@ static enum hrtimer_restart tail_poll_tick(struct hrtimer *timer)
 
 	if (auxt_tail_poll_waits(ch) && auxt_settle_has_new_tail(ch))
 		auxt_settle_sync_tails(ch);
-	/* Cleared before the check: a channel that gets full after it starts a new poll. */
+	/* Cleared before the check, so that a channel that fills up after it starts a new poll. */
 	WRITE_ONCE(ch->tail_polling, false);
 	barrier();
 	if (!auxt_tail_poll_waits(ch))
@@ -71,7 +71,7 @@ NOKPROBE_SYMBOL(tail_poll_wake);
  */
 void auxt_tail_poll_end(struct auxt_channel *ch)
 {
-	/* The timer runs on this CPU with interrupts off, so not now: this cannot fail. */
+	/* The handler runs on this CPU only, and interrupts are off: the cancel succeeds. */
 	hrtimer_try_to_cancel(&ch->tail_poll);
 	WRITE_ONCE(ch->tail_polling, false);
 }

@@ -13,7 +13,7 @@ void auxt_tail_poll_init(struct auxt_channel *ch);
 /* Interrupt or task context, any CPU. */
 void auxt_tail_poll_begin(struct auxt_channel *ch);
 
-/* On the channel's CPU with interrupts off, after the detach: no poll can begin any more. */
+/* On the channel's CPU with interrupts off, after the detach, so that no new poll can begin. */
 void auxt_tail_poll_end(struct auxt_channel *ch);
 
 #endif /* AUXT_TAIL_POLL_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* struct trace_pmu: the contract between core/ and the hardware that produces trace (Intel PT, BTS). */
+/* struct trace_pmu: the contract between core/ and the trace hardware (Intel PT, BTS). */
 #ifndef AUXT_TRACE_PMU_H
 #define AUXT_TRACE_PMU_H
 
@@ -16,7 +16,7 @@ struct auxtrace_setup;
 /* What trace_pmu.stop found. */
 #define TRACE_STOPPED	(1u << 0)	/* the hardware had stopped at the STOP mark */
 #define TRACE_ERROR	(1u << 1)	/* the hardware had met an operational error */
-#define TRACE_FOREIGN	(1u << 2)	/* other code than ours had turned it off */
+#define TRACE_FOREIGN	(1u << 2)	/* other code had turned the hardware off */
 
 /**
  * struct trace_pmu - operations of a trace PMU
@@ -24,10 +24,11 @@ struct auxtrace_setup;
  * @name: name of perf's PMU for the same hardware, which is reserved to keep perf off
  * @reserve_instead: event to reserve where perf has no PMU of that name; NULL: there is none
  * @granule: size in bytes of a piece of trace that can be decoded on its own; 1: any size
- * @missing: reasons why sessions cannot use it here: AUXTRACE_PT_*, AUXTRACE_BTS_*. Task context
+ * @missing: why sessions cannot use it on this machine: AUXTRACE_PT_*, AUXTRACE_BTS_*; 0: they can.
+ *	Task context
  * @check: can the hardware trace with this setup? 0, -EINVAL or -EOPNOTSUPP
  * @in_use: -EBUSY if the hardware of this CPU traces already, else 0. Interrupts off
- * @table_pages: pages that @setup will allocate for one channel, to be charged beforehand
+ * @table_pages: pages that @setup will allocate for one channel, charged before it runs
  * @setup: allocate the tables of a channel, whose AUX pages exist, and set its
  *	auxt_position.cycle. Task context
  * @cleanup: undo @setup. Task context

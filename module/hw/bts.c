@@ -31,10 +31,10 @@
  *
  * DOC: IA32_DEBUGCTL is shared
  *
- * Block-stepping and LBRs change it by read-modify-write with interrupts off; so does this
- * file. Our NMI handler may run between another's read and write, whose write then undoes
- * ours. If that turns BTS off, the next sync finds it and counts a gap. If that turns BTS
- * on, no record is stored: bts_stop() leaves no space in the buffer.
+ * Block-stepping and LBRs change it by read-modify-write with interrupts off; so does this file.
+ * Our NMI handler may run between the read and the write of other code; that write then undoes
+ * ours. If that turns BTS off, the next sync finds it and counts a gap. If that turns BTS on, no
+ * record is stored: bts_stop() leaves no space in the buffer.
  */
 
 #include <linux/auxtrace.h>
@@ -60,8 +60,8 @@
 
 /* BTS_ON turns BTS on; BTS_OURS is all that this file changes in IA32_DEBUGCTL. */
 #define BTS_ON		((u64)(DEBUGCTLMSR_TR | DEBUGCTLMSR_BTS))
-#define BTS_OURS	(BTS_ON | DEBUGCTLMSR_BTINT | DEBUGCTLMSR_BTS_OFF_OS | \
-			 DEBUGCTLMSR_BTS_OFF_USR)
+#define BTS_OURS	(BTS_ON | DEBUGCTLMSR_BTINT | \
+			 DEBUGCTLMSR_BTS_OFF_OS | DEBUGCTLMSR_BTS_OFF_USR)
 
 static_assert(sizeof(struct auxtrace_branch) == 24);
 
@@ -72,10 +72,10 @@ static_assert(sizeof(struct auxtrace_branch) == 24);
  * @laps: copies of each slot in @map
  * @buffer: buffer in the CPU entry area; NULL: the hardware writes to @map
  * @bits: bits of IA32_DEBUGCTL that are set to trace
- * @begin: address at which the hardware began
+ * @begin: address at which the hardware began to write
  * @space: bytes that it may fill from there on
  * @pmi_pending: BTS was stopped beyond the threshold, so an interrupt has come or will
- *	come, and nothing else tells whose it is
+ *	come, and nothing else says that it is BTS's
  * @was: words of @ds before bts_claim()
  */
 struct bts {
@@ -218,10 +218,10 @@ static __always_inline char *bts_place(const struct auxt_channel *ch)
 /* ---- the debug store and IA32_DEBUGCTL -------------------------------- */
 
 /*
- * A threshold that no index reaches. It stands while the hardware is off, or perf's NMI
- * handler would take our interrupt for its own. It also stands from the time that an
- * interrupt is acknowledged: each record beyond the threshold raises another, also those
- * of the kernel's return from the NMI, which could repeat until the space is full.
+ * A threshold that no index reaches. It is in place while the hardware is off, because perf's
+ * NMI handler would take our interrupt for its own. It is also in place after an interrupt
+ * is acknowledged: each record beyond the threshold raises another interrupt, even a record
+ * of the kernel's return from the NMI, so interrupts could repeat until the space is full.
  */
 #define BTS_NEVER	(~0ull)
 
@@ -252,7 +252,7 @@ static __always_inline void bts_open(struct auxt_channel *ch)
 	WRITE_ONCE(ds->bts_buffer_base, bts->begin);
 	WRITE_ONCE(ds->bts_index, bts->begin);
 	WRITE_ONCE(ds->bts_absolute_maximum, bts->begin + plan.space);
-	/* Last; bts_close() writes it first. An NMI in between sees an index below it. */
+	/* Written last; bts_close() writes it first. An NMI in between sees an index below it. */
 	WRITE_ONCE(ds->bts_interrupt_threshold, bts->begin + plan.threshold);
 	/* The words are in memory before the hardware is turned on and reads them. */
 	wmb();
@@ -269,7 +269,7 @@ static int bts_claim(struct auxt_channel *ch)
 		return err;
 	if (auxt_rdmsr_safe(MSR_IA32_DS_AREA, &area) || area != (unsigned long)ds)
 		return -EIO;
-	/* Without memory perf has set up no buffer. */
+	/* perf has set up no buffer if it could not allocate the memory. */
 	if (bts->buffer && ds->bts_buffer_base != (unsigned long)bts->buffer)
 		return -EIO;
 	bts->was.base = ds->bts_buffer_base;
@@ -298,7 +298,7 @@ static void bts_release(struct auxt_channel *ch)
 	struct bts *bts = bts_of(ch);
 	struct debug_store *ds = bts->ds;
 
-	/* If somebody turned BTS on meanwhile, it must not write to perf's buffer. */
+	/* If other code turned BTS on meanwhile, the hardware must not write to perf's buffer. */
 	bts_emergency_stop();
 	auxt_pmi_unroute(bts->pmi_pending);
 	ds->bts_buffer_base = bts->was.base;
@@ -357,7 +357,7 @@ static u64 bts_collect(const struct auxt_channel *ch, u64 bytes)
 	if (!(ch->flags & AUXTRACE_SETUP_KERNEL))
 		end = bts_censor(buffer, end);
 	bytes = (char *)end - (char *)buffer;
-	/* An area smaller than the buffer: write no byte twice, as memcpy() has no order. */
+	/* If the area is smaller, skip records that newer ones overwrite: memcpy() has no order. */
 	if (bytes > ch->aux.size)
 		skip = bytes - ch->aux.size;
 	memcpy(bts_place(ch) + skip, (char *)buffer + skip, bytes - skip);
@@ -381,7 +381,7 @@ static u32 bts_stop(struct auxt_channel *ch)
 	wmb();
 	ch->off_tsc = rdtsc();
 	bytes = end - bts->begin;
-	/* Somebody else changed the debug store. */
+	/* Other code has changed the debug store. */
 	if (end < bts->begin || bytes > bts->space || bytes % BTS_RECORD)
 		return TRACE_ERROR;
 	ch->aux.produced += bts->buffer ? bts_collect(ch, bytes) : bytes;

@@ -7,8 +7,8 @@
 #include "hw/bts_plan.h"
 
 /*
- * An NMI handler that is running delays our interrupt. This is the space for its branches
- * meanwhile, in bytes of records. Most handlers take some hundred branches, one that prints
+ * An NMI handler that is running delays our interrupt. This is the space for the records of the
+ * branches that it takes meanwhile. Most handlers take some hundred branches, a handler that prints
  * takes many more.
  */
 #define BTS_SLACK	(256ull << 10)
@@ -17,7 +17,7 @@
  * Overwrite mode: least distance between interrupts, which is several laps of a small area.
  * With less, the branches of one interrupt could raise the next.
  */
-#define BTS_STRETCH	(64ull << 10)
+#define BTS_MIN_INTERVAL	(64ull << 10)
 
 /**
  * auxt_bts_margin() - space to keep behind the last interrupt in full trace
@@ -34,7 +34,7 @@ NOKPROBE_SYMBOL(auxt_bts_margin);
 /**
  * auxt_bts_laps() - how often to map an area (or slot) in a row
  * @size: bytes of it
- * @overwrite: mode
+ * @overwrite: overwrite mode
  *
  * The hardware runs from the end of one copy into the next. In full trace it passes one end
  * at most. In overwrite mode it goes on until the interrupt is taken.
@@ -43,13 +43,13 @@ NOKPROBE_SYMBOL(auxt_bts_margin);
  */
 u64 auxt_bts_laps(u64 size, bool overwrite)
 {
-	return overwrite ? 2 + (BTS_STRETCH + BTS_SLACK + size - 1) / size : 2;
+	return overwrite ? 2 + (BTS_MIN_INTERVAL + BTS_SLACK + size - 1) / size : 2;
 }
 NOKPROBE_SYMBOL(auxt_bts_laps);
 
 /**
  * auxt_bts_plan() - how far BTS may write in the mapped area
- * @aux: auxt_position_plan() was called, and it is not full
+ * @aux: positions after auxt_position_plan(), in an area that is not full
  * @laps: auxt_bts_laps()
  *
  * Return: the plan.
@@ -61,8 +61,9 @@ struct auxt_bts_plan auxt_bts_plan(const struct auxt_position *aux, u64 laps)
 
 	if (aux->overwrite) {
 		space = laps * aux->size - aux->produced % aux->size;
-		if (aux->deadline <= aux->produced && threshold < BTS_STRETCH)
-			threshold += (BTS_STRETCH - threshold + aux->size - 1) & ~(aux->size - 1);
+		if (aux->deadline <= aux->produced && threshold < BTS_MIN_INTERVAL)
+			threshold += (BTS_MIN_INTERVAL - threshold + aux->size - 1) &
+				     ~(aux->size - 1);
 	}
 	return (struct auxt_bts_plan) {
 		.threshold = roundup(threshold, BTS_RECORD),
@@ -73,7 +74,7 @@ NOKPROBE_SYMBOL(auxt_bts_plan);
 
 /**
  * auxt_bts_plan_buffered() - how far BTS may write in the buffer
- * @plan: the plan for the area behind it
+ * @plan: the plan for the area to which the buffer is copied
  * @size: bytes of the buffer
  * @kernel: the kernel is traced: the branches of an NMI handler that delays the interrupt
  *	need space, too

@@ -12,9 +12,9 @@
 #define BTS_RECORD	((u64)sizeof(struct auxtrace_branch))
 
 /**
- * struct auxt_bts_plan - distances in bytes from where the hardware is
- * @threshold: to the interrupt, which comes at the end of a record
- * @space: that it may fill: whole records
+ * struct auxt_bts_plan - bytes from the hardware's position on
+ * @threshold: up to the interrupt, which comes at the end of a record
+ * @space: up to where it may write: whole records
  */
 struct auxt_bts_plan {
 	u64 threshold;

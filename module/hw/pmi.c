@@ -47,8 +47,8 @@ static DEFINE_PER_CPU(u64, pmi_last_tsc);
  * auxt_pmi_route() - deliver this CPU's PMI as an NMI
  *
  * perf's PMU driver sets up the LVT entry so. Without that driver the entry has its reset
- * value, without a vector. Any other value belongs to somebody else (a guest's PMU) and is
- * left alone.
+ * value, without a vector. Any other value belongs to other code (a guest's PMU) and is left
+ * alone.
  */
 void auxt_pmi_route(void)
 {
@@ -73,15 +73,15 @@ void auxt_pmi_unroute(bool pmi_pending)
 		this_cpu_write(pmi_last_tsc, rdtsc());
 	if (this_cpu_dec_return(pmi_users))
 		return;
-	/* Also if auxt_pmi_route() wrote nothing: the last PMI may have left it masked. */
+	/* Even if auxt_pmi_route() wrote nothing: the last PMI may have left the entry masked. */
 	if (pmi_is_nmi(auxt_apic_read(APIC_LVTPC)))
 		auxt_apic_write(APIC_LVTPC, this_cpu_read(pmi_lvtpc_before));
 }
 NOKPROBE_SYMBOL(auxt_pmi_unroute);
 
 /*
- * The CPU masks the entry when it delivers. It is unmasked after the handling, or the CPU
- * would deliver the same interrupt again. An entry that delivers no NMIs is not ours.
+ * The CPU masks the LVT entry when it delivers the interrupt. Call this after the interrupt was
+ * handled, or the CPU would deliver it again. An entry that delivers no NMIs is not ours.
  */
 static void pmi_unmask(void)
 {
@@ -93,8 +93,8 @@ static void pmi_unmask(void)
 NOKPROBE_SYMBOL(pmi_unmask);
 
 /*
- * Handles interrupts until there is none, at most @rounds. Returns how many. More than one
- * tells the kernel that another NMI may already be latched for what was handled here.
+ * Handles interrupts until there is none, at most @rounds. Returns how many. A number above one
+ * tells the kernel that the NMI of an interrupt handled here may still be latched.
  */
 static int pmi_handle(struct auxt_channel *ch, int rounds)
 {
@@ -105,7 +105,7 @@ static int pmi_handle(struct auxt_channel *ch, int rounds)
 		return NMI_DONE;
 	}
 	for (handled = 0; handled < rounds; handled++) {
-		/* First: an interrupt that comes after it asserts the bit again. */
+		/* Acknowledge first: an interrupt that comes later asserts the bit again. */
 		bool asserted = ch->pmu->acknowledge(ch);
 
 		if (!auxt_channel_interrupt(ch, asserted))

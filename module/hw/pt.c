@@ -117,8 +117,7 @@ void __init auxt_pt_init(void)
 		leaf[1] = pt_read_leaf(0x14, 1);
 	pt_caps_decode(&pt_cpu_caps, leaf, boot_cpu_data.x86, boot_cpu_data.x86_model);
 	pt_works_in_vmx = !boot_cpu_has(X86_FEATURE_VMX) ||
-			  (!auxt_rdmsr_safe(MSR_IA32_VMX_MISC, &vmx_misc) &&
-			   vmx_misc & VMX_MISC_PT);
+			  (!auxt_rdmsr_safe(MSR_IA32_VMX_MISC, &vmx_misc) && vmx_misc & VMX_MISC_PT);
 
 	if (!pt_cpu_caps.topa || !pt_cpu_caps.topa_multi)
 		pt_why_missing = AUXTRACE_PT_NO_TOPA;
@@ -204,7 +203,7 @@ static __always_inline unsigned long pt_region_before(u64 position)
 	return (position >> AUXT_REGION_SHIFT) - 1;
 }
 
-/* The INT mark of each lap is fixed; a deadline before the end of this lap gets another. */
+/* The INT mark at each lap's end is fixed; a deadline within this lap gets another INT mark. */
 static __always_inline void pt_arm_overwrite(struct auxt_channel *ch)
 {
 	struct pt *pt = pt_of(ch);
@@ -217,7 +216,7 @@ static __always_inline void pt_arm_overwrite(struct auxt_channel *ch)
 					       TOPA_ENTRY_INT);
 }
 
-/* Moves the marks to where ch->aux was planned to stop and to interrupt. */
+/* Moves the INT and STOP entries to the positions that auxt_position_plan() chose. */
 static __always_inline void pt_arm(struct auxt_channel *ch)
 {
 	struct auxt_topa *topa = pt_topa_of(ch);

@@ -19,7 +19,7 @@ NOKPROBE_SYMBOL(pt_caps_is_broadwell);
 
 /**
  * pt_caps_decode() - decode CPUID leaf 14H
- * @caps: the answer
+ * @caps: the result
  * @leaf: subleaves 0 and 1; a subleaf that the CPU does not have is zero
  * @family: display family of the CPU
  * @model: display model
@@ -94,7 +94,7 @@ int pt_caps_check(const struct pt_caps *caps, u64 config)
 
 	if (config & ~PT_CONFIG_FORMAT)
 		return -EINVAL;
-	/* As in perf, branch is meaningful only together with pt. */
+	/* As in perf, branch has a meaning only if pt is set. */
 	if (config & PT_CONFIG_BRANCH && !(config & PT_CONFIG_PT))
 		return -EINVAL;
 	if (config & PT_CONFIG_MTC_PERIOD && !(config & PT_CONFIG_MTC))

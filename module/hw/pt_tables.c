@@ -14,7 +14,7 @@
 #include "core/channel.h"
 #include "hw/pt_tables.h"
 
-/* A large area needs many tables. As for its pages, the OOM killer is not called. */
+/* A large area needs many tables. As for its pages, never invoke the OOM killer. */
 #define TABLES_GFP	(GFP_KERNEL | __GFP_NOWARN | __GFP_RETRY_MAYFAIL)
 
 static void pt_tables_free_one(struct auxt_topa *topa)
@@ -83,7 +83,7 @@ NOKPROBE_SYMBOL(pt_tables_fill);
 
 /**
  * auxt_pt_tables_pages() - memory that auxt_pt_tables_new() takes for one channel
- * @setup: checked
+ * @setup: setup of the session, checked
  *
  * Return: pages, for the charge of locked memory.
  */
@@ -103,7 +103,8 @@ NOKPROBE_SYMBOL(auxt_pt_tables_pages);
  * auxt_pt_tables_new() - tables for each slot of a channel's AUX area
  * @ch: the channel; its pages exist. Sets the cycle of its position
  *
- * Return: an array with an element a slot, -ENOMEM, or -EINTR (fatal signal).
+ * Return: an array with one element per slot; or ERR_PTR(-ENOMEM), or ERR_PTR(-EINTR) after a fatal
+ * signal.
  */
 struct auxt_topa *auxt_pt_tables_new(struct auxt_channel *ch)
 {

@@ -40,7 +40,7 @@ unsigned int auxt_topa_nr_tables(unsigned long nr_regions)
 NOKPROBE_SYMBOL(auxt_topa_nr_tables);
 
 /**
- * auxt_topa_link() - link the tables to a ring
+ * auxt_topa_link() - link the tables into a ring
  * @topa: tables, allocated and zeroed
  */
 void auxt_topa_link(struct auxt_topa *topa)

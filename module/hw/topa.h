@@ -5,7 +5,7 @@
  * pt_tables.c allocates: the tests compile it in user space.
  *
  * Every output region is one page. A table is one page of 512 entries. Its last entry
- * (END) leads to the next table, and that of the last table to the first, so the output
+ * (END) points to the next table, and that of the last table to the first, so the output
  * is a ring.
  */
 #ifndef AUXT_TOPA_H
@@ -25,7 +25,7 @@
 
 /**
  * struct auxt_topa - a ring of tables
- * @nr_regions: output regions of all tables together
+ * @nr_regions: number of output regions, of all tables
  * @nr_tables: number of tables
  * @tables: the tables
  * @phys: their physical addresses

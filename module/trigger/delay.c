@@ -72,7 +72,7 @@ static enum hrtimer_restart delay_expired(struct hrtimer *timer)
 NOKPROBE_SYMBOL(delay_expired);
 
 /**
- * auxt_delay_begin() - let a trigger act later
+ * auxt_delay_begin() - make a trigger act after its delay
  * @t: a trigger with a delay
  * @ch: the channel attached to this CPU
  * @value: of the event, for the record

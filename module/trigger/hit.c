@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A trigger hits.
+ * The hit of a trigger.
  *
  * This runs in every context: task, interrupt, NMI, and probes within any of them. It takes no
  * lock, never waits and allocates nothing. Interrupts are off, so only an NMI (or a probe in one)
@@ -32,8 +32,8 @@ static void hit_refund(struct auxt_trigger *t)
 NOKPROBE_SYMBOL(hit_refund);
 
 /*
- * Of a trigger that counts its hits or has no action: does this hit act? If so, @at is when the
- * hold-off begins, and @since when the previous one began.
+ * Does a hit of a trigger with TRIGGER_IS_COUNTED act? If so, sets @at to the time from which the
+ * hold-off counts, and @since to the time from which the previous one counted.
  */
 static bool hit_may_act(struct auxt_trigger *t, u64 *since, u64 *at)
 {
@@ -59,7 +59,7 @@ static bool hit_may_act(struct auxt_trigger *t, u64 *since, u64 *at)
 }
 NOKPROBE_SYMBOL(hit_may_act);
 
-/* Is the channel as the trigger wants it already? Frequent triggers mostly find it so. */
+/* Does the action change nothing? That is the common case of frequent triggers. */
 static __always_inline bool hit_is_noop(const struct auxt_trigger *t, const struct auxt_channel *ch)
 {
 	return (atomic_read(&ch->inhibit) & t->noop_mask) == t->noop &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A trigger hits. */
+/* The hit of a trigger. */
 #ifndef AUXT_HIT_H
 #define AUXT_HIT_H
 

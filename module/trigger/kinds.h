@@ -49,7 +49,7 @@
 	ACTION(SAMPLE,	"sample",	USES_LIMITS | USES_SAMPLE)		\
 	ACTION(FREEZE,	"freeze",	USES_LIMITS | USES_DELAY)
 
-/* By number; a number without a name does not exist. */
+/* Indexed by number. A NULL name marks a number that is not in use. */
 struct auxt_trigger_names {
 	const char *name;
 	__u32 uses;

@@ -21,14 +21,14 @@ struct kprobe_trigger {
 	char *name;
 };
 
-static int kprobe_on_call(struct kprobe *kp, struct pt_regs *regs)
+static int kprobe_trigger_on_call(struct kprobe *kp, struct pt_regs *regs)
 {
 	auxt_trigger_hit(container_of(kp, struct kprobe_trigger, rp.kp)->t, 0);
 	return 0;
 }
-NOKPROBE_SYMBOL(kprobe_on_call);
+NOKPROBE_SYMBOL(kprobe_trigger_on_call);
 
-static int kprobe_on_return(struct kretprobe_instance *instance, struct pt_regs *regs)
+static int kprobe_trigger_on_return(struct kretprobe_instance *instance, struct pt_regs *regs)
 {
 	struct kretprobe *rp = auxt_get_kretprobe(instance);
 
@@ -37,17 +37,17 @@ static int kprobe_on_return(struct kretprobe_instance *instance, struct pt_regs 
 		auxt_trigger_hit(container_of(rp, struct kprobe_trigger, rp)->t, 0);
 	return 0;
 }
-NOKPROBE_SYMBOL(kprobe_on_return);
+NOKPROBE_SYMBOL(kprobe_trigger_on_return);
 
-static void kprobe_free(struct kprobe_trigger *p)
+static void kprobe_trigger_free(struct kprobe_trigger *p)
 {
 	kfree(p->name);
 	kfree(p);
 }
-NOKPROBE_SYMBOL(kprobe_free);
+NOKPROBE_SYMBOL(kprobe_trigger_free);
 
-static struct kprobe_trigger *kprobe_new(struct auxt_trigger *t,
-					 const struct auxtrace_trigger *arg)
+static struct kprobe_trigger *kprobe_trigger_new(struct auxt_trigger *t,
+						 const struct auxtrace_trigger *arg)
 {
 	struct kprobe_trigger *p = kzalloc(sizeof(*p), GFP_KERNEL);
 	char *name = NULL;
@@ -55,8 +55,8 @@ static struct kprobe_trigger *kprobe_new(struct auxt_trigger *t,
 	if (!p)
 		return ERR_PTR(-ENOMEM);
 	/*
-	 * Without a name the address must be one. With a name it is an offset: no function is
-	 * longer than INT_MAX, and struct kprobe would truncate the offset.
+	 * Without a name, the address must not be 0. With a name it is an offset: no function is
+	 * longer than INT_MAX, and struct kprobe would truncate a larger offset.
 	 */
 	if (arg->name_len ? arg->address > INT_MAX : !arg->address) {
 		kfree(p);
@@ -77,97 +77,97 @@ static struct kprobe_trigger *kprobe_new(struct auxt_trigger *t,
 	p->rp.kp.symbol_name = name;
 	return p;
 }
-NOKPROBE_SYMBOL(kprobe_new);
+NOKPROBE_SYMBOL(kprobe_trigger_new);
 
 /*
- * The kernel answers EINVAL both for an address outside its code and for an instruction that
- * must not be probed, EILSEQ for an address inside an instruction. The ABI says EOPNOTSUPP.
+ * The kernel returns EINVAL both for an address outside its code and for an instruction that
+ * must not be probed, and EILSEQ for an address inside an instruction. The ABI says EOPNOTSUPP.
  */
-static int kprobe_errno(int err)
+static int kprobe_trigger_errno(int err)
 {
 	return err == -EINVAL || err == -EILSEQ ? -EOPNOTSUPP : err;
 }
-NOKPROBE_SYMBOL(kprobe_errno);
+NOKPROBE_SYMBOL(kprobe_trigger_errno);
 
-static int kprobe_attach(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
+static int kprobe_trigger_attach(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
 {
-	struct kprobe_trigger *p = kprobe_new(t, arg);
+	struct kprobe_trigger *p = kprobe_trigger_new(t, arg);
 	int err;
 
 	if (IS_ERR(p))
 		return PTR_ERR(p);
-	p->rp.kp.pre_handler = kprobe_on_call;
+	p->rp.kp.pre_handler = kprobe_trigger_on_call;
 	t->event = p;
 	err = register_kprobe(&p->rp.kp);
 	if (err)
-		kprobe_free(p);
-	return kprobe_errno(err);
+		kprobe_trigger_free(p);
+	return kprobe_trigger_errno(err);
 }
-NOKPROBE_SYMBOL(kprobe_attach);
+NOKPROBE_SYMBOL(kprobe_trigger_attach);
 
-static u64 kprobe_missed(const struct auxt_trigger *t)
+static u64 kprobe_trigger_missed(const struct auxt_trigger *t)
 {
 	const struct kprobe_trigger *p = t->event;
 
 	return p->rp.kp.nmissed;
 }
-NOKPROBE_SYMBOL(kprobe_missed);
+NOKPROBE_SYMBOL(kprobe_trigger_missed);
 
-static void kprobe_detach(struct auxt_trigger *t)
+static void kprobe_trigger_detach(struct auxt_trigger *t)
 {
 	struct kprobe_trigger *p = t->event;
 
 	unregister_kprobe(&p->rp.kp);
-	t->dropped = kprobe_missed(t);
-	kprobe_free(p);
+	t->dropped = kprobe_trigger_missed(t);
+	kprobe_trigger_free(p);
 }
-NOKPROBE_SYMBOL(kprobe_detach);
+NOKPROBE_SYMBOL(kprobe_trigger_detach);
 
 const struct trigger_kind auxt_trigger_kprobe = {
-	.attach = kprobe_attach,
-	.detach = kprobe_detach,
-	.missed = kprobe_missed,
+	.attach = kprobe_trigger_attach,
+	.detach = kprobe_trigger_detach,
+	.missed = kprobe_trigger_missed,
 };
 
-static int kprobe_attach_return(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
+static int kprobe_trigger_attach_return(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
 {
-	struct kprobe_trigger *p = kprobe_new(t, arg);
+	struct kprobe_trigger *p = kprobe_trigger_new(t, arg);
 	int err;
 
 	if (IS_ERR(p))
 		return PTR_ERR(p);
-	p->rp.handler = kprobe_on_return;
-	/* So many tasks may be in the function at once before the kernel misses a call. */
+	p->rp.handler = kprobe_trigger_on_return;
+	/* Number of tasks that can be in the function at once; the kernel misses further calls. */
 	p->rp.maxactive = max(64U, 4 * num_possible_cpus());
 	t->event = p;
 	err = register_kretprobe(&p->rp);
 	if (err)
-		kprobe_free(p);
-	return kprobe_errno(err);
+		kprobe_trigger_free(p);
+	return kprobe_trigger_errno(err);
 }
-NOKPROBE_SYMBOL(kprobe_attach_return);
+NOKPROBE_SYMBOL(kprobe_trigger_attach_return);
 
-static u64 kprobe_missed_return(const struct auxt_trigger *t)
+static u64 kprobe_trigger_missed_return(const struct auxt_trigger *t)
 {
 	const struct kprobe_trigger *p = t->event;
 
 	return (u64)p->rp.nmissed + p->rp.kp.nmissed;
 }
-NOKPROBE_SYMBOL(kprobe_missed_return);
+NOKPROBE_SYMBOL(kprobe_trigger_missed_return);
 
-static void kprobe_detach_return(struct auxt_trigger *t)
+static void kprobe_trigger_detach_return(struct auxt_trigger *t)
 {
 	struct kprobe_trigger *p = t->event;
 
 	unregister_kretprobe(&p->rp);
-	t->dropped = kprobe_missed_return(t);
-	/* A call that returns later finds no probe: see kprobe_on_return(). */
-	kprobe_free(p);
+	t->dropped = kprobe_trigger_missed_return(t);
+	/* A call that returns later finds no probe: see kprobe_trigger_on_return(). */
+	kprobe_trigger_free(p);
 }
-NOKPROBE_SYMBOL(kprobe_detach_return);
+NOKPROBE_SYMBOL(kprobe_trigger_detach_return);
 
 const struct trigger_kind auxt_trigger_kretprobe = {
-	.attach = kprobe_attach_return,
-	.detach = kprobe_detach_return,
-	.missed = kprobe_missed_return,
+	.attach = kprobe_trigger_attach_return,
+	.detach = kprobe_trigger_detach_return,
+	.missed = kprobe_trigger_missed_return,
 };

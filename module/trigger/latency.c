@@ -7,9 +7,9 @@
  *
  * Running clocks are in a hash table by task, with a few places in each bucket. A free place is
  * taken by cmpxchg, since other tasks may want it. Once taken, only code that runs as the place's
- * task reads, writes and frees it, so that only contexts nested on one CPU can collide there. A
- * flag for each CPU, latency_busy, keeps those apart: an NMI that interrupts the few instructions
- * under the flag gives up, and is counted as missed.
+ * task reads, writes and frees it, so only contexts nested on one CPU can race for it. A per-CPU
+ * flag, latency_busy, is their trylock: an NMI that interrupts the few instructions under the flag
+ * gives up, and its hit is counted as missed.
  *
  * No clock survives its task. The task frees its place at the tracepoint sched_process_exit,
  * and PF_EXITING, which is set before that, keeps it from taking another. So a new task whose
@@ -67,7 +67,7 @@ struct latency {
 	struct latency_clock clock[1 << LATENCY_BUCKET_BITS][LATENCY_PLACES];
 };
 
-/* 1: a context of this CPU uses a table of clocks. With interrupts off. */
+/* 1 while a context of this CPU, with interrupts off, uses a table of clocks. */
 static DEFINE_PER_CPU(u32, latency_busy);
 
 static bool latency_trylock(void)
@@ -102,7 +102,7 @@ static struct latency_clock *latency_find(struct latency *latency, const struct 
 }
 NOKPROBE_SYMBOL(latency_find);
 
-/* False if the clock cannot start. */
+/* Starts the clock, or starts it again. Returns false if it cannot start. */
 static bool latency_begin(struct latency *latency)
 {
 	struct latency_clock *clock = latency_find(latency, current);
@@ -121,7 +121,7 @@ static bool latency_begin(struct latency *latency)
 }
 NOKPROBE_SYMBOL(latency_begin);
 
-/* How long the clock ran, in ticks of the TSC; 0 if it did not run. */
+/* Stops the clock. Returns how long it ran, in ticks of the TSC; 0 if it did not run. */
 static u64 latency_end(struct latency *latency)
 {
 	struct latency_clock *clock = latency_find(latency, current);
@@ -199,7 +199,7 @@ static void latency_on_exit(AUXT_PROCESS_EXIT_ARGS)
 }
 NOKPROBE_SYMBOL(latency_on_exit);
 
-/* With the set's lock, which covers all changes of @is. */
+/* With the set's lock held: it serialises all changes of @is. */
 static void latency_update_flag(struct auxt_trigger *t)
 {
 	u32 is = t->is & ~TRIGGER_IS_CLOCK;

@@ -9,7 +9,7 @@
  *
  * perf_event_open(2) checks the attr before it creates the counter; we create the counter
  * directly, so those checks do not run. Hence we copy only the members that say what is counted
- * and when the counter overflows. The others concern samples, which nobody receives here.
+ * and when the counter overflows. The others concern samples, which a trigger does not use.
  */
 
 #include <linux/err.h>
@@ -74,7 +74,7 @@ static void perf_trigger_detach(struct auxt_trigger *t)
 
 	for_each_cpu(cpu, t->cpus)
 		perf_trigger_release(c, cpu);
-	/* The release may have interrupted the counter's overflow handler: wait for its end. */
+	/* An overflow handler that the release has interrupted may still run: wait for its end. */
 	synchronize_rcu();
 	kvfree(c);
 }
@@ -97,7 +97,7 @@ static int perf_trigger_attach(struct auxt_trigger *t, const struct perf_event_a
 	if (!c)
 		return -ENOMEM;
 	c->attr = *attr;
-	/* A trigger's counter must not be rotated with others: pinned counts always, or fails. */
+	/* Pinned: perf does not rotate the counter with others, so it counts always, or fails. */
 	c->attr.pinned = 1;
 	t->event = c;
 	for_each_cpu(cpu, t->cpus) {

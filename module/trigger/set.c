@@ -133,7 +133,7 @@ static int set_add(struct auxt_trigger_set *set, struct auxtrace_trigger *arg)
 	err = auxt_delay_new(t);
 	if (err)
 		goto err_free;
-	/* Complete, since its event may hit from the attach on. */
+	/* The trigger is complete now: its event may hit as soon as it is attached. */
 	set->trigger[place] = t;
 	err = t->kind->attach(t, arg);
 	if (err)
@@ -152,10 +152,11 @@ NOKPROBE_SYMBOL(set_add);
 
 /**
  * auxt_trigger_set_add() - AUXTRACE_IOC_TRIGGER_ADD
- * @set: of a session that was set up
- * @arg: see the ABI
+ * @set: the set of a session that was set up
+ * @arg: the argument of the ioctl
  *
- * Return: 0 or as the ABI says.
+ * Return: 0; -EACCES no CAP_PERFMON; -EINTR a fatal signal; -EINVAL @arg is invalid; -ENOSPC the
+ * set is full; -ESRCH, -ENOMEM, or an error of trigger_kind.attach. The ABI says what each means.
  */
 int auxt_trigger_set_add(struct auxt_trigger_set *set, struct auxtrace_trigger *arg)
 {
@@ -184,10 +185,11 @@ NOKPROBE_SYMBOL(set_remove);
 
 /**
  * auxt_trigger_set_del() - AUXTRACE_IOC_TRIGGER_DEL
- * @set: of a session that was set up
- * @arg: see the ABI
+ * @set: the set of a session that was set up
+ * @arg: the argument of the ioctl
  *
- * Return: 0 or as the ABI says.
+ * Return: 0; -EINVAL unknown flag or non-zero reserved member; -EINTR a fatal signal; -ENOENT no
+ * such trigger; -EBUSY a latency trigger refers to it.
  */
 int auxt_trigger_set_del(struct auxt_trigger_set *set, struct auxtrace_trigger_state *arg)
 {
@@ -216,10 +218,11 @@ NOKPROBE_SYMBOL(auxt_trigger_set_del);
 
 /**
  * auxt_trigger_set_read() - AUXTRACE_IOC_TRIGGER_READ
- * @set: of a session that was set up
- * @arg: see the ABI
+ * @set: the set of a session that was set up
+ * @arg: the argument of the ioctl
  *
- * Return: 0 or as the ABI says.
+ * Return: 0; -EINVAL unknown flag or non-zero reserved member; -EINTR a fatal signal; -ENOENT no
+ * such trigger.
  */
 int auxt_trigger_set_read(struct auxt_trigger_set *set, struct auxtrace_trigger_state *arg)
 {
@@ -272,10 +275,11 @@ static void set_renew_work(struct work_struct *work)
 NOKPROBE_SYMBOL(set_renew_work);
 
 /**
- * auxt_trigger_set_renew_later() - do the same in a work item, for a hotplug callback
+ * auxt_trigger_set_renew_later() - queue auxt_trigger_set_renew(), for a hotplug callback
  * @set: the set
  *
- * A hotplug callback runs with the lock held that the kernel's interfaces for events take.
+ * A hotplug callback must not call that function: the caller of the callback holds the hotplug
+ * lock, which the kernel's interfaces for events take.
  */
 void auxt_trigger_set_renew_later(struct auxt_trigger_set *set)
 {
@@ -309,7 +313,7 @@ NOKPROBE_SYMBOL(auxt_trigger_set_new);
 
 /**
  * auxt_trigger_set_free() - remove all triggers and free the set
- * @set: of a stopped session that nobody else uses; may be NULL
+ * @set: the set of a stopped session that no other code uses; may be NULL
  */
 void auxt_trigger_set_free(struct auxt_trigger_set *set)
 {

@@ -17,31 +17,31 @@
 #include "trigger/tracepoint.h"
 #include "trigger/trigger.h"
 
-static __always_inline bool syscall_matches(const struct auxt_trigger *t, long number)
+static __always_inline bool syscall_trigger_matches(const struct auxt_trigger *t, long number)
 {
 	return (t->number == -1 || t->number == number) && !in_compat_syscall();
 }
 
-static void syscall_on_enter(void *data, struct pt_regs *regs, long number)
+static void syscall_trigger_on_enter(void *data, struct pt_regs *regs, long number)
 {
 	struct auxt_trigger *t = data;
 
-	if (syscall_matches(t, number))
+	if (syscall_trigger_matches(t, number))
 		auxt_trigger_hit(t, number);
 }
-NOKPROBE_SYMBOL(syscall_on_enter);
+NOKPROBE_SYMBOL(syscall_trigger_on_enter);
 
-static void syscall_on_exit(void *data, struct pt_regs *regs, long result)
+static void syscall_trigger_on_exit(void *data, struct pt_regs *regs, long result)
 {
 	struct auxt_trigger *t = data;
 
-	if (syscall_matches(t, syscall_get_nr(current, regs)))
+	if (syscall_trigger_matches(t, syscall_get_nr(current, regs)))
 		auxt_trigger_hit(t, result);
 }
-NOKPROBE_SYMBOL(syscall_on_exit);
+NOKPROBE_SYMBOL(syscall_trigger_on_exit);
 
-static int syscall_attach(struct auxt_trigger *t, const struct auxtrace_trigger *arg,
-			  const char *name, void *probe)
+static int syscall_trigger_attach(struct auxt_trigger *t, const struct auxtrace_trigger *arg,
+				  const char *name, void *probe)
 {
 	struct tracepoint *tp;
 
@@ -53,45 +53,45 @@ static int syscall_attach(struct auxt_trigger *t, const struct auxtrace_trigger 
 	t->event = tp;
 	return tracepoint_probe_register(tp, probe, t);
 }
-NOKPROBE_SYMBOL(syscall_attach);
+NOKPROBE_SYMBOL(syscall_trigger_attach);
 
-static void syscall_detach(struct auxt_trigger *t, void *probe)
+static void syscall_trigger_detach(struct auxt_trigger *t, void *probe)
 {
 	tracepoint_probe_unregister(t->event, probe, t);
 	tracepoint_synchronize_unregister();
 }
-NOKPROBE_SYMBOL(syscall_detach);
+NOKPROBE_SYMBOL(syscall_trigger_detach);
 
-static int syscall_enter_attach(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
+static int syscall_trigger_attach_enter(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
 {
-	return syscall_attach(t, arg, "sys_enter", syscall_on_enter);
+	return syscall_trigger_attach(t, arg, "sys_enter", syscall_trigger_on_enter);
 }
-NOKPROBE_SYMBOL(syscall_enter_attach);
+NOKPROBE_SYMBOL(syscall_trigger_attach_enter);
 
-static void syscall_enter_detach(struct auxt_trigger *t)
+static void syscall_trigger_detach_enter(struct auxt_trigger *t)
 {
-	syscall_detach(t, syscall_on_enter);
+	syscall_trigger_detach(t, syscall_trigger_on_enter);
 }
-NOKPROBE_SYMBOL(syscall_enter_detach);
+NOKPROBE_SYMBOL(syscall_trigger_detach_enter);
 
-static int syscall_exit_attach(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
+static int syscall_trigger_attach_exit(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
 {
-	return syscall_attach(t, arg, "sys_exit", syscall_on_exit);
+	return syscall_trigger_attach(t, arg, "sys_exit", syscall_trigger_on_exit);
 }
-NOKPROBE_SYMBOL(syscall_exit_attach);
+NOKPROBE_SYMBOL(syscall_trigger_attach_exit);
 
-static void syscall_exit_detach(struct auxt_trigger *t)
+static void syscall_trigger_detach_exit(struct auxt_trigger *t)
 {
-	syscall_detach(t, syscall_on_exit);
+	syscall_trigger_detach(t, syscall_trigger_on_exit);
 }
-NOKPROBE_SYMBOL(syscall_exit_detach);
+NOKPROBE_SYMBOL(syscall_trigger_detach_exit);
 
 const struct trigger_kind auxt_trigger_syscall_enter = {
-	.attach = syscall_enter_attach,
-	.detach = syscall_enter_detach,
+	.attach = syscall_trigger_attach_enter,
+	.detach = syscall_trigger_detach_enter,
 };
 
 const struct trigger_kind auxt_trigger_syscall_exit = {
-	.attach = syscall_exit_attach,
-	.detach = syscall_exit_detach,
+	.attach = syscall_trigger_attach_exit,
+	.detach = syscall_trigger_detach_exit,
 };

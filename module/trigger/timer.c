@@ -4,8 +4,8 @@
  * context on every flavour of the kernel (also PREEMPT_RT).
  *
  * When a CPU goes offline, the kernel migrates its timers to another CPU. A timer that expires
- * on a CPU other than its own does not hit and does not restart; timer_renew() starts it again
- * once its CPU is back.
+ * on a CPU other than its own does not hit and does not restart; timer_trigger_renew() starts
+ * it again once its CPU is back.
  */
 
 #include <linux/cpumask.h>
@@ -33,7 +33,7 @@ struct timer_trigger {
 	int cpu;
 };
 
-static enum hrtimer_restart timer_expired(struct hrtimer *timer)
+static enum hrtimer_restart timer_trigger_expired(struct hrtimer *timer)
 {
 	struct timer_trigger *own = container_of(timer, struct timer_trigger, timer);
 
@@ -43,10 +43,10 @@ static enum hrtimer_restart timer_expired(struct hrtimer *timer)
 	hrtimer_forward_now(timer, ns_to_ktime(own->t->bound));
 	return HRTIMER_RESTART;
 }
-NOKPROBE_SYMBOL(timer_expired);
+NOKPROBE_SYMBOL(timer_trigger_expired);
 
 /* On the CPU, interrupts off. */
-static void timer_start_here(void *info)
+static void timer_trigger_start_here(void *info)
 {
 	struct timer_trigger *timers = info;
 	struct timer_trigger *own = &timers[smp_processor_id()];
@@ -59,24 +59,24 @@ static void timer_start_here(void *info)
 		hrtimer_start(&own->timer, ns_to_ktime(own->t->bound),
 			      HRTIMER_MODE_REL_PINNED_HARD);
 }
-NOKPROBE_SYMBOL(timer_start_here);
+NOKPROBE_SYMBOL(timer_trigger_start_here);
 
 /*
- * Cancels also the timers that run: one whose CPU was offline may be queued on another CPU,
+ * Cancels pending timers, too: the timer of a CPU that was offline may be queued on another CPU,
  * where it would expire and not restart.
  */
-static void timer_renew(struct auxt_trigger *t)
+static void timer_trigger_renew(struct auxt_trigger *t)
 {
 	struct timer_trigger *timers = t->event;
 	unsigned int cpu;
 
 	for_each_cpu(cpu, t->cpus)
 		hrtimer_cancel(&timers[cpu].timer);
-	on_each_cpu_mask(t->cpus, timer_start_here, t->event, true);
+	on_each_cpu_mask(t->cpus, timer_trigger_start_here, t->event, true);
 }
-NOKPROBE_SYMBOL(timer_renew);
+NOKPROBE_SYMBOL(timer_trigger_renew);
 
-static int timer_attach(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
+static int timer_trigger_attach(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
 {
 	struct timer_trigger *timers;
 	unsigned int cpu;
@@ -89,17 +89,17 @@ static int timer_attach(struct auxt_trigger *t, const struct auxtrace_trigger *a
 	for_each_cpu(cpu, t->cpus) {
 		timers[cpu].t = t;
 		timers[cpu].cpu = cpu;
-		auxt_hrtimer_setup(&timers[cpu].timer, timer_expired, CLOCK_MONOTONIC,
+		auxt_hrtimer_setup(&timers[cpu].timer, timer_trigger_expired, CLOCK_MONOTONIC,
 				   HRTIMER_MODE_REL_PINNED_HARD);
 	}
 	t->bound = arg->bound_ns;
 	t->event = timers;
-	timer_renew(t);
+	timer_trigger_renew(t);
 	return 0;
 }
-NOKPROBE_SYMBOL(timer_attach);
+NOKPROBE_SYMBOL(timer_trigger_attach);
 
-static void timer_detach(struct auxt_trigger *t)
+static void timer_trigger_detach(struct auxt_trigger *t)
 {
 	struct timer_trigger *timers = t->event;
 	unsigned int cpu;
@@ -108,10 +108,10 @@ static void timer_detach(struct auxt_trigger *t)
 		hrtimer_cancel(&timers[cpu].timer);
 	kvfree(timers);
 }
-NOKPROBE_SYMBOL(timer_detach);
+NOKPROBE_SYMBOL(timer_trigger_detach);
 
 const struct trigger_kind auxt_trigger_timer = {
-	.attach = timer_attach,
-	.detach = timer_detach,
-	.renew = timer_renew,
+	.attach = timer_trigger_attach,
+	.detach = timer_trigger_detach,
+	.renew = timer_trigger_renew,
 };

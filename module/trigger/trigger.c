@@ -25,7 +25,7 @@ void auxt_trigger_free(struct auxt_trigger *t)
 }
 NOKPROBE_SYMBOL(auxt_trigger_free);
 
-/* When does a hit find nothing to do? See hit_is_noop(). */
+/* Sets the state of a channel in which a hit has nothing to do: see hit_is_noop(). */
 static void trigger_init_noop(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
 {
 	/* With a mask of 0 the comparison with 1 never holds. */
@@ -51,12 +51,12 @@ static void trigger_init_noop(struct auxt_trigger *t, const struct auxtrace_trig
 NOKPROBE_SYMBOL(trigger_init_noop);
 
 /**
- * auxt_trigger_new() - create the trigger that a caller of TRIGGER_ADD describes
+ * auxt_trigger_new() - create the trigger that TRIGGER_ADD describes
  * @kind: source of its events
- * @arg: checked
+ * @arg: the argument of TRIGGER_ADD, checked
  *
- * Return: a trigger that is not attached and in no set yet; or ENOMEM, or ESRCH if there is no
- * such process.
+ * Return: a trigger that is not attached and in no set yet; or ERR_PTR(-ENOMEM); or ERR_PTR(-ESRCH)
+ * if there is no such process.
  */
 struct auxt_trigger *auxt_trigger_new(const struct trigger_kind *kind,
 				      const struct auxtrace_trigger *arg)
@@ -103,7 +103,7 @@ NOKPROBE_SYMBOL(auxt_trigger_new);
 /**
  * auxt_trigger_sum() - add up the counts of all CPUs
  * @t: the trigger
- * @to: written: its out_* members
+ * @to: gets the counts in its out_* members
  */
 void auxt_trigger_sum(const struct auxt_trigger *t, struct auxtrace_trigger_state *to)
 {
@@ -142,10 +142,11 @@ struct auxt_trigger *auxt_trigger_find(struct auxt_trigger *const *siblings, u32
 NOKPROBE_SYMBOL(auxt_trigger_find);
 
 /**
- * auxt_trigger_name() - copy the name that a caller of TRIGGER_ADD gives
- * @arg: with a name
+ * auxt_trigger_name() - copy the name of TRIGGER_ADD from user space
+ * @arg: the argument of TRIGGER_ADD, with a name
  *
- * Return: the name, to be freed by kfree(); or EFAULT, ENOMEM, or EINVAL if it contains a NUL.
+ * Return: the name, to be freed by kfree(); or ERR_PTR(-EFAULT), ERR_PTR(-ENOMEM), or
+ * ERR_PTR(-EINVAL) if it contains a NUL.
  */
 char *auxt_trigger_name(const struct auxtrace_trigger *arg)
 {

@@ -58,7 +58,7 @@ struct trigger_counts {
 #define TRIGGER_IS_CLOCK	(1u << 1)	/* starts or stops clocks of latency triggers */
 #define TRIGGER_IS_DELAYED	(1u << 2)	/* has a delay in time */
 #define TRIGGER_IS_BROADCAST	(1u << 3)	/* PAUSE or RESUME with ALL_CPUS */
-/* A hit has to do more than to look at the channel and make a request. */
+/* The hit takes hit_slow(): it does more than check the channel and make a request. */
 #define TRIGGER_IS_SLOW		(TRIGGER_IS_COUNTED | TRIGGER_IS_CLOCK | TRIGGER_IS_DELAYED)
 
 /**
@@ -70,8 +70,7 @@ struct trigger_counts {
  * @counts: by CPU
  * @request: made of the channel at each hit that acts; holds the trigger's id
  * @is: TRIGGER_IS_*
- * @noop_mask: the reasons (AUXTRACE_INHIBIT_*) that its action changes; 0: the action changes
- *	none, or not at once
+ * @noop_mask: the reasons (AUXTRACE_INHIBIT_*) that its action changes at once; 0: none
  * @noop: value of these reasons at which a hit has nothing to do
  * @noop_count: offset in @counts of what such a hit counts as: @held for FREEZE, else @acted
  * @dropped: number of events that the kernel itself dropped; valid once detached
@@ -84,7 +83,7 @@ struct trigger_counts {
  * @hold_off: in ticks of the TSC
  * @bound: latency: ticks of the TSC; timer: nanoseconds
  * @delay_ns: time between a hit and the action
- * @delay: by CPU; state of a delay in time
+ * @delay: by CPU: its delay in time; NULL: it has none
  * @starts: latency triggers whose clock it starts, a bit for each by its place in the set
  * @stops: latency triggers whose clock it stops, likewise
  * @cpus: CPUs of the session

@@ -16,7 +16,7 @@
  * struct uprobe_trigger - a uprobe or a uretprobe
  * @t: the trigger
  * @consumer: the kernel's consumer, with one of the two handlers
- * @path: a reference that keeps the file
+ * @path: the file; holds a reference to it
  * @registered: the kernel's handle
  */
 struct uprobe_trigger {
@@ -26,22 +26,22 @@ struct uprobe_trigger {
 	struct auxt_uprobe registered;
 };
 
-static int uprobe_on_call(AUXT_UPROBE_HANDLER_ARGS)
+static int uprobe_trigger_on_call(AUXT_UPROBE_HANDLER_ARGS)
 {
 	auxt_trigger_hit(container_of(consumer, struct uprobe_trigger, consumer)->t, 0);
 	return 0;
 }
-NOKPROBE_SYMBOL(uprobe_on_call);
+NOKPROBE_SYMBOL(uprobe_trigger_on_call);
 
-static int uprobe_on_return(AUXT_URETPROBE_HANDLER_ARGS)
+static int uprobe_trigger_on_return(AUXT_URETPROBE_HANDLER_ARGS)
 {
 	auxt_trigger_hit(container_of(consumer, struct uprobe_trigger, consumer)->t, 0);
 	return 0;
 }
-NOKPROBE_SYMBOL(uprobe_on_return);
+NOKPROBE_SYMBOL(uprobe_trigger_on_return);
 
-static int uprobe_attach_at(struct auxt_trigger *t, const struct auxtrace_trigger *arg,
-			    bool at_return)
+static int uprobe_trigger_attach_at(struct auxt_trigger *t, const struct auxtrace_trigger *arg,
+				    bool at_return)
 {
 	struct uprobe_trigger *p;
 	struct inode *inode;
@@ -67,15 +67,15 @@ static int uprobe_attach_at(struct auxt_trigger *t, const struct auxtrace_trigge
 	if (!S_ISREG(inode->i_mode) || arg->address >= i_size_read(inode))
 		goto err_path;
 	if (at_return)
-		p->consumer.ret_handler = uprobe_on_return;
+		p->consumer.ret_handler = uprobe_trigger_on_return;
 	else
-		p->consumer.handler = uprobe_on_call;
+		p->consumer.handler = uprobe_trigger_on_call;
 	p->t = t;
 	t->event = p;
 	err = auxt_uprobe_register(&p->registered, inode, arg->address, &p->consumer);
 	if (!err)
 		return 0;
-	/* How the kernel refuses an instruction or a file system that cannot be probed. */
+	/* The kernel's errnos for an instruction or a file system that cannot be probed. */
 	if (err == -ENOTSUPP || err == -ENOEXEC || err == -EIO)
 		err = -EOPNOTSUPP;
 
@@ -85,9 +85,9 @@ err_free:
 	kfree(p);
 	return err;
 }
-NOKPROBE_SYMBOL(uprobe_attach_at);
+NOKPROBE_SYMBOL(uprobe_trigger_attach_at);
 
-static void uprobe_detach(struct auxt_trigger *t)
+static void uprobe_trigger_detach(struct auxt_trigger *t)
 {
 	struct uprobe_trigger *p = t->event;
 
@@ -95,26 +95,26 @@ static void uprobe_detach(struct auxt_trigger *t)
 	path_put(&p->path);
 	kfree(p);
 }
-NOKPROBE_SYMBOL(uprobe_detach);
+NOKPROBE_SYMBOL(uprobe_trigger_detach);
 
-static int uprobe_attach(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
+static int uprobe_trigger_attach(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
 {
-	return uprobe_attach_at(t, arg, false);
+	return uprobe_trigger_attach_at(t, arg, false);
 }
-NOKPROBE_SYMBOL(uprobe_attach);
+NOKPROBE_SYMBOL(uprobe_trigger_attach);
 
-static int uprobe_attach_return(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
+static int uprobe_trigger_attach_return(struct auxt_trigger *t, const struct auxtrace_trigger *arg)
 {
-	return uprobe_attach_at(t, arg, true);
+	return uprobe_trigger_attach_at(t, arg, true);
 }
-NOKPROBE_SYMBOL(uprobe_attach_return);
+NOKPROBE_SYMBOL(uprobe_trigger_attach_return);
 
 const struct trigger_kind auxt_trigger_uprobe = {
-	.attach = uprobe_attach,
-	.detach = uprobe_detach,
+	.attach = uprobe_trigger_attach,
+	.detach = uprobe_trigger_detach,
 };
 
 const struct trigger_kind auxt_trigger_uretprobe = {
-	.attach = uprobe_attach_return,
-	.detach = uprobe_detach,
+	.attach = uprobe_trigger_attach_return,
+	.detach = uprobe_trigger_detach,
 };

@@ -170,13 +170,13 @@
 /* auxtrace_info.out_bts: whether sessions can use BTS, and if not, why. */
 #define AUXTRACE_BTS_OK		0
 #define AUXTRACE_BTS_NO_CPUID	1	/* CPUID.1: EDX[21] (DS) or ECX[2] (DTES64) is clear */
-#define AUXTRACE_BTS_DISABLED	2	/* IA32_MISC_ENABLE[11], set by firmware or a hypervisor */
+#define AUXTRACE_BTS_DISABLED	2	/* firmware or hypervisor set IA32_MISC_ENABLE[11] */
 #define AUXTRACE_BTS_NO_PMI	3	/* no architectural PMU to deliver its interrupt */
 #define AUXTRACE_BTS_BUSY	4	/* PROBE only: it, or what excludes it, is in use now */
 
 /* auxtrace_info.out_bts_flags */
 #define AUXTRACE_BTS_CPL	(1u << 0)	/* can filter by CPL (CPUID.1:ECX[4], DS-CPL) */
-#define AUXTRACE_BTS_BUFFERED	(1u << 1)	/* isolated page tables: see "Branch Trace Store" */
+#define AUXTRACE_BTS_BUFFERED	(1u << 1)	/* page-table isolation: see Branch Trace Store */
 
 /* auxtrace_info.out_may: what the caller may do. */
 #define AUXTRACE_MAY_TRACE	(1u << 0)	/* CAP_PERFMON or CAP_SYS_ADMIN */
@@ -314,7 +314,7 @@ struct auxtrace_info {
  *  EEXIST       the file is a session already
  *  EINVAL       a CPU set that is empty or names a CPU that does not exist; neither
  *               KERNEL nor USER; a size, watermark or number of slots outside the
- *               limits above; FULL_AUTO and FULL_STOP together, or either with
+ *               limits above; both FULL_AUTO and FULL_STOP, or either with
  *               OVERWRITE; an unknown kind of record; DATA_* or a kind of record without
  *               a data ring; a config that perf's rules forbid: a period without its
  *               packet, fup_on_ptw without ptw, branch without pt, bits outside the
@@ -379,7 +379,7 @@ struct auxtrace_start {
 /* The inhibit mask: the reasons why the hardware of a channel must be off. */
 #define AUXTRACE_INHIBIT_USER	 (1u << 0)	/* PAUSE, or SETUP_PAUSED */
 #define AUXTRACE_INHIBIT_TRIGGER (1u << 1)	/* a trigger's PAUSE, or SETUP_TRIGGER_PAUSED */
-#define AUXTRACE_INHIBIT_TASK	 (1u << 2)	/* the current task is out of scope; not used yet */
+#define AUXTRACE_INHIBIT_TASK	 (1u << 2)	/* reserved: the current task is out of scope */
 #define AUXTRACE_INHIBIT_FULL	 (1u << 3)	/* full: the reader must move its tail */
 #define AUXTRACE_INHIBIT_FROZEN	 (1u << 4)	/* a trigger's FREEZE, until RESUME */
 #define AUXTRACE_INHIBIT_SETUP	 (1u << 5)	/* the session is not started */
@@ -452,7 +452,7 @@ struct auxtrace_control {
 
 /* ---- STATUS ----------------------------------------------------------- */
 
-/* First read the hardware's position and the readers' tails on every CPU. */
+/* Read the hardware's position and the reader's tails on every CPU first. */
 #define AUXTRACE_STATUS_SYNC	(1u << 0)
 #define AUXTRACE_STATUS_ALL	(AUXTRACE_STATUS_SYNC)
 
@@ -653,18 +653,19 @@ struct auxtrace_release {
 
 /*
  * Kinds of triggers: the event at which a trigger hits. The skid is the code that runs
- * between the event and the action.
+ * between the event and the action: if it is kernel code, a session that traces user code only
+ * does not show it.
  */
-#define AUXTRACE_TRIGGER_PERF	  0	/* overflow of any perf_event_attr; skid: perf's */
-#define AUXTRACE_TRIGGER_SYSCALL_ENTER 1 /* raw tracepoint sys_enter; skid: kernel code only */
-#define AUXTRACE_TRIGGER_SYSCALL_EXIT  2 /* raw tracepoint sys_exit; skid: kernel code only */
-#define AUXTRACE_TRIGGER_KPROBE	  3	/* before a kernel instruction; skid: the probe's code */
-#define AUXTRACE_TRIGGER_KRETPROBE 4	/* return of a kernel function; skid: the probe's code */
-#define AUXTRACE_TRIGGER_UPROBE	  5	/* before a program's instruction; skid: kernel code only */
-#define AUXTRACE_TRIGGER_URETPROBE 6	/* return of a program's function; skid: kernel code only */
-#define AUXTRACE_TRIGGER_BREAKPOINT 7	/* hardware breakpoint; of data: after the access */
-#define AUXTRACE_TRIGGER_LATENCY  8	/* @b hits more than @bound_ns after @a in the same task */
-#define AUXTRACE_TRIGGER_TIMER	  9	/* every @bound_ns on each CPU, from a hard interrupt */
+#define AUXTRACE_TRIGGER_PERF		0 /* overflow of a perf event; skid: perf's */
+#define AUXTRACE_TRIGGER_SYSCALL_ENTER	1 /* raw tracepoint sys_enter; skid: kernel code */
+#define AUXTRACE_TRIGGER_SYSCALL_EXIT	2 /* raw tracepoint sys_exit; skid: kernel code */
+#define AUXTRACE_TRIGGER_KPROBE		3 /* before a kernel instruction; skid: the probe's code */
+#define AUXTRACE_TRIGGER_KRETPROBE	4 /* return of a kernel function; skid: the probe's code */
+#define AUXTRACE_TRIGGER_UPROBE		5 /* before a program's instruction; skid: kernel code */
+#define AUXTRACE_TRIGGER_URETPROBE	6 /* return of a program's function; skid: kernel code */
+#define AUXTRACE_TRIGGER_BREAKPOINT	7 /* hardware breakpoint; of data: after the access */
+#define AUXTRACE_TRIGGER_LATENCY	8 /* @b hits more than @bound_ns after @a in one task */
+#define AUXTRACE_TRIGGER_TIMER		9 /* every @bound_ns on each CPU, from a hard interrupt */
 
 /* Actions: what a hit does. */
 #define AUXTRACE_ACTION_NONE	0	/* nothing: for triggers that a LATENCY refers to */
@@ -848,7 +849,7 @@ struct auxtrace_record_header {
 /**
  * struct auxtrace_record_end - end of each record
  * @tsc: time-stamp counter when the record was made
- * @tid: thread that the CPU ran then, in the initial PID namespace
+ * @tid: thread that the CPU ran at that time, in the initial PID namespace
  * @size: as in the header, for readers that walk backwards
  */
 struct auxtrace_record_end {
@@ -917,7 +918,7 @@ struct auxtrace_record_itrace_start {
 #define AUXTRACE_CAUSE_SESSION	4	/* START, STOP */
 #define AUXTRACE_CAUSE_CPU	5	/* the CPU or the machine went down or came up */
 #define AUXTRACE_CAUSE_FULL	6	/* the area was full; begin: it has space again */
-#define AUXTRACE_CAUSE_SNAPSHOT	7	/* SNAPSHOT with SLOT ended one window and began the next */
+#define AUXTRACE_CAUSE_SNAPSHOT	7	/* SNAPSHOT with SLOT: one window ended, the next began */
 #define AUXTRACE_CAUSE_TRIGGER	8	/* a trigger's PAUSE, RESUME or FREEZE: see *_trigger */
 
 /**
@@ -1091,7 +1092,7 @@ struct auxtrace_branch {
  * @windows: number of windows begun, which is the number of the newest window
  * @window_begin: position where the newest window began
  * @window_begin_tsc: time-stamp counter when it began
- * @window_end: position where the last window that ended did so
+ * @window_end: position where a window last ended
  * @window_end_tsc: time-stamp counter when it ended
  * @pauses_asked: PAUSE requests
  * @pauses_done: PAUSE requests that stopped the hardware
@@ -1100,10 +1101,10 @@ struct auxtrace_branch {
  * @pmis: trace interrupts handled for this channel, including those whose status bit
  *	another user had already acknowledged
  * @gaps: times that trace was lost without a pause being requested; the sum of gaps_*
- * @gaps_full: full-trace mode: times that the hardware was stopped at the reader's tail, at
- *	the latest a page before it, so that it stops between two packets. BTS, in both
- *	modes: also times that an interrupt came so late that the space left for it did not
- *	suffice
+ * @gaps_full: full-trace mode: times that the hardware was stopped for lack of space. The module
+ *	normally stops it a page before the reader's tail, so that it stops between two
+ *	packets. BTS, in both modes: also times that an interrupt came so late that the space
+ *	left for it did not suffice
  * @gaps_error: times that the hardware reported an operational error (HWERROR stays set
  *	until the next START), or that another user had turned it off (a new window began)
  * @gaps_offline: times that the CPU went offline, or that the machine suspended
@@ -1206,7 +1207,7 @@ struct auxtrace_user_page {
 };
 
 /*
- * poll(2) first takes new tails. It reports:
+ * poll(2) first takes new tails, then reports:
  *
  *  POLLIN | POLLRDNORM, if for any channel
  *	- a full-trace area has at least its watermark unread;
