@@ -117,7 +117,8 @@ void __init auxt_pt_init(void)
 		leaf[1] = pt_read_leaf(0x14, 1);
 	pt_caps_decode(&pt_cpu_caps, leaf, boot_cpu_data.x86, boot_cpu_data.x86_model);
 	pt_works_in_vmx = !boot_cpu_has(X86_FEATURE_VMX) ||
-			  (!auxt_rdmsr_safe(MSR_IA32_VMX_MISC, &vmx_misc) && vmx_misc & VMX_MISC_PT);
+			  (!auxt_rdmsr_safe(MSR_IA32_VMX_MISC, &vmx_misc) &&
+			   vmx_misc & VMX_MISC_PT);
 
 	if (!pt_cpu_caps.topa || !pt_cpu_caps.topa_multi)
 		pt_why_missing = AUXTRACE_PT_NO_TOPA;
