@@ -58,7 +58,8 @@ class Terminal:
         """Run a command at the prompt; its output must have each of the expected patterns."""
         os.write(self.fd, command.encode() + b"\r")
         if interrupt_after:
-            # Before the command runs, the shell reads Ctrl-C as a character.
+            # The command prints this itself: only then is it the terminal's foreground
+            # process, to which Ctrl-C sends SIGINT. The shell may ignore one while it forks.
             self.read(interrupt_after, 300)
             os.write(self.fd, b"\x03")
         text = self.read(PROMPT, 300).decode(errors="replace")
@@ -102,7 +103,7 @@ t.run("auxtrace record -o r2 -C 0 --overwrite --on "
 t.run("man auxtrace | sed -n 1,12p", r"^AUXTRACE\(1\)", r"record and show hardware instruction traces")
 t.run("man libauxtrace | sed -n 1,6p", r"^LIBAUXTRACE\(3\)")
 t.run("region r3; auxtrace dump --summary r3", r"^psb +[1-9]")
-t.run("echo st''arted; sleep 1000", interrupt_after=re.compile(rb"started"))
+t.run("sh -c 'echo st\"\"arted; exec sleep 1000'", interrupt_after=re.compile(rb"started"))
 os.write(t.fd, b"\x04")
 status = t.end()
 if status:
