@@ -185,10 +185,11 @@ struct auxt_group {
  * @settling: the settle loop is running
  * @todo: AUXT_TODO_*: work that the settle loop has not taken yet
  * @attached: @pmu has been claimed on the CPU
- * @resuming: a RESUME ioctl is being carried out
+ * @resuming: a RESUME ioctl that clears a reason to be off is being carried out
  * @starved: lack of space is all that keeps the hardware off; this is counted as a gap
  * @paused_by: id of the trigger that set the reason TRIGGER last
  * @resumed_by: id of the trigger that cleared it last
+ * @freezing: @frozen_by is being written, and the reason FROZEN about to be set
  * @frozen_by: the FREEZE that set the reason FROZEN last
  * @sample: pending SAMPLE
  * @deferred: pending request to be carried out at @aux.deadline
@@ -252,6 +253,7 @@ struct auxt_channel {
 	u64 aux_reported;
 	u32 paused_by;
 	u32 resumed_by;
+	bool freezing;
 	struct auxt_pending_request frozen_by;
 	struct auxt_pending_request sample;
 	struct auxt_pending_request deferred;
