@@ -9,7 +9,6 @@
 #include <linux/slab.h>
 #include "base/aux_buffer.h"
 #include "core/channel.h"
-#include "core/remote.h"
 #include "cpuset.h"
 #include "hw/bts.h"
 #include "hw/pt.h"
@@ -200,15 +199,11 @@ int auxt_setup(struct auxt_session *session, void *data)
  */
 void auxt_undo_setup(struct auxt_session *session)
 {
-	unsigned int cpu;
-
 	if (session->state == AUXTRACE_STATE_NEW)
 		return;
 	/* First, because a trigger that hits makes a request of a channel. */
 	auxt_trigger_set_free(session->triggers);
-	/* Wait for requests between the CPUs before the first channel is freed. */
-	for_each_cpu(cpu, session->group.cpus)
-		auxt_remote_flush(session->group.channels[cpu]);
+	auxt_channel_flush(&session->group);
 	setup_free_channels(session);
 	auxt_aux_buffer_put(session->buffer);
 	free_cpumask_var(session->group.cpus);

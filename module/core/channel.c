@@ -26,6 +26,7 @@
 #include "core/request.h"
 #include "core/tail_poll.h"
 #include "base/aux_buffer.h"
+#include "compat/irq_work.h"
 #include "core/settle.h"
 #include "core/trace_pmu.h"
 
@@ -410,14 +411,31 @@ struct auxt_channel *auxt_channel_new(const struct trace_pmu *pmu, struct auxt_a
 NOKPROBE_SYMBOL(auxt_channel_new);
 
 /**
+ * auxt_channel_flush() - wait for all that may still use the channels of a session
+ * @group: the channels of a stopped session; then they can be freed
+ */
+void auxt_channel_flush(struct auxt_group *group)
+{
+	unsigned int cpu;
+
+	/* Requests of other CPUs may wake readers. */
+	auxt_remote_flush(group);
+	for_each_cpu(cpu, group->cpus)
+		irq_work_sync(&group->channels[cpu]->wake);
+	auxt_irq_work_drain();
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		cancel_work_sync(&group->wakeup);
+}
+NOKPROBE_SYMBOL(auxt_channel_flush);
+
+/**
  * auxt_channel_free() - free a channel
- * @ch: a detached channel, or NULL
+ * @ch: a channel that was never attached, or has been flushed; or NULL
  */
 void auxt_channel_free(struct auxt_channel *ch)
 {
 	if (!ch)
 		return;
-	irq_work_sync(&ch->wake);
 	ch->pmu->cleanup(ch);
 	kfree(ch);
 }

@@ -13,6 +13,7 @@
 #include <linux/smp.h>
 #include <linux/types.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 #include <asm/barrier.h>
 #include "core/data_ring.h"
 #include "core/position.h"
@@ -148,12 +149,14 @@ struct auxt_window {
  * @last_broadcast: AUXTRACE_ACTION_PAUSE or _RESUME if a trigger has sent it to all channels
  *	and no other request has changed a channel since; else 0
  * @waiters: readers that wait in poll(2)
+ * @wakeup: PREEMPT_RT: wakes them
  */
 struct auxt_group {
 	cpumask_var_t cpus;
 	struct auxt_channel **channels;
 	u32 last_broadcast;
 	wait_queue_head_t waiters;
+	struct work_struct wakeup;
 };
 
 /**

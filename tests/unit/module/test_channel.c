@@ -575,7 +575,7 @@ static void make_with(struct auxtrace_setup setup)
 	hw.rate = 64;
 	memset(&status_page, 0, sizeof(status_page));
 	memset(&user_page, 0, sizeof(user_page));
-	group.waiters.woken = 0;
+	auxt_tail_poll_init_group(&group);
 	group.last_broadcast = 0;
 	channel = NULL;
 	channel = auxt_channel_new(&fake, NULL, &group, 3, 0, &setup);
@@ -1188,6 +1188,48 @@ static void an_error_wakes_readers_that_have_not_read(void **state)
 	assert_true(channel->wake.queued);
 	irq_work_sync(&channel->wake);
 	unmake();
+}
+
+/*
+ * In hard interrupt context on PREEMPT_RT, no lock of a wait queue can be taken; and the memory of
+ * an irq_work must outlive a grace period, of which one is enough for all.
+ */
+static void on_preempt_rt_a_work_wakes_readers_and_close_waits_once(void **state)
+{
+	for (int rt = 0; rt < 2; rt++) {
+		struct auxt_channel *all[1];
+
+		shim_preempt_rt = rt;
+		shim_grace_periods = 0;
+		make(AUXTRACE_SETUP_OVERWRITE);
+		start(false);
+		trigger(AUXTRACE_ACTION_FREEZE, 9);
+		assert_true(channel->wake.queued);
+		irq_work_sync(&channel->wake);
+		assert_int_equal(group.waiters.woken, !rt);
+		assert_int_equal(group.wakeup.queued, rt);
+		shim_run_work(&group.wakeup);
+		assert_int_equal(group.waiters.woken, 1);
+
+		auxt_channel_resume(channel, NULL);
+		trigger(AUXTRACE_ACTION_FREEZE, 10);
+		assert_true(channel->wake.queued);
+		auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_SETUP);
+		auxt_channel_detach(channel);
+		all[0] = channel;
+		group.channels = all;
+		shim_nr_cpus = 1;
+		auxt_channel_flush(&group);
+		assert_false(channel->wake.queued);
+		assert_false(group.wakeup.queued);
+		assert_int_equal(shim_grace_periods, rt);
+		shim_nr_cpus = 0;
+		group.channels = NULL;
+		unmake();
+		/* The last moment at which the kernel reads the works: they must not be freed. */
+		synchronize_rcu();
+	}
+	shim_preempt_rt = false;
 }
 
 static void records_wake_the_reader_once_at_the_watermark(void **state)
@@ -2230,6 +2272,7 @@ int main(void)
 		cmocka_unit_test(only_the_wanted_records_are_written),
 		cmocka_unit_test(without_a_data_ring_nothing_is_written),
 		cmocka_unit_test(paused_output_is_counted_and_reported),
+		cmocka_unit_test(on_preempt_rt_a_work_wakes_readers_and_close_waits_once),
 		cmocka_unit_test(records_wake_the_reader_once_at_the_watermark),
 		cmocka_unit_test(a_record_of_a_trigger_wakes_the_reader),
 		cmocka_unit_test(a_reader_that_polls_too_early_is_woken),
