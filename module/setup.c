@@ -6,6 +6,7 @@
 #include <linux/cpu.h>
 #include <linux/err.h>
 #include <linux/mm.h>
+#include <linux/nospec.h>
 #include <linux/slab.h>
 #include "base/aux_buffer.h"
 #include "core/channel.h"
@@ -133,7 +134,7 @@ static int setup_make(struct auxt_session *session, const struct auxtrace_setup 
 	err = -ENODEV;
 	if (arg->pmu >= ARRAY_SIZE(setup_pmus))
 		goto err_cpus;
-	session->pmu = setup_pmus[arg->pmu];
+	session->pmu = setup_pmus[array_index_nospec(arg->pmu, ARRAY_SIZE(setup_pmus))];
 	if (session->pmu->missing() || !setup_all_online(session->group.cpus))
 		goto err_cpus;
 	err = session->pmu->check(arg);
