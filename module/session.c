@@ -4,6 +4,7 @@
 #include <linux/cpu.h>
 #include <linux/slab.h>
 #include "base/aux_buffer.h"
+#include "core/tail_poll.h"
 #include "session.h"
 
 /**
@@ -21,7 +22,7 @@ struct auxt_session *auxt_session_new(void)
 	init_rwsem(&session->state_lock);
 	mutex_init(&session->slots_lock);
 	mutex_init(&session->idle_lock);
-	init_waitqueue_head(&session->group.waiters);
+	auxt_tail_poll_init_group(&session->group);
 	session->state = AUXTRACE_STATE_NEW;
 	return session;
 }

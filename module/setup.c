@@ -6,10 +6,10 @@
 #include <linux/cpu.h>
 #include <linux/err.h>
 #include <linux/mm.h>
+#include <linux/nospec.h>
 #include <linux/slab.h>
 #include "base/aux_buffer.h"
 #include "core/channel.h"
-#include "core/remote.h"
 #include "cpuset.h"
 #include "hw/bts.h"
 #include "hw/pt.h"
@@ -134,7 +134,7 @@ static int setup_make(struct auxt_session *session, const struct auxtrace_setup 
 	err = -ENODEV;
 	if (arg->pmu >= ARRAY_SIZE(setup_pmus))
 		goto err_cpus;
-	session->pmu = setup_pmus[arg->pmu];
+	session->pmu = setup_pmus[array_index_nospec(arg->pmu, ARRAY_SIZE(setup_pmus))];
 	if (session->pmu->missing() || !setup_all_online(session->group.cpus))
 		goto err_cpus;
 	err = session->pmu->check(arg);
@@ -200,15 +200,11 @@ int auxt_setup(struct auxt_session *session, void *data)
  */
 void auxt_undo_setup(struct auxt_session *session)
 {
-	unsigned int cpu;
-
 	if (session->state == AUXTRACE_STATE_NEW)
 		return;
 	/* First, because a trigger that hits makes a request of a channel. */
 	auxt_trigger_set_free(session->triggers);
-	/* Wait for requests between the CPUs before the first channel is freed. */
-	for_each_cpu(cpu, session->group.cpus)
-		auxt_remote_flush(session->group.channels[cpu]);
+	auxt_channel_flush(&session->group);
 	setup_free_channels(session);
 	auxt_aux_buffer_put(session->buffer);
 	free_cpumask_var(session->group.cpus);

@@ -2,6 +2,7 @@
 /* SNAPSHOT: one cut over all channels, in place or kept in a slot; RELEASE of such a slot. */
 
 #include <linux/mm.h>
+#include <linux/nospec.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include "broadcast.h"
@@ -158,9 +159,11 @@ int auxt_release(struct auxt_session *session, void *data)
 	if (arg->slot >= session->nr_slots)
 		return -EINVAL;
 	if (sample) {
-		if (arg->cpu >= nr_cpu_ids || !cpumask_test_cpu(arg->cpu, session->group.cpus))
+		if (arg->cpu >= nr_cpu_ids)
 			return -EINVAL;
-		ch = session->group.channels[arg->cpu];
+		ch = session->group.channels[array_index_nospec(arg->cpu, nr_cpu_ids)];
+		if (!ch)
+			return -EINVAL;
 		return auxt_slots_release_sample(&ch->slots, arg->slot) ? 0 : -EINVAL;
 	}
 	mutex_lock(&session->slots_lock);

@@ -8,6 +8,7 @@
 #include <linux/fs.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
+#include <linux/nospec.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -385,9 +386,11 @@ int auxt_aux_buffer_mmap(struct auxt_aux_buffer *buffer, struct vm_area_struct *
 		return -EINVAL;
 	if (region > AUXTRACE_REGION_DATA || (region == AUXTRACE_REGION_DATA && !buffer->nr_data))
 		return -EINVAL;
-	if (cpu >= buffer->nr_cpus || !buffer->cpu_pages[cpu])
+	if (cpu >= buffer->nr_cpus)
 		return -ENODEV;
-	cpu_pages = buffer->cpu_pages[cpu];
+	cpu_pages = buffer->cpu_pages[array_index_nospec(cpu, buffer->nr_cpus)];
+	if (!cpu_pages)
+		return -ENODEV;
 
 	switch (region) {
 	case AUXTRACE_REGION_STATUS:

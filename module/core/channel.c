@@ -26,6 +26,7 @@
 #include "core/request.h"
 #include "core/tail_poll.h"
 #include "base/aux_buffer.h"
+#include "compat/irq_work.h"
 #include "core/settle.h"
 #include "core/trace_pmu.h"
 
@@ -287,17 +288,27 @@ NOKPROBE_SYMBOL(auxt_channel_pause);
  */
 void auxt_channel_resume(struct auxt_channel *ch, struct auxtrace_effect *effect)
 {
+	const u32 clears = AUXTRACE_INHIBIT_USER | AUXTRACE_INHIBIT_FROZEN;
 	u64 done = ch->now.resumes_done;
+	int was;
 
 	ch->now.resumes_asked++;
 	/* A FREEZE on its way is older than this RESUME, even if its IPI arrives later. */
 	if (unlikely(auxt_remote_has_freeze(&ch->remote)))
 		auxt_remote_thaw(ch);
-	ch->resuming = true;
-	barrier();
+	/*
+	 * A window that begins while @resuming is set counts as this RESUME's. If the mask has
+	 * none of these reasons, it is an NMI that begins one, by a trigger's RESUME. If it has
+	 * one of them, no window begins before the cmpxchg: an NMI clears neither USER nor
+	 * FROZEN, and FULL in place of this RESUME only, whose tail it takes.
+	 */
+	was = atomic_read(&ch->inhibit);
+	do {
+		ch->resuming = was & (clears | AUXTRACE_INHIBIT_FULL);
+		barrier();
+	} while (!atomic_try_cmpxchg(&ch->inhibit, &was, was & ~clears));
 	/* The settle loop unfreezes the data ring, even if an NMI sets FROZEN again before. */
-	if (unlikely(atomic_fetch_andnot(AUXTRACE_INHIBIT_USER | AUXTRACE_INHIBIT_FROZEN,
-					 &ch->inhibit) & AUXTRACE_INHIBIT_FROZEN))
+	if (unlikely(was & AUXTRACE_INHIBIT_FROZEN))
 		ch->thawed = true;
 	/* A running channel need not read the tail: that would cost two WRMSRs. */
 	auxt_settle(ch, ch->now.running ? AUXT_TODO_APPLY : AUXT_TODO_SYNC);
@@ -400,14 +411,31 @@ struct auxt_channel *auxt_channel_new(const struct trace_pmu *pmu, struct auxt_a
 NOKPROBE_SYMBOL(auxt_channel_new);
 
 /**
+ * auxt_channel_flush() - wait for all that may still use the channels of a session
+ * @group: the channels of a stopped session; then they can be freed
+ */
+void auxt_channel_flush(struct auxt_group *group)
+{
+	unsigned int cpu;
+
+	/* Requests of other CPUs may wake readers. */
+	auxt_remote_flush(group);
+	for_each_cpu(cpu, group->cpus)
+		irq_work_sync(&group->channels[cpu]->wake);
+	auxt_irq_work_drain();
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		cancel_work_sync(&group->wakeup);
+}
+NOKPROBE_SYMBOL(auxt_channel_flush);
+
+/**
  * auxt_channel_free() - free a channel
- * @ch: a detached channel, or NULL
+ * @ch: a channel that was never attached, or has been flushed; or NULL
  */
 void auxt_channel_free(struct auxt_channel *ch)
 {
 	if (!ch)
 		return;
-	irq_work_sync(&ch->wake);
 	ch->pmu->cleanup(ch);
 	kfree(ch);
 }

@@ -12,6 +12,7 @@ void auxt_channel_set_asleep(bool asleep);
 struct auxt_channel *auxt_channel_new(const struct trace_pmu *pmu, struct auxt_aux_buffer *buffer,
 				      struct auxt_group *group, int cpu, unsigned int index,
 				      const struct auxtrace_setup *setup);
+void auxt_channel_flush(struct auxt_group *group);
 void auxt_channel_free(struct auxt_channel *ch);
 
 /*

@@ -15,16 +15,28 @@ void auxt_inhibit_broadcast(struct auxt_channel *ch, const struct auxt_request *
 static __always_inline bool auxt_inhibit_freeze(struct auxt_channel *ch,
 						const struct auxt_request *request, u64 value)
 {
-	if (auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_FROZEN)
+	bool changes;
+
+	/* This NMI has interrupted the code below, which is about to freeze the channel. */
+	if (READ_ONCE(ch->freezing))
 		return false;
-	ch->frozen_by = (struct auxt_pending_request) { .request = *request, .value = value };
-	/* The first CPU sends it to all others. Their request has all_cpus clear: remote.c. */
-	if (request->all_cpus)
-		auxt_inhibit_broadcast(ch, request);
-	/* If the reason is visible, so are frozen_by and the pending broadcast. */
+	WRITE_ONCE(ch->freezing, true);
 	barrier();
-	atomic_or(AUXTRACE_INHIBIT_FROZEN, &ch->inhibit);
-	return true;
+	/* From here on no NMI freezes the channel; one may have done so before. */
+	changes = !(auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_FROZEN);
+	if (changes) {
+		ch->frozen_by = (struct auxt_pending_request) {
+			.request = *request, .value = value,
+		};
+		/* The first CPU sends it to all others. Their request has all_cpus clear: remote.c. */
+		if (request->all_cpus)
+			auxt_inhibit_broadcast(ch, request);
+		/* If the reason is visible, so are frozen_by and the pending broadcast. */
+		barrier();
+		atomic_or(AUXTRACE_INHIBIT_FROZEN, &ch->inhibit);
+	}
+	WRITE_ONCE(ch->freezing, false);
+	return changes;
 }
 
 static __always_inline bool auxt_inhibit_toggle(struct auxt_channel *ch,

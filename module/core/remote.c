@@ -20,11 +20,12 @@
  * Only code with interrupts off on the channel's CPU writes or takes outgoing words. STOP clears
  * them there. So once STOP has run on all CPUs, no request is sent any more; calls that were sent
  * before may still be under way. Such a call finds its channel detached and leaves the word alone;
- * the next START clears it.
+ * the next START clears it. Before channels are freed, auxt_remote_flush() waits for these calls.
  */
 
 #include <linux/cpumask.h>
 #include <linux/kprobes.h>
+#include <linux/processor.h>
 #include "core/state.h"
 #include "compat/irq_work.h"
 #include "core/remote.h"
@@ -164,18 +165,25 @@ NOKPROBE_SYMBOL(remote_nop);
 
 /**
  * auxt_remote_flush() - wait for requests that are on their way
- * @ch: a channel of a stopped session. All channels of a session must be flushed before one of
- *	them is freed
+ * @group: the channels of a stopped session
  */
-void auxt_remote_flush(struct auxt_channel *ch)
+void auxt_remote_flush(const struct auxt_group *group)
 {
-	irq_work_sync(&ch->remote.work);
-	/*
-	 * A CPU runs calls in batches, and in each batch the synchronous ones first. So the
-	 * first call here may overtake an older asynchronous one; the second cannot. An offline
-	 * CPU has no calls pending.
-	 */
-	smp_call_function_single(ch->cpu, remote_nop, NULL, true);
-	smp_call_function_single(ch->cpu, remote_nop, NULL, true);
+	unsigned int cpu;
+
+	for_each_cpu(cpu, group->cpus)
+		irq_work_sync(&group->channels[cpu]->remote.work);
+	for_each_cpu(cpu, group->cpus) {
+		struct auxt_channel *ch = group->channels[cpu];
+
+		/*
+		 * An IPI is on its way, or the CPU goes offline and carries out its calls then. If
+		 * this is that CPU, the call below runs at once and would not wait for the IPI.
+		 */
+		while (atomic64_read(&ch->remote.called))
+			cpu_relax();
+		/* remote_take() has begun, with interrupts off: it ends before this call runs. */
+		smp_call_function_single(cpu, remote_nop, NULL, true);
+	}
 }
 NOKPROBE_SYMBOL(auxt_remote_flush);

@@ -7,7 +7,7 @@
 
 /* Task context. */
 void auxt_remote_init(struct auxt_channel *ch);
-void auxt_remote_flush(struct auxt_channel *ch);
+void auxt_remote_flush(const struct auxt_group *group);
 
 /* On the channel's CPU with interrupts off, or in its place: see channel.c. */
 void auxt_remote_forget(struct auxt_channel *ch);

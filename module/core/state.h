@@ -13,6 +13,7 @@
 #include <linux/smp.h>
 #include <linux/types.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 #include <asm/barrier.h>
 #include "core/data_ring.h"
 #include "core/position.h"
@@ -148,12 +149,14 @@ struct auxt_window {
  * @last_broadcast: AUXTRACE_ACTION_PAUSE or _RESUME if a trigger has sent it to all channels
  *	and no other request has changed a channel since; else 0
  * @waiters: readers that wait in poll(2)
+ * @wakeup: PREEMPT_RT: wakes them
  */
 struct auxt_group {
 	cpumask_var_t cpus;
 	struct auxt_channel **channels;
 	u32 last_broadcast;
 	wait_queue_head_t waiters;
+	struct work_struct wakeup;
 };
 
 /**
@@ -168,7 +171,6 @@ struct auxt_group {
  * @reservation: perf event that keeps perf off the trace PMU; NULL if perf has no such PMU.
  *	See hw/reservation.c
  * @pmu_reserved: perf is kept off the trace PMU, or has none of that kind
- * @reservation_type: perf's type number of the PMU that @reservation holds
  *
  * @flags: AUXTRACE_SETUP_*
  * @wanted: AUXTRACE_WANT_*: records to be written; 0: there is no data ring
@@ -186,10 +188,11 @@ struct auxt_group {
  * @settling: the settle loop is running
  * @todo: AUXT_TODO_*: work that the settle loop has not taken yet
  * @attached: @pmu has been claimed on the CPU
- * @resuming: a RESUME ioctl is being carried out
+ * @resuming: a RESUME ioctl that clears a reason to be off is being carried out
  * @starved: lack of space is all that keeps the hardware off; this is counted as a gap
  * @paused_by: id of the trigger that set the reason TRIGGER last
  * @resumed_by: id of the trigger that cleared it last
+ * @freezing: @frozen_by is being written, and the reason FROZEN about to be set
  * @frozen_by: the FREEZE that set the reason FROZEN last
  * @sample: pending SAMPLE
  * @deferred: pending request to be carried out at @aux.deadline
@@ -224,7 +227,6 @@ struct auxt_channel {
 	unsigned int index;
 	struct perf_event *reservation;
 	bool pmu_reserved;
-	int reservation_type;
 	u32 flags;
 	u32 wanted;
 	bool drained;
@@ -254,6 +256,7 @@ struct auxt_channel {
 	u64 aux_reported;
 	u32 paused_by;
 	u32 resumed_by;
+	bool freezing;
 	struct auxt_pending_request frozen_by;
 	struct auxt_pending_request sample;
 	struct auxt_pending_request deferred;

@@ -14,6 +14,8 @@
 #include <linux/poll.h>
 #include <linux/time64.h>
 #include "compat/hrtimer.h"
+#include "compat/irq_work.h"
+#include "compat/workqueue.h"
 #include "core/settle.h"
 #include "core/state.h"
 #include "core/tail_poll.h"
@@ -54,14 +56,36 @@ void auxt_tail_poll_begin(struct auxt_channel *ch)
 }
 NOKPROBE_SYMBOL(auxt_tail_poll_begin);
 
-/* Wakes readers, and begins the poll: the settle loop can do neither in an NMI. */
+static void tail_poll_wake_waiters(struct auxt_group *group)
+{
+	wake_up_interruptible_poll(&group->waiters, EPOLLIN | EPOLLRDNORM | EPOLLPRI | EPOLLERR);
+}
+NOKPROBE_SYMBOL(tail_poll_wake_waiters);
+
+static void tail_poll_wake_later(struct work_struct *work)
+{
+	tail_poll_wake_waiters(container_of(work, struct auxt_group, wakeup));
+}
+NOKPROBE_SYMBOL(tail_poll_wake_later);
+
+/*
+ * Wakes readers, and begins the poll: the settle loop can do neither in an NMI.
+ *
+ * On PREEMPT_RT a wait queue's lock may sleep. An irq_work that runs in a thread there could take
+ * it. But that thread touches the irq_work after irq_work_sync() has found it done, and nothing
+ * bounds the time until then. (Some kernels wait for a grace period in each irq_work_sync()
+ * therefore.) So there this irq_work runs in hard interrupt context and has a work of the session
+ * wake readers. That work may run on any CPU, so a busy real-time task does not delay it.
+ */
 static void tail_poll_wake(struct irq_work *work)
 {
 	struct auxt_channel *ch = container_of(work, struct auxt_channel, wake);
 
 	auxt_tail_poll_begin(ch);
-	wake_up_interruptible_poll(&ch->group->waiters,
-				   EPOLLIN | EPOLLRDNORM | EPOLLPRI | EPOLLERR);
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		auxt_queue_unbound_work(&ch->group->wakeup);
+	else
+		tail_poll_wake_waiters(ch->group);
 }
 NOKPROBE_SYMBOL(tail_poll_wake);
 
@@ -83,8 +107,22 @@ NOKPROBE_SYMBOL(auxt_tail_poll_end);
  */
 void auxt_tail_poll_init(struct auxt_channel *ch)
 {
-	init_irq_work(&ch->wake, tail_poll_wake);
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		auxt_irq_work_init_hard(&ch->wake, tail_poll_wake);
+	else
+		init_irq_work(&ch->wake, tail_poll_wake);
 	auxt_hrtimer_setup(&ch->tail_poll, tail_poll_tick, CLOCK_MONOTONIC,
 			   HRTIMER_MODE_REL_PINNED_HARD);
 }
 NOKPROBE_SYMBOL(auxt_tail_poll_init);
+
+/**
+ * auxt_tail_poll_init_group() - set up what wakes the readers of a session
+ * @group: the channels of a new session
+ */
+void auxt_tail_poll_init_group(struct auxt_group *group)
+{
+	init_waitqueue_head(&group->waiters);
+	INIT_WORK(&group->wakeup, tail_poll_wake_later);
+}
+NOKPROBE_SYMBOL(auxt_tail_poll_init_group);

@@ -6,9 +6,11 @@
 #include <linux/types.h>
 
 struct auxt_channel;
+struct auxt_group;
 
 /* Task context. */
 void auxt_tail_poll_init(struct auxt_channel *ch);
+void auxt_tail_poll_init_group(struct auxt_group *group);
 
 /* Interrupt or task context, any CPU. */
 void auxt_tail_poll_begin(struct auxt_channel *ch);

@@ -40,7 +40,11 @@ void pt_caps_decode(struct pt_caps *caps, const struct pt_cpuid leaf[2],
 	if (caps->mtc)
 		caps->mtc_periods = leaf[1].eax >> 16;
 	if (caps->psb_cyc) {
-		caps->cyc_thresholds = leaf[1].ebx & 0xffff;
+		/*
+		 * Threshold 0 is none: every CYC packet is sent. CPUs with CYC packets have it,
+		 * whether they enumerate it or not.
+		 */
+		caps->cyc_thresholds = (leaf[1].ebx & 0xffff) | 1;
 		caps->psb_periods = leaf[1].ebx >> 16;
 	}
 }

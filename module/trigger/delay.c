@@ -151,6 +151,7 @@ void auxt_delay_free(struct auxt_trigger *t)
 		irq_work_sync(&delay->start);
 		hrtimer_cancel(&delay->timer);
 	}
+	auxt_irq_work_drain();
 	free_percpu(t->delay);
 	t->delay = NULL;
 }

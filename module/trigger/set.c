@@ -15,6 +15,7 @@
 #include <linux/limits.h>
 #include <linux/minmax.h>
 #include <linux/mutex.h>
+#include <linux/nospec.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 #include "core/data_ring.h"
@@ -51,7 +52,7 @@ static const struct trigger_kind *const set_kinds[] = {
 
 /* ---- ADD ---------------------------------------------------------------- */
 
-static int set_check_action(const struct auxt_trigger_set *set, const struct auxtrace_trigger *arg)
+static int set_check_action(const struct auxt_trigger_set *set, struct auxtrace_trigger *arg)
 {
 	u64 area = set->setup.aux_size / max(set->setup.slots, 1U);
 	/* An overwritable data ring is divided into slots, too: see setup.c. */
@@ -60,6 +61,7 @@ static int set_check_action(const struct auxt_trigger_set *set, const struct aux
 
 	if (arg->action >= AUXT_NR_TRIGGER_ACTIONS)
 		return -EINVAL;
+	arg->action = array_index_nospec(arg->action, AUXT_NR_TRIGGER_ACTIONS);
 	uses = auxt_trigger_actions[arg->action].uses;
 	if (arg->flags & AUXTRACE_TRIGGER_ALL_CPUS && !(uses & USES_ALL_CPUS))
 		return -EINVAL;
@@ -84,11 +86,12 @@ static int set_check_action(const struct auxt_trigger_set *set, const struct aux
 }
 NOKPROBE_SYMBOL(set_check_action);
 
-static int set_check(const struct auxt_trigger_set *set, const struct auxtrace_trigger *arg)
+static int set_check(const struct auxt_trigger_set *set, struct auxtrace_trigger *arg)
 {
 	if (arg->flags & ~AUXTRACE_TRIGGER_ALL || arg->reserved ||
 	    arg->kind >= ARRAY_SIZE(set_kinds))
 		return -EINVAL;
+	arg->kind = array_index_nospec(arg->kind, ARRAY_SIZE(set_kinds));
 	if (arg->name_len >= PATH_MAX || auxt_trigger_unused(arg))
 		return -EINVAL;
 	if (arg->flags & AUXTRACE_TRIGGER_ONE_SHOT && arg->count)

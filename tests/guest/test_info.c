@@ -62,7 +62,8 @@ static void info_agrees_with_cpuid(void **state)
 		__cpuid_count(0x14, 1, a, b, c, d);
 		assert_int_equal(info.out_pt_mtc_periods, a >> 16);
 		assert_int_equal(info.out_pt_nr_ranges, a & 7);
-		assert_int_equal(info.out_pt_cyc_thresholds, b & 0xffff);
+		assert_int_equal(info.out_pt_cyc_thresholds,
+				 info.out_pt_config & CONFIG_CYC ? (b & 0xffff) | 1 : 0);
 		assert_int_equal(info.out_pt_psb_periods, b >> 16);
 	}
 

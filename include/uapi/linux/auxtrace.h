@@ -195,7 +195,8 @@
  *	size of the status page and of the user page
  * @out_pt_config: bits that auxtrace_setup.config may have on this CPU
  * @out_pt_mtc_periods: bit n: mtc_period=n is supported (CPUID.(14H,1):EAX[31:16])
- * @out_pt_cyc_thresholds: bit n: cyc_thresh=n is supported (CPUID.(14H,1):EBX[15:0])
+ * @out_pt_cyc_thresholds: bit n: cyc_thresh=n is supported (CPUID.(14H,1):EBX[15:0]).
+ *	Bit 0, no threshold, is set if the CPU has CYC packets
  * @out_pt_psb_periods: bit n: psb_period=n is supported (CPUID.(14H,1):EBX[31:16])
  * @out_pt_nr_ranges: number of address ranges of the CPU (CPUID.(14H,1):EAX[2:0])
  * @out_cpu_family: display family, for decoders

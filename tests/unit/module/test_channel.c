@@ -100,6 +100,7 @@ enum nmi {
 	NMI_FULL,		/* time passes until the area is full */
 	NMI_LATER,		/* a trigger's PAUSE some bytes later */
 	NMI_FREEZE,		/* a trigger's */
+	NMI_FREEZE_ALL,		/* the same, of all CPUs */
 	NMI_POLL,		/* no NMI: poll(2) on another CPU, which may go to sleep */
 };
 
@@ -127,6 +128,9 @@ static void run_nmi(enum nmi what)
 {
 	const struct auxt_request later = {
 		.action = AUXTRACE_ACTION_PAUSE, .trigger = 9, .delay = 1000,
+	};
+	const struct auxt_request freeze_all = {
+		.action = AUXTRACE_ACTION_FREEZE, .trigger = 12, .all_cpus = true,
 	};
 	bool asserted;
 
@@ -168,6 +172,9 @@ static void run_nmi(enum nmi what)
 		break;
 	case NMI_FREEZE:
 		trigger(AUXTRACE_ACTION_FREEZE, 12);
+		break;
+	case NMI_FREEZE_ALL:
+		assert_true(auxt_request_make(channel, &freeze_all, 120));
 		break;
 	case NMI_POLL:
 		nmi.asleep = !auxt_settle_has_new_tail(channel) &&
@@ -568,7 +575,7 @@ static void make_with(struct auxtrace_setup setup)
 	hw.rate = 64;
 	memset(&status_page, 0, sizeof(status_page));
 	memset(&user_page, 0, sizeof(user_page));
-	group.waiters.woken = 0;
+	auxt_tail_poll_init_group(&group);
 	group.last_broadcast = 0;
 	channel = NULL;
 	channel = auxt_channel_new(&fake, NULL, &group, 3, 0, &setup);
@@ -1181,6 +1188,48 @@ static void an_error_wakes_readers_that_have_not_read(void **state)
 	assert_true(channel->wake.queued);
 	irq_work_sync(&channel->wake);
 	unmake();
+}
+
+/*
+ * In hard interrupt context on PREEMPT_RT, no lock of a wait queue can be taken; and the memory of
+ * an irq_work must outlive a grace period, of which one is enough for all.
+ */
+static void on_preempt_rt_a_work_wakes_readers_and_close_waits_once(void **state)
+{
+	for (int rt = 0; rt < 2; rt++) {
+		struct auxt_channel *all[1];
+
+		shim_preempt_rt = rt;
+		shim_grace_periods = 0;
+		make(AUXTRACE_SETUP_OVERWRITE);
+		start(false);
+		trigger(AUXTRACE_ACTION_FREEZE, 9);
+		assert_true(channel->wake.queued);
+		irq_work_sync(&channel->wake);
+		assert_int_equal(group.waiters.woken, !rt);
+		assert_int_equal(group.wakeup.queued, rt);
+		shim_run_work(&group.wakeup);
+		assert_int_equal(group.waiters.woken, 1);
+
+		auxt_channel_resume(channel, NULL);
+		trigger(AUXTRACE_ACTION_FREEZE, 10);
+		assert_true(channel->wake.queued);
+		auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_SETUP);
+		auxt_channel_detach(channel);
+		all[0] = channel;
+		group.channels = all;
+		shim_nr_cpus = 1;
+		auxt_channel_flush(&group);
+		assert_false(channel->wake.queued);
+		assert_false(group.wakeup.queued);
+		assert_int_equal(shim_grace_periods, rt);
+		shim_nr_cpus = 0;
+		group.channels = NULL;
+		unmake();
+		/* The last moment at which the kernel reads the works: they must not be freed. */
+		synchronize_rcu();
+	}
+	shim_preempt_rt = false;
 }
 
 static void records_wake_the_reader_once_at_the_watermark(void **state)
@@ -1871,6 +1920,94 @@ static void a_freeze_at_any_place_of_a_resume_is_another(void **state)
 	assert_true(at > 20);
 }
 
+/* Within a FREEZE of all CPUs, at any point, an NMI brings another one. Both cannot be the first. */
+static bool freeze_within_freeze_at(long at)
+{
+	const struct auxt_request first = {
+		.action = AUXTRACE_ACTION_FREEZE, .trigger = 9, .all_cpus = true,
+	};
+	bool landed;
+
+	make(AUXTRACE_SETUP_OVERWRITE);
+	start(false);
+	nmi.what = NMI_FREEZE_ALL;
+	nmi.at = at;
+	nmi.points = 0;
+	nmi.landed = false;
+	assert_true(auxt_request_make(channel, &first, 90));
+	landed = nmi.landed;
+	check();
+	assert_true(channel->frozen);
+	assert_false(channel->freezing);
+	/* The same one in all places: what is sent, on the page, in the records, with its value. */
+	assert_int_equal(take_broadcast(),
+			 AUXT_REMOTE_WORD(AUXTRACE_ACTION_FREEZE, status_page.frozen_by));
+	assert_int_equal(reported.triggers, 1);
+	assert_int_equal(reported.trigger.trigger, status_page.frozen_by);
+	assert_int_equal(reported.window.end_trigger, status_page.frozen_by);
+	assert_int_equal(channel->frozen_by.request.trigger, status_page.frozen_by);
+	assert_int_equal(channel->frozen_by.value, status_page.frozen_by * 10);
+	assert_int_equal(reported.trigger.value, status_page.frozen_by * 10);
+	unmake();
+	return landed;
+}
+
+static void of_two_freezes_one_is_the_first_in_all_places(void **state)
+{
+	long at = 0;
+
+	while (freeze_within_freeze_at(at))
+		at++;
+	assert_true(at > 20);
+}
+
+/*
+ * A trigger has paused the channel. At any point of a RESUME ioctl an NMI brings a trigger's RESUME.
+ * The ioctl clears no reason, so the window is the trigger's. If a user has paused the channel,
+ * too, the window is the one's who cleared the last reason.
+ */
+static bool resume_within_resume_at(long at, bool paused)
+{
+	struct auxtrace_effect effect;
+	bool landed, user;
+
+	make(AUXTRACE_SETUP_OVERWRITE);
+	start(false);
+	trigger(AUXTRACE_ACTION_PAUSE, 7);
+	if (paused)
+		auxt_channel_pause(channel, NULL);
+	nmi.what = NMI_RESUME;
+	nmi.at = at;
+	nmi.points = 0;
+	nmi.landed = false;
+	auxt_channel_resume(channel, &effect);
+	landed = nmi.landed;
+	check();
+	if (landed) {
+		assert_true(hw.on);
+		user = status_page.resumes_done;
+		assert_true(paused || !user);
+		assert_int_equal(effect.flags, user ? AUXTRACE_EFFECT_CHANGED : 0);
+		auxt_channel_pause(channel, NULL);
+		window_was(2, user ? AUXTRACE_CAUSE_USER : AUXTRACE_CAUSE_TRIGGER,
+			   AUXTRACE_CAUSE_USER);
+		assert_int_equal(reported.window.begin_trigger, user ? 0 : 8);
+	}
+	unmake();
+	return landed;
+}
+
+static void a_window_that_a_trigger_begins_within_a_resume_is_the_triggers(void **state)
+{
+	for (int paused = 0; paused < 2; paused++) {
+		long at = 0;
+
+		while (resume_within_resume_at(at, paused))
+			at++;
+		assert_true(at > 20);
+	}
+}
+
 static void what_all_are_asked_for_is_sent_once_until_one_differs(void **state)
 {
 	struct auxt_request request = {
@@ -2135,6 +2272,7 @@ int main(void)
 		cmocka_unit_test(only_the_wanted_records_are_written),
 		cmocka_unit_test(without_a_data_ring_nothing_is_written),
 		cmocka_unit_test(paused_output_is_counted_and_reported),
+		cmocka_unit_test(on_preempt_rt_a_work_wakes_readers_and_close_waits_once),
 		cmocka_unit_test(records_wake_the_reader_once_at_the_watermark),
 		cmocka_unit_test(a_record_of_a_trigger_wakes_the_reader),
 		cmocka_unit_test(a_reader_that_polls_too_early_is_woken),
@@ -2157,6 +2295,8 @@ int main(void)
 		cmocka_unit_test(a_freeze_stops_both_until_a_resume),
 		cmocka_unit_test(a_freeze_at_any_place_is_recorded_last),
 		cmocka_unit_test(a_freeze_at_any_place_of_a_resume_is_another),
+		cmocka_unit_test(of_two_freezes_one_is_the_first_in_all_places),
+		cmocka_unit_test(a_window_that_a_trigger_begins_within_a_resume_is_the_triggers),
 		cmocka_unit_test(what_all_are_asked_for_is_sent_once_until_one_differs),
 		cmocka_unit_test(the_end_cause_of_a_window_is_recorded_even_if_it_is_undone),
 		cmocka_unit_test(a_delay_within_a_snapshot_begins_at_once),

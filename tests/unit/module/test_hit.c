@@ -617,6 +617,31 @@ static void a_detached_channel_keeps_the_word_until_it_is_back_or_forgets(void *
 	assert_null(called[1]);
 }
 
+static void all_take_their_calls(void)
+{
+	for (int cpu = 0; cpu < NR_CPUS; cpu++)
+		take_call(cpu);
+}
+
+/*
+ * CPU 1 closes the session while the IPI of an asynchronous call is on its way to it. A call to
+ * itself does not wait for that IPI. Afterwards no call may be left: the channels are freed.
+ */
+static void a_flush_waits_for_calls_to_its_own_cpu(void **state)
+{
+	send(0, AUXTRACE_ACTION_PAUSE, 1);
+	run_work(0);
+	assert_non_null(called[1]);
+	assert_non_null(called[2]);
+	on_cpu = 1;
+	/* The IPIs arrive as soon as the code under test looks. */
+	nested = all_take_their_calls;
+	auxt_remote_flush(&group);
+	nested = NULL;
+	for (int cpu = 0; cpu < NR_CPUS; cpu++)
+		assert_null(called[cpu]);
+}
+
 int main(void)
 {
 #define LATENCY(test)	cmocka_unit_test_setup_teardown(test, begin_latency, end_latency)
@@ -640,6 +665,7 @@ int main(void)
 		cmocka_unit_test_setup(a_freeze_on_its_way_does_not_come_after_a_resume, begin),
 		cmocka_unit_test_setup(a_detached_channel_keeps_the_word_until_it_is_back_or_forgets,
 				       begin),
+		cmocka_unit_test_setup(a_flush_waits_for_calls_to_its_own_cpu, begin),
 	};
 
 	return cmocka_run_group_tests_name("trigger", tests, NULL, NULL);

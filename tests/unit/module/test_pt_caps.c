@@ -126,6 +126,19 @@ static void each_period_has_a_map_of_its_own(void **state)
 	}
 }
 
+static void cyc_threshold_0_needs_no_bit(void **state)
+{
+	struct pt_cpuid leaf[2] = { skylake_leaf[0], skylake_leaf[1] };
+	struct pt_caps caps;
+
+	leaf[1].ebx = 0x003f0002;
+	pt_caps_decode(&caps, leaf, SKYLAKE);
+	assert_int_equal(caps.cyc_thresholds, 3);
+	assert_int_equal(pt_caps_check(&caps, PT_CONFIG_CYC), 0);
+	assert_int_equal(pt_caps_check(&caps, PT_CONFIG_CYC | CYC_THRESH(1)), 0);
+	assert_int_equal(pt_caps_check(&caps, PT_CONFIG_CYC | CYC_THRESH(2)), -EOPNOTSUPP);
+}
+
 static void mtc_period_0_needs_its_bit_too(void **state)
 {
 	struct pt_caps caps = skylake();
@@ -170,6 +183,7 @@ int main(void)
 		cmocka_unit_test(a_part_without_the_packet_it_belongs_to_is_invalid),
 		cmocka_unit_test(what_the_cpu_lacks_is_not_supported),
 		cmocka_unit_test(each_period_has_a_map_of_its_own),
+		cmocka_unit_test(cyc_threshold_0_needs_no_bit),
 		cmocka_unit_test(mtc_period_0_needs_its_bit_too),
 		cmocka_unit_test(a_broadwell_must_trace_branches),
 		cmocka_unit_test(branches_are_traced_unless_pt_says_no),

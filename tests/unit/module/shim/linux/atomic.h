@@ -33,15 +33,19 @@ static inline void atomic_andnot(int bits, atomic_t *v)
 	shim_point();
 }
 
-static inline int atomic_fetch_andnot(int bits, atomic_t *v)
+static inline bool atomic_try_cmpxchg(atomic_t *v, int *old, int new)
 {
 	int was;
 
 	shim_point();
 	was = v->counter;
-	v->counter &= ~bits;
+	if (was == *old)
+		v->counter = new;
 	shim_point();
-	return was;
+	if (was == *old)
+		return true;
+	*old = was;
+	return false;
 }
 
 /* Against what interrupts this thread, as the kernel's: no lock prefix. */

@@ -4,6 +4,9 @@
 #define SHIM_LINUX_IRQ_WORK_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <linux/kconfig.h>
+#include <linux/rcupdate.h>
 
 struct irq_work {
 	void (*func)(struct irq_work *work);
@@ -26,11 +29,17 @@ static inline bool irq_work_queue(struct irq_work *work)
 	return news;
 }
 
+/* On PREEMPT_RT the kernel reads the work once more, at any time until a grace period has passed. */
 static inline void irq_work_sync(struct irq_work *work)
 {
 	if (work->queued)
 		work->func(work);
 	work->queued = false;
+	for (int i = 0; shim_preempt_rt && i < 8; i++)
+		if (!shim_reads_later[i]) {
+			shim_reads_later[i] = &work->queued;
+			break;
+		}
 }
 
 #endif /* SHIM_LINUX_IRQ_WORK_H */

@@ -7,6 +7,7 @@ typedef struct {
 	unsigned int woken;
 } wait_queue_head_t;
 
+#define init_waitqueue_head(queue)	((void)((queue)->woken = 0))
 #define wake_up_interruptible_poll(queue, events) \
 	((void)(events), (void)(queue)->woken++)
 

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Work that runs when the test says so: shim_run_work(). */
+#ifndef SHIM_LINUX_WORKQUEUE_H
+#define SHIM_LINUX_WORKQUEUE_H
+
+#include <stdbool.h>
+
+struct work_struct {
+	void (*func)(struct work_struct *work);
+	bool queued;
+};
+
+#define INIT_WORK(work, _func)	(*(work) = (struct work_struct) { .func = (_func) })
+
+/* The one workqueue. */
+#define system_unbound_wq	0
+
+static inline bool queue_work(int queue, struct work_struct *work)
+{
+	bool news = !work->queued;
+
+	work->queued = true;
+	return news;
+}
+
+static inline bool cancel_work_sync(struct work_struct *work)
+{
+	bool was = work->queued;
+
+	work->queued = false;
+	return was;
+}
+
+static inline void shim_run_work(struct work_struct *work)
+{
+	if (work->queued) {
+		work->queued = false;
+		work->func(work);
+	}
+}
+
+#endif /* SHIM_LINUX_WORKQUEUE_H */
