@@ -402,12 +402,16 @@ NOKPROBE_SYMBOL(auxt_channel_new);
 /**
  * auxt_channel_free() - free a channel
  * @ch: a detached channel, or NULL
+ *
+ * If the channel is stuck, the pages that its hardware writes or reads stay allocated.
  */
 void auxt_channel_free(struct auxt_channel *ch)
 {
 	if (!ch)
 		return;
 	irq_work_sync(&ch->wake);
+	if (ch->stuck)
+		auxt_aux_buffer_keep(ch->buffer, ch->cpu);
 	ch->pmu->cleanup(ch);
 	kfree(ch);
 }

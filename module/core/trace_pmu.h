@@ -15,7 +15,7 @@ struct auxtrace_setup;
 
 /* What trace_pmu.stop found. */
 #define TRACE_STOPPED	(1u << 0)	/* the hardware had stopped at the STOP mark */
-#define TRACE_ERROR	(1u << 1)	/* the hardware had met an operational error */
+#define TRACE_ERROR	(1u << 1)	/* an operational error, or the hardware cannot be turned off */
 #define TRACE_FOREIGN	(1u << 2)	/* other code had turned the hardware off */
 
 /**
@@ -31,12 +31,14 @@ struct auxtrace_setup;
  * @table_pages: pages that @setup will allocate for one channel, charged before it runs
  * @setup: allocate the tables of a channel, whose AUX pages exist, and set its
  *	auxt_position.cycle. Task context
- * @cleanup: undo @setup. Task context
+ * @cleanup: undo @setup. If the channel is stuck, keep what the hardware may use. Task context
  * @claim: save the registers of this CPU and point them at the produced position, with tracing
- *	off. 0 or an errno. Interrupts off
- * @release: restore the registers. Interrupts off
+ *	off. 0 or an errno. Sets auxt_channel.stuck if it fails and cannot undo what it did.
+ *	Interrupts off
+ * @release: turn tracing off, whatever turned it on, and restore the registers. Sets
+ *	auxt_channel.stuck if the CPU refuses, else clears it. Interrupts off
  * @start: turn tracing on, with the STOP and INT marks of auxt_position. @new_window: begin a
- *	window (with PSB+); else the open window goes on
+ *	window (with PSB+); else the open window goes on. 0, or -EIO with tracing off
  * @stop: turn tracing off. Afterwards all trace is in memory, auxt_position.produced is the
  *	position up to which it was written (unchanged if that is unknown), and the channel's
  *	off_tsc the time at which it stopped. Returns TRACE_*

@@ -18,11 +18,13 @@
 #include <linux/build_bug.h>
 #include <linux/err.h>
 #include <linux/kprobes.h>
+#include <linux/percpu.h>
 #include <linux/slab.h>
 #include <linux/topology.h>
 #include "compat/compat.h"
 #include "core/channel.h"
 #include "core/trace_pmu.h"
+#include "hw/msr.h"
 #include "hw/pmi.h"
 #include "hw/pt.h"
 #include "hw/pt_tables.h"
@@ -60,8 +62,6 @@ static bool pt_works_in_vmx;
  * @seen_index: lower half of IA32_RTIT_OUTPUT_MASK_PTRS then; holds the region's index
  * @seen_region: position at which that region begins
  * @pointers_stale: the output pointers must be written before the next start
- * @was_base: IA32_RTIT_OUTPUT_BASE before pt_claim()
- * @was_mask_ptrs: IA32_RTIT_OUTPUT_MASK_PTRS before pt_claim()
  */
 struct pt {
 	struct auxt_topa *topa;
@@ -72,9 +72,21 @@ struct pt {
 	u32 seen_index;
 	u64 seen_region;
 	bool pointers_stale;
-	u64 was_base;
-	u64 was_mask_ptrs;
 };
+
+/**
+ * struct pt_pointers - the output pointers of a CPU before pt_claim()
+ * @base: IA32_RTIT_OUTPUT_BASE
+ * @mask_ptrs: IA32_RTIT_OUTPUT_MASK_PTRS
+ * @owed: they are still to be restored
+ */
+struct pt_pointers {
+	u64 base;
+	u64 mask_ptrs;
+	bool owed;
+};
+
+static DEFINE_PER_CPU(struct pt_pointers, pt_pointers_before);
 
 static __always_inline struct pt *pt_of(const struct auxt_channel *ch)
 {
@@ -167,7 +179,7 @@ NOKPROBE_SYMBOL(pt_in_use);
 
 static void pt_cleanup(struct auxt_channel *ch)
 {
-	auxt_pt_tables_free(pt_of(ch)->topa, ch->now.slots);
+	auxt_pt_tables_free(pt_of(ch)->topa, ch->now.slots, ch->stuck);
 	kfree(pt_of(ch));
 	ch->hw = NULL;
 }
@@ -270,9 +282,9 @@ static int pt_write_pointers(struct auxt_channel *ch)
 
 	auxt_topa_pointers(pt_topa_of(ch), ch->aux.produced % ch->aux.cycle, &base, &mask_ptrs);
 	pt_remember(pt_of(ch), base, mask_ptrs, ch->aux.produced);
-	err = auxt_wrmsr_safe(MSR_IA32_RTIT_OUTPUT_BASE, base);
+	err = auxt_wrmsr(MSR_IA32_RTIT_OUTPUT_BASE, base);
 	if (!err)
-		err = auxt_wrmsr_safe(MSR_IA32_RTIT_OUTPUT_MASK, mask_ptrs);
+		err = auxt_wrmsr(MSR_IA32_RTIT_OUTPUT_MASK, mask_ptrs);
 	return err;
 }
 NOKPROBE_SYMBOL(pt_write_pointers);
@@ -281,7 +293,7 @@ static bool pt_acknowledge(struct auxt_channel *ch)
 {
 	if (!(auxt_rdmsr(MSR_CORE_PERF_GLOBAL_STATUS) & PMI_BIT))
 		return false;
-	auxt_wrmsr(MSR_CORE_PERF_GLOBAL_OVF_CTRL, PMI_BIT);
+	auxt_wrmsr_twice(MSR_CORE_PERF_GLOBAL_OVF_CTRL, PMI_BIT);
 	return true;
 }
 NOKPROBE_SYMBOL(pt_acknowledge);
@@ -290,26 +302,57 @@ NOKPROBE_SYMBOL(pt_acknowledge);
  * perf's driver caches what it wrote to the pointers and skips a write of the same value.
  * They must be as it left them when it uses PT again, or its trace would go to our pages.
  */
-static void pt_restore_pointers(const struct pt *pt)
+static int pt_restore_pointers(void)
 {
-	auxt_wrmsr_safe(MSR_IA32_RTIT_OUTPUT_BASE, pt->was_base);
-	auxt_wrmsr_safe(MSR_IA32_RTIT_OUTPUT_MASK, pt->was_mask_ptrs);
+	struct pt_pointers *before = this_cpu_ptr(&pt_pointers_before);
+
+	if (auxt_wrmsr_twice(MSR_IA32_RTIT_OUTPUT_BASE, before->base) ||
+	    auxt_wrmsr_twice(MSR_IA32_RTIT_OUTPUT_MASK, before->mask_ptrs))
+		return -EIO;
+	before->owed = false;
+	return 0;
 }
 NOKPROBE_SYMBOL(pt_restore_pointers);
+
+static int pt_save_pointers(void)
+{
+	struct pt_pointers *before = this_cpu_ptr(&pt_pointers_before);
+
+	if (before->owed)
+		return 0;
+	if (auxt_rdmsr_safe(MSR_IA32_RTIT_OUTPUT_BASE, &before->base) ||
+	    auxt_rdmsr_safe(MSR_IA32_RTIT_OUTPUT_MASK, &before->mask_ptrs))
+		return -EIO;
+	before->owed = true;
+	return 0;
+}
+NOKPROBE_SYMBOL(pt_save_pointers);
+
+/*
+ * Clears TraceEn, whatever code set it, and leaves the other bits alone. KVM, for one, may set it
+ * behind our back: while it enters a guest, an NMI may stop our tracing; afterwards KVM writes
+ * the value back that it had read before that NMI.
+ */
+static int pt_turn_off(void)
+{
+	u64 ctl = auxt_rdmsr(MSR_IA32_RTIT_CTL);
+
+	if (!(ctl & RTIT_CTL_TRACEEN))
+		return 0;
+	return auxt_wrmsr_twice(MSR_IA32_RTIT_CTL, ctl & ~(u64)RTIT_CTL_TRACEEN);
+}
+NOKPROBE_SYMBOL(pt_turn_off);
 
 static int pt_claim(struct auxt_channel *ch)
 {
 	struct pt *pt = pt_of(ch);
-	int err = pt_in_use();
+	int err = pt_in_use() ?: pt_save_pointers();
 
 	if (err)
 		return err;
-	if (auxt_rdmsr_safe(MSR_IA32_RTIT_OUTPUT_BASE, &pt->was_base) ||
-	    auxt_rdmsr_safe(MSR_IA32_RTIT_OUTPUT_MASK, &pt->was_mask_ptrs))
-		return -EIO;
 	err = pt_write_pointers(ch);
 	if (err) {
-		pt_restore_pointers(pt);
+		ch->stuck = pt_restore_pointers();
 		return err;
 	}
 	pt->pointers_stale = false;
@@ -322,10 +365,11 @@ NOKPROBE_SYMBOL(pt_claim);
 
 static void pt_release(struct auxt_channel *ch)
 {
-	struct pt *pt = pt_of(ch);
+	/* The pointers cannot be written while TraceEn is set. */
+	int err = pt_turn_off();
 
 	auxt_pmi_unroute(pt_acknowledge(ch));
-	pt_restore_pointers(pt);
+	ch->stuck = err || pt_restore_pointers();
 }
 NOKPROBE_SYMBOL(pt_release);
 
@@ -336,22 +380,34 @@ static bool pt_vmx_forbids(void)
 }
 NOKPROBE_SYMBOL(pt_vmx_forbids);
 
-static int pt_start(struct auxt_channel *ch, bool new_window)
+static int pt_try_start(struct auxt_channel *ch, bool new_window)
 {
 	struct pt *pt = pt_of(ch);
 
-	if (pt_vmx_forbids())
-		return -EIO;
-	pt_arm(ch);
 	if (pt->pointers_stale) {
 		if (pt_write_pointers(ch))
 			return -EIO;
 		pt->pointers_stale = false;
 	}
 	/* PacketByteCnt = 0 makes the window begin with PSB+. Clears Error and Stopped, too. */
-	if (new_window)
-		auxt_wrmsr(MSR_IA32_RTIT_STATUS, 0);
-	return auxt_wrmsr_safe(MSR_IA32_RTIT_CTL, pt->ctl | RTIT_CTL_TRACEEN);
+	if (new_window && auxt_wrmsr(MSR_IA32_RTIT_STATUS, 0))
+		return -EIO;
+	return auxt_wrmsr(MSR_IA32_RTIT_CTL, pt->ctl | RTIT_CTL_TRACEEN);
+}
+NOKPROBE_SYMBOL(pt_try_start);
+
+static int pt_start(struct auxt_channel *ch, bool new_window)
+{
+	int err;
+
+	if (pt_vmx_forbids())
+		return -EIO;
+	pt_arm(ch);
+	err = pt_try_start(ch, new_window);
+	/* The writes fault, too, if other code has set TraceEn meanwhile. */
+	if (unlikely(err))
+		pt_turn_off();
+	return err;
 }
 NOKPROBE_SYMBOL(pt_start);
 
@@ -388,10 +444,10 @@ static u32 pt_stop(struct auxt_channel *ch)
 	u64 base, mask_ptrs;
 	u32 status, found = 0;
 
-	if (likely(auxt_rdmsr(MSR_IA32_RTIT_CTL) & RTIT_CTL_TRACEEN))
-		auxt_wrmsr(MSR_IA32_RTIT_CTL, pt->ctl);
-	else
+	if (unlikely(!(auxt_rdmsr(MSR_IA32_RTIT_CTL) & RTIT_CTL_TRACEEN)))
 		found = TRACE_FOREIGN;
+	else if (unlikely(auxt_wrmsr(MSR_IA32_RTIT_CTL, pt->ctl) && pt_turn_off()))
+		found = TRACE_ERROR;
 	/*
 	 * The trace is in memory before its position is published: pairs with the read
 	 * barrier of a reader between the status page and the area.
@@ -438,10 +494,7 @@ NOKPROBE_SYMBOL(pt_interrupt);
 
 static void pt_emergency_stop(void)
 {
-	u64 ctl = auxt_rdmsr(MSR_IA32_RTIT_CTL);
-
-	if (ctl & RTIT_CTL_TRACEEN)
-		auxt_wrmsr(MSR_IA32_RTIT_CTL, ctl & ~(u64)RTIT_CTL_TRACEEN);
+	pt_turn_off();
 }
 NOKPROBE_SYMBOL(pt_emergency_stop);
 

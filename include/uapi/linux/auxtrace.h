@@ -353,6 +353,13 @@ struct auxtrace_setup {
  * begins the first window, unless AUXTRACE_SETUP_PAUSED or _TRIGGER_PAUSED is set. STOP
  * ends the windows, publishes the last positions and gives the hardware back.
  *
+ * A CPU may refuse a write of the trace PMU's registers. If that happens when a window is to
+ * begin or to go on, the channel gets HWERROR and counts a gap (gaps_error); START can have
+ * returned 0 by then. STOP and the last close turn the hardware off whatever has turned it
+ * on. If the CPU refuses even that, the pages of the channel's AUX area are never freed, the
+ * kernel's log says so, perf stays excluded from that CPU's trace PMU, and each START there
+ * tries again to turn it off.
+ *
  * A trace PMU of a CPU has one started session at a time. PT and BTS of one CPU may have
  * one each where the CPU model allows it.
  *
@@ -362,7 +369,9 @@ struct auxtrace_setup {
  *  EBUSY        another user holds the trace hardware. BTS: also if perf uses last
  *               branch records (LBRs) on any CPU, or if Intel PT is in use at all on a
  *               CPU model that cannot have both
- *  EIO          BTS: perf's debug store is not where the CPU's IA32_DS_AREA points
+ *  EIO          a write of the trace PMU's registers faults, or an earlier session could
+ *               not turn the hardware off and this START cannot either. BTS: also if perf's
+ *               debug store is not where the CPU's IA32_DS_AREA points
  *  ENODEV       a CPU of the session is offline
  *  EBADFD       no SETUP yet
  *  EACCES       see DOC: errno; START only
@@ -912,7 +921,7 @@ struct auxtrace_record_itrace_start {
 };
 
 /* What began or ended a window. Of several causes at once, the first in this list counts. */
-#define AUXTRACE_CAUSE_ERROR	1	/* the hardware reported an operational error */
+#define AUXTRACE_CAUSE_ERROR	1	/* the hardware failed: see HWERROR */
 #define AUXTRACE_CAUSE_FOREIGN	2	/* another user turned it off; begin: after that */
 #define AUXTRACE_CAUSE_USER	3	/* PAUSE, RESUME, SNAPSHOT with PAUSE */
 #define AUXTRACE_CAUSE_SESSION	4	/* START, STOP */
@@ -1105,8 +1114,9 @@ struct auxtrace_branch {
  *	normally stops it a page before the reader's tail, so that it stops between two
  *	packets. BTS, in both modes: also times that an interrupt came so late that the space
  *	left for it did not suffice
- * @gaps_error: times that the hardware reported an operational error (HWERROR stays set
- *	until the next START), or that another user had turned it off (a new window began)
+ * @gaps_error: times that the hardware reported an operational error or refused a write of its
+ *	registers (HWERROR stays set until the next START), or that another user had turned it
+ *	off (a new window began)
  * @gaps_offline: times that the CPU went offline, or that the machine suspended
  * @bad_tails: tails in the user page that moved backwards or beyond @produced; ignored
  * @snapshots: cuts made by SNAPSHOT with SLOT
