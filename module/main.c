@@ -6,7 +6,6 @@
 #include "hotplug.h"
 #include "hw/panic.h"
 #include "hw/pmi.h"
-#include "hw/pt.h"
 
 #ifndef CONFIG_X86_64
 # error "auxtrace needs a 64-bit x86 kernel: it uses Intel PT and BTS, and loads 64 bits at once"
@@ -16,7 +15,6 @@ static int __init auxt_init(void)
 {
 	int err;
 
-	auxt_pt_init();
 	err = auxt_pmi_init();
 	if (err)
 		return err;

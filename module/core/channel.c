@@ -102,7 +102,7 @@ NOKPROBE_SYMBOL(channel_claim);
  * While the machine is suspending or rebooting, the channel is marked OFFLINE instead.
  *
  * Return: 0, also if marked OFFLINE; -EBUSY if other code traces with the trace PMU; -EIO if its
- * registers cannot be written.
+ * registers cannot be written; -EOPNOTSUPP if it cannot do what the session asks.
  */
 int auxt_channel_attach(struct auxt_channel *ch)
 {

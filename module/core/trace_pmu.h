@@ -7,6 +7,7 @@
 #include <linux/types.h>
 
 struct auxt_channel;
+struct cpumask;
 struct perf_event_attr;
 struct auxtrace_setup;
 
@@ -26,7 +27,8 @@ struct auxtrace_setup;
  * @granule: size in bytes of a piece of trace that can be decoded on its own; 1: any size
  * @missing: why sessions cannot use it on this machine: AUXTRACE_PT_*, AUXTRACE_BTS_*; 0: they can.
  *	Task context
- * @check: can the hardware trace with this setup? 0, -EINVAL or -EOPNOTSUPP
+ * @check: can the hardware of all these CPUs trace with this setup? 0, -EINVAL or -EOPNOTSUPP. Task
+ *	context
  * @in_use: -EBUSY if the hardware of this CPU traces already, else 0. Interrupts off
  * @table_pages: pages that @setup will allocate for one channel, charged before it runs
  * @setup: allocate the tables of a channel, whose AUX pages exist, and set its
@@ -59,7 +61,7 @@ struct trace_pmu {
 	const struct perf_event_attr *reserve_instead;
 	u32 granule;
 	u32 (*missing)(void);
-	int (*check)(const struct auxtrace_setup *setup);
+	int (*check)(const struct auxtrace_setup *setup, const struct cpumask *cpus);
 	int (*in_use)(void);
 	unsigned long (*table_pages)(const struct auxtrace_setup *setup);
 	int (*setup)(struct auxt_channel *ch, u32 flags, u64 config);

@@ -138,7 +138,7 @@ u32 auxt_bts_flags(void)
 }
 NOKPROBE_SYMBOL(auxt_bts_flags);
 
-static int bts_check(const struct auxtrace_setup *setup)
+static int bts_check(const struct auxtrace_setup *setup, const struct cpumask *cpus)
 {
 	const u32 both = AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_USER;
 

@@ -16,6 +16,8 @@
 
 #include <linux/auxtrace.h>
 #include <linux/build_bug.h>
+#include <linux/cpu.h>
+#include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/kprobes.h>
 #include <linux/percpu.h>
@@ -47,13 +49,22 @@ static_assert(AUXT_REGION_SIZE == PAGE_SIZE);
 /* IA32_VMX_MISC[14]: PT may be used in VMX operation. The kernel renamed its macro. */
 #define VMX_MISC_PT	BIT_ULL(14)
 
-static struct pt_caps pt_cpu_caps;
-static u32 pt_why_missing;		/* AUXTRACE_PT_* */
-static bool pt_works_in_vmx;
+/**
+ * struct pt_cpu - Intel PT of a CPU. The CPUs of a hybrid machine may differ
+ * @caps: its capabilities; all zero without Intel PT, and before the CPU is online
+ * @works_in_vmx: it traces in VMX operation, too
+ */
+struct pt_cpu {
+	struct pt_caps caps;
+	bool works_in_vmx;
+};
+
+static DEFINE_PER_CPU(struct pt_cpu, pt_cpus);
 
 /**
  * struct pt - Intel PT of one channel
  * @topa: the tables of each slot
+ * @config: configuration of the session
  * @ctl: IA32_RTIT_CTL of the session, TraceEn clear
  * @int_entry: entry with a movable INT mark: in full trace, and in overwrite mode if a
  *	deadline falls within the lap; else NULL
@@ -65,6 +76,7 @@ static bool pt_works_in_vmx;
  */
 struct pt {
 	struct auxt_topa *topa;
+	u64 config;
 	u64 ctl;
 	u64 *int_entry;
 	u64 *stop_entry;
@@ -101,67 +113,90 @@ static __always_inline struct auxt_topa *pt_topa_of(const struct auxt_channel *c
 
 /* ---- capabilities ----------------------------------------------------- */
 
-static struct pt_cpuid __init pt_read_leaf(u32 leaf, u32 subleaf)
+static struct pt_cpuid pt_read_leaf(u32 leaf, u32 subleaf)
 {
 	struct pt_cpuid r;
 
 	cpuid_count(leaf, subleaf, &r.eax, &r.ebx, &r.ecx, &r.edx);
 	return r;
 }
+NOKPROBE_SYMBOL(pt_read_leaf);
+
+/* Leaf 14H is undefined on a CPU without PT. The kernel's bit says that all CPUs have PT. */
+static bool pt_exists(void)
+{
+	return boot_cpu_has(X86_FEATURE_INTEL_PT) && boot_cpu_data.cpuid_level >= 0x14;
+}
+NOKPROBE_SYMBOL(pt_exists);
 
 /**
- * auxt_pt_init() - detect Intel PT
+ * auxt_pt_detect() - find out what Intel PT of this CPU can do
  *
- * A CPU without it is no error: pt_missing() says why, and INFO reports it.
+ * Runs on each CPU before a session can use it: at module load, and when the CPU comes online.
  */
-void __init auxt_pt_init(void)
+void auxt_pt_detect(void)
 {
+	struct pt_cpu *cpu = this_cpu_ptr(&pt_cpus);
 	struct pt_cpuid leaf[2] = { };
 	u64 vmx_misc;
 
-	if (!boot_cpu_has(X86_FEATURE_INTEL_PT) || boot_cpu_data.cpuid_level < 0x14) {
-		/* Leaf 14H is undefined on a CPU without PT. */
-		pt_why_missing = AUXTRACE_PT_NO_CPUID;
+	if (!pt_exists())
 		return;
-	}
 	leaf[0] = pt_read_leaf(0x14, 0);
 	if (leaf[0].eax >= 1)
 		leaf[1] = pt_read_leaf(0x14, 1);
-	pt_caps_decode(&pt_cpu_caps, leaf, boot_cpu_data.x86, boot_cpu_data.x86_model);
-	pt_works_in_vmx = !boot_cpu_has(X86_FEATURE_VMX) ||
-			  (!auxt_rdmsr_safe(MSR_IA32_VMX_MISC, &vmx_misc) &&
-			   vmx_misc & VMX_MISC_PT);
-
-	if (!pt_cpu_caps.topa || !pt_cpu_caps.topa_multi)
-		pt_why_missing = AUXTRACE_PT_NO_TOPA;
-	/*
-	 * Only version 2 and later have IA32_PERF_GLOBAL_STATUS, whose bit 55 tells the
-	 * ToPA interrupt from others.
-	 */
-	else if (!auxt_pmi_exists(2))
-		pt_why_missing = AUXTRACE_PT_NO_PMI;
+	pt_caps_decode(&cpu->caps, leaf, boot_cpu_data.x86, boot_cpu_data.x86_model);
+	cpu->works_in_vmx = !boot_cpu_has(X86_FEATURE_VMX) ||
+			    (!auxt_rdmsr_safe(MSR_IA32_VMX_MISC, &vmx_misc) &&
+			     vmx_misc & VMX_MISC_PT);
 }
+NOKPROBE_SYMBOL(auxt_pt_detect);
 
 /**
- * auxt_pt_caps() - Intel PT's capabilities of this CPU
+ * auxt_pt_caps() - the capabilities that all online CPUs have
  *
  * Return: the capabilities, all zero without PT.
  */
-const struct pt_caps *auxt_pt_caps(void)
+struct pt_caps auxt_pt_caps(void)
 {
-	return &pt_cpu_caps;
+	unsigned int cpu;
+	struct pt_caps caps;
+
+	cpus_read_lock();
+	caps = per_cpu(pt_cpus, cpumask_first(cpu_online_mask)).caps;
+	for_each_online_cpu(cpu)
+		pt_caps_intersect(&caps, &per_cpu(pt_cpus, cpu).caps);
+	cpus_read_unlock();
+	return caps;
 }
 NOKPROBE_SYMBOL(auxt_pt_caps);
 
 static u32 pt_missing(void)
 {
-	return pt_why_missing;
+	struct pt_caps caps = auxt_pt_caps();
+
+	if (!pt_exists())
+		return AUXTRACE_PT_NO_CPUID;
+	if (!caps.topa || !caps.topa_multi)
+		return AUXTRACE_PT_NO_TOPA;
+	/*
+	 * Only version 2 and later have IA32_PERF_GLOBAL_STATUS, whose bit 55 tells the
+	 * ToPA interrupt from others.
+	 */
+	if (!auxt_pmi_exists(2))
+		return AUXTRACE_PT_NO_PMI;
+	return AUXTRACE_PT_OK;
 }
 NOKPROBE_SYMBOL(pt_missing);
 
-static int pt_check(const struct auxtrace_setup *setup)
+static int pt_check(const struct auxtrace_setup *setup, const struct cpumask *cpus)
 {
-	return pt_caps_check(&pt_cpu_caps, setup->config);
+	unsigned int cpu;
+	int err = 0;
+
+	for_each_cpu(cpu, cpus)
+		err = err ?: pt_caps_check(&per_cpu(pt_cpus, cpu).caps, setup->config);
+	return err;
 }
 NOKPROBE_SYMBOL(pt_check);
 
@@ -198,6 +233,7 @@ static int pt_setup(struct auxt_channel *ch, u32 flags, u64 config)
 		kfree(pt);
 		return err;
 	}
+	pt->config = config;
 	pt->ctl = pt_caps_ctl(config) | RTIT_CTL_TOPA;
 	if (flags & AUXTRACE_SETUP_KERNEL)
 		pt->ctl |= RTIT_CTL_OS;
@@ -346,8 +382,12 @@ NOKPROBE_SYMBOL(pt_turn_off);
 static int pt_claim(struct auxt_channel *ch)
 {
 	struct pt *pt = pt_of(ch);
-	int err = pt_in_use() ?: pt_save_pointers();
+	int err;
 
+	/* A CPU that was offline may have come back with other capabilities. */
+	err = pt_caps_check(&this_cpu_ptr(&pt_cpus)->caps, pt->config);
+	if (!err)
+		err = pt_in_use() ?: pt_save_pointers();
 	if (err)
 		return err;
 	err = pt_write_pointers(ch);
@@ -376,7 +416,7 @@ NOKPROBE_SYMBOL(pt_release);
 /* VMXON cleared TraceEn; while in VMX operation, setting it again would fault. */
 static bool pt_vmx_forbids(void)
 {
-	return !pt_works_in_vmx && __read_cr4() & X86_CR4_VMXE;
+	return !this_cpu_read(pt_cpus.works_in_vmx) && __read_cr4() & X86_CR4_VMXE;
 }
 NOKPROBE_SYMBOL(pt_vmx_forbids);
 
