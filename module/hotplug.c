@@ -15,6 +15,7 @@
 #include <linux/smp.h>
 #include <linux/suspend.h>
 #include "core/channel.h"
+#include "hw/pt.h"
 #include "hw/reservation.h"
 #include "hotplug.h"
 #include "core/trace_pmu.h"
@@ -59,10 +60,12 @@ static void hotplug_channel_online(struct auxt_channel *ch)
 	auxt_trigger_set_renew_later(ch->triggers);
 }
 
+/* The kernel calls this for each CPU that is online at module load, too. */
 static int hotplug_cpu_online(unsigned int cpu)
 {
 	u32 pmu;
 
+	auxt_pt_detect();
 	for (pmu = 0; pmu < TRACE_PMUS; pmu++)
 		if (auxt_reservation_owner(cpu, pmu))
 			hotplug_channel_online(auxt_reservation_owner(cpu, pmu));

@@ -71,7 +71,7 @@ static void info_describe_cpu(struct auxtrace_info *info)
 int auxt_info(struct auxt_session *session, void *data)
 {
 	struct auxtrace_info *info = data;
-	const struct pt_caps *caps = auxt_pt_caps();
+	struct pt_caps caps = auxt_pt_caps();
 	u32 size = info->size, flags = info->flags;
 
 	if (flags & ~AUXTRACE_INFO_ALL)
@@ -91,11 +91,11 @@ int auxt_info(struct auxt_session *session, void *data)
 	if (capable(CAP_IPC_LOCK))
 		info->out_may |= AUXTRACE_MAY_LOCK;
 	if (info->out_pt != AUXTRACE_PT_NO_CPUID) {
-		info->out_pt_config = pt_caps_config(caps);
-		info->out_pt_mtc_periods = caps->mtc_periods;
-		info->out_pt_cyc_thresholds = caps->cyc_thresholds;
-		info->out_pt_psb_periods = caps->psb_periods;
-		info->out_pt_nr_ranges = caps->nr_ranges;
+		info->out_pt_config = pt_caps_config(&caps);
+		info->out_pt_mtc_periods = caps.mtc_periods;
+		info->out_pt_cyc_thresholds = caps.cyc_thresholds;
+		info->out_pt_psb_periods = caps.psb_periods;
+		info->out_pt_nr_ranges = caps.nr_ranges;
 	}
 	if (info->out_pt == AUXTRACE_PT_OK) {
 		info->out_pmus |= 1u << AUXTRACE_PMU_INTEL_PT;

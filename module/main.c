@@ -6,7 +6,6 @@
 #include "hotplug.h"
 #include "hw/panic.h"
 #include "hw/pmi.h"
-#include "hw/pt.h"
 #include "hw/reservation.h"
 
 #ifndef CONFIG_X86_64
@@ -17,7 +16,6 @@ static int __init auxt_init(void)
 {
 	int err;
 
-	auxt_pt_init();
 	err = auxt_reservation_init();
 	if (err)
 		return err;

@@ -137,7 +137,7 @@ static int setup_make(struct auxt_session *session, const struct auxtrace_setup 
 	session->pmu = setup_pmus[array_index_nospec(arg->pmu, ARRAY_SIZE(setup_pmus))];
 	if (session->pmu->missing() || !setup_all_online(session->group.cpus))
 		goto err_cpus;
-	err = session->pmu->check(arg);
+	err = session->pmu->check(arg, session->group.cpus);
 	if (err)
 		goto err_cpus;
 
@@ -178,7 +178,7 @@ err_cpus:
  * Return: 0, or an errno, after which the session is as it was: -EEXIST not the first SETUP;
  * -EINVAL @data or its config is invalid; -EFAULT a bad pointer to the CPU set; -EACCES no
  * CAP_PERFMON; -ENODEV no such trace PMU here, or a CPU is offline; -EOPNOTSUPP the trace PMU
- * cannot do what config says; -ENOMEM out of memory, or beyond RLIMIT_MEMLOCK; -EINTR a fatal
+ * of a CPU cannot do what config says; -ENOMEM out of memory, or beyond RLIMIT_MEMLOCK; -EINTR a fatal
  * signal.
  */
 int auxt_setup(struct auxt_session *session, void *data)

@@ -154,8 +154,9 @@ static int start_change_state(struct auxt_session *session, int (*change)(struct
  *
  * Return: 0, or an errno, after which the session is as it was: -EINVAL unknown flag; -EACCES no
  * CAP_PERFMON; -EBADFD before SETUP; -EALREADY started; -ENODEV a CPU is offline; -EBUSY perf,
- * firmware or another session uses the trace PMU; -EIO its registers cannot be written, or perf's
- * debug store is not where the CPU looks for it (BTS); -EINTR a fatal signal; or perf's error
+ * firmware or another session uses the trace PMU; -EIO its registers cannot be written, an earlier
+ * session could not turn it off, or perf's debug store is not where the CPU looks for it (BTS);
+ * -EOPNOTSUPP a CPU no longer has what the session's config needs; -EINTR a fatal signal; or perf's error
  * when its PMU is reserved.
  */
 int auxt_start(struct auxt_session *session, void *data)

@@ -148,7 +148,7 @@ bool ptm_wrmsr(struct ptm *p, uint32_t msr, uint64_t value,
 	       const struct ptm_context *ctx, uint64_t clip, uint64_t nlip)
 {
 	const struct msr_bank *bank = msr_bank(msr);
-	bool done;
+	bool done = false;
 
 	if (!bank)
 		return p->synthetic && synthetic_owns(msr) && synthetic_write(p, msr, value);
@@ -156,7 +156,10 @@ bool ptm_wrmsr(struct ptm *p, uint32_t msr, uint64_t value,
 	/* Context changes were not reported while ptm_far_wanted() was false. */
 	if (!ptm_far_wanted(p))
 		p->ctx = *ctx;
-	done = bank_write(p, bank, msr, value, ctx, clip, nlip);
+	if (!knob_refuses_wrmsr(p, bank, msr, value))
+		done = bank_write(p, bank, msr, value, ctx, clip, nlip);
+	else if (bank->part == PART_PT)
+		ptm_count(p, PTM_N_FAULTS);
 	log_access(p, bank, msr, true, value, !done);
 	return done;
 }

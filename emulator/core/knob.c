@@ -14,6 +14,8 @@ static const struct knob {
 	[PTM_KNOB_PMI_WITHHOLD] = { "pmi-withhold", 0, 1 },
 	[PTM_KNOB_TOPA_CACHE] = { "topa-cache", 0, 1 },
 	[PTM_KNOB_WRITE_FAIL] = { "write-fail", 0, UINT32_MAX },
+	[PTM_KNOB_WRMSR_FAULT] = { "wrmsr-fault", 0, UINT32_MAX },
+	[PTM_KNOB_WRMSR_REFUSE] = { "wrmsr-refuse", 0, UINT32_MAX },
 };
 
 bool knob_write(struct ptm *p, enum ptm_knob which, uint64_t value)
@@ -24,6 +26,25 @@ bool knob_write(struct ptm *p, enum ptm_knob which, uint64_t value)
 	if (which == PTM_KNOB_DROP)
 		p->overflow = p->trigger_en;
 	return true;
+}
+
+bool knob_refuses_wrmsr(struct ptm *p, const struct msr_bank *bank, uint32_t msr,
+			uint64_t value)
+{
+	uint64_t *fault = &p->knob[PTM_KNOB_WRMSR_FAULT];
+	uint64_t *refuse = &p->knob[PTM_KNOB_WRMSR_REFUSE];
+	bool drives = bank->part == PART_PT || msr == MSR_DEBUGCTL;
+	bool acknowledges = msr == MSR_GLOBAL_OVF_CTRL && value == GLOBAL_TOPA_PMI;
+
+	if (*fault && (drives || acknowledges) && !--*fault)
+		return true;
+	if (!drives)
+		return false;
+	if (*refuse > 1) {
+		--*refuse;
+		return false;
+	}
+	return *refuse;
 }
 
 static bool is_switch(const struct knob *k)

@@ -272,6 +272,9 @@ bool synthetic_write(struct ptm *p, uint32_t msr, uint64_t value);
 
 /* knob.c */
 bool knob_write(struct ptm *p, enum ptm_knob which, uint64_t value);
+/* Must this WRMSR raise #GP? Counts it. */
+bool knob_refuses_wrmsr(struct ptm *p, const struct msr_bank *bank, uint32_t msr,
+			uint64_t value);
 
 /* report.c */
 void log_access(struct ptm *p, const struct msr_bank *bank, uint32_t msr, bool write,

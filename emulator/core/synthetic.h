@@ -51,6 +51,18 @@ enum ptm_knob {
 	 * address had no memory. Counts down; 0: no write fails.
 	 */
 	PTM_KNOB_WRITE_FAIL,
+	/*
+	 * N (1 to 2^32-1): the Nth WRMSR from now on that drives tracing raises #GP and
+	 * changes nothing. These WRMSRs count: IA32_RTIT_*, IA32_DEBUGCTL, and
+	 * IA32_PERF_GLOBAL_OVF_CTRL with the ToPA PMI's bit alone. Counts down; 0: none
+	 * faults.
+	 */
+	PTM_KNOB_WRMSR_FAULT,
+	/*
+	 * N (1 to 2^32-1): the Nth WRMSR of IA32_RTIT_* or IA32_DEBUGCTL from now on and
+	 * all later ones raise #GP. Counts down to 1; 0: none faults.
+	 */
+	PTM_KNOB_WRMSR_REFUSE,
 	PTM_KNOBS
 };
 

@@ -34,6 +34,7 @@ struct aux_pages {
 	void *data_map;		/* see auxt_aux_buffer_data() */
 	struct page *status;
 	struct page *user;
+	bool keep_aux;		/* see auxt_aux_buffer_keep() */
 };
 
 /**
@@ -75,6 +76,8 @@ static void aux_buffer_free_pages(struct aux_pages *cpu_pages)
 	if (!cpu_pages)
 		return;
 	vunmap(cpu_pages->data_map);
+	if (cpu_pages->keep_aux)
+		cpu_pages->aux.nr = 0;
 	aux_buffer_free_area(&cpu_pages->aux);
 	aux_buffer_free_area(&cpu_pages->data);
 	if (cpu_pages->status)
@@ -287,6 +290,17 @@ void auxt_aux_buffer_put(struct auxt_aux_buffer *buffer)
 	fput(buffer->file);
 }
 NOKPROBE_SYMBOL(auxt_aux_buffer_put);
+
+/**
+ * auxt_aux_buffer_keep() - never free the pages of an AUX area
+ * @buffer: the buffer
+ * @cpu: the CPU, whose hardware may go on writing to them
+ */
+void auxt_aux_buffer_keep(struct auxt_aux_buffer *buffer, int cpu)
+{
+	buffer->cpu_pages[cpu]->keep_aux = true;
+}
+NOKPROBE_SYMBOL(auxt_aux_buffer_keep);
 
 /**
  * auxt_aux_buffer_aux_page() - a page of an AUX area

@@ -21,6 +21,7 @@ struct auxt_aux_buffer *auxt_aux_buffer_new(const struct cpumask *cpus,
 					    const struct auxtrace_setup *setup,
 					    unsigned long tables, u32 data_slots);
 void auxt_aux_buffer_put(struct auxt_aux_buffer *buffer);
+void auxt_aux_buffer_keep(struct auxt_aux_buffer *buffer, int cpu);
 
 struct page *auxt_aux_buffer_aux_page(struct auxt_aux_buffer *buffer, int cpu, unsigned long n);
 void *auxt_aux_buffer_map_aux(struct auxt_aux_buffer *buffer, int cpu, u32 slots,

@@ -7,12 +7,14 @@
 #ifndef AUXT_COMPAT_H
 #define AUXT_COMPAT_H
 
+#include <linux/errno.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/kernel.h>	/* panic_notifier_list, in kernels without panic_notifier.h */
 #include <linux/types.h>
 #include <asm/apic.h>
+#include <asm/asm.h>
 #include <asm/msr.h>
 #include <asm/processor.h>
 #include <asm/tsc.h>
@@ -24,31 +26,28 @@
 #endif
 
 /*
- * MSR accesses that bypass paravirt and the msr tracepoints, so that an NMI may use them. The
- * kernel renamed them from wrmsrl to wrmsrq, and so on; both names are macros.
+ * MSR accesses that an NMI may make. The kernel's own are paravirt calls, or run the msr
+ * tracepoints, as its native_write_msr_safe() does too; programs attached to those could reach
+ * this code again. __rdmsr() is free of both.
  */
 static __always_inline u64 auxt_rdmsr(u32 msr)
 {
 	return __rdmsr(msr);
 }
 
-static __always_inline void auxt_wrmsr(u32 msr, u64 value)
+/*
+ * Always WRMSR, which serializes as the SDM demands around TraceEn. The kernel's functions may
+ * become WRMSRNS, which does not. Returns 0, or -EIO if the write faults.
+ */
+static __always_inline int auxt_wrmsr(u32 msr, u64 value)
 {
-#ifdef native_wrmsrq
-	native_wrmsrq(msr, value);
-#else
-	__wrmsr(msr, lower_32_bits(value), upper_32_bits(value));
-#endif
-}
-
-/* As above, for a write that may fault. Returns 0 or -EIO. */
-static __always_inline int auxt_wrmsr_safe(u32 msr, u64 value)
-{
-#ifdef native_wrmsrq
-	return native_write_msr_safe(msr, value) ? -EIO : 0;
-#else
-	return native_write_msr_safe(msr, lower_32_bits(value), upper_32_bits(value)) ? -EIO : 0;
-#endif
+	asm goto("1: wrmsr\n"
+		 _ASM_EXTABLE(1b, %l[fault])
+		 : : "c" (msr), "a" (lower_32_bits(value)), "d" (upper_32_bits(value))
+		 : "memory" : fault);
+	return 0;
+fault:
+	return -EIO;
 }
 
 /* Reads an MSR that may not exist. Task and interrupt context. Returns 0 or -EIO. */

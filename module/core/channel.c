@@ -103,7 +103,7 @@ NOKPROBE_SYMBOL(channel_claim);
  * While the machine is suspending or rebooting, the channel is marked OFFLINE instead.
  *
  * Return: 0, also if marked OFFLINE; -EBUSY if other code traces with the trace PMU; -EIO if its
- * registers cannot be written.
+ * registers cannot be written; -EOPNOTSUPP if it cannot do what the session asks.
  */
 int auxt_channel_attach(struct auxt_channel *ch)
 {
@@ -431,11 +431,15 @@ NOKPROBE_SYMBOL(auxt_channel_flush);
 /**
  * auxt_channel_free() - free a channel
  * @ch: a channel that was never attached, or has been flushed; or NULL
+ *
+ * If the channel is stuck, the pages that its hardware writes or reads stay allocated.
  */
 void auxt_channel_free(struct auxt_channel *ch)
 {
 	if (!ch)
 		return;
+	if (ch->stuck)
+		auxt_aux_buffer_keep(ch->buffer, ch->cpu);
 	ch->pmu->cleanup(ch);
 	kfree(ch);
 }

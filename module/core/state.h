@@ -188,6 +188,8 @@ struct auxt_group {
  * @settling: the settle loop is running
  * @todo: AUXT_TODO_*: work that the settle loop has not taken yet
  * @attached: @pmu has been claimed on the CPU
+ * @stuck: not @attached, and the hardware could not be turned off or its registers not be
+ *	restored: it may write to the channel's pages at any time, so they are never freed
  * @resuming: a RESUME ioctl that clears a reason to be off is being carried out
  * @starved: lack of space is all that keeps the hardware off; this is counted as a gap
  * @paused_by: id of the trigger that set the reason TRIGGER last
@@ -241,6 +243,7 @@ struct auxt_channel {
 	u32 todo;
 	bool settling;
 	bool attached;
+	bool stuck;
 	bool resuming;
 	bool starved;
 	bool notified;

@@ -7,6 +7,7 @@
 #include <linux/types.h>
 
 struct auxt_channel;
+struct cpumask;
 struct perf_event_attr;
 struct auxtrace_setup;
 
@@ -15,7 +16,7 @@ struct auxtrace_setup;
 
 /* What trace_pmu.stop found. */
 #define TRACE_STOPPED	(1u << 0)	/* the hardware had stopped at the STOP mark */
-#define TRACE_ERROR	(1u << 1)	/* the hardware had met an operational error */
+#define TRACE_ERROR	(1u << 1)	/* an operational error, or the hardware cannot be turned off */
 #define TRACE_FOREIGN	(1u << 2)	/* other code had turned the hardware off */
 
 /**
@@ -26,17 +27,20 @@ struct auxtrace_setup;
  * @granule: size in bytes of a piece of trace that can be decoded on its own; 1: any size
  * @missing: why sessions cannot use it on this machine: AUXTRACE_PT_*, AUXTRACE_BTS_*; 0: they can.
  *	Task context
- * @check: can the hardware trace with this setup? 0, -EINVAL or -EOPNOTSUPP
+ * @check: can the hardware of all these CPUs trace with this setup? 0, -EINVAL or -EOPNOTSUPP. Task
+ *	context
  * @in_use: -EBUSY if the hardware of this CPU traces already, else 0. Interrupts off
  * @table_pages: pages that @setup will allocate for one channel, charged before it runs
  * @setup: allocate the tables of a channel, whose AUX pages exist, and set its
  *	auxt_position.cycle. Task context
- * @cleanup: undo @setup. Task context
+ * @cleanup: undo @setup. If the channel is stuck, keep what the hardware may use. Task context
  * @claim: save the registers of this CPU and point them at the produced position, with tracing
- *	off. 0 or an errno. Interrupts off
- * @release: restore the registers. Interrupts off
+ *	off. 0 or an errno. Sets auxt_channel.stuck if it fails and cannot undo what it did.
+ *	Interrupts off
+ * @release: turn tracing off, whatever turned it on, and restore the registers. Sets
+ *	auxt_channel.stuck if the CPU refuses, else clears it. Interrupts off
  * @start: turn tracing on, with the STOP and INT marks of auxt_position. @new_window: begin a
- *	window (with PSB+); else the open window goes on
+ *	window (with PSB+); else the open window goes on. 0, or -EIO with tracing off
  * @stop: turn tracing off. Afterwards all trace is in memory, auxt_position.produced is the
  *	position up to which it was written (unchanged if that is unknown), and the channel's
  *	off_tsc the time at which it stopped. Returns TRACE_*
@@ -57,7 +61,7 @@ struct trace_pmu {
 	const struct perf_event_attr *reserve_instead;
 	u32 granule;
 	u32 (*missing)(void);
-	int (*check)(const struct auxtrace_setup *setup);
+	int (*check)(const struct auxtrace_setup *setup, const struct cpumask *cpus);
 	int (*in_use)(void);
 	unsigned long (*table_pages)(const struct auxtrace_setup *setup);
 	int (*setup)(struct auxt_channel *ch, u32 flags, u64 config);

@@ -34,7 +34,8 @@
  * Block-stepping and LBRs change it by read-modify-write with interrupts off; so does this file.
  * Our NMI handler may run between the read and the write of other code; that write then undoes
  * ours. If that turns BTS off, the next sync finds it and counts a gap. If that turns BTS on, no
- * record is stored: bts_stop() leaves no space in the buffer.
+ * record is stored: bts_stop() leaves no space in the buffer. That holds as well if the CPU refuses
+ * to turn BTS off. bts_release() turns it off whatever turned it on.
  */
 
 #include <linux/auxtrace.h>
@@ -56,6 +57,7 @@
 #include "core/trace_pmu.h"
 #include "hw/bts.h"
 #include "hw/bts_plan.h"
+#include "hw/msr.h"
 #include "hw/pmi.h"
 
 /* BTS_ON turns BTS on; BTS_OURS is all that this file changes in IA32_DEBUGCTL. */
@@ -136,7 +138,7 @@ u32 auxt_bts_flags(void)
 }
 NOKPROBE_SYMBOL(auxt_bts_flags);
 
-static int bts_check(const struct auxtrace_setup *setup)
+static int bts_check(const struct auxtrace_setup *setup, const struct cpumask *cpus)
 {
 	const u32 both = AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_USER;
 
@@ -172,7 +174,8 @@ NOKPROBE_SYMBOL(bts_table_pages);
 
 static void bts_cleanup(struct auxt_channel *ch)
 {
-	vunmap(bts_of(ch)->map);
+	if (!ch->stuck)
+		vunmap(bts_of(ch)->map);
 	kfree(bts_of(ch));
 	ch->hw = NULL;
 }
@@ -284,12 +287,19 @@ static int bts_claim(struct auxt_channel *ch)
 }
 NOKPROBE_SYMBOL(bts_claim);
 
-static void bts_emergency_stop(void)
+static int bts_turn_off(void)
 {
 	u64 debugctl = auxt_rdmsr(MSR_IA32_DEBUGCTLMSR);
 
-	if ((debugctl & BTS_ON) == BTS_ON)
-		auxt_wrmsr(MSR_IA32_DEBUGCTLMSR, debugctl & ~BTS_OURS);
+	if ((debugctl & BTS_ON) != BTS_ON)
+		return 0;
+	return auxt_wrmsr_twice(MSR_IA32_DEBUGCTLMSR, debugctl & ~BTS_OURS);
+}
+NOKPROBE_SYMBOL(bts_turn_off);
+
+static void bts_emergency_stop(void)
+{
+	bts_turn_off();
 }
 NOKPROBE_SYMBOL(bts_emergency_stop);
 
@@ -299,8 +309,11 @@ static void bts_release(struct auxt_channel *ch)
 	struct debug_store *ds = bts->ds;
 
 	/* If other code turned BTS on meanwhile, the hardware must not write to perf's buffer. */
-	bts_emergency_stop();
+	ch->stuck = bts_turn_off();
 	auxt_pmi_unroute(bts->pmi_pending);
+	/* The debug store has no space, and stays so. */
+	if (ch->stuck)
+		return;
 	ds->bts_buffer_base = bts->was.base;
 	ds->bts_index = bts->was.index;
 	ds->bts_absolute_maximum = bts->was.maximum;
@@ -313,7 +326,12 @@ static int bts_start(struct auxt_channel *ch, bool new_window)
 	u64 debugctl = auxt_rdmsr(MSR_IA32_DEBUGCTLMSR) & ~BTS_OURS;
 
 	bts_open(ch);
-	return auxt_wrmsr_safe(MSR_IA32_DEBUGCTLMSR, debugctl | bts_of(ch)->bits);
+	if (likely(!auxt_wrmsr(MSR_IA32_DEBUGCTLMSR, debugctl | bts_of(ch)->bits)))
+		return 0;
+	/* Other code may have turned BTS on meanwhile. */
+	bts_turn_off();
+	bts_close(bts_of(ch));
+	return -EIO;
 }
 NOKPROBE_SYMBOL(bts_start);
 
@@ -370,10 +388,11 @@ static u32 bts_stop(struct auxt_channel *ch)
 	u64 debugctl = auxt_rdmsr(MSR_IA32_DEBUGCTLMSR);
 	bool foreign = (debugctl & BTS_ON) != BTS_ON;
 	struct bts *bts = bts_of(ch);
+	bool refused = false;
 	u64 end, bytes;
 
 	if (!foreign)
-		auxt_wrmsr(MSR_IA32_DEBUGCTLMSR, debugctl & ~BTS_OURS);
+		refused = auxt_wrmsr_twice(MSR_IA32_DEBUGCTLMSR, debugctl & ~BTS_OURS);
 	end = READ_ONCE(bts->ds->bts_index);
 	bts->pmi_pending |= end >= bts->ds->bts_interrupt_threshold;
 	bts_close(bts);
@@ -385,6 +404,8 @@ static u32 bts_stop(struct auxt_channel *ch)
 	if (end < bts->begin || bytes > bts->space || bytes % BTS_RECORD)
 		return TRACE_ERROR;
 	ch->aux.produced += bts->buffer ? bts_collect(ch, bytes) : bytes;
+	if (unlikely(refused))
+		return TRACE_ERROR;
 	if (bytes == bts->space)
 		return TRACE_STOPPED;
 	return foreign ? TRACE_FOREIGN : 0;

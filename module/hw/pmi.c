@@ -33,6 +33,14 @@ static bool pmi_is_nmi(u32 lvtpc)
 }
 NOKPROBE_SYMBOL(pmi_is_nmi);
 
+/*
+ * How late the NMI of an interrupt may come that was handled already, or that STOP left pending.
+ * The CPU delivers it within microseconds. A hypervisor may have it pending while it runs other
+ * virtual CPUs; its time slices are of a few milliseconds. The bound is small because an unknown
+ * NMI may be the machine's: a watchdog, a memory error, the button that forces a crash dump.
+ */
+#define PMI_LATE_MS	10
+
 /* Trace PMUs that use this CPU's interrupt, and the LVT entry before the first of them. */
 static DEFINE_PER_CPU(unsigned int, pmi_users);
 static DEFINE_PER_CPU(u32, pmi_lvtpc_before);
@@ -155,10 +163,12 @@ static int pmi_late(unsigned int type, struct pt_regs *regs)
 {
 	u64 then = this_cpu_read(pmi_last_tsc);
 
-	/* One second is ample; later NMIs are reported by the kernel as unknown. */
-	if (!then || rdtsc() - then > 1000ull * tsc_khz)
+	if (!then)
 		return NMI_DONE;
 	this_cpu_write(pmi_last_tsc, 0);
+	/* The kernel reports it as unknown. */
+	if (rdtsc() - then > (u64)PMI_LATE_MS * tsc_khz)
+		return NMI_DONE;
 	pmi_unmask();
 	return NMI_HANDLED;
 }

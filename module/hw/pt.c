@@ -16,13 +16,17 @@
 
 #include <linux/auxtrace.h>
 #include <linux/build_bug.h>
+#include <linux/cpu.h>
+#include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/kprobes.h>
+#include <linux/percpu.h>
 #include <linux/slab.h>
 #include <linux/topology.h>
 #include "compat/compat.h"
 #include "core/channel.h"
 #include "core/trace_pmu.h"
+#include "hw/msr.h"
 #include "hw/pmi.h"
 #include "hw/pt.h"
 #include "hw/pt_tables.h"
@@ -45,13 +49,22 @@ static_assert(AUXT_REGION_SIZE == PAGE_SIZE);
 /* IA32_VMX_MISC[14]: PT may be used in VMX operation. The kernel renamed its macro. */
 #define VMX_MISC_PT	BIT_ULL(14)
 
-static struct pt_caps pt_cpu_caps;
-static u32 pt_why_missing;		/* AUXTRACE_PT_* */
-static bool pt_works_in_vmx;
+/**
+ * struct pt_cpu - Intel PT of a CPU. The CPUs of a hybrid machine may differ
+ * @caps: its capabilities; all zero without Intel PT, and before the CPU is online
+ * @works_in_vmx: it traces in VMX operation, too
+ */
+struct pt_cpu {
+	struct pt_caps caps;
+	bool works_in_vmx;
+};
+
+static DEFINE_PER_CPU(struct pt_cpu, pt_cpus);
 
 /**
  * struct pt - Intel PT of one channel
  * @topa: the tables of each slot
+ * @config: configuration of the session
  * @ctl: IA32_RTIT_CTL of the session, TraceEn clear
  * @int_entry: entry with a movable INT mark: in full trace, and in overwrite mode if a
  *	deadline falls within the lap; else NULL
@@ -60,11 +73,10 @@ static bool pt_works_in_vmx;
  * @seen_index: lower half of IA32_RTIT_OUTPUT_MASK_PTRS then; holds the region's index
  * @seen_region: position at which that region begins
  * @pointers_stale: the output pointers must be written before the next start
- * @was_base: IA32_RTIT_OUTPUT_BASE before pt_claim()
- * @was_mask_ptrs: IA32_RTIT_OUTPUT_MASK_PTRS before pt_claim()
  */
 struct pt {
 	struct auxt_topa *topa;
+	u64 config;
 	u64 ctl;
 	u64 *int_entry;
 	u64 *stop_entry;
@@ -72,9 +84,21 @@ struct pt {
 	u32 seen_index;
 	u64 seen_region;
 	bool pointers_stale;
-	u64 was_base;
-	u64 was_mask_ptrs;
 };
+
+/**
+ * struct pt_pointers - the output pointers of a CPU before pt_claim()
+ * @base: IA32_RTIT_OUTPUT_BASE
+ * @mask_ptrs: IA32_RTIT_OUTPUT_MASK_PTRS
+ * @owed: they are still to be restored
+ */
+struct pt_pointers {
+	u64 base;
+	u64 mask_ptrs;
+	bool owed;
+};
+
+static DEFINE_PER_CPU(struct pt_pointers, pt_pointers_before);
 
 static __always_inline struct pt *pt_of(const struct auxt_channel *ch)
 {
@@ -89,67 +113,90 @@ static __always_inline struct auxt_topa *pt_topa_of(const struct auxt_channel *c
 
 /* ---- capabilities ----------------------------------------------------- */
 
-static struct pt_cpuid __init pt_read_leaf(u32 leaf, u32 subleaf)
+static struct pt_cpuid pt_read_leaf(u32 leaf, u32 subleaf)
 {
 	struct pt_cpuid r;
 
 	cpuid_count(leaf, subleaf, &r.eax, &r.ebx, &r.ecx, &r.edx);
 	return r;
 }
+NOKPROBE_SYMBOL(pt_read_leaf);
+
+/* Leaf 14H is undefined on a CPU without PT. The kernel's bit says that all CPUs have PT. */
+static bool pt_exists(void)
+{
+	return boot_cpu_has(X86_FEATURE_INTEL_PT) && boot_cpu_data.cpuid_level >= 0x14;
+}
+NOKPROBE_SYMBOL(pt_exists);
 
 /**
- * auxt_pt_init() - detect Intel PT
+ * auxt_pt_detect() - find out what Intel PT of this CPU can do
  *
- * A CPU without it is no error: pt_missing() says why, and INFO reports it.
+ * Runs on each CPU before a session can use it: at module load, and when the CPU comes online.
  */
-void __init auxt_pt_init(void)
+void auxt_pt_detect(void)
 {
+	struct pt_cpu *cpu = this_cpu_ptr(&pt_cpus);
 	struct pt_cpuid leaf[2] = { };
 	u64 vmx_misc;
 
-	if (!boot_cpu_has(X86_FEATURE_INTEL_PT) || boot_cpu_data.cpuid_level < 0x14) {
-		/* Leaf 14H is undefined on a CPU without PT. */
-		pt_why_missing = AUXTRACE_PT_NO_CPUID;
+	if (!pt_exists())
 		return;
-	}
 	leaf[0] = pt_read_leaf(0x14, 0);
 	if (leaf[0].eax >= 1)
 		leaf[1] = pt_read_leaf(0x14, 1);
-	pt_caps_decode(&pt_cpu_caps, leaf, boot_cpu_data.x86, boot_cpu_data.x86_model);
-	pt_works_in_vmx = !boot_cpu_has(X86_FEATURE_VMX) ||
-			  (!auxt_rdmsr_safe(MSR_IA32_VMX_MISC, &vmx_misc) &&
-			   vmx_misc & VMX_MISC_PT);
-
-	if (!pt_cpu_caps.topa || !pt_cpu_caps.topa_multi)
-		pt_why_missing = AUXTRACE_PT_NO_TOPA;
-	/*
-	 * Only version 2 and later have IA32_PERF_GLOBAL_STATUS, whose bit 55 tells the
-	 * ToPA interrupt from others.
-	 */
-	else if (!auxt_pmi_exists(2))
-		pt_why_missing = AUXTRACE_PT_NO_PMI;
+	pt_caps_decode(&cpu->caps, leaf, boot_cpu_data.x86, boot_cpu_data.x86_model);
+	cpu->works_in_vmx = !boot_cpu_has(X86_FEATURE_VMX) ||
+			    (!auxt_rdmsr_safe(MSR_IA32_VMX_MISC, &vmx_misc) &&
+			     vmx_misc & VMX_MISC_PT);
 }
+NOKPROBE_SYMBOL(auxt_pt_detect);
 
 /**
- * auxt_pt_caps() - Intel PT's capabilities of this CPU
+ * auxt_pt_caps() - the capabilities that all online CPUs have
  *
  * Return: the capabilities, all zero without PT.
  */
-const struct pt_caps *auxt_pt_caps(void)
+struct pt_caps auxt_pt_caps(void)
 {
-	return &pt_cpu_caps;
+	unsigned int cpu;
+	struct pt_caps caps;
+
+	cpus_read_lock();
+	caps = per_cpu(pt_cpus, cpumask_first(cpu_online_mask)).caps;
+	for_each_online_cpu(cpu)
+		pt_caps_intersect(&caps, &per_cpu(pt_cpus, cpu).caps);
+	cpus_read_unlock();
+	return caps;
 }
 NOKPROBE_SYMBOL(auxt_pt_caps);
 
 static u32 pt_missing(void)
 {
-	return pt_why_missing;
+	struct pt_caps caps = auxt_pt_caps();
+
+	if (!pt_exists())
+		return AUXTRACE_PT_NO_CPUID;
+	if (!caps.topa || !caps.topa_multi)
+		return AUXTRACE_PT_NO_TOPA;
+	/*
+	 * Only version 2 and later have IA32_PERF_GLOBAL_STATUS, whose bit 55 tells the
+	 * ToPA interrupt from others.
+	 */
+	if (!auxt_pmi_exists(2))
+		return AUXTRACE_PT_NO_PMI;
+	return AUXTRACE_PT_OK;
 }
 NOKPROBE_SYMBOL(pt_missing);
 
-static int pt_check(const struct auxtrace_setup *setup)
+static int pt_check(const struct auxtrace_setup *setup, const struct cpumask *cpus)
 {
-	return pt_caps_check(&pt_cpu_caps, setup->config);
+	unsigned int cpu;
+	int err = 0;
+
+	for_each_cpu(cpu, cpus)
+		err = err ?: pt_caps_check(&per_cpu(pt_cpus, cpu).caps, setup->config);
+	return err;
 }
 NOKPROBE_SYMBOL(pt_check);
 
@@ -167,7 +214,7 @@ NOKPROBE_SYMBOL(pt_in_use);
 
 static void pt_cleanup(struct auxt_channel *ch)
 {
-	auxt_pt_tables_free(pt_of(ch)->topa, ch->now.slots);
+	auxt_pt_tables_free(pt_of(ch)->topa, ch->now.slots, ch->stuck);
 	kfree(pt_of(ch));
 	ch->hw = NULL;
 }
@@ -186,6 +233,7 @@ static int pt_setup(struct auxt_channel *ch, u32 flags, u64 config)
 		kfree(pt);
 		return err;
 	}
+	pt->config = config;
 	pt->ctl = pt_caps_ctl(config) | RTIT_CTL_TOPA;
 	if (flags & AUXTRACE_SETUP_KERNEL)
 		pt->ctl |= RTIT_CTL_OS;
@@ -270,9 +318,9 @@ static int pt_write_pointers(struct auxt_channel *ch)
 
 	auxt_topa_pointers(pt_topa_of(ch), ch->aux.produced % ch->aux.cycle, &base, &mask_ptrs);
 	pt_remember(pt_of(ch), base, mask_ptrs, ch->aux.produced);
-	err = auxt_wrmsr_safe(MSR_IA32_RTIT_OUTPUT_BASE, base);
+	err = auxt_wrmsr(MSR_IA32_RTIT_OUTPUT_BASE, base);
 	if (!err)
-		err = auxt_wrmsr_safe(MSR_IA32_RTIT_OUTPUT_MASK, mask_ptrs);
+		err = auxt_wrmsr(MSR_IA32_RTIT_OUTPUT_MASK, mask_ptrs);
 	return err;
 }
 NOKPROBE_SYMBOL(pt_write_pointers);
@@ -281,7 +329,7 @@ static bool pt_acknowledge(struct auxt_channel *ch)
 {
 	if (!(auxt_rdmsr(MSR_CORE_PERF_GLOBAL_STATUS) & PMI_BIT))
 		return false;
-	auxt_wrmsr(MSR_CORE_PERF_GLOBAL_OVF_CTRL, PMI_BIT);
+	auxt_wrmsr_twice(MSR_CORE_PERF_GLOBAL_OVF_CTRL, PMI_BIT);
 	return true;
 }
 NOKPROBE_SYMBOL(pt_acknowledge);
@@ -290,26 +338,61 @@ NOKPROBE_SYMBOL(pt_acknowledge);
  * perf's driver caches what it wrote to the pointers and skips a write of the same value.
  * They must be as it left them when it uses PT again, or its trace would go to our pages.
  */
-static void pt_restore_pointers(const struct pt *pt)
+static int pt_restore_pointers(void)
 {
-	auxt_wrmsr_safe(MSR_IA32_RTIT_OUTPUT_BASE, pt->was_base);
-	auxt_wrmsr_safe(MSR_IA32_RTIT_OUTPUT_MASK, pt->was_mask_ptrs);
+	struct pt_pointers *before = this_cpu_ptr(&pt_pointers_before);
+
+	if (auxt_wrmsr_twice(MSR_IA32_RTIT_OUTPUT_BASE, before->base) ||
+	    auxt_wrmsr_twice(MSR_IA32_RTIT_OUTPUT_MASK, before->mask_ptrs))
+		return -EIO;
+	before->owed = false;
+	return 0;
 }
 NOKPROBE_SYMBOL(pt_restore_pointers);
+
+static int pt_save_pointers(void)
+{
+	struct pt_pointers *before = this_cpu_ptr(&pt_pointers_before);
+
+	if (before->owed)
+		return 0;
+	if (auxt_rdmsr_safe(MSR_IA32_RTIT_OUTPUT_BASE, &before->base) ||
+	    auxt_rdmsr_safe(MSR_IA32_RTIT_OUTPUT_MASK, &before->mask_ptrs))
+		return -EIO;
+	before->owed = true;
+	return 0;
+}
+NOKPROBE_SYMBOL(pt_save_pointers);
+
+/*
+ * Clears TraceEn, whatever code set it, and leaves the other bits alone. KVM, for one, may set it
+ * behind our back: while it enters a guest, an NMI may stop our tracing; afterwards KVM writes
+ * the value back that it had read before that NMI.
+ */
+static int pt_turn_off(void)
+{
+	u64 ctl = auxt_rdmsr(MSR_IA32_RTIT_CTL);
+
+	if (!(ctl & RTIT_CTL_TRACEEN))
+		return 0;
+	return auxt_wrmsr_twice(MSR_IA32_RTIT_CTL, ctl & ~(u64)RTIT_CTL_TRACEEN);
+}
+NOKPROBE_SYMBOL(pt_turn_off);
 
 static int pt_claim(struct auxt_channel *ch)
 {
 	struct pt *pt = pt_of(ch);
-	int err = pt_in_use();
+	int err;
 
+	/* A CPU that was offline may have come back with other capabilities. */
+	err = pt_caps_check(&this_cpu_ptr(&pt_cpus)->caps, pt->config);
+	if (!err)
+		err = pt_in_use() ?: pt_save_pointers();
 	if (err)
 		return err;
-	if (auxt_rdmsr_safe(MSR_IA32_RTIT_OUTPUT_BASE, &pt->was_base) ||
-	    auxt_rdmsr_safe(MSR_IA32_RTIT_OUTPUT_MASK, &pt->was_mask_ptrs))
-		return -EIO;
 	err = pt_write_pointers(ch);
 	if (err) {
-		pt_restore_pointers(pt);
+		ch->stuck = pt_restore_pointers();
 		return err;
 	}
 	pt->pointers_stale = false;
@@ -322,36 +405,49 @@ NOKPROBE_SYMBOL(pt_claim);
 
 static void pt_release(struct auxt_channel *ch)
 {
-	struct pt *pt = pt_of(ch);
+	/* The pointers cannot be written while TraceEn is set. */
+	int err = pt_turn_off();
 
 	auxt_pmi_unroute(pt_acknowledge(ch));
-	pt_restore_pointers(pt);
+	ch->stuck = err || pt_restore_pointers();
 }
 NOKPROBE_SYMBOL(pt_release);
 
 /* VMXON cleared TraceEn; while in VMX operation, setting it again would fault. */
 static bool pt_vmx_forbids(void)
 {
-	return !pt_works_in_vmx && __read_cr4() & X86_CR4_VMXE;
+	return !this_cpu_read(pt_cpus.works_in_vmx) && __read_cr4() & X86_CR4_VMXE;
 }
 NOKPROBE_SYMBOL(pt_vmx_forbids);
 
-static int pt_start(struct auxt_channel *ch, bool new_window)
+static int pt_try_start(struct auxt_channel *ch, bool new_window)
 {
 	struct pt *pt = pt_of(ch);
 
-	if (pt_vmx_forbids())
-		return -EIO;
-	pt_arm(ch);
 	if (pt->pointers_stale) {
 		if (pt_write_pointers(ch))
 			return -EIO;
 		pt->pointers_stale = false;
 	}
 	/* PacketByteCnt = 0 makes the window begin with PSB+. Clears Error and Stopped, too. */
-	if (new_window)
-		auxt_wrmsr(MSR_IA32_RTIT_STATUS, 0);
-	return auxt_wrmsr_safe(MSR_IA32_RTIT_CTL, pt->ctl | RTIT_CTL_TRACEEN);
+	if (new_window && auxt_wrmsr(MSR_IA32_RTIT_STATUS, 0))
+		return -EIO;
+	return auxt_wrmsr(MSR_IA32_RTIT_CTL, pt->ctl | RTIT_CTL_TRACEEN);
+}
+NOKPROBE_SYMBOL(pt_try_start);
+
+static int pt_start(struct auxt_channel *ch, bool new_window)
+{
+	int err;
+
+	if (pt_vmx_forbids())
+		return -EIO;
+	pt_arm(ch);
+	err = pt_try_start(ch, new_window);
+	/* The writes fault, too, if other code has set TraceEn meanwhile. */
+	if (unlikely(err))
+		pt_turn_off();
+	return err;
 }
 NOKPROBE_SYMBOL(pt_start);
 
@@ -388,10 +484,10 @@ static u32 pt_stop(struct auxt_channel *ch)
 	u64 base, mask_ptrs;
 	u32 status, found = 0;
 
-	if (likely(auxt_rdmsr(MSR_IA32_RTIT_CTL) & RTIT_CTL_TRACEEN))
-		auxt_wrmsr(MSR_IA32_RTIT_CTL, pt->ctl);
-	else
+	if (unlikely(!(auxt_rdmsr(MSR_IA32_RTIT_CTL) & RTIT_CTL_TRACEEN)))
 		found = TRACE_FOREIGN;
+	else if (unlikely(auxt_wrmsr(MSR_IA32_RTIT_CTL, pt->ctl) && pt_turn_off()))
+		found = TRACE_ERROR;
 	/*
 	 * The trace is in memory before its position is published: pairs with the read
 	 * barrier of a reader between the status page and the area.
@@ -438,10 +534,7 @@ NOKPROBE_SYMBOL(pt_interrupt);
 
 static void pt_emergency_stop(void)
 {
-	u64 ctl = auxt_rdmsr(MSR_IA32_RTIT_CTL);
-
-	if (ctl & RTIT_CTL_TRACEEN)
-		auxt_wrmsr(MSR_IA32_RTIT_CTL, ctl & ~(u64)RTIT_CTL_TRACEEN);
+	pt_turn_off();
 }
 NOKPROBE_SYMBOL(pt_emergency_stop);
 

@@ -9,7 +9,7 @@ struct trace_pmu;
 
 extern const struct trace_pmu auxt_pt;
 
-void auxt_pt_init(void);
-const struct pt_caps *auxt_pt_caps(void);
+void auxt_pt_detect(void);
+struct pt_caps auxt_pt_caps(void);
 
 #endif /* AUXT_PT_H */

@@ -6,6 +6,7 @@
 
 #include <linux/errno.h>
 #include <linux/kprobes.h>
+#include <linux/minmax.h>
 #include <linux/types.h>
 #include "hw/pt_caps.h"
 
@@ -51,8 +52,28 @@ void pt_caps_decode(struct pt_caps *caps, const struct pt_cpuid leaf[2],
 NOKPROBE_SYMBOL(pt_caps_decode);
 
 /**
- * pt_caps_config() - configuration bits that this CPU supports
- * @caps: the CPU's capabilities
+ * pt_caps_intersect() - reduce capabilities to those that another CPU has, too
+ * @caps: the capabilities
+ * @other: those of the other CPU
+ */
+void pt_caps_intersect(struct pt_caps *caps, const struct pt_caps *other)
+{
+	caps->psb_cyc &= other->psb_cyc;
+	caps->mtc &= other->mtc;
+	caps->ptwrite &= other->ptwrite;
+	caps->topa &= other->topa;
+	caps->topa_multi &= other->topa_multi;
+	caps->branch_required |= other->branch_required;
+	caps->nr_ranges = min(caps->nr_ranges, other->nr_ranges);
+	caps->mtc_periods &= other->mtc_periods;
+	caps->cyc_thresholds &= other->cyc_thresholds;
+	caps->psb_periods &= other->psb_periods;
+}
+NOKPROBE_SYMBOL(pt_caps_intersect);
+
+/**
+ * pt_caps_config() - configuration bits that are supported
+ * @caps: the capabilities
  *
  * Return: mask of PT_CONFIG_* bits.
  */
@@ -90,7 +111,8 @@ NOKPROBE_SYMBOL(pt_caps_has_branches);
  * An unsupported bit in IA32_RTIT_CTL raises #GP, so this check must be complete.
  *
  * Return: 0; -EINVAL if no CPU supports it (bits outside the format, a period without its
- * packet, ...) or an erratum forbids it; -EOPNOTSUPP if only this CPU does not.
+ * packet, ...) or an erratum forbids it; -EOPNOTSUPP if this CPU does not, for lack of it or of ToPA
+ * tables with several entries.
  */
 int pt_caps_check(const struct pt_caps *caps, u64 config)
 {
@@ -107,6 +129,8 @@ int pt_caps_check(const struct pt_caps *caps, u64 config)
 		return -EINVAL;
 	if (config & PT_CONFIG_FUP_ON_PTW && !(config & PT_CONFIG_PTW))
 		return -EINVAL;
+	if (!caps->topa || !caps->topa_multi)
+		return -EOPNOTSUPP;
 	if (config & ~pt_caps_config(caps))
 		return -EOPNOTSUPP;
 	if (config & PT_CONFIG_MTC &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What this CPU's Intel PT supports (CPUID leaf 14H), and whether it supports a given
+ * What a CPU's Intel PT supports (CPUID leaf 14H), and whether it supports a given
  * configuration. The caller passes the words of the leaf in; nothing here touches the
  * hardware. The tests compile it in user space.
  */
@@ -31,7 +31,7 @@
 				 PT_CONFIG_CYC_THRESH | PT_CONFIG_PSB_PERIOD)
 
 /**
- * struct pt_caps - Intel PT of this CPU
+ * struct pt_caps - Intel PT of a CPU, or what several CPUs have in common
  * @psb_cyc: configurable PSB period, CYC packets
  * @mtc: MTC packets
  * @ptwrite: PTWRITE packets
@@ -61,6 +61,7 @@ struct pt_cpuid {
 	u32 eax, ebx, ecx, edx;
 };
 
+void pt_caps_intersect(struct pt_caps *caps, const struct pt_caps *other);
 void pt_caps_decode(struct pt_caps *caps, const struct pt_cpuid leaf[2],
 		    u32 family, u32 model);
 u64 pt_caps_config(const struct pt_caps *caps);

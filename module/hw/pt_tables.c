@@ -17,11 +17,11 @@
 /* A large area needs many tables. As for its pages, never invoke the OOM killer. */
 #define TABLES_GFP	(GFP_KERNEL | __GFP_NOWARN | __GFP_RETRY_MAYFAIL)
 
-static void pt_tables_free_one(struct auxt_topa *topa)
+static void pt_tables_free_one(struct auxt_topa *topa, bool keep_tables)
 {
 	unsigned int i;
 
-	if (topa->tables)
+	if (topa->tables && !keep_tables)
 		for (i = 0; i < topa->nr_tables; i++)
 			free_page((unsigned long)topa->tables[i]);
 	kvfree(topa->tables);
@@ -118,7 +118,7 @@ struct auxt_topa *auxt_pt_tables_new(struct auxt_channel *ch)
 		err = pt_tables_fill(&topa[slot], ch, slot);
 	if (!err)
 		return topa;
-	auxt_pt_tables_free(topa, ch->now.slots);
+	auxt_pt_tables_free(topa, ch->now.slots, false);
 	return ERR_PTR(err);
 }
 NOKPROBE_SYMBOL(auxt_pt_tables_new);
@@ -127,13 +127,14 @@ NOKPROBE_SYMBOL(auxt_pt_tables_new);
  * auxt_pt_tables_free() - undo auxt_pt_tables_new()
  * @topa: what it returned
  * @slots: number of slots
+ * @keep_tables: never free the tables themselves, which the hardware may go on reading
  */
-void auxt_pt_tables_free(struct auxt_topa *topa, unsigned int slots)
+void auxt_pt_tables_free(struct auxt_topa *topa, unsigned int slots, bool keep_tables)
 {
 	unsigned int slot;
 
 	for (slot = 0; slot < slots; slot++)
-		pt_tables_free_one(&topa[slot]);
+		pt_tables_free_one(&topa[slot], keep_tables);
 	kfree(topa);
 }
 NOKPROBE_SYMBOL(auxt_pt_tables_free);

@@ -11,6 +11,6 @@ struct auxtrace_setup;
 /* Task context. */
 unsigned long auxt_pt_tables_pages(const struct auxtrace_setup *setup);
 struct auxt_topa *auxt_pt_tables_new(struct auxt_channel *ch);
-void auxt_pt_tables_free(struct auxt_topa *topa, unsigned int slots);
+void auxt_pt_tables_free(struct auxt_topa *topa, unsigned int slots, bool keep_tables);
 
 #endif /* AUXT_PT_TABLES_H */

@@ -14,6 +14,9 @@
  * the owner by cmpxchg. Two trace PMUs of one CPU may have different owners, unless perf
  * makes them exclude each other.
  *
+ * A trace PMU that cannot be turned off is stuck: its channel's counter is kept when the channel ends,
+ * so that perf keeps off and, for BTS, keeps the debug store. The next START tries again.
+ *
  * cpus_read_lock() excludes the hotplug callbacks; the session's state_lock excludes other
  * requests to its channels.
  *
@@ -43,6 +46,8 @@
 #include <linux/kprobes.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
+#include <linux/printk.h>
+#include <linux/smp.h>
 #include "core/channel.h"
 #include "core/trace_pmu.h"
 #include "hw/bts.h"
@@ -64,6 +69,20 @@ static void __init reservation_find_type(const struct device *dummy, const struc
 		put_device(dev);
 	}
 }
+
+/**
+ * struct stuck_pmu - a trace PMU that could not be turned off
+ * @is_stuck: it could not
+ * @counter: the reservation that is kept; NULL: perf has no such PMU
+ *
+ * The owner of the trace PMU changes it.
+ */
+struct stuck_pmu {
+	bool is_stuck;
+	struct perf_event *counter;
+};
+
+static DEFINE_PER_CPU(struct stuck_pmu, reservation_stuck[TRACE_PMUS]);
 
 /**
  * auxt_reservation_init() - look up perf's PMUs
@@ -144,11 +163,62 @@ static struct auxt_channel **reservation_owner_of(const struct auxt_channel *ch)
 }
 NOKPROBE_SYMBOL(reservation_owner_of);
 
+static struct stuck_pmu *reservation_stuck_of(const struct auxt_channel *ch)
+{
+	return &per_cpu(reservation_stuck[ch->pmu->number], ch->cpu);
+}
+NOKPROBE_SYMBOL(reservation_stuck_of);
+
+static void reservation_keep(struct auxt_channel *ch)
+{
+	struct stuck_pmu *stuck = reservation_stuck_of(ch);
+
+	if (stuck->counter)
+		perf_event_release_kernel(stuck->counter);
+	stuck->counter = ch->reservation;
+	stuck->is_stuck = true;
+	pr_err("auxtrace: CPU %d refuses to turn %s off; the pages of its trace stay allocated\n",
+	       ch->cpu, ch->pmu->name);
+}
+NOKPROBE_SYMBOL(reservation_keep);
+
+struct stuck_retry {
+	const struct trace_pmu *pmu;
+	int err;
+};
+
+static void reservation_retry_here(void *info)
+{
+	struct stuck_retry *retry = info;
+
+	retry->pmu->emergency_stop();
+	retry->err = retry->pmu->in_use();
+}
+NOKPROBE_SYMBOL(reservation_retry_here);
+
+/* Turns a stuck trace PMU off if the CPU lets us by now. Returns 0 or -EIO. */
+static int reservation_unstick(const struct auxt_channel *ch)
+{
+	struct stuck_pmu *stuck = reservation_stuck_of(ch);
+	struct stuck_retry retry = { .pmu = ch->pmu };
+
+	if (!stuck->is_stuck)
+		return 0;
+	if (smp_call_function_single(ch->cpu, reservation_retry_here, &retry, true) || retry.err)
+		return -EIO;
+	if (stuck->counter)
+		perf_event_release_kernel(stuck->counter);
+	*stuck = (struct stuck_pmu) { };
+	return 0;
+}
+NOKPROBE_SYMBOL(reservation_unstick);
+
 /**
  * auxt_reservation_take() - become the owner of a CPU's trace PMU
  * @ch: a channel of an online CPU
  *
- * Return: 0, -EBUSY if perf or another session has it, or another error of perf.
+ * Return: 0; -EBUSY if perf or another session has it; -EIO if an earlier session could not turn it
+ * off and this cannot either; or another error of perf.
  */
 int auxt_reservation_take(struct auxt_channel *ch)
 {
@@ -156,7 +226,7 @@ int auxt_reservation_take(struct auxt_channel *ch)
 
 	if (cmpxchg(reservation_owner_of(ch), NULL, ch))
 		return -EBUSY;
-	err = auxt_reservation_renew(ch);
+	err = reservation_unstick(ch) ?: auxt_reservation_renew(ch);
 	if (err)
 		WRITE_ONCE(*reservation_owner_of(ch), NULL);
 	return err;
@@ -176,11 +246,13 @@ NOKPROBE_SYMBOL(auxt_reservation_release);
 
 /**
  * auxt_reservation_drop() - release perf's counter of a CPU that goes offline
- * @ch: the owner; it remains the owner
+ * @ch: the owner, detached; it remains the owner
  */
 void auxt_reservation_drop(struct auxt_channel *ch)
 {
-	if (ch->reservation)
+	if (ch->stuck)
+		reservation_keep(ch);
+	else if (ch->reservation)
 		perf_event_release_kernel(ch->reservation);
 	ch->reservation = NULL;
 	ch->pmu_reserved = false;

@@ -163,7 +163,7 @@
 /* auxtrace_info.out_pt: whether sessions can use Intel PT, and if not, why. */
 #define AUXTRACE_PT_OK		0
 #define AUXTRACE_PT_NO_CPUID	1	/* CPUID.(7,0):EBX[25] is clear */
-#define AUXTRACE_PT_NO_TOPA	2	/* no multi-entry ToPA output (CPUID.(14H,0):ECX[1:0]) */
+#define AUXTRACE_PT_NO_TOPA	2	/* a CPU has no multi-entry ToPA (CPUID.(14H,0):ECX[1:0]) */
 #define AUXTRACE_PT_NO_PMI	3	/* no architectural PMU to deliver its interrupt */
 #define AUXTRACE_PT_BUSY	4	/* PROBE only: perf, firmware or a session holds it now */
 
@@ -193,12 +193,14 @@
  * @out_nr_cpu_ids: highest possible CPU number plus one
  * @out_page_size: page size in bytes: alignment of auxtrace_setup.aux_watermark, and
  *	size of the status page and of the user page
- * @out_pt_config: bits that auxtrace_setup.config may have on this CPU
+ * @out_pt_config: bits that auxtrace_setup.config may have on every online CPU. This member and
+ *	the four below tell what all CPUs have in common. On a hybrid machine some CPUs can do
+ *	more: SETUP asks the session's CPUs only
  * @out_pt_mtc_periods: bit n: mtc_period=n is supported (CPUID.(14H,1):EAX[31:16])
  * @out_pt_cyc_thresholds: bit n: cyc_thresh=n is supported (CPUID.(14H,1):EBX[15:0]).
  *	Bit 0, no threshold, is set if the CPU has CYC packets
  * @out_pt_psb_periods: bit n: psb_period=n is supported (CPUID.(14H,1):EBX[31:16])
- * @out_pt_nr_ranges: number of address ranges of the CPU (CPUID.(14H,1):EAX[2:0])
+ * @out_pt_nr_ranges: number of address ranges of each CPU (CPUID.(14H,1):EAX[2:0])
  * @out_cpu_family: display family, for decoders
  * @out_cpu_model: display model
  * @out_cpu_stepping: stepping
@@ -290,8 +292,8 @@ struct auxtrace_info {
  *	(/sys/bus/event_source/devices/intel_pt/format): pt 0, cyc 1, fup_on_ptw 5,
  *	mtc 9, tsc 10, noretcomp 11, ptw 12, branch 13, mtc_period 14-17,
  *	cyc_thresh 19-22, psb_period 24-27. As in perf, branches are traced unless pt is
- *	set and branch is not. Bits and values that this CPU lacks are refused. BTS: 0,
- *	it has nothing to configure
+ *	set and branch is not. Bits and values that a CPU of the session lacks are refused.
+ *	BTS: 0, it has nothing to configure
  * @aux_size: bytes of AUX area for each channel: a power of two, at least two pages
  * @aux_watermark: full-trace mode: poll(2) reports POLLIN when this many bytes are
  *	unread; a multiple of the page size, less than @aux_size; 0: half of @aux_size.
@@ -320,9 +322,9 @@ struct auxtrace_info {
  *               a data ring; a config that perf's rules forbid: a period without its
  *               packet, fup_on_ptw without ptw, branch without pt, bits outside the
  *               format, branch off on a CPU with an erratum that needs it on
- *  EOPNOTSUPP   config has a bit or value that this CPU lacks (see out_pt_config and the
- *               period masks of INFO); BTS without KERNEL or without USER on a CPU that
- *               lacks AUXTRACE_BTS_CPL
+ *  EOPNOTSUPP   config has a bit or value that a CPU of the session lacks (out_pt_config and
+ *               the period masks of INFO are what all CPUs have); BTS without KERNEL or
+ *               without USER on a CPU that lacks AUXTRACE_BTS_CPL
  *  ENODEV       no such trace PMU (out_pt and out_bts say why); a CPU is offline
  *  EACCES, ENOMEM: see DOC: errno
  */
@@ -354,6 +356,13 @@ struct auxtrace_setup {
  * begins the first window, unless AUXTRACE_SETUP_PAUSED or _TRIGGER_PAUSED is set. STOP
  * ends the windows, publishes the last positions and gives the hardware back.
  *
+ * A CPU may refuse a write of the trace PMU's registers. If that happens when a window is to
+ * begin or to go on, the channel gets HWERROR and counts a gap (gaps_error); START can have
+ * returned 0 by then. STOP and the last close turn the hardware off whatever has turned it
+ * on. If the CPU refuses even that, the pages of the channel's AUX area are never freed, the
+ * kernel's log says so, perf stays excluded from that CPU's trace PMU, and each START there
+ * tries again to turn it off.
+ *
  * A trace PMU of a CPU has one started session at a time. PT and BTS of one CPU may have
  * one each where the CPU model allows it.
  *
@@ -363,7 +372,10 @@ struct auxtrace_setup {
  *  EBUSY        another user holds the trace hardware. BTS: also if perf uses last
  *               branch records (LBRs) on any CPU, or if Intel PT is in use at all on a
  *               CPU model that cannot have both
- *  EIO          BTS: perf's debug store is not where the CPU's IA32_DS_AREA points
+ *  EIO          a write of the trace PMU's registers faults, or an earlier session could
+ *               not turn the hardware off and this START cannot either. BTS: also if perf's
+ *               debug store is not where the CPU's IA32_DS_AREA points
+ *  EOPNOTSUPP   a CPU was offline after SETUP and now lacks what config says
  *  ENODEV       a CPU of the session is offline
  *  EBADFD       no SETUP yet
  *  EACCES       see DOC: errno; START only
@@ -913,7 +925,7 @@ struct auxtrace_record_itrace_start {
 };
 
 /* What began or ended a window. Of several causes at once, the first in this list counts. */
-#define AUXTRACE_CAUSE_ERROR	1	/* the hardware reported an operational error */
+#define AUXTRACE_CAUSE_ERROR	1	/* the hardware failed: see HWERROR */
 #define AUXTRACE_CAUSE_FOREIGN	2	/* another user turned it off; begin: after that */
 #define AUXTRACE_CAUSE_USER	3	/* PAUSE, RESUME, SNAPSHOT with PAUSE */
 #define AUXTRACE_CAUSE_SESSION	4	/* START, STOP */
@@ -1106,8 +1118,9 @@ struct auxtrace_branch {
  *	normally stops it a page before the reader's tail, so that it stops between two
  *	packets. BTS, in both modes: also times that an interrupt came so late that the space
  *	left for it did not suffice
- * @gaps_error: times that the hardware reported an operational error (HWERROR stays set
- *	until the next START), or that another user had turned it off (a new window began)
+ * @gaps_error: times that the hardware reported an operational error or refused a write of its
+ *	registers (HWERROR stays set until the next START), or that another user had turned it
+ *	off (a new window began)
  * @gaps_offline: times that the CPU went offline, or that the machine suspended
  * @bad_tails: tails in the user page that moved backwards or beyond @produced; ignored
  * @snapshots: cuts made by SNAPSHOT with SLOT

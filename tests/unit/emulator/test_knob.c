@@ -162,6 +162,59 @@ static void the_nth_write_fails(void **state)
 	assert_int_equal(counter(m, PTM_N_ERRORS), 1);
 }
 
+#define DEBUGCTL	0x1d9
+
+static void the_nth_wrmsr_faults_and_changes_nothing(void **state)
+{
+	struct machine *m = *state;
+	uint64_t faults;
+
+	single_range(m, OUT_AT, 4096);
+	faults = counter(m, PTM_N_FAULTS);
+	wr(m, KNOB(WRMSR_FAULT), 3);
+	wr(m, OUTPUT_BASE, OUT_AT);
+	wr(m, EVTSEL0, 0);			/* not of tracing: does not count */
+	wr(m, GLOBAL_OVF_CTRL, 1);		/* a counter's */
+	wr(m, GLOBAL_OVF_CTRL, BIT(55));
+	assert_true(wr_faults(m, CTL, ON | TRACE_EN));
+	assert_int_equal(rd(m, CTL) & TRACE_EN, 0);
+	assert_int_equal(rd(m, KNOB(WRMSR_FAULT)), 0);
+	assert_int_equal(counter(m, PTM_N_FAULTS), faults + 1);
+	wr(m, CTL, ON | TRACE_EN);
+	/* The one that would turn tracing off: it stays on. */
+	wr(m, KNOB(WRMSR_FAULT), 1);
+	assert_true(wr_faults(m, CTL, 0));
+	assert_int_equal(rd(m, CTL), ON | TRACE_EN);
+	wr(m, CTL, 0);
+	wr(m, KNOB(WRMSR_FAULT), 2);
+	wr(m, DEBUGCTL, BIT(6));
+	assert_true(wr_faults(m, DEBUGCTL, 0));
+	assert_int_equal(rd(m, DEBUGCTL), BIT(6));
+	wr(m, KNOB(WRMSR_FAULT), 1);
+	assert_true(wr_faults(m, GLOBAL_OVF_CTRL, BIT(55)));
+	wr(m, DEBUGCTL, 0);
+}
+
+static void from_the_nth_wrmsr_on_all_fault(void **state)
+{
+	struct machine *m = *state;
+
+	single_range(m, OUT_AT, 4096);
+	wr(m, KNOB(WRMSR_REFUSE), 2);
+	wr(m, CTL, ON | TRACE_EN);
+	for (unsigned int i = 0; i < 3; i++) {
+		assert_true(wr_faults(m, CTL, 0));
+		assert_true(wr_faults(m, DEBUGCTL, 0));
+		/* What the kernel's own PMU driver writes goes on working. */
+		wr(m, GLOBAL_OVF_CTRL, BIT(55));
+		assert_int_equal(rd(m, KNOB(WRMSR_REFUSE)), 1);
+	}
+	assert_int_equal(rd(m, CTL), ON | TRACE_EN);
+	wr(m, KNOB(WRMSR_REFUSE), 0);
+	wr(m, CTL, 0);
+	wr(m, DEBUGCTL, 0);
+}
+
 static void msrs_refuse_what_is_out_of_range(void **state)
 {
 	static const struct {
@@ -172,6 +225,7 @@ static void msrs_refuse_what_is_out_of_range(void **state)
 		{ KNOB(PMI_SKID), 0, BIT(32) }, { KNOB(PMI_SKID), UINT32_MAX, ~0ULL },
 		{ KNOB(PMI_WITHHOLD), 1, 2 }, { KNOB(TOPA_CACHE), 1, 2 },
 		{ KNOB(WRITE_FAIL), UINT32_MAX, BIT(32) },
+		{ KNOB(WRMSR_FAULT), UINT32_MAX, BIT(32) }, { KNOB(WRMSR_REFUSE), UINT32_MAX, BIT(32) },
 	};
 	struct machine *m = *state;
 
@@ -184,7 +238,7 @@ static void msrs_refuse_what_is_out_of_range(void **state)
 
 static void set_at_start_they_outlive_every_reset(void **state)
 {
-	static const uint64_t want[] = { 77, 8, 1, 1, 12345 };
+	static const uint64_t want[] = { 77, 8, 1, 1, 12345, 678, 910 };
 	struct machine *m = *state;
 
 	set(m, "drop=77");
@@ -192,6 +246,8 @@ static void set_at_start_they_outlive_every_reset(void **state)
 	set(m, "pmi-withhold=on");
 	set(m, "topa-cache=on");
 	set(m, "write-fail=12345");
+	set(m, "wrmsr-fault=678");
+	set(m, "wrmsr-refuse=910");
 	for (unsigned int k = 0; k < PTM_KNOBS; k++)
 		assert_int_equal(rd(m, MSR_PTM_KNOB + k), want[k]);
 	wr(m, KNOB(PMI_SKID), 9);
@@ -220,7 +276,9 @@ static void what_cannot_be_set_is_refused_by_name(void **state)
 {
 	static const char all[] = "drop=N with N from 1 to 4294967295, "
 				  "pmi-skid=N with N from 0 to 4294967295, pmi-withhold=on|off, "
-				  "topa-cache=on|off, write-fail=N with N from 0 to 4294967295";
+				  "topa-cache=on|off, write-fail=N with N from 0 to 4294967295, "
+				  "wrmsr-fault=N with N from 0 to 4294967295, "
+				  "wrmsr-refuse=N with N from 0 to 4294967295";
 	static const struct {
 		const char *text, *names, *offers;
 	} cases[] = {
@@ -263,6 +321,7 @@ int main(void)
 		T(a_pmi_skids_by_branches), T(a_topa_pmi_skids_too), T(two_pmis_that_wait_are_one),
 		T(a_withheld_pmi_is_counted_and_gone),
 		T(cached_topa_entries_are_not_seen_to_change), T(the_nth_write_fails),
+		T(the_nth_wrmsr_faults_and_changes_nothing), T(from_the_nth_wrmsr_on_all_fault),
 		T(msrs_refuse_what_is_out_of_range), T(set_at_start_they_outlive_every_reset),
 		T(a_drop_set_at_start_takes_the_first_packets),
 		T(what_cannot_be_set_is_refused_by_name),

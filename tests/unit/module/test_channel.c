@@ -49,6 +49,8 @@ static struct {
 	u64 tsc;
 	unsigned int rate;	/* bytes at each point, at most */
 	int start_error;
+	bool refuses;		/* release() cannot turn it off */
+	int kept;		/* CPU whose pages are kept; 0: none */
 	u32 slot;		/* that the pointers are in */
 	bool relocated;		/* they are written at the next start of a window */
 	struct {
@@ -251,6 +253,9 @@ static int fake_setup(struct auxt_channel *ch, u32 flags, u64 config)
 
 static void fake_cleanup(struct auxt_channel *ch)
 {
+	/* What the hardware may write is safe before anything is freed. */
+	assert_int_equal(hw.kept, hw.refuses ? ch->cpu : 0);
+	assert_int_equal(ch->stuck, hw.refuses);
 	assert_false(hw.on);
 }
 
@@ -268,6 +273,7 @@ static int fake_claim(struct auxt_channel *ch)
 static void fake_release(struct auxt_channel *ch)
 {
 	assert_false(hw.on);
+	ch->stuck = hw.refuses;
 }
 
 static void arm(struct auxt_channel *ch)
@@ -378,6 +384,11 @@ static char data[2 * DATA_SIZE] __attribute__((aligned(8)));
 void *auxt_aux_buffer_data(struct auxt_aux_buffer *buffer, int cpu)
 {
 	return data;
+}
+
+void auxt_aux_buffer_keep(struct auxt_aux_buffer *buffer, int cpu)
+{
+	hw.kept = cpu;
 }
 
 struct task_struct shim_task;
@@ -1824,6 +1835,28 @@ static void a_trigger_pauses_and_resumes_and_its_id_is_recorded(void **state)
 	unmake();
 }
 
+static void pages_of_stuck_hardware_are_kept(void **state)
+{
+	make(0);
+	start(false);
+	hw.refuses = true;
+	unmake();
+	assert_int_equal(hw.kept, 3);
+}
+
+static void pages_are_freed_once_the_hardware_was_off(void **state)
+{
+	make(0);
+	start(false);
+	hw.refuses = true;
+	auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_SETUP);
+	auxt_channel_detach(channel);
+	hw.refuses = false;
+	start(false);
+	unmake();
+	assert_int_equal(hw.kept, 0);
+}
+
 static void a_freeze_stops_both_until_a_resume(void **state)
 {
 	make(AUXTRACE_SETUP_OVERWRITE);
@@ -2292,6 +2325,8 @@ int main(void)
 		cmocka_unit_test(a_snapshot_in_place_lets_the_window_go_on),
 		cmocka_unit_test(a_snapshot_with_pause_is_a_pause_of_trace_and_then_of_records),
 		cmocka_unit_test(a_trigger_pauses_and_resumes_and_its_id_is_recorded),
+		cmocka_unit_test(pages_of_stuck_hardware_are_kept),
+		cmocka_unit_test(pages_are_freed_once_the_hardware_was_off),
 		cmocka_unit_test(a_freeze_stops_both_until_a_resume),
 		cmocka_unit_test(a_freeze_at_any_place_is_recorded_last),
 		cmocka_unit_test(a_freeze_at_any_place_of_a_resume_is_another),

@@ -77,6 +77,44 @@ static void what_every_cpu_can_is_accepted_everywhere(void **state)
 		assert_int_equal(pt_caps_check(&caps, good[i]), 0);
 }
 
+static void caps_of_two_cpus_are_what_both_have(void **state)
+{
+	static const struct pt_cpuid other_leaf[2] = {
+		{ .eax = 1, .ebx = 0x1f, .ecx = 0x3 },
+		{ .eax = 0x02080004, .ebx = 0x000f0fff },
+	};
+	const struct pt_caps mine = skylake(), nothing = { };
+	struct pt_caps other, both, none = skylake();
+
+	pt_caps_decode(&other, other_leaf, BROADWELL);
+	/* In either order. */
+	for (int i = 0; i < 2; i++) {
+		both = i ? other : mine;
+		pt_caps_intersect(&both, i ? &mine : &other);
+		assert_true(both.psb_cyc && both.mtc && both.topa && both.topa_multi);
+		assert_false(both.ptwrite);
+		assert_int_equal(both.nr_ranges, 2);
+		assert_int_equal(both.mtc_periods, 0x208);
+		assert_int_equal(both.cyc_thresholds, 0xfff);
+		assert_int_equal(both.psb_periods, 0xf);
+		assert_true(both.branch_required);
+	}
+	pt_caps_intersect(&none, &nothing);
+	assert_memory_equal(&none, &nothing, sizeof(none));
+}
+
+static void without_tables_of_several_entries_nothing_is_supported(void **state)
+{
+	struct pt_caps caps = skylake();
+
+	caps.topa_multi = false;
+	assert_int_equal(pt_caps_check(&caps, PT_CONFIG_TSC), -EOPNOTSUPP);
+	caps = (struct pt_caps) { };
+	assert_int_equal(pt_caps_check(&caps, 0), -EOPNOTSUPP);
+	/* What no CPU supports stays invalid. */
+	assert_int_equal(pt_caps_check(&caps, 1ull << 60), -EINVAL);
+}
+
 static void bits_outside_the_format_are_invalid(void **state)
 {
 	struct pt_caps caps = skylake();
@@ -179,6 +217,8 @@ int main(void)
 		cmocka_unit_test(leaf_14_is_read_bit_by_bit),
 		cmocka_unit_test(periods_without_their_packet_do_not_count),
 		cmocka_unit_test(what_every_cpu_can_is_accepted_everywhere),
+		cmocka_unit_test(caps_of_two_cpus_are_what_both_have),
+		cmocka_unit_test(without_tables_of_several_entries_nothing_is_supported),
 		cmocka_unit_test(bits_outside_the_format_are_invalid),
 		cmocka_unit_test(a_part_without_the_packet_it_belongs_to_is_invalid),
 		cmocka_unit_test(what_the_cpu_lacks_is_not_supported),
