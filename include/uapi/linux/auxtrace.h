@@ -692,7 +692,9 @@ struct auxtrace_release {
  * @flags: AUXTRACE_TRIGGER_ALL_CPUS, AUXTRACE_TRIGGER_ONE_SHOT
  * @kind: AUXTRACE_TRIGGER_PERF ... AUXTRACE_TRIGGER_TIMER
  * @action: AUXTRACE_ACTION_*
- * @pid: only hits of this process (thread group), in the caller's PID namespace; 0: all
+ * @pid: only hits of this process (thread group), in the caller's PID namespace; 0: all.
+ *	UPROBE, URETPROBE: other processes then run the file's own instruction, without a
+ *	breakpoint; a child that the process forks does so from its second call on
  * @attr_len: PERF: bytes at @attr
  * @attr: PERF: pointer to the struct perf_event_attr of a counter that the module pins
  *	on each CPU of the session. It must have a period or frequency, and neither disabled
