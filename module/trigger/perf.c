@@ -91,6 +91,7 @@ NOKPROBE_SYMBOL(perf_trigger_is_by_name);
 static int perf_trigger_attach(struct auxt_trigger *t, const struct perf_event_attr *attr)
 {
 	struct perf_trigger *c = kvzalloc(struct_size(c, event, nr_cpu_ids), GFP_KERNEL);
+	bool created = false, absent = false;
 	unsigned int cpu;
 	int err;
 
@@ -99,19 +100,33 @@ static int perf_trigger_attach(struct auxt_trigger *t, const struct perf_event_a
 	c->attr = *attr;
 	/* Pinned: perf does not rotate the counter with others, so it counts always, or fails. */
 	c->attr.pinned = 1;
+	/*
+	 * An event with precise_ip that asks for a wakeup at each sample interrupts at each sample.
+	 * Otherwise PEBS interrupts when its buffer is nearly full, and only the last of its samples
+	 * reaches the handler: intel_pmu_hw_config() in arch/x86/events/intel/core.c.
+	 */
+	c->attr.wakeup_events = 1;
 	t->event = c;
 	for_each_cpu(cpu, t->cpus) {
 		err = perf_trigger_create(t, c, cpu);
+		/* ENOENT: of the PMUs of a hybrid machine, that of this CPU lacks the event. */
+		absent |= err == -ENOENT;
 		/* ENODEV: the CPU is offline. perf_trigger_renew() creates the counter later. */
-		if (err && err != -ENODEV) {
-			perf_trigger_detach(t);
-			/* perf: EPERM for a breakpoint in the kernel, without CAP_SYS_ADMIN. */
-			return err == -EPERM ? -EACCES : err;
-		}
-		if (c->event[cpu])
-			c->by_name = perf_trigger_is_by_name(c->event[cpu]);
+		if (err && err != -ENODEV && err != -ENOENT)
+			goto err_detach;
+		if (!c->event[cpu])
+			continue;
+		created = true;
+		c->by_name = perf_trigger_is_by_name(c->event[cpu]);
 	}
-	return 0;
+	if (created || !absent)
+		return 0;
+	err = -ENOENT;
+
+err_detach:
+	perf_trigger_detach(t);
+	/* perf: EPERM for a breakpoint in the kernel, without CAP_SYS_ADMIN. */
+	return err == -EPERM ? -EACCES : err;
 }
 NOKPROBE_SYMBOL(perf_trigger_attach);
 

@@ -697,8 +697,9 @@ struct auxtrace_release {
  *	breakpoint; a child that the process forks does so from its second call on
  * @attr_len: PERF: bytes at @attr
  * @attr: PERF: pointer to the struct perf_event_attr of a counter that the module pins
- *	on each CPU of the session. It must have a period or frequency, and neither disabled
- *	nor inherit; what it says about samples is ignored. When a CPU comes back
+ *	on each CPU of the session whose PMU has the event (on a hybrid machine not all
+ *	have). It must have a period or frequency, and neither disabled nor inherit; what it
+ *	says about samples is ignored, except precise_ip. When a CPU comes back
  *	online, the module creates its counter again, except for events of perf's kprobe and
  *	uprobe PMUs whose attr points to a name
  * @number: SYSCALL_*: system call number, -1: all; BREAKPOINT: HW_BREAKPOINT_* | length << 8
@@ -743,7 +744,8 @@ struct auxtrace_release {
  *               more, or one that the action or mode does not have; an attr that perf
  *               refuses
  *  ESRCH        no such process (@pid)
- *  ENOENT       no such symbol, file or trigger (@a, @b)
+ *  ENOENT       no such symbol, file or trigger (@a, @b); PERF: no CPU of the session has
+ *               the event
  *  EACCES       no CAP_PERFMON; breakpoints in the kernel, the file or perf may demand more
  *  EBUSY        pinned events hold all counters of a CPU that could count it
  *  ENOSPC       AUXTRACE_MAX_TRIGGERS reached, or no breakpoint register is left
