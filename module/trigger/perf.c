@@ -12,9 +12,11 @@
  * and when the counter overflows. The others concern samples, which a trigger does not use.
  */
 
+#include <linux/compiler.h>
 #include <linux/err.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/kprobes.h>
+#include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
@@ -22,6 +24,12 @@
 #include <linux/uaccess.h>
 #include "trigger/hit.h"
 #include "trigger/trigger.h"
+
+/*
+ * perf_event.hw.interrupts of an event that perf throttles: MAX_INTERRUPTS in kernel/events/core.c.
+ * perf sets it before it calls the handler for the last time, and clears it at a timer tick.
+ */
+#define PERF_TRIGGER_THROTTLED	(~0ULL)
 
 /**
  * struct perf_trigger - the counters of one trigger
@@ -38,7 +46,11 @@ struct perf_trigger {
 static void perf_trigger_overflow(struct perf_event *event, struct perf_sample_data *data,
 				  struct pt_regs *regs)
 {
-	auxt_trigger_hit(event->overflow_handler_context, 0);
+	struct auxt_trigger *t = event->overflow_handler_context;
+
+	auxt_trigger_hit(t, 0);
+	if (unlikely(event->hw.interrupts == PERF_TRIGGER_THROTTLED))
+		this_cpu_inc(t->counts->missed);
 }
 NOKPROBE_SYMBOL(perf_trigger_overflow);
 

@@ -799,7 +799,11 @@ struct auxtrace_trigger {
  *	lock: simultaneous drops on several CPUs may count as one. KRETPROBE: also calls
  *	beyond the number that can be inside the function at once: 64, or four per
  *	possible CPU if that is more. LATENCY: also clocks that could not start or be read:
- *	too many tasks have one, the task is exiting, or an NMI hit during another hit
+ *	too many tasks have one, the task is exiting, or an NMI hit during another hit.
+ *	PERF: also the times that perf throttled the counter of a CPU, for events of any
+ *	process (/proc/sys/kernel/perf_event_max_sample_rate). Such a counter is off until
+ *	a timer tick of its CPU: how many events that hides is not known. perf throttles
+ *	hardware counters and clocks, no breakpoints and no tracepoints
  *
  * READ returns the counts. DEL removes the trigger and returns its final counts; no hit
  * runs or begins after DEL has returned.

@@ -17,7 +17,7 @@
 int shim_nr_cpus = NR_CPUS;
 static int errno_of_cpu[NR_CPUS];		/* of creating a counter there */
 static struct perf_event *event_of_cpu[NR_CPUS];
-static unsigned int nr_created, nr_released;
+static unsigned int nr_created, nr_released, nr_hits;
 
 void shim_point(void)
 {
@@ -74,6 +74,7 @@ void auxt_trigger_hit(struct auxt_trigger *t, u64 value)
 {
 	assert_ptr_equal(t, &trigger);
 	assert_int_equal(value, 0);
+	nr_hits++;
 }
 
 /* ---- tests --------------------------------------------------------------- */
@@ -88,7 +89,7 @@ static int begin(void **state)
 	memset(errno_of_cpu, 0, sizeof(errno_of_cpu));
 	memset(&counts, 0, sizeof(counts));
 	trigger = (struct auxt_trigger) { .counts = &counts };
-	nr_created = nr_released = 0;
+	nr_created = nr_released = nr_hits = 0;
 	return 0;
 }
 
@@ -147,6 +148,32 @@ static void a_frequency_remains_one(void **state)
 	detach();
 }
 
+static void overflow(unsigned int cpu)
+{
+	struct perf_event *event = event_of_cpu[cpu];
+
+	event->overflow_handler(event, NULL, NULL);
+}
+
+/* perf tells its handler so for the last time before it turns the counter off. */
+static void each_time_that_perf_throttles_is_a_miss(void **state)
+{
+	assert_int_equal(attach(&instructions), 0);
+	event_of_cpu[1]->hw.interrupts = 5;
+	overflow(1);
+	assert_int_equal(nr_hits, 1);
+	assert_int_equal(counts.missed, 0);
+	event_of_cpu[1]->hw.interrupts = ~0ull;
+	overflow(1);
+	assert_int_equal(nr_hits, 2);
+	assert_int_equal(counts.missed, 1);
+	event_of_cpu[1]->hw.interrupts = 0;
+	overflow(1);
+	assert_int_equal(nr_hits, 3);
+	assert_int_equal(counts.missed, 1);
+	detach();
+}
+
 static void a_cpu_whose_pmu_lacks_the_event_has_no_counter(void **state)
 {
 	errno_of_cpu[0] = errno_of_cpu[2] = ENOENT;
@@ -197,6 +224,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(a_precise_counter_interrupts_at_each_event),
 		T(a_frequency_remains_one),
+		T(each_time_that_perf_throttles_is_a_miss),
 		T(a_cpu_whose_pmu_lacks_the_event_has_no_counter),
 		T(an_event_of_no_cpu_is_refused),
 		T(a_cpu_that_is_offline_gets_its_counter_later),
