@@ -54,6 +54,9 @@ static int explain_sample_size(const struct auxtrace_session *s, const struct au
 	if (t->sample_size > most)
 		return fail(EINVAL, "sample_size: %" PRIu64 " bytes are more than half the AUX area%s, which is %" PRIu64,
 			    (uint64_t)t->sample_size, session_slots(s) > 1 ? " of a slot" : "", most);
+	if (t->sample_size > AUXTRACE_MAX_SAMPLE)
+		return fail(EINVAL, "sample_size: %" PRIu64 " bytes are more than is copied in a hit, %u: a snapshot or a freeze keeps more",
+			    (uint64_t)t->sample_size, AUXTRACE_MAX_SAMPLE);
 	return 0;
 }
 

@@ -685,6 +685,7 @@ struct auxtrace_release {
 #define AUXTRACE_TRIGGER_ALL	  (AUXTRACE_TRIGGER_ALL_CPUS | AUXTRACE_TRIGGER_ONE_SHOT)
 
 #define AUXTRACE_MAX_TRIGGERS	64
+#define AUXTRACE_MAX_SAMPLE	(2u << 20)
 
 /**
  * struct auxtrace_trigger - AUXTRACE_IOC_TRIGGER_ADD: bind an event to an action
@@ -718,9 +719,11 @@ struct auxtrace_release {
  *	many bytes after the hit. The action comes at most a page late; if the kernel is
  *	traced, later by the trace that the kernel itself produces until it takes the
  *	interrupt. Each CPU has at most one such delay pending, of any trigger
- * @sample_size: SAMPLE: bytes wanted, at most half the AUX area (or slot). A session without
- *	slots is limited to AUXTRACE_SAMPLE_IN_RECORD and to what one record of the data
- *	ring can carry. The bytes are copied at the event, with interrupts off
+ * @sample_size: SAMPLE: bytes wanted, at most half the AUX area (or slot) and at most
+ *	AUXTRACE_MAX_SAMPLE. A session without slots is limited to AUXTRACE_SAMPLE_IN_RECORD
+ *	and to what one record of the data ring can carry. The bytes are copied at the event,
+ *	with interrupts off, perhaps in an NMI. SNAPSHOT with SLOT, and FREEZE, keep more
+ *	without a copy
  * @out_id: the trigger's ID, from 1; never reused in the session
  * @reserved: 0
  *
