@@ -265,8 +265,9 @@ int explain_trigger(const struct auxtrace_session *s, const struct auxtrace_trig
 	case EBADFD:
 		return fail(err, "TRIGGER_ADD before setup");
 	case EACCES:
-	case EPERM:
 		return fail(err, "triggers need CAP_PERFMON or CAP_SYS_ADMIN");
+	case EPERM:
+		return fail(err, "the kernel is locked down: in confidentiality mode it takes no probe in the kernel");
 	case ESRCH:
 		return fail(err, "pid: there is no process %u", t->pid);
 	case ENOSPC:

@@ -137,8 +137,11 @@ static int perf_trigger_attach(struct auxt_trigger *t, const struct perf_event_a
 
 err_detach:
 	perf_trigger_detach(t);
-	/* perf: EPERM for a breakpoint in the kernel, without CAP_SYS_ADMIN. */
-	return err == -EPERM ? -EACCES : err;
+	/*
+	 * perf: EPERM for a breakpoint in the kernel, without CAP_SYS_ADMIN. That of perf's kprobe
+	 * PMU is for a locked-down kernel, as the ABI's.
+	 */
+	return err == -EPERM && attr->type == PERF_TYPE_BREAKPOINT ? -EACCES : err;
 }
 NOKPROBE_SYMBOL(perf_trigger_attach);
 

@@ -58,6 +58,7 @@
  *               member is not zero; other reasons are listed at each ioctl
  *  EBADFD       wrong state: no SETUP yet, or the call needs a started session
  *  EACCES       the caller has neither CAP_PERFMON nor CAP_SYS_ADMIN
+ *  EPERM        the kernel is locked down (see DOC: kernel lockdown)
  *  ENODEV       this machine does not have the trace PMU, or a CPU that the session
  *               needs is offline
  *  EBUSY        another user, usually perf, holds the trace hardware
@@ -65,6 +66,15 @@
  *  EINTR        a fatal signal arrived while the call waited
  *
  * A call that fails leaves the session unchanged.
+ *
+ * DOC: kernel lockdown
+ *
+ * The module refuses what tracefs and perf refuse on a locked-down kernel
+ * (kernel_lockdown(7)): in confidentiality mode, to add a trigger with a probe in the
+ * kernel. That is KPROBE, KRETPROBE, and PERF with an event of perf's kprobe PMU.
+ * Everything else works in every mode, as perf's intel_pt and intel_bts do: sessions that
+ * trace the kernel, TASK, and the other kinds of triggers. Triggers that were added
+ * before remain.
  *
  * DOC: position
  *
@@ -750,6 +760,7 @@ struct auxtrace_release {
  *  ENOENT       no such symbol, file or trigger (@a, @b); PERF: no CPU of the session has
  *               the event
  *  EACCES       no CAP_PERFMON; breakpoints in the kernel, the file or perf may demand more
+ *  EPERM        a probe in the kernel, which is locked down in confidentiality mode
  *  EBUSY        pinned events hold all counters of a CPU that could count it
  *  ENOSPC       AUXTRACE_MAX_TRIGGERS reached, or no breakpoint register is left
  *  E2BIG        the attr has members that this kernel does not know

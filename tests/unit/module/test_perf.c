@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <linux/err.h>
+#include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
 #include "cmocka_all.h"
 #include "trigger/hit.h"
@@ -100,6 +101,16 @@ static int attach(const struct perf_event_attr *attr)
 	};
 
 	return auxt_trigger_perf.attach(&trigger, &arg);
+}
+
+static int attach_breakpoint(void)
+{
+	const struct auxtrace_trigger arg = {
+		.kind = AUXTRACE_TRIGGER_BREAKPOINT, .address = 4096,
+		.number = HW_BREAKPOINT_W | HW_BREAKPOINT_LEN_8 << 8,
+	};
+
+	return auxt_trigger_breakpoint.attach(&trigger, &arg);
 }
 
 static void detach(void)
@@ -218,6 +229,15 @@ static void any_other_error_leaves_nothing(void **state)
 	assert_int_equal(nr_released, 2);
 }
 
+/* Of a breakpoint EPERM is a lack of privilege, of other events the kernel's lockdown. */
+static void a_locked_down_kernel_is_told_from_a_lack_of_privilege(void **state)
+{
+	errno_of_cpu[1] = EPERM;
+	assert_int_equal(attach(&instructions), -EPERM);
+	assert_int_equal(attach_breakpoint(), -EACCES);
+	assert_int_equal(nr_created, nr_released);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup(name, begin)
@@ -229,6 +249,7 @@ int main(void)
 		T(an_event_of_no_cpu_is_refused),
 		T(a_cpu_that_is_offline_gets_its_counter_later),
 		T(any_other_error_leaves_nothing),
+		T(a_locked_down_kernel_is_told_from_a_lack_of_privilege),
 	};
 
 	return cmocka_run_group_tests_name("perf", tests, NULL, NULL);
