@@ -19,6 +19,7 @@ static const struct {
 	{ "bts-perf", measure_their_bts },
 	{ "trigger", measure_trigger },
 	{ "freeze", measure_freeze },
+	{ "sample", measure_sample },
 };
 
 int main(int argc, char **argv)
@@ -36,6 +37,6 @@ int main(int argc, char **argv)
 			return 0;
 		}
 	}
-	fprintf(stderr, "usage: bench control|records|pmi-ours|pmi-perf|bts-many|bts-ours|bts-perf|trigger|freeze\n");
+	fprintf(stderr, "usage: bench control|records|pmi-ours|pmi-perf|bts-many|bts-ours|bts-perf|trigger|freeze|sample\n");
 	return 2;
 }

@@ -12,5 +12,6 @@ void measure_our_bts(void);
 void measure_their_bts(void);
 void measure_trigger(void);
 void measure_freeze(void);
+void measure_sample(void);
 
 #endif

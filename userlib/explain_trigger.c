@@ -54,6 +54,9 @@ static int explain_sample_size(const struct auxtrace_session *s, const struct au
 	if (t->sample_size > most)
 		return fail(EINVAL, "sample_size: %" PRIu64 " bytes are more than half the AUX area%s, which is %" PRIu64,
 			    (uint64_t)t->sample_size, session_slots(s) > 1 ? " of a slot" : "", most);
+	if (t->sample_size > AUXTRACE_MAX_SAMPLE)
+		return fail(EINVAL, "sample_size: %" PRIu64 " bytes are more than is copied in a hit, %u: a snapshot or a freeze keeps more",
+			    (uint64_t)t->sample_size, AUXTRACE_MAX_SAMPLE);
 	return 0;
 }
 
@@ -262,8 +265,9 @@ int explain_trigger(const struct auxtrace_session *s, const struct auxtrace_trig
 	case EBADFD:
 		return fail(err, "TRIGGER_ADD before setup");
 	case EACCES:
-	case EPERM:
 		return fail(err, "triggers need CAP_PERFMON or CAP_SYS_ADMIN");
+	case EPERM:
+		return fail(err, "the kernel is locked down: in confidentiality mode it takes no probe in the kernel");
 	case ESRCH:
 		return fail(err, "pid: there is no process %u", t->pid);
 	case ENOSPC:

@@ -22,6 +22,8 @@ ccflags-$(call auxt_has,include/linux/workqueue.h,system_dfl_wq;) += -DAUXT_HAVE
 ccflags-$(call auxt_has,include/linux/kprobes.h,get_kretprobe) += -DAUXT_HAVE_GET_KRETPROBE
 ccflags-$(call auxt_has,include/linux/uprobes.h,uprobe_unregister_sync) += -DAUXT_HAVE_UPROBE_OBJECT
 ccflags-$(call auxt_has,include/linux/uprobes.h,handler.*__u64 .data) += -DAUXT_HAVE_UPROBE_SESSION
+ccflags-$(call auxt_has,include/linux/uprobes.h,enum uprobe_filter_ctx) += \
+	-DAUXT_HAVE_UPROBE_FILTER_CTX
 ccflags-$(call auxt_has,include/trace/events/sched.h,bool group_dead) += -DAUXT_HAVE_EXIT_GROUP_DEAD
 ccflags-$(call auxt_has,include/uapi/linux/perf_event.h,__u64.config3;) += -DAUXT_HAVE_PERF_CONFIG3
 ccflags-$(call auxt_has,include/uapi/linux/perf_event.h,__u64.config4;) += -DAUXT_HAVE_PERF_CONFIG4

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Uprobes: kernels differ in how a uprobe is registered and in the parameters of its handlers.
+ * Uprobes: kernels differ in how a uprobe is registered and in the parameters of its handlers and
+ * of its filter.
  */
 #ifndef AUXT_COMPAT_UPROBE_H
 #define AUXT_COMPAT_UPROBE_H
@@ -18,6 +19,14 @@
 	struct uprobe_consumer *consumer, struct pt_regs *regs
 # define AUXT_URETPROBE_HANDLER_ARGS \
 	struct uprobe_consumer *consumer, unsigned long func, struct pt_regs *regs
+#endif
+
+#ifdef AUXT_HAVE_UPROBE_FILTER_CTX
+# define AUXT_UPROBE_FILTER_ARGS \
+	struct uprobe_consumer *consumer, enum uprobe_filter_ctx context, struct mm_struct *mm
+#else
+# define AUXT_UPROBE_FILTER_ARGS \
+	struct uprobe_consumer *consumer, struct mm_struct *mm
 #endif
 
 #ifdef AUXT_HAVE_UPROBE_OBJECT

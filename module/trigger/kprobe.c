@@ -4,6 +4,7 @@
 #include <linux/err.h>
 #include <linux/kernel.h>
 #include <linux/kprobes.h>
+#include <linux/security.h>
 #include <linux/slab.h>
 #include "compat/probe.h"
 #include "trigger/hit.h"
@@ -49,9 +50,15 @@ NOKPROBE_SYMBOL(kprobe_trigger_free);
 static struct kprobe_trigger *kprobe_trigger_new(struct auxt_trigger *t,
 						 const struct auxtrace_trigger *arg)
 {
-	struct kprobe_trigger *p = kzalloc(sizeof(*p), GFP_KERNEL);
+	struct kprobe_trigger *p;
 	char *name = NULL;
+	int err;
 
+	/* As tracefs and perf do: __register_trace_kprobe() in kernel/trace/trace_kprobe.c. */
+	err = security_locked_down(LOCKDOWN_KPROBES);
+	if (err)
+		return ERR_PTR(err);
+	p = kzalloc(sizeof(*p), GFP_KERNEL);
 	if (!p)
 		return ERR_PTR(-ENOMEM);
 	/*

@@ -12,9 +12,11 @@
  * and when the counter overflows. The others concern samples, which a trigger does not use.
  */
 
+#include <linux/compiler.h>
 #include <linux/err.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/kprobes.h>
+#include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
@@ -22,6 +24,12 @@
 #include <linux/uaccess.h>
 #include "trigger/hit.h"
 #include "trigger/trigger.h"
+
+/*
+ * perf_event.hw.interrupts of an event that perf throttles: MAX_INTERRUPTS in kernel/events/core.c.
+ * perf sets it before it calls the handler for the last time, and clears it at a timer tick.
+ */
+#define PERF_TRIGGER_THROTTLED	(~0ULL)
 
 /**
  * struct perf_trigger - the counters of one trigger
@@ -38,7 +46,11 @@ struct perf_trigger {
 static void perf_trigger_overflow(struct perf_event *event, struct perf_sample_data *data,
 				  struct pt_regs *regs)
 {
-	auxt_trigger_hit(event->overflow_handler_context, 0);
+	struct auxt_trigger *t = event->overflow_handler_context;
+
+	auxt_trigger_hit(t, 0);
+	if (unlikely(event->hw.interrupts == PERF_TRIGGER_THROTTLED))
+		this_cpu_inc(t->counts->missed);
 }
 NOKPROBE_SYMBOL(perf_trigger_overflow);
 
@@ -91,6 +103,7 @@ NOKPROBE_SYMBOL(perf_trigger_is_by_name);
 static int perf_trigger_attach(struct auxt_trigger *t, const struct perf_event_attr *attr)
 {
 	struct perf_trigger *c = kvzalloc(struct_size(c, event, nr_cpu_ids), GFP_KERNEL);
+	bool created = false, absent = false;
 	unsigned int cpu;
 	int err;
 
@@ -99,19 +112,36 @@ static int perf_trigger_attach(struct auxt_trigger *t, const struct perf_event_a
 	c->attr = *attr;
 	/* Pinned: perf does not rotate the counter with others, so it counts always, or fails. */
 	c->attr.pinned = 1;
+	/*
+	 * An event with precise_ip that asks for a wakeup at each sample interrupts at each sample.
+	 * Otherwise PEBS interrupts when its buffer is nearly full, and only the last of its samples
+	 * reaches the handler: intel_pmu_hw_config() in arch/x86/events/intel/core.c.
+	 */
+	c->attr.wakeup_events = 1;
 	t->event = c;
 	for_each_cpu(cpu, t->cpus) {
 		err = perf_trigger_create(t, c, cpu);
+		/* ENOENT: of the PMUs of a hybrid machine, that of this CPU lacks the event. */
+		absent |= err == -ENOENT;
 		/* ENODEV: the CPU is offline. perf_trigger_renew() creates the counter later. */
-		if (err && err != -ENODEV) {
-			perf_trigger_detach(t);
-			/* perf: EPERM for a breakpoint in the kernel, without CAP_SYS_ADMIN. */
-			return err == -EPERM ? -EACCES : err;
-		}
-		if (c->event[cpu])
-			c->by_name = perf_trigger_is_by_name(c->event[cpu]);
+		if (err && err != -ENODEV && err != -ENOENT)
+			goto err_detach;
+		if (!c->event[cpu])
+			continue;
+		created = true;
+		c->by_name = perf_trigger_is_by_name(c->event[cpu]);
 	}
-	return 0;
+	if (created || !absent)
+		return 0;
+	err = -ENOENT;
+
+err_detach:
+	perf_trigger_detach(t);
+	/*
+	 * perf: EPERM for a breakpoint in the kernel, without CAP_SYS_ADMIN. That of perf's kprobe
+	 * PMU is for a locked-down kernel, as the ABI's.
+	 */
+	return err == -EPERM && attr->type == PERF_TYPE_BREAKPOINT ? -EACCES : err;
 }
 NOKPROBE_SYMBOL(perf_trigger_attach);
 

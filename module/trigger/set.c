@@ -80,6 +80,14 @@ static int set_check_action(const struct auxt_trigger_set *set, struct auxtrace_
 		return arg->sample_size ? -EINVAL : 0;
 	if (!arg->sample_size || arg->sample_size > area / 2 || !set->setup.data_size)
 		return -EINVAL;
+	/*
+	 * The hit copies the sample, perhaps in an NMI. The kernel reports NMI handlers that take
+	 * longer than 1 ms (nmi_longest_ns in arch/x86/kernel/nmi.c): a CPU that copies 2.1 GB/s
+	 * stays below that. A hit with the largest sample takes 40,141 instructions, of which
+	 * 512 are a REP MOVS of a page; one with 4 KiB takes 1,235 (bench/sample.c).
+	 */
+	if (arg->sample_size > AUXTRACE_MAX_SAMPLE)
+		return -EINVAL;
 	if (arg->sample_size > auxt_sample_space(ring) && set->setup.slots < 2)
 		return -EINVAL;
 	return 0;

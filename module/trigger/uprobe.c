@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Triggers in programs: uprobes and uretprobes. */
+/*
+ * Triggers in programs: uprobes and uretprobes.
+ *
+ * A uprobe belongs to a file: the kernel replaces the instruction in each address space that maps
+ * the file and that the consumer's filter accepts. A trigger with a pid accepts the address spaces
+ * of that process only, so that other processes run the program's own code.
+ */
 
 #include <linux/err.h>
 #include <linux/errno.h>
@@ -7,6 +13,10 @@
 #include <linux/kprobes.h>
 #include <linux/namei.h>
 #include <linux/path.h>
+#include <linux/pid.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include "compat/uprobe.h"
 #include "trigger/hit.h"
@@ -26,12 +36,62 @@ struct uprobe_trigger {
 	struct auxt_uprobe registered;
 };
 
+/*
+ * Does a thread of the trigger's process use @mm? Any thread will do: the first one may have ended
+ * before the others, and has no address space then.
+ */
+static bool uprobe_trigger_is_process_mm(const struct auxt_trigger *t, const struct mm_struct *mm)
+{
+	struct task_struct *leader, *thread;
+	bool found = false;
+
+	rcu_read_lock();
+	leader = pid_task(t->pid, PIDTYPE_TGID);
+	if (leader)
+		for_each_thread(leader, thread)
+			found |= READ_ONCE(thread->mm) == mm;
+	rcu_read_unlock();
+	return found;
+}
+NOKPROBE_SYMBOL(uprobe_trigger_is_process_mm);
+
+static bool uprobe_trigger_filter(AUXT_UPROBE_FILTER_ARGS)
+{
+	struct uprobe_trigger *p = container_of(consumer, struct uprobe_trigger, consumer);
+
+	return uprobe_trigger_is_process_mm(p->t, mm);
+}
+NOKPROBE_SYMBOL(uprobe_trigger_filter);
+
+/*
+ * What a handler returns. fork(2) copies the probe to the child without asking the filter: the
+ * kernel removes it there when the child first reaches it. A child of vfork(2) shares the address
+ * space of the process, so its probe is that of the process.
+ */
+static int uprobe_trigger_keep(const struct auxt_trigger *t)
+{
+	if (!t->pid || task_tgid(current) == t->pid ||
+	    uprobe_trigger_is_process_mm(t, current->mm))
+		return 0;
+	return UPROBE_HANDLER_REMOVE;
+}
+NOKPROBE_SYMBOL(uprobe_trigger_keep);
+
 static int uprobe_trigger_on_call(AUXT_UPROBE_HANDLER_ARGS)
 {
-	auxt_trigger_hit(container_of(consumer, struct uprobe_trigger, consumer)->t, 0);
-	return 0;
+	struct auxt_trigger *t = container_of(consumer, struct uprobe_trigger, consumer)->t;
+
+	auxt_trigger_hit(t, 0);
+	return uprobe_trigger_keep(t);
 }
 NOKPROBE_SYMBOL(uprobe_trigger_on_call);
+
+/* The call of a function whose return is the hit. */
+static int uprobe_trigger_before_return(AUXT_UPROBE_HANDLER_ARGS)
+{
+	return uprobe_trigger_keep(container_of(consumer, struct uprobe_trigger, consumer)->t);
+}
+NOKPROBE_SYMBOL(uprobe_trigger_before_return);
 
 static int uprobe_trigger_on_return(AUXT_URETPROBE_HANDLER_ARGS)
 {
@@ -70,6 +130,11 @@ static int uprobe_trigger_attach_at(struct auxt_trigger *t, const struct auxtrac
 		p->consumer.ret_handler = uprobe_trigger_on_return;
 	else
 		p->consumer.handler = uprobe_trigger_on_call;
+	if (t->pid) {
+		p->consumer.filter = uprobe_trigger_filter;
+		if (at_return)
+			p->consumer.handler = uprobe_trigger_before_return;
+	}
 	p->t = t;
 	t->event = p;
 	err = auxt_uprobe_register(&p->registered, inode, arg->address, &p->consumer);

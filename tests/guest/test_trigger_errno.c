@@ -187,6 +187,17 @@ static void a_sample_must_fit_area_and_ring(void **state)
 	add_and_del(&s, with(t, sample_size = 4096));
 	session_close(&s);
 
+	/* What a hit copies at most: half of these slots is twice that. */
+	session_prepare(&s, ONE_CPU, AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_OVERWRITE,
+			8 * AUXTRACE_MAX_SAMPLE);
+	session_prepare_data(&s, 0, DATA_SIZE);
+	s.setup.slots = 2;
+	session_setup(&s);
+	fail_trigger(EINVAL, &s, with(t, sample_size = AUXTRACE_MAX_SAMPLE + 1));
+	fail_trigger(EINVAL, &s, with(t, sample_size = 2 * AUXTRACE_MAX_SAMPLE));
+	add_and_del(&s, with(t, sample_size = AUXTRACE_MAX_SAMPLE));
+	session_close(&s);
+
 	open_with(&without, 0, 0);
 	fail_trigger(EINVAL, &without, t);
 	add_and_del(&without, timer());

@@ -58,6 +58,7 @@
  *               member is not zero; other reasons are listed at each ioctl
  *  EBADFD       wrong state: no SETUP yet, or the call needs a started session
  *  EACCES       the caller has neither CAP_PERFMON nor CAP_SYS_ADMIN
+ *  EPERM        the kernel is locked down (see DOC: kernel lockdown)
  *  ENODEV       this machine does not have the trace PMU, or a CPU that the session
  *               needs is offline
  *  EBUSY        another user, usually perf, holds the trace hardware
@@ -65,6 +66,15 @@
  *  EINTR        a fatal signal arrived while the call waited
  *
  * A call that fails leaves the session unchanged.
+ *
+ * DOC: kernel lockdown
+ *
+ * The module refuses what tracefs and perf refuse on a locked-down kernel
+ * (kernel_lockdown(7)): in confidentiality mode, to add a trigger with a probe in the
+ * kernel. That is KPROBE, KRETPROBE, and PERF with an event of perf's kprobe PMU.
+ * Everything else works in every mode, as perf's intel_pt and intel_bts do: sessions that
+ * trace the kernel, TASK, and the other kinds of triggers. Triggers that were added
+ * before remain.
  *
  * DOC: position
  *
@@ -698,6 +708,7 @@ struct auxtrace_release {
 #define AUXTRACE_TRIGGER_ALL	  (AUXTRACE_TRIGGER_ALL_CPUS | AUXTRACE_TRIGGER_ONE_SHOT)
 
 #define AUXTRACE_MAX_TRIGGERS	64
+#define AUXTRACE_MAX_SAMPLE	(2u << 20)
 
 /**
  * struct auxtrace_trigger - AUXTRACE_IOC_TRIGGER_ADD: bind an event to an action
@@ -705,11 +716,14 @@ struct auxtrace_release {
  * @flags: AUXTRACE_TRIGGER_ALL_CPUS, AUXTRACE_TRIGGER_ONE_SHOT
  * @kind: AUXTRACE_TRIGGER_PERF ... AUXTRACE_TRIGGER_TIMER
  * @action: AUXTRACE_ACTION_*
- * @pid: only hits of this process (thread group), in the caller's PID namespace; 0: all
+ * @pid: only hits of this process (thread group), in the caller's PID namespace; 0: all.
+ *	UPROBE, URETPROBE: other processes then run the file's own instruction, without a
+ *	breakpoint; a child that the process forks does so from its second call on
  * @attr_len: PERF: bytes at @attr
  * @attr: PERF: pointer to the struct perf_event_attr of a counter that the module pins
- *	on each CPU of the session. It must have a period or frequency, and neither disabled
- *	nor inherit; what it says about samples is ignored. When a CPU comes back
+ *	on each CPU of the session whose PMU has the event (on a hybrid machine not all
+ *	have). It must have a period or frequency, and neither disabled nor inherit; what it
+ *	says about samples is ignored, except precise_ip. When a CPU comes back
  *	online, the module creates its counter again, except for events of perf's kprobe and
  *	uprobe PMUs whose attr points to a name
  * @number: SYSCALL_*: system call number, -1: all; BREAKPOINT: HW_BREAKPOINT_* | length << 8
@@ -728,9 +742,11 @@ struct auxtrace_release {
  *	many bytes after the hit. The action comes at most a page late; if the kernel is
  *	traced, later by the trace that the kernel itself produces until it takes the
  *	interrupt. Each CPU has at most one such delay pending, of any trigger
- * @sample_size: SAMPLE: bytes wanted, at most half the AUX area (or slot). A session without
- *	slots is limited to AUXTRACE_SAMPLE_IN_RECORD and to what one record of the data
- *	ring can carry. The bytes are copied at the event, with interrupts off
+ * @sample_size: SAMPLE: bytes wanted, at most half the AUX area (or slot) and at most
+ *	AUXTRACE_MAX_SAMPLE. A session without slots is limited to AUXTRACE_SAMPLE_IN_RECORD
+ *	and to what one record of the data ring can carry. The bytes are copied at the event,
+ *	with interrupts off, perhaps in an NMI. SNAPSHOT with SLOT, and FREEZE, keep more
+ *	without a copy
  * @out_id: the trigger's ID, from 1; never reused in the session
  * @reserved: 0
  *
@@ -754,8 +770,10 @@ struct auxtrace_release {
  *               more, or one that the action or mode does not have; an attr that perf
  *               refuses
  *  ESRCH        no such process (@pid)
- *  ENOENT       no such symbol, file or trigger (@a, @b)
+ *  ENOENT       no such symbol, file or trigger (@a, @b); PERF: no CPU of the session has
+ *               the event
  *  EACCES       no CAP_PERFMON; breakpoints in the kernel, the file or perf may demand more
+ *  EPERM        a probe in the kernel, which is locked down in confidentiality mode
  *  EBUSY        pinned events hold all counters of a CPU that could count it
  *  ENOSPC       AUXTRACE_MAX_TRIGGERS reached, or no breakpoint register is left
  *  E2BIG        the attr has members that this kernel does not know
@@ -808,7 +826,11 @@ struct auxtrace_trigger {
  *	lock: simultaneous drops on several CPUs may count as one. KRETPROBE: also calls
  *	beyond the number that can be inside the function at once: 64, or four per
  *	possible CPU if that is more. LATENCY: also clocks that could not start or be read:
- *	too many tasks have one, the task is exiting, or an NMI hit during another hit
+ *	too many tasks have one, the task is exiting, or an NMI hit during another hit.
+ *	PERF: also the times that perf throttled the counter of a CPU, for events of any
+ *	process (/proc/sys/kernel/perf_event_max_sample_rate). Such a counter is off until
+ *	a timer tick of its CPU: how many events that hides is not known. perf throttles
+ *	hardware counters and clocks, no breakpoints and no tracepoints
  *
  * READ returns the counts. DEL removes the trigger and returns its final counts; no hit
  * runs or begins after DEL has returned.

@@ -86,12 +86,20 @@ static bool write_file(const char *path, const char *text)
 	return false;
 }
 
+bool perf_throttle(unsigned int rate)
+{
+	char text[16];
+
+	/* With 0 percent perf does not lower the rate, but it can only be set before. */
+	snprintf(text, sizeof(text), "%u", rate);
+	return write_file("/proc/sys/kernel/perf_cpu_time_max_percent", "25") &&
+	       write_file("/proc/sys/kernel/perf_event_max_sample_rate", text) &&
+	       write_file("/proc/sys/kernel/perf_cpu_time_max_percent", "0");
+}
+
 bool perf_unthrottle(void)
 {
-	/* With 0 percent perf does not throttle, but the rate can only be set before. */
-	return write_file("/proc/sys/kernel/perf_cpu_time_max_percent", "25") &&
-	       write_file("/proc/sys/kernel/perf_event_max_sample_rate", "1000000") &&
-	       write_file("/proc/sys/kernel/perf_cpu_time_max_percent", "0");
+	return perf_throttle(1000000);
 }
 
 int64_t perf_trace_during(int fd, unsigned int rounds, void (*then)(void *arg), void *arg)

@@ -29,6 +29,8 @@ int perf_sample(int cpu, uint64_t period);
  * does not allow it.
  */
 bool perf_unthrottle(void);
+/* The same for events that overflow at most @rate times a second; it throttles the others. */
+bool perf_throttle(unsigned int rate);
 
 /*
  * Trace by the event, which has not traced yet, while the calling thread runs the load twice

@@ -24,17 +24,23 @@
 	assert_int_equal(errno, err);			\
 } while (0)
 
-static struct auxtrace_session *set_up(uint32_t flags, uint64_t data_size, uint32_t slots)
+static struct auxtrace_session *set_up_area(uint32_t flags, uint64_t aux_size, uint64_t data_size,
+					    uint32_t slots)
 {
 	struct auxtrace_session *s = auxtrace_open(NULL);
 	const struct auxtrace_options o = {
-		.size = sizeof(o), .cpus = "0", .flags = flags, .aux_size = 256 * PAGE,
+		.size = sizeof(o), .cpus = "0", .flags = flags, .aux_size = aux_size,
 		.data_size = data_size, .slots = slots,
 	};
 
 	assert_non_null(s);
 	assert_int_equal(auxtrace_setup(s, &o), 0);
 	return s;
+}
+
+static struct auxtrace_session *set_up(uint32_t flags, uint64_t data_size, uint32_t slots)
+{
+	return set_up_area(flags, 256 * PAGE, data_size, slots);
 }
 
 static const struct auxtrace_trigger_options probe = {
@@ -230,6 +236,7 @@ static void a_refusal_names_the_member_at_fault(void **state)
 		{ EOPNOTSUPP, "does not let nope+0x3 be probed", TRIGGER(KIND(KPROBE), PAUSES, .name = "nope", .address = 3) },
 		{ ESRCH, "no process 12", TRIGGER(KIND(TIMER), PAUSES, .pid = 12) },
 		{ EACCES, "CAP_PERFMON", TRIGGER(KIND(TIMER), PAUSES) },
+		{ EPERM, "the kernel is locked down", TRIGGER(PAUSES, KIND(KPROBE), .name = "f") },
 		{ ENOSPC, "at most 64 triggers", TRIGGER(KIND(TIMER), PAUSES) },
 		{ ENOSPC, "no breakpoint register", TRIGGER(KIND(BREAKPOINT), PAUSES) },
 		{ EBUSY, "pinned to all counters", TRIGGER(KIND(PERF), PAUSES) },
@@ -266,6 +273,17 @@ static void a_sample_needs_a_ring_and_room(void **state)
 	o.sample_size = 32 * PAGE + 1;
 	fails(EINVAL, auxtrace_trigger_add(s, &o));
 	says("more than half the AUX area of a slot, which is 131072");
+	auxtrace_close(s);
+
+	/* Half a slot would do, but the copy would take too long. */
+	fake_end(state);
+	fake_new(state);
+	s = set_up_area(AUXTRACE_SETUP_OVERWRITE, 8 * AUXTRACE_MAX_SAMPLE, PAGE, 2);
+	fake.fail.nr = AUXTRACE_IOC_TRIGGER_ADD;
+	fake.fail.err = EINVAL;
+	o.sample_size = AUXTRACE_MAX_SAMPLE + 1;
+	fails(EINVAL, auxtrace_trigger_add(s, &o));
+	says("sample_size: 2097153 bytes are more than is copied in a hit, 2097152: a snapshot");
 	auxtrace_close(s);
 
 	/* A small ring carries less than a record could. */

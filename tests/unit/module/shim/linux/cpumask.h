@@ -10,6 +10,7 @@ struct vm_area_struct;
 
 /* All that the test has. */
 extern int shim_nr_cpus;
+#define nr_cpu_ids	((unsigned int)shim_nr_cpus)
 #define for_each_cpu(cpu, mask) \
 	for ((void)(mask), (cpu) = 0; (cpu) < (unsigned int)shim_nr_cpus; (cpu)++)
 

@@ -8,6 +8,7 @@
 #define GFP_KERNEL			0
 #define kzalloc_node(size, gfp, node)	((void)(node), calloc(1, size))
 #define kvzalloc(size, gfp)		calloc(1, size)
+#define struct_size(p, member, n)	(sizeof(*(p)) + sizeof((p)->member[0]) * (n))
 #define kvfree(p)			free(p)
 #define kfree(p)			free(p)
 

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A kernel that is locked down while the module is loaded. It stays so until the machine is off:
+ * tests/proofs boots one for this program alone, and its cases are one story.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cpu.h"
+#include "load.h"
+#include "perf.h"
+#include "trace.h"
+#include "trigger.h"
+
+#define LOCKDOWN	"/sys/kernel/security/lockdown"
+#define CPU		1
+#define AUX_SIZE	(1 << 20)
+#define DATA_SIZE	(1 << 16)
+#define MAX_SOURCES	16
+#define TIMES		3
+
+/* Of each of sources[]; completed before the lockdown, which closes tracefs. */
+static struct auxtrace_trigger ready[MAX_SOURCES];
+static bool is_ready[MAX_SOURCES];
+
+static void lock_down(const char *level)
+{
+	int fd;
+
+	mount("securityfs", "/sys/kernel/security", "securityfs", 0, NULL);
+	fd = open(LOCKDOWN, O_WRONLY);
+	if (fd < 0)
+		skip_test("this kernel has no lockdown");
+	assert_int_equal(write(fd, level, strlen(level)), strlen(level));
+	close(fd);
+}
+
+static bool probes_the_kernel(const struct source *from)
+{
+	return from->kind == AUXTRACE_TRIGGER_KPROBE || from->kind == AUXTRACE_TRIGGER_KRETPROBE ||
+	       !strcmp(from->name, "kprobe PMU");
+}
+
+static void begin(struct session *s)
+{
+	session_prepare(s, 1ULL << CPU, AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_USER |
+					AUXTRACE_SETUP_OVERWRITE, AUX_SIZE);
+	session_prepare_data(s, 0, DATA_SIZE);
+	session_setup(s);
+	assert_int_equal(cpu_pin(CPU), 0);
+}
+
+/* Adds a trigger of each kind; probes in the kernel fail with @err. */
+static void each_kind_is_added_but_probes_give(int err, const struct session *s)
+{
+	for (unsigned int i = 0; i < nr_sources; i++) {
+		if (!is_ready[i])
+			continue;
+		print_message("%s\n", sources[i].name);
+		if (err && probes_the_kernel(&sources[i]))
+			fail_trigger(err, s, ready[i]);
+		else
+			trigger_del(s, trigger_add(s, ready[i]));
+	}
+}
+
+/* What perf itself answers for a kprobe. */
+static int perf_probes(void)
+{
+	for (unsigned int i = 0; i < nr_sources; i++) {
+		struct perf_event_attr attr;
+		int fd;
+
+		if (strcmp(sources[i].name, "kprobe PMU") || !is_ready[i])
+			continue;
+		memcpy(&attr, (const void *)(uintptr_t)ready[i].attr, sizeof(attr));
+		fd = syscall(SYS_perf_event_open, &attr, -1, CPU, -1, 0);
+		if (fd < 0)
+			return errno;
+		close(fd);
+		return 0;
+	}
+	return -1;
+}
+
+static void a_locked_down_kernel_is_traced(void **state)
+{
+	struct auxtrace_task task = { .size = sizeof(task) };
+	struct session s;
+	int fd;
+
+	begin(&s);
+	ok_start(s.fd);
+	load_run(200);
+	ok_stop(s.fd);
+	assert_int_equal(channel_status(&s.channel[0]).windows, 1);
+	assert_true(channel_status(&s.channel[0]).produced > 0);
+	ok_task(s.fd, &task);
+	session_close(&s);
+	/* perf does that, too. */
+	fd = perf_open(-1, CPU);
+	if (fd != -ENOENT)
+		assert_true(fd >= 0);
+}
+
+static void only_confidentiality_refuses_and_only_probes_in_the_kernel(void **state)
+{
+	const struct source *call = source_named("kprobe");
+	struct session s;
+	uint32_t before;
+
+	assert_true(nr_sources <= MAX_SOURCES);
+	begin(&s);
+	for (unsigned int i = 0; i < nr_sources; i++) {
+		ready[i] = trigger(sources[i].kind, AUXTRACE_ACTION_PAUSE);
+		is_ready[i] = sources[i].complete(&s, &ready[i]);
+	}
+	before = trigger_add(&s, ready[call - sources]);
+	each_kind_is_added_but_probes_give(0, &s);
+	assert_int_equal(perf_probes(), 0);
+
+	lock_down("integrity");
+	each_kind_is_added_but_probes_give(0, &s);
+	assert_int_equal(perf_probes(), 0);
+
+	lock_down("confidentiality");
+	assert_int_equal(perf_probes(), EPERM);
+	assert_int_equal(open("/sys/kernel/tracing/trace", O_RDONLY), -1);
+	assert_int_equal(errno, EPERM);
+	each_kind_is_added_but_probes_give(EPERM, &s);
+
+	/* What was there before still works. */
+	ok_start(s.fd);
+	call->happen(TIMES);
+	assert_int_equal(trigger_read(&s, before).out_acted, TIMES);
+	trigger_del(&s, before);
+	session_close(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		vm_test(only_confidentiality_refuses_and_only_probes_in_the_kernel),
+		vm_test(a_locked_down_kernel_is_traced),
+	};
+
+	return cmocka_run_group_tests(tests, at_group_setup, NULL);
+}
