@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CPU hotplug, suspend and reboot, which stop tracing whatever the session requests.
+ * CPU hotplug, suspend, hibernation and reboot, which stop tracing whatever the session requests.
  *
  * When a CPU goes offline, its channel sets the reason OFFLINE and releases the trace PMU. The
  * channel remains the owner of the PMU and keeps its other reasons, so it continues as requested
  * when the CPU is back. Suspend and reboot do the same on CPUs that stay online: memory survives a
- * suspend, registers may not.
+ * suspend, registers may not. So does a kernel that is about to load the image of a hibernated one:
+ * the hardware would go on writing to memory that then belongs to the other kernel.
  */
 
 #include <linux/cpu.h>
@@ -113,10 +114,12 @@ static int hotplug_pm_notify(struct notifier_block *nb, unsigned long action, vo
 	switch (action) {
 	case PM_HIBERNATION_PREPARE:
 	case PM_SUSPEND_PREPARE:
+	case PM_RESTORE_PREPARE:
 		hotplug_sleep();
 		break;
 	case PM_POST_HIBERNATION:
 	case PM_POST_SUSPEND:
+	case PM_POST_RESTORE:	/* It failed, and this kernel goes on. */
 		cpus_read_lock();
 		auxt_channel_set_asleep(false);
 		on_each_cpu(hotplug_wake_here, NULL, 1);

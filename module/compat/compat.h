@@ -15,6 +15,7 @@
 #include <linux/types.h>
 #include <asm/apic.h>
 #include <asm/asm.h>
+#include <asm/irq_vectors.h>
 #include <asm/msr.h>
 #include <asm/processor.h>
 #include <asm/tsc.h>
@@ -76,6 +77,12 @@ static __always_inline u32 auxt_apic_read(u32 reg)
 static __always_inline void auxt_apic_write(u32 reg, u32 value)
 {
 	apic->write(reg, value);
+}
+
+/* Likewise. In any context of a CPU that is crashing: it may break an IPI that it interrupts. */
+static inline void auxt_apic_send_nmi(int cpu)
+{
+	apic->send_IPI(cpu, NMI_VECTOR);
 }
 
 /* Kernels that have helpers to change vm_flags do not allow assignments to it. */

@@ -351,6 +351,22 @@ bool auxt_channel_interrupt(struct auxt_channel *ch, bool asserted)
 }
 NOKPROBE_SYMBOL(auxt_channel_interrupt);
 
+/**
+ * auxt_channel_crash() - turn the hardware off because the kernel crashes
+ * @ch: the channel
+ *
+ * The status page then tells where the trace ends, for a reader of the memory image. Nobody is
+ * woken: that would take an interrupt.
+ */
+void auxt_channel_crash(struct auxt_channel *ch)
+{
+	atomic_or(AUXTRACE_INHIBIT_OFFLINE, &ch->inhibit);
+	auxt_settle_run(ch, AUXT_TODO_APPLY);
+	/* If the crash has interrupted the settle loop, the loop may never go on. */
+	ch->pmu->emergency_stop();
+}
+NOKPROBE_SYMBOL(auxt_channel_crash);
+
 /* ---- life ------------------------------------------------------------- */
 
 /**

@@ -34,6 +34,9 @@ void auxt_channel_snapshot(struct auxt_channel *ch, u32 flags, u32 slot,
 			   struct auxtrace_cut *to);
 void auxt_channel_pause_output(struct auxt_channel *ch, bool pause);
 
+/* On the channel's CPU with interrupts off, or in an NMI there. */
+void auxt_channel_crash(struct auxt_channel *ch);
+
 /* NMI on the channel's CPU. */
 bool auxt_channel_interrupt(struct auxt_channel *ch, bool asserted);
 

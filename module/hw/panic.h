@@ -10,5 +10,6 @@ void auxt_panic_exit(void);
 
 /* Any context. */
 bool auxt_panicking(void);
+void auxt_panic_stop(void);
 
 #endif /* AUXT_PANIC_H */

@@ -108,10 +108,6 @@ static int pmi_handle(struct auxt_channel *ch, int rounds)
 {
 	int handled;
 
-	if (auxt_panicking()) {
-		ch->pmu->emergency_stop();
-		return NMI_DONE;
-	}
 	for (handled = 0; handled < rounds; handled++) {
 		/* Acknowledge first: an interrupt that comes later asserts the bit again. */
 		bool asserted = ch->pmu->acknowledge(ch);
@@ -143,6 +139,11 @@ NOKPROBE_SYMBOL(pmi_handle_all);
 
 static int pmi_first(unsigned int type, struct pt_regs *regs)
 {
+	/* Claimed, so that the kernel does not report the NMI that panic.c sent. */
+	if (auxt_panicking()) {
+		auxt_panic_stop();
+		return NMI_HANDLED;
+	}
 	/* pmi_last() runs again, after all other handlers. */
 	return pmi_handle_all(1);
 }
@@ -150,6 +151,8 @@ NOKPROBE_SYMBOL(pmi_first);
 
 static int pmi_last(unsigned int type, struct pt_regs *regs)
 {
+	if (auxt_panicking())
+		return NMI_DONE;
 	return pmi_handle_all(PMI_MAX_ROUNDS);
 }
 NOKPROBE_SYMBOL(pmi_last);

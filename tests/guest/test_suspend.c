@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The machine suspends and wakes: a gap, after which tracing continues as last requested. */
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <string.h>
 #include <time.h>
 
 #include "cpu.h"
@@ -47,6 +50,50 @@ static void a_suspend_is_a_gap_and_tracing_continues_after_it(void **state)
 	}
 	ok_stop(s.fd);
 	check_accounting(&s);
+}
+
+/*
+ * The kernel's device for programs that hibernate or restore the machine: it calls the PM notifiers
+ * when it is opened, and again when it is closed and nothing has been done.
+ */
+static void off_while_snapshot_is_open(int flags)
+{
+	struct session s;
+	int fd;
+
+	session_open(&s, all_cpus, ALL, AUX_SIZE);
+	ok_start(s.fd);
+	fd = open("/dev/snapshot", flags | O_CLOEXEC);
+	if (fd < 0 && (errno == ENOENT || errno == ENODEV || errno == EPERM))
+		skip_test("this kernel does not hibernate: %s", strerror(errno));
+	assert_true(fd >= 0);
+	at_remember(fd);
+	for (unsigned int i = 0; i < s.count; i++) {
+		assert_false(msr_tracing(s.channel[i].cpu));
+		assert_int_equal(channel_status(&s.channel[i]).inhibit, AUXTRACE_INHIBIT_OFFLINE);
+	}
+	at_close(fd);
+	for (unsigned int i = 0; i < s.count; i++) {
+		struct auxtrace_status_page st = channel_status(&s.channel[i]);
+
+		assert_int_equal(st.inhibit, 0);
+		assert_int_equal(st.gaps, 1);
+		assert_int_equal(st.gaps_offline, 1);
+		assert_int_equal(st.windows, 2);
+		assert_true(msr_tracing(s.channel[i].cpu));
+	}
+	ok_stop(s.fd);
+	check_accounting(&s);
+}
+
+static void the_hardware_is_off_before_a_hibernated_kernel_is_loaded(void **state)
+{
+	off_while_snapshot_is_open(O_WRONLY);
+}
+
+static void the_hardware_is_off_before_the_machine_hibernates(void **state)
+{
+	off_while_snapshot_is_open(O_RDONLY);
 }
 
 static int ends;
@@ -136,6 +183,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		vm_test(a_suspend_is_a_gap_and_tracing_continues_after_it),
+		vm_test(the_hardware_is_off_before_the_machine_hibernates),
+		vm_test(the_hardware_is_off_before_a_hibernated_kernel_is_loaded),
 		vm_test(a_session_starts_and_stops_while_the_machine_wakes),
 		vm_test(a_cpu_that_is_left_to_perf_stays_so_when_the_machine_wakes),
 	};

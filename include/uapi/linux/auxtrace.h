@@ -34,6 +34,19 @@
  * The data ring has the same choice of its own: it keeps unread records, or it is
  * overwritable.
  *
+ * DOC: when a CPU or the machine goes down
+ *
+ * A CPU that goes offline sets AUXTRACE_INHIBIT_OFFLINE on its channels, which ends the
+ * window (a gap: gaps_offline) and is cleared when the CPU is back. A suspend, a
+ * hibernation, and the loading of a hibernated kernel's image do the same on all CPUs,
+ * before they touch a device or memory; triggers stay armed. After a reboot, also by
+ * kexec, nothing is left.
+ *
+ * If the kernel crashes, by panic() or by an oops that starts a crash kernel, all channels
+ * set AUXTRACE_INHIBIT_OFFLINE for good. The trace, the records and the status pages stay
+ * in memory as they were: @produced of a status page says where the trace of its CPU
+ * ends. An oops that only ends a task changes nothing.
+ *
  * DOC: structs
  *
  * Every ioctl takes a pointer to a struct. Its first member, size, is the size of the
@@ -407,7 +420,7 @@ struct auxtrace_start {
 #define AUXTRACE_INHIBIT_FROZEN	 (1u << 4)	/* a trigger's FREEZE, until RESUME */
 #define AUXTRACE_INHIBIT_SETUP	 (1u << 5)	/* the session is not started */
 #define AUXTRACE_INHIBIT_HWERROR (1u << 6)	/* the hardware failed, or an MSR write did */
-#define AUXTRACE_INHIBIT_OFFLINE (1u << 7)	/* CPU offline, or hardware taken meanwhile */
+#define AUXTRACE_INHIBIT_OFFLINE (1u << 7)	/* CPU or machine down, or hardware taken meanwhile */
 
 /* The request started or stopped the hardware: it began or ended a window. */
 #define AUXTRACE_EFFECT_CHANGED	(1u << 0)
@@ -1143,7 +1156,8 @@ struct auxtrace_branch {
  * @gaps_error: times that the hardware reported an operational error or refused a write of its
  *	registers (HWERROR stays set until the next START), or that another user had turned it
  *	off (a new window began)
- * @gaps_offline: times that the CPU went offline, or that the machine suspended
+ * @gaps_offline: times that the CPU went offline, or that the machine suspended,
+ *	hibernated or crashed
  * @bad_tails: tails in the user page that moved backwards or beyond @produced; ignored
  * @snapshots: cuts made by SNAPSHOT with SLOT
  * @slot: slot that is traced into; 0 without slots

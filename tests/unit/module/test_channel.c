@@ -104,6 +104,7 @@ enum nmi {
 	NMI_FREEZE,		/* a trigger's */
 	NMI_FREEZE_ALL,		/* the same, of all CPUs */
 	NMI_POLL,		/* no NMI: poll(2) on another CPU, which may go to sleep */
+	NMI_CRASH,		/* the kernel crashes on another CPU, or here */
 };
 
 static struct {
@@ -181,6 +182,11 @@ static void run_nmi(enum nmi what)
 	case NMI_POLL:
 		nmi.asleep = !auxt_settle_has_new_tail(channel) &&
 			     !auxt_channel_is_readable(channel, false);
+		break;
+	case NMI_CRASH:
+		auxt_channel_crash(channel);
+		/* What was interrupted may never go on. */
+		assert_true(!hw.on || hw.foreign);
 		break;
 	}
 	nmi.running = false;
@@ -355,6 +361,13 @@ static bool fake_interrupt(struct auxt_channel *ch)
 	return hw.stopped || hw.error || hw.position >= ch->aux.int_mark;
 }
 
+static void fake_emergency_stop(void)
+{
+	/* One more stop finds that the hardware is off already. */
+	if (hw.on)
+		hw.foreign = true;
+}
+
 static const struct trace_pmu fake = {
 	.name = "fake",
 	.granule = 1,
@@ -366,6 +379,7 @@ static const struct trace_pmu fake = {
 	.stop = fake_stop,
 	.relocate = fake_relocate,
 	.interrupt = fake_interrupt,
+	.emergency_stop = fake_emergency_stop,
 };
 
 struct auxtrace_status_page *auxt_aux_buffer_status(struct auxt_aux_buffer *buffer, int cpu)
@@ -1728,6 +1742,52 @@ static void an_nmi_may_land_anywhere(void **state)
 	assert_true(landed > 1000);
 }
 
+/*
+ * The hardware is off when the crash has been handled, and stays so, whatever was interrupted and is
+ * asked afterwards.
+ */
+static void a_crash_at_any_place_turns_it_off_for_good(void **state)
+{
+	long landed = 0;
+
+	for (int mode = 0; mode < 3; mode++)
+	for (int req = 0; req < REQUESTS; req++)
+	for (int paused = 0; paused < 2; paused++)
+	for (long at = 0; ; at++) {
+		u64 ons;
+
+		if (mode == 2)
+			make_slots();
+		else
+			make(mode ? AUXTRACE_SETUP_OVERWRITE : 0);
+		start(paused);
+		nmi.what = NMI_CRASH;
+		nmi.at = at;
+		nmi.points = 0;
+		request((enum request)req);
+		if (!nmi.landed) {
+			unmake();
+			assert_true(at > 0);
+			break;
+		}
+		landed++;
+		assert_false(hw.on);
+		assert_true(status_page.inhibit & AUXTRACE_INHIBIT_OFFLINE);
+		assert_int_equal(status_page.running, 0);
+		assert_int_equal(status_page.produced, hw.position);
+		assert_int_equal(status_page.window_end, hw.position);
+		ons = hw.ons;
+		auxt_channel_resume(channel, NULL);
+		trigger(AUXTRACE_ACTION_RESUME, 8);
+		auxt_settle_sync(channel);
+		auxt_channel_crash(channel);
+		assert_int_equal(hw.ons, ons);
+		unmake();
+	}
+	print_message("%ld crashes\n", landed);
+	assert_true(landed > 100);
+}
+
 /* A reader that reads now and then, requests and NMIs at random. */
 static void storm(u32 flags, u32 slots, unsigned int one_in)
 {
@@ -2340,6 +2400,7 @@ int main(void)
 		cmocka_unit_test(a_sample_has_the_newest_bytes),
 		cmocka_unit_test(what_a_record_cannot_carry_goes_to_a_slot),
 		cmocka_unit_test(an_nmi_may_land_anywhere),
+		cmocka_unit_test(a_crash_at_any_place_turns_it_off_for_good),
 		cmocka_unit_test(the_accounting_survives_a_storm),
 	};
 
