@@ -485,6 +485,33 @@ static void two_ip_ranges_are_a_union(void **state)
 	EXPECT(m, P_MODE64, PGE_FULL(STOP), P_PGD16(OUT));
 }
 
+/* In the middle of the second range, away from the bounds of the first. */
+static void each_ip_range_has_its_own_end(void **state)
+{
+	struct machine *m = *state;
+
+	prepare(m);
+	start_at(m, ON | FILTER | ADDR_CFG(1, 1), &kernel_ctx, OUT);
+	mark(m);
+	branch(m, PTM_JMP, OUT, OUT + 5, STOP + 0x800);
+	branch(m, PTM_JMP, OUT, OUT + 5, OUT);
+	EXPECT(m, P_MODE64, PGE_FULL(STOP + 0x800), P_PGD16(OUT));
+}
+
+static void a_range_no_longer_set_does_not_stop(void **state)
+{
+	struct machine *m = *state;
+
+	prepare(m);
+	start(m, ON | TSTOP);
+	stop(m);
+	start(m, ON);
+	mark(m);
+	branch(m, PTM_JMP_INDIRECT, KERN, KERN + 2, STOP);
+	EXPECT(m, P_TIP16(STOP));
+	assert_int_equal(rd(m, STATUS) & S_STOPPED, 0);
+}
+
 static void cr3_filter_follows_the_context_switch(void **state)
 {
 	struct machine *m = *state;
@@ -791,6 +818,7 @@ int main(void)
 		T(disretc_turns_compression_off), T(calls_before_pge_do_not_count),
 		T(compressed_ret_that_leaves_the_range_has_its_ip),
 		T(nothing_leans_on_the_time_before_enable), T(ip_range_is_inclusive), T(two_ip_ranges_are_a_union),
+		T(each_ip_range_has_its_own_end), T(a_range_no_longer_set_does_not_stop),
 		T(cr3_filter_follows_the_context_switch),
 		T(near_branches_without_context_are_ignored),
 		T(nothing_happens_while_traceen_is_clear), T(trace_stop_keeps_quiet_until_cleared),

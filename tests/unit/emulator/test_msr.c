@@ -311,11 +311,20 @@ static void warm_reset_without_preservation_clears_all(void **state)
 
 	m = machine_new(broadwell);
 	wr(m, CR3_MATCH, 0x20);
-	wr(m, CTL, OS | BRANCH_EN);
+	put64(m, TABLE_AT, OUT_AT);
+	put64(m, TABLE_AT + 8, TABLE_AT | E_END);
+	wr(m, OUTPUT_BASE, TABLE_AT);
+	wr(m, OUTPUT_MASK, 0x7f);
+	start(m, OS | BRANCH_EN | TOPA);
+	stop(m);
+	assert_true(rd(m, OUTPUT_MASK) >> 32);
+	wr(m, STATUS, rd(m, STATUS) | S_ERROR | S_STOPPED);
 	ptm_reset(m->ptm, true);
 	assert_int_equal(rd(m, CTL), 0);
+	assert_int_equal(rd(m, STATUS), 0);
 	assert_int_equal(rd(m, CR3_MATCH), 0);
 	assert_int_equal(rd(m, OUTPUT_BASE), 0);
+	assert_int_equal(rd(m, OUTPUT_MASK), 0x7f);
 	machine_free(m);
 }
 

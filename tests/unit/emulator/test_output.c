@@ -431,12 +431,36 @@ static void one_entry_pmi_comes_early(void **state)
 	machine_free(m);
 }
 
+/* Within the last bytes of a region with STOP: one PMI, although both reasons for one hold. */
+static void one_entry_pmi_at_the_stop_comes_once(void **state)
+{
+	struct machine *m = machine_new(ptm_profile_find("broadwell"));
+
+	TABLE(m, TABLE_AT, REGION(0) | E_INT | E_STOP, TABLE_AT | E_END);
+	topa(m, TABLE_AT, at_entry(0, 4096 - 100));
+	wr(m, STATUS, 0);
+	wr(m, CTL, ON | TOPA | TRACE_EN);
+	while (ptm_tracing(m->ptm))
+		branch(m, PTM_JMP_INDIRECT, KERN, KERN + 2, KERN);
+	assert_int_equal(rd(m, STATUS) & 0x3f, S_STOPPED);
+	assert_int_equal(m->pmis, 1);
+	machine_free(m);
+}
+
 static void one_entry_second_must_be_end(void **state)
 {
-	struct machine *m = one_entry(REGION(0), REGION(1));
+	/* END with INT, STOP or a reserved bit is none. */
+	const uint64_t seconds[] = {
+		REGION(1), TABLE_AT, TABLE_AT | E_END | E_INT, TABLE_AT | E_END | E_STOP,
+		TABLE_AT | E_END | BIT(1),
+	};
 
-	assert_error(m);
-	machine_free(m);
+	for (unsigned int i = 0; i < sizeof(seconds) / sizeof(seconds[0]); i++) {
+		struct machine *m = one_entry(REGION(0), seconds[i]);
+
+		assert_error(m);
+		machine_free(m);
+	}
 }
 
 static void one_entry_end_must_lead_back(void **state)
@@ -682,6 +706,7 @@ int main(void)
 		T(error_met_on_the_way), T(error_region_without_memory),
 		T(error_is_cleared_by_software),
 		cmocka_unit_test(one_entry_goes_around), cmocka_unit_test(one_entry_pmi_comes_early),
+		cmocka_unit_test(one_entry_pmi_at_the_stop_comes_once),
 		cmocka_unit_test(one_entry_second_must_be_end),
 		cmocka_unit_test(one_entry_end_must_lead_back),
 		cmocka_unit_test(one_entry_index_must_be_0),

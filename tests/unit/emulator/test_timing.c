@@ -168,6 +168,19 @@ static void mtc_without_context_at_far_transfers(void **state)
 	EXPECT(m, P_MTC(1));
 }
 
+static void no_mtc_at_near_branches_without_context(void **state)
+{
+	struct machine *m = *state;
+
+	start(m, USER | BRANCH_EN | TSC_EN | MTC_EN);
+	mark(m);
+	for (unsigned int i = 0; i < 100; i++) {
+		m->tsc += RATIO;
+		jcc(m);
+	}
+	EXPECT_NOTHING(m);
+}
+
 static void the_clock_is_read_once_in_a_stride(void **state)
 {
 	struct machine *m = machine_new(ptm_profile_at(0));
@@ -330,6 +343,23 @@ static void packets_of_one_call_are_of_one_moment(void **state)
 	       P_PGD_NO_IP);
 }
 
+static void cyc_before_a_pge(void **state)
+{
+	struct machine *m = *state;
+
+	start(m, USER | BRANCH_EN | CYC_EN);
+	mark(m);
+	m->tsc += 10;
+	far_to(m, PTM_FAR, &user_ctx, KERN, KERN + 8);
+	EXPECT(m, P_CYC(10), P_MODE64, P_PGE(KERN + 8));
+	/* Neither before nor after it is traced: no packet that a CYC would time. */
+	far_to(m, PTM_EVENT, &kernel_ctx, KERN + 8, KERN);
+	mark(m);
+	m->tsc += 10;
+	far_to(m, PTM_FAR, &kernel_ctx, KERN, KERN + 8);
+	EXPECT_NOTHING(m);
+}
+
 static void cyc_waits_for_its_threshold(void **state)
 {
 	struct machine *m = *state;
@@ -384,6 +414,7 @@ int main(void)
 		T(mtc_comes_before_an_events_packets),
 		T(a_long_gap_gives_tsc_and_tma), T(without_tscen_a_long_gap_gives_mtc),
 		T(nothing_of_time_unless_enabled), T(mtc_without_context_at_far_transfers),
+		T(no_mtc_at_near_branches_without_context), T(cyc_before_a_pge),
 		cmocka_unit_test(the_clock_is_read_once_in_a_stride),
 		cmocka_unit_test(an_mtc_that_is_due_precedes_a_psb),
 		T(libipt_reads_the_same_clock), T(cyc_before_what_it_times),

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/err.h>
 #include <linux/sched.h>
 #include "cmocka_all.h"
 #include "core/channel.h"
@@ -48,9 +49,10 @@ static struct {
 	u64 lost;		/* times it stopped by itself */
 	u64 tsc;
 	unsigned int rate;	/* bytes at each point, at most */
-	int start_error;
 	bool refuses;		/* release() cannot turn it off */
 	int kept;		/* CPU whose pages are kept; 0: none */
+	int start_error, setup_error, claim_error;
+	unsigned int cleanups;
 	u32 slot;		/* that the pointers are in */
 	bool relocated;		/* they are written at the next start of a window */
 	struct {
@@ -105,6 +107,9 @@ enum nmi {
 	NMI_FREEZE_ALL,		/* the same, of all CPUs */
 	NMI_POLL,		/* no NMI: poll(2) on another CPU, which may go to sleep */
 	NMI_CRASH,		/* the kernel crashes on another CPU, or here */
+	NMI_DEFER,		/* a trigger's PAUSE some bytes later, if that is possible */
+	NMI_CLAIM,		/* a slot is claimed */
+	NMI_BYTES,		/* the trace PMU's, after it has written 1000 bytes at once */
 };
 
 static struct {
@@ -115,6 +120,9 @@ static struct {
 	bool running;		/* NMIs do not nest */
 	bool landed;
 	bool asleep;		/* that poll(2) found nothing */
+	bool deferred;		/* NMI_DEFER: it was possible */
+	int slot;		/* that NMI_CLAIM claimed */
+	bool wrote;		/* NMI_BYTES: the hardware was on */
 	bool perf_eats;
 	u64 position;		/* of the hardware when it last asserted its interrupt */
 } nmi;
@@ -188,6 +196,17 @@ static void run_nmi(enum nmi what)
 		/* What was interrupted may never go on. */
 		assert_true(!hw.on || hw.foreign);
 		break;
+	case NMI_DEFER:
+		nmi.deferred = auxt_request_make(channel, &later, 0);
+		break;
+	case NMI_CLAIM:
+		nmi.slot = auxt_slots_claim_any(&channel->slots);
+		break;
+	case NMI_BYTES:
+		nmi.wrote = hw.on;
+		hw.position += hw.on ? 1000 : 0;
+		auxt_channel_interrupt(channel, true);
+		break;
 	}
 	nmi.running = false;
 }
@@ -203,6 +222,21 @@ static u64 available(const struct auxtrace_status_page *page)
 	return min(since, channel->aux.size);
 }
 
+/* The same even @seq twice: nothing between has changed. */
+static void check_seq(const struct auxtrace_status_page *page)
+{
+	const size_t from = offsetof(struct auxtrace_status_page, inhibit);
+	const size_t end = offsetof(struct auxtrace_status_page, data_reserved);
+	static char last[sizeof(*page)];
+	static u32 last_seq;
+
+	if (page->seq && page->seq == last_seq)
+		assert_false(memcmp((const char *)page + from, last, end - from));
+	else
+		memcpy(last, (const char *)page + from, end - from);
+	last_seq = page->seq;
+}
+
 /* What a reader on another CPU relies on at any moment, if @seq is even. */
 static void check_page(void)
 {
@@ -210,6 +244,7 @@ static void check_page(void)
 
 	if (page->seq & 1)
 		return;
+	check_seq(page);
 	assert_int_equal(page->produced, page->consumed + available(page) + page->overwritten);
 	assert_int_equal(page->gaps, page->gaps_full + page->gaps_error + page->gaps_offline);
 	assert_true(page->pauses_done <= page->pauses_asked);
@@ -252,6 +287,8 @@ static void leave_op(void)
 
 static int fake_setup(struct auxt_channel *ch, u32 flags, u64 config)
 {
+	if (hw.setup_error)
+		return hw.setup_error;
 	if (ch->aux.overwrite)
 		ch->aux.cycle = 4 * ch->aux.size;
 	return 0;
@@ -263,11 +300,14 @@ static void fake_cleanup(struct auxt_channel *ch)
 	assert_int_equal(hw.kept, hw.refuses ? ch->cpu : 0);
 	assert_int_equal(ch->stuck, hw.refuses);
 	assert_false(hw.on);
+	hw.cleanups++;
 }
 
 static int fake_claim(struct auxt_channel *ch)
 {
 	assert_false(hw.on);
+	if (hw.claim_error)
+		return hw.claim_error;
 	assert_int_equal(ch->aux.produced, hw.position);
 	hw.stopped = false;
 	hw.pointers_stale = false;
@@ -368,7 +408,7 @@ static void fake_emergency_stop(void)
 		hw.foreign = true;
 }
 
-static const struct trace_pmu fake = {
+static struct trace_pmu fake = {
 	.name = "fake",
 	.granule = 1,
 	.setup = fake_setup,
@@ -494,7 +534,9 @@ static void read_sample(const struct auxtrace_record_sample *r)
 	u64 begin = r->aux_end - r->length;
 
 	assert_true(r->length <= r->wanted);
-	assert_int_equal(!!(r->flags & AUXTRACE_SAMPLE_CUT), r->length < r->wanted);
+	assert_int_equal(r->length % fake.granule, 0);
+	assert_int_equal(!!(r->flags & AUXTRACE_SAMPLE_CUT),
+			 r->length < r->wanted - r->wanted % fake.granule);
 	reported.samples++;
 	reported.sample = *r;
 	for (u64 p = begin; p < r->aux_end; p++) {
@@ -562,6 +604,7 @@ static void read_records(void)
 		case AUXTRACE_RECORD_TRIGGER:
 			reported.triggers++;
 			reported.trigger = *(const struct auxtrace_record_trigger *)at;
+			assert_int_equal(end->tid, reported.trigger.tid);
 			break;
 		case AUXTRACE_RECORD_SAMPLE:
 			read_sample((const void *)at);
@@ -682,6 +725,12 @@ static void check(void)
 	hw.rate = 64;
 }
 
+static void stop(void)
+{
+	auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_SETUP);
+	auxt_channel_detach(channel);
+}
+
 /* ---- tests ---------------------------------------------------------------- */
 
 static void a_pause_is_one_write_and_a_resume_one_start(void **state)
@@ -700,6 +749,8 @@ static void a_pause_is_one_write_and_a_resume_one_start(void **state)
 	assert_int_equal(effect.position, hw.position);
 	assert_int_equal(effect.window, 1);
 	assert_int_equal(effect.cpu, 3);
+	assert_int_equal(effect.tsc, status_page.window_end_tsc);
+	assert_true(effect.tsc > status_page.window_begin_tsc);
 	check();
 
 	auxt_channel_pause(channel, &effect);
@@ -712,6 +763,10 @@ static void a_pause_is_one_write_and_a_resume_one_start(void **state)
 	assert_int_equal(effect.flags, AUXTRACE_EFFECT_CHANGED);
 	assert_int_equal(effect.inhibit, 0);
 	assert_int_equal(effect.window, 2);
+	assert_int_equal(effect.cpu, 3);
+	assert_int_equal(effect.position, status_page.window_begin);
+	assert_int_equal(effect.tsc, status_page.window_begin_tsc);
+	assert_true(effect.tsc > status_page.window_end_tsc);
 	assert_int_equal(hw.ons, 2);
 	auxt_channel_resume(channel, &effect);
 	assert_int_equal(effect.flags, 0);
@@ -891,13 +946,168 @@ static void going_offline_is_a_gap_if_it_ran(void **state)
 	unmake();
 }
 
-/* ---- causes ----------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------- */
 
-static void stop(void)
+static void a_new_channel_is_as_set_up(void **state)
 {
-	auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_SETUP);
-	auxt_channel_detach(channel);
+	const struct auxtrace_setup setup = {
+		.aux_size = MAX_SLOTS * SIZE, .data_size = DATA_SIZE, .slots = MAX_SLOTS,
+		.flags = AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_DATA_OVERWRITE,
+		.records = AUXTRACE_WANT_AUX,
+	};
+
+	make_with(setup);
+	assert_int_equal(status_page.cpu, 3);
+	assert_int_equal(status_page.aux_size, MAX_SLOTS * SIZE);
+	assert_int_equal(status_page.data_size, DATA_SIZE);
+	assert_int_equal(status_page.slots, MAX_SLOTS);
+	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_SETUP);
+	assert_int_equal(channel->aux.size, SIZE);
+	assert_int_equal(channel->wanted, AUXTRACE_WANT_AUX);
+	assert_int_equal(channel->index, 0);
+	/* Nothing in it is worth waiting for. */
+	assert_false(channel->drained);
+	assert_false(channel->wake.queued);
+	unmake();
+	assert_int_equal(hw.cleanups, 1);
+
+	make(AUXTRACE_SETUP_OVERWRITE);
+	assert_true(channel->drained);
+	assert_int_equal(status_page.slots, 1);
+	assert_int_equal(channel->wanted, AUXTRACE_WANT_ALL);
+	unmake();
+	make_with((struct auxtrace_setup) { .flags = AUXTRACE_SETUP_OVERWRITE });
+	assert_false(channel->drained);
+	assert_int_equal(channel->aux.watermark, 0);
+	unmake();
+	make_with((struct auxtrace_setup) { });
+	assert_true(channel->drained);
+	assert_int_equal(channel->aux.watermark, SIZE / 2);
+	unmake();
+	make_with((struct auxtrace_setup) { .aux_watermark = 4096 });
+	assert_int_equal(channel->aux.watermark, 4096);
+	unmake();
 }
+
+static void a_channel_that_cannot_be_set_up_is_none(void **state)
+{
+	const struct auxtrace_setup setup = { .aux_size = SIZE };
+
+	quiet();
+	memset(&hw, 0, sizeof(hw));
+	hw.setup_error = -EINVAL;
+	assert_ptr_equal(auxt_channel_new(&fake, NULL, &group, 3, 0, &setup), ERR_PTR(-EINVAL));
+	assert_int_equal(hw.cleanups, 0);
+	auxt_channel_free(NULL);
+	hw.setup_error = 0;
+}
+
+/* A START that fails leaves the mask, and what a freeze has frozen, as it was. */
+static void a_start_that_fails_can_be_undone(void **state)
+{
+	make(AUXTRACE_SETUP_OVERWRITE);
+	start(false);
+	assert_true(trigger(AUXTRACE_ACTION_FREEZE, 9));
+	stop();
+	check();
+	auxt_channel_reset(channel, AUXTRACE_INHIBIT_SETUP);
+	hw.claim_error = -EBUSY;
+	assert_int_equal(auxt_channel_attach(channel), -EBUSY);
+	assert_null(auxt_channel_here(0));
+	assert_false(channel->attached);
+	auxt_channel_undo_reset(channel);
+	check();
+	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_SETUP | AUXTRACE_INHIBIT_FROZEN);
+	assert_int_equal(status_page.data_paused, AUXTRACE_DATA_FROZEN);
+	assert_int_equal(status_page.frozen_by, 9);
+	hw.claim_error = 0;
+	start(false);
+	check();
+	assert_int_equal(status_page.data_paused, 0);
+	assert_int_equal(status_page.inhibit, 0);
+	unmake();
+}
+
+static void a_cpu_that_goes_and_comes_back_continues(void **state)
+{
+	make(AUXTRACE_SETUP_OVERWRITE);
+	start(false);
+	auxt_channel_leave(channel);
+	check();
+	assert_null(auxt_channel_here(0));
+	assert_false(channel->attached);
+	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_OFFLINE);
+	assert_int_equal(status_page.gaps_offline, 1);
+	/* Twice is as once. */
+	auxt_channel_leave(channel);
+	check();
+	assert_int_equal(status_page.gaps_offline, 1);
+
+	/* Other code has the hardware by now. */
+	hw.claim_error = -EBUSY;
+	auxt_channel_come_back(channel);
+	check();
+	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_OFFLINE);
+	hw.claim_error = 0;
+
+	/* A PAUSE that another CPU has sent meanwhile precedes the first window. */
+	atomic64_set(&channel->remote.in_toggle, AUXT_REMOTE_WORD(AUXTRACE_ACTION_PAUSE, 4));
+	auxt_channel_come_back(channel);
+	check();
+	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_TRIGGER);
+	assert_int_equal(status_page.windows, 1);
+	assert_int_equal(channel->run, 2);
+	trigger(AUXTRACE_ACTION_RESUME, 5);
+	check();
+	assert_true(hw.on);
+	unmake();
+}
+
+static void nothing_attaches_while_the_machine_sleeps(void **state)
+{
+	make(AUXTRACE_SETUP_OVERWRITE);
+	auxt_channel_set_asleep(true);
+	start(false);
+	check();
+	assert_null(auxt_channel_here(0));
+	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_OFFLINE);
+	auxt_channel_come_back(channel);
+	check();
+	assert_null(auxt_channel_here(0));
+	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_OFFLINE);
+	auxt_channel_set_asleep(false);
+	auxt_channel_come_back(channel);
+	check();
+	assert_int_equal(status_page.inhibit, 0);
+	assert_int_equal(status_page.windows, 1);
+	stop();
+
+	/* It wakes up between the two steps of a START. */
+	auxt_channel_set_asleep(true);
+	auxt_channel_reset(channel, AUXTRACE_INHIBIT_SETUP);
+	assert_int_equal(auxt_channel_attach(channel), 0);
+	auxt_channel_set_asleep(false);
+	auxt_channel_begin(channel);
+	check();
+	assert_true(hw.on);
+	unmake();
+}
+
+/* A request of a CPU that attached before this one precedes the first window. */
+static void a_start_carries_out_what_others_have_asked_for(void **state)
+{
+	make(AUXTRACE_SETUP_OVERWRITE);
+	auxt_channel_reset(channel, AUXTRACE_INHIBIT_SETUP);
+	assert_int_equal(auxt_channel_attach(channel), 0);
+	atomic64_set(&channel->remote.in_toggle, AUXT_REMOTE_WORD(AUXTRACE_ACTION_PAUSE, 4));
+	auxt_channel_begin(channel);
+	check();
+	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_TRIGGER);
+	assert_int_equal(status_page.windows, 0);
+	unmake();
+}
+
+/* ---- causes ----------------------------------------------------------------- */
 
 /* The newest WINDOW record, which is the one of window @number. */
 static void window_was(u64 number, u32 begin_cause, u32 end_cause)
@@ -1954,6 +2164,21 @@ static void a_freeze_stops_both_until_a_resume(void **state)
 	unmake();
 }
 
+/* Readers that wait only for a freeze are woken, although there was unread data before. */
+static void a_freeze_wakes_readers_that_have_not_read(void **state)
+{
+	make_with((struct auxtrace_setup) { });
+	start(false);
+	run_until_full();
+	hw.rate = 0;
+	irq_work_sync(&channel->wake);
+	assert_true(auxt_channel_is_readable(channel, false));
+	assert_true(trigger(AUXTRACE_ACTION_FREEZE, 9));
+	assert_true(channel->wake.queued);
+	irq_work_sync(&channel->wake);
+	unmake();
+}
+
 /*
  * An NMI's freeze at any point of a sync of a running channel, or of the RESUME that
  * ends an earlier freeze: all windows are recorded before the freeze, and waiting readers are
@@ -2122,6 +2347,18 @@ static void what_all_are_asked_for_is_sent_once_until_one_differs(void **state)
 	auxt_request_make(channel, &request, 0);
 	assert_int_equal(take_broadcast(), AUXT_REMOTE_WORD(AUXTRACE_ACTION_PAUSE, 3));
 	assert_int_equal(group.last_broadcast, AUXTRACE_ACTION_PAUSE);
+	/* Requests for one channel that agree with it, or change nothing, leave it. */
+	trigger(AUXTRACE_ACTION_PAUSE, 5);
+	assert_int_equal(group.last_broadcast, AUXTRACE_ACTION_PAUSE);
+	group.last_broadcast = AUXTRACE_ACTION_RESUME;
+	trigger(AUXTRACE_ACTION_PAUSE, 5);
+	assert_int_equal(group.last_broadcast, AUXTRACE_ACTION_RESUME);
+	trigger(AUXTRACE_ACTION_RESUME, 4);
+	assert_int_equal(group.last_broadcast, AUXTRACE_ACTION_RESUME);
+	/* As when this channel carries out what another CPU has sent to all. */
+	group.last_broadcast = AUXTRACE_ACTION_PAUSE;
+	trigger(AUXTRACE_ACTION_PAUSE, 5);
+	assert_int_equal(group.last_broadcast, AUXTRACE_ACTION_PAUSE);
 	/* Only the channel that freezes first sends the freeze. */
 	request.action = AUXTRACE_ACTION_FREEZE;
 	auxt_request_make(channel, &request, 0);
@@ -2232,6 +2469,88 @@ static void some_bytes_later_it_pauses_at_most_a_page_late(void **state)
 	}
 }
 
+static bool taken;
+
+static void defer(void)
+{
+	const struct auxt_request request = {
+		.action = AUXTRACE_ACTION_PAUSE, .trigger = 8, .delay = 500,
+	};
+
+	taken = auxt_request_make(channel, &request, 0);
+}
+
+/* Of two requests with a delay, one nested in the other, exactly one is taken. */
+static void one_of_two_nested_delays_is_taken(void **state)
+{
+	bool landed = true;
+
+	for (long at = 0; landed; at++) {
+		make(AUXTRACE_SETUP_OVERWRITE);
+		start(false);
+		hw.rate = 0;
+		nmi.deferred = false;
+		landed = lands(NMI_DEFER, at, defer);
+		assert_int_equal(taken + nmi.deferred, 1);
+		assert_int_equal(channel->deferred.request.trigger, taken ? 8 : 9);
+		assert_int_equal(channel->aux.deadline, hw.position + (taken ? 500 : 1000));
+		unmake();
+	}
+}
+
+static int claimed;
+
+static void claim(void)
+{
+	claimed = auxt_slots_claim_any(&channel->slots);
+}
+
+static void nested_claims_have_slots_of_their_own(void **state)
+{
+	bool landed = true;
+
+	for (long at = 0; landed; at++) {
+		make_slots();
+		start(false);
+		landed = lands(NMI_CLAIM, at, claim);
+		assert_true(claimed > 0 && claimed < SLOTS);
+		assert_int_equal(atomic64_read(&channel->slots.held),
+				 1 | 1 << claimed | (landed ? 1 << nmi.slot : 0));
+		if (landed) {
+			assert_true(nmi.slot > 0 && nmi.slot < SLOTS);
+			assert_int_not_equal(nmi.slot, claimed);
+		}
+		unmake();
+	}
+}
+
+static void forget_another(void)
+{
+	auxt_request_forget(channel, 9);
+}
+
+/* A deadline that passes while a trigger's deferred request is sought, and is another's, holds. */
+static void what_others_asked_for_is_not_forgotten(void **state)
+{
+	bool landed = true;
+
+	for (long at = 0; landed; at++) {
+		make(AUXTRACE_SETUP_OVERWRITE);
+		start(false);
+		hw.rate = 0;
+		defer();
+		assert_true(taken);
+		landed = lands(NMI_BYTES, at, forget_another);
+		if (!landed || !nmi.wrote)
+			run_nmi(NMI_BYTES);
+		check();
+		assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_TRIGGER);
+		window_was(1, AUXTRACE_CAUSE_SESSION, AUXTRACE_CAUSE_TRIGGER);
+		assert_int_equal(reported.window.end_trigger, 8);
+		unmake();
+	}
+}
+
 static void what_was_to_be_done_later_is_forgotten(void **state)
 {
 	struct auxt_request request = {
@@ -2250,7 +2569,10 @@ static void what_was_to_be_done_later_is_forgotten(void **state)
 			run_nmi(NMI_PMI);
 	}
 	assert_true(hw.on);
+	/* The next one has a deadline of its own. */
 	assert_true(auxt_request_make(channel, &request, 0));
+	assert_true(channel->aux.deadline > 2 * SIZE);
+	assert_true(hw.on);
 	stop();
 	start(false);
 	assert_int_equal(channel->aux.deadline, 0);
@@ -2304,8 +2626,86 @@ static void a_sample_has_the_newest_bytes(void **state)
 		assert_int_equal(reported.sample.aux_end, hw.position);
 		assert_int_equal(status_page.samples, 2);
 		assert_int_equal(status_page.samples_cut, 1);
+		/* More than is still in memory. */
+		hw.position = ALIGN(hw.position, 8);
+		assert_true(sample(SIZE + 100));
+		check();
+		assert_int_equal(reported.sample.length, SIZE);
+		assert_int_equal(status_page.samples_cut, 2);
 		unmake();
 	}
+}
+
+static void records_of_a_hit_name_its_event_and_the_task(void **state)
+{
+	const struct auxt_request pause = { .action = AUXTRACE_ACTION_PAUSE, .trigger = 5 };
+	const struct auxt_request freeze = { .action = AUXTRACE_ACTION_FREEZE, .trigger = 6 };
+	const struct auxt_request later = {
+		.action = AUXTRACE_ACTION_RESUME, .trigger = 7, .delay = 1,
+	};
+
+	make(AUXTRACE_SETUP_OVERWRITE);
+	start(false);
+	run_to(1000);
+	shim_task = (struct task_struct) { .pid = 22, .tgid = 20 };
+	assert_true(sample(100));
+	check();
+	assert_int_equal(reported.sample.trigger, 2);
+	assert_int_equal(reported.sample.pid, 20);
+	assert_int_equal(reported.sample.tid, 22);
+	assert_int_equal(reported.sample.sample_slot, 0);
+	assert_int_equal(reported.sample.wanted, 100);
+	assert_true(auxt_request_make(channel, &pause, 77));
+	check();
+	assert_int_equal(reported.trigger.value, 77);
+	assert_int_equal(reported.trigger.pid, 20);
+	assert_int_equal(reported.trigger.tid, 22);
+	assert_true(auxt_request_make(channel, &freeze, 78));
+	check();
+	assert_int_equal(reported.trigger.action, AUXTRACE_ACTION_FREEZE);
+	assert_int_equal(reported.trigger.value, 78);
+	assert_true(status_page.frozen_tsc > status_page.window_end_tsc);
+	/* The RESUME of a user leaves a PAUSE of a trigger. */
+	auxt_channel_resume(channel, NULL);
+	check();
+	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_TRIGGER);
+	trigger(AUXTRACE_ACTION_RESUME, 8);
+	assert_true(auxt_request_make(channel, &(struct auxt_request) {
+		.action = AUXTRACE_ACTION_PAUSE, .trigger = 9, .delay = 100 }, 79));
+	run_to(hw.position + 200);
+	auxt_settle_sync(channel);
+	check();
+	assert_int_equal(reported.trigger.trigger, 9);
+	assert_int_equal(reported.trigger.value, 79);
+	/* A delayed request that changes nothing is completed, too, without a record. */
+	trigger(AUXTRACE_ACTION_RESUME, 8);
+	assert_true(auxt_request_make(channel, &later, 80));
+	run_to(hw.position + 200);
+	auxt_settle_sync(channel);
+	check();
+	assert_int_equal(reported.trigger.trigger, 8);
+	assert_true(auxt_request_make(channel, &later, 81));
+	unmake();
+}
+
+/* As with BTS, whose data is made of records. */
+static void a_sample_is_a_multiple_of_the_granule(void **state)
+{
+	fake.granule = 24;
+	make(AUXTRACE_SETUP_OVERWRITE);
+	start(false);
+	run_to(2400);
+	hw.position = 2400;
+	assert_true(sample(1000));
+	check();
+	assert_int_equal(reported.sample.length, 984);
+	assert_int_equal(status_page.samples_cut, 0);
+	assert_true(sample(4000));
+	check();
+	assert_int_equal(reported.sample.length, 2400);
+	assert_int_equal(status_page.samples_cut, 1);
+	unmake();
+	fake.granule = 1;
 }
 
 static void what_a_record_cannot_carry_goes_to_a_slot(void **state)
@@ -2360,6 +2760,12 @@ int main(void)
 		cmocka_unit_test(an_error_stops_it_until_the_next_start),
 		cmocka_unit_test(a_start_that_fails_is_an_error_not_a_window),
 		cmocka_unit_test(going_offline_is_a_gap_if_it_ran),
+		cmocka_unit_test(a_new_channel_is_as_set_up),
+		cmocka_unit_test(a_channel_that_cannot_be_set_up_is_none),
+		cmocka_unit_test(a_start_that_fails_can_be_undone),
+		cmocka_unit_test(a_cpu_that_goes_and_comes_back_continues),
+		cmocka_unit_test(nothing_attaches_while_the_machine_sleeps),
+		cmocka_unit_test(a_start_carries_out_what_others_have_asked_for),
 		cmocka_unit_test(a_window_record_says_what_began_and_ended_it),
 		cmocka_unit_test(full_is_a_cause_and_gives_way_to_those_before_it),
 		cmocka_unit_test(only_the_wanted_records_are_written),
@@ -2388,6 +2794,7 @@ int main(void)
 		cmocka_unit_test(pages_of_stuck_hardware_are_kept),
 		cmocka_unit_test(pages_are_freed_once_the_hardware_was_off),
 		cmocka_unit_test(a_freeze_stops_both_until_a_resume),
+		cmocka_unit_test(a_freeze_wakes_readers_that_have_not_read),
 		cmocka_unit_test(a_freeze_at_any_place_is_recorded_last),
 		cmocka_unit_test(a_freeze_at_any_place_of_a_resume_is_another),
 		cmocka_unit_test(of_two_freezes_one_is_the_first_in_all_places),
@@ -2396,8 +2803,13 @@ int main(void)
 		cmocka_unit_test(the_end_cause_of_a_window_is_recorded_even_if_it_is_undone),
 		cmocka_unit_test(a_delay_within_a_snapshot_begins_at_once),
 		cmocka_unit_test(some_bytes_later_it_pauses_at_most_a_page_late),
+		cmocka_unit_test(one_of_two_nested_delays_is_taken),
+		cmocka_unit_test(nested_claims_have_slots_of_their_own),
+		cmocka_unit_test(what_others_asked_for_is_not_forgotten),
 		cmocka_unit_test(what_was_to_be_done_later_is_forgotten),
 		cmocka_unit_test(a_sample_has_the_newest_bytes),
+		cmocka_unit_test(records_of_a_hit_name_its_event_and_the_task),
+		cmocka_unit_test(a_sample_is_a_multiple_of_the_granule),
 		cmocka_unit_test(what_a_record_cannot_carry_goes_to_a_slot),
 		cmocka_unit_test(an_nmi_may_land_anywhere),
 		cmocka_unit_test(a_crash_at_any_place_turns_it_off_for_good),

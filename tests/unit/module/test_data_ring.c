@@ -303,6 +303,7 @@ static struct {
 	int landed;
 	int records;		/* that each writes */
 	bool reads;		/* the reader advances its tail just before */
+	u32 pauses;		/* reason that each sets */
 	u64 consumed;		/* after the newest */
 } nmi = { .at = { -1, -1, -1 } };
 
@@ -317,6 +318,8 @@ void shim_point(void)
 	nmi.landed++;
 	if (nmi.reads)
 		user.data_tail = page.data_head;
+	if (nmi.pauses)
+		auxt_data_pause(&ring, nmi.pauses, true);
 	for (int i = 0; i < nmi.records; i++)
 		write_record((u64)level);
 	nmi.consumed = page.data_consumed;
@@ -333,6 +336,7 @@ static void quiet(void)
 	nmi.landed = 0;
 	nmi.records = 1;
 	nmi.reads = false;
+	nmi.pauses = 0;
 	nmi.consumed = 0;
 }
 
@@ -534,6 +538,28 @@ static void a_paused_ring_drops_all_and_says_so_when_it_goes_on(void **state)
 	}
 }
 
+/* A freeze in an NMI at any point where the other reason is set, again or anew, or cleared. */
+static void reasons_to_pause_do_not_touch_each_other(void **state)
+{
+	for (int was = 0; was < 2; was++)
+	for (int pause = 0; pause < 2; pause++)
+	for (int landed = 1, at = 0; landed; at++) {
+		begin_test(0, 1);
+		auxt_data_pause(&ring, AUXTRACE_DATA_PAUSED, was);
+		assert_int_equal(page.data_paused, was ? AUXTRACE_DATA_PAUSED : 0);
+		quiet();
+		nmi.at[1] = at;
+		nmi.records = 0;
+		nmi.pauses = AUXTRACE_DATA_FROZEN;
+		auxt_data_pause(&ring, AUXTRACE_DATA_PAUSED, pause);
+		landed = nmi.landed;
+		quiet();
+		assert_int_equal(page.data_paused, (pause ? AUXTRACE_DATA_PAUSED : 0) |
+						   (landed ? AUXTRACE_DATA_FROZEN : 0));
+		end_test();
+	}
+}
+
 static void a_ring_that_is_full_when_it_goes_on_reports_later(void **state)
 {
 	struct found found;
@@ -617,6 +643,23 @@ static void a_bad_tail_is_counted_once_and_ignored(void **state)
 	assert_int_equal(page.data_consumed, head + 8);
 	assert_int_equal(page.data_bad_tails, 5);
 	unmake();
+}
+
+static void an_overwritable_ring_has_no_tail(void **state)
+{
+	const u64 tails[] = { 8, SIZE, UINT64_MAX };
+
+	begin_test(OVERWRITE, 1);
+	for (int i = 0; i < 10; i++)
+		assert_true(write_record(0));
+	for (size_t i = 0; i < sizeof(tails) / sizeof(tails[0]); i++) {
+		user.data_tail = tails[i];
+		assert_false(auxt_data_has_new_tail(&ring));
+		auxt_data_report_lost(&ring, 0, 0);
+		assert_int_equal(page.data_consumed, 0);
+		assert_int_equal(page.data_bad_tails, 0);
+	}
+	end_test();
 }
 
 static void random_tails_do_no_harm(void **state)
@@ -1122,9 +1165,11 @@ int main(void)
 		cmocka_unit_test(lack_of_space_wakes_the_reader),
 		cmocka_unit_test(a_lost_record_comes_with_what_follows_it),
 		cmocka_unit_test(a_paused_ring_drops_all_and_says_so_when_it_goes_on),
+		cmocka_unit_test(reasons_to_pause_do_not_touch_each_other),
 		cmocka_unit_test(a_ring_that_is_full_when_it_goes_on_reports_later),
 		cmocka_unit_test(an_open_record_is_not_lapped),
 		cmocka_unit_test(a_bad_tail_is_counted_once_and_ignored),
+		cmocka_unit_test(an_overwritable_ring_has_no_tail),
 		cmocka_unit_test(random_tails_do_no_harm),
 		cmocka_unit_test(the_watermark_says_when_it_is_worth_reading),
 		cmocka_unit_test(a_retained_slot_stays_as_it_is),

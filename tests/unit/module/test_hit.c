@@ -64,11 +64,14 @@ int smp_processor_id(void)
 }
 
 static call_single_data_t *called[NR_CPUS];
+static int offline = -1;	/* this CPU */
 
 int smp_call_function_single_async(int cpu, call_single_data_t *csd)
 {
-	if (called[cpu])
-		return -EBUSY;
+	/* The kernel allows one sender at a time. */
+	assert_null(called[cpu]);
+	if (cpu == offline)
+		return -ENXIO;
 	called[cpu] = csd;
 	return 0;
 }
@@ -134,6 +137,7 @@ static int begin(void **state)
 	memset(counts, 0, sizeof(counts));
 	memset(triggers, 0, sizeof(triggers));
 	memset(called, 0, sizeof(called));
+	offline = -1;
 	for (int i = 0; i < NR_TRIGGERS; i++)
 		triggers[i] = (struct auxt_trigger) {
 			.set = set, .siblings = siblings, .place = i, .counts = &counts[i],
@@ -324,6 +328,45 @@ static void a_missed_hit_begins_no_hold_off(void **state)
 	tsc += 99;
 	auxt_trigger_hit(t, 0);
 	counted(t, 2, 1, 0, 2);
+}
+
+static void a_counted_trigger_whose_state_holds_makes_no_request(void **state)
+{
+	struct auxt_trigger *t = &triggers[0];
+
+	t->is = TRIGGER_IS_COUNTED;
+	t->allowance = 2;
+	atomic64_set(&t->left, 2);
+	atomic_set(&channels[0].inhibit, AUXTRACE_INHIBIT_TRIGGER);
+	for (int i = 0; i < 3; i++)
+		auxt_trigger_hit(t, 0);
+	counted(t, 2, 1, 0, 0);
+	assert_int_equal(nr_asked, 0);
+}
+
+/* A FREEZE of a frozen channel uses up neither after_hits nor count. */
+static void a_counted_freeze_waits_until_it_can_freeze(void **state)
+{
+	struct auxt_trigger *t = &triggers[0];
+
+	t->is = TRIGGER_IS_COUNTED;
+	t->request.action = AUXTRACE_ACTION_FREEZE;
+	t->noop_mask = t->noop = AUXTRACE_INHIBIT_FROZEN;
+	t->noop_count = offsetof(struct trigger_counts, held);
+	t->after_hits = 1;
+	t->allowance = 1;
+	atomic64_set(&t->left, 1);
+	atomic_set(&channels[0].inhibit, AUXTRACE_INHIBIT_FROZEN);
+	for (int i = 0; i < 3; i++)
+		auxt_trigger_hit(t, 0);
+	counted(t, 0, 3, 0, 0);
+	atomic_set(&channels[0].inhibit, 0);
+	auxt_trigger_hit(t, 0);
+	counted(t, 0, 4, 0, 0);
+	assert_int_equal(nr_asked, 0);
+	auxt_trigger_hit(t, 0);
+	counted(t, 1, 4, 0, 0);
+	assert_int_equal(nr_asked, 1);
 }
 
 static void without_an_action_it_is_held(void **state)
@@ -533,6 +576,24 @@ static void the_last_word_wins_on_each_cpu(void **state)
 	assert_int_equal(asked[1].request.trigger, 3);
 }
 
+/* A call that could not be sent is not waited for. */
+static void a_cpu_that_was_offline_is_called_again(void **state)
+{
+	offline = 1;
+	send(0, AUXTRACE_ACTION_PAUSE, 1);
+	run_work(0);
+	assert_null(called[1]);
+	assert_non_null(called[2]);
+	called[2] = NULL;
+	offline = -1;
+	atomic64_set(&channels[2].remote.called, 0);
+	send(0, AUXTRACE_ACTION_RESUME, 2);
+	run_work(0);
+	take_call(1);
+	assert_int_equal(nr_asked, 1);
+	assert_int_equal(asked[0].request.trigger, 2);
+}
+
 static void a_freeze_does_not_replace_a_toggle(void **state)
 {
 	send(0, AUXTRACE_ACTION_RESUME, 1);
@@ -653,6 +714,8 @@ int main(void)
 		cmocka_unit_test_setup(armed_while_it_is_missed_it_acts_once, begin),
 		cmocka_unit_test_setup(hold_off, begin),
 		cmocka_unit_test_setup(a_missed_hit_begins_no_hold_off, begin),
+		cmocka_unit_test_setup(a_counted_trigger_whose_state_holds_makes_no_request, begin),
+		cmocka_unit_test_setup(a_counted_freeze_waits_until_it_can_freeze, begin),
 		cmocka_unit_test_setup(without_an_action_it_is_held, begin),
 		LATENCY(more_than_the_bound_is_a_hit),
 		LATENCY(a_full_bucket_is_counted),
@@ -660,6 +723,7 @@ int main(void)
 		LATENCY(an_nmi_at_the_table_is_missed_or_right),
 		LATENCY(clocks_of_clocks_are_refused),
 		cmocka_unit_test_setup(the_last_word_wins_on_each_cpu, begin),
+		cmocka_unit_test_setup(a_cpu_that_was_offline_is_called_again, begin),
 		cmocka_unit_test_setup(a_freeze_does_not_replace_a_toggle, begin),
 		cmocka_unit_test_setup(a_freeze_is_reported_when_all_have_it, begin),
 		cmocka_unit_test_setup(a_freeze_on_its_way_does_not_come_after_a_resume, begin),

@@ -193,6 +193,30 @@ static void oldest_is_where_what_a_reader_finds_begins(void **state)
 	assert_int_equal(auxt_position_oldest(&ring), 1);
 }
 
+/* What a SAMPLE can have: not the bytes of a retained slot, but those that were read. */
+static void oldest_in_memory_is_what_the_hardware_has_not_replaced(void **state)
+{
+	struct auxt_position ring = overwrite(4, 2);
+
+	assert_int_equal(auxt_position_oldest_in_memory(&ring), 0);
+	advance(&ring, 4 * PAGE + 9);
+	assert_int_equal(auxt_position_oldest_in_memory(&ring), 9);
+	auxt_position_retain(&ring);
+	assert_int_equal(auxt_position_oldest_in_memory(&ring), ring.begin);
+	advance(&ring, 4 * PAGE + 19);
+	assert_int_equal(auxt_position_oldest_in_memory(&ring), ring.begin);
+
+	ring = full_trace(8, 4 * PAGE);
+	advance(&ring, 7 * PAGE);
+	assert_true(auxt_position_take_tail(&ring, 7 * PAGE));
+	assert_int_equal(auxt_position_oldest_in_memory(&ring), 0);
+	auxt_position_plan(&ring);
+	ring.produced = 8 * PAGE;
+	assert_int_equal(auxt_position_oldest_in_memory(&ring), 0);
+	ring.produced = 8 * PAGE + 1;
+	assert_int_equal(auxt_position_oldest_in_memory(&ring), 1);
+}
+
 static void a_retained_slot_is_consumed_and_the_next_one_empty(void **state)
 {
 	struct auxt_position ring = overwrite(4, 2);
@@ -308,6 +332,7 @@ int main(void)
 		cmocka_unit_test(a_tail_that_goes_back_or_ahead_is_counted_once_and_ignored),
 		cmocka_unit_test(a_tail_that_was_ahead_counts_once_the_data_has_come),
 		cmocka_unit_test(oldest_is_where_what_a_reader_finds_begins),
+		cmocka_unit_test(oldest_in_memory_is_what_the_hardware_has_not_replaced),
 		cmocka_unit_test(a_retained_slot_is_consumed_and_the_next_one_empty),
 		cmocka_unit_test(slots_at_random_account_for_each_byte),
 		cmocka_unit_test(produced_is_consumed_available_and_overwritten),

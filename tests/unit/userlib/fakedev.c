@@ -35,6 +35,15 @@ ssize_t __wrap_pwrite(int fd, const void *buf, size_t count, off_t offset);
 FILE *__real_fopen(const char *path, const char *mode);
 FILE *__wrap_fopen(const char *path, const char *mode);
 
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t size);
+void *__wrap_realloc(void *p, size_t size);
+char *__real_strdup(const char *s);
+char *__wrap_strdup(const char *s);
+
 int fake_new(void **state)
 {
 	(void)state;
@@ -98,6 +107,34 @@ static const char *proc_file(const char *path, char *buf, size_t size)
 			return buf;
 		}
 	return path;
+}
+
+static bool no_memory(void)
+{
+	if (!fake.fail_alloc || --fake.fail_alloc)
+		return false;
+	errno = ENOMEM;
+	return true;
+}
+
+void *__wrap_malloc(size_t size)
+{
+	return no_memory() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return no_memory() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *p, size_t size)
+{
+	return no_memory() ? NULL : __real_realloc(p, size);
+}
+
+char *__wrap_strdup(const char *s)
+{
+	return no_memory() ? NULL : __real_strdup(s);
 }
 
 FILE *__wrap_fopen(const char *path, const char *mode)

@@ -36,6 +36,7 @@ struct fakedev {
 	struct { unsigned long nr; int err; int ret; } fail; /* one ioctl that fails or returns ret */
 	unsigned int eintr;	/* so many ioctls fail with EINTR first */
 	int fail_mmap;		/* the how-many-th mmap fails with EAGAIN; 0: none */
+	int fail_alloc;		/* the how-many-th allocation fails; 0: none */
 	unsigned int mmaps, unmaps, ioctls;
 	struct auxtrace_setup setup;
 	uint8_t setup_cpus[64];

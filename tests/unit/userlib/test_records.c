@@ -114,6 +114,50 @@ static void a_known_kind_that_is_too_short_is_no_record(void **state)
 	fails(EBADE, auxtrace_reader_next_record(reader, &record));
 }
 
+static void the_smallest_record_has_no_more_than_header_and_end(void **state)
+{
+	struct {
+		struct auxtrace_record_header header;
+		struct auxtrace_record_end end;
+	} least = { { .type = 0x12345, .size = sizeof(least) }, { .size = sizeof(least) } };
+	const union auxtrace_record *record;
+	size_t at = 0;
+
+	for (unsigned int d = 0; d < 2; again(state), d++) {
+		begin(directions[d], 0);
+		write_bytes(3, &least, sizeof(least));
+		assert_int_equal(auxtrace_reader_next_record(reader, &record), 1);
+		assert_int_equal(record->header.size, 24);
+	}
+	assert_non_null(auxtrace_record_next(&least, sizeof(least), &at));
+	assert_int_equal(at, 24);
+	/* Less than that is none, even if its size is said twice. */
+	least.header.size = 16;
+	at = 0;
+	assert_null(auxtrace_record_next(&least, sizeof(least), &at));
+}
+
+static void without_memory_a_record_that_wraps_stays_in_the_ring(void **state)
+{
+	const union auxtrace_record *record;
+	uint64_t n = 0, wraps;
+
+	(void)state;
+	begin(0, 0);
+	while (channel->status->data_head + record_size(n + 1) <= SIZE)
+		write_record(3, ++n);
+	for (wraps = 1; wraps <= n; wraps++)
+		assert_int_equal(auxtrace_reader_next_record(reader, &record), 1);
+	auxtrace_reader_consume_records(reader);
+	assert_true(channel->status->data_head % SIZE);
+	write_record(3, wraps);
+	fake.fail_alloc = 1;
+	fails(ENOMEM, auxtrace_reader_next_record(reader, &record));
+	says("no memory");
+	assert_int_equal(auxtrace_reader_next_record(reader, &record), 1);
+	check_record(record, wraps);
+}
+
 static void which_reader_is_for_which_ring_is_told(void **state)
 {
 	const union auxtrace_record *record;
@@ -353,6 +397,40 @@ static void a_slot_that_cannot_be_is_not_believed(void **state)
 	fails(EBADE, auxtrace_reader_copy_records(reader, NULL, buf, sizeof(buf), &copy));
 }
 
+static void an_overwritable_ring_that_holds_no_record_is_not_believed(void **state)
+{
+	for (unsigned int d = 0; d < 2; again(state), d++) {
+		struct auxtrace_record_lost lost = {
+			.header = { .type = AUXTRACE_RECORD_LOST, .size = sizeof(lost) },
+			.end = { .size = sizeof(lost) },
+		};
+		struct auxtrace_copy copy;
+		uint64_t buf[64];
+
+		begin(directions[d] | AUXTRACE_SETUP_DATA_OVERWRITE, 0);
+		write_record(3, 1);
+		/* The walk begins with the size in the end, or, backward, in the header. */
+		if (directions[d])
+			lost.end.size += 8;
+		else
+			lost.header.size += 8;
+		write_bytes(3, &lost, sizeof(lost));
+		fails(EBADE, auxtrace_reader_copy_records(reader, NULL, buf, sizeof(buf), &copy));
+	}
+}
+
+static void a_slot_that_begins_within_a_word_is_not_believed(void **state)
+{
+	struct auxtrace_copy copy;
+	uint64_t buf[64];
+
+	(void)state;
+	begin(AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_DATA_OVERWRITE, 2);
+	write_record(3, 1);
+	channel->status->data_slot_begin = 4;
+	fails(EBADE, auxtrace_reader_copy_records(reader, NULL, buf, sizeof(buf), &copy));
+}
+
 static void a_damaged_file_ends_before_what_is_no_record(void **state)
 {
 	uint64_t buf[64];
@@ -406,6 +484,8 @@ int main(void)
 		t(a_queue_is_read_oldest_first_across_many_wraps),
 		t(a_queue_that_holds_no_record_is_not_believed),
 		t(a_known_kind_that_is_too_short_is_no_record),
+		t(the_smallest_record_has_no_more_than_header_and_end),
+		t(without_memory_a_record_that_wraps_stays_in_the_ring),
 		t(which_reader_is_for_which_ring_is_told),
 		t(an_overwritable_ring_gives_all_that_is_whole),
 		t(what_a_writer_has_reserved_is_not_handed_out),
@@ -415,6 +495,8 @@ int main(void)
 		t(a_cut_without_a_slot_is_checked_against_newer_records),
 		t(a_cut_that_cannot_be_is_refused),
 		t(a_slot_that_cannot_be_is_not_believed),
+		t(an_overwritable_ring_that_holds_no_record_is_not_believed),
+		t(a_slot_that_begins_within_a_word_is_not_believed),
 		t(a_damaged_file_ends_before_what_is_no_record),
 		t(a_window_is_whole_in_part_or_gone),
 	};

@@ -14,8 +14,15 @@ void shim_point(void);
 #define barrier() \
 	do { shim_point(); __asm__ __volatile__("" ::: "memory"); } while (0)
 #define smp_wmb()	barrier()
-#define READ_ONCE(x) \
-	(*({ shim_point(); (const volatile __typeof__(x) *)&(x); }))
+/* An NMI may land before the load, and between the load and what the value is used for. */
+#define SHIM_READ(x, value) ({						\
+	shim_point();							\
+	__typeof__(x) value = *(const volatile __typeof__(x) *)&(x);	\
+	shim_point();							\
+	value; })
+#define SHIM_READ_AS(x, n)	SHIM_READ(x, shim_value_##n)
+#define SHIM_READ_NAMED(x, n)	SHIM_READ_AS(x, n)
+#define READ_ONCE(x)	SHIM_READ_NAMED(x, __COUNTER__)
 #define WRITE_ONCE(x, value) \
 	do { shim_point(); *(volatile __typeof__(x) *)&(x) = (value); shim_point(); } while (0)
 #define smp_load_acquire(p)	READ_ONCE(*(p))
