@@ -67,7 +67,8 @@ static inline int auxt_rdmsr_safe(u32 msr, u64 *value)
 
 /*
  * Newer kernels made apic_read() and apic_write() static calls, whose trampolines are not
- * exported to modules. All kernels export the table of functions behind them.
+ * exported to modules. All kernels export the table of functions behind them. In x2APIC mode these
+ * functions run the msr tracepoints, also where perf's NMI handler calls them.
  */
 static __always_inline u32 auxt_apic_read(u32 reg)
 {

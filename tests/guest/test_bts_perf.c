@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/klog.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 #include "cpu.h"
 #include "file.h"
 #include "invariants.h"
+#include "klog.h"
 #include "load.h"
 #include "machine.h"
 #include "msr.h"
@@ -371,24 +371,11 @@ static void precise_sampling_is_not_disturbed(void **state)
 	session_close(&s);
 }
 
-static unsigned int unknown_nmis(void)
-{
-	static char log[1 << 18];
-	int n = klogctl(3 /* SYSLOG_ACTION_READ_ALL */, log, sizeof(log) - 1);
-	unsigned int found = 0;
-
-	assert_true(n >= 0);
-	log[n] = 0;
-	for (const char *at = log; (at = strstr(at, "NMI received for unknown reason")); at++)
-		found++;
-	return found;
-}
-
 /* The kernel must recognize each NMI, also if it is late or a PAUSE came before it. */
 static void no_interrupt_is_an_unknown_nmi(void **state)
 {
 	static const uint32_t flags[] = { BOTH | OVER, AUXTRACE_SETUP_USER | OVER };
-	unsigned int before = unknown_nmis();
+	unsigned int before = klog_count(KLOG_UNKNOWN_NMI);
 
 	emulator_required();
 	assert_true(perf_sample(first_cpu, 50021) >= 0);
@@ -412,48 +399,7 @@ static void no_interrupt_is_an_unknown_nmi(void **state)
 		assert_true(channel_status(s.channel).pmis > 0);
 		session_close(&s);
 	}
-	assert_int_equal(unknown_nmis(), before);
-}
-
-/*
- * An interrupt that the session's trace raised and that comes after STOP. Returns the number of
- * interrupts that came before STOP: not 0 if other code took the branches that delay it.
- */
-static uint64_t interrupt_after_stop(uint32_t flags)
-{
-	uint64_t asked = emulator_count(first_cpu, PTM_N_PMI), early;
-	struct session s;
-
-	open_on(&s, flags);
-	emulator_knob(first_cpu, PTM_KNOB_PMI_SKID, 100000);
-	ok_start(s.fd);
-	while (emulator_count(first_cpu, PTM_N_PMI) == asked)
-		load_run(1000);
-	ok_stop(s.fd);
-	early = channel_status(s.channel).pmis;
-	/* Enough branches that the interrupt comes now. */
-	load_run(1000000);
-	emulator_knobs_reset();
-	session_close(&s);
-	return early;
-}
-
-#define MAX_STOPS	50
-
-static void an_interrupt_after_stop_is_no_unknown_nmi(void **state)
-{
-	static const uint32_t flags[] = { BOTH | OVER, AUXTRACE_SETUP_USER | OVER };
-	unsigned int before = unknown_nmis();
-
-	emulator_required();
-	for (int i = 0; i < 2; i++) {
-		uint64_t early = 1;
-
-		for (int n = 0; early && n < MAX_STOPS; n++)
-			early = interrupt_after_stop(flags[i]);
-		assert_int_equal(early, 0);
-	}
-	assert_int_equal(unknown_nmis(), before);
+	assert_int_equal(klog_count(KLOG_UNKNOWN_NMI), before);
 }
 
 #define WATCHDOG	"/proc/sys/kernel/nmi_watchdog"
@@ -500,7 +446,6 @@ int main(void)
 		vm_test(sampling_by_counters_is_not_disturbed),
 		vm_test(precise_sampling_is_not_disturbed),
 		vm_test(no_interrupt_is_an_unknown_nmi),
-		vm_test(an_interrupt_after_stop_is_no_unknown_nmi),
 		vm_test(the_nmi_watchdog_may_come_and_go),
 	};
 
