@@ -17,7 +17,7 @@ def call(number, layout, *values):
     fcntl.ioctl(device, number, bytearray(struct.pack("=I" + layout, size, *values)))
 
 def region(which, size):
-    return mmap.mmap(device, size, mmap.MAP_SHARED, mmap.PROT_READ, offset=CPU << 44 | which << 40)
+    return mmap.mmap(device, size, mmap.MAP_SHARED, mmap.PROT_READ, offset=CPU << 20 | which << 16)
 
 os.sched_setaffinity(0, {CPU})
 device = os.open("/dev/auxtrace", os.O_RDWR | os.O_CLOEXEC)

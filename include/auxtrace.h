@@ -25,8 +25,8 @@
  * microseconds. Only calls that write recordings block on files. No call waits for trace
  * to arrive: use poll(2) on auxtrace_fd().
  *
- * Units. Sizes, lengths and positions are in bytes, times that end in _tsc are in ticks of
- * the time-stamp counter, times that end in _ns in nanoseconds.
+ * Units. Sizes, lengths and positions are in bytes, times that end in _ns in
+ * nanoseconds; other times are values of the clock of "DOC: time" in <linux/auxtrace.h>.
  */
 #ifndef AUXTRACE_H
 #define AUXTRACE_H

@@ -60,7 +60,7 @@ static void write_stream(FILE *f, const struct stream *stream)
 static void write_cut(FILE *f, const struct auxtrace_cut *cut)
 {
 	const struct field fields[] = {
-		{ "produced", cut->aux_end }, { "windows", cut->window }, { "tsc", cut->tsc },
+		{ "produced", cut->aux_end }, { "windows", cut->window }, { "tsc", cut->time },
 		{ "slot", cut->slot }, { "inhibit", cut->inhibit },
 	};
 
@@ -72,8 +72,8 @@ static void write_page(FILE *f, const struct auxtrace_status_page *p)
 	const struct field fields[] = {
 		{ "produced", p->produced }, { "overwritten", p->overwritten },
 		{ "windows", p->windows }, { "window_begin", p->window_begin },
-		{ "window_begin_tsc", p->window_begin_tsc }, { "window_end", p->window_end },
-		{ "window_end_tsc", p->window_end_tsc }, { "pauses_asked", p->pauses_asked },
+		{ "window_begin_tsc", p->window_begin_time }, { "window_end", p->window_end },
+		{ "window_end_tsc", p->window_end_time }, { "pauses_asked", p->pauses_asked },
 		{ "pauses_done", p->pauses_done }, { "resumes_asked", p->resumes_asked },
 		{ "resumes_done", p->resumes_done }, { "pmis", p->pmis }, { "gaps", p->gaps },
 		{ "gaps_full", p->gaps_full }, { "gaps_error", p->gaps_error },

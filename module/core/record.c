@@ -89,8 +89,8 @@ void auxt_record_window(struct auxt_channel *ch, u64 tsc, u32 cause, u32 trigger
 		record->window = window->number;
 		record->begin = window->position;
 		record->end_position = ch->aux.produced;
-		record->begin_tsc = window->tsc;
-		record->end_tsc = tsc;
+		record->begin_time = window->tsc;
+		record->end_time = tsc;
 		record->begin_cause = window->cause;
 		record->end_cause = cause;
 		record->begin_pid = window->pid;

@@ -190,7 +190,7 @@ static __always_inline void settle_end_window(struct auxt_channel *ch, u64 tsc, 
 {
 	ch->now.running = 0;
 	ch->now.window_end = ch->aux.produced;
-	ch->now.window_end_tsc = tsc;
+	ch->now.window_end_time = tsc;
 	ch->cause = cause;
 	if (auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_USER)
 		ch->now.pauses_done++;
@@ -220,7 +220,7 @@ static __always_inline void settle_open_window(struct auxt_channel *ch, u64 tsc)
 {
 	u32 cause = ch->resuming ? AUXTRACE_CAUSE_USER : ch->cause;
 
-	ch->now.window_begin_tsc = tsc;
+	ch->now.window_begin_time = tsc;
 	ch->now.window_begin = ch->aux.produced;
 	ch->now.windows++;
 	ch->now.running = 1;
@@ -265,7 +265,7 @@ void auxt_settle_cut(const struct auxt_channel *ch, struct auxtrace_cut *to)
 		.aux_begin = auxt_position_oldest(&ch->aux),
 		.aux_end = ch->aux.produced,
 		.window = ch->now.windows,
-		.tsc = rdtsc(),
+		.time = rdtsc(),
 	};
 	if (ch->wanted)
 		auxt_data_oldest(&ch->data, &to->data_begin, &to->data_end);
@@ -288,7 +288,7 @@ static void settle_retain_slot(struct auxt_channel *ch, u32 slot, u64 tsc)
 {
 	auxt_settle_cut(ch, &ch->retained);
 	ch->retained.slot = slot;
-	ch->retained.tsc = tsc;
+	ch->retained.time = tsc;
 	if (ch->data.overwrite)
 		auxt_data_switch(&ch->data, ch->next_slot, &ch->retained.data_begin,
 				 &ch->retained.data_end);
@@ -445,7 +445,7 @@ static __always_inline void settle_follow_freeze(struct auxt_channel *ch)
 		return;
 	ch->frozen = true;
 	ch->now.frozen_by = ch->frozen_by.request.trigger;
-	ch->now.frozen_tsc = rdtsc();
+	ch->now.frozen_time = rdtsc();
 	if (ch->wanted & AUXTRACE_WANT_TRIGGER)
 		auxt_record_trigger(&ch->data, &ch->frozen_by.request, ch->frozen_by.value,
 				    ch->aux.produced);

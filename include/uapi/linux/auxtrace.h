@@ -84,6 +84,12 @@
  * In an overwritable data ring with slots, the offset is slot * slot_size plus the same
  * formula modulo slot_size, where slot_size is data_size / slots.
  *
+ * DOC: time
+ *
+ * Times are values of the clock that auxtrace_info.out_clock names (AUXTRACE_CLOCK_*) and each
+ * status page repeats. On x86 it is the time-stamp counter of the CPU, which is also the time
+ * in the trace. INFO tells its frequency, and how to convert it to perf's clock.
+ *
  * DOC: windows
  *
  * A window is the trace from one start of the hardware to its next stop. It begins with
@@ -121,7 +127,7 @@
  *
  * Everything else in this header holds for both trace PMUs, with these differences:
  *
- *  - BTS records no time. The TSCs of AUX and WINDOW records bound when the branches
+ *  - BTS records no time. The times of AUX and WINDOW records bound when the branches
  *    before and after their positions were taken.
  *  - A window begins with the first branch after the start. It has no PSB+.
  *  - The CPU filters by the CPL at the target of a branch, so the record of a return to
@@ -143,7 +149,7 @@
 #include <linux/types.h>
 
 /* Changes only with an incompatible change: compare for equality. */
-#define AUXTRACE_ABI_VERSION	1
+#define AUXTRACE_ABI_VERSION	2
 
 #define AUXTRACE_IOC_MAGIC	0xa7
 
@@ -153,6 +159,9 @@
  */
 #define AUXTRACE_PMU_INTEL_PT	0
 #define AUXTRACE_PMU_INTEL_BTS	1
+
+/* Clocks: values of auxtrace_info.out_clock. See DOC: time. */
+#define AUXTRACE_CLOCK_TSC	1	/* x86: the time-stamp counter */
 
 /* ---- INFO ------------------------------------------------------------- */
 
@@ -398,9 +407,9 @@ struct auxtrace_start {
  * @position: AUX position where the window ended (PAUSE) or began (RESUME)
  * @window: number of the window that ended or began; if the request changed nothing,
  *	that of the newest window (0: none yet)
- * @tsc: time-stamp counter of the CPU right after the hardware stopped or started
+ * @time: time right after the hardware stopped or started
  *
- * If the request changed nothing, @position and @tsc are those of the last end (PAUSE) or
+ * If the request changed nothing, @position and @time are those of the last end (PAUSE) or
  * begin (RESUME) of a window.
  */
 struct auxtrace_effect {
@@ -410,7 +419,7 @@ struct auxtrace_effect {
 	__u32 reserved;
 	__u64 position;
 	__u64 window;
-	__u64 tsc;
+	__u64 time;
 };
 
 /**
@@ -577,7 +586,7 @@ struct auxtrace_output {
  *	begun before it and be incomplete. Without a data ring this and @data_end are 0
  * @data_end: position after the newest record; that record is complete
  * @window: number of the newest window (0: none yet)
- * @tsc: time-stamp counter at the cut
+ * @time: time of the cut
  */
 struct auxtrace_cut {
 	__u32 cpu;
@@ -589,7 +598,7 @@ struct auxtrace_cut {
 	__u64 data_begin;
 	__u64 data_end;
 	__u64 window;
-	__u64 tsc;
+	__u64 time;
 };
 
 /**
@@ -848,12 +857,12 @@ struct auxtrace_record_header {
 
 /**
  * struct auxtrace_record_end - end of each record
- * @tsc: time-stamp counter when the record was made
+ * @time: time at which the record was made
  * @tid: thread that the CPU ran at that time, in the initial PID namespace
  * @size: as in the header, for readers that walk backwards
  */
 struct auxtrace_record_end {
-	__u64 tsc;
+	__u64 time;
 	__u32 tid;
 	__u32 size;
 };
@@ -929,8 +938,8 @@ struct auxtrace_record_itrace_start {
  * @end_position: AUX position after its last byte. In overwrite mode, bytes that lie more
  *	than the size of the area (or slot) before the newest position are overwritten; a
  *	window that has lost bytes in this way decodes from its next PSB on
- * @begin_tsc: time-stamp counter when it began
- * @end_tsc: time-stamp counter when it ended
+ * @begin_time: time at which it began
+ * @end_time: time at which it ended
  * @begin_cause: AUXTRACE_CAUSE_*
  * @end_cause: AUXTRACE_CAUSE_*
  * @begin_pid: process that the CPU ran when it began, in the initial PID namespace
@@ -948,8 +957,8 @@ struct auxtrace_record_window {
 	__u64 window;
 	__u64 begin;
 	__u64 end_position;
-	__u64 begin_tsc;
-	__u64 end_tsc;
+	__u64 begin_time;
+	__u64 end_time;
 	__u32 begin_cause;
 	__u32 end_cause;
 	__u32 begin_pid;
@@ -1054,8 +1063,9 @@ struct auxtrace_branch {
 /* ---- mmap ------------------------------------------------------------- */
 
 /*
- * The offset of a mapping selects a channel, by its CPU, and one of its regions. A mapping
- * must be shared, start at the region's first byte and have exactly the region's length.
+ * The offset of a mapping selects a channel, by its CPU, and one of its regions. It is not a
+ * place in a file: the ranges that follow the offsets of two regions may overlap in number. A
+ * mapping must be shared, start at the region's first byte and have exactly the region's length.
  * Only the user page may be mapped writable; no region may be executable. Children do
  * not inherit mappings across fork(2).
  *
@@ -1070,8 +1080,12 @@ struct auxtrace_branch {
 #define AUXTRACE_REGION_USER	1	/* struct auxtrace_user_page, one page */
 #define AUXTRACE_REGION_AUX	2	/* the AUX area, aux_size bytes, read-only */
 #define AUXTRACE_REGION_DATA	3	/* the data ring, data_size bytes, read-only */
+/*
+ * A multiple of every page size up to 64 KiB. 32-bit programs can express it for each CPU: by
+ * mmap2(2), which takes 44 bits of it (glibc: -D_FILE_OFFSET_BITS=64).
+ */
 #define AUXTRACE_MMAP_OFFSET(cpu, region) \
-	(((__u64)(cpu) << 44) | ((__u64)(region) << 40))
+	(((__u64)(cpu) << 20) | ((__u64)(region) << 16))
 
 /**
  * struct auxtrace_status_page - state of a channel, written by the kernel
@@ -1091,9 +1105,9 @@ struct auxtrace_branch {
  *	of bytes that a reader finds in the area
  * @windows: number of windows begun, which is the number of the newest window
  * @window_begin: position where the newest window began
- * @window_begin_tsc: time-stamp counter when it began
+ * @window_begin_time: time at which it began
  * @window_end: position where a window last ended
- * @window_end_tsc: time-stamp counter when it ended
+ * @window_end_time: time at which it ended
  * @pauses_asked: PAUSE requests
  * @pauses_done: PAUSE requests that stopped the hardware
  * @resumes_asked: RESUME requests
@@ -1117,7 +1131,7 @@ struct auxtrace_branch {
  * @data_size: bytes of the data ring; 0: there is none
  * @frozen_by: ID of the trigger that last froze the channel; 0: none yet
  * @padding: 0
- * @frozen_tsc: time-stamp counter at that freeze
+ * @frozen_time: time of that freeze
  * @samples: SAMPLEs taken, including those dropped because the data ring had no space
  * @samples_cut: SAMPLEs that were shorter than wanted
  * @sample_slots: bit n: slot n holds a sample; as of the last update of this page
@@ -1153,9 +1167,9 @@ struct auxtrace_status_page {
 	__u64 overwritten;
 	__u64 windows;
 	__u64 window_begin;
-	__u64 window_begin_tsc;
+	__u64 window_begin_time;
 	__u64 window_end;
-	__u64 window_end_tsc;
+	__u64 window_end_time;
 	__u64 pauses_asked;
 	__u64 pauses_done;
 	__u64 resumes_asked;
@@ -1173,7 +1187,7 @@ struct auxtrace_status_page {
 	__u64 data_size;
 	__u32 frozen_by;
 	__u32 padding;
-	__u64 frozen_tsc;
+	__u64 frozen_time;
 	__u64 samples;
 	__u64 samples_cut;
 	__u64 sample_slots;

@@ -491,8 +491,8 @@ static void read_window(const struct auxtrace_record_window *r)
 	assert_int_equal(r->window, ++reported.windows);
 	assert_int_equal(r->begin, hw.log[r->window % LOG].begin);
 	assert_int_equal(r->end_position, hw.log[r->window % LOG].end);
-	assert_true(r->begin_tsc < r->end_tsc);
-	assert_int_equal(r->end.tsc, r->end_tsc);
+	assert_true(r->begin_time < r->end_time);
+	assert_int_equal(r->end.time, r->end_time);
 	assert_int_equal(r->end.tid, r->tid);
 	assert_int_equal(r->slot, hw.log[r->window % LOG].slot);
 	assert_int_equal(r->reserved, 0);

@@ -61,7 +61,7 @@ static struct auxtrace_record_window window_record(uint64_t seq, uint64_t begin,
 {
 	return (struct auxtrace_record_window){
 		.header = { AUXTRACE_RECORD_WINDOW, 0, sizeof(struct auxtrace_record_window) },
-		.window = seq, .begin = begin, .end_position = end, .begin_tsc = tsc, .end_tsc = tsc + 10,
+		.window = seq, .begin = begin, .end_position = end, .begin_time = tsc, .end_time = tsc + 10,
 		.begin_cause = AUXTRACE_CAUSE_USER, .end_cause = AUXTRACE_CAUSE_USER,
 		.end = { tsc + 10, 1, sizeof(struct auxtrace_record_window) },
 	};

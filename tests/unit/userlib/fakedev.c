@@ -270,7 +270,7 @@ static int do_snapshot(struct auxtrace_snapshot *arg)
 		cut = (struct auxtrace_cut){
 			.cpu = c, .slot = page->slot, .aux_begin = page->slot_begin,
 			.aux_end = page->produced, .data_begin = page->data_slot_begin,
-			.data_end = page->data_head, .window = page->windows, .tsc = 7000 + c,
+			.data_end = page->data_head, .window = page->windows, .time = 7000 + c,
 		};
 		arg->out_slot = page->slot;
 		if (fake.on_snapshot)
@@ -388,7 +388,7 @@ int __wrap_ioctl(int fd, unsigned long nr, ...)
 
 void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset)
 {
-	unsigned int cpu = (uint64_t)offset >> 44, i = (uint64_t)offset >> 40 & 0xf;
+	unsigned int cpu = (uint64_t)offset >> 20, i = (uint64_t)offset >> 16 & 0xf;
 	static const int rights[] = { PROT_READ, PROT_READ | PROT_WRITE, PROT_READ, PROT_READ };
 	size_t sizes[] = { PAGE, PAGE, fake.setup.aux_size, fake.setup.data_size };
 
