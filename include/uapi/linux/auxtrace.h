@@ -373,6 +373,7 @@ struct auxtrace_setup {
  *               CPU model that cannot have both
  *  EIO          BTS: perf's debug store is not where the CPU's IA32_DS_AREA points
  *  ENODEV       a CPU of the session is offline
+ *  EINVAL       START: the reserved part of a user page is not zero
  *  EBADFD       no SETUP yet
  *  EACCES       see DOC: errno; START only
  */
@@ -1089,31 +1090,45 @@ struct auxtrace_branch {
 
 /**
  * struct auxtrace_status_page - state of a channel, written by the kernel
- * @seq: odd while the kernel writes the members up to @sample_slots. A reader loads @seq,
- *	then those members, then @seq again, with read barriers (or acquire loads) between:
- *	the copy is consistent if both values of @seq are equal and even
+ * @size: bytes of this struct as the kernel knows it. Members beyond it read as 0, as does all
+ *	that is reserved; reserved room may become members of a meaning for which 0 is right
+ * @abi_version: AUXTRACE_ABI_VERSION
  * @cpu: CPU of the channel
+ * @pmu: AUXTRACE_PMU_*
+ * @clock: AUXTRACE_CLOCK_* of all times
+ * @slots: number of slots of the session; 1 without slots
+ * @aux_size: bytes of the AUX area
+ * @data_size: bytes of the data ring; 0: there is none
+ *
+ * The members above do not change. @seq covers those below, up to @data_reserved. What each
+ * start and stop of the hardware changes is in the first two of these cache lines.
+ *
+ * @seq: odd while the kernel writes the members that it covers. A reader loads @seq, then those
+ *	members, then @seq again, with read barriers (or acquire loads) between: the copy is
+ *	consistent if both values of @seq are equal and even
  * @inhibit: AUXTRACE_INHIBIT_*
  * @running: 1 while the hardware traces
- * @aux_size: bytes of the AUX area
+ * @slot: slot that is traced into; 0 without slots
  * @produced: AUX position up to which data is in memory. Advances when a window ends, at
  *	a watermark or wrap interrupt, and at STATUS with SYNC
- * @consumed: full-trace mode: newest valid tail that the kernel has taken from the user
- *	page. Overwrite mode: bytes retained by SNAPSHOT with SLOT
- * @overwritten: overwrite mode: bytes that newer ones have replaced. Full-trace mode: 0.
- *	Always produced = consumed + available + overwritten, where available is the number
- *	of bytes that a reader finds in the area
  * @windows: number of windows begun, which is the number of the newest window
  * @window_begin: position where the newest window began
  * @window_begin_time: time at which it began
  * @window_end: position where a window last ended
  * @window_end_time: time at which it ended
+ *
+ * @consumed: full-trace mode: newest valid tail that the kernel has taken from the user
+ *	page. Overwrite mode: bytes retained by SNAPSHOT with SLOT
+ * @overwritten: overwrite mode: bytes that newer ones have replaced. Full-trace mode: 0.
+ *	Always produced = consumed + available + overwritten, where available is the number
+ *	of bytes that a reader finds in the area
+ * @pmis: trace interrupts handled for this channel, including those whose status bit
+ *	another user had already acknowledged
  * @pauses_asked: PAUSE requests
  * @pauses_done: PAUSE requests that stopped the hardware
  * @resumes_asked: RESUME requests
  * @resumes_done: RESUME requests that started the hardware
- * @pmis: trace interrupts handled for this channel, including those whose status bit
- *	another user had already acknowledged
+ *
  * @gaps: times that trace was lost without a pause being requested; the sum of gaps_*
  * @gaps_full: full-trace mode: times that the hardware was stopped for lack of space. The module
  *	normally stops it a page before the reader's tail, so that it stops between two
@@ -1124,17 +1139,13 @@ struct auxtrace_branch {
  * @gaps_offline: times that the CPU went offline, or that the machine suspended
  * @bad_tails: tails in the user page that moved backwards or beyond @produced; ignored
  * @snapshots: cuts made by SNAPSHOT with SLOT
- * @slot: slot that is traced into; 0 without slots
- * @slots: number of slots of the session; 1 without slots
  * @slot_begin: position at which tracing into @slot began; bytes that an earlier use of the
  *	slot left behind are not valid
- * @data_size: bytes of the data ring; 0: there is none
- * @frozen_by: ID of the trigger that last froze the channel; 0: none yet
- * @padding: 0
- * @frozen_time: time of that freeze
  * @samples: SAMPLEs taken, including those dropped because the data ring had no space
  * @samples_cut: SAMPLEs that were shorter than wanted
  * @sample_slots: bit n: slot n holds a sample; as of the last update of this page
+ * @frozen_time: time of the newest freeze
+ * @frozen_by: ID of the trigger that last froze the channel; 0: none yet
  *
  * @seq does not cover the members below. Each is written as a whole, at any time, also by
  * NMIs.
@@ -1145,62 +1156,73 @@ struct auxtrace_branch {
  *	records go to
  * @data_head: position after the newest complete record; load it with acquire semantics
  *	before reading records
- * @data_consumed: newest valid tail that a writer has taken. Overwritable ring: bytes
- *	retained by SNAPSHOT with SLOT
+ * @data_records: records written
  * @data_overwritten: overwritable ring: bytes that newer ones have replaced, as of the
  *	newest record. While no record is being written, always
  *	data_head = data_consumed + available + data_overwritten
+ * @data_consumed: newest valid tail that a writer has taken. Overwritable ring: bytes
+ *	retained by SNAPSHOT with SLOT
  * @data_slot_begin: as @slot_begin, of the data ring's slot
- * @data_records: records written
  * @data_lost: records dropped because there was no space or output was paused
- * @data_bad_tails: as @bad_tails, of @data_tail
  * @data_paused: bit 0: PAUSE_OUTPUT is in effect; bit 1: the channel is frozen
+ * @data_bad_tails: as @bad_tails, of @data_tail
  */
 struct auxtrace_status_page {
-	__u32 seq;
+	__u32 size;
+	__u32 abi_version;
 	__u32 cpu;
+	__u32 pmu;
+	__u32 clock;
+	__u32 slots;
+	__u64 aux_size;
+	__u64 data_size;
+	__u64 reserved_facts[11];
+
+	__u32 seq;			/* at 128 */
 	__u32 inhibit;
 	__u32 running;
-	__u64 aux_size;
+	__u32 slot;
 	__u64 produced;
-	__u64 consumed;
-	__u64 overwritten;
 	__u64 windows;
 	__u64 window_begin;
 	__u64 window_begin_time;
 	__u64 window_end;
 	__u64 window_end_time;
+
+	__u64 consumed;			/* at 192 */
+	__u64 overwritten;
+	__u64 pmis;
 	__u64 pauses_asked;
 	__u64 pauses_done;
 	__u64 resumes_asked;
 	__u64 resumes_done;
-	__u64 pmis;
-	__u64 gaps;
+	__u64 reserved_often[9];
+
+	__u64 gaps;			/* at 320 */
 	__u64 gaps_full;
 	__u64 gaps_error;
 	__u64 gaps_offline;
 	__u64 bad_tails;
 	__u64 snapshots;
-	__u32 slot;
-	__u32 slots;
 	__u64 slot_begin;
-	__u64 data_size;
-	__u32 frozen_by;
-	__u32 padding;
-	__u64 frozen_time;
 	__u64 samples;
 	__u64 samples_cut;
 	__u64 sample_slots;
+	__u64 frozen_time;
+	__u32 frozen_by;
+	__u32 reserved_frozen;
+	__u64 reserved_seldom[20];
 
-	__u64 data_reserved;
+	__u64 data_reserved;		/* at 576 */
 	__u64 data_head;
-	__u64 data_consumed;
-	__u64 data_overwritten;
-	__u64 data_slot_begin;
 	__u64 data_records;
+	__u64 data_overwritten;
+	__u64 data_consumed;
+	__u64 data_slot_begin;
 	__u64 data_lost;
-	__u64 data_bad_tails;
 	__u64 data_paused;
+	__u64 data_bad_tails;
+	__u64 reserved_data[15];
 };
 #define AUXTRACE_DATA_POSITION(reserved)	((__u64)(reserved) & 0xffffffffffffffull)
 #define AUXTRACE_DATA_SLOT(reserved)		((__u32)((__u64)(reserved) >> 56))
@@ -1214,6 +1236,9 @@ struct auxtrace_status_page {
  * @data_tail: data ring that is not overwritable: position up to which the reader is done
  *	with records, stored in the same way. The kernel takes it when a writer needs
  *	space, and at poll(2) and STATUS with SYNC
+ *
+ * Both are stored by one 64-bit access each, also by 32-bit programs. The rest of the page is
+ * reserved and must stay zero; START checks that.
  */
 struct auxtrace_user_page {
 	__u64 aux_tail;

@@ -623,6 +623,9 @@ static void check(void)
 	assert_int_equal(page->inhibit, atomic_read(&channel->inhibit));
 	assert_int_equal(page->seq & 1, 0);
 	assert_int_equal(page->windows, hw.windows);
+	/* All that has changed is published, however seldom it changes. */
+	assert_memory_equal(page, &channel->now,
+			    offsetof(struct auxtrace_status_page, data_reserved));
 	check_page();
 	assert_true(page->gaps_full >= hw.lost || hw.stopped);
 	assert_true(page->window_begin <= page->produced);
