@@ -225,6 +225,7 @@ u64 auxt_record_sample(struct auxt_channel *ch, const struct auxt_request *reque
 	record->aux_end = end;
 	record->wanted = request->size;
 	record->length = length;
+	record->data_offset = slot < 0 ? sizeof(*record) : 0;
 	record->flags = (slot < 0 ? 0 : AUXTRACE_SAMPLE_IN_SLOT) |
 			(length < record_whole(ch, request->size) ? AUXTRACE_SAMPLE_CUT : 0);
 	if (slot < 0) {

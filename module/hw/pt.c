@@ -21,6 +21,7 @@
 #include <linux/slab.h>
 #include <linux/topology.h>
 #include "compat/compat.h"
+#include "core/caps.h"
 #include "core/channel.h"
 #include "core/trace_pmu.h"
 #include "hw/pmi.h"
@@ -46,7 +47,7 @@ static_assert(AUXT_REGION_SIZE == PAGE_SIZE);
 #define VMX_MISC_PT	BIT_ULL(14)
 
 static struct pt_caps pt_cpu_caps;
-static u32 pt_why_missing;		/* AUXTRACE_PT_* */
+static u32 pt_why_missing;		/* AUXTRACE_PMU_STATE_* */
 static bool pt_works_in_vmx;
 
 /**
@@ -109,7 +110,7 @@ void __init auxt_pt_init(void)
 
 	if (!boot_cpu_has(X86_FEATURE_INTEL_PT) || boot_cpu_data.cpuid_level < 0x14) {
 		/* Leaf 14H is undefined on a CPU without PT. */
-		pt_why_missing = AUXTRACE_PT_NO_CPUID;
+		pt_why_missing = AUXTRACE_PMU_STATE_NO_CPUID;
 		return;
 	}
 	leaf[0] = pt_read_leaf(0x14, 0);
@@ -121,13 +122,13 @@ void __init auxt_pt_init(void)
 			   vmx_misc & VMX_MISC_PT);
 
 	if (!pt_cpu_caps.topa || !pt_cpu_caps.topa_multi)
-		pt_why_missing = AUXTRACE_PT_NO_TOPA;
+		pt_why_missing = AUXTRACE_PMU_STATE_NO_TOPA;
 	/*
 	 * Only version 2 and later have IA32_PERF_GLOBAL_STATUS, whose bit 55 tells the
 	 * ToPA interrupt from others.
 	 */
 	else if (!auxt_pmi_exists(2))
-		pt_why_missing = AUXTRACE_PT_NO_PMI;
+		pt_why_missing = AUXTRACE_PMU_STATE_NO_PMI;
 }
 
 /**
@@ -146,6 +147,29 @@ static u32 pt_missing(void)
 	return pt_why_missing;
 }
 NOKPROBE_SYMBOL(pt_missing);
+
+static u32 pt_excludes(void)
+{
+	return AUXTRACE_EXCLUDES_TASK_EVENTS |
+	       (pt_cpu_caps.excludes_lbr ? AUXTRACE_EXCLUDES_LBR | AUXTRACE_EXCLUDES_PT_BTS : 0);
+}
+NOKPROBE_SYMBOL(pt_excludes);
+
+static void pt_describe(struct auxt_caps *caps)
+{
+	const struct auxtrace_cap_intel_pt cap = {
+		.cap = { .tag = AUXTRACE_CAP_INTEL_PT, .size = sizeof(cap) },
+		.config = pt_caps_config(&pt_cpu_caps),
+		.mtc_periods = pt_cpu_caps.mtc_periods,
+		.cyc_thresholds = pt_cpu_caps.cyc_thresholds,
+		.psb_periods = pt_cpu_caps.psb_periods,
+		.nr_ranges = pt_cpu_caps.nr_ranges,
+	};
+
+	if (pt_missing() != AUXTRACE_PMU_STATE_NO_CPUID)
+		auxt_caps_add(caps, &cap.cap);
+}
+NOKPROBE_SYMBOL(pt_describe);
 
 static int pt_check(const struct auxtrace_setup *setup)
 {
@@ -450,6 +474,8 @@ const struct trace_pmu auxt_pt = {
 	.name = "intel_pt",
 	.granule = 1,
 	.missing = pt_missing,
+	.excludes = pt_excludes,
+	.describe = pt_describe,
 	.check = pt_check,
 	.in_use = pt_in_use,
 	.table_pages = auxt_pt_tables_pages,

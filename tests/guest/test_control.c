@@ -275,9 +275,9 @@ static void effects_beyond_the_given_space_are_dropped(void **state)
 	two_cpus_required();
 	session_open(&s, all_cpus, BOTH, AUX_SIZE);
 	ok_start(s.fd);
-	memset(effects, 0x5a, sizeof(effects));
-	memset(&untouched, 0x5a, sizeof(untouched));
-	assert_int_equal(at_control(s.fd, AUXTRACE_IOC_PAUSE, 0, effects, 1), s.count);
+	memset(effects, 0xff, sizeof(effects));
+	memset(&untouched, 0xff, sizeof(untouched));
+	assert_int_equal(at_control(s.fd, AUXTRACE_IOC_PAUSE, 0, effects, 1), 1);
 	assert_int_equal(effects[0].flags, AUXTRACE_EFFECT_CHANGED);
 	assert_memory_equal(&effects[1], &untouched, sizeof(untouched));
 	for (unsigned int i = 0; i < s.count; i++)

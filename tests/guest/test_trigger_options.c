@@ -280,7 +280,7 @@ static uint64_t ns_of(uint64_t ticks)
 {
 	struct auxtrace_info info = at_info();
 
-	return ticks * 1000000 / info.out_tsc_khz;
+	return ticks * 1000000 / (info.out_clock_hz / 1000);
 }
 
 static void delayed(uint32_t action, uint32_t inhibit)

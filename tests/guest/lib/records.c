@@ -227,7 +227,8 @@ static void follow_sample(struct follower *f, const union any_record *rec, uint6
 
 	rule(s->header.size == sizeof(*s) + inside + sizeof(struct auxtrace_record_end));
 	rule(s->trigger);
-	rule(!(s->flags & ~(uint64_t)(AUXTRACE_SAMPLE_IN_SLOT | AUXTRACE_SAMPLE_CUT)));
+	rule(s->data_offset == (s->flags & AUXTRACE_SAMPLE_IN_SLOT ? 0 : sizeof(*s)));
+	rule(!(s->flags & ~(AUXTRACE_SAMPLE_IN_SLOT | AUXTRACE_SAMPLE_CUT)));
 	rule(s->length <= s->wanted && s->length <= s->aux_end);
 	/* BTS: only whole records; the wanted size need not be a multiple of them. */
 	rule(!!(s->flags & AUXTRACE_SAMPLE_CUT) == (s->length < whole_trace(s->wanted)));

@@ -458,10 +458,11 @@ static void write_area(void)
 
 static void read_sample(const struct auxtrace_record_sample *r)
 {
-	const char *bytes = (const char *)(r + 1);
+	const char *bytes = (const char *)r + r->data_offset;
 	u64 begin = r->aux_end - r->length;
 
 	assert_true(r->length <= r->wanted);
+	assert_int_equal(r->data_offset, r->flags & AUXTRACE_SAMPLE_IN_SLOT ? 0 : sizeof(*r));
 	assert_int_equal(!!(r->flags & AUXTRACE_SAMPLE_CUT), r->length < r->wanted);
 	reported.samples++;
 	reported.sample = *r;

@@ -656,6 +656,7 @@ static void samples_are_decoded_each_on_its_own(void **state)
 		.sample = {
 			.header = { AUXTRACE_RECORD_SAMPLE, 0, sizeof(s) },
 			.trigger = 3, .pid = 100, .aux_end = 1008, .wanted = 64, .length = sizeof(s.bytes),
+			.data_offset = sizeof(s.sample),
 		},
 		.bytes = { { MAIN, F, 0 }, { F + 2, F + 6, 0 } },
 		.end = { 5000, 1, sizeof(s) },

@@ -673,11 +673,12 @@ static void a_probed_instruction_is_skipped_and_named(void **state)
 }
 
 /* A SAMPLE record at @at of @buf, with @length bytes or, @flags, none. Returns what follows it. */
-static uint8_t *put_sample(uint8_t *at, uint64_t length, uint64_t wanted, uint64_t flags, const void *bytes)
+static uint8_t *put_sample(uint8_t *at, uint64_t length, uint64_t wanted, uint32_t flags, const void *bytes)
 {
 	struct auxtrace_record_sample s = {
 		.header.type = AUXTRACE_RECORD_SAMPLE, .trigger = 3, .pid = 7, .tid = 8, .aux_end = 900,
 		.wanted = wanted, .length = length, .flags = flags,
+		.data_offset = flags & AUXTRACE_SAMPLE_IN_SLOT ? 0 : sizeof(s),
 	};
 	size_t inside = flags & AUXTRACE_SAMPLE_IN_SLOT ? 0 : (length + 7) / 8 * 8;
 	struct auxtrace_record_end e = { .time = 0xdef };
