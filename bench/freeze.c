@@ -111,11 +111,11 @@ static void freeze_once(struct frozen *f)
 	for (unsigned int cpu = 0; cpu < f->nr; cpu++) {
 		if (!(f->status[cpu]->inhibit & AUXTRACE_INHIBIT_FROZEN))
 			errx(1, "CPU %u is not frozen", cpu);
-		if (f->status[cpu]->window_end_tsc > last)
-			last = f->status[cpu]->window_end_tsc;
+		if (f->status[cpu]->window_end_time > last)
+			last = f->status[cpu]->window_end_time;
 	}
 	f->last = least(f->last, last - begin);
-	f->own = least(f->own, f->status[0]->window_end_tsc - begin);
+	f->own = least(f->own, f->status[0]->window_end_time - begin);
 	resume(f);
 }
 

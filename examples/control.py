@@ -17,7 +17,7 @@ def call(number, layout, *values):
     fcntl.ioctl(device, number, bytearray(struct.pack("=I" + layout, size, *values)))
 
 def region(which, size):
-    return mmap.mmap(device, size, mmap.MAP_SHARED, mmap.PROT_READ, offset=CPU << 44 | which << 40)
+    return mmap.mmap(device, size, mmap.MAP_SHARED, mmap.PROT_READ, offset=CPU << 20 | which << 16)
 
 os.sched_setaffinity(0, {CPU})
 device = os.open("/dev/auxtrace", os.O_RDWR | os.O_CLOEXEC)
@@ -29,7 +29,7 @@ for n in (10, 100, 1000):
     call(RESUME, "3I2Q2I", *[0] * 7)  # all CPUs, no effects wanted
     sum(range(n))
     call(PAUSE, "3I2Q2I", *[0] * 7)
-    # The session is paused, so the page is stable: produced is at offset 24, windows at 48.
-    produced, windows = (struct.unpack_from("=Q", page, at)[0] for at in (24, 48))
+    # The session is paused, so the page is stable: produced is at offset 144, windows at 152.
+    produced, windows = (struct.unpack_from("=Q", page, at)[0] for at in (144, 152))
     print(f"window {windows}: {produced} bytes so far, the first {aux[:16].hex()}")
 call(STOP, "I", 0)

@@ -25,8 +25,8 @@
  * microseconds. Only calls that write recordings block on files. No call waits for trace
  * to arrive: use poll(2) on auxtrace_fd().
  *
- * Units. Sizes, lengths and positions are in bytes, times that end in _tsc are in ticks of
- * the time-stamp counter, times that end in _ns in nanoseconds.
+ * Units. Sizes, lengths and positions are in bytes, times that end in _ns in
+ * nanoseconds; other times are values of the clock of "DOC: time" in <linux/auxtrace.h>.
  */
 #ifndef AUXTRACE_H
 #define AUXTRACE_H
@@ -158,9 +158,29 @@ int auxtrace_fd(const struct auxtrace_session *session);
 /**
  * auxtrace_info - what this machine and the caller can do
  * @flags: AUXTRACE_INFO_*
+ *
+ * The members @caps and @caps_len of @info are the library's: auxtrace_capability() has what they
+ * describe.
+ *
+ * Return: 0, or -1:
+ *  EACCES  PROBE without CAP_PERFMON or CAP_SYS_ADMIN
  */
 int auxtrace_info(struct auxtrace_session *session, uint32_t flags,
 		  struct auxtrace_info *info);
+
+/**
+ * auxtrace_capability - what is particular to a trace PMU or an architecture
+ * @tag: AUXTRACE_CAP_*
+ * @cap: gets the struct auxtrace_cap_* of that tag
+ * @size: its size. Members that the module does not know are 0
+ *
+ * As of auxtrace_open(), or of the newest auxtrace_info() of the session.
+ *
+ * Return: 0, or -1 with *@cap cleared:
+ *  ENOENT  the machine does not have it, or the module does not know it
+ */
+int auxtrace_capability(const struct auxtrace_session *session, uint32_t tag, void *cap,
+			size_t size);
 
 /**
  * auxtrace_default_config - the config that auxtrace_setup() uses by default with Intel PT
@@ -647,7 +667,7 @@ int auxtrace_release_sample(struct auxtrace_session *session, unsigned int cpu, 
 static inline const uint8_t *auxtrace_sample_data(const union auxtrace_record *record)
 {
 	return record->sample.flags & AUXTRACE_SAMPLE_IN_SLOT ? NULL :
-	       (const uint8_t *)(&record->sample + 1);
+	       (const uint8_t *)record + record->sample.data_offset;
 }
 
 /** auxtrace_cause_name - name of an AUXTRACE_CAUSE_*: "user", "full", ...; "?" if unknown */

@@ -4,7 +4,8 @@
 #include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
-#include <linux/uaccess.h>
+#include <linux/stddef.h>
+#include "answer.h"
 #include "broadcast.h"
 #include "core/channel.h"
 #include "cpuset.h"
@@ -61,29 +62,11 @@ static void control_resume(struct auxt_channel *ch, void *data)
 	auxt_channel_resume(ch, control_effect(ch, data));
 }
 
-/*
- * Returns NULL if user space asks for no effects. Clears its array, so that a bad address fails
- * before anything is done.
- */
-static struct auxtrace_effect *control_new_effects(const struct auxt_session *session,
-						   const struct auxtrace_control *arg)
+static void control_copy_effects(const struct auxt_session *session, const struct cpumask *cpus,
+				 const struct auxtrace_effect *effects,
+				 const struct auxtrace_control *arg,
+				 const struct auxt_answer *answer)
 {
-	u32 len = min(arg->effects_len, arg->out_count);
-	struct auxtrace_effect *effects;
-
-	if (!arg->effects_len)
-		return NULL;
-	if (clear_user(u64_to_user_ptr(arg->effects), len * sizeof(*effects)))
-		return ERR_PTR(-EFAULT);
-	effects = kvcalloc(session->nr_channels, sizeof(*effects), GFP_KERNEL);
-	return effects ?: ERR_PTR(-ENOMEM);
-}
-
-static int control_copy_effects(const struct auxt_session *session, const struct cpumask *cpus,
-				const struct auxtrace_effect *effects,
-				const struct auxtrace_control *arg)
-{
-	struct auxtrace_effect __user *to = u64_to_user_ptr(arg->effects);
 	unsigned int cpu, n = 0;
 
 	for_each_cpu(cpu, cpus) {
@@ -91,16 +74,57 @@ static int control_copy_effects(const struct auxt_session *session, const struct
 
 		if (n == arg->effects_len)
 			break;
-		if (copy_to_user(to + n++, &effects[ch->index], sizeof(*to)))
-			return -EFAULT;
+		auxt_answer_write_array(answer, n++, arg->effect_size, &effects[ch->index],
+					sizeof(*effects));
 	}
-	return 0;
 }
 
-static int control_session(struct auxt_session *session, struct auxtrace_control *arg,
+/* Sends a request to started channels. @effects: may be NULL. */
+static int control_send(struct auxt_session *session, const struct cpumask *cpus,
+			auxt_broadcast_fn fn, struct auxtrace_effect *effects)
+{
+	int err = auxt_session_lock(session);
+
+	if (err)
+		return err;
+	if (session->state == AUXTRACE_STATE_STARTED)
+		auxt_broadcast(session, cpus, true, fn, effects);
+	else
+		err = -EBADFD;
+	auxt_session_unlock(session);
+	return err;
+}
+
+/* The same, and tells user space the effects. */
+static int control_send_and_tell(struct auxt_session *session, const struct cpumask *cpus,
+				 auxt_broadcast_fn fn, const struct auxtrace_control *arg)
+{
+	size_t len = min(arg->effects_len, cpumask_weight(cpus));
+	struct auxtrace_effect *effects;
+	struct auxt_answer answer;
+	int err;
+
+	if (arg->effect_size < offsetofend(struct auxtrace_effect, time))
+		return -EINVAL;
+	if (arg->effect_size > PAGE_SIZE)
+		return -E2BIG;
+	effects = kvcalloc(session->nr_channels, sizeof(*effects), GFP_KERNEL);
+	if (!effects)
+		return -ENOMEM;
+	err = auxt_answer_pin(&answer, arg->effects, len * arg->effect_size);
+	if (!err) {
+		err = control_send(session, cpus, fn, effects);
+		if (!err)
+			control_copy_effects(session, cpus, effects, arg, &answer);
+		auxt_answer_unpin(&answer);
+	}
+	kvfree(effects);
+	return err;
+}
+
+static int control_session(struct auxt_session *session, const struct auxtrace_control *arg,
 			   auxt_broadcast_fn fn)
 {
-	struct auxtrace_effect *effects;
 	const struct cpumask *cpus;
 	int err;
 
@@ -112,27 +136,10 @@ static int control_session(struct auxt_session *session, struct auxtrace_control
 	cpus = control_get_cpus(session, arg->cpus, arg->cpus_len);
 	if (IS_ERR(cpus))
 		return PTR_ERR(cpus);
-	arg->out_count = cpus == session->group.cpus ? session->nr_channels : cpumask_weight(cpus);
-
-	effects = control_new_effects(session, arg);
-	err = PTR_ERR_OR_ZERO(effects);
-	if (err)
-		goto out_cpus;
-	err = auxt_session_lock(session);
-	if (err)
-		goto out_effects;
-	if (session->state == AUXTRACE_STATE_STARTED)
-		auxt_broadcast(session, cpus, true, fn, effects);
+	if (arg->effects_len)
+		err = control_send_and_tell(session, cpus, fn, arg);
 	else
-		err = -EBADFD;
-	auxt_session_unlock(session);
-	if (!err && effects)
-		err = control_copy_effects(session, cpus, effects, arg);
-
-out_effects:
-	if (effects)
-		kvfree(effects);
-out_cpus:
+		err = control_send(session, cpus, fn, NULL);
 	control_put_cpus(session, cpus);
 	return err;
 }
@@ -142,8 +149,9 @@ out_cpus:
  * @session: the session
  * @data: struct auxtrace_control
  *
- * Return: 0; -EINVAL unknown flag, a CPU that is not the session's, or no CPU; -EBADFD not
- * started; -EFAULT a bad pointer; -ENOMEM; -EINTR a fatal signal.
+ * Return: 0; -EINVAL unknown flag, a CPU that is not the session's, no CPU, or an effect_size below
+ * the first published; -E2BIG one beyond a page; -EBADFD not started; -EFAULT a bad pointer;
+ * -ENOMEM; -EINTR a fatal signal.
  */
 int auxt_pause(struct auxt_session *session, void *data)
 {

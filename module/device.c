@@ -9,6 +9,7 @@
 #include <linux/module.h>
 #include <linux/stddef.h>
 #include <linux/uaccess.h>
+#include "answer.h"
 #include "device.h"
 #include "info.h"
 #include "session.h"
@@ -57,20 +58,18 @@ struct device_command {
 }
 
 static const struct device_command device_commands[] = {
-	COMMAND(INFO, auxtrace_info, out_tsc_khz, auxt_info,
-		offsetof(struct auxtrace_info, out_abi_version)),
+	COMMAND(INFO, auxtrace_info, out_time_shift, auxt_info,
+		offsetof(struct auxtrace_info, out_caps_len)),
 	COMMAND(SETUP, auxtrace_setup, aux_watermark, auxt_setup, 0),
 	COMMAND(START, auxtrace_start, flags, auxt_start, 0),
 	COMMAND(STOP, auxtrace_start, flags, auxt_stop, 0),
-	COMMAND(PAUSE, auxtrace_control, reserved, auxt_pause,
-		offsetof(struct auxtrace_control, out_count)),
-	COMMAND(RESUME, auxtrace_control, reserved, auxt_resume,
-		offsetof(struct auxtrace_control, out_count)),
+	COMMAND(PAUSE, auxtrace_control, reserved, auxt_pause, 0),
+	COMMAND(RESUME, auxtrace_control, reserved, auxt_resume, 0),
 	COMMAND(STATUS, auxtrace_status, out_pmis, auxt_status,
 		offsetof(struct auxtrace_status, out_state)),
-	COMMAND(TASK, auxtrace_task, out_cr3_mask, auxt_task,
-		offsetof(struct auxtrace_task, out_cr3)),
-	COMMAND(SNAPSHOT, auxtrace_snapshot, reserved, auxt_snapshot,
+	COMMAND(TASK, auxtrace_task, out_context_mask, auxt_task,
+		offsetof(struct auxtrace_task, out_context)),
+	COMMAND(SNAPSHOT, auxtrace_snapshot, out_slot, auxt_snapshot,
 		offsetof(struct auxtrace_snapshot, out_count)),
 	COMMAND(RELEASE, auxtrace_release, cpu, auxt_release, 0),
 	COMMAND(PAUSE_OUTPUT, auxtrace_output, cpus, auxt_pause_output, 0),
@@ -82,42 +81,36 @@ static const struct device_command device_commands[] = {
 		offsetof(struct auxtrace_trigger_state, out_hits)),
 };
 
-static int device_answer(const struct device_command *command, void __user *user,
-			 const union device_arg *arg, u32 size)
-{
-	const char *from = (const char *)arg + command->answer;
-
-	user += command->answer;
-	size -= command->answer;
-	/* PAUSE and RESUME write one word back, which put_user() does faster. */
-	if (size == sizeof(u64))
-		return put_user(*(const u64 *)from, (u64 __user *)user);
-	return copy_to_user(user, from, size) ? -EFAULT : 0;
-}
-
 static long device_run(const struct device_command *command, struct auxt_session *session,
 		       void __user *user)
 {
+	struct auxt_answer answer;
 	union device_arg arg;
-	u32 size;
+	u32 size, len = 0;
 	int err;
 
 	if (get_user(size, (u32 __user *)user))
 		return -EFAULT;
 	if (size < command->min_size)
 		return -EINVAL;
+	/* No struct will be longer, and the check for zeroes below must end soon. */
+	if (size > PAGE_SIZE)
+		return -E2BIG;
 	err = copy_struct_from_user(&arg, command->size, user, size);
 	if (err)
 		return err;
 	/* Another thread may have changed the size between the two reads. */
 	arg.size = size;
 	size = min(size, command->size);
-	/* An ioctl whose answer cannot be written must fail without effect: try it first. */
-	if (command->answer && device_answer(command, user, &arg, size))
-		return -EFAULT;
+	if (command->answer)
+		len = size - command->answer;
+	err = auxt_answer_pin(&answer, (u64)user + command->answer, len);
+	if (err)
+		return err;
 	err = command->run(session, &arg);
-	if (!err && command->answer)
-		err = device_answer(command, user, &arg, size);
+	if (!err)
+		auxt_answer_write(&answer, 0, (char *)&arg + command->answer, len);
+	auxt_answer_unpin(&answer);
 	return err;
 }
 

@@ -5,12 +5,14 @@
 #include <linux/capability.h>
 #include <linux/cpu.h>
 #include <linux/smp.h>
+#include <linux/stddef.h>
+#include <linux/uaccess.h>
 #include "base/clock.h"
 #include "compat/compat.h"
+#include "core/caps.h"
 #include "core/trace_pmu.h"
-#include "hw/bts.h"
-#include "hw/pt.h"
 #include "hw/reservation.h"
+#include "hw/trace_pmus.h"
 #include "info.h"
 
 struct info_probe {
@@ -43,46 +45,94 @@ static bool info_is_busy(const struct trace_pmu *pmu)
 	return atomic_read(&probe.busy);
 }
 
-static void info_describe_cpu(struct auxtrace_info *info)
+static void info_describe_cpu(struct auxt_caps *caps)
 {
+	struct auxtrace_cap_x86 cpu = {
+		.cap = { .tag = AUXTRACE_CAP_X86, .size = sizeof(cpu) },
+		.family = boot_cpu_data.x86,
+		.model = boot_cpu_data.x86_model,
+		.stepping = boot_cpu_data.x86_stepping,
+	};
 	u64 platform;
 
-	info->out_cpu_family = boot_cpu_data.x86;
-	info->out_cpu_model = boot_cpu_data.x86_model;
-	info->out_cpu_stepping = boot_cpu_data.x86_stepping;
-	if (boot_cpu_data.x86_vendor != X86_VENDOR_INTEL)
-		return;
-	/* CPUID.15H: TSC = ART * EBX / EAX */
-	if (boot_cpu_data.cpuid_level >= 0x15 && cpuid_eax(0x15) && cpuid_ebx(0x15)) {
-		info->out_tsc_art_num = cpuid_ebx(0x15);
-		info->out_tsc_art_den = cpuid_eax(0x15);
+	if (boot_cpu_data.x86_vendor == X86_VENDOR_INTEL) {
+		/* CPUID.15H: TSC = ART * EBX / EAX */
+		if (boot_cpu_data.cpuid_level >= 0x15 && cpuid_eax(0x15) && cpuid_ebx(0x15)) {
+			cpu.tsc_art_num = cpuid_ebx(0x15);
+			cpu.tsc_art_den = cpuid_eax(0x15);
+		}
+		if (!auxt_rdmsr_safe(MSR_PLATFORM_INFO, &platform))
+			cpu.max_nonturbo_ratio = platform >> 8 & 0xff;
 	}
-	if (!auxt_rdmsr_safe(MSR_PLATFORM_INFO, &platform))
-		info->out_max_nonturbo_ratio = platform >> 8 & 0xff;
+	auxt_caps_add(caps, &cpu.cap);
 }
+
+/* Describes a trace PMU. Returns whether sessions can use it. */
+static bool info_describe_pmu(struct auxt_caps *caps, const struct trace_pmu *pmu, bool probe)
+{
+	struct auxtrace_cap_pmu cap = {
+		.cap = { .tag = AUXTRACE_CAP_PMU(pmu->number), .size = sizeof(cap) },
+		.pmu = pmu->number,
+		.state = pmu->missing(),
+	};
+	bool usable = cap.state == AUXTRACE_PMU_STATE_OK;
+
+	if (usable) {
+		cap.excludes = pmu->excludes();
+		if (probe && info_is_busy(pmu))
+			cap.state = AUXTRACE_PMU_STATE_BUSY;
+	}
+	auxt_caps_add(caps, &cap.cap);
+	pmu->describe(caps);
+	return usable;
+}
+
+/* Copies as many capabilities as fit whole into the caller's memory. */
+static int info_copy_caps(struct auxtrace_info *info, const struct auxt_caps *caps)
+{
+	u32 len = 0, next;
+
+	for (;;) {
+		if (len == caps->len)
+			break;
+		next = len + ((const struct auxtrace_cap *)(caps->bytes + len))->size;
+		if (next > info->caps_len)
+			break;
+		len = next;
+	}
+	info->out_caps_len = caps->len;
+	return copy_to_user(u64_to_user_ptr(info->caps), caps->bytes, len) ? -EFAULT : 0;
+}
+
+/* All capabilities together. */
+static_assert(sizeof(struct auxtrace_cap_x86) + TRACE_PMUS * sizeof(struct auxtrace_cap_pmu) +
+	      sizeof(struct auxtrace_cap_intel_pt) + sizeof(struct auxtrace_cap_intel_bts) <=
+	      sizeof_field(struct auxt_caps, bytes));
 
 /**
  * auxt_info() - AUXTRACE_IOC_INFO
  * @session: unused
  * @data: struct auxtrace_info
  *
- * Return: 0, or -EINVAL for an unknown flag.
+ * Return: 0; -EINVAL unknown flag; -EACCES PROBE without CAP_PERFMON; -EFAULT a bad pointer.
  */
 int auxt_info(struct auxt_session *session, void *data)
 {
 	struct auxtrace_info *info = data;
-	struct pt_caps caps = auxt_pt_caps();
-	u32 size = info->size, flags = info->flags;
+	struct auxt_caps caps = { };
+	u32 i;
 
-	if (flags & ~AUXTRACE_INFO_ALL)
+	if (info->flags & ~AUXTRACE_INFO_ALL)
 		return -EINVAL;
+	if (info->flags & AUXTRACE_INFO_PROBE && !perfmon_capable())
+		return -EACCES;
 
 	*info = (struct auxtrace_info) {
-		.size = size,
-		.flags = flags,
+		.size = info->size,
+		.flags = info->flags,
+		.caps = info->caps,
+		.caps_len = info->caps_len,
 		.out_abi_version = AUXTRACE_ABI_VERSION,
-		.out_pt = auxt_pt.missing(),
-		.out_bts = auxt_bts.missing(),
 		.out_nr_cpu_ids = nr_cpu_ids,
 		.out_page_size = PAGE_SIZE,
 	};
@@ -90,25 +140,11 @@ int auxt_info(struct auxt_session *session, void *data)
 		info->out_may |= AUXTRACE_MAY_TRACE;
 	if (capable(CAP_IPC_LOCK))
 		info->out_may |= AUXTRACE_MAY_LOCK;
-	if (info->out_pt != AUXTRACE_PT_NO_CPUID) {
-		info->out_pt_config = pt_caps_config(&caps);
-		info->out_pt_mtc_periods = caps.mtc_periods;
-		info->out_pt_cyc_thresholds = caps.cyc_thresholds;
-		info->out_pt_psb_periods = caps.psb_periods;
-		info->out_pt_nr_ranges = caps.nr_ranges;
-	}
-	if (info->out_pt == AUXTRACE_PT_OK) {
-		info->out_pmus |= 1u << AUXTRACE_PMU_INTEL_PT;
-		if (flags & AUXTRACE_INFO_PROBE && info_is_busy(&auxt_pt))
-			info->out_pt = AUXTRACE_PT_BUSY;
-	}
-	if (info->out_bts == AUXTRACE_BTS_OK) {
-		info->out_pmus |= 1u << AUXTRACE_PMU_INTEL_BTS;
-		info->out_bts_flags = auxt_bts_flags();
-		if (flags & AUXTRACE_INFO_PROBE && info_is_busy(&auxt_bts))
-			info->out_bts = AUXTRACE_BTS_BUSY;
-	}
-	info_describe_cpu(info);
+	for (i = 0; i < ARRAY_SIZE(auxt_trace_pmus); i++)
+		if (info_describe_pmu(&caps, auxt_trace_pmus[i],
+				      info->flags & AUXTRACE_INFO_PROBE))
+			info->out_pmus |= 1u << i;
+	info_describe_cpu(&caps);
 	auxt_clock_describe(info);
-	return 0;
+	return info_copy_caps(info, &caps);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* SETUP: checks its argument and creates the channels of a session. The last close(2) undoes it. */
 
-#include <linux/build_bug.h>
 #include <linux/capability.h>
 #include <linux/cpu.h>
 #include <linux/err.h>
@@ -11,17 +10,10 @@
 #include "base/aux_buffer.h"
 #include "core/channel.h"
 #include "cpuset.h"
-#include "hw/bts.h"
-#include "hw/pt.h"
+#include "hw/trace_pmus.h"
 #include "session.h"
 #include "trigger/set.h"
 #include "verbs.h"
-
-static const struct trace_pmu *const setup_pmus[] = {
-	[AUXTRACE_PMU_INTEL_PT] = &auxt_pt,
-	[AUXTRACE_PMU_INTEL_BTS] = &auxt_bts,
-};
-static_assert(ARRAY_SIZE(setup_pmus) == TRACE_PMUS);
 
 static bool setup_is_power_of_two_from(u64 size, u64 min)
 {
@@ -132,9 +124,9 @@ static int setup_make(struct auxt_session *session, const struct auxtrace_setup 
 	if (!perfmon_capable())
 		goto err_cpus;
 	err = -ENODEV;
-	if (arg->pmu >= ARRAY_SIZE(setup_pmus))
+	if (arg->pmu >= ARRAY_SIZE(auxt_trace_pmus))
 		goto err_cpus;
-	session->pmu = setup_pmus[array_index_nospec(arg->pmu, ARRAY_SIZE(setup_pmus))];
+	session->pmu = auxt_trace_pmus[array_index_nospec(arg->pmu, ARRAY_SIZE(auxt_trace_pmus))];
 	if (session->pmu->missing() || !setup_all_online(session->group.cpus))
 		goto err_cpus;
 	err = session->pmu->check(arg, session->group.cpus);

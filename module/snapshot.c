@@ -4,7 +4,8 @@
 #include <linux/mm.h>
 #include <linux/nospec.h>
 #include <linux/slab.h>
-#include <linux/uaccess.h>
+#include <linux/stddef.h>
+#include "answer.h"
 #include "broadcast.h"
 #include "core/channel.h"
 #include "core/slots.h"
@@ -93,36 +94,14 @@ static int snapshot_take(struct auxt_session *session, struct snapshot_call *cal
 	return slot < 0 ? slot : 0;
 }
 
-/**
- * auxt_snapshot() - AUXTRACE_IOC_SNAPSHOT
- * @session: the session
- * @data: struct auxtrace_snapshot
- *
- * Return: 0; -EINVAL unknown flag, both flags, or SLOT in a session without slots; -EBADFD before
- * SETUP, or a flag while not started; -ENOSPC SLOT, and no other slot is free on all CPUs;
- * -EFAULT a bad pointer; -ENOMEM; -EINTR a fatal signal.
- */
-int auxt_snapshot(struct auxt_session *session, void *data)
+/* The same, locked, and tells user space the cuts. */
+static int snapshot_take_and_tell(struct auxt_session *session, struct auxtrace_snapshot *arg,
+				  const struct auxt_answer *answer)
 {
-	struct auxtrace_snapshot *arg = data;
 	struct snapshot_call call = { .flags = arg->flags };
-	struct auxtrace_cut __user *to = u64_to_user_ptr(arg->cuts);
-	u32 len;
+	u32 i, len = min(arg->cuts_len, arg->out_count);
 	int err;
 
-	if (arg->flags & ~AUXTRACE_SNAPSHOT_ALL || arg->flags == AUXTRACE_SNAPSHOT_ALL ||
-	    arg->reserved)
-		return -EINVAL;
-	if (auxt_session_state(session) == AUXTRACE_STATE_NEW)
-		return -EBADFD;
-	if (arg->flags & AUXTRACE_SNAPSHOT_SLOT && session->nr_slots == 1)
-		return -EINVAL;
-	arg->out_count = session->nr_channels;
-	arg->out_slot = 0;
-	len = min(arg->cuts_len, arg->out_count);
-	/* A bad address fails before anything is done. */
-	if (clear_user(to, len * sizeof(*to)))
-		return -EFAULT;
 	call.cuts = kvcalloc(session->nr_channels, sizeof(*call.cuts), GFP_KERNEL);
 	if (!call.cuts)
 		return -ENOMEM;
@@ -131,9 +110,46 @@ int auxt_snapshot(struct auxt_session *session, void *data)
 		err = snapshot_take(session, &call, &arg->out_slot);
 		auxt_session_unlock(session);
 	}
-	if (!err && copy_to_user(to, call.cuts, len * sizeof(*to)))
-		err = -EFAULT;
+	for (i = 0; !err && i < len; i++)
+		auxt_answer_write_array(answer, i, arg->cut_size, &call.cuts[i],
+					sizeof(*call.cuts));
 	kvfree(call.cuts);
+	return err;
+}
+
+/**
+ * auxt_snapshot() - AUXTRACE_IOC_SNAPSHOT
+ * @session: the session
+ * @data: struct auxtrace_snapshot
+ *
+ * Return: 0; -EINVAL unknown flag, both flags, SLOT in a session without slots, or a cut_size below
+ * the first published; -E2BIG one beyond a page; -EBADFD before SETUP, or a flag while not started;
+ * -ENOSPC SLOT, and no other slot is free on all CPUs; -EFAULT a bad pointer; -ENOMEM; -EINTR a fatal signal.
+ */
+int auxt_snapshot(struct auxt_session *session, void *data)
+{
+	struct auxtrace_snapshot *arg = data;
+	struct auxt_answer answer;
+	int err;
+
+	if (arg->flags & ~AUXTRACE_SNAPSHOT_ALL || arg->flags == AUXTRACE_SNAPSHOT_ALL)
+		return -EINVAL;
+	if (auxt_session_state(session) == AUXTRACE_STATE_NEW)
+		return -EBADFD;
+	if (arg->flags & AUXTRACE_SNAPSHOT_SLOT && session->nr_slots == 1)
+		return -EINVAL;
+	arg->out_count = session->nr_channels;
+	arg->out_slot = 0;
+	if (arg->cuts_len && arg->cut_size < offsetofend(struct auxtrace_cut, time))
+		return -EINVAL;
+	if (arg->cuts_len && arg->cut_size > PAGE_SIZE)
+		return -E2BIG;
+	err = auxt_answer_pin(&answer, arg->cuts,
+			      (size_t)min(arg->cuts_len, arg->out_count) * arg->cut_size);
+	if (err)
+		return err;
+	err = snapshot_take_and_tell(session, arg, &answer);
+	auxt_answer_unpin(&answer);
 	return err;
 }
 

@@ -85,6 +85,20 @@ static int start_take_reservations(struct auxt_session *session)
 	return 0;
 }
 
+/* Reserved, so that later versions can give it a meaning for which 0 is right. */
+static bool start_are_user_pages_valid(const struct auxt_session *session)
+{
+	unsigned int cpu;
+
+	for_each_cpu(cpu, session->group.cpus) {
+		const struct auxtrace_user_page *user = session->group.channels[cpu]->user;
+
+		if (memchr_inv(user + 1, 0, PAGE_SIZE - sizeof(*user)))
+			return false;
+	}
+	return true;
+}
+
 /* With cpus_read_lock() and, for writing, state_lock held. */
 static int start_do_start(struct auxt_session *session)
 {
@@ -97,6 +111,8 @@ static int start_do_start(struct auxt_session *session)
 		return -EALREADY;
 	if (!cpumask_subset(cpus, cpu_online_mask))
 		return -ENODEV;
+	if (!start_are_user_pages_valid(session))
+		return -EINVAL;
 	err = start_take_reservations(session);
 	if (err)
 		return err;
@@ -152,11 +168,12 @@ static int start_change_state(struct auxt_session *session, int (*change)(struct
  * @session: the session
  * @data: struct auxtrace_start
  *
- * Return: 0, or an errno, after which the session is as it was: -EINVAL unknown flag; -EACCES no
- * CAP_PERFMON; -EBADFD before SETUP; -EALREADY started; -ENODEV a CPU is offline; -EBUSY perf,
- * firmware or another session uses the trace PMU; -EIO its registers cannot be written, an earlier
- * session could not turn it off, or perf's debug store is not where the CPU looks for it (BTS);
- * -EOPNOTSUPP a CPU no longer has what the session's config needs; -EINTR a fatal signal; or perf's error
+ * Return: 0, or an errno, after which the session is as it was: -EINVAL unknown flag, or the
+ * reserved part of a user page is not zero; -EACCES no CAP_PERFMON; -EBADFD before SETUP; -EALREADY
+ * started; -ENODEV a CPU is offline; -EBUSY perf, firmware or another session uses the trace PMU;
+ * -EIO its registers cannot be written, an earlier session could not turn it off, or perf's debug
+ * store is not where the CPU looks for it (BTS); -EOPNOTSUPP a CPU no longer has what the session's
+ * config needs; -EINTR a fatal signal; or perf's error
  * when its PMU is reserved.
  */
 int auxt_start(struct auxt_session *session, void *data)

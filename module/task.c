@@ -50,10 +50,10 @@ int auxt_task(struct auxt_session *session, void *data)
 	}
 	if (!mm)
 		return -ENXIO;
-	arg->out_cr3_mask = TASK_CR3_TABLE;
+	arg->out_context_mask = TASK_CR3_TABLE;
 	if (boot_cpu_has(X86_FEATURE_PTI))
-		arg->out_cr3_mask &= ~TASK_CR3_PTI;
-	arg->out_cr3 = __pa(mm->pgd) & arg->out_cr3_mask;
+		arg->out_context_mask &= ~TASK_CR3_PTI;
+	arg->out_context = __pa(mm->pgd) & arg->out_context_mask;
 	mmput(mm);
 	return 0;
 }

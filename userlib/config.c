@@ -12,19 +12,19 @@
 
 #define DEFAULT_CONFIG	"tsc,mtc,mtc_period=3,psb_period=3"
 
-static uint32_t mtc_periods(const struct auxtrace_info *info)
+static uint32_t mtc_periods(const struct auxtrace_cap_intel_pt *pt)
 {
-	return info->out_pt_mtc_periods;
+	return pt->mtc_periods;
 }
 
-static uint32_t cyc_thresholds(const struct auxtrace_info *info)
+static uint32_t cyc_thresholds(const struct auxtrace_cap_intel_pt *pt)
 {
-	return info->out_pt_cyc_thresholds;
+	return pt->cyc_thresholds;
 }
 
-static uint32_t psb_periods(const struct auxtrace_info *info)
+static uint32_t psb_periods(const struct auxtrace_cap_intel_pt *pt)
 {
-	return info->out_pt_psb_periods;
+	return pt->psb_periods;
 }
 
 #define CYC	(1ULL << 1)
@@ -137,7 +137,7 @@ AUXTRACE_API int auxtrace_config_format(uint64_t config, char *buf, size_t size)
 	return snprintf(buf, size, "%s", out);
 }
 
-uint64_t config_default(const struct auxtrace_info *info)
+uint64_t config_default(const struct auxtrace_cap_intel_pt *pt)
 {
 	uint64_t config = 0;
 
@@ -148,8 +148,8 @@ uint64_t config_default(const struct auxtrace_info *info)
 
 		if (!value)
 			continue;
-		if (CONFIG_TERM_MASK(t) & ~info->out_pt_config ||
-		    (t->values && !(t->values(info) >> value & 1)))
+		if (CONFIG_TERM_MASK(t) & ~pt->config ||
+		    (t->values && !(t->values(pt) >> value & 1)))
 			config &= ~CONFIG_TERM_MASK(t);
 	}
 	return config;

@@ -63,10 +63,11 @@ static int control(struct auxtrace_session *s, unsigned long nr, const struct au
 		.cpus_len = cpus ? cpus->len : 0,
 		.effects = (uintptr_t)effects,
 		.effects_len = effects ? max_effects : 0,
+		.effect_size = effects ? sizeof(*effects) : 0,
 	};
 
 	if (!device_ioctl(s->fd, nr, &arg))
-		return arg.out_count;
+		return auxtrace_cpus_count(cpus ?: s->cpus);
 	if (errno == EBADFD)
 		return fail(EBADFD, "%s of a session that is not started", name);
 	if (errno == EINVAL && explain_cpus(s, cpus, name))
@@ -145,6 +146,7 @@ AUXTRACE_API int auxtrace_snapshot(struct auxtrace_session *s, uint32_t flags,
 		.flags = flags,
 		.cuts = (uintptr_t)cuts,
 		.cuts_len = cuts ? max_cuts : 0,
+		.cut_size = cuts ? sizeof(*cuts) : 0,
 	};
 
 	if (device_ioctl(s->fd, AUXTRACE_IOC_SNAPSHOT, &arg))

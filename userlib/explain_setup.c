@@ -107,15 +107,15 @@ static int explain_invalid(const struct auxtrace_info *info, const struct auxtra
 }
 
 /* A PMU that this machine does not have: why, and which others it has. */
-static int explain_absent(const struct auxtrace_info *info, const struct trace_pmu *absent)
+static int explain_absent(const struct auxtrace_session *s, const struct trace_pmu *absent)
 {
 	struct text others = { .len = 0 };
 
 	for (unsigned int i = 0; trace_pmus[i]; i++)
-		if (trace_pmus[i] != absent && trace_pmu_is_present(trace_pmus[i], info))
+		if (trace_pmus[i] != absent && trace_pmu_is_present(trace_pmus[i], &s->info))
 			text_add(&others, "%s%s (%s)", others.len ? ", " : "; it has ",
 				 trace_pmus[i]->name, trace_pmus[i]->macro);
-	return fail(ENODEV, "%s%s", absent->absent(info), others.buf);
+	return fail(ENODEV, "%s%s", absent->absent(capability_pmu_state(s, absent->pmu)), others.buf);
 }
 
 static int explain_unknown(uint32_t pmu)
@@ -127,7 +127,7 @@ static int explain_unknown(uint32_t pmu)
 	return fail(ENODEV, "there is no trace PMU number %u; %s", pmu, known.buf);
 }
 
-static int explain_nodev(const struct auxtrace_info *info, const struct auxtrace_setup *setup,
+static int explain_nodev(const struct auxtrace_session *s, const struct auxtrace_setup *setup,
 			 const struct auxtrace_cpus *cpus)
 {
 	const struct trace_pmu *pmu = trace_pmu_of(setup->pmu);
@@ -136,8 +136,8 @@ static int explain_nodev(const struct auxtrace_info *info, const struct auxtrace
 
 	if (!pmu)
 		return explain_unknown(setup->pmu);
-	if (!trace_pmu_is_present(pmu, info))
-		return explain_absent(info, pmu);
+	if (!trace_pmu_is_present(pmu, &s->info))
+		return explain_absent(s, pmu);
 	online = auxtrace_cpus_online();
 	if (!online)
 		return fail(ENODEV, "a CPU of the session is offline");
@@ -173,9 +173,9 @@ int explain_setup(const struct auxtrace_session *session, const struct auxtrace_
 	case EINVAL:
 		return explain_invalid(info, setup, cpus);
 	case EOPNOTSUPP:
-		return trace_pmu_of(setup->pmu)->explain_unsupported(info, setup);
+		return trace_pmu_of(setup->pmu)->explain_unsupported(session, setup);
 	case ENODEV:
-		return explain_nodev(info, setup, cpus);
+		return explain_nodev(session, setup, cpus);
 	case ENOMEM:
 		return explain_nomem(info, setup, cpus);
 	case EACCES:

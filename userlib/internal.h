@@ -26,9 +26,14 @@ struct auxtrace_reader {
 	void *record;		/* copy of a record that wraps at the ring's end */
 };
 
+/* Far more than there are. */
+#define MAX_CAPS	4096
+
 struct auxtrace_session {
 	int fd;
-	struct auxtrace_info info;
+	struct auxtrace_info info;	/* as of open */
+	uint64_t caps[MAX_CAPS / 8];	/* the capabilities of the newest INFO */
+	size_t caps_len;
 	struct auxtrace_setup setup;	/* size 0: not set up */
 	struct auxtrace_cpus *cpus;
 	unsigned int nr_readers;
@@ -49,6 +54,16 @@ int device_open(const char *path);
 /* The only way to the device. 0, or -1 with errno; does not set the message. */
 int device_ioctl(int fd, unsigned long nr, void *arg);
 
+/*
+ * capability.c: read the caps_len bytes of capabilities that INFO has written to s->caps. 0, or -1
+ * with EBADE and the message if they are malformed.
+ */
+int capabilities_check(const struct auxtrace_session *s);
+/* Copy the capability @tag to @cap, which is cleared first. False: there is none. */
+bool capability_get(const struct auxtrace_session *s, uint32_t tag, void *cap, size_t size);
+/* AUXTRACE_PMU_STATE_* of a trace PMU; AUXTRACE_PMU_STATE_NO_CPUID if the module does not know it. */
+uint32_t capability_pmu_state(const struct auxtrace_session *s, uint32_t pmu);
+
 /* explain_setup.c: set the message for a SETUP that failed with @err. Returns -1. */
 int explain_setup(const struct auxtrace_session *session, const struct auxtrace_setup *setup,
 		  const struct auxtrace_cpus *cpus, int err);
@@ -63,7 +78,7 @@ struct config_term {
 	unsigned int shift, bits;
 	uint64_t needs;		/* bits without which the term may not be set */
 	const char *needs_name;
-	uint32_t (*values)(const struct auxtrace_info *info); /* NULL: a flag */
+	uint32_t (*values)(const struct auxtrace_cap_intel_pt *pt); /* NULL: a flag */
 };
 extern const struct config_term config_terms[];
 extern const unsigned int nr_config_terms;
@@ -75,7 +90,7 @@ static inline uint64_t config_term_value(const struct config_term *t, uint64_t c
 }
 
 /* The bits of auxtrace_default_config(). */
-uint64_t config_default(const struct auxtrace_info *info);
+uint64_t config_default(const struct auxtrace_cap_intel_pt *pt);
 
 /* trigger.c: free the session's list of triggers. */
 void triggers_free(struct auxtrace_session *session);

@@ -12,18 +12,21 @@
 
 #define FORMAT_VERSION	1
 
-static void write_machine(FILE *f, const struct auxtrace_info *info)
+static void write_machine(FILE *f, const struct auxtrace_session *s)
 {
+	const struct auxtrace_info *info = &s->info;
+	struct auxtrace_cap_x86 cpu;
 	struct utsname uts;
 
+	capability_get(s, AUXTRACE_CAP_X86, &cpu, sizeof(cpu));
 	if (!uname(&uts))
 		fprintf(f, "release %s\n", uts.release);
-	fprintf(f, "cpu_family %u\ncpu_model %u\ncpu_stepping %u\n", info->out_cpu_family,
-		info->out_cpu_model, info->out_cpu_stepping);
+	fprintf(f, "cpu_family %u\ncpu_model %u\ncpu_stepping %u\n", cpu.family,
+		cpu.model, cpu.stepping);
 	fprintf(f, "tsc_art_num %u\ntsc_art_den %u\nmax_nonturbo_ratio %u\n",
-		info->out_tsc_art_num, info->out_tsc_art_den, info->out_max_nonturbo_ratio);
+		cpu.tsc_art_num, cpu.tsc_art_den, cpu.max_nonturbo_ratio);
 	fprintf(f, "tsc_khz %" PRIu64 "\ntime_shift %u\ntime_mult %u\ntime_zero %" PRIu64 "\n",
-		(uint64_t)info->out_tsc_khz, info->out_time_shift, info->out_time_mult,
+		(uint64_t)info->out_clock_hz / 1000, info->out_time_shift, info->out_time_mult,
 		(uint64_t)info->out_time_zero);
 }
 
@@ -60,7 +63,7 @@ static void write_stream(FILE *f, const struct stream *stream)
 static void write_cut(FILE *f, const struct auxtrace_cut *cut)
 {
 	const struct field fields[] = {
-		{ "produced", cut->aux_end }, { "windows", cut->window }, { "tsc", cut->tsc },
+		{ "produced", cut->aux_end }, { "windows", cut->window }, { "tsc", cut->time },
 		{ "slot", cut->slot }, { "inhibit", cut->inhibit },
 	};
 
@@ -72,8 +75,8 @@ static void write_page(FILE *f, const struct auxtrace_status_page *p)
 	const struct field fields[] = {
 		{ "produced", p->produced }, { "overwritten", p->overwritten },
 		{ "windows", p->windows }, { "window_begin", p->window_begin },
-		{ "window_begin_tsc", p->window_begin_tsc }, { "window_end", p->window_end },
-		{ "window_end_tsc", p->window_end_tsc }, { "pauses_asked", p->pauses_asked },
+		{ "window_begin_tsc", p->window_begin_time }, { "window_end", p->window_end },
+		{ "window_end_tsc", p->window_end_time }, { "pauses_asked", p->pauses_asked },
 		{ "pauses_done", p->pauses_done }, { "resumes_asked", p->resumes_asked },
 		{ "resumes_done", p->resumes_done }, { "pmis", p->pmis }, { "gaps", p->gaps },
 		{ "gaps_full", p->gaps_full }, { "gaps_error", p->gaps_error },
@@ -139,12 +142,12 @@ int write_meta(const struct auxtrace_recording *rec, struct files *files,
 	auxtrace_config_format(s->setup.config, terms, sizeof(terms));
 	fprintf(f, "auxtrace_recording %u\nabi %u\npmu %u\n", FORMAT_VERSION, AUXTRACE_ABI_VERSION,
 		s->setup.pmu);
-	write_machine(f, &s->info);
+	write_machine(f, s);
 	fprintf(f, "config %#" PRIx64 "\nterms %s\nflags %#x\naux_size %" PRIu64 "\nslots %u\naux_write %s\n",
 		(uint64_t)s->setup.config, terms, s->setup.flags, (uint64_t)s->setup.aux_size,
 		session_slots(s), aux_writer_how(rec->writer, all_direct(files)));
 	if (pmu->write_meta)
-		pmu->write_meta(f, &s->info);
+		pmu->write_meta(f, s);
 	if (s->setup.data_size)
 		fprintf(f, "data_size %" PRIu64 "\n", (uint64_t)s->setup.data_size);
 	if (cuts)

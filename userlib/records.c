@@ -115,9 +115,11 @@ static bool is_record(const void *p, uint64_t size)
 	for (unsigned int i = 0; i < ARRAY_SIZE(known); i++)
 		if (record->header.type == known[i].type && size < known[i].size)
 			return false;
-	/* The bytes of a sample must fit into its record. */
+	/* The bytes of a sample must be between what is known of its record and the end of it. */
 	return record->header.type != AUXTRACE_RECORD_SAMPLE || !auxtrace_sample_data(record) ||
-	       record->sample.length <= size - sizeof(record->sample) - END;
+	       (record->sample.data_offset >= sizeof(record->sample) &&
+		record->sample.data_offset <= size - END &&
+		record->sample.length <= size - END - record->sample.data_offset);
 }
 
 static int no_record(const struct auxtrace_reader *r, uint64_t position)

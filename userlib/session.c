@@ -83,16 +83,31 @@ AUXTRACE_API int auxtrace_info(struct auxtrace_session *s, uint32_t flags,
 	memset(info, 0, sizeof(*info));
 	info->size = sizeof(*info);
 	info->flags = flags;
-	if (device_ioctl(s->fd, AUXTRACE_IOC_INFO, info))
+	info->caps = (uintptr_t)s->caps;
+	info->caps_len = sizeof(s->caps);
+	s->caps_len = 0;
+	if (device_ioctl(s->fd, AUXTRACE_IOC_INFO, info)) {
+		if (errno == EACCES)
+			return fail(EACCES, "INFO with PROBE needs CAP_PERFMON or CAP_SYS_ADMIN");
 		return fail(errno, "INFO failed: %s", strerror(errno));
+	}
+	/* Another version may differ in all that follows. */
+	if (info->out_abi_version != AUXTRACE_ABI_VERSION)
+		return 0;
 	if (!info->out_page_size || info->out_page_size & (info->out_page_size - 1))
 		return fail(EBADE, "the module reports a page size of %u bytes", info->out_page_size);
-	return 0;
+	if (info->out_caps_len > sizeof(s->caps))
+		return fail(EBADE, "the module reports %u bytes of capabilities", info->out_caps_len);
+	s->caps_len = info->out_caps_len;
+	return capabilities_check(s);
 }
 
 AUXTRACE_API uint64_t auxtrace_default_config(const struct auxtrace_session *s)
 {
-	return config_default(&s->info);
+	struct auxtrace_cap_intel_pt pt;
+
+	capability_get(s, AUXTRACE_CAP_INTEL_PT, &pt, sizeof(pt));
+	return config_default(&pt);
 }
 
 static const void *map_region(const struct auxtrace_session *s, unsigned int cpu,
@@ -153,7 +168,7 @@ static int options_to_uapi(const struct auxtrace_session *s, const struct auxtra
 	setup->cpus_len = cpus->len;
 	if (!pmu)
 		return explain_setup(s, setup, cpus, ENODEV);
-	if (pmu->parse_config(&s->info, o->config, &config))
+	if (pmu->parse_config(s, o->config, &config))
 		return -1;
 	setup->config = config;
 	setup->aux_size = o->aux_size ?: DEFAULT_AUX_SIZE;

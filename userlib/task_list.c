@@ -191,8 +191,8 @@ static struct space *read_space(pid_t pid, const struct auxtrace_task *task)
 	}
 	snprintf(proc, sizeof(proc), "/proc/%d", pid);
 	s->pid = pid;
-	s->cr3 = task->out_cr3;
-	s->cr3_mask = task->out_cr3_mask;
+	s->cr3 = task->out_context;
+	s->cr3_mask = task->out_context_mask;
 	s->begin_tsc = __rdtsc();
 	read_names(s, proc);
 	if (read_maps(s, proc) || read_vdso(s, proc)) {

@@ -16,7 +16,7 @@
  * @macro: name of its AUXTRACE_PMU_* constant, for callers of the library
  * @parse_config: auxtrace_setup(): config bits of @terms, NULL: the default. 0, or -1 with
  *	errno and the message
- * @absent: why @info says that this machine does not have it: a sentence
+ * @absent: what AUXTRACE_PMU_STATE_* means, other than OK and BUSY: a sentence
  * @explain_config: a SETUP failed with EINVAL, and only the config is left to be wrong: set
  *	errno and the message. Returns -1
  * @explain_unsupported: likewise for a SETUP that failed with EOPNOTSUPP
@@ -28,14 +28,14 @@ struct trace_pmu {
 	uint32_t pmu;
 	const char *name;
 	const char *macro;
-	int (*parse_config)(const struct auxtrace_info *info, const char *terms, uint64_t *config);
-	const char *(*absent)(const struct auxtrace_info *info);
+	int (*parse_config)(const struct auxtrace_session *s, const char *terms, uint64_t *config);
+	const char *(*absent)(uint32_t state);
 	int (*explain_config)(const struct auxtrace_setup *setup);
-	int (*explain_unsupported)(const struct auxtrace_info *info,
+	int (*explain_unsupported)(const struct auxtrace_session *s,
 				   const struct auxtrace_setup *setup);
 	const char *busy;
 	const char *start_error;
-	void (*write_meta)(FILE *f, const struct auxtrace_info *info);
+	void (*write_meta)(FILE *f, const struct auxtrace_session *s);
 };
 
 extern const struct trace_pmu trace_pmu_pt, trace_pmu_bts;

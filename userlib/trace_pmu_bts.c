@@ -7,9 +7,9 @@
 #include "internal.h"
 #include "trace_pmu.h"
 
-static int parse_config(const struct auxtrace_info *info, const char *terms, uint64_t *config)
+static int parse_config(const struct auxtrace_session *s, const char *terms, uint64_t *config)
 {
-	(void)info;
+	(void)s;
 	if (terms && *terms)
 		return fail(EINVAL, "config \"%s\": BTS has nothing to choose, each of its records is a branch with its addresses: leave config out",
 			    terms);
@@ -17,14 +17,14 @@ static int parse_config(const struct auxtrace_info *info, const char *terms, uin
 	return 0;
 }
 
-static const char *absent(const struct auxtrace_info *info)
+static const char *absent(uint32_t state)
 {
-	switch (info->out_bts) {
-	case AUXTRACE_BTS_NO_CPUID:
+	switch (state) {
+	case AUXTRACE_PMU_STATE_NO_CPUID:
 		return "this CPU has no BTS in 64-bit format (CPUID.1:EDX[21], DS, or ECX[2], DTES64, is 0)";
-	case AUXTRACE_BTS_DISABLED:
+	case AUXTRACE_PMU_STATE_DISABLED:
 		return "BTS is disabled by firmware or a hypervisor (IA32_MISC_ENABLE[11] is 1)";
-	case AUXTRACE_BTS_NO_PMI:
+	case AUXTRACE_PMU_STATE_NO_PMI:
 		return "BTS needs an architectural PMU for its interrupt; the kernel has none here";
 	}
 	return "this machine has no usable BTS";
@@ -38,15 +38,18 @@ static int explain_config(const struct auxtrace_setup *setup)
 	return fail(EINVAL, "SETUP of BTS failed: %s", strerror(EINVAL));
 }
 
-static int explain_unsupported(const struct auxtrace_info *info, const struct auxtrace_setup *setup)
+static int explain_unsupported(const struct auxtrace_session *s, const struct auxtrace_setup *setup)
 {
-	(void)info, (void)setup;
+	(void)s, (void)setup;
 	return fail(EOPNOTSUPP, "flags: BTS of this CPU records kernel and user code together only (CPUID.1:ECX[4], DS-CPL, is 0): set both KERNEL and USER");
 }
 
-static void write_meta(FILE *f, const struct auxtrace_info *info)
+static void write_meta(FILE *f, const struct auxtrace_session *s)
 {
-	fprintf(f, "bts_flags %#x\n", info->out_bts_flags);
+	struct auxtrace_cap_intel_bts bts;
+
+	capability_get(s, AUXTRACE_CAP_INTEL_BTS, &bts, sizeof(bts));
+	fprintf(f, "bts_flags %#x\n", bts.flags);
 }
 
 const struct trace_pmu trace_pmu_bts = {

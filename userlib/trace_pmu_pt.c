@@ -7,22 +7,22 @@
 #include "trace_pmu.h"
 #include "text.h"
 
-static int parse_config(const struct auxtrace_info *info, const char *terms, uint64_t *config)
+static int parse_config(const struct auxtrace_session *s, const char *terms, uint64_t *config)
 {
 	if (terms)
 		return auxtrace_config_parse(terms, config);
-	*config = config_default(info);
+	*config = auxtrace_default_config(s);
 	return 0;
 }
 
-static const char *absent(const struct auxtrace_info *info)
+static const char *absent(uint32_t state)
 {
-	switch (info->out_pt) {
-	case AUXTRACE_PT_NO_CPUID:
+	switch (state) {
+	case AUXTRACE_PMU_STATE_NO_CPUID:
 		return "this CPU has no Intel PT (CPUID.7.0:EBX[25] is 0)";
-	case AUXTRACE_PT_NO_TOPA:
+	case AUXTRACE_PMU_STATE_NO_TOPA:
 		return "Intel PT of this CPU has no multi-entry ToPA output";
-	case AUXTRACE_PT_NO_PMI:
+	case AUXTRACE_PMU_STATE_NO_PMI:
 		return "Intel PT needs an architectural PMU for its interrupt; this CPU has none";
 	}
 	return "this machine has no usable Intel PT";
@@ -49,41 +49,43 @@ static int explain_config(const struct auxtrace_setup *setup)
  * Does the CPU have the value? The value of a period matters as soon as its packet is
  * enabled, also when it is 0. psb_period=0 is what a CPU without a choice does.
  */
-static bool has_value(const struct config_term *term, const struct auxtrace_info *info,
+static bool has_value(const struct config_term *term, const struct auxtrace_cap_intel_pt *pt,
 		      uint64_t config)
 {
 	uint64_t value = config_term_value(term, config);
 
 	if (!value && !(term->values && term->needs && config & term->needs))
 		return true;
-	if (value && CONFIG_TERM_MASK(term) & ~info->out_pt_config)
+	if (value && CONFIG_TERM_MASK(term) & ~pt->config)
 		return false;
-	return !term->values || term->values(info) >> value & 1;
+	return !term->values || term->values(pt) >> value & 1;
 }
 
-static int explain_unsupported(const struct auxtrace_info *info, const struct auxtrace_setup *setup)
+static int explain_unsupported(const struct auxtrace_session *s, const struct auxtrace_setup *setup)
 {
+	struct auxtrace_cap_intel_pt pt;
 	struct text lacks = { .len = 0 };
 	uint64_t config = setup->config;
 
+	capability_get(s, AUXTRACE_CAP_INTEL_PT, &pt, sizeof(pt));
 	for (unsigned int i = 0; i < nr_config_terms; i++) {
 		const struct config_term *t = &config_terms[i];
 
-		if (has_value(t, info, config))
+		if (has_value(t, &pt, config))
 			continue;
 		text_add(&lacks, "%s%s", lacks.len ? ", " : "", t->name);
 		if (!t->values)
 			continue;
 		text_add(&lacks, "=%" PRIu64 " (it has", config_term_value(t, config));
 		for (unsigned int v = 0; v < 16; v++)
-			if (t->values(info) >> v & 1)
+			if (t->values(&pt) >> v & 1)
 				text_add(&lacks, " %u", v);
-		text_add(&lacks, "%s)", t->values(info) ? "" : " none");
+		text_add(&lacks, "%s)", t->values(&pt) ? "" : " none");
 	}
 	if (lacks.len)
 		return fail(EOPNOTSUPP, "this CPU lacks %s", lacks.buf);
 	return fail(EOPNOTSUPP, "this CPU lacks something of config %#" PRIx64 "; it may have bits of %#" PRIx64,
-		    config, (uint64_t)info->out_pt_config);
+		    config, (uint64_t)pt.config);
 }
 
 const struct trace_pmu trace_pmu_pt = {

@@ -386,8 +386,8 @@ NOKPROBE_SYMBOL(auxt_aux_buffer_user);
 int auxt_aux_buffer_mmap(struct auxt_aux_buffer *buffer, struct vm_area_struct *vma)
 {
 	u64 offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
-	u64 cpu = offset >> 44;
-	unsigned int region = offset >> 40 & 0xf;
+	u64 cpu = offset >> 20;
+	unsigned int region = offset >> 16 & 0xf;
 	unsigned long clear = VM_MAYEXEC | VM_MAYWRITE;
 	unsigned long count, addr = vma->vm_start;
 	struct page **pages;

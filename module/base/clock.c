@@ -77,7 +77,8 @@ void auxt_clock_describe(struct auxtrace_info *info)
 	u32 mult, shift;
 	u64 zero;
 
-	info->out_tsc_khz = tsc_khz;
+	info->out_clock = AUXTRACE_CLOCK_TSC;
+	info->out_clock_hz = tsc_khz * 1000ULL;
 	if (!tsc_khz)
 		return;
 	clocks_calc_mult_shift(&mult, &shift, tsc_khz, NSEC_PER_MSEC, 0);

@@ -276,7 +276,7 @@ void auxt_channel_pause(struct auxt_channel *ch, struct auxtrace_effect *effect)
 		.inhibit = auxt_channel_inhibited(ch),
 		.position = ch->now.window_end,
 		.window = ch->now.windows,
-		.tsc = ch->now.window_end_tsc,
+		.time = ch->now.window_end_time,
 	};
 }
 NOKPROBE_SYMBOL(auxt_channel_pause);
@@ -321,7 +321,7 @@ void auxt_channel_resume(struct auxt_channel *ch, struct auxtrace_effect *effect
 		.inhibit = auxt_channel_inhibited(ch),
 		.position = ch->now.window_begin,
 		.window = ch->now.windows,
-		.tsc = ch->now.window_begin_tsc,
+		.time = ch->now.window_begin_time,
 	};
 }
 NOKPROBE_SYMBOL(auxt_channel_resume);

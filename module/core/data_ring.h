@@ -131,7 +131,7 @@ static __always_inline void auxt_data_stamp(void *record, u32 type, u32 size, u6
 	struct auxtrace_record_end *end = record + size - sizeof(*end);
 
 	*header = (struct auxtrace_record_header) { .type = type, .size = size };
-	*end = (struct auxtrace_record_end) { .tsc = tsc, .tid = tid, .size = size };
+	*end = (struct auxtrace_record_end) { .time = tsc, .tid = tid, .size = size };
 }
 
 static __always_inline void auxt_data_get(struct auxt_data_ring *ring)

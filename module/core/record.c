@@ -89,8 +89,8 @@ void auxt_record_window(struct auxt_channel *ch, u64 tsc, u32 cause, u32 trigger
 		record->window = window->number;
 		record->begin = window->position;
 		record->end_position = ch->aux.produced;
-		record->begin_tsc = window->tsc;
-		record->end_tsc = tsc;
+		record->begin_time = window->tsc;
+		record->end_time = tsc;
 		record->begin_cause = window->cause;
 		record->end_cause = cause;
 		record->begin_pid = window->pid;
@@ -225,6 +225,7 @@ u64 auxt_record_sample(struct auxt_channel *ch, const struct auxt_request *reque
 	record->aux_end = end;
 	record->wanted = request->size;
 	record->length = length;
+	record->data_offset = slot < 0 ? sizeof(*record) : 0;
 	record->flags = (slot < 0 ? 0 : AUXTRACE_SAMPLE_IN_SLOT) |
 			(length < record_whole(ch, request->size) ? AUXTRACE_SAMPLE_CUT : 0);
 	if (slot < 0) {

@@ -40,8 +40,9 @@
  *
  * DOC: status page
  *
- * The loop writes the status page whenever something has changed. @seq is odd meanwhile. The
- * write barriers around it pair with the read barriers of readers on other CPUs.
+ * Each round of the loop writes the status page; members that seldom change, only if one of them
+ * has. @seq is odd meanwhile. The write barriers around it pair with the read barriers of readers
+ * on other CPUs.
  */
 
 #include <linux/compiler.h>
@@ -62,6 +63,7 @@ static void settle_count_gap(struct auxt_channel *ch, __u64 *cause)
 {
 	(*cause)++;
 	ch->now.gaps++;
+	ch->seldom_changed = true;
 }
 NOKPROBE_SYMBOL(settle_count_gap);
 
@@ -111,7 +113,10 @@ static __always_inline void settle_take_tail(struct auxt_channel *ch)
 
 		auxt_position_take_tail(&ch->aux, tail);
 		ch->now.consumed = ch->aux.consumed;
-		ch->now.bad_tails = ch->aux.bad_tails;
+		if (unlikely(ch->now.bad_tails != ch->aux.bad_tails)) {
+			ch->now.bad_tails = ch->aux.bad_tails;
+			ch->seldom_changed = true;
+		}
 	}
 }
 
@@ -190,7 +195,7 @@ static __always_inline void settle_end_window(struct auxt_channel *ch, u64 tsc, 
 {
 	ch->now.running = 0;
 	ch->now.window_end = ch->aux.produced;
-	ch->now.window_end_tsc = tsc;
+	ch->now.window_end_time = tsc;
 	ch->cause = cause;
 	if (auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_USER)
 		ch->now.pauses_done++;
@@ -220,7 +225,7 @@ static __always_inline void settle_open_window(struct auxt_channel *ch, u64 tsc)
 {
 	u32 cause = ch->resuming ? AUXTRACE_CAUSE_USER : ch->cause;
 
-	ch->now.window_begin_tsc = tsc;
+	ch->now.window_begin_time = tsc;
 	ch->now.window_begin = ch->aux.produced;
 	ch->now.windows++;
 	ch->now.running = 1;
@@ -265,7 +270,7 @@ void auxt_settle_cut(const struct auxt_channel *ch, struct auxtrace_cut *to)
 		.aux_begin = auxt_position_oldest(&ch->aux),
 		.aux_end = ch->aux.produced,
 		.window = ch->now.windows,
-		.tsc = rdtsc(),
+		.time = rdtsc(),
 	};
 	if (ch->wanted)
 		auxt_data_oldest(&ch->data, &to->data_begin, &to->data_end);
@@ -288,7 +293,7 @@ static void settle_retain_slot(struct auxt_channel *ch, u32 slot, u64 tsc)
 {
 	auxt_settle_cut(ch, &ch->retained);
 	ch->retained.slot = slot;
-	ch->retained.tsc = tsc;
+	ch->retained.time = tsc;
 	if (ch->data.overwrite)
 		auxt_data_switch(&ch->data, ch->next_slot, &ch->retained.data_begin,
 				 &ch->retained.data_end);
@@ -296,6 +301,7 @@ static void settle_retain_slot(struct auxt_channel *ch, u32 slot, u64 tsc)
 	ch->now.consumed = ch->aux.consumed;
 	ch->now.slot_begin = ch->aux.begin;
 	ch->now.snapshots++;
+	ch->seldom_changed = true;
 }
 NOKPROBE_SYMBOL(settle_retain_slot);
 
@@ -412,6 +418,7 @@ static void settle_take_sample(struct auxt_channel *ch)
 	length = auxt_record_sample(ch, &ch->sample.request, ch->aux.produced, length);
 	ch->now.samples++;
 	ch->now.samples_cut += length < wanted;
+	ch->seldom_changed = true;
 	auxt_request_complete(&ch->sample);
 }
 NOKPROBE_SYMBOL(settle_take_sample);
@@ -445,7 +452,8 @@ static __always_inline void settle_follow_freeze(struct auxt_channel *ch)
 		return;
 	ch->frozen = true;
 	ch->now.frozen_by = ch->frozen_by.request.trigger;
-	ch->now.frozen_tsc = rdtsc();
+	ch->now.frozen_time = rdtsc();
+	ch->seldom_changed = true;
 	if (ch->wanted & AUXTRACE_WANT_TRIGGER)
 		auxt_record_trigger(&ch->data, &ch->frozen_by.request, ch->frozen_by.value,
 				    ch->aux.produced);
@@ -453,24 +461,37 @@ static __always_inline void settle_follow_freeze(struct auxt_channel *ch)
 		auxt_data_pause(&ch->data, AUXTRACE_DATA_FROZEN, true);
 }
 
+/* Copies whole words: [@from, @end) are offsets in the status page, multiples of 8. */
+static __always_inline void settle_copy(struct auxtrace_status_page *to,
+					const struct auxtrace_status_page *now, size_t from,
+					size_t end)
+{
+	memcpy(__builtin_assume_aligned((char *)to + from, sizeof(u64)),
+	       __builtin_assume_aligned((const char *)now + from, sizeof(u64)), end - from);
+}
+
 static __always_inline void settle_publish(struct auxt_channel *ch)
 {
 	struct auxtrace_status_page *to = ch->status;
 	struct auxtrace_status_page *now = &ch->now;
-	const size_t from = offsetof(struct auxtrace_status_page, inhibit);
-	const size_t end = offsetof(struct auxtrace_status_page, data_reserved);
 	u32 seq = now->seq;
+	u64 sampled = atomic64_read(&ch->slots.sampled);
 
 	now->inhibit = auxt_channel_inhibited(ch);
 	now->produced = ch->aux.produced;
 	now->overwritten = auxt_position_overwritten(&ch->aux);
-	now->sample_slots = atomic64_read(&ch->slots.sampled);
 
 	WRITE_ONCE(to->seq, seq + 1);
 	smp_wmb();	/* pairs with the reader's barrier after its first read of seq */
-	/* The writers of the data ring maintain its part of the page. */
-	memcpy(__builtin_assume_aligned((char *)to + from, sizeof(u64)),
-	       __builtin_assume_aligned((char *)now + from, sizeof(u64)), end - from);
+	to->inhibit = now->inhibit;
+	settle_copy(to, now, offsetof(struct auxtrace_status_page, running),
+		    offsetof(struct auxtrace_status_page, reserved_often));
+	if (unlikely(ch->seldom_changed || now->sample_slots != sampled)) {
+		ch->seldom_changed = false;
+		now->sample_slots = sampled;
+		settle_copy(to, now, offsetof(struct auxtrace_status_page, gaps),
+			    offsetof(struct auxtrace_status_page, reserved_seldom));
+	}
 	smp_wmb();	/* pairs with the reader's barrier before its second read of seq */
 	WRITE_ONCE(to->seq, seq + 2);
 	WRITE_ONCE(now->seq, seq + 2);
@@ -612,7 +633,14 @@ NOKPROBE_SYMBOL(auxt_settle_sync);
  */
 void auxt_settle_init(struct auxt_channel *ch)
 {
-	ch->status->cpu = ch->cpu;
+	ch->now.size = sizeof(ch->now);
+	ch->now.abi_version = AUXTRACE_ABI_VERSION;
+	ch->now.cpu = ch->cpu;
+	ch->now.pmu = ch->pmu->number;
+	ch->now.clock = AUXTRACE_CLOCK_TSC;
+	/* The part that does not change; the writers of the data ring maintain its part. */
+	settle_copy(ch->status, &ch->now, 0, offsetof(struct auxtrace_status_page, seq));
+	ch->seldom_changed = true;
 	settle_publish(ch);
 }
 NOKPROBE_SYMBOL(auxt_settle_init);

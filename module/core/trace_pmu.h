@@ -6,6 +6,7 @@
 #include <linux/auxtrace.h>
 #include <linux/types.h>
 
+struct auxt_caps;
 struct auxt_channel;
 struct cpumask;
 struct perf_event_attr;
@@ -25,8 +26,10 @@ struct auxtrace_setup;
  * @name: name of perf's PMU for the same hardware, which is reserved to keep perf off
  * @reserve_instead: event to reserve where perf has no PMU of that name; NULL: there is none
  * @granule: size in bytes of a piece of trace that can be decoded on its own; 1: any size
- * @missing: why sessions cannot use it on this machine: AUXTRACE_PT_*, AUXTRACE_BTS_*; 0: they can.
+ * @missing: AUXTRACE_PMU_STATE_*: why sessions cannot use it on this machine; OK: they can.
  *	Task context
+ * @excludes: AUXTRACE_EXCLUDES_*, if sessions can use it. Task context
+ * @describe: adds the capability that is its own, if the CPU has it. Task context
  * @check: can the hardware of all these CPUs trace with this setup? 0, -EINVAL or -EOPNOTSUPP. Task
  *	context
  * @in_use: -EBUSY if the hardware of this CPU traces already, else 0. Interrupts off
@@ -61,6 +64,8 @@ struct trace_pmu {
 	const struct perf_event_attr *reserve_instead;
 	u32 granule;
 	u32 (*missing)(void);
+	u32 (*excludes)(void);
+	void (*describe)(struct auxt_caps *caps);
 	int (*check)(const struct auxtrace_setup *setup, const struct cpumask *cpus);
 	int (*in_use)(void);
 	unsigned long (*table_pages)(const struct auxtrace_setup *setup);

@@ -53,12 +53,14 @@
 #include <asm/tsc.h>
 #include "base/aux_buffer.h"
 #include "compat/compat.h"
+#include "core/caps.h"
 #include "core/channel.h"
 #include "core/trace_pmu.h"
 #include "hw/bts.h"
 #include "hw/bts_plan.h"
 #include "hw/msr.h"
 #include "hw/pmi.h"
+#include "hw/pt.h"
 
 /* BTS_ON turns BTS on; BTS_OURS is all that this file changes in IA32_DEBUGCTL. */
 #define BTS_ON		((u64)(DEBUGCTLMSR_TR | DEBUGCTLMSR_BTS))
@@ -113,30 +115,42 @@ NOKPROBE_SYMBOL(bts_has_pti);
 static u32 bts_missing(void)
 {
 	if (!boot_cpu_has(X86_FEATURE_DS) || !boot_cpu_has(X86_FEATURE_DTES64))
-		return AUXTRACE_BTS_NO_CPUID;
+		return AUXTRACE_PMU_STATE_NO_CPUID;
 	/* The kernel sets this from IA32_MISC_ENABLE, on Intel CPUs only. */
 	if (!boot_cpu_has(X86_FEATURE_BTS))
-		return AUXTRACE_BTS_DISABLED;
+		return AUXTRACE_PMU_STATE_DISABLED;
 	/* The kernel maps the debug store on Intel CPUs only. */
 	if (boot_cpu_data.x86_vendor != X86_VENDOR_INTEL)
-		return AUXTRACE_BTS_NO_CPUID;
+		return AUXTRACE_PMU_STATE_NO_CPUID;
 	if (!auxt_pmi_exists(1))
-		return AUXTRACE_BTS_NO_PMI;
-	return AUXTRACE_BTS_OK;
+		return AUXTRACE_PMU_STATE_NO_PMI;
+	return AUXTRACE_PMU_STATE_OK;
 }
 NOKPROBE_SYMBOL(bts_missing);
 
-/**
- * auxt_bts_flags() - what BTS can do on this machine, for INFO
- *
- * Return: AUXTRACE_BTS_CPL, AUXTRACE_BTS_BUFFERED.
+/*
+ * perf lets one of BTS and LBR be in use at a time (x86_add_exclusive() in
+ * arch/x86/events/core.c), and Intel PT be a third where the CPU cannot have it beside LBR.
  */
-u32 auxt_bts_flags(void)
+static u32 bts_excludes(void)
 {
-	return (boot_cpu_has(X86_FEATURE_DSCPL) ? AUXTRACE_BTS_CPL : 0) |
-	       (bts_has_pti() ? AUXTRACE_BTS_BUFFERED : 0);
+	return AUXTRACE_EXCLUDES_TASK_EVENTS | AUXTRACE_EXCLUDES_LBR |
+	       (auxt_pt_caps().excludes_lbr ? AUXTRACE_EXCLUDES_PT_BTS : 0);
 }
-NOKPROBE_SYMBOL(auxt_bts_flags);
+NOKPROBE_SYMBOL(bts_excludes);
+
+static void bts_describe(struct auxt_caps *caps)
+{
+	const struct auxtrace_cap_intel_bts cap = {
+		.cap = { .tag = AUXTRACE_CAP_INTEL_BTS, .size = sizeof(cap) },
+		.flags = (boot_cpu_has(X86_FEATURE_DSCPL) ? AUXTRACE_BTS_CPL : 0) |
+			 (bts_has_pti() ? AUXTRACE_BTS_BUFFERED : 0),
+	};
+
+	if (bts_missing() == AUXTRACE_PMU_STATE_OK)
+		auxt_caps_add(caps, &cap.cap);
+}
+NOKPROBE_SYMBOL(bts_describe);
 
 static int bts_check(const struct auxtrace_setup *setup, const struct cpumask *cpus)
 {
@@ -459,6 +473,8 @@ const struct trace_pmu auxt_bts = {
 	.reserve_instead = &bts_branch_event,
 	.granule = sizeof(struct auxtrace_branch),
 	.missing = bts_missing,
+	.excludes = bts_excludes,
+	.describe = bts_describe,
 	.check = bts_check,
 	.in_use = bts_in_use,
 	.table_pages = bts_table_pages,

@@ -24,6 +24,7 @@
 #include <linux/slab.h>
 #include <linux/topology.h>
 #include "compat/compat.h"
+#include "core/caps.h"
 #include "core/channel.h"
 #include "core/trace_pmu.h"
 #include "hw/msr.h"
@@ -176,18 +177,42 @@ static u32 pt_missing(void)
 	struct pt_caps caps = auxt_pt_caps();
 
 	if (!pt_exists())
-		return AUXTRACE_PT_NO_CPUID;
+		return AUXTRACE_PMU_STATE_NO_CPUID;
 	if (!caps.topa || !caps.topa_multi)
-		return AUXTRACE_PT_NO_TOPA;
+		return AUXTRACE_PMU_STATE_NO_TOPA;
 	/*
 	 * Only version 2 and later have IA32_PERF_GLOBAL_STATUS, whose bit 55 tells the
 	 * ToPA interrupt from others.
 	 */
 	if (!auxt_pmi_exists(2))
-		return AUXTRACE_PT_NO_PMI;
-	return AUXTRACE_PT_OK;
+		return AUXTRACE_PMU_STATE_NO_PMI;
+	return AUXTRACE_PMU_STATE_OK;
 }
 NOKPROBE_SYMBOL(pt_missing);
+
+static u32 pt_excludes(void)
+{
+	return AUXTRACE_EXCLUDES_TASK_EVENTS |
+	       (auxt_pt_caps().excludes_lbr ? AUXTRACE_EXCLUDES_LBR | AUXTRACE_EXCLUDES_PT_BTS : 0);
+}
+NOKPROBE_SYMBOL(pt_excludes);
+
+static void pt_describe(struct auxt_caps *list)
+{
+	const struct pt_caps caps = auxt_pt_caps();
+	const struct auxtrace_cap_intel_pt cap = {
+		.cap = { .tag = AUXTRACE_CAP_INTEL_PT, .size = sizeof(cap) },
+		.config = pt_caps_config(&caps),
+		.mtc_periods = caps.mtc_periods,
+		.cyc_thresholds = caps.cyc_thresholds,
+		.psb_periods = caps.psb_periods,
+		.nr_ranges = caps.nr_ranges,
+	};
+
+	if (pt_exists())
+		auxt_caps_add(list, &cap.cap);
+}
+NOKPROBE_SYMBOL(pt_describe);
 
 static int pt_check(const struct auxtrace_setup *setup, const struct cpumask *cpus)
 {
@@ -543,6 +568,8 @@ const struct trace_pmu auxt_pt = {
 	.name = "intel_pt",
 	.granule = 1,
 	.missing = pt_missing,
+	.excludes = pt_excludes,
+	.describe = pt_describe,
 	.check = pt_check,
 	.in_use = pt_in_use,
 	.table_pages = auxt_pt_tables_pages,

@@ -18,6 +18,24 @@ static bool pt_caps_is_broadwell(u32 family, u32 model)
 }
 NOKPROBE_SYMBOL(pt_caps_is_broadwell);
 
+/*
+ * On these CPUs PT cannot be on together with last branch records: the big cores before Ice Lake,
+ * not Goldmont. CPUID does not say so; perf's drivers know the models (lbr_pt_coexist in
+ * arch/x86/events/intel/core.c). Later CPUs can have both.
+ */
+static bool pt_caps_is_exclusive(u32 family, u32 model)
+{
+	switch (family == 6 ? model : 0) {
+	case 0x4e: case 0x5e: case 0x55:	/* Skylake */
+	case 0x8e: case 0x9e:			/* Kaby Lake, Coffee Lake */
+	case 0xa5: case 0xa6:			/* Comet Lake */
+	case 0x66:				/* Cannon Lake */
+		return true;
+	}
+	return pt_caps_is_broadwell(family, model);
+}
+NOKPROBE_SYMBOL(pt_caps_is_exclusive);
+
 /**
  * pt_caps_decode() - decode CPUID leaf 14H
  * @caps: the result
@@ -36,6 +54,7 @@ void pt_caps_decode(struct pt_caps *caps, const struct pt_cpuid leaf[2],
 		.topa_multi = leaf[0].ecx >> 1 & 1,
 		.nr_ranges = leaf[1].eax & 0x7,
 		.branch_required = pt_caps_is_broadwell(family, model),
+		.excludes_lbr = pt_caps_is_exclusive(family, model),
 	};
 	/* The fields of the periods are defined only if the packets exist. */
 	if (caps->mtc)
@@ -64,6 +83,7 @@ void pt_caps_intersect(struct pt_caps *caps, const struct pt_caps *other)
 	caps->topa &= other->topa;
 	caps->topa_multi &= other->topa_multi;
 	caps->branch_required |= other->branch_required;
+	caps->excludes_lbr |= other->excludes_lbr;
 	caps->nr_ranges = min(caps->nr_ranges, other->nr_ranges);
 	caps->mtc_periods &= other->mtc_periods;
 	caps->cyc_thresholds &= other->cyc_thresholds;

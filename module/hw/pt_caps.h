@@ -42,6 +42,7 @@
  * @cyc_thresholds: bit n: cycle threshold n
  * @psb_periods: bit n: PSB period n
  * @branch_required: tracing without BranchEn faults (erratum BDM106)
+ * @excludes_lbr: the CPU cannot have PT and last branch records on at once
  */
 struct pt_caps {
 	bool psb_cyc;
@@ -50,6 +51,7 @@ struct pt_caps {
 	bool topa;
 	bool topa_multi;
 	bool branch_required;
+	bool excludes_lbr;
 	u32 nr_ranges;
 	u32 mtc_periods;
 	u32 cyc_thresholds;

@@ -102,10 +102,11 @@ static const struct mode *find_mode(const char *source, const char *name)
 /* Trace that goes through a buffer of 64 KiB is lost if an NMI of the kernel fills it. */
 static bool may_lose(struct auxtrace_session *s, const struct mode *mode)
 {
-	struct auxtrace_info info = { .size = sizeof(info) };
+	struct auxtrace_cap_intel_bts bts;
 
 	return mode->pmu == AUXTRACE_PMU_INTEL_BTS && mode->flags & AUXTRACE_SETUP_KERNEL &&
-	       !auxtrace_info(s, 0, &info) && info.out_bts_flags & AUXTRACE_BTS_BUFFERED;
+	       !auxtrace_capability(s, AUXTRACE_CAP_INTEL_BTS, &bts, sizeof(bts)) &&
+	       bts.flags & AUXTRACE_BTS_BUFFERED;
 }
 
 static int fail(const char *what)

@@ -22,42 +22,39 @@
 
 /* ---- INFO and SETUP ----------------------------------------------------------- */
 
+static uint32_t probed_state(int fd)
+{
+	return at_pmu(fd, AUXTRACE_INFO_PROBE, AUXTRACE_PMU_INTEL_BTS).state;
+}
+
 static void info_reports_bts(void **state)
 {
-	struct auxtrace_info info = at_info(), probed = { .size = sizeof(probed),
-							  .flags = AUXTRACE_INFO_PROBE };
+	int fd = at_open();
 	char text[128] = "";
 	FILE *f = fopen("/sys/devices/system/cpu/vulnerabilities/meltdown", "re");
 
-	assert_int_equal(info.out_bts, AUXTRACE_BTS_OK);
-	assert_true(info.out_pmus & 1u << AUXTRACE_PMU_INTEL_BTS);
-	assert_true(info.out_bts_flags & AUXTRACE_BTS_CPL);
+	assert_int_equal(at_pmu(fd, 0, AUXTRACE_PMU_INTEL_BTS).state, AUXTRACE_PMU_STATE_OK);
+	assert_true(at_info().out_pmus & 1u << AUXTRACE_PMU_INTEL_BTS);
+	assert_true(at_bts_flags() & AUXTRACE_BTS_CPL);
 	/* The kernel's own report of PTI. */
 	if (f && fgets(text, sizeof(text), f))
 		assert_int_equal(bts_is_buffered(), !!strstr(text, "PTI"));
 	if (f)
 		fclose(f);
-	ok_info(at_open(), &probed);
-	assert_int_equal(probed.out_bts, AUXTRACE_BTS_OK);
+	assert_int_equal(probed_state(fd), AUXTRACE_PMU_STATE_OK);
 }
 
 static void info_with_probe_reports_that_a_session_holds_bts(void **state)
 {
-	struct auxtrace_info info = { .size = sizeof(info), .flags = AUXTRACE_INFO_PROBE };
 	struct session s;
 	int fd = at_open();
 
 	session_open(&s, one_cpu, BOTH, 16 * page_size);
 	ok_start(s.fd);
-	ok_info(fd, &info);
-	assert_int_equal(info.out_bts, AUXTRACE_BTS_BUSY);
-	info.flags = 0;
-	ok_info(fd, &info);
-	assert_int_equal(info.out_bts, AUXTRACE_BTS_OK);
+	assert_int_equal(probed_state(fd), AUXTRACE_PMU_STATE_BUSY);
+	assert_int_equal(at_pmu(fd, 0, AUXTRACE_PMU_INTEL_BTS).state, AUXTRACE_PMU_STATE_OK);
 	ok_stop(s.fd);
-	info.flags = AUXTRACE_INFO_PROBE;
-	ok_info(fd, &info);
-	assert_int_equal(info.out_bts, AUXTRACE_BTS_OK);
+	assert_int_equal(probed_state(fd), AUXTRACE_PMU_STATE_OK);
 }
 
 static void setup_with_any_config_gives_EINVAL(void **state)

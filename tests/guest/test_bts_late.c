@@ -150,9 +150,9 @@ static void aux_records_bound_branches_in_time(void **state)
 		aux++;
 		assert_int_equal(a->offset % RECORD, 0);
 		assert_int_equal(a->length % RECORD, 0);
-		assert_true(a->end.tsc > last);
-		assert_in_range(a->end.tsc, begin, end);
-		last = a->end.tsc;
+		assert_true(a->end.time > last);
+		assert_in_range(a->end.time, begin, end);
+		last = a->end.time;
 	}
 	assert_true(st.pmis > 20);
 	assert_true(aux >= st.pmis);

@@ -21,18 +21,18 @@ static void setup_with_a_config_bit_outside_the_format_gives_EINVAL(void **state
 
 static void setup_with_a_period_without_its_packet_gives_EINVAL(void **state)
 {
-	struct auxtrace_info info = at_info();
+	struct auxtrace_cap_intel_pt pt = at_pt();
 	struct session s;
 
 	pt_required("config");
 	for (int n = 1; n < 16; n++) {
 		setup_prepare(&s);
 		s.setup.config |= CONFIG_MTC_PERIOD(n);
-		if (info.out_pt_config & CONFIG_MTC && info.out_pt_mtc_periods >> n & 1)
+		if (pt.config & CONFIG_MTC && pt.mtc_periods >> n & 1)
 			setup_refuses(EINVAL, &s);
 		setup_prepare(&s);
 		s.setup.config |= CONFIG_CYC_THRESH(n);
-		if (info.out_pt_config & CONFIG_CYC && info.out_pt_cyc_thresholds >> n & 1)
+		if (pt.config & CONFIG_CYC && pt.cyc_thresholds >> n & 1)
 			setup_refuses(EINVAL, &s);
 	}
 }
@@ -42,7 +42,7 @@ static void setup_with_fup_on_ptw_without_ptw_gives_EINVAL(void **state)
 	struct session s;
 
 	pt_required("config");
-	if (!(at_info().out_pt_config & CONFIG_PTW))
+	if (!(at_pt().config & CONFIG_PTW))
 		skip_test("this CPU has no PTWRITE packets");
 	setup_prepare(&s);
 	s.setup.config |= CONFIG_FUP_ON_PTW;
@@ -64,9 +64,12 @@ static void setup_with_branch_and_without_pt_gives_EINVAL(void **state)
 }
 
 /* Errata BDM106 and its like: Broadwell cannot trace without branches. */
-static bool branches_required(const struct auxtrace_info *info)
+static bool branches_required(void)
 {
-	switch (info->out_cpu_family << 8 | info->out_cpu_model) {
+	struct auxtrace_cap_x86 cpu;
+
+	at_capability(at_open(), 0, AUXTRACE_CAP_X86, &cpu, sizeof(cpu));
+	switch (cpu.family << 8 | cpu.model) {
 	case 0x63d:
 	case 0x647:
 	case 0x64f:
@@ -78,13 +81,12 @@ static bool branches_required(const struct auxtrace_info *info)
 
 static void setup_without_branches_is_refused_only_where_the_cpu_cannot(void **state)
 {
-	struct auxtrace_info info = at_info();
 	struct session s;
 
 	pt_required("config");
 	setup_prepare(&s);
 	s.setup.config = CONFIG_PT | CONFIG_TSC;
-	if (branches_required(&info))
+	if (branches_required())
 		setup_refuses(EINVAL, &s);
 	else
 		setup_ok(&s);
@@ -94,14 +96,14 @@ static void setup_without_branches_is_refused_only_where_the_cpu_cannot(void **s
 
 static void setup_accepts_each_config_bit_that_info_offers(void **state)
 {
-	struct auxtrace_info info = at_info();
+	struct auxtrace_cap_intel_pt pt = at_pt();
 	struct session s;
 
 	pt_required("config");
 	for (int bit = 0; bit < 14; bit++) {
 		uint64_t flag = 1ULL << bit;
 
-		if (!(info.out_pt_config & flag))
+		if (!(pt.config & flag))
 			continue;
 		setup_prepare(&s);
 		s.setup.config = flag;
@@ -113,11 +115,11 @@ static void setup_accepts_each_config_bit_that_info_offers(void **state)
 	}
 	for (int n = 1; n < 16; n++) {
 		setup_prepare(&s);
-		if (info.out_pt_mtc_periods >> n & 1)
+		if (pt.mtc_periods >> n & 1)
 			s.setup.config |= CONFIG_MTC | CONFIG_MTC_PERIOD(n);
-		if (info.out_pt_cyc_thresholds >> n & 1)
+		if (pt.cyc_thresholds >> n & 1)
 			s.setup.config |= CONFIG_CYC | CONFIG_CYC_THRESH(n);
-		if (info.out_pt_psb_periods >> n & 1)
+		if (pt.psb_periods >> n & 1)
 			s.setup.config |= CONFIG_PSB_PERIOD(n);
 		setup_ok(&s);
 	}
@@ -125,7 +127,7 @@ static void setup_accepts_each_config_bit_that_info_offers(void **state)
 
 static void setup_with_a_config_bit_that_the_cpu_lacks_gives_EOPNOTSUPP(void **state)
 {
-	struct auxtrace_info info = at_info();
+	struct auxtrace_cap_intel_pt pt = at_pt();
 	unsigned int tried = 0;
 	struct session s;
 
@@ -133,7 +135,7 @@ static void setup_with_a_config_bit_that_the_cpu_lacks_gives_EOPNOTSUPP(void **s
 	for (int bit = 0; bit < 14; bit++) {
 		uint64_t flag = 1ULL << bit;
 
-		if (!(CONFIG_FORMAT & flag) || (info.out_pt_config & flag))
+		if (!(CONFIG_FORMAT & flag) || (pt.config & flag))
 			continue;
 		setup_prepare(&s);
 		s.setup.config |= flag;
@@ -148,25 +150,25 @@ static void setup_with_a_config_bit_that_the_cpu_lacks_gives_EOPNOTSUPP(void **s
 
 static void setup_with_a_period_that_the_cpu_lacks_gives_EOPNOTSUPP(void **state)
 {
-	struct auxtrace_info info = at_info();
+	struct auxtrace_cap_intel_pt pt = at_pt();
 	unsigned int tried = 0;
 	struct session s;
 
 	pt_required("config");
 	for (int n = 1; n < 16; n++) {
-		if (info.out_pt_config & CONFIG_MTC && !(info.out_pt_mtc_periods >> n & 1)) {
+		if (pt.config & CONFIG_MTC && !(pt.mtc_periods >> n & 1)) {
 			setup_prepare(&s);
 			s.setup.config |= CONFIG_MTC | CONFIG_MTC_PERIOD(n);
 			setup_refuses(EOPNOTSUPP, &s);
 			tried++;
 		}
-		if (info.out_pt_config & CONFIG_CYC && !(info.out_pt_cyc_thresholds >> n & 1)) {
+		if (pt.config & CONFIG_CYC && !(pt.cyc_thresholds >> n & 1)) {
 			setup_prepare(&s);
 			s.setup.config |= CONFIG_CYC | CONFIG_CYC_THRESH(n);
 			setup_refuses(EOPNOTSUPP, &s);
 			tried++;
 		}
-		if (!(info.out_pt_psb_periods >> n & 1)) {
+		if (!(pt.psb_periods >> n & 1)) {
 			setup_prepare(&s);
 			s.setup.config |= CONFIG_PSB_PERIOD(n);
 			setup_refuses(EOPNOTSUPP, &s);

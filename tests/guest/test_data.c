@@ -30,9 +30,9 @@ static void check_window(const struct auxtrace_record_window *w,
 	assert_int_equal(w->window, begin->window);
 	assert_int_equal(w->window, end->window);
 	assert_int_equal(w->begin, begin->position);
-	assert_int_equal(w->begin_tsc, begin->tsc);
+	assert_int_equal(w->begin_time, begin->time);
 	assert_int_equal(w->end_position, end->position);
-	assert_int_equal(w->end_tsc, end->tsc);
+	assert_int_equal(w->end_time, end->time);
 	assert_int_equal(w->begin_cause, AUXTRACE_CAUSE_USER);
 	assert_int_equal(w->end_cause, AUXTRACE_CAUSE_USER);
 	assert_here(w->begin_pid, w->begin_tid);

@@ -79,12 +79,12 @@ static void accepted(uint64_t cpus, uint64_t config)
 
 static void info_has_what_all_cpus_have(void **state)
 {
-	struct auxtrace_info info = at_info();
+	struct auxtrace_cap_intel_pt pt = at_pt();
 
-	assert_int_equal(info.out_pt, AUXTRACE_PT_OK);
-	assert_int_equal(info.out_pt_config & PTWRITE, 0);
-	assert_int_equal(info.out_pt_config, CONFIG_FORMAT & ~PTWRITE);
-	assert_int_equal(info.out_pt_nr_ranges, POOR_RANGES);
+	assert_true(at_info().out_pmus & 1u << AUXTRACE_PMU_INTEL_PT);
+	assert_int_equal(pt.config & PTWRITE, 0);
+	assert_int_equal(pt.config, CONFIG_FORMAT & ~PTWRITE);
+	assert_int_equal(pt.nr_ranges, POOR_RANGES);
 }
 
 static void setup_asks_the_cpus_of_the_session(void **state)
@@ -100,8 +100,8 @@ static void info_follows_the_cpus_that_are_online(void **state)
 {
 	hotplug_required();
 	last_cpu_offline();
-	assert_int_equal(at_info().out_pt_nr_ranges, rich == first_cpu ? RICH_RANGES : POOR_RANGES);
-	assert_int_equal(!(at_info().out_pt_config & PTWRITE), rich != first_cpu);
+	assert_int_equal(at_pt().nr_ranges, rich == first_cpu ? RICH_RANGES : POOR_RANGES);
+	assert_int_equal(!(at_pt().config & PTWRITE), rich != first_cpu);
 	last_cpu_online();
 	info_has_what_all_cpus_have(state);
 	setup_asks_the_cpus_of_the_session(state);

@@ -24,20 +24,29 @@ static void the_device_is_for_root_alone(void **state)
 	assert_int_equal(st.st_uid, 0);
 }
 
-static void info_agrees_with_cpuid(void **state)
+static void info_agrees_with_the_machine(void **state)
 {
 	struct auxtrace_info info = at_info();
-	unsigned int a, b, c, d, family, model;
-	uint64_t msr;
+	int fd = at_open();
 
 	assert_int_equal(info.out_abi_version, AUXTRACE_ABI_VERSION);
 	assert_int_equal(info.out_pmus, 1u << AUXTRACE_PMU_INTEL_PT | 1u << AUXTRACE_PMU_INTEL_BTS);
 	assert_int_equal(info.out_may, AUXTRACE_MAY_TRACE | AUXTRACE_MAY_LOCK);
-	assert_int_equal(info.out_pt, AUXTRACE_PT_OK);
+	assert_int_equal(at_pmu(fd, 0, AUXTRACE_PMU_INTEL_PT).state, AUXTRACE_PMU_STATE_OK);
 	assert_true(info.out_nr_cpu_ids > (unsigned int)cpus_last(all_cpus));
 	assert_int_equal(info.out_page_size, page_size);
-	assert_true(info.out_tsc_khz > 0);
+	assert_int_equal(info.out_clock, AUXTRACE_CLOCK_TSC);
+	assert_true(info.out_clock_hz > 0);
+}
 
+static void info_agrees_with_cpuid(void **state)
+{
+	struct auxtrace_cap_intel_pt pt = at_pt();
+	struct auxtrace_cap_x86 cpu;
+	unsigned int a, b, c, d, family, model;
+	uint64_t msr;
+
+	assert_true(at_capability(at_open(), 0, AUXTRACE_CAP_X86, &cpu, sizeof(cpu)));
 	__cpuid(1, a, b, c, d);
 	family = a >> 8 & 0xf;
 	model = a >> 4 & 0xf;
@@ -45,36 +54,70 @@ static void info_agrees_with_cpuid(void **state)
 		family += a >> 20 & 0xff;
 	if (family == 6 || family >= 0xf)
 		model |= a >> 12 & 0xf0;
-	assert_int_equal(info.out_cpu_family, family);
-	assert_int_equal(info.out_cpu_model, model);
-	assert_int_equal(info.out_cpu_stepping, a & 0xf);
+	assert_int_equal(cpu.family, family);
+	assert_int_equal(cpu.model, model);
+	assert_int_equal(cpu.stepping, a & 0xf);
 
 	__cpuid_count(0x14, 0, a, b, c, d);
 	/* What every PT has, then what leaf 14H enumerates: CYC and PSB, MTC, PTWRITE. */
-	assert_int_equal(info.out_pt_config & (CONFIG_TSC | CONFIG_NORETCOMP | CONFIG_BRANCH),
+	assert_int_equal(pt.config & (CONFIG_TSC | CONFIG_NORETCOMP | CONFIG_BRANCH),
 			 CONFIG_TSC | CONFIG_NORETCOMP | CONFIG_BRANCH);
-	assert_int_equal(!!(info.out_pt_config & CONFIG_CYC), !!(b & 1 << 1));
-	assert_int_equal(!!(info.out_pt_config & CONFIG_MTC), !!(b & 1 << 3));
-	assert_int_equal(!!(info.out_pt_config & CONFIG_PTW), !!(b & 1 << 4));
-	assert_int_equal(!!(info.out_pt_config & CONFIG_FUP_ON_PTW), !!(b & 1 << 4));
-	assert_int_equal(info.out_pt_config & ~CONFIG_FORMAT, 0);
+	assert_int_equal(!!(pt.config & CONFIG_CYC), !!(b & 1 << 1));
+	assert_int_equal(!!(pt.config & CONFIG_MTC), !!(b & 1 << 3));
+	assert_int_equal(!!(pt.config & CONFIG_PTW), !!(b & 1 << 4));
+	assert_int_equal(!!(pt.config & CONFIG_FUP_ON_PTW), !!(b & 1 << 4));
+	assert_int_equal(pt.config & ~CONFIG_FORMAT, 0);
 	if (a >= 1) {
 		__cpuid_count(0x14, 1, a, b, c, d);
-		assert_int_equal(info.out_pt_mtc_periods, a >> 16);
-		assert_int_equal(info.out_pt_nr_ranges, a & 7);
-		assert_int_equal(info.out_pt_cyc_thresholds,
-				 info.out_pt_config & CONFIG_CYC ? (b & 0xffff) | 1 : 0);
-		assert_int_equal(info.out_pt_psb_periods, b >> 16);
+		assert_int_equal(pt.mtc_periods, a >> 16);
+		assert_int_equal(pt.nr_ranges, a & 7);
+		assert_int_equal(pt.cyc_thresholds,
+				 pt.config & CONFIG_CYC ? (b & 0xffff) | 1 : 0);
+		assert_int_equal(pt.psb_periods, b >> 16);
 	}
 
 	__cpuid(0, a, b, c, d);
 	if (a >= 0x15) {
 		__cpuid_count(0x15, 0, a, b, c, d);
-		assert_int_equal(info.out_tsc_art_den, a && b ? a : 0);
-		assert_int_equal(info.out_tsc_art_num, a && b ? b : 0);
+		assert_int_equal(cpu.tsc_art_den, a && b ? a : 0);
+		assert_int_equal(cpu.tsc_art_num, a && b ? b : 0);
 	}
 	if (!msr_read(0, MSR_PLATFORM_INFO, &msr))
-		assert_int_equal(info.out_max_nonturbo_ratio, msr >> 8 & 0xff);
+		assert_int_equal(cpu.max_nonturbo_ratio, msr >> 8 & 0xff);
+}
+
+/* Only whole capabilities are written, and nothing behind them. */
+static void info_writes_the_capabilities_that_fit(void **state)
+{
+	uint32_t all, whole = 0;
+	struct auxtrace_info info = { .size = sizeof(info) };
+	uint64_t caps[64];
+	int fd = at_open();
+
+	ok_info(fd, &info);
+	all = info.out_caps_len;
+	assert_in_range(all, 8, sizeof(caps) - 8);
+	for (uint32_t len = 0; len <= all + 8; len += 4) {
+		const uint8_t *bytes = (const uint8_t *)caps;
+		uint32_t end = 0;
+
+		memset(caps, 0xa5, sizeof(caps));
+		info.caps = (uintptr_t)caps;
+		info.caps_len = len;
+		ok_info(fd, &info);
+		assert_int_equal(info.out_caps_len, all);
+		while (end + 8 <= len && bytes[end] != 0xa5)
+			end += ((const struct auxtrace_cap *)(bytes + end))->size;
+		assert_true(end <= len && end >= whole && end <= all);
+		for (size_t i = end; i < sizeof(caps); i++)
+			assert_int_equal(bytes[i], 0xa5);
+		whole = end;
+	}
+	assert_int_equal(whole, all);
+	/* They are written to the caller's memory only. */
+	info.caps = 0;
+	info.caps_len = all;
+	fail_info(EFAULT, fd, &info);
 }
 
 static uint64_t perf_ns(const struct auxtrace_info *info, uint64_t tsc)
@@ -129,41 +172,59 @@ static void info_converts_the_tsc_to_the_clock_of_perf(void **state)
 
 static void info_with_probe_finds_the_hardware_free(void **state)
 {
-	struct auxtrace_info info = { .size = sizeof(info), .flags = AUXTRACE_INFO_PROBE };
-
-	ok_info(at_open(), &info);
-	assert_int_equal(info.out_pt, AUXTRACE_PT_OK);
+	assert_int_equal(at_pmu(at_open(), AUXTRACE_INFO_PROBE, AUXTRACE_PMU_INTEL_PT).state,
+			 AUXTRACE_PMU_STATE_OK);
 }
 
+/* A probe creates perf events and interrupts every CPU. */
 static int info_without_capabilities(void *arg)
 {
 	struct auxtrace_info info = { .size = sizeof(info), .flags = AUXTRACE_INFO_PROBE };
-	int ret = caps_keep(0);
+	int fd = *(int *)arg, ret = caps_keep(0);
 
-	if (!ret)
-		ret = at_ioctl(*(int *)arg, AUXTRACE_IOC_INFO, &info);
 	if (ret)
 		return -ret;
-	if (info.out_pt != AUXTRACE_PT_OK)
-		return 101;	/* nobody traces: missing privilege must not look like BUSY */
-	return info.out_may == 0 ? 0 : 100;
+	if (at_ioctl(fd, AUXTRACE_IOC_INFO, &info) != -EACCES)
+		return 101;
+	info = (struct auxtrace_info){ .size = sizeof(info) };
+	if (at_ioctl(fd, AUXTRACE_IOC_INFO, &info))
+		return 102;
+	return info.out_may == 0 && info.out_pmus ? 0 : 100;
 }
 
-static void info_succeeds_without_capabilities_and_says_so(void **state)
+static void info_succeeds_without_capabilities_but_does_not_probe(void **state)
 {
 	int fd = at_open();
 
 	assert_int_equal(child_run(info_without_capabilities, &fd), 0);
 }
 
+static int probe_with_perfmon(void *arg)
+{
+	struct auxtrace_info info = { .size = sizeof(info), .flags = AUXTRACE_INFO_PROBE };
+	int ret = caps_keep(CAP(PERFMON));
+
+	return ret ? -ret : -at_ioctl(*(int *)arg, AUXTRACE_IOC_INFO, &info);
+}
+
+static void a_probe_needs_only_the_capability_to_trace(void **state)
+{
+	int fd = at_open();
+
+	assert_int_equal(child_run(probe_with_perfmon, &fd), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		vm_test(the_device_is_for_root_alone),
+		vm_test(info_agrees_with_the_machine),
 		vm_test(info_agrees_with_cpuid),
+		vm_test(info_writes_the_capabilities_that_fit),
 		vm_test(info_converts_the_tsc_to_the_clock_of_perf),
 		vm_test(info_with_probe_finds_the_hardware_free),
-		vm_test(info_succeeds_without_capabilities_and_says_so),
+		vm_test(info_succeeds_without_capabilities_but_does_not_probe),
+		vm_test(a_probe_needs_only_the_capability_to_trace),
 	};
 
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);

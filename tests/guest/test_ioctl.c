@@ -50,15 +50,15 @@ static const struct shape {
 	size_t first;		/* size as first published, 0: as now */
 } shapes[] = {
 	{ "INFO", AUXTRACE_IOC_INFO, sizeof(struct auxtrace_info), NEW, AUXTRACE_INFO_ALL,
-	  0, true, offsetof(struct auxtrace_info, out_bts) },
+	  0, true, 0 },
 	{ "SETUP", AUXTRACE_IOC_SETUP, sizeof(struct auxtrace_setup), NEW, AUXTRACE_SETUP_ALL,
 	  0, false, offsetof(struct auxtrace_setup, data_size) },
 	{ "START", AUXTRACE_IOC_START, sizeof(struct auxtrace_start), SET_UP, 0, 0, false, 0 },
 	{ "STOP", AUXTRACE_IOC_STOP, sizeof(struct auxtrace_start), STARTED, 0, 0, false, 0 },
 	{ "PAUSE", AUXTRACE_IOC_PAUSE, sizeof(struct auxtrace_control), STARTED, 0,
-	  offsetof(struct auxtrace_control, reserved), true, 0 },
+	  offsetof(struct auxtrace_control, reserved), false, 0 },
 	{ "RESUME", AUXTRACE_IOC_RESUME, sizeof(struct auxtrace_control), STARTED, 0,
-	  offsetof(struct auxtrace_control, reserved), true, 0 },
+	  offsetof(struct auxtrace_control, reserved), false, 0 },
 	{ "STATUS", AUXTRACE_IOC_STATUS, sizeof(struct auxtrace_status), NEW, AUXTRACE_STATUS_ALL,
 	  offsetof(struct auxtrace_status, reserved), true,
 	  offsetof(struct auxtrace_status, out_data_produced) },
@@ -67,7 +67,7 @@ static const struct shape {
 	{ "PAUSE_OUTPUT", AUXTRACE_IOC_PAUSE_OUTPUT, sizeof(struct auxtrace_output), STARTED, 0,
 	  0, false, 0 },
 	{ "SNAPSHOT", AUXTRACE_IOC_SNAPSHOT, sizeof(struct auxtrace_snapshot), STARTED,
-	  AUXTRACE_SNAPSHOT_ALL, offsetof(struct auxtrace_snapshot, reserved), true, 0 },
+	  AUXTRACE_SNAPSHOT_ALL, 0, true, 0 },
 	{ "RELEASE", AUXTRACE_IOC_RELEASE, sizeof(struct auxtrace_release), STARTED, 0,
 	  offsetof(struct auxtrace_release, cpu), false, 0 },
 	{ "TRIGGER_ADD", AUXTRACE_IOC_TRIGGER_ADD, sizeof(struct auxtrace_trigger), SET_UP,
@@ -272,6 +272,30 @@ static void every_ioctl_refuses_a_longer_struct_whose_tail_is_not_zero_with_E2BI
 	}
 }
 
+/* The kernel reads the excess to see that it is zero: no more than a page at a time. */
+static void every_ioctl_refuses_a_size_beyond_a_page_with_E2BIG(void **state)
+{
+	uint8_t *zero = mmap(NULL, 4 * page_size, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct fixture st;
+
+	assert_ptr_not_equal(zero, MAP_FAILED);
+	for_each_shape(sh) {
+		const uint32_t large[] = { page_size + 1, 4 * page_size, UINT32_MAX };
+
+		fixture_make(&st, sh);
+		memcpy(zero, &st.arg, sizeof(st.arg));
+		for (size_t i = 0; i < sizeof(large) / sizeof(*large); i++) {
+			*(uint32_t *)zero = large[i];
+			refused(&st, sh, E2BIG, zero, "a size beyond a page");
+		}
+		*(uint32_t *)zero = page_size;
+		assert_int_equal(at_ioctl(st.session.fd, sh->nr, zero), 0);
+		session_close(&st.session);
+	}
+	munmap(zero, 4 * page_size);
+}
+
 static void every_ioctl_refuses_each_unknown_flag_with_EINVAL(void **state)
 {
 	struct fixture st;
@@ -318,6 +342,7 @@ int main(void)
 		vm_test(every_ioctl_takes_a_struct_as_first_published_and_writes_no_more_than_that),
 		vm_test(every_ioctl_accepts_a_longer_struct_whose_tail_is_zero),
 		vm_test(every_ioctl_refuses_a_longer_struct_whose_tail_is_not_zero_with_E2BIG),
+		vm_test(every_ioctl_refuses_a_size_beyond_a_page_with_E2BIG),
 		vm_test(every_ioctl_refuses_each_unknown_flag_with_EINVAL),
 		vm_test(every_ioctl_refuses_a_reserved_member_that_is_not_zero_with_EINVAL),
 	};

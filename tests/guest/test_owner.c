@@ -251,22 +251,17 @@ static void a_second_session_on_the_same_cpu_gets_EBUSY(void **state)
 
 static void info_with_probe_reports_that_perf_holds_the_hardware(void **state)
 {
-	struct auxtrace_info info = { .size = sizeof(info), .flags = AUXTRACE_INFO_PROBE };
+	const uint32_t pt = AUXTRACE_PMU_INTEL_PT;
 	int fd, perf;
 
 	perf_required();
 	fd = at_open();
 	perf = perf_open(-1, last_cpu);
 	assert_true(perf >= 0);
-	ok_info(fd, &info);
-	assert_int_equal(info.out_pt, AUXTRACE_PT_BUSY);
-	info.flags = 0;
-	ok_info(fd, &info);
-	assert_int_equal(info.out_pt, AUXTRACE_PT_OK);
+	assert_int_equal(at_pmu(fd, AUXTRACE_INFO_PROBE, pt).state, AUXTRACE_PMU_STATE_BUSY);
+	assert_int_equal(at_pmu(fd, 0, pt).state, AUXTRACE_PMU_STATE_OK);
 	at_close(perf);
-	info.flags = AUXTRACE_INFO_PROBE;
-	ok_info(fd, &info);
-	assert_int_equal(info.out_pt, AUXTRACE_PT_OK);
+	assert_int_equal(at_pmu(fd, AUXTRACE_INFO_PROBE, pt).state, AUXTRACE_PMU_STATE_OK);
 	/* PROBE does not keep the hardware. */
 	perf_is_granted(last_cpu);
 }

@@ -112,7 +112,7 @@ static void slots_follow_each_other_in_positions_windows_and_records(void **stat
 			assert_int_equal(st.running, 1);
 			assert_int_equal(st.windows, n + 1);
 			assert_int_equal(st.window_begin, c->aux_end);
-			assert_in_range(st.window_begin_tsc, c->tsc, read_tsc());
+			assert_in_range(st.window_begin_time, c->time, read_tsc());
 			assert_int_equal(c->aux_begin, oldest(older[i].aux_end, c->aux_end,
 							      AUX_SLOT));
 			cut_walk(&s.channel[i], c, c->aux_begin == older[i].aux_end);

@@ -43,7 +43,7 @@ static void a_plain_snapshot_continues_in_place(void **state)
 			st = channel_status(&s.channel[i]);
 			assert_int_equal(c->slot, 0);
 			assert_int_equal(c->window, before[i].windows);
-			assert_in_range(c->tsc, tsc, read_tsc());
+			assert_in_range(c->time, tsc, read_tsc());
 			assert_in_range(c->aux_end, before[i].produced, st.produced);
 			assert_in_range(c->data_end, before[i].data_head, st.data_head);
 			if (m->aux)

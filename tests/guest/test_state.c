@@ -107,6 +107,7 @@ static void control_refuses(int err, struct session *s, const void *cpus, uint32
 		.cpus = (uintptr_t)cpus,
 		.effects = (uintptr_t)effects,
 		.effects_len = effects_len,
+		.effect_size = sizeof(struct auxtrace_effect),
 	};
 
 	ok_start(s->fd);

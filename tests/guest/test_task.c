@@ -19,10 +19,10 @@ static struct auxtrace_task task_of(int fd, pid_t pid)
 	struct auxtrace_task task = { .size = sizeof(task), .pid = pid };
 
 	ok_task(fd, &task);
-	assert_true(task.out_cr3 != 0);
-	assert_true(task.out_cr3_mask != 0);
+	assert_true(task.out_context != 0);
+	assert_true(task.out_context_mask != 0);
 	/* The PCID bits are not compared. */
-	assert_int_equal(task.out_cr3_mask & 0xfff, 0);
+	assert_int_equal(task.out_context_mask & 0xfff, 0);
 	return task;
 }
 
@@ -42,7 +42,7 @@ static void task_distinguishes_processes_but_not_threads(void **state)
 	pthread_t thread;
 	pid_t pid;
 
-	assert_int_equal(task_of(fd, getpid()).out_cr3, self.out_cr3);
+	assert_int_equal(task_of(fd, getpid()).out_context, self.out_context);
 	assert_int_equal(pipe(pipes), 0);
 
 	pid = fork();
@@ -53,14 +53,14 @@ static void task_distinguishes_processes_but_not_threads(void **state)
 		_exit(read(pipes[0], &byte, 1) < 0);
 	}
 	other = task_of(fd, pid);
-	assert_int_equal(other.out_cr3_mask, self.out_cr3_mask);
-	assert_true((other.out_cr3 ^ self.out_cr3) & self.out_cr3_mask);
+	assert_int_equal(other.out_context_mask, self.out_context_mask);
+	assert_true((other.out_context ^ self.out_context) & self.out_context_mask);
 
 	thread_arg[1] = pipes[0];
 	assert_int_equal(pthread_create(&thread, NULL, wait_to_be_joined, thread_arg), 0);
 	while (!__atomic_load_n(&thread_arg[0], __ATOMIC_ACQUIRE))
 		sched_yield();
-	assert_int_equal(task_of(fd, thread_arg[0]).out_cr3, self.out_cr3);
+	assert_int_equal(task_of(fd, thread_arg[0]).out_context, self.out_context);
 
 	close(pipes[1]);
 	pthread_join(thread, NULL);
@@ -131,8 +131,8 @@ static void task_names_the_cr3_that_the_trace_shows(void **state)
 	st = channel_status(s.channel);
 	trace = test_malloc(st.produced);
 	channel_copy(s.channel, 0, trace, st.produced);
-	walk.want_cr3 = task.out_cr3;
-	walk.cr3_mask = task.out_cr3_mask;
+	walk.want_cr3 = task.out_context;
+	walk.cr3_mask = task.out_context_mask;
 	trace_check_window(&walk, trace, st.produced, "a pinned load");
 	assert_true(walk.cr3_hits > 0);
 	test_free(trace);

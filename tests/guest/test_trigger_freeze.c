@@ -64,7 +64,7 @@ static void check_cut(const struct channel *ch, uint32_t id, uint64_t asked)
 
 	assert_int_equal(st.frozen_by, id);
 	assert_int_equal(st.data_paused, 2);
-	assert_true(st.window_end_tsc >= asked && st.frozen_tsc >= st.window_end_tsc);
+	assert_true(st.window_end_time >= asked && st.frozen_time >= st.window_end_time);
 	assert_int_equal(st.window_end, st.produced);
 	records_read_all(&r, ch);
 	assert_true(r.count > 1);
@@ -73,7 +73,7 @@ static void check_cut(const struct channel *ch, uint32_t id, uint64_t asked)
 	assert_int_equal(t->trigger, id);
 	assert_int_equal(t->action, AUXTRACE_ACTION_FREEZE);
 	assert_int_equal(t->position, st.produced);
-	assert_true(t->end.tsc >= asked);
+	assert_true(t->end.time >= asked);
 	w = records_newest(&r, AUXTRACE_RECORD_WINDOW);
 	assert_non_null(w);
 	assert_int_equal(w->window.window, st.windows);
@@ -81,7 +81,7 @@ static void check_cut(const struct channel *ch, uint32_t id, uint64_t asked)
 	assert_int_equal(w->window.end_trigger, id);
 	assert_int_equal(w->window.end_position, st.produced);
 	for (unsigned int i = 0; i < r.count; i++)
-		if (r.at[i]->header.type == AUXTRACE_RECORD_TRIGGER && r.at[i]->trigger.end.tsc >= asked)
+		if (r.at[i]->header.type == AUXTRACE_RECORD_TRIGGER && r.at[i]->trigger.end.time >= asked)
 			freezes++;
 	assert_int_equal(freezes, 1);
 	records_free(&r);
@@ -104,7 +104,7 @@ static void check_frozen(struct session *s)
 
 		assert_int_equal(now.produced, before[i].produced);
 		assert_int_equal(now.data_head, before[i].data_head);
-		assert_int_equal(now.frozen_tsc, before[i].frozen_tsc);
+		assert_int_equal(now.frozen_time, before[i].frozen_time);
 		assert_int_equal(now.windows, before[i].windows);
 	}
 	assert_int_equal(poll_urgent(s->fd, 0), POLLPRI);
@@ -347,7 +347,7 @@ static void hits_on_a_frozen_cpu_are_held(void **state)
 {
 	struct auxtrace_trigger t = freeze_at_call();
 	uint32_t twice, other, later;
-	uint64_t frozen_tsc;
+	uint64_t frozen_time;
 	struct session s;
 
 	open_recorder(&s);
@@ -361,7 +361,7 @@ static void hits_on_a_frozen_cpu_are_held(void **state)
 
 	call_times(1);
 	wait_until_all_are(&s, AUXTRACE_INHIBIT_FROZEN);
-	frozen_tsc = channel_status(&s.channel[CPU]).frozen_tsc;
+	frozen_time = channel_status(&s.channel[CPU]).frozen_time;
 	trigger_counted(&s, twice, 1, 0, 0, 0);
 	trigger_counted(&s, other, 0, 1, 0, 0);
 	t.delay_ns = 1000;
@@ -372,7 +372,7 @@ static void hits_on_a_frozen_cpu_are_held(void **state)
 	trigger_counted(&s, other, 0, 6, 0, 0);
 	trigger_counted(&s, later, 0, 5, 0, 0);
 	assert_int_equal(channel_status(&s.channel[CPU]).frozen_by, twice);
-	assert_true(channel_status(&s.channel[CPU]).frozen_tsc == frozen_tsc);
+	assert_true(channel_status(&s.channel[CPU]).frozen_time == frozen_time);
 
 	trigger_del(&s, other);
 	trigger_del(&s, later);
@@ -380,7 +380,7 @@ static void hits_on_a_frozen_cpu_are_held(void **state)
 	call_times(1);
 	wait_until_all_are(&s, AUXTRACE_INHIBIT_FROZEN);
 	trigger_counted(&s, twice, 2, 5, 0, 0);
-	assert_true(channel_status(&s.channel[CPU]).frozen_tsc > frozen_tsc);
+	assert_true(channel_status(&s.channel[CPU]).frozen_time > frozen_time);
 	/* The trigger has acted twice, its limit. */
 	ok_resume(&s, 0, NULL);
 	call_times(1);

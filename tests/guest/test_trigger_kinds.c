@@ -75,7 +75,7 @@ static void check_page(const struct auxtrace_status_page *st, uint32_t action, u
 		assert_int_equal(st->inhibit, AUXTRACE_INHIBIT_FROZEN);
 		assert_int_equal(st->windows, 1);
 		assert_int_equal(st->frozen_by, id);
-		assert_true(st->frozen_tsc >= st->window_end_tsc);
+		assert_true(st->frozen_time >= st->window_end_time);
 		assert_int_equal(st->data_paused, 2);
 		break;
 	}

@@ -40,7 +40,7 @@ static void open_with(struct session *s, uint32_t flags, uint64_t aux_size, uint
 
 static const uint8_t *bytes_of(const struct auxtrace_record_sample *s)
 {
-	return (const uint8_t *)(s + 1);
+	return (const uint8_t *)s + s->data_offset;
 }
 
 /*

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Nothing that a process writes into its user page does any harm. */
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 
@@ -110,11 +111,58 @@ static void random_tails_from_a_hostile_thread_do_no_harm(void **state)
 	check_accounting(&s);
 }
 
+/* Its first and last reserved byte, on the last of the CPUs. */
+static void a_start_refuses_a_user_page_whose_reserved_part_is_not_zero(void **state)
+{
+	const size_t at[] = { sizeof(struct auxtrace_user_page), page_size - 1 };
+	struct session s;
+	uint8_t *user;
+
+	session_open(&s, all_cpus, AUXTRACE_SETUP_USER, AUX_SIZE);
+	user = (uint8_t *)s.channel[s.count - 1].user;
+	for (size_t i = 0; i < sizeof(at) / sizeof(*at); i++) {
+		user[at[i]] = 1;
+		fail_start(EINVAL, s.fd);
+		user[at[i]] = 0;
+	}
+	ok_start(s.fd);
+	ok_stop(s.fd);
+	check_accounting(&s);
+}
+
+/* What a program reads before it knows anything else of the page. */
+static void the_status_page_says_what_it_is(void **state)
+{
+	struct auxtrace_status_page st;
+	const uint8_t *bytes;
+	struct session s;
+
+	session_prepare(&s, one_cpu, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE, AUX_SIZE);
+	session_prepare_data(&s, 0, page_size);
+	s.setup.slots = 4;
+	session_setup(&s);
+	st = channel_status(s.channel);
+	assert_int_equal(st.size, sizeof(st));
+	assert_int_equal(st.abi_version, AUXTRACE_ABI_VERSION);
+	assert_int_equal(st.cpu, first_cpu);
+	assert_int_equal(st.pmu, s.setup.pmu);
+	assert_int_equal(st.clock, AUXTRACE_CLOCK_TSC);
+	assert_int_equal(st.slots, 4);
+	assert_int_equal(st.aux_size, AUX_SIZE);
+	assert_int_equal(st.data_size, page_size);
+	/* Room for later members reads as 0. */
+	bytes = (const uint8_t *)s.channel->status;
+	for (size_t i = sizeof(st); i < page_size; i++)
+		assert_int_equal(bytes[i], 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		vm_test(tails_beyond_the_data_or_going_back_are_counted_and_ignored),
 		vm_test(random_tails_from_a_hostile_thread_do_no_harm),
+		vm_test(a_start_refuses_a_user_page_whose_reserved_part_is_not_zero),
+		vm_test(the_status_page_says_what_it_is),
 	};
 
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);

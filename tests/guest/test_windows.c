@@ -95,7 +95,7 @@ static void asker_start(struct asker *a, const struct session *s, uint64_t cpus,
 }
 
 struct window {
-	uint64_t begin, end, begin_tsc, end_tsc;
+	uint64_t begin, end, begin_time, end_time;
 	unsigned int begins, ends;
 };
 
@@ -117,11 +117,11 @@ static void note_answers(struct window *windows, uint64_t count, int cpu,
 			if (resume) {
 				windows[e->window].begins++;
 				windows[e->window].begin = e->position;
-				windows[e->window].begin_tsc = e->tsc;
+				windows[e->window].begin_time = e->time;
 			} else {
 				windows[e->window].ends++;
 				windows[e->window].end = e->position;
-				windows[e->window].end_tsc = e->tsc;
+				windows[e->window].end_time = e->time;
 			}
 		}
 	}
@@ -144,12 +144,12 @@ static void check_windows(const struct window *windows, uint64_t count, const st
 		if (w->begin != position)
 			fail_msg("%s: begins at %llu, the one before ended at %llu", what,
 				 (unsigned long long)w->begin, (unsigned long long)position);
-		if (w->begin_tsc <= tsc || w->end_tsc <= w->begin_tsc)
+		if (w->begin_time <= tsc || w->end_time <= w->begin_time)
 			fail_msg("%s: ends before it begins, or begins before the one before ends",
 				 what);
 		trace_check_window(&walk, ch->aux + w->begin, w->end - w->begin, what);
 		position = w->end;
-		tsc = w->end_tsc;
+		tsc = w->end_time;
 	}
 	assert_int_equal(position, channel_status(ch).produced);
 }
@@ -227,20 +227,20 @@ static unsigned int hammer(uint32_t flags)
 		note_answers(windows, st.windows, ch->cpu, askers, nr, done);
 		/* The window that START began and the first PAUSE ended. */
 		windows[1].begins++;
-		windows[1].begin_tsc = 1;
+		windows[1].begin_time = 1;
 		windows[1].ends++;
 		windows[1].end = last[i].position;
-		windows[1].end_tsc = last[i].tsc;
+		windows[1].end_time = last[i].time;
 		/* The last window; an asker may have begun it. */
 		extra = !windows[st.windows].begins;
 		if (extra) {
 			windows[st.windows].begins++;
 			windows[st.windows].begin = st.window_begin;
-			windows[st.windows].begin_tsc = st.window_begin_tsc;
+			windows[st.windows].begin_time = st.window_begin_time;
 		}
 		windows[st.windows].ends++;
 		windows[st.windows].end = st.window_end;
-		windows[st.windows].end_tsc = st.window_end_tsc;
+		windows[st.windows].end_time = st.window_end_time;
 
 		/* The counters agree with the effects. */
 		assert_int_equal(done[0] + 2, st.pauses_done);

@@ -6,6 +6,7 @@
  * auxtrace can trace here if no finding says NO about all sources, and at least one
  * source has no NO of its own.
  */
+#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -76,6 +77,30 @@ static void find_caps(void)
 		cap_free(caps);
 }
 
+/* What a session takes from perf beyond its own CPUs. */
+static void find_excluded(const struct source *source, uint32_t excludes)
+{
+	if (!excludes)
+		return;
+	finding_add(source, source->name, NOTE, "while a session is started, on whatever CPUs, perf gets EBUSY on the whole machine for%s%s%s; while perf uses any of these, no session starts",
+		    excludes & AUXTRACE_EXCLUDES_TASK_EVENTS ? " events of its PMU that follow a task" : "",
+		    excludes & AUXTRACE_EXCLUDES_LBR ? ", last branch records (perf record -b)" : "",
+		    excludes & AUXTRACE_EXCLUDES_PT_BTS ? ", the other one of Intel PT and BTS" : "");
+}
+
+static void find_source(const struct auxtrace_session *session, const struct source *source,
+			const struct auxtrace_info *info)
+{
+	struct auxtrace_cap_pmu cap;
+
+	if (auxtrace_capability(session, AUXTRACE_CAP_PMU(source->pmu), &cap, sizeof(cap))) {
+		finding_add(source, source->name, NO, "the module does not know it: it is older than this command");
+		return;
+	}
+	source->find_state(session, info, cap.state);
+	find_excluded(source, cap.excludes);
+}
+
 static void find_device(void)
 {
 	struct auxtrace_session *session = auxtrace_open(NULL);
@@ -89,13 +114,14 @@ static void find_device(void)
 		return;
 	}
 	finding_add(NULL, "device", YES, AUXTRACE_DEVICE ", ABI version %u", AUXTRACE_ABI_VERSION);
-	if (auxtrace_info(session, AUXTRACE_INFO_PROBE, &info)) {
+	if (auxtrace_info(session, AUXTRACE_INFO_PROBE, &info) &&
+	    (errno != EACCES || auxtrace_info(session, 0, &info))) {
 		finding_add(NULL, "device", NO, "%s", auxtrace_error());
 		auxtrace_close(session);
 		return;
 	}
 	for (unsigned int i = 0; sources[i]; i++)
-		sources[i]->find_state(&info);
+		find_source(session, sources[i], &info);
 	auxtrace_close(session);
 }
 

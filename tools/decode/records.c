@@ -52,11 +52,11 @@ static void take(struct records *r, const union auxtrace_record *record)
 		r->lost += record->lost.lost;
 		break;
 	case AUXTRACE_RECORD_AUX:
-		add_anchor(r, record->aux.offset + record->aux.length, auxtrace_record_end(record)->tsc);
+		add_anchor(r, record->aux.offset + record->aux.length, auxtrace_record_end(record)->time);
 		break;
 	case AUXTRACE_RECORD_WINDOW:
-		add_anchor(r, record->window.begin, record->window.begin_tsc);
-		add_anchor(r, record->window.end_position, record->window.end_tsc);
+		add_anchor(r, record->window.begin, record->window.begin_time);
+		add_anchor(r, record->window.end_position, record->window.end_time);
 		r->window = xrealloc(r->window, (r->nr_windows + 1) * sizeof(*r->window));
 		r->window[r->nr_windows++] = &record->window;
 		break;
@@ -205,7 +205,7 @@ static void print_window(const struct records *r, const struct auxtrace_record_w
 	printf("window %" PRIu64 " begin=%" PRIu64 " end=%" PRIu64 " cause=%s,%s tsc=%" PRIu64 ",%" PRIu64
 	       " pid=%u,%u tid=%u,%u slot=%u: %s", (uint64_t)w->window, (uint64_t)w->begin,
 	       (uint64_t)w->end_position, auxtrace_cause_name(w->begin_cause),
-	       auxtrace_cause_name(w->end_cause), (uint64_t)w->begin_tsc, (uint64_t)w->end_tsc,
+	       auxtrace_cause_name(w->end_cause), (uint64_t)w->begin_time, (uint64_t)w->end_time,
 	       w->begin_pid, w->pid, w->begin_tid, w->tid, w->slot, records_part(r, w));
 	if (w->begin_trigger || w->end_trigger)
 		printf(" trigger=%u,%u", w->begin_trigger, w->end_trigger);
@@ -237,7 +237,7 @@ void records_print(const struct records *r)
 	while ((record = auxtrace_record_next(r->file.data, r->file.size, &at))) {
 		const struct auxtrace_record_end *end = auxtrace_record_end(record);
 
-		printf("# %3u %016" PRIx64 " ", r->cpu->cpu, (uint64_t)end->tsc);
+		printf("# %3u %016" PRIx64 " ", r->cpu->cpu, (uint64_t)end->time);
 		switch (record->header.type) {
 		case AUXTRACE_RECORD_LOST:
 			printf("lost %" PRIu64, (uint64_t)record->lost.lost);

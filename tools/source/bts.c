@@ -20,32 +20,32 @@ static void find_cpu(void)
 			    "kernel and user code together only (no DS-CPL)");
 }
 
-static void find_state(const struct auxtrace_info *info)
+static void find_state(const struct auxtrace_session *session, const struct auxtrace_info *info,
+		       uint32_t state)
 {
-	switch (info->out_bts) {
-	case AUXTRACE_BTS_OK:
-		finding_add(&source_bts, "bts", YES, "free on every online CPU%s",
-			    info->out_bts_flags & AUXTRACE_BTS_BUFFERED ?
-			    "; through the kernel's buffer of 64 KiB, because page tables are isolated" : "");
+	struct auxtrace_cap_intel_bts bts;
+
+	switch (state) {
+	case AUXTRACE_PMU_STATE_OK:
+		auxtrace_capability(session, AUXTRACE_CAP_INTEL_BTS, &bts, sizeof(bts));
+		source_find_usable(&source_bts, info, bts.flags & AUXTRACE_BTS_BUFFERED ?
+				   "; through the kernel's buffer of 64 KiB, because page tables are isolated" : "");
 		break;
-	case AUXTRACE_BTS_NO_CPUID:
+	case AUXTRACE_PMU_STATE_NO_CPUID:
 		finding_add(&source_bts, "bts", NO, "the module sees no BTS in 64-bit format on this CPU");
 		break;
-	case AUXTRACE_BTS_DISABLED:
+	case AUXTRACE_PMU_STATE_DISABLED:
 		finding_add(&source_bts, "bts", NO, "firmware or a hypervisor has disabled it (IA32_MISC_ENABLE[11])");
 		break;
-	case AUXTRACE_BTS_NO_PMI:
+	case AUXTRACE_PMU_STATE_NO_PMI:
 		finding_add(&source_bts, "bts", NO, "the kernel has no architectural PMU to route its interrupt");
 		break;
-	case AUXTRACE_BTS_BUSY:
-		if (!(info->out_may & AUXTRACE_MAY_TRACE))
-			finding_add(&source_bts, "bts", NOTE, "whether it is free can be tried with CAP_PERFMON or CAP_SYS_ADMIN only");
-		else
-			finding_add(&source_bts, "bts", NO, "perf holds it, or what excludes it, on a CPU now: end perf record -e intel_bts// or -b, where the CPU cannot have both -e intel_pt//, or another session");
+	case AUXTRACE_PMU_STATE_BUSY:
+		finding_add(&source_bts, "bts", NO, "perf holds it, or what excludes it, on a CPU now: end perf record -e intel_bts// or -b, where the CPU cannot have both -e intel_pt//, or another session");
 		break;
 	default:
 		finding_add(&source_bts, "bts", NO, "the module gives reason %u, which this command does not know: it is older than the module",
-			    info->out_bts);
+			    state);
 	}
 }
 

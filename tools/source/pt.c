@@ -53,55 +53,66 @@ static void find_values(const char *name, uint32_t mask)
 	finding_add(&source_pt, name, NOTE, "%s", values);
 }
 
-static void find_features(const struct auxtrace_info *info)
+static void find_time(const struct auxtrace_session *session, const struct auxtrace_info *info)
 {
-	uint64_t flags = info->out_pt_config;
-	char terms[256];
+	uint64_t khz = info->out_clock_hz / 1000;
+	struct auxtrace_cap_x86 cpu;
 
-	/* Fields of several bits follow with their values. */
-	flags &= ~(0xfULL << 14 | 0xfULL << 19 | 0xfULL << 24);
-	auxtrace_config_format(flags, terms, sizeof(terms));
-	finding_add(&source_pt, "config terms", NOTE, "%s", terms);
-	find_values("mtc_period", info->out_pt_mtc_periods);
-	find_values("cyc_thresh", info->out_pt_cyc_thresholds);
-	find_values("psb_period", info->out_pt_psb_periods);
-	finding_add(&source_pt, "address ranges", NOTE, "%u", info->out_pt_nr_ranges);
-	if (info->out_tsc_art_num)
+	if (!auxtrace_capability(session, AUXTRACE_CAP_X86, &cpu, sizeof(cpu)) && cpu.tsc_art_num)
 		finding_add(&source_pt, "time", NOTE, "TSC %" PRIu64 " kHz = ART * %u / %u; %s",
-			    (uint64_t)info->out_tsc_khz, info->out_tsc_art_num, info->out_tsc_art_den,
+			    khz, cpu.tsc_art_num, cpu.tsc_art_den,
 			    info->out_time_mult ? "the kernel's clock follows it" : "the kernel's clock is another one");
 	else
 		finding_add(&source_pt, "time", NOTE, "TSC %" PRIu64 " kHz; CPUID.15H does not say how it follows the crystal, so MTC packets give no time",
-			    (uint64_t)info->out_tsc_khz);
+			    khz);
 }
 
-static void find_state(const struct auxtrace_info *info)
+static void find_features(const struct auxtrace_session *session)
 {
-	switch (info->out_pt) {
-	case AUXTRACE_PT_OK:
-		finding_add(&source_pt, "pt", YES, "free on every online CPU");
+	struct auxtrace_cap_intel_pt pt;
+	char terms[256];
+	uint64_t flags;
+
+	if (auxtrace_capability(session, AUXTRACE_CAP_INTEL_PT, &pt, sizeof(pt)))
+		return;
+
+	/* Fields of several bits follow with their values. */
+	flags = pt.config & ~(0xfULL << 14 | 0xfULL << 19 | 0xfULL << 24);
+	auxtrace_config_format(flags, terms, sizeof(terms));
+	finding_add(&source_pt, "config terms", NOTE, "%s", terms);
+	find_values("mtc_period", pt.mtc_periods);
+	find_values("cyc_thresh", pt.cyc_thresholds);
+	find_values("psb_period", pt.psb_periods);
+	finding_add(&source_pt, "address ranges", NOTE, "%u", pt.nr_ranges);
+}
+
+static void find_state(const struct auxtrace_session *session, const struct auxtrace_info *info,
+		       uint32_t state)
+{
+	switch (state) {
+	case AUXTRACE_PMU_STATE_OK:
+		source_find_usable(&source_pt, info, "");
 		break;
-	case AUXTRACE_PT_NO_CPUID:
+	case AUXTRACE_PMU_STATE_NO_CPUID:
 		finding_add(&source_pt, "pt", NO, "the module sees no Intel PT on this CPU");
 		break;
-	case AUXTRACE_PT_NO_TOPA:
+	case AUXTRACE_PMU_STATE_NO_TOPA:
 		finding_add(&source_pt, "pt", NO, "the module needs multi-entry ToPA output, which this CPU lacks");
 		break;
-	case AUXTRACE_PT_NO_PMI:
+	case AUXTRACE_PMU_STATE_NO_PMI:
 		finding_add(&source_pt, "pt", NO, "the kernel has no architectural PMU to route the trace interrupt");
 		break;
-	case AUXTRACE_PT_BUSY:
-		if (!(info->out_may & AUXTRACE_MAY_TRACE))
-			finding_add(&source_pt, "pt", NOTE, "whether it is free can be tried with CAP_PERFMON or CAP_SYS_ADMIN only");
-		else
-			finding_add(&source_pt, "pt", NO, "perf or firmware holds it, or what excludes it, on a CPU now: end perf record -e intel_pt//, where the CPU cannot have both BTS or perf record -b, or another session");
+	case AUXTRACE_PMU_STATE_BUSY:
+		finding_add(&source_pt, "pt", NO, "perf or firmware holds it, or what excludes it, on a CPU now: end perf record -e intel_pt//, where the CPU cannot have both BTS or perf record -b, or another session");
 		break;
 	default:
 		finding_add(&source_pt, "pt", NO, "the module gives reason %u, which this command does not know: it is older than the module",
-			    info->out_pt);
+			    state);
 	}
-	if (source_is_present(&source_pt, info))
-		find_features(info);
+	if (!source_is_present(&source_pt, info))
+		return;
+	find_features(session);
+	find_time(session, info);
 }
 
 const struct source source_pt = {

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/findings.h"
 #include "lib/tool.h"
 #include "source.h"
 
@@ -36,4 +37,14 @@ const struct source *source_of_recording(const struct meta *meta, const char *di
 	if (!source)
 		die(1, "%s/meta: a trace of PMU %u, which this command does not know", dir, meta->pmu);
 	return source;
+}
+
+void source_find_usable(const struct source *source, const struct auxtrace_info *info,
+			const char *more)
+{
+	if (info->flags & AUXTRACE_INFO_PROBE)
+		finding_add(source, source->name, YES, "free on every online CPU%s", more);
+	else
+		finding_add(source, source->name, NOTE, "usable; whether it is free now can be tried with CAP_PERFMON or CAP_SYS_ADMIN only%s",
+			    more);
 }

@@ -33,7 +33,7 @@ struct trace_file {
  * @no_branches: why the branches view cannot show it; NULL: it can
  * @unsynced: what cannot be decoded at the edges of a trace, for the sentence "N bytes ..."
  * @find_cpu: info: add findings of what CPUID says without the module
- * @find_state: info: add findings of what the module says
+ * @find_state: info: add findings of what the module says; @state: AUXTRACE_PMU_STATE_*
  * @dump: print the packets or records of a file, unless only their totals are wanted.
  *	Returns the number of errors
  * @print_totals: print the totals of all files that were dumped
@@ -49,7 +49,8 @@ struct source {
 	const char *no_branches;
 	const char *unsynced;
 	void (*find_cpu)(void);
-	void (*find_state)(const struct auxtrace_info *info);
+	void (*find_state)(const struct auxtrace_session *session, const struct auxtrace_info *info,
+			   uint32_t state);
 	uint64_t (*dump)(const struct trace_file *file, bool print);
 	void (*print_totals)(void);
 	void (*decode)(struct flow *f, const char *dir, const struct meta_cpu *cpu, uint64_t window);
@@ -73,6 +74,10 @@ static inline bool source_is_present(const struct source *source, const struct a
 {
 	return info->out_pmus >> source->pmu & 1;
 }
+
+/* info: add the finding that sessions can use @source; @more: what else there is to say. */
+void source_find_usable(const struct source *source, const struct auxtrace_info *info,
+			const char *more);
 
 /* auxtrace dump (pt_dump.c, bts_dump.c): see @dump and @print_totals. */
 uint64_t pt_dump(const struct trace_file *file, bool print);

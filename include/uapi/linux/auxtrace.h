@@ -53,7 +53,11 @@
  * struct as the caller knows it. If the caller's struct is longer than the kernel's,
  * the excess must be zero (else -E2BIG). If it is shorter, the kernel takes the missing
  * members as zero and writes back only the caller's size; the shortest size accepted is
- * the first one published (else -EINVAL).
+ * the first one published (else -EINVAL). Entries of arrays that the kernel fills have a
+ * size of their own in the same way (effect_size, cut_size): each is written to that size,
+ * and what the kernel does not know of it is zeroed. So structs grow at their ends.
+ *
+ * All structs have one layout for 32-bit and 64-bit callers, which may be mixed freely.
  *
  * The kernel writes members named out_* and ignores them on input. Reserved members
  * must be zero. Pointers are passed as __u64. CPU sets are bit masks as for
@@ -65,8 +69,12 @@
  * These codes have one meaning wherever they appear:
  *
  *  ENOTTY       no such ioctl
- *  EFAULT       a pointer is invalid; the call had no effect
- *  E2BIG        trailing members that the kernel does not know are not zero
+ *  EFAULT       a pointer is invalid, or points to memory that is not ordinary (a device's
+ *               registers). The call had no effect: the kernel pins the memory of an
+ *               answer before it begins, so that what other threads unmap meanwhile
+ *               cannot make it fail later
+ *  E2BIG        trailing members that the kernel does not know are not zero; or a size is
+ *               beyond a page (4096 bytes on x86)
  *  EINVAL       size is smaller than the first published one; unknown flag; a reserved
  *               member is not zero; other reasons are listed at each ioctl
  *  EBADFD       wrong state: no SETUP yet, or the call needs a started session
@@ -107,6 +115,12 @@
  * In an overwritable data ring with slots, the offset is slot * slot_size plus the same
  * formula modulo slot_size, where slot_size is data_size / slots.
  *
+ * DOC: time
+ *
+ * Times are values of the clock that auxtrace_info.out_clock names (AUXTRACE_CLOCK_*) and each
+ * status page repeats. On x86 it is the time-stamp counter of the CPU, which is also the time
+ * in the trace. INFO tells its frequency, and how to convert it to perf's clock.
+ *
  * DOC: windows
  *
  * A window is the trace from one start of the hardware to its next stop. It begins with
@@ -144,14 +158,14 @@
  *
  * Everything else in this header holds for both trace PMUs, with these differences:
  *
- *  - BTS records no time. The TSCs of AUX and WINDOW records bound when the branches
+ *  - BTS records no time. The times of AUX and WINDOW records bound when the branches
  *    before and after their positions were taken.
  *  - A window begins with the first branch after the start. It has no PSB+.
  *  - The CPU filters by the CPL at the target of a branch, so the record of a return to
  *    user code carries a kernel address. In a session without AUXTRACE_SETUP_KERNEL
  *    these addresses read as 0: the hardware writes to a 64 KiB buffer of the kernel,
  *    from which the module copies at each interrupt and stop. Every session works
- *    this way while the kernel isolates page tables (INFO: AUXTRACE_BTS_BUFFERED). In
+ *    this way while the kernel isolates page tables (AUXTRACE_BTS_BUFFERED). In
  *    all other sessions the hardware writes the AUX area directly.
  *  - In full-trace mode the module stops the hardware some space before the reader's
  *    tail: a quarter of the area, at most 256 KiB. Branches that are taken while the
@@ -166,7 +180,7 @@
 #include <linux/types.h>
 
 /* Changes only with an incompatible change: compare for equality. */
-#define AUXTRACE_ABI_VERSION	1
+#define AUXTRACE_ABI_VERSION	2
 
 #define AUXTRACE_IOC_MAGIC	0xa7
 
@@ -177,29 +191,17 @@
 #define AUXTRACE_PMU_INTEL_PT	0
 #define AUXTRACE_PMU_INTEL_BTS	1
 
+/* Clocks: values of auxtrace_info.out_clock. See DOC: time. */
+#define AUXTRACE_CLOCK_TSC	1	/* x86: the time-stamp counter */
+
 /* ---- INFO ------------------------------------------------------------- */
 
-/* Also check on every online CPU whether the hardware is free now. */
+/*
+ * Also check on every online CPU whether the hardware is free now. That creates and removes perf
+ * events and sends an IPI to every CPU, so it needs the capability to trace.
+ */
 #define AUXTRACE_INFO_PROBE	(1u << 0)
 #define AUXTRACE_INFO_ALL	(AUXTRACE_INFO_PROBE)
-
-/* auxtrace_info.out_pt: whether sessions can use Intel PT, and if not, why. */
-#define AUXTRACE_PT_OK		0
-#define AUXTRACE_PT_NO_CPUID	1	/* CPUID.(7,0):EBX[25] is clear */
-#define AUXTRACE_PT_NO_TOPA	2	/* a CPU has no multi-entry ToPA (CPUID.(14H,0):ECX[1:0]) */
-#define AUXTRACE_PT_NO_PMI	3	/* no architectural PMU to deliver its interrupt */
-#define AUXTRACE_PT_BUSY	4	/* PROBE only: perf, firmware or a session holds it now */
-
-/* auxtrace_info.out_bts: whether sessions can use BTS, and if not, why. */
-#define AUXTRACE_BTS_OK		0
-#define AUXTRACE_BTS_NO_CPUID	1	/* CPUID.1: EDX[21] (DS) or ECX[2] (DTES64) is clear */
-#define AUXTRACE_BTS_DISABLED	2	/* firmware or hypervisor set IA32_MISC_ENABLE[11] */
-#define AUXTRACE_BTS_NO_PMI	3	/* no architectural PMU to deliver its interrupt */
-#define AUXTRACE_BTS_BUSY	4	/* PROBE only: it, or what excludes it, is in use now */
-
-/* auxtrace_info.out_bts_flags */
-#define AUXTRACE_BTS_CPL	(1u << 0)	/* can filter by CPL (CPUID.1:ECX[4], DS-CPL) */
-#define AUXTRACE_BTS_BUFFERED	(1u << 1)	/* page-table isolation: see Branch Trace Store */
 
 /* auxtrace_info.out_may: what the caller may do. */
 #define AUXTRACE_MAY_TRACE	(1u << 0)	/* CAP_PERFMON or CAP_SYS_ADMIN */
@@ -209,66 +211,164 @@
  * struct auxtrace_info - AUXTRACE_IOC_INFO: what this machine and the caller can do
  * @size: sizeof(struct auxtrace_info)
  * @flags: AUXTRACE_INFO_*
+ * @caps: pointer to memory for the capabilities, struct auxtrace_cap_*, one after another
+ * @caps_len: bytes at @caps; 0: the caller wants none
+ * @out_caps_len: bytes that all capabilities take. Of those, the kernel writes as many as fit
+ *	whole into @caps_len
  * @out_abi_version: AUXTRACE_ABI_VERSION of the module
  * @out_pmus: bit mask of the trace PMUs that sessions can use
  * @out_may: AUXTRACE_MAY_*
- * @out_pt: AUXTRACE_PT_*
  * @out_nr_cpu_ids: highest possible CPU number plus one
  * @out_page_size: page size in bytes: alignment of auxtrace_setup.aux_watermark, and
  *	size of the status page and of the user page
- * @out_pt_config: bits that auxtrace_setup.config may have on every online CPU. This member and
- *	the four below tell what all CPUs have in common. On a hybrid machine some CPUs can do
- *	more: SETUP asks the session's CPUs only
- * @out_pt_mtc_periods: bit n: mtc_period=n is supported (CPUID.(14H,1):EAX[31:16])
- * @out_pt_cyc_thresholds: bit n: cyc_thresh=n is supported (CPUID.(14H,1):EBX[15:0]).
- *	Bit 0, no threshold, is set if the CPU has CYC packets
- * @out_pt_psb_periods: bit n: psb_period=n is supported (CPUID.(14H,1):EBX[31:16])
- * @out_pt_nr_ranges: number of address ranges of each CPU (CPUID.(14H,1):EAX[2:0])
- * @out_cpu_family: display family, for decoders
- * @out_cpu_model: display model
- * @out_cpu_stepping: stepping
- * @out_tsc_art_num: TSC = ART * num / den (CPUID.15H); 0 if not enumerated
- * @out_tsc_art_den: as above
- * @out_max_nonturbo_ratio: PLATFORM_INFO[15:8]
- * @out_time_shift: converts a TSC to nanoseconds of perf's clock, local_clock():
- *	time_zero + ((tsc * time_mult) >> time_shift), computed in 128 bits
- * @out_time_mult: as above; 0 if the kernel's clock is not the TSC
- * @out_time_zero: as above
- * @out_tsc_khz: frequency of the TSC
- * @out_bts: AUXTRACE_BTS_*
- * @out_bts_flags: AUXTRACE_BTS_CPL, AUXTRACE_BTS_BUFFERED
+ * @out_clock: AUXTRACE_CLOCK_*: the clock of all times
+ * @out_clock_hz: its frequency
+ * @out_time_zero: converts a time to nanoseconds of perf's clock, local_clock():
+ *	time_zero + ((time * time_mult) >> time_shift), computed in 128 bits
+ * @out_time_mult: as above; 0 if the kernel's clock is another one
+ * @out_time_shift: as above
  *
- * Succeeds for every caller and on every CPU, if the struct is well formed: INFO is how
- * a program finds out what is missing.
+ * Without PROBE it succeeds for every caller and on every CPU, if the struct is well formed:
+ * INFO is how a program finds out what is missing.
+ *
+ * Errors:
+ *
+ *  EINVAL       unknown flag
+ *  EACCES       PROBE without the capability
  */
 struct auxtrace_info {
 	__u32 size;
 	__u32 flags;
+	__u64 caps;
+	__u32 caps_len;
+	__u32 out_caps_len;
 	__u32 out_abi_version;
 	__u32 out_pmus;
 	__u32 out_may;
-	__u32 out_pt;
 	__u32 out_nr_cpu_ids;
 	__u32 out_page_size;
-	__u64 out_pt_config;
-	__u32 out_pt_mtc_periods;
-	__u32 out_pt_cyc_thresholds;
-	__u32 out_pt_psb_periods;
-	__u32 out_pt_nr_ranges;
-	__u32 out_cpu_family;
-	__u32 out_cpu_model;
-	__u32 out_cpu_stepping;
-	__u32 out_tsc_art_num;
-	__u32 out_tsc_art_den;
-	__u32 out_max_nonturbo_ratio;
-	__u32 out_time_shift;
-	__u32 out_time_mult;
+	__u32 out_clock;
+	__u64 out_clock_hz;
 	__u64 out_time_zero;
-	__u64 out_tsc_khz;
-	__u32 out_bts;
-	__u32 out_bts_flags;
+	__u32 out_time_mult;
+	__u32 out_time_shift;
 };
 #define AUXTRACE_IOC_INFO	_IO(AUXTRACE_IOC_MAGIC, 0)
+
+/*
+ * Capabilities: what is particular to one trace PMU or one architecture. Readers skip tags that
+ * they do not know, take members beyond @size as 0, and ignore what they do not know of a longer
+ * one. A tag occurs once.
+ */
+#define AUXTRACE_CAP_X86	1		/* struct auxtrace_cap_x86 */
+#define AUXTRACE_CAP_INTEL_PT	2		/* struct auxtrace_cap_intel_pt */
+#define AUXTRACE_CAP_INTEL_BTS	3		/* struct auxtrace_cap_intel_bts */
+#define AUXTRACE_CAP_PMU(pmu)	(0x100u + (pmu)) /* struct auxtrace_cap_pmu of AUXTRACE_PMU_* */
+
+/**
+ * struct auxtrace_cap - start of each capability
+ * @tag: AUXTRACE_CAP_*
+ * @size: bytes of the capability with this header, a multiple of 8
+ */
+struct auxtrace_cap {
+	__u32 tag;
+	__u32 size;
+};
+
+/* auxtrace_cap_pmu.state: whether sessions can use a trace PMU, and if not, why. */
+#define AUXTRACE_PMU_STATE_OK		0
+/* PT: CPUID.(7,0):EBX[25] is clear. BTS: CPUID.1: EDX[21] (DS) or ECX[2] (DTES64) is */
+#define AUXTRACE_PMU_STATE_NO_CPUID	1
+#define AUXTRACE_PMU_STATE_NO_TOPA	2	/* PT: a CPU has no multi-entry ToPA (CPUID.(14H,0):ECX[1:0]) */
+#define AUXTRACE_PMU_STATE_NO_PMI	3	/* no architectural PMU to deliver its interrupt */
+#define AUXTRACE_PMU_STATE_DISABLED	4	/* BTS: IA32_MISC_ENABLE[11], by firmware or hypervisor */
+#define AUXTRACE_PMU_STATE_BUSY		5	/* PROBE only: it, or what excludes it, is in use now */
+
+/*
+ * auxtrace_cap_pmu.excludes: what a started session takes from perf on the whole machine, not on
+ * its own CPUs only. The other way round, START fails with EBUSY while perf uses any of these on
+ * any CPU. The rules are perf's: it counts users of such hardware machine-wide.
+ */
+/* Every event of the same hardware that follows a task instead of a CPU */
+#define AUXTRACE_EXCLUDES_TASK_EVENTS	(1u << 0)
+/* Last branch records (perf record -b, --call-graph lbr) */
+#define AUXTRACE_EXCLUDES_LBR		(1u << 1)
+/* The other one of Intel PT and BTS, also of another session */
+#define AUXTRACE_EXCLUDES_PT_BTS	(1u << 2)
+
+/**
+ * struct auxtrace_cap_pmu - a trace PMU that the module knows
+ * @cap: AUXTRACE_CAP_PMU(@pmu)
+ * @pmu: AUXTRACE_PMU_*
+ * @state: AUXTRACE_PMU_STATE_*
+ * @excludes: AUXTRACE_EXCLUDES_*; 0 if sessions cannot use it
+ * @reserved: 0
+ */
+struct auxtrace_cap_pmu {
+	struct auxtrace_cap cap;
+	__u32 pmu;
+	__u32 state;
+	__u32 excludes;
+	__u32 reserved;
+};
+
+/**
+ * struct auxtrace_cap_x86 - the CPU, for decoders
+ * @cap: AUXTRACE_CAP_X86
+ * @family: display family
+ * @model: display model
+ * @stepping: stepping
+ * @tsc_art_num: TSC = ART * num / den (CPUID.15H); 0 if not enumerated
+ * @tsc_art_den: as above
+ * @max_nonturbo_ratio: PLATFORM_INFO[15:8]
+ */
+struct auxtrace_cap_x86 {
+	struct auxtrace_cap cap;
+	__u32 family;
+	__u32 model;
+	__u32 stepping;
+	__u32 tsc_art_num;
+	__u32 tsc_art_den;
+	__u32 max_nonturbo_ratio;
+};
+
+/**
+ * struct auxtrace_cap_intel_pt - Intel PT, if the CPU has it
+ * @cap: AUXTRACE_CAP_INTEL_PT
+ * @config: bits that auxtrace_setup.config may have on every online CPU
+ * @mtc_periods: bit n: mtc_period=n is supported (CPUID.(14H,1):EAX[31:16])
+ * @cyc_thresholds: bit n: cyc_thresh=n is supported (CPUID.(14H,1):EBX[15:0]). Bit 0, no
+ *	threshold, is set if the CPU has CYC packets
+ * @psb_periods: bit n: psb_period=n is supported (CPUID.(14H,1):EBX[31:16])
+ * @nr_ranges: number of address ranges of each CPU (CPUID.(14H,1):EAX[2:0])
+ *
+ * These are what all online CPUs have in common. On a hybrid machine some CPUs can do more:
+ * SETUP asks the session's CPUs only.
+ */
+struct auxtrace_cap_intel_pt {
+	struct auxtrace_cap cap;
+	__u64 config;
+	__u32 mtc_periods;
+	__u32 cyc_thresholds;
+	__u32 psb_periods;
+	__u32 nr_ranges;
+};
+
+/* auxtrace_cap_intel_bts.flags */
+#define AUXTRACE_BTS_CPL	(1u << 0)	/* can filter by CPL (CPUID.1:ECX[4], DS-CPL) */
+#define AUXTRACE_BTS_BUFFERED	(1u << 1)	/* page-table isolation: see Branch Trace Store */
+
+/**
+ * struct auxtrace_cap_intel_bts - BTS, if sessions can use it
+ * @cap: AUXTRACE_CAP_INTEL_BTS
+ * @flags: AUXTRACE_BTS_*
+ * @reserved: 0
+ */
+struct auxtrace_cap_intel_bts {
+	struct auxtrace_cap cap;
+	__u32 flags;
+	__u32 reserved;
+};
 
 /* ---- SETUP ------------------------------------------------------------ */
 
@@ -345,10 +445,10 @@ struct auxtrace_info {
  *               a data ring; a config that perf's rules forbid: a period without its
  *               packet, fup_on_ptw without ptw, branch without pt, bits outside the
  *               format, branch off on a CPU with an erratum that needs it on
- *  EOPNOTSUPP   config has a bit or value that a CPU of the session lacks (out_pt_config and
- *               the period masks of INFO are what all CPUs have); BTS without KERNEL or
+ *  EOPNOTSUPP   config has a bit or value that a CPU of the session lacks (struct
+ *               auxtrace_cap_intel_pt says what all CPUs have); BTS without KERNEL or
  *               without USER on a CPU that lacks AUXTRACE_BTS_CPL
- *  ENODEV       no such trace PMU (out_pt and out_bts say why); a CPU is offline
+ *  ENODEV       no such trace PMU (see auxtrace_cap_pmu.state); a CPU is offline
  *  EACCES, ENOMEM: see DOC: errno
  */
 struct auxtrace_setup {
@@ -375,7 +475,7 @@ struct auxtrace_setup {
  * @flags: 0
  *
  * START takes the hardware on every CPU of the session or on none; from then on perf
- * gets EBUSY there. It clears every earlier reason to be off (AUXTRACE_INHIBIT_*) and
+ * gets EBUSY there, and for AUXTRACE_EXCLUDES_* on every CPU of the machine. It clears every earlier reason to be off (AUXTRACE_INHIBIT_*) and
  * begins the first window, unless AUXTRACE_SETUP_PAUSED or _TRIGGER_PAUSED is set. STOP
  * ends the windows, publishes the last positions and gives the hardware back.
  *
@@ -392,14 +492,14 @@ struct auxtrace_setup {
  * Errors:
  *
  *  EALREADY     the session is already started (START) or stopped (STOP)
- *  EBUSY        another user holds the trace hardware. BTS: also if perf uses last
- *               branch records (LBRs) on any CPU, or if Intel PT is in use at all on a
- *               CPU model that cannot have both
+ *  EBUSY        another user holds the trace hardware on a CPU of the session, or
+ *               something that excludes it on any CPU (AUXTRACE_EXCLUDES_*)
  *  EIO          a write of the trace PMU's registers faults, or an earlier session could
  *               not turn the hardware off and this START cannot either. BTS: also if perf's
  *               debug store is not where the CPU's IA32_DS_AREA points
  *  EOPNOTSUPP   a CPU was offline after SETUP and now lacks what config says
  *  ENODEV       a CPU of the session is offline
+ *  EINVAL       START: the reserved part of a user page is not zero
  *  EBADFD       no SETUP yet
  *  EACCES       see DOC: errno; START only
  */
@@ -434,9 +534,9 @@ struct auxtrace_start {
  * @position: AUX position where the window ended (PAUSE) or began (RESUME)
  * @window: number of the window that ended or began; if the request changed nothing,
  *	that of the newest window (0: none yet)
- * @tsc: time-stamp counter of the CPU right after the hardware stopped or started
+ * @time: time right after the hardware stopped or started
  *
- * If the request changed nothing, @position and @tsc are those of the last end (PAUSE) or
+ * If the request changed nothing, @position and @time are those of the last end (PAUSE) or
  * begin (RESUME) of a window.
  */
 struct auxtrace_effect {
@@ -446,7 +546,7 @@ struct auxtrace_effect {
 	__u32 reserved;
 	__u64 position;
 	__u64 window;
-	__u64 tsc;
+	__u64 time;
 };
 
 /**
@@ -456,8 +556,9 @@ struct auxtrace_effect {
  * @cpus_len: bytes at @cpus; 0: all CPUs of the session
  * @effects_len: number of entries at @effects; 0: the caller wants no effects
  * @cpus: pointer to the set of CPUs, a non-empty subset of the session's
- * @effects: pointer to struct auxtrace_effect[], filled in CPU order
- * @out_count: number of CPUs that the request covered; effects beyond @effects_len are dropped
+ * @effects: pointer to struct auxtrace_effect[], filled in CPU order, one for each CPU of the
+ *	request; those beyond @effects_len are dropped
+ * @effect_size: sizeof(struct auxtrace_effect); ignored if @effects_len is 0
  * @reserved: 0
  *
  * PAUSE sets the USER reason on each CPU; RESUME clears USER and FROZEN. When the call
@@ -470,7 +571,8 @@ struct auxtrace_effect {
  *
  * Errors:
  *
- *  EINVAL       the set of CPUs is empty or has a CPU that is not the session's
+ *  EINVAL       the set of CPUs is empty or has a CPU that is not the session's;
+ *               @effect_size is too small
  *  EBADFD       the session is not started
  */
 struct auxtrace_control {
@@ -480,7 +582,7 @@ struct auxtrace_control {
 	__u32 effects_len;
 	__u64 cpus;
 	__u64 effects;
-	__u32 out_count;
+	__u32 effect_size;
 	__u32 reserved;
 };
 #define AUXTRACE_IOC_PAUSE	_IO(AUXTRACE_IOC_MAGIC, 4)
@@ -537,9 +639,10 @@ struct auxtrace_status {
  * @flags: 0
  * @pid: a process or thread ID in the caller's PID namespace; 0: the caller
  * @reserved: 0
- * @out_cr3: page-table root of its address space, as in a PIP packet
- * @out_cr3_mask: bits of a PIP packet's CR3 to compare; PCID and the page-table
- *	isolation bit are excluded
+ * @out_context: what a trace says while its address space is in use. x86: the page-table
+ *	root, as in the CR3 of a PIP packet
+ * @out_context_mask: bits of that to compare. x86: without PCID and the bit of page-table
+ *	isolation
  *
  * Needs no SETUP.
  *
@@ -554,8 +657,8 @@ struct auxtrace_task {
 	__u32 flags;
 	__u32 pid;
 	__u32 reserved;
-	__u64 out_cr3;
-	__u64 out_cr3_mask;
+	__u64 out_context;
+	__u64 out_context_mask;
 };
 #define AUXTRACE_IOC_TASK	_IO(AUXTRACE_IOC_MAGIC, 7)
 
@@ -613,7 +716,7 @@ struct auxtrace_output {
  *	begun before it and be incomplete. Without a data ring this and @data_end are 0
  * @data_end: position after the newest record; that record is complete
  * @window: number of the newest window (0: none yet)
- * @tsc: time-stamp counter at the cut
+ * @time: time of the cut
  */
 struct auxtrace_cut {
 	__u32 cpu;
@@ -625,7 +728,7 @@ struct auxtrace_cut {
 	__u64 data_begin;
 	__u64 data_end;
 	__u64 window;
-	__u64 tsc;
+	__u64 time;
 };
 
 /**
@@ -633,10 +736,10 @@ struct auxtrace_cut {
  * @size: sizeof(struct auxtrace_snapshot)
  * @flags: AUXTRACE_SNAPSHOT_*, at most one
  * @cuts_len: number of entries at @cuts
- * @out_count: number of CPUs of the session; cuts beyond @cuts_len are dropped
+ * @cut_size: sizeof(struct auxtrace_cut); ignored if @cuts_len is 0
  * @cuts: pointer to struct auxtrace_cut[], filled in CPU order
+ * @out_count: number of CPUs of the session; cuts beyond @cuts_len are dropped
  * @out_slot: with SLOT: the slot that holds the cut on every CPU, for RELEASE
- * @reserved: 0
  *
  * With SLOT the open window ends at the cut and the next one begins at once: only the
  * few instructions between two WRMSRs are not traced. From then on the bytes of the cut
@@ -644,7 +747,8 @@ struct auxtrace_cut {
  *
  * Errors:
  *
- *  EINVAL       unknown flag; both flags; SLOT in a session without slots
+ *  EINVAL       unknown flag; both flags; SLOT in a session without slots; @cut_size is too
+ *               small
  *  EBADFD       no SETUP yet; a flag while the session is not started
  *  ENOSPC       SLOT: no slot is free on all CPUs; each other slot holds a snapshot, or
  *               on some CPU a sample
@@ -653,10 +757,10 @@ struct auxtrace_snapshot {
 	__u32 size;
 	__u32 flags;
 	__u32 cuts_len;
-	__u32 out_count;
+	__u32 cut_size;
 	__u64 cuts;
+	__u32 out_count;
 	__u32 out_slot;
-	__u32 reserved;
 };
 #define AUXTRACE_IOC_SNAPSHOT	_IO(AUXTRACE_IOC_MAGIC, 9)
 
@@ -885,8 +989,11 @@ struct auxtrace_trigger_state {
 /**
  * struct auxtrace_record_header - start of each record: perf's perf_event_header
  * @type: AUXTRACE_RECORD_*; readers skip types that they do not know
- * @misc: 0
+ * @misc: 0; readers ignore bits that they do not know
  * @size: bytes of the whole record, a multiple of 8
+ *
+ * Later versions may add members before the struct auxtrace_record_end of a record. So readers
+ * find that from the record's size, and take a record as long as its header says.
  */
 struct auxtrace_record_header {
 	__u32 type;
@@ -896,12 +1003,12 @@ struct auxtrace_record_header {
 
 /**
  * struct auxtrace_record_end - end of each record
- * @tsc: time-stamp counter when the record was made
+ * @time: time at which the record was made
  * @tid: thread that the CPU ran at that time, in the initial PID namespace
  * @size: as in the header, for readers that walk backwards
  */
 struct auxtrace_record_end {
-	__u64 tsc;
+	__u64 time;
 	__u32 tid;
 	__u32 size;
 };
@@ -977,8 +1084,8 @@ struct auxtrace_record_itrace_start {
  * @end_position: AUX position after its last byte. In overwrite mode, bytes that lie more
  *	than the size of the area (or slot) before the newest position are overwritten; a
  *	window that has lost bytes in this way decodes from its next PSB on
- * @begin_tsc: time-stamp counter when it began
- * @end_tsc: time-stamp counter when it ended
+ * @begin_time: time at which it began
+ * @end_time: time at which it ended
  * @begin_cause: AUXTRACE_CAUSE_*
  * @end_cause: AUXTRACE_CAUSE_*
  * @begin_pid: process that the CPU ran when it began, in the initial PID namespace
@@ -996,8 +1103,8 @@ struct auxtrace_record_window {
 	__u64 window;
 	__u64 begin;
 	__u64 end_position;
-	__u64 begin_tsc;
-	__u64 end_tsc;
+	__u64 begin_time;
+	__u64 end_time;
 	__u32 begin_cause;
 	__u32 end_cause;
 	__u32 begin_pid;
@@ -1053,8 +1160,9 @@ struct auxtrace_record_trigger {
  * @length: bytes in the sample. Less than @wanted if the area (or slot) did not hold that
  *	many, or if the record could not carry them and no slot was free
  * @flags: AUXTRACE_SAMPLE_*
+ * @data_offset: without IN_SLOT: where the bytes are, from the begin of the record; else 0
  *
- * Without IN_SLOT, @length bytes follow, padded to a multiple of 8, and then a struct
+ * Without IN_SLOT, @length bytes are at @data_offset, padded to a multiple of 8, and then a struct
  * auxtrace_record_end. With IN_SLOT only the latter follows: the module has copied the bytes
  * to a slot of the AUX area that was free on that CPU, to the offsets that their positions
  * have in that slot. They stay there until RELEASE with AUXTRACE_RELEASE_SAMPLE. The
@@ -1073,7 +1181,8 @@ struct auxtrace_record_sample {
 	__u64 aux_end;
 	__u64 wanted;
 	__u64 length;
-	__u64 flags;
+	__u32 flags;
+	__u32 data_offset;
 };
 #define AUXTRACE_SAMPLE_IN_SLOT	(1u << 0)	/* the bytes are in sample_slot, not here */
 #define AUXTRACE_SAMPLE_CUT	(1u << 1)	/* the sample has less than was wanted */
@@ -1102,8 +1211,9 @@ struct auxtrace_branch {
 /* ---- mmap ------------------------------------------------------------- */
 
 /*
- * The offset of a mapping selects a channel, by its CPU, and one of its regions. A mapping
- * must be shared, start at the region's first byte and have exactly the region's length.
+ * The offset of a mapping selects a channel, by its CPU, and one of its regions. It is not a
+ * place in a file: the ranges that follow the offsets of two regions may overlap in number. A
+ * mapping must be shared, start at the region's first byte and have exactly the region's length.
  * Only the user page may be mapped writable; no region may be executable. Children do
  * not inherit mappings across fork(2).
  *
@@ -1118,36 +1228,54 @@ struct auxtrace_branch {
 #define AUXTRACE_REGION_USER	1	/* struct auxtrace_user_page, one page */
 #define AUXTRACE_REGION_AUX	2	/* the AUX area, aux_size bytes, read-only */
 #define AUXTRACE_REGION_DATA	3	/* the data ring, data_size bytes, read-only */
+/*
+ * A multiple of every page size up to 64 KiB. 32-bit programs can express it for each CPU: by
+ * mmap2(2), which takes 44 bits of it (glibc: -D_FILE_OFFSET_BITS=64).
+ */
 #define AUXTRACE_MMAP_OFFSET(cpu, region) \
-	(((__u64)(cpu) << 44) | ((__u64)(region) << 40))
+	(((__u64)(cpu) << 20) | ((__u64)(region) << 16))
 
 /**
  * struct auxtrace_status_page - state of a channel, written by the kernel
- * @seq: odd while the kernel writes the members up to @sample_slots. A reader loads @seq,
- *	then those members, then @seq again, with read barriers (or acquire loads) between:
- *	the copy is consistent if both values of @seq are equal and even
+ * @size: bytes of this struct as the kernel knows it. Members beyond it read as 0, as does all
+ *	that is reserved; reserved room may become members of a meaning for which 0 is right
+ * @abi_version: AUXTRACE_ABI_VERSION
  * @cpu: CPU of the channel
+ * @pmu: AUXTRACE_PMU_*
+ * @clock: AUXTRACE_CLOCK_* of all times
+ * @slots: number of slots of the session; 1 without slots
+ * @aux_size: bytes of the AUX area
+ * @data_size: bytes of the data ring; 0: there is none
+ *
+ * The members above do not change. @seq covers those below, up to @data_reserved. What each
+ * start and stop of the hardware changes is in the first two of these cache lines.
+ *
+ * @seq: odd while the kernel writes the members that it covers. A reader loads @seq, then those
+ *	members, then @seq again, with read barriers (or acquire loads) between: the copy is
+ *	consistent if both values of @seq are equal and even
  * @inhibit: AUXTRACE_INHIBIT_*
  * @running: 1 while the hardware traces
- * @aux_size: bytes of the AUX area
+ * @slot: slot that is traced into; 0 without slots
  * @produced: AUX position up to which data is in memory. Advances when a window ends, at
  *	a watermark or wrap interrupt, and at STATUS with SYNC
+ * @windows: number of windows begun, which is the number of the newest window
+ * @window_begin: position where the newest window began
+ * @window_begin_time: time at which it began
+ * @window_end: position where a window last ended
+ * @window_end_time: time at which it ended
+ *
  * @consumed: full-trace mode: newest valid tail that the kernel has taken from the user
  *	page. Overwrite mode: bytes retained by SNAPSHOT with SLOT
  * @overwritten: overwrite mode: bytes that newer ones have replaced. Full-trace mode: 0.
  *	Always produced = consumed + available + overwritten, where available is the number
  *	of bytes that a reader finds in the area
- * @windows: number of windows begun, which is the number of the newest window
- * @window_begin: position where the newest window began
- * @window_begin_tsc: time-stamp counter when it began
- * @window_end: position where a window last ended
- * @window_end_tsc: time-stamp counter when it ended
+ * @pmis: trace interrupts handled for this channel, including those whose status bit
+ *	another user had already acknowledged
  * @pauses_asked: PAUSE requests
  * @pauses_done: PAUSE requests that stopped the hardware
  * @resumes_asked: RESUME requests
  * @resumes_done: RESUME requests that started the hardware
- * @pmis: trace interrupts handled for this channel, including those whose status bit
- *	another user had already acknowledged
+ *
  * @gaps: times that trace was lost without a pause being requested; the sum of gaps_*
  * @gaps_full: full-trace mode: times that the hardware was stopped for lack of space. The module
  *	normally stops it a page before the reader's tail, so that it stops between two
@@ -1160,17 +1288,13 @@ struct auxtrace_branch {
  *	hibernated or crashed
  * @bad_tails: tails in the user page that moved backwards or beyond @produced; ignored
  * @snapshots: cuts made by SNAPSHOT with SLOT
- * @slot: slot that is traced into; 0 without slots
- * @slots: number of slots of the session; 1 without slots
  * @slot_begin: position at which tracing into @slot began; bytes that an earlier use of the
  *	slot left behind are not valid
- * @data_size: bytes of the data ring; 0: there is none
- * @frozen_by: ID of the trigger that last froze the channel; 0: none yet
- * @padding: 0
- * @frozen_tsc: time-stamp counter at that freeze
  * @samples: SAMPLEs taken, including those dropped because the data ring had no space
  * @samples_cut: SAMPLEs that were shorter than wanted
  * @sample_slots: bit n: slot n holds a sample; as of the last update of this page
+ * @frozen_time: time of the newest freeze
+ * @frozen_by: ID of the trigger that last froze the channel; 0: none yet
  *
  * @seq does not cover the members below. Each is written as a whole, at any time, also by
  * NMIs.
@@ -1181,62 +1305,73 @@ struct auxtrace_branch {
  *	records go to
  * @data_head: position after the newest complete record; load it with acquire semantics
  *	before reading records
- * @data_consumed: newest valid tail that a writer has taken. Overwritable ring: bytes
- *	retained by SNAPSHOT with SLOT
+ * @data_records: records written
  * @data_overwritten: overwritable ring: bytes that newer ones have replaced, as of the
  *	newest record. While no record is being written, always
  *	data_head = data_consumed + available + data_overwritten
+ * @data_consumed: newest valid tail that a writer has taken. Overwritable ring: bytes
+ *	retained by SNAPSHOT with SLOT
  * @data_slot_begin: as @slot_begin, of the data ring's slot
- * @data_records: records written
  * @data_lost: records dropped because there was no space or output was paused
- * @data_bad_tails: as @bad_tails, of @data_tail
  * @data_paused: bit 0: PAUSE_OUTPUT is in effect; bit 1: the channel is frozen
+ * @data_bad_tails: as @bad_tails, of @data_tail
  */
 struct auxtrace_status_page {
-	__u32 seq;
+	__u32 size;
+	__u32 abi_version;
 	__u32 cpu;
+	__u32 pmu;
+	__u32 clock;
+	__u32 slots;
+	__u64 aux_size;
+	__u64 data_size;
+	__u64 reserved_facts[11];
+
+	__u32 seq;			/* at 128 */
 	__u32 inhibit;
 	__u32 running;
-	__u64 aux_size;
+	__u32 slot;
 	__u64 produced;
-	__u64 consumed;
-	__u64 overwritten;
 	__u64 windows;
 	__u64 window_begin;
-	__u64 window_begin_tsc;
+	__u64 window_begin_time;
 	__u64 window_end;
-	__u64 window_end_tsc;
+	__u64 window_end_time;
+
+	__u64 consumed;			/* at 192 */
+	__u64 overwritten;
+	__u64 pmis;
 	__u64 pauses_asked;
 	__u64 pauses_done;
 	__u64 resumes_asked;
 	__u64 resumes_done;
-	__u64 pmis;
-	__u64 gaps;
+	__u64 reserved_often[9];
+
+	__u64 gaps;			/* at 320 */
 	__u64 gaps_full;
 	__u64 gaps_error;
 	__u64 gaps_offline;
 	__u64 bad_tails;
 	__u64 snapshots;
-	__u32 slot;
-	__u32 slots;
 	__u64 slot_begin;
-	__u64 data_size;
-	__u32 frozen_by;
-	__u32 padding;
-	__u64 frozen_tsc;
 	__u64 samples;
 	__u64 samples_cut;
 	__u64 sample_slots;
+	__u64 frozen_time;
+	__u32 frozen_by;
+	__u32 reserved_frozen;
+	__u64 reserved_seldom[20];
 
-	__u64 data_reserved;
+	__u64 data_reserved;		/* at 576 */
 	__u64 data_head;
-	__u64 data_consumed;
-	__u64 data_overwritten;
-	__u64 data_slot_begin;
 	__u64 data_records;
+	__u64 data_overwritten;
+	__u64 data_consumed;
+	__u64 data_slot_begin;
 	__u64 data_lost;
-	__u64 data_bad_tails;
 	__u64 data_paused;
+	__u64 data_bad_tails;
+	__u64 reserved_data[15];
 };
 #define AUXTRACE_DATA_POSITION(reserved)	((__u64)(reserved) & 0xffffffffffffffull)
 #define AUXTRACE_DATA_SLOT(reserved)		((__u32)((__u64)(reserved) >> 56))
@@ -1250,6 +1385,9 @@ struct auxtrace_status_page {
  * @data_tail: data ring that is not overwritable: position up to which the reader is done
  *	with records, stored in the same way. The kernel takes it when a writer needs
  *	space, and at poll(2) and STATUS with SYNC
+ *
+ * Both are stored by one 64-bit access each, also by 32-bit programs. The rest of the page is
+ * reserved and must stay zero; START checks that.
  */
 struct auxtrace_user_page {
 	__u64 aux_tail;

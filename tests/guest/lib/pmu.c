@@ -23,7 +23,7 @@ bool under_bts(void)
 
 bool bts_is_buffered(void)
 {
-	return at_info().out_bts_flags & AUXTRACE_BTS_BUFFERED;
+	return at_bts_flags() & AUXTRACE_BTS_BUFFERED;
 }
 
 uint32_t quiet_level(void)

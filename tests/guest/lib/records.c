@@ -194,12 +194,12 @@ static void follow_window(struct follower *f, const union any_record *rec, uint6
 	rule(!w->begin_trigger == (w->begin_cause != AUXTRACE_CAUSE_TRIGGER));
 	rule(!w->end_trigger == (w->end_cause != AUXTRACE_CAUSE_TRIGGER));
 	rule(w->begin <= w->end_position);
-	rule(w->begin_tsc && w->begin_tsc <= w->end_tsc && w->end_tsc <= w->end.tsc);
+	rule(w->begin_time && w->begin_time <= w->end_time && w->end_time <= w->end.time);
 	rule(w->window > f->newest.window);
 	if (skipped > f->missed_windows)
 		note_missing(f, skipped - f->missed_windows);
 	rule(w->begin >= f->newest.end_position);
-	rule(w->begin_tsc >= f->newest.end_tsc);
+	rule(w->begin_time >= f->newest.end_time);
 	/* Nothing is traced between windows. */
 	rule(skipped || w->begin == f->newest.end_position);
 	f->newest = *w;
@@ -227,7 +227,8 @@ static void follow_sample(struct follower *f, const union any_record *rec, uint6
 
 	rule(s->header.size == sizeof(*s) + inside + sizeof(struct auxtrace_record_end));
 	rule(s->trigger);
-	rule(!(s->flags & ~(uint64_t)(AUXTRACE_SAMPLE_IN_SLOT | AUXTRACE_SAMPLE_CUT)));
+	rule(s->data_offset == (s->flags & AUXTRACE_SAMPLE_IN_SLOT ? 0 : sizeof(*s)));
+	rule(!(s->flags & ~(AUXTRACE_SAMPLE_IN_SLOT | AUXTRACE_SAMPLE_CUT)));
 	rule(s->length <= s->wanted && s->length <= s->aux_end);
 	/* BTS: only whole records; the wanted size need not be a multiple of them. */
 	rule(!!(s->flags & AUXTRACE_SAMPLE_CUT) == (s->length < whole_trace(s->wanted)));
@@ -249,7 +250,7 @@ void follow(struct follower *f, const struct records *r, bool resync)
 		 * TRIGGER and LOST records get their TSC outside of the settle loop, so an NMI's
 		 * record may come before them with a later one.
 		 */
-		rule(end_of(rec)->tsc >= f->tsc || rec->header.type == AUXTRACE_RECORD_TRIGGER ||
+		rule(end_of(rec)->time >= f->tsc || rec->header.type == AUXTRACE_RECORD_TRIGGER ||
 		     rec->header.type == AUXTRACE_RECORD_LOST);
 		switch (rec->header.type) {
 		case AUXTRACE_RECORD_LOST:
@@ -274,8 +275,8 @@ void follow(struct follower *f, const struct records *r, bool resync)
 		default:
 			rule(!"a type that the header has");
 		}
-		if (end_of(rec)->tsc > f->tsc && rec->header.type != AUXTRACE_RECORD_TRIGGER)
-			f->tsc = end_of(rec)->tsc;
+		if (end_of(rec)->time > f->tsc && rec->header.type != AUXTRACE_RECORD_TRIGGER)
+			f->tsc = end_of(rec)->time;
 		f->records++;
 		f->bytes += rec->header.size;
 	}
@@ -313,7 +314,7 @@ void follower_agrees(const struct follower *f)
 
 	assert_int_equal(f->windows, ended);
 	assert_int_equal(f->newest.end_position, st.window_end);
-	assert_int_equal(f->newest.end_tsc, st.window_end_tsc);
+	assert_int_equal(f->newest.end_time, st.window_end_time);
 	assert_int_equal(f->aux_bytes, st.produced);
 	assert_int_equal(f->aux_next, st.produced);
 	assert_int_equal(f->truncated, st.gaps_full);

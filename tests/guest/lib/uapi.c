@@ -84,10 +84,18 @@ int at_control(int fd, unsigned long nr, uint64_t cpus, struct auxtrace_effect *
 		.cpus = cpus ? (uintptr_t)&cpus : 0,
 		.effects = (uintptr_t)effects,
 		.effects_len = space,
+		.effect_size = sizeof(*effects),
 	};
-	int ret = at_ioctl(fd, nr, &arg);
+	unsigned int n = 0;
+	int ret;
 
-	return ret ? ret : (int)arg.out_count;
+	/* No CPU has this number: what the kernel has not written is known. */
+	if (space)
+		memset(effects, 0xff, space * sizeof(*effects));
+	ret = at_ioctl(fd, nr, &arg);
+	while (n < space && effects[n].cpu != UINT32_MAX)
+		n++;
+	return ret ? ret : (int)n;
 }
 
 int at_status(int fd, uint32_t flags, struct auxtrace_status *status)
@@ -116,6 +124,7 @@ int at_snapshot(int fd, uint32_t flags, struct auxtrace_cut *cuts, unsigned int 
 		.flags = flags,
 		.cuts = (uintptr_t)cuts,
 		.cuts_len = space,
+		.cut_size = sizeof(*cuts),
 	};
 	int ret = at_ioctl(fd, AUXTRACE_IOC_SNAPSHOT, &arg);
 
@@ -158,8 +167,8 @@ void expect_control(const char *what, const struct session *s, unsigned long nr,
 	int ret = at_control(s->fd, nr, cpus, effects, space);
 
 	expect_call(what, 0, ret, file, line);
-	if (ret != (int)cpus_count(asked)) {
-		print_error("%s: asked %u CPUs, out_count is %d\n", what, cpus_count(asked), ret);
+	if (ret != (int)space) {
+		print_error("%s: asked %u CPUs, %d effects\n", what, cpus_count(asked), ret);
 		_fail(file, line);
 	}
 	for (unsigned int i = 0; i < space; i++) {
@@ -243,6 +252,63 @@ struct auxtrace_info at_info(void)
 	ok_info(fd, &info);
 	at_close(fd);
 	return info;
+}
+
+bool at_capability(int fd, uint32_t flags, uint32_t tag, void *to, size_t size)
+{
+	uint64_t caps[128];
+	struct auxtrace_info info = {
+		.size = sizeof(info),
+		.flags = flags,
+		.caps = (uintptr_t)caps,
+		.caps_len = sizeof(caps),
+	};
+	const struct auxtrace_cap *cap;
+
+	memset(to, 0, size);
+	ok_info(fd, &info);
+	assert_true(info.out_caps_len <= sizeof(caps));
+	for (size_t at = 0; at < info.out_caps_len; at += cap->size) {
+		cap = (const void *)((const uint8_t *)caps + at);
+		assert_true(cap->size >= sizeof(*cap) && cap->size % 8 == 0 &&
+			    cap->size <= info.out_caps_len - at);
+		if (cap->tag != tag)
+			continue;
+		assert_int_equal(cap->size, size);
+		memcpy(to, cap, size);
+		return true;
+	}
+	return false;
+}
+
+struct auxtrace_cap_pmu at_pmu(int fd, uint32_t flags, uint32_t pmu)
+{
+	struct auxtrace_cap_pmu cap;
+
+	assert_true(at_capability(fd, flags, AUXTRACE_CAP_PMU(pmu), &cap, sizeof(cap)));
+	assert_int_equal(cap.pmu, pmu);
+	assert_int_equal(cap.reserved, 0);
+	return cap;
+}
+
+struct auxtrace_cap_intel_pt at_pt(void)
+{
+	struct auxtrace_cap_intel_pt cap;
+	int fd = at_open();
+
+	at_capability(fd, 0, AUXTRACE_CAP_INTEL_PT, &cap, sizeof(cap));
+	at_close(fd);
+	return cap;
+}
+
+uint32_t at_bts_flags(void)
+{
+	struct auxtrace_cap_intel_bts cap;
+	int fd = at_open();
+
+	at_capability(fd, 0, AUXTRACE_CAP_INTEL_BTS, &cap, sizeof(cap));
+	at_close(fd);
+	return cap.flags;
 }
 
 uint8_t *at_guarded_page(void)
@@ -457,9 +523,9 @@ int at_group_setup(void **state)
 		return -1;
 	}
 	close(fd);
-	if (under_bts() ? info.out_bts != AUXTRACE_BTS_OK : info.out_pt != AUXTRACE_PT_OK) {
-		print_message("SKIP: no %s to trace with (out_pt is %u, out_bts %u)\n",
-			      under_bts() ? "BTS" : "Intel PT", info.out_pt, info.out_bts);
+	if (!(info.out_pmus >> (under_bts() ? AUXTRACE_PMU_INTEL_BTS : AUXTRACE_PMU_INTEL_PT) & 1)) {
+		print_message("SKIP: no %s to trace with (out_pmus is %#x)\n",
+			      under_bts() ? "BTS" : "Intel PT", info.out_pmus);
 		exit(77);
 	}
 	return 0;

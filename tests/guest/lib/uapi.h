@@ -72,7 +72,7 @@ int at_start(int fd);
 int at_stop(int fd);
 /*
  * PAUSE or RESUME (@nr) of the CPUs in @cpus, all of the session's if 0.
- * @effects: space for @space entries. Returns the number of CPUs asked.
+ * @effects: space for @space entries. Returns the number of effects.
  */
 int at_control(int fd, unsigned long nr, uint64_t cpus, struct auxtrace_effect *effects,
 	       unsigned int space);
@@ -140,8 +140,15 @@ void expect_snapshot(const struct session *s, uint32_t flags, struct auxtrace_cu
 #define fail_release(err, fd, slot) \
 	expect_call("RELEASE", err, at_release(fd, slot), __FILE__, __LINE__)
 
-/* INFO of this machine. */
+/* INFO of this machine, without its capabilities. */
 struct auxtrace_info at_info(void);
+/* The capability @tag, of exactly @size bytes, as INFO with @flags returns it. False: none. */
+bool at_capability(int fd, uint32_t flags, uint32_t tag, void *cap, size_t size);
+/* What INFO with @flags says of a trace PMU. */
+struct auxtrace_cap_pmu at_pmu(int fd, uint32_t flags, uint32_t pmu);
+/* The capabilities of PT, and the flags of BTS; zeroes if the machine does not have it. */
+struct auxtrace_cap_intel_pt at_pt(void);
+uint32_t at_bts_flags(void);
 
 /*
  * A page followed by one that the process cannot access. (A hole could be filled by the next

@@ -530,10 +530,11 @@ static void write_area(void)
 
 static void read_sample(const struct auxtrace_record_sample *r)
 {
-	const char *bytes = (const char *)(r + 1);
+	const char *bytes = (const char *)r + r->data_offset;
 	u64 begin = r->aux_end - r->length;
 
 	assert_true(r->length <= r->wanted);
+	assert_int_equal(r->data_offset, r->flags & AUXTRACE_SAMPLE_IN_SLOT ? 0 : sizeof(*r));
 	assert_int_equal(r->length % fake.granule, 0);
 	assert_int_equal(!!(r->flags & AUXTRACE_SAMPLE_CUT),
 			 r->length < r->wanted - r->wanted % fake.granule);
@@ -565,8 +566,8 @@ static void read_window(const struct auxtrace_record_window *r)
 	assert_int_equal(r->window, ++reported.windows);
 	assert_int_equal(r->begin, hw.log[r->window % LOG].begin);
 	assert_int_equal(r->end_position, hw.log[r->window % LOG].end);
-	assert_true(r->begin_tsc < r->end_tsc);
-	assert_int_equal(r->end.tsc, r->end_tsc);
+	assert_true(r->begin_time < r->end_time);
+	assert_int_equal(r->end.time, r->end_time);
 	assert_int_equal(r->end.tid, r->tid);
 	assert_int_equal(r->slot, hw.log[r->window % LOG].slot);
 	assert_int_equal(r->reserved, 0);
@@ -698,6 +699,9 @@ static void check(void)
 	assert_int_equal(page->inhibit, atomic_read(&channel->inhibit));
 	assert_int_equal(page->seq & 1, 0);
 	assert_int_equal(page->windows, hw.windows);
+	/* All that has changed is published, however seldom it changes. */
+	assert_memory_equal(page, &channel->now,
+			    offsetof(struct auxtrace_status_page, data_reserved));
 	check_page();
 	assert_true(page->gaps_full >= hw.lost || hw.stopped);
 	assert_true(page->window_begin <= page->produced);
@@ -749,8 +753,8 @@ static void a_pause_is_one_write_and_a_resume_one_start(void **state)
 	assert_int_equal(effect.position, hw.position);
 	assert_int_equal(effect.window, 1);
 	assert_int_equal(effect.cpu, 3);
-	assert_int_equal(effect.tsc, status_page.window_end_tsc);
-	assert_true(effect.tsc > status_page.window_begin_tsc);
+	assert_int_equal(effect.time, status_page.window_end_time);
+	assert_true(effect.time > status_page.window_begin_time);
 	check();
 
 	auxt_channel_pause(channel, &effect);
@@ -765,8 +769,8 @@ static void a_pause_is_one_write_and_a_resume_one_start(void **state)
 	assert_int_equal(effect.window, 2);
 	assert_int_equal(effect.cpu, 3);
 	assert_int_equal(effect.position, status_page.window_begin);
-	assert_int_equal(effect.tsc, status_page.window_begin_tsc);
-	assert_true(effect.tsc > status_page.window_end_tsc);
+	assert_int_equal(effect.time, status_page.window_begin_time);
+	assert_true(effect.time > status_page.window_end_time);
 	assert_int_equal(hw.ons, 2);
 	auxt_channel_resume(channel, &effect);
 	assert_int_equal(effect.flags, 0);
@@ -2664,7 +2668,7 @@ static void records_of_a_hit_name_its_event_and_the_task(void **state)
 	check();
 	assert_int_equal(reported.trigger.action, AUXTRACE_ACTION_FREEZE);
 	assert_int_equal(reported.trigger.value, 78);
-	assert_true(status_page.frozen_tsc > status_page.window_end_tsc);
+	assert_true(status_page.frozen_time > status_page.window_end_time);
 	/* The RESUME of a user leaves a PAUSE of a trigger. */
 	auxt_channel_resume(channel, NULL);
 	check();

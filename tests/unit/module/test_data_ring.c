@@ -187,7 +187,7 @@ static bool is_complete(const union any *r, u32 size)
 		return size == LOST_SIZE && !r->lost.id && r->lost.lost;
 	if (r->header.type != TEST_RECORD || r->test.level >= LEVELS ||
 	    size != size_of(r->test.level, r->test.number) ||
-	    end->tsc != r->test.number || end->tid != r->test.level)
+	    end->time != r->test.number || end->tid != r->test.level)
 		return false;
 	for (u32 i = 0; i < fills(r->test.level, r->test.number); i++)
 		if (r->test.fill[i] != pattern(r->test.level, r->test.number, i))

@@ -99,7 +99,11 @@ static void caps_of_two_cpus_are_what_both_have(void **state)
 		assert_int_equal(both.psb_periods, 0xf);
 		assert_true(both.branch_required);
 	}
+	/* What one CPU cannot have at once, a session on both cannot. */
+	assert_true(none.excludes_lbr);
 	pt_caps_intersect(&none, &nothing);
+	assert_true(none.excludes_lbr);
+	none.excludes_lbr = false;
 	assert_memory_equal(&none, &nothing, sizeof(none));
 }
 

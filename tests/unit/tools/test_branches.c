@@ -61,7 +61,7 @@ static struct auxtrace_record_window window_record(uint64_t seq, uint64_t begin,
 {
 	return (struct auxtrace_record_window){
 		.header = { AUXTRACE_RECORD_WINDOW, 0, sizeof(struct auxtrace_record_window) },
-		.window = seq, .begin = begin, .end_position = end, .begin_tsc = tsc, .end_tsc = tsc + 10,
+		.window = seq, .begin = begin, .end_position = end, .begin_time = tsc, .end_time = tsc + 10,
 		.begin_cause = AUXTRACE_CAUSE_USER, .end_cause = AUXTRACE_CAUSE_USER,
 		.end = { tsc + 10, 1, sizeof(struct auxtrace_record_window) },
 	};
@@ -656,6 +656,7 @@ static void samples_are_decoded_each_on_its_own(void **state)
 		.sample = {
 			.header = { AUXTRACE_RECORD_SAMPLE, 0, sizeof(s) },
 			.trigger = 3, .pid = 100, .aux_end = 1008, .wanted = 64, .length = sizeof(s.bytes),
+			.data_offset = sizeof(s.sample),
 		},
 		.bytes = { { MAIN, F, 0 }, { F + 2, F + 6, 0 } },
 		.end = { 5000, 1, sizeof(s) },

@@ -486,7 +486,7 @@ static void a_user_trace_does_not_guess_window_numbers(void **state)
 	.window = (seq), .begin = (from), .end_position = (to),			\
 	.begin_cause = AUXTRACE_CAUSE_ ## why, .end_cause = AUXTRACE_CAUSE_ ## why_not, \
 	.begin_pid = 7, .pid = 8, .begin_tid = 9, .tid = 10,			\
-	.end = { .tsc = 0xabc, .size = sizeof(struct auxtrace_record_window) },	\
+	.end = { .time = 0xabc, .size = sizeof(struct auxtrace_record_window) },	\
 }
 
 static void records_tell_windows_of_a_user_trace_from_other_psbs(void **state)
@@ -673,14 +673,15 @@ static void a_probed_instruction_is_skipped_and_named(void **state)
 }
 
 /* A SAMPLE record at @at of @buf, with @length bytes or, @flags, none. Returns what follows it. */
-static uint8_t *put_sample(uint8_t *at, uint64_t length, uint64_t wanted, uint64_t flags, const void *bytes)
+static uint8_t *put_sample(uint8_t *at, uint64_t length, uint64_t wanted, uint32_t flags, const void *bytes)
 {
 	struct auxtrace_record_sample s = {
 		.header.type = AUXTRACE_RECORD_SAMPLE, .trigger = 3, .pid = 7, .tid = 8, .aux_end = 900,
 		.wanted = wanted, .length = length, .flags = flags,
+		.data_offset = flags & AUXTRACE_SAMPLE_IN_SLOT ? 0 : sizeof(s),
 	};
 	size_t inside = flags & AUXTRACE_SAMPLE_IN_SLOT ? 0 : (length + 7) / 8 * 8;
-	struct auxtrace_record_end e = { .tsc = 0xdef };
+	struct auxtrace_record_end e = { .time = 0xdef };
 
 	e.size = s.header.size = sizeof(s) + inside + sizeof(e);
 	memcpy(at, &s, sizeof(s));
@@ -697,7 +698,7 @@ static void triggers_and_samples_are_shown(void **state)
 	struct auxtrace_record_trigger freeze = {
 		.header = { .type = AUXTRACE_RECORD_TRIGGER, .size = sizeof(freeze) },
 		.trigger = 2, .action = AUXTRACE_ACTION_FREEZE, .value = 5000000, .pid = 7, .tid = 8,
-		.end = { .tsc = 0xdef, .size = sizeof(freeze) },
+		.end = { .time = 0xdef, .size = sizeof(freeze) },
 	};
 	static uint8_t records[4096] __attribute__((aligned(8))), sample[4096];
 	uint8_t *end = records;

@@ -57,20 +57,33 @@ int fake_new(void **state)
 		.out_may = AUXTRACE_MAY_TRACE,
 		.out_nr_cpu_ids = FAKE_CPUS,
 		.out_page_size = PAGE,
-		.out_pt_config = 0xffffffff & ~(1ull << 12 | 1ull << 5),
-		.out_pt_mtc_periods = 1 << 0 | 1 << 3 | 1 << 6,
-		.out_pt_cyc_thresholds = 0xff,
-		.out_pt_psb_periods = 0x3f,
-		.out_cpu_family = 6,
-		.out_cpu_model = 94,
-		.out_cpu_stepping = 3,
-		.out_tsc_art_num = 84,
-		.out_tsc_art_den = 2,
-		.out_max_nonturbo_ratio = 32,
-		.out_time_shift = 10,
-		.out_time_mult = 512,
+		.out_clock = AUXTRACE_CLOCK_TSC,
+		.out_clock_hz = 2000000000,
 		.out_time_zero = 1000,
-		.out_tsc_khz = 2000000,
+		.out_time_mult = 512,
+		.out_time_shift = 10,
+	};
+	for (uint32_t i = 0; i < 2; i++)
+		fake.caps.pmu[i] = (struct auxtrace_cap_pmu){
+			.cap = { .tag = AUXTRACE_CAP_PMU(i), .size = sizeof(fake.caps.pmu[i]) },
+			.pmu = i,
+		};
+	fake.caps.bts.cap = (struct auxtrace_cap){ AUXTRACE_CAP_INTEL_BTS, sizeof(fake.caps.bts) };
+	fake.caps.pt = (struct auxtrace_cap_intel_pt){
+		.cap = { AUXTRACE_CAP_INTEL_PT, sizeof(fake.caps.pt) },
+		.config = 0xffffffff & ~(1ull << 12 | 1ull << 5),
+		.mtc_periods = 1 << 0 | 1 << 3 | 1 << 6,
+		.cyc_thresholds = 0xff,
+		.psb_periods = 0x3f,
+	};
+	fake.caps.x86 = (struct auxtrace_cap_x86){
+		.cap = { AUXTRACE_CAP_X86, sizeof(fake.caps.x86) },
+		.family = 6,
+		.model = 94,
+		.stepping = 3,
+		.tsc_art_num = 84,
+		.tsc_art_den = 2,
+		.max_nonturbo_ratio = 32,
 	};
 	fake.cr3 = 0x1000;
 	fake.released = UINT32_MAX;
@@ -220,6 +233,21 @@ static void *region(struct fake_channel *ch, int i, size_t size)
 	return p;
 }
 
+static void do_info(struct auxtrace_info *arg)
+{
+	struct auxtrace_info asked = *arg;
+
+	assert_int_equal(asked.size, sizeof(*arg));
+	assert_true(asked.caps_len >= sizeof(fake.caps));
+	*arg = fake.info;
+	arg->flags = asked.flags;
+	arg->caps = asked.caps;
+	arg->caps_len = asked.caps_len;
+	if (!arg->out_caps_len)
+		arg->out_caps_len = sizeof(fake.caps);
+	memcpy((void *)(uintptr_t)asked.caps, &fake.caps, sizeof(fake.caps));
+}
+
 static int do_setup(struct auxtrace_setup *arg)
 {
 	assert_int_equal(arg->size, sizeof(*arg));
@@ -249,9 +277,12 @@ static int do_control(struct auxtrace_control *arg)
 {
 	struct auxtrace_effect *effects = (void *)(uintptr_t)arg->effects;
 	uint8_t set = fake.setup_cpus[0];
+	unsigned int count = 0;
 
 	assert_int_equal(arg->size, sizeof(*arg));
 	assert_int_equal(arg->flags, 0);
+	if (arg->effects_len)
+		assert_int_equal(arg->effect_size, sizeof(*effects));
 	fake.control = *arg;
 	memset(fake.control_cpus, 0, sizeof(fake.control_cpus));
 	if (arg->cpus_len) {
@@ -265,10 +296,9 @@ static int do_control(struct auxtrace_control *arg)
 	for (unsigned int c = 0; c < FAKE_CPUS; c++) {
 		if (!(set >> c & 1))
 			continue;
-		if (arg->out_count < arg->effects_len)
-			effects[arg->out_count] = (struct auxtrace_effect){
+		if (count < arg->effects_len)
+			effects[count++] = (struct auxtrace_effect){
 				.cpu = c, .flags = AUXTRACE_EFFECT_CHANGED, .position = 100 + c };
-		arg->out_count++;
 	}
 	return 0;
 }
@@ -297,6 +327,8 @@ static int do_snapshot(struct auxtrace_snapshot *arg)
 	struct auxtrace_cut *cuts = (void *)(uintptr_t)arg->cuts;
 
 	assert_int_equal(arg->size, sizeof(*arg));
+	if (arg->cuts_len)
+		assert_int_equal(arg->cut_size, sizeof(*cuts));
 	fake.snapshot = *arg;
 	for (unsigned int c = 0; c < FAKE_CPUS; c++) {
 		const struct auxtrace_status_page *page = fake.channel[c].status;
@@ -307,7 +339,7 @@ static int do_snapshot(struct auxtrace_snapshot *arg)
 		cut = (struct auxtrace_cut){
 			.cpu = c, .slot = page->slot, .aux_begin = page->slot_begin,
 			.aux_end = page->produced, .data_begin = page->data_slot_begin,
-			.data_end = page->data_head, .window = page->windows, .tsc = 7000 + c,
+			.data_end = page->data_head, .window = page->windows, .time = 7000 + c,
 		};
 		arg->out_slot = page->slot;
 		if (fake.on_snapshot)
@@ -350,9 +382,7 @@ int __wrap_ioctl(int fd, unsigned long nr, ...)
 {
 	struct auxtrace_release *release;
 	struct auxtrace_status *status;
-	struct auxtrace_info *info;
 	struct auxtrace_task *task;
-	uint32_t flags;
 	va_list ap;
 	void *arg;
 
@@ -373,11 +403,7 @@ int __wrap_ioctl(int fd, unsigned long nr, ...)
 	}
 	switch (nr) {
 	case AUXTRACE_IOC_INFO:
-		info = arg;
-		assert_int_equal(info->size, sizeof(*info));
-		flags = info->flags;
-		*info = fake.info;
-		info->flags = flags;
+		do_info(arg);
 		return 0;
 	case AUXTRACE_IOC_SETUP:
 		return do_setup(arg);
@@ -415,8 +441,8 @@ int __wrap_ioctl(int fd, unsigned long nr, ...)
 	case AUXTRACE_IOC_TASK:
 		task = arg;
 		assert_int_equal(task->size, sizeof(*task));
-		task->out_cr3 = fake.cr3;
-		task->out_cr3_mask = 0xffffffffff000ull;
+		task->out_context = fake.cr3;
+		task->out_context_mask = 0xffffffffff000ull;
 		return 0;
 	}
 	errno = ENOTTY;
@@ -425,7 +451,7 @@ int __wrap_ioctl(int fd, unsigned long nr, ...)
 
 void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset)
 {
-	unsigned int cpu = (uint64_t)offset >> 44, i = (uint64_t)offset >> 40 & 0xf;
+	unsigned int cpu = (uint64_t)offset >> 20, i = (uint64_t)offset >> 16 & 0xf;
 	static const int rights[] = { PROT_READ, PROT_READ | PROT_WRITE, PROT_READ, PROT_READ };
 	size_t sizes[] = { PAGE, PAGE, fake.setup.aux_size, fake.setup.data_size };
 

@@ -33,6 +33,13 @@ struct fakedev {
 	int open_errno;		/* fail with it, unless 0 */
 	const char *really;	/* opened in place of the device; default /dev/null */
 	struct auxtrace_info info;
+	/* The capabilities, in the order in which INFO returns them. */
+	struct {
+		struct auxtrace_cap_pmu pmu[2];		/* by AUXTRACE_PMU_* */
+		struct auxtrace_cap_intel_bts bts;
+		struct auxtrace_cap_intel_pt pt;
+		struct auxtrace_cap_x86 x86;
+	} caps;
 	struct { unsigned long nr; int err; int ret; } fail; /* one ioctl that fails or returns ret */
 	unsigned int eintr;	/* so many ioctls fail with EINTR first */
 	int fail_mmap;		/* the how-many-th mmap fails with EAGAIN; 0: none */

@@ -17,7 +17,7 @@ static void make_record(uint64_t n, uint64_t *words)
 	struct auxtrace_record_header header = {
 		.type = n % 3 ? AUXTRACE_RECORD_LOST : 0x12345, .size = size,
 	};
-	struct auxtrace_record_end end = { .tsc = n * SECRET, .tid = n, .size = size };
+	struct auxtrace_record_end end = { .time = n * SECRET, .tid = n, .size = size };
 
 	memcpy(words, &header, sizeof(header));
 	words[1] = n;

@@ -134,7 +134,7 @@ static void a_recording_of_bts_says_so(void **state)
 	struct auxtrace_recording *rec;
 
 	(void)state;
-	fake.info.out_bts_flags = AUXTRACE_BTS_CPL | AUXTRACE_BTS_BUFFERED;
+	fake.caps.bts.flags = AUXTRACE_BTS_CPL | AUXTRACE_BTS_BUFFERED;
 	session = auxtrace_open(NULL);
 	assert_non_null(session);
 	assert_int_equal(auxtrace_setup(session, &o), 0);

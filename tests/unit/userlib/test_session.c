@@ -81,7 +81,7 @@ static void another_abi_version_is_refused_with_both_numbers(void **state)
 	fake.info.out_abi_version = 7;
 	assert_null(auxtrace_open(NULL));
 	assert_int_equal(errno, EPROTO);
-	says("ABI version 7, this library 1");
+	says("ABI version 7, this library 2");
 	/* The file is closed again. */
 	assert_int_equal(fcntl(fake.fd, F_GETFD), -1);
 }
@@ -97,6 +97,56 @@ static void a_kernel_that_answers_nonsense_is_not_believed(void **state)
 	fake.fail.ret = 3;
 	assert_null(auxtrace_open(NULL));
 	assert_int_equal(errno, EBADE);
+}
+
+static void malformed_capabilities_are_not_believed(void **state)
+{
+	static const uint32_t sizes[] = { 0, 4, 7, 20, 8192 };
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		fake.caps.pt.cap.size = sizes[i];
+		assert_null(auxtrace_open(NULL));
+		assert_int_equal(errno, EBADE);
+		says("malformed capability");
+	}
+	fake.caps.pt.cap.size = sizeof(fake.caps.pt);
+	/* The last one ends behind the end, or the end is in the middle of its header. */
+	fake.info.out_caps_len = sizeof(fake.caps) - 8;
+	assert_null(auxtrace_open(NULL));
+	fake.info.out_caps_len = sizeof(fake.caps) - sizeof(fake.caps.x86) + 4;
+	assert_null(auxtrace_open(NULL));
+	/* More than the library has asked for. */
+	fake.info.out_caps_len = 1 << 20;
+	assert_null(auxtrace_open(NULL));
+	assert_int_equal(errno, EBADE);
+	fake.info.out_caps_len = 0;
+	auxtrace_close(opened());
+}
+
+static void a_capability_is_found_by_its_tag_at_any_size(void **state)
+{
+	struct { struct auxtrace_cap_x86 known; uint64_t newer[2]; } longer;
+	struct auxtrace_session *s = opened();
+	struct auxtrace_cap_pmu pmu;
+	struct auxtrace_cap shorter;
+
+	(void)state;
+	assert_int_equal(auxtrace_capability(s, AUXTRACE_CAP_PMU(1), &pmu, sizeof(pmu)), 0);
+	assert_int_equal(pmu.pmu, 1);
+	/* A caller that knows more members than the module finds them 0. */
+	memset(&longer, 0xa5, sizeof(longer));
+	assert_int_equal(auxtrace_capability(s, AUXTRACE_CAP_X86, &longer, sizeof(longer)), 0);
+	assert_int_equal(longer.known.model, 94);
+	assert_int_equal(longer.newer[0] | longer.newer[1], 0);
+	/* One that knows fewer gets those. */
+	assert_int_equal(auxtrace_capability(s, AUXTRACE_CAP_X86, &shorter, sizeof(shorter)), 0);
+	assert_int_equal(shorter.tag, AUXTRACE_CAP_X86);
+	memset(&pmu, 0xa5, sizeof(pmu));
+	fails(ENOENT, auxtrace_capability(s, 0x7777, &pmu, sizeof(pmu)));
+	says("no capability 0x7777");
+	assert_int_equal(pmu.pmu | pmu.cap.tag, 0);
+	auxtrace_close(s);
 }
 
 static void an_interrupted_call_is_made_again(void **state)
@@ -123,8 +173,8 @@ static void the_default_config_is_what_the_cpu_has_of_it(void **state)
 	(void)state;
 	assert_int_equal(auxtrace_default_config(s), 1 << 9 | 1 << 10 | 3 << 14 | 3 << 24);
 	auxtrace_close(s);
-	fake.info.out_pt_config &= ~(1ull << 9 | 0xfull << 14);
-	fake.info.out_pt_psb_periods = 1;
+	fake.caps.pt.config &= ~(1ull << 9 | 0xfull << 14);
+	fake.caps.pt.psb_periods = 1;
 	s = opened();
 	assert_int_equal(auxtrace_default_config(s), 1 << 10);
 	auxtrace_close(s);
@@ -320,7 +370,7 @@ static void a_refused_setup_is_explained(void **state)
 static void a_period_of_zero_counts_when_its_packet_is_on(void **state)
 {
 	(void)state;
-	fake.info.out_pt_mtc_periods = 1 << 3;
+	fake.caps.pt.mtc_periods = 1 << 3;
 	refused_with(EOPNOTSUPP, "mtc_period=0 (it has 3)", o.config = "mtc");
 }
 
@@ -340,11 +390,11 @@ static void a_machine_without_pt_says_what_it_lacks(void **state)
 {
 	(void)state;
 	fake.info.out_pmus = 0;
-	fake.info.out_pt = AUXTRACE_PT_NO_CPUID;
+	fake.caps.pmu[AUXTRACE_PMU_INTEL_PT].state = AUXTRACE_PMU_STATE_NO_CPUID;
 	refused_with(ENODEV, "has no Intel PT", (void)0);
-	fake.info.out_pt = AUXTRACE_PT_NO_TOPA;
+	fake.caps.pmu[AUXTRACE_PMU_INTEL_PT].state = AUXTRACE_PMU_STATE_NO_TOPA;
 	refused_with(ENODEV, "multi-entry ToPA", (void)0);
-	fake.info.out_pt = AUXTRACE_PT_NO_PMI;
+	fake.caps.pmu[AUXTRACE_PMU_INTEL_PT].state = AUXTRACE_PMU_STATE_NO_PMI;
 	refused_with(ENODEV, "architectural PMU", (void)0);
 }
 
@@ -378,16 +428,16 @@ static void a_machine_without_bts_says_what_it_lacks(void **state)
 {
 	(void)state;
 	fake.info.out_pmus = 1 << AUXTRACE_PMU_INTEL_PT;
-	fake.info.out_bts = AUXTRACE_BTS_NO_CPUID;
+	fake.caps.pmu[AUXTRACE_PMU_INTEL_BTS].state = AUXTRACE_PMU_STATE_NO_CPUID;
 	refused_with(ENODEV, "CPUID.1:EDX[21], DS, or ECX[2], DTES64, is 0", BY_BTS);
-	fake.info.out_bts = AUXTRACE_BTS_DISABLED;
+	fake.caps.pmu[AUXTRACE_PMU_INTEL_BTS].state = AUXTRACE_PMU_STATE_DISABLED;
 	refused_with(ENODEV, "disabled by firmware or a hypervisor (IA32_MISC_ENABLE[11]",
 		     BY_BTS);
-	fake.info.out_bts = AUXTRACE_BTS_NO_PMI;
+	fake.caps.pmu[AUXTRACE_PMU_INTEL_BTS].state = AUXTRACE_PMU_STATE_NO_PMI;
 	refused_with(ENODEV, "architectural PMU", BY_BTS);
 	/* The other source is named. */
 	fake.info.out_pmus = 1 << AUXTRACE_PMU_INTEL_BTS;
-	fake.info.out_pt = AUXTRACE_PT_NO_CPUID;
+	fake.caps.pmu[AUXTRACE_PMU_INTEL_PT].state = AUXTRACE_PMU_STATE_NO_CPUID;
 	refused_with(ENODEV, "it has BTS (AUXTRACE_PMU_INTEL_BTS)", (void)0);
 	refused_with(EOPNOTSUPP, "DS-CPL, is 0): set both KERNEL and USER",
 		     (BY_BTS, o.flags = AUXTRACE_SETUP_USER));
@@ -623,7 +673,7 @@ static void a_task_that_cannot_be_told_says_why(void **state)
 
 	(void)state;
 	assert_int_equal(auxtrace_task(s, 0, &task), 0);
-	assert_int_equal(task.out_cr3, 0x1000);
+	assert_int_equal(task.out_context, 0x1000);
 	fake.fail.nr = AUXTRACE_IOC_TASK;
 	fake.fail.err = ESRCH;
 	fails(ESRCH, auxtrace_task(s, 4711, &task));
@@ -675,6 +725,8 @@ int main(void)
 		t(what_is_no_device_is_refused),
 		t(another_abi_version_is_refused_with_both_numbers),
 		t(a_kernel_that_answers_nonsense_is_not_believed),
+		t(malformed_capabilities_are_not_believed),
+		t(a_capability_is_found_by_its_tag_at_any_size),
 		t(an_interrupted_call_is_made_again),
 		t(closing_null_is_nothing),
 		t(the_default_config_is_what_the_cpu_has_of_it),

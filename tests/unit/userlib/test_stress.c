@@ -65,7 +65,7 @@ static void check(const union auxtrace_record *record, struct seen *seen, bool i
 		fail_msg("a record of type %#x", record->header.type);
 	number = words[1];
 	if (record->header.size != stress_size(level, number) || record->header.misc ||
-	    tail->tsc != number || tail->tid != level)
+	    tail->time != number || tail->tid != level)
 		fail_msg("a torn record: level %u, number %lu", level, number);
 	for (unsigned int i = 2; i < record->header.size / 8u - 2; i++)
 		if (words[i] != stress_word(level, number, i))

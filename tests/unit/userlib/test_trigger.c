@@ -305,7 +305,7 @@ static void a_sample_needs_a_ring_and_room(void **state)
 
 static uint64_t buffer[64];
 
-static size_t put_sample(uint64_t length, uint64_t flags, size_t room)
+static size_t put_sample(uint64_t length, uint32_t flags, size_t room)
 {
 	struct auxtrace_record_sample *s = (void *)buffer;
 	size_t size = sizeof(*s) + room + sizeof(struct auxtrace_record_end);
@@ -316,6 +316,7 @@ static size_t put_sample(uint64_t length, uint64_t flags, size_t room)
 	s->header.size = size;
 	s->length = length;
 	s->flags = flags;
+	s->data_offset = flags & AUXTRACE_SAMPLE_IN_SLOT ? 0 : sizeof(*s);
 	end->size = size;
 	return size;
 }
@@ -335,6 +336,22 @@ static void a_sample_that_says_more_than_it_has_is_no_record(void **state)
 	assert_null(auxtrace_record_next(buffer, size, &at));
 	size = put_sample(UINT64_MAX, 0, 16);
 	assert_null(auxtrace_record_next(buffer, size, &at));
+	/* A longer record of a later version has them further on. */
+	size = put_sample(8, 0, 16);
+	record = (void *)buffer;
+	((struct auxtrace_record_sample *)buffer)->data_offset += 8;
+	assert_ptr_equal(auxtrace_record_next(buffer, size, &at), record);
+	assert_ptr_equal(auxtrace_sample_data(record), (char *)buffer + sizeof(record->sample) + 8);
+	/* They are neither before the known members, nor behind or across the end. */
+	for (unsigned int i = 0; i < 4; i++) {
+		const uint32_t bad[] = { 0, sizeof(record->sample) - 8, sizeof(record->sample) + 24,
+					 UINT32_MAX - 7 };
+
+		at = 0;
+		size = put_sample(16, 0, 16);
+		((struct auxtrace_record_sample *)buffer)->data_offset = bad[i];
+		assert_null(auxtrace_record_next(buffer, size, &at));
+	}
 	/* In a slot the bytes are elsewhere. */
 	size = put_sample(70000, AUXTRACE_SAMPLE_IN_SLOT, 0);
 	record = auxtrace_record_next(buffer, size, &at);
