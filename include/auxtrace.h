@@ -323,6 +323,15 @@ int auxtrace_status(struct auxtrace_session *session, uint32_t flags,
  */
 int auxtrace_task(struct auxtrace_session *session, pid_t pid, struct auxtrace_task *task);
 
+/**
+ * auxtrace_task_pidfd - the same for the process of a pidfd, whose number cannot be another's
+ *
+ * Return: 0, or -1 with an error of auxtrace_task(), or:
+ *  ESRCH  the process has ended, or is in another PID namespace
+ *  EBADF  no pidfd, or no /proc
+ */
+int auxtrace_task_pidfd(struct auxtrace_session *session, int pidfd, struct auxtrace_task *task);
+
 /* ---- triggers ----------------------------------------------------------- */
 
 /**
@@ -330,8 +339,9 @@ int auxtrace_task(struct auxtrace_session *session, pid_t pid, struct auxtrace_t
  * @size: sizeof(struct auxtrace_trigger_options); later versions only append members
  * @kind: AUXTRACE_TRIGGER_PERF ... AUXTRACE_TRIGGER_TIMER
  * @action: AUXTRACE_ACTION_*
- * @flags: AUXTRACE_TRIGGER_ALL_CPUS, AUXTRACE_TRIGGER_ONE_SHOT
- * @pid: only hits of this process; 0: all
+ * @flags: AUXTRACE_TRIGGER_ALL_CPUS, AUXTRACE_TRIGGER_ONE_SHOT, AUXTRACE_TRIGGER_PIDFD
+ * @pid: only hits of this process; 0: all. With PIDFD: a pidfd, which the library resolves as
+ *	auxtrace_task_pidfd() does; it may be closed afterwards
  * @attr: PERF: the struct perf_event_attr of <linux/perf_event.h>, with its period
  * @attr_len: PERF: its size as the caller knows it
  * @number: SYSCALL_*: number in the 64-bit table, -1: all; BREAKPOINT: HW_BREAKPOINT_* |

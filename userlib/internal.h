@@ -64,6 +64,11 @@ bool capability_get(const struct auxtrace_session *s, uint32_t tag, void *cap, s
 /* AUXTRACE_PMU_STATE_* of a trace PMU; AUXTRACE_PMU_STATE_NO_CPUID if the module does not know it. */
 uint32_t capability_pmu_state(const struct auxtrace_session *s, uint32_t pmu);
 
+/* pidfd.c: the process's number, or -1 with errno and the message. */
+int pidfd_number(int pidfd);
+/* 0, or -1 with ESRCH and the message if the process has ended. */
+int pidfd_is_alive(int pidfd);
+
 /* explain_setup.c: set the message for a SETUP that failed with @err. Returns -1. */
 int explain_setup(const struct auxtrace_session *session, const struct auxtrace_setup *setup,
 		  const struct auxtrace_cpus *cpus, int err);

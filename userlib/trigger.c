@@ -38,14 +38,15 @@ static struct trigger *trigger_new(const char *label)
 	return t;
 }
 
-static void to_uapi(const struct auxtrace_trigger_options *o, struct auxtrace_trigger *arg)
+static void to_uapi(const struct auxtrace_trigger_options *o, pid_t pid,
+		    struct auxtrace_trigger *arg)
 {
 	*arg = (struct auxtrace_trigger){
 		.size = sizeof(*arg),
-		.flags = o->flags,
+		.flags = o->flags & ~AUXTRACE_TRIGGER_PIDFD,
 		.kind = o->kind,
 		.action = o->action,
-		.pid = o->pid,
+		.pid = pid,
 		.attr_len = o->attr_len,
 		.attr = (uintptr_t)o->attr,
 		.number = o->number,
@@ -62,37 +63,6 @@ static void to_uapi(const struct auxtrace_trigger_options *o, struct auxtrace_tr
 		.delay_bytes = o->delay_bytes,
 		.sample_size = o->sample_size,
 	};
-}
-
-AUXTRACE_API int auxtrace_trigger_add(struct auxtrace_session *s,
-				      const struct auxtrace_trigger_options *o)
-{
-	struct auxtrace_trigger arg;
-	struct trigger *t;
-
-	if (o->size != sizeof(*o))
-		return fail(EINVAL, "struct auxtrace_trigger_options has %zu bytes here, the caller says %zu: set its size member",
-			    sizeof(*o), o->size);
-	if (o->reserved)
-		return fail(EINVAL, "struct auxtrace_trigger_options: reserved must be 0");
-	if (o->pid < 0)
-		return fail(EINVAL, "pid %d is no process", (int)o->pid);
-	if (o->label && strchr(o->label, '\n'))
-		return fail(EINVAL, "a label must have no newline");
-	t = trigger_new(o->label);
-	if (!t)
-		return fail(ENOMEM, "no memory for a trigger");
-	to_uapi(o, &arg);
-	if (device_ioctl(s->fd, AUXTRACE_IOC_TRIGGER_ADD, &arg)) {
-		int err = errno;
-
-		free(t);
-		return explain_trigger(s, &arg, err);
-	}
-	t->id = arg.out_id;
-	t->next = s->triggers;
-	s->triggers = t;
-	return t->id;
 }
 
 static int state_call(struct auxtrace_session *s, unsigned long nr, uint32_t id, uint32_t flags,
@@ -115,6 +85,52 @@ static int state_call(struct auxtrace_session *s, unsigned long nr, uint32_t id,
 			    AUXTRACE_TRIGGER_REARM);
 	}
 	return fail(errno, "%s of trigger %u failed: %s", name, id, strerror(errno));
+}
+
+AUXTRACE_API int auxtrace_trigger_add(struct auxtrace_session *s,
+				      const struct auxtrace_trigger_options *o)
+{
+	bool by_pidfd = o->flags & AUXTRACE_TRIGGER_PIDFD;
+	struct auxtrace_trigger arg;
+	pid_t pid = o->pid;
+	struct trigger *t;
+
+	if (o->size != sizeof(*o))
+		return fail(EINVAL, "struct auxtrace_trigger_options has %zu bytes here, the caller says %zu: set its size member",
+			    sizeof(*o), o->size);
+	if (o->reserved)
+		return fail(EINVAL, "struct auxtrace_trigger_options: reserved must be 0");
+	if (by_pidfd)
+		pid = pidfd_number(o->pid);
+	if (by_pidfd && pid < 0)
+		return -1;
+	if (pid < 0)
+		return fail(EINVAL, "pid %d is no process", (int)o->pid);
+	if (o->label && strchr(o->label, '\n'))
+		return fail(EINVAL, "a label must have no newline");
+	t = trigger_new(o->label);
+	if (!t)
+		return fail(ENOMEM, "no memory for a trigger");
+	to_uapi(o, pid, &arg);
+	if (device_ioctl(s->fd, AUXTRACE_IOC_TRIGGER_ADD, &arg)) {
+		int err = errno;
+
+		free(t);
+		return explain_trigger(s, &arg, err);
+	}
+	if (by_pidfd && pidfd_is_alive(o->pid)) {
+		struct auxtrace_trigger_state state;
+		int err = errno;
+
+		/* It may be for another process that has the number now. */
+		state_call(s, AUXTRACE_IOC_TRIGGER_DEL, arg.out_id, 0, &state);
+		free(t);
+		return fail(err, "the process of pidfd %d has ended", (int)o->pid);
+	}
+	t->id = arg.out_id;
+	t->next = s->triggers;
+	s->triggers = t;
+	return t->id;
 }
 
 AUXTRACE_API int auxtrace_trigger_del(struct auxtrace_session *s, uint32_t id,

@@ -22,6 +22,7 @@ status()
 
 check "info says what this machine has" says 'Intel PT' auxtrace info
 check "info finds nothing missing" status 0 auxtrace info
+check "info says what a session takes from perf" says "on the whole machine for events of its PMU that follow a task" auxtrace info
 
 cd /out || exit 1
 check "record runs a command" status 0 auxtrace record -o full -- ls /bin

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <linux/membarrier.h>
+#include <linux/perf_event.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -266,6 +267,74 @@ static void info_with_probe_reports_that_perf_holds_the_hardware(void **state)
 	perf_is_granted(last_cpu);
 }
 
+/* A disabled event of perf: a descriptor or a negative errno. */
+static int event_of(const struct perf_event_attr *attr, pid_t pid, int cpu)
+{
+	int fd = syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/*
+ * A session of the first CPU, and an event that has nothing to do with that CPU, exclude each other
+ * if and only if INFO says so.
+ */
+static void check_excluded(const struct perf_event_attr *attr, pid_t pid, int cpu, bool excluded,
+			   const char *what)
+{
+	int event = event_of(attr, pid, cpu);
+	struct session s;
+
+	if (event < 0) {
+		print_message("no %s here: %s\n", what, strerrorname_np(-event));
+		return;
+	}
+	print_message("%s: %s\n", what, excluded ? "excluded" : "beside a session");
+	session_open(&s, one_cpu, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL, AUX_SIZE);
+	if (excluded) {
+		fail_start(EBUSY, s.fd);
+	} else {
+		ok_start(s.fd);
+		ok_stop(s.fd);
+	}
+	close(event);
+	ok_start(s.fd);
+	event = event_of(attr, pid, cpu);
+	if (event >= 0)
+		close(event);
+	expect_call(what, excluded ? EBUSY : 0, event, __FILE__, __LINE__);
+	session_close(&s);
+}
+
+static void info_says_what_a_session_takes_from_perf_on_other_cpus(void **state)
+{
+	const uint32_t pmu = under_bts() ? AUXTRACE_PMU_INTEL_BTS : AUXTRACE_PMU_INTEL_PT;
+	const uint32_t excludes = at_pmu(at_open(), 0, pmu).excludes;
+	int64_t own = perf_pmu_type(under_bts() ? "intel_bts" : "intel_pt");
+	int64_t other = perf_pmu_type(under_bts() ? "intel_pt" : "intel_bts");
+	struct perf_event_attr attr = { .size = sizeof(attr), .disabled = 1 };
+	struct perf_event_attr lbr = {
+		.type = PERF_TYPE_HARDWARE,
+		.size = sizeof(lbr),
+		.config = PERF_COUNT_HW_CPU_CYCLES,
+		.sample_period = 1000000,
+		.sample_type = PERF_SAMPLE_BRANCH_STACK,
+		.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY,
+		.disabled = 1,
+	};
+
+	two_cpus_required();
+	perf_required();
+	attr.type = own;
+	check_excluded(&attr, 0, -1, excludes & AUXTRACE_EXCLUDES_TASK_EVENTS, "an event of a task");
+	check_excluded(&attr, -1, last_cpu, false, "an event of another CPU");
+	check_excluded(&lbr, -1, last_cpu, excludes & AUXTRACE_EXCLUDES_LBR, "LBR");
+	attr.type = other;
+	if (other >= 0)
+		check_excluded(&attr, -1, last_cpu, excludes & AUXTRACE_EXCLUDES_PT_BTS,
+			       under_bts() ? "intel_pt" : "intel_bts");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -280,6 +349,7 @@ int main(void)
 		vm_test(two_sessions_trace_different_cpus_at_once),
 		vm_test(a_second_session_on_the_same_cpu_gets_EBUSY),
 		vm_test(info_with_probe_reports_that_perf_holds_the_hardware),
+		vm_test(info_says_what_a_session_takes_from_perf_on_other_cpus),
 	};
 
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Who may SETUP: capabilities, and the limit of locked memory. */
+/* Who may do what: capabilities, namespaces, descriptors, and the limit of locked memory. */
 #include <errno.h>
+#include <sched.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "child.h"
 #include "cpu.h"
+#include "machine.h"
 #include "setup.h"
+#include "uapi.h"
 
 struct capability_try {
 	struct session session;
@@ -145,6 +149,79 @@ static void a_setup_beyond_the_limit_charges_nothing(void **state)
 	assert_int_equal(child_run(setup_fails_then_succeeds, &s), 0);
 }
 
+/* ---- who holds a descriptor ------------------------------------------------------ */
+
+static int holder_without_capabilities(void *arg)
+{
+	struct auxtrace_trigger trigger = { .size = sizeof(trigger),
+					    .kind = AUXTRACE_TRIGGER_SYSCALL_ENTER,
+					    .action = AUXTRACE_ACTION_PAUSE, .number = -1 };
+	struct auxtrace_task task = { .size = sizeof(task) };
+	struct auxtrace_effect effects[MAX_CPUS];
+	const struct session *s = arg;
+	struct auxtrace_status status;
+	void *page;
+
+	if (caps_keep(0))
+		return 100;
+	/* What reads a session, and what turns it off and on again. */
+	page = mmap(NULL, page_size, PROT_READ, MAP_SHARED, s->fd,
+		    AUXTRACE_MMAP_OFFSET(first_cpu, AUXTRACE_REGION_STATUS));
+	if (page == MAP_FAILED || at_status(s->fd, AUXTRACE_STATUS_SYNC, &status))
+		return 101;
+	if (at_control(s->fd, AUXTRACE_IOC_PAUSE, 0, effects, MAX_CPUS) < 0 ||
+	    at_control(s->fd, AUXTRACE_IOC_RESUME, 0, effects, MAX_CPUS) < 0 ||
+	    at_snapshot(s->fd, 0, NULL, 0, NULL) < 0)
+		return 102;
+	/* What takes hardware, hooks the kernel or tells of a process. */
+	if (at_ioctl(s->fd, AUXTRACE_IOC_TRIGGER_ADD, &trigger) != -EACCES)
+		return 103;
+	if (at_ioctl(s->fd, AUXTRACE_IOC_TASK, &task) != -EACCES)
+		return 104;
+	if (at_stop(s->fd))
+		return 105;
+	return at_start(s->fd) == -EACCES ? 0 : 106;
+}
+
+static void a_descriptor_alone_controls_and_reads_but_does_not_start(void **state)
+{
+	struct session s;
+
+	setup_prepare(&s);
+	session_setup(&s);
+	ok_start(s.fd);
+	assert_int_equal(child_run(holder_without_capabilities, &s), 0);
+	/* Its owner starts it again. */
+	ok_start(s.fd);
+	ok_stop(s.fd);
+}
+
+/* In a user namespace of its own a process has every capability, and none in the machine's. */
+static int root_of_a_namespace(void *arg)
+{
+	struct auxtrace_info info = { .size = sizeof(info) };
+	const struct capability_try *try = arg;
+
+	if (unshare(CLONE_NEWUSER))
+		return errno == EPERM || errno == ENOSPC || errno == EINVAL ? 77 : 100;
+	if (at_ioctl(try->session.fd, AUXTRACE_IOC_INFO, &info) || info.out_may)
+		return 101;
+	return -at_ioctl(try->session.fd, AUXTRACE_IOC_SETUP, (void *)&try->session.setup);
+}
+
+static void root_of_a_user_namespace_may_not_trace(void **state)
+{
+	struct capability_try try = { .keep = 0 };
+	int ret;
+
+	setup_prepare(&try.session);
+	try.session.fd = at_open();
+	ret = child_run(root_of_a_namespace, &try);
+	if (ret == 77)
+		skip_test("this kernel has no user namespaces");
+	assert_int_equal(ret, EACCES);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -153,6 +230,8 @@ int main(void)
 		vm_test(setup_beyond_the_locked_memory_limit_gives_ENOMEM),
 		vm_test(locked_memory_is_given_back_at_close),
 		vm_test(a_setup_beyond_the_limit_charges_nothing),
+		vm_test(a_descriptor_alone_controls_and_reads_but_does_not_start),
+		vm_test(root_of_a_user_namespace_may_not_trace),
 	};
 
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);

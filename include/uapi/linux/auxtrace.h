@@ -64,6 +64,15 @@
  * sched_setaffinity(2): bit n of the little-endian bit string is CPU n; the length is
  * in bytes.
  *
+ * DOC: processes
+ *
+ * A process is named by its number, which another process may have after it has ended. The
+ * kernel exports no function by which a module could resolve a pidfd (5.10 to 7.2), so the flags
+ * *_PIDFD are reserved and refused. User space can do without: it reads the number from
+ * the line "Pid:" of /proc/self/fdinfo/PIDFD, makes the call, and then asks poll(2) whether
+ * the pidfd is readable. If it is not, the process had not ended, and the number was its own
+ * all the time. libauxtrace does this.
+ *
  * DOC: errno
  *
  * These codes have one meaning wherever they appear:
@@ -633,6 +642,8 @@ struct auxtrace_status {
 
 /* ---- TASK ------------------------------------------------------------- */
 
+#define AUXTRACE_TASK_PIDFD	(1u << 0)	/* reserved, see DOC: processes */
+
 /**
  * struct auxtrace_task - AUXTRACE_IOC_TASK: how a process appears in a trace
  * @size: sizeof(struct auxtrace_task)
@@ -822,6 +833,7 @@ struct auxtrace_release {
 
 #define AUXTRACE_TRIGGER_ALL_CPUS (1u << 0)	/* PAUSE, RESUME: on all CPUs, by IPI */
 #define AUXTRACE_TRIGGER_ONE_SHOT (1u << 1)	/* act once, until TRIGGER_READ with REARM */
+#define AUXTRACE_TRIGGER_PIDFD	  (1u << 2)	/* reserved, see DOC: processes */
 #define AUXTRACE_TRIGGER_ALL	  (AUXTRACE_TRIGGER_ALL_CPUS | AUXTRACE_TRIGGER_ONE_SHOT)
 
 #define AUXTRACE_MAX_TRIGGERS	64

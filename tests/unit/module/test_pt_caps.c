@@ -52,6 +52,24 @@ static void leaf_14_is_read_bit_by_bit(void **state)
 	assert_false(caps.branch_required);
 }
 
+/* perf's lbr_pt_coexist: Goldmont, and all from Tremont and Ice Lake on. */
+static void pt_and_lbr_exclude_each_other_on_big_cores_before_ice_lake(void **state)
+{
+	static const struct { u32 family, model; bool excludes; } cpus[] = {
+		{ 6, 0x3d, true }, { 6, 0x4f, true },			/* Broadwell */
+		{ 6, 0x5e, true }, { 6, 0x55, true }, { 6, 0x9e, true }, { 6, 0xa6, true },
+		{ 6, 0x5c, false }, { 6, 0x7a, false },			/* Goldmont */
+		{ 6, 0x86, false }, { 6, 0x7e, false }, { 6, 0x6a, false }, { 6, 0x97, false },
+		{ 15, 0x5e, false }, { 18, 1, false },
+	};
+	struct pt_caps caps;
+
+	for (size_t i = 0; i < sizeof(cpus) / sizeof(*cpus); i++) {
+		pt_caps_decode(&caps, skylake_leaf, cpus[i].family, cpus[i].model);
+		assert_int_equal(caps.excludes_lbr, cpus[i].excludes);
+	}
+}
+
 static void periods_without_their_packet_do_not_count(void **state)
 {
 	struct pt_cpuid leaf[2] = { skylake_leaf[0], skylake_leaf[1] };
@@ -219,6 +237,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(leaf_14_is_read_bit_by_bit),
+		cmocka_unit_test(pt_and_lbr_exclude_each_other_on_big_cores_before_ice_lake),
 		cmocka_unit_test(periods_without_their_packet_do_not_count),
 		cmocka_unit_test(what_every_cpu_can_is_accepted_everywhere),
 		cmocka_unit_test(caps_of_two_cpus_are_what_both_have),

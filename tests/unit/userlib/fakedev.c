@@ -3,9 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <liburing.h>
@@ -107,6 +110,25 @@ int fake_end(void **state)
 			close(ch->fd[i]);
 	}
 	return 0;
+}
+
+pid_t fake_child(int *pidfd)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		for (;;)
+			pause();
+	assert_true(pid > 0);
+	*pidfd = syscall(SYS_pidfd_open, pid, 0);
+	assert_true(*pidfd >= 0);
+	return pid;
+}
+
+void fake_child_end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
 /* Where a file of the kernel's is found in this test. */
@@ -356,6 +378,8 @@ static int do_trigger(struct auxtrace_trigger *arg)
 	assert_int_equal(arg->size, sizeof(*arg));
 	assert_int_equal(arg->reserved, 0);
 	fake.trigger = *arg;
+	if (fake.on_trigger)
+		fake.on_trigger();
 	arg->out_id = ++fake.triggers;
 	return 0;
 }
@@ -441,6 +465,8 @@ int __wrap_ioctl(int fd, unsigned long nr, ...)
 	case AUXTRACE_IOC_TASK:
 		task = arg;
 		assert_int_equal(task->size, sizeof(*task));
+		if (fake.on_task)
+			fake.on_task();
 		task->out_context = fake.cr3;
 		task->out_context_mask = 0xffffffffff000ull;
 		return 0;

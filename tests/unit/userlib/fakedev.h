@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include <cmocka.h>
 
 #include <linux/auxtrace.h>
@@ -62,6 +63,8 @@ struct fakedev {
 	struct auxtrace_release release;	/* the last one */
 	uint64_t cr3;		/* what TASK answers */
 	void (*on_status)(void);
+	void (*on_task)(void);
+	void (*on_trigger)(void);
 	bool no_direct;		/* the file system knows no O_DIRECT */
 	bool refuse_direct;	/* it does, but no write is right for it */
 	bool no_uring;
@@ -75,5 +78,9 @@ extern struct fakedev fake;
 /* setup and teardown of a test */
 int fake_new(void **state);
 int fake_end(void **state);
+
+/* A child that waits, and its pidfd; its end. */
+pid_t fake_child(int *pidfd);
+void fake_child_end(pid_t pid);
 
 #endif

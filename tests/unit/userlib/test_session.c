@@ -717,6 +717,45 @@ static void readers_and_recordings_need_a_setup(void **state)
 
 #define t(f) cmocka_unit_test_setup_teardown(f, fake_new, fake_end)
 
+static pid_t dies_on_task;
+
+static void end_on_task(void)
+{
+	if (dies_on_task)
+		fake_child_end(dies_on_task);
+	dies_on_task = 0;
+}
+
+static void a_process_is_found_by_its_pidfd(void **state)
+{
+	struct auxtrace_session *s = opened();
+	struct auxtrace_task task;
+	int pidfd, file;
+	pid_t pid = fake_child(&pidfd);
+
+	(void)state;
+	assert_int_equal(auxtrace_task_pidfd(s, pidfd, &task), 0);
+	assert_int_equal(task.pid, pid);
+	assert_int_equal(task.out_context, 0x1000);
+	/* If it ends during the call, the answer may be about another. */
+	dies_on_task = pid;
+	fake.on_task = end_on_task;
+	fails(ESRCH, auxtrace_task_pidfd(s, pidfd, &task));
+	says("has ended");
+	fake.on_task = NULL;
+	/* Once it is reaped, its number may be another's: the device is not even asked. */
+	file = fake.ioctls;
+	fails(ESRCH, auxtrace_task_pidfd(s, pidfd, &task));
+	assert_int_equal(fake.ioctls, file);
+	close(pidfd);
+	fails(EBADF, auxtrace_task_pidfd(s, pidfd, &task));
+	file = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	fails(EBADF, auxtrace_task_pidfd(s, file, &task));
+	says("no pidfd");
+	close(file);
+	auxtrace_close(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -749,6 +788,7 @@ int main(void)
 		t(pause_and_resume_ask_all_or_some_and_bring_answers),
 		t(output_is_paused_on_all_or_some),
 		t(a_snapshot_brings_cuts_and_its_slot_is_released),
+		t(a_process_is_found_by_its_pidfd),
 		t(a_refused_snapshot_or_release_is_explained),
 		t(a_task_that_cannot_be_told_says_why),
 		t(the_table_of_a_trace_pmu_is_complete),

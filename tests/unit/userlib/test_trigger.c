@@ -301,6 +301,40 @@ static void a_sample_needs_a_ring_and_room(void **state)
 	auxtrace_close(s);
 }
 
+static pid_t dies_on_trigger;
+
+static void end_on_trigger(void)
+{
+	fake_child_end(dies_on_trigger);
+}
+
+static void a_trigger_takes_a_pidfd_for_its_process(void **state)
+{
+	struct auxtrace_session *s = set_up(0, PAGE, 0);
+	struct auxtrace_trigger_options o = probe;
+	int pidfd;
+	pid_t pid = fake_child(&pidfd);
+
+	(void)state;
+	o.flags = AUXTRACE_TRIGGER_PIDFD | AUXTRACE_TRIGGER_ALL_CPUS;
+	o.pid = pidfd;
+	assert_int_equal(auxtrace_trigger_add(s, &o), 1);
+	assert_int_equal(fake.trigger.pid, pid);
+	assert_int_equal(fake.trigger.flags, AUXTRACE_TRIGGER_ALL_CPUS);
+	/* If the process ends meanwhile, the trigger may be another's. */
+	dies_on_trigger = pid;
+	fake.on_trigger = end_on_trigger;
+	fails(ESRCH, auxtrace_trigger_add(s, &o));
+	says("has ended");
+	assert_int_equal(fake.deleted, 2);
+	fake.on_trigger = NULL;
+	fails(ESRCH, auxtrace_trigger_add(s, &o));
+	close(pidfd);
+	fails(EBADF, auxtrace_trigger_add(s, &o));
+	assert_int_equal(fake.triggers, 2);
+	auxtrace_close(s);
+}
+
 /* ---- records ------------------------------------------------------------ */
 
 static uint64_t buffer[64];
@@ -474,6 +508,7 @@ int main(void)
 		TEST(a_member_of_other_kinds_is_named),
 		TEST(a_refusal_names_the_member_at_fault),
 		TEST(a_sample_needs_a_ring_and_room),
+		TEST(a_trigger_takes_a_pidfd_for_its_process),
 		TEST(a_sample_that_says_more_than_it_has_is_no_record),
 		TEST(a_sample_in_a_slot_is_found_there),
 		TEST(names_are_known),
