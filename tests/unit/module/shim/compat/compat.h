@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * In place of module/compat/compat.h: what files of module/hw/ need to run on one CPU whose
+ * registers are the test's.
+ */
+#ifndef SHIM_COMPAT_H
+#define SHIM_COMPAT_H
+
+#include <errno.h>
+#include <linux/bits.h>
+#include <linux/types.h>
+#include <asm/tsc.h>
+
+#define PAGE_SIZE			4096ull
+#define lower_32_bits(n)		((u32)(n))
+
+/* ---- registers: the numbers are the SDM's ---------------------------------- */
+
+#define MSR_IA32_VMX_MISC		0x485
+#define MSR_CORE_PERF_GLOBAL_STATUS	0x38e
+#define MSR_CORE_PERF_GLOBAL_OVF_CTRL	0x390
+#define MSR_CORE_PERF_GLOBAL_OVF_CTRL_TRACE_TOPA_PMI	(1ull << 55)
+#define MSR_IA32_RTIT_OUTPUT_BASE	0x560
+#define MSR_IA32_RTIT_OUTPUT_MASK	0x561
+#define MSR_IA32_RTIT_CTL		0x570
+#define RTIT_CTL_TRACEEN		(1ull << 0)
+#define RTIT_CTL_CYCLEACC		(1ull << 1)
+#define RTIT_CTL_OS			(1ull << 2)
+#define RTIT_CTL_USR			(1ull << 3)
+#define RTIT_CTL_FUP_ON_PTW		(1ull << 5)
+#define RTIT_CTL_TOPA			(1ull << 8)
+#define RTIT_CTL_MTC_EN			(1ull << 9)
+#define RTIT_CTL_TSC_EN			(1ull << 10)
+#define RTIT_CTL_DISRETC		(1ull << 11)
+#define RTIT_CTL_PTW_EN			(1ull << 12)
+#define RTIT_CTL_BRANCH_EN		(1ull << 13)
+#define RTIT_CTL_MTC_RANGE		(0xfull << 14)
+#define RTIT_CTL_CYC_THRESH		(0xfull << 19)
+#define RTIT_CTL_PSB_FREQ		(0xfull << 24)
+#define MSR_IA32_RTIT_STATUS		0x571
+#define RTIT_STATUS_ERROR		(1ull << 4)
+#define RTIT_STATUS_STOPPED		(1ull << 5)
+
+u64 auxt_rdmsr(u32 msr);
+int auxt_rdmsr_safe(u32 msr, u64 *value);
+int auxt_wrmsr(u32 msr, u64 value);
+#define wmb()				barrier()
+
+/* ---- the CPU ----------------------------------------------------------------- */
+
+#define X86_FEATURE_INTEL_PT		0
+#define X86_FEATURE_VMX			1
+#define boot_cpu_has(feature)		((feature) == X86_FEATURE_INTEL_PT)
+#define X86_CR4_VMXE			(1ul << 13)
+#define __read_cr4()			0ul
+
+static const struct {
+	u32 x86, x86_model;
+	int cpuid_level;
+} boot_cpu_data = { 6, 0x5e, 0x15 };
+
+void cpuid_count(u32 leaf, u32 subleaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx);
+
+#define per_cpu(name, cpu)		(*((void)(cpu), &(name)))
+#define this_cpu_ptr(pointer)		(pointer)
+#define cpumask_first(mask)		0
+#define for_each_online_cpu(cpu)	for ((cpu) = 0; (cpu) < 1; (cpu)++)
+
+#ifndef IS_ERR
+# define IS_ERR(pointer)		((unsigned long)(pointer) > -4096ul)
+# define PTR_ERR(pointer)		((long)(pointer))
+#endif
+
+#endif /* SHIM_COMPAT_H */
