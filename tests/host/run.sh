@@ -9,7 +9,8 @@ usage()
 {
 	cat >&2 <<-EOF
 	usage: run.sh [--source pt|bts] [--kernel SERIES] [--module FILE] [--smp N]
-	              [--limit SECONDS] [--append STRING] [--work DIR] [--mem SIZE] [--disk SIZE] [--stock-module NAME]
+	              [--limit SECONDS] [--append STRING] [--work DIR] [--mem SIZE]
+	              [--disk SIZE] [--disk-file FILE] [--token HEX] [--stock-module NAME]
 	              [--set NAME=VALUE] [--emulator-arg ARG]... [TEST...]
 	  --source pt|bts  trace PMU that the tests use (default pt)
 	  --kernel SERIES  as in scripts/vm (default 6.1)
@@ -18,7 +19,8 @@ usage()
 	  --limit SECONDS  for the whole run (default 900)
 	  --work DIR       keeps the VM's logs there
 	  --set NAME=VALUE environment of the tests
-	  --append STRING, --mem SIZE, --disk SIZE, --stock-module NAME, --emulator-arg ARG
+	  --append STRING, --mem SIZE, --disk SIZE, --disk-file FILE, --token HEX,
+	  --stock-module NAME, --emulator-arg ARG
 	                   as in scripts/vm
 	  TEST             as test_ioctl; default: all
 	EOF
@@ -35,7 +37,7 @@ while [ $# -gt 0 ]; do
 	--module) module=$2 ;;
 	--smp) smp=$2 ;;
 	--limit) limit=$2 ;;
-	--work | --mem | --disk | --stock-module | --emulator-arg) vm_options+=("$1" "$2") ;;
+	--work | --mem | --disk | --disk-file | --token | --stock-module | --emulator-arg) vm_options+=("$1" "$2") ;;
 	--append) append=$2 ;;
 	--set) environment+=("$2") ;;
 	-*) usage ;;

@@ -30,6 +30,7 @@ static void update_ip(uint64_t *last, const struct pt_packet_ip *ip)
 }
 
 struct state {
+	uint64_t offset;	/* of the packet */
 	uint64_t last_ip;
 	bool in_psb;		/* between PSB and PSBEND */
 };
@@ -57,6 +58,12 @@ static void note_packet(struct walk *w, const struct pt_packet *packet, struct s
 			w->last_user = *last_ip;
 		break;
 	case ppt_tip:
+		update_ip(last_ip, &packet->payload.ip);
+		if (w->want_ip && *last_ip == w->want_ip) {
+			w->ip_hits++;
+			w->last_hit = state->offset;
+		}
+		break;
 	case ppt_tip_pgd:
 		update_ip(last_ip, &packet->payload.ip);
 		break;
@@ -86,7 +93,6 @@ void packets_walk(struct walk *w, const void *data, size_t len, bool sync)
 	struct state state = { 0 };
 	struct pt_config config;
 	struct pt_packet packet;
-	uint64_t offset = 0;
 	int status;
 
 	pt_config_init(&config);
@@ -98,13 +104,13 @@ void packets_walk(struct walk *w, const void *data, size_t len, bool sync)
 
 	status = sync ? pt_pkt_sync_forward(decoder) : pt_pkt_sync_set(decoder, 0);
 	while (status >= 0) {
-		pt_pkt_get_offset(decoder, &offset);
+		pt_pkt_get_offset(decoder, &state.offset);
 		status = pt_pkt_next(decoder, &packet, sizeof(packet));
 		if (status >= 0)
 			note_packet(w, &packet, &state);
 	}
 	pt_pkt_free_decoder(decoder);
-	w->end = offset;
+	w->end = state.offset;
 	if (status != -pte_eos)
 		w->error = pt_errstr(pt_errcode(status));
 }

@@ -75,6 +75,10 @@ static void records_walk(struct walk *w, const void *data, size_t len, bool sync
 		if (w->error)
 			break;
 		note_branch(w, &b);
+		if (w->want_ip && b.to == w->want_ip) {
+			w->ip_hits++;
+			w->last_hit = at;
+		}
 	}
 	w->end = at;
 }
@@ -83,11 +87,13 @@ static void records_walk(struct walk *w, const void *data, size_t len, bool sync
 
 void trace_walk(struct walk *w, const void *data, size_t len, bool sync)
 {
-	uint64_t want_cr3 = w->want_cr3, cr3_mask = w->cr3_mask;
+	struct walk wanted = {
+		.want_cr3 = w->want_cr3,
+		.cr3_mask = w->cr3_mask,
+		.want_ip = w->want_ip,
+	};
 
-	memset(w, 0, sizeof(*w));
-	w->want_cr3 = want_cr3;
-	w->cr3_mask = cr3_mask;
+	*w = wanted;
 	if (!len)
 		return;
 	if (under_bts())

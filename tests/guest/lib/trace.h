@@ -10,6 +10,8 @@
 struct walk {
 	/* Input: PIP packets with this CR3 under this mask are counted. */
 	uint64_t want_cr3, cr3_mask;
+	/* Input: indirect branches (BTS: all branches) to this address are counted. */
+	uint64_t want_ip;
 
 	const char *error;	/* why hardware cannot have written this, or NULL */
 	size_t end;		/* where the last whole packet or record ends, or the bad one begins */
@@ -22,6 +24,9 @@ struct walk {
 	 * (PT: that instruction; BTS: the target of the last branch before it); 0: not seen.
 	 */
 	uint64_t first_user, last_user;
+
+	uint64_t ip_hits;
+	size_t last_hit;	/* where the packet or record of the last of these begins */
 
 	/* PT alone. */
 	uint64_t overflows, cr3_hits;

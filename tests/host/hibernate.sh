@@ -1,0 +1,71 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Hibernates a stock kernel while a session traces: tests/guest/test_hibernate.c.
+#   hibernate.sh [--kernel SERIES] [--module FILE] [--source pt|bts] [once | twice]...
+#   once    the kernel restores itself in the same boot; kernels before 6.4 cannot
+#   twice   the second boot loads the image, while it traces, too
+set -euo pipefail
+
+me=hibernate
+# shellcheck source=tests/host/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+usage()
+{
+	sed -n 's/^#   //p' "${BASH_SOURCE[0]}" >&2
+	exit 2
+}
+
+kernel=6.1 module='' source=pt keep=''
+while [ $# -gt 0 ]; do
+	case $1 in
+	--kernel) kernel=${2:?} ;;
+	--module) module=${2:?} ;;
+	--source) source=${2:?} ;;
+	--work) keep=${2:?} ;;
+	-*) usage ;;
+	*) break ;;
+	esac
+	shift 2
+done
+[ $# -gt 0 ] || set -- once twice
+work_directory
+
+# boot MODE OPTION...
+boot()
+{
+	local mode=$1
+
+	shift
+	"$top/tests/host/run.sh" --kernel "$kernel" ${module:+--module "$module"} --source "$source" --smp 2 --mem 512M --limit 600 \
+		--set AUXTRACE_SWAP=/dev/vdb --set AUXTRACE_HIBERNATE="$mode" "$@" test_hibernate
+}
+
+twice()
+{
+	local status=0 disk=$work/swap token
+
+	token=$(od -An -N8 -tx8 /dev/urandom | tr -d ' ')
+	rm -f "$disk"
+	truncate -s 1G "$disk"
+	boot shutdown --disk-file "$disk" --token "$token" --work "$work/first" > "$work/said" 2>&1 || status=$?
+	if [ "$status" -ne 124 ] || ! grep -q 'Power down' "$work/first/console.log"; then
+		cat "$work/said"
+		echo "hibernate: the first boot did not hibernate (status $status)"
+		return 1
+	fi
+	# Without vm's lines, for which the machine was lost.
+	grep -v '^vm: ' "$work/said"
+	boot restore --disk-file "$disk" --token "$token" --work "$work/second" || return 1
+}
+
+for how in "$@"; do
+	echo "-- $how"
+	case $how in
+	once) boot test_resume --disk 1G || failures=$((failures + 1)) ;;
+	twice) twice || failures=$((failures + 1)) ;;
+	*) usage ;;
+	esac
+done
+verdicts_end
