@@ -988,6 +988,7 @@ static void a_start_that_fails_can_be_undone(void **state)
 	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_SETUP | AUXTRACE_INHIBIT_FROZEN);
 	assert_int_equal(status_page.data_paused, AUXTRACE_DATA_FROZEN);
 	assert_int_equal(status_page.frozen_by, 9);
+	assert_int_equal(reported.triggers, 1);
 	hw.claim_error = 0;
 	start(false);
 	check();
@@ -1506,6 +1507,8 @@ static void full_auto_polls_the_tail_while_it_waits(void **state)
 	assert_int_equal(channel->tail_poll.period, 1000000);
 	shim_expire(&channel->tail_poll);
 	assert_true(channel->tail_poll.queued);
+	/* It goes on by itself: nothing else starts it. */
+	assert_false(auxt_tail_poll_is_due(channel));
 	check();
 	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_FULL);
 
@@ -2294,6 +2297,22 @@ static void nested_claims_have_slots_of_their_own(void **state)
 	}
 }
 
+static void each_slot_is_claimed_once(void **state)
+{
+	for (u32 nr = 1; nr <= 64; nr++) {
+		struct auxt_slots slots;
+
+		auxt_slots_init(&slots, nr);
+		/* Tracing holds the first. */
+		assert_false(auxt_slots_claim(&slots, 0));
+		for (u32 slot = 1; slot < nr; slot++)
+			assert_int_equal(auxt_slots_claim_any(&slots), slot);
+		assert_int_equal(auxt_slots_claim_any(&slots), -ENOSPC);
+		auxt_slots_release(&slots, nr / 2);
+		assert_int_equal(auxt_slots_claim_any(&slots), nr / 2);
+	}
+}
+
 static void forget_another(void)
 {
 	auxt_request_forget(channel, 9);
@@ -2570,6 +2589,7 @@ int main(void)
 		cmocka_unit_test(some_bytes_later_it_pauses_at_most_a_page_late),
 		cmocka_unit_test(one_of_two_nested_delays_is_taken),
 		cmocka_unit_test(nested_claims_have_slots_of_their_own),
+		cmocka_unit_test(each_slot_is_claimed_once),
 		cmocka_unit_test(what_others_asked_for_is_not_forgotten),
 		cmocka_unit_test(what_was_to_be_done_later_is_forgotten),
 		cmocka_unit_test(a_sample_has_the_newest_bytes),

@@ -44,9 +44,22 @@ void *__wrap_realloc(void *p, size_t size);
 char *__real_strdup(const char *s);
 char *__wrap_strdup(const char *s);
 
+/* How many file descriptors are open, of the first ones. */
+static int open_files(void)
+{
+	int n = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+static int files_before;
+
 int fake_new(void **state)
 {
 	(void)state;
+	files_before = open_files();
 	memset(&fake, 0, sizeof(fake));
 	fake.fd = -1;
 	fake.really = "/dev/null";
@@ -93,6 +106,8 @@ int fake_end(void **state)
 		for (int i = 0; i < (ch->data ? 4 : 3); i++)
 			close(ch->fd[i]);
 	}
+	/* The code under test has closed what it has opened. */
+	assert_int_equal(open_files(), files_before);
 	return 0;
 }
 

@@ -318,6 +318,8 @@ static void a_vdso_that_comes_later_belongs_to_the_same_address_space(void **sta
 	wait_for(back[0]);
 	assert_int_equal(auxtrace_recording_add_task(rec, child), 0);
 	pass_on(there[1]);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(close(there[i]) | close(back[i]), 0);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status));
 	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
@@ -1017,6 +1019,72 @@ static void a_snapshot_that_fails_leaves_no_directory_and_all_goes_on(void **sta
 	assert_int_equal(access(dir, F_OK), -1);
 }
 
+/* A flight recorder's life, with one snapshot. 0, or -1 with what is left put away. */
+static int fly(void)
+{
+	struct auxtrace_options o = {
+		.size = sizeof(o), .cpus = "0,1", .config = "tsc", .aux_size = 2 * SIZE,
+		.flags = AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE |
+			 AUXTRACE_SETUP_DATA_OVERWRITE, .data_size = 2 * PAGE, .slots = 2,
+	};
+	struct auxtrace_recording *rec = NULL;
+	struct auxtrace_totals totals;
+	int ret = -1;
+
+	session = auxtrace_open(NULL);
+	if (!session || auxtrace_setup(session, &o))
+		goto out;
+	fake.on_snapshot = take_slot;
+	next_slot = 1;
+	rec = auxtrace_recording_create(session, dir);
+	if (!rec)
+		goto out;
+	produce_in_slot(0, SIZE + 5);
+	write_record(0, 1);
+	if (auxtrace_recording_add_task(rec, getpid()))
+		goto out;
+	ret = auxtrace_recording_snapshot(rec);
+	if (ret != 1) {
+		assert_int_equal(ret, -1);
+		goto out;
+	}
+	produce_in_slot(1, 7);
+	/* It ends the recording, whatever it returns. */
+	ret = auxtrace_recording_finish(rec, &totals);
+	rec = NULL;
+	assert_true(ret == 0 || ret == -1);
+out:
+	if (rec)
+		auxtrace_recording_abort(rec);
+	auxtrace_close(session);
+	session = NULL;
+	return ret;
+}
+
+/* Whatever allocation fails, that is told, and nothing stays open. */
+static void each_allocation_that_fails_is_told(void **state)
+{
+	int failed = 0;
+
+	/* The first ones each; of the many for all processes of this machine, some. */
+	for (int n = 1; ; n += 1 + n / 8) {
+		fake.fail_alloc = n;
+		errno = 0;
+		if (!fly())
+			break;
+		assert_int_equal(fake.fail_alloc, 0);
+		assert_int_equal(errno, ENOMEM);
+		says("memory");
+		failed++;
+		fake_end(state);
+		fake_new(state);
+		fake.no_direct = true;
+	}
+	/* There are no more than that. */
+	assert_true(fake.fail_alloc > 0);
+	assert_true(failed > 10);
+}
+
 static void a_full_trace_has_no_snapshots(void **state)
 {
 	struct auxtrace_recording *rec;
@@ -1288,6 +1356,7 @@ int main(void)
 		t(a_flight_recorder_writes_what_was_put_aside),
 		t(without_slots_a_snapshot_pauses_and_resumes_who_ran),
 		t(a_snapshot_that_fails_leaves_no_directory_and_all_goes_on),
+		t(each_allocation_that_fails_is_told),
 		t(a_full_trace_has_no_snapshots),
 		k(kernel_code_is_recorded_page_for_page),
 		k(hidden_addresses_are_told),
