@@ -152,10 +152,20 @@ char *__wrap_strdup(const char *s)
 	return no_memory() ? NULL : __real_strdup(s);
 }
 
+static bool no_files(void)
+{
+	if (!fake.fail_open || --fake.fail_open)
+		return false;
+	errno = EMFILE;
+	return true;
+}
+
 FILE *__wrap_fopen(const char *path, const char *mode)
 {
 	char buf[256];
 
+	if (no_files())
+		return NULL;
 	return __real_fopen(proc_file(path, buf, sizeof(buf)), mode);
 }
 
@@ -168,6 +178,8 @@ int __wrap_open(const char *path, int flags, ...)
 	va_start(ap, flags);
 	mode = flags & O_CREAT ? va_arg(ap, int) : 0;
 	va_end(ap);
+	if (no_files())
+		return -1;
 	if (strcmp(path, "/dev/auxtrace"))
 		return __real_open(proc_file(path, buf, sizeof(buf)), flags, mode);
 	assert_true(flags & O_CLOEXEC);
@@ -186,6 +198,8 @@ int __wrap_openat(int dirfd, const char *path, int flags, ...)
 	va_start(ap, flags);
 	mode = flags & O_CREAT ? va_arg(ap, int) : 0;
 	va_end(ap);
+	if (no_files())
+		return -1;
 	if (fake.no_direct && flags & O_DIRECT) {
 		errno = EINVAL;
 		return -1;
