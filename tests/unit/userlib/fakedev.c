@@ -366,8 +366,10 @@ static int do_trigger_state(struct auxtrace_trigger_state *arg, bool del)
 		errno = ENOENT;
 		return -1;
 	}
-	if (del)
+	if (del) {
+		assert_int_equal(arg->flags, 0);
 		fake.deleted = id;
+	}
 	if (arg->flags & AUXTRACE_TRIGGER_REARM)
 		fake.rearmed = id;
 	*arg = fake.state;

@@ -102,6 +102,16 @@ static bool exists(const char *name)
 	return !access(path, F_OK);
 }
 
+static unsigned int mode_of(const char *name)
+{
+	char path[128];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	assert_int_equal(stat(path, &st), 0);
+	return st.st_mode & 0777;
+}
+
 /* The file has what was produced [from, to), behind @pad bytes of 0. */
 static void expect_aux_behind(const char *prefix, unsigned int cpu, uint64_t from, uint64_t to,
 			      size_t pad)
@@ -156,6 +166,8 @@ static void a_full_trace_is_recorded_whole_across_many_wraps(void **state)
 	uint64_t at = 0;
 
 	(void)state;
+	/* The library makes it. */
+	assert_int_equal(rmdir(dir), 0);
 	set_up("0,2", AUXTRACE_SETUP_USER);
 	rec = auxtrace_recording_create(session, dir);
 	assert_non_null(rec);
@@ -181,6 +193,11 @@ static void a_full_trace_is_recorded_whole_across_many_wraps(void **state)
 	assert_int_equal(totals.windows, 3);
 	assert_int_equal(totals.gaps, 2);
 	assert_int_equal(totals.pmis, 4);
+	/* Trace is for its owner's eyes. */
+	assert_int_equal(mode_of(""), 0700);
+	assert_int_equal(mode_of("meta"), 0600);
+	assert_int_equal(mode_of("cpu0.aux"), 0600);
+	assert_false(exists("cpu0.data"));
 	expect_in("meta", "auxtrace_recording 1\n");
 	expect_in("meta", "\ncpu_model 94\n");
 	expect_in("meta", "\nterms tsc\n");
