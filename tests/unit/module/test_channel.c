@@ -2537,6 +2537,32 @@ static void what_a_record_cannot_carry_goes_to_a_slot(void **state)
 	unmake();
 }
 
+/* The slot that tracing began in may be free by now. */
+static void a_sample_may_go_to_the_first_slot(void **state)
+{
+	struct auxtrace_cut cut;
+
+	make_with((struct auxtrace_setup) {
+		.flags = AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_DATA_OVERWRITE,
+		.aux_size = 2 * SIZE, .data_size = 2 * 4096, .slots = 2,
+		.records = AUXTRACE_WANT_TRIGGER,
+	});
+	start(false);
+	run_to(1000);
+	assert_true(auxt_slots_claim(&channel->slots, 1));
+	auxt_channel_snapshot(channel, AUXTRACE_SNAPSHOT_SLOT, 1, &cut);
+	auxt_slots_release(&channel->slots, 0);
+	run_to(cut.aux_end + SIZE - 100);
+	assert_true(sample(SIZE / 2));
+	read_sample((const void *)(data + 2 * 4096 +
+				   (status_page.data_head - AUXT_SAMPLE_FRAME) % 4096));
+	assert_int_equal(reported.sample.flags, AUXTRACE_SAMPLE_IN_SLOT);
+	assert_int_equal(reported.sample.sample_slot, 0);
+	assert_int_equal(reported.sample.length, SIZE / 2);
+	assert_int_equal(status_page.sample_slots, 1);
+	unmake();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -2596,6 +2622,7 @@ int main(void)
 		cmocka_unit_test(records_of_a_hit_name_its_event_and_the_task),
 		cmocka_unit_test(a_sample_is_a_multiple_of_the_granule),
 		cmocka_unit_test(what_a_record_cannot_carry_goes_to_a_slot),
+		cmocka_unit_test(a_sample_may_go_to_the_first_slot),
 		cmocka_unit_test(an_nmi_may_land_anywhere),
 		cmocka_unit_test(the_accounting_survives_a_storm),
 	};
