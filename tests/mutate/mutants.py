@@ -25,6 +25,8 @@ TOKEN = re.compile(r"""0[xX][0-9a-fA-F]+[uUlL]* | \d+[uUlL]* | \w+ | "(?:\\.|[^"
 NO_CODE = re.compile(r"\s*(NOKPROBE_SYMBOL|static_assert|_Static_assert|extern\b|#(?!define\b))")
 # The size of an array that is declared: one more is never noticed, and space is no behaviour.
 ARRAY = re.compile(r"^\s*(?:static\s+|const\s+|struct\s+)*\w+\s+(?:\*?\w+(?:\[[^]]*\])?(?:, |;$))+$")
+# Callers ask whether this is 0 or negative: -2 would be the same.
+FAILURE = re.compile(r"^\s*return -1;$")
 DECLARATION = re.compile(r"^\s*(?:(?:const|static|unsigned|struct|enum|union)\s+\w|"
                          r"(?!return\b|goto\b|else\b|case\b)\w+\s+\**\w+\s*(?:[=;,\[]|$))")
 STATEMENT = re.compile(r"^\s*(?:\*|\+\+|--|\(\*)?[A-Za-z_].*;$")
@@ -66,7 +68,7 @@ def token_mutants(code):
         elif token in "!~":
             instead = [""]
         elif token[0].isdigit() and not size:
-            instead = numbers(token)
+            instead = ["0"] if FAILURE.match(code) else numbers(token)
         for new in instead:
             yield "".join(tokens[:i] + [new] + tokens[i + 1:])
 

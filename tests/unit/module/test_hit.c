@@ -76,9 +76,12 @@ int smp_call_function_single_async(int cpu, call_single_data_t *csd)
 	return 0;
 }
 
+static unsigned int waited_for[NR_CPUS];	/* calls that the sender has waited for */
+
 int smp_call_function_single(int cpu, void (*func)(void *info), void *info, int wait)
 {
 	func(info);
+	waited_for[cpu] += !!wait;
 	return 0;
 }
 
@@ -684,6 +687,18 @@ static void a_detached_channel_keeps_the_word_until_it_is_back_or_forgets(void *
 	assert_null(called[1]);
 }
 
+/* A call that is waited for may overtake an older one that is not: only the second cannot. */
+static void a_flush_waits_for_all_that_is_on_its_way(void **state)
+{
+	memset(waited_for, 0, sizeof(waited_for));
+	send(1, AUXTRACE_ACTION_PAUSE, 1);
+	auxt_remote_flush(&channels[1]);
+	assert_false(channels[1].remote.work.queued);
+	assert_non_null(called[0]);
+	assert_int_equal(waited_for[1], 2);
+	assert_int_equal(waited_for[0] + waited_for[2], 0);
+}
+
 int main(void)
 {
 #define LATENCY(test)	cmocka_unit_test_setup_teardown(test, begin_latency, end_latency)
@@ -708,6 +723,7 @@ int main(void)
 		cmocka_unit_test_setup(a_freeze_does_not_replace_a_toggle, begin),
 		cmocka_unit_test_setup(a_freeze_is_reported_when_all_have_it, begin),
 		cmocka_unit_test_setup(a_freeze_on_its_way_does_not_come_after_a_resume, begin),
+		cmocka_unit_test_setup(a_flush_waits_for_all_that_is_on_its_way, begin),
 		cmocka_unit_test_setup(a_detached_channel_keeps_the_word_until_it_is_back_or_forgets,
 				       begin),
 	};

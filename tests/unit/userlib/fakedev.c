@@ -34,6 +34,8 @@ ssize_t __wrap_pwrite(int fd, const void *buf, size_t count, off_t offset);
 
 FILE *__real_fopen(const char *path, const char *mode);
 FILE *__wrap_fopen(const char *path, const char *mode);
+int __real_fclose(FILE *f);
+int __wrap_fclose(FILE *f);
 
 void *__real_malloc(size_t size);
 void *__wrap_malloc(size_t size);
@@ -158,6 +160,16 @@ static bool no_files(void)
 		return false;
 	errno = EMFILE;
 	return true;
+}
+
+int __wrap_fclose(FILE *f)
+{
+	int ret = __real_fclose(f);
+
+	if (!fake.fail_close || --fake.fail_close)
+		return ret;
+	errno = ENOSPC;
+	return EOF;
 }
 
 FILE *__wrap_fopen(const char *path, const char *mode)

@@ -1129,6 +1129,33 @@ static void each_file_that_cannot_be_opened_is_told(void **state)
 	assert_true(failed > 10);
 }
 
+/* Of the files that are written when they are closed; those that are read do not matter. */
+static void a_disk_that_is_full_at_the_end_is_told(void **state)
+{
+	int failed = 0;
+
+	for (int n = 1; ; n += 1 + n / 8) {
+		int ret;
+
+		fake.fail_close = n;
+		errno = 0;
+		ret = fly();
+		if (fake.fail_close > 0) {
+			assert_int_equal(ret, 0);
+			break;
+		}
+		if (ret) {
+			assert_int_equal(errno, ENOSPC);
+			says("No space left on device");
+			failed++;
+		}
+		fake_end(state);
+		fake_new(state);
+		fake.no_direct = true;
+	}
+	assert_true(failed > 3);
+}
+
 static void a_full_trace_has_no_snapshots(void **state)
 {
 	struct auxtrace_recording *rec;
@@ -1402,6 +1429,7 @@ int main(void)
 		t(a_snapshot_that_fails_leaves_no_directory_and_all_goes_on),
 		t(each_allocation_that_fails_is_told),
 		t(each_file_that_cannot_be_opened_is_told),
+		t(a_disk_that_is_full_at_the_end_is_told),
 		t(a_full_trace_has_no_snapshots),
 		k(kernel_code_is_recorded_page_for_page),
 		k(hidden_addresses_are_told),
