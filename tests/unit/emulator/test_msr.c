@@ -319,6 +319,7 @@ static void warm_reset_without_preservation_clears_all(void **state)
 	stop(m);
 	assert_true(rd(m, OUTPUT_MASK) >> 32);
 	wr(m, STATUS, rd(m, STATUS) | S_ERROR | S_STOPPED);
+	wr(m, CTL, OS | BRANCH_EN);
 	ptm_reset(m->ptm, true);
 	assert_int_equal(rd(m, CTL), 0);
 	assert_int_equal(rd(m, STATUS), 0);

@@ -19,6 +19,8 @@ static void a_plain_name_is_that_profile(void **state)
 	for (unsigned int i = 0; ptm_profile_at(i); i++) {
 		parse(ptm_profile_at(i)->name, &got);
 		assert_memory_equal(&got, ptm_profile_at(i), sizeof(got));
+		/* Its clock is read. */
+		assert_true(got.clock_stride > 0);
 	}
 	assert_string_equal(ptm_profile_at(0)->name, "skylake");
 	assert_non_null(ptm_profile_find("broadwell"));

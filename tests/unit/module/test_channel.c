@@ -1024,6 +1024,7 @@ static void a_start_that_fails_can_be_undone(void **state)
 	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_SETUP | AUXTRACE_INHIBIT_FROZEN);
 	assert_int_equal(status_page.data_paused, AUXTRACE_DATA_FROZEN);
 	assert_int_equal(status_page.frozen_by, 9);
+	assert_int_equal(reported.triggers, 1);
 	hw.claim_error = 0;
 	start(false);
 	check();
@@ -1584,6 +1585,8 @@ static void full_auto_polls_the_tail_while_it_waits(void **state)
 	assert_int_equal(channel->tail_poll.period, 1000000);
 	shim_expire(&channel->tail_poll);
 	assert_true(channel->tail_poll.queued);
+	/* It goes on by itself: nothing else starts it. */
+	assert_false(auxt_tail_poll_is_due(channel));
 	check();
 	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_FULL);
 
@@ -2528,6 +2531,22 @@ static void nested_claims_have_slots_of_their_own(void **state)
 	}
 }
 
+static void each_slot_is_claimed_once(void **state)
+{
+	for (u32 nr = 1; nr <= 64; nr++) {
+		struct auxt_slots slots;
+
+		auxt_slots_init(&slots, nr);
+		/* Tracing holds the first. */
+		assert_false(auxt_slots_claim(&slots, 0));
+		for (u32 slot = 1; slot < nr; slot++)
+			assert_int_equal(auxt_slots_claim_any(&slots), slot);
+		assert_int_equal(auxt_slots_claim_any(&slots), -ENOSPC);
+		auxt_slots_release(&slots, nr / 2);
+		assert_int_equal(auxt_slots_claim_any(&slots), nr / 2);
+	}
+}
+
 static void forget_another(void)
 {
 	auxt_request_forget(channel, 9);
@@ -2752,6 +2771,32 @@ static void what_a_record_cannot_carry_goes_to_a_slot(void **state)
 	unmake();
 }
 
+/* The slot that tracing began in may be free by now. */
+static void a_sample_may_go_to_the_first_slot(void **state)
+{
+	struct auxtrace_cut cut;
+
+	make_with((struct auxtrace_setup) {
+		.flags = AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_DATA_OVERWRITE,
+		.aux_size = 2 * SIZE, .data_size = 2 * 4096, .slots = 2,
+		.records = AUXTRACE_WANT_TRIGGER,
+	});
+	start(false);
+	run_to(1000);
+	assert_true(auxt_slots_claim(&channel->slots, 1));
+	auxt_channel_snapshot(channel, AUXTRACE_SNAPSHOT_SLOT, 1, &cut);
+	auxt_slots_release(&channel->slots, 0);
+	run_to(cut.aux_end + SIZE - 100);
+	assert_true(sample(SIZE / 2));
+	read_sample((const void *)(data + 2 * 4096 +
+				   (status_page.data_head - AUXT_SAMPLE_FRAME) % 4096));
+	assert_int_equal(reported.sample.flags, AUXTRACE_SAMPLE_IN_SLOT);
+	assert_int_equal(reported.sample.sample_slot, 0);
+	assert_int_equal(reported.sample.length, SIZE / 2);
+	assert_int_equal(status_page.sample_slots, 1);
+	unmake();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -2809,12 +2854,14 @@ int main(void)
 		cmocka_unit_test(some_bytes_later_it_pauses_at_most_a_page_late),
 		cmocka_unit_test(one_of_two_nested_delays_is_taken),
 		cmocka_unit_test(nested_claims_have_slots_of_their_own),
+		cmocka_unit_test(each_slot_is_claimed_once),
 		cmocka_unit_test(what_others_asked_for_is_not_forgotten),
 		cmocka_unit_test(what_was_to_be_done_later_is_forgotten),
 		cmocka_unit_test(a_sample_has_the_newest_bytes),
 		cmocka_unit_test(records_of_a_hit_name_its_event_and_the_task),
 		cmocka_unit_test(a_sample_is_a_multiple_of_the_granule),
 		cmocka_unit_test(what_a_record_cannot_carry_goes_to_a_slot),
+		cmocka_unit_test(a_sample_may_go_to_the_first_slot),
 		cmocka_unit_test(an_nmi_may_land_anywhere),
 		cmocka_unit_test(a_crash_at_any_place_turns_it_off_for_good),
 		cmocka_unit_test(the_accounting_survives_a_storm),

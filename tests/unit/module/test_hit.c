@@ -574,6 +574,12 @@ static void the_last_word_wins_on_each_cpu(void **state)
 	assert_int_equal(nr_asked, 2);
 	assert_int_equal(asked[1].request.action, AUXTRACE_ACTION_PAUSE);
 	assert_int_equal(asked[1].request.trigger, 3);
+	/* A CPU that has taken its call is called again. */
+	send(1, AUXTRACE_ACTION_RESUME, 4);
+	run_work(1);
+	take_call(2);
+	assert_int_equal(nr_asked, 3);
+	assert_int_equal(asked[2].request.trigger, 4);
 }
 
 /* A call that could not be sent is not waited for. */

@@ -70,6 +70,39 @@ static void pt_and_lbr_exclude_each_other_on_big_cores_before_ice_lake(void **st
 	}
 }
 
+static void each_bit_of_leaf_14_is_one_capability(void **state)
+{
+	for (u32 bit = 0; bit < 32; bit++) {
+		const struct pt_cpuid in_ebx[2] = { { .ebx = 1u << bit } };
+		const struct pt_cpuid in_ecx[2] = { { .ecx = 1u << bit } };
+		struct pt_caps caps;
+
+		pt_caps_decode(&caps, in_ebx, SKYLAKE);
+		assert_int_equal(caps.psb_cyc, bit == 1);
+		assert_int_equal(caps.mtc, bit == 3);
+		assert_int_equal(caps.ptwrite, bit == 4);
+		assert_false(caps.topa || caps.topa_multi);
+		pt_caps_decode(&caps, in_ecx, SKYLAKE);
+		assert_int_equal(caps.topa, bit == 0);
+		assert_int_equal(caps.topa_multi, bit == 1);
+		assert_false(caps.psb_cyc || caps.mtc || caps.ptwrite);
+	}
+}
+
+/* Display family and model of SDM volume 4, table 2-1. */
+static void broadwells_are_these(void **state)
+{
+	for (u32 model = 0; model < 256; model++) {
+		bool is = model == 0x3d || model == 0x47 || model == 0x4f || model == 0x56;
+		struct pt_caps caps;
+
+		pt_caps_decode(&caps, skylake_leaf, 6, model);
+		assert_int_equal(caps.branch_required, is);
+		pt_caps_decode(&caps, skylake_leaf, 15, model);
+		assert_false(caps.branch_required);
+	}
+}
+
 static void periods_without_their_packet_do_not_count(void **state)
 {
 	struct pt_cpuid leaf[2] = { skylake_leaf[0], skylake_leaf[1] };
@@ -238,6 +271,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(leaf_14_is_read_bit_by_bit),
 		cmocka_unit_test(pt_and_lbr_exclude_each_other_on_big_cores_before_ice_lake),
+		cmocka_unit_test(each_bit_of_leaf_14_is_one_capability),
+		cmocka_unit_test(broadwells_are_these),
 		cmocka_unit_test(periods_without_their_packet_do_not_count),
 		cmocka_unit_test(what_every_cpu_can_is_accepted_everywhere),
 		cmocka_unit_test(caps_of_two_cpus_are_what_both_have),

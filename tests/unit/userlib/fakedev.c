@@ -37,6 +37,8 @@ ssize_t __wrap_pwrite(int fd, const void *buf, size_t count, off_t offset);
 
 FILE *__real_fopen(const char *path, const char *mode);
 FILE *__wrap_fopen(const char *path, const char *mode);
+int __real_fclose(FILE *f);
+int __wrap_fclose(FILE *f);
 
 void *__real_malloc(size_t size);
 void *__wrap_malloc(size_t size);
@@ -47,9 +49,22 @@ void *__wrap_realloc(void *p, size_t size);
 char *__real_strdup(const char *s);
 char *__wrap_strdup(const char *s);
 
+/* How many file descriptors are open, of the first ones. */
+static int open_files(void)
+{
+	int n = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+static int files_before;
+
 int fake_new(void **state)
 {
 	(void)state;
+	files_before = open_files();
 	memset(&fake, 0, sizeof(fake));
 	fake.fd = -1;
 	fake.really = "/dev/null";
@@ -109,6 +124,8 @@ int fake_end(void **state)
 		for (int i = 0; i < (ch->data ? 4 : 3); i++)
 			close(ch->fd[i]);
 	}
+	/* The code under test has closed what it has opened. */
+	assert_int_equal(open_files(), files_before);
 	return 0;
 }
 
@@ -172,10 +189,30 @@ char *__wrap_strdup(const char *s)
 	return no_memory() ? NULL : __real_strdup(s);
 }
 
+static bool no_files(void)
+{
+	if (!fake.fail_open || --fake.fail_open)
+		return false;
+	errno = EMFILE;
+	return true;
+}
+
+int __wrap_fclose(FILE *f)
+{
+	int ret = __real_fclose(f);
+
+	if (!fake.fail_close || --fake.fail_close)
+		return ret;
+	errno = ENOSPC;
+	return EOF;
+}
+
 FILE *__wrap_fopen(const char *path, const char *mode)
 {
 	char buf[256];
 
+	if (no_files())
+		return NULL;
 	return __real_fopen(proc_file(path, buf, sizeof(buf)), mode);
 }
 
@@ -188,6 +225,8 @@ int __wrap_open(const char *path, int flags, ...)
 	va_start(ap, flags);
 	mode = flags & O_CREAT ? va_arg(ap, int) : 0;
 	va_end(ap);
+	if (no_files())
+		return -1;
 	if (strcmp(path, "/dev/auxtrace"))
 		return __real_open(proc_file(path, buf, sizeof(buf)), flags, mode);
 	assert_true(flags & O_CLOEXEC);
@@ -206,6 +245,8 @@ int __wrap_openat(int dirfd, const char *path, int flags, ...)
 	va_start(ap, flags);
 	mode = flags & O_CREAT ? va_arg(ap, int) : 0;
 	va_end(ap);
+	if (no_files())
+		return -1;
 	if (fake.no_direct && flags & O_DIRECT) {
 		errno = EINVAL;
 		return -1;
@@ -393,8 +434,10 @@ static int do_trigger_state(struct auxtrace_trigger_state *arg, bool del)
 		errno = ENOENT;
 		return -1;
 	}
-	if (del)
+	if (del) {
+		assert_int_equal(arg->flags, 0);
 		fake.deleted = id;
+	}
 	if (arg->flags & AUXTRACE_TRIGGER_REARM)
 		fake.rearmed = id;
 	*arg = fake.state;

@@ -102,6 +102,16 @@ static bool exists(const char *name)
 	return !access(path, F_OK);
 }
 
+static unsigned int mode_of(const char *name)
+{
+	char path[128];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	assert_int_equal(stat(path, &st), 0);
+	return st.st_mode & 0777;
+}
+
 /* The file has what was produced [from, to), behind @pad bytes of 0. */
 static void expect_aux_behind(const char *prefix, unsigned int cpu, uint64_t from, uint64_t to,
 			      size_t pad)
@@ -156,6 +166,8 @@ static void a_full_trace_is_recorded_whole_across_many_wraps(void **state)
 	uint64_t at = 0;
 
 	(void)state;
+	/* The library makes it. */
+	assert_int_equal(rmdir(dir), 0);
 	set_up("0,2", AUXTRACE_SETUP_USER);
 	rec = auxtrace_recording_create(session, dir);
 	assert_non_null(rec);
@@ -181,6 +193,11 @@ static void a_full_trace_is_recorded_whole_across_many_wraps(void **state)
 	assert_int_equal(totals.windows, 3);
 	assert_int_equal(totals.gaps, 2);
 	assert_int_equal(totals.pmis, 4);
+	/* Trace is for its owner's eyes. */
+	assert_int_equal(mode_of(""), 0700);
+	assert_int_equal(mode_of("meta"), 0600);
+	assert_int_equal(mode_of("cpu0.aux"), 0600);
+	assert_false(exists("cpu0.data"));
 	expect_in("meta", "auxtrace_recording 1\n");
 	expect_in("meta", "\ncpu_model 94\n");
 	expect_in("meta", "\nterms tsc\n");
@@ -318,6 +335,8 @@ static void a_vdso_that_comes_later_belongs_to_the_same_address_space(void **sta
 	wait_for(back[0]);
 	assert_int_equal(auxtrace_recording_add_task(rec, child), 0);
 	pass_on(there[1]);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(close(there[i]) | close(back[i]), 0);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status));
 	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
@@ -1017,6 +1036,126 @@ static void a_snapshot_that_fails_leaves_no_directory_and_all_goes_on(void **sta
 	assert_int_equal(access(dir, F_OK), -1);
 }
 
+/* A flight recorder's life, with one snapshot. 0, or -1 with what is left put away. */
+static int fly(void)
+{
+	struct auxtrace_options o = {
+		.size = sizeof(o), .cpus = "0,1", .config = "tsc", .aux_size = 2 * SIZE,
+		.flags = AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE |
+			 AUXTRACE_SETUP_DATA_OVERWRITE, .data_size = 2 * PAGE, .slots = 2,
+	};
+	struct auxtrace_recording *rec = NULL;
+	struct auxtrace_totals totals;
+	int ret = -1;
+
+	session = auxtrace_open(NULL);
+	if (!session || auxtrace_setup(session, &o))
+		goto out;
+	fake.on_snapshot = take_slot;
+	next_slot = 1;
+	rec = auxtrace_recording_create(session, dir);
+	if (!rec)
+		goto out;
+	produce_in_slot(0, SIZE + 5);
+	write_record(0, 1);
+	if (auxtrace_recording_add_task(rec, getpid()))
+		goto out;
+	ret = auxtrace_recording_snapshot(rec);
+	if (ret != 1) {
+		assert_int_equal(ret, -1);
+		goto out;
+	}
+	produce_in_slot(1, 7);
+	/* It ends the recording, whatever it returns. */
+	ret = auxtrace_recording_finish(rec, &totals);
+	rec = NULL;
+	assert_true(ret == 0 || ret == -1);
+out:
+	if (rec)
+		auxtrace_recording_abort(rec);
+	auxtrace_close(session);
+	session = NULL;
+	return ret;
+}
+
+/* Whatever allocation fails, that is told, and nothing stays open. */
+static void each_allocation_that_fails_is_told(void **state)
+{
+	int failed = 0;
+
+	/* The first ones each; of the many for all processes of this machine, some. */
+	for (int n = 1; ; n += 1 + n / 8) {
+		fake.fail_alloc = n;
+		errno = 0;
+		if (!fly())
+			break;
+		assert_int_equal(fake.fail_alloc, 0);
+		assert_int_equal(errno, ENOMEM);
+		says("memory");
+		failed++;
+		fake_end(state);
+		fake_new(state);
+		fake.no_direct = true;
+	}
+	/* There are no more than that. */
+	assert_true(fake.fail_alloc > 0);
+	assert_true(failed > 10);
+}
+
+/* Likewise for files, but that a vdso which cannot be read is left out. */
+static void each_file_that_cannot_be_opened_is_told(void **state)
+{
+	int failed = 0;
+
+	for (int n = 1; ; n += 1 + n / 8) {
+		int ret;
+
+		fake.fail_open = n;
+		errno = 0;
+		ret = fly();
+		if (fake.fail_open > 0) {
+			assert_int_equal(ret, 0);
+			break;
+		}
+		if (ret) {
+			assert_int_equal(errno, EMFILE);
+			says("open files");
+			failed++;
+		}
+		fake_end(state);
+		fake_new(state);
+		fake.no_direct = true;
+	}
+	assert_true(failed > 10);
+}
+
+/* Of the files that are written when they are closed; those that are read do not matter. */
+static void a_disk_that_is_full_at_the_end_is_told(void **state)
+{
+	int failed = 0;
+
+	for (int n = 1; ; n += 1 + n / 8) {
+		int ret;
+
+		fake.fail_close = n;
+		errno = 0;
+		ret = fly();
+		if (fake.fail_close > 0) {
+			assert_int_equal(ret, 0);
+			break;
+		}
+		if (ret) {
+			assert_int_equal(errno, ENOSPC);
+			says("No space left on device");
+			failed++;
+		}
+		fake_end(state);
+		fake_new(state);
+		fake.no_direct = true;
+	}
+	assert_true(failed > 3);
+}
+
 static void a_full_trace_has_no_snapshots(void **state)
 {
 	struct auxtrace_recording *rec;
@@ -1288,6 +1427,9 @@ int main(void)
 		t(a_flight_recorder_writes_what_was_put_aside),
 		t(without_slots_a_snapshot_pauses_and_resumes_who_ran),
 		t(a_snapshot_that_fails_leaves_no_directory_and_all_goes_on),
+		t(each_allocation_that_fails_is_told),
+		t(each_file_that_cannot_be_opened_is_told),
+		t(a_disk_that_is_full_at_the_end_is_told),
 		t(a_full_trace_has_no_snapshots),
 		k(kernel_code_is_recorded_page_for_page),
 		k(hidden_addresses_are_told),

@@ -160,6 +160,25 @@ static void an_interrupted_call_is_made_again(void **state)
 	auxtrace_close(s);
 }
 
+/* As in a daemon that has closed its standard input. */
+static void descriptor_0_is_as_good_as_another(void **state)
+{
+	int input = dup(0);
+	struct auxtrace_session *s;
+
+	(void)state;
+	close(0);
+	s = auxtrace_open(NULL);
+	assert_non_null(s);
+	assert_int_equal(auxtrace_fd(s), 0);
+	auxtrace_close(s);
+	assert_int_equal(fcntl(0, F_GETFD), -1);
+	if (input >= 0) {
+		assert_int_equal(dup2(input, 0), 0);
+		close(input);
+	}
+}
+
 static void closing_null_is_nothing(void **state)
 {
 	(void)state;
@@ -361,7 +380,8 @@ static void a_refused_setup_is_explained(void **state)
 	refused_with(EOPNOTSUPP, "fup_on_ptw, ptw", o.config = "ptw,fup_on_ptw");
 	refused_with(EOPNOTSUPP, "mtc_period=4 (it has 0 3 6)", o.config = "mtc,mtc_period=4");
 	refused_with(EOPNOTSUPP, "psb_period=9 (it has 0 1 2 3 4 5)", o.config = "psb_period=9");
-	refused_with(ENODEV, "there is no trace PMU number 3", o.pmu = 3);
+	refused_with(ENODEV, "there is no trace PMU number 3; Intel PT is 0, BTS is 1",
+		     o.pmu = 3);
 	refused_with(EACCES, "CAP_PERFMON or CAP_SYS_ADMIN", (void)0);
 	refused_with(EEXIST, "open another one", (void)0);
 	refused_with(EFAULT, "Bad address", (void)0);
@@ -767,7 +787,7 @@ int main(void)
 		t(malformed_capabilities_are_not_believed),
 		t(a_capability_is_found_by_its_tag_at_any_size),
 		t(an_interrupted_call_is_made_again),
-		t(closing_null_is_nothing),
+		t(descriptor_0_is_as_good_as_another), t(closing_null_is_nothing),
 		t(the_default_config_is_what_the_cpu_has_of_it),
 		t(setup_hands_the_options_over_and_maps_all_regions),
 		t(neither_user_nor_kernel_means_both_and_zero_means_the_default),
