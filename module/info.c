@@ -31,13 +31,11 @@ static bool info_is_busy(const struct trace_pmu *pmu)
 {
 	struct info_probe probe = { .pmu = pmu };
 	unsigned int cpu;
-	int type;
 
 	cpus_read_lock();
-	type = auxt_reservation_type(pmu->name);
 	for_each_online_cpu(cpu)
 		/* Other errors mean that the caller lacks privilege. */
-		if (auxt_reservation_probe(pmu, type, cpu) == -EBUSY)
+		if (auxt_reservation_probe(pmu, cpu) == -EBUSY)
 			atomic_set(&probe.busy, 1);
 	if (!atomic_read(&probe.busy))
 		on_each_cpu(info_probe_cpu, &probe, 1);

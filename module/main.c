@@ -7,6 +7,7 @@
 #include "hw/panic.h"
 #include "hw/pmi.h"
 #include "hw/pt.h"
+#include "hw/reservation.h"
 
 #ifndef CONFIG_X86_64
 # error "auxtrace needs a 64-bit x86 kernel: it uses Intel PT and BTS, and loads 64 bits at once"
@@ -17,6 +18,9 @@ static int __init auxt_init(void)
 	int err;
 
 	auxt_pt_init();
+	err = auxt_reservation_init();
+	if (err)
+		return err;
 	err = auxt_pmi_init();
 	if (err)
 		return err;

@@ -22,8 +22,11 @@ struct vm_area_struct;
  *		(mmap(2) runs with mmap_lock held. SETUP takes mmap_lock to charge locked
  *		memory, and a copy to or from user space may take it: no such copy is made
  *		under the locks below.)
+ * the lock of the trigger set (trigger/set.c)	held while events are created and released, for
+ *		which the kernel takes the next lock.
  * cpus_read_lock()	no CPU goes online or offline, so the callbacks of hotplug.c, which
- *		change channels, do not run.
+ *		change channels, do not run. Nothing under it may take it again: see
+ *		hw/reservation.c.
  * state_lock	START and STOP take it for writing, code that depends on the state for reading.
  *		So PAUSE and RESUME run in parallel; each CPU orders its own.
  * slots_lock	serialises SNAPSHOT with SLOT, so that a slot is the same on all CPUs, and

@@ -72,12 +72,11 @@ static void start_release_reservations(struct auxt_session *session)
 
 static int start_take_reservations(struct auxt_session *session)
 {
-	int type = auxt_reservation_type(session->pmu->name);
 	unsigned int cpu;
 	int err;
 
 	for_each_cpu(cpu, session->group.cpus) {
-		err = auxt_reservation_take(session->group.channels[cpu], type);
+		err = auxt_reservation_take(session->group.channels[cpu]);
 		if (err) {
 			start_release_reservations(session);
 			return err;

@@ -168,7 +168,6 @@ struct auxt_group {
  * @reservation: perf event that keeps perf off the trace PMU; NULL if perf has no such PMU.
  *	See hw/reservation.c
  * @pmu_reserved: perf is kept off the trace PMU, or has none of that kind
- * @reservation_type: perf's type number of the PMU that @reservation holds
  *
  * @flags: AUXTRACE_SETUP_*
  * @wanted: AUXTRACE_WANT_*: records to be written; 0: there is no data ring
@@ -224,7 +223,6 @@ struct auxt_channel {
 	unsigned int index;
 	struct perf_event *reservation;
 	bool pmu_reserved;
-	int reservation_type;
 	u32 flags;
 	u32 wanted;
 	bool drained;

@@ -16,6 +16,25 @@
  *
  * cpus_read_lock() excludes the hotplug callbacks; the session's state_lock excludes other
  * requests to its channels.
+ *
+ * DOC: perf and the hotplug lock
+ *
+ * Whoever holds cpus_read_lock() must not take it again: if a hotplug operation begins to wait
+ * between the two, each waits for the other for ever. perf takes the lock itself in two cases:
+ *  - it creates or releases a software event (perf_swevent_init() counts its users in a static
+ *    key);
+ *  - it creates the first event that acts at context switches (account_event() enables
+ *    perf_sched_events). That is an event of a task or a cgroup, one with a branch stack, or one
+ *    with large PEBS.
+ * The reservations are neither: they are disabled counters of a CPU, of the PMUs intel_pt and
+ * intel_bts, or the branch event that bts.c describes. So they may be created and released with
+ * cpus_read_lock() held, and in a hotplug callback, which runs while another task holds the lock
+ * for writing. perf's own callbacks take the locks of perf's contexts in the same order.
+ *
+ * The dummy event that auxt_reservation_init() needs is a software event. So perf's types are
+ * looked up once, when the module is loaded. They do not change: perf numbers a PMU when its
+ * driver registers it, and the drivers of intel_pt and intel_bts are part of the kernel's image.
+ * They register before any module is loaded and never unregister.
  */
 
 #include <linux/cpumask.h>
@@ -26,19 +45,35 @@
 #include <linux/perf_event.h>
 #include "core/channel.h"
 #include "core/trace_pmu.h"
+#include "hw/bts.h"
+#include "hw/pt.h"
 #include "hw/reservation.h"
 
 static DEFINE_PER_CPU(struct auxt_channel *, reservation_owner[TRACE_PMUS]);
 
+/* perf's type number of each PMU; -ENOENT: perf has no such PMU. */
+static int reservation_type[TRACE_PMUS];
+
+static void __init reservation_find_type(const struct device *dummy, const struct trace_pmu *pmu)
+{
+	struct device *dev = bus_find_device_by_name(dummy->bus, NULL, pmu->name);
+
+	reservation_type[pmu->number] = -ENOENT;
+	if (dev) {
+		reservation_type[pmu->number] = ((struct pmu *)dev_get_drvdata(dev))->type;
+		put_device(dev);
+	}
+}
+
 /**
- * auxt_reservation_type() - perf's type number of a PMU
- * @pmu: its name
+ * auxt_reservation_init() - look up perf's PMUs
  *
  * The bus of perf's PMUs is not exported, but the device of any event's PMU leads to it.
+ * Without cpus_read_lock(): see above.
  *
- * Return: the type; -ENOENT if perf has no such PMU; or the error of creating an event.
+ * Return: 0, or the error of creating an event.
  */
-int auxt_reservation_type(const char *pmu)
+int __init auxt_reservation_init(void)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -46,27 +81,27 @@ int auxt_reservation_type(const char *pmu)
 		.config = PERF_COUNT_SW_DUMMY,
 		.disabled = 1,
 	};
-	struct perf_event *dummy;
-	struct device *dev;
-	int type = -ENOENT;
+	struct perf_event *dummy = ERR_PTR(-ENODEV);
+	unsigned int cpu;
 
-	dummy = perf_event_create_kernel_counter(&attr, cpumask_first(cpu_online_mask),
-						 NULL, NULL, NULL);
+	/* A CPU may go offline meanwhile: -ENODEV. */
+	for_each_online_cpu(cpu) {
+		dummy = perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
+		if (dummy != ERR_PTR(-ENODEV))
+			break;
+	}
 	if (IS_ERR(dummy))
 		return PTR_ERR(dummy);
-	dev = bus_find_device_by_name(dummy->pmu->dev->bus, NULL, pmu);
-	if (dev) {
-		type = ((struct pmu *)dev_get_drvdata(dev))->type;
-		put_device(dev);
-	}
+	reservation_find_type(dummy->pmu->dev, &auxt_pt);
+	reservation_find_type(dummy->pmu->dev, &auxt_bts);
 	perf_event_release_kernel(dummy);
-	return type;
+	return 0;
 }
-NOKPROBE_SYMBOL(auxt_reservation_type);
 
 /* Returns NULL if perf has neither that PMU nor a substitute: nothing needs a reservation. */
-static struct perf_event *reservation_counter(const struct trace_pmu *pmu, int type, int cpu)
+static struct perf_event *reservation_counter(const struct trace_pmu *pmu, int cpu)
 {
+	int type = reservation_type[pmu->number];
 	struct perf_event_attr attr = {
 		.type = type,
 		.size = sizeof(attr),
@@ -77,8 +112,6 @@ static struct perf_event *reservation_counter(const struct trace_pmu *pmu, int t
 		return NULL;
 	if (type == -ENOENT)
 		attr = *pmu->reserve_instead;
-	else if (type < 0)
-		return ERR_PTR(type);
 	return perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
 }
 NOKPROBE_SYMBOL(reservation_counter);
@@ -86,18 +119,17 @@ NOKPROBE_SYMBOL(reservation_counter);
 /**
  * auxt_reservation_probe() - is a CPU's trace PMU free?
  * @pmu: the trace PMU
- * @type: its auxt_reservation_type()
  * @cpu: an online CPU
  *
  * Return: 0, -EBUSY if perf or a session has it, or another error of perf.
  */
-int auxt_reservation_probe(const struct trace_pmu *pmu, int type, int cpu)
+int auxt_reservation_probe(const struct trace_pmu *pmu, int cpu)
 {
 	struct perf_event *event;
 
 	if (auxt_reservation_owner(cpu, pmu->number))
 		return -EBUSY;
-	event = reservation_counter(pmu, type, cpu);
+	event = reservation_counter(pmu, cpu);
 	if (IS_ERR(event))
 		return PTR_ERR(event);
 	if (event)
@@ -115,17 +147,15 @@ NOKPROBE_SYMBOL(reservation_owner_of);
 /**
  * auxt_reservation_take() - become the owner of a CPU's trace PMU
  * @ch: a channel of an online CPU
- * @type: auxt_reservation_type()
  *
  * Return: 0, -EBUSY if perf or another session has it, or another error of perf.
  */
-int auxt_reservation_take(struct auxt_channel *ch, int type)
+int auxt_reservation_take(struct auxt_channel *ch)
 {
 	int err;
 
 	if (cmpxchg(reservation_owner_of(ch), NULL, ch))
 		return -EBUSY;
-	ch->reservation_type = type;
 	err = auxt_reservation_renew(ch);
 	if (err)
 		WRITE_ONCE(*reservation_owner_of(ch), NULL);
@@ -165,7 +195,7 @@ NOKPROBE_SYMBOL(auxt_reservation_drop);
  */
 int auxt_reservation_renew(struct auxt_channel *ch)
 {
-	struct perf_event *event = reservation_counter(ch->pmu, ch->reservation_type, ch->cpu);
+	struct perf_event *event = reservation_counter(ch->pmu, ch->cpu);
 
 	if (IS_ERR(event))
 		return PTR_ERR(event);

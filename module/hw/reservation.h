@@ -8,10 +8,11 @@
 struct auxt_channel;
 struct trace_pmu;
 
+int auxt_reservation_init(void);
+
 /* Callers hold cpus_read_lock(), or run in a hotplug callback. */
-int auxt_reservation_type(const char *pmu);
-int auxt_reservation_probe(const struct trace_pmu *pmu, int type, int cpu);
-int auxt_reservation_take(struct auxt_channel *ch, int type);
+int auxt_reservation_probe(const struct trace_pmu *pmu, int cpu);
+int auxt_reservation_take(struct auxt_channel *ch);
 void auxt_reservation_release(struct auxt_channel *ch);
 void auxt_reservation_drop(struct auxt_channel *ch);
 int auxt_reservation_renew(struct auxt_channel *ch);

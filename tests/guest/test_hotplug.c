@@ -2,6 +2,8 @@
 /* A CPU goes offline and comes back: requests are kept, gaps counted. */
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cpu.h"
@@ -328,6 +330,80 @@ static void a_cpu_may_go_offline_and_return_repeatedly(void **state)
 	check_accounting(&s);
 }
 
+/* ---- hotplug against calls that hold the hotplug lock ------------------- */
+
+#define CYCLES		20
+#define CYCLES_MS	90000
+
+static int take_cpu_down_and_up(const struct session *s)
+{
+	int ret = 0;
+
+	for (int i = 0; !ret && i < CYCLES; i++) {
+		ret = cpu_set_online(last_cpu, 0);
+		if (!ret)
+			ret = cpu_set_online(last_cpu, 1);
+	}
+	return -ret;
+}
+
+/* Until it is killed. */
+static int probe_and_start(const struct session *s)
+{
+	int ret = 0;
+
+	while (!ret) {
+		struct auxtrace_info info = { .size = sizeof(info), .flags = AUXTRACE_INFO_PROBE };
+
+		ret = at_ioctl(s->fd, AUXTRACE_IOC_INFO, &info);
+		if (!ret)
+			ret = at_start(s->fd);
+		if (!ret)
+			ret = at_stop(s->fd);
+	}
+	return -ret;
+}
+
+static pid_t in_child(int (*fn)(const struct session *s), const struct session *s)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(fn(s));
+	assert_true(pid > 0);
+	return pid;
+}
+
+/*
+ * A task that takes the hotplug lock for reading again, while it holds it and a hotplug operation
+ * waits for it, waits for ever, and so does all that needs the lock after it. Nothing can kill
+ * such a task. Hence both sides are children: only this process is left to tell.
+ */
+static void info_and_start_never_wait_for_hotplug_that_waits_for_them(void **state)
+{
+	pid_t hotplug, caller;
+	int status = 0, ms = 0;
+	struct session s;
+
+	hotplug_required();
+	session_open(&s, one_cpu, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE, 64 * 1024);
+	caller = in_child(probe_and_start, &s);
+	hotplug = in_child(take_cpu_down_and_up, &s);
+	while (waitpid(hotplug, &status, WNOHANG) != hotplug) {
+		if (ms++ == CYCLES_MS) {
+			printf("hotplug, and INFO or START, wait for each other\n");
+			fflush(stdout);
+			/* Teardown would wait, too. */
+			_exit(1);
+		}
+		usleep(1000);
+	}
+	assert_int_equal(status, 0);
+	kill(caller, SIGKILL);
+	assert_int_equal(waitpid(caller, &status, 0), caller);
+	assert_true(WIFSIGNALED(status));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -341,6 +417,7 @@ int main(void)
 		vm_test(a_session_stops_while_its_cpu_is_offline),
 		vm_test(a_session_closes_while_its_cpu_is_offline),
 		vm_test(a_cpu_may_go_offline_and_return_repeatedly),
+		vm_test(info_and_start_never_wait_for_hotplug_that_waits_for_them),
 	};
 
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
