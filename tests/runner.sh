@@ -28,6 +28,11 @@ verdict()
 	fi
 }
 
+not()
+{
+	! "$@"
+}
+
 # suite [OPTION]...: runs the queue on stdin; $status is its exit status.
 suite()
 {
@@ -250,6 +255,32 @@ verdict "of a shallow clone all is changed" sh -c "'$work/shallow/scripts/proofs
 echo change > "$repo/b/new"
 proofs ci 1000 > "$work/queue"
 verdict "what is not committed is changed as well" grep -q '^2 files changed' "$work/change"
+
+# A kernel is built before what boots it, if the cache lacks it; its time is planned.
+cp "$repo/tests/proofs" "$work/proofs"
+cat >> "$repo/tests/proofs" <<-END
+	build-9 build 2 50 : scripts/build-kernel 9-debug : scripts/*
+	boots-9 first 1 90 : a/run 9-debug : @a scripts/*
+END
+printf '#!/bin/sh\n[ -e cached ]\n' > "$repo/scripts/build-kernel"
+chmod +x "$repo/scripts/build-kernel"
+names()
+{
+	proofs "$@" | sed -n 's/^\(run\|try\) \([^ ]*\) .*/\2/p' | xargs
+}
+verdict "the kernel is built before the proof that boots it" \
+	[ "$(names ci 1000 | cut -d ' ' -f 3-5)" = "build-9 of-a boots-9" ]
+verdict "without time for the build the proof is left out" \
+	grep -q '^skip boots-9 ' <(proofs ci 110)
+verdict "and nothing is built" not grep -q build-9 <(proofs ci 110)
+touch "$repo/cached"
+verdict "what is in the cache is not built" \
+	[ "$(names ci 1000 | cut -d ' ' -f 3-4)" = "of-a boots-9" ]
+verdict "and takes no time" grep -q '^try boots-9 ' <(proofs ci 110)
+verdict "a proof by its name comes with the build" [ "$(names boots-9)" = "build-9 boots-9" ]
+verdict "check-long builds first" [ "$(names long | cut -d ' ' -f 1)" = build-9 ]
+rm "$repo/cached" "$repo/scripts/build-kernel"
+cp "$work/proofs" "$repo/tests/proofs"
 
 echo 'far turn 1 1 : a/run : nowhere/*' >> "$repo/tests/proofs"
 echo 'untested b/one a/* : of no use' >> "$repo/tests/proofs"

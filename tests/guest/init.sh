@@ -26,6 +26,10 @@ parameter()
 	sed -n "s/.*\b$1=\([^ ]*\).*/\1/p" /proc/cmdline
 }
 
+# How much longer than on a stock kernel all may take.
+SLOWNESS=$(parameter vm_slowness)
+export SLOWNESS
+
 status=0
 load()
 {
@@ -43,6 +47,43 @@ if [ "$status" = 0 ]; then
 	sh /command
 	status=$?
 fi
+
+# What a kernel that checks itself found, and tells only if it is asked.
+fault()
+{
+	echo "init: $*"
+	status=125
+}
+
+lockdep_is_on()
+{
+	[ ! -e /proc/lockdep_stats ] || grep -q '^ *debug_locks: *1$' /proc/lockdep_stats
+}
+
+# What is allocated, and that nothing points to. A module's own data points to nothing when
+# it is unloaded. kmemleak does not report what is younger than 5 s, nor what changed since
+# it was last scanned.
+no_leaks()
+{
+	leaks=/sys/kernel/debug/kmemleak
+
+	[ -e "$leaks" ] || return 0
+	if [ -d /sys/module/auxtrace ] && ! rmmod auxtrace; then
+		fault "the module is in use at the end"
+	fi
+	sleep 6
+	for scan in first second; do
+		echo scan > "$leaks" || fault "kmemleak turned itself off before the $scan scan"
+	done
+	head -n 60 "$leaks" > /tmp/leaks
+	if [ -s /tmp/leaks ]; then
+		cat /tmp/leaks
+		fault "kmemleak found leaks"
+	fi
+}
+
+lockdep_is_on || fault "lockdep turned itself off"
+no_leaks
 
 load disk
 if [ -b /dev/vda ] && ! tar -cf /dev/vda -C /out .; then

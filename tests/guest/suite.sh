@@ -6,7 +6,7 @@
 # them. Exit status: 1 if a program failed, 77 if none could run.
 AUXTRACE_KO=${AUXTRACE_KO:-/modules/auxtrace.ko}
 export AUXTRACE_KO
-limit=${SUITE_LIMIT:-400}
+limit=$((${SUITE_LIMIT:-400} * ${SLOWNESS:-1}))
 # An NMI takes as long as its virtual CPU waits for a real one. To tell of that is an NMI of
 # some thousand branches more, which BTS of the kernel records.
 if [ -e /modules/order ]; then
