@@ -190,6 +190,7 @@ static void a_full_trace_is_recorded_whole_across_many_wraps(void **state)
 	assert_int_equal(totals.produced, at + 82);
 	assert_int_equal(totals.read, at + 82);
 	assert_int_equal(totals.overwritten, 0);
+	assert_int_equal(totals.retained, 0);
 	assert_int_equal(totals.windows, 3);
 	assert_int_equal(totals.gaps, 2);
 	assert_int_equal(totals.pmis, 4);
