@@ -123,7 +123,7 @@ static void each_status_page_says_that_the_cpu_went_down_at_the_crash(void **sta
 		struct auxtrace_status_page st = status_of(&plan.channel[i]);
 
 		print_message("CPU %u: %llu bytes, %llu ticks after the note\n", st.cpu, st.produced,
-			      st.window_end_tsc - note.tsc);
+			      st.window_end_time - note.tsc);
 		assert_int_equal(st.cpu, plan.channel[i].cpu);
 		assert_int_equal(st.seq % 2, 0);
 		assert_int_equal(st.running, 0);
@@ -133,7 +133,7 @@ static void each_status_page_says_that_the_cpu_went_down_at_the_crash(void **sta
 		assert_int_equal(st.windows, 1);
 		assert_int_equal(st.window_end, st.produced);
 		assert_true(st.produced > 0);
-		assert_in_range(st.window_end_tsc, note.tsc, note.tsc + CRASH_TICKS);
+		assert_in_range(st.window_end_time, note.tsc, note.tsc + CRASH_TICKS);
 	}
 }
 
