@@ -19,9 +19,8 @@ struct vm_area_struct;
  * setup_lock	serialises SETUP. What SETUP creates (buffer, channels, CPU set) is published by
  *		a release store of @state and does not change until the file is released. So
  *		mmap(2) and others use it without a lock, after an acquire load of @state.
- *		(mmap(2) runs with mmap_lock held. SETUP takes mmap_lock to charge locked
- *		memory, and a copy to or from user space may take it: no such copy is made
- *		under the locks below.)
+ *		(mmap(2) runs with mmap_lock held, and a copy to or from user space may take
+ *		it: no such copy is made under the locks below.)
  * the lock of the trigger set (trigger/set.c)	held while events are created and released, for
  *		which the kernel takes the next lock.
  * cpus_read_lock()	no CPU goes online or offline, so the callbacks of hotplug.c, which

@@ -158,9 +158,9 @@ static int explain_nomem(const struct auxtrace_info *info, const struct auxtrace
 
 	if (info->out_may & AUXTRACE_MAY_LOCK || getrlimit(RLIMIT_MEMLOCK, &limit) ||
 	    limit.rlim_cur == RLIM_INFINITY)
-		return fail(ENOMEM, "the kernel has no memory for %u channels of %" PRIu64 " bytes",
+		return fail(ENOMEM, "the kernel has no memory for %u channels of %" PRIu64 " bytes, or the memory cgroup's limit is less",
 			    auxtrace_cpus_count(cpus), each);
-	return fail(ENOMEM, "%" PRIu64 " KiB of locked memory are needed (%u CPUs of %" PRIu64 " KiB), the limit is %" PRIu64 " KiB with what is locked already: raise it (ulimit -l), take less, or have CAP_IPC_LOCK",
+	return fail(ENOMEM, "%" PRIu64 " KiB of locked memory are needed (%u CPUs of %" PRIu64 " KiB), the limit is %" PRIu64 " KiB for all that this user locks: raise it (ulimit -l), take less, or have CAP_IPC_LOCK",
 		    need >> 10, auxtrace_cpus_count(cpus), each >> 10, (uint64_t)limit.rlim_cur >> 10);
 }
 

@@ -3,14 +3,16 @@
 
 #include <linux/anon_inodes.h>
 #include <linux/auxtrace.h>
+#include <linux/capability.h>
+#include <linux/cred.h>
 #include <linux/err.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/nospec.h>
-#include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
+#include <linux/sched/user.h>
 #include <linux/slab.h>
 #include <linux/topology.h>
 #include <linux/vmalloc.h>
@@ -39,7 +41,7 @@ struct aux_pages {
 /**
  * struct auxt_aux_buffer - the pages of a session
  * @file: owns this struct: its last reference frees everything
- * @mm: the mm_struct whose locked memory is charged
+ * @cred: credentials of the user whose locked memory is charged; NULL: nobody's
  * @charge: pages charged
  * @nr_pages: pages of one AUX area
  * @nr_data: pages of one data ring
@@ -48,7 +50,7 @@ struct aux_pages {
  */
 struct auxt_aux_buffer {
 	struct file *file;
-	struct mm_struct *mm;
+	const struct cred *cred;
 	unsigned long charge;
 	unsigned long nr_pages;
 	unsigned long nr_data;
@@ -58,6 +60,13 @@ struct auxt_aux_buffer {
 
 /* Pages handled between two calls of cond_resched(). */
 #define AUX_BUFFER_BATCH	512UL
+
+/* Pages that user space maps. Before 5.11 a page that is charged to a memory cgroup cannot be. */
+#ifdef AUXT_HAVE_MAPPED_KMEM
+# define AUX_BUFFER_GFP	(GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN)
+#else
+# define AUX_BUFFER_GFP	(GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN)
+#endif
 
 static void aux_buffer_free_area(struct aux_area *area)
 {
@@ -97,11 +106,11 @@ static int aux_buffer_alloc_area(struct aux_area *area, unsigned long nr_pages, 
 	gfp_t where = __GFP_THISNODE;
 	unsigned long i;
 
-	area->page = kvcalloc(nr_pages, sizeof(*area->page), GFP_KERNEL | __GFP_NOWARN);
+	area->page = kvcalloc(nr_pages, sizeof(*area->page), AUXT_SESSION_GFP);
 	if (!area->page)
 		return -ENOMEM;
 	while (area->nr < nr_pages) {
-		gfp_t gfp = GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN | where;
+		gfp_t gfp = AUX_BUFFER_GFP | where;
 		struct page *page;
 
 		if (fatal_signal_pending(current))
@@ -155,13 +164,13 @@ NOKPROBE_SYMBOL(aux_buffer_map_area);
 static struct aux_pages *aux_buffer_new_pages(const struct auxtrace_setup *setup, u32 data_slots,
 					      int node)
 {
-	struct aux_pages *cpu_pages = kzalloc_node(sizeof(*cpu_pages), GFP_KERNEL, node);
+	struct aux_pages *cpu_pages = kzalloc_node(sizeof(*cpu_pages), AUXT_SESSION_GFP, node);
 	int err = -ENOMEM;
 
 	if (!cpu_pages)
 		return ERR_PTR(-ENOMEM);
-	cpu_pages->status = alloc_pages_node(node, GFP_KERNEL | __GFP_ZERO, 0);
-	cpu_pages->user = alloc_pages_node(node, GFP_KERNEL | __GFP_ZERO, 0);
+	cpu_pages->status = alloc_pages_node(node, AUX_BUFFER_GFP | __GFP_RETRY_MAYFAIL, 0);
+	cpu_pages->user = alloc_pages_node(node, AUX_BUFFER_GFP | __GFP_RETRY_MAYFAIL, 0);
 	if (cpu_pages->status && cpu_pages->user)
 		err = aux_buffer_alloc_area(&cpu_pages->aux, setup->aux_size >> PAGE_SHIFT, node);
 	if (!err && setup->data_size)
@@ -179,14 +188,45 @@ static struct aux_pages *aux_buffer_new_pages(const struct auxtrace_setup *setup
 }
 NOKPROBE_SYMBOL(aux_buffer_new_pages);
 
+/*
+ * Charges the locked memory of the calling user, as io_uring and AF_XDP do: all of the user's
+ * processes share it, so that neither fork(2) nor execve(2) begins at 0 again.
+ */
+static int aux_buffer_charge(struct auxt_aux_buffer *buffer, unsigned long pages)
+{
+	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
+	atomic_long_t *locked = &current_user()->locked_vm;
+	long was;
+
+	if (capable(CAP_IPC_LOCK))
+		return 0;
+	was = atomic_long_read(locked);
+	do {
+		if (was + pages > limit)
+			return -ENOMEM;
+	} while (!atomic_long_try_cmpxchg(locked, &was, was + pages));
+	buffer->cred = get_current_cred();
+	buffer->charge = pages;
+	return 0;
+}
+NOKPROBE_SYMBOL(aux_buffer_charge);
+
+static void aux_buffer_uncharge(struct auxt_aux_buffer *buffer)
+{
+	if (!buffer->cred)
+		return;
+	atomic_long_sub(buffer->charge, &buffer->cred->user->locked_vm);
+	put_cred(buffer->cred);
+}
+NOKPROBE_SYMBOL(aux_buffer_uncharge);
+
 static void aux_buffer_free(struct auxt_aux_buffer *buffer)
 {
 	unsigned int cpu;
 
 	for (cpu = 0; cpu < buffer->nr_cpus; cpu++)
 		aux_buffer_free_pages(buffer->cpu_pages[cpu]);
-	account_locked_vm(buffer->mm, buffer->charge, false);
-	mmdrop(buffer->mm);
+	aux_buffer_uncharge(buffer);
 	kvfree(buffer);
 }
 NOKPROBE_SYMBOL(aux_buffer_free);
@@ -217,8 +257,8 @@ NOKPROBE_SYMBOL(aux_buffer_bookkeeping);
  * @tables: pages that the trace PMU needs for each CPU, charged here with the rest
  * @data_slots: slots of each data ring
  *
- * Return: the buffer, with one reference; or ERR_PTR(-ENOMEM), also beyond RLIMIT_MEMLOCK; or
- * ERR_PTR(-EINTR) after a fatal signal.
+ * Return: the buffer, with one reference; or ERR_PTR(-ENOMEM), also beyond RLIMIT_MEMLOCK or the
+ * limit of the memory cgroup; or ERR_PTR(-EINTR) after a fatal signal.
  */
 struct auxt_aux_buffer *auxt_aux_buffer_new(const struct cpumask *cpus,
 					    const struct auxtrace_setup *setup,
@@ -237,21 +277,18 @@ struct auxt_aux_buffer *auxt_aux_buffer_new(const struct cpumask *cpus,
 	    charge > totalram_pages())
 		return ERR_PTR(-ENOMEM);
 
-	buffer = kvzalloc(struct_size(buffer, cpu_pages, nr_cpu_ids), GFP_KERNEL);
+	buffer = kvzalloc(struct_size(buffer, cpu_pages, nr_cpu_ids), AUXT_SESSION_GFP);
 	if (!buffer)
 		return ERR_PTR(-ENOMEM);
 	buffer->nr_cpus = nr_cpu_ids;
 	buffer->nr_pages = nr_pages;
 	buffer->nr_data = nr_data;
-	buffer->charge = charge;
 
-	err = account_locked_vm(current->mm, charge, true);
+	err = aux_buffer_charge(buffer, charge);
 	if (err) {
 		kvfree(buffer);
-		return ERR_PTR(err == -EINTR ? err : -ENOMEM);
+		return ERR_PTR(err);
 	}
-	buffer->mm = current->mm;
-	mmgrab(buffer->mm);
 
 	for_each_cpu(cpu, cpus) {
 		struct aux_pages *cpu_pages;

@@ -11,6 +11,12 @@
 #include <linux/cpumask.h>
 #include <linux/mm.h>
 
+/*
+ * For the memory of a session, which user space sizes: charged to the caller's memory cgroup. At
+ * its limit, and where memory is short, the allocation fails; it does not invoke the OOM killer.
+ */
+#define AUXT_SESSION_GFP	(GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_RETRY_MAYFAIL)
+
 struct auxtrace_setup;
 struct auxtrace_status_page;
 struct auxtrace_user_page;

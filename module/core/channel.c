@@ -368,7 +368,7 @@ struct auxt_channel *auxt_channel_new(const struct trace_pmu *pmu, struct auxt_a
 				      struct auxt_group *group, int cpu, unsigned int index,
 				      const struct auxtrace_setup *setup)
 {
-	struct auxt_channel *ch = kzalloc_node(sizeof(*ch), GFP_KERNEL, cpu_to_node(cpu));
+	struct auxt_channel *ch = kzalloc_node(sizeof(*ch), AUXT_SESSION_GFP, cpu_to_node(cpu));
 	bool overwrite = setup->flags & AUXTRACE_SETUP_OVERWRITE;
 	u64 slot_size, watermark = 0;
 	int err;

@@ -180,7 +180,7 @@ NOKPROBE_SYMBOL(bts_cleanup);
 
 static int bts_setup(struct auxt_channel *ch, u32 flags, u64 config)
 {
-	struct bts *bts = kzalloc_node(sizeof(*bts), GFP_KERNEL, cpu_to_node(ch->cpu));
+	struct bts *bts = kzalloc_node(sizeof(*bts), AUXT_SESSION_GFP, cpu_to_node(ch->cpu));
 	struct cpu_entry_area *area = get_cpu_entry_area(ch->cpu);
 
 	if (!bts)

@@ -20,6 +20,7 @@
 #include <linux/kprobes.h>
 #include <linux/slab.h>
 #include <linux/topology.h>
+#include "base/aux_buffer.h"
 #include "compat/compat.h"
 #include "core/channel.h"
 #include "core/trace_pmu.h"
@@ -175,7 +176,7 @@ NOKPROBE_SYMBOL(pt_cleanup);
 
 static int pt_setup(struct auxt_channel *ch, u32 flags, u64 config)
 {
-	struct pt *pt = kzalloc_node(sizeof(*pt), GFP_KERNEL, cpu_to_node(ch->cpu));
+	struct pt *pt = kzalloc_node(sizeof(*pt), AUXT_SESSION_GFP, cpu_to_node(ch->cpu));
 
 	if (!pt)
 		return -ENOMEM;

@@ -14,9 +14,6 @@
 #include "core/channel.h"
 #include "hw/pt_tables.h"
 
-/* A large area needs many tables. As for its pages, never invoke the OOM killer. */
-#define TABLES_GFP	(GFP_KERNEL | __GFP_NOWARN | __GFP_RETRY_MAYFAIL)
-
 static void pt_tables_free_one(struct auxt_topa *topa)
 {
 	unsigned int i;
@@ -35,8 +32,8 @@ static int pt_tables_alloc(struct auxt_topa *topa, unsigned long nr_regions, int
 
 	topa->nr_regions = nr_regions;
 	topa->nr_tables = auxt_topa_nr_tables(nr_regions);
-	topa->tables = kvcalloc(topa->nr_tables, sizeof(*topa->tables), TABLES_GFP);
-	topa->phys = kvcalloc(topa->nr_tables, sizeof(*topa->phys), TABLES_GFP);
+	topa->tables = kvcalloc(topa->nr_tables, sizeof(*topa->tables), AUXT_SESSION_GFP);
+	topa->phys = kvcalloc(topa->nr_tables, sizeof(*topa->phys), AUXT_SESSION_GFP);
 	if (!topa->tables || !topa->phys)
 		return -ENOMEM;
 	for (i = 0; i < topa->nr_tables; i++) {
@@ -44,7 +41,7 @@ static int pt_tables_alloc(struct auxt_topa *topa, unsigned long nr_regions, int
 
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		page = alloc_pages_node(node, TABLES_GFP | __GFP_ZERO, 0);
+		page = alloc_pages_node(node, AUXT_SESSION_GFP | __GFP_ZERO, 0);
 		if (!page)
 			return -ENOMEM;
 		topa->tables[i] = page_address(page);
@@ -108,7 +105,7 @@ NOKPROBE_SYMBOL(auxt_pt_tables_pages);
  */
 struct auxt_topa *auxt_pt_tables_new(struct auxt_channel *ch)
 {
-	struct auxt_topa *topa = kcalloc(ch->now.slots, sizeof(*topa), GFP_KERNEL);
+	struct auxt_topa *topa = kcalloc(ch->now.slots, sizeof(*topa), AUXT_SESSION_GFP);
 	unsigned int slot;
 	int err = 0;
 

@@ -302,7 +302,7 @@ NOKPROBE_SYMBOL(auxt_trigger_set_renew_later);
 struct auxt_trigger_set *auxt_trigger_set_new(const struct cpumask *cpus,
 					      const struct auxtrace_setup *setup)
 {
-	struct auxt_trigger_set *set = kzalloc(sizeof(*set), GFP_KERNEL);
+	struct auxt_trigger_set *set = kzalloc(sizeof(*set), GFP_KERNEL_ACCOUNT);
 
 	if (!set)
 		return NULL;

@@ -61,7 +61,8 @@
  *  ENODEV       this machine does not have the trace PMU, or a CPU that the session
  *               needs is offline
  *  EBUSY        another user, usually perf, holds the trace hardware
- *  ENOMEM       out of memory, or beyond RLIMIT_MEMLOCK (without CAP_IPC_LOCK)
+ *  ENOMEM       out of memory, beyond RLIMIT_MEMLOCK (without CAP_IPC_LOCK), or beyond the
+ *               limit of the caller's memory cgroup
  *  EINTR        a fatal signal arrived while the call waited
  *
  * A call that fails leaves the session unchanged.
@@ -307,8 +308,16 @@ struct auxtrace_info {
  *	continue in another. Each slot must have at least two pages of the AUX area, and
  *	one of an overwritable data ring
  *
- * Allocates the memory and charges it to the caller's locked memory. Takes no
- * hardware: START does that.
+ * Allocates the memory and charges it
+ *
+ *  - to the locked memory of the caller's real user, unless the caller has CAP_IPC_LOCK.
+ *    All processes of a user share one sum, also with io_uring's and AF_XDP's buffers; the
+ *    caller's RLIMIT_MEMLOCK limits it;
+ *  - to the caller's memory cgroup, as kernel memory. (Kernels before 5.11 cannot charge
+ *    what users map: there, the mapped regions are not charged to a cgroup.)
+ *
+ * Both charges end when the file is closed and the last of its mappings is gone, in whichever
+ * process that is. Takes no hardware: START does that.
  *
  * Errors:
  *

@@ -52,3 +52,15 @@ int caps_drop(uint64_t caps)
 {
 	return caps_mask(~caps);
 }
+
+int caps_regain(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2];
+
+	if (syscall(SYS_capget, &head, data))
+		return -errno;
+	for (int i = 0; i < 2; i++)
+		data[i].effective = data[i].permitted;
+	return syscall(SYS_capset, &head, data) ? -errno : 0;
+}
