@@ -42,7 +42,7 @@ struct aux_pages {
 /**
  * struct auxt_aux_buffer - the pages of a session
  * @file: owns this struct: its last reference frees everything
- * @user: whose locked memory is charged; NULL: nobody's
+ * @cred: credentials of the user whose locked memory is charged; NULL: nobody's
  * @charge: pages charged
  * @nr_pages: pages of one AUX area
  * @nr_data: pages of one data ring
@@ -51,7 +51,7 @@ struct aux_pages {
  */
 struct auxt_aux_buffer {
 	struct file *file;
-	struct user_struct *user;
+	const struct cred *cred;
 	unsigned long charge;
 	unsigned long nr_pages;
 	unsigned long nr_data;
@@ -198,18 +198,17 @@ NOKPROBE_SYMBOL(aux_buffer_new_pages);
 static int aux_buffer_charge(struct auxt_aux_buffer *buffer, unsigned long pages)
 {
 	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
-	struct user_struct *user;
+	atomic_long_t *locked = &current_user()->locked_vm;
 	long was;
 
 	if (capable(CAP_IPC_LOCK))
 		return 0;
-	user = current_user();
-	was = atomic_long_read(&user->locked_vm);
+	was = atomic_long_read(locked);
 	do {
 		if (was + pages > limit)
 			return -ENOMEM;
-	} while (!atomic_long_try_cmpxchg(&user->locked_vm, &was, was + pages));
-	buffer->user = get_uid(user);
+	} while (!atomic_long_try_cmpxchg(locked, &was, was + pages));
+	buffer->cred = get_current_cred();
 	buffer->charge = pages;
 	return 0;
 }
@@ -217,10 +216,10 @@ NOKPROBE_SYMBOL(aux_buffer_charge);
 
 static void aux_buffer_uncharge(struct auxt_aux_buffer *buffer)
 {
-	if (!buffer->user)
+	if (!buffer->cred)
 		return;
-	atomic_long_sub(buffer->charge, &buffer->user->locked_vm);
-	free_uid(buffer->user);
+	atomic_long_sub(buffer->charge, &buffer->cred->user->locked_vm);
+	put_cred(buffer->cred);
 }
 NOKPROBE_SYMBOL(aux_buffer_uncharge);
 
