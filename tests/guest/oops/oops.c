@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Writes to an address that no kernel maps, in an interrupt: an oops that ends every kernel. */
-#include <linux/completion.h>
+/* Writes to an address that no kernel maps, in an interrupt; on -rt in a thread. */
 #include <linux/irq_work.h>
 #include <linux/module.h>
 
@@ -9,10 +8,11 @@ static void oops_in_interrupt(struct irq_work *work)
 	*(volatile int *)16 = 1;
 }
 
-static struct irq_work oops_work = IRQ_WORK_INIT_HARD(oops_in_interrupt);
+static struct irq_work oops_work;
 
 static int __init oops_init(void)
 {
+	init_irq_work(&oops_work, oops_in_interrupt);
 	irq_work_queue(&oops_work);
 	irq_work_sync(&oops_work);
 	return -EINVAL;

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The module's life, many times over: loads and unloads, CPUs that go and return while triggers
+ * fire, contests with perf. $AUXTRACE_LIFE says how many of each (default 25).
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cpu.h"
+#include "file.h"
+#include "invariants.h"
+#include "kmod.h"
+#include "load.h"
+#include "machine.h"
+#include "msr.h"
+#include "perf.h"
+#include "pmu.h"
+#include "trigger.h"
+#include "uapi.h"
+#include "worker.h"
+
+#define AUX_SIZE	(1 << 16)
+#define BOTH		(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL)
+
+static unsigned int times(void)
+{
+	const char *text = getenv("AUXTRACE_LIFE");
+
+	return text ? strtoul(text, NULL, 10) : 25;
+}
+
+/* ---- memory ------------------------------------------------------------------- */
+
+/* KiB of memory that the kernel has for itself and that no reclaim would free. */
+static int64_t kernel_memory(void)
+{
+	static const char *const names[] = { "SUnreclaim:", "VmallocUsed:", "Percpu:", "PageTables:" };
+	FILE *f = fopen("/proc/meminfo", "re");
+	long long value, sum = 0;
+	char name[64];
+
+	assert_non_null(f);
+	while (fscanf(f, "%63s %lld%*[^\n]", name, &value) == 2)
+		for (unsigned int i = 0; i < sizeof(names) / sizeof(*names); i++)
+			if (!strcmp(name, names[i]))
+				sum += value;
+	fclose(f);
+	return sum;
+}
+
+/* On a kernel with kmemleak: fails if it has found memory that nothing refers to. */
+static void expect_no_leak(void)
+{
+	static const char path[] = "/sys/kernel/debug/kmemleak";
+	char said[4096];
+	size_t size;
+	FILE *f;
+
+	/* It reports what two scans find, and nothing that is younger than five seconds. */
+	sleep(access(path, W_OK) ? 0 : 6);
+	if (file_write(path, "scan") || file_write(path, "scan")) {
+		print_message("no kmemleak\n");
+		return;
+	}
+	f = fopen(path, "re");
+	assert_non_null(f);
+	size = fread(said, 1, sizeof(said) - 1, f);
+	fclose(f);
+	said[size] = '\0';
+	if (size)
+		fail_msg("kmemleak:\n%s", said);
+}
+
+/* What a kernel may need more after the test, of caches that only grow. */
+#define SLACK_KIB	2048
+
+static void the_module_is_loaded_and_unloaded_and_takes_no_memory_with_it(void **state)
+{
+	/* The first few fill caches. */
+	const unsigned int first = 5;
+	int64_t before = 0, after;
+
+	kmod_required();
+	for (unsigned int i = 0; i < first + times(); i++) {
+		struct session s;
+
+		if (i == first)
+			before = kernel_memory();
+		session_open(&s, all_cpus, BOTH | AUXTRACE_SETUP_OVERWRITE, AUX_SIZE);
+		expect_call("delete_module", EWOULDBLOCK, kmod_unload(), __FILE__, __LINE__);
+		ok_start(s.fd);
+		expect_call("delete_module", EWOULDBLOCK, kmod_unload(), __FILE__, __LINE__);
+		load_run(100);
+		ok_pause(&s, 0, NULL);
+		ok_resume(&s, 0, NULL);
+		/* Every other session is closed while it is started. */
+		if (i & 1)
+			ok_stop(s.fd);
+		assert_true(channel_status(s.channel).windows == 2);
+		session_close(&s);
+		expect_call("delete_module", 0, kmod_unload(), __FILE__, __LINE__);
+		for (uint64_t left = all_cpus; left; left &= left - 1)
+			assert_false(msr_tracing(cpus_first(left)));
+		expect_call("finit_module", 0, kmod_load(), __FILE__, __LINE__);
+	}
+	after = kernel_memory();
+	print_message("the kernel's memory: %lld KiB, then %lld KiB\n", (long long)before,
+		      (long long)after);
+	assert_in_range(after, 0, before + SLACK_KIB);
+	expect_no_leak();
+}
+
+/* ---- hotplug ------------------------------------------------------------------ */
+
+static int cause_all(struct worker *w)
+{
+	for (unsigned int i = 0; i < nr_sources; i++)
+		if (sources[i].happen)
+			sources[i].happen(1);
+	load_run(20);
+	usleep(500);
+	return 0;
+}
+
+/* Ids of one trigger of each kind, with alternating actions. */
+static unsigned int add_each_kind(const struct session *s, uint32_t *id)
+{
+	const uint32_t actions[] = { AUXTRACE_ACTION_PAUSE, AUXTRACE_ACTION_RESUME,
+				     AUXTRACE_ACTION_SAMPLE, AUXTRACE_ACTION_NONE };
+	unsigned int count = 0;
+
+	for (unsigned int i = 0; i < nr_sources; i++) {
+		struct auxtrace_trigger t = trigger(sources[i].kind, actions[i % 4]);
+
+		/* It names its function in user memory: no such event is made again for a CPU. */
+		if (!strcmp(sources[i].name, "kprobe PMU") || !sources[i].complete(s, &t))
+			continue;
+		if (t.action == AUXTRACE_ACTION_SAMPLE)
+			t.sample_size = 240;
+		id[count++] = trigger_add(s, t);
+	}
+	return count;
+}
+
+#define HIT_SECONDS	20
+
+/* perf's events of a CPU that returned are made again a little later. */
+static void expect_hit(const struct session *s, uint32_t id, int cpu)
+{
+	uint64_t before = trigger_read(s, id).out_hits;
+	time_t begun = time(NULL);
+
+	assert_int_equal(cpu_pin(cpu), 0);
+	while (trigger_read(s, id).out_hits == before) {
+		for (unsigned int i = 0; i < nr_sources; i++)
+			if (sources[i].happen)
+				sources[i].happen(1);
+		if (time(NULL) - begun > HIT_SECONDS)
+			fail_msg("trigger %u does not fire on CPU %d", id, cpu);
+	}
+	cpu_unpin();
+}
+
+static void cpus_go_and_return_while_sessions_trace_and_triggers_fire(void **state)
+{
+	uint64_t gone[MAX_CPUS] = { 0 };
+	uint32_t id[32];
+	unsigned int kinds;
+	struct session s;
+	int cpu;
+
+	hotplug_required();
+	session_prepare(&s, all_cpus, BOTH | AUXTRACE_SETUP_OVERWRITE, AUX_SIZE);
+	session_prepare_data(&s, AUXTRACE_SETUP_DATA_OVERWRITE, 1 << 16);
+	session_setup(&s);
+	kinds = add_each_kind(&s, id);
+	ok_start(s.fd);
+	for (int i = 0; i < 2; i++)
+		worker_start(&s, -1, cause_all, 0);
+	worker_start(&s, -1, pause_and_resume_all, 0);
+	cpu = first_cpu;
+	for (unsigned int i = 0; i < times(); i++) {
+		/* Each but the first in turn. */
+		do
+			cpu = cpu == last_cpu ? first_cpu + 1 : cpu + 1;
+		while (!(all_cpus >> cpu & 1));
+		expect_call("offline", 0, cpu_set_online(cpu, 0), __FILE__, __LINE__);
+		expect_call("online", 0, cpu_set_online(cpu, 1), __FILE__, __LINE__);
+		gone[cpu]++;
+	}
+	workers_join();
+
+	/* Every trigger still fires, on CPUs that were gone, too. */
+	for (uint64_t left = all_cpus; left; left &= left - 1)
+		for (unsigned int i = 0; i < kinds; i++)
+			expect_hit(&s, id[i], cpus_first(left));
+	for (unsigned int i = 0; i < kinds; i++) {
+		struct auxtrace_trigger_state st = trigger_del(&s, id[i]);
+
+		print_message("trigger %u: %llu hits\n", id[i], st.out_hits);
+	}
+	ok_resume(&s, 0, NULL);
+	for (unsigned int i = 0; i < s.count; i++) {
+		struct auxtrace_status_page st = channel_status(&s.channel[i]);
+
+		/* RESUME clears what a trigger's PAUSE has set. */
+		if (st.inhibit & ~AUXTRACE_INHIBIT_TRIGGER)
+			fail_msg("CPU %u: inhibit %#x", st.cpu, st.inhibit);
+		assert_int_equal(msr_tracing(st.cpu), !st.inhibit);
+		assert_true(st.gaps_offline <= gone[st.cpu]);
+		assert_int_equal(st.gaps, st.gaps_offline);
+	}
+	ok_stop(s.fd);
+	check_accounting(&s);
+}
+
+/* ---- perf ----------------------------------------------------------------------- */
+
+static struct {
+	pthread_barrier_t begin, end;
+	unsigned int perf_delay;	/* so many times round an empty loop */
+	int cpu, perf_fd;
+	bool over;
+} contest;
+
+static void *contest_for_perf(void *arg)
+{
+	for (;;) {
+		pthread_barrier_wait(&contest.begin);
+		if (contest.over)
+			return NULL;
+		for (volatile unsigned int i = 0; i < contest.perf_delay; i++)
+			;
+		contest.perf_fd = perf_open_plain(-1, contest.cpu);
+		pthread_barrier_wait(&contest.end);
+	}
+}
+
+#define LONGEST_DELAY	1000000u
+
+/* The contestant that won last time begins later, so that either wins about half of them. */
+static void of_perf_and_a_session_exactly_one_gets_a_cpu(void **state)
+{
+	unsigned int ours = 0, perfs = 0, step = 2000;
+	struct session s[MAX_CPUS];
+	uint64_t was[MAX_CPUS], is;
+	pthread_t thread;
+
+	perf_required();
+	two_cpus_required();
+	for (int cpu = first_cpu; cpu <= last_cpu; cpu++) {
+		session_open(&s[cpu], 1ULL << cpu, BOTH | AUXTRACE_SETUP_OVERWRITE, AUX_SIZE);
+		if (!under_bts())
+			assert_int_equal(msr_read(cpu, MSR_RTIT_OUTPUT_BASE, &was[cpu]), 0);
+	}
+	pthread_barrier_init(&contest.begin, NULL, 2);
+	pthread_barrier_init(&contest.end, NULL, 2);
+	contest.over = false;
+	contest.perf_delay = 0;
+	assert_int_equal(pthread_create(&thread, NULL, contest_for_perf, NULL), 0);
+	for (unsigned int i = 0; i < times(); i++) {
+		int cpu = first_cpu + i % (last_cpu - first_cpu + 1), ret;
+
+		contest.cpu = cpu;
+		pthread_barrier_wait(&contest.begin);
+		ret = at_start(s[cpu].fd);
+		pthread_barrier_wait(&contest.end);
+		if (contest.perf_fd >= 0)
+			at_remember(contest.perf_fd);
+		if (!ret) {
+			ours++;
+			if (contest.perf_fd != -EBUSY)
+				fail_msg("contest %u: the session has CPU %d, perf got %d", i, cpu,
+					 contest.perf_fd);
+			assert_true(msr_tracing(cpu));
+			ok_stop(s[cpu].fd);
+			contest.perf_delay -= contest.perf_delay < step ? contest.perf_delay : step;
+		} else {
+			perfs++;
+			if (ret != -EBUSY || contest.perf_fd < 0)
+				fail_msg("contest %u for CPU %d: the session got %d, perf %d", i, cpu,
+					 ret, contest.perf_fd);
+			assert_false(msr_tracing(cpu));
+			assert_true(perf_works(contest.perf_fd, cpu));
+			at_close(contest.perf_fd);
+			if (!under_bts())
+				assert_int_equal(msr_read(cpu, MSR_RTIT_OUTPUT_BASE, &was[cpu]), 0);
+			if (contest.perf_delay < LONGEST_DELAY)
+				contest.perf_delay += step;
+		}
+		assert_false(msr_tracing(cpu));
+		if (!under_bts()) {
+			assert_int_equal(msr_read(cpu, MSR_RTIT_OUTPUT_BASE, &is), 0);
+			assert_int_equal(is, was[cpu]);
+		}
+		/* Large steps until either has won, then small ones around the tie. */
+		step = ours && perfs ? 500 : step * 2;
+	}
+	contest.over = true;
+	pthread_barrier_wait(&contest.begin);
+	pthread_join(thread, NULL);
+	print_message("the session won %u, perf %u\n", ours, perfs);
+	assert_true(ours && perfs);
+	for (int cpu = first_cpu; cpu <= last_cpu; cpu++)
+		check_accounting(&s[cpu]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		vm_test(the_module_is_loaded_and_unloaded_and_takes_no_memory_with_it),
+		vm_test(cpus_go_and_return_while_sessions_trace_and_triggers_fire),
+		vm_test(of_perf_and_a_session_exactly_one_gets_a_cpu),
+	};
+
+	return cmocka_run_group_tests(tests, at_group_setup, NULL);
+}
