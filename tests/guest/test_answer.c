@@ -192,8 +192,8 @@ static void put(uint8_t *to, const void *arg, size_t len)
 		;
 }
 
-#define FLICKER_ROUNDS	20000
-#define FLICKER_EACH	200
+#define FLICKER_ROUNDS	3000
+#define FLICKER_EACH	100
 /* Adding and deleting a trigger takes tens of milliseconds. */
 #define TRIGGER_ROUNDS	200
 #define TRIGGER_EACH	20
