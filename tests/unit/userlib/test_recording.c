@@ -1085,7 +1085,7 @@ static void each_allocation_that_fails_is_told(void **state)
 	int failed = 0;
 
 	/* The first ones each; of the many for all processes of this machine, some. */
-	for (int n = 1; ; n += 1 + n / 8) {
+	for (int n = 1; ; n += n < 40 ? 1 : n / 2) {
 		fake.fail_alloc = n;
 		errno = 0;
 		if (!fly())
@@ -1108,7 +1108,7 @@ static void each_file_that_cannot_be_opened_is_told(void **state)
 {
 	int failed = 0;
 
-	for (int n = 1; ; n += 1 + n / 8) {
+	for (int n = 1; ; n += n < 40 ? 1 : n / 2) {
 		int ret;
 
 		fake.fail_open = n;
@@ -1135,7 +1135,7 @@ static void a_disk_that_is_full_at_the_end_is_told(void **state)
 {
 	int failed = 0;
 
-	for (int n = 1; ; n += 1 + n / 8) {
+	for (int n = 1; ; n += n < 40 ? 1 : n / 2) {
 		int ret;
 
 		fake.fail_close = n;
