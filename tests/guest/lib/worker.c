@@ -84,20 +84,20 @@ int pause_and_resume(struct worker *w)
 {
 	int ret = at_control(w->session.fd, AUXTRACE_IOC_PAUSE, 1ULL << w->cpu, NULL, 0);
 
-	if (ret > 0)
+	if (!ret)
 		ret = at_control(w->session.fd, AUXTRACE_IOC_RESUME, 1ULL << w->cpu, NULL, 0);
 	load_run(300 + w->round * 37 % 700);
-	return ret > 0 ? 0 : ret;
+	return ret;
 }
 
 int pause_and_resume_all(struct worker *w)
 {
 	int ret = at_control(w->session.fd, AUXTRACE_IOC_PAUSE, 0, NULL, 0);
 
-	if (ret > 0)
+	if (!ret)
 		ret = at_control(w->session.fd, AUXTRACE_IOC_RESUME, 0, NULL, 0);
 	load_run(500);
-	return ret > 0 ? 0 : ret;
+	return ret;
 }
 
 int sync_all(struct worker *w)
