@@ -104,7 +104,7 @@ static long device_run(const struct device_command *command, struct auxt_session
 	size = min(size, command->size);
 	if (command->answer)
 		len = size - command->answer;
-	err = auxt_answer_pin(&answer, (u64)user + command->answer, len);
+	err = auxt_answer_pin(&answer, (unsigned long)user + command->answer, len);
 	if (err)
 		return err;
 	err = command->run(session, &arg);
