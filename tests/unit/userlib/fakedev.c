@@ -189,30 +189,10 @@ char *__wrap_strdup(const char *s)
 	return no_memory() ? NULL : __real_strdup(s);
 }
 
-static bool no_files(void)
-{
-	if (!fake.fail_open || --fake.fail_open)
-		return false;
-	errno = EMFILE;
-	return true;
-}
-
-int __wrap_fclose(FILE *f)
-{
-	int ret = __real_fclose(f);
-
-	if (!fake.fail_close || --fake.fail_close)
-		return ret;
-	errno = ENOSPC;
-	return EOF;
-}
-
 FILE *__wrap_fopen(const char *path, const char *mode)
 {
 	char buf[256];
 
-	if (no_files())
-		return NULL;
 	return __real_fopen(proc_file(path, buf, sizeof(buf)), mode);
 }
 
@@ -225,8 +205,6 @@ int __wrap_open(const char *path, int flags, ...)
 	va_start(ap, flags);
 	mode = flags & O_CREAT ? va_arg(ap, int) : 0;
 	va_end(ap);
-	if (no_files())
-		return -1;
 	if (strcmp(path, "/dev/auxtrace"))
 		return __real_open(proc_file(path, buf, sizeof(buf)), flags, mode);
 	assert_true(flags & O_CLOEXEC);
@@ -235,6 +213,25 @@ int __wrap_open(const char *path, int flags, ...)
 		return -1;
 	}
 	return fake.fd = __real_open(fake.really, flags);
+}
+
+static bool no_files(void)
+{
+	if (!fake.fail_open || --fake.fail_open)
+		return false;
+	errno = EMFILE;
+	return true;
+}
+
+int __wrap_fclose(FILE *f)
+{
+	bool written = (fcntl(fileno(f), F_GETFL) & O_ACCMODE) != O_RDONLY;
+	int ret = __real_fclose(f);
+
+	if (!written || !fake.fail_close || --fake.fail_close)
+		return ret;
+	errno = ENOSPC;
+	return EOF;
 }
 
 int __wrap_openat(int dirfd, const char *path, int flags, ...)

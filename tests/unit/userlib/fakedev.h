@@ -45,8 +45,8 @@ struct fakedev {
 	unsigned int eintr;	/* so many ioctls fail with EINTR first */
 	int fail_mmap;		/* the how-many-th mmap fails with EAGAIN; 0: none */
 	int fail_alloc;		/* the how-many-th allocation fails; 0: none */
-	int fail_close;		/* the how-many-th fclose finds the disk full: ENOSPC; 0: none */
-	int fail_open;		/* the how-many-th file cannot be opened: EMFILE; 0: none */
+	int fail_close;		/* the how-many-th fclose after writing finds the disk full; 0: none */
+	int fail_open;		/* the how-many-th openat fails with EMFILE; 0: none */
 	unsigned int mmaps, unmaps, ioctls;
 	struct auxtrace_setup setup;
 	uint8_t setup_cpus[64];
