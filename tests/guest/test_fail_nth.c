@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "cpu.h"
-#include "fault.h"
+#include "fail_nth.h"
 #include "file.h"
 #include "invariants.h"
 #include "kmod.h"
