@@ -239,6 +239,8 @@ static unsigned long well_formed(const struct record *r, struct scratch *s)
 	case OP_INFO:
 		s->arg.info.size = sizeof(s->arg.info);
 		s->arg.info.flags = p[0] & AUXTRACE_INFO_ALL;
+		s->arg.info.caps = pointer(s->caps);
+		s->arg.info.caps_len = p[1] * 2U;
 		return AUXTRACE_IOC_INFO;
 	case OP_SETUP:
 		setup(p, s);
@@ -253,6 +255,7 @@ static unsigned long well_formed(const struct record *r, struct scratch *s)
 		s->arg.control.cpus_len = cpu_set(s, p[0], &s->arg.control.cpus);
 		s->arg.control.effects_len = p[1] & 7;
 		s->arg.control.effects = pointer(s->effects);
+		s->arg.control.effect_size = sizeof(s->effects[0]);
 		return r->op == OP_PAUSE ? AUXTRACE_IOC_PAUSE : AUXTRACE_IOC_RESUME;
 	case OP_STATUS:
 		s->arg.status.size = sizeof(s->arg.status);
@@ -273,6 +276,7 @@ static unsigned long well_formed(const struct record *r, struct scratch *s)
 		s->arg.snapshot.flags = p[0] % 3;
 		s->arg.snapshot.cuts_len = p[1] & 7;
 		s->arg.snapshot.cuts = pointer(s->cuts);
+		s->arg.snapshot.cut_size = sizeof(s->cuts[0]);
 		return AUXTRACE_IOC_SNAPSHOT;
 	case OP_RELEASE:
 		s->arg.release.size = sizeof(s->arg.release);
@@ -377,7 +381,9 @@ int arguments_may_fail(enum operation op, int err)
 	case EEXIST:
 		return op == OP_SETUP;
 	case EOPNOTSUPP:
-		return op == OP_SETUP || op == OP_ADD;
+		return op == OP_SETUP || op == OP_START || op == OP_ADD;
+	case EPERM:
+		return op == OP_ADD;
 	case EALREADY:
 		return op == OP_START || op == OP_STOP;
 	case EIO:

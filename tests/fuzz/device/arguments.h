@@ -17,6 +17,7 @@
  * @attr: of a perf event
  * @effects: for PAUSE and RESUME
  * @cuts: for SNAPSHOT
+ * @caps: for INFO
  */
 struct scratch {
 	union {
@@ -38,6 +39,7 @@ struct scratch {
 	struct perf_event_attr attr;
 	struct auxtrace_effect effects[8];
 	struct auxtrace_cut cuts[8];
+	uint64_t caps[64];
 };
 
 /* Numbers of this machine that arguments need. */

@@ -33,6 +33,7 @@
 #define REGIONS		4U
 #define CELL		(1UL << 20)	/* the longest region of arguments.c */
 #define CELLS		(FILES * CPUS * REGIONS)
+#define MEMLOCK		(1UL << 20)	/* for threads without CAP_IPC_LOCK */
 #define NR_FORKS	2U		/* of a program: a fork takes long */
 #define HOTPLUG_MS	3000U		/* at least, between two changes */
 
@@ -222,7 +223,7 @@ static void run_tail(const struct record *r, unsigned int file, unsigned int cpu
 	struct auxtrace_user_page user;
 	struct iovec local = { &st, sizeof(st) };
 	struct iovec remote = { cell(file, cpu, AUXTRACE_REGION_STATUS), sizeof(st) };
-	uint64_t any;
+	uint64_t any, page[3];
 
 	/* These calls fail where an access would be SIGSEGV, because another thread unmapped it. */
 	process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
@@ -266,10 +267,14 @@ static void run_tail(const struct record *r, unsigned int file, unsigned int cpu
 	default:
 		user.data_tail = any;
 	}
-	local.iov_base = &user;
-	local.iov_len = sizeof(user);
+	/* What is reserved behind the tails must be 0. */
+	page[0] = user.aux_tail;
+	page[1] = user.data_tail;
+	page[2] = !(r->p[2] & 0x1f);
+	local.iov_base = page;
+	local.iov_len = sizeof(page);
 	remote.iov_base = cell(file, cpu, AUXTRACE_REGION_USER);
-	remote.iov_len = sizeof(user);
+	remote.iov_len = sizeof(page);
 	process_vm_writev(getpid(), &local, 1, &remote, 1, 0);
 }
 
@@ -697,7 +702,7 @@ static void prepare_faults(void)
 
 bool operations_init(void)
 {
-	struct rlimit memlock = { 1 << 20, RLIM_INFINITY };
+	struct rlimit memlock = { MEMLOCK, RLIM_INFINITY };
 	struct sigaction action = { .sa_handler = on_signal };
 	FILE *f;
 	int err;
@@ -705,7 +710,6 @@ bool operations_init(void)
 	arguments_init();
 	prepare_faults();
 	sigaction(SIGUSR2, &action, NULL);
-	/* It counts in a thread without CAP_IPC_LOCK. */
 	setrlimit(RLIMIT_MEMLOCK, &memlock);
 	f = fopen("/sys/bus/event_source/devices/intel_pt/type", "re");
 	if (!f || fscanf(f, "%ld", &pt_type) != 1)
@@ -795,13 +799,21 @@ static void reload(void)
 static void check_nothing_left(void)
 {
 	struct perf_event_attr attr = { .type = pt_type, .size = sizeof(attr), .disabled = 1 };
-	long locked;
+	uint64_t first_cpu = 1;
+	struct auxtrace_setup setup = {
+		.size = sizeof(setup), .flags = AUXTRACE_SETUP_USER,
+		.cpus = (uintptr_t)&first_cpu, .cpus_len = sizeof(first_cpu),
+		.aux_size = MEMLOCK / 2, .data_size = MEMLOCK / 4,
+	};
 	int fd;
 
 	wait_until_unused(1);
-	locked = number_in("/proc/self/status", "VmLck: %ld");
-	if (locked)
-		end("kB are locked, and no session is left", locked);
+	/* More than half of what the user may lock: a session that is gone is charged no more. */
+	no_capabilities(1ULL << CAP_IPC_LOCK);
+	if (open_session(FD_SESSION) || ioctl(FD_SESSION, AUXTRACE_IOC_SETUP, &setup))
+		end("SETUP, and no session is left", errno);
+	no_capabilities(0);
+	close(FD_SESSION);
 	for (unsigned int cpu = 0; cpu < CPUS; cpu++) {
 		fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 		if (fd < 0 && errno == EBUSY)

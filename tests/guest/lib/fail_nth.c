@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,61 +12,75 @@
 
 #define DEBUGFS		"/sys/kernel/debug/"
 
-static int nth_fd = -1;
+static int nth_fd = -1, log_fd = -1;
 
-static void set(const char *attribute, const char *name, const char *text)
+static void set(const char *attribute, const char *value)
 {
 	char path[128];
 	int err;
 
-	snprintf(path, sizeof(path), DEBUGFS "%s/%s", attribute, name);
-	err = file_write(path, text);
+	snprintf(path, sizeof(path), DEBUGFS "%s", attribute);
+	err = file_write(path, value);
 	if (err)
 		skip_test("%s: %s", path, strerror(-err));
 }
 
-/* fail-nth counts what any of the kernel's attributes may fail: calls from nowhere never do. */
-static void enable(const char *attribute, bool on)
+void fault_required(void)
 {
-	set(attribute, "require-start", on ? "0" : "1");
-	set(attribute, "require-end", on ? "0xffffffffffffffff" : "2");
-	set(attribute, "verbose", "0");
-}
-
-void fault_select(enum fault kind)
-{
-	if (nth_fd < 0)
-		nth_fd = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
-	if (nth_fd < 0)
-		skip_test("this kernel has no fail-nth");
-	enable("failslab", kind == FAULT_MEMORY);
-	enable("fail_page_alloc", kind == FAULT_MEMORY);
-	enable("fail_usercopy", kind == FAULT_COPY);
+	if (nth_fd >= 0)
+		return;
 	/* By default only what cannot wait may fail, and no single page. */
-	set("failslab", "ignore-gfp-wait", "N");
-	set("fail_page_alloc", "ignore-gfp-wait", "N");
-	set("fail_page_alloc", "ignore-gfp-highmem", "N");
-	set("fail_page_alloc", "min-order", "0");
+	set("failslab/ignore-gfp-wait", "N");
+	set("fail_page_alloc/ignore-gfp-wait", "N");
+	set("fail_page_alloc/ignore-gfp-highmem", "N");
+	set("fail_page_alloc/min-order", "0");
+	/* A line in the kernel's log, which says what failed, without a backtrace. */
+	set("failslab/verbose", "1");
+	set("fail_page_alloc/verbose", "1");
+	set("fail_usercopy/verbose", "1");
+	log_fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	nth_fd = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
+	if (log_fd < 0 || nth_fd < 0)
+		skip_test("this kernel has no fail-nth, or no log");
 }
 
 void fault_next(unsigned int nth)
 {
 	char text[16];
 
+	lseek(log_fd, 0, SEEK_END);
 	snprintf(text, sizeof(text), "%u", nth);
 	if (pwrite(nth_fd, text, strlen(text), 0) < 0)
 		fail_msg("fail-nth: %s", strerror(errno));
 }
 
-bool fault_happened(void)
+enum fault fault_happened(void)
 {
-	char text[16] = "";
+	enum fault kind = FAULT_NONE;
+	char text[1024] = "";
 	bool happened;
+	ssize_t got;
 
 	/* This read may itself be the nth: then it fails, and the call before it did not. */
 	happened = pread(nth_fd, text, sizeof(text) - 1, 0) > 0 && text[0] == '0';
 	while (pwrite(nth_fd, "0", 1, 0) < 0)
 		if (errno != EFAULT)
 			fail_msg("fail-nth: %s", strerror(errno));
-	return happened;
+	if (!happened)
+		return FAULT_NONE;
+	for (;;) {
+		got = read(log_fd, text, sizeof(text) - 1);
+		if (got < 0 && errno == EPIPE)	/* the oldest lines are gone */
+			continue;
+		if (got <= 0)
+			break;
+		text[got] = 0;
+		if (strstr(text, "name fail_usercopy"))
+			kind = FAULT_COPY;
+		else if (strstr(text, "name failslab") || strstr(text, "name fail_page_alloc"))
+			kind = FAULT_MEMORY;
+	}
+	if (kind == FAULT_NONE)
+		fail_msg("a call failed by fail-nth, and the kernel's log does not say which");
+	return kind;
 }

@@ -3,21 +3,17 @@
 #ifndef VM_FAULT_H
 #define VM_FAULT_H
 
-#include <stdbool.h>
-
 enum fault {
-	FAULT_MEMORY,	/* an allocation */
-	FAULT_COPY,	/* a copy from or to user memory */
+	FAULT_NONE,
+	FAULT_MEMORY,	/* an allocation failed */
+	FAULT_COPY,	/* a copy from or to user memory did */
 };
 
-/*
- * From now on fault_next() is about these. Skips the running test, with a message, if the
- * kernel cannot do that.
- */
-void fault_select(enum fault kind);
-/* The @nth of the calling thread's allocations, or copies, from now on fails. */
+/* Skips the running test, with a message, if this kernel cannot inject faults. */
+void fault_required(void);
+/* The @nth of the calling thread's allocations and copies from now on fails. */
 void fault_next(unsigned int nth);
-/* Has it failed? If not, it will not. */
-bool fault_happened(void);
+/* What has failed since? From here on nothing fails. */
+enum fault fault_happened(void);
 
 #endif
