@@ -70,7 +70,9 @@ static void traces(struct session *s)
 	assert_false(msr_tracing(first_cpu));
 	st = channel_status(s->channel);
 	assert_true(st.window_end > st.window_begin);
-	channel_check_window(s->channel, st.window_begin, st.window_end, "after the faults");
+	/* The kernel's trace may have overwritten the begin; the_next_session_works() has all. */
+	if (st.window_end - st.window_begin <= s->channel->aux_size)
+		channel_check_window(s->channel, st.window_begin, st.window_end, "after the faults");
 	check_accounting(s);
 }
 
