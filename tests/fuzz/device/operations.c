@@ -33,6 +33,7 @@
 #define REGIONS		4U
 #define CELL		(1UL << 20)	/* the longest region of arguments.c */
 #define CELLS		(FILES * CPUS * REGIONS)
+#define MEMLOCK		(1UL << 20)
 #define NR_FORKS	2U		/* of a program: a fork takes long */
 #define HOTPLUG_MS	3000U		/* at least, between two changes */
 
@@ -695,9 +696,17 @@ static void prepare_faults(void)
 	write_text("/sys/kernel/debug/fail_usercopy/verbose", "0");
 }
 
+/* It counts in a thread without CAP_IPC_LOCK. */
+static void limit_locked(rlim_t bytes)
+{
+	const struct rlimit memlock = { bytes, RLIM_INFINITY };
+
+	if (setrlimit(RLIMIT_MEMLOCK, &memlock))
+		end("RLIMIT_MEMLOCK", errno);
+}
+
 bool operations_init(void)
 {
-	struct rlimit memlock = { 1 << 20, RLIM_INFINITY };
 	struct sigaction action = { .sa_handler = on_signal };
 	FILE *f;
 	int err;
@@ -705,8 +714,7 @@ bool operations_init(void)
 	arguments_init();
 	prepare_faults();
 	sigaction(SIGUSR2, &action, NULL);
-	/* It counts in a thread without CAP_IPC_LOCK. */
-	setrlimit(RLIMIT_MEMLOCK, &memlock);
+	limit_locked(MEMLOCK);
 	f = fopen("/sys/bus/event_source/devices/intel_pt/type", "re");
 	if (!f || fscanf(f, "%ld", &pt_type) != 1)
 		pt_type = PERF_TYPE_SOFTWARE;
@@ -791,17 +799,42 @@ static void reload(void)
 		end("open after a load", errno);
 }
 
+/*
+ * No file shows how much is charged to a user. So a session of 197 pages is made within a limit
+ * of 200: SETUP fails if anything is still charged, as each session has more than three pages.
+ */
+static void check_nothing_locked(void)
+{
+	uint64_t cpus = 1;
+	struct auxtrace_setup arg = {
+		.size = sizeof(arg),
+		.flags = AUXTRACE_SETUP_USER,
+		.cpus_len = sizeof(cpus),
+		.cpus = (uintptr_t)&cpus,
+		.aux_size = 128 * PAGE,
+		.data_size = 64 * PAGE,
+	};
+	int err = open_session(FD_SESSION);
+
+	if (err)
+		end("open, and no session is left", err);
+	limit_locked(200 * PAGE);
+	no_capabilities(1ULL << CAP_IPC_LOCK);
+	if (ioctl(FD_SESSION, AUXTRACE_IOC_SETUP, &arg))
+		end("SETUP within the limit of locked memory, and no session is left", errno);
+	no_capabilities(0);
+	limit_locked(MEMLOCK);
+	close(FD_SESSION);
+}
+
 /* What sessions had is returned: locked memory, and perf's hardware on each CPU. */
 static void check_nothing_left(void)
 {
 	struct perf_event_attr attr = { .type = pt_type, .size = sizeof(attr), .disabled = 1 };
-	long locked;
 	int fd;
 
 	wait_until_unused(1);
-	locked = number_in("/proc/self/status", "VmLck: %ld");
-	if (locked)
-		end("kB are locked, and no session is left", locked);
+	check_nothing_locked();
 	for (unsigned int cpu = 0; cpu < CPUS; cpu++) {
 		fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 		if (fd < 0 && errno == EBUSY)

@@ -26,7 +26,7 @@ int child_run(int (*fn)(void *arg), void *arg)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-static int caps_mask(uint64_t mask)
+static int caps_mask(uint64_t effective, uint64_t others)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[2];
@@ -34,23 +34,26 @@ static int caps_mask(uint64_t mask)
 	if (syscall(SYS_capget, &head, data))
 		return -errno;
 	for (int i = 0; i < 2; i++) {
-		uint32_t part = mask >> (32 * i);
-
-		data[i].effective &= part;
-		data[i].permitted &= part;
-		data[i].inheritable &= part;
+		data[i].effective &= (uint32_t)(effective >> (32 * i));
+		data[i].permitted &= (uint32_t)(others >> (32 * i));
+		data[i].inheritable &= (uint32_t)(others >> (32 * i));
 	}
 	return syscall(SYS_capset, &head, data) ? -errno : 0;
 }
 
 int caps_keep(uint64_t caps)
 {
-	return caps_mask(caps);
+	return caps_mask(caps, caps);
 }
 
 int caps_drop(uint64_t caps)
 {
-	return caps_mask(~caps);
+	return caps_mask(~caps, ~caps);
+}
+
+int caps_drop_effective(uint64_t caps)
+{
+	return caps_mask(~caps, ~0ULL);
 }
 
 int caps_regain(void)

@@ -18,6 +18,8 @@ int child_run(int (*fn)(void *arg), void *arg);
 int caps_keep(uint64_t caps);
 /* Drop these; 0 or a negative errno. */
 int caps_drop(uint64_t caps);
+/* Drop these until caps_regain(); 0 or a negative errno. */
+int caps_drop_effective(uint64_t caps);
 /* Make effective all that are permitted, as after a change of the user; 0 or a negative errno. */
 int caps_regain(void);
 
