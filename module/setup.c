@@ -9,6 +9,7 @@
 #include <linux/slab.h>
 #include "base/aux_buffer.h"
 #include "core/channel.h"
+#include "core/known.h"
 #include "cpuset.h"
 #include "hw/trace_pmus.h"
 #include "session.h"

@@ -130,11 +130,13 @@ NOKPROBE_SYMBOL(bts_missing);
 
 /*
  * perf lets one of BTS and LBR be in use at a time (x86_add_exclusive() in
- * arch/x86/events/core.c), and Intel PT be a third where the CPU cannot have it beside LBR.
+ * arch/x86/events/core.c), and Intel PT be a third where the CPU cannot have it beside LBR. With
+ * page-table isolation the reservation is an event of PMU "cpu" (bts_branch_event), which excludes
+ * no other event of that PMU.
  */
 static u32 bts_excludes(void)
 {
-	return AUXTRACE_EXCLUDES_TASK_EVENTS | AUXTRACE_EXCLUDES_LBR |
+	return AUXTRACE_EXCLUDES_LBR | (bts_has_pti() ? 0 : AUXTRACE_EXCLUDES_TASK_EVENTS) |
 	       (auxt_pt_caps().excludes_lbr ? AUXTRACE_EXCLUDES_PT_BTS : 0);
 }
 NOKPROBE_SYMBOL(bts_excludes);

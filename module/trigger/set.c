@@ -19,6 +19,7 @@
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 #include "core/data_ring.h"
+#include "core/known.h"
 #include "core/record.h"
 #include "trigger/delay.h"
 #include "trigger/kinds.h"

@@ -105,11 +105,20 @@ static void entries_of_an_impossible_size_are_refused_without_effect(void **stat
 	for (uint32_t size = 0; size < sizeof(struct auxtrace_cut); size++)
 		expect_call("SNAPSHOT", EINVAL, snapshot_with(s.fd, bytes, 1, size), __FILE__,
 			    __LINE__);
-	expect_call("PAUSE", E2BIG, pause_with(s.fd, bytes, 1, page_size + 1), __FILE__, __LINE__);
-	expect_call("PAUSE", E2BIG, pause_with(s.fd, bytes, 1, UINT32_MAX), __FILE__, __LINE__);
-	expect_call("SNAPSHOT", E2BIG, snapshot_with(s.fd, bytes, 1, page_size + 1), __FILE__,
+	/* Entries that would lie askew. */
+	for (uint32_t more = 1; more < 8; more++) {
+		expect_call("PAUSE", EINVAL,
+			    pause_with(s.fd, bytes, 1, sizeof(struct auxtrace_effect) + more),
+			    __FILE__, __LINE__);
+		expect_call("SNAPSHOT", EINVAL,
+			    snapshot_with(s.fd, bytes, 1, sizeof(struct auxtrace_cut) + more),
+			    __FILE__, __LINE__);
+	}
+	expect_call("PAUSE", E2BIG, pause_with(s.fd, bytes, 1, page_size + 8), __FILE__, __LINE__);
+	expect_call("PAUSE", E2BIG, pause_with(s.fd, bytes, 1, UINT32_MAX - 7), __FILE__, __LINE__);
+	expect_call("SNAPSHOT", E2BIG, snapshot_with(s.fd, bytes, 1, page_size + 8), __FILE__,
 		    __LINE__);
-	expect_call("SNAPSHOT", E2BIG, snapshot_with(s.fd, bytes, UINT32_MAX, UINT32_MAX), __FILE__,
+	expect_call("SNAPSHOT", E2BIG, snapshot_with(s.fd, bytes, UINT32_MAX, UINT32_MAX - 7), __FILE__,
 		    __LINE__);
 	assert_int_equal(channel_status(s.channel).pauses_asked, 0);
 	/* Without entries their size does not matter. */

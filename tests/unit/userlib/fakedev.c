@@ -35,6 +35,9 @@ int __wrap_io_uring_submit(struct io_uring *ring);
 ssize_t __real_pwrite(int fd, const void *buf, size_t count, off_t offset);
 ssize_t __wrap_pwrite(int fd, const void *buf, size_t count, off_t offset);
 
+ssize_t __real_readlink(const char *path, char *buf, size_t size);
+ssize_t __wrap_readlink(const char *path, char *buf, size_t size);
+
 FILE *__real_fopen(const char *path, const char *mode);
 FILE *__wrap_fopen(const char *path, const char *mode);
 int __real_fclose(FILE *f);
@@ -189,6 +192,22 @@ char *__wrap_strdup(const char *s)
 	return no_memory() ? NULL : __real_strdup(s);
 }
 
+ssize_t __wrap_readlink(const char *path, char *buf, size_t size)
+{
+	size_t len;
+
+	if (!fake.proc_self || strcmp(path, "/proc/self"))
+		return __real_readlink(path, buf, size);
+	len = strlen(fake.proc_self);
+	if (!len) {
+		errno = ENOENT;
+		return -1;
+	}
+	assert_true(len <= size);
+	memcpy(buf, fake.proc_self, len);
+	return len;
+}
+
 FILE *__wrap_fopen(const char *path, const char *mode)
 {
 	char buf[256];
@@ -305,6 +324,7 @@ static void do_info(struct auxtrace_info *arg)
 	arg->caps_len = asked.caps_len;
 	if (!arg->out_caps_len)
 		arg->out_caps_len = sizeof(fake.caps);
+	memset((void *)(uintptr_t)asked.caps, 0, asked.caps_len);
 	memcpy((void *)(uintptr_t)asked.caps, &fake.caps, sizeof(fake.caps));
 }
 

@@ -72,6 +72,7 @@ struct fakedev {
 	bool no_uring;
 	int uring_writes;	/* so many writes by io_uring are short first */
 	const char *proc;	/* kcore, kallsyms and modules of /proc are below it; NULL: the real ones */
+	const char *proc_self;	/* what /proc/self points to; "": there is none; NULL: what it is */
 	struct fake_channel channel[FAKE_CPUS];
 };
 
