@@ -87,6 +87,7 @@ static int channel_claim(struct auxt_channel *ch)
 
 	if (err)
 		return err;
+	ch->stuck = false;
 	ch->attached = true;
 	ch->run++;
 	/* The NMI handlers see the channel only after all of it is in place. */

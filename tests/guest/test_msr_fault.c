@@ -16,6 +16,7 @@
 #include "file.h"
 #include "invariants.h"
 #include "klog.h"
+#include "kmod.h"
 #include "load.h"
 #include "machine.h"
 #include "msr.h"
@@ -261,11 +262,12 @@ static void each_wrmsr_may_fault_once(void **state)
 static void is_stuck_until_the_cpu_gives_in(struct session *s, unsigned int said)
 {
 	struct session next;
-	bool on = msr_tracing(first_cpu);
+	bool on = msr_tracing(first_cpu), stuck = klog_count(REFUSES) > said;
+	int users;
 
 	open_on(&next, USER | OVER, AUX_SIZE);
 	if (on) {
-		assert_true(klog_count(REFUSES) > said);
+		assert_true(stuck);
 		if (perf_pmu_type(under_bts() ? "intel_bts" : "intel_pt") >= 0)
 			perf_is_refused(first_cpu);
 		for (int i = 0; i < 3; i++) {
@@ -274,11 +276,16 @@ static void is_stuck_until_the_cpu_gives_in(struct session *s, unsigned int said
 		}
 	}
 	session_close(s);
+	session_close(&next);
+	/* The module cannot be unloaded: nothing else would turn the hardware off. */
+	users = kmod_users();
+	open_on(&next, USER | OVER, AUX_SIZE);
 	emulator_knobs_reset();
 	if (on)
 		assert_true(msr_tracing(first_cpu));
 	traces(&next);
 	session_close(&next);
+	assert_int_equal(kmod_users(), users - stuck);
 	the_next_session_works();
 }
 

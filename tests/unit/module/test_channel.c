@@ -2129,8 +2129,11 @@ static void pages_are_freed_once_the_hardware_was_off(void **state)
 	hw.refuses = true;
 	auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_SETUP);
 	auxt_channel_detach(channel);
+	assert_true(channel->stuck);
 	hw.refuses = false;
 	start(false);
+	/* Attached implies not stuck. */
+	assert_false(channel->stuck);
 	unmake();
 	assert_int_equal(hw.kept, 0);
 }
