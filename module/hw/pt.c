@@ -450,7 +450,7 @@ static bool pt_vmx_forbids(void)
 }
 NOKPROBE_SYMBOL(pt_vmx_forbids);
 
-static int pt_try_start(struct auxt_channel *ch, bool new_window)
+static __always_inline int pt_try_start(struct auxt_channel *ch, bool new_window)
 {
 	struct pt *pt = pt_of(ch);
 
@@ -464,7 +464,6 @@ static int pt_try_start(struct auxt_channel *ch, bool new_window)
 		return -EIO;
 	return auxt_wrmsr(MSR_IA32_RTIT_CTL, pt->ctl | RTIT_CTL_TRACEEN);
 }
-NOKPROBE_SYMBOL(pt_try_start);
 
 static int pt_start(struct auxt_channel *ch, bool new_window)
 {
