@@ -106,13 +106,15 @@ static void undo_setup(struct session *s, void *arg)
 
 static void setup_with(uint32_t flags, uint32_t slots)
 {
+	/* The first CPU whose memory is allocated and the last: those between are like these. */
+	uint64_t cpus = one_cpu | 1ULL << last_cpu;
 	/* Enough for one session and not for two: what a failed SETUP leaves charged shows. */
-	rlim_t bytes = cpus_count(all_cpus) * (AUX_SIZE + DATA_SIZE) * 3 / 2;
+	rlim_t bytes = cpus_count(cpus) * (AUX_SIZE + DATA_SIZE) * 3 / 2;
 	struct rlimit before, limit = { bytes, RLIM_INFINITY };
 	struct call c = { "SETUP", make_setup, setup_unchanged, undo_setup, NULL, 0 };
 	struct session s;
 
-	session_prepare(&s, all_cpus, flags, AUX_SIZE);
+	session_prepare(&s, cpus, flags, AUX_SIZE);
 	session_prepare_data(&s, slots ? AUXTRACE_SETUP_DATA_OVERWRITE : 0, DATA_SIZE);
 	s.setup.slots = slots;
 	s.fd = at_open();
