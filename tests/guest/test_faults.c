@@ -257,7 +257,6 @@ static int make_snapshot(struct session *s, void *arg)
 	struct auxtrace_cut cuts[MAX_CPUS];
 	int ret;
 
-	ok_status(s->fd, 0, &shot->before);
 	ret = at_snapshot(s->fd, shot->flags, cuts, MAX_CPUS, &shot->slot);
 	return ret < 0 ? ret : 0;
 }
@@ -285,6 +284,7 @@ static void undo_snapshot(struct session *s, void *arg)
 		expect_call("RESUME", 0, at_control(s->fd, AUXTRACE_IOC_RESUME, 0, NULL, 0),
 			    __FILE__, __LINE__);
 	}
+	ok_status(s->fd, 0, &shot->before);
 }
 
 static void a_snapshot_that_fails_retains_nothing(void **state)
@@ -299,6 +299,7 @@ static void a_snapshot_that_fails_retains_nothing(void **state)
 		struct call c = { "SNAPSHOT", make_snapshot, snapshot_unchanged, undo_snapshot,
 				  &shot, 0 };
 
+		ok_status(s.fd, 0, &shot.before);
 		fail_each(&s, &c);
 	}
 	ok_stop(s.fd);
