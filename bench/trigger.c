@@ -129,7 +129,7 @@ static void sample_of_ours(void)
 {
 	struct ours ours;
 
-	ours_begin(&ours, AUXTRACE_WANT_ALL, 0);
+	ours_begin(&ours, AUXTRACE_WANT_DEFAULT, 0);
 	ours_at(&ours, AUXTRACE_TRIGGER_SYSCALL_EXIT, AUXTRACE_ACTION_SAMPLE);
 	for (int i = 0; i < SAMPLE_SIZE / 100; i++)
 		load();
@@ -245,7 +245,7 @@ static void beside_ours(const char *what, struct auxtrace_trigger *trigger)
 	struct ours ours;
 
 	trigger->action = AUXTRACE_ACTION_PAUSE;
-	ours_begin(&ours, AUXTRACE_WANT_ALL, 0);
+	ours_begin(&ours, AUXTRACE_WANT_DEFAULT, 0);
 	ours_trigger(&ours, trigger);
 	in_log("ours", what, OTHER);
 	ours_close(&ours);
@@ -326,14 +326,14 @@ void measure_trigger(void)
 	counters_start(1);
 	costs_begin(1);
 	in_log("nobody", "bare", OTHER);
-	of_ours("ours", AUXTRACE_WANT_ALL);
+	of_ours("ours", AUXTRACE_WANT_DEFAULT);
 	of_ours("ours-event", AUXTRACE_WANT_TRIGGER);
 	of_ours("ours-bare", 0);
 	of_theirs("perf", true);
 	of_theirs("perf-bare", false);
 	sample_of_ours();
 	sample_of_theirs();
-	ours_begin(&ours, AUXTRACE_WANT_ALL, 0);
+	ours_begin(&ours, AUXTRACE_WANT_DEFAULT, 0);
 	in_log("ours", "beside-none", OTHER);
 	ours_close(&ours);
 	beside_ours_all();

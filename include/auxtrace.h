@@ -328,7 +328,8 @@ int auxtrace_task(struct auxtrace_session *session, pid_t pid, struct auxtrace_t
  *
  * Return: 0, or -1 with an error of auxtrace_task(), or:
  *  ESRCH  the process has ended, or is in another PID namespace
- *  EBADF  no pidfd, or no /proc
+ *  EBADF  no pidfd; or no /proc, or one that was mounted for another PID namespace: its numbers
+ *         are not the caller's
  */
 int auxtrace_task_pidfd(struct auxtrace_session *session, int pidfd, struct auxtrace_task *task);
 
@@ -761,7 +762,7 @@ int auxtrace_recording_add_task(struct auxtrace_recording *recording, pid_t pid)
 /**
  * auxtrace_recording_end_task - record that a process left its address space by its exit
  * @pid: 0: the caller
- * @tsc: when; 0: now
+ * @time: when, in the session's clock; 0: now
  *
  * Then code of a later process with the same CR3 is not taken for that of this one. If the
  * process is still alive (only a thread has ended), adding it again undoes this. An exec
@@ -770,7 +771,7 @@ int auxtrace_recording_add_task(struct auxtrace_recording *recording, pid_t pid)
  * Return: 0, or -1:
  *  ENOENT  @pid was not added
  */
-int auxtrace_recording_end_task(struct auxtrace_recording *recording, pid_t pid, uint64_t tsc);
+int auxtrace_recording_end_task(struct auxtrace_recording *recording, pid_t pid, uint64_t time);
 
 /**
  * auxtrace_recording_add_mapping - record an executable file mapping of a process

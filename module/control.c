@@ -104,7 +104,7 @@ static int control_send_and_tell(struct auxt_session *session, const struct cpum
 	struct auxt_answer answer;
 	int err;
 
-	if (arg->effect_size < offsetofend(struct auxtrace_effect, time))
+	if (arg->effect_size < offsetofend(struct auxtrace_effect, time) || arg->effect_size % 8)
 		return -EINVAL;
 	if (arg->effect_size > PAGE_SIZE)
 		return -E2BIG;
@@ -149,9 +149,9 @@ static int control_session(struct auxt_session *session, const struct auxtrace_c
  * @session: the session
  * @data: struct auxtrace_control
  *
- * Return: 0; -EINVAL unknown flag, a CPU that is not the session's, no CPU, or an effect_size below
- * the first published; -E2BIG one beyond a page; -EBADFD not started; -EFAULT a bad pointer;
- * -ENOMEM; -EINTR a fatal signal.
+ * Return: 0; -EINVAL unknown flag, a CPU that is not the session's, no CPU, or an effect_size that
+ * is too small or no multiple of 8; -E2BIG one beyond a page; -EBADFD not started; -EFAULT a bad
+ * pointer; -ENOMEM; -EINTR a fatal signal.
  */
 int auxt_pause(struct auxt_session *session, void *data)
 {

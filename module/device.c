@@ -35,7 +35,7 @@ union device_arg {
  * struct device_command - an ioctl
  * @number: AUXTRACE_IOC_*
  * @size: size of its struct in this version
- * @min_size: size of its struct when first published
+ * @min_size: size of its struct in version 2, the first of this ABI
  * @run: carries the ioctl out; @data is the struct. Returns 0 or an errno of the ABI
  * @answer: offset of the first out_* member: the struct is written back from there on; 0: the
  *	struct has no such member
@@ -48,11 +48,11 @@ struct device_command {
 	u32 answer;
 };
 
-#define COMMAND(_name, _struct, _last_published, _run, _answer) {	\
+#define COMMAND(_name, _struct, _last, _run, _answer) {	\
 	.number = AUXTRACE_IOC_##_name,					\
 	.size = sizeof(struct _struct) +				\
 		BUILD_BUG_ON_ZERO(sizeof(struct _struct) > sizeof(union device_arg)), \
-	.min_size = offsetofend(struct _struct, _last_published),	\
+	.min_size = offsetofend(struct _struct, _last),	\
 	.run = _run,							\
 	.answer = _answer,						\
 }
@@ -60,12 +60,12 @@ struct device_command {
 static const struct device_command device_commands[] = {
 	COMMAND(INFO, auxtrace_info, out_time_shift, auxt_info,
 		offsetof(struct auxtrace_info, out_caps_len)),
-	COMMAND(SETUP, auxtrace_setup, aux_watermark, auxt_setup, 0),
+	COMMAND(SETUP, auxtrace_setup, slots, auxt_setup, 0),
 	COMMAND(START, auxtrace_start, flags, auxt_start, 0),
 	COMMAND(STOP, auxtrace_start, flags, auxt_stop, 0),
 	COMMAND(PAUSE, auxtrace_control, reserved, auxt_pause, 0),
 	COMMAND(RESUME, auxtrace_control, reserved, auxt_resume, 0),
-	COMMAND(STATUS, auxtrace_status, out_pmis, auxt_status,
+	COMMAND(STATUS, auxtrace_status, out_data_lost, auxt_status,
 		offsetof(struct auxtrace_status, out_state)),
 	COMMAND(TASK, auxtrace_task, out_context_mask, auxt_task,
 		offsetof(struct auxtrace_task, out_context)),
@@ -104,7 +104,7 @@ static long device_run(const struct device_command *command, struct auxt_session
 	size = min(size, command->size);
 	if (command->answer)
 		len = size - command->answer;
-	err = auxt_answer_pin(&answer, (u64)user + command->answer, len);
+	err = auxt_answer_pin(&answer, (unsigned long)user + command->answer, len);
 	if (err)
 		return err;
 	err = command->run(session, &arg);

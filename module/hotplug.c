@@ -82,6 +82,7 @@ static void hotplug_sleep_here(void *unused)
 	for (pmu = 0; pmu < TRACE_PMUS; pmu++)
 		if (auxt_channel_here(pmu))
 			auxt_channel_leave(auxt_channel_here(pmu));
+	auxt_reservation_stop_stuck();
 }
 
 static void hotplug_wake_here(void *unused)

@@ -4,12 +4,14 @@
 #include <linux/auxtrace.h>
 #include <linux/capability.h>
 #include <linux/cpu.h>
+#include <linux/mm.h>
 #include <linux/smp.h>
 #include <linux/stddef.h>
-#include <linux/uaccess.h>
+#include "answer.h"
 #include "base/clock.h"
 #include "compat/compat.h"
 #include "core/caps.h"
+#include "core/known.h"
 #include "core/trace_pmu.h"
 #include "hw/reservation.h"
 #include "hw/trace_pmus.h"
@@ -87,10 +89,12 @@ static bool info_describe_pmu(struct auxt_caps *caps, const struct trace_pmu *pm
 	return usable;
 }
 
-/* Copies as many capabilities as fit whole into the caller's memory. */
+/* Copies as many capabilities as fit whole into the caller's memory, and zeroes the rest of it. */
 static int info_copy_caps(struct auxtrace_info *info, const struct auxt_caps *caps)
 {
+	struct auxt_answer answer;
 	u32 len = 0, next;
+	int err;
 
 	for (;;) {
 		if (len == caps->len)
@@ -101,10 +105,17 @@ static int info_copy_caps(struct auxtrace_info *info, const struct auxt_caps *ca
 		len = next;
 	}
 	info->out_caps_len = caps->len;
-	return copy_to_user(u64_to_user_ptr(info->caps), caps->bytes, len) ? -EFAULT : 0;
+	err = auxt_answer_pin(&answer, info->caps, info->caps_len);
+	if (err)
+		return err;
+	auxt_answer_write(&answer, 0, caps->bytes, len);
+	auxt_answer_write(&answer, len, NULL, info->caps_len - len);
+	auxt_answer_unpin(&answer);
+	return 0;
 }
 
-/* All capabilities together. */
+/* All capabilities together. The ABI promises that they fit in 4096 bytes. */
+static_assert(sizeof_field(struct auxt_caps, bytes) <= 4096);
 static_assert(sizeof(struct auxtrace_cap_x86) + TRACE_PMUS * sizeof(struct auxtrace_cap_pmu) +
 	      sizeof(struct auxtrace_cap_intel_pt) + sizeof(struct auxtrace_cap_intel_bts) <=
 	      sizeof_field(struct auxt_caps, bytes));
@@ -114,7 +125,8 @@ static_assert(sizeof(struct auxtrace_cap_x86) + TRACE_PMUS * sizeof(struct auxtr
  * @session: unused
  * @data: struct auxtrace_info
  *
- * Return: 0; -EINVAL unknown flag; -EACCES PROBE without CAP_PERFMON; -EFAULT a bad pointer.
+ * Return: 0; -EINVAL unknown flag; -E2BIG caps_len beyond a page; -EACCES PROBE without CAP_PERFMON;
+ * -EFAULT a bad pointer; -ENOMEM; -EINTR a fatal signal.
  */
 int auxt_info(struct auxt_session *session, void *data)
 {
@@ -124,6 +136,8 @@ int auxt_info(struct auxt_session *session, void *data)
 
 	if (info->flags & ~AUXTRACE_INFO_ALL)
 		return -EINVAL;
+	if (info->caps_len > PAGE_SIZE)
+		return -E2BIG;
 	if (info->flags & AUXTRACE_INFO_PROBE && !perfmon_capable())
 		return -EACCES;
 

@@ -19,10 +19,11 @@ struct vm_area_struct;
  * setup_lock	serialises SETUP. What SETUP creates (buffer, channels, CPU set) is published by
  *		a release store of @state and does not change until the file is released. So
  *		mmap(2) and others use it without a lock, after an acquire load of @state.
- *		(mmap(2) runs with mmap_lock held, and a copy to or from user space may take
- *		it: no such copy is made under the locks below.)
  * the lock of the trigger set (trigger/set.c)	held while events are created and released, for
  *		which the kernel takes the next lock.
+ *		(mmap(2) runs with mmap_lock held, and a copy to or from user space may take
+ *		it. mmap(2) takes none of these locks. Copies are made under the two locks so
+ *		far, and none under those below.)
  * cpus_read_lock()	no CPU goes online or offline, so the callbacks of hotplug.c, which
  *		change channels, do not run. Nothing under it may take it again: see
  *		hw/reservation.c.

@@ -9,6 +9,7 @@
 #include <linux/slab.h>
 #include "base/aux_buffer.h"
 #include "core/channel.h"
+#include "core/known.h"
 #include "cpuset.h"
 #include "hw/trace_pmus.h"
 #include "session.h"
@@ -87,7 +88,7 @@ static int setup_make_channels(struct auxt_session *session, const struct auxtra
 	struct auxt_group *group = &session->group;
 	unsigned int cpu, index = 0;
 
-	group->channels = kvcalloc(nr_cpu_ids, sizeof(*group->channels), AUXT_SESSION_GFP);
+	group->channels = auxt_session_calloc(nr_cpu_ids, sizeof(*group->channels));
 	if (!group->channels)
 		return -ENOMEM;
 	for_each_cpu(cpu, group->cpus) {

@@ -8,6 +8,7 @@
 #include "answer.h"
 #include "broadcast.h"
 #include "core/channel.h"
+#include "core/known.h"
 #include "core/slots.h"
 #include "session.h"
 #include "verbs.h"
@@ -122,9 +123,10 @@ static int snapshot_take_and_tell(struct auxt_session *session, struct auxtrace_
  * @session: the session
  * @data: struct auxtrace_snapshot
  *
- * Return: 0; -EINVAL unknown flag, both flags, SLOT in a session without slots, or a cut_size below
- * the first published; -E2BIG one beyond a page; -EBADFD before SETUP, or a flag while not started;
- * -ENOSPC SLOT, and no other slot is free on all CPUs; -EFAULT a bad pointer; -ENOMEM; -EINTR a fatal signal.
+ * Return: 0; -EINVAL unknown flag, both flags, SLOT in a session without slots, or a cut_size that
+ * is too small or no multiple of 8; -E2BIG one beyond a page; -EBADFD before SETUP, or a flag while
+ * not started; -ENOSPC SLOT, and no other slot is free on all CPUs; -EFAULT a bad pointer; -ENOMEM;
+ * -EINTR a fatal signal.
  */
 int auxt_snapshot(struct auxt_session *session, void *data)
 {
@@ -140,7 +142,8 @@ int auxt_snapshot(struct auxt_session *session, void *data)
 		return -EINVAL;
 	arg->out_count = session->nr_channels;
 	arg->out_slot = 0;
-	if (arg->cuts_len && arg->cut_size < offsetofend(struct auxtrace_cut, time))
+	if (arg->cuts_len && (arg->cut_size < offsetofend(struct auxtrace_cut, time) ||
+			      arg->cut_size % 8))
 		return -EINVAL;
 	if (arg->cuts_len && arg->cut_size > PAGE_SIZE)
 		return -E2BIG;

@@ -187,8 +187,8 @@ int auxt_start(struct auxt_session *session, void *data)
 	if (auxt_session_state(session) == AUXTRACE_STATE_NEW)
 		return -EBADFD;
 	/* A CPU that went offline after a TRIGGER_ADD has lost the trigger's event. */
-	auxt_trigger_set_renew(session->triggers);
-	return start_change_state(session, start_do_start);
+	return auxt_trigger_set_renew(session->triggers) ?:
+	       start_change_state(session, start_do_start);
 }
 
 /**

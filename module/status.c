@@ -4,6 +4,7 @@
 #include <linux/poll.h>
 #include <linux/slab.h>
 #include "broadcast.h"
+#include "core/known.h"
 #include "core/remote.h"
 #include "core/settle.h"
 #include "session.h"

@@ -31,6 +31,7 @@ Call Trace:
 unchecked MSR access error: WRMSR to 0x570 (tried to write 0x0000000000000001)
 BUG: Bad page state in process test_mmap  pfn:12345
 list_add corruption. prev->next should be next (ffff888), but was ffff999. (prev=ffff777).
+list_add double add: new=ffff888, prev=ffff999, next=ffff777.
 refcount_t: underflow; use-after-free.
 BUG: KASAN: slab-use-after-free in channel_free+0x12/0x40 [auxtrace]
 BUG: KCSAN: data-race in settle / status_read

@@ -98,7 +98,7 @@ t.run("auxtrace info", r"^auxtrace can trace here")
 t.run("auxtrace record -k -o r -- ls /", r"bytes produced [1-9]")
 t.run("auxtrace script r > calls; grep -c entry_SYSCALL_64 calls", r"decode errors: 0", r"^[1-9]\d*\s*$")
 t.run("auxtrace record -o r2 -C 0 --overwrite --on "
-      "'latency:uprobe:/bin/sessions:table_put..uretprobe:/bin/sessions:table_put>10ms=freeze' "
+      "'latency:uprobe:/bin/sessions:table_put..uretprobe:/bin/sessions:table_put>1ms=freeze' "
       "-- sessions 2000", r"frozen by trigger")
 t.run("man auxtrace | sed -n 1,12p", r"^AUXTRACE\(1\)", r"record and show hardware instruction traces")
 t.run("man libauxtrace | sed -n 1,6p", r"^LIBAUXTRACE\(3\)")

@@ -10,7 +10,7 @@ static const struct auxtrace_cap *cap_at(const struct auxtrace_session *s, size_
 	return (const void *)((const char *)s->caps + at);
 }
 
-int capabilities_check(const struct auxtrace_session *s)
+int capabilities_check(struct auxtrace_session *s)
 {
 	size_t at = 0;
 
@@ -18,6 +18,10 @@ int capabilities_check(const struct auxtrace_session *s)
 		size_t left = s->caps_len - at;
 		const struct auxtrace_cap *cap = cap_at(s, at);
 
+		if (left >= sizeof(*cap) && cap->tag == AUXTRACE_CAP_END) {
+			s->caps_len = at;
+			break;
+		}
 		if (left < sizeof(*cap) || cap->size < sizeof(*cap) || cap->size > left ||
 		    cap->size % 8)
 			return fail(EBADE, "the module reports a malformed capability at byte %zu", at);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "internal.h"
+#include "module/core/known.h"
 #include "trace_pmu.h"
 
 static int start_or_stop(struct auxtrace_session *s, unsigned long nr, const char *name)

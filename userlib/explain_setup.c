@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "internal.h"
+#include "module/core/known.h"
 #include "trace_pmu.h"
 #include "text.h"
 
@@ -38,7 +39,7 @@ static int explain_data(const struct auxtrace_setup *setup, uint64_t page)
 		return fail(EINVAL, "a data_watermark of %" PRIu64 " bytes is not possible: it must be less than the data ring, %" PRIu64,
 			    (uint64_t)setup->data_watermark, (uint64_t)setup->data_size);
 	if (setup->records & ~AUXTRACE_WANT_ALL)
-		return fail(EINVAL, "unknown kinds of records %#x: AUXTRACE_WANT_ALL is %#x",
+		return fail(EINVAL, "unknown kinds of records %#x: the known ones are %#x",
 			    setup->records & ~AUXTRACE_WANT_ALL, AUXTRACE_WANT_ALL);
 	return 0;
 }

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "internal.h"
+#include "module/core/known.h"
 #include "module/trigger/kinds.h"
 
 #define MIN_TIMER_NS	10000

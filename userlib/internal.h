@@ -26,7 +26,7 @@ struct auxtrace_reader {
 	void *record;		/* copy of a record that wraps at the ring's end */
 };
 
-/* Far more than there are. */
+/* All capabilities of every version fit, <linux/auxtrace.h> says. */
 #define MAX_CAPS	4096
 
 struct auxtrace_session {
@@ -55,10 +55,10 @@ int device_open(const char *path);
 int device_ioctl(int fd, unsigned long nr, void *arg);
 
 /*
- * capability.c: read the caps_len bytes of capabilities that INFO has written to s->caps. 0, or -1
- * with EBADE and the message if they are malformed.
+ * capability.c: read the capabilities that INFO has written to s->caps, caps_len bytes or fewer, and
+ * set caps_len to their end. 0, or -1 with EBADE and the message if they are malformed.
  */
-int capabilities_check(const struct auxtrace_session *s);
+int capabilities_check(struct auxtrace_session *s);
 /* Copy the capability @tag to @cap, which is cleared first. False: there is none. */
 bool capability_get(const struct auxtrace_session *s, uint32_t tag, void *cap, size_t size);
 /* AUXTRACE_PMU_STATE_* of a trace PMU; AUXTRACE_PMU_STATE_NO_CPUID if the module does not know it. */

@@ -7,7 +7,9 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "internal.h"
 
@@ -23,12 +25,27 @@ int pidfd_is_alive(int pidfd)
 	return 0;
 }
 
+/* /proc has the numbers of the PID namespace for which it was mounted. */
+static bool proc_has_our_numbers(void)
+{
+	char number[32];
+	ssize_t len = readlink("/proc/self", number, sizeof(number) - 1);
+
+	if (len < 0)
+		return false;
+	number[len] = 0;
+	return atoi(number) == getpid();
+}
+
 int pidfd_number(int pidfd)
 {
 	char path[64], line[128];
 	int pid = 0, found = 0;
 	FILE *f;
 
+	if (!proc_has_our_numbers())
+		return fail(EBADF, "/proc is not mounted for this PID namespace: it does not tell the number of pidfd %d",
+			    pidfd);
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", pidfd);
 	f = fopen(path, "re");
 	if (!f)

@@ -133,9 +133,9 @@ AUXTRACE_API int auxtrace_recording_add_task(struct auxtrace_recording *rec, pid
 	return task_list_add(rec->tasks, rec->session, pid);
 }
 
-AUXTRACE_API int auxtrace_recording_end_task(struct auxtrace_recording *rec, pid_t pid, uint64_t tsc)
+AUXTRACE_API int auxtrace_recording_end_task(struct auxtrace_recording *rec, pid_t pid, uint64_t time)
 {
-	return task_list_end(rec->tasks, pid, tsc);
+	return task_list_end(rec->tasks, pid, time);
 }
 
 AUXTRACE_API int auxtrace_recording_add_mapping(struct auxtrace_recording *rec, pid_t pid,

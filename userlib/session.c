@@ -96,9 +96,10 @@ AUXTRACE_API int auxtrace_info(struct auxtrace_session *s, uint32_t flags,
 		return 0;
 	if (!info->out_page_size || info->out_page_size & (info->out_page_size - 1))
 		return fail(EBADE, "the module reports a page size of %u bytes", info->out_page_size);
-	if (info->out_caps_len > sizeof(s->caps))
-		return fail(EBADE, "the module reports %u bytes of capabilities", info->out_caps_len);
 	s->caps_len = info->out_caps_len;
+	/* If there are more, AUXTRACE_CAP_END is behind the last one that fitted. */
+	if (s->caps_len > sizeof(s->caps))
+		s->caps_len = sizeof(s->caps);
 	return capabilities_check(s);
 }
 

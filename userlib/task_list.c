@@ -269,17 +269,17 @@ int task_list_add(struct task_list *list, struct auxtrace_session *session, pid_
 	return 0;
 }
 
-int task_list_end(struct task_list *list, pid_t pid, uint64_t tsc)
+int task_list_end(struct task_list *list, pid_t pid, uint64_t time)
 {
 	struct space *s = newest_of(list, pid);
 
 	if (!s)
 		return fail(ENOENT, "process %d is not in the recording", pid);
-	if (!tsc)
-		tsc = __rdtsc();
+	if (!time)
+		time = __rdtsc();
 	/* Exits of threads are reported in any order. The process ends with the last one. */
-	if (tsc > s->end_tsc)
-		s->end_tsc = tsc;
+	if (time > s->end_tsc)
+		s->end_tsc = time;
 	return 0;
 }
 

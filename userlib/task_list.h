@@ -12,8 +12,8 @@ void task_list_free(struct task_list *list);
 
 /* These return 0, or -1 with errno and the message. */
 int task_list_add(struct task_list *list, struct auxtrace_session *session, pid_t pid);
-/* The process left its newest address space at @tsc (0: now). */
-int task_list_end(struct task_list *list, pid_t pid, uint64_t tsc);
+/* The process left its newest address space at @time, in the session's clock (0: now). */
+int task_list_end(struct task_list *list, pid_t pid, uint64_t time);
 /* Add an executable mapping of @pid, which may be gone by now. */
 int task_list_map(struct task_list *list, pid_t pid, uint64_t start, uint64_t end, uint64_t offset,
 		  const char *path);

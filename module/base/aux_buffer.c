@@ -11,6 +11,7 @@
 #include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/nospec.h>
+#include <linux/overflow.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/user.h>
 #include <linux/slab.h>
@@ -97,6 +98,23 @@ static void aux_buffer_free_pages(struct aux_pages *cpu_pages)
 }
 NOKPROBE_SYMBOL(aux_buffer_free_pages);
 
+/**
+ * auxt_session_calloc() - allocate an array for a session
+ * @n: number of elements
+ * @size: size of one
+ *
+ * Return: the array, zeroed, for kvfree(); or NULL.
+ */
+void *auxt_session_calloc(size_t n, size_t size)
+{
+	size_t bytes = array_size(n, size);
+
+	if (bytes <= PAGE_SIZE)
+		return kzalloc(bytes, AUXT_SESSION_GFP);
+	return __vmalloc(bytes, AUXT_SESSION_GFP | __GFP_ZERO);
+}
+NOKPROBE_SYMBOL(auxt_session_calloc);
+
 /*
  * Allocates chunks as large as the node has free, which takes few calls of the allocator. Falls
  * back to smaller chunks, then to other nodes. (The allocator refuses an order beyond its maximum
@@ -109,7 +127,7 @@ static int aux_buffer_alloc_area(struct aux_area *area, unsigned long nr_pages, 
 	gfp_t where = __GFP_THISNODE;
 	unsigned long i;
 
-	area->page = kvcalloc(nr_pages, sizeof(*area->page), AUXT_SESSION_GFP);
+	area->page = auxt_session_calloc(nr_pages, sizeof(*area->page));
 	if (!area->page)
 		return -ENOMEM;
 	while (area->nr < nr_pages) {
@@ -280,7 +298,7 @@ struct auxt_aux_buffer *auxt_aux_buffer_new(const struct cpumask *cpus,
 	    charge > totalram_pages())
 		return ERR_PTR(-ENOMEM);
 
-	buffer = kvzalloc(struct_size(buffer, cpu_pages, nr_cpu_ids), AUXT_SESSION_GFP);
+	buffer = auxt_session_calloc(1, struct_size(buffer, cpu_pages, nr_cpu_ids));
 	if (!buffer)
 		return ERR_PTR(-ENOMEM);
 	buffer->nr_cpus = nr_cpu_ids;

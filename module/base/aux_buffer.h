@@ -17,6 +17,13 @@
  */
 #define AUXT_SESSION_GFP	(GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_RETRY_MAYFAIL)
 
+/*
+ * An array of such memory, zeroed; for kvfree(). More than a page is of single pages: kvcalloc() with
+ * these flags would try hard to get it in one piece, which for the pages of a large area takes long,
+ * and without __GFP_RETRY_MAYFAIL it could invoke the OOM killer.
+ */
+void *auxt_session_calloc(size_t n, size_t size);
+
 struct auxtrace_setup;
 struct auxtrace_status_page;
 struct auxtrace_user_page;

@@ -87,6 +87,7 @@ static int channel_claim(struct auxt_channel *ch)
 
 	if (err)
 		return err;
+	ch->stuck = false;
 	ch->attached = true;
 	ch->run++;
 	/* The NMI handlers see the channel only after all of it is in place. */
@@ -410,7 +411,7 @@ struct auxt_channel *auxt_channel_new(const struct trace_pmu *pmu, struct auxt_a
 	slot_size = setup->aux_size / ch->now.slots;
 	auxt_position_init(&ch->aux, slot_size, slot_size, watermark, overwrite);
 	if (setup->data_size) {
-		ch->wanted = setup->records ?: AUXTRACE_WANT_ALL;
+		ch->wanted = setup->records ?: AUXTRACE_WANT_DEFAULT;
 		ch->now.data_size = setup->data_size;
 		auxt_data_init(&ch->data, setup, auxt_aux_buffer_data(buffer, cpu), ch->status,
 			       ch->user);

@@ -53,6 +53,8 @@ struct auxtrace_setup;
  *	bits are perf's. Returns whether it was set
  * @emergency_stop: turn tracing off on this CPU, whatever state a channel is in. Any time,
  *	interrupts off or NMI
+ * @recover: after @release has left a channel stuck on this CPU: turn tracing off, and restore the
+ *	registers as @release would have. The channel may be freed by now. 0 or -EIO. Interrupts off
  *
  * @start, @stop and @relocate run on the channel's CPU with interrupts off, also in NMIs, and are
  * never nested in each other (see settle.c). @interrupt and @acknowledge run in NMIs only, which
@@ -79,6 +81,7 @@ struct trace_pmu {
 	bool (*interrupt)(struct auxt_channel *ch);
 	bool (*acknowledge)(struct auxt_channel *ch);
 	void (*emergency_stop)(void);
+	int (*recover)(void);
 };
 
 #endif /* AUXT_TRACE_PMU_H */

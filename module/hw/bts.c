@@ -43,8 +43,10 @@
 #include <linux/compiler.h>
 #include <linux/kprobes.h>
 #include <linux/minmax.h>
+#include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
 #include <linux/string.h>
 #include <linux/topology.h>
 #include <linux/vmalloc.h>
@@ -80,7 +82,6 @@ static_assert(sizeof(struct auxtrace_branch) == 24);
  * @space: bytes that it may fill from there on
  * @pmi_pending: BTS was stopped beyond the threshold, so an interrupt has come or will
  *	come, and nothing else says that it is BTS's
- * @was: words of @ds before bts_claim()
  */
 struct bts {
 	struct debug_store *ds;
@@ -91,13 +92,26 @@ struct bts {
 	u64 begin;
 	u64 space;
 	bool pmi_pending;
-	struct {
-		u64 base;
-		u64 index;
-		u64 maximum;
-		u64 threshold;
-	} was;
 };
+
+/**
+ * struct bts_words - the words of a CPU's debug store before bts_claim()
+ * @base: bts_buffer_base
+ * @index: bts_index
+ * @maximum: bts_absolute_maximum
+ * @threshold: bts_interrupt_threshold
+ * @restore_pending: they are still to be restored
+ */
+struct bts_words {
+	u64 base;
+	u64 index;
+	u64 maximum;
+	u64 threshold;
+	bool restore_pending;
+};
+
+/* Of the CPU, not of the channel: if the CPU refuses to turn BTS off, they outlive the channel. */
+static DEFINE_PER_CPU(struct bts_words, bts_words_before);
 
 static __always_inline struct bts *bts_of(const struct auxt_channel *ch)
 {
@@ -130,11 +144,13 @@ NOKPROBE_SYMBOL(bts_missing);
 
 /*
  * perf lets one of BTS and LBR be in use at a time (x86_add_exclusive() in
- * arch/x86/events/core.c), and Intel PT be a third where the CPU cannot have it beside LBR.
+ * arch/x86/events/core.c), and Intel PT be a third where the CPU cannot have it beside LBR. With
+ * page-table isolation the reservation is an event of PMU "cpu" (bts_branch_event), which excludes
+ * no other event of that PMU.
  */
 static u32 bts_excludes(void)
 {
-	return AUXTRACE_EXCLUDES_TASK_EVENTS | AUXTRACE_EXCLUDES_LBR |
+	return AUXTRACE_EXCLUDES_LBR | (bts_has_pti() ? 0 : AUXTRACE_EXCLUDES_TASK_EVENTS) |
 	       (auxt_pt_caps().excludes_lbr ? AUXTRACE_EXCLUDES_PT_BTS : 0);
 }
 NOKPROBE_SYMBOL(bts_excludes);
@@ -275,6 +291,34 @@ static __always_inline void bts_open(struct auxt_channel *ch)
 	wmb();
 }
 
+static void bts_save_words(const struct debug_store *ds)
+{
+	*this_cpu_ptr(&bts_words_before) = (struct bts_words) {
+		.base = ds->bts_buffer_base,
+		.index = ds->bts_index,
+		.maximum = ds->bts_absolute_maximum,
+		.threshold = ds->bts_interrupt_threshold,
+		.restore_pending = true,
+	};
+}
+NOKPROBE_SYMBOL(bts_save_words);
+
+/* BTS is off, or the hardware would write to perf's buffer. */
+static void bts_restore_words(void)
+{
+	struct debug_store *ds = &get_cpu_entry_area(smp_processor_id())->cpu_debug_store;
+	struct bts_words *before = this_cpu_ptr(&bts_words_before);
+
+	if (!before->restore_pending)
+		return;
+	ds->bts_buffer_base = before->base;
+	ds->bts_index = before->index;
+	ds->bts_absolute_maximum = before->maximum;
+	ds->bts_interrupt_threshold = before->threshold;
+	before->restore_pending = false;
+}
+NOKPROBE_SYMBOL(bts_restore_words);
+
 static int bts_claim(struct auxt_channel *ch)
 {
 	struct bts *bts = bts_of(ch);
@@ -284,15 +328,14 @@ static int bts_claim(struct auxt_channel *ch)
 
 	if (err)
 		return err;
+	/* A release before a suspend may have left BTS on. It is off now. */
+	bts_restore_words();
 	if (auxt_rdmsr_safe(MSR_IA32_DS_AREA, &area) || area != (unsigned long)ds)
 		return -EIO;
 	/* perf has set up no buffer if it could not allocate the memory. */
 	if (bts->buffer && ds->bts_buffer_base != (unsigned long)bts->buffer)
 		return -EIO;
-	bts->was.base = ds->bts_buffer_base;
-	bts->was.index = ds->bts_index;
-	bts->was.maximum = ds->bts_absolute_maximum;
-	bts->was.threshold = ds->bts_interrupt_threshold;
+	bts_save_words(ds);
 	bts->pmi_pending = false;
 	bts->begin = ds->bts_buffer_base;
 	bts_close(bts);
@@ -317,21 +360,22 @@ static void bts_emergency_stop(void)
 }
 NOKPROBE_SYMBOL(bts_emergency_stop);
 
+static int bts_recover(void)
+{
+	int err = bts_turn_off();
+
+	if (!err)
+		bts_restore_words();
+	return err;
+}
+NOKPROBE_SYMBOL(bts_recover);
+
 static void bts_release(struct auxt_channel *ch)
 {
-	struct bts *bts = bts_of(ch);
-	struct debug_store *ds = bts->ds;
-
 	/* If other code turned BTS on meanwhile, the hardware must not write to perf's buffer. */
-	ch->stuck = bts_turn_off();
-	auxt_pmi_unroute(bts->pmi_pending);
-	/* The debug store has no space, and stays so. */
-	if (ch->stuck)
-		return;
-	ds->bts_buffer_base = bts->was.base;
-	ds->bts_index = bts->was.index;
-	ds->bts_absolute_maximum = bts->was.maximum;
-	ds->bts_interrupt_threshold = bts->was.threshold;
+	ch->stuck = bts_recover();
+	/* If it is stuck, the debug store has no space, and stays so. */
+	auxt_pmi_unroute(bts_of(ch)->pmi_pending);
 }
 NOKPROBE_SYMBOL(bts_release);
 
@@ -488,4 +532,5 @@ const struct trace_pmu auxt_bts = {
 	.interrupt = bts_interrupt,
 	.acknowledge = bts_acknowledge,
 	.emergency_stop = bts_emergency_stop,
+	.recover = bts_recover,
 };

@@ -29,6 +29,7 @@
 #include "core/channel.h"
 #include "core/trace_pmu.h"
 #include "hw/panic.h"
+#include "hw/reservation.h"
 
 static atomic_t panic_seen;
 
@@ -53,20 +54,22 @@ void auxt_panic_stop(void)
 	for (pmu = 0; pmu < TRACE_PMUS; pmu++)
 		if (auxt_channel_here(pmu))
 			auxt_channel_crash(auxt_channel_here(pmu));
+	auxt_reservation_stop_stuck();
 	local_irq_restore(flags);
 }
 NOKPROBE_SYMBOL(auxt_panic_stop);
 
-static bool panic_has_channel(int cpu)
+/* May hardware of ours be on there? */
+static bool panic_concerns(int cpu)
 {
 	u32 pmu;
 
 	for (pmu = 0; pmu < TRACE_PMUS; pmu++)
-		if (READ_ONCE(per_cpu(auxt_attached[pmu], cpu)))
+		if (READ_ONCE(per_cpu(auxt_attached[pmu], cpu)) || auxt_reservation_is_stuck(cpu, pmu))
 			return true;
 	return false;
 }
-NOKPROBE_SYMBOL(panic_has_channel);
+NOKPROBE_SYMBOL(panic_concerns);
 
 static void panic_stop_all(void)
 {
@@ -77,7 +80,7 @@ static void panic_stop_all(void)
 	if (!is_first)
 		return;
 	for_each_online_cpu(cpu)
-		if (cpu != here && panic_has_channel(cpu))
+		if (cpu != here && panic_concerns(cpu))
 			auxt_apic_send_nmi(cpu);
 }
 NOKPROBE_SYMBOL(panic_stop_all);

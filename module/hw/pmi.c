@@ -166,6 +166,12 @@ static int pmi_late(unsigned int type, struct pt_regs *regs)
 {
 	u64 then = this_cpu_read(pmi_last_tsc);
 
+	/*
+	 * If the NMI was the trace PMU's, its delivery has masked the entry. Without perf's driver
+	 * nobody else unmasks it, and the sessions here would get no interrupt any more.
+	 */
+	if (this_cpu_read(pmi_users))
+		pmi_unmask();
 	if (!then)
 		return NMI_DONE;
 	this_cpu_write(pmi_last_tsc, 0);

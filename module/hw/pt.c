@@ -92,12 +92,12 @@ struct pt {
  * struct pt_pointers - the output pointers of a CPU before pt_claim()
  * @base: IA32_RTIT_OUTPUT_BASE
  * @mask_ptrs: IA32_RTIT_OUTPUT_MASK_PTRS
- * @owed: they are still to be restored
+ * @restore_pending: they are still to be restored
  */
 struct pt_pointers {
 	u64 base;
 	u64 mask_ptrs;
-	bool owed;
+	bool restore_pending;
 };
 
 static DEFINE_PER_CPU(struct pt_pointers, pt_pointers_before);
@@ -138,7 +138,7 @@ NOKPROBE_SYMBOL(pt_exists);
  */
 void auxt_pt_detect(void)
 {
-	struct pt_cpu *cpu = this_cpu_ptr(&pt_cpus);
+	struct pt_cpu cpu = { };
 	struct pt_cpuid leaf[2] = { };
 	u64 vmx_misc;
 
@@ -147,10 +147,11 @@ void auxt_pt_detect(void)
 	leaf[0] = pt_read_leaf(0x14, 0);
 	if (leaf[0].eax >= 1)
 		leaf[1] = pt_read_leaf(0x14, 1);
-	pt_caps_decode(&cpu->caps, leaf, boot_cpu_data.x86, boot_cpu_data.x86_model);
-	cpu->works_in_vmx = !boot_cpu_has(X86_FEATURE_VMX) ||
-			    (!auxt_rdmsr_safe(MSR_IA32_VMX_MISC, &vmx_misc) &&
-			     vmx_misc & VMX_MISC_PT);
+	pt_caps_decode(&cpu.caps, leaf, boot_cpu_data.x86, boot_cpu_data.x86_model);
+	cpu.works_in_vmx = !boot_cpu_has(X86_FEATURE_VMX) ||
+			   (!auxt_rdmsr_safe(MSR_IA32_VMX_MISC, &vmx_misc) &&
+			    vmx_misc & VMX_MISC_PT);
+	*this_cpu_ptr(&pt_cpus) = cpu;
 }
 NOKPROBE_SYMBOL(auxt_pt_detect);
 
@@ -220,8 +221,11 @@ static int pt_check(const struct auxtrace_setup *setup, const struct cpumask *cp
 	unsigned int cpu;
 	int err = 0;
 
+	/* A CPU that comes online detects its capabilities again. */
+	cpus_read_lock();
 	for_each_cpu(cpu, cpus)
 		err = err ?: pt_caps_check(&per_cpu(pt_cpus, cpu).caps, setup->config);
+	cpus_read_unlock();
 	return err;
 }
 NOKPROBE_SYMBOL(pt_check);
@@ -371,7 +375,7 @@ static int pt_restore_pointers(void)
 	if (auxt_wrmsr_twice(MSR_IA32_RTIT_OUTPUT_BASE, before->base) ||
 	    auxt_wrmsr_twice(MSR_IA32_RTIT_OUTPUT_MASK, before->mask_ptrs))
 		return -EIO;
-	before->owed = false;
+	before->restore_pending = false;
 	return 0;
 }
 NOKPROBE_SYMBOL(pt_restore_pointers);
@@ -380,12 +384,12 @@ static int pt_save_pointers(void)
 {
 	struct pt_pointers *before = this_cpu_ptr(&pt_pointers_before);
 
-	if (before->owed)
+	if (before->restore_pending)
 		return 0;
 	if (auxt_rdmsr_safe(MSR_IA32_RTIT_OUTPUT_BASE, &before->base) ||
 	    auxt_rdmsr_safe(MSR_IA32_RTIT_OUTPUT_MASK, &before->mask_ptrs))
 		return -EIO;
-	before->owed = true;
+	before->restore_pending = true;
 	return 0;
 }
 NOKPROBE_SYMBOL(pt_save_pointers);
@@ -446,7 +450,7 @@ static bool pt_vmx_forbids(void)
 }
 NOKPROBE_SYMBOL(pt_vmx_forbids);
 
-static int pt_try_start(struct auxt_channel *ch, bool new_window)
+static __always_inline int pt_try_start(struct auxt_channel *ch, bool new_window)
 {
 	struct pt *pt = pt_of(ch);
 
@@ -460,7 +464,6 @@ static int pt_try_start(struct auxt_channel *ch, bool new_window)
 		return -EIO;
 	return auxt_wrmsr(MSR_IA32_RTIT_CTL, pt->ctl | RTIT_CTL_TRACEEN);
 }
-NOKPROBE_SYMBOL(pt_try_start);
 
 static int pt_start(struct auxt_channel *ch, bool new_window)
 {
@@ -564,6 +567,16 @@ static void pt_emergency_stop(void)
 }
 NOKPROBE_SYMBOL(pt_emergency_stop);
 
+static int pt_recover(void)
+{
+	int err = pt_turn_off();
+
+	if (!err && this_cpu_read(pt_pointers_before.restore_pending))
+		err = pt_restore_pointers();
+	return err;
+}
+NOKPROBE_SYMBOL(pt_recover);
+
 const struct trace_pmu auxt_pt = {
 	.number = AUXTRACE_PMU_INTEL_PT,
 	.name = "intel_pt",
@@ -584,4 +597,5 @@ const struct trace_pmu auxt_pt = {
 	.interrupt = pt_interrupt,
 	.acknowledge = pt_acknowledge,
 	.emergency_stop = pt_emergency_stop,
+	.recover = pt_recover,
 };

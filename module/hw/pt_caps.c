@@ -21,7 +21,8 @@ NOKPROBE_SYMBOL(pt_caps_is_broadwell);
 /*
  * On these CPUs PT cannot be on together with last branch records: the big cores before Ice Lake,
  * not Goldmont. CPUID does not say so; perf's drivers know the models (lbr_pt_coexist in
- * arch/x86/events/intel/core.c). Later CPUs can have both.
+ * arch/x86/events/intel/core.c, which is off by default). Later CPUs can have both. This list only
+ * serves to tell the user: perf decides.
  */
 static bool pt_caps_is_exclusive(u32 family, u32 model)
 {

@@ -32,8 +32,8 @@ static int pt_tables_alloc(struct auxt_topa *topa, unsigned long nr_regions, int
 
 	topa->nr_regions = nr_regions;
 	topa->nr_tables = auxt_topa_nr_tables(nr_regions);
-	topa->tables = kvcalloc(topa->nr_tables, sizeof(*topa->tables), AUXT_SESSION_GFP);
-	topa->phys = kvcalloc(topa->nr_tables, sizeof(*topa->phys), AUXT_SESSION_GFP);
+	topa->tables = auxt_session_calloc(topa->nr_tables, sizeof(*topa->tables));
+	topa->phys = auxt_session_calloc(topa->nr_tables, sizeof(*topa->phys));
 	if (!topa->tables || !topa->phys)
 		return -ENOMEM;
 	for (i = 0; i < topa->nr_tables; i++) {

@@ -15,7 +15,8 @@
  * makes them exclude each other.
  *
  * A trace PMU that cannot be turned off is stuck: its channel's counter is kept when the channel ends,
- * so that perf keeps off and, for BTS, keeps the debug store. The next START tries again.
+ * so that perf keeps off and, for BTS, keeps the debug store. The next START tries again, and so does
+ * a CPU that comes online for its owner. Until then the module cannot be unloaded.
  *
  * cpus_read_lock() excludes the hotplug callbacks; the session's state_lock excludes other
  * requests to its channels.
@@ -44,15 +45,15 @@
 #include <linux/device.h>
 #include <linux/err.h>
 #include <linux/kprobes.h>
+#include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
 #include <linux/smp.h>
 #include "core/channel.h"
 #include "core/trace_pmu.h"
-#include "hw/bts.h"
-#include "hw/pt.h"
 #include "hw/reservation.h"
+#include "hw/trace_pmus.h"
 
 static DEFINE_PER_CPU(struct auxt_channel *, reservation_owner[TRACE_PMUS]);
 
@@ -72,10 +73,10 @@ static void __init reservation_find_type(const struct device *dummy, const struc
 
 /**
  * struct stuck_pmu - a trace PMU that could not be turned off
- * @is_stuck: it could not
+ * @is_stuck: it could not; implies a reference to the module
  * @counter: the reservation that is kept; NULL: perf has no such PMU
  *
- * The owner of the trace PMU changes it.
+ * The owner of the trace PMU changes it. NMIs read @is_stuck.
  */
 struct stuck_pmu {
 	bool is_stuck;
@@ -176,7 +177,10 @@ static void reservation_keep(struct auxt_channel *ch)
 	if (stuck->counter)
 		perf_event_release_kernel(stuck->counter);
 	stuck->counter = ch->reservation;
-	stuck->is_stuck = true;
+	/* The caller's session has a reference, too. */
+	if (!stuck->is_stuck)
+		__module_get(THIS_MODULE);
+	WRITE_ONCE(stuck->is_stuck, true);
 	pr_err("auxtrace: CPU %d refuses to turn %s off; the pages of its trace stay allocated\n",
 	       ch->cpu, ch->pmu->name);
 }
@@ -191,24 +195,31 @@ static void reservation_retry_here(void *info)
 {
 	struct stuck_retry *retry = info;
 
-	retry->pmu->emergency_stop();
-	retry->err = retry->pmu->in_use();
+	retry->err = retry->pmu->recover();
 }
 NOKPROBE_SYMBOL(reservation_retry_here);
 
-/* Turns a stuck trace PMU off if the CPU lets us by now. Returns 0 or -EIO. */
-static int reservation_unstick(const struct auxt_channel *ch)
+/*
+ * Turns a stuck trace PMU off if the CPU lets us by now, and restores its registers before perf can
+ * have it. Returns 0, after which @ch is not stuck either, or -EIO.
+ */
+static int reservation_unstick(struct auxt_channel *ch)
 {
 	struct stuck_pmu *stuck = reservation_stuck_of(ch);
 	struct stuck_retry retry = { .pmu = ch->pmu };
 
-	if (!stuck->is_stuck)
+	if (!stuck->is_stuck) {
+		ch->stuck = false;
 		return 0;
+	}
 	if (smp_call_function_single(ch->cpu, reservation_retry_here, &retry, true) || retry.err)
 		return -EIO;
 	if (stuck->counter)
 		perf_event_release_kernel(stuck->counter);
-	*stuck = (struct stuck_pmu) { };
+	stuck->counter = NULL;
+	WRITE_ONCE(stuck->is_stuck, false);
+	ch->stuck = false;
+	module_put(THIS_MODULE);
 	return 0;
 }
 NOKPROBE_SYMBOL(reservation_unstick);
@@ -226,7 +237,7 @@ int auxt_reservation_take(struct auxt_channel *ch)
 
 	if (cmpxchg(reservation_owner_of(ch), NULL, ch))
 		return -EBUSY;
-	err = reservation_unstick(ch) ?: auxt_reservation_renew(ch);
+	err = auxt_reservation_renew(ch);
 	if (err)
 		WRITE_ONCE(*reservation_owner_of(ch), NULL);
 	return err;
@@ -261,14 +272,19 @@ NOKPROBE_SYMBOL(auxt_reservation_drop);
 
 /**
  * auxt_reservation_renew() - make perf's counter
- * @ch: the owner, of an online CPU
+ * @ch: the owner, of an online CPU; not attached
  *
- * Return: 0; -EBUSY if perf uses the PMU; or another error of perf.
+ * Return: 0; -EBUSY if perf uses the PMU; -EIO if the PMU is stuck and cannot be turned off yet; or
+ * another error of perf.
  */
 int auxt_reservation_renew(struct auxt_channel *ch)
 {
-	struct perf_event *event = reservation_counter(ch->pmu, ch->cpu);
+	struct perf_event *event;
+	int err = reservation_unstick(ch);
 
+	if (err)
+		return err;
+	event = reservation_counter(ch->pmu, ch->cpu);
 	if (IS_ERR(event))
 		return PTR_ERR(event);
 	ch->reservation = event;
@@ -289,3 +305,33 @@ struct auxt_channel *auxt_reservation_owner(int cpu, u32 pmu)
 	return READ_ONCE(per_cpu(reservation_owner[pmu], cpu));
 }
 NOKPROBE_SYMBOL(auxt_reservation_owner);
+
+/**
+ * auxt_reservation_is_stuck() - has a CPU refused to turn a trace PMU off?
+ * @cpu: the CPU
+ * @pmu: AUXTRACE_PMU_*
+ *
+ * Any context.
+ *
+ * Return: true if the last channel that had it could not, and none has succeeded since.
+ */
+bool auxt_reservation_is_stuck(int cpu, u32 pmu)
+{
+	return READ_ONCE(per_cpu(reservation_stuck[pmu], cpu).is_stuck);
+}
+NOKPROBE_SYMBOL(auxt_reservation_is_stuck);
+
+/**
+ * auxt_reservation_stop_stuck() - turn off what is stuck on this CPU, if it lets us by now
+ *
+ * For a machine that crashes or sleeps: the trace PMU stays stuck. Interrupts off or NMI.
+ */
+void auxt_reservation_stop_stuck(void)
+{
+	u32 pmu;
+
+	for (pmu = 0; pmu < TRACE_PMUS; pmu++)
+		if (auxt_reservation_is_stuck(raw_smp_processor_id(), pmu))
+			auxt_trace_pmus[pmu]->emergency_stop();
+}
+NOKPROBE_SYMBOL(auxt_reservation_stop_stuck);

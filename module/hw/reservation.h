@@ -18,4 +18,8 @@ void auxt_reservation_drop(struct auxt_channel *ch);
 int auxt_reservation_renew(struct auxt_channel *ch);
 struct auxt_channel *auxt_reservation_owner(int cpu, u32 pmu);
 
+/* Any context. */
+bool auxt_reservation_is_stuck(int cpu, u32 pmu);
+void auxt_reservation_stop_stuck(void);
+
 #endif /* AUXT_RESERVATION_H */

@@ -104,7 +104,7 @@ int auxt_delay_new(struct auxt_trigger *t)
 
 	if (!t->delay_ns)
 		return 0;
-	t->delay = alloc_percpu(struct auxt_delay);
+	t->delay = alloc_percpu_gfp(struct auxt_delay, GFP_KERNEL_ACCOUNT);
 	if (!t->delay)
 		return -ENOMEM;
 	for_each_possible_cpu(cpu) {

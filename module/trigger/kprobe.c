@@ -58,7 +58,7 @@ static struct kprobe_trigger *kprobe_trigger_new(struct auxt_trigger *t,
 	err = security_locked_down(LOCKDOWN_KPROBES);
 	if (err)
 		return ERR_PTR(err);
-	p = kzalloc(sizeof(*p), GFP_KERNEL);
+	p = kzalloc(sizeof(*p), GFP_KERNEL_ACCOUNT);
 	if (!p)
 		return ERR_PTR(-ENOMEM);
 	/*

@@ -215,7 +215,7 @@ static int latency_attach(struct auxt_trigger *t, const struct auxtrace_trigger 
 
 	if (!arg->bound_ns)
 		return -EINVAL;
-	latency = kvzalloc(sizeof(*latency), GFP_KERNEL);
+	latency = kvzalloc(sizeof(*latency), GFP_KERNEL_ACCOUNT);
 	if (!latency)
 		return -ENOMEM;
 	err = -ENOENT;

@@ -102,7 +102,7 @@ NOKPROBE_SYMBOL(perf_trigger_is_by_name);
 
 static int perf_trigger_attach(struct auxt_trigger *t, const struct perf_event_attr *attr)
 {
-	struct perf_trigger *c = kvzalloc(struct_size(c, event, nr_cpu_ids), GFP_KERNEL);
+	struct perf_trigger *c = kvzalloc(struct_size(c, event, nr_cpu_ids), GFP_KERNEL_ACCOUNT);
 	bool created = false, absent = false;
 	unsigned int cpu;
 	int err;

@@ -19,6 +19,7 @@
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 #include "core/data_ring.h"
+#include "core/known.h"
 #include "core/record.h"
 #include "trigger/delay.h"
 #include "trigger/kinds.h"
@@ -266,21 +267,26 @@ NOKPROBE_SYMBOL(auxt_trigger_set_read);
  * @set: the set
  *
  * Task context, without cpus_read_lock().
+ *
+ * Return: 0, or -EINTR: a fatal signal.
  */
-void auxt_trigger_set_renew(struct auxt_trigger_set *set)
+int auxt_trigger_set_renew(struct auxt_trigger_set *set)
 {
 	int i;
 
-	mutex_lock(&set->lock);
+	if (mutex_lock_killable(&set->lock))
+		return -EINTR;
 	for (i = 0; i < AUXTRACE_MAX_TRIGGERS; i++)
 		if (set->trigger[i] && set->trigger[i]->kind->renew)
 			set->trigger[i]->kind->renew(set->trigger[i]);
 	mutex_unlock(&set->lock);
+	return 0;
 }
 NOKPROBE_SYMBOL(auxt_trigger_set_renew);
 
 static void set_renew_work(struct work_struct *work)
 {
+	/* A kernel thread gets no signals. */
 	auxt_trigger_set_renew(container_of(work, struct auxt_trigger_set, renewal));
 }
 NOKPROBE_SYMBOL(set_renew_work);

@@ -15,7 +15,7 @@ void auxt_trigger_set_free(struct auxt_trigger_set *set);
 int auxt_trigger_set_add(struct auxt_trigger_set *set, struct auxtrace_trigger *arg);
 int auxt_trigger_set_del(struct auxt_trigger_set *set, struct auxtrace_trigger_state *arg);
 int auxt_trigger_set_read(struct auxt_trigger_set *set, struct auxtrace_trigger_state *arg);
-void auxt_trigger_set_renew(struct auxt_trigger_set *set);
+int auxt_trigger_set_renew(struct auxt_trigger_set *set);
 void auxt_trigger_set_renew_later(struct auxt_trigger_set *set);
 
 #endif /* AUXT_TRIGGER_SET_H */

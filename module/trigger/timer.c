@@ -83,7 +83,7 @@ static int timer_trigger_attach(struct auxt_trigger *t, const struct auxtrace_tr
 
 	if (arg->bound_ns < TIMER_MIN_PERIOD_NS || arg->bound_ns > KTIME_MAX)
 		return -EINVAL;
-	timers = kvcalloc(nr_cpu_ids, sizeof(*timers), GFP_KERNEL);
+	timers = kvcalloc(nr_cpu_ids, sizeof(*timers), GFP_KERNEL_ACCOUNT);
 	if (!timers)
 		return -ENOMEM;
 	for_each_cpu(cpu, t->cpus) {

@@ -61,7 +61,7 @@ NOKPROBE_SYMBOL(trigger_init_noop);
 struct auxt_trigger *auxt_trigger_new(const struct trigger_kind *kind,
 				      const struct auxtrace_trigger *arg)
 {
-	struct auxt_trigger *t = kzalloc(sizeof(*t), GFP_KERNEL);
+	struct auxt_trigger *t = kzalloc(sizeof(*t), GFP_KERNEL_ACCOUNT);
 
 	if (!t)
 		return ERR_PTR(-ENOMEM);
@@ -84,7 +84,7 @@ struct auxt_trigger *auxt_trigger_new(const struct trigger_kind *kind,
 	t->delay_ns = arg->delay_ns;
 	t->request.delay = arg->delay_bytes;
 	t->request.size = arg->sample_size;
-	t->counts = alloc_percpu(struct trigger_counts);
+	t->counts = alloc_percpu_gfp(struct trigger_counts, GFP_KERNEL_ACCOUNT);
 	if (!t->counts) {
 		auxt_trigger_free(t);
 		return ERR_PTR(-ENOMEM);

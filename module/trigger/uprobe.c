@@ -37,21 +37,25 @@ struct uprobe_trigger {
 };
 
 /*
- * Does a thread of the trigger's process use @mm? Any thread will do: the first one may have ended
- * before the others, and has no address space then.
+ * Does the trigger's process use @mm? All its threads share one address space. The first one may
+ * have ended before the others, and has none then.
  */
 static bool uprobe_trigger_is_process_mm(const struct auxt_trigger *t, const struct mm_struct *mm)
 {
+	const struct mm_struct *process_mm = NULL;
 	struct task_struct *leader, *thread;
-	bool found = false;
 
 	rcu_read_lock();
 	leader = pid_task(t->pid, PIDTYPE_TGID);
-	if (leader)
-		for_each_thread(leader, thread)
-			found |= READ_ONCE(thread->mm) == mm;
+	if (leader) {
+		for_each_thread(leader, thread) {
+			process_mm = READ_ONCE(thread->mm);
+			if (process_mm)
+				break;
+		}
+	}
 	rcu_read_unlock();
-	return found;
+	return process_mm && process_mm == mm;
 }
 NOKPROBE_SYMBOL(uprobe_trigger_is_process_mm);
 
@@ -110,7 +114,7 @@ static int uprobe_trigger_attach_at(struct auxt_trigger *t, const struct auxtrac
 
 	if (!arg->name_len)
 		return -EINVAL;
-	p = kzalloc(sizeof(*p), GFP_KERNEL);
+	p = kzalloc(sizeof(*p), GFP_KERNEL_ACCOUNT);
 	if (!p)
 		return -ENOMEM;
 	name = auxt_trigger_name(arg);

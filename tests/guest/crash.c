@@ -24,6 +24,7 @@
 #include "load.h"
 #include "machine.h"
 #include "msr.h"
+#include "pmu.h"
 #include "uapi.h"
 
 static struct crash_plan plan;
@@ -146,8 +147,8 @@ int main(int argc, char *argv[])
 	if (mlock(note, page_size))
 		die("mlock");
 	plan.note = physical(note);
-	session_open(&s, all_cpus, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL |
-		     AUXTRACE_SETUP_OVERWRITE, CRASH_PAGES * page_size);
+	session_open(&s, all_cpus, quiet_level() | AUXTRACE_SETUP_OVERWRITE,
+		     CRASH_PAGES * page_size);
 	assert_true(s.count <= CRASH_CPUS);
 	plan_session(&s);
 	if (system(argv[3]))

@@ -105,11 +105,20 @@ static void entries_of_an_impossible_size_are_refused_without_effect(void **stat
 	for (uint32_t size = 0; size < sizeof(struct auxtrace_cut); size++)
 		expect_call("SNAPSHOT", EINVAL, snapshot_with(s.fd, bytes, 1, size), __FILE__,
 			    __LINE__);
-	expect_call("PAUSE", E2BIG, pause_with(s.fd, bytes, 1, page_size + 1), __FILE__, __LINE__);
-	expect_call("PAUSE", E2BIG, pause_with(s.fd, bytes, 1, UINT32_MAX), __FILE__, __LINE__);
-	expect_call("SNAPSHOT", E2BIG, snapshot_with(s.fd, bytes, 1, page_size + 1), __FILE__,
+	/* Entries that would lie askew. */
+	for (uint32_t more = 1; more < 8; more++) {
+		expect_call("PAUSE", EINVAL,
+			    pause_with(s.fd, bytes, 1, sizeof(struct auxtrace_effect) + more),
+			    __FILE__, __LINE__);
+		expect_call("SNAPSHOT", EINVAL,
+			    snapshot_with(s.fd, bytes, 1, sizeof(struct auxtrace_cut) + more),
+			    __FILE__, __LINE__);
+	}
+	expect_call("PAUSE", E2BIG, pause_with(s.fd, bytes, 1, page_size + 8), __FILE__, __LINE__);
+	expect_call("PAUSE", E2BIG, pause_with(s.fd, bytes, 1, UINT32_MAX - 7), __FILE__, __LINE__);
+	expect_call("SNAPSHOT", E2BIG, snapshot_with(s.fd, bytes, 1, page_size + 8), __FILE__,
 		    __LINE__);
-	expect_call("SNAPSHOT", E2BIG, snapshot_with(s.fd, bytes, UINT32_MAX, UINT32_MAX), __FILE__,
+	expect_call("SNAPSHOT", E2BIG, snapshot_with(s.fd, bytes, UINT32_MAX, UINT32_MAX - 7), __FILE__,
 		    __LINE__);
 	assert_int_equal(channel_status(s.channel).pauses_asked, 0);
 	/* Without entries their size does not matter. */
@@ -144,11 +153,15 @@ static void entries_may_end_at_the_last_byte_that_can_be_written(void **state)
 
 /* ---- memory that comes and goes while the call runs ------------------------------- */
 
+/* The last CPU is not traced: it would spend its time on the trace of the other thread's loops. */
+#define TRACED_CPUS	(all_cpus & ~(1ULL << last_cpu))
+
 /* A page of which another thread takes the right to write, and gives it back. */
 struct flicker {
 	pthread_t thread;
 	uint8_t *page;
 	int stop;
+	unsigned int done, failed;	/* calls with the page */
 };
 
 static void *flicker_run(void *arg)
@@ -156,6 +169,7 @@ static void *flicker_run(void *arg)
 	struct flicker *f = arg;
 	unsigned int n = 0;
 
+	cpu_pin(last_cpu);
 	while (!__atomic_load_n(&f->stop, __ATOMIC_RELAXED)) {
 		mprotect(f->page, page_size, PROT_READ);
 		for (volatile unsigned int i = 0; i < n % 4096; i++)
@@ -168,21 +182,6 @@ static void *flicker_run(void *arg)
 	return NULL;
 }
 
-static void flicker_start(struct flicker *f)
-{
-	*f = (struct flicker){ 0 };
-	f->page = mmap(NULL, page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	assert_ptr_not_equal(f->page, MAP_FAILED);
-	assert_int_equal(pthread_create(&f->thread, NULL, flicker_run, f), 0);
-}
-
-static void flicker_end(struct flicker *f)
-{
-	__atomic_store_n(&f->stop, 1, __ATOMIC_RELAXED);
-	pthread_join(f->thread, NULL);
-	munmap(f->page, page_size);
-}
-
 /* Only the kernel writes to the page: the arguments are copied there while it can be written. */
 static void put(uint8_t *to, const void *arg, size_t len)
 {
@@ -192,46 +191,69 @@ static void put(uint8_t *to, const void *arg, size_t len)
 		;
 }
 
-#define FLICKER_ROUNDS	3000
-#define FLICKER_EACH	100
-/* Adding and deleting a trigger takes tens of milliseconds. */
-#define TRIGGER_ROUNDS	200
-#define TRIGGER_EACH	20
+/* One call with f->page; judges it, and undoes it if it succeeded. */
+typedef void (*flicker_call)(struct session *s, struct flicker *f);
+
+/*
+ * First with a page that cannot be written to for certain. Then up to @rounds times while that
+ * changes, or until @each calls succeeded and as many failed.
+ */
+static void flicker_calls(struct session *s, flicker_call call, const void *arg, size_t len,
+			  unsigned int rounds, unsigned int each)
+{
+	struct flicker f = { 0 };
+
+	f.page = mmap(NULL, page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(f.page, MAP_FAILED);
+	put(f.page, arg, len);
+	assert_int_equal(mprotect(f.page, page_size, PROT_READ), 0);
+	call(s, &f);
+	assert_int_equal(f.failed, 1);
+	assert_int_equal(mprotect(f.page, page_size, PROT_READ | PROT_WRITE), 0);
+
+	f.failed = 0;
+	assert_int_equal(pthread_create(&f.thread, NULL, flicker_run, &f), 0);
+	for (unsigned int i = 0; i < rounds && (f.done < each || f.failed < each); i++) {
+		put(f.page, arg, len);
+		call(s, &f);
+	}
+	__atomic_store_n(&f.stop, 1, __ATOMIC_RELAXED);
+	pthread_join(f.thread, NULL);
+	munmap(f.page, page_size);
+	print_message("%u calls succeeded, %u failed%s\n", f.done, f.failed,
+		      f.failed ? "" : ": the other thread was never in time");
+	assert_true(f.done);
+}
+
+static void snapshot_to(struct session *s, struct flicker *f)
+{
+	struct auxtrace_status_page before = channel_status(s->channel), after;
+	int ret = at_ioctl(s->fd, AUXTRACE_IOC_SNAPSHOT, f->page);
+
+	after = channel_status(s->channel);
+	if (ret == -EFAULT) {
+		f->failed++;
+		assert_int_equal(after.snapshots, before.snapshots);
+		assert_int_equal(after.windows, before.windows);
+		assert_int_equal(after.slot, before.slot);
+	} else {
+		f->done++;
+		assert_int_equal(ret, 0);
+		assert_int_equal(after.snapshots, before.snapshots + 1);
+		assert_int_equal(((struct auxtrace_snapshot *)f->page)->out_slot, before.slot);
+		ok_release(s->fd, before.slot);
+	}
+}
 
 static void a_snapshot_that_fails_retains_no_slot(void **state)
 {
 	const struct auxtrace_snapshot arg = { .size = sizeof(arg), .flags = SLOT };
-	unsigned int done = 0, failed = 0;
-	struct flicker f;
 	struct session s;
 
 	two_cpus_required();
-	slot_session(&s, all_cpus);
+	slot_session(&s, TRACED_CPUS);
 	ok_start(s.fd);
-	flicker_start(&f);
-	for (int i = 0; i < FLICKER_ROUNDS && (done < FLICKER_EACH || failed < FLICKER_EACH); i++) {
-		struct auxtrace_status_page before = channel_status(s.channel), after;
-		int ret;
-
-		put(f.page, &arg, sizeof(arg));
-		ret = at_ioctl(s.fd, AUXTRACE_IOC_SNAPSHOT, f.page);
-		after = channel_status(s.channel);
-		if (ret == -EFAULT) {
-			failed++;
-			assert_int_equal(after.snapshots, before.snapshots);
-			assert_int_equal(after.windows, before.windows);
-			assert_int_equal(after.slot, before.slot);
-		} else {
-			done++;
-			assert_int_equal(ret, 0);
-			assert_int_equal(after.snapshots, before.snapshots + 1);
-			assert_int_equal(((struct auxtrace_snapshot *)f.page)->out_slot, before.slot);
-			ok_release(s.fd, before.slot);
-		}
-	}
-	flicker_end(&f);
-	print_message("%u snapshots, %u refused\n", done, failed);
-	assert_true(done);
+	flicker_calls(&s, snapshot_to, &arg, sizeof(arg), 3000, 100);
 	/* No slot leaked: all but the current one can be retained. */
 	for (int i = 0; i < 3; i++)
 		ok_snapshot(&s, SLOT, (struct auxtrace_cut[MAX_CPUS]){ }, NULL);
@@ -240,67 +262,60 @@ static void a_snapshot_that_fails_retains_no_slot(void **state)
 	check_accounting(&s);
 }
 
+static void pause_to(struct session *s, struct flicker *f)
+{
+	uint64_t before = channel_status(s->channel).pauses_asked;
+	int ret = pause_with(s->fd, f->page, MAX_CPUS, sizeof(struct auxtrace_effect));
+	struct auxtrace_status_page after = channel_status(s->channel);
+
+	f->failed += ret == -EFAULT;
+	f->done += !ret;
+	assert_true(!ret || ret == -EFAULT);
+	assert_int_equal(after.pauses_asked, before + !ret);
+	assert_int_equal(after.running, !!ret);
+	ok_resume(s, 0, NULL);
+}
+
 static void a_pause_that_fails_pauses_nothing(void **state)
 {
-	unsigned int done = 0, failed = 0;
-	struct flicker f;
 	struct session s;
 
 	two_cpus_required();
-	slot_session(&s, all_cpus);
+	slot_session(&s, TRACED_CPUS);
 	ok_start(s.fd);
-	flicker_start(&f);
-	for (int i = 0; i < FLICKER_ROUNDS && (done < FLICKER_EACH || failed < FLICKER_EACH); i++) {
-		uint64_t before = channel_status(s.channel).pauses_asked;
-		int ret = pause_with(s.fd, f.page, MAX_CPUS, sizeof(struct auxtrace_effect));
-		struct auxtrace_status_page after = channel_status(s.channel);
-
-		failed += ret == -EFAULT;
-		done += !ret;
-		assert_true(!ret || ret == -EFAULT);
-		assert_int_equal(after.pauses_asked, before + !ret);
-		assert_int_equal(after.running, !!ret);
-		ok_resume(&s, 0, NULL);
-	}
-	flicker_end(&f);
-	print_message("%u pauses, %u refused\n", done, failed);
-	assert_true(done);
+	flicker_calls(&s, pause_to, NULL, 0, 3000, 100);
 	ok_stop(s.fd);
 	check_accounting(&s);
 }
 
+static void trigger_in(struct session *s, struct flicker *f)
+{
+	struct auxtrace_trigger_state st = { .size = sizeof(st) };
+	int ret = at_ioctl(s->fd, AUXTRACE_IOC_TRIGGER_ADD, f->page);
+
+	if (ret) {
+		assert_int_equal(ret, -EFAULT);
+		f->failed++;
+		return;
+	}
+	/* Each ID follows the last: no call that failed took one and kept its trigger. */
+	f->done++;
+	assert_int_equal(((struct auxtrace_trigger *)f->page)->out_id, f->done);
+	st.id = f->done;
+	ok_ioctl(s->fd, AUXTRACE_IOC_TRIGGER_DEL, &st);
+}
+
 static void a_trigger_that_is_refused_is_not_added(void **state)
 {
-	unsigned int done = 0, failed = 0;
-	struct flicker f;
+	struct auxtrace_trigger arg = trigger_syscall(AUXTRACE_TRIGGER_SYSCALL_ENTER,
+						      AUXTRACE_ACTION_PAUSE, CALL_NUMBER);
 	struct session s;
 
 	two_cpus_required();
 	slot_session(&s, one_cpu);
-	flicker_start(&f);
-	for (int i = 0; i < TRIGGER_ROUNDS && (done < TRIGGER_EACH || failed < TRIGGER_EACH); i++) {
-		struct auxtrace_trigger arg = trigger_syscall(AUXTRACE_TRIGGER_SYSCALL_ENTER,
-							      AUXTRACE_ACTION_PAUSE, CALL_NUMBER);
-		struct auxtrace_trigger_state st;
-		int ret;
-
-		arg.size = sizeof(arg);
-		put(f.page, &arg, sizeof(arg));
-		ret = at_ioctl(s.fd, AUXTRACE_IOC_TRIGGER_ADD, f.page);
-		if (ret) {
-			assert_int_equal(ret, -EFAULT);
-			failed++;
-			continue;
-		}
-		/* Each ID follows the last: no refused call took one and kept its trigger. */
-		done++;
-		assert_int_equal(((struct auxtrace_trigger *)f.page)->out_id, done);
-		st = (struct auxtrace_trigger_state){ .size = sizeof(st), .id = done };
-		ok_ioctl(s.fd, AUXTRACE_IOC_TRIGGER_DEL, &st);
-	}
-	flicker_end(&f);
-	print_message("%u triggers, %u refused\n", done, failed);
-	assert_true(done);
+	arg.size = sizeof(arg);
+	/* Adding and deleting a trigger takes tens of milliseconds. */
+	flicker_calls(&s, trigger_in, &arg, sizeof(arg), 200, 20);
 }
 
 int main(void)

@@ -64,7 +64,7 @@ static int open_memory(void **state)
 
 	memory = open(path ? path : "/proc/vmcore", O_RDONLY | O_CLOEXEC);
 	if (!f || memory < 0 || fread(&plan, sizeof(plan), 1, f) != 1 || plan.magic != CRASH_MAGIC ||
-	    plan.channels > CRASH_CPUS || plan.pages > CRASH_PAGES) {
+	    !plan.channels || plan.channels > CRASH_CPUS || plan.pages > CRASH_PAGES) {
 		print_error("no memory, or no plan, of a crashed machine\n");
 		return -1;
 	}
@@ -177,6 +177,7 @@ static void nothing_was_written_after_the_crash(void **state)
 /* The CPU that crashed is the crash kernel's CPU 0. */
 static void the_hardware_of_the_cpu_that_crashed_is_off(void **state)
 {
+	unsigned int crashed = 0;
 	uint64_t control, written;
 
 	assert_int_equal(msr_read(0, msr_control(), &control), 0);
@@ -184,10 +185,14 @@ static void the_hardware_of_the_cpu_that_crashed_is_off(void **state)
 		fail_msg("MSR %#x is %#llx", msr_control(), (unsigned long long)control);
 	assert_true(plan.counted);
 	assert_true(emulator_bytes_plain(0, &written));
-	for (unsigned int i = 0; i < plan.channels; i++)
-		if (plan.channel[i].cpu == plan.crash_cpu)
-			assert_int_equal(written - plan.channel[i].bytes_before,
-					 status_of(&plan.channel[i]).produced);
+	for (unsigned int i = 0; i < plan.channels; i++) {
+		if (plan.channel[i].cpu != plan.crash_cpu)
+			continue;
+		crashed++;
+		assert_int_equal(written - plan.channel[i].bytes_before,
+				 status_of(&plan.channel[i]).produced);
+	}
+	assert_int_equal(crashed, 1);
 }
 
 int main(void)

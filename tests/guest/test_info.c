@@ -86,14 +86,16 @@ static void info_agrees_with_cpuid(void **state)
 		assert_int_equal(cpu.max_nonturbo_ratio, msr >> 8 & 0xff);
 }
 
-/* Only whole capabilities are written, and nothing behind them. */
-static void info_writes_the_capabilities_that_fit(void **state)
+/* Only whole capabilities are written, then zeroes, and nothing behind the caller's memory. */
+static void info_writes_the_capabilities_that_fit_and_their_end(void **state)
 {
 	uint32_t all, whole = 0;
 	struct auxtrace_info info = { .size = sizeof(info) };
 	uint64_t caps[64];
+	uint8_t page[4096];
 	int fd = at_open();
 
+	memset(page, 0xa5, sizeof(page));
 	ok_info(fd, &info);
 	all = info.out_caps_len;
 	assert_in_range(all, 8, sizeof(caps) - 8);
@@ -106,11 +108,12 @@ static void info_writes_the_capabilities_that_fit(void **state)
 		info.caps_len = len;
 		ok_info(fd, &info);
 		assert_int_equal(info.out_caps_len, all);
-		while (end + 8 <= len && bytes[end] != 0xa5)
+		while (end + 8 <= len &&
+		       ((const struct auxtrace_cap *)(bytes + end))->tag != AUXTRACE_CAP_END)
 			end += ((const struct auxtrace_cap *)(bytes + end))->size;
 		assert_true(end <= len && end >= whole && end <= all);
 		for (size_t i = end; i < sizeof(caps); i++)
-			assert_int_equal(bytes[i], 0xa5);
+			assert_int_equal(bytes[i], i < len ? 0 : 0xa5);
 		whole = end;
 	}
 	assert_int_equal(whole, all);
@@ -118,6 +121,17 @@ static void info_writes_the_capabilities_that_fit(void **state)
 	info.caps = 0;
 	info.caps_len = all;
 	fail_info(EFAULT, fd, &info);
+	/* No more than a page is zeroed, which all capabilities of every version fit into. */
+	info.caps = (uintptr_t)page;
+	info.caps_len = sizeof(page) + 1;
+	fail_info(E2BIG, fd, &info);
+	info.caps_len = UINT32_MAX;
+	fail_info(E2BIG, fd, &info);
+	assert_int_equal(page[0], 0xa5);
+	info.caps_len = sizeof(page);
+	ok_info(fd, &info);
+	for (size_t i = all; i < sizeof(page); i++)
+		assert_int_equal(page[i], 0);
 }
 
 static uint64_t perf_ns(const struct auxtrace_info *info, uint64_t tsc)
@@ -220,7 +234,7 @@ int main(void)
 		vm_test(the_device_is_for_root_alone),
 		vm_test(info_agrees_with_the_machine),
 		vm_test(info_agrees_with_cpuid),
-		vm_test(info_writes_the_capabilities_that_fit),
+		vm_test(info_writes_the_capabilities_that_fit_and_their_end),
 		vm_test(info_converts_the_tsc_to_the_clock_of_perf),
 		vm_test(info_with_probe_finds_the_hardware_free),
 		vm_test(info_succeeds_without_capabilities_but_does_not_probe),

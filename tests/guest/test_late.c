@@ -4,7 +4,7 @@
  * module takes an NMI that nobody else claims for it. Later, an unknown NMI may be the machine's
  * own, and the kernel must report it.
  */
-#include <string.h>
+#include <unistd.h>
 
 #include "cpu.h"
 #include "klog.h"
@@ -20,6 +20,9 @@
 /* The module's bound, PMI_LATE_MS. */
 #define BOUND_MS	10
 #define MAX_TRIES	100
+/* The kernel reports at most ten unknown NMIs in five seconds; a try may cause one. */
+#define TRY_US		600000
+#define FORGET_S	6
 /* NMIs are counted, and the time is read, once in so many rounds of the load. */
 #define ROUNDS		200
 
@@ -28,6 +31,9 @@ struct late {
 	uint64_t least, most;	/* in TSC, since STOP turned the hardware off */
 	unsigned int unknown;
 };
+
+/* The least time that the rest of STOP took, after the hardware was off. */
+static uint64_t fastest_stop = UINT64_MAX;
 
 /*
  * The session's trace raises an interrupt, whose NMI comes @skid branches later. False: it came
@@ -48,13 +54,15 @@ static bool interrupt_after_stop(uint32_t flags, uint64_t skid, struct late *lat
 	while (emulator_count(first_cpu, PTM_N_PMI) == asked)
 		load_run(ROUNDS);
 	ok_stop(s.fd);
+	now = read_tsc();
 	off = channel_status(s.channel).window_end_time;
+	if (now - off < fastest_stop)
+		fastest_stop = now - off;
 	if (channel_status(s.channel).pmis || cpu_nmis(first_cpu) != nmis) {
 		emulator_knobs_reset();
 		session_close(&s);
 		return false;
 	}
-	now = read_tsc();
 	do {
 		last = now;
 		load_run(ROUNDS);
@@ -92,9 +100,14 @@ static void within_the_bound_it_is_no_unknown_nmi(void **state)
 				continue;
 			}
 			done = late.most < bound();
-			if (!done)
+			if (!done) {
 				skid -= skid / 8;
+				usleep(TRY_US);
+			}
 		}
+		if (!done && fastest_stop > bound() / 2)
+			skip_test("STOP itself takes %llu us here", (unsigned long long)
+				  fastest_stop * 1000000 / at_info().out_clock_hz);
 		if (!done)
 			fail_msg("no interrupt came within %u ms after STOP", BOUND_MS);
 		print_message("%llu us after the hardware was off\n",
@@ -106,11 +119,13 @@ static void within_the_bound_it_is_no_unknown_nmi(void **state)
 static void beyond_the_bound_an_nmi_is_reported(void **state)
 {
 	emulator_required();
+	sleep(FORGET_S);
 	for (unsigned int i = 0; i < 2; i++) {
 		uint64_t skid = 1000000;
 		struct late late;
 
 		while (!interrupt_after_stop(levels[i], skid, &late) || late.least <= bound()) {
+			usleep(TRY_US);
 			skid *= 2;
 			assert_true(skid < 1000000000);
 		}

@@ -10,6 +10,7 @@
 #include "cpu.h"
 #include "invariants.h"
 #include "machine.h"
+#include "module/core/known.h"
 #include "setup.h"
 
 /* For a session with a data ring; without one no DATA flag may be set. */

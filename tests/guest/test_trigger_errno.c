@@ -12,6 +12,7 @@
 
 #include "child.h"
 #include "cpu.h"
+#include "module/core/known.h"
 #include "trigger.h"
 
 #define AUX_SIZE	65536

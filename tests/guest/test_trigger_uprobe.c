@@ -13,6 +13,7 @@
 
 #include "child.h"
 #include "cpu.h"
+#include "machine.h"
 #include "trigger.h"
 
 #define CPU		1
@@ -20,6 +21,7 @@
 #define DATA_SIZE	65536
 #define INT3		0xcc
 #define NOP		0x90	/* the first instruction of probed_function() */
+#define PUPPET_SECONDS	60	/* a child that hangs fails its test, not the whole run */
 #define ERROR		0	/* what a child answers if it could not obey */
 
 /* A process that obeys orders; the answer to each is a byte. */
@@ -161,7 +163,7 @@ static void begin_puppet(struct puppet *p)
 	p->pid = fork();
 	assert_true(p->pid >= 0);
 	if (!p->pid) {
-		alarm(60);
+		alarm(PUPPET_SECONDS * slowness);
 		close(in[1]);
 		close(out[0]);
 		_exit(obey(in[0], out[1]));
@@ -378,7 +380,7 @@ int main(int argc, char **argv)
 		int answers = atoi(argv[2]);
 		uint8_t done = 1;
 
-		alarm(60);
+		alarm(PUPPET_SECONDS * slowness);
 		if (write(answers, &done, 1) != 1)
 			return 1;
 		return obey(atoi(argv[1]), answers);

@@ -7,6 +7,13 @@
 set -euo pipefail
 
 kernel=${1:?usage: judge.sh SERIES}
+case $kernel in
+*-debug | *-kcsan) ;;
+*)
+	echo "judge: $kernel does not check itself" >&2
+	exit 2
+	;;
+esac
 me=judge
 # shellcheck source=tests/host/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -17,14 +24,14 @@ module=$("$top/scripts/build-module" --source "$top/tests/host/faulty" "$kernel"
 machine()
 {
 	status=0
-	"$top/scripts/vm" --kernel "$kernel" --file "$module:/faulty.ko" -- "$@" > "$work/said" 2>&1 ||
+	"$top/scripts/vm" --kernel "$kernel" --work "$work/vm" --file "$module:/faulty.ko" -- "$@" > "$work/said" 2>&1 ||
 		status=$?
 }
 
+# What the machine said is shown if the command fails.
 shown()
 {
-	cat "$work/said"
-	"$@"
+	"$@" || { cat "$work/said"; return 1; }
 }
 
 # found KIND PATTERN
@@ -45,7 +52,7 @@ case $kernel in
 	found locks_in_two_orders 'possible circular locking'
 	found sleep_in_atomic 'sleeping function called'
 	found free_active_timer 'ODEBUG: free active'
-	found add_twice 'list_add'
+	found add_twice 'list_add double add'
 	found leak 'kmemleak'
 	machine sh -c 'echo 0 > /proc/self/fail-nth && [ -e /sys/kernel/debug/kcov ] &&
 		[ -d /sys/kernel/debug/failslab ] && [ -d /sys/kernel/debug/fail_page_alloc ]'
@@ -57,10 +64,6 @@ case $kernel in
 	;;
 *-kcsan)
 	found race_for_data 'KCSAN: data-race'
-	;;
-*)
-	echo "judge: $kernel does not check itself" >&2
-	exit 2
 	;;
 esac
 verdicts_end

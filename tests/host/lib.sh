@@ -13,13 +13,17 @@
 #                             a script of tests/guest with what it sources, one a line
 #   verdict TEXT COMMAND...   prints TEXT, and whether COMMAND succeeded
 #   not COMMAND...            succeeds if COMMAND fails
-#   verdicts_end              exit status 1 if a verdict was FAILED
+#   part COMMAND...           a failure if COMMAND fails; not if its exit status is 77, for it
+#                             cannot run here
+#   verdicts_end              exit status 1 if a verdict was FAILED, or a part failed; 77 if there
+#                             are parts, and none could run
 # shellcheck disable=SC2034 # used by the scripts that source this
 
 : "${me:?}"
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=$top/build
 failures=0
+parts=0 skipped_parts=0
 
 skip()
 {
@@ -73,7 +77,21 @@ not()
 	! "$@"
 }
 
+part()
+{
+	local status=0
+
+	parts=$((parts + 1))
+	"$@" || status=$?
+	case $status in
+	0) ;;
+	77) skipped_parts=$((skipped_parts + 1)) ;;
+	*) failures=$((failures + 1)) ;;
+	esac
+}
+
 verdicts_end()
 {
 	[ "$failures" -eq 0 ] || exit 1
+	[ "$parts" -eq 0 ] || [ "$skipped_parts" -lt "$parts" ] || exit 77
 }

@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 
 SUITES = "tests/unit/module", "tests/unit/emulator", "tests/unit/userlib"
@@ -28,6 +29,10 @@ class Failure(Exception):
 
 Result = collections.namedtuple("Result", "status output cpu")
 
+starting = threading.Lock()
+running = set()     # process groups, each of one command
+ended = False
+
 
 def kill(group):
     try:
@@ -36,24 +41,40 @@ def kill(group):
         pass
 
 
+def end():
+    """Kills what runs; nothing is begun any more."""
+    global ended    # pylint: disable=global-statement
+    with starting:
+        ended = True
+        for group in running:
+            kill(group)
+
+
 def run(command, cwd, cpu=None, wall=600, env=None):
     """The exit status, or None if a limit of time was exceeded; what it printed; CPU seconds."""
     limits = ["prlimit", "--core=0", "--fsize=1073741824"]
     limits += [f"--cpu={cpu}"] if cpu else []
-    end = time.monotonic() + wall
-    with tempfile.TemporaryFile() as output, \
-         subprocess.Popen(limits + command, cwd=cwd, env=env, stdin=subprocess.DEVNULL,
-                          stdout=output, stderr=subprocess.STDOUT,
-                          start_new_session=True) as process:
+    until = time.monotonic() + wall
+    with tempfile.TemporaryFile() as output:
+        with starting:
+            if ended:
+                raise Failure("nothing is run any more")
+            # A group, to be killed as one; in this session, with which scripts/suite kills it.
+            process = subprocess.Popen(limits + command, cwd=cwd, env=env,
+                                       stdin=subprocess.DEVNULL, stdout=output,
+                                       stderr=subprocess.STDOUT, process_group=0)
+            running.add(process.pid)
         pid = 0
         while not pid:
             pid, status, usage = os.wait4(process.pid, os.WNOHANG)
-            if time.monotonic() > end:
+            if time.monotonic() > until:
                 kill(process.pid)
             if not pid:
                 time.sleep(0.005)
         process.returncode = os.waitstatus_to_exitcode(status)
-        kill(process.pid)	# what it has left running
+        with starting:
+            running.discard(process.pid)
+            kill(process.pid)	# what it has left running
         output.seek(0)
         text = output.read().decode(errors="replace")
     late = process.returncode in (-signal.SIGXCPU, -signal.SIGKILL)

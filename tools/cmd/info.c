@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/capability.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
@@ -80,12 +81,17 @@ static void find_caps(void)
 /* What a session takes from perf beyond its own CPUs. */
 static void find_excluded(const struct source *source, uint32_t excludes)
 {
-	if (!excludes)
+	char all[128] = "";
+
+	if (excludes & AUXTRACE_EXCLUDES_TASK_EVENTS)
+		strcat(all, ", events of its PMU that follow a task");
+	if (excludes & AUXTRACE_EXCLUDES_LBR)
+		strcat(all, ", last branch records (perf record -b)");
+	if (excludes & AUXTRACE_EXCLUDES_PT_BTS)
+		strcat(all, ", the other one of Intel PT and BTS");
+	if (!all[0])
 		return;
-	finding_add(source, source->name, NOTE, "while a session is started, on whatever CPUs, perf gets EBUSY on the whole machine for%s%s%s; while perf uses any of these, no session starts",
-		    excludes & AUXTRACE_EXCLUDES_TASK_EVENTS ? " events of its PMU that follow a task" : "",
-		    excludes & AUXTRACE_EXCLUDES_LBR ? ", last branch records (perf record -b)" : "",
-		    excludes & AUXTRACE_EXCLUDES_PT_BTS ? ", the other one of Intel PT and BTS" : "");
+	finding_add(source, source->name, NOTE, "while a session is started, on whatever CPUs, perf gets EBUSY on the whole machine for %s; while perf uses any of these, no session starts", all + strlen(", "));
 }
 
 static void find_source(const struct auxtrace_session *session, const struct source *source,

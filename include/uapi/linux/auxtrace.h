@@ -53,9 +53,10 @@
  * struct as the caller knows it. If the caller's struct is longer than the kernel's,
  * the excess must be zero (else -E2BIG). If it is shorter, the kernel takes the missing
  * members as zero and writes back only the caller's size; the shortest size accepted is
- * the first one published (else -EINVAL). Entries of arrays that the kernel fills have a
- * size of their own in the same way (effect_size, cut_size): each is written to that size,
- * and what the kernel does not know of it is zeroed. So structs grow at their ends.
+ * that of version 2, which is this header's first one (else -EINVAL). Entries of arrays that
+ * the kernel fills have a size of their own in the same way (effect_size, cut_size), a multiple
+ * of 8: each is written to that size, and what the kernel does not know of it is zeroed. So
+ * structs grow at their ends.
  *
  * All structs have one layout for 32-bit and 64-bit callers, which may be mixed freely.
  *
@@ -71,7 +72,9 @@
  * *_PIDFD are reserved and refused. User space can do without: it reads the number from
  * the line "Pid:" of /proc/self/fdinfo/PIDFD, makes the call, and then asks poll(2) whether
  * the pidfd is readable. If it is not, the process had not ended, and the number was its own
- * all the time. libauxtrace does this.
+ * all the time. "Pid:" is in the PID namespace for which /proc was mounted, but the module takes
+ * numbers in the caller's: they are the same if readlink(2) of /proc/self gives getpid(2).
+ * libauxtrace does all this.
  *
  * DOC: errno
  *
@@ -84,7 +87,7 @@
  *               cannot make it fail later
  *  E2BIG        trailing members that the kernel does not know are not zero; or a size is
  *               beyond a page (4096 bytes on x86)
- *  EINVAL       size is smaller than the first published one; unknown flag; a reserved
+ *  EINVAL       size is smaller than in version 2; unknown flag; a reserved
  *               member is not zero; other reasons are listed at each ioctl
  *  EBADFD       wrong state: no SETUP yet, or the call needs a started session
  *  EACCES       the caller has neither CAP_PERFMON nor CAP_SYS_ADMIN
@@ -208,10 +211,9 @@
 
 /*
  * Also check on every online CPU whether the hardware is free now. That creates and removes perf
- * events and sends an IPI to every CPU, so it needs the capability to trace.
+ * events and sends an IPI to every CPU, so it needs CAP_PERFMON or CAP_SYS_ADMIN.
  */
 #define AUXTRACE_INFO_PROBE	(1u << 0)
-#define AUXTRACE_INFO_ALL	(AUXTRACE_INFO_PROBE)
 
 /* auxtrace_info.out_may: what the caller may do. */
 #define AUXTRACE_MAY_TRACE	(1u << 0)	/* CAP_PERFMON or CAP_SYS_ADMIN */
@@ -222,9 +224,11 @@
  * @size: sizeof(struct auxtrace_info)
  * @flags: AUXTRACE_INFO_*
  * @caps: pointer to memory for the capabilities, struct auxtrace_cap_*, one after another
- * @caps_len: bytes at @caps; 0: the caller wants none
+ * @caps_len: bytes at @caps, at most 4096, which suffice in every version; 0: the caller wants
+ *	none
  * @out_caps_len: bytes that all capabilities take. Of those, the kernel writes as many as fit
- *	whole into @caps_len
+ *	whole into @caps_len, and then zeroes up to @caps_len: a tag of 0 (AUXTRACE_CAP_END)
+ *	follows the last one unless it ends less than a struct auxtrace_cap before @caps_len
  * @out_abi_version: AUXTRACE_ABI_VERSION of the module
  * @out_pmus: bit mask of the trace PMUs that sessions can use
  * @out_may: AUXTRACE_MAY_*
@@ -241,10 +245,15 @@
  * Without PROBE it succeeds for every caller and on every CPU, if the struct is well formed:
  * INFO is how a program finds out what is missing.
  *
+ * The number of this ioctl and the offset of @out_abi_version are the same in every version from
+ * 2 on, and each takes the struct of version 2. So a program can ask a module of any of them for
+ * its version.
+ *
  * Errors:
  *
  *  EINVAL       unknown flag
- *  EACCES       PROBE without the capability
+ *  E2BIG        @caps_len is above 4096
+ *  EACCES       PROBE without CAP_PERFMON and CAP_SYS_ADMIN
  */
 struct auxtrace_info {
 	__u32 size;
@@ -270,6 +279,7 @@ struct auxtrace_info {
  * they do not know, take members beyond @size as 0, and ignore what they do not know of a longer
  * one. A tag occurs once.
  */
+#define AUXTRACE_CAP_END	0		/* no capability: behind the last one */
 #define AUXTRACE_CAP_X86	1		/* struct auxtrace_cap_x86 */
 #define AUXTRACE_CAP_INTEL_PT	2		/* struct auxtrace_cap_intel_pt */
 #define AUXTRACE_CAP_INTEL_BTS	3		/* struct auxtrace_cap_intel_bts */
@@ -311,7 +321,9 @@ struct auxtrace_cap {
  * @cap: AUXTRACE_CAP_PMU(@pmu)
  * @pmu: AUXTRACE_PMU_*
  * @state: AUXTRACE_PMU_STATE_*
- * @excludes: AUXTRACE_EXCLUDES_*; 0 if sessions cannot use it
+ * @excludes: AUXTRACE_EXCLUDES_*: at least these. perf alone knows which CPU models have PT beside
+ *	last branch records, and on others than the module knows it may exclude more. 0 if
+ *	sessions cannot use it
  * @reserved: 0
  */
 struct auxtrace_cap_pmu {
@@ -398,18 +410,14 @@ struct auxtrace_cap_intel_bts {
 #define AUXTRACE_SETUP_DATA_OVERWRITE (1u << 7)	/* the newest records replace the oldest */
 /* START sets the TRIGGER reason, as a trigger's PAUSE does: a RESUME trigger starts tracing. */
 #define AUXTRACE_SETUP_TRIGGER_PAUSED (1u << 8)
-#define AUXTRACE_SETUP_ALL	 (AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_USER | \
-				  AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_PAUSED | \
-				  AUXTRACE_SETUP_FULL_AUTO | AUXTRACE_SETUP_FULL_STOP | \
-				  AUXTRACE_SETUP_DATA_BACKWARD | AUXTRACE_SETUP_DATA_OVERWRITE | \
-				  AUXTRACE_SETUP_TRIGGER_PAUSED)
 
 /* Kinds of records that a session can select. LOST and SAMPLE are always written. */
 #define AUXTRACE_WANT_AUX	 (1u << 0)
 #define AUXTRACE_WANT_WINDOW	 (1u << 1)
 #define AUXTRACE_WANT_ITRACE_START (1u << 2)
 #define AUXTRACE_WANT_TRIGGER	 (1u << 3)
-#define AUXTRACE_WANT_ALL	 (AUXTRACE_WANT_AUX | AUXTRACE_WANT_WINDOW | \
+/* What 0 stands for. Kinds that later versions add must be asked for. */
+#define AUXTRACE_WANT_DEFAULT	 (AUXTRACE_WANT_AUX | AUXTRACE_WANT_WINDOW | \
 				  AUXTRACE_WANT_ITRACE_START | AUXTRACE_WANT_TRIGGER)
 
 #define AUXTRACE_MAX_SLOTS	 64
@@ -435,7 +443,8 @@ struct auxtrace_cap_intel_bts {
  *	0: no data ring; then @data_watermark and @records must be 0, and no DATA_* flag set
  * @data_watermark: poll(2) reports POLLIN when this many bytes of records are unread;
  *	less than @data_size; 0: half of @data_size. Overwritable data ring: 0
- * @records: AUXTRACE_WANT_*: kinds of records to write to the data ring; 0: all kinds
+ * @records: AUXTRACE_WANT_*: kinds of records to write to the data ring; 0:
+ *	AUXTRACE_WANT_DEFAULT
  * @slots: overwrite mode: number of slots that the AUX area and an overwritable data
  *	ring are divided into; a power of two up to AUXTRACE_MAX_SLOTS. 0 and 1: not
  *	divided. The channel traces into one slot; SNAPSHOT can retain that slot and
@@ -492,10 +501,11 @@ struct auxtrace_setup {
  * @size: sizeof(struct auxtrace_start)
  * @flags: 0
  *
- * START takes the hardware on every CPU of the session or on none; from then on perf
- * gets EBUSY there, and for AUXTRACE_EXCLUDES_* on every CPU of the machine. It clears every earlier reason to be off (AUXTRACE_INHIBIT_*) and
- * begins the first window, unless AUXTRACE_SETUP_PAUSED or _TRIGGER_PAUSED is set. STOP
- * ends the windows, publishes the last positions and gives the hardware back.
+ * START takes the hardware on every CPU of the session or on none. From then on perf gets EBUSY
+ * on these CPUs, and on every CPU of the machine for what auxtrace_cap_pmu.excludes names. START
+ * clears every earlier reason to be off (AUXTRACE_INHIBIT_*) and begins the first window, unless
+ * AUXTRACE_SETUP_PAUSED or _TRIGGER_PAUSED is set. STOP ends the windows, publishes the last
+ * positions and gives the hardware back.
  *
  * A CPU may refuse a write of the trace PMU's registers. If that happens when a window is to
  * begin or to go on, the channel gets HWERROR and counts a gap (gaps_error); START can have
@@ -590,7 +600,7 @@ struct auxtrace_effect {
  * Errors:
  *
  *  EINVAL       the set of CPUs is empty or has a CPU that is not the session's;
- *               @effect_size is too small
+ *               @effect_size is too small or no multiple of 8
  *  EBADFD       the session is not started
  */
 struct auxtrace_control {
@@ -610,7 +620,6 @@ struct auxtrace_control {
 
 /* Read the hardware's position and the reader's tails on every CPU first. */
 #define AUXTRACE_STATUS_SYNC	(1u << 0)
-#define AUXTRACE_STATUS_ALL	(AUXTRACE_STATUS_SYNC)
 
 #define AUXTRACE_STATE_NEW	0	/* no SETUP yet */
 #define AUXTRACE_STATE_STOPPED	1
@@ -722,7 +731,6 @@ struct auxtrace_output {
 #define AUXTRACE_SNAPSHOT_PAUSE	(1u << 0)
 /* Retain the slot that holds the cut until RELEASE, and continue in a free slot. */
 #define AUXTRACE_SNAPSHOT_SLOT	(1u << 1)
-#define AUXTRACE_SNAPSHOT_ALL	(AUXTRACE_SNAPSHOT_PAUSE | AUXTRACE_SNAPSHOT_SLOT)
 
 /**
  * struct auxtrace_cut - what a SNAPSHOT found on one CPU
@@ -768,7 +776,7 @@ struct auxtrace_cut {
  * Errors:
  *
  *  EINVAL       unknown flag; both flags; SLOT in a session without slots; @cut_size is too
- *               small
+ *               small or no multiple of 8
  *  EBADFD       no SETUP yet; a flag while the session is not started
  *  ENOSPC       SLOT: no slot is free on all CPUs; each other slot holds a snapshot, or
  *               on some CPU a sample
@@ -786,7 +794,6 @@ struct auxtrace_snapshot {
 
 /* Release the slot of one CPU that a SAMPLE record names, not that of a SNAPSHOT. */
 #define AUXTRACE_RELEASE_SAMPLE	(1u << 0)
-#define AUXTRACE_RELEASE_ALL	(AUXTRACE_RELEASE_SAMPLE)
 
 /**
  * struct auxtrace_release - AUXTRACE_IOC_RELEASE: the reader is done with a slot
@@ -843,7 +850,6 @@ struct auxtrace_release {
 #define AUXTRACE_TRIGGER_ALL_CPUS (1u << 0)	/* PAUSE, RESUME: on all CPUs, by IPI */
 #define AUXTRACE_TRIGGER_ONE_SHOT (1u << 1)	/* act once, until TRIGGER_READ with REARM */
 #define AUXTRACE_TRIGGER_PIDFD	  (1u << 2)	/* reserved, see DOC: processes */
-#define AUXTRACE_TRIGGER_ALL	  (AUXTRACE_TRIGGER_ALL_CPUS | AUXTRACE_TRIGGER_ONE_SHOT)
 
 #define AUXTRACE_MAX_TRIGGERS	64
 #define AUXTRACE_MAX_SAMPLE	(2u << 20)
@@ -910,7 +916,7 @@ struct auxtrace_release {
  *  ESRCH        no such process (@pid)
  *  ENOENT       no such symbol, file or trigger (@a, @b); PERF: no CPU of the session has
  *               the event
- *  EACCES       no CAP_PERFMON; breakpoints in the kernel, the file or perf may demand more
+ *  EACCES       see DOC: errno; breakpoints in the kernel, the file or perf may demand more
  *  EPERM        a probe in the kernel, which is locked down in confidentiality mode
  *  EBUSY        pinned events hold all counters of a CPU that could count it
  *  ENOSPC       AUXTRACE_MAX_TRIGGERS reached, or no breakpoint register is left
@@ -1258,8 +1264,9 @@ struct auxtrace_branch {
 
 /**
  * struct auxtrace_status_page - state of a channel, written by the kernel
- * @size: bytes of this struct as the kernel knows it. Members beyond it read as 0, as does all
- *	that is reserved; reserved room may become members of a meaning for which 0 is right
+ * @size: bytes of this struct as the kernel knows it. Members beyond it read as 0, and so do
+ *	reserved ones. A later version may turn these into members for which 0 keeps today's
+ *	behaviour
  * @abi_version: AUXTRACE_ABI_VERSION
  * @cpu: CPU of the channel
  * @pmu: AUXTRACE_PMU_*

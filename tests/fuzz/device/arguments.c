@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "arguments.h"
+#include "module/core/known.h"
 
 #define PAGE		4096U
 #define ALL_CPUS	0xfU

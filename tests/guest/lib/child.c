@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "child.h"
+#include "machine.h"
 #include "uapi.h"
 
 /* A child that hangs fails its test, not the whole run. */
@@ -18,7 +19,7 @@ int child_run(int (*fn)(void *arg), void *arg)
 	if (pid < 0)
 		fail_msg("fork failed");
 	if (!pid) {
-		alarm(CHILD_SECONDS);
+		alarm(CHILD_SECONDS * slowness);
 		_exit(fn(arg));
 	}
 	while (waitpid(pid, &status, 0) < 0)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "cpu.h"
@@ -7,9 +8,13 @@
 size_t page_size;
 uint64_t all_cpus, one_cpu;
 int first_cpu, last_cpu;
+unsigned int slowness;
 
 static __attribute__((constructor)) void machine_init(void)
 {
+	const char *text = getenv("SLOWNESS");
+
+	slowness = text && atoi(text) > 0 ? atoi(text) : 1;
 	page_size = sysconf(_SC_PAGESIZE);
 	all_cpus = cpus_online();
 	first_cpu = cpus_first(all_cpus);

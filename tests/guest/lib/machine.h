@@ -12,6 +12,8 @@ extern size_t page_size;
 extern uint64_t all_cpus;		/* online */
 extern int first_cpu, last_cpu;
 extern uint64_t one_cpu;		/* the set of first_cpu alone */
+/* How much longer than on a stock kernel all takes at most: time limits are multiplied by it. */
+extern unsigned int slowness;
 
 /* Each skips the running test, with a message, on a machine that cannot run it. */
 void two_cpus_required(void);

@@ -18,6 +18,7 @@
 #include <linux/sched.h>
 #include "cmocka_all.h"
 #include "core/channel.h"
+#include "core/known.h"
 #include "core/record.h"
 #include "core/remote.h"
 #include "core/settle.h"
@@ -718,7 +719,7 @@ static void check(void)
 			assert_int_equal(page->window_end, hw.position);
 	}
 	/* If records were lost, the test itself checks what is left. */
-	if (channel->wanted == AUXTRACE_WANT_ALL && !page->data_lost) {
+	if (channel->wanted == AUXTRACE_WANT_DEFAULT && !page->data_lost) {
 		read_records();
 		assert_int_equal(reported.windows, page->windows - page->running);
 		assert_int_equal(reported.aux, page->produced);
@@ -978,7 +979,7 @@ static void a_new_channel_is_as_set_up(void **state)
 	make(AUXTRACE_SETUP_OVERWRITE);
 	assert_true(channel->drained);
 	assert_int_equal(status_page.slots, 1);
-	assert_int_equal(channel->wanted, AUXTRACE_WANT_ALL);
+	assert_int_equal(channel->wanted, AUXTRACE_WANT_DEFAULT);
 	unmake();
 	make_with((struct auxtrace_setup) { .flags = AUXTRACE_SETUP_OVERWRITE });
 	assert_false(channel->drained);
@@ -2128,8 +2129,11 @@ static void pages_are_freed_once_the_hardware_was_off(void **state)
 	hw.refuses = true;
 	auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_SETUP);
 	auxt_channel_detach(channel);
+	assert_true(channel->stuck);
 	hw.refuses = false;
 	start(false);
+	/* Attached implies not stuck. */
+	assert_false(channel->stuck);
 	unmake();
 	assert_int_equal(hw.kept, 0);
 }

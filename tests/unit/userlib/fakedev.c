@@ -35,6 +35,9 @@ int __wrap_io_uring_submit(struct io_uring *ring);
 ssize_t __real_pwrite(int fd, const void *buf, size_t count, off_t offset);
 ssize_t __wrap_pwrite(int fd, const void *buf, size_t count, off_t offset);
 
+ssize_t __real_readlink(const char *path, char *buf, size_t size);
+ssize_t __wrap_readlink(const char *path, char *buf, size_t size);
+
 FILE *__real_fopen(const char *path, const char *mode);
 FILE *__wrap_fopen(const char *path, const char *mode);
 int __real_fclose(FILE *f);
@@ -189,30 +192,26 @@ char *__wrap_strdup(const char *s)
 	return no_memory() ? NULL : __real_strdup(s);
 }
 
-static bool no_files(void)
+ssize_t __wrap_readlink(const char *path, char *buf, size_t size)
 {
-	if (!fake.fail_open || --fake.fail_open)
-		return false;
-	errno = EMFILE;
-	return true;
-}
+	size_t len;
 
-int __wrap_fclose(FILE *f)
-{
-	int ret = __real_fclose(f);
-
-	if (!fake.fail_close || --fake.fail_close)
-		return ret;
-	errno = ENOSPC;
-	return EOF;
+	if (!fake.proc_self || strcmp(path, "/proc/self"))
+		return __real_readlink(path, buf, size);
+	len = strlen(fake.proc_self);
+	if (!len) {
+		errno = ENOENT;
+		return -1;
+	}
+	assert_true(len <= size);
+	memcpy(buf, fake.proc_self, len);
+	return len;
 }
 
 FILE *__wrap_fopen(const char *path, const char *mode)
 {
 	char buf[256];
 
-	if (no_files())
-		return NULL;
 	return __real_fopen(proc_file(path, buf, sizeof(buf)), mode);
 }
 
@@ -225,8 +224,6 @@ int __wrap_open(const char *path, int flags, ...)
 	va_start(ap, flags);
 	mode = flags & O_CREAT ? va_arg(ap, int) : 0;
 	va_end(ap);
-	if (no_files())
-		return -1;
 	if (strcmp(path, "/dev/auxtrace"))
 		return __real_open(proc_file(path, buf, sizeof(buf)), flags, mode);
 	assert_true(flags & O_CLOEXEC);
@@ -235,6 +232,25 @@ int __wrap_open(const char *path, int flags, ...)
 		return -1;
 	}
 	return fake.fd = __real_open(fake.really, flags);
+}
+
+static bool no_files(void)
+{
+	if (!fake.fail_open || --fake.fail_open)
+		return false;
+	errno = EMFILE;
+	return true;
+}
+
+int __wrap_fclose(FILE *f)
+{
+	bool written = (fcntl(fileno(f), F_GETFL) & O_ACCMODE) != O_RDONLY;
+	int ret = __real_fclose(f);
+
+	if (!written || !fake.fail_close || --fake.fail_close)
+		return ret;
+	errno = ENOSPC;
+	return EOF;
 }
 
 int __wrap_openat(int dirfd, const char *path, int flags, ...)
@@ -308,6 +324,7 @@ static void do_info(struct auxtrace_info *arg)
 	arg->caps_len = asked.caps_len;
 	if (!arg->out_caps_len)
 		arg->out_caps_len = sizeof(fake.caps);
+	memset((void *)(uintptr_t)asked.caps, 0, asked.caps_len);
 	memcpy((void *)(uintptr_t)asked.caps, &fake.caps, sizeof(fake.caps));
 }
 

@@ -45,8 +45,8 @@ struct fakedev {
 	unsigned int eintr;	/* so many ioctls fail with EINTR first */
 	int fail_mmap;		/* the how-many-th mmap fails with EAGAIN; 0: none */
 	int fail_alloc;		/* the how-many-th allocation fails; 0: none */
-	int fail_close;		/* the how-many-th fclose finds the disk full: ENOSPC; 0: none */
-	int fail_open;		/* the how-many-th file cannot be opened: EMFILE; 0: none */
+	int fail_close;		/* the how-many-th fclose after writing finds the disk full; 0: none */
+	int fail_open;		/* the how-many-th openat fails with EMFILE; 0: none */
 	unsigned int mmaps, unmaps, ioctls;
 	struct auxtrace_setup setup;
 	uint8_t setup_cpus[64];
@@ -72,6 +72,7 @@ struct fakedev {
 	bool no_uring;
 	int uring_writes;	/* so many writes by io_uring are short first */
 	const char *proc;	/* kcore, kallsyms and modules of /proc are below it; NULL: the real ones */
+	const char *proc_self;	/* what /proc/self points to; "": there is none; NULL: what it is */
 	struct fake_channel channel[FAKE_CPUS];
 };
 

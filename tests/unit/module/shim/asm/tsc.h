@@ -4,6 +4,8 @@
 
 #include <linux/types.h>
 
+extern unsigned int tsc_khz;
+
 u64 rdtsc(void);
 
 #endif /* SHIM_ASM_TSC_H */

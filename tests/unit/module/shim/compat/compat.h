@@ -50,6 +50,7 @@ int auxt_wrmsr(u32 msr, u64 value);
 
 #define X86_FEATURE_INTEL_PT		0
 #define X86_FEATURE_VMX			1
+#define X86_FEATURE_APIC		2
 #define boot_cpu_has(feature)		((feature) == X86_FEATURE_INTEL_PT)
 #define X86_CR4_VMXE			(1ul << 13)
 #define __read_cr4()			0ul
@@ -59,12 +60,26 @@ static const struct {
 	int cpuid_level;
 } boot_cpu_data = { 6, 0x5e, 0x15 };
 
+/* ---- the local APIC: the SDM's LVT entry of the performance counters -------- */
+
+#define APIC_LVTPC			0x340
+#define APIC_MODE_MASK			0x700u
+#define APIC_VECTOR_MASK		0xffu
+#define APIC_DM_NMI			0x400u
+#define APIC_LVT_MASKED			(1u << 16)
+
+u32 auxt_apic_read(u32 reg);
+void auxt_apic_write(u32 reg, u32 value);
+
+u32 cpuid_eax(u32 leaf);
 void cpuid_count(u32 leaf, u32 subleaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx);
 
 #define per_cpu(name, cpu)		(*((void)(cpu), &(name)))
 #define this_cpu_ptr(pointer)		(pointer)
 #define cpumask_first(mask)		0
 #define for_each_online_cpu(cpu)	for ((cpu) = 0; (cpu) < 1; (cpu)++)
+
+#define __init
 
 #ifndef IS_ERR
 # define IS_ERR(pointer)		((unsigned long)(pointer) > -4096ul)

@@ -10,6 +10,8 @@
 #define DEFINE_PER_CPU(type, name)	__typeof__(type) name
 #define this_cpu_read(name)		(name)
 #define this_cpu_write(name, value)	((name) = (value))
+#define this_cpu_inc_return(name)	(++(name))
+#define this_cpu_dec_return(name)	(--(name))
 #define this_cpu_inc(name) \
 	do { shim_point(); (name)++; shim_point(); } while (0)
 #define this_cpu_cmpxchg(name, old, new) cmpxchg_local(&(name), old, new)

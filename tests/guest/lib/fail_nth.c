@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fault.h"
+#include "fail_nth.h"
 #include "file.h"
 #include "uapi.h"
 

@@ -13,7 +13,7 @@
 
 #include "child.h"
 #include "cpu.h"
-#include "fault.h"
+#include "fail_nth.h"
 #include "kmod.h"
 #include "machine.h"
 #include "msr.h"

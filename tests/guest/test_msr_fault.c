@@ -16,6 +16,7 @@
 #include "file.h"
 #include "invariants.h"
 #include "klog.h"
+#include "kmod.h"
 #include "load.h"
 #include "machine.h"
 #include "msr.h"
@@ -28,7 +29,9 @@
 #define USER		AUXTRACE_SETUP_USER
 #define OVER		AUXTRACE_SETUP_OVERWRITE
 #define AUX_SIZE	(64 << 10)
-#define SMALL		(16 << 10)	/* live() fills it more than once */
+#define SMALL		(16 << 10)
+/* Trace that interrupts: more than a SMALL area, or than the 64 KiB buffer of BTS. */
+#define ROUNDS		(under_bts() ? 40000 : 5000)
 #define HWERROR		AUXTRACE_INHIBIT_HWERROR
 #define REFUSES		"refuses to turn"
 /* Far more than a session makes here. */
@@ -68,7 +71,9 @@ static void traces(struct session *s)
 	assert_false(msr_tracing(first_cpu));
 	st = channel_status(s->channel);
 	assert_true(st.window_end > st.window_begin);
-	channel_check_window(s->channel, st.window_begin, st.window_end, "after the faults");
+	/* The kernel's trace may have overwritten the begin; the_next_session_works() has all. */
+	if (st.window_end - st.window_begin <= s->channel->aux_size)
+		channel_check_window(s->channel, st.window_begin, st.window_end, "after the faults");
 	check_accounting(s);
 }
 
@@ -173,10 +178,10 @@ static bool live(struct session *s, bool *shown)
 		assert_int_equal(ret, -EIO);
 		return false;
 	}
-	load_run(5000);
+	load_run(ROUNDS);
 	ok_pause(s, 0, NULL);
 	ok_resume(s, 0, NULL);
-	load_run(5000);
+	load_run(ROUNDS);
 	ok_status(s->fd, AUXTRACE_STATUS_SYNC, &status);
 	*shown = channel_status(s->channel).inhibit;
 	ok_stop(s->fd);
@@ -257,11 +262,12 @@ static void each_wrmsr_may_fault_once(void **state)
 static void is_stuck_until_the_cpu_gives_in(struct session *s, unsigned int said)
 {
 	struct session next;
-	bool on = msr_tracing(first_cpu);
+	bool on = msr_tracing(first_cpu), stuck = klog_count(REFUSES) > said;
+	int users;
 
 	open_on(&next, USER | OVER, AUX_SIZE);
 	if (on) {
-		assert_true(klog_count(REFUSES) > said);
+		assert_true(stuck);
 		if (perf_pmu_type(under_bts() ? "intel_bts" : "intel_pt") >= 0)
 			perf_is_refused(first_cpu);
 		for (int i = 0; i < 3; i++) {
@@ -270,11 +276,16 @@ static void is_stuck_until_the_cpu_gives_in(struct session *s, unsigned int said
 		}
 	}
 	session_close(s);
+	session_close(&next);
+	/* The module cannot be unloaded: nothing else would turn the hardware off. */
+	users = kmod_users();
+	open_on(&next, USER | OVER, AUX_SIZE);
 	emulator_knobs_reset();
 	if (on)
 		assert_true(msr_tracing(first_cpu));
 	traces(&next);
 	session_close(&next);
+	assert_int_equal(kmod_users(), users - stuck);
 	the_next_session_works();
 }
 
@@ -307,6 +318,8 @@ static void a_cpu_that_refuses_all_is_left_alone_until_it_gives_in(void **state)
 #define MAX_PAGES	(PAGES_SIZE / 4096)
 #define PFN_MASK	((1ULL << 55) - 1)
 #define IS_FREE		(1ULL << 10)	/* KPF_BUDDY of /proc/kpageflags */
+/* Newer kernels keep many free pages in lists of each CPU, where they are not seen to be free. */
+#define PER_CPU_LISTS	"/proc/sys/vm/percpu_pagelist_high_fraction"
 
 static uint64_t word_of(const char *path, uint64_t index)
 {
@@ -355,6 +368,7 @@ static void pages_that_stuck_hardware_may_write_are_not_freed(void **state)
 	bool stuck;
 
 	emulator_required();
+	file_write(PER_CPU_LISTS, "100000");	/* short ones */
 	free = pages_free_after(0, &stuck);
 	assert_false(stuck);
 	print_message("%u pages are free after a session, ", free);
@@ -363,6 +377,7 @@ static void pages_that_stuck_hardware_may_write_are_not_freed(void **state)
 	free = pages_free_after(1, &stuck);
 	assert_true(stuck);
 	print_message("%u after one that cannot be turned off\n", free);
+	file_write(PER_CPU_LISTS, "0");
 	assert_int_equal(free, 0);
 	the_next_session_works();
 }
