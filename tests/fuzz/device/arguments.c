@@ -14,6 +14,12 @@
 #define ALL_CPUS	0xfU
 #define AREA_MAX	(1U << 20)
 
+/*
+ * An emulated CPU of a busy machine, whose kernel checks itself, takes a millisecond for an
+ * interrupt: with a shorter period it would do nothing else.
+ */
+#define TIMER_NS	8000000ULL
+
 #define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
 
 volatile uint64_t watched;
@@ -209,8 +215,7 @@ static void trigger(const uint8_t *p, struct scratch *s)
 		a->bound_ns = p[9] * 1000ULL;
 		break;
 	default:
-		/* A guest of the emulator does nothing else below about 100 us. */
-		a->bound_ns = 500000ULL << (p[8] & 3);
+		a->bound_ns = TIMER_NS << (p[8] & 3);
 	}
 	uses_limits = a->action != AUXTRACE_ACTION_NONE;
 	may_delay = a->action == AUXTRACE_ACTION_PAUSE || a->action == AUXTRACE_ACTION_FREEZE;
@@ -357,7 +362,7 @@ unsigned long arguments_make(const struct record *r, struct scratch *s, void *ed
 	/* Nor a timer whose interrupts leave the emulated CPU no time. */
 	if (r->op == OP_ADD && *where == (void *)&s->arg &&
 	    s->arg.trigger.kind == AUXTRACE_TRIGGER_TIMER && s->arg.trigger.bound_ns >= 10000 &&
-	    s->arg.trigger.bound_ns < 500000)
+	    s->arg.trigger.bound_ns < TIMER_NS)
 		s->arg.trigger.bound_ns = 9999;
 	return number;
 }

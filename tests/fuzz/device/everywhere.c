@@ -17,7 +17,10 @@ u8 auxt_places[1 << 16];
 /* Counts are for comparison only: those that two contexts make at once may be one. */
 void notrace __sanitizer_cov_trace_pc(void)
 {
-	auxt_places[((unsigned long)__sanitizer_cov_trace_pc / 4 - _RET_IP_ / 4) %
-		    ARRAY_SIZE(auxt_places)]++;
+	unsigned long place = (unsigned long)__sanitizer_cov_trace_pc / 4 - _RET_IP_ / 4;
+
+	/* The last block of a function may jump here, and we return to its caller in the kernel. */
+	if (place < ARRAY_SIZE(auxt_places))
+		auxt_places[place]++;
 }
 NOKPROBE_SYMBOL(__sanitizer_cov_trace_pc);

@@ -10,6 +10,7 @@
  *   DEVICE_PCS=FILE                  write the places that were reached
  *   DEVICE_JOURNAL=FILE              a disk that keeps the last inputs: a kernel that panics
  *                                    leaves no file behind
+ *   DEVICE_VERBOSE=                  print each ioctl and its errno
  *   DEVICE_HOTPLUG=                  each HOTPLUG is carried out, however long it takes
  */
 #include <fcntl.h>
@@ -58,6 +59,21 @@ static void report(void)
 		coverage_write(getenv("DEVICE_PCS"));
 }
 
+/* Run the records from @r on that are @number's, at most @max; returns how many. */
+static unsigned int run_records(const struct record *r, unsigned int number, unsigned int max)
+{
+	const struct record *end = &program.record[program.end];
+	unsigned int n = 0;
+
+	for (; r < end && n < max; r++) {
+		if (r->op == OP_PHASE || r->op == OP_REPEAT || record_thread(r) != number)
+			continue;
+		operations_run(r, r + 1, end);
+		n++;
+	}
+	return n;
+}
+
 /* As @number: its records of the present phase. */
 static void run_phase(unsigned int number)
 {
@@ -65,10 +81,12 @@ static void run_phase(unsigned int number)
 	uint64_t n = 0;
 
 	for (const struct record *r = &program.record[program.first]; r < end; r++) {
-		if (r->op == OP_PHASE || record_thread(r) != number)
+		if (record_thread(r) != number)
 			continue;
-		operations_run(r, r + 1, end);
-		n++;
+		if (r->op != OP_REPEAT)
+			n += run_records(r, number, 1);
+		for (unsigned int i = 0; r->op == OP_REPEAT && i < (r->p[0] & 31U); i++)
+			n += run_records(r + 1, number, 1 + (r->p[1] & 7));
 	}
 	__atomic_fetch_add(&operations, n, __ATOMIC_RELAXED);
 	if (program.last)

@@ -62,6 +62,20 @@ static const struct record control[] = {
 	{ .op = OP_OUTPUT, .p = { 0, 1 } }, { .op = OP_OUTPUT }, { .op = OP_STOP },
 	{ .op = OP_START },
 };
+static const struct record again[] = {
+	{ .op = OP_REPEAT, .p = { 31, 2 } }, { .op = OP_PAUSE }, { .op = OP_RESUME },
+	{ .op = OP_STATUS, .p = { 1 } },
+};
+static const struct record again_hits[] = {
+	{ .op = OP_REPEAT, .p = { 15, 3 } }, { .op = OP_FIRE, .p = { 0, 0, 3 } },
+	{ .op = OP_SNAPSHOT, .p = { 2 } }, { .op = OP_RELEASE, .p = { 0, 1 } },
+	{ .op = OP_RESUME },
+};
+static const struct record delayed[] = {
+	{ .op = OP_ADD, .p = { 1, 1, 0, 0, 0x20, 1 } }, { .op = OP_FIRE },
+	{ .op = OP_ADD, .p = { 1, 4, 0, 0, 0x40, 1 } }, { .op = OP_FIRE },
+	{ .op = OP_WORK, .p = { 4 } }, { .op = OP_FIRE, .p = { 3, 255, 7 } }, { .op = OP_RESUME },
+};
 
 static const struct sequence {
 	const struct record *record;
@@ -70,6 +84,7 @@ static const struct sequence {
 #define SEQUENCE(a) { a, COUNT(a) }
 	SEQUENCE(begin), SEQUENCE(begin), SEQUENCE(begin_overwrite), SEQUENCE(hit),
 	SEQUENCE(hit), SEQUENCE(latency), SEQUENCE(full), SEQUENCE(pass), SEQUENCE(control),
+	SEQUENCE(again), SEQUENCE(again), SEQUENCE(again_hits), SEQUENCE(delayed),
 };
 
 struct program {
@@ -111,6 +126,12 @@ static void insert_sequence(struct program *p)
 	for (unsigned int i = 0; i < s->n; i++) {
 		p->r[at + i] = s->record[i];
 		p->r[at + i].who = who;
+		/* Which trigger, and how it is limited, is what matters most. */
+		if (p->r[at + i].op == OP_ADD && below(2)) {
+			p->r[at + i].p[1] = random_number();
+			p->r[at + i].p[4] = random_number();
+			p->r[at + i].p[5] = below(8);
+		}
 		/* One byte in some records is another. */
 		if (!below(3))
 			p->r[at + i].p[below(12)] = random_number();

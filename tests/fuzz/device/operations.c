@@ -52,7 +52,7 @@ static int sockets[2];
 static pthread_t threads[THREADS];
 static unsigned int nr_threads;
 static unsigned int forks, offline;	/* offline: a bit for each CPU */
-static bool want_reload;
+static bool want_reload, verbose;
 static int64_t last_hotplug;
 static int64_t pt_type;
 
@@ -141,6 +141,9 @@ static void run_ioctl(const struct record *r, unsigned int file)
 		data_lengths[file] = asked.data_size;
 	}
 	coverage_result(r->op, r->who >> 6, err);
+	if (verbose)
+		fprintf(stderr, "device: operation %u of file %u: %s\n", r->op, file,
+			err ? strerrorname_np(err) : "done");
 	if (!arguments_may_fail(r->op, err)) {
 		fprintf(stderr, "device: operation %u: %s is not among its errnos\n", r->op,
 			strerrorname_np(err));
@@ -473,7 +476,8 @@ static void run_fire(const struct record *r)
 			sched_yield();
 			break;
 		case 3:
-			nanosleep(&ts, NULL);
+			/* The C library's calls another one. */
+			syscall(SYS_nanosleep, &ts, NULL);
 			break;
 		case 4:
 			page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
@@ -666,6 +670,7 @@ void operations_run(const struct record *r, const struct record *next, const str
 		if (!(r->p[0] & 0xf))
 			__atomic_store_n(&want_reload, true, __ATOMIC_RELAXED);
 		break;
+	case OP_REPEAT:
 	case OP_PHASE:
 		break;
 	default:
@@ -707,6 +712,7 @@ bool operations_init(void)
 	FILE *f;
 	int err;
 
+	verbose = getenv("DEVICE_VERBOSE");
 	arguments_init();
 	prepare_faults();
 	sigaction(SIGUSR2, &action, NULL);

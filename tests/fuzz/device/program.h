@@ -2,7 +2,9 @@
 /*
  * An input of the fuzzer is a program: records of 16 bytes, each an operation on
  * /dev/auxtrace or around it. Four threads run it, each its own records in order. The
- * operation PHASE is for all: what follows it begins when what precedes it has ended.
+ * operation PHASE is for all: what follows it begins when what precedes it has ended. REPEAT
+ * has its thread run the next few of its records some times more: calls are cheap, and the
+ * sessions that they need are not.
  */
 #ifndef DEVICE_PROGRAM_H
 #define DEVICE_PROGRAM_H
@@ -24,7 +26,7 @@ enum operation {
 	OP_FILE, OP_PASS, OP_FORK,
 	/* what happens around it */
 	OP_FIRE, OP_WORK, OP_SIGNAL, OP_PIN, OP_CAPABILITIES, OP_PERF, OP_HOTPLUG, OP_UNLOAD,
-	OP_PHASE,
+	OP_PHASE, OP_REPEAT,
 	OPERATIONS
 };
 
