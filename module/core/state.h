@@ -189,7 +189,8 @@ struct auxt_group {
  * @todo: AUXT_TODO_*: work that the settle loop has not taken yet
  * @attached: @pmu has been claimed on the CPU
  * @stuck: not @attached, and the hardware could not be turned off or its registers not be
- *	restored: it may write to the channel's pages at any time, so they are never freed
+ *	restored: it may write to the channel's pages at any time, so they are not freed
+ *	while this is set
  * @resuming: a RESUME ioctl that clears a reason to be off is being carried out
  * @starved: lack of space is all that keeps the hardware off; this is counted as a gap
  * @paused_by: id of the trigger that set the reason TRIGGER last
