@@ -761,10 +761,10 @@ static void end_on_task(void)
 
 static void a_process_is_found_by_its_pidfd(void **state)
 {
-	struct auxtrace_session *s = opened();
-	struct auxtrace_task task;
 	int pidfd, file;
 	pid_t pid = fake_child(&pidfd);
+	struct auxtrace_session *s = opened();
+	struct auxtrace_task task;
 
 	(void)state;
 	assert_int_equal(auxtrace_task_pidfd(s, pidfd, &task), 0);

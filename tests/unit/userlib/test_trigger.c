@@ -310,10 +310,10 @@ static void end_on_trigger(void)
 
 static void a_trigger_takes_a_pidfd_for_its_process(void **state)
 {
-	struct auxtrace_session *s = set_up(0, PAGE, 0);
-	struct auxtrace_trigger_options o = probe;
 	int pidfd;
 	pid_t pid = fake_child(&pidfd);
+	struct auxtrace_session *s = set_up(0, PAGE, 0);
+	struct auxtrace_trigger_options o = probe;
 
 	(void)state;
 	o.flags = AUXTRACE_TRIGGER_PIDFD | AUXTRACE_TRIGGER_ALL_CPUS;
