@@ -38,13 +38,18 @@ NOKPROBE_SYMBOL(position_is_valid);
  * @pos: positions of full trace
  * @tail: the tail in the user page
  *
+ * poll(2) calls this on any CPU, while the channel's CPU may take the tail or advance. Then
+ * the answer is that of some moment in between.
+ *
  * Return: false if the tail is the one taken last, or one refused before that is still invalid.
  */
 bool auxt_position_is_new_tail(const struct auxt_position *pos, u64 tail)
 {
-	if (position_is_valid(pos, tail))
-		return tail != pos->consumed;
-	return !pos->bad_tails || tail != pos->last_bad;
+	u64 consumed = READ_ONCE(pos->consumed);
+
+	if (tail >= consumed && tail <= READ_ONCE(pos->produced))
+		return tail != consumed;
+	return !READ_ONCE(pos->bad_tails) || tail != READ_ONCE(pos->last_bad);
 }
 NOKPROBE_SYMBOL(auxt_position_is_new_tail);
 
