@@ -312,7 +312,7 @@ void auxt_channel_resume(struct auxt_channel *ch, struct auxtrace_effect *effect
 	if (unlikely(was & AUXTRACE_INHIBIT_FROZEN))
 		ch->thawed = true;
 	/* A running channel need not read the tail: that would cost two WRMSRs. */
-	auxt_settle(ch, ch->now.running ? AUXT_TODO_APPLY : AUXT_TODO_SYNC);
+	auxt_settle(ch, READ_ONCE(ch->now.running) ? AUXT_TODO_APPLY : AUXT_TODO_SYNC);
 	ch->resuming = false;
 	if (!effect)
 		return;

@@ -31,11 +31,17 @@ static __always_inline bool auxt_inhibit_freeze(struct auxt_channel *ch,
 		/* The first CPU sends it to all others. Their request has all_cpus clear: remote.c. */
 		if (request->all_cpus)
 			auxt_inhibit_broadcast(ch, request);
-		/* If the reason is visible, so are frozen_by and the pending broadcast. */
-		barrier();
-		atomic_or(AUXTRACE_INHIBIT_FROZEN, &ch->inhibit);
 	}
+	/*
+	 * If the reason is visible, so are frozen_by and the pending broadcast. @freezing is
+	 * cleared before: after it, a RESUME may nest here and then a FREEZE, which must not be
+	 * dropped. A FREEZE that nests between the two sets the reason itself and is the one
+	 * in frozen_by.
+	 */
+	barrier();
 	WRITE_ONCE(ch->freezing, false);
+	if (changes)
+		atomic_or(AUXTRACE_INHIBIT_FROZEN, &ch->inhibit);
 	return changes;
 }
 

@@ -551,29 +551,43 @@ NOKPROBE_SYMBOL(auxt_settle_run);
  * auxt_settle_notify() - wake readers if there is something new for them
  * @ch: the channel
  *
- * Wakes them once for each event or advance of a position, not for each request. If an NMI nests
- * here and notifies, too, readers may be woken twice.
+ * Wakes them once for each event or advance of a position, not for each request.
+ *
+ * An interrupt or NMI that nests here may notify, too, and what this call has found before is
+ * then old. While the old result stands in @notified, a second one that nests may take its event
+ * for reported. So if one has nested, readers are woken for it, and again for whatever comes next.
  */
 void auxt_settle_notify(struct auxt_channel *ch)
 {
-	u32 inhibit = auxt_channel_inhibited(ch);
-	bool ready = inhibit & (AUXTRACE_INHIBIT_HWERROR | AUXTRACE_INHIBIT_FROZEN) ||
-		    (ch->drained &&
-		     auxt_channel_is_readable(ch, inhibit & AUXTRACE_INHIBIT_SETUP));
+	u64 position = 0;
+	u32 inhibit;
+	bool ready;
+
+	WRITE_ONCE(ch->notify_nested, false);
+	inhibit = auxt_channel_inhibited(ch);
+	ready = inhibit & (AUXTRACE_INHIBIT_HWERROR | AUXTRACE_INHIBIT_FROZEN) ||
+		(ch->drained && auxt_channel_is_readable(ch, inhibit & AUXTRACE_INHIBIT_SETUP));
 	/*
 	 * Each term only grows, so the sum grows with each advance. data_consumed is part of it:
 	 * a writer may take the reader's tail and still find no space, and the reader may have
 	 * polled between the two.
 	 */
-	u64 position = ready ? ch->aux.produced + READ_ONCE(ch->status->data_head) +
-			      READ_ONCE(ch->status->data_consumed) : 0;
+	if (ready)
+		position = READ_ONCE(ch->aux.produced) + READ_ONCE(ch->status->data_head) +
+			   READ_ONCE(ch->status->data_consumed);
 
-	if (unlikely(ready && (!READ_ONCE(ch->notified) || ch->notified_position != position)))
+	if (unlikely(ready && (!READ_ONCE(ch->notified) ||
+			       READ_ONCE(ch->notified_position) != position)))
 		irq_work_queue(&ch->wake);
 	else if (unlikely(READ_ONCE(ch->starved) && auxt_tail_poll_is_due(ch)))
 		irq_work_queue(&ch->wake);
 	WRITE_ONCE(ch->notified, ready);
-	ch->notified_position = position;
+	WRITE_ONCE(ch->notified_position, position);
+	if (unlikely(READ_ONCE(ch->notify_nested) && ready)) {
+		WRITE_ONCE(ch->notified, false);
+		irq_work_queue(&ch->wake);
+	}
+	WRITE_ONCE(ch->notify_nested, true);
 }
 NOKPROBE_SYMBOL(auxt_settle_notify);
 
