@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -49,6 +50,41 @@ static void an_absent_device_says_that_the_module_is_not_loaded(void **state)
 	assert_null(auxtrace_open(NULL));
 	assert_int_equal(errno, ENOENT);
 	says("the module is not loaded");
+}
+
+/* The kernel refuses a module that is not signed: the device is not there. */
+static void an_absent_device_of_a_locked_down_kernel_says_so(void **state)
+{
+	static const char *const modes[] = {
+		"[none] integrity confidentiality\n", "none [integrity] confidentiality\n",
+		"none integrity [confidentiality]\n",
+	};
+	static const char *const says_mode[] = {
+		NULL, "locked down (integrity mode)", "locked down (confidentiality mode)",
+	};
+	char dir[] = "/tmp/auxtrace-test.XXXXXX", path[64];
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/lockdown", dir);
+	fake.proc = dir;
+	fake.open_errno = ENOENT;
+	for (int i = 0; i < 3; i++) {
+		FILE *f = fopen(path, "w");
+
+		assert_non_null(f);
+		fputs(modes[i], f);
+		assert_int_equal(fclose(f), 0);
+		assert_null(auxtrace_open(NULL));
+		assert_int_equal(errno, ENOENT);
+		says("the module is not loaded");
+		if (says_mode[i])
+			says(says_mode[i]);
+		else
+			assert_null(strstr(auxtrace_error(), "locked down"));
+	}
+	unlink(path);
+	rmdir(dir);
 }
 
 static void a_forbidden_device_says_whose_it_is(void **state)
@@ -816,6 +852,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		t(an_absent_device_says_that_the_module_is_not_loaded),
+		t(an_absent_device_of_a_locked_down_kernel_says_so),
 		t(a_forbidden_device_says_whose_it_is),
 		t(what_is_no_device_is_refused),
 		t(another_abi_version_is_refused_with_both_numbers),
