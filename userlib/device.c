@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "internal.h"
+#include "lockdown.h"
 
 int device_ioctl(int fd, unsigned long nr, void *arg)
 {
@@ -24,6 +25,17 @@ int device_ioctl(int fd, unsigned long nr, void *arg)
 	return ret;
 }
 
+static int explain_no_device(const char *path)
+{
+	const char *mode = lockdown_mode();
+
+	if (mode)
+		return fail(ENOENT, "there is no %s: the module is not loaded (modprobe auxtrace, or dkms install it first); the kernel is locked down (%s mode), so it takes only a module that is signed by a key it trusts",
+			    path, mode);
+	return fail(ENOENT, "there is no %s: the module is not loaded (modprobe auxtrace, or dkms install it first)",
+		    path);
+}
+
 int device_open(const char *path)
 {
 	struct stat st;
@@ -32,8 +44,7 @@ int device_open(const char *path)
 	if (fd < 0) {
 		switch (errno) {
 		case ENOENT:
-			return fail(ENOENT, "there is no %s: the module is not loaded (modprobe auxtrace, or dkms install it first)",
-				    path);
+			return explain_no_device(path);
 		case EACCES:
 		case EPERM:
 			return fail(errno, "no permission to open %s: it is root's, or its group's by a udev rule",

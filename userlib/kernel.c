@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "internal.h"
+#include "lockdown.h"
 #include "recording.h"
 #include "recording_dir.h"
 
@@ -235,15 +236,26 @@ static int copy_code(int kcore, FILE *out, const struct ranges *ranges)
 	return 0;
 }
 
+static const char *why_kcore_is_closed(int err)
+{
+	if (err == EPERM && lockdown_closes_kcore())
+		return "; the kernel is locked down in confidentiality mode, which closes it to everybody: only user code can be decoded";
+	if (err == EPERM || err == EACCES)
+		return "; it needs CAP_SYS_RAWIO and root's file permissions";
+	return "";
+}
+
 static int record_kcore(int dirfd, struct ranges *ranges)
 {
 	int kcore = open("/proc/kcore", O_RDONLY | O_CLOEXEC);
 	FILE *out;
 	int ret;
 
-	if (kcore < 0)
-		return fail(errno, "cannot open /proc/kcore, where the kernel's code is read from: %s%s",
-			    strerror(errno), errno == EPERM || errno == EACCES ? "; it needs CAP_SYS_RAWIO and root's file permissions" : "");
+	if (kcore < 0) {
+		ret = errno;
+		return fail(ret, "cannot open /proc/kcore, where the kernel's code is read from: %s%s",
+			    strerror(ret), why_kcore_is_closed(ret));
+	}
 	if (locate(kcore, ranges)) {
 		close(kcore);
 		return -1;

@@ -42,7 +42,7 @@ static int explain_config(const struct auxtrace_setup *setup)
 	}
 	if (outside)
 		return fail(EINVAL, "config has bits outside the format: %#" PRIx64, outside);
-	return fail(EINVAL, "this CPU cannot trace without branches (erratum BDM106): add branch");
+	return fail(EINVAL, "a CPU of the session cannot trace without branches (erratum BDM106): add branch");
 }
 
 /*
@@ -61,11 +61,16 @@ static bool has_value(const struct config_term *term, const struct auxtrace_cap_
 	return !term->values || term->values(pt) >> value & 1;
 }
 
+/*
+ * INFO tells what all CPUs of the machine have; on a hybrid machine some have more. So a CPU of the
+ * session lacks at least one of the terms that INFO does not tell, but perhaps not each of them.
+ */
 static int explain_unsupported(const struct auxtrace_session *s, const struct auxtrace_setup *setup)
 {
 	struct auxtrace_cap_intel_pt pt;
 	struct text lacks = { .len = 0 };
 	uint64_t config = setup->config;
+	unsigned int terms = 0;
 
 	capability_get(s, AUXTRACE_CAP_INTEL_PT, &pt, sizeof(pt));
 	for (unsigned int i = 0; i < nr_config_terms; i++) {
@@ -73,18 +78,19 @@ static int explain_unsupported(const struct auxtrace_session *s, const struct au
 
 		if (has_value(t, &pt, config))
 			continue;
-		text_add(&lacks, "%s%s", lacks.len ? ", " : "", t->name);
+		text_add(&lacks, "%s%s", terms++ ? ", " : "", t->name);
 		if (!t->values)
 			continue;
-		text_add(&lacks, "=%" PRIu64 " (it has", config_term_value(t, config));
+		text_add(&lacks, "=%" PRIu64 " (all have", config_term_value(t, config));
 		for (unsigned int v = 0; v < 16; v++)
 			if (t->values(&pt) >> v & 1)
 				text_add(&lacks, " %u", v);
 		text_add(&lacks, "%s)", t->values(&pt) ? "" : " none");
 	}
-	if (lacks.len)
-		return fail(EOPNOTSUPP, "this CPU lacks %s", lacks.buf);
-	return fail(EOPNOTSUPP, "this CPU lacks something of config %#" PRIx64 "; it may have bits of %#" PRIx64,
+	if (terms)
+		return fail(EOPNOTSUPP, "a CPU of the session lacks %s%s", terms > 1 ? "one or more of " : "",
+			    lacks.buf);
+	return fail(EOPNOTSUPP, "a CPU of the session lacks something of config %#" PRIx64 "; all have bits of %#" PRIx64,
 		    config, (uint64_t)pt.config);
 }
 

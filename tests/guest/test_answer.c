@@ -318,6 +318,36 @@ static void a_trigger_that_is_refused_is_not_added(void **state)
 	flicker_calls(&s, trigger_in, &arg, sizeof(arg), 200, 20);
 }
 
+/* A bad pointer is told before names are looked up, which takes long, and before they are judged. */
+static void a_trigger_without_memory_for_its_answer_looks_nothing_up(void **state)
+{
+	const struct {
+		struct auxtrace_trigger trigger;
+		int err;
+	} nowhere[] = {
+		{ trigger_named(AUXTRACE_TRIGGER_KPROBE, AUXTRACE_ACTION_PAUSE, "no_such_function", 0), ENOENT },
+		{ trigger_named(AUXTRACE_TRIGGER_UPROBE, AUXTRACE_ACTION_PAUSE, "/no/such/file", 0), ENOENT },
+		{ trigger_syscall(AUXTRACE_TRIGGER_SYSCALL_ENTER, AUXTRACE_ACTION_PAUSE, 1 << 20), EINVAL },
+	};
+	struct auxtrace_trigger *page;
+	struct session s;
+
+	slot_session(&s, one_cpu);
+	page = mmap(NULL, page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(page, MAP_FAILED);
+	for (size_t i = 0; i < sizeof(nowhere) / sizeof(*nowhere); i++) {
+		*page = nowhere[i].trigger;
+		page->size = sizeof(*page);
+		expect_call("TRIGGER_ADD", nowhere[i].err,
+			    at_ioctl(s.fd, AUXTRACE_IOC_TRIGGER_ADD, page), __FILE__, __LINE__);
+		assert_int_equal(mprotect(page, page_size, PROT_READ), 0);
+		expect_call("TRIGGER_ADD", EFAULT, at_ioctl(s.fd, AUXTRACE_IOC_TRIGGER_ADD, page),
+			    __FILE__, __LINE__);
+		assert_int_equal(mprotect(page, page_size, PROT_READ | PROT_WRITE), 0);
+	}
+	munmap(page, page_size);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -327,6 +357,7 @@ int main(void)
 		vm_test(a_snapshot_that_fails_retains_no_slot),
 		vm_test(a_pause_that_fails_pauses_nothing),
 		vm_test(a_trigger_that_is_refused_is_not_added),
+		vm_test(a_trigger_without_memory_for_its_answer_looks_nothing_up),
 	};
 
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);

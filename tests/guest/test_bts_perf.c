@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "cpu.h"
@@ -37,26 +36,14 @@ static void open_on(struct session *s, uint32_t flags)
 /* A descriptor, which teardown closes, or a negative errno. */
 static int event(const struct perf_event_attr *attr)
 {
-	int fd = syscall(SYS_perf_event_open, attr, -1, first_cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	int fd = perf_open_event(attr, -1, first_cpu);
 
-	if (fd < 0)
-		return -errno;
-	at_remember(fd);
+	if (fd >= 0)
+		at_remember(fd);
 	return fd;
 }
 
 /* ---- exclusion ------------------------------------------------------------------- */
-
-/* perf's old interface to BTS: an event for each branch. */
-static const struct perf_event_attr each_branch = {
-	.type = PERF_TYPE_HARDWARE,
-	.size = sizeof(each_branch),
-	.config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
-	.sample_period = 1,
-	.exclude_kernel = 1,
-	.exclude_hv = 1,
-	.disabled = 1,
-};
 
 /* perf's answer to @attr while its own intel_bts is in use: a session must cause the same. */
 static int perfs_rule(const struct perf_event_attr *attr)
@@ -113,21 +100,12 @@ static void excludes(const struct perf_event_attr *attr, const char *what)
 
 static void perf_and_a_session_exclude_each_other_as_perf_and_perf_do(void **state)
 {
-	struct perf_event_attr lbr = {
-		.type = PERF_TYPE_HARDWARE,
-		.size = sizeof(lbr),
-		.config = PERF_COUNT_HW_CPU_CYCLES,
-		.sample_period = 1000000,
-		.sample_type = PERF_SAMPLE_BRANCH_STACK,
-		.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY,
-		.disabled = 1,
-	};
 	struct perf_event_attr pt = { .size = sizeof(pt), .disabled = 1 };
 	int64_t type = perf_pmu_type("intel_pt");
 
 	perf_required();
-	excludes(&each_branch, "branches with period 1");
-	excludes(&lbr, "LBR");
+	excludes(&perf_each_branch, "branches with period 1");
+	excludes(&perf_last_branches, "LBR");
 	pt.type = type;
 	if (type >= 0)
 		excludes(&pt, "intel_pt");
@@ -215,7 +193,7 @@ static void under_isolation_lbr_is_excluded(void **state)
 
 	if (!bts_is_buffered())
 		skip_test("page tables are not isolated");
-	fd = event(&each_branch);
+	fd = event(&perf_each_branch);
 	if (fd < 0)
 		skip_test("no event of each branch: %s", strerrorname_np(-fd));
 	/* perf uses the debug store's BTS only while such an event runs. */

@@ -267,14 +267,6 @@ static void info_with_probe_reports_that_perf_holds_the_hardware(void **state)
 	perf_is_granted(last_cpu);
 }
 
-/* A disabled event of perf: a descriptor or a negative errno. */
-static int event_of(const struct perf_event_attr *attr, pid_t pid, int cpu)
-{
-	int fd = syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-
-	return fd < 0 ? -errno : fd;
-}
-
 /*
  * A session of the first CPU, and an event that has nothing to do with that CPU, exclude each other
  * if and only if INFO says so.
@@ -282,7 +274,7 @@ static int event_of(const struct perf_event_attr *attr, pid_t pid, int cpu)
 static void check_excluded(const struct perf_event_attr *attr, pid_t pid, int cpu, bool excluded,
 			   const char *what)
 {
-	int event = event_of(attr, pid, cpu);
+	int event = perf_open_event(attr, pid, cpu);
 	struct session s;
 
 	if (event < 0) {
@@ -299,7 +291,7 @@ static void check_excluded(const struct perf_event_attr *attr, pid_t pid, int cp
 	}
 	close(event);
 	ok_start(s.fd);
-	event = event_of(attr, pid, cpu);
+	event = perf_open_event(attr, pid, cpu);
 	if (event >= 0)
 		close(event);
 	expect_call(what, excluded ? EBUSY : 0, event, __FILE__, __LINE__);
@@ -313,32 +305,16 @@ static void info_says_what_a_session_takes_from_perf_on_other_cpus(void **state)
 	int64_t own = perf_pmu_type(under_bts() ? "intel_bts" : "intel_pt");
 	int64_t other = perf_pmu_type(under_bts() ? "intel_pt" : "intel_bts");
 	struct perf_event_attr attr = { .size = sizeof(attr), .disabled = 1 };
-	struct perf_event_attr lbr = {
-		.type = PERF_TYPE_HARDWARE,
-		.size = sizeof(lbr),
-		.config = PERF_COUNT_HW_CPU_CYCLES,
-		.sample_period = 1000000,
-		.sample_type = PERF_SAMPLE_BRANCH_STACK,
-		.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY,
-		.disabled = 1,
-	};
 
 	two_cpus_required();
 	perf_required();
 	attr.type = own;
 	/* With page-table isolation BTS's reservation is a branch event of PMU "cpu". */
 	if (under_bts() && bts_is_buffered())
-		attr = (struct perf_event_attr){
-			.type = PERF_TYPE_HARDWARE,
-			.size = sizeof(attr),
-			.config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
-			.sample_period = 1,
-			.exclude_kernel = 1,
-			.disabled = 1,
-		};
+		attr = perf_each_branch;
 	check_excluded(&attr, 0, -1, excludes & AUXTRACE_EXCLUDES_TASK_EVENTS, "an event of a task");
 	check_excluded(&attr, -1, last_cpu, false, "an event of another CPU");
-	check_excluded(&lbr, -1, last_cpu, excludes & AUXTRACE_EXCLUDES_LBR, "LBR");
+	check_excluded(&perf_last_branches, -1, last_cpu, excludes & AUXTRACE_EXCLUDES_LBR, "LBR");
 	attr.type = other;
 	if (other >= 0)
 		check_excluded(&attr, -1, last_cpu, excludes & AUXTRACE_EXCLUDES_PT_BTS,

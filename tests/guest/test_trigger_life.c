@@ -2,8 +2,10 @@
 /* Triggers, and what they are attached to, go away while they fire. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/perf_event.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -13,6 +15,7 @@
 #include "invariants.h"
 #include "load.h"
 #include "msr.h"
+#include "perf.h"
 #include "records.h"
 #include "trigger.h"
 #include "waiter.h"
@@ -323,6 +326,81 @@ static void a_cpu_that_returns_has_its_events_again(void **state)
 	session_close(&s);
 }
 
+static uint64_t function_address(const char *name)
+{
+	FILE *f = fopen("/proc/kallsyms", "re");
+	uint64_t address = 0, at;
+	char line[512], found[256];
+
+	while (f && !address && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%" SCNx64 " %*c %255s", &at, found) == 2 && !strcmp(found, name))
+			address = at;
+	if (f)
+		fclose(f);
+	return address;
+}
+
+/* The module does not create an event again if its attr points to a name, which may have changed. */
+static void a_probe_of_perfs_that_has_a_name_does_not_return_with_its_cpu(void **state)
+{
+	const struct source *tracepoint = source_named("tracepoint");
+	int64_t type = perf_pmu_type("kprobe"), user_type = perf_pmu_type("uprobe");
+	struct perf_event_attr attr = { .size = sizeof(attr), .sample_period = 1 };
+	struct auxtrace_trigger t = trigger(tracepoint->kind, AUXTRACE_ACTION_PAUSE);
+	uint32_t returns, by_address, by_name, by_path;
+	int cpu = cpus_last(cpus_online());
+	struct session s;
+
+	assert_true(cpu > 0);
+	if (type < 0 || user_type < 0)
+		skip_test("this kernel has no PMU kprobe or uprobe");
+	prepare(&s, 1ULL << cpu);
+	assert_true(tracepoint->complete(&s, &t));
+	returns = trigger_add(&s, t);
+	attr.type = type;
+	attr.kprobe_addr = function_address(CALL_FUNCTION);
+	assert_true(attr.kprobe_addr);
+	by_address = trigger_add(&s, trigger_perf(AUXTRACE_ACTION_PAUSE, &attr));
+	attr.kprobe_func = (uintptr_t)CALL_FUNCTION;
+	attr.probe_offset = 0;
+	by_name = trigger_add(&s, trigger_perf(AUXTRACE_ACTION_PAUSE, &attr));
+	attr.type = user_type;
+	attr.uprobe_path = (uintptr_t)PROGRAM;
+	attr.probe_offset = offset_in_program(probed_function);
+	by_path = trigger_add(&s, trigger_perf(AUXTRACE_ACTION_PAUSE, &attr));
+	ok_start(s.fd);
+	for (int round = 0; round < 2; round++) {
+		uint64_t hits = trigger_read(&s, returns).out_hits;
+		uint64_t address_hits = trigger_read(&s, by_address).out_hits;
+
+		assert_int_equal(cpu_pin(cpu), 0);
+		call_times(2);
+		probed_function();
+		assert_int_equal(trigger_read(&s, returns).out_hits, hits + 2);
+		assert_int_equal(trigger_read(&s, by_address).out_hits, address_hits + 2);
+		assert_int_equal(trigger_read(&s, by_name).out_hits, 2);
+		assert_int_equal(trigger_read(&s, by_path).out_hits, 1);
+		if (round)
+			break;
+		cpu_unpin();
+		assert_int_equal(cpu_set_online(cpu, 0), 0);
+		assert_int_equal(cpu_set_online(cpu, 1), 0);
+		/* Events are created again by a work item, in the order of their triggers. */
+		assert_int_equal(cpu_pin(cpu), 0);
+		for (uint64_t old = address_hits + 2; trigger_read(&s, by_address).out_hits <= old; usleep(1000))
+			call_times(1);
+	}
+	/* Added again, it hits. */
+	attr.type = type;
+	attr.kprobe_func = (uintptr_t)CALL_FUNCTION;
+	attr.probe_offset = 0;
+	trigger_del(&s, by_name);
+	by_name = trigger_add(&s, trigger_perf(AUXTRACE_ACTION_PAUSE, &attr));
+	call_times(3);
+	assert_int_equal(trigger_read(&s, by_name).out_hits, 3);
+	session_close(&s);
+}
+
 /*
  * A timer that was migrated when its CPU went offline, and a delay that the CPU's going offline
  * ended: neither keeps later timers and delays from working.
@@ -406,6 +484,7 @@ int main(void)
 		vm_test(a_probed_module_can_be_unloaded),
 		vm_test(a_cpu_that_returns_has_its_events_again),
 		vm_test(a_timer_or_delay_of_an_offline_cpu_blocks_no_later_one),
+		vm_test(a_probe_of_perfs_that_has_a_name_does_not_return_with_its_cpu),
 		vm_test(cpus_go_offline_and_return_while_triggers_fire),
 	};
 

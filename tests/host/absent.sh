@@ -6,20 +6,14 @@
 #   absent.sh [--kernel SERIES]
 set -euo pipefail
 
-usage()
-{
-	echo "usage: absent.sh [--kernel SERIES]" >&2
-	exit 2
-}
+me=absent
+# shellcheck source=tests/host/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 kernel=6.1
-case $#:${1-} in
-0:) ;;
-2:--kernel) kernel=$2 ;;
-*) usage ;;
-esac
+options kernel "$@"
+[ ${#operands[@]} -eq 0 ] || bad_usage
 
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 status=0
 for machine in neither no-pmu no-topa no-ds bts-disabled no-ds-cpl; do
 	append=''
@@ -38,7 +32,7 @@ for machine in neither no-pmu no-topa no-ds bts-disabled no-ds-cpl; do
 		arguments+=(--emulator-arg "$argument")
 	done
 	echo "-- $machine"
-	"$here/run.sh" --kernel "$kernel" --smp 1 --limit 400 --set AUXTRACE_MACHINE="$machine" \
+	"$top/tests/host/run.sh" --kernel "$kernel" --smp 1 --limit 400 --set AUXTRACE_MACHINE="$machine" \
 		--append "$append" "${arguments[@]}" test_absent || status=$?
 done
 exit "$status"

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Runs tests/guest/test_area.c on a machine with memory for an AUX area of a gigabyte a
-# channel, and with a disk for areas that are written without a copy. --large: memory for an
-# area of four gigabytes. --nodes: a machine of three NUMA nodes, of which one has little
-# memory and one has none.
+# channel, and with a disk for areas that are written without a copy; and
+# tests/guest/test_answer_file.c, which needs a disk, too. --large: memory for an area of four
+# gigabytes. --nodes: a machine of three NUMA nodes, of which one has little memory and one
+# has none.
 #   area.sh [--large | --nodes] [--kernel SERIES]
 set -euo pipefail
 
@@ -51,4 +52,4 @@ have_kib=$(awk '$1 == "MemAvailable:" { print $2 }' /proc/meminfo)
 [ "$have_kib" -ge "$need_kib" ] ||
 	skip "$((have_kib >> 10)) MiB of memory are available, $((need_kib >> 10)) are needed"
 exec "$top/tests/host/run.sh" --kernel "$kernel" "${machine[@]}" --mem "${mem}G" --disk 256M \
-	--stock-module ext4 --set AUXTRACE_DISK=/dev/vdb test_area
+	--stock-module ext4 --set AUXTRACE_DISK=/dev/vdb test_area test_answer_file

@@ -14,27 +14,9 @@ me=crash
 # shellcheck source=tests/host/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-usage()
-{
-	sed -n 's/^#   //p' "${BASH_SOURCE[0]}" >&2
-	exit 2
-}
-
 kernel=6.1 module='' source=pt append='' cpu=1 keep=''
-while [ $# -gt 0 ]; do
-	case $1 in
-	--kernel) kernel=${2:?} ;;
-	--module) module=${2:?} ;;
-	--source) source=${2:?} ;;
-	--append) append=${2:?} ;;
-	--cpu) cpu=${2:?} ;;
-	--work) keep=${2:?} ;;
-	-*) usage ;;
-	*) break ;;
-	esac
-	shift 2
-done
-[ $# -gt 0 ] || set -- panic oops plain
+options 'kernel module source append cpu work' "$@"
+[ ${#operands[@]} -gt 0 ] || operands=(panic oops plain)
 
 guest=$build/tests-guest
 make --no-print-directory -s -C "$top/tests/guest" OUT="$guest" tests >&2
@@ -78,7 +60,7 @@ plain()
 		"$guest/test_crash" || return 1
 }
 
-for how in "$@"; do
+for how in "${operands[@]}"; do
 	echo "-- $how"
 	case $how in
 	panic) part with_crash_kernel panic ;;
@@ -87,7 +69,7 @@ for how in "$@"; do
 		part with_crash_kernel /bin/oops.ko --file "$oops"
 		;;
 	plain) part plain ;;
-	*) usage ;;
+	*) bad_usage ;;
 	esac
 done
 verdicts_end

@@ -12,25 +12,9 @@ me=hibernate
 # shellcheck source=tests/host/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-usage()
-{
-	sed -n 's/^#   //p' "${BASH_SOURCE[0]}" >&2
-	exit 2
-}
-
 kernel=6.1 module='' source=pt keep=''
-while [ $# -gt 0 ]; do
-	case $1 in
-	--kernel) kernel=${2:?} ;;
-	--module) module=${2:?} ;;
-	--source) source=${2:?} ;;
-	--work) keep=${2:?} ;;
-	-*) usage ;;
-	*) break ;;
-	esac
-	shift 2
-done
-[ $# -gt 0 ] || set -- once twice
+options 'kernel module source work' "$@"
+[ ${#operands[@]} -gt 0 ] || operands=(once twice)
 work_directory
 
 # boot MODE OPTION...
@@ -67,12 +51,12 @@ twice()
 		sed '0,/^== test_hibernate$/{ /^== test_hibernate$/d }'
 }
 
-for how in "$@"; do
+for how in "${operands[@]}"; do
 	echo "-- $how"
 	case $how in
 	once) part boot test_resume --disk 1G ;;
 	twice) part twice ;;
-	*) usage ;;
+	*) bad_usage ;;
 	esac
 done
 verdicts_end

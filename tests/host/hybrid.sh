@@ -6,25 +6,19 @@
 #   hybrid.sh [--kernel SERIES]
 set -euo pipefail
 
-usage()
-{
-	echo "usage: hybrid.sh [--kernel SERIES]" >&2
-	exit 2
-}
+me=hybrid
+# shellcheck source=tests/host/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 kernel=6.1
-case $#:${1-} in
-0:) ;;
-2:--kernel) kernel=$2 ;;
-*) usage ;;
-esac
+options kernel "$@"
+[ ${#operands[@]} -eq 0 ] || bad_usage
 
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 status=0
 for rich in 0 1; do
 	profiles=(skylake icelake)
 	echo "-- CPU 0: ${profiles[1 - rich]}, CPU 1: ${profiles[rich]}"
-	"$here/run.sh" --kernel "$kernel" --smp 2 --limit 400 --set AUXTRACE_RICH_CPU="$rich" \
+	"$top/tests/host/run.sh" --kernel "$kernel" --smp 2 --limit 400 --set AUXTRACE_RICH_CPU="$rich" \
 		--emulator-arg --profile --emulator-arg "${profiles[1 - rich]}" \
 		--emulator-arg --hybrid --emulator-arg "1:${profiles[rich]}" test_hybrid || status=$?
 done

@@ -5,6 +5,10 @@
 # that the script gives itself in messages.
 #
 #   $top, $build              the repository, and where its programs are built
+#   bad_usage                 prints the script's lines that begin as this one, and exits with 2
+#   options "NAME..." ARGUMENT...
+#                             sets $NAME (work: $keep) by each --NAME VALUE that comes before other
+#                             arguments; these are $operands. Other options: bad_usage
 #   skip WHY                  exit status 77: this machine cannot run the test
 #   packages PACKAGE...       skips unless these Debian packages are, or can be, installed
 #   work_directory            $work is $keep, or without that a new one that is removed at exit
@@ -24,6 +28,27 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=$top/build
 failures=0
 parts=0 skipped_parts=0
+
+bad_usage()
+{
+	sed -n 's/^#   //p' "$0" >&2
+	exit 2
+}
+
+options()
+{
+	local known=" $1 " name
+
+	shift
+	while [[ ${1-} == -* ]]; do
+		name=${1#--}
+		[[ -n ${2-} && $known == *" $name "* ]] || bad_usage
+		[ "$name" != work ] || name=keep
+		printf -v "$name" %s "$2"
+		shift 2
+	done
+	operands=("$@")
+}
 
 skip()
 {

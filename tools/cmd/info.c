@@ -23,6 +23,7 @@
 #include "lib/findings.h"
 #include "lib/tool.h"
 #include "source/source.h"
+#include "userlib/lockdown.h"
 
 static void find_kernel(void)
 {
@@ -61,7 +62,9 @@ static void find_caps(void)
 		      has_cap(caps, CAP_PERFMON) ? "CAP_PERFMON" : "CAP_SYS_ADMIN");
 	else
 		finding_add(NULL, "capability", NO, "missing: CAP_PERFMON or CAP_SYS_ADMIN (effective set), to trace");
-	if (has_cap(caps, CAP_SYS_RAWIO) && has_cap(caps, CAP_SYSLOG))
+	if (lockdown_closes_kcore())
+		finding_add(NULL, "kernel code", NOTE, "cannot be recorded: the kernel is locked down in confidentiality mode, which closes /proc/kcore; kernel flow can be traced, but not decoded");
+	else if (has_cap(caps, CAP_SYS_RAWIO) && has_cap(caps, CAP_SYSLOG))
 		finding_add(NULL, "kernel code", YES, "can be recorded: CAP_SYS_RAWIO for /proc/kcore, CAP_SYSLOG for its addresses");
 	else
 		finding_add(NULL, "kernel code", NOTE, "cannot be recorded: missing%s%s; kernel flow can be traced, but not decoded",

@@ -867,9 +867,12 @@ struct auxtrace_release {
  * @attr: PERF: pointer to the struct perf_event_attr of a counter that the module pins
  *	on each CPU of the session whose PMU has the event (on a hybrid machine not all
  *	have). It must have a period or frequency, and neither disabled nor inherit; what it
- *	says about samples is ignored, except precise_ip. When a CPU comes back
- *	online, the module creates its counter again, except for events of perf's kprobe and
- *	uprobe PMUs whose attr points to a name
+ *	says about samples is ignored, except precise_ip. perf drops the counter of a CPU that
+ *	goes offline. When the CPU is back, or at the next START, the module creates it again,
+ *	also for tracepoints, and for a probe of perf's kprobe PMU that is given by its address.
+ *	Not so if the event is of perf's kprobe or uprobe PMU and its config1 points to a name or
+ *	a path: the memory may have changed since. Such a trigger no longer hits on that CPU,
+ *	until it is deleted and added again
  * @number: SYSCALL_*: system call number, -1: all; BREAKPOINT: HW_BREAKPOINT_* | length << 8
  * @address: KPROBE, KRETPROBE: offset from @name, or an address if there is no @name;
  *	UPROBE, URETPROBE: offset in the file; BREAKPOINT: linear address

@@ -38,6 +38,33 @@ void perf_required(void)
 		skip_test("this kernel has no PMU %s", trace_pmu());
 }
 
+const struct perf_event_attr perf_each_branch = {
+	.type = PERF_TYPE_HARDWARE,
+	.size = sizeof(perf_each_branch),
+	.config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
+	.sample_period = 1,
+	.exclude_kernel = 1,
+	.exclude_hv = 1,
+	.disabled = 1,
+};
+
+const struct perf_event_attr perf_last_branches = {
+	.type = PERF_TYPE_HARDWARE,
+	.size = sizeof(perf_last_branches),
+	.config = PERF_COUNT_HW_CPU_CYCLES,
+	.sample_period = 1000000,
+	.sample_type = PERF_SAMPLE_BRANCH_STACK,
+	.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY,
+	.disabled = 1,
+};
+
+int perf_open_event(const struct perf_event_attr *attr, pid_t pid, int cpu)
+{
+	int fd = syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
 int perf_open_plain(pid_t pid, int cpu)
 {
 	struct perf_event_attr attr = {
@@ -48,9 +75,8 @@ int perf_open_plain(pid_t pid, int cpu)
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 	};
-	int fd = syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
-	return fd < 0 ? -errno : fd;
+	return perf_open_event(&attr, pid, cpu);
 }
 
 int perf_open(pid_t pid, int cpu)
@@ -70,11 +96,10 @@ int perf_sample(int cpu, uint64_t period)
 		.config = PERF_COUNT_HW_INSTRUCTIONS,
 		.sample_period = period,
 	};
-	int fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	int fd = perf_open_event(&attr, -1, cpu);
 
-	if (fd < 0)
-		return -errno;
-	at_remember(fd);
+	if (fd >= 0)
+		at_remember(fd);
 	return fd;
 }
 

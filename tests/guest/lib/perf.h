@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* perf's use of the hardware: events of its intel_pt or intel_bts PMU. */
+/* perf's use of the hardware: events of its intel_pt or intel_bts PMU, and of branches. */
 #ifndef VM_PERF_H
 #define VM_PERF_H
 
+#include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -17,6 +18,15 @@ int64_t perf_pmu_type(const char *pmu);
 int perf_open(pid_t pid, int cpu);
 /* The same, not closed by teardown: for other threads than the main one. */
 int perf_open_plain(pid_t pid, int cpu);
+
+/*
+ * Disabled events that a session may exclude: one for each branch, which is perf's old interface to
+ * BTS, and one with the last branch records.
+ */
+extern const struct perf_event_attr perf_each_branch, perf_last_branches;
+
+/* Any event: a descriptor, not closed by teardown, or a negative errno. */
+int perf_open_event(const struct perf_event_attr *attr, pid_t pid, int cpu);
 
 /*
  * Interrupt @cpu by an NMI after each @period instructions, until teardown: a descriptor or a

@@ -165,9 +165,11 @@ void fake_child_end(pid_t pid)
 /* Where a file of the kernel's is found in this test. */
 static const char *proc_file(const char *path, char *buf, size_t size)
 {
-	static const char *const files[] = { "/proc/kcore", "/proc/kallsyms", "/proc/modules" };
+	static const char *const files[] = {
+		"/proc/kcore", "/proc/kallsyms", "/proc/modules", "/sys/kernel/security/lockdown",
+	};
 
-	for (unsigned int i = 0; fake.proc && i < 3; i++)
+	for (unsigned int i = 0; fake.proc && i < sizeof(files) / sizeof(*files); i++)
 		if (!strcmp(path, files[i])) {
 			snprintf(buf, size, "%s%s", fake.proc, strrchr(path, '/'));
 			return buf;
@@ -235,6 +237,10 @@ int __wrap_open(const char *path, int flags, ...)
 	va_start(ap, flags);
 	mode = flags & O_CREAT ? va_arg(ap, int) : 0;
 	va_end(ap);
+	if (fake.kcore_errno && !strcmp(path, "/proc/kcore")) {
+		errno = fake.kcore_errno;
+		return -1;
+	}
 	if (strcmp(path, "/dev/auxtrace"))
 		return __real_open(proc_file(path, buf, sizeof(buf)), flags, mode);
 	assert_true(flags & O_CLOEXEC);

@@ -71,7 +71,8 @@ struct fakedev {
 	bool refuse_direct;	/* it does, but no write is right for it */
 	bool no_uring;
 	int uring_writes;	/* so many writes by io_uring are short first */
-	const char *proc;	/* kcore, kallsyms and modules of /proc are below it; NULL: the real ones */
+	const char *proc;	/* kcore, kallsyms and modules of /proc, and lockdown, are below it; NULL: the real ones */
+	int kcore_errno;	/* /proc/kcore cannot be opened, with that errno; 0: it can */
 	const char *proc_self;	/* what /proc/self points to; "": there is none; NULL: what it is */
 	struct fake_channel channel[FAKE_CPUS];
 };

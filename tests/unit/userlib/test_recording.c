@@ -1342,6 +1342,30 @@ static void a_kernel_without_kcore_is_told(void **state)
 	expect_kernel_failure(ENOENT, "cannot open /proc/kcore");
 }
 
+/* The kernel refuses a CAP_SYS_RAWIO that is missing and a lockdown with the same errno. */
+static void a_kcore_that_lockdown_closes_is_told(void **state)
+{
+	static const struct { int err; const char *modes, *text; } cases[] = {
+		{ EPERM, "none integrity [confidentiality]\n", "locked down in confidentiality mode" },
+		{ EPERM, "none [integrity] confidentiality\n", "it needs CAP_SYS_RAWIO" },
+		{ EPERM, "[none] integrity confidentiality\n", "it needs CAP_SYS_RAWIO" },
+		{ EPERM, "", "it needs CAP_SYS_RAWIO" },
+		{ EACCES, "none integrity [confidentiality]\n", "it needs CAP_SYS_RAWIO" },
+		{ EPERM, NULL, "it needs CAP_SYS_RAWIO" },
+	};
+
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		if (i) {
+			assert_int_equal(end_kernel(state), 0);
+			assert_int_equal(begin_kernel(state), 0);
+		}
+		fake.kcore_errno = cases[i].err;
+		if (cases[i].modes)
+			write_proc("lockdown", cases[i].modes, strlen(cases[i].modes));
+		expect_kernel_failure(cases[i].err, cases[i].text);
+	}
+}
+
 static void a_kcore_that_is_no_elf_file_is_told(void **state)
 {
 	(void)state;
@@ -1437,6 +1461,7 @@ int main(void)
 		k(kernel_code_is_recorded_page_for_page),
 		k(hidden_addresses_are_told),
 		k(a_kernel_without_kcore_is_told),
+		k(a_kcore_that_lockdown_closes_is_told),
 		k(a_kcore_that_is_no_elf_file_is_told),
 		k(a_kernel_without_modules_has_none),
 		k(snapshots_keep_the_kernel_that_they_met),

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -49,6 +50,41 @@ static void an_absent_device_says_that_the_module_is_not_loaded(void **state)
 	assert_null(auxtrace_open(NULL));
 	assert_int_equal(errno, ENOENT);
 	says("the module is not loaded");
+}
+
+/* The kernel refuses a module that is not signed: the device is not there. */
+static void an_absent_device_of_a_locked_down_kernel_says_so(void **state)
+{
+	static const char *const modes[] = {
+		"[none] integrity confidentiality\n", "none [integrity] confidentiality\n",
+		"none integrity [confidentiality]\n",
+	};
+	static const char *const says_mode[] = {
+		NULL, "locked down (integrity mode)", "locked down (confidentiality mode)",
+	};
+	char dir[] = "/tmp/auxtrace-test.XXXXXX", path[64];
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/lockdown", dir);
+	fake.proc = dir;
+	fake.open_errno = ENOENT;
+	for (int i = 0; i < 3; i++) {
+		FILE *f = fopen(path, "w");
+
+		assert_non_null(f);
+		fputs(modes[i], f);
+		assert_int_equal(fclose(f), 0);
+		assert_null(auxtrace_open(NULL));
+		assert_int_equal(errno, ENOENT);
+		says("the module is not loaded");
+		if (says_mode[i])
+			says(says_mode[i]);
+		else
+			assert_null(strstr(auxtrace_error(), "locked down"));
+	}
+	unlink(path);
+	rmdir(dir);
 }
 
 static void a_forbidden_device_says_whose_it_is(void **state)
@@ -388,11 +424,13 @@ static void a_refused_setup_is_explained(void **state)
 	refused_with(EINVAL, "mtc_period is set without mtc: add mtc", o.config = "mtc_period=3", o.cpus = "0");
 	refused_with(EINVAL, "cyc_thresh is set without cyc", o.config = "cyc_thresh=1", o.cpus = "0");
 	refused_with(EINVAL, "fup_on_ptw is set without ptw", o.config = "fup_on_ptw", o.cpus = "0");
-	refused_with(EINVAL, "branch", o.config = "pt", o.cpus = "0");
-	refused_with(EOPNOTSUPP, "this CPU lacks ptw", o.config = "tsc,ptw");
-	refused_with(EOPNOTSUPP, "fup_on_ptw, ptw", o.config = "ptw,fup_on_ptw");
-	refused_with(EOPNOTSUPP, "mtc_period=4 (it has 0 3 6)", o.config = "mtc,mtc_period=4");
-	refused_with(EOPNOTSUPP, "psb_period=9 (it has 0 1 2 3 4 5)", o.config = "psb_period=9");
+	refused_with(EINVAL, "a CPU of the session cannot trace without branches", o.config = "pt",
+		     o.cpus = "0");
+	refused_with(EOPNOTSUPP, "a CPU of the session lacks ptw", o.config = "tsc,ptw");
+	refused_with(EOPNOTSUPP, "a CPU of the session lacks one or more of fup_on_ptw, ptw",
+		     o.config = "ptw,fup_on_ptw");
+	refused_with(EOPNOTSUPP, "mtc_period=4 (all have 0 3 6)", o.config = "mtc,mtc_period=4");
+	refused_with(EOPNOTSUPP, "psb_period=9 (all have 0 1 2 3 4 5)", o.config = "psb_period=9");
 	refused_with(ENODEV, "there is no trace PMU number 3; Intel PT is 0, BTS is 1",
 		     o.pmu = 3);
 	refused_with(EACCES, "CAP_PERFMON or CAP_SYS_ADMIN", (void)0);
@@ -404,7 +442,15 @@ static void a_period_of_zero_counts_when_its_packet_is_on(void **state)
 {
 	(void)state;
 	fake.caps.pt.mtc_periods = 1 << 3;
-	refused_with(EOPNOTSUPP, "mtc_period=0 (it has 3)", o.config = "mtc");
+	refused_with(EOPNOTSUPP, "mtc_period=0 (all have 3)", o.config = "mtc");
+}
+
+/* A CPU that came online with less: INFO is of before. */
+static void a_cpu_with_less_than_info_said_is_told(void **state)
+{
+	(void)state;
+	refused_with(EOPNOTSUPP, "a CPU of the session lacks something of config 0x600; all have bits of 0xffffefdf",
+		     o.config = "tsc,mtc");
 }
 
 static void a_cpu_that_is_offline_is_named(void **state)
@@ -806,6 +852,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		t(an_absent_device_says_that_the_module_is_not_loaded),
+		t(an_absent_device_of_a_locked_down_kernel_says_so),
 		t(a_forbidden_device_says_whose_it_is),
 		t(what_is_no_device_is_refused),
 		t(another_abi_version_is_refused_with_both_numbers),
@@ -824,6 +871,7 @@ int main(void)
 		t(bad_lists_and_terms_do_not_reach_the_device),
 		t(a_refused_setup_is_explained),
 		t(a_period_of_zero_counts_when_its_packet_is_on),
+		t(a_cpu_with_less_than_info_said_is_told),
 		t(a_cpu_that_is_offline_is_named),
 		t(a_machine_without_pt_says_what_it_lacks),
 		t(bts_is_set_up_without_a_config),
