@@ -12,6 +12,7 @@
 #   debian SUITE              makes that Debian; $series and $tree are as scripts/distro prints them
 #   debian_files WORK         prints a directory with the files of the Debian that scripts/vm has
 #                             booted with --work WORK/vm
+#   random_addresses RECORDING  its kernel, or at least the modules, were where KASLR put them
 #   guest_script SCRIPT       prints scripts/vm's options that bring the module, the command and
 #                             a script of tests/guest with what it sources, one a line
 #   verdict TEXT COMMAND...   prints TEXT, and whether COMMAND succeeded
@@ -72,6 +73,13 @@ debian_files()
 	cp -as "${tree:?}/usr" "${tree:?}"/lib* "$1/files/"
 	cp -asf "$1/vm/payload.root/." "$1/files/"
 	echo "$1/files"
+}
+
+# One in 500 kernels is where it was linked to. Without KASLR the first module is at the start
+# of their area, with it never.
+random_addresses()
+{
+	! grep -q '^ffffffff81000000 . _stext$' "$1/kallsyms" || ! grep -q ' 0xffffffffc0000000' "$1/modules"
 }
 
 guest_script()
