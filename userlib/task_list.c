@@ -34,6 +34,7 @@ struct space {
 	char exe[4096];
 	uint64_t cr3, cr3_mask;
 	uint64_t begin_tsc, end_tsc;	/* end_tsc 0: it has not ended, as far as we know */
+	bool gone;		/* another process has its page-table root */
 	uint64_t vdso_start;
 	size_t vdso_len;
 	uint8_t *vdso;
@@ -214,6 +215,27 @@ static bool same_space(const struct space *old, const struct space *fresh)
 	return old->cr3 == fresh->cr3 && same_vdso && !strcmp(old->exe, fresh->exe);
 }
 
+/*
+ * Is @fresh the address space of @old? A child that fork made has the program and the vdso of
+ * its parent's other children, and may get the page-table root of one that is gone. So the
+ * entry of another process is this one only if that process still has it.
+ */
+static bool is_again(struct auxtrace_session *session, struct space *old, const struct space *fresh)
+{
+	struct auxtrace_task task;
+
+	if (old->gone || !same_space(old, fresh))
+		return false;
+	if (old->pid == fresh->pid)
+		return true;
+	if (!auxtrace_task(session, old->pid, &task) && task.out_context == old->cr3)
+		return true;
+	old->gone = true;
+	if (!old->end_tsc)
+		old->end_tsc = fresh->begin_tsc;
+	return false;
+}
+
 /* The newest entry of process @pid, or NULL. 0: the caller. */
 static struct space *newest_of(const struct task_list *list, pid_t pid)
 {
@@ -255,7 +277,7 @@ int task_list_add(struct task_list *list, struct auxtrace_session *session, pid_
 	if (!fresh)
 		return -1;
 	for (struct space *s = list->head; s; s = s->next)
-		if (same_space(s, fresh)) {
+		if (is_again(session, s, fresh)) {
 			ret = refresh(s, fresh);
 			free_space(fresh);
 			return ret;

@@ -13,6 +13,10 @@
 #   packages PACKAGE...       skips unless these Debian packages are, or can be, installed
 #   work_directory            $work is $keep, or without that a new one that is removed at exit
 #   vm_prepare SERIES         builds all; $module is the module for that kernel
+#   debian SUITE              makes that Debian; $series and $tree are as scripts/distro prints them
+#   debian_files WORK         prints a directory with the files of the Debian that scripts/vm has
+#                             booted with --work WORK/vm
+#   random_addresses RECORDING  its kernel, or at least the modules, were where KASLR put them
 #   guest_script SCRIPT       prints scripts/vm's options that bring the module, the command and
 #                             a script of tests/guest with what it sources, one a line
 #   verdict TEXT COMMAND...   prints TEXT, and whether COMMAND succeeded
@@ -76,6 +80,31 @@ vm_prepare()
 {
 	make -s -C "$top" tests >&2
 	module=$("$top/scripts/build-module" "$1")
+}
+
+debian()
+{
+	local parts
+
+	[ "$(id -u)" -eq 0 ] || skip "only root can make a Debian root"
+	parts=$("$top/scripts/distro" "$1")
+	eval "$parts"
+}
+
+# Links: the tree is everybody's.
+debian_files()
+{
+	mkdir -p "$1/files"
+	cp -as "${tree:?}/usr" "${tree:?}"/lib* "$1/files/"
+	cp -asf "$1/vm/payload.root/." "$1/files/"
+	echo "$1/files"
+}
+
+# One in 500 kernels is where it was linked to. Without KASLR the first module is at the start
+# of their area, with it never.
+random_addresses()
+{
+	! grep -q '^ffffffff81000000 . _stext$' "$1/kallsyms" || ! grep -q ' 0xffffffffc0000000' "$1/modules"
 }
 
 guest_script()

@@ -377,6 +377,83 @@ static void another_cr3_of_one_pid_is_another_file(void **state)
 	expect_in(name, "\ncr3 0x3000\n");
 }
 
+static unsigned int tasks_asked;
+
+/* The second that is asked for has other page tables by now. */
+static void second_has_gone(void)
+{
+	fake.cr3 = ++tasks_asked == 2 ? 0x2000 : 0x1000;
+}
+
+/* A child of the caller that waits until it is killed. */
+static pid_t waiting_child(void)
+{
+	pid_t child = fork();
+
+	assert_true(child >= 0);
+	if (!child)
+		for (;;)
+			pause();
+	return child;
+}
+
+/* Both children have the caller's program and vdso. */
+static void add_two_children(pid_t pid[2], void (*on_task)(void))
+{
+	struct auxtrace_recording *rec;
+
+	set_up("0", AUXTRACE_SETUP_USER);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	fake.cr3 = 0x1000;
+	for (int i = 0; i < 2; i++)
+		pid[i] = waiting_child();
+	assert_int_equal(auxtrace_recording_add_task(rec, pid[0]), 0);
+	tasks_asked = 0;
+	fake.on_task = on_task;
+	assert_int_equal(auxtrace_recording_add_task(rec, pid[1]), 0);
+	fake.on_task = NULL;
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(kill(pid[i], SIGKILL), 0);
+		assert_int_equal(waitpid(pid[i], NULL, 0), pid[i]);
+	}
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+}
+
+static void a_cr3_that_a_forked_child_got_again_is_another_file(void **state)
+{
+	pid_t pid[2];
+	char name[32];
+
+	(void)state;
+	add_two_children(pid, second_has_gone);
+	for (int i = 0; i < 2; i++) {
+		char *text, *end;
+
+		snprintf(name, sizeof(name), "task.%d", pid[i]);
+		expect_in(name, "\ncr3 0x1000\n");
+		text = slurp(name, NULL);
+		end = strstr(text, "\nend_tsc ");
+		assert_non_null(end);
+		/* The first one ended at the latest when the second was seen. */
+		assert_int_equal(!strtoull(end + strlen("\nend_tsc "), NULL, 0), i);
+		free(text);
+	}
+}
+
+static void processes_that_share_an_address_space_are_one_file(void **state)
+{
+	pid_t pid[2];
+	char name[32];
+
+	(void)state;
+	add_two_children(pid, NULL);
+	snprintf(name, sizeof(name), "task.%d", pid[0]);
+	expect_in(name, "\nend_tsc 0\n");
+	snprintf(name, sizeof(name), "task.%d", pid[1]);
+	assert_false(exists(name));
+}
+
 static void a_mapping_that_has_gone_is_kept(void **state)
 {
 	struct auxtrace_recording *rec;
@@ -1432,6 +1509,8 @@ int main(void)
 		t(a_task_is_its_cr3_its_mappings_and_its_vdso),
 		t(a_vdso_that_comes_later_belongs_to_the_same_address_space),
 		t(another_cr3_of_one_pid_is_another_file),
+		t(a_cr3_that_a_forked_child_got_again_is_another_file),
+		t(processes_that_share_an_address_space_are_one_file),
 		t(a_mapping_that_has_gone_is_kept),
 		t(an_exec_ends_what_was_before_and_an_exit_the_last),
 		t(a_reported_mapping_goes_to_the_newest_address_space),

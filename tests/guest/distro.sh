@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Runs in a full Debian, as the first thing after its boot: it is isolated as Debian ships it,
+# and real programs are recorded whole. host/distro.sh decodes what is left in /out. check
+# calls the functions.
+# shellcheck disable=SC2317
+
+# shellcheck source=tests/guest/lib/check.sh
+. /bin/check.sh
+
+cd /out || exit 1
+
+# whole RECORDING COMMAND...: recorded without a gap
+whole()
+{
+	dir=$1
+	shift
+	auxtrace record -m 64M -o "$dir" -- "$@" || return
+	adds_up "$dir" && [ "$(account "$dir" gaps)" -eq 0 ]
+}
+
+not()
+{
+	! "$@"
+}
+
+# Under isolation the page tables of user code are the page after those of the kernel.
+two_tables()
+{
+	task=$(grep -lx "comm $2" "$1"/task.*)
+	kernel=$(sed -n 's/^cr3 0x//p' "$task")
+	user=$(printf '%x' $((0x$kernel + 0x1000)))
+	echo "$task has page tables at $kernel; for user code they should be at $user"
+	auxtrace dump "$1" > /tmp/dump
+	for table in "$kernel" "$user"; do
+		grep -q "pip .*cr3=$table$" /tmp/dump || return
+	done
+}
+
+check "ls, the first thing after boot" whole ls ls /
+check "decodes here, without an error" decodes ls
+check "with functions of the program, of its libraries and of the kernel" \
+	test "$(grep -c -e ' u .*(libc.so.6)' -e ' k .*entry_SYSCALL_64' /tmp/script)" -gt 2
+
+check "the system is up, without a service that failed" test "$(systemctl is-system-running --wait)" = running
+check "page tables are isolated" grep -qx 'Mitigation: PTI' /sys/devices/system/cpu/vulnerabilities/meltdown
+check "which Debian does by itself, as it chooses the kernel's addresses" not grep -qE 'pti|kaslr' /proc/cmdline
+check "the trace has a process's tables for the kernel and for user code" two_tables ls ls
+
+printf '#include <stdio.h>\nint main(void) { return printf("%%d\\n", 42) != 3; }\n' > /tmp/hello.c
+check "a compiler" whole gcc gcc -O1 -o /tmp/hello /tmp/hello.c
+check "has compiled" says '^42$' /tmp/hello
+check "an interpreter" whole python3 python3 -c 'import json; print(json.dumps({"42": [42]}))'
+check "a database" whole sqlite3 sqlite3 /tmp/db 'create table t(a, b); create index i on t(a);
+	insert into t values (1, "x"), (2, "y"); select * from t where a = 2;'
+check "context switches" whole switch stress-ng --switch 1 --switch-ops 200
+check "signals" whole signal stress-ng --signal 1 --signal-ops 100
+check "forks" whole fork stress-ng --fork 1 --fork-ops 10
+check "page faults" whole fault stress-ng --fault 1 --fault-ops 50
+check "a BPF tool" whole bpftool bpftool prog show
+
+mkfifo ctl ack
+exec 3<> ctl 4<> ack
+auxtrace record -S -m 1M --control fifo:ctl,ack -o flight > /tmp/flight 2>&1 &
+recorder=$!
+check "a flight recorder answers" says '^ack$' ask ping
+ls -l /usr/bin > /tmp/ls
+check "it writes a snapshot" says '^ack$' ask snapshot
+python3 -c 'print(42)'
+check "and is stopped" says '^ack$' ask stop
+exec 3>&- 4>&-
+check "with exit status 0" wait "$recorder"
+rm ctl ack
+exit "$failed"
