@@ -305,6 +305,13 @@ void auxt_channel_resume(struct auxt_channel *ch, struct auxtrace_effect *effect
 	 */
 	was = atomic_read(&ch->inhibit);
 	do {
+		/*
+		 * An NMI's FREEZE of all CPUs that has come since, or while thaw ran, is dropped
+		 * with its reason. While FROZEN is set, no NMI sends another one; an NMI that
+		 * sets FROZEN makes the cmpxchg fail.
+		 */
+		if (unlikely(was & AUXTRACE_INHIBIT_FROZEN))
+			atomic64_set(&ch->remote.out_freeze, 0);
 		ch->resuming = was & (clears | AUXTRACE_INHIBIT_FULL);
 		barrier();
 	} while (!atomic_try_cmpxchg(&ch->inhibit, &was, was & ~clears));

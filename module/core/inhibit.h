@@ -33,10 +33,8 @@ static __always_inline bool auxt_inhibit_freeze(struct auxt_channel *ch,
 			auxt_inhibit_broadcast(ch, request);
 	}
 	/*
-	 * If the reason is visible, so are frozen_by and the pending broadcast. @freezing is
-	 * cleared before: after it, a RESUME may nest here and then a FREEZE, which must not be
-	 * dropped. A FREEZE that nests between the two sets the reason itself and is the one
-	 * in frozen_by.
+	 * If the reason is visible, so are frozen_by and the pending broadcast. An NMI's FREEZE
+	 * between the two stores sets the reason itself, and is the one in frozen_by.
 	 */
 	barrier();
 	WRITE_ONCE(ch->freezing, false);

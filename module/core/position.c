@@ -27,9 +27,9 @@ void auxt_position_init(struct auxt_position *pos, u64 size, u64 cycle, u64 wate
 }
 NOKPROBE_SYMBOL(auxt_position_init);
 
-static bool position_is_valid(const struct auxt_position *pos, u64 tail)
+static bool position_is_valid(const struct auxt_position *pos, u64 consumed, u64 tail)
 {
-	return tail >= pos->consumed && tail <= pos->produced;
+	return tail >= consumed && tail <= READ_ONCE(pos->produced);
 }
 NOKPROBE_SYMBOL(position_is_valid);
 
@@ -38,8 +38,8 @@ NOKPROBE_SYMBOL(position_is_valid);
  * @pos: positions of full trace
  * @tail: the tail in the user page
  *
- * poll(2) calls this on any CPU, while the channel's CPU may take the tail or advance. Then
- * the answer is that of some moment in between.
+ * poll(2) calls this on any CPU, while the channel's CPU may take the tail or advance. A tail that
+ * was just taken may then look new, which costs the caller an IPI.
  *
  * Return: false if the tail is the one taken last, or one refused before that is still invalid.
  */
@@ -47,7 +47,7 @@ bool auxt_position_is_new_tail(const struct auxt_position *pos, u64 tail)
 {
 	u64 consumed = READ_ONCE(pos->consumed);
 
-	if (tail >= consumed && tail <= READ_ONCE(pos->produced))
+	if (position_is_valid(pos, consumed, tail))
 		return tail != consumed;
 	return !READ_ONCE(pos->bad_tails) || tail != READ_ONCE(pos->last_bad);
 }
@@ -66,7 +66,7 @@ bool auxt_position_take_tail(struct auxt_position *pos, u64 tail)
 {
 	if (!auxt_position_is_new_tail(pos, tail))
 		return false;
-	if (!position_is_valid(pos, tail)) {
+	if (!position_is_valid(pos, pos->consumed, tail)) {
 		pos->bad_tails++;
 		pos->last_bad = tail;
 		return false;

@@ -37,6 +37,7 @@
  * - @notified and @notified_position are set after the loop, by each context that has run the loop
  *   or left its work to it. @notified is cleared in the loop for an event that moves no position.
  *   If a nested context overwrites that, the only consequence is one notification more.
+ *   @notify_ended is how a context notices that another has nested.
  *
  * DOC: status page
  *
@@ -553,9 +554,10 @@ NOKPROBE_SYMBOL(auxt_settle_run);
  *
  * Wakes them once for each event or advance of a position, not for each request.
  *
- * An interrupt or NMI that nests here may notify, too, and what this call has found before is
- * then old. While the old result stands in @notified, a second one that nests may take its event
- * for reported. So if one has nested, readers are woken for it, and again for whatever comes next.
+ * An NMI that nests here may notify, too, and what this call has found before is then old: say, an
+ * AUX tail was not taken, but the NMI has taken it, and there is nothing to read any more. If only
+ * the old result stood in @notified, what can be read next would pass for reported. So if an NMI
+ * has notified, readers are woken for it, and again for whatever comes next.
  */
 void auxt_settle_notify(struct auxt_channel *ch)
 {
@@ -563,7 +565,7 @@ void auxt_settle_notify(struct auxt_channel *ch)
 	u32 inhibit;
 	bool ready;
 
-	WRITE_ONCE(ch->notify_nested, false);
+	WRITE_ONCE(ch->notify_ended, false);
 	inhibit = auxt_channel_inhibited(ch);
 	ready = inhibit & (AUXTRACE_INHIBIT_HWERROR | AUXTRACE_INHIBIT_FROZEN) ||
 		(ch->drained && auxt_channel_is_readable(ch, inhibit & AUXTRACE_INHIBIT_SETUP));
@@ -583,11 +585,11 @@ void auxt_settle_notify(struct auxt_channel *ch)
 		irq_work_queue(&ch->wake);
 	WRITE_ONCE(ch->notified, ready);
 	WRITE_ONCE(ch->notified_position, position);
-	if (unlikely(READ_ONCE(ch->notify_nested) && ready)) {
+	if (unlikely(READ_ONCE(ch->notify_ended) && ready)) {
 		WRITE_ONCE(ch->notified, false);
 		irq_work_queue(&ch->wake);
 	}
-	WRITE_ONCE(ch->notify_nested, true);
+	WRITE_ONCE(ch->notify_ended, true);
 }
 NOKPROBE_SYMBOL(auxt_settle_notify);
 

@@ -202,8 +202,7 @@ struct auxt_group {
  * @frozen: the data ring is frozen
  * @thawed: a RESUME or START has cleared FROZEN since the settle loop last updated @frozen. (FROZEN
  *	may be set again by now.)
- * @notify_nested: set at the end of auxt_settle_notify(), so that a call notices another that has
- *	nested in it
+ * @notify_ended: a call of auxt_settle_notify() has ended since the last one began
  * @notified: readers have been notified that there is something to read
  * @notified_position: sum of the positions at that notification, see auxt_settle_notify()
  * @tail_poll: timer that polls the reader's tail. See tail_poll.c
@@ -251,7 +250,7 @@ struct auxt_channel {
 	bool resuming;
 	bool starved;
 	bool notified;
-	bool notify_nested;
+	bool notify_ended;
 	u64 notified_position;
 	struct hrtimer tail_poll;
 	bool tail_polling;

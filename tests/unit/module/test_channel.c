@@ -212,7 +212,10 @@ static void run_nmi(enum nmi what)
 	nmi.running = false;
 }
 
-/* Two events that nest in one call: a RESUME by an IPI, and a FREEZE after readers have woken. */
+/*
+ * Two events that nest in one call: a RESUME, and a FREEZE after readers have woken. That is more
+ * than a CPU does, as calls run with interrupts off: only NMIs nest.
+ */
 static struct nested {
 	long thaw_at, freeze_at;
 	bool landed;
@@ -2249,11 +2252,11 @@ static void a_freeze_wakes_readers_that_have_not_read(void **state)
 }
 
 /*
- * An NMI's freeze at any point of a sync of a running channel, or of the RESUME that
- * ends an earlier freeze: all windows are recorded before the freeze, and waiting readers are
+ * An NMI's freeze at any point of a sync of a running channel, or of a RESUME, which may
+ * end an earlier freeze: all windows are recorded before the freeze, and waiting readers are
  * woken. Returns false if the NMI did not land.
  */
-static bool freeze_at(long at, bool again)
+static bool freeze_at(long at, bool resume, bool again, enum nmi what)
 {
 	bool landed;
 
@@ -2262,11 +2265,11 @@ static bool freeze_at(long at, bool again)
 	if (again)
 		assert_true(trigger(AUXTRACE_ACTION_FREEZE, 9));
 	irq_work_sync(&channel->wake);
-	nmi.what = NMI_FREEZE;
+	nmi.what = what;
 	nmi.at = at;
 	nmi.points = 0;
 	nmi.landed = false;
-	if (again)
+	if (resume)
 		auxt_channel_resume(channel, NULL);
 	else
 		auxt_settle_sync(channel);
@@ -2284,6 +2287,9 @@ static bool freeze_at(long at, bool again)
 	} else {
 		assert_int_equal(status_page.data_paused, 0);
 	}
+	/* Either all channels are frozen or none is. */
+	assert_int_equal(!!atomic64_read(&channel->remote.out_freeze),
+			 channel->frozen && what == NMI_FREEZE_ALL);
 	irq_work_sync(&channel->wake);
 	unmake();
 	return landed;
@@ -2293,7 +2299,8 @@ static void a_freeze_at_any_place_is_recorded_last(void **state)
 {
 	long at = 0;
 
-	while (freeze_at(at, false))
+	while (freeze_at(at, false, false, NMI_FREEZE) &&
+	       freeze_at(at, false, false, NMI_FREEZE_ALL))
 		at++;
 	assert_true(at > 20);
 }
@@ -2302,7 +2309,18 @@ static void a_freeze_at_any_place_of_a_resume_is_another(void **state)
 {
 	long at = 0;
 
-	while (freeze_at(at, true))
+	while (freeze_at(at, true, true, NMI_FREEZE) &&
+	       freeze_at(at, true, true, NMI_FREEZE_ALL))
+		at++;
+	assert_true(at > 20);
+}
+
+/* The RESUME drops a freeze that came before it took effect, on all CPUs. */
+static void a_freeze_at_any_place_of_a_resume_is_on_all_cpus_or_none(void **state)
+{
+	long at = 0;
+
+	while (freeze_at(at, true, false, NMI_FREEZE_ALL))
 		at++;
 	assert_true(at > 20);
 }
@@ -2680,7 +2698,8 @@ static bool sample(u64 size)
 static void run_to(u64 position)
 {
 	hw.rate = 64;
-	while (hw.position < position) {
+	/* A trace interrupt on the way may turn it off: what was to be done later is due. */
+	while (hw.position < position && hw.on) {
 		hw_runs();
 		if (hw.asserted)
 			run_nmi(NMI_PMI);
@@ -2909,6 +2928,7 @@ int main(void)
 		cmocka_unit_test(a_freeze_wakes_readers_that_have_not_read),
 		cmocka_unit_test(a_freeze_at_any_place_is_recorded_last),
 		cmocka_unit_test(a_freeze_at_any_place_of_a_resume_is_another),
+		cmocka_unit_test(a_freeze_at_any_place_of_a_resume_is_on_all_cpus_or_none),
 		cmocka_unit_test(of_two_freezes_one_is_the_first_in_all_places),
 		cmocka_unit_test(a_window_that_a_trigger_begins_within_a_resume_is_the_triggers),
 		cmocka_unit_test(what_all_are_asked_for_is_sent_once_until_one_differs),
