@@ -216,19 +216,30 @@ static bool same_space(const struct space *old, const struct space *fresh)
 }
 
 /*
+ * Does process @s->pid have the page tables of @s no more? If the device cannot say, it is taken
+ * to have them. A process whose main thread has exited has none, as far as TASK can tell.
+ */
+static bool has_gone(const struct auxtrace_session *session, const struct space *s)
+{
+	/* Not auxtrace_task(): the caller has not failed, so its message stays. */
+	struct auxtrace_task task = { .size = sizeof(task), .pid = s->pid };
+
+	if (device_ioctl(session->fd, AUXTRACE_IOC_TASK, &task))
+		return errno == ESRCH || errno == ENXIO;
+	return task.out_context != s->cr3;
+}
+
+/*
  * Is @fresh the address space of @old? A child that fork made has the program and the vdso of
  * its parent's other children, and may get the page-table root of one that is gone. So the
  * entry of another process is this one only if that process still has it.
  */
-static bool is_again(struct auxtrace_session *session, struct space *old, const struct space *fresh)
+static bool is_again(const struct auxtrace_session *session, struct space *old,
+		     const struct space *fresh)
 {
-	struct auxtrace_task task;
-
 	if (old->gone || !same_space(old, fresh))
 		return false;
-	if (old->pid == fresh->pid)
-		return true;
-	if (!auxtrace_task(session, old->pid, &task) && task.out_context == old->cr3)
+	if (old->pid == fresh->pid || !has_gone(session, old))
 		return true;
 	old->gone = true;
 	if (!old->end_tsc)

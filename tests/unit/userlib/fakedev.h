@@ -84,8 +84,8 @@ int fake_new(void **state);
 int fake_end(void **state);
 
 /*
- * A child that waits, and its pidfd; its end. Without pidfd_open(2), fake_child() skips the
- * test, so a test calls it before it opens anything.
+ * A child that waits, and its pidfd unless NULL; its end. Without pidfd_open(2), fake_child()
+ * skips the test, so a test with a pidfd calls it before it opens anything.
  */
 pid_t fake_child(int *pidfd);
 void fake_child_end(pid_t pid);
