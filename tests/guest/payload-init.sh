@@ -35,7 +35,8 @@ load modprobe "" stock
 load insmod /modules/ order
 
 if [ "$status" = 0 ]; then
-	sh /command
+	# As scripts/vm has quoted it.
+	bash /command
 	status=$?
 fi
 

@@ -104,6 +104,7 @@ debian_files()
 # of their area, with it never.
 random_addresses()
 {
+	grep -qE '^ffffffff[89a-f][0-9a-f]{7} . _stext$' "$1/kallsyms" && [ -s "$1/modules" ] || return 1
 	! grep -q '^ffffffff81000000 . _stext$' "$1/kallsyms" || ! grep -q ' 0xffffffffc0000000' "$1/modules"
 }
 
