@@ -110,6 +110,7 @@ enum nmi {
 	NMI_CRASH,		/* the kernel crashes on another CPU, or here */
 	NMI_DEFER,		/* a trigger's PAUSE some bytes later, if that is possible */
 	NMI_CLAIM,		/* a slot is claimed */
+	NMI_READ,		/* the reader has read all but 8 bytes; an interrupt takes the tail */
 	NMI_BYTES,		/* the trace PMU's, after it has written 1000 bytes at once */
 };
 
@@ -202,6 +203,12 @@ static void run_nmi(enum nmi what)
 		break;
 	case NMI_CLAIM:
 		nmi.slot = auxt_slots_claim_any(&channel->slots);
+		break;
+	case NMI_READ:
+		if (status_page.produced < 8)
+			break;
+		user_page.aux_tail = status_page.produced - 8;
+		auxt_channel_interrupt(channel, true);
 		break;
 	case NMI_BYTES:
 		nmi.wrote = hw.on;
@@ -1414,6 +1421,48 @@ static void a_freeze_that_nests_wakes_readers(void **state)
 		for (second = first + 2; freeze_thaw_and_freeze(first, second); second++)
 			;
 	assert_true(first > 20);
+}
+
+/*
+ * A watermark is reached, and while readers are notified of it an NMI takes the tail of one that
+ * was quick. It then waits for what is left, which it may read after STOP: nothing has advanced.
+ */
+static bool read_while_notified(long at)
+{
+	bool landed;
+
+	make_with((struct auxtrace_setup) { .aux_watermark = AUXT_REGION_SIZE });
+	start(false);
+	while (hw.position < AUXT_REGION_SIZE)
+		hw_runs();
+	hw.asserted = false;
+	hw.rate = 0;
+	nmi.what = NMI_READ;
+	nmi.at = at;
+	nmi.points = 0;
+	nmi.landed = false;
+	auxt_settle_sync(channel);
+	landed = nmi.landed;
+	nmi.at = -1;
+	irq_work_sync(&channel->wake);
+	if (status_page.consumed) {
+		assert_false(auxt_channel_is_readable(channel, false));
+		auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_SETUP);
+		assert_int_equal(status_page.produced - status_page.consumed, 8);
+		assert_true(channel->wake.queued);
+		irq_work_sync(&channel->wake);
+	}
+	unmake();
+	return landed;
+}
+
+static void what_a_quick_reader_has_left_wakes_it_at_the_end(void **state)
+{
+	long at = 0;
+
+	while (read_while_notified(at))
+		at++;
+	assert_true(at > 20);
 }
 
 static void a_reader_that_polls_too_early_is_woken(void **state)
@@ -2905,6 +2954,7 @@ int main(void)
 		cmocka_unit_test(records_wake_the_reader_once_at_the_watermark),
 		cmocka_unit_test(a_record_of_a_trigger_wakes_the_reader),
 		cmocka_unit_test(a_freeze_that_nests_wakes_readers),
+		cmocka_unit_test(what_a_quick_reader_has_left_wakes_it_at_the_end),
 		cmocka_unit_test(a_reader_that_polls_too_early_is_woken),
 		cmocka_unit_test(a_lost_record_of_a_stopped_session_wakes),
 		cmocka_unit_test(the_largest_sample_comes_after_a_loss),
