@@ -22,7 +22,7 @@ static __always_inline bool auxt_inhibit_freeze(struct auxt_channel *ch,
 		return false;
 	WRITE_ONCE(ch->freezing, true);
 	barrier();
-	/* From here on no NMI freezes the channel; one may have done so before. */
+	/* While @freezing is set, no NMI freezes the channel; one may have done so before. */
 	changes = !(auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_FROZEN);
 	if (changes) {
 		ch->frozen_by = (struct auxt_pending_request) {

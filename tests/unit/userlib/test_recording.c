@@ -301,6 +301,15 @@ static void unmap_vdso(void)
 			munmap((void *)start, end - start);
 }
 
+/* Skips a test whose processes are told apart by their vdso. */
+static void need_vdso(void)
+{
+	if (getauxval(AT_SYSINFO_EHDR))
+		return;
+	print_message("SKIP: no vdso here, as under valgrind\n");
+	skip();
+}
+
 /* A child that first has no vdso, as in the middle of an exec, and then maps one. */
 static void a_vdso_that_comes_later_belongs_to_the_same_address_space(void **state)
 {
@@ -311,10 +320,7 @@ static void a_vdso_that_comes_later_belongs_to_the_same_address_space(void **sta
 	pid_t child;
 
 	(void)state;
-	if (!vdso) {
-		print_message("SKIP: no vdso here, as under valgrind\n");
-		skip();
-	}
+	need_vdso();
 	assert_int_equal(pipe(there) | pipe(back), 0);
 	child = fork();
 	assert_true(child >= 0);
@@ -383,15 +389,6 @@ static unsigned int tasks_asked;
 static void second_has_gone(void)
 {
 	fake.cr3 = ++tasks_asked == 2 ? 0x2000 : 0x1000;
-}
-
-/* Without a vdso, only one process at a time is taken to have an address space. */
-static void need_vdso(void)
-{
-	if (getauxval(AT_SYSINFO_EHDR))
-		return;
-	print_message("SKIP: no vdso here, as under valgrind\n");
-	skip();
 }
 
 /* Both children have the caller's program and vdso. */
