@@ -25,6 +25,8 @@ bool knob_write(struct ptm *p, enum ptm_knob which, uint64_t value)
 	p->knob[which] = value;
 	if (which == PTM_KNOB_DROP)
 		p->overflow = p->trigger_en;
+	else if (which == PTM_KNOB_PMI_SKID && p->pmi_in > value)
+		p->pmi_in = value ? value : 1;
 	return true;
 }
 

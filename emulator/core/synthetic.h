@@ -35,7 +35,8 @@ enum ptm_knob {
 	/*
 	 * N (0 to 2^32-1): request each PMI N reported branches late. Near
 	 * branches are reported while ptm_near_wanted() is true, which it is
-	 * while a PMI is pending.
+	 * while a PMI is pending. A PMI that is pending when a smaller N is
+	 * written comes at most N branches after that; with 0, at the next one.
 	 */
 	PTM_KNOB_PMI_SKID,
 	/* 1: PMIs are counted in PTM_N_PMI_WITHHELD instead of delivered; 0: off */

@@ -52,6 +52,30 @@ static void a_pmi_skids_by_branches(void **state)
 	assert_false(ptm_near_wanted(m->ptm));
 }
 
+/* A smaller number brings one forward, a larger one leaves it. */
+static void a_pmi_that_waits_is_brought_forward(void **state)
+{
+	struct machine *m = *state;
+
+	for (unsigned int skid = 0; skid < 3; skid++) {
+		m->pmis = 0;
+		wr(m, KNOB(PMI_SKID), 1000);
+		overflow(m);
+		wr(m, KNOB(PMI_SKID), 2000);
+		jump(m);
+		assert_int_equal(m->pmis, 0);
+		wr(m, KNOB(PMI_SKID), skid);
+		for (unsigned int n = 1; n < skid; n++)
+			jump(m);
+		assert_int_equal(m->pmis, 0);
+		jump(m);
+		assert_int_equal(m->pmis, 1);
+	}
+	wr(m, KNOB(PMI_SKID), 0);
+	jump(m);
+	assert_int_equal(m->pmis, 1);
+}
+
 static void a_topa_pmi_skids_too(void **state)
 {
 	struct machine *m = *state;
@@ -314,16 +338,31 @@ static void what_cannot_be_set_is_refused_by_name(void **state)
 	}
 }
 
+static void a_drop_waits_for_an_enable_that_succeeds(void **state)
+{
+	struct machine *m = *state;
+
+	wr(m, KNOB(DROP), 100);
+	wr(m, OUTPUT_BASE, OUT_AT + 0x800);
+	wr(m, OUTPUT_MASK, 0xfff);
+	start(m, OS | BRANCH_EN);
+	assert_int_equal(rd(m, STATUS) & S_ERROR, S_ERROR);
+	stop(m);
+	assert_int_equal(rd(m, KNOB(DROP)), 100);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, machine_setup, machine_teardown)
 	static const struct CMUnitTest tests[] = {
-		T(a_pmi_skids_by_branches), T(a_topa_pmi_skids_too), T(two_pmis_that_wait_are_one),
+		T(a_pmi_skids_by_branches), T(a_pmi_that_waits_is_brought_forward),
+		T(a_topa_pmi_skids_too), T(two_pmis_that_wait_are_one),
 		T(a_withheld_pmi_is_counted_and_gone),
 		T(cached_topa_entries_are_not_seen_to_change), T(the_nth_write_fails),
 		T(the_nth_wrmsr_faults_and_changes_nothing), T(from_the_nth_wrmsr_on_all_fault),
 		T(msrs_refuse_what_is_out_of_range), T(set_at_start_they_outlive_every_reset),
 		T(a_drop_set_at_start_takes_the_first_packets),
+		T(a_drop_waits_for_an_enable_that_succeeds),
 		T(what_cannot_be_set_is_refused_by_name),
 	};
 
