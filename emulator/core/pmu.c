@@ -221,10 +221,8 @@ bool ptm_rdpmc(struct ptm *p, uint32_t ecx, uint64_t *value)
 void pmu_cpuid(uint32_t regs[4])
 {
 	regs[0] = 2 | PMU_GP << 8 | PMU_WIDTH << 16 | EVENTS << 24;
-	regs[1] = 0;
 	for (unsigned int e = 0; e < EVENTS; e++)
 		if (events[e].counts == NEVER)
 			regs[1] |= 1U << e;
-	regs[2] = 0;
 	regs[3] = PMU_FIXED | PMU_WIDTH << 5;
 }

@@ -248,7 +248,7 @@ bool rtit_write(struct ptm *p, const struct msr_bank *bank, uint32_t msr, uint64
 void pmu_power_up(struct pmu *u);
 bool pmu_read(const struct ptm *p, const struct msr_bank *bank, uint32_t msr, uint64_t *value);
 bool pmu_write(struct ptm *p, const struct msr_bank *bank, uint32_t msr, uint64_t value);
-void pmu_cpuid(uint32_t regs[4]);
+void pmu_cpuid(uint32_t regs[4]);	/* they are 0 before */
 bool pmu_interrupts(const struct pmu *u, unsigned int bit);
 void pmu_freeze(struct pmu *u);	/* no counter counts until GLOBAL_CTRL is written */
 

@@ -352,27 +352,24 @@ static void wrmsrs_are_counted(void **state)
 
 static void cpuid_leaves(void **state)
 {
+	static const struct {
+		uint32_t leaf, subleaf, regs[4];
+	} leaves[] = {
+		{ 0x14, 0, { 1, 0xf, 7, 0 } },
+		{ 0x14, 1, { 0x02490002, 0x003f1fff, 0, 0 } },
+		{ 0x14, 2, { 0, 0, 0, 0 } },
+		{ 0x15, 0, { 2, 84, 0, 0 } },
+		/* No LLC events, no branch misses. */
+		{ 0x0a, 0, { 0x07300402, 0x58, 0, 0x603 } },
+	};
 	struct machine *m = *state;
 	uint32_t r[4];
 
-	assert_true(ptm_cpuid(m->ptm, 0x14, 0, r));
-	assert_int_equal(r[0], 1);
-	assert_int_equal(r[1], 0xf);
-	assert_int_equal(r[2], 7);
-	assert_int_equal(r[3], 0);
-	assert_true(ptm_cpuid(m->ptm, 0x14, 1, r));
-	assert_int_equal(r[0], 0x02490002);
-	assert_int_equal(r[1], 0x003f1fff);
-	assert_true(ptm_cpuid(m->ptm, 0x14, 2, r));
-	assert_int_equal(r[0] | r[1] | r[2] | r[3], 0);
-	assert_true(ptm_cpuid(m->ptm, 0x15, 0, r));
-	assert_int_equal(r[0], 2);
-	assert_int_equal(r[1], 84);
-	assert_int_equal(r[2], 0);
-	assert_true(ptm_cpuid(m->ptm, 0x0a, 0, r));
-	assert_int_equal(r[0], 0x07300402);
-	assert_int_equal(r[1], 0x58);	/* no LLC events, no branch misses */
-	assert_int_equal(r[3], 0x603);
+	for (unsigned int i = 0; i < sizeof(leaves) / sizeof(leaves[0]); i++) {
+		memset(r, 0xff, sizeof(r));
+		assert_true(ptm_cpuid(m->ptm, leaves[i].leaf, leaves[i].subleaf, r));
+		assert_memory_equal(r, leaves[i].regs, sizeof(r));
+	}
 	assert_false(ptm_cpuid(m->ptm, 7, 0, r));
 	assert_ptr_equal(ptm_profile_find("broadwell"), broadwell);
 	assert_null(ptm_profile_find("none such"));

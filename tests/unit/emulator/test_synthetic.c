@@ -22,6 +22,21 @@ static void absent_until_enabled(void **state)
 	assert_false(ptm_owns_msr(m->ptm, MSR_PTM_KNOB + PTM_KNOBS));
 }
 
+/* Guests that were built against an older model know them. */
+static void the_registers_keep_their_numbers(void **state)
+{
+	struct machine *m = *state;
+
+	assert_int_equal(rd(m, 0x4b500000), 0x313030424d5450ULL);
+	wr(m, 0x4b500001, 5);
+	assert_int_equal(rd(m, MSR_PTM_DROP), 5);
+	start(m, ON);
+	stop(m);
+	assert_int_equal(rd(m, 0x4b500010), counter(m, PTM_N_WRMSR));
+	assert_int_equal(rd(m, 0x4b50001a), counter(m, PTM_N_PSB));
+	assert_true(counter(m, PTM_N_PSB) != counter(m, PTM_N_WRMSR));
+}
+
 static void id_is_read_only(void **state)
 {
 	struct machine *m = *state;
@@ -97,7 +112,8 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, machine_setup, machine_teardown)
 	static const struct CMUnitTest tests[] = {
-		T(absent_until_enabled), T(id_is_read_only), T(counters_are_cleared_by_zero_alone),
+		T(absent_until_enabled), T(the_registers_keep_their_numbers),
+		T(id_is_read_only), T(counters_are_cleared_by_zero_alone),
 		T(drop_takes_1_to_32_bits), T(packets_bytes_and_losses_are_counted),
 		T(counters_survive_init_and_not_power_up),
 	};
