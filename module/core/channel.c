@@ -13,6 +13,7 @@
  */
 
 #include <linux/err.h>
+#include <linux/kcsan-checks.h>
 #include <linux/kernel.h>
 #include <linux/kprobes.h>
 #include <linux/percpu.h>
@@ -207,6 +208,29 @@ void auxt_channel_begin(struct auxt_channel *ch)
 }
 NOKPROBE_SYMBOL(auxt_channel_begin);
 
+/*
+ * What an ioctl reports of a channel is of one moment: an NMI between the two calls may have run
+ * the settle loop, which changes @now.seq; then the caller reads it all again. KCSAN need not
+ * report such reads.
+ */
+static u32 channel_read_begin(const struct auxt_channel *ch)
+{
+	u32 seq = READ_ONCE(ch->now.seq);
+
+	kcsan_nestable_atomic_begin();
+	barrier();
+	return seq;
+}
+NOKPROBE_SYMBOL(channel_read_begin);
+
+static bool channel_read_retry(const struct auxt_channel *ch, u32 seq)
+{
+	barrier();
+	kcsan_nestable_atomic_end();
+	return READ_ONCE(ch->now.seq) != seq;
+}
+NOKPROBE_SYMBOL(channel_read_retry);
+
 /**
  * auxt_channel_snapshot() - carry out a SNAPSHOT ioctl
  * @ch: the channel
@@ -230,13 +254,10 @@ void auxt_channel_snapshot(struct auxt_channel *ch, u32 flags, u32 slot,
 			auxt_settle_sync(ch);
 		if (flags & AUXTRACE_SNAPSHOT_PAUSE && ch->wanted)
 			auxt_channel_pause_output(ch, true);
-		/* Retry if an NMI has run the settle loop meanwhile: one consistent cut. */
 		do {
-			seq = READ_ONCE(ch->now.seq);
-			barrier();
+			seq = channel_read_begin(ch);
 			auxt_settle_cut(ch, to);
-			barrier();
-		} while (seq != READ_ONCE(ch->now.seq));
+		} while (channel_read_retry(ch, seq));
 	}
 	to->inhibit = auxt_channel_inhibited(ch);
 }
@@ -271,6 +292,7 @@ void auxt_channel_pause(struct auxt_channel *ch, struct auxtrace_effect *effect)
 	auxt_settle(ch, AUXT_TODO_APPLY);
 	if (!effect)
 		return;
+	/* While USER is set, no NMI begins a window, so these do not change. */
 	*effect = (struct auxtrace_effect) {
 		.cpu = ch->cpu,
 		.flags = ch->now.pauses_done != done ? AUXTRACE_EFFECT_CHANGED : 0,
@@ -291,6 +313,7 @@ void auxt_channel_resume(struct auxt_channel *ch, struct auxtrace_effect *effect
 {
 	const u32 clears = AUXTRACE_INHIBIT_USER | AUXTRACE_INHIBIT_FROZEN;
 	u64 done = ch->now.resumes_done;
+	u32 seq;
 	int was;
 
 	ch->now.resumes_asked++;
@@ -323,14 +346,17 @@ void auxt_channel_resume(struct auxt_channel *ch, struct auxtrace_effect *effect
 	ch->resuming = false;
 	if (!effect)
 		return;
-	*effect = (struct auxtrace_effect) {
-		.cpu = ch->cpu,
-		.flags = ch->now.resumes_done != done ? AUXTRACE_EFFECT_CHANGED : 0,
-		.inhibit = auxt_channel_inhibited(ch),
-		.position = ch->now.window_begin,
-		.window = ch->now.windows,
-		.time = ch->now.window_begin_time,
-	};
+	do {
+		seq = channel_read_begin(ch);
+		*effect = (struct auxtrace_effect) {
+			.cpu = ch->cpu,
+			.flags = ch->now.resumes_done != done ? AUXTRACE_EFFECT_CHANGED : 0,
+			.inhibit = auxt_channel_inhibited(ch),
+			.position = ch->now.window_begin,
+			.window = ch->now.windows,
+			.time = ch->now.window_begin_time,
+		};
+	} while (channel_read_retry(ch, seq));
 }
 NOKPROBE_SYMBOL(auxt_channel_resume);
 

@@ -32,10 +32,11 @@ NOKPROBE_SYMBOL(auxt_inhibit_broadcast);
  */
 void auxt_inhibit_at_deadline(struct auxt_channel *ch)
 {
-	const struct auxt_pending_request pending = ch->deferred;
+	struct auxt_pending_request pending;
 
 	if (!auxt_request_is_pending(&ch->deferred))
 		return;
+	pending = ch->deferred;
 	ch->aux.deadline = 0;
 	auxt_request_complete(&ch->deferred);
 	if (auxt_inhibit_apply(ch, &pending.request, pending.value))

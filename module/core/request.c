@@ -17,14 +17,14 @@
  */
 void auxt_request_forget(struct auxt_channel *ch, u32 trigger)
 {
-	u32 *state = &ch->deferred.request.action;
-	u32 action = READ_ONCE(*state);
+	u32 *state = &ch->deferred.state;
 
 	/* Not an NMI, so this has not interrupted a context that holds the request BUSY. */
-	if (!action || cmpxchg_local(state, action, AUXT_PENDING_BUSY) != action)
+	if (READ_ONCE(*state) == AUXT_PENDING_NONE ||
+	    cmpxchg_local(state, AUXT_PENDING_READY, AUXT_PENDING_BUSY) != AUXT_PENDING_READY)
 		return;
 	if (trigger && ch->deferred.request.trigger != trigger) {
-		WRITE_ONCE(*state, action);
+		WRITE_ONCE(*state, AUXT_PENDING_READY);
 		/* If the deadline passed while the request was BUSY, the settle loop skipped it. */
 		auxt_settle_sync(ch);
 		return;
@@ -38,16 +38,16 @@ NOKPROBE_SYMBOL(auxt_request_forget);
 static bool request_store(struct auxt_pending_request *pending, const struct auxt_request *request,
 			  u64 value)
 {
-	struct auxt_pending_request coming = { .request = *request, .value = value };
-	u32 *state = &pending->request.action;
+	u32 *state = &pending->state;
 
-	coming.request.action = AUXT_PENDING_BUSY;
-	if (READ_ONCE(*state) ||
-	    cmpxchg_local(state, AUXTRACE_ACTION_NONE, AUXT_PENDING_BUSY) != AUXTRACE_ACTION_NONE)
+	if (READ_ONCE(*state) != AUXT_PENDING_NONE ||
+	    cmpxchg_local(state, AUXT_PENDING_NONE, AUXT_PENDING_BUSY) != AUXT_PENDING_NONE)
 		return false;
-	*pending = coming;
+	pending->request = *request;
+	pending->value = value;
+	/* Pairs with auxt_request_is_pending()'s. */
 	barrier();
-	WRITE_ONCE(*state, request->action);
+	WRITE_ONCE(*state, AUXT_PENDING_READY);
 	return true;
 }
 NOKPROBE_SYMBOL(request_store);

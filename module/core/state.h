@@ -43,31 +43,35 @@ struct auxt_request {
 
 /**
  * struct auxt_pending_request - a request that the settle loop carries out later
- * @request: the request. Nested contexts synchronize on its action: it is ACTION_NONE while
- *	nothing is pending, AUXT_PENDING_BUSY while a context writes or withdraws the request,
- *	and the action from then on until the settle loop has completed it
+ * @state: AUXT_PENDING_*, on which nested contexts synchronize. The others are written only by
+ *	the context that has set it to BUSY, and read only by it or while the state is READY
+ * @request: the request
  * @value: value of the event
  */
 struct auxt_pending_request {
+	u32 state;
 	struct auxt_request request;
 	u64 value;
 };
 
-#define AUXT_PENDING_BUSY	(~0u)
+#define AUXT_PENDING_NONE	0	/* nothing is pending */
+#define AUXT_PENDING_BUSY	1	/* a context writes or withdraws the request */
+#define AUXT_PENDING_READY	2	/* until the settle loop has completed the request */
 
 static __always_inline bool auxt_request_is_pending(const struct auxt_pending_request *pending)
 {
-	u32 action = READ_ONCE(pending->request.action);
+	bool ready = READ_ONCE(pending->state) == AUXT_PENDING_READY;
 
+	/* Pairs with request_store()'s: what is READY has been written. */
 	barrier();
-	return action != AUXTRACE_ACTION_NONE && action != AUXT_PENDING_BUSY;
+	return ready;
 }
 
 static __always_inline void auxt_request_complete(struct auxt_pending_request *pending)
 {
 	/* From here on a nested context may store the next request. */
 	barrier();
-	WRITE_ONCE(pending->request.action, AUXTRACE_ACTION_NONE);
+	WRITE_ONCE(pending->state, AUXT_PENDING_NONE);
 }
 
 /**
@@ -196,7 +200,7 @@ struct auxt_group {
  * @paused_by: id of the trigger that set the reason TRIGGER last
  * @resumed_by: id of the trigger that cleared it last
  * @freezing: @frozen_by is being written, and the reason FROZEN about to be set
- * @frozen_by: the FREEZE that set the reason FROZEN last
+ * @frozen_by: the FREEZE that set the reason FROZEN last; its state is not used
  * @sample: pending SAMPLE
  * @deferred: pending request to be carried out at @aux.deadline
  * @frozen: the data ring is frozen

@@ -879,6 +879,21 @@ static void full_it_stops_counts_one_gap_and_wakes_the_reader(void **state)
 	unmake();
 }
 
+static void a_tail_beyond_the_data_is_counted_and_shown_once(void **state)
+{
+	make(0);
+	start(false);
+	assert_int_equal(status_page.bad_tails, 0);
+	for (u64 i = 1; i <= 3; i++) {
+		user_page.aux_tail = 1000 * SIZE + i;
+		auxt_settle_sync(channel);
+		auxt_settle_sync(channel);
+		assert_int_equal(status_page.bad_tails, i);
+		assert_int_equal(status_page.consumed, 0);
+	}
+	unmake();
+}
+
 static void a_resume_into_a_full_area_is_a_gap_of_its_own(void **state)
 {
 	struct auxtrace_effect effect;
@@ -2728,7 +2743,7 @@ static void what_was_to_be_done_later_is_forgotten(void **state)
 	stop();
 	start(false);
 	assert_int_equal(channel->aux.deadline, 0);
-	assert_int_equal(channel->deferred.request.action, AUXTRACE_ACTION_NONE);
+	assert_int_equal(channel->deferred.state, AUXT_PENDING_NONE);
 	check();
 	unmake();
 }
@@ -2857,6 +2872,11 @@ static void a_sample_is_a_multiple_of_the_granule(void **state)
 	check();
 	assert_int_equal(reported.sample.length, 2400);
 	assert_int_equal(status_page.samples_cut, 1);
+	/* What the area holds is no multiple. */
+	hw.position = 2000 * 24;
+	assert_true(sample(2 * SIZE));
+	check();
+	assert_int_equal(reported.sample.length, SIZE - SIZE % 24);
 	unmake();
 	fake.granule = 1;
 }
@@ -2934,6 +2954,7 @@ int main(void)
 		cmocka_unit_test(started_paused_it_waits_for_a_resume),
 		cmocka_unit_test(upkeep_does_not_end_a_window),
 		cmocka_unit_test(full_it_stops_counts_one_gap_and_wakes_the_reader),
+		cmocka_unit_test(a_tail_beyond_the_data_is_counted_and_shown_once),
 		cmocka_unit_test(a_resume_into_a_full_area_is_a_gap_of_its_own),
 		cmocka_unit_test(the_stop_mark_is_found_by_the_next_sync),
 		cmocka_unit_test(an_error_stops_it_until_the_next_start),

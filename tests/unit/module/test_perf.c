@@ -19,6 +19,8 @@ int shim_nr_cpus = NR_CPUS;
 static int errno_of_cpu[NR_CPUS];		/* of creating a counter there */
 static struct perf_event *event_of_cpu[NR_CPUS];
 static unsigned int nr_created, nr_released, nr_hits;
+static struct pmu pmu;
+static int new_state;				/* of a counter, when it has been created */
 
 void shim_point(void)
 {
@@ -29,7 +31,6 @@ struct perf_event *perf_event_create_kernel_counter(struct perf_event_attr *attr
 						    perf_overflow_handler_t handler,
 						    void *context)
 {
-	static const struct pmu pmu = { "cpu" };
 	struct perf_event *event;
 
 	if (errno_of_cpu[cpu])
@@ -37,7 +38,7 @@ struct perf_event *perf_event_create_kernel_counter(struct perf_event_attr *attr
 	event = calloc(1, sizeof(*event));
 	assert_non_null(event);
 	*event = (struct perf_event) {
-		.attr = *attr, .pmu = &pmu, .state = PERF_EVENT_STATE_ACTIVE,
+		.attr = *attr, .pmu = &pmu, .state = new_state,
 		.attach_state = PERF_ATTACH_CONTEXT, .overflow_handler = handler,
 		.overflow_handler_context = context, .cpu = cpu,
 	};
@@ -91,16 +92,23 @@ static int begin(void **state)
 	memset(&counts, 0, sizeof(counts));
 	trigger = (struct auxt_trigger) { .counts = &counts };
 	nr_created = nr_released = nr_hits = 0;
+	pmu.name = "cpu";
+	new_state = PERF_EVENT_STATE_ACTIVE;
 	return 0;
+}
+
+static int attach_sized(const void *attr, u32 size)
+{
+	const struct auxtrace_trigger arg = {
+		.kind = AUXTRACE_TRIGGER_PERF, .attr = (uintptr_t)attr, .attr_len = size,
+	};
+
+	return auxt_trigger_perf.attach(&trigger, &arg);
 }
 
 static int attach(const struct perf_event_attr *attr)
 {
-	const struct auxtrace_trigger arg = {
-		.kind = AUXTRACE_TRIGGER_PERF, .attr = (uintptr_t)attr, .attr_len = sizeof(*attr),
-	};
-
-	return auxt_trigger_perf.attach(&trigger, &arg);
+	return attach_sized(attr, sizeof(*attr));
 }
 
 static int attach_breakpoint(void)
@@ -238,6 +246,128 @@ static void a_locked_down_kernel_is_told_from_a_lack_of_privilege(void **state)
 	assert_int_equal(nr_created, nr_released);
 }
 
+/* The others ask for samples, or for what perf_event_open(2) would have checked. */
+static void only_what_is_counted_is_taken_from_the_caller(void **state)
+{
+	struct perf_event_attr attr, expected;
+
+	memset(&attr, 0xff, sizeof(attr));
+	attr.type = 1;
+	attr.config = 2;
+	attr.config1 = 3;
+	attr.config2 = 4;
+	attr.bp_type = 5;
+	attr.sample_period = 6;
+	attr.disabled = 0;
+	attr.inherit = 0;
+	expected = (struct perf_event_attr) {
+		.type = 1, .size = sizeof(expected), .config = 2, .config1 = 3, .config2 = 4,
+		.bp_type = 5, .sample_period = 6, .freq = 1, .precise_ip = 3, .exclude_user = 1,
+		.exclude_kernel = 1, .exclude_hv = 1, .exclude_idle = 1, .exclude_host = 1,
+		.exclude_guest = 1, .pinned = 1, .wakeup_events = 1,
+	};
+	assert_int_equal(attach(&attr), 0);
+	assert_memory_equal(&event_of_cpu[0]->attr, &expected, sizeof(expected));
+	detach();
+}
+
+static void an_event_that_would_not_count_is_refused(void **state)
+{
+	static const struct {
+		u64 period;
+		bool disabled, inherit;
+		u32 size;
+		int err;
+	} cases[] = {
+		{ 1, false, false, PERF_ATTR_SIZE_VER0, 0 },
+		{ 1, false, false, 4096, 0 },
+		{ 1, false, false, PERF_ATTR_SIZE_VER0 - 1, -EINVAL },
+		{ 1, false, false, 4097, -E2BIG },
+		{ 0, false, false, PERF_ATTR_SIZE_VER0, -EINVAL },
+		{ 1ull << 63, false, false, PERF_ATTR_SIZE_VER0, -EINVAL },
+		{ (1ull << 63) - 1, false, false, PERF_ATTR_SIZE_VER0, 0 },
+		{ 1, true, false, PERF_ATTR_SIZE_VER0, -EINVAL },
+		{ 1, false, true, PERF_ATTR_SIZE_VER0, -EINVAL },
+	};
+	union {
+		struct perf_event_attr attr;
+		char bytes[4097];
+	} arg;
+
+	memset(&arg, 0, sizeof(arg));
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		arg.attr = instructions;
+		arg.attr.sample_period = cases[i].period;
+		arg.attr.disabled = cases[i].disabled;
+		arg.attr.inherit = cases[i].inherit;
+		assert_int_equal(attach_sized(&arg, cases[i].size), cases[i].err);
+		if (!cases[i].err)
+			detach();
+	}
+}
+
+static void a_breakpoint_hits_at_each_access_from_the_begin(void **state)
+{
+	const struct auxtrace_trigger negative = {
+		.kind = AUXTRACE_TRIGGER_BREAKPOINT, .address = 4096, .number = -1,
+	};
+	const struct perf_event_attr *attr;
+
+	assert_int_equal(attach_breakpoint(), 0);
+	attr = &event_of_cpu[0]->attr;
+	assert_int_equal(attr->type, PERF_TYPE_BREAKPOINT);
+	assert_int_equal(attr->bp_type, HW_BREAKPOINT_W);
+	assert_int_equal(attr->bp_len, HW_BREAKPOINT_LEN_8);
+	assert_int_equal(attr->bp_addr, 4096);
+	assert_int_equal(attr->sample_period, 1);
+	assert_false(attr->disabled);
+	detach();
+	assert_int_equal(auxt_trigger_breakpoint.attach(&trigger, &negative), -EINVAL);
+}
+
+static void a_counter_without_hardware_is_released(void **state)
+{
+	new_state = PERF_EVENT_STATE_INACTIVE - 1;
+	assert_int_equal(attach(&instructions), -EBUSY);
+	assert_int_equal(nr_created, 1);
+	assert_int_equal(nr_released, 1);
+	/* It has hardware, but perf does not count now. */
+	new_state = PERF_EVENT_STATE_INACTIVE;
+	assert_int_equal(attach(&instructions), 0);
+	detach();
+}
+
+/* A name that user memory held may be another by then. */
+static void a_cpu_that_comes_back_gets_its_counter_unless_it_was_named(void **state)
+{
+	static const struct {
+		const char *pmu;
+		u64 config1;
+		bool again;
+	} cases[] = {
+		{ "cpu", 1, true }, { NULL, 1, true }, { "kprobe", 0, true }, { "uprobe", 0, true },
+		{ "kprobe", 1, false }, { "uprobe", 1, false },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct perf_event_attr attr = instructions;
+
+		attr.config1 = cases[i].config1;
+		pmu.name = cases[i].pmu;
+		assert_int_equal(attach(&attr), 0);
+		auxt_trigger_perf.renew(&trigger);
+		assert_int_equal(nr_created - nr_released, NR_CPUS);
+		assert_int_equal(nr_released, 0);
+		/* The CPU has gone, and perf has let go of its counter. */
+		event_of_cpu[1]->attach_state = 0;
+		auxt_trigger_perf.renew(&trigger);
+		assert_int_equal(nr_released, 1);
+		assert_int_equal(!!event_of_cpu[1], cases[i].again);
+		detach();
+		nr_created = nr_released = 0;
+	}
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup(name, begin)
@@ -250,6 +380,11 @@ int main(void)
 		T(a_cpu_that_is_offline_gets_its_counter_later),
 		T(any_other_error_leaves_nothing),
 		T(a_locked_down_kernel_is_told_from_a_lack_of_privilege),
+		T(only_what_is_counted_is_taken_from_the_caller),
+		T(an_event_that_would_not_count_is_refused),
+		T(a_breakpoint_hits_at_each_access_from_the_begin),
+		T(a_counter_without_hardware_is_released),
+		T(a_cpu_that_comes_back_gets_its_counter_unless_it_was_named),
 	};
 
 	return cmocka_run_group_tests_name("perf", tests, NULL, NULL);

@@ -2,19 +2,30 @@
 /*
  * Intel PT's registers: module/hw/pt.c on a simulated CPU, where each WRMSR may fault, and where
  * other code turns tracing on. While the hardware can write to a session's pages, the channel is
- * attached or stuck; after it, the registers are as before.
+ * attached or stuck; after it, the registers are as before. The CPU goes through the tables as it
+ * writes: a channel knows where it is.
  */
 
+#include <stdlib.h>
 #include <string.h>
+#include <linux/err.h>
 #include "cmocka_all.h"
 #include "compat/compat.h"
+#include "core/caps.h"
 #include "core/channel.h"
 #include "hw/pmi.h"
 #include "hw/pt.h"
+#include "hw/pt_caps.h"
 #include "hw/pt_tables.h"
+#include "hw/topa.h"
 
-#define SIZE		(4 * AUXT_REGION_SIZE)
+#define PAGE		AUXT_REGION_SIZE
+#define SLOTS		2
+#define PAGES		1024ull		/* three tables, in overwrite mode five */
+#define SIZE		(PAGES * PAGE)
+#define MOST_TABLES	5
 #define TABLE		0x123000ull
+#define AREA		0x40000000ull
 #define WAS_BASE	0x777000ull
 #define WAS_MASK	0x1230000007full
 
@@ -24,9 +35,11 @@ void shim_point(void)
 {
 }
 
+static u64 tsc;
+
 u64 rdtsc(void)
 {
-	return 1;
+	return ++tsc;
 }
 
 /* ---- the CPU: SDM, "Intel Processor Trace", configuration MSRs -------------- */
@@ -36,6 +49,11 @@ static struct {
 	unsigned int fault;	/* the write that faults: 1 is the next; 0: none */
 	unsigned int refuse;	/* likewise, and all later ones */
 	unsigned int writes;
+	u32 unreadable;		/* MSR whose RDMSR faults */
+	u64 vmx_misc;
+	unsigned long cr4;
+	bool has_pt, has_vmx;
+	struct pt_cpuid leaf[2];	/* leaf 14H */
 } cpu;
 
 static u64 *reg(u32 msr)
@@ -49,6 +67,8 @@ static u64 *reg(u32 msr)
 		return &cpu.ctl;
 	case MSR_IA32_RTIT_STATUS:
 		return &cpu.status;
+	case MSR_IA32_VMX_MISC:
+		return &cpu.vmx_misc;
 	default:
 		assert_int_equal(msr, MSR_CORE_PERF_GLOBAL_STATUS);
 		return &cpu.global_status;
@@ -62,6 +82,8 @@ u64 auxt_rdmsr(u32 msr)
 
 int auxt_rdmsr_safe(u32 msr, u64 *value)
 {
+	if (msr == cpu.unreadable)
+		return -EIO;
 	*value = *reg(msr);
 	return 0;
 }
@@ -87,13 +109,30 @@ int auxt_wrmsr(u32 msr, u64 value)
 	return 0;
 }
 
+static const struct pt_cpuid skylake[2] = {
+	{ .eax = 1, .ebx = 0xf, .ecx = 7 },
+	{ .eax = 0x02490002, .ebx = 0x003f1fff },
+};
+
+struct shim_cpu boot_cpu_data;
+
+bool boot_cpu_has(unsigned int feature)
+{
+	return feature == X86_FEATURE_INTEL_PT ? cpu.has_pt : cpu.has_vmx;
+}
+
+unsigned long __read_cr4(void)
+{
+	return cpu.cr4;
+}
+
 void cpuid_count(u32 leaf, u32 subleaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx)
 {
-	/* A Skylake. */
-	*eax = subleaf ? 0x02490002 : 1;
-	*ebx = subleaf ? 0x003f1fff : 0xf;
-	*ecx = subleaf ? 0 : 7;
-	*edx = 0;
+	assert_int_equal(leaf, 0x14);
+	*eax = cpu.leaf[subleaf].eax;
+	*ebx = cpu.leaf[subleaf].ebx;
+	*ecx = cpu.leaf[subleaf].ecx;
+	*edx = cpu.leaf[subleaf].edx;
 }
 
 static bool tracing(void)
@@ -103,23 +142,50 @@ static bool tracing(void)
 
 /* ---- the rest of the module -------------------------------------------------- */
 
-static u64 table[512];
-static u64 *tables[] = { table };
-static u64 phys[] = { TABLE };
-static struct auxt_topa topa;
+static u64 tables[SLOTS][MOST_TABLES][TOPA_ENTRIES_PER_TABLE];
+static u64 *pointers[SLOTS][MOST_TABLES];
+static u64 phys[SLOTS][MOST_TABLES];
+static struct auxt_topa topa[SLOTS];
 static int routed, kept_tables;
+static unsigned int pmu_version;
+static bool no_tables;
+
+/* As the kernel's pages: those of a slot one after another, in overwrite mode twice. */
+static void fill_tables(struct auxt_channel *ch, unsigned int slot)
+{
+	struct auxt_topa *t = &topa[slot];
+
+	*t = (struct auxt_topa) { .tables = pointers[slot], .phys = phys[slot] };
+	t->nr_regions = auxt_topa_nr_regions(SIZE, ch->aux.overwrite);
+	t->nr_tables = auxt_topa_nr_tables(t->nr_regions);
+	assert_true(t->nr_tables <= MOST_TABLES);
+	for (unsigned int i = 0; i < t->nr_tables; i++) {
+		pointers[slot][i] = tables[slot][i];
+		phys[slot][i] = TABLE + (slot * MOST_TABLES + i) * PAGE;
+	}
+	auxt_topa_link(t);
+	for (unsigned long i = 0; i < t->nr_regions; i++) {
+		auxt_topa_set_region(t, i, AREA + slot * SIZE + i % PAGES * PAGE);
+		if (ch->aux.overwrite && i % PAGES == PAGES - 1)
+			auxt_topa_mark(t, i, TOPA_ENTRY_INT);
+	}
+	ch->aux.cycle = t->nr_regions * PAGE;
+}
 
 struct auxt_topa *auxt_pt_tables_new(struct auxt_channel *ch)
 {
-	memset(table, 0, sizeof(table));
-	topa = (struct auxt_topa) { .tables = tables, .phys = phys, .nr_tables = 1,
-				    .nr_regions = SIZE / AUXT_REGION_SIZE };
-	ch->aux.cycle = SIZE;
-	return &topa;
+	if (no_tables)
+		return ERR_PTR(-EINTR);
+	memset(tables, 0, sizeof(tables));
+	for (unsigned int slot = 0; slot < SLOTS; slot++)
+		fill_tables(ch, slot);
+	return topa;
 }
 
 void auxt_pt_tables_free(struct auxt_topa *freed, unsigned int slots, bool keep_tables)
 {
+	assert_ptr_equal(freed, topa);
+	assert_int_equal(slots, SLOTS);
 	kept_tables = keep_tables;
 }
 
@@ -130,7 +196,7 @@ unsigned long auxt_pt_tables_pages(const struct auxtrace_setup *setup)
 
 bool auxt_pmi_exists(unsigned int version)
 {
-	return true;
+	return pmu_version >= version;
 }
 
 void auxt_pmi_route(void)
@@ -146,19 +212,76 @@ void auxt_pmi_unroute(bool pmi_pending)
 /* ---- tests ------------------------------------------------------------------- */
 
 static struct auxt_channel channel;
+static u64 written;	/* by the hardware, since the channel was set up */
+
+static u64 ptrs(u64 index, u64 offset)
+{
+	return offset << 32 | index << 7 | 0x7f;
+}
+
+static const u64 *table_at(u64 base)
+{
+	u64 number = (base - TABLE) / PAGE;
+
+	assert_true(number / MOST_TABLES == channel.now.slot);
+	return tables[channel.now.slot][number % MOST_TABLES];
+}
+
+/*
+ * The CPU writes so many bytes, or as many as there is space for: SDM, "Table of Physical
+ * Addresses (ToPA)". Each byte must go to the page that its position has in the slot.
+ */
+static void hardware_writes(u64 bytes)
+{
+	assert_true(tracing());
+	while (bytes && !(cpu.status & RTIT_STATUS_STOPPED)) {
+		u64 index = cpu.mask >> 7 & 0x1ffffff, offset = cpu.mask >> 32;
+		u64 entry = table_at(cpu.base)[index];
+		u64 n = bytes < PAGE - offset ? bytes : PAGE - offset;
+
+		if (entry & TOPA_ENTRY_END) {
+			cpu.base = entry & -PAGE;
+			cpu.mask = ptrs(0, 0);
+			continue;
+		}
+		assert_int_equal((entry & -PAGE) + offset,
+				 AREA + channel.now.slot * SIZE + written % SIZE);
+		written += n;
+		bytes -= n;
+		offset += n;
+		if (offset == PAGE && entry & TOPA_ENTRY_INT)
+			cpu.global_status |= MSR_CORE_PERF_GLOBAL_OVF_CTRL_TRACE_TOPA_PMI;
+		if (offset == PAGE && entry & TOPA_ENTRY_STOP)
+			cpu.status |= RTIT_STATUS_STOPPED;
+		else if (offset == PAGE)
+			index++, offset = 0;
+		cpu.mask = ptrs(index, offset);
+		cpu.status |= 1ull << 32;	/* PacketByteCnt */
+	}
+}
+
+static int set_up(u32 flags, u64 config, bool overwrite)
+{
+	memset(&channel, 0, sizeof(channel));
+	written = 0;
+	channel.now.slots = SLOTS;
+	auxt_position_init(&channel.aux, SIZE, SIZE, SIZE / 2, overwrite);
+	return auxt_pt.setup(&channel, flags, config);
+}
 
 static int begin(void **state)
 {
 	memset(&cpu, 0, sizeof(cpu));
 	cpu.base = WAS_BASE;
 	cpu.mask = WAS_MASK;
+	cpu.has_pt = true;
+	memcpy(cpu.leaf, skylake, sizeof(skylake));
+	boot_cpu_data = (struct shim_cpu) { 6, 0x5e, 0x14 };
+	pmu_version = 2;
+	no_tables = false;
 	routed = 0;
 	auxt_pt_detect();
-	memset(&channel, 0, sizeof(channel));
-	channel.now.slots = 1;
-	auxt_position_init(&channel.aux, SIZE, SIZE, SIZE / 2, false);
-	assert_int_equal(auxt_pt.setup(&channel, AUXTRACE_SETUP_USER, 0), 0);
-	auxt_position_plan(&channel.aux);
+	assert_int_equal(set_up(AUXTRACE_SETUP_USER, 0, false), 0);
 	return 0;
 }
 
@@ -193,6 +316,7 @@ static int live(void)
 		/* Off, whatever was wrong, unless the CPU goes on refusing. */
 		if (cpu.refuse != 1)
 			assert_false(tracing());
+		auxt_pt.relocate(&channel);
 	}
 	cpu.global_status = MSR_CORE_PERF_GLOBAL_OVF_CTRL_TRACE_TOPA_PMI;
 	auxt_pt.release(&channel);
@@ -225,9 +349,9 @@ static void each_write_may_fault_once(void **state)
 		assert_int_equal(live(), 0);
 		as_before();
 	}
-	/* Two pointers; STATUS and CTL of two starts. */
+	/* Two pointers; STATUS and CTL of two starts, and the pointers of the second. */
 	assert_int_equal(refused, 2);
-	assert_int_equal(shown, 4);
+	assert_int_equal(shown, 6);
 }
 
 static void what_a_refusing_cpu_may_still_write_is_kept(void **state)
@@ -281,6 +405,29 @@ static void tables_of_stuck_hardware_are_kept(void **state)
 	}
 }
 
+static void a_cpu_that_stays_on_is_an_error(void **state)
+{
+	assert_int_equal(auxt_pt.claim(&channel), 0);
+	assert_int_equal(auxt_pt.start(&channel, true), 0);
+	cpu.refuse = 1;
+	assert_int_equal(auxt_pt.stop(&channel), TRACE_ERROR);
+	cpu.refuse = 0;
+	auxt_pt.release(&channel);
+	as_before();
+}
+
+static void pointers_that_are_still_to_be_restored_are_not_saved_again(void **state)
+{
+	assert_int_equal(auxt_pt.claim(&channel), 0);
+	cpu.refuse = 1;
+	auxt_pt.release(&channel);
+	assert_true(channel.stuck);
+	assert_true(cpu.base != WAS_BASE);
+	cpu.refuse = 0;
+	assert_int_equal(live(), 0);
+	as_before();
+}
+
 /* As KVM, whose write of the register is older than our stop. */
 static void others_turn_it_on(void)
 {
@@ -317,17 +464,424 @@ static void a_cpu_that_has_less_than_the_session_asks_refuses_the_claim(void **s
 	as_before();
 }
 
+/* ---- where the hardware is ----------------------------------------------------- */
+
+/* Within a region, up to its end and beyond, as many regions as a table has, and any number. */
+static u64 some_bytes(u64 most)
+{
+	const u64 bytes[] = {
+		0, 1, 100, PAGE - 1, PAGE, PAGE + 1, 511 * PAGE, 511 * PAGE + 100, 512 * PAGE,
+		(u64)random() % most,
+	};
+
+	return bytes[random() % (sizeof(bytes) / sizeof(bytes[0]))];
+}
+
+/* A window of so many bytes, between the present marks. Returns what stop() found. */
+static u32 window(u64 bytes, bool new_window)
+{
+	u64 status = cpu.status, stopped_at;
+	u32 found;
+
+	assert_int_equal(auxt_pt.start(&channel, new_window), 0);
+	assert_true(tracing());
+	assert_int_equal(cpu.status, new_window ? 0 : status);
+	hardware_writes(bytes);
+	/* In more than a lap an interrupt would have come. */
+	if (bytes < SIZE)
+		assert_int_equal(auxt_pt.interrupt(&channel), written >= channel.aux.int_mark);
+	stopped_at = tsc;
+	found = auxt_pt.stop(&channel);
+	assert_false(tracing());
+	assert_true(channel.off_tsc > stopped_at);
+	assert_int_equal(channel.aux.produced, written);
+	assert_int_equal(auxt_pt.acknowledge(&channel), written >= channel.aux.int_mark);
+	return found;
+}
+
+static void full_trace_interrupts_and_stops_at_its_marks_only(void **state)
+{
+	struct auxt_position *pos = &channel.aux;
+	unsigned int stopped = 0;
+	u32 found = 0;
+
+	srandom(1);
+	assert_int_equal(auxt_pt.claim(&channel), 0);
+	for (int i = 0; i < 2000; i++) {
+		if (random() % 2)
+			pos->consumed += (pos->produced - pos->consumed) / (1 + random() % 3);
+		auxt_position_plan(pos);
+		if (auxt_position_full(pos)) {
+			pos->consumed = pos->produced;
+			auxt_position_plan(pos);
+		}
+		found = window(some_bytes(SIZE), found || random() % 2);
+		assert_int_equal(found, written == pos->stop_mark ? TRACE_STOPPED : 0);
+		stopped += !!found;
+	}
+	assert_true(stopped > 50);
+	auxt_pt.release(&channel);
+	as_before();
+}
+
+/* Then the pointers are where they were. */
+static void an_area_may_fill_from_its_begin_to_its_end(void **state)
+{
+	assert_int_equal(auxt_pt.claim(&channel), 0);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(window(SIZE, true), TRACE_STOPPED);
+		assert_int_equal(channel.aux.produced, (i + 1) * SIZE);
+		channel.aux.consumed = channel.aux.produced;
+		auxt_position_plan(&channel.aux);
+	}
+	auxt_pt.release(&channel);
+	as_before();
+}
+
+static unsigned int writes_of_start(bool new_window)
+{
+	unsigned int before = cpu.writes, writes;
+
+	assert_int_equal(auxt_pt.start(&channel, new_window), 0);
+	writes = cpu.writes - before;
+	hardware_writes(100);
+	assert_int_equal(auxt_pt.stop(&channel), 0);
+	assert_int_equal(cpu.writes - before, writes + 1);
+	return writes;
+}
+
+static void a_start_writes_what_has_changed_and_a_stop_one_register(void **state)
+{
+	assert_int_equal(auxt_pt.claim(&channel), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(writes_of_start(false), 1);
+		assert_int_equal(writes_of_start(true), 2);
+		auxt_pt.relocate(&channel);
+		assert_int_equal(writes_of_start(true), 4);
+		auxt_pt.relocate(&channel);
+		assert_int_equal(writes_of_start(false), 3);
+	}
+	auxt_pt.release(&channel);
+	as_before();
+}
+
+static void overwrite_mode_interrupts_at_each_lap_and_deadline_in_each_slot(void **state)
+{
+	struct auxt_position *pos = &channel.aux;
+
+	auxt_pt.cleanup(&channel);
+	assert_int_equal(set_up(AUXTRACE_SETUP_USER, 0, true), 0);
+	srandom(1);
+	assert_int_equal(auxt_pt.claim(&channel), 0);
+	for (int i = 0; i < 2000; i++) {
+		u64 bytes = some_bytes(SIZE);
+
+		/* Round the whole cycle, to just before where it was. */
+		if (i % 16 == 0)
+			bytes = pos->cycle - 1 - random() % PAGE;
+		if (i % 8 == 1) {
+			channel.now.slot ^= 1;
+			auxt_pt.relocate(&channel);
+		}
+		if (random() % 2)
+			pos->deadline = pos->produced + random() % (SIZE / 2);
+		auxt_position_plan(pos);
+		assert_int_equal(window(bytes, random() % 2), 0);
+	}
+	auxt_pt.release(&channel);
+	as_before();
+}
+
+static void pointers_that_no_table_has_are_an_error(void **state)
+{
+	static const struct {
+		u64 base, index, offset;
+	} wrong[] = {
+		{ WAS_BASE, 0, 0 },
+		{ TABLE + MOST_TABLES * PAGE, 0, 0 },	/* of the other slot */
+		{ TABLE, 0, PAGE + 1 },
+		{ TABLE, 1, PAGE + 1 },
+		{ TABLE, 511, 1 },
+		{ TABLE, 512, 0 },
+	};
+
+	assert_int_equal(auxt_pt.claim(&channel), 0);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		assert_int_equal(window(100, true), 0);
+		assert_int_equal(auxt_pt.start(&channel, true), 0);
+		cpu.base = wrong[i].base;
+		cpu.mask = ptrs(wrong[i].index, wrong[i].offset);
+		assert_false(auxt_pt.interrupt(&channel));
+		assert_int_equal(auxt_pt.stop(&channel), TRACE_ERROR);
+		/* It goes on where it was, if told to. */
+		assert_int_equal(channel.aux.produced, written);
+		auxt_pt.relocate(&channel);
+	}
+	assert_int_equal(window(100, true), 0);
+	auxt_pt.release(&channel);
+	as_before();
+}
+
+static void an_error_and_foreign_code_are_told_with_the_position(void **state)
+{
+	static const u64 steps[] = { 100, 3 * PAGE };
+
+	assert_int_equal(auxt_pt.claim(&channel), 0);
+	for (unsigned int i = 0; i < 8; i++) {
+		bool error = i & 1, foreign = i & 2;
+
+		assert_int_equal(auxt_pt.start(&channel, true), 0);
+		hardware_writes(steps[i / 4]);
+		if (error)
+			cpu.status |= RTIT_STATUS_ERROR;
+		if (foreign)
+			cpu.ctl &= ~RTIT_CTL_TRACEEN;
+		assert_int_equal(auxt_pt.interrupt(&channel), error);
+		assert_int_equal(auxt_pt.stop(&channel),
+				 error ? TRACE_ERROR : foreign ? TRACE_FOREIGN : 0);
+		assert_int_equal(channel.aux.produced, written);
+	}
+	auxt_pt.release(&channel);
+	as_before();
+}
+
+static void stopped_is_an_interrupt_before_the_pointers_have_moved(void **state)
+{
+	assert_int_equal(auxt_pt.claim(&channel), 0);
+	assert_int_equal(auxt_pt.start(&channel, true), 0);
+	assert_false(auxt_pt.interrupt(&channel));
+	cpu.status |= RTIT_STATUS_STOPPED;
+	assert_true(auxt_pt.interrupt(&channel));
+	auxt_pt.release(&channel);
+	as_before();
+}
+
+/* ---- what a session asks for, and what the CPU has ------------------------------ */
+
+static void a_session_traces_what_it_asks_for(void **state)
+{
+	static const struct {
+		u32 flags;
+		u64 config, ctl;
+	} sessions[] = {
+		{ AUXTRACE_SETUP_USER, 0, RTIT_CTL_USR | RTIT_CTL_BRANCH_EN },
+		{ AUXTRACE_SETUP_KERNEL, PT_CONFIG_TSC,
+		  RTIT_CTL_OS | RTIT_CTL_TSC_EN | RTIT_CTL_BRANCH_EN },
+		{ AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_USER, PT_CONFIG_PT,
+		  RTIT_CTL_OS | RTIT_CTL_USR },
+	};
+
+	for (size_t i = 0; i < sizeof(sessions) / sizeof(sessions[0]); i++) {
+		u64 ctl = sessions[i].ctl | RTIT_CTL_TOPA;
+
+		auxt_pt.cleanup(&channel);
+		assert_null(channel.hw);
+		assert_int_equal(set_up(sessions[i].flags, sessions[i].config, false), 0);
+		assert_int_equal(auxt_pt.claim(&channel), 0);
+		assert_int_equal(auxt_pt.start(&channel, true), 0);
+		assert_int_equal(cpu.ctl, ctl | RTIT_CTL_TRACEEN);
+		assert_int_equal(auxt_pt.stop(&channel), 0);
+		assert_int_equal(cpu.ctl, ctl);
+		auxt_pt.release(&channel);
+		as_before();
+	}
+}
+
+static void a_setup_without_tables_leaves_nothing(void **state)
+{
+	auxt_pt.cleanup(&channel);
+	no_tables = true;
+	assert_int_equal(set_up(AUXTRACE_SETUP_USER, 0, false), -EINTR);
+	assert_null(channel.hw);
+}
+
+static void tracing_that_is_on_or_unknown_refuses_the_claim(void **state)
+{
+	static const u32 unreadable[] = {
+		MSR_IA32_RTIT_CTL, MSR_IA32_RTIT_OUTPUT_BASE, MSR_IA32_RTIT_OUTPUT_MASK,
+	};
+
+	assert_int_equal(auxt_pt.in_use(), 0);
+	for (size_t i = 0; i < sizeof(unreadable) / sizeof(unreadable[0]); i++) {
+		cpu.unreadable = unreadable[i];
+		assert_int_equal(auxt_pt.claim(&channel), -EIO);
+		as_before();
+		/* There is nothing to restore. */
+		cpu.base = 0;
+		assert_int_equal(auxt_pt.recover(), 0);
+		assert_int_equal(cpu.base, 0);
+		cpu.base = WAS_BASE;
+	}
+	cpu.unreadable = 0;
+	cpu.ctl = RTIT_CTL_TRACEEN;
+	assert_int_equal(auxt_pt.in_use(), -EBUSY);
+	assert_int_equal(auxt_pt.claim(&channel), -EBUSY);
+	assert_int_equal(cpu.writes, 0);
+}
+
+static void an_emergency_stop_clears_one_bit(void **state)
+{
+	cpu.ctl = RTIT_CTL_TRACEEN | RTIT_CTL_OS | RTIT_CTL_TSC_EN;
+	auxt_pt.emergency_stop();
+	assert_int_equal(cpu.ctl, RTIT_CTL_OS | RTIT_CTL_TSC_EN);
+	assert_int_equal(cpu.writes, 1);
+	/* It is off: there is nothing to write. */
+	auxt_pt.emergency_stop();
+	assert_int_equal(cpu.writes, 1);
+}
+
+static void an_acknowledgement_leaves_the_interrupts_of_others(void **state)
+{
+	const u64 ours = MSR_CORE_PERF_GLOBAL_OVF_CTRL_TRACE_TOPA_PMI, others = 0x100000003ull;
+
+	cpu.global_status = others;
+	assert_false(auxt_pt.acknowledge(&channel));
+	assert_int_equal(cpu.global_status, others);
+	assert_int_equal(cpu.writes, 0);
+	cpu.global_status = others | ours;
+	assert_true(auxt_pt.acknowledge(&channel));
+	assert_int_equal(cpu.global_status, others);
+	/* An interrupt of the time before the claim is not ours. */
+	cpu.global_status = others | ours;
+	assert_int_equal(auxt_pt.claim(&channel), 0);
+	assert_int_equal(cpu.global_status, others);
+	auxt_pt.release(&channel);
+	as_before();
+}
+
+/* IA32_VMX_MISC[14]; without it tracing ends with VMXON, and cannot be turned on again. */
+static void in_vmx_operation_tracing_starts_if_the_cpu_allows_it(void **state)
+{
+	for (unsigned int i = 0; i < 16; i++) {
+		bool vmx = i & 1, readable = i & 2, allowed = i & 4, on = i & 8;
+
+		cpu.has_vmx = vmx;
+		cpu.vmx_misc = allowed ? 1 << 14 : ~(1 << 14);
+		cpu.unreadable = readable ? 0 : MSR_IA32_VMX_MISC;
+		cpu.cr4 = on ? X86_CR4_VMXE | 0x20 : 0x20;
+		auxt_pt_detect();
+		assert_int_equal(auxt_pt.claim(&channel), 0);
+		assert_int_equal(auxt_pt.start(&channel, true),
+				 vmx && on && !(readable && allowed) ? -EIO : 0);
+		auxt_pt.release(&channel);
+		as_before();
+	}
+}
+
+/* The first test: nothing has been detected. */
+static void a_cpu_without_the_leaf_has_no_capabilities(void **state)
+{
+	static const struct pt_caps none;
+	struct pt_caps caps;
+
+	memset(&cpu, 0, sizeof(cpu));
+	memcpy(cpu.leaf, skylake, sizeof(skylake));
+	boot_cpu_data = (struct shim_cpu) { 6, 0x5e, 0x14 };
+	auxt_pt_detect();
+	cpu.has_pt = true;
+	boot_cpu_data.cpuid_level = 0x13;
+	auxt_pt_detect();
+	caps = auxt_pt_caps();
+	assert_memory_equal(&caps, &none, sizeof(caps));
+	assert_int_equal(auxt_pt.excludes(), AUXTRACE_EXCLUDES_TASK_EVENTS);
+}
+
+static void what_a_cpu_lacks_is_named(void **state)
+{
+	assert_int_equal(auxt_pt.missing(), AUXTRACE_PMU_STATE_OK);
+	pmu_version = 1;
+	assert_int_equal(auxt_pt.missing(), AUXTRACE_PMU_STATE_NO_PMI);
+	/* No ToPA output, and tables of one entry. */
+	for (u32 bit = 1; bit <= 2; bit++) {
+		cpu.leaf[0].ecx = 7 & ~bit;
+		auxt_pt_detect();
+		assert_int_equal(auxt_pt.missing(), AUXTRACE_PMU_STATE_NO_TOPA);
+	}
+	boot_cpu_data.cpuid_level = 0x13;
+	assert_int_equal(auxt_pt.missing(), AUXTRACE_PMU_STATE_NO_CPUID);
+	boot_cpu_data.cpuid_level = 0x14;
+	cpu.has_pt = false;
+	assert_int_equal(auxt_pt.missing(), AUXTRACE_PMU_STATE_NO_CPUID);
+}
+
+static void the_capability_is_what_cpuid_says(void **state)
+{
+	struct auxt_caps list = { .len = 0 };
+	const struct auxtrace_cap_intel_pt *cap = (const void *)list.bytes;
+
+	/* Any byte ends a piece that can be decoded. */
+	assert_int_equal(auxt_pt.granule, 1);
+	auxt_pt.describe(&list);
+	assert_int_equal(list.len, sizeof(*cap));
+	assert_int_equal(cap->cap.tag, AUXTRACE_CAP_INTEL_PT);
+	assert_int_equal(cap->cap.size, sizeof(*cap));
+	assert_int_equal(cap->mtc_periods, 0x249);
+	assert_int_equal(cap->cyc_thresholds, 0x1fff);
+	assert_int_equal(cap->psb_periods, 0x3f);
+	assert_int_equal(cap->nr_ranges, 2);
+	assert_int_equal(cap->config & (PT_CONFIG_CYC | PT_CONFIG_PTW), PT_CONFIG_CYC);
+	/* Subleaf 1 means nothing if there is none. */
+	cpu.leaf[0].eax = 0;
+	auxt_pt_detect();
+	list.len = 0;
+	auxt_pt.describe(&list);
+	assert_int_equal(cap->nr_ranges, 0);
+	assert_int_equal(cap->mtc_periods, 0);
+	cpu.has_pt = false;
+	list.len = 0;
+	auxt_pt.describe(&list);
+	assert_int_equal(list.len, 0);
+}
+
+static void last_branch_records_are_excluded_where_the_cpu_cannot_have_both(void **state)
+{
+	assert_int_equal(auxt_pt.excludes(), AUXTRACE_EXCLUDES_TASK_EVENTS | AUXTRACE_EXCLUDES_LBR |
+					     AUXTRACE_EXCLUDES_PT_BTS);
+	boot_cpu_data.x86_model = 0x8f;		/* Sapphire Rapids */
+	auxt_pt_detect();
+	assert_int_equal(auxt_pt.excludes(), AUXTRACE_EXCLUDES_TASK_EVENTS);
+}
+
+static void a_setup_is_checked_against_the_cpus(void **state)
+{
+	struct auxtrace_setup setup = { .config = PT_CONFIG_CYC };
+
+	assert_int_equal(auxt_pt.check(&setup, NULL), 0);
+	setup.config = PT_CONFIG_PTW;
+	assert_int_equal(auxt_pt.check(&setup, NULL), -EOPNOTSUPP);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, begin, end)
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_cpu_without_the_leaf_has_no_capabilities),
 		T(a_session_restores_the_registers),
 		T(each_write_may_fault_once),
 		T(what_a_refusing_cpu_may_still_write_is_kept),
 		T(tables_of_stuck_hardware_are_kept),
+		T(a_cpu_that_stays_on_is_an_error),
+		T(pointers_that_are_still_to_be_restored_are_not_saved_again),
 		T(release_turns_off_what_others_turned_on),
 		T(a_start_finds_what_others_turned_on),
 		T(a_cpu_that_has_less_than_the_session_asks_refuses_the_claim),
+		T(full_trace_interrupts_and_stops_at_its_marks_only),
+		T(an_area_may_fill_from_its_begin_to_its_end),
+		T(a_start_writes_what_has_changed_and_a_stop_one_register),
+		T(overwrite_mode_interrupts_at_each_lap_and_deadline_in_each_slot),
+		T(pointers_that_no_table_has_are_an_error),
+		T(an_error_and_foreign_code_are_told_with_the_position),
+		T(stopped_is_an_interrupt_before_the_pointers_have_moved),
+		T(a_session_traces_what_it_asks_for),
+		T(a_setup_without_tables_leaves_nothing),
+		T(tracing_that_is_on_or_unknown_refuses_the_claim),
+		T(an_emergency_stop_clears_one_bit),
+		T(an_acknowledgement_leaves_the_interrupts_of_others),
+		T(in_vmx_operation_tracing_starts_if_the_cpu_allows_it),
+		T(what_a_cpu_lacks_is_named),
+		T(the_capability_is_what_cpuid_says),
+		T(last_branch_records_are_excluded_where_the_cpu_cannot_have_both),
+		T(a_setup_is_checked_against_the_cpus),
 	};
 
 	return cmocka_run_group_tests_name("pt", tests, NULL, NULL);

@@ -51,14 +51,16 @@ int auxt_wrmsr(u32 msr, u64 value);
 #define X86_FEATURE_INTEL_PT		0
 #define X86_FEATURE_VMX			1
 #define X86_FEATURE_APIC		2
-#define boot_cpu_has(feature)		((feature) == X86_FEATURE_INTEL_PT)
 #define X86_CR4_VMXE			(1ul << 13)
-#define __read_cr4()			0ul
 
-static const struct {
+struct shim_cpu {
 	u32 x86, x86_model;
 	int cpuid_level;
-} boot_cpu_data = { 6, 0x5e, 0x15 };
+};
+
+extern struct shim_cpu boot_cpu_data;
+bool boot_cpu_has(unsigned int feature);
+unsigned long __read_cr4(void);
 
 /* ---- the local APIC: the SDM's LVT entry of the performance counters -------- */
 
