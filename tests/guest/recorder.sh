@@ -185,7 +185,7 @@ check "lost trace and counts it" figures wait gaps_full -ge 1
 check "and continued" figures wait windows -ge 2
 # taken: the bytes that the stopped recorder has written; its tail is not behind them.
 : > watched
-until grep -qs '^State:.*T' "/proc/$(pidof auxtrace)/status"; do usleep 10000; done &&
+until grep -qs '^State:.*T' "/proc/$(pidof auxtrace)/status"; do sleep 0.01; done &&
 	wc -c < stop/cpu1.aux > taken &
 check "--full=stop" auxtrace record --full=stop -u -m 16K -C 1 -o stop -- sh fill.sh
 wait $!

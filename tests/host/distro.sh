@@ -9,6 +9,7 @@ set -euo pipefail
 me=distro
 # shellcheck source=tests/host/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+[ $# -le 1 ] || bad_usage
 suite=${1:-12}
 debian "$suite"
 vm_prepare "${series:?}"

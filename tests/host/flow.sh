@@ -25,7 +25,7 @@ usage()
 [ $# -ge 1 ] || usage
 mode=$1
 shift
-kernel=6.1 distro='' rounds=8 least=1 before=()
+kernel='' distro='' rounds=8 least=1 before=()
 case $mode in
 overwrite) rounds=40 ;;
 user) rounds=18 ;;
@@ -40,6 +40,8 @@ while [ $# -gt 0 ]; do
 	esac
 	shift 2 || usage
 done
+# A Debian comes with its kernel.
+[ -z "$kernel" ] || [ -z "$distro" ] || usage
 
 # isolated TABLES: one is the page after another, which user code has
 isolated()
@@ -53,7 +55,7 @@ isolated()
 }
 
 [ -z "$distro" ] || debian "$distro"
-kernel=${series:-$kernel}
+kernel=${series:-${kernel:-6.1}}
 vm_prepare "$kernel"
 work_directory
 machine=(--kernel "$kernel")

@@ -14,6 +14,8 @@
 #   work_directory            $work is $keep, or without that a new one that is removed at exit
 #   vm_prepare SERIES         builds all; $module is the module for that kernel
 #   debian SUITE              makes that Debian; $series and $tree are as scripts/distro prints them
+#   system SUITE [SERIES]     vm_prepare for that Debian, or if SUITE is empty for that kernel (6.1);
+#                             $system is scripts/vm's options for it, $shell what runs scripts there
 #   debian_files WORK         prints a directory with the files of the Debian that scripts/vm has
 #                             booted with --work WORK/vm
 #   random_addresses RECORDING  its kernel, or at least the modules, were where KASLR put them
@@ -89,6 +91,23 @@ debian()
 	[ "$(id -u)" -eq 0 ] || skip "only root can make a Debian root"
 	parts=$("$top/scripts/distro" "$1")
 	eval "$parts"
+}
+
+system()
+{
+	[ $# -le 2 ] || bad_usage
+	if [ -n "$1" ]; then
+		[ $# -eq 1 ] || bad_usage
+		debian "$1"
+		system=(--distro "$1")
+		# Debian's sh has no read -t.
+		shell="bash"
+	else
+		series=${2:-6.1}
+		system=(--kernel "$series")
+		shell="sh"
+	fi
+	vm_prepare "$series"
 }
 
 # Links: the tree is everybody's.

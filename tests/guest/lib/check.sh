@@ -142,7 +142,7 @@ let_go()
 # shellcheck disable=SC2016 # the command's shell expands n
 freezing='for n in 1 2; do
 	uname -r
-	until [ -e /out/flight/snapshot.000$n/meta ]; do usleep 10000; done
+	until [ -e /out/flight/snapshot.000$n/meta ]; do sleep 0.01; done
 	sleep 1
 done
 uname -r'
