@@ -90,8 +90,8 @@ static void a_pause_is_one_wrmsr_a_resume_at_most_two_a_redundant_request_none(v
 	struct session s;
 
 	emulator_required();
-	/* Space for the kernel's trace of reading the counters in one round. */
-	session_open(&s, all_cpus, quiet_level(), 4 * AUX_SIZE);
+	/* Space for the kernel's trace of reading the counters in one round: a debug kernel needs more. */
+	session_open(&s, all_cpus, quiet_level(), 4 * AUX_SIZE * slowness);
 	ok_start(s.fd);
 	for (int i = 0; i < 20; i++) {
 		count_wrmsrs(&s, counts);

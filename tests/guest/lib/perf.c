@@ -111,15 +111,24 @@ static bool write_file(const char *path, const char *text)
 	return false;
 }
 
+#define MAX_RATE	"/proc/sys/kernel/perf_event_max_sample_rate"
+#define MAX_PERCENT	"/proc/sys/kernel/perf_cpu_time_max_percent"
+
 bool perf_throttle(unsigned int rate)
 {
 	char text[16];
+	int tries = 0;
 
-	/* With 0 percent perf does not lower the rate, but it can only be set before. */
 	snprintf(text, sizeof(text), "%u", rate);
-	return write_file("/proc/sys/kernel/perf_cpu_time_max_percent", "25") &&
-	       write_file("/proc/sys/kernel/perf_event_max_sample_rate", text) &&
-	       write_file("/proc/sys/kernel/perf_cpu_time_max_percent", "0");
+	/*
+	 * With 0 percent perf does not lower the rate, but it can only be set before. In between,
+	 * an interrupt that takes long lowers it.
+	 */
+	while (file_number(MAX_PERCENT) || file_number(MAX_RATE) != rate)
+		if (++tries > 100 || !write_file(MAX_PERCENT, "25") ||
+		    !write_file(MAX_RATE, text) || !write_file(MAX_PERCENT, "0"))
+			return false;
+	return true;
 }
 
 bool perf_unthrottle(void)
