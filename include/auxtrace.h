@@ -765,13 +765,25 @@ int auxtrace_recording_add_task(struct auxtrace_recording *recording, pid_t pid)
  * @time: when, in the session's clock; 0: now
  *
  * Then code of a later process with the same CR3 is not taken for that of this one. If the
- * process is still alive (only a thread has ended), adding it again undoes this. An exec
- * needs no call.
+ * process is still alive (only a thread has ended), adding it again undoes this.
  *
  * Return: 0, or -1:
- *  ENOENT  @pid was not added
+ *  ENOENT  @pid was not added, or not since its newest exec
  */
 int auxtrace_recording_end_task(struct auxtrace_recording *recording, pid_t pid, uint64_t time);
+
+/**
+ * auxtrace_recording_begin_task - record that a process has a new address space since a fork or exec
+ * @pid: 0: the caller
+ * @time: when that was, in the session's clock; 0: not known
+ *
+ * Does what auxtrace_recording_add_task() does, and the address space begins at @time, not when it
+ * is first read: before that the CR3 may have been another process's. If the process has ended
+ * meanwhile, the call fails, and the address space that it had before ended at @time.
+ *
+ * Return: as auxtrace_recording_add_task()
+ */
+int auxtrace_recording_begin_task(struct auxtrace_recording *recording, pid_t pid, uint64_t time);
 
 /**
  * auxtrace_recording_add_mapping - record an executable file mapping of a process
@@ -785,7 +797,7 @@ int auxtrace_recording_end_task(struct auxtrace_recording *recording, pid_t pid,
  * space of @pid.
  *
  * Return: 0, or -1:
- *  ENOENT  @pid was not added
+ *  ENOENT  @pid was not added, or not since its newest exec
  *  ENOMEM
  */
 int auxtrace_recording_add_mapping(struct auxtrace_recording *recording, pid_t pid,

@@ -138,6 +138,11 @@ AUXTRACE_API int auxtrace_recording_end_task(struct auxtrace_recording *rec, pid
 	return task_list_end(rec->tasks, pid, time);
 }
 
+AUXTRACE_API int auxtrace_recording_begin_task(struct auxtrace_recording *rec, pid_t pid, uint64_t time)
+{
+	return task_list_begin(rec->tasks, rec->session, pid, time);
+}
+
 AUXTRACE_API int auxtrace_recording_add_mapping(struct auxtrace_recording *rec, pid_t pid,
 						uint64_t start, uint64_t end, uint64_t offset,
 						const char *path)

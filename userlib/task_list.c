@@ -4,7 +4,8 @@
  *
  * One entry is one address space. A process that execs has two; a thread and a vfork
  * child share their parent's. The kernel may give the page-table root of a process that
- * is gone to a new one, so each entry has the times when it began and ended.
+ * is gone to a new one, so each entry has the times when it began and ended. If these overlap,
+ * the one that began later has it: the kernel reports an exit after it has freed the root.
  *
  * An entry keeps every mapping that was ever seen in it. If files were mapped one after
  * the other at the same address, it has both, and a decoder cannot tell which one ran.
@@ -33,8 +34,9 @@ struct space {
 	char comm[64];
 	char exe[4096];
 	uint64_t cr3, cr3_mask;
+	uint64_t seen_tsc;	/* when it was first read */
 	uint64_t begin_tsc, end_tsc;	/* end_tsc 0: it has not ended, as far as we know */
-	bool gone;		/* another process has its page-table root */
+	bool gone;		/* by an exec; or another process has its page-table root */
 	uint64_t vdso_start;
 	size_t vdso_len;
 	uint8_t *vdso;
@@ -194,7 +196,7 @@ static struct space *read_space(pid_t pid, const struct auxtrace_task *task)
 	s->pid = pid;
 	s->cr3 = task->out_context;
 	s->cr3_mask = task->out_context_mask;
-	s->begin_tsc = __rdtsc();
+	s->seen_tsc = s->begin_tsc = __rdtsc();
 	read_names(s, proc);
 	if (read_maps(s, proc) || read_vdso(s, proc)) {
 		/* To the caller EACCES means that the device refuses to trace. */
@@ -276,7 +278,17 @@ static int refresh(struct space *old, struct space *fresh)
 	return 0;
 }
 
-int task_list_add(struct task_list *list, struct auxtrace_session *session, pid_t pid)
+/*
+ * Begin the address space at @time, when a fork or an exec was reported, if it was first read after
+ * that. Of several reports the last one made it: after a fork it may be read only after the exec.
+ */
+static void begin_at(struct space *s, uint64_t time)
+{
+	if (time && time <= s->seen_tsc && (s->begin_tsc == s->seen_tsc || time > s->begin_tsc))
+		s->begin_tsc = time;
+}
+
+static int add(struct task_list *list, struct auxtrace_session *session, pid_t pid, uint64_t time)
 {
 	struct space *fresh, *before;
 	struct auxtrace_task task;
@@ -287,8 +299,11 @@ int task_list_add(struct task_list *list, struct auxtrace_session *session, pid_
 	fresh = read_space(pid ?: getpid(), &task);
 	if (!fresh)
 		return -1;
+	begin_at(fresh, time);
 	for (struct space *s = list->head; s; s = s->next)
 		if (is_again(session, s, fresh)) {
+			if (s->pid == fresh->pid)
+				begin_at(s, time);
 			ret = refresh(s, fresh);
 			free_space(fresh);
 			return ret;
@@ -306,14 +321,42 @@ int task_list_end(struct task_list *list, pid_t pid, uint64_t time)
 {
 	struct space *s = newest_of(list, pid);
 
-	if (!s)
+	if (!s || s->gone)
 		return fail(ENOENT, "process %d is not in the recording", pid);
 	if (!time)
 		time = __rdtsc();
-	/* Exits of threads are reported in any order. The process ends with the last one. */
-	if (time > s->end_tsc)
+	/*
+	 * Exits of threads are reported in any order. The process ends with the last one. One
+	 * from before an exec is not of this address space.
+	 */
+	if (time > s->end_tsc && time >= s->begin_tsc)
 		s->end_tsc = time;
 	return 0;
+}
+
+int task_list_add(struct task_list *list, struct auxtrace_session *session, pid_t pid)
+{
+	return add(list, session, pid, 0);
+}
+
+int task_list_begin(struct task_list *list, struct auxtrace_session *session, pid_t pid, uint64_t time)
+{
+	int ret = add(list, session, pid, time);
+	struct space *s = ret ? newest_of(list, pid) : NULL;
+
+	if (!s || s->gone)
+		return ret;
+	/* The process has ended. It was read after the fork or the exec, or has left what was read. */
+	if (time && time <= s->seen_tsc) {
+		begin_at(s, time);
+		return ret;
+	}
+	s->gone = true;
+	if (!s->end_tsc)
+		s->end_tsc = time ?: __rdtsc();
+	else if (time && time < s->end_tsc)
+		s->end_tsc = time;
+	return ret;
 }
 
 int task_list_map(struct task_list *list, pid_t pid, uint64_t start, uint64_t end, uint64_t offset,
@@ -322,7 +365,7 @@ int task_list_map(struct task_list *list, pid_t pid, uint64_t start, uint64_t en
 	struct space *s = newest_of(list, pid);
 	char line[LINE_MAX_LEN];
 
-	if (!s)
+	if (!s || s->gone)
 		return fail(ENOENT, "process %d is not in the recording", pid);
 	snprintf(line, sizeof(line), "%" PRIx64 "-%" PRIx64 " r-xp %08" PRIx64 " 00:00 0 %s", start, end,
 		 offset, path);

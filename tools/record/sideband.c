@@ -14,19 +14,6 @@
 
 #define DATA_PAGES	32	/* a record is some 100 bytes, and they are rare */
 
-struct ring {
-	int fd;
-	struct perf_event_mmap_page *page;
-};
-
-struct sideband {
-	struct auxtrace_info info;
-	int epoll;
-	size_t page_size;
-	unsigned int count;
-	struct ring *ring;	/* one for each CPU */
-};
-
 struct task_record {		/* PERF_RECORD_FORK, _EXIT */
 	struct perf_event_header header;
 	uint32_t pid, ppid, tid, ptid;
@@ -57,6 +44,22 @@ union record {
 	char bytes[65536 + 1];	/* the longest, and a final 0 */
 };
 
+struct ring {			/* of a CPU */
+	int fd;
+	struct perf_event_mmap_page *page;
+	uint64_t tail, head;
+	bool has_next;
+	union record next;	/* at @tail */
+};
+
+struct sideband {
+	struct auxtrace_info info;
+	int epoll;
+	size_t page_size;
+	unsigned int count;
+	struct ring *ring;	/* one for each CPU */
+};
+
 static int open_ring(struct sideband *w, int cpu)
 {
 	struct perf_event_attr attr = {
@@ -67,6 +70,9 @@ static int open_ring(struct sideband *w, int cpu)
 		.task = 1,
 		.comm = 1,
 		.comm_exec = 1,
+		/* The last 8 bytes of each record. */
+		.sample_type = PERF_SAMPLE_TIME,
+		.sample_id_all = 1,
 		/* Wake up at each record: a process may not live long. */
 		.watermark = 1,
 		.wakeup_watermark = 1,
@@ -153,10 +159,19 @@ static uint64_t to_tsc(const struct sideband *w, uint64_t ns)
 {
 	const struct auxtrace_info *info = &w->info;
 
-	if (!info->out_time_mult || ns < info->out_time_zero)
+	if (!info->out_time_mult)
 		return 0;
-	return (((unsigned __int128)(ns - info->out_time_zero)) << info->out_time_shift) /
+	/* time_zero is modulo 2^64: it is below zero if the TSC did not begin with the kernel. */
+	return ((unsigned __int128)(ns - info->out_time_zero) << info->out_time_shift) /
 	       info->out_time_mult;
+}
+
+static uint64_t time_of(const union record *rec)
+{
+	uint64_t time;
+
+	memcpy(&time, rec->bytes + rec->header.size - sizeof(time), sizeof(time));
+	return time;
 }
 
 static void handle(const struct sideband *w, const union record *rec,
@@ -169,11 +184,13 @@ static void handle(const struct sideband *w, const union record *rec,
 	case PERF_RECORD_FORK:
 		/* Fails if the process has exited already. */
 		if (rec->task.pid != rec->task.ppid)
-			auxtrace_recording_add_task(recording, rec->task.pid);
+			auxtrace_recording_begin_task(recording, rec->task.pid, to_tsc(w, rec->task.time));
 		break;
 	case PERF_RECORD_COMM:
-		if (rec->header.misc & PERF_RECORD_MISC_COMM_EXEC)
-			auxtrace_recording_add_task(recording, rec->comm.pid);
+		if (!(rec->header.misc & PERF_RECORD_MISC_COMM_EXEC))
+			break;
+		/* Fails if the process has exited already. */
+		auxtrace_recording_begin_task(recording, rec->comm.pid, to_tsc(w, time_of(rec)));
 		break;
 	case PERF_RECORD_EXIT:
 		/* If only a thread exited, a later record or the end of the recording corrects this. */
@@ -182,36 +199,56 @@ static void handle(const struct sideband *w, const union record *rec,
 	}
 }
 
-static unsigned long drain_ring(const struct sideband *w, struct ring *r,
-				struct auxtrace_recording *recording)
+/* Copy the ring's next record to r->next. */
+static void read_next(const struct sideband *w, struct ring *r)
 {
-	union record rec;
-	uint64_t tail = r->page->data_tail;
-	/* Acquire: records below the head are complete. Partner: perf's barrier before its store. */
-	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
-	unsigned long lost = 0;
+	union record *rec = &r->next;
 
-	while (tail < head) {
-		copy_record(w, r, tail, &rec.header, sizeof(rec.header));
-		copy_record(w, r, tail, &rec, rec.header.size);
-		rec.bytes[rec.header.size] = 0;
-		if (rec.header.type == PERF_RECORD_LOST)
-			lost += rec.lost.lost;
-		else
-			handle(w, &rec, recording);
-		tail += rec.header.size;
-	}
-	/* Release: all reads come before this store. Partner: perf's control dependency on it. */
-	__atomic_store_n(&r->page->data_tail, tail, __ATOMIC_RELEASE);
-	return lost;
+	r->has_next = r->tail < r->head;
+	if (!r->has_next)
+		return;
+	copy_record(w, r, r->tail, &rec->header, sizeof(rec->header));
+	copy_record(w, r, r->tail, rec, rec->header.size);
+	rec->bytes[rec->header.size] = 0;
 }
 
+static struct ring *earliest(const struct sideband *w)
+{
+	struct ring *found = NULL;
+
+	for (unsigned int i = 0; i < w->count; i++) {
+		struct ring *r = &w->ring[i];
+
+		if (r->has_next && (!found || time_of(&r->next) < time_of(&found->next)))
+			found = r;
+	}
+	return found;
+}
+
+/* A process moves from CPU to CPU, so the records of all rings are handled in the order of time. */
 unsigned long sideband_drain(struct sideband *w, struct auxtrace_recording *recording)
 {
 	unsigned long lost = 0;
+	struct ring *r;
 
+	for (unsigned int i = 0; i < w->count; i++) {
+		r = &w->ring[i];
+		r->tail = r->page->data_tail;
+		/* Acquire: records below the head are complete. Partner: perf's barrier before its store. */
+		r->head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
+		read_next(w, r);
+	}
+	while ((r = earliest(w))) {
+		if (r->next.header.type == PERF_RECORD_LOST)
+			lost += r->next.lost.lost;
+		else
+			handle(w, &r->next, recording);
+		r->tail += r->next.header.size;
+		read_next(w, r);
+	}
 	for (unsigned int i = 0; i < w->count; i++)
-		lost += drain_ring(w, &w->ring[i], recording);
+		/* Release: all reads come before this store. Partner: perf's control dependency on it. */
+		__atomic_store_n(&w->ring[i].page->data_tail, w->ring[i].tail, __ATOMIC_RELEASE);
 	return lost;
 }
 
