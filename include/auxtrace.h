@@ -688,9 +688,9 @@ const char *auxtrace_cause_name(uint32_t cause);
 
 /*
  * A recording is a directory of plain files: meta, cpuN.aux, cpuN.data, cpuN.samples,
- * task.PID[.N] and vdso.PID[.N]; with kernel tracing also kcore, kallsyms and modules; and for
- * each snapshot a directory snapshot.NNNN of the same kind. auxtrace(1), "FILES", has the
- * format.
+ * task.PID[.N] and vdso.PID[.N]; with kernel tracing also kcore, kcore.changes, kallsyms and
+ * modules; and for each snapshot a directory snapshot.NNNN of the same kind. auxtrace(1),
+ * "FILES", has the format.
  *
  * Where the file system has O_DIRECT, AUX data are written without a copy, in whole
  * pages, by io_uring if the kernel allows it. meta says which way was used.
@@ -702,6 +702,11 @@ const char *auxtrace_cause_name(uint32_t cause);
  *	recording is removed
  *
  * The session must outlive the recording.
+ *
+ * With kernel tracing this call reads the kernel's code, some 20 MB, and keeps it in memory until
+ * the recording is freed: auxtrace_recording_finish() compares. If it cannot be read, the call
+ * succeeds, and changes are not known. Call it last before auxtrace_start(), after triggers are
+ * added: a trigger may patch the kernel's code.
  *
  * Return: the recording, to be freed by auxtrace_recording_finish() or _abort(); or NULL with
  * an error of mkdir(2) or open(2), or:
@@ -815,6 +820,8 @@ int auxtrace_recording_add_mapping(struct auxtrace_recording *recording, pid_t p
  */
 int auxtrace_recording_add_all_tasks(struct auxtrace_recording *recording);
 
+#define AUXTRACE_CHANGES_UNKNOWN	UINT64_MAX
+
 /**
  * struct auxtrace_totals - counts of a recording, summed over its CPUs
  * @produced: bytes that the hardware wrote
@@ -827,6 +834,9 @@ int auxtrace_recording_add_all_tasks(struct auxtrace_recording *recording);
  *	produced = read + overwritten + retained
  * @records: records in the recording's files
  * @records_lost: records that were dropped
+ * @code_changes: places where the kernel's code differs from that at the recording's create: the
+ *	lines of the file kcore.changes; AUXTRACE_CHANGES_UNKNOWN if that could not be read, or
+ *	the code at the end; 0 without kernel tracing
  */
 struct auxtrace_totals {
 	uint64_t produced;
@@ -838,6 +848,7 @@ struct auxtrace_totals {
 	uint64_t retained;
 	uint64_t records;
 	uint64_t records_lost;
+	uint64_t code_changes;
 };
 
 /**
@@ -846,7 +857,7 @@ struct auxtrace_totals {
  *
  * The session must be stopped (overwrite mode: stopped, or paused on all CPUs). With
  * kernel tracing this call copies the kernel's code from /proc/kcore: code that was patched
- * between the trace and this call is recorded as it is now.
+ * between the trace and this call is recorded as it is now, and kcore.changes says where.
  *
  * Return: 0, or -1. If a file of the kernel cannot be read, the rest is still written and
  * errno is that of the failed read. The recording is freed in every case.
@@ -861,7 +872,7 @@ void auxtrace_recording_abort(struct auxtrace_recording *recording);
  * auxtrace_save - write a stopped session to @dir, in one call
  *
  * Does what auxtrace_recording_create(), _add_all_tasks() and _finish() do in turn: for a
- * program that traced itself.
+ * program that traced itself. There is no kcore.changes: what was before is not known.
  */
 int auxtrace_save(struct auxtrace_session *session, const char *dir);
 

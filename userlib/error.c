@@ -12,6 +12,11 @@ AUXTRACE_API const char *auxtrace_error(void)
 	return message;
 }
 
+void fail_forget(void)
+{
+	*message = 0;
+}
+
 int fail(int err, const char *format, ...)
 {
 	va_list ap;

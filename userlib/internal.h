@@ -48,6 +48,8 @@ static inline unsigned int session_slots(const struct auxtrace_session *s)
 
 /* error.c: set errno to @err and the thread's message. Returns -1, for return statements. */
 int fail(int err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* error.c: remove the message of a call that has failed, while the caller's succeeds. */
+void fail_forget(void);
 
 /* device.c: the file descriptor, or -1 with errno and the message. */
 int device_open(const char *path);

@@ -15,11 +15,11 @@ static void free_recording(struct auxtrace_recording *rec)
 	files_close(&rec->files);
 	aux_writer_free(rec->writer);
 	task_list_free(rec->tasks);
+	kernel_free(rec->kernel);
 	free(rec);
 }
 
-AUXTRACE_API struct auxtrace_recording *auxtrace_recording_create(struct auxtrace_session *s,
-								  const char *dir)
+static struct auxtrace_recording *create(struct auxtrace_session *s, const char *dir)
 {
 	struct auxtrace_recording *rec;
 	int err;
@@ -50,6 +50,20 @@ err_free:
 	free_recording(rec);
 	errno = err;
 	return NULL;
+}
+
+AUXTRACE_API struct auxtrace_recording *auxtrace_recording_create(struct auxtrace_session *s,
+								  const char *dir)
+{
+	struct auxtrace_recording *rec = create(s, dir);
+
+	if (!rec || !(s->setup.flags & AUXTRACE_SETUP_KERNEL))
+		return rec;
+	/* Without it the recording is as good, but for what it says of changes. */
+	rec->kernel = kernel_read();
+	if (!rec->kernel)
+		fail_forget();
+	return rec;
 }
 
 /* Write the new bytes of all channels at once, then release them to the hardware. */
@@ -205,7 +219,10 @@ static int finish(struct auxtrace_recording *rec, struct auxtrace_totals *totals
 
 	if (drain(rec, true) < 0 || read_overwritten(rec) || files_flush(&rec->files))
 		return -1;
-	if (rec->session->setup.flags & AUXTRACE_SETUP_KERNEL && record_kernel(rec->files.dirfd)) {
+	if (rec->session->setup.flags & AUXTRACE_SETUP_KERNEL)
+		totals->code_changes = AUXTRACE_CHANGES_UNKNOWN;
+	if (rec->session->setup.flags & AUXTRACE_SETUP_KERNEL &&
+	    kernel_record(rec->files.dirfd, rec->kernel, &totals->code_changes)) {
 		kernel_err = errno;
 		snprintf(message, sizeof(message), "%s", auxtrace_error());
 	}
@@ -238,7 +255,8 @@ AUXTRACE_API void auxtrace_recording_abort(struct auxtrace_recording *rec)
 
 AUXTRACE_API int auxtrace_save(struct auxtrace_session *s, const char *dir)
 {
-	struct auxtrace_recording *rec = auxtrace_recording_create(s, dir);
+	/* The trace is over: how the kernel's code was before is not known. */
+	struct auxtrace_recording *rec = create(s, dir);
 
 	if (!rec)
 		return -1;

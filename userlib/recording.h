@@ -19,6 +19,7 @@ struct auxtrace_recording {
 	struct files files;
 	struct aux_writer *writer;
 	struct task_list *tasks;
+	struct kernel_code *kernel; /* as the recording began; NULL: not known */
 	unsigned int snapshots;	/* complete ones */
 };
 
@@ -39,7 +40,13 @@ void files_close(struct files *files);
 int write_meta(const struct auxtrace_recording *rec, struct files *files,
 	       const struct auxtrace_cut *cuts, struct auxtrace_totals *totals);
 
-/* Write kcore, kallsyms and modules (kernel.c). */
-int record_kernel(int dirfd);
+/* kernel.c: the kernel's code as it is now. NULL with errno and the message. */
+struct kernel_code *kernel_read(void);
+void kernel_free(struct kernel_code *code);
+/*
+ * Write kcore, kallsyms and modules; with @before also kcore.changes, and the number of its
+ * lines to *@changes. 0, or -1 with errno and the message.
+ */
+int kernel_record(int dirfd, const struct kernel_code *before, uint64_t *changes);
 
 #endif

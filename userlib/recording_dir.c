@@ -19,7 +19,7 @@ static bool has_suffix(const char *name, const char *suffix)
 
 static bool is_recording_file(const char *name)
 {
-	static const char *const plain[] = { "meta", "kcore", "kallsyms", "modules" };
+	static const char *const plain[] = { "meta", "kcore", "kcore.changes", "kallsyms", "modules" };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(plain); i++)
 		if (!strcmp(name, plain[i]))
@@ -123,10 +123,12 @@ FILE *recording_file(int dirfd, const char *name)
 
 int recording_file_close(FILE *f, const char *name)
 {
-	int err = ferror(f) ? EIO : 0;
+	int err = ferror(f) ? EIO : 0, before = errno;
 
 	errno = 0;
 	if (fclose(f) || err)
 		return fail(errno ?: err, "cannot write %s: %s", name, strerror(errno ?: err));
+	/* The caller may have an error to report that came before. */
+	errno = before;
 	return 0;
 }

@@ -135,13 +135,14 @@ out:
  */
 static int link_kernel(struct auxtrace_recording *rec, struct files *files)
 {
-	static const char *const names[] = { "kcore", "kallsyms", "modules" };
+	static const char *const names[] = { "kcore", "kcore.changes", "kallsyms", "modules" };
+	uint64_t changes;
 
 	if (!(rec->session->setup.flags & AUXTRACE_SETUP_KERNEL))
 		return 0;
 	/* auxtrace_recording_finish() reports errors of this. */
 	if (!rec->snapshots)
-		record_kernel(rec->files.dirfd);
+		kernel_record(rec->files.dirfd, rec->kernel, &changes);
 	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
 		char to[32];
 

@@ -61,6 +61,15 @@ check "a command that outlives its time gets signals through record" status 129 
 check "a recording that starts paused has no window" status 0 auxtrace record -o paused --paused -- true
 [ "$(account paused windows)" -eq 0 ] || { echo "FAILED: it had one"; failed=1; }
 
+# A static key, which the kernel switches by patching the code that tests it.
+schedstats=/proc/sys/kernel/sched_schedstats
+check "code that the kernel patches meanwhile is noticed" \
+	says "the kernel's code changed at [1-9][0-9]* places meanwhile" \
+	auxtrace record -o patched -- sh -c "echo \$((1 - \$(cat $schedstats))) > $schedstats"
+check "and noted" grep -qE '^patched 0xf[0-9a-f]{15} ([0-9a-f]{2})+ ([0-9a-f]{2})+$' patched/kcore.changes
+check "script says so, too" says "the kernel's code changed at [1-9]" auxtrace script patched
+check "otherwise nothing is" test -e full/kcore.changes -a ! -s full/kcore.changes
+
 # A second auxtrace holds the hardware as perf would: both follow perf's rules.
 hold
 check "info says that the hardware is held" says "holds" auxtrace info
@@ -72,6 +81,11 @@ check "a size that is not a power of two is refused by name" says 'power of two'
 check "a CPU that does not exist is refused by number" says 'no CPU 99' auxtrace record -C 99 -o bad -- true
 check "an unknown term is refused, and the known ones are listed" says 'mtc_period' \
 	auxtrace record -e nonsense -o bad -- true
+check "a probe on no function ends record before the command begins" status 125 \
+	auxtrace record --on kprobe:no_such_function=pause -o bad -- touch begun
+mkdir other && : > other/file
+check "so does a directory that holds something else" status 125 auxtrace record -o other -- touch begun
+check "the command has not begun" test ! -e begun
 check "an unknown subcommand is refused" status 2 auxtrace nonsense
 for sub in info record dump script; do
 	check "$sub has help" status 0 auxtrace $sub --help

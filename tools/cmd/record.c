@@ -331,6 +331,11 @@ static void summary(const struct record *r, const struct auxtrace_totals *t)
 	if (t->records_lost)
 		say("%" PRIu64 " records were lost; a larger --data-size helps if the reader was late",
 		    t->records_lost);
+	if (t->code_changes == AUXTRACE_CHANGES_UNKNOWN)
+		say("whether the kernel's code changed meanwhile is not known: it could not be read");
+	else if (t->code_changes)
+		say("the kernel's code changed at %" PRIu64 " places meanwhile, which are in the file kcore.changes: what ran there before may not decode",
+		    t->code_changes);
 	if (t->gaps)
 		say("trace was lost %" PRIu64 " times, the file meta says why; a larger -m helps if the reader was late",
 		    t->gaps);
@@ -418,9 +423,6 @@ static int run(struct record *r)
 	ret = set_up(r, &info);
 	if (ret)
 		return ret;
-	r->notes.recording = auxtrace_recording_create(r->session, r->o.dir);
-	if (!r->notes.recording)
-		return fail_record(r);
 	r->signals = take_signals();
 	if (r->signals < 0)
 		die(EXIT_FAILED, "cannot take signals: %s", strerror(errno));
@@ -431,14 +433,16 @@ static int run(struct record *r)
 	if (r->o.argv) {
 		ret = child_start(&r->child, r->o.argv, place(r, &theirs));
 		if (ret) {
-			auxtrace_recording_abort(r->notes.recording);
 			release(r);
 			return ret;
 		}
 	}
 	if (trigger_options_add(&r->o.triggers, r->session, r->child.pid))
 		return give_up(r);
-	if (auxtrace_recording_add_all_tasks(r->notes.recording) < 0 || auxtrace_start(r->session))
+	/* Triggers and perf have patched the kernel's code by now. */
+	r->notes.recording = auxtrace_recording_create(r->session, r->o.dir);
+	if (!r->notes.recording || auxtrace_recording_add_all_tasks(r->notes.recording) < 0 ||
+	    auxtrace_start(r->session))
 		return fail_record(r);
 	if (r->o.argv)
 		child_continue(&r->child);

@@ -39,6 +39,9 @@ static void summary(const struct flow *f, const struct source *source, bool samp
 	}
 	if (f->nr_skipped > MAX_NAMED)
 		say("and of %zu more address spaces", f->nr_skipped - MAX_NAMED);
+	if (code_changes(f->code))
+		say("the kernel's code changed at %zu places during the recording (the file kcore.changes): what ran there before is decoded as it was at the end",
+		    code_changes(f->code));
 	if (f->unsynced)
 		say("%" PRIu64 " bytes %s (%s begins anywhere)", f->unsynced, source->unsynced,
 		    samples ? "a sample" : "an overwrite recording");

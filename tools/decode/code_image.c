@@ -47,6 +47,7 @@ struct code_image {
 	struct object *objects;
 	struct task *tasks;
 	struct mapped kcore;
+	size_t changes;
 	struct segment *segment;
 	size_t nr_segments, last_segment;
 	struct symbols kallsyms;
@@ -85,6 +86,20 @@ static void find_entries(struct code_image *code)
 	}
 }
 
+/* A line each. */
+static void count_changes(struct code_image *code)
+{
+	struct mapped file;
+	char path[4200];
+
+	snprintf(path, sizeof(path), "%s/kcore.changes", code->dir);
+	if (map_file(path, false, &file))
+		return;
+	for (size_t i = 0; i < file.size; i++)
+		code->changes += file.data[i] == '\n';
+	unmap_file(&file);
+}
+
 static void open_kcore(struct code_image *code)
 {
 	const Elf64_Ehdr *eh;
@@ -120,6 +135,7 @@ static void open_kcore(struct code_image *code)
 	if (err)
 		say("cannot read %s: %s; kernel functions have no names", path, strerror(-err));
 	find_entries(code);
+	count_changes(code);
 }
 
 static const struct segment *find_segment(struct code_image *code, uint64_t ip)
@@ -442,6 +458,11 @@ void code_close(struct code_image *code)
 	free(code->entry);
 	free(code->dir);
 	free(code);
+}
+
+size_t code_changes(const struct code_image *code)
+{
+	return code->changes;
 }
 
 static size_t copy(uint8_t *buf, size_t size, const uint8_t *from, uint64_t left)

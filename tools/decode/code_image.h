@@ -28,6 +28,9 @@ enum code_result {
 struct code_image *code_open(const char *dir, const char *symfs);
 void code_close(struct code_image *code);
 
+/* Places where the kernel's code changed during the recording; 0 also if that is not known. */
+size_t code_changes(const struct code_image *code);
+
 static inline bool code_is_kernel(uint64_t ip)
 {
 	return ip >> 63;

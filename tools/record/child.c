@@ -114,14 +114,14 @@ void child_continue(const struct child *child)
 
 void notes_reports(struct notes *notes)
 {
-	if (notes->sideband)
+	if (notes->sideband && notes->recording)
 		notes->lost += sideband_drain(notes->sideband, notes->recording);
 }
 
 static void note_task(struct notes *notes, pid_t pid)
 {
 	/* A thread of an exiting process may have no address space any more. */
-	if (auxtrace_recording_add_task(notes->recording, pid) && errno != ESRCH && errno != ENXIO)
+	if (notes->recording && auxtrace_recording_add_task(notes->recording, pid) && errno != ESRCH && errno != ENXIO)
 		say("process %d: %s", pid, auxtrace_error());
 }
 
@@ -147,7 +147,8 @@ static void handle_stop(pid_t pid, int status, struct notes *notes)
 	case PTRACE_EVENT_EXIT:
 		note_task(notes, pid);
 		/* Fails for a thread: its process has not ended. */
-		auxtrace_recording_end_task(notes->recording, pid, 0);
+		if (notes->recording)
+			auxtrace_recording_end_task(notes->recording, pid, 0);
 		sig = 0;
 		break;
 	case PTRACE_EVENT_EXEC:

@@ -19,7 +19,7 @@
 
 /* Where observations of processes are recorded. */
 struct notes {
-	struct auxtrace_recording *recording;
+	struct auxtrace_recording *recording; /* NULL: there is none yet, and nothing is recorded */
 	struct sideband *sideband;	/* NULL: not available */
 	unsigned long lost;		/* records that perf lost */
 };

@@ -176,8 +176,13 @@ static void user_and_kernel_flow_is_decoded_instruction_for_instruction(void **s
 	assert_int_equal(r->status, 0);
 	expect_part(r->err, "1 windows");
 	expect_part(r->err, "decode errors: 0; overflows: 0; skipped: 0");
+	assert_null(strstr(r->err, "kcore.changes"));
 	r = script("--errors");
 	assert_string_equal(r->out, "# cpu 0\n");
+	append("kcore.changes", "");
+	assert_null(strstr(script("--errors")->err, "kcore.changes"));
+	append("kcore.changes", "patched 0xffffffff81001000 90 cc\ngone 0xffffffffa0000000 0xffffffffa0001000\n");
+	expect_part(script("--errors")->err, "the kernel's code changed at 2 places during the recording");
 }
 
 /* Context switch to @cr3 from main, and @user returns to user code there. */

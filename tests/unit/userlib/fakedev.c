@@ -236,6 +236,8 @@ int __wrap_open(const char *path, int flags, ...)
 	va_list ap;
 	int mode;
 
+	/* Nothing that a process opens here goes to the programs it starts. */
+	assert_true(flags & O_CLOEXEC);
 	va_start(ap, flags);
 	mode = flags & O_CREAT ? va_arg(ap, int) : 0;
 	va_end(ap);
@@ -245,7 +247,6 @@ int __wrap_open(const char *path, int flags, ...)
 	}
 	if (strcmp(path, "/dev/auxtrace"))
 		return __real_open(proc_file(path, buf, sizeof(buf)), flags, mode);
-	assert_true(flags & O_CLOEXEC);
 	if (fake.open_errno) {
 		errno = fake.open_errno;
 		return -1;
@@ -277,6 +278,7 @@ int __wrap_openat(int dirfd, const char *path, int flags, ...)
 	va_list ap;
 	int mode;
 
+	assert_true(flags & O_CLOEXEC);
 	va_start(ap, flags);
 	mode = flags & O_CREAT ? va_arg(ap, int) : 0;
 	va_end(ap);
@@ -306,6 +308,8 @@ ssize_t __wrap_pwrite(int fd, const void *buf, size_t count, off_t offset)
 /* Some writes come back with a part only, as on a file system that is nearly full. */
 int __wrap_io_uring_submit(struct io_uring *ring)
 {
+	if (fake.uring_submits && !--fake.uring_submits)
+		return -EIO;
 	for (unsigned int i = ring->sq.sqe_head; i != ring->sq.sqe_tail; i++) {
 		struct io_uring_sqe *sqe = &ring->sq.sqes[i & *ring->sq.kring_mask];
 
@@ -546,6 +550,10 @@ int __wrap_ioctl(int fd, unsigned long nr, ...)
 		assert_int_equal(task->size, sizeof(*task));
 		if (fake.on_task)
 			fake.on_task();
+		if (fake.task_errno) {
+			errno = fake.task_errno;
+			return -1;
+		}
 		task->out_context = fake.cr3;
 		task->out_context_mask = 0xffffffffff000ull;
 		return 0;

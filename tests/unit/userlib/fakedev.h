@@ -64,6 +64,7 @@ struct fakedev {
 	uint32_t deleted, rearmed;	/* ids of the last DEL, and READ with REARM */
 	struct auxtrace_release release;	/* the last one */
 	uint64_t cr3;		/* what TASK answers */
+	int task_errno;		/* TASK fails with it; 0: it does not */
 	void (*on_status)(void);
 	void (*on_task)(void);
 	void (*on_trigger)(void);
@@ -71,6 +72,7 @@ struct fakedev {
 	bool refuse_direct;	/* it does, but no write is right for it */
 	bool no_uring;
 	int uring_writes;	/* so many writes by io_uring are short first */
+	int uring_submits;	/* the how-many-th submission fails with EIO; 0: none */
 	const char *proc;	/* kcore, kallsyms and modules of /proc, and lockdown, are below it; NULL: the real ones */
 	int kcore_errno;	/* /proc/kcore cannot be opened, with that errno; 0: it can */
 	const char *proc_self;	/* what /proc/self points to; "": there is none; NULL: what it is */

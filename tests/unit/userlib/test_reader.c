@@ -462,6 +462,56 @@ static void a_copy_whose_slot_is_put_aside_is_made_again(void **state)
 	check_copy(buf, &c, 700, 300, 0);
 }
 
+/* ---- samples in slots ------------------------------------------------------ */
+
+static void a_sample_that_no_slot_can_hold_is_refused(void **state)
+{
+	/* A slot has SIZE bytes, and there are four. */
+	static const struct {
+		uint32_t type, flags, slot;
+		uint64_t end, length;
+		bool valid;
+	} cases[] = {
+		{ AUXTRACE_RECORD_SAMPLE, AUXTRACE_SAMPLE_IN_SLOT, 0, SIZE, SIZE, true },
+		{ AUXTRACE_RECORD_SAMPLE, AUXTRACE_SAMPLE_IN_SLOT, 1, 100, 100, true },
+		{ AUXTRACE_RECORD_SAMPLE, AUXTRACE_SAMPLE_IN_SLOT, 3, SIZE + 9, SIZE, true },
+		{ AUXTRACE_RECORD_SAMPLE, AUXTRACE_SAMPLE_IN_SLOT, 1, 100, 0, true },
+		{ AUXTRACE_RECORD_SAMPLE, AUXTRACE_SAMPLE_IN_SLOT, 4, SIZE, SIZE, false },
+		{ AUXTRACE_RECORD_SAMPLE, AUXTRACE_SAMPLE_IN_SLOT, 0, 2 * SIZE, SIZE + 1, false },
+		{ AUXTRACE_RECORD_SAMPLE, AUXTRACE_SAMPLE_IN_SLOT, 0, 100, 101, false },
+		{ AUXTRACE_RECORD_SAMPLE, 0, 0, SIZE, SIZE, false },
+		{ AUXTRACE_RECORD_TRIGGER, AUXTRACE_SAMPLE_IN_SLOT, 0, SIZE, SIZE, false },
+	};
+
+	(void)state;
+	begin_slots();
+	for (unsigned int i = 0; i < 4 * SIZE; i++)
+		channel->aux[i] = i * 31 + i / 256;
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t at = cases[i].end - cases[i].length;
+		const union auxtrace_record record = { .sample = {
+			.header = { .type = cases[i].type, .size = sizeof(record.sample) },
+			.sample_slot = cases[i].slot, .aux_end = cases[i].end,
+			.length = cases[i].length, .flags = cases[i].flags,
+		} };
+		struct auxtrace_spans spans = { .len = 0 };
+
+		errno = 0;
+		if (!cases[i].valid) {
+			assert_int_equal(auxtrace_reader_peek_sample(reader, &record, &spans), -1);
+			assert_int_equal(errno, EINVAL);
+			continue;
+		}
+		assert_int_equal(auxtrace_reader_peek_sample(reader, &record, &spans), 0);
+		assert_int_equal(spans.len, cases[i].length);
+		for (int k = 0; k < spans.count; k++)
+			for (size_t b = 0; b < spans.iov[k].iov_len; b++, at++)
+				assert_int_equal(((uint8_t *)spans.iov[k].iov_base)[b],
+						 channel->aux[cases[i].slot * SIZE + at % SIZE]);
+		assert_int_equal(at, cases[i].end);
+	}
+}
+
 #define t(f) cmocka_unit_test_setup_teardown(f, fake_new, end)
 
 int main(void)
@@ -482,6 +532,7 @@ int main(void)
 		t(a_cut_is_read_where_it_was_put_aside),
 		t(a_full_trace_has_no_cuts),
 		t(a_copy_whose_slot_is_put_aside_is_made_again),
+		t(a_sample_that_no_slot_can_hold_is_refused),
 	};
 
 	return cmocka_run_group_tests_name("userlib reader", tests, NULL, NULL);

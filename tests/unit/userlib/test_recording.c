@@ -94,6 +94,14 @@ static void expect_in(const char *name, const char *text)
 	free(content);
 }
 
+static void expect_not_in(const char *name, const char *text)
+{
+	char *content = slurp(name, NULL);
+
+	assert_null(strstr(content, text));
+	free(content);
+}
+
 static bool exists(const char *name)
 {
 	char path[128];
@@ -207,6 +215,118 @@ static void a_full_trace_is_recorded_whole_across_many_wraps(void **state)
 	/* User code only: nothing of the kernel's is kept. */
 	assert_false(exists("kcore"));
 	assert_false(exists("kallsyms"));
+}
+
+/* All that a reader of the file relies on: each line, and each number where it belongs. */
+static void meta_is_what_the_module_and_the_session_said(void **state)
+{
+	static const char expected[] =
+		"auxtrace_recording 1\nabi 2\npmu 0\nrelease R\n"
+		"cpu_family 6\ncpu_model 94\ncpu_stepping 3\n"
+		"tsc_art_num 84\ntsc_art_den 2\nmax_nonturbo_ratio 32\n"
+		"tsc_khz 2000000\ntime_shift 10\ntime_mult 512\ntime_zero 1000\n"
+		"config 0x400\nterms tsc\nflags 0x2\naux_size 8192\nslots 1\n"
+		"aux_write plain (O_DIRECT: Invalid argument)\ndata_size 4096\n"
+		"trigger 1 hits 21 acted 22 held 23 idle 24 missed 25 on it\n"
+		"cpu 3 begin 0 read 300 data_begin 0 data_read 40 records 1 produced 300 overwritten 0"
+		" windows 1 window_begin 2 window_begin_tsc 3 window_end 4 window_end_tsc 5"
+		" pauses_asked 7 pauses_done 6 resumes_asked 9 resumes_done 8 pmis 10 gaps 36"
+		" gaps_full 11 gaps_error 12 gaps_offline 13 bad_tails 14 consumed 15 snapshots 16"
+		" data_records 17 data_lost 18 data_overwritten 19 data_bad_tails 20\n";
+	const struct auxtrace_trigger_options trigger = {
+		.size = sizeof(trigger), .label = "it",
+		.kind = AUXTRACE_TRIGGER_KPROBE, .action = AUXTRACE_ACTION_PAUSE, .address = 1,
+	};
+	struct auxtrace_options o = {
+		.size = sizeof(o), .cpus = "3", .config = "tsc", .flags = AUXTRACE_SETUP_USER,
+		.aux_size = SIZE, .data_size = PAGE,
+	};
+	struct auxtrace_status_page *page;
+	struct auxtrace_totals totals;
+	struct auxtrace_recording *rec;
+	char *meta, *release, *rest;
+
+	(void)state;
+	session = auxtrace_open(NULL);
+	assert_non_null(session);
+	assert_int_equal(auxtrace_setup(session, &o), 0);
+	assert_int_equal(auxtrace_trigger_add(session, &trigger), 1);
+	fake.state.out_hits = 21;
+	fake.state.out_acted = 22;
+	fake.state.out_held = 23;
+	fake.state.out_idle = 24;
+	fake.state.out_missed = 25;
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	produce(3, 300);
+	write_record(3, 1);
+	page = fake.channel[3].status;
+	page->windows = 1;
+	page->window_begin = 2;
+	page->window_begin_time = 3;
+	page->window_end = 4;
+	page->window_end_time = 5;
+	page->pauses_done = 6;
+	page->pauses_asked = 7;
+	page->resumes_done = 8;
+	page->resumes_asked = 9;
+	page->pmis = 10;
+	page->gaps_full = 11;
+	page->gaps_error = 12;
+	page->gaps_offline = 13;
+	page->gaps = 11 + 12 + 13;
+	page->bad_tails = 14;
+	page->consumed = 15;
+	page->snapshots = 16;
+	page->data_records = 17;
+	page->data_lost = 18;
+	page->data_overwritten = 19;
+	page->data_bad_tails = 20;
+	assert_int_equal(auxtrace_recording_finish(rec, &totals), 0);
+	meta = slurp("meta", NULL);
+	/* The kernel's release is what it is here. */
+	release = strstr(meta, "release ");
+	assert_non_null(release);
+	release += strlen("release ");
+	rest = strchr(release, '\n');
+	assert_non_null(rest);
+	*release = 'R';
+	memmove(release + 1, rest, strlen(rest) + 1);
+	assert_string_equal(meta, expected);
+	free(meta);
+	assert_int_equal(totals.produced, 300);
+	assert_int_equal(totals.read, 300);
+	assert_int_equal(totals.windows, 1);
+	assert_int_equal(totals.gaps, 36);
+	assert_int_equal(totals.pmis, 10);
+	assert_int_equal(totals.records, 1);
+	assert_int_equal(totals.records_lost, 18);
+	/* Only overwrite mode retains anything. */
+	assert_int_equal(totals.retained, 0);
+}
+
+static void a_trigger_that_cannot_be_read_is_told(void **state)
+{
+	const struct auxtrace_trigger_options trigger = {
+		.size = sizeof(trigger), .kind = AUXTRACE_TRIGGER_KPROBE,
+		.action = AUXTRACE_ACTION_PAUSE, .address = 1,
+	};
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	set_up("0", AUXTRACE_SETUP_USER);
+	assert_int_equal(auxtrace_trigger_add(session, &trigger), 1);
+	assert_int_equal(auxtrace_trigger_add(session, &trigger), 2);
+	/* The state of the second is known from its end. */
+	assert_int_equal(auxtrace_trigger_del(session, 2, NULL), 0);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	fake.fail.nr = AUXTRACE_IOC_TRIGGER_READ;
+	fake.fail.err = ENOENT;
+	errno = 0;
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), -1);
+	assert_int_equal(errno, ENOENT);
+	assert_false(exists("meta"));
 }
 
 static void an_overwrite_recording_has_the_newest_bytes_and_says_where_they_begin(void **state)
@@ -519,6 +639,107 @@ static void an_exec_ends_what_was_before_and_an_exit_the_last(void **state)
 	assert_int_equal(value_of(".2", "\nend_tsc "), 0);
 }
 
+/* perf reports forks and execs with their times, which are before the process is looked at. */
+static void an_address_space_begins_when_it_is_reported_to(void **state)
+{
+	uint64_t begin, fork, exec, late;
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	set_up("0", AUXTRACE_SETUP_USER);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	fork = __builtin_ia32_rdtsc();
+	assert_int_equal(auxtrace_recording_begin_task(rec, 0, fork), 0);
+	/* Read for the first time before that, it is what was there before. */
+	exec = __builtin_ia32_rdtsc();
+	assert_int_equal(auxtrace_recording_begin_task(rec, getpid(), exec), 0);
+	fake.cr3 = 0x2000;
+	assert_int_equal(auxtrace_recording_begin_task(rec, 0, exec), 0);
+	/* The report of the exec that made it comes after that of the fork. */
+	fake.cr3 = 0x3000;
+	assert_int_equal(auxtrace_recording_begin_task(rec, 0, exec + 1), 0);
+	assert_int_equal(auxtrace_recording_begin_task(rec, 0, exec + 2), 0);
+	/* Not known when. */
+	begin = __builtin_ia32_rdtsc();
+	fake.cr3 = 0x4000;
+	assert_int_equal(auxtrace_recording_begin_task(rec, 0, 0), 0);
+	late = __builtin_ia32_rdtsc() + 1000000000000;
+	assert_int_equal(auxtrace_recording_begin_task(rec, 0, late), 0);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	assert_int_equal(value_of("", "\nbegin_tsc "), fork);
+	assert_int_equal(value_of("", "\nend_tsc "), exec);
+	assert_int_equal(value_of(".1", "\nbegin_tsc "), exec);
+	assert_int_equal(value_of(".1", "\nend_tsc "), exec + 1);
+	assert_int_equal(value_of(".2", "\nbegin_tsc "), exec + 2);
+	assert_true(value_of(".3", "\nbegin_tsc ") > begin);
+	assert_true(value_of(".3", "\nbegin_tsc ") < late);
+}
+
+/* The process has ended before the report of its exec, but not before it was read. */
+static void an_exec_that_is_reported_late_takes_nothing_away(void **state)
+{
+	struct auxtrace_recording *rec;
+	uint64_t fork, exec;
+	char name[40];
+
+	(void)state;
+	set_up("0", AUXTRACE_SETUP_USER);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	fork = __builtin_ia32_rdtsc();
+	exec = fork + 1;
+	assert_int_equal(auxtrace_recording_begin_task(rec, 0, fork), 0);
+	fake.task_errno = ESRCH;
+	assert_int_equal(auxtrace_recording_begin_task(rec, 0, exec), -1);
+	/* Nor does one of the fork that comes last. */
+	assert_int_equal(auxtrace_recording_begin_task(rec, 0, fork), -1);
+	assert_int_equal(auxtrace_recording_add_mapping(rec, getpid(), 0x1000, 0x3000, 0, "/bin/next"), 0);
+	/* A thread that the exec ended. */
+	assert_int_equal(auxtrace_recording_end_task(rec, 0, fork), 0);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	assert_int_equal(value_of("", "\nbegin_tsc "), exec);
+	assert_int_equal(value_of("", "\nend_tsc "), 0);
+	snprintf(name, sizeof(name), "task.%d", getpid());
+	expect_in(name, "/bin/next");
+}
+
+/* The process has ended before its new address space can be read. */
+static void after_an_exec_nothing_is_added_to_what_was_before(void **state)
+{
+	struct auxtrace_recording *rec;
+	uint64_t exec, late;
+	char name[40];
+
+	(void)state;
+	set_up("0", AUXTRACE_SETUP_USER);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	exec = __builtin_ia32_rdtsc();
+	late = exec + 1000000000000;
+	fake.task_errno = ESRCH;
+	errno = 0;
+	assert_int_equal(auxtrace_recording_begin_task(rec, getpid(), exec), -1);
+	assert_int_equal(errno, ESRCH);
+	fake.task_errno = 0;
+	assert_int_equal(auxtrace_recording_add_mapping(rec, getpid(), 0x1000, 0x3000, 0, "/bin/next"), -1);
+	assert_int_equal(errno, ENOENT);
+	assert_int_equal(auxtrace_recording_end_task(rec, 0, late), -1);
+	assert_int_equal(errno, ENOENT);
+	/* Another process with its number and page-table root. */
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	assert_int_equal(auxtrace_recording_add_mapping(rec, getpid(), 0x1000, 0x3000, 0, "/bin/next"), 0);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	assert_int_equal(value_of("", "\nend_tsc "), exec);
+	assert_true(value_of(".1", "\nbegin_tsc ") > exec);
+	assert_int_equal(value_of(".1", "\nend_tsc "), 0);
+	snprintf(name, sizeof(name), "task.%d.1", getpid());
+	expect_in(name, "/bin/next");
+	snprintf(name, sizeof(name), "task.%d", getpid());
+	expect_not_in(name, "/bin/next");
+}
+
 static void a_reported_mapping_goes_to_the_newest_address_space(void **state)
 {
 	struct auxtrace_recording *rec;
@@ -657,7 +878,7 @@ static void a_full_disk_is_told(void **state)
 
 		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 		if (readlink(link, target, sizeof(target) - 1) > 0 && strstr(target, "cpu0.aux")) {
-			int full = open("/dev/full", O_WRONLY);
+			int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
 
 			assert_return_code(dup2(full, fd), errno);
 			close(full);
@@ -704,7 +925,7 @@ static void a_disk_that_was_full_for_a_while_is_told(void **state)
 	assert_non_null(rec);
 	fd = descriptor_of("cpu0.data");
 	saved = dup(fd);
-	full = open("/dev/full", O_WRONLY);
+	full = open("/dev/full", O_WRONLY | O_CLOEXEC);
 	assert_return_code(dup2(full, fd), errno);
 	for (unsigned int i = 0; i < 8 && !err; i++) {
 		for (unsigned int k = 0; k < 20; k++)
@@ -759,7 +980,7 @@ static void need_direct(void)
 	int fd;
 
 	snprintf(path, sizeof(path), "%s.try", dir);
-	fd = open(path, O_WRONLY | O_CREAT | O_DIRECT, 0600);
+	fd = open(path, O_WRONLY | O_CREAT | O_DIRECT | O_CLOEXEC, 0600);
 	unlink(path);
 	if (fd < 0) {
 		print_message("no O_DIRECT below %s\n", dir);
@@ -805,6 +1026,37 @@ static void whole_pages_are_written_from_the_area_itself(void **state)
 	write_a_full_trace_directly("\naux_write direct ");
 }
 
+/* Its writes are more than may be in flight at once. */
+static void an_area_larger_than_all_writes_in_flight_is_written_whole(void **state)
+{
+	struct auxtrace_options o = {
+		.size = sizeof(o), .cpus = "0", .config = "tsc", .aux_size = 128ul << 20,
+		.flags = AUXTRACE_SETUP_USER,
+	};
+	const uint64_t end = (65ul << 20) + 3 * PAGE;
+	struct auxtrace_recording *rec;
+	uint64_t *aux;
+	char *data;
+	size_t size;
+
+	(void)state;
+	session = auxtrace_open(NULL);
+	assert_non_null(session);
+	assert_int_equal(auxtrace_setup(session, &o), 0);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	aux = (uint64_t *)fake.channel[0].aux;
+	for (uint64_t p = 0; p < end; p += PAGE)
+		aux[p / sizeof(*aux)] = p + 1;
+	fake.channel[0].status->produced = end;
+	assert_int_equal(auxtrace_recording_drain(rec), end);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	data = slurp("cpu0.aux", &size);
+	assert_int_equal(size, end);
+	assert_memory_equal(data, aux, size);
+	free(data);
+}
+
 static void without_io_uring_pwrite_does_it(void **state)
 {
 	(void)state;
@@ -819,6 +1071,16 @@ static void a_write_that_was_short_is_completed(void **state)
 	need_direct();
 	fake.uring_writes = 5;
 	write_a_full_trace_directly("\naux_write direct ");
+}
+
+/* It is not used again: what it had taken is written once more, in order. */
+static void a_ring_that_fails_is_replaced_by_pwrite(void **state)
+{
+	(void)state;
+	need_direct();
+	fake.uring_submits = 3;
+	write_a_full_trace_directly("\naux_write direct pwrite (io_uring: it failed during the recording)\n");
+	assert_int_equal(fake.uring_submits, 0);
 }
 
 static void a_file_system_without_o_direct_is_noted(void **state)
@@ -977,6 +1239,94 @@ static void produce_in_slot(unsigned int cpu, uint64_t count)
 	for (uint64_t p = ch->status->produced, to = p + count; p < to; p++)
 		ch->aux[ch->status->slot * SIZE + p % SIZE] = p * 31 + p / 256 + cpu;
 	ch->status->produced += count;
+}
+
+/* A sample of CPU 1 that is in a slot, up to what was produced there. */
+static void write_sample(uint32_t slot, uint64_t length)
+{
+	const struct auxtrace_record_sample record = {
+		.header = { .type = AUXTRACE_RECORD_SAMPLE, .size = sizeof(record) + 16 },
+		.sample_slot = slot, .aux_end = fake.channel[1].status->produced,
+		.wanted = length, .length = length, .flags = AUXTRACE_SAMPLE_IN_SLOT,
+	};
+	const struct auxtrace_record_end tail = { .size = sizeof(record) + 16 };
+	uint8_t bytes[sizeof(record) + 16];
+
+	assert_int_equal(sizeof(tail), 16);
+	memcpy(bytes, &record, sizeof(record));
+	memcpy(bytes + sizeof(record), &tail, sizeof(tail));
+	write_bytes(1, bytes, sizeof(bytes));
+}
+
+static void samples_in_slots_are_saved_and_their_slots_released(void **state)
+{
+	struct auxtrace_recording *rec;
+	uint8_t *data;
+	size_t size;
+
+	(void)state;
+	set_up_data(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE, 2);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	produce_in_slot(1, SIZE + 100);
+	write_sample(0, 5000);
+	assert_true(auxtrace_recording_drain(rec) > 0);
+	assert_int_equal(fake.release.flags, AUXTRACE_RELEASE_SAMPLE);
+	assert_int_equal(fake.release.slot, 0);
+	assert_int_equal(fake.release.cpu, 1);
+	fake.channel[1].status->slot = 1;
+	produce_in_slot(1, 60);
+	write_sample(1, 50);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	assert_int_equal(fake.release.slot, 1);
+	expect_in("meta", " sample_bytes 5050 ");
+	assert_false(exists("cpu0.samples"));
+	data = (uint8_t *)slurp("cpu1.samples", &size);
+	assert_int_equal(size, 5050);
+	for (uint64_t i = 0; i < size; i++) {
+		uint64_t p = i < 5000 ? SIZE + 100 - 5000 + i : SIZE + 110 + (i - 5000);
+
+		assert_int_equal(data[i], (uint8_t)(p * 31 + p / 256 + 1));
+	}
+	free(data);
+}
+
+static void a_disk_that_is_full_of_samples_is_told(void **state)
+{
+	/* What stdio keeps, and more than that. */
+	static const uint64_t lengths[] = { 100, 5000 };
+
+	for (int i = 0; i < 2; i++) {
+		struct auxtrace_recording *rec;
+		char message[160];
+		int full;
+
+		set_up_data(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE, 2);
+		rec = auxtrace_recording_create(session, dir);
+		assert_non_null(rec);
+		produce_in_slot(1, SIZE);
+		write_sample(0, 8);
+		assert_true(auxtrace_recording_drain(rec) > 0);
+		full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+		assert_return_code(dup2(full, descriptor_of("cpu1.samples")), errno);
+		close(full);
+		fake.release.slot = 77;
+		write_sample(0, lengths[i]);
+		errno = 0;
+		assert_int_equal(auxtrace_recording_finish(rec, NULL), -1);
+		assert_int_equal(errno, ENOSPC);
+		snprintf(message, sizeof(message),
+			 "cannot write %s/cpu1.samples: No space left on device", dir);
+		says(message);
+		assert_false(exists("meta"));
+		/* A sample that could not be copied keeps its slot. */
+		assert_int_equal(fake.release.slot, i ? 77 : 0);
+		auxtrace_close(session);
+		session = NULL;
+		fake_end(state);
+		fake_new(state);
+		fake.no_direct = true;
+	}
 }
 
 static void a_flight_recorder_writes_what_was_put_aside(void **state)
@@ -1274,8 +1624,8 @@ static uint32_t page_mark(uint64_t vaddr)
 static void write_kcore(void)
 {
 	const Elf64_Phdr ph[] = {
-		{ .p_type = PT_NOTE, .p_vaddr = 0 },
 		{ .p_type = PT_LOAD, .p_vaddr = MODULES, .p_offset = 0x2000, .p_filesz = 0x20000, .p_memsz = 0x20000 },
+		{ .p_type = PT_NOTE, .p_vaddr = 0 },
 		{ .p_type = PT_LOAD, .p_vaddr = TEXT, .p_offset = 0x22000, .p_filesz = 0x8000, .p_memsz = 0x8000 },
 	};
 	const Elf64_Ehdr eh = {
@@ -1288,7 +1638,7 @@ static void write_kcore(void)
 	memset(image, 0, sizeof(image));
 	memcpy(image, &eh, sizeof(eh));
 	memcpy(image + sizeof(eh), ph, sizeof(ph));
-	for (unsigned int i = 1; i < 3; i++)
+	for (unsigned int i = 0; i < 3; i++)
 		for (uint64_t at = 0; at < ph[i].p_filesz; at += PAGE) {
 			uint32_t mark = page_mark(ph[i].p_vaddr + at);
 
@@ -1300,11 +1650,14 @@ static void write_kcore(void)
 static int begin_kernel(void **state)
 {
 	static const char kallsyms[] =
+		"000000000001e000 d data_of_each_cpu\t[mod]\n"
 		"ffffffff81000000 T _stext\n"
 		"ffffffff81001000 t somewhere\n"
 		"ffffffff81003ff0 T _etext\n"
 		"ffffffff81005000 D data\n"
 		"ffffffffa0001000 t module_function\t[mod]\n"
+		"ffffffffa0002000 d module_data\t[mod]\n"
+		"ffffffffa0003000 T next_function\t[next]\n"
 		"ffffffffa0010010 t bpf_prog_1234_x\t[bpf]\n"
 		"ffffffffa0018000 t ftrace_trampoline\t[__builtin__ftrace]\n"
 		"ffffc90000000000 t somewhere_else\t[__builtin__kprobes]\n";
@@ -1380,6 +1733,167 @@ static void kernel_code_is_recorded_page_for_page(void **state)
 	assert_true(exists("meta"));
 }
 
+static void patch(uint64_t address, const char *bytes, size_t size)
+{
+	uint64_t offset = address < MODULES ? address - TEXT + 0x22000 : address - MODULES + 0x2000;
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/kcore", proc);
+	f = fopen(path, "r+");
+	assert_non_null(f);
+	assert_int_equal(fseek(f, offset, SEEK_SET), 0);
+	assert_int_equal(fwrite(bytes, 1, size, f), size);
+	fclose(f);
+}
+
+static void expect_changes(const char *name, const char *expected)
+{
+	size_t size;
+	char *text = slurp(name, &size);
+
+	assert_int_equal(size, strlen(expected));
+	assert_memory_equal(text, expected, size);
+	free(text);
+}
+
+static void what_changes_in_the_kernels_code_is_noted(void **state)
+{
+	static const char fewer[] =
+		"mod 8192 0 - Live 0xffffffffa0001000 (OE)\n";
+	struct auxtrace_recording *rec = kernel_recording();
+	struct auxtrace_totals totals;
+
+	(void)state;
+	/* In one page: an instruction that shares bytes with the one before, and one of its own. */
+	patch(TEXT + 0x1010, "\xe8\0\0\0\x12", 5);
+	patch(TEXT + 0x1024, "\x90", 1);
+	/* A run goes on after four equal bytes, not after five. */
+	patch(TEXT + 0x1040, "\1\0\0\0\0\2", 6);
+	patch(TEXT + 0x1060, "\1\0\0\0\0\0\2", 7);
+	/* The last byte of a page and the first of the next; page 3 begins with its mark, 03. */
+	patch(TEXT + 0x2fff, "\xcc\xcc", 2);
+	patch(MODULES + 0x1ffe, "\xeb\xfe", 2);
+	/* Data: not code. */
+	patch(MODULES + 0x2100, "data", 4);
+	write_proc("modules", fewer, sizeof(fewer) - 1);
+	assert_int_equal(auxtrace_recording_finish(rec, &totals), 0);
+	expect_changes("kcore.changes",
+		       "patched 0xffffffff81001010 0000000000 e800000012\n"
+		       "patched 0xffffffff81001024 00 90\n"
+		       "patched 0xffffffff81001040 000000000000 010000000002\n"
+		       "patched 0xffffffff81001060 00 01\n"
+		       "patched 0xffffffff81001066 00 02\n"
+		       "patched 0xffffffff81002fff 00 cc\n"
+		       "patched 0xffffffff81003000 03 cc\n"
+		       "patched 0xffffffffa0001ffe 0000 ebfe\n"
+		       "gone 0xffffffffa0003000 0xffffffffa0004000\n");
+	assert_int_equal(totals.code_changes, 9);
+}
+
+static void where_nothing_changes_nothing_is_noted(void **state)
+{
+	struct auxtrace_totals totals = { .code_changes = 1 };
+
+	(void)state;
+	assert_int_equal(auxtrace_recording_finish(kernel_recording(), &totals), 0);
+	expect_changes("kcore.changes", "");
+	assert_int_equal(totals.code_changes, 0);
+}
+
+/* At its create the kernel's code cannot be read, or the trace is over. */
+static void what_was_before_may_not_be_known(void **state)
+{
+	struct auxtrace_recording *rec;
+	struct auxtrace_totals totals;
+
+	(void)state;
+	fake.kcore_errno = EPERM;
+	rec = kernel_recording();
+	assert_string_equal(auxtrace_error(), "");
+	fake.kcore_errno = 0;
+	assert_int_equal(auxtrace_recording_finish(rec, &totals), 0);
+	assert_true(exists("kcore"));
+	assert_false(exists("kcore.changes"));
+	assert_true(totals.code_changes == AUXTRACE_CHANGES_UNKNOWN);
+	assert_int_equal(auxtrace_save(session, dir), 0);
+	assert_true(exists("kcore"));
+	assert_false(exists("kcore.changes"));
+}
+
+/* A module's data cannot be told from its code if no data has a symbol. */
+static void without_symbols_of_data_only_the_text_is_compared(void **state)
+{
+	static const char functions[] =
+		"ffffffff81000000 T _stext\n"
+		"ffffffff81003ff0 T _etext\n"
+		"ffffffffa0001000 t module_function\t[mod]\n";
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	write_proc("kallsyms", functions, sizeof(functions) - 1);
+	rec = kernel_recording();
+	patch(TEXT + 0x1024, "\x90", 1);
+	patch(MODULES + 0x1ffe, "\xeb\xfe", 2);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	expect_changes("kcore.changes", "patched 0xffffffff81001024 00 90\n");
+}
+
+/* What was data before is not in the trace, whatever it is at the end. */
+static void what_was_data_before_is_no_code_that_changed(void **state)
+{
+	static const char others[] =
+		"ffffffff81000000 T _stext\n"
+		"ffffffff81003ff0 T _etext\n"
+		"ffffffffa0001000 d other_data\t[other]\n"
+		"ffffffffa0002000 T other_function\t[other]\n";
+	static const char modules[] =
+		"other 8192 0 - Live 0xffffffffa0001000 (OE)\n"
+		"next 4096 1 mod, Live 0xffffffffa0003000\n";
+	struct auxtrace_recording *rec = kernel_recording();
+
+	(void)state;
+	write_proc("kallsyms", others, sizeof(others) - 1);
+	write_proc("modules", modules, sizeof(modules) - 1);
+	patch(MODULES + 0x1100, "data", 4);
+	patch(MODULES + 0x2100, "code", 4);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	expect_in("kcore.changes", "patched 0xffffffffa0001100 00000000 64617461\n");
+	expect_in("kcore.changes", "gone 0xffffffffa0010000 ");
+	expect_not_in("kcore.changes", "0xffffffffa0002100");
+}
+
+/* Either the call fails, or it says that the changes are not known. */
+static void each_allocation_for_the_kernels_code_may_fail(void **state)
+{
+	int unknown = 0, failed = 0;
+
+	for (int n = 1; ; n++) {
+		struct auxtrace_totals totals = { 0 };
+		struct auxtrace_recording *rec;
+		int err = 0;
+
+		set_up("0", AUXTRACE_SETUP_KERNEL);
+		fake.fail_alloc = n;
+		rec = auxtrace_recording_create(session, dir);
+		if (!rec || auxtrace_recording_finish(rec, &totals))
+			err = errno;
+		if (fake.fail_alloc > 0)
+			break;
+		if (err)
+			assert_int_equal(err, ENOMEM);
+		else
+			assert_true(totals.code_changes == AUXTRACE_CHANGES_UNKNOWN);
+		unknown += !err;
+		failed += !!err;
+		assert_int_equal(end_kernel(state), 0);
+		assert_int_equal(begin_kernel(state), 0);
+	}
+	fake.fail_alloc = 0;
+	assert_true(unknown > 5);
+	assert_true(failed > 5);
+}
+
 /* Fails with @err and @text, but leaves a recording of all the rest. */
 static void expect_kernel_failure(int err, const char *text)
 {
@@ -1392,6 +1906,34 @@ static void expect_kernel_failure(int err, const char *text)
 	says(text);
 	assert_true(exists("meta"));
 	expect_aux(0, 0, 10);
+}
+
+static void what_fails_while_the_kernel_is_read_is_told(void **state)
+{
+	static const struct {
+		int *fail, err;
+	} cases[] = {
+		{ &fake.fail_alloc, ENOMEM }, { &fake.fail_open, EMFILE }, { &fake.fail_close, ENOSPC },
+	};
+
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int n, ret = -1;
+
+		for (n = 1; ret; n++) {
+			struct auxtrace_recording *rec = kernel_recording();
+
+			*cases[i].fail = n;
+			errno = 0;
+			ret = auxtrace_recording_finish(rec, NULL);
+			assert_int_equal(*cases[i].fail > 0, !ret);
+			/* Headers of kcore for which there is no memory are not read. */
+			assert_true(!ret || errno == cases[i].err || errno == EIO);
+			end_kernel(state);
+			begin_kernel(state);
+		}
+		/* Several places of each. */
+		assert_true(n > 3);
+	}
 }
 
 static void hidden_addresses_are_told(void **state)
@@ -1475,6 +2017,7 @@ static void snapshots_keep_the_kernel_that_they_met(void **state)
 	assert_int_equal(auxtrace_recording_snapshot(rec), 1);
 	/* There at once, for who reads it while the recording goes on. */
 	snapshot = slurp("snapshot.0001/kcore", &size);
+	expect_changes("snapshot.0001/kcore.changes", "");
 	write_proc("modules", "", 0);
 	assert_int_equal(auxtrace_recording_snapshot(rec), 2);
 	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
@@ -1485,6 +2028,8 @@ static void snapshots_keep_the_kernel_that_they_met(void **state)
 	free(slurp("kcore", &own));
 	assert_true(own < size);
 	expect_in("snapshot.0001/modules", "mod 8192");
+	expect_changes("snapshot.0002/kcore.changes", "");
+	expect_in("kcore.changes", "gone 0x");
 	assert_true(exists("snapshot.0002/kallsyms"));
 	free(again);
 	free(snapshot);
@@ -1497,6 +2042,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		t(a_full_trace_is_recorded_whole_across_many_wraps),
+		t(meta_is_what_the_module_and_the_session_said),
+		t(a_trigger_that_cannot_be_read_is_told),
 		t(a_recording_of_bts_says_so),
 		t(an_overwrite_recording_has_the_newest_bytes_and_says_where_they_begin),
 		t(an_overwrite_session_that_runs_cannot_be_finished),
@@ -1507,6 +2054,9 @@ int main(void)
 		t(processes_that_share_an_address_space_are_one_file),
 		t(a_mapping_that_has_gone_is_kept),
 		t(an_exec_ends_what_was_before_and_an_exit_the_last),
+		t(an_address_space_begins_when_it_is_reported_to),
+		t(an_exec_that_is_reported_late_takes_nothing_away),
+		t(after_an_exec_nothing_is_added_to_what_was_before),
 		t(a_reported_mapping_goes_to_the_newest_address_space),
 		t(what_is_no_process_is_refused),
 		t(an_old_recording_is_replaced_and_other_files_are_not),
@@ -1517,13 +2067,17 @@ int main(void)
 		t(a_disk_that_was_full_for_a_while_is_told),
 		t(a_meta_that_is_not_whole_is_none),
 		t(whole_pages_are_written_from_the_area_itself),
+		t(an_area_larger_than_all_writes_in_flight_is_written_whole),
 		t(without_io_uring_pwrite_does_it),
+		t(a_ring_that_fails_is_replaced_by_pwrite),
 		t(a_write_that_was_short_is_completed),
 		t(a_file_system_without_o_direct_is_noted),
 		t(a_write_that_is_refused_is_made_plainly),
 		t(an_overwritten_area_that_begins_within_a_page_is_padded),
 		t(records_are_drained_and_kept),
 		t(an_overwritable_data_ring_is_copied_at_the_end),
+		t(samples_in_slots_are_saved_and_their_slots_released),
+		t(a_disk_that_is_full_of_samples_is_told),
 		t(a_flight_recorder_writes_what_was_put_aside),
 		t(without_slots_a_snapshot_pauses_and_resumes_who_ran),
 		t(a_snapshot_that_fails_leaves_no_directory_and_all_goes_on),
@@ -1532,12 +2086,19 @@ int main(void)
 		t(a_disk_that_is_full_at_the_end_is_told),
 		t(a_full_trace_has_no_snapshots),
 		k(kernel_code_is_recorded_page_for_page),
+		k(what_fails_while_the_kernel_is_read_is_told),
 		k(hidden_addresses_are_told),
 		k(a_kernel_without_kcore_is_told),
 		k(a_kcore_that_lockdown_closes_is_told),
 		k(a_kcore_that_is_no_elf_file_is_told),
 		k(a_kernel_without_modules_has_none),
 		k(snapshots_keep_the_kernel_that_they_met),
+		k(what_changes_in_the_kernels_code_is_noted),
+		k(where_nothing_changes_nothing_is_noted),
+		k(what_was_before_may_not_be_known),
+		k(without_symbols_of_data_only_the_text_is_compared),
+		k(what_was_data_before_is_no_code_that_changed),
+		k(each_allocation_for_the_kernels_code_may_fail),
 	};
 
 	return cmocka_run_group_tests_name("userlib recording", tests, NULL, NULL);
