@@ -114,6 +114,7 @@ suite --limit 2 <<-END
 	run silent 1 1 true
 	run plain 1 1 echo all is well
 	run plain-bad 1 1 echo oh; exit 3
+	run verdict 1 1 echo 'me: FAILED: seven is odd'; echo '  | 7'; seq 20; seq -f 'vm: %g' 40; exit 1
 	run killed 1 1 echo oh; kill -9 \$\$
 	run skipped 1 1 echo cannot run here; exit 77
 	run all-skipped 1 1 cases 1 skip
@@ -129,7 +130,7 @@ suite --limit 2 <<-END
 END
 for expected in 'good 2 0 1' 'bad 2 1 0' 'lies 1 1 0' 'crash 1 2 0' 'hang 1 2 0' 'stops 1 2 0' \
 	'fewer 2 2 0' 'no-case 0 1 0' 'two-groups 3 0 0' 'silent 0 1 0' 'plain 1 0 0' \
-	'plain-bad 0 1 0' 'killed 0 1 0' 'skipped 0 0 1' 'all-skipped 0 0 1' \
+	'plain-bad 0 1 0' 'verdict 0 1 0' 'killed 0 1 0' 'skipped 0 0 1' 'all-skipped 0 0 1' \
 	'guest-good 2 0 2' 'guest-skip 0 0 2' 'guest-bad 3 1 1' 'guest-crash 3 1 1' \
 	'guest-late 3 1 1' 'guest-silent 2 1 1' 'guest-hang 2 2 1' 'guest-lost 0 1 0'; do
 	# shellcheck disable=SC2086 # four words
@@ -139,17 +140,19 @@ for expected in 'bad: case bad' 'lies: case bad' 'crash: case crash' 'crash: 1 a
 	'hang: case hang' 'hang: it was killed at its time limit' 'stops: case stop' \
 	'stops: 1 announced, and not run' 'fewer: 2 announced, and not run' \
 	'no-case: a group without a case' 'silent: it printed nothing' 'plain-bad: exit status 3' \
+	'verdict: exit status 1' '  | me: FAILED: seven is odd' '  |   | 7' '  | 20' \
 	'killed: exit status 137' 'guest-crash: case crash' 'guest-late: p-late: exit status 139' \
 	'guest-silent: p-silent: ran no case' 'guest-hang: p-hang: killed at its time limit' \
 	'guest-lost: p-good did not end' 'left-out: it is not its turn'; do
 	verdict "named at the end: $expected" says "$work/said" "  $expected"
 done
 verdict "a failed case's own words are shown" says "$work/said" "    | why it is bad"
+verdict "the console of a VM is shown where it ran, too" says "$work/said" "    | vm: 40"
 verdict "the last line is the sum" \
-	[ "$(tail -n 1 "$work/said")" = "29 passed, 21 failed, 13 skipped" ]
+	[ "$(tail -n 1 "$work/said")" = "29 passed, 22 failed, 13 skipped" ]
 verdict "the exit status says that some failed" [ "$status" = 1 ]
 verdict "what hung has left no process" sh -c "! pgrep -fx 'sleep $endless'"
-verdict "each has a log" [ "$(find "$work/logs" -name '*.log' | wc -l)" = 23 ]
+verdict "each has a log" [ "$(find "$work/logs" -name '*.log' | wc -l)" = 24 ]
 
 # ---- what runs when -------------------------------------------------------------------------
 
