@@ -30,16 +30,15 @@
 /* When the reader copies the trace. */
 enum reading {
 	ALONG,		/* while the workload runs */
-	IN_STEP,	/* the same, and the workload waits for the reader after each round */
 	AFTER,		/* at the end: the area holds all of it */
 };
 
 /*
- * Small areas: many interrupts and wraps. A reader of BTS cannot keep up: copying a record
- * takes more instructions, and so virtual time, than the other CPUs need for the next branch.
- * If the kernel is traced, the workload cannot wait for the reader either, as waiting takes
- * branches itself. There the reader only moves its tail, so that interrupts come, and copies
- * at the end.
+ * Small areas: many interrupts and wraps. The reader may have to wait long for its CPU. So the
+ * workload waits for the reader after each step, and an area holds the trace of two steps; but a
+ * step is more than a watermark, or there would be no interrupts. With BTS a round of the kernel
+ * takes megabytes. There the reader only moves its tail, so that interrupts come, and copies at
+ * the end.
  */
 static const struct mode {
 	const char *source, *name;
@@ -47,14 +46,15 @@ static const struct mode {
 	uint64_t aux_size;
 	unsigned int watermarks;	/* in an area */
 	enum reading reading;
+	unsigned int step;		/* in rounds; 0: the workload does not wait */
 } modes[] = {
-	{ "pt", "full", AUXTRACE_PMU_INTEL_PT, BOTH, 32 << 10, 4, ALONG },
-	{ "pt", "overwrite", AUXTRACE_PMU_INTEL_PT, BOTH | OVER, 128 << 10, 0, ALONG },
-	{ "pt", "user", AUXTRACE_PMU_INTEL_PT, AUXTRACE_SETUP_USER, 16 << 10, 4, ALONG },
-	{ "bts", "full", AUXTRACE_PMU_INTEL_BTS, BOTH, 64 << 20, 512, AFTER },
-	{ "bts", "overwrite", AUXTRACE_PMU_INTEL_BTS, BOTH | OVER, 1 << 20, 0, ALONG },
-	{ "bts", "user", AUXTRACE_PMU_INTEL_BTS, AUXTRACE_SETUP_USER, 128 << 10, 32, IN_STEP },
-	{ "bts", "kernel", AUXTRACE_PMU_INTEL_BTS, AUXTRACE_SETUP_KERNEL, 64 << 20, 512, AFTER },
+	{ "pt", "full", AUXTRACE_PMU_INTEL_PT, BOTH, 64 << 10, 8, ALONG, 1 },
+	{ "pt", "overwrite", AUXTRACE_PMU_INTEL_PT, BOTH | OVER, 128 << 10, 0, ALONG, 0 },
+	{ "pt", "user", AUXTRACE_PMU_INTEL_PT, AUXTRACE_SETUP_USER, 16 << 10, 4, ALONG, 3 },
+	{ "bts", "full", AUXTRACE_PMU_INTEL_BTS, BOTH, 64 << 20, 512, AFTER, 0 },
+	{ "bts", "overwrite", AUXTRACE_PMU_INTEL_BTS, BOTH | OVER, 1 << 20, 0, ALONG, 0 },
+	{ "bts", "user", AUXTRACE_PMU_INTEL_BTS, AUXTRACE_SETUP_USER, 128 << 10, 32, ALONG, 1 },
+	{ "bts", "kernel", AUXTRACE_PMU_INTEL_BTS, AUXTRACE_SETUP_KERNEL, 64 << 20, 512, AFTER, 0 },
 };
 
 static atomic_int working;
@@ -81,11 +81,13 @@ static void *run_worker(void *arg)
 {
 	struct worker *w = arg;
 
-	if (w->mode->reading != IN_STEP)
-		w->result = workload_run(w->cpu, w->rounds);
-	for (; w->mode->reading == IN_STEP && w->rounds && !w->result; w->rounds--) {
-		w->result = workload_run(w->cpu, 1);
-		wait_for_reader();
+	while (w->rounds && !w->result) {
+		unsigned int step = w->mode->step && w->mode->step < w->rounds ? w->mode->step : w->rounds;
+
+		w->result = workload_run(w->cpu, step);
+		w->rounds -= step;
+		if (w->mode->step)
+			wait_for_reader();
 	}
 	atomic_fetch_sub(&working, 1);
 	return NULL;

@@ -15,7 +15,7 @@ usage()
 	cat >&2 <<-EOF
 	usage: flow.sh full|overwrite|user [--kernel SERIES | --distro SUITE] [--rounds N] [--least N]
 	  --distro SUITE  in a full Debian: page tables are isolated, and the kernel's addresses random
-	  --rounds N   length of the workload (default 8; 40 for overwrite, so that the area
+	  --rounds N   length of the workload (default 6; 40 for overwrite, so that the area
 	               wraps more than once, and 18 for user, whose trace is sparse)
 	  --least N    fails if fewer instructions were compared (default 1)
 	EOF
@@ -25,7 +25,7 @@ usage()
 [ $# -ge 1 ] || usage
 mode=$1
 shift
-kernel='' distro='' rounds=8 least=1 before=()
+kernel='' distro='' rounds=6 least=1 before=()
 case $mode in
 overwrite) rounds=40 ;;
 user) rounds=18 ;;
