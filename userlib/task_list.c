@@ -25,6 +25,7 @@
 #include "task_list.h"
 
 #define VDSO_LIMIT	(1u << 20)
+#define MAX_EXECS	10	/* while a process is read */
 
 #define LINE_MAX_LEN	(PATH_MAX + 128)
 
@@ -183,7 +184,7 @@ static void read_names(struct space *s, const char *proc)
 	s->exe[len < 0 ? 0 : len] = 0;
 }
 
-static struct space *read_space(pid_t pid, const struct auxtrace_task *task)
+static struct space *read_once(pid_t pid, const struct auxtrace_task *task)
 {
 	struct space *s = calloc(1, sizeof(*s));
 	char proc[32];
@@ -208,6 +209,29 @@ static struct space *read_space(pid_t pid, const struct auxtrace_task *task)
 	return s;
 }
 
+/* Not auxtrace_task(): if this fails, the caller has not, so its message stays. */
+static int ask_again(const struct auxtrace_session *session, pid_t pid, struct auxtrace_task *task)
+{
+	*task = (struct auxtrace_task){ .size = sizeof(*task), .pid = pid };
+	return device_ioctl(session->fd, AUXTRACE_IOC_TASK, task);
+}
+
+/* The page tables and the mappings are of one address space: if an exec came in between, again. */
+static struct space *read_space(struct auxtrace_session *session, pid_t pid)
+{
+	for (int left = MAX_EXECS;; left--) {
+		struct auxtrace_task before, after;
+		struct space *s;
+
+		if (auxtrace_task(session, pid, &before))
+			return NULL;
+		s = read_once(pid ?: getpid(), &before);
+		if (!s || !left || ask_again(session, pid, &after) || after.out_context == before.out_context)
+			return s;
+		free_space(s);
+	}
+}
+
 /* An entry that was read in the middle of an exec has no vdso yet. */
 static bool same_space(const struct space *old, const struct space *fresh)
 {
@@ -223,10 +247,9 @@ static bool same_space(const struct space *old, const struct space *fresh)
  */
 static bool has_gone(const struct auxtrace_session *session, const struct space *s)
 {
-	/* Not auxtrace_task(): the caller has not failed, so its message stays. */
-	struct auxtrace_task task = { .size = sizeof(task), .pid = s->pid };
+	struct auxtrace_task task;
 
-	if (device_ioctl(session->fd, AUXTRACE_IOC_TASK, &task))
+	if (ask_again(session, s->pid, &task))
 		return errno == ESRCH || errno == ENXIO;
 	return task.out_context != s->cr3;
 }
@@ -290,13 +313,9 @@ static void begin_at(struct space *s, uint64_t time)
 
 static int add(struct task_list *list, struct auxtrace_session *session, pid_t pid, uint64_t time)
 {
-	struct space *fresh, *before;
-	struct auxtrace_task task;
+	struct space *fresh = read_space(session, pid), *before;
 	int ret;
 
-	if (auxtrace_task(session, pid, &task))
-		return -1;
-	fresh = read_space(pid ?: getpid(), &task);
 	if (!fresh)
 		return -1;
 	begin_at(fresh, time);

@@ -505,10 +505,10 @@ static void another_cr3_of_one_pid_is_another_file(void **state)
 
 static unsigned int tasks_asked;
 
-/* The second that is asked for has other page tables by now. */
-static void second_has_gone(void)
+/* The second child is asked for twice, then the first: it has other page tables by now. */
+static void first_has_gone(void)
 {
-	fake.cr3 = ++tasks_asked == 2 ? 0x2000 : 0x1000;
+	fake.cr3 = ++tasks_asked == 3 ? 0x2000 : 0x1000;
 }
 
 /* Both children have the caller's program and vdso. */
@@ -539,7 +539,7 @@ static void a_cr3_that_a_forked_child_got_again_is_another_file(void **state)
 
 	(void)state;
 	need_vdso();
-	add_two_children(pid, second_has_gone);
+	add_two_children(pid, first_has_gone);
 	for (int i = 0; i < 2; i++) {
 		char *text, *end;
 
@@ -552,6 +552,63 @@ static void a_cr3_that_a_forked_child_got_again_is_another_file(void **state)
 		assert_int_equal(!strtoull(end + strlen("\nend_tsc "), NULL, 0), i);
 		free(text);
 	}
+}
+
+/* An exec while the mappings are read. */
+static void execs_once(void)
+{
+	fake.cr3 = ++tasks_asked == 1 ? 0x1000 : 0x2000;
+}
+
+static void always_execs(void)
+{
+	fake.cr3 = ++tasks_asked * 0x1000;
+}
+
+/* The value of a key in the caller's task file. */
+static uint64_t value_of(const char *suffix, const char *key)
+{
+	char name[40], *text, *at;
+	uint64_t value;
+
+	snprintf(name, sizeof(name), "task.%d%s", getpid(), suffix);
+	text = slurp(name, NULL);
+	at = strstr(text, key);
+	assert_non_null(at);
+	value = strtoull(at + strlen(key), NULL, 0);
+	free(text);
+	return value;
+}
+
+/* With what CR3 is the caller recorded? It is asked for more than once. */
+static unsigned int cr3_recorded(void (*on_task)(void))
+{
+	struct auxtrace_recording *rec;
+	char name[32];
+
+	set_up("0", AUXTRACE_SETUP_USER);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	tasks_asked = 0;
+	fake.on_task = on_task;
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	fake.on_task = NULL;
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	snprintf(name, sizeof(name), "task.%d.1", getpid());
+	assert_false(exists(name));
+	return value_of("", "\ncr3 ");
+}
+
+static void page_tables_and_mappings_are_of_one_address_space(void **state)
+{
+	(void)state;
+	assert_int_equal(cr3_recorded(execs_once), 0x2000);
+}
+
+static void a_process_that_execs_for_ever_is_recorded(void **state)
+{
+	(void)state;
+	assert_int_not_equal(cr3_recorded(always_execs), 0);
 }
 
 static void processes_that_share_an_address_space_are_one_file(void **state)
@@ -594,21 +651,6 @@ static void a_mapping_that_has_gone_is_kept(void **state)
 	unlink(path);
 	snprintf(name, sizeof(name), "task.%d", getpid());
 	expect_in(name, path);
-}
-
-/* The value of a key in the caller's task file. */
-static uint64_t value_of(const char *suffix, const char *key)
-{
-	char name[40], *text, *at;
-	uint64_t value;
-
-	snprintf(name, sizeof(name), "task.%d%s", getpid(), suffix);
-	text = slurp(name, NULL);
-	at = strstr(text, key);
-	assert_non_null(at);
-	value = strtoull(at + strlen(key), NULL, 0);
-	free(text);
-	return value;
 }
 
 static void an_exec_ends_what_was_before_and_an_exit_the_last(void **state)
@@ -2051,6 +2093,8 @@ int main(void)
 		t(a_vdso_that_comes_later_belongs_to_the_same_address_space),
 		t(another_cr3_of_one_pid_is_another_file),
 		t(a_cr3_that_a_forked_child_got_again_is_another_file),
+		t(page_tables_and_mappings_are_of_one_address_space),
+		t(a_process_that_execs_for_ever_is_recorded),
 		t(processes_that_share_an_address_space_are_one_file),
 		t(a_mapping_that_has_gone_is_kept),
 		t(an_exec_ends_what_was_before_and_an_exit_the_last),
