@@ -2086,6 +2086,45 @@ static void an_nmi_may_land_anywhere(void **state)
 }
 
 /*
+ * An NMI's RESUME begins the window that an ioctl's RESUME could not, at each point within it: what
+ * the ioctl reports is of before or after that.
+ */
+static void the_effect_of_a_resume_is_of_one_moment(void **state)
+{
+	long held = 0, began = 0;
+
+	for (long at = 0; ; at++) {
+		struct auxtrace_effect effect;
+
+		make(AUXTRACE_SETUP_OVERWRITE);
+		start(true);
+		auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_TRIGGER);
+		check();
+		nmi.what = NMI_RESUME;
+		nmi.at = at;
+		nmi.points = 0;
+		auxt_channel_resume(channel, &effect);
+		if (!nmi.landed) {
+			unmake();
+			break;
+		}
+		if (effect.inhibit) {
+			held++;
+			assert_int_equal(effect.inhibit, AUXTRACE_INHIBIT_TRIGGER);
+			assert_int_equal(effect.window, 0);
+			assert_int_equal(effect.time, 0);
+		} else {
+			began++;
+			assert_int_equal(effect.window, 1);
+			assert_int_equal(effect.time, status_page.window_begin_time);
+		}
+		unmake();
+	}
+	assert_true(held > 0);
+	assert_true(began > 3);
+}
+
+/*
  * The hardware is off when the crash has been handled, and stays so, whatever was interrupted and is
  * asked afterwards.
  */
@@ -3017,6 +3056,7 @@ int main(void)
 		cmocka_unit_test(what_a_record_cannot_carry_goes_to_a_slot),
 		cmocka_unit_test(a_sample_may_go_to_the_first_slot),
 		cmocka_unit_test(an_nmi_may_land_anywhere),
+		cmocka_unit_test(the_effect_of_a_resume_is_of_one_moment),
 		cmocka_unit_test(a_crash_at_any_place_turns_it_off_for_good),
 		cmocka_unit_test(the_accounting_survives_a_storm),
 	};
