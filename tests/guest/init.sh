@@ -1,10 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# PID 1 of a test VM. ttyS0 is the kernel's console, which is only logged. ttyS1 is the
-# private channel: the command's output, and at its end the token that scripts/vm waits for,
-# with the command's exit status. ttyS2 is for hostctl. The files in /out go to the first
-# disk, as a tar archive.
+# PID 1 of a test VM. ttyS0 is the kernel's console, which is only logged; boot.sh says what the
+# others are.
 
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys
@@ -17,31 +15,10 @@ mount -t debugfs debugfs /sys/kernel/debug
 mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null
 ip link set lo up 2>/dev/null
 export PATH=/bin HOME=/root TMPDIR=/tmp
-stty -F /dev/ttyS1 raw -echo
-stty -F /dev/ttyS2 raw -echo 2>/dev/null
-exec < /dev/null > /dev/ttyS1 2>&1
+# shellcheck source=tests/guest/boot.sh
+. /bin/boot.sh
 
-parameter()
-{
-	sed -n "s/.*\b$1=\([^ ]*\).*/\1/p" /proc/cmdline
-}
-
-# How much longer than on a stock kernel all may take.
-SLOWNESS=$(parameter vm_slowness)
-export SLOWNESS
-
-status=0
-load()
-{
-	while read -r module; do
-		if ! insmod "/modules/$module"; then
-			echo "init: insmod $module failed"
-			status=125
-		fi
-	done < "/modules/$1"
-}
-
-load order
+load insmod /modules/ order
 
 if [ "$status" = 0 ]; then
 	sh /command
@@ -49,12 +26,6 @@ if [ "$status" = 0 ]; then
 fi
 
 # What a kernel that checks itself found, and tells only if it is asked.
-fault()
-{
-	echo "init: $*"
-	status=125
-}
-
 lockdep_is_on()
 {
 	[ ! -e /proc/lockdep_stats ] || grep -q '^ *debug_locks: *1$' /proc/lockdep_stats
@@ -85,13 +56,6 @@ no_leaks()
 lockdep_is_on || fault "lockdep turned itself off"
 no_leaks
 
-load disk
-if [ -b /dev/vda ] && ! tar -cf /dev/vda -C /out .; then
-	echo "init: /out does not fit on the disk"
-	status=125
-fi
-sync
-echo "vm-token $(parameter vm_token) $status"
-# Wait until the token has left the UART.
-stty -F /dev/ttyS1 raw -echo
-poweroff -f
+load insmod /modules/ disk
+[ ! -b /dev/vda ] || save /dev/vda
+end poweroff -f
