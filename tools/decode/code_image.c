@@ -18,6 +18,9 @@ struct object {			/* an ELF file, or a vdso */
 	struct object *next;
 	char *path;
 	const char *name;
+	uint64_t size;		/* this and @mtime: as in the recording */
+	char mtime[64];
+	bool unopened;
 	struct mapped image;
 	bool have_symbols;
 	struct symbols symbols;
@@ -171,29 +174,40 @@ static struct object *new_object(struct code_image *code, const char *path)
 	return o;
 }
 
-/*
- * Open the file that ran, or leave the object without an image. @size and @mtime are those
- * in the recording; below --symfs only the size is compared.
- */
-static void open_object(struct code_image *code, const char *path, uint64_t size, const char *mtime)
+static void note_file(struct code_image *code, const char *path, uint64_t size, const char *mtime)
 {
-	char real[8300], now[64];
 	struct object *o;
-	struct stat st;
-	int err;
 
 	for (o = code->objects; o; o = o->next)
 		if (!strcmp(o->path, path))
 			return;
 	o = new_object(code, path);
-	snprintf(real, sizeof(real), "%s%s", code->symfs, path);
+	o->size = size;
+	snprintf(o->mtime, sizeof(o->mtime), "%s", mtime);
+	o->unopened = true;
+}
+
+/*
+ * Open the file that ran, or leave the object without an image. Below --symfs only the size is
+ * compared.
+ */
+static void open_object(const struct code_image *code, struct object *o)
+{
+	char real[8300], now[64];
+	struct stat st;
+	int err;
+
+	if (!o->unopened)
+		return;
+	o->unopened = false;
+	snprintf(real, sizeof(real), "%s%s", code->symfs, o->path);
 	if (stat(real, &st)) {
 		say("cannot read %s: %s; --symfs names the directory that it is below", real,
 		    strerror(errno));
 		return;
 	}
 	snprintf(now, sizeof(now), "%" PRIu64 ".%09ld", (uint64_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
-	if ((uint64_t)st.st_size != size || (!*code->symfs && strcmp(now, mtime))) {
+	if ((uint64_t)st.st_size != o->size || (!*code->symfs && strcmp(now, o->mtime))) {
 		say("%s is not the file that ran: it has changed since; its code is not used", real);
 		return;
 	}
@@ -245,6 +259,8 @@ static void parse_map(struct code_image *code, struct task *t, const char *line)
 	if (perms[2] != 'x')
 		return;
 	m.object = find_object(code, path);
+	/* Files of data may have changed or gone: nobody looks for code there. */
+	open_object(code, m.object);
 	add_mapping(t, &m);
 }
 
@@ -269,7 +285,7 @@ static void parse_task_line(struct code_image *code, struct task *t, char *line)
 		int at = 0;
 
 		if (sscanf(value, "%" SCNu64 " %63s %n", &size, mtime, &at) == 2 && at)
-			open_object(code, value + at, size, mtime);
+			note_file(code, value + at, size, mtime);
 	} else if (!strcmp(line, "vdso")) {
 		struct mapping m = { 0 };
 		char name[64];

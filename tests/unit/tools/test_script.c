@@ -968,6 +968,29 @@ static void a_file_that_has_changed_is_not_believed(void **state)
 	expect_part(r->out, "no memory mapped at this address");
 }
 
+static void a_file_of_data_may_have_gone(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	append("task.100", "file 4096 1.000000000 /var/log/gone.journal\n"
+	       "map 7f0000000000-7f0000001000 rw-s 00000000 00:00 1 /var/log/gone.journal\n");
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	tnt("!!");
+	ip_packet(ppt_tip, ENTRY);
+	ip_packet(ppt_fup, ENTRY + 1);
+	suppressed(ppt_tip_pgd);
+	finish(BOTH, "windows 1");
+	r = script("--insn");
+	assert_int_equal(r->status, 0);
+	assert_null(strstr(r->err, "journal"));
+	/* If there was code in it, it matters. */
+	append("task.100", "map 7f0000001000-7f0000002000 r-xs 00000000 00:00 1 /var/log/gone.journal\n");
+	r = script("--insn");
+	expect_part(r->err, "cannot read /var/log/gone.journal");
+}
+
 static void files_below_symfs_serve_for_another_machine_s(void **state)
 {
 	const struct result *r;
@@ -1171,6 +1194,7 @@ int main(void)
 		t(a_process_that_was_noted_after_the_trace_counts_if_it_is_the_only_one),
 		t(two_files_that_took_turns_at_an_address_are_not_chosen_between),
 		t(a_file_that_has_changed_is_not_believed),
+		t(a_file_of_data_may_have_gone),
 		t(files_below_symfs_serve_for_another_machine_s),
 		t(the_vdso_s_own_bytes_are_used),
 		t(calls_are_indented_with_time_and_names),
