@@ -28,6 +28,7 @@
 #define JOURNAL_SLOT	8192U
 #define JOURNAL_SLOTS	512U
 #define REPORT_SECONDS	60
+#define REPEAT_MS	100	/* that a REPEAT goes on at most */
 
 /* What libFuzzer calls. */
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -74,6 +75,23 @@ static unsigned int run_records(const struct record *r, unsigned int number, uns
 	return n;
 }
 
+/*
+ * Run the records that REPEAT @r names, again and again; returns how many. Calls that set a session
+ * up take long: the time ends these, the number those that are quick.
+ */
+static uint64_t repeat(const struct record *r, unsigned int number)
+{
+	unsigned int times = (r->p[0] & 31U) << (r->p[2] & 7U), max = 1 + (r->p[1] & 7U);
+	int64_t begins = operations_now_ms();
+	uint64_t n = 0, ran = 1;
+
+	for (; ran && times && operations_now_ms() - begins < REPEAT_MS; times--) {
+		ran = run_records(r + 1, number, max);
+		n += ran;
+	}
+	return n;
+}
+
 /* As @number: its records of the present phase. */
 static void run_phase(unsigned int number)
 {
@@ -83,10 +101,7 @@ static void run_phase(unsigned int number)
 	for (const struct record *r = &program.record[program.first]; r < end; r++) {
 		if (record_thread(r) != number)
 			continue;
-		if (r->op != OP_REPEAT)
-			n += run_records(r, number, 1);
-		for (unsigned int i = 0; r->op == OP_REPEAT && i < (r->p[0] & 31U); i++)
-			n += run_records(r + 1, number, 1 + (r->p[1] & 7));
+		n += r->op == OP_REPEAT ? repeat(r, number) : run_records(r, number, 1);
 	}
 	__atomic_fetch_add(&operations, n, __ATOMIC_RELAXED);
 	if (program.last)

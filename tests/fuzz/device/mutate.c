@@ -66,6 +66,15 @@ static const struct record again[] = {
 	{ .op = OP_REPEAT, .p = { 31, 2 } }, { .op = OP_PAUSE }, { .op = OP_RESUME },
 	{ .op = OP_STATUS, .p = { 1 } },
 };
+/* Thousands of calls in one session, which another thread's may meet at any place. */
+static const struct record hammer[] = {
+	{ .op = OP_REPEAT, .p = { 31, 3, 5 } }, { .op = OP_PAUSE }, { .op = OP_RESUME },
+	{ .op = OP_TAIL }, { .op = OP_LOOK },
+};
+static const struct record hammer_hits[] = {
+	{ .op = OP_REPEAT, .p = { 31, 2, 6 } }, { .op = OP_FIRE, .p = { 0, 0, 1 } },
+	{ .op = OP_POLL }, { .op = OP_STATUS },
+};
 static const struct record again_hits[] = {
 	{ .op = OP_REPEAT, .p = { 15, 3 } }, { .op = OP_FIRE, .p = { 0, 0, 3 } },
 	{ .op = OP_SNAPSHOT, .p = { 2 } }, { .op = OP_RELEASE, .p = { 0, 1 } },
@@ -85,6 +94,7 @@ static const struct sequence {
 	SEQUENCE(begin), SEQUENCE(begin), SEQUENCE(begin_overwrite), SEQUENCE(hit),
 	SEQUENCE(hit), SEQUENCE(latency), SEQUENCE(full), SEQUENCE(pass), SEQUENCE(control),
 	SEQUENCE(again), SEQUENCE(again), SEQUENCE(again_hits), SEQUENCE(delayed),
+	SEQUENCE(hammer), SEQUENCE(hammer_hits),
 };
 
 struct program {

@@ -69,7 +69,7 @@ static void end(const char *why, long value)
 	abort();
 }
 
-static int64_t now_ms(void)
+int64_t operations_now_ms(void)
 {
 	struct timespec ts;
 
@@ -558,13 +558,13 @@ static void run_hotplug(const struct record *r, unsigned int cpu)
 
 	/* A hundred times as long as any other: not in each program. */
 	if (!getenv(always) &&
-	    now_ms() - __atomic_load_n(&last_hotplug, __ATOMIC_RELAXED) < HOTPLUG_MS)
+	    operations_now_ms() - __atomic_load_n(&last_hotplug, __ATOMIC_RELAXED) < HOTPLUG_MS)
 		return;
 	/* One CPU remains beside the first, else the threads' races are none. */
 	if (cpu < 2)
 		cpu = 3;
 	set_online(cpu, r->p[0] & 1);
-	__atomic_store_n(&last_hotplug, now_ms(), __ATOMIC_RELAXED);
+	__atomic_store_n(&last_hotplug, operations_now_ms(), __ATOMIC_RELAXED);
 }
 
 static void run_pin(const struct record *r)
@@ -776,10 +776,10 @@ static long number_in(const char *path, const char *format)
 /* Files that other contexts still hold are closed soon: a child that was killed, a socket. */
 static void wait_until_unused(long users)
 {
-	int64_t begun = now_ms();
+	int64_t begun = operations_now_ms();
 
 	while (number_in("/sys/module/auxtrace/refcnt", "%ld") != users) {
-		if (now_ms() - begun > 20000)
+		if (operations_now_ms() - begun > 20000)
 			end("no session is left, but users of the module", users);
 		usleep(1000);
 	}

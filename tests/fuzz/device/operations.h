@@ -20,5 +20,7 @@ void operations_end_thread(void);
 void operations_end(bool reload);
 /* Did a record ask for an unload? */
 bool operations_want_reload(void);
+/* By the monotonic clock. */
+int64_t operations_now_ms(void);
 
 #endif
