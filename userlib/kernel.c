@@ -3,9 +3,7 @@
  * The kernel's code as it is in memory. The vmlinux file does not have it: the kernel
  * patches its code at run time (alternatives, jump labels, ftrace, static calls).
  *
- * Recorded are the kernel's text, the modules, and code that the kernel generates in the
- * modules' area: BPF programs, ftrace and kprobe trampolines. kallsyms lists these
- * under the module names "bpf" and "__builtin_...".
+ * Recorded are the kernel's text and what is in the modules' area, which kernel_area.c finds.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,8 +15,6 @@
 #include "kernel_code.h"
 #include "recording.h"
 #include "recording_dir.h"
-
-#define GENERATED_MAX	16384	/* of a BPF program or trampoline, whose end kallsyms does not list */
 
 struct proc_copy {		/* a file of /proc that is read, and copied to the recording */
 	const char *name;
@@ -63,7 +59,7 @@ static int proc_close(struct proc_copy *copy)
 	return copy->out ? recording_file_close(copy->out, copy->name) : 0;
 }
 
-/* The kernel's text, generated code, and the symbols of all but the text. */
+/* The kernel's text, and the symbols of all but the text. */
 static int read_kallsyms(int dirfd, struct kernel_code *code)
 {
 	uint64_t stext = 0, etext = 0;
@@ -84,9 +80,7 @@ static int read_kallsyms(int dirfd, struct kernel_code *code)
 			stext = addr;
 		else if (!strcmp(name, "_etext"))
 			etext = addr;
-		else if (addr && (!strcmp(module, "bpf") || !strncmp(module, "__builtin_", 10)))
-			ret = kernel_code_add_range(code, addr, addr + GENERATED_MAX);
-		if (!ret && *module) {
+		if (*module) {
 			bool is_code = strchr("tTwW", type);
 
 			have_data |= !is_code;
@@ -104,29 +98,25 @@ static int read_kallsyms(int dirfd, struct kernel_code *code)
 	       kernel_code_add_range(code, stext, etext) ? -1 : 0;
 }
 
-static int read_modules(int dirfd, struct kernel_code *code)
+/* Copy the list of modules. */
+static int read_modules(int dirfd)
 {
 	struct proc_copy copy;
 	char line[4096];
-	int ret = 0;
 
 	/* A kernel without module support does not have this file. */
 	if (proc_open(&copy, "/proc/modules", dirfd, true))
 		return -1;
 	if (!copy.in)
 		return 0;
-	while (!ret && proc_line(&copy, line, sizeof(line))) {
-		uint64_t size, addr;
-
-		if (sscanf(line, "%*s %" SCNu64 " %*s %*s %*s %" SCNx64, &size, &addr) == 2 && addr)
-			ret = kernel_code_add_range(code, addr, addr + size);
-	}
-	return proc_close(&copy) || ret ? -1 : 0;
+	while (proc_line(&copy, line, sizeof(line)))
+		;
+	return proc_close(&copy);
 }
 
 static int read_all(int dirfd, struct kernel_code *code)
 {
-	return read_kallsyms(dirfd, code) || read_modules(dirfd, code) || kernel_code_read(code) ? -1 : 0;
+	return read_kallsyms(dirfd, code) || kernel_code_read(code) ? -1 : 0;
 }
 
 struct kernel_code *kernel_read(void)
@@ -157,11 +147,12 @@ int kernel_record(int dirfd, const struct kernel_code *before, uint64_t *changes
 
 	/* If this fails, nothing of an earlier snapshot is left that says what has changed. */
 	unlinkat(dirfd, "kcore.changes", 0);
-	ret = read_all(dirfd, &code);
+	ret = read_all(dirfd, &code) || read_modules(dirfd) ? -1 : 0;
+	if (!ret && before)
+		ret = kernel_code_add_gone(&code, before) ||
+		      kernel_changes_write(before, &code, dirfd, changes) ? -1 : 0;
 	if (!ret)
 		ret = kernel_code_write(&code, dirfd);
-	if (!ret && before)
-		ret = kernel_changes_write(before, &code, dirfd, changes);
 	kernel_code_free(&code);
 	return ret;
 }

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "internal.h"
+#include "kcore.h"
 #include "kernel_code.h"
-#include "lockdown.h"
 #include "recording_dir.h"
-
-#define PAGE		4096ull
 
 int kernel_code_add_range(struct kernel_code *code, uint64_t start, uint64_t end)
 {
@@ -22,7 +16,7 @@ int kernel_code_add_range(struct kernel_code *code, uint64_t start, uint64_t end
 		return fail(ENOMEM, "no memory for the list of kernel code");
 	code->ranges = grown;
 	grown[code->nr_ranges++] = (struct code_range){
-		.start = start & -PAGE, .end = (end + PAGE - 1) & -PAGE,
+		.start = start & -KERNEL_PAGE, .end = (end + KERNEL_PAGE - 1) & -KERNEL_PAGE,
 	};
 	return 0;
 }
@@ -40,6 +34,8 @@ int kernel_code_add_symbol(struct kernel_code *code, uint64_t address, bool is_c
 		code->symbols = grown;
 	}
 	code->symbols[code->nr_symbols++] = (struct code_symbol){ address, is_code };
+	if (code->last_listed < address)
+		code->last_listed = address;
 	return 0;
 }
 
@@ -55,6 +51,23 @@ static int by_address(const void *a, const void *b)
 	const struct code_symbol *x = a, *y = b;
 
 	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+int kernel_code_append(struct kernel_code *code, const struct kernel_code *more)
+{
+	size_t count = code->nr_ranges + more->nr_ranges;
+	struct code_range *grown;
+
+	if (!more->nr_ranges)
+		return 0;
+	grown = realloc(code->ranges, count * sizeof(*grown));
+	if (!grown)
+		return fail(ENOMEM, "no memory for the list of kernel code");
+	memcpy(&grown[code->nr_ranges], more->ranges, more->nr_ranges * sizeof(*grown));
+	qsort(grown, count, sizeof(*grown), by_start);
+	code->ranges = grown;
+	code->nr_ranges = count;
+	return 0;
 }
 
 static void merge_ranges(struct kernel_code *code)
@@ -80,112 +93,84 @@ static void merge_ranges(struct kernel_code *code)
  * Cut the range to the pages that a segment of kcore has, and say where they are. False: it has
  * none.
  */
-static bool locate_range(struct code_range *r, const Elf64_Phdr *ph, unsigned int count)
+static bool locate_range(struct code_range *r, const struct kcore *kcore)
 {
-	for (unsigned int k = 0; k < count; k++) {
-		uint64_t start = (ph[k].p_vaddr + PAGE - 1) & -PAGE;
-		uint64_t end = (ph[k].p_vaddr + ph[k].p_memsz) & -PAGE;
+	for (size_t i = 0; i < kcore->count; i++) {
+		const Elf64_Phdr *ph = &kcore->ph[i];
+		uint64_t start = (ph->p_vaddr + KERNEL_PAGE - 1) & -KERNEL_PAGE;
+		uint64_t end = (ph->p_vaddr + ph->p_memsz) & -KERNEL_PAGE;
 
-		if (ph[k].p_type != PT_LOAD || r->end <= start || r->start >= end)
+		if (ph->p_type != PT_LOAD || r->end <= start || r->start >= end)
 			continue;
 		if (r->start < start)
 			r->start = start;
 		if (r->end > end)
 			r->end = end;
-		r->from = ph[k].p_offset + (r->start - ph[k].p_vaddr);
+		r->from = ph->p_offset + (r->start - ph->p_vaddr);
 		return true;
 	}
 	return false;
 }
 
-static int locate(int kcore, struct kernel_code *code)
+static int read_ranges(const struct kcore *kcore, struct kernel_code *code)
 {
-	Elf64_Phdr *ph = NULL;
-	Elf64_Ehdr eh;
-	size_t size, n = 0;
-
-	if (pread(kcore, &eh, sizeof(eh), 0) != sizeof(eh) || memcmp(eh.e_ident, ELFMAG, SELFMAG) ||
-	    eh.e_phentsize != sizeof(*ph))
-		return fail(EIO, "/proc/kcore is not the ELF file it should be");
-	size = eh.e_phnum * sizeof(*ph);
-	ph = malloc(size);
-	if (!ph)
-		return fail(ENOMEM, "no memory for the program headers of /proc/kcore");
-	if (pread(kcore, ph, size, eh.e_phoff) != (ssize_t)size) {
-		free(ph);
-		return fail(EIO, "cannot read the program headers of /proc/kcore");
-	}
-	for (size_t i = 0; i < code->nr_ranges; i++)
-		if (locate_range(&code->ranges[i], ph, eh.e_phnum))
-			code->ranges[n++] = code->ranges[i];
-	free(ph);
-	code->nr_ranges = n;
-	return n ? 0 : fail(EIO, "/proc/kcore does not have the kernel's text");
-}
-
-static int read_range(int kcore, const struct code_range *r)
-{
-	uint64_t size = r->end - r->start, at = 0;
-
-	while (at < size) {
-		ssize_t got = pread(kcore, r->bytes + at, size - at, r->from + at);
-
-		if (got <= 0)
-			return fail(got ? errno : EIO, "cannot read kernel code at %#" PRIx64 " from /proc/kcore: %s",
-				    r->start + at, got ? strerror(errno) : "it ends");
-		at += got;
-	}
-	return 0;
-}
-
-static int read_ranges(int kcore, struct kernel_code *code)
-{
-	size_t size = 0;
+	size_t size = 0, n = 0;
 	int ret = 0;
 
-	if (locate(kcore, code))
-		return -1;
 	for (size_t i = 0; i < code->nr_ranges; i++)
+		if (locate_range(&code->ranges[i], kcore))
+			code->ranges[n++] = code->ranges[i];
+	code->nr_ranges = n;
+	if (!n)
+		return fail(EIO, "/proc/kcore does not have the kernel's text");
+	for (size_t i = 0; i < n; i++)
 		size += code->ranges[i].end - code->ranges[i].start;
 	code->bytes = malloc(size);
 	if (!code->bytes)
 		return fail(ENOMEM, "no memory for the %zu bytes of the kernel's code", size);
 	size = 0;
-	for (size_t i = 0; !ret && i < code->nr_ranges; i++) {
+	for (size_t i = 0; !ret && i < n; i++) {
 		struct code_range *r = &code->ranges[i];
 
 		r->bytes = code->bytes + size;
+		ret = kcore_read(kcore, r->from, r->start, code->bytes + size, r->end - r->start);
 		size += r->end - r->start;
-		ret = read_range(kcore, r);
 	}
 	return ret;
-}
-
-static const char *why_kcore_is_closed(int err)
-{
-	if (err == EPERM && lockdown_closes_kcore())
-		return "; the kernel is locked down in confidentiality mode, which closes it to everybody: only user code can be decoded";
-	if (err == EPERM || err == EACCES)
-		return "; it needs CAP_SYS_RAWIO and root's file permissions";
-	return "";
 }
 
 int kernel_code_read(struct kernel_code *code)
 {
-	int kcore = open("/proc/kcore", O_RDONLY | O_CLOEXEC);
+	struct kcore kcore;
 	int ret;
 
-	if (kcore < 0) {
-		ret = errno;
-		return fail(ret, "cannot open /proc/kcore, where the kernel's code is read from: %s%s",
-			    strerror(ret), why_kcore_is_closed(ret));
-	}
-	merge_ranges(code);
+	if (kcore_open(&kcore))
+		return -1;
 	if (code->nr_symbols)
 		qsort(code->symbols, code->nr_symbols, sizeof(*code->symbols), by_address);
-	ret = read_ranges(kcore, code);
-	close(kcore);
+	ret = kernel_area_search(&kcore, code);
+	if (!ret) {
+		merge_ranges(code);
+		ret = read_ranges(&kcore, code);
+	}
+	kcore_close(&kcore);
 	return ret;
+}
+
+static int page_to_range(const void *key, const void *element)
+{
+	const uint64_t page = *(const uint64_t *)key;
+	const struct code_range *r = element;
+
+	return page < r->start ? -1 : page >= r->end;
+}
+
+uint8_t *kernel_code_page(const struct kernel_code *code, uint64_t page)
+{
+	const struct code_range *r = bsearch(&page, code->ranges, code->nr_ranges, sizeof(*r),
+					     page_to_range);
+
+	return r ? r->bytes + (page - r->start) : NULL;
 }
 
 static void write_headers(FILE *out, const struct kernel_code *code)
@@ -202,7 +187,7 @@ static void write_headers(FILE *out, const struct kernel_code *code)
 		.e_phnum = code->nr_ranges,
 	};
 
-	offset = (offset + PAGE - 1) & -PAGE;
+	offset = (offset + KERNEL_PAGE - 1) & -KERNEL_PAGE;
 	fwrite(&eh, sizeof(eh), 1, out);
 	for (size_t i = 0; i < code->nr_ranges; i++) {
 		const struct code_range *r = &code->ranges[i];
@@ -213,13 +198,13 @@ static void write_headers(FILE *out, const struct kernel_code *code)
 			.p_vaddr = r->start,
 			.p_filesz = r->end - r->start,
 			.p_memsz = r->end - r->start,
-			.p_align = PAGE,
+			.p_align = KERNEL_PAGE,
 		};
 
 		fwrite(&ph, sizeof(ph), 1, out);
 		offset += ph.p_filesz;
 	}
-	while (ftell(out) % PAGE)
+	while (ftell(out) % KERNEL_PAGE)
 		putc(0, out);
 }
 

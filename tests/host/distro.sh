@@ -29,6 +29,7 @@ decodes()
 		grep -q 'decode errors: 0;' "$work/summary" && return
 	cat "$work/summary"
 	"$build/tools/auxtrace" script --errors --symfs "$symfs" "$1" 2> "$work/summary" | sed -n 1,20p
+	sed -n 1,20p "$1/kcore.changes"
 	return 1
 }
 

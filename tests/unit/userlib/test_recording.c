@@ -1662,6 +1662,18 @@ static uint32_t page_mark(uint64_t vaddr)
 	return vaddr >> 12 & 0xffffffff;
 }
 
+static void mark_page(char *page, uint64_t vaddr)
+{
+	uint32_t mark = page_mark(vaddr);
+
+	memcpy(page, &mark, sizeof(mark));
+}
+
+/* Pages of the modules' area with two modules, with BPF programs, and with trampolines. */
+static const struct {
+	unsigned int start, end;
+} used[] = { { 1, 4 }, { 0x10, 0x15 }, { 0x18, 0x1c } };
+
 /* A kcore with the text (4 pages), more behind it, and the modules' area. */
 static void write_kcore(void)
 {
@@ -1680,12 +1692,13 @@ static void write_kcore(void)
 	memset(image, 0, sizeof(image));
 	memcpy(image, &eh, sizeof(eh));
 	memcpy(image + sizeof(eh), ph, sizeof(ph));
-	for (unsigned int i = 0; i < 3; i++)
-		for (uint64_t at = 0; at < ph[i].p_filesz; at += PAGE) {
-			uint32_t mark = page_mark(ph[i].p_vaddr + at);
-
-			memcpy(image + ph[i].p_offset + at, &mark, sizeof(mark));
-		}
+	for (uint64_t at = 0; at < ph[2].p_filesz; at += PAGE)
+		mark_page(image + ph[2].p_offset + at, TEXT + at);
+	for (unsigned int i = 0; i < sizeof(used) / sizeof(*used); i++)
+		for (uint64_t at = used[i].start * PAGE; at < used[i].end * PAGE; at += PAGE)
+			mark_page(image + ph[0].p_offset + at, MODULES + at);
+	/* BPF's memory without programs */
+	memset(image + ph[0].p_offset + 0x15 * PAGE, 0xcc, 2 * PAGE);
 	write_proc("kcore", image, sizeof(image));
 }
 
@@ -1739,7 +1752,7 @@ static struct auxtrace_recording *kernel_recording(void)
 
 static void kernel_code_is_recorded_page_for_page(void **state)
 {
-	/* Text; both modules as one; BPF and ftrace code. Nothing of no segment. */
+	/* Text; both modules as one; BPF and ftrace code, of which kallsyms lists the first. */
 	static const struct {
 		uint64_t start, end;
 	} expected[] = {
@@ -1789,6 +1802,25 @@ static void patch(uint64_t address, const char *bytes, size_t size)
 	fclose(f);
 }
 
+/* Fails unless @name, a kcore of a recording, has these bytes at @address. */
+static void expect_code(const char *name, uint64_t address, const void *bytes, size_t count)
+{
+	const Elf64_Phdr *ph;
+	size_t size;
+	char *elf = slurp(name, &size);
+	bool found = false;
+
+	ph = (const void *)(elf + sizeof(Elf64_Ehdr));
+	for (unsigned int i = 0; i < ((const Elf64_Ehdr *)elf)->e_phnum; i++)
+		if (address >= ph[i].p_vaddr && address < ph[i].p_vaddr + ph[i].p_filesz) {
+			assert_false(found);
+			assert_memory_equal(elf + ph[i].p_offset + (address - ph[i].p_vaddr), bytes, count);
+			found = true;
+		}
+	assert_true(found);
+	free(elf);
+}
+
 static void expect_changes(const char *name, const char *expected)
 {
 	size_t size;
@@ -1801,8 +1833,6 @@ static void expect_changes(const char *name, const char *expected)
 
 static void what_changes_in_the_kernels_code_is_noted(void **state)
 {
-	static const char fewer[] =
-		"mod 8192 0 - Live 0xffffffffa0001000 (OE)\n";
 	struct auxtrace_recording *rec = kernel_recording();
 	struct auxtrace_totals totals;
 
@@ -1818,7 +1848,6 @@ static void what_changes_in_the_kernels_code_is_noted(void **state)
 	patch(MODULES + 0x1ffe, "\xeb\xfe", 2);
 	/* Data: not code. */
 	patch(MODULES + 0x2100, "data", 4);
-	write_proc("modules", fewer, sizeof(fewer) - 1);
 	assert_int_equal(auxtrace_recording_finish(rec, &totals), 0);
 	expect_changes("kcore.changes",
 		       "patched 0xffffffff81001010 0000000000 e800000012\n"
@@ -1828,9 +1857,115 @@ static void what_changes_in_the_kernels_code_is_noted(void **state)
 		       "patched 0xffffffff81001066 00 02\n"
 		       "patched 0xffffffff81002fff 00 cc\n"
 		       "patched 0xffffffff81003000 03 cc\n"
-		       "patched 0xffffffffa0001ffe 0000 ebfe\n"
-		       "gone 0xffffffffa0003000 0xffffffffa0004000\n");
-	assert_int_equal(totals.code_changes, 9);
+		       "patched 0xffffffffa0001ffe 0000 ebfe\n");
+	assert_int_equal(totals.code_changes, 8);
+}
+
+/* It may have run before it went. */
+static void code_that_is_gone_is_recorded_as_it_was(void **state)
+{
+	static const char nothing[PAGE];
+	char program[128], freed[128];
+	struct auxtrace_recording *rec;
+	struct auxtrace_totals totals;
+	uint32_t mark = page_mark(MODULES + 0x3000);
+
+	(void)state;
+	memset(program, 0x90, sizeof(program));
+	memset(freed, 0xcc, sizeof(freed));
+	patch(MODULES + 0x11040, program, sizeof(program));
+	patch(MODULES + 0x12000, freed, 64);
+	rec = kernel_recording();
+	/* A module is unloaded. */
+	patch(MODULES + 0x3000, nothing, PAGE);
+	/* A program goes, and another one comes. */
+	patch(MODULES + 0x11040, freed, sizeof(freed));
+	patch(MODULES + 0x12000, program, 64);
+	assert_int_equal(auxtrace_recording_finish(rec, &totals), 0);
+	expect_code("kcore", MODULES + 0x3000, &mark, sizeof(mark));
+	expect_code("kcore", MODULES + 0x11040, program, sizeof(program));
+	expect_code("kcore", MODULES + 0x12000, program, 64);
+	/* To free a program leaves no byte of its units. */
+	expect_in("kcore.changes", "patched 0xffffffffa0012000 cccc");
+	assert_int_equal(totals.code_changes, 1);
+}
+
+static void int3_in_code_that_is_still_there_is_recorded(void **state)
+{
+	char int3[64];
+	struct auxtrace_recording *rec = kernel_recording();
+
+	(void)state;
+	memset(int3, 0xcc, sizeof(int3));
+	/* Neither is a whole unit. */
+	patch(MODULES + 0x11001, int3, 63);
+	patch(MODULES + 0x11060, int3, 64);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	expect_code("kcore", MODULES + 0x11001, int3, 63);
+	expect_code("kcore", MODULES + 0x11060, int3, 64);
+}
+
+/* A kcore of nothing but the text and the modules' area, at @start, with its last page in use. */
+static void write_large_area(uint64_t start, uint64_t size)
+{
+	const Elf64_Phdr ph[] = {
+		{ .p_type = PT_LOAD, .p_vaddr = TEXT, .p_offset = 0x1000, .p_memsz = 0x4000 },
+		{ .p_type = PT_LOAD, .p_vaddr = start, .p_offset = 0x5000, .p_memsz = size },
+	};
+	const Elf64_Ehdr eh = {
+		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+		.e_type = ET_CORE, .e_machine = EM_X86_64, .e_phoff = sizeof(eh), .e_phnum = 2,
+		.e_phentsize = sizeof(ph[0]), .e_ehsize = sizeof(eh),
+	};
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/kcore", proc);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fwrite(&eh, sizeof(eh), 1, f);
+	fwrite(ph, sizeof(ph), 1, f);
+	fseek(f, 0x5000 + size - 1, SEEK_SET);
+	fwrite("\xc3", 1, 1, f);
+	fclose(f);
+}
+
+#define AREA	0xffffffffc0000000ull
+#define HOLE	0x1000000u
+
+/* Is the last page of such an area recorded, if kallsyms has a symbol in its second page, or none? */
+static bool last_page_is_recorded(void **state, uint64_t start, uint64_t size, bool symbol)
+{
+	static const char list[] =
+		"ffffffff81000000 T _stext\n"
+		"ffffffff81003ff0 T _etext\n"
+		"ffffffffc0001000 t module_function\t[mod]\n";
+	unsigned int segments;
+	char *elf;
+
+	write_proc("kallsyms", list, symbol ? sizeof(list) - 1 : 52);
+	write_large_area(start, size);
+	assert_int_equal(auxtrace_recording_finish(kernel_recording(), NULL), 0);
+	elf = slurp("kcore", &(size_t){ 0 });
+	segments = ((const Elf64_Ehdr *)elf)->e_phnum;
+	free(elf);
+	assert_in_range(segments, 1, 2);
+	if (segments == 2)
+		expect_code("kcore", start + size - 1, "\xc3", 1);
+	assert_int_equal(end_kernel(state), 0);
+	assert_int_equal(begin_kernel(state), 0);
+	return segments == 2;
+}
+
+/* The area is a gigabyte: it is not read where nothing can be. */
+static void beyond_a_large_hole_nothing_is_looked_for(void **state)
+{
+	assert_true(last_page_is_recorded(state, AREA, HOLE, false));
+	assert_false(last_page_is_recorded(state, AREA, HOLE + PAGE, false));
+	assert_true(last_page_is_recorded(state, AREA, HOLE + PAGE, true));
+	assert_false(last_page_is_recorded(state, AREA, HOLE + 2 * PAGE, true));
+	/* That is no area of modules. */
+	assert_false(last_page_is_recorded(state, AREA - HOLE, PAGE, false));
 }
 
 static void where_nothing_changes_nothing_is_noted(void **state)
@@ -1889,19 +2024,14 @@ static void what_was_data_before_is_no_code_that_changed(void **state)
 		"ffffffff81003ff0 T _etext\n"
 		"ffffffffa0001000 d other_data\t[other]\n"
 		"ffffffffa0002000 T other_function\t[other]\n";
-	static const char modules[] =
-		"other 8192 0 - Live 0xffffffffa0001000 (OE)\n"
-		"next 4096 1 mod, Live 0xffffffffa0003000\n";
 	struct auxtrace_recording *rec = kernel_recording();
 
 	(void)state;
 	write_proc("kallsyms", others, sizeof(others) - 1);
-	write_proc("modules", modules, sizeof(modules) - 1);
 	patch(MODULES + 0x1100, "data", 4);
 	patch(MODULES + 0x2100, "code", 4);
 	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
 	expect_in("kcore.changes", "patched 0xffffffffa0001100 00000000 64617461\n");
-	expect_in("kcore.changes", "gone 0xffffffffa0010000 ");
 	expect_not_in("kcore.changes", "0xffffffffa0002100");
 }
 
@@ -2049,7 +2179,7 @@ static void snapshots_keep_the_kernel_that_they_met(void **state)
 	};
 	struct auxtrace_recording *rec;
 	char *snapshot, *again;
-	size_t size, same, own;
+	size_t size, same;
 
 	(void)state;
 	session = auxtrace_open(NULL);
@@ -2061,17 +2191,18 @@ static void snapshots_keep_the_kernel_that_they_met(void **state)
 	snapshot = slurp("snapshot.0001/kcore", &size);
 	expect_changes("snapshot.0001/kcore.changes", "");
 	write_proc("modules", "", 0);
+	patch(TEXT + 0x1010, "\xcc", 1);
 	assert_int_equal(auxtrace_recording_snapshot(rec), 2);
 	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
 	again = slurp("snapshot.0002/kcore", &same);
 	assert_int_equal(size, same);
 	assert_memory_equal(again, snapshot, size);
-	/* The recording's own has no modules any more. */
-	free(slurp("kcore", &own));
-	assert_true(own < size);
+	expect_code("kcore", TEXT + 0x1010, "\xcc", 1);
+	expect_code("snapshot.0001/kcore", TEXT + 0x1010, "\0", 1);
 	expect_in("snapshot.0001/modules", "mod 8192");
+	expect_not_in("modules", "mod 8192");
 	expect_changes("snapshot.0002/kcore.changes", "");
-	expect_in("kcore.changes", "gone 0x");
+	expect_changes("kcore.changes", "patched 0xffffffff81001010 00 cc\n");
 	assert_true(exists("snapshot.0002/kallsyms"));
 	free(again);
 	free(snapshot);
@@ -2138,6 +2269,9 @@ int main(void)
 		k(a_kernel_without_modules_has_none),
 		k(snapshots_keep_the_kernel_that_they_met),
 		k(what_changes_in_the_kernels_code_is_noted),
+		k(code_that_is_gone_is_recorded_as_it_was),
+		k(int3_in_code_that_is_still_there_is_recorded),
+		k(beyond_a_large_hole_nothing_is_looked_for),
 		k(where_nothing_changes_nothing_is_noted),
 		k(what_was_before_may_not_be_known),
 		k(without_symbols_of_data_only_the_text_is_compared),
