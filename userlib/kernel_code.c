@@ -70,25 +70,6 @@ int kernel_code_append(struct kernel_code *code, const struct kernel_code *more)
 	return 0;
 }
 
-static void merge_ranges(struct kernel_code *code)
-{
-	struct code_range *ranges = code->ranges;
-	size_t n = 0;
-
-	qsort(ranges, code->nr_ranges, sizeof(*ranges), by_start);
-	for (size_t i = 0; i < code->nr_ranges; i++) {
-		struct code_range *last = n ? &ranges[n - 1] : NULL;
-
-		if (last && ranges[i].start <= last->end) {
-			if (ranges[i].end > last->end)
-				last->end = ranges[i].end;
-		} else {
-			ranges[n++] = ranges[i];
-		}
-	}
-	code->nr_ranges = n;
-}
-
 /*
  * Cut the range to the pages that a segment of kcore has, and say where they are. False: it has
  * none.
@@ -150,7 +131,7 @@ int kernel_code_read(struct kernel_code *code)
 		qsort(code->symbols, code->nr_symbols, sizeof(*code->symbols), by_address);
 	ret = kernel_area_search(&kcore, code);
 	if (!ret) {
-		merge_ranges(code);
+		qsort(code->ranges, code->nr_ranges, sizeof(*code->ranges), by_start);
 		ret = read_ranges(&kcore, code);
 	}
 	kcore_close(&kcore);
