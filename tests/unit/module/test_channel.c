@@ -1558,12 +1558,14 @@ static void an_error_wakes_readers_that_have_not_read(void **state)
 
 /*
  * In hard interrupt context on PREEMPT_RT, no lock of a wait queue can be taken; and the memory of
- * an irq_work must outlive a grace period, of which one is enough for all.
+ * an irq_work must outlive a grace period, of which one is enough for all channels.
  */
 static void on_preempt_rt_a_work_wakes_readers_and_close_waits_once(void **state)
 {
+	const struct auxtrace_setup setup = { .aux_size = SIZE };
+
 	for (int rt = 0; rt < 2; rt++) {
-		struct auxt_channel *all[1];
+		struct auxt_channel *all[2];
 
 		shim_preempt_rt = rt;
 		shim_grace_periods = 0;
@@ -1583,14 +1585,20 @@ static void on_preempt_rt_a_work_wakes_readers_and_close_waits_once(void **state
 		auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_SETUP);
 		auxt_channel_detach(channel);
 		all[0] = channel;
+		/* Of another CPU, and never attached. */
+		all[1] = auxt_channel_new(&fake, NULL, &group, 4, 1, &setup);
+		assert_non_null(all[1]);
+		irq_work_queue(&all[1]->wake);
 		group.channels = all;
-		shim_nr_cpus = 1;
+		shim_nr_cpus = 2;
 		auxt_channel_flush(&group);
-		assert_false(channel->wake.queued);
+		for (int i = 0; i < 2; i++)
+			assert_false(all[i]->wake.queued);
 		assert_false(group.wakeup.queued);
 		assert_int_equal(shim_grace_periods, rt);
 		shim_nr_cpus = 0;
 		group.channels = NULL;
+		auxt_channel_free(all[1]);
 		unmake();
 		/* The last moment at which the kernel reads the works: they must not be freed. */
 		synchronize_rcu();

@@ -11,15 +11,17 @@
 struct irq_work {
 	void (*func)(struct irq_work *work);
 	bool queued;
+	bool hard;
 };
 
 static inline void init_irq_work(struct irq_work *work, void (*func)(struct irq_work *))
 {
 	work->func = func;
 	work->queued = false;
+	work->hard = false;
 }
 
-#define IRQ_WORK_INIT_HARD(_func)	((struct irq_work) { .func = (_func) })
+#define IRQ_WORK_INIT_HARD(_func)	((struct irq_work) { .func = (_func), .hard = true })
 
 static inline bool irq_work_queue(struct irq_work *work)
 {
@@ -29,7 +31,10 @@ static inline bool irq_work_queue(struct irq_work *work)
 	return news;
 }
 
-/* On PREEMPT_RT the kernel reads the work once more, at any time until a grace period has passed. */
+/*
+ * On PREEMPT_RT the kernel reads the work once more, at any time until a grace period has passed. If
+ * the work is not a hard one, a thread runs it there, and the kernel waits for that grace period here.
+ */
 static inline void irq_work_sync(struct irq_work *work)
 {
 	if (work->queued)
@@ -40,6 +45,8 @@ static inline void irq_work_sync(struct irq_work *work)
 			shim_reads_later[i] = &work->queued;
 			break;
 		}
+	if (shim_preempt_rt && !work->hard)
+		synchronize_rcu();
 }
 
 #endif /* SHIM_LINUX_IRQ_WORK_H */
