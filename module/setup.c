@@ -5,9 +5,9 @@
 #include <linux/cpu.h>
 #include <linux/err.h>
 #include <linux/mm.h>
-#include <linux/nospec.h>
 #include <linux/slab.h>
 #include "base/aux_buffer.h"
+#include "base/user_index.h"
 #include "core/channel.h"
 #include "core/known.h"
 #include "cpuset.h"
@@ -109,6 +109,7 @@ static int setup_make_channels(struct auxt_session *session, const struct auxtra
 /* With setup_lock held. */
 static int setup_make(struct auxt_session *session, const struct auxtrace_setup *arg)
 {
+	u32 pmu = arg->pmu;
 	int err;
 
 	if (auxt_session_state(session) != AUXTRACE_STATE_NEW)
@@ -125,9 +126,9 @@ static int setup_make(struct auxt_session *session, const struct auxtrace_setup 
 	if (!perfmon_capable())
 		goto err_cpus;
 	err = -ENODEV;
-	if (arg->pmu >= ARRAY_SIZE(auxt_trace_pmus))
+	if (!auxt_user_index(&pmu, ARRAY_SIZE(auxt_trace_pmus)))
 		goto err_cpus;
-	session->pmu = auxt_trace_pmus[array_index_nospec(arg->pmu, ARRAY_SIZE(auxt_trace_pmus))];
+	session->pmu = auxt_trace_pmus[pmu];
 	if (session->pmu->missing() || !setup_all_online(session->group.cpus))
 		goto err_cpus;
 	err = session->pmu->check(arg, session->group.cpus);

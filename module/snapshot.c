@@ -2,10 +2,10 @@
 /* SNAPSHOT: one cut over all channels, in place or kept in a slot; RELEASE of such a slot. */
 
 #include <linux/mm.h>
-#include <linux/nospec.h>
 #include <linux/slab.h>
 #include <linux/stddef.h>
 #include "answer.h"
+#include "base/user_index.h"
 #include "broadcast.h"
 #include "core/channel.h"
 #include "core/known.h"
@@ -169,6 +169,7 @@ int auxt_release(struct auxt_session *session, void *data)
 	const struct auxtrace_release *arg = data;
 	bool sample = arg->flags & AUXTRACE_RELEASE_SAMPLE;
 	struct auxt_channel *ch;
+	u32 cpu = arg->cpu;
 	int err = -EINVAL;
 
 	if (arg->flags & ~AUXTRACE_RELEASE_ALL || (arg->cpu && !sample))
@@ -178,9 +179,9 @@ int auxt_release(struct auxt_session *session, void *data)
 	if (arg->slot >= session->nr_slots)
 		return -EINVAL;
 	if (sample) {
-		if (arg->cpu >= nr_cpu_ids)
+		if (!auxt_user_index(&cpu, nr_cpu_ids))
 			return -EINVAL;
-		ch = session->group.channels[array_index_nospec(arg->cpu, nr_cpu_ids)];
+		ch = session->group.channels[cpu];
 		if (!ch)
 			return -EINVAL;
 		return auxt_slots_release_sample(&ch->slots, arg->slot) ? 0 : -EINVAL;

@@ -10,7 +10,6 @@
 #include <linux/fs.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
-#include <linux/nospec.h>
 #include <linux/overflow.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/user.h>
@@ -18,6 +17,7 @@
 #include <linux/topology.h>
 #include <linux/vmalloc.h>
 #include "base/aux_buffer.h"
+#include "base/user_index.h"
 #include "compat/compat.h"
 
 /**
@@ -455,9 +455,9 @@ int auxt_aux_buffer_mmap(struct auxt_aux_buffer *buffer, struct vm_area_struct *
 		return -EINVAL;
 	if (region > AUXTRACE_REGION_DATA || (region == AUXTRACE_REGION_DATA && !buffer->nr_data))
 		return -EINVAL;
-	if (cpu >= buffer->nr_cpus)
+	if (!auxt_user_index(&cpu, buffer->nr_cpus))
 		return -ENODEV;
-	cpu_pages = buffer->cpu_pages[array_index_nospec(cpu, buffer->nr_cpus)];
+	cpu_pages = buffer->cpu_pages[cpu];
 	if (!cpu_pages)
 		return -ENODEV;
 

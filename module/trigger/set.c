@@ -15,9 +15,9 @@
 #include <linux/limits.h>
 #include <linux/minmax.h>
 #include <linux/mutex.h>
-#include <linux/nospec.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
+#include "base/user_index.h"
 #include "core/data_ring.h"
 #include "core/known.h"
 #include "core/record.h"
@@ -60,9 +60,8 @@ static int set_check_action(const struct auxt_trigger_set *set, struct auxtrace_
 	u64 ring = set->setup.data_size / auxt_data_slots(&set->setup);
 	u32 uses;
 
-	if (arg->action >= AUXT_NR_TRIGGER_ACTIONS)
+	if (!auxt_user_index(&arg->action, AUXT_NR_TRIGGER_ACTIONS))
 		return -EINVAL;
-	arg->action = array_index_nospec(arg->action, AUXT_NR_TRIGGER_ACTIONS);
 	uses = auxt_trigger_actions[arg->action].uses;
 	if (arg->flags & AUXTRACE_TRIGGER_ALL_CPUS && !(uses & USES_ALL_CPUS))
 		return -EINVAL;
@@ -98,9 +97,8 @@ NOKPROBE_SYMBOL(set_check_action);
 static int set_check(const struct auxt_trigger_set *set, struct auxtrace_trigger *arg)
 {
 	if (arg->flags & ~AUXTRACE_TRIGGER_ALL || arg->reserved ||
-	    arg->kind >= ARRAY_SIZE(set_kinds))
+	    !auxt_user_index(&arg->kind, ARRAY_SIZE(set_kinds)))
 		return -EINVAL;
-	arg->kind = array_index_nospec(arg->kind, ARRAY_SIZE(set_kinds));
 	if (arg->name_len >= PATH_MAX || auxt_trigger_unused(arg))
 		return -EINVAL;
 	if (arg->flags & AUXTRACE_TRIGGER_ONE_SHOT && arg->count)
