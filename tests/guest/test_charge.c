@@ -173,6 +173,7 @@ static void a_process_in_another_user_namespace_gives_back_the_same(void **state
 #define CGROUPS	"/tmp/cgroups"
 #define CGROUP	CGROUPS "/session"
 #define BIG	(64 << 20)
+#define BIG_RING	(32 << 20)
 /* The kernel keeps up to 64 pages a CPU charged that are free (MEMCG_CHARGE_BATCH). */
 #define STOCK	(2 << 20)
 
@@ -215,45 +216,58 @@ static void cgroup_required(void)
 	assert_true(!mkdir(CGROUP, 0755) || errno == EEXIST);
 }
 
+struct cgroup_setup {
+	int fd;
+	unsigned int aux_size, data_size;
+};
+
 static int setup_in_cgroup(void *arg)
 {
-	int fd = *(int *)arg;
+	const struct cgroup_setup *call = arg;
 	struct session s;
 
 	if (cgroup_write(CGROUP "/cgroup.procs", "0"))
 		return 100;
 	setup_prepare(&s);
-	s.setup.aux_size = BIG;
-	return -at_ioctl(fd, AUXTRACE_IOC_SETUP, &s.setup);
+	s.setup.aux_size = call->aux_size;
+	s.setup.data_size = call->data_size;
+	return -at_ioctl(call->fd, AUXTRACE_IOC_SETUP, &s.setup);
+}
+
+/* What it may have is too little; then enough: then all of it is charged, and given back. */
+static void check_cgroup(const char *little, const char *enough, struct cgroup_setup call)
+{
+	long size = call.aux_size + call.data_size, charged, left;
+
+	assert_int_equal(cgroup_write(CGROUP "/memory.max", little), 0);
+	assert_int_equal(child_run(setup_in_cgroup, &call), ENOMEM);
+	/* It was refused, and nobody was killed for it. */
+	assert_int_equal(cgroup_number("memory.events", "oom_kill "), 0);
+	assert_true(cgroup_number("memory.current", "") < 8 << 20);
+
+	assert_int_equal(cgroup_write(CGROUP "/memory.max", enough), 0);
+	assert_int_equal(child_run(setup_in_cgroup, &call), 0);
+	charged = cgroup_number("memory.current", "");
+	print_message("%ld KiB charged for %ld KiB\n", charged >> 10, size >> 10);
+	assert_true(charged >= size);
+	at_close(call.fd);
+	left = cgroup_number("memory.current", "");
+	print_message("%ld KiB are left\n", left >> 10);
+	assert_true(left <= charged - size + STOCK);
+	assert_int_equal(cgroup_number("memory.events", "oom_kill "), 0);
 }
 
 static void the_limit_of_the_memory_cgroup_is_kept(void **state)
 {
 	struct utsname name;
-	long charged, left;
-	int fd;
 
 	cgroup_required();
 	assert_int_equal(uname(&name), 0);
 	if (!strncmp(name.release, "5.10.", 5))
 		skip_test("this kernel cannot charge what users map");
-	fd = at_open();
-	assert_int_equal(cgroup_write(CGROUP "/memory.max", "32M"), 0);
-	assert_int_equal(child_run(setup_in_cgroup, &fd), ENOMEM);
-	/* It was refused, and nobody was killed for it. */
-	assert_int_equal(cgroup_number("memory.events", "oom_kill "), 0);
-	assert_true(cgroup_number("memory.current", "") < 8 << 20);
-
-	assert_int_equal(cgroup_write(CGROUP "/memory.max", "128M"), 0);
-	assert_int_equal(child_run(setup_in_cgroup, &fd), 0);
-	charged = cgroup_number("memory.current", "");
-	print_message("%ld KiB charged for an area of %d KiB\n", charged >> 10, BIG >> 10);
-	assert_true(charged >= BIG);
-	at_close(fd);
-	left = cgroup_number("memory.current", "");
-	print_message("%ld KiB are left\n", left >> 10);
-	assert_true(left <= charged - BIG + STOCK);
-	assert_int_equal(cgroup_number("memory.events", "oom_kill "), 0);
+	check_cgroup("32M", "128M", (struct cgroup_setup){ at_open(), BIG, 0 });
+	/* An area that fits, and a data ring that does not. */
+	check_cgroup("80M", "128M", (struct cgroup_setup){ at_open(), BIG, BIG_RING });
 	rmdir(CGROUP);
 	umount(CGROUPS);
 }
