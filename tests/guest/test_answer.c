@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cpu.h"
+#include "fault.h"
 #include "invariants.h"
 #include "machine.h"
 #include "pmu.h"
@@ -151,7 +152,174 @@ static void entries_may_end_at_the_last_byte_that_can_be_written(void **state)
 	ok_stop(s.fd);
 }
 
-/* ---- memory that comes and goes while the call runs ------------------------------- */
+/* ---- memory that goes while the call runs, at one moment --------------------------- */
+
+/* A call in a thread of its own. */
+struct call {
+	pthread_t thread;
+	int fd;
+	unsigned long nr;
+	void *arg;
+	int ret;
+};
+
+static void *call_run(void *arg)
+{
+	struct call *call = arg;
+
+	call->ret = at_ioctl(call->fd, call->nr, call->arg);
+	return NULL;
+}
+
+/*
+ * Makes a call that needs f->page. While it waits for that, f->before and the page of @arg lose
+ * the right to write; then f->page comes with @text, or goes if that is NULL. Returns what the
+ * call returns.
+ */
+static int call_protected(const struct session *s, unsigned long nr, void *arg,
+			  const struct fault *f, const char *text)
+{
+	struct call call = { .fd = s->fd, .nr = nr, .arg = arg };
+
+	assert_int_equal(pthread_create(&call.thread, NULL, call_run, &call), 0);
+	fault_wait(f);
+	assert_int_equal(mprotect(f->before, page_size, PROT_READ), 0);
+	assert_int_equal(mprotect(arg, page_size, PROT_READ), 0);
+	if (text)
+		fault_end(f, text);
+	else
+		fault_end_unmapped(f);
+	assert_int_equal(pthread_join(call.thread, NULL), 0);
+	assert_int_equal(mprotect(arg, page_size, PROT_READ | PROT_WRITE), 0);
+	return call.ret;
+}
+
+static void *argument_page(void)
+{
+	void *page = mmap(NULL, page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_ptr_not_equal(page, MAP_FAILED);
+	return page;
+}
+
+/* What an entry that begins in f->before has in f->page: zeroes, which the kernel has written. */
+#define MORE	64
+static void check_more(const struct fault *f)
+{
+	for (int i = 0; i < MORE; i++)
+		assert_int_equal(f->page[i], 0);
+	assert_int_equal(f->page[MORE], 'x');
+}
+
+static const char *xs(void)
+{
+	static char text[MORE + 2];
+
+	memset(text, 'x', MORE + 1);
+	return text;
+}
+
+static void a_snapshot_answers_in_pages_that_it_has_checked(void **state)
+{
+	struct auxtrace_snapshot *arg = argument_page();
+	struct auxtrace_status_page before, after;
+	struct auxtrace_cut *cut;
+	struct session s;
+	struct fault f;
+
+	for (int there = 0; there < 2; there++) {
+		fault_begin(&f);
+		slot_session(&s, one_cpu);
+		ok_start(s.fd);
+		cut = (struct auxtrace_cut *)f.page - 1;
+		memset(cut, 0xa5, sizeof(*cut));
+		*arg = (struct auxtrace_snapshot){
+			.size = sizeof(*arg), .flags = SLOT, .cuts = (uintptr_t)cut,
+			.cuts_len = 1, .cut_size = sizeof(*cut) + MORE, .out_slot = 0xa5,
+		};
+		before = channel_status(s.channel);
+		expect_call("SNAPSHOT", there ? 0 : EFAULT,
+			    call_protected(&s, AUXTRACE_IOC_SNAPSHOT, arg, &f, there ? xs() : NULL),
+			    __FILE__, __LINE__);
+		after = channel_status(s.channel);
+		assert_int_equal(after.snapshots, before.snapshots + there);
+		assert_int_equal(after.slot != before.slot, there);
+		if (there) {
+			assert_int_equal(cut->cpu, first_cpu);
+			check_more(&f);
+			assert_int_equal(arg->out_slot, before.slot);
+			ok_release(s.fd, arg->out_slot);
+		} else {
+			assert_int_equal(cut->cpu, 0xa5a5a5a5);
+			assert_int_equal(arg->out_slot, 0xa5);
+		}
+		ok_stop(s.fd);
+		check_accounting(&s);
+		session_close(&s);
+		fault_close(&f);
+	}
+}
+
+static void a_pause_answers_in_pages_that_it_has_checked(void **state)
+{
+	struct auxtrace_control *arg = argument_page();
+	struct auxtrace_status_page after;
+	struct auxtrace_effect *effect;
+	struct session s;
+	struct fault f;
+
+	for (int there = 0; there < 2; there++) {
+		fault_begin(&f);
+		slot_session(&s, one_cpu);
+		ok_start(s.fd);
+		effect = (struct auxtrace_effect *)f.page - 1;
+		memset(effect, 0xa5, sizeof(*effect));
+		*arg = (struct auxtrace_control){
+			.size = sizeof(*arg), .effects = (uintptr_t)effect,
+			.effects_len = 1, .effect_size = sizeof(*effect) + MORE,
+		};
+		expect_call("PAUSE", there ? 0 : EFAULT,
+			    call_protected(&s, AUXTRACE_IOC_PAUSE, arg, &f, there ? xs() : NULL),
+			    __FILE__, __LINE__);
+		after = channel_status(s.channel);
+		assert_int_equal(after.pauses_asked, there);
+		assert_int_equal(after.running, !there);
+		if (there) {
+			assert_int_equal(effect->cpu, first_cpu);
+			assert_int_equal(effect->flags & AUXTRACE_EFFECT_CHANGED,
+					 AUXTRACE_EFFECT_CHANGED);
+			check_more(&f);
+		} else {
+			assert_int_equal(effect->cpu, 0xa5a5a5a5);
+		}
+		ok_stop(s.fd);
+		check_accounting(&s);
+		session_close(&s);
+		fault_close(&f);
+	}
+}
+
+/* The kernel waits for the trigger's name. */
+static void a_trigger_answers_in_a_page_that_it_has_checked(void **state)
+{
+	struct auxtrace_trigger *arg = argument_page();
+	struct session s;
+	struct fault f;
+
+	fault_begin(&f);
+	slot_session(&s, one_cpu);
+	*arg = trigger_named(AUXTRACE_TRIGGER_KPROBE, AUXTRACE_ACTION_PAUSE, CALL_FUNCTION, 0);
+	arg->size = sizeof(*arg);
+	arg->name = (uintptr_t)f.page;
+	expect_call("TRIGGER_ADD", 0,
+		    call_protected(&s, AUXTRACE_IOC_TRIGGER_ADD, arg, &f, CALL_FUNCTION),
+		    __FILE__, __LINE__);
+	assert_int_equal(arg->out_id, 1);
+	trigger_del(&s, 1);
+	fault_close(&f);
+}
+
+/* ---- memory that comes and goes while the call runs, at any moment ------------------ */
 
 /* The last CPU is not traced: it would spend its time on the trace of the other thread's loops. */
 #define TRACED_CPUS	(all_cpus & ~(1ULL << last_cpu))
@@ -354,6 +522,9 @@ int main(void)
 		vm_test(entries_have_the_size_that_the_caller_gives),
 		vm_test(entries_of_an_impossible_size_are_refused_without_effect),
 		vm_test(entries_may_end_at_the_last_byte_that_can_be_written),
+		vm_test(a_snapshot_answers_in_pages_that_it_has_checked),
+		vm_test(a_pause_answers_in_pages_that_it_has_checked),
+		vm_test(a_trigger_answers_in_a_page_that_it_has_checked),
 		vm_test(a_snapshot_that_fails_retains_no_slot),
 		vm_test(a_pause_that_fails_pauses_nothing),
 		vm_test(a_trigger_that_is_refused_is_not_added),

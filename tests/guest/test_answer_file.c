@@ -6,18 +6,15 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/userfaultfd.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "fault.h"
 #include "machine.h"
 #include "pmu.h"
 #include "trigger.h"
@@ -26,54 +23,6 @@
 #define AUX_SIZE	space_for(64 * 1024)
 #define MOUNT_POINT	"/tmp/answer"
 #define MAPPED_FILE	MOUNT_POINT "/file"
-
-/* A page that is not there: who reads it waits until fault_end(). */
-struct fault {
-	char *page;
-	int fd;
-};
-
-static void fault_begin(struct fault *f)
-{
-	struct uffdio_api api = { .api = UFFD_API };
-	struct uffdio_register range = { .mode = UFFDIO_REGISTER_MODE_MISSING };
-
-	f->fd = syscall(SYS_userfaultfd, O_CLOEXEC);
-	if (f->fd < 0)
-		skip_test("this kernel has no userfaultfd(2)");
-	assert_int_equal(ioctl(f->fd, UFFDIO_API, &api), 0);
-	f->page = mmap(NULL, page_size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	assert_ptr_not_equal(f->page, MAP_FAILED);
-	range.range.start = (uintptr_t)f->page;
-	range.range.len = page_size;
-	assert_int_equal(ioctl(f->fd, UFFDIO_REGISTER, &range), 0);
-}
-
-static void fault_wait(const struct fault *f)
-{
-	struct pollfd fd = { .fd = f->fd, .events = POLLIN };
-	struct uffd_msg msg;
-
-	assert_int_equal(poll(&fd, 1, 60000), 1);
-	assert_int_equal(read(f->fd, &msg, sizeof(msg)), sizeof(msg));
-	assert_int_equal(msg.event, UFFD_EVENT_PAGEFAULT);
-	assert_int_equal(msg.arg.pagefault.address & -page_size, (uintptr_t)f->page);
-}
-
-/* The page is there, with @text. */
-static void fault_end(struct fault *f, const char *text)
-{
-	char *bytes = aligned_alloc(page_size, page_size);
-	struct uffdio_copy copy = {
-		.dst = (uintptr_t)f->page, .src = (uintptr_t)bytes, .len = page_size,
-	};
-
-	assert_non_null(bytes);
-	memset(bytes, 0, page_size);
-	strcpy(bytes, text);
-	assert_int_equal(ioctl(f->fd, UFFDIO_COPY, &copy), 0);
-	free(bytes);
-}
 
 static void mount_disk(bool empty)
 {
@@ -167,8 +116,7 @@ static void an_answer_in_a_mapped_file_reaches_the_file(void **state)
 	memcpy(told, file, 2 * page_size);
 	munmap(file, 2 * page_size);
 	session_close(&s);
-	close(f.fd);
-	munmap(f.page, page_size);
+	fault_close(&f);
 
 	/* From the disk. */
 	assert_int_equal(umount(MOUNT_POINT), 0);
