@@ -962,7 +962,11 @@ struct auxtrace_trigger {
  * @id: the trigger
  * @reserved: 0
  * @out_hits: hits on all CPUs; always the sum of the four counts below
- * @out_acted: hits that requested the action from the channel
+ * @out_acted: hits that requested the action from the channel, or began its delay, whether or
+ *	not it changed anything: a PAUSE that finds its CPU paused counts here, and so does a
+ *	delay that STOP cancels. If a FREEZE in an NMI interrupts the hit of another FREEZE, and
+ *	neither finds the CPU frozen, both count; the records and frozen_by of the status page
+ *	name the one that froze it
  * @out_held: hits that did not act because of after_hits, count, one-shot or hold-off,
  *	because the action is NONE, or because a FREEZE found its CPU frozen
  * @out_idle: hits that did not act because the session was not started, or is not on

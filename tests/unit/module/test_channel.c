@@ -2436,7 +2436,10 @@ static void a_freeze_at_any_place_of_a_resume_is_on_all_cpus_or_none(void **stat
 	assert_true(at > 20);
 }
 
-/* Within a FREEZE of all CPUs, at any point, an NMI brings another one. Both cannot be the first. */
+/*
+ * Within a FREEZE of all CPUs, at any point, an NMI brings another one. Both requests count as
+ * acted (out_acted of struct auxtrace_trigger_state), and one of them froze the channel.
+ */
 static bool freeze_within_freeze_at(long at)
 {
 	const struct auxt_request first = {
