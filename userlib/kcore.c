@@ -55,6 +55,17 @@ int kcore_open(struct kcore *kcore)
 	return -1;
 }
 
+const Elf64_Phdr *kcore_segment(const struct kcore *kcore, uint64_t address)
+{
+	for (size_t i = 0; i < kcore->count; i++) {
+		const Elf64_Phdr *ph = &kcore->ph[i];
+
+		if (ph->p_type == PT_LOAD && address - ph->p_vaddr < ph->p_memsz)
+			return ph;
+	}
+	return NULL;
+}
+
 int kcore_read(const struct kcore *kcore, uint64_t offset, uint64_t address, void *bytes, size_t size)
 {
 	size_t at = 0;

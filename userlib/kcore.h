@@ -13,6 +13,9 @@ struct kcore {
 	size_t count;
 };
 
+/* The segment that has @address, or NULL. */
+const Elf64_Phdr *kcore_segment(const struct kcore *kcore, uint64_t address);
+
 /* These return 0, or -1 with errno and the message. */
 int kcore_open(struct kcore *kcore);
 /* The @size bytes at @offset, which are the kernel's at @address. */

@@ -43,10 +43,20 @@ static const Elf64_Phdr *find_area(const struct kcore *kcore)
 	return NULL;
 }
 
-/* kcore has zeros where nothing is mapped. */
-static bool is_used(const uint8_t *page)
+static int read_page(const struct kcore *kcore, const Elf64_Phdr *ph, uint64_t address, uint8_t *page)
 {
-	return (*page && *page != INT3) || memcmp(page, page + 1, KERNEL_PAGE - 1);
+	return kcore_read(kcore, ph->p_offset + (address - ph->p_vaddr), address, page, KERNEL_PAGE);
+}
+
+/*
+ * Where nothing is mapped, kcore has zeros. Before Linux 6.4 it has there what was in its buffer: the page
+ * that was read before.
+ */
+static bool is_used(const uint8_t *page, const uint8_t *before)
+{
+	bool filled = (!*page || *page == INT3) && !memcmp(page, page + 1, KERNEL_PAGE - 1);
+
+	return !filled && memcmp(page, before, KERNEL_PAGE);
 }
 
 static int add_found(struct search *s)
@@ -67,25 +77,26 @@ static int found_page(struct search *s, uint64_t address)
 	return 0;
 }
 
-int kernel_area_search(const struct kcore *kcore, struct kernel_code *code)
+int kernel_area_search(const struct kcore *kcore, uint64_t text, struct kernel_code *code)
 {
-	const Elf64_Phdr *area = find_area(kcore);
+	const Elf64_Phdr *area = find_area(kcore), *ph = kcore_segment(kcore, text);
+	uint8_t pages[2][KERNEL_PAGE];
 	struct search s = { .code = code };
-	uint8_t page[KERNEL_PAGE];
+	unsigned int turn = 0;
 	uint64_t end;
 
-	if (!area)
+	if (!area || !ph)
 		return 0;
 	end = (area->p_vaddr + area->p_memsz) & -KERNEL_PAGE;
 	s.limit = area->p_vaddr + HOLE;
 	if (code->last_listed >= area->p_vaddr && code->last_listed < end)
 		s.limit = code->last_listed + HOLE;
-	for (uint64_t at = area->p_vaddr; at < end && at < s.limit; at += KERNEL_PAGE) {
-		uint64_t offset = area->p_offset + (at - area->p_vaddr);
-
-		if (kcore_read(kcore, offset, at, page, sizeof(page)) ||
-		    (is_used(page) && found_page(&s, at)))
+	/* The area may begin with a hole. */
+	if (read_page(kcore, ph, text, pages[1]))
+		return -1;
+	for (uint64_t at = area->p_vaddr; at < end && at < s.limit; at += KERNEL_PAGE, turn = !turn)
+		if (read_page(kcore, area, at, pages[turn]) ||
+		    (is_used(pages[turn], pages[!turn]) && found_page(&s, at)))
 			return -1;
-	}
 	return add_found(&s);
 }

@@ -129,7 +129,7 @@ int kernel_code_read(struct kernel_code *code)
 		return -1;
 	if (code->nr_symbols)
 		qsort(code->symbols, code->nr_symbols, sizeof(*code->symbols), by_address);
-	ret = kernel_area_search(&kcore, code);
+	ret = kernel_area_search(&kcore, code->ranges[0].start, code);
 	if (!ret) {
 		qsort(code->ranges, code->nr_ranges, sizeof(*code->ranges), by_start);
 		ret = read_ranges(&kcore, code);

@@ -39,13 +39,13 @@ int kernel_code_add_symbol(struct kernel_code *code, uint64_t address, bool is_c
 int kernel_code_append(struct kernel_code *code, const struct kernel_code *more);
 
 /*
- * Read the bytes of all ranges, and of what is used of the modules' area, from /proc/kcore. Ranges
- * that it does not have are dropped.
+ * Read the bytes of the first range, which is the text, and of what is used of the modules' area, from
+ * /proc/kcore.
  */
 int kernel_code_read(struct kernel_code *code);
 
-/* kernel_area.c: add the pages of the modules' area that are in use. */
-int kernel_area_search(const struct kcore *kcore, struct kernel_code *code);
+/* kernel_area.c: add the pages of the modules' area that are in use. @text: begin of the text */
+int kernel_area_search(const struct kcore *kcore, uint64_t text, struct kernel_code *code);
 
 /* Write the file kcore of a recording. */
 int kernel_code_write(const struct kernel_code *code, int dirfd);

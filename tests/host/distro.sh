@@ -17,7 +17,7 @@ work_directory
 mapfile -t files < <(guest_script distro.sh)
 
 status=0
-"$top/scripts/vm" --distro "$suite" --smp 2 --mem 2G --timeout 900 --work "$work/vm" --out "$work/out" \
+"$top/scripts/vm" --distro "$suite" --smp 2 --mem 2G --timeout 1800 --work "$work/vm" --out "$work/out" \
 	"${files[@]}" -- distro.sh || status=$?
 verdict "Debian $suite: what is checked in the guest" [ "$status" -eq 0 ]
 [ -d "$work/out" ] || exit 1

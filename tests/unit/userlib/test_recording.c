@@ -1699,6 +1699,10 @@ static void write_kcore(void)
 			mark_page(image + ph[0].p_offset + at, MODULES + at);
 	/* BPF's memory without programs */
 	memset(image + ph[0].p_offset + 0x15 * PAGE, 0xcc, 2 * PAGE);
+	/* Holes, which before Linux 6.4 have what was read before: the text, or the page before. */
+	mark_page(image + ph[0].p_offset, TEXT);
+	for (unsigned int page = 0x1c; page < 0x20; page++)
+		mark_page(image + ph[0].p_offset + page * PAGE, MODULES + 0x1b * PAGE);
 	write_proc("kcore", image, sizeof(image));
 }
 
