@@ -44,13 +44,16 @@ static bool phys_write(void *opaque, uint64_t addr, const void *buf, unsigned in
 	return true;
 }
 
+static bool touches(uint64_t page, uint64_t at, unsigned int len)
+{
+	return page && at + len > page && at < page + 4096;
+}
+
 static bool mapped(const struct machine *m, uint64_t addr, unsigned int len)
 {
 	uint64_t at = addr - LINEAR;
 
-	if (addr < LINEAR || !in_ram(at, len))
-		return false;
-	return !m->hole || at + len <= m->hole || at >= m->hole + 4096;
+	return addr >= LINEAR && in_ram(at, len) && !touches(m->hole, at, len);
 }
 
 static bool virt_read(void *opaque, uint64_t addr, void *buf, unsigned int len)
@@ -67,7 +70,7 @@ static bool virt_write(void *opaque, uint64_t addr, const void *buf, unsigned in
 {
 	struct machine *m = opaque;
 
-	if (!mapped(m, addr, len))
+	if (!mapped(m, addr, len) || touches(m->read_only, addr - LINEAR, len))
 		return false;
 	memcpy(m->ram + (addr - LINEAR), buf, len);
 	return true;

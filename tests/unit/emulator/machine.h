@@ -84,6 +84,7 @@ struct machine {
 	size_t tee_at_pmi;	/* bytes in RAM at the last PMI */
 	unsigned int writes;
 	uint64_t hole;		/* page of RAM that is not mapped at LINEAR; 0: none */
+	uint64_t read_only;	/* page of RAM that is mapped there, but not for writes; 0: none */
 	uint64_t instructions;	/* retired, for the log */
 };
 

@@ -306,6 +306,22 @@ static void a_buffer_without_room_for_one_takes_none(void **state)
 	assert_int_equal(m->pmis, 0);
 }
 
+static void a_buffer_with_room_for_just_one_takes_it(void **state)
+{
+	struct machine *m = *state;
+
+	area(m, CAPACITY + 1);
+	put64(m, DS + 16, LINEAR + BUFFER + RECORD);
+	wr(m, DEBUGCTL, TR | BTS | BTINT);
+	jump(m, KERN, KERN + 0x10);
+	assert_record(m, 0, KERN, KERN + 0x10);
+	assert_int_equal(index_of(m), 1);
+	jump(m, KERN, KERN + 0x10);
+	assert_int_equal(index_of(m), 1);
+	assert_int_equal(counter(m, PTM_N_BTS), 1);
+	assert_int_equal(counter(m, PTM_N_BTS_FULL), 1);
+}
+
 static void at_the_threshold_each_record_interrupts(void **state)
 {
 	struct machine *m = *state;
@@ -339,6 +355,25 @@ static void an_unmapped_area_or_buffer_drops_and_counts(void **state)
 	m->hole = 0;
 	jump(m, KERN, KERN + 0x10);
 	assert_int_equal(counter(m, PTM_N_BTS), 1);
+}
+
+/* Its record is in the buffer, but the index does not count it. */
+static void a_save_area_that_cannot_be_written_drops_and_counts(void **state)
+{
+	struct machine *m = *state;
+
+	area(m, 1);
+	m->read_only = DS;
+	wr(m, DEBUGCTL, TR | BTS | BTINT);
+	jump(m, KERN, KERN + 0x10);
+	assert_int_equal(counter(m, PTM_N_BTS_UNMAPPED), 1);
+	assert_int_equal(counter(m, PTM_N_BTS), 0);
+	assert_int_equal(m->pmis, 0);
+	assert_int_equal(index_of(m), 0);
+	m->read_only = 0;
+	jump(m, KERN, KERN + 0x10);
+	assert_int_equal(counter(m, PTM_N_BTS), 1);
+	assert_int_equal(m->pmis, 1);
 }
 
 static void the_area_is_read_for_each_record(void **state)
@@ -395,8 +430,10 @@ int main(void)
 		T(an_index_at_the_end_of_the_circle_begins_anew),
 		T(with_btint_what_does_not_fit_is_dropped_and_counted),
 		T(a_buffer_without_room_for_one_takes_none),
+		T(a_buffer_with_room_for_just_one_takes_it),
 		T(at_the_threshold_each_record_interrupts),
 		T(an_unmapped_area_or_buffer_drops_and_counts),
+		T(a_save_area_that_cannot_be_written_drops_and_counts),
 		T(the_area_is_read_for_each_record), T(pt_and_bts_tell_the_same_branch),
 		T(init_stops_bts_and_keeps_the_area),
 	};

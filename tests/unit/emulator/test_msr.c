@@ -333,7 +333,7 @@ static void wrmsrs_are_counted(void **state)
 {
 	struct machine *m = *state;
 	uint64_t all = counter(m, PTM_N_WRMSR), ctl = counter(m, PTM_N_WRMSR_CTL);
-	uint64_t status = counter(m, PTM_N_WRMSR_STATUS);
+	uint64_t status = counter(m, PTM_N_WRMSR_STATUS), base, mask;
 
 	/* The WRMSRs of a RESUME and a PAUSE. */
 	start(m, ON);
@@ -343,8 +343,14 @@ static void wrmsrs_are_counted(void **state)
 	stop(m);
 	assert_int_equal(counter(m, PTM_N_WRMSR), all + 3);
 	assert_int_equal(counter(m, PTM_N_WRMSR_CTL), ctl + 2);
+	base = counter(m, PTM_N_WRMSR_BASE);
+	mask = counter(m, PTM_N_WRMSR_MASK);
 	wr(m, OUTPUT_BASE, OUT_AT);
+	assert_int_equal(counter(m, PTM_N_WRMSR_BASE), base + 1);
+	assert_int_equal(counter(m, PTM_N_WRMSR_MASK), mask);
 	wr(m, OUTPUT_MASK, OUT_SIZE - 1);
+	assert_int_equal(counter(m, PTM_N_WRMSR_BASE), base + 1);
+	assert_int_equal(counter(m, PTM_N_WRMSR_MASK), mask + 1);
 	assert_int_equal(counter(m, PTM_N_WRMSR), all + 5);
 	assert_true(wr_faults(m, CTL, BIT(63)));
 	assert_int_equal(counter(m, PTM_N_WRMSR), all + 5);

@@ -431,6 +431,32 @@ static void one_entry_pmi_comes_early(void **state)
 	machine_free(m);
 }
 
+/* A read of the offset writes all bytes before it: each packet is looked at. They are of three bytes. */
+static void one_entry_pmi_comes_512_bytes_before_the_end(void **state)
+{
+	static const struct {
+		uint64_t begin, before;		/* the offset before the one that brings the PMI */
+	} cases[] = { { 0, 3582 }, { 1, 3583 }, { 2, 3581 } };
+
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct machine *m = machine_new(ptm_profile_find("broadwell"));
+		uint64_t offset = 0, last;
+
+		TABLE(m, TABLE_AT, REGION(0) | E_INT, TABLE_AT | E_END);
+		topa(m, TABLE_AT, at_entry(0, cases[i].begin));
+		wr(m, STATUS, 0);
+		wr(m, CTL, ON | TOPA | TRACE_EN);
+		do {
+			last = offset;
+			branch(m, PTM_JMP_INDIRECT, KERN, KERN + 2, KERN);
+			offset = rd(m, OUTPUT_MASK) >> 32;
+			assert_int_equal(m->pmis, offset >= 4096 - 512);
+		} while (offset < 4096 - 512);
+		assert_int_equal(last, cases[i].before);
+		machine_free(m);
+	}
+}
+
 /* Within the last bytes of a region with STOP: one PMI, although both reasons for one hold. */
 static void one_entry_pmi_at_the_stop_comes_once(void **state)
 {
@@ -706,6 +732,7 @@ int main(void)
 		T(error_met_on_the_way), T(error_region_without_memory),
 		T(error_is_cleared_by_software),
 		cmocka_unit_test(one_entry_goes_around), cmocka_unit_test(one_entry_pmi_comes_early),
+		cmocka_unit_test(one_entry_pmi_comes_512_bytes_before_the_end),
 		cmocka_unit_test(one_entry_pmi_at_the_stop_comes_once),
 		cmocka_unit_test(one_entry_second_must_be_end),
 		cmocka_unit_test(one_entry_end_must_lead_back),

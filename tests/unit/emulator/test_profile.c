@@ -27,6 +27,29 @@ static void a_plain_name_is_that_profile(void **state)
 	assert_non_null(ptm_profile_find("icelake"));
 }
 
+static void each_profile_has_the_address_bits_and_clocks_of_its_cpu(void **state)
+{
+	static const struct {
+		const char *name;
+		unsigned int maxphyaddr, core_ratio, art_num, art_den, clock_stride;
+	} cpus[] = {
+		{ "skylake", 40, 32, 84, 2, 16 },
+		{ "broadwell", 40, 32, 0, 0, 1 },	/* no MTC, so no ART */
+		{ "icelake", 40, 32, 84, 2, 16 },
+	};
+
+	for (unsigned int i = 0; i < sizeof(cpus) / sizeof(cpus[0]); i++) {
+		const struct ptm_profile *profile = ptm_profile_find(cpus[i].name);
+
+		assert_non_null(profile);
+		assert_int_equal(profile->maxphyaddr, cpus[i].maxphyaddr);
+		assert_int_equal(profile->core_ratio, cpus[i].core_ratio);
+		assert_int_equal(profile->art_num, cpus[i].art_num);
+		assert_int_equal(profile->art_den, cpus[i].art_den);
+		assert_int_equal(profile->clock_stride, cpus[i].clock_stride);
+	}
+}
+
 /* What each capability shows to the guest, with and without it. */
 static void each_capability_is_switched_off_alone(void **state)
 {
@@ -112,15 +135,22 @@ static void what_cannot_be_is_refused_by_name(void **state)
 
 static void a_short_buffer_gets_what_fits(void **state)
 {
-	struct ptm_profile out;
-	char why[12];
+	static const char *const texts[] = { "none", "skylake:none", "skylake:-topa" };
 
-	for (size_t size = 1; size <= sizeof(why); size++) {
-		memset(why, 'x', sizeof(why));
-		assert_false(ptm_profile_parse("none", &out, why, size));
-		assert_int_equal(strlen(why), size - 1);
-		assert_false(ptm_profile_parse("skylake:none", &out, why, size));
-		assert_int_equal(strlen(why), size - 1);
+	for (unsigned int i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct ptm_profile out;
+		char whole[512], why[512];
+		size_t len;
+
+		assert_false(ptm_profile_parse(texts[i], &out, whole, sizeof(whole)));
+		len = strlen(whole);
+		for (size_t size = 1; size < len + 3; size++) {
+			memset(why, 'x', sizeof(why));
+			assert_false(ptm_profile_parse(texts[i], &out, why, size));
+			assert_int_equal(strlen(why), size <= len ? size - 1 : len);
+			assert_memory_equal(why, whole, strlen(why));
+			assert_int_equal(why[size], 'x');
+		}
 	}
 }
 
@@ -128,6 +158,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_plain_name_is_that_profile),
+		cmocka_unit_test(each_profile_has_the_address_bits_and_clocks_of_its_cpu),
 		cmocka_unit_test(each_capability_is_switched_off_alone),
 		cmocka_unit_test(what_cannot_be_is_refused_by_name),
 		cmocka_unit_test(a_short_buffer_gets_what_fits),
