@@ -36,6 +36,12 @@ int __wrap_io_uring_submit(struct io_uring *ring);
 ssize_t __real_pwrite(int fd, const void *buf, size_t count, off_t offset);
 ssize_t __wrap_pwrite(int fd, const void *buf, size_t count, off_t offset);
 
+int __real_linkat(int from_dir, const char *from, int to_dir, const char *to, int flags);
+int __wrap_linkat(int from_dir, const char *from, int to_dir, const char *to, int flags);
+
+ssize_t __real_pread(int fd, void *buf, size_t count, off_t offset);
+ssize_t __wrap_pread(int fd, void *buf, size_t count, off_t offset);
+
 ssize_t __real_readlink(const char *path, char *buf, size_t size);
 ssize_t __wrap_readlink(const char *path, char *buf, size_t size);
 
@@ -305,6 +311,25 @@ ssize_t __wrap_pwrite(int fd, const void *buf, size_t count, off_t offset)
 	return __real_pwrite(fd, buf, count, offset);
 }
 
+int __wrap_linkat(int from_dir, const char *from, int to_dir, const char *to, int flags)
+{
+	if (!fake.link_errno)
+		return __real_linkat(from_dir, from, to_dir, to, flags);
+	errno = fake.link_errno;
+	return -1;
+}
+
+ssize_t __wrap_pread(int fd, void *buf, size_t count, off_t offset)
+{
+	if (fake.read_errno && count >= PAGE) {
+		errno = fake.read_errno;
+		return -1;
+	}
+	if (fake.most_read && count > fake.most_read)
+		count = fake.most_read;
+	return __real_pread(fd, buf, count, offset);
+}
+
 /* Some writes come back with a part only, as on a file system that is nearly full. */
 int __wrap_io_uring_submit(struct io_uring *ring)
 {
@@ -529,6 +554,8 @@ int __wrap_ioctl(int fd, unsigned long nr, ...)
 		release = arg;
 		assert_int_equal(release->size, sizeof(*release));
 		fake.release = *release;
+		if (fake.on_release)
+			fake.on_release();
 		if (release->flags)
 			return 0;
 		fake.released = release->slot;

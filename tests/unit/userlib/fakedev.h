@@ -65,15 +65,19 @@ struct fakedev {
 	struct auxtrace_release release;	/* the last one */
 	uint64_t cr3;		/* what TASK answers */
 	int task_errno;		/* TASK fails with it; 0: it does not */
+	void (*on_release)(void);
 	void (*on_status)(void);
 	void (*on_task)(void);
 	void (*on_trigger)(void);
 	bool no_direct;		/* the file system knows no O_DIRECT */
 	bool refuse_direct;	/* it does, but no write is right for it */
+	int link_errno;		/* linkat(2) fails with it; 0: it does not */
 	bool no_uring;
 	int uring_writes;	/* so many writes by io_uring are short first */
 	int uring_submits;	/* the how-many-th submission fails with EIO; 0: none */
 	const char *proc;	/* kcore, kallsyms and modules of /proc, and lockdown, are below it; NULL: the real ones */
+	size_t most_read;	/* pread(2) reads no more than that at once; 0: all */
+	int read_errno;		/* of a page or more it reads nothing, with that errno; 0: it does */
 	int kcore_errno;	/* /proc/kcore cannot be opened, with that errno; 0: it can */
 	const char *proc_self;	/* what /proc/self points to; "": there is none; NULL: what it is */
 	struct fake_channel channel[FAKE_CPUS];

@@ -1162,6 +1162,32 @@ static void a_write_that_is_refused_is_made_plainly(void **state)
 	expect_in("meta", "\naux_write plain (O_DIRECT: Invalid argument)\n");
 }
 
+/* The last page is written whole, then cut to what is in it. */
+static void a_file_that_cannot_be_cut_is_told(void **state)
+{
+	struct auxtrace_recording *rec;
+	char message[160];
+	int sealed;
+
+	(void)state;
+	need_direct();
+	set_up("0", AUXTRACE_SETUP_USER);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	sealed = memfd_create("sealed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	assert_return_code(sealed, errno);
+	assert_return_code(fcntl(sealed, F_ADD_SEALS, F_SEAL_SHRINK), errno);
+	assert_return_code(dup2(sealed, descriptor_of("cpu0.aux")), errno);
+	close(sealed);
+	produce(0, 100);
+	errno = 0;
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), -1);
+	assert_int_equal(errno, EPERM);
+	snprintf(message, sizeof(message), "cannot cut %s/cpu0.aux: Operation not permitted", dir);
+	says(message);
+	assert_false(exists("meta"));
+}
+
 static void an_overwritten_area_that_begins_within_a_page_is_padded(void **state)
 {
 	static const uint64_t ends[] = { 3 * SIZE + 123, 3 * SIZE, 3 * SIZE - 1, 77, PAGE, PAGE + 1, 0 };
@@ -1459,6 +1485,9 @@ static void without_slots_a_snapshot_pauses_and_resumes_who_ran(void **state)
 	assert_int_equal(fake.output_cpus[0], 1);
 	assert_int_equal(fake.output.pause, 0);
 	expect_aux_behind("snapshot.0001/", 0, 0, 100, 0);
+	/* User code only. */
+	assert_false(exists("kallsyms"));
+	assert_false(exists("snapshot.0001/kallsyms"));
 	/* Frozen by a trigger: it is for the user to end that. */
 	fake.control_cpus[0] = 0;
 	for (unsigned int cpu = 0; cpu < 2; cpu++) {
@@ -1495,9 +1524,55 @@ static void a_snapshot_that_fails_leaves_no_directory_and_all_goes_on(void **sta
 	assert_int_equal(fake.released, 0);
 	assert_false(exists("snapshot.0001"));
 	fake.channel[0].status->running = 0;
+	/* It is written, but its slot is lost. */
+	fake.fail.nr = AUXTRACE_IOC_RELEASE;
+	fake.fail.err = EIO;
+	errno = 0;
+	assert_int_equal(auxtrace_recording_snapshot(rec), -1);
+	assert_int_equal(errno, EIO);
+	says("RELEASE failed");
+	fake.fail.err = 0;
 	assert_int_equal(auxtrace_recording_snapshot(rec), 1);
 	auxtrace_recording_abort(rec);
 	assert_int_equal(access(dir, F_OK), -1);
+}
+
+static void take_wrong_cpu(unsigned int cpu, struct auxtrace_cut *cut)
+{
+	if (cpu)
+		cut->cpu = 7;
+}
+
+static void expect_first_cut_written(void)
+{
+	expect_aux_behind("snapshot.0001/", 0, 0, 100, 0);
+}
+
+/*
+ * Of CPU 1 the module returns no cut: what CPU 0 has is in the file nevertheless when its slot is
+ * released, as the writer still has these pages.
+ */
+static void a_cut_of_another_cpu_fails_and_what_is_in_flight_is_written(void **state)
+{
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	set_up_data(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE, 2);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	produce_in_slot(0, 100);
+	fake.on_snapshot = take_wrong_cpu;
+	fake.on_release = expect_first_cut_written;
+	errno = 0;
+	assert_int_equal(auxtrace_recording_snapshot(rec), -1);
+	assert_int_equal(errno, EBADE);
+	says("a cut of CPU 7 in place of CPU 1");
+	assert_int_equal(fake.released, 0);
+	assert_false(exists("snapshot.0001"));
+	fake.on_release = NULL;
+	fake.on_snapshot = NULL;
+	assert_int_equal(auxtrace_recording_snapshot(rec), 1);
+	auxtrace_recording_abort(rec);
 }
 
 /* A flight recorder's life, with one snapshot. 0, or -1 with what is left put away. */
@@ -2008,6 +2083,7 @@ static void without_symbols_of_data_only_the_text_is_compared(void **state)
 	static const char functions[] =
 		"ffffffff81000000 T _stext\n"
 		"ffffffff81003ff0 T _etext\n"
+		"ffffffff81005000 D the_kernels_own_data\n"
 		"ffffffffa0001000 t module_function\t[mod]\n";
 	struct auxtrace_recording *rec;
 
@@ -2112,13 +2188,125 @@ static void what_fails_while_the_kernel_is_read_is_told(void **state)
 	}
 }
 
+/* All are 0, or one of the two that bound the text is missing. */
 static void hidden_addresses_are_told(void **state)
 {
-	static const char hidden[] = "0000000000000000 T _stext\n0000000000000000 T _etext\n";
+	static const char *const hidden[] = {
+		"0000000000000000 T _stext\n0000000000000000 T _etext\n",
+		"ffffffff81003ff0 T _etext\n",
+		"ffffffff81000000 T _stext\n",
+		"ffffffff81000000 T _stext\nffffffff81000000 T _etext\n",
+	};
+
+	for (unsigned int i = 0; i < sizeof(hidden) / sizeof(*hidden); i++) {
+		if (i) {
+			assert_int_equal(end_kernel(state), 0);
+			assert_int_equal(begin_kernel(state), 0);
+		}
+		write_proc("kallsyms", hidden[i], strlen(hidden[i]));
+		expect_kernel_failure(EACCES, "CAP_SYSLOG");
+	}
+}
+
+/* Nor is a module whose name only begins like that of generated code. */
+static void lines_that_are_no_symbol_or_module_are_passed_over(void **state)
+{
+	static const char kallsyms[] =
+		"ffffffff81000000 T _stext\n"
+		"ffffffff81002000\n"
+		"ffffffff81002000 T\n"
+		"ffffffff81003001 T _etext\n"
+		"ffffffffa0001000 t module_function\t[mod]\n"
+		"ffffffffa0002000 d module_data\t[mod]\n"
+		"ffffffffa0010000 t function\t[__builtin]\n";
+	static const char modules[] =
+		"mod 8192 0 - Live 0xffffffffa0001000 (OE)\n"
+		"odd 16384\n";
+	const Elf64_Ehdr *eh;
+	const Elf64_Phdr *ph;
+	char *elf;
 
 	(void)state;
-	write_proc("kallsyms", hidden, sizeof(hidden) - 1);
-	expect_kernel_failure(EACCES, "CAP_SYSLOG");
+	write_proc("kallsyms", kallsyms, sizeof(kallsyms) - 1);
+	write_proc("modules", modules, sizeof(modules) - 1);
+	if (auxtrace_recording_finish(kernel_recording(), NULL))
+		fail_msg("%s", auxtrace_error());
+	elf = slurp("kcore", NULL);
+	eh = (const void *)elf;
+	ph = (const void *)(elf + eh->e_phoff);
+	assert_int_equal(eh->e_phnum, 2);
+	assert_int_equal(ph[0].p_vaddr, TEXT);
+	assert_int_equal(ph[0].p_memsz, 0x4000);
+	assert_int_equal(ph[1].p_vaddr, MODULES + 0x1000);
+	assert_int_equal(ph[1].p_memsz, 0x2000);
+	free(elf);
+}
+
+/* The buffers for them are exactly as long. */
+static void the_longest_names_of_symbols_and_modules_fit(void **state)
+{
+	static const char begin[] =
+		"ffffffff81000000 T _stext\n"
+		"ffffffff81003ff0 T _etext\n"
+		"ffffffffa0002000 d ";
+	char text[sizeof(begin) + 1024], name[600], module[100];
+
+	(void)state;
+	memset(name, 'n', sizeof(name));
+	memset(module, 'm', sizeof(module));
+	snprintf(text, sizeof(text), "%s%.511s\t[%.63s]\n", begin, name, module);
+	write_proc("kallsyms", text, strlen(text));
+	assert_int_equal(auxtrace_recording_finish(kernel_recording(), NULL), 0);
+	expect_in("kallsyms", text);
+}
+
+static void a_file_of_proc_that_cannot_be_opened_is_told(void **state)
+{
+	char path[128];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/kallsyms", proc);
+	assert_int_equal(unlink(path), 0);
+	expect_kernel_failure(ENOENT, "cannot read /proc/kallsyms: No such file");
+	assert_int_equal(end_kernel(state), 0);
+	assert_int_equal(begin_kernel(state), 0);
+	/* A kernel may lack modules, which is another errno. */
+	snprintf(path, sizeof(path), "%s/modules", proc);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(symlink("modules", path), 0);
+	expect_kernel_failure(ELOOP, "cannot read /proc/modules: Too many levels");
+}
+
+/* The recording's directory gets the file descriptor 0. */
+static void a_process_without_a_standard_input_records_the_kernel(void **state)
+{
+	int input = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	assert_return_code(input, errno);
+	set_up("0", AUXTRACE_SETUP_KERNEL);
+	/* Its ring would be 0. */
+	fake.no_uring = true;
+	for (int fails = 1; fails >= 0; fails--) {
+		int ret, err;
+
+		close(STDIN_FILENO);
+		rec = auxtrace_recording_create(session, dir);
+		fake.fail_open = fails;
+		ret = rec ? auxtrace_recording_finish(rec, NULL) : 0;
+		err = errno;
+		assert_return_code(dup2(input, STDIN_FILENO), errno);
+		assert_non_null(rec);
+		assert_int_equal(ret, -fails);
+		assert_int_equal(exists("kallsyms"), !fails);
+		if (fails) {
+			assert_int_equal(err, EMFILE);
+			says("cannot write kallsyms");
+		}
+	}
+	close(input);
+	assert_true(exists("modules"));
 }
 
 static void a_kernel_without_kcore_is_told(void **state)
@@ -2160,6 +2348,93 @@ static void a_kcore_that_is_no_elf_file_is_told(void **state)
 	(void)state;
 	write_proc("kcore", "nonsense", 8);
 	expect_kernel_failure(EIO, "is not the ELF file it should be");
+}
+
+/* A read of /proc/kcore may return less than was asked for: small pieces, and all but one byte. */
+static void kernel_code_that_is_read_in_pieces_is_whole(void **state)
+{
+	static const size_t pieces[] = { 1000, 4 * PAGE - 1 };
+	static char text[4 * PAGE];
+
+	for (size_t i = 0; i < sizeof(text); i++)
+		text[i] = i * 31 + i / 256 + 1;
+	for (unsigned int i = 0; i < 2; i++) {
+		const Elf64_Ehdr *eh;
+		const Elf64_Phdr *ph;
+		char *elf;
+
+		patch(TEXT, text, sizeof(text));
+		fake.most_read = pieces[i];
+		if (auxtrace_recording_finish(kernel_recording(), NULL))
+			fail_msg("%s", auxtrace_error());
+		elf = slurp("kcore", NULL);
+		eh = (const void *)elf;
+		ph = (const void *)(elf + eh->e_phoff);
+		assert_int_equal(ph->p_vaddr, TEXT);
+		assert_int_equal(ph->p_filesz, sizeof(text));
+		assert_memory_equal(elf + ph->p_offset, text, sizeof(text));
+		free(elf);
+		assert_int_equal(end_kernel(state), 0);
+		assert_int_equal(begin_kernel(state), 0);
+	}
+}
+
+/* Of the text there is a part that begins and ends within a page, and a page between two modules. */
+static void code_that_kcore_has_in_part_is_recorded_in_part(void **state)
+{
+	static const char modules[] =
+		"before 4096 0 - Live 0xffffffffa0001000 (OE)\n"
+		"behind 4096 0 - Live 0xffffffffa0003000 (OE)\n";
+	static const char kallsyms[] =
+		"ffffffff81000000 T _stext\n"
+		"ffffffff81003ff0 T _etext\n";
+	const Elf64_Phdr parts[] = {
+		{ .p_type = PT_LOAD, .p_vaddr = MODULES + 0x2000, .p_offset = 0x4000, .p_memsz = PAGE },
+		{ .p_type = PT_LOAD, .p_vaddr = TEXT + 1, .p_offset = 0x22001, .p_memsz = 0x2800 },
+		{ .p_type = PT_NULL },
+	};
+	const Elf64_Ehdr *eh;
+	const Elf64_Phdr *ph;
+	char path[128], *elf;
+	FILE *f;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/kcore", proc);
+	f = fopen(path, "r+");
+	assert_non_null(f);
+	assert_int_equal(fseek(f, sizeof(*eh), SEEK_SET), 0);
+	assert_int_equal(fwrite(parts, sizeof(parts), 1, f), 1);
+	fclose(f);
+	write_proc("kallsyms", kallsyms, sizeof(kallsyms) - 1);
+	write_proc("modules", modules, sizeof(modules) - 1);
+	if (auxtrace_recording_finish(kernel_recording(), NULL))
+		fail_msg("%s", auxtrace_error());
+	elf = slurp("kcore", NULL);
+	eh = (const void *)elf;
+	ph = (const void *)(elf + eh->e_phoff);
+	assert_int_equal(eh->e_phnum, 1);
+	assert_int_equal(ph->p_vaddr, TEXT + PAGE);
+	assert_int_equal(ph->p_memsz, PAGE);
+	assert_int_equal(*(uint32_t *)(elf + ph->p_offset), page_mark(TEXT + PAGE));
+	free(elf);
+}
+
+static void a_kcore_that_ends_too_early_is_told(void **state)
+{
+	char path[128];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/kcore", proc);
+	/* The text is at 0x22000. */
+	assert_int_equal(truncate(path, 0x23800), 0);
+	expect_kernel_failure(EIO, "cannot read kernel code at 0xffffffff81001800 from /proc/kcore: it ends");
+}
+
+static void kernel_code_that_cannot_be_read_is_told(void **state)
+{
+	(void)state;
+	fake.read_errno = EFAULT;
+	expect_kernel_failure(EFAULT, "cannot read kernel code at 0xffffffff81000000 from /proc/kcore: Bad address");
 }
 
 static void a_kernel_without_modules_has_none(void **state)
@@ -2212,6 +2487,85 @@ static void snapshots_keep_the_kernel_that_they_met(void **state)
 	free(snapshot);
 }
 
+static struct auxtrace_recording *kernel_flight(void)
+{
+	struct auxtrace_options o = {
+		.size = sizeof(o), .cpus = "0", .config = "tsc", .aux_size = 2 * SIZE, .slots = 2,
+		.flags = AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_OVERWRITE,
+	};
+	struct auxtrace_recording *rec;
+
+	session = auxtrace_open(NULL);
+	assert_non_null(session);
+	assert_int_equal(auxtrace_setup(session, &o), 0);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	return rec;
+}
+
+/* The changes up to a snapshot are not those up to the end. */
+static void changes_that_are_not_known_at_the_end_are_not_those_of_a_snapshot(void **state)
+{
+	struct auxtrace_recording *rec = kernel_flight();
+
+	(void)state;
+	assert_int_equal(auxtrace_recording_snapshot(rec), 1);
+	assert_true(exists("kcore.changes"));
+	fake.kcore_errno = EPERM;
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), -1);
+	assert_false(exists("kcore.changes"));
+	assert_true(exists("snapshot.0001/kcore.changes"));
+}
+
+static void without_hard_links_a_snapshot_points_to_the_recordings_kernel(void **state)
+{
+	static const char *const names[] = { "kcore", "kcore.changes", "kallsyms", "modules" };
+	struct auxtrace_recording *rec = kernel_flight();
+
+	(void)state;
+	fake.link_errno = EPERM;
+	assert_int_equal(auxtrace_recording_snapshot(rec), 1);
+	for (unsigned int i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		char path[128], to[64] = "", expected[64];
+
+		snprintf(path, sizeof(path), "%s/snapshot.0001/%s", dir, names[i]);
+		assert_true(readlink(path, to, sizeof(to) - 1) > 0);
+		snprintf(expected, sizeof(expected), "../%s", names[i]);
+		assert_string_equal(to, expected);
+	}
+	/* What the recording does not have is not pointed to. */
+	fake.link_errno = ENOENT;
+	assert_int_equal(auxtrace_recording_snapshot(rec), 2);
+	assert_false(exists("snapshot.0002/kcore"));
+	auxtrace_recording_abort(rec);
+}
+
+/* As if somebody else wrote there. */
+static void take_the_place_of_kcore(void)
+{
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/snapshot.0001/kcore", dir);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fclose(f);
+}
+
+static void a_snapshot_that_cannot_be_given_the_kernel_is_none(void **state)
+{
+	struct auxtrace_recording *rec = kernel_flight();
+
+	(void)state;
+	fake.on_task = take_the_place_of_kcore;
+	errno = 0;
+	assert_int_equal(auxtrace_recording_snapshot(rec), -1);
+	assert_int_equal(errno, EEXIST);
+	says("snapshot.0001/kcore: File exists");
+	assert_false(exists("snapshot.0001"));
+	auxtrace_recording_abort(rec);
+}
+
 #define t(f) cmocka_unit_test_setup_teardown(f, begin, end)
 #define k(f) cmocka_unit_test_setup_teardown(f, begin_kernel, end_kernel)
 
@@ -2252,6 +2606,7 @@ int main(void)
 		t(a_write_that_was_short_is_completed),
 		t(a_file_system_without_o_direct_is_noted),
 		t(a_write_that_is_refused_is_made_plainly),
+		t(a_file_that_cannot_be_cut_is_told),
 		t(an_overwritten_area_that_begins_within_a_page_is_padded),
 		t(records_are_drained_and_kept),
 		t(an_overwritable_data_ring_is_copied_at_the_end),
@@ -2260,6 +2615,7 @@ int main(void)
 		t(a_flight_recorder_writes_what_was_put_aside),
 		t(without_slots_a_snapshot_pauses_and_resumes_who_ran),
 		t(a_snapshot_that_fails_leaves_no_directory_and_all_goes_on),
+		t(a_cut_of_another_cpu_fails_and_what_is_in_flight_is_written),
 		t(each_allocation_that_fails_is_told),
 		t(each_file_that_cannot_be_opened_is_told),
 		t(a_disk_that_is_full_at_the_end_is_told),
@@ -2267,11 +2623,22 @@ int main(void)
 		k(kernel_code_is_recorded_page_for_page),
 		k(what_fails_while_the_kernel_is_read_is_told),
 		k(hidden_addresses_are_told),
+		k(lines_that_are_no_symbol_or_module_are_passed_over),
+		k(the_longest_names_of_symbols_and_modules_fit),
+		k(a_file_of_proc_that_cannot_be_opened_is_told),
+		k(a_process_without_a_standard_input_records_the_kernel),
 		k(a_kernel_without_kcore_is_told),
 		k(a_kcore_that_lockdown_closes_is_told),
 		k(a_kcore_that_is_no_elf_file_is_told),
+		k(kernel_code_that_is_read_in_pieces_is_whole),
+		k(code_that_kcore_has_in_part_is_recorded_in_part),
+		k(a_kcore_that_ends_too_early_is_told),
+		k(kernel_code_that_cannot_be_read_is_told),
 		k(a_kernel_without_modules_has_none),
 		k(snapshots_keep_the_kernel_that_they_met),
+		k(changes_that_are_not_known_at_the_end_are_not_those_of_a_snapshot),
+		k(without_hard_links_a_snapshot_points_to_the_recordings_kernel),
+		k(a_snapshot_that_cannot_be_given_the_kernel_is_none),
 		k(what_changes_in_the_kernels_code_is_noted),
 		k(code_that_is_gone_is_recorded_as_it_was),
 		k(int3_in_code_that_is_still_there_is_recorded),

@@ -611,10 +611,10 @@ static void start_and_stop_tell_why_they_fail(void **state)
 static void pause_and_resume_ask_all_or_some_and_bring_answers(void **state)
 {
 	struct auxtrace_session *s = set_up();
-	struct auxtrace_cpus *two = auxtrace_cpus_parse("2"), *other = auxtrace_cpus_parse("1-2");
+	struct auxtrace_cpus *two = auxtrace_cpus_parse("2"), *other = auxtrace_cpus_parse("0-1");
 	struct auxtrace_effect effects[2] = { 0 };
+	struct auxtrace_options o = good;
 
-	(void)state;
 	assert_int_equal(auxtrace_pause(s), 0);
 	assert_int_equal(fake.control.cpus_len, 0);
 	assert_int_equal(fake.control.effects_len, 0);
@@ -634,6 +634,25 @@ static void pause_and_resume_ask_all_or_some_and_bring_answers(void **state)
 	fake.fail.err = EBADFD;
 	fails(EBADFD, auxtrace_resume(s));
 	says("RESUME of a session that is not started");
+	/* For what no CPU is to blame: none was named, or all are the session's. */
+	fake.fail.err = EINVAL;
+	fails(EINVAL, auxtrace_resume(s));
+	says("RESUME failed: Invalid argument");
+	fails(EINVAL, auxtrace_resume_cpus(s, two, NULL, 0));
+	says("RESUME failed: Invalid argument");
+	auxtrace_close(s);
+	/* Before the setup a session has no CPUs. */
+	s = opened();
+	fails(EINVAL, auxtrace_resume_cpus(s, two, NULL, 0));
+	says("RESUME failed: Invalid argument");
+	auxtrace_close(s);
+	fake_end(state);
+	fake_new(state);
+	s = opened();
+	o.cpus = "2";
+	assert_int_equal(auxtrace_setup(s, &o), 0);
+	fails(EINVAL, auxtrace_resume_cpus(s, other, NULL, 0));
+	says("RESUME of CPU 0, which is not the session's");
 	auxtrace_cpus_free(two);
 	auxtrace_cpus_free(other);
 	auxtrace_close(s);
