@@ -2,6 +2,7 @@
 /* BTS: where it raises the PMI and stops, for any positions. */
 
 #include <stdlib.h>
+#include <linux/minmax.h>
 #include "cmocka_all.h"
 #include "hw/bts_plan.h"
 
@@ -28,6 +29,26 @@ static void must_be_records(const struct auxt_bts_plan *plan)
 	assert_int_equal(plan->space % BTS_RECORD, 0);
 	assert_true(plan->threshold > 0);
 	assert_true(plan->threshold <= plan->space);
+}
+
+static void the_margin_is_a_quarter_of_the_area_within_bounds(void **state)
+{
+	assert_int_equal(auxt_bts_margin(2 * PAGE), PAGE);
+	assert_int_equal(auxt_bts_margin(16 * PAGE), 4 * PAGE);
+	assert_int_equal(auxt_bts_margin(1 << 20), 256 << 10);
+	assert_int_equal(auxt_bts_margin(1 << 30), 256 << 10);
+}
+
+/* Overwrite: the rest of a lap, 64 KiB to the interrupt and 256 KiB until it is taken. */
+static void an_area_is_mapped_as_often_as_it_is_run_through(void **state)
+{
+	for (u64 size = 2 * PAGE; size <= 4096 * PAGE; size *= 2)
+		assert_int_equal(auxt_bts_laps(size, false), 2);
+	assert_int_equal(auxt_bts_laps(2 * PAGE, true), 2 + 40);
+	assert_int_equal(auxt_bts_laps(16 * PAGE, true), 2 + 5);
+	assert_int_equal(auxt_bts_laps(64 * PAGE, true), 2 + 2);
+	assert_int_equal(auxt_bts_laps(128 * PAGE, true), 2 + 1);
+	assert_int_equal(auxt_bts_laps(4096 * PAGE, true), 2 + 1);
 }
 
 /* The reader consumes random amounts, the hardware writes random amounts. */
@@ -88,6 +109,11 @@ static void overwrite_stays_in_the_map_and_raises_few_pmis(void **state)
 			must_be_records(&plan);
 			assert_true(ring.produced % size + plan.space <= laps * size);
 			assert_true(plan.threshold >= 64 << 10);
+			/* At the first end of a lap from there on. */
+			assert_true(plan.threshold < (64 << 10) + size + BTS_RECORD);
+			assert_true((ring.produced + plan.threshold) % size < BTS_RECORD);
+			if (!ring.produced)
+				assert_int_equal(plan.threshold, roundup(max(size, 64ull << 10), BTS_RECORD));
 			assert_true(plan.space - plan.threshold >= 255 << 10);
 			ring.produced += (u64)rand() % (plan.space / BTS_RECORD + 1) * BTS_RECORD;
 		}
@@ -131,14 +157,31 @@ static void a_buffer_bounds_both_and_keeps_more_for_the_kernel(void **state)
 	}
 }
 
+/* 16 pages less one; less three quarters if the kernel is traced. */
+static void a_buffer_alone_bounds_an_area_that_is_larger(void **state)
+{
+	const struct auxt_bts_plan large = { .threshold = BUFFER * 24, .space = BUFFER * 48 };
+	struct auxt_bts_plan plan;
+
+	plan = auxt_bts_plan_buffered(large, BUFFER, false);
+	assert_int_equal(plan.threshold, 61440);
+	assert_int_equal(plan.space, 65520);
+	plan = auxt_bts_plan_buffered(large, BUFFER, true);
+	assert_int_equal(plan.threshold, 16368);
+	assert_int_equal(plan.space, 65520);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_margin_is_a_quarter_of_the_area_within_bounds),
+		cmocka_unit_test(an_area_is_mapped_as_often_as_it_is_run_through),
 		cmocka_unit_test(full_trace_never_reaches_what_is_unread),
 		cmocka_unit_test(after_the_reader_has_read_all_it_can_start),
 		cmocka_unit_test(overwrite_stays_in_the_map_and_raises_few_pmis),
 		cmocka_unit_test(a_deadline_is_kept_by_a_page),
 		cmocka_unit_test(a_buffer_bounds_both_and_keeps_more_for_the_kernel),
+		cmocka_unit_test(a_buffer_alone_bounds_an_area_that_is_larger),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

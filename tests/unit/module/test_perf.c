@@ -115,7 +115,7 @@ static int attach_breakpoint(void)
 {
 	const struct auxtrace_trigger arg = {
 		.kind = AUXTRACE_TRIGGER_BREAKPOINT, .address = 4096,
-		.number = HW_BREAKPOINT_W | HW_BREAKPOINT_LEN_8 << 8,
+		.number = HW_BREAKPOINT_RW | HW_BREAKPOINT_LEN_8 << 8,
 	};
 
 	return auxt_trigger_breakpoint.attach(&trigger, &arg);
@@ -212,6 +212,9 @@ static void an_event_of_no_cpu_is_refused(void **state)
 	for (unsigned int cpu = 0; cpu < NR_CPUS; cpu++)
 		errno_of_cpu[cpu] = ENOENT;
 	assert_int_equal(attach(&instructions), -ENOENT);
+	/* A CPU that is offline does not make it possible. */
+	errno_of_cpu[NR_CPUS - 1] = ENODEV;
+	assert_int_equal(attach(&instructions), -ENOENT);
 	assert_int_equal(nr_created, 0);
 }
 
@@ -304,6 +307,10 @@ static void an_event_that_would_not_count_is_refused(void **state)
 		if (!cases[i].err)
 			detach();
 	}
+	/* What a newer perf counts by. */
+	arg.attr = instructions;
+	arg.bytes[sizeof(arg.attr)] = 1;
+	assert_int_equal(attach_sized(&arg, sizeof(arg.attr) + 1), -E2BIG);
 }
 
 static void a_breakpoint_hits_at_each_access_from_the_begin(void **state)
@@ -311,18 +318,25 @@ static void a_breakpoint_hits_at_each_access_from_the_begin(void **state)
 	const struct auxtrace_trigger negative = {
 		.kind = AUXTRACE_TRIGGER_BREAKPOINT, .address = 4096, .number = -1,
 	};
+	/* What perf makes of it is perf's. */
+	const struct auxtrace_trigger zero = {
+		.kind = AUXTRACE_TRIGGER_BREAKPOINT, .address = 4096, .number = 0,
+	};
 	const struct perf_event_attr *attr;
 
 	assert_int_equal(attach_breakpoint(), 0);
 	attr = &event_of_cpu[0]->attr;
 	assert_int_equal(attr->type, PERF_TYPE_BREAKPOINT);
-	assert_int_equal(attr->bp_type, HW_BREAKPOINT_W);
+	assert_int_equal(attr->bp_type, HW_BREAKPOINT_RW);
 	assert_int_equal(attr->bp_len, HW_BREAKPOINT_LEN_8);
 	assert_int_equal(attr->bp_addr, 4096);
 	assert_int_equal(attr->sample_period, 1);
 	assert_false(attr->disabled);
 	detach();
 	assert_int_equal(auxt_trigger_breakpoint.attach(&trigger, &negative), -EINVAL);
+	assert_int_equal(auxt_trigger_breakpoint.attach(&trigger, &zero), 0);
+	assert_int_equal(event_of_cpu[0]->attr.bp_type, 0);
+	detach();
 }
 
 static void a_counter_without_hardware_is_released(void **state)

@@ -565,6 +565,13 @@ static void a_start_writes_what_has_changed_and_a_stop_one_register(void **state
 	as_before();
 }
 
+static void each_lap_of_each_slot_ends_with_an_interrupt(void)
+{
+	for (unsigned int slot = 0; slot < SLOTS; slot++)
+		for (unsigned long end = PAGES - 1; end < topa[slot].nr_regions; end += PAGES)
+			assert_true(*auxt_topa_entry(&topa[slot], end) & TOPA_ENTRY_INT);
+}
+
 static void overwrite_mode_interrupts_at_each_lap_and_deadline_in_each_slot(void **state)
 {
 	struct auxt_position *pos = &channel.aux;
@@ -587,7 +594,21 @@ static void overwrite_mode_interrupts_at_each_lap_and_deadline_in_each_slot(void
 			pos->deadline = pos->produced + random() % (SIZE / 2);
 		auxt_position_plan(pos);
 		assert_int_equal(window(bytes, random() % 2), 0);
+		each_lap_of_each_slot_ends_with_an_interrupt();
 	}
+	auxt_pt.release(&channel);
+	as_before();
+}
+
+static void a_whole_cycle_within_the_first_region_is_counted(void **state)
+{
+	auxt_pt.cleanup(&channel);
+	assert_int_equal(set_up(AUXTRACE_SETUP_USER, 0, true), 0);
+	assert_int_equal(auxt_pt.claim(&channel), 0);
+	auxt_position_plan(&channel.aux);
+	assert_int_equal(window(200, true), 0);
+	auxt_position_plan(&channel.aux);
+	assert_int_equal(window(channel.aux.cycle - 100, true), 0);
 	auxt_pt.release(&channel);
 	as_before();
 }
@@ -869,6 +890,7 @@ int main(void)
 		T(an_area_may_fill_from_its_begin_to_its_end),
 		T(a_start_writes_what_has_changed_and_a_stop_one_register),
 		T(overwrite_mode_interrupts_at_each_lap_and_deadline_in_each_slot),
+		T(a_whole_cycle_within_the_first_region_is_counted),
 		T(pointers_that_no_table_has_are_an_error),
 		T(an_error_and_foreign_code_are_told_with_the_position),
 		T(stopped_is_an_interrupt_before_the_pointers_have_moved),

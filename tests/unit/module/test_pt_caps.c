@@ -38,6 +38,7 @@ static struct pt_caps bare(void)
 
 static void leaf_14_is_read_bit_by_bit(void **state)
 {
+	static const struct pt_cpuid all_ranges[2] = { { .eax = 1 }, { .eax = 0x7 } };
 	struct pt_caps caps = skylake();
 
 	assert_true(caps.psb_cyc);
@@ -46,6 +47,9 @@ static void leaf_14_is_read_bit_by_bit(void **state)
 	assert_true(caps.topa);
 	assert_true(caps.topa_multi);
 	assert_int_equal(caps.nr_ranges, 2);
+	pt_caps_decode(&caps, all_ranges, SKYLAKE);
+	assert_int_equal(caps.nr_ranges, 7);
+	caps = skylake();
 	assert_int_equal(caps.mtc_periods, 0x249);
 	assert_int_equal(caps.cyc_thresholds, 0x1fff);
 	assert_int_equal(caps.psb_periods, 0x3f);
@@ -55,18 +59,21 @@ static void leaf_14_is_read_bit_by_bit(void **state)
 /* perf's lbr_pt_coexist: Goldmont, and all from Tremont and Ice Lake on. */
 static void pt_and_lbr_exclude_each_other_on_big_cores_before_ice_lake(void **state)
 {
-	static const struct { u32 family, model; bool excludes; } cpus[] = {
-		{ 6, 0x3d, true }, { 6, 0x4f, true },			/* Broadwell */
-		{ 6, 0x5e, true }, { 6, 0x55, true }, { 6, 0x9e, true }, { 6, 0xa6, true },
-		{ 6, 0x5c, false }, { 6, 0x7a, false },			/* Goldmont */
-		{ 6, 0x86, false }, { 6, 0x7e, false }, { 6, 0x6a, false }, { 6, 0x97, false },
-		{ 15, 0x5e, false }, { 18, 1, false },
+	static const u32 exclusive[] = {
+		0x3d, 0x47, 0x4f, 0x56,				/* Broadwell */
+		0x4e, 0x5e, 0x55, 0x8e, 0x9e, 0xa5, 0xa6, 0x66,	/* Skylake to Cannon Lake */
 	};
 	struct pt_caps caps;
 
-	for (size_t i = 0; i < sizeof(cpus) / sizeof(*cpus); i++) {
-		pt_caps_decode(&caps, skylake_leaf, cpus[i].family, cpus[i].model);
-		assert_int_equal(caps.excludes_lbr, cpus[i].excludes);
+	for (u32 model = 0; model < 256; model++) {
+		bool is = false;
+
+		for (size_t i = 0; i < sizeof(exclusive) / sizeof(*exclusive); i++)
+			is |= model == exclusive[i];
+		pt_caps_decode(&caps, skylake_leaf, 6, model);
+		assert_int_equal(caps.excludes_lbr, is);
+		pt_caps_decode(&caps, skylake_leaf, 15, model);
+		assert_false(caps.excludes_lbr);
 	}
 }
 
@@ -156,6 +163,8 @@ static void caps_of_two_cpus_are_what_both_have(void **state)
 	assert_true(none.excludes_lbr);
 	none.excludes_lbr = false;
 	assert_memory_equal(&none, &nothing, sizeof(none));
+	pt_caps_intersect(&none, &mine);
+	assert_true(none.excludes_lbr);
 }
 
 static void without_tables_of_several_entries_nothing_is_supported(void **state)

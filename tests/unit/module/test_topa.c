@@ -25,6 +25,7 @@ static struct auxt_topa make(unsigned long nr_regions)
 	struct auxt_topa topa = {
 		.nr_regions = nr_regions,
 		.nr_tables = auxt_topa_nr_tables(nr_regions),
+		.hint = 77,
 	};
 
 	topa.tables = calloc(topa.nr_tables, sizeof(*topa.tables));
@@ -37,6 +38,8 @@ static struct auxt_topa make(unsigned long nr_regions)
 		topa.phys[i] = table_phys(i);
 	}
 	auxt_topa_link(&topa);
+	/* A search begins at a table that there is. */
+	assert_int_equal(topa.hint, 0);
 	for (unsigned long i = 0; i < nr_regions; i++)
 		auxt_topa_set_region(&topa, i, region_phys(i));
 	return topa;
@@ -73,6 +76,7 @@ static void regions_are_laps_of_the_area(void **state)
 		assert_true(laps == 2 || laps * pages < TOPA_ENTRIES_PER_TABLE);
 	}
 	assert_int_equal(auxt_topa_nr_regions(2 * PAGE, true), 510);
+	assert_int_equal(auxt_topa_nr_regions(128 * PAGE, true), 3 * 128);
 	assert_int_equal(auxt_topa_nr_regions(256 * PAGE, true), 512);
 	/* A gigabyte: 1027 tables for two laps. */
 	assert_int_equal(auxt_topa_nr_tables(auxt_topa_nr_regions(1 << 30, true)), 1027);
