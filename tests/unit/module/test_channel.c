@@ -811,6 +811,8 @@ static void a_pause_is_one_write_and_a_resume_one_start(void **state)
 	assert_int_equal(effect.flags, 0);
 	assert_int_equal(hw.ons, 2);
 	assert_int_equal(hw.offs, 1);
+	assert_int_equal(status_page.resumes_asked, 2);
+	assert_int_equal(status_page.resumes_done, 1);
 	check();
 	unmake();
 }

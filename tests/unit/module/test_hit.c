@@ -17,6 +17,7 @@
 #include "core/inhibit.h"
 #include "core/remote.h"
 #include "trigger/hit.h"
+#include "trigger/kinds.h"
 #include "trigger/trigger.h"
 
 #define NR_CPUS		3
@@ -33,11 +34,16 @@ int shim_nr_cpus = NR_CPUS;
 struct task_struct *shim_current;
 struct tracepoint shim_process_exit = { .name = "sched_process_exit" };
 static void (*nested)(void);	/* an NMI at the next point where one may land */
+static unsigned int points;	/* or, so many points behind that */
 
 void shim_point(void)
 {
 	void (*nmi)(void) = nested;
 
+	if (points) {
+		points--;
+		return;
+	}
 	nested = NULL;
 	if (nmi)
 		nmi();
@@ -160,6 +166,7 @@ static int begin(void **state)
 	meanwhile = NULL;
 	tsc = 1000;
 	nested = NULL;
+	points = 0;
 	shim_current = &first;
 	return 0;
 }
@@ -304,6 +311,32 @@ static void hold_off(void **state)
 	counted(t, 3, 2, 0, 0);
 }
 
+/* Wherever the NMI lands: the one that is held off gives its share back. */
+static void of_two_hits_at_once_one_acts_and_one_is_counted(void **state)
+{
+	struct auxt_trigger *t = &triggers[0];
+	unsigned int n;
+
+	t->is = TRIGGER_IS_COUNTED;
+	t->hold_off = 100;
+	t->allowance = 5;
+	for (n = 0;; n++) {
+		atomic64_set(&t->left, 5);
+		tsc += 100;
+		memset(counts, 0, sizeof(counts));
+		nested = hit_again;
+		points = n;
+		auxt_trigger_hit(t, 0);
+		if (nested)
+			break;
+		counted(t, 1, 1, 0, 0);
+		assert_int_equal(atomic64_read(&t->left), 4);
+	}
+	nested = NULL;
+	points = 0;
+	assert_true(n > 4);
+}
+
 /* A hit that did not act begins no hold-off. */
 static void a_missed_hit_begins_no_hold_off(void **state)
 {
@@ -390,10 +423,8 @@ static struct task_struct *task(unsigned int i)
 
 static struct auxt_trigger *const late = &triggers[2];
 
-static int begin_latency(void **state)
+static int begin_tasks(void **state)
 {
-	const struct auxtrace_trigger arg = { .a = 1, .b = 2, .bound_ns = 50 };
-
 	begin(state);
 	/* All in one bucket; only the pages that tasks are in are touched. */
 	tasks = aligned_alloc(BUCKET, (PLACES + 1) * (size_t)BUCKETS * BUCKET);
@@ -401,6 +432,21 @@ static int begin_latency(void **state)
 		return -1;
 	for (unsigned int i = 0; i <= PLACES; i++)
 		*task(i) = (struct task_struct) { .pid = i };
+	return 0;
+}
+
+static int end_tasks(void **state)
+{
+	free(tasks);
+	return 0;
+}
+
+static int begin_latency(void **state)
+{
+	const struct auxtrace_trigger arg = { .a = 1, .b = 2, .bound_ns = 50 };
+
+	if (begin_tasks(state))
+		return -1;
 	late->kind = &auxt_trigger_latency;
 	return auxt_trigger_latency.attach(late, &arg);
 }
@@ -411,8 +457,7 @@ static int end_latency(void **state)
 	assert_int_equal(triggers[0].starts | triggers[1].stops, 0);
 	assert_int_equal((triggers[0].is | triggers[1].is) & TRIGGER_IS_CLOCK, 0);
 	assert_null(shim_process_exit.probe);
-	free(tasks);
-	return 0;
+	return end_tasks(state);
 }
 
 static void at(unsigned int who, int which)
@@ -515,6 +560,81 @@ static void an_nmi_at_the_table_is_missed_or_right(void **state)
 	assert_int_equal(late->counts->acted + late->counts->missed, 2);
 }
 
+static void start_clock(void)
+{
+	auxt_trigger_hit(&triggers[0], 0);
+}
+
+/*
+ * An NMI while the table is in use changes nothing in it, and is missed. The hit that it interrupts
+ * always has its way.
+ */
+static void an_nmi_wherever_it_lands_is_missed_or_right(void **state)
+{
+	static void (*const hits[])(void) = { start_clock, stop_clock };
+
+	for (unsigned int i = 0; i < 4; i++) {
+		bool outer = i & 1, nmi = i & 2, landed = true;
+		unsigned int n, missed = 0;
+
+		for (n = 0; landed; n++) {
+			u64 acted;
+
+			memset(counts, 0, sizeof(counts));
+			if (outer)
+				at(0, 0);
+			tsc += 100;
+			nested = hits[nmi];
+			points = n;
+			at(0, outer);
+			landed = !nested;
+			nested = NULL;
+			points = 0;
+			assert_true(late->counts->missed <= 1);
+			missed += late->counts->missed;
+			tsc += 100;
+			at(0, 1);
+			acted = late->counts->acted;
+			/* A start after a stop, or the other way round, is right as well. */
+			if (!landed || late->counts->missed || outer == nmi)
+				assert_int_equal(acted, 1);
+			/* There has been one clock, which is stopped. */
+			at(0, 1);
+			assert_int_equal(late->counts->acted, acted);
+		}
+		assert_true(n > 10);
+		assert_true(missed > 0);
+	}
+}
+
+/* Its bit in the masks of the others is the lowest. */
+static void a_clock_may_be_the_first_trigger(void **state)
+{
+	const struct auxtrace_trigger arg = { .a = 2, .b = 4, .bound_ns = 50 };
+
+	triggers[0].kind = &auxt_trigger_latency;
+	triggers[1].is = TRIGGER_IS_COUNTED;
+	assert_int_equal(auxt_trigger_latency.attach(&triggers[0], &arg), 0);
+	at(0, 1);
+	tsc += 51;
+	at(0, 3);
+	counted(&triggers[0], 1, 0, 0, 0);
+	auxt_trigger_latency.detach(&triggers[0]);
+	assert_int_equal(triggers[1].is, TRIGGER_IS_COUNTED);
+	assert_int_equal(triggers[3].is, 0);
+}
+
+static void a_kernel_without_the_tracepoint_is_told(void **state)
+{
+	const struct auxtrace_trigger arg = { .a = 1, .b = 2, .bound_ns = 50 };
+
+	late->kind = &auxt_trigger_latency;
+	shim_process_exit.name = "another";
+	assert_int_equal(auxt_trigger_latency.attach(late, &arg), -ENOENT);
+	shim_process_exit.name = "sched_process_exit";
+	assert_int_equal(triggers[0].starts | triggers[1].stops, 0);
+}
+
 static void clocks_of_clocks_are_refused(void **state)
 {
 	const struct auxtrace_trigger arg = { .a = 3, .b = 2, .bound_ns = 50 };
@@ -527,6 +647,37 @@ static void clocks_of_clocks_are_refused(void **state)
 	assert_int_equal(auxt_trigger_latency.attach(&triggers[3], &own), -ENOENT);
 	assert_int_equal(auxt_trigger_latency.attach(&triggers[3], &none), -ENOENT);
 	assert_int_equal(auxt_trigger_latency.attach(&triggers[3], &zero), -EINVAL);
+}
+
+/* ---- kinds --------------------------------------------------------------- */
+
+/* A timer uses none of them but the bound. */
+static void each_member_that_a_kind_does_not_use_is_named(void **state)
+{
+	static const struct {
+		struct auxtrace_trigger trigger;
+		const char *name;
+	} cases[] = {
+		{ { .attr = 1 }, "attr" }, { { .attr_len = 1 }, "attr" },
+		{ { .number = 1 }, "number" }, { { .address = 1 }, "address" },
+		{ { .name = 1 }, "name" }, { { .name_len = 1 }, "name" },
+		{ { .a = 1 }, "a and b" }, { { .b = 1 }, "a and b" },
+	};
+
+	const struct auxtrace_trigger timer = { .kind = AUXTRACE_TRIGGER_TIMER, .bound_ns = 1 };
+	const struct auxtrace_trigger probe = { .kind = AUXTRACE_TRIGGER_KPROBE, .bound_ns = 1 };
+
+	assert_null(auxt_trigger_unused(&timer));
+	assert_string_equal(auxt_trigger_unused(&probe), "bound_ns");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct auxtrace_trigger t = cases[i].trigger;
+		const char *unused;
+
+		t.kind = AUXTRACE_TRIGGER_TIMER;
+		unused = auxt_trigger_unused(&t);
+		assert_non_null(unused);
+		assert_string_equal(unused, cases[i].name);
+	}
 }
 
 /* ---- remote ------------------------------------------------------------- */
@@ -719,6 +870,7 @@ int main(void)
 		cmocka_unit_test_setup(after_hits_and_count, begin),
 		cmocka_unit_test_setup(armed_while_it_is_missed_it_acts_once, begin),
 		cmocka_unit_test_setup(hold_off, begin),
+		cmocka_unit_test_setup(of_two_hits_at_once_one_acts_and_one_is_counted, begin),
 		cmocka_unit_test_setup(a_missed_hit_begins_no_hold_off, begin),
 		cmocka_unit_test_setup(a_counted_trigger_whose_state_holds_makes_no_request, begin),
 		cmocka_unit_test_setup(a_counted_freeze_waits_until_it_can_freeze, begin),
@@ -727,7 +879,11 @@ int main(void)
 		LATENCY(a_full_bucket_is_counted),
 		LATENCY(an_exit_leaves_no_clock),
 		LATENCY(an_nmi_at_the_table_is_missed_or_right),
+		LATENCY(an_nmi_wherever_it_lands_is_missed_or_right),
+		cmocka_unit_test_setup(a_kernel_without_the_tracepoint_is_told, begin),
+		cmocka_unit_test_setup_teardown(a_clock_may_be_the_first_trigger, begin_tasks, end_tasks),
 		LATENCY(clocks_of_clocks_are_refused),
+		cmocka_unit_test(each_member_that_a_kind_does_not_use_is_named),
 		cmocka_unit_test_setup(the_last_word_wins_on_each_cpu, begin),
 		cmocka_unit_test_setup(a_cpu_that_was_offline_is_called_again, begin),
 		cmocka_unit_test_setup(a_freeze_does_not_replace_a_toggle, begin),
