@@ -362,6 +362,25 @@ static void an_overwrite_session_that_runs_cannot_be_finished(void **state)
 	assert_false(exists("meta"));
 }
 
+/* There are lines that begin with @key, and no two of them are equal. */
+static void expect_each_once(const char *name, const char *key)
+{
+	char *text = slurp(name, NULL), *at = strstr(text, key);
+
+	assert_non_null(at);
+	for (char *end; at; at = strstr(end, key)) {
+		char line[512];
+
+		end = strchr(at + 1, '\n');
+		assert_non_null(end);
+		assert_true((size_t)(end - at) + 1 < sizeof(line));
+		memcpy(line, at, end - at + 1);
+		line[end - at + 1] = '\0';
+		assert_null(strstr(end, line));
+	}
+	free(text);
+}
+
 static void a_task_is_its_cr3_its_mappings_and_its_vdso(void **state)
 {
 	struct auxtrace_recording *rec;
@@ -383,7 +402,8 @@ static void a_task_is_its_cr3_its_mappings_and_its_vdso(void **state)
 	expect_in(name, "\ncr3 0x7777000\ncr3_mask 0xffffffffff000\n");
 	assert_true(readlink("/proc/self/exe", exe, sizeof(exe) - 1) > 0);
 	expect_in(name, exe);
-	expect_in(name, "\nmap ");
+	expect_each_once(name, "\nmap ");
+	expect_each_once(name, "\nfile ");
 	expect_in(name, "r-xp");
 	expect_in(name, "libc.so.6");
 	/* valgrind takes the vdso away from its programs. */
@@ -2305,8 +2325,15 @@ static void a_process_without_a_standard_input_records_the_kernel(void **state)
 			says("cannot write kallsyms");
 		}
 	}
+	/* Then each file of the kernel's gets it, one after another. */
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	close(STDIN_FILENO);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	assert_return_code(dup2(input, STDIN_FILENO), errno);
 	close(input);
 	assert_true(exists("modules"));
+	assert_true(exists("kcore"));
 }
 
 static void a_kernel_without_kcore_is_told(void **state)

@@ -475,6 +475,9 @@ static void a_machine_without_pt_says_what_it_lacks(void **state)
 	refused_with(ENODEV, "multi-entry ToPA", (void)0);
 	fake.caps.pmu[AUXTRACE_PMU_INTEL_PT].state = AUXTRACE_PMU_STATE_NO_PMI;
 	refused_with(ENODEV, "architectural PMU", (void)0);
+	/* A module that does not know it. */
+	fake.caps.pmu[AUXTRACE_PMU_INTEL_PT].cap.tag = AUXTRACE_CAP_PMU(77);
+	refused_with(ENODEV, "has no Intel PT", (void)0);
 }
 
 static void bts_is_set_up_without_a_config(void **state)
