@@ -256,6 +256,20 @@ static int explain_absent(const struct auxtrace_trigger *t)
 	return fail(ENOENT, "this kernel or CPU has no such event");
 }
 
+/* What the kind needs, whichever part of it the caller lacks. */
+static int explain_access(const struct auxtrace_trigger *t)
+{
+	switch (t->kind) {
+	case AUXTRACE_TRIGGER_UPROBE:
+	case AUXTRACE_TRIGGER_URETPROBE:
+		return fail(EACCES, "a %s trigger needs CAP_PERFMON or CAP_SYS_ADMIN, and the right to read %s",
+			    kind_name(t), name_of(t));
+	case AUXTRACE_TRIGGER_BREAKPOINT:
+		return fail(EACCES, "a BREAKPOINT trigger needs CAP_PERFMON or CAP_SYS_ADMIN; at an address of the kernel it needs CAP_SYS_ADMIN");
+	}
+	return fail(EACCES, "triggers need CAP_PERFMON or CAP_SYS_ADMIN");
+}
+
 int explain_trigger(const struct auxtrace_session *s, const struct auxtrace_trigger *t, int err)
 {
 	switch (err) {
@@ -266,7 +280,7 @@ int explain_trigger(const struct auxtrace_session *s, const struct auxtrace_trig
 	case EBADFD:
 		return fail(err, "TRIGGER_ADD before setup");
 	case EACCES:
-		return fail(err, "triggers need CAP_PERFMON or CAP_SYS_ADMIN");
+		return explain_access(t);
 	case EPERM:
 		return fail(err, "the kernel is locked down: in confidentiality mode it takes no probe in the kernel");
 	case ESRCH:

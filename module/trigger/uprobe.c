@@ -128,7 +128,14 @@ static int uprobe_trigger_attach_at(struct auxt_trigger *t, const struct auxtrac
 		goto err_free;
 	inode = d_real_inode(p->path.dentry);
 	err = -EINVAL;
-	if (!S_ISREG(inode->i_mode) || arg->address >= i_size_read(inode))
+	if (!S_ISREG(inode->i_mode))
+		goto err_path;
+	/* kern_path() asks for the right to search the directories only. */
+	err = path_permission(&p->path, MAY_READ);
+	if (err)
+		goto err_path;
+	err = -EINVAL;
+	if (arg->address >= i_size_read(inode))
 		goto err_path;
 	if (at_return)
 		p->consumer.ret_handler = uprobe_trigger_on_return;

@@ -236,6 +236,8 @@ static void a_refusal_names_the_member_at_fault(void **state)
 		{ EOPNOTSUPP, "does not let nope+0x3 be probed", TRIGGER(KIND(KPROBE), PAUSES, .name = "nope", .address = 3) },
 		{ ESRCH, "no process 12", TRIGGER(KIND(TIMER), PAUSES, .pid = 12) },
 		{ EACCES, "CAP_PERFMON", TRIGGER(KIND(TIMER), PAUSES) },
+		{ EACCES, "the right to read /etc/shadow", TRIGGER(KIND(UPROBE), PAUSES, .name = "/etc/shadow") },
+		{ EACCES, "of the kernel it needs CAP_SYS_ADMIN", TRIGGER(KIND(BREAKPOINT), PAUSES) },
 		{ EPERM, "the kernel is locked down", TRIGGER(PAUSES, KIND(KPROBE), .name = "f") },
 		{ ENOSPC, "at most 64 triggers", TRIGGER(KIND(TIMER), PAUSES) },
 		{ ENOSPC, "no breakpoint register", TRIGGER(KIND(BREAKPOINT), PAUSES) },
