@@ -5,6 +5,7 @@
  * that fails leaves the session as it was.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -311,6 +312,80 @@ static void every_ioctl_refuses_a_reserved_member_that_is_not_zero_with_EINVAL(v
 	}
 }
 
+/* ---- a size that changes ------------------------------------------------------ */
+
+/* The kernel reads the size, then the struct with the size in it. */
+struct flips {
+	pthread_t thread;
+	__u32 *size;
+	__u32 good;
+	bool done;
+};
+
+static void *flip_size(void *arg)
+{
+	struct flips *f = arg;
+	/* Too small; valid; valid with zeros behind the struct; beyond a page. */
+	const __u32 sizes[] = { 4, f->good, page_size, page_size + 1 };
+
+	cpu_pin(last_cpu);
+	for (unsigned int i = 0; !__atomic_load_n(&f->done, __ATOMIC_RELAXED); i++)
+		__atomic_store_n(f->size, sizes[i % 4], __ATOMIC_RELAXED);
+	return NULL;
+}
+
+static void a_size_that_changes_meanwhile_counts_as_it_was_read_first(void **state)
+{
+	uint8_t *page = at_guarded_page();
+	static const uint8_t zero[4096];
+	struct fixture st;
+
+	two_cpus_required();
+	assert_int_equal(cpu_pin(first_cpu), 0);
+	assert_true(page_size <= sizeof(zero));
+	for_each_shape(sh) {
+		unsigned int seen[3] = { 0 }, wrong = 0;
+		struct flips f = { .size = (__u32 *)page, .good = sh->size };
+		int ret, other = 0;
+
+		/* Those that can be repeated, and two that answer nothing. */
+		if (sh->nr != AUXTRACE_IOC_INFO && sh->nr != AUXTRACE_IOC_STATUS &&
+		    sh->nr != AUXTRACE_IOC_TASK && sh->nr != AUXTRACE_IOC_TRIGGER_READ &&
+		    sh->nr != AUXTRACE_IOC_PAUSE && sh->nr != AUXTRACE_IOC_PAUSE_OUTPUT)
+			continue;
+		fixture_make(&st, sh);
+		memset(page, 0, page_size);
+		memcpy(page, &st.arg, sh->size);
+		assert_int_equal(pthread_create(&f.thread, NULL, flip_size, &f), 0);
+		/* On a busy machine the other CPU of the guest rests now and then. */
+		for (int i = 0; i < 20000 || (i < 1000000 && !(seen[0] && seen[1] && seen[2])); i++) {
+			ret = at_ioctl(st.session.fd, sh->nr, page);
+			seen[0] += !ret;
+			seen[1] += ret == -EINVAL;
+			seen[2] += ret == -E2BIG;
+			if (ret && ret != -EINVAL && ret != -E2BIG)
+				other = ret;
+			wrong = memcmp(page + sh->size, zero, page_size - sh->size);
+			if (wrong || other)
+				break;
+		}
+		__atomic_store_n(&f.done, true, __ATOMIC_RELAXED);
+		pthread_join(f.thread, NULL);
+		print_message("%s: %u done, %u too small, %u too large\n", sh->name, seen[0],
+			      seen[1], seen[2]);
+		if (other)
+			fail_msg("%s with a size that changes: %s", sh->name,
+				 strerrorname_np(-other));
+		if (wrong)
+			fail_msg("%s wrote behind its struct", sh->name);
+		/* The thread did change it between calls. */
+		assert_true(seen[0] && seen[1] && seen[2]);
+		fixture_check(&st, sh);
+	}
+	cpu_unpin();
+	munmap(page, 2 * page_size);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -324,6 +399,7 @@ int main(void)
 		vm_test(every_ioctl_refuses_a_size_beyond_a_page_with_E2BIG),
 		vm_test(every_ioctl_refuses_each_unknown_flag_with_EINVAL),
 		vm_test(every_ioctl_refuses_a_reserved_member_that_is_not_zero_with_EINVAL),
+		vm_test(a_size_that_changes_meanwhile_counts_as_it_was_read_first),
 	};
 
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);

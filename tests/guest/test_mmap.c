@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -281,6 +282,40 @@ static void a_fork_does_not_inherit_mappings(void **state)
 	check_accounting(&s);
 }
 
+/* Does the kernel leave the mapping that has @address out of core dumps? */
+static bool is_left_out_of_dumps(const void *address)
+{
+	FILE *f = fopen("/proc/self/smaps", "re");
+	bool is_it = false, left_out = false;
+	unsigned long begin, end;
+	char line[512];
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%lx-%lx ", &begin, &end) == 2)
+			is_it = (uintptr_t)address >= begin && (uintptr_t)address < end;
+		if (is_it && !strncmp(line, "VmFlags:", 8))
+			left_out = strstr(line, " dd ");
+	}
+	fclose(f);
+	return left_out;
+}
+
+static void core_dumps_leave_the_mappings_out(void **state)
+{
+	struct session s;
+
+	open_all(&s, one_cpu, AUX_SIZE);
+	assert_false(is_left_out_of_dumps(&s));
+	assert_true(is_left_out_of_dumps(s.channel->status));
+	assert_true(is_left_out_of_dumps(s.channel->user));
+	assert_true(is_left_out_of_dumps(s.channel->aux));
+	assert_true(is_left_out_of_dumps(s.channel->data));
+	/* Nor does madvise(2) bring them in. */
+	assert_int_equal(madvise((void *)s.channel->aux, AUX_SIZE, MADV_DODUMP), -1);
+	assert_int_equal(errno, EINVAL);
+}
+
 #define DIRTY_BYTES	(64u << 20)
 #define LARGE_AREA	(4u << 20)
 
@@ -486,6 +521,7 @@ int main(void)
 		vm_test(the_user_page_can_be_made_writable_later),
 		vm_test(a_mapping_cannot_grow),
 		vm_test(a_fork_does_not_inherit_mappings),
+		vm_test(core_dumps_leave_the_mappings_out),
 		vm_test(a_new_area_is_zero),
 		vm_test(a_mapping_outlives_the_close_with_its_data),
 		vm_test(closing_a_started_session_stops_it_and_keeps_the_trace),

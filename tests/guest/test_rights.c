@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Who may do what: capabilities, namespaces, descriptors, and the limit of locked memory. */
 #include <errno.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "child.h"
 #include "cpu.h"
+#include "file.h"
 #include "machine.h"
+#include "records.h"
 #include "setup.h"
+#include "trigger.h"
 #include "uapi.h"
 
 struct capability_try {
@@ -151,6 +156,11 @@ static void a_setup_beyond_the_limit_charges_nothing(void **state)
 
 /* ---- who holds a descriptor ------------------------------------------------------ */
 
+struct holder {
+	struct session *session;
+	uint32_t trigger;
+};
+
 static int holder_without_capabilities(void *arg)
 {
 	struct auxtrace_trigger trigger = { .size = sizeof(trigger),
@@ -158,8 +168,12 @@ static int holder_without_capabilities(void *arg)
 					    .action = AUXTRACE_ACTION_PAUSE, .number = -1 };
 	struct auxtrace_task task = { .size = sizeof(task) };
 	struct auxtrace_effect effects[MAX_CPUS];
-	const struct session *s = arg;
+	const struct holder *h = arg;
+	const struct session *s = h->session;
+	struct auxtrace_trigger_state counts;
 	struct auxtrace_status status;
+	struct pollfd p = { .fd = s->fd, .events = POLLIN };
+	uint32_t slot;
 	void *page;
 
 	if (caps_keep(0))
@@ -171,30 +185,99 @@ static int holder_without_capabilities(void *arg)
 		return 101;
 	if (at_control(s->fd, AUXTRACE_IOC_PAUSE, 0, effects, MAX_CPUS) < 0 ||
 	    at_control(s->fd, AUXTRACE_IOC_RESUME, 0, effects, MAX_CPUS) < 0 ||
-	    at_snapshot(s->fd, 0, NULL, 0, NULL) < 0)
+	    at_snapshot(s->fd, AUXTRACE_SNAPSHOT_SLOT, NULL, 0, &slot) < 0 ||
+	    at_release(s->fd, slot))
 		return 102;
+	if (at_output(s->fd, 0, 1) || at_output(s->fd, 0, 0))
+		return 103;
+	if (at_trigger_read(s->fd, h->trigger, AUXTRACE_TRIGGER_REARM, &counts) ||
+	    at_trigger_del(s->fd, h->trigger, &counts))
+		return 104;
 	/* What takes hardware, hooks the kernel or tells of a process. */
 	if (at_ioctl(s->fd, AUXTRACE_IOC_TRIGGER_ADD, &trigger) != -EACCES)
-		return 103;
-	if (at_ioctl(s->fd, AUXTRACE_IOC_TASK, &task) != -EACCES)
-		return 104;
-	if (at_stop(s->fd))
 		return 105;
-	return at_start(s->fd) == -EACCES ? 0 : 106;
+	if (at_ioctl(s->fd, AUXTRACE_IOC_TASK, &task) != -EACCES)
+		return 106;
+	if (at_stop(s->fd))
+		return 107;
+	/* The records of the windows that ended above. */
+	if (poll(&p, 1, 0) != 1 || p.revents != POLLIN)
+		return 108;
+	return at_start(s->fd) == -EACCES ? 0 : 109;
 }
 
 static void a_descriptor_alone_controls_and_reads_but_does_not_start(void **state)
 {
+	struct holder h;
 	struct session s;
 
 	setup_prepare(&s);
+	s.setup.flags |= AUXTRACE_SETUP_OVERWRITE;
+	session_prepare_data(&s, 0, page_size);
+	s.setup.slots = 2;
 	session_setup(&s);
+	h = (struct holder){
+		&s, trigger_add(&s, trigger_syscall(AUXTRACE_TRIGGER_SYSCALL_ENTER,
+						    AUXTRACE_ACTION_NONE, CALL_NUMBER)),
+	};
 	ok_start(s.fd);
-	assert_int_equal(child_run(holder_without_capabilities, &s), 0);
+	assert_int_equal(child_run(holder_without_capabilities, &h), 0);
 	/* Its owner starts it again. */
 	ok_start(s.fd);
 	ok_stop(s.fd);
 }
+
+/* ---- perf_event_paranoid --------------------------------------------------------- */
+
+#define PARANOID	"/proc/sys/kernel/perf_event_paranoid"
+
+static int set_up_and_start(void *arg)
+{
+	struct capability_try *try = arg;
+	int ret = caps_keep(try->keep);
+
+	if (!ret)
+		ret = at_ioctl(try->session.fd, AUXTRACE_IOC_SETUP, &try->session.setup);
+	if (ret)
+		return -ret;
+	return at_start(try->session.fd) ? 100 : 0;
+}
+
+static int try_to_start(struct capability_try *try, uint64_t keep)
+{
+	int ret;
+
+	try->keep = keep;
+	try->session.fd = at_open();
+	ret = child_run(set_up_and_start, try);
+	at_close(try->session.fd);
+	return ret;
+}
+
+static void perf_event_paranoid_makes_no_difference(void **state)
+{
+	static const char *const levels[] = { "-1", "0", "1", "2", "3" };
+	int64_t before = file_number(PARANOID);
+	struct capability_try try;
+	char text[16];
+
+	snprintf(text, sizeof(text), "%lld", (long long)before);
+	setup_prepare(&try.session);
+	try.session.setup.flags |= AUXTRACE_SETUP_KERNEL;
+	for (int i = 0; i < 5; i++) {
+		int without, with;
+
+		assert_int_equal(file_write(PARANOID, levels[i]), 0);
+		without = try_to_start(&try, 0);
+		with = try_to_start(&try, CAP(PERFMON) | CAP(IPC_LOCK));
+		file_write(PARANOID, text);
+		print_message("perf_event_paranoid %s: %d, %d\n", levels[i], without, with);
+		assert_int_equal(without, EACCES);
+		assert_int_equal(with, 0);
+	}
+}
+
+/* ---- namespaces ------------------------------------------------------------------ */
 
 /* In a user namespace of its own a process has every capability, and none in the machine's. */
 static int root_of_a_namespace(void *arg)
@@ -222,6 +305,113 @@ static void root_of_a_user_namespace_may_not_trace(void **state)
 	assert_int_equal(ret, EACCES);
 }
 
+/* What the first process of a PID namespace found; shared with its parent. */
+struct first_process {
+	const struct session *session;
+	int ret;
+	uint32_t trigger;
+	struct auxtrace_task self, first, outside;
+};
+
+static int asks_by_its_number(struct first_process *found, pid_t parent)
+{
+	struct auxtrace_trigger t = trigger_syscall(AUXTRACE_TRIGGER_SYSCALL_ENTER,
+						    AUXTRACE_ACTION_PAUSE, CALL_NUMBER);
+	int ret;
+
+	if (getpid() != 1)
+		return -EBADF;
+	found->self = found->first = (struct auxtrace_task){ .size = sizeof(found->self) };
+	found->outside = found->self;
+	found->first.pid = 1;
+	found->outside.pid = parent;
+	ret = at_ioctl(found->session->fd, AUXTRACE_IOC_TASK, &found->self);
+	if (!ret)
+		ret = at_ioctl(found->session->fd, AUXTRACE_IOC_TASK, &found->first);
+	if (ret)
+		return ret;
+	/* The parent has no number here. */
+	if (at_ioctl(found->session->fd, AUXTRACE_IOC_TASK, &found->outside) != -ESRCH)
+		return -EBADE;
+	t.pid = parent;
+	if (at_trigger_add(found->session->fd, t, &found->trigger) != -ESRCH)
+		return -EBADR;
+	t.pid = 1;
+	ret = at_trigger_add(found->session->fd, t, &found->trigger);
+	call_times(1);
+	return ret;
+}
+
+/* Runs asks_by_its_number() as process 1 of a namespace; its number outside. */
+static pid_t in_a_pid_namespace(struct first_process *found)
+{
+	pid_t parent = getpid(), child, inside;
+	int pipes[2], status;
+
+	if (pipe(pipes))
+		return -1;
+	/* Of the caller's later children only the first is to be in the namespace. */
+	child = fork();
+	if (!child) {
+		if (unshare(CLONE_NEWPID))
+			_exit(errno == EINVAL ? 77 : 100);
+		inside = fork();
+		if (!inside) {
+			found->ret = asks_by_its_number(found, parent);
+			_exit(0);
+		}
+		if (write(pipes[1], &inside, sizeof(inside)) != sizeof(inside))
+			_exit(101);
+		_exit(waitpid(inside, &status, 0) != inside || status);
+	}
+	close(pipes[1]);
+	if (read(pipes[0], &inside, sizeof(inside)) != sizeof(inside))
+		inside = -1;
+	close(pipes[0]);
+	if (waitpid(child, &status, 0) != child || status)
+		return WIFEXITED(status) && WEXITSTATUS(status) == 77 ? 0 : -1;
+	return inside;
+}
+
+static void calls_take_numbers_of_the_callers_pid_namespace_and_records_have_the_initial_ones(void **state)
+{
+	const struct auxtrace_record_trigger *hit = NULL;
+	struct first_process *found;
+	struct session s;
+	struct records r;
+	pid_t inside;
+
+	found = mmap(NULL, page_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(found, MAP_FAILED);
+	setup_prepare(&s);
+	session_prepare_data(&s, 0, 65536);
+	session_setup(&s);
+	found->session = &s;
+	assert_int_equal(cpu_pin(first_cpu), 0);
+	ok_start(s.fd);
+	inside = in_a_pid_namespace(found);
+	ok_stop(s.fd);
+	cpu_unpin();
+	if (!inside)
+		skip_test("this kernel has no PID namespaces");
+	assert_true(inside > 1);
+	assert_int_equal(found->ret, 0);
+	assert_true(found->self.out_context != 0);
+	assert_int_equal(found->first.out_context, found->self.out_context);
+	assert_int_equal(trigger_read(&s, found->trigger).out_acted, 1);
+	records_read_all(&r, &s.channel[0]);
+	for (unsigned int i = 0; i < r.count; i++)
+		if (r.at[i]->header.type == AUXTRACE_RECORD_TRIGGER)
+			hit = &r.at[i]->trigger;
+	assert_non_null(hit);
+	assert_int_equal(hit->trigger, found->trigger);
+	assert_int_equal(hit->pid, inside);
+	assert_int_equal(hit->tid, inside);
+	records_free(&r);
+	session_close(&s);
+	munmap(found, page_size);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -231,7 +421,9 @@ int main(void)
 		vm_test(locked_memory_is_given_back_at_close),
 		vm_test(a_setup_beyond_the_limit_charges_nothing),
 		vm_test(a_descriptor_alone_controls_and_reads_but_does_not_start),
+		vm_test(perf_event_paranoid_makes_no_difference),
 		vm_test(root_of_a_user_namespace_may_not_trace),
+		vm_test(calls_take_numbers_of_the_callers_pid_namespace_and_records_have_the_initial_ones),
 	};
 
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);

@@ -4,10 +4,12 @@
  * only, and the valid call succeeds afterwards.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "child.h"
@@ -425,6 +427,92 @@ static void add_without_a_capability_gives_EACCES(void **state)
 	session_close(&s);
 }
 
+struct attempt_by {
+	int fd;
+	uint64_t caps;
+	struct auxtrace_trigger trigger;
+};
+
+static int add_with_capabilities(void *arg)
+{
+	const struct attempt_by *a = arg;
+	uint32_t id;
+
+	return caps_keep(a->caps) ? 100 : -at_trigger_add(a->fd, a->trigger, &id);
+}
+
+static int add_by(const struct session *s, uint64_t caps, struct auxtrace_trigger t)
+{
+	struct attempt_by a = { s->fd, caps, t };
+
+	return child_run(add_with_capabilities, &a);
+}
+
+static void a_kernel_breakpoint_with_CAP_PERFMON_alone_gives_EACCES(void **state)
+{
+	uint64_t function = function_address(CALL_FUNCTION);
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_BREAKPOINT, .size = sizeof(attr), .sample_period = 1,
+		.bp_type = HW_BREAKPOINT_X, .bp_addr = function, .bp_len = sizeof(long),
+	};
+	struct auxtrace_trigger of_perf = trigger_perf(AUXTRACE_ACTION_PAUSE, &attr);
+	struct auxtrace_trigger own = trigger_executed(AUXTRACE_ACTION_PAUSE, function);
+	struct session s;
+
+	assert_true(function != 0);
+	open_with(&s, 0, DATA_SIZE);
+	assert_int_equal(add_by(&s, CAP(PERFMON), own), EACCES);
+	assert_int_equal(add_by(&s, CAP(PERFMON), of_perf), EACCES);
+	/* In a program the same capability is enough; in the kernel the other one is. */
+	assert_int_equal(add_by(&s, CAP(PERFMON), valid(AUXTRACE_TRIGGER_BREAKPOINT)), 0);
+	assert_int_equal(add_by(&s, CAP(SYS_ADMIN), own), 0);
+	assert_int_equal(add_by(&s, CAP(SYS_ADMIN), of_perf), 0);
+	session_close(&s);
+}
+
+#define NOBODY		65534
+#define DIRECTORY	"/tmp/programs"
+#define OF_NOBODY	DIRECTORY "/of_nobody"
+
+/* Root without the capabilities that bypass permissions is no more than any other user here. */
+static void a_uprobe_needs_the_right_to_read_the_file(void **state)
+{
+	static const uint32_t kinds[] = { AUXTRACE_TRIGGER_UPROBE, AUXTRACE_TRIGGER_URETPROBE };
+	struct session s;
+	int fd;
+
+	mkdir(DIRECTORY, 0755);
+	fd = open(OF_NOBODY, O_CREAT | O_WRONLY | O_CLOEXEC, 0700);
+	assert_true(fd >= 0);
+	at_remember(fd);
+	assert_int_equal(ftruncate(fd, 4096), 0);
+	assert_int_equal(fchown(fd, NOBODY, NOBODY), 0);
+	assert_int_equal(chown(DIRECTORY, NOBODY, NOBODY), 0);
+	open_with(&s, 0, DATA_SIZE);
+	for (int i = 0; i < 2; i++) {
+		struct auxtrace_trigger t = trigger_named(kinds[i], AUXTRACE_ACTION_PAUSE,
+							  OF_NOBODY, 0);
+		struct auxtrace_trigger beyond = with(t, address = 1 << 30);
+
+		assert_int_equal(fchmod(fd, 0700), 0);
+		assert_int_equal(chmod(DIRECTORY, 0711), 0);
+		assert_int_equal(add_by(&s, CAP(PERFMON), t), EACCES);
+		/* Nor does it say how long the file is. */
+		assert_int_equal(add_by(&s, CAP(PERFMON), beyond), EACCES);
+		assert_int_equal(fchmod(fd, 0711), 0);
+		assert_int_equal(add_by(&s, CAP(PERFMON), t), EACCES);
+		assert_int_equal(add_by(&s, CAP(PERFMON) | CAP(DAC_READ_SEARCH), t), 0);
+		assert_int_equal(fchmod(fd, 0704), 0);
+		assert_int_equal(add_by(&s, CAP(PERFMON), t), 0);
+		assert_int_equal(add_by(&s, CAP(PERFMON), beyond), EINVAL);
+		assert_int_equal(chmod(DIRECTORY, 0700), 0);
+		assert_int_equal(add_by(&s, CAP(PERFMON), t), EACCES);
+	}
+	session_close(&s);
+	unlink(OF_NOBODY);
+	rmdir(DIRECTORY);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -441,6 +529,8 @@ int main(void)
 		vm_test(an_unknown_or_deleted_id_gives_ENOENT),
 		vm_test(an_unknown_process_gives_ESRCH),
 		vm_test(add_without_a_capability_gives_EACCES),
+		vm_test(a_kernel_breakpoint_with_CAP_PERFMON_alone_gives_EACCES),
+		vm_test(a_uprobe_needs_the_right_to_read_the_file),
 	};
 
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);

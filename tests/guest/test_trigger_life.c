@@ -326,20 +326,6 @@ static void a_cpu_that_returns_has_its_events_again(void **state)
 	session_close(&s);
 }
 
-static uint64_t function_address(const char *name)
-{
-	FILE *f = fopen("/proc/kallsyms", "re");
-	uint64_t address = 0, at;
-	char line[512], found[256];
-
-	while (f && !address && fgets(line, sizeof(line), f))
-		if (sscanf(line, "%" SCNx64 " %*c %255s", &at, found) == 2 && !strcmp(found, name))
-			address = at;
-	if (f)
-		fclose(f);
-	return address;
-}
-
 /* The module does not create an event again if its attr points to a name, which may have changed. */
 static void a_probe_of_perfs_that_has_a_name_does_not_return_with_its_cpu(void **state)
 {

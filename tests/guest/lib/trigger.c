@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/utsname.h>
@@ -47,6 +49,15 @@ struct auxtrace_trigger trigger_perf(uint32_t action, const struct perf_event_at
 	return t;
 }
 
+struct auxtrace_trigger trigger_executed(uint32_t action, uint64_t address)
+{
+	struct auxtrace_trigger t = trigger(AUXTRACE_TRIGGER_BREAKPOINT, action);
+
+	t.number = HW_BREAKPOINT_X | sizeof(long) << 8;
+	t.address = address;
+	return t;
+}
+
 struct auxtrace_trigger trigger_written(uint32_t action, const volatile void *address)
 {
 	struct auxtrace_trigger t = trigger(AUXTRACE_TRIGGER_BREAKPOINT, action);
@@ -54,6 +65,20 @@ struct auxtrace_trigger trigger_written(uint32_t action, const volatile void *ad
 	t.number = HW_BREAKPOINT_W | HW_BREAKPOINT_LEN_8 << 8;
 	t.address = (uintptr_t)address;
 	return t;
+}
+
+uint64_t function_address(const char *name)
+{
+	FILE *f = fopen("/proc/kallsyms", "re");
+	uint64_t address = 0, at;
+	char line[512], found[256];
+
+	while (f && !address && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%" SCNx64 " %*c %255s", &at, found) == 2 && !strcmp(found, name))
+			address = at;
+	if (f)
+		fclose(f);
+	return address;
 }
 
 int at_trigger_add(int fd, struct auxtrace_trigger t, uint32_t *id)

@@ -17,6 +17,10 @@ struct perf_event_attr;
 struct auxtrace_trigger trigger_perf(uint32_t action, const struct perf_event_attr *attr);
 /* Data written at @address, 8 bytes. */
 struct auxtrace_trigger trigger_written(uint32_t action, const volatile void *address);
+/* The instruction at @address. */
+struct auxtrace_trigger trigger_executed(uint32_t action, uint64_t address);
+/* The address of a kernel function, for those with CAP_SYSLOG; 0: there is none. */
+uint64_t function_address(const char *name);
 
 /* Adds it and returns its id. */
 uint32_t trigger_add(const struct session *s, struct auxtrace_trigger t);
