@@ -262,10 +262,12 @@ static int explain_access(const struct auxtrace_trigger *t)
 	switch (t->kind) {
 	case AUXTRACE_TRIGGER_UPROBE:
 	case AUXTRACE_TRIGGER_URETPROBE:
-		return fail(EACCES, "a %s trigger needs CAP_PERFMON or CAP_SYS_ADMIN, and the right to read %s",
+		return fail(EACCES, "a %s trigger needs CAP_SYS_ADMIN, and the right to read %s",
 			    kind_name(t), name_of(t));
 	case AUXTRACE_TRIGGER_BREAKPOINT:
 		return fail(EACCES, "a BREAKPOINT trigger needs CAP_PERFMON or CAP_SYS_ADMIN; at an address of the kernel it needs CAP_SYS_ADMIN");
+	case AUXTRACE_TRIGGER_PERF:
+		return fail(EACCES, "a PERF trigger needs CAP_PERFMON or CAP_SYS_ADMIN; perf may demand CAP_SYS_ADMIN, as of probes of programs");
 	}
 	return fail(EACCES, "triggers need CAP_PERFMON or CAP_SYS_ADMIN");
 }

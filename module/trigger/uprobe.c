@@ -7,6 +7,7 @@
  * of that process only, so that other processes run the program's own code.
  */
 
+#include <linux/capability.h>
 #include <linux/err.h>
 #include <linux/errno.h>
 #include <linux/fs.h>
@@ -112,6 +113,12 @@ static int uprobe_trigger_attach_at(struct auxt_trigger *t, const struct auxtrac
 	char *name;
 	int err;
 
+	/*
+	 * As perf's uprobe PMU. The kernel cannot tell where the instructions of a file begin: a probe
+	 * within one changes what the programs do that run it.
+	 */
+	if (!capable(CAP_SYS_ADMIN))
+		return -EACCES;
 	if (!arg->name_len)
 		return -EINVAL;
 	p = kzalloc(sizeof(*p), GFP_KERNEL_ACCOUNT);

@@ -15,6 +15,7 @@
 #include "child.h"
 #include "cpu.h"
 #include "module/core/known.h"
+#include "perf.h"
 #include "trigger.h"
 
 #define AUX_SIZE	65536
@@ -470,6 +471,18 @@ static void a_kernel_breakpoint_with_CAP_PERFMON_alone_gives_EACCES(void **state
 	session_close(&s);
 }
 
+static void a_uprobe_with_CAP_PERFMON_alone_gives_EACCES(void **state)
+{
+	struct session s;
+
+	open_with(&s, 0, DATA_SIZE);
+	for (uint32_t kind = AUXTRACE_TRIGGER_UPROBE; kind <= AUXTRACE_TRIGGER_URETPROBE; kind++) {
+		assert_int_equal(add_by(&s, ~CAP(SYS_ADMIN), valid(kind)), EACCES);
+		assert_int_equal(add_by(&s, CAP(SYS_ADMIN), valid(kind)), 0);
+	}
+	session_close(&s);
+}
+
 #define NOBODY		65534
 #define DIRECTORY	"/tmp/programs"
 #define OF_NOBODY	DIRECTORY "/of_nobody"
@@ -477,6 +490,9 @@ static void a_kernel_breakpoint_with_CAP_PERFMON_alone_gives_EACCES(void **state
 /* Root without the capabilities that bypass permissions is no more than any other user here. */
 static void a_uprobe_needs_the_right_to_read_the_file(void **state)
 {
+	struct perf_event_attr attr = {
+		.size = sizeof(attr), .sample_period = 1, .uprobe_path = (uintptr_t)OF_NOBODY,
+	};
 	static const uint32_t kinds[] = { AUXTRACE_TRIGGER_UPROBE, AUXTRACE_TRIGGER_URETPROBE };
 	struct session s;
 	int fd;
@@ -496,17 +512,26 @@ static void a_uprobe_needs_the_right_to_read_the_file(void **state)
 
 		assert_int_equal(fchmod(fd, 0700), 0);
 		assert_int_equal(chmod(DIRECTORY, 0711), 0);
-		assert_int_equal(add_by(&s, CAP(PERFMON), t), EACCES);
+		assert_int_equal(add_by(&s, CAP(SYS_ADMIN), t), EACCES);
 		/* Nor does it say how long the file is. */
-		assert_int_equal(add_by(&s, CAP(PERFMON), beyond), EACCES);
+		assert_int_equal(add_by(&s, CAP(SYS_ADMIN), beyond), EACCES);
 		assert_int_equal(fchmod(fd, 0711), 0);
-		assert_int_equal(add_by(&s, CAP(PERFMON), t), EACCES);
-		assert_int_equal(add_by(&s, CAP(PERFMON) | CAP(DAC_READ_SEARCH), t), 0);
+		assert_int_equal(add_by(&s, CAP(SYS_ADMIN), t), EACCES);
+		assert_int_equal(add_by(&s, CAP(SYS_ADMIN) | CAP(DAC_READ_SEARCH), t), 0);
 		assert_int_equal(fchmod(fd, 0704), 0);
-		assert_int_equal(add_by(&s, CAP(PERFMON), t), 0);
-		assert_int_equal(add_by(&s, CAP(PERFMON), beyond), EINVAL);
+		assert_int_equal(add_by(&s, CAP(SYS_ADMIN), t), 0);
+		assert_int_equal(add_by(&s, CAP(SYS_ADMIN), beyond), EINVAL);
 		assert_int_equal(chmod(DIRECTORY, 0700), 0);
-		assert_int_equal(add_by(&s, CAP(PERFMON), t), EACCES);
+		assert_int_equal(add_by(&s, CAP(SYS_ADMIN), t), EACCES);
+	}
+	/* perf's own asks for the capability, and of the file only to search the directories. */
+	if (perf_pmu_type("uprobe") >= 0) {
+		attr.type = perf_pmu_type("uprobe");
+		assert_int_equal(fchmod(fd, 0700), 0);
+		assert_int_equal(add_by(&s, CAP(SYS_ADMIN), trigger_perf(AUXTRACE_ACTION_PAUSE, &attr)), EACCES);
+		assert_int_equal(chmod(DIRECTORY, 0711), 0);
+		assert_int_equal(add_by(&s, CAP(PERFMON), trigger_perf(AUXTRACE_ACTION_PAUSE, &attr)), EACCES);
+		assert_int_equal(add_by(&s, CAP(SYS_ADMIN), trigger_perf(AUXTRACE_ACTION_PAUSE, &attr)), 0);
 	}
 	session_close(&s);
 	unlink(OF_NOBODY);
@@ -530,6 +555,7 @@ int main(void)
 		vm_test(an_unknown_process_gives_ESRCH),
 		vm_test(add_without_a_capability_gives_EACCES),
 		vm_test(a_kernel_breakpoint_with_CAP_PERFMON_alone_gives_EACCES),
+		vm_test(a_uprobe_with_CAP_PERFMON_alone_gives_EACCES),
 		vm_test(a_uprobe_needs_the_right_to_read_the_file),
 	};
 
