@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -14,6 +15,7 @@
 #include "cpu.h"
 #include "load.h"
 #include "perf.h"
+#include "pmu.h"
 #include "trace.h"
 #include "trigger.h"
 
@@ -102,11 +104,27 @@ static int perf_probes(void)
 	return -1;
 }
 
+#define PERFS_PMU (under_bts() ? "intel_bts" : "intel_pt")
+
+/* perf opens the event, of the kernel, and counts as many as happen in a number of calls. */
+static void perf_open_counts(const struct perf_event_attr *attr, unsigned int calls)
+{
+	uint64_t count;
+	int fd = perf_open_event(attr, -1, CPU);
+
+	if (fd < 0)
+		fail_msg("perf_event_open: %s", strerrorname_np(-fd));
+	at_remember(fd);
+	call_times(calls);
+	assert_int_equal(read(fd, &count, sizeof(count)), sizeof(count));
+	assert_int_equal(count, calls);
+	at_close(fd);
+}
+
 static void a_locked_down_kernel_is_traced(void **state)
 {
 	struct auxtrace_task task = { .size = sizeof(task) };
 	struct session s;
-	int fd;
 
 	if (!is_locked_down())
 		skip_test("this kernel is not locked down");
@@ -118,10 +136,49 @@ static void a_locked_down_kernel_is_traced(void **state)
 	assert_true(channel_status(&s.channel[0]).produced > 0);
 	ok_task(s.fd, &task);
 	session_close(&s);
-	/* perf does that, too. */
-	fd = perf_open(-1, CPU);
-	if (fd != -ENOENT)
-		assert_true(fd >= 0);
+	/* perf traces the kernel there, too. */
+	if (perf_pmu_type(PERFS_PMU) < 0) {
+		print_message("this kernel has no PMU %s\n", PERFS_PMU);
+		return;
+	}
+	perf_open_counts(&(struct perf_event_attr){
+		.type = perf_pmu_type(PERFS_PMU), .size = sizeof(struct perf_event_attr),
+		.config = under_bts() ? 0 : CONFIG_TSC | CONFIG_BRANCH | CONFIG_PT,
+	}, 0);
+}
+
+/* Each event in the kernel that perf counts on a locked-down one can be a trigger, too. */
+static void events_of_a_locked_down_kernel_are_triggers_as_they_are_perfs(void **state)
+{
+	const struct source *tracepoint = source_named("tracepoint");
+	uint64_t function = function_address(CALL_FUNCTION);
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_BREAKPOINT, .size = sizeof(attr), .sample_period = 1,
+		.bp_type = HW_BREAKPOINT_X, .bp_addr = function, .bp_len = sizeof(long),
+	};
+	struct session s;
+	uint32_t id;
+
+	if (!is_locked_down())
+		skip_test("this kernel is not locked down");
+	begin(&s);
+	ok_start(s.fd);
+	assert_true(function != 0);
+	perf_open_counts(&attr, TIMES);
+	id = trigger_add(&s, trigger_executed(AUXTRACE_ACTION_PAUSE, function));
+	call_times(TIMES);
+	assert_int_equal(trigger_read(&s, id).out_acted, TIMES);
+	trigger_del(&s, id);
+
+	if (is_ready[tracepoint - sources]) {
+		memcpy(&attr, (const void *)(uintptr_t)ready[tracepoint - sources].attr, sizeof(attr));
+		perf_open_counts(&attr, TIMES);
+		id = trigger_add(&s, ready[tracepoint - sources]);
+		call_times(TIMES);
+		assert_int_equal(trigger_read(&s, id).out_acted, TIMES);
+		trigger_del(&s, id);
+	}
+	session_close(&s);
 }
 
 static void only_confidentiality_refuses_and_only_probes_in_the_kernel(void **state)
@@ -164,6 +221,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		vm_test(only_confidentiality_refuses_and_only_probes_in_the_kernel),
 		vm_test(a_locked_down_kernel_is_traced),
+		vm_test(events_of_a_locked_down_kernel_are_triggers_as_they_are_perfs),
 	};
 
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
