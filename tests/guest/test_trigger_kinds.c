@@ -231,6 +231,30 @@ static void each_kind_of_trigger_counts_without_an_action(void **state)
 	each(AUXTRACE_ACTION_NONE);
 }
 
+static void the_record_of_a_system_calls_exit_has_its_result(void **state)
+{
+	const union any_record *newest = NULL;
+	struct session s;
+	struct records r;
+	uint32_t id;
+
+	session_prepare(&s, ONE_CPU, AUXTRACE_SETUP_USER, AUX_SIZE);
+	session_prepare_data(&s, 0, DATA_SIZE);
+	session_setup(&s);
+	assert_int_equal(cpu_pin(CPU), 0);
+	id = trigger_add(&s, trigger_syscall(AUXTRACE_TRIGGER_SYSCALL_EXIT, AUXTRACE_ACTION_PAUSE,
+					     CALL_NUMBER));
+	ok_start(s.fd);
+	assert_int_equal(syscall(CALL_NUMBER, NULL), -1);
+	assert_int_equal(errno, EFAULT);
+	ok_stop(s.fd);
+	records_read_all(&r, &s.channel[0]);
+	assert_int_equal(count_of(&r, AUXTRACE_RECORD_TRIGGER, id, &newest), 1);
+	assert_int_equal((int64_t)newest->trigger.value, -EFAULT);
+	records_free(&r);
+	session_close(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -239,6 +263,7 @@ int main(void)
 		vm_test(each_kind_of_trigger_samples),
 		vm_test(each_kind_of_trigger_freezes),
 		vm_test(each_kind_of_trigger_counts_without_an_action),
+		vm_test(the_record_of_a_system_calls_exit_has_its_result),
 	};
 
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);
