@@ -52,8 +52,8 @@ printf '#include <stdio.h>\nint main(void) { return printf("%%d\\n", 42) != 3; }
 check "a compiler" whole gcc gcc -O1 -o /tmp/hello /tmp/hello.c
 check "has compiled" says '^42$' /tmp/hello
 check "an interpreter" whole python3 python3 -c 'import json; print(json.dumps({"42": [42]}))'
-check "a database" whole sqlite3 sqlite3 /tmp/db 'create table t(a, b); create index i on t(a);
-	insert into t values (1, "x"), (2, "y"); select * from t where a = 2;'
+check "a database" whole sqlite3 sqlite3 /tmp/db "create table t(a, b); create index i on t(a);
+	insert into t values (1, 'x'), (2, 'y'); select * from t where a = 2;"
 check "context switches" whole switch stress-ng --switch 1 --switch-ops 200
 check "signals" whole signal stress-ng --signal 1 --signal-ops 100
 check "forks" whole fork stress-ng --fork 1 --fork-ops 10
