@@ -262,7 +262,7 @@ static int explain_access(const struct auxtrace_trigger *t)
 	switch (t->kind) {
 	case AUXTRACE_TRIGGER_UPROBE:
 	case AUXTRACE_TRIGGER_URETPROBE:
-		return fail(EACCES, "a %s trigger needs CAP_SYS_ADMIN, and the right to read %s",
+		return fail(EACCES, "a %s trigger needs CAP_SYS_ADMIN, and the right to read %s and to search its directories",
 			    kind_name(t), name_of(t));
 	case AUXTRACE_TRIGGER_BREAKPOINT:
 		return fail(EACCES, "a BREAKPOINT trigger needs CAP_PERFMON or CAP_SYS_ADMIN; at an address of the kernel it needs CAP_SYS_ADMIN");

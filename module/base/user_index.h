@@ -11,8 +11,9 @@
  * @nr: number of elements of the array
  *
  * A CPU that mispredicts the caller's use of the result does not read beyond the array: *@index is
- * less than @nr from here on, also in speculative execution. All arrays that user space can index
- * go through this macro (scripts/lint), so that the check cannot be had without that.
+ * less than @nr, which is not 0, from here on, also in speculative execution. All arrays that user
+ * space can index go through this macro, so that no check lacks that; scripts/lint finds the
+ * usual forms of one that does not.
  *
  * Return: true if the array has the element; else *@index is 0.
  */

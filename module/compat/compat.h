@@ -86,6 +86,16 @@ static inline void auxt_apic_send_nmi(int cpu)
 	apic->send_IPI(cpu, NMI_VECTOR);
 }
 
+/* May the caller do @mask, MAY_READ for instance, with what is at @path? 0 or a negative errno. */
+static inline int auxt_path_permission(const struct path *path, int mask)
+{
+#ifdef AUXT_HAVE_PATH_PERMISSION
+	return path_permission(path, mask);
+#else
+	return inode_permission(d_inode(path->dentry), mask);
+#endif
+}
+
 /* Kernels that have helpers to change vm_flags do not allow assignments to it. */
 static inline void auxt_vm_flags_mod(struct vm_area_struct *vma,
 				     unsigned long set, unsigned long clear)

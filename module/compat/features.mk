@@ -20,6 +20,7 @@ ccflags-$(call auxt_has,include/linux/irq_work.h,IRQ_WORK_INIT_HARD) += \
 	-DAUXT_HAVE_IRQ_WORK_INIT_HARD
 ccflags-$(call auxt_has,include/linux/workqueue.h,system_dfl_wq;) += -DAUXT_HAVE_SYSTEM_DFL_WQ
 ccflags-$(call auxt_has,include/linux/memcontrol.h,MEMCG_DATA_KMEM) += -DAUXT_HAVE_MAPPED_KMEM
+ccflags-$(call auxt_has,include/linux/fs.h,path_permission.const) += -DAUXT_HAVE_PATH_PERMISSION
 ccflags-$(call auxt_has,include/linux/kprobes.h,get_kretprobe) += -DAUXT_HAVE_GET_KRETPROBE
 ccflags-$(call auxt_has,include/linux/uprobes.h,uprobe_unregister_sync) += -DAUXT_HAVE_UPROBE_OBJECT
 ccflags-$(call auxt_has,include/linux/uprobes.h,handler.*__u64 .data) += -DAUXT_HAVE_UPROBE_SESSION

@@ -19,6 +19,7 @@
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include "compat/compat.h"
 #include "compat/uprobe.h"
 #include "trigger/hit.h"
 #include "trigger/trigger.h"
@@ -133,16 +134,13 @@ static int uprobe_trigger_attach_at(struct auxt_trigger *t, const struct auxtrac
 	kfree(name);
 	if (err)
 		goto err_free;
-	inode = d_real_inode(p->path.dentry);
-	err = -EINVAL;
-	if (!S_ISREG(inode->i_mode))
-		goto err_path;
 	/* kern_path() asks for the right to search the directories only. */
-	err = path_permission(&p->path, MAY_READ);
+	err = auxt_path_permission(&p->path, MAY_READ);
 	if (err)
 		goto err_path;
+	inode = d_real_inode(p->path.dentry);
 	err = -EINVAL;
-	if (arg->address >= i_size_read(inode))
+	if (!S_ISREG(inode->i_mode) || arg->address >= i_size_read(inode))
 		goto err_path;
 	if (at_return)
 		p->consumer.ret_handler = uprobe_trigger_on_return;

@@ -919,10 +919,10 @@ struct auxtrace_release {
  *  ESRCH        no such process (@pid)
  *  ENOENT       no such symbol, file or trigger (@a, @b); PERF: no CPU of the session has
  *               the event
- *  EACCES       see DOC: errno; UPROBE, URETPROBE: the caller does not have CAP_SYS_ADMIN, as
- *               a probe within an instruction changes what programs do, may not read the
- *               file, or not search a directory on the way to it; BREAKPOINT in the kernel:
- *               the caller does not have CAP_SYS_ADMIN; PERF: perf demands more
+ *  EACCES       see DOC: errno; UPROBE, URETPROBE: the caller does not have CAP_SYS_ADMIN (a
+ *               probe within an instruction changes what programs do), or may not read the
+ *               file, or not search a directory on the way to it. BREAKPOINT in the kernel:
+ *               the caller does not have CAP_SYS_ADMIN. PERF: perf demands more
  *  EPERM        a probe in the kernel, which is locked down in confidentiality mode
  *  EBUSY        pinned events hold all counters of a CPU that could count it
  *  ENOSPC       AUXTRACE_MAX_TRIGGERS reached, or no breakpoint register is left
