@@ -223,7 +223,8 @@ static void cpus_go_and_return_while_sessions_trace_and_triggers_fire(void **sta
 
 static struct {
 	pthread_barrier_t begin, end;
-	int delay;	/* so many times round an empty loop: perf's; negative: the session's */
+	int delay;	/* rounds of a loop that perf waits; if negative, that the session waits */
+	int step;	/* by which that was changed last */
 	int cpu, perf_fd;
 	bool over;
 } contest;
@@ -246,23 +247,21 @@ static void *contest_for_perf(void *arg)
 	}
 }
 
-#define SHORTEST_STEP	500
+#define FIRST_STEP	500
 #define LONGEST_DELAY	1000000
 
 /* The contestant that has won begins later, and later still if it wins again: each wins many. */
 static void change_delay(bool ours)
 {
-	static int step = SHORTEST_STEP;
-
 	/* If the same one has won again, the tie is further away. */
-	if (ours == (step < 0))
-		step *= 2;
+	if (contest.step && ours == (contest.step < 0))
+		contest.step *= 2;
 	else
-		step = ours ? -SHORTEST_STEP : SHORTEST_STEP;
-	contest.delay += step;
+		contest.step = ours ? -FIRST_STEP : FIRST_STEP;
+	contest.delay += contest.step;
 	if (contest.delay > LONGEST_DELAY || contest.delay < -LONGEST_DELAY) {
 		contest.delay = ours ? -LONGEST_DELAY : LONGEST_DELAY;
-		step /= 2;
+		contest.step /= 2;
 	}
 }
 
@@ -283,7 +282,7 @@ static void of_perf_and_a_session_exactly_one_gets_a_cpu(void **state)
 	pthread_barrier_init(&contest.begin, NULL, 2);
 	pthread_barrier_init(&contest.end, NULL, 2);
 	contest.over = false;
-	contest.delay = 0;
+	contest.delay = contest.step = 0;
 	assert_int_equal(pthread_create(&thread, NULL, contest_for_perf, NULL), 0);
 	for (unsigned int i = 0; i < times(); i++) {
 		int cpu = first_cpu + i % (last_cpu - first_cpu + 1), ret;

@@ -3,8 +3,8 @@
  * An input of the fuzzer is a program: records of 16 bytes, each an operation on
  * /dev/auxtrace or around it. Four threads run it, each its own records in order. The
  * operation PHASE is for all: what follows it begins when what precedes it has ended. REPEAT
- * has its thread run the next few of its records up to some thousand times more: calls are cheap,
- * and the sessions that they need are not.
+ * has its thread run the next few of its records up to some thousand times more, and begins no
+ * round after 100 ms: calls are cheap, and the sessions that they need are not.
  */
 #ifndef DEVICE_PROGRAM_H
 #define DEVICE_PROGRAM_H
