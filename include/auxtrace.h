@@ -857,7 +857,8 @@ struct auxtrace_totals {
  *
  * The session must be stopped (overwrite mode: stopped, or paused on all CPUs). With
  * kernel tracing this call copies the kernel's code from /proc/kcore: code that was patched
- * between the trace and this call is recorded as it is now, and kcore.changes says where.
+ * between the trace and this call is recorded as it is now, and kcore.changes says where. Code
+ * that is gone is recorded as it was at the recording's create.
  *
  * Return: 0, or -1. If a file of the kernel cannot be read, the rest is still written and
  * errno is that of the failed read. The recording is freed in every case.

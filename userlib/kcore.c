@@ -42,32 +42,31 @@ int kcore_open(struct kcore *kcore)
 	int err;
 
 	*kcore = (struct kcore){ .fd = open("/proc/kcore", O_RDONLY | O_CLOEXEC) };
-	if (kcore->fd < 0) {
-		err = errno;
+	err = errno;
+	if (kcore->fd < 0)
 		return fail(err, "cannot open /proc/kcore, where the kernel's code is read from: %s%s",
 			    strerror(err), why_closed(err));
-	}
 	if (!read_headers(kcore))
 		return 0;
-	err = errno;
 	kcore_close(kcore);
-	errno = err;
 	return -1;
 }
 
-const Elf64_Phdr *kcore_segment(const struct kcore *kcore, uint64_t address)
+const Elf64_Phdr *kcore_segment(const struct kcore *kcore, uint64_t start, uint64_t end)
 {
 	for (size_t i = 0; i < kcore->count; i++) {
 		const Elf64_Phdr *ph = &kcore->ph[i];
 
-		if (ph->p_type == PT_LOAD && address - ph->p_vaddr < ph->p_memsz)
+		if (ph->p_type == PT_LOAD && ph->p_vaddr < end && ph->p_vaddr + ph->p_memsz > start)
 			return ph;
 	}
 	return NULL;
 }
 
-int kcore_read(const struct kcore *kcore, uint64_t offset, uint64_t address, void *bytes, size_t size)
+int kcore_read(const struct kcore *kcore, const Elf64_Phdr *segment, uint64_t address, void *bytes,
+	       size_t size)
 {
+	uint64_t offset = segment->p_offset + (address - segment->p_vaddr);
 	size_t at = 0;
 
 	while (at < size) {
@@ -83,6 +82,9 @@ int kcore_read(const struct kcore *kcore, uint64_t offset, uint64_t address, voi
 
 void kcore_close(struct kcore *kcore)
 {
+	int err = errno;
+
 	free(kcore->ph);
 	close(kcore->fd);
+	errno = err;
 }

@@ -13,14 +13,16 @@ struct kcore {
 	size_t count;
 };
 
-/* The segment that has @address, or NULL. */
-const Elf64_Phdr *kcore_segment(const struct kcore *kcore, uint64_t address);
+/* The first segment that has memory from @start to @end, or NULL. */
+const Elf64_Phdr *kcore_segment(const struct kcore *kcore, uint64_t start, uint64_t end);
 
 /* These return 0, or -1 with errno and the message. */
 int kcore_open(struct kcore *kcore);
-/* The @size bytes at @offset, which are the kernel's at @address. */
-int kcore_read(const struct kcore *kcore, uint64_t offset, uint64_t address, void *bytes, size_t size);
+/* The @size bytes at @address, which @segment has. */
+int kcore_read(const struct kcore *kcore, const Elf64_Phdr *segment, uint64_t address, void *bytes,
+	       size_t size);
 
+/* errno stays. */
 void kcore_close(struct kcore *kcore);
 
 #endif

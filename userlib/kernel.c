@@ -59,11 +59,9 @@ static int proc_close(struct proc_copy *copy)
 	return copy->out ? recording_file_close(copy->out, copy->name) : 0;
 }
 
-/* The kernel's text, and the symbols of all but the text. */
+/* Where the text is, and the symbols of all else. */
 static int read_kallsyms(int dirfd, struct kernel_code *code)
 {
-	uint64_t stext = 0, etext = 0;
-	bool have_data = false;
 	struct proc_copy copy;
 	char line[1024];
 	int ret = 0;
@@ -77,25 +75,22 @@ static int read_kallsyms(int dirfd, struct kernel_code *code)
 		if (sscanf(line, "%" SCNx64 " %c %511s [%63[^]]", &addr, &type, name, module) < 3)
 			continue;
 		if (!strcmp(name, "_stext"))
-			stext = addr;
+			code->stext = addr;
 		else if (!strcmp(name, "_etext"))
-			etext = addr;
+			code->etext = addr;
 		if (*module) {
 			bool is_code = strchr("tTwW", type);
 
-			have_data |= !is_code;
+			code->lists_data |= !is_code;
 			ret = kernel_code_add_symbol(code, addr, is_code);
 		}
 	}
 	if (proc_close(&copy) || ret)
 		return -1;
-	if (!stext || etext <= stext)
+	if (!code->stext || code->etext <= code->stext)
 		return fail(EACCES, "/proc/kallsyms hides its addresses: kernel code can be recorded with CAP_SYSLOG, or with kernel.kptr_restrict=0");
-	/* Without CONFIG_KALLSYMS_ALL, a module's data cannot be told from its code. */
-	if (!have_data)
-		code->nr_symbols = 0;
-	return kernel_code_add_symbol(code, stext, true) || kernel_code_add_symbol(code, etext, false) ||
-	       kernel_code_add_range(code, stext, etext) ? -1 : 0;
+	return kernel_code_add_symbol(code, code->stext, true) ||
+	       kernel_code_add_symbol(code, code->etext, false) ? -1 : 0;
 }
 
 /* Copy the list of modules. */
@@ -149,10 +144,11 @@ int kernel_record(int dirfd, const struct kernel_code *before, uint64_t *changes
 	unlinkat(dirfd, "kcore.changes", 0);
 	ret = read_all(dirfd, &code) || read_modules(dirfd) ? -1 : 0;
 	if (!ret && before)
-		ret = kernel_code_add_gone(&code, before) ||
-		      kernel_changes_write(before, &code, dirfd, changes) ? -1 : 0;
+		ret = kernel_code_add_gone(&code, before);
 	if (!ret)
 		ret = kernel_code_write(&code, dirfd);
+	if (!ret && before)
+		ret = kernel_changes_write(before, &code, dirfd, changes);
 	kernel_code_free(&code);
 	return ret;
 }

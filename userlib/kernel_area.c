@@ -2,8 +2,8 @@
 /*
  * Code in the modules' area of the kernel. Beside the modules it has what the kernel generates:
  * BPF programs, trampolines of ftrace and kprobes. kallsyms does not list all of it: not the
- * filters that seccomp(2) and sockets have (classic BPF), which each system call of many a
- * systemd service runs. So the area is searched for pages that are in use.
+ * filters that seccomp(2) and sockets have (classic BPF), which a sandboxed service runs on every
+ * system call. So the area is searched for pages that are in use.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -12,91 +12,111 @@
 #include "kernel_code.h"
 
 /*
- * Where the area begins (MODULES_VADDR, in Linux's Documentation/arch/x86/x86_64/mm.rst): in a
- * kernel that can be at random addresses, and in one that cannot.
+ * In the last 2 GiB of addresses kcore has the text, the modules' area and the page of vsyscalls
+ * (Linux's Documentation/arch/x86/x86_64/mm.rst, fs/proc/kcore.c).
  */
-#define AREA_RANDOM	0xffffffffc0000000ull
-#define AREA_FIXED	0xffffffffa0000000ull
+#define LAST_2_GIB	0xffffffff80000000ull
+#define VSYSCALLS	0xffffffffff600000ull
 
 /*
- * The kernel allocates the lowest addresses that are free. So nothing more is expected behind as much
- * that is not in use: only a module of that size could leave such a hole.
+ * The kernel allocates the lowest addresses that are free. So behind the last page in use, and behind
+ * the last symbol, the search goes on for so much only: to leave a larger hole takes a module of
+ * that size.
  */
 #define HOLE		(16ull << 20)
 
-#define INT3		0xcc	/* fills BPF's memory where no program is */
-
 struct search {
-	struct kernel_code *code;
-	uint64_t start, end;	/* the last pages in use, not added yet */
+	const struct kcore *kcore;
+	const Elf64_Phdr *text, *area;
 	uint64_t limit;
+	uint8_t text_page[KERNEL_PAGE];
+	uint8_t previous[KERNEL_PAGE];	/* of the area, if it was in use */
+	uint8_t page[KERNEL_PAGE];
 };
 
-static const Elf64_Phdr *find_area(const struct kcore *kcore)
+static const Elf64_Phdr *find_area(const struct kcore *kcore, const Elf64_Phdr *text)
 {
 	for (size_t i = 0; i < kcore->count; i++) {
 		const Elf64_Phdr *ph = &kcore->ph[i];
 
-		if (ph->p_type == PT_LOAD && (ph->p_vaddr == AREA_RANDOM || ph->p_vaddr == AREA_FIXED))
+		if (ph->p_type == PT_LOAD && ph != text && ph->p_vaddr >= LAST_2_GIB &&
+		    ph->p_vaddr < VSYSCALLS)
 			return ph;
 	}
 	return NULL;
 }
 
-static int read_page(const struct kcore *kcore, const Elf64_Phdr *ph, uint64_t address, uint8_t *page)
+static int read_text_page(struct search *s)
 {
-	return kcore_read(kcore, ph->p_offset + (address - ph->p_vaddr), address, page, KERNEL_PAGE);
+	return kcore_read(s->kcore, s->text, s->text->p_vaddr, s->text_page, KERNEL_PAGE);
+}
+
+static int read_page(struct search *s, uint64_t address)
+{
+	return kcore_read(s->kcore, s->area, address, s->page, KERNEL_PAGE);
+}
+
+static bool is_filled(const uint8_t *page, uint8_t byte)
+{
+	return *page == byte && !memcmp(page, page + 1, KERNEL_PAGE - 1);
 }
 
 /*
- * Where nothing is mapped, kcore has zeros. Before Linux 6.4 it has there what was in its buffer: the page
- * that was read before.
+ * Is the page that was just read in use? 1, 0, or -1 with errno and the message.
+ *
+ * Where nothing is mapped, kcore has zeros. Before Linux 6.4 it may have there the page that was
+ * read before. That is the text's first page, which the area does not have, or the previous
+ * page of the area; then the text's page is read, and this one again.
  */
-static bool is_used(const uint8_t *page, const uint8_t *before)
+static int is_used(struct search *s, uint64_t address)
 {
-	bool filled = (!*page || *page == INT3) && !memcmp(page, page + 1, KERNEL_PAGE - 1);
-
-	return !filled && memcmp(page, before, KERNEL_PAGE);
+	if (is_filled(s->page, 0) || is_filled(s->page, INT3) ||
+	    !memcmp(s->page, s->text_page, KERNEL_PAGE))
+		return 0;
+	if (memcmp(s->page, s->previous, KERNEL_PAGE))
+		return 1;
+	if (read_text_page(s) || read_page(s, address))
+		return -1;
+	return !!memcmp(s->page, s->text_page, KERNEL_PAGE);
 }
 
-static int add_found(struct search *s)
+static int search_page(struct search *s, struct kernel_code *code, uint64_t address)
 {
-	return s->start < s->end ? kernel_code_add_range(s->code, s->start, s->end) : 0;
-}
+	int used = read_page(s, address) ? -1 : is_used(s, address);
+	uint8_t *bytes;
 
-static int found_page(struct search *s, uint64_t address)
-{
-	if (s->end != address) {
-		if (add_found(s))
-			return -1;
-		s->start = address;
-	}
-	s->end = address + KERNEL_PAGE;
-	if (s->limit < s->end + HOLE)
-		s->limit = s->end + HOLE;
+	/* BPF's memory without programs is mapped, too. */
+	if ((used > 0 || is_filled(s->page, INT3)) && s->limit < address + HOLE)
+		s->limit = address + HOLE;
+	if (used <= 0)
+		return used;
+	bytes = kernel_code_add_pages(code, address, KERNEL_PAGE);
+	if (!bytes)
+		return -1;
+	memcpy(bytes, s->page, KERNEL_PAGE);
+	memcpy(s->previous, s->page, KERNEL_PAGE);
 	return 0;
 }
 
-int kernel_area_search(const struct kcore *kcore, uint64_t text, struct kernel_code *code)
+int kernel_area_read(struct kernel_code *code, const struct kcore *kcore, const Elf64_Phdr *text)
 {
-	const Elf64_Phdr *area = find_area(kcore), *ph = kcore_segment(kcore, text);
-	uint8_t pages[2][KERNEL_PAGE];
-	struct search s = { .code = code };
-	unsigned int turn = 0;
+	struct search s = { .kcore = kcore, .text = text, .area = find_area(kcore, text) };
 	uint64_t end;
 
-	if (!area || !ph)
+	if (!s.area)
 		return 0;
-	end = (area->p_vaddr + area->p_memsz) & -KERNEL_PAGE;
-	s.limit = area->p_vaddr + HOLE;
-	if (code->last_listed >= area->p_vaddr && code->last_listed < end)
-		s.limit = code->last_listed + HOLE;
-	/* The area may begin with a hole. */
-	if (read_page(kcore, ph, text, pages[1]))
+	end = (s.area->p_vaddr + s.area->p_memsz) & -KERNEL_PAGE;
+	s.limit = s.area->p_vaddr + HOLE;
+	for (size_t i = 0; i < code->nr_symbols; i++) {
+		uint64_t symbol = code->symbols[i].address;
+
+		if (symbol >= s.area->p_vaddr && symbol < end && s.limit < symbol + HOLE)
+			s.limit = symbol + HOLE;
+	}
+	if (read_text_page(&s))
 		return -1;
-	for (uint64_t at = area->p_vaddr; at < end && at < s.limit; at += KERNEL_PAGE, turn = !turn)
-		if (read_page(kcore, area, at, pages[turn]) ||
-		    (is_used(pages[turn], pages[!turn]) && found_page(&s, at)))
+	for (uint64_t at = s.area->p_vaddr; at < end && at < s.limit; at += KERNEL_PAGE)
+		if (search_page(&s, code, at))
 			return -1;
-	return add_found(&s);
+	return 0;
 }

@@ -20,11 +20,18 @@ struct changes {
 	uint64_t count;
 };
 
-/* Is that byte of code? The area of a module also has its data. */
-static bool is_code(const struct kernel_code *code, uint64_t address)
+/*
+ * Is that byte of @range code? Modules also have data there. What precedes the first symbol of a
+ * range is what that is. A range without symbols has what the kernel has generated.
+ */
+static bool is_code(const struct kernel_code *code, const struct code_range *range, uint64_t address)
 {
+	const struct code_symbol *symbol;
 	size_t low = 0, high = code->nr_symbols;
 
+	/* Without CONFIG_KALLSYMS_ALL, a module's data cannot be told from its code. */
+	if (!code->lists_data)
+		return address >= code->stext && address < code->etext;
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
@@ -33,7 +40,12 @@ static bool is_code(const struct kernel_code *code, uint64_t address)
 		else
 			high = mid;
 	}
-	return low && code->symbols[low - 1].is_code;
+	symbol = &code->symbols[low];
+	if (low && symbol[-1].address >= range->start)
+		return symbol[-1].is_code;
+	if (low < code->nr_symbols && symbol->address < range->end)
+		return symbol->is_code;
+	return true;
 }
 
 static void write_bytes(FILE *out, const uint8_t *bytes, size_t count)
@@ -43,11 +55,11 @@ static void write_bytes(FILE *out, const uint8_t *bytes, size_t count)
 		fprintf(out, "%02x", bytes[i]);
 }
 
-static void write_patched(struct changes *c, uint64_t address, const uint8_t *before,
-			  const uint8_t *after, size_t count)
+static void write_patched(struct changes *c, const struct code_range *range, uint64_t address,
+			  const uint8_t *before, const uint8_t *after, size_t count)
 {
 	/* What was no code before is not in the trace. */
-	if (!is_code(c->before, address))
+	if (!is_code(c->before, range, address))
 		return;
 	fprintf(c->out, "patched %#" PRIx64, address);
 	write_bytes(c->out, before, count);
@@ -56,9 +68,11 @@ static void write_patched(struct changes *c, uint64_t address, const uint8_t *be
 	c->count++;
 }
 
-static void compare_page(struct changes *c, uint64_t page, const uint8_t *before,
+/* A page of @range, which is one of before's */
+static void compare_page(struct changes *c, const struct code_range *range, uint64_t page,
 			 const uint8_t *after)
 {
+	const uint8_t *before = range->bytes + (page - range->start);
 	size_t begin, end;
 
 	if (!memcmp(before, after, KERNEL_PAGE))
@@ -70,7 +84,7 @@ static void compare_page(struct changes *c, uint64_t page, const uint8_t *before
 		for (size_t i = end; i < KERNEL_PAGE && i <= end + SHARED; i++)
 			if (before[i] != after[i])
 				end = i + 1;
-		write_patched(c, page + begin, before + begin, after + begin, end - begin);
+		write_patched(c, range, page + begin, before + begin, after + begin, end - begin);
 	}
 }
 
@@ -89,7 +103,7 @@ int kernel_changes_write(const struct kernel_code *before, const struct kernel_c
 			const uint8_t *now = kernel_code_page(after, page);
 
 			if (now)
-				compare_page(&c, page, r->bytes + (page - r->start), now);
+				compare_page(&c, r, page, now);
 		}
 	}
 	*count = c.count;

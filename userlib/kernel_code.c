@@ -8,35 +8,62 @@
 #include "kernel_code.h"
 #include "recording_dir.h"
 
-int kernel_code_add_range(struct kernel_code *code, uint64_t start, uint64_t end)
+/* @array has @n elements of @size bytes, and room for a power of two. Returns it with room for one more. */
+static void *make_room(void *array, size_t n, size_t size)
 {
-	struct code_range *grown = realloc(code->ranges, (code->nr_ranges + 1) * sizeof(*grown));
+	void *grown = array;
 
+	if (!(n & (n - 1)))
+		grown = realloc(array, (n ? 2 * n : 1) * size);
 	if (!grown)
-		return fail(ENOMEM, "no memory for the list of kernel code");
-	code->ranges = grown;
-	grown[code->nr_ranges++] = (struct code_range){
-		.start = start & -KERNEL_PAGE, .end = (end + KERNEL_PAGE - 1) & -KERNEL_PAGE,
-	};
-	return 0;
+		fail(ENOMEM, "no memory for the list of the kernel's code");
+	return grown;
 }
 
 int kernel_code_add_symbol(struct kernel_code *code, uint64_t address, bool is_code)
 {
-	size_t n = code->nr_symbols;
+	struct code_symbol *symbols = make_room(code->symbols, code->nr_symbols, sizeof(*symbols));
 
-	/* Its room is a power of two. */
-	if (!(n & (n - 1))) {
-		struct code_symbol *grown = realloc(code->symbols, (n ? 2 * n : 1) * sizeof(*grown));
-
-		if (!grown)
-			return fail(ENOMEM, "no memory for the symbols of modules");
-		code->symbols = grown;
-	}
-	code->symbols[code->nr_symbols++] = (struct code_symbol){ address, is_code };
-	if (code->last_listed < address)
-		code->last_listed = address;
+	if (!symbols)
+		return -1;
+	code->symbols = symbols;
+	symbols[code->nr_symbols++] = (struct code_symbol){ address, is_code };
 	return 0;
+}
+
+int kernel_code_add_range(struct kernel_code *code, const struct code_range *range)
+{
+	struct code_range *ranges = make_room(code->ranges, code->nr_ranges, sizeof(*ranges));
+
+	if (!ranges)
+		return -1;
+	code->ranges = ranges;
+	ranges[code->nr_ranges++] = *range;
+	return 0;
+}
+
+uint8_t *kernel_code_add_pages(struct kernel_code *code, uint64_t start, size_t size)
+{
+	struct code_range range = { .start = start, .end = start + size, .offset = code->size };
+	struct code_range *last = code->nr_ranges ? &code->ranges[code->nr_ranges - 1] : NULL;
+
+	if (code->room - code->size < size) {
+		size_t room = code->size + size > 2 * code->room ? code->size + size : 2 * code->room;
+		uint8_t *grown = realloc(code->bytes, room);
+
+		if (!grown) {
+			fail(ENOMEM, "no memory for %zu bytes of the kernel's code", room);
+			return NULL;
+		}
+		code->bytes = grown;
+		code->room = room;
+	}
+	if (last && last->end == start)
+		last->end += size;
+	else if (kernel_code_add_range(code, &range))
+		return NULL;
+	code->size += size;
+	return code->bytes + code->size - size;
 }
 
 static int by_start(const void *a, const void *b)
@@ -53,89 +80,49 @@ static int by_address(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-int kernel_code_append(struct kernel_code *code, const struct kernel_code *more)
+void kernel_code_sort(struct kernel_code *code)
 {
-	size_t count = code->nr_ranges + more->nr_ranges;
-	struct code_range *grown;
-
-	if (!more->nr_ranges)
-		return 0;
-	grown = realloc(code->ranges, count * sizeof(*grown));
-	if (!grown)
-		return fail(ENOMEM, "no memory for the list of kernel code");
-	memcpy(&grown[code->nr_ranges], more->ranges, more->nr_ranges * sizeof(*grown));
-	qsort(grown, count, sizeof(*grown), by_start);
-	code->ranges = grown;
-	code->nr_ranges = count;
-	return 0;
+	qsort(code->ranges, code->nr_ranges, sizeof(*code->ranges), by_start);
 }
 
-/*
- * Cut the range to the pages that a segment of kcore has, and say where they are. False: it has
- * none.
- */
-static bool locate_range(struct code_range *r, const struct kcore *kcore)
+/* The pages of the text that @segment has. */
+static int read_text(struct kernel_code *code, const struct kcore *kcore, const Elf64_Phdr *segment)
 {
-	for (size_t i = 0; i < kcore->count; i++) {
-		const Elf64_Phdr *ph = &kcore->ph[i];
-		uint64_t start = (ph->p_vaddr + KERNEL_PAGE - 1) & -KERNEL_PAGE;
-		uint64_t end = (ph->p_vaddr + ph->p_memsz) & -KERNEL_PAGE;
+	uint64_t start = code->stext & -KERNEL_PAGE, end = (code->etext + KERNEL_PAGE - 1) & -KERNEL_PAGE;
+	uint64_t first, behind;
+	uint8_t *bytes;
 
-		if (ph->p_type != PT_LOAD || r->end <= start || r->start >= end)
-			continue;
-		if (r->start < start)
-			r->start = start;
-		if (r->end > end)
-			r->end = end;
-		r->from = ph->p_offset + (r->start - ph->p_vaddr);
-		return true;
-	}
-	return false;
-}
-
-static int read_ranges(const struct kcore *kcore, struct kernel_code *code)
-{
-	size_t size = 0, n = 0;
-	int ret = 0;
-
-	for (size_t i = 0; i < code->nr_ranges; i++)
-		if (locate_range(&code->ranges[i], kcore))
-			code->ranges[n++] = code->ranges[i];
-	code->nr_ranges = n;
-	if (!n)
+	if (!segment)
 		return fail(EIO, "/proc/kcore does not have the kernel's text");
-	for (size_t i = 0; i < n; i++)
-		size += code->ranges[i].end - code->ranges[i].start;
-	code->bytes = malloc(size);
-	if (!code->bytes)
-		return fail(ENOMEM, "no memory for the %zu bytes of the kernel's code", size);
-	size = 0;
-	for (size_t i = 0; !ret && i < n; i++) {
-		struct code_range *r = &code->ranges[i];
-
-		r->bytes = code->bytes + size;
-		ret = kcore_read(kcore, r->from, r->start, code->bytes + size, r->end - r->start);
-		size += r->end - r->start;
-	}
-	return ret;
+	first = (segment->p_vaddr + KERNEL_PAGE - 1) & -KERNEL_PAGE;
+	behind = (segment->p_vaddr + segment->p_memsz) & -KERNEL_PAGE;
+	if (start < first)
+		start = first;
+	if (end > behind)
+		end = behind;
+	bytes = kernel_code_add_pages(code, start, end - start);
+	return bytes ? kcore_read(kcore, segment, start, bytes, end - start) : -1;
 }
 
 int kernel_code_read(struct kernel_code *code)
 {
+	const Elf64_Phdr *text;
 	struct kcore kcore;
 	int ret;
 
 	if (kcore_open(&kcore))
 		return -1;
+	text = kcore_segment(&kcore, code->stext, code->etext);
+	ret = read_text(code, &kcore, text) || kernel_area_read(code, &kcore, text) ? -1 : 0;
+	kcore_close(&kcore);
+	if (ret)
+		return -1;
+	for (size_t i = 0; i < code->nr_ranges; i++)
+		code->ranges[i].bytes = code->bytes + code->ranges[i].offset;
+	kernel_code_sort(code);
 	if (code->nr_symbols)
 		qsort(code->symbols, code->nr_symbols, sizeof(*code->symbols), by_address);
-	ret = kernel_area_search(&kcore, code->ranges[0].start, code);
-	if (!ret) {
-		qsort(code->ranges, code->nr_ranges, sizeof(*code->ranges), by_start);
-		ret = read_ranges(&kcore, code);
-	}
-	kcore_close(&kcore);
-	return ret;
+	return 0;
 }
 
 static int page_to_range(const void *key, const void *element)
@@ -191,8 +178,12 @@ static void write_headers(FILE *out, const struct kernel_code *code)
 
 int kernel_code_write(const struct kernel_code *code, int dirfd)
 {
-	FILE *out = recording_file(dirfd, "kcore");
+	FILE *out;
 
+	if (code->nr_ranges >= PN_XNUM)
+		return fail(EOVERFLOW, "the kernel's code is in %zu pieces: an ELF file has at most %u",
+			    code->nr_ranges, PN_XNUM - 1);
+	out = recording_file(dirfd, "kcore");
 	if (!out)
 		return -1;
 	write_headers(out, code);
@@ -203,7 +194,10 @@ int kernel_code_write(const struct kernel_code *code, int dirfd)
 
 void kernel_code_free(struct kernel_code *code)
 {
+	int err = errno;
+
 	free(code->ranges);
 	free(code->symbols);
 	free(code->bytes);
+	errno = err;
 }

@@ -10,11 +10,12 @@
 #include "kcore.h"
 
 #define KERNEL_PAGE	4096ull
+#define INT3		0xcc	/* the kernel fills BPF's memory with it where no program is */
 
 struct code_range {
 	uint64_t start, end;	/* whole pages */
-	uint64_t from;		/* offset in /proc/kcore */
-	uint8_t *bytes;		/* in kernel_code.bytes; of what is gone: in those before */
+	size_t offset;		/* in kernel_code.bytes, while that grows */
+	uint8_t *bytes;		/* in kernel_code.bytes; of what is gone: in those of the begin */
 };
 
 struct code_symbol {		/* of a module or of generated code; and begin and end of the text */
@@ -23,41 +24,48 @@ struct code_symbol {		/* of a module or of generated code; and begin and end of 
 };
 
 struct kernel_code {
-	struct code_range *ranges; /* by address, apart from each other, once it is read */
+	uint64_t stext, etext;
+	struct code_range *ranges; /* once it is read: by address, and they do not overlap */
 	size_t nr_ranges;
 	struct code_symbol *symbols; /* by address, likewise */
 	size_t nr_symbols;
-	uint64_t last_listed;	/* the highest of the symbols' addresses */
+	bool lists_data;	/* the symbols include those of modules' data */
 	uint8_t *bytes;
+	size_t size, room;
 };
 
 /* The functions below return 0, or -1 with errno and the message. */
 
-int kernel_code_add_range(struct kernel_code *code, uint64_t start, uint64_t end);
 int kernel_code_add_symbol(struct kernel_code *code, uint64_t address, bool is_code);
-/* Add ranges that have been read, and are apart from those that @code has. */
-int kernel_code_append(struct kernel_code *code, const struct kernel_code *more);
+
+/* Add pages that have been read. */
+int kernel_code_add_range(struct kernel_code *code, const struct code_range *range);
+/* After the last one. */
+void kernel_code_sort(struct kernel_code *code);
 
 /*
- * Read the bytes of the first range, which is the text, and of what is used of the modules' area, from
- * /proc/kcore.
+ * Add pages behind all others. Returns where their bytes belong, until the next call; or NULL, with
+ * errno and the message.
  */
+uint8_t *kernel_code_add_pages(struct kernel_code *code, uint64_t start, size_t size);
+
+/* Read the text, and what is in use of the modules' area, from /proc/kcore. */
 int kernel_code_read(struct kernel_code *code);
 
-/* kernel_area.c: add the pages of the modules' area that are in use. @text: begin of the text */
-int kernel_area_search(const struct kcore *kcore, uint64_t text, struct kernel_code *code);
-
-/* Write the file kcore of a recording. */
-int kernel_code_write(const struct kernel_code *code, int dirfd);
-
-/*
- * kernel_gone.c: add what @before has and @code has no more: pages, and BPF programs that were freed
- * in pages that others still use. @before is used until @code is freed.
- */
-int kernel_code_add_gone(struct kernel_code *code, const struct kernel_code *before);
+/* kernel_area.c: read the modules' area. @text: the text's segment, which is another one */
+int kernel_area_read(struct kernel_code *code, const struct kcore *kcore, const Elf64_Phdr *text);
 
 /* The page at that address, or NULL. */
 uint8_t *kernel_code_page(const struct kernel_code *code, uint64_t page);
+
+/*
+ * kernel_gone.c: add to @now what @begin has and @now has no more: pages, and BPF programs that were
+ * freed in pages that others still use. @begin is used until @now is freed.
+ */
+int kernel_code_add_gone(struct kernel_code *now, const struct kernel_code *begin);
+
+/* Write the file kcore of a recording. */
+int kernel_code_write(const struct kernel_code *code, int dirfd);
 
 /*
  * kernel_changes.c: write the file kcore.changes of a recording, which says where @before
@@ -66,7 +74,7 @@ uint8_t *kernel_code_page(const struct kernel_code *code, uint64_t page);
 int kernel_changes_write(const struct kernel_code *before, const struct kernel_code *after,
 			 int dirfd, uint64_t *count);
 
-/* Frees what is in @code. */
+/* Frees what is in @code; errno stays. */
 void kernel_code_free(struct kernel_code *code);
 
 #endif

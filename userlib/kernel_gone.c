@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Code that was there before, and is gone: of a module that was unloaded, or a BPF program that was
- * freed. It may have run meanwhile, and nothing else has its bytes.
+ * Code that was there at the begin of a recording, and is gone at its end: of a module that was unloaded,
+ * or a BPF program that was freed. It may have run in between.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -13,55 +13,52 @@
  * these with int3 when it frees it (Linux's kernel/bpf/core.c: bpf_prog_pack_free()).
  */
 #define BPF_UNIT	64
-#define INT3		0xcc
 
 static bool is_freed(const uint8_t *unit)
 {
 	return *unit == INT3 && !memcmp(unit, unit + 1, BPF_UNIT - 1);
 }
 
-/* @now: the page at the end. It gets what @before has of the programs that it has no more. */
-static void restore_programs(uint8_t *now, const uint8_t *before)
+/* Fill the units of the page @now that were freed with what they had at the begin. */
+static void restore_programs(uint8_t *now, const uint8_t *begin)
 {
 	for (size_t at = 0; at < KERNEL_PAGE; at += BPF_UNIT)
 		if (is_freed(now + at))
-			memcpy(now + at, before + at, BPF_UNIT);
+			memcpy(now + at, begin + at, BPF_UNIT);
 }
 
-/* Add the pages of @range, which is one of before's, that @code has not. */
-static int add_pages(struct kernel_code *gone, const struct kernel_code *code,
+/* Add the pages of @range, which is one of begin's, that @now does not have to @gone. */
+static int add_pages(struct kernel_code *gone, const struct kernel_code *now,
 		     const struct code_range *range)
 {
-	struct code_range *last = NULL;
+	bool goes_on = false;
 
 	for (uint64_t page = range->start; page < range->end; page += KERNEL_PAGE) {
-		uint8_t *before = range->bytes + (page - range->start);
-		uint8_t *now = kernel_code_page(code, page);
+		uint8_t *begin = range->bytes + (page - range->start);
+		uint8_t *there = kernel_code_page(now, page);
 
-		if (now) {
-			restore_programs(now, before);
-			last = NULL;
-		} else if (last) {
-			last->end += KERNEL_PAGE;
-		} else {
-			if (kernel_code_add_range(gone, page, page + KERNEL_PAGE))
-				return -1;
-			last = &gone->ranges[gone->nr_ranges - 1];
-			last->bytes = before;
-		}
+		if (there)
+			restore_programs(there, begin);
+		else if (goes_on)
+			gone->ranges[gone->nr_ranges - 1].end += KERNEL_PAGE;
+		else if (kernel_code_add_range(gone, &(struct code_range){
+				.start = page, .end = page + KERNEL_PAGE, .bytes = begin }))
+			return -1;
+		goes_on = !there;
 	}
 	return 0;
 }
 
-int kernel_code_add_gone(struct kernel_code *code, const struct kernel_code *before)
+int kernel_code_add_gone(struct kernel_code *now, const struct kernel_code *begin)
 {
 	struct kernel_code gone = { 0 };
 	int ret = 0;
 
-	for (size_t i = 0; !ret && i < before->nr_ranges; i++)
-		ret = add_pages(&gone, code, &before->ranges[i]);
-	if (!ret)
-		ret = kernel_code_append(code, &gone);
+	for (size_t i = 0; !ret && i < begin->nr_ranges; i++)
+		ret = add_pages(&gone, now, &begin->ranges[i]);
+	for (size_t i = 0; !ret && i < gone.nr_ranges; i++)
+		ret = kernel_code_add_range(now, &gone.ranges[i]);
+	kernel_code_sort(now);
 	kernel_code_free(&gone);
 	return ret;
 }

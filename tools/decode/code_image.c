@@ -52,7 +52,8 @@ struct code_image {
 	struct mapped kcore;
 	size_t changes;
 	struct segment *segment;
-	size_t nr_segments, last_segment;
+	size_t nr_segments;
+	const struct segment *last_segment;
 	struct symbols kallsyms;
 	struct segment *entry;	/* targets of interrupts and exceptions */
 	size_t nr_entries;
@@ -141,23 +142,20 @@ static void open_kcore(struct code_image *code)
 	count_changes(code);
 }
 
+static int address_to_segment(const void *key, const void *element)
+{
+	const uint64_t ip = *(const uint64_t *)key;
+	const struct segment *s = element;
+
+	return ip < s->start ? -1 : ip >= s->end;
+}
+
 static const struct segment *find_segment(struct code_image *code, uint64_t ip)
 {
-	const struct segment *s;
-
-	if (!code->nr_segments)
-		return NULL;
-	s = &code->segment[code->last_segment];
-	if (ip >= s->start && ip < s->end)
-		return s;
-	for (size_t i = 0; i < code->nr_segments; i++) {
-		s = &code->segment[i];
-		if (ip >= s->start && ip < s->end) {
-			code->last_segment = i;
-			return s;
-		}
-	}
-	return NULL;
+	if (!code->last_segment || address_to_segment(&ip, code->last_segment))
+		code->last_segment = bsearch(&ip, code->segment, code->nr_segments,
+					     sizeof(*code->segment), address_to_segment);
+	return code->last_segment;
 }
 
 /* ---- tasks -------------------------------------------------------------- */

@@ -321,13 +321,24 @@ int __wrap_linkat(int from_dir, const char *from, int to_dir, const char *to, in
 
 ssize_t __wrap_pread(int fd, void *buf, size_t count, off_t offset)
 {
+	static const char zeros[PAGE];
+	static char last[PAGE];
+	ssize_t got;
+
 	if (fake.read_errno && count >= PAGE) {
 		errno = fake.read_errno;
 		return -1;
 	}
 	if (fake.most_read && count > fake.most_read)
 		count = fake.most_read;
-	return __real_pread(fd, buf, count, offset);
+	got = __real_pread(fd, buf, count, offset);
+	if (fake.stale_holes && got == PAGE) {
+		if (memcmp(buf, zeros, PAGE))
+			memcpy(last, buf, PAGE);
+		else
+			memcpy(buf, last, PAGE);
+	}
+	return got;
 }
 
 /* Some writes come back with a part only, as on a file system that is nearly full. */

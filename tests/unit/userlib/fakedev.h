@@ -77,6 +77,7 @@ struct fakedev {
 	int uring_submits;	/* the how-many-th submission fails with EIO; 0: none */
 	const char *proc;	/* kcore, kallsyms and modules of /proc, and lockdown, are below it; NULL: the real ones */
 	size_t most_read;	/* pread(2) reads no more than that at once; 0: all */
+	bool stale_holes;	/* a page of zeros reads as the page that was read before */
 	int read_errno;		/* of a page or more it reads nothing, with that errno; 0: it does */
 	int kcore_errno;	/* /proc/kcore cannot be opened, with that errno; 0: it can */
 	const char *proc_self;	/* what /proc/self points to; "": there is none; NULL: what it is */

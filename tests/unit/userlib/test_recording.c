@@ -1794,10 +1794,6 @@ static void write_kcore(void)
 			mark_page(image + ph[0].p_offset + at, MODULES + at);
 	/* BPF's memory without programs */
 	memset(image + ph[0].p_offset + 0x15 * PAGE, 0xcc, 2 * PAGE);
-	/* Holes, which before Linux 6.4 have what was read before: the text, or the page before. */
-	mark_page(image + ph[0].p_offset, TEXT);
-	for (unsigned int page = 0x1c; page < 0x20; page++)
-		mark_page(image + ph[0].p_offset + page * PAGE, MODULES + 0x1b * PAGE);
 	write_proc("kcore", image, sizeof(image));
 }
 
@@ -1849,7 +1845,7 @@ static struct auxtrace_recording *kernel_recording(void)
 	return rec;
 }
 
-static void kernel_code_is_recorded_page_for_page(void **state)
+static void expect_the_kernels_code(void)
 {
 	/* Text; both modules as one; BPF and ftrace code, of which kallsyms lists the first. */
 	static const struct {
@@ -1865,7 +1861,6 @@ static void kernel_code_is_recorded_page_for_page(void **state)
 	size_t size;
 	char *elf;
 
-	(void)state;
 	if (auxtrace_recording_finish(kernel_recording(), NULL))
 		fail_msg("%s", auxtrace_error());
 	elf = slurp("kcore", &size);
@@ -1882,9 +1877,38 @@ static void kernel_code_is_recorded_page_for_page(void **state)
 			assert_int_equal(*(uint32_t *)(elf + ph[i].p_offset + at), page_mark(ph[i].p_vaddr + at));
 	}
 	free(elf);
+}
+
+static void kernel_code_is_recorded_page_for_page(void **state)
+{
+	(void)state;
+	expect_the_kernels_code();
 	expect_in("kallsyms", " bpf_prog_1234_x\t[bpf]\n");
 	expect_in("modules", "next 4096 1 mod,");
 	assert_true(exists("meta"));
+}
+
+static void patch(uint64_t address, const char *bytes, size_t size);
+static void expect_code(const char *name, uint64_t address, const void *bytes, size_t count);
+
+/* Before Linux 6.4 holes of kcore have what was read before. */
+static void holes_are_no_code_whatever_they_have(void **state)
+{
+	(void)state;
+	fake.stale_holes = true;
+	expect_the_kernels_code();
+}
+
+/* It is like the one before, and is no hole. */
+static void two_equal_pages_are_both_code(void **state)
+{
+	uint32_t mark = page_mark(MODULES + 0x1000);
+
+	(void)state;
+	fake.stale_holes = true;
+	patch(MODULES + 0x2000, (const char *)&mark, sizeof(mark));
+	assert_int_equal(auxtrace_recording_finish(kernel_recording(), NULL), 0);
+	expect_code("kcore", MODULES + 0x2000, &mark, sizeof(mark));
 }
 
 static void patch(uint64_t address, const char *bytes, size_t size)
@@ -1989,6 +2013,21 @@ static void code_that_is_gone_is_recorded_as_it_was(void **state)
 	assert_int_equal(totals.code_changes, 1);
 }
 
+/* A program that kallsyms does not list, in pages of its own, gives way to another one. */
+static void an_unlisted_program_that_changes_is_noted(void **state)
+{
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	patch(MODULES + 0x8000, "\x90", 1);
+	rec = kernel_recording();
+	patch(MODULES + 0x8000, "\xc3", 1);
+	/* That is data of the module whose page it is. */
+	patch(MODULES + 0x2f00, "data", 4);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	expect_changes("kcore.changes", "patched 0xffffffffa0008000 90 c3\n");
+}
+
 static void int3_in_code_that_is_still_there_is_recorded(void **state)
 {
 	char int3[64];
@@ -2005,10 +2044,10 @@ static void int3_in_code_that_is_still_there_is_recorded(void **state)
 }
 
 /* A kcore of nothing but the text and the modules' area, at @start, with its last page in use. */
-static void write_large_area(uint64_t start, uint64_t size)
+static void write_large_area(uint64_t text, uint64_t start, uint64_t size)
 {
 	const Elf64_Phdr ph[] = {
-		{ .p_type = PT_LOAD, .p_vaddr = TEXT, .p_offset = 0x1000, .p_memsz = 0x4000 },
+		{ .p_type = PT_LOAD, .p_vaddr = text, .p_offset = 0x1000, .p_memsz = 0x4000 },
 		{ .p_type = PT_LOAD, .p_vaddr = start, .p_offset = 0x5000, .p_memsz = size },
 	};
 	const Elf64_Ehdr eh = {
@@ -2043,7 +2082,7 @@ static bool last_page_is_recorded(void **state, uint64_t start, uint64_t size, b
 	char *elf;
 
 	write_proc("kallsyms", list, symbol ? sizeof(list) - 1 : 52);
-	write_large_area(start, size);
+	write_large_area(TEXT, start, size);
 	assert_int_equal(auxtrace_recording_finish(kernel_recording(), NULL), 0);
 	elf = slurp("kcore", &(size_t){ 0 });
 	segments = ((const Elf64_Ehdr *)elf)->e_phnum;
@@ -2056,6 +2095,21 @@ static bool last_page_is_recorded(void **state, uint64_t start, uint64_t size, b
 	return segments == 2;
 }
 
+/* At random addresses the text may be where the area of other kernels begins. */
+static void the_text_is_not_the_modules_area_wherever_it_is(void **state)
+{
+	static const char list[] =
+		"ffffffffa0000000 T _stext\n"
+		"ffffffffa0003ff0 T _etext\n";
+
+	(void)state;
+	write_proc("kallsyms", list, sizeof(list) - 1);
+	write_large_area(0xffffffffa0000000, AREA, PAGE);
+	assert_int_equal(auxtrace_recording_finish(kernel_recording(), NULL), 0);
+	expect_code("kcore", AREA + PAGE - 1, "\xc3", 1);
+	expect_code("kcore", 0xffffffffa0003fff, "\0", 1);
+}
+
 /* The area is a gigabyte: it is not read where nothing can be. */
 static void beyond_a_large_hole_nothing_is_looked_for(void **state)
 {
@@ -2063,8 +2117,9 @@ static void beyond_a_large_hole_nothing_is_looked_for(void **state)
 	assert_false(last_page_is_recorded(state, AREA, HOLE + PAGE, false));
 	assert_true(last_page_is_recorded(state, AREA, HOLE + PAGE, true));
 	assert_false(last_page_is_recorded(state, AREA, HOLE + 2 * PAGE, true));
-	/* That is no area of modules. */
-	assert_false(last_page_is_recorded(state, AREA - HOLE, PAGE, false));
+	/* Those are no areas of modules. */
+	assert_false(last_page_is_recorded(state, 0xffffffff7ffff000, PAGE, false));
+	assert_false(last_page_is_recorded(state, 0xffffffffff600000, PAGE, false));
 }
 
 static void where_nothing_changes_nothing_is_noted(void **state)
@@ -2395,12 +2450,9 @@ static void kernel_code_that_is_read_in_pieces_is_whole(void **state)
 	}
 }
 
-/* Of the text there is a part that begins and ends within a page, and a page between two modules. */
+/* Of the text there is a part that begins and ends within a page, and of the modules' area a page. */
 static void code_that_kcore_has_in_part_is_recorded_in_part(void **state)
 {
-	static const char modules[] =
-		"before 4096 0 - Live 0xffffffffa0001000 (OE)\n"
-		"behind 4096 0 - Live 0xffffffffa0003000 (OE)\n";
 	static const char kallsyms[] =
 		"ffffffff81000000 T _stext\n"
 		"ffffffff81003ff0 T _etext\n";
@@ -2422,13 +2474,14 @@ static void code_that_kcore_has_in_part_is_recorded_in_part(void **state)
 	assert_int_equal(fwrite(parts, sizeof(parts), 1, f), 1);
 	fclose(f);
 	write_proc("kallsyms", kallsyms, sizeof(kallsyms) - 1);
-	write_proc("modules", modules, sizeof(modules) - 1);
 	if (auxtrace_recording_finish(kernel_recording(), NULL))
 		fail_msg("%s", auxtrace_error());
 	elf = slurp("kcore", NULL);
 	eh = (const void *)elf;
 	ph = (const void *)(elf + eh->e_phoff);
-	assert_int_equal(eh->e_phnum, 1);
+	assert_int_equal(eh->e_phnum, 2);
+	assert_int_equal(ph[1].p_vaddr, MODULES + 0x2000);
+	assert_int_equal(ph[1].p_memsz, PAGE);
 	assert_int_equal(ph->p_vaddr, TEXT + PAGE);
 	assert_int_equal(ph->p_memsz, PAGE);
 	assert_int_equal(*(uint32_t *)(elf + ph->p_offset), page_mark(TEXT + PAGE));
@@ -2637,6 +2690,8 @@ int main(void)
 		t(a_disk_that_is_full_at_the_end_is_told),
 		t(a_full_trace_has_no_snapshots),
 		k(kernel_code_is_recorded_page_for_page),
+		k(holes_are_no_code_whatever_they_have),
+		k(two_equal_pages_are_both_code),
 		k(what_fails_while_the_kernel_is_read_is_told),
 		k(hidden_addresses_are_told),
 		k(lines_that_are_no_symbol_are_passed_over),
@@ -2657,7 +2712,9 @@ int main(void)
 		k(a_snapshot_that_cannot_be_given_the_kernel_is_none),
 		k(what_changes_in_the_kernels_code_is_noted),
 		k(code_that_is_gone_is_recorded_as_it_was),
+		k(an_unlisted_program_that_changes_is_noted),
 		k(int3_in_code_that_is_still_there_is_recorded),
+		k(the_text_is_not_the_modules_area_wherever_it_is),
 		k(beyond_a_large_hole_nothing_is_looked_for),
 		k(where_nothing_changes_nothing_is_noted),
 		k(what_was_before_may_not_be_known),
