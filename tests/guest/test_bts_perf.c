@@ -353,7 +353,7 @@ static void precise_sampling_is_not_disturbed(void **state)
 static void no_interrupt_is_an_unknown_nmi(void **state)
 {
 	static const uint32_t flags[] = { BOTH | OVER, AUXTRACE_SETUP_USER | OVER };
-	unsigned int before = klog_count(KLOG_UNKNOWN_NMI);
+	unsigned int before = klog_count(KLOG_UNKNOWN_NMI), slow = 0;
 
 	emulator_required();
 	assert_true(perf_sample(first_cpu, 50021) >= 0);
@@ -364,11 +364,14 @@ static void no_interrupt_is_an_unknown_nmi(void **state)
 		assert_int_equal(cpu_pin(first_cpu), 0);
 		ok_start(s.fd);
 		for (unsigned int n = 0; n < 300; n++) {
+			uint64_t begun = read_tsc();
+
 			emulator_knob(first_cpu, PTM_KNOB_PMI_SKID, n * 7 % 97);
 			/* Up to more than the 64 KiB buffer holds. */
 			load_run(500 + n % 50 * 400);
 			ok_pause(&s, 0, NULL);
 			ok_resume(&s, 0, NULL);
+			slow += read_tsc() - begun >= nmi_late_bound() / 2;
 		}
 		ok_stop(s.fd);
 		emulator_knobs_reset();
@@ -377,7 +380,12 @@ static void no_interrupt_is_an_unknown_nmi(void **state)
 		assert_true(channel_status(s.channel).pmis > 0);
 		session_close(&s);
 	}
-	assert_int_equal(klog_count(KLOG_UNKNOWN_NMI), before);
+	/*
+	 * The host may stop the CPU so long that an NMI comes too late. It then does so in a round, or
+	 * in two that follow each other.
+	 */
+	print_message("%u of 600 rounds took half of %u ms\n", slow, NMI_LATE_MS);
+	assert_in_range(klog_count(KLOG_UNKNOWN_NMI), before, before + slow);
 }
 
 #define WATCHDOG	"/proc/sys/kernel/nmi_watchdog"

@@ -19,8 +19,6 @@
 #define OVER	AUXTRACE_SETUP_OVERWRITE
 #define AUX_SIZE (64 << 10)
 
-/* The module's bound, PMI_LATE_MS. */
-#define BOUND_MS	10
 #define MAX_TRIES	20
 /* The kernel reports at most ten unknown NMIs in five seconds; a try may cause one. */
 #define TRY_US		600000
@@ -98,11 +96,6 @@ static struct late interrupt_after_stop(uint32_t flags, unsigned int wait_us)
 
 static const uint32_t levels[] = { BOTH | OVER, AUXTRACE_SETUP_USER | OVER };
 
-static uint64_t bound(void)
-{
-	return BOUND_MS * at_info().out_clock_hz / 1000;
-}
-
 static void within_the_bound_it_is_no_unknown_nmi(void **state)
 {
 	emulator_required();
@@ -110,12 +103,12 @@ static void within_the_bound_it_is_no_unknown_nmi(void **state)
 		struct late late = interrupt_after_stop(levels[i], 0);
 
 		/* The host may stop this CPU in between. */
-		for (unsigned int n = 1; late.most >= bound() && n < MAX_TRIES; n++) {
+		for (unsigned int n = 1; late.most >= nmi_late_bound() && n < MAX_TRIES; n++) {
 			usleep(TRY_US);
 			late = interrupt_after_stop(levels[i], 0);
 		}
-		if (late.most >= bound())
-			skip_test("another CPU notices only after %u ms that the hardware is off", BOUND_MS);
+		if (late.most >= nmi_late_bound())
+			skip_test("another CPU notices only after %u ms that the hardware is off", NMI_LATE_MS);
 		print_message("%llu us after the hardware was off\n",
 			      (unsigned long long)late.most * 1000000 / at_info().out_clock_hz);
 		assert_int_equal(late.unknown, 0);
@@ -127,9 +120,9 @@ static void beyond_the_bound_an_nmi_is_reported(void **state)
 	emulator_required();
 	sleep(FORGET_S);
 	for (unsigned int i = 0; i < 2; i++) {
-		struct late late = interrupt_after_stop(levels[i], 2 * BOUND_MS * 1000);
+		struct late late = interrupt_after_stop(levels[i], 2 * NMI_LATE_MS * 1000);
 
-		assert_true(late.least > bound());
+		assert_true(late.least > nmi_late_bound());
 		print_message("%llu ms after the hardware was off\n",
 			      (unsigned long long)late.least * 1000 / at_info().out_clock_hz);
 		assert_int_equal(late.unknown, 1);

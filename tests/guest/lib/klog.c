@@ -19,3 +19,8 @@ unsigned int klog_count(const char *text)
 		found++;
 	return found;
 }
+
+uint64_t nmi_late_bound(void)
+{
+	return NMI_LATE_MS * at_info().out_clock_hz / 1000;
+}
