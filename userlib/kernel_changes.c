@@ -21,17 +21,15 @@ struct changes {
 };
 
 /*
- * Is that byte of @range code? Modules also have data there. What precedes the first symbol of a
- * range is what that is. A range without symbols has what the kernel has generated.
+ * The symbol that says whether the byte at @address, which is in a range of @code, is code: the last one
+ * in the range up to there, or the first one. NULL: the range has none.
  */
-static bool is_code(const struct kernel_code *code, const struct code_range *range, uint64_t address)
+static const struct code_symbol *find_symbol(const struct kernel_code *code, uint64_t address)
 {
+	const struct code_range *range = kernel_code_range(code, address & -KERNEL_PAGE);
 	const struct code_symbol *symbol;
 	size_t low = 0, high = code->nr_symbols;
 
-	/* Without CONFIG_KALLSYMS_ALL, a module's data cannot be told from its code. */
-	if (!code->lists_data)
-		return address >= code->stext && address < code->etext;
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
@@ -42,10 +40,23 @@ static bool is_code(const struct kernel_code *code, const struct code_range *ran
 	}
 	symbol = &code->symbols[low];
 	if (low && symbol[-1].address >= range->start)
-		return symbol[-1].is_code;
-	if (low < code->nr_symbols && symbol->address < range->end)
-		return symbol->is_code;
-	return true;
+		return &symbol[-1];
+	return low < code->nr_symbols && symbol->address < range->end ? symbol : NULL;
+}
+
+/*
+ * Was that byte code? Modules also have data there. The symbols of one that was just being loaded are
+ * listed only at the end. What has no symbol then either is what the kernel has generated.
+ */
+static bool was_code(const struct changes *c, uint64_t address)
+{
+	const struct code_symbol *symbol;
+
+	/* Without CONFIG_KALLSYMS_ALL, a module's data cannot be told from its code. */
+	if (!c->before->lists_data)
+		return address >= c->before->stext && address < c->before->etext;
+	symbol = find_symbol(c->before, address) ?: find_symbol(c->after, address);
+	return !symbol || symbol->is_code;
 }
 
 static void write_bytes(FILE *out, const uint8_t *bytes, size_t count)
@@ -55,11 +66,11 @@ static void write_bytes(FILE *out, const uint8_t *bytes, size_t count)
 		fprintf(out, "%02x", bytes[i]);
 }
 
-static void write_patched(struct changes *c, const struct code_range *range, uint64_t address,
-			  const uint8_t *before, const uint8_t *after, size_t count)
+static void write_patched(struct changes *c, uint64_t address, const uint8_t *before,
+			  const uint8_t *after, size_t count)
 {
 	/* What was no code before is not in the trace. */
-	if (!is_code(c->before, range, address))
+	if (!was_code(c, address))
 		return;
 	fprintf(c->out, "patched %#" PRIx64, address);
 	write_bytes(c->out, before, count);
@@ -68,11 +79,9 @@ static void write_patched(struct changes *c, const struct code_range *range, uin
 	c->count++;
 }
 
-/* A page of @range, which is one of before's */
-static void compare_page(struct changes *c, const struct code_range *range, uint64_t page,
+static void compare_page(struct changes *c, uint64_t page, const uint8_t *before,
 			 const uint8_t *after)
 {
-	const uint8_t *before = range->bytes + (page - range->start);
 	size_t begin, end;
 
 	if (!memcmp(before, after, KERNEL_PAGE))
@@ -84,7 +93,7 @@ static void compare_page(struct changes *c, const struct code_range *range, uint
 		for (size_t i = end; i < KERNEL_PAGE && i <= end + SHARED; i++)
 			if (before[i] != after[i])
 				end = i + 1;
-		write_patched(c, range, page + begin, before + begin, after + begin, end - begin);
+		write_patched(c, page + begin, before + begin, after + begin, end - begin);
 	}
 }
 
@@ -103,7 +112,7 @@ int kernel_changes_write(const struct kernel_code *before, const struct kernel_c
 			const uint8_t *now = kernel_code_page(after, page);
 
 			if (now)
-				compare_page(&c, r, page, now);
+				compare_page(&c, page, r->bytes + (page - r->start), now);
 		}
 	}
 	*count = c.count;

@@ -133,10 +133,14 @@ static int page_to_range(const void *key, const void *element)
 	return page < r->start ? -1 : page >= r->end;
 }
 
+const struct code_range *kernel_code_range(const struct kernel_code *code, uint64_t page)
+{
+	return bsearch(&page, code->ranges, code->nr_ranges, sizeof(*code->ranges), page_to_range);
+}
+
 uint8_t *kernel_code_page(const struct kernel_code *code, uint64_t page)
 {
-	const struct code_range *r = bsearch(&page, code->ranges, code->nr_ranges, sizeof(*r),
-					     page_to_range);
+	const struct code_range *r = kernel_code_range(code, page);
 
 	return r ? r->bytes + (page - r->start) : NULL;
 }

@@ -55,7 +55,8 @@ int kernel_code_read(struct kernel_code *code);
 /* kernel_area.c: read the modules' area. @text: the text's segment, which is another one */
 int kernel_area_read(struct kernel_code *code, const struct kcore *kcore, const Elf64_Phdr *text);
 
-/* The page at that address, or NULL. */
+/* The range with the page at that address, and the page; or NULL. */
+const struct code_range *kernel_code_range(const struct kernel_code *code, uint64_t page);
 uint8_t *kernel_code_page(const struct kernel_code *code, uint64_t page);
 
 /*

@@ -2028,6 +2028,26 @@ static void an_unlisted_program_that_changes_is_noted(void **state)
 	expect_changes("kcore.changes", "patched 0xffffffffa0008000 90 c3\n");
 }
 
+/* It has pages already, and kallsyms lists it only when it is loaded. */
+static void data_of_a_module_that_was_being_loaded_is_no_code(void **state)
+{
+	static const char loaded[] =
+		"ffffffff81000000 T _stext\n"
+		"ffffffff81003ff0 T _etext\n"
+		"ffffffffa0001000 t module_function\t[mod]\n"
+		"ffffffffa0002000 d module_data\t[mod]\n"
+		"ffffffffa0008800 d data_of_another\t[other]\n";
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	patch(MODULES + 0x8000, "\1", 1);
+	rec = kernel_recording();
+	patch(MODULES + 0x8000, "\2", 1);
+	write_proc("kallsyms", loaded, sizeof(loaded) - 1);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	expect_changes("kcore.changes", "");
+}
+
 static void int3_in_code_that_is_still_there_is_recorded(void **state)
 {
 	char int3[64];
@@ -2713,6 +2733,7 @@ int main(void)
 		k(what_changes_in_the_kernels_code_is_noted),
 		k(code_that_is_gone_is_recorded_as_it_was),
 		k(an_unlisted_program_that_changes_is_noted),
+		k(data_of_a_module_that_was_being_loaded_is_no_code),
 		k(int3_in_code_that_is_still_there_is_recorded),
 		k(the_text_is_not_the_modules_area_wherever_it_is),
 		k(beyond_a_large_hole_nothing_is_looked_for),
