@@ -1888,27 +1888,12 @@ static void kernel_code_is_recorded_page_for_page(void **state)
 	assert_true(exists("meta"));
 }
 
-static void patch(uint64_t address, const char *bytes, size_t size);
-static void expect_code(const char *name, uint64_t address, const void *bytes, size_t count);
-
 /* Before Linux 6.4 holes of kcore have what was read before. */
 static void holes_are_no_code_whatever_they_have(void **state)
 {
 	(void)state;
 	fake.stale_holes = true;
 	expect_the_kernels_code();
-}
-
-/* It is like the one before, and is no hole. */
-static void two_equal_pages_are_both_code(void **state)
-{
-	uint32_t mark = page_mark(MODULES + 0x1000);
-
-	(void)state;
-	fake.stale_holes = true;
-	patch(MODULES + 0x2000, (const char *)&mark, sizeof(mark));
-	assert_int_equal(auxtrace_recording_finish(kernel_recording(), NULL), 0);
-	expect_code("kcore", MODULES + 0x2000, &mark, sizeof(mark));
 }
 
 static void patch(uint64_t address, const char *bytes, size_t size)
@@ -1942,6 +1927,18 @@ static void expect_code(const char *name, uint64_t address, const void *bytes, s
 		}
 	assert_true(found);
 	free(elf);
+}
+
+/* It is like the one before, and is no hole. */
+static void two_equal_pages_are_both_code(void **state)
+{
+	uint32_t mark = page_mark(MODULES + 0x1000);
+
+	(void)state;
+	fake.stale_holes = true;
+	patch(MODULES + 0x2000, (const char *)&mark, sizeof(mark));
+	assert_int_equal(auxtrace_recording_finish(kernel_recording(), NULL), 0);
+	expect_code("kcore", MODULES + 0x2000, &mark, sizeof(mark));
 }
 
 static void expect_changes(const char *name, const char *expected)
