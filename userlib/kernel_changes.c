@@ -108,12 +108,9 @@ int kernel_changes_write(const struct kernel_code *before, const struct kernel_c
 	for (size_t i = 0; i < before->nr_ranges; i++) {
 		const struct code_range *r = &before->ranges[i];
 
-		for (uint64_t page = r->start; page < r->end; page += KERNEL_PAGE) {
-			const uint8_t *now = kernel_code_page(after, page);
-
-			if (now)
-				compare_page(&c, page, r->bytes + (page - r->start), now);
-		}
+		for (uint64_t page = r->start; page < r->end; page += KERNEL_PAGE)
+			compare_page(&c, page, r->bytes + (page - r->start),
+				     kernel_code_page(after, page));
 	}
 	*count = c.count;
 	return recording_file_close(c.out, "kcore.changes");

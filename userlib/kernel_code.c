@@ -89,17 +89,16 @@ void kernel_code_sort(struct kernel_code *code)
 static int read_text(struct kernel_code *code, const struct kcore *kcore, const Elf64_Phdr *segment)
 {
 	uint64_t start = code->stext & -KERNEL_PAGE, end = (code->etext + KERNEL_PAGE - 1) & -KERNEL_PAGE;
-	uint64_t first, behind;
+	uint64_t first = segment ? (segment->p_vaddr + KERNEL_PAGE - 1) & -KERNEL_PAGE : 0;
+	uint64_t behind = segment ? (segment->p_vaddr + segment->p_memsz) & -KERNEL_PAGE : 0;
 	uint8_t *bytes;
 
-	if (!segment)
-		return fail(EIO, "/proc/kcore does not have the kernel's text");
-	first = (segment->p_vaddr + KERNEL_PAGE - 1) & -KERNEL_PAGE;
-	behind = (segment->p_vaddr + segment->p_memsz) & -KERNEL_PAGE;
 	if (start < first)
 		start = first;
 	if (end > behind)
 		end = behind;
+	if (start >= end)
+		return fail(EIO, "/proc/kcore does not have the kernel's text");
 	bytes = kernel_code_add_pages(code, start, end - start);
 	return bytes ? kcore_read(kcore, segment, start, bytes, end - start) : -1;
 }

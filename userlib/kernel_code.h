@@ -70,7 +70,8 @@ int kernel_code_write(const struct kernel_code *code, int dirfd);
 
 /*
  * kernel_changes.c: write the file kcore.changes of a recording, which says where @before
- * differs from @after. *@count: the number of its lines.
+ * differs from @after, which has all of its pages: after kernel_code_add_gone(). *@count: the number
+ * of its lines.
  */
 int kernel_changes_write(const struct kernel_code *before, const struct kernel_code *after,
 			 int dirfd, uint64_t *count);

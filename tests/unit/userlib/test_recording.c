@@ -2505,6 +2505,26 @@ static void code_that_kcore_has_in_part_is_recorded_in_part(void **state)
 	free(elf);
 }
 
+/* A part of the text's first page, which is no page. */
+static void a_kcore_without_a_page_of_the_text_is_told(void **state)
+{
+	const Elf64_Phdr part = {
+		.p_type = PT_LOAD, .p_vaddr = TEXT + 1, .p_offset = 0x22001, .p_memsz = 0x800,
+	};
+	char path[128];
+	FILE *f;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/kcore", proc);
+	f = fopen(path, "r+");
+	assert_non_null(f);
+	/* The third header is the text's. */
+	assert_int_equal(fseek(f, sizeof(Elf64_Ehdr) + 2 * sizeof(part), SEEK_SET), 0);
+	assert_int_equal(fwrite(&part, sizeof(part), 1, f), 1);
+	fclose(f);
+	expect_kernel_failure(EIO, "/proc/kcore does not have the kernel's text");
+}
+
 static void a_kcore_that_ends_too_early_is_told(void **state)
 {
 	char path[128];
@@ -2720,6 +2740,7 @@ int main(void)
 		k(a_kcore_that_is_no_elf_file_is_told),
 		k(kernel_code_that_is_read_in_pieces_is_whole),
 		k(code_that_kcore_has_in_part_is_recorded_in_part),
+		k(a_kcore_without_a_page_of_the_text_is_told),
 		k(a_kcore_that_ends_too_early_is_told),
 		k(kernel_code_that_cannot_be_read_is_told),
 		k(a_kernel_without_modules_has_none),
