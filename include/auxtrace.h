@@ -769,8 +769,9 @@ int auxtrace_recording_add_task(struct auxtrace_recording *recording, pid_t pid)
  * @pid: 0: the caller
  * @time: when, in the session's clock; 0: now
  *
- * Then code of a later process with the same CR3 is not taken for that of this one. If the
- * process is still alive (only a thread has ended), adding it again undoes this.
+ * Then code of a later process with the same CR3 is not taken for that of this one. May be called
+ * for each thread that exits, in any order: the last one counts. If the process is still alive,
+ * adding it again undoes this, and an exec moves the end to its time.
  *
  * Return: 0, or -1:
  *  ENOENT  @pid was not added, or not since its newest exec
@@ -778,17 +779,30 @@ int auxtrace_recording_add_task(struct auxtrace_recording *recording, pid_t pid)
 int auxtrace_recording_end_task(struct auxtrace_recording *recording, pid_t pid, uint64_t time);
 
 /**
- * auxtrace_recording_begin_task - record that a process has a new address space since a fork or exec
+ * auxtrace_recording_begin_task - record that a process has begun by a fork
  * @pid: 0: the caller
  * @time: when that was, in the session's clock; 0: not known
  *
  * Does what auxtrace_recording_add_task() does, and the address space begins at @time, not when it
- * is first read: before that the CR3 may have been another process's. If the process has ended
- * meanwhile, the call fails, and the address space that it had before ended at @time.
+ * is first read: before that the CR3 may have been another process's. What was read of @pid before
+ * @time is the address space of an earlier process with that number, which has ended.
  *
  * Return: as auxtrace_recording_add_task()
  */
 int auxtrace_recording_begin_task(struct auxtrace_recording *recording, pid_t pid, uint64_t time);
+
+/**
+ * auxtrace_recording_exec_task - record that a process has a new address space since its exec
+ * @pid: 0: the caller
+ * @time: when that was, in the session's clock; 0: not known
+ *
+ * As auxtrace_recording_begin_task(), but what was read of @pid before @time is the address space
+ * that the process had until @time. An end that was recorded for it is that of a thread. This holds
+ * even if the call fails because the process has ended meanwhile.
+ *
+ * Return: as auxtrace_recording_add_task()
+ */
+int auxtrace_recording_exec_task(struct auxtrace_recording *recording, pid_t pid, uint64_t time);
 
 /**
  * auxtrace_recording_add_mapping - record an executable file mapping of a process

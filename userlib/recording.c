@@ -154,7 +154,12 @@ AUXTRACE_API int auxtrace_recording_end_task(struct auxtrace_recording *rec, pid
 
 AUXTRACE_API int auxtrace_recording_begin_task(struct auxtrace_recording *rec, pid_t pid, uint64_t time)
 {
-	return task_list_begin(rec->tasks, rec->session, pid, time);
+	return task_list_begin(rec->tasks, rec->session, pid, time, TASK_FORK);
+}
+
+AUXTRACE_API int auxtrace_recording_exec_task(struct auxtrace_recording *rec, pid_t pid, uint64_t time)
+{
+	return task_list_begin(rec->tasks, rec->session, pid, time, TASK_EXEC);
 }
 
 AUXTRACE_API int auxtrace_recording_add_mapping(struct auxtrace_recording *rec, pid_t pid,

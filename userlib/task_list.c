@@ -272,17 +272,22 @@ static bool is_again(const struct auxtrace_session *session, struct space *old,
 	return false;
 }
 
-/* The newest entry of process @pid, or NULL. 0: the caller. */
-static struct space *newest_of(const struct task_list *list, pid_t pid)
+/* The newest entry of process @pid that was first read before @time, or NULL. 0: the caller. */
+static struct space *newest_before(const struct task_list *list, pid_t pid, uint64_t time)
 {
 	struct space *found = NULL;
 
 	if (!pid)
 		pid = getpid();
 	for (struct space *s = list->head; s; s = s->next)
-		if (s->pid == pid)
+		if (s->pid == pid && s->seen_tsc < time)
 			found = s;
 	return found;
+}
+
+static struct space *newest_of(const struct task_list *list, pid_t pid)
+{
+	return newest_before(list, pid, UINT64_MAX);
 }
 
 /* @fresh is the same address space, read again: add what is new to @old. */
@@ -311,7 +316,8 @@ static void begin_at(struct space *s, uint64_t time)
 		s->begin_tsc = time;
 }
 
-static int add(struct task_list *list, struct auxtrace_session *session, pid_t pid, uint64_t time)
+static int add(struct task_list *list, struct auxtrace_session *session, pid_t pid, uint64_t time,
+	       enum task_cause cause)
 {
 	struct space *fresh = read_space(session, pid), *before;
 	int ret;
@@ -327,9 +333,9 @@ static int add(struct task_list *list, struct auxtrace_session *session, pid_t p
 			free_space(fresh);
 			return ret;
 		}
-	/* An exec ended the process's earlier address space. */
+	/* An exec ended the process's earlier address space, unless that was an earlier process's. */
 	before = newest_of(list, fresh->pid);
-	if (before && !before->end_tsc)
+	if (before && !before->gone && (cause == TASK_EXEC || !before->end_tsc))
 		before->end_tsc = fresh->begin_tsc;
 	*list->tail = fresh;
 	list->tail = &fresh->next;
@@ -345,8 +351,8 @@ int task_list_end(struct task_list *list, pid_t pid, uint64_t time)
 	if (!time)
 		time = __rdtsc();
 	/*
-	 * Exits of threads are reported in any order. The process ends with the last one. One
-	 * from before an exec is not of this address space.
+	 * Exits of threads are reported in any order. The process ends with the last one, or goes on by
+	 * an exec. An exit from before an exec is not of this address space.
 	 */
 	if (time > s->end_tsc && time >= s->begin_tsc)
 		s->end_tsc = time;
@@ -355,27 +361,47 @@ int task_list_end(struct task_list *list, pid_t pid, uint64_t time)
 
 int task_list_add(struct task_list *list, struct auxtrace_session *session, pid_t pid)
 {
-	return add(list, session, pid, 0);
+	return add(list, session, pid, 0, TASK_FORK);
 }
 
-int task_list_begin(struct task_list *list, struct auxtrace_session *session, pid_t pid, uint64_t time)
+/*
+ * What was read of @pid before the fork or exec at @time is another address space, even if a later
+ * process has the same number and page-table root. An exec proves that the process was there until
+ * then: an end that was reported is that of a thread. Before a fork the number was another process's,
+ * whose end was reported, or lost.
+ */
+static void leave_before(struct task_list *list, pid_t pid, uint64_t time, enum task_cause cause)
 {
-	int ret = add(list, session, pid, time);
-	struct space *s = ret ? newest_of(list, pid) : NULL;
+	struct space *s = newest_before(list, pid, time);
 
 	if (!s || s->gone)
-		return ret;
-	/* The process has ended. It was read after the fork or the exec, or has left what was read. */
-	if (time && time <= s->seen_tsc) {
+		return;
+	s->gone = true;
+	if (cause == TASK_EXEC || !s->end_tsc || s->end_tsc > time)
+		s->end_tsc = time;
+}
+
+int task_list_begin(struct task_list *list, struct auxtrace_session *session, pid_t pid,
+		    uint64_t time, enum task_cause cause)
+{
+	struct space *s;
+
+	/* Nothing was read before 0, which stands for a time that is not known. */
+	leave_before(list, pid, time, cause);
+	if (!add(list, session, pid, time, cause))
+		return 0;
+	/* The process has ended. If it was read after the fork or the exec, that is when it began. */
+	s = newest_of(list, pid);
+	if (!s || s->gone)
+		return -1;
+	if (time) {
 		begin_at(s, time);
-		return ret;
+		return -1;
 	}
 	s->gone = true;
 	if (!s->end_tsc)
-		s->end_tsc = time ?: __rdtsc();
-	else if (time && time < s->end_tsc)
-		s->end_tsc = time;
-	return ret;
+		s->end_tsc = __rdtsc();
+	return -1;
 }
 
 int task_list_map(struct task_list *list, pid_t pid, uint64_t start, uint64_t end, uint64_t offset,

@@ -12,10 +12,14 @@ void task_list_free(struct task_list *list);
 
 /* These return 0, or -1 with errno and the message. */
 int task_list_add(struct task_list *list, struct auxtrace_session *session, pid_t pid);
-/* The process left its newest address space at @time, in the session's clock (0: now). */
+/* A thread of the process exited at @time, in the session's clock (0: now). */
 int task_list_end(struct task_list *list, pid_t pid, uint64_t time);
-/* The process has a new address space since @time. */
-int task_list_begin(struct task_list *list, struct auxtrace_session *session, pid_t pid, uint64_t time);
+
+enum task_cause { TASK_FORK, TASK_EXEC };
+
+/* The process has a new address space since @time, when it was forked or did an exec. */
+int task_list_begin(struct task_list *list, struct auxtrace_session *session, pid_t pid,
+		    uint64_t time, enum task_cause cause);
 /* Add an executable mapping of @pid, which may be gone by now. */
 int task_list_map(struct task_list *list, pid_t pid, uint64_t start, uint64_t end, uint64_t offset,
 		  const char *path);

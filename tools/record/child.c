@@ -125,6 +125,13 @@ static void note_task(struct notes *notes, pid_t pid)
 		say("process %d: %s", pid, auxtrace_error());
 }
 
+static void note_exec(struct notes *notes, pid_t pid)
+{
+	/* When that was, perf has reported. */
+	if (notes->recording && auxtrace_recording_exec_task(notes->recording, pid, 0) && errno != ESRCH)
+		say("process %d: %s", pid, auxtrace_error());
+}
+
 /* @pid has stopped: record its address space if that changed, and let it continue. */
 static void handle_stop(pid_t pid, int status, struct notes *notes)
 {
@@ -152,7 +159,7 @@ static void handle_stop(pid_t pid, int status, struct notes *notes)
 		sig = 0;
 		break;
 	case PTRACE_EVENT_EXEC:
-		note_task(notes, pid);
+		note_exec(notes, pid);
 		sig = 0;
 		break;
 	case 0:

@@ -190,7 +190,7 @@ static void handle(const struct sideband *w, const union record *rec,
 		if (!(rec->header.misc & PERF_RECORD_MISC_COMM_EXEC))
 			break;
 		/* Fails if the process has exited already. */
-		auxtrace_recording_begin_task(recording, rec->comm.pid, to_tsc(w, time_of(rec)));
+		auxtrace_recording_exec_task(recording, rec->comm.pid, to_tsc(w, time_of(rec)));
 		break;
 	case PERF_RECORD_EXIT:
 		/* If only a thread exited, a later record or the end of the recording corrects this. */

@@ -713,29 +713,119 @@ static void an_address_space_begins_when_it_is_reported_to(void **state)
 	assert_non_null(rec);
 	fork = __builtin_ia32_rdtsc();
 	assert_int_equal(auxtrace_recording_begin_task(rec, 0, fork), 0);
-	/* Read for the first time before that, it is what was there before. */
 	exec = __builtin_ia32_rdtsc();
-	assert_int_equal(auxtrace_recording_begin_task(rec, getpid(), exec), 0);
 	fake.cr3 = 0x2000;
-	assert_int_equal(auxtrace_recording_begin_task(rec, 0, exec), 0);
-	/* The report of the exec that made it comes after that of the fork. */
-	fake.cr3 = 0x3000;
-	assert_int_equal(auxtrace_recording_begin_task(rec, 0, exec + 1), 0);
-	assert_int_equal(auxtrace_recording_begin_task(rec, 0, exec + 2), 0);
+	assert_int_equal(auxtrace_recording_exec_task(rec, getpid(), exec), 0);
+	/* It was read after several execs: the last one made it, whatever is reported last. */
+	assert_int_equal(auxtrace_recording_exec_task(rec, 0, exec + 2), 0);
+	assert_int_equal(auxtrace_recording_exec_task(rec, 0, exec + 1), 0);
 	/* Not known when. */
 	begin = __builtin_ia32_rdtsc();
-	fake.cr3 = 0x4000;
-	assert_int_equal(auxtrace_recording_begin_task(rec, 0, 0), 0);
-	late = __builtin_ia32_rdtsc() + 1000000000000;
-	assert_int_equal(auxtrace_recording_begin_task(rec, 0, late), 0);
+	fake.cr3 = 0x3000;
+	assert_int_equal(auxtrace_recording_exec_task(rec, 0, 0), 0);
+	late = __builtin_ia32_rdtsc();
 	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
 	assert_int_equal(value_of("", "\nbegin_tsc "), fork);
 	assert_int_equal(value_of("", "\nend_tsc "), exec);
-	assert_int_equal(value_of(".1", "\nbegin_tsc "), exec);
-	assert_int_equal(value_of(".1", "\nend_tsc "), exec + 1);
-	assert_int_equal(value_of(".2", "\nbegin_tsc "), exec + 2);
-	assert_true(value_of(".3", "\nbegin_tsc ") > begin);
-	assert_true(value_of(".3", "\nbegin_tsc ") < late);
+	assert_int_equal(value_of(".1", "\nbegin_tsc "), exec + 2);
+	assert_int_equal(value_of(".1", "\nend_tsc "), value_of(".2", "\nbegin_tsc "));
+	assert_true(value_of(".2", "\nbegin_tsc ") > begin);
+	assert_true(value_of(".2", "\nbegin_tsc ") < late);
+	assert_int_equal(value_of(".2", "\nend_tsc "), 0);
+}
+
+/*
+ * Each thread that exits is reported. All threads but one exit before an exec, the main thread
+ * perhaps among them: the one that did the exec then has its number.
+ */
+static void threads_that_exit_before_an_exec_do_not_end_the_address_space(void **state)
+{
+	uint64_t exec[3];
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	set_up("0", AUXTRACE_SETUP_USER);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	fake.cr3 = 0x1000;
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	exec[0] = __builtin_ia32_rdtsc();
+	assert_int_equal(auxtrace_recording_end_task(rec, 0, exec[0] - 1), 0);
+	assert_int_equal(auxtrace_recording_end_task(rec, 0, exec[0] - 2), 0);
+	fake.cr3 = 0x2000;
+	assert_int_equal(auxtrace_recording_exec_task(rec, getpid(), exec[0]), 0);
+	/* What the exec made was read before its report. */
+	exec[1] = __builtin_ia32_rdtsc();
+	assert_int_equal(auxtrace_recording_end_task(rec, 0, exec[1] - 1), 0);
+	fake.cr3 = 0x3000;
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	assert_int_equal(auxtrace_recording_exec_task(rec, 0, exec[1]), 0);
+	/* The process ended before it could be read again. */
+	exec[2] = __builtin_ia32_rdtsc();
+	assert_int_equal(auxtrace_recording_end_task(rec, 0, exec[2] - 1), 0);
+	fake.task_errno = ESRCH;
+	assert_int_equal(auxtrace_recording_exec_task(rec, 0, exec[2]), -1);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	assert_int_equal(value_of("", "\nend_tsc "), exec[0]);
+	assert_int_equal(value_of(".1", "\nbegin_tsc "), exec[0]);
+	assert_int_equal(value_of(".1", "\nend_tsc "), exec[1]);
+	assert_int_equal(value_of(".2", "\nbegin_tsc "), exec[1]);
+	assert_int_equal(value_of(".2", "\nend_tsc "), exec[2]);
+}
+
+/* Without a time, too: ptrace(2) reports an exec only. */
+static void a_main_thread_that_exits_before_an_exec_does_not_end_the_address_space(void **state)
+{
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	set_up("0", AUXTRACE_SETUP_USER);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	fake.cr3 = 0x1000;
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	assert_int_equal(auxtrace_recording_end_task(rec, 0, 0), 0);
+	fake.cr3 = 0x2000;
+	assert_int_equal(auxtrace_recording_exec_task(rec, 0, 0), 0);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	assert_int_equal(value_of("", "\nend_tsc "), value_of(".1", "\nbegin_tsc "));
+}
+
+/* A server's children: they have its program and its vdso, and the kernel gives numbers again. */
+static void a_number_and_a_cr3_that_are_both_used_again_are_another_file(void **state)
+{
+	struct auxtrace_recording *rec;
+	uint64_t exit, fork[3];
+
+	(void)state;
+	set_up("0", AUXTRACE_SETUP_USER);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	fake.cr3 = 0x1000;
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	exit = __builtin_ia32_rdtsc();
+	assert_int_equal(auxtrace_recording_end_task(rec, 0, exit), 0);
+	fork[0] = exit + 1;
+	while (__builtin_ia32_rdtsc() <= fork[0])
+		;
+	assert_int_equal(auxtrace_recording_begin_task(rec, getpid(), fork[0]), 0);
+	/* perf lost the report of its exit. */
+	fork[1] = __builtin_ia32_rdtsc();
+	assert_int_equal(auxtrace_recording_begin_task(rec, 0, fork[1]), 0);
+	/* One that ends before it can be read: its exit is not another's. */
+	fork[2] = __builtin_ia32_rdtsc();
+	fake.task_errno = ESRCH;
+	assert_int_equal(auxtrace_recording_begin_task(rec, 0, fork[2]), -1);
+	errno = 0;
+	assert_int_equal(auxtrace_recording_end_task(rec, 0, fork[2] + 1), -1);
+	assert_int_equal(errno, ENOENT);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	assert_int_equal(value_of("", "\nend_tsc "), exit);
+	assert_int_equal(value_of(".1", "\ncr3 "), 0x1000);
+	assert_int_equal(value_of(".1", "\nbegin_tsc "), fork[0]);
+	assert_int_equal(value_of(".1", "\nend_tsc "), fork[1]);
+	assert_int_equal(value_of(".2", "\nbegin_tsc "), fork[1]);
+	assert_int_equal(value_of(".2", "\nend_tsc "), fork[2]);
 }
 
 /* The process has ended before the report of its exec, but not before it was read. */
@@ -753,7 +843,7 @@ static void an_exec_that_is_reported_late_takes_nothing_away(void **state)
 	exec = fork + 1;
 	assert_int_equal(auxtrace_recording_begin_task(rec, 0, fork), 0);
 	fake.task_errno = ESRCH;
-	assert_int_equal(auxtrace_recording_begin_task(rec, 0, exec), -1);
+	assert_int_equal(auxtrace_recording_exec_task(rec, 0, exec), -1);
 	/* Nor does one of the fork that comes last. */
 	assert_int_equal(auxtrace_recording_begin_task(rec, 0, fork), -1);
 	assert_int_equal(auxtrace_recording_add_mapping(rec, getpid(), 0x1000, 0x3000, 0, "/bin/next"), 0);
@@ -782,7 +872,7 @@ static void after_an_exec_nothing_is_added_to_what_was_before(void **state)
 	late = exec + 1000000000000;
 	fake.task_errno = ESRCH;
 	errno = 0;
-	assert_int_equal(auxtrace_recording_begin_task(rec, getpid(), exec), -1);
+	assert_int_equal(auxtrace_recording_exec_task(rec, getpid(), exec), -1);
 	assert_int_equal(errno, ESRCH);
 	fake.task_errno = 0;
 	assert_int_equal(auxtrace_recording_add_mapping(rec, getpid(), 0x1000, 0x3000, 0, "/bin/next"), -1);
@@ -2694,6 +2784,9 @@ int main(void)
 		t(a_mapping_that_has_gone_is_kept),
 		t(an_exec_ends_what_was_before_and_an_exit_the_last),
 		t(an_address_space_begins_when_it_is_reported_to),
+		t(threads_that_exit_before_an_exec_do_not_end_the_address_space),
+		t(a_main_thread_that_exits_before_an_exec_does_not_end_the_address_space),
+		t(a_number_and_a_cr3_that_are_both_used_again_are_another_file),
 		t(an_exec_that_is_reported_late_takes_nothing_away),
 		t(after_an_exec_nothing_is_added_to_what_was_before),
 		t(a_reported_mapping_goes_to_the_newest_address_space),
