@@ -753,8 +753,9 @@ int auxtrace_recording_snapshot(struct auxtrace_recording *recording);
  * @pid: 0: the caller
  *
  * Records its CR3, its executable mappings with the files behind them, and the bytes of
- * its vdso. The process must be alive. A second call for the same address space adds new
- * mappings and keeps those that are gone. After an exec the process has a new address space.
+ * its vdso. The process must be alive; its main thread may have exited. A second call for the same
+ * address space adds new mappings and keeps those that are gone. After an exec the process has a
+ * new address space.
  *
  * Return: 0, or -1:
  *  ESRCH   no such process

@@ -10,6 +10,8 @@
  * An entry keeps every mapping that was ever seen in it. If files were mapped one after
  * the other at the same address, it has both, and a decoder cannot tell which one ran.
  */
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -193,7 +195,8 @@ static struct space *read_once(pid_t pid, const struct auxtrace_task *task)
 		fail(ENOMEM, "no memory for process %d", pid);
 		return NULL;
 	}
-	snprintf(proc, sizeof(proc), "/proc/%d", pid);
+	/* By the thread that has them. */
+	snprintf(proc, sizeof(proc), "/proc/%d", task->pid ? (pid_t)task->pid : pid);
 	s->pid = pid;
 	s->cr3 = task->out_context;
 	s->cr3_mask = task->out_context_mask;
@@ -216,6 +219,40 @@ static int ask_again(const struct auxtrace_session *session, pid_t pid, struct a
 	return device_ioctl(session->fd, AUXTRACE_IOC_TASK, task);
 }
 
+/*
+ * Ask for the threads of process @pid until one has an address space. The main thread has none once
+ * it has exited, while the others go on.
+ */
+static int ask_threads(const struct auxtrace_session *session, pid_t pid, struct auxtrace_task *task)
+{
+	struct dirent *e;
+	char path[32];
+	DIR *dir;
+	int ret = -1;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir && ret && (e = readdir(dir)))
+		if (isdigit((unsigned char)e->d_name[0]))
+			ret = ask_again(session, atoi(e->d_name), task);
+	if (dir)
+		closedir(dir);
+	if (ret)
+		errno = ENXIO;
+	return ret;
+}
+
+/* As auxtrace_task(). @task->pid is then the thread that was asked for. */
+static int ask(struct auxtrace_session *session, pid_t pid, struct auxtrace_task *task)
+{
+	if (!auxtrace_task(session, pid, task))
+		return 0;
+	if (errno != ENXIO || ask_threads(session, pid, task))
+		return -1;
+	fail_forget();
+	return 0;
+}
+
 /* The page tables and the mappings are of one address space: if an exec came in between, again. */
 static struct space *read_space(struct auxtrace_session *session, pid_t pid)
 {
@@ -223,10 +260,11 @@ static struct space *read_space(struct auxtrace_session *session, pid_t pid)
 		struct auxtrace_task before, after;
 		struct space *s;
 
-		if (auxtrace_task(session, pid, &before))
+		if (ask(session, pid, &before))
 			return NULL;
 		s = read_once(pid ?: getpid(), &before);
-		if (!s || !left || ask_again(session, pid, &after) || after.out_context == before.out_context)
+		if (!s || !left || ask_again(session, before.pid, &after) ||
+		    after.out_context == before.out_context)
 			return s;
 		free_space(s);
 	}
@@ -243,13 +281,13 @@ static bool same_space(const struct space *old, const struct space *fresh)
 
 /*
  * Does process @s->pid have the page tables of @s no more? If the device cannot say, it is taken
- * to have them. A process whose main thread has exited has none, as far as TASK can tell.
+ * to have them.
  */
 static bool has_gone(const struct auxtrace_session *session, const struct space *s)
 {
 	struct auxtrace_task task;
 
-	if (ask_again(session, s->pid, &task))
+	if (ask_again(session, s->pid, &task) && (errno != ENXIO || ask_threads(session, s->pid, &task)))
 		return errno == ESRCH || errno == ENXIO;
 	return task.out_context != s->cr3;
 }

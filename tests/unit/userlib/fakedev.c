@@ -586,6 +586,7 @@ int __wrap_ioctl(int fd, unsigned long nr, ...)
 	case AUXTRACE_IOC_TASK:
 		task = arg;
 		assert_int_equal(task->size, sizeof(*task));
+		fake.task_pid = task->pid;
 		if (fake.on_task)
 			fake.on_task();
 		if (fake.task_errno) {

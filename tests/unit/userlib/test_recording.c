@@ -5,12 +5,14 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -826,6 +828,138 @@ static void a_number_and_a_cr3_that_are_both_used_again_are_another_file(void **
 	assert_int_equal(value_of(".1", "\nend_tsc "), fork[1]);
 	assert_int_equal(value_of(".2", "\nbegin_tsc "), fork[1]);
 	assert_int_equal(value_of(".2", "\nend_tsc "), fork[2]);
+}
+
+struct threads {
+	int told[2], go[2];
+};
+
+static void *run_on(void *arg)
+{
+	const struct threads *t = arg;
+	pid_t tid = gettid();
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	assert_int_equal(write(t->told[1], &tid, sizeof(tid)), sizeof(tid));
+	while (pause())
+		;
+	return NULL;
+}
+
+/* A process of two threads, whose main thread exits when told to. Returns the other's number. */
+static pid_t begin_two_threads(struct threads *t, pid_t *pid)
+{
+	pthread_t other;
+	pid_t tid;
+
+	assert_int_equal(pipe(t->told) | pipe(t->go), 0);
+	*pid = fork();
+	assert_true(*pid >= 0);
+	if (!*pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (pthread_create(&other, NULL, run_on, t))
+			_exit(1);
+		wait_for(t->go[0]);
+		syscall(SYS_exit, 0);
+	}
+	assert_int_equal(read(t->told[0], &tid, sizeof(tid)), sizeof(tid));
+	return tid;
+}
+
+static pid_t without_main_thread;
+
+static void has_no_main_thread(void)
+{
+	fake.task_errno = fake.task_pid == without_main_thread ? ENXIO : 0;
+}
+
+static void end_main_thread(const struct threads *t, pid_t pid)
+{
+	char path[64], line[256], state = 0;
+
+	pass_on(t->go[1]);
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	while (state != 'Z') {
+		FILE *f = fopen(path, "re");
+
+		assert_non_null(f);
+		assert_non_null(fgets(line, sizeof(line), f));
+		assert_int_equal(fclose(f), 0);
+		assert_int_equal(sscanf(strrchr(line, ')'), ") %c", &state), 1);
+		usleep(1000);
+	}
+	/* The device then says of it what it says of a process that has ended. */
+	without_main_thread = pid;
+	fake.on_task = has_no_main_thread;
+}
+
+static void end_two_threads(struct threads *t, pid_t pid)
+{
+	fake.on_task = NULL;
+	fake_child_end(pid);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(close(t->told[i]) | close(t->go[i]), 0);
+}
+
+static void a_process_goes_on_without_its_main_thread(void **state)
+{
+	struct auxtrace_recording *rec;
+	struct threads threads;
+	pid_t pid, tid;
+	char name[40];
+
+	(void)state;
+	need_vdso();
+	tid = begin_two_threads(&threads, &pid);
+	set_up("0", AUXTRACE_SETUP_USER);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	fake.cr3 = 0x1000;
+	assert_int_equal(auxtrace_recording_add_task(rec, pid), 0);
+	end_main_thread(&threads, pid);
+	assert_int_equal(auxtrace_recording_end_task(rec, pid, 0), 0);
+	/* As ptrace(2) reports a thread, and /proc the process. */
+	assert_int_equal(auxtrace_recording_add_task(rec, tid), 0);
+	assert_int_equal(auxtrace_recording_end_task(rec, pid, 0), 0);
+	assert_int_equal(auxtrace_recording_add_task(rec, pid), 0);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	end_two_threads(&threads, pid);
+	snprintf(name, sizeof(name), "task.%d", pid);
+	expect_in(name, "\nend_tsc 0\n");
+	snprintf(name, sizeof(name), "task.%d.1", pid);
+	assert_false(exists(name));
+	snprintf(name, sizeof(name), "task.%d", tid);
+	assert_false(exists(name));
+}
+
+static void a_process_without_a_main_thread_is_recorded(void **state)
+{
+	struct auxtrace_recording *rec;
+	struct threads threads;
+	char name[40];
+	pid_t pid;
+
+	(void)state;
+	begin_two_threads(&threads, &pid);
+	set_up("0", AUXTRACE_SETUP_USER);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	fake.cr3 = 0x1000;
+	end_main_thread(&threads, pid);
+	assert_int_equal(auxtrace_recording_add_task(rec, pid), 0);
+	assert_string_equal(auxtrace_error(), "");
+	end_two_threads(&threads, pid);
+	/* Now it has ended. */
+	fake.task_errno = ENXIO;
+	errno = 0;
+	assert_int_equal(auxtrace_recording_add_task(rec, pid), -1);
+	assert_int_equal(errno, ENXIO);
+	says("has no address space");
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	snprintf(name, sizeof(name), "task.%d", pid);
+	expect_in(name, "\ncr3 0x1000\n");
+	expect_in(name, "libc.so.6");
+	expect_not_in(name, "\nexe \n");
 }
 
 /* The process has ended before the report of its exec, but not before it was read. */
@@ -2787,6 +2921,8 @@ int main(void)
 		t(threads_that_exit_before_an_exec_do_not_end_the_address_space),
 		t(a_main_thread_that_exits_before_an_exec_does_not_end_the_address_space),
 		t(a_number_and_a_cr3_that_are_both_used_again_are_another_file),
+		t(a_process_goes_on_without_its_main_thread),
+		t(a_process_without_a_main_thread_is_recorded),
 		t(an_exec_that_is_reported_late_takes_nothing_away),
 		t(after_an_exec_nothing_is_added_to_what_was_before),
 		t(a_reported_mapping_goes_to_the_newest_address_space),
