@@ -730,11 +730,22 @@ struct auxtrace_recording *auxtrace_recording_create(struct auxtrace_session *se
 ssize_t auxtrace_recording_drain(struct auxtrace_recording *recording);
 
 /**
+ * auxtrace_recording_on_cut - have a function called at each snapshot, right after its cut
+ * @on_cut: called with @arg; NULL: none
+ *
+ * The trace of a snapshot reaches up to its cut. @on_cut adds what has been reported of processes up to
+ * then: it calls auxtrace_recording_begin_task() and the like, which have to be told of forks, execs,
+ * exits and mappings in the order of their times. Reports from after the cut may be among them.
+ */
+void auxtrace_recording_on_cut(struct auxtrace_recording *recording, void (*on_cut)(void *arg),
+			       void *arg);
+
+/**
  * auxtrace_recording_snapshot - overwrite mode: write what the areas hold now
  *
  * Writes to a directory snapshot.NNNN in the recording's directory, numbered from 0001. It is
- * a complete recording, including the tasks that are alive now, with the kernel's code as of
- * the first snapshot.
+ * a complete recording, with the tasks as they are at the cut, and the kernel's code as of the first
+ * snapshot. Tasks are read right after the cut, before the trace is written.
  *
  * With slots nothing is missed meanwhile. Without slots all CPUs are paused until the
  * snapshot is written; CPUs that were paused before stay paused. The session continues even

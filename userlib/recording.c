@@ -169,6 +169,13 @@ AUXTRACE_API int auxtrace_recording_add_mapping(struct auxtrace_recording *rec, 
 	return task_list_map(rec->tasks, pid, start, end, offset, path);
 }
 
+AUXTRACE_API void auxtrace_recording_on_cut(struct auxtrace_recording *rec,
+					    void (*on_cut)(void *arg), void *arg)
+{
+	rec->on_cut = on_cut;
+	rec->on_cut_arg = arg;
+}
+
 AUXTRACE_API int auxtrace_recording_add_all_tasks(struct auxtrace_recording *rec)
 {
 	DIR *proc = opendir("/proc");
@@ -232,7 +239,7 @@ static int finish(struct auxtrace_recording *rec, struct auxtrace_totals *totals
 		snprintf(message, sizeof(message), "%s", auxtrace_error());
 	}
 	/* meta comes last: it marks the recording complete. */
-	if (task_list_write(rec->tasks, rec->files.dirfd) || write_meta(rec, &rec->files, NULL, totals))
+	if (task_list_write(rec->tasks, rec->files.dirfd, UINT64_MAX) || write_meta(rec, &rec->files, NULL, totals))
 		return -1;
 	return kernel_err ? fail(kernel_err, "%s", message) : 0;
 }

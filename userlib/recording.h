@@ -19,6 +19,8 @@ struct auxtrace_recording {
 	struct files files;
 	struct aux_writer *writer;
 	struct task_list *tasks;
+	void (*on_cut)(void *arg); /* adds reports of tasks; NULL: nothing does */
+	void *on_cut_arg;
 	struct kernel_code *kernel; /* as the recording began; NULL: not known */
 	unsigned int snapshots;	/* complete ones */
 };

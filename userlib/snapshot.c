@@ -98,6 +98,17 @@ static int write_cuts(struct auxtrace_recording *rec, struct files *files,
 	return aux_writer_flush(rec->writer);
 }
 
+/*
+ * Add what happened to tasks up to the cut, and read those that are alive. The writing of the trace
+ * takes long enough for many of them to exec or to exit, so it comes later.
+ */
+static int add_tasks(struct auxtrace_recording *rec)
+{
+	if (rec->on_cut)
+		rec->on_cut(rec->on_cut_arg);
+	return auxtrace_recording_add_all_tasks(rec) < 0 ? -1 : 0;
+}
+
 static int cut_and_write(struct auxtrace_recording *rec, struct files *files,
 			 struct auxtrace_cut *cuts)
 {
@@ -113,7 +124,7 @@ static int cut_and_write(struct auxtrace_recording *rec, struct files *files,
 		flags = before.frozen ? 0 : AUXTRACE_SNAPSHOT_PAUSE;
 	if (auxtrace_snapshot(s, flags, cuts, s->nr_readers, &slot) < 0)
 		goto out;
-	ret = write_cuts(rec, files, cuts);
+	ret = add_tasks(rec) || write_cuts(rec, files, cuts) ? -1 : 0;
 	err = errno;
 	/* No write may be in flight when the hardware writes these pages again. */
 	if (ret)
@@ -156,6 +167,17 @@ static int link_kernel(struct auxtrace_recording *rec, struct files *files)
 	return 0;
 }
 
+/* The trace of all CPUs is from before this. */
+static uint64_t last_cut(const struct auxtrace_recording *rec, const struct auxtrace_cut *cuts)
+{
+	uint64_t last = 0;
+
+	for (unsigned int i = 0; i < rec->session->nr_readers; i++)
+		if (cuts[i].time > last)
+			last = cuts[i].time;
+	return last;
+}
+
 static int write_snapshot(struct auxtrace_recording *rec, struct files *files)
 {
 	struct auxtrace_cut *cuts = calloc(rec->session->nr_readers, sizeof(*cuts));
@@ -163,9 +185,9 @@ static int write_snapshot(struct auxtrace_recording *rec, struct files *files)
 
 	if (!cuts)
 		return fail(ENOMEM, "no memory for the cuts of a snapshot");
-	ret = cut_and_write(rec, files, cuts) || auxtrace_recording_add_all_tasks(rec) < 0 ||
-	      task_list_write(rec->tasks, files->dirfd) || link_kernel(rec, files) ||
-	      files_flush(files) || write_meta(rec, files, cuts, NULL);
+	ret = cut_and_write(rec, files, cuts) ||
+	      task_list_write(rec->tasks, files->dirfd, last_cut(rec, cuts)) ||
+	      link_kernel(rec, files) || files_flush(files) || write_meta(rec, files, cuts, NULL);
 	free(cuts);
 	return ret ? -1 : 0;
 }

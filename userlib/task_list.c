@@ -512,12 +512,20 @@ static int write_space(const struct space *s, const char *suffix, int dirfd)
 	return recording_file_close(f, name);
 }
 
-int task_list_write(const struct task_list *list, int dirfd)
+/* Did it begin after @time? One whose begin was not reported may have been there before. */
+static bool began_after(const struct space *s, uint64_t time)
+{
+	return s->begin_tsc != s->seen_tsc && s->begin_tsc > time;
+}
+
+int task_list_write(const struct task_list *list, int dirfd, uint64_t until)
 {
 	for (const struct space *s = list->head; s; s = s->next) {
 		unsigned int earlier = 0;
 		char suffix[32];
 
+		if (began_after(s, until))
+			continue;
 		for (const struct space *t = list->head; t != s; t = t->next)
 			earlier += t->pid == s->pid;
 		if (earlier)

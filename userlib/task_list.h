@@ -23,7 +23,7 @@ int task_list_begin(struct task_list *list, struct auxtrace_session *session, pi
 /* Add an executable mapping of @pid, which may be gone by now. */
 int task_list_map(struct task_list *list, pid_t pid, uint64_t start, uint64_t end, uint64_t offset,
 		  const char *path);
-/* Write task.* and vdso.*. */
-int task_list_write(const struct task_list *list, int dirfd);
+/* Write task.* and vdso.*, but for what is known to have begun after @until. */
+int task_list_write(const struct task_list *list, int dirfd, uint64_t until);
 
 #endif

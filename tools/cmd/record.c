@@ -90,12 +90,15 @@ static bool resume(struct record *r)
 	return !auxtrace_resume(r->session);
 }
 
+static void handle_cut(void *notes)
+{
+	notes_reports(notes);
+}
+
 static bool take_snapshot(struct record *r)
 {
-	int n;
+	int n = auxtrace_recording_snapshot(r->notes.recording);
 
-	notes_reports(&r->notes);
-	n = auxtrace_recording_snapshot(r->notes.recording);
 	if (n < 0) {
 		say("no snapshot: %s", auxtrace_error());
 		return false;
@@ -444,6 +447,7 @@ static int run(struct record *r)
 	if (!r->notes.recording || auxtrace_recording_add_all_tasks(r->notes.recording) < 0 ||
 	    auxtrace_start(r->session))
 		return fail_record(r);
+	auxtrace_recording_on_cut(r->notes.recording, handle_cut, &r->notes);
 	if (r->o.argv)
 		child_continue(&r->child);
 	loop(r);

@@ -587,19 +587,25 @@ static void always_execs(void)
 	fake.cr3 = ++tasks_asked * 0x1000;
 }
 
-/* The value of a key in the caller's task file. */
-static uint64_t value_of(const char *suffix, const char *key)
+/* The first value of a key in a file. */
+static uint64_t number_in(const char *name, const char *key)
 {
-	char name[40], *text, *at;
+	char *text = slurp(name, NULL), *at = strstr(text, key);
 	uint64_t value;
 
-	snprintf(name, sizeof(name), "task.%d%s", getpid(), suffix);
-	text = slurp(name, NULL);
-	at = strstr(text, key);
 	assert_non_null(at);
 	value = strtoull(at + strlen(key), NULL, 0);
 	free(text);
 	return value;
+}
+
+/* The value of a key in the caller's task file. */
+static uint64_t value_of(const char *suffix, const char *key)
+{
+	char name[40];
+
+	snprintf(name, sizeof(name), "task.%d%s", getpid(), suffix);
+	return number_in(name, key);
 }
 
 /* With what CR3 is the caller recorded? It is asked for more than once. */
@@ -1712,6 +1718,88 @@ static void a_flight_recorder_writes_what_was_put_aside(void **state)
 }
 
 /* CPU 1 was paused, and its records, before the snapshot. */
+static struct auxtrace_recording *cut_recording;
+static uint64_t cut_time;
+static unsigned int cuts_told;
+
+static void take_slot_now(unsigned int cpu, struct auxtrace_cut *cut)
+{
+	/* CPU 0 goes on until the last one has its cut. */
+	take_slot(cpu, cut);
+	cut->time = cut_time = __builtin_ia32_rdtsc();
+	fake.release.slot = 77;
+}
+
+/* Between the cut and what is read: an exec in the trace, and one after it. */
+static void tell_execs(void *arg)
+{
+	assert_ptr_equal(arg, &cuts_told);
+	assert_int_equal(fake.release.slot, 77);
+	cuts_told++;
+	fake.cr3 = 0x2000;
+	assert_int_equal(auxtrace_recording_exec_task(cut_recording, 0, cut_time - 1), 0);
+	fake.cr3 = 0x3000;
+	assert_int_equal(auxtrace_recording_exec_task(cut_recording, 0, cut_time + 1), 0);
+}
+
+/* The trace has been written. */
+static void exec_again(void)
+{
+	fake.cr3 = 0x4000;
+}
+
+static void a_snapshot_has_the_tasks_of_its_cut(void **state)
+{
+	struct auxtrace_recording *rec;
+	uint64_t first_cut;
+	char task[40];
+
+	(void)state;
+	set_up_data(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_DATA_OVERWRITE, 2);
+	fake.on_snapshot = take_slot_now;
+	fake.on_release = exec_again;
+	cut_recording = rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	fake.cr3 = 0x1000;
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	cuts_told = 0;
+	auxtrace_recording_on_cut(rec, tell_execs, &cuts_told);
+	next_slot = 1;
+	assert_int_equal(auxtrace_recording_snapshot(rec), 1);
+	assert_int_equal(cuts_told, 1);
+	first_cut = cut_time;
+	fake.on_release = NULL;
+	auxtrace_recording_on_cut(rec, NULL, NULL);
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	next_slot = 0;
+	assert_int_equal(auxtrace_recording_snapshot(rec), 2);
+	assert_int_equal(cuts_told, 1);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+
+	snprintf(task, sizeof(task), "snapshot.0001/task.%d", getpid());
+	assert_int_equal(number_in(task, "\ncr3 "), 0x1000);
+	assert_int_equal(number_in(task, "\nend_tsc "), first_cut - 1);
+	snprintf(task, sizeof(task), "snapshot.0001/task.%d.1", getpid());
+	assert_int_equal(number_in(task, "\ncr3 "), 0x2000);
+	assert_int_equal(number_in(task, "\nbegin_tsc "), first_cut - 1);
+	/* What began after the cut is in the next one. */
+	snprintf(task, sizeof(task), "snapshot.0001/task.%d.2", getpid());
+	assert_false(exists(task));
+	snprintf(task, sizeof(task), "snapshot.0001/vdso.%d.2", getpid());
+	assert_false(exists(task));
+	snprintf(task, sizeof(task), "snapshot.0002/task.%d.2", getpid());
+	assert_int_equal(number_in(task, "\ncr3 "), 0x3000);
+	/* That was not reported: it may have been before the cut. */
+	snprintf(task, sizeof(task), "snapshot.0001/task.%d.3", getpid());
+	assert_false(exists(task));
+	snprintf(task, sizeof(task), "snapshot.0002/task.%d.3", getpid());
+	assert_int_equal(number_in(task, "\ncr3 "), 0x4000);
+	for (int i = 1; i <= 3; i++) {
+		snprintf(task, sizeof(task), "task.%d.%d", getpid(), i);
+		assert_int_equal(number_in(task, "\ncr3 "), 0x1000 * (i + 1));
+	}
+}
+
 static void without_slots_a_snapshot_pauses_and_resumes_who_ran(void **state)
 {
 	struct auxtrace_recording *rec;
@@ -2948,6 +3036,7 @@ int main(void)
 		t(samples_in_slots_are_saved_and_their_slots_released),
 		t(a_disk_that_is_full_of_samples_is_told),
 		t(a_flight_recorder_writes_what_was_put_aside),
+		t(a_snapshot_has_the_tasks_of_its_cut),
 		t(without_slots_a_snapshot_pauses_and_resumes_who_ran),
 		t(a_snapshot_that_fails_leaves_no_directory_and_all_goes_on),
 		t(a_cut_of_another_cpu_fails_and_what_is_in_flight_is_written),
