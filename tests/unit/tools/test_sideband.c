@@ -1,0 +1,591 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What perf's records become. The test plays the kernel, which writes the rings, and the library,
+ * which is told of processes; the rings are files in memory.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "lib/tool.h"
+#include "record/sideband.h"
+
+#define RINGS		2
+#define RING_SIZE	(32 * 4096u)
+#define MAX_CALLS	16
+
+static const int cpu_of[RINGS] = { 3, 5 };
+
+static struct ring {
+	int fd;
+	struct perf_event_mmap_page *page;
+	uint8_t *data;
+} ring[RINGS];
+
+static unsigned int opened, fail_open, fail_map, polled, said;
+static int epoll_fd, mapping_errno;
+
+enum kind { ADD, BEGIN, EXEC, END, MAP };
+
+static struct call {
+	enum kind kind;
+	pid_t pid;
+	uint64_t time, start, end, offset;
+	char path[64];
+} call[MAX_CALLS];
+static unsigned int calls;
+
+/* ---- the library ----------------------------------------------------------- */
+
+struct auxtrace_cpus {
+	int nothing;
+};
+
+static struct auxtrace_cpus online;
+static bool no_cpus;
+
+struct auxtrace_cpus *auxtrace_cpus_online(void)
+{
+	return no_cpus ? NULL : &online;
+}
+
+unsigned int auxtrace_cpus_count(const struct auxtrace_cpus *cpus)
+{
+	assert_ptr_equal(cpus, &online);
+	return RINGS;
+}
+
+int auxtrace_cpus_next(const struct auxtrace_cpus *cpus, unsigned int cpu)
+{
+	assert_ptr_equal(cpus, &online);
+	for (int i = 0; i < RINGS; i++)
+		if (cpu_of[i] >= (int)cpu)
+			return cpu_of[i];
+	return -1;
+}
+
+void auxtrace_cpus_free(struct auxtrace_cpus *cpus)
+{
+	assert_ptr_equal(cpus, &online);
+}
+
+const char *auxtrace_error(void)
+{
+	return "why";
+}
+
+void say(const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	assert_string_equal(format, "%s");
+	assert_string_equal(va_arg(ap, const char *), "why");
+	va_end(ap);
+	said++;
+}
+
+void *xcalloc(size_t n, size_t size)
+{
+	void *p = calloc(n, size);
+
+	assert_non_null(p);
+	return p;
+}
+
+static struct auxtrace_recording *recording_told(void)
+{
+	static char recording;
+
+	return (void *)&recording;
+}
+
+static int told(struct auxtrace_recording *rec, enum kind kind, pid_t pid, uint64_t time)
+{
+	assert_ptr_equal(rec, recording_told());
+	assert_true(calls < MAX_CALLS);
+	call[calls++] = (struct call){ .kind = kind, .pid = pid, .time = time };
+	return 0;
+}
+
+int auxtrace_recording_add_task(struct auxtrace_recording *rec, pid_t pid)
+{
+	return told(rec, ADD, pid, 0);
+}
+
+int auxtrace_recording_begin_task(struct auxtrace_recording *rec, pid_t pid, uint64_t time)
+{
+	return told(rec, BEGIN, pid, time);
+}
+
+int auxtrace_recording_exec_task(struct auxtrace_recording *rec, pid_t pid, uint64_t time)
+{
+	return told(rec, EXEC, pid, time);
+}
+
+int auxtrace_recording_end_task(struct auxtrace_recording *rec, pid_t pid, uint64_t time)
+{
+	return told(rec, END, pid, time);
+}
+
+int auxtrace_recording_add_mapping(struct auxtrace_recording *rec, pid_t pid, uint64_t start,
+				   uint64_t end, uint64_t offset, const char *path)
+{
+	told(rec, MAP, pid, 0);
+	call[calls - 1].start = start;
+	call[calls - 1].end = end;
+	call[calls - 1].offset = offset;
+	snprintf(call[calls - 1].path, sizeof(call->path), "%s", path);
+	errno = mapping_errno;
+	return mapping_errno ? -1 : 0;
+}
+
+/* ---- the kernel ------------------------------------------------------------ */
+
+long __wrap_syscall(long nr, ...);
+int __wrap_epoll_ctl(int epoll, int op, int fd, struct epoll_event *event);
+void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset);
+void *__real_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset);
+
+long __wrap_syscall(long nr, ...)
+{
+	const struct perf_event_attr *attr;
+	unsigned long flags;
+	int pid, cpu, group;
+	va_list ap;
+
+	va_start(ap, nr);
+	attr = va_arg(ap, const struct perf_event_attr *);
+	pid = va_arg(ap, int);
+	cpu = va_arg(ap, int);
+	group = va_arg(ap, int);
+	flags = va_arg(ap, unsigned long);
+	va_end(ap);
+	assert_int_equal(nr, SYS_perf_event_open);
+	assert_int_equal(attr->type, PERF_TYPE_SOFTWARE);
+	assert_int_equal(attr->config, PERF_COUNT_SW_DUMMY);
+	assert_int_equal(attr->size, sizeof(*attr));
+	assert_true(attr->mmap && attr->task && attr->comm && attr->comm_exec);
+	/* What the time of a record, and the wake-up at each, depend on. */
+	assert_int_equal(attr->sample_type, PERF_SAMPLE_TIME);
+	assert_true(attr->sample_id_all && attr->watermark);
+	assert_int_equal(attr->wakeup_watermark, 1);
+	assert_false(attr->use_clockid || attr->inherit);
+	assert_int_equal(pid, -1);
+	assert_int_equal(group, -1);
+	assert_int_equal(flags, PERF_FLAG_FD_CLOEXEC);
+	assert_true(opened < RINGS);
+	assert_int_equal(cpu, cpu_of[opened]);
+	if (fail_open && !--fail_open) {
+		errno = EACCES;
+		return -1;
+	}
+	return ring[opened++].fd;
+}
+
+void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset)
+{
+	for (unsigned int i = 0; i < RINGS; i++)
+		if (ring[i].page && ring[i].fd == fd && fail_map && !--fail_map) {
+			errno = ENOMEM;
+			return MAP_FAILED;
+		}
+	return __real_mmap(addr, len, prot, flags, fd, offset);
+}
+
+int __wrap_epoll_ctl(int epoll, int op, int fd, struct epoll_event *event)
+{
+	assert_int_equal(op, EPOLL_CTL_ADD);
+	assert_int_equal(event->events, EPOLLIN);
+	assert_int_equal(fd, ring[polled].fd);
+	epoll_fd = epoll;
+	polled++;
+	return 0;
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < RINGS; i++) {
+		struct ring *r = &ring[i];
+
+		r->page = NULL;
+		r->fd = memfd_create("ring", MFD_CLOEXEC);
+		if (r->fd < 0 || ftruncate(r->fd, 4096 + RING_SIZE))
+			return -1;
+		r->page = __real_mmap(NULL, 4096 + RING_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
+		if (r->page == MAP_FAILED)
+			return -1;
+		r->data = (uint8_t *)r->page + 4096;
+	}
+	opened = fail_open = fail_map = polled = said = calls = 0;
+	mapping_errno = 0;
+	no_cpus = false;
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < RINGS; i++) {
+		munmap(ring[i].page, 4096 + RING_SIZE);
+		/* The code under test has closed those that it opened. */
+		if (i < opened ? fcntl(ring[i].fd, F_GETFD) != -1 : close(ring[i].fd))
+			return -1;
+	}
+	return 0;
+}
+
+static struct sideband *open_sideband(const struct auxtrace_info *info)
+{
+	struct sideband *w = sideband_open(info);
+
+	assert_non_null(w);
+	assert_int_equal(polled, RINGS);
+	assert_int_equal(sideband_fd(w), epoll_fd);
+	return w;
+}
+
+static void put(struct ring *r, const void *record, size_t size)
+{
+	const uint8_t *bytes = record;
+
+	for (size_t i = 0; i < size; i++)
+		r->data[(r->page->data_head + i) % RING_SIZE] = bytes[i];
+	r->page->data_head += size;
+}
+
+static void put_task(struct ring *r, uint32_t type, uint32_t pid, uint32_t ppid, uint64_t time)
+{
+	struct {
+		struct perf_event_header header;
+		uint32_t pid, ppid, tid, ptid;
+		uint64_t time, sample_time;
+	} rec = {
+		{ .type = type, .size = sizeof(rec) }, pid, ppid, pid + 1000, ppid, time, time,
+	};
+
+	assert_int_equal(sizeof(rec), 40);
+	put(r, &rec, sizeof(rec));
+}
+
+static void put_comm(struct ring *r, uint16_t misc, uint32_t pid, uint64_t time)
+{
+	struct {
+		struct perf_event_header header;
+		uint32_t pid, tid;
+		char comm[8];
+		uint64_t sample_time;
+	} rec = {
+		{ .type = PERF_RECORD_COMM, .misc = misc, .size = sizeof(rec) }, pid, pid + 1000, "prog", time,
+	};
+
+	put(r, &rec, sizeof(rec));
+}
+
+static void put_mmap(struct ring *r, uint32_t pid, const char *path, uint64_t time)
+{
+	struct {
+		struct perf_event_header header;
+		uint32_t pid, tid;
+		uint64_t addr, len, pgoff;
+		char path[64];
+		uint64_t sample_time;
+	} rec = {
+		{ .type = PERF_RECORD_MMAP, .size = sizeof(rec) }, pid, pid + 1000,
+		0x7f0000001000, 0x3000, 0x5000, "", time,
+	};
+
+	snprintf(rec.path, sizeof(rec.path), "%s", path);
+	put(r, &rec, sizeof(rec));
+}
+
+static void put_lost(struct ring *r, uint64_t lost, uint64_t time)
+{
+	struct {
+		struct perf_event_header header;
+		uint64_t id, lost, sample_time;
+	} rec = { { .type = PERF_RECORD_LOST, .size = sizeof(rec) }, 7, lost, time };
+
+	put(r, &rec, sizeof(rec));
+}
+
+/* Everything was read, and the kernel may use its space again. */
+static unsigned long drain(struct sideband *w)
+{
+	unsigned long lost;
+
+	calls = 0;
+	lost = sideband_drain(w, recording_told());
+	for (unsigned int i = 0; i < RINGS; i++)
+		assert_int_equal(ring[i].page->data_tail, ring[i].page->data_head);
+	return lost;
+}
+
+static void expect(unsigned int i, enum kind kind, pid_t pid, uint64_t time)
+{
+	assert_true(i < calls);
+	assert_int_equal(call[i].kind, kind);
+	assert_int_equal(call[i].pid, pid);
+	assert_int_equal(call[i].time, time);
+}
+
+/* ---- tests ----------------------------------------------------------------- */
+
+/* A clock that counts nanoseconds, so that times are what was written. */
+static const struct auxtrace_info plain = { .out_time_mult = 1 };
+
+/*
+ * @time is the last tick whose time in nanoseconds, not rounded, is @ns at most; @ns is what the
+ * clock showed at @tsc. By <linux/auxtrace.h>: ns = zero + (tsc * mult >> shift), in 128 bits.
+ */
+static void expect_tick(const struct auxtrace_info *info, uint64_t tsc, uint64_t time)
+{
+	const unsigned __int128 mult = info->out_time_mult;
+	unsigned __int128 ns = tsc * mult >> info->out_time_shift;
+	unsigned __int128 scaled = ns << info->out_time_shift;
+
+	assert_true(time * mult <= scaled);
+	assert_true(((unsigned __int128)time + 1) * mult > scaled);
+	/* So it is not after @tsc. */
+	assert_true(time <= tsc);
+}
+
+static void a_time_of_perfs_clock_is_a_tick_of_the_tsc(void **state)
+{
+	static const struct { uint32_t mult, shift; } rate[] = {
+		{ 1022611260, 31 },	/* 2.1 GHz */
+		{ 3834792229, 31 },	/* 560 MHz, more than a nanosecond a tick */
+		{ 438261968, 31 },	/* 4.9 GHz */
+		{ 2147483648, 31 },	/* 1 GHz */
+		{ UINT32_MAX, 31 }, { 512, 10 }, { 699051, 21 }, { 3, 1 }, { 1, 0 }, { 1, 31 },
+	};
+	static const uint64_t zero[] = {
+		0, 1000, 123456789012345678, UINT64_MAX,
+		/* The TSC began before the kernel. */
+		-123456789012345678ull,
+		1ull << 63,
+	};
+	static const uint64_t tick[] = {
+		2147483649, 4294967295, 4294967296, 0x1fdd9e6c7c134, 0xffffffffffffff,
+		/* Where a product of 64 bits is too small for it. */
+		1ull << 62, (1ull << 63) + 12345, UINT64_MAX,
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(rate) * ARRAY_SIZE(zero); i++) {
+		const struct auxtrace_info info = {
+			.out_time_mult = rate[i / ARRAY_SIZE(zero)].mult,
+			.out_time_shift = rate[i / ARRAY_SIZE(zero)].shift,
+			.out_time_zero = zero[i % ARRAY_SIZE(zero)],
+		};
+		struct sideband *w = open_sideband(&info);
+		unsigned int checked = 0;
+
+		for (unsigned int t = 0; t < ARRAY_SIZE(tick); t++) {
+			unsigned __int128 since = (unsigned __int128)tick[t] * info.out_time_mult >> info.out_time_shift;
+			uint64_t ns = info.out_time_zero + (uint64_t)since;
+
+			/* perf's clock has 64 bits: centuries. */
+			if (since >> 64)
+				continue;
+			put_task(&ring[0], PERF_RECORD_FORK, 10, 1, ns);
+			put_comm(&ring[0], PERF_RECORD_MISC_COMM_EXEC, 10, ns);
+			put_task(&ring[0], PERF_RECORD_EXIT, 10, 1, ns);
+			drain(w);
+			assert_int_equal(calls, 3);
+			for (unsigned int c = 0; c < calls; c++) {
+				assert_int_equal(call[c].kind, BEGIN + c);
+				expect_tick(&info, tick[t], call[c].time);
+			}
+			checked++;
+		}
+		assert_true(checked >= 6);
+		sideband_close(w);
+		assert_int_equal(end(state), 0);
+		assert_int_equal(begin(state), 0);
+	}
+}
+
+static void without_a_tsc_the_time_is_not_known(void **state)
+{
+	const struct auxtrace_info info = { .out_time_zero = 1000, .out_time_shift = 10 };
+	struct sideband *w = open_sideband(&info);
+
+	(void)state;
+	put_task(&ring[0], PERF_RECORD_FORK, 10, 1, 12345);
+	put_comm(&ring[0], PERF_RECORD_MISC_COMM_EXEC, 10, 12346);
+	put_task(&ring[0], PERF_RECORD_EXIT, 10, 1, 12347);
+	assert_int_equal(drain(w), 0);
+	assert_int_equal(calls, 3);
+	expect(0, BEGIN, 10, 0);
+	expect(1, EXEC, 10, 0);
+	expect(2, END, 10, 0);
+	sideband_close(w);
+}
+
+static void a_record_is_told_once_as_what_it_is(void **state)
+{
+	struct sideband *w = open_sideband(&plain);
+
+	(void)state;
+	put_task(&ring[0], PERF_RECORD_FORK, 10, 1, 101);
+	/* A thread: no address space of its own. Its exit is perhaps that of the last one. */
+	put_task(&ring[0], PERF_RECORD_FORK, 10, 10, 102);
+	put_comm(&ring[0], 0, 10, 103);
+	put_comm(&ring[0], PERF_RECORD_MISC_COMM_EXEC, 10, 104);
+	put_mmap(&ring[0], 10, "/lib/with a blank.so", 105);
+	put_mmap(&ring[0], 10, "//anon", 106);
+	put_mmap(&ring[0], 10, "[heap]", 107);
+	put_mmap(&ring[0], 10, "anon_inode:x", 108);
+	put_mmap(&ring[0], 10, "[vdso]", 109);
+	put_task(&ring[0], PERF_RECORD_THROTTLE, 10, 1, 110);
+	put_task(&ring[0], PERF_RECORD_EXIT, 10, 1, 111);
+	put_task(&ring[0], PERF_RECORD_EXIT, 11, 11, 112);
+	assert_int_equal(drain(w), 0);
+	assert_int_equal(calls, 6);
+	expect(0, BEGIN, 10, 101);
+	expect(1, EXEC, 10, 104);
+	expect(2, MAP, 10, 0);
+	assert_int_equal(call[2].start, 0x7f0000001000);
+	assert_int_equal(call[2].end, 0x7f0000004000);
+	assert_int_equal(call[2].offset, 0x5000);
+	assert_string_equal(call[2].path, "/lib/with a blank.so");
+	expect(3, ADD, 10, 0);
+	expect(4, END, 10, 111);
+	expect(5, END, 11, 112);
+	drain(w);
+	assert_int_equal(calls, 0);
+	sideband_close(w);
+}
+
+static void records_of_all_cpus_are_told_in_the_order_of_time(void **state)
+{
+	struct sideband *w = open_sideband(&plain);
+
+	(void)state;
+	put_task(&ring[0], PERF_RECORD_FORK, 10, 1, 100);
+	put_task(&ring[0], PERF_RECORD_EXIT, 10, 1, 400);
+	put_task(&ring[1], PERF_RECORD_FORK, 11, 1, 50);
+	put_comm(&ring[1], PERF_RECORD_MISC_COMM_EXEC, 10, 200);
+	put_task(&ring[1], PERF_RECORD_EXIT, 11, 1, 300);
+	put_task(&ring[1], PERF_RECORD_FORK, 10, 1, 500);
+	drain(w);
+	assert_int_equal(calls, 6);
+	expect(0, BEGIN, 11, 50);
+	expect(1, BEGIN, 10, 100);
+	expect(2, EXEC, 10, 200);
+	expect(3, END, 11, 300);
+	expect(4, END, 10, 400);
+	expect(5, BEGIN, 10, 500);
+	sideband_close(w);
+}
+
+static void a_record_that_wraps_is_whole(void **state)
+{
+	struct sideband *w = open_sideband(&plain);
+
+	(void)state;
+	/* At each place where one can be cut; the header is never, as records are multiples of 8. */
+	for (unsigned int before = 8; before <= 112; before += 8) {
+		struct perf_event_mmap_page *page = ring[1].page;
+
+		page->data_head = page->data_tail = (uint64_t)RING_SIZE * before - before;
+		put_mmap(&ring[1], before, "/a/path/that/is/longer/than/some/of/the/parts/of/a/record", 77);
+		put_task(&ring[1], PERF_RECORD_EXIT, before, 1, 78);
+		drain(w);
+		assert_int_equal(calls, 2);
+		expect(0, MAP, before, 0);
+		assert_int_equal(call[0].offset, 0x5000);
+		assert_string_equal(call[0].path, "/a/path/that/is/longer/than/some/of/the/parts/of/a/record");
+		expect(1, END, before, 78);
+	}
+	sideband_close(w);
+}
+
+static void what_perf_lost_is_counted(void **state)
+{
+	struct sideband *w = open_sideband(&plain);
+
+	(void)state;
+	put_lost(&ring[0], 3, 10);
+	put_task(&ring[0], PERF_RECORD_EXIT, 10, 1, 30);
+	put_lost(&ring[1], 4, 20);
+	assert_int_equal(drain(w), 7);
+	assert_int_equal(calls, 1);
+	expect(0, END, 10, 30);
+	assert_int_equal(drain(w), 0);
+	sideband_close(w);
+}
+
+static void a_mapping_of_a_process_that_is_not_recorded_is_no_error(void **state)
+{
+	struct sideband *w = open_sideband(&plain);
+
+	(void)state;
+	mapping_errno = ENOENT;
+	put_mmap(&ring[0], 10, "/bin/x", 1);
+	drain(w);
+	assert_int_equal(said, 0);
+	mapping_errno = ENOMEM;
+	put_mmap(&ring[0], 10, "/bin/x", 2);
+	drain(w);
+	assert_int_equal(said, 1);
+	sideband_close(w);
+}
+
+static void what_cannot_be_opened_leaves_nothing_open(void **state)
+{
+	(void)state;
+	sideband_close(NULL);
+	no_cpus = true;
+	assert_null(sideband_open(&plain));
+	no_cpus = false;
+	fail_open = 2;
+	errno = 0;
+	assert_null(sideband_open(&plain));
+	assert_int_equal(errno, EACCES);
+	assert_int_equal(opened, 1);
+}
+
+static void a_ring_that_cannot_be_mapped_is_told(void **state)
+{
+	(void)state;
+	fail_map = 2;
+	errno = 0;
+	assert_null(sideband_open(&plain));
+	assert_int_equal(errno, ENOMEM);
+	assert_int_equal(opened, 2);
+}
+
+int main(void)
+{
+#define t(test)	cmocka_unit_test_setup_teardown(test, begin, end)
+	const struct CMUnitTest tests[] = {
+		t(a_time_of_perfs_clock_is_a_tick_of_the_tsc),
+		t(without_a_tsc_the_time_is_not_known),
+		t(a_record_is_told_once_as_what_it_is),
+		t(records_of_all_cpus_are_told_in_the_order_of_time),
+		t(a_record_that_wraps_is_whole),
+		t(what_perf_lost_is_counted),
+		t(a_mapping_of_a_process_that_is_not_recorded_is_no_error),
+		t(what_cannot_be_opened_leaves_nothing_open),
+		t(a_ring_that_cannot_be_mapped_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
