@@ -803,7 +803,7 @@ static void a_main_thread_that_exits_before_an_exec_does_not_end_the_address_spa
 static void a_number_and_a_cr3_that_are_both_used_again_are_another_file(void **state)
 {
 	struct auxtrace_recording *rec;
-	uint64_t exit, fork[3];
+	uint64_t exit, fork[4];
 
 	(void)state;
 	set_up("0", AUXTRACE_SETUP_USER);
@@ -820,13 +820,21 @@ static void a_number_and_a_cr3_that_are_both_used_again_are_another_file(void **
 	/* perf lost the report of its exit. */
 	fork[1] = __builtin_ia32_rdtsc();
 	assert_int_equal(auxtrace_recording_begin_task(rec, 0, fork[1]), 0);
-	/* One that ends before it can be read: its exit is not another's. */
+	/* One that is read before its fork is reported. */
 	fork[2] = __builtin_ia32_rdtsc();
+	fake.cr3 = 0x2000;
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	assert_int_equal(auxtrace_recording_begin_task(rec, 0, fork[2]), 0);
+	/* One that ends before it can be read: its exit is not another's. */
+	fork[3] = __builtin_ia32_rdtsc();
 	fake.task_errno = ESRCH;
-	assert_int_equal(auxtrace_recording_begin_task(rec, 0, fork[2]), -1);
+	assert_int_equal(auxtrace_recording_begin_task(rec, 0, fork[3]), -1);
 	errno = 0;
-	assert_int_equal(auxtrace_recording_end_task(rec, 0, fork[2] + 1), -1);
+	assert_int_equal(auxtrace_recording_end_task(rec, 0, fork[3] + 1), -1);
 	assert_int_equal(errno, ENOENT);
+	/* Nor is an exec of the next one, whose fork was not reported. */
+	fake.task_errno = 0;
+	assert_int_equal(auxtrace_recording_exec_task(rec, 0, 0), 0);
 	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
 	assert_int_equal(value_of("", "\nend_tsc "), exit);
 	assert_int_equal(value_of(".1", "\ncr3 "), 0x1000);
@@ -834,6 +842,9 @@ static void a_number_and_a_cr3_that_are_both_used_again_are_another_file(void **
 	assert_int_equal(value_of(".1", "\nend_tsc "), fork[1]);
 	assert_int_equal(value_of(".2", "\nbegin_tsc "), fork[1]);
 	assert_int_equal(value_of(".2", "\nend_tsc "), fork[2]);
+	assert_int_equal(value_of(".3", "\nbegin_tsc "), fork[2]);
+	assert_int_equal(value_of(".3", "\nend_tsc "), fork[3]);
+	assert_int_equal(value_of(".4", "\ncr3 "), 0x2000);
 }
 
 struct threads {
