@@ -13,6 +13,7 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 #include "answer.h"
+#include "base/page.h"
 
 /**
  * auxt_answer_pin() - make sure that an answer can be written
@@ -65,8 +66,7 @@ void auxt_answer_write(const struct auxt_answer *answer, size_t at, const void *
 	at += answer->offset;
 	while (len) {
 		size_t n = min_t(size_t, len, PAGE_SIZE - offset_in_page(at));
-		/* A 64-bit kernel has all pages mapped. */
-		void *to = page_address(answer->pages[at >> PAGE_SHIFT]) + offset_in_page(at);
+		void *to = auxt_page_address(answer->pages[at >> PAGE_SHIFT]) + offset_in_page(at);
 
 		if (from) {
 			memcpy(to, from, n);

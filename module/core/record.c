@@ -13,6 +13,7 @@
 #include <asm/msr.h>
 #include <asm/tsc.h>
 #include "base/aux_buffer.h"
+#include "base/page.h"
 #include "core/data_ring.h"
 #include "core/record.h"
 #include "core/slots.h"
@@ -140,7 +141,7 @@ static char *record_byte_at(const struct auxt_channel *ch, u32 slot, u64 positio
 	u64 offset = slot * ch->aux.size + position % ch->aux.size;
 	struct page *page = auxt_aux_buffer_aux_page(ch->buffer, ch->cpu, offset >> PAGE_SHIFT);
 
-	return (char *)page_address(page) + (offset & ~PAGE_MASK);
+	return (char *)auxt_page_address(page) + (offset & ~PAGE_MASK);
 }
 NOKPROBE_SYMBOL(record_byte_at);
 

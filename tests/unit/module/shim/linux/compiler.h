@@ -7,6 +7,7 @@
 #define unlikely(x)	__builtin_expect(!!(x), 0)
 #define notrace
 #define noinline	__attribute__((noinline))
+#define data_race(expr)	(expr)
 #undef __always_inline
 #define __always_inline	inline __attribute__((always_inline))
 
