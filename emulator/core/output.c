@@ -33,16 +33,15 @@ static void operational_error(struct ptm *p)
 {
 	p->error = true;
 	p->region_ok = false;
-	p->stage_cap = 0;
 	ptm_count(p, PTM_N_ERRORS);
 	ptm_trigger_off(p);
 }
 
-static void stage_reset(struct ptm *p)
+/* With an empty stage: how much of it the rest of the region can take. */
+static void stage_limit(struct ptm *p)
 {
 	uint64_t space = p->region_size - p->region_off;
 
-	p->stage_n = 0;
 	p->stage_cap = space < STAGE_BYTES ? space : STAGE_BYTES;
 }
 
@@ -55,7 +54,7 @@ static bool region_set(struct ptm *p, uint64_t base, uint64_t size)
 	p->region_size = size;
 	p->region_ok = true;
 	p->early_pmi_sent = false;
-	stage_reset(p);
+	stage_limit(p);
 	return true;
 }
 
@@ -164,8 +163,6 @@ void ptm_output_start(struct ptm *p)
 void ptm_output_forget(struct ptm *p)
 {
 	p->region_ok = false;
-	p->stage_n = 0;
-	p->stage_cap = 0;
 }
 
 /* The current region has been written completely. */
@@ -175,7 +172,7 @@ static void region_full(struct ptm *p)
 
 	if (!(p->ctl & CTL_TOPA)) {
 		p->region_off = 0;
-		stage_reset(p);
+		stage_limit(p);
 		return;
 	}
 
@@ -186,7 +183,6 @@ static void region_full(struct ptm *p)
 		/* OutputOffset stays at the region's size, as on a CPU. */
 		p->stopped = true;
 		p->region_ok = false;
-		p->stage_cap = 0;
 		ptm_trigger_off(p);
 		return;
 	}
@@ -237,7 +233,7 @@ void ptm_output_flush(struct ptm *p)
 		p->early_pmi_sent = true;
 		ptm_topa_pmi(p);
 	}
-	stage_reset(p);
+	stage_limit(p);
 }
 
 static void output_slowly(struct ptm *p, const uint8_t *bytes, unsigned int n)
