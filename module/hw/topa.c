@@ -53,7 +53,6 @@ void auxt_topa_link(struct auxt_topa *topa)
 		topa->tables[table][auxt_topa_regions_of(topa, table)] =
 			topa->phys[next] | TOPA_ENTRY_END;
 	}
-	topa->hint = 0;
 }
 NOKPROBE_SYMBOL(auxt_topa_link);
 
