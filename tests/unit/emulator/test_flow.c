@@ -455,6 +455,34 @@ static void nothing_leans_on_the_time_before_enable(void **state)
 	EXPECT(m, P_CBR(CBR_RATIO), P_MODE64, PGE_FULL(KERN + 2), P_TIP16(KERN + 0x100));
 }
 
+/* TNT bits that no packet has taken when tracing ends at once, by an error or by an INIT. */
+static void pending_bits_end_with_their_window(void **state)
+{
+	struct machine *m = *state;
+
+	for (unsigned int init = 0; init < 2; init++) {
+		start(m, ON);
+		mark(m);
+		wr(m, MSR_PTM_KNOB + PTM_KNOB_WRITE_FAIL, !init);
+		branch(m, PTM_JMP_INDIRECT, KERN, KERN + 2, OUT);
+		branch(m, PTM_JCC_TAKEN, KERN, KERN + 2, KERN + 2);
+		branch(m, PTM_JCC_TAKEN, KERN, KERN + 2, KERN + 2);
+		if (init)
+			ptm_reset(m->ptm, true);
+		else
+			rd(m, OUTPUT_MASK);	/* writes the TIP */
+		assert_int_equal(rd(m, STATUS) & (S_ERROR | S_TRIGGER_EN), init ? 0 : S_ERROR);
+		stop(m);
+
+		mark(m);
+		start(m, ON);
+		branch(m, PTM_JCC_NOT_TAKEN, KERN, KERN + 2, KERN + 2);
+		stop(m);
+		EXPECT(m, P_PSB, P_PIP(0x1000), P_CBR(CBR_RATIO), P_PSBEND, P_MODE64,
+		       PGE_FULL(KERN + 2), P_TNT(1, 0), P_FUP16(KERN), P_PGD_NO_IP);
+	}
+}
+
 /* Filters */
 
 static void ip_range_is_inclusive(void **state)
@@ -783,6 +811,26 @@ static void overflow_cut_short_by_disable(void **state)
 	EXPECT(m, P_PSB, P_PIP(0x1000), P_CBR(CBR_RATIO), P_PSBEND, P_MODE64, PGE_FULL(KERN + 2));
 }
 
+/* An error leaves no place for the OVF. */
+static void overflow_cut_short_by_an_error_goes_on_in_the_next_window(void **state)
+{
+	struct machine *m = *state;
+
+	start(m, ON);
+	mark(m);
+	wr(m, MSR_PTM_KNOB + PTM_KNOB_WRITE_FAIL, 1);
+	branch(m, PTM_JMP_INDIRECT, KERN, KERN + 2, OUT);
+	wr(m, MSR_PTM_DROP, 1);
+	rd(m, OUTPUT_MASK);	/* writes the TIP */
+	assert_int_equal(rd(m, STATUS) & (S_ERROR | S_TRIGGER_EN), S_ERROR);
+	stop(m);
+	assert_int_equal(rd(m, MSR_PTM_DROP), 1);
+
+	start(m, USER | BRANCH_EN);
+	far_to(m, PTM_FAR, &user_ctx, KERN, OUT);
+	EXPECT(m, P_OVF, P_FUP(OUT), P_PSB, P_CBR(CBR_RATIO), P_MODE64, P_FUP(OUT), P_PSBEND);
+}
+
 static void overflow_armed_before_enable_takes_the_psb(void **state)
 {
 	struct machine *m = *state;
@@ -817,7 +865,8 @@ int main(void)
 		T(ret_stack_forgets_what_fell_out_of_it), T(call_to_next_instruction_is_not_pushed),
 		T(disretc_turns_compression_off), T(calls_before_pge_do_not_count),
 		T(compressed_ret_that_leaves_the_range_has_its_ip),
-		T(nothing_leans_on_the_time_before_enable), T(ip_range_is_inclusive), T(two_ip_ranges_are_a_union),
+		T(nothing_leans_on_the_time_before_enable), T(pending_bits_end_with_their_window),
+		T(ip_range_is_inclusive), T(two_ip_ranges_are_a_union),
 		T(each_ip_range_has_its_own_end), T(a_range_no_longer_set_does_not_stop),
 		T(cr3_filter_follows_the_context_switch),
 		T(near_branches_without_context_are_ignored),
@@ -828,7 +877,9 @@ int main(void)
 		T(overflow_that_ends_without_packeten),
 		T(overflow_that_took_state_is_followed_by_psb), T(overflow_that_took_a_mode_is_followed_by_psb),
 		T(overflow_that_took_a_psb_gives_it_back), T(overflow_gives_time_again),
-		T(overflow_cut_short_by_disable), T(overflow_armed_before_enable_takes_the_psb),
+		T(overflow_cut_short_by_disable),
+		T(overflow_cut_short_by_an_error_goes_on_in_the_next_window),
+		T(overflow_armed_before_enable_takes_the_psb),
 		T(overflow_into_a_tracestop_range),
 	};
 	static struct CMUnitTest tests[ROWS + sizeof(others) / sizeof(others[0])];
