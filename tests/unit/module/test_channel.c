@@ -1807,6 +1807,24 @@ static void without_full_auto_no_tail_poll_runs(void **state)
 	}
 }
 
+/* Until something changes, whatever else asks for the channel's position. */
+static void a_full_channel_wakes_its_reader_once(void **state)
+{
+	static const u32 flags[] = { 0, AUXTRACE_SETUP_FULL_AUTO, AUXTRACE_SETUP_FULL_STOP };
+
+	for (unsigned int i = 0; i < 3; i++) {
+		make(flags[i]);
+		start(false);
+		run_until_full();
+		assert_true(channel->wake.queued);
+		irq_work_sync(&channel->wake);
+		auxt_settle_sync(channel);
+		run_nmi(NMI_PMI);
+		assert_false(channel->wake.queued);
+		unmake();
+	}
+}
+
 /* Whatever NMIs do while the timer runs, a channel that waits is polled for. */
 static void full_auto_survives_a_storm(void **state)
 {
@@ -3037,6 +3055,7 @@ int main(void)
 		cmocka_unit_test(full_auto_polls_the_tail_while_it_waits),
 		cmocka_unit_test(full_auto_never_forgets_a_channel_that_waits),
 		cmocka_unit_test(without_full_auto_no_tail_poll_runs),
+		cmocka_unit_test(a_full_channel_wakes_its_reader_once),
 		cmocka_unit_test(full_auto_survives_a_storm),
 		cmocka_unit_test(a_slot_is_retained_and_the_next_window_begins_in_another),
 		cmocka_unit_test(a_paused_channel_changes_its_slot_and_stays_paused),
