@@ -662,17 +662,18 @@ static void single_range_without_memory(void **state)
 
 /* The state in the MSRs */
 
-static void bytes_are_in_memory_when_the_offset_is_read(void **state)
+static void bytes_are_in_memory_when_an_output_msr_is_read(void **state)
 {
 	struct machine *m = *state;
 
-	start(m, ON);
-	for (unsigned int i = 0; i < 1000; i++) {
-		uint64_t offset;
-
+	start(m, ON | PSB_FREQ(5));
+	for (unsigned int i = 1; i <= 1000; i++) {
 		branch(m, PTM_JMP_INDIRECT, KERN, KERN + 2, KERN);
-		offset = rd(m, OUTPUT_MASK) >> 32;
-		assert_int_equal(offset, m->tee_n);
+		if (i & 1)
+			assert_int_equal(rd(m, OUTPUT_BASE), OUT_AT);
+		else
+			assert_int_equal(rd(m, OUTPUT_MASK) >> 32, 39 + 3 * i);
+		assert_int_equal(m->tee_n, 39 + 3 * i);
 	}
 }
 
@@ -743,7 +744,7 @@ int main(void)
 		T(single_range_goes_around), T(single_range_of_the_least_size),
 		T(single_range_starts_at_its_offset), T(single_range_mask_not_contiguous),
 		T(single_range_base_overlaps_mask), T(single_range_offset_beyond_mask),
-		T(single_range_without_memory), T(bytes_are_in_memory_when_the_offset_is_read),
+		T(single_range_without_memory), T(bytes_are_in_memory_when_an_output_msr_is_read),
 		T(bytes_are_in_memory_when_traceen_is_cleared), T(packetbytecnt_counts),
 		T(untraced_branches_cost_no_write),
 	};

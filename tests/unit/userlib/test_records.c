@@ -430,6 +430,19 @@ static void a_slot_that_begins_within_a_word_is_not_believed(void **state)
 	fails(EBADE, auxtrace_reader_copy_records(reader, NULL, buf, sizeof(buf), &copy));
 }
 
+/* The page of a writer that goes no further: the new slot has its begin, and the head is still the old one's. */
+static void a_slot_that_is_being_switched_is_to_be_copied_later(void **state)
+{
+	struct auxtrace_copy copy;
+	uint64_t buf[64];
+
+	(void)state;
+	begin(AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_DATA_OVERWRITE, 2);
+	channel->status->data_slot_begin = 8;
+	fails(EAGAIN, auxtrace_reader_copy_records(reader, NULL, buf, sizeof(buf), &copy));
+	says("snapshots switch slots of CPU 3");
+}
+
 static void a_damaged_file_ends_before_what_is_no_record(void **state)
 {
 	uint64_t buf[64];
@@ -496,6 +509,7 @@ int main(void)
 		t(a_slot_that_cannot_be_is_not_believed),
 		t(an_overwritable_ring_that_holds_no_record_is_not_believed),
 		t(a_slot_that_begins_within_a_word_is_not_believed),
+		t(a_slot_that_is_being_switched_is_to_be_copied_later),
 		t(a_damaged_file_ends_before_what_is_no_record),
 		t(a_window_is_whole_in_part_or_gone),
 	};

@@ -426,6 +426,9 @@ static void a_refused_setup_is_explained(void **state)
 	refused_with(EINVAL, "fup_on_ptw is set without ptw", o.config = "fup_on_ptw", o.cpus = "0");
 	refused_with(EINVAL, "a CPU of the session cannot trace without branches", o.config = "pt",
 		     o.cpus = "0");
+	/* None of these needs another term. */
+	refused_with(EINVAL, "a CPU of the session cannot trace without branches",
+		     o.config = "cyc,mtc,tsc,noretcomp,ptw,psb_period=1", o.cpus = "0");
 	refused_with(EOPNOTSUPP, "a CPU of the session lacks ptw", o.config = "tsc,ptw");
 	refused_with(EOPNOTSUPP, "a CPU of the session lacks one or more of fup_on_ptw, ptw",
 		     o.config = "ptw,fup_on_ptw");
