@@ -1608,6 +1608,38 @@ static void on_preempt_rt_a_work_wakes_readers_and_close_waits_once(void **state
 	shim_preempt_rt = false;
 }
 
+static void write_and_sync(u64 bytes)
+{
+	hw.position += bytes;
+	irq_work_sync(&channel->wake);
+	auxt_settle_sync(channel);
+}
+
+/* An AUX record is written for each advance of the AUX area: here one as long as the advance. */
+static void bytes_and_records_that_advance_alike_wake_the_reader(void **state)
+{
+	u64 before, size;
+
+	make_with((struct auxtrace_setup) { .data_size = DATA_SIZE,
+		  .aux_watermark = AUXT_REGION_SIZE });
+	start(false);
+	hw.rate = 0;
+	write_and_sync(AUXT_REGION_SIZE);
+	before = status_page.data_head;
+	write_and_sync(8);
+	size = status_page.data_head - before;
+	assert_true(size);
+	write_and_sync(size);
+	assert_int_equal(status_page.data_head, before + 2 * size);
+	assert_true(channel->wake.queued);
+	/* Nor does it matter how much of the records the reader frees at the same time. */
+	user_page.data_tail = 2 * size;
+	write_and_sync(size);
+	assert_int_equal(status_page.data_consumed, 2 * size);
+	assert_true(channel->wake.queued);
+	unmake();
+}
+
 static void records_wake_the_reader_once_at_the_watermark(void **state)
 {
 	unsigned int woken;
@@ -3042,6 +3074,7 @@ int main(void)
 		cmocka_unit_test(without_a_data_ring_nothing_is_written),
 		cmocka_unit_test(paused_output_is_counted_and_reported),
 		cmocka_unit_test(on_preempt_rt_a_work_wakes_readers_and_close_waits_once),
+		cmocka_unit_test(bytes_and_records_that_advance_alike_wake_the_reader),
 		cmocka_unit_test(records_wake_the_reader_once_at_the_watermark),
 		cmocka_unit_test(a_record_of_a_trigger_wakes_the_reader),
 		cmocka_unit_test(a_freeze_that_nests_wakes_readers),

@@ -757,7 +757,7 @@ static void a_slot_used_again_shows_nothing_of_its_earlier_use(void **state)
 		begin_test(kinds[kind], 2);
 		srand(5);
 		for (u32 i = 0; i < 1000; i++) {
-			u64 number = done[0].tried;
+			u64 number = done[0].tried, from = page.data_slot_begin;
 			int count = rand() % 100;
 
 			for (int n = 0; n < count; n++)
@@ -769,6 +769,9 @@ static void a_slot_used_again_shows_nothing_of_its_earlier_use(void **state)
 			check();
 			auxt_data_switch(&ring, (i + 1) % 2, &begin, &end);
 			check();
+			/* All of the slot was retained, or what it holds. */
+			assert_int_equal(end, page.data_head);
+			assert_int_equal(begin, end - min(end - from, (u64)slot_bytes));
 		}
 		end_test();
 	}

@@ -19,6 +19,7 @@ struct auxt_channel *auxt_attached[TRACE_PMUS];
 
 static u64 now;
 static u32 lvtpc;
+static unsigned int apic_writes;
 static bool asserted[TRACE_PMUS];
 static unsigned int coming;	/* so many interrupts come, each as one is acknowledged */
 static bool panicking;
@@ -52,6 +53,7 @@ void auxt_apic_write(u32 reg, u32 value)
 {
 	assert_int_equal(reg, APIC_LVTPC);
 	lvtpc = value;
+	apic_writes++;
 }
 
 static bool has_apic;
@@ -314,6 +316,19 @@ static void an_entry_of_other_code_is_left_alone(void **state)
 	lvtpc = APIC_DM_NMI;
 }
 
+/* In a virtual machine each write of the APIC may leave the guest. */
+static void an_entry_that_is_not_masked_is_not_written(void **state)
+{
+	apic_writes = 0;
+	lvtpc = APIC_DM_NMI;
+	assert_int_equal(handlers[2].call(NMI_UNKNOWN, NULL), NMI_DONE);
+	assert_int_equal(apic_writes, 0);
+	lvtpc |= APIC_LVT_MASKED;
+	assert_int_equal(handlers[2].call(NMI_UNKNOWN, NULL), NMI_DONE);
+	assert_int_equal(apic_writes, 1);
+	assert_int_equal(lvtpc, APIC_DM_NMI);
+}
+
 static void an_interrupt_needs_an_apic_and_a_pmu_of_that_version(void **state)
 {
 	for (unsigned int i = 0; i < 18; i++) {
@@ -336,6 +351,7 @@ int main(void)
 		T(an_area_that_fills_at_once_does_not_keep_the_nmi),
 		T(when_the_kernel_crashes_the_first_handler_claims_the_nmi),
 		T(an_entry_of_other_code_is_left_alone),
+		T(an_entry_that_is_not_masked_is_not_written),
 		T(an_entry_is_taken_if_it_is_free_and_given_back),
 		T(an_nmi_that_stop_left_pending_is_claimed_and_unmasked_for_perf),
 		T(of_three_handlers_all_are_registered_or_none),
