@@ -532,6 +532,8 @@ static void stop_inside_the_psb_of_an_enable(void **state)
 	assert_int_equal(rd(m, STATUS) & 0x3f, S_STOPPED);
 	assert_int_equal(S_BYTES(rd(m, STATUS)), 20);
 	assert_int_equal(rd(m, OUTPUT_MASK), at_entry(0, 4096));
+	/* The rest of the PIP, which was cut. */
+	assert_int_equal(counter(m, PTM_N_LOST), 4);
 	assert_false(ptm_tracing(m->ptm));
 	assert_int_equal(counter(m, PTM_N_PGE), 0);
 	stop(m);
