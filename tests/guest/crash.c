@@ -121,6 +121,28 @@ static void load_crash_kernel(const char *kernel, const char *initrd)
 		die("kexec_file_load");
 }
 
+/*
+ * Bytes of trace of a write(2) to a file of /proc, and of what the kernel then prints on its console.
+ * The write changes nothing: it sets the log level that there is.
+ */
+static uint64_t bytes_of_a_line(void)
+{
+	uint64_t before, after, most = 0;
+	char level[2] = "";
+
+	if (read(must_open("/proc/sys/kernel/printk"), level, 1) != 1)
+		die("/proc/sys/kernel/printk");
+	for (int i = 0; i < 3; i++) {
+		if (!emulator_bytes_plain(plan.crash_cpu, &before) ||
+		    file_write("/proc/sysrq-trigger", level) ||
+		    !emulator_bytes_plain(plan.crash_cpu, &after))
+			die("/proc/sysrq-trigger");
+		if (after - before > most)
+			most = after - before;
+	}
+	return most;
+}
+
 static void insmod(const char *path)
 {
 	syscall(SYS_finit_module, must_open(path), "", 0);
@@ -164,6 +186,8 @@ int main(int argc, char *argv[])
 		die("pin");
 	ok_start(s.fd);
 	usleep(50000);
+	if (plan.early)
+		note->line_bytes = bytes_of_a_line();
 	for (int i = 0; i < 10; i++)
 		to_landmark();
 	note->tsc = read_tsc();

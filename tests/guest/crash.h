@@ -31,10 +31,10 @@ struct crash_plan {
 	struct crash_channel channel[CRASH_CPUS];
 };
 
-/* Written at the last moment. */
 struct crash_note {
 	uint64_t magic;
-	uint64_t tsc;
+	uint64_t tsc;			/* at the last moment */
+	uint64_t line_bytes;		/* of trace, of a CPU for which the kernel prints a line or two */
 };
 
 #endif
