@@ -33,9 +33,9 @@ NOKPROBE_SYMBOL(hit_refund);
 
 /*
  * Does a hit of a trigger with TRIGGER_IS_COUNTED act? If so, sets @at to the time from which the
- * hold-off counts. Any earlier hold-off is over.
+ * hold-off counts, and @since to the time from which the previous one counted.
  */
-static bool hit_may_act(struct auxt_trigger *t, u64 *at)
+static bool hit_may_act(struct auxt_trigger *t, u64 *since, u64 *at)
 {
 	u64 acted = this_cpu_read(t->counts->acted_tsc);
 	u64 now;
@@ -49,6 +49,7 @@ static bool hit_may_act(struct auxt_trigger *t, u64 *at)
 		return false;
 	if (t->allowance && atomic64_dec_if_positive(&t->left) < 0)
 		return false;
+	*since = acted;
 	*at = now;
 	/* If the cmpxchg fails, a hit in an NMI has acted since, and holds this one off. */
 	if (!t->hold_off || this_cpu_cmpxchg(t->counts->acted_tsc, acted, now) == acted)
@@ -72,7 +73,7 @@ static __always_inline bool hit_is_noop(const struct auxt_trigger *t, const stru
  */
 static noinline size_t hit_slow(struct auxt_trigger *t, struct auxt_channel *ch, u64 value)
 {
-	u64 at = 0;
+	u64 since = 0, at = 0;
 
 	if (t->is & TRIGGER_IS_CLOCK)
 		auxt_latency_tick(t);
@@ -81,7 +82,7 @@ static noinline size_t hit_slow(struct auxt_trigger *t, struct auxt_channel *ch,
 	/* A FREEZE with nothing to do uses up neither after_hits nor count. */
 	if (t->request.action == AUXTRACE_ACTION_FREEZE && hit_is_noop(t, ch))
 		return t->noop_count;
-	if (t->is & TRIGGER_IS_COUNTED && !hit_may_act(t, &at))
+	if (t->is & TRIGGER_IS_COUNTED && !hit_may_act(t, &since, &at))
 		return offsetof(struct trigger_counts, held);
 	if (hit_is_noop(t, ch))
 		return t->noop_count;
@@ -91,7 +92,7 @@ static noinline size_t hit_slow(struct auxt_trigger *t, struct auxt_channel *ch,
 	hit_refund(t);
 	/* The trigger has not acted, so no hold-off begins. */
 	if (t->hold_off)
-		this_cpu_cmpxchg(t->counts->acted_tsc, at, 0);
+		this_cpu_cmpxchg(t->counts->acted_tsc, at, since);
 	return offsetof(struct trigger_counts, missed);
 }
 NOKPROBE_SYMBOL(hit_slow);
