@@ -730,12 +730,14 @@ struct auxtrace_recording *auxtrace_recording_create(struct auxtrace_session *se
 ssize_t auxtrace_recording_drain(struct auxtrace_recording *recording);
 
 /**
- * auxtrace_recording_on_cut - have a function called at each snapshot, right after its cut
- * @on_cut: called with @arg; NULL: none
+ * auxtrace_recording_on_cut - have a function called at each snapshot, after its cut
+ * @on_cut: called with @arg by auxtrace_recording_snapshot(); NULL: none
  *
- * The trace of a snapshot reaches up to its cut. @on_cut adds what has been reported of processes up to
- * then: it calls auxtrace_recording_begin_task() and the like, which have to be told of forks, execs,
- * exits and mappings in the order of their times. Reports from after the cut may be among them.
+ * The trace of a snapshot reaches up to its cut. @on_cut records the forks, execs, exits and mappings
+ * that have been reported by then, in the order of their times, with auxtrace_recording_begin_task()
+ * and the like; it may record later ones, too. It is called right after the cut, when CPUs may be
+ * paused, and again when all processes have been read. It must not call auxtrace_recording_snapshot()
+ * or end the recording.
  */
 void auxtrace_recording_on_cut(struct auxtrace_recording *recording, void (*on_cut)(void *arg),
 			       void *arg);
@@ -745,10 +747,10 @@ void auxtrace_recording_on_cut(struct auxtrace_recording *recording, void (*on_c
  *
  * Writes to a directory snapshot.NNNN in the recording's directory, numbered from 0001. It is
  * a complete recording, with the tasks as they are at the cut, and the kernel's code as of the first
- * snapshot. Tasks are read right after the cut, before the trace is written.
+ * snapshot. With slots the tasks are read before the trace is written.
  *
  * With slots nothing is missed meanwhile. Without slots all CPUs are paused until the
- * snapshot is written; CPUs that were paused before stay paused. The session continues even
+ * trace is written; CPUs that were paused before stay paused. The session continues even
  * if the call fails.
  *
  * Return: the number of the snapshot; or -1 with an error of mkdir(2), open(2) or

@@ -98,17 +98,25 @@ static int write_cuts(struct auxtrace_recording *rec, struct files *files,
 	return aux_writer_flush(rec->writer);
 }
 
-/*
- * Add what happened to tasks up to the cut, and read those that are alive. The writing of the trace
- * takes long enough for many of them to exec or to exit, so it comes later.
- */
-static int add_tasks(struct auxtrace_recording *rec)
+static void add_reports(struct auxtrace_recording *rec)
 {
 	if (rec->on_cut)
 		rec->on_cut(rec->on_cut_arg);
-	return auxtrace_recording_add_all_tasks(rec) < 0 ? -1 : 0;
 }
 
+/* What happens to processes while they are read is reported, too. */
+static int add_tasks(struct auxtrace_recording *rec)
+{
+	if (auxtrace_recording_add_all_tasks(rec) < 0)
+		return -1;
+	add_reports(rec);
+	return 0;
+}
+
+/*
+ * The writing of the trace takes long enough for many processes to exec or to exit. So they are read
+ * before it; but without slots all CPUs are paused until it is done, and then they are read after it.
+ */
 static int cut_and_write(struct auxtrace_recording *rec, struct files *files,
 			 struct auxtrace_cut *cuts)
 {
@@ -124,7 +132,8 @@ static int cut_and_write(struct auxtrace_recording *rec, struct files *files,
 		flags = before.frozen ? 0 : AUXTRACE_SNAPSHOT_PAUSE;
 	if (auxtrace_snapshot(s, flags, cuts, s->nr_readers, &slot) < 0)
 		goto out;
-	ret = add_tasks(rec) || write_cuts(rec, files, cuts) ? -1 : 0;
+	add_reports(rec);
+	ret = (retained && add_tasks(rec)) || write_cuts(rec, files, cuts) ? -1 : 0;
 	err = errno;
 	/* No write may be in flight when the hardware writes these pages again. */
 	if (ret)
@@ -134,6 +143,8 @@ static int cut_and_write(struct auxtrace_recording *rec, struct files *files,
 		ret = -1;
 	}
 	errno = err;
+	if (!ret && !retained)
+		ret = add_tasks(rec);
 out:
 	free_running(&before);
 	return ret;

@@ -10,7 +10,6 @@
  * An entry keeps every mapping that was ever seen in it. If files were mapped one after
  * the other at the same address, it has both, and a decoder cannot tell which one ran.
  */
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -37,9 +36,10 @@ struct space {
 	char comm[64];
 	char exe[4096];
 	uint64_t cr3, cr3_mask;
-	uint64_t seen_tsc;	/* when it was first read */
+	uint64_t seen_tsc;	/* when it was first read: when that began, */
+	uint64_t read_tsc;	/* and when it had been done */
 	uint64_t begin_tsc, end_tsc;	/* end_tsc 0: it has not ended, as far as we know */
-	bool gone;		/* by an exec; or another process has its page-table root */
+	bool gone;		/* by an exec; or another process has its page-table root, or its number */
 	uint64_t vdso_start;
 	size_t vdso_len;
 	uint8_t *vdso;
@@ -174,7 +174,8 @@ static void read_names(struct space *s, const char *proc)
 	ssize_t len;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "%s/comm", proc);
+	/* The process's, not that of a thread. */
+	snprintf(path, sizeof(path), "/proc/%d/comm", s->pid);
 	f = fopen(path, "re");
 	if (f) {
 		if (fgets(s->comm, sizeof(s->comm), f))
@@ -209,6 +210,7 @@ static struct space *read_once(pid_t pid, const struct auxtrace_task *task)
 		free_space(s);
 		return NULL;
 	}
+	s->read_tsc = __rdtsc();
 	return s;
 }
 
@@ -221,7 +223,7 @@ static int ask_again(const struct auxtrace_session *session, pid_t pid, struct a
 
 /*
  * Ask for the threads of process @pid until one has an address space. The main thread has none once
- * it has exited, while the others go on.
+ * it has exited, while the others go on. ENXIO: none has one.
  */
 static int ask_threads(const struct auxtrace_session *session, pid_t pid, struct auxtrace_task *task)
 {
@@ -232,39 +234,58 @@ static int ask_threads(const struct auxtrace_session *session, pid_t pid, struct
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	dir = opendir(path);
-	while (dir && ret && (e = readdir(dir)))
-		if (isdigit((unsigned char)e->d_name[0]))
-			ret = ask_again(session, atoi(e->d_name), task);
-	if (dir)
-		closedir(dir);
+	if (!dir) {
+		/* The process has ended since. */
+		if (errno == ENOENT)
+			errno = ENXIO;
+		return -1;
+	}
+	while (ret && (e = readdir(dir))) {
+		pid_t tid = atoi(e->d_name);
+
+		/* Not "." and ".."; and the main thread has been asked for. */
+		if (tid && tid != pid)
+			ret = ask_again(session, tid, task);
+	}
+	closedir(dir);
 	if (ret)
 		errno = ENXIO;
 	return ret;
 }
 
 /* As auxtrace_task(). @task->pid is then the thread that was asked for. */
-static int ask(struct auxtrace_session *session, pid_t pid, struct auxtrace_task *task)
+static int task_of_process(struct auxtrace_session *session, pid_t pid, struct auxtrace_task *task)
 {
 	if (!auxtrace_task(session, pid, task))
 		return 0;
-	if (errno != ENXIO || ask_threads(session, pid, task))
+	if (errno != ENXIO)
 		return -1;
-	fail_forget();
-	return 0;
+	if (!ask_threads(session, pid, task)) {
+		fail_forget();
+		return 0;
+	}
+	if (errno != ENXIO)
+		return fail(errno, "cannot read the threads of process %d: %s", pid, strerror(errno));
+	return -1;
 }
 
-/* The page tables and the mappings are of one address space: if an exec came in between, again. */
+/*
+ * The page tables and the mappings are of one address space: if an exec came in between, or the
+ * thread's exit, again.
+ */
 static struct space *read_space(struct auxtrace_session *session, pid_t pid)
 {
 	for (int left = MAX_EXECS;; left--) {
 		struct auxtrace_task before, after;
 		struct space *s;
 
-		if (ask(session, pid, &before))
+		if (task_of_process(session, pid, &before))
 			return NULL;
 		s = read_once(pid ?: getpid(), &before);
-		if (!s || !left || ask_again(session, before.pid, &after) ||
-		    after.out_context == before.out_context)
+		if (!s || !left)
+			return s;
+		/* Of a thread that has exited meanwhile, /proc has no mappings. */
+		if (ask_again(session, before.pid, &after) ? s->count : after.out_context == before.out_context)
 			return s;
 		free_space(s);
 	}
@@ -310,7 +331,7 @@ static bool is_again(const struct auxtrace_session *session, struct space *old,
 	return false;
 }
 
-/* The newest entry of process @pid that was first read before @time, or NULL. 0: the caller. */
+/* The newest entry of process @pid that had been read before @time, or NULL. 0: the caller. */
 static struct space *newest_before(const struct task_list *list, pid_t pid, uint64_t time)
 {
 	struct space *found = NULL;
@@ -318,7 +339,7 @@ static struct space *newest_before(const struct task_list *list, pid_t pid, uint
 	if (!pid)
 		pid = getpid();
 	for (struct space *s = list->head; s; s = s->next)
-		if (s->pid == pid && s->seen_tsc < time)
+		if (s->pid == pid && s->read_tsc < time)
 			found = s;
 	return found;
 }
@@ -346,11 +367,11 @@ static int refresh(struct space *old, struct space *fresh)
 
 /*
  * Begin the address space at @time, when a fork or an exec was reported, if it was first read after
- * that. Of several reports the last one made it: after a fork it may be read only after the exec.
+ * that: a reading that an exec comes into the middle of waits for its end. Of several reports the last one made it: after a fork it may be read only after the exec.
  */
 static void begin_at(struct space *s, uint64_t time)
 {
-	if (time && time <= s->seen_tsc && (s->begin_tsc == s->seen_tsc || time > s->begin_tsc))
+	if (time && time <= s->read_tsc && (s->begin_tsc == s->seen_tsc || time > s->begin_tsc))
 		s->begin_tsc = time;
 }
 
@@ -399,7 +420,7 @@ int task_list_end(struct task_list *list, pid_t pid, uint64_t time)
 
 int task_list_add(struct task_list *list, struct auxtrace_session *session, pid_t pid)
 {
-	return add(list, session, pid, 0, TASK_FORK);
+	return add(list, session, pid, 0, TASK_READ);
 }
 
 /*
@@ -408,7 +429,7 @@ int task_list_add(struct task_list *list, struct auxtrace_session *session, pid_
  * then: an end that was reported is that of a thread. Before a fork the number was another process's,
  * whose end was reported, or lost.
  */
-static void leave_before(struct task_list *list, pid_t pid, uint64_t time, enum task_cause cause)
+static void end_entry_before(struct task_list *list, pid_t pid, uint64_t time, enum task_cause cause)
 {
 	struct space *s = newest_before(list, pid, time);
 
@@ -425,7 +446,7 @@ int task_list_begin(struct task_list *list, struct auxtrace_session *session, pi
 	struct space *s;
 
 	/* Nothing was read before 0, which stands for a time that is not known. */
-	leave_before(list, pid, time, cause);
+	end_entry_before(list, pid, time, cause);
 	if (!add(list, session, pid, time, cause))
 		return 0;
 	/* The process has ended. If it was read after the fork or the exec, that is when it began. */
@@ -437,7 +458,7 @@ int task_list_begin(struct task_list *list, struct auxtrace_session *session, pi
 		return -1;
 	}
 	s->gone = true;
-	if (!s->end_tsc)
+	if (cause == TASK_EXEC || !s->end_tsc)
 		s->end_tsc = __rdtsc();
 	return -1;
 }

@@ -15,7 +15,8 @@ int task_list_add(struct task_list *list, struct auxtrace_session *session, pid_
 /* A thread of the process exited at @time, in the session's clock (0: now). */
 int task_list_end(struct task_list *list, pid_t pid, uint64_t time);
 
-enum task_cause { TASK_FORK, TASK_EXEC };
+/* Why a process is read: nothing was reported, its fork was, or its exec. */
+enum task_cause { TASK_READ, TASK_FORK, TASK_EXEC };
 
 /* The process has a new address space since @time, when it was forked or did an exec. */
 int task_list_begin(struct task_list *list, struct auxtrace_session *session, pid_t pid,

@@ -118,17 +118,15 @@ void notes_reports(struct notes *notes)
 		notes->lost += sideband_drain(notes->sideband, notes->recording);
 }
 
-static void note_task(struct notes *notes, pid_t pid)
+static void note_task(struct notes *notes, pid_t pid, bool exec)
 {
-	/* A thread of an exiting process may have no address space any more. */
-	if (notes->recording && auxtrace_recording_add_task(notes->recording, pid) && errno != ESRCH && errno != ENXIO)
-		say("process %d: %s", pid, auxtrace_error());
-}
+	struct auxtrace_recording *recording = notes->recording;
 
-static void note_exec(struct notes *notes, pid_t pid)
-{
-	/* When that was, perf has reported. */
-	if (notes->recording && auxtrace_recording_exec_task(notes->recording, pid, 0) && errno != ESRCH)
+	if (!recording)
+		return;
+	/* When an exec was, perf has reported. A thread of an exiting process may have no address space. */
+	if ((exec ? auxtrace_recording_exec_task(recording, pid, 0) : auxtrace_recording_add_task(recording, pid)) &&
+	    errno != ESRCH && errno != ENXIO)
 		say("process %d: %s", pid, auxtrace_error());
 }
 
@@ -148,18 +146,18 @@ static void handle_stop(pid_t pid, int status, struct notes *notes)
 			return;
 		}
 		/* A new child, before its first instruction. */
-		note_task(notes, pid);
+		note_task(notes, pid, false);
 		sig = 0;
 		break;
 	case PTRACE_EVENT_EXIT:
-		note_task(notes, pid);
+		note_task(notes, pid, false);
 		/* Fails for a thread: its process has not ended. */
 		if (notes->recording)
 			auxtrace_recording_end_task(notes->recording, pid, 0);
 		sig = 0;
 		break;
 	case PTRACE_EVENT_EXEC:
-		note_exec(notes, pid);
+		note_task(notes, pid, true);
 		sig = 0;
 		break;
 	case 0:

@@ -234,6 +234,7 @@ static int begin(void **state)
 	}
 	opened = fail_open = fail_map = polled = said = calls = 0;
 	mapping_errno = 0;
+	epoll_fd = -1;
 	no_cpus = false;
 	return 0;
 }
@@ -247,7 +248,7 @@ static int end(void **state)
 		if (i < opened ? fcntl(ring[i].fd, F_GETFD) != -1 : close(ring[i].fd))
 			return -1;
 	}
-	return 0;
+	return epoll_fd >= 0 && fcntl(epoll_fd, F_GETFD) != -1 ? -1 : 0;
 }
 
 static struct sideband *open_sideband(const struct auxtrace_info *info)

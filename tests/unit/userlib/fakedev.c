@@ -587,6 +587,7 @@ int __wrap_ioctl(int fd, unsigned long nr, ...)
 		task = arg;
 		assert_int_equal(task->size, sizeof(*task));
 		fake.task_pid = task->pid;
+		fake.task_calls++;
 		if (fake.on_task)
 			fake.on_task();
 		if (fake.task_errno) {

@@ -65,6 +65,7 @@ struct fakedev {
 	struct auxtrace_release release;	/* the last one */
 	uint64_t cr3;		/* what TASK answers */
 	int task_errno;		/* TASK fails with it; 0: it does not */
+	unsigned int task_calls;
 	pid_t task_pid;		/* what the last TASK asked for, before on_task is called */
 	void (*on_release)(void);
 	void (*on_status)(void);

@@ -879,6 +879,8 @@ static pid_t begin_two_threads(struct threads *t, pid_t *pid)
 		wait_for(t->go[0]);
 		syscall(SYS_exit, 0);
 	}
+	/* A child that fails closes the pipe. */
+	assert_int_equal(close(t->told[1]), 0);
 	assert_int_equal(read(t->told[0], &tid, sizeof(tid)), sizeof(tid));
 	return tid;
 }
@@ -914,8 +916,7 @@ static void end_two_threads(struct threads *t, pid_t pid)
 {
 	fake.on_task = NULL;
 	fake_child_end(pid);
-	for (int i = 0; i < 2; i++)
-		assert_int_equal(close(t->told[i]) | close(t->go[i]), 0);
+	assert_int_equal(close(t->told[0]) | close(t->go[0]) | close(t->go[1]), 0);
 }
 
 static void a_process_goes_on_without_its_main_thread(void **state)
@@ -977,6 +978,62 @@ static void a_process_without_a_main_thread_is_recorded(void **state)
 	expect_in(name, "\ncr3 0x1000\n");
 	expect_in(name, "libc.so.6");
 	expect_not_in(name, "\nexe \n");
+}
+
+static void ends_at_second_question(void)
+{
+	fake.task_errno = fake.task_calls > 1 ? ESRCH : 0;
+}
+
+/* The device still knew its page tables; /proc has no mappings any more. */
+static void a_process_that_ends_while_it_is_read_leaves_no_empty_entry(void **state)
+{
+	struct auxtrace_recording *rec;
+	char name[40];
+	siginfo_t end;
+	pid_t pid;
+
+	(void)state;
+	set_up("0", AUXTRACE_SETUP_USER);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid)
+		_exit(0);
+	assert_int_equal(waitid(P_PID, pid, &end, WEXITED | WNOWAIT), 0);
+	fake.cr3 = 0x1000;
+	fake.task_calls = 0;
+	fake.on_task = ends_at_second_question;
+	errno = 0;
+	assert_int_equal(auxtrace_recording_add_task(rec, pid), -1);
+	assert_int_equal(errno, ESRCH);
+	fake.on_task = NULL;
+	fake.task_errno = 0;
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	snprintf(name, sizeof(name), "task.%d", pid);
+	assert_false(exists(name));
+}
+
+/* An exec of another thread; perf has not reported it. */
+static void an_exec_that_cannot_be_read_ends_what_was_before(void **state)
+{
+	struct auxtrace_recording *rec;
+	uint64_t thread;
+
+	(void)state;
+	set_up("0", AUXTRACE_SETUP_USER);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	thread = __builtin_ia32_rdtsc();
+	assert_int_equal(auxtrace_recording_end_task(rec, 0, thread), 0);
+	fake.task_errno = ESRCH;
+	assert_int_equal(auxtrace_recording_exec_task(rec, 0, 0), -1);
+	fake.task_errno = 0;
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	assert_true(value_of("", "\nend_tsc ") > thread);
 }
 
 /* The process has ended before the report of its exec, but not before it was read. */
@@ -1728,7 +1785,33 @@ static void a_flight_recorder_writes_what_was_put_aside(void **state)
 	}
 }
 
-/* CPU 1 was paused, and its records, before the snapshot. */
+/* The process has its new page tables before perf reports the exec, and was read in between. */
+static void an_address_space_that_is_read_within_its_exec_is_one(void **state)
+{
+	struct auxtrace_recording *rec;
+	uint64_t exec;
+	char name[40];
+
+	(void)state;
+	set_up_data(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_DATA_OVERWRITE, 2);
+	fake.on_snapshot = take_slot;
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	fake.cr3 = 0x2000;
+	assert_int_equal(auxtrace_recording_begin_task(rec, 0, 0), 0);
+	/* It says when the reading began. */
+	next_slot = 1;
+	assert_int_equal(auxtrace_recording_snapshot(rec), 1);
+	snprintf(name, sizeof(name), "snapshot.0001/task.%d", getpid());
+	exec = number_in(name, "\nbegin_tsc ") + 1;
+	assert_int_equal(auxtrace_recording_exec_task(rec, 0, exec), 0);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	assert_int_equal(value_of("", "\nbegin_tsc "), exec);
+	assert_int_equal(value_of("", "\nend_tsc "), 0);
+	snprintf(name, sizeof(name), "task.%d.1", getpid());
+	assert_false(exists(name));
+}
+
 static struct auxtrace_recording *cut_recording;
 static uint64_t cut_time;
 static unsigned int cuts_told;
@@ -1741,16 +1824,21 @@ static void take_slot_now(unsigned int cpu, struct auxtrace_cut *cut)
 	fake.release.slot = 77;
 }
 
-/* Between the cut and what is read: an exec in the trace, and one after it. */
+/*
+ * Between the cut and what is read: an exec in the trace, and one after it, which is reported only when
+ * all processes have been read.
+ */
 static void tell_execs(void *arg)
 {
 	assert_ptr_equal(arg, &cuts_told);
 	assert_int_equal(fake.release.slot, 77);
-	cuts_told++;
-	fake.cr3 = 0x2000;
-	assert_int_equal(auxtrace_recording_exec_task(cut_recording, 0, cut_time - 1), 0);
-	fake.cr3 = 0x3000;
-	assert_int_equal(auxtrace_recording_exec_task(cut_recording, 0, cut_time + 1), 0);
+	if (!cuts_told++) {
+		fake.cr3 = 0x2000;
+		assert_int_equal(auxtrace_recording_exec_task(cut_recording, 0, cut_time - 1), 0);
+		fake.cr3 = 0x3000;
+	} else {
+		assert_int_equal(auxtrace_recording_exec_task(cut_recording, 0, cut_time + 1), 0);
+	}
 }
 
 /* The trace has been written. */
@@ -1777,14 +1865,14 @@ static void a_snapshot_has_the_tasks_of_its_cut(void **state)
 	auxtrace_recording_on_cut(rec, tell_execs, &cuts_told);
 	next_slot = 1;
 	assert_int_equal(auxtrace_recording_snapshot(rec), 1);
-	assert_int_equal(cuts_told, 1);
+	assert_int_equal(cuts_told, 2);
 	first_cut = cut_time;
 	fake.on_release = NULL;
 	auxtrace_recording_on_cut(rec, NULL, NULL);
 	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
 	next_slot = 0;
 	assert_int_equal(auxtrace_recording_snapshot(rec), 2);
-	assert_int_equal(cuts_told, 1);
+	assert_int_equal(cuts_told, 2);
 	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
 
 	snprintf(task, sizeof(task), "snapshot.0001/task.%d", getpid());
@@ -1811,9 +1899,17 @@ static void a_snapshot_has_the_tasks_of_its_cut(void **state)
 	}
 }
 
+/* CPUs are not paused for as long as it takes to read all processes. */
+static void is_read_after_the_resume(void)
+{
+	assert_int_equal(fake.control_cpus[0], 1);
+}
+
+/* CPU 1 was paused, and its records, before the snapshot. */
 static void without_slots_a_snapshot_pauses_and_resumes_who_ran(void **state)
 {
 	struct auxtrace_recording *rec;
+	char task[40];
 
 	(void)state;
 	set_up_data(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_DATA_OVERWRITE, 0);
@@ -1822,7 +1918,11 @@ static void without_slots_a_snapshot_pauses_and_resumes_who_ran(void **state)
 	produce(0, 100);
 	fake.channel[1].status->inhibit = AUXTRACE_INHIBIT_USER;
 	fake.channel[1].status->data_paused = 1;
+	fake.on_task = is_read_after_the_resume;
 	assert_int_equal(auxtrace_recording_snapshot(rec), 1);
+	fake.on_task = NULL;
+	snprintf(task, sizeof(task), "snapshot.0001/task.%d", getpid());
+	assert_true(exists(task));
 	assert_int_equal(fake.snapshot.flags, AUXTRACE_SNAPSHOT_PAUSE);
 	assert_int_equal(fake.control_cpus[0], 1);
 	assert_int_equal(fake.output_cpus[0], 1);
@@ -3022,6 +3122,9 @@ int main(void)
 		t(a_number_and_a_cr3_that_are_both_used_again_are_another_file),
 		t(a_process_goes_on_without_its_main_thread),
 		t(a_process_without_a_main_thread_is_recorded),
+		t(a_process_that_ends_while_it_is_read_leaves_no_empty_entry),
+		t(an_address_space_that_is_read_within_its_exec_is_one),
+		t(an_exec_that_cannot_be_read_ends_what_was_before),
 		t(an_exec_that_is_reported_late_takes_nothing_away),
 		t(after_an_exec_nothing_is_added_to_what_was_before),
 		t(a_reported_mapping_goes_to_the_newest_address_space),
