@@ -366,8 +366,9 @@ static int refresh(struct space *old, struct space *fresh)
 }
 
 /*
- * Begin the address space at @time, when a fork or an exec was reported, if it was first read after
- * that: a reading that an exec comes into the middle of waits for its end. Of several reports the last one made it: after a fork it may be read only after the exec.
+ * Begin the address space at @time, when a fork or an exec was reported, if it was not read before
+ * that: a reading that an exec comes into the middle of waits for its end. Of several reports the last
+ * one made it: after a fork it may be read only after the exec.
  */
 static void begin_at(struct space *s, uint64_t time)
 {

@@ -128,10 +128,12 @@ static void load_crash_kernel(const char *kernel, const char *initrd)
 static uint64_t bytes_of_a_line(void)
 {
 	uint64_t before, after, most = 0;
-	char level[2] = "";
+	char level[2];
 
-	if (read(must_open("/proc/sys/kernel/printk"), level, 1) != 1)
+	/* The first of several numbers; a sysrq sets one of a digit. */
+	if (read(must_open("/proc/sys/kernel/printk"), level, 2) != 2 || level[1] != '\t')
 		die("/proc/sys/kernel/printk");
+	level[1] = '\0';
 	for (int i = 0; i < 3; i++) {
 		if (!emulator_bytes_plain(plan.crash_cpu, &before) ||
 		    file_write("/proc/sysrq-trigger", level) ||
