@@ -11,6 +11,7 @@
 #include "internal.h"
 #include "kernel_code.h"
 #include "recording_dir.h"
+#include "search.h"
 
 #define SHARED	4	/* so many equal bytes in a row do not end a run of patched bytes */
 
@@ -28,20 +29,13 @@ static const struct code_symbol *find_symbol(const struct kernel_code *code, uin
 {
 	const struct code_range *range = kernel_code_range(code, address & -KERNEL_PAGE);
 	const struct code_symbol *symbol;
-	size_t low = 0, high = code->nr_symbols;
+	size_t i;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (code->symbols[mid].address <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	symbol = &code->symbols[low];
-	if (low && symbol[-1].address >= range->start)
+	find_first(i, code->nr_symbols, code->symbols[i].address > address);
+	symbol = &code->symbols[i];
+	if (i && symbol[-1].address >= range->start)
 		return &symbol[-1];
-	return low < code->nr_symbols && symbol->address < range->end ? symbol : NULL;
+	return i < code->nr_symbols && symbol->address < range->end ? symbol : NULL;
 }
 
 /*

@@ -11,6 +11,7 @@
 #include "code_image.h"
 #include "lib/symbols.h"
 #include "lib/tool.h"
+#include "userlib/search.h"
 
 #define PROBES	"[uprobes]"
 
@@ -529,20 +530,13 @@ bool code_is_32bit(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t
 
 bool code_is_entry(const struct code_image *code, uint64_t ip, bool unknown)
 {
-	size_t low = 0, high = code->nr_entries;
+	size_t i;
 
-	if (!high)
+	if (!code->nr_entries)
 		return unknown && code_is_kernel(ip);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (code->entry[mid].end <= ip)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < code->nr_entries && code->entry[low].start <= ip;
+	find_first(i, code->nr_entries, code->entry[i].end > ip);
+	return i < code->nr_entries && code->entry[i].start <= ip;
 }
 
 /* The address for which the ELF file links its byte at @offset. */

@@ -6,6 +6,7 @@
 #include "lib/tool.h"
 #include "pt_packets.h"
 #include "records.h"
+#include "userlib/search.h"
 
 /* ---- IPs ---------------------------------------------------------------- */
 
@@ -52,17 +53,10 @@ static void add_enable(struct windows *w, uint64_t offset)
 
 size_t windows_enables(const struct windows *w, uint64_t offset)
 {
-	size_t low = 0, high = w->nr_enables;
+	size_t i;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (w->enable[mid] < offset)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	find_first(i, w->nr_enables, w->enable[i] >= offset);
+	return i;
 }
 
 /* Are packets enabled (PacketEn)? track_enable() follows it from packet to packet. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "records.h"
+#include "userlib/search.h"
 
 static void keep(const union auxtrace_record ***list, size_t *count, const union auxtrace_record *record)
 {
@@ -126,34 +127,20 @@ const struct auxtrace_record_window *records_begin(const struct records *r, uint
 
 const struct auxtrace_record_window *records_within(const struct records *r, uint64_t position)
 {
-	size_t low = 0, high = r->nr_windows;
+	size_t i;
 
-	/* Find the first window that ends behind @position. */
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (r->window[mid]->end_position <= position)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < r->nr_windows && r->window[low]->begin <= position ? r->window[low] : NULL;
+	find_first(i, r->nr_windows, r->window[i]->end_position > position);
+	return i < r->nr_windows && r->window[i]->begin <= position ? r->window[i] : NULL;
 }
 
 /* The first anchor at or behind @position; @behind: behind it only. */
 static size_t first_anchor(const struct records *r, uint64_t position, bool behind)
 {
-	size_t low = 0, high = r->nr_anchors;
+	size_t i;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (r->anchor[mid].position < position || (behind && r->anchor[mid].position == position))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	find_first(i, r->nr_anchors, r->anchor[i].position > position ||
+				     (!behind && r->anchor[i].position == position));
+	return i;
 }
 
 void records_bounds(const struct records *r, uint64_t begin, uint64_t end, uint64_t *after,

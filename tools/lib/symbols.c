@@ -8,6 +8,7 @@
 
 #include "symbols.h"
 #include "tool.h"
+#include "userlib/search.h"
 
 static void add(struct symbols *s, uint64_t addr, uint64_t size, const char *name)
 {
@@ -153,20 +154,13 @@ int symbols_from_kallsyms(struct symbols *s, const char *path)
 
 const struct symbol *symbols_find(const struct symbols *s, uint64_t addr)
 {
-	size_t low = 0, high = s->count;
 	const struct symbol *sym;
+	size_t i;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (s->sym[mid].addr <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (!low)
+	find_first(i, s->count, s->sym[i].addr > addr);
+	if (!i)
 		return NULL;
-	sym = &s->sym[low - 1];
+	sym = &s->sym[i - 1];
 	return !sym->size || addr - sym->addr < sym->size ? sym : NULL;
 }
 
