@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "channel_case.h"
+
+static void a_window_record_says_what_began_and_ended_it(void **state)
+{
+	make(AUXTRACE_SETUP_OVERWRITE);
+	start(false);
+	check();
+	assert_int_equal(reported.starts, 1);
+	assert_int_equal(reported.start.pid, 10);
+	assert_int_equal(reported.start.tid, 11);
+	assert_int_equal(reported.windows, 0);
+	auxt_channel_pause(channel, NULL);
+	window_was(1, AUXTRACE_CAUSE_SESSION, AUXTRACE_CAUSE_USER);
+
+	auxt_channel_resume(channel, NULL);
+	shim_task = (struct task_struct) { .pid = 22, .tgid = 20 };
+	auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_OFFLINE);
+	window_was(2, AUXTRACE_CAUSE_USER, AUXTRACE_CAUSE_CPU);
+	assert_int_equal(reported.window.begin_pid, 10);
+	assert_int_equal(reported.window.begin_tid, 11);
+	assert_int_equal(reported.window.pid, 20);
+	assert_int_equal(reported.window.tid, 22);
+
+	auxt_channel_allow(channel, AUXTRACE_INHIBIT_OFFLINE);
+	hw.foreign = true;
+	auxt_settle_sync(channel);
+	window_was(3, AUXTRACE_CAUSE_CPU, AUXTRACE_CAUSE_FOREIGN);
+	assert_int_equal(status_page.gaps_error, 1);
+	assert_int_equal(reported.last_aux.flags, AUXTRACE_AUX_OVERWRITE | AUXTRACE_AUX_PARTIAL);
+	stop();
+	window_was(4, AUXTRACE_CAUSE_FOREIGN, AUXTRACE_CAUSE_SESSION);
+	assert_int_equal(reported.starts, 1);
+
+	/* Paused meanwhile: the RESUME begins the window. */
+	start(true);
+	auxt_channel_resume(channel, NULL);
+	hw.error = true;
+	auxt_settle_sync(channel);
+	window_was(5, AUXTRACE_CAUSE_USER, AUXTRACE_CAUSE_ERROR);
+	assert_int_equal(reported.starts, 2);
+	auxt_channel_resume(channel, NULL);
+	stop();
+	start(false);
+	stop();
+	window_was(6, AUXTRACE_CAUSE_SESSION, AUXTRACE_CAUSE_SESSION);
+	unmake();
+}
+
+static void full_is_a_cause_and_gives_way_to_those_before_it(void **state)
+{
+	make(0);
+	start(false);
+	run_until_full();
+	window_was(1, AUXTRACE_CAUSE_SESSION, AUXTRACE_CAUSE_FULL);
+	assert_int_equal(reported.last_aux.flags, AUXTRACE_AUX_TRUNCATED);
+	user_page.aux_tail = status_page.produced;
+	auxt_settle_sync_tails(channel);
+	auxt_channel_pause(channel, NULL);
+	window_was(2, AUXTRACE_CAUSE_FULL, AUXTRACE_CAUSE_USER);
+
+	/* A RESUME that finds a new tail begins the window. */
+	auxt_channel_resume(channel, NULL);
+	run_until_full();
+	user_page.aux_tail = status_page.produced;
+	auxt_channel_resume(channel, NULL);
+	auxt_channel_pause(channel, NULL);
+	window_was(4, AUXTRACE_CAUSE_USER, AUXTRACE_CAUSE_USER);
+
+	/* A RESUME that finds no new tail does not. */
+	auxt_channel_resume(channel, NULL);
+	run_until_full();
+	auxt_channel_pause(channel, NULL);
+	auxt_channel_resume(channel, NULL);
+	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_FULL);
+	user_page.aux_tail = status_page.produced;
+	auxt_settle_sync_tails(channel);
+	stop();
+	window_was(6, AUXTRACE_CAUSE_FULL, AUXTRACE_CAUSE_SESSION);
+
+	/* Stopped by the mark. */
+	start(false);
+	while (!hw.stopped)
+		hw_runs();
+	auxt_settle_sync(channel);
+	window_was(7, AUXTRACE_CAUSE_SESSION, AUXTRACE_CAUSE_FULL);
+	assert_true(reported.last_aux.flags & AUXTRACE_AUX_TRUNCATED);
+	unmake();
+}
+
+static void only_the_wanted_records_are_written(void **state)
+{
+	for (u32 wanted = 1; wanted <= AUXTRACE_WANT_ALL; wanted++) {
+		make_with((struct auxtrace_setup) { .flags = AUXTRACE_SETUP_OVERWRITE,
+			  .data_size = DATA_SIZE, .records = wanted });
+		start(false);
+		for (int i = 0; i < 3; i++) {
+			hw_runs();
+			auxt_channel_pause(channel, NULL);
+			auxt_channel_resume(channel, NULL);
+		}
+		check();
+		read_records();
+		assert_int_equal(reported.windows, wanted & AUXTRACE_WANT_WINDOW ? 3 : 0);
+		assert_int_equal(reported.starts, wanted & AUXTRACE_WANT_ITRACE_START ? 1 : 0);
+		assert_int_equal(reported.auxes >= 3, !!(wanted & AUXTRACE_WANT_AUX));
+		assert_true(wanted & AUXTRACE_WANT_AUX || !reported.auxes);
+		unmake();
+	}
+}
+
+static void without_a_data_ring_nothing_is_written(void **state)
+{
+	make_with((struct auxtrace_setup) { .flags = AUXTRACE_SETUP_OVERWRITE });
+	memset(data, 0x55, sizeof(data));
+	start(false);
+	auxt_channel_pause(channel, NULL);
+	auxt_channel_resume(channel, NULL);
+	auxt_settle_sync(channel);
+	user_page.data_tail = 77;
+	assert_false(auxt_settle_has_new_tail(channel));
+	check();
+	assert_int_equal(status_page.data_size, 0);
+	assert_int_equal(status_page.data_reserved, 0);
+	assert_int_equal(status_page.data_records, 0);
+	for (size_t i = 0; i < sizeof(data); i++)
+		assert_int_equal(data[i], 0x55);
+	unmake();
+}
+
+static void paused_output_is_counted_and_reported(void **state)
+{
+	u64 records;
+
+	make(AUXTRACE_SETUP_OVERWRITE);
+	start(false);
+	check();
+	auxt_channel_pause_output(channel, true);
+	records = status_page.data_records;
+	for (int i = 0; i < 5; i++) {
+		auxt_channel_pause(channel, NULL);
+		auxt_channel_resume(channel, NULL);
+	}
+	assert_int_equal(status_page.data_paused, 1);
+	assert_int_equal(status_page.data_records, records);
+	assert_true(status_page.data_lost >= 5);
+	auxt_channel_pause_output(channel, false);
+	assert_int_equal(status_page.data_records, records + 1);
+	reported.windows = 5;
+	read_records();
+	assert_int_equal(reported.lost, status_page.data_lost);
+	reported.aux = channel->aux_reported;
+	auxt_channel_pause(channel, NULL);
+	read_records();
+	assert_int_equal(reported.windows, 6);
+	unmake();
+}
+
+/* A record that fills the ring must not be kept out by a LOST record before it. */
+static void the_largest_sample_comes_after_a_loss(void **state)
+{
+	const u64 space = auxt_sample_space(4096);
+	const struct auxt_request request = {
+		.action = AUXTRACE_ACTION_SAMPLE, .trigger = 5, .size = space,
+	};
+	u64 begin;
+
+	make_with((struct auxtrace_setup) { .flags = AUXTRACE_SETUP_OVERWRITE,
+		  .data_size = 4096, .records = AUXTRACE_WANT_ITRACE_START });
+	start(false);
+	while (status_page.produced < space) {
+		shim_point();
+		auxt_settle_sync(channel);
+	}
+	assert_true(auxt_request_make(channel, &request, 0));
+	assert_true(auxt_request_make(channel, &request, 0));
+	assert_true(status_page.data_lost > 0);
+	begin = status_page.data_head;
+	user_page.data_tail = begin;
+	assert_true(auxt_request_make(channel, &request, 0));
+	assert_int_equal(status_page.data_head - begin, sizeof(struct auxtrace_record_lost) +
+			 AUXT_SAMPLE_FRAME + ALIGN(space, 8));
+	unmake();
+}
+
+static void a_sample_has_the_newest_bytes(void **state)
+{
+	for (u32 flags = 0; flags <= AUXTRACE_SETUP_OVERWRITE; flags += AUXTRACE_SETUP_OVERWRITE) {
+		make(flags);
+		start(false);
+		run_to(SIZE / 2);
+		/* More bytes than were produced. */
+		assert_true(sample(SIZE - 1));
+		check();
+		assert_int_equal(reported.samples, 1);
+		assert_int_equal(reported.sample.length, hw.position);
+		assert_int_equal(status_page.samples_cut, 1);
+		/* The window went on, and bytes that the reader has consumed are still in memory. */
+		assert_true(hw.on);
+		assert_int_equal(hw.windows, 1);
+		user_page.aux_tail = status_page.produced;
+		run_to(SIZE + SIZE / 4);
+		user_page.aux_tail = flags ? 0 : status_page.produced;
+		assert_true(sample(SIZE / 2 - 3));
+		check();
+		assert_int_equal(reported.sample.length, SIZE / 2 - 3);
+		assert_int_equal(reported.sample.aux_end, hw.position);
+		assert_int_equal(status_page.samples, 2);
+		assert_int_equal(status_page.samples_cut, 1);
+		/* More than is still in memory. */
+		hw.position = ALIGN(hw.position, 8);
+		assert_true(sample(SIZE + 100));
+		check();
+		assert_int_equal(reported.sample.length, SIZE);
+		assert_int_equal(status_page.samples_cut, 2);
+		unmake();
+	}
+}
+
+static void records_of_a_hit_name_its_event_and_the_task(void **state)
+{
+	const struct auxt_request pause = { .action = AUXTRACE_ACTION_PAUSE, .trigger = 5 };
+	const struct auxt_request freeze = { .action = AUXTRACE_ACTION_FREEZE, .trigger = 6 };
+	const struct auxt_request later = {
+		.action = AUXTRACE_ACTION_RESUME, .trigger = 7, .delay = 1,
+	};
+
+	make(AUXTRACE_SETUP_OVERWRITE);
+	start(false);
+	run_to(1000);
+	shim_task = (struct task_struct) { .pid = 22, .tgid = 20 };
+	assert_true(sample(100));
+	check();
+	assert_int_equal(reported.sample.trigger, 2);
+	assert_int_equal(reported.sample.pid, 20);
+	assert_int_equal(reported.sample.tid, 22);
+	assert_int_equal(reported.sample.sample_slot, 0);
+	assert_int_equal(reported.sample.wanted, 100);
+	assert_true(auxt_request_make(channel, &pause, 77));
+	check();
+	assert_int_equal(reported.trigger.value, 77);
+	assert_int_equal(reported.trigger.pid, 20);
+	assert_int_equal(reported.trigger.tid, 22);
+	assert_true(auxt_request_make(channel, &freeze, 78));
+	check();
+	assert_int_equal(reported.trigger.action, AUXTRACE_ACTION_FREEZE);
+	assert_int_equal(reported.trigger.value, 78);
+	assert_true(status_page.frozen_time > status_page.window_end_time);
+	/* The RESUME of a user leaves a PAUSE of a trigger. */
+	auxt_channel_resume(channel, NULL);
+	check();
+	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_TRIGGER);
+	trigger(AUXTRACE_ACTION_RESUME, 8);
+	assert_true(auxt_request_make(channel, &(struct auxt_request) {
+		.action = AUXTRACE_ACTION_PAUSE, .trigger = 9, .delay = 100 }, 79));
+	run_to(hw.position + 200);
+	auxt_settle_sync(channel);
+	check();
+	assert_int_equal(reported.trigger.trigger, 9);
+	assert_int_equal(reported.trigger.value, 79);
+	/* A delayed request that changes nothing is completed, too, without a record. */
+	trigger(AUXTRACE_ACTION_RESUME, 8);
+	assert_true(auxt_request_make(channel, &later, 80));
+	run_to(hw.position + 200);
+	auxt_settle_sync(channel);
+	check();
+	assert_int_equal(reported.trigger.trigger, 8);
+	assert_true(auxt_request_make(channel, &later, 81));
+	unmake();
+}
+
+/* As with BTS, whose data is made of records. */
+static void a_sample_is_a_multiple_of_the_granule(void **state)
+{
+	fake.granule = 24;
+	make(AUXTRACE_SETUP_OVERWRITE);
+	start(false);
+	run_to(2400);
+	hw.position = 2400;
+	assert_true(sample(1000));
+	check();
+	assert_int_equal(reported.sample.length, 984);
+	assert_int_equal(status_page.samples_cut, 0);
+	assert_true(sample(4000));
+	check();
+	assert_int_equal(reported.sample.length, 2400);
+	assert_int_equal(status_page.samples_cut, 1);
+	/* What the area holds is no multiple. */
+	hw.position = 2000 * 24;
+	assert_true(sample(2 * SIZE));
+	check();
+	assert_int_equal(reported.sample.length, SIZE - SIZE % 24);
+	unmake();
+	fake.granule = 1;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_window_record_says_what_began_and_ended_it),
+		cmocka_unit_test(full_is_a_cause_and_gives_way_to_those_before_it),
+		cmocka_unit_test(only_the_wanted_records_are_written),
+		cmocka_unit_test(without_a_data_ring_nothing_is_written),
+		cmocka_unit_test(paused_output_is_counted_and_reported),
+		cmocka_unit_test(the_largest_sample_comes_after_a_loss),
+		cmocka_unit_test(a_sample_has_the_newest_bytes),
+		cmocka_unit_test(records_of_a_hit_name_its_event_and_the_task),
+		cmocka_unit_test(a_sample_is_a_multiple_of_the_granule),
+	};
+
+	return cmocka_run_group_tests_name("record", tests, NULL, NULL);
+}

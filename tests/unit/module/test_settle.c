@@ -1,0 +1,619 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "channel_case.h"
+
+static void full_it_stops_counts_one_gap_and_wakes_the_reader(void **state)
+{
+	make(0);
+	start(false);
+	run_until_full();
+	check();
+	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_FULL);
+	assert_int_equal(status_page.gaps_full, 1);
+	assert_int_equal(hw.lost, 0);
+	assert_true(auxt_channel_is_readable(channel, false));
+	irq_work_sync(&channel->wake);
+	assert_true(group.waiters.woken > 0);
+
+	/* Further syncs do not count the same gap again. */
+	auxt_settle_sync(channel);
+	auxt_settle_sync(channel);
+	assert_int_equal(status_page.gaps_full, 1);
+
+	/* A new tail frees space. */
+	user_page.aux_tail = status_page.produced;
+	assert_true(auxt_settle_has_new_tail(channel));
+	auxt_settle_sync(channel);
+	check();
+	assert_int_equal(status_page.inhibit, 0);
+	assert_int_equal(status_page.windows, 2);
+	assert_int_equal(status_page.consumed, user_page.aux_tail);
+	unmake();
+}
+
+static void a_tail_beyond_the_data_is_counted_and_shown_once(void **state)
+{
+	make(0);
+	start(false);
+	assert_int_equal(status_page.bad_tails, 0);
+	for (u64 i = 1; i <= 3; i++) {
+		user_page.aux_tail = 1000 * SIZE + i;
+		auxt_settle_sync(channel);
+		auxt_settle_sync(channel);
+		assert_int_equal(status_page.bad_tails, i);
+		assert_int_equal(status_page.consumed, 0);
+	}
+	unmake();
+}
+
+static void a_resume_into_a_full_area_is_a_gap_of_its_own(void **state)
+{
+	struct auxtrace_effect effect;
+
+	make(0);
+	start(false);
+	run_until_full();
+	auxt_channel_pause(channel, &effect);
+	assert_int_equal(effect.flags, 0);
+	assert_int_equal(status_page.gaps_full, 1);
+	auxt_channel_resume(channel, &effect);
+	assert_int_equal(effect.flags, 0);
+	assert_int_equal(effect.inhibit, AUXTRACE_INHIBIT_FULL);
+	assert_int_equal(status_page.gaps_full, 2);
+	check();
+	/* The RESUME takes the tail. */
+	auxt_channel_pause(channel, NULL);
+	user_page.aux_tail = status_page.produced;
+	auxt_channel_resume(channel, &effect);
+	assert_int_equal(effect.flags, AUXTRACE_EFFECT_CHANGED);
+	assert_int_equal(effect.inhibit, 0);
+	check();
+	unmake();
+}
+
+/* All interrupts come too late: the STOP mark protects the unread data. */
+static void the_stop_mark_is_found_by_the_next_sync(void **state)
+{
+	struct auxtrace_effect effect;
+
+	for (int how = 0; how < 4; how++) {
+		nmi.perf_eats = how == 3;
+		make(0);
+		start(false);
+		while (!hw.stopped)
+			hw_runs();
+		if (how == 0)
+			auxt_channel_pause(channel, &effect);
+		else if (how == 1)
+			auxt_settle_sync(channel);
+		else
+			run_nmi(NMI_PMI);
+		nmi.perf_eats = false;
+		check();
+		assert_int_equal(status_page.produced, SIZE);
+		assert_int_equal(status_page.gaps_full, 1);
+		user_page.aux_tail = SIZE;
+		auxt_channel_resume(channel, NULL);
+		check();
+		assert_int_equal(status_page.windows, 2);
+		assert_int_equal(status_page.window_begin, SIZE);
+		assert_int_equal(status_page.gaps_full, 1);
+		unmake();
+	}
+}
+
+/*
+ * The TRIGGER record is the last to be written, alone or with one of an NMI at any
+ * point: a reader that waits for exactly so much is woken. Returns false if the NMI did
+ * not land.
+ */
+static bool hit_and_be_read(long at)
+{
+	bool landed, landed_first = false;
+	u64 watermark = 1;
+
+	for (int round = 0; round < 2; round++) {
+		make_with((struct auxtrace_setup) { .flags = AUXTRACE_SETUP_OVERWRITE,
+			  .data_size = DATA_SIZE, .data_watermark = watermark,
+			  .records = AUXTRACE_WANT_TRIGGER });
+		start(false);
+		hw.rate = 0;
+		nmi.what = NMI_RESUME;
+		nmi.at = at;
+		nmi.points = 0;
+		nmi.landed = false;
+		trigger(AUXTRACE_ACTION_PAUSE, 7);
+		landed = nmi.landed;
+		nmi.at = -1;
+		check();
+		/* Below the watermark there are fewer points, so the last ones exist in round 0 only. */
+		if (!round || landed == landed_first) {
+			assert_true(status_page.data_head >= watermark);
+			assert_true(channel->wake.queued);
+		}
+		irq_work_sync(&channel->wake);
+		watermark = status_page.data_head;
+		landed_first |= landed;
+		unmake();
+	}
+	return landed_first;
+}
+
+static void a_record_of_a_trigger_wakes_the_reader(void **state)
+{
+	long at = 0;
+
+	assert_false(hit_and_be_read(-1));
+	while (hit_and_be_read(at))
+		at++;
+	assert_true(at > 20);
+}
+
+/* A reader that polls while a writer has taken its tail and still has no space is woken. */
+static bool poll_while_there_is_no_space(long at)
+{
+	const u64 size = sizeof(struct auxtrace_record_trigger);
+	bool landed;
+
+	make_with((struct auxtrace_setup) { .flags = AUXTRACE_SETUP_OVERWRITE,
+		  .data_size = 4096, .data_watermark = 4088, .records = AUXTRACE_WANT_TRIGGER });
+	start(true);
+	for (unsigned int i = 0; !status_page.data_lost; i++)
+		trigger(i % 2 ? AUXTRACE_ACTION_RESUME : AUXTRACE_ACTION_PAUSE, 7);
+	trigger(AUXTRACE_ACTION_RESUME, 7);
+	irq_work_sync(&channel->wake);
+	/* Less space than a LOST record and the lost record need. */
+	user_page.data_tail = size;
+	nmi.what = NMI_POLL;
+	nmi.at = at;
+	nmi.points = 0;
+	nmi.landed = false;
+	nmi.asleep = false;
+	trigger(AUXTRACE_ACTION_PAUSE, 7);
+	landed = nmi.landed;
+	nmi.at = -1;
+	assert_int_equal(status_page.data_consumed, size);
+	assert_true(auxt_channel_is_readable(channel, false));
+	assert_true(!nmi.asleep || channel->wake.queued);
+	irq_work_sync(&channel->wake);
+	unmake();
+	return landed;
+}
+
+/* A freeze wakes readers, whatever came before it in the call that it nests in. */
+static bool freeze_thaw_and_freeze(long thaw_at, long freeze_at)
+{
+	make(0);
+	start(true);
+	nested.thaw_at = thaw_at;
+	nested.freeze_at = freeze_at;
+	nested.landed = nested.froze = false;
+	nmi.points = 0;
+	trigger(AUXTRACE_ACTION_FREEZE, 11);
+	nested.thaw_at = nested.freeze_at = -1;
+	if (nested.froze) {
+		assert_true(atomic_read(&channel->inhibit) & AUXTRACE_INHIBIT_FROZEN);
+		assert_true(channel->wake.queued);
+	}
+	irq_work_sync(&channel->wake);
+	unmake();
+	return nested.landed;
+}
+
+static void a_freeze_that_nests_wakes_readers(void **state)
+{
+	long first, second;
+
+	for (first = 0; freeze_thaw_and_freeze(first, first + 1); first++)
+		for (second = first + 2; freeze_thaw_and_freeze(first, second); second++)
+			;
+	assert_true(first > 20);
+}
+
+/*
+ * A watermark is reached, and while readers are notified of it an NMI takes the tail of one that
+ * was quick. It then waits for what is left, which it may read after STOP: nothing has advanced.
+ */
+static bool read_while_notified(long at)
+{
+	bool landed;
+
+	make_with((struct auxtrace_setup) { .aux_watermark = AUXT_REGION_SIZE });
+	start(false);
+	while (hw.position < AUXT_REGION_SIZE)
+		hw_runs();
+	hw.asserted = false;
+	hw.rate = 0;
+	nmi.what = NMI_READ;
+	nmi.at = at;
+	nmi.points = 0;
+	nmi.landed = false;
+	auxt_settle_sync(channel);
+	landed = nmi.landed;
+	nmi.at = -1;
+	irq_work_sync(&channel->wake);
+	if (status_page.consumed) {
+		assert_false(auxt_channel_is_readable(channel, false));
+		auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_SETUP);
+		assert_int_equal(status_page.produced - status_page.consumed, 8);
+		assert_true(channel->wake.queued);
+		irq_work_sync(&channel->wake);
+	}
+	unmake();
+	return landed;
+}
+
+static void what_a_quick_reader_has_left_wakes_it_at_the_end(void **state)
+{
+	long at = 0;
+
+	while (read_while_notified(at))
+		at++;
+	assert_true(at > 20);
+}
+
+static void a_reader_that_polls_too_early_is_woken(void **state)
+{
+	long at = 0;
+
+	while (poll_while_there_is_no_space(at))
+		at++;
+	assert_true(at > 20);
+}
+
+/* A stopped session wakes readers for less than a watermark, also for a late LOST record. */
+static void a_lost_record_of_a_stopped_session_wakes(void **state)
+{
+	make(AUXTRACE_SETUP_OVERWRITE);
+	start(false);
+	auxt_channel_pause_output(channel, true);
+	auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_SETUP);
+	auxt_channel_detach(channel);
+	user_page.data_tail = status_page.data_head;
+	auxt_settle_sync_tails(channel);
+	irq_work_sync(&channel->wake);
+	assert_false(auxt_channel_is_readable(channel, true));
+	assert_true(status_page.data_lost > 0);
+	auxt_channel_pause_output(channel, false);
+	assert_true(auxt_channel_is_readable(channel, true));
+	assert_true(channel->wake.queued);
+	irq_work_sync(&channel->wake);
+	unmake();
+}
+
+/* A reader that waits for an error alone is woken, even though there is unread data. */
+static void an_error_wakes_readers_that_have_not_read(void **state)
+{
+	make_with((struct auxtrace_setup) { .aux_watermark = AUXT_REGION_SIZE });
+	start(false);
+	while (!auxt_channel_is_readable(channel, false)) {
+		shim_point();
+		auxt_settle_sync(channel);
+	}
+	auxt_channel_pause(channel, NULL);
+	irq_work_sync(&channel->wake);
+	hw.rate = 0;
+	hw.start_error = -EIO;
+	auxt_channel_resume(channel, NULL);
+	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_HWERROR);
+	assert_true(channel->wake.queued);
+	irq_work_sync(&channel->wake);
+	unmake();
+}
+
+/*
+ * In hard interrupt context on PREEMPT_RT, no lock of a wait queue can be taken; and the memory of
+ * an irq_work must outlive a grace period, of which one is enough for all channels.
+ */
+static void on_preempt_rt_a_work_wakes_readers_and_close_waits_once(void **state)
+{
+	const struct auxtrace_setup setup = { .aux_size = SIZE };
+
+	for (int rt = 0; rt < 2; rt++) {
+		struct auxt_channel *all[2];
+
+		shim_preempt_rt = rt;
+		shim_grace_periods = 0;
+		make(AUXTRACE_SETUP_OVERWRITE);
+		start(false);
+		trigger(AUXTRACE_ACTION_FREEZE, 9);
+		assert_true(channel->wake.queued);
+		irq_work_sync(&channel->wake);
+		assert_int_equal(group.waiters.woken, !rt);
+		assert_int_equal(group.wakeup.queued, rt);
+		shim_run_work(&group.wakeup);
+		assert_int_equal(group.waiters.woken, 1);
+
+		auxt_channel_resume(channel, NULL);
+		trigger(AUXTRACE_ACTION_FREEZE, 10);
+		assert_true(channel->wake.queued);
+		auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_SETUP);
+		auxt_channel_detach(channel);
+		all[0] = channel;
+		/* Of another CPU, and never attached. */
+		all[1] = auxt_channel_new(&fake, NULL, &group, 4, 1, &setup);
+		assert_non_null(all[1]);
+		irq_work_queue(&all[1]->wake);
+		group.channels = all;
+		shim_nr_cpus = 2;
+		auxt_channel_flush(&group);
+		for (int i = 0; i < 2; i++)
+			assert_false(all[i]->wake.queued);
+		assert_false(group.wakeup.queued);
+		assert_int_equal(shim_grace_periods, rt);
+		shim_nr_cpus = 0;
+		group.channels = NULL;
+		auxt_channel_free(all[1]);
+		unmake();
+		/* The last moment at which the kernel reads the works: they must not be freed. */
+		synchronize_rcu();
+	}
+	shim_preempt_rt = false;
+}
+
+static void write_and_sync(u64 bytes)
+{
+	hw.position += bytes;
+	irq_work_sync(&channel->wake);
+	auxt_settle_sync(channel);
+}
+
+/* An AUX record is written for each advance of the AUX area: here one as long as the advance. */
+static void bytes_and_records_that_advance_alike_wake_the_reader(void **state)
+{
+	u64 before, size;
+
+	make_with((struct auxtrace_setup) { .data_size = DATA_SIZE,
+		  .aux_watermark = AUXT_REGION_SIZE });
+	start(false);
+	hw.rate = 0;
+	write_and_sync(AUXT_REGION_SIZE);
+	before = status_page.data_head;
+	write_and_sync(8);
+	size = status_page.data_head - before;
+	assert_true(size);
+	write_and_sync(size);
+	assert_int_equal(status_page.data_head, before + 2 * size);
+	assert_true(channel->wake.queued);
+	/* Nor does it matter how much of the records the reader frees at the same time. */
+	user_page.data_tail = 2 * size;
+	write_and_sync(size);
+	assert_int_equal(status_page.data_consumed, 2 * size);
+	assert_true(channel->wake.queued);
+	unmake();
+}
+
+static void records_wake_the_reader_once_at_the_watermark(void **state)
+{
+	unsigned int woken;
+
+	make_with((struct auxtrace_setup) { .flags = AUXTRACE_SETUP_OVERWRITE,
+		  .data_size = DATA_SIZE, .data_watermark = 1000 });
+	start(false);
+	while (status_page.data_head < 1000) {
+		assert_false(channel->wake.queued);
+		assert_false(auxt_channel_is_readable(channel, false));
+		auxt_channel_pause(channel, NULL);
+		auxt_channel_resume(channel, NULL);
+	}
+	assert_true(channel->wake.queued);
+	assert_true(auxt_channel_is_readable(channel, false));
+	woken = group.waiters.woken;
+	irq_work_sync(&channel->wake);
+	assert_int_equal(group.waiters.woken, woken + 1);
+	hw.rate = 0;
+	auxt_settle_sync_tails(channel);
+	assert_false(channel->wake.queued);
+	user_page.data_tail = status_page.data_head;
+	assert_true(auxt_settle_has_new_tail(channel));
+	auxt_settle_sync_tails(channel);
+	assert_false(auxt_settle_has_new_tail(channel));
+	assert_false(auxt_channel_is_readable(channel, false));
+	assert_int_equal(status_page.data_consumed, status_page.data_head);
+	/* The hardware was not stopped for that. */
+	assert_true(hw.on);
+	reported.tail = status_page.data_head;
+	reported.windows = status_page.windows - 1;
+	reported.aux = channel->aux_reported;
+	unmake();
+}
+
+/* Until something changes, whatever else asks for the channel's position. */
+static void a_full_channel_wakes_its_reader_once(void **state)
+{
+	static const u32 flags[] = { 0, AUXTRACE_SETUP_FULL_AUTO, AUXTRACE_SETUP_FULL_STOP };
+
+	for (unsigned int i = 0; i < 3; i++) {
+		make(flags[i]);
+		start(false);
+		run_until_full();
+		assert_true(channel->wake.queued);
+		irq_work_sync(&channel->wake);
+		auxt_settle_sync(channel);
+		run_nmi(NMI_PMI);
+		assert_false(channel->wake.queued);
+		unmake();
+	}
+}
+
+/*
+ * One NMI of each kind at each point within each request, from each state. The
+ * outcome must be that of the requests one after the other.
+ */
+static void an_nmi_may_land_anywhere(void **state)
+{
+	long landed = 0;
+
+	for (int mode = 0; mode < 3; mode++)
+	for (int what = NMI_PMI; what <= NMI_RESUME; what++)
+	for (int req = 0; req < REQUESTS; req++)
+	for (int paused = 0; paused < 2; paused++)
+	for (int triggered = 0; triggered < 2; triggered++)
+	for (long at = 0; ; at++) {
+		bool user = req == PAUSE || (paused && req != RESUME);
+		bool trigger = what == NMI_PAUSE || (triggered && what != NMI_RESUME);
+		u64 offs, ons;
+
+		if (mode == 2)
+			make_slots();
+		else
+			make(mode ? AUXTRACE_SETUP_OVERWRITE : 0);
+		start(paused);
+		if (triggered)
+			auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_TRIGGER);
+		check();
+		offs = hw.offs;
+		ons = hw.ons;
+		nmi.what = (enum nmi)what;
+		nmi.at = at;
+		nmi.points = 0;
+		hw.asserted = what == NMI_PMI;
+		request((enum request)req);
+		if (!nmi.landed) {
+			unmake();
+			assert_true(at > 0);
+			break;
+		}
+		landed++;
+		check();
+		assert_int_equal(status_page.inhibit,
+				 (user ? AUXTRACE_INHIBIT_USER : 0) |
+				 (trigger ? AUXTRACE_INHIBIT_TRIGGER : 0));
+		/* At most one sync and one window each, between there and back. */
+		assert_true(hw.offs - offs <= 3);
+		assert_true(hw.ons - ons <= 3);
+		unmake();
+	}
+	print_message("%ld NMIs\n", landed);
+	assert_true(landed > 1000);
+}
+
+/*
+ * An NMI's RESUME begins the window that an ioctl's RESUME could not, at each point within it: what
+ * the ioctl reports is of before or after that.
+ */
+static void the_effect_of_a_resume_is_of_one_moment(void **state)
+{
+	long held = 0, began = 0;
+
+	for (long at = 0; ; at++) {
+		struct auxtrace_effect effect;
+
+		make(AUXTRACE_SETUP_OVERWRITE);
+		start(true);
+		auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_TRIGGER);
+		check();
+		nmi.what = NMI_RESUME;
+		nmi.at = at;
+		nmi.points = 0;
+		auxt_channel_resume(channel, &effect);
+		if (!nmi.landed) {
+			unmake();
+			break;
+		}
+		if (effect.inhibit) {
+			held++;
+			assert_int_equal(effect.inhibit, AUXTRACE_INHIBIT_TRIGGER);
+			assert_int_equal(effect.window, 0);
+			assert_int_equal(effect.time, 0);
+		} else {
+			began++;
+			assert_int_equal(effect.window, 1);
+			assert_int_equal(effect.time, status_page.window_begin_time);
+		}
+		unmake();
+	}
+	assert_true(held > 0);
+	assert_true(began > 3);
+}
+
+/* A reader that reads now and then, requests and NMIs at random. */
+static void storm(u32 flags, u32 slots, unsigned int one_in)
+{
+	u64 last_seq = 0;
+
+	make_with((struct auxtrace_setup) { .flags = flags, .data_size = DATA_SIZE,
+		  .slots = slots });
+	start(false);
+	for (int i = 0; i < 50000; i++) {
+		nmi.one_in = one_in;
+		request((enum request)(rand() % REQUESTS));
+		for (int n = rand() % 20; n; n--)
+			shim_point();
+		if (!(rand() % 8) && !(flags & AUXTRACE_SETUP_OVERWRITE))
+			user_page.aux_tail += (u64)rand() %
+				(status_page.produced - user_page.aux_tail + 1);
+		check();
+		assert_int_equal(status_page.bad_tails, 0);
+		assert_true(status_page.seq >= last_seq);
+		last_seq = status_page.seq;
+		if (!(rand() % 100)) {
+			nmi.one_in = one_in;
+			auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_OFFLINE);
+			auxt_channel_detach(channel);
+			check();
+			assert_int_equal(auxt_channel_attach(channel), 0);
+			auxt_channel_allow(channel, AUXTRACE_INHIBIT_OFFLINE);
+		}
+	}
+	auxt_channel_allow(channel, AUXTRACE_INHIBIT_TRIGGER);
+	auxt_channel_pause(channel, NULL);
+	check();
+	assert_int_equal(status_page.produced, hw.position);
+	print_message("%llu bytes, %llu windows, %llu gaps, %llu interrupts\n",
+		      (unsigned long long)status_page.produced,
+		      (unsigned long long)status_page.windows,
+		      (unsigned long long)status_page.gaps,
+		      (unsigned long long)status_page.pmis);
+	assert_true(status_page.windows > 1000);
+	assert_true(status_page.pmis > 50);
+	assert_int_equal(status_page.snapshots > 1000, slots > 1);
+	if (slots > 1) {
+		/* Some slots overflowed, most did not. */
+		assert_true(status_page.overwritten > SIZE);
+		assert_true(status_page.consumed > SIZE);
+	}
+	assert_int_equal(reported.windows, status_page.windows);
+	assert_int_equal(status_page.data_lost, 0);
+	unmake();
+}
+
+static void the_accounting_survives_a_storm(void **state)
+{
+	srand(7);
+	storm(0, 1, 10);
+	nmi.perf_eats = true;
+	storm(0, 1, 100);
+	storm(AUXTRACE_SETUP_OVERWRITE, 1, 10);
+	storm(AUXTRACE_SETUP_OVERWRITE, SLOTS, 10);
+	nmi.perf_eats = false;
+	storm(0, 1, 100);
+	storm(AUXTRACE_SETUP_OVERWRITE, 1, 10);
+	storm(AUXTRACE_SETUP_OVERWRITE, 1, 100);
+	storm(AUXTRACE_SETUP_OVERWRITE, SLOTS, 10);
+	storm(AUXTRACE_SETUP_OVERWRITE, SLOTS, 100);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(full_it_stops_counts_one_gap_and_wakes_the_reader),
+		cmocka_unit_test(a_tail_beyond_the_data_is_counted_and_shown_once),
+		cmocka_unit_test(a_resume_into_a_full_area_is_a_gap_of_its_own),
+		cmocka_unit_test(the_stop_mark_is_found_by_the_next_sync),
+		cmocka_unit_test(on_preempt_rt_a_work_wakes_readers_and_close_waits_once),
+		cmocka_unit_test(bytes_and_records_that_advance_alike_wake_the_reader),
+		cmocka_unit_test(records_wake_the_reader_once_at_the_watermark),
+		cmocka_unit_test(a_record_of_a_trigger_wakes_the_reader),
+		cmocka_unit_test(a_freeze_that_nests_wakes_readers),
+		cmocka_unit_test(what_a_quick_reader_has_left_wakes_it_at_the_end),
+		cmocka_unit_test(a_reader_that_polls_too_early_is_woken),
+		cmocka_unit_test(a_lost_record_of_a_stopped_session_wakes),
+		cmocka_unit_test(an_error_wakes_readers_that_have_not_read),
+		cmocka_unit_test(a_full_channel_wakes_its_reader_once),
+		cmocka_unit_test(an_nmi_may_land_anywhere),
+		cmocka_unit_test(the_effect_of_a_resume_is_of_one_moment),
+		cmocka_unit_test(the_accounting_survives_a_storm),
+	};
+
+	return cmocka_run_group_tests_name("settle", tests, NULL, NULL);
+}
