@@ -294,6 +294,8 @@ int __wrap_openat(int dirfd, const char *path, int flags, ...)
 		errno = EINVAL;
 		return -1;
 	}
+	if (fake.descriptor_0 && !strcmp(path, fake.descriptor_0))
+		close(0);
 	return __real_openat(dirfd, path, flags, mode);
 }
 

@@ -47,6 +47,7 @@ struct fakedev {
 	int fail_alloc;		/* the how-many-th allocation fails; 0: none */
 	int fail_close;		/* the how-many-th fclose after writing finds the disk full; 0: none */
 	int fail_open;		/* the how-many-th openat fails with EMFILE; 0: none */
+	const char *descriptor_0;	/* openat of this name closes 0 first, and so gets it; NULL: none */
 	unsigned int mmaps, unmaps, ioctls;
 	struct auxtrace_setup setup;
 	uint8_t setup_cpus[64];

@@ -1,0 +1,531 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "kernel_case.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void expect_the_kernels_code(void)
+{
+	/* Text; both modules as one; BPF and ftrace code, of which kallsyms lists the first. */
+	static const struct {
+		uint64_t start, end;
+	} expected[] = {
+		{ TEXT, TEXT + 0x4000 },
+		{ MODULES + 0x1000, MODULES + 0x4000 },
+		{ MODULES + 0x10000, MODULES + 0x15000 },
+		{ MODULES + 0x18000, MODULES + 0x1c000 },
+	};
+	const Elf64_Ehdr *eh;
+	const Elf64_Phdr *ph;
+	size_t size;
+	char *elf;
+
+	if (auxtrace_recording_finish(kernel_recording(), NULL))
+		fail_msg("%s", auxtrace_error());
+	elf = slurp("kcore", &size);
+	eh = (const void *)elf;
+	assert_memory_equal(eh->e_ident, "\177ELF\2\1\1", 7);
+	assert_int_equal(eh->e_phnum, 4);
+	ph = (const void *)(elf + eh->e_phoff);
+	for (unsigned int i = 0; i < 4; i++) {
+		assert_int_equal(ph[i].p_type, PT_LOAD);
+		assert_int_equal(ph[i].p_vaddr, expected[i].start);
+		assert_int_equal(ph[i].p_filesz, expected[i].end - expected[i].start);
+		assert_true(ph[i].p_offset + ph[i].p_filesz <= size);
+		for (uint64_t at = 0; at < ph[i].p_filesz; at += PAGE)
+			assert_int_equal(*(uint32_t *)(elf + ph[i].p_offset + at), page_mark(ph[i].p_vaddr + at));
+	}
+	free(elf);
+}
+
+static void kernel_code_is_recorded_page_for_page(void **state)
+{
+	(void)state;
+	expect_the_kernels_code();
+	expect_in("kallsyms", " bpf_prog_1234_x\t[bpf]\n");
+	expect_in("modules", "next 4096 1 mod,");
+	assert_true(exists("meta"));
+}
+
+/* Before Linux 6.4 holes of kcore have what was read before. */
+static void holes_are_no_code_whatever_they_have(void **state)
+{
+	(void)state;
+	fake.stale_holes = true;
+	expect_the_kernels_code();
+}
+
+/* It is like the one before, and is no hole. */
+static void two_equal_pages_are_both_code(void **state)
+{
+	uint32_t mark = page_mark(MODULES + 0x1000);
+
+	(void)state;
+	fake.stale_holes = true;
+	patch(MODULES + 0x2000, (const char *)&mark, sizeof(mark));
+	assert_int_equal(auxtrace_recording_finish(kernel_recording(), NULL), 0);
+	expect_code("kcore", MODULES + 0x2000, &mark, sizeof(mark));
+}
+
+/* A kcore of nothing but the text and the modules' area, at @start, with its last page in use. */
+static void write_large_area(uint64_t text, uint64_t start, uint64_t size)
+{
+	const Elf64_Phdr ph[] = {
+		{ .p_type = PT_LOAD, .p_vaddr = text, .p_offset = 0x1000, .p_memsz = 0x4000 },
+		{ .p_type = PT_LOAD, .p_vaddr = start, .p_offset = 0x5000, .p_memsz = size },
+	};
+	const Elf64_Ehdr eh = {
+		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+		.e_type = ET_CORE, .e_machine = EM_X86_64, .e_phoff = sizeof(eh), .e_phnum = 2,
+		.e_phentsize = sizeof(ph[0]), .e_ehsize = sizeof(eh),
+	};
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/kcore", proc);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fwrite(&eh, sizeof(eh), 1, f);
+	fwrite(ph, sizeof(ph), 1, f);
+	fseek(f, 0x5000 + size - 1, SEEK_SET);
+	fwrite("\xc3", 1, 1, f);
+	fclose(f);
+}
+
+#define AREA	0xffffffffc0000000ull
+#define HOLE	0x1000000u
+
+/* Is the last page of such an area recorded, if kallsyms has a symbol in its second page, or none? */
+static bool last_page_is_recorded(void **state, uint64_t start, uint64_t size, bool symbol)
+{
+	static const char list[] =
+		"ffffffff81000000 T _stext\n"
+		"ffffffff81003ff0 T _etext\n"
+		"ffffffffc0001000 t module_function\t[mod]\n";
+	unsigned int segments;
+	char *elf;
+
+	write_proc("kallsyms", list, symbol ? sizeof(list) - 1 : 52);
+	write_large_area(TEXT, start, size);
+	assert_int_equal(auxtrace_recording_finish(kernel_recording(), NULL), 0);
+	elf = slurp("kcore", &(size_t){ 0 });
+	segments = ((const Elf64_Ehdr *)elf)->e_phnum;
+	free(elf);
+	assert_in_range(segments, 1, 2);
+	if (segments == 2)
+		expect_code("kcore", start + size - 1, "\xc3", 1);
+	assert_int_equal(end_kernel(state), 0);
+	assert_int_equal(begin_kernel(state), 0);
+	return segments == 2;
+}
+
+/* At random addresses the text may be where the area of other kernels begins. */
+static void the_text_is_not_the_modules_area_wherever_it_is(void **state)
+{
+	static const char list[] =
+		"ffffffffa0000000 T _stext\n"
+		"ffffffffa0003ff0 T _etext\n";
+
+	(void)state;
+	write_proc("kallsyms", list, sizeof(list) - 1);
+	write_large_area(0xffffffffa0000000, AREA, PAGE);
+	assert_int_equal(auxtrace_recording_finish(kernel_recording(), NULL), 0);
+	expect_code("kcore", AREA + PAGE - 1, "\xc3", 1);
+	expect_code("kcore", 0xffffffffa0003fff, "\0", 1);
+}
+
+/* The area is a gigabyte: it is not read where nothing can be. */
+static void beyond_a_large_hole_nothing_is_looked_for(void **state)
+{
+	assert_true(last_page_is_recorded(state, AREA, HOLE, false));
+	assert_false(last_page_is_recorded(state, AREA, HOLE + PAGE, false));
+	assert_true(last_page_is_recorded(state, AREA, HOLE + PAGE, true));
+	assert_false(last_page_is_recorded(state, AREA, HOLE + 2 * PAGE, true));
+	/* Those are no areas of modules. */
+	assert_false(last_page_is_recorded(state, 0xffffffff7ffff000, PAGE, false));
+	assert_false(last_page_is_recorded(state, 0xffffffffff600000, PAGE, false));
+}
+
+/* Either the call fails, or it says that the changes are not known. */
+static void each_allocation_for_the_kernels_code_may_fail(void **state)
+{
+	int unknown = 0, failed = 0;
+
+	for (int n = 1; ; n++) {
+		struct auxtrace_totals totals = { 0 };
+		struct auxtrace_recording *rec;
+		int err = 0;
+
+		set_up("0", AUXTRACE_SETUP_KERNEL);
+		fake.fail_alloc = n;
+		rec = auxtrace_recording_create(session, dir);
+		if (!rec || auxtrace_recording_finish(rec, &totals))
+			err = errno;
+		if (fake.fail_alloc > 0)
+			break;
+		if (err)
+			assert_int_equal(err, ENOMEM);
+		else
+			assert_true(totals.code_changes == AUXTRACE_CHANGES_UNKNOWN);
+		unknown += !err;
+		failed += !!err;
+		assert_int_equal(end_kernel(state), 0);
+		assert_int_equal(begin_kernel(state), 0);
+	}
+	fake.fail_alloc = 0;
+	assert_true(unknown > 5);
+	assert_true(failed > 5);
+}
+
+/* Fails with @err and @text, but leaves a recording of all the rest. */
+static void expect_kernel_failure(int err, const char *text)
+{
+	struct auxtrace_recording *rec = kernel_recording();
+
+	produce(0, 10);
+	errno = 0;
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), -1);
+	assert_int_equal(errno, err);
+	says(text);
+	assert_true(exists("meta"));
+	expect_aux(0, 0, 10);
+}
+
+static void what_fails_while_the_kernel_is_read_is_told(void **state)
+{
+	static const struct {
+		int *fail, err;
+	} cases[] = {
+		{ &fake.fail_alloc, ENOMEM }, { &fake.fail_open, EMFILE }, { &fake.fail_close, ENOSPC },
+	};
+
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int n, ret = -1;
+
+		for (n = 1; ret; n++) {
+			struct auxtrace_recording *rec = kernel_recording();
+
+			*cases[i].fail = n;
+			errno = 0;
+			ret = auxtrace_recording_finish(rec, NULL);
+			assert_int_equal(*cases[i].fail > 0, !ret);
+			/* Headers of kcore for which there is no memory are not read. */
+			assert_true(!ret || errno == cases[i].err || errno == EIO);
+			end_kernel(state);
+			begin_kernel(state);
+		}
+		/* Several places of each. */
+		assert_true(n > 3);
+	}
+}
+
+/* All are 0, or one of the two that bound the text is missing. */
+static void hidden_addresses_are_told(void **state)
+{
+	static const char *const hidden[] = {
+		"0000000000000000 T _stext\n0000000000000000 T _etext\n",
+		"ffffffff81003ff0 T _etext\n",
+		"ffffffff81000000 T _stext\n",
+		"ffffffff81000000 T _stext\nffffffff81000000 T _etext\n",
+	};
+
+	for (unsigned int i = 0; i < sizeof(hidden) / sizeof(*hidden); i++) {
+		if (i) {
+			assert_int_equal(end_kernel(state), 0);
+			assert_int_equal(begin_kernel(state), 0);
+		}
+		write_proc("kallsyms", hidden[i], strlen(hidden[i]));
+		expect_kernel_failure(EACCES, "CAP_SYSLOG");
+	}
+}
+
+static void lines_that_are_no_symbol_are_passed_over(void **state)
+{
+	static const char kallsyms[] =
+		"ffffffff81000000 T _stext\n"
+		"ffffffff81002000\n"
+		"ffffffff81002000 T\n"
+		"ffffffff81003001 T _etext\n"
+		"ffffffffa0001000 t module_function\t[mod]\n"
+		"ffffffffa0002000 d module_data\t[mod]\n";
+	const Elf64_Phdr *ph;
+	char *elf;
+
+	(void)state;
+	write_proc("kallsyms", kallsyms, sizeof(kallsyms) - 1);
+	if (auxtrace_recording_finish(kernel_recording(), NULL))
+		fail_msg("%s", auxtrace_error());
+	elf = slurp("kcore", NULL);
+	ph = (const void *)(elf + sizeof(Elf64_Ehdr));
+	assert_int_equal(ph->p_vaddr, TEXT);
+	assert_int_equal(ph->p_memsz, 0x4000);
+	free(elf);
+}
+
+/* The buffers for them are exactly as long. */
+static void the_longest_names_of_symbols_and_modules_fit(void **state)
+{
+	static const char begin[] =
+		"ffffffff81000000 T _stext\n"
+		"ffffffff81003ff0 T _etext\n"
+		"ffffffffa0002000 d ";
+	char text[sizeof(begin) + 1024], name[600], module[100];
+
+	(void)state;
+	memset(name, 'n', sizeof(name));
+	memset(module, 'm', sizeof(module));
+	snprintf(text, sizeof(text), "%s%.511s\t[%.63s]\n", begin, name, module);
+	write_proc("kallsyms", text, strlen(text));
+	assert_int_equal(auxtrace_recording_finish(kernel_recording(), NULL), 0);
+	expect_in("kallsyms", text);
+}
+
+static void a_file_of_proc_that_cannot_be_opened_is_told(void **state)
+{
+	char path[128];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/kallsyms", proc);
+	assert_int_equal(unlink(path), 0);
+	expect_kernel_failure(ENOENT, "cannot read /proc/kallsyms: No such file");
+	assert_int_equal(end_kernel(state), 0);
+	assert_int_equal(begin_kernel(state), 0);
+	/* A kernel may lack modules, which is another errno. */
+	snprintf(path, sizeof(path), "%s/modules", proc);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(symlink("modules", path), 0);
+	expect_kernel_failure(ELOOP, "cannot read /proc/modules: Too many levels");
+}
+
+/* The recording's directory gets the file descriptor 0. */
+static void a_process_without_a_standard_input_records_the_kernel(void **state)
+{
+	int input = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	assert_return_code(input, errno);
+	set_up("0", AUXTRACE_SETUP_KERNEL);
+	/* Its ring would be 0. */
+	fake.no_uring = true;
+	for (int fails = 1; fails >= 0; fails--) {
+		int ret, err;
+
+		close(STDIN_FILENO);
+		rec = auxtrace_recording_create(session, dir);
+		fake.fail_open = fails;
+		ret = rec ? auxtrace_recording_finish(rec, NULL) : 0;
+		err = errno;
+		assert_return_code(dup2(input, STDIN_FILENO), errno);
+		assert_non_null(rec);
+		assert_int_equal(ret, -fails);
+		assert_int_equal(exists("kallsyms"), !fails);
+		if (fails) {
+			assert_int_equal(err, EMFILE);
+			says("cannot write kallsyms");
+		}
+	}
+	/* Then each file of the kernel's gets it, one after another. */
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	close(STDIN_FILENO);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	assert_return_code(dup2(input, STDIN_FILENO), errno);
+	close(input);
+	assert_true(exists("modules"));
+	assert_true(exists("kcore"));
+}
+
+static void a_kernel_without_kcore_is_told(void **state)
+{
+	char path[128];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/kcore", proc);
+	assert_int_equal(unlink(path), 0);
+	expect_kernel_failure(ENOENT, "cannot open /proc/kcore");
+}
+
+/* The kernel refuses a CAP_SYS_RAWIO that is missing and a lockdown with the same errno. */
+static void a_kcore_that_lockdown_closes_is_told(void **state)
+{
+	static const struct { int err; const char *modes, *text; } cases[] = {
+		{ EPERM, "none integrity [confidentiality]\n", "locked down in confidentiality mode" },
+		{ EPERM, "none [integrity] confidentiality\n", "it needs CAP_SYS_RAWIO" },
+		{ EPERM, "[none] integrity confidentiality\n", "it needs CAP_SYS_RAWIO" },
+		{ EPERM, "", "it needs CAP_SYS_RAWIO" },
+		{ EACCES, "none integrity [confidentiality]\n", "it needs CAP_SYS_RAWIO" },
+		{ EPERM, NULL, "it needs CAP_SYS_RAWIO" },
+	};
+
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		if (i) {
+			assert_int_equal(end_kernel(state), 0);
+			assert_int_equal(begin_kernel(state), 0);
+		}
+		fake.kcore_errno = cases[i].err;
+		if (cases[i].modes)
+			write_proc("lockdown", cases[i].modes, strlen(cases[i].modes));
+		expect_kernel_failure(cases[i].err, cases[i].text);
+	}
+}
+
+static void a_kcore_that_is_no_elf_file_is_told(void **state)
+{
+	(void)state;
+	write_proc("kcore", "nonsense", 8);
+	expect_kernel_failure(EIO, "is not the ELF file it should be");
+}
+
+/* A read of /proc/kcore may return less than was asked for: small pieces, and all but one byte. */
+static void kernel_code_that_is_read_in_pieces_is_whole(void **state)
+{
+	static const size_t pieces[] = { 1000, 4 * PAGE - 1 };
+	static char text[4 * PAGE];
+
+	for (size_t i = 0; i < sizeof(text); i++)
+		text[i] = i * 31 + i / 256 + 1;
+	for (unsigned int i = 0; i < 2; i++) {
+		const Elf64_Ehdr *eh;
+		const Elf64_Phdr *ph;
+		char *elf;
+
+		patch(TEXT, text, sizeof(text));
+		fake.most_read = pieces[i];
+		if (auxtrace_recording_finish(kernel_recording(), NULL))
+			fail_msg("%s", auxtrace_error());
+		elf = slurp("kcore", NULL);
+		eh = (const void *)elf;
+		ph = (const void *)(elf + eh->e_phoff);
+		assert_int_equal(ph->p_vaddr, TEXT);
+		assert_int_equal(ph->p_filesz, sizeof(text));
+		assert_memory_equal(elf + ph->p_offset, text, sizeof(text));
+		free(elf);
+		assert_int_equal(end_kernel(state), 0);
+		assert_int_equal(begin_kernel(state), 0);
+	}
+}
+
+/* Of the text there is a part that begins and ends within a page, and of the modules' area a page. */
+static void code_that_kcore_has_in_part_is_recorded_in_part(void **state)
+{
+	static const char kallsyms[] =
+		"ffffffff81000000 T _stext\n"
+		"ffffffff81003ff0 T _etext\n";
+	const Elf64_Phdr parts[] = {
+		{ .p_type = PT_LOAD, .p_vaddr = MODULES + 0x2000, .p_offset = 0x4000, .p_memsz = PAGE },
+		{ .p_type = PT_LOAD, .p_vaddr = TEXT + 1, .p_offset = 0x22001, .p_memsz = 0x2800 },
+		{ .p_type = PT_NULL },
+	};
+	const Elf64_Ehdr *eh;
+	const Elf64_Phdr *ph;
+	char path[128], *elf;
+	FILE *f;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/kcore", proc);
+	f = fopen(path, "r+");
+	assert_non_null(f);
+	assert_int_equal(fseek(f, sizeof(*eh), SEEK_SET), 0);
+	assert_int_equal(fwrite(parts, sizeof(parts), 1, f), 1);
+	fclose(f);
+	write_proc("kallsyms", kallsyms, sizeof(kallsyms) - 1);
+	if (auxtrace_recording_finish(kernel_recording(), NULL))
+		fail_msg("%s", auxtrace_error());
+	elf = slurp("kcore", NULL);
+	eh = (const void *)elf;
+	ph = (const void *)(elf + eh->e_phoff);
+	assert_int_equal(eh->e_phnum, 2);
+	assert_int_equal(ph[1].p_vaddr, MODULES + 0x2000);
+	assert_int_equal(ph[1].p_memsz, PAGE);
+	assert_int_equal(ph->p_vaddr, TEXT + PAGE);
+	assert_int_equal(ph->p_memsz, PAGE);
+	assert_int_equal(*(uint32_t *)(elf + ph->p_offset), page_mark(TEXT + PAGE));
+	free(elf);
+}
+
+/* A part of the text's first page, which is no page. */
+static void a_kcore_without_a_page_of_the_text_is_told(void **state)
+{
+	const Elf64_Phdr part = {
+		.p_type = PT_LOAD, .p_vaddr = TEXT + 1, .p_offset = 0x22001, .p_memsz = 0x800,
+	};
+	char path[128];
+	FILE *f;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/kcore", proc);
+	f = fopen(path, "r+");
+	assert_non_null(f);
+	/* The third header is the text's. */
+	assert_int_equal(fseek(f, sizeof(Elf64_Ehdr) + 2 * sizeof(part), SEEK_SET), 0);
+	assert_int_equal(fwrite(&part, sizeof(part), 1, f), 1);
+	fclose(f);
+	expect_kernel_failure(EIO, "/proc/kcore does not have the kernel's text");
+}
+
+static void a_kcore_that_ends_too_early_is_told(void **state)
+{
+	char path[128];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/kcore", proc);
+	/* The text is at 0x22000. */
+	assert_int_equal(truncate(path, 0x23800), 0);
+	expect_kernel_failure(EIO, "cannot read kernel code at 0xffffffff81001800 from /proc/kcore: it ends");
+}
+
+static void kernel_code_that_cannot_be_read_is_told(void **state)
+{
+	(void)state;
+	fake.read_errno = EFAULT;
+	expect_kernel_failure(EFAULT, "cannot read kernel code at 0xffffffff81000000 from /proc/kcore: Bad address");
+}
+
+static void a_kernel_without_modules_has_none(void **state)
+{
+	char path[128];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/modules", proc);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(auxtrace_recording_finish(kernel_recording(), NULL), 0);
+	assert_false(exists("modules"));
+	assert_true(exists("kcore"));
+}
+
+#define k(f) cmocka_unit_test_setup_teardown(f, begin_kernel, end_kernel)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		k(kernel_code_is_recorded_page_for_page),
+		k(holes_are_no_code_whatever_they_have),
+		k(two_equal_pages_are_both_code),
+		k(what_fails_while_the_kernel_is_read_is_told),
+		k(hidden_addresses_are_told),
+		k(lines_that_are_no_symbol_are_passed_over),
+		k(the_longest_names_of_symbols_and_modules_fit),
+		k(a_file_of_proc_that_cannot_be_opened_is_told),
+		k(a_process_without_a_standard_input_records_the_kernel),
+		k(a_kernel_without_kcore_is_told),
+		k(a_kcore_that_lockdown_closes_is_told),
+		k(a_kcore_that_is_no_elf_file_is_told),
+		k(kernel_code_that_is_read_in_pieces_is_whole),
+		k(code_that_kcore_has_in_part_is_recorded_in_part),
+		k(a_kcore_without_a_page_of_the_text_is_told),
+		k(a_kcore_that_ends_too_early_is_told),
+		k(kernel_code_that_cannot_be_read_is_told),
+		k(a_kernel_without_modules_has_none),
+		k(the_text_is_not_the_modules_area_wherever_it_is),
+		k(beyond_a_large_hole_nothing_is_looked_for),
+		k(each_allocation_for_the_kernels_code_may_fail),
+	};
+
+	return cmocka_run_group_tests_name("userlib kernel code", tests, NULL, NULL);
+}

@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "recording_case.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static void a_flight_recorder_writes_what_was_put_aside(void **state)
+{
+	struct auxtrace_recording *rec;
+	struct auxtrace_totals totals;
+	uint64_t n = 0, at[2] = { 0 };
+
+	for (unsigned int direct = 0; direct < 2; direct++) {
+		if (direct)
+			need_direct();
+		set_up_data(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE |
+			    AUXTRACE_SETUP_DATA_OVERWRITE, 2);
+		fake.on_snapshot = take_slot;
+		rec = auxtrace_recording_create(session, dir);
+		assert_non_null(rec);
+		n = at[0] = at[1] = 0;
+		for (unsigned int i = 1; i <= 5; i++) {
+			char name[64], text[64];
+			uint64_t count[2] = { 1000 * i, SIZE + 77 };
+
+			for (unsigned int cpu = 0; cpu < 2; cpu++) {
+				produce_in_slot(cpu, count[cpu]);
+				at[cpu] += count[cpu];
+				fake.channel[cpu].status->windows = i;
+				fake.channel[cpu].status->running = 1;
+			}
+			write_record(1, ++n);
+			write_record(1, ++n);
+			next_slot = i & 1;
+			if (auxtrace_recording_snapshot(rec) != (int)i)
+				fail_msg("%s", auxtrace_error());
+			assert_int_equal(fake.snapshot.flags, AUXTRACE_SNAPSHOT_SLOT);
+			assert_int_equal(fake.released, !next_slot);
+			snprintf(name, sizeof(name), "snapshot.%04u/", i);
+			expect_aux_behind(name, 0, at[0] - count[0], at[0], direct ? (at[0] - count[0]) % PAGE : 0);
+			expect_aux_behind(name, 1, at[1] - SIZE, at[1], direct ? (at[1] - SIZE) % PAGE : 0);
+			assert_int_equal(expect_records(named("snapshot.%04u/cpu1.data", i), n), 2);
+			snprintf(name, sizeof(name), "snapshot.%04u/meta", i);
+			snprintf(text, sizeof(text), "\nsnapshot %u\n", i);
+			expect_in(name, text);
+			snprintf(text, sizeof(text), " produced %lu windows %u ", at[0], i);
+			expect_in(name, text);
+			assert_true(exists(named("snapshot.%04u/task.%d", i, getpid())));
+		}
+		fake.channel[0].status->running = fake.channel[1].status->running = 0;
+		produce_in_slot(0, 5);
+		fake.channel[0].status->overwritten = 0;
+		fake.channel[1].status->overwritten = 5 * 77;
+		assert_int_equal(auxtrace_recording_finish(rec, &totals), 0);
+		expect_aux_behind("", 0, at[0], at[0] + 5, direct ? at[0] % PAGE : 0);
+		assert_int_equal(totals.produced, totals.read + totals.overwritten + totals.retained);
+		auxtrace_close(session);
+		new_device(state);
+		/* A new recording takes the place of the old one and its snapshots. */
+		rec = new_recording("0", AUXTRACE_SETUP_USER);
+		assert_false(exists("snapshot.0001"));
+		assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+		auxtrace_close(session);
+		session = NULL;
+		new_device(state);
+	}
+}
+
+static struct auxtrace_recording *cut_recording;
+static uint64_t cut_time;
+static unsigned int cuts_told;
+
+static void take_slot_now(unsigned int cpu, struct auxtrace_cut *cut)
+{
+	/* CPU 0 goes on until the last one has its cut. */
+	take_slot(cpu, cut);
+	cut->time = cut_time = __builtin_ia32_rdtsc();
+	fake.release.slot = 77;
+}
+
+/*
+ * Between the cut and what is read: an exec in the trace, and one after it, which is reported only when
+ * all processes have been read.
+ */
+static void tell_execs(void *arg)
+{
+	assert_ptr_equal(arg, &cuts_told);
+	assert_int_equal(fake.release.slot, 77);
+	if (!cuts_told++) {
+		fake.cr3 = 0x2000;
+		assert_int_equal(auxtrace_recording_exec_task(cut_recording, 0, cut_time - 1), 0);
+		fake.cr3 = 0x3000;
+	} else {
+		assert_int_equal(auxtrace_recording_exec_task(cut_recording, 0, cut_time + 1), 0);
+	}
+}
+
+/* The trace has been written. */
+static void exec_again(void)
+{
+	fake.cr3 = 0x4000;
+}
+
+static void a_snapshot_has_the_tasks_of_its_cut(void **state)
+{
+	struct auxtrace_recording *rec;
+	uint64_t first_cut;
+	char task[40];
+
+	(void)state;
+	set_up_data(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_DATA_OVERWRITE, 2);
+	fake.on_snapshot = take_slot_now;
+	fake.on_release = exec_again;
+	cut_recording = rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	fake.cr3 = 0x1000;
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	cuts_told = 0;
+	auxtrace_recording_on_cut(rec, tell_execs, &cuts_told);
+	next_slot = 1;
+	assert_int_equal(auxtrace_recording_snapshot(rec), 1);
+	assert_int_equal(cuts_told, 2);
+	first_cut = cut_time;
+	fake.on_release = NULL;
+	auxtrace_recording_on_cut(rec, NULL, NULL);
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	next_slot = 0;
+	assert_int_equal(auxtrace_recording_snapshot(rec), 2);
+	assert_int_equal(cuts_told, 2);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+
+	snprintf(task, sizeof(task), "snapshot.0001/task.%d", getpid());
+	assert_int_equal(number_in(task, "\ncr3 "), 0x1000);
+	assert_int_equal(number_in(task, "\nend_tsc "), first_cut - 1);
+	snprintf(task, sizeof(task), "snapshot.0001/task.%d.1", getpid());
+	assert_int_equal(number_in(task, "\ncr3 "), 0x2000);
+	assert_int_equal(number_in(task, "\nbegin_tsc "), first_cut - 1);
+	/* What began after the cut is in the next one. */
+	assert_false(exists(named("snapshot.0001/task.%d.2", getpid())));
+	assert_false(exists(named("snapshot.0001/vdso.%d.2", getpid())));
+	assert_int_equal(number_in(named("snapshot.0002/task.%d.2", getpid()), "\ncr3 "), 0x3000);
+	/* That was not reported: it may have been before the cut. */
+	assert_false(exists(named("snapshot.0001/task.%d.3", getpid())));
+	assert_int_equal(number_in(named("snapshot.0002/task.%d.3", getpid()), "\ncr3 "), 0x4000);
+	for (int i = 1; i <= 3; i++) {
+		assert_int_equal(number_in(named("task.%d.%d", getpid(), i), "\ncr3 "), 0x1000 * (i + 1));
+	}
+}
+
+/* CPUs are not paused for as long as it takes to read all processes. */
+static void is_read_after_the_resume(void)
+{
+	assert_int_equal(fake.control_cpus[0], 1);
+}
+
+/* CPU 1 was paused, and its records, before the snapshot. */
+static void without_slots_a_snapshot_pauses_and_resumes_who_ran(void **state)
+{
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	set_up_data(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_DATA_OVERWRITE, 0);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	produce(0, 100);
+	fake.channel[1].status->inhibit = AUXTRACE_INHIBIT_USER;
+	fake.channel[1].status->data_paused = 1;
+	fake.on_task = is_read_after_the_resume;
+	assert_int_equal(auxtrace_recording_snapshot(rec), 1);
+	fake.on_task = NULL;
+	assert_true(exists(named("snapshot.0001/task.%d", getpid())));
+	assert_int_equal(fake.snapshot.flags, AUXTRACE_SNAPSHOT_PAUSE);
+	assert_int_equal(fake.control_cpus[0], 1);
+	assert_int_equal(fake.output_cpus[0], 1);
+	assert_int_equal(fake.output.pause, 0);
+	expect_aux_behind("snapshot.0001/", 0, 0, 100, 0);
+	/* User code only. */
+	assert_false(exists("kallsyms"));
+	assert_false(exists("snapshot.0001/kallsyms"));
+	/* Frozen by a trigger: it is for the user to end that. */
+	fake.control_cpus[0] = 0;
+	for (unsigned int cpu = 0; cpu < 2; cpu++) {
+		fake.channel[cpu].status->inhibit = AUXTRACE_INHIBIT_FROZEN;
+		fake.channel[cpu].status->data_paused = 2;
+	}
+	assert_int_equal(auxtrace_recording_snapshot(rec), 2);
+	assert_int_equal(fake.snapshot.flags, 0);
+	assert_int_equal(fake.control_cpus[0], 0);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+}
+
+static void a_snapshot_that_fails_leaves_no_directory_and_all_goes_on(void **state)
+{
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	set_up_data(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE, 2);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	fake.fail.nr = AUXTRACE_IOC_SNAPSHOT;
+	fake.fail.err = ENOSPC;
+	errno = 0;
+	assert_int_equal(auxtrace_recording_snapshot(rec), -1);
+	assert_int_equal(errno, ENOSPC);
+	says("holds a snapshot");
+	assert_false(exists("snapshot.0001"));
+	fake.fail.err = 0;
+	/* The slot is released also if it cannot be written. */
+	fake.channel[0].status->running = 1;
+	errno = 0;
+	assert_int_equal(auxtrace_recording_snapshot(rec), -1);
+	assert_int_equal(errno, EBUSY);
+	assert_int_equal(fake.released, 0);
+	assert_false(exists("snapshot.0001"));
+	fake.channel[0].status->running = 0;
+	/* It is written, but its slot is lost. */
+	fake.fail.nr = AUXTRACE_IOC_RELEASE;
+	fake.fail.err = EIO;
+	errno = 0;
+	assert_int_equal(auxtrace_recording_snapshot(rec), -1);
+	assert_int_equal(errno, EIO);
+	says("RELEASE failed");
+	fake.fail.err = 0;
+	assert_int_equal(auxtrace_recording_snapshot(rec), 1);
+	auxtrace_recording_abort(rec);
+	assert_int_equal(access(dir, F_OK), -1);
+}
+
+static void take_wrong_cpu(unsigned int cpu, struct auxtrace_cut *cut)
+{
+	if (cpu)
+		cut->cpu = 7;
+}
+
+static void expect_first_cut_written(void)
+{
+	expect_aux_behind("snapshot.0001/", 0, 0, 100, 0);
+}
+
+/*
+ * Of CPU 1 the module returns no cut: what CPU 0 has is in the file nevertheless when its slot is
+ * released, as the writer still has these pages.
+ */
+static void a_cut_of_another_cpu_fails_and_what_is_in_flight_is_written(void **state)
+{
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	set_up_data(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE, 2);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	produce_in_slot(0, 100);
+	fake.on_snapshot = take_wrong_cpu;
+	fake.on_release = expect_first_cut_written;
+	errno = 0;
+	assert_int_equal(auxtrace_recording_snapshot(rec), -1);
+	assert_int_equal(errno, EBADE);
+	says("a cut of CPU 7 in place of CPU 1");
+	assert_int_equal(fake.released, 0);
+	assert_false(exists("snapshot.0001"));
+	fake.on_release = NULL;
+	fake.on_snapshot = NULL;
+	assert_int_equal(auxtrace_recording_snapshot(rec), 1);
+	auxtrace_recording_abort(rec);
+}
+
+/* A flight recorder's life, with one snapshot. 0, or -1 with what is left put away. */
+static int fly(void)
+{
+	struct auxtrace_options o = {
+		.size = sizeof(o), .cpus = "0,1", .config = "tsc", .aux_size = 2 * SIZE,
+		.flags = AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE |
+			 AUXTRACE_SETUP_DATA_OVERWRITE, .data_size = 2 * PAGE, .slots = 2,
+	};
+	struct auxtrace_recording *rec = NULL;
+	struct auxtrace_totals totals;
+	int ret = -1;
+
+	session = auxtrace_open(NULL);
+	if (!session || auxtrace_setup(session, &o))
+		goto out;
+	fake.on_snapshot = take_slot;
+	next_slot = 1;
+	rec = auxtrace_recording_create(session, dir);
+	if (!rec)
+		goto out;
+	produce_in_slot(0, SIZE + 5);
+	write_record(0, 1);
+	if (auxtrace_recording_add_task(rec, getpid()))
+		goto out;
+	ret = auxtrace_recording_snapshot(rec);
+	if (ret != 1) {
+		assert_int_equal(ret, -1);
+		goto out;
+	}
+	produce_in_slot(1, 7);
+	/* It ends the recording, whatever it returns. */
+	ret = auxtrace_recording_finish(rec, &totals);
+	rec = NULL;
+	assert_true(ret == 0 || ret == -1);
+out:
+	if (rec)
+		auxtrace_recording_abort(rec);
+	auxtrace_close(session);
+	session = NULL;
+	return ret;
+}
+
+/* Whatever allocation fails, that is told, and nothing stays open. */
+static void each_allocation_that_fails_is_told(void **state)
+{
+	int failed = 0;
+
+	/* The first ones each; of the many for all processes of this machine, some. */
+	for (int n = 1; ; n += n < 40 ? 1 : n / 2) {
+		fake.fail_alloc = n;
+		errno = 0;
+		if (!fly())
+			break;
+		assert_int_equal(fake.fail_alloc, 0);
+		assert_int_equal(errno, ENOMEM);
+		says("memory");
+		failed++;
+		new_device(state);
+	}
+	/* There are no more than that. */
+	assert_true(fake.fail_alloc > 0);
+	assert_true(failed > 10);
+}
+
+/* Likewise for files that are written, and directories. */
+static void each_file_that_cannot_be_opened_is_told(void **state)
+{
+	int failed = 0;
+
+	for (int n = 1; ; n += n < 40 ? 1 : n / 2) {
+		int ret;
+
+		fake.fail_open = n;
+		errno = 0;
+		ret = fly();
+		if (fake.fail_open > 0) {
+			assert_int_equal(ret, 0);
+			break;
+		}
+		assert_int_equal(ret, -1);
+		assert_int_equal(errno, EMFILE);
+		says("open files");
+		failed++;
+		new_device(state);
+	}
+	assert_true(failed > 10);
+}
+
+/* But of cpuN.data, which are flushed before: two of the snapshot, two of the recording. */
+static void a_disk_that_is_full_at_the_end_is_told(void **state)
+{
+	int failed = 0, untold = 0;
+
+	for (int n = 1; ; n += n < 40 ? 1 : n / 2) {
+		int ret;
+
+		fake.fail_close = n;
+		errno = 0;
+		ret = fly();
+		if (fake.fail_close > 0) {
+			assert_int_equal(ret, 0);
+			break;
+		}
+		if (ret) {
+			assert_int_equal(errno, ENOSPC);
+			says("No space left on device");
+			failed++;
+		} else {
+			untold++;
+		}
+		new_device(state);
+	}
+	assert_true(failed > 3);
+	assert_true(untold <= 4);
+}
+
+static void a_full_trace_has_no_snapshots(void **state)
+{
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	rec = new_recording("0", AUXTRACE_SETUP_USER);
+	errno = 0;
+	assert_int_equal(auxtrace_recording_snapshot(rec), -1);
+	assert_int_equal(errno, EINVAL);
+	says("overwrite mode");
+	auxtrace_recording_abort(rec);
+}
+
+#define t(f) cmocka_unit_test_setup_teardown(f, begin_recording, end_recording)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		t(a_flight_recorder_writes_what_was_put_aside),
+		t(a_snapshot_has_the_tasks_of_its_cut),
+		t(without_slots_a_snapshot_pauses_and_resumes_who_ran),
+		t(a_snapshot_that_fails_leaves_no_directory_and_all_goes_on),
+		t(a_cut_of_another_cpu_fails_and_what_is_in_flight_is_written),
+		t(each_allocation_that_fails_is_told),
+		t(each_file_that_cannot_be_opened_is_told),
+		t(a_disk_that_is_full_at_the_end_is_told),
+		t(a_full_trace_has_no_snapshots),
+	};
+
+	return cmocka_run_group_tests_name("userlib snapshot", tests, NULL, NULL);
+}

@@ -1,0 +1,770 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "recording_case.h"
+
+#include <asm/prctl.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* There are lines that begin with @key, and no two of them are equal. */
+static void expect_each_once(const char *name, const char *key)
+{
+	char *text = slurp(name, NULL), *at = strstr(text, key);
+
+	assert_non_null(at);
+	for (char *end; at; at = strstr(end, key)) {
+		char line[512];
+
+		end = strchr(at + 1, '\n');
+		assert_non_null(end);
+		assert_true((size_t)(end - at) + 1 < sizeof(line));
+		memcpy(line, at, end - at + 1);
+		line[end - at + 1] = '\0';
+		assert_null(strstr(end, line));
+	}
+	free(text);
+}
+
+static void a_task_is_its_cr3_its_mappings_and_its_vdso(void **state)
+{
+	struct auxtrace_recording *rec;
+	char name[32], line[64], exe[256] = "";
+	size_t size;
+
+	(void)state;
+	set_up("0", AUXTRACE_SETUP_USER);
+	fake.cr3 = 0x7777000;
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	/* Again: the same address space, one file. */
+	assert_int_equal(auxtrace_recording_add_task(rec, getpid()), 0);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	snprintf(name, sizeof(name), "task.%d", getpid());
+	snprintf(line, sizeof(line), "pid %d\n", getpid());
+	expect_in(name, line);
+	expect_in(name, "\ncr3 0x7777000\ncr3_mask 0xffffffffff000\n");
+	assert_true(readlink("/proc/self/exe", exe, sizeof(exe) - 1) > 0);
+	expect_in(name, exe);
+	expect_each_once(name, "\nmap ");
+	expect_each_once(name, "\nfile ");
+	expect_in(name, "r-xp");
+	expect_in(name, "libc.so.6");
+	/* valgrind takes the vdso away from its programs. */
+	if (getauxval(AT_SYSINFO_EHDR)) {
+		free(slurp(named("vdso.%d", getpid()), &size));
+		assert_true(size >= 4096);
+	}
+	assert_false(exists(named("task.%d.1", getpid())));
+}
+
+static void pass_on(int fd)
+{
+	assert_int_equal(write(fd, "", 1), 1);
+}
+
+static void wait_for(int fd)
+{
+	char c;
+
+	assert_int_equal(read(fd, &c, 1), 1);
+}
+
+/* With its data, or the kernel gives no other. */
+static void unmap_vdso(void)
+{
+	FILE *f = fopen("/proc/self/maps", "re");
+	unsigned long start, end;
+	char line[256];
+
+	while (f && fgets(line, sizeof(line), f))
+		if ((strstr(line, "[vdso]") || strstr(line, "[vvar")) &&
+		    sscanf(line, "%lx-%lx", &start, &end) == 2)
+			munmap((void *)start, end - start);
+}
+
+/* Skips a test whose processes are told apart by their vdso. */
+static void need_vdso(void)
+{
+	if (getauxval(AT_SYSINFO_EHDR))
+		return;
+	print_message("SKIP: no vdso here, as under valgrind\n");
+	skip();
+}
+
+/* A child that first has no vdso, as in the middle of an exec, and then maps one. */
+static void a_vdso_that_comes_later_belongs_to_the_same_address_space(void **state)
+{
+	unsigned long vdso = getauxval(AT_SYSINFO_EHDR);
+	struct auxtrace_recording *rec;
+	int there[2], back[2], status;
+	char name[40];
+	pid_t child;
+
+	(void)state;
+	need_vdso();
+	assert_int_equal(pipe(there) | pipe(back), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child) {
+		unmap_vdso();
+		pass_on(back[1]);
+		wait_for(there[0]);
+		status = syscall(SYS_arch_prctl, ARCH_MAP_VDSO_64, vdso) < 0 ? errno : 0;
+		pass_on(back[1]);
+		wait_for(there[0]);
+		_exit(status);
+	}
+	rec = new_recording("0", AUXTRACE_SETUP_USER);
+	wait_for(back[0]);
+	assert_int_equal(auxtrace_recording_add_task(rec, child), 0);
+	pass_on(there[1]);
+	wait_for(back[0]);
+	assert_int_equal(auxtrace_recording_add_task(rec, child), 0);
+	pass_on(there[1]);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(close(there[i]) | close(back[i]), 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	if (WEXITSTATUS(status) == EINVAL) {
+		print_message("SKIP: this kernel maps no vdso for a process that asks\n");
+		skip();
+	}
+	assert_int_equal(WEXITSTATUS(status), 0);
+	snprintf(name, sizeof(name), "task.%d", child);
+	expect_in(name, "\nvdso 0x");
+	expect_in(name, "[vdso]");
+	assert_true(exists(named("vdso.%d", child)));
+	assert_false(exists(named("task.%d.1", child)));
+}
+
+static void another_cr3_of_one_pid_is_another_file(void **state)
+{
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	rec = new_recording("0", AUXTRACE_SETUP_USER);
+	for (unsigned int i = 1; i <= 3; i++) {
+		fake.cr3 = i << 12;
+		assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	}
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	expect_in(named("task.%d", getpid()), "\ncr3 0x1000\n");
+	expect_in(named("task.%d.1", getpid()), "\ncr3 0x2000\n");
+	expect_in(named("task.%d.2", getpid()), "\ncr3 0x3000\n");
+}
+
+static unsigned int tasks_asked;
+
+/* The second child is asked for twice, then the first: it has other page tables by now. */
+static void first_has_gone(void)
+{
+	fake.cr3 = ++tasks_asked == 3 ? 0x2000 : 0x1000;
+}
+
+/* Both children have the caller's program and vdso. */
+static void add_two_children(pid_t pid[2], void (*on_task)(void))
+{
+	struct auxtrace_recording *rec;
+
+	rec = new_recording("0", AUXTRACE_SETUP_USER);
+	fake.cr3 = 0x1000;
+	for (int i = 0; i < 2; i++)
+		pid[i] = fake_child(NULL);
+	assert_int_equal(auxtrace_recording_add_task(rec, pid[0]), 0);
+	tasks_asked = 0;
+	fake.on_task = on_task;
+	assert_int_equal(auxtrace_recording_add_task(rec, pid[1]), 0);
+	fake.on_task = NULL;
+	for (int i = 0; i < 2; i++)
+		fake_child_end(pid[i]);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+}
+
+static void a_cr3_that_a_forked_child_got_again_is_another_file(void **state)
+{
+	pid_t pid[2];
+	char name[32];
+
+	(void)state;
+	need_vdso();
+	add_two_children(pid, first_has_gone);
+	for (int i = 0; i < 2; i++) {
+		char *text, *end;
+
+		snprintf(name, sizeof(name), "task.%d", pid[i]);
+		expect_in(name, "\ncr3 0x1000\n");
+		text = slurp(name, NULL);
+		end = strstr(text, "\nend_tsc ");
+		assert_non_null(end);
+		/* The first one ended at the latest when the second was seen. */
+		assert_int_equal(!strtoull(end + strlen("\nend_tsc "), NULL, 0), i);
+		free(text);
+	}
+}
+
+/* An exec while the mappings are read. */
+static void execs_once(void)
+{
+	fake.cr3 = ++tasks_asked == 1 ? 0x1000 : 0x2000;
+}
+
+static void always_execs(void)
+{
+	fake.cr3 = ++tasks_asked * 0x1000;
+}
+
+/* With what CR3 is the caller recorded? It is asked for more than once. */
+static unsigned int cr3_recorded(void (*on_task)(void))
+{
+	struct auxtrace_recording *rec;
+
+	rec = new_recording("0", AUXTRACE_SETUP_USER);
+	tasks_asked = 0;
+	fake.on_task = on_task;
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	fake.on_task = NULL;
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	assert_false(exists(named("task.%d.1", getpid())));
+	return value_of("", "\ncr3 ");
+}
+
+static void page_tables_and_mappings_are_of_one_address_space(void **state)
+{
+	(void)state;
+	assert_int_equal(cr3_recorded(execs_once), 0x2000);
+}
+
+static void a_process_that_execs_for_ever_is_recorded(void **state)
+{
+	(void)state;
+	assert_int_not_equal(cr3_recorded(always_execs), 0);
+}
+
+static void processes_that_share_an_address_space_are_one_file(void **state)
+{
+	pid_t pid[2];
+
+	(void)state;
+	need_vdso();
+	add_two_children(pid, NULL);
+	expect_in(named("task.%d", pid[0]), "\nend_tsc 0\n");
+	assert_false(exists(named("task.%d", pid[1])));
+}
+
+static void a_mapping_that_has_gone_is_kept(void **state)
+{
+	struct auxtrace_recording *rec;
+	char path[128];
+	FILE *f;
+	void *p;
+
+	(void)state;
+	rec = new_recording("0", AUXTRACE_SETUP_USER);
+	/* Beside the recording: it must not hold what is not its own. */
+	snprintf(path, sizeof(path), "%s.mapped", dir);
+	f = fopen(path, "w+");
+	assert_non_null(f);
+	assert_int_equal(ftruncate(fileno(f), PAGE), 0);
+	p = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, fileno(f), 0);
+	assert_true(p != MAP_FAILED);
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	munmap(p, PAGE);
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	fclose(f);
+	unlink(path);
+	expect_in(named("task.%d", getpid()), path);
+}
+
+static void an_exec_ends_what_was_before_and_an_exit_the_last(void **state)
+{
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	rec = new_recording("0", AUXTRACE_SETUP_USER);
+	errno = 0;
+	assert_int_equal(auxtrace_recording_end_task(rec, 0, 0), -1);
+	assert_int_equal(errno, ENOENT);
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	fake.cr3 = 0x2000;
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	assert_int_equal(auxtrace_recording_end_task(rec, getpid(), 0), 0);
+	fake.cr3 = 0x3000;
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	assert_int_equal(auxtrace_recording_end_task(rec, 0, 0), 0);
+	assert_int_equal(auxtrace_recording_end_task(rec, 0, 12345), 0);
+	/* A thread goes on in it. */
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	assert_int_equal(value_of("", "\nend_tsc "), value_of(".1", "\nbegin_tsc "));
+	assert_true(value_of(".1", "\nend_tsc ") > value_of(".1", "\nbegin_tsc "));
+	assert_true(value_of(".1", "\nend_tsc ") < value_of(".2", "\nbegin_tsc "));
+	assert_int_equal(value_of(".2", "\nend_tsc "), 0);
+}
+
+/* perf reports forks and execs with their times, which are before the process is looked at. */
+static void an_address_space_begins_when_it_is_reported_to(void **state)
+{
+	uint64_t begin, fork, exec, late;
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	rec = new_recording("0", AUXTRACE_SETUP_USER);
+	fork = __builtin_ia32_rdtsc();
+	assert_int_equal(auxtrace_recording_begin_task(rec, 0, fork), 0);
+	exec = __builtin_ia32_rdtsc();
+	fake.cr3 = 0x2000;
+	assert_int_equal(auxtrace_recording_exec_task(rec, getpid(), exec), 0);
+	/* It was read after several execs: the last one made it, whatever is reported last. */
+	assert_int_equal(auxtrace_recording_exec_task(rec, 0, exec + 2), 0);
+	assert_int_equal(auxtrace_recording_exec_task(rec, 0, exec + 1), 0);
+	/* Not known when. */
+	begin = __builtin_ia32_rdtsc();
+	fake.cr3 = 0x3000;
+	assert_int_equal(auxtrace_recording_exec_task(rec, 0, 0), 0);
+	late = __builtin_ia32_rdtsc();
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	assert_int_equal(value_of("", "\nbegin_tsc "), fork);
+	assert_int_equal(value_of("", "\nend_tsc "), exec);
+	assert_int_equal(value_of(".1", "\nbegin_tsc "), exec + 2);
+	assert_int_equal(value_of(".1", "\nend_tsc "), value_of(".2", "\nbegin_tsc "));
+	assert_true(value_of(".2", "\nbegin_tsc ") > begin);
+	assert_true(value_of(".2", "\nbegin_tsc ") < late);
+	assert_int_equal(value_of(".2", "\nend_tsc "), 0);
+}
+
+/*
+ * Each thread that exits is reported. All threads but one exit before an exec, the main thread
+ * perhaps among them: the one that did the exec then has its number.
+ */
+static void threads_that_exit_before_an_exec_do_not_end_the_address_space(void **state)
+{
+	uint64_t exec[3];
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	rec = new_recording("0", AUXTRACE_SETUP_USER);
+	fake.cr3 = 0x1000;
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	exec[0] = __builtin_ia32_rdtsc();
+	assert_int_equal(auxtrace_recording_end_task(rec, 0, exec[0] - 1), 0);
+	assert_int_equal(auxtrace_recording_end_task(rec, 0, exec[0] - 2), 0);
+	fake.cr3 = 0x2000;
+	assert_int_equal(auxtrace_recording_exec_task(rec, getpid(), exec[0]), 0);
+	/* What the exec made was read before its report. */
+	exec[1] = __builtin_ia32_rdtsc();
+	assert_int_equal(auxtrace_recording_end_task(rec, 0, exec[1] - 1), 0);
+	fake.cr3 = 0x3000;
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	assert_int_equal(auxtrace_recording_exec_task(rec, 0, exec[1]), 0);
+	/* The process ended before it could be read again. */
+	exec[2] = __builtin_ia32_rdtsc();
+	assert_int_equal(auxtrace_recording_end_task(rec, 0, exec[2] - 1), 0);
+	fake.task_errno = ESRCH;
+	assert_int_equal(auxtrace_recording_exec_task(rec, 0, exec[2]), -1);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	assert_int_equal(value_of("", "\nend_tsc "), exec[0]);
+	assert_int_equal(value_of(".1", "\nbegin_tsc "), exec[0]);
+	assert_int_equal(value_of(".1", "\nend_tsc "), exec[1]);
+	assert_int_equal(value_of(".2", "\nbegin_tsc "), exec[1]);
+	assert_int_equal(value_of(".2", "\nend_tsc "), exec[2]);
+}
+
+/* Without a time, too: ptrace(2) reports an exec only. */
+static void a_main_thread_that_exits_before_an_exec_does_not_end_the_address_space(void **state)
+{
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	rec = new_recording("0", AUXTRACE_SETUP_USER);
+	fake.cr3 = 0x1000;
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	assert_int_equal(auxtrace_recording_end_task(rec, 0, 0), 0);
+	fake.cr3 = 0x2000;
+	assert_int_equal(auxtrace_recording_exec_task(rec, 0, 0), 0);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	assert_int_equal(value_of("", "\nend_tsc "), value_of(".1", "\nbegin_tsc "));
+}
+
+/* A server's children: they have its program and its vdso, and the kernel gives numbers again. */
+static void a_number_and_a_cr3_that_are_both_used_again_are_another_file(void **state)
+{
+	struct auxtrace_recording *rec;
+	uint64_t exit, fork[4];
+
+	(void)state;
+	rec = new_recording("0", AUXTRACE_SETUP_USER);
+	fake.cr3 = 0x1000;
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	exit = __builtin_ia32_rdtsc();
+	assert_int_equal(auxtrace_recording_end_task(rec, 0, exit), 0);
+	fork[0] = exit + 1;
+	while (__builtin_ia32_rdtsc() <= fork[0])
+		;
+	assert_int_equal(auxtrace_recording_begin_task(rec, getpid(), fork[0]), 0);
+	/* perf lost the report of its exit. */
+	fork[1] = __builtin_ia32_rdtsc();
+	assert_int_equal(auxtrace_recording_begin_task(rec, 0, fork[1]), 0);
+	/* One that is read before its fork is reported. */
+	fork[2] = __builtin_ia32_rdtsc();
+	fake.cr3 = 0x2000;
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	assert_int_equal(auxtrace_recording_begin_task(rec, 0, fork[2]), 0);
+	/* One that ends before it can be read: its exit is not another's. */
+	fork[3] = __builtin_ia32_rdtsc();
+	fake.task_errno = ESRCH;
+	assert_int_equal(auxtrace_recording_begin_task(rec, 0, fork[3]), -1);
+	errno = 0;
+	assert_int_equal(auxtrace_recording_end_task(rec, 0, fork[3] + 1), -1);
+	assert_int_equal(errno, ENOENT);
+	/* Nor is an exec of the next one, whose fork was not reported. */
+	fake.task_errno = 0;
+	assert_int_equal(auxtrace_recording_exec_task(rec, 0, 0), 0);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	assert_int_equal(value_of("", "\nend_tsc "), exit);
+	assert_int_equal(value_of(".1", "\ncr3 "), 0x1000);
+	assert_int_equal(value_of(".1", "\nbegin_tsc "), fork[0]);
+	assert_int_equal(value_of(".1", "\nend_tsc "), fork[1]);
+	assert_int_equal(value_of(".2", "\nbegin_tsc "), fork[1]);
+	assert_int_equal(value_of(".2", "\nend_tsc "), fork[2]);
+	assert_int_equal(value_of(".3", "\nbegin_tsc "), fork[2]);
+	assert_int_equal(value_of(".3", "\nend_tsc "), fork[3]);
+	assert_int_equal(value_of(".4", "\ncr3 "), 0x2000);
+}
+
+struct threads {
+	int told[2], go[2];
+};
+
+static void *run_on(void *arg)
+{
+	const struct threads *t = arg;
+	pid_t tid = gettid();
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	assert_int_equal(write(t->told[1], &tid, sizeof(tid)), sizeof(tid));
+	while (pause())
+		;
+	return NULL;
+}
+
+/* A process of two threads, whose main thread exits when told to. Returns the other's number. */
+static pid_t begin_two_threads(struct threads *t, pid_t *pid)
+{
+	pthread_t other;
+	pid_t tid;
+
+	assert_int_equal(pipe(t->told) | pipe(t->go), 0);
+	*pid = fork();
+	assert_true(*pid >= 0);
+	if (!*pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (pthread_create(&other, NULL, run_on, t))
+			_exit(1);
+		wait_for(t->go[0]);
+		syscall(SYS_exit, 0);
+	}
+	/* A child that fails closes the pipe. */
+	assert_int_equal(close(t->told[1]), 0);
+	assert_int_equal(read(t->told[0], &tid, sizeof(tid)), sizeof(tid));
+	return tid;
+}
+
+static pid_t without_main_thread;
+
+static void has_no_main_thread(void)
+{
+	fake.task_errno = fake.task_pid == without_main_thread ? ENXIO : 0;
+}
+
+static void end_main_thread(const struct threads *t, pid_t pid)
+{
+	char path[64], line[256], state = 0;
+
+	pass_on(t->go[1]);
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	while (state != 'Z') {
+		FILE *f = fopen(path, "re");
+
+		assert_non_null(f);
+		assert_non_null(fgets(line, sizeof(line), f));
+		assert_int_equal(fclose(f), 0);
+		assert_int_equal(sscanf(strrchr(line, ')'), ") %c", &state), 1);
+		usleep(1000);
+	}
+	/* The device then says of it what it says of a process that has ended. */
+	without_main_thread = pid;
+	fake.on_task = has_no_main_thread;
+}
+
+static void end_two_threads(struct threads *t, pid_t pid)
+{
+	fake.on_task = NULL;
+	fake_child_end(pid);
+	assert_int_equal(close(t->told[0]) | close(t->go[0]) | close(t->go[1]), 0);
+}
+
+static void a_process_goes_on_without_its_main_thread(void **state)
+{
+	struct auxtrace_recording *rec;
+	struct threads threads;
+	pid_t pid, tid;
+
+	(void)state;
+	need_vdso();
+	tid = begin_two_threads(&threads, &pid);
+	rec = new_recording("0", AUXTRACE_SETUP_USER);
+	fake.cr3 = 0x1000;
+	assert_int_equal(auxtrace_recording_add_task(rec, pid), 0);
+	end_main_thread(&threads, pid);
+	assert_int_equal(auxtrace_recording_end_task(rec, pid, 0), 0);
+	/* As ptrace(2) reports a thread, and /proc the process. */
+	assert_int_equal(auxtrace_recording_add_task(rec, tid), 0);
+	assert_int_equal(auxtrace_recording_end_task(rec, pid, 0), 0);
+	assert_int_equal(auxtrace_recording_add_task(rec, pid), 0);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	end_two_threads(&threads, pid);
+	expect_in(named("task.%d", pid), "\nend_tsc 0\n");
+	assert_false(exists(named("task.%d.1", pid)));
+	assert_false(exists(named("task.%d", tid)));
+}
+
+static void a_process_without_a_main_thread_is_recorded(void **state)
+{
+	struct auxtrace_recording *rec;
+	struct threads threads;
+	char name[40];
+	pid_t pid;
+
+	(void)state;
+	begin_two_threads(&threads, &pid);
+	rec = new_recording("0", AUXTRACE_SETUP_USER);
+	fake.cr3 = 0x1000;
+	end_main_thread(&threads, pid);
+	assert_int_equal(auxtrace_recording_add_task(rec, pid), 0);
+	assert_string_equal(auxtrace_error(), "");
+	end_two_threads(&threads, pid);
+	/* Now it has ended. */
+	fake.task_errno = ENXIO;
+	errno = 0;
+	assert_int_equal(auxtrace_recording_add_task(rec, pid), -1);
+	assert_int_equal(errno, ENXIO);
+	says("has no address space");
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	snprintf(name, sizeof(name), "task.%d", pid);
+	expect_in(name, "\ncr3 0x1000\n");
+	expect_in(name, "libc.so.6");
+	expect_not_in(name, "\nexe \n");
+}
+
+static void ends_at_second_question(void)
+{
+	fake.task_errno = fake.task_calls > 1 ? ESRCH : 0;
+}
+
+/* The device still knew its page tables; /proc has no mappings any more. */
+static void a_process_that_ends_while_it_is_read_leaves_no_empty_entry(void **state)
+{
+	struct auxtrace_recording *rec;
+	siginfo_t end;
+	pid_t pid;
+
+	(void)state;
+	rec = new_recording("0", AUXTRACE_SETUP_USER);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid)
+		_exit(0);
+	assert_int_equal(waitid(P_PID, pid, &end, WEXITED | WNOWAIT), 0);
+	fake.cr3 = 0x1000;
+	fake.task_calls = 0;
+	fake.on_task = ends_at_second_question;
+	errno = 0;
+	assert_int_equal(auxtrace_recording_add_task(rec, pid), -1);
+	assert_int_equal(errno, ESRCH);
+	fake.on_task = NULL;
+	fake.task_errno = 0;
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	assert_false(exists(named("task.%d", pid)));
+}
+
+/* An exec of another thread; perf has not reported it. */
+static void an_exec_that_cannot_be_read_ends_what_was_before(void **state)
+{
+	struct auxtrace_recording *rec;
+	uint64_t thread;
+
+	(void)state;
+	rec = new_recording("0", AUXTRACE_SETUP_USER);
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	thread = __builtin_ia32_rdtsc();
+	assert_int_equal(auxtrace_recording_end_task(rec, 0, thread), 0);
+	fake.task_errno = ESRCH;
+	assert_int_equal(auxtrace_recording_exec_task(rec, 0, 0), -1);
+	fake.task_errno = 0;
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	assert_true(value_of("", "\nend_tsc ") > thread);
+}
+
+/* The process has ended before the report of its exec, but not before it was read. */
+static void an_exec_that_is_reported_late_takes_nothing_away(void **state)
+{
+	struct auxtrace_recording *rec;
+	uint64_t fork, exec;
+
+	(void)state;
+	rec = new_recording("0", AUXTRACE_SETUP_USER);
+	fork = __builtin_ia32_rdtsc();
+	exec = fork + 1;
+	assert_int_equal(auxtrace_recording_begin_task(rec, 0, fork), 0);
+	fake.task_errno = ESRCH;
+	assert_int_equal(auxtrace_recording_exec_task(rec, 0, exec), -1);
+	/* Nor does one of the fork that comes last. */
+	assert_int_equal(auxtrace_recording_begin_task(rec, 0, fork), -1);
+	assert_int_equal(auxtrace_recording_add_mapping(rec, getpid(), 0x1000, 0x3000, 0, "/bin/next"), 0);
+	/* A thread that the exec ended. */
+	assert_int_equal(auxtrace_recording_end_task(rec, 0, fork), 0);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	assert_int_equal(value_of("", "\nbegin_tsc "), exec);
+	assert_int_equal(value_of("", "\nend_tsc "), 0);
+	expect_in(named("task.%d", getpid()), "/bin/next");
+}
+
+/* The process has ended before its new address space can be read. */
+static void after_an_exec_nothing_is_added_to_what_was_before(void **state)
+{
+	struct auxtrace_recording *rec;
+	uint64_t exec, late;
+
+	(void)state;
+	rec = new_recording("0", AUXTRACE_SETUP_USER);
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	exec = __builtin_ia32_rdtsc();
+	late = exec + 1000000000000;
+	fake.task_errno = ESRCH;
+	errno = 0;
+	assert_int_equal(auxtrace_recording_exec_task(rec, getpid(), exec), -1);
+	assert_int_equal(errno, ESRCH);
+	fake.task_errno = 0;
+	assert_int_equal(auxtrace_recording_add_mapping(rec, getpid(), 0x1000, 0x3000, 0, "/bin/next"), -1);
+	assert_int_equal(errno, ENOENT);
+	assert_int_equal(auxtrace_recording_end_task(rec, 0, late), -1);
+	assert_int_equal(errno, ENOENT);
+	/* Another process with its number and page-table root. */
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	assert_int_equal(auxtrace_recording_add_mapping(rec, getpid(), 0x1000, 0x3000, 0, "/bin/next"), 0);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	assert_int_equal(value_of("", "\nend_tsc "), exec);
+	assert_true(value_of(".1", "\nbegin_tsc ") > exec);
+	assert_int_equal(value_of(".1", "\nend_tsc "), 0);
+	expect_in(named("task.%d.1", getpid()), "/bin/next");
+	expect_not_in(named("task.%d", getpid()), "/bin/next");
+}
+
+static void a_reported_mapping_goes_to_the_newest_address_space(void **state)
+{
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	rec = new_recording("0", AUXTRACE_SETUP_USER);
+	errno = 0;
+	assert_int_equal(auxtrace_recording_add_mapping(rec, getpid(), 0x1000, 0x3000, 0x400, "/lib/gone.so"), -1);
+	assert_int_equal(errno, ENOENT);
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	fake.cr3 = 0x2000;
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(auxtrace_recording_add_mapping(rec, getpid(), 0x1000, 0x3000, 0x400,
+								"/lib/gone.so"), 0);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	expect_in(named("task.%d.1", getpid()), "\nmap 1000-3000 r-xp 00000400 00:00 0 /lib/gone.so\n");
+}
+
+static void what_is_no_process_is_refused(void **state)
+{
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	rec = new_recording("0", AUXTRACE_SETUP_USER);
+	fake.fail.nr = AUXTRACE_IOC_TASK;
+	fake.fail.err = ESRCH;
+	errno = 0;
+	assert_int_equal(auxtrace_recording_add_task(rec, 4711), -1);
+	assert_int_equal(errno, ESRCH);
+	/* All of /proc: those that went meanwhile are passed over ... */
+	assert_int_equal(auxtrace_recording_add_all_tasks(rec), 0);
+	/* ... but a refusal is one. */
+	fake.fail.err = EACCES;
+	errno = 0;
+	assert_int_equal(auxtrace_recording_add_all_tasks(rec), -1);
+	assert_int_equal(errno, EACCES);
+	auxtrace_recording_abort(rec);
+}
+
+/* The process has its new page tables before perf reports the exec, and was read in between. */
+static void an_address_space_that_is_read_within_its_exec_is_one(void **state)
+{
+	struct auxtrace_recording *rec;
+	uint64_t exec;
+
+	(void)state;
+	set_up_data(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_DATA_OVERWRITE, 2);
+	fake.on_snapshot = take_slot;
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	fake.cr3 = 0x2000;
+	assert_int_equal(auxtrace_recording_begin_task(rec, 0, 0), 0);
+	/* It says when the reading began. */
+	next_slot = 1;
+	assert_int_equal(auxtrace_recording_snapshot(rec), 1);
+	exec = number_in(named("snapshot.0001/task.%d", getpid()), "\nbegin_tsc ") + 1;
+	assert_int_equal(auxtrace_recording_exec_task(rec, 0, exec), 0);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	assert_int_equal(value_of("", "\nbegin_tsc "), exec);
+	assert_int_equal(value_of("", "\nend_tsc "), 0);
+	assert_false(exists(named("task.%d.1", getpid())));
+}
+
+#define t(f) cmocka_unit_test_setup_teardown(f, begin_recording, end_recording)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		t(a_task_is_its_cr3_its_mappings_and_its_vdso),
+		t(a_vdso_that_comes_later_belongs_to_the_same_address_space),
+		t(another_cr3_of_one_pid_is_another_file),
+		t(a_cr3_that_a_forked_child_got_again_is_another_file),
+		t(page_tables_and_mappings_are_of_one_address_space),
+		t(a_process_that_execs_for_ever_is_recorded),
+		t(processes_that_share_an_address_space_are_one_file),
+		t(a_mapping_that_has_gone_is_kept),
+		t(an_exec_ends_what_was_before_and_an_exit_the_last),
+		t(an_address_space_begins_when_it_is_reported_to),
+		t(threads_that_exit_before_an_exec_do_not_end_the_address_space),
+		t(a_main_thread_that_exits_before_an_exec_does_not_end_the_address_space),
+		t(a_number_and_a_cr3_that_are_both_used_again_are_another_file),
+		t(a_process_goes_on_without_its_main_thread),
+		t(a_process_without_a_main_thread_is_recorded),
+		t(a_process_that_ends_while_it_is_read_leaves_no_empty_entry),
+		t(an_address_space_that_is_read_within_its_exec_is_one),
+		t(an_exec_that_cannot_be_read_ends_what_was_before),
+		t(an_exec_that_is_reported_late_takes_nothing_away),
+		t(after_an_exec_nothing_is_added_to_what_was_before),
+		t(a_reported_mapping_goes_to_the_newest_address_space),
+		t(what_is_no_process_is_refused),
+	};
+
+	return cmocka_run_group_tests_name("userlib task list", tests, NULL, NULL);
+}
