@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # scripts/complaint, by which scripts/vm judges a kernel's console: it finds each kind of
-# report, and nothing in what each boot prints. tests/host/judge.sh has a kernel make them.
+# report, and nothing in what is harmless. tests/host/judge.sh has a kernel make them.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 work=$(mktemp -d "${TMPDIR:-/tmp}/auxtrace-complaint.XXXXXX")
@@ -83,6 +83,7 @@ kcsan: enabled early
 kcsan: non-strict mode configured - use CONFIG_KCSAN_STRICT=y to see all data races
 kmemleak: Kernel memory leak detector initialized (mem pool available: 37654)
 kmemleak: Automatic memory scanning thread started
+kmemleak: Cannot allocate a scan area, scanning the full object
 rcu: Preemptible hierarchical RCU implementation.
 auxtrace: loading out-of-tree module taints kernel.
 END
