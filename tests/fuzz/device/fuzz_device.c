@@ -7,6 +7,7 @@
  * add up, and nothing may be left of sessions that are closed.
  *
  *   DEVICE_OPS=N, DEVICE_SECONDS=N   end after so many operations, or so long
+ *   DEVICE_REPEAT_MS=N               a REPEAT goes on for so long at most (100 unless told)
  *   DEVICE_PCS=FILE                  write the places that were reached
  *   DEVICE_JOURNAL=FILE              a disk that keeps the last inputs: a kernel that panics
  *                                    leaves no file behind
@@ -28,7 +29,6 @@
 #define JOURNAL_SLOT	8192U
 #define JOURNAL_SLOTS	512U
 #define REPORT_SECONDS	60
-#define REPEAT_MS	100	/* that a REPEAT goes on at most */
 
 /* What libFuzzer calls. */
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -45,6 +45,7 @@ static struct {
 } program;
 
 static uint64_t operations, programs, limit_operations;
+static int64_t repeat_ms = 100;
 static time_t begun, limit_seconds, reported;
 static bool has_coverage;
 static int journal = -1;
@@ -85,7 +86,7 @@ static uint64_t repeat(const struct record *r, unsigned int number)
 	int64_t begins = operations_now_ms();
 	uint64_t n = 0, ran = 1;
 
-	for (; ran && times && operations_now_ms() - begins < REPEAT_MS; times--) {
+	for (; ran && times && operations_now_ms() - begins < repeat_ms; times--) {
 		ran = run_records(r + 1, number, max);
 		n += ran;
 	}
@@ -145,6 +146,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	}
 	limit_operations = number_of("DEVICE_OPS");
 	limit_seconds = number_of("DEVICE_SECONDS");
+	if (getenv("DEVICE_REPEAT_MS"))
+		repeat_ms = number_of("DEVICE_REPEAT_MS");
 	begun = reported = time(NULL);
 	pthread_barrier_init(&program.begins, NULL, THREADS);
 	pthread_barrier_init(&program.ends, NULL, THREADS);

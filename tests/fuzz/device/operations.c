@@ -60,11 +60,22 @@ static __thread struct {
 	struct scratch *scratch;
 	char *edge;
 	int fail_nth;
-	bool capabilities, pinned, child;
-} me;
+	sigset_t signals;		/* the mask before set_failing() */
+	bool failing, capabilities, pinned, child;
+} me = { .fail_nth = -1 };
+
+static void clear_failing(void)
+{
+	if (!me.failing)
+		return;
+	me.failing = false;
+	pwrite(me.fail_nth, "0", 1, 0);
+	pthread_sigmask(SIG_SETMASK, &me.signals, NULL);
+}
 
 static void end(const char *why, long value)
 {
+	clear_failing();
 	fprintf(stderr, "device: %s: %ld\n", why, value);
 	abort();
 }
@@ -89,14 +100,40 @@ static int write_text(const char *path, const char *text)
 	return ret;
 }
 
+/*
+ * From here to clear_failing() the kernel fails one allocation or copy that it does for this
+ * thread: the nth, as @r says. Only in calls of sessions: the rest of the kernel need not be up to
+ * it. Signals wait until then: if the fault hit the copy of a signal's frame to the stack, the
+ * kernel would kill this process.
+ */
+static void set_failing(const struct record *r)
+{
+	sigset_t all;
+	char text[8];
+
+	if (me.fail_nth < 0 || !(r->who & WHO_FAILS) || r->op > OP_PASS)
+		return;
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &me.signals);
+	snprintf(text, sizeof(text), "%u", 1 + (r->p[13] & 0x3f));
+	pwrite(me.fail_nth, text, strlen(text), 0);
+	me.failing = true;
+}
+
 static char *cell(unsigned int file, unsigned int cpu, unsigned int region)
 {
 	return cells + ((file * CPUS + cpu) * REGIONS + region) * CELL;
 }
 
-/* Takes the place of what is mapped there: no other mapping of this process gets in. */
+/*
+ * Reserves the range again, as PROT_NONE. That closes the hole that munmap(2) leaves, and mmap(2)
+ * or mremap(2) to a fixed place if it fails after it has unmapped what was there. Without a fault:
+ * this call must not fail. Any mmap(2) to no fixed place could take the hole meanwhile, so no
+ * operation makes one.
+ */
 static void clear_cells(char *at, size_t length)
 {
+	clear_failing();
 	if (mmap(at, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
 		 -1, 0) == MAP_FAILED)
 		end("mmap of nothing", errno);
@@ -145,6 +182,7 @@ static void run_ioctl(const struct record *r, unsigned int file)
 		fprintf(stderr, "device: operation %u of file %u: %s\n", r->op, file,
 			err ? strerrorname_np(err) : "done");
 	if (!arguments_may_fail(r->op, err)) {
+		clear_failing();
 		fprintf(stderr, "device: operation %u: %s is not among its errnos\n", r->op,
 			strerrorname_np(err));
 		abort();
@@ -199,6 +237,19 @@ static void run_mmap(const struct record *r, unsigned int file, unsigned int cpu
 		length = PAGE;
 	got = mmap(cell(file, cpu, region), length, prot, flags, FD_SESSION + file, offset);
 	coverage_result(r->op, r->who >> 6, got == MAP_FAILED ? errno : 0);
+	/* EBADF comes before anything is unmapped: the mapping outlives its descriptor. */
+	if (got == MAP_FAILED && errno != EBADF)
+		clear_cells(cell(file, cpu, region), length);
+}
+
+/* All of a region, or a part. */
+static void run_munmap(const struct record *r, unsigned int file, unsigned int cpu)
+{
+	char *at = cell(file, cpu, r->p[0] & 3) + (r->p[1] & 3) * PAGE;
+	size_t length = r->p[2] & 1 ? PAGE : CELL - 3 * PAGE;
+
+	munmap(at, length);
+	clear_cells(at, length);
 }
 
 static void run_mremap(const struct record *r, unsigned int file, unsigned int cpu)
@@ -212,10 +263,14 @@ static void run_mremap(const struct record *r, unsigned int file, unsigned int c
 	if (!length || !to_length || length > CELL || to_length > CELL || from == to)
 		return;
 	if (r->p[3] & 4) {
-		mremap(from, length, to_length, 0);
+		if (mremap(from, length, to_length, 0) != MAP_FAILED && to_length < length)
+			clear_cells(from + to_length, length - to_length);
 	} else if (mremap(from, length, to_length, MREMAP_MAYMOVE | MREMAP_FIXED, to) != MAP_FAILED) {
-		/* Where it was is nothing now. */
 		clear_cells(from, length);
+	} else {
+		clear_cells(to, to_length);
+		if (to_length < length)
+			clear_cells(from + to_length, length - to_length);
 	}
 }
 
@@ -464,7 +519,7 @@ static void run_fire(const struct record *r)
 {
 	struct timespec ts = { .tv_nsec = r->p[1] * 1000 };
 	struct utsname name;
-	volatile char *page;
+	volatile char *page = (char *)me.scratch + 3 * PAGE;
 
 	for (unsigned int i = 0; i <= (r->p[2] & 7); i++) {
 		switch (r->p[0] % 8) {
@@ -480,12 +535,9 @@ static void run_fire(const struct record *r)
 			syscall(SYS_nanosleep, &ts, NULL);
 			break;
 		case 4:
-			page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
-				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-			if (page == MAP_FAILED)
-				break;
+			/* The next access is a page fault. */
+			madvise((void *)page, PAGE, MADV_DONTNEED);
 			*page = 1;
-			munmap((void *)page, PAGE);
 			break;
 		case 5:
 			probed();
@@ -577,23 +629,6 @@ static void run_pin(const struct record *r)
 
 /* ---- all ----------------------------------------------------------------------- */
 
-static void set_failing(const struct record *r)
-{
-	char text[8];
-
-	/* Only calls of sessions: the rest of the kernel need not be up to it. */
-	if (me.fail_nth < 0 || !(r->who & WHO_FAILS) || r->op > OP_PASS)
-		return;
-	snprintf(text, sizeof(text), "%u", 1 + (r->p[13] & 0x3f));
-	pwrite(me.fail_nth, text, strlen(text), 0);
-}
-
-static void clear_failing(const struct record *r)
-{
-	if (me.fail_nth >= 0 && r->who & WHO_FAILS)
-		pwrite(me.fail_nth, "0", 1, 0);
-}
-
 void operations_run(const struct record *r, const struct record *next, const struct record *last)
 {
 	unsigned int file = record_file(r), cpu = record_cpu(r);
@@ -610,9 +645,7 @@ void operations_run(const struct record *r, const struct record *next, const str
 		run_mmap(r, file, cpu);
 		break;
 	case OP_MUNMAP:
-		/* All of a region, or a part. */
-		clear_cells(cell(file, cpu, r->p[0] & 3) + (r->p[1] & 3) * PAGE,
-			    r->p[2] & 1 ? PAGE : CELL - 3 * PAGE);
+		run_munmap(r, file, cpu);
 		break;
 	case OP_MREMAP:
 		run_mremap(r, file, cpu);
@@ -676,7 +709,7 @@ void operations_run(const struct record *r, const struct record *next, const str
 	default:
 		run_ioctl(r, file);
 	}
-	clear_failing(r);
+	clear_failing();
 	/* The child's buffer is the parent's. */
 	if (!me.child)
 		coverage_take();
@@ -737,12 +770,13 @@ bool operations_init(void)
 void operations_begin_thread(void)
 {
 	unsigned int number = __atomic_fetch_add(&nr_threads, 1, __ATOMIC_RELAXED);
-	char *memory = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+	char *memory = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 			    -1, 0);
 
 	if (memory == MAP_FAILED || mprotect(memory + 2 * PAGE, PAGE, PROT_NONE))
 		end("memory of a thread", errno);
 	_Static_assert(sizeof(struct scratch) <= PAGE, "scratch fits before the last page");
+	/* The page behind the edge is for page faults. */
 	me.scratch = (struct scratch *)memory;
 	me.edge = memory + 2 * PAGE;
 	me.fail_nth = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);

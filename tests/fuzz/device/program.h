@@ -4,7 +4,7 @@
  * /dev/auxtrace or around it. Four threads run it, each its own records in order. The
  * operation PHASE is for all: what follows it begins when what precedes it has ended. REPEAT
  * has its thread run the next few of its records up to some thousand times more, and begins no
- * round after 100 ms: calls are cheap, and the sessions that they need are not.
+ * round after a while (run --repeat): calls are cheap, and the sessions that they need are not.
  */
 #ifndef DEVICE_PROGRAM_H
 #define DEVICE_PROGRAM_H
