@@ -119,13 +119,17 @@ one()
 	kernel) record kernel - --kcore -e intel_pt// traced 2 ;;
 	system) record system - --kcore -a -m,8M -e intel_pt// traced 2 ;;
 	pmi)
-		# A buffer small enough to fill several times. perf must keep up on any host,
-		# so it shares one CPU with the workload: a host that stops the CPU stops
-		# both. perf is woken at a quarter of the buffer; having slept long, it runs
-		# within a time slice.
+		# A buffer small enough to fill several times. perf must keep up on any host:
+		# it shares one CPU with the workload, so that a host that stops the CPU stops
+		# both. A sample of each context switch wakes it (--no-buffering), and by -r it
+		# runs before the workload goes on. At a watermark of the buffer alone it would
+		# come too late for 5.10: there the buffer is two regions, and the driver may
+		# stop tracing at the end of the first, however much of the second is free
+		# (pt_buffer_reset_markers(), arch/x86/events/intel/pt.c).
 		taskset -p 1 $$ >/dev/null
 		before=$(pmis)
-		record pmi - --kcore -m,32 -e intel_pt// traced 20 1
+		record pmi - -r 1 --no-buffering --kcore -m,32 \
+			-e intel_pt// -e context-switches/period=1/ traced 20 1
 		echo "$(($(pmis) - before))" >pmi.count
 		taskset -p 3 $$ >/dev/null
 		;;
