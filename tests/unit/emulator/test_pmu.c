@@ -109,6 +109,7 @@ static void reserved_bits_fault(void **state)
 
 		wr(m, cases[i].msr, cases[i].good);
 		before = rd(m, cases[i].msr);
+		assert_int_equal(before, cases[i].msr == GLOBAL_OVF_CTRL ? 0 : cases[i].good);
 		assert_true(wr_faults(m, cases[i].msr, cases[i].bad));
 		assert_int_equal(rd(m, cases[i].msr), before);
 	}

@@ -175,6 +175,7 @@ static const char *proc_file(const char *path, char *buf, size_t size)
 {
 	static const char *const files[] = {
 		"/proc/kcore", "/proc/kallsyms", "/proc/modules", "/sys/kernel/security/lockdown",
+		"/sys/devices/system/cpu/online",
 	};
 
 	for (unsigned int i = 0; fake.proc && i < sizeof(files) / sizeof(*files); i++)
@@ -225,6 +226,8 @@ ssize_t __wrap_readlink(const char *path, char *buf, size_t size)
 		return -1;
 	}
 	assert_true(len <= size);
+	/* readlink(2) ends the text with no 0. */
+	memset(buf, '7', size);
 	memcpy(buf, fake.proc_self, len);
 	return len;
 }

@@ -78,7 +78,7 @@ struct fakedev {
 	bool no_uring;
 	int uring_writes;	/* so many writes by io_uring are short first */
 	int uring_submits;	/* the how-many-th submission fails with EIO; 0: none */
-	const char *proc;	/* kcore, kallsyms and modules of /proc, and lockdown, are below it; NULL: the real ones */
+	const char *proc;	/* kcore, kallsyms and modules of /proc, and lockdown and online of /sys, are below it; NULL: the real ones */
 	size_t most_read;	/* pread(2) reads no more than that at once; 0: all */
 	bool stale_holes;	/* a page of zeros reads as the page that was read before */
 	int read_errno;		/* of a page or more it reads nothing, with that errno; 0: it does */

@@ -86,6 +86,17 @@ static void the_online_set_is_the_system_s(void **state)
 	auxtrace_cpus_free(b);
 }
 
+static void without_sysfs_no_cpu_is_known(void **state)
+{
+	(void)state;
+	fake.proc = "/nowhere";
+	errno = 0;
+	assert_null(auxtrace_cpus_online());
+	assert_int_equal(errno, ENOENT);
+	assert_non_null(strstr(auxtrace_error(), "cannot open /sys/devices/system/cpu/online: No such file"));
+	fake.proc = NULL;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -94,6 +105,7 @@ int main(void)
 		cmocka_unit_test(the_largest_number_is_65535),
 		cmocka_unit_test(what_is_no_list_is_refused_with_its_errno_and_a_sentence),
 		cmocka_unit_test(the_online_set_is_the_system_s),
+		cmocka_unit_test(without_sysfs_no_cpu_is_known),
 	};
 
 	return cmocka_run_group_tests_name("userlib cpus", tests, NULL, NULL);

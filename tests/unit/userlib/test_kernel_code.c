@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "userlib/kernel_code.h"
+
 static void expect_the_kernels_code(void)
 {
 	/* Text; both modules as one; BPF and ftrace code, of which kallsyms lists the first. */
@@ -499,6 +501,18 @@ static void a_kernel_without_modules_has_none(void **state)
 	assert_true(exists("kcore"));
 }
 
+/* None that a machine has: the number of program headers has 16 bits. */
+static void code_in_too_many_pieces_is_refused(void **state)
+{
+	struct kernel_code code = { .nr_ranges = PN_XNUM };
+
+	(void)state;
+	errno = 0;
+	assert_int_equal(kernel_code_write(&code, -1), -1);
+	assert_int_equal(errno, EOVERFLOW);
+	says("in 65535 pieces: an ELF file has at most 65534");
+}
+
 #define k(f) cmocka_unit_test_setup_teardown(f, begin_kernel, end_kernel)
 
 int main(void)
@@ -525,6 +539,7 @@ int main(void)
 		k(the_text_is_not_the_modules_area_wherever_it_is),
 		k(beyond_a_large_hole_nothing_is_looked_for),
 		k(each_allocation_for_the_kernels_code_may_fail),
+		k(code_in_too_many_pieces_is_refused),
 	};
 
 	return cmocka_run_group_tests_name("userlib kernel code", tests, NULL, NULL);

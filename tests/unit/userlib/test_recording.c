@@ -251,6 +251,15 @@ static void an_old_recording_is_replaced_and_other_files_are_not(void **state)
 	/* Nothing was taken away before it was refused. */
 	assert_true(exists("meta"));
 	assert_true(exists("cpu0.aux"));
+	/* Nor does a link lead elsewhere. */
+	assert_int_equal(unlink(path), 0);
+	snprintf(path, sizeof(path), "%s/snapshot.0001", dir);
+	assert_int_equal(symlink("/", path), 0);
+	errno = 0;
+	assert_null(auxtrace_recording_create(session, dir));
+	assert_int_equal(errno, ENOTDIR);
+	says("/snapshot.0001: Not a directory");
+	assert_true(exists("meta"));
 }
 
 static void a_directory_that_cannot_be_made_is_told(void **state)

@@ -108,6 +108,7 @@ static void a_vdso_that_comes_later_belongs_to_the_same_address_space(void **sta
 	struct auxtrace_recording *rec;
 	int there[2], back[2], status;
 	char name[40];
+	size_t size;
 	pid_t child;
 
 	(void)state;
@@ -144,7 +145,8 @@ static void a_vdso_that_comes_later_belongs_to_the_same_address_space(void **sta
 	snprintf(name, sizeof(name), "task.%d", child);
 	expect_in(name, "\nvdso 0x");
 	expect_in(name, "[vdso]");
-	assert_true(exists(named("vdso.%d", child)));
+	free(slurp(named("vdso.%d", child), &size));
+	assert_true(size && size % PAGE == 0);
 	assert_false(exists(named("task.%d.1", child)));
 }
 
@@ -703,6 +705,9 @@ static void what_is_no_process_is_refused(void **state)
 	errno = 0;
 	assert_int_equal(auxtrace_recording_add_task(rec, 4711), -1);
 	assert_int_equal(errno, ESRCH);
+	/* It ended before its fork or exec was reported. */
+	assert_int_equal(auxtrace_recording_begin_task(rec, 4711, 1), -1);
+	assert_int_equal(auxtrace_recording_exec_task(rec, 4711, 1), -1);
 	/* All of /proc: those that went meanwhile are passed over ... */
 	assert_int_equal(auxtrace_recording_add_all_tasks(rec), 0);
 	/* ... but a refusal is one. */

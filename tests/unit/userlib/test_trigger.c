@@ -185,6 +185,7 @@ static void a_member_of_other_kinds_is_named(void **state)
 static void a_refusal_names_the_member_at_fault(void **state)
 {
 	static const struct perf_event_attr no_period, bad = { .type = 99, .sample_period = 1 };
+	static char long_name[4097];
 	static const struct {
 		int err;
 		const char *says;
@@ -226,6 +227,8 @@ static void a_refusal_names_the_member_at_fault(void **state)
 		  TRIGGER(KIND(BREAKPOINT), PAUSES, .number = HW_BREAKPOINT_W | 4 << 8, .address = 0x1001) },
 		{ EINVAL, "has the length 8, not 4",
 		  TRIGGER(KIND(BREAKPOINT), PAUSES, .number = HW_BREAKPOINT_X | 4 << 8) },
+		{ EINVAL, "name: 4096 bytes are too many: at most 4095",
+		  TRIGGER(KIND(KPROBE), PAUSES, .name = long_name) },
 		{ EINVAL, "name: the path", TRIGGER(KIND(UPROBE), PAUSES) },
 		{ EINVAL, "is no file with a program", TRIGGER(KIND(UPROBE), PAUSES, .name = "/") },
 		{ EINVAL, "address: /etc/passwd has", TRIGGER(KIND(UPROBE), PAUSES, .name = "/etc/passwd", .address = 1 << 30) },
@@ -249,6 +252,7 @@ static void a_refusal_names_the_member_at_fault(void **state)
 	struct auxtrace_session *s = set_up(0, PAGE, 0);
 
 	(void)state;
+	memset(long_name, 'x', sizeof(long_name) - 1);
 	fake.fail.nr = AUXTRACE_IOC_TRIGGER_ADD;
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		fake.fail.err = cases[i].err;
