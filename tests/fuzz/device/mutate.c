@@ -68,11 +68,11 @@ static const struct record again[] = {
 };
 /* Thousands of calls in one session, which another thread's may meet at any place. */
 static const struct record hammer[] = {
-	{ .op = OP_REPEAT, .p = { 31, 3, 5 } }, { .op = OP_PAUSE }, { .op = OP_RESUME },
+	{ .op = OP_REPEAT, .p = { 31, 3, 7 } }, { .op = OP_PAUSE }, { .op = OP_RESUME },
 	{ .op = OP_TAIL }, { .op = OP_LOOK },
 };
 static const struct record hammer_hits[] = {
-	{ .op = OP_REPEAT, .p = { 31, 2, 6 } }, { .op = OP_FIRE, .p = { 0, 0, 1 } },
+	{ .op = OP_REPEAT, .p = { 31, 2, 7 } }, { .op = OP_FIRE, .p = { 0, 0, 1 } },
 	{ .op = OP_POLL }, { .op = OP_STATUS },
 };
 static const struct record again_hits[] = {
@@ -95,6 +95,9 @@ static const struct sequence {
 	SEQUENCE(hit), SEQUENCE(latency), SEQUENCE(full), SEQUENCE(pass), SEQUENCE(control),
 	SEQUENCE(again), SEQUENCE(again), SEQUENCE(again_hits), SEQUENCE(delayed),
 	SEQUENCE(hammer), SEQUENCE(hammer_hits),
+};
+static const struct sequence repeats[] = {
+	SEQUENCE(hammer), SEQUENCE(hammer_hits), SEQUENCE(again_hits),
 };
 
 struct program {
@@ -121,9 +124,8 @@ static void randomize(struct record *r)
 		r->p[i] = random_number();
 }
 
-static void insert_sequence(struct program *p)
+static void insert_sequence(struct program *p, const struct sequence *s)
 {
-	const struct sequence *s = &sequences[below(COUNT(sequences))];
 	unsigned int at = below(p->n + 1), who = random_number() & 0x3c;
 
 	if (below(2))
@@ -223,6 +225,14 @@ static void load(struct program *p, const uint8_t *data, size_t size, size_t max
 	memcpy(p->r, data, p->n * sizeof(struct record));
 }
 
+static bool has_repeat(const struct program *p)
+{
+	for (unsigned int i = 0; i < p->n; i++)
+		if (p->r[i].op == OP_REPEAT)
+			return true;
+	return false;
+}
+
 size_t mutate(uint8_t *data, size_t size, size_t max_size, unsigned int seed)
 {
 	static struct program p;
@@ -233,12 +243,15 @@ size_t mutate(uint8_t *data, size_t size, size_t max_size, unsigned int seed)
 		return 0;
 	for (unsigned int n = 1 + below(4); n; n--) {
 		if (!p.n || !below(5))
-			insert_sequence(&p);
+			insert_sequence(&p, &sequences[below(COUNT(sequences))]);
 		if (!p.n && make_room(&p, 0, 1))
 			randomize(&p.r[0]);
 		if (p.n)
 			change(&p);
 	}
+	/* Most of a program's time goes into its sessions: so most programs make many calls in them. */
+	if (!has_repeat(&p) && below(4))
+		insert_sequence(&p, &repeats[below(COUNT(repeats))]);
 	memcpy(data, p.r, p.n * sizeof(struct record));
 	return p.n * sizeof(struct record);
 }
