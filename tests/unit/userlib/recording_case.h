@@ -6,6 +6,7 @@
 #ifndef RECORDING_CASE_H
 #define RECORDING_CASE_H
 
+#include "failure.h"
 #include "ringwriter.h"
 
 #include <string.h>
@@ -13,8 +14,6 @@
 #include <auxtrace.h>
 
 #define SIZE	(2 * PAGE)	/* of an AUX area */
-#define says(text) assert_non_null(strstr(auxtrace_error(), text))
-
 extern char dir[64];			/* the recording is made there */
 extern struct auxtrace_session *session;	/* NULL: none is open */
 

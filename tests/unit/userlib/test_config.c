@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "fakedev.h"
+#include "failure.h"
 
 #include <errno.h>
 #include <string.h>
@@ -63,10 +63,8 @@ static void a_wrong_term_leaves_the_config_alone_and_is_named(void **state)
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		uint64_t config = 42;
 
-		errno = 0;
-		assert_int_equal(auxtrace_config_parse(cases[i].terms, &config), -1);
-		assert_int_equal(errno, cases[i].err);
-		assert_non_null(strstr(auxtrace_error(), cases[i].says));
+		fails(cases[i].err, auxtrace_config_parse(cases[i].terms, &config));
+		says(cases[i].says);
 		assert_int_equal(config, 42);
 	}
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "fakedev.h"
+#include "failure.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -66,10 +68,8 @@ static void what_is_no_list_is_refused_with_its_errno_and_a_sentence(void **stat
 
 	(void)state;
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		errno = 0;
-		assert_null(auxtrace_cpus_parse(cases[i].list));
-		assert_int_equal(errno, cases[i].err);
-		assert_non_null(strstr(auxtrace_error(), cases[i].says));
+		fails_null(cases[i].err, auxtrace_cpus_parse(cases[i].list));
+		says(cases[i].says);
 	}
 }
 
@@ -88,13 +88,21 @@ static void the_online_set_is_the_system_s(void **state)
 
 static void without_sysfs_no_cpu_is_known(void **state)
 {
+	char dir[] = "/tmp/auxtrace-cpus-XXXXXX", path[64];
+
 	(void)state;
 	fake.proc = "/nowhere";
-	errno = 0;
-	assert_null(auxtrace_cpus_online());
-	assert_int_equal(errno, ENOENT);
-	assert_non_null(strstr(auxtrace_error(), "cannot open /sys/devices/system/cpu/online: No such file"));
+	fails_null(ENOENT, auxtrace_cpus_online());
+	says("cannot open /sys/devices/system/cpu/online: No such file");
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/online", dir);
+	close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+	fake.proc = dir;
+	fails_null(EIO, auxtrace_cpus_online());
+	says("/sys/devices/system/cpu/online is empty");
 	fake.proc = NULL;
+	unlink(path);
+	rmdir(dir);
 }
 
 int main(void)

@@ -293,9 +293,7 @@ static void a_snapshot_that_cannot_be_given_the_kernel_is_none(void **state)
 
 	(void)state;
 	fake.on_task = take_the_place_of_kcore;
-	errno = 0;
-	assert_int_equal(auxtrace_recording_snapshot(rec), -1);
-	assert_int_equal(errno, EEXIST);
+	fails(EEXIST, auxtrace_recording_snapshot(rec));
 	says("snapshot.0001/kcore: File exists");
 	assert_false(exists("snapshot.0001"));
 	auxtrace_recording_abort(rec);

@@ -164,16 +164,19 @@ static void each_allocation_for_the_kernels_code_may_fail(void **state)
 		int err = 0;
 
 		set_up("0", AUXTRACE_SETUP_KERNEL);
+		fail_forget();
 		fake.fail_alloc = n;
 		rec = auxtrace_recording_create(session, dir);
 		if (!rec || auxtrace_recording_finish(rec, &totals))
 			err = errno;
 		if (fake.fail_alloc > 0)
 			break;
-		if (err)
+		if (err) {
 			assert_int_equal(err, ENOMEM);
-		else
+			says("memory");
+		} else {
 			assert_true(totals.code_changes == AUXTRACE_CHANGES_UNKNOWN);
+		}
 		unknown += !err;
 		failed += !!err;
 		assert_int_equal(end_kernel(state), 0);
@@ -190,9 +193,7 @@ static void expect_kernel_failure(int err, const char *text)
 	struct auxtrace_recording *rec = kernel_recording();
 
 	produce(0, 10);
-	errno = 0;
-	assert_int_equal(auxtrace_recording_finish(rec, NULL), -1);
-	assert_int_equal(errno, err);
+	fails(err, auxtrace_recording_finish(rec, NULL));
 	says(text);
 	assert_true(exists("meta"));
 	expect_aux(0, 0, 10);
@@ -213,11 +214,13 @@ static void what_fails_while_the_kernel_is_read_is_told(void **state)
 			struct auxtrace_recording *rec = kernel_recording();
 
 			*cases[i].fail = n;
+			fail_forget();
 			errno = 0;
 			ret = auxtrace_recording_finish(rec, NULL);
 			assert_int_equal(*cases[i].fail > 0, !ret);
 			/* Headers of kcore for which there is no memory are not read. */
 			assert_true(!ret || errno == cases[i].err || errno == EIO);
+			assert_true(!ret || *auxtrace_error());
 			end_kernel(state);
 			begin_kernel(state);
 		}
@@ -507,9 +510,7 @@ static void code_in_too_many_pieces_is_refused(void **state)
 	struct kernel_code code = { .nr_ranges = PN_XNUM };
 
 	(void)state;
-	errno = 0;
-	assert_int_equal(kernel_code_write(&code, -1), -1);
-	assert_int_equal(errno, EOVERFLOW);
+	fails(EOVERFLOW, kernel_code_write(&code, -1));
 	says("in 65535 pieces: an ELF file has at most 65534");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "fakedev.h"
+#include "failure.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -10,8 +10,6 @@
 #include <auxtrace.h>
 
 #define SIZE	(2 * PAGE)
-#define says(text) assert_non_null(strstr(auxtrace_error(), text))
-
 static struct auxtrace_session *session;
 static struct auxtrace_reader *reader;
 static struct fake_channel *channel;
@@ -126,9 +124,7 @@ static void more_than_there_is_cannot_be_consumed(void **state)
 	(void)state;
 	begin(0);
 	produce(50);
-	errno = 0;
-	assert_int_equal(auxtrace_reader_consume(reader, 51), -1);
-	assert_int_equal(errno, EINVAL);
+	fails(EINVAL, auxtrace_reader_consume(reader, 51));
 	says("51 bytes cannot be consumed on CPU 3: it has 50");
 	assert_int_equal(channel->user->aux_tail, 0);
 }
@@ -140,13 +136,11 @@ static void a_produced_that_cannot_be_is_not_believed(void **state)
 	(void)state;
 	begin(0);
 	channel->status->produced = SIZE + 1;
-	assert_int_equal(auxtrace_reader_peek(reader, &s), -1);
-	assert_int_equal(errno, EBADE);
+	fails(EBADE, auxtrace_reader_peek(reader, &s));
 	channel->status->produced = 100;
 	assert_int_equal(auxtrace_reader_consume(reader, 100), 0);
 	channel->status->produced = 99;
-	assert_int_equal(auxtrace_reader_peek(reader, &s), -1);
-	assert_int_equal(errno, EBADE);
+	fails(EBADE, auxtrace_reader_peek(reader, &s));
 }
 
 static void an_overwrite_area_gives_the_newest_bytes_in_order(void **state)
@@ -165,9 +159,7 @@ static void an_overwrite_area_gives_the_newest_bytes_in_order(void **state)
 		/* The account of the ABI. */
 		assert_int_equal(channel->status->overwritten + s.len, p);
 	}
-	errno = 0;
-	assert_int_equal(auxtrace_reader_consume(reader, 1), -1);
-	assert_int_equal(errno, EINVAL);
+	fails(EINVAL, auxtrace_reader_consume(reader, 1));
 }
 
 static void an_overwrite_area_that_runs_is_not_peeked_into(void **state)
@@ -178,9 +170,7 @@ static void an_overwrite_area_that_runs_is_not_peeked_into(void **state)
 	begin(AUXTRACE_SETUP_OVERWRITE);
 	produce(10);
 	channel->status->running = 1;
-	errno = 0;
-	assert_int_equal(auxtrace_reader_peek(reader, &s), -1);
-	assert_int_equal(errno, EBUSY);
+	fails(EBUSY, auxtrace_reader_peek(reader, &s));
 	says("pause it");
 }
 
@@ -271,9 +261,7 @@ static void a_page_that_stays_inconsistent_is_told(void **state)
 	(void)state;
 	begin(0);
 	channel->status->seq = 7;
-	errno = 0;
-	assert_int_equal(auxtrace_reader_status(reader, &page), -1);
-	assert_int_equal(errno, EAGAIN);
+	fails(EAGAIN, auxtrace_reader_status(reader, &page));
 	says("status page of CPU 3 stays inconsistent");
 	channel->status->seq = 8;
 	assert_int_equal(auxtrace_reader_status(reader, &page), 0);
@@ -391,9 +379,7 @@ static void a_slot_is_read_from_where_its_use_began(void **state)
 	assert_int_equal(auxtrace_reader_peek(reader, &s), 0);
 	check_spans(&s, 2 * SIZE + 90, SIZE, 2);
 	channel->status->slot = 4;
-	errno = 0;
-	assert_int_equal(auxtrace_reader_peek(reader, &s), -1);
-	assert_int_equal(errno, EBADE);
+	fails(EBADE, auxtrace_reader_peek(reader, &s));
 }
 
 static void a_cut_is_read_where_it_was_put_aside(void **state)
@@ -407,9 +393,7 @@ static void a_cut_is_read_where_it_was_put_aside(void **state)
 	go_on_in(1);
 	produce_in_slot(SIZE + 200);
 	channel->status->running = 1;
-	errno = 0;
-	assert_int_equal(auxtrace_reader_peek_cut(reader, &cut, &s), -1);
-	assert_int_equal(errno, EBUSY);
+	fails(EBUSY, auxtrace_reader_peek_cut(reader, &cut, &s));
 	says("take snapshots by slots");
 	go_on_in(0);
 	produce_in_slot(9 * SIZE);
@@ -431,9 +415,7 @@ static void a_full_trace_has_no_cuts(void **state)
 
 	(void)state;
 	begin(0);
-	errno = 0;
-	assert_int_equal(auxtrace_reader_peek_cut(reader, &cut, &s), -1);
-	assert_int_equal(errno, EINVAL);
+	fails(EINVAL, auxtrace_reader_peek_cut(reader, &cut, &s));
 }
 
 /* At the second SYNC the slot is gone: the copy is made again, of the new one. */
@@ -496,10 +478,8 @@ static void a_sample_that_no_slot_can_hold_is_refused(void **state)
 		} };
 		struct auxtrace_spans spans = { .len = 0 };
 
-		errno = 0;
 		if (!cases[i].valid) {
-			assert_int_equal(auxtrace_reader_peek_sample(reader, &record, &spans), -1);
-			assert_int_equal(errno, EINVAL);
+			fails(EINVAL, auxtrace_reader_peek_sample(reader, &record, &spans));
 			continue;
 		}
 		assert_int_equal(auxtrace_reader_peek_sample(reader, &record, &spans), 0);

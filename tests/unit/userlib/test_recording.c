@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void a_recording_of_bts_says_so(void **state)
@@ -188,9 +189,7 @@ static void a_trigger_that_cannot_be_read_is_told(void **state)
 	assert_non_null(rec);
 	fake.fail.nr = AUXTRACE_IOC_TRIGGER_READ;
 	fake.fail.err = ENOENT;
-	errno = 0;
-	assert_int_equal(auxtrace_recording_finish(rec, NULL), -1);
-	assert_int_equal(errno, ENOENT);
+	fails(ENOENT, auxtrace_recording_finish(rec, NULL));
 	assert_false(exists("meta"));
 }
 
@@ -216,9 +215,7 @@ static void an_overwrite_session_that_runs_cannot_be_finished(void **state)
 	(void)state;
 	rec = new_recording("1", AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE);
 	fake.channel[1].status->running = 1;
-	errno = 0;
-	assert_int_equal(auxtrace_recording_finish(rec, NULL), -1);
-	assert_int_equal(errno, EBUSY);
+	fails(EBUSY, auxtrace_recording_finish(rec, NULL));
 	/* No meta: nobody takes it for a whole recording. */
 	assert_false(exists("meta"));
 }
@@ -244,9 +241,7 @@ static void an_old_recording_is_replaced_and_other_files_are_not(void **state)
 	f = fopen(path, "w");
 	assert_non_null(f);
 	fclose(f);
-	errno = 0;
-	assert_null(auxtrace_recording_create(session, dir));
-	assert_int_equal(errno, ENOTEMPTY);
+	fails_null(ENOTEMPTY, auxtrace_recording_create(session, dir));
 	says("letter.txt, which is not of a recording");
 	/* Nothing was taken away before it was refused. */
 	assert_true(exists("meta"));
@@ -255,9 +250,7 @@ static void an_old_recording_is_replaced_and_other_files_are_not(void **state)
 	assert_int_equal(unlink(path), 0);
 	snprintf(path, sizeof(path), "%s/snapshot.0001", dir);
 	assert_int_equal(symlink("/", path), 0);
-	errno = 0;
-	assert_null(auxtrace_recording_create(session, dir));
-	assert_int_equal(errno, ENOTDIR);
+	fails_null(ENOTDIR, auxtrace_recording_create(session, dir));
 	says("/snapshot.0001: Not a directory");
 	assert_true(exists("meta"));
 }
@@ -266,12 +259,23 @@ static void a_directory_that_cannot_be_made_is_told(void **state)
 {
 	(void)state;
 	set_up("0", AUXTRACE_SETUP_USER);
-	errno = 0;
-	assert_null(auxtrace_recording_create(session, "/nonexistent/dir"));
-	assert_int_equal(errno, ENOENT);
+	fails_null(ENOENT, auxtrace_recording_create(session, "/nonexistent/dir"));
 	says("cannot make the directory /nonexistent/dir");
-	assert_null(auxtrace_recording_create(session, "/etc/hostname"));
-	assert_int_equal(errno, ENOTDIR);
+	fails_null(ENOTDIR, auxtrace_recording_create(session, "/etc/hostname"));
+	says("cannot open the directory /etc/hostname");
+}
+
+static void an_old_file_that_cannot_be_removed_is_told(void **state)
+{
+	char path[128];
+
+	(void)state;
+	set_up("0", AUXTRACE_SETUP_USER);
+	snprintf(path, sizeof(path), "%s/cpu0.aux", dir);
+	assert_int_equal(mkdir(path, 0700), 0);
+	fails_null(EISDIR, auxtrace_recording_create(session, dir));
+	says("/cpu0.aux: Is a directory");
+	assert_int_equal(rmdir(path), 0);
 }
 
 static void an_aborted_recording_leaves_nothing(void **state)
@@ -320,9 +324,7 @@ static void a_full_disk_is_told(void **state)
 		}
 	}
 	produce(0, 100);
-	errno = 0;
-	assert_int_equal(auxtrace_recording_drain(rec), -1);
-	assert_int_equal(errno, ENOSPC);
+	fails(ENOSPC, auxtrace_recording_drain(rec));
 	snprintf(path, sizeof(path), "cannot write %s/cpu0.aux: No space left on device", dir);
 	says(path);
 	/* What could not be written is not given back. */
@@ -349,7 +351,7 @@ static void a_disk_that_was_full_for_a_while_is_told(void **state)
 	for (unsigned int i = 0; i < 8 && !err; i++) {
 		for (unsigned int k = 0; k < 20; k++)
 			write_record(0, ++n);
-		errno = 0;
+		fail_forget();
 		err = auxtrace_recording_drain(rec) < 0 ? errno : 0;
 	}
 	assert_int_equal(err, ENOSPC);
@@ -358,9 +360,7 @@ static void a_disk_that_was_full_for_a_while_is_told(void **state)
 	assert_return_code(dup2(saved, fd), errno);
 	close(saved);
 	close(full);
-	errno = 0;
-	assert_int_equal(auxtrace_recording_finish(rec, NULL), -1);
-	assert_int_equal(errno, EIO);
+	fails(EIO, auxtrace_recording_finish(rec, NULL));
 	assert_false(exists("meta"));
 }
 
@@ -377,7 +377,7 @@ static void a_meta_that_is_not_whole_is_none(void **state)
 	small = (struct rlimit){ .rlim_cur = 64, .rlim_max = was.rlim_max };
 	signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-	errno = 0;
+	fail_forget();
 	ret = auxtrace_recording_finish(rec, NULL);
 	err = errno;
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
@@ -502,9 +502,7 @@ static void a_disk_that_is_full_of_samples_is_told(void **state)
 		close(full);
 		fake.release.slot = 77;
 		write_sample(0, lengths[i]);
-		errno = 0;
-		assert_int_equal(auxtrace_recording_finish(rec, NULL), -1);
-		assert_int_equal(errno, ENOSPC);
+		fails(ENOSPC, auxtrace_recording_finish(rec, NULL));
 		snprintf(message, sizeof(message),
 			 "cannot write %s/cpu1.samples: No space left on device", dir);
 		says(message);
@@ -530,6 +528,7 @@ int main(void)
 		t(an_overwrite_session_that_runs_cannot_be_finished),
 		t(an_old_recording_is_replaced_and_other_files_are_not),
 		t(a_directory_that_cannot_be_made_is_told),
+		t(an_old_file_that_cannot_be_removed_is_told),
 		t(an_aborted_recording_leaves_nothing),
 		t(save_is_all_in_one),
 		t(a_full_disk_is_told),

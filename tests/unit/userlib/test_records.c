@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include "failure.h"
 #include "ringwriter.h"
 
 #include <errno.h>
@@ -7,13 +8,6 @@
 
 #define SIZE	PAGE
 #define SLOTS	4
-#define says(text) assert_non_null(strstr(auxtrace_error(), text))
-#define fails(err, call) do {				\
-	errno = 0;					\
-	assert_int_equal(call, -1);			\
-	assert_int_equal(errno, err);			\
-} while (0)
-
 static struct auxtrace_session *session;
 static struct auxtrace_reader *reader;
 static struct fake_channel *channel;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "fakedev.h"
+#include "failure.h"
 #include "userlib/trace_pmu.h"
 
 #include <errno.h>
@@ -11,14 +11,6 @@
 #include <unistd.h>
 
 #include <auxtrace.h>
-
-#define says(text) assert_non_null(strstr(auxtrace_error(), text))
-
-#define fails(err, call) do {				\
-	errno = 0;					\
-	assert_int_equal(call, -1);			\
-	assert_int_equal(errno, err);			\
-} while (0)
 
 static const struct auxtrace_options good = {
 	.size = sizeof(good),
@@ -47,8 +39,7 @@ static void an_absent_device_says_that_the_module_is_not_loaded(void **state)
 {
 	(void)state;
 	fake.open_errno = ENOENT;
-	assert_null(auxtrace_open(NULL));
-	assert_int_equal(errno, ENOENT);
+	fails_null(ENOENT, auxtrace_open(NULL));
 	says("the module is not loaded");
 }
 
@@ -75,8 +66,7 @@ static void an_absent_device_of_a_locked_down_kernel_says_so(void **state)
 		assert_non_null(f);
 		fputs(modes[i], f);
 		assert_int_equal(fclose(f), 0);
-		assert_null(auxtrace_open(NULL));
-		assert_int_equal(errno, ENOENT);
+		fails_null(ENOENT, auxtrace_open(NULL));
 		says("the module is not loaded");
 		if (says_mode[i])
 			says(says_mode[i]);
@@ -91,32 +81,26 @@ static void a_forbidden_device_says_whose_it_is(void **state)
 {
 	(void)state;
 	fake.open_errno = EACCES;
-	assert_null(auxtrace_open(NULL));
-	assert_int_equal(errno, EACCES);
+	fails_null(EACCES, auxtrace_open(NULL));
 	says("no permission");
 }
 
 static void what_is_no_device_is_refused(void **state)
 {
 	(void)state;
-	assert_null(auxtrace_open("/tmp"));
-	assert_int_equal(errno, EISDIR);
-	assert_null(auxtrace_open("/etc/hostname"));
-	assert_int_equal(errno, ENOTTY);
+	fails_null(EISDIR, auxtrace_open("/tmp"));
+	fails_null(ENOTTY, auxtrace_open("/etc/hostname"));
 	says("not a character device");
-	assert_null(auxtrace_open("/dev/zero"));
-	assert_int_equal(errno, ENOTTY);
+	fails_null(ENOTTY, auxtrace_open("/dev/zero"));
 	says("/dev/zero is not the auxtrace device");
-	assert_null(auxtrace_open("/nonexistent"));
-	assert_int_equal(errno, ENOENT);
+	fails_null(ENOENT, auxtrace_open("/nonexistent"));
 }
 
 static void another_abi_version_is_refused_with_both_numbers(void **state)
 {
 	(void)state;
 	fake.info.out_abi_version = 7;
-	assert_null(auxtrace_open(NULL));
-	assert_int_equal(errno, EPROTO);
+	fails_null(EPROTO, auxtrace_open(NULL));
 	says("ABI version 7, this library 2");
 	/* The file is closed again. */
 	assert_int_equal(fcntl(fake.fd, F_GETFD), -1);
@@ -125,14 +109,17 @@ static void another_abi_version_is_refused_with_both_numbers(void **state)
 static void a_kernel_that_answers_nonsense_is_not_believed(void **state)
 {
 	(void)state;
+	fake.fail.nr = AUXTRACE_IOC_INFO;
+	fake.fail.err = ENOMEM;
+	fails_null(ENOMEM, auxtrace_open(NULL));
+	says("INFO failed: Cannot allocate memory");
+	fake.fail.err = 0;
 	fake.info.out_page_size = 3000;
-	assert_null(auxtrace_open(NULL));
-	assert_int_equal(errno, EBADE);
+	fails_null(EBADE, auxtrace_open(NULL));
 	fake.info.out_page_size = PAGE;
 	fake.fail.nr = AUXTRACE_IOC_INFO;
 	fake.fail.ret = 3;
-	assert_null(auxtrace_open(NULL));
-	assert_int_equal(errno, EBADE);
+	fails_null(EBADE, auxtrace_open(NULL));
 }
 
 static void malformed_capabilities_are_not_believed(void **state)
@@ -142,8 +129,7 @@ static void malformed_capabilities_are_not_believed(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		fake.caps.pt.cap.size = sizes[i];
-		assert_null(auxtrace_open(NULL));
-		assert_int_equal(errno, EBADE);
+		fails_null(EBADE, auxtrace_open(NULL));
 		says("malformed capability");
 	}
 	fake.caps.pt.cap.size = sizeof(fake.caps.pt);
@@ -270,8 +256,7 @@ static void setup_hands_the_options_over_and_maps_all_regions(void **state)
 	assert_int_equal(auxtrace_setup_info(s)->aux_size, 16 * PAGE);
 	assert_int_equal(auxtrace_cpus_count(auxtrace_cpus(s)), 2);
 	assert_non_null(auxtrace_reader(s, 2));
-	assert_null(auxtrace_reader(s, 1));
-	assert_int_equal(errno, ENODEV);
+	fails_null(ENODEV, auxtrace_reader(s, 1));
 	says("CPU 1 is not the session's");
 	auxtrace_close(s);
 	assert_int_equal(fake.unmaps, 6);
@@ -434,6 +419,8 @@ static void a_refused_setup_is_explained(void **state)
 		     o.config = "ptw,fup_on_ptw");
 	refused_with(EOPNOTSUPP, "mtc_period=4 (all have 0 3 6)", o.config = "mtc,mtc_period=4");
 	refused_with(EOPNOTSUPP, "psb_period=9 (all have 0 1 2 3 4 5)", o.config = "psb_period=9");
+	refused_with(EINVAL, "SETUP of BTS failed: Invalid argument", o.pmu = AUXTRACE_PMU_INTEL_BTS,
+		     o.config = NULL, o.cpus = "0");
 	refused_with(ENODEV, "there is no trace PMU number 3; Intel PT is 0, BTS is 1",
 		     o.pmu = 3);
 	refused_with(EACCES, "CAP_PERFMON or CAP_SYS_ADMIN", (void)0);
@@ -466,6 +453,9 @@ static void a_cpu_that_is_offline_is_named(void **state)
 	snprintf(list, sizeof(list), "0,%ld,998", online);
 	snprintf(text, sizeof(text), "offline: CPU %ld, 998", online);
 	refused_with(ENODEV, text, o.cpus = list);
+	fake.proc = "/nowhere";
+	refused_with(ENODEV, "a CPU of the session is offline", o.cpus = list);
+	fake.proc = NULL;
 }
 
 static void a_machine_without_pt_says_what_it_lacks(void **state)
@@ -693,6 +683,9 @@ static void output_is_paused_on_all_or_some(void **state)
 	fake.fail.err = EBADFD;
 	fails(EBADFD, auxtrace_pause_output(s, NULL, true));
 	says("before setup");
+	fake.fail.err = ENOMEM;
+	fails(ENOMEM, auxtrace_pause_output(s, NULL, true));
+	says("PAUSE_OUTPUT failed: Cannot allocate memory");
 	fake.fail.err = 0;
 	auxtrace_close(s);
 	fake_end(state);
@@ -740,6 +733,7 @@ static void a_refused_snapshot_or_release_is_explained(void **state)
 		{ 4, AUXTRACE_SNAPSHOT_SLOT, ENOSPC, "each of the 4 slots but the current one holds a snapshot or a sample" },
 		{ 4, 0, ENOMEM, "SNAPSHOT failed: Cannot allocate memory" },
 	};
+	struct auxtrace_status status;
 	struct auxtrace_session *s;
 
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -759,7 +753,9 @@ static void a_refused_snapshot_or_release_is_explained(void **state)
 	says("before setup");
 	fake.fail.nr = AUXTRACE_IOC_RELEASE;
 	fails(EBADFD, auxtrace_release(s, 0));
-	says("before setup");
+	says("RELEASE before setup");
+	fails(EBADFD, auxtrace_release_sample(s, 0, 0));
+	says("RELEASE before setup");
 	auxtrace_close(s);
 	s = with_data(AUXTRACE_SETUP_OVERWRITE, 4);
 	fake.fail.err = EINVAL;
@@ -767,6 +763,16 @@ static void a_refused_snapshot_or_release_is_explained(void **state)
 	says("slot 2, which holds no snapshot");
 	fails(EINVAL, auxtrace_release(s, 4));
 	says("slot 4: the session has 4");
+	fails(EINVAL, auxtrace_release_sample(s, 1, 2));
+	says("RELEASE of slot 2, which holds no sample of CPU 1");
+	fake.fail.err = ENOMEM;
+	fails(ENOMEM, auxtrace_release(s, 2));
+	says("RELEASE failed: Cannot allocate memory");
+	fails(ENOMEM, auxtrace_release_sample(s, 1, 2));
+	says("RELEASE failed: Cannot allocate memory");
+	fake.fail.nr = AUXTRACE_IOC_STATUS;
+	fails(ENOMEM, auxtrace_status(s, 0, &status));
+	says("STATUS failed: Cannot allocate memory");
 	auxtrace_close(s);
 }
 
@@ -812,10 +818,8 @@ static void readers_and_recordings_need_a_setup(void **state)
 	struct auxtrace_session *s = opened();
 
 	(void)state;
-	assert_null(auxtrace_reader(s, 0));
-	assert_int_equal(errno, EBADFD);
-	assert_null(auxtrace_recording_create(s, "/tmp/none"));
-	assert_int_equal(errno, EBADFD);
+	fails_null(EBADFD, auxtrace_reader(s, 0));
+	fails_null(EBADFD, auxtrace_recording_create(s, "/tmp/none"));
 	auxtrace_close(s);
 }
 
@@ -853,6 +857,7 @@ static void a_process_is_found_by_its_pidfd(void **state)
 	assert_int_equal(fake.ioctls, file);
 	close(pidfd);
 	fails(EBADF, auxtrace_task_pidfd(s, pidfd, &task));
+	says("cannot open /proc/self/fdinfo/");
 	file = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	fails(EBADF, auxtrace_task_pidfd(s, file, &task));
 	says("no pidfd");

@@ -200,26 +200,20 @@ static void a_snapshot_that_fails_leaves_no_directory_and_all_goes_on(void **sta
 	assert_non_null(rec);
 	fake.fail.nr = AUXTRACE_IOC_SNAPSHOT;
 	fake.fail.err = ENOSPC;
-	errno = 0;
-	assert_int_equal(auxtrace_recording_snapshot(rec), -1);
-	assert_int_equal(errno, ENOSPC);
+	fails(ENOSPC, auxtrace_recording_snapshot(rec));
 	says("holds a snapshot");
 	assert_false(exists("snapshot.0001"));
 	fake.fail.err = 0;
 	/* The slot is released also if it cannot be written. */
 	fake.channel[0].status->running = 1;
-	errno = 0;
-	assert_int_equal(auxtrace_recording_snapshot(rec), -1);
-	assert_int_equal(errno, EBUSY);
+	fails(EBUSY, auxtrace_recording_snapshot(rec));
 	assert_int_equal(fake.released, 0);
 	assert_false(exists("snapshot.0001"));
 	fake.channel[0].status->running = 0;
 	/* It is written, but its slot is lost. */
 	fake.fail.nr = AUXTRACE_IOC_RELEASE;
 	fake.fail.err = EIO;
-	errno = 0;
-	assert_int_equal(auxtrace_recording_snapshot(rec), -1);
-	assert_int_equal(errno, EIO);
+	fails(EIO, auxtrace_recording_snapshot(rec));
 	says("RELEASE failed");
 	fake.fail.err = 0;
 	assert_int_equal(auxtrace_recording_snapshot(rec), 1);
@@ -253,9 +247,7 @@ static void a_cut_of_another_cpu_fails_and_what_is_in_flight_is_written(void **s
 	produce_in_slot(0, 100);
 	fake.on_snapshot = take_wrong_cpu;
 	fake.on_release = expect_first_cut_written;
-	errno = 0;
-	assert_int_equal(auxtrace_recording_snapshot(rec), -1);
-	assert_int_equal(errno, EBADE);
+	fails(EBADE, auxtrace_recording_snapshot(rec));
 	says("a cut of CPU 7 in place of CPU 1");
 	assert_int_equal(fake.released, 0);
 	assert_false(exists("snapshot.0001"));
@@ -315,6 +307,7 @@ static void each_allocation_that_fails_is_told(void **state)
 	/* The first ones each; of the many for all processes of this machine, some. */
 	for (int n = 1; ; n += n < 40 ? 1 : n / 2) {
 		fake.fail_alloc = n;
+		fail_forget();
 		errno = 0;
 		if (!fly())
 			break;
@@ -338,6 +331,7 @@ static void each_file_that_cannot_be_opened_is_told(void **state)
 		int ret;
 
 		fake.fail_open = n;
+		fail_forget();
 		errno = 0;
 		ret = fly();
 		if (fake.fail_open > 0) {
@@ -362,6 +356,7 @@ static void a_disk_that_is_full_at_the_end_is_told(void **state)
 		int ret;
 
 		fake.fail_close = n;
+		fail_forget();
 		errno = 0;
 		ret = fly();
 		if (fake.fail_close > 0) {
@@ -387,9 +382,7 @@ static void a_full_trace_has_no_snapshots(void **state)
 
 	(void)state;
 	rec = new_recording("0", AUXTRACE_SETUP_USER);
-	errno = 0;
-	assert_int_equal(auxtrace_recording_snapshot(rec), -1);
-	assert_int_equal(errno, EINVAL);
+	fails(EINVAL, auxtrace_recording_snapshot(rec));
 	says("overwrite mode");
 	auxtrace_recording_abort(rec);
 }

@@ -295,9 +295,7 @@ static void an_exec_ends_what_was_before_and_an_exit_the_last(void **state)
 
 	(void)state;
 	rec = new_recording("0", AUXTRACE_SETUP_USER);
-	errno = 0;
-	assert_int_equal(auxtrace_recording_end_task(rec, 0, 0), -1);
-	assert_int_equal(errno, ENOENT);
+	fails(ENOENT, auxtrace_recording_end_task(rec, 0, 0));
 	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
 	fake.cr3 = 0x2000;
 	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
@@ -427,9 +425,7 @@ static void a_number_and_a_cr3_that_are_both_used_again_are_another_file(void **
 	fork[3] = __builtin_ia32_rdtsc();
 	fake.task_errno = ESRCH;
 	assert_int_equal(auxtrace_recording_begin_task(rec, 0, fork[3]), -1);
-	errno = 0;
-	assert_int_equal(auxtrace_recording_end_task(rec, 0, fork[3] + 1), -1);
-	assert_int_equal(errno, ENOENT);
+	fails(ENOENT, auxtrace_recording_end_task(rec, 0, fork[3] + 1));
 	/* Nor is an exec of the next one, whose fork was not reported. */
 	fake.task_errno = 0;
 	assert_int_equal(auxtrace_recording_exec_task(rec, 0, 0), 0);
@@ -559,9 +555,7 @@ static void a_process_without_a_main_thread_is_recorded(void **state)
 	end_two_threads(&threads, pid);
 	/* Now it has ended. */
 	fake.task_errno = ENXIO;
-	errno = 0;
-	assert_int_equal(auxtrace_recording_add_task(rec, pid), -1);
-	assert_int_equal(errno, ENXIO);
+	fails(ENXIO, auxtrace_recording_add_task(rec, pid));
 	says("has no address space");
 	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
 	snprintf(name, sizeof(name), "task.%d", pid);
@@ -592,9 +586,7 @@ static void a_process_that_ends_while_it_is_read_leaves_no_empty_entry(void **st
 	fake.cr3 = 0x1000;
 	fake.task_calls = 0;
 	fake.on_task = ends_at_second_question;
-	errno = 0;
-	assert_int_equal(auxtrace_recording_add_task(rec, pid), -1);
-	assert_int_equal(errno, ESRCH);
+	fails(ESRCH, auxtrace_recording_add_task(rec, pid));
 	fake.on_task = NULL;
 	fake.task_errno = 0;
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
@@ -656,14 +648,10 @@ static void after_an_exec_nothing_is_added_to_what_was_before(void **state)
 	exec = __builtin_ia32_rdtsc();
 	late = exec + 1000000000000;
 	fake.task_errno = ESRCH;
-	errno = 0;
-	assert_int_equal(auxtrace_recording_exec_task(rec, getpid(), exec), -1);
-	assert_int_equal(errno, ESRCH);
+	fails(ESRCH, auxtrace_recording_exec_task(rec, getpid(), exec));
 	fake.task_errno = 0;
-	assert_int_equal(auxtrace_recording_add_mapping(rec, getpid(), 0x1000, 0x3000, 0, "/bin/next"), -1);
-	assert_int_equal(errno, ENOENT);
-	assert_int_equal(auxtrace_recording_end_task(rec, 0, late), -1);
-	assert_int_equal(errno, ENOENT);
+	fails(ENOENT, auxtrace_recording_add_mapping(rec, getpid(), 0x1000, 0x3000, 0, "/bin/next"));
+	fails(ENOENT, auxtrace_recording_end_task(rec, 0, late));
 	/* Another process with its number and page-table root. */
 	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
 	assert_int_equal(auxtrace_recording_add_mapping(rec, getpid(), 0x1000, 0x3000, 0, "/bin/next"), 0);
@@ -681,9 +669,7 @@ static void a_reported_mapping_goes_to_the_newest_address_space(void **state)
 
 	(void)state;
 	rec = new_recording("0", AUXTRACE_SETUP_USER);
-	errno = 0;
-	assert_int_equal(auxtrace_recording_add_mapping(rec, getpid(), 0x1000, 0x3000, 0x400, "/lib/gone.so"), -1);
-	assert_int_equal(errno, ENOENT);
+	fails(ENOENT, auxtrace_recording_add_mapping(rec, getpid(), 0x1000, 0x3000, 0x400, "/lib/gone.so"));
 	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
 	fake.cr3 = 0x2000;
 	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
@@ -702,9 +688,7 @@ static void what_is_no_process_is_refused(void **state)
 	rec = new_recording("0", AUXTRACE_SETUP_USER);
 	fake.fail.nr = AUXTRACE_IOC_TASK;
 	fake.fail.err = ESRCH;
-	errno = 0;
-	assert_int_equal(auxtrace_recording_add_task(rec, 4711), -1);
-	assert_int_equal(errno, ESRCH);
+	fails(ESRCH, auxtrace_recording_add_task(rec, 4711));
 	/* It ended before its fork or exec was reported. */
 	assert_int_equal(auxtrace_recording_begin_task(rec, 4711, 1), -1);
 	assert_int_equal(auxtrace_recording_exec_task(rec, 4711, 1), -1);
@@ -712,9 +696,7 @@ static void what_is_no_process_is_refused(void **state)
 	assert_int_equal(auxtrace_recording_add_all_tasks(rec), 0);
 	/* ... but a refusal is one. */
 	fake.fail.err = EACCES;
-	errno = 0;
-	assert_int_equal(auxtrace_recording_add_all_tasks(rec), -1);
-	assert_int_equal(errno, EACCES);
+	fails(EACCES, auxtrace_recording_add_all_tasks(rec));
 	auxtrace_recording_abort(rec);
 }
 

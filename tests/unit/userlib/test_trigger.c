@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Triggers: what goes to the device, what is said of what it refuses, what recordings keep. */
-#include "fakedev.h"
+#include "failure.h"
 
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
@@ -12,17 +12,6 @@
 
 #include <auxtrace.h>
 #include "module/trigger/kinds.h"
-
-#define says(text) do {							\
-	if (!strstr(auxtrace_error(), text))				\
-		fail_msg("\"%s\" is not in: %s", text, auxtrace_error());	\
-} while (0)
-
-#define fails(err, call) do {				\
-	errno = 0;					\
-	assert_int_equal(call, -1);			\
-	assert_int_equal(errno, err);			\
-} while (0)
 
 static struct auxtrace_session *set_up_area(uint32_t flags, uint64_t aux_size, uint64_t data_size,
 					    uint32_t slots)
@@ -184,7 +173,9 @@ static void a_member_of_other_kinds_is_named(void **state)
 
 static void a_refusal_names_the_member_at_fault(void **state)
 {
-	static const struct perf_event_attr no_period, bad = { .type = 99, .sample_period = 1 };
+	static const struct perf_event_attr no_period, bad = { .type = 99, .sample_period = 1 },
+		disabled = { .sample_period = 1, .disabled = 1 },
+		inherited = { .sample_period = 1, .inherit = 1 };
 	static char long_name[4097];
 	static const struct {
 		int err;
@@ -219,12 +210,18 @@ static void a_refusal_names_the_member_at_fault(void **state)
 		{ EINVAL, "bound_ns: a period of 9 ns is too short: at least 10000", TRIGGER(KIND(TIMER), PAUSES, .bound_ns = 9) },
 		{ EINVAL, "attr_len", TRIGGER(KIND(PERF), PAUSES) },
 		{ EINVAL, "sample_period is 0", TRIGGER(KIND(PERF), PAUSES, .attr = &no_period, .attr_len = sizeof(no_period)) },
+		{ EINVAL, "attr: disabled and inherit must be 0",
+		  TRIGGER(KIND(PERF), PAUSES, .attr = &disabled, .attr_len = sizeof(disabled)) },
+		{ EINVAL, "attr: disabled and inherit must be 0",
+		  TRIGGER(KIND(PERF), PAUSES, .attr = &inherited, .attr_len = sizeof(inherited)) },
 		{ EINVAL, "does not take type 99", TRIGGER(KIND(PERF), PAUSES, .attr = &bad, .attr_len = sizeof(bad)) },
 		{ EINVAL, "number: breakpoints are for", TRIGGER(KIND(BREAKPOINT), PAUSES) },
 		{ EINVAL, "number: a breakpoint watches 1, 2, 4 or 8",
 		  TRIGGER(KIND(BREAKPOINT), PAUSES, .number = HW_BREAKPOINT_W | 3 << 8) },
 		{ EINVAL, "address: 0x1001 is no multiple of the 4",
 		  TRIGGER(KIND(BREAKPOINT), PAUSES, .number = HW_BREAKPOINT_W | 4 << 8, .address = 0x1001) },
+		{ EINVAL, "address: the kernel takes no such breakpoint at 0x1000",
+		  TRIGGER(KIND(BREAKPOINT), PAUSES, .number = HW_BREAKPOINT_W | 4 << 8, .address = 0x1000) },
 		{ EINVAL, "has the length 8, not 4",
 		  TRIGGER(KIND(BREAKPOINT), PAUSES, .number = HW_BREAKPOINT_X | 4 << 8) },
 		{ EINVAL, "name: 4096 bytes are too many: at most 4095",
@@ -234,9 +231,18 @@ static void a_refusal_names_the_member_at_fault(void **state)
 		{ EINVAL, "address: /etc/passwd has", TRIGGER(KIND(UPROBE), PAUSES, .name = "/etc/passwd", .address = 1 << 30) },
 		{ EINVAL, "a KPROBE without both", TRIGGER(KIND(KPROBE), PAUSES) },
 		{ ENOENT, "no symbol nope", TRIGGER(KIND(KPROBE), PAUSES, .name = "nope") },
+		{ ENOENT, "address: there is no kernel code at 0x10",
+		  TRIGGER(KIND(KPROBE), PAUSES, .address = 0x10) },
+		{ ENOENT, "kind: the kernel has no tracepoints of system calls", TRIGGER(KIND(SYSCALL_EXIT), PAUSES) },
+		{ ENOENT, "attr: this kernel or CPU has no such event", TRIGGER(KIND(PERF), PAUSES) },
+		{ ENOENT, "this kernel or CPU has no such event", TRIGGER(KIND(TIMER), PAUSES) },
 		{ ENOENT, "no file /nope", TRIGGER(KIND(UPROBE), PAUSES, .name = "/nope") },
 		{ ENOENT, "no triggers 3 and 4", TRIGGER(KIND(LATENCY), PAUSES, .a = 3, .b = 4, .bound_ns = 1) },
 		{ EOPNOTSUPP, "does not let nope+0x3 be probed", TRIGGER(KIND(KPROBE), PAUSES, .name = "nope", .address = 3) },
+		{ EOPNOTSUPP, "attr: this CPU has no such event, or it cannot interrupt", TRIGGER(KIND(PERF), PAUSES) },
+		{ E2BIG, "attr: it has members that this kernel does not know", TRIGGER(KIND(PERF), PAUSES) },
+		{ ENODEV, "attr: no PMU here has such an event", TRIGGER(KIND(PERF), PAUSES) },
+		{ EIO, "TRIGGER_ADD of kind TIMER failed: Input/output error", TRIGGER(KIND(TIMER), PAUSES) },
 		{ ESRCH, "no process 12", TRIGGER(KIND(TIMER), PAUSES, .pid = 12) },
 		{ EACCES, "CAP_PERFMON", TRIGGER(KIND(TIMER), PAUSES) },
 		{ EACCES, "perf may demand CAP_SYS_ADMIN",
@@ -265,6 +271,7 @@ static void a_refusal_names_the_member_at_fault(void **state)
 static void a_sample_needs_a_ring_and_room(void **state)
 {
 	struct auxtrace_trigger_options o = TRIGGER(KIND(TIMER), SAMPLES, .sample_size = 64);
+	struct auxtrace_trigger_options late = TRIGGER(KIND(TIMER), PAUSES, .delay_bytes = 1ull << 63);
 	struct auxtrace_session *s = set_up(0, 0, 0);
 
 	(void)state;
@@ -281,6 +288,8 @@ static void a_sample_needs_a_ring_and_room(void **state)
 	o.sample_size = 32 * PAGE + 1;
 	fails(EINVAL, auxtrace_trigger_add(s, &o));
 	says("more than half the AUX area of a slot, which is 131072");
+	fails(EINVAL, auxtrace_trigger_add(s, &late));
+	says("delay_bytes: 9223372036854775808 exceeds the maximum, 9223372036854775807");
 	auxtrace_close(s);
 
 	/* Half a slot would do, but the copy would take too long. */
