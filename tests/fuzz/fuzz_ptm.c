@@ -286,7 +286,7 @@ static void any_context(struct world *w)
 
 static void wrmsr(struct world *w, uint32_t msr, uint64_t value)
 {
-	uint64_t before[MSR_SLOTS], after[MSR_SLOTS];
+	uint64_t before[MSR_SLOTS] = { 0 }, after[MSR_SLOTS] = { 0 };
 	bool was = ptm_enabled(w->ptm);
 
 	if (msr - MSR_PTM_COUNTER < PTM_COUNTERS)

@@ -124,15 +124,9 @@ static void randomize(struct record *r)
 		r->p[i] = random_number();
 }
 
-static void insert_sequence(struct program *p, const struct sequence *s)
+/* Insert @s at record @at, for the thread, file and CPU of @who. */
+static void insert(struct program *p, const struct sequence *s, unsigned int at, unsigned int who)
 {
-	unsigned int at = below(p->n + 1), who = random_number() & 0x3c;
-
-	if (below(2))
-		who = 0;
-	/* A session begins at the start, as a rule. */
-	if (s->record[0].op == OP_OPEN && below(4))
-		at = 0;
 	if (!make_room(p, at, s->n))
 		return;
 	for (unsigned int i = 0; i < s->n; i++) {
@@ -148,6 +142,43 @@ static void insert_sequence(struct program *p, const struct sequence *s)
 		if (!below(3))
 			p->r[at + i].p[below(12)] = random_number();
 	}
+}
+
+static void insert_sequence(struct program *p)
+{
+	const struct sequence *s = &sequences[below(COUNT(sequences))];
+	unsigned int at = below(p->n + 1), who = random_number() & 0x3c;
+
+	/* A session begins at the start, as a rule. */
+	if (s->record[0].op == OP_OPEN && below(4))
+		at = 0;
+	insert(p, s, at, below(2) ? 0 : who);
+}
+
+static bool has_op(const struct program *p, unsigned int op)
+{
+	for (unsigned int i = 0; i < p->n; i++)
+		if (p->r[i].op % OPERATIONS == op)
+			return true;
+	return false;
+}
+
+/* Repeat calls in a session that has been started. */
+static void insert_repeat(struct program *p)
+{
+	static const struct sequence a_begin = SEQUENCE(begin);
+	unsigned int at, who;
+
+	if (!has_op(p, OP_START))
+		insert(p, &a_begin, 0, 0);
+	if (!has_op(p, OP_START))
+		return;
+	do
+		at = below(p->n);
+	while (p->r[at].op % OPERATIONS != OP_START);
+	/* Its file, of any thread. */
+	who = p->r[at].who & ~3U & ~(WHO_BROKEN | WHO_FAILS);
+	insert(p, &repeats[below(COUNT(repeats))], at + 1, who | below(THREADS));
 }
 
 static void change(struct program *p)
@@ -225,14 +256,6 @@ static void load(struct program *p, const uint8_t *data, size_t size, size_t max
 	memcpy(p->r, data, p->n * sizeof(struct record));
 }
 
-static bool has_repeat(const struct program *p)
-{
-	for (unsigned int i = 0; i < p->n; i++)
-		if (p->r[i].op == OP_REPEAT)
-			return true;
-	return false;
-}
-
 size_t mutate(uint8_t *data, size_t size, size_t max_size, unsigned int seed)
 {
 	static struct program p;
@@ -243,15 +266,15 @@ size_t mutate(uint8_t *data, size_t size, size_t max_size, unsigned int seed)
 		return 0;
 	for (unsigned int n = 1 + below(4); n; n--) {
 		if (!p.n || !below(5))
-			insert_sequence(&p, &sequences[below(COUNT(sequences))]);
+			insert_sequence(&p);
 		if (!p.n && make_room(&p, 0, 1))
 			randomize(&p.r[0]);
 		if (p.n)
 			change(&p);
 	}
-	/* Most of a program's time goes into its sessions: so most programs make many calls in them. */
-	if (!has_repeat(&p) && below(4))
-		insert_sequence(&p, &repeats[below(COUNT(repeats))]);
+	/* To set a session up takes milliseconds, a call in it microseconds: so most get a REPEAT. */
+	if (!has_op(&p, OP_REPEAT) && below(4))
+		insert_repeat(&p);
 	memcpy(data, p.r, p.n * sizeof(struct record));
 	return p.n * sizeof(struct record);
 }

@@ -504,7 +504,7 @@ static void a_kernel_without_modules_has_none(void **state)
 	assert_true(exists("kcore"));
 }
 
-/* None that a machine has: the number of program headers has 16 bits. */
+/* No machine has so many. An ELF file counts its program headers in 16 bits. */
 static void code_in_too_many_pieces_is_refused(void **state)
 {
 	struct kernel_code code = { .nr_ranges = PN_XNUM };

@@ -265,7 +265,7 @@ static void a_queue_can_be_copied_without_consuming_it(void **state)
 			assert_int_equal(auxtrace_reader_next_record(reader, &record), 1);
 		assert_int_equal(auxtrace_reader_copy_records(reader, NULL, buf, sizeof(buf), &copy), 0);
 		assert_int_equal(check_copy(buf, &copy, 20, channel->status->data_head), 6);
-		/* What has been read before the cut was made is not of it. */
+		/* The copy of a cut begins behind the records that were consumed before. */
 		cut.data_end = channel->status->data_head;
 		assert_int_equal(auxtrace_reader_copy_records(reader, &cut, buf, sizeof(buf), &copy), 0);
 		assert_int_equal(check_copy(buf, &copy, 20, cut.data_end), 6);

@@ -689,9 +689,9 @@ static void what_is_no_process_is_refused(void **state)
 	fake.fail.nr = AUXTRACE_IOC_TASK;
 	fake.fail.err = ESRCH;
 	fails(ESRCH, auxtrace_recording_add_task(rec, 4711));
-	/* It ended before its fork or exec was reported. */
-	assert_int_equal(auxtrace_recording_begin_task(rec, 4711, 1), -1);
-	assert_int_equal(auxtrace_recording_exec_task(rec, 4711, 1), -1);
+	/* The process ended before its fork or exec was reported. */
+	fails(ESRCH, auxtrace_recording_begin_task(rec, 4711, 1));
+	fails(ESRCH, auxtrace_recording_exec_task(rec, 4711, 1));
 	/* All of /proc: those that went meanwhile are passed over ... */
 	assert_int_equal(auxtrace_recording_add_all_tasks(rec), 0);
 	/* ... but a refusal is one. */
