@@ -130,7 +130,7 @@ one()
 		taskset -p 1 $$ >/dev/null
 		before=$(pmis)
 		record pmi - -r 1 --no-buffering --kcore -m,64 \
-			-e intel_pt// -e context-switches/period=1/ traced 40 1
+			-e intel_pt// -e context-switches/period=1/ traced 26 1
 		echo "$(($(pmis) - before))" >pmi.count
 		taskset -p 3 $$ >/dev/null
 		;;
