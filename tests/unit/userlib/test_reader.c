@@ -127,6 +127,10 @@ static void more_than_there_is_cannot_be_consumed(void **state)
 	fails(EINVAL, auxtrace_reader_consume(reader, 51));
 	says("51 bytes cannot be consumed on CPU 3: it has 50");
 	assert_int_equal(channel->user->aux_tail, 0);
+	assert_int_equal(auxtrace_reader_consume(reader, 20), 0);
+	fails(EINVAL, auxtrace_reader_consume(reader, 31));
+	says("31 bytes cannot be consumed on CPU 3: it has 30");
+	assert_int_equal(channel->user->aux_tail, 20);
 }
 
 static void a_produced_that_cannot_be_is_not_believed(void **state)

@@ -274,6 +274,7 @@ static void an_old_file_that_cannot_be_removed_is_told(void **state)
 	snprintf(path, sizeof(path), "%s/cpu0.aux", dir);
 	assert_int_equal(mkdir(path, 0700), 0);
 	fails_null(EISDIR, auxtrace_recording_create(session, dir));
+	says("cannot remove");
 	says("/cpu0.aux: Is a directory");
 	assert_int_equal(rmdir(path), 0);
 }

@@ -105,6 +105,10 @@ static void counts_are_read_and_the_last_ones_come_with_the_delete(void **state)
 	struct auxtrace_trigger_state st;
 
 	(void)state;
+	fake.fail_alloc = 1;
+	fails(ENOMEM, auxtrace_trigger_add(s, &probe));
+	says("no memory for a trigger");
+	assert_int_equal(fake.triggers, 0);
 	assert_int_equal(auxtrace_trigger_add(s, &probe), 1);
 	fake.state = (struct auxtrace_trigger_state){ .out_hits = 7, .out_acted = 4, .out_held = 3 };
 	assert_int_equal(auxtrace_trigger_read(s, 1, AUXTRACE_TRIGGER_REARM, &st), 0);
