@@ -10,6 +10,7 @@
 #include <auxtrace.h>
 
 #define SIZE	(2 * PAGE)
+
 static struct auxtrace_session *session;
 static struct auxtrace_reader *reader;
 static struct fake_channel *channel;

@@ -8,6 +8,7 @@
 
 #define SIZE	PAGE
 #define SLOTS	4
+
 static struct auxtrace_session *session;
 static struct auxtrace_reader *reader;
 static struct fake_channel *channel;

@@ -106,14 +106,31 @@ static void another_abi_version_is_refused_with_both_numbers(void **state)
 	assert_int_equal(fcntl(fake.fd, F_GETFD), -1);
 }
 
-static void a_kernel_that_answers_nonsense_is_not_believed(void **state)
+static void a_device_that_refuses_info_is_not_opened(void **state)
 {
 	(void)state;
 	fake.fail.nr = AUXTRACE_IOC_INFO;
 	fake.fail.err = ENOMEM;
 	fails_null(ENOMEM, auxtrace_open(NULL));
 	says("INFO failed: Cannot allocate memory");
-	fake.fail.err = 0;
+}
+
+static void a_status_that_cannot_be_told_says_why(void **state)
+{
+	struct auxtrace_session *s = opened();
+	struct auxtrace_status status;
+
+	(void)state;
+	fake.fail.nr = AUXTRACE_IOC_STATUS;
+	fake.fail.err = ENOMEM;
+	fails(ENOMEM, auxtrace_status(s, 0, &status));
+	says("STATUS failed: Cannot allocate memory");
+	auxtrace_close(s);
+}
+
+static void a_kernel_that_answers_nonsense_is_not_believed(void **state)
+{
+	(void)state;
 	fake.info.out_page_size = 3000;
 	fails_null(EBADE, auxtrace_open(NULL));
 	fake.info.out_page_size = PAGE;
@@ -733,7 +750,6 @@ static void a_refused_snapshot_or_release_is_explained(void **state)
 		{ 4, AUXTRACE_SNAPSHOT_SLOT, ENOSPC, "each of the 4 slots but the current one holds a snapshot or a sample" },
 		{ 4, 0, ENOMEM, "SNAPSHOT failed: Cannot allocate memory" },
 	};
-	struct auxtrace_status status;
 	struct auxtrace_session *s;
 
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -770,9 +786,6 @@ static void a_refused_snapshot_or_release_is_explained(void **state)
 	says("RELEASE failed: Cannot allocate memory");
 	fails(ENOMEM, auxtrace_release_sample(s, 1, 2));
 	says("RELEASE failed: Cannot allocate memory");
-	fake.fail.nr = AUXTRACE_IOC_STATUS;
-	fails(ENOMEM, auxtrace_status(s, 0, &status));
-	says("STATUS failed: Cannot allocate memory");
 	auxtrace_close(s);
 }
 
@@ -886,6 +899,8 @@ int main(void)
 		t(a_forbidden_device_says_whose_it_is),
 		t(what_is_no_device_is_refused),
 		t(another_abi_version_is_refused_with_both_numbers),
+		t(a_device_that_refuses_info_is_not_opened),
+		t(a_status_that_cannot_be_told_says_why),
 		t(a_kernel_that_answers_nonsense_is_not_believed),
 		t(malformed_capabilities_are_not_believed),
 		t(more_capabilities_than_the_library_has_room_for_are_no_error),
