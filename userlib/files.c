@@ -12,25 +12,29 @@
 int files_open(struct files *files, struct aux_writer *w, const struct auxtrace_session *s,
 	       int parent, const char *dir)
 {
-	int ret = 0, err;
+	int err;
 
-	memset(files, 0, sizeof(*files));
+	*files = (struct files){ .dirfd = -1, .dir = strdup(dir) };
+	files->streams = calloc(s->nr_readers, sizeof(*files->streams));
+	if (!files->dir || !files->streams) {
+		fail(ENOMEM, "no memory for a recording");
+		goto err_close;
+	}
 	files->dirfd = recording_dir_open(parent, dir);
 	if (files->dirfd < 0)
-		return -1;
-	files->dir = strdup(dir);
-	files->streams = calloc(s->nr_readers, sizeof(*files->streams));
-	if (!files->dir || !files->streams)
-		ret = fail(ENOMEM, "no memory for a recording");
-	while (!ret && files->nr_streams < s->nr_readers) {
+		goto err_close;
+	while (files->nr_streams < s->nr_readers) {
 		unsigned int i = files->nr_streams++;
 
-		ret = stream_open(&files->streams[i], w, &s->readers[i], files->dirfd,
-				  files->dir);
+		if (stream_open(&files->streams[i], w, &s->readers[i], files->dirfd, files->dir))
+			goto err_close;
 	}
-	if (!ret)
-		return 0;
+	return 0;
+
+err_close:
 	err = errno;
+	if (files->dirfd >= 0)
+		files_remove(files, parent);
 	files_close(files);
 	errno = err;
 	return -1;

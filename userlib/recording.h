@@ -25,7 +25,10 @@ struct auxtrace_recording {
 	unsigned int snapshots;	/* complete ones */
 };
 
-/* Make or clear the directory @dir, and open a stream for each CPU. @parent: as for openat(2). */
+/*
+ * Make or clear the directory @dir, and open a stream for each CPU. @parent: as for openat(2). If that
+ * fails, there are no files, and the directory is not there if it was open already.
+ */
 int files_open(struct files *files, struct aux_writer *w, const struct auxtrace_session *s,
 	       int parent, const char *dir);
 /* Flush stdio's buffers. Fails also if an earlier write did. */
