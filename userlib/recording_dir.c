@@ -58,13 +58,16 @@ static int clear_snapshot(int dirfd, const char *dir, const char *name, bool che
  */
 static int clear(int dirfd, const char *dir, bool check)
 {
-	DIR *d = fdopendir(dup(dirfd));
+	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), ret = 0;
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *e;
-	int ret = 0;
 
-	if (!d)
-		return fail(errno, "cannot read %s: %s", dir, strerror(errno));
-	rewinddir(d);
+	if (!d) {
+		ret = fail(errno, "cannot read %s: %s", dir, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return ret;
+	}
 	while (!ret && (e = readdir(d))) {
 		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
 			continue;
