@@ -123,8 +123,7 @@ static int explain_breakpoint(const struct auxtrace_trigger *t)
 {
 	unsigned int type = t->number & 0xff, len = (uint64_t)t->number >> 8;
 
-	if (!type || type & ~(HW_BREAKPOINT_RW | HW_BREAKPOINT_X) ||
-	    (type & HW_BREAKPOINT_X && type != HW_BREAKPOINT_X))
+	if (type != HW_BREAKPOINT_W && type != HW_BREAKPOINT_RW && type != HW_BREAKPOINT_X)
 		return fail(EINVAL, "number: breakpoints are for writes, reads and writes, or execution, not %#x", type);
 	if (type == HW_BREAKPOINT_X && len != sizeof(long))
 		return fail(EINVAL, "number: an execution breakpoint has the length %zu, not %u", sizeof(long), len);
