@@ -104,6 +104,39 @@ static void a_start_that_fails_is_an_error_not_a_window(void **state)
 	unmake();
 }
 
+/* The hardware was off for a sync, or for the next slot: what it has written until then is kept. */
+static void a_window_that_cannot_go_on_ends(void **state)
+{
+	for (int slots = 0; slots < 2; slots++) {
+		struct auxtrace_cut cut;
+		u64 produced;
+
+		if (slots)
+			make_slots();
+		else
+			make(0);
+		start(false);
+		run_to(1000);
+		hw.start_error = -EIO;
+		if (slots)
+			cut = switch_slot();
+		else
+			auxt_settle_sync(channel);
+		produced = hw.position;
+		check();
+		assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_HWERROR);
+		assert_int_equal(status_page.gaps_error, 1);
+		assert_int_equal(status_page.windows, 1);
+		assert_int_equal(status_page.running, 0);
+		assert_int_equal(status_page.window_end, produced);
+		if (slots)
+			assert_int_equal(cut.aux_end, produced);
+		assert_true(channel->wake.queued);
+		hw.start_error = 0;
+		unmake();
+	}
+}
+
 static void going_offline_is_a_gap_if_it_ran(void **state)
 {
 	make(0);
@@ -361,6 +394,7 @@ int main(void)
 		cmocka_unit_test(upkeep_does_not_end_a_window),
 		cmocka_unit_test(an_error_stops_it_until_the_next_start),
 		cmocka_unit_test(a_start_that_fails_is_an_error_not_a_window),
+		cmocka_unit_test(a_window_that_cannot_go_on_ends),
 		cmocka_unit_test(going_offline_is_a_gap_if_it_ran),
 		cmocka_unit_test(a_new_channel_is_as_set_up),
 		cmocka_unit_test(a_channel_that_cannot_be_set_up_is_none),

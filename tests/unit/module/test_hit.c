@@ -201,6 +201,14 @@ static void each_hit_is_counted_once(void **state)
 	auxt_attached[0] = NULL;
 	auxt_trigger_hit(t, 0);
 	counted(t, 2, 0, 2, 0);
+	/* The channel is busy with a request of its own. */
+	begin(state);
+	busy = true;
+	auxt_trigger_hit(t, 0);
+	counted(t, 0, 0, 0, 1);
+	busy = false;
+	auxt_trigger_hit(t, 0);
+	counted(t, 1, 0, 0, 1);
 	assert_int_equal(nr_asked, 1);
 }
 

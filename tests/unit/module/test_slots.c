@@ -221,6 +221,23 @@ static void what_a_record_cannot_carry_goes_to_a_slot(void **state)
 	unmake();
 }
 
+static void without_its_record_a_sample_leaves_its_slot_free(void **state)
+{
+	make_with((struct auxtrace_setup) {
+		.flags = AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_DATA_OVERWRITE,
+		.aux_size = 2 * SIZE, .data_size = 2 * 4096, .slots = 2,
+		.records = AUXTRACE_WANT_TRIGGER,
+	});
+	start(false);
+	run_to(SIZE);
+	auxt_channel_pause_output(channel, true);
+	assert_true(sample(SIZE / 2));
+	assert_int_equal(status_page.data_lost, 1);
+	assert_int_equal(status_page.sample_slots, 0);
+	assert_int_equal(auxt_slots_claim_any(&channel->slots), 1);
+	unmake();
+}
+
 /* The slot that tracing began in may be free by now. */
 static void a_sample_may_go_to_the_first_slot(void **state)
 {
@@ -259,6 +276,7 @@ int main(void)
 		cmocka_unit_test(nested_claims_have_slots_of_their_own),
 		cmocka_unit_test(each_slot_is_claimed_once),
 		cmocka_unit_test(what_a_record_cannot_carry_goes_to_a_slot),
+		cmocka_unit_test(without_its_record_a_sample_leaves_its_slot_free),
 		cmocka_unit_test(a_sample_may_go_to_the_first_slot),
 	};
 
