@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "fakedev.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -33,8 +34,14 @@ int __wrap_io_uring_queue_init(unsigned int entries, struct io_uring *ring, unsi
 int __real_io_uring_submit(struct io_uring *ring);
 int __wrap_io_uring_submit(struct io_uring *ring);
 
+int __real_clock_gettime(clockid_t clock, struct timespec *ts);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ts);
+
 ssize_t __real_pwrite(int fd, const void *buf, size_t count, off_t offset);
 ssize_t __wrap_pwrite(int fd, const void *buf, size_t count, off_t offset);
+
+int __real_unlinkat(int dirfd, const char *path, int flags);
+int __wrap_unlinkat(int dirfd, const char *path, int flags);
 
 int __real_linkat(int from_dir, const char *from, int to_dir, const char *to, int flags);
 int __wrap_linkat(int from_dir, const char *from, int to_dir, const char *to, int flags);
@@ -47,6 +54,8 @@ ssize_t __wrap_readlink(const char *path, char *buf, size_t size);
 
 FILE *__real_fopen(const char *path, const char *mode);
 FILE *__wrap_fopen(const char *path, const char *mode);
+FILE *__real_fdopen(int fd, const char *mode);
+FILE *__wrap_fdopen(int fd, const char *mode);
 int __real_fclose(FILE *f);
 int __wrap_fclose(FILE *f);
 
@@ -170,7 +179,7 @@ void fake_child_end(pid_t pid)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-/* Where a file of the kernel's is found in this test. */
+/* Where a file of the kernel's, or one of a process, is found in this test. */
 static const char *proc_file(const char *path, char *buf, size_t size)
 {
 	static const char *const files[] = {
@@ -183,7 +192,10 @@ static const char *proc_file(const char *path, char *buf, size_t size)
 			snprintf(buf, size, "%s%s", fake.proc, strrchr(path, '/'));
 			return buf;
 		}
-	return path;
+	if (!fake.process || strncmp(path, "/proc/", 6) || !isdigit((unsigned char)path[6]))
+		return path;
+	snprintf(buf, size, "%s%s", fake.process, strrchr(path, '/'));
+	return buf;
 }
 
 static bool no_memory(void)
@@ -216,10 +228,11 @@ char *__wrap_strdup(const char *s)
 
 ssize_t __wrap_readlink(const char *path, char *buf, size_t size)
 {
+	char other[256];
 	size_t len;
 
 	if (!fake.proc_self || strcmp(path, "/proc/self"))
-		return __real_readlink(path, buf, size);
+		return __real_readlink(proc_file(path, other, sizeof(other)), buf, size);
 	len = strlen(fake.proc_self);
 	if (!len) {
 		errno = ENOENT;
@@ -236,6 +249,8 @@ FILE *__wrap_fopen(const char *path, const char *mode)
 {
 	char buf[256];
 
+	if (fake.fdinfo && !strncmp(path, "/proc/self/fdinfo/", strlen("/proc/self/fdinfo/")))
+		path = fake.fdinfo;
 	return __real_fopen(proc_file(path, buf, sizeof(buf)), mode);
 }
 
@@ -269,6 +284,14 @@ static bool no_files(void)
 		return false;
 	errno = EMFILE;
 	return true;
+}
+
+FILE *__wrap_fdopen(int fd, const char *mode)
+{
+	if (!fake.no_stream)
+		return __real_fdopen(fd, mode);
+	errno = ENOMEM;
+	return NULL;
 }
 
 int __wrap_fclose(FILE *f)
@@ -313,7 +336,30 @@ ssize_t __wrap_pwrite(int fd, const void *buf, size_t count, off_t offset)
 		errno = EINVAL;
 		return -1;
 	}
-	return __real_pwrite(fd, buf, count, offset);
+	if (fake.write_errno) {
+		errno = fake.write_errno;
+		fake.write_errno = 0;
+		return -1;
+	}
+	return fake.write_nothing ? 0 : __real_pwrite(fd, buf, count, offset);
+}
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
+{
+	static time_t seconds;
+
+	if (!fake.clock_step)
+		return __real_clock_gettime(clock, ts);
+	*ts = (struct timespec){ .tv_sec = seconds += fake.clock_step };
+	return 0;
+}
+
+int __wrap_unlinkat(int dirfd, const char *path, int flags)
+{
+	if (!fake.rmdir_errno || flags != AT_REMOVEDIR)
+		return __real_unlinkat(dirfd, path, flags);
+	errno = fake.rmdir_errno;
+	return -1;
 }
 
 int __wrap_linkat(int from_dir, const char *from, int to_dir, const char *to, int flags)
@@ -334,6 +380,10 @@ ssize_t __wrap_pread(int fd, void *buf, size_t count, off_t offset)
 		errno = fake.read_errno;
 		return -1;
 	}
+	if (fake.fail_read && count >= PAGE && !--fake.fail_read) {
+		errno = EIO;
+		return -1;
+	}
 	if (fake.most_read && count > fake.most_read)
 		count = fake.most_read;
 	got = __real_pread(fd, buf, count, offset);
@@ -350,7 +400,7 @@ ssize_t __wrap_pread(int fd, void *buf, size_t count, off_t offset)
 int __wrap_io_uring_submit(struct io_uring *ring)
 {
 	if (fake.uring_submits && !--fake.uring_submits)
-		return -EIO;
+		return fake.uring_errno ? -fake.uring_errno : -EIO;
 	for (unsigned int i = ring->sq.sqe_head; i != ring->sq.sqe_tail; i++) {
 		struct io_uring_sqe *sqe = &ring->sq.sqes[i & *ring->sq.kring_mask];
 
@@ -518,6 +568,8 @@ static int do_trigger_state(struct auxtrace_trigger_state *arg, bool del)
 	if (del) {
 		assert_int_equal(arg->flags, 0);
 		fake.deleted = id;
+	} else if (fake.on_trigger_read) {
+		fake.on_trigger_read();
 	}
 	if (arg->flags & AUXTRACE_TRIGGER_REARM)
 		fake.rearmed = id;

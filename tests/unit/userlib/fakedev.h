@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 #include <cmocka.h>
 
 #include <linux/auxtrace.h>
@@ -72,17 +73,27 @@ struct fakedev {
 	void (*on_status)(void);
 	void (*on_task)(void);
 	void (*on_trigger)(void);
+	void (*on_trigger_read)(void);
 	bool no_direct;		/* the file system knows no O_DIRECT */
 	bool refuse_direct;	/* it does, but no write is right for it */
 	int link_errno;		/* linkat(2) fails with it; 0: it does not */
 	bool no_uring;
 	int uring_writes;	/* so many writes by io_uring are short first */
-	int uring_submits;	/* the how-many-th submission fails with EIO; 0: none */
+	int uring_submits;	/* the how-many-th submission fails; 0: none */
+	int uring_errno;	/* with which errno; 0: EIO */
+	int write_errno;	/* one pwrite(2) fails with it; 0: none */
+	bool write_nothing;	/* pwrite(2) writes nothing */
+	time_t clock_step;	/* so many seconds pass from one look at the clock to the next; 0: its own */
 	const char *proc;	/* kcore, kallsyms and modules of /proc, and lockdown and online of /sys, are below it; NULL: the real ones */
 	size_t most_read;	/* pread(2) reads no more than that at once; 0: all */
 	bool stale_holes;	/* a page of zeros reads as the page that was read before */
 	int read_errno;		/* of a page or more it reads nothing, with that errno; 0: it does */
 	int kcore_errno;	/* /proc/kcore cannot be opened, with that errno; 0: it can */
+	const char *fdinfo;	/* opened in place of what /proc/self/fdinfo has of a descriptor; NULL: that */
+	int fail_read;		/* the how-many-th read of a page or more fails with EIO; 0: none */
+	const char *process;	/* maps, mem, comm and exe of every process are below it; NULL: the real ones */
+	bool no_stream;		/* fdopen(3) finds no memory */
+	int rmdir_errno;	/* unlinkat(2) of a directory fails with it; 0: it does not */
 	const char *proc_self;	/* what /proc/self points to; "": there is none; NULL: what it is */
 	struct fake_channel channel[FAKE_CPUS];
 };

@@ -42,20 +42,16 @@ static void whole_pages_are_written_from_the_area_itself(void **state)
 	write_a_full_trace_directly("\naux_write direct ");
 }
 
-/* Its writes are more than may be in flight at once. */
-static void an_area_larger_than_all_writes_in_flight_is_written_whole(void **state)
+/* A recording of CPU 0, whose area holds @end bytes: each page begins with its position, and 1. */
+static struct auxtrace_recording *new_large_recording(uint64_t end)
 {
 	struct auxtrace_options o = {
 		.size = sizeof(o), .cpus = "0", .config = "tsc", .aux_size = 128ul << 20,
 		.flags = AUXTRACE_SETUP_USER,
 	};
-	const uint64_t end = (65ul << 20) + 3 * PAGE;
 	struct auxtrace_recording *rec;
 	uint64_t *aux;
-	char *data;
-	size_t size;
 
-	(void)state;
 	session = auxtrace_open(NULL);
 	assert_non_null(session);
 	assert_int_equal(auxtrace_setup(session, &o), 0);
@@ -65,12 +61,39 @@ static void an_area_larger_than_all_writes_in_flight_is_written_whole(void **sta
 	for (uint64_t p = 0; p < end; p += PAGE)
 		aux[p / sizeof(*aux)] = p + 1;
 	fake.channel[0].status->produced = end;
+	return rec;
+}
+
+/* Its writes are more than may be in flight at once. */
+static void an_area_larger_than_all_writes_in_flight_is_written_whole(void **state)
+{
+	const uint64_t end = (65ul << 20) + 3 * PAGE;
+	struct auxtrace_recording *rec = new_large_recording(end);
+	char *data;
+	size_t size;
+
+	(void)state;
 	assert_int_equal(auxtrace_recording_drain(rec), end);
 	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
 	data = slurp("cpu0.aux", &size);
 	assert_int_equal(size, end);
-	assert_memory_equal(data, aux, size);
+	assert_memory_equal(data, fake.channel[0].aux, size);
 	free(data);
+}
+
+/* The first writes are made while others are still queued. Nothing is freed for the hardware. */
+static void a_write_that_fails_before_all_are_queued_is_told(void **state)
+{
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	fake.no_uring = true;
+	rec = new_large_recording(65ul << 20);
+	fake.write_errno = EDQUOT;
+	fails(EDQUOT, auxtrace_recording_drain(rec));
+	says("/cpu0.aux: Disk quota exceeded");
+	assert_int_equal(fake.channel[0].user->aux_tail, 0);
+	auxtrace_recording_abort(rec);
 }
 
 static void without_io_uring_pwrite_does_it(void **state)
@@ -87,6 +110,56 @@ static void a_write_that_was_short_is_completed(void **state)
 	need_direct();
 	fake.uring_writes = 5;
 	write_a_full_trace_directly("\naux_write direct ");
+}
+
+/* A submission that is to be made again; one of pwrite(2) likewise. */
+static void a_write_that_was_interrupted_is_made_again(void **state)
+{
+	static const int again[] = { EINTR, EAGAIN, EBUSY };
+
+	for (unsigned int i = 0; i < 3; i++, new_device(state)) {
+		need_direct();
+		fake.uring_submits = 3;
+		fake.uring_errno = again[i];
+		write_a_full_trace_directly("\naux_write direct io_uring\n");
+		assert_int_equal(fake.uring_submits, 0);
+		auxtrace_close(session);
+		session = NULL;
+	}
+	need_direct();
+	fake.no_uring = true;
+	fake.write_errno = EINTR;
+	write_a_full_trace_directly("\naux_write direct pwrite ");
+	assert_int_equal(fake.write_errno, 0);
+}
+
+/* Of whole pages, and of parts of pages at either end. */
+static void a_write_that_fails_is_told(void **state)
+{
+	static const struct {
+		uint32_t flags;
+		uint64_t produced;
+	} cases[] = {
+		{ 0, 100 }, { 0, PAGE }, { 0, PAGE + 100 }, { AUXTRACE_SETUP_OVERWRITE, 100 },
+		{ AUXTRACE_SETUP_OVERWRITE, SIZE }, { AUXTRACE_SETUP_OVERWRITE, SIZE + 100 },
+	};
+
+	for (unsigned int i = 0; i < 12; i++, new_device(state)) {
+		struct auxtrace_recording *rec;
+		bool nothing = i % 2;
+
+		need_direct();
+		fake.no_uring = true;
+		rec = new_recording("0", AUXTRACE_SETUP_USER | cases[i / 2].flags);
+		produce(0, cases[i / 2].produced);
+		fake.write_nothing = nothing;
+		fake.write_errno = nothing ? 0 : EDQUOT;
+		fails(nothing ? EIO : EDQUOT, auxtrace_recording_finish(rec, NULL));
+		says(nothing ? "/cpu0.aux: no progress" : "/cpu0.aux: Disk quota exceeded");
+		assert_false(exists("meta"));
+		auxtrace_close(session);
+		session = NULL;
+	}
 }
 
 /* It is not used again: what it had taken is written once more, in order. */
@@ -209,8 +282,11 @@ int main(void)
 		t(a_trace_whose_file_is_descriptor_0_is_written_and_closed),
 		t(whole_pages_are_written_from_the_area_itself),
 		t(an_area_larger_than_all_writes_in_flight_is_written_whole),
+		t(a_write_that_fails_before_all_are_queued_is_told),
 		t(without_io_uring_pwrite_does_it),
 		t(a_ring_that_fails_is_replaced_by_pwrite),
+		t(a_write_that_was_interrupted_is_made_again),
+		t(a_write_that_fails_is_told),
 		t(a_write_that_was_short_is_completed),
 		t(a_file_system_without_o_direct_is_noted),
 		t(a_write_that_is_refused_is_made_plainly),

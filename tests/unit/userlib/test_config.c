@@ -52,6 +52,8 @@ static void a_wrong_term_leaves_the_config_alone_and_is_named(void **state)
 		{ "mtc_period=", "not a value", EINVAL },
 		{ "mtc_period=three", "not a value", EINVAL },
 		{ "mtc_period=-1", "not a value", EINVAL },
+		{ "mtc_period=3x,tsc", "\"3x\" is not a value for mtc_period", EINVAL },
+		{ "mtc_period=3=4", "\"3=4\" is not a value", EINVAL },
 		{ "mtc_period=16", "at most 15", ERANGE },
 		{ "tsc=2", "at most 1", ERANGE },
 		{ "psb_period=99999999999999999999", "out of range", ERANGE },
@@ -97,6 +99,25 @@ static void formatting_says_how_much_room_it_needs(void **state)
 	assert_int_equal(auxtrace_config_format(1ull << 40, NULL, 0), strlen("0x10000000000"));
 }
 
+static void bits_without_a_term_are_formatted_as_a_number(void **state)
+{
+	static const struct {
+		uint64_t config;
+		const char *text;
+	} cases[] = {
+		{ 1ull << 40 | 1 << 2, "0x10000000004" },
+		{ 1ull << 40 | 1 << 10 | 3 << 14, "tsc,mtc_period=3,0x10000000000" },
+	};
+	char buf[256];
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(auxtrace_config_format(cases[i].config, buf, sizeof(buf)),
+				 strlen(cases[i].text));
+		assert_string_equal(buf, cases[i].text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -104,6 +125,7 @@ int main(void)
 		cmocka_unit_test(a_wrong_term_leaves_the_config_alone_and_is_named),
 		cmocka_unit_test(formatting_is_the_inverse_of_parsing),
 		cmocka_unit_test(formatting_says_how_much_room_it_needs),
+		cmocka_unit_test(bits_without_a_term_are_formatted_as_a_number),
 	};
 
 	return cmocka_run_group_tests_name("userlib config", tests, NULL, NULL);

@@ -2,10 +2,14 @@
 #include "kernel_case.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "userlib/kernel_code.h"
 
 static void what_changes_in_the_kernels_code_is_noted(void **state)
 {
@@ -79,6 +83,29 @@ static void an_unlisted_program_that_changes_is_noted(void **state)
 	patch(MODULES + 0x2f00, "data", 4);
 	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
 	expect_changes("kcore.changes", "patched 0xffffffffa0008000 90 c3\n");
+}
+
+/* kallsyms lists modules in the order in which they were loaded, and each one's symbols in its own order. */
+static void symbols_are_found_in_whatever_order_they_are_listed(void **state)
+{
+	static const char kallsyms[] =
+		"ffffffffa0003000 T next_function\t[next]\n"
+		"ffffffffa0002000 d module_data\t[mod]\n"
+		"ffffffffa0001000 t module_function\t[mod]\n"
+		"ffffffff81000000 T _stext\n"
+		"ffffffff81003ff0 T _etext\n";
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	write_proc("kallsyms", kallsyms, sizeof(kallsyms) - 1);
+	rec = kernel_recording();
+	patch(MODULES + 0x1100, "\x90", 1);
+	patch(MODULES + 0x2100, "data", 4);
+	patch(MODULES + 0x3100, "\x90", 1);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	expect_changes("kcore.changes",
+		       "patched 0xffffffffa0001100 00 90\n"
+		       "patched 0xffffffffa0003100 00 90\n");
 }
 
 /* It has pages already, and kallsyms lists it only when it is loaded. */
@@ -182,6 +209,134 @@ static void what_was_data_before_is_no_code_that_changed(void **state)
 	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
 	expect_in("kcore.changes", "patched 0xffffffffa0001100 00000000 64617461\n");
 	expect_not_in("kcore.changes", "0xffffffffa0002100");
+}
+
+/* Of code from 0x10000 to 0x12000 the byte at @address changes: is it noted? */
+static bool is_noted(struct kernel_code *before, uint64_t address)
+{
+	static uint8_t was[2 * PAGE], is[2 * PAGE];
+	struct code_range ranges[] = { { .start = 0x10000, .end = 0x12000, .bytes = was } };
+	struct code_range now[] = { { .start = 0x10000, .end = 0x12000, .bytes = is } };
+	const struct kernel_code after = { .ranges = now, .nr_ranges = 1 };
+	uint64_t count = 77;
+	int dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char line[64] = "";
+
+	assert_return_code(dirfd, errno);
+	before->ranges = ranges;
+	before->nr_ranges = 1;
+	is[address - 0x10000] = 0xcc;
+	assert_int_equal(kernel_changes_write(before, &after, dirfd, &count), 0);
+	is[address - 0x10000] = 0;
+	close(dirfd);
+	if (count)
+		snprintf(line, sizeof(line), "patched %#" PRIx64 " 00 cc\n", address);
+	expect_changes("kcore.changes", line);
+	assert_in_range(count, 0, 1);
+	return count;
+}
+
+/* It is code if it has no symbol, in its range. */
+static void the_symbol_at_or_before_a_byte_says_what_it_is(void **state)
+{
+	static const struct {
+		struct code_symbol symbols[2];
+		size_t nr_symbols;
+		uint64_t address;
+		bool noted;
+	} cases[] = {
+		{ { { 0x10000, false } }, 1, 0x10000, false },
+		{ { { 0x10000, true } }, 1, 0x10000, true },
+		{ { { 0x0ffff, false } }, 1, 0x10000, true },
+		/* It has none before it: then the first one behind. */
+		{ { { 0x10001, false } }, 1, 0x10000, false },
+		{ { { 0x11fff, false } }, 1, 0x10000, false },
+		{ { { 0x12000, false } }, 1, 0x11fff, true },
+		{ { { 0x0ffff, true }, { 0x11fff, false } }, 2, 0x10000, false },
+		{ { { 0x0ffff, false }, { 0x12000, false } }, 2, 0x10000, true },
+		{ { { 0x10000, true }, { 0x10800, false } }, 2, 0x107ff, true },
+		{ { { 0x10000, true }, { 0x10800, false } }, 2, 0x10800, false },
+		{ { { 0x10000, true }, { 0x10800, false } }, 2, 0x11fff, false },
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct code_symbol *symbols = calloc(cases[i].nr_symbols, sizeof(*symbols));
+		struct kernel_code before = {
+			.symbols = symbols, .nr_symbols = cases[i].nr_symbols, .lists_data = true,
+		};
+
+		/* Where a symbol too few or too many would be seen. */
+		assert_non_null(symbols);
+		memcpy(symbols, cases[i].symbols, cases[i].nr_symbols * sizeof(*symbols));
+		if (is_noted(&before, cases[i].address) != cases[i].noted)
+			fail_msg("case %u", i);
+		free(symbols);
+	}
+}
+
+static void without_symbols_of_data_the_text_is_compared_to_the_byte(void **state)
+{
+	struct kernel_code before = { .stext = 0x10010, .etext = 0x11010 };
+
+	(void)state;
+	assert_false(is_noted(&before, 0x1000f));
+	assert_true(is_noted(&before, 0x10010));
+	assert_true(is_noted(&before, 0x1100f));
+	assert_false(is_noted(&before, 0x11010));
+}
+
+static void add_page(struct kernel_code *code, uint64_t start, uint64_t end, uint8_t *bytes)
+{
+	const struct code_range range = { .start = start, .end = end, .bytes = bytes };
+
+	assert_int_equal(kernel_code_add_range(code, &range), 0);
+}
+
+/* Of five pages in a row the one in the middle is still there, and of one page none. */
+static void pages_that_are_gone_are_added_as_they_lay(void **state)
+{
+	static const struct {
+		uint64_t start, end;
+	} expected[] = {
+		{ 0x10000, 0x12000 }, { 0x12000, 0x13000 }, { 0x13000, 0x15000 }, { 0x20000, 0x21000 },
+	};
+	static uint8_t was[6 * PAGE], is[PAGE];
+	struct kernel_code begin = { 0 }, now;
+	int ret = -1, n;
+
+	(void)state;
+	add_page(&begin, 0x10000, 0x15000, was);
+	add_page(&begin, 0x20000, 0x21000, was + 5 * PAGE);
+	for (n = 1; ret; n++) {
+		now = (struct kernel_code){ 0 };
+		add_page(&now, 0x12000, 0x13000, is);
+		fake.fail_alloc = n;
+		fail_forget();
+		errno = 0;
+		ret = kernel_code_add_gone(&now, &begin);
+		assert_int_equal(fake.fail_alloc > 0, !ret);
+		fake.fail_alloc = 0;
+		if (!ret)
+			break;
+		assert_int_equal(ret, -1);
+		assert_int_equal(errno, ENOMEM);
+		says("no memory for the list of the kernel's code");
+		kernel_code_free(&now);
+	}
+	/* Each list grows, for 1, 2 and 4 ranges. */
+	assert_int_equal(n, 6);
+	assert_int_equal(now.nr_ranges, 4);
+	for (unsigned int i = 0; i < 4; i++) {
+		assert_int_equal(now.ranges[i].start, expected[i].start);
+		assert_int_equal(now.ranges[i].end, expected[i].end);
+	}
+	assert_ptr_equal(now.ranges[0].bytes, was);
+	assert_ptr_equal(now.ranges[1].bytes, is);
+	assert_ptr_equal(now.ranges[2].bytes, was + 3 * PAGE);
+	assert_ptr_equal(now.ranges[3].bytes, was + 5 * PAGE);
+	kernel_code_free(&now);
+	kernel_code_free(&begin);
 }
 
 /* Of when the first was taken: it may be patched before the recording ends. */
@@ -311,12 +466,16 @@ int main(void)
 		k(what_changes_in_the_kernels_code_is_noted),
 		k(code_that_is_gone_is_recorded_as_it_was),
 		k(an_unlisted_program_that_changes_is_noted),
+		k(symbols_are_found_in_whatever_order_they_are_listed),
 		k(data_of_a_module_that_was_being_loaded_is_no_code),
 		k(int3_in_code_that_is_still_there_is_recorded),
 		k(where_nothing_changes_nothing_is_noted),
 		k(what_was_before_may_not_be_known),
 		k(without_symbols_of_data_only_the_text_is_compared),
 		k(what_was_data_before_is_no_code_that_changed),
+		k(the_symbol_at_or_before_a_byte_says_what_it_is),
+		k(without_symbols_of_data_the_text_is_compared_to_the_byte),
+		k(pages_that_are_gone_are_added_as_they_lay),
 	};
 
 	return cmocka_run_group_tests_name("userlib kernel changes", tests, NULL, NULL);

@@ -151,11 +151,14 @@ static void beyond_a_large_hole_nothing_is_looked_for(void **state)
 	/* Those are no areas of modules. */
 	assert_false(last_page_is_recorded(state, 0xffffffff7ffff000, PAGE, false));
 	assert_false(last_page_is_recorded(state, 0xffffffffff600000, PAGE, false));
+	/* That could be. */
+	assert_true(last_page_is_recorded(state, 0xffffffff80000000, PAGE, false));
 }
 
 /* Either the call fails, or it says that the changes are not known. */
-static void each_allocation_for_the_kernels_code_may_fail(void **state)
+static void expect_allocation_failures(void **state, bool modules)
 {
+	static const char text[] = "ffffffff81000000 T _stext\nffffffff81003ff0 T _etext\n";
 	int unknown = 0, failed = 0;
 
 	for (int n = 1; ; n++) {
@@ -163,6 +166,8 @@ static void each_allocation_for_the_kernels_code_may_fail(void **state)
 		struct auxtrace_recording *rec;
 		int err = 0;
 
+		if (!modules)
+			write_proc("kallsyms", text, sizeof(text) - 1);
 		set_up("0", AUXTRACE_SETUP_KERNEL);
 		fail_forget();
 		fake.fail_alloc = n;
@@ -185,6 +190,15 @@ static void each_allocation_for_the_kernels_code_may_fail(void **state)
 	fake.fail_alloc = 0;
 	assert_true(unknown > 5);
 	assert_true(failed > 5);
+	assert_int_equal(end_kernel(state), 0);
+	assert_int_equal(begin_kernel(state), 0);
+}
+
+static void each_allocation_for_the_kernels_code_may_fail(void **state)
+{
+	expect_allocation_failures(state, true);
+	/* Then the list of symbols grows at others. */
+	expect_allocation_failures(state, false);
 }
 
 /* Fails with @err and @text, but leaves a recording of all the rest. */
@@ -382,9 +396,29 @@ static void a_kcore_that_lockdown_closes_is_told(void **state)
 
 static void a_kcore_that_is_no_elf_file_is_told(void **state)
 {
-	(void)state;
+	static const size_t wrong[] = {
+		0, SELFMAG - 1, offsetof(Elf64_Ehdr, e_phentsize), offsetof(Elf64_Ehdr, e_phentsize) + 1,
+	};
+	char path[128];
+
 	write_proc("kcore", "nonsense", 8);
 	expect_kernel_failure(EIO, "is not the ELF file it should be");
+	for (unsigned int i = 0; i <= sizeof(wrong) / sizeof(*wrong); i++) {
+		assert_int_equal(end_kernel(state), 0);
+		assert_int_equal(begin_kernel(state), 0);
+		snprintf(path, sizeof(path), "%s/kcore", proc);
+		if (i < sizeof(wrong) / sizeof(*wrong)) {
+			FILE *f = fopen(path, "r+");
+
+			assert_non_null(f);
+			assert_int_equal(fseek(f, wrong[i], SEEK_SET), 0);
+			putc(1, f);
+			fclose(f);
+		} else {
+			assert_int_equal(truncate(path, sizeof(Elf64_Ehdr) - 1), 0);
+		}
+		expect_kernel_failure(EIO, "is not the ELF file it should be");
+	}
 }
 
 /* A read of /proc/kcore may return less than was asked for: small pieces, and all but one byte. */
@@ -416,6 +450,20 @@ static void kernel_code_that_is_read_in_pieces_is_whole(void **state)
 	}
 }
 
+/* Write program headers over those of kcore, from the one with that number on. */
+static void set_segments(unsigned int first, const Elf64_Phdr *ph, unsigned int count)
+{
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/kcore", proc);
+	f = fopen(path, "r+");
+	assert_non_null(f);
+	assert_int_equal(fseek(f, sizeof(Elf64_Ehdr) + first * sizeof(*ph), SEEK_SET), 0);
+	assert_int_equal(fwrite(ph, sizeof(*ph), count, f), count);
+	fclose(f);
+}
+
 /* Of the text there is a part that begins and ends within a page, and of the modules' area a page. */
 static void code_that_kcore_has_in_part_is_recorded_in_part(void **state)
 {
@@ -429,16 +477,10 @@ static void code_that_kcore_has_in_part_is_recorded_in_part(void **state)
 	};
 	const Elf64_Ehdr *eh;
 	const Elf64_Phdr *ph;
-	char path[128], *elf;
-	FILE *f;
+	char *elf;
 
 	(void)state;
-	snprintf(path, sizeof(path), "%s/kcore", proc);
-	f = fopen(path, "r+");
-	assert_non_null(f);
-	assert_int_equal(fseek(f, sizeof(*eh), SEEK_SET), 0);
-	assert_int_equal(fwrite(parts, sizeof(parts), 1, f), 1);
-	fclose(f);
+	set_segments(0, parts, 3);
 	write_proc("kallsyms", kallsyms, sizeof(kallsyms) - 1);
 	if (auxtrace_recording_finish(kernel_recording(), NULL))
 		fail_msg("%s", auxtrace_error());
@@ -454,24 +496,22 @@ static void code_that_kcore_has_in_part_is_recorded_in_part(void **state)
 	free(elf);
 }
 
-/* A part of the text's first page, which is no page. */
+/* Parts of its first page, which are no page, or nothing. */
 static void a_kcore_without_a_page_of_the_text_is_told(void **state)
 {
-	const Elf64_Phdr part = {
-		.p_type = PT_LOAD, .p_vaddr = TEXT + 1, .p_offset = 0x22001, .p_memsz = 0x800,
+	static const Elf64_Phdr parts[] = {
+		{ .p_type = PT_LOAD, .p_vaddr = TEXT + 1, .p_offset = 0x22001, .p_memsz = 0x800 },
+		{ .p_type = PT_LOAD, .p_vaddr = TEXT, .p_offset = 0x22000, .p_memsz = PAGE - 1 },
+		{ .p_type = PT_NULL },
 	};
-	char path[128];
-	FILE *f;
 
-	(void)state;
-	snprintf(path, sizeof(path), "%s/kcore", proc);
-	f = fopen(path, "r+");
-	assert_non_null(f);
-	/* The third header is the text's. */
-	assert_int_equal(fseek(f, sizeof(Elf64_Ehdr) + 2 * sizeof(part), SEEK_SET), 0);
-	assert_int_equal(fwrite(&part, sizeof(part), 1, f), 1);
-	fclose(f);
-	expect_kernel_failure(EIO, "/proc/kcore does not have the kernel's text");
+	for (unsigned int i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		/* The third header is the text's. */
+		set_segments(2, &parts[i], 1);
+		expect_kernel_failure(EIO, "/proc/kcore does not have the kernel's text");
+		assert_int_equal(end_kernel(state), 0);
+		assert_int_equal(begin_kernel(state), 0);
+	}
 }
 
 static void a_kcore_that_ends_too_early_is_told(void **state)
@@ -483,6 +523,16 @@ static void a_kcore_that_ends_too_early_is_told(void **state)
 	/* The text is at 0x22000. */
 	assert_int_equal(truncate(path, 0x23800), 0);
 	expect_kernel_failure(EIO, "cannot read kernel code at 0xffffffff81001800 from /proc/kcore: it ends");
+}
+
+static void a_kcore_that_ends_in_its_headers_is_told(void **state)
+{
+	char path[128];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/kcore", proc);
+	assert_int_equal(truncate(path, sizeof(Elf64_Ehdr) + 3 * sizeof(Elf64_Phdr) - 1), 0);
+	expect_kernel_failure(EIO, "cannot read the program headers of /proc/kcore");
 }
 
 static void kernel_code_that_cannot_be_read_is_told(void **state)
@@ -502,6 +552,117 @@ static void a_kernel_without_modules_has_none(void **state)
 	assert_int_equal(auxtrace_recording_finish(kernel_recording(), NULL), 0);
 	assert_false(exists("modules"));
 	assert_true(exists("kcore"));
+}
+
+static void what_is_no_memory_is_no_segment(void **state)
+{
+	static const struct {
+		Elf64_Phdr ph;
+		bool has;
+	} cases[] = {
+		{ { .p_type = PT_LOAD, .p_vaddr = 0x2fff, .p_memsz = 1 }, true },
+		{ { .p_type = PT_LOAD, .p_vaddr = 0x3000, .p_memsz = 0x1000 }, false },
+		{ { .p_type = PT_LOAD, .p_vaddr = 0x1000, .p_memsz = 0x1001 }, true },
+		{ { .p_type = PT_LOAD, .p_vaddr = 0x1000, .p_memsz = 0x1000 }, false },
+		{ { .p_type = PT_NOTE, .p_vaddr = 0x2000, .p_memsz = 0x1000 }, false },
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		/* The second one has it. */
+		Elf64_Phdr ph[] = { cases[i].ph, { .p_type = PT_LOAD, .p_vaddr = 0x2000, .p_memsz = 0x1000 } };
+		const struct kcore kcore = { .ph = ph, .count = 2 }, one = { .ph = ph, .count = 1 };
+
+		assert_ptr_equal(kcore_segment(&kcore, 0x2000, 0x3000), &ph[!cases[i].has]);
+		assert_ptr_equal(kcore_segment(&one, 0x2000, 0x3000), cases[i].has ? ph : NULL);
+	}
+}
+
+/* Before the area there is something that is none. */
+static void the_modules_area_is_memory_in_the_last_2_gib(void **state)
+{
+	static const Elf64_Phdr others[] = {
+		{ .p_type = PT_NOTE, .p_vaddr = MODULES, .p_offset = 0x2000, .p_memsz = PAGE },
+		{ .p_type = PT_LOAD, .p_vaddr = 0xffffffff7ffff000, .p_offset = 0x2000, .p_memsz = PAGE },
+		{ .p_type = PT_LOAD, .p_vaddr = 0xffffffffff600000, .p_offset = 0x2000, .p_memsz = PAGE },
+	};
+	static const Elf64_Phdr area = {
+		.p_type = PT_LOAD, .p_vaddr = MODULES, .p_offset = 0x2000, .p_memsz = 0x20000,
+	};
+
+	for (unsigned int i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		set_segments(0, &others[i], 1);
+		set_segments(1, &area, 1);
+		expect_the_kernels_code();
+		assert_int_equal(end_kernel(state), 0);
+		assert_int_equal(begin_kernel(state), 0);
+	}
+}
+
+/* Of a kernel without modules, whose symbols are none but the text's. */
+static int read_code(struct kernel_code *code)
+{
+	code->stext = TEXT;
+	code->etext = TEXT + 0x3ff0;
+	return kernel_code_read(code);
+}
+
+/* In holes some pages are read twice. */
+static void each_read_of_kcore_may_fail(void **state)
+{
+	int ret = -1, n;
+
+	(void)state;
+	fake.stale_holes = true;
+	for (n = 0; ret; n++) {
+		struct kernel_code code = { 0 };
+
+		fake.fail_read = n + 1;
+		fail_forget();
+		errno = 0;
+		ret = read_code(&code);
+		assert_int_equal(fake.fail_read > 0, !ret);
+		if (ret) {
+			assert_int_equal(ret, -1);
+			assert_int_equal(errno, EIO);
+			says("cannot read kernel code at");
+		} else {
+			assert_int_equal(code.nr_ranges, 4);
+		}
+		kernel_code_free(&code);
+	}
+	/* The text, its first page, the area's 32, and some again. */
+	assert_true(n > 34);
+}
+
+/* The search ends so far behind the last symbol of the area. */
+static void symbols_of_the_area_say_how_far_it_is_searched(void **state)
+{
+	const uint64_t end = AREA + HOLE + PAGE;
+	const struct {
+		uint64_t symbols[2];
+		bool last_page;
+	} cases[] = {
+		{ { AREA, AREA }, false },
+		{ { AREA + 1, AREA }, true },
+		{ { AREA, AREA + 1 }, true },
+		{ { AREA, AREA - 1 }, false },
+		{ { AREA, end }, false },
+		{ { AREA, end - 1 }, true },
+		{ { AREA, UINT64_MAX }, false },
+	};
+
+	(void)state;
+	write_large_area(TEXT, AREA, end - AREA);
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct kernel_code code = { 0 };
+
+		for (unsigned int k = 0; k < 2; k++)
+			assert_int_equal(kernel_code_add_symbol(&code, cases[i].symbols[k], true), 0);
+		assert_int_equal(read_code(&code), 0);
+		assert_int_equal(!!kernel_code_page(&code, end - PAGE), cases[i].last_page);
+		kernel_code_free(&code);
+	}
 }
 
 /* No machine has so many. An ELF file counts its program headers in 16 bits. */
@@ -535,12 +696,17 @@ int main(void)
 		k(code_that_kcore_has_in_part_is_recorded_in_part),
 		k(a_kcore_without_a_page_of_the_text_is_told),
 		k(a_kcore_that_ends_too_early_is_told),
+		k(a_kcore_that_ends_in_its_headers_is_told),
 		k(kernel_code_that_cannot_be_read_is_told),
 		k(a_kernel_without_modules_has_none),
 		k(the_text_is_not_the_modules_area_wherever_it_is),
 		k(beyond_a_large_hole_nothing_is_looked_for),
 		k(each_allocation_for_the_kernels_code_may_fail),
 		k(code_in_too_many_pieces_is_refused),
+		k(what_is_no_memory_is_no_segment),
+		k(the_modules_area_is_memory_in_the_last_2_gib),
+		k(each_read_of_kcore_may_fail),
+		k(symbols_of_the_area_say_how_far_it_is_searched),
 	};
 
 	return cmocka_run_group_tests_name("userlib kernel code", tests, NULL, NULL);

@@ -265,12 +265,38 @@ static void a_page_that_stays_inconsistent_is_told(void **state)
 
 	(void)state;
 	begin(0);
+	fake.clock_step = 1;
 	channel->status->seq = 7;
 	fails(EAGAIN, auxtrace_reader_status(reader, &page));
 	says("status page of CPU 3 stays inconsistent");
 	channel->status->seq = 8;
 	assert_int_equal(auxtrace_reader_status(reader, &page), 0);
 	assert_int_equal(page.seq, 8);
+}
+
+/* What the page might say is not used. */
+static void with_a_page_that_stays_inconsistent_nothing_is_read(void **state)
+{
+	const struct auxtrace_cut cut = { .cpu = 3, .aux_end = 500 };
+	struct auxtrace_copy c;
+	struct auxtrace_spans s;
+	uint8_t buf[SIZE];
+
+	fake.clock_step = 1;
+	begin(0);
+	produce(500);
+	channel->status->seq = 7;
+	fails(EAGAIN, auxtrace_reader_peek(reader, &s));
+	fails(EAGAIN, auxtrace_reader_consume(reader, 100));
+	fails(EAGAIN, auxtrace_reader_copy(reader, buf, sizeof(buf), &c));
+	assert_int_equal(channel->user->aux_tail, 0);
+	end(state);
+	fake_new(state);
+	fake.clock_step = 1;
+	begin(AUXTRACE_SETUP_OVERWRITE);
+	produce(500);
+	channel->status->seq = 7;
+	fails(EAGAIN, auxtrace_reader_peek_cut(reader, &cut, &s));
 }
 
 static volatile bool stop;
@@ -424,10 +450,12 @@ static void a_full_trace_has_no_cuts(void **state)
 }
 
 /* At the second SYNC the slot is gone: the copy is made again, of the new one. */
+static uint32_t new_slot;
+
 static void lose_slot(void)
 {
 	if (++syncs == 2) {
-		go_on_in(3);
+		go_on_in(new_slot);
 		produce_in_slot(at_second_sync);
 	}
 }
@@ -437,16 +465,38 @@ static void a_copy_whose_slot_is_put_aside_is_made_again(void **state)
 	uint8_t buf[SIZE];
 	struct auxtrace_copy c;
 
+	/* Also if that is the same slot, which was put aside and released meanwhile. */
+	for (new_slot = 0; new_slot < 2; new_slot++, end(state), fake_new(state)) {
+		begin_slots();
+		produce_in_slot(700);
+		channel->status->running = 1;
+		fake.on_status = lose_slot;
+		at_second_sync = 1000;
+		syncs = 0;
+		assert_int_equal(auxtrace_reader_copy(reader, buf, sizeof(buf), &c), 0);
+		assert_int_equal(syncs, 3);
+		check_copy(buf, &c, 700, 300, 0);
+	}
+}
+
+static void fail_second_sync(void)
+{
+	fake.fail.err = EIO;
+}
+
+static void a_sync_that_fails_is_told(void **state)
+{
+	uint8_t buf[SIZE];
+	struct auxtrace_copy c;
+
 	(void)state;
-	begin_slots();
-	produce_in_slot(700);
-	channel->status->running = 1;
-	fake.on_status = lose_slot;
-	at_second_sync = 1000;
-	syncs = 0;
-	assert_int_equal(auxtrace_reader_copy(reader, buf, sizeof(buf), &c), 0);
-	assert_int_equal(syncs, 3);
-	check_copy(buf, &c, 700, 300, 0);
+	begin(AUXTRACE_SETUP_OVERWRITE);
+	fake.fail.nr = AUXTRACE_IOC_STATUS;
+	fake.fail.err = EIO;
+	fails(EIO, auxtrace_reader_copy(reader, buf, sizeof(buf), &c));
+	fake.fail.err = 0;
+	fake.on_status = fail_second_sync;
+	fails(EIO, auxtrace_reader_copy(reader, buf, sizeof(buf), &c));
 }
 
 /* ---- samples in slots ------------------------------------------------------ */
@@ -512,11 +562,13 @@ int main(void)
 		t(what_was_overwritten_during_the_copy_is_cut_off),
 		t(a_copy_of_a_full_trace_does_not_move_the_tail),
 		t(a_page_that_stays_inconsistent_is_told),
+		t(with_a_page_that_stays_inconsistent_nothing_is_read),
 		t(a_snapshot_is_never_torn),
 		t(a_slot_is_read_from_where_its_use_began),
 		t(a_cut_is_read_where_it_was_put_aside),
 		t(a_full_trace_has_no_cuts),
 		t(a_copy_whose_slot_is_put_aside_is_made_again),
+		t(a_sync_that_fails_is_told),
 		t(a_sample_that_no_slot_can_hold_is_refused),
 	};
 

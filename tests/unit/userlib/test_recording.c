@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "userlib/recording_dir.h"
+
 static void a_recording_of_bts_says_so(void **state)
 {
 	struct auxtrace_options o = {
@@ -279,6 +281,154 @@ static void an_old_file_that_cannot_be_removed_is_told(void **state)
 	assert_int_equal(rmdir(path), 0);
 }
 
+static void make_file(const char *name)
+{
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	f = fopen(path, "we");
+	assert_non_null(f);
+	fclose(f);
+}
+
+static void only_files_of_a_recording_are_removed(void **state)
+{
+	static const char *const own[] = {
+		"meta", "kcore", "kcore.changes", "kallsyms", "modules", "task.1", "task.12.1", "vdso.9",
+		"cpu7.aux", "cpu12.data", "cpu0.samples",
+		"snapshot.7/meta", "snapshot.7/cpu0.aux", "snapshot.8/vdso.0",
+	};
+	static const char *const others[] = {
+		"metas", "kcor", "modules.1", "task", "task.", "task.x", "task-1", "vdso.", "vdso.-1", "vdso-1",
+		"cpu", "cpu0", "cpu0aux", "cpu0.aux2", "cpu.aux", "cpux.aux", "cpu-1.data", "cpv0.samples",
+		"data", "snapshot.", "snapshot.x", "snapshot.1x", "snapshot-1",
+		"snapshot.7/letter", "snapshot.7/task.",
+	};
+	char path[128];
+	int fd;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/snapshot.7", dir);
+	assert_int_equal(mkdir(path, 0700), 0);
+	for (unsigned int i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		const char *name = strrchr(others[i], '/') ? strrchr(others[i], '/') + 1 : others[i];
+
+		make_file("meta");
+		make_file(others[i]);
+		fails(ENOTEMPTY, recording_dir_open(AT_FDCWD, dir));
+		snprintf(path, sizeof(path), "%s holds %s, which is not of a recording",
+			 name == others[i] ? dir : "snapshot.7", name);
+		says(path);
+		assert_true(exists("meta"));
+		snprintf(path, sizeof(path), "%s/%s", dir, others[i]);
+		assert_int_equal(unlink(path), 0);
+	}
+	snprintf(path, sizeof(path), "%s/snapshot.8", dir);
+	assert_int_equal(mkdir(path, 0700), 0);
+	for (unsigned int i = 0; i < sizeof(own) / sizeof(*own); i++)
+		make_file(own[i]);
+	fd = recording_dir_open(AT_FDCWD, dir);
+	assert_return_code(fd, errno);
+	close(fd);
+	/* Nothing is left in it. */
+	assert_int_equal(rmdir(dir), 0);
+}
+
+/* As if somebody wrote into it meanwhile. */
+static void an_old_snapshot_that_cannot_be_removed_is_told(void **state)
+{
+	char path[128];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/snapshot.0001", dir);
+	assert_int_equal(mkdir(path, 0700), 0);
+	fake.rmdir_errno = ENOTEMPTY;
+	fails(ENOTEMPTY, recording_dir_open(AT_FDCWD, dir));
+	fake.rmdir_errno = 0;
+	snprintf(path, sizeof(path), "cannot remove %s/snapshot.0001: Directory not empty", dir);
+	says(path);
+	/* A file that is left keeps it, too. */
+	snprintf(path, sizeof(path), "%s/snapshot.0001/meta", dir);
+	assert_int_equal(mkdir(path, 0700), 0);
+	fails(EISDIR, recording_dir_open(AT_FDCWD, dir));
+	says("cannot remove snapshot.0001/meta: Is a directory");
+}
+
+static void a_directory_that_cannot_be_read_is_told(void **state)
+{
+	(void)state;
+	/* The first open is that of the directory itself. */
+	fake.fail_open = 2;
+	fails(EMFILE, recording_dir_open(AT_FDCWD, dir));
+	says("cannot read /");
+}
+
+/* Its descriptor is closed, which may be 0. */
+static void a_file_without_a_stream_is_told(void **state)
+{
+	int input = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), dirfd = recording_dir_open(AT_FDCWD, dir);
+
+	(void)state;
+	assert_return_code(input, errno);
+	assert_return_code(dirfd, errno);
+	fake.no_stream = true;
+	for (int i = 0; i < 2; i++) {
+		const FILE *f;
+		int err, left;
+
+		fake.descriptor_0 = i ? "meta" : NULL;
+		fail_forget();
+		f = recording_file(dirfd, "meta");
+		err = errno;
+		left = i ? fcntl(STDIN_FILENO, F_GETFD) : -1;
+		assert_return_code(dup2(input, STDIN_FILENO), errno);
+		assert_null(f);
+		assert_int_equal(err, ENOMEM);
+		assert_int_equal(left, -1);
+		says("cannot write meta: Cannot allocate memory");
+	}
+	close(input);
+	close(dirfd);
+}
+
+/* The write fails, the close, both or neither. */
+static void what_a_file_has_lost_is_told_when_it_is_closed(void **state)
+{
+	static const int errs[] = { 0, EIO, ENOSPC, ENOSPC };
+	int dirfd = recording_dir_open(AT_FDCWD, dir), full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+
+	(void)state;
+	assert_return_code(dirfd, errno);
+	assert_return_code(full, errno);
+	for (int i = 0; i < 4; i++) {
+		FILE *f = recording_file(dirfd, "meta");
+		int there;
+
+		assert_non_null(f);
+		there = dup(fileno(f));
+		assert_return_code(dup2(full, fileno(f)), errno);
+		if (i & 1) {
+			putc('x', f);
+			assert_int_equal(fflush(f), EOF);
+		}
+		assert_return_code(dup2(there, fileno(f)), errno);
+		close(there);
+		fake.fail_close = i / 2;
+		if (errs[i]) {
+			fails(errs[i], recording_file_close(f, "meta"));
+			says(i == 1 ? "cannot write meta: Input/output error" :
+				      "cannot write meta: No space left on device");
+		} else {
+			errno = EXDEV;
+			assert_int_equal(recording_file_close(f, "meta"), 0);
+			assert_int_equal(errno, EXDEV);
+		}
+	}
+	close(full);
+	close(dirfd);
+}
+
 static void an_aborted_recording_leaves_nothing(void **state)
 {
 	struct auxtrace_recording *rec;
@@ -432,6 +582,72 @@ static void an_overwritable_data_ring_is_copied_at_the_end(void **state)
 	assert_true(expect_records("cpu0.data", 500) > 20);
 }
 
+/* What is in the ring ends with no record. */
+static void a_data_ring_that_is_wrong_is_told(void **state)
+{
+	static const uint32_t flags[] = { 0, AUXTRACE_SETUP_DATA_OVERWRITE };
+	static const uint8_t nothing[16];
+
+	for (unsigned int i = 0; i < 2; i++, new_device(state)) {
+		struct auxtrace_recording *rec;
+
+		set_up_data(AUXTRACE_SETUP_USER | flags[i], 0);
+		rec = auxtrace_recording_create(session, dir);
+		assert_non_null(rec);
+		write_record(0, 1);
+		write_bytes(0, nothing, sizeof(nothing));
+		fails(EBADE, auxtrace_recording_finish(rec, NULL));
+		says("CPU 0");
+		assert_false(exists("meta"));
+		auxtrace_close(session);
+		session = NULL;
+	}
+}
+
+/* Nothing of it is written, nor freed for the hardware, on any CPU. */
+static void a_status_page_that_is_wrong_is_told(void **state)
+{
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	rec = new_recording("0,1", AUXTRACE_SETUP_USER);
+	produce(0, 100);
+	fake.channel[1].status->produced = SIZE + 1;
+	fails(EBADE, auxtrace_recording_drain(rec));
+	assert_int_equal(fake.channel[0].user->aux_tail, 0);
+	auxtrace_recording_abort(rec);
+}
+
+static void processes_that_cannot_be_read_are_told(void **state)
+{
+	static const int passed_over[] = { ESRCH, ENXIO, ENOENT, EPERM };
+	struct auxtrace_recording *rec;
+	struct rlimit limit, none;
+
+	(void)state;
+	rec = new_recording("0", AUXTRACE_SETUP_USER);
+	for (unsigned int i = 0; i < 4; i++) {
+		fake.task_errno = passed_over[i];
+		assert_int_equal(auxtrace_recording_add_all_tasks(rec), 0);
+	}
+	fake.task_errno = EIO;
+	fails(EIO, auxtrace_recording_add_all_tasks(rec));
+	says("TASK of process ");
+	fake.task_errno = 0;
+	assert_return_code(getrlimit(RLIMIT_NOFILE, &limit), errno);
+	none = limit;
+	none.rlim_cur = 0;
+	assert_return_code(setrlimit(RLIMIT_NOFILE, &none), errno);
+	fails(EMFILE, auxtrace_recording_add_all_tasks(rec));
+	assert_return_code(setrlimit(RLIMIT_NOFILE, &limit), errno);
+	says("cannot read /proc: Too many open files");
+	auxtrace_recording_abort(rec);
+	/* A recording that is made all in one leaves nothing then. */
+	fake.task_errno = EIO;
+	fails(EIO, auxtrace_save(session, dir));
+	assert_int_equal(access(dir, F_OK), -1);
+}
+
 /* A sample of CPU 1 that is in a slot, up to what was produced there. */
 static void write_sample(uint32_t slot, uint64_t length)
 {
@@ -482,6 +698,67 @@ static void samples_in_slots_are_saved_and_their_slots_released(void **state)
 	free(data);
 }
 
+/* Nothing of it is in a file of its own: the record has it. */
+static void a_sample_in_its_record_is_saved_with_it(void **state)
+{
+	struct {
+		struct auxtrace_record_sample sample;
+		uint8_t bytes[24];
+		struct auxtrace_record_end end;
+	} record = {
+		.sample = {
+			.header = { .type = AUXTRACE_RECORD_SAMPLE, .size = sizeof(record) },
+			.data_offset = sizeof(record.sample), .aux_end = 24, .wanted = 24, .length = 24,
+		},
+		.end = { .size = sizeof(record) },
+	};
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	set_up_data(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE, 2);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	fake.release.slot = 77;
+	write_bytes(1, &record, sizeof(record));
+	assert_int_equal(auxtrace_recording_drain(rec), sizeof(record));
+	assert_int_equal(fake.release.slot, 77);
+	assert_false(exists("cpu1.samples"));
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	expect_in("meta", " data_read 96 records 1 ");
+	expect_not_in("meta", " sample_bytes ");
+}
+
+/* It is in a slot that the session does not have; there is no file for it; the module keeps its slot. */
+static void a_sample_that_cannot_be_saved_is_told(void **state)
+{
+	static const struct {
+		int err;
+		const char *text;
+	} cases[] = {
+		{ EINVAL, "invalid sample of CPU 1" },
+		{ EMFILE, "cannot write cpu1.samples" },
+		{ EIO, "RELEASE" },
+	};
+
+	for (int i = 0; i < 3; i++, new_device(state)) {
+		struct auxtrace_recording *rec;
+
+		set_up_data(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE, 2);
+		rec = auxtrace_recording_create(session, dir);
+		assert_non_null(rec);
+		produce_in_slot(1, SIZE);
+		write_sample(i ? 0 : 2, 8);
+		fake.fail_open = i == 1;
+		fake.fail.nr = AUXTRACE_IOC_RELEASE;
+		fake.fail.err = i == 2 ? EIO : 0;
+		fails(cases[i].err, auxtrace_recording_drain(rec));
+		says(cases[i].text);
+		auxtrace_recording_abort(rec);
+		auxtrace_close(session);
+		session = NULL;
+	}
+}
+
 static void a_disk_that_is_full_of_samples_is_told(void **state)
 {
 	/* What stdio keeps, and more than that. */
@@ -530,6 +807,11 @@ int main(void)
 		t(an_old_recording_is_replaced_and_other_files_are_not),
 		t(a_directory_that_cannot_be_made_is_told),
 		t(an_old_file_that_cannot_be_removed_is_told),
+		t(only_files_of_a_recording_are_removed),
+		t(an_old_snapshot_that_cannot_be_removed_is_told),
+		t(a_directory_that_cannot_be_read_is_told),
+		t(a_file_without_a_stream_is_told),
+		t(what_a_file_has_lost_is_told_when_it_is_closed),
 		t(an_aborted_recording_leaves_nothing),
 		t(save_is_all_in_one),
 		t(a_full_disk_is_told),
@@ -537,7 +819,12 @@ int main(void)
 		t(a_meta_that_is_not_whole_is_none),
 		t(records_are_drained_and_kept),
 		t(an_overwritable_data_ring_is_copied_at_the_end),
+		t(a_data_ring_that_is_wrong_is_told),
+		t(a_status_page_that_is_wrong_is_told),
+		t(processes_that_cannot_be_read_are_told),
 		t(samples_in_slots_are_saved_and_their_slots_released),
+		t(a_sample_in_its_record_is_saved_with_it),
+		t(a_sample_that_cannot_be_saved_is_told),
 		t(a_disk_that_is_full_of_samples_is_told),
 	};
 

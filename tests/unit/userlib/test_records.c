@@ -360,6 +360,30 @@ static void a_cut_without_a_slot_is_checked_against_newer_records(void **state)
 	}
 }
 
+/* Of what has been read the writer may have made space. */
+static void a_cut_of_a_queue_begins_behind_what_was_read(void **state)
+{
+	for (unsigned int d = 0; d < 2; again(state), d++) {
+		struct auxtrace_cut cut = { .cpu = 3 };
+		const union auxtrace_record *record;
+		static uint64_t buf[SIZE / 8];
+		struct auxtrace_copy copy;
+
+		begin(directions[d] | AUXTRACE_SETUP_OVERWRITE, 0);
+		for (uint64_t n = 1; n <= 3; n++)
+			write_record(3, n);
+		cut.data_end = channel->status->data_head;
+		assert_int_equal(auxtrace_reader_next_record(reader, &record), 1);
+		assert_int_equal(auxtrace_reader_copy_records(reader, &cut, buf, sizeof(buf), &copy), 0);
+		assert_int_equal(copy.position, record_size(1));
+		assert_int_equal(check_copy(buf, &copy, 3, cut.data_end), 2);
+		cut.data_begin = record_size(1) + record_size(2);
+		assert_int_equal(auxtrace_reader_copy_records(reader, &cut, buf, sizeof(buf), &copy), 0);
+		assert_int_equal(copy.position, cut.data_begin);
+		assert_int_equal(check_copy(buf, &copy, 3, cut.data_end), 3);
+	}
+}
+
 static void a_cut_that_cannot_be_is_refused(void **state)
 {
 	struct auxtrace_cut cut = { .cpu = 2 };
@@ -416,6 +440,27 @@ static void an_overwritable_ring_that_holds_no_record_is_not_believed(void **sta
 		write_bytes(3, &lost, sizeof(lost));
 		fails(EBADE, auxtrace_reader_copy_records(reader, NULL, buf, sizeof(buf), &copy));
 	}
+}
+
+/* Such a size is the first that is read of the newest record. */
+static void a_size_that_no_record_has_is_not_believed(void **state)
+{
+	static const uint32_t sizes[] = { 0, 8, 16, 28, 44, 65536 };
+
+	for (unsigned int d = 0; d < 2; again(state), d++)
+		for (unsigned int i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++, again(state)) {
+			struct auxtrace_record_lost lost = {
+				.header = { .type = AUXTRACE_RECORD_LOST, .size = sizes[i] },
+				.end = { .size = sizes[i] },
+			};
+			struct auxtrace_copy copy;
+			uint64_t buf[64];
+
+			begin(directions[d] | AUXTRACE_SETUP_DATA_OVERWRITE, 0);
+			write_record(3, 1);
+			write_bytes(3, &lost, sizeof(lost));
+			fails(EBADE, auxtrace_reader_copy_records(reader, NULL, buf, sizeof(buf), &copy));
+		}
 }
 
 static void a_slot_that_begins_within_a_word_is_not_believed(void **state)
@@ -505,9 +550,11 @@ int main(void)
 		t(a_cut_in_a_slot_stays_while_others_are_written),
 		t(a_slot_begins_anew),
 		t(a_cut_without_a_slot_is_checked_against_newer_records),
+		t(a_cut_of_a_queue_begins_behind_what_was_read),
 		t(a_cut_that_cannot_be_is_refused),
 		t(a_slot_that_cannot_be_is_not_believed),
 		t(an_overwritable_ring_that_holds_no_record_is_not_believed),
+		t(a_size_that_no_record_has_is_not_believed),
 		t(a_slot_that_begins_within_a_word_is_not_believed),
 		t(a_slot_that_is_being_switched_is_to_be_copied_later),
 		t(a_damaged_file_ends_before_what_is_no_record),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "failure.h"
+#include "userlib/text.h"
 #include "userlib/trace_pmu.h"
 
 #include <errno.h>
@@ -79,16 +80,21 @@ static void an_absent_device_of_a_locked_down_kernel_says_so(void **state)
 
 static void a_forbidden_device_says_whose_it_is(void **state)
 {
+	static const int refusals[] = { EACCES, EPERM };
+
 	(void)state;
-	fake.open_errno = EACCES;
-	fails_null(EACCES, auxtrace_open(NULL));
-	says("no permission");
+	for (int i = 0; i < 2; i++) {
+		fake.open_errno = refusals[i];
+		fails_null(refusals[i], auxtrace_open(NULL));
+		says("no permission to open /dev/auxtrace");
+	}
 }
 
 static void what_is_no_device_is_refused(void **state)
 {
 	(void)state;
 	fails_null(EISDIR, auxtrace_open("/tmp"));
+	says("cannot open /tmp: Is a directory");
 	fails_null(ENOTTY, auxtrace_open("/etc/hostname"));
 	says("not a character device");
 	fails_null(ENOTTY, auxtrace_open("/dev/zero"));
@@ -115,6 +121,21 @@ static void a_device_that_refuses_info_is_not_opened(void **state)
 	says("INFO failed: Cannot allocate memory");
 }
 
+static void a_probe_without_the_right_to_it_says_so(void **state)
+{
+	struct auxtrace_session *s = opened();
+	struct auxtrace_info info;
+
+	(void)state;
+	assert_int_equal(auxtrace_info(s, AUXTRACE_INFO_PROBE, &info), 0);
+	assert_int_equal(info.flags, AUXTRACE_INFO_PROBE);
+	fake.fail.nr = AUXTRACE_IOC_INFO;
+	fake.fail.err = EACCES;
+	fails(EACCES, auxtrace_info(s, AUXTRACE_INFO_PROBE, &info));
+	says("INFO with PROBE needs CAP_PERFMON or CAP_SYS_ADMIN");
+	auxtrace_close(s);
+}
+
 static void a_status_that_cannot_be_told_says_why(void **state)
 {
 	struct auxtrace_session *s = opened();
@@ -133,6 +154,10 @@ static void a_kernel_that_answers_nonsense_is_not_believed(void **state)
 	(void)state;
 	fake.info.out_page_size = 3000;
 	fails_null(EBADE, auxtrace_open(NULL));
+	says("a page size of 3000 bytes");
+	fake.info.out_page_size = 0;
+	fails_null(EBADE, auxtrace_open(NULL));
+	says("a page size of 0 bytes");
 	fake.info.out_page_size = PAGE;
 	fake.fail.nr = AUXTRACE_IOC_INFO;
 	fake.fail.ret = 3;
@@ -293,15 +318,43 @@ static void neither_user_nor_kernel_means_both_and_zero_means_the_default(void *
 	auxtrace_close(s);
 }
 
+static void all_cpus_that_are_online_are_traced_if_none_are_named(void **state)
+{
+	char dir[] = "/tmp/auxtrace-test.XXXXXX", path[64];
+	struct auxtrace_session *s = opened();
+	struct auxtrace_options o = good;
+	FILE *f;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/online", dir);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fputs("0-1,3\n", f);
+	assert_int_equal(fclose(f), 0);
+	fake.proc = dir;
+	o.cpus = NULL;
+	assert_int_equal(auxtrace_setup(s, &o), 0);
+	assert_int_equal(fake.setup.cpus_len, 1);
+	assert_int_equal(fake.setup_cpus[0], 0xb);
+	auxtrace_close(s);
+	unlink(path);
+	rmdir(dir);
+}
+
 static void options_of_another_size_are_refused(void **state)
 {
+	static const size_t sizes[] = { 0, offsetof(struct auxtrace_options, data_size) - 1,
+		offsetof(struct auxtrace_options, data_size) + 8, sizeof(good) - 1, sizeof(good) + 1 };
 	struct auxtrace_session *s = opened();
 	struct auxtrace_options o = good;
 
 	(void)state;
-	o.size = 0;
-	fails(EINVAL, auxtrace_setup(s, &o));
-	says("set its size member");
+	for (unsigned int i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		o.size = sizes[i];
+		fails(EINVAL, auxtrace_setup(s, &o));
+		says("set its size member");
+	}
 	o.size = sizeof(o);
 	o.reserved = 1;
 	fails(EINVAL, auxtrace_setup(s, &o));
@@ -443,6 +496,83 @@ static void a_refused_setup_is_explained(void **state)
 	refused_with(EACCES, "CAP_PERFMON or CAP_SYS_ADMIN", (void)0);
 	refused_with(EEXIST, "open another one", (void)0);
 	refused_with(EFAULT, "Bad address", (void)0);
+	refused_with(EINVAL, "there is no CPU 8: the highest possible one is 7", o.cpus = "8");
+	refused_with(EINVAL, "a size of 12288 bytes is not possible", o.aux_size = 3 * PAGE);
+	refused_with(EINVAL, "a data ring of 12288 bytes is not possible", o.data_size = 3 * PAGE);
+	refused_with(EINVAL, "branch is set without pt: add pt", o.config = "branch", o.cpus = "0");
+	refused_with(EOPNOTSUPP, "cyc_thresh=9 (all have 0 1 2 3 4 5 6 7)", o.config = "cyc,cyc_thresh=9");
+}
+
+/* Nothing of these is at fault, so what is left is said. */
+static void what_is_right_is_not_blamed(void **state)
+{
+#define blameless(...) refused_with(EINVAL, "cannot trace without branches", o.cpus = "0", __VA_ARGS__)
+	(void)state;
+	blameless(o.aux_size = 2 * PAGE);
+	blameless(o.aux_watermark = 15 * PAGE);
+	blameless(o.flags = AUXTRACE_SETUP_OVERWRITE);
+	blameless(o.flags = AUXTRACE_SETUP_FULL_AUTO);
+	blameless(o.flags = AUXTRACE_SETUP_FULL_STOP);
+	blameless(o.data_size = PAGE, o.data_watermark = PAGE - 1, o.records = 0xf,
+		  o.flags = AUXTRACE_SETUP_DATA_BACKWARD);
+	blameless(o.data_size = PAGE, o.flags = AUXTRACE_SETUP_DATA_OVERWRITE);
+	blameless(o.slots = 1);
+	blameless(o.slots = 8, o.data_size = PAGE, o.flags = AUXTRACE_SETUP_OVERWRITE);
+	blameless(o.slots = 64, o.aux_size = 128 * PAGE, o.flags = AUXTRACE_SETUP_OVERWRITE);
+	blameless(o.slots = 4, o.data_size = 4 * PAGE,
+		  o.flags = AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_DATA_OVERWRITE);
+	blameless(o.config = "mtc,mtc_period=3,cyc,cyc_thresh=1,ptw,fup_on_ptw,pt,branch");
+#undef blameless
+}
+
+static void a_cpu_that_the_kernel_has_not_is_told(void **state)
+{
+	(void)state;
+	fake.info.out_nr_cpu_ids = 60000;
+	refused_with(EINVAL, "there is no CPU 60000: the highest possible one is 59999", o.cpus = "0,60000");
+	/* It is possible, but not present. */
+	fake.info.out_nr_cpu_ids = 60001;
+	refused_with(EINVAL, "there is no CPU 60000", o.cpus = "0,60000");
+	assert_string_equal(auxtrace_error(), "there is no CPU 60000");
+}
+
+/* No term makes such a config, so the tables are asked directly. */
+static void a_config_that_no_term_makes_is_told(void **state)
+{
+	const struct auxtrace_setup setup = { .config = 1ull << 40 | 1 << 10 };
+
+	(void)state;
+	fails(EINVAL, trace_pmu_pt.explain_config(&setup));
+	says("config has bits outside the format: 0x10000000000");
+	fails(EINVAL, trace_pmu_bts.explain_config(&setup));
+	says("config is 0x10000000400: BTS has nothing to choose");
+}
+
+static void what_does_not_fit_a_text_is_cut_off(void **state)
+{
+	struct text t = { .len = 0 };
+	char expected[sizeof(t.buf)];
+
+	(void)state;
+	memset(expected, 'x', sizeof(expected) - 1);
+	expected[sizeof(expected) - 1] = 0;
+	text_add(&t, "%s", "");
+	assert_int_equal(t.len, 0);
+	for (unsigned int i = 1; i < sizeof(t.buf); i++) {
+		text_add(&t, "x");
+		assert_int_equal(t.len, i);
+	}
+	assert_string_equal(t.buf, expected);
+	/* It is full, or nearly: the number has more digits than there is room for, by one at least. */
+	for (unsigned int room = 0; room < 4; room++) {
+		t.len = sizeof(t.buf) - 1 - room;
+		t.buf[t.len] = 0;
+		text_add(&t, "%d", 7777);
+		assert_int_equal(t.len, sizeof(t.buf) - 1);
+		assert_int_equal(strlen(t.buf), t.len);
+		memset(expected + sizeof(expected) - 1 - room, '7', room);
+		assert_string_equal(t.buf, expected);
+	}
 }
 
 static void a_period_of_zero_counts_when_its_packet_is_on(void **state)
@@ -450,6 +580,12 @@ static void a_period_of_zero_counts_when_its_packet_is_on(void **state)
 	(void)state;
 	fake.caps.pt.mtc_periods = 1 << 3;
 	refused_with(EOPNOTSUPP, "mtc_period=0 (all have 3)", o.config = "mtc");
+	fake.caps.pt.mtc_periods = 0;
+	refused_with(EOPNOTSUPP, "mtc_period=0 (all have none)", o.config = "mtc");
+	/* A period without a packet of its own is that of a CPU without a choice. */
+	fake.caps.pt.psb_periods = 1 << 15;
+	refused_with(EOPNOTSUPP, "lacks something of config 0x400", o.config = "tsc");
+	refused_with(EOPNOTSUPP, "psb_period=1 (all have 15)", o.config = "psb_period=1");
 }
 
 /* A CPU that came online with less: INFO is of before. */
@@ -470,6 +606,10 @@ static void a_cpu_that_is_offline_is_named(void **state)
 	snprintf(list, sizeof(list), "0,%ld,998", online);
 	snprintf(text, sizeof(text), "offline: CPU %ld, 998", online);
 	refused_with(ENODEV, text, o.cpus = list);
+	/* By the time one looks, it may be back. */
+	refused_with(ENODEV, "offline: CPU (it is online again); bring it online", o.cpus = "0");
+	/* More than are told. */
+	refused_with(ENODEV, "offline: CPU 40000, 40001, 40002", o.cpus = "40000-40999");
 	fake.proc = "/nowhere";
 	refused_with(ENODEV, "a CPU of the session is offline", o.cpus = list);
 	fake.proc = NULL;
@@ -485,6 +625,8 @@ static void a_machine_without_pt_says_what_it_lacks(void **state)
 	refused_with(ENODEV, "multi-entry ToPA", (void)0);
 	fake.caps.pmu[AUXTRACE_PMU_INTEL_PT].state = AUXTRACE_PMU_STATE_NO_PMI;
 	refused_with(ENODEV, "architectural PMU", (void)0);
+	fake.caps.pmu[AUXTRACE_PMU_INTEL_PT].state = AUXTRACE_PMU_STATE_OK;
+	refused_with(ENODEV, "this machine has no usable Intel PT", (void)0);
 	/* A module that does not know it. */
 	fake.caps.pmu[AUXTRACE_PMU_INTEL_PT].cap.tag = AUXTRACE_CAP_PMU(77);
 	refused_with(ENODEV, "has no Intel PT", (void)0);
@@ -527,6 +669,8 @@ static void a_machine_without_bts_says_what_it_lacks(void **state)
 		     BY_BTS);
 	fake.caps.pmu[AUXTRACE_PMU_INTEL_BTS].state = AUXTRACE_PMU_STATE_NO_PMI;
 	refused_with(ENODEV, "architectural PMU", BY_BTS);
+	fake.caps.pmu[AUXTRACE_PMU_INTEL_BTS].state = AUXTRACE_PMU_STATE_OK;
+	refused_with(ENODEV, "this machine has no usable BTS; it has Intel PT (AUXTRACE_PMU_INTEL_PT)", BY_BTS);
 	/* The other source is named. */
 	fake.info.out_pmus = 1 << AUXTRACE_PMU_INTEL_BTS;
 	fake.caps.pmu[AUXTRACE_PMU_INTEL_PT].state = AUXTRACE_PMU_STATE_NO_CPUID;
@@ -560,6 +704,7 @@ static void bts_that_cannot_start_says_who_holds_it(void **state)
 
 static void the_locked_memory_limit_is_told_with_what_is_needed(void **state)
 {
+	const struct rlimit none = { RLIM_INFINITY, RLIM_INFINITY };
 	struct rlimit old, low = { 64 << 10, 0 };
 
 	(void)state;
@@ -568,8 +713,13 @@ static void the_locked_memory_limit_is_told_with_what_is_needed(void **state)
 	assert_int_equal(setrlimit(RLIMIT_MEMLOCK, &low), 0);
 	/* Two CPUs with 64 KiB and two pages each. */
 	refused_with(ENOMEM, "144 KiB of locked memory are needed (2 CPUs of 72 KiB), the limit is 64 KiB", (void)0);
+	refused_with(ENOMEM, "164 KiB of locked memory are needed (2 CPUs of 82 KiB)", o.data_size = 10 << 10);
 	fake.info.out_may |= AUXTRACE_MAY_LOCK;
 	refused_with(ENOMEM, "the kernel has no memory for 2 channels of 73728 bytes", (void)0);
+	fake.info.out_may &= ~AUXTRACE_MAY_LOCK;
+	/* Not everybody may lift the limit. */
+	if (!setrlimit(RLIMIT_MEMLOCK, &none))
+		refused_with(ENOMEM, "the kernel has no memory for 2 channels of 73728 bytes", (void)0);
 	assert_int_equal(setrlimit(RLIMIT_MEMLOCK, &old), 0);
 }
 
@@ -603,6 +753,7 @@ static void start_and_stop_tell_why_they_fail(void **state)
 		{ AUXTRACE_IOC_START, EALREADY, "started already" },
 		{ AUXTRACE_IOC_START, EBADFD, "START before setup" },
 		{ AUXTRACE_IOC_START, ENODEV, "offline" },
+		{ AUXTRACE_IOC_START, EIO, "START failed: Input/output error" },
 		{ AUXTRACE_IOC_STOP, EALREADY, "stopped already" },
 		{ AUXTRACE_IOC_STOP, EBADFD, "STOP before setup" },
 		{ AUXTRACE_IOC_STOP, ENOMEM, "STOP failed: Cannot allocate memory" },
@@ -647,6 +798,14 @@ static void pause_and_resume_ask_all_or_some_and_bring_answers(void **state)
 	fake.fail.err = EBADFD;
 	fails(EBADFD, auxtrace_resume(s));
 	says("RESUME of a session that is not started");
+	fake.fail.nr = AUXTRACE_IOC_PAUSE;
+	fails(EBADFD, auxtrace_pause(s));
+	says("PAUSE of a session that is not started");
+	fake.fail.nr = AUXTRACE_IOC_RESUME;
+	/* It is not the CPUs, whichever they are. */
+	fake.fail.err = ENOMEM;
+	fails(ENOMEM, auxtrace_resume_cpus(s, other, NULL, 0));
+	says("RESUME failed: Cannot allocate memory");
 	/* For what no CPU is to blame: none was named, or all are the session's. */
 	fake.fail.err = EINVAL;
 	fails(EINVAL, auxtrace_resume(s));
@@ -703,6 +862,11 @@ static void output_is_paused_on_all_or_some(void **state)
 	fake.fail.err = ENOMEM;
 	fails(ENOMEM, auxtrace_pause_output(s, NULL, true));
 	says("PAUSE_OUTPUT failed: Cannot allocate memory");
+	fails(ENOMEM, auxtrace_pause_output(s, other, true));
+	says("PAUSE_OUTPUT failed: Cannot allocate memory");
+	fake.fail.err = EINVAL;
+	fails(EINVAL, auxtrace_pause_output(s, two, true));
+	says("PAUSE_OUTPUT failed: Invalid argument");
 	fake.fail.err = 0;
 	auxtrace_close(s);
 	fake_end(state);
@@ -710,6 +874,10 @@ static void output_is_paused_on_all_or_some(void **state)
 	s = set_up();
 	fails(EINVAL, auxtrace_pause_output(s, NULL, true));
 	says("no data ring");
+	fake.fail.nr = AUXTRACE_IOC_PAUSE_OUTPUT;
+	fake.fail.err = ENOMEM;
+	fails(ENOMEM, auxtrace_pause_output(s, NULL, true));
+	says("PAUSE_OUTPUT failed: Cannot allocate memory");
 	auxtrace_close(s);
 	auxtrace_cpus_free(two);
 	auxtrace_cpus_free(other);
@@ -749,6 +917,9 @@ static void a_refused_snapshot_or_release_is_explained(void **state)
 		{ 4, AUXTRACE_SNAPSHOT_SLOT, EBADFD, "not started" },
 		{ 4, AUXTRACE_SNAPSHOT_SLOT, ENOSPC, "each of the 4 slots but the current one holds a snapshot or a sample" },
 		{ 4, 0, ENOMEM, "SNAPSHOT failed: Cannot allocate memory" },
+		/* None of the reasons that are known. */
+		{ 2, AUXTRACE_SNAPSHOT_SLOT, EINVAL, "SNAPSHOT failed: Invalid argument" },
+		{ 0, AUXTRACE_SNAPSHOT_PAUSE, EINVAL, "SNAPSHOT failed: Invalid argument" },
 	};
 	struct auxtrace_session *s;
 
@@ -779,10 +950,14 @@ static void a_refused_snapshot_or_release_is_explained(void **state)
 	says("slot 2, which holds no snapshot");
 	fails(EINVAL, auxtrace_release(s, 4));
 	says("slot 4: the session has 4");
+	fails(EINVAL, auxtrace_release(s, 3));
+	says("slot 3, which holds no snapshot");
 	fails(EINVAL, auxtrace_release_sample(s, 1, 2));
 	says("RELEASE of slot 2, which holds no sample of CPU 1");
 	fake.fail.err = ENOMEM;
 	fails(ENOMEM, auxtrace_release(s, 2));
+	says("RELEASE failed: Cannot allocate memory");
+	fails(ENOMEM, auxtrace_release(s, 4));
 	says("RELEASE failed: Cannot allocate memory");
 	fails(ENOMEM, auxtrace_release_sample(s, 1, 2));
 	says("RELEASE failed: Cannot allocate memory");
@@ -804,6 +979,12 @@ static void a_task_that_cannot_be_told_says_why(void **state)
 	fake.fail.err = ENXIO;
 	fails(ENXIO, auxtrace_task(s, 2, &task));
 	says("kernel thread");
+	fake.fail.err = EACCES;
+	fails(EACCES, auxtrace_task(s, 3, &task));
+	says("process 3 can be read with CAP_PERFMON or CAP_SYS_ADMIN");
+	fake.fail.err = EIO;
+	fails(EIO, auxtrace_task(s, 3, &task));
+	says("TASK of process 3 failed: Input/output error");
 	auxtrace_close(s);
 }
 
@@ -891,6 +1072,46 @@ static void a_process_is_found_by_its_pidfd(void **state)
 	auxtrace_close(s);
 }
 
+static int closes_on_task;
+
+static void close_on_task(void)
+{
+	close(closes_on_task);
+}
+
+/* What /proc says of a pidfd is @text; the device is asked for process @pid, unless that is 0. */
+static void pidfd_says(const char *text, pid_t pid, int err, const char *message)
+{
+	char path[] = "/tmp/auxtrace-fdinfo.XXXXXX";
+	struct auxtrace_session *s = opened();
+	struct auxtrace_task task;
+
+	closes_on_task = mkstemp(path);
+	assert_int_equal(write(closes_on_task, text, strlen(text)), strlen(text));
+	fake.fdinfo = path;
+	fake.task_pid = 0;
+	fails(err, auxtrace_task_pidfd(s, closes_on_task, &task));
+	says(message);
+	assert_int_equal(fake.task_pid, pid);
+	if (fake.on_task != close_on_task)
+		close(closes_on_task);
+	unlink(path);
+	auxtrace_close(s);
+}
+
+static void a_process_without_a_number_here_is_told(void **state)
+{
+	(void)state;
+	pidfd_says("pos:\t0\nPid:\t0\nNSpid:\t0\n", 0, ESRCH, "is not in this PID namespace");
+	pidfd_says("pos:\t0\nPid:\t-1\nNSpid:\t-1\n", 0, ESRCH, "has ended");
+	/* It has one, but the module has no answer, or the pidfd is closed during the call. */
+	fake.task_errno = ENXIO;
+	pidfd_says("pos:\t0\nPid:\t1\n", 1, ENXIO, "process 1 has no address space");
+	fake.task_errno = 0;
+	fake.on_task = close_on_task;
+	pidfd_says("pos:\t0\nPid:\t1\n", 1, EBADF, "is no file descriptor");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -900,6 +1121,7 @@ int main(void)
 		t(what_is_no_device_is_refused),
 		t(another_abi_version_is_refused_with_both_numbers),
 		t(a_device_that_refuses_info_is_not_opened),
+		t(a_probe_without_the_right_to_it_says_so),
 		t(a_status_that_cannot_be_told_says_why),
 		t(a_kernel_that_answers_nonsense_is_not_believed),
 		t(malformed_capabilities_are_not_believed),
@@ -910,11 +1132,16 @@ int main(void)
 		t(the_default_config_is_what_the_cpu_has_of_it),
 		t(setup_hands_the_options_over_and_maps_all_regions),
 		t(neither_user_nor_kernel_means_both_and_zero_means_the_default),
+		t(all_cpus_that_are_online_are_traced_if_none_are_named),
 		t(options_of_another_size_are_refused),
 		t(a_program_built_before_the_data_ring_is_served),
 		t(a_data_ring_and_slots_are_handed_over_and_mapped),
 		t(bad_lists_and_terms_do_not_reach_the_device),
 		t(a_refused_setup_is_explained),
+		t(what_is_right_is_not_blamed),
+		t(a_cpu_that_the_kernel_has_not_is_told),
+		t(a_config_that_no_term_makes_is_told),
+		t(what_does_not_fit_a_text_is_cut_off),
 		t(a_period_of_zero_counts_when_its_packet_is_on),
 		t(a_cpu_with_less_than_info_said_is_told),
 		t(a_cpu_that_is_offline_is_named),
@@ -929,6 +1156,7 @@ int main(void)
 		t(output_is_paused_on_all_or_some),
 		t(a_snapshot_brings_cuts_and_its_slot_is_released),
 		t(a_process_is_found_by_its_pidfd),
+		t(a_process_without_a_number_here_is_told),
 		t(a_refused_snapshot_or_release_is_explained),
 		t(a_task_that_cannot_be_told_says_why),
 		t(the_table_of_a_trace_pmu_is_complete),

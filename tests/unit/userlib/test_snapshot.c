@@ -190,6 +190,104 @@ static void without_slots_a_snapshot_pauses_and_resumes_who_ran(void **state)
 	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
 }
 
+/* Then it is not known what ran before, and would be resumed: nothing is paused. */
+static void a_status_page_that_cannot_be_read_is_told(void **state)
+{
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	set_up_data(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_DATA_OVERWRITE, 0);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	fake.channel[1].status->seq = 1;
+	fails(EAGAIN, auxtrace_recording_snapshot(rec));
+	says("the status page of CPU 1 stays inconsistent");
+	assert_int_equal(fake.snapshot.size, 0);
+	fake.channel[1].status->seq = 2;
+	assert_int_equal(auxtrace_recording_snapshot(rec), 1);
+	auxtrace_recording_abort(rec);
+}
+
+/* The first ones: those for all processes of this machine are not counted here. */
+static void each_of_its_own_allocations_may_fail(void **state)
+{
+	for (uint32_t slots = 0; slots < 4; slots += 2)
+		for (int n = 1; n <= 10; n++, new_device(state)) {
+			struct auxtrace_recording *rec;
+
+			set_up_data(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE |
+				    AUXTRACE_SETUP_DATA_OVERWRITE, slots);
+			rec = auxtrace_recording_create(session, dir);
+			assert_non_null(rec);
+			write_record(0, 1);
+			fake.fail_alloc = n;
+			fails(ENOMEM, auxtrace_recording_snapshot(rec));
+			says("memory");
+			assert_false(exists("snapshot.0001"));
+			auxtrace_recording_abort(rec);
+			auxtrace_close(session);
+			session = NULL;
+		}
+}
+
+/* What cannot be resumed is told; nothing is asked of no CPU. */
+static void who_ran_is_resumed_and_nobody_else(void **state)
+{
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	set_up_data(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_DATA_OVERWRITE, 0);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	fake.fail.err = EIO;
+	fake.fail.nr = AUXTRACE_IOC_PAUSE_OUTPUT;
+	fails(EIO, auxtrace_recording_snapshot(rec));
+	says("PAUSE_OUTPUT");
+	fake.fail.nr = AUXTRACE_IOC_RESUME;
+	fails(EIO, auxtrace_recording_snapshot(rec));
+	says("RESUME");
+	/* Both would fail. */
+	fake.channel[0].status->inhibit = fake.channel[1].status->inhibit = AUXTRACE_INHIBIT_USER;
+	assert_int_equal(auxtrace_recording_snapshot(rec), 1);
+	fake.fail.nr = AUXTRACE_IOC_PAUSE_OUTPUT;
+	fake.channel[0].status->data_paused = fake.channel[1].status->data_paused = 1;
+	assert_int_equal(auxtrace_recording_snapshot(rec), 2);
+	auxtrace_recording_abort(rec);
+}
+
+static void break_ring(unsigned int cpu, struct auxtrace_cut *cut)
+{
+	static const uint8_t nothing[16];
+
+	if (cpu)
+		return;
+	write_bytes(0, nothing, sizeof(nothing));
+	cut->data_end = fake.channel[0].status->data_head;
+}
+
+static void a_snapshot_that_cannot_be_written_is_told(void **state)
+{
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	need_direct();
+	set_up_data(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_DATA_OVERWRITE, 0);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	for (uint64_t end = 100; end <= SIZE + 100; end += SIZE) {
+		produce(0, end);
+		fake.channel[0].status->slot_begin = end - 100;
+		fake.write_errno = EDQUOT;
+		fails(EDQUOT, auxtrace_recording_snapshot(rec));
+		says("/cpu0.aux: Disk quota exceeded");
+	}
+	fake.on_snapshot = break_ring;
+	fails(EBADE, auxtrace_recording_snapshot(rec));
+	says("CPU 0");
+	assert_false(exists("snapshot.0001"));
+	auxtrace_recording_abort(rec);
+}
+
 static void a_snapshot_that_fails_leaves_no_directory_and_all_goes_on(void **state)
 {
 	struct auxtrace_recording *rec;
@@ -395,6 +493,10 @@ int main(void)
 		t(a_flight_recorder_writes_what_was_put_aside),
 		t(a_snapshot_has_the_tasks_of_its_cut),
 		t(without_slots_a_snapshot_pauses_and_resumes_who_ran),
+		t(a_status_page_that_cannot_be_read_is_told),
+		t(each_of_its_own_allocations_may_fail),
+		t(who_ran_is_resumed_and_nobody_else),
+		t(a_snapshot_that_cannot_be_written_is_told),
 		t(a_snapshot_that_fails_leaves_no_directory_and_all_goes_on),
 		t(a_cut_of_another_cpu_fails_and_what_is_in_flight_is_written),
 		t(each_allocation_that_fails_is_told),

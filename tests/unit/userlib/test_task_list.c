@@ -3,6 +3,7 @@
 
 #include <asm/prctl.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,6 +12,8 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -724,7 +727,410 @@ static void an_address_space_that_is_read_within_its_exec_is_one(void **state)
 	assert_false(exists(named("task.%d.1", getpid())));
 }
 
+/* What stands for maps, mem, comm and exe of every process in /proc. */
+static char process[80];
+
+static void write_process(const char *name, const char *text)
+{
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", process, name);
+	f = fopen(path, "we");
+	assert_non_null(f);
+	fputs(text, f);
+	assert_int_equal(fclose(f), 0);
+}
+
+/* Memory of 'v' from 0x10000 to @end, where the vdso is; 0: none. */
+static void write_memory(long end)
+{
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/mem", process);
+	unlink(path);
+	if (!end)
+		return;
+	f = fopen(path, "we");
+	assert_non_null(f);
+	assert_int_equal(fseek(f, 0x10000, SEEK_SET), 0);
+	for (long at = 0x10000; at < end; at++)
+		putc('v', f);
+	assert_int_equal(fclose(f), 0);
+}
+
+static void set_exe(const char *target)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/exe", process);
+	unlink(path);
+	assert_int_equal(symlink(target, path), 0);
+}
+
+static int begin_process(void **state)
+{
+	if (begin_recording(state))
+		return -1;
+	snprintf(process, sizeof(process), "%s.process", dir);
+	if (mkdir(process, 0700))
+		return -1;
+	fake.process = process;
+	write_process("comm", "the program\n");
+	set_exe("/nowhere/program");
+	write_memory(0x11000);
+	return 0;
+}
+
+static int end_process(void **state)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -rf %s", process);
+	return system(command) | end_recording(state);
+}
+
+/* After a recording: for the next one all is as at the begin. */
+static void next_recording(void **state)
+{
+	assert_int_equal(end_process(state), 0);
+	assert_int_equal(begin_process(state), 0);
+}
+
+#define VDSO	"10000-11000 r-xp 00000000 00:00 0 [vdso]\n"
+#define PROGRAM	"40000-41000 r-xp 00000000 00:00 0 /nowhere/program\n"
+#define LIBRARY	"50000-51000 r-xp 00000000 00:00 0 /nowhere/library\n"
+
+static void mappings_that_no_decoder_can_use_are_left_out(void **state)
+{
+	struct auxtrace_recording *rec = new_recording("0", AUXTRACE_SETUP_USER);
+	char *text, *vdso, expected[512];
+	size_t size;
+
+	(void)state;
+	write_process("maps", VDSO
+		      "20000-21000 r-xp 00000000 00:00 0 [uprobes]\n"
+		      "30000-31000 rw-p 00000000 00:00 0 [heap]\n"
+		      "31000-32000 r--p 00000000 00:00 0 [vvar]\n"
+		      "32000-33000 rw-p 00000000 00:00 0 \n"
+		      "33000 r-xp 00000000 00:00 0 /nowhere/one_number\n"
+		      "what /nowhere/no_number\n"
+		      PROGRAM PROGRAM
+		      "60000-61000 r-xp 00000000 00:00 0 /nowhere/a [file] without a newline");
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	snprintf(expected, sizeof(expected), "\nvdso 0x10000 vdso.%d\nmap " VDSO
+		 "map 20000-21000 r-xp 00000000 00:00 0 [uprobes]\nmap " PROGRAM
+		 "map 60000-61000 r-xp 00000000 00:00 0 /nowhere/a [file] without a newline\n", getpid());
+	text = slurp(named("task.%d", getpid()), NULL);
+	vdso = strstr(text, "\nvdso ");
+	assert_non_null(vdso);
+	assert_string_equal(vdso, expected);
+	assert_non_null(strstr(text, "\ncomm the program\nexe /nowhere/program\n"));
+	free(text);
+	vdso = slurp(named("vdso.%d", getpid()), &size);
+	assert_int_equal(size, PAGE);
+	assert_int_equal(vdso[0], 'v');
+	assert_int_equal(vdso[PAGE - 1], 'v');
+	free(vdso);
+}
+
+static void a_vdso_that_cannot_be_read_is_left_out(void **state)
+{
+	static const struct {
+		long end, memory;
+		bool recorded;
+	} cases[] = {
+		{ 0x10000, 0x11000, false },
+		{ 0x10001, 0x11000, true },
+		{ 0x11000, 0x11000, true },
+		{ 0x11000, 0x10fff, false },
+		{ 0x11000, 0x10000, false },
+		{ 0x11000, 0, false },
+		/* No vdso is so large. */
+		{ 0x110000, 0x110001, true },
+		{ 0x110001, 0x110001, false },
+	};
+
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct auxtrace_recording *rec = new_recording("0", AUXTRACE_SETUP_USER);
+		char name[32], maps[64];
+
+		snprintf(maps, sizeof(maps), "10000-%lx r-xp 00000000 00:00 0 [vdso]\n", cases[i].end);
+		write_process("maps", maps);
+		write_memory(cases[i].memory);
+		assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+		assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+		snprintf(name, sizeof(name), "task.%d", getpid());
+		expect_in(name, maps);
+		assert_int_equal(exists(named("vdso.%d", getpid())), cases[i].recorded);
+		if (cases[i].recorded)
+			expect_in(name, "\nvdso 0x10000 ");
+		else
+			expect_not_in(name, "\nvdso ");
+		next_recording(state);
+	}
+}
+
+/* It may end at any time, and the device may have answered before. */
+static void a_process_without_names_has_none(void **state)
+{
+	struct auxtrace_recording *rec = new_recording("0", AUXTRACE_SETUP_USER);
+
+	(void)state;
+	write_process("maps", PROGRAM);
+	for (unsigned int i = 0; i < 2; i++) {
+		char path[128];
+
+		fake.cr3 = (i + 1) << 12;
+		write_process("comm", "");
+		snprintf(path, sizeof(path), "%s/%s", process, i ? "comm" : "exe");
+		assert_int_equal(unlink(path), 0);
+		assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	}
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	expect_in(named("task.%d", getpid()), "\ncomm \nexe \ncr3 ");
+	expect_in(named("task.%d.1", getpid()), "\ncomm \nexe \ncr3 ");
+}
+
+/* /proc/PID/mem then gets the descriptor 0. */
+static void a_process_without_a_standard_input_reads_a_vdso(void **state)
+{
+	struct auxtrace_recording *rec = new_recording("0", AUXTRACE_SETUP_USER);
+	int input = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), ret, left;
+
+	(void)state;
+	assert_return_code(input, errno);
+	write_process("maps", VDSO);
+	close(STDIN_FILENO);
+	ret = auxtrace_recording_add_task(rec, 0);
+	left = fcntl(STDIN_FILENO, F_GETFD);
+	assert_return_code(dup2(input, STDIN_FILENO), errno);
+	close(input);
+	assert_int_equal(ret, 0);
+	assert_int_equal(left, -1);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	assert_true(exists(named("vdso.%d", getpid())));
+}
+
+static int try_to_add(struct auxtrace_recording *rec, int step)
+{
+	if (step < 2)
+		return auxtrace_recording_add_task(rec, 0);
+	return auxtrace_recording_add_mapping(rec, getpid(), 0x70000, 0x71000, 0, "/nowhere/reported");
+}
+
+static void each_allocation_for_a_task_may_fail(void **state)
+{
+	static const char none[] = "no memory for process", unread[] = "cannot read the mappings of process";
+	/* The process is read for the first time, then with a mapping that is new; one is reported. */
+	static const struct {
+		const char *maps, *texts[9];
+	} steps[] = {
+		{ VDSO, { none, unread, unread, unread } },
+		{ VDSO LIBRARY, { none, unread, unread, unread, unread, unread, none, none } },
+		{ "", { none, none } },
+	};
+	struct auxtrace_recording *rec = new_recording("0", AUXTRACE_SETUP_USER);
+	char name[32];
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		int n;
+
+		write_process("maps", steps[i].maps);
+		for (n = 0; steps[i].texts[n]; n++) {
+			fake.fail_alloc = n + 1;
+			fails(ENOMEM, try_to_add(rec, i));
+			says(steps[i].texts[n]);
+		}
+		fake.fail_alloc = n + 1;
+		assert_int_equal(try_to_add(rec, i), 0);
+		/* It needs no more than that. */
+		assert_int_equal(fake.fail_alloc, 1);
+		fake.fail_alloc = 0;
+	}
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	snprintf(name, sizeof(name), "task.%d", getpid());
+	expect_in(name, "map " VDSO "map " LIBRARY "map 70000-71000 r-xp 00000000 00:00 0 /nowhere/reported\n");
+	assert_false(exists(named("task.%d.1", getpid())));
+}
+
+/* Two readings with the same page-table root, of one process or of two. */
+static void an_address_space_is_told_by_its_program_and_its_vdso(void **state)
+{
+	static const char other_vdso[] = "20000-21000 r-xp 00000000 00:00 0 [vdso]\n";
+	static const struct {
+		const char *maps[2];
+		bool other_program, other_process;
+		int entries;
+	} cases[] = {
+		{ { VDSO, VDSO }, false, false, 1 },
+		{ { VDSO, other_vdso }, false, false, 2 },
+		{ { VDSO, VDSO }, true, false, 2 },
+		{ { PROGRAM, VDSO }, false, false, 1 },
+		{ { PROGRAM, VDSO }, true, false, 2 },
+		{ { VDSO, VDSO }, false, true, 1 },
+		{ { VDSO, other_vdso }, false, true, 2 },
+		{ { VDSO, VDSO }, true, true, 2 },
+		/* Without a vdso they cannot be told apart. */
+		{ { PROGRAM, VDSO }, false, true, 2 },
+		{ { PROGRAM, PROGRAM }, false, true, 2 },
+	};
+
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct auxtrace_recording *rec = new_recording("0", AUXTRACE_SETUP_USER);
+		pid_t pid = fake_child(NULL), second = cases[i].other_process ? getpid() : pid;
+
+		write_process("maps", cases[i].maps[0]);
+		assert_int_equal(auxtrace_recording_add_task(rec, pid), 0);
+		write_process("maps", cases[i].maps[1]);
+		if (cases[i].other_program)
+			set_exe("/nowhere/other");
+		assert_int_equal(auxtrace_recording_add_task(rec, second), 0);
+		assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+		fake_child_end(pid);
+		assert_true(exists(named("task.%d", pid)));
+		assert_int_equal(1 + exists(named("task.%d.1", pid)) + exists(named("task.%d", getpid())),
+				 cases[i].entries);
+		next_recording(state);
+	}
+}
+
+/* What the device says of a process and of its other thread, when another one has its program. */
+static struct {
+	pid_t pid, tid;
+	int err, thread_err;
+	uint64_t thread_cr3;
+} earlier;
+
+static void asks_of_the_earlier_one(void)
+{
+	bool thread = fake.task_pid == earlier.tid;
+
+	fake.task_errno = fake.task_pid == earlier.pid ? earlier.err : thread ? earlier.thread_err : 0;
+	fake.cr3 = thread ? earlier.thread_cr3 : 0x1000;
+}
+
+static void a_process_that_is_gone_has_lost_its_page_tables(void **state)
+{
+	static const struct {
+		int err, thread_err;
+		uint64_t thread_cr3;
+		bool ended, gone;
+	} cases[] = {
+		{ ESRCH, 0, 0x1000, false, true },
+		{ ESRCH, 0, 0x1000, true, true },
+		{ ENXIO, ENXIO, 0, false, true },
+		{ ENXIO, ESRCH, 0, true, true },
+		{ ENXIO, 0, 0x1000, false, false },
+		{ ENXIO, 0, 0x2000, false, true },
+		/* Then it is not known. */
+		{ EPERM, 0, 0x2000, false, false },
+		{ EPERM, 0, 0x2000, true, false },
+	};
+
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct auxtrace_recording *rec = new_recording("0", AUXTRACE_SETUP_USER);
+		uint64_t exit, end, begin;
+		struct threads threads;
+		char name[32];
+
+		write_process("maps", VDSO);
+		earlier.tid = begin_two_threads(&threads, &earlier.pid);
+		assert_int_equal(auxtrace_recording_add_task(rec, earlier.pid), 0);
+		exit = __builtin_ia32_rdtsc();
+		if (cases[i].ended)
+			assert_int_equal(auxtrace_recording_end_task(rec, earlier.pid, exit), 0);
+		earlier.err = cases[i].err;
+		earlier.thread_err = cases[i].thread_err;
+		earlier.thread_cr3 = cases[i].thread_cr3;
+		fake.on_task = asks_of_the_earlier_one;
+		assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+		assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+		end_two_threads(&threads, earlier.pid);
+		assert_int_equal(exists(named("task.%d", getpid())), cases[i].gone);
+		snprintf(name, sizeof(name), "task.%d", earlier.pid);
+		end = number_in(name, "\nend_tsc ");
+		begin = cases[i].gone ? value_of("", "\nbegin_tsc ") : 0;
+		assert_int_equal(end, cases[i].gone && cases[i].ended ? exit : begin);
+		next_recording(state);
+	}
+}
+
+/* No thread has an address space any more, or they cannot be listed. */
+static void threads_that_cannot_be_asked_are_told(void **state)
+{
+	struct auxtrace_recording *rec = new_recording("0", AUXTRACE_SETUP_USER);
+	struct rlimit was, none;
+	struct threads threads;
+	int ret, err;
+
+	(void)state;
+	earlier.tid = begin_two_threads(&threads, &earlier.pid);
+	earlier.err = ENXIO;
+	earlier.thread_err = ESRCH;
+	fake.on_task = asks_of_the_earlier_one;
+	fails(ENXIO, auxtrace_recording_add_task(rec, earlier.pid));
+	says("has no address space");
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+	none = (struct rlimit){ .rlim_cur = 0, .rlim_max = was.rlim_max };
+	fail_forget();
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	ret = auxtrace_recording_add_task(rec, earlier.pid);
+	err = errno;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+	assert_int_equal(ret, -1);
+	assert_int_equal(err, EMFILE);
+	says("cannot read the threads of process");
+	says("Too many open files");
+	end_two_threads(&threads, earlier.pid);
+	auxtrace_recording_abort(rec);
+}
+
+/* Nothing says when, and it ends before it is read. */
+static void a_fork_that_cannot_be_read_ends_what_had_the_number(void **state)
+{
+	for (int ended = 0; ended < 2; ended++) {
+		struct auxtrace_recording *rec = new_recording("0", AUXTRACE_SETUP_USER);
+		uint64_t exit;
+
+		write_process("maps", PROGRAM);
+		assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+		exit = __builtin_ia32_rdtsc();
+		if (ended)
+			assert_int_equal(auxtrace_recording_end_task(rec, 0, exit), 0);
+		fake.task_errno = ESRCH;
+		fails(ESRCH, auxtrace_recording_begin_task(rec, 0, 0));
+		fake.task_errno = 0;
+		/* What comes now is not its own. */
+		fails(ENOENT, auxtrace_recording_end_task(rec, 0, 0));
+		says("is not in the recording");
+		assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+		if (ended)
+			assert_int_equal(value_of("", "\nend_tsc "), exit);
+		else
+			assert_true(value_of("", "\nend_tsc ") > exit);
+		next_recording(state);
+	}
+}
+
+/* It was read, so it was there: the report is of another time. */
+static void a_begin_after_the_reading_is_not_believed(void **state)
+{
+	struct auxtrace_recording *rec = new_recording("0", AUXTRACE_SETUP_USER);
+	uint64_t late = __builtin_ia32_rdtsc() + 1000000000000;
+
+	(void)state;
+	write_process("maps", PROGRAM);
+	assert_int_equal(auxtrace_recording_exec_task(rec, 0, late), 0);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	assert_true(value_of("", "\nbegin_tsc ") < late - 500000000000);
+}
+
 #define t(f) cmocka_unit_test_setup_teardown(f, begin_recording, end_recording)
+#define p(f) cmocka_unit_test_setup_teardown(f, begin_process, end_process)
 
 int main(void)
 {
@@ -751,6 +1157,16 @@ int main(void)
 		t(after_an_exec_nothing_is_added_to_what_was_before),
 		t(a_reported_mapping_goes_to_the_newest_address_space),
 		t(what_is_no_process_is_refused),
+		p(mappings_that_no_decoder_can_use_are_left_out),
+		p(a_vdso_that_cannot_be_read_is_left_out),
+		p(a_process_without_names_has_none),
+		p(a_process_without_a_standard_input_reads_a_vdso),
+		p(each_allocation_for_a_task_may_fail),
+		p(an_address_space_is_told_by_its_program_and_its_vdso),
+		p(a_process_that_is_gone_has_lost_its_page_tables),
+		p(threads_that_cannot_be_asked_are_told),
+		p(a_fork_that_cannot_be_read_ends_what_had_the_number),
+		p(a_begin_after_the_reading_is_not_believed),
 	};
 
 	return cmocka_run_group_tests_name("userlib task list", tests, NULL, NULL);

@@ -138,13 +138,41 @@ static void counts_are_read_and_the_last_ones_come_with_the_delete(void **state)
 	fake.fail.err = EINVAL;
 	fails(EINVAL, auxtrace_trigger_read(s, 1, 8, NULL));
 	says("unknown flags 0x8");
+	fake.fail.err = EBADFD;
+	fails(EBADFD, auxtrace_trigger_read(s, 1, 0, NULL));
+	says("TRIGGER_READ before setup");
+	fake.fail.err = EIO;
+	fails(EIO, auxtrace_trigger_read(s, 1, 0, NULL));
+	says("TRIGGER_READ of trigger 1 failed: Input/output error");
+	fake.fail.nr = AUXTRACE_IOC_TRIGGER_DEL;
+	fake.fail.err = EBADFD;
+	fails(EBADFD, auxtrace_trigger_del(s, 1, NULL));
+	says("TRIGGER_DEL before setup");
+	auxtrace_close(s);
+}
+
+/* As when a process has inherited the file and a library of its own. */
+static void a_trigger_that_was_added_elsewhere_can_be_deleted(void **state)
+{
+	struct auxtrace_session *s = set_up(0, PAGE, 0);
+	struct auxtrace_trigger_state st;
+
+	(void)state;
+	assert_int_equal(auxtrace_trigger_add(s, &probe), 1);
+	fake.triggers++;
+	fake.state.out_hits = 7;
+	assert_int_equal(auxtrace_trigger_del(s, 2, &st), 0);
+	assert_int_equal(fake.deleted, 2);
+	assert_int_equal(st.out_hits, 7);
 	auxtrace_close(s);
 }
 
 #define TRIGGER(...) { .size = sizeof(struct auxtrace_trigger_options), __VA_ARGS__ }
 #define PAUSES .action = AUXTRACE_ACTION_PAUSE
+#define RESUMES .action = AUXTRACE_ACTION_RESUME
 #define SAMPLES .action = AUXTRACE_ACTION_SAMPLE
 #define KIND(k) .kind = AUXTRACE_TRIGGER_ ## k
+#define NO_PERIOD "bound_ns: a period of 0 ns is too short"
 
 /* Each kind against each member that it does not use, by the table that the module has. */
 static void a_member_of_other_kinds_is_named(void **state)
@@ -188,6 +216,8 @@ static void a_refusal_names_the_member_at_fault(void **state)
 	static const struct perf_event_attr no_period, bad = { .type = 99, .sample_period = 1 },
 		disabled = { .sample_period = 1, .disabled = 1 },
 		inherited = { .sample_period = 1, .inherit = 1 };
+	static const struct auxtrace_trigger_options of_all =
+		TRIGGER(KIND(TIMER), SAMPLES, .sample_size = 64, .flags = AUXTRACE_TRIGGER_ALL_CPUS);
 	static char long_name[4097];
 	static const struct {
 		int err;
@@ -266,6 +296,57 @@ static void a_refusal_names_the_member_at_fault(void **state)
 		{ ENOSPC, "no breakpoint register", TRIGGER(KIND(BREAKPOINT), PAUSES) },
 		{ EBUSY, "pinned to all counters", TRIGGER(KIND(PERF), PAUSES) },
 		{ EBADFD, "before setup", TRIGGER(KIND(TIMER), PAUSES) },
+		{ EINVAL, "kind: there is no kind 10; the last one is 9", TRIGGER(PAUSES, .kind = 10) },
+		{ EINVAL, "action: there is no action 5; the last one is 4",
+		  TRIGGER(KIND(TIMER), .action = 5) },
+		{ EINVAL, "flags: a trigger with the action NONE",
+		  TRIGGER(KIND(TIMER), .flags = AUXTRACE_TRIGGER_ONE_SHOT) },
+		{ EINVAL, "count: a trigger with the action NONE", TRIGGER(KIND(TIMER), .count = 1) },
+		{ EINVAL, "hold_off_ns: a trigger with the action NONE",
+		  TRIGGER(KIND(TIMER), .hold_off_ns = 1) },
+		{ EINVAL, "delay_ns: only PAUSE and FREEZE", TRIGGER(KIND(TIMER), .delay_ns = 1) },
+		{ EINVAL, "delay_bytes: only PAUSE and FREEZE",
+		  TRIGGER(KIND(TIMER), RESUMES, .delay_bytes = 1) },
+		/* With nothing else wrong, it is the period. */
+		{ EINVAL, NO_PERIOD, TRIGGER(KIND(TIMER)) },
+		{ EINVAL, NO_PERIOD,
+		  TRIGGER(KIND(TIMER), PAUSES, .flags = AUXTRACE_TRIGGER_ALL_CPUS | AUXTRACE_TRIGGER_ONE_SHOT) },
+		{ EINVAL, NO_PERIOD,
+		  TRIGGER(KIND(TIMER), PAUSES, .after_hits = 1, .count = 2, .hold_off_ns = 1) },
+		{ EINVAL, NO_PERIOD, TRIGGER(KIND(TIMER), PAUSES, .delay_ns = INT64_MAX) },
+		{ EINVAL, NO_PERIOD, TRIGGER(KIND(TIMER), RESUMES, .flags = AUXTRACE_TRIGGER_ALL_CPUS) },
+		{ EINVAL, NO_PERIOD,
+		  TRIGGER(KIND(TIMER), .action = AUXTRACE_ACTION_FREEZE, .delay_ns = 1) },
+		{ EINVAL, "a period of 9999 ns is too short",
+		  TRIGGER(KIND(TIMER), PAUSES, .bound_ns = 9999) },
+		{ EINVAL, "bound_ns: a period of 10000 ns is too long",
+		  TRIGGER(KIND(TIMER), PAUSES, .bound_ns = 10000) },
+		{ EINVAL, "number: this kernel has no system call 9999",
+		  TRIGGER(KIND(SYSCALL_EXIT), PAUSES, .number = 9999) },
+		{ EINVAL, "attr_len: a perf_event_attr has at least 64",
+		  TRIGGER(KIND(PERF), PAUSES, .attr_len = 64) },
+		{ EINVAL, "attr_len: a perf_event_attr has at least 64",
+		  TRIGGER(KIND(PERF), PAUSES, .attr = &no_period, .attr_len = 63) },
+		{ EINVAL, "sample_period is 0",
+		  TRIGGER(KIND(PERF), PAUSES, .attr = &no_period, .attr_len = 64) },
+		{ EINVAL, "name, address: the kernel does not take them for a KPROBE",
+		  TRIGGER(KIND(KPROBE), PAUSES, .name = long_name + 1) },
+		{ EINVAL, "name, address: the kernel does not take them for a KRETPROBE",
+		  TRIGGER(KIND(KRETPROBE), PAUSES, .address = 1) },
+		{ EINVAL, "a KRETPROBE without both", TRIGGER(KIND(KRETPROBE), PAUSES) },
+		{ EINVAL, "name: the path", TRIGGER(KIND(URETPROBE), PAUSES) },
+		{ EINVAL, "name: /nope: No such file or directory",
+		  TRIGGER(KIND(UPROBE), PAUSES, .name = "/nope") },
+		{ ENOENT, "no symbol nope", TRIGGER(KIND(KRETPROBE), PAUSES, .name = "nope") },
+		{ ENOENT, "no file /nope", TRIGGER(KIND(URETPROBE), PAUSES, .name = "/nope") },
+		{ ENOENT, "kind: the kernel has no tracepoints of system calls",
+		  TRIGGER(KIND(SYSCALL_ENTER), PAUSES) },
+		{ EOPNOTSUPP, "does not let +0x3 be probed", TRIGGER(KIND(KPROBE), PAUSES, .address = 3) },
+		/* A kind that the library does not know, and the module does. */
+		{ EOPNOTSUPP, "attr: this CPU has no such event", TRIGGER(PAUSES, .kind = 10) },
+		{ EIO, "TRIGGER_ADD of kind ? failed: Input/output error", TRIGGER(PAUSES, .kind = 10) },
+		{ EACCES, "a URETPROBE trigger needs CAP_SYS_ADMIN",
+		  TRIGGER(KIND(URETPROBE), PAUSES, .name = "/etc/shadow") },
 	};
 	struct auxtrace_session *s = set_up(0, PAGE, 0);
 
@@ -277,6 +358,9 @@ static void a_refusal_names_the_member_at_fault(void **state)
 		fails(cases[i].err, auxtrace_trigger_add(s, &cases[i].o));
 		says(cases[i].says);
 	}
+	fake.fail.err = EINVAL;
+	fails(EINVAL, auxtrace_trigger_add(s, &of_all));
+	assert_string_equal(auxtrace_error(), "flags: ALL_CPUS is for PAUSE and RESUME");
 	auxtrace_close(s);
 }
 
@@ -290,10 +374,13 @@ static void a_delay_in_bytes_has_a_maximum(void **state)
 	fake.fail.err = EINVAL;
 	fails(EINVAL, auxtrace_trigger_add(s, &o));
 	says("delay_bytes: 9223372036854775808 exceeds the maximum, 9223372036854775807");
+	o.delay_bytes--;
+	fails(EINVAL, auxtrace_trigger_add(s, &o));
+	says(NO_PERIOD);
 	auxtrace_close(s);
 }
 
-static void a_sample_needs_a_ring_and_room(void **state)
+static void a_sample_needs_a_ring(void **state)
 {
 	struct auxtrace_trigger_options o = TRIGGER(KIND(TIMER), SAMPLES, .sample_size = 64);
 	struct auxtrace_session *s = set_up(0, 0, 0);
@@ -304,39 +391,106 @@ static void a_sample_needs_a_ring_and_room(void **state)
 	fails(EINVAL, auxtrace_trigger_add(s, &o));
 	says("set data_size of the session");
 	auxtrace_close(s);
-	fake_end(state);
-	fake_new(state);
-	s = set_up(AUXTRACE_SETUP_OVERWRITE, PAGE, 4);
-	fake.fail.nr = AUXTRACE_IOC_TRIGGER_ADD;
-	fake.fail.err = EINVAL;
-	o.sample_size = 32 * PAGE + 1;
-	fails(EINVAL, auxtrace_trigger_add(s, &o));
-	says("more than half the AUX area of a slot, which is 131072");
-	auxtrace_close(s);
+}
 
-	/* Half a slot would do, but the copy would take too long. */
-	fake_end(state);
-	fake_new(state);
-	s = set_up_area(AUXTRACE_SETUP_OVERWRITE, 8 * AUXTRACE_MAX_SAMPLE, PAGE, 2);
-	fake.fail.nr = AUXTRACE_IOC_TRIGGER_ADD;
-	fake.fail.err = EINVAL;
-	o.sample_size = AUXTRACE_MAX_SAMPLE + 1;
-	fails(EINVAL, auxtrace_trigger_add(s, &o));
-	says("sample_size: 2097153 bytes are more than is copied in a hit, 2097152: a snapshot");
-	auxtrace_close(s);
+/* The largest sample is accepted: what is left to be said of is the period. */
+static void a_sample_has_a_maximum(void **state)
+{
+	static const struct {
+		uint32_t flags, slots;
+		uint64_t aux_size, data_size, most;
+		const char *says;
+	} cases[] = {
+		/* A small ring carries less than a record could. */
+		{ 0, 0, 256 * PAGE, PAGE, 3984,
+		  "sample_size: 3985 bytes are more than a record can carry, 3984: larger samples need" },
+		{ AUXTRACE_SETUP_OVERWRITE, 1, 256 * PAGE, 64 * PAGE, 61440,
+		  "sample_size: 61441 bytes are more than a record can carry, 61440: larger samples need" },
+		{ 0, 0, 2 * PAGE, 4 * PAGE, PAGE, "4097 bytes are more than half the AUX area, which is 4096" },
+		{ AUXTRACE_SETUP_OVERWRITE, 4, 256 * PAGE, PAGE, 32 * PAGE,
+		  "131073 bytes are more than half the AUX area of a slot, which is 131072" },
+		/* Half a slot would do, but the copy would take too long. */
+		{ AUXTRACE_SETUP_OVERWRITE, 2, 8 * AUXTRACE_MAX_SAMPLE, PAGE, AUXTRACE_MAX_SAMPLE,
+		  "sample_size: 2097153 bytes are more than is copied in a hit, 2097152: a snapshot" },
+	};
 
-	/* A small ring carries less than a record could. */
-	fake_end(state);
-	fake_new(state);
-	s = set_up(AUXTRACE_SETUP_OVERWRITE, PAGE, 0);
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct auxtrace_session *s = set_up_area(cases[i].flags, cases[i].aux_size,
+							 cases[i].data_size, cases[i].slots);
+		struct auxtrace_trigger_options o = TRIGGER(KIND(TIMER), SAMPLES,
+							    .sample_size = cases[i].most);
+
+		fake.fail.nr = AUXTRACE_IOC_TRIGGER_ADD;
+		fake.fail.err = EINVAL;
+		fails(EINVAL, auxtrace_trigger_add(s, &o));
+		says(NO_PERIOD);
+		o.sample_size++;
+		fails(EINVAL, auxtrace_trigger_add(s, &o));
+		says(cases[i].says);
+		auxtrace_close(s);
+		fake_end(state);
+		fake_new(state);
+	}
+}
+
+/* Whose address and length go together goes on to the kernel, which has its own reasons. */
+static void a_breakpoint_has_a_type_a_length_and_an_address_to_them(void **state)
+{
+	static const struct {
+		uint64_t number, address;
+		const char *says;
+	} cases[] = {
+		{ 8 << 8, 0, "or execution, not 0" },
+		{ HW_BREAKPOINT_R | 8 << 8, 0, "or execution, not 0x1" },
+		{ HW_BREAKPOINT_X | HW_BREAKPOINT_R | 8 << 8, 0, "or execution, not 0x5" },
+		{ HW_BREAKPOINT_X | HW_BREAKPOINT_W | 8 << 8, 0, "or execution, not 0x6" },
+		{ 8 | 8 << 8, 0, "or execution, not 0x8" },
+		{ HW_BREAKPOINT_W | 0x80 | 8 << 8, 0, "or execution, not 0x82" },
+		{ HW_BREAKPOINT_X | 8 << 8, 0x1001, "takes no such breakpoint at 0x1001" },
+		{ HW_BREAKPOINT_X | 7 << 8, 0, "has the length 8, not 7" },
+		{ HW_BREAKPOINT_X | 16 << 8, 0, "has the length 8, not 16" },
+		{ HW_BREAKPOINT_W, 0, "1, 2, 4 or 8 bytes, not 0" },
+		{ HW_BREAKPOINT_W | 1 << 8, 0x1001, "takes no such breakpoint at 0x1001" },
+		{ HW_BREAKPOINT_RW | 2 << 8, 0x1002, "takes no such breakpoint at 0x1002" },
+		{ HW_BREAKPOINT_RW | 2 << 8, 0x1003, "0x1003 is no multiple of the 2 bytes" },
+		{ HW_BREAKPOINT_W | 5 << 8, 0, "1, 2, 4 or 8 bytes, not 5" },
+		{ HW_BREAKPOINT_W | 8 << 8, 0x1008, "takes no such breakpoint at 0x1008" },
+		{ HW_BREAKPOINT_W | 8 << 8, 0x1004, "0x1004 is no multiple of the 8 bytes" },
+		{ HW_BREAKPOINT_W | 16 << 8, 0, "1, 2, 4 or 8 bytes, not 16" },
+	};
+	struct auxtrace_session *s = set_up(0, PAGE, 0);
+
+	(void)state;
 	fake.fail.nr = AUXTRACE_IOC_TRIGGER_ADD;
 	fake.fail.err = EINVAL;
-	o.sample_size = PAGE;
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct auxtrace_trigger_options o = TRIGGER(KIND(BREAKPOINT), PAUSES,
+			.number = cases[i].number, .address = cases[i].address);
+
+		fails(EINVAL, auxtrace_trigger_add(s, &o));
+		says(cases[i].says);
+	}
+	auxtrace_close(s);
+}
+
+static void an_offset_behind_the_end_of_a_program_is_told(void **state)
+{
+	struct auxtrace_session *s = set_up(0, PAGE, 0);
+	char path[] = "/tmp/auxtrace-program.XXXXXX";
+	struct auxtrace_trigger_options o = TRIGGER(KIND(URETPROBE), PAUSES, .name = path, .address = 9);
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_int_equal(ftruncate(fd, 10), 0);
+	fake.fail.nr = AUXTRACE_IOC_TRIGGER_ADD;
+	fake.fail.err = EINVAL;
 	fails(EINVAL, auxtrace_trigger_add(s, &o));
-	says("sample_size: 4096 bytes are more than a record can carry, 3984: larger samples need");
-	o = (struct auxtrace_trigger_options)TRIGGER(KIND(TIMER), PAUSES, .delay_bytes = 1ull << 63);
+	says("address: no probe is possible at offset 0x9 of /tmp/auxtrace-program.");
+	o.address++;
 	fails(EINVAL, auxtrace_trigger_add(s, &o));
-	says("delay_bytes: 9223372036854775808 exceeds the maximum, 9223372036854775807");
+	says("has 10 bytes, none at offset 0xa");
+	close(fd);
+	unlink(path);
 	auxtrace_close(s);
 }
 
@@ -536,6 +690,34 @@ static void a_recording_keeps_triggers_and_samples(void **state)
 	assert_int_equal(system(command), 0);
 }
 
+static void stop_within_an_update(void)
+{
+	fake.channel[0].status->seq |= 1;
+}
+
+static void without_its_counts_a_recording_has_no_meta(void **state)
+{
+	struct auxtrace_session *s = set_up(AUXTRACE_SETUP_USER, 0, 0);
+	char dir[] = "/tmp/auxtrace-trigger.XXXXXX", command[64], path[64];
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	assert_int_equal(auxtrace_trigger_add(s, &probe), 1);
+	assert_non_null(mkdtemp(dir));
+	rec = auxtrace_recording_create(s, dir);
+	assert_non_null(rec);
+	/* The counts of triggers are the last that is read before those of the CPUs. */
+	fake.on_trigger_read = stop_within_an_update;
+	fake.clock_step = 10;
+	fails(EAGAIN, auxtrace_recording_finish(rec, NULL));
+	says("the status page of CPU 0 stays inconsistent");
+	snprintf(path, sizeof(path), "%s/meta", dir);
+	assert_int_equal(access(path, F_OK), -1);
+	auxtrace_close(s);
+	snprintf(command, sizeof(command), "rm -r %s", dir);
+	assert_int_equal(system(command), 0);
+}
+
 #define TEST(t) cmocka_unit_test_setup_teardown(t, fake_new, fake_end)
 
 int main(void)
@@ -545,15 +727,20 @@ int main(void)
 		TEST(a_wrong_struct_never_gets_there),
 		TEST(without_memory_no_trigger_is_added),
 		TEST(counts_are_read_and_the_last_ones_come_with_the_delete),
+		TEST(a_trigger_that_was_added_elsewhere_can_be_deleted),
 		TEST(a_member_of_other_kinds_is_named),
 		TEST(a_refusal_names_the_member_at_fault),
 		TEST(a_delay_in_bytes_has_a_maximum),
-		TEST(a_sample_needs_a_ring_and_room),
+		TEST(a_sample_needs_a_ring),
+		TEST(a_sample_has_a_maximum),
+		TEST(a_breakpoint_has_a_type_a_length_and_an_address_to_them),
+		TEST(an_offset_behind_the_end_of_a_program_is_told),
 		TEST(a_trigger_takes_a_pidfd_for_its_process),
 		TEST(a_sample_that_says_more_than_it_has_is_no_record),
 		TEST(a_sample_in_a_slot_is_found_there),
 		TEST(names_are_known),
 		TEST(a_recording_keeps_triggers_and_samples),
+		TEST(without_its_counts_a_recording_has_no_meta),
 	};
 
 	return cmocka_run_group_tests_name("trigger", tests, NULL, NULL);
