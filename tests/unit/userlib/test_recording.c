@@ -452,6 +452,16 @@ static void save_is_all_in_one(void **state)
 	assert_true(exists(named("task.%d", getpid())));
 }
 
+static void before_the_setup_nothing_can_be_saved(void **state)
+{
+	(void)state;
+	session = auxtrace_open(NULL);
+	assert_non_null(session);
+	fails(EBADFD, auxtrace_save(session, dir));
+	says("needs a session that is set up");
+	assert_false(exists("meta"));
+}
+
 static void a_full_disk_is_told(void **state)
 {
 	struct auxtrace_recording *rec;
@@ -759,6 +769,23 @@ static void a_sample_that_cannot_be_saved_is_told(void **state)
 	}
 }
 
+/* Also if those behind it can be. */
+static void one_of_several_samples_that_cannot_be_saved_is_told(void **state)
+{
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	set_up_data(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_DATA_OVERWRITE, 2);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	produce_in_slot(1, SIZE);
+	write_sample(2, 8);
+	write_sample(0, 8);
+	fails(EINVAL, auxtrace_recording_finish(rec, NULL));
+	says("invalid sample of CPU 1");
+	assert_false(exists("meta"));
+}
+
 static void a_disk_that_is_full_of_samples_is_told(void **state)
 {
 	/* What stdio keeps, and more than that. */
@@ -814,6 +841,7 @@ int main(void)
 		t(what_a_file_has_lost_is_told_when_it_is_closed),
 		t(an_aborted_recording_leaves_nothing),
 		t(save_is_all_in_one),
+		t(before_the_setup_nothing_can_be_saved),
 		t(a_full_disk_is_told),
 		t(a_disk_that_was_full_for_a_while_is_told),
 		t(a_meta_that_is_not_whole_is_none),
@@ -825,6 +853,7 @@ int main(void)
 		t(samples_in_slots_are_saved_and_their_slots_released),
 		t(a_sample_in_its_record_is_saved_with_it),
 		t(a_sample_that_cannot_be_saved_is_told),
+		t(one_of_several_samples_that_cannot_be_saved_is_told),
 		t(a_disk_that_is_full_of_samples_is_told),
 	};
 

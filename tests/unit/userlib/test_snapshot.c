@@ -235,7 +235,6 @@ static void who_ran_is_resumed_and_nobody_else(void **state)
 {
 	struct auxtrace_recording *rec;
 
-	(void)state;
 	set_up_data(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_DATA_OVERWRITE, 0);
 	rec = auxtrace_recording_create(session, dir);
 	assert_non_null(rec);
@@ -252,6 +251,16 @@ static void who_ran_is_resumed_and_nobody_else(void **state)
 	fake.fail.nr = AUXTRACE_IOC_PAUSE_OUTPUT;
 	fake.channel[0].status->data_paused = fake.channel[1].status->data_paused = 1;
 	assert_int_equal(auxtrace_recording_snapshot(rec), 2);
+	auxtrace_recording_abort(rec);
+	auxtrace_close(session);
+	/* Without data rings there is no output. */
+	new_device(state);
+	set_up("0,1", AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	fake.fail.err = EIO;
+	fake.fail.nr = AUXTRACE_IOC_PAUSE_OUTPUT;
+	assert_int_equal(auxtrace_recording_snapshot(rec), 1);
 	auxtrace_recording_abort(rec);
 }
 
