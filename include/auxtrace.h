@@ -894,7 +894,10 @@ struct auxtrace_totals {
 int auxtrace_recording_finish(struct auxtrace_recording *recording,
 			      struct auxtrace_totals *totals);
 
-/** auxtrace_recording_abort - remove the files, and free the recording; NULL is allowed */
+/**
+ * auxtrace_recording_abort - remove the files, and the directory if it was not there before; free the
+ *	recording; NULL is allowed
+ */
 void auxtrace_recording_abort(struct auxtrace_recording *recording);
 
 /**

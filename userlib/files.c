@@ -9,6 +9,12 @@
 #include "recording.h"
 #include "recording_dir.h"
 
+static void close_streams(struct files *files)
+{
+	while (files->nr_streams)
+		stream_close(&files->streams[--files->nr_streams]);
+}
+
 int files_open(struct files *files, struct aux_writer *w, const struct auxtrace_session *s,
 	       int parent, const char *dir)
 {
@@ -20,7 +26,7 @@ int files_open(struct files *files, struct aux_writer *w, const struct auxtrace_
 		fail(ENOMEM, "no memory for a recording");
 		goto err_close;
 	}
-	files->dirfd = recording_dir_open(parent, dir);
+	files->dirfd = recording_dir_open(parent, dir, &files->made);
 	if (files->dirfd < 0)
 		goto err_close;
 	while (files->nr_streams < s->nr_readers) {
@@ -52,14 +58,21 @@ int files_flush(struct files *files)
 
 void files_remove(struct files *files, int parent)
 {
+	char message[1024];
+	int err = errno;
+
+	snprintf(message, sizeof(message), "%s", auxtrace_error());
+	/* They have descriptors, of which there may be no more, and to list the directory takes one. */
+	close_streams(files);
 	recording_dir_clear(files->dirfd, files->dir);
-	unlinkat(parent, files->dir, AT_REMOVEDIR);
+	if (files->made)
+		unlinkat(parent, files->dir, AT_REMOVEDIR);
+	fail(err, "%s", message);
 }
 
 void files_close(struct files *files)
 {
-	for (unsigned int i = 0; i < files->nr_streams; i++)
-		stream_close(&files->streams[i]);
+	close_streams(files);
 	free(files->streams);
 	free(files->dir);
 	if (files->dirfd >= 0)

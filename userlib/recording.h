@@ -10,6 +10,7 @@
 struct files {			/* the files of one directory */
 	int dirfd;
 	char *dir;
+	bool made;		/* the directory was not there before */
 	unsigned int nr_streams;
 	struct stream *streams;	/* in CPU order */
 };
@@ -26,14 +27,14 @@ struct auxtrace_recording {
 };
 
 /*
- * Make or clear the directory @dir, and open a stream for each CPU. @parent: as for openat(2). If that
- * fails, there are no files, and the directory is not there if it was open already.
+ * Make or clear the directory @dir, and open a stream for each CPU. @parent: as for openat(2). If this
+ * fails, its files are removed, and so is the directory if this call made it.
  */
 int files_open(struct files *files, struct aux_writer *w, const struct auxtrace_session *s,
 	       int parent, const char *dir);
 /* Flush stdio's buffers. Fails also if an earlier write did. */
 int files_flush(struct files *files);
-/* Remove the files and the directory. */
+/* Close and remove the files; remove the directory if files_open() made it. Keeps errno and the message. */
 void files_remove(struct files *files, int parent);
 void files_close(struct files *files);
 

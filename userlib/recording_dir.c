@@ -88,23 +88,25 @@ void recording_dir_clear(int dirfd, const char *dir)
 	clear(dirfd, dir, false);
 }
 
-int recording_dir_open(int parent, const char *dir)
+int recording_dir_open(int parent, const char *dir, bool *made)
 {
-	int fd;
+	int fd, err;
 
-	if (mkdirat(parent, dir, 0700) && errno != EEXIST)
+	*made = !mkdirat(parent, dir, 0700);
+	if (!*made && errno != EEXIST)
 		return fail(errno, "cannot make the directory %s: %s", dir, strerror(errno));
 	fd = openat(parent, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return fail(errno, "cannot open the directory %s: %s", dir, strerror(errno));
-	if (clear(fd, dir, true) || clear(fd, dir, false)) {
-		int err = errno;
-
+		fail(errno, "cannot open the directory %s: %s", dir, strerror(errno));
+	else if (!clear(fd, dir, true) && !clear(fd, dir, false))
+		return fd;
+	err = errno;
+	if (fd >= 0)
 		close(fd);
-		errno = err;
-		return -1;
-	}
-	return fd;
+	if (*made)
+		unlinkat(parent, dir, AT_REMOVEDIR);
+	errno = err;
+	return -1;
 }
 
 FILE *recording_file(int dirfd, const char *name)

@@ -3,13 +3,15 @@
 #ifndef RECORDING_DIR_H
 #define RECORDING_DIR_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /*
  * Make the directory @dir, or remove an earlier recording from it. @parent: as for
- * openat(2). Returns its file descriptor, or -1 with errno and the message.
+ * openat(2). @made: set to whether this call made it. Returns its file descriptor; or -1 with errno and
+ * the message, and without a directory that this call made.
  */
-int recording_dir_open(int parent, const char *dir);
+int recording_dir_open(int parent, const char *dir, bool *made);
 
 /* Remove a recording from the directory, as far as possible. */
 void recording_dir_clear(int dirfd, const char *dir);
