@@ -451,7 +451,7 @@ void make_with(struct auxtrace_setup setup)
 	auxt_tail_poll_init_group(&group);
 	group.last_broadcast = 0;
 	channel = NULL;
-	channel = auxt_channel_new(&fake, NULL, &group, 3, 0, &setup);
+	channel = auxt_channel_new(&fake, NULL, &group, 3, 2, &setup);
 	assert_non_null(channel);
 }
 

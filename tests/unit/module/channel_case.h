@@ -18,6 +18,7 @@
 #include <string.h>
 #include <linux/err.h>
 #include <linux/sched.h>
+#include <linux/slab.h>
 #include "cmocka_all.h"
 #include "core/channel.h"
 #include "core/known.h"

@@ -171,7 +171,7 @@ static void a_new_channel_is_as_set_up(void **state)
 	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_SETUP);
 	assert_int_equal(channel->aux.size, SIZE);
 	assert_int_equal(channel->wanted, AUXTRACE_WANT_AUX);
-	assert_int_equal(channel->index, 0);
+	assert_int_equal(channel->index, 2);
 	/* Nothing in it is worth waiting for. */
 	assert_false(channel->drained);
 	assert_false(channel->wake.queued);
@@ -205,8 +205,11 @@ static void a_channel_that_cannot_be_set_up_is_none(void **state)
 	hw.setup_error = -EINVAL;
 	assert_ptr_equal(auxt_channel_new(&fake, NULL, &group, 3, 0, &setup), ERR_PTR(-EINVAL));
 	assert_int_equal(hw.cleanups, 0);
-	auxt_channel_free(NULL);
 	hw.setup_error = 0;
+	shim_no_memory = true;
+	assert_ptr_equal(auxt_channel_new(&fake, NULL, &group, 3, 0, &setup), ERR_PTR(-ENOMEM));
+	shim_no_memory = false;
+	auxt_channel_free(NULL);
 }
 
 /* A START that fails leaves the mask, and what a freeze has frozen, as it was. */

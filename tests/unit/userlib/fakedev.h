@@ -83,13 +83,13 @@ struct fakedev {
 	int uring_errno;	/* with which errno; 0: EIO */
 	int write_errno;	/* one pwrite(2) fails with it; 0: none */
 	bool write_nothing;	/* pwrite(2) writes nothing */
-	time_t clock_step;	/* so many seconds pass from one look at the clock to the next; 0: its own */
+	time_t clock_step;	/* each clock_gettime(2) is so many seconds later; 0: the real clock */
 	const char *proc;	/* kcore, kallsyms and modules of /proc, and lockdown and online of /sys, are below it; NULL: the real ones */
 	size_t most_read;	/* pread(2) reads no more than that at once; 0: all */
 	bool stale_holes;	/* a page of zeros reads as the page that was read before */
 	int read_errno;		/* of a page or more it reads nothing, with that errno; 0: it does */
 	int kcore_errno;	/* /proc/kcore cannot be opened, with that errno; 0: it can */
-	const char *fdinfo;	/* opened in place of what /proc/self/fdinfo has of a descriptor; NULL: that */
+	const char *fdinfo;	/* opened in place of /proc/self/fdinfo/N; NULL: the real one */
 	int fail_read;		/* the how-many-th read of a page or more fails with EIO; 0: none */
 	const char *process;	/* maps, mem, comm and exe of every process are below it; NULL: the real ones */
 	bool no_stream;		/* fdopen(3) finds no memory */

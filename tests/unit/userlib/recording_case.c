@@ -2,6 +2,7 @@
 #include "recording_case.h"
 
 #include <fcntl.h>
+#include <liburing.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,9 @@ void new_device(void **state)
 
 int begin_recording(void **state)
 {
+	/* Tests close the descriptor 0 and open it again. */
+	if (fcntl(STDIN_FILENO, F_GETFD) < 0 && open("/dev/null", O_RDONLY | O_CLOEXEC) != STDIN_FILENO)
+		return -1;
 	begin_device(state);
 	snprintf(dir, sizeof(dir), "%s/auxtrace-test.XXXXXX", getenv("TMPDIR") ?: "/tmp");
 	return mkdtemp(dir) ? 0 : -1;
@@ -60,6 +64,18 @@ struct auxtrace_recording *new_recording(const char *cpus, uint32_t flags)
 	rec = auxtrace_recording_create(session, dir);
 	assert_non_null(rec);
 	return rec;
+}
+
+void need_uring(void)
+{
+	struct io_uring ring;
+	int err = io_uring_queue_init(1, &ring, 0);
+
+	if (err) {
+		print_message("no io_uring: %s\n", strerror(-err));
+		skip();
+	}
+	io_uring_queue_exit(&ring);
 }
 
 void produce(unsigned int cpu, uint64_t to)

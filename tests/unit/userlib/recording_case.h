@@ -32,6 +32,9 @@ struct auxtrace_recording *new_recording(const char *cpus, uint32_t flags);
 /* From now on files are written with O_DIRECT. Skips the test where the file system has none. */
 void need_direct(void);
 
+/* Skips the test where io_uring is not allowed. */
+void need_uring(void);
+
 /* The CPU produces up to position @to; the present slot gets @count bytes. */
 void produce(unsigned int cpu, uint64_t to);
 void produce_in_slot(unsigned int cpu, uint64_t count);

@@ -81,7 +81,7 @@ static void an_area_larger_than_all_writes_in_flight_is_written_whole(void **sta
 	free(data);
 }
 
-/* The first writes are made while others are still queued. Nothing is freed for the hardware. */
+/* The queue is full, so its writes are made before the rest is queued. */
 static void a_write_that_fails_before_all_are_queued_is_told(void **state)
 {
 	struct auxtrace_recording *rec;
@@ -112,11 +112,12 @@ static void a_write_that_was_short_is_completed(void **state)
 	write_a_full_trace_directly("\naux_write direct ");
 }
 
-/* A submission that is to be made again; one of pwrite(2) likewise. */
+/* io_uring_submit() or pwrite(2) is interrupted once. */
 static void a_write_that_was_interrupted_is_made_again(void **state)
 {
 	static const int again[] = { EINTR, EAGAIN, EBUSY };
 
+	need_uring();
 	for (unsigned int i = 0; i < 3; i++, new_device(state)) {
 		need_direct();
 		fake.uring_submits = 3;
@@ -167,6 +168,7 @@ static void a_ring_that_fails_is_replaced_by_pwrite(void **state)
 {
 	(void)state;
 	need_direct();
+	need_uring();
 	fake.uring_submits = 3;
 	write_a_full_trace_directly("\naux_write direct pwrite (io_uring: it failed during the recording)\n");
 	assert_int_equal(fake.uring_submits, 0);

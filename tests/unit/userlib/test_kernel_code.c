@@ -578,7 +578,7 @@ static void what_is_no_memory_is_no_segment(void **state)
 	}
 }
 
-/* Before the area there is something that is none. */
+/* The first segment is not the area: a note, or not in what modules are loaded to. */
 static void the_modules_area_is_memory_in_the_last_2_gib(void **state)
 {
 	static const Elf64_Phdr others[] = {
@@ -607,7 +607,7 @@ static int read_code(struct kernel_code *code)
 	return kernel_code_read(code);
 }
 
-/* In holes some pages are read twice. */
+/* A page that reads as the previous one is read again. */
 static void each_read_of_kcore_may_fail(void **state)
 {
 	int ret = -1, n;

@@ -449,9 +449,9 @@ static void a_full_trace_has_no_cuts(void **state)
 	fails(EINVAL, auxtrace_reader_peek_cut(reader, &cut, &s));
 }
 
-/* At the second SYNC the slot is gone: the copy is made again, of the new one. */
-static uint32_t new_slot;
+static uint32_t new_slot;	/* lose_slot() switches to it */
 
+/* At the second SYNC the slot is gone: the copy is made again, of the new one. */
 static void lose_slot(void)
 {
 	if (++syncs == 2) {

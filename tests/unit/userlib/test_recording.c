@@ -306,6 +306,7 @@ static void only_files_of_a_recording_are_removed(void **state)
 		"snapshot.7/letter", "snapshot.7/task.",
 	};
 	char path[128];
+	bool made;
 	int fd;
 
 	(void)state;
@@ -316,7 +317,7 @@ static void only_files_of_a_recording_are_removed(void **state)
 
 		make_file("meta");
 		make_file(others[i]);
-		fails(ENOTEMPTY, recording_dir_open(AT_FDCWD, dir));
+		fails(ENOTEMPTY, recording_dir_open(AT_FDCWD, dir, &made));
 		snprintf(path, sizeof(path), "%s holds %s, which is not of a recording",
 			 name == others[i] ? dir : "snapshot.7", name);
 		says(path);
@@ -328,7 +329,7 @@ static void only_files_of_a_recording_are_removed(void **state)
 	assert_int_equal(mkdir(path, 0700), 0);
 	for (unsigned int i = 0; i < sizeof(own) / sizeof(*own); i++)
 		make_file(own[i]);
-	fd = recording_dir_open(AT_FDCWD, dir);
+	fd = recording_dir_open(AT_FDCWD, dir, &made);
 	assert_return_code(fd, errno);
 	close(fd);
 	/* Nothing is left in it. */
@@ -339,35 +340,39 @@ static void only_files_of_a_recording_are_removed(void **state)
 static void an_old_snapshot_that_cannot_be_removed_is_told(void **state)
 {
 	char path[128];
+	bool made;
 
 	(void)state;
 	snprintf(path, sizeof(path), "%s/snapshot.0001", dir);
 	assert_int_equal(mkdir(path, 0700), 0);
 	fake.rmdir_errno = ENOTEMPTY;
-	fails(ENOTEMPTY, recording_dir_open(AT_FDCWD, dir));
+	fails(ENOTEMPTY, recording_dir_open(AT_FDCWD, dir, &made));
 	fake.rmdir_errno = 0;
 	snprintf(path, sizeof(path), "cannot remove %s/snapshot.0001: Directory not empty", dir);
 	says(path);
 	/* A file that is left keeps it, too. */
 	snprintf(path, sizeof(path), "%s/snapshot.0001/meta", dir);
 	assert_int_equal(mkdir(path, 0700), 0);
-	fails(EISDIR, recording_dir_open(AT_FDCWD, dir));
+	fails(EISDIR, recording_dir_open(AT_FDCWD, dir, &made));
 	says("cannot remove snapshot.0001/meta: Is a directory");
 }
 
 static void a_directory_that_cannot_be_read_is_told(void **state)
 {
+	bool made;
+
 	(void)state;
 	/* The first open is that of the directory itself. */
 	fake.fail_open = 2;
-	fails(EMFILE, recording_dir_open(AT_FDCWD, dir));
-	says("cannot read /");
+	fails(EMFILE, recording_dir_open(AT_FDCWD, dir, &made));
+	says(named("cannot read %s: Too many open files", dir));
 }
 
-/* Its descriptor is closed, which may be 0. */
+/* The descriptor is closed, also if it is 0. */
 static void a_file_without_a_stream_is_told(void **state)
 {
-	int input = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), dirfd = recording_dir_open(AT_FDCWD, dir);
+	bool made;
+	int input = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), dirfd = recording_dir_open(AT_FDCWD, dir, &made);
 
 	(void)state;
 	assert_return_code(input, errno);
@@ -392,11 +397,12 @@ static void a_file_without_a_stream_is_told(void **state)
 	close(dirfd);
 }
 
-/* The write fails, the close, both or neither. */
+/* Neither fails, the write, the close, both. */
 static void what_a_file_has_lost_is_told_when_it_is_closed(void **state)
 {
 	static const int errs[] = { 0, EIO, ENOSPC, ENOSPC };
-	int dirfd = recording_dir_open(AT_FDCWD, dir), full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+	bool made;
+	int dirfd = recording_dir_open(AT_FDCWD, dir, &made), full = open("/dev/full", O_WRONLY | O_CLOEXEC);
 
 	(void)state;
 	assert_return_code(dirfd, errno);
@@ -429,14 +435,15 @@ static void what_a_file_has_lost_is_told_when_it_is_closed(void **state)
 	close(dirfd);
 }
 
+/* But a directory that was there before. */
 static void an_aborted_recording_leaves_nothing(void **state)
 {
-	struct auxtrace_recording *rec;
-
-	(void)state;
-	rec = new_recording("0", AUXTRACE_SETUP_USER);
-	auxtrace_recording_abort(rec);
-	assert_int_equal(access(dir, F_OK), -1);
+	for (int there = 1; there >= 0; there--, new_device(state)) {
+		auxtrace_recording_abort(new_recording("0", AUXTRACE_SETUP_USER));
+		auxtrace_close(session);
+		session = NULL;
+		assert_int_equal(rmdir(dir), there ? 0 : -1);
+	}
 	auxtrace_recording_abort(NULL);
 }
 
@@ -607,7 +614,7 @@ static void a_data_ring_that_is_wrong_is_told(void **state)
 		write_record(0, 1);
 		write_bytes(0, nothing, sizeof(nothing));
 		fails(EBADE, auxtrace_recording_finish(rec, NULL));
-		says("CPU 0");
+		says("no record at position ");
 		assert_false(exists("meta"));
 		auxtrace_close(session);
 		session = NULL;
@@ -632,7 +639,8 @@ static void processes_that_cannot_be_read_are_told(void **state)
 {
 	static const int passed_over[] = { ESRCH, ENXIO, ENOENT, EPERM };
 	struct auxtrace_recording *rec;
-	struct rlimit limit, none;
+	struct rlimit limit, no_files;
+	int ret, err;
 
 	(void)state;
 	rec = new_recording("0", AUXTRACE_SETUP_USER);
@@ -645,17 +653,66 @@ static void processes_that_cannot_be_read_are_told(void **state)
 	says("TASK of process ");
 	fake.task_errno = 0;
 	assert_return_code(getrlimit(RLIMIT_NOFILE, &limit), errno);
-	none = limit;
-	none.rlim_cur = 0;
-	assert_return_code(setrlimit(RLIMIT_NOFILE, &none), errno);
-	fails(EMFILE, auxtrace_recording_add_all_tasks(rec));
+	no_files = limit;
+	no_files.rlim_cur = 0;
+	fail_forget();
+	assert_return_code(setrlimit(RLIMIT_NOFILE, &no_files), errno);
+	ret = auxtrace_recording_add_all_tasks(rec);
+	err = errno;
 	assert_return_code(setrlimit(RLIMIT_NOFILE, &limit), errno);
+	assert_int_equal(ret, -1);
+	assert_int_equal(err, EMFILE);
 	says("cannot read /proc: Too many open files");
 	auxtrace_recording_abort(rec);
 	/* A recording that is made all in one leaves nothing then. */
 	fake.task_errno = EIO;
+	assert_int_equal(rmdir(dir), 0);
 	fails(EIO, auxtrace_save(session, dir));
+	says("TASK of process ");
 	assert_int_equal(access(dir, F_OK), -1);
+}
+
+/* By now all that are allowed are open, so what was made is not even listed with ease. */
+static void a_recording_without_descriptors_leaves_nothing(void **state)
+{
+	for (unsigned int there = 0; there < 2; there++, new_device(state)) {
+		struct rlimit limit, few;
+		int next, more, kept;
+
+		set_up("0,1", AUXTRACE_SETUP_USER);
+		next = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+		assert_return_code(next, errno);
+		close(next);
+		assert_return_code(getrlimit(RLIMIT_NOFILE, &limit), errno);
+		if (!there)
+			assert_int_equal(rmdir(dir), 0);
+		for (more = 0, kept = 0; !kept && more < 16; more++) {
+			struct auxtrace_recording *rec;
+			int err;
+
+			few = (struct rlimit){ .rlim_cur = next + more, .rlim_max = limit.rlim_max };
+			fail_forget();
+			assert_return_code(setrlimit(RLIMIT_NOFILE, &few), errno);
+			rec = auxtrace_recording_create(session, dir);
+			err = errno;
+			assert_return_code(setrlimit(RLIMIT_NOFILE, &limit), errno);
+			kept = !!rec;
+			if (rec) {
+				auxtrace_recording_abort(rec);
+			} else {
+				assert_int_equal(err, EMFILE);
+				says("Too many open files");
+			}
+			assert_false(exists("cpu0.aux"));
+			assert_int_equal(access(dir, F_OK), there ? 0 : -1);
+		}
+		/* A ring, the directory, and a file of each CPU, at least. */
+		assert_true(kept && more > 3);
+		auxtrace_close(session);
+		session = NULL;
+		if (!there)
+			assert_int_equal(mkdir(dir, 0700), 0);
+	}
 }
 
 /* A sample of CPU 1 that is in a slot, up to what was produced there. */
@@ -840,6 +897,7 @@ int main(void)
 		t(a_file_without_a_stream_is_told),
 		t(what_a_file_has_lost_is_told_when_it_is_closed),
 		t(an_aborted_recording_leaves_nothing),
+		t(a_recording_without_descriptors_leaves_nothing),
 		t(save_is_all_in_one),
 		t(before_the_setup_nothing_can_be_saved),
 		t(a_full_disk_is_told),

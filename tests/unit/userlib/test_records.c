@@ -442,7 +442,7 @@ static void an_overwritable_ring_that_holds_no_record_is_not_believed(void **sta
 	}
 }
 
-/* Such a size is the first that is read of the newest record. */
+/* The library reads the size of the newest record first. */
 static void a_size_that_no_record_has_is_not_believed(void **state)
 {
 	static const uint32_t sizes[] = { 0, 8, 16, 28, 44, 65536 };

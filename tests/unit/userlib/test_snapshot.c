@@ -2,6 +2,7 @@
 #include "recording_case.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -190,7 +191,7 @@ static void without_slots_a_snapshot_pauses_and_resumes_who_ran(void **state)
 	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
 }
 
-/* Then it is not known what ran before, and would be resumed: nothing is paused. */
+/* The snapshot would not know which CPUs to resume, so it pauses none. */
 static void a_status_page_that_cannot_be_read_is_told(void **state)
 {
 	struct auxtrace_recording *rec;
@@ -199,20 +200,22 @@ static void a_status_page_that_cannot_be_read_is_told(void **state)
 	set_up_data(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_DATA_OVERWRITE, 0);
 	rec = auxtrace_recording_create(session, dir);
 	assert_non_null(rec);
+	fake.clock_step = 1;
 	fake.channel[1].status->seq = 1;
 	fails(EAGAIN, auxtrace_recording_snapshot(rec));
 	says("the status page of CPU 1 stays inconsistent");
+	fake.clock_step = 0;
 	assert_int_equal(fake.snapshot.size, 0);
 	fake.channel[1].status->seq = 2;
 	assert_int_equal(auxtrace_recording_snapshot(rec), 1);
 	auxtrace_recording_abort(rec);
 }
 
-/* The first ones: those for all processes of this machine are not counted here. */
+/* Without slots, the processes of the machine are read after all else; with slots, before the trace is written. */
 static void each_of_its_own_allocations_may_fail(void **state)
 {
 	for (uint32_t slots = 0; slots < 4; slots += 2)
-		for (int n = 1; n <= 10; n++, new_device(state)) {
+		for (int n = 1; n <= (slots ? 3 : 7); n++, new_device(state)) {
 			struct auxtrace_recording *rec;
 
 			set_up_data(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE |
@@ -230,7 +233,7 @@ static void each_of_its_own_allocations_may_fail(void **state)
 		}
 }
 
-/* What cannot be resumed is told; nothing is asked of no CPU. */
+/* If all CPUs were paused before, RESUME is not called. */
 static void who_ran_is_resumed_and_nobody_else(void **state)
 {
 	struct auxtrace_recording *rec;
@@ -274,6 +277,35 @@ static void break_ring(unsigned int cpu, struct auxtrace_cut *cut)
 	cut->data_end = fake.channel[0].status->data_head;
 }
 
+static void leave_letter(unsigned int cpu, struct auxtrace_cut *cut)
+{
+	char path[128];
+
+	(void)cpu;
+	(void)cut;
+	snprintf(path, sizeof(path), "%s/snapshot.0001/letter", dir);
+	close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+}
+
+/* Somebody else writes into its directory, which cannot be removed then. */
+static void why_a_snapshot_failed_is_told_whatever_cannot_be_removed(void **state)
+{
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	fake.no_uring = true;
+	set_up_data(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE, 2);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	produce_in_slot(0, 100);
+	fake.on_snapshot = leave_letter;
+	fake.write_errno = EDQUOT;
+	fails(EDQUOT, auxtrace_recording_snapshot(rec));
+	says("/cpu0.aux: Disk quota exceeded");
+	assert_true(exists("snapshot.0001/letter"));
+	auxtrace_recording_abort(rec);
+}
+
 static void a_snapshot_that_cannot_be_written_is_told(void **state)
 {
 	struct auxtrace_recording *rec;
@@ -292,7 +324,7 @@ static void a_snapshot_that_cannot_be_written_is_told(void **state)
 	}
 	fake.on_snapshot = break_ring;
 	fails(EBADE, auxtrace_recording_snapshot(rec));
-	says("CPU 0");
+	says("no record at position ");
 	assert_false(exists("snapshot.0001"));
 	auxtrace_recording_abort(rec);
 }
@@ -311,6 +343,13 @@ static void a_snapshot_that_fails_leaves_no_directory_and_all_goes_on(void **sta
 	says("holds a snapshot");
 	assert_false(exists("snapshot.0001"));
 	fake.fail.err = 0;
+	/* Its first files, too, cannot be opened. */
+	for (int n = 1; n <= 5; n++) {
+		fake.fail_open = n;
+		fails(EMFILE, auxtrace_recording_snapshot(rec));
+		assert_int_equal(fake.fail_open, 0);
+		assert_false(exists("snapshot.0001"));
+	}
 	/* The slot is released also if it cannot be written. */
 	fake.channel[0].status->running = 1;
 	fails(EBUSY, auxtrace_recording_snapshot(rec));
@@ -325,7 +364,7 @@ static void a_snapshot_that_fails_leaves_no_directory_and_all_goes_on(void **sta
 	fake.fail.err = 0;
 	assert_int_equal(auxtrace_recording_snapshot(rec), 1);
 	auxtrace_recording_abort(rec);
-	assert_int_equal(access(dir, F_OK), -1);
+	assert_int_equal(rmdir(dir), 0);
 }
 
 static void take_wrong_cpu(unsigned int cpu, struct auxtrace_cut *cut)
@@ -506,6 +545,7 @@ int main(void)
 		t(each_of_its_own_allocations_may_fail),
 		t(who_ran_is_resumed_and_nobody_else),
 		t(a_snapshot_that_cannot_be_written_is_told),
+		t(why_a_snapshot_failed_is_told_whatever_cannot_be_removed),
 		t(a_snapshot_that_fails_leaves_no_directory_and_all_goes_on),
 		t(a_cut_of_another_cpu_fails_and_what_is_in_flight_is_written),
 		t(each_allocation_that_fails_is_told),

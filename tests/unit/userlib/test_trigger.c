@@ -151,7 +151,7 @@ static void counts_are_read_and_the_last_ones_come_with_the_delete(void **state)
 	auxtrace_close(s);
 }
 
-/* As when a process has inherited the file and a library of its own. */
+/* A process may inherit the file. Its library does not know the triggers of the other. */
 static void a_trigger_that_was_added_elsewhere_can_be_deleted(void **state)
 {
 	struct auxtrace_session *s = set_up(0, PAGE, 0);
@@ -393,7 +393,7 @@ static void a_sample_needs_a_ring(void **state)
 	auxtrace_close(s);
 }
 
-/* The largest sample is accepted: what is left to be said of is the period. */
+/* The size is right, so the message blames the period. */
 static void a_sample_has_a_maximum(void **state)
 {
 	static const struct {
@@ -433,7 +433,7 @@ static void a_sample_has_a_maximum(void **state)
 	}
 }
 
-/* Whose address and length go together goes on to the kernel, which has its own reasons. */
+/* Where type, length and address are possible, the message names the address only. */
 static void a_breakpoint_has_a_type_a_length_and_an_address_to_them(void **state)
 {
 	static const struct {
@@ -481,6 +481,7 @@ static void an_offset_behind_the_end_of_a_program_is_told(void **state)
 	int fd = mkstemp(path);
 
 	(void)state;
+	assert_return_code(fd, errno);
 	assert_int_equal(ftruncate(fd, 10), 0);
 	fake.fail.nr = AUXTRACE_IOC_TRIGGER_ADD;
 	fake.fail.err = EINVAL;

@@ -2,6 +2,7 @@
 #ifndef SHIM_LINUX_SLAB_H
 #define SHIM_LINUX_SLAB_H
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,10 @@
 #define GFP_KERNEL_ACCOUNT		0
 #define __GFP_NOWARN			0
 #define __GFP_RETRY_MAYFAIL		0
-#define kzalloc_node(size, gfp, node)	((void)(node), calloc(1, size))
+/* While it is true there is no memory for a channel. */
+__attribute__((weak)) bool shim_no_memory;
+
+#define kzalloc_node(size, gfp, node)	((void)(node), shim_no_memory ? NULL : calloc(1, size))
 #define kvzalloc(size, gfp)		calloc(1, size)
 #define struct_size(p, member, n)	(sizeof(*(p)) + sizeof((p)->member[0]) * (n))
 #define kvfree(p)			free(p)
