@@ -627,11 +627,15 @@ static void a_status_page_that_is_wrong_is_told(void **state)
 	struct auxtrace_recording *rec;
 
 	(void)state;
-	rec = new_recording("0,1", AUXTRACE_SETUP_USER);
+	set_up_data(AUXTRACE_SETUP_USER, 0);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
 	produce(0, 100);
+	write_record(0, 1);
 	fake.channel[1].status->produced = SIZE + 1;
 	fails(EBADE, auxtrace_recording_drain(rec));
 	assert_int_equal(fake.channel[0].user->aux_tail, 0);
+	assert_int_equal(fake.channel[0].user->data_tail, 0);
 	auxtrace_recording_abort(rec);
 }
 

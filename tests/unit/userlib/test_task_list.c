@@ -1122,6 +1122,21 @@ static void a_fork_that_cannot_be_read_ends_what_had_the_number(void **state)
 	}
 }
 
+static void an_address_space_may_end_as_it_begins(void **state)
+{
+	struct auxtrace_recording *rec = new_recording("0", AUXTRACE_SETUP_USER);
+	uint64_t fork = __builtin_ia32_rdtsc();
+
+	(void)state;
+	write_process("maps", PROGRAM);
+	assert_int_equal(auxtrace_recording_begin_task(rec, 0, fork), 0);
+	assert_int_equal(auxtrace_recording_end_task(rec, 0, fork - 1), 0);
+	assert_int_equal(auxtrace_recording_end_task(rec, 0, fork), 0);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	assert_int_equal(value_of("", "\nbegin_tsc "), fork);
+	assert_int_equal(value_of("", "\nend_tsc "), fork);
+}
+
 /* It was read, so it was there: the report is of another time. */
 static void a_begin_after_the_reading_is_not_believed(void **state)
 {
@@ -1172,6 +1187,7 @@ int main(void)
 		p(a_process_that_is_gone_has_lost_its_page_tables),
 		p(threads_that_cannot_be_asked_are_told),
 		p(a_fork_that_cannot_be_read_ends_what_had_the_number),
+		p(an_address_space_may_end_as_it_begins),
 		p(a_begin_after_the_reading_is_not_believed),
 	};
 
