@@ -81,7 +81,6 @@ static int parse_term(const char *text, size_t len, uint64_t *config)
 	if (name_len < len) {
 		const char *number = text + name_len + 1;
 
-		errno = 0;
 		value = strtoul(number, &end, 0);
 		if (end == number || end != text + len || *number == '-')
 			return fail(EINVAL, "\"%.*s\" is not a value for %s: it takes a number",
