@@ -693,6 +693,23 @@ static void each_member_that_a_kind_does_not_use_is_named(void **state)
 	}
 }
 
+static void members_and_properties_have_bits_of_their_own(void **state)
+{
+	static const u32 bits[] = {
+		USES_ATTR, USES_NUMBER, USES_ADDRESS, USES_NAME, USES_BOUND, USES_OTHERS,
+		USES_LIMITS, USES_ALL_CPUS, USES_DELAY, USES_SAMPLE,
+		TRIGGER_IS_COUNTED << 16, TRIGGER_IS_CLOCK << 16, TRIGGER_IS_DELAYED << 16,
+		TRIGGER_IS_BROADCAST << 16,
+	};
+	u32 seen = 0;
+
+	for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++) {
+		assert_true(bits[i] && !(bits[i] & (bits[i] - 1)));
+		assert_false(seen & bits[i]);
+		seen |= bits[i];
+	}
+}
+
 /* ---- remote ------------------------------------------------------------- */
 
 static void send(int cpu, u32 action, u32 id)
@@ -898,6 +915,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_clock_may_be_the_first_trigger, begin_tasks, end_tasks),
 		LATENCY(clocks_of_clocks_are_refused),
 		cmocka_unit_test(each_member_that_a_kind_does_not_use_is_named),
+		cmocka_unit_test(members_and_properties_have_bits_of_their_own),
 		cmocka_unit_test_setup(the_last_word_wins_on_each_cpu, begin),
 		cmocka_unit_test_setup(a_cpu_that_was_offline_is_called_again, begin),
 		cmocka_unit_test_setup(a_freeze_does_not_replace_a_toggle, begin),
