@@ -74,6 +74,7 @@ static DEFINE_PER_CPU(struct pt_cpu, pt_cpus);
  * @seen_base: IA32_RTIT_OUTPUT_BASE when the pointers were last read or written
  * @seen_index: lower half of IA32_RTIT_OUTPUT_MASK_PTRS then; holds the region's index
  * @seen_region: position at which that region begins
+ * @one_table: each slot has one table, so IA32_RTIT_OUTPUT_BASE does not change while tracing
  * @pointers_stale: the output pointers must be written before the next start
  */
 struct pt {
@@ -85,6 +86,7 @@ struct pt {
 	u64 seen_base;
 	u32 seen_index;
 	u64 seen_region;
+	bool one_table;
 	bool pointers_stale;
 };
 
@@ -263,6 +265,7 @@ static int pt_setup(struct auxt_channel *ch, u32 flags, u64 config)
 		kfree(pt);
 		return err;
 	}
+	pt->one_table = pt->topa->nr_tables == 1;
 	pt->config = config;
 	pt->ctl = pt_caps_ctl(config) | RTIT_CTL_TOPA;
 	if (flags & AUXTRACE_SETUP_KERNEL)
@@ -339,6 +342,12 @@ static __always_inline bool pt_is_near(const struct pt *pt, u64 base, u64 mask_p
 		return false;
 	*position = pt->seen_region + offset;
 	return true;
+}
+
+/* Tracing that is Stopped leaves the pointers so; tracing that is on does not. */
+static __always_inline bool pt_is_at_end_of_region(u64 mask_ptrs)
+{
+	return mask_ptrs >> TOPA_POINTER_OFFSET_SHIFT == AUXT_REGION_SIZE;
 }
 
 static int pt_write_pointers(struct auxt_channel *ch)
@@ -507,13 +516,23 @@ static noinline u32 pt_locate(struct auxt_channel *ch, u32 status, u64 base, u64
 }
 NOKPROBE_SYMBOL(pt_locate);
 
+/*
+ * TriggerEn implies TraceEn and neither Error nor Stopped (SDM, "Trigger Enable (TriggerEn)"). So
+ * one read before TraceEn is cleared tells all three. What the CPU meets between that read and the
+ * write:
+ *
+ *  - Stopped shows in the pointers, and the status is read again.
+ *  - Error is not noticed. Only trace of these few instructions is lost. If its cause persists,
+ *    the next window shows it.
+ */
 static u32 pt_stop(struct auxt_channel *ch)
 {
+	bool triggered = auxt_rdmsr(MSR_IA32_RTIT_STATUS) & RTIT_STATUS_TRIGGEREN;
 	struct pt *pt = pt_of(ch);
+	u32 status = 0, found = 0;
 	u64 base, mask_ptrs;
-	u32 status, found = 0;
 
-	if (unlikely(!(auxt_rdmsr(MSR_IA32_RTIT_CTL) & RTIT_CTL_TRACEEN)))
+	if (unlikely(!triggered && !(auxt_rdmsr(MSR_IA32_RTIT_CTL) & RTIT_CTL_TRACEEN)))
 		found = TRACE_FOREIGN;
 	else if (unlikely(auxt_wrmsr(MSR_IA32_RTIT_CTL, pt->ctl) && pt_turn_off()))
 		found = TRACE_ERROR;
@@ -523,9 +542,10 @@ static u32 pt_stop(struct auxt_channel *ch)
 	 */
 	wmb();
 	ch->off_tsc = rdtsc();
-	status = auxt_rdmsr(MSR_IA32_RTIT_STATUS);
-	base = auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_BASE);
 	mask_ptrs = auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_MASK);
+	base = likely(pt->one_table) ? pt->seen_base : auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_BASE);
+	if (unlikely(!triggered || pt_is_at_end_of_region(mask_ptrs)))
+		status = auxt_rdmsr(MSR_IA32_RTIT_STATUS);
 	if (likely(!(status & (RTIT_STATUS_ERROR | RTIT_STATUS_STOPPED)) &&
 		   pt_is_near(pt, base, mask_ptrs, &ch->aux.produced)))
 		return found;

@@ -21,8 +21,9 @@
 
 #define PAGE		AUXT_REGION_SIZE
 #define SLOTS		2
-#define PAGES		1024ull		/* three tables, in overwrite mode five */
-#define SIZE		(PAGES * PAGE)
+#define LARGE		1024		/* three tables, in overwrite mode five */
+#define SMALL		128		/* one table, in overwrite mode for three laps */
+#define SIZE		(pages * PAGE)
 #define MOST_TABLES	5
 #define TABLE		0x123000ull
 #define AREA		0x40000000ull
@@ -35,6 +36,7 @@ void shim_point(void)
 {
 }
 
+static u64 pages;	/* of a slot */
 static u64 tsc;
 
 u64 rdtsc(void)
@@ -48,7 +50,8 @@ static struct {
 	u64 base, mask, ctl, status, global_status;
 	unsigned int fault;	/* the write that faults: 1 is the next; 0: none */
 	unsigned int refuse;	/* likewise, and all later ones */
-	unsigned int writes;
+	unsigned int writes, reads;
+	u64 late;		/* bytes that it writes just before TraceEn is cleared */
 	u32 unreadable;		/* MSR whose RDMSR faults */
 	u64 vmx_misc;
 	unsigned long cr4;
@@ -75,9 +78,19 @@ static u64 *reg(u32 msr)
 	}
 }
 
+static bool tracing(void)
+{
+	return cpu.ctl & RTIT_CTL_TRACEEN;
+}
+
+static void hardware_writes(u64 bytes);
+
 u64 auxt_rdmsr(u32 msr)
 {
-	return *reg(msr);
+	bool triggered = tracing() && !(cpu.status & (RTIT_STATUS_ERROR | RTIT_STATUS_STOPPED));
+
+	cpu.reads++;
+	return *reg(msr) | (msr == MSR_IA32_RTIT_STATUS && triggered ? RTIT_STATUS_TRIGGEREN : 0);
 }
 
 int auxt_rdmsr_safe(u32 msr, u64 *value)
@@ -105,6 +118,10 @@ int auxt_wrmsr(u32 msr, u64 value)
 	if (cpu.ctl & RTIT_CTL_TRACEEN &&
 	    (msr != MSR_IA32_RTIT_CTL || (value & RTIT_CTL_TRACEEN && value != cpu.ctl)))
 		return -EIO;
+	if (tracing() && cpu.late) {
+		hardware_writes(cpu.late);
+		cpu.late = 0;
+	}
 	*reg(msr) = value;
 	return 0;
 }
@@ -135,11 +152,6 @@ void cpuid_count(u32 leaf, u32 subleaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx)
 	*edx = cpu.leaf[subleaf].edx;
 }
 
-static bool tracing(void)
-{
-	return cpu.ctl & RTIT_CTL_TRACEEN;
-}
-
 /* ---- the rest of the module -------------------------------------------------- */
 
 static u64 tables[SLOTS][MOST_TABLES][TOPA_ENTRIES_PER_TABLE];
@@ -165,8 +177,8 @@ static void fill_tables(struct auxt_channel *ch, unsigned int slot)
 	}
 	auxt_topa_link(t);
 	for (unsigned long i = 0; i < t->nr_regions; i++) {
-		auxt_topa_set_region(t, i, AREA + slot * SIZE + i % PAGES * PAGE);
-		if (ch->aux.overwrite && i % PAGES == PAGES - 1)
+		auxt_topa_set_region(t, i, AREA + slot * SIZE + i % pages * PAGE);
+		if (ch->aux.overwrite && i % pages == pages - 1)
 			auxt_topa_mark(t, i, TOPA_ENTRY_INT);
 	}
 	ch->aux.cycle = t->nr_regions * PAGE;
@@ -269,8 +281,9 @@ static int set_up(u32 flags, u64 config, bool overwrite)
 	return auxt_pt.setup(&channel, flags, config);
 }
 
-static int begin(void **state)
+static int begin_with(u64 nr_pages)
 {
+	pages = nr_pages;
 	memset(&cpu, 0, sizeof(cpu));
 	cpu.base = WAS_BASE;
 	cpu.mask = WAS_MASK;
@@ -283,6 +296,16 @@ static int begin(void **state)
 	auxt_pt_detect();
 	assert_int_equal(set_up(AUXTRACE_SETUP_USER, 0, false), 0);
 	return 0;
+}
+
+static int begin(void **state)
+{
+	return begin_with(LARGE);
+}
+
+static int begin_small(void **state)
+{
+	return begin_with(SMALL);
 }
 
 static int end(void **state)
@@ -477,16 +500,21 @@ static u64 some_bytes(u64 most)
 	return bytes[random() % (sizeof(bytes) / sizeof(bytes[0]))];
 }
 
-/* A window of so many bytes, between the present marks. Returns what stop() found. */
+/*
+ * A window of so many bytes, between the present marks. The CPU may write some of them while it is
+ * being stopped. Returns what stop() found.
+ */
 static u32 window(u64 bytes, bool new_window)
 {
-	u64 status = cpu.status, stopped_at;
+	u64 status = cpu.status, stopped_at, late = random() % 2 ? bytes / (1 + random() % 3) : 0;
 	u32 found;
 
 	assert_int_equal(auxt_pt.start(&channel, new_window), 0);
 	assert_true(tracing());
 	assert_int_equal(cpu.status, new_window ? 0 : status);
-	hardware_writes(bytes);
+	hardware_writes(bytes - late);
+	if (!(cpu.status & RTIT_STATUS_STOPPED))
+		cpu.late = late;
 	/* In more than a lap an interrupt would have come. */
 	if (bytes < SIZE)
 		assert_int_equal(auxt_pt.interrupt(&channel), written >= channel.aux.int_mark);
@@ -540,13 +568,16 @@ static void an_area_may_fill_from_its_begin_to_its_end(void **state)
 
 static unsigned int writes_of_start(bool new_window)
 {
-	unsigned int before = cpu.writes, writes;
+	unsigned int before = cpu.writes, reads, writes;
 
 	assert_int_equal(auxt_pt.start(&channel, new_window), 0);
 	writes = cpu.writes - before;
 	hardware_writes(100);
+	reads = cpu.reads;
 	assert_int_equal(auxt_pt.stop(&channel), 0);
 	assert_int_equal(cpu.writes - before, writes + 1);
+	/* The status and a pointer; which table it is, if there are several. */
+	assert_int_equal(cpu.reads - reads, pages == SMALL ? 2 : 3);
 	return writes;
 }
 
@@ -568,7 +599,7 @@ static void a_start_writes_what_has_changed_and_a_stop_one_register(void **state
 static void each_lap_of_each_slot_ends_with_an_interrupt(void)
 {
 	for (unsigned int slot = 0; slot < SLOTS; slot++)
-		for (unsigned long end = PAGES - 1; end < topa[slot].nr_regions; end += PAGES)
+		for (unsigned long end = pages - 1; end < topa[slot].nr_regions; end += pages)
 			assert_true(*auxt_topa_entry(&topa[slot], end) & TOPA_ENTRY_INT);
 }
 
@@ -581,7 +612,7 @@ static void overwrite_mode_interrupts_at_each_lap_and_deadline_in_each_slot(void
 	srandom(1);
 	assert_int_equal(auxt_pt.claim(&channel), 0);
 	for (int i = 0; i < 2000; i++) {
-		u64 bytes = some_bytes(SIZE);
+		u64 bytes = some_bytes(SIZE) % pos->cycle;
 
 		/* Round the whole cycle, to just before where it was. */
 		if (i % 16 == 0)
@@ -875,6 +906,7 @@ static void a_setup_is_checked_against_the_cpus(void **state)
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, begin, end)
+#define SMALL_T(f) { "small_area_" #f, f, begin_small, end, NULL }
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_cpu_without_the_leaf_has_no_capabilities),
 		T(a_session_restores_the_registers),
@@ -887,12 +919,18 @@ int main(void)
 		T(a_start_finds_what_others_turned_on),
 		T(a_cpu_that_has_less_than_the_session_asks_refuses_the_claim),
 		T(full_trace_interrupts_and_stops_at_its_marks_only),
+		SMALL_T(full_trace_interrupts_and_stops_at_its_marks_only),
 		T(an_area_may_fill_from_its_begin_to_its_end),
+		SMALL_T(an_area_may_fill_from_its_begin_to_its_end),
 		T(a_start_writes_what_has_changed_and_a_stop_one_register),
+		SMALL_T(a_start_writes_what_has_changed_and_a_stop_one_register),
 		T(overwrite_mode_interrupts_at_each_lap_and_deadline_in_each_slot),
+		SMALL_T(overwrite_mode_interrupts_at_each_lap_and_deadline_in_each_slot),
 		T(a_whole_cycle_within_the_first_region_is_counted),
+		SMALL_T(a_whole_cycle_within_the_first_region_is_counted),
 		T(pointers_that_no_table_has_are_an_error),
 		T(an_error_and_foreign_code_are_told_with_the_position),
+		SMALL_T(an_error_and_foreign_code_are_told_with_the_position),
 		T(stopped_is_an_interrupt_before_the_pointers_have_moved),
 		T(a_session_traces_what_it_asks_for),
 		T(a_setup_without_tables_leaves_nothing),
