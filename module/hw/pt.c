@@ -344,7 +344,7 @@ static __always_inline bool pt_is_near(const struct pt *pt, u64 base, u64 mask_p
 	return true;
 }
 
-/* Tracing that is Stopped leaves the pointers so; tracing that is on does not. */
+/* SDM, "ToPA STOP": Stopped leaves the pointers so. Otherwise they go on to the next region. */
 static __always_inline bool pt_is_at_end_of_region(u64 mask_ptrs)
 {
 	return mask_ptrs >> TOPA_POINTER_OFFSET_SHIFT == AUXT_REGION_SIZE;
