@@ -73,12 +73,24 @@ int auxt_status(struct auxt_session *session, void *data)
 	return 0;
 }
 
+static bool status_has_new_tail(const struct auxt_session *session)
+{
+	unsigned int cpu;
+
+	for_each_cpu(cpu, session->group.cpus)
+		if (auxt_settle_has_new_tail(session->group.channels[cpu]))
+			return true;
+	return false;
+}
+
 /* Takes new tails. Sends an IPI only to CPUs where the reader has moved one. */
 static void status_sync_tails(struct auxt_session *session)
 {
 	cpumask_var_t moved;
 	unsigned int cpu;
 
+	if (!status_has_new_tail(session))
+		return;
 	/* If there is no memory, the next trace interrupt takes the tails. */
 	if (!zalloc_cpumask_var(&moved, GFP_KERNEL))
 		return;
@@ -133,6 +145,8 @@ __poll_t auxt_poll(struct auxt_session *session, struct file *file,
 	bool stopped;
 
 	poll_wait(file, &session->group.waiters, wait);
+	/* The caller is in the queue before it looks: pairs with settle_wake() in core/settle.c. */
+	smp_mb();
 	if (auxt_session_state(session) == AUXTRACE_STATE_NEW)
 		return EPOLLERR;
 	status_sync_tails(session);

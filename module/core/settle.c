@@ -34,8 +34,8 @@
  *
  * - @now.pmis is changed only in NMIs, @now.*_asked only outside of NMIs.
  * - @todo is changed by single instructions.
- * - @notified and @notified_position are set after the loop, by each context that has run the loop
- *   or left its work to it. @notified is cleared in the loop for an event that moves no position.
+ * - @notified and @notified_consumed are set after the loop, by each context that has run the loop
+ *   or left its work to it. @notified is cleared in the loop for an event that readers may wait for alone.
  *   If a nested context overwrites that, the only consequence is one notification more.
  *   @notify_ended is how a context notices that another has nested.
  *
@@ -52,6 +52,7 @@
 #include <linux/kprobes.h>
 #include <linux/sched.h>
 #include <linux/string.h>
+#include <linux/wait.h>
 #include <asm/msr.h>
 #include <asm/tsc.h>
 #include "core/inhibit.h"
@@ -548,11 +549,26 @@ void auxt_settle_run(struct auxt_channel *ch, u32 todo)
 }
 NOKPROBE_SYMBOL(auxt_settle_run);
 
+/*
+ * Readers wait, so they must be woken. wq_has_sleeper() has a full barrier between what was
+ * published and its look at the queue. It pairs with the one in auxt_poll(): either the reader
+ * sees what was published, or this function sees the reader.
+ */
+static __always_inline void settle_wake(struct auxt_channel *ch)
+{
+	if (wq_has_sleeper(&ch->group->waiters))
+		irq_work_queue(&ch->wake);
+}
+
 /**
  * auxt_settle_notify() - wake readers if there is something new for them
  * @ch: the channel
  *
- * Wakes them once for each event or advance of a position, not for each request.
+ * Wakes them once when the channel becomes readable, not for all that is added then: a reader that
+ * has not read yet finds that, too. The channel may have ceased to be readable and be so again
+ * since the last call: a writer takes the reader's tail, the reader polls and sleeps, and the same
+ * writer reaches the watermark. Then the positions up to which the reader has read have advanced,
+ * so readers are woken again for each advance of these.
  *
  * An NMI that nests here may notify, too, and what this call has found before is then old: say, an
  * AUX tail was not taken, but the NMI has taken it, and there is nothing to read any more. If only
@@ -561,7 +577,7 @@ NOKPROBE_SYMBOL(auxt_settle_run);
  */
 void auxt_settle_notify(struct auxt_channel *ch)
 {
-	u64 position = 0;
+	u64 consumed = 0;
 	u32 inhibit;
 	bool ready;
 
@@ -569,25 +585,20 @@ void auxt_settle_notify(struct auxt_channel *ch)
 	inhibit = auxt_channel_inhibited(ch);
 	ready = inhibit & (AUXTRACE_INHIBIT_HWERROR | AUXTRACE_INHIBIT_FROZEN) ||
 		(ch->drained && auxt_channel_is_readable(ch, inhibit & AUXTRACE_INHIBIT_SETUP));
-	/*
-	 * Each term only grows, so the sum grows with each advance. data_consumed is part of it:
-	 * a writer may take the reader's tail and still find no space, and the reader may have
-	 * polled between the two.
-	 */
+	/* Each term only grows, so the sum changes if one of them does. */
 	if (ready)
-		position = READ_ONCE(ch->aux.produced) + READ_ONCE(ch->status->data_head) +
-			   READ_ONCE(ch->status->data_consumed);
+		consumed = READ_ONCE(ch->status->consumed) + READ_ONCE(ch->status->data_consumed);
 
 	if (unlikely(ready && (!READ_ONCE(ch->notified) ||
-			       READ_ONCE(ch->notified_position) != position)))
-		irq_work_queue(&ch->wake);
-	else if (unlikely(READ_ONCE(ch->starved) && auxt_tail_poll_is_due(ch)))
+			       READ_ONCE(ch->notified_consumed) != consumed)))
+		settle_wake(ch);
+	if (unlikely(READ_ONCE(ch->starved) && auxt_tail_poll_is_due(ch)))
 		irq_work_queue(&ch->wake);
 	WRITE_ONCE(ch->notified, ready);
-	WRITE_ONCE(ch->notified_position, position);
+	WRITE_ONCE(ch->notified_consumed, consumed);
 	if (unlikely(READ_ONCE(ch->notify_ended) && ready)) {
 		WRITE_ONCE(ch->notified, false);
-		irq_work_queue(&ch->wake);
+		settle_wake(ch);
 	}
 	WRITE_ONCE(ch->notify_ended, true);
 }

@@ -208,7 +208,8 @@ struct auxt_group {
  *	may be set again by now.)
  * @notify_ended: a call of auxt_settle_notify() has ended since the last one began
  * @notified: readers have been notified that there is something to read
- * @notified_position: sum of the positions at that notification, see auxt_settle_notify()
+ * @notified_consumed: sum of the positions up to which they had read then, see
+ *	auxt_settle_notify()
  * @tail_poll: timer that polls the reader's tail. See tail_poll.c
  * @tail_polling: @tail_poll runs or is about to be started
  * @fresh: no window has begun since START
@@ -255,7 +256,7 @@ struct auxt_channel {
 	bool starved;
 	bool notified;
 	bool notify_ended;
-	u64 notified_position;
+	u64 notified_consumed;
 	struct hrtimer tail_poll;
 	bool tail_polling;
 	bool fresh;

@@ -13,6 +13,7 @@
 #include <linux/kprobes.h>
 #include <linux/poll.h>
 #include <linux/time64.h>
+#include <linux/wait.h>
 #include "compat/hrtimer.h"
 #include "compat/irq_work.h"
 #include "compat/workqueue.h"
@@ -82,6 +83,9 @@ static void tail_poll_wake(struct irq_work *work)
 	struct auxt_channel *ch = container_of(work, struct auxt_channel, wake);
 
 	auxt_tail_poll_begin(ch);
+	/* The queue's lock is the session's: leave it alone if nobody waits. See settle_wake(). */
+	if (!wq_has_sleeper(&ch->group->waiters))
+		return;
 	if (IS_ENABLED(CONFIG_PREEMPT_RT))
 		auxt_queue_unbound_work(&ch->group->wakeup);
 	else

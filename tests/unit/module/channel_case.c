@@ -191,12 +191,19 @@ static void check_page(void)
 	assert_true(page->resumes_done <= page->resumes_asked);
 }
 
+void (*other_cpu)(void);
+
 void shim_point(void)
 {
 	static bool busy;
 
 	if (channel && !busy)
 		check_page();
+	if (channel && !busy && other_cpu) {
+		busy = true;
+		other_cpu();
+		busy = false;
+	}
 	if (busy || nmi.running)
 		return;
 	busy = true;
@@ -479,6 +486,7 @@ void unmake(void)
 	struct auxt_channel *ch = channel;
 
 	quiet();
+	other_cpu = NULL;
 	auxt_channel_inhibit(ch, AUXTRACE_INHIBIT_SETUP);
 	auxt_channel_detach(ch);
 	assert_null(auxt_channel_here(0));

@@ -99,6 +99,9 @@ extern struct nmi_plan {
 	u64 position;		/* of the hardware when it last asserted its interrupt */
 } nmi;
 
+/* What another CPU does at each point; NULL: nothing. It cannot be interrupted there. */
+extern void (*other_cpu)(void);
+
 /*
  * Two events that nest in one call: a RESUME, and a FREEZE after readers have woken. That is more
  * than a CPU does, as calls run with interrupts off: only NMIs nest.

@@ -357,29 +357,146 @@ static void write_and_sync(u64 bytes)
 	auxt_settle_sync(channel);
 }
 
-/* An AUX record is written for each advance of the AUX area: here one as long as the advance. */
-static void bytes_and_records_that_advance_alike_wake_the_reader(void **state)
+/* Whatever is added beyond it: again only when the reader has read, and enough is left or added. */
+static void a_watermark_wakes_the_reader_once(void **state)
 {
-	u64 before, size;
+	u64 size;
 
 	make_with((struct auxtrace_setup) { .data_size = DATA_SIZE,
 		  .aux_watermark = AUXT_REGION_SIZE });
-	start(false);
 	hw.rate = 0;
-	write_and_sync(AUXT_REGION_SIZE);
-	before = status_page.data_head;
-	write_and_sync(8);
-	size = status_page.data_head - before;
+	start(false);
+	write_and_sync(AUXT_REGION_SIZE - 8);
+	assert_false(channel->wake.queued);
+	size = status_page.data_head;
 	assert_true(size);
-	write_and_sync(size);
-	assert_int_equal(status_page.data_head, before + 2 * size);
+	write_and_sync(8);
 	assert_true(channel->wake.queued);
-	/* Nor does it matter how much of the records the reader frees at the same time. */
-	user_page.data_tail = 2 * size;
-	write_and_sync(size);
-	assert_int_equal(status_page.data_consumed, 2 * size);
+	write_and_sync(AUXT_REGION_SIZE);
+	assert_false(channel->wake.queued);
+	/* It has read some, and there is more than a watermark left. */
+	user_page.aux_tail = 8;
+	write_and_sync(0);
+	assert_true(channel->wake.queued);
+	write_and_sync(8);
+	assert_false(channel->wake.queued);
+	/* Some records: there is a watermark of AUX data still. */
+	user_page.data_tail = size;
+	irq_work_sync(&channel->wake);
+	auxt_settle_sync_tails(channel);
+	assert_int_equal(status_page.data_consumed, size);
+	assert_true(channel->wake.queued);
+	/* All: there is nothing to read, until another watermark is reached. */
+	user_page.aux_tail = status_page.produced;
+	write_and_sync(0);
+	assert_false(channel->wake.queued);
+	write_and_sync(AUXT_REGION_SIZE - 8);
+	assert_false(channel->wake.queued);
+	write_and_sync(8);
 	assert_true(channel->wake.queued);
 	unmake();
+}
+
+/* If nobody waits, there is nobody to interrupt this CPU for. */
+static void without_a_waiter_nothing_is_woken(void **state)
+{
+	make_with((struct auxtrace_setup) { .aux_watermark = AUXT_REGION_SIZE });
+	hw.rate = 0;
+	start(false);
+	group.waiters.empty = true;
+	write_and_sync(AUXT_REGION_SIZE);
+	assert_true(auxt_channel_is_readable(channel, false));
+	assert_false(channel->wake.queued);
+	/* The last one has gone by the time that the interrupt comes. */
+	group.waiters.empty = false;
+	user_page.aux_tail = AUXT_REGION_SIZE;
+	write_and_sync(AUXT_REGION_SIZE);
+	assert_true(channel->wake.queued);
+	group.waiters.empty = true;
+	irq_work_sync(&channel->wake);
+	assert_int_equal(group.waiters.woken, 0);
+	unmake();
+}
+
+/* A reader on another CPU: it reads at times, and polls; the steps of that may lie far apart. */
+static struct {
+	enum { READS, QUEUED, SLEEPS } state;
+	unsigned long sleeps, wakes;
+} reader;
+
+static void reader_reads(void)
+{
+	if (rand() % 2)
+		user_page.aux_tail += (u64)rand() % (status_page.produced - user_page.aux_tail + 1);
+	if (rand() % 2)
+		user_page.data_tail = status_page.data_head;
+	if (!(rand() % 4)) {
+		reader.state = QUEUED;
+		group.waiters.empty = false;
+	}
+}
+
+static void reader_runs(void)
+{
+	if (rand() % 20)
+		return;
+	if (reader.state == READS) {
+		reader_reads();
+	} else if (reader.state == QUEUED && !auxt_settle_has_new_tail(channel)) {
+		reader.state = auxt_channel_is_readable(channel, false) ? READS : SLEEPS;
+		group.waiters.empty = reader.state == READS;
+		reader.sleeps += reader.state == SLEEPS;
+	}
+}
+
+static void wake_delivered(void)
+{
+	unsigned int woken = group.waiters.woken;
+
+	if (!channel->wake.queued)
+		return;
+	irq_work_sync(&channel->wake);
+	if (reader.state != SLEEPS)
+		return;
+	assert_int_equal(group.waiters.woken, woken + 1);
+	reader.state = READS;
+	group.waiters.empty = true;
+	reader.wakes++;
+}
+
+static void no_reader_sleeps_beside_what_it_waits_for(void **state)
+{
+	static const struct auxtrace_setup setups[] = {
+		{ .aux_watermark = AUXT_REGION_SIZE },
+		{ .aux_watermark = 1, .data_size = 4096, .data_watermark = 1 },
+		{ .aux_watermark = 3 * AUXT_REGION_SIZE, .data_size = 4096, .data_watermark = 512 },
+		{ .flags = AUXTRACE_SETUP_OVERWRITE, .data_size = 4096, .data_watermark = 4088 },
+	};
+
+	srand(11);
+	for (size_t i = 0; i < sizeof(setups) / sizeof(setups[0]); i++) {
+		memset(&reader, 0, sizeof(reader));
+		make_with(setups[i]);
+		start(false);
+		group.waiters.empty = true;
+		other_cpu = reader_runs;
+		nmi.one_in = 50;
+		for (int n = 0; n < 8000; n++) {
+			request(rand() % 2 ? PAUSE : RESUME);
+			for (int m = rand() % 20; m; m--)
+				shim_point();
+			/* poll(2) calls the CPU, which takes the tails. */
+			if (reader.state == QUEUED && auxt_settle_has_new_tail(channel))
+				auxt_settle_sync_tails(channel);
+			if (reader.state == SLEEPS && auxt_channel_is_readable(channel, false))
+				assert_true(channel->wake.queued);
+			if (rand() % 2)
+				wake_delivered();
+		}
+		assert_true(reader.sleeps > 100);
+		assert_true(reader.wakes + 1 >= reader.sleeps);
+		unmake();
+	}
 }
 
 static void records_wake_the_reader_once_at_the_watermark(void **state)
@@ -601,7 +718,9 @@ int main(void)
 		cmocka_unit_test(a_resume_into_a_full_area_is_a_gap_of_its_own),
 		cmocka_unit_test(the_stop_mark_is_found_by_the_next_sync),
 		cmocka_unit_test(on_preempt_rt_a_work_wakes_readers_and_close_waits_once),
-		cmocka_unit_test(bytes_and_records_that_advance_alike_wake_the_reader),
+		cmocka_unit_test(a_watermark_wakes_the_reader_once),
+		cmocka_unit_test(without_a_waiter_nothing_is_woken),
+		cmocka_unit_test(no_reader_sleeps_beside_what_it_waits_for),
 		cmocka_unit_test(records_wake_the_reader_once_at_the_watermark),
 		cmocka_unit_test(a_record_of_a_trigger_wakes_the_reader),
 		cmocka_unit_test(a_freeze_that_nests_wakes_readers),
