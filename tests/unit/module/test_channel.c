@@ -199,6 +199,7 @@ static void a_new_channel_is_as_set_up(void **state)
 static void a_channel_that_cannot_be_set_up_is_none(void **state)
 {
 	const struct auxtrace_setup setup = { .aux_size = SIZE };
+	const struct auxt_channel *made;
 
 	quiet();
 	memset(&hw, 0, sizeof(hw));
@@ -207,8 +208,9 @@ static void a_channel_that_cannot_be_set_up_is_none(void **state)
 	assert_int_equal(hw.cleanups, 0);
 	hw.setup_error = 0;
 	shim_no_memory = true;
-	assert_ptr_equal(auxt_channel_new(&fake, NULL, &group, 3, 0, &setup), ERR_PTR(-ENOMEM));
+	made = auxt_channel_new(&fake, NULL, &group, 3, 0, &setup);
 	shim_no_memory = false;
+	assert_ptr_equal(made, ERR_PTR(-ENOMEM));
 	auxt_channel_free(NULL);
 }
 
