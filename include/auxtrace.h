@@ -889,7 +889,8 @@ struct auxtrace_totals {
  * that is gone is recorded as it was at the recording's create.
  *
  * Return: 0, or -1. If a file of the kernel cannot be read, the rest is still written and
- * errno is that of the failed read. The recording is freed in every case.
+ * errno is that of the failed read. After any other failure (a full disk) the files stay, without
+ * meta. The recording is freed in every case.
  */
 int auxtrace_recording_finish(struct auxtrace_recording *recording,
 			      struct auxtrace_totals *totals);
@@ -905,6 +906,10 @@ void auxtrace_recording_abort(struct auxtrace_recording *recording);
  *
  * Does what auxtrace_recording_create(), _add_all_tasks() and _finish() do in turn: for a
  * program that traced itself. There is no kcore.changes: what was before is not known.
+ *
+ * Return: 0, or -1. If the processes cannot be read, this call removes what it wrote, as
+ * auxtrace_recording_abort() does. If the finish fails, it leaves what auxtrace_recording_finish()
+ * leaves.
  */
 int auxtrace_save(struct auxtrace_session *session, const char *dir);
 

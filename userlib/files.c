@@ -58,16 +58,15 @@ int files_flush(struct files *files)
 
 void files_remove(struct files *files, int parent)
 {
-	char message[1024];
-	int err = errno;
+	struct failure failure;
 
-	snprintf(message, sizeof(message), "%s", auxtrace_error());
-	/* They have descriptors, of which there may be no more, and to list the directory takes one. */
+	fail_keep(&failure);
+	/* recording_dir_clear() needs a descriptor. The streams may hold the last ones. */
 	close_streams(files);
 	recording_dir_clear(files->dirfd, files->dir);
 	if (files->made)
 		unlinkat(parent, files->dir, AT_REMOVEDIR);
-	fail(err, "%s", message);
+	fail_again(&failure);
 }
 
 void files_close(struct files *files)

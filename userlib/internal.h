@@ -51,6 +51,16 @@ int fail(int err, const char *format, ...) __attribute__((format(printf, 2, 3)))
 /* error.c: remove the message of a call that has failed, while the caller's succeeds. */
 void fail_forget(void);
 
+#define MESSAGE_SIZE	1024	/* with the 0 at its end */
+struct failure {		/* what a call that failed has left */
+	int err;
+	char message[MESSAGE_SIZE];
+};
+/* error.c: keep errno and the message, while the caller calls what may set both. */
+void fail_keep(struct failure *failure);
+/* error.c: set them again. Returns -1, for return statements. */
+int fail_again(const struct failure *failure);
+
 /* device.c: the file descriptor, or -1 with errno and the message. */
 int device_open(const char *path);
 /* The only way to the device. 0, or -1 with errno; does not set the message. */

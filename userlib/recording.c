@@ -226,8 +226,8 @@ static int read_overwritten(struct auxtrace_recording *rec)
 
 static int finish(struct auxtrace_recording *rec, struct auxtrace_totals *totals)
 {
-	int kernel_err = 0;
-	char message[512];
+	struct failure kernel_failure;
+	bool kernel_failed = false;
 
 	if (drain(rec, true) < 0 || read_overwritten(rec) || files_flush(&rec->files))
 		return -1;
@@ -235,13 +235,13 @@ static int finish(struct auxtrace_recording *rec, struct auxtrace_totals *totals
 		totals->code_changes = AUXTRACE_CHANGES_UNKNOWN;
 	if (rec->session->setup.flags & AUXTRACE_SETUP_KERNEL &&
 	    kernel_record(rec->files.dirfd, rec->kernel, &totals->code_changes)) {
-		kernel_err = errno;
-		snprintf(message, sizeof(message), "%s", auxtrace_error());
+		kernel_failed = true;
+		fail_keep(&kernel_failure);
 	}
 	/* meta comes last: it marks the recording complete. */
 	if (task_list_write(rec->tasks, rec->files.dirfd, UINT64_MAX) || write_meta(rec, &rec->files, NULL, totals))
 		return -1;
-	return kernel_err ? fail(kernel_err, "%s", message) : 0;
+	return kernel_failed ? fail_again(&kernel_failure) : 0;
 }
 
 AUXTRACE_API int auxtrace_recording_finish(struct auxtrace_recording *rec,

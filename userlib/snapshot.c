@@ -124,7 +124,8 @@ static int cut_and_write(struct auxtrace_recording *rec, struct files *files,
 	bool retained = session_slots(s) > 1;
 	struct before before = { 0 };
 	uint32_t slot, flags = AUXTRACE_SNAPSHOT_SLOT;
-	int ret = -1, err = 0;
+	struct failure failure;
+	int ret = -1;
 
 	if (!retained && note_running(s, &before))
 		goto out;
@@ -134,15 +135,15 @@ static int cut_and_write(struct auxtrace_recording *rec, struct files *files,
 		goto out;
 	add_reports(rec);
 	ret = (retained && add_tasks(rec)) || write_cuts(rec, files, cuts) ? -1 : 0;
-	err = errno;
-	/* No write may be in flight when the hardware writes these pages again. */
-	if (ret)
+	if (ret) {
+		fail_keep(&failure);
+		/* No write may be in flight when the hardware writes these pages again. */
 		aux_writer_flush(rec->writer);
-	if (retained ? auxtrace_release(s, slot) : resume_running(s, &before)) {
-		err = errno;
-		ret = -1;
 	}
-	errno = err;
+	if (retained ? auxtrace_release(s, slot) : resume_running(s, &before))
+		ret = -1;
+	else if (ret)
+		fail_again(&failure);
 	if (!ret && !retained)
 		ret = add_tasks(rec);
 out:
