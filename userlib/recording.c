@@ -180,26 +180,24 @@ AUXTRACE_API int auxtrace_recording_add_all_tasks(struct auxtrace_recording *rec
 {
 	DIR *proc = opendir("/proc");
 	struct dirent *e;
-	int added = 0;
+	int added = 0, ret = 0, err;
 
 	if (!proc)
 		return fail(errno, "cannot read /proc: %s; is it mounted?", strerror(errno));
-	while ((e = readdir(proc))) {
+	while (!ret && (errno = 0, e = readdir(proc))) {
 		if (!isdigit((unsigned char)e->d_name[0]))
 			continue;
-		if (!task_list_add(rec->tasks, rec->session, atoi(e->d_name))) {
+		if (!task_list_add(rec->tasks, rec->session, atoi(e->d_name)))
 			added++;
-		} else if (errno != ESRCH && errno != ENXIO && errno != ENOENT &&
-			   errno != EPERM) {
-			int err = errno;
-
-			closedir(proc);
-			errno = err;
-			return -1;
-		}
+		else if (errno != ESRCH && errno != ENXIO && errno != ENOENT && errno != EPERM)
+			ret = -1;
 	}
+	if (!ret && errno)
+		ret = fail(errno, "cannot list /proc: %s", strerror(errno));
+	err = errno;
 	closedir(proc);
-	return added;
+	errno = err;
+	return ret ?: added;
 }
 
 /* Write what overwritable areas and rings hold: only now is it not overwritten any more. */

@@ -68,7 +68,7 @@ static int clear(int dirfd, const char *dir, bool check)
 			close(fd);
 		return ret;
 	}
-	while (!ret && (e = readdir(d))) {
+	while (!ret && (errno = 0, e = readdir(d))) {
 		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
 			continue;
 		if (is_snapshot(e->d_name))
@@ -79,6 +79,8 @@ static int clear(int dirfd, const char *dir, bool check)
 		else if (!check && unlinkat(dirfd, e->d_name, 0))
 			ret = fail(errno, "cannot remove %s/%s: %s", dir, e->d_name, strerror(errno));
 	}
+	if (!ret && errno)
+		ret = fail(errno, "cannot list %s: %s", dir, strerror(errno));
 	closedir(d);
 	return ret;
 }

@@ -223,14 +223,14 @@ static int ask_again(const struct auxtrace_session *session, pid_t pid, struct a
 
 /*
  * Ask for the threads of process @pid until one has an address space. The main thread has none once
- * it has exited, while the others go on. ENXIO: none has one.
+ * it has exited, while the others go on. ENXIO: none has one. Another errno: they cannot be listed.
  */
 static int ask_threads(const struct auxtrace_session *session, pid_t pid, struct auxtrace_task *task)
 {
 	struct dirent *e;
 	char path[32];
 	DIR *dir;
-	int ret = -1;
+	int ret = -1, err;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	dir = opendir(path);
@@ -240,16 +240,17 @@ static int ask_threads(const struct auxtrace_session *session, pid_t pid, struct
 			errno = ENXIO;
 		return -1;
 	}
-	while (ret && (e = readdir(dir))) {
+	while (ret && (errno = 0, e = readdir(dir))) {
 		pid_t tid = atoi(e->d_name);
 
 		/* Not "." and ".."; and the main thread has been asked for. */
 		if (tid && tid != pid)
 			ret = ask_again(session, tid, task);
 	}
+	err = errno ?: ENXIO;
 	closedir(dir);
 	if (ret)
-		errno = ENXIO;
+		errno = err;
 	return ret;
 }
 

@@ -2,6 +2,7 @@
 #include "fakedev.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -51,6 +52,9 @@ ssize_t __wrap_pread(int fd, void *buf, size_t count, off_t offset);
 
 ssize_t __real_readlink(const char *path, char *buf, size_t size);
 ssize_t __wrap_readlink(const char *path, char *buf, size_t size);
+
+struct dirent *__real_readdir(DIR *dir);
+struct dirent *__wrap_readdir(DIR *dir);
 
 FILE *__real_fopen(const char *path, const char *mode);
 FILE *__wrap_fopen(const char *path, const char *mode);
@@ -286,6 +290,14 @@ static bool no_files(void)
 	return true;
 }
 
+struct dirent *__wrap_readdir(DIR *dir)
+{
+	if (!fake.fail_readdir || --fake.fail_readdir)
+		return __real_readdir(dir);
+	errno = EIO;
+	return NULL;
+}
+
 FILE *__wrap_fdopen(int fd, const char *mode)
 {
 	if (!fake.no_stream)
@@ -407,7 +419,7 @@ int __wrap_io_uring_submit(struct io_uring *ring)
 		/* A write to where there is nothing fails, as one that is refused does. */
 		if (fake.refuse_direct)
 			sqe->fd = -1;
-		if (fake.uring_writes > 0) {
+		if (fake.uring_writes > 0 && sqe->len > PAGE) {
 			fake.uring_writes--;
 			sqe->len = PAGE;
 		}

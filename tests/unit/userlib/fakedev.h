@@ -48,6 +48,7 @@ struct fakedev {
 	int fail_alloc;		/* the how-many-th allocation fails; 0: none */
 	int fail_close;		/* the how-many-th fclose after writing finds the disk full; 0: none */
 	int fail_open;		/* the how-many-th openat fails with EMFILE; 0: none */
+	int fail_readdir;	/* the how-many-th readdir fails with EIO; 0: none */
 	const char *descriptor_0;	/* openat of this name closes 0 first, and so gets it; NULL: none */
 	unsigned int mmaps, unmaps, ioctls;
 	struct auxtrace_setup setup;
@@ -78,7 +79,7 @@ struct fakedev {
 	bool refuse_direct;	/* it does, but no write is right for it */
 	int link_errno;		/* linkat(2) fails with it; 0: it does not */
 	bool no_uring;
-	int uring_writes;	/* so many writes by io_uring are short first */
+	int uring_writes;	/* so many writes of more than a page by io_uring are short first */
 	int uring_submits;	/* the how-many-th submission fails; 0: none */
 	int uring_errno;	/* with which errno; 0: EIO */
 	int write_errno;	/* one pwrite(2) fails with it; 0: none */
