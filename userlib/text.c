@@ -7,7 +7,7 @@
 
 void text_add(struct text *t, const char *format, ...)
 {
-	static const char dots[] = "...";
+	static const char dots[] = " ...";
 	size_t room = sizeof(t->buf) - t->len - (sizeof(dots) - 1);
 	va_list ap;
 	int n;

@@ -12,7 +12,10 @@ struct text {
 	bool is_full;	/* something did not fit */
 };
 
-/* Append to @t. For the first part that does not fit, and all behind it, there are three dots. */
+/*
+ * Append a part to @t. A part is what one call appends. If a part does not fit, one " ..." replaces it
+ * and all later parts.
+ */
 void text_add(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif
