@@ -27,8 +27,8 @@ struct auxtrace_recording {
 };
 
 /*
- * Make or clear the directory @dir, and open a stream for each CPU. @parent: as for openat(2). If this
- * fails, its files are removed, and so is the directory if this call made it.
+ * Make or clear the directory @dir, and open a stream for each CPU. @parent: as for openat(2). If
+ * files_open() fails, it has removed the files that it made, and the directory if `made`.
  */
 int files_open(struct files *files, struct aux_writer *w, const struct auxtrace_session *s,
 	       int parent, const char *dir);

@@ -8,8 +8,8 @@
 
 /*
  * Make the directory @dir, or remove an earlier recording from it. @parent: as for
- * openat(2). @made: set to whether this call made it. Returns its file descriptor; or -1 with errno and
- * the message, and without a directory that this call made.
+ * openat(2). @made: set to whether this call made it. Returns its file descriptor, or -1 with errno and
+ * the message. A call that fails removes the directory if it made it, as far as possible.
  */
 int recording_dir_open(int parent, const char *dir, bool *made);
 

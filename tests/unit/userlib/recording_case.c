@@ -27,7 +27,7 @@ void new_device(void **state)
 
 int begin_recording(void **state)
 {
-	/* Tests close the descriptor 0 and open it again. */
+	/* Some tests duplicate descriptor 0, so it must be open. */
 	if (fcntl(STDIN_FILENO, F_GETFD) < 0 && open("/dev/null", O_RDONLY | O_CLOEXEC) != STDIN_FILENO)
 		return -1;
 	begin_device(state);

@@ -106,14 +106,24 @@ static void without_io_uring_pwrite_does_it(void **state)
 
 static void a_write_that_was_short_is_completed(void **state)
 {
+	struct auxtrace_recording *rec;
+
 	(void)state;
+	need_uring();
 	need_direct();
+	rec = new_recording("0", AUXTRACE_SETUP_USER);
 	fake.uring_writes = 5;
-	write_a_full_trace_directly("\naux_write direct ");
+	for (int n = 1; n <= 6; n++) {
+		produce(0, n * SIZE);
+		assert_int_equal(auxtrace_recording_drain(rec), SIZE);
+	}
+	assert_int_equal(fake.uring_writes, 0);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	expect_aux(0, 0, 6 * SIZE);
+	expect_in("meta", "\naux_write direct io_uring\n");
 }
 
-/* io_uring_submit() or pwrite(2) is interrupted once. */
-static void a_write_that_was_interrupted_is_made_again(void **state)
+static void a_submission_that_was_interrupted_is_made_again(void **state)
 {
 	static const int again[] = { EINTR, EAGAIN, EBUSY };
 
@@ -127,6 +137,11 @@ static void a_write_that_was_interrupted_is_made_again(void **state)
 		auxtrace_close(session);
 		session = NULL;
 	}
+}
+
+static void a_pwrite_that_was_interrupted_is_made_again(void **state)
+{
+	(void)state;
 	need_direct();
 	fake.no_uring = true;
 	fake.write_errno = EINTR;
@@ -287,7 +302,8 @@ int main(void)
 		t(a_write_that_fails_before_all_are_queued_is_told),
 		t(without_io_uring_pwrite_does_it),
 		t(a_ring_that_fails_is_replaced_by_pwrite),
-		t(a_write_that_was_interrupted_is_made_again),
+		t(a_submission_that_was_interrupted_is_made_again),
+		t(a_pwrite_that_was_interrupted_is_made_again),
 		t(a_write_that_fails_is_told),
 		t(a_write_that_was_short_is_completed),
 		t(a_file_system_without_o_direct_is_noted),

@@ -35,7 +35,7 @@ static void terms_are_the_bits_of_perf_s_format(void **state)
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		uint64_t config = ~0ull;
 
-		/* Of an earlier failure. */
+		/* An earlier ERANGE must not make the next term fail. */
 		errno = ERANGE;
 		assert_int_equal(auxtrace_config_parse(cases[i].terms, &config), 0);
 		assert_int_equal(config, cases[i].config);

@@ -368,6 +368,36 @@ static void a_directory_that_cannot_be_read_is_told(void **state)
 	says(named("cannot read %s: Too many open files", dir));
 }
 
+/* It cannot be removed, either. */
+static void why_a_new_directory_cannot_be_opened_is_told(void **state)
+{
+	bool made;
+
+	(void)state;
+	assert_int_equal(rmdir(dir), 0);
+	fake.fail_open = 1;
+	fake.rmdir_errno = EBUSY;
+	fails(EMFILE, recording_dir_open(AT_FDCWD, dir, &made));
+	says(named("cannot open the directory %s: Too many open files", dir));
+	assert_int_equal(access(dir, F_OK), 0);
+}
+
+/* The directory is listed twice: first to find what is not of a recording. */
+static void an_old_recording_that_cannot_be_listed_whole_is_told(void **state)
+{
+	bool made;
+
+	(void)state;
+	/* ".", "..", meta and the end. */
+	for (int n = 1; n <= 4 + 4; n++) {
+		make_file("meta");
+		fake.fail_readdir = n;
+		fails(EIO, recording_dir_open(AT_FDCWD, dir, &made));
+		says(named("cannot list %s: Input/output error", dir));
+		assert_int_equal(fake.fail_readdir, 0);
+	}
+}
+
 /* The descriptor is closed, also if it is 0. */
 static void a_file_without_a_stream_is_told(void **state)
 {
@@ -435,14 +465,16 @@ static void what_a_file_has_lost_is_told_when_it_is_closed(void **state)
 	close(dirfd);
 }
 
-/* But a directory that was there before. */
-static void an_aborted_recording_leaves_nothing(void **state)
+static void abort_removes_the_directory_only_if_create_made_it(void **state)
 {
 	for (int there = 1; there >= 0; there--, new_device(state)) {
 		auxtrace_recording_abort(new_recording("0", AUXTRACE_SETUP_USER));
 		auxtrace_close(session);
 		session = NULL;
-		assert_int_equal(rmdir(dir), there ? 0 : -1);
+		assert_int_equal(access(dir, F_OK), there ? 0 : -1);
+		/* No file is left in it. */
+		if (there)
+			assert_int_equal(rmdir(dir), 0);
 	}
 	auxtrace_recording_abort(NULL);
 }
@@ -457,6 +489,19 @@ static void save_is_all_in_one(void **state)
 	expect_aux(0, 0, 10);
 	assert_true(exists("meta"));
 	assert_true(exists(named("task.%d", getpid())));
+}
+
+static void a_save_that_fails_at_its_end_leaves_the_files_without_meta(void **state)
+{
+	(void)state;
+	fake.no_uring = true;
+	set_up("0", AUXTRACE_SETUP_USER);
+	produce(0, 10);
+	fake.write_errno = ENOSPC;
+	fails(ENOSPC, auxtrace_save(session, dir));
+	says("/cpu0.aux: No space left on device");
+	assert_true(exists("cpu0.aux"));
+	assert_false(exists("meta"));
 }
 
 static void before_the_setup_nothing_can_be_saved(void **state)
@@ -667,6 +712,12 @@ static void processes_that_cannot_be_read_are_told(void **state)
 	assert_int_equal(ret, -1);
 	assert_int_equal(err, EMFILE);
 	says("cannot read /proc: Too many open files");
+	/* After some of them. */
+	fake.task_errno = ESRCH;
+	fake.fail_readdir = 3;
+	fails(EIO, auxtrace_recording_add_all_tasks(rec));
+	says("cannot list /proc: Input/output error");
+	fake.fail_readdir = 0;
 	auxtrace_recording_abort(rec);
 	/* A recording that is made all in one leaves nothing then. */
 	fake.task_errno = EIO;
@@ -676,7 +727,7 @@ static void processes_that_cannot_be_read_are_told(void **state)
 	assert_int_equal(access(dir, F_OK), -1);
 }
 
-/* By now all that are allowed are open, so what was made is not even listed with ease. */
+/* Creation fails at each descriptor in turn. Then no descriptor may be left to list the directory with. */
 static void a_recording_without_descriptors_leaves_nothing(void **state)
 {
 	for (unsigned int there = 0; there < 2; there++, new_device(state)) {
@@ -898,11 +949,14 @@ int main(void)
 		t(only_files_of_a_recording_are_removed),
 		t(an_old_snapshot_that_cannot_be_removed_is_told),
 		t(a_directory_that_cannot_be_read_is_told),
+		t(why_a_new_directory_cannot_be_opened_is_told),
+		t(an_old_recording_that_cannot_be_listed_whole_is_told),
 		t(a_file_without_a_stream_is_told),
 		t(what_a_file_has_lost_is_told_when_it_is_closed),
-		t(an_aborted_recording_leaves_nothing),
+		t(abort_removes_the_directory_only_if_create_made_it),
 		t(a_recording_without_descriptors_leaves_nothing),
 		t(save_is_all_in_one),
+		t(a_save_that_fails_at_its_end_leaves_the_files_without_meta),
 		t(before_the_setup_nothing_can_be_saved),
 		t(a_full_disk_is_told),
 		t(a_disk_that_was_full_for_a_while_is_told),

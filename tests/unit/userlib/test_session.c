@@ -318,20 +318,20 @@ static void neither_user_nor_kernel_means_both_and_zero_means_the_default(void *
 	auxtrace_close(s);
 }
 
-/* Of this machine's CPUs, these are online; or as it is, if @list is NULL. */
+/* The fake says that CPUs @list are online; NULL: back to the real list. */
 static void set_online(const char *list)
 {
-	static char dir[] = "/tmp/auxtrace-test.XXXXXX", path[64];
+	static char dir[sizeof("/tmp/auxtrace-test.XXXXXX")], path[64];
 	FILE *f;
 
 	if (fake.proc) {
 		unlink(path);
 		rmdir(dir);
-		memset(dir + strlen(dir) - 6, 'X', 6);
 		fake.proc = NULL;
 	}
 	if (!list)
 		return;
+	strcpy(dir, "/tmp/auxtrace-test.XXXXXX");
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/online", dir);
 	f = fopen(path, "w");
@@ -564,8 +564,8 @@ static void a_config_that_no_term_makes_is_told(void **state)
 
 static void what_does_not_fit_a_text_is_left_out_as_a_whole(void **state)
 {
-	/* The dots and the 0 always fit. */
-	const size_t most = sizeof(((struct text *)0)->buf) - 4;
+	/* The blank, the dots and the 0 always fit. */
+	const size_t most = sizeof(((struct text *)0)->buf) - 5;
 
 	(void)state;
 	for (size_t room = 3; room < 6; room++) {
@@ -578,11 +578,11 @@ static void what_does_not_fit_a_text_is_left_out_as_a_whole(void **state)
 			assert_int_equal(strlen(t.buf), t.len);
 		}
 		text_add(&t, "%d", 7777);
-		assert_string_equal(t.buf + most - room, room < 4 ? "..." : "7777");
+		assert_string_equal(t.buf + most - room, room < 4 ? " ..." : "7777");
 		text_add(&t, "%s", "more");
-		assert_string_equal(t.buf + most - room, room < 4 ? "..." : "7777...");
+		assert_string_equal(t.buf + most - room, room < 4 ? " ..." : "7777 ...");
 		text_add(&t, "y");
-		assert_string_equal(t.buf + most - room, room < 4 ? "..." : "7777...");
+		assert_string_equal(t.buf + most - room, room < 4 ? " ..." : "7777 ...");
 		assert_int_equal(strlen(t.buf), t.len);
 	}
 }
@@ -618,7 +618,7 @@ static void a_cpu_that_is_offline_is_named(void **state)
 	refused_with(ENODEV, "offline: CPU (it is online again); bring it online", o.cpus = "0");
 	/* There is no room for all of these. */
 	refused_with(ENODEV, "offline: CPU 40000, 40001, 40002", o.cpus = "40000-40999");
-	says("...; bring");
+	says(" ...; bring");
 	assert_null(strstr(auxtrace_error(), "40999"));
 	set_online(NULL);
 	fake.proc = "/nowhere";

@@ -1091,6 +1091,10 @@ static void threads_that_cannot_be_asked_are_told(void **state)
 	assert_int_equal(err, EMFILE);
 	says("cannot read the threads of process");
 	says("Too many open files");
+	fake.fail_readdir = 1;
+	fails(EIO, auxtrace_recording_add_task(rec, first_process.pid));
+	says("cannot read the threads of process");
+	says("Input/output error");
 	end_two_threads(&threads, first_process.pid);
 	auxtrace_recording_abort(rec);
 }
