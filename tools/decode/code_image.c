@@ -331,9 +331,11 @@ static void read_tasks(struct code_image *code)
 
 	if (!d)
 		die(1, "cannot read %s: %s", code->dir, strerror(errno));
-	while ((e = readdir(d)))
+	while ((errno = 0, e = readdir(d)))
 		if (!strncmp(e->d_name, "task.", 5))
 			read_task(code, e->d_name);
+	if (errno)
+		die(1, "cannot list %s: %s", code->dir, strerror(errno));
 	closedir(d);
 }
 

@@ -54,7 +54,7 @@ static long each_of(const char *dir, const char *subsys,
 	d = opendir(path);
 	if (!d)
 		return 0;
-	while ((e = readdir(d))) {
+	while ((errno = 0, e = readdir(d))) {
 		if (*e->d_name == '.' || e->d_type != DT_DIR)
 			continue;
 		snprintf(path, sizeof(path), "%s/%s/%s/id", dir, subsys, e->d_name);
@@ -64,6 +64,8 @@ static long each_of(const char *dir, const char *subsys,
 		fn(name, context);
 		count++;
 	}
+	if (errno)
+		count = -errno;
 	closedir(d);
 	return count;
 }
@@ -80,9 +82,15 @@ long tracepoint_each(void (*fn)(const char *name, void *context), void *context)
 	d = opendir(dir);
 	if (!d)
 		return -errno;
-	while ((e = readdir(d)))
+	while (count >= 0 && (errno = 0, e = readdir(d))) {
+		long more = 0;
+
 		if (*e->d_name != '.' && e->d_type == DT_DIR)
-			count += each_of(dir, e->d_name, fn, context);
+			more = each_of(dir, e->d_name, fn, context);
+		count = more < 0 ? more : count + more;
+	}
+	if (count >= 0 && errno)
+		count = -errno;
 	closedir(d);
 	return count;
 }
