@@ -47,21 +47,24 @@ static void load_with_reader(const struct session *s)
 
 /* ---- full trace ------------------------------------------------------------------ */
 
-#define STEPS		400
+#define INTERRUPTS	400
 #define WATERMARK	(32 * page_size)
-/* More than the kernel's branches from one pass of the reader to the next. */
+/* Usually more than the kernel's branches from one pass of the reader to the next. */
 #define KERNEL_WATERMARK	(256 * page_size * slowness)
 #define MAX_LOADS	1000
 
-/* Run the load until the next interrupt; the channel had @before. */
-static void load_until_interrupt(const struct session *s, uint64_t before)
+/*
+ * Run the load until the next interrupt. There were @pmis_before. With the buffer an interrupt comes
+ * whenever the buffer is full, otherwise at the watermark.
+ */
+static void load_until_interrupt(const struct session *s, uint64_t pmis_before)
 {
 	for (int i = 0; i < MAX_LOADS; i++) {
 		load_run(STEP_ROUNDS);
-		if (channel_status(s->channel).pmis > before)
+		if (channel_status(s->channel).pmis > pmis_before)
 			return;
 	}
-	fail_msg("no interrupt at the watermark");
+	fail_msg("no interrupt in %d rounds of the load", MAX_LOADS);
 }
 
 /*
@@ -70,7 +73,7 @@ static void load_until_interrupt(const struct session *s, uint64_t before)
  */
 static void a_reader_in_time_gets_every_branch(uint32_t flags)
 {
-	uint64_t full, unmapped, begun, len = 0, space = 160 << 20, due = 0;
+	uint64_t full, unmapped, begun, len = 0, space = 160 << 20, interrupts = 0;
 	/* A line that the kernel writes to the serial console takes a megabyte of branches. */
 	uint64_t area = (16 << 20) * slowness;
 	uint64_t watermark = flags == USER ? WATERMARK : KERNEL_WATERMARK;
@@ -97,7 +100,7 @@ static void a_reader_in_time_gets_every_branch(uint32_t flags)
 	unmapped = emulator_count(first_cpu, PTM_N_BTS_UNMAPPED);
 	begun = emulator_bytes(first_cpu);
 	ok_start(s.fd);
-	while (due < STEPS && len + area < space) {
+	while (interrupts < INTERRUPTS && len + area < space) {
 		struct auxtrace_status status;
 
 		/*
@@ -107,7 +110,7 @@ static void a_reader_in_time_gets_every_branch(uint32_t flags)
 		st = channel_status(s.channel);
 		if (st.produced < len + watermark) {
 			load_until_interrupt(&s, st.pmis);
-			due++;
+			interrupts++;
 		}
 		ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
 		st = channel_status(s.channel);
@@ -128,7 +131,10 @@ static void a_reader_in_time_gets_every_branch(uint32_t flags)
 	assert_int_equal(st.gaps, 0);
 	assert_int_equal(st.windows, 1);
 	print_message("%llu bytes, %llu interrupts\n", st.produced, st.pmis);
-	assert_true(due > 0);
+	if (flags == USER)
+		assert_int_equal(interrupts, INTERRUPTS);
+	else
+		assert_true(interrupts > 1);
 	assert_int_equal(emulator_count(first_cpu, PTM_N_BTS_FULL), full);
 	assert_int_equal(emulator_count(first_cpu, PTM_N_BTS_UNMAPPED), unmapped);
 	assert_int_equal(st.produced, emulator_bytes(first_cpu) - begun);
@@ -182,7 +188,7 @@ static void aux_records_bound_branches_in_time(void **state)
 		assert_in_range(a->end.time, begin, end);
 		last = a->end.time;
 	}
-	assert_true(st.pmis > 20);
+	assert_true(st.pmis > 0);
 	assert_true(aux >= st.pmis);
 	assert_int_equal(st.data_lost, 0);
 	records_free(&r);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * PAUSE and RESUME: what they change, what they answer (test_cost.c: what they cost). The
- * areas are large enough that neither a watermark nor a full area interferes.
+ * areas are large enough that neither a watermark nor a full area interferes, also with what
+ * a debug kernel executes between two lines of a test.
  */
 #include <pthread.h>
 #include <string.h>
@@ -16,15 +17,14 @@
 #include "trace.h"
 #include "uapi.h"
 
-#define AUX_SIZE	space_for(1 << 20)
+#define AUX_SIZE	(4 * space_for(1 << 20) * slowness)
 #define BOTH		(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL)
 
 static void start_begins_window_one_everywhere(void **state)
 {
 	struct session s;
 
-	/* Not the kernel: on a busy host it may fill an area between START and STOP. */
-	session_open(&s, all_cpus, AUXTRACE_SETUP_USER, AUX_SIZE);
+	session_open(&s, all_cpus, quiet_level(), AUX_SIZE);
 	for (unsigned int i = 0; i < s.count; i++) {
 		struct auxtrace_status_page st = channel_status(&s.channel[i]);
 
