@@ -3,8 +3,8 @@
  * Intel Processor Trace. No other file touches its MSRs.
  *
  * This file rests on these rules of the SDM, volume 3, chapter "Intel Processor Trace":
- *  - while TraceEn is set, no PT MSR may be written but IA32_RTIT_CTL, and of that
- *    only TraceEn may change (else #GP);
+ *  - while TraceEn is set, no PT MSR may be written but IA32_RTIT_CTL, and that only if
+ *    the write clears TraceEn or changes nothing (else #GP);
  *  - clearing TraceEn flushes the packets out of the CPU; a fence makes them
  *    visible to others;
  *  - the output pointers and PacketByteCnt are stable only while TraceEn is clear;
@@ -74,7 +74,7 @@ static DEFINE_PER_CPU(struct pt_cpu, pt_cpus);
  * @seen_base: IA32_RTIT_OUTPUT_BASE when the pointers were last read or written
  * @seen_index: lower half of IA32_RTIT_OUTPUT_MASK_PTRS then; holds the region's index
  * @seen_region: position at which that region begins
- * @one_table: each slot has one table, so IA32_RTIT_OUTPUT_BASE does not change while tracing
+ * @one_table: each slot has one table, so our own tracing does not change IA32_RTIT_OUTPUT_BASE
  * @pointers_stale: the output pointers must be written before the next start
  */
 struct pt {
@@ -344,12 +344,6 @@ static __always_inline bool pt_is_near(const struct pt *pt, u64 base, u64 mask_p
 	return true;
 }
 
-/* SDM, "ToPA STOP": Stopped leaves the pointers so. Otherwise they go on to the next region. */
-static __always_inline bool pt_is_at_end_of_region(u64 mask_ptrs)
-{
-	return mask_ptrs >> TOPA_POINTER_OFFSET_SHIFT == AUXT_REGION_SIZE;
-}
-
 static int pt_write_pointers(struct auxt_channel *ch)
 {
 	u64 base, mask_ptrs;
@@ -517,22 +511,20 @@ static noinline u32 pt_locate(struct auxt_channel *ch, u32 status, u64 base, u64
 NOKPROBE_SYMBOL(pt_locate);
 
 /*
- * TriggerEn implies TraceEn and neither Error nor Stopped (SDM, "Trigger Enable (TriggerEn)"). So
- * one read before TraceEn is cleared tells all three. What the CPU meets between that read and the
- * write:
+ * The status is read after TraceEn is cleared. That write makes the CPU write out what it buffers,
+ * and only then it may meet an operational error or the STOP mark. In a short window all of the
+ * trace is still in that buffer.
  *
- *  - Stopped shows in the pointers, and the status is read again.
- *  - Error is not noticed. Only trace of these few instructions is lost. If its cause persists,
- *    the next window shows it.
+ * The base need not be read if there is one table and tracing was on. If other code has turned it
+ * off, that code may have written its own pointers: KVM does so before it enters a guest.
  */
 static u32 pt_stop(struct auxt_channel *ch)
 {
-	bool triggered = auxt_rdmsr(MSR_IA32_RTIT_STATUS) & RTIT_STATUS_TRIGGEREN;
 	struct pt *pt = pt_of(ch);
-	u32 status = 0, found = 0;
+	u32 status, found = 0;
 	u64 base, mask_ptrs;
 
-	if (unlikely(!triggered && !(auxt_rdmsr(MSR_IA32_RTIT_CTL) & RTIT_CTL_TRACEEN)))
+	if (unlikely(!(auxt_rdmsr(MSR_IA32_RTIT_CTL) & RTIT_CTL_TRACEEN)))
 		found = TRACE_FOREIGN;
 	else if (unlikely(auxt_wrmsr(MSR_IA32_RTIT_CTL, pt->ctl) && pt_turn_off()))
 		found = TRACE_ERROR;
@@ -542,10 +534,12 @@ static u32 pt_stop(struct auxt_channel *ch)
 	 */
 	wmb();
 	ch->off_tsc = rdtsc();
+	status = auxt_rdmsr(MSR_IA32_RTIT_STATUS);
 	mask_ptrs = auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_MASK);
-	base = likely(pt->one_table) ? pt->seen_base : auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_BASE);
-	if (unlikely(!triggered || pt_is_at_end_of_region(mask_ptrs)))
-		status = auxt_rdmsr(MSR_IA32_RTIT_STATUS);
+	if (likely(pt->one_table && !found))
+		base = pt->seen_base;
+	else
+		base = auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_BASE);
 	if (likely(!(status & (RTIT_STATUS_ERROR | RTIT_STATUS_STOPPED)) &&
 		   pt_is_near(pt, base, mask_ptrs, &ch->aux.produced)))
 		return found;

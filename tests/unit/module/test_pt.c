@@ -51,7 +51,8 @@ static struct {
 	unsigned int fault;	/* the write that faults: 1 is the next; 0: none */
 	unsigned int refuse;	/* likewise, and all later ones */
 	unsigned int writes, reads;
-	u64 late;		/* bytes that it writes just before TraceEn is cleared */
+	u64 late;		/* bytes that it writes as TraceEn is cleared */
+	u64 late_status;	/* bits that it sets in RTIT_STATUS then */
 	u32 unreadable;		/* MSR whose RDMSR faults */
 	u64 vmx_misc;
 	unsigned long cr4;
@@ -87,10 +88,8 @@ static void hardware_writes(u64 bytes);
 
 u64 auxt_rdmsr(u32 msr)
 {
-	bool triggered = tracing() && !(cpu.status & (RTIT_STATUS_ERROR | RTIT_STATUS_STOPPED));
-
 	cpu.reads++;
-	return *reg(msr) | (msr == MSR_IA32_RTIT_STATUS && triggered ? RTIT_STATUS_TRIGGEREN : 0);
+	return *reg(msr);
 }
 
 int auxt_rdmsr_safe(u32 msr, u64 *value)
@@ -118,9 +117,10 @@ int auxt_wrmsr(u32 msr, u64 value)
 	if (cpu.ctl & RTIT_CTL_TRACEEN &&
 	    (msr != MSR_IA32_RTIT_CTL || (value & RTIT_CTL_TRACEEN && value != cpu.ctl)))
 		return -EIO;
-	if (tracing() && cpu.late) {
+	if (tracing() && msr == MSR_IA32_RTIT_CTL) {
 		hardware_writes(cpu.late);
-		cpu.late = 0;
+		cpu.status |= cpu.late_status;
+		cpu.late = cpu.late_status = 0;
 	}
 	*reg(msr) = value;
 	return 0;
@@ -576,8 +576,8 @@ static unsigned int writes_of_start(bool new_window)
 	reads = cpu.reads;
 	assert_int_equal(auxt_pt.stop(&channel), 0);
 	assert_int_equal(cpu.writes - before, writes + 1);
-	/* The status and a pointer; which table it is, if there are several. */
-	assert_int_equal(cpu.reads - reads, pages == SMALL ? 2 : 3);
+	/* Is tracing on, the status and a pointer; which table it is, if there are several. */
+	assert_int_equal(cpu.reads - reads, pages == SMALL ? 3 : 4);
 	return writes;
 }
 
@@ -679,20 +679,41 @@ static void an_error_and_foreign_code_are_told_with_the_position(void **state)
 	static const u64 steps[] = { 100, 3 * PAGE };
 
 	assert_int_equal(auxt_pt.claim(&channel), 0);
-	for (unsigned int i = 0; i < 8; i++) {
-		bool error = i & 1, foreign = i & 2;
+	for (unsigned int i = 0; i < 12; i++) {
+		bool error = i & 1, foreign = i & 2, late = i >= 8;
 
 		assert_int_equal(auxt_pt.start(&channel, true), 0);
-		hardware_writes(steps[i / 4]);
-		if (error)
+		/* Late: all of the trace is still in the CPU's buffer. */
+		if (late)
+			cpu.late = steps[i / 2 % 2];
+		else
+			hardware_writes(steps[i / 4]);
+		if (error && late)
+			cpu.late_status = RTIT_STATUS_ERROR;
+		else if (error)
 			cpu.status |= RTIT_STATUS_ERROR;
-		if (foreign)
+		if (foreign && !late)
 			cpu.ctl &= ~RTIT_CTL_TRACEEN;
-		assert_int_equal(auxt_pt.interrupt(&channel), error);
+		assert_int_equal(auxt_pt.interrupt(&channel), error && !late);
 		assert_int_equal(auxt_pt.stop(&channel),
-				 error ? TRACE_ERROR : foreign ? TRACE_FOREIGN : 0);
+				 error ? TRACE_ERROR : foreign && !late ? TRACE_FOREIGN : 0);
 		assert_int_equal(channel.aux.produced, written);
 	}
+	auxt_pt.release(&channel);
+	as_before();
+}
+
+/* Those of a guest, which KVM is about to enter. */
+static void pointers_of_foreign_code_are_not_taken_for_ours(void **state)
+{
+	assert_int_equal(auxt_pt.claim(&channel), 0);
+	assert_int_equal(auxt_pt.start(&channel, true), 0);
+	hardware_writes(100);
+	cpu.ctl &= ~RTIT_CTL_TRACEEN;
+	cpu.base = WAS_BASE;
+	cpu.mask = ptrs(0, 200);
+	assert_int_equal(auxt_pt.stop(&channel), TRACE_ERROR);
+	assert_int_equal(channel.aux.produced, 0);
 	auxt_pt.release(&channel);
 	as_before();
 }
@@ -931,6 +952,8 @@ int main(void)
 		T(pointers_that_no_table_has_are_an_error),
 		T(an_error_and_foreign_code_are_told_with_the_position),
 		SMALL_T(an_error_and_foreign_code_are_told_with_the_position),
+		T(pointers_of_foreign_code_are_not_taken_for_ours),
+		SMALL_T(pointers_of_foreign_code_are_not_taken_for_ours),
 		T(stopped_is_an_interrupt_before_the_pointers_have_moved),
 		T(a_session_traces_what_it_asks_for),
 		T(a_setup_without_tables_leaves_nothing),

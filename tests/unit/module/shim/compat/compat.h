@@ -38,7 +38,6 @@
 #define RTIT_CTL_CYC_THRESH		(0xfull << 19)
 #define RTIT_CTL_PSB_FREQ		(0xfull << 24)
 #define MSR_IA32_RTIT_STATUS		0x571
-#define RTIT_STATUS_TRIGGEREN		(1ull << 2)
 #define RTIT_STATUS_ERROR		(1ull << 4)
 #define RTIT_STATUS_STOPPED		(1ull << 5)
 
