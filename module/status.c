@@ -91,7 +91,7 @@ static void status_sync_tails(struct auxt_session *session)
 
 	if (!status_has_new_tail(session))
 		return;
-	/* If there is no memory, the next trace interrupt takes the tails. */
+	/* If there is no memory, the next call takes them, or a writer that needs space. */
 	if (!zalloc_cpumask_var(&moved, GFP_KERNEL))
 		return;
 	for_each_cpu(cpu, session->group.cpus)

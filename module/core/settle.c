@@ -34,9 +34,9 @@
  *
  * - @now.pmis is changed only in NMIs, @now.*_asked only outside of NMIs.
  * - @todo is changed by single instructions.
- * - @notified and @notified_consumed are set after the loop, by each context that has run the loop
- *   or left its work to it. @notified is cleared in the loop for an event that readers may wait for alone.
- *   If a nested context overwrites that, the only consequence is one notification more.
+ * - @notified and @notified_read are set after the loop, by each context that has run the loop or
+ *   left its work to it. The loop clears bits of @notified, by single instructions. If a nested
+ *   context overwrites what another has set, the only consequence is one notification more.
  *   @notify_ended is how a context notices that another has nested.
  *
  * DOC: status page
@@ -61,6 +61,15 @@
 #include "core/state.h"
 #include "core/trace_pmu.h"
 
+/* In auxt_channel.notified, beside reasons of the inhibit mask: there is something to read. */
+#define SETTLE_READABLE		(1u << 31)
+
+/* One instruction, because an NMI changes it, too. Readers are notified of @what again. */
+static __always_inline void settle_forget_notified(struct auxt_channel *ch, u32 what)
+{
+	asm volatile("andl %1, %0" : "+m" (ch->notified) : "er" (~what) : "memory");
+}
+
 static void settle_count_gap(struct auxt_channel *ch, __u64 *cause)
 {
 	(*cause)++;
@@ -81,8 +90,6 @@ static void settle_fail(struct auxt_channel *ch)
 	atomic_or(AUXTRACE_INHIBIT_HWERROR, &ch->inhibit);
 	settle_count_gap(ch, &ch->now.gaps_error);
 	ch->aux_flags |= AUXTRACE_AUX_PARTIAL;
-	/* Notify readers that wait only for an error, even if data was notified before. */
-	ch->notified = false;
 }
 NOKPROBE_SYMBOL(settle_fail);
 
@@ -137,8 +144,11 @@ static __always_inline void settle_check_space(struct auxt_channel *ch, u32 todo
 	if (auxt_position_full(&ch->aux))
 		atomic_or(AUXTRACE_INHIBIT_FULL, &ch->inhibit);
 	else if (auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_FULL &&
-		 (ch->resuming || !(ch->flags & AUXTRACE_SETUP_FULL_STOP)))
+		 (ch->resuming || !(ch->flags & AUXTRACE_SETUP_FULL_STOP))) {
 		atomic_andnot(AUXTRACE_INHIBIT_FULL, &ch->inhibit);
+		/* Below the watermark the channel is not readable any more. */
+		settle_forget_notified(ch, SETTLE_READABLE);
+	}
 }
 
 /*
@@ -449,7 +459,7 @@ static __always_inline void settle_follow_freeze(struct auxt_channel *ch)
 	}
 	ch->thawed = false;
 	/* Readers are notified of each freeze. */
-	ch->notified = false;
+	settle_forget_notified(ch, AUXTRACE_INHIBIT_FROZEN);
 	if (!frozen)
 		return;
 	ch->frozen = true;
@@ -550,25 +560,64 @@ void auxt_settle_run(struct auxt_channel *ch, u32 todo)
 NOKPROBE_SYMBOL(auxt_settle_run);
 
 /*
- * Readers wait, so they must be woken. wq_has_sleeper() has a full barrier between what was
- * published and its look at the queue. It pairs with the one in auxt_poll(): either the reader
+ * Returns true if readers sleep, and wakes them. wq_has_sleeper() has a full barrier between what
+ * was published and its look at the queue. It pairs with the one in auxt_poll(): either the reader
  * sees what was published, or this function sees the reader.
  */
-static __always_inline void settle_wake(struct auxt_channel *ch)
+static __always_inline bool settle_wake(struct auxt_channel *ch)
 {
-	if (wq_has_sleeper(&ch->group->waiters))
-		irq_work_queue(&ch->wake);
+	if (!wq_has_sleeper(&ch->group->waiters))
+		return false;
+	irq_work_queue(&ch->wake);
+	return true;
 }
+
+/* What readers can wait for: SETTLE_READABLE, and AUXTRACE_INHIBIT_FROZEN and _HWERROR. */
+static __always_inline u32 settle_ready(const struct auxt_channel *ch)
+{
+	u32 inhibit = auxt_channel_inhibited(ch);
+	u32 ready = inhibit & (AUXTRACE_INHIBIT_HWERROR | AUXTRACE_INHIBIT_FROZEN);
+
+	if (ch->drained && auxt_channel_is_readable(ch, inhibit & AUXTRACE_INHIBIT_SETUP))
+		ready |= SETTLE_READABLE;
+	return ready;
+}
+
+/* The rest of auxt_settle_notify(), in a function of its own: so that saves no registers. */
+static noinline void settle_notify(struct auxt_channel *ch, u32 ready)
+{
+	u32 notified = ready;
+	u64 read;
+
+	/* Changes whenever the reader stores a tail, and whenever the channel takes one. */
+	read = READ_ONCE(ch->user->aux_tail) + READ_ONCE(ch->user->data_tail) +
+	       READ_ONCE(ch->status->consumed) + READ_ONCE(ch->status->data_consumed);
+	if (ready && (ready & ~READ_ONCE(ch->notified) || READ_ONCE(ch->notified_read) != read) &&
+	    !settle_wake(ch))
+		notified = 0;
+	if (READ_ONCE(ch->starved) && auxt_tail_poll_is_due(ch))
+		irq_work_queue(&ch->wake);
+	WRITE_ONCE(ch->notified, notified);
+	WRITE_ONCE(ch->notified_read, read);
+	if (unlikely(READ_ONCE(ch->notify_ended) && ready)) {
+		WRITE_ONCE(ch->notified, 0);
+		settle_wake(ch);
+	}
+	WRITE_ONCE(ch->notify_ended, true);
+}
+NOKPROBE_SYMBOL(settle_notify);
 
 /**
  * auxt_settle_notify() - wake readers if there is something new for them
  * @ch: the channel
  *
- * Wakes them once when the channel becomes readable, not for all that is added then: a reader that
- * has not read yet finds that, too. The channel may have ceased to be readable and be so again
- * since the last call: a writer takes the reader's tail, the reader polls and sleeps, and the same
- * writer reaches the watermark. Then the positions up to which the reader has read have advanced,
- * so readers are woken again for each advance of these.
+ * Wakes those that sleep once when the channel becomes readable, not for all that is added then: a
+ * reader that has not read yet finds that, too. Wakes them again
+ *
+ * - once they have read, if the channel is readable still or again. An edge-triggered reader (epoll
+ *   with EPOLLET) waits after it has stored its tail, without poll(2) in between;
+ * - if nobody slept before. If this is an NMI nested in the settle loop, what it has found may not be
+ *   published yet, so that a reader which polls now still goes to sleep.
  *
  * An NMI that nests here may notify, too, and what this call has found before is then old: say, an
  * AUX tail was not taken, but the NMI has taken it, and there is nothing to read any more. If only
@@ -577,29 +626,15 @@ static __always_inline void settle_wake(struct auxt_channel *ch)
  */
 void auxt_settle_notify(struct auxt_channel *ch)
 {
-	u64 consumed = 0;
-	u32 inhibit;
-	bool ready;
+	u32 ready;
 
 	WRITE_ONCE(ch->notify_ended, false);
-	inhibit = auxt_channel_inhibited(ch);
-	ready = inhibit & (AUXTRACE_INHIBIT_HWERROR | AUXTRACE_INHIBIT_FROZEN) ||
-		(ch->drained && auxt_channel_is_readable(ch, inhibit & AUXTRACE_INHIBIT_SETUP));
-	/* Each term only grows, so the sum changes if one of them does. */
-	if (ready)
-		consumed = READ_ONCE(ch->status->consumed) + READ_ONCE(ch->status->data_consumed);
-
-	if (unlikely(ready && (!READ_ONCE(ch->notified) ||
-			       READ_ONCE(ch->notified_consumed) != consumed)))
-		settle_wake(ch);
-	if (unlikely(READ_ONCE(ch->starved) && auxt_tail_poll_is_due(ch)))
-		irq_work_queue(&ch->wake);
-	WRITE_ONCE(ch->notified, ready);
-	WRITE_ONCE(ch->notified_consumed, consumed);
-	if (unlikely(READ_ONCE(ch->notify_ended) && ready)) {
-		WRITE_ONCE(ch->notified, false);
-		settle_wake(ch);
+	ready = settle_ready(ch);
+	if (unlikely(ready || READ_ONCE(ch->starved))) {
+		settle_notify(ch, ready);
+		return;
 	}
+	WRITE_ONCE(ch->notified, 0);
 	WRITE_ONCE(ch->notify_ended, true);
 }
 NOKPROBE_SYMBOL(auxt_settle_notify);

@@ -207,9 +207,8 @@ struct auxt_group {
  * @thawed: a RESUME or START has cleared FROZEN since the settle loop last updated @frozen. (FROZEN
  *	may be set again by now.)
  * @notify_ended: a call of auxt_settle_notify() has ended since the last one began
- * @notified: readers have been notified that there is something to read
- * @notified_consumed: sum of the positions up to which they had read then, see
- *	auxt_settle_notify()
+ * @notified: SETTLE_READABLE, AUXTRACE_INHIBIT_*: for what readers were woken last that is so still
+ * @notified_read: sum of the reader's tails, as stored and as taken, when @notified was set
  * @tail_poll: timer that polls the reader's tail. See tail_poll.c
  * @tail_polling: @tail_poll runs or is about to be started
  * @fresh: no window has begun since START
@@ -254,9 +253,9 @@ struct auxt_channel {
 	bool stuck;
 	bool resuming;
 	bool starved;
-	bool notified;
 	bool notify_ended;
-	u64 notified_consumed;
+	u32 notified;
+	u64 notified_read;
 	struct hrtimer tail_poll;
 	bool tail_polling;
 	bool fresh;

@@ -209,6 +209,39 @@ static void a_freeze_that_nests_wakes_readers(void **state)
 	assert_true(first > 20);
 }
 
+/* Likewise one that lands in the RESUME that ends the freeze before. */
+static bool freeze_within_a_resume(long at)
+{
+	bool landed;
+
+	make(0);
+	start(true);
+	trigger(AUXTRACE_ACTION_FREEZE, 11);
+	irq_work_sync(&channel->wake);
+	nmi.what = NMI_FREEZE;
+	nmi.at = at;
+	nmi.points = 0;
+	nmi.landed = false;
+	auxt_channel_resume(channel, NULL);
+	landed = nmi.landed;
+	nmi.at = -1;
+	/* One that lands before the thaw changes nothing. */
+	if (atomic_read(&channel->inhibit) & AUXTRACE_INHIBIT_FROZEN)
+		assert_true(channel->wake.queued);
+	irq_work_sync(&channel->wake);
+	unmake();
+	return landed;
+}
+
+static void a_freeze_within_a_resume_wakes_readers(void **state)
+{
+	long at = 0;
+
+	while (freeze_within_a_resume(at))
+		at++;
+	assert_true(at > 20);
+}
+
 /*
  * A watermark is reached, and while readers are notified of it an NMI takes the tail of one that
  * was quick. It then waits for what is left, which it may read after STOP: nothing has advanced.
@@ -471,6 +504,8 @@ static void no_reader_sleeps_beside_what_it_waits_for(void **state)
 		{ .aux_watermark = 1, .data_size = 4096, .data_watermark = 1 },
 		{ .aux_watermark = 3 * AUXT_REGION_SIZE, .data_size = 4096, .data_watermark = 512 },
 		{ .flags = AUXTRACE_SETUP_OVERWRITE, .data_size = 4096, .data_watermark = 4088 },
+		{ .flags = AUXTRACE_SETUP_FULL_STOP, .aux_watermark = 3 * AUXT_REGION_SIZE,
+		  .data_size = 4096, .data_watermark = 128 },
 	};
 
 	srand(11);
@@ -496,6 +531,153 @@ static void no_reader_sleeps_beside_what_it_waits_for(void **state)
 		assert_true(reader.sleeps > 100);
 		assert_true(reader.wakes + 1 >= reader.sleeps);
 		unmake();
+	}
+}
+
+static void an_edge_triggered_reader_of_the_area_is_woken_after_it_read(void **state)
+{
+	make_with((struct auxtrace_setup) { .aux_watermark = AUXT_REGION_SIZE });
+	hw.rate = 0;
+	start(false);
+	write_and_sync(2 * AUXT_REGION_SIZE);
+	assert_true(channel->wake.queued);
+	irq_work_sync(&channel->wake);
+	trigger(AUXTRACE_ACTION_FREEZE, 1);
+	assert_true(channel->wake.queued);
+	irq_work_sync(&channel->wake);
+	trigger(AUXTRACE_ACTION_PAUSE, 1);
+	assert_false(channel->wake.queued);
+	/* It leaves more than a watermark. The RESUME does not take its tail: it is frozen. */
+	user_page.aux_tail = 8;
+	trigger(AUXTRACE_ACTION_RESUME, 1);
+	assert_int_equal(status_page.consumed, 0);
+	assert_true(channel->wake.queued);
+	unmake();
+}
+
+/* It waits (EPOLLET) without poll(2), so it must be woken for the first record after it has read. */
+static void an_edge_triggered_reader_is_woken_for_what_comes_after_it_read(void **state)
+{
+	make_with((struct auxtrace_setup) { .flags = AUXTRACE_SETUP_OVERWRITE,
+		  .data_size = DATA_SIZE, .data_watermark = 1, .records = AUXTRACE_WANT_TRIGGER });
+	hw.rate = 0;
+	start(false);
+	for (int n = 0; n < 10; n++) {
+		trigger(AUXTRACE_ACTION_PAUSE, 1);
+		assert_true(channel->wake.queued);
+		irq_work_sync(&channel->wake);
+		trigger(AUXTRACE_ACTION_RESUME, 1);
+		assert_false(channel->wake.queued);
+		user_page.data_tail = status_page.data_head;
+	}
+	assert_int_equal(status_page.data_consumed, 0);
+	unmake();
+}
+
+/* Polls on another CPU until it sleeps; it waits for POLLIN only. */
+static struct {
+	bool after_nmi;		/* it begins once the NMI has returned; until then nobody waits */
+	bool sleeps;
+} poller;
+
+static void poller_runs(void)
+{
+	if (poller.sleeps || (poller.after_nmi && (!nmi.landed || nmi.running)))
+		return;
+	group.waiters.empty = false;
+	poller.sleeps = !auxt_settle_has_new_tail(channel) &&
+			!auxt_channel_is_readable(channel, false);
+	if (!poller.sleeps)
+		group.waiters.empty = poller.after_nmi;
+}
+
+static void resume_a_full_area(void)
+{
+	auxt_channel_resume(channel, NULL);
+}
+
+static void area_is_full_and_read_but_for_a_rest(void)
+{
+	run_until_full();
+	hw.rate = 0;
+	user_page.aux_tail = status_page.produced - 3 * AUXT_REGION_SIZE + 100;
+	auxt_settle_sync_tails(channel);
+	irq_work_sync(&channel->wake);
+	assert_true(auxt_channel_is_readable(channel, false));
+}
+
+static void freeze_now(void)
+{
+	trigger(AUXTRACE_ACTION_FREEZE, 5);
+}
+
+static void area_has_a_watermark_that_nobody_knows(void)
+{
+	hw.rate = 0;
+	hw.position += AUXT_REGION_SIZE + 100;
+	hw.asserted = true;
+}
+
+static void pause_or_resume_now(void)
+{
+	trigger(auxt_channel_inhibited(channel) & AUXTRACE_INHIBIT_TRIGGER ?
+		AUXTRACE_ACTION_RESUME : AUXTRACE_ACTION_PAUSE, 1);
+}
+
+static void ring_has_dropped_a_record_and_is_read_but_for_a_rest(void)
+{
+	hw.rate = 0;
+	while (!status_page.data_lost)
+		pause_or_resume_now();
+	irq_work_sync(&channel->wake);
+	user_page.data_tail = status_page.data_head - 150;
+	hw.asserted = true;
+}
+
+static void no_reader_sleeps_on_wherever_an_nmi_notifies_first(void **state)
+{
+	static const struct {
+		struct auxtrace_setup setup;
+		void (*prepare)(void), (*event)(void);
+		enum nmi nmi;
+		bool after_nmi;
+	} cases[] = {
+		{ { .flags = AUXTRACE_SETUP_FULL_STOP, .aux_watermark = 3 * AUXT_REGION_SIZE },
+		  area_is_full_and_read_but_for_a_rest, resume_a_full_area, NMI_BYTES, false },
+		{ { .aux_watermark = AUXT_REGION_SIZE, .data_size = DATA_SIZE },
+		  area_has_a_watermark_that_nobody_knows, freeze_now, NMI_PMI, true },
+		{ { .flags = AUXTRACE_SETUP_OVERWRITE, .data_size = 4096, .data_watermark = 200,
+		    .records = AUXTRACE_WANT_TRIGGER },
+		  ring_has_dropped_a_record_and_is_read_but_for_a_rest, pause_or_resume_now, NMI_PMI,
+		  true },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		unsigned int slept = 0;
+		bool landed = true;
+
+		for (long at = 0; landed; at++) {
+			make_with(cases[i].setup);
+			start(false);
+			cases[i].prepare();
+			memset(&poller, 0, sizeof(poller));
+			poller.after_nmi = group.waiters.empty = cases[i].after_nmi;
+			other_cpu = poller_runs;
+			nmi.landed = false;
+			nmi.what = cases[i].nmi;
+			nmi.at = at;
+			nmi.points = 0;
+			cases[i].event();
+			landed = nmi.landed;
+			nmi.at = -1;
+			other_cpu = NULL;
+			slept += poller.sleeps;
+			if (poller.sleeps && auxt_channel_is_readable(channel, false) &&
+			    !channel->wake.queued)
+				fail_msg("case %zu, NMI at point %ld: the reader sleeps on", i, at);
+			unmake();
+		}
+		assert_true(slept > 0);
 	}
 }
 
@@ -721,9 +903,13 @@ int main(void)
 		cmocka_unit_test(a_watermark_wakes_the_reader_once),
 		cmocka_unit_test(without_a_waiter_nothing_is_woken),
 		cmocka_unit_test(no_reader_sleeps_beside_what_it_waits_for),
+		cmocka_unit_test(an_edge_triggered_reader_of_the_area_is_woken_after_it_read),
+		cmocka_unit_test(an_edge_triggered_reader_is_woken_for_what_comes_after_it_read),
+		cmocka_unit_test(no_reader_sleeps_on_wherever_an_nmi_notifies_first),
 		cmocka_unit_test(records_wake_the_reader_once_at_the_watermark),
 		cmocka_unit_test(a_record_of_a_trigger_wakes_the_reader),
 		cmocka_unit_test(a_freeze_that_nests_wakes_readers),
+		cmocka_unit_test(a_freeze_within_a_resume_wakes_readers),
 		cmocka_unit_test(what_a_quick_reader_has_left_wakes_it_at_the_end),
 		cmocka_unit_test(a_reader_that_polls_too_early_is_woken),
 		cmocka_unit_test(a_lost_record_of_a_stopped_session_wakes),
