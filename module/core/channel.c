@@ -288,6 +288,7 @@ void auxt_channel_pause(struct auxt_channel *ch, struct auxtrace_effect *effect)
 	u64 done = ch->now.pauses_done;
 
 	ch->now.pauses_asked++;
+	WRITE_ONCE(ch->counts_changed, true);
 	atomic_or(AUXTRACE_INHIBIT_USER, &ch->inhibit);
 	auxt_settle(ch, AUXT_TODO_APPLY);
 	if (!effect)
@@ -317,6 +318,7 @@ void auxt_channel_resume(struct auxt_channel *ch, struct auxtrace_effect *effect
 	int was;
 
 	ch->now.resumes_asked++;
+	WRITE_ONCE(ch->counts_changed, true);
 	/* A FREEZE on its way is older than this RESUME, even if its IPI arrives later. */
 	if (unlikely(auxt_remote_has_freeze(&ch->remote)))
 		auxt_remote_thaw(ch);
@@ -380,6 +382,7 @@ bool auxt_channel_interrupt(struct auxt_channel *ch, bool asserted)
 			  !ch->pmu->interrupt(ch)))
 		return false;
 	ch->now.pmis++;
+	WRITE_ONCE(ch->counts_changed, true);
 	auxt_settle(ch, AUXT_TODO_SYNC);
 	return true;
 }

@@ -41,9 +41,9 @@
  *
  * DOC: status page
  *
- * Each round of the loop writes the status page; members that seldom change, only if one of them
- * has. @seq is odd meanwhile. The write barriers around it pair with the read barriers of readers
- * on other CPUs.
+ * Each round of the loop writes the cache line of the status page that begins with @seq; each of
+ * the next groups of members only if one of them has changed. @seq is odd meanwhile. The write
+ * barriers around it pair with the read barriers of readers on other CPUs.
  */
 
 #include <linux/compiler.h>
@@ -111,6 +111,12 @@ static noinline void settle_account_trouble(struct auxt_channel *ch, u32 found)
 }
 NOKPROBE_SYMBOL(settle_account_trouble);
 
+static __always_inline void settle_set_consumed(struct auxt_channel *ch)
+{
+	ch->now.consumed = ch->aux.consumed;
+	WRITE_ONCE(ch->counts_changed, true);
+}
+
 static __always_inline void settle_take_tail(struct auxt_channel *ch)
 {
 	if (!ch->aux.overwrite) {
@@ -120,8 +126,8 @@ static __always_inline void settle_take_tail(struct auxt_channel *ch)
 		 */
 		u64 tail = smp_load_acquire(&ch->user->aux_tail);
 
-		auxt_position_take_tail(&ch->aux, tail);
-		ch->now.consumed = ch->aux.consumed;
+		if (auxt_position_take_tail(&ch->aux, tail))
+			settle_set_consumed(ch);
 		if (unlikely(ch->now.bad_tails != ch->aux.bad_tails)) {
 			ch->now.bad_tails = ch->aux.bad_tails;
 			ch->seldom_changed = true;
@@ -209,8 +215,10 @@ static __always_inline void settle_end_window(struct auxt_channel *ch, u64 tsc, 
 	ch->now.window_end = ch->aux.produced;
 	ch->now.window_end_time = tsc;
 	ch->cause = cause;
-	if (auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_USER)
+	if (auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_USER) {
 		ch->now.pauses_done++;
+		WRITE_ONCE(ch->counts_changed, true);
+	}
 	/* Count it here: the reader may free space before settle_count_starvation(). */
 	if (cause == AUXTRACE_CAUSE_FULL && !ch->starved) {
 		settle_count_full(ch);
@@ -256,8 +264,10 @@ static __always_inline void settle_open_window(struct auxt_channel *ch, u64 tsc)
 		auxt_record_itrace_start(&ch->data, tsc);
 	ch->fresh = false;
 	/* Count one start for the RESUME, even if an NMI ends this window and begins another. */
-	if (ch->resuming)
+	if (ch->resuming) {
 		ch->now.resumes_done++;
+		WRITE_ONCE(ch->counts_changed, true);
+	}
 	ch->resuming = false;
 }
 
@@ -310,7 +320,7 @@ static void settle_retain_slot(struct auxt_channel *ch, u32 slot, u64 tsc)
 		auxt_data_switch(&ch->data, ch->next_slot, &ch->retained.data_begin,
 				 &ch->retained.data_end);
 	auxt_position_retain(&ch->aux);
-	ch->now.consumed = ch->aux.consumed;
+	settle_set_consumed(ch);
 	ch->now.slot_begin = ch->aux.begin;
 	ch->now.snapshots++;
 	ch->seldom_changed = true;
@@ -482,22 +492,34 @@ static __always_inline void settle_copy(struct auxtrace_status_page *to,
 	       __builtin_assume_aligned((const char *)now + from, sizeof(u64)), end - from);
 }
 
+/* The cache line of @consumed. An NMI changes @pmis at any time, and sets @counts_changed then. */
+static __always_inline void settle_publish_counts(struct auxt_channel *ch, u64 overwritten)
+{
+	WRITE_ONCE(ch->counts_changed, false);
+	barrier();
+	ch->now.overwritten = overwritten;
+	settle_copy(ch->status, &ch->now, offsetof(struct auxtrace_status_page, consumed),
+		    offsetof(struct auxtrace_status_page, reserved_often));
+}
+
 static __always_inline void settle_publish(struct auxt_channel *ch)
 {
 	struct auxtrace_status_page *to = ch->status;
 	struct auxtrace_status_page *now = &ch->now;
 	u32 seq = now->seq;
 	u64 sampled = atomic64_read(&ch->slots.sampled);
+	u64 overwritten = auxt_position_overwritten(&ch->aux);
 
 	now->inhibit = auxt_channel_inhibited(ch);
 	now->produced = ch->aux.produced;
-	now->overwritten = auxt_position_overwritten(&ch->aux);
 
 	WRITE_ONCE(to->seq, seq + 1);
 	smp_wmb();	/* pairs with the reader's barrier after its first read of seq */
 	to->inhibit = now->inhibit;
 	settle_copy(to, now, offsetof(struct auxtrace_status_page, running),
-		    offsetof(struct auxtrace_status_page, reserved_often));
+		    offsetof(struct auxtrace_status_page, consumed));
+	if (READ_ONCE(ch->counts_changed) || now->overwritten != overwritten)
+		settle_publish_counts(ch, overwritten);
 	if (unlikely(ch->seldom_changed || now->sample_slots != sampled)) {
 		ch->seldom_changed = false;
 		now->sample_slots = sampled;
@@ -703,6 +725,7 @@ void auxt_settle_init(struct auxt_channel *ch)
 	/* The part that does not change; the writers of the data ring maintain its part. */
 	settle_copy(ch->status, &ch->now, 0, offsetof(struct auxtrace_status_page, seq));
 	ch->seldom_changed = true;
+	WRITE_ONCE(ch->counts_changed, true);
 	settle_publish(ch);
 }
 NOKPROBE_SYMBOL(auxt_settle_init);

@@ -222,7 +222,9 @@ struct auxt_group {
  * @aux: positions in the AUX area
  * @data: the data ring
  * @now: next contents of the status page; the counters live here
- * @seldom_changed: a member of @now from @gaps to @frozen_by has changed since it was published
+ * @counts_changed: a member of @now from @consumed to @resumes_done may have changed since it was
+ *	published
+ * @seldom_changed: likewise, from @gaps to @frozen_by
  * @status: the status page, which users map
  * @user: the page that users write
  */
@@ -277,6 +279,7 @@ struct auxt_channel {
 	struct auxt_position aux;
 	struct auxt_data_ring data;
 	struct auxtrace_status_page now;
+	bool counts_changed;
 	bool seldom_changed;
 	struct auxtrace_status_page *status;
 	const struct auxtrace_user_page *user;
