@@ -2,9 +2,11 @@
 /* Calling a function for several channels of a session, each on its CPU. */
 
 #include <linux/cpu.h>
+#include <linux/irqflags.h>
 #include <linux/smp.h>
 #include "broadcast.h"
 #include "core/remote.h"
+#include "core/trace_pmu.h"
 #include "session.h"
 
 /**
@@ -32,6 +34,40 @@ static void broadcast_here(void *info)
 	if (unlikely(auxt_remote_is_pending(&ch->remote)) && ch->attached)
 		auxt_remote_run(ch);
 	call->fn(ch, call->data);
+}
+
+/**
+ * auxt_broadcast_alone() - call a function for the channel of this CPU, without a lock
+ * @session: the session, set up
+ * @cpus: CPUs of the session
+ * @fn: function
+ * @data: its argument
+ *
+ * Only if the session is started, @cpus is the CPU on which the caller runs, and the channel is
+ * attached there. The call is then what the CPU's IPI would do. With interrupts off, an attached
+ * channel stays so: STOP, suspend and hotplug detach it in an IPI to this CPU or in a thread on it.
+ * A session that is about to START has attached channels, too, but not yet the state STARTED. If it
+ * was started before, the state STOPPED is older than the IPI in which the channel attached again.
+ *
+ * Return: true if @fn was called.
+ */
+bool auxt_broadcast_alone(struct auxt_session *session, const struct cpumask *cpus,
+			  auxt_broadcast_fn fn, void *data)
+{
+	struct broadcast_call call = { .session = session, .fn = fn, .data = data };
+	const struct auxt_channel *ch;
+	unsigned long flags;
+	bool alone;
+
+	local_irq_save(flags);
+	ch = auxt_channel_here(session->pmu->number);
+	alone = ch && ch->group == &session->group &&
+		READ_ONCE(session->state) == AUXTRACE_STATE_STARTED &&
+		cpumask_equal(cpus, cpumask_of(smp_processor_id()));
+	if (alone)
+		broadcast_here(&call);
+	local_irq_restore(flags);
+	return alone;
 }
 
 /**

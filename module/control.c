@@ -83,8 +83,11 @@ static void control_copy_effects(const struct auxt_session *session, const struc
 static int control_send(struct auxt_session *session, const struct cpumask *cpus,
 			auxt_broadcast_fn fn, struct auxtrace_effect *effects)
 {
-	int err = auxt_session_lock(session);
+	int err;
 
+	if (auxt_broadcast_alone(session, cpus, fn, effects))
+		return 0;
+	err = auxt_session_lock(session);
 	if (err)
 		return err;
 	if (session->state == AUXTRACE_STATE_STARTED)

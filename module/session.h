@@ -28,7 +28,8 @@ struct vm_area_struct;
  *		change channels, do not run. Nothing under it may take it again: see
  *		hw/reservation.c.
  * state_lock	START and STOP take it for writing, code that depends on the state for reading.
- *		So PAUSE and RESUME run in parallel; each CPU orders its own.
+ *		So PAUSE and RESUME run in parallel; each CPU orders its own. A PAUSE or RESUME of
+ *		the caller's own CPU alone takes none of these locks: auxt_broadcast_alone().
  * slots_lock	serialises SNAPSHOT with SLOT, so that a slot is the same on all CPUs, and
  *		RELEASE.
  * idle_lock	serialises tasks that use a channel in place of its CPU (core/channel.c): the CPU

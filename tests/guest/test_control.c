@@ -4,6 +4,7 @@
  * areas are large enough that neither a watermark nor a full area interferes, also with what
  * a debug kernel executes between two lines of a test.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
@@ -332,6 +333,93 @@ static void another_thread_pauses_and_resumes_a_live_mapped_session(void **state
 	check_accounting(&s);
 }
 
+/* Pauses and resumes the CPU on which it runs, as long as the session is in use. */
+struct own_cpu {
+	pthread_t thread;
+	const struct session *session;
+	int cpu;
+	bool end;
+	unsigned int done, refused;
+	int err;
+};
+
+static int own_cpu_control(struct own_cpu *own, unsigned long nr)
+{
+	int ret = at_control(own->session->fd, nr, 1ULL << own->cpu, NULL, 0);
+
+	if (ret == -EBADFD)
+		__atomic_fetch_add(&own->refused, 1, __ATOMIC_RELAXED);
+	else if (ret)
+		own->err = ret;
+	else
+		__atomic_fetch_add(&own->done, 1, __ATOMIC_RELAXED);
+	return own->err;
+}
+
+static void *control_own_cpu(void *arg)
+{
+	struct own_cpu *own = arg;
+
+	own->err = cpu_pin(own->cpu);
+	while (!own->err && !__atomic_load_n(&own->end, __ATOMIC_RELAXED))
+		if (!own_cpu_control(own, AUXTRACE_IOC_PAUSE))
+			own_cpu_control(own, AUXTRACE_IOC_RESUME);
+	return NULL;
+}
+
+static bool each_was_done_and_refused(const struct own_cpu *own, unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++)
+		if (!__atomic_load_n(&own[i].done, __ATOMIC_RELAXED) ||
+		    !__atomic_load_n(&own[i].refused, __ATOMIC_RELAXED))
+			return false;
+	return true;
+}
+
+/*
+ * Such requests take no lock. Each comes before a STOP or is refused, and none changes a channel that
+ * is stopped.
+ */
+static void requests_of_the_own_cpu_race_with_start_and_stop(void **state)
+{
+	struct own_cpu own[MAX_CPUS] = { 0 };
+	struct session s;
+
+	session_open(&s, all_cpus, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE, AUX_SIZE);
+	for (unsigned int i = 0; i < s.count; i++) {
+		own[i].session = &s;
+		own[i].cpu = s.channel[i].cpu;
+		assert_int_equal(pthread_create(&own[i].thread, NULL, control_own_cpu, &own[i]), 0);
+	}
+	for (int n = 0; n < 100 || !each_was_done_and_refused(own, s.count); n++) {
+		struct auxtrace_status_page before, after;
+
+		ok_start(s.fd);
+		usleep(1000 * (n % 4));
+		ok_stop(s.fd);
+		for (unsigned int i = 0; i < s.count; i++) {
+			before = channel_status(&s.channel[i]);
+			assert_true(before.inhibit & AUXTRACE_INHIBIT_SETUP);
+			assert_int_equal(before.running, 0);
+			assert_false(msr_tracing(s.channel[i].cpu));
+			usleep(100);
+			after = channel_status(&s.channel[i]);
+			assert_int_equal(after.pauses_asked, before.pauses_asked);
+			assert_int_equal(after.resumes_asked, before.resumes_asked);
+		}
+	}
+	for (unsigned int i = 0; i < s.count; i++) {
+		struct auxtrace_status_page st;
+
+		__atomic_store_n(&own[i].end, true, __ATOMIC_RELAXED);
+		pthread_join(own[i].thread, NULL);
+		st = channel_status(&s.channel[i]);
+		assert_int_equal(own[i].err, 0);
+		assert_int_equal(st.pauses_asked + st.resumes_asked, own[i].done);
+	}
+	check_accounting(&s);
+}
+
 static void sync_moves_the_position_and_keeps_the_window(void **state)
 {
 	struct auxtrace_status status;
@@ -407,6 +495,7 @@ int main(void)
 		vm_test(redundant_requests_are_counted_and_change_nothing),
 		vm_test(effects_beyond_the_given_space_are_dropped),
 		vm_test(another_thread_pauses_and_resumes_a_live_mapped_session),
+		vm_test(requests_of_the_own_cpu_race_with_start_and_stop),
 		vm_test(sync_moves_the_position_and_keeps_the_window),
 		vm_test(user_and_kernel_flags_choose_what_is_traced),
 	};
