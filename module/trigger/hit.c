@@ -59,19 +59,24 @@ static bool hit_may_act(struct auxt_trigger *t, u64 *since, u64 *at)
 }
 NOKPROBE_SYMBOL(hit_may_act);
 
-/* Does the action change nothing? That is the common case of frequent triggers. */
-static __always_inline bool hit_is_noop(const struct auxt_trigger *t, const struct auxt_channel *ch)
+/* Does the action change nothing on this CPU? That is the common case of frequent triggers. */
+static __always_inline bool hit_is_noop_here(const struct auxt_trigger *t,
+					     const struct auxt_channel *ch)
 {
-	return (atomic_read(&ch->inhibit) & t->noop_mask) == t->noop &&
+	return (atomic_read(&ch->inhibit) & t->noop_mask) == t->noop;
+}
+
+/* Does the action change nothing? */
+static bool hit_is_noop(const struct auxt_trigger *t, const struct auxt_channel *ch)
+{
+	return hit_is_noop_here(t, ch) &&
 	       (!(t->is & TRIGGER_IS_BROADCAST) ||
 		READ_ONCE(ch->group->last_broadcast) == t->request.action);
 }
+NOKPROBE_SYMBOL(hit_is_noop);
 
-/*
- * The slow path of auxt_trigger_hit(): TRIGGER_IS_SLOW, or the session is not started on this
- * CPU. Returns the offset of the count that the hit belongs to.
- */
-static noinline size_t hit_slow(struct auxt_trigger *t, struct auxt_channel *ch, u64 value)
+/* Returns the offset of the count that the hit belongs to. */
+static size_t hit_carry_out(struct auxt_trigger *t, struct auxt_channel *ch, u64 value)
 {
 	u64 since = 0, at = 0;
 
@@ -95,7 +100,40 @@ static noinline size_t hit_slow(struct auxt_trigger *t, struct auxt_channel *ch,
 		this_cpu_cmpxchg(t->counts->acted_tsc, at, since);
 	return offsetof(struct trigger_counts, missed);
 }
-NOKPROBE_SYMBOL(hit_slow);
+NOKPROBE_SYMBOL(hit_carry_out);
+
+static __always_inline void hit_count(const struct auxt_trigger *t, size_t count)
+{
+	this_cpu_inc(*(u64 __percpu *)((char __percpu *)t->counts + count));
+}
+
+/*
+ * The rest of auxt_trigger_hit(), in two functions of their own: so auxt_trigger_hit() itself saves
+ * no registers. This one is for a trigger with any TRIGGER_IS_*.
+ */
+static noinline void hit_special(struct auxt_trigger *t, u64 value)
+{
+	unsigned long flags;
+
+	if (t->pid && task_tgid(current) != t->pid)
+		return;
+	raw_local_irq_save(flags);
+	hit_count(t, hit_carry_out(t, auxt_channel_here(t->pmu), value));
+	raw_local_irq_restore(flags);
+}
+NOKPROBE_SYMBOL(hit_special);
+
+/* This one makes the request of any other trigger. @flags: to restore at its end. */
+static noinline void hit_request(struct auxt_trigger *t, struct auxt_channel *ch, u64 value,
+				 unsigned long flags)
+{
+	if (likely(auxt_request_make(ch, &t->request, value)))
+		hit_count(t, offsetof(struct trigger_counts, acted));
+	else
+		hit_count(t, offsetof(struct trigger_counts, missed));
+	raw_local_irq_restore(flags);
+}
+NOKPROBE_SYMBOL(hit_request);
 
 /**
  * auxt_trigger_hit() - a trigger's event happened on this CPU
@@ -106,21 +144,21 @@ void auxt_trigger_hit(struct auxt_trigger *t, u64 value)
 {
 	struct auxt_channel *ch;
 	unsigned long flags;
-	size_t count;
 
-	if (unlikely(t->pid) && task_tgid(current) != t->pid)
+	if (unlikely(READ_ONCE(t->is))) {
+		hit_special(t, value);
 		return;
+	}
 	raw_local_irq_save(flags);
 	ch = auxt_channel_here(t->pmu);
-	if (t->is & TRIGGER_IS_SLOW || !ch || ch->triggers != t->set)
-		count = hit_slow(t, ch, value);
-	else if (hit_is_noop(t, ch))
-		count = t->noop_count;
-	else if (likely(auxt_request_make(ch, &t->request, value)))
-		count = offsetof(struct trigger_counts, acted);
-	else
-		count = offsetof(struct trigger_counts, missed);
-	this_cpu_inc(*(u64 __percpu *)((char __percpu *)t->counts + count));
+	if (unlikely(!ch || ch->triggers != t->set)) {
+		hit_count(t, offsetof(struct trigger_counts, idle));
+	} else if (hit_is_noop_here(t, ch)) {
+		hit_count(t, t->noop_count);
+	} else {
+		hit_request(t, ch, value, flags);
+		return;
+	}
 	raw_local_irq_restore(flags);
 }
 NOKPROBE_SYMBOL(auxt_trigger_hit);

@@ -95,6 +95,7 @@ struct auxt_trigger *auxt_trigger_new(const struct trigger_kind *kind,
 			auxt_trigger_free(t);
 			return ERR_PTR(-ESRCH);
 		}
+		t->is |= TRIGGER_IS_OF_PROCESS;
 	}
 	return t;
 }

@@ -58,8 +58,7 @@ struct trigger_counts {
 #define TRIGGER_IS_CLOCK	(1u << 1)	/* starts or stops clocks of latency triggers */
 #define TRIGGER_IS_DELAYED	(1u << 2)	/* has a delay in time */
 #define TRIGGER_IS_BROADCAST	(1u << 3)	/* PAUSE or RESUME with ALL_CPUS */
-/* The hit takes hit_slow(): it does more than check the channel and make a request. */
-#define TRIGGER_IS_SLOW		(TRIGGER_IS_COUNTED | TRIGGER_IS_CLOCK | TRIGGER_IS_DELAYED)
+#define TRIGGER_IS_OF_PROCESS	(1u << 4)	/* has a pid */
 
 /**
  * struct auxt_trigger - a kernel event bound to an action
@@ -69,7 +68,7 @@ struct trigger_counts {
  * @pmu: AUXTRACE_PMU_* of the session
  * @counts: by CPU
  * @request: made of the channel at each hit that acts; holds the trigger's id
- * @is: TRIGGER_IS_*
+ * @is: TRIGGER_IS_*; if any, the hit does more than check the channel and make a request
  * @noop_mask: the reasons (AUXTRACE_INHIBIT_*) that its action changes at once; 0: none
  * @noop: value of these reasons at which a hit has nothing to do
  * @noop_count: offset in @counts of what such a hit counts as: @held for FREEZE, else @acted

@@ -242,6 +242,7 @@ static void a_process_of_others_does_not_hit(void **state)
 	int process, other;
 
 	t->pid = (struct pid *)&process;
+	t->is = TRIGGER_IS_OF_PROCESS;
 	first.pid_of_process = (struct pid *)&other;
 	auxt_trigger_hit(t, 0);
 	counted(t, 0, 0, 0, 0);
