@@ -199,6 +199,32 @@ static __always_inline bool auxt_data_reserve(struct auxt_data_ring *ring, u32 s
 	return true;
 }
 
+/*
+ * Between auxt_data_get() and auxt_data_end(): reserves space for a record, if nothing but an
+ * addition is needed for that. Returns the value of data_reserved at the end of that space; or 0, and
+ * auxt_data_reserve_slow() must be called.
+ */
+static __always_inline u64 auxt_data_reserve_fast(struct auxt_data_ring *ring, u32 size)
+{
+	u64 word;
+
+	if (unlikely(READ_ONCE(ring->pending) || READ_ONCE(ring->page->data_paused) ||
+		     !auxt_data_reserve(ring, size, &word)))
+		return 0;
+	return word;
+}
+
+/* The record that ends at @word, with its header and end. */
+static __always_inline void *auxt_data_new(struct auxt_data_ring *ring, u64 word, u32 type,
+					   u32 size, u64 tsc, u32 tid)
+{
+	void *record = auxt_data_record_at(ring, word, size);
+
+	auxt_data_stamp(record, type, size, tsc, tid);
+	auxt_data_add(&ring->page->data_records, 1);
+	return record;
+}
+
 /**
  * auxt_data_begin() - reserve space for a record
  * @ring: the ring
@@ -216,22 +242,14 @@ static __always_inline bool auxt_data_reserve(struct auxt_data_ring *ring, u32 s
 static __always_inline void *auxt_data_begin(struct auxt_data_ring *ring, u32 type, u32 size,
 					     u64 tsc, u32 tid)
 {
-	void *record;
 	u64 word;
 
 	auxt_data_get(ring);
-	if (unlikely(READ_ONCE(ring->pending) || READ_ONCE(ring->page->data_paused) ||
-		     !auxt_data_reserve(ring, size, &word))) {
-		word = auxt_data_reserve_slow(ring, size, tsc, tid);
-		if (!word) {
-			auxt_data_end(ring);
-			return NULL;
-		}
-	}
-	record = auxt_data_record_at(ring, word, size);
-	auxt_data_stamp(record, type, size, tsc, tid);
-	auxt_data_add(&ring->page->data_records, 1);
-	return record;
+	word = auxt_data_reserve_fast(ring, size) ?: auxt_data_reserve_slow(ring, size, tsc, tid);
+	if (word)
+		return auxt_data_new(ring, word, type, size, tsc, tid);
+	auxt_data_end(ring);
+	return NULL;
 }
 
 #endif /* AUXT_DATA_RING_H */

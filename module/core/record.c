@@ -110,6 +110,38 @@ void auxt_record_window(struct auxt_channel *ch, u64 tsc, u32 cause, u32 trigger
 }
 NOKPROBE_SYMBOL(auxt_record_window);
 
+static __always_inline void record_trigger_at(struct auxt_data_ring *ring, u64 word,
+					      const struct auxt_request *request, u64 value,
+					      u64 position, u64 tsc)
+{
+	struct auxtrace_record_trigger *record;
+
+	record = auxt_data_new(ring, word, AUXTRACE_RECORD_TRIGGER, sizeof(*record), tsc,
+			       current->pid);
+	record->trigger = request->trigger;
+	record->action = request->action;
+	record->value = value;
+	record->pid = current->tgid;
+	record->tid = current->pid;
+	record->position = position;
+	auxt_data_end(ring);
+}
+
+/* A function of its own: so auxt_record_trigger() calls nothing and saves no registers. */
+static noinline void record_trigger_slow(struct auxt_data_ring *ring,
+					 const struct auxt_request *request, u64 value,
+					 u64 position, u64 tsc)
+{
+	u64 word = auxt_data_reserve_slow(ring, sizeof(struct auxtrace_record_trigger), tsc,
+					  current->pid);
+
+	if (word)
+		record_trigger_at(ring, word, request, value, position, tsc);
+	else
+		auxt_data_end(ring);
+}
+NOKPROBE_SYMBOL(record_trigger_slow);
+
 /**
  * auxt_record_trigger() - report that a trigger changed the channel's state
  * @ring: the data ring
@@ -120,19 +152,15 @@ NOKPROBE_SYMBOL(auxt_record_window);
 void auxt_record_trigger(struct auxt_data_ring *ring, const struct auxt_request *request,
 			 u64 value, u64 position)
 {
-	struct auxtrace_record_trigger *record;
+	u64 tsc = rdtsc();
+	u64 word;
 
-	record = auxt_data_begin(ring, AUXTRACE_RECORD_TRIGGER, sizeof(*record), rdtsc(),
-				 current->pid);
-	if (!record)
-		return;
-	record->trigger = request->trigger;
-	record->action = request->action;
-	record->value = value;
-	record->pid = current->tgid;
-	record->tid = current->pid;
-	record->position = position;
-	auxt_data_end(ring);
+	auxt_data_get(ring);
+	word = auxt_data_reserve_fast(ring, sizeof(struct auxtrace_record_trigger));
+	if (likely(word))
+		record_trigger_at(ring, word, request, value, position, tsc);
+	else
+		record_trigger_slow(ring, request, value, position, tsc);
 }
 NOKPROBE_SYMBOL(auxt_record_trigger);
 
