@@ -103,7 +103,8 @@ void auxt_answer_write_array(const struct auxt_answer *answer, size_t index, siz
  */
 void auxt_answer_unpin(struct auxt_answer *answer)
 {
-	unpin_user_pages_dirty_lock(answer->pages, answer->nr, true);
+	if (answer->nr)
+		unpin_user_pages_dirty_lock(answer->pages, answer->nr, true);
 	if (answer->pages != answer->few)
 		kvfree(answer->pages);
 }
