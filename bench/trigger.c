@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Measures triggers at a system call, ours and perf's (aux-action and aux-sample, as
- * `perf record` sets them up), and the cost of triggers to other system calls. Needs a
- * VM with --exec-log: the host's log is on during the calls, and bench/calls reads the
- * figures from it. Prints a line for each call of getppid or getuid, in the order of the
- * log, with the WRMSRs of IA32_RTIT_* that the model counted during the call:
+ * `perf record` sets them up), the cost of triggers to other system calls, and requests
+ * by ioctl. Needs a VM with --exec-log: the host's log is on during the calls, and
+ * bench/calls reads the figures from it. Prints a line for each call of getppid, getuid or
+ * ioctl, in the order of the log, with the WRMSRs of IA32_RTIT_* that the model counted
+ * during the call:
  *
  *	call WHO WHAT WRMSRS
  */
@@ -42,7 +43,7 @@ static struct call {
 } calls[MAX_CALLS];
 static unsigned int nr_calls;
 
-static void call(const char *who, const char *what, long number)
+static void call(const char *who, const char *what, void (*op)(void *arg), void *arg)
 {
 	struct call *c = &calls[nr_calls];
 	uint64_t before;
@@ -50,8 +51,13 @@ static void call(const char *who, const char *what, long number)
 	if (++nr_calls > MAX_CALLS)
 		errx(1, "more than %u calls", MAX_CALLS);
 	before = wrmsrs();
-	syscall(number);
+	op(arg);
 	*c = (struct call) { .who = who, .what = what, .wrmsrs = wrmsrs() - before };
+}
+
+static void system_call(void *arg)
+{
+	syscall(*(long *)arg);
 }
 
 static void in_log(const char *who, const char *what, long number)
@@ -61,7 +67,22 @@ static void in_log(const char *who, const char *what, long number)
 	wrmsrs();
 	host_log(true);
 	for (int i = 0; i < CALLS; i++)
-		call(who, what, number);
+		call(who, what, system_call, &number);
+	host_log(false);
+}
+
+/* The same for two requests that undo each other. */
+static void requests_in_log(const char *who, void (*pause)(void *arg), void (*resume)(void *arg),
+			    void *arg)
+{
+	pause(arg);
+	resume(arg);
+	wrmsrs();
+	host_log(true);
+	for (int i = 0; i < CALLS; i++) {
+		call(who, "ioctl-pause", pause, arg);
+		call(who, "ioctl-resume", resume, arg);
+	}
 	host_log(false);
 }
 
@@ -319,6 +340,27 @@ static void beside_theirs(const char *what, const char *name)
 	theirs_close(&theirs);
 }
 
+/* ---- requests ------------------------------------------------------------ */
+
+static void requests_of_ours(void)
+{
+	struct ours ours;
+
+	ours_begin(&ours, AUXTRACE_WANT_DEFAULT, 0);
+	requests_in_log("ours", ours_pause, ours_resume, &ours);
+	ours_close(&ours);
+}
+
+static void requests_of_theirs(void)
+{
+	struct theirs theirs;
+
+	theirs_begin(&theirs, 0);
+	theirs_enable(&theirs);
+	requests_in_log("perf", theirs_disable, theirs_enable, &theirs);
+	theirs_close(&theirs);
+}
+
 void measure_trigger(void)
 {
 	struct ours ours;
@@ -326,6 +368,8 @@ void measure_trigger(void)
 	counters_start(1);
 	costs_begin(1);
 	in_log("nobody", "bare", OTHER);
+	requests_of_ours();
+	requests_of_theirs();
 	of_ours("ours", AUXTRACE_WANT_DEFAULT);
 	of_ours("ours-event", AUXTRACE_WANT_TRIGGER);
 	of_ours("ours-bare", 0);
