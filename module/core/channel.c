@@ -5,8 +5,8 @@
  * DOC: which code may change a channel
  *
  * Everything in struct auxt_channel from @inhibit on belongs to the channel's CPU: only code that
- * runs there with interrupts off (IPI, hotplug callback) or in an NMI changes it. Other CPUs send
- * an IPI. While the CPU is offline or the session is not started, no such code runs there; then a
+ * runs there with interrupts off (IPI, hotplug callback, a request of the CPU's own) or in an NMI
+ * changes it. Other CPUs send an IPI. While the CPU is offline or the session is not started, no such code runs there; then a
  * task that holds the session's idle_lock acts in place of the CPU. So at most one NMI nests in
  * at most one other context, both on one CPU. No lock is needed, and the barriers in this folder
  * that order the two are compiler barriers.
@@ -288,7 +288,7 @@ void auxt_channel_pause(struct auxt_channel *ch, struct auxtrace_effect *effect)
 	u64 done = ch->now.pauses_done;
 
 	ch->now.pauses_asked++;
-	WRITE_ONCE(ch->counts_changed, true);
+	auxt_channel_count_changed(ch);
 	atomic_or(AUXTRACE_INHIBIT_USER, &ch->inhibit);
 	auxt_settle(ch, AUXT_TODO_APPLY);
 	if (!effect)
@@ -318,7 +318,7 @@ void auxt_channel_resume(struct auxt_channel *ch, struct auxtrace_effect *effect
 	int was;
 
 	ch->now.resumes_asked++;
-	WRITE_ONCE(ch->counts_changed, true);
+	auxt_channel_count_changed(ch);
 	/* A FREEZE on its way is older than this RESUME, even if its IPI arrives later. */
 	if (unlikely(auxt_remote_has_freeze(&ch->remote)))
 		auxt_remote_thaw(ch);
@@ -382,7 +382,7 @@ bool auxt_channel_interrupt(struct auxt_channel *ch, bool asserted)
 			  !ch->pmu->interrupt(ch)))
 		return false;
 	ch->now.pmis++;
-	WRITE_ONCE(ch->counts_changed, true);
+	auxt_channel_count_changed(ch);
 	auxt_settle(ch, AUXT_TODO_SYNC);
 	return true;
 }

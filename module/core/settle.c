@@ -34,8 +34,8 @@
  *
  * - @now.pmis is changed only in NMIs, @now.*_asked only outside of NMIs.
  * - @todo is changed by single instructions.
- * - @notified and @notified_read are set after the loop, by each context that has run the loop or
- *   left its work to it. The loop clears bits of @notified, by single instructions. If a nested
+ * - @notified and @notified_crossings are set after the loop, by each context that has run the loop
+ *   or left its work to it. The loop clears bits of @notified, by single instructions. If a nested
  *   context overwrites what another has set, the only consequence is one notification more.
  *   @notify_ended is how a context notices that another has nested.
  *
@@ -114,7 +114,7 @@ NOKPROBE_SYMBOL(settle_account_trouble);
 static __always_inline void settle_set_consumed(struct auxt_channel *ch)
 {
 	ch->now.consumed = ch->aux.consumed;
-	WRITE_ONCE(ch->counts_changed, true);
+	auxt_channel_count_changed(ch);
 }
 
 static __always_inline void settle_take_tail(struct auxt_channel *ch)
@@ -153,7 +153,7 @@ static __always_inline void settle_check_space(struct auxt_channel *ch, u32 todo
 		 (ch->resuming || !(ch->flags & AUXTRACE_SETUP_FULL_STOP))) {
 		atomic_andnot(AUXTRACE_INHIBIT_FULL, &ch->inhibit);
 		/* Below the watermark the channel is not readable any more. */
-		settle_forget_notified(ch, SETTLE_READABLE);
+		settle_forget_notified(ch, SETTLE_READABLE | AUXTRACE_INHIBIT_FULL);
 	}
 }
 
@@ -217,7 +217,7 @@ static __always_inline void settle_end_window(struct auxt_channel *ch, u64 tsc, 
 	ch->cause = cause;
 	if (auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_USER) {
 		ch->now.pauses_done++;
-		WRITE_ONCE(ch->counts_changed, true);
+		auxt_channel_count_changed(ch);
 	}
 	/* Count it here: the reader may free space before settle_count_starvation(). */
 	if (cause == AUXTRACE_CAUSE_FULL && !ch->starved) {
@@ -266,7 +266,7 @@ static __always_inline void settle_open_window(struct auxt_channel *ch, u64 tsc)
 	/* Count one start for the RESUME, even if an NMI ends this window and begins another. */
 	if (ch->resuming) {
 		ch->now.resumes_done++;
-		WRITE_ONCE(ch->counts_changed, true);
+		auxt_channel_count_changed(ch);
 	}
 	ch->resuming = false;
 }
@@ -594,33 +594,47 @@ static __always_inline bool settle_wake(struct auxt_channel *ch)
 	return true;
 }
 
-/* What readers can wait for: SETTLE_READABLE, and AUXTRACE_INHIBIT_FROZEN and _HWERROR. */
+/* What readers can wait for: SETTLE_READABLE, and AUXTRACE_INHIBIT_FROZEN, _HWERROR and _FULL. */
 static __always_inline u32 settle_ready(const struct auxt_channel *ch)
 {
 	u32 inhibit = auxt_channel_inhibited(ch);
 	u32 ready = inhibit & (AUXTRACE_INHIBIT_HWERROR | AUXTRACE_INHIBIT_FROZEN);
 
+	/* FULL is told apart: the last bytes before it may be fewer than a watermark. */
 	if (ch->drained && auxt_channel_is_readable(ch, inhibit & AUXTRACE_INHIBIT_SETUP))
-		ready |= SETTLE_READABLE;
+		ready |= SETTLE_READABLE | (inhibit & AUXTRACE_INHIBIT_FULL);
 	return ready;
 }
+
+/* Changes whenever another watermark is reached, and when the channel takes a tail. */
+static u64 settle_crossings(const struct auxt_channel *ch)
+{
+	u64 crossings = 0;
+
+	if (!ch->aux.overwrite)
+		crossings = READ_ONCE(ch->status->produced) / ch->aux.watermark +
+			    READ_ONCE(ch->status->consumed);
+	if (ch->wanted && !ch->data.overwrite)
+		crossings += READ_ONCE(ch->status->data_head) / ch->data.watermark +
+			     READ_ONCE(ch->status->data_consumed);
+	return crossings;
+}
+NOKPROBE_SYMBOL(settle_crossings);
 
 /* The rest of auxt_settle_notify(), in a function of its own: so that saves no registers. */
 static noinline void settle_notify(struct auxt_channel *ch, u32 ready)
 {
+	u64 crossings = settle_crossings(ch);
 	u32 notified = ready;
-	u64 read;
 
-	/* Changes whenever the reader stores a tail, and whenever the channel takes one. */
-	read = READ_ONCE(ch->user->aux_tail) + READ_ONCE(ch->user->data_tail) +
-	       READ_ONCE(ch->status->consumed) + READ_ONCE(ch->status->data_consumed);
-	if (ready && (ready & ~READ_ONCE(ch->notified) || READ_ONCE(ch->notified_read) != read) &&
+	if (ready && (ready & ~READ_ONCE(ch->notified) ||
+		      READ_ONCE(ch->notified_crossings) != crossings) &&
 	    !settle_wake(ch))
 		notified = 0;
 	if (READ_ONCE(ch->starved) && auxt_tail_poll_is_due(ch))
 		irq_work_queue(&ch->wake);
 	WRITE_ONCE(ch->notified, notified);
-	WRITE_ONCE(ch->notified_read, read);
+	WRITE_ONCE(ch->notified_crossings, crossings);
 	if (unlikely(READ_ONCE(ch->notify_ended) && ready)) {
 		WRITE_ONCE(ch->notified, 0);
 		settle_wake(ch);
@@ -633,13 +647,18 @@ NOKPROBE_SYMBOL(settle_notify);
  * auxt_settle_notify() - wake readers if there is something new for them
  * @ch: the channel
  *
- * Wakes those that sleep once when the channel becomes readable, not for all that is added then: a
- * reader that has not read yet finds that, too. Wakes them again
+ * Wakes those that sleep when the channel becomes readable, not for all that is added then: a reader
+ * that has not read yet finds that, too. Wakes them again
  *
- * - once they have read, if the channel is readable still or again. An edge-triggered reader (epoll
- *   with EPOLLET) waits after it has stored its tail, without poll(2) in between;
+ * - at each further watermark. An edge-triggered reader (epoll with EPOLLET) loads the position, reads
+ *   up to there, stores its tail and waits, without poll(2) in between. Before a watermark more is
+ *   there for it, a position passes a multiple of the watermark;
+ * - if the channel has taken a tail since: it may have ceased to be readable and be so again;
  * - if nobody slept before. If this is an NMI nested in the settle loop, what it has found may not be
  *   published yet, so that a reader which polls now still goes to sleep.
+ *
+ * What is queued here runs after the interrupted settle loop and its own call of this function,
+ * because interrupts are off there. So the readers see what that loop publishes.
  *
  * An NMI that nests here may notify, too, and what this call has found before is then old: say, an
  * AUX tail was not taken, but the NMI has taken it, and there is nothing to read any more. If only
@@ -725,7 +744,7 @@ void auxt_settle_init(struct auxt_channel *ch)
 	/* The part that does not change; the writers of the data ring maintain its part. */
 	settle_copy(ch->status, &ch->now, 0, offsetof(struct auxtrace_status_page, seq));
 	ch->seldom_changed = true;
-	WRITE_ONCE(ch->counts_changed, true);
+	auxt_channel_count_changed(ch);
 	settle_publish(ch);
 }
 NOKPROBE_SYMBOL(auxt_settle_init);

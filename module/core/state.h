@@ -208,7 +208,7 @@ struct auxt_group {
  *	may be set again by now.)
  * @notify_ended: a call of auxt_settle_notify() has ended since the last one began
  * @notified: SETTLE_READABLE, AUXTRACE_INHIBIT_*: for what readers were woken last that is so still
- * @notified_read: sum of the reader's tails, as stored and as taken, when @notified was set
+ * @notified_crossings: settle_crossings() when @notified was set
  * @tail_poll: timer that polls the reader's tail. See tail_poll.c
  * @tail_polling: @tail_poll runs or is about to be started
  * @fresh: no window has begun since START
@@ -257,7 +257,7 @@ struct auxt_channel {
 	bool starved;
 	bool notify_ended;
 	u32 notified;
-	u64 notified_read;
+	u64 notified_crossings;
 	struct hrtimer tail_poll;
 	bool tail_polling;
 	bool fresh;
@@ -301,6 +301,16 @@ static __always_inline struct auxt_channel *auxt_channel_here(u32 pmu)
 static __always_inline u32 auxt_channel_inhibited(const struct auxt_channel *ch)
 {
 	return atomic_read(&ch->inhibit);
+}
+
+/*
+ * Call this after a change of one of the counts that @counts_changed covers. An NMI that lands before
+ * the barrier may publish the count or not, but leaves it to the next round of the settle loop.
+ */
+static __always_inline void auxt_channel_count_changed(struct auxt_channel *ch)
+{
+	barrier();
+	WRITE_ONCE(ch->counts_changed, true);
 }
 
 /**

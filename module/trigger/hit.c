@@ -70,7 +70,7 @@ static __always_inline bool hit_is_noop_here(const struct auxt_trigger *t,
 static bool hit_is_noop(const struct auxt_trigger *t, const struct auxt_channel *ch)
 {
 	return hit_is_noop_here(t, ch) &&
-	       (!(t->is & TRIGGER_IS_BROADCAST) ||
+	       (!(READ_ONCE(t->is) & TRIGGER_IS_BROADCAST) ||
 		READ_ONCE(ch->group->last_broadcast) == t->request.action);
 }
 NOKPROBE_SYMBOL(hit_is_noop);
@@ -78,20 +78,22 @@ NOKPROBE_SYMBOL(hit_is_noop);
 /* Returns the offset of the count that the hit belongs to. */
 static size_t hit_carry_out(struct auxt_trigger *t, struct auxt_channel *ch, u64 value)
 {
+	/* Another CPU may add or remove CLOCK. */
+	u32 is = READ_ONCE(t->is);
 	u64 since = 0, at = 0;
 
-	if (t->is & TRIGGER_IS_CLOCK)
+	if (is & TRIGGER_IS_CLOCK)
 		auxt_latency_tick(t);
 	if (!ch || ch->triggers != t->set)
 		return offsetof(struct trigger_counts, idle);
 	/* A FREEZE with nothing to do uses up neither after_hits nor count. */
 	if (t->request.action == AUXTRACE_ACTION_FREEZE && hit_is_noop(t, ch))
 		return t->noop_count;
-	if (t->is & TRIGGER_IS_COUNTED && !hit_may_act(t, &since, &at))
+	if (is & TRIGGER_IS_COUNTED && !hit_may_act(t, &since, &at))
 		return offsetof(struct trigger_counts, held);
 	if (hit_is_noop(t, ch))
 		return t->noop_count;
-	if (t->is & TRIGGER_IS_DELAYED ? auxt_delay_begin(t, ch, value) :
+	if (is & TRIGGER_IS_DELAYED ? auxt_delay_begin(t, ch, value) :
 					 auxt_request_make(ch, &t->request, value))
 		return offsetof(struct trigger_counts, acted);
 	hit_refund(t);

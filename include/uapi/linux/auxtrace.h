@@ -1447,6 +1447,10 @@ struct auxtrace_user_page {
  *
  * The AUX area of an overwrite session never causes POLLIN: pause the session, or wait for
  * a freeze, then read.
+ *
+ * Edge-triggered epoll (EPOLLET) calls poll(2) only after an event. Such a reader reads up to the
+ * position that it loads after the event, stores its tail, and calls STATUS with SYNC, which takes
+ * the tail: a channel that is full continues then.
  */
 
 #endif /* _UAPI_LINUX_AUXTRACE_H */

@@ -390,8 +390,8 @@ static void write_and_sync(u64 bytes)
 	auxt_settle_sync(channel);
 }
 
-/* Whatever is added beyond it: again only when the reader has read, and enough is left or added. */
-static void a_watermark_wakes_the_reader_once(void **state)
+/* What is added beyond it does so only at the next one, or when the reader has read and enough is left. */
+static void each_watermark_wakes_the_reader_once(void **state)
 {
 	u64 size;
 
@@ -405,8 +405,10 @@ static void a_watermark_wakes_the_reader_once(void **state)
 	assert_true(size);
 	write_and_sync(8);
 	assert_true(channel->wake.queued);
-	write_and_sync(AUXT_REGION_SIZE);
+	write_and_sync(AUXT_REGION_SIZE - 8);
 	assert_false(channel->wake.queued);
+	write_and_sync(8);
+	assert_true(channel->wake.queued);
 	/* It has read some, and there is more than a watermark left. */
 	user_page.aux_tail = 8;
 	write_and_sync(0);
@@ -534,43 +536,62 @@ static void no_reader_sleeps_beside_what_it_waits_for(void **state)
 	}
 }
 
-static void an_edge_triggered_reader_of_the_area_is_woken_after_it_read(void **state)
+/*
+ * Such a reader (EPOLLET) waits without poll(2) once it has stored its tail. What comes while it
+ * copies must wake it, or it would never learn of that.
+ */
+static void an_edge_triggered_reader_is_woken_for_what_comes_while_it_reads(void **state)
 {
-	make_with((struct auxtrace_setup) { .aux_watermark = AUXT_REGION_SIZE });
+	make_with((struct auxtrace_setup) { .aux_watermark = 2 * AUXT_REGION_SIZE });
 	hw.rate = 0;
 	start(false);
-	write_and_sync(2 * AUXT_REGION_SIZE);
+	write_and_sync(2 * AUXT_REGION_SIZE + 100);
 	assert_true(channel->wake.queued);
 	irq_work_sync(&channel->wake);
-	trigger(AUXTRACE_ACTION_FREEZE, 1);
-	assert_true(channel->wake.queued);
-	irq_work_sync(&channel->wake);
-	trigger(AUXTRACE_ACTION_PAUSE, 1);
+	/* Up to here it reads. */
+	write_and_sync(2 * AUXT_REGION_SIZE - 200);
 	assert_false(channel->wake.queued);
-	/* It leaves more than a watermark. The RESUME does not take its tail: it is frozen. */
-	user_page.aux_tail = 8;
-	trigger(AUXTRACE_ACTION_RESUME, 1);
-	assert_int_equal(status_page.consumed, 0);
+	write_and_sync(200);
 	assert_true(channel->wake.queued);
+	irq_work_sync(&channel->wake);
+	/* The last bytes before the area is full are fewer than a watermark. */
+	while (!(status_page.inhibit & AUXTRACE_INHIBIT_FULL)) {
+		irq_work_sync(&channel->wake);
+		write_and_sync(512);
+	}
+	assert_true(channel->wake.queued);
+	irq_work_sync(&channel->wake);
+	write_and_sync(0);
+	assert_false(channel->wake.queued);
 	unmake();
 }
 
-/* It waits (EPOLLET) without poll(2), so it must be woken for the first record after it has read. */
-static void an_edge_triggered_reader_is_woken_for_what_comes_after_it_read(void **state)
+static void an_edge_triggered_reader_of_records_is_woken_for_each_watermark(void **state)
 {
 	make_with((struct auxtrace_setup) { .flags = AUXTRACE_SETUP_OVERWRITE,
 		  .data_size = DATA_SIZE, .data_watermark = 1, .records = AUXTRACE_WANT_TRIGGER });
 	hw.rate = 0;
 	start(false);
 	for (int n = 0; n < 10; n++) {
-		trigger(AUXTRACE_ACTION_PAUSE, 1);
+		trigger(n % 2 ? AUXTRACE_ACTION_RESUME : AUXTRACE_ACTION_PAUSE, 1);
 		assert_true(channel->wake.queued);
 		irq_work_sync(&channel->wake);
-		trigger(AUXTRACE_ACTION_RESUME, 1);
-		assert_false(channel->wake.queued);
 		user_page.data_tail = status_page.data_head;
 	}
 	assert_int_equal(status_page.data_consumed, 0);
+	unmake();
+	make_with((struct auxtrace_setup) { .flags = AUXTRACE_SETUP_OVERWRITE,
+		  .data_size = DATA_SIZE, .data_watermark = 1024,
+		  .records = AUXTRACE_WANT_TRIGGER });
+	hw.rate = 0;
+	start(false);
+	for (int n = 0; n < 100; n++) {
+		u64 head = status_page.data_head;
+
+		trigger(n % 2 ? AUXTRACE_ACTION_RESUME : AUXTRACE_ACTION_PAUSE, 1);
+		assert_int_equal(channel->wake.queued, status_page.data_head / 1024 > head / 1024);
+		irq_work_sync(&channel->wake);
+	}
 	unmake();
 }
 
@@ -900,11 +921,11 @@ int main(void)
 		cmocka_unit_test(a_resume_into_a_full_area_is_a_gap_of_its_own),
 		cmocka_unit_test(the_stop_mark_is_found_by_the_next_sync),
 		cmocka_unit_test(on_preempt_rt_a_work_wakes_readers_and_close_waits_once),
-		cmocka_unit_test(a_watermark_wakes_the_reader_once),
+		cmocka_unit_test(each_watermark_wakes_the_reader_once),
 		cmocka_unit_test(without_a_waiter_nothing_is_woken),
 		cmocka_unit_test(no_reader_sleeps_beside_what_it_waits_for),
-		cmocka_unit_test(an_edge_triggered_reader_of_the_area_is_woken_after_it_read),
-		cmocka_unit_test(an_edge_triggered_reader_is_woken_for_what_comes_after_it_read),
+		cmocka_unit_test(an_edge_triggered_reader_is_woken_for_what_comes_while_it_reads),
+		cmocka_unit_test(an_edge_triggered_reader_of_records_is_woken_for_each_watermark),
 		cmocka_unit_test(no_reader_sleeps_on_wherever_an_nmi_notifies_first),
 		cmocka_unit_test(records_wake_the_reader_once_at_the_watermark),
 		cmocka_unit_test(a_record_of_a_trigger_wakes_the_reader),
