@@ -344,6 +344,8 @@ int __wrap_io_uring_queue_init(unsigned int entries, struct io_uring *ring, unsi
 
 ssize_t __wrap_pwrite(int fd, const void *buf, size_t count, off_t offset)
 {
+	if (fake.on_write)
+		fake.on_write();
 	if (fake.refuse_direct && fcntl(fd, F_GETFL) & O_DIRECT) {
 		errno = EINVAL;
 		return -1;
@@ -452,6 +454,10 @@ static void do_info(struct auxtrace_info *arg)
 		arg->out_caps_len = sizeof(fake.caps);
 	memset((void *)(uintptr_t)asked.caps, 0, asked.caps_len);
 	memcpy((void *)(uintptr_t)asked.caps, &fake.caps, sizeof(fake.caps));
+	for (size_t at = sizeof(fake.caps); fake.many_caps && at < asked.caps_len;
+	     at += sizeof(struct auxtrace_cap))
+		*(struct auxtrace_cap *)(uintptr_t)(asked.caps + at) =
+			(struct auxtrace_cap) { .tag = 77, .size = sizeof(struct auxtrace_cap) };
 }
 
 static int do_setup(struct auxtrace_setup *arg)

@@ -60,6 +60,8 @@ struct fakedev {
 	struct auxtrace_snapshot snapshot;
 	uint32_t released;	/* slot of the last RELEASE */
 	/* What SNAPSHOT finds on a CPU, and does to it. */
+	bool many_caps;		/* INFO fills all the room for capabilities with unknown ones */
+	void (*on_write)(void);	/* before each pwrite(2); NULL: nothing */
 	void (*on_snapshot)(unsigned int cpu, struct auxtrace_cut *cut);
 	struct auxtrace_trigger trigger;	/* the last that was added */
 	unsigned int triggers;	/* so many were added: the last one's id */

@@ -684,6 +684,30 @@ static void a_status_page_that_is_wrong_is_told(void **state)
 	auxtrace_recording_abort(rec);
 }
 
+static void status_page_breaks(void)
+{
+	fake.channel[0].status->seq = 1;
+}
+
+/* All is written, but the tail is not moved. */
+static void a_status_page_that_breaks_while_its_data_is_written_is_told(void **state)
+{
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	fake.no_uring = true;
+	set_up("0", AUXTRACE_SETUP_USER);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	produce(0, SIZE);
+	fake.clock_step = 1;
+	fake.on_write = status_page_breaks;
+	fails(EAGAIN, auxtrace_recording_drain(rec));
+	says("the status page of CPU 0 stays inconsistent");
+	assert_int_equal(fake.channel[0].user->aux_tail, 0);
+	auxtrace_recording_abort(rec);
+}
+
 static void processes_that_cannot_be_read_are_told(void **state)
 {
 	static const int passed_over[] = { ESRCH, ENXIO, ENOENT, EPERM };
@@ -965,6 +989,7 @@ int main(void)
 		t(an_overwritable_data_ring_is_copied_at_the_end),
 		t(a_data_ring_that_is_wrong_is_told),
 		t(a_status_page_that_is_wrong_is_told),
+		t(a_status_page_that_breaks_while_its_data_is_written_is_told),
 		t(processes_that_cannot_be_read_are_told),
 		t(samples_in_slots_are_saved_and_their_slots_released),
 		t(a_sample_in_its_record_is_saved_with_it),

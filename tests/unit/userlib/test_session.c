@@ -184,6 +184,21 @@ static void malformed_capabilities_are_not_believed(void **state)
 	auxtrace_close(opened());
 }
 
+/* And the last one that fits ends where the room does. */
+static void what_the_module_had_no_room_for_is_not_read(void **state)
+{
+	struct auxtrace_session *s;
+	struct auxtrace_cap cap;
+
+	(void)state;
+	fake.many_caps = true;
+	fake.info.out_caps_len = 1 << 20;
+	s = opened();
+	assert_int_equal(auxtrace_capability(s, 77, &cap, sizeof(cap)), 0);
+	fails(ENOENT, auxtrace_capability(s, 78, &cap, sizeof(cap)));
+	auxtrace_close(s);
+}
+
 /* The kernel writes those that fit whole, and zeroes behind them. */
 static void more_capabilities_than_the_library_has_room_for_are_no_error(void **state)
 {
@@ -1137,6 +1152,7 @@ int main(void)
 		t(a_status_that_cannot_be_told_says_why),
 		t(a_kernel_that_answers_nonsense_is_not_believed),
 		t(malformed_capabilities_are_not_believed),
+		t(what_the_module_had_no_room_for_is_not_read),
 		t(more_capabilities_than_the_library_has_room_for_are_no_error),
 		t(a_capability_is_found_by_its_tag_at_any_size),
 		t(an_interrupted_call_is_made_again),
