@@ -6,6 +6,7 @@
  */
 #include <poll.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "cpu.h"
@@ -66,6 +67,38 @@ static void poll_waits_for_the_watermark(void **state)
 	assert_int_equal(poll_events(s.fd, 0), 0);
 	assert_int_equal(channel_available(s.channel), 0);
 	ok_stop(s.fd);
+	check_accounting(&s);
+}
+
+/* As the ABI says: it reads up to what it finds after the event, stores its tail and asks STATUS. */
+static void an_edge_triggered_reader_is_woken_again_and_again(void **state)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+	struct auxtrace_status status;
+	uint64_t tail = 0, events = 0;
+	struct session s;
+	int fd;
+
+	open_area(&s, AUXTRACE_SETUP_USER, PAGES, 4 * page_size);
+	fd = epoll_create1(EPOLL_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(epoll_ctl(fd, EPOLL_CTL_ADD, s.fd, &event), 0);
+	ok_start(s.fd);
+	load_start(first_cpu);
+	while (tail < MANY_BYTES) {
+		assert_int_equal(epoll_wait(fd, &event, 1, WAIT_MS), 1);
+		assert_int_equal(event.events, EPOLLIN);
+		events++;
+		tail = channel_status(s.channel).produced;
+		/* It takes its time: sometimes the area fills. */
+		usleep(1000 * (events % 4));
+		channel_set_tail(s.channel, tail);
+		ok_status(s.fd, AUXTRACE_STATUS_SYNC, &status);
+	}
+	ok_stop(s.fd);
+	print_message("%llu bytes, %llu events, %llu gaps\n", (unsigned long long)tail,
+		      (unsigned long long)events, channel_status(s.channel).gaps);
+	close(fd);
 	check_accounting(&s);
 }
 
@@ -504,6 +537,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		vm_test(poll_before_setup_gives_POLLERR),
 		vm_test(poll_waits_for_the_watermark),
+		vm_test(an_edge_triggered_reader_is_woken_again_and_again),
 		vm_test(reaching_the_watermark_wakes_the_reader),
 		vm_test(reaching_the_tail_wakes_the_reader),
 		vm_test(a_stop_wakes_the_reader_for_the_rest),
