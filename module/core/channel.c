@@ -6,10 +6,10 @@
  *
  * Everything in struct auxt_channel from @inhibit on belongs to the channel's CPU: only code that
  * runs there with interrupts off (IPI, hotplug callback, a request of the CPU's own) or in an NMI
- * changes it. Other CPUs send an IPI. While the CPU is offline or the session is not started, no such code runs there; then a
- * task that holds the session's idle_lock acts in place of the CPU. So at most one NMI nests in
- * at most one other context, both on one CPU. No lock is needed, and the barriers in this folder
- * that order the two are compiler barriers.
+ * changes it. Other CPUs send an IPI. While the CPU is offline or the session is not started, no
+ * such code runs there; then a task that holds the session's idle_lock acts in place of the CPU. So
+ * at most one NMI nests in at most one other context, both on one CPU. No lock is needed, and the
+ * barriers in this folder that order the two are compiler barriers.
  */
 
 #include <linux/err.h>

@@ -304,8 +304,9 @@ static __always_inline u32 auxt_channel_inhibited(const struct auxt_channel *ch)
 }
 
 /*
- * Call this after a change of one of the counts that @counts_changed covers. An NMI that lands before
- * the barrier may publish the count or not, but leaves it to the next round of the settle loop.
+ * Call this after a change of one of the counts that @counts_changed covers, and before the settle
+ * loop runs. Because the flag is set last, that run publishes the count, whatever an NMI has
+ * published between the two.
  */
 static __always_inline void auxt_channel_count_changed(struct auxt_channel *ch)
 {

@@ -209,6 +209,11 @@ static void a_freeze_that_nests_wakes_readers(void **state)
 	assert_true(first > 20);
 }
 
+static void resume_now(void)
+{
+	auxt_channel_resume(channel, NULL);
+}
+
 /* Likewise one that lands in the RESUME that ends the freeze before. */
 static bool freeze_within_a_resume(long at)
 {
@@ -218,13 +223,7 @@ static bool freeze_within_a_resume(long at)
 	start(true);
 	trigger(AUXTRACE_ACTION_FREEZE, 11);
 	irq_work_sync(&channel->wake);
-	nmi.what = NMI_FREEZE;
-	nmi.at = at;
-	nmi.points = 0;
-	nmi.landed = false;
-	auxt_channel_resume(channel, NULL);
-	landed = nmi.landed;
-	nmi.at = -1;
+	landed = lands(NMI_FREEZE, at, resume_now);
 	/* One that lands before the thaw changes nothing. */
 	if (atomic_read(&channel->inhibit) & AUXTRACE_INHIBIT_FROZEN)
 		assert_true(channel->wake.queued);
@@ -612,11 +611,6 @@ static void poller_runs(void)
 		group.waiters.empty = poller.after_nmi;
 }
 
-static void resume_a_full_area(void)
-{
-	auxt_channel_resume(channel, NULL);
-}
-
 static void area_is_full_and_read_but_for_a_rest(void)
 {
 	run_until_full();
@@ -664,7 +658,7 @@ static void no_reader_sleeps_on_wherever_an_nmi_notifies_first(void **state)
 		bool after_nmi;
 	} cases[] = {
 		{ { .flags = AUXTRACE_SETUP_FULL_STOP, .aux_watermark = 3 * AUXT_REGION_SIZE },
-		  area_is_full_and_read_but_for_a_rest, resume_a_full_area, NMI_BYTES, false },
+		  area_is_full_and_read_but_for_a_rest, resume_now, NMI_BYTES, false },
 		{ { .aux_watermark = AUXT_REGION_SIZE, .data_size = DATA_SIZE },
 		  area_has_a_watermark_that_nobody_knows, freeze_now, NMI_PMI, true },
 		{ { .flags = AUXTRACE_SETUP_OVERWRITE, .data_size = 4096, .data_watermark = 200,
@@ -685,12 +679,7 @@ static void no_reader_sleeps_on_wherever_an_nmi_notifies_first(void **state)
 			poller.after_nmi = group.waiters.empty = cases[i].after_nmi;
 			other_cpu = poller_runs;
 			nmi.landed = false;
-			nmi.what = cases[i].nmi;
-			nmi.at = at;
-			nmi.points = 0;
-			cases[i].event();
-			landed = nmi.landed;
-			nmi.at = -1;
+			landed = lands(cases[i].nmi, at, cases[i].event);
 			other_cpu = NULL;
 			slept += poller.sleeps;
 			if (poller.sleeps && auxt_channel_is_readable(channel, false) &&
