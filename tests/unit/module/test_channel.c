@@ -234,6 +234,16 @@ static void a_start_that_fails_can_be_undone(void **state)
 	assert_int_equal(status_page.frozen_by, 9);
 	assert_int_equal(reported.triggers, 1);
 	hw.claim_error = 0;
+
+	/* Another CPU's attach fails, after a sync here has published the new mask. */
+	auxt_channel_reset(channel, AUXTRACE_INHIBIT_SETUP);
+	assert_int_equal(auxt_channel_attach(channel), 0);
+	auxt_settle_sync(channel);
+	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_SETUP);
+	auxt_channel_detach(channel);
+	auxt_channel_undo_reset(channel);
+	check();
+	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_SETUP | AUXTRACE_INHIBIT_FROZEN);
 	start(false);
 	check();
 	assert_int_equal(status_page.data_paused, 0);

@@ -53,6 +53,8 @@ ssize_t __wrap_pread(int fd, void *buf, size_t count, off_t offset);
 ssize_t __real_readlink(const char *path, char *buf, size_t size);
 ssize_t __wrap_readlink(const char *path, char *buf, size_t size);
 
+DIR *__real_fdopendir(int fd);
+DIR *__wrap_fdopendir(int fd);
 struct dirent *__real_readdir(DIR *dir);
 struct dirent *__wrap_readdir(DIR *dir);
 
@@ -288,6 +290,14 @@ static bool no_files(void)
 		return false;
 	errno = EMFILE;
 	return true;
+}
+
+DIR *__wrap_fdopendir(int fd)
+{
+	if (!fake.no_listing)
+		return __real_fdopendir(fd);
+	errno = ENOMEM;
+	return NULL;
 }
 
 struct dirent *__wrap_readdir(DIR *dir)

@@ -96,6 +96,7 @@ struct fakedev {
 	int fail_read;		/* the how-many-th read of a page or more fails with EIO; 0: none */
 	const char *process;	/* maps, mem, comm and exe of every process are below it; NULL: the real ones */
 	bool no_stream;		/* fdopen(3) finds no memory */
+	bool no_listing;	/* nor does fdopendir(3) */
 	int rmdir_errno;	/* unlinkat(2) of a directory fails with it; 0: it does not */
 	const char *proc_self;	/* what /proc/self points to; "": there is none; NULL: what it is */
 	struct fake_channel channel[FAKE_CPUS];

@@ -584,6 +584,7 @@ static void the_modules_area_is_memory_in_the_last_2_gib(void **state)
 	static const Elf64_Phdr others[] = {
 		{ .p_type = PT_NOTE, .p_vaddr = MODULES, .p_offset = 0x2000, .p_memsz = PAGE },
 		{ .p_type = PT_LOAD, .p_vaddr = 0xffffffff7ffff000, .p_offset = 0x2000, .p_memsz = PAGE },
+		{ .p_type = PT_LOAD, .p_vaddr = 0xffffffff7fffffff, .p_offset = 0x2000, .p_memsz = PAGE },
 		{ .p_type = PT_LOAD, .p_vaddr = 0xffffffffff600000, .p_offset = 0x2000, .p_memsz = PAGE },
 	};
 	static const Elf64_Phdr area = {

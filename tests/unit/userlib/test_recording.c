@@ -267,6 +267,20 @@ static void a_directory_that_cannot_be_made_is_told(void **state)
 	says("cannot open the directory /etc/hostname");
 }
 
+/* There is room for 1023 characters. */
+static void a_message_that_is_too_long_is_cut(void **state)
+{
+	char name[2000];
+
+	(void)state;
+	memset(name, 'd', sizeof(name));
+	name[sizeof(name) - 1] = 0;
+	set_up("0", AUXTRACE_SETUP_USER);
+	fails_null(ENAMETOOLONG, auxtrace_recording_create(session, name));
+	says("cannot make the directory dddd");
+	assert_int_equal(strlen(auxtrace_error()), 1023);
+}
+
 static void an_old_file_that_cannot_be_removed_is_told(void **state)
 {
 	char path[128];
@@ -366,6 +380,10 @@ static void a_directory_that_cannot_be_read_is_told(void **state)
 	fake.fail_open = 2;
 	fails(EMFILE, recording_dir_open(AT_FDCWD, dir, &made));
 	says(named("cannot read %s: Too many open files", dir));
+	/* The descriptor that was opened to read it is closed. */
+	fake.no_listing = true;
+	fails(ENOMEM, recording_dir_open(AT_FDCWD, dir, &made));
+	says(named("cannot read %s: Cannot allocate memory", dir));
 }
 
 /* It cannot be removed, either. */
@@ -969,6 +987,7 @@ int main(void)
 		t(an_overwrite_session_that_runs_cannot_be_finished),
 		t(an_old_recording_is_replaced_and_other_files_are_not),
 		t(a_directory_that_cannot_be_made_is_told),
+		t(a_message_that_is_too_long_is_cut),
 		t(an_old_file_that_cannot_be_removed_is_told),
 		t(only_files_of_a_recording_are_removed),
 		t(an_old_snapshot_that_cannot_be_removed_is_told),
