@@ -7,7 +7,10 @@
 
 #include "machine.h"
 
-/* CPUs that each lack one capability; the rest is as in the default profile. */
+/*
+ * CPUs that each lack one capability; the rest is as in the default profile. What leaf 14H.1 says of
+ * that capability means nothing.
+ */
 static const struct ptm_profile no_cr3_filter = {
 	.name = "no CR3 filter", .leaf14_0_ebx = 0xe, .leaf14_0_ecx = 7,
 	.leaf14_1_eax = 0x02490002, .leaf14_1_ebx = 0x003f1fff, .maxphyaddr = 40,
@@ -15,17 +18,17 @@ static const struct ptm_profile no_cr3_filter = {
 };
 static const struct ptm_profile no_psb_cyc = {
 	.name = "no PSB and CYC", .leaf14_0_ebx = 0xd, .leaf14_0_ecx = 7,
-	.leaf14_1_eax = 0x02490002, .maxphyaddr = 40,
+	.leaf14_1_eax = 0x02490002, .leaf14_1_ebx = 0x003f1fff, .maxphyaddr = 40,
 	.art_num = 84, .art_den = 2, .clock_stride = 1,
 };
 static const struct ptm_profile no_ip_filter = {
 	.name = "no IP filter", .leaf14_0_ebx = 0xb, .leaf14_0_ecx = 7,
-	.leaf14_1_eax = 0x02490000, .leaf14_1_ebx = 0x003f1fff, .maxphyaddr = 40,
+	.leaf14_1_eax = 0x02490002, .leaf14_1_ebx = 0x003f1fff, .maxphyaddr = 40,
 	.art_num = 84, .art_den = 2, .clock_stride = 1,
 };
 static const struct ptm_profile no_mtc = {
 	.name = "no MTC", .leaf14_0_ebx = 0x7, .leaf14_0_ecx = 7,
-	.leaf14_1_eax = 0x2, .leaf14_1_ebx = 0x003f1fff, .maxphyaddr = 40, .clock_stride = 1,
+	.leaf14_1_eax = 0x02490002, .leaf14_1_ebx = 0x003f1fff, .maxphyaddr = 40, .clock_stride = 1,
 };
 static const struct ptm_profile no_single = {
 	.name = "no single range", .leaf14_0_ebx = 0xf, .leaf14_0_ecx = 3,

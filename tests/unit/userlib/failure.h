@@ -22,10 +22,10 @@ void fail_forget(void);
 		fail_msg("\"%s\" is not in: %s", text, auxtrace_error());	\
 } while (0)
 
-/* @failed, the call's outcome, is true. */
+/* @failed, the call's outcome, is true. What errno was before the call is not its error. */
 #define fails_as(err, failed) do {					\
 	fail_forget();							\
-	errno = 0;							\
+	errno = EXDEV;							\
 	assert_true(failed);						\
 	assert_int_equal(errno, err);					\
 	if (!*auxtrace_error())						\
