@@ -399,6 +399,17 @@ static void msrs_of_others_are_not_owned(void **state)
 		assert_true(ptm_owns_msr(m->ptm, registers[i]));
 }
 
+/* Broadwell has no IP filter, and so no register for it. */
+static void a_read_that_faults_has_the_value_0(void **state)
+{
+	struct machine *m = machine_new(broadwell);
+	uint64_t value = 5;
+
+	assert_false(ptm_rdmsr(m->ptm, ADDR0_A, &value));
+	assert_int_equal(value, 0);
+	machine_free(m);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, machine_setup, machine_teardown)
@@ -408,6 +419,7 @@ int main(void)
 		T(warm_reset_clears_traceen_alone),
 		cmocka_unit_test(warm_reset_without_preservation_clears_all),
 		T(wrmsrs_are_counted), T(cpuid_leaves), T(msrs_of_others_are_not_owned),
+		cmocka_unit_test(a_read_that_faults_has_the_value_0),
 	};
 	static struct CMUnitTest tests[RULES + sizeof(others) / sizeof(others[0])];
 
