@@ -31,6 +31,8 @@ enum operation {
 };
 
 static const struct ptm_context kernel_cr3 = { .cr3 = 0x2000, .cpl = 0, .cs_l = true };
+static const struct ptm_context kernel16_ctx = { .cr3 = 0x1000, .cpl = 0 };
+static const struct ptm_context user16_ctx = { .cr3 = 0x1000, .cpl = 3 };
 static const struct ptm_context user_cr3 = { .cr3 = 0x2000, .cpl = 3, .cs_l = true };
 
 struct row {
@@ -69,6 +71,8 @@ static const struct row rows[] = {
 	  E(5, P_TSC(4200), P_TMA(100, 0), P_CBR(CBR_RATIO), P_MODE64, PGE_FULL(KERN)) },
 	{ "2d_enable_bytecnt_without_timing", ON, FROM(&user_ctx, KERN), .op = ENABLE_GOES_ON,
 	  .was = 0, .is = 1, E(3, P_CBR(CBR_RATIO), P_MODE64, PGE_FULL(KERN)) },
+	{ "2d_enable_bytecnt_in_16_bit_code", ON, FROM(&user16_ctx, KERN), .op = ENABLE_GOES_ON,
+	  .was = 0, .is = 1, E(3, P_CBR(CBR_RATIO), P_MODE(0, 0), PGE_FULL(KERN)) },
 	{ "2e_enable_psb_packeten_0_1", ON, FROM(&kernel_ctx, KERN), .op = ENABLE, .was = 0,
 	  .is = 1, E(6, P_PSB, P_PIP(0x1000), P_CBR(CBR_RATIO), P_PSBEND, P_MODE64,
 		     PGE_FULL(KERN)) },
@@ -693,6 +697,18 @@ static void psb_outside_the_filter_has_no_ip(void **state)
 	EXPECT(m, P_MODE64, PGE_FULL(IN));
 }
 
+/* The mode of 16-bit code is 0, which is no mode that was sent before. */
+static void the_mode_of_16_bit_code_is_sent_after_a_psb(void **state)
+{
+	struct machine *m = *state;
+
+	prepare(m);
+	start_at(m, ON | FILTER, &kernel16_ctx, OUT);
+	mark(m);
+	branch(m, PTM_JMP, OUT, OUT + 5, IN);
+	EXPECT(m, P_MODE(0, 0), PGE_FULL(IN));
+}
+
 /* Overflow on demand */
 
 static void overflow_ends_in_ovf_and_fup(void **state)
@@ -745,6 +761,34 @@ static void overflow_that_ends_without_packeten(void **state)
 	mark(m);
 	far_to(m, PTM_FAR, &user_ctx, KERN, OUT);
 	EXPECT(m, P_MODE64, PGE_FULL(OUT));
+}
+
+static void overflow_that_ends_before_16_bit_code(void **state)
+{
+	struct machine *m = *state;
+
+	start_at(m, USER | BRANCH_EN, &user16_ctx, OUT);
+	wr(m, MSR_PTM_DROP, 1);
+	far_to(m, PTM_FAR, &kernel_ctx, OUT, KERN);
+	mark(m);
+	far_to(m, PTM_FAR, &user16_ctx, KERN, OUT);
+	EXPECT(m, P_MODE(0, 0), PGE_FULL(OUT));
+}
+
+/* What was lost before the INIT is not of the next window. */
+static void overflow_that_an_init_cut_short_asks_for_no_psb(void **state)
+{
+	struct machine *m = *state;
+
+	start(m, ON);
+	wr(m, MSR_PTM_DROP, 100);
+	ptm_cr3_write(m->ptm, &kernel_cr3, KERN + 5);
+	ptm_reset(m->ptm, true);
+	mark(m);
+	/* PacketByteCnt is not 0, so it begins without a PSB. */
+	wr(m, CTL, USER | BRANCH_EN | TRACE_EN);
+	stop(m);
+	EXPECT(m, P_OVF);
 }
 
 static void overflow_that_took_state_is_followed_by_psb(void **state)
@@ -873,8 +917,10 @@ int main(void)
 		T(nothing_happens_while_traceen_is_clear), T(trace_stop_keeps_quiet_until_cleared),
 		T(psb_comes_when_its_period_is_full), T(psb_flushes_tnt_and_clears_the_ret_stack),
 		T(psb_never_parts_an_events_packets), T(psb_outside_the_filter_has_no_ip),
+		T(the_mode_of_16_bit_code_is_sent_after_a_psb),
 		T(overflow_ends_in_ovf_and_fup), T(overflow_swallows_buffered_tnt),
-		T(overflow_that_ends_without_packeten),
+		T(overflow_that_ends_without_packeten), T(overflow_that_ends_before_16_bit_code),
+		T(overflow_that_an_init_cut_short_asks_for_no_psb),
 		T(overflow_that_took_state_is_followed_by_psb), T(overflow_that_took_a_mode_is_followed_by_psb),
 		T(overflow_that_took_a_psb_gives_it_back), T(overflow_gives_time_again),
 		T(overflow_cut_short_by_disable),

@@ -280,6 +280,8 @@ static void set_at_start_they_outlive_every_reset(void **state)
 	ptm_reset(m->ptm, false);
 	for (unsigned int k = 0; k < PTM_KNOBS; k++)
 		assert_int_equal(rd(m, MSR_PTM_KNOB + k), want[k]);
+	set(m, "pmi-skid=0");
+	assert_int_equal(rd(m, KNOB(PMI_SKID)), 0);
 	set(m, "pmi-withhold=off");
 	assert_int_equal(rd(m, KNOB(PMI_WITHHOLD)), 0);
 }

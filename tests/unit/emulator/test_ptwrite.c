@@ -60,6 +60,17 @@ static void a_cyc_times_it(void **state)
 	EXPECT(m, P_CYC(9), P_PTW(VALUE, 1, 0));
 }
 
+static void an_mtc_that_is_due_comes_before_it(void **state)
+{
+	struct machine *m = *state;
+
+	start(m, ON | TSC_EN | MTC_EN);
+	mark(m);
+	m->tsc += 84 / 2;
+	ptwrite(m, true);
+	EXPECT(m, P_MTC(1), P_PTW(VALUE, 1, 0));
+}
+
 static void without_branchen_it_is_there_too(void **state)
 {
 	struct machine *m = *state;
@@ -142,6 +153,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		T(of_both_sizes), T(the_fup_is_of_the_ptwrite_itself),
 		T(branches_before_it_come_before_it), T(a_cyc_times_it),
+		T(an_mtc_that_is_due_comes_before_it),
 		T(without_branchen_it_is_there_too),
 		T(none_unless_enabled_and_in_context_and_filter), T(psb_comes_behind_the_fup),
 		T(an_overflow_takes_it), T(its_bits_fault_where_cpuid_has_none),

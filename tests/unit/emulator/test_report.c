@@ -124,6 +124,21 @@ static void a_full_log_keeps_the_latest_and_counts_the_rest(void **state)
 	free(text);
 }
 
+/* Of the host that runs the CPU, nobody knows how many it has retired. */
+static void without_a_count_of_instructions_all_is_logged_at_0(void **state)
+{
+	static const struct ptm_ops none;
+	struct machine m = { .ptm = ptm_new(ptm_profile_at(0), &none, NULL) };
+	char *text;
+
+	assert_non_null(m.ptm);
+	rd(&m, 0x38f);
+	text = report(&m);
+	assert_line(text, "log 0 rdmsr GLOBAL_CTRL 0x38f 0xf");
+	free(text);
+	ptm_free(m.ptm);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, machine_setup, machine_teardown)
@@ -131,6 +146,7 @@ int main(void)
 		T(every_counter_has_a_line), T(accesses_are_counted_by_register),
 		T(the_log_tells_when_what_was_accessed),
 		T(a_full_log_keeps_the_latest_and_counts_the_rest),
+		cmocka_unit_test(without_a_count_of_instructions_all_is_logged_at_0),
 	};
 
 	return cmocka_run_group_tests_name("report", tests, NULL, NULL);
