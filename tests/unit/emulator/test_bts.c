@@ -211,6 +211,7 @@ static void off_usr_leaves_the_kernels_and_the_way_into_it(void **state)
 	area(m, CAPACITY + 1);
 	wr(m, DEBUGCTL, TR | BTS | OFF_USR);
 	assert_true(ptm_near_wanted(m->ptm));
+	assert_true(ptm_far_wanted(m->ptm));
 	far_to(m, PTM_FAR, &user_ctx, KERN + 0x10, USER_IP);
 	assert_false(ptm_near_wanted(m->ptm));
 	jump(m, USER_IP, USER_IP + 0x10);

@@ -342,11 +342,16 @@ static void an_overflow_interrupts_if_int_or_pmi_is_set(void **state)
 	ptm_retire(m->ptm, 1, 0);
 	assert_int_equal(m->pmis, 1);
 	assert_int_equal(counter(m, PTM_N_PMI), 1);
-	wr(m, FIXED_CTR_CTRL, 0xb0);
-	wr(m, GLOBAL_CTRL, BIT(33));
-	wr(m, FIXED_CTR(1), FULL - 1);
-	ptm_retire(m->ptm, 1, 3);
-	assert_int_equal(m->pmis, 2);
+	/* Each fixed counter has a bit of its own for that. */
+	for (unsigned int i = 0; i < 3; i++)
+		for (unsigned int k = 0; k < 3; k++) {
+			m->pmis = 0;
+			wr(m, FIXED_CTR_CTRL, 0x333 | 8 << 4 * k);
+			wr(m, GLOBAL_CTRL, BIT(32 + i));
+			wr(m, FIXED_CTR(i), FULL - 1);
+			ptm_retire(m->ptm, 1, 3);
+			assert_int_equal(m->pmis, i == k);
+		}
 }
 
 static void one_report_that_overflows_two_counters_is_one_pmi(void **state)
