@@ -374,6 +374,8 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
 
 	if (!fake.clock_step)
 		return __real_clock_gettime(clock, ts);
+	if (fake.on_clock)
+		fake.on_clock();
 	*ts = (struct timespec){ .tv_sec = seconds += fake.clock_step };
 	return 0;
 }

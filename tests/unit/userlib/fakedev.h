@@ -87,6 +87,7 @@ struct fakedev {
 	int write_errno;	/* one pwrite(2) fails with it; 0: none */
 	bool write_nothing;	/* pwrite(2) writes nothing */
 	time_t clock_step;	/* each clock_gettime(2) is so many seconds later; 0: the real clock */
+	void (*on_clock)(void);	/* before each of these; NULL: nothing */
 	const char *proc;	/* kcore, kallsyms and modules of /proc, and lockdown and online of /sys, are below it; NULL: the real ones */
 	size_t most_read;	/* pread(2) reads no more than that at once; 0: all */
 	bool stale_holes;	/* a page of zeros reads as the page that was read before */

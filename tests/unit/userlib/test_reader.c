@@ -274,6 +274,35 @@ static void a_page_that_stays_inconsistent_is_told(void **state)
 	assert_int_equal(page.seq, 8);
 }
 
+static unsigned int clock_reads;
+
+static void update_ends_at_third_look(void)
+{
+	if (++clock_reads == 3)
+		channel->status->seq = 8;
+}
+
+/* The fake clock goes on by a second whenever the reader looks at it. */
+static void an_update_is_waited_for_two_seconds(void **state)
+{
+	struct auxtrace_status_page page;
+
+	(void)state;
+	begin(0);
+	channel->status->size = 4711;
+	channel->status->seq = 7;
+	fake.clock_step = 1;
+	fake.on_clock = update_ends_at_third_look;
+	clock_reads = 0;
+	assert_int_equal(auxtrace_reader_status(reader, &page), 0);
+	assert_int_equal(page.seq, 8);
+	assert_int_equal(page.size, 4711);
+	channel->status->seq = 7;
+	clock_reads = 10;
+	fails(EAGAIN, auxtrace_reader_status(reader, &page));
+	assert_int_equal(clock_reads, 10 + 4);
+}
+
 /* What the page might say is not used. */
 static void with_a_page_that_stays_inconsistent_nothing_is_read(void **state)
 {
@@ -562,6 +591,7 @@ int main(void)
 		t(what_was_overwritten_during_the_copy_is_cut_off),
 		t(a_copy_of_a_full_trace_does_not_move_the_tail),
 		t(a_page_that_stays_inconsistent_is_told),
+		t(an_update_is_waited_for_two_seconds),
 		t(with_a_page_that_stays_inconsistent_nothing_is_read),
 		t(a_snapshot_is_never_torn),
 		t(a_slot_is_read_from_where_its_use_began),

@@ -647,6 +647,33 @@ static void records_are_drained_and_kept(void **state)
 	expect_in("meta", "\ndata_size 4096\n");
 }
 
+/* What was consumed before is not in the files, which say so. */
+static void a_recording_begins_where_its_readers_are(void **state)
+{
+	const union auxtrace_record *record;
+	struct auxtrace_recording *rec;
+	struct auxtrace_reader *reader;
+	char text[64];
+
+	(void)state;
+	set_up_data(AUXTRACE_SETUP_USER, 0);
+	reader = auxtrace_reader(session, 1);
+	produce(1, 100);
+	write_record(1, 1);
+	write_record(1, 2);
+	assert_int_equal(auxtrace_reader_consume(reader, 60), 0);
+	assert_int_equal(auxtrace_reader_next_record(reader, &record), 1);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	produce(1, 150);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	expect_aux(1, 60, 150);
+	assert_int_equal(expect_records("cpu1.data", 2), 1);
+	snprintf(text, sizeof(text), "\ncpu 1 begin 60 read 90 data_begin %lu data_read %lu ",
+		 record_size(1), record_size(2));
+	expect_in("meta", text);
+}
+
 static void an_overwritable_data_ring_is_copied_at_the_end(void **state)
 {
 	struct auxtrace_recording *rec;
@@ -1005,6 +1032,7 @@ int main(void)
 		t(a_disk_that_was_full_for_a_while_is_told),
 		t(a_meta_that_is_not_whole_is_none),
 		t(records_are_drained_and_kept),
+		t(a_recording_begins_where_its_readers_are),
 		t(an_overwritable_data_ring_is_copied_at_the_end),
 		t(a_data_ring_that_is_wrong_is_told),
 		t(a_status_page_that_is_wrong_is_told),

@@ -132,6 +132,51 @@ static void the_smallest_record_has_no_more_than_header_and_end(void **state)
 	assert_null(auxtrace_record_next(&least, sizeof(least), &at));
 }
 
+/* The bytes of a sample lie behind what is known of its record and before its end. */
+static void a_sample_whose_bytes_are_not_in_its_record_is_none(void **state)
+{
+	enum {
+		SAMPLE = sizeof(struct auxtrace_record_sample),
+		END = sizeof(struct auxtrace_record_end),
+		WHOLE = SAMPLE + 24 + END,
+	};
+	static const struct {
+		uint32_t size, flags, offset;
+		uint64_t length;
+		bool valid;
+	} cases[] = {
+		{ WHOLE, 0, SAMPLE, 24, true },
+		{ WHOLE, 0, SAMPLE, 0, true },
+		{ WHOLE, 0, SAMPLE + 16, 8, true },
+		{ WHOLE, 0, SAMPLE + 24, 0, true },
+		{ WHOLE, 0, SAMPLE, 25, false },
+		{ WHOLE, 0, SAMPLE + 16, 9, false },
+		{ WHOLE, 0, SAMPLE - 1, 8, false },
+		{ WHOLE, 0, SAMPLE + 25, 0, false },
+		{ WHOLE, 0, SAMPLE, UINT64_MAX, false },
+		{ SAMPLE + END, 0, SAMPLE, 0, true },
+		{ SAMPLE + END, AUXTRACE_SAMPLE_IN_SLOT, 0, 4096, true },
+		{ SAMPLE + END - 8, AUXTRACE_SAMPLE_IN_SLOT, 0, 4096, false },
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct auxtrace_record_sample sample = {
+			.header = { .type = AUXTRACE_RECORD_SAMPLE, .size = cases[i].size },
+			.flags = cases[i].flags, .data_offset = cases[i].offset, .length = cases[i].length,
+		};
+		/* In a record that is too short, this is where the flags would be. */
+		const struct auxtrace_record_end tail = { .time = cases[i].flags, .size = cases[i].size };
+		uint64_t buf[WHOLE / 8] = { 0 };
+		size_t at = 0;
+
+		memcpy(buf, &sample, sizeof(sample));
+		memcpy((uint8_t *)buf + cases[i].size - END, &tail, sizeof(tail));
+		if (!auxtrace_record_next(buf, cases[i].size, &at) == cases[i].valid)
+			fail_msg("case %u", i);
+	}
+}
+
 static void without_memory_a_record_that_wraps_stays_in_the_ring(void **state)
 {
 	const union auxtrace_record *record;
@@ -219,6 +264,31 @@ static void an_overwritable_ring_gives_all_that_is_whole(void **state)
 			if (whole > 1000)
 				assert_true(copy.len > 1000 - 256 && copy.len <= 1000);
 			check_copy(buf, &copy, n, channel->status->data_head);
+		}
+	}
+}
+
+/* Of the buffer only whole words are used, and all of these. */
+static void a_buffer_of_any_size_gets_the_newest_records_that_fit(void **state)
+{
+	static uint64_t buf[SIZE / 8];
+
+	for (unsigned int d = 0; d < 2; again(state), d++) {
+		begin(directions[d] | AUXTRACE_SETUP_DATA_OVERWRITE, 0);
+		for (uint64_t n = 1; n <= 200; n++)
+			write_record(3, n);
+		for (size_t size = 0; size < 1024; size += 9) {
+			size_t words = size / 8, whole = 0;
+			struct auxtrace_copy copy;
+
+			for (uint64_t n = 200; whole + record_size(n) <= 8 * words; n--)
+				whole += record_size(n);
+			buf[words] = 4711;
+			assert_int_equal(auxtrace_reader_copy_records(reader, NULL, buf, size, &copy), 0);
+			assert_int_equal(copy.len, whole);
+			assert_int_equal(copy.cut, 8 * words - whole);
+			assert_int_equal(buf[words], 4711);
+			check_copy(buf, &copy, 200, channel->status->data_head);
 		}
 	}
 }
@@ -542,9 +612,11 @@ int main(void)
 		t(a_queue_that_holds_no_record_is_not_believed),
 		t(a_known_kind_that_is_too_short_is_no_record),
 		t(the_smallest_record_has_no_more_than_header_and_end),
+		t(a_sample_whose_bytes_are_not_in_its_record_is_none),
 		t(without_memory_a_record_that_wraps_stays_in_the_ring),
 		t(which_reader_is_for_which_ring_is_told),
 		t(an_overwritable_ring_gives_all_that_is_whole),
+		t(a_buffer_of_any_size_gets_the_newest_records_that_fit),
 		t(what_a_writer_has_reserved_is_not_handed_out),
 		t(a_queue_can_be_copied_without_consuming_it),
 		t(a_cut_in_a_slot_stays_while_others_are_written),

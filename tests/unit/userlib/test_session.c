@@ -806,8 +806,8 @@ static void pause_and_resume_ask_all_or_some_and_bring_answers(void **state)
 	struct auxtrace_options o = good;
 
 	assert_int_equal(auxtrace_pause(s), 0);
-	assert_int_equal(fake.control.cpus_len, 0);
-	assert_int_equal(fake.control.effects_len, 0);
+	assert_int_equal(fake.control.cpus | fake.control.cpus_len, 0);
+	assert_int_equal(fake.control.effects | fake.control.effects_len | fake.control.effect_size, 0);
 	assert_int_equal(auxtrace_resume(s), 0);
 	assert_int_equal(auxtrace_resume_cpus(s, NULL, effects, 2), 2);
 	assert_int_equal(effects[0].cpu, 0);
@@ -874,7 +874,7 @@ static void output_is_paused_on_all_or_some(void **state)
 	struct auxtrace_cpus *two = auxtrace_cpus_parse("2"), *other = auxtrace_cpus_parse("1-2");
 
 	assert_int_equal(auxtrace_pause_output(s, NULL, true), 0);
-	assert_int_equal(fake.output.cpus_len, 0);
+	assert_int_equal(fake.output.cpus | fake.output.cpus_len, 0);
 	assert_int_equal(fake.output.pause, 1);
 	assert_int_equal(auxtrace_pause_output(s, two, false), 0);
 	assert_int_equal(fake.output_cpus[0], 4);
@@ -924,7 +924,7 @@ static void a_snapshot_brings_cuts_and_its_slot_is_released(void **state)
 	assert_int_equal(cuts[1].cpu, 2);
 	assert_int_equal(cuts[1].aux_end, 500);
 	assert_int_equal(auxtrace_snapshot(s, 0, NULL, 7, NULL), 2);
-	assert_int_equal(fake.snapshot.cuts_len, 0);
+	assert_int_equal(fake.snapshot.cuts | fake.snapshot.cuts_len | fake.snapshot.cut_size, 0);
 	assert_int_equal(auxtrace_release(s, 3), 0);
 	assert_int_equal(fake.released, 3);
 	auxtrace_close(s);
