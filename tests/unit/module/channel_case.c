@@ -417,6 +417,7 @@ int smp_call_function_single_async(int cpu, call_single_data_t *csd)
 
 int smp_call_function_single(int cpu, void (*func)(void *info), void *info, int wait)
 {
+	hw.waited_for |= wait ? 1u << cpu : 0;
 	func(info);
 	return 0;
 }

@@ -59,6 +59,7 @@ extern struct hw {
 	int kept;		/* CPU whose pages are kept; 0: none */
 	int start_error, setup_error, claim_error;
 	unsigned int cleanups;
+	unsigned int waited_for;	/* CPUs that have run a call which was waited for, a bit each */
 	u32 slot;		/* that the pointers are in */
 	bool relocated;		/* they are written at the next start of a window */
 	struct {

@@ -276,6 +276,33 @@ static void after_hits_and_count(void **state)
 	assert_int_equal(nr_asked, 2);
 }
 
+/* Nor does it use up what a trigger may do. */
+static void a_counted_hit_without_a_channel_is_idle(void **state)
+{
+	static const u32 actions[] = { AUXTRACE_ACTION_PAUSE, AUXTRACE_ACTION_FREEZE };
+
+	for (int i = 0; i < 2; i++) {
+		struct auxt_trigger *t = &triggers[i];
+
+		t->request.action = actions[i];
+		t->is = TRIGGER_IS_COUNTED;
+		t->after_hits = 1;
+		t->allowance = 1;
+		atomic64_set(&t->left, 1);
+		auxt_attached[0] = NULL;
+		auxt_trigger_hit(t, 0);
+		auxt_attached[0] = &channels[0];
+		channels[0].triggers = NULL;
+		auxt_trigger_hit(t, 0);
+		channels[0].triggers = set;
+		counted(t, 0, 0, 2, 0);
+		assert_int_equal(atomic64_read(&t->seen), 0);
+		auxt_trigger_hit(t, 0);
+		auxt_trigger_hit(t, 0);
+		counted(t, 1, 1, 2, 0);
+	}
+}
+
 static void rearm(void)
 {
 	atomic64_set(&triggers[0].left, triggers[0].allowance);
@@ -859,11 +886,17 @@ static void a_detached_channel_keeps_the_word_until_it_is_back_or_forgets(void *
 	auxt_remote_forget(&channels[2]);
 	auxt_remote_run(&channels[2]);
 	assert_int_equal(nr_asked, 1);
+	atomic64_set(&channels[2].remote.in_freeze, AUXT_REMOTE_WORD(AUXTRACE_ACTION_FREEZE, 1));
+	auxt_remote_forget(&channels[2]);
+	auxt_remote_run(&channels[2]);
+	assert_int_equal(nr_asked, 1);
 	/* Requests that have not been sent are dropped, too. */
-	send(0, AUXTRACE_ACTION_FREEZE, 1);
-	auxt_remote_forget(&channels[0]);
-	run_work(0);
-	assert_null(called[1]);
+	for (int i = 0; i < 2; i++) {
+		send(0, i ? AUXTRACE_ACTION_PAUSE : AUXTRACE_ACTION_FREEZE, 1);
+		auxt_remote_forget(&channels[0]);
+		run_work(0);
+		assert_null(called[1]);
+	}
 }
 
 static void all_take_their_calls(void)
@@ -900,6 +933,7 @@ int main(void)
 		cmocka_unit_test_setup(all_cpus_are_asked_unless_all_are_so, begin),
 		cmocka_unit_test_setup(a_process_of_others_does_not_hit, begin),
 		cmocka_unit_test_setup(after_hits_and_count, begin),
+		cmocka_unit_test_setup(a_counted_hit_without_a_channel_is_idle, begin),
 		cmocka_unit_test_setup(armed_while_it_is_missed_it_acts_once, begin),
 		cmocka_unit_test_setup(hold_off, begin),
 		cmocka_unit_test_setup(of_two_hits_at_once_one_acts_and_one_is_counted, begin),

@@ -216,6 +216,11 @@ static void an_nmi_handles_all_that_came_of_each_trace_pmu(void **state)
 	coming = 3;
 	assert_int_equal(deliver(), 4);
 	assert_int_equal(coming, 0);
+	/* The first handler takes one of each: what comes meanwhile is the last one's. */
+	asserted[0] = asserted[1] = true;
+	coming = 1;
+	assert_int_equal(handlers[0].call(NMI_LOCAL, NULL), 2);
+	assert_int_equal(handlers[1].call(NMI_LOCAL, NULL), 1);
 }
 
 static void an_area_that_fills_at_once_does_not_keep_the_nmi(void **state)

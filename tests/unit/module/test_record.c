@@ -217,6 +217,59 @@ static void a_sample_has_the_newest_bytes(void **state)
 	}
 }
 
+static void a_sample_ends_in_zeros(void **state)
+{
+	const u32 size = AUXT_SAMPLE_FRAME + 104;
+	const struct auxtrace_record_sample *r;
+
+	make(AUXTRACE_SETUP_OVERWRITE);
+	start(false);
+	run_to(1000);
+	check();
+	memset(data, 0xff, sizeof(data));
+	assert_true(sample(101));
+	r = (const void *)(data + (status_page.data_head - size) % DATA_SIZE);
+	assert_int_equal(r->header.type, AUXTRACE_RECORD_SAMPLE);
+	assert_int_equal(r->header.size, size);
+	for (int i = 101; i < 104; i++)
+		assert_int_equal(((const char *)(r + 1))[i], 0);
+	unmake();
+}
+
+/* A ring whose output is paused takes none, and the trace begins nevertheless. */
+static void a_start_without_a_record_is_a_start(void **state)
+{
+	make_with((struct auxtrace_setup) { .flags = AUXTRACE_SETUP_OVERWRITE, .data_size = 4096,
+		  .records = AUXTRACE_WANT_ITRACE_START });
+	auxt_channel_pause_output(channel, true);
+	start(false);
+	check();
+	assert_true(hw.on);
+	assert_int_equal(status_page.data_lost, 1);
+	assert_int_equal(status_page.data_records, 0);
+	unmake();
+}
+
+/* Slot 0 is free, and the record is dropped. */
+static void a_sample_without_a_record_holds_no_slot(void **state)
+{
+	make_with((struct auxtrace_setup) { .flags = AUXTRACE_SETUP_OVERWRITE, .data_size = 4096,
+		  .slots = SLOTS });
+	start(false);
+	switch_slot();
+	auxt_slots_release(&channel->slots, 0);
+	run_to(hw.position + 7000);
+	auxt_channel_pause_output(channel, true);
+	assert_true(sample(6000));
+	assert_int_equal(auxt_slots_claim_any(&channel->slots), 0);
+	auxt_slots_release(&channel->slots, 0);
+	auxt_channel_pause_output(channel, false);
+	user_page.data_tail = status_page.data_head;
+	assert_true(sample(6000));
+	assert_int_not_equal(auxt_slots_claim_any(&channel->slots), 0);
+	unmake();
+}
+
 static void records_of_a_hit_name_its_event_and_the_task(void **state)
 {
 	const struct auxt_request pause = { .action = AUXTRACE_ACTION_PAUSE, .trigger = 5 };
@@ -304,6 +357,9 @@ int main(void)
 		cmocka_unit_test(paused_output_is_counted_and_reported),
 		cmocka_unit_test(the_largest_sample_comes_after_a_loss),
 		cmocka_unit_test(a_sample_has_the_newest_bytes),
+		cmocka_unit_test(a_sample_ends_in_zeros),
+		cmocka_unit_test(a_start_without_a_record_is_a_start),
+		cmocka_unit_test(a_sample_without_a_record_holds_no_slot),
 		cmocka_unit_test(records_of_a_hit_name_its_event_and_the_task),
 		cmocka_unit_test(a_sample_is_a_multiple_of_the_granule),
 	};

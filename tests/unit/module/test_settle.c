@@ -365,11 +365,15 @@ static void on_preempt_rt_a_work_wakes_readers_and_close_waits_once(void **state
 		all[1] = auxt_channel_new(&fake, NULL, &group, 4, 1, &setup);
 		assert_non_null(all[1]);
 		irq_work_queue(&all[1]->wake);
+		irq_work_queue(&all[1]->remote.work);
 		group.channels = all;
 		shim_nr_cpus = 2;
 		auxt_channel_flush(&group);
-		for (int i = 0; i < 2; i++)
+		for (int i = 0; i < 2; i++) {
 			assert_false(all[i]->wake.queued);
+			assert_false(all[i]->remote.work.queued);
+		}
+		assert_int_equal(hw.waited_for, 3);
 		assert_false(group.wakeup.queued);
 		assert_int_equal(shim_grace_periods, rt);
 		shim_nr_cpus = 0;
