@@ -191,6 +191,19 @@ static void without_slots_a_snapshot_pauses_and_resumes_who_ran(void **state)
 	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
 }
 
+/* Its bit is the last one of a byte. */
+static void cpu_7_is_not_resumed_if_it_was_paused(void **state)
+{
+	struct auxtrace_recording *rec;
+
+	(void)state;
+	rec = new_recording("0,7", AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE);
+	fake.channel[7].status->inhibit = AUXTRACE_INHIBIT_USER;
+	assert_int_equal(auxtrace_recording_snapshot(rec), 1);
+	assert_int_equal(fake.control_cpus[0], 1);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+}
+
 /* The snapshot would not know which CPUs to resume, so it pauses none. */
 static void a_status_page_that_cannot_be_read_is_told(void **state)
 {
@@ -575,6 +588,7 @@ int main(void)
 		t(a_flight_recorder_writes_what_was_put_aside),
 		t(a_snapshot_has_the_tasks_of_its_cut),
 		t(without_slots_a_snapshot_pauses_and_resumes_who_ran),
+		t(cpu_7_is_not_resumed_if_it_was_paused),
 		t(a_status_page_that_cannot_be_read_is_told),
 		t(each_of_its_own_allocations_may_fail),
 		t(who_ran_is_resumed_and_nobody_else),
