@@ -214,6 +214,24 @@ static void a_channel_that_cannot_be_set_up_is_none(void **state)
 	auxt_channel_free(NULL);
 }
 
+/* It comes before the START has unfrozen the data ring. */
+static void a_freeze_within_a_start_is_another(void **state)
+{
+	make(AUXTRACE_SETUP_OVERWRITE);
+	start(false);
+	assert_true(trigger(AUXTRACE_ACTION_FREEZE, 9));
+	stop();
+	auxt_channel_reset(channel, AUXTRACE_INHIBIT_SETUP);
+	assert_int_equal(auxt_channel_attach(channel), 0);
+	assert_true(trigger(AUXTRACE_ACTION_FREEZE, 10));
+	auxt_channel_begin(channel);
+	check();
+	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_FROZEN);
+	assert_int_equal(status_page.frozen_by, 10);
+	assert_int_equal(reported.triggers, 2);
+	unmake();
+}
+
 /* A START that fails leaves the mask, and what a freeze has frozen, as it was. */
 static void a_start_that_fails_can_be_undone(void **state)
 {
@@ -413,6 +431,7 @@ int main(void)
 		cmocka_unit_test(going_offline_is_a_gap_if_it_ran),
 		cmocka_unit_test(a_new_channel_is_as_set_up),
 		cmocka_unit_test(a_channel_that_cannot_be_set_up_is_none),
+		cmocka_unit_test(a_freeze_within_a_start_is_another),
 		cmocka_unit_test(a_start_that_fails_can_be_undone),
 		cmocka_unit_test(a_cpu_that_goes_and_comes_back_continues),
 		cmocka_unit_test(nothing_attaches_while_the_machine_sleeps),

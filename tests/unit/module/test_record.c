@@ -156,6 +156,31 @@ static void paused_output_is_counted_and_reported(void **state)
 	unmake();
 }
 
+/* A LOST record comes first; nothing of what was dropped is in the ring. */
+static void a_trigger_after_a_loss_is_recorded(void **state)
+{
+	u64 records, lost;
+	u32 n = 0;
+
+	make_with((struct auxtrace_setup) { .flags = AUXTRACE_SETUP_OVERWRITE,
+		  .data_size = DATA_SIZE, .records = AUXTRACE_WANT_TRIGGER });
+	start(false);
+	while (status_page.data_lost < 2)
+		trigger(n++ % 2 ? AUXTRACE_ACTION_RESUME : AUXTRACE_ACTION_PAUSE, 7);
+	records = status_page.data_records;
+	lost = status_page.data_lost;
+	read_records();
+	assert_int_equal(reported.triggers, records);
+	user_page.data_tail = status_page.data_head;
+	trigger(n % 2 ? AUXTRACE_ACTION_RESUME : AUXTRACE_ACTION_PAUSE, 8);
+	read_records();
+	assert_int_equal(reported.triggers, records + 1);
+	assert_int_equal(reported.trigger.trigger, 8);
+	assert_int_equal(reported.lost, lost);
+	assert_int_equal(status_page.data_records, records + 2);
+	unmake();
+}
+
 /* A record that fills the ring must not be kept out by a LOST record before it. */
 static void the_largest_sample_comes_after_a_loss(void **state)
 {
@@ -355,6 +380,7 @@ int main(void)
 		cmocka_unit_test(only_the_wanted_records_are_written),
 		cmocka_unit_test(without_a_data_ring_nothing_is_written),
 		cmocka_unit_test(paused_output_is_counted_and_reported),
+		cmocka_unit_test(a_trigger_after_a_loss_is_recorded),
 		cmocka_unit_test(the_largest_sample_comes_after_a_loss),
 		cmocka_unit_test(a_sample_has_the_newest_bytes),
 		cmocka_unit_test(a_sample_ends_in_zeros),

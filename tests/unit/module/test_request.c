@@ -473,6 +473,9 @@ static void what_was_to_be_done_later_is_forgotten(void **state)
 			run_nmi(NMI_PMI);
 	}
 	assert_true(hw.on);
+	/* There is none any more, whoever asks. */
+	auxt_request_forget(channel, 7);
+	assert_int_equal(channel->deferred.state, AUXT_PENDING_NONE);
 	/* The next one has a deadline of its own. */
 	assert_true(auxt_request_make(channel, &request, 0));
 	assert_true(channel->aux.deadline > 2 * SIZE);
