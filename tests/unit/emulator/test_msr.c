@@ -323,6 +323,7 @@ static void warm_reset_without_preservation_clears_all(void **state)
 	assert_true(rd(m, OUTPUT_MASK) >> 32);
 	wr(m, STATUS, rd(m, STATUS) | S_ERROR | S_STOPPED);
 	wr(m, CTL, OS | BRANCH_EN);
+	wr(m, OUTPUT_MASK, 1ULL << 32 | 0xfff);
 	ptm_reset(m->ptm, true);
 	assert_int_equal(rd(m, CTL), 0);
 	assert_int_equal(rd(m, STATUS), 0);

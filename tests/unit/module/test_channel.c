@@ -165,6 +165,10 @@ static void a_new_channel_is_as_set_up(void **state)
 
 	make_with(setup);
 	assert_int_equal(status_page.cpu, 3);
+	assert_int_equal(status_page.size, sizeof(status_page));
+	assert_int_equal(status_page.abi_version, AUXTRACE_ABI_VERSION);
+	assert_int_equal(status_page.pmu, fake.number);
+	assert_int_equal(status_page.clock, AUXTRACE_CLOCK_TSC);
 	assert_int_equal(status_page.aux_size, MAX_SLOTS * SIZE);
 	assert_int_equal(status_page.data_size, DATA_SIZE);
 	assert_int_equal(status_page.slots, MAX_SLOTS);
