@@ -36,6 +36,7 @@ static void expect_the_kernels_code(void)
 	ph = (const void *)(elf + eh->e_phoff);
 	for (unsigned int i = 0; i < 4; i++) {
 		assert_int_equal(ph[i].p_type, PT_LOAD);
+		assert_int_equal(ph[i].p_flags, PF_R | PF_X);
 		assert_int_equal(ph[i].p_vaddr, expected[i].start);
 		assert_int_equal(ph[i].p_filesz, expected[i].end - expected[i].start);
 		assert_true(ph[i].p_offset + ph[i].p_filesz <= size);
