@@ -494,7 +494,11 @@ static int begin_latency(void **state)
 
 static int end_latency(void **state)
 {
+	unsigned int before = shim_grace_periods;
+
 	auxt_trigger_latency.detach(late);
+	/* Hits on other CPUs that have seen the bits have ended by then. */
+	assert_int_equal(shim_grace_periods, before + 1);
 	assert_int_equal(triggers[0].starts | triggers[1].stops, 0);
 	assert_int_equal((triggers[0].is | triggers[1].is) & TRIGGER_IS_CLOCK, 0);
 	assert_null(shim_process_exit.probe);
@@ -834,6 +838,11 @@ static void a_freeze_is_reported_when_all_have_it(void **state)
 	assert_true(auxt_remote_is_pending(&channels[2].remote));
 	assert_false(auxt_remote_is_sending_freeze(&channels[0].remote));
 	assert_true(channels[0].wake.queued);
+	/* Once. */
+	channels[0].wake.queued = false;
+	send(0, AUXTRACE_ACTION_PAUSE, 2);
+	run_work(0);
+	assert_false(channels[0].wake.queued);
 }
 
 /* The call runs after the RESUME, as the kernel runs calls first that somebody waits for. */

@@ -123,7 +123,11 @@ static int attach_breakpoint(void)
 
 static void detach(void)
 {
+	unsigned int before = shim_grace_periods;
+
 	auxt_trigger_perf.detach(&trigger);
+	/* An overflow handler on another CPU has ended by then. */
+	assert_int_equal(shim_grace_periods, before + 1);
 	assert_int_equal(nr_created, nr_released);
 }
 
