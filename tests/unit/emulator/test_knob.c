@@ -340,6 +340,27 @@ static void what_cannot_be_set_is_refused_by_name(void **state)
 	}
 }
 
+static void a_short_buffer_gets_what_fits(void **state)
+{
+	static const char *const texts[] = { "skid=1", "pmi-skid=x", "topa-cache=x" };
+	struct machine *m = *state;
+
+	for (unsigned int i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		char whole[512], why[512];
+		size_t len;
+
+		assert_false(ptm_knob_set(m->ptm, texts[i], whole, sizeof(whole)));
+		len = strlen(whole);
+		for (size_t size = 1; size < len + 3; size++) {
+			memset(why, 'x', sizeof(why));
+			assert_false(ptm_knob_set(m->ptm, texts[i], why, size));
+			assert_int_equal(strlen(why), size <= len ? size - 1 : len);
+			assert_memory_equal(why, whole, strlen(why));
+			assert_int_equal(why[size], 'x');
+		}
+	}
+}
+
 static void a_drop_waits_for_an_enable_that_succeeds(void **state)
 {
 	struct machine *m = *state;
@@ -365,7 +386,7 @@ int main(void)
 		T(msrs_refuse_what_is_out_of_range), T(set_at_start_they_outlive_every_reset),
 		T(a_drop_set_at_start_takes_the_first_packets),
 		T(a_drop_waits_for_an_enable_that_succeeds),
-		T(what_cannot_be_set_is_refused_by_name),
+		T(what_cannot_be_set_is_refused_by_name), T(a_short_buffer_gets_what_fits),
 	};
 
 	return cmocka_run_group_tests_name("knob", tests, NULL, NULL);

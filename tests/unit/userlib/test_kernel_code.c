@@ -677,6 +677,37 @@ static void code_in_too_many_pieces_is_refused(void **state)
 	says("in 65535 pieces: an ELF file has at most 65534");
 }
 
+/* The file's header has 64 bytes, each of a segment 56. */
+static void headers_that_fill_a_page_are_followed_by_the_code(void **state)
+{
+	static uint8_t page[PAGE];
+	int dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct kernel_code code = { 0 };
+	const Elf64_Phdr *ph;
+	size_t size;
+	char *elf;
+
+	(void)state;
+	assert_return_code(dirfd, errno);
+	memset(page, 0x90, sizeof(page));
+	for (uint64_t i = 0; i < (PAGE - 64) / 56; i++) {
+		const struct code_range range = {
+			.start = TEXT + 2 * i * PAGE, .end = TEXT + (2 * i + 1) * PAGE, .bytes = page,
+		};
+
+		assert_int_equal(kernel_code_add_range(&code, &range), 0);
+	}
+	assert_int_equal(kernel_code_write(&code, dirfd), 0);
+	close(dirfd);
+	elf = slurp("kcore", &size);
+	ph = (const void *)(elf + sizeof(Elf64_Ehdr));
+	assert_int_equal(size, (1 + code.nr_ranges) * PAGE);
+	assert_int_equal(ph->p_offset, PAGE);
+	assert_memory_equal(elf + PAGE, page, PAGE);
+	kernel_code_free(&code);
+	free(elf);
+}
+
 #define k(f) cmocka_unit_test_setup_teardown(f, begin_kernel, end_kernel)
 
 int main(void)
@@ -705,6 +736,7 @@ int main(void)
 		k(beyond_a_large_hole_nothing_is_looked_for),
 		k(each_allocation_for_the_kernels_code_may_fail),
 		k(code_in_too_many_pieces_is_refused),
+		k(headers_that_fill_a_page_are_followed_by_the_code),
 		k(what_is_no_memory_is_no_segment),
 		k(the_modules_area_is_memory_in_the_last_2_gib),
 		k(each_read_of_kcore_may_fail),
