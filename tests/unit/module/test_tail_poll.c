@@ -77,6 +77,7 @@ static void full_auto_polls_the_tail_while_it_waits(void **state)
 	assert_int_equal(channel->tail_poll.period, 1000000);
 	shim_expire(&channel->tail_poll);
 	assert_true(channel->tail_poll.queued);
+	assert_int_equal(channel->tail_poll.period, 1000000);
 	/* It goes on by itself: nothing else starts it. */
 	assert_false(auxt_tail_poll_is_due(channel));
 	check();

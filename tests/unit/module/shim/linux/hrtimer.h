@@ -47,6 +47,7 @@ static inline void shim_expire(struct hrtimer *timer)
 	if (!timer->queued)
 		return;
 	timer->queued = false;
+	timer->period = 0;
 	/* It may have been started again from within. */
 	if (timer->function(timer) == HRTIMER_RESTART)
 		timer->queued = true;
