@@ -202,7 +202,7 @@ uint64_t auxtrace_default_config(const struct auxtrace_session *session);
  * @aux_watermark: as in struct auxtrace_setup; 0: half of @aux_size in full-trace mode
  * @data_size: bytes of data ring for each CPU, a power of two; 0: no data ring
  * @data_watermark: as in struct auxtrace_setup; 0: half of @data_size
- * @records: AUXTRACE_WANT_*; 0: all kinds
+ * @records: AUXTRACE_WANT_*; 0: AUXTRACE_WANT_DEFAULT
  * @slots: overwrite mode: number of slots of the AUX area, for auxtrace_snapshot() with
  *	AUXTRACE_SNAPSHOT_SLOT; 0 and 1: not divided
  *
@@ -564,6 +564,7 @@ union auxtrace_record {
 	struct auxtrace_record_lost lost;
 	struct auxtrace_record_aux aux;
 	struct auxtrace_record_itrace_start itrace_start;
+	struct auxtrace_record_switch context_switch;
 	struct auxtrace_record_window window;
 	struct auxtrace_record_trigger trigger;
 	struct auxtrace_record_sample sample;

@@ -19,6 +19,8 @@ struct vm_area_struct;
  * setup_lock	serialises SETUP. What SETUP creates (buffer, channels, CPU set) is published by
  *		a release store of @state and does not change until the file is released. So
  *		mmap(2) and others use it without a lock, after an acquire load of @state.
+ *		SETUP and the last close take the lock of the kernel's tracepoints, which takes
+ *		cpus_read_lock().
  * the lock of the trigger set (trigger/set.c)	held while events are created and released, for
  *		which the kernel takes the next lock.
  *		(mmap(2) runs with mmap_lock held, and a copy to or from user space may take

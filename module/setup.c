@@ -13,6 +13,7 @@
 #include "cpuset.h"
 #include "hw/trace_pmus.h"
 #include "session.h"
+#include "trigger/context_switch.h"
 #include "trigger/set.h"
 #include "verbs.h"
 
@@ -148,6 +149,11 @@ static int setup_make(struct auxt_session *session, const struct auxtrace_setup 
 	err = setup_make_channels(session, arg);
 	if (err)
 		goto err_triggers;
+	if (arg->records & AUXTRACE_WANT_SWITCH) {
+		err = auxt_context_switch_watch(&session->group);
+		if (err)
+			goto err_channels;
+	}
 	session->flags = arg->flags;
 	session->has_data = arg->data_size;
 	session->nr_slots = max(arg->slots, 1U);
@@ -155,6 +161,8 @@ static int setup_make(struct auxt_session *session, const struct auxtrace_setup 
 	smp_store_release(&session->state, AUXTRACE_STATE_STOPPED);
 	return 0;
 
+err_channels:
+	setup_free_channels(session);
 err_triggers:
 	auxt_trigger_set_free(session->triggers);
 err_buffer:
@@ -196,8 +204,9 @@ void auxt_undo_setup(struct auxt_session *session)
 {
 	if (session->state == AUXTRACE_STATE_NEW)
 		return;
-	/* First, because a trigger that hits makes a request of a channel. */
+	/* First, because a trigger that hits and a context switch use the channels. */
 	auxt_trigger_set_free(session->triggers);
+	auxt_context_switch_unwatch(&session->group);
 	auxt_channel_flush(&session->group);
 	setup_free_channels(session);
 	auxt_aux_buffer_put(session->buffer);

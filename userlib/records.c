@@ -105,6 +105,7 @@ static bool is_record(const void *p, uint64_t size)
 		{ AUXTRACE_RECORD_LOST, sizeof(record->lost) },
 		{ AUXTRACE_RECORD_AUX, sizeof(record->aux) },
 		{ AUXTRACE_RECORD_ITRACE_START, sizeof(record->itrace_start) },
+		{ AUXTRACE_RECORD_SWITCH, sizeof(record->context_switch) },
 		{ AUXTRACE_RECORD_WINDOW, sizeof(record->window) },
 		{ AUXTRACE_RECORD_TRIGGER, sizeof(record->trigger) },
 		{ AUXTRACE_RECORD_SAMPLE, sizeof(record->sample) + END },

@@ -5,9 +5,10 @@
  * DOC: which code may change a channel
  *
  * Everything in struct auxt_channel from @inhibit on belongs to the channel's CPU: only code that
- * runs there with interrupts off (IPI, hotplug callback, a request of the CPU's own) or in an NMI
- * changes it. Other CPUs send an IPI. While the CPU is offline or the session is not started, no
- * such code runs there; then a task that holds the session's idle_lock acts in place of the CPU. So
+ * runs there with interrupts off (IPI, hotplug callback, context switch, a request of the CPU's own)
+ * or in an NMI changes it. Other CPUs send an IPI. While the CPU is offline or the session is not
+ * started, the channel is not attached, and no such code uses it there; then a task that holds the
+ * session's idle_lock acts in place of the CPU. So
  * at most one NMI nests in at most one other context, both on one CPU. No lock is needed, and the
  * barriers in this folder that order the two are compiler barriers.
  */
@@ -23,6 +24,7 @@
 #include <asm/msr.h>
 #include <asm/tsc.h>
 #include "core/channel.h"
+#include "core/record.h"
 #include "core/remote.h"
 #include "core/request.h"
 #include "core/tail_poll.h"
@@ -361,6 +363,24 @@ void auxt_channel_resume(struct auxt_channel *ch, struct auxtrace_effect *effect
 	} while (channel_read_retry(ch, seq));
 }
 NOKPROBE_SYMBOL(auxt_channel_resume);
+
+/**
+ * auxt_channel_context_switch() - the CPU leaves the current thread for another one
+ * @ch: a channel that writes SWITCH records
+ * @next: the thread that the CPU runs next
+ * @preempted: the current thread could run on
+ */
+void auxt_channel_context_switch(struct auxt_channel *ch, const struct task_struct *next,
+				 bool preempted)
+{
+	/* A frozen ring would count the record as lost. */
+	if (!ch->attached ||
+	    auxt_channel_inhibited(ch) & (AUXTRACE_INHIBIT_SETUP | AUXTRACE_INHIBIT_FROZEN))
+		return;
+	auxt_record_switch(&ch->data, next, preempted);
+	auxt_settle_notify(ch);
+}
+NOKPROBE_SYMBOL(auxt_channel_context_switch);
 
 /**
  * auxt_channel_interrupt() - handle an NMI on the channel's CPU

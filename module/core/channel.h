@@ -5,6 +5,8 @@
 
 #include "core/state.h"
 
+struct task_struct;
+
 /* Any context, any CPU. */
 void auxt_channel_set_asleep(bool asleep);
 
@@ -36,6 +38,10 @@ void auxt_channel_pause_output(struct auxt_channel *ch, bool pause);
 
 /* On the channel's CPU with interrupts off, or in an NMI there. */
 void auxt_channel_crash(struct auxt_channel *ch);
+
+/* On the channel's CPU, which is about to run @next, with interrupts off. */
+void auxt_channel_context_switch(struct auxt_channel *ch, const struct task_struct *next,
+				 bool preempted);
 
 /* NMI on the channel's CPU. */
 bool auxt_channel_interrupt(struct auxt_channel *ch, bool asserted);

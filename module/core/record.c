@@ -110,6 +110,28 @@ void auxt_record_window(struct auxt_channel *ch, u64 tsc, u32 cause, u32 trigger
 }
 NOKPROBE_SYMBOL(auxt_record_window);
 
+/**
+ * auxt_record_switch() - report that the CPU leaves the current thread for another one
+ * @ring: the data ring
+ * @next: the thread that the CPU runs next
+ * @preempted: the current thread could run on
+ */
+void auxt_record_switch(struct auxt_data_ring *ring, const struct task_struct *next,
+			bool preempted)
+{
+	struct auxtrace_record_switch *record;
+
+	record = auxt_data_begin(ring, AUXTRACE_RECORD_SWITCH, sizeof(*record), rdtsc(),
+				 current->pid);
+	if (!record)
+		return;
+	record->header.misc = AUXTRACE_SWITCH_OUT | (preempted ? AUXTRACE_SWITCH_OUT_PREEMPT : 0);
+	record->next_prev_pid = next->tgid;
+	record->next_prev_tid = next->pid;
+	auxt_data_end(ring);
+}
+NOKPROBE_SYMBOL(auxt_record_switch);
+
 static __always_inline void record_trigger_at(struct auxt_data_ring *ring, u64 word,
 					      const struct auxt_request *request, u64 value,
 					      u64 position, u64 tsc)

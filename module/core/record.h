@@ -5,10 +5,14 @@
 
 #include "core/state.h"
 
+struct task_struct;
+
 /* On the channel's CPU with interrupts off, also in NMIs. */
 void auxt_record_aux(struct auxt_channel *ch, u64 tsc);
 void auxt_record_itrace_start(struct auxt_data_ring *ring, u64 tsc);
 void auxt_record_window(struct auxt_channel *ch, u64 tsc, u32 cause, u32 trigger);
+void auxt_record_switch(struct auxt_data_ring *ring, const struct task_struct *next,
+			bool preempted);
 void auxt_record_trigger(struct auxt_data_ring *ring, const struct auxt_request *request,
 			 u64 value, u64 position);
 u64 auxt_record_sample(struct auxt_channel *ch, const struct auxt_request *request,

@@ -34,8 +34,8 @@
  *
  * - @now.pmis is changed only in NMIs, @now.*_asked only outside of NMIs.
  * - @todo is changed by single instructions.
- * - @notified and @notified_crossings are set after the loop, by each context that has run the loop
- *   or left its work to it. The loop clears bits of @notified, by single instructions. If a nested
+ * - @notified and @notified_crossings are set after the loop, by each context that has run the loop,
+ *   left its work to it, or written a SWITCH record. The loop clears bits of @notified, by single instructions. If a nested
  *   context overwrites what another has set, the only consequence is one notification more.
  *   @notify_ended is how a context notices that another has nested.
  *

@@ -24,6 +24,7 @@ struct auxt_aux_buffer;
 struct auxt_channel;
 struct auxt_trigger_set;
 struct perf_event;
+struct tracepoint;
 
 /**
  * struct auxt_request - the action that a trigger asks for at each hit
@@ -152,6 +153,7 @@ struct auxt_window {
  * @channels: by CPU number; NULL for a CPU that is not in @cpus
  * @last_broadcast: AUXTRACE_ACTION_PAUSE or _RESUME if a trigger has sent it to all channels
  *	and no other request has changed a channel since; else 0
+ * @switch_tracepoint: the tracepoint sched_switch while a probe of it writes SWITCH records; else NULL
  * @waiters: readers that wait in poll(2)
  * @wakeup: PREEMPT_RT: wakes them
  */
@@ -159,6 +161,7 @@ struct auxt_group {
 	cpumask_var_t cpus;
 	struct auxt_channel **channels;
 	u32 last_broadcast;
+	struct tracepoint *switch_tracepoint;
 	wait_queue_head_t waiters;
 	struct work_struct wakeup;
 };

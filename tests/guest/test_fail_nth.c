@@ -117,6 +117,7 @@ static void setup_with(uint32_t flags, uint32_t slots)
 	session_prepare(&s, cpus, flags, AUX_SIZE);
 	session_prepare_data(&s, slots ? AUXTRACE_SETUP_DATA_OVERWRITE : 0, DATA_SIZE);
 	s.setup.slots = slots;
+	s.setup.records = AUXTRACE_WANT_DEFAULT | AUXTRACE_WANT_SWITCH;
 	s.fd = at_open();
 	getrlimit(RLIMIT_MEMLOCK, &before);
 	assert_int_equal(setrlimit(RLIMIT_MEMLOCK, &limit), 0);

@@ -416,6 +416,7 @@ struct auxtrace_cap_intel_bts {
 #define AUXTRACE_WANT_WINDOW	 (1u << 1)
 #define AUXTRACE_WANT_ITRACE_START (1u << 2)
 #define AUXTRACE_WANT_TRIGGER	 (1u << 3)
+#define AUXTRACE_WANT_SWITCH	 (1u << 4)
 /* What 0 stands for. Kinds that later versions add must be asked for. */
 #define AUXTRACE_WANT_DEFAULT	 (AUXTRACE_WANT_AUX | AUXTRACE_WANT_WINDOW | \
 				  AUXTRACE_WANT_ITRACE_START | AUXTRACE_WANT_TRIGGER)
@@ -442,9 +443,11 @@ struct auxtrace_cap_intel_bts {
  * @data_size: bytes of data ring for each channel: a power of two, at least one page.
  *	0: no data ring; then @data_watermark and @records must be 0, and no DATA_* flag set
  * @data_watermark: poll(2) reports POLLIN when this many bytes of records are unread;
- *	less than @data_size; 0: half of @data_size. Overwritable data ring: 0
+ *	less than @data_size; 0: half of @data_size. Overwritable data ring: 0. With SWITCH,
+ *	a reader that runs on a CPU of the session is woken by its own switches in the end
  * @records: AUXTRACE_WANT_*: kinds of records to write to the data ring; 0:
- *	AUXTRACE_WANT_DEFAULT
+ *	AUXTRACE_WANT_DEFAULT. SWITCH adds a probe of the tracepoint sched_switch, which every
+ *	context switch of the machine passes until the last close of the file
  * @slots: overwrite mode: number of slots that the AUX area and an overwritable data
  *	ring are divided into; a power of two up to AUXTRACE_MAX_SLOTS. 0 and 1: not
  *	divided. The channel traces into one slot; SNAPSHOT can retain that slot and
@@ -1012,12 +1015,14 @@ struct auxtrace_trigger_state {
 /* ---- records of the data ring ----------------------------------------- */
 
 /*
- * The first three are perf's (include/uapi/linux/perf_event.h, enum perf_event_type).
- * They have perf's layout, followed by struct auxtrace_record_end.
+ * The first four are perf's (include/uapi/linux/perf_event.h, enum perf_event_type).
+ * They have perf's layout, followed by struct auxtrace_record_end. SWITCH is perf's
+ * PERF_RECORD_SWITCH_CPU_WIDE.
  */
 #define AUXTRACE_RECORD_LOST		2
 #define AUXTRACE_RECORD_AUX		11
 #define AUXTRACE_RECORD_ITRACE_START	12
+#define AUXTRACE_RECORD_SWITCH		15
 /* auxtrace's own types are numbered beyond all of perf's. */
 #define AUXTRACE_RECORD_WINDOW		0x10000
 #define AUXTRACE_RECORD_TRIGGER		0x10001
@@ -1026,7 +1031,7 @@ struct auxtrace_trigger_state {
 /**
  * struct auxtrace_record_header - start of each record: perf's perf_event_header
  * @type: AUXTRACE_RECORD_*; readers skip types that they do not know
- * @misc: 0; readers ignore bits that they do not know
+ * @misc: SWITCH: AUXTRACE_SWITCH_*; else 0. Readers ignore bits that they do not know
  * @size: bytes of the whole record, a multiple of 8
  *
  * Later versions may add members before the struct auxtrace_record_end of a record. So readers
@@ -1100,6 +1105,34 @@ struct auxtrace_record_itrace_start {
 	struct auxtrace_record_header header;
 	__u32 pid;
 	__u32 tid;
+	struct auxtrace_record_end end;
+};
+
+/* auxtrace_record_switch.header.misc, with perf's values (PERF_RECORD_MISC_SWITCH_OUT*). */
+#define AUXTRACE_SWITCH_OUT		(1u << 13)	/* always set: next_prev_* name the next thread */
+#define AUXTRACE_SWITCH_OUT_PREEMPT	(1u << 14)	/* the thread that leaves could run on */
+
+/**
+ * struct auxtrace_record_switch - the CPU leaves a thread for another one
+ * @header: AUXTRACE_RECORD_SWITCH; misc has AUXTRACE_SWITCH_*
+ * @next_prev_pid: process that the CPU runs next, in the initial PID namespace; 0: the idle task
+ * @next_prev_tid: thread that the CPU runs next
+ * @end: end of the record; its tid is the thread that leaves
+ *
+ * Written at each context switch of the channel's CPU while the session is started and the channel
+ * is not frozen, whether or not the hardware traces. So the newest one names the thread that the CPU
+ * runs, also in a window whose begin has no record yet. It is written before the switch: what
+ * the trace has of the kernel from there up to the change of stacks belongs to the thread that
+ * leaves. A window that begins or ends in between has that thread in its WINDOW record. Where perf
+ * writes two records, one for each of the two threads, this is the first of them.
+ *
+ * Its time may be before that of an earlier record in the ring, as a TRIGGER record's. A FREEZE that
+ * an NMI brings while it is being written may drop it, and count it as lost.
+ */
+struct auxtrace_record_switch {
+	struct auxtrace_record_header header;
+	__u32 next_prev_pid;
+	__u32 next_prev_tid;
 	struct auxtrace_record_end end;
 };
 

@@ -155,6 +155,7 @@ static void follow_lost(struct follower *f, const union any_record *rec, uint64_
 	f->lost += lost->lost;
 	f->missed_aux += lost->lost;
 	f->missed_windows += lost->lost;
+	f->running_known = false;
 }
 
 static void follow_aux(struct follower *f, const union any_record *rec, uint64_t position)
@@ -196,6 +197,7 @@ static void follow_window(struct follower *f, const union any_record *rec, uint6
 	rule(w->begin <= w->end_position);
 	rule(w->begin_time && w->begin_time <= w->end_time && w->end_time <= w->end.time);
 	rule(w->window > f->newest.window);
+	f->running_known = false;
 	if (skipped > f->missed_windows)
 		note_missing(f, skipped - f->missed_windows);
 	rule(w->begin >= f->newest.end_position);
@@ -207,6 +209,22 @@ static void follow_window(struct follower *f, const union any_record *rec, uint6
 	f->windows++;
 	f->begun_by[w->begin_cause]++;
 	f->ended_by[w->end_cause]++;
+}
+
+static void follow_switch(struct follower *f, const union any_record *rec, uint64_t position)
+{
+	const struct auxtrace_record_switch *s = &rec->context_switch;
+
+	rule(s->header.size == sizeof(*s));
+	rule((s->header.misc & ~AUXTRACE_SWITCH_OUT_PREEMPT) == AUXTRACE_SWITCH_OUT);
+	/* The idle task of each CPU is thread 0 of process 0. */
+	rule(!s->next_prev_pid == !s->next_prev_tid);
+	rule(s->next_prev_tid != s->end.tid);
+	/* Each switch leaves the thread that the switch before it named. */
+	rule(!f->running_known || f->running == s->end.tid);
+	f->running = s->next_prev_tid;
+	f->running_known = true;
+	f->switches++;
 }
 
 static void follow_trigger(struct follower *f, const union any_record *rec, uint64_t position)
@@ -239,18 +257,21 @@ void follow(struct follower *f, const struct records *r, bool resync)
 {
 	uint64_t position = r->begin;
 
-	if (resync)
+	if (resync) {
 		f->missed_aux = f->missed_windows = UINT64_MAX / 2;
+		f->running_known = false;
+	}
 	for (unsigned int i = 0; i < r->count; i++) {
 		const union any_record *rec = r->at[i];
 
 		position += rec->header.size;
-		rule(rec->header.misc == 0);
+		rule(rec->header.misc == 0 || rec->header.type == AUXTRACE_RECORD_SWITCH);
 		/*
-		 * TRIGGER and LOST records get their TSC outside of the settle loop, so an NMI's
-		 * record may come before them with a later one.
+		 * TRIGGER, SWITCH and LOST records get their TSC outside of the settle loop, so an
+		 * NMI's record may come before them with a later one.
 		 */
 		rule(end_of(rec)->time >= f->tsc || rec->header.type == AUXTRACE_RECORD_TRIGGER ||
+		     rec->header.type == AUXTRACE_RECORD_SWITCH ||
 		     rec->header.type == AUXTRACE_RECORD_LOST);
 		switch (rec->header.type) {
 		case AUXTRACE_RECORD_LOST:
@@ -262,6 +283,9 @@ void follow(struct follower *f, const struct records *r, bool resync)
 		case AUXTRACE_RECORD_ITRACE_START:
 			rule(rec->header.size == sizeof(rec->itrace));
 			f->itrace_starts++;
+			break;
+		case AUXTRACE_RECORD_SWITCH:
+			follow_switch(f, rec, position);
 			break;
 		case AUXTRACE_RECORD_WINDOW:
 			follow_window(f, rec, position);

@@ -10,6 +10,7 @@ union any_record {
 	struct auxtrace_record_lost lost;
 	struct auxtrace_record_aux aux;
 	struct auxtrace_record_itrace_start itrace;
+	struct auxtrace_record_switch context_switch;
 	struct auxtrace_record_window window;
 	struct auxtrace_record_trigger trigger;
 	struct auxtrace_record_sample sample;
@@ -44,11 +45,13 @@ struct follower {
 	uint64_t windows, aux_bytes, itrace_starts;
 	uint64_t lost;			/* by LOST records */
 	uint64_t truncated, partial;	/* AUX records with that flag */
-	uint64_t triggers, samples;
+	uint64_t triggers, samples, switches;
 	uint64_t begun_by[AUXTRACE_CAUSE_TRIGGER + 1], ended_by[AUXTRACE_CAUSE_TRIGGER + 1];
 	struct auxtrace_record_window newest;
 
 	uint64_t aux_next, tsc;
+	uint32_t running;		/* the thread that the newest SWITCH named */
+	bool running_known;		/* no record has been lost since, and no window ended */
 	uint64_t missed_aux, missed_windows;	/* lost since then: so many may be missing */
 	uint64_t unreported;		/* missing, and not yet reported by a LOST record */
 };

@@ -130,6 +130,8 @@ extern struct reported {
 	struct auxtrace_record_trigger trigger;
 	u64 samples;
 	struct auxtrace_record_sample sample;
+	u64 switches;
+	struct auxtrace_record_switch context_switch;
 } reported;
 
 /* The AUX area, all slots. */

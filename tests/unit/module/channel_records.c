@@ -77,7 +77,7 @@ void read_records(void)
 			(const void *)(at + header->size - sizeof(*end));
 
 		assert_int_equal(end->size, header->size);
-		assert_int_equal(header->misc, 0);
+		assert_true(!header->misc || header->type == AUXTRACE_RECORD_SWITCH);
 		switch (header->type) {
 		case AUXTRACE_RECORD_AUX:
 			read_aux((const void *)at);
@@ -96,6 +96,10 @@ void read_records(void)
 			reported.triggers++;
 			reported.trigger = *(const struct auxtrace_record_trigger *)at;
 			assert_int_equal(end->tid, reported.trigger.tid);
+			break;
+		case AUXTRACE_RECORD_SWITCH:
+			reported.switches++;
+			reported.context_switch = *(const struct auxtrace_record_switch *)at;
 			break;
 		case AUXTRACE_RECORD_SAMPLE:
 			read_sample((const void *)at);

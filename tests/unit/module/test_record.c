@@ -372,6 +372,129 @@ static void a_sample_is_a_multiple_of_the_granule(void **state)
 	fake.granule = 1;
 }
 
+/* The CPU leaves thread 11 of process 10, which could run on. */
+static void change_thread(void)
+{
+	const struct task_struct next = { .pid = 33, .tgid = 30 };
+
+	auxt_channel_context_switch(channel, &next, true);
+}
+
+static void make_with_switches(void)
+{
+	make_with((struct auxtrace_setup) { .flags = AUXTRACE_SETUP_OVERWRITE,
+		  .data_size = DATA_SIZE, .records = AUXTRACE_WANT_SWITCH });
+}
+
+static void a_switch_is_recorded_while_the_session_is_started(void **state)
+{
+	const struct task_struct idle = { 0 };
+	const struct auxtrace_record_switch *s = &reported.context_switch;
+
+	make_with_switches();
+	change_thread();
+	read_records();
+	assert_int_equal(reported.switches, 0);
+	start(true);
+	change_thread();
+	read_records();
+	assert_int_equal(reported.switches, 1);
+	assert_int_equal(s->header.size, sizeof(*s));
+	assert_int_equal(s->header.misc, AUXTRACE_SWITCH_OUT | AUXTRACE_SWITCH_OUT_PREEMPT);
+	assert_int_equal(s->next_prev_pid, 30);
+	assert_int_equal(s->next_prev_tid, 33);
+	assert_int_equal(s->end.tid, 11);
+
+	shim_task = (struct task_struct) { .pid = 33, .tgid = 30 };
+	auxt_channel_context_switch(channel, &idle, false);
+	read_records();
+	assert_int_equal(reported.switches, 2);
+	assert_int_equal(s->header.misc, AUXTRACE_SWITCH_OUT);
+	assert_int_equal(s->next_prev_pid, 0);
+	assert_int_equal(s->next_prev_tid, 0);
+	assert_int_equal(s->end.tid, 33);
+
+	auxt_channel_resume(channel, NULL);
+	change_thread();
+	read_records();
+	assert_int_equal(reported.switches, 3);
+	trigger(AUXTRACE_ACTION_FREEZE, 5);
+	change_thread();
+	check();
+	read_records();
+	assert_int_equal(reported.switches, 3);
+	auxt_channel_resume(channel, NULL);
+	change_thread();
+	read_records();
+	assert_int_equal(reported.switches, 4);
+	stop();
+	change_thread();
+	check();
+	read_records();
+	assert_int_equal(reported.switches, 4);
+	assert_int_equal(status_page.data_lost, 0);
+	unmake();
+}
+
+/* A trigger's PAUSE at any point of a switch comes before it or after it. */
+static void a_switch_is_whole_whatever_nests_in_it(void **state)
+{
+	bool landed = true;
+	long at;
+
+	for (at = 0; landed; at++) {
+		make_with((struct auxtrace_setup) { .flags = AUXTRACE_SETUP_OVERWRITE,
+			  .data_size = DATA_SIZE,
+			  .records = AUXTRACE_WANT_DEFAULT | AUXTRACE_WANT_SWITCH });
+		start(false);
+		landed = lands(NMI_PAUSE, at, change_thread);
+		check();
+		read_records();
+		assert_int_equal(reported.switches, 1);
+		assert_int_equal(reported.windows, landed);
+		assert_int_equal(reported.triggers, landed);
+		assert_int_equal(status_page.data_lost, 0);
+		unmake();
+	}
+	assert_true(at > 5);
+}
+
+static void a_data_watermark_of_switches_wakes_the_reader(void **state)
+{
+	make_with((struct auxtrace_setup) { .flags = AUXTRACE_SETUP_OVERWRITE,
+		  .data_size = DATA_SIZE, .data_watermark = 64, .records = AUXTRACE_WANT_SWITCH });
+	start(false);
+	change_thread();
+	assert_false(channel->wake.queued);
+	change_thread();
+	assert_true(channel->wake.queued);
+	unmake();
+}
+
+/*
+ * A FREEZE at any point of a switch: the record is there, or it is counted as lost. Only if it comes
+ * before the look at the mask, which is at one of the first two points, there is nothing to record.
+ */
+static void a_switch_in_which_a_freeze_nests_is_written_or_counted(void **state)
+{
+	bool landed = true;
+	long at;
+
+	for (at = 0; landed; at++) {
+		make_with_switches();
+		start(false);
+		landed = lands(NMI_FREEZE, at, change_thread);
+		check();
+		read_records();
+		if (at < 2 && landed)
+			assert_true(reported.switches + status_page.data_lost <= 1);
+		else
+			assert_int_equal(reported.switches + status_page.data_lost, 1);
+		unmake();
+	}
+	assert_true(at > 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -388,6 +511,10 @@ int main(void)
 		cmocka_unit_test(a_sample_without_a_record_holds_no_slot),
 		cmocka_unit_test(records_of_a_hit_name_its_event_and_the_task),
 		cmocka_unit_test(a_sample_is_a_multiple_of_the_granule),
+		cmocka_unit_test(a_switch_is_recorded_while_the_session_is_started),
+		cmocka_unit_test(a_switch_is_whole_whatever_nests_in_it),
+		cmocka_unit_test(a_switch_in_which_a_freeze_nests_is_written_or_counted),
+		cmocka_unit_test(a_data_watermark_of_switches_wakes_the_reader),
 	};
 
 	return cmocka_run_group_tests_name("record", tests, NULL, NULL);

@@ -103,10 +103,22 @@ static void a_known_kind_that_is_too_short_is_no_record(void **state)
 		.end = { .size = sizeof(start) },
 	};
 
+	struct auxtrace_record_switch context_switch = {
+		.header = { .type = AUXTRACE_RECORD_SWITCH, .size = sizeof(context_switch) - 8 },
+		.end = { .size = sizeof(context_switch) },
+	};
+	size_t at = 0;
+
 	(void)state;
 	begin(0, 0);
 	write_bytes(3, &start, sizeof(start));
 	fails(EBADE, auxtrace_reader_next_record(reader, &record));
+	/* Its end is where the header says. */
+	memcpy((char *)&context_switch + 8, &(struct auxtrace_record_end){ .size = 24 },
+	       sizeof(context_switch.end));
+	assert_null(auxtrace_record_next(&context_switch, 24, &at));
+	context_switch.header.type = 0x12345;
+	assert_non_null(auxtrace_record_next(&context_switch, 24, &at));
 }
 
 static void the_smallest_record_has_no_more_than_header_and_end(void **state)

@@ -495,7 +495,7 @@ static void a_refused_setup_is_explained(void **state)
 	refused_with(EINVAL, "an overwritable data ring has no watermark", o.data_size = PAGE,
 		     o.data_watermark = 8, o.flags = AUXTRACE_SETUP_DATA_OVERWRITE);
 	refused_with(EINVAL, "less than the data ring, 4096", o.data_size = PAGE, o.data_watermark = PAGE);
-	refused_with(EINVAL, "unknown kinds of records 0x10", o.data_size = PAGE, o.records = 0x1f);
+	refused_with(EINVAL, "unknown kinds of records 0x20", o.data_size = PAGE, o.records = 0x3f);
 	refused_with(EINVAL, "2 slots need overwrite mode", o.slots = 2);
 	refused_with(EINVAL, "3 slots are not possible", o.slots = 3, o.flags = AUXTRACE_SETUP_OVERWRITE);
 	refused_with(EINVAL, "at most 64", o.slots = 128, o.flags = AUXTRACE_SETUP_OVERWRITE,
@@ -542,7 +542,7 @@ static void what_is_right_is_not_blamed(void **state)
 	blameless(o.flags = AUXTRACE_SETUP_OVERWRITE);
 	blameless(o.flags = AUXTRACE_SETUP_FULL_AUTO);
 	blameless(o.flags = AUXTRACE_SETUP_FULL_STOP);
-	blameless(o.data_size = PAGE, o.data_watermark = PAGE - 1, o.records = 0xf,
+	blameless(o.data_size = PAGE, o.data_watermark = PAGE - 1, o.records = 0x1f,
 		  o.flags = AUXTRACE_SETUP_DATA_BACKWARD);
 	blameless(o.data_size = PAGE, o.flags = AUXTRACE_SETUP_DATA_OVERWRITE);
 	blameless(o.slots = 1);
