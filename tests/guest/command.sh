@@ -37,6 +37,12 @@ check "an overwrite recording is bounded" status 0 \
 	auxtrace record -o newest --overwrite -m 16K -- ls -lR /sys/kernel
 check "its byte counts add up" adds_up newest
 check "and decodes" decodes newest
+check "record notes context switches where it is told to" status 0 \
+	auxtrace record --switches -o switches -- sh -c 'for i in 1 2 3; do ls /bin >/dev/null; done'
+check "and loses none" test "$(account switches data_lost)" -eq 0
+check "dump shows them" says ' switch tid=[0-9]+ to pid=[0-9]+ tid=[0-9]+' auxtrace dump --records switches
+check "also in overwrite mode" status 0 auxtrace record --switches --overwrite -o switches -- ls /bin
+check "dump shows these, too" says ' switch tid=[0-9]+ to pid=[0-9]+ tid=[0-9]+' auxtrace dump --records switches
 check "user code only" status 0 auxtrace record -o user --user -C 0 -- ls /bin
 check "decodes" decodes user
 check "a duration instead of a command" status 0 auxtrace record -o time --duration 1 -C 1 -m 64K --overwrite

@@ -198,6 +198,13 @@ static void print_window(const struct records *r, const struct auxtrace_record_w
 		printf(" trigger=%u,%u", w->begin_trigger, w->end_trigger);
 }
 
+static void print_switch(const union auxtrace_record *record)
+{
+	printf("switch tid=%u to pid=%u tid=%u%s", auxtrace_record_end(record)->tid,
+	       record->context_switch.next_prev_pid, record->context_switch.next_prev_tid,
+	       record->header.misc & AUXTRACE_SWITCH_OUT_PREEMPT ? " preempted" : "");
+}
+
 static void print_trigger(const struct auxtrace_record_trigger *t)
 {
 	printf("trigger %u action=%s value=%" PRIu64 " pid=%u tid=%u position=%" PRIu64, t->trigger,
@@ -237,6 +244,9 @@ void records_print(const struct records *r)
 		case AUXTRACE_RECORD_ITRACE_START:
 			printf("itrace-start pid=%u tid=%u", record->itrace_start.pid,
 			       record->itrace_start.tid);
+			break;
+		case AUXTRACE_RECORD_SWITCH:
+			print_switch(record);
 			break;
 		case AUXTRACE_RECORD_WINDOW:
 			print_window(r, &record->window);

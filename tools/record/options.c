@@ -11,19 +11,22 @@
 
 #define DEFAULT_SIZE	(4u << 20)
 #define DEFAULT_DATA	(64u << 10)
+#define DATA_OF_SWITCHES (1u << 20)	/* 32 bytes each: a busy CPU has thousands a second */
 #define MAX_DEFAULT_DATA (4u << 20)
 #define SAMPLES_KEPT	16
 #define UNSET_SIZE	UINT64_MAX
 
-/* The default size of the data ring: it must hold some of the samples that triggers take. */
+/* The default size of the data ring: it must hold some of the samples that triggers take, or switches. */
 static void complete_data(struct record_options *r)
 {
 	struct auxtrace_options *o = &r->session;
 	uint64_t samples = SAMPLES_KEPT * trigger_options_sample_size(&r->triggers);
 
+	if (!o->data_size && o->records)
+		die(EXIT_USAGE, "--switches: they go to the data ring, of which --data-size 0 makes none");
 	if (o->data_size != UNSET_SIZE)
 		return;
-	o->data_size = DEFAULT_DATA;
+	o->data_size = o->records ? DATA_OF_SWITCHES : DEFAULT_DATA;
 	while (o->data_size < samples && o->data_size < MAX_DEFAULT_DATA)
 		o->data_size *= 2;
 }
@@ -95,6 +98,8 @@ static void usage(FILE *f)
 	      "                        except where --on takes samples)\n"
 	      "      --data-keep       keep unread records, also with --overwrite\n"
 	      "      --data-backward   write the data ring from its end to its start\n"
+	      "      --switches        also record each context switch of a traced CPU, which\n"
+	      "                        auxtrace dump shows (then --data-size is 1M by default)\n"
 	      "      --control HOW     take commands: fifo:CTL[,ACK], fd:CTL[,ACK], the path of a FIFO,\n"
 	      "                        or the path of a socket to create. Commands, a line each:\n"
 	      "                        pause, resume, snapshot, stop, status, ping (disable, enable)\n"
@@ -118,7 +123,7 @@ int record_options_parse(struct record_options *r, int argc, char **argv)
 {
 	enum {
 		OVERWRITE = 256, WATERMARK, PAUSED, DURATION, SLOTS, FULL, DATA_SIZE, DATA_OVERWRITE,
-		DATA_KEEP, DATA_BACKWARD, CONTROL, ON, START_PAUSED, SOURCE,
+		DATA_KEEP, DATA_BACKWARD, SWITCHES, CONTROL, ON, START_PAUSED, SOURCE,
 	};
 	static const struct option options[] = {
 		{ "cpu", required_argument, NULL, 'C' },
@@ -134,6 +139,7 @@ int record_options_parse(struct record_options *r, int argc, char **argv)
 		{ "data-overwrite", no_argument, NULL, DATA_OVERWRITE },
 		{ "data-keep", no_argument, NULL, DATA_KEEP },
 		{ "data-backward", no_argument, NULL, DATA_BACKWARD },
+		{ "switches", no_argument, NULL, SWITCHES },
 		{ "control", required_argument, NULL, CONTROL },
 		{ "config", required_argument, NULL, 'e' },
 		{ "user", no_argument, NULL, 'u' },
@@ -193,6 +199,9 @@ int record_options_parse(struct record_options *r, int argc, char **argv)
 			break;
 		case DATA_BACKWARD:
 			o->flags |= AUXTRACE_SETUP_DATA_BACKWARD;
+			break;
+		case SWITCHES:
+			o->records = AUXTRACE_WANT_DEFAULT | AUXTRACE_WANT_SWITCH;
 			break;
 		case CONTROL:
 			r->control = optarg;

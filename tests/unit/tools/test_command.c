@@ -51,6 +51,7 @@ static void wrong_usage_is_status_2_and_says_what_is_right(void **state)
 		{ "record --slots 0 true", "it takes a number from 1 to 64" },
 		{ "record --slots 4 true", "it needs --overwrite or --snapshot" },
 		{ "record --data-size 64X true", "a number with or without K, M or G" },
+		{ "record --switches --data-size 0 true", "they go to the data ring, of which --data-size 0 makes none" },
 		{ "record --on syscall:newunam:enter=pause true", "there is no system call newunam; near it are newuname" },
 		{ "record --on syscall:uname=pause true", "syscall:NAME:enter or syscall:NAME:exit" },
 		{ "record --on kprobe:f+x=pause true", "\"+x\" is no offset" },

@@ -553,12 +553,17 @@ static void a_snapshot_s_windows_are_whole_in_part_or_gone(void **state)
 		struct auxtrace_record_lost lost;
 		struct auxtrace_record_aux aux;
 		struct auxtrace_record_itrace_start start;
+		struct auxtrace_record_switch preempted, left;
 	} more = {
 		{ { AUXTRACE_RECORD_LOST, 0, sizeof(more.lost) }, 0, 17, { 0, 0, sizeof(more.lost) } },
 		{ { AUXTRACE_RECORD_AUX, 0, sizeof(more.aux) }, 4200, 50,
 		  AUXTRACE_AUX_OVERWRITE | AUXTRACE_AUX_TRUNCATED, { 0, 0, sizeof(more.aux) } },
 		{ { AUXTRACE_RECORD_ITRACE_START, 0, sizeof(more.start) }, 11, 12,
 		  { 0, 0, sizeof(more.start) } },
+		{ { AUXTRACE_RECORD_SWITCH, AUXTRACE_SWITCH_OUT | AUXTRACE_SWITCH_OUT_PREEMPT,
+		    sizeof(more.left) }, 13, 14, { 0, 12, sizeof(more.left) } },
+		{ { AUXTRACE_RECORD_SWITCH, AUXTRACE_SWITCH_OUT, sizeof(more.left) }, 0, 0,
+		  { 0, 14, sizeof(more.left) } },
 	};
 	const struct result *r;
 	char text[160];
@@ -616,6 +621,8 @@ static void a_snapshot_s_windows_are_whole_in_part_or_gone(void **state)
 	expect_part(r->out, "# cpu 0\n#   0 0000000000000000 lost 17\n");
 	expect_part(r->out, " aux offset=4200 length=50 flags=truncated,overwrite\n");
 	expect_part(r->out, " itrace-start pid=11 tid=12\n");
+	expect_part(r->out, " switch tid=12 to pid=13 tid=14 preempted\n");
+	expect_part(r->out, " switch tid=14 to pid=0 tid=0\n");
 	expect_part(r->out, "psb\n");
 	expect_part(r->err, "there is no record at offset");
 	expect_part(r->err, "the recording is damaged");
