@@ -59,6 +59,9 @@ bool auxt_broadcast_alone(struct auxt_session *session, const struct cpumask *cp
 	unsigned long flags;
 	bool alone;
 
+	/* All CPUs of the session, and they are several: the commonest request. */
+	if (cpus == session->group.cpus && session->nr_channels > 1)
+		return false;
 	local_irq_save(flags);
 	ch = auxt_channel_here(session->pmu->number);
 	alone = ch && ch->group == &session->group &&
