@@ -303,6 +303,10 @@ static void near_branches_are_wanted_where_a_counter_counts_them(void **state)
 	far_to(m, PTM_FAR, &user_ctx, KERN, 0x400000);
 	assert_true(ptm_near_wanted(m->ptm));
 	assert_false(ptm_tracing(m->ptm));
+	/* An INIT leads to CPL 0. */
+	ptm_reset(m->ptm, true);
+	assert_false(ptm_near_wanted(m->ptm));
+	assert_true(ptm_far_wanted(m->ptm));
 	wr(m, EVTSEL(0), 0);
 	assert_false(ptm_near_wanted(m->ptm));
 	assert_false(ptm_far_wanted(m->ptm));
