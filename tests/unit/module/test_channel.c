@@ -81,6 +81,7 @@ static void an_error_stops_it_until_the_next_start(void **state)
 	check();
 	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_HWERROR);
 	assert_int_equal(status_page.gaps_error, 1);
+	assert_int_equal(status_page.pmis, 1);
 	assert_true(channel->wake.queued);
 	auxt_channel_resume(channel, NULL);
 	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_HWERROR);
