@@ -241,6 +241,8 @@ class Workshop:
         if variant == "plain" and not changed:
             kept = [(obj, self.compile(obj, "kept-mutant")) for obj in touched]
             self.write(path, original)
+            if not all(made for _, made in kept):
+                return "not compiled", ""
             for obj in touched:
                 self.original(obj, "kept")
             return "same code" if self.same(kept, "kept") else "in no test", ""
