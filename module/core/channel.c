@@ -8,9 +8,9 @@
  * runs there with interrupts off (IPI, hotplug callback, context switch, a request of the CPU's own)
  * or in an NMI changes it. Other CPUs send an IPI. While the CPU is offline or the session is not
  * started, the channel is not attached, and no such code uses it there; then a task that holds the
- * session's idle_lock acts in place of the CPU. So
- * at most one NMI nests in at most one other context, both on one CPU. No lock is needed, and the
- * barriers in this folder that order the two are compiler barriers.
+ * session's idle_lock acts in place of the CPU. So at most one NMI nests in at most one other context,
+ * both on one CPU. No lock is needed, and the barriers in this folder that order the two are compiler
+ * barriers.
  */
 
 #include <linux/err.h>

@@ -35,9 +35,9 @@
  * - @now.pmis is changed only in NMIs, @now.*_asked only outside of NMIs.
  * - @todo is changed by single instructions.
  * - @notified and @notified_crossings are set after the loop, by each context that has run the loop,
- *   left its work to it, or written a SWITCH record. The loop clears bits of @notified, by single instructions. If a nested
- *   context overwrites what another has set, the only consequence is one notification more.
- *   @notify_ended is how a context notices that another has nested.
+ *   left its work to it, or written a SWITCH record. The loop clears bits of @notified, by single
+ *   instructions. If a nested context overwrites what another has set, the only consequence is one
+ *   notification more. @notify_ended is how a context notices that another has nested.
  *
  * DOC: status page
  *
