@@ -162,6 +162,19 @@ static unsigned int entries_of(const struct records *r, pid_t tid)
 
 #define ROUNDS	50
 
+/* START and a window of ROUNDS rounds; @before: the partners' counts at its begin. */
+static void trace_rounds(const struct session *s, struct counts before[PARTNERS], struct records *r)
+{
+	ok_start(s->fd);
+	for (int i = 0; i < PARTNERS; i++)
+		before[i] = counts_of(partners[i].tid);
+	ok_resume(s, 0, NULL);
+	for (int i = 0; i < ROUNDS; i++)
+		partners_round();
+	ok_pause(s, 0, NULL);
+	records_read_all(r, s->channel);
+}
+
 static void each_switch_of_a_thread_is_one_record(void **state)
 {
 	const struct mode *m = *state;
@@ -176,14 +189,7 @@ static void each_switch_of_a_thread_is_one_record(void **state)
 	open_with_switches(&s, m, AUXTRACE_SETUP_PAUSED,
 			   AUXTRACE_WANT_WINDOW | AUXTRACE_WANT_SWITCH, 1 << 20);
 	follower_init(&f, s.channel);
-	ok_start(s.fd);
-	for (int i = 0; i < PARTNERS; i++)
-		before[i] = counts_of(partners[i].tid);
-	ok_resume(&s, 0, NULL);
-	for (int i = 0; i < ROUNDS; i++)
-		partners_round();
-	ok_pause(&s, 0, NULL);
-	records_read_all(&r, s.channel);
+	trace_rounds(&s, before, &r);
 	for (int i = 0; i < PARTNERS; i++) {
 		struct counts after = counts_of(partners[i].tid);
 		struct counts recorded = counts_in(&r, partners[i].tid);
@@ -308,14 +314,7 @@ static void a_full_ring_counts_each_switch_that_it_drops(void **state)
 	struct records r;
 
 	open_with_switches(&s, &mode, AUXTRACE_SETUP_PAUSED, AUXTRACE_WANT_SWITCH, page_size);
-	ok_start(s.fd);
-	for (int i = 0; i < PARTNERS; i++)
-		before[i] = counts_of(partners[i].tid);
-	ok_resume(&s, 0, NULL);
-	for (int i = 0; i < ROUNDS; i++)
-		partners_round();
-	ok_pause(&s, 0, NULL);
-	records_read_all(&r, s.channel);
+	trace_rounds(&s, before, &r);
 	for (int i = 0; i < PARTNERS; i++) {
 		struct counts after = counts_of(partners[i].tid);
 
