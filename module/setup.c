@@ -15,6 +15,7 @@
 #include "session.h"
 #include "trigger/context_switch.h"
 #include "trigger/set.h"
+#include "trigger/task_scope.h"
 #include "verbs.h"
 
 static bool setup_is_power_of_two_from(u64 size, u64 min)
@@ -45,6 +46,15 @@ static bool setup_are_slots_valid(const struct auxtrace_setup *arg)
 		arg->data_size / arg->slots >= PAGE_SIZE);
 }
 
+static bool setup_is_scope_valid(const struct auxtrace_setup *arg)
+{
+	u32 scope = arg->flags & (AUXTRACE_SETUP_THREAD | AUXTRACE_SETUP_PROCESS);
+
+	if (!scope)
+		return !arg->tid && !(arg->flags & AUXTRACE_SETUP_DESCENDANTS);
+	return !(scope & (scope - 1));
+}
+
 static int setup_check(const struct auxtrace_setup *arg)
 {
 	u32 full = arg->flags & (AUXTRACE_SETUP_FULL_AUTO | AUXTRACE_SETUP_FULL_STOP);
@@ -59,7 +69,8 @@ static int setup_check(const struct auxtrace_setup *arg)
 	if (arg->aux_watermark & ~PAGE_MASK || arg->aux_watermark >= arg->aux_size ||
 	    (arg->aux_watermark && arg->flags & AUXTRACE_SETUP_OVERWRITE))
 		return -EINVAL;
-	if (!setup_is_data_ring_valid(arg) || !setup_are_slots_valid(arg))
+	if (!setup_is_data_ring_valid(arg) || !setup_are_slots_valid(arg) ||
+	    !setup_is_scope_valid(arg) || arg->reserved)
 		return -EINVAL;
 	return 0;
 }
@@ -149,10 +160,15 @@ static int setup_make(struct auxt_session *session, const struct auxtrace_setup 
 	err = setup_make_channels(session, arg);
 	if (err)
 		goto err_triggers;
+	if (arg->flags & (AUXTRACE_SETUP_THREAD | AUXTRACE_SETUP_PROCESS)) {
+		err = auxt_task_scope_begin(&session->group, arg);
+		if (err)
+			goto err_channels;
+	}
 	if (arg->records & AUXTRACE_WANT_SWITCH) {
 		err = auxt_context_switch_watch(&session->group);
 		if (err)
-			goto err_channels;
+			goto err_scope;
 	}
 	session->flags = arg->flags;
 	session->has_data = arg->data_size;
@@ -161,6 +177,8 @@ static int setup_make(struct auxt_session *session, const struct auxtrace_setup 
 	smp_store_release(&session->state, AUXTRACE_STATE_STOPPED);
 	return 0;
 
+err_scope:
+	auxt_task_scope_end(&session->group);
 err_channels:
 	setup_free_channels(session);
 err_triggers:
@@ -180,7 +198,8 @@ err_cpus:
  * Return: 0, or an errno, after which the session is as it was: -EEXIST not the first SETUP;
  * -EINVAL @data or its config is invalid; -EFAULT a bad pointer to the CPU set; -EACCES no
  * CAP_PERFMON; -ENODEV no such trace PMU here, or a CPU is offline; -EOPNOTSUPP the trace PMU
- * of a CPU cannot do what config says; -ENOMEM out of memory, or beyond RLIMIT_MEMLOCK; -EINTR a fatal
+ * of a CPU cannot do what config says; -ESRCH no such thread; -ENXIO it is a kernel thread, and only
+ * user code is to be traced; -ENOMEM out of memory, or beyond RLIMIT_MEMLOCK; -EINTR a fatal
  * signal.
  */
 int auxt_setup(struct auxt_session *session, void *data)
@@ -207,6 +226,7 @@ void auxt_undo_setup(struct auxt_session *session)
 	/* First, because a trigger that hits and a context switch use the channels. */
 	auxt_trigger_set_free(session->triggers);
 	auxt_context_switch_unwatch(&session->group);
+	auxt_task_scope_end(&session->group);
 	auxt_channel_flush(&session->group);
 	setup_free_channels(session);
 	auxt_aux_buffer_put(session->buffer);

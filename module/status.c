@@ -5,6 +5,7 @@
 #include <linux/slab.h>
 #include "broadcast.h"
 #include "core/known.h"
+#include "core/members.h"
 #include "core/remote.h"
 #include "core/settle.h"
 #include "session.h"
@@ -67,6 +68,10 @@ int auxt_status(struct auxt_session *session, void *data)
 		sum.out_nr_channels = session->nr_channels;
 		for_each_cpu(cpu, session->group.cpus)
 			status_add(&sum, session->group.channels[cpu]);
+		if (session->group.members) {
+			sum.out_members = READ_ONCE(session->group.members->nr_used);
+			sum.out_members_lost = atomic64_read(&session->group.members->lost);
+		}
 		auxt_session_unlock(session);
 	}
 	*arg = sum;

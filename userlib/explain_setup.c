@@ -76,6 +76,22 @@ static int explain_full(const struct auxtrace_setup *setup)
 	return 0;
 }
 
+static int explain_scope(const struct auxtrace_setup *setup)
+{
+	uint32_t scope = setup->flags & (AUXTRACE_SETUP_THREAD | AUXTRACE_SETUP_PROCESS);
+
+	if (scope & (scope - 1))
+		return fail(EINVAL, "the scope is a thread or a process: choose THREAD or PROCESS");
+	if (scope)
+		return 0;
+	if (setup->flags & AUXTRACE_SETUP_DESCENDANTS)
+		return fail(EINVAL, "whose descendants? DESCENDANTS needs THREAD or PROCESS");
+	if (setup->tid)
+		return fail(EINVAL, "trace thread %u, or all threads of its process? tid needs THREAD or PROCESS",
+			    setup->tid);
+	return 0;
+}
+
 static int explain_invalid(const struct auxtrace_info *info, const struct auxtrace_setup *setup,
 			   const struct auxtrace_cpus *cpus)
 {
@@ -95,7 +111,8 @@ static int explain_invalid(const struct auxtrace_info *info, const struct auxtra
 	if (setup->aux_watermark % page || setup->aux_watermark >= setup->aux_size)
 		return fail(EINVAL, "a watermark of %" PRIu64 " bytes is not possible: it must be a multiple of %" PRIu64 " and less than the size, %" PRIu64,
 			    (uint64_t)setup->aux_watermark, page, (uint64_t)setup->aux_size);
-	if (explain_full(setup) || explain_data(setup, page) || explain_slots(setup, page))
+	if (explain_full(setup) || explain_data(setup, page) || explain_slots(setup, page) ||
+	    explain_scope(setup))
 		return -1;
 	for (int c = auxtrace_cpus_next(cpus, 0); c >= 0; c = auxtrace_cpus_next(cpus, c + 1)) {
 		char path[64];
@@ -181,6 +198,11 @@ int explain_setup(const struct auxtrace_session *session, const struct auxtrace_
 		return explain_nomem(info, setup, cpus);
 	case EACCES:
 		return fail(err, "tracing needs CAP_PERFMON or CAP_SYS_ADMIN");
+	case ESRCH:
+		return fail(err, "there is no thread %u (any more)", setup->tid);
+	case ENXIO:
+		return fail(err, "thread %u is a kernel thread and runs no user code: trace kernel code (AUXTRACE_SETUP_KERNEL)",
+			    setup->tid);
 	case EEXIST:
 		return fail(err, "this file is a session already: open another one");
 	}

@@ -178,6 +178,7 @@ static int options_to_uapi(const struct auxtrace_session *s, const struct auxtra
 	setup->data_watermark = o->data_watermark;
 	setup->records = o->records;
 	setup->slots = o->slots;
+	setup->tid = o->tid;
 	return 0;
 }
 

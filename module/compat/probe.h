@@ -22,4 +22,11 @@ static __always_inline struct kretprobe *auxt_get_kretprobe(struct kretprobe_ins
 # define AUXT_PROCESS_EXIT_ARGS	void *data, struct task_struct *task
 #endif
 
+/* Parameters of a probe of the tracepoint task_newtask. */
+#ifdef AUXT_HAVE_NEWTASK_U64
+# define AUXT_NEWTASK_ARGS	void *data, struct task_struct *task, u64 clone_flags
+#else
+# define AUXT_NEWTASK_ARGS	void *data, struct task_struct *task, unsigned long clone_flags
+#endif
+
 #endif /* AUXT_COMPAT_PROBE_H */

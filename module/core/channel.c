@@ -24,6 +24,7 @@
 #include <asm/msr.h>
 #include <asm/tsc.h>
 #include "core/channel.h"
+#include "core/members.h"
 #include "core/record.h"
 #include "core/remote.h"
 #include "core/request.h"
@@ -83,6 +84,15 @@ void auxt_channel_undo_reset(struct auxt_channel *ch)
 }
 NOKPROBE_SYMBOL(auxt_channel_undo_reset);
 
+/* Task scope: sets or clears the reason TASK. @member: the CPU runs a member, or is about to. */
+static __always_inline void channel_set_task(struct auxt_channel *ch, bool member)
+{
+	if (member)
+		atomic_andnot(AUXTRACE_INHIBIT_TASK, &ch->inhibit);
+	else
+		atomic_or(AUXTRACE_INHIBIT_TASK, &ch->inhibit);
+}
+
 /* Claims the trace PMU of this CPU. Returns as auxt_channel_attach(). */
 static int channel_claim(struct auxt_channel *ch)
 {
@@ -90,6 +100,8 @@ static int channel_claim(struct auxt_channel *ch)
 
 	if (err)
 		return err;
+	if (ch->group->members)
+		channel_set_task(ch, auxt_members_have(ch->group->members, current));
 	ch->stuck = false;
 	ch->attached = true;
 	ch->run++;
@@ -381,6 +393,25 @@ void auxt_channel_context_switch(struct auxt_channel *ch, const struct task_stru
 	auxt_settle_notify(ch);
 }
 NOKPROBE_SYMBOL(auxt_channel_context_switch);
+
+/**
+ * auxt_channel_switch_task() - task scope: the CPU leaves the current thread for another one
+ * @ch: an attached channel
+ * @next: the thread that the CPU runs next
+ * @member: it is a member of the session
+ */
+void auxt_channel_switch_task(struct auxt_channel *ch, const struct task_struct *next, bool member)
+{
+	if (likely(member == !(auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_TASK)))
+		return;
+	/* If a window begins, also in an NMI that lands here, it is this thread's. */
+	WRITE_ONCE(ch->next, next);
+	barrier();
+	channel_set_task(ch, member);
+	auxt_settle(ch, AUXT_TODO_APPLY);
+	WRITE_ONCE(ch->next, NULL);
+}
+NOKPROBE_SYMBOL(auxt_channel_switch_task);
 
 /**
  * auxt_channel_interrupt() - handle an NMI on the channel's CPU

@@ -40,6 +40,7 @@ void auxt_channel_pause_output(struct auxt_channel *ch, bool pause);
 void auxt_channel_crash(struct auxt_channel *ch);
 
 /* On the channel's CPU, which is about to run @next, with interrupts off. */
+void auxt_channel_switch_task(struct auxt_channel *ch, const struct task_struct *next, bool member);
 void auxt_channel_context_switch(struct auxt_channel *ch, const struct task_struct *next,
 				 bool preempted);
 

@@ -53,9 +53,10 @@ NOKPROBE_SYMBOL(auxt_record_aux);
 /**
  * auxt_record_itrace_start() - report the first window after a START
  * @ring: the data ring
+ * @task: the thread that the CPU runs in it
  * @tsc: time-stamp counter at its begin
  */
-void auxt_record_itrace_start(struct auxt_data_ring *ring, u64 tsc)
+void auxt_record_itrace_start(struct auxt_data_ring *ring, const struct task_struct *task, u64 tsc)
 {
 	struct auxtrace_record_itrace_start *record;
 
@@ -63,8 +64,8 @@ void auxt_record_itrace_start(struct auxt_data_ring *ring, u64 tsc)
 				 current->pid);
 	if (!record)
 		return;
-	record->pid = current->tgid;
-	record->tid = current->pid;
+	record->pid = task->tgid;
+	record->tid = task->pid;
 	auxt_data_end(ring);
 }
 NOKPROBE_SYMBOL(auxt_record_itrace_start);

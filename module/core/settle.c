@@ -187,6 +187,8 @@ static u32 settle_cause_by_priority(u32 inhibit, u32 found)
 		return AUXTRACE_CAUSE_FULL;
 	if (inhibit & (AUXTRACE_INHIBIT_TRIGGER | AUXTRACE_INHIBIT_FROZEN))
 		return AUXTRACE_CAUSE_TRIGGER;
+	if (inhibit & AUXTRACE_INHIBIT_TASK)
+		return AUXTRACE_CAUSE_TASK;
 	/* No reason is set: a SNAPSHOT changes the slot. */
 	return AUXTRACE_CAUSE_SNAPSHOT;
 }
@@ -244,6 +246,7 @@ static __always_inline int settle_continue_window(struct auxt_channel *ch)
 static __always_inline void settle_open_window(struct auxt_channel *ch, u64 tsc)
 {
 	u32 cause = ch->resuming ? AUXTRACE_CAUSE_USER : ch->cause;
+	const struct task_struct *task = READ_ONCE(ch->next) ?: current;
 
 	ch->now.window_begin_time = tsc;
 	ch->now.window_begin = ch->aux.produced;
@@ -256,12 +259,12 @@ static __always_inline void settle_open_window(struct auxt_channel *ch, u64 tsc)
 			.tsc = tsc,
 			.cause = cause,
 			.trigger = cause == AUXTRACE_CAUSE_TRIGGER ? ch->resumed_by : 0,
-			.pid = current->tgid,
-			.tid = current->pid,
+			.pid = task->tgid,
+			.tid = task->pid,
 			.slot = ch->now.slot,
 		};
 	if (ch->fresh && ch->wanted & AUXTRACE_WANT_ITRACE_START)
-		auxt_record_itrace_start(&ch->data, tsc);
+		auxt_record_itrace_start(&ch->data, task, tsc);
 	ch->fresh = false;
 	/* Count one start for the RESUME, even if an NMI ends this window and begins another. */
 	if (ch->resuming) {

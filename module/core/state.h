@@ -22,8 +22,10 @@
 
 struct auxt_aux_buffer;
 struct auxt_channel;
+struct auxt_members;
 struct auxt_trigger_set;
 struct perf_event;
+struct task_struct;
 struct tracepoint;
 
 /**
@@ -153,6 +155,7 @@ struct auxt_window {
  * @channels: by CPU number; NULL for a CPU that is not in @cpus
  * @last_broadcast: AUXTRACE_ACTION_PAUSE or _RESUME if a trigger has sent it to all channels
  *	and no other request has changed a channel since; else 0
+ * @members: task scope: the threads that the session traces; NULL: all
  * @switch_tracepoint: the tracepoint sched_switch while a probe of it writes SWITCH records; else NULL
  * @waiters: readers that wait in poll(2)
  * @wakeup: PREEMPT_RT: wakes them
@@ -161,6 +164,7 @@ struct auxt_group {
 	cpumask_var_t cpus;
 	struct auxt_channel **channels;
 	u32 last_broadcast;
+	struct auxt_members *members;
 	struct tracepoint *switch_tracepoint;
 	wait_queue_head_t waiters;
 	struct work_struct wakeup;
@@ -215,6 +219,8 @@ struct auxt_group {
  * @tail_poll: timer that polls the reader's tail. See tail_poll.c
  * @tail_polling: @tail_poll runs or is about to be started
  * @fresh: no window has begun since START
+ * @next: while a context switch changes the reason TASK: the thread that the CPU is about to run;
+ *	else NULL
  * @off_tsc: time-stamp counter when the hardware was last turned off
  * @cause: AUXTRACE_CAUSE_*: why the hardware is off, or was off before the open window
  * @window: begin of the newest window
@@ -264,6 +270,7 @@ struct auxt_channel {
 	struct hrtimer tail_poll;
 	bool tail_polling;
 	bool fresh;
+	const struct task_struct *next;
 	u64 off_tsc;
 	u32 cause;
 	struct auxt_window window;

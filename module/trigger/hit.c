@@ -82,6 +82,10 @@ static size_t hit_carry_out(struct auxt_trigger *t, struct auxt_channel *ch, u64
 	u32 is = READ_ONCE(t->is);
 	u64 since = 0, at = 0;
 
+	/* A channel that is not of this session may have the reason, too: its hits are idle. */
+	if (is & TRIGGER_IS_OF_MEMBERS && ch && ch->triggers == t->set &&
+	    auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_TASK)
+		return offsetof(struct trigger_counts, held);
 	if (is & TRIGGER_IS_CLOCK)
 		auxt_latency_tick(t);
 	if (!ch || ch->triggers != t->set)

@@ -138,6 +138,8 @@ static int set_add(struct auxt_trigger_set *set, struct auxtrace_trigger *arg)
 	t->cpus = set->cpus;
 	t->siblings = set->trigger;
 	t->place = place;
+	if (set->setup.flags & (AUXTRACE_SETUP_THREAD | AUXTRACE_SETUP_PROCESS))
+		t->is |= TRIGGER_IS_OF_MEMBERS;
 	/* An id is never used again, not even if attaching fails: the trigger may have hit. */
 	t->request.trigger = ++set->last_id;
 	err = auxt_delay_new(t);

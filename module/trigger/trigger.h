@@ -59,6 +59,7 @@ struct trigger_counts {
 #define TRIGGER_IS_DELAYED	(1u << 2)	/* has a delay in time */
 #define TRIGGER_IS_BROADCAST	(1u << 3)	/* PAUSE or RESUME with ALL_CPUS */
 #define TRIGGER_IS_OF_PROCESS	(1u << 4)	/* has a pid */
+#define TRIGGER_IS_OF_MEMBERS	(1u << 5)	/* its session has a task scope */
 
 /**
  * struct auxt_trigger - a kernel event bound to an action

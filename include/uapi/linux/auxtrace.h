@@ -143,6 +143,29 @@
  * of a full-trace area (the ToPA entry with the STOP bit), or to read the position for
  * STATUS with SYNC or for SNAPSHOT without flags. These stops do not end the window.
  *
+ * DOC: task scope
+ *
+ * SETUP can limit a session to some threads, its members. While a CPU runs any other thread, its
+ * channel has the reason TASK. A session begins with these members:
+ *
+ *  THREAD       the thread auxtrace_setup.tid
+ *  PROCESS      all threads of its process
+ *
+ * Threads that are created later become members before their first instruction: with PROCESS,
+ * those that a member creates in its own process; with DESCENDANTS, whatever a member creates,
+ * threads and processes. Without both, none. A member stays one until it ends, also across
+ * execve(2). What a member had created before SETUP is not followed.
+ *
+ * The kernel's switch from one thread to another is where a window begins and ends
+ * (AUXTRACE_CAUSE_TASK). The hardware is turned on before the kernel changes stacks, and off before it,
+ * too. So in a session with KERNEL, a window begins with the instructions of the switch
+ * that the thread before executes for the member, and a member's last ones are missing.
+ * Interrupts while a member runs are traced with it. A switch from one member to another
+ * changes nothing: SWITCH records tell them apart.
+ *
+ * All else is as without a scope. A trigger's hit while a thread runs that is not a member does
+ * not act; it counts as held. What a hit in a member does on other CPUs, it does whatever they run.
+ *
  * DOC: data ring
  *
  * The data ring holds records (struct auxtrace_record_*) in the order in which they were
@@ -410,6 +433,10 @@ struct auxtrace_cap_intel_bts {
 #define AUXTRACE_SETUP_DATA_OVERWRITE (1u << 7)	/* the newest records replace the oldest */
 /* START sets the TRIGGER reason, as a trigger's PAUSE does: a RESUME trigger starts tracing. */
 #define AUXTRACE_SETUP_TRIGGER_PAUSED (1u << 8)
+/* Task scope, see DOC: task scope. Without THREAD and PROCESS all that the CPUs run is traced. */
+#define AUXTRACE_SETUP_THREAD	 (1u << 9)	/* trace the thread auxtrace_setup.tid */
+#define AUXTRACE_SETUP_PROCESS	 (1u << 10)	/* trace all threads of its process */
+#define AUXTRACE_SETUP_DESCENDANTS (1u << 11)	/* and all that they create from now on */
 
 /* Kinds of records that a session can select. LOST and SAMPLE are always written. */
 #define AUXTRACE_WANT_AUX	 (1u << 0)
@@ -453,6 +480,8 @@ struct auxtrace_cap_intel_bts {
  *	divided. The channel traces into one slot; SNAPSHOT can retain that slot and
  *	continue in another. Each slot must have at least two pages of the AUX area, and
  *	one of an overwritable data ring
+ * @tid: THREAD, PROCESS: a thread ID in the caller's PID namespace; 0: the caller. Else 0
+ * @reserved: 0
  *
  * Allocates the memory and charges it
  *
@@ -474,7 +503,10 @@ struct auxtrace_cap_intel_bts {
  *               OVERWRITE; an unknown kind of record; DATA_* or a kind of record without
  *               a data ring; a config that perf's rules forbid: a period without its
  *               packet, fup_on_ptw without ptw, branch without pt, bits outside the
- *               format, branch off on a CPU with an erratum that needs it on
+ *               format, branch off on a CPU with an erratum that needs it on; both THREAD
+ *               and PROCESS; @tid or DESCENDANTS with neither
+ *  ESRCH        no such thread (@tid), or it has exited
+ *  ENXIO        @tid is a kernel thread, and the session is for user code only
  *  EOPNOTSUPP   config has a bit or value that a CPU of the session lacks (struct
  *               auxtrace_cap_intel_pt says what all CPUs have); BTS without KERNEL or
  *               without USER on a CPU that lacks AUXTRACE_BTS_CPL
@@ -494,6 +526,8 @@ struct auxtrace_setup {
 	__u64 data_watermark;
 	__u32 records;
 	__u32 slots;
+	__u32 tid;
+	__u32 reserved;
 };
 #define AUXTRACE_IOC_SETUP	_IO(AUXTRACE_IOC_MAGIC, 1)
 
@@ -546,7 +580,7 @@ struct auxtrace_start {
 /* The inhibit mask: the reasons why the hardware of a channel must be off. */
 #define AUXTRACE_INHIBIT_USER	 (1u << 0)	/* PAUSE, or SETUP_PAUSED */
 #define AUXTRACE_INHIBIT_TRIGGER (1u << 1)	/* a trigger's PAUSE, or SETUP_TRIGGER_PAUSED */
-#define AUXTRACE_INHIBIT_TASK	 (1u << 2)	/* reserved: the current task is out of scope */
+#define AUXTRACE_INHIBIT_TASK	 (1u << 2)	/* the CPU runs a thread that is not a member */
 #define AUXTRACE_INHIBIT_FULL	 (1u << 3)	/* full: the reader must move its tail */
 #define AUXTRACE_INHIBIT_FROZEN	 (1u << 4)	/* a trigger's FREEZE, until RESUME */
 #define AUXTRACE_INHIBIT_SETUP	 (1u << 5)	/* the session is not started */
@@ -636,8 +670,12 @@ struct auxtrace_control {
  * @out_nr_channels: number of CPUs of the session
  * @out_nr_running: number of channels whose hardware traces
  * @reserved: 0
- * @out_produced: this and the members below are sums over all channels of the counters
- *	of the same name in struct auxtrace_status_page
+ * @out_produced: this and the members below, up to @out_data_lost, are sums over all channels of
+ *	the counters of the same name in struct auxtrace_status_page
+ * @out_members: task scope: number of threads that are members; else 0. A thread that has ended
+ *	is counted until the kernel frees it
+ * @out_members_lost: task scope: number of threads that should have become members and did not,
+ *	because there was no memory for them; their descendants are not counted
  *
  * Errors: only the common ones. In state NEW all counts are 0.
  */
@@ -658,6 +696,8 @@ struct auxtrace_status {
 	__u64 out_data_consumed;
 	__u64 out_data_overwritten;
 	__u64 out_data_lost;
+	__u64 out_members;
+	__u64 out_members_lost;
 };
 #define AUXTRACE_IOC_STATUS	_IO(AUXTRACE_IOC_MAGIC, 6)
 
@@ -974,7 +1014,8 @@ struct auxtrace_trigger {
  *	neither finds the CPU frozen, both count; the records and frozen_by of the status page
  *	name the one that froze it
  * @out_held: hits that did not act because of after_hits, count, one-shot or hold-off,
- *	because the action is NONE, or because a FREEZE found its CPU frozen
+ *	because the action is NONE, because a FREEZE found its CPU frozen, or because the CPU
+ *	ran a thread that is not a member (task scope)
  * @out_idle: hits that did not act because the session was not started, or is not on
  *	that CPU
  * @out_missed: hits that could not act: the channel was busy with an earlier SAMPLE or
@@ -1145,6 +1186,7 @@ struct auxtrace_record_switch {
 #define AUXTRACE_CAUSE_FULL	6	/* the area was full; begin: it has space again */
 #define AUXTRACE_CAUSE_SNAPSHOT	7	/* SNAPSHOT with SLOT: one window ended, the next began */
 #define AUXTRACE_CAUSE_TRIGGER	8	/* a trigger's PAUSE, RESUME or FREEZE: see *_trigger */
+#define AUXTRACE_CAUSE_TASK	9	/* task scope: the CPU left a member; begin: it came to one */
 
 /**
  * struct auxtrace_record_window - a window ended
@@ -1158,8 +1200,9 @@ struct auxtrace_record_switch {
  * @end_time: time at which it ended
  * @begin_cause: AUXTRACE_CAUSE_*
  * @end_cause: AUXTRACE_CAUSE_*
- * @begin_pid: process that the CPU ran when it began, in the initial PID namespace
- * @begin_tid: thread that the CPU ran when it began
+ * @begin_pid: process that the CPU ran when it began, in the initial PID namespace. With the
+ *	cause TASK: process of the member that the CPU is about to run
+ * @begin_tid: thread, likewise
  * @pid: process that the CPU ran when it ended
  * @tid: thread that the CPU ran when it ended
  * @slot: slot that holds it

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Task scope: the threads to which a session is limited.
+ *
+ * DOC: the table of members
+ *
+ * A hash table by the address of the task_struct. The kernel's tracepoint sched_process_free says
+ * when an address may become another thread's, and then the thread is removed; trigger/task_scope.c
+ * has the probe. So no member is ever mistaken for another thread.
+ *
+ * A thread is added in the clone(2) of its creator, where nothing can be allocated: on PREEMPT_RT
+ * not even with GFP_ATOMIC. So places are allocated beforehand. When few are free, a work item
+ * allocates as many as are in use, at least a block. If threads are created faster than that, no
+ * place may be left for one; the probe counts it.
+ *
+ * Each bucket has a lock, because a list may change anywhere while a CPU searches it for the thread
+ * that it switches to. Most buckets are empty, and then auxt_members_have() takes no lock. What it
+ * sees of a thread's own bucket is up to date: whoever added the thread held the run-queue lock with
+ * which the thread was woken first afterwards, and the CPU that switches to it has taken that
+ * lock since. All that has happened before SETUP has returned has happened before START.
+ */
+
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/kprobes.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include "base/aux_buffer.h"
+#include "compat/workqueue.h"
+#include "core/members.h"
+
+#define MEMBERS_IN_BLOCK	512
+
+struct auxt_member {
+	struct auxt_member *next;	/* in its bucket, or of the free places */
+	const struct task_struct *task;
+};
+
+struct auxt_member_block {
+	struct auxt_member_block *next;
+	struct auxt_member member[MEMBERS_IN_BLOCK];
+};
+
+/* How many places should be free, if @used are in use. */
+static unsigned int members_wanted(unsigned int used)
+{
+	return max_t(unsigned int, used, MEMBERS_IN_BLOCK / 2);
+}
+NOKPROBE_SYMBOL(members_wanted);
+
+static int members_add_block(struct auxt_members *m)
+{
+	struct auxt_member_block *block = kvzalloc(sizeof(*block), AUXT_SESSION_GFP);
+	unsigned long flags;
+	int i;
+
+	if (!block)
+		return -ENOMEM;
+	for (i = 0; i < MEMBERS_IN_BLOCK - 1; i++)
+		block->member[i].next = &block->member[i + 1];
+	raw_spin_lock_irqsave(&m->free_lock, flags);
+	block->member[i].next = m->free;
+	m->free = &block->member[0];
+	WRITE_ONCE(m->nr_free, m->nr_free + MEMBERS_IN_BLOCK);
+	block->next = m->blocks;
+	m->blocks = block;
+	raw_spin_unlock_irqrestore(&m->free_lock, flags);
+	return 0;
+}
+NOKPROBE_SYMBOL(members_add_block);
+
+/**
+ * auxt_members_reserve() - allocate places until enough are free for what may be added soon
+ * @m: the members
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int auxt_members_reserve(struct auxt_members *m)
+{
+	int err = 0;
+
+	while (!err && READ_ONCE(m->nr_free) < members_wanted(READ_ONCE(m->nr_used)))
+		err = members_add_block(m);
+	return err;
+}
+NOKPROBE_SYMBOL(auxt_members_reserve);
+
+static void members_refill(struct work_struct *work)
+{
+	/* If there is no memory now, the next thread that is added queues the work again. */
+	auxt_members_reserve(container_of(work, struct auxt_members, refill));
+}
+NOKPROBE_SYMBOL(members_refill);
+
+/* Returns a place, or NULL if none is free. With the lock of a bucket held. */
+static struct auxt_member *members_take_place(struct auxt_members *m)
+{
+	struct auxt_member *member;
+
+	raw_spin_lock(&m->free_lock);
+	member = m->free;
+	if (member) {
+		m->free = member->next;
+		WRITE_ONCE(m->nr_free, m->nr_free - 1);
+		WRITE_ONCE(m->nr_used, m->nr_used + 1);
+	}
+	raw_spin_unlock(&m->free_lock);
+	return member;
+}
+NOKPROBE_SYMBOL(members_take_place);
+
+static void members_return_place(struct auxt_members *m, struct auxt_member *member)
+{
+	raw_spin_lock(&m->free_lock);
+	member->next = m->free;
+	m->free = member;
+	WRITE_ONCE(m->nr_free, m->nr_free + 1);
+	WRITE_ONCE(m->nr_used, m->nr_used - 1);
+	raw_spin_unlock(&m->free_lock);
+}
+NOKPROBE_SYMBOL(members_return_place);
+
+/* Returns what points to the member of @task, or to the end of the list. With the bucket's lock. */
+static struct auxt_member **members_find(struct auxt_member_bucket *bucket,
+					 const struct task_struct *task)
+{
+	struct auxt_member **at = &bucket->first;
+
+	while (*at && (*at)->task != task)
+		at = &(*at)->next;
+	return at;
+}
+NOKPROBE_SYMBOL(members_find);
+
+/**
+ * auxt_members_search() - the rest of auxt_members_have()
+ * @bucket: the bucket of @task
+ * @task: a thread
+ *
+ * Return: true if it is a member.
+ */
+bool auxt_members_search(struct auxt_member_bucket *bucket, const struct task_struct *task)
+{
+	unsigned long flags;
+	bool found;
+
+	raw_spin_lock_irqsave(&bucket->lock, flags);
+	found = *members_find(bucket, task);
+	raw_spin_unlock_irqrestore(&bucket->lock, flags);
+	return found;
+}
+NOKPROBE_SYMBOL(auxt_members_search);
+
+/**
+ * auxt_members_add() - make a thread a member
+ * @m: the members
+ * @task: a thread that the kernel has not freed
+ *
+ * Return: 1 if it was none and is one now; 0 if it was one; -ENOMEM if no place is free.
+ */
+int auxt_members_add(struct auxt_members *m, const struct task_struct *task)
+{
+	struct auxt_member_bucket *bucket = auxt_members_bucket(m, task);
+	struct auxt_member *member;
+	unsigned long flags;
+	int ret = 0;
+
+	raw_spin_lock_irqsave(&bucket->lock, flags);
+	if (!*members_find(bucket, task)) {
+		member = members_take_place(m);
+		ret = member ? 1 : -ENOMEM;
+	}
+	if (ret == 1) {
+		member->task = task;
+		member->next = bucket->first;
+		WRITE_ONCE(bucket->first, member);
+	}
+	raw_spin_unlock_irqrestore(&bucket->lock, flags);
+	if (READ_ONCE(m->nr_free) < members_wanted(READ_ONCE(m->nr_used)) / 2)
+		auxt_queue_unbound_work(&m->refill);
+	return ret;
+}
+NOKPROBE_SYMBOL(auxt_members_add);
+
+/**
+ * auxt_members_remove() - the kernel is about to free a thread
+ * @m: the members
+ * @task: the thread, which may be none of the members
+ */
+void auxt_members_remove(struct auxt_members *m, const struct task_struct *task)
+{
+	struct auxt_member_bucket *bucket = auxt_members_bucket(m, task);
+	struct auxt_member **at, *member;
+	unsigned long flags;
+
+	if (!READ_ONCE(bucket->first))
+		return;
+	raw_spin_lock_irqsave(&bucket->lock, flags);
+	at = members_find(bucket, task);
+	member = *at;
+	if (member) {
+		WRITE_ONCE(*at, member->next);
+		members_return_place(m, member);
+	}
+	raw_spin_unlock_irqrestore(&bucket->lock, flags);
+}
+NOKPROBE_SYMBOL(auxt_members_remove);
+
+/**
+ * auxt_members_new() - allocate a table without members
+ * @follow: AUXTRACE_SETUP_*: which of the threads that members create become members
+ *
+ * Return: the table, or NULL if out of memory.
+ */
+struct auxt_members *auxt_members_new(u32 follow)
+{
+	struct auxt_members *m = kvzalloc(sizeof(*m), AUXT_SESSION_GFP);
+	unsigned int i;
+
+	if (!m)
+		return NULL;
+	m->follow = follow;
+	INIT_WORK(&m->refill, members_refill);
+	raw_spin_lock_init(&m->free_lock);
+	for (i = 0; i < ARRAY_SIZE(m->bucket); i++)
+		raw_spin_lock_init(&m->bucket[i].lock);
+	if (!auxt_members_reserve(m))
+		return m;
+	auxt_members_free(m);
+	return NULL;
+}
+NOKPROBE_SYMBOL(auxt_members_new);
+
+/**
+ * auxt_members_free() - free a table that no other code uses
+ * @m: the table; or NULL
+ */
+void auxt_members_free(struct auxt_members *m)
+{
+	struct auxt_member_block *block;
+
+	if (!m)
+		return;
+	cancel_work_sync(&m->refill);
+	while ((block = m->blocks)) {
+		m->blocks = block->next;
+		kvfree(block);
+	}
+	kvfree(m);
+}
+NOKPROBE_SYMBOL(auxt_members_free);

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Task scope: the threads to which a session is limited. */
+#ifndef AUXT_MEMBERS_H
+#define AUXT_MEMBERS_H
+
+#include <linux/atomic.h>
+#include <linux/compiler.h>
+#include <linux/hash.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <linux/workqueue.h>
+
+struct auxt_member;
+struct auxt_member_block;
+struct task_struct;
+
+#define AUXT_MEMBER_BUCKET_BITS	10
+
+/**
+ * struct auxt_member_bucket - members whose task_struct has the same hash
+ * @lock: held to change or walk the list; a raw lock below the kernel's run-queue locks
+ * @first: the list
+ */
+struct auxt_member_bucket {
+	raw_spinlock_t lock;
+	struct auxt_member *first;
+};
+
+/**
+ * struct auxt_members - the members of a session
+ * @follow: AUXTRACE_SETUP_*: which of the threads that members create become members
+ * @lost: number of threads that did not become members for lack of a place
+ * @refill: allocates more places
+ * @free_lock: held to change what follows; taken with a bucket's lock held
+ * @free: list of free places
+ * @nr_free: its length
+ * @nr_used: number of members
+ * @blocks: all places, as they were allocated
+ * @bucket: the members
+ */
+struct auxt_members {
+	u32 follow;
+	atomic64_t lost;
+	struct work_struct refill;
+	raw_spinlock_t free_lock;
+	struct auxt_member *free;
+	unsigned int nr_free;
+	unsigned int nr_used;
+	struct auxt_member_block *blocks;
+	struct auxt_member_bucket bucket[1 << AUXT_MEMBER_BUCKET_BITS];
+};
+
+/* Task context. */
+struct auxt_members *auxt_members_new(u32 follow);
+int auxt_members_reserve(struct auxt_members *m);
+void auxt_members_free(struct auxt_members *m);
+
+/* Any context but an NMI. */
+int auxt_members_add(struct auxt_members *m, const struct task_struct *task);
+void auxt_members_remove(struct auxt_members *m, const struct task_struct *task);
+bool auxt_members_search(struct auxt_member_bucket *bucket, const struct task_struct *task);
+
+static __always_inline struct auxt_member_bucket *
+auxt_members_bucket(struct auxt_members *m, const struct task_struct *task)
+{
+	return &m->bucket[hash_ptr((void *)task, AUXT_MEMBER_BUCKET_BITS)];
+}
+
+/**
+ * auxt_members_have() - is a thread a member?
+ * @m: the members
+ * @task: the thread that the CPU runs, or is about to run
+ *
+ * Takes no lock unless the bucket has members. Any context but an NMI.
+ *
+ * Return: true if it is. The answer is exact: such a thread becomes a member before it runs first,
+ * or in SETUP, and remains one as long as it runs.
+ */
+static __always_inline bool auxt_members_have(struct auxt_members *m,
+					      const struct task_struct *task)
+{
+	struct auxt_member_bucket *bucket = auxt_members_bucket(m, task);
+
+	return READ_ONCE(bucket->first) && auxt_members_search(bucket, task);
+}
+
+#endif /* AUXT_MEMBERS_H */

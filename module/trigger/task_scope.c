@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Task scope: follows the threads to which a session is limited, by probes of three tracepoints.
+ *
+ *	sched_switch		the CPU is about to run another thread, with interrupts off and the
+ *				lock of its run queue held: the channel gets or loses the reason TASK
+ *	task_newtask		the current thread has created another one, which has not run yet
+ *	sched_process_free	a thread does not run any more, and the kernel frees its task_struct
+ *				after this. That is the end of an RCU grace period which began
+ *				when the thread was no longer in any list
+ */
+
+#include <linux/auxtrace.h>
+#include <linux/errno.h>
+#include <linux/kprobes.h>
+#include <linux/pid.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/smp.h>
+#include <linux/tracepoint.h>
+#include <trace/events/sched.h>
+#include <trace/events/task.h>
+#include "compat/probe.h"
+#include "compat/sched_switch.h"
+#include "core/channel.h"
+#include "core/members.h"
+#include "trigger/task_scope.h"
+#include "trigger/tracepoint.h"
+
+static void task_scope_on_switch(AUXT_SCHED_SWITCH_ARGS)
+{
+	const struct auxt_group *group = data;
+	struct auxt_channel *ch = group->channels[smp_processor_id()];
+
+	if (ch && ch->attached)
+		auxt_channel_switch_task(ch, next, auxt_members_have(group->members, next));
+}
+NOKPROBE_SYMBOL(task_scope_on_switch);
+
+static void task_scope_on_new(AUXT_NEWTASK_ARGS)
+{
+	const struct auxt_group *group = data;
+	struct auxt_members *m = group->members;
+
+	if (!auxt_members_have(m, current))
+		return;
+	if (!(m->follow & AUXTRACE_SETUP_DESCENDANTS) &&
+	    !(m->follow & AUXTRACE_SETUP_PROCESS && same_thread_group(task, current)))
+		return;
+	if (auxt_members_add(m, task) < 0)
+		atomic64_inc(&m->lost);
+}
+NOKPROBE_SYMBOL(task_scope_on_new);
+
+static void task_scope_on_free(void *data, struct task_struct *task)
+{
+	const struct auxt_group *group = data;
+
+	auxt_members_remove(group->members, task);
+}
+NOKPROBE_SYMBOL(task_scope_on_free);
+
+/* In the order in which they are registered. */
+static const struct task_scope_probe {
+	const char *tracepoint;
+	void *probe;
+} task_scope_probes[] = {
+	{ "sched_process_free", task_scope_on_free },
+	{ "task_newtask", task_scope_on_new },
+	{ "sched_switch", task_scope_on_switch },
+};
+
+static void task_scope_unregister(struct auxt_group *group, unsigned int count)
+{
+	while (count--)
+		tracepoint_probe_unregister(auxt_tracepoint_find(task_scope_probes[count].tracepoint),
+					    task_scope_probes[count].probe, group);
+	tracepoint_synchronize_unregister();
+}
+NOKPROBE_SYMBOL(task_scope_unregister);
+
+static int task_scope_register(struct auxt_group *group)
+{
+	unsigned int i;
+
+	/* tracepoint_probe_register() accepts a probe with any parameters. */
+	check_trace_callback_type_sched_process_free(task_scope_on_free);
+	check_trace_callback_type_task_newtask(task_scope_on_new);
+	check_trace_callback_type_sched_switch(task_scope_on_switch);
+	for (i = 0; i < ARRAY_SIZE(task_scope_probes); i++) {
+		struct tracepoint *tp = auxt_tracepoint_find(task_scope_probes[i].tracepoint);
+		int err = tp ? tracepoint_probe_register(tp, task_scope_probes[i].probe, group) : -ENOENT;
+
+		if (err) {
+			task_scope_unregister(group, i);
+			return err;
+		}
+	}
+	return 0;
+}
+NOKPROBE_SYMBOL(task_scope_register);
+
+/*
+ * Adds those threads of @setup's that are none yet. A thread that is in the kernel's lists when
+ * the walk begins is freed after the walk, and removed then: both is so because of RCU.
+ *
+ * Returns how many were added; -ENOMEM if the places did not suffice; or an errno of SETUP.
+ */
+static int task_scope_add_present(struct auxt_members *m, const struct auxtrace_setup *setup)
+{
+	struct task_struct *task = current, *t;
+	int alive = 0, added = 0, ret = 0;
+
+	rcu_read_lock();
+	if (setup->tid)
+		task = pid_task(find_vpid(setup->tid), PIDTYPE_PID);
+	if (!task) {
+		rcu_read_unlock();
+		return -ESRCH;
+	}
+	for_each_thread(task, t) {
+		if (t->exit_state || (setup->flags & AUXTRACE_SETUP_THREAD && t != task))
+			continue;
+		alive++;
+		ret = auxt_members_add(m, t);
+		if (ret < 0)
+			break;
+		added += ret;
+	}
+	if (!alive)
+		ret = -ESRCH;
+	else if (task->flags & PF_KTHREAD && !(setup->flags & AUXTRACE_SETUP_KERNEL))
+		ret = -ENXIO;
+	else if (ret == 0)
+		ret = added;
+	rcu_read_unlock();
+	return ret;
+}
+NOKPROBE_SYMBOL(task_scope_add_present);
+
+/*
+ * Adds all threads of @setup's. While a walk adds threads one after the other, one that is not a
+ * member yet may create another: the probe of task_newtask does not add that, and it is
+ * behind the walk. So the walk is repeated until it finds no new thread. Before each repetition, the
+ * probes that have begun end: those that run later see as members all that the walk has added.
+ */
+static int task_scope_add_all(struct auxt_members *m, const struct auxtrace_setup *setup)
+{
+	int ret;
+
+	do {
+		ret = auxt_members_reserve(m);
+		if (ret)
+			return ret;
+		ret = task_scope_add_present(m, setup);
+		tracepoint_synchronize_unregister();
+	} while (ret > 0 || ret == -ENOMEM);
+	return ret;
+}
+NOKPROBE_SYMBOL(task_scope_add_all);
+
+/**
+ * auxt_task_scope_begin() - limit the channels of a session to some threads
+ * @group: the channels, none of which is attached
+ * @setup: argument of SETUP, checked, with THREAD or PROCESS
+ *
+ * The caller holds no lock under which the kernel takes cpus_read_lock(): the first probe of a
+ * tracepoint patches code.
+ *
+ * Return: 0; -ENOMEM; -ESRCH no such thread, or it has exited; -ENXIO a kernel thread in a session
+ * for user code; -ENOENT this kernel lacks a tracepoint; or an errno of tracepoint_probe_register().
+ */
+int auxt_task_scope_begin(struct auxt_group *group, const struct auxtrace_setup *setup)
+{
+	int err = -ENOMEM;
+
+	group->members = auxt_members_new(setup->flags);
+	if (!group->members)
+		return err;
+	err = task_scope_register(group);
+	if (err)
+		goto err_members;
+	err = task_scope_add_all(group->members, setup);
+	if (!err)
+		return 0;
+	task_scope_unregister(group, ARRAY_SIZE(task_scope_probes));
+err_members:
+	auxt_members_free(group->members);
+	group->members = NULL;
+	return err;
+}
+NOKPROBE_SYMBOL(auxt_task_scope_begin);
+
+/**
+ * auxt_task_scope_end() - undo auxt_task_scope_begin()
+ * @group: the channels, none of which is attached
+ *
+ * After it has returned, no probe uses the channels. Locks as for auxt_task_scope_begin(). Does
+ * nothing unless that has succeeded.
+ */
+void auxt_task_scope_end(struct auxt_group *group)
+{
+	if (!group->members)
+		return;
+	task_scope_unregister(group, ARRAY_SIZE(task_scope_probes));
+	auxt_members_free(group->members);
+	group->members = NULL;
+}
+NOKPROBE_SYMBOL(auxt_task_scope_end);
