@@ -15,6 +15,7 @@ AUXTRACE_API const char *auxtrace_cause_name(uint32_t cause)
 		[AUXTRACE_CAUSE_USER] = "user", [AUXTRACE_CAUSE_SESSION] = "session",
 		[AUXTRACE_CAUSE_CPU] = "cpu", [AUXTRACE_CAUSE_FULL] = "full",
 		[AUXTRACE_CAUSE_SNAPSHOT] = "snapshot", [AUXTRACE_CAUSE_TRIGGER] = "trigger",
+		[AUXTRACE_CAUSE_TASK] = "task",
 	};
 
 	return cause < ARRAY_SIZE(names) && names[cause] ? names[cause] : "?";

@@ -2,10 +2,7 @@
 /*
  * SWITCH records, against the kernel's own counts of context switches: /proc/self/task/TID/status.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -15,104 +12,13 @@
 #include "invariants.h"
 #include "load.h"
 #include "machine.h"
+#include "partner.h"
 #include "records.h"
 #include "ring.h"
 #include "trigger.h"
 #include "uapi.h"
 #include "waiter.h"
 #include "worker.h"
-
-#define PARTNERS	2
-
-/*
- * Real-time threads on the CPU of the main thread, which is none: it runs there only while all of them
- * sleep. In each round each of them waits for a byte, passes it on to the next one, and yields until
- * all of them have come so far: all but the last leave the CPU though they could run on.
- */
-static struct partner {
-	pthread_t thread;
-	int ask[2], answer[2];
-	pid_t tid;	/* negative: it could not be made as above */
-} partners[PARTNERS];
-static unsigned int arrived;	/* partners, in all rounds */
-
-static void *partner_run(void *arg)
-{
-	const struct sched_param priority = { .sched_priority = 1 };
-	struct partner *p = arg;
-	unsigned int all = 0;
-	char byte = 0;
-
-	p->tid = cpu_pin(first_cpu) || sched_setscheduler(0, SCHED_FIFO, &priority) ? -1 : gettid();
-	while (write(p->answer[1], &byte, 1) == 1 && read(p->ask[0], &byte, 1) == 1) {
-		if (p + 1 < partners + PARTNERS && write(p[1].ask[1], &byte, 1) != 1)
-			break;
-		all += PARTNERS;
-		__atomic_add_fetch(&arrived, 1, __ATOMIC_RELAXED);
-		while (__atomic_load_n(&arrived, __ATOMIC_RELAXED) < all)
-			sched_yield();
-	}
-	return NULL;
-}
-
-static bool partners_wait(void)
-{
-	char byte;
-
-	for (int i = 0; i < PARTNERS; i++)
-		if (read(partners[i].answer[0], &byte, 1) != 1 || partners[i].tid < 0)
-			return false;
-	return true;
-}
-
-static int partners_start(void **state)
-{
-	for (int i = 0; i < PARTNERS; i++)
-		if (pipe2(partners[i].ask, O_CLOEXEC) || pipe2(partners[i].answer, O_CLOEXEC))
-			return -1;
-	for (int i = 0; i < PARTNERS; i++)
-		if (pthread_create(&partners[i].thread, NULL, partner_run, &partners[i]))
-			return -1;
-	return partners_wait() ? at_group_setup(state) : -1;
-}
-
-static int partners_end(void **state)
-{
-	for (int i = 0; i < PARTNERS; i++) {
-		close(partners[i].ask[1]);
-		pthread_join(partners[i].thread, NULL);
-	}
-	return 0;
-}
-
-/* On the partners' CPU. When it returns, both have left the CPU and wait. */
-static void partners_round(void)
-{
-	assert_int_equal(write(partners[0].ask[1], "", 1), 1);
-	assert_true(partners_wait());
-}
-
-struct counts {
-	unsigned long voluntary, involuntary;
-};
-
-static struct counts counts_of(pid_t tid)
-{
-	struct counts counts = { 0 };
-	char path[64], line[128];
-	int found = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/status", tid);
-	f = fopen(path, "re");
-	assert_non_null(f);
-	while (fgets(line, sizeof(line), f))
-		found += sscanf(line, "voluntary_ctxt_switches: %lu", &counts.voluntary) == 1 ||
-			 sscanf(line, "nonvoluntary_ctxt_switches: %lu", &counts.involuntary) == 1;
-	fclose(f);
-	assert_int_equal(found, 2);
-	return counts;
-}
 
 static void open_with_switches(struct session *s, const struct mode *m, uint32_t flags,
 			       uint32_t records, uint64_t data_size)
@@ -127,9 +33,9 @@ static void open_with_switches(struct session *s, const struct mode *m, uint32_t
 }
 
 /* Counts the SWITCH records in which @tid leaves the CPU. */
-static struct counts counts_in(const struct records *r, pid_t tid)
+static struct switch_counts counts_in(const struct records *r, pid_t tid)
 {
-	struct counts counts = { 0 };
+	struct switch_counts counts = { 0 };
 
 	for (unsigned int i = 0; i < r->count; i++) {
 		const struct auxtrace_record_switch *s = &r->at[i]->context_switch;
@@ -163,11 +69,11 @@ static unsigned int entries_of(const struct records *r, pid_t tid)
 #define ROUNDS	50
 
 /* START and a window of ROUNDS rounds; @before: the partners' counts at its begin. */
-static void trace_rounds(const struct session *s, struct counts before[PARTNERS], struct records *r)
+static void trace_rounds(const struct session *s, struct switch_counts before[PARTNERS], struct records *r)
 {
 	ok_start(s->fd);
 	for (int i = 0; i < PARTNERS; i++)
-		before[i] = counts_of(partners[i].tid);
+		before[i] = partner_counts(i);
 	ok_resume(s, 0, NULL);
 	for (int i = 0; i < ROUNDS; i++)
 		partners_round();
@@ -178,7 +84,7 @@ static void trace_rounds(const struct session *s, struct counts before[PARTNERS]
 static void each_switch_of_a_thread_is_one_record(void **state)
 {
 	const struct mode *m = *state;
-	struct counts before[PARTNERS];
+	struct switch_counts before[PARTNERS];
 	unsigned long involuntary = 0;
 	uint64_t begin = read_tsc();
 	struct follower f;
@@ -191,15 +97,15 @@ static void each_switch_of_a_thread_is_one_record(void **state)
 	follower_init(&f, s.channel);
 	trace_rounds(&s, before, &r);
 	for (int i = 0; i < PARTNERS; i++) {
-		struct counts after = counts_of(partners[i].tid);
-		struct counts recorded = counts_in(&r, partners[i].tid);
+		struct switch_counts after = partner_counts(i);
+		struct switch_counts recorded = counts_in(&r, partner_tid(i));
 
 		assert_int_equal(recorded.voluntary, after.voluntary - before[i].voluntary);
 		assert_int_equal(recorded.involuntary, after.involuntary - before[i].involuntary);
 		assert_true(recorded.voluntary >= ROUNDS);
 		involuntary += recorded.involuntary;
 		/* It waited when the window began, and waits now. */
-		assert_int_equal(entries_of(&r, partners[i].tid),
+		assert_int_equal(entries_of(&r, partner_tid(i)),
 				 recorded.voluntary + recorded.involuntary);
 	}
 	assert_true(involuntary >= ROUNDS);
@@ -308,7 +214,7 @@ static void a_full_ring_counts_each_switch_that_it_drops(void **state)
 {
 	static const struct mode mode = { OVER, 0 };
 	struct auxtrace_status_page st;
-	struct counts before[PARTNERS], recorded;
+	struct switch_counts before[PARTNERS], recorded;
 	unsigned long dropped = 0;
 	struct session s;
 	struct records r;
@@ -316,9 +222,9 @@ static void a_full_ring_counts_each_switch_that_it_drops(void **state)
 	open_with_switches(&s, &mode, AUXTRACE_SETUP_PAUSED, AUXTRACE_WANT_SWITCH, page_size);
 	trace_rounds(&s, before, &r);
 	for (int i = 0; i < PARTNERS; i++) {
-		struct counts after = counts_of(partners[i].tid);
+		struct switch_counts after = partner_counts(i);
 
-		recorded = counts_in(&r, partners[i].tid);
+		recorded = counts_in(&r, partner_tid(i));
 		dropped += after.voluntary - before[i].voluntary - recorded.voluntary;
 		dropped += after.involuntary - before[i].involuntary - recorded.involuntary;
 	}

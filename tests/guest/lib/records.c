@@ -190,8 +190,8 @@ static void follow_window(struct follower *f, const union any_record *rec, uint6
 	rule(w->header.size == sizeof(*w));
 	rule(w->reserved == 0);
 	rule(w->slot < f->ch->slots);
-	rule(w->begin_cause >= AUXTRACE_CAUSE_ERROR && w->begin_cause <= AUXTRACE_CAUSE_TRIGGER);
-	rule(w->end_cause >= AUXTRACE_CAUSE_ERROR && w->end_cause <= AUXTRACE_CAUSE_TRIGGER);
+	rule(w->begin_cause >= AUXTRACE_CAUSE_ERROR && w->begin_cause <= AUXTRACE_CAUSE_TASK);
+	rule(w->end_cause >= AUXTRACE_CAUSE_ERROR && w->end_cause <= AUXTRACE_CAUSE_TASK);
 	rule(!w->begin_trigger == (w->begin_cause != AUXTRACE_CAUSE_TRIGGER));
 	rule(!w->end_trigger == (w->end_cause != AUXTRACE_CAUSE_TRIGGER));
 	rule(w->begin <= w->end_position);

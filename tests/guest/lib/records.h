@@ -46,7 +46,7 @@ struct follower {
 	uint64_t lost;			/* by LOST records */
 	uint64_t truncated, partial;	/* AUX records with that flag */
 	uint64_t triggers, samples, switches;
-	uint64_t begun_by[AUXTRACE_CAUSE_TRIGGER + 1], ended_by[AUXTRACE_CAUSE_TRIGGER + 1];
+	uint64_t begun_by[AUXTRACE_CAUSE_TASK + 1], ended_by[AUXTRACE_CAUSE_TASK + 1];
 	struct auxtrace_record_window newest;
 
 	uint64_t aux_next, tsc;

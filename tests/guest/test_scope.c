@@ -1,0 +1,605 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sessions with a task scope: who is a member, what its windows are, what triggers and requests do
+ * meanwhile. tests/host/flow.sh compares what is traced of members with the execution log.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "cpu.h"
+#include "invariants.h"
+#include "load.h"
+#include "machine.h"
+#include "partner.h"
+#include "pmu.h"
+#include "records.h"
+#include "ring.h"
+#include "setup.h"
+#include "trigger.h"
+#include "waiter.h"
+#include "worker.h"
+
+#define THREAD		AUXTRACE_SETUP_THREAD
+#define PROCESS		AUXTRACE_SETUP_PROCESS
+#define DESCENDANTS	AUXTRACE_SETUP_DESCENDANTS
+#define TASK		AUXTRACE_INHIBIT_TASK
+
+/* A session on @cpus for user code that is limited to @scope of @tid. */
+static void open_scope(struct session *s, uint64_t cpus, uint32_t scope, pid_t tid)
+{
+	session_prepare(s, cpus, AUXTRACE_SETUP_USER | OVER | scope, space_for(4 * page_size));
+	session_prepare_data(s, 0, 1 << 18);
+	s->setup.records = AUXTRACE_WANT_WINDOW;
+	s->setup.tid = tid;
+	session_setup(s);
+}
+
+static struct auxtrace_status members(const struct session *s)
+{
+	struct auxtrace_status st;
+
+	ok_status(s->fd, 0, &st);
+	assert_int_equal(st.out_members_lost, 0);
+	return st;
+}
+
+static uint32_t inhibit_here(const struct session *s)
+{
+	return channel_status(s->channel).inhibit;
+}
+
+/* The number of windows of all channels that began when a CPU came to a thread of process @pid. */
+static unsigned int windows_of(const struct session *s, pid_t pid)
+{
+	unsigned int count = 0;
+
+	for (unsigned int c = 0; c < s->count; c++) {
+		struct follower f;
+		struct records r;
+
+		assert_int_equal(channel_status(&s->channel[c]).data_lost, 0);
+		records_read_all(&r, &s->channel[c]);
+		follower_init(&f, &s->channel[c]);
+		follow(&f, &r, false);
+		for (unsigned int i = 0; i < r.count; i++)
+			count += r.at[i]->window.begin_cause == AUXTRACE_CAUSE_TASK &&
+				 r.at[i]->window.begin_pid == (uint32_t)pid;
+		records_free(&r);
+	}
+	return count;
+}
+
+/* ---- windows -------------------------------------------------------------------- */
+
+#define ROUNDS	50
+
+static void each_time_that_a_member_runs_is_a_window(void **state)
+{
+	const struct mode *m = *state;
+	struct switch_counts before, after;
+	struct follower f;
+	struct records r;
+	struct session s;
+
+	/* A full trace has space for all that the test makes, and no data ring is overwritten. */
+	session_prepare(&s, one_cpu, AUXTRACE_SETUP_USER | m->aux | THREAD,
+			space_for(m->aux ? 4 * page_size : 4 << 20));
+	session_prepare_data(&s, m->data, 1 << 20);
+	s.setup.tid = partner_tid(1);
+	s.setup.records = AUXTRACE_WANT_WINDOW | AUXTRACE_WANT_ITRACE_START;
+	session_setup(&s);
+	assert_int_equal(cpu_pin(first_cpu), 0);
+	follower_init(&f, s.channel);
+	ok_start(s.fd);
+	assert_int_equal(inhibit_here(&s), TASK);
+	before = partner_counts(1);
+	for (int i = 0; i < ROUNDS; i++)
+		partners_round();
+	after = partner_counts(1);
+	assert_int_equal(inhibit_here(&s), TASK);
+	records_read_all(&r, s.channel);
+	follow(&f, &r, false);
+	assert_int_equal(f.windows, after.voluntary + after.involuntary - before.voluntary -
+				    before.involuntary);
+	assert_true(f.windows >= ROUNDS);
+	assert_int_equal(f.begun_by[AUXTRACE_CAUSE_TASK], f.windows);
+	assert_int_equal(f.ended_by[AUXTRACE_CAUSE_TASK], f.windows);
+	for (unsigned int i = 0; i < r.count; i++) {
+		const struct auxtrace_record_window *w = &r.at[i]->window;
+		const struct auxtrace_record_itrace_start *itrace = &r.at[i]->itrace;
+
+		if (w->header.type == AUXTRACE_RECORD_ITRACE_START) {
+			assert_int_equal(itrace->pid, getpid());
+			assert_int_equal(itrace->tid, partner_tid(1));
+			continue;
+		}
+		assert_int_equal(w->begin_pid, getpid());
+		assert_int_equal(w->begin_tid, partner_tid(1));
+		assert_int_equal(w->pid, getpid());
+		assert_int_equal(w->tid, partner_tid(1));
+		assert_true(w->end_position > w->begin);
+	}
+	assert_int_equal(f.itrace_starts, 1);
+	records_free(&r);
+	ok_stop(s.fd);
+	check_accounting(&s);
+}
+
+static void a_switch_between_two_members_changes_nothing(void **state)
+{
+	struct switch_counts before, after;
+	struct session s;
+	uint64_t windows;
+
+	open_scope(&s, one_cpu, PROCESS, 0);
+	assert_int_equal(cpu_pin(first_cpu), 0);
+	assert_true(members(&s).out_members >= 1 + PARTNERS);
+	ok_start(s.fd);
+	assert_int_equal(inhibit_here(&s), 0);
+	partners_round();
+	windows = channel_status(s.channel).windows;
+	before = partner_counts(0);
+	for (int i = 0; i < ROUNDS; i++)
+		partners_round();
+	after = partner_counts(0);
+	windows = channel_status(s.channel).windows - windows;
+	/* Others run now and then, such as the kernel's threads. */
+	assert_true(windows < (after.voluntary - before.voluntary) / 2);
+	ok_stop(s.fd);
+	check_accounting(&s);
+}
+
+static void requests_keep_their_meaning_while_a_non_member_runs(void **state)
+{
+	struct auxtrace_effect effect;
+	struct session s;
+	uint64_t windows;
+
+	open_scope(&s, one_cpu, THREAD, partner_tid(0));
+	assert_int_equal(cpu_pin(first_cpu), 0);
+	ok_start(s.fd);
+	ok_pause(&s, 0, &effect);
+	assert_int_equal(effect.flags, 0);
+	assert_int_equal(effect.inhibit, TASK | AUXTRACE_INHIBIT_USER);
+	windows = channel_status(s.channel).windows;
+	partners_round();
+	assert_int_equal(channel_status(s.channel).windows, windows);
+	ok_resume(&s, 0, &effect);
+	assert_int_equal(effect.flags, 0);
+	assert_int_equal(effect.inhibit, TASK);
+	partners_round();
+	assert_true(channel_status(s.channel).windows > windows);
+	ok_stop(s.fd);
+	/* Each START sees who runs. */
+	ok_start(s.fd);
+	assert_int_equal(inhibit_here(&s), TASK);
+	ok_stop(s.fd);
+	check_accounting(&s);
+}
+
+static void a_start_by_a_member_traces_at_once(void **state)
+{
+	struct session s;
+
+	open_scope(&s, one_cpu, THREAD, 0);
+	assert_int_equal(cpu_pin(first_cpu), 0);
+	for (int i = 0; i < 3; i++) {
+		uint64_t produced = channel_status(s.channel).produced;
+
+		ok_start(s.fd);
+		assert_int_equal(inhibit_here(&s), 0);
+		load_run(1000);
+		ok_stop(s.fd);
+		assert_true(channel_status(s.channel).produced > produced);
+	}
+	check_accounting(&s);
+}
+
+/* ---- triggers ------------------------------------------------------------------- */
+
+static int call_once(struct worker *w)
+{
+	call_times(1);
+	return 0;
+}
+
+static void a_hit_in_a_non_member_is_held(void **state)
+{
+	struct auxtrace_trigger_state st;
+	uint32_t id, latency, around[2];
+	struct session s;
+
+	assert_int_equal(cpu_pin(first_cpu), 0);
+	open_scope(&s, one_cpu, THREAD, partner_tid(0));
+	id = trigger_add(&s, trigger_syscall(AUXTRACE_TRIGGER_SYSCALL_ENTER,
+					     AUXTRACE_ACTION_FREEZE, CALL_NUMBER));
+	for (int i = 0; i < 2; i++)
+		around[i] = trigger_add(&s, trigger_syscall(AUXTRACE_TRIGGER_SYSCALL_ENTER + i,
+							    AUXTRACE_ACTION_NONE, CALL_NUMBER));
+	latency = trigger_add(&s, (struct auxtrace_trigger){
+		.size = sizeof(struct auxtrace_trigger), .kind = AUXTRACE_TRIGGER_LATENCY,
+		.action = AUXTRACE_ACTION_NONE, .a = around[0], .b = around[1], .bound_ns = 1,
+	});
+	ok_start(s.fd);
+	call_times(5);
+	st = trigger_read(&s, id);
+	assert_int_equal(st.out_held, 5);
+	assert_int_equal(st.out_hits, 5);
+	assert_int_equal(trigger_read(&s, latency).out_hits, 0);
+	assert_int_equal(inhibit_here(&s), TASK);
+	ok_stop(s.fd);
+	check_accounting(&s);
+	session_close(&s);
+
+	/* The same in a member. */
+	open_scope(&s, one_cpu, PROCESS, 0);
+	id = trigger_add(&s, trigger_syscall(AUXTRACE_TRIGGER_SYSCALL_ENTER,
+					     AUXTRACE_ACTION_FREEZE, CALL_NUMBER));
+	ok_start(s.fd);
+	worker_start(&s, first_cpu, call_once, 1);
+	wait_until(workers_are_done());
+	workers_join();
+	assert_int_equal(trigger_read(&s, id).out_acted, 1);
+	assert_true(inhibit_here(&s) & AUXTRACE_INHIBIT_FROZEN);
+	ok_stop(s.fd);
+	check_accounting(&s);
+}
+
+/* ---- who is a member ------------------------------------------------------------ */
+
+static int sleep_thrice(void *arg)
+{
+	for (int i = 0; i < 3; i++)
+		usleep(1000);
+	return 0;
+}
+
+static void *sleep_in_thread(void *arg)
+{
+	*(pid_t *)arg = gettid();
+	sleep_thrice(NULL);
+	return NULL;
+}
+
+/* A thread of this process, which has ended when this returns. */
+static pid_t run_thread(void)
+{
+	pthread_t thread;
+	pid_t tid;
+
+	assert_int_equal(pthread_create(&thread, NULL, sleep_in_thread, &tid), 0);
+	pthread_join(thread, NULL);
+	return tid;
+}
+
+/* A child with @fn, which has ended when this returns. */
+static pid_t run_child(int (*fn)(void *))
+{
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (!pid)
+		_exit(fn(NULL));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	return pid;
+}
+
+static unsigned int windows_of_thread(const struct session *s, pid_t tid)
+{
+	unsigned int count = 0;
+
+	for (unsigned int c = 0; c < s->count; c++) {
+		struct records r;
+
+		records_read_all(&r, &s->channel[c]);
+		for (unsigned int i = 0; i < r.count; i++)
+			count += r.at[i]->window.begin_tid == (uint32_t)tid;
+		records_free(&r);
+	}
+	return count;
+}
+
+static void what_a_member_creates_is_one_as_the_flags_say(void **state)
+{
+	static const struct {
+		uint32_t scope;
+		bool thread, child;
+	} cases[] = {
+		{ THREAD, false, false },
+		{ THREAD | DESCENDANTS, true, true },
+		{ PROCESS, true, false },
+		{ PROCESS | DESCENDANTS, true, true },
+	};
+
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct session s;
+		pid_t tid, pid;
+
+		open_scope(&s, all_cpus, cases[i].scope, 0);
+		ok_start(s.fd);
+		tid = run_thread();
+		pid = run_child(sleep_thrice);
+		ok_stop(s.fd);
+		assert_true(windows_of(&s, getpid()) > 0);
+		/* A CPU that comes to it from another member begins no window: at least one does not. */
+		assert_int_equal(windows_of_thread(&s, tid) > 0, cases[i].thread);
+		assert_int_equal(windows_of(&s, pid) > 0, cases[i].child);
+		check_accounting(&s);
+		session_close(&s);
+	}
+}
+
+static int run_grandchild_and_exec(void *arg)
+{
+	pid_t pid = vfork();
+	int status;
+
+	if (!pid) {
+		execl("/proc/self/exe", "test_scope", "sleep", NULL);
+		_exit(1);
+	}
+	return pid < 0 || waitpid(pid, &status, 0) != pid || status ||
+	       execl("/proc/self/exe", "test_scope", "sleep", NULL);
+}
+
+static void members_stay_ones_across_exec_and_so_do_their_children(void **state)
+{
+	unsigned int pids = 0;
+	struct session s;
+	pid_t seen[8] = { 0 };
+
+	open_scope(&s, all_cpus, PROCESS | DESCENDANTS, 0);
+	ok_start(s.fd);
+	run_child(run_grandchild_and_exec);
+	ok_stop(s.fd);
+	/* This process, the child and the grandchild: each slept after its exec. */
+	for (unsigned int c = 0; c < s.count; c++) {
+		struct records r;
+
+		records_read_all(&r, &s.channel[c]);
+		for (unsigned int i = 0; i < r.count; i++) {
+			pid_t pid = r.at[i]->window.begin_pid;
+			unsigned int n = 0;
+
+			while (n < pids && seen[n] != pid)
+				n++;
+			if (n == pids) {
+				assert_true(pids < 8);
+				seen[pids++] = pid;
+			}
+		}
+		records_free(&r);
+	}
+	assert_int_equal(pids, 3);
+	for (unsigned int n = 0; n < pids; n++)
+		if (seen[n] != getpid())
+			assert_true(windows_of(&s, seen[n]) >= 3);
+	check_accounting(&s);
+}
+
+static void members_are_counted_until_the_kernel_frees_them(void **state)
+{
+	struct session s;
+	uint64_t before;
+
+	open_scope(&s, all_cpus, PROCESS | DESCENDANTS, 0);
+	before = members(&s).out_members;
+	/* Not started: they are followed from SETUP on. */
+	for (int i = 0; i < 20; i++)
+		run_child(sleep_thrice);
+	assert_true(members(&s).out_members >= before);
+	wait_until(members(&s).out_members == before);
+	session_close(&s);
+	open_scope(&s, all_cpus, THREAD, 0);
+	assert_int_equal(members(&s).out_members, 1);
+	run_child(sleep_thrice);
+	assert_int_equal(members(&s).out_members, 1);
+	session_close(&s);
+	session_prepare(&s, one_cpu, AUXTRACE_SETUP_USER | OVER, space_for(4 * page_size));
+	session_setup(&s);
+	assert_int_equal(members(&s).out_members, 0);
+}
+
+#define MANY	700	/* more than the module has places at first */
+
+static sem_t many_end;
+
+static void *wait_for_end(void *arg)
+{
+	sem_wait(&many_end);
+	return NULL;
+}
+
+static void all_threads_of_a_large_process_are_members(void **state)
+{
+	static pthread_t threads[MANY];
+	pthread_attr_t small;
+	struct session s;
+	uint64_t before;
+
+	sem_init(&many_end, 0, 0);
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 64 << 10);
+	open_scope(&s, one_cpu, PROCESS, 0);
+	before = members(&s).out_members;
+	for (int i = 0; i < MANY; i++)
+		assert_int_equal(pthread_create(&threads[i], &small, wait_for_end, NULL), 0);
+	assert_int_equal(members(&s).out_members, before + MANY);
+	session_close(&s);
+	/* The same if they exist at SETUP. */
+	open_scope(&s, one_cpu, PROCESS, partner_tid(0));
+	assert_int_equal(members(&s).out_members, before + MANY);
+	for (int i = 0; i < MANY; i++)
+		sem_post(&many_end);
+	for (int i = 0; i < MANY; i++)
+		pthread_join(threads[i], NULL);
+	wait_until(members(&s).out_members == before);
+	pthread_attr_destroy(&small);
+}
+
+/* ---- errors --------------------------------------------------------------------- */
+
+static void setup_refuses_a_scope_of_nobody(void **state)
+{
+	struct session s;
+	pid_t pid;
+
+	setup_prepare(&s);
+	s.setup.flags |= THREAD | PROCESS;
+	setup_refuses(EINVAL, &s);
+	setup_prepare(&s);
+	s.setup.flags |= DESCENDANTS;
+	setup_refuses(EINVAL, &s);
+	setup_prepare(&s);
+	s.setup.tid = getpid();
+	setup_refuses(EINVAL, &s);
+	setup_prepare(&s);
+	s.setup.reserved = 1;
+	setup_refuses(EINVAL, &s);
+	for (int i = 0; i < 2; i++) {
+		uint32_t scope = i ? PROCESS | DESCENDANTS : THREAD;
+
+		/* No number of a thread is so large. */
+		setup_prepare(&s);
+		s.setup.flags |= scope;
+		s.setup.tid = 1 << 30;
+		setup_refuses(ESRCH, &s);
+		s.setup.tid = UINT32_MAX;
+		setup_refuses(ESRCH, &s);
+		/* The kernel's kthreadd */
+		s.setup.tid = 2;
+		setup_refuses(ENXIO, &s);
+		s.setup.flags |= AUXTRACE_SETUP_KERNEL;
+		setup_ok(&s);
+	}
+	/* A child that has exited and is still in the kernel's list. */
+	pid = fork();
+	if (!pid)
+		_exit(0);
+	assert_int_equal(waitid(P_PID, pid, NULL, WEXITED | WNOWAIT), 0);
+	setup_prepare(&s);
+	s.setup.flags |= PROCESS;
+	s.setup.tid = pid;
+	setup_refuses(ESRCH, &s);
+	waitpid(pid, NULL, 0);
+	setup_refuses(ESRCH, &s);
+}
+
+/* ---- storms --------------------------------------------------------------------- */
+
+static int fork_and_exit(struct worker *w)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid < 0)
+		return errno == EAGAIN ? 0 : -errno;
+	if (!pid) {
+		load_run(100);
+		_exit(0);
+	}
+	return waitpid(pid, &status, 0) == pid && !status ? 0 : -ECHILD;
+}
+
+#define LIVES	15
+
+static void sessions_begin_and_end_among_forks(void **state)
+{
+	static const struct session none;
+	uint64_t windows = 0;
+
+	for (uint64_t left = all_cpus; left; left &= left - 1)
+		worker_start(&none, cpus_first(left), fork_and_exit, 0);
+	for (int i = 0; i < LIVES; i++) {
+		struct auxtrace_status st;
+		struct session s;
+
+		open_scope(&s, all_cpus, PROCESS | DESCENDANTS, 0);
+		ok_start(s.fd);
+		usleep(20000);
+		ok_pause(&s, 0, NULL);
+		ok_resume(&s, 0, NULL);
+		usleep(20000);
+		st = members(&s);
+		assert_true(st.out_members >= cpus_count(all_cpus));
+		windows += st.out_windows;
+		/* Every other session is closed while it is started. */
+		if (i & 1) {
+			ok_stop(s.fd);
+			check_accounting(&s);
+		}
+		session_close(&s);
+	}
+	workers_join();
+	assert_true(windows > LIVES);
+}
+
+static int run_a_little(struct worker *w)
+{
+	load_run(500);
+	usleep(100);
+	return 0;
+}
+
+static void a_cpu_that_returns_traces_members_only(void **state)
+{
+	struct session s;
+	int others;
+
+	hotplug_required();
+	/* This process is no member; a child on the last CPU is. */
+	others = fork();
+	if (!others) {
+		for (;;)
+			usleep(500);
+	}
+	open_scope(&s, all_cpus, PROCESS, others);
+	ok_start(s.fd);
+	for (int i = 0; i < 3; i++)
+		worker_start(&s, -1, run_a_little, 0);
+	for (int i = 0; i < 5; i++) {
+		last_cpu_offline();
+		usleep(2000);
+		last_cpu_online();
+		usleep(2000);
+	}
+	workers_join();
+	ok_stop(s.fd);
+	assert_true(windows_of(&s, others) > 0);
+	assert_int_equal(windows_of(&s, getpid()), 0);
+	assert_int_equal(members(&s).out_members, 1);
+	kill(others, SIGKILL);
+	waitpid(others, NULL, 0);
+	check_accounting(&s);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		in_each_mode(each_time_that_a_member_runs_is_a_window),
+		vm_test(a_switch_between_two_members_changes_nothing),
+		vm_test(requests_keep_their_meaning_while_a_non_member_runs),
+		vm_test(a_start_by_a_member_traces_at_once),
+		vm_test(a_hit_in_a_non_member_is_held),
+		vm_test(what_a_member_creates_is_one_as_the_flags_say),
+		vm_test(members_stay_ones_across_exec_and_so_do_their_children),
+		vm_test(members_are_counted_until_the_kernel_frees_them),
+		vm_test(all_threads_of_a_large_process_are_members),
+		vm_test(setup_refuses_a_scope_of_nobody),
+		vm_test(sessions_begin_and_end_among_forks),
+		vm_test(a_cpu_that_returns_traces_members_only),
+	};
+
+	/* A program to exec. */
+	if (argc > 1 && !strcmp(argv[1], "sleep"))
+		return sleep_thrice(NULL);
+	return cmocka_run_group_tests(tests, partners_start, partners_end);
+}
