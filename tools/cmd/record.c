@@ -24,6 +24,8 @@
 #define PROGRESS_NS	500000000ll
 /* A full area that stays stopped stays readable: after an empty drain, wait this long. */
 #define IDLE_NS		50000000ll
+/* With -p or -t and no command: how often to look whether they have ended */
+#define MEMBERS_NS	100000000ll
 
 struct record {
 	struct record_options o;
@@ -32,6 +34,7 @@ struct record {
 	struct auxtrace_session *session;
 	struct notes notes;
 	struct child child;
+	bool started;		/* the command, or it could not be */
 	int signals;		/* signalfd */
 	bool stop;
 	bool failed;
@@ -231,6 +234,14 @@ static void show_progress(const struct record *r, int64_t begin)
 		(uint64_t)status.out_windows, (uint64_t)status.out_gaps);
 }
 
+/* Does nothing that is to be traced exist any more? */
+static bool members_ended(const struct record *r)
+{
+	struct auxtrace_status status;
+
+	return !auxtrace_status(r->session, 0, &status) && !status.out_members;
+}
+
 /* Is anything drained before the end? */
 static bool is_drained(const struct auxtrace_options *o)
 {
@@ -246,6 +257,7 @@ static void loop(struct record *r)
 	bool tty = isatty(STDERR_FILENO), killed = false;
 	int64_t begin = now_ns(), end = r->o.duration ? begin + (int64_t)(r->o.duration * 1e9) : INT64_MAX;
 	int64_t tick = tty ? begin + PROGRESS_NS : INT64_MAX, idle = INT64_MAX;
+	int64_t look = r->o.scope == SCOPE_TASK && !r->o.argv ? begin : INT64_MAX;
 	struct pollfd fds[] = {
 		{ .fd = r->signals, .events = POLLIN },
 		{ .fd = trace },
@@ -259,6 +271,10 @@ static void loop(struct record *r)
 		int timeout = -1;
 		ssize_t n = 1;
 
+		if (now >= look) {
+			r->stop |= members_ended(r);
+			look = now + MEMBERS_NS;
+		}
 		if (now >= end)
 			r->stop = true;
 		if (r->stop && !r->child.running)
@@ -275,6 +291,7 @@ static void loop(struct record *r)
 			idle = INT64_MAX;
 		}
 		next = next < idle ? next : idle;
+		next = next < look ? next : look;
 		if (next != INT64_MAX)
 			timeout = next <= now ? 0 : (next - now) / 1000000 + 1;
 		/* POLLPRI stays set until the resume: do not poll for it while frozen. */
@@ -344,6 +361,15 @@ static void summary(const struct record *r, const struct auxtrace_totals *t)
 		    t->gaps);
 }
 
+static void tell_lost_members(const struct record *r)
+{
+	struct auxtrace_status status;
+
+	if (!auxtrace_status(r->session, 0, &status) && status.out_members_lost)
+		say("%" PRIu64 " threads or processes were not traced, and what they created: they began faster than the module had memory for them",
+		    (uint64_t)status.out_members_lost);
+}
+
 static int finish(struct record *r)
 {
 	struct auxtrace_totals totals;
@@ -353,6 +379,7 @@ static int finish(struct record *r)
 		say("%s", auxtrace_error());
 		r->failed = true;
 	}
+	tell_lost_members(r);
 	trigger_options_summary(&r->o.triggers, r->session);
 	notes_reports(&r->notes);
 	if (r->notes.lost)
@@ -383,7 +410,9 @@ static void release(struct record *r)
 /* Clean up after an error that was reported. */
 static int give_up(struct record *r)
 {
-	if (r->child.running) {
+	if (r->child.pid && !r->started) {
+		child_abandon(&r->child);
+	} else if (r->child.running) {
 		kill(r->child.pid, SIGKILL);
 		child_wait(&r->child, &r->notes);
 	}
@@ -423,18 +452,29 @@ static int run(struct record *r)
 
 	if (r->o.control)
 		r->control = control_open(r->o.control);
-	ret = set_up(r, &info);
-	if (ret)
-		return ret;
 	r->signals = take_signals();
 	if (r->signals < 0)
 		die(EXIT_FAILED, "cannot take signals: %s", strerror(errno));
+	/* SETUP names the process that is to become the command. */
+	if (r->o.argv) {
+		ret = child_prepare(&r->child, r->o.argv);
+		if (ret) {
+			release(r);
+			return ret;
+		}
+		if (r->o.scope == SCOPE_COMMAND)
+			r->o.session.tid = r->child.pid;
+	}
+	ret = set_up(r, &info);
+	if (ret)
+		return ret;
 	r->notes.sideband = sideband_open(&info);
 	if (!r->notes.sideband)
 		say("perf does not report processes (%s): code that is unmapped before the end will be unknown",
 		    strerror(errno));
 	if (r->o.argv) {
-		ret = child_start(&r->child, r->o.argv, place(r, &theirs));
+		r->started = true;
+		ret = child_start(&r->child, r->o.argv[0], place(r, &theirs));
 		if (ret) {
 			release(r);
 			return ret;

@@ -20,7 +20,7 @@
 		 PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT)
 
 /* In the child: wait until the parent traces it, then exec the command. */
-static void __attribute__((noreturn)) exec_command(char **argv, int go, int report, const cpu_set_t *cpus)
+static void __attribute__((noreturn)) exec_command(char **argv, int go, int report)
 {
 	sigset_t none;
 	char byte;
@@ -28,12 +28,9 @@ static void __attribute__((noreturn)) exec_command(char **argv, int go, int repo
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (cpus && sched_setaffinity(0, sizeof(*cpus), cpus))
-		goto failed;
 	if (read(go, &byte, 1) != 1)
 		_exit(EXIT_FAILED);
 	execvp(argv[0], argv);
-failed:
 	err = errno;
 	if (write(report, &err, sizeof(err)) != sizeof(err))
 		_exit(EXIT_FAILED);
@@ -51,9 +48,9 @@ static int explain_exec(const char *command, int err)
 	return err == ENOENT ? EXIT_NOT_FOUND : EXIT_NO_EXEC;
 }
 
-int child_start(struct child *child, char **argv, const cpu_set_t *cpus)
+int child_prepare(struct child *child, char **argv)
 {
-	int go[2], report[2], status, err = 0;
+	int go[2], report[2];
 
 	if (pipe2(go, O_CLOEXEC) || pipe2(report, O_CLOEXEC)) {
 		say("cannot make a pipe: %s", strerror(errno));
@@ -65,22 +62,43 @@ int child_start(struct child *child, char **argv, const cpu_set_t *cpus)
 		say("cannot fork: %s", strerror(errno));
 		return EXIT_FAILED;
 	}
-	if (!child->pid)
-		exec_command(argv, go[0], report[1], cpus);
+	if (!child->pid) {
+		close(go[1]);
+		exec_command(argv, go[0], report[1]);
+	}
 	close(go[0]);
 	close(report[1]);
+	child->go = go[1];
+	child->report = report[0];
+	return 0;
+}
+
+void child_abandon(struct child *child)
+{
+	close(child->go);
+	close(child->report);
+	kill(child->pid, SIGKILL);
+	waitpid(child->pid, NULL, 0);
+}
+
+int child_start(struct child *child, const char *command, const cpu_set_t *cpus)
+{
+	int status, err = 0;
+
+	if (cpus && sched_setaffinity(child->pid, sizeof(*cpus), cpus)) {
+		say("cannot place the command on the traced CPUs: %s", strerror(errno));
+		child_abandon(child);
+		return EXIT_FAILED;
+	}
 	if (ptrace(PTRACE_SEIZE, child->pid, NULL, FOLLOW)) {
 		say("cannot follow the command with ptrace: %s; is kernel.yama.ptrace_scope 3, or another tracer here?",
 		    strerror(errno));
-		kill(child->pid, SIGKILL);
-		waitpid(child->pid, &status, 0);
-		close(go[1]);
-		close(report[0]);
+		child_abandon(child);
 		return EXIT_FAILED;
 	}
-	if (write(go[1], "", 1) != 1)
+	if (write(child->go, "", 1) != 1)
 		err = errno;
-	close(go[1]);
+	close(child->go);
 	for (;;) {
 		if (waitpid(child->pid, &status, __WALL) < 0) {
 			if (errno == EINTR)
@@ -94,15 +112,15 @@ int child_start(struct child *child, char **argv, const cpu_set_t *cpus)
 		ptrace(PTRACE_CONT, child->pid, NULL, status >> 16 ? 0 : WSTOPSIG(status));
 	}
 	if (is_event(status, PTRACE_EVENT_EXEC)) {
-		close(report[0]);
+		close(child->report);
 		child->running = true;
 		return 0;
 	}
-	if (read(report[0], &err, sizeof(err)) != sizeof(err))
+	if (read(child->report, &err, sizeof(err)) != sizeof(err))
 		err = 0;
-	close(report[0]);
+	close(child->report);
 	if (err)
-		return explain_exec(argv[0], err);
+		return explain_exec(command, err);
 	say("the command ended before its exec");
 	return EXIT_FAILED;
 }

@@ -26,16 +26,26 @@ struct notes {
 
 struct child {
 	pid_t pid;
+	int go, report;		/* pipes: it runs the command on a byte; errno if it cannot */
 	bool running;
 	int status;		/* as an exit status: 0-125, 128 + signal */
 };
 
 /*
- * Start @argv on @cpus (NULL: anywhere) and stop it after its exec, before its first
- * instruction. Returns 0. If that failed, prints a message and returns the exit status that
- * says why: 127 not found, 126 cannot be run, 125 anything else.
+ * Fork a process that waits to become the command @argv. Returns 0. If that failed, prints a
+ * message and returns the exit status 125.
  */
-int child_start(struct child *child, char **argv, const cpu_set_t *cpus);
+int child_prepare(struct child *child, char **argv);
+
+/*
+ * Start the command of a prepared process on @cpus (NULL: anywhere) and stop it after its exec,
+ * before its first instruction. Returns 0. If that failed, prints a message and returns the exit
+ * status that says why: 127 not found, 126 cannot be run, 125 anything else.
+ */
+int child_start(struct child *child, const char *command, const cpu_set_t *cpus);
+
+/* End a prepared process that was not started. */
+void child_abandon(struct child *child);
 
 /* Let the command run. */
 void child_continue(const struct child *child);

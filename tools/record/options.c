@@ -11,12 +11,31 @@
 
 #define DEFAULT_SIZE	(4u << 20)
 #define DEFAULT_DATA	(64u << 10)
-#define DATA_OF_SWITCHES (1u << 20)	/* 32 bytes each: a busy CPU has thousands a second */
+#define DATA_OF_SWITCHES (1u << 20)	/* up to 232 bytes each: a busy CPU has thousands a second */
 #define MAX_DEFAULT_DATA (4u << 20)
 #define SAMPLES_KEPT	16
 #define UNSET_SIZE	UINT64_MAX
 
-/* The default size of the data ring: it must hold some of the samples that triggers take, or switches. */
+/* What is traced: COMMAND and its descendants, unless it is said otherwise. */
+static void complete_scope(struct record_options *r)
+{
+	struct auxtrace_options *o = &r->session;
+
+	if (r->all + !!r->pid + !!r->tid > 1)
+		die(EXIT_USAGE, "-a, -p and -t exclude each other: what is to be traced?");
+	r->scope = r->all || !(r->pid || r->tid || r->argv) ? SCOPE_ALL : r->pid || r->tid ? SCOPE_TASK :
+		   SCOPE_COMMAND;
+	if (r->tid)
+		o->flags |= AUXTRACE_SETUP_THREAD;
+	else if (r->scope != SCOPE_ALL)
+		o->flags |= AUXTRACE_SETUP_PROCESS | AUXTRACE_SETUP_DESCENDANTS;
+	o->tid = r->tid ?: r->pid;
+}
+
+/*
+ * The default size of the data ring: it must hold some of the samples that triggers take, or of the
+ * switches; with a task scope each of these begins or ends a window.
+ */
 static void complete_data(struct record_options *r)
 {
 	struct auxtrace_options *o = &r->session;
@@ -26,7 +45,7 @@ static void complete_data(struct record_options *r)
 		die(EXIT_USAGE, "--switches: they go to the data ring, of which --data-size 0 makes none");
 	if (o->data_size != UNSET_SIZE)
 		return;
-	o->data_size = o->records ? DATA_OF_SWITCHES : DEFAULT_DATA;
+	o->data_size = o->records || r->scope != SCOPE_ALL ? DATA_OF_SWITCHES : DEFAULT_DATA;
 	while (o->data_size < samples && o->data_size < MAX_DEFAULT_DATA)
 		o->data_size *= 2;
 }
@@ -43,6 +62,7 @@ static void complete(struct record_options *r)
 		o->flags |= r->triggers.count ? AUXTRACE_SETUP_TRIGGER_PAUSED : AUXTRACE_SETUP_PAUSED;
 	if (r->start_paused && r->triggers.count && !trigger_options_have(&r->triggers, AUXTRACE_ACTION_RESUME))
 		die(EXIT_USAGE, "--start-paused: no --on resumes, so that nothing would be traced");
+	complete_scope(r);
 	complete_data(r);
 	if (r->flight) {
 		o->flags |= AUXTRACE_SETUP_OVERWRITE;
@@ -75,8 +95,13 @@ static uint32_t parse_full(const char *text)
 static void usage(FILE *f)
 {
 	fputs("usage: auxtrace record [OPTION]... [--] COMMAND [ARGUMENT]...\n"
-	      "       auxtrace record [OPTION]... --duration SECONDS | --control HOW\n\n"
-	      "Trace CPUs while COMMAND runs, or for a while, into a directory.\n\n"
+	      "       auxtrace record [OPTION]... -p PID | -t TID | --duration SECONDS | --control HOW\n\n"
+	      "Trace COMMAND and its descendants, or what else is named, into a directory.\n\n"
+	      "  -a, --all             trace all that the CPUs run (the default without COMMAND, -p\n"
+	      "                        and -t), while COMMAND runs\n"
+	      "  -p, --pid PID         trace process PID, and what it creates from now on; until all\n"
+	      "                        of that has ended, or COMMAND has\n"
+	      "  -t, --tid TID         trace one thread, likewise\n"
 	      "  -C, --cpu LIST        CPUs, for example 0-3,5 (default: all online ones);\n"
 	      "                        COMMAND runs on these, and auxtrace on others if there are\n"
 	      "      --source SOURCE   pt: Intel PT (the default); bts: Branch Trace Store, which is\n"
@@ -115,7 +140,7 @@ static void usage(FILE *f)
 	      "      --start-paused    with --on: an --on ...=resume begins; else as --paused\n"
 	      "      --duration SEC    end after so many seconds; a command then gets SIGTERM\n"
 	      "  -h, --help            this text\n\n"
-	      "The command's children are followed. Exit status: the command's, 128 + N if signal\n"
+	      "Exit status: the command's, 128 + N if signal\n"
 	      "N killed it, 127 not found, 126 cannot be run, 125 auxtrace failed, 2 wrong usage.\n", f);
 }
 
@@ -126,6 +151,9 @@ int record_options_parse(struct record_options *r, int argc, char **argv)
 		DATA_KEEP, DATA_BACKWARD, SWITCHES, CONTROL, ON, START_PAUSED, SOURCE,
 	};
 	static const struct option options[] = {
+		{ "all", no_argument, NULL, 'a' },
+		{ "pid", required_argument, NULL, 'p' },
+		{ "tid", required_argument, NULL, 't' },
 		{ "cpu", required_argument, NULL, 'C' },
 		{ "source", required_argument, NULL, SOURCE },
 		{ "output", required_argument, NULL, 'o' },
@@ -159,8 +187,17 @@ int record_options_parse(struct record_options *r, int argc, char **argv)
 		.session = { .size = sizeof(r->session), .data_size = UNSET_SIZE },
 		.dir = DEFAULT_DIR,
 	};
-	while ((c = getopt_long(argc, argv, "+C:o:m:Se:ukh", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "+ap:t:C:o:m:Se:ukh", options, NULL)) != -1) {
 		switch (c) {
+		case 'a':
+			r->all = true;
+			break;
+		case 'p':
+			r->pid = parse_number("--pid", optarg, 1, INT32_MAX);
+			break;
+		case 't':
+			r->tid = parse_number("--tid", optarg, 1, INT32_MAX);
+			break;
 		case 'C':
 			o->cpus = optarg;
 			break;
@@ -242,8 +279,8 @@ int record_options_parse(struct record_options *r, int argc, char **argv)
 	}
 	if (optind < argc)
 		r->argv = argv + optind;
-	if (!r->argv && !r->duration && !r->control)
-		die(EXIT_USAGE, "record what? Name a command, or --duration SECONDS, or --control");
+	if (!r->argv && !r->pid && !r->tid && !r->duration && !r->control)
+		die(EXIT_USAGE, "record what? Name a command, or -p PID, or --duration SECONDS, or --control");
 	complete(r);
 	return -1;
 }

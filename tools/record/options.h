@@ -9,8 +9,18 @@
 
 #include "trigger/trigger_option.h"
 
+/* What is traced. */
+enum record_scope {
+	SCOPE_ALL,		/* all that the CPUs run */
+	SCOPE_COMMAND,		/* the command and its descendants */
+	SCOPE_TASK,		/* --pid, --tid */
+};
+
 struct record_options {
-	struct auxtrace_options session;
+	struct auxtrace_options session;	/* its tid: not yet that of a command */
+	bool all;		/* --all */
+	uint32_t pid, tid;	/* --pid, --tid; 0: not given */
+	enum record_scope scope;
 	const char *dir;
 	double duration;	/* seconds; 0: until the command ends */
 	char **argv;		/* the command, or NULL */
