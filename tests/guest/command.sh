@@ -37,6 +37,47 @@ check "an overwrite recording is bounded" status 0 \
 	auxtrace record -o newest --overwrite -m 16K -- ls -lR /sys/kernel
 check "its byte counts add up" adds_up newest
 check "and decodes" decodes newest
+# runs_user_code DIR FILE...: the user code in the recording is that of these files, and of libraries
+runs_user_code()
+{
+	auxtrace script "$1" > /tmp/script || return
+	shift
+	files="($(echo "$@" | tr ' ' '|')|ld-linux.*|libc.*|.vdso.)"
+	grep -Eq "^ .* u .*[(]$1[)]" /tmp/script || return
+	! grep -E '^ .* u .*[(]' /tmp/script | grep -Ev "[(]${files}[)]"
+}
+
+# ends_with_its_process: record -p of a process that is killed when it is recorded
+ends_with_its_process()
+{
+	sleep 1000 &
+	process=$!
+	auxtrace record -p "$process" -o ended &
+	recorder=$!
+	until [ -d ended ]; do sleep 0.1; done
+	kill "$process"
+	wait "$recorder"
+}
+
+# A shell in a file of its own, so that its code is known from that of the commands.
+mkdir /tmp/elsewhere && cp "$(readlink -f /bin/sh)" /tmp/elsewhere/sh
+/tmp/elsewhere/sh -c 'while :; do :; done' &
+other=$!
+check "record traces the command and its descendants" status 0 auxtrace record -o scope -- sh -c 'ls /bin > /dev/null; ls /'
+check "and decodes" decodes scope
+check "a window begins and ends with a thread" has 'window [0-9]+  <thread [0-9]+ to thread [0-9]+,'
+check "no other process is in it" has_not '[(]sh[)]'
+check "-p traces a process that runs" status 0 auxtrace record --overwrite -m 16K -p $other --duration 0.5 -o attached
+check "and that alone" runs_user_code attached sh
+check "-t traces a thread while a command runs" status 0 auxtrace record --overwrite -m 16K -u -t $other -o thread -- sleep 0.5
+check "and not the command" runs_user_code thread sh
+check "-a traces both" status 0 auxtrace record --overwrite -m 16K -a -o all -- ls /
+check "-p ends when the process has ended" ends_with_its_process
+check "a process that is not there is refused by number" says 'no thread 2000000000' \
+	auxtrace record -p 2000000000 -o bad
+check "a kernel thread runs no user code" says 'thread 2 is a kernel thread' \
+	auxtrace record -u -t 2 --duration 1 -o bad
+kill $other
 check "record notes context switches where it is told to" status 0 \
 	auxtrace record --switches -o switches -- sh -c 'for i in 1 2 3; do ls /bin >/dev/null; done'
 check "and loses none" test "$(account switches data_lost)" -eq 0

@@ -134,6 +134,7 @@ static void a_setup_that_fails_changes_nothing(void **state)
 	setup_with(KERNEL_AND_USER | AUXTRACE_SETUP_OVERWRITE, SLOTS);
 	/* BTS: the areas are mapped for its records. */
 	setup_with(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE, 0);
+	setup_with(KERNEL_AND_USER | AUXTRACE_SETUP_PROCESS | AUXTRACE_SETUP_DESCENDANTS, 0);
 }
 
 /* ---- mmap --------------------------------------------------------------------- */

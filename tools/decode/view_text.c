@@ -27,13 +27,15 @@ void text_name(uint64_t ip, const struct code_name *name)
 		printf(" (%s)", name->object);
 }
 
-/* "trigger 3, kprobe:...=resume", or the cause's name. */
-static void show_cause(const struct flow *f, uint32_t cause, uint32_t trigger)
+/* "trigger 3, kprobe:...=resume", "thread 77", or the cause's name. */
+static void show_cause(const struct flow *f, uint32_t cause, uint32_t trigger, uint32_t tid)
 {
 	const char *text = meta_trigger_text(f->meta, trigger);
 
 	if (cause == AUXTRACE_CAUSE_TRIGGER && trigger)
 		printf("trigger %u%s%s", trigger, *text ? ", " : "", text);
+	else if (cause == AUXTRACE_CAUSE_TASK)
+		printf("thread %u", tid);
 	else
 		fputs(auxtrace_cause_name(cause), stdout);
 }
@@ -53,9 +55,9 @@ static void show_latency(const struct flow *f, const struct auxtrace_record_wind
 static void show_causes(const struct flow *f, const struct auxtrace_record_window *w)
 {
 	fputs("  <", stdout);
-	show_cause(f, w->begin_cause, w->begin_trigger);
+	show_cause(f, w->begin_cause, w->begin_trigger, w->begin_tid);
 	fputs(" to ", stdout);
-	show_cause(f, w->end_cause, w->end_trigger);
+	show_cause(f, w->end_cause, w->end_trigger, w->tid);
 	show_latency(f, w);
 	printf(", %" PRIu64 " bytes, %s>", (uint64_t)(w->end_position - w->begin),
 	       records_part(&f->records, w));
