@@ -69,7 +69,7 @@ int auxt_status(struct auxt_session *session, void *data)
 		for_each_cpu(cpu, session->group.cpus)
 			status_add(&sum, session->group.channels[cpu]);
 		if (session->group.members) {
-			sum.out_members = READ_ONCE(session->group.members->nr_used);
+			sum.out_members = auxt_members_alive(session->group.members);
 			sum.out_members_lost = atomic64_read(&session->group.members->lost);
 		}
 		auxt_session_unlock(session);

@@ -201,8 +201,10 @@ int explain_setup(const struct auxtrace_session *session, const struct auxtrace_
 	case ESRCH:
 		return fail(err, "there is no thread %u (any more)", setup->tid);
 	case ENXIO:
-		return fail(err, "thread %u is a kernel thread and runs no user code: trace kernel code (AUXTRACE_SETUP_KERNEL)",
+		return fail(err, "thread %u is a kernel thread and runs no user code: trace the kernel, too",
 			    setup->tid);
+	case E2BIG:
+		return fail(err, "this module has no task scope: it is older than the library");
 	case EEXIST:
 		return fail(err, "this file is a session already: open another one");
 	}

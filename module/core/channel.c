@@ -402,13 +402,24 @@ NOKPROBE_SYMBOL(auxt_channel_context_switch);
  */
 void auxt_channel_switch_task(struct auxt_channel *ch, const struct task_struct *next, bool member)
 {
+	u32 todo = AUXT_TODO_APPLY;
+
 	if (likely(member == !(auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_TASK)))
 		return;
+	/* A START is at work, which may fail yet: the channel settles when it succeeds. */
+	if (auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_SETUP) {
+		channel_set_task(ch, member);
+		return;
+	}
 	/* If a window begins, also in an NMI that lands here, it is this thread's. */
-	WRITE_ONCE(ch->next, next);
+	WRITE_ONCE(ch->next, member ? next : NULL);
 	barrier();
 	channel_set_task(ch, member);
-	auxt_settle(ch, AUXT_TODO_APPLY);
+	/* The tail poll runs only while lack of space is the only reason: members may run too briefly. */
+	if (ch->flags & AUXTRACE_SETUP_FULL_AUTO &&
+	    auxt_channel_inhibited(ch) == AUXTRACE_INHIBIT_FULL && auxt_settle_has_new_tail(ch))
+		todo = AUXT_TODO_SYNC;
+	auxt_settle(ch, todo);
 	WRITE_ONCE(ch->next, NULL);
 }
 NOKPROBE_SYMBOL(auxt_channel_switch_task);

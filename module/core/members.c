@@ -8,28 +8,33 @@
  * when an address may become another thread's, and then the thread is removed; trigger/task_scope.c
  * has the probe. So no member is ever mistaken for another thread.
  *
- * A thread is added in the clone(2) of its creator, where nothing can be allocated: on PREEMPT_RT
- * not even with GFP_ATOMIC. So places are allocated beforehand. When few are free, a work item
- * allocates as many as are in use, at least a block. If threads are created faster than that, no
- * place may be left for one; the probe counts it.
+ * A thread is added in the clone(2) of its creator. Most kernels disable preemption for the probe
+ * there, so that it cannot allocate: on PREEMPT_RT not even with GFP_ATOMIC. So places are allocated
+ * beforehand. When fewer are free than are in use, or than a block has, a work item allocates more.
+ * If threads are created faster than that, no place may be left for one; the probe counts it. Places
+ * are freed with the table.
  *
  * Each bucket has a lock, because a list may change anywhere while a CPU searches it for the thread
  * that it switches to. Most buckets are empty, and then auxt_members_have() takes no lock. What it
  * sees of a thread's own bucket is up to date: whoever added the thread held the run-queue lock with
  * which the thread was woken first afterwards, and the CPU that switches to it has taken that
  * lock since. All that has happened before SETUP has returned has happened before START.
+ *
+ * With N members a list has about N / 1024, through which a CPU goes with interrupts off: as many as a
+ * machine has in practice are no burden, millions would be.
  */
 
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/kprobes.h>
 #include <linux/mm.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include "base/aux_buffer.h"
 #include "compat/workqueue.h"
 #include "core/members.h"
 
-#define MEMBERS_IN_BLOCK	512
+#define MEMBERS_IN_BLOCK	511	/* with the pointer to the next block 8 KiB less 8 bytes */
 
 struct auxt_member {
 	struct auxt_member *next;	/* in its bucket, or of the free places */
@@ -41,10 +46,10 @@ struct auxt_member_block {
 	struct auxt_member member[MEMBERS_IN_BLOCK];
 };
 
-/* How many places should be free, if @used are in use. */
-static unsigned int members_wanted(unsigned int used)
+/* How many places should be free at least. */
+static unsigned int members_wanted(const struct auxt_members *m)
 {
-	return max_t(unsigned int, used, MEMBERS_IN_BLOCK / 2);
+	return max_t(unsigned int, READ_ONCE(m->nr_used), MEMBERS_IN_BLOCK);
 }
 NOKPROBE_SYMBOL(members_wanted);
 
@@ -70,16 +75,17 @@ static int members_add_block(struct auxt_members *m)
 NOKPROBE_SYMBOL(members_add_block);
 
 /**
- * auxt_members_reserve() - allocate places until enough are free for what may be added soon
+ * auxt_members_reserve() - allocate places until enough are free
  * @m: the members
+ * @count: number of threads that are to be added, beside those that may be created meanwhile
  *
  * Return: 0 or -ENOMEM.
  */
-int auxt_members_reserve(struct auxt_members *m)
+int auxt_members_reserve(struct auxt_members *m, unsigned int count)
 {
 	int err = 0;
 
-	while (!err && READ_ONCE(m->nr_free) < members_wanted(READ_ONCE(m->nr_used)))
+	while (!err && READ_ONCE(m->nr_free) < members_wanted(m) + count)
 		err = members_add_block(m);
 	return err;
 }
@@ -88,7 +94,7 @@ NOKPROBE_SYMBOL(auxt_members_reserve);
 static void members_refill(struct work_struct *work)
 {
 	/* If there is no memory now, the next thread that is added queues the work again. */
-	auxt_members_reserve(container_of(work, struct auxt_members, refill));
+	auxt_members_reserve(container_of(work, struct auxt_members, refill), 0);
 }
 NOKPROBE_SYMBOL(members_refill);
 
@@ -176,7 +182,7 @@ int auxt_members_add(struct auxt_members *m, const struct task_struct *task)
 		WRITE_ONCE(bucket->first, member);
 	}
 	raw_spin_unlock_irqrestore(&bucket->lock, flags);
-	if (READ_ONCE(m->nr_free) < members_wanted(READ_ONCE(m->nr_used)) / 2)
+	if (READ_ONCE(m->nr_free) < members_wanted(m))
 		auxt_queue_unbound_work(&m->refill);
 	return ret;
 }
@@ -207,6 +213,32 @@ void auxt_members_remove(struct auxt_members *m, const struct task_struct *task)
 NOKPROBE_SYMBOL(auxt_members_remove);
 
 /**
+ * auxt_members_alive() - how many members have not ended?
+ * @m: the members
+ *
+ * No task_struct is freed before its thread is removed, for which the bucket's lock is needed.
+ *
+ * Return: the number of members whose parent or tracer could not reap them yet.
+ */
+unsigned int auxt_members_alive(struct auxt_members *m)
+{
+	const struct auxt_member *member;
+	unsigned int i, count = 0;
+	unsigned long flags;
+
+	for (i = 0; i < ARRAY_SIZE(m->bucket); i++) {
+		if (!READ_ONCE(m->bucket[i].first))
+			continue;
+		raw_spin_lock_irqsave(&m->bucket[i].lock, flags);
+		for (member = m->bucket[i].first; member; member = member->next)
+			count += !READ_ONCE(member->task->exit_state);
+		raw_spin_unlock_irqrestore(&m->bucket[i].lock, flags);
+	}
+	return count;
+}
+NOKPROBE_SYMBOL(auxt_members_alive);
+
+/**
  * auxt_members_new() - allocate a table without members
  * @follow: AUXTRACE_SETUP_*: which of the threads that members create become members
  *
@@ -224,7 +256,7 @@ struct auxt_members *auxt_members_new(u32 follow)
 	raw_spin_lock_init(&m->free_lock);
 	for (i = 0; i < ARRAY_SIZE(m->bucket); i++)
 		raw_spin_lock_init(&m->bucket[i].lock);
-	if (!auxt_members_reserve(m))
+	if (!auxt_members_reserve(m, 0))
 		return m;
 	auxt_members_free(m);
 	return NULL;

@@ -34,7 +34,7 @@ struct auxt_member_bucket {
  * @free_lock: held to change what follows; taken with a bucket's lock held
  * @free: list of free places
  * @nr_free: its length
- * @nr_used: number of members
+ * @nr_used: number of members, with those that have ended and are not freed yet
  * @blocks: all places, as they were allocated
  * @bucket: the members
  */
@@ -52,7 +52,8 @@ struct auxt_members {
 
 /* Task context. */
 struct auxt_members *auxt_members_new(u32 follow);
-int auxt_members_reserve(struct auxt_members *m);
+int auxt_members_reserve(struct auxt_members *m, unsigned int count);
+unsigned int auxt_members_alive(struct auxt_members *m);
 void auxt_members_free(struct auxt_members *m);
 
 /* Any context but an NMI. */

@@ -159,12 +159,16 @@ static __always_inline void settle_check_space(struct auxt_channel *ch, u32 todo
 
 /*
  * If lack of space is all that keeps the hardware off, trace is being lost. Counts one gap when
- * that begins, however often the loop runs until it ends.
+ * that begins, however often the loop runs until it ends. That threads which are not members run
+ * meanwhile does not end it.
  */
 static __always_inline void settle_count_starvation(struct auxt_channel *ch)
 {
-	bool starved = auxt_channel_inhibited(ch) == AUXTRACE_INHIBIT_FULL && ch->attached;
+	u32 inhibit = auxt_channel_inhibited(ch);
+	bool starved = inhibit == AUXTRACE_INHIBIT_FULL && ch->attached;
 
+	if (unlikely(inhibit == (AUXTRACE_INHIBIT_FULL | AUXTRACE_INHIBIT_TASK) && ch->attached))
+		return;
 	if (starved && !ch->starved)
 		settle_count_full(ch);
 	ch->starved = starved;

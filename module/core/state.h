@@ -203,7 +203,8 @@ struct auxt_group {
  *	restored: it may write to the channel's pages at any time, so they are not freed
  *	while this is set
  * @resuming: a RESUME ioctl that clears a reason to be off is being carried out
- * @starved: lack of space is all that keeps the hardware off; this is counted as a gap
+ * @starved: lack of space is all that keeps the hardware off, or would be if a member ran; this is
+ *	counted as a gap
  * @paused_by: id of the trigger that set the reason TRIGGER last
  * @resumed_by: id of the trigger that cleared it last
  * @freezing: @frozen_by is being written, and the reason FROZEN about to be set
@@ -219,7 +220,7 @@ struct auxt_group {
  * @tail_poll: timer that polls the reader's tail. See tail_poll.c
  * @tail_polling: @tail_poll runs or is about to be started
  * @fresh: no window has begun since START
- * @next: while a context switch changes the reason TASK: the thread that the CPU is about to run;
+ * @next: while a context switch clears the reason TASK: the thread that the CPU is about to run;
  *	else NULL
  * @off_tsc: time-stamp counter when the hardware was last turned off
  * @cause: AUXTRACE_CAUSE_*: why the hardware is off, or was off before the open window

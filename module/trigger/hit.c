@@ -82,14 +82,17 @@ static size_t hit_carry_out(struct auxt_trigger *t, struct auxt_channel *ch, u64
 	u32 is = READ_ONCE(t->is);
 	u64 since = 0, at = 0;
 
-	/* A channel that is not of this session may have the reason, too: its hits are idle. */
-	if (is & TRIGGER_IS_OF_MEMBERS && ch && ch->triggers == t->set &&
-	    auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_TASK)
-		return offsetof(struct trigger_counts, held);
+	bool ours = ch && ch->triggers == t->set;
+	bool outside = is & TRIGGER_IS_OF_MEMBERS && ours &&
+		       auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_TASK;
+
+	/* What is not a member may have a clock that began before START: it ends. */
 	if (is & TRIGGER_IS_CLOCK)
-		auxt_latency_tick(t);
-	if (!ch || ch->triggers != t->set)
+		auxt_latency_tick(t, !outside);
+	if (!ours)
 		return offsetof(struct trigger_counts, idle);
+	if (outside)
+		return offsetof(struct trigger_counts, held);
 	/* A FREEZE with nothing to do uses up neither after_hits nor count. */
 	if (t->request.action == AUXTRACE_ACTION_FREEZE && hit_is_noop(t, ch))
 		return t->noop_count;

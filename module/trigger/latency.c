@@ -172,10 +172,11 @@ static __always_inline void latency_start(struct auxt_trigger *t)
 /**
  * auxt_latency_tick() - stop and start the clocks that wait for a trigger's hit
  * @t: the trigger that has hit, which is A or B of latency triggers
+ * @start: false: only stop them
  */
-void auxt_latency_tick(struct auxt_trigger *t)
+void auxt_latency_tick(struct auxt_trigger *t, bool start)
 {
-	u64 stops = READ_ONCE(t->stops), starts = READ_ONCE(t->starts);
+	u64 stops = READ_ONCE(t->stops), starts = start ? READ_ONCE(t->starts) : 0;
 
 	for (; stops; stops &= stops - 1)
 		latency_stop(READ_ONCE(t->siblings[__ffs64(stops)]));

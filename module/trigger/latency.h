@@ -6,6 +6,6 @@
 struct auxt_trigger;
 
 /* Any context, interrupts off. */
-void auxt_latency_tick(struct auxt_trigger *t);
+void auxt_latency_tick(struct auxt_trigger *t, bool start);
 
 #endif /* AUXT_LATENCY_H */

@@ -101,6 +101,27 @@ static int task_scope_register(struct auxt_group *group)
 }
 NOKPROBE_SYMBOL(task_scope_register);
 
+/* The thread that @setup names, or NULL. With rcu_read_lock(). */
+static struct task_struct *task_scope_find(const struct auxtrace_setup *setup)
+{
+	return setup->tid ? pid_task(find_vpid(setup->tid), PIDTYPE_PID) : current;
+}
+NOKPROBE_SYMBOL(task_scope_find);
+
+/* The number of threads of its process. */
+static int task_scope_count(const struct auxtrace_setup *setup)
+{
+	struct task_struct *task;
+	int count;
+
+	rcu_read_lock();
+	task = task_scope_find(setup);
+	count = task ? get_nr_threads(task) : 0;
+	rcu_read_unlock();
+	return count;
+}
+NOKPROBE_SYMBOL(task_scope_count);
+
 /*
  * Adds those threads of @setup's that are none yet. A thread that is in the kernel's lists when
  * the walk begins is freed after the walk, and removed then: both is so because of RCU.
@@ -109,12 +130,11 @@ NOKPROBE_SYMBOL(task_scope_register);
  */
 static int task_scope_add_present(struct auxt_members *m, const struct auxtrace_setup *setup)
 {
-	struct task_struct *task = current, *t;
+	struct task_struct *task, *t;
 	int alive = 0, added = 0, ret = 0;
 
 	rcu_read_lock();
-	if (setup->tid)
-		task = pid_task(find_vpid(setup->tid), PIDTYPE_PID);
+	task = task_scope_find(setup);
 	if (!task) {
 		rcu_read_unlock();
 		return -ESRCH;
@@ -150,7 +170,7 @@ static int task_scope_add_all(struct auxt_members *m, const struct auxtrace_setu
 	int ret;
 
 	do {
-		ret = auxt_members_reserve(m);
+		ret = auxt_members_reserve(m, task_scope_count(setup));
 		if (ret)
 			return ret;
 		ret = task_scope_add_present(m, setup);

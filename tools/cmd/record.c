@@ -34,7 +34,7 @@ struct record {
 	struct auxtrace_session *session;
 	struct notes notes;
 	struct child child;
-	bool started;		/* the command, or it could not be */
+	bool started;		/* child_start() was called: it leaves nothing behind if it fails */
 	int signals;		/* signalfd */
 	bool stop;
 	bool failed;

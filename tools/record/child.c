@@ -26,10 +26,11 @@ static void __attribute__((noreturn)) exec_command(char **argv, int go, int repo
 	char byte;
 	int err;
 
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	/* A signal that comes while it waits is for the command. */
 	if (read(go, &byte, 1) != 1)
 		_exit(EXIT_FAILED);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
 	execvp(argv[0], argv);
 	err = errno;
 	if (write(report, &err, sizeof(err)) != sizeof(err))
@@ -122,7 +123,7 @@ int child_start(struct child *child, const char *command, const cpu_set_t *cpus)
 	if (err)
 		return explain_exec(command, err);
 	say("the command ended before its exec");
-	return EXIT_FAILED;
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : EXIT_FAILED;
 }
 
 void child_continue(const struct child *child)

@@ -101,7 +101,7 @@ static void usage(FILE *f)
 	      "                        and -t), while COMMAND runs\n"
 	      "  -p, --pid PID         trace process PID, and what it creates from now on; until all\n"
 	      "                        of that has ended, or COMMAND has\n"
-	      "  -t, --tid TID         trace one thread, likewise\n"
+	      "  -t, --tid TID         trace this thread alone; ends likewise\n"
 	      "  -C, --cpu LIST        CPUs, for example 0-3,5 (default: all online ones);\n"
 	      "                        COMMAND runs on these, and auxtrace on others if there are\n"
 	      "      --source SOURCE   pt: Intel PT (the default); bts: Branch Trace Store, which is\n"

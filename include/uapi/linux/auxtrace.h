@@ -154,7 +154,8 @@
  * Threads that are created later become members before their first instruction: with PROCESS,
  * those that a member creates in its own process; with DESCENDANTS, whatever a member creates,
  * threads and processes. Without both, none. A member stays one until it ends, also across
- * execve(2). What a member had created before SETUP is not followed.
+ * execve(2). (The thread that calls it lives on with the ID of its process, all others end.) What a
+ * member had created before SETUP is not followed.
  *
  * The kernel's switch from one thread to another is where a window begins and ends
  * (AUXTRACE_CAUSE_TASK). The hardware is turned on before the kernel changes stacks, and off before it,
@@ -507,6 +508,7 @@ struct auxtrace_cap_intel_bts {
  *               and PROCESS; @tid or DESCENDANTS with neither
  *  ESRCH        no such thread (@tid), or it has exited
  *  ENXIO        @tid is a kernel thread, and the session is for user code only
+ *  ENOENT       task scope, SWITCH: this kernel lacks a tracepoint that they need
  *  EOPNOTSUPP   config has a bit or value that a CPU of the session lacks (struct
  *               auxtrace_cap_intel_pt says what all CPUs have); BTS without KERNEL or
  *               without USER on a CPU that lacks AUXTRACE_BTS_CPL
@@ -580,7 +582,7 @@ struct auxtrace_start {
 /* The inhibit mask: the reasons why the hardware of a channel must be off. */
 #define AUXTRACE_INHIBIT_USER	 (1u << 0)	/* PAUSE, or SETUP_PAUSED */
 #define AUXTRACE_INHIBIT_TRIGGER (1u << 1)	/* a trigger's PAUSE, or SETUP_TRIGGER_PAUSED */
-#define AUXTRACE_INHIBIT_TASK	 (1u << 2)	/* the CPU runs a thread that is not a member */
+#define AUXTRACE_INHIBIT_TASK	 (1u << 2)	/* the CPU runs no member; off or stopped: it ran none */
 #define AUXTRACE_INHIBIT_FULL	 (1u << 3)	/* full: the reader must move its tail */
 #define AUXTRACE_INHIBIT_FROZEN	 (1u << 4)	/* a trigger's FREEZE, until RESUME */
 #define AUXTRACE_INHIBIT_SETUP	 (1u << 5)	/* the session is not started */
@@ -672,8 +674,7 @@ struct auxtrace_control {
  * @reserved: 0
  * @out_produced: this and the members below, up to @out_data_lost, are sums over all channels of
  *	the counters of the same name in struct auxtrace_status_page
- * @out_members: task scope: number of threads that are members; else 0. A thread that has ended
- *	is counted until the kernel frees it
+ * @out_members: task scope: number of members that have not ended; else 0
  * @out_members_lost: task scope: number of threads that should have become members and did not,
  *	because there was no memory for them; their descendants are not counted
  *
