@@ -474,6 +474,30 @@ void make_slots(void)
 		  .data_size = DATA_SIZE, .slots = SLOTS });
 }
 
+const struct task_struct insider = { .pid = 22, .tgid = 20 };
+const struct task_struct outsider = { .pid = 33, .tgid = 30 };
+
+void make_scoped(struct auxtrace_setup setup)
+{
+	group.members = auxt_members_new(AUXTRACE_SETUP_THREAD);
+	assert_non_null(group.members);
+	setup.flags |= AUXTRACE_SETUP_THREAD;
+	make_with(setup);
+}
+
+void change_to(const struct task_struct *next)
+{
+	bool member = next == &insider;
+
+	auxt_channel_switch_task(channel, next, member);
+	/* Whatever runs is at one address: that is what the table of members knows. */
+	shim_task = *next;
+	if (member)
+		assert_true(auxt_members_add(group.members, &shim_task) >= 0);
+	else
+		auxt_members_remove(group.members, &shim_task);
+}
+
 void start(bool paused)
 {
 	auxt_channel_reset(channel, AUXTRACE_INHIBIT_SETUP |
@@ -493,6 +517,8 @@ void unmake(void)
 	assert_null(auxt_channel_here(0));
 	channel = NULL;
 	auxt_channel_free(ch);
+	auxt_members_free(group.members);
+	group.members = NULL;
 }
 
 void check(void)
@@ -506,6 +532,9 @@ void check(void)
 	assert_int_equal(hw.on, atomic_read(&channel->inhibit) == 0 && channel->attached);
 	assert_int_equal(page->running, hw.on);
 	assert_int_equal(page->inhibit, atomic_read(&channel->inhibit));
+	if (channel->attached)
+		assert_int_equal(!!(page->inhibit & AUXTRACE_INHIBIT_TASK),
+				 group.members && shim_task.pid != insider.pid);
 	assert_int_equal(page->seq & 1, 0);
 	assert_int_equal(page->windows, hw.windows);
 	/* All that has changed is published, however seldom it changes. */

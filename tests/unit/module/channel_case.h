@@ -22,6 +22,7 @@
 #include "cmocka_all.h"
 #include "core/channel.h"
 #include "core/known.h"
+#include "core/members.h"
 #include "core/record.h"
 #include "core/remote.h"
 #include "core/settle.h"
@@ -124,6 +125,7 @@ extern struct reported {
 	u64 starts;
 	u64 lost;
 	struct auxtrace_record_window window;
+	struct auxtrace_record_window newest[8];	/* windows, by the rest of their number */
 	struct auxtrace_record_itrace_start start;
 	struct auxtrace_record_aux last_aux;
 	u64 triggers;
@@ -156,6 +158,15 @@ void make_with(struct auxtrace_setup setup);
 void start(bool paused);
 void stop(void);
 void unmake(void);
+
+/*
+ * With a task scope: one thread is a member. The CPU runs another one at first, 11 of process 10;
+ * then the thread to which it changes, as the probe of sched_switch and after it the kernel do.
+ */
+extern const struct task_struct insider;	/* 22 of process 20 */
+extern const struct task_struct outsider;	/* 33 of process 30 */
+void make_scoped(struct auxtrace_setup setup);
+void change_to(const struct task_struct *next);
 
 /* No NMI lands from now on, and the points are counted anew. */
 void quiet(void);

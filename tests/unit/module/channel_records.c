@@ -66,6 +66,7 @@ static void read_window(const struct auxtrace_record_window *r)
 		assert_int_not_equal(r->end_cause, AUXTRACE_CAUSE_SNAPSHOT);
 	}
 	reported.window = *r;
+	reported.newest[r->window % 8] = *r;
 }
 
 void read_records(void)

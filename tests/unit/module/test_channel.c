@@ -424,6 +424,287 @@ static void pages_are_freed_once_the_hardware_was_off(void **state)
 	assert_int_equal(hw.kept, 0);
 }
 
+/* ---- task scope --------------------------------------------------------- */
+
+static const struct auxtrace_setup overwritten = {
+	.flags = AUXTRACE_SETUP_OVERWRITE, .data_size = DATA_SIZE,
+};
+
+static void the_hardware_follows_the_member(void **state)
+{
+	make_scoped(overwritten);
+	start(false);
+	check();
+	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_TASK);
+	for (unsigned int n = 1; n < 4; n++) {
+		change_to(&insider);
+		check();
+		assert_int_equal(status_page.inhibit, 0);
+		assert_int_equal(hw.ons, n);
+		assert_int_equal(hw.offs, n - 1);
+		run_to(hw.position + 100);
+		change_to(&outsider);
+		check();
+		assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_TASK);
+		assert_int_equal(hw.ons, n);
+		assert_int_equal(hw.offs, n);
+		assert_int_equal(hw.windows, n);
+	}
+	assert_int_equal(status_page.gaps, 0);
+	unmake();
+}
+
+/* Not even a look at the hardware or the status page. */
+static void a_switch_from_like_to_like_costs_nothing(void **state)
+{
+	for (int member = 0; member < 2; member++) {
+		u64 tsc, seq;
+
+		make_scoped(overwritten);
+		start(false);
+		if (member)
+			change_to(&insider);
+		check();
+		hw.rate = 0;
+		nmi.points = 0;
+		tsc = hw.tsc;
+		seq = status_page.seq;
+		for (int n = 0; n < 10; n++)
+			auxt_channel_switch_task(channel, n % 2 ? &insider : &outsider, member);
+		assert_int_equal(hw.ons, member);
+		assert_int_equal(hw.offs, 0);
+		assert_int_equal(status_page.seq, seq);
+		/* Each read of the mask has two points, and there is nothing else. */
+		assert_int_equal(nmi.points, 10 * 2);
+		assert_int_equal(hw.tsc - tsc, 10 * 2);
+		unmake();
+	}
+}
+
+/* What the CPU runs then decides, whatever it ran when the session was stopped. */
+static void a_start_asks_for_the_present_thread(void **state)
+{
+	make_scoped(overwritten);
+	start(false);
+	check();
+	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_TASK);
+	assert_int_equal(status_page.windows, 0);
+	stop();
+	/* Nobody watches the thread of a session that is not started. */
+	assert_int_equal(auxt_members_add(group.members, &shim_task), 1);
+	shim_task = insider;
+	start(false);
+	check();
+	assert_int_equal(status_page.inhibit, 0);
+	assert_int_equal(status_page.windows, 1);
+	stop();
+	auxt_members_remove(group.members, &shim_task);
+	shim_task = outsider;
+	start(true);
+	check();
+	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_TASK | AUXTRACE_INHIBIT_USER);
+	assert_int_equal(status_page.windows, 1);
+	change_to(&insider);
+	check();
+	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_USER);
+	auxt_channel_resume(channel, NULL);
+	check();
+	assert_int_equal(status_page.windows, 2);
+	unmake();
+}
+
+static void a_start_that_fails_leaves_the_reason_as_it_was(void **state)
+{
+	make_scoped(overwritten);
+	start(false);
+	stop();
+	check();
+	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_SETUP | AUXTRACE_INHIBIT_TASK);
+	assert_int_equal(auxt_members_add(group.members, &shim_task), 1);
+	shim_task = insider;
+	auxt_channel_reset(channel, AUXTRACE_INHIBIT_SETUP);
+	hw.claim_error = -EBUSY;
+	assert_int_equal(auxt_channel_attach(channel), -EBUSY);
+	assert_int_equal(auxt_channel_inhibited(channel), AUXTRACE_INHIBIT_SETUP);
+	auxt_channel_undo_reset(channel);
+	check();
+	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_SETUP | AUXTRACE_INHIBIT_TASK);
+
+	/* Nor does a claim that fails set it. */
+	hw.claim_error = 0;
+	start(false);
+	stop();
+	check();
+	auxt_members_remove(group.members, &shim_task);
+	shim_task = outsider;
+	hw.claim_error = -EBUSY;
+	auxt_channel_reset(channel, AUXTRACE_INHIBIT_SETUP);
+	assert_int_equal(auxt_channel_attach(channel), -EBUSY);
+	assert_int_equal(auxt_channel_inhibited(channel), AUXTRACE_INHIBIT_SETUP);
+	auxt_channel_undo_reset(channel);
+	hw.claim_error = 0;
+	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_SETUP);
+
+	/* Another CPU's attach fails, and this CPU has changed threads meanwhile. */
+	auxt_channel_reset(channel, AUXTRACE_INHIBIT_SETUP);
+	assert_int_equal(auxt_channel_attach(channel), 0);
+	assert_int_equal(auxt_channel_inhibited(channel),
+			 AUXTRACE_INHIBIT_SETUP | AUXTRACE_INHIBIT_TASK);
+	change_to(&insider);
+	change_to(&outsider);
+	auxt_channel_detach(channel);
+	auxt_channel_undo_reset(channel);
+	check();
+	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_SETUP);
+	assert_int_equal(hw.ons, 1);
+	unmake();
+}
+
+static void a_cpu_that_comes_back_asks_for_the_present_thread(void **state)
+{
+	make_scoped(overwritten);
+	start(false);
+	change_to(&insider);
+	auxt_channel_leave(channel);
+	assert_int_equal(status_page.gaps_offline, 1);
+	auxt_members_remove(group.members, &shim_task);
+	shim_task = outsider;
+	auxt_channel_come_back(channel);
+	check();
+	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_TASK);
+	assert_int_equal(status_page.windows, 1);
+	/* Nothing that a member does is missed. */
+	auxt_channel_leave(channel);
+	assert_int_equal(status_page.gaps_offline, 1);
+	assert_int_equal(auxt_members_add(group.members, &shim_task), 1);
+	shim_task = insider;
+	auxt_channel_come_back(channel);
+	check();
+	assert_int_equal(status_page.inhibit, 0);
+	assert_int_equal(status_page.windows, 2);
+	unmake();
+}
+
+static void change_in(void)
+{
+	change_to(&insider);
+}
+
+static void change_out(void)
+{
+	change_to(&outsider);
+}
+
+/* One NMI at each point of a switch. Returns false if there is no such point. */
+static bool switch_with_nmi(unsigned int mode, bool in, enum nmi what, bool paused, long at)
+{
+	struct auxtrace_setup setup = overwritten;
+	u32 mask = (in ? 0 : AUXTRACE_INHIBIT_TASK) |
+		   (paused && what != NMI_RESUME ? AUXTRACE_INHIBIT_TRIGGER : 0) |
+		   (what == NMI_PAUSE ? AUXTRACE_INHIBIT_TRIGGER : 0) |
+		   (what == NMI_FREEZE ? AUXTRACE_INHIBIT_FROZEN : 0);
+	u64 ons, offs, windows, syncs = what == NMI_PMI;
+	bool landed;
+
+	if (!mode)
+		setup.flags = 0;
+	if (mode == 2)
+		setup.slots = SLOTS;
+	make_scoped(setup);
+	start(false);
+	if (!in)
+		change_to(&insider);
+	if (paused)
+		auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_TRIGGER);
+	check();
+	ons = hw.ons;
+	offs = hw.offs;
+	windows = hw.windows;
+	hw.asserted = what == NMI_PMI;
+	landed = lands(what, at, in ? change_in : change_out);
+	if (!landed) {
+		unmake();
+		return false;
+	}
+	check();
+	assert_null(channel->next);
+	assert_int_equal(status_page.inhibit, mask);
+	/* At most one window each, and one sync. */
+	assert_true(hw.windows - windows <= 1);
+	assert_true(hw.ons - ons <= 1 + syncs);
+	assert_true(hw.offs - offs <= 1 + syncs);
+	if (in && !mask)
+		assert_int_equal(hw.windows - windows, 1);
+	assert_int_equal(status_page.gaps, 0);
+	return true;
+}
+
+static void an_nmi_may_land_anywhere_in_a_switch(void **state)
+{
+	static const enum nmi kinds[] = { NMI_PMI, NMI_PAUSE, NMI_RESUME, NMI_FREEZE };
+	unsigned int landed = 0;
+
+	for (unsigned int mode = 0; mode < 3; mode++)
+	for (int in = 0; in < 2; in++)
+	for (unsigned int kind = 0; kind < 4; kind++)
+	for (int paused = 0; paused < 2; paused++) {
+		long at;
+
+		for (at = 0; switch_with_nmi(mode, in, kinds[kind], paused, at); at++) {
+			landed++;
+			unmake();
+		}
+		assert_true(at > 10);
+	}
+	print_message("%u NMIs\n", landed);
+	assert_true(landed > 1000);
+}
+
+/*
+ * The causes, and the threads. A RESUME of the NMI comes before the switch, and then it is the
+ * switch that begins the window or keeps it away; or after it.
+ */
+static void a_window_is_the_member_s_wherever_an_nmi_lands(void **state)
+{
+	const struct auxtrace_record_window *w = &reported.window;
+	unsigned int by_task = 0, by_trigger = 0, late = 0, paused = 0;
+
+	for (long at = 0; switch_with_nmi(1, true, NMI_RESUME, true, at); at++) {
+		stop();
+		check();
+		assert_int_equal(reported.windows, 1);
+		by_task += w->begin_cause == AUXTRACE_CAUSE_TASK;
+		by_trigger += w->begin_cause == AUXTRACE_CAUSE_TRIGGER;
+		/* When the switch is as good as over, the NMI sees the thread that still runs. */
+		late += w->begin_tid == 11;
+		if (w->begin_tid == 11) {
+			assert_int_equal(w->begin_cause, AUXTRACE_CAUSE_TRIGGER);
+			assert_int_equal(w->begin_pid, 10);
+		} else {
+			assert_int_equal(w->begin_tid, 22);
+			assert_int_equal(w->begin_pid, 20);
+		}
+		unmake();
+	}
+	assert_true(by_task > 1);
+	assert_true(by_trigger > 1);
+	assert_int_equal(late, 1);
+
+	for (long at = 0; switch_with_nmi(1, true, NMI_PAUSE, false, at); at++) {
+		stop();
+		check();
+		if (reported.windows) {
+			paused++;
+			assert_int_equal(w->begin_cause, AUXTRACE_CAUSE_TASK);
+			assert_int_equal(w->end_cause, AUXTRACE_CAUSE_TRIGGER);
+			assert_int_equal(w->end_trigger, 7);
+			assert_int_equal(w->begin_tid, 22);
+		}
+		unmake();
+	}
+	assert_true(paused > 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -444,6 +725,13 @@ int main(void)
 		cmocka_unit_test(pages_of_stuck_hardware_are_kept),
 		cmocka_unit_test(pages_are_freed_once_the_hardware_was_off),
 		cmocka_unit_test(a_crash_at_any_place_turns_it_off_for_good),
+		cmocka_unit_test(the_hardware_follows_the_member),
+		cmocka_unit_test(a_switch_from_like_to_like_costs_nothing),
+		cmocka_unit_test(a_start_asks_for_the_present_thread),
+		cmocka_unit_test(a_start_that_fails_leaves_the_reason_as_it_was),
+		cmocka_unit_test(a_cpu_that_comes_back_asks_for_the_present_thread),
+		cmocka_unit_test(an_nmi_may_land_anywhere_in_a_switch),
+		cmocka_unit_test(a_window_is_the_member_s_wherever_an_nmi_lands),
 	};
 
 	return cmocka_run_group_tests_name("channel", tests, NULL, NULL);

@@ -451,6 +451,86 @@ static void without_an_action_it_is_held(void **state)
 	counted(&triggers[0], 0, 1, 0, 0);
 }
 
+/* It uses up nothing of what a trigger may do, and begins no hold-off. */
+static void a_hit_of_a_thread_that_is_no_member_is_held(void **state)
+{
+	static const u32 actions[] = {
+		AUXTRACE_ACTION_PAUSE, AUXTRACE_ACTION_RESUME, AUXTRACE_ACTION_FREEZE,
+		AUXTRACE_ACTION_SAMPLE,
+	};
+
+	for (int i = 0; i < NR_TRIGGERS; i++) {
+		struct auxt_trigger *t = &triggers[i];
+
+		t->request.action = actions[i];
+		t->is = TRIGGER_IS_OF_MEMBERS | TRIGGER_IS_COUNTED;
+		t->after_hits = 1;
+		t->allowance = 1;
+		t->hold_off = 10;
+		t->noop_mask = t->noop = AUXTRACE_INHIBIT_FROZEN;
+		atomic64_set(&t->left, 1);
+		/* With other reasons, too; but of a FREEZE that has nothing to do. */
+		atomic_set(&channels[0].inhibit, AUXTRACE_INHIBIT_TASK);
+		auxt_trigger_hit(t, 0);
+		auxt_trigger_hit(t, 0);
+		atomic_set(&channels[0].inhibit, AUXTRACE_INHIBIT_TASK | AUXTRACE_INHIBIT_FROZEN);
+		auxt_trigger_hit(t, 0);
+		counted(t, 0, 3, 0, 0);
+		assert_int_equal(atomic64_read(&t->seen), 0);
+		assert_int_equal(atomic64_read(&t->left), 1);
+		assert_int_equal(t->counts->acted_tsc, 0);
+		assert_int_equal(nr_asked, i);
+		/* A member's. */
+		atomic_set(&channels[0].inhibit, 0);
+		auxt_trigger_hit(t, 0);
+		counted(t, 0, 4, 0, 0);
+		auxt_trigger_hit(t, 7);
+		counted(t, 1, 4, 0, 0);
+		assert_int_equal(nr_asked, i + 1);
+		assert_int_equal(asked[i].value, 7);
+	}
+}
+
+static void a_hit_with_nothing_but_the_scope_acts_for_members(void **state)
+{
+	struct auxt_trigger *t = &triggers[0];
+
+	t->is = TRIGGER_IS_OF_MEMBERS;
+	/* It asks for what is so already: held nevertheless. */
+	atomic_set(&channels[0].inhibit, AUXTRACE_INHIBIT_TASK | AUXTRACE_INHIBIT_TRIGGER);
+	auxt_trigger_hit(t, 0);
+	counted(t, 0, 1, 0, 0);
+	atomic_set(&channels[0].inhibit, AUXTRACE_INHIBIT_TRIGGER);
+	auxt_trigger_hit(t, 0);
+	counted(t, 1, 1, 0, 0);
+	assert_int_equal(nr_asked, 0);
+	atomic_set(&channels[0].inhibit, AUXTRACE_INHIBIT_USER);
+	auxt_trigger_hit(t, 0);
+	counted(t, 2, 1, 0, 0);
+	assert_int_equal(nr_asked, 1);
+}
+
+/* What the reason of another session's channel says is no concern of this one. */
+static void a_hit_at_the_channel_of_another_scope_is_idle(void **state)
+{
+	struct auxt_trigger *t = &triggers[0];
+
+	t->is = TRIGGER_IS_OF_MEMBERS;
+	channels[0].triggers = NULL;
+	atomic_set(&channels[0].inhibit, AUXTRACE_INHIBIT_TASK);
+	auxt_trigger_hit(t, 0);
+	counted(t, 0, 0, 1, 0);
+	auxt_attached[0] = NULL;
+	auxt_trigger_hit(t, 0);
+	counted(t, 0, 0, 2, 0);
+	/* Nor is that of a session without a scope, whose channel never has it. */
+	auxt_attached[0] = &channels[0];
+	channels[0].triggers = set;
+	t->is = TRIGGER_IS_COUNTED;
+	auxt_trigger_hit(t, 0);
+	counted(t, 1, 0, 2, 0);
+}
+
 /* ---- latency: trigger 3 from 1 to 2 -------------------------------------- */
 
 static void *tasks;
@@ -652,6 +732,45 @@ static void an_nmi_wherever_it_lands_is_missed_or_right(void **state)
 	}
 }
 
+/* A thread that is not a member neither starts nor stops a clock, and is never late. */
+static void a_clock_runs_for_members(void **state)
+{
+	triggers[0].is |= TRIGGER_IS_OF_MEMBERS;
+	triggers[1].is |= TRIGGER_IS_OF_MEMBERS;
+	late->is |= TRIGGER_IS_OF_MEMBERS;
+	atomic_set(&channels[0].inhibit, AUXTRACE_INHIBIT_TASK);
+	at(0, 0);
+	counted(&triggers[0], 0, 1, 0, 0);
+	tsc += 100;
+	at(0, 1);
+	counted(&triggers[1], 0, 1, 0, 0);
+	/* None was started. */
+	atomic_set(&channels[0].inhibit, 0);
+	at(0, 1);
+	counted(late, 0, 0, 0, 0);
+
+	/* A member's goes on while others hit the same triggers. */
+	at(1, 0);
+	tsc += 40;
+	atomic_set(&channels[0].inhibit, AUXTRACE_INHIBIT_TASK);
+	at(0, 0);
+	at(0, 1);
+	tsc += 40;
+	atomic_set(&channels[0].inhibit, 0);
+	at(1, 1);
+	counted(late, 1, 0, 0, 0);
+
+	/* At the channel of another session a clock runs, as without a scope. */
+	channels[0].triggers = NULL;
+	atomic_set(&channels[0].inhibit, AUXTRACE_INHIBIT_TASK);
+	at(2, 0);
+	channels[0].triggers = set;
+	atomic_set(&channels[0].inhibit, 0);
+	tsc += 100;
+	at(2, 1);
+	counted(late, 2, 0, 0, 0);
+}
+
 /* Its bit in the masks of the others is the lowest. */
 static void a_clock_may_be_the_first_trigger(void **state)
 {
@@ -731,7 +850,7 @@ static void members_and_properties_have_bits_of_their_own(void **state)
 		USES_ATTR, USES_NUMBER, USES_ADDRESS, USES_NAME, USES_BOUND, USES_OTHERS,
 		USES_LIMITS, USES_ALL_CPUS, USES_DELAY, USES_SAMPLE,
 		TRIGGER_IS_COUNTED << 16, TRIGGER_IS_CLOCK << 16, TRIGGER_IS_DELAYED << 16,
-		TRIGGER_IS_BROADCAST << 16,
+		TRIGGER_IS_BROADCAST << 16, TRIGGER_IS_OF_PROCESS << 16, TRIGGER_IS_OF_MEMBERS << 16,
 	};
 	u32 seen = 0;
 
@@ -950,11 +1069,15 @@ int main(void)
 		cmocka_unit_test_setup(a_counted_trigger_whose_state_holds_makes_no_request, begin),
 		cmocka_unit_test_setup(a_counted_freeze_waits_until_it_can_freeze, begin),
 		cmocka_unit_test_setup(without_an_action_it_is_held, begin),
+		cmocka_unit_test_setup(a_hit_of_a_thread_that_is_no_member_is_held, begin),
+		cmocka_unit_test_setup(a_hit_with_nothing_but_the_scope_acts_for_members, begin),
+		cmocka_unit_test_setup(a_hit_at_the_channel_of_another_scope_is_idle, begin),
 		LATENCY(more_than_the_bound_is_a_hit),
 		LATENCY(a_full_bucket_is_counted),
 		LATENCY(an_exit_leaves_no_clock),
 		LATENCY(an_nmi_at_the_table_is_missed_or_right),
 		LATENCY(an_nmi_wherever_it_lands_is_missed_or_right),
+		LATENCY(a_clock_runs_for_members),
 		cmocka_unit_test_setup(a_kernel_without_the_tracepoint_is_told, begin),
 		cmocka_unit_test_setup_teardown(a_clock_may_be_the_first_trigger, begin_tasks, end_tasks),
 		LATENCY(clocks_of_clocks_are_refused),

@@ -495,6 +495,48 @@ static void a_switch_in_which_a_freeze_nests_is_written_or_counted(void **state)
 	assert_true(at > 5);
 }
 
+/* The kernel calls the probe before it changes threads: the window is the next one's. */
+static void a_window_of_a_switch_is_the_next_thread_s(void **state)
+{
+	const struct auxtrace_record_window *w = &reported.window;
+
+	make_scoped((struct auxtrace_setup) {
+		.flags = AUXTRACE_SETUP_OVERWRITE, .data_size = DATA_SIZE });
+	start(false);
+	check();
+	assert_int_equal(reported.starts, 0);
+	change_to(&insider);
+	check();
+	assert_int_equal(reported.starts, 1);
+	assert_int_equal(reported.start.pid, 20);
+	assert_int_equal(reported.start.tid, 22);
+	/* It ends before the kernel changes threads, too. */
+	change_to(&outsider);
+	window_was(1, AUXTRACE_CAUSE_TASK, AUXTRACE_CAUSE_TASK);
+	assert_int_equal(w->begin_pid, 20);
+	assert_int_equal(w->begin_tid, 22);
+	assert_int_equal(w->pid, 20);
+	assert_int_equal(w->tid, 22);
+
+	/* Afterwards a window is that of the thread which runs. */
+	change_to(&insider);
+	auxt_channel_pause(channel, NULL);
+	shim_task.pid = 23;
+	auxt_channel_resume(channel, NULL);
+	shim_task.pid = 22;
+	stop();
+	window_was(3, AUXTRACE_CAUSE_USER, AUXTRACE_CAUSE_SESSION);
+	assert_int_equal(w->begin_pid, 20);
+	assert_int_equal(w->begin_tid, 23);
+	assert_int_equal(reported.starts, 1);
+	/* One that a START begins as well. */
+	start(false);
+	check();
+	assert_int_equal(reported.starts, 2);
+	assert_int_equal(reported.start.tid, 22);
+	unmake();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -515,6 +557,7 @@ int main(void)
 		cmocka_unit_test(a_switch_is_whole_whatever_nests_in_it),
 		cmocka_unit_test(a_switch_in_which_a_freeze_nests_is_written_or_counted),
 		cmocka_unit_test(a_data_watermark_of_switches_wakes_the_reader),
+		cmocka_unit_test(a_window_of_a_switch_is_the_next_thread_s),
 	};
 
 	return cmocka_run_group_tests_name("record", tests, NULL, NULL);

@@ -839,17 +839,191 @@ static void the_effect_of_a_resume_is_of_one_moment(void **state)
 	assert_true(began > 3);
 }
 
+/* ---- task scope --------------------------------------------------------- */
+
+static const struct auxtrace_setup to_be_read = { .data_size = DATA_SIZE };
+
+/* Lack of space loses nothing while the CPU runs a thread that is not a member. */
+static void a_full_area_is_a_gap_only_while_a_member_runs(void **state)
+{
+	make_scoped(to_be_read);
+	start(false);
+	change_to(&insider);
+	run_until_full();
+	check();
+	assert_int_equal(status_page.gaps_full, 1);
+	change_to(&outsider);
+	check();
+	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_FULL | AUXTRACE_INHIBIT_TASK);
+	assert_false(channel->starved);
+	auxt_settle_sync(channel);
+	run_nmi(NMI_PMI);
+	assert_int_equal(status_page.gaps_full, 1);
+	/* A poll of the tail waits for space alone. */
+	assert_false(auxt_tail_poll_waits(channel));
+
+	/* As with a RESUME, this is a gap of its own. */
+	change_to(&insider);
+	check();
+	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_FULL);
+	assert_int_equal(status_page.gaps_full, 2);
+	auxt_settle_sync(channel);
+	assert_int_equal(status_page.gaps_full, 2);
+	change_to(&outsider);
+
+	/* The reader makes space in time. */
+	user_page.aux_tail = status_page.produced;
+	auxt_settle_sync_tails(channel);
+	check();
+	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_TASK);
+	assert_int_equal(hw.windows, 1);
+	change_to(&insider);
+	check();
+	assert_int_equal(status_page.inhibit, 0);
+	assert_int_equal(status_page.gaps_full, 2);
+	change_to(&outsider);
+	window_was(2, AUXTRACE_CAUSE_TASK, AUXTRACE_CAUSE_TASK);
+	unmake();
+}
+
+/* The switch is the first to find that the hardware was stopped by its mark, or that it is full. */
+static void a_switch_finds_a_full_area(void **state)
+{
+	make_scoped(to_be_read);
+	start(false);
+	change_to(&insider);
+	while (!hw.stopped)
+		hw_runs();
+	hw.asserted = false;
+	change_to(&outsider);
+	window_was(1, AUXTRACE_CAUSE_TASK, AUXTRACE_CAUSE_FULL);
+	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_TASK);
+	assert_int_equal(status_page.gaps_full, 1);
+	assert_false(channel->starved);
+	change_to(&insider);
+	check();
+	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_FULL);
+	assert_int_equal(status_page.gaps_full, 2);
+	unmake();
+
+	/* Full, and not beyond: nothing was lost. */
+	make_scoped(to_be_read);
+	start(false);
+	change_to(&insider);
+	hw.rate = 0;
+	hw.position = hw.stop - 1;
+	change_to(&outsider);
+	window_was(1, AUXTRACE_CAUSE_TASK, AUXTRACE_CAUSE_TASK);
+	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_TASK);
+	assert_int_equal(status_page.gaps_full, 0);
+	change_to(&insider);
+	check();
+	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_FULL);
+	assert_int_equal(status_page.gaps_full, 1);
+	unmake();
+}
+
+/* If several reasons are set at once, the window ends for the first of them. */
+static void a_task_is_the_last_of_the_causes(void **state)
+{
+	static const struct {
+		u32 reason, cause;
+	} with[] = {
+		{ 0, AUXTRACE_CAUSE_TASK },
+		{ AUXTRACE_INHIBIT_HWERROR, AUXTRACE_CAUSE_ERROR },
+		{ AUXTRACE_INHIBIT_USER, AUXTRACE_CAUSE_USER },
+		{ AUXTRACE_INHIBIT_OFFLINE, AUXTRACE_CAUSE_CPU },
+		{ AUXTRACE_INHIBIT_FULL, AUXTRACE_CAUSE_FULL },
+		{ AUXTRACE_INHIBIT_TRIGGER, AUXTRACE_CAUSE_TRIGGER },
+		{ AUXTRACE_INHIBIT_FROZEN, AUXTRACE_CAUSE_TRIGGER },
+	};
+
+	for (size_t i = 0; i < sizeof(with) / sizeof(with[0]); i++) {
+		make_scoped(to_be_read);
+		start(false);
+		change_to(&insider);
+		run_to(1000);
+		channel->now.pauses_asked = with[i].reason == AUXTRACE_INHIBIT_USER;
+		atomic_or(with[i].reason, &channel->inhibit);
+		change_to(&outsider);
+		window_was(1, AUXTRACE_CAUSE_TASK, with[i].cause);
+		assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_TASK | with[i].reason);
+		unmake();
+	}
+	make_scoped(to_be_read);
+	start(false);
+	change_to(&insider);
+	hw.foreign = true;
+	change_to(&outsider);
+	window_was(1, AUXTRACE_CAUSE_TASK, AUXTRACE_CAUSE_FOREIGN);
+	change_to(&insider);
+	stop();
+	window_was(2, AUXTRACE_CAUSE_TASK, AUXTRACE_CAUSE_SESSION);
+	unmake();
+}
+
+/* The next window begins because of the reason that was the last to go. */
+static void the_last_reason_to_go_begins_the_window(void **state)
+{
+	struct auxtrace_effect effect;
+
+	make_scoped(to_be_read);
+	start(false);
+	auxt_channel_pause(channel, &effect);
+	assert_int_equal(effect.flags, 0);
+	assert_int_equal(effect.inhibit, AUXTRACE_INHIBIT_TASK | AUXTRACE_INHIBIT_USER);
+	auxt_channel_resume(channel, &effect);
+	assert_int_equal(effect.flags, 0);
+	assert_int_equal(effect.inhibit, AUXTRACE_INHIBIT_TASK);
+	assert_int_equal(status_page.resumes_done, 0);
+	change_to(&insider);
+	assert_int_equal(status_page.resumes_done, 0);
+	auxt_channel_pause(channel, NULL);
+	window_was(1, AUXTRACE_CAUSE_TASK, AUXTRACE_CAUSE_USER);
+
+	change_to(&outsider);
+	change_to(&insider);
+	auxt_channel_resume(channel, &effect);
+	assert_int_equal(effect.flags, AUXTRACE_EFFECT_CHANGED);
+	trigger(AUXTRACE_ACTION_PAUSE, 4);
+	window_was(2, AUXTRACE_CAUSE_USER, AUXTRACE_CAUSE_TRIGGER);
+
+	change_to(&outsider);
+	trigger(AUXTRACE_ACTION_RESUME, 5);
+	change_to(&insider);
+	change_to(&outsider);
+	window_was(3, AUXTRACE_CAUSE_TASK, AUXTRACE_CAUSE_TASK);
+	assert_int_equal(reported.window.begin_trigger, 0);
+	assert_int_equal(reported.window.end_trigger, 0);
+
+	trigger(AUXTRACE_ACTION_PAUSE, 6);
+	change_to(&insider);
+	trigger(AUXTRACE_ACTION_RESUME, 7);
+	change_to(&outsider);
+	window_was(4, AUXTRACE_CAUSE_TRIGGER, AUXTRACE_CAUSE_TASK);
+	assert_int_equal(reported.window.begin_trigger, 7);
+	assert_int_equal(status_page.gaps, 0);
+	unmake();
+}
+
 /* A reader that reads now and then, requests and NMIs at random. */
 static void storm(u32 flags, u32 slots, unsigned int one_in)
 {
 	u64 last_seq = 0;
 
-	make_with((struct auxtrace_setup) { .flags = flags, .data_size = DATA_SIZE,
-		  .slots = slots });
+	const struct auxtrace_setup setup = {
+		.flags = flags, .data_size = DATA_SIZE, .slots = slots,
+	};
+	bool scoped = flags & AUXTRACE_SETUP_THREAD;
+
+	(scoped ? make_scoped : make_with)(setup);
 	start(false);
 	for (int i = 0; i < 50000; i++) {
 		nmi.one_in = one_in;
-		request((enum request)(rand() % REQUESTS));
+		if (scoped && rand() % 4)
+			change_to(rand() % 2 ? &insider : &outsider);
+		else
+			request((enum request)(rand() % REQUESTS));
 		for (int n = rand() % 20; n; n--)
 			shim_point();
 		if (!(rand() % 8) && !(flags & AUXTRACE_SETUP_OVERWRITE))
@@ -906,6 +1080,16 @@ static void the_accounting_survives_a_storm(void **state)
 	storm(AUXTRACE_SETUP_OVERWRITE, SLOTS, 100);
 }
 
+static void the_accounting_survives_a_storm_of_switches(void **state)
+{
+	srand(13);
+	for (unsigned int one_in = 10; one_in <= 100; one_in *= 10) {
+		storm(AUXTRACE_SETUP_THREAD, 1, one_in);
+		storm(AUXTRACE_SETUP_THREAD | AUXTRACE_SETUP_OVERWRITE, 1, one_in);
+		storm(AUXTRACE_SETUP_THREAD | AUXTRACE_SETUP_OVERWRITE, SLOTS, one_in);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -932,6 +1116,11 @@ int main(void)
 		cmocka_unit_test(an_nmi_may_land_anywhere),
 		cmocka_unit_test(the_effect_of_a_resume_is_of_one_moment),
 		cmocka_unit_test(the_accounting_survives_a_storm),
+		cmocka_unit_test(a_full_area_is_a_gap_only_while_a_member_runs),
+		cmocka_unit_test(a_switch_finds_a_full_area),
+		cmocka_unit_test(a_task_is_the_last_of_the_causes),
+		cmocka_unit_test(the_last_reason_to_go_begins_the_window),
+		cmocka_unit_test(the_accounting_survives_a_storm_of_switches),
 	};
 
 	return cmocka_run_group_tests_name("settle", tests, NULL, NULL);

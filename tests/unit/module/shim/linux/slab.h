@@ -10,11 +10,11 @@
 #define GFP_KERNEL_ACCOUNT		0
 #define __GFP_NOWARN			0
 #define __GFP_RETRY_MAYFAIL		0
-/* While it is true there is no memory for a channel. */
+/* While it is true there is no memory for a channel, nor for anything of kvzalloc(). */
 __attribute__((weak)) bool shim_no_memory;
 
 #define kzalloc_node(size, gfp, node)	((void)(node), shim_no_memory ? NULL : calloc(1, size))
-#define kvzalloc(size, gfp)		calloc(1, size)
+#define kvzalloc(size, gfp)		(shim_no_memory ? NULL : calloc(1, size))
 #define struct_size(p, member, n)	(sizeof(*(p)) + sizeof((p)->member[0]) * (n))
 #define kvfree(p)			free(p)
 #define kfree(p)			free(p)

@@ -4,6 +4,7 @@
 #define SHIM_LINUX_WORKQUEUE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct work_struct {
 	void (*func)(struct work_struct *work);
@@ -12,14 +13,16 @@ struct work_struct {
 
 #define INIT_WORK(work, _func)	(*(work) = (struct work_struct) { .func = (_func) })
 
-/* The one workqueue. */
+/* The one workqueue, and the work that was queued last and neither run nor cancelled since. */
 #define system_unbound_wq	0
+__attribute__((weak)) struct work_struct *shim_waiting_work;
 
 static inline bool queue_work(int queue, struct work_struct *work)
 {
 	bool news = !work->queued;
 
 	work->queued = true;
+	shim_waiting_work = work;
 	return news;
 }
 
@@ -28,15 +31,15 @@ static inline bool cancel_work_sync(struct work_struct *work)
 	bool was = work->queued;
 
 	work->queued = false;
+	if (shim_waiting_work == work)
+		shim_waiting_work = NULL;
 	return was;
 }
 
 static inline void shim_run_work(struct work_struct *work)
 {
-	if (work->queued) {
-		work->queued = false;
+	if (cancel_work_sync(work))
 		work->func(work);
-	}
 }
 
 #endif /* SHIM_LINUX_WORKQUEUE_H */
