@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -131,27 +132,50 @@ static void each_time_that_a_member_runs_is_a_window(void **state)
 	check_accounting(&s);
 }
 
+/* Is it a thread of this process, of those that live on while a test runs? */
+static bool is_ours(uint32_t tid)
+{
+	bool ours = tid == (uint32_t)gettid();
+
+	for (int i = 0; i < PARTNERS; i++)
+		ours |= tid == (uint32_t)partner_tid(i);
+	return ours;
+}
+
 static void a_switch_between_two_members_changes_nothing(void **state)
 {
-	struct switch_counts before, after;
+	unsigned int left = 0, between = 0;
+	struct follower f;
+	struct records r;
 	struct session s;
-	uint64_t windows;
 
-	open_scope(&s, one_cpu, PROCESS, 0);
+	session_prepare(&s, one_cpu, AUXTRACE_SETUP_USER | OVER | PROCESS, space_for(4 * page_size));
+	session_prepare_data(&s, 0, 1 << 18);
+	s.setup.records = AUXTRACE_WANT_WINDOW | AUXTRACE_WANT_SWITCH;
+	session_setup(&s);
 	assert_int_equal(cpu_pin(first_cpu), 0);
-	assert_true(members(&s).out_members >= 1 + PARTNERS);
 	ok_start(s.fd);
 	assert_int_equal(inhibit_here(&s), 0);
-	partners_round();
-	windows = channel_status(s.channel).windows;
-	before = partner_counts(0);
 	for (int i = 0; i < ROUNDS; i++)
 		partners_round();
-	after = partner_counts(0);
-	windows = channel_status(s.channel).windows - windows;
-	/* Others run now and then, such as the kernel's threads. */
-	assert_true(windows < (after.voluntary - before.voluntary) / 2);
 	ok_stop(s.fd);
+	assert_int_equal(channel_status(s.channel).data_lost, 0);
+	records_read_all(&r, s.channel);
+	follower_init(&f, s.channel);
+	follow(&f, &r, false);
+	for (unsigned int i = 0; i < r.count; i++) {
+		const struct auxtrace_record_switch *sw = &r.at[i]->context_switch;
+
+		if (sw->header.type != AUXTRACE_RECORD_SWITCH || !is_ours(sw->end.tid))
+			continue;
+		left += !is_ours(sw->next_prev_tid);
+		between += is_ours(sw->next_prev_tid);
+	}
+	assert_true(between >= ROUNDS);
+	/* The last window is ended by STOP. */
+	assert_int_equal(f.ended_by[AUXTRACE_CAUSE_TASK], left);
+	assert_int_equal(f.windows, left + 1);
+	records_free(&r);
 	check_accounting(&s);
 }
 
@@ -329,7 +353,7 @@ static void what_a_member_creates_is_one_as_the_flags_say(void **state)
 		pid = run_child(sleep_thrice);
 		ok_stop(s.fd);
 		assert_true(windows_of(&s, getpid()) > 0);
-		/* A CPU that comes to it from another member begins no window: at least one does not. */
+		/* It sleeps: at least once a CPU comes to it from its idle task, which begins a window. */
 		assert_int_equal(windows_of_thread(&s, tid) > 0, cases[i].thread);
 		assert_int_equal(windows_of(&s, pid) > 0, cases[i].child);
 		check_accounting(&s);
@@ -385,18 +409,30 @@ static void members_stay_ones_across_exec_and_so_do_their_children(void **state)
 	check_accounting(&s);
 }
 
-static void members_are_counted_until_the_kernel_frees_them(void **state)
+static void members_are_counted_until_they_end(void **state)
 {
 	struct session s;
-	uint64_t before;
+	siginfo_t info;
+	pid_t pid;
 
 	open_scope(&s, all_cpus, PROCESS | DESCENDANTS, 0);
-	before = members(&s).out_members;
+	/* Threads of earlier tests may be about to end. */
+	wait_until(members(&s).out_members == 1 + PARTNERS);
 	/* Not started: they are followed from SETUP on. */
 	for (int i = 0; i < 20; i++)
 		run_child(sleep_thrice);
-	assert_true(members(&s).out_members >= before);
-	wait_until(members(&s).out_members == before);
+	assert_int_equal(members(&s).out_members, 1 + PARTNERS);
+	/* One that waits to be reaped has ended. */
+	pid = fork();
+	if (!pid) {
+		sleep(1000);
+		_exit(0);
+	}
+	assert_int_equal(members(&s).out_members, 2 + PARTNERS);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitid(P_PID, pid, &info, WEXITED | WNOWAIT), 0);
+	assert_int_equal(members(&s).out_members, 1 + PARTNERS);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	session_close(&s);
 	open_scope(&s, all_cpus, THREAD, 0);
 	assert_int_equal(members(&s).out_members, 1);
@@ -408,7 +444,9 @@ static void members_are_counted_until_the_kernel_frees_them(void **state)
 	assert_int_equal(members(&s).out_members, 0);
 }
 
-#define MANY	700	/* more than the module has places at first */
+/* As many as the module has places for at first, and more. */
+#define SOME	400
+#define MANY	700
 
 static sem_t many_end;
 
@@ -423,25 +461,26 @@ static void all_threads_of_a_large_process_are_members(void **state)
 	static pthread_t threads[MANY];
 	pthread_attr_t small;
 	struct session s;
-	uint64_t before;
 
 	sem_init(&many_end, 0, 0);
 	pthread_attr_init(&small);
 	pthread_attr_setstacksize(&small, 64 << 10);
 	open_scope(&s, one_cpu, PROCESS, 0);
-	before = members(&s).out_members;
-	for (int i = 0; i < MANY; i++)
+	wait_until(members(&s).out_members == 1 + PARTNERS);
+	for (int i = 0; i < SOME; i++)
 		assert_int_equal(pthread_create(&threads[i], &small, wait_for_end, NULL), 0);
-	assert_int_equal(members(&s).out_members, before + MANY);
+	assert_int_equal(members(&s).out_members, 1 + PARTNERS + SOME);
 	session_close(&s);
+	for (int i = SOME; i < MANY; i++)
+		assert_int_equal(pthread_create(&threads[i], &small, wait_for_end, NULL), 0);
 	/* The same if they exist at SETUP. */
 	open_scope(&s, one_cpu, PROCESS, partner_tid(0));
-	assert_int_equal(members(&s).out_members, before + MANY);
+	assert_int_equal(members(&s).out_members, 1 + PARTNERS + MANY);
 	for (int i = 0; i < MANY; i++)
 		sem_post(&many_end);
 	for (int i = 0; i < MANY; i++)
 		pthread_join(threads[i], NULL);
-	wait_until(members(&s).out_members == before);
+	wait_until(members(&s).out_members == 1 + PARTNERS);
 	pthread_attr_destroy(&small);
 }
 
@@ -510,6 +549,7 @@ static int fork_and_exit(struct worker *w)
 }
 
 #define LIVES	15
+#define CHILD_SECONDS	60
 
 static void sessions_begin_and_end_among_forks(void **state)
 {
@@ -552,16 +592,18 @@ static int run_a_little(struct worker *w)
 static void a_cpu_that_returns_traces_members_only(void **state)
 {
 	struct session s;
-	int others;
+	pid_t member;
 
 	hotplug_required();
-	/* This process is no member; a child on the last CPU is. */
-	others = fork();
-	if (!others) {
+	/* This process is no member. Its child is, which comes and goes on whatever CPU there is. */
+	member = fork();
+	if (!member) {
+		/* It does not outlive a test that fails. */
+		alarm(CHILD_SECONDS * slowness);
 		for (;;)
 			usleep(500);
 	}
-	open_scope(&s, all_cpus, PROCESS, others);
+	open_scope(&s, all_cpus, PROCESS, member);
 	ok_start(s.fd);
 	for (int i = 0; i < 3; i++)
 		worker_start(&s, -1, run_a_little, 0);
@@ -573,11 +615,20 @@ static void a_cpu_that_returns_traces_members_only(void **state)
 	}
 	workers_join();
 	ok_stop(s.fd);
-	assert_true(windows_of(&s, others) > 0);
-	assert_int_equal(windows_of(&s, getpid()), 0);
-	assert_int_equal(members(&s).out_members, 1);
-	kill(others, SIGKILL);
-	waitpid(others, NULL, 0);
+	kill(member, SIGKILL);
+	waitpid(member, NULL, 0);
+	assert_true(windows_of(&s, member) > 0);
+	/* Whatever began a window, the CPU ran the child in it. */
+	for (unsigned int c = 0; c < s.count; c++) {
+		struct records r;
+
+		records_read_all(&r, &s.channel[c]);
+		for (unsigned int i = 0; i < r.count; i++) {
+			assert_int_equal(r.at[i]->window.begin_pid, member);
+			assert_int_equal(r.at[i]->window.pid, member);
+		}
+		records_free(&r);
+	}
 	check_accounting(&s);
 }
 
@@ -591,7 +642,7 @@ int main(int argc, char **argv)
 		vm_test(a_hit_in_a_non_member_is_held),
 		vm_test(what_a_member_creates_is_one_as_the_flags_say),
 		vm_test(members_stay_ones_across_exec_and_so_do_their_children),
-		vm_test(members_are_counted_until_the_kernel_frees_them),
+		vm_test(members_are_counted_until_they_end),
 		vm_test(all_threads_of_a_large_process_are_members),
 		vm_test(setup_refuses_a_scope_of_nobody),
 		vm_test(sessions_begin_and_end_among_forks),

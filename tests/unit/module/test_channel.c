@@ -560,6 +560,48 @@ static void a_start_that_fails_leaves_the_reason_as_it_was(void **state)
 	unmake();
 }
 
+/* What a freeze has kept is for the reader, until a START that succeeds. */
+static void a_switch_in_a_start_that_fails_unfreezes_nothing(void **state)
+{
+	u64 frozen, records;
+
+	make_scoped(overwritten);
+	start(false);
+	change_to(&insider);
+	assert_true(trigger(AUXTRACE_ACTION_FREEZE, 9));
+	stop();
+	check();
+	frozen = status_page.frozen_time;
+	records = status_page.data_records;
+	auxt_channel_reset(channel, AUXTRACE_INHIBIT_SETUP);
+	assert_int_equal(auxt_channel_attach(channel), 0);
+	for (int n = 0; n < 2; n++) {
+		change_to(n ? &insider : &outsider);
+		assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_SETUP | AUXTRACE_INHIBIT_FROZEN);
+		assert_int_equal(status_page.data_paused, AUXTRACE_DATA_FROZEN);
+	}
+	auxt_channel_detach(channel);
+	auxt_channel_undo_reset(channel);
+	check();
+	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_SETUP | AUXTRACE_INHIBIT_FROZEN);
+	assert_int_equal(status_page.data_paused, AUXTRACE_DATA_FROZEN);
+	assert_int_equal(status_page.frozen_time, frozen);
+	assert_int_equal(status_page.data_records, records);
+
+	/* In one that succeeds the switch counts. */
+	auxt_channel_reset(channel, AUXTRACE_INHIBIT_SETUP);
+	assert_int_equal(auxt_channel_attach(channel), 0);
+	change_to(&outsider);
+	auxt_channel_begin(channel);
+	check();
+	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_TASK);
+	assert_int_equal(status_page.data_paused, 0);
+	change_to(&insider);
+	check();
+	assert_int_equal(status_page.inhibit, 0);
+	unmake();
+}
+
 static void a_cpu_that_comes_back_asks_for_the_present_thread(void **state)
 {
 	make_scoped(overwritten);
@@ -667,7 +709,7 @@ static void an_nmi_may_land_anywhere_in_a_switch(void **state)
 static void a_window_is_the_member_s_wherever_an_nmi_lands(void **state)
 {
 	const struct auxtrace_record_window *w = &reported.window;
-	unsigned int by_task = 0, by_trigger = 0, late = 0, paused = 0;
+	unsigned int by_task = 0, by_trigger = 0, late = 0, early = 0, paused = 0;
 
 	for (long at = 0; switch_with_nmi(1, true, NMI_RESUME, true, at); at++) {
 		stop();
@@ -689,6 +731,22 @@ static void a_window_is_the_member_s_wherever_an_nmi_lands(void **state)
 	assert_true(by_task > 1);
 	assert_true(by_trigger > 1);
 	assert_int_equal(late, 1);
+
+	for (long at = 0; switch_with_nmi(1, false, NMI_RESUME, true, at); at++) {
+		stop();
+		check();
+		if (reported.windows == 2) {
+			early++;
+			assert_int_equal(w->begin_cause, AUXTRACE_CAUSE_TRIGGER);
+			assert_int_equal(w->end_cause, AUXTRACE_CAUSE_TASK);
+			assert_int_equal(w->begin_tid, 22);
+			assert_int_equal(w->begin_pid, 20);
+			assert_int_equal(w->tid, 22);
+			assert_int_equal(w->pid, 20);
+		}
+		unmake();
+	}
+	assert_true(early > 1);
 
 	for (long at = 0; switch_with_nmi(1, true, NMI_PAUSE, false, at); at++) {
 		stop();
@@ -729,6 +787,7 @@ int main(void)
 		cmocka_unit_test(a_switch_from_like_to_like_costs_nothing),
 		cmocka_unit_test(a_start_asks_for_the_present_thread),
 		cmocka_unit_test(a_start_that_fails_leaves_the_reason_as_it_was),
+		cmocka_unit_test(a_switch_in_a_start_that_fails_unfreezes_nothing),
 		cmocka_unit_test(a_cpu_that_comes_back_asks_for_the_present_thread),
 		cmocka_unit_test(an_nmi_may_land_anywhere_in_a_switch),
 		cmocka_unit_test(a_window_is_the_member_s_wherever_an_nmi_lands),

@@ -14,7 +14,7 @@
 #include "core/members.h"
 
 #define BUCKETS		(1u << AUXT_MEMBER_BUCKET_BITS)
-#define BLOCK		512u	/* places that are allocated at once */
+#define BLOCK		511u	/* places that are allocated at once */
 
 struct task_struct shim_task;
 
@@ -265,23 +265,22 @@ static void without_a_place_nothing_changes(void **state)
 	counted(BLOCK, 0);
 }
 
-/* Fewer are free than half as many as are in use; and at the begin, than a quarter of a block. */
+/* Fewer are free than a block has, or than are in use. */
 static void the_work_is_queued_when_few_places_are_free(void **state)
 {
 	unsigned int blocks = 1, refills = 0;
 
 	for (unsigned int used = 1; used <= 10 * BLOCK; used++) {
 		unsigned int unused = blocks * BLOCK - used;
-		unsigned int half = used > BLOCK / 2 ? used / 2 : BLOCK / 4;
+		unsigned int wanted = used > BLOCK ? used : BLOCK;
 
 		assert_int_equal(add(thread(used, used % BUCKETS)), 1);
 		counted(used, unused);
-		assert_int_equal(m->refill.queued, unused < half);
+		assert_int_equal(m->refill.queued, unused < wanted);
 		if (!m->refill.queued)
 			continue;
-		/* Then as many are to be free as are in use. */
 		shim_run_work(&m->refill);
-		while (blocks * BLOCK - used < used)
+		while (blocks * BLOCK - used < wanted)
 			blocks++;
 		counted(used, blocks * BLOCK - used);
 		refills++;
@@ -306,21 +305,25 @@ static void the_work_is_queued_whatever_came_of_the_thread(void **state)
 	shim_run_work(&m->refill);
 	counted(BLOCK, BLOCK);
 	assert_int_equal(add(thread(BLOCK, 0)), 1);
-	assert_false(m->refill.queued);
 }
 
 static void reserve_allocates_what_is_wanting(void **state)
 {
-	/* At the begin half a block is enough, later as many as are in use. */
-	for (unsigned int n = 0; n < BLOCK / 2; n++)
+	/* A block, and as many as are asked for. */
+	assert_int_equal(auxt_members_reserve(m, 0), 0);
+	counted(0, BLOCK);
+	add(thread(0, 0));
+	assert_int_equal(auxt_members_reserve(m, 0), 0);
+	counted(1, 2 * BLOCK - 1);
+	assert_int_equal(auxt_members_reserve(m, BLOCK - 1), 0);
+	counted(1, 2 * BLOCK - 1);
+	assert_int_equal(auxt_members_reserve(m, BLOCK), 0);
+	counted(1, 3 * BLOCK - 1);
+	/* As many as are in use, where that is more. */
+	for (unsigned int n = 1; n < 2 * BLOCK; n++)
 		add(thread(n, n));
-	assert_int_equal(auxt_members_reserve(m), 0);
-	counted(BLOCK / 2, BLOCK / 2);
-	add(thread(BLOCK, 0));
-	assert_int_equal(auxt_members_reserve(m), 0);
-	counted(BLOCK / 2 + 1, BLOCK / 2 - 1 + BLOCK);
-	assert_int_equal(auxt_members_reserve(m), 0);
-	counted(BLOCK / 2 + 1, BLOCK / 2 - 1 + BLOCK);
+	assert_int_equal(auxt_members_reserve(m, 0), 0);
+	counted(2 * BLOCK, 2 * BLOCK);
 	places_are_sound();
 }
 
@@ -329,7 +332,7 @@ static void without_memory_the_table_stays_as_it_is(void **state)
 	for (unsigned int n = 0; n < BLOCK; n++)
 		add(thread(n, n));
 	shim_no_memory = true;
-	assert_int_equal(auxt_members_reserve(m), -ENOMEM);
+	assert_int_equal(auxt_members_reserve(m, 0), -ENOMEM);
 	counted(BLOCK, 0);
 	assert_true(m->refill.queued);
 	shim_run_work(&m->refill);
@@ -347,13 +350,30 @@ static void without_memory_the_table_stays_as_it_is(void **state)
 	counted(2 * BLOCK, 0);
 	other_at(4, NULL, NULL);
 	other.no_memory = true;
-	assert_int_equal(auxt_members_reserve(m), -ENOMEM);
+	assert_int_equal(auxt_members_reserve(m, 0), -ENOMEM);
 	other_ends();
 	shim_no_memory = false;
 	counted(2 * BLOCK, BLOCK);
 	places_are_sound();
-	assert_int_equal(auxt_members_reserve(m), 0);
+	assert_int_equal(auxt_members_reserve(m, 0), 0);
 	counted(2 * BLOCK, 2 * BLOCK);
+}
+
+/* One that waits to be reaped is in the table, but not alive. */
+static void a_member_is_alive_until_it_exits(void **state)
+{
+	static struct task_struct tasks[20];
+
+	for (unsigned int n = 0; n < 20; n++)
+		add(&tasks[n]);
+	assert_int_equal(auxt_members_alive(m), 20);
+	for (unsigned int n = 0; n < 20; n += 2)
+		tasks[n].exit_state = 1;
+	assert_int_equal(auxt_members_alive(m), 10);
+	counted(20, BLOCK - 20);
+	for (unsigned int n = 0; n < 20; n++)
+		take(&tasks[n]);
+	assert_int_equal(auxt_members_alive(m), 0);
 }
 
 /* ASan finds what is left. */
@@ -422,7 +442,7 @@ static int there_search(void)
 
 static int there_reserve(void)
 {
-	return auxt_members_reserve(m);
+	return auxt_members_reserve(m, 0);
 }
 
 static int there_add_elsewhere(void)
@@ -447,7 +467,7 @@ static void here_search(void)
 
 static void here_reserve(void)
 {
-	assert_int_equal(auxt_members_reserve(m), 0);
+	assert_int_equal(auxt_members_reserve(m, 0), 0);
 }
 
 static void two_cpus_at_once_are_as_one_after_the_other(void **state)
@@ -571,6 +591,7 @@ int main(void)
 		TEST(the_work_is_queued_whatever_came_of_the_thread),
 		TEST(reserve_allocates_what_is_wanting),
 		TEST(without_memory_the_table_stays_as_it_is),
+		TEST(a_member_is_alive_until_it_exits),
 		TEST(a_table_without_places_is_none),
 		TEST(a_table_is_freed_with_its_members),
 		TEST(two_cpus_at_once_are_as_one_after_the_other),

@@ -9,6 +9,7 @@ struct task_struct {
 	int pid;
 	int tgid;
 	unsigned int flags;
+	int exit_state;
 	struct pid *pid_of_process;
 };
 
