@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * flow pt|bts full|overwrite|user|kernel DIR ROUNDS [AUX-SIZE]: records a mixed workload on
- * CPUs 0 and 1 through libauxtrace while QEMU's own execution log is on, and leaves the
- * recording in DIR for the host to decode and compare. CPU 2 runs the reader and is not
- * traced.
+ * flow pt|bts MODE DIR ROUNDS [AUX-SIZE]: records a mixed workload through libauxtrace while QEMU's
+ * own execution log is on, and leaves the recording in DIR for the host to decode and compare. MODE
+ * is one of
+ *   full|overwrite|user|kernel   all that CPUs 0 and 1 run
+ *   scope-user|scope-kernel      on CPUs 0 to 3, a process and its descendants (scoped.c), of as many
+ *                                steps as there are rounds; others run there as well
+ * The next CPU runs the reader and is not traced.
  */
 #include <errno.h>
 #include <poll.h>
@@ -19,13 +22,16 @@
 
 #include <auxtrace.h>
 
+#include "flow_scope.h"
 #include "workload.h"
 
-#define TRACED		2
-#define READER_CPU	2
+#define WORKERS	2
 
-#define BOTH	(AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_USER)
+#define KERN	AUXTRACE_SETUP_KERNEL
+#define USER	AUXTRACE_SETUP_USER
+#define BOTH	(KERN | USER)
 #define OVER	AUXTRACE_SETUP_OVERWRITE
+#define SCOPE	(AUXTRACE_SETUP_PROCESS | AUXTRACE_SETUP_DESCENDANTS)
 
 /* When the reader copies the trace. */
 enum reading {
@@ -38,7 +44,7 @@ enum reading {
  * workload waits for the reader after each step, and an area holds the trace of two steps; but a
  * step is more than a watermark, or there would be no interrupts. With BTS a round of the kernel
  * takes megabytes. There the reader only moves its tail, so that interrupts come, and copies at
- * the end.
+ * the end. The members of a scope do not wait, either: the area holds the whole trace.
  */
 static const struct mode {
 	const char *source, *name;
@@ -50,11 +56,15 @@ static const struct mode {
 } modes[] = {
 	{ "pt", "full", AUXTRACE_PMU_INTEL_PT, BOTH, 64 << 10, 8, ALONG, 1 },
 	{ "pt", "overwrite", AUXTRACE_PMU_INTEL_PT, BOTH | OVER, 128 << 10, 0, ALONG, 0 },
-	{ "pt", "user", AUXTRACE_PMU_INTEL_PT, AUXTRACE_SETUP_USER, 16 << 10, 4, ALONG, 3 },
+	{ "pt", "user", AUXTRACE_PMU_INTEL_PT, USER, 16 << 10, 4, ALONG, 3 },
+	{ "pt", "scope-user", AUXTRACE_PMU_INTEL_PT, SCOPE | USER, 1 << 20, 128, ALONG, 0 },
+	{ "pt", "scope-kernel", AUXTRACE_PMU_INTEL_PT, SCOPE | BOTH, 4 << 20, 256, ALONG, 0 },
 	{ "bts", "full", AUXTRACE_PMU_INTEL_BTS, BOTH, 64 << 20, 512, AFTER, 0 },
 	{ "bts", "overwrite", AUXTRACE_PMU_INTEL_BTS, BOTH | OVER, 1 << 20, 0, ALONG, 0 },
-	{ "bts", "user", AUXTRACE_PMU_INTEL_BTS, AUXTRACE_SETUP_USER, 128 << 10, 32, ALONG, 1 },
-	{ "bts", "kernel", AUXTRACE_PMU_INTEL_BTS, AUXTRACE_SETUP_KERNEL, 64 << 20, 512, AFTER, 0 },
+	{ "bts", "user", AUXTRACE_PMU_INTEL_BTS, USER, 128 << 10, 32, ALONG, 1 },
+	{ "bts", "kernel", AUXTRACE_PMU_INTEL_BTS, KERN, 64 << 20, 512, AFTER, 0 },
+	{ "bts", "scope-user", AUXTRACE_PMU_INTEL_BTS, SCOPE | USER, 16 << 20, 128, AFTER, 0 },
+	{ "bts", "scope-kernel", AUXTRACE_PMU_INTEL_BTS, SCOPE | BOTH, 64 << 20, 512, AFTER, 0 },
 };
 
 static atomic_int working;
@@ -129,9 +139,20 @@ static int host(const char *request)
 	return 0;
 }
 
-static int move_tails(struct auxtrace_session *s)
+/* All that traced CPUs run, or members of a scope only? */
+static bool is_scoped(const struct mode *mode)
 {
-	for (int cpu = 0; cpu < TRACED; cpu++) {
+	return mode->flags & SCOPE;
+}
+
+static int traced_cpus(const struct mode *mode)
+{
+	return is_scoped(mode) ? SCOPE_CPUS : WORKERS;
+}
+
+static int move_tails(struct auxtrace_session *s, const struct mode *mode)
+{
+	for (int cpu = 0; cpu < traced_cpus(mode); cpu++) {
 		struct auxtrace_reader *reader = auxtrace_reader(s, cpu);
 		struct auxtrace_spans spans;
 
@@ -142,20 +163,50 @@ static int move_tails(struct auxtrace_session *s)
 	return 0;
 }
 
-/* Read until the workers are done; -1 on failure. */
+/* Read until the workers, or the members of @scope, are done; -1 on failure. */
 static int read_along(struct auxtrace_session *s, struct auxtrace_recording *r,
-		      const struct mode *mode)
+		      const struct mode *mode, const struct scope *scope)
 {
 	struct pollfd p = { .fd = auxtrace_fd(s), .events = POLLIN };
 
-	while (atomic_load(&working)) {
+	while (is_scoped(mode) ? !scope_has_ended(scope, 0) : atomic_load(&working)) {
 		if (poll(&p, 1, 20) < 0 && errno != EINTR)
 			return -1;
-		if (mode->reading == AFTER ? move_tails(s) : auxtrace_recording_drain(r) < 0)
+		if (mode->reading == AFTER ? move_tails(s, mode) : auxtrace_recording_drain(r) < 0)
 			return -1;
 		atomic_fetch_add(&passes, 1);
 	}
 	return 0;
+}
+
+static int begin_workers(struct worker *worker, const struct mode *mode, unsigned int rounds)
+{
+	atomic_store(&working, WORKERS);
+	for (int i = 0; i < WORKERS; i++) {
+		worker[i] = (struct worker){ .mode = mode, .cpu = i, .rounds = rounds };
+		if (pthread_create(&worker[i].thread, NULL, run_worker, &worker[i])) {
+			perror("flow: pthread_create");
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static int end_workers(struct worker *worker)
+{
+	int result = 0;
+
+	for (int i = 0; i < WORKERS; i++) {
+		pthread_join(worker[i].thread, NULL);
+		result |= worker[i].result;
+	}
+	return result;
+}
+
+/* Is the whole trace in the area? */
+static bool area_holds_all(const struct mode *mode)
+{
+	return mode->reading == AFTER || is_scoped(mode);
 }
 
 /*
@@ -168,16 +219,24 @@ static bool interrupts_came(struct auxtrace_session *s, const struct mode *mode)
 	struct auxtrace_status_page st;
 	uint64_t pmis = 0;
 
-	for (int cpu = 0; cpu < TRACED; cpu++) {
+	for (int cpu = 0; cpu < traced_cpus(mode); cpu++) {
 		if (auxtrace_reader_status(auxtrace_reader(s, cpu), &st))
 			return false;
 		pmis += st.pmis;
-		if (mode->reading != AFTER && st.produced < size)
+		if (!area_holds_all(mode) && st.produced < size)
 			return false;
 		if (mode->flags & OVER && st.pmis < (st.produced - size / 2) / size)
 			return false;
 	}
-	return mode->flags & OVER || pmis >= 2 * TRACED;
+	return mode->flags & OVER || pmis >= 2u * traced_cpus(mode);
+}
+
+/* A window for each CPU and each gap. With a scope, for each switch to a member: many. */
+static bool windows_are_right(const struct auxtrace_totals *totals, const struct mode *mode)
+{
+	uint64_t cpus = traced_cpus(mode);
+
+	return is_scoped(mode) ? totals->windows >= 10 * cpus : totals->windows == cpus + totals->gaps;
 }
 
 /* Save the area, all of which was consumed but not overwritten, as DIR/cpuN.area. */
@@ -216,66 +275,65 @@ static int save_area(struct auxtrace_session *s, int cpu, const char *dir)
 
 int main(int argc, char **argv)
 {
-	struct auxtrace_options o = { .size = sizeof(o), .cpus = "0-1" };
-	struct worker worker[TRACED];
+	struct auxtrace_options o = { .size = sizeof(o) };
+	struct worker worker[WORKERS];
 	struct auxtrace_totals totals;
 	struct auxtrace_session *s;
 	struct auxtrace_recording *r;
 	const struct mode *mode;
+	struct scope scope;
 	cpu_set_t set;
 	int result = 0;
-	bool lossy, interrupts;
+	bool lossy, interrupts, scoped;
 
 	mode = argc == 5 || argc == 6 ? find_mode(argv[1], argv[2]) : NULL;
 	if (!mode) {
-		fprintf(stderr, "usage: flow pt|bts full|overwrite|user|kernel DIR ROUNDS [AUX-SIZE]\n");
+		fprintf(stderr, "usage: flow pt|bts full|overwrite|user|kernel|scope-user|scope-kernel DIR ROUNDS [AUX-SIZE]\n");
 		return 2;
 	}
+	scoped = is_scoped(mode);
 	o.pmu = mode->pmu;
 	o.flags = mode->flags;
+	o.cpus = scoped ? "0-3" : "0-1";
 	o.aux_size = argc == 6 ? strtoull(argv[5], NULL, 0) : mode->aux_size;
 	o.aux_watermark = mode->watermarks ? o.aux_size / mode->watermarks : 0;
 
 	CPU_ZERO(&set);
-	CPU_SET(READER_CPU, &set);
+	CPU_SET(traced_cpus(mode), &set);
 	if (sched_setaffinity(0, sizeof(set), &set)) {
 		perror("flow: sched_setaffinity");
 		return 1;
+	}
+	if (scoped) {
+		if (scope_begin(&scope, argv[4]))
+			return 1;
+		o.tid = scope.member;
 	}
 	s = auxtrace_open(NULL);
 	if (!s || auxtrace_setup(s, &o))
 		return fail("setup");
 	r = auxtrace_recording_create(s, argv[3]);
-	if (!r)
+	if (!r || (scoped && auxtrace_recording_add_task(r, scope.member)))
 		return fail("recording");
 
 	if (host("log-on"))
 		return 1;
 	if (auxtrace_start(s))
 		return fail("start");
-	atomic_store(&working, TRACED);
-	for (int i = 0; i < TRACED; i++) {
-		worker[i] = (struct worker){ .mode = mode, .cpu = i };
-		worker[i].rounds = strtoul(argv[4], NULL, 0);
-		if (pthread_create(&worker[i].thread, NULL, run_worker, &worker[i])) {
-			perror("flow: pthread_create");
-			return 1;
-		}
-	}
-	if (read_along(s, r, mode))
+	if (scoped ? scope_go(&scope) : begin_workers(worker, mode, strtoul(argv[4], NULL, 0)))
+		return 1;
+	if (read_along(s, r, mode, &scope))
 		return fail("drain");
-	for (int i = 0; i < TRACED; i++) {
-		pthread_join(worker[i].thread, NULL);
-		result |= worker[i].result;
-	}
+	result |= scoped ? scope_end(&scope, s) : end_workers(worker);
 	if (auxtrace_stop(s))
 		return fail("stop");
 	if (host("log-off"))
 		return 1;
 
-	for (int i = 0; mode->reading == AFTER && i < TRACED; i++)
+	for (int i = 0; mode->reading == AFTER && i < traced_cpus(mode); i++)
 		result |= save_area(s, i, argv[3]);
-	if (auxtrace_recording_add_all_tasks(r) < 0 || auxtrace_recording_finish(r, &totals))
+	/* The members have ended. All have the code of the first one. */
+	if ((!scoped && auxtrace_recording_add_all_tasks(r) < 0) || auxtrace_recording_finish(r, &totals))
 		return fail("finish");
 	lossy = may_lose(s, mode);
 	interrupts = interrupts_came(s, mode);
@@ -288,9 +346,10 @@ int main(int argc, char **argv)
 		fprintf(stderr, "flow: produced is not read plus overwritten\n");
 		result = 1;
 	}
-	if ((totals.gaps && !lossy) || totals.windows != TRACED + totals.gaps || !interrupts) {
-		fprintf(stderr, "flow: expected no gap, a window for each CPU (and gap), several interrupts%s\n",
-			mode->reading != AFTER ? " and wraps" : "");
+	if ((totals.gaps && !lossy) || !windows_are_right(&totals, mode) || !interrupts) {
+		fprintf(stderr, "flow: expected no gap, %s, several interrupts%s\n",
+			scoped ? "many windows" : "a window for each CPU (and gap)",
+			area_holds_all(mode) ? "" : " and wraps");
 		result = 1;
 	}
 	return !!result;

@@ -4,6 +4,9 @@
 # Is what auxtrace records by Intel PT what the CPU executed? Records a mixed workload on
 # two CPUs of the emulator, decodes the recording with `auxtrace script`, and compares it,
 # instruction for instruction, with QEMU's own execution log of the same run.
+#
+# Of a task's scope: is it what the members executed, and nothing of anybody else? A process with
+# threads and descendants runs on four CPUs, on which others run as well.
 set -euo pipefail
 
 me=flow
@@ -13,11 +16,13 @@ me=flow
 usage()
 {
 	cat >&2 <<-EOF
-	usage: flow.sh full|overwrite|user [--kernel SERIES | --distro SUITE] [--rounds N] [--least N]
+	usage: flow.sh full|overwrite|user|scope-user|scope-kernel [--kernel SERIES | --distro SUITE] [--rounds N]
+	               [--least N] [--work DIR]
 	  --distro SUITE  in a full Debian: page tables are isolated, and the kernel's addresses random
 	  --rounds N   length of the workload (default 6; 40 for overwrite, so that the area
-	               wraps more than once, and 18 for user, whose trace is sparse)
+	               wraps more than once, and 18 for user, whose trace is sparse; of a scope: 3)
 	  --least N    fails if fewer instructions were compared (default 1)
+	  --work DIR   for the recording and the log, which are kept
 	EOF
 	exit 2
 }
@@ -25,10 +30,11 @@ usage()
 [ $# -ge 1 ] || usage
 mode=$1
 shift
-kernel='' distro='' rounds=6 least=1 before=()
+keep='' kernel='' distro='' rounds=6 least=1 before=() cpus=2
 case $mode in
 overwrite) rounds=40 ;;
 user) rounds=18 ;;
+scope-*) rounds=3 cpus=4 ;;
 esac
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -36,6 +42,7 @@ while [ $# -gt 0 ]; do
 	--distro) distro=$2 ;;
 	--rounds) rounds=$2 ;;
 	--least) least=$2 ;;
+	--work) keep=$2 ;;
 	*) usage ;;
 	esac
 	shift 2 || usage
@@ -66,9 +73,10 @@ if [ -n "$distro" ]; then
 fi
 
 # 16 ns an instruction: a timer interrupt each 250,000 instructions.
-"$top/scripts/vm" "${machine[@]}" --smp 3 --icount 4 --timeout 1000 --work "$work/vm" \
+"$top/scripts/vm" "${machine[@]}" --smp $((cpus + 1)) --icount 4 --timeout 1000 --work "$work/vm" \
 	--exec-log >("$build/tests-host/execlog" "$work/ran") --out "$work/out" --module "$module" \
-	--file "$build/tests-guest/flow" -- "${before[@]}" flow pt "$mode" /out/recording "$rounds"
+	--file "$build/tests-guest/flow" --file "$build/tests-guest/scoped" \
+	-- "${before[@]}" flow pt "$mode" /out/recording "$rounds"
 wait $! # until execlog has read the log to its end
 
 symfs=$work/vm/initramfs.root
@@ -87,9 +95,14 @@ options=()
 case $mode in
 user) options+=(--user-only) ;;
 overwrite) options+=(--newest) ;;
+scope-*)
+	scope_judge "$work/out/recording"
+	scope_code "$work/out/recording"
+	options+=("${judge[@]}")
+	;;
 esac
 sum=0
-for cpu in 0 1; do
+for ((cpu = 0; cpu < cpus; cpu++)); do
 	"$build/tools/auxtrace" script "$work/out/recording" --symfs "$symfs" \
 		--cpu "$cpu" --insn > "$work/cpu$cpu.insn"
 	"$build/tests-host/flowcmp" --cpu "$cpu" "${options[@]}" "$work/cpu$cpu.insn" \

@@ -3,6 +3,7 @@
  * flowcmp: is the decoded trace what the CPU executed?
  *
  *   flowcmp --cpu N [--user-only] [--newest] [--slack N] DECODED RAN
+ *   flowcmp --cpu N --members RANGE [--user-only | --switch ADDRESS] [--others RANGE]... DECODED RAN
  *
  * DECODED is the output of `auxtrace script --insn` for CPU N. RAN is execlog's output from
  * QEMU's own execution log, which is independent of the trace model.
@@ -17,6 +18,10 @@
  * may only be the tracer's own: no user code, and at most --slack kernel instructions for each
  * stretch (default 20000). --slack -1 is for a recording that was paused between windows.
  *
+ * --members, --switch and --others are for a session of a task's scope (scope.h). With --user-only the
+ * decoded flow must be all of the log that is in the range of the members. Else each stretch must
+ * be found as above, and then the turns are judged.
+ *
  * Exit status: 0 equal, 1 different, 2 cannot compare.
  */
 #include <errno.h>
@@ -29,6 +34,7 @@
 #include <string.h>
 
 #include "ran.h"
+#include "scope.h"
 
 struct insn {
 	uint64_t ip;
@@ -49,8 +55,20 @@ struct decoded {
 	struct flow flow;
 	struct stretch *stretch;
 	size_t count, space;
-	unsigned long errors;
+	unsigned long errors, skips;
 };
+
+struct options {
+	unsigned int cpu;
+	bool user_only, newest;
+	long slack;
+	struct scope scope;
+};
+
+static bool is_scoped(const struct options *o)
+{
+	return o->scope.members.end;
+}
 
 static void die(const char *what, const char *which)
 {
@@ -88,19 +106,28 @@ static FILE *open_input(const char *path)
 	return f;
 }
 
-static void read_ran(const char *path, unsigned int cpu, bool user_only, struct flow *out)
+/* Does the session trace it? */
+static bool is_wanted(const struct options *o, uint64_t word)
+{
+	if (!o->user_only)
+		return true;
+	return ran_user(word) &&
+	       (!is_scoped(o) || scope_step(&o->scope, ran_ip(word), true) == SCOPE_MEMBER);
+}
+
+static void read_ran(const char *path, const struct options *o, struct flow *out)
 {
 	struct ran ran = { 0 };
 	uint64_t before = 0;
 
-	ran_load(&ran, path, cpu);
-	/* The CPL filter comes last, so that it does not create equal neighbours. */
+	ran_load(&ran, path, o->cpu);
+	/* The filters come last, so that they do not create equal neighbours. */
 	for (size_t i = 0; i < ran.count; i++) {
 		uint64_t word = ran.word[i];
 
 		if (ran_kind(word) != RAN_INSN)
 			continue;
-		if (ran_ip(word) != before && (!user_only || ran_user(word)))
+		if (ran_ip(word) != before && is_wanted(o, word))
 			flow_push(out, ran_ip(word), ran_user(word));
 		before = ran_ip(word);
 	}
@@ -130,6 +157,7 @@ static void read_decoded(const char *path, struct decoded *d)
 				fprintf(stderr, "flowcmp: %s:%lu: %s", path, n, line);
 				d->errors++;
 			}
+			d->skips += !strncmp(line, "# skip", 6);
 			continue;
 		}
 		uint64_t ip = strtoull(line, NULL, 16);
@@ -214,45 +242,85 @@ static long off_between(const struct flow *log, size_t from, size_t to, long sla
 	return to - from;
 }
 
-static int compare(const struct decoded *d, const struct flow *log, bool newest, long slack)
+/* Does the trace have the turns of members only? @step says what it has of the log. */
+static bool judge_turns(const struct flow *log, const struct options *o, uint8_t *step)
 {
-	size_t low = 0, high, compared = 0, skipped = 0, users = 0;
-	bool any = false;
+	struct scope_turns turns;
 
-	if (d->errors || !d->flow.count || !log->count) {
-		fprintf(stderr, "flowcmp: %lu decode errors, %zu decoded, %zu executed instructions\n",
-			d->errors, d->flow.count, log->count);
-		return d->errors ? 1 : 2;
+	for (size_t i = 0; i < log->count; i++)
+		step[i] |= scope_step(&o->scope, log->insn[i].ip, log->insn[i].user);
+	if (!scope_judge(step, log->count, o->slack, &turns))
+		return false;
+	if (!turns.members || !turns.others) {
+		fprintf(stderr, "flowcmp: %zu turns of members, %zu of others\n", turns.members, turns.others);
+		return false;
 	}
+	printf("%zu turns of members, %zu of others; up to %zu instructions from the hardware's start or stop to the switch; ",
+	       turns.members, turns.others, turns.longest);
+	return true;
+}
+
+static int compare(const struct decoded *d, const struct flow *log, const struct options *o)
+{
+	const bool judges_turns = is_scoped(o) && !o->user_only;
+	const long slack = judges_turns ? -1 : o->slack;
+	size_t low = 0, high, compared = 0, skipped = 0, users = 0;
+	bool any = is_scoped(o);
+	uint8_t *step;
+
+	if (d->errors || (is_scoped(o) && d->skips) || !d->flow.count || !log->count) {
+		fprintf(stderr, "flowcmp: %lu decode errors, %lu skipped, %zu decoded, %zu executed instructions\n",
+			d->errors, d->skips, d->flow.count, log->count);
+		return d->errors || d->skips ? 1 : 2;
+	}
+	step = calloc(log->count, sizeof(*step));
+	if (!step)
+		die(strerror(ENOMEM), "list");
 	high = log->count;
 	for (size_t i = 0; i < d->count; i++) {
-		const struct stretch *s = &d->stretch[newest ? d->count - 1 - i : i];
+		const struct stretch *s = &d->stretch[o->newest ? d->count - 1 - i : i];
 		size_t at;
 		long off = 0;
 
 		if (!s->count)
 			continue;
-		at = find_stretch(d, s, log, low, high, newest);
+		at = find_stretch(d, s, log, low, high, o->newest);
 		if (at == SIZE_MAX)
 			return 1;
 		if (any)
-			off = newest ? off_between(log, at + s->count, high, slack) :
-				       off_between(log, low, at, slack);
+			off = o->newest ? off_between(log, at + s->count, high, slack) :
+					  off_between(log, low, at, slack);
 		if (off < 0)
 			return 1;
 		any = true;
 		skipped += off;
-		for (size_t k = at; k < at + s->count; k++)
+		for (size_t k = at; k < at + s->count; k++) {
 			users += log->insn[k].user;
+			step[k] = SCOPE_TRACED;
+		}
 		compared += s->count;
-		if (newest)
+		if (o->newest)
 			high = at;
 		else
 			low = at + s->count;
 	}
-	printf("%zu instructions equal (%zu user, %zu kernel) in %zu stretches; %zu ran between them with the hardware off\n",
-	       compared, users, compared - users, d->count, skipped);
+	/* Of members nothing may be missing before the first stretch and behind the last one. */
+	if (is_scoped(o) && off_between(log, low, high, slack) < 0)
+		return 1;
+	printf("%zu instructions equal (%zu user, %zu kernel) in %zu stretches; ", compared, users,
+	       compared - users, d->count);
+	if (judges_turns && !judge_turns(log, o, step))
+		return 1;
+	printf("%zu ran between them with the hardware off\n", skipped);
+	free(step);
 	return 0;
+}
+
+static int usage(void)
+{
+	fprintf(stderr, "usage: flowcmp --cpu N [--user-only] [--newest] [--slack N] DECODED RAN\n"
+		"       flowcmp --cpu N --members RANGE [--user-only | --switch ADDRESS] [--others RANGE]... DECODED RAN\n");
+	return 2;
 }
 
 int main(int argc, char **argv)
@@ -262,33 +330,36 @@ int main(int argc, char **argv)
 		{ "user-only", no_argument, NULL, 'u' },
 		{ "newest", no_argument, NULL, 'n' },
 		{ "slack", required_argument, NULL, 's' },
+		{ "members", required_argument, NULL, 'm' },
+		{ "switch", required_argument, NULL, 'w' },
+		{ "others", required_argument, NULL, 'o' },
 		{ 0 },
 	};
+	struct options o = { .slack = 20000 };
 	struct decoded d = { 0 };
 	struct flow log = { 0 };
-	bool user_only = false, newest = false;
-	long slack = 20000, cpu = -1;
+	long cpu = -1;
 	int c, status;
 
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		if (c == 'c')
 			cpu = strtol(optarg, NULL, 0);
 		else if (c == 'u')
-			user_only = true;
+			o.user_only = true;
 		else if (c == 'n')
-			newest = true;
+			o.newest = true;
 		else if (c == 's')
-			slack = strtol(optarg, NULL, 0);
-		else
-			return 2;
+			o.slack = strtol(optarg, NULL, 0);
+		else if (!scope_option(&o.scope, c, optarg))
+			return usage();
 	}
-	if (argc - optind != 2 || cpu < 0) {
-		fprintf(stderr, "usage: flowcmp --cpu N [--user-only] [--newest] [--slack N] DECODED RAN\n");
-		return 2;
-	}
+	if (argc - optind != 2 || cpu < 0 || (is_scoped(&o) && (o.newest || o.slack < 0)) ||
+	    (is_scoped(&o) ? o.user_only == !!o.scope.switch_at : !!o.scope.switch_at))
+		return usage();
+	o.cpu = cpu;
 	read_decoded(argv[optind], &d);
-	read_ran(argv[optind + 1], cpu, user_only, &log);
-	status = compare(&d, &log, newest, slack);
+	read_ran(argv[optind + 1], &o, &log);
+	status = compare(&d, &log, &o);
 	free(d.flow.insn);
 	free(d.stretch);
 	free(log.insn);

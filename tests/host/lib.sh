@@ -19,6 +19,9 @@
 #   debian_files WORK         prints a directory with the files of the Debian that scripts/vm has
 #                             booted with --work WORK/vm
 #   random_addresses RECORDING  its kernel, or at least the modules, were where KASLR put them
+#   scope_judge RECORDING     sets $judge to flowcmp's and btscmp's options for that recording of a
+#                             task's scope, by tests/guest/flow.c, so that it is judged as one
+#   scope_code RECORDING      whatever its CR3, all user code in that recording is the members'
 #   guest_script SCRIPT       prints scripts/vm's options that bring the module, the command and
 #                             a script of tests/guest with what it sources, one a line
 #   verdict TEXT COMMAND...   prints TEXT, and whether COMMAND succeeded
@@ -125,6 +128,39 @@ random_addresses()
 {
 	grep -qE '^ffffffff[89a-f][0-9a-f]{7} . _stext$' "$1/kallsyms" && [ -s "$1/modules" ] || return 1
 	! grep -q '^ffffffff81000000 . _stext$' "$1/kallsyms" || ! grep -q ' 0xffffffffc0000000' "$1/modules"
+}
+
+# kernel_range RECORDING FUNCTION: prints BEGIN-END; nothing if there is no such function.
+kernel_range()
+{
+	sort "$1/kallsyms" | awk -v name="$2" '
+		begin && $1 != begin && !end { end = $1; print begin "-" end }
+		$3 == name { begin = $1 }'
+}
+
+# Where tests/guest/Makefile links scoped. No member runs the loops of idle CPUs and of the kernel's
+# own threads; which of them are functions that were not inlined depends on the kernel.
+scope_judge()
+{
+	local function range
+
+	judge=(--members 10000000-20000000)
+	if [ ! -s "$1/kallsyms" ]; then
+		judge+=(--user-only)
+		return
+	fi
+	judge+=(--switch "$(awk '$3 == "__switch_to_asm" { print $1 }' "$1/kallsyms")")
+	for function in do_idle cpu_startup_entry worker_thread smpboot_thread_fn rcu_gp_kthread kthread; do
+		range=$(kernel_range "$1" "$function")
+		[ -z "$range" ] || judge+=(--others "$range")
+	done
+}
+
+# The members' address spaces are many, and are gone at the end. The recording has the first one,
+# before its process went on: it becomes that of every CR3, by comparing a bit that no CR3 has.
+scope_code()
+{
+	sed -i -e 's/^cr3 .*/cr3 0/' -e 's/^cr3_mask .*/cr3_mask 0x8000000000000000/' "$1"/task.*
 }
 
 guest_script()
