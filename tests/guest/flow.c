@@ -295,6 +295,11 @@ int main(int argc, char **argv)
 	o.pmu = mode->pmu;
 	o.flags = mode->flags;
 	o.cpus = scoped ? "0-3" : "0-1";
+	if (scoped && mode->flags & KERN) {
+		/* Kernel code does not tell whose it is: records of context switches do. */
+		o.data_size = 1 << 20;
+		o.records = AUXTRACE_WANT_DEFAULT | AUXTRACE_WANT_SWITCH;
+	}
 	o.aux_size = argc == 6 ? strtoull(argv[5], NULL, 0) : mode->aux_size;
 	o.aux_watermark = mode->watermarks ? o.aux_size / mode->watermarks : 0;
 

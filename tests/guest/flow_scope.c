@@ -46,14 +46,14 @@ static void __attribute__((noinline)) spin(unsigned int count)
  */
 static void make_noise(int cpu)
 {
-	const struct timespec nap = { .tv_nsec = 300000 };
+	const struct timespec nap = { .tv_nsec = 500000 };
 
 	run_on(cpu, cpu);
 	for (unsigned int i = 0;; i++) {
 		spin(500);
 		sched_yield();
 		spin(500);
-		if (i % 16 == 15) {
+		if (i % 32 == 31) {
 			pid_t child = fork();
 
 			if (!child) {

@@ -4,10 +4,13 @@
  * took.
  *
  *   btscmp --cpu N [--user | --kernel] [--newest] [--padded] [--buffer N] RECORDS RAN
+ *   btscmp --cpu N --members RANGE [--user-only] RECORDS RAN
+ *   btscmp --cpu N --members RANGE --switch ADDRESS [--others RANGE]... [--threads FILE] RECORDS RAN
  *
  * RECORDS are those of CPU N as it wrote them, in order, the last one at the file's end.
  * RAN is the output of execlog, from QEMU's own execution log.
- *   --user      BTS was on for user code only; kernel addresses are recorded as 0
+ *   --user      BTS was on for user code only; kernel addresses are recorded as 0. --user-only is
+ *               the same
  *   --kernel    BTS was on for the kernel only
  *   --newest    older records were overwritten: the first record may be any edge
  *   --padded    zeros are not records: perf's driver fills its buffers with them
@@ -26,6 +29,10 @@
  *
  * With BTS on for one level only, the edges are those that lead to that level.
  *
+ * --members and what may follow it are for a session of a task's scope (scope.h). Records may be
+ * absent also for user code that is not the members'. With --user all edges that lead to the members'
+ * code must be recorded, and no others. Else, when all records have been found, the turns are judged.
+ *
  * Exit status: 0 equal, 1 different, 2 cannot compare.
  */
 #include <errno.h>
@@ -38,11 +45,16 @@
 #include <string.h>
 
 #include "ran.h"
+#include "scope.h"
+
+/* Edges of a member that may be absent at a time, while the module does its upkeep. */
+#define SLACK	5000
 
 struct edge {
 	uint64_t from, to;
 	bool switched;		/* a WRMSR ran since the edge before */
-	bool user;		/* it begins or ends in user code */
+	bool user;		/* it begins or ends in user code that must be traced */
+	uint8_t step;		/* of a scope: enum scope_step */
 };
 
 struct edges {
@@ -79,11 +91,28 @@ static bool is_user(uint64_t ip)
 /* The options. */
 static bool user_only, kernel_only, newest, padded;
 static size_t buffer = SIZE_MAX;
+static struct scope scope;
+
+static bool is_scoped(void)
+{
+	return scope.members.end;
+}
+
+/* Of a scope: what is known of an edge by its two ends. */
+static uint8_t edge_step(const struct edge *e)
+{
+	uint8_t from = scope_step(&scope, e->from, is_user(e->from));
+
+	/* Only an edge that leads there begins a turn: one record of each. */
+	return (from & ~SCOPE_SWITCH) | scope_step(&scope, e->to, is_user(e->to));
+}
 
 /* Reduces @e to what its record shows; false if it has none. The CPL after it decides. */
 static bool is_shown(struct edge *e)
 {
 	if (is_user(e->to) ? kernel_only : user_only)
+		return false;
+	if (is_scoped() && user_only && e->step & SCOPE_OTHER)
 		return false;
 	if (user_only && !is_user(e->from))
 		e->from = 0;
@@ -128,6 +157,10 @@ static void find_edges(struct edges *e, const struct ran *ran)
 		}
 		edge = (struct edge) { .from = from, .to = to, .switched = switched,
 				       .user = is_user(from) || is_user(to) };
+		if (is_scoped()) {
+			edge.step = edge_step(&edge);
+			edge.user = edge.step & SCOPE_MEMBER;
+		}
 		if (!is_shown(&edge))
 			continue;
 		push(e, edge);
@@ -243,8 +276,8 @@ static size_t next_on(const struct edges *edges, size_t *i, const struct edges *
 	return 0;
 }
 
-/* Compares from edge @i; if @anywhere, that edge is the first record. */
-static bool compare(const struct edges *edges, size_t i, const struct edges *records, bool anywhere,
+/* Compares from edge @i; if @anywhere, that edge is the first record. Marks edges as traced. */
+static bool compare(struct edges *edges, size_t i, const struct edges *records, bool anywhere,
 		    struct result *out)
 {
 	bool full = false;
@@ -266,7 +299,7 @@ static bool compare(const struct edges *edges, size_t i, const struct edges *rec
 		if (!n)
 			return false;
 		out->gaps += r && i > from;
-		for (size_t off = from; r && off < i; off++) {
+		for (size_t off = from; (r || is_scoped()) && off < i; off++) {
 			if (edges->edge[off].user) {
 				show(edges, off, records, r);
 				return false;
@@ -276,6 +309,7 @@ static bool compare(const struct edges *edges, size_t i, const struct edges *rec
 		full = n == buffer;
 		out->full += full;
 		for (; n; n--) {
+			edges->edge[i].step |= SCOPE_TRACED;
 			out->user += edges->edge[i++].user;
 			out->compared++;
 			r++;
@@ -286,7 +320,28 @@ static bool compare(const struct edges *edges, size_t i, const struct edges *rec
 		show(edges, i, records, r);
 		return false;
 	}
+	for (; is_scoped() && i < edges->count; i++) {
+		if (edges->edge[i].user) {
+			show(edges, i, records, r);
+			return false;
+		}
+	}
 	return true;
+}
+
+/* Do the records have the turns of members only? compare() has marked them. */
+static bool judge_turns(const struct edges *edges, struct scope_turns *turns)
+{
+	uint8_t *step = malloc(edges->count);
+	bool right;
+
+	if (!step)
+		die("list", strerror(ENOMEM));
+	for (size_t i = 0; i < edges->count; i++)
+		step[i] = edges->edge[i].step;
+	right = scope_judge(&scope, step, edges->count, SLACK, turns);
+	free(step);
+	return right;
 }
 
 /*
@@ -294,7 +349,7 @@ static bool compare(const struct edges *edges, size_t i, const struct edges *rec
  * WRMSR are equal. In a loop there are several such edges, of which one is right, so the
  * differences of the others are not shown.
  */
-static bool compare_newest(const struct edges *edges, const struct edges *records,
+static bool compare_newest(struct edges *edges, const struct edges *records,
 			   struct result *out)
 {
 	size_t best = 0, best_at = 0;
@@ -315,18 +370,32 @@ static bool compare_newest(const struct edges *edges, const struct edges *record
 	return compare(edges, best_at, records, true, out);
 }
 
+static int usage(void)
+{
+	fprintf(stderr, "usage: btscmp --cpu N [--user | --kernel] [--newest] [--padded] [--buffer N] RECORDS RAN\n"
+		"       btscmp --cpu N --members RANGE [--user-only] RECORDS RAN\n"
+		"       btscmp --cpu N --members RANGE --switch ADDRESS [--others RANGE]... [--threads FILE] RECORDS RAN\n");
+	return 2;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "cpu", required_argument, NULL, 'c' },
 		{ "user", no_argument, NULL, 'u' },
+		{ "user-only", no_argument, NULL, 'u' },
 		{ "kernel", no_argument, NULL, 'k' },
 		{ "newest", no_argument, NULL, 'n' },
 		{ "padded", no_argument, NULL, 'p' },
 		{ "buffer", required_argument, NULL, 'b' },
+		{ "members", required_argument, NULL, 'm' },
+		{ "switch", required_argument, NULL, 'w' },
+		{ "others", required_argument, NULL, 'o' },
+		{ "threads", required_argument, NULL, 't' },
 		{ 0 },
 	};
 	struct edges edges = { 0 }, records = { 0 };
+	struct scope_turns turns = { 0 };
 	struct result result = { 0 };
 	struct ran ran = { 0 };
 	long cpu = -1;
@@ -354,13 +423,14 @@ int main(int argc, char **argv)
 			buffer = strtoul(optarg, NULL, 0);
 			break;
 		default:
-			return 2;
+			if (!scope_option(&scope, c, optarg))
+				return usage();
 		}
 	}
-	if (argc - optind != 2 || cpu < 0 || !buffer || (user_only && kernel_only)) {
-		fprintf(stderr, "usage: btscmp --cpu N [--user | --kernel] [--newest] [--padded] [--buffer N] RECORDS RAN\n");
-		return 2;
-	}
+	if (argc - optind != 2 || cpu < 0 || !buffer || (user_only && kernel_only) ||
+	    (is_scoped() && (newest || kernel_only)) ||
+	    (is_scoped() ? user_only == !!scope.switch_at : !!scope.switch_at))
+		return usage();
 	read_records(&records, argv[optind]);
 	ran_load(&ran, argv[optind + 1], cpu);
 	find_edges(&edges, &ran);
@@ -370,12 +440,17 @@ int main(int argc, char **argv)
 	}
 	equal = newest ? compare_newest(&edges, &records, &result) :
 			 compare(&edges, 0, &records, false, &result);
+	if (equal && scope.switch_at)
+		equal = judge_turns(&edges, &turns);
 	if (equal)
 		printf("%zu records equal (%zu of user code) in %zu pieces; %zu edges between them ran with BTS off; %zu filled the buffer, which lost %zu edges\n",
 		       result.compared, result.user, result.gaps + 1, result.off, result.full,
 		       result.lost);
+	if (equal && scope.switch_at)
+		scope_print(&turns, "edges");
 	free(ran.word);
 	free(edges.edge);
 	free(records.edge);
+	free(scope.tid);
 	return equal ? 0 : 1;
 }

@@ -84,14 +84,14 @@ if [ -n "$distro" ]; then
 	symfs=$(debian_files "$work")
 fi
 # A trace of user code only has no page tables, and its recording no addresses of the kernel.
-if [ -n "$distro" ] && [ "$mode" != user ]; then
+if [ -n "$distro" ] && [[ $mode != *user ]]; then
 	tables=$("$build/tools/auxtrace" dump "$work/out/recording" | sed -n 's/^.*pip .*cr3=//p' | sort -u)
 	verdict "page tables are isolated: ${tables//$'\n'/ }" isolated "$tables"
 	verdict "the kernel is at random addresses: $(grep ' _stext$' "$work/out/recording/kallsyms")" \
 		random_addresses "$work/out/recording"
 fi
 
-options=()
+options=() threads=()
 case $mode in
 user) options+=(--user-only) ;;
 overwrite) options+=(--newest) ;;
@@ -103,11 +103,15 @@ scope-*)
 esac
 sum=0
 for ((cpu = 0; cpu < cpus; cpu++)); do
+	if [ "$mode" = scope-kernel ]; then
+		scope_threads "$work/out/recording" "$cpu" > "$work/cpu$cpu.threads"
+		threads=(--threads "$work/cpu$cpu.threads")
+	fi
 	"$build/tools/auxtrace" script "$work/out/recording" --symfs "$symfs" \
 		--cpu "$cpu" --insn > "$work/cpu$cpu.insn"
-	"$build/tests-host/flowcmp" --cpu "$cpu" "${options[@]}" "$work/cpu$cpu.insn" \
+	"$build/tests-host/flowcmp" --cpu "$cpu" "${options[@]}" "${threads[@]}" "$work/cpu$cpu.insn" \
 		"$work/ran" | tee "$work/result"
-	sum=$((sum + $(cut -d' ' -f1 "$work/result")))
+	sum=$((sum + $(sed -n '1s/ .*//p' "$work/result")))
 done
 echo "$mode on ${distro:+Debian $distro, }$kernel: $sum instructions equal to the execution log"
 if [ "$sum" -lt "$least" ]; then

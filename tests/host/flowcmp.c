@@ -3,7 +3,8 @@
  * flowcmp: is the decoded trace what the CPU executed?
  *
  *   flowcmp --cpu N [--user-only] [--newest] [--slack N] DECODED RAN
- *   flowcmp --cpu N --members RANGE [--user-only | --switch ADDRESS] [--others RANGE]... DECODED RAN
+ *   flowcmp --cpu N --members RANGE [--user-only] DECODED RAN
+ *   flowcmp --cpu N --members RANGE --switch ADDRESS [--others RANGE]... [--threads FILE] DECODED RAN
  *
  * DECODED is the output of `auxtrace script --insn` for CPU N. RAN is execlog's output from
  * QEMU's own execution log, which is independent of the trace model.
@@ -18,7 +19,7 @@
  * may only be the tracer's own: no user code, and at most --slack kernel instructions for each
  * stretch (default 20000). --slack -1 is for a recording that was paused between windows.
  *
- * --members, --switch and --others are for a session of a task's scope (scope.h). With --user-only the
+ * --members and what may follow it are for a session of a task's scope (scope.h). With --user-only the
  * decoded flow must be all of the log that is in the range of the members. Else each stretch must
  * be found as above, and then the turns are judged.
  *
@@ -38,7 +39,7 @@
 
 struct insn {
 	uint64_t ip;
-	bool user;
+	bool user, wrmsr;
 };
 
 struct flow {
@@ -85,11 +86,11 @@ static void *grow(void *array, size_t *space, size_t size)
 	return array;
 }
 
-static void flow_push(struct flow *f, uint64_t ip, bool user)
+static void flow_push(struct flow *f, struct insn insn)
 {
 	if (f->count == f->space)
 		f->insn = grow(f->insn, &f->space, sizeof(*f->insn));
-	f->insn[f->count++] = (struct insn){ .ip = ip, .user = user };
+	f->insn[f->count++] = insn;
 }
 
 static bool flow_ends_with(const struct flow *f, uint64_t ip)
@@ -128,7 +129,8 @@ static void read_ran(const char *path, const struct options *o, struct flow *out
 		if (ran_kind(word) != RAN_INSN)
 			continue;
 		if (ran_ip(word) != before && is_wanted(o, word))
-			flow_push(out, ran_ip(word), ran_user(word));
+			flow_push(out, (struct insn){ .ip = ran_ip(word), .user = ran_user(word),
+						      .wrmsr = ran_class(word) == RAN_WRMSR });
 		before = ran_ip(word);
 	}
 	free(ran.word);
@@ -168,7 +170,7 @@ static void read_decoded(const char *path, struct decoded *d)
 
 		if (s->count && flow_ends_with(&d->flow, ip))
 			continue;
-		flow_push(&d->flow, ip, false);
+		flow_push(&d->flow, (struct insn){ .ip = ip });
 		s->count++;
 	}
 	fclose(f);
@@ -243,21 +245,20 @@ static long off_between(const struct flow *log, size_t from, size_t to, long sla
 }
 
 /* Does the trace have the turns of members only? @step says what it has of the log. */
-static bool judge_turns(const struct flow *log, const struct options *o, uint8_t *step)
+static bool judge_turns(const struct flow *log, const struct options *o, uint8_t *step,
+			struct scope_turns *turns)
 {
-	struct scope_turns turns;
-
+	/* A WRMSR turns the hardware on and off. It is not in the flow. */
+	for (size_t i = 1; i < log->count; i++) {
+		if (step[i] != step[i - 1] && !log->insn[step[i] ? i - 1 : i].wrmsr) {
+			fprintf(stderr, "flowcmp: at %zu in the log: the trace %s where no WRMSR is\n", i,
+				step[i] ? "begins" : "ends");
+			return false;
+		}
+	}
 	for (size_t i = 0; i < log->count; i++)
 		step[i] |= scope_step(&o->scope, log->insn[i].ip, log->insn[i].user);
-	if (!scope_judge(step, log->count, o->slack, &turns))
-		return false;
-	if (!turns.members || !turns.others) {
-		fprintf(stderr, "flowcmp: %zu turns of members, %zu of others\n", turns.members, turns.others);
-		return false;
-	}
-	printf("%zu turns of members, %zu of others; up to %zu instructions from the hardware's start or stop to the switch; ",
-	       turns.members, turns.others, turns.longest);
-	return true;
+	return scope_judge(&o->scope, step, log->count, o->slack, turns);
 }
 
 static int compare(const struct decoded *d, const struct flow *log, const struct options *o)
@@ -265,6 +266,7 @@ static int compare(const struct decoded *d, const struct flow *log, const struct
 	const bool judges_turns = is_scoped(o) && !o->user_only;
 	const long slack = judges_turns ? -1 : o->slack;
 	size_t low = 0, high, compared = 0, skipped = 0, users = 0;
+	struct scope_turns turns;
 	bool any = is_scoped(o);
 	uint8_t *step;
 
@@ -307,11 +309,12 @@ static int compare(const struct decoded *d, const struct flow *log, const struct
 	/* Of members nothing may be missing before the first stretch and behind the last one. */
 	if (is_scoped(o) && off_between(log, low, high, slack) < 0)
 		return 1;
-	printf("%zu instructions equal (%zu user, %zu kernel) in %zu stretches; ", compared, users,
-	       compared - users, d->count);
-	if (judges_turns && !judge_turns(log, o, step))
+	if (judges_turns && !judge_turns(log, o, step, &turns))
 		return 1;
-	printf("%zu ran between them with the hardware off\n", skipped);
+	printf("%zu instructions equal (%zu user, %zu kernel) in %zu stretches; %zu ran between them with the hardware off\n",
+	       compared, users, compared - users, d->count, skipped);
+	if (judges_turns)
+		scope_print(&turns, "instructions");
 	free(step);
 	return 0;
 }
@@ -319,7 +322,8 @@ static int compare(const struct decoded *d, const struct flow *log, const struct
 static int usage(void)
 {
 	fprintf(stderr, "usage: flowcmp --cpu N [--user-only] [--newest] [--slack N] DECODED RAN\n"
-		"       flowcmp --cpu N --members RANGE [--user-only | --switch ADDRESS] [--others RANGE]... DECODED RAN\n");
+		"       flowcmp --cpu N --members RANGE [--user-only] DECODED RAN\n"
+		"       flowcmp --cpu N --members RANGE --switch ADDRESS [--others RANGE]... [--threads FILE] DECODED RAN\n");
 	return 2;
 }
 
@@ -333,6 +337,7 @@ int main(int argc, char **argv)
 		{ "members", required_argument, NULL, 'm' },
 		{ "switch", required_argument, NULL, 'w' },
 		{ "others", required_argument, NULL, 'o' },
+		{ "threads", required_argument, NULL, 't' },
 		{ 0 },
 	};
 	struct options o = { .slack = 20000 };
@@ -363,5 +368,6 @@ int main(int argc, char **argv)
 	free(d.flow.insn);
 	free(d.stretch);
 	free(log.insn);
+	free(o.scope.tid);
 	return status;
 }

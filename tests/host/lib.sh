@@ -20,7 +20,8 @@
 #                             booted with --work WORK/vm
 #   random_addresses RECORDING  its kernel, or at least the modules, were where KASLR put them
 #   scope_judge RECORDING     sets $judge to flowcmp's and btscmp's options for that recording of a
-#                             task's scope, by tests/guest/flow.c, so that it is judged as one
+#                             task's scope, by tests/guest/flow.c
+#   scope_threads RECORDING CPU  with the kernel: prints what their option --threads reads
 #   scope_code RECORDING      whatever its CR3, all user code in that recording is the members'
 #   guest_script SCRIPT       prints scripts/vm's options that bring the module, the command and
 #                             a script of tests/guest with what it sources, one a line
@@ -154,6 +155,12 @@ scope_judge()
 		range=$(kernel_range "$1" "$function")
 		[ -z "$range" ] || judge+=(--others "$range")
 	done
+}
+
+scope_threads()
+{
+	"$build/tools/auxtrace" dump --records --cpu "$2" "$1" |
+		sed -n 's/^.*switch tid=[0-9]* to pid=[0-9]* tid=\([0-9]*\).*$/\1/p'
 }
 
 # The members' address spaces are many, and are gone at the end. The recording has the first one,
