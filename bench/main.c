@@ -20,6 +20,7 @@ static const struct {
 	{ "trigger", measure_trigger },
 	{ "freeze", measure_freeze },
 	{ "sample", measure_sample },
+	{ "switch", measure_switch },
 };
 
 int main(int argc, char **argv)
@@ -37,6 +38,6 @@ int main(int argc, char **argv)
 			return 0;
 		}
 	}
-	fprintf(stderr, "usage: bench control|records|pmi-ours|pmi-perf|bts-many|bts-ours|bts-perf|trigger|freeze|sample\n");
+	fprintf(stderr, "usage: bench control|records|pmi-ours|pmi-perf|bts-many|bts-ours|bts-perf|trigger|freeze|sample|switch\n");
 	return 2;
 }

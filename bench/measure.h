@@ -13,5 +13,6 @@ void measure_their_bts(void);
 void measure_trigger(void);
 void measure_freeze(void);
 void measure_sample(void);
+void measure_switch(void);
 
 #endif

@@ -72,8 +72,8 @@ void theirs_open(struct theirs *theirs, const struct theirs_setup *setup)
 	for (unsigned int i = 0; i < setup->nr; i++) {
 		struct theirs_event *event = &theirs->event[i];
 
-		event->fd = syscall(SYS_perf_event_open, &attr, setup->pid, i, -1,
-				    PERF_FLAG_FD_CLOEXEC);
+		event->fd = syscall(SYS_perf_event_open, &attr, setup->pid,
+				    setup->any_cpu ? -1 : (int)i, -1, PERF_FLAG_FD_CLOEXEC);
 		if (event->fd < 0)
 			die("perf_event_open on CPU %u", i);
 		map(event, setup);

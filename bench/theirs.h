@@ -24,6 +24,7 @@ struct theirs_setup {
 	struct perf_event_attr attr;	/* size and the like are filled in */
 	const struct source *source;	/* sets type and config; NULL: those of attr */
 	int pid;			/* -1: all */
+	bool any_cpu;			/* one event, wherever the thread @pid runs */
 	unsigned int nr;		/* events, one on each CPU from 0 */
 	size_t data_size;
 	bool data_overwrite;

@@ -1,0 +1,8 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Runs in the guest whose log bench/calls reads. Writes the kernel's symbols to /out for
+# it.
+set -eu
+bench switch
+cat /proc/kallsyms >/out/kallsyms
