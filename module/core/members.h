@@ -68,6 +68,21 @@ auxt_members_bucket(struct auxt_members *m, const struct task_struct *task)
 }
 
 /**
+ * auxt_members_lack() - is a thread certainly no member?
+ * @m: the members
+ * @task: as for auxt_members_have()
+ *
+ * Takes no lock and calls nothing. Any context but an NMI.
+ *
+ * Return: true if it is none; false if auxt_members_have() must say it.
+ */
+static __always_inline bool auxt_members_lack(struct auxt_members *m,
+					      const struct task_struct *task)
+{
+	return !READ_ONCE(auxt_members_bucket(m, task)->first);
+}
+
+/**
  * auxt_members_have() - is a thread a member?
  * @m: the members
  * @task: the thread that the CPU runs, or is about to run
@@ -80,9 +95,8 @@ auxt_members_bucket(struct auxt_members *m, const struct task_struct *task)
 static __always_inline bool auxt_members_have(struct auxt_members *m,
 					      const struct task_struct *task)
 {
-	struct auxt_member_bucket *bucket = auxt_members_bucket(m, task);
-
-	return READ_ONCE(bucket->first) && auxt_members_search(bucket, task);
+	return !auxt_members_lack(m, task) &&
+	       auxt_members_search(auxt_members_bucket(m, task), task);
 }
 
 #endif /* AUXT_MEMBERS_H */

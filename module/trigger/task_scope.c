@@ -28,13 +28,26 @@
 #include "trigger/task_scope.h"
 #include "trigger/tracepoint.h"
 
+/* A function of its own: so the probe itself saves no registers. */
+static noinline void task_scope_switch(struct auxt_channel *ch, struct auxt_members *m,
+				       const struct task_struct *next)
+{
+	auxt_channel_switch_task(ch, next, auxt_members_have(m, next));
+}
+NOKPROBE_SYMBOL(task_scope_switch);
+
 static void task_scope_on_switch(AUXT_SCHED_SWITCH_ARGS)
 {
 	const struct auxt_group *group = data;
 	struct auxt_channel *ch = group->channels[smp_processor_id()];
 
-	if (ch && ch->attached)
-		auxt_channel_switch_task(ch, next, auxt_members_have(group->members, next));
+	if (!ch || !ch->attached)
+		return;
+	/* Most switches are from one thread that is no member to another. */
+	if (likely(auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_TASK) &&
+	    likely(auxt_members_lack(group->members, next)))
+		return;
+	task_scope_switch(ch, group->members, next);
 }
 NOKPROBE_SYMBOL(task_scope_on_switch);
 
