@@ -201,9 +201,11 @@ NOKPROBE_SYMBOL(settle_cause_by_priority);
 /* AUXTRACE_CAUSE_*: why the hardware is off. @found: TRACE_* of its stop. */
 static __always_inline u32 settle_cause(u32 inhibit, u32 found)
 {
-	/* The most frequent case. */
+	/* The most frequent cases. */
 	if (inhibit == AUXTRACE_INHIBIT_TRIGGER && !found)
 		return AUXTRACE_CAUSE_TRIGGER;
+	if (inhibit == AUXTRACE_INHIBIT_TASK && !found)
+		return AUXTRACE_CAUSE_TASK;
 	return settle_cause_by_priority(inhibit, found);
 }
 
