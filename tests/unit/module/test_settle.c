@@ -932,21 +932,23 @@ static void a_switch_finds_a_full_area(void **state)
 	assert_int_equal(status_page.gaps_full, 2);
 	unmake();
 
-	/* Full, and not beyond: nothing was lost. */
-	make_scoped(to_be_read);
-	start(false);
-	change_to(&insider);
-	hw.rate = 0;
-	hw.position = hw.stop - 1;
-	change_to(&outsider);
-	window_was(1, AUXTRACE_CAUSE_TASK, AUXTRACE_CAUSE_TASK);
-	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_TASK);
-	assert_int_equal(status_page.gaps_full, 0);
-	change_to(&insider);
-	check();
-	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_FULL);
-	assert_int_equal(status_page.gaps_full, 1);
-	unmake();
+	/* Full, and not beyond: nothing was lost, and nobody looks for space before it is wanted. */
+	for (u32 flags = 0; flags <= AUXTRACE_SETUP_FULL_AUTO; flags += AUXTRACE_SETUP_FULL_AUTO) {
+		make_scoped((struct auxtrace_setup) { .flags = flags, .data_size = DATA_SIZE });
+		start(false);
+		change_to(&insider);
+		hw.rate = 0;
+		hw.position = hw.stop - 1;
+		change_to(&outsider);
+		window_was(1, AUXTRACE_CAUSE_TASK, AUXTRACE_CAUSE_TASK);
+		assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_TASK);
+		assert_int_equal(status_page.gaps_full, 0);
+		change_to(&insider);
+		check();
+		assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_FULL);
+		assert_int_equal(status_page.gaps_full, 1);
+		unmake();
+	}
 }
 
 /* If several reasons are set at once, the window ends for the first of them. */
