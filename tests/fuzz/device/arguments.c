@@ -100,6 +100,12 @@ static void setup(const uint8_t *p, struct scratch *s)
 	}
 	if (p[0] & 4 && p[1] & 0x20)
 		a->slots = 1U << (p[2] >> 4 & 3);
+	if (p[12] & 3) {
+		a->flags |= p[12] & 1 ? AUXTRACE_SETUP_THREAD : AUXTRACE_SETUP_PROCESS;
+		a->flags |= p[12] & 4 ? AUXTRACE_SETUP_DESCENDANTS : 0;
+		/* The caller; or init, kernel threads, any number. */
+		a->tid = p[12] & 0x30 ? 0 : p[13];
+	}
 	if (a->pmu == AUXTRACE_PMU_INTEL_PT) {
 		a->config = (uint64_t)(p[9] & 3) << 10;			/* tsc, noretcomp */
 		a->config |= p[9] & 4 ? 1ULL << 1 : 0;			/* cyc */
@@ -395,9 +401,9 @@ int arguments_may_fail(enum operation op, int err)
 	case EIO:
 		return op == OP_START;
 	case ESRCH:
-		return op == OP_TASK || op == OP_ADD;
+		return op == OP_SETUP || op == OP_TASK || op == OP_ADD;
 	case ENXIO:
-		return op == OP_TASK;
+		return op == OP_SETUP || op == OP_TASK;
 	case ENOSPC:
 		return op == OP_SNAPSHOT || op == OP_ADD;
 	case ENOENT:

@@ -42,6 +42,13 @@ static const struct record begin_overwrite[] = {
 	{ .op = OP_WORK, .p = { 5 } }, { .op = OP_SNAPSHOT, .p = { 2, 4 } },
 	{ .op = OP_RELEASE, .p = { 0, 0 } },
 };
+/* The process and what it creates, with records of switches. */
+static const struct record begin_scope[] = {
+	{ .op = OP_OPEN },
+	{ .op = OP_SETUP, .p = { 0x83, 0x5, 0, 0xf, 3, 4, 0, 0, 0x1f, 0, 0, 0, 0x36 } },
+	{ .op = OP_MMAP, .p = { 1 } }, { .op = OP_START }, { .op = OP_PHASE },
+	{ .op = OP_WORK, .p = { 5 } }, { .op = OP_STATUS, .p = { 1 } },
+};
 static const struct record hit[] = {
 	{ .op = OP_ADD, .p = { 1, 1 } }, { .op = OP_FIRE, .p = { 0, 0, 3 } },
 	{ .op = OP_READ, .p = { 0, 1 } }, { .op = OP_DEL },
@@ -91,7 +98,7 @@ static const struct sequence {
 	unsigned int n;
 } sequences[] = {
 #define SEQUENCE(a) { a, COUNT(a) }
-	SEQUENCE(begin), SEQUENCE(begin), SEQUENCE(begin_overwrite), SEQUENCE(hit),
+	SEQUENCE(begin), SEQUENCE(begin), SEQUENCE(begin_overwrite), SEQUENCE(begin_scope), SEQUENCE(hit),
 	SEQUENCE(hit), SEQUENCE(latency), SEQUENCE(full), SEQUENCE(pass), SEQUENCE(control),
 	SEQUENCE(again), SEQUENCE(again), SEQUENCE(again_hits), SEQUENCE(delayed),
 	SEQUENCE(hammer), SEQUENCE(hammer_hits),
