@@ -20,7 +20,7 @@ usage()
 	               [--least N] [--work DIR]
 	  --distro SUITE  in a full Debian: page tables are isolated, and the kernel's addresses random
 	  --rounds N   length of the workload (default 6; 40 for overwrite, so that the area
-	               wraps more than once, and 18 for user, whose trace is sparse; of a scope: 3)
+	               wraps more than once, and 18 for user, whose trace is sparse; of a scope: 4)
 	  --least N    fails if fewer instructions were compared (default 1)
 	  --work DIR   for the recording and the log, which are kept
 	EOF
@@ -34,7 +34,7 @@ keep='' kernel='' distro='' rounds=6 least=1 before=() cpus=2
 case $mode in
 overwrite) rounds=40 ;;
 user) rounds=18 ;;
-scope-*) rounds=3 cpus=4 ;;
+scope-*) rounds=4 cpus=4 ;;
 esac
 while [ $# -gt 0 ]; do
 	case $1 in
