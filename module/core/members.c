@@ -217,9 +217,10 @@ NOKPROBE_SYMBOL(auxt_members_remove);
  * auxt_members_alive() - how many members have not ended?
  * @m: the members
  *
- * No task_struct is freed before its thread is removed, for which the bucket's lock is needed.
+ * One that waits for its parent to reap it has ended. No task_struct is freed before its thread is
+ * removed, for which the bucket's lock is needed.
  *
- * Return: the number of members whose parent or tracer could not reap them yet.
+ * Return: their number.
  */
 unsigned int auxt_members_alive(struct auxt_members *m)
 {
