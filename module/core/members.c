@@ -15,10 +15,16 @@
  * are freed with the table.
  *
  * Each bucket has a lock, because a list may change anywhere while a CPU searches it for the thread
- * that it switches to. Most buckets are empty, and then auxt_members_have() takes no lock. What it
- * sees of a thread's own bucket is up to date: whoever added the thread held the run-queue lock with
- * which the thread was woken first afterwards, and the CPU that switches to it has taken that
- * lock since. All that has happened before SETUP has returned has happened before START.
+ * that it switches to. Most buckets are empty, and most others have one member: auxt_members_have()
+ * takes no lock if there is none, or if the first is the thread. What it sees of a thread's own bucket
+ * is up to date: whoever added the thread held the run-queue lock with which the thread was woken
+ * first afterwards, and the CPU that switches to it has taken that lock since. All that has happened
+ * before SETUP has returned has happened before START.
+ *
+ * Without the lock, the first place of a list may be taken out and be another thread's a moment later.
+ * It is a place nevertheless until the table is freed, and if it names the thread, the thread is a
+ * member: a place that named an earlier thread with the same address was taken out before that was
+ * freed, and the CPU that switches to the later thread has seen this, too.
  *
  * With N members a list has about N / 1024, through which a CPU goes with interrupts off: as many as a
  * machine has in practice are no burden, millions would be.
@@ -148,9 +154,12 @@ NOKPROBE_SYMBOL(members_find);
  */
 bool auxt_members_search(struct auxt_member_bucket *bucket, const struct task_struct *task)
 {
+	const struct auxt_member *first = READ_ONCE(bucket->first);
 	unsigned long flags;
 	bool found;
 
+	if (first && READ_ONCE(first->task) == task)
+		return true;
 	raw_spin_lock_irqsave(&bucket->lock, flags);
 	found = *members_find(bucket, task);
 	raw_spin_unlock_irqrestore(&bucket->lock, flags);
@@ -178,9 +187,10 @@ int auxt_members_add(struct auxt_members *m, const struct task_struct *task)
 		ret = member ? 1 : -ENOMEM;
 	}
 	if (ret == 1) {
-		member->task = task;
+		WRITE_ONCE(member->task, task);
 		member->next = bucket->first;
-		WRITE_ONCE(bucket->first, member);
+		/* Pairs with the reads without the lock in auxt_members_search(). */
+		smp_store_release(&bucket->first, member);
 	}
 	raw_spin_unlock_irqrestore(&bucket->lock, flags);
 	if (READ_ONCE(m->nr_free) < members_wanted(m))

@@ -87,7 +87,7 @@ static __always_inline bool auxt_members_lack(struct auxt_members *m,
  * @m: the members
  * @task: the thread that the CPU runs, or is about to run
  *
- * Takes no lock unless the bucket has members. Any context but an NMI.
+ * Takes no lock if the bucket is empty, or its first member is the thread. Any context but an NMI.
  *
  * Return: true if it is. The answer is exact: such a thread becomes a member before it runs first,
  * or in SETUP, and remains one as long as it runs.

@@ -207,6 +207,15 @@ static void an_empty_bucket_takes_no_lock(void **state)
 		take(thread(0, b));
 	}
 	assert_int_equal(shim_locks_taken, taken);
+	/* Nor does the newest thread of a bucket; the others do, and who is no member. */
+	assert_true(have(thread(0, 5)));
+	assert_int_equal(shim_locks_taken, taken);
+	assert_false(have(thread(1, 5)));
+	assert_int_equal(shim_locks_taken, taken + 1);
+	assert_int_equal(add(thread(1, 5)), 1);
+	taken = shim_locks_taken;
+	assert_true(have(thread(1, 5)));
+	assert_int_equal(shim_locks_taken, taken);
 	assert_true(have(thread(0, 5)));
 	assert_int_equal(shim_locks_taken, taken + 1);
 }
@@ -520,6 +529,37 @@ static void two_cpus_at_once_are_as_one_after_the_other(void **state)
 	assert_true(ran > 150);
 }
 
+/* The only member of a bucket ends, and another one may take its place, while the list is read. */
+static int there_empty(void)
+{
+	take(thread(0, 5));
+	return 0;
+}
+
+static int there_replace(void)
+{
+	take(thread(0, 5));
+	return add(thread(1, 5));
+}
+
+static void a_list_may_change_before_its_lock_is_taken(void **state)
+{
+	for (int replace = 0; replace < 2; replace++)
+	for (long at = 0; ; at++) {
+		assert_int_equal(add(thread(0, 5)), 1);
+		other_at(at, replace ? there_replace : there_empty, &m->bucket[5]);
+		assert_false(have(thread(2, 5)));
+		other_ends();
+		take(thread(0, 5));
+		take(thread(1, 5));
+		counted(0, BLOCK);
+		if (!other.ran) {
+			assert_true(at > 4);
+			break;
+		}
+	}
+}
+
 /* SETUP finds a thread in the kernel's list, and its creator's probe adds it at the same time. */
 static int there_add_the_same(void)
 {
@@ -595,6 +635,7 @@ int main(void)
 		TEST(a_table_without_places_is_none),
 		TEST(a_table_is_freed_with_its_members),
 		TEST(two_cpus_at_once_are_as_one_after_the_other),
+		TEST(a_list_may_change_before_its_lock_is_taken),
 		TEST(of_two_cpus_one_adds_the_thread),
 		TEST(of_two_cpus_one_gets_the_last_place),
 	};
