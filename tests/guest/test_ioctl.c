@@ -49,33 +49,34 @@ static const struct shape {
 	uint32_t flags_all;
 	size_t reserved;	/* offset of a reserved member, 0: none */
 	bool answers;		/* has out_* members */
+	size_t first;		/* its size in version 2, if the struct has grown; else 0 */
 } shapes[] = {
 	{ "INFO", AUXTRACE_IOC_INFO, sizeof(struct auxtrace_info), NEW, AUXTRACE_INFO_ALL,
-	  0, true },
+	  0, true, 0 },
 	{ "SETUP", AUXTRACE_IOC_SETUP, sizeof(struct auxtrace_setup), NEW, AUXTRACE_SETUP_ALL,
-	  0, false },
-	{ "START", AUXTRACE_IOC_START, sizeof(struct auxtrace_start), SET_UP, 0, 0, false },
-	{ "STOP", AUXTRACE_IOC_STOP, sizeof(struct auxtrace_start), STARTED, 0, 0, false },
+	  offsetof(struct auxtrace_setup, reserved), false, 72 },
+	{ "START", AUXTRACE_IOC_START, sizeof(struct auxtrace_start), SET_UP, 0, 0, false, 0 },
+	{ "STOP", AUXTRACE_IOC_STOP, sizeof(struct auxtrace_start), STARTED, 0, 0, false, 0 },
 	{ "PAUSE", AUXTRACE_IOC_PAUSE, sizeof(struct auxtrace_control), STARTED, 0,
-	  offsetof(struct auxtrace_control, reserved), false },
+	  offsetof(struct auxtrace_control, reserved), false, 0 },
 	{ "RESUME", AUXTRACE_IOC_RESUME, sizeof(struct auxtrace_control), STARTED, 0,
-	  offsetof(struct auxtrace_control, reserved), false },
+	  offsetof(struct auxtrace_control, reserved), false, 0 },
 	{ "STATUS", AUXTRACE_IOC_STATUS, sizeof(struct auxtrace_status), NEW, AUXTRACE_STATUS_ALL,
-	  offsetof(struct auxtrace_status, reserved), true },
+	  offsetof(struct auxtrace_status, reserved), true, 104 },
 	{ "TASK", AUXTRACE_IOC_TASK, sizeof(struct auxtrace_task), NEW, 0,
-	  offsetof(struct auxtrace_task, reserved), true },
+	  offsetof(struct auxtrace_task, reserved), true, 0 },
 	{ "PAUSE_OUTPUT", AUXTRACE_IOC_PAUSE_OUTPUT, sizeof(struct auxtrace_output), STARTED, 0,
-	  0, false },
+	  0, false, 0 },
 	{ "SNAPSHOT", AUXTRACE_IOC_SNAPSHOT, sizeof(struct auxtrace_snapshot), STARTED,
-	  AUXTRACE_SNAPSHOT_ALL, 0, true },
+	  AUXTRACE_SNAPSHOT_ALL, 0, true, 0 },
 	{ "RELEASE", AUXTRACE_IOC_RELEASE, sizeof(struct auxtrace_release), STARTED, 0,
-	  offsetof(struct auxtrace_release, cpu), false },
+	  offsetof(struct auxtrace_release, cpu), false, 0 },
 	{ "TRIGGER_ADD", AUXTRACE_IOC_TRIGGER_ADD, sizeof(struct auxtrace_trigger), SET_UP,
-	  AUXTRACE_TRIGGER_ALL, offsetof(struct auxtrace_trigger, reserved), true },
+	  AUXTRACE_TRIGGER_ALL, offsetof(struct auxtrace_trigger, reserved), true, 0 },
 	{ "TRIGGER_DEL", AUXTRACE_IOC_TRIGGER_DEL, sizeof(struct auxtrace_trigger_state), STARTED, 0,
-	  offsetof(struct auxtrace_trigger_state, reserved), true },
+	  offsetof(struct auxtrace_trigger_state, reserved), true, 0 },
 	{ "TRIGGER_READ", AUXTRACE_IOC_TRIGGER_READ, sizeof(struct auxtrace_trigger_state), STARTED,
-	  AUXTRACE_TRIGGER_REARM, offsetof(struct auxtrace_trigger_state, reserved), true },
+	  AUXTRACE_TRIGGER_REARM, offsetof(struct auxtrace_trigger_state, reserved), true, 0 },
 };
 
 #define for_each_shape(sh) \
@@ -209,7 +210,7 @@ static void every_ioctl_refuses_a_size_below_that_of_version_2_with_EINVAL(void 
 	struct fixture st;
 
 	for_each_shape(sh) {
-		const size_t small[] = { 0, 3, 4, sh->size - 1 };
+		const size_t small[] = { 0, 3, 4, (sh->first ?: sh->size) - 1 };
 
 		fixture_make(&st, sh);
 		for (size_t i = 0; i < sizeof(small) / sizeof(*small); i++) {
@@ -219,6 +220,27 @@ static void every_ioctl_refuses_a_size_below_that_of_version_2_with_EINVAL(void 
 		st.arg.size = sh->size;
 		fixture_check(&st, sh);
 	}
+}
+
+/* Where the struct has grown since; it ends where the memory does. */
+static void every_ioctl_takes_the_struct_of_version_2(void **state)
+{
+	uint8_t *two = at_guarded_page();
+	struct fixture st;
+
+	for_each_shape(sh) {
+		uint8_t *at = two + page_size - sh->first;
+
+		if (!sh->first)
+			continue;
+		fixture_make(&st, sh);
+		st.arg.size = sh->first;
+		memcpy(at, &st.arg, sh->first);
+		assert_int_equal(at_ioctl(st.session.fd, sh->nr, at), 0);
+		assert_int_equal(*(uint32_t *)at, sh->first);
+		session_close(&st.session);
+	}
+	munmap(two, 2 * page_size);
 }
 
 static void every_ioctl_accepts_a_longer_struct_whose_tail_is_zero(void **state)
@@ -394,6 +416,7 @@ int main(void)
 		vm_test(every_ioctl_refuses_a_struct_that_cannot_be_read_to_its_end_with_EFAULT),
 		vm_test(every_ioctl_that_answers_refuses_a_read_only_struct_with_EFAULT),
 		vm_test(every_ioctl_refuses_a_size_below_that_of_version_2_with_EINVAL),
+		vm_test(every_ioctl_takes_the_struct_of_version_2),
 		vm_test(every_ioctl_accepts_a_longer_struct_whose_tail_is_zero),
 		vm_test(every_ioctl_refuses_a_longer_struct_whose_tail_is_not_zero_with_E2BIG),
 		vm_test(every_ioctl_refuses_a_size_beyond_a_page_with_E2BIG),
