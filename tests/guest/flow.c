@@ -335,6 +335,9 @@ int main(int argc, char **argv)
 	if (host("log-off"))
 		return 1;
 
+	/* The recording would have the trace from the last tail on, and not know where that was. */
+	if (mode->reading == AFTER && move_tails(s, mode))
+		return fail("tails");
 	for (int i = 0; mode->reading == AFTER && i < traced_cpus(mode); i++)
 		result |= save_area(s, i, argv[3]);
 	/* The members have ended. All have the code of the first one. */
