@@ -128,7 +128,7 @@ done
 SH
 for slots in 1 4; do
 	dir=slots$slots
-	check "SIGUSR2 with $slots slots" auxtrace record -S -u --slots $slots -m 256K -C 1 \
+	check "SIGUSR2 with $slots slots" auxtrace record -S -a -u --slots $slots -m 256K -C 1 \
 		-o $dir -- sh snaps.sh $dir
 	for part in $dir/snapshot.0001 $dir/snapshot.0002 $dir/snapshot.0003 $dir; do
 		check "$part decodes" holds_trace "$part"
@@ -159,7 +159,8 @@ ls -l / > /dev/null
 signal USR1
 ls -l / > /dev/null
 SH
-check "SIGUSR2 without -S pauses" auxtrace record -u -m 64K -C 1 -o paused -- sh usr.sh
+# Of all that the CPU runs: else each turn of the command is a window.
+check "SIGUSR2 without -S pauses" auxtrace record -a -u -m 64K -C 1 -o paused -- sh usr.sh
 check "and SIGUSR1 begins a second window" figures paused windows -eq 2
 
 # ---- a full area ------------------------------------------------------------------
@@ -180,22 +181,22 @@ signal PIPE
 [ $# -eq 0 ] || signal "$1"
 ls / > /dev/null
 SH
-check "--full=wait" auxtrace record -u -m 16K -C 1 -o wait -- sh fill.sh
+check "--full=wait" auxtrace record -a -u -m 16K -C 1 -o wait -- sh fill.sh
 check "lost trace and counts it" figures wait gaps_full -ge 1
 check "and continued" figures wait windows -ge 2
 # taken: the bytes that the stopped recorder has written; its tail is not behind them.
 : > watched
 until grep -qs '^State:.*T' "/proc/$(pidof auxtrace)/status"; do sleep 0.01; done &&
 	wc -c < stop/cpu1.aux > taken &
-check "--full=stop" auxtrace record --full=stop -u -m 16K -C 1 -o stop -- sh fill.sh
+check "--full=stop" auxtrace record -a --full=stop -u -m 16K -C 1 -o stop -- sh fill.sh
 wait $!
 rm watched
 check "one gap" figures stop gaps_full -eq 1
 check "and nothing after it" figures stop windows -eq 1
 check "at most an area's size beyond what was taken" figures stop produced -le $((16384 + $(cat taken)))
-check "--full=stop, and SIGUSR1" auxtrace record --full=stop -u -m 16K -C 1 -o usr1 -- sh fill.sh USR1
+check "--full=stop, and SIGUSR1" auxtrace record -a --full=stop -u -m 16K -C 1 -o usr1 -- sh fill.sh USR1
 check "begins a second window" figures usr1 windows -eq 2
-check "--full=auto --data-backward" auxtrace record --full=auto --data-backward -u -m 16K -C 1 \
+check "--full=auto --data-backward" auxtrace record -a --full=auto --data-backward -u -m 16K -C 1 \
 	-o auto -- sh fill.sh
 check "lost trace and counts it" figures auto gaps_full -ge 1
 check "and continued" figures auto windows -ge 2
