@@ -582,7 +582,7 @@ struct auxtrace_start {
 /* The inhibit mask: the reasons why the hardware of a channel must be off. */
 #define AUXTRACE_INHIBIT_USER	 (1u << 0)	/* PAUSE, or SETUP_PAUSED */
 #define AUXTRACE_INHIBIT_TRIGGER (1u << 1)	/* a trigger's PAUSE, or SETUP_TRIGGER_PAUSED */
-#define AUXTRACE_INHIBIT_TASK	 (1u << 2)	/* the CPU runs no member; off or stopped: it ran none */
+#define AUXTRACE_INHIBIT_TASK	 (1u << 2)	/* task scope: the CPU runs no member, or ran none at STOP */
 #define AUXTRACE_INHIBIT_FULL	 (1u << 3)	/* full: the reader must move its tail */
 #define AUXTRACE_INHIBIT_FROZEN	 (1u << 4)	/* a trigger's FREEZE, until RESUME */
 #define AUXTRACE_INHIBIT_SETUP	 (1u << 5)	/* the session is not started */
