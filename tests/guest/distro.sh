@@ -16,7 +16,7 @@ whole()
 {
 	dir=$1
 	shift
-	auxtrace record -m 64M -o "$dir" -- "$@" || return
+	auxtrace record -a -m 64M -o "$dir" -- "$@" || return
 	adds_up "$dir" && [ "$(account "$dir" gaps)" -eq 0 ]
 }
 

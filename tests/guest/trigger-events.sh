@@ -119,13 +119,13 @@ from_to()
 
 sleeping='syscall:clock_nanosleep:enter=resume,pid=command'
 awake='syscall:clock_nanosleep:exit=pause,pid=command'
-check "a trigger for all CPUs" record together -C 0-1 --start-paused --on "$sleeping,all-cpus" \
+check "a trigger for all CPUs" record together -a -C 0-1 --start-paused --on "$sleeping,all-cpus" \
 	--on "$awake,all-cpus" -- usleep 20000
 check "decodes" decodes together
 check "CPU 0 followed" from_to 0 1
 check "CPU 1 followed" from_to 1 1
 check "there are no other windows" windows 2
-check "a trigger for one CPU" record alone -C 0-1 --start-paused --on "$sleeping" --on "$awake" -- usleep 20000
+check "a trigger for one CPU" record alone -a -C 0-1 --start-paused --on "$sleeping" --on "$awake" -- usleep 20000
 check "decodes" decodes alone
 check "the other CPU was not traced" windows 1
 
@@ -195,7 +195,7 @@ frozen()
 	done
 }
 
-check "a flight recorder of two CPUs" record flight -C 0-1 -S -m 64K --on 'syscall:chdir:exit=freeze' -- sh -c '
+check "a flight recorder of two CPUs" record flight -a -C 0-1 -S -m 64K --on 'syscall:chdir:exit=freeze' -- sh -c '
 	while :; do :; done &
 	cd /
 	until [ -e /out/flight/snapshot.0001/meta ]; do usleep 10000; done
