@@ -197,10 +197,10 @@ err_cpus:
  *
  * Return: 0, or an errno, after which the session is as it was: -EEXIST not the first SETUP;
  * -EINVAL @data or its config is invalid; -EFAULT a bad pointer to the CPU set; -EACCES no
- * CAP_PERFMON; -ENODEV no such trace PMU here, or a CPU is offline; -EOPNOTSUPP the trace PMU
- * of a CPU cannot do what config says; -ESRCH no such thread; -ENXIO it is a kernel thread, and only
- * user code is to be traced; -ENOENT this kernel lacks a tracepoint; -ENOMEM out of memory, or beyond RLIMIT_MEMLOCK; -EINTR a fatal
- * signal.
+ * CAP_PERFMON; -ENODEV no such trace PMU here, or a CPU is offline; -EOPNOTSUPP the trace PMU of a
+ * CPU cannot do what config says; -ESRCH no such thread; -ENXIO it is a kernel thread, and only
+ * user code is to be traced; -ENOENT this kernel lacks a tracepoint; -ENOMEM out of memory, or
+ * beyond RLIMIT_MEMLOCK; -EINTR a fatal signal.
  */
 int auxt_setup(struct auxt_session *session, void *data)
 {

@@ -81,7 +81,6 @@ static size_t hit_carry_out(struct auxt_trigger *t, struct auxt_channel *ch, u64
 	/* Another CPU may add or remove CLOCK. */
 	u32 is = READ_ONCE(t->is);
 	u64 since = 0, at = 0;
-
 	bool ours = ch && ch->triggers == t->set;
 	bool outside = is & TRIGGER_IS_OF_MEMBERS && ours &&
 		       auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_TASK;

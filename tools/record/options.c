@@ -23,8 +23,10 @@ static void complete_scope(struct record_options *r)
 
 	if (r->all + !!r->pid + !!r->tid > 1)
 		die(EXIT_USAGE, "-a, -p and -t exclude each other: what is to be traced?");
-	r->scope = r->all || !(r->pid || r->tid || r->argv) ? SCOPE_ALL : r->pid || r->tid ? SCOPE_TASK :
-		   SCOPE_COMMAND;
+	if (r->pid || r->tid)
+		r->scope = SCOPE_TASK;
+	else
+		r->scope = r->argv && !r->all ? SCOPE_COMMAND : SCOPE_ALL;
 	if (r->tid)
 		o->flags |= AUXTRACE_SETUP_THREAD;
 	else if (r->scope != SCOPE_ALL)
