@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "lib/clock.h"
 #include "lib/tool.h"
+#include "perf_ring.h"
 #include "sideband.h"
 
 #define DATA_PAGES	32	/* a record is some 100 bytes, and they are rare */
@@ -45,8 +45,7 @@ union record {
 };
 
 struct ring {			/* of a CPU */
-	int fd;
-	struct perf_event_mmap_page *page;
+	struct perf_ring perf;
 	uint64_t tail, head;
 	bool has_next;
 	union record next;	/* at @tail */
@@ -55,7 +54,6 @@ struct ring {			/* of a CPU */
 struct sideband {
 	struct auxtrace_info info;
 	int epoll;
-	size_t page_size;
 	unsigned int count;
 	struct ring *ring;	/* one for each CPU */
 };
@@ -80,17 +78,10 @@ static int open_ring(struct sideband *w, int cpu)
 	struct epoll_event event = { .events = EPOLLIN };
 	struct ring *r = &w->ring[w->count];
 
-	r->fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-	if (r->fd < 0)
+	if (perf_ring_open(&r->perf, &attr, cpu, DATA_PAGES))
 		return -1;
 	w->count++;
-	r->page = mmap(NULL, (1 + DATA_PAGES) * w->page_size, PROT_READ | PROT_WRITE, MAP_SHARED,
-		       r->fd, 0);
-	if (r->page == MAP_FAILED) {
-		r->page = NULL;
-		return -1;
-	}
-	return epoll_ctl(w->epoll, EPOLL_CTL_ADD, r->fd, &event);
+	return epoll_ctl(w->epoll, EPOLL_CTL_ADD, r->perf.fd, &event);
 }
 
 struct sideband *sideband_open(const struct auxtrace_info *info)
@@ -103,7 +94,6 @@ struct sideband *sideband_open(const struct auxtrace_info *info)
 		return NULL;
 	w = xcalloc(1, sizeof(*w));
 	w->info = *info;
-	w->page_size = sysconf(_SC_PAGESIZE);
 	w->ring = xcalloc(auxtrace_cpus_count(cpus), sizeof(*w->ring));
 	w->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (w->epoll < 0)
@@ -127,20 +117,6 @@ int sideband_fd(const struct sideband *w)
 	return w->epoll;
 }
 
-/* Copy a record, which may wrap at the ring's end. */
-static void copy_record(const struct sideband *w, const struct ring *r, uint64_t at, void *to,
-			size_t size)
-{
-	const char *data = (const char *)r->page + w->page_size;
-	size_t ring_size = DATA_PAGES * w->page_size;
-	size_t first = ring_size - at % ring_size;
-
-	if (first > size)
-		first = size;
-	memcpy(to, data + at % ring_size, first);
-	memcpy((char *)to + first, data, size - first);
-}
-
 static void note_mapping(const struct mmap_record *rec, struct auxtrace_recording *recording)
 {
 	/* perf reports an exec at its begin. The vdso is mapped last: read the mappings again. */
@@ -159,11 +135,7 @@ static uint64_t to_tsc(const struct sideband *w, uint64_t ns)
 {
 	const struct auxtrace_info *info = &w->info;
 
-	if (!info->out_time_mult)
-		return 0;
-	/* time_zero is modulo 2^64: it is below zero if the TSC did not begin with the kernel. */
-	return ((unsigned __int128)(ns - info->out_time_zero) << info->out_time_shift) /
-	       info->out_time_mult;
+	return clock_to_tsc(ns, info->out_time_zero, info->out_time_mult, info->out_time_shift);
 }
 
 static uint64_t time_of(const union record *rec)
@@ -200,15 +172,15 @@ static void handle(const struct sideband *w, const union record *rec,
 }
 
 /* Copy the ring's next record to r->next. */
-static void read_next(const struct sideband *w, struct ring *r)
+static void read_next(struct ring *r)
 {
 	union record *rec = &r->next;
 
 	r->has_next = r->tail < r->head;
 	if (!r->has_next)
 		return;
-	copy_record(w, r, r->tail, &rec->header, sizeof(rec->header));
-	copy_record(w, r, r->tail, rec, rec->header.size);
+	perf_ring_copy(&r->perf, r->tail, &rec->header, sizeof(rec->header));
+	perf_ring_copy(&r->perf, r->tail, rec, rec->header.size);
 	rec->bytes[rec->header.size] = 0;
 }
 
@@ -233,10 +205,9 @@ unsigned long sideband_drain(struct sideband *w, struct auxtrace_recording *reco
 
 	for (unsigned int i = 0; i < w->count; i++) {
 		r = &w->ring[i];
-		r->tail = r->page->data_tail;
-		/* Acquire: records below the head are complete. Partner: perf's barrier before its store. */
-		r->head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
-		read_next(w, r);
+		r->tail = r->perf.page->data_tail;
+		r->head = perf_ring_head(&r->perf);
+		read_next(r);
 	}
 	while ((r = earliest(w))) {
 		if (r->next.header.type == PERF_RECORD_LOST)
@@ -244,11 +215,10 @@ unsigned long sideband_drain(struct sideband *w, struct auxtrace_recording *reco
 		else
 			handle(w, &r->next, recording);
 		r->tail += r->next.header.size;
-		read_next(w, r);
+		read_next(r);
 	}
 	for (unsigned int i = 0; i < w->count; i++)
-		/* Release: all reads come before this store. Partner: perf's control dependency on it. */
-		__atomic_store_n(&w->ring[i].page->data_tail, w->ring[i].tail, __ATOMIC_RELEASE);
+		perf_ring_consume(&w->ring[i].perf, w->ring[i].tail);
 	return lost;
 }
 
@@ -256,11 +226,8 @@ void sideband_close(struct sideband *w)
 {
 	if (!w)
 		return;
-	for (unsigned int i = 0; i < w->count; i++) {
-		if (w->ring[i].page)
-			munmap(w->ring[i].page, (1 + DATA_PAGES) * w->page_size);
-		close(w->ring[i].fd);
-	}
+	for (unsigned int i = 0; i < w->count; i++)
+		perf_ring_close(&w->ring[i].perf);
 	if (w->epoll >= 0)
 		close(w->epoll);
 	free(w->ring);

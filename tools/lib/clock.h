@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The TSC and perf's clock, by the numbers that perf publishes for it (<linux/perf_event.h>,
+ * cap_user_time_zero): ns = zero + (tsc * mult >> shift). @mult is 0 if that clock does not follow the TSC.
+ */
+#ifndef CLOCK_H
+#define CLOCK_H
+
+#include <stdint.h>
+
+static inline uint64_t clock_to_ns(uint64_t tsc, uint64_t zero, uint32_t mult, uint32_t shift)
+{
+	return zero + (uint64_t)(((unsigned __int128)tsc * mult) >> shift);
+}
+
+/* 0 if @mult is. */
+static inline uint64_t clock_to_tsc(uint64_t ns, uint64_t zero, uint32_t mult, uint32_t shift)
+{
+	/* @zero is modulo 2^64: it is below zero if the TSC did not begin with the kernel. */
+	return mult ? ((unsigned __int128)(ns - zero) << shift) / mult : 0;
+}
+
+#endif
