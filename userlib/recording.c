@@ -9,6 +9,7 @@
 
 #include "internal.h"
 #include "recording.h"
+#include "thread_names.h"
 
 static void free_recording(struct auxtrace_recording *rec)
 {
@@ -43,7 +44,12 @@ static struct auxtrace_recording *create(struct auxtrace_session *s, const char 
 	rec->writer = aux_writer_new(s->info.out_page_size);
 	if (!rec->writer || files_open(&rec->files, rec->writer, s, AT_FDCWD, dir))
 		goto err_free;
+	if (thread_names_write(rec->files.dirfd))
+		goto err_remove;
 	return rec;
+
+err_remove:
+	files_remove(&rec->files, AT_FDCWD);
 
 err_free:
 	err = errno;

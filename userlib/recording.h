@@ -23,6 +23,7 @@ struct auxtrace_recording {
 	void (*on_cut)(void *arg); /* adds reports of tasks; NULL: nothing does */
 	void *on_cut_arg;
 	struct kernel_code *kernel; /* as the recording began; NULL: not known */
+	uint64_t kcore_time;	/* when kcore was written, in the session's clock; 0: not yet */
 	unsigned int snapshots;	/* complete ones */
 };
 

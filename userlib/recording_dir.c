@@ -19,7 +19,7 @@ static bool has_suffix(const char *name, const char *suffix)
 
 static bool is_recording_file(const char *name)
 {
-	static const char *const plain[] = { "meta", "kcore", "kcore.changes", "kallsyms", "modules" };
+	static const char *const plain[] = { "meta", "kcore", "kcore.changes", "kallsyms", "modules", "threads" };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(plain); i++)
 		if (!strcmp(name, plain[i]))
@@ -28,7 +28,7 @@ static bool is_recording_file(const char *name)
 		return isdigit((unsigned char)name[5]);
 	return !strncmp(name, "cpu", 3) && isdigit((unsigned char)name[3]) &&
 	       (has_suffix(name, ".aux") || has_suffix(name, ".data") ||
-		has_suffix(name, ".samples"));
+		has_suffix(name, ".samples") || has_suffix(name, ".side"));
 }
 
 static bool is_snapshot(const char *name)

@@ -11,9 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <x86intrin.h>
 
 #include "internal.h"
 #include "recording.h"
+#include "thread_names.h"
 
 /* What was running before the snapshot paused it. */
 struct before {
@@ -164,8 +166,10 @@ static int link_kernel(struct auxtrace_recording *rec, struct files *files)
 	if (!(rec->session->setup.flags & AUXTRACE_SETUP_KERNEL))
 		return 0;
 	/* auxtrace_recording_finish() reports errors of this. */
-	if (!rec->snapshots)
+	if (!rec->snapshots) {
 		kernel_record(rec->files.dirfd, rec->kernel, &changes);
+		rec->kcore_time = __rdtsc();
+	}
 	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
 		char to[32];
 
@@ -199,7 +203,7 @@ static int write_snapshot(struct auxtrace_recording *rec, struct files *files)
 		return fail(ENOMEM, "no memory for the cuts of a snapshot");
 	ret = cut_and_write(rec, files, cuts) ||
 	      task_list_write(rec->tasks, files->dirfd, last_cut(rec, cuts)) ||
-	      link_kernel(rec, files) || files_flush(files) || write_meta(rec, files, cuts, NULL);
+	      thread_names_write(files->dirfd) || link_kernel(rec, files) || files_flush(files) || write_meta(rec, files, cuts, NULL);
 	free(cuts);
 	return ret ? -1 : 0;
 }

@@ -18,6 +18,7 @@
 #include "record/child.h"
 #include "record/control.h"
 #include "record/options.h"
+#include "record/side_files.h"
 #include "source/source.h"
 
 #define EXIT_FAILED	125
@@ -31,8 +32,10 @@ struct record {
 	struct record_options o;
 	struct control *control;
 	int snapshots;
+	int side_snapshot;	/* the newest snapshot that has its side files */
 	struct auxtrace_session *session;
 	struct notes notes;
+	struct side_files *side; /* NULL: perf refuses */
 	struct child child;
 	bool started;		/* child_start() was called: it leaves nothing behind if it fails */
 	int signals;		/* signalfd */
@@ -93,9 +96,18 @@ static bool resume(struct record *r)
 	return !auxtrace_resume(r->session);
 }
 
-static void handle_cut(void *notes)
+/* A snapshot is cut, or its processes have been read. */
+static void handle_cut(void *context)
 {
-	notes_reports(notes);
+	struct record *r = context;
+	char dir[4200];
+
+	notes_reports(&r->notes);
+	if (!r->side || r->side_snapshot > r->snapshots)
+		return;
+	r->side_snapshot = r->snapshots + 1;
+	snprintf(dir, sizeof(dir), "%s/snapshot.%04d", r->o.dir, r->side_snapshot);
+	side_files_write(r->side, dir);
 }
 
 static bool take_snapshot(struct record *r)
@@ -104,6 +116,7 @@ static bool take_snapshot(struct record *r)
 
 	if (n < 0) {
 		say("no snapshot: %s", auxtrace_error());
+		r->side_snapshot = r->snapshots;
 		return false;
 	}
 	r->snapshots = n;
@@ -263,6 +276,7 @@ static void loop(struct record *r)
 		{ .fd = trace },
 		{ .fd = r->notes.sideband ? sideband_fd(r->notes.sideband) : -1, .events = POLLIN },
 		{ .fd = r->control ? control_fd(r->control) : -1, .events = POLLIN },
+		{ .fd = r->side ? side_files_fd(r->side) : -1, .events = POLLIN },
 	};
 
 	for (;;) {
@@ -309,6 +323,10 @@ static void loop(struct record *r)
 		}
 		if (fds[2].revents & POLLIN)
 			notes_reports(&r->notes);
+		if (fds[4].revents & POLLIN && side_files_drain(r->side, r->o.dir)) {
+			r->failed = true;
+			break;
+		}
 		if (fds[1].revents & POLLPRI)
 			handle_freeze(r);
 		if (fds[1].revents & POLLIN)
@@ -370,6 +388,17 @@ static void tell_lost_members(const struct record *r)
 		    (uint64_t)status.out_members_lost);
 }
 
+static void finish_side(struct record *r)
+{
+	if (!r->side)
+		return;
+	if (side_files_drain(r->side, r->o.dir) || side_files_write(r->side, r->o.dir))
+		r->failed = true;
+	if (side_files_lost(r->side))
+		say("perf lost %lu records for the side files: the names of threads and who ran may be wrong there",
+		    side_files_lost(r->side));
+}
+
 static int finish(struct record *r)
 {
 	struct auxtrace_totals totals;
@@ -385,6 +414,7 @@ static int finish(struct record *r)
 	if (r->notes.lost)
 		say("perf lost %lu records about processes: some code may be unknown",
 		    r->notes.lost);
+	finish_side(r);
 	/* Processes that began meanwhile and are not children of the command. */
 	if (auxtrace_recording_add_all_tasks(r->notes.recording) < 0)
 		say("%s", auxtrace_error());
@@ -401,6 +431,7 @@ static void release(struct record *r)
 {
 	control_close(r->control);
 	sideband_close(r->notes.sideband);
+	side_files_close(r->side);
 	auxtrace_close(r->session);
 	trigger_options_free(&r->o.triggers);
 	if (r->signals >= 0)
@@ -444,6 +475,22 @@ static int set_up(struct record *r, struct auxtrace_info *info)
 	return fail_record(r);
 }
 
+/* What perf says of processes, threads and code. A recording is as good without, but for that. */
+static void open_sideband(struct record *r, const struct auxtrace_info *info)
+{
+	const struct auxtrace_options *o = &r->o.session;
+	bool switches = !(o->records & AUXTRACE_WANT_SWITCH);
+
+	r->notes.sideband = sideband_open(info);
+	if (r->notes.sideband)
+		r->side = side_files_open(switches ? auxtrace_cpus(r->session) : NULL,
+					  o->flags & AUXTRACE_SETUP_KERNEL || !(o->flags & AUXTRACE_SETUP_USER),
+					  o->flags & AUXTRACE_SETUP_OVERWRITE);
+	if (!r->side)
+		say("perf does not report processes (%s): code that is unmapped before the end will be unknown, and so will the names of some threads",
+		    strerror(errno));
+}
+
 static int run(struct record *r)
 {
 	struct auxtrace_info info;
@@ -468,10 +515,7 @@ static int run(struct record *r)
 	ret = set_up(r, &info);
 	if (ret)
 		return ret;
-	r->notes.sideband = sideband_open(&info);
-	if (!r->notes.sideband)
-		say("perf does not report processes (%s): code that is unmapped before the end will be unknown",
-		    strerror(errno));
+	open_sideband(r, &info);
 	if (r->o.argv) {
 		r->started = true;
 		ret = child_start(&r->child, r->o.argv[0], place(r, &theirs));
@@ -487,7 +531,7 @@ static int run(struct record *r)
 	if (!r->notes.recording || auxtrace_recording_add_all_tasks(r->notes.recording) < 0 ||
 	    auxtrace_start(r->session))
 		return fail_record(r);
-	auxtrace_recording_on_cut(r->notes.recording, handle_cut, &r->notes);
+	auxtrace_recording_on_cut(r->notes.recording, handle_cut, r);
 	if (r->o.argv)
 		child_continue(&r->child);
 	loop(r);

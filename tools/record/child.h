@@ -21,7 +21,7 @@
 struct notes {
 	struct auxtrace_recording *recording; /* NULL: there is none yet, and nothing is recorded */
 	struct sideband *sideband;	/* NULL: not available */
-	unsigned long lost;		/* records that perf lost */
+	unsigned long lost;		/* records of it that perf lost */
 };
 
 struct child {

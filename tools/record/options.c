@@ -43,8 +43,11 @@ static void complete_data(struct record_options *r)
 	struct auxtrace_options *o = &r->session;
 	uint64_t samples = SAMPLES_KEPT * trigger_options_sample_size(&r->triggers);
 
-	if (!o->data_size && o->records)
+	if (!o->data_size && r->switches)
 		die(EXIT_USAGE, "--switches: they go to the data ring, of which --data-size 0 makes none");
+	/* Where they would push out records of windows, perf has a ring of its own for them. */
+	if (r->switches || (o->data_size == UNSET_SIZE && !(o->flags & AUXTRACE_SETUP_DATA_OVERWRITE)))
+		o->records = AUXTRACE_WANT_DEFAULT | AUXTRACE_WANT_SWITCH;
 	if (o->data_size != UNSET_SIZE)
 		return;
 	o->data_size = o->records || r->scope != SCOPE_ALL ? DATA_OF_SWITCHES : DEFAULT_DATA;
@@ -65,7 +68,6 @@ static void complete(struct record_options *r)
 	if (r->start_paused && r->triggers.count && !trigger_options_have(&r->triggers, AUXTRACE_ACTION_RESUME))
 		die(EXIT_USAGE, "--start-paused: no --on resumes, so that nothing would be traced");
 	complete_scope(r);
-	complete_data(r);
 	if (r->flight) {
 		o->flags |= AUXTRACE_SETUP_OVERWRITE;
 		if (!o->slots)
@@ -74,6 +76,7 @@ static void complete(struct record_options *r)
 	/* The record of a sample in a slot must not be overwritten before the slot is released. */
 	if (o->flags & AUXTRACE_SETUP_OVERWRITE && !r->keep && o->data_size && !trigger_options_sample_size(&r->triggers))
 		o->flags |= AUXTRACE_SETUP_DATA_OVERWRITE;
+	complete_data(r);
 	if (o->slots > 1) {
 		if (!(o->flags & AUXTRACE_SETUP_OVERWRITE))
 			die(EXIT_USAGE, "--slots is for snapshots of the newest data: it needs --overwrite or --snapshot");
@@ -120,13 +123,15 @@ static void usage(FILE *f)
 	      "                        stop: stay off until SIGUSR1 or the command resume\n"
 	      "      --watermark SIZE  wake the reader at this many bytes (default: half of -m)\n"
 	      "      --data-size SIZE  bytes of data ring for each CPU: records of windows and\n"
-	      "                        losses (64K); 0: none\n"
+	      "                        losses, switches (1M; 64K where new records replace the\n"
+	      "                        oldest); 0: none\n"
 	      "      --data-overwrite  new records replace the oldest (the default with --overwrite,\n"
 	      "                        except where --on takes samples)\n"
 	      "      --data-keep       keep unread records, also with --overwrite\n"
 	      "      --data-backward   write the data ring from its end to its start\n"
-	      "      --switches        also record each context switch of a traced CPU, which\n"
-	      "                        auxtrace dump shows (then --data-size is 1M by default)\n"
+	      "      --switches        record each context switch of a traced CPU in the data ring (the\n"
+	      "                        default without --data-size, unless new records replace the\n"
+	      "                        oldest); else perf records them, in a ring of its own\n"
 	      "      --control HOW     take commands: fifo:CTL[,ACK], fd:CTL[,ACK], the path of a FIFO,\n"
 	      "                        or the path of a socket to create. Commands, a line each:\n"
 	      "                        pause, resume, snapshot, stop, status, ping (disable, enable)\n"
@@ -240,7 +245,7 @@ int record_options_parse(struct record_options *r, int argc, char **argv)
 			o->flags |= AUXTRACE_SETUP_DATA_BACKWARD;
 			break;
 		case SWITCHES:
-			o->records = AUXTRACE_WANT_DEFAULT | AUXTRACE_WANT_SWITCH;
+			r->switches = true;
 			break;
 		case CONTROL:
 			r->control = optarg;

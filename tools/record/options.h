@@ -27,6 +27,7 @@ struct record_options {
 	const char *control;	/* --control, or NULL */
 	bool flight;		/* --snapshot: SIGUSR2 takes a snapshot */
 	bool keep;		/* --data-keep: do not overwrite records in overwrite mode */
+	bool switches;		/* --switches: context switches go to the data ring in any case */
 	bool start_paused;	/* until a trigger resumes it; without triggers, a signal */
 	struct trigger_options triggers;	/* triggers */
 };
