@@ -6,13 +6,15 @@
 #include <stdlib.h>
 
 #include "cmd.h"
+#include "decode/stacks.h"
 #include "decode/views.h"
 #include "source/source.h"
 
 /* Of more address spaces only the number is reported. */
 #define MAX_NAMED	10
 
-static void summary(const struct flow *f, const struct source *source, bool samples)
+static void summary(const struct flow_sum *f, const struct code_image *code, const struct source *source,
+		    bool samples)
 {
 	if (source->summarize)
 		source->summarize(f);
@@ -39,9 +41,9 @@ static void summary(const struct flow *f, const struct source *source, bool samp
 	}
 	if (f->nr_skipped > MAX_NAMED)
 		say("and of %zu more address spaces", f->nr_skipped - MAX_NAMED);
-	if (code_changes(f->code))
-		say("the kernel's code changed at %zu places during the recording (the file kcore.changes): what ran there before is decoded as it was at the end",
-		    code_changes(f->code));
+	if (code_changes(code))
+		say("the kernel's code changed at %zu places during the recording (the file kcore.changes), and perf did not report when: what ran there before is decoded as it was at the end",
+		    code_changes(code));
 	if (f->unsynced)
 		say("%" PRIu64 " bytes %s (%s begins anywhere)", f->unsynced, source->unsynced,
 		    samples ? "a sample" : "an overwrite recording");
@@ -65,6 +67,89 @@ static void usage(FILE *f)
 	      "be read; 2 wrong usage.\n", f);
 }
 
+struct script {
+	struct view *view;	/* NULL: calls */
+	int cpu;		/* -1: all */
+	const struct source *source;
+	const struct meta *meta;
+	struct side side;
+	struct threads threads;
+	struct stacks stacks;
+	struct flow_sum sum;
+	struct flow *flow;	/* of each CPU that is wanted */
+	unsigned int nr_flows;
+};
+
+static void begin_flow(struct script *s, struct flow *f, const struct meta_cpu *cpu)
+{
+	flow_begin(f, cpu);
+	s->source->begin(f);
+}
+
+/* False: that was all of it. */
+static bool step_flow(struct script *s, struct flow *f)
+{
+	flow_resume(f);
+	if (s->source->step(f))
+		return true;
+	s->source->end(f);
+	flow_end(f);
+	return false;
+}
+
+static struct flow *earliest(const struct script *s)
+{
+	struct flow *found = NULL;
+
+	for (unsigned int i = 0; i < s->nr_flows; i++) {
+		struct flow *f = &s->flow[i];
+
+		if (f->cpu && (!found || f->turn_tsc < found->turn_tsc))
+			found = f;
+	}
+	return found;
+}
+
+/* The turns of threads on all CPUs, in the order of time: a thread may go from CPU to CPU. */
+static void decode_turns(struct script *s)
+{
+	struct flow *f;
+
+	while ((f = earliest(s)))
+		step_flow(s, f);
+}
+
+static void decode_cpus(struct script *s)
+{
+	for (unsigned int i = 0; i < s->nr_flows; i++)
+		while (step_flow(s, &s->flow[i]))
+			;
+}
+
+/* The flows of the CPUs that are wanted, each as @pattern is but for its view. */
+static void decode(struct script *s, const struct flow *pattern)
+{
+	s->flow = xcalloc(s->meta->nr_cpus, sizeof(*s->flow));
+	for (unsigned int i = 0; i < s->meta->nr_cpus; i++) {
+		const struct meta_cpu *cpu = &s->meta->cpu[i];
+		struct flow *f = &s->flow[s->nr_flows];
+
+		if (s->cpu >= 0 && cpu->cpu != (unsigned int)s->cpu)
+			continue;
+		s->nr_flows++;
+		*f = *pattern;
+		f->view = s->view ?: calls_view(&s->stacks);
+		begin_flow(s, f, cpu);
+	}
+	if (s->view || pattern->samples)
+		decode_cpus(s);
+	else
+		decode_turns(s);
+	for (unsigned int i = 0; !s->view && i < s->nr_flows; i++)
+		free(s->flow[i].view);
+	free(s->flow);
+}
+
 int cmd_script(int argc, char **argv)
 {
 	enum { CALLS = 256, SYMFS };
@@ -80,36 +165,34 @@ int cmd_script(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
-	const char *dir, *symfs = "";
-	struct flow flow = { .view = calls_view() };
-	uint64_t window = 0;
-	bool found = false, samples = false;
-	const struct source *source;
+	struct script s = { .cpu = -1 };
+	struct flow pattern = { .side = &s.side, .threads = &s.threads, .sum = &s.sum };
+	const char *symfs = "";
 	struct meta *meta;
-	int cpu = -1, c;
+	int c;
 
 	while ((c = getopt_long(argc, argv, "C:w:ibesh", options, NULL)) != -1) {
 		switch (c) {
 		case 'C':
-			cpu = parse_number("--cpu", optarg, 0, MAX_CPU);
+			s.cpu = parse_number("--cpu", optarg, 0, MAX_CPU);
 			break;
 		case 'w':
-			window = parse_number("--window", optarg, 1, UINT64_MAX);
+			pattern.window = parse_number("--window", optarg, 1, UINT64_MAX);
 			break;
 		case CALLS:
-			flow.view = calls_view();
+			s.view = NULL;
 			break;
 		case 'i':
-			flow.view = insn_view();
+			s.view = insn_view();
 			break;
 		case 'b':
-			flow.view = branches_view();
+			s.view = branches_view();
 			break;
 		case 'e':
-			flow.view = errors_view();
+			s.view = errors_view();
 			break;
 		case 's':
-			samples = true;
+			pattern.samples = true;
 			break;
 		case SYMFS:
 			symfs = optarg;
@@ -122,33 +205,29 @@ int cmd_script(int argc, char **argv)
 			return EXIT_USAGE;
 		}
 	}
-	if (samples && window)
+	if (pattern.samples && pattern.window)
 		die(EXIT_USAGE, "--samples and --window: a sample may reach over several windows");
-	dir = meta_argument(argc, argv);
+	pattern.dir = meta_argument(argc, argv);
 	setvbuf(stdout, NULL, _IOFBF, 1 << 20);
-	meta = meta_read(dir);
-	flow.meta = meta;
-	source = source_of_recording(meta, dir);
-	if (flow.view->branch && source->no_branches)
-		die(EXIT_USAGE, "--branches: %s %s", dir, source->no_branches);
-	flow.code = code_open(dir, symfs);
-	for (unsigned int i = 0; i < meta->nr_cpus; i++) {
-		if (cpu >= 0 && meta->cpu[i].cpu != (unsigned int)cpu)
-			continue;
-		found = true;
-		if (samples)
-			source->decode_samples(&flow, dir, &meta->cpu[i]);
-		else
-			source->decode(&flow, dir, &meta->cpu[i], window);
-	}
-	if (!found)
-		die(1, "CPU %d is not in %s", cpu, dir);
-	if (window && !flow.bytes && !flow.windows)
-		die(1, "window %" PRIu64 " is not in %s", window, dir);
-	summary(&flow, source, samples);
-	c = flow.errors ? 1 : 0;
-	flow_free(&flow);
-	code_close(flow.code);
+	s.meta = pattern.meta = meta = meta_read(pattern.dir);
+	s.source = source_of_recording(meta, pattern.dir);
+	if (s.view && s.view->branch && s.source->no_branches)
+		die(EXIT_USAGE, "--branches: %s %s", pattern.dir, s.source->no_branches);
+	side_read(&s.side, pattern.dir, meta);
+	pattern.code = code_open(pattern.dir, meta, symfs, &s.side);
+	threads_read(&s.threads, pattern.dir, &s.side);
+	decode(&s, &pattern);
+	if (!s.nr_flows)
+		die(1, "CPU %d is not in %s", s.cpu, pattern.dir);
+	if (pattern.window && !s.sum.bytes && !s.sum.windows)
+		die(1, "window %" PRIu64 " is not in %s", pattern.window, pattern.dir);
+	summary(&s.sum, pattern.code, s.source, pattern.samples);
+	c = s.sum.errors ? 1 : 0;
+	flow_sum_free(&s.sum);
+	stacks_free(&s.stacks);
+	threads_free(&s.threads);
+	code_close(pattern.code);
+	side_free(&s.side);
 	meta_free(meta);
 	if (fflush(stdout) || ferror(stdout))
 		die(1, "cannot write the output");

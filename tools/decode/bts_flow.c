@@ -30,8 +30,10 @@ struct bts_flow {
 	size_t count, space;
 	size_t stop;		/* instructions up to the first that may stop tracing; 0: none */
 	uint64_t at;		/* target of the last branch */
+	uint64_t before;	/* TSC behind the current branch; 0: not known */
 	uint64_t abort;		/* target of the last XBEGIN, for its abort */
 	bool known;		/* @at is valid */
+	bool one_thread;	/* the window is of one thread */
 	bool skipping;		/* a skip of code that is not in the recording was emitted */
 };
 
@@ -141,6 +143,16 @@ static enum found walk(struct bts_flow *b, uint64_t goal, enum pt_insn_class gat
 	return ip == goal ? FOUND : FOUND_NO_WAY;
 }
 
+/* The kernel switches to another thread. */
+static void emit_switch(struct bts_flow *b)
+{
+	struct flow *f = b->f;
+	size_t run = runs_after_switch(&f->runs, f->run, f->switched, f->tsc, b->before ?: UINT64_MAX);
+
+	f->switched = true;
+	flow_emit_run(f, run);
+}
+
 /* Emit the first @count instructions of the block. */
 static void emit_insns(struct bts_flow *b, size_t count)
 {
@@ -149,7 +161,9 @@ static void emit_insns(struct bts_flow *b, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		flow_emit_enable(f, b->block[i].pt.ip, false);
 		b->skipping = false;
-		f->instructions++;
+		f->sum->instructions++;
+		if (b->block[i].pt.ip == f->switch_ip)
+			emit_switch(b);
 		f->view->insn(f->view, f, &b->block[i].pt);
 	}
 }
@@ -274,7 +288,7 @@ static void take_branch(struct bts_flow *b, struct branch *branch, uint64_t posi
 	if (goes(b, insn, branch->to)) {
 		branch->instructions++;
 		branch->bytes += insn->pt.size;
-		f->instructions++;
+		f->sum->instructions++;
 		f->view->insn(f->view, f, &insn->pt);
 	} else if (code_is_entry(f->code, branch->to, true) || (b->abort && branch->to == b->abort)) {
 		emit_async(b, branch);
@@ -313,6 +327,54 @@ static void take_entry_from_user(struct bts_flow *b, const struct branch *branch
 	flow_emit_enable(b->f, branch->to, false);
 }
 
+/* The index of thread @tid, which was switched to or from about @tsc; runs.count: not known. */
+static size_t run_of(const struct flow *f, uint64_t tsc, uint32_t tid)
+{
+	size_t run = runs_at(&f->runs, tsc);
+
+	for (size_t i = run ? run - 1 : run; i < f->runs.count && i <= run + 1; i++)
+		if (f->runs.run[i].tid == tid)
+			return i;
+	return f->runs.count;
+}
+
+/*
+ * A window begins. Its record says between which threads it is. If one of them is the thread to come,
+ * the kernel's switch to that one is still ahead.
+ */
+static void begin_threads(struct bts_flow *b)
+{
+	const struct auxtrace_record_window *w = b->span->record;
+	struct flow *f = b->f;
+	size_t first = f->runs.count, last = first;
+
+	if (w) {
+		first = run_of(f, w->begin_time, w->begin_tid);
+		last = run_of(f, w->end_time, w->tid);
+	}
+	b->one_thread = first == last && first < f->runs.count;
+	f->switched = false;
+	if (w && w->begin_cause == AUXTRACE_CAUSE_TASK && f->switch_ip && first && first < f->runs.count) {
+		f->switched = true;
+		first--;
+	}
+	flow_emit_run(f, f->switch_ip || b->one_thread ? first : f->runs.count);
+}
+
+/*
+ * If the kernel is traced, its switches tell threads apart. Else the thread is known if the CPU switched
+ * to no other one in the window, or between the times that bound the branch.
+ */
+static void emit_thread(struct bts_flow *b, const struct branch *branch)
+{
+	struct flow *f = b->f;
+	size_t first = runs_at(&f->runs, branch->after), last = runs_at(&f->runs, branch->before);
+
+	if (b->one_thread || (f->switch_ip && flow_thread(f)))
+		return;
+	flow_emit_run(f, first == last ? first : f->runs.count);
+}
+
 static void take_record(struct bts_flow *b, const struct auxtrace_branch *record, uint64_t position)
 {
 	struct branch branch = { .from = record->from, .to = record->to, .flags = record->flags };
@@ -320,7 +382,9 @@ static void take_record(struct bts_flow *b, const struct auxtrace_branch *record
 
 	records_bounds(&f->records, position, position + RECORD, &branch.after, &branch.before);
 	f->tsc = branch.after;
-	f->branches++;
+	b->before = branch.before;
+	emit_thread(b, &branch);
+	f->sum->branches++;
 	if (!branch.from) {
 		take_return_to_user(b, &branch);
 	} else if (!traces(b, AUXTRACE_SETUP_USER) && !code_is_kernel(branch.from)) {
@@ -360,13 +424,13 @@ static void decode(struct bts_flow *b, uint64_t begin, uint64_t end)
 	b->known = b->skipping = false;
 	b->abort = 0;
 	b->f->open = false;
-	b->f->unsynced += (position < end ? position : end) - begin;
+	b->f->sum->unsynced += (position < end ? position : end) - begin;
 	for (; position < end && end - position >= RECORD; position += RECORD) {
 		memcpy(&record, b->bytes + (position - b->first), RECORD);
 		take_record(b, &record, position);
 	}
 	if (position < end)
-		b->f->unsynced += end - position;
+		b->f->sum->unsynced += end - position;
 	end_flow(b);
 }
 
@@ -385,8 +449,9 @@ static void end(struct bts_flow *b)
 	free(b->block);
 }
 
-void bts_decode(struct flow *f, const char *dir, const struct meta_cpu *cpu, uint64_t window)
+static void decode_area(struct flow *f)
 {
+	const struct meta_cpu *cpu = f->cpu;
 	struct window_spans all;
 	struct mapped aux;
 	struct bts_flow b;
@@ -394,8 +459,7 @@ void bts_decode(struct flow *f, const char *dir, const struct meta_cpu *cpu, uin
 	uint64_t size;
 	int err;
 
-	f->cpu = cpu;
-	snprintf(path, sizeof(path), "%s/cpu%u.aux", dir, cpu->cpu);
+	snprintf(path, sizeof(path), "%s/cpu%u.aux", f->dir, cpu->cpu);
 	err = map_file(path, false, &aux);
 	if (err)
 		die(1, "cannot read %s: %s", path, strerror(-err));
@@ -403,7 +467,6 @@ void bts_decode(struct flow *f, const char *dir, const struct meta_cpu *cpu, uin
 		say("%s has %zu bytes, meta says %" PRIu64 ": the recording is damaged", path, aux.size,
 		    cpu->pad + cpu->read);
 	size = aux.size > cpu->pad ? aux.size - cpu->pad : 0;
-	records_read(&f->records, dir, cpu);
 	window_spans_find(&all, &f->records, cpu->begin, cpu->begin + size);
 	begin(&b, f);
 	b.bytes = size ? aux.data + cpu->pad : NULL;
@@ -414,43 +477,60 @@ void bts_decode(struct flow *f, const char *dir, const struct meta_cpu *cpu, uin
 	for (size_t i = 0; i < all.count; i++) {
 		const struct window_span *s = &all.span[i];
 
-		if (window && s->seq != window)
+		if (f->window && s->seq != f->window)
 			continue;
 		b.span = s;
-		f->windows++;
-		f->bytes += s->end - s->begin;
+		f->sum->windows++;
+		f->sum->bytes += s->end - s->begin;
+		begin_threads(&b);
 		f->view->window(f->view, f, s->seq);
 		decode(&b, s->begin, s->end);
 	}
 	end(&b);
 	window_spans_free(&all);
-	records_free(&f->records);
 	unmap_file(&aux);
 }
 
-void bts_decode_samples(struct flow *f, const char *dir, const struct meta_cpu *cpu)
+static void decode_samples(struct flow *f)
 {
 	struct bts_flow b;
 
-	f->cpu = cpu;
-	records_read(&f->records, dir, cpu);
 	begin(&b, f);
 	if (f->records.nr_samples)
-		f->view->cpu(f->view, cpu->cpu);
+		f->view->cpu(f->view, f->cpu->cpu);
 	for (size_t i = 0; i < f->records.nr_samples; i++) {
 		const struct auxtrace_record_sample *sample = &f->records.sample[i]->sample;
 
 		f->view->sample(f->view, f, i + 1, sample);
-		f->unsampled += !f->records.bytes[i];
+		f->sum->unsampled += !f->records.bytes[i];
 		if (!f->records.bytes[i] || !sample->length)
 			continue;
-		f->samples++;
-		f->bytes += sample->length;
+		f->sum->samples++;
+		f->sum->bytes += sample->length;
 		b.bytes = f->records.bytes[i];
 		b.first = sample->aux_end - sample->length;
 		b.offset = -b.first;
 		decode(&b, b.first, sample->aux_end);
 	}
 	end(&b);
-	records_free(&f->records);
+}
+
+void bts_begin(struct flow *f)
+{
+	(void)f;
+}
+
+/* Records do not say where threads change, so there is one turn. */
+bool bts_step(struct flow *f)
+{
+	if (f->samples)
+		decode_samples(f);
+	else
+		decode_area(f);
+	return false;
+}
+
+void bts_end(struct flow *f)
+{
+	(void)f;
 }

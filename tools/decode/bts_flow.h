@@ -10,9 +10,9 @@
 
 #include "flow.h"
 
-/* Decode @cpu's file of @dir; only window number @window unless that is 0. */
-void bts_decode(struct flow *f, const char *dir, const struct meta_cpu *cpu, uint64_t window);
-/* Decode the samples of @cpu instead, each on its own. */
-void bts_decode_samples(struct flow *f, const char *dir, const struct meta_cpu *cpu);
+/* As struct source says. */
+void bts_begin(struct flow *f);
+bool bts_step(struct flow *f);
+void bts_end(struct flow *f);
 
 #endif

@@ -8,17 +8,22 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "stacks.h"
 #include "view_text.h"
 #include "views.h"
 
-#define MAX_DEPTH	4096	/* deeper calls drop the outermost frame */
 #define MAX_INDENT	40
+/*
+ * At a switch of threads the kernel fills the CPU's stack of return addresses by calls that do not
+ * return: each goes over the few bytes of a trap.
+ */
+#define MAX_TRAP	8
 
 struct calls {
 	struct view view;
 	unsigned int cpu;
-	uint64_t back[MAX_DEPTH]; /* return address of each open call */
-	unsigned int depth;
+	struct stacks *stacks;	/* of all threads and CPUs */
+	struct stack *stack;	/* of the thread that runs */
 	/* How control leaves the last instruction: */
 	enum { FLOWS, CALLS, RETURNS, JUMPS, ENTERS } leaves;
 	uint64_t next;		/* the address behind it */
@@ -30,44 +35,18 @@ struct calls {
 static void show_line(struct calls *c, const struct flow *f, uint64_t ip,
 		      const struct code_name *name, const char *how)
 {
-	unsigned int indent = c->depth < MAX_INDENT ? c->depth : MAX_INDENT;
+	unsigned int indent = c->stack->depth < MAX_INDENT ? c->stack->depth : MAX_INDENT;
 	uint64_t ns;
 	bool timed = flow_time(f, &ns);
 
 	printf("%3u ", c->cpu);
 	text_time(timed, ns);
+	text_thread(f);
 	printf(" %c  %*s", code_is_kernel(ip) ? 'k' : 'u', 2 * indent, "");
 	text_name(ip, name);
 	if (how)
 		printf("  <%s>", how);
 	putchar('\n');
-}
-
-static void push(struct calls *c, uint64_t back)
-{
-	if (c->depth == MAX_DEPTH) {
-		memmove(c->back, c->back + 1, (MAX_DEPTH - 1) * sizeof(*c->back));
-		c->depth--;
-	}
-	c->back[c->depth++] = back;
-}
-
-/* Pop the innermost call that returns to @ip, and all calls inside it. False: there is none. */
-static bool pop_matching(struct calls *c, uint64_t ip)
-{
-	for (unsigned int i = c->depth; i > 0; i--)
-		if (c->back[i - 1] == ip) {
-			c->depth = i - 1;
-			return true;
-		}
-	return false;
-}
-
-/* A return to @ip. If it matches no call, pop one nevertheless. */
-static void pop(struct calls *c, uint64_t ip)
-{
-	if (!pop_matching(c, ip) && c->depth)
-		c->depth--;
 }
 
 /*
@@ -87,19 +66,21 @@ static void arrive(struct calls *c, const struct flow *f, uint64_t ip)
 	if (c->leaves == CALLS && ip == c->next && !c->how)
 		return;		/* a call of the next instruction only pushes its address */
 	code_name(f->code, f->cr3, f->tsc, ip, &name);
+	if (c->leaves == CALLS && ip > c->next && ip - c->next <= MAX_TRAP && !c->how && name.offset)
+		return;
 	c->in_thunk = is_thunk(name.function);
 	if (c->in_thunk) {
 		if (c->leaves == CALLS && !from_thunk)
-			push(c, c->next);
+			stack_push(c->stack, c->next);
 		else if (c->leaves == RETURNS)
-			pop_matching(c, ip);
+			stack_pop_matching(c->stack, ip);
 		return;
 	}
 	switch (c->leaves) {
 	case FLOWS:
 		break;
 	case CALLS:
-		push(c, c->next);
+		stack_push(c->stack, c->next);
 		show_line(c, f, ip, &name, c->how);
 		break;
 	case RETURNS:
@@ -107,7 +88,7 @@ static void arrive(struct calls *c, const struct flow *f, uint64_t ip)
 		if (from_thunk && name.function && !name.offset)
 			show_line(c, f, ip, &name, NULL);
 		else
-			pop(c, ip);
+			stack_pop(c->stack, ip);
 		break;
 	case JUMPS:
 		if (name.function && !name.offset && name.function != c->function)
@@ -167,14 +148,18 @@ static void calls_async(struct view *v, const struct flow *f, uint64_t from, uin
 	c->how = "interrupt";
 }
 
-/* What follows is not connected to what was before. */
-static void forget(struct calls *c)
+static void rest(struct calls *c)
 {
-	c->depth = 0;
-	c->next = 0;
 	c->leaves = FLOWS;
 	c->how = NULL;
 	c->in_thunk = false;
+}
+
+/* What follows is not connected to what this thread did before. */
+static void forget(struct calls *c)
+{
+	stack_clear(c->stack);
+	rest(c);
 }
 
 static void calls_cpu(struct view *v, unsigned int cpu)
@@ -182,7 +167,25 @@ static void calls_cpu(struct view *v, unsigned int cpu)
 	struct calls *c = (struct calls *)v;
 
 	c->cpu = cpu;
-	forget(c);
+	c->stack = stacks_of(c->stacks, NULL, cpu);
+	c->next = 0;
+	rest(c);
+}
+
+/* Within a run of flow, control is on its way from the one thread to the other. */
+static void calls_thread(struct view *v, const struct flow *f)
+{
+	struct calls *c = (struct calls *)v;
+
+	if (!f->open)
+		c->stack->next = c->next;
+	if (!flow_thread(f))
+		stacks_forget_cpu(c->stacks, c->cpu);
+	c->stack = stacks_of(c->stacks, flow_thread(f), c->cpu);
+	if (f->open)
+		return;
+	c->next = c->stack->next;
+	rest(c);
 }
 
 static void calls_sample(struct view *v, const struct flow *f, size_t nr,
@@ -194,11 +197,25 @@ static void calls_sample(struct view *v, const struct flow *f, size_t nr,
 	forget(c);
 }
 
+/* A thread of the session's scope goes on where it was when its last window ended. */
+static bool is_turn(const struct flow *f, uint64_t seq)
+{
+	const struct auxtrace_record_window *w = records_window(&f->records, seq);
+
+	return w && w->begin_cause == AUXTRACE_CAUSE_TASK;
+}
+
 static void calls_window(struct view *v, const struct flow *f, uint64_t seq)
 {
 	struct calls *c = (struct calls *)v;
 
 	text_window(c->cpu, f, seq);
+	if (is_turn(f, seq)) {
+		rest(c);
+		return;
+	}
+	stacks_forget_cpu(c->stacks, c->cpu);
+	c->next = 0;
 	forget(c);
 }
 
@@ -211,7 +228,7 @@ static void calls_enable(struct view *v, const struct flow *f, uint64_t ip)
 		return;
 	c->leaves = FLOWS;
 	/* Or after a system call. */
-	if (pop_matching(c, ip) || ip == c->next)
+	if (stack_pop_matching(c->stack, ip) || ip == c->next)
 		return;
 	c->leaves = ENTERS;
 	c->how = "trace begins";
@@ -257,22 +274,23 @@ static void calls_error(struct view *v, const struct flow *f, uint64_t offset, u
 	forget(c);
 }
 
-struct view *calls_view(void)
+struct view *calls_view(struct stacks *stacks)
 {
-	static struct calls calls = {
-		.view = {
-			.cpu = calls_cpu,
-			.window = calls_window,
-			.sample = calls_sample,
-			.enable = calls_enable,
-			.disable = calls_disable,
-			.insn = calls_insn,
-			.async = calls_async,
-			.overflow = calls_overflow,
-			.skip = calls_skip,
-			.error = calls_error,
-		},
-	};
+	struct calls *calls = xcalloc(1, sizeof(*calls));
 
-	return &calls.view;
+	calls->stacks = stacks;
+	calls->view = (struct view){
+		.cpu = calls_cpu,
+		.thread = calls_thread,
+		.window = calls_window,
+		.sample = calls_sample,
+		.enable = calls_enable,
+		.disable = calls_disable,
+		.insn = calls_insn,
+		.async = calls_async,
+		.overflow = calls_overflow,
+		.skip = calls_skip,
+		.error = calls_error,
+	};
+	return &calls->view;
 }

@@ -11,6 +11,7 @@
 #include "code_image.h"
 #include "lib/symbols.h"
 #include "lib/tool.h"
+#include "pokes.h"
 #include "userlib/search.h"
 
 #define PROBES	"[uprobes]"
@@ -34,6 +35,7 @@ struct mapping {
 
 struct task {
 	struct task *next;	/* in the order of begin_tsc */
+	uint32_t pid;
 	uint64_t cr3, cr3_mask;
 	uint64_t begin_tsc, end_tsc;	/* end_tsc 0: it has not ended, as far as is known */
 	size_t count;
@@ -51,6 +53,8 @@ struct code_image {
 	struct object *objects;
 	struct task *tasks;
 	struct mapped kcore;
+	uint64_t kcore_tsc;	/* when it was read; UINT64_MAX: at the end */
+	struct pokes pokes;
 	size_t changes;
 	struct segment *segment;
 	size_t nr_segments;
@@ -58,6 +62,7 @@ struct code_image {
 	struct symbols kallsyms;
 	struct segment *entry;	/* targets of interrupts and exceptions */
 	size_t nr_entries;
+	uint32_t pid;		/* of the process that runs; 0: not known */
 	/* A cache: the last result of find_mapping(), for a page. */
 	uint64_t page, page_cr3, page_tsc;
 	const struct mapping *page_mapping;
@@ -91,18 +96,27 @@ static void find_entries(struct code_image *code)
 	}
 }
 
-/* A line each. */
+/* "patched ADDRESS BEFORE AFTER": lines of places about which @code->pokes say nothing. */
 static void count_changes(struct code_image *code)
 {
-	struct mapped file;
-	char path[4200];
+	char path[4200], *line = NULL;
+	size_t size = 0;
+	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/kcore.changes", code->dir);
-	if (map_file(path, false, &file))
+	f = fopen(path, "re");
+	if (!f)
 		return;
-	for (size_t i = 0; i < file.size; i++)
-		code->changes += file.data[i] == '\n';
-	unmap_file(&file);
+	while (getline(&line, &size, f) > 0) {
+		uint64_t addr;
+		int at = 0, end = 0;
+
+		if (sscanf(line, "patched %" SCNx64 " %n%*s%n", &addr, &at, &end) != 1 || end <= at ||
+		    !pokes_touch(&code->pokes, addr, (end - at) / 2))
+			code->changes++;
+	}
+	free(line);
+	fclose(f);
 }
 
 static void open_kcore(struct code_image *code)
@@ -270,7 +284,9 @@ static void parse_task_line(struct code_image *code, struct task *t, char *line)
 	if (!value)
 		return;
 	*value++ = 0;
-	if (!strcmp(line, "cr3")) {
+	if (!strcmp(line, "pid")) {
+		t->pid = strtoul(value, NULL, 0);
+	} else if (!strcmp(line, "cr3")) {
 		t->cr3 = strtoull(value, NULL, 0);
 	} else if (!strcmp(line, "cr3_mask")) {
 		t->cr3_mask = strtoull(value, NULL, 0);
@@ -395,17 +411,32 @@ static const struct task *find_task(const struct code_image *code, uint64_t cr3,
 	return tsc && any->begin_tsc <= tsc ? NULL : any;
 }
 
-/*
- * Without CR3 (a trace of user code only) the code at @ip is known only if all tasks that
- * have code there have the same.
- */
-static const struct mapping *only_mapping(const struct code_image *code, uint64_t ip)
+/* The address space that the process that runs had at @tsc. */
+static const struct task *running_task(const struct code_image *code, uint64_t tsc)
 {
-	const struct mapping *found = NULL;
+	const struct task *found = NULL;
 
 	for (const struct task *t = code->tasks; t; t = t->next)
-		if (!add_found(t, ip, &found))
-			return NULL;
+		if (t->pid == code->pid && (!found || t->begin_tsc <= tsc))
+			found = t;
+	return found;
+}
+
+/*
+ * Without CR3 (a trace of user code only) the code at @ip is known if all tasks that have code
+ * there have the same, or else by the process that runs.
+ */
+static const struct mapping *only_mapping(const struct code_image *code, uint64_t tsc, uint64_t ip)
+{
+	const struct mapping *found = NULL, *own = NULL;
+	const struct task *running;
+
+	for (const struct task *t = code->tasks; t; t = t->next) {
+		if (add_found(t, ip, &found))
+			continue;
+		running = code->pid ? running_task(code, tsc) : NULL;
+		return running && add_found(running, ip, &own) ? own : NULL;
+	}
 	return found;
 }
 
@@ -420,7 +451,7 @@ static enum code_result find_mapping(struct code_image *code, uint64_t cr3, uint
 		return CODE_OK;
 	}
 	if (cr3 == CODE_NO_CR3) {
-		*m = only_mapping(code, ip);
+		*m = only_mapping(code, tsc, ip);
 		if (!*m)
 			return CODE_NO_TASK;
 	} else {
@@ -440,12 +471,14 @@ static enum code_result find_mapping(struct code_image *code, uint64_t cr3, uint
 
 /* ---- interface ---------------------------------------------------------- */
 
-struct code_image *code_open(const char *dir, const char *symfs)
+struct code_image *code_open(const char *dir, const struct meta *meta, const char *symfs, const struct side *side)
 {
 	struct code_image *code = xcalloc(1, sizeof(*code));
 
 	code->dir = xstrdup(dir);
 	code->symfs = symfs;
+	code->kcore_tsc = meta->kcore_tsc ?: UINT64_MAX;
+	pokes_find(&code->pokes, side);
 	open_kcore(code);
 	read_tasks(code);
 	return code;
@@ -471,10 +504,27 @@ void code_close(struct code_image *code)
 	}
 	symbols_free(&code->kallsyms);
 	unmap_file(&code->kcore);
+	pokes_free(&code->pokes);
 	free(code->segment);
 	free(code->entry);
 	free(code->dir);
 	free(code);
+}
+
+void code_run_by(struct code_image *code, uint32_t pid)
+{
+	if (code->pid == pid)
+		return;
+	code->pid = pid;
+	code->page_mapping = NULL;
+}
+
+uint64_t code_kernel_function(const struct code_image *code, const char *name)
+{
+	for (size_t i = 0; i < code->kallsyms.count; i++)
+		if (!strcmp(code->kallsyms.sym[i].name, name))
+			return code->kallsyms.sym[i].addr;
+	return 0;
 }
 
 size_t code_changes(const struct code_image *code)
@@ -503,6 +553,8 @@ enum code_result code_read(struct code_image *code, uint64_t cr3, uint64_t tsc, 
 		if (!s)
 			return CODE_NO_MAPPING;
 		*got = copy(buf, size, s->bytes + (ip - s->start), s->end - ip);
+		if (code->pokes.count && tsc)
+			pokes_apply(&code->pokes, code->kcore_tsc, tsc, ip, buf, *got);
 		return CODE_OK;
 	}
 	result = find_mapping(code, cr3, tsc, ip, &m);

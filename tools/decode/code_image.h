@@ -13,6 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/meta.h"
+#include "side.h"
+
 struct code_image;
 
 #define CODE_NO_CR3	UINT64_MAX	/* unknown; libipt's value for it */
@@ -24,11 +27,26 @@ enum code_result {
 	CODE_NO_MAPPING,	/* the task had no code there, or the file cannot be read */
 };
 
-/* Reads the recording in @dir. The files of programs are below @symfs. */
-struct code_image *code_open(const char *dir, const char *symfs);
+/*
+ * Reads the recording in @dir. The files of programs are below @symfs. The kernel's code is as it was at
+ * the time of each read as far as @side says, which must outlive the image.
+ */
+struct code_image *code_open(const char *dir, const struct meta *meta, const char *symfs, const struct side *side);
 void code_close(struct code_image *code);
 
-/* Places where the kernel's code changed during the recording; 0 also if that is not known. */
+/*
+ * Process @pid runs now; 0: not known. It decides where neither CR3 nor the addresses alone tell which
+ * process's code ran.
+ */
+void code_run_by(struct code_image *code, uint32_t pid);
+
+/* The address of the kernel's function @name; 0: not known. */
+uint64_t code_kernel_function(const struct code_image *code, const char *name);
+
+/*
+ * Places where the kernel's code changed during the recording, and it is not known when; 0 also if
+ * that is not known.
+ */
 size_t code_changes(const struct code_image *code);
 
 static inline bool code_is_kernel(uint64_t ip)

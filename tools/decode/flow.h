@@ -4,7 +4,11 @@
  *
  * Order of a view's callbacks: cpu; then for each run of flow enable, any instructions and
  * events, disable. An error, an overflow and code that is not in the recording have
- * callbacks of their own, and each ends the run.
+ * callbacks of their own, and each ends the run. The thread changes between two runs or, where the
+ * kernel is traced, within one.
+ *
+ * A decoder goes on from one change of the thread to the next (struct source, @step). So
+ * who reads several CPUs can take the turns of threads in the order of time.
  */
 #ifndef FLOW_H
 #define FLOW_H
@@ -18,6 +22,8 @@
 #include "lib/meta.h"
 #include "lib/tool.h"
 #include "records.h"
+#include "runs.h"
+#include "threads.h"
 
 struct flow;
 struct windows;
@@ -35,6 +41,8 @@ struct branch {
 
 struct view {
 	void (*cpu)(struct view *v, unsigned int cpu);
+	/* May be NULL. Another thread runs from here on, or it is not known any more which one. */
+	void (*thread)(struct view *v, const struct flow *f);
 	/* Window @seq begins; 0: its number is not known. */
 	void (*window)(struct view *v, const struct flow *f, uint64_t seq);
 	/* A sample begins: SAMPLE record number @nr of the CPU, from 1. */
@@ -61,25 +69,8 @@ struct skipped {
 	bool probes;		/* the kernel's page for probed instructions */
 };
 
-struct flow {
-	const struct meta *meta;
-	const struct meta_cpu *cpu;
-	struct code_image *code;
-	struct view *view;
-	struct pt_config config;
-	struct pt_insn_decoder *decoder; /* knows the time between events; NULL: there is none */
-	uint64_t cr3, tsc;	/* current (BTS: a lower bound); CODE_NO_CR3, 0: not known */
-	const struct windows *windows_of_cpu;
-	struct records records;	/* of this CPU */
-	size_t next_window, enables;
-	uint64_t last_offset;	/* the decoder's, when makes_progress() was called last */
-	uint64_t passed;	/* offset up to which the flow has reported PSBs */
-	bool open;		/* between enable and disable */
-	bool resumed;		/* the last enable continued where the last disable was */
-	bool spliced;		/* decoding continued after a skip: earlier frames are unknown */
-	bool in_probes;		/* the last read returned CODE_PROBES */
-	bool no_task;		/* the last read found no task */
-	/* Sums over all CPUs: */
+/* Sums over all CPUs. */
+struct flow_sum {
 	uint64_t samples;	/* decoded */
 	uint64_t unsampled;	/* samples whose bytes are not in the recording */
 	uint64_t instructions, windows, bytes, errors, overflows, skips, unsynced;
@@ -88,7 +79,48 @@ struct flow {
 	size_t nr_skipped;
 };
 
-void flow_free(struct flow *f);
+struct flow {
+	const struct meta *meta;
+	const struct meta_cpu *cpu;
+	struct code_image *code;
+	const struct side *side;
+	const struct threads *threads;
+	struct view *view;
+	struct flow_sum *sum;
+	const char *dir;	/* of the recording */
+	uint64_t window;	/* decode only this one; 0: all */
+	bool samples;		/* decode the samples instead, each on its own */
+	void *decoding;		/* the decoder's own, from open to close */
+	struct pt_config config;
+	struct pt_insn_decoder *decoder; /* knows the time between events; NULL: there is none */
+	uint64_t cr3, tsc;	/* current (BTS: a lower bound); CODE_NO_CR3, 0: not known */
+	const struct windows *windows_of_cpu;
+	struct records records;	/* of this CPU */
+	struct runs runs;	/* of this CPU */
+	size_t run;		/* index of the thread that runs; runs.count: not known */
+	uint64_t turn_tsc;	/* when what the next step decodes began; 0: not known */
+	bool switched;		/* the kernel's switch to it has been decoded */
+	uint64_t switch_ip;	/* where the kernel switches; 0: not known */
+	size_t next_window, enables;
+	uint64_t last_offset;	/* the decoder's, when makes_progress() was called last */
+	uint64_t passed;	/* offset up to which the flow has reported PSBs */
+	bool open;		/* between enable and disable */
+	bool resumed;		/* the last enable continued where the last disable was */
+	bool spliced;		/* decoding continued after a skip: earlier frames are unknown */
+	bool in_probes;		/* the last read returned CODE_PROBES */
+	bool no_task;		/* the last read found no task */
+};
+
+/* Read the records of CPU @cpu of the recording in f->dir, and who ran. */
+void flow_begin(struct flow *f, const struct meta_cpu *cpu);
+void flow_end(struct flow *f);
+/* Prepare for a step, after other flows had theirs. */
+void flow_resume(const struct flow *f);
+
+/* The thread that runs; NULL: not known. */
+const struct run *flow_thread(const struct flow *f);
+
+void flow_sum_free(struct flow_sum *sum);
 
 /* The current time by the kernel's clock, in ns; false if it is not known. */
 bool flow_time(const struct flow *f, uint64_t *ns);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "flow_event.h"
+#include "lib/clock.h"
 
 void flow_emit_enable(struct flow *f, uint64_t ip, bool resumed)
 {
@@ -22,16 +23,16 @@ void flow_emit_disable(struct flow *f, uint64_t ip, bool known)
 
 static void note_skip(struct flow *f, uint64_t ip)
 {
-	struct skipped *s;
+	struct flow_sum *sum = f->sum;
 
-	f->skips++;
-	for (size_t i = 0; i < f->nr_skipped; i++)
-		if (f->skipped[i].cr3 == f->cr3 && f->skipped[i].probes == f->in_probes) {
-			f->skipped[i].times++;
+	sum->skips++;
+	for (size_t i = 0; i < sum->nr_skipped; i++)
+		if (sum->skipped[i].cr3 == f->cr3 && sum->skipped[i].probes == f->in_probes) {
+			sum->skipped[i].times++;
 			return;
 		}
-	f->skipped = xrealloc(f->skipped, (f->nr_skipped + 1) * sizeof(*s));
-	f->skipped[f->nr_skipped++] = (struct skipped){ f->cr3, ip, 1, f->in_probes };
+	sum->skipped = xrealloc(sum->skipped, (sum->nr_skipped + 1) * sizeof(*sum->skipped));
+	sum->skipped[sum->nr_skipped++] = (struct skipped){ f->cr3, ip, 1, f->in_probes };
 }
 
 void flow_emit_skip(struct flow *f, uint64_t ip)
@@ -43,16 +44,61 @@ void flow_emit_skip(struct flow *f, uint64_t ip)
 
 void flow_emit_error(struct flow *f, uint64_t offset, uint64_t ip, const char *message)
 {
-	f->errors++;
+	f->sum->errors++;
 	flow_emit_disable(f, 0, false);
 	f->view->error(f->view, f, offset, ip, message);
 }
 
-void flow_free(struct flow *f)
+void flow_emit_run(struct flow *f, size_t run)
 {
-	free(f->skipped);
-	f->skipped = NULL;
-	f->nr_skipped = 0;
+	const struct run *before = flow_thread(f), *now;
+
+	f->run = run;
+	now = flow_thread(f);
+	if (before && now && before->tid == now->tid && before->pid == now->pid)
+		return;
+	code_run_by(f->code, now ? now->pid : 0);
+	if (before != now && f->view->thread)
+		f->view->thread(f->view, f);
+}
+
+void flow_begin(struct flow *f, const struct meta_cpu *cpu)
+{
+	f->cpu = cpu;
+	f->open = false;
+	records_read(&f->records, f->dir, cpu);
+	runs_find(&f->runs, &f->records, f->side, cpu->cpu);
+	f->run = f->runs.count;
+	f->switch_ip = code_kernel_function(f->code, "__switch_to");
+	f->turn_tsc = 0;
+	f->switched = false;
+}
+
+void flow_resume(const struct flow *f)
+{
+	const struct run *t = flow_thread(f);
+
+	code_run_by(f->code, t ? t->pid : 0);
+}
+
+void flow_end(struct flow *f)
+{
+	runs_free(&f->runs);
+	records_free(&f->records);
+	f->cpu = NULL;
+}
+
+const struct run *flow_thread(const struct flow *f)
+{
+	const struct run *run = f->run < f->runs.count ? &f->runs.run[f->run] : NULL;
+
+	return run && !run->lost ? run : NULL;
+}
+
+void flow_sum_free(struct flow_sum *sum)
+{
+	free(sum->skipped);
+	*sum = (struct flow_sum){ 0 };
 }
 
 bool flow_clock(const struct flow *f, uint64_t tsc, uint64_t *ns)
@@ -60,7 +106,7 @@ bool flow_clock(const struct flow *f, uint64_t tsc, uint64_t *ns)
 	const struct meta *m = f->meta;
 
 	if (m->time_mult)
-		*ns = m->time_zero + (uint64_t)(((unsigned __int128)tsc * m->time_mult) >> m->time_shift);
+		*ns = clock_to_ns(tsc, m->time_zero, m->time_mult, m->time_shift);
 	else if (m->tsc_khz)
 		*ns = (uint64_t)((unsigned __int128)tsc * 1000000 / m->tsc_khz);
 	else

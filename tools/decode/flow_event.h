@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* How decoders emit the events of a flow to its view. Keeps struct flow's state and sums. */
+/* How decoders emit the events of a flow to its view. Keeps struct flow's state, and the sums. */
 #ifndef FLOW_EVENT_H
 #define FLOW_EVENT_H
 
 #include "flow.h"
+
+/* From here on the run with index @run in f->runs runs; f->runs.count: it is not known which one. */
+void flow_emit_run(struct flow *f, size_t run);
 
 /* Begin a run unless one is open. @resumed: it continues where the last one ended. */
 void flow_emit_enable(struct flow *f, uint64_t ip, bool resumed);

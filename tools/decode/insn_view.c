@@ -11,6 +11,17 @@ static void show_cpu(struct view *v, unsigned int cpu)
 	printf("# cpu %u\n", cpu);
 }
 
+static void show_thread(struct view *v, const struct flow *f)
+{
+	const struct run *t = flow_thread(f);
+
+	(void)v;
+	if (t)
+		printf("# thread %u %u\n", t->pid, t->tid);
+	else
+		puts("# thread -");
+}
+
 static void show_window(struct view *v, const struct flow *f, uint64_t seq)
 {
 	(void)v, (void)f;
@@ -130,6 +141,7 @@ struct view *insn_view(void)
 {
 	static struct view view = {
 		.cpu = show_cpu,
+		.thread = show_thread,
 		.window = show_window,
 		.sample = show_sample,
 		.enable = show_enable,

@@ -13,6 +13,23 @@
 #define CONFIG_MTC		(1ull << 9)
 #define CONFIG_MTC_PERIOD(c)	((c) >> 14 & 0xf)
 
+/* Where decode_run() goes on. */
+struct pt_decoding {
+	struct mapped aux;	/* the trace; writable: skip_unknown() writes synchronization points into it */
+	struct windows all, one;
+	bool synced;		/* the decoder has been synchronized once */
+	bool running;		/* decode_run() has not reached an error or the end yet */
+	uint64_t last, at;	/* offsets of the last two synchronizations */
+	int status;		/* the decoder's */
+	uint64_t ip;		/* of the last instruction */
+	unsigned int count;	/* instructions since the synchronization */
+	/* What was decoded, and comes behind a change of the thread: */
+	enum { HOLDS_NOTHING, HOLDS_SYNC, HOLDS_EVENT, HOLDS_INSN } holds;
+	size_t run;		/* the thread to come, of f->runs */
+	struct pt_event event;
+	struct pt_insn insn;
+};
+
 static int read_memory(uint8_t *buf, size_t size, const struct pt_asid *asid, uint64_t ip,
 		       void *context)
 {
@@ -96,7 +113,7 @@ static void emit_windows(struct flow *f)
 	for (; f->next_window < w->count; f->next_window++) {
 		if (w->window[f->next_window].enables >= f->enables)
 			break;
-		f->windows++;
+		f->sum->windows++;
 		f->view->window(f->view, f, w->window[f->next_window].seq);
 	}
 }
@@ -109,7 +126,7 @@ static void jump_to(struct flow *f, uint64_t offset)
 	f->enables = windows_enables(w, offset);
 	/* A window that begins with this PSB may have no TIP.PGE. */
 	for (; f->next_window < w->count && w->window[f->next_window].begin <= offset; f->next_window++) {
-		f->windows++;
+		f->sum->windows++;
 		f->view->window(f->view, f, w->window[f->next_window].seq);
 	}
 }
@@ -147,7 +164,7 @@ static void handle_event(struct flow *f, const struct pt_event *ev)
 			       ev->variant.async_branch.to, known);
 		break;
 	case ptev_overflow:
-		f->overflows++;
+		f->sum->overflows++;
 		flow_emit_disable(f, 0, false);
 		f->view->overflow(f->view, f, ev->variant.overflow.ip, known);
 		break;
@@ -176,7 +193,7 @@ static int skip_unknown(struct flow *f, uint64_t ip)
 		return -pte_nosync;
 	if (!packets_find_return(&f->config, offset, f->cr3, &point)) {
 		if (point.overflow) {
-			f->overflows++;
+			f->sum->overflows++;
 			f->view->overflow(f->view, f, 0, false);
 		}
 		return -pte_nosync;
@@ -195,59 +212,146 @@ static int skip_unknown(struct flow *f, uint64_t ip)
 	return status;
 }
 
-/* Decode from a synchronization point to an error or the end. Returns the libipt error. */
-static int decode_run(struct flow *f, int status)
+/* ---- threads ------------------------------------------------------------ */
+
+/*
+ * How much later than the decoder's time an instruction can be: that is the time of the last packet
+ * that has one. A record of a switch that is later still is not of this instruction.
+ */
+#define MAX_LATE_NS	100000
+
+/* Hold what was decoded if thread number @run comes first. Returns whether it does. */
+static bool hold_for(struct flow *f, size_t run, int what)
 {
-	unsigned int count = 0;
-	uint64_t ip = 0;
+	struct pt_decoding *d = f->decoding;
 
-	update_state(f);
-	makes_progress(f);
-	for (;;) {
-		struct pt_insn insn;
+	if (run == f->run)
+		return false;
+	d->run = run;
+	d->holds = what;
+	/* It may have begun before the window. */
+	f->turn_tsc = run < f->runs.count && f->runs.run[run].tsc > f->tsc ? f->runs.run[run].tsc : f->tsc;
+	return true;
+}
 
-		while (status >= 0 && status & pts_event_pending) {
-			struct pt_event ev;
+/* The thread at the current time, where control appears from somewhere else. */
+static size_t run_now(struct flow *f)
+{
+	f->switched = false;
+	return runs_at(&f->runs, f->tsc);
+}
 
-			status = pt_insn_event(f->decoder, &ev, sizeof(ev));
-			if (status < 0)
-				break;
-			update_state(f);
-			handle_event(f, &ev);
-		}
-		if (status < 0)
+/* The kernel switches to another thread at this instruction. */
+static size_t run_after_switch(struct flow *f)
+{
+	uint64_t late = MAX_LATE_NS * f->meta->tsc_khz / 1000000;
+	size_t run = runs_after_switch(&f->runs, f->run, f->switched, f->tsc, f->tsc + late);
+
+	f->switched = true;
+	return run;
+}
+
+/* ---- runs of the decoder -------------------------------------------------- */
+
+static void emit_insn(struct flow *f, const struct pt_insn *insn)
+{
+	flow_emit_enable(f, insn->ip, false);
+	f->sum->instructions++;
+	f->view->insn(f->view, f, insn);
+}
+
+/* Emit what was held, and the change of the thread before it. */
+static void release(struct flow *f)
+{
+	struct pt_decoding *d = f->decoding;
+
+	if (d->holds == HOLDS_NOTHING)
+		return;
+	flow_emit_run(f, d->run);
+	if (d->holds == HOLDS_EVENT)
+		handle_event(f, &d->event);
+	else if (d->holds == HOLDS_INSN)
+		emit_insn(f, &d->insn);
+	d->holds = HOLDS_NOTHING;
+}
+
+/* Take all events that are pending. Returns true if a change of the thread comes first. */
+static bool take_events(struct flow *f)
+{
+	struct pt_decoding *d = f->decoding;
+
+	while (d->status >= 0 && d->status & pts_event_pending) {
+		d->status = pt_insn_event(f->decoder, &d->event, sizeof(d->event));
+		if (d->status < 0)
 			break;
-		if (status & pts_eos)
+		update_state(f);
+		if (d->event.type == ptev_enabled && hold_for(f, run_now(f), HOLDS_EVENT))
+			return true;
+		handle_event(f, &d->event);
+	}
+	return false;
+}
+
+/* An instruction was decoded. Returns true if a change of the thread comes before it. */
+static bool take_insn(struct flow *f, const struct pt_insn *insn)
+{
+	struct pt_decoding *d = f->decoding;
+
+	if (insn->ip == f->switch_ip) {
+		update_state(f);
+		if (hold_for(f, run_after_switch(f), HOLDS_INSN)) {
+			d->insn = *insn;
+			return true;
+		}
+	}
+	emit_insn(f, insn);
+	return false;
+}
+
+/*
+ * Decode up to a change of the thread, an error or the end. Returns 0 for a change of the
+ * thread, else the libipt error.
+ */
+static int decode_run(struct flow *f)
+{
+	struct pt_decoding *d = f->decoding;
+
+	release(f);
+	for (;;) {
+		struct pt_insn insn = { .iclass = ptic_error, .ip = d->ip };
+
+		if (take_events(f))
+			return 0;
+		if (d->status < 0)
+			break;
+		if (d->status & pts_eos)
 			return -pte_eos;
-		insn.iclass = ptic_error;
-		insn.ip = ip;
 		f->no_task = f->in_probes = false;
-		status = pt_insn_next(f->decoder, &insn, sizeof(insn));
-		ip = insn.ip;
+		d->status = pt_insn_next(f->decoder, &insn, sizeof(insn));
+		d->ip = insn.ip;
 		if (insn.iclass != ptic_error) {
-			flow_emit_enable(f, insn.ip, false);
-			f->instructions++;
-			if (!(++count % MAX_WITHOUT_PACKET) && !makes_progress(f)) {
-				emit_decoder_error(f, ip, "the flow goes on and on without a packet");
+			if (!(++d->count % MAX_WITHOUT_PACKET) && !makes_progress(f)) {
+				emit_decoder_error(f, d->ip, "the flow goes on and on without a packet");
 				return -pte_nosync;
 			}
-			f->view->insn(f->view, f, &insn);
+			if (take_insn(f, &insn))
+				return 0;
 		}
-		if (status == -pte_nomap && f->no_task) {
+		if (d->status == -pte_nomap && f->no_task) {
 			update_state(f);
-			status = skip_unknown(f, ip);
-			if (status == -pte_nosync)
-				return status;
+			d->status = skip_unknown(f, d->ip);
+			if (d->status == -pte_nosync)
+				return d->status;
 			update_state(f);
-		} else if (status == -pte_retstack_empty && f->spliced) {
+		} else if (d->status == -pte_retstack_empty && f->spliced) {
 			/* A return to a frame from before the skipped code. */
-			flow_emit_skip(f, ip);
+			flow_emit_skip(f, d->ip);
 			return -pte_nosync;
 		}
 	}
-	if (status != -pte_eos)
-		emit_decoder_error(f, ip, pt_errstr(pt_errcode(status)));
-	return status;
+	if (d->status != -pte_eos)
+		emit_decoder_error(f, d->ip, pt_errstr(pt_errcode(d->status)));
+	return d->status;
 }
 
 /*
@@ -275,40 +379,64 @@ synced:
 	return status;
 }
 
-static void decode(struct flow *f)
+/* Begin a run of the decoder. Returns false at the end of the trace. */
+static bool begin_run(struct flow *f)
 {
-	uint64_t last = 0, at = 0;
-	bool synced = false;
+	struct pt_decoding *d = f->decoding;
 
 	for (;;) {
 		int status = synchronize(f);
 
 		if (status == -pte_eos)
-			break;
-		pt_insn_get_sync_offset(f->decoder, &at);
-		if (synced && at <= last) {
+			return false;
+		pt_insn_get_sync_offset(f->decoder, &d->at);
+		if (d->synced && d->at <= d->last) {
 			/* Never synchronize twice at the same place. */
 			emit_decoder_error(f, 0, "the decoder makes no progress");
-			break;
+			return false;
 		}
-		if (!synced)
-			f->unsynced += at > f->cpu->pad ? at - f->cpu->pad : 0;
-		synced = true;
-		last = at;
-		jump_to(f, at);
-		if (status < 0) {
-			emit_decoder_error(f, 0, pt_errstr(pt_errcode(status)));
-			continue;
+		if (!d->synced)
+			f->sum->unsynced += d->at > f->cpu->pad ? d->at - f->cpu->pad : 0;
+		d->synced = true;
+		d->last = d->at;
+		jump_to(f, d->at);
+		if (status >= 0) {
+			d->running = true;
+			d->status = status;
+			d->ip = 0;
+			d->count = 0;
+			update_state(f);
+			makes_progress(f);
+			return true;
 		}
-		status = decode_run(f, status);
+		emit_decoder_error(f, 0, pt_errstr(pt_errcode(status)));
+	}
+}
+
+/* Decode up to a change of the thread. Returns false at the end of the trace. */
+static bool decode(struct flow *f)
+{
+	struct pt_decoding *d = f->decoding;
+
+	while (d->running || begin_run(f)) {
+		int status;
+
+		/* A PSB in the middle of a run of the flow says nothing new of the thread. */
+		if (!d->count && d->holds == HOLDS_NOTHING && !f->open && hold_for(f, run_now(f), HOLDS_SYNC))
+			return true;
+		status = decode_run(f);
+		if (!status)
+			return true;
+		d->running = false;
 		if (status == -pte_eos)
 			break;
-		pt_insn_get_sync_offset(f->decoder, &last);
+		pt_insn_get_sync_offset(f->decoder, &d->last);
 	}
-	if (!synced)
-		f->unsynced += f->config.end - f->config.begin - f->cpu->pad;
+	if (!d->synced)
+		f->sum->unsynced += f->config.end - f->config.begin - f->cpu->pad;
 	/* The trace ends here, even if the flow has no disable event. */
 	flow_emit_disable(f, 0, false);
+	return false;
 }
 
 /* Limit the decoder to window @seq, and @one to that window. */
@@ -330,105 +458,126 @@ static void select_window(struct flow *f, const struct windows *all, uint64_t se
 	}
 }
 
-void pt_decode(struct flow *f, const char *dir, const struct meta_cpu *cpu, uint64_t window)
+static void open_decoder(struct flow *f, const struct windows *windows)
 {
-	struct windows all, one = { 0 };
 	struct pt_image *image;
-	struct mapped aux;
+
+	f->decoder = pt_insn_alloc_decoder(&f->config);
+	if (!f->decoder)
+		die(1, "out of memory");
+	image = pt_insn_get_image(f->decoder);
+	pt_image_set_callback(image, read_memory, f);
+	f->windows_of_cpu = windows;
+	f->next_window = 0;
+	f->passed = 0;
+}
+
+static void close_decoder(struct flow *f)
+{
+	if (f->decoder)
+		pt_insn_free_decoder(f->decoder);
+	f->decoder = NULL;
+	f->windows_of_cpu = NULL;
+}
+
+static void begin_area(struct flow *f)
+{
+	struct pt_decoding *d = f->decoding;
+	const struct meta_cpu *cpu = f->cpu;
 	char path[4200];
 	int err;
 
-	f->cpu = cpu;
-	f->open = false;
-	f->passed = 0;
-	snprintf(path, sizeof(path), "%s/cpu%u.aux", dir, cpu->cpu);
-	/* Writable: skip_unknown() writes synchronization points into this private mapping. */
-	err = map_file(path, true, &aux);
+	snprintf(path, sizeof(path), "%s/cpu%u.aux", f->dir, cpu->cpu);
+	err = map_file(path, true, &d->aux);
 	if (err)
 		die(1, "cannot read %s: %s", path, strerror(-err));
-	if (aux.size != cpu->pad + cpu->read)
-		say("%s has %zu bytes, meta says %" PRIu64 ": the recording is damaged", path, aux.size,
+	if (d->aux.size != cpu->pad + cpu->read)
+		say("%s has %zu bytes, meta says %" PRIu64 ": the recording is damaged", path, d->aux.size,
 		    cpu->pad + cpu->read);
 	/* The file ends before the first byte of the trace. */
-	if (!aux.size || aux.size < cpu->pad) {
-		unmap_file(&aux);
+	if (!d->aux.size || d->aux.size < cpu->pad)
 		return;
-	}
-	make_config(f, &aux);
-	records_read(&f->records, dir, cpu);
-	windows_find(&all, &f->config, cpu, &f->records, f->meta->flags & AUXTRACE_SETUP_KERNEL);
-	if (!all.exact)
+	make_config(f, &d->aux);
+	windows_find(&d->all, &f->config, cpu, &f->records, f->meta->flags & AUXTRACE_SETUP_KERNEL);
+	if (!d->all.exact)
 		say("cpu %u: %zu window starts in the trace, the kernel counted %" PRIu64 ": the window numbers are not known%s",
-		    cpu->cpu, all.count, cpu->windows,
+		    cpu->cpu, d->all.count, cpu->windows,
 		    f->meta->flags & AUXTRACE_SETUP_KERNEL ? "" : " (in a trace of user code only, window starts look like other packets)");
-	if (window)
-		select_window(f, &all, window, &one);
-	if (!window || one.count) {
-		f->bytes += f->config.end - f->config.begin - (window ? 0 : cpu->pad);
-		f->view->cpu(f->view, cpu->cpu);
-		f->decoder = pt_insn_alloc_decoder(&f->config);
-		if (!f->decoder)
-			die(1, "out of memory");
-		image = pt_insn_get_image(f->decoder);
-		pt_image_set_callback(image, read_memory, f);
-		f->windows_of_cpu = window ? &one : &all;
-		f->next_window = 0;
-		decode(f);
-		pt_insn_free_decoder(f->decoder);
-		f->decoder = NULL;
-	}
-	windows_free(&all);
-	windows_free(&one);
-	records_free(&f->records);
-	unmap_file(&aux);
+	if (f->window)
+		select_window(f, &d->all, f->window, &d->one);
+	if (f->window && !d->one.count)
+		return;
+	f->sum->bytes += f->config.end - f->config.begin - (f->window ? 0 : cpu->pad);
+	f->view->cpu(f->view, cpu->cpu);
+	open_decoder(f, f->window ? &d->one : &d->all);
 }
 
 static void decode_sample(struct flow *f, size_t nr, const struct auxtrace_record_sample *sample,
 			  const uint8_t *bytes)
 {
 	const struct windows none = { 0 };
-	struct mapped aux = { .size = sample->length };
-	struct pt_image *image;
+	struct pt_decoding d = { .aux.size = sample->length };
 
 	f->view->sample(f->view, f, nr, sample);
 	if (!bytes || !sample->length) {
-		f->unsampled += !bytes;
+		f->sum->unsampled += !bytes;
 		return;
 	}
-	f->samples++;
-	f->bytes += sample->length;
+	f->sum->samples++;
+	f->sum->bytes += sample->length;
 	f->open = false;
-	f->passed = 0;
-	/* A copy: skip_unknown() writes synchronization points into it. */
-	aux.data = xrealloc(NULL, sample->length);
-	memcpy(aux.data, bytes, sample->length);
-	make_config(f, &aux);
-	f->decoder = pt_insn_alloc_decoder(&f->config);
-	if (!f->decoder)
-		die(1, "out of memory");
-	image = pt_insn_get_image(f->decoder);
-	pt_image_set_callback(image, read_memory, f);
-	f->windows_of_cpu = &none;
-	f->next_window = 0;
-	decode(f);
-	pt_insn_free_decoder(f->decoder);
-	f->decoder = NULL;
-	f->windows_of_cpu = NULL;
-	free(aux.data);
+	d.aux.data = xrealloc(NULL, sample->length);
+	memcpy(d.aux.data, bytes, sample->length);
+	f->decoding = &d;
+	make_config(f, &d.aux);
+	open_decoder(f, &none);
+	while (decode(f))
+		;
+	close_decoder(f);
+	f->decoding = NULL;
+	free(d.aux.data);
 }
 
-void pt_decode_samples(struct flow *f, const char *dir, const struct meta_cpu *cpu)
+static void decode_samples(struct flow *f)
 {
 	/* A sample has no padding before its first byte. */
+	const struct meta_cpu *cpu = f->cpu;
 	struct meta_cpu own = *cpu;
 
 	own.pad = 0;
-	records_read(&f->records, dir, cpu);
 	f->cpu = &own;
 	if (f->records.nr_samples)
 		f->view->cpu(f->view, cpu->cpu);
 	for (size_t i = 0; i < f->records.nr_samples; i++)
 		decode_sample(f, i + 1, &f->records.sample[i]->sample, f->records.bytes[i]);
-	records_free(&f->records);
-	f->cpu = NULL;
+	f->cpu = cpu;
+}
+
+void pt_begin(struct flow *f)
+{
+	if (f->samples)
+		return;
+	f->decoding = xcalloc(1, sizeof(struct pt_decoding));
+	begin_area(f);
+}
+
+bool pt_step(struct flow *f)
+{
+	if (f->samples)
+		decode_samples(f);
+	return f->decoder && decode(f);
+}
+
+void pt_end(struct flow *f)
+{
+	struct pt_decoding *d = f->decoding;
+
+	close_decoder(f);
+	if (!d)
+		return;
+	windows_free(&d->all);
+	windows_free(&d->one);
+	unmap_file(&d->aux);
+	free(d);
+	f->decoding = NULL;
 }

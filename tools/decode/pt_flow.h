@@ -5,9 +5,9 @@
 
 #include "flow.h"
 
-/* Decode @cpu's file of @dir; only window number @window unless that is 0. */
-void pt_decode(struct flow *f, const char *dir, const struct meta_cpu *cpu, uint64_t window);
-/* Decode the samples of @cpu instead, each on its own. */
-void pt_decode_samples(struct flow *f, const char *dir, const struct meta_cpu *cpu);
+/* As struct source says. */
+void pt_begin(struct flow *f);
+bool pt_step(struct flow *f);
+void pt_end(struct flow *f);
 
 #endif

@@ -10,7 +10,9 @@
 
 static void keep(const union auxtrace_record ***list, size_t *count, const union auxtrace_record *record)
 {
-	*list = xrealloc(*list, (*count + 1) * sizeof(**list));
+	/* Grow at each power of two. */
+	if (!(*count & (*count - 1)))
+		*list = xrealloc(*list, (*count ? 2 * *count : 1) * sizeof(**list));
 	(*list)[(*count)++] = record;
 }
 
@@ -51,6 +53,7 @@ static void take(struct records *r, const union auxtrace_record *record)
 	switch (record->header.type) {
 	case AUXTRACE_RECORD_LOST:
 		r->lost += record->lost.lost;
+		keep(&r->switches, &r->nr_switches, record);
 		break;
 	case AUXTRACE_RECORD_AUX:
 		add_anchor(r, record->aux.offset + record->aux.length, auxtrace_record_end(record)->time);
@@ -63,6 +66,12 @@ static void take(struct records *r, const union auxtrace_record *record)
 		break;
 	case AUXTRACE_RECORD_SAMPLE:
 		take_sample(r, record);
+		break;
+	case AUXTRACE_RECORD_ITRACE_START:
+		r->start = r->start ?: record;
+		break;
+	case AUXTRACE_RECORD_SWITCH:
+		keep(&r->switches, &r->nr_switches, record);
 		break;
 	case AUXTRACE_RECORD_TRIGGER:
 		if (record->trigger.action == AUXTRACE_ACTION_FREEZE)
@@ -106,6 +115,7 @@ void records_free(struct records *r)
 	free(r->anchor);
 	unmap_file(&r->slots);
 	free(r->freeze);
+	free(r->switches);
 	unmap_file(&r->file);
 	*r = (struct records){ 0 };
 }

@@ -29,6 +29,9 @@ struct records {
 	size_t nr_samples;
 	const union auxtrace_record **freeze; /* TRIGGER records of a FREEZE */
 	size_t nr_freezes;
+	const union auxtrace_record *start; /* the first ITRACE_START record, or NULL */
+	const union auxtrace_record **switches; /* SWITCH records, and LOST records between them */
+	size_t nr_switches;
 	uint64_t lost;		/* records, by LOST records */
 	struct anchor *anchor;	/* by time */
 	size_t nr_anchors;

@@ -14,6 +14,22 @@ void text_time(bool known, uint64_t ns)
 	printf("%18s", when);
 }
 
+void text_thread(const struct flow *f)
+{
+	const struct run *t = flow_thread(f);
+	char number[32] = "-";
+	const char *name;
+
+	if (!f->runs.count)
+		return;
+	name = t ? threads_name(f->threads, t->tid, f->tsc) : NULL;
+	if (t && (!t->pid || t->pid == t->tid))
+		snprintf(number, sizeof(number), "%u", t->tid);
+	else if (t)
+		snprintf(number, sizeof(number), "%u/%u", t->pid, t->tid);
+	printf(" %-15.15s %-11s", name ?: "-", number);
+}
+
 void text_name(uint64_t ip, const struct code_name *name)
 {
 	if (name->function) {

@@ -94,7 +94,7 @@ static void parse_line(struct meta *meta, const char *key, char *value, const ch
 		uint64_t *value;
 	} large[] = {
 		{ "time_zero", &meta->time_zero }, { "tsc_khz", &meta->tsc_khz },
-		{ "config", &meta->config },
+		{ "config", &meta->config }, { "kcore_tsc", &meta->kcore_tsc },
 	};
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(small); i++)

@@ -32,6 +32,7 @@ struct meta {
 	unsigned int time_shift, time_mult;
 	uint64_t time_zero, tsc_khz;
 	uint64_t config;
+	uint64_t kcore_tsc;	/* when the kernel's code was read; 0: at the end, or never */
 	uint32_t pmu;		/* AUXTRACE_PMU_* */
 	uint32_t flags;		/* AUXTRACE_SETUP_* */
 	char release[128];

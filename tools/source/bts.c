@@ -49,9 +49,9 @@ static void find_state(const struct auxtrace_session *session, const struct auxt
 	}
 }
 
-static void summarize(const struct flow *f)
+static void summarize(const struct flow_sum *sum)
 {
-	say("%" PRIu64 " branches", f->branches);
+	say("%" PRIu64 " branches", sum->branches);
 }
 
 const struct source source_bts = {
@@ -64,7 +64,8 @@ const struct source source_bts = {
 	.find_state = find_state,
 	.dump = bts_dump,
 	.print_totals = bts_print_totals,
-	.decode = bts_decode,
-	.decode_samples = bts_decode_samples,
+	.begin = bts_begin,
+	.step = bts_step,
+	.end = bts_end,
 	.summarize = summarize,
 };

@@ -125,6 +125,7 @@ const struct source source_pt = {
 	.find_state = find_state,
 	.dump = pt_dump,
 	.print_totals = pt_print_totals,
-	.decode = pt_decode,
-	.decode_samples = pt_decode_samples,
+	.begin = pt_begin,
+	.step = pt_step,
+	.end = pt_end,
 };

@@ -15,6 +15,7 @@
 #include "lib/meta.h"
 
 struct flow;
+struct flow_sum;
 
 /* A file of trace, for auxtrace dump. */
 struct trace_file {
@@ -37,8 +38,10 @@ struct trace_file {
  * @dump: print the packets or records of a file, unless only their totals are wanted.
  *	Returns the number of errors
  * @print_totals: print the totals of all files that were dumped
- * @decode: decode the AUX area of @cpu; only window number @window unless that is 0
- * @decode_samples: decode the samples of @cpu instead, each on its own
+ * @begin: prepare to decode what flow_begin() was told
+ * @step: decode up to the next change of the thread, which comes first in the next step. Returns
+ *	false if that was all
+ * @end: free what @begin and @step made
  * @summarize: script: say what only this source counts; NULL: nothing
  */
 struct source {
@@ -53,9 +56,10 @@ struct source {
 			   uint32_t state);
 	uint64_t (*dump)(const struct trace_file *file, bool print);
 	void (*print_totals)(void);
-	void (*decode)(struct flow *f, const char *dir, const struct meta_cpu *cpu, uint64_t window);
-	void (*decode_samples)(struct flow *f, const char *dir, const struct meta_cpu *cpu);
-	void (*summarize)(const struct flow *f);
+	void (*begin)(struct flow *f);
+	bool (*step)(struct flow *f);
+	void (*end)(struct flow *f);
+	void (*summarize)(const struct flow_sum *sum);
 };
 
 extern const struct source source_pt, source_bts;
