@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Runs in the guest: recordings of tests/guest/threads.c, for tests/host/threads.sh to judge.
+set -e
+
+cd /out
+auxtrace record -o command -- threads 20
+auxtrace record -u -o user -- threads 20
+auxtrace record --data-size 64K -o perf -- threads 20
+auxtrace record --source bts -o branches -- threads 5
+auxtrace record --source bts -u -o user-branches -- threads 5
+
+# A static key, which the kernel switches by patching the code that tests it at each switch of threads
+schedstats=/proc/sys/kernel/sched_schedstats
+first=$(cat $schedstats)
+for value in 1 0 1 0; do
+	echo "echo $((first ^ value)) > $schedstats; threads 1"
+done > /tmp/patch
+auxtrace record -o patched -- sh /tmp/patch
+
+# Beside another process with threads of the same names
+threads 1000000 &
+auxtrace record -a -m 16M -o all -- threads 60
+kill $!
+
+mkfifo /tmp/ctl
+auxtrace record -S --control fifo:/tmp/ctl -o flight -- threads 400 &
+recorder=$!
+# The threads run when one of the last has its name.
+until grep -qsx delta /proc/[0-9]*/task/[0-9]*/comm; do sleep 0.1; done
+echo snapshot > /tmp/ctl
+wait $recorder

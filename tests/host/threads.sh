@@ -1,0 +1,123 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Does a recording say which thread ran? tests/guest/threads.c has four threads, each of which
+# calls a function of its own from one that all call, and goes from CPU to CPU. It is recorded in a guest
+# with a stock kernel, or in a full Debian, and judged here by what auxtrace script shows.
+#   threads.sh [--work DIR] [SERIES | --distro SUITE]
+set -euo pipefail
+
+me='threads'
+# shellcheck source=tests/host/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+options "distro work" "$@"
+set -- "${operands[@]}"
+system "${distro-}" "$@"
+work_directory
+mapfile -t files < <(guest_script threads.sh)
+"$top/scripts/vm" "${system[@]}" --smp 2 --mem 2G --timeout 600 --work "$work/vm" --out "$work/out" "${files[@]}" \
+	--file "$build/tests-guest/threads" -- "$shell" /bin/threads.sh
+
+symfs=$work/vm/initramfs.root
+if [ -n "${distro-}" ]; then
+	symfs=$(debian_files "$work")
+fi
+
+# decode RECORDING: what script shows of it goes to $work/calls
+decode()
+{
+	"$build/tools/auxtrace" script "$work/out/$1" --symfs "$symfs" > "$work/calls" 2> "$work/summary" ||
+		{ cat "$work/summary"; return 1; }
+}
+
+# own_lines RECORDING: of each call of a function of one thread: that thread, the name and the
+# number of the thread that the line has, and its indentation; to $work/own
+own_lines()
+{
+	decode "$1" || return
+	awk '/ u +only_/ {
+		match($0, /only_[a-z]+/)
+		print substr($0, RSTART + 5, RLENGTH - 5), $3, $4, index($0, "only_") - index($0, " u ")
+	}' "$work/calls" > "$work/own"
+}
+
+# threads_known NUMBER RECORDING: so many calls, each by its thread
+threads_known()
+{
+	own_lines "$2" || return
+	awk -v number="$1" '
+		$1 != $2 || $3 !~ /^[0-9]+\/[0-9]+$/ { print "wrong thread:", $0; bad = 1 }
+		END { print NR, "calls"; exit bad || NR != number }' "$work/own"
+}
+
+# threads_not_wrong RECORDING: the same, but there are any number, and of one in eight the thread may be unknown
+threads_not_wrong()
+{
+	own_lines "$1" || return
+	awk '
+		$2 == "-" && $3 == "-" { unknown++; next }
+		$1 != $2 || $3 !~ /^[0-9]+\/[0-9]+$/ { print "wrong thread:", $0; bad = 1 }
+		END { print NR, "calls,", unknown + 0, "by unknown threads"; exit bad || !NR || unknown > NR / 8 }' \
+		"$work/own"
+}
+
+# same_depth: those of a process in $work/own are at the same depth
+same_depth()
+{
+	awk '
+		{ split($3, id, "/"); depth[id[1] ": " $4]++; process[id[1]] }
+		END {
+			for (d in depth) { depths++; print "process and indentation " d ", calls: " depth[d] }
+			for (p in process) processes++
+			exit !depths || depths != processes
+		}' "$work/own"
+}
+
+# one_function_a_thread RECORDING: no thread calls the function of another one; some threads are known
+one_function_a_thread()
+{
+	own_lines "$1" || return
+	awk '
+		$3 == "-" { unknown++; next }
+		{ known++ }
+		!($3 in own) { own[$3] = $1 }
+		own[$3] != $1 { print "thread", $3, "called the functions of", own[$3], "and", $1; bad = 1 }
+		END { print known + 0, "known,", unknown + 0, "unknown"; exit bad || !known }' "$work/own"
+}
+
+# undone RECORDING: code was patched meanwhile, and is now as it was
+undone()
+{
+	test ! -s "$work/out/$1/kcore.changes"
+}
+
+shows()
+{
+	grep -Eq "$1" "$work/calls"
+}
+
+side_bytes()
+{
+	cat "$work/out/$1"/cpu*.side | wc -c
+}
+
+verdict "each call has its thread, on whatever CPU" threads_known 80 command
+verdict "and its depth" same_depth
+verdict "also without the kernel" threads_known 80 user
+verdict "and its depth" same_depth
+verdict "without switches in the data ring, perf's are used" threads_known 80 perf
+verdict "which are in the side files: $(side_bytes perf) bytes, else $(side_bytes command)" \
+	test "$(side_bytes perf)" -gt $((2 * $(side_bytes command)))
+verdict "only their owner can read them" test "$(stat -c %a "$work/out/perf/cpu0.side")" = 600
+verdict "of two processes at once, too" threads_not_wrong all
+verdict "both have been traced" test "$(cut -d ' ' -f 3 "$work/own" | cut -d / -f 1 | sort -u | wc -l)" = 2
+verdict "and their depths" same_depth
+verdict "the idle threads have their name" shows ' swapper +0 +k '
+verdict "so do threads of the kernel" shows ' (ksoftirqd|rcu_|kworker|migration)[^ ]* +[0-9]+ +k '
+verdict "in a flight recorder's newest data no thread is wrong" threads_not_wrong flight
+verdict "nor in a snapshot" threads_not_wrong flight/snapshot.0001
+verdict "code that the kernel patched meanwhile is decoded as it was" threads_known 16 patched
+verdict "also if it is at the end as it was at the begin" undone patched
+verdict "of branches, no thread is wrong" one_function_a_thread branches
+verdict "and without the kernel" one_function_a_thread user-branches
+verdicts_end
