@@ -114,7 +114,10 @@ check "code that the kernel patches meanwhile is noticed" \
 	says "the kernel's code changed at [1-9][0-9]* places meanwhile" \
 	auxtrace record -o patched -- sh -c "echo \$((1 - \$(cat $schedstats))) > $schedstats"
 check "and noted" grep -qE '^patched 0xf[0-9a-f]{15} ([0-9a-f]{2})+ ([0-9a-f]{2})+$' patched/kcore.changes
-check "script says so, too" says "the kernel's code changed at [1-9]" auxtrace script patched
+check "script knows when that was, and decodes it as it was" decodes patched
+check "so it has nothing to say about it" sh -c "! grep 'code changed' /tmp/summary"
+rm patched/*.side
+check "without perf's word it has" says "the kernel's code changed at [1-9]" auxtrace script patched
 check "otherwise nothing is" test -e full/kcore.changes -a ! -s full/kcore.changes
 
 # A second auxtrace holds the hardware as perf would: both follow perf's rules.

@@ -155,7 +155,7 @@ record_calm()
 		record "$@" || return 1
 		auxtrace script "$1" 2> /dev/null | awk '
 			$2 == "window" { inside = 1 }
-			inside && $3 == "u" { exit }
+			inside && / u +/ { exit }
 			/<interrupt>/ { interrupted = 1; exit }
 			END { exit interrupted }' && return 0
 		echo "recording $try has an interrupt"

@@ -20,8 +20,6 @@ void text_thread(const struct flow *f)
 	char number[32] = "-";
 	const char *name;
 
-	if (!f->runs.count)
-		return;
 	name = t ? threads_name(f->threads, t->tid, f->tsc) : NULL;
 	if (t && (!t->pid || t->pid == t->tid))
 		snprintf(number, sizeof(number), "%u", t->tid);

@@ -7,7 +7,7 @@
 
 /* @ns as seconds, in 18 columns; - if not @known. */
 void text_time(bool known, uint64_t ns);
-/* The thread's name and number, also its process's if that is another; in 28 columns. Nothing if no thread is known at all. */
+/* The thread's name and number, also its process's if that is another; - if not known; in 28 columns. */
 void text_thread(const struct flow *f);
 /* function+offset (file), as far as it is known. */
 void text_name(uint64_t ip, const struct code_name *name);
