@@ -327,15 +327,15 @@ static void take_entry_from_user(struct bts_flow *b, const struct branch *branch
 	flow_emit_enable(b->f, branch->to, false);
 }
 
-/* The index of thread @tid, which was switched to or from about @tsc; runs.count: not known. */
-static size_t run_of(const struct flow *f, uint64_t tsc, uint32_t tid)
+/* The index of thread @tid: it ran at @tsc, or else right behind that (@other 1) or before it (-1). */
+static size_t run_of(const struct flow *f, uint64_t tsc, uint32_t tid, int other)
 {
 	size_t run = runs_at(&f->runs, tsc);
 
-	for (size_t i = run ? run - 1 : run; i < f->runs.count && i <= run + 1; i++)
-		if (f->runs.run[i].tid == tid)
-			return i;
-	return f->runs.count;
+	if (run < f->runs.count && f->runs.run[run].tid == tid)
+		return run;
+	run += other;
+	return run < f->runs.count && f->runs.run[run].tid == tid ? run : f->runs.count;
 }
 
 /*
@@ -349,8 +349,8 @@ static void begin_threads(struct bts_flow *b)
 	size_t first = f->runs.count, last = first;
 
 	if (w) {
-		first = run_of(f, w->begin_time, w->begin_tid);
-		last = run_of(f, w->end_time, w->tid);
+		first = run_of(f, w->begin_time, w->begin_tid, 1);
+		last = run_of(f, w->end_time, w->tid, -1);
 	}
 	b->one_thread = first == last && first < f->runs.count;
 	f->switched = false;
