@@ -132,6 +132,7 @@ int write_meta(const struct auxtrace_recording *rec, struct files *files,
 	       const struct auxtrace_cut *cuts, struct auxtrace_totals *totals)
 {
 	const struct auxtrace_session *s = rec->session;
+	const struct instant now = instant_now();
 	const struct trace_pmu *pmu = trace_pmu_of(s->setup.pmu);
 	FILE *f = recording_file(files->dirfd, "meta");
 	char terms[256];
@@ -143,6 +144,8 @@ int write_meta(const struct auxtrace_recording *rec, struct files *files,
 	fprintf(f, "auxtrace_recording %u\nabi %u\npmu %u\n", FORMAT_VERSION, AUXTRACE_ABI_VERSION,
 		s->setup.pmu);
 	write_machine(f, s);
+	fprintf(f, "mono_begin %" PRIu64 " %" PRIu64 "\nmono_end %" PRIu64 " %" PRIu64 "\n", rec->begin.tsc,
+		rec->begin.mono_ns, now.tsc, now.mono_ns);
 	fprintf(f, "config %#" PRIx64 "\nterms %s\nflags %#x\naux_size %" PRIu64 "\nslots %u\naux_write %s\n",
 		(uint64_t)s->setup.config, terms, s->setup.flags, (uint64_t)s->setup.aux_size,
 		session_slots(s), aux_writer_how(rec->writer, all_direct(files)));

@@ -35,6 +35,7 @@ static struct auxtrace_recording *create(struct auxtrace_session *s, const char 
 		return NULL;
 	}
 	rec->session = s;
+	rec->begin = instant_now();
 	rec->files.dirfd = -1;
 	rec->tasks = task_list_new();
 	if (!rec->tasks) {

@@ -26,6 +26,8 @@ static bool is_recording_file(const char *name)
 			return true;
 	if (!strncmp(name, "task.", 5) || !strncmp(name, "vdso.", 5))
 		return isdigit((unsigned char)name[5]);
+	if (!strncmp(name, "jit.", 4))
+		return isdigit((unsigned char)name[4]);
 	return !strncmp(name, "cpu", 3) && isdigit((unsigned char)name[3]) &&
 	       (has_suffix(name, ".aux") || has_suffix(name, ".data") ||
 		has_suffix(name, ".samples") || has_suffix(name, ".side"));

@@ -22,6 +22,7 @@
 #include <x86intrin.h>
 
 #include "internal.h"
+#include "jit.h"
 #include "recording_dir.h"
 #include "task_list.h"
 
@@ -43,6 +44,8 @@ struct space {
 	uint64_t vdso_start;
 	size_t vdso_len;
 	uint8_t *vdso;
+	uint8_t *jit;		/* code that it made, by its map of names; NULL: there is none */
+	size_t jit_size;
 	size_t count;
 	char **map;		/* lines of /proc/PID/maps, without newlines */
 };
@@ -73,6 +76,7 @@ static void free_space(struct space *s)
 {
 	free_mappings(s);
 	free(s->vdso);
+	free(s->jit);
 	free(s);
 }
 
@@ -210,6 +214,7 @@ static struct space *read_once(pid_t pid, const struct auxtrace_task *task)
 		free_space(s);
 		return NULL;
 	}
+	s->jit = jit_of_map(pid, proc, &s->jit_size);
 	s->read_tsc = __rdtsc();
 	return s;
 }
@@ -360,6 +365,12 @@ static int refresh(struct space *old, struct space *fresh)
 		old->vdso = fresh->vdso;
 		fresh->vdso = NULL;
 	}
+	if (fresh->jit) {
+		free(old->jit);
+		old->jit = fresh->jit;
+		old->jit_size = fresh->jit_size;
+		fresh->jit = NULL;
+	}
 	for (size_t i = 0; i < fresh->count; i++)
 		if (add_mapping(old, fresh->map[i]))
 			return fail(ENOMEM, "no memory for process %d", fresh->pid);
@@ -507,6 +518,35 @@ static void write_files(const struct space *s, FILE *f)
 	}
 }
 
+/* The dump of code that the process wrote itself, which it has mapped; NULL: none. */
+static const char *own_dump(const struct space *s)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		const char *path = mapped_file(s->map[i]);
+
+		if (path && jit_is_dump(path))
+			return path;
+	}
+	return NULL;
+}
+
+/* Write the code that the process made, if there is any, to the file @name. */
+static int write_jit(const struct space *s, const char *name, int dirfd)
+{
+	const char *dump = own_dump(s);
+	FILE *f;
+
+	if (dump)
+		return jit_copy_dump(dirfd, name, dump);
+	if (!s->jit)
+		return 0;
+	f = recording_file(dirfd, name);
+	if (!f)
+		return -1;
+	fwrite(s->jit, 1, s->jit_size, f);
+	return recording_file_close(f, name);
+}
+
 static int write_space(const struct space *s, const char *suffix, int dirfd)
 {
 	char name[64];
@@ -520,10 +560,15 @@ static int write_space(const struct space *s, const char *suffix, int dirfd)
 		s->pid, s->comm, s->exe, s->cr3, s->cr3_mask, s->begin_tsc, s->end_tsc);
 	if (s->vdso)
 		fprintf(f, "vdso %#" PRIx64 " vdso.%s\n", s->vdso_start, suffix);
+	if (s->jit || own_dump(s))
+		fprintf(f, "jit jit.%s\n", suffix);
 	write_files(s, f);
 	for (size_t i = 0; i < s->count; i++)
 		fprintf(f, "map %s\n", s->map[i]);
 	if (recording_file_close(f, name))
+		return -1;
+	snprintf(name, sizeof(name), "jit.%s", suffix);
+	if (write_jit(s, name, dirfd))
 		return -1;
 	if (!s->vdso)
 		return 0;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Runs in the guest: recordings of tests/guest/threads.c, for tests/host/threads.sh to judge.
+# Runs in the guest: recordings of tests/guest/threads.c and jit.c, for tests/host/threads.sh to judge.
 set -e
 
 cd /out
@@ -18,6 +18,10 @@ for value in 1 0 1 0; do
 	echo "echo $((first ^ value)) > $schedstats; threads 1"
 done > /tmp/patch
 auxtrace record -o patched -- sh /tmp/patch
+
+auxtrace record -o dump -- jit dump 10
+auxtrace record -o map -- jit map 10
+auxtrace record -u -o user-dump -- jit dump 10
 
 # Beside another process with threads of the same names
 threads 1000000 &

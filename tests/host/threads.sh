@@ -3,7 +3,8 @@
 #
 # Does a recording say which thread ran? tests/guest/threads.c has four threads, each of which
 # calls a function of its own from one that all call, and goes from CPU to CPU. It is recorded in a guest
-# with a stock kernel, or in a full Debian, and judged here by what auxtrace script shows.
+# with a stock kernel, or in a full Debian, and judged here by what auxtrace script shows. So is code that
+# programs make while they run (tests/guest/jit.c), and that the kernel patches.
 #   threads.sh [--work DIR] [SERIES | --distro SUITE]
 set -euo pipefail
 
@@ -16,7 +17,7 @@ system "${distro-}" "$@"
 work_directory
 mapfile -t files < <(guest_script threads.sh)
 "$top/scripts/vm" "${system[@]}" --smp 2 --mem 2G --timeout 600 --work "$work/vm" --out "$work/out" "${files[@]}" \
-	--file "$build/tests-guest/threads" -- "$shell" /bin/threads.sh
+	--file "$build/tests-guest/threads" --file "$build/tests-guest/jit" -- "$shell" /bin/threads.sh
 
 symfs=$work/vm/initramfs.root
 if [ -n "${distro-}" ]; then
@@ -91,6 +92,19 @@ undone()
 	test ! -s "$work/out/$1/kcore.changes"
 }
 
+# made RECORDING FUNCTION...: each of these, which were made at run time, is called 10 times
+made()
+{
+	local function calls
+
+	decode "$1" || return
+	for function in "${@:2}"; do
+		calls=$(grep -c " u  *$function (\[jit\])" "$work/calls")
+		echo "$function: $calls calls"
+		[ "$calls" -eq 10 ] || return
+	done
+}
+
 shows()
 {
 	grep -Eq "$1" "$work/calls"
@@ -118,6 +132,9 @@ verdict "in a flight recorder's newest data no thread is wrong" threads_not_wron
 verdict "nor in a snapshot" threads_not_wrong flight/snapshot.0001
 verdict "code that the kernel patched meanwhile is decoded as it was" threads_known 16 patched
 verdict "also if it is at the end as it was at the begin" undone patched
+verdict "code that a program made is decoded by its dump" made dump made_first made_second made_third
+verdict "also without the kernel" made user-dump made_first made_second made_third
+verdict "or by its map of names" made map made_second made_third
 verdict "of branches, no thread is wrong" one_function_a_thread branches
 verdict "and without the kernel" one_function_a_thread user-branches
 verdicts_end

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "code_image.h"
+#include "jit.h"
 #include "lib/symbols.h"
 #include "lib/tool.h"
 #include "pokes.h"
@@ -38,6 +39,7 @@ struct task {
 	uint32_t pid;
 	uint64_t cr3, cr3_mask;
 	uint64_t begin_tsc, end_tsc;	/* end_tsc 0: it has not ended, as far as is known */
+	struct jit jit;		/* code that it made */
 	size_t count;
 	struct mapping *map;	/* executable ones; those of different times may overlap */
 };
@@ -49,6 +51,7 @@ struct segment {
 
 struct code_image {
 	char *dir;
+	const struct meta *meta;
 	const char *symfs;
 	struct object *objects;
 	struct task *tasks;
@@ -310,6 +313,11 @@ static void parse_task_line(struct code_image *code, struct task *t, char *line)
 			m.end = m.start + m.object->image.size;
 			add_mapping(t, &m);
 		}
+	} else if (!strcmp(line, "jit") && !t->jit.file.data) {
+		char path[4600];
+
+		snprintf(path, sizeof(path), "%s/%s", code->dir, value);
+		jit_open(&t->jit, path, code->meta);
 	} else if (!strcmp(line, "map")) {
 		parse_map(code, t, value);
 	}
@@ -469,6 +477,18 @@ static enum code_result find_mapping(struct code_image *code, uint64_t cr3, uint
 	return CODE_OK;
 }
 
+/* The code at @ip that the process made which had @cr3 at @tsc, or which runs. NULL: it made none. */
+static const struct jit_code *find_jit(const struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip)
+{
+	const struct task *t = NULL;
+
+	if (cr3 != CODE_NO_CR3)
+		t = find_task(code, cr3, tsc);
+	else if (code->pid)
+		t = running_task(code, tsc);
+	return t ? jit_find(&t->jit, tsc, ip) : NULL;
+}
+
 /* ---- interface ---------------------------------------------------------- */
 
 struct code_image *code_open(const char *dir, const struct meta *meta, const char *symfs, const struct side *side)
@@ -476,6 +496,7 @@ struct code_image *code_open(const char *dir, const struct meta *meta, const cha
 	struct code_image *code = xcalloc(1, sizeof(*code));
 
 	code->dir = xstrdup(dir);
+	code->meta = meta;
 	code->symfs = symfs;
 	code->kcore_tsc = meta->kcore_tsc ?: UINT64_MAX;
 	pokes_find(&code->pokes, side);
@@ -490,6 +511,7 @@ void code_close(struct code_image *code)
 		struct task *t = code->tasks;
 
 		code->tasks = t->next;
+		jit_close(&t->jit);
 		free(t->map);
 		free(t);
 	}
@@ -543,6 +565,7 @@ static size_t copy(uint8_t *buf, size_t size, const uint8_t *from, uint64_t left
 enum code_result code_read(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip,
 			   uint8_t *buf, size_t size, size_t *got)
 {
+	const struct jit_code *made;
 	const struct mapping *m;
 	enum code_result result;
 	uint64_t offset;
@@ -558,6 +581,14 @@ enum code_result code_read(struct code_image *code, uint64_t cr3, uint64_t tsc, 
 		return CODE_OK;
 	}
 	result = find_mapping(code, cr3, tsc, ip, &m);
+	/* It may be made in memory that is a file's. */
+	if (result != CODE_OK || offset_at(m, ip) >= m->object->image.size) {
+		made = find_jit(code, cr3, tsc, ip);
+		if (made) {
+			*got = copy(buf, size, made->bytes + (ip - made->start), made->end - ip);
+			return CODE_OK;
+		}
+	}
 	if (result != CODE_OK)
 		return result;
 	offset = offset_at(m, ip);
@@ -617,7 +648,9 @@ static bool offset_to_vaddr(const struct object *o, uint64_t offset, uint64_t *v
 void code_name(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip, struct code_name *name)
 {
 	const struct symbol *sym = NULL;
+	const struct jit_code *made;
 	const struct mapping *m;
+	enum code_result result;
 	uint64_t offset, vaddr;
 
 	*name = (struct code_name){ .offset = ip };
@@ -630,7 +663,15 @@ void code_name(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip,
 		}
 		return;
 	}
-	if (find_mapping(code, cr3, tsc, ip, &m) != CODE_OK)
+	result = find_mapping(code, cr3, tsc, ip, &m);
+	if (result != CODE_OK || offset_at(m, ip) >= m->object->image.size) {
+		made = find_jit(code, cr3, tsc, ip);
+		if (made) {
+			*name = (struct code_name){ made->name, ip - made->start, "[jit]" };
+			return;
+		}
+	}
+	if (result != CODE_OK)
 		return;
 	offset = offset_at(m, ip);
 	name->object = m->object->name;

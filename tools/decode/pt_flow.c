@@ -34,8 +34,12 @@ static int read_memory(uint8_t *buf, size_t size, const struct pt_asid *asid, ui
 		       void *context)
 {
 	struct flow *f = context;
+	uint64_t tsc;
 	size_t got;
 
+	/* Code may have changed since the last event. */
+	if (f->decoder && pt_insn_time(f->decoder, &tsc, NULL, NULL) >= 0)
+		f->tsc = tsc;
 	switch (code_read(f->code, asid->cr3, f->tsc, ip, buf, size, &got)) {
 	case CODE_OK:
 		return got;

@@ -103,6 +103,10 @@ static void parse_line(struct meta *meta, const char *key, char *value, const ch
 	for (unsigned int i = 0; i < ARRAY_SIZE(large); i++)
 		if (!strcmp(key, large[i].key))
 			*large[i].value = strtoull(value, NULL, 0);
+	if (!strcmp(key, "mono_begin"))
+		sscanf(value, "%" SCNu64 " %" SCNu64, &meta->begin.tsc, &meta->begin.ns);
+	if (!strcmp(key, "mono_end"))
+		sscanf(value, "%" SCNu64 " %" SCNu64, &meta->end.tsc, &meta->end.ns);
 	if (!strcmp(key, "release"))
 		snprintf(meta->release, sizeof(meta->release), "%s", value);
 	if (!strcmp(key, "cpu"))
@@ -160,6 +164,15 @@ const char *meta_trigger_text(const struct meta *meta, uint32_t id)
 		if (meta->trigger[i].id == id)
 			return meta->trigger[i].text;
 	return "";
+}
+
+uint64_t meta_mono_tsc(const struct meta *meta, uint64_t ns)
+{
+	const struct clock_pair *begin = &meta->begin, *end = &meta->end;
+
+	if (ns <= begin->ns || end->ns <= begin->ns)
+		return 0;
+	return begin->tsc + (unsigned __int128)(ns - begin->ns) * (end->tsc - begin->tsc) / (end->ns - begin->ns);
 }
 
 void meta_free(struct meta *meta)

@@ -20,6 +20,10 @@ struct meta_cpu {
 	uint64_t data_read;	/* bytes in cpuN.data */
 };
 
+struct clock_pair {		/* one instant */
+	uint64_t tsc, ns;	/* of CLOCK_MONOTONIC */
+};
+
 struct meta_trigger {
 	uint32_t id;
 	uint64_t hits, acted, held, idle, missed;
@@ -33,6 +37,7 @@ struct meta {
 	uint64_t time_zero, tsc_khz;
 	uint64_t config;
 	uint64_t kcore_tsc;	/* when the kernel's code was read; 0: at the end, or never */
+	struct clock_pair begin, end;	/* of the recording; 0: not known */
 	uint32_t pmu;		/* AUXTRACE_PMU_* */
 	uint32_t flags;		/* AUXTRACE_SETUP_* */
 	char release[128];
@@ -49,6 +54,8 @@ const char *meta_argument(int argc, char **argv);
 struct meta *meta_read(const char *dir);
 /* The label of trigger @id; "" if it has none. */
 const char *meta_trigger_text(const struct meta *meta, uint32_t id);
+/* The TSC at @ns of CLOCK_MONOTONIC; 0: that is before the recording, or not known. */
+uint64_t meta_mono_tsc(const struct meta *meta, uint64_t ns);
 void meta_free(struct meta *meta);
 
 #endif

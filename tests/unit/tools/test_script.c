@@ -1046,6 +1046,108 @@ static void the_vdso_s_own_bytes_are_used(void **state)
 	expect_part(r->out, "000000007fff0010 2\n000000007fff0012 2\n000000007fff0016 1\n0000000000401005 2\n");
 }
 
+#define MADE	0x7f0000000000ull
+
+/* Write a record of a jitdump: @code was made at MADE. */
+static void put_made(FILE *f, uint64_t time, const char *name, const void *code, uint32_t size)
+{
+	const struct {
+		uint32_t id, size;
+		uint64_t time;
+		uint32_t pid, tid;
+		uint64_t vma, addr, code_size, index;
+	} load = { 0, 56 + strlen(name) + 1 + size, time, 100, 100, MADE, MADE, size, 0 };
+
+	assert_int_equal(sizeof(load), 56);
+	fwrite(&load, sizeof(load), 1, f);
+	fwrite(name, strlen(name) + 1, 1, f);
+	fwrite(code, size, 1, f);
+}
+
+/* The first: nop, nop; the second: nop of two bytes, nop. */
+static void write_made(uint64_t flags, uint64_t first, uint64_t second)
+{
+	const uint32_t header[] = { 0x4a695444, 1, 40, 62, 0, 100, 0, 0, flags, 0 };
+	FILE *f = file("jit.100");
+
+	fwrite(header, sizeof(header), 1, f);
+	put_made(f, first, "first", "\x90\x90", 2);
+	put_made(f, second, "second", "\x66\x90\x90", 3);
+	fclose(f);
+	append("task.100", "jit jit.100\n");
+}
+
+static void run_made(uint64_t time, bool second)
+{
+	psb(CR3, time, 0);
+	ip_packet(ppt_tip_pge, MADE);
+	ip_packet(ppt_fup, MADE + 1 + second);
+	suppressed(ppt_tip_pgd);
+	line("# enable %016llx", MADE);
+	insn(MADE, 1 + second);
+	line("# disable -");
+}
+
+static void code_that_was_made_at_run_time_is_told_apart_by_time(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	write_made(1, 1000, 5000);
+	line("# cpu 0");
+	line("# window 1");
+	run_made(2000, false);
+	line("# window 2");
+	run_made(6000, true);
+	finish(BOTH, "windows 2");
+	r = script("--insn");
+	expect_flow(r);
+	assert_int_equal(r->status, 0);
+	r = script("--calls");
+	expect_part(r->out, "first ([jit])  <trace begins>\n");
+	expect_part(r->out, "second ([jit])  <trace begins>\n");
+}
+
+/* 100 ns of CLOCK_MONOTONIC are 1000 ticks of the TSC here. */
+static void times_of_made_code_are_converted(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	write_made(0, 700, 1300);
+	line("# cpu 0");
+	line("# window 1");
+	run_made(12000, false);
+	line("# window 2");
+	run_made(14000, true);
+	finish(BOTH, "windows 2");
+	append("meta", "mono_begin 10000 1000\nmono_end 20000 2000\n");
+	r = script("--insn");
+	expect_flow(r);
+	assert_int_equal(r->status, 0);
+}
+
+static void a_dump_of_code_that_is_damaged_is_told(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	write_made(1, 1000, 5000);
+	assert_int_equal(truncate(program_path("jit.100"), 40 + 56 + 6 + 2 + 20), 0);
+	line("# cpu 0");
+	line("# window 1");
+	run_made(6000, false);
+	finish(BOTH, "windows 1");
+	r = script("--insn");
+	expect_flow(r);
+	expect_part(r->err, "jit.100: there is no record at offset 104: the rest is not read");
+	fputs("no dump", file("jit.100"));
+	fflush(NULL);
+	r = script("--insn");
+	assert_int_equal(r->status, 1);
+	expect_part(r->err, "jit.100 is not a dump of code (jitdump): it is not used");
+}
+
 static void calls_are_indented_with_time_and_names(void **state)
 {
 	const struct result *r;
@@ -1204,6 +1306,9 @@ int main(void)
 		t(a_file_of_data_may_have_gone),
 		t(files_below_symfs_serve_for_another_machine_s),
 		t(the_vdso_s_own_bytes_are_used),
+		t(code_that_was_made_at_run_time_is_told_apart_by_time),
+		t(times_of_made_code_are_converted),
+		t(a_dump_of_code_that_is_damaged_is_told),
 		t(calls_are_indented_with_time_and_names),
 		t(a_recording_that_is_damaged_is_told),
 		t(a_cpu_that_is_not_there_is_told),

@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "userlib/recording_dir.h"
@@ -85,6 +87,29 @@ static void a_full_trace_is_recorded_whole_across_many_wraps(void **state)
 	assert_false(exists("kallsyms"));
 }
 
+static uint64_t mono_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+/* The recording began and ended since @before. Takes these lines out of @meta. */
+static void take_instants(char *meta, uint64_t before)
+{
+	char *line = strstr(meta, "mono_begin ");
+	uint64_t begin_tsc, begin, end_tsc, end;
+	int length = 0;
+
+	assert_non_null(line);
+	assert_int_equal(sscanf(line, "mono_begin %" SCNu64 " %" SCNu64 "\nmono_end %" SCNu64 " %" SCNu64 "\n%n",
+				&begin_tsc, &begin, &end_tsc, &end, &length), 4);
+	assert_true(before <= begin && begin < end && end <= mono_now());
+	assert_true(begin_tsc < end_tsc);
+	memmove(line, line + length, strlen(line + length) + 1);
+}
+
 /* All that a reader of the file relies on: each line, and each number where it belongs. */
 static void meta_is_what_the_module_and_the_session_said(void **state)
 {
@@ -113,6 +138,7 @@ static void meta_is_what_the_module_and_the_session_said(void **state)
 	struct auxtrace_totals totals;
 	struct auxtrace_recording *rec;
 	char *meta, *release, *rest;
+	uint64_t before;
 
 	(void)state;
 	session = auxtrace_open(NULL);
@@ -124,6 +150,7 @@ static void meta_is_what_the_module_and_the_session_said(void **state)
 	fake.state.out_held = 23;
 	fake.state.out_idle = 24;
 	fake.state.out_missed = 25;
+	before = mono_now();
 	rec = auxtrace_recording_create(session, dir);
 	assert_non_null(rec);
 	produce(3, 300);
@@ -160,6 +187,7 @@ static void meta_is_what_the_module_and_the_session_said(void **state)
 	assert_non_null(rest);
 	*release = 'R';
 	memmove(release + 1, rest, strlen(rest) + 1);
+	take_instants(meta, before);
 	assert_string_equal(meta, expected);
 	free(meta);
 	assert_int_equal(totals.produced, 300);

@@ -70,6 +70,83 @@ static void a_task_is_its_cr3_its_mappings_and_its_vdso(void **state)
 	assert_false(exists(named("task.%d.1", getpid())));
 }
 
+/* In the recording's jit.PID, which is freed by the caller. */
+static char *made_code(size_t *size)
+{
+	struct auxtrace_recording *rec = auxtrace_recording_create(session, dir);
+
+	assert_non_null(rec);
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	return exists(named("jit.%d", getpid())) ? slurp(named("jit.%d", getpid()), size) : NULL;
+}
+
+/* Lines: a function of 16 bytes that can be read, one that cannot, one that is too large, and nonsense. */
+static void code_that_a_map_names_is_read_from_memory(void **state)
+{
+	static const uint8_t code[16] = "code that I made";
+	char path[64], link[80], *made;
+	size_t size;
+	FILE *f;
+
+	(void)state;
+	set_up("0", AUXTRACE_SETUP_USER);
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	assert_null(made_code(&size));
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fprintf(f, "10 10 nowhere\n%lx 10 my function\n%lx ffffffff huge\nnonsense\n", (long)code, (long)code);
+	fclose(f);
+	made = made_code(&size);
+	assert_non_null(made);
+	/* A header of 40 bytes, a record of 56, the name, the code. */
+	assert_int_equal(size, 40 + 56 + sizeof("my function") + 16);
+	assert_memory_equal(made, "DTiJ\1\0\0\0\50\0\0\0\76", 13);
+	assert_string_equal(made + 40 + 56, "my function");
+	assert_memory_equal(made + 40 + 56 + sizeof("my function"), code, 16);
+	free(made);
+	/* The process's own, and no other file. */
+	snprintf(link, sizeof(link), "%s.real", path);
+	assert_int_equal(rename(path, link), 0);
+	assert_int_equal(symlink(link, path), 0);
+	assert_null(made_code(&size));
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(rename(link, path), 0);
+	if (!geteuid()) {
+		assert_int_equal(chown(path, 12345, -1), 0);
+		assert_null(made_code(&size));
+	}
+	assert_int_equal(unlink(path), 0);
+}
+
+static void a_dump_that_a_process_has_mapped_is_copied(void **state)
+{
+	char path[64], line[32], *made;
+	size_t size;
+	void *map;
+	FILE *f;
+
+	(void)state;
+	set_up("0", AUXTRACE_SETUP_USER);
+	snprintf(path, sizeof(path), "/tmp/jit-%d.dump", getpid());
+	f = fopen(path, "w+");
+	assert_non_null(f);
+	fputs("what it says", f);
+	fflush(f);
+	map = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(f), 0);
+	assert_true(map != MAP_FAILED);
+	made = made_code(&size);
+	assert_non_null(made);
+	assert_int_equal(size, strlen("what it says"));
+	assert_memory_equal(made, "what it says", size);
+	free(made);
+	snprintf(line, sizeof(line), "\njit jit.%d\n", getpid());
+	expect_in(named("task.%d", getpid()), line);
+	munmap(map, 4096);
+	fclose(f);
+	assert_int_equal(unlink(path), 0);
+}
+
 static void pass_on(int fd)
 {
 	assert_int_equal(write(fd, "", 1), 1);
@@ -1161,6 +1238,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		t(a_task_is_its_cr3_its_mappings_and_its_vdso),
+		t(code_that_a_map_names_is_read_from_memory),
+		t(a_dump_that_a_process_has_mapped_is_copied),
 		t(a_vdso_that_comes_later_belongs_to_the_same_address_space),
 		t(another_cr3_of_one_pid_is_another_file),
 		t(a_cr3_that_a_forked_child_got_again_is_another_file),
