@@ -440,7 +440,7 @@ bool auxt_channel_interrupt(struct auxt_channel *ch, bool asserted)
 	 * sync too many, or no second request for the sync that the loop is about to do.
 	 */
 	if (!asserted && (READ_ONCE(ch->todo) & AUXT_TODO_SYNC ||
-			  !(READ_ONCE(ch->settling) || ch->now.running) ||
+			  !(READ_ONCE(ch->todo) || ch->now.running) ||
 			  !ch->pmu->interrupt(ch)))
 		return false;
 	ch->now.pmis++;

@@ -10,20 +10,23 @@
  * or needs the hardware's position, calls auxt_settle() afterwards. Nothing else turns the
  * hardware on or off, moves its marks, accounts windows or writes the status page:
  *
- *	add the work to @todo
- *	while (@todo and not @settling):
- *		@settling = true
- *		while (@todo):
- *			take the work out of @todo
- *			bring hardware, accounting and status page in line with the mask
- *		@settling = false
+ *	if (@todo):
+ *		add the work to @todo
+ *		return
+ *	@todo = RUNNING
+ *	do:
+ *		bring hardware, accounting and status page in line with the mask
+ *		if (@todo is RUNNING):
+ *			@todo = 0
+ *		take the work out of @todo
+ *	while (there was work)
  *
  * An NMI that lands outside of the loop runs the loop itself, to the end; the interrupted code
- * sees the outcome. An NMI that lands inside the loop finds @settling set. It changes the mask,
- * sets a bit in @todo and returns; the interrupted loop does the work. The loop cannot miss it: it
- * takes @todo before it reads the mask, tests @todo afterwards, and tests it once more after it
- * has cleared @settling, for an NMI that lands between that test and the clearing. Therefore the
- * last request always wins, whatever nests.
+ * sees the outcome. So @todo is 0 again when an NMI returns that has landed before @todo was set. An
+ * NMI that lands inside the loop finds RUNNING. It changes the mask, sets a bit in @todo and
+ * returns; the interrupted loop does the work. The loop cannot miss it: it takes the work before it
+ * reads the mask, and one instruction both tests @todo and ends the loop. Therefore the last request
+ * always wins, whatever nests.
  *
  * The nested NMI does not turn the hardware on or off itself, because it might land between the
  * two writes of a resume, or between a pause and the reading of the position. Then two owners
@@ -33,7 +36,7 @@
  * Fields that are changed only in the loop need nothing further. The others:
  *
  * - @now.pmis is changed only in NMIs, @now.*_asked only outside of NMIs.
- * - @todo is changed by single instructions.
+ * - @todo is changed by single instructions. Only the loop clears bits of it.
  * - @notified and @notified_crossings are set after the loop, by each context that has run the loop,
  *   left its work to it, or written a SWITCH record. The loop clears bits of @notified, by single
  *   instructions. If a nested context overwrites what another has set, the only consequence is one
@@ -64,10 +67,10 @@
 /* In auxt_channel.notified, beside reasons of the inhibit mask: there is something to read. */
 #define SETTLE_READABLE		(1u << 31)
 
-/* One instruction, because an NMI changes it, too. Readers are notified of @what again. */
+/* Readers are notified of @what again. */
 static __always_inline void settle_forget_notified(struct auxt_channel *ch, u32 what)
 {
-	asm volatile("andl %1, %0" : "+m" (ch->notified) : "er" (~what) : "memory");
+	auxt_clear_bits(&ch->notified, what);
 }
 
 static void settle_count_gap(struct auxt_channel *ch, __u64 *cause)
@@ -552,18 +555,16 @@ static __always_inline void settle_once(struct auxt_channel *ch, u32 todo)
 	settle_publish(ch);
 }
 
-/* One instruction each: an NMI comes before or after it. */
-static __always_inline void settle_add_todo(struct auxt_channel *ch, u32 todo)
-{
-	asm volatile("orl %1, %0" : "+m" (ch->todo) : "er" (todo) : "memory");
-}
-
+/* Takes the work out of @todo. 0: there was none, and the loop has ended. */
 static __always_inline u32 settle_take_todo(struct auxt_channel *ch)
 {
-	u32 todo = READ_ONCE(ch->todo);
+	u32 found = cmpxchg_local(&ch->todo, AUXT_TODO_RUNNING, 0);
 
-	asm volatile("andl %1, %0" : "+m" (ch->todo) : "er" (~todo) : "memory");
-	return todo;
+	if (likely(found == AUXT_TODO_RUNNING))
+		return 0;
+	found &= ~AUXT_TODO_RUNNING;
+	auxt_clear_bits(&ch->todo, found);
+	return found;
 }
 
 /**
@@ -575,18 +576,16 @@ static __always_inline u32 settle_take_todo(struct auxt_channel *ch)
  */
 void auxt_settle_run(struct auxt_channel *ch, u32 todo)
 {
-	settle_add_todo(ch, todo);
+	if (unlikely(READ_ONCE(ch->todo))) {
+		auxt_set_bits(&ch->todo, todo);
+		return;
+	}
+	WRITE_ONCE(ch->todo, AUXT_TODO_RUNNING);
+	barrier();
 	do {
-		if (READ_ONCE(ch->settling))
-			return;
-		WRITE_ONCE(ch->settling, true);
-		barrier();
-		do {
-			settle_once(ch, settle_take_todo(ch));
-		} while (READ_ONCE(ch->todo));
-		WRITE_ONCE(ch->settling, false);
-		barrier();
-	} while (READ_ONCE(ch->todo));
+		settle_once(ch, todo);
+		todo = settle_take_todo(ch);
+	} while (todo);
 }
 NOKPROBE_SYMBOL(auxt_settle_run);
 

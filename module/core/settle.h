@@ -5,10 +5,11 @@
 
 #include "core/state.h"
 
-/* Work for the settle loop (auxt_channel.todo). */
+/* auxt_channel.todo: 0, or the loop is running; then also the work that it has not taken yet. */
 #define AUXT_TODO_APPLY		(1u << 0)	/* the mask or a counter has changed */
 #define AUXT_TODO_SYNC		(1u << 1)	/* read the hardware's position and the tail */
 #define AUXT_TODO_SWITCH	(1u << 2)	/* continue in auxt_channel.next_slot */
+#define AUXT_TODO_RUNNING	(1u << 31)	/* set exactly while the loop is running */
 
 /* On the channel's CPU with interrupts off, also in NMIs; or in its place. */
 void auxt_settle_run(struct auxt_channel *ch, u32 todo);

@@ -196,8 +196,7 @@ struct auxt_group {
  *
  * @inhibit: AUXTRACE_INHIBIT_*: reasons why the hardware must be off
  * @inhibited_before: @inhibit before the newest START, restored if that fails
- * @settling: the settle loop is running
- * @todo: AUXT_TODO_*: work that the settle loop has not taken yet
+ * @todo: AUXT_TODO_*: the settle loop is running, and the work that it has not taken yet
  * @attached: @pmu has been claimed on the CPU
  * @stuck: not @attached, and the hardware could not be turned off or its registers not be
  *	restored: it may write to the channel's pages at any time, so they are not freed
@@ -260,7 +259,6 @@ struct auxt_channel {
 	atomic_t inhibit;
 	u32 inhibited_before;
 	u32 todo;
-	bool settling;
 	bool attached;
 	bool stuck;
 	bool resuming;
@@ -307,6 +305,17 @@ DECLARE_PER_CPU(struct auxt_channel *, auxt_attached[TRACE_PMUS]);
 static __always_inline struct auxt_channel *auxt_channel_here(u32 pmu)
 {
 	return this_cpu_read(auxt_attached[pmu]);
+}
+
+/* One instruction each: an NMI comes before or after it. */
+static __always_inline void auxt_set_bits(u32 *word, u32 bits)
+{
+	asm volatile("orl %1, %0" : "+m" (*word) : "er" (bits) : "memory");
+}
+
+static __always_inline void auxt_clear_bits(u32 *word, u32 bits)
+{
+	asm volatile("andl %1, %0" : "+m" (*word) : "er" (~bits) : "memory");
 }
 
 static __always_inline u32 auxt_channel_inhibited(const struct auxt_channel *ch)

@@ -527,7 +527,6 @@ void check(void)
 
 	quiet();
 	hw.rate = 0;
-	assert_false(channel->settling);
 	assert_int_equal(channel->todo, 0);
 	assert_int_equal(hw.on, atomic_read(&channel->inhibit) == 0 && channel->attached);
 	assert_int_equal(page->running, hw.on);
