@@ -65,7 +65,8 @@ NOKPROBE_SYMBOL(auxt_channel_set_asleep);
 void auxt_channel_reset(struct auxt_channel *ch, u32 inhibit)
 {
 	ch->inhibited_before = auxt_channel_inhibited(ch);
-	ch->thawed = ch->inhibited_before & AUXTRACE_INHIBIT_FROZEN;
+	if (ch->inhibited_before & AUXTRACE_INHIBIT_FROZEN)
+		auxt_set_bits(&ch->is, AUXT_IS_THAWED);
 	atomic_set(&ch->inhibit, inhibit);
 	ch->fresh = true;
 	WRITE_ONCE(ch->group->last_broadcast, 0);
@@ -79,7 +80,7 @@ NOKPROBE_SYMBOL(auxt_channel_reset);
 void auxt_channel_undo_reset(struct auxt_channel *ch)
 {
 	atomic_set(&ch->inhibit, ch->inhibited_before);
-	ch->thawed = false;
+	auxt_clear_bits(&ch->is, AUXT_IS_THAWED);
 	auxt_settle(ch, AUXT_TODO_APPLY);
 }
 NOKPROBE_SYMBOL(auxt_channel_undo_reset);
@@ -356,7 +357,7 @@ void auxt_channel_resume(struct auxt_channel *ch, struct auxtrace_effect *effect
 	} while (!atomic_try_cmpxchg(&ch->inhibit, &was, was & ~clears));
 	/* The settle loop unfreezes the data ring, even if an NMI sets FROZEN again before. */
 	if (unlikely(was & AUXTRACE_INHIBIT_FROZEN))
-		ch->thawed = true;
+		auxt_set_bits(&ch->is, AUXT_IS_THAWED);
 	/* A running channel need not read the tail: that would cost two WRMSRs. */
 	auxt_settle(ch, READ_ONCE(ch->now.running) ? AUXT_TODO_APPLY : AUXT_TODO_SYNC);
 	ch->resuming = false;

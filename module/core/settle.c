@@ -77,7 +77,7 @@ static void settle_count_gap(struct auxt_channel *ch, __u64 *cause)
 {
 	(*cause)++;
 	ch->now.gaps++;
-	ch->seldom_changed = true;
+	auxt_set_bits(&ch->is, AUXT_IS_CHANGED);
 }
 NOKPROBE_SYMBOL(settle_count_gap);
 
@@ -103,7 +103,7 @@ static noinline void settle_account_trouble(struct auxt_channel *ch, u32 found)
 		settle_fail(ch);
 	if (found & TRACE_STOPPED) {
 		settle_count_full(ch);
-		ch->starved = true;
+		auxt_set_bits(&ch->is, AUXT_IS_STARVED);
 		if (ch->flags & AUXTRACE_SETUP_FULL_STOP)
 			atomic_or(AUXTRACE_INHIBIT_FULL, &ch->inhibit);
 	}
@@ -133,7 +133,7 @@ static __always_inline void settle_take_tail(struct auxt_channel *ch)
 			settle_set_consumed(ch);
 		if (unlikely(ch->now.bad_tails != ch->aux.bad_tails)) {
 			ch->now.bad_tails = ch->aux.bad_tails;
-			ch->seldom_changed = true;
+			auxt_set_bits(&ch->is, AUXT_IS_CHANGED);
 		}
 	}
 }
@@ -165,17 +165,21 @@ static __always_inline void settle_check_space(struct auxt_channel *ch, u32 todo
  * that begins, however often the loop runs until it ends. That threads which are not members run
  * meanwhile does not end it.
  */
-static __always_inline void settle_count_starvation(struct auxt_channel *ch)
+static noinline void settle_count_starvation(struct auxt_channel *ch)
 {
 	u32 inhibit = auxt_channel_inhibited(ch);
-	bool starved = inhibit == AUXTRACE_INHIBIT_FULL && ch->attached;
 
-	if (unlikely(inhibit == (AUXTRACE_INHIBIT_FULL | AUXTRACE_INHIBIT_TASK) && ch->attached))
+	if (inhibit == (AUXTRACE_INHIBIT_FULL | AUXTRACE_INHIBIT_TASK) && ch->attached)
 		return;
-	if (starved && !ch->starved)
+	if (inhibit != AUXTRACE_INHIBIT_FULL || !ch->attached) {
+		auxt_clear_bits(&ch->is, AUXT_IS_STARVED);
+		return;
+	}
+	if (!(ch->is & AUXT_IS_STARVED))
 		settle_count_full(ch);
-	ch->starved = starved;
+	auxt_set_bits(&ch->is, AUXT_IS_STARVED);
 }
+NOKPROBE_SYMBOL(settle_count_starvation);
 
 /* The cause when several reasons may be set: the first in this order counts. */
 static u32 settle_cause_by_priority(u32 inhibit, u32 found)
@@ -220,23 +224,31 @@ static __always_inline u32 settle_stopped_by(const struct auxt_channel *ch)
 	return ch->paused_by;
 }
 
+/* Counts the end of a window, if its cause is one that is counted. */
+static __always_inline void settle_count_end(struct auxt_channel *ch, u32 cause)
+{
+	if (likely(cause == AUXTRACE_CAUSE_TRIGGER || cause == AUXTRACE_CAUSE_TASK))
+		return;
+	if (auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_USER) {
+		ch->now.pauses_done++;
+		auxt_channel_count_changed(ch);
+	}
+	/* Count it here: the reader may free space before settle_count_starvation(). */
+	if (cause == AUXTRACE_CAUSE_FULL && !(ch->is & AUXT_IS_STARVED)) {
+		settle_count_full(ch);
+		auxt_set_bits(&ch->is, AUXT_IS_STARVED);
+	}
+	if (cause == AUXTRACE_CAUSE_CPU)
+		settle_count_gap(ch, &ch->now.gaps_offline);
+}
+
 static __always_inline void settle_end_window(struct auxt_channel *ch, u64 tsc, u32 cause)
 {
 	ch->now.running = 0;
 	ch->now.window_end = ch->aux.produced;
 	ch->now.window_end_time = tsc;
 	ch->cause = cause;
-	if (auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_USER) {
-		ch->now.pauses_done++;
-		auxt_channel_count_changed(ch);
-	}
-	/* Count it here: the reader may free space before settle_count_starvation(). */
-	if (cause == AUXTRACE_CAUSE_FULL && !ch->starved) {
-		settle_count_full(ch);
-		ch->starved = true;
-	}
-	if (cause == AUXTRACE_CAUSE_CPU)
-		settle_count_gap(ch, &ch->now.gaps_offline);
+	settle_count_end(ch, cause);
 	if (ch->wanted & AUXTRACE_WANT_WINDOW)
 		auxt_record_window(ch, tsc, cause,
 				   cause == AUXTRACE_CAUSE_TRIGGER ? settle_stopped_by(ch) : 0);
@@ -335,7 +347,7 @@ static void settle_retain_slot(struct auxt_channel *ch, u32 slot, u64 tsc)
 	settle_set_consumed(ch);
 	ch->now.slot_begin = ch->aux.begin;
 	ch->now.snapshots++;
-	ch->seldom_changed = true;
+	auxt_set_bits(&ch->is, AUXT_IS_CHANGED);
 }
 NOKPROBE_SYMBOL(settle_retain_slot);
 
@@ -429,14 +441,8 @@ static __always_inline void settle_while_closed(struct auxt_channel *ch, u32 tod
 /* Writes an AUX record if there is anything to report. */
 static __always_inline void settle_report_aux(struct auxt_channel *ch)
 {
-	if (!auxt_channel_has_unreported(ch))
-		return;
-	if (ch->wanted & AUXTRACE_WANT_AUX) {
+	if (ch->wanted & AUXTRACE_WANT_AUX && auxt_channel_has_unreported(ch))
 		auxt_record_aux(ch, rdtsc());
-		return;
-	}
-	ch->aux_reported = ch->aux.produced;
-	ch->aux_flags = 0;
 }
 
 /* Completes a pending SAMPLE with the newest data. */
@@ -452,7 +458,7 @@ static void settle_take_sample(struct auxt_channel *ch)
 	length = auxt_record_sample(ch, &ch->sample.request, ch->aux.produced, length);
 	ch->now.samples++;
 	ch->now.samples_cut += length < wanted;
-	ch->seldom_changed = true;
+	auxt_set_bits(&ch->is, AUXT_IS_CHANGED);
 	auxt_request_complete(&ch->sample);
 }
 NOKPROBE_SYMBOL(settle_take_sample);
@@ -462,7 +468,7 @@ NOKPROBE_SYMBOL(settle_take_sample);
  * everything before the freeze, so that the TRIGGER record of the FREEZE is the last in the ring.
  * If both a RESUME and another FREEZE have come since the last round, it does both.
  */
-static __always_inline void settle_follow_freeze(struct auxt_channel *ch)
+static noinline void settle_follow_freeze(struct auxt_channel *ch)
 {
 	/*
 	 * If an NMI has set FROZEN while the window is open, the next round ends the window and
@@ -470,30 +476,27 @@ static __always_inline void settle_follow_freeze(struct auxt_channel *ch)
 	 */
 	bool frozen = auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_FROZEN && !ch->now.running;
 
-	if (likely(frozen == ch->frozen && !ch->thawed))
+	if (frozen == !!(ch->is & AUXT_IS_FROZEN) && !(ch->is & AUXT_IS_THAWED))
 		return;
-	if (ch->frozen) {
-		ch->frozen = false;
-		if (ch->wanted) {
-			auxt_data_pause(&ch->data, AUXTRACE_DATA_FROZEN, false);
-			auxt_data_report_lost(&ch->data, rdtsc(), current->pid);
-		}
+	if (ch->is & AUXT_IS_FROZEN && ch->wanted) {
+		auxt_data_pause(&ch->data, AUXTRACE_DATA_FROZEN, false);
+		auxt_data_report_lost(&ch->data, rdtsc(), current->pid);
 	}
-	ch->thawed = false;
+	auxt_clear_bits(&ch->is, AUXT_IS_FROZEN | AUXT_IS_THAWED);
 	/* Readers are notified of each freeze. */
 	settle_forget_notified(ch, AUXTRACE_INHIBIT_FROZEN);
 	if (!frozen)
 		return;
-	ch->frozen = true;
+	auxt_set_bits(&ch->is, AUXT_IS_FROZEN | AUXT_IS_CHANGED);
 	ch->now.frozen_by = ch->frozen_by.request.trigger;
 	ch->now.frozen_time = rdtsc();
-	ch->seldom_changed = true;
 	if (ch->wanted & AUXTRACE_WANT_TRIGGER)
 		auxt_record_trigger(&ch->data, &ch->frozen_by.request, ch->frozen_by.value,
 				    ch->aux.produced);
 	if (ch->wanted)
 		auxt_data_pause(&ch->data, AUXTRACE_DATA_FROZEN, true);
 }
+NOKPROBE_SYMBOL(settle_follow_freeze);
 
 /* Copies whole words: [@from, @end) are offsets in the status page, multiples of 8. */
 static __always_inline void settle_copy(struct auxtrace_status_page *to,
@@ -504,15 +507,23 @@ static __always_inline void settle_copy(struct auxtrace_status_page *to,
 	       __builtin_assume_aligned((const char *)now + from, sizeof(u64)), end - from);
 }
 
-/* The cache line of @consumed. An NMI changes @pmis at any time, and sets @counts_changed then. */
+/* The cache line of @consumed. An NMI changes @pmis at any time, and sets AUXT_IS_COUNTED then. */
 static __always_inline void settle_publish_counts(struct auxt_channel *ch, u64 overwritten)
 {
-	WRITE_ONCE(ch->counts_changed, false);
-	barrier();
+	auxt_clear_bits(&ch->is, AUXT_IS_COUNTED);
 	ch->now.overwritten = overwritten;
 	settle_copy(ch->status, &ch->now, offsetof(struct auxtrace_status_page, consumed),
 		    offsetof(struct auxtrace_status_page, reserved_often));
 }
+
+static noinline void settle_publish_seldom(struct auxt_channel *ch, u64 sampled)
+{
+	auxt_clear_bits(&ch->is, AUXT_IS_CHANGED);
+	ch->now.sample_slots = sampled;
+	settle_copy(ch->status, &ch->now, offsetof(struct auxtrace_status_page, gaps),
+		    offsetof(struct auxtrace_status_page, reserved_seldom));
+}
+NOKPROBE_SYMBOL(settle_publish_seldom);
 
 static __always_inline void settle_publish(struct auxt_channel *ch)
 {
@@ -521,37 +532,47 @@ static __always_inline void settle_publish(struct auxt_channel *ch)
 	u32 seq = now->seq;
 	u64 sampled = atomic64_read(&ch->slots.sampled);
 	u64 overwritten = auxt_position_overwritten(&ch->aux);
+	u32 inhibit = auxt_channel_inhibited(ch);
 
-	now->inhibit = auxt_channel_inhibited(ch);
+	now->inhibit = inhibit;
 	now->produced = ch->aux.produced;
 
 	WRITE_ONCE(to->seq, seq + 1);
 	smp_wmb();	/* pairs with the reader's barrier after its first read of seq */
-	to->inhibit = now->inhibit;
+	to->inhibit = inhibit;
 	settle_copy(to, now, offsetof(struct auxtrace_status_page, running),
 		    offsetof(struct auxtrace_status_page, consumed));
-	if (READ_ONCE(ch->counts_changed) || now->overwritten != overwritten)
+	if (READ_ONCE(ch->is) & AUXT_IS_COUNTED || now->overwritten != overwritten)
 		settle_publish_counts(ch, overwritten);
-	if (unlikely(ch->seldom_changed || now->sample_slots != sampled)) {
-		ch->seldom_changed = false;
-		now->sample_slots = sampled;
-		settle_copy(to, now, offsetof(struct auxtrace_status_page, gaps),
-			    offsetof(struct auxtrace_status_page, reserved_seldom));
-	}
+	if (unlikely(READ_ONCE(ch->is) & AUXT_IS_CHANGED || now->sample_slots != sampled))
+		settle_publish_seldom(ch, sampled);
 	smp_wmb();	/* pairs with the reader's barrier before its second read of seq */
 	WRITE_ONCE(to->seq, seq + 2);
 	WRITE_ONCE(now->seq, seq + 2);
 }
 
+/* Must a round look at lack of space, or at a freeze? Not if neither is, nor was so before. */
+static __always_inline bool settle_is_hindered(const struct auxt_channel *ch)
+{
+	return auxt_channel_inhibited(ch) & (AUXTRACE_INHIBIT_FULL | AUXTRACE_INHIBIT_FROZEN) ||
+	       READ_ONCE(ch->is) & (AUXT_IS_STARVED | AUXT_IS_FROZEN | AUXT_IS_THAWED);
+}
+
 static __always_inline void settle_once(struct auxt_channel *ch, u32 todo)
 {
+	bool hindered;
+
 	if (!ch->now.running || !settle_while_open(ch, todo))
 		settle_while_closed(ch, todo);
-	settle_count_starvation(ch);
+	/* What an NMI changes from here on is the next round's. */
+	hindered = settle_is_hindered(ch);
+	if (unlikely(hindered))
+		settle_count_starvation(ch);
 	settle_report_aux(ch);
 	if (todo & AUXT_TODO_SYNC)
 		settle_take_sample(ch);
-	settle_follow_freeze(ch);
+	if (unlikely(hindered))
+		settle_follow_freeze(ch);
 	settle_publish(ch);
 }
 
@@ -639,7 +660,7 @@ static noinline void settle_notify(struct auxt_channel *ch, u32 ready)
 		      READ_ONCE(ch->notified_crossings) != crossings) &&
 	    !settle_wake(ch))
 		notified = 0;
-	if (READ_ONCE(ch->starved) && auxt_tail_poll_is_due(ch))
+	if (READ_ONCE(ch->is) & AUXT_IS_STARVED && auxt_tail_poll_is_due(ch))
 		irq_work_queue(&ch->wake);
 	WRITE_ONCE(ch->notified, notified);
 	WRITE_ONCE(ch->notified_crossings, crossings);
@@ -679,7 +700,7 @@ void auxt_settle_notify(struct auxt_channel *ch)
 
 	WRITE_ONCE(ch->notify_ended, false);
 	ready = settle_ready(ch);
-	if (unlikely(ready || READ_ONCE(ch->starved))) {
+	if (unlikely(ready || READ_ONCE(ch->is) & AUXT_IS_STARVED)) {
 		settle_notify(ch, ready);
 		return;
 	}
@@ -751,7 +772,7 @@ void auxt_settle_init(struct auxt_channel *ch)
 	ch->now.clock = AUXTRACE_CLOCK_TSC;
 	/* The part that does not change; the writers of the data ring maintain its part. */
 	settle_copy(ch->status, &ch->now, 0, offsetof(struct auxtrace_status_page, seq));
-	ch->seldom_changed = true;
+	auxt_set_bits(&ch->is, AUXT_IS_CHANGED);
 	auxt_channel_count_changed(ch);
 	settle_publish(ch);
 }

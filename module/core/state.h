@@ -170,6 +170,25 @@ struct auxt_group {
 	struct work_struct wakeup;
 };
 
+/* What is unusual about a channel (auxt_channel.is). */
+
+/*
+ * Lack of space is all that keeps the hardware off, or would be if a member ran; this is counted as
+ * a gap.
+ */
+#define AUXT_IS_STARVED		(1u << 0)
+/* The data ring is frozen. */
+#define AUXT_IS_FROZEN		(1u << 1)
+/*
+ * A RESUME or START has cleared FROZEN since the settle loop last updated AUXT_IS_FROZEN. (FROZEN
+ * may be set again by now.)
+ */
+#define AUXT_IS_THAWED		(1u << 2)
+/* A member of @now from @consumed to @resumes_done may have changed since it was published. */
+#define AUXT_IS_COUNTED		(1u << 3)
+/* Likewise, from @gaps to @frozen_by. */
+#define AUXT_IS_CHANGED		(1u << 4)
+
 /**
  * struct auxt_channel - a session on one CPU
  * @pmu: the trace PMU
@@ -202,17 +221,13 @@ struct auxt_group {
  *	restored: it may write to the channel's pages at any time, so they are not freed
  *	while this is set
  * @resuming: a RESUME ioctl that clears a reason to be off is being carried out
- * @starved: lack of space is all that keeps the hardware off, or would be if a member ran; this is
- *	counted as a gap
+ * @is: AUXT_IS_*, changed by single instructions
  * @paused_by: id of the trigger that set the reason TRIGGER last
  * @resumed_by: id of the trigger that cleared it last
  * @freezing: @frozen_by is being written, and the reason FROZEN about to be set
  * @frozen_by: the FREEZE that set the reason FROZEN last; its state is not used
  * @sample: pending SAMPLE
  * @deferred: pending request to be carried out at @aux.deadline
- * @frozen: the data ring is frozen
- * @thawed: a RESUME or START has cleared FROZEN since the settle loop last updated @frozen. (FROZEN
- *	may be set again by now.)
  * @notify_ended: a call of auxt_settle_notify() has ended since the last one began
  * @notified: SETTLE_READABLE, AUXTRACE_INHIBIT_*: for what readers were woken last that is so still
  * @notified_crossings: settle_crossings() when @notified was set
@@ -231,9 +246,6 @@ struct auxt_group {
  * @aux: positions in the AUX area
  * @data: the data ring
  * @now: next contents of the status page; the counters live here
- * @counts_changed: a member of @now from @consumed to @resumes_done may have changed since it was
- *	published
- * @seldom_changed: likewise, from @gaps to @frozen_by
  * @status: the status page, which users map
  * @user: the page that users write
  */
@@ -259,10 +271,10 @@ struct auxt_channel {
 	atomic_t inhibit;
 	u32 inhibited_before;
 	u32 todo;
+	u32 is;
 	bool attached;
 	bool stuck;
 	bool resuming;
-	bool starved;
 	bool notify_ended;
 	u32 notified;
 	u64 notified_crossings;
@@ -282,14 +294,10 @@ struct auxt_channel {
 	struct auxt_pending_request frozen_by;
 	struct auxt_pending_request sample;
 	struct auxt_pending_request deferred;
-	bool frozen;
-	bool thawed;
 	u32 aux_flags;
 	struct auxt_position aux;
 	struct auxt_data_ring data;
 	struct auxtrace_status_page now;
-	bool counts_changed;
-	bool seldom_changed;
 	struct auxtrace_status_page *status;
 	const struct auxtrace_user_page *user;
 };
@@ -324,14 +332,14 @@ static __always_inline u32 auxt_channel_inhibited(const struct auxt_channel *ch)
 }
 
 /*
- * Call this after a change of one of the counts that @counts_changed covers, and before the settle
+ * Call this after a change of one of the counts that AUXT_IS_COUNTED covers, and before the settle
  * loop runs. Because the flag is set last, that run publishes the count, whatever an NMI has
  * published between the two.
  */
 static __always_inline void auxt_channel_count_changed(struct auxt_channel *ch)
 {
 	barrier();
-	WRITE_ONCE(ch->counts_changed, true);
+	auxt_set_bits(&ch->is, AUXT_IS_COUNTED);
 }
 
 /**

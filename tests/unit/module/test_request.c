@@ -131,8 +131,8 @@ static bool freeze_at(long at, bool resume, bool again, enum nmi what)
 	landed = nmi.landed;
 	check();
 	assert_int_equal(status_page.data_lost, 0);
-	assert_int_equal(channel->frozen, !hw.on);
-	if (channel->frozen) {
+	assert_int_equal(!!(channel->is & AUXT_IS_FROZEN), !hw.on);
+	if (channel->is & AUXT_IS_FROZEN) {
 		assert_int_equal(status_page.frozen_by, 12);
 		assert_int_equal(reported.trigger.trigger, 12);
 		assert_int_equal(reported.trigger.position, hw.position);
@@ -144,7 +144,7 @@ static bool freeze_at(long at, bool resume, bool again, enum nmi what)
 	}
 	/* Either all channels are frozen or none is. */
 	assert_int_equal(!!atomic64_read(&channel->remote.out_freeze),
-			 channel->frozen && what == NMI_FREEZE_ALL);
+			 channel->is & AUXT_IS_FROZEN && what == NMI_FREEZE_ALL);
 	irq_work_sync(&channel->wake);
 	unmake();
 	return landed;
@@ -200,7 +200,7 @@ static bool freeze_within_freeze_at(long at)
 	assert_true(auxt_request_make(channel, &first, 90));
 	landed = nmi.landed;
 	check();
-	assert_true(channel->frozen);
+	assert_true(channel->is & AUXT_IS_FROZEN);
 	assert_false(channel->freezing);
 	/* The same one in all places: what is sent, on the page, in the records, with its value. */
 	assert_int_equal(take_broadcast(),

@@ -925,7 +925,7 @@ static void a_switch_finds_a_full_area(void **state)
 	window_was(1, AUXTRACE_CAUSE_TASK, AUXTRACE_CAUSE_FULL);
 	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_TASK);
 	assert_int_equal(status_page.gaps_full, 1);
-	assert_false(channel->starved);
+	assert_false(channel->is & AUXT_IS_STARVED);
 	change_to(&insider);
 	check();
 	assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_FULL);
