@@ -136,13 +136,14 @@ static __always_inline void auxt_data_stamp(void *record, u32 type, u32 size, u6
 
 static __always_inline void auxt_data_get(struct auxt_data_ring *ring)
 {
-	WRITE_ONCE(ring->nest, READ_ONCE(ring->nest) + 1);
+	/* A nested writer leaves @nest as it has found it. */
+	ring->nest++;
 	barrier();
 }
 
-static __always_inline void auxt_data_publish(struct auxt_data_ring *ring, u64 head)
+static __always_inline void auxt_data_publish(const struct auxt_data_ring *ring,
+					      struct auxtrace_status_page *page, u64 head)
 {
-	struct auxtrace_status_page *page = ring->page;
 	u64 used;
 
 	smp_store_release(&page->data_head, head);
@@ -154,28 +155,28 @@ static __always_inline void auxt_data_publish(struct auxt_data_ring *ring, u64 h
 }
 
 /**
- * auxt_data_end() - finish a record
- * @ring: a ring for which auxt_data_begin() has returned a record
+ * auxt_data_end() - finish one or more records
+ * @ring: a ring for which auxt_data_get() was called; auxt_data_begin() calls it
  *
- * The outermost writer publishes its record and those of the writers nested in it.
+ * The outermost writer publishes its records and those of the writers nested in it.
  */
 static __always_inline void auxt_data_end(struct auxt_data_ring *ring)
 {
-	unsigned int others = READ_ONCE(ring->nest) - 1;
+	struct auxtrace_status_page *page = ring->page;
 	u64 word;
 
 	barrier();
-	if (others) {
-		WRITE_ONCE(ring->nest, others);
+	if (unlikely(ring->nest != 1)) {
+		ring->nest--;
 		return;
 	}
 	for (;;) {
-		word = READ_ONCE(ring->page->data_reserved);
-		auxt_data_publish(ring, AUXTRACE_DATA_POSITION(word));
+		word = READ_ONCE(page->data_reserved);
+		auxt_data_publish(ring, page, AUXTRACE_DATA_POSITION(word));
 		barrier();
 		WRITE_ONCE(ring->nest, 0);
 		barrier();
-		if (likely(word == READ_ONCE(ring->page->data_reserved)))
+		if (likely(word == READ_ONCE(page->data_reserved)))
 			return;
 		WRITE_ONCE(ring->nest, 1);
 		barrier();
@@ -200,18 +201,14 @@ static __always_inline bool auxt_data_reserve(struct auxt_data_ring *ring, u32 s
 }
 
 /*
- * Between auxt_data_get() and auxt_data_end(): reserves space for a record, if nothing but an
- * addition is needed for that. Returns the value of data_reserved at the end of that space; or 0, and
- * auxt_data_reserve_slow() must be called.
+ * Between auxt_data_get() and auxt_data_end(): reserves space for one or more records, if nothing but
+ * an addition is needed for that. Sets @word to the value of data_reserved at the end of that space.
+ * If it returns false, auxt_data_reserve_slow() must be called.
  */
-static __always_inline u64 auxt_data_reserve_fast(struct auxt_data_ring *ring, u32 size)
+static __always_inline bool auxt_data_reserve_fast(struct auxt_data_ring *ring, u32 size, u64 *word)
 {
-	u64 word;
-
-	if (unlikely(READ_ONCE(ring->pending) || READ_ONCE(ring->page->data_paused) ||
-		     !auxt_data_reserve(ring, size, &word)))
-		return 0;
-	return word;
+	return likely(!(READ_ONCE(ring->pending) | READ_ONCE(ring->page->data_paused))) &&
+	       auxt_data_reserve(ring, size, word);
 }
 
 /* The record that ends at @word, with its header and end. */
@@ -245,8 +242,9 @@ static __always_inline void *auxt_data_begin(struct auxt_data_ring *ring, u32 ty
 	u64 word;
 
 	auxt_data_get(ring);
-	word = auxt_data_reserve_fast(ring, size) ?: auxt_data_reserve_slow(ring, size, tsc, tid);
-	if (word)
+	if (unlikely(!auxt_data_reserve_fast(ring, size, &word)))
+		word = auxt_data_reserve_slow(ring, size, tsc, tid);
+	if (likely(word))
 		return auxt_data_new(ring, word, type, size, tsc, tid);
 	auxt_data_end(ring);
 	return NULL;

@@ -20,23 +20,35 @@
 #include "core/state.h"
 #include "core/trace_pmu.h"
 
-static __always_inline void record_aux(struct auxt_channel *ch, u64 tsc)
-{
-	u32 flags = ch->aux_flags | (ch->aux.overwrite ? AUXTRACE_AUX_OVERWRITE : 0);
-	struct auxtrace_record_aux *record;
-	u64 from = ch->aux_reported;
+#define AUX_SIZE	((u32)sizeof(struct auxtrace_record_aux))
+#define WINDOW_SIZE	((u32)sizeof(struct auxtrace_record_window))
 
-	/* Reset first: if the data ring is full, the report is dropped, not repeated. */
+/* What an AUX record reports. It is reported once, whether the ring has space or not. */
+struct record_aux {
+	u64 from;
+	u64 length;
+	u64 flags;
+};
+
+static __always_inline struct record_aux record_take_aux(struct auxt_channel *ch)
+{
+	struct record_aux aux = {
+		.from = ch->aux_reported,
+		.length = ch->aux.produced - ch->aux_reported,
+		.flags = ch->aux_flags | (ch->aux.overwrite ? AUXTRACE_AUX_OVERWRITE : 0),
+	};
+
 	ch->aux_reported = ch->aux.produced;
 	ch->aux_flags = 0;
-	record = auxt_data_begin(&ch->data, AUXTRACE_RECORD_AUX, sizeof(*record), tsc,
-				 current->pid);
-	if (!record)
-		return;
-	record->offset = from;
-	record->length = ch->aux.produced - from;
-	record->flags = flags;
-	auxt_data_end(&ch->data);
+	return aux;
+}
+
+static __always_inline void record_fill_aux(struct auxtrace_record_aux *record,
+					    const struct record_aux *aux)
+{
+	record->offset = aux->from;
+	record->length = aux->length;
+	record->flags = aux->flags;
 }
 
 /**
@@ -46,7 +58,14 @@ static __always_inline void record_aux(struct auxt_channel *ch, u64 tsc)
  */
 void auxt_record_aux(struct auxt_channel *ch, u64 tsc)
 {
-	record_aux(ch, tsc);
+	const struct record_aux aux = record_take_aux(ch);
+	struct auxtrace_record_aux *record;
+
+	record = auxt_data_begin(&ch->data, AUXTRACE_RECORD_AUX, AUX_SIZE, tsc, current->pid);
+	if (!record)
+		return;
+	record_fill_aux(record, &aux);
+	auxt_data_end(&ch->data);
 }
 NOKPROBE_SYMBOL(auxt_record_aux);
 
@@ -70,6 +89,47 @@ void auxt_record_itrace_start(struct auxt_data_ring *ring, const struct task_str
 }
 NOKPROBE_SYMBOL(auxt_record_itrace_start);
 
+/* The WINDOW record that ends at @word. */
+static __always_inline void record_window_at(struct auxt_channel *ch, u64 word,
+					     const struct task_struct *task, u64 tsc, u32 cause,
+					     u32 trigger)
+{
+	const struct auxt_window *window = &ch->window;
+	struct auxtrace_record_window *record;
+
+	record = auxt_data_new(&ch->data, word, AUXTRACE_RECORD_WINDOW, WINDOW_SIZE, tsc, task->pid);
+	record->window = window->number;
+	record->begin = window->position;
+	record->end_position = ch->aux.produced;
+	record->begin_time = window->tsc;
+	record->end_time = tsc;
+	record->begin_cause = window->cause;
+	record->end_cause = cause;
+	record->begin_pid = window->pid;
+	record->begin_tid = window->tid;
+	record->pid = task->tgid;
+	record->tid = task->pid;
+	record->slot = window->slot;
+	record->reserved = 0;
+	record->begin_trigger = window->trigger;
+	record->end_trigger = trigger;
+}
+
+/* For lack of space for both, or after losses: each record for itself. */
+static noinline void record_window_slow(struct auxt_channel *ch, u64 tsc, u32 cause, u32 trigger,
+					bool aux)
+{
+	u64 word = auxt_data_reserve_slow(&ch->data, WINDOW_SIZE, tsc, current->pid);
+
+	if (word)
+		record_window_at(ch, word, current, tsc, cause, trigger);
+	/* Nested, so that both are published at once. */
+	if (aux)
+		auxt_record_aux(ch, tsc);
+	auxt_data_end(&ch->data);
+}
+NOKPROBE_SYMBOL(record_window_slow);
+
 /**
  * auxt_record_window() - report the end of a window
  * @ch: a channel that writes WINDOW records
@@ -77,37 +137,28 @@ NOKPROBE_SYMBOL(auxt_record_itrace_start);
  * @cause: AUXTRACE_CAUSE_* of its end
  * @trigger: id of the trigger that ended it, or 0
  *
- * An AUX record that is due is written before the WINDOW record is finished, as by a nested writer.
- * So both are published at once.
+ * An AUX record that is due follows, and both are published at once.
  */
 void auxt_record_window(struct auxt_channel *ch, u64 tsc, u32 cause, u32 trigger)
 {
-	const struct auxt_window *window = &ch->window;
-	struct auxtrace_record_window *record;
+	bool aux = ch->wanted & AUXTRACE_WANT_AUX && auxt_channel_has_unreported(ch);
+	const struct task_struct *task = current;
+	struct record_aux what;
+	u64 word;
 
-	record = auxt_data_begin(&ch->data, AUXTRACE_RECORD_WINDOW, sizeof(*record), tsc,
-				 current->pid);
-	if (record) {
-		record->window = window->number;
-		record->begin = window->position;
-		record->end_position = ch->aux.produced;
-		record->begin_time = window->tsc;
-		record->end_time = tsc;
-		record->begin_cause = window->cause;
-		record->end_cause = cause;
-		record->begin_pid = window->pid;
-		record->begin_tid = window->tid;
-		record->pid = current->tgid;
-		record->tid = current->pid;
-		record->slot = window->slot;
-		record->reserved = 0;
-		record->begin_trigger = window->trigger;
-		record->end_trigger = trigger;
+	auxt_data_get(&ch->data);
+	if (unlikely(!auxt_data_reserve_fast(&ch->data, WINDOW_SIZE + (aux ? AUX_SIZE : 0), &word))) {
+		record_window_slow(ch, tsc, cause, trigger, aux);
+		return;
 	}
-	if (ch->wanted & AUXTRACE_WANT_AUX && auxt_channel_has_unreported(ch))
-		record_aux(ch, tsc);
-	if (record)
-		auxt_data_end(&ch->data);
+	if (aux) {
+		what = record_take_aux(ch);
+		record_fill_aux(auxt_data_new(&ch->data, word, AUXTRACE_RECORD_AUX, AUX_SIZE, tsc,
+					      task->pid), &what);
+		word -= AUX_SIZE;
+	}
+	record_window_at(ch, word, task, tsc, cause, trigger);
+	auxt_data_end(&ch->data);
 }
 NOKPROBE_SYMBOL(auxt_record_window);
 
@@ -137,15 +188,15 @@ static __always_inline void record_trigger_at(struct auxt_data_ring *ring, u64 w
 					      const struct auxt_request *request, u64 value,
 					      u64 position, u64 tsc)
 {
+	const struct task_struct *task = current;
 	struct auxtrace_record_trigger *record;
 
-	record = auxt_data_new(ring, word, AUXTRACE_RECORD_TRIGGER, sizeof(*record), tsc,
-			       current->pid);
+	record = auxt_data_new(ring, word, AUXTRACE_RECORD_TRIGGER, sizeof(*record), tsc, task->pid);
 	record->trigger = request->trigger;
 	record->action = request->action;
 	record->value = value;
-	record->pid = current->tgid;
-	record->tid = current->pid;
+	record->pid = task->tgid;
+	record->tid = task->pid;
 	record->position = position;
 	auxt_data_end(ring);
 }
@@ -179,8 +230,7 @@ void auxt_record_trigger(struct auxt_data_ring *ring, const struct auxt_request 
 	u64 word;
 
 	auxt_data_get(ring);
-	word = auxt_data_reserve_fast(ring, sizeof(struct auxtrace_record_trigger));
-	if (likely(word))
+	if (likely(auxt_data_reserve_fast(ring, sizeof(struct auxtrace_record_trigger), &word)))
 		record_trigger_at(ring, word, request, value, position, tsc);
 	else
 		record_trigger_slow(ring, request, value, position, tsc);
