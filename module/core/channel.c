@@ -515,7 +515,8 @@ struct auxt_channel *auxt_channel_new(const struct trace_pmu *pmu, struct auxt_a
 		auxt_data_init(&ch->data, setup, auxt_aux_buffer_data(buffer, cpu), ch->status,
 			       ch->user);
 	}
-	ch->drained = !overwrite || (ch->wanted && !ch->data.overwrite);
+	ch->drained = (overwrite ? 0 : AUXT_DRAINS_AUX) |
+		      (ch->wanted && !ch->data.overwrite ? AUXT_DRAINS_DATA : 0);
 	err = pmu->setup(ch, setup->flags, setup->config);
 	if (err) {
 		kfree(ch);

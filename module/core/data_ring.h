@@ -78,7 +78,7 @@ bool auxt_data_has_new_tail(const struct auxt_data_ring *ring);
 
 /**
  * auxt_data_is_readable() - would poll(2) say POLLIN for the data ring?
- * @ring: the ring
+ * @ring: a ring that is not overwritable
  * @stopped: the session is stopped
  *
  * From any CPU: the answer may be out of date at once.
@@ -89,12 +89,10 @@ static __always_inline bool auxt_data_is_readable(const struct auxt_data_ring *r
 {
 	u64 available;
 
-	if (ring->overwrite)
-		return false;
 	available = READ_ONCE(ring->page->data_head) - READ_ONCE(ring->page->data_consumed);
 	return available >= ring->watermark ||
-	       (available && (stopped || READ_ONCE(ring->refused) !=
-					 READ_ONCE(ring->refused_before_tail)));
+	       ((stopped || READ_ONCE(ring->refused) != READ_ONCE(ring->refused_before_tail)) &&
+		available);
 }
 
 /* Number of slots into which the data rings of a session are divided. */

@@ -43,11 +43,11 @@ static __always_inline bool auxt_inhibit_freeze(struct auxt_channel *ch,
 	return changes;
 }
 
-static __always_inline bool auxt_inhibit_toggle(struct auxt_channel *ch,
-						const struct auxt_request *request)
+/* Sets or clears the reason TRIGGER. Returns false if that changes nothing. */
+static __always_inline bool auxt_inhibit_set(struct auxt_channel *ch,
+					     const struct auxt_request *request)
 {
 	bool is_set = auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_TRIGGER;
-	bool changes = true;
 
 	if (request->action == AUXTRACE_ACTION_PAUSE && !is_set) {
 		ch->paused_by = request->trigger;
@@ -59,19 +59,34 @@ static __always_inline bool auxt_inhibit_toggle(struct auxt_channel *ch,
 		barrier();
 		atomic_andnot(AUXTRACE_INHIBIT_TRIGGER, &ch->inhibit);
 	} else {
-		changes = false;
+		return false;
 	}
-	if (unlikely(request->all_cpus)) {
-		/*
-		 * Even if this channel does not change, another may. last_broadcast is set
-		 * before the request is sent, so that a later change of another channel
-		 * resets it.
-		 */
-		WRITE_ONCE(ch->group->last_broadcast, request->action);
-		auxt_inhibit_broadcast(ch, request);
-	} else if (changes && READ_ONCE(ch->group->last_broadcast) != request->action) {
+	return true;
+}
+
+/* A PAUSE or RESUME of this CPU alone. Returns false if it changes nothing. */
+static __always_inline bool auxt_inhibit_toggle(struct auxt_channel *ch,
+						const struct auxt_request *request)
+{
+	if (!auxt_inhibit_set(ch, request))
+		return false;
+	if (unlikely(READ_ONCE(ch->group->last_broadcast) != request->action))
 		WRITE_ONCE(ch->group->last_broadcast, 0);
-	}
+	return true;
+}
+
+/* One of all CPUs. Returns false if it changes nothing here; it may do so on another CPU. */
+static __always_inline bool auxt_inhibit_toggle_all(struct auxt_channel *ch,
+						    const struct auxt_request *request)
+{
+	bool changes = auxt_inhibit_set(ch, request);
+
+	/*
+	 * last_broadcast is set before the request is sent, so that a later change of another
+	 * channel resets it.
+	 */
+	WRITE_ONCE(ch->group->last_broadcast, request->action);
+	auxt_inhibit_broadcast(ch, request);
 	return changes;
 }
 
@@ -81,7 +96,8 @@ static __always_inline bool auxt_inhibit_apply(struct auxt_channel *ch,
 {
 	if (unlikely(request->action == AUXTRACE_ACTION_FREEZE))
 		return auxt_inhibit_freeze(ch, request, value);
-	return auxt_inhibit_toggle(ch, request);
+	return request->all_cpus ? auxt_inhibit_toggle_all(ch, request) :
+				   auxt_inhibit_toggle(ch, request);
 }
 
 /* Writes the record of a request, except of a FREEZE: the settle loop does that. */

@@ -184,58 +184,25 @@ void auxt_record_switch(struct auxt_data_ring *ring, const struct task_struct *n
 }
 NOKPROBE_SYMBOL(auxt_record_switch);
 
-static __always_inline void record_trigger_at(struct auxt_data_ring *ring, u64 word,
-					      const struct auxt_request *request, u64 value,
-					      u64 position, u64 tsc)
-{
-	const struct task_struct *task = current;
-	struct auxtrace_record_trigger *record;
-
-	record = auxt_data_new(ring, word, AUXTRACE_RECORD_TRIGGER, sizeof(*record), tsc, task->pid);
-	record->trigger = request->trigger;
-	record->action = request->action;
-	record->value = value;
-	record->pid = task->tgid;
-	record->tid = task->pid;
-	record->position = position;
-	auxt_data_end(ring);
-}
-
-/* A function of its own: so auxt_record_trigger() calls nothing and saves no registers. */
-static noinline void record_trigger_slow(struct auxt_data_ring *ring,
-					 const struct auxt_request *request, u64 value,
-					 u64 position, u64 tsc)
+/**
+ * auxt_record_trigger_slow() - write a TRIGGER record after losses, or if the reader's tail is needed
+ * @ring: the data ring, of which the caller is a writer
+ * @request: see auxt_record_trigger()
+ * @value: likewise
+ * @position: likewise
+ * @tsc: time-stamp counter
+ */
+void auxt_record_trigger_slow(struct auxt_data_ring *ring, const struct auxt_request *request,
+			      u64 value, u64 position, u64 tsc)
 {
 	u64 word = auxt_data_reserve_slow(ring, sizeof(struct auxtrace_record_trigger), tsc,
 					  current->pid);
 
 	if (word)
-		record_trigger_at(ring, word, request, value, position, tsc);
-	else
-		auxt_data_end(ring);
+		auxt_record_trigger_at(ring, word, request, value, position, tsc);
+	auxt_data_end(ring);
 }
-NOKPROBE_SYMBOL(record_trigger_slow);
-
-/**
- * auxt_record_trigger() - report that a trigger changed the channel's state
- * @ring: the data ring
- * @request: the trigger's request
- * @value: value of the event
- * @position: AUX position of the change
- */
-void auxt_record_trigger(struct auxt_data_ring *ring, const struct auxt_request *request,
-			 u64 value, u64 position)
-{
-	u64 tsc = rdtsc();
-	u64 word;
-
-	auxt_data_get(ring);
-	if (likely(auxt_data_reserve_fast(ring, sizeof(struct auxtrace_record_trigger), &word)))
-		record_trigger_at(ring, word, request, value, position, tsc);
-	else
-		record_trigger_slow(ring, request, value, position, tsc);
-}
-NOKPROBE_SYMBOL(auxt_record_trigger);
+NOKPROBE_SYMBOL(auxt_record_trigger_slow);
 
 static char *record_byte_at(const struct auxt_channel *ch, u32 slot, u64 position)
 {

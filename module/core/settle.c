@@ -42,6 +42,26 @@
  *   instructions. If a nested context overwrites what another has set, the only consequence is one
  *   notification more. @notify_ended is how a context notices that another has nested.
  *
+ * DOC: readers that sleep
+ *
+ * auxt_settle_notify() wakes those that sleep when the channel becomes readable, not for all that is
+ * added then: a reader that has not read yet finds that, too. It wakes them again
+ *
+ * - at each further watermark. An edge-triggered reader (epoll with EPOLLET) loads the position, reads
+ *   up to there, stores its tail and waits, without poll(2) in between. Before a watermark more is
+ *   there for it, a position passes a multiple of the watermark;
+ * - if the channel has taken a tail since: it may have ceased to be readable and be so again;
+ * - if nobody slept before. If this is an NMI nested in the settle loop, what it has found may not be
+ *   published yet, so that a reader which polls now still goes to sleep.
+ *
+ * What is queued there runs after the interrupted settle loop and its own call of the function,
+ * because interrupts are off there. So the readers see what that loop publishes.
+ *
+ * An NMI that nests there may notify, too, and what the interrupted call has found before is then
+ * old: say, an AUX tail was not taken, but the NMI has taken it, and there is nothing to read any
+ * more. If only the old result stood in @notified, what can be read next would pass for reported. So
+ * if an NMI has notified, readers are woken for it, and again for whatever comes next.
+ *
  * DOC: status page
  *
  * Each round of the loop writes the cache line of the status page that begins with @seq; each of
@@ -63,9 +83,6 @@
 #include "core/settle.h"
 #include "core/state.h"
 #include "core/trace_pmu.h"
-
-/* In auxt_channel.notified, beside reasons of the inhibit mask: there is something to read. */
-#define SETTLE_READABLE		(1u << 31)
 
 /* Readers are notified of @what again. */
 static __always_inline void settle_forget_notified(struct auxt_channel *ch, u32 what)
@@ -156,7 +173,7 @@ static __always_inline void settle_check_space(struct auxt_channel *ch, u32 todo
 		 (ch->resuming || !(ch->flags & AUXTRACE_SETUP_FULL_STOP))) {
 		atomic_andnot(AUXTRACE_INHIBIT_FULL, &ch->inhibit);
 		/* Below the watermark the channel is not readable any more. */
-		settle_forget_notified(ch, SETTLE_READABLE | AUXTRACE_INHIBIT_FULL);
+		settle_forget_notified(ch, AUXT_READY_READABLE | AUXTRACE_INHIBIT_FULL);
 	}
 }
 
@@ -588,6 +605,27 @@ static __always_inline u32 settle_take_todo(struct auxt_channel *ch)
 	return found;
 }
 
+/* Begins the loop, or leaves the work to the interrupted one and returns false. */
+static __always_inline bool settle_begin(struct auxt_channel *ch, u32 todo)
+{
+	if (unlikely(READ_ONCE(ch->todo))) {
+		auxt_set_bits(&ch->todo, todo);
+		return false;
+	}
+	WRITE_ONCE(ch->todo, AUXT_TODO_RUNNING);
+	barrier();
+	return true;
+}
+
+static noinline void settle_loop(struct auxt_channel *ch, u32 todo)
+{
+	do {
+		settle_once(ch, todo);
+		todo = settle_take_todo(ch);
+	} while (todo);
+}
+NOKPROBE_SYMBOL(settle_loop);
+
 /**
  * auxt_settle_run() - run the settle loop, or leave the work to the interrupted one
  * @ch: the channel
@@ -597,18 +635,29 @@ static __always_inline u32 settle_take_todo(struct auxt_channel *ch)
  */
 void auxt_settle_run(struct auxt_channel *ch, u32 todo)
 {
-	if (unlikely(READ_ONCE(ch->todo))) {
-		auxt_set_bits(&ch->todo, todo);
-		return;
-	}
-	WRITE_ONCE(ch->todo, AUXT_TODO_RUNNING);
-	barrier();
-	do {
-		settle_once(ch, todo);
-		todo = settle_take_todo(ch);
-	} while (todo);
+	if (settle_begin(ch, todo))
+		settle_loop(ch, todo);
 }
 NOKPROBE_SYMBOL(auxt_settle_run);
+
+/**
+ * auxt_settle_apply() - the same for AUXT_TODO_APPLY
+ * @ch: the channel
+ *
+ * For most of its callers: the compiler leaves out of the first round what only other work needs.
+ */
+void auxt_settle_apply(struct auxt_channel *ch)
+{
+	u32 todo;
+
+	if (!settle_begin(ch, AUXT_TODO_APPLY))
+		return;
+	settle_once(ch, AUXT_TODO_APPLY);
+	todo = settle_take_todo(ch);
+	if (unlikely(todo))
+		settle_loop(ch, todo);
+}
+NOKPROBE_SYMBOL(auxt_settle_apply);
 
 /*
  * Returns true if readers sleep, and wakes them. wq_has_sleeper() has a full barrier between what
@@ -621,18 +670,6 @@ static __always_inline bool settle_wake(struct auxt_channel *ch)
 		return false;
 	irq_work_queue(&ch->wake);
 	return true;
-}
-
-/* What readers can wait for: SETTLE_READABLE, and AUXTRACE_INHIBIT_FROZEN, _HWERROR and _FULL. */
-static __always_inline u32 settle_ready(const struct auxt_channel *ch)
-{
-	u32 inhibit = auxt_channel_inhibited(ch);
-	u32 ready = inhibit & (AUXTRACE_INHIBIT_HWERROR | AUXTRACE_INHIBIT_FROZEN);
-
-	/* FULL is told apart: the last bytes before it may be fewer than a watermark. */
-	if (ch->drained && auxt_channel_is_readable(ch, inhibit & AUXTRACE_INHIBIT_SETUP))
-		ready |= SETTLE_READABLE | (inhibit & AUXTRACE_INHIBIT_FULL);
-	return ready;
 }
 
 /* Changes whenever another watermark is reached, and when the channel takes a tail. */
@@ -650,8 +687,12 @@ static u64 settle_crossings(const struct auxt_channel *ch)
 }
 NOKPROBE_SYMBOL(settle_crossings);
 
-/* The rest of auxt_settle_notify(), in a function of its own: so that saves no registers. */
-static noinline void settle_notify(struct auxt_channel *ch, u32 ready)
+/**
+ * auxt_settle_wake() - the rest of auxt_settle_notify()
+ * @ch: the channel
+ * @ready: what readers find
+ */
+void auxt_settle_wake(struct auxt_channel *ch, u32 ready)
 {
 	u64 crossings = settle_crossings(ch);
 	u32 notified = ready;
@@ -670,44 +711,22 @@ static noinline void settle_notify(struct auxt_channel *ch, u32 ready)
 	}
 	WRITE_ONCE(ch->notify_ended, true);
 }
-NOKPROBE_SYMBOL(settle_notify);
+NOKPROBE_SYMBOL(auxt_settle_wake);
 
 /**
- * auxt_settle_notify() - wake readers if there is something new for them
+ * auxt_settle() - run the settle loop, and wake readers if there is something new for them
  * @ch: the channel
- *
- * Wakes those that sleep when the channel becomes readable, not for all that is added then: a reader
- * that has not read yet finds that, too. Wakes them again
- *
- * - at each further watermark. An edge-triggered reader (epoll with EPOLLET) loads the position, reads
- *   up to there, stores its tail and waits, without poll(2) in between. Before a watermark more is
- *   there for it, a position passes a multiple of the watermark;
- * - if the channel has taken a tail since: it may have ceased to be readable and be so again;
- * - if nobody slept before. If this is an NMI nested in the settle loop, what it has found may not be
- *   published yet, so that a reader which polls now still goes to sleep.
- *
- * What is queued here runs after the interrupted settle loop and its own call of this function,
- * because interrupts are off there. So the readers see what that loop publishes.
- *
- * An NMI that nests here may notify, too, and what this call has found before is then old: say, an
- * AUX tail was not taken, but the NMI has taken it, and there is nothing to read any more. If only
- * the old result stood in @notified, what can be read next would pass for reported. So if an NMI
- * has notified, readers are woken for it, and again for whatever comes next.
+ * @todo: AUXT_TODO_*
  */
-void auxt_settle_notify(struct auxt_channel *ch)
+void auxt_settle(struct auxt_channel *ch, u32 todo)
 {
-	u32 ready;
-
-	WRITE_ONCE(ch->notify_ended, false);
-	ready = settle_ready(ch);
-	if (unlikely(ready || READ_ONCE(ch->is) & AUXT_IS_STARVED)) {
-		settle_notify(ch, ready);
-		return;
-	}
-	WRITE_ONCE(ch->notified, 0);
-	WRITE_ONCE(ch->notify_ended, true);
+	if (todo == AUXT_TODO_APPLY)
+		auxt_settle_apply(ch);
+	else
+		auxt_settle_run(ch, todo);
+	auxt_settle_notify(ch);
 }
-NOKPROBE_SYMBOL(auxt_settle_notify);
+NOKPROBE_SYMBOL(auxt_settle);
 
 static bool settle_has_new_aux_tail(const struct auxt_channel *ch)
 {

@@ -13,12 +13,45 @@
 
 /* On the channel's CPU with interrupts off, also in NMIs; or in its place. */
 void auxt_settle_run(struct auxt_channel *ch, u32 todo);
-void auxt_settle_notify(struct auxt_channel *ch);
+void auxt_settle_apply(struct auxt_channel *ch);
+void auxt_settle_wake(struct auxt_channel *ch, u32 ready);
+void auxt_settle(struct auxt_channel *ch, u32 todo);
 
-static inline void auxt_settle(struct auxt_channel *ch, u32 todo)
+/*
+ * What readers can wait for (auxt_channel.notified): AUXT_READY_READABLE, and AUXTRACE_INHIBIT_FROZEN,
+ * _HWERROR and _FULL.
+ */
+#define AUXT_READY_READABLE	(1u << 31)	/* there is something to read */
+
+static __always_inline u32 auxt_settle_ready(const struct auxt_channel *ch)
 {
-	auxt_settle_run(ch, todo);
-	auxt_settle_notify(ch);
+	u32 inhibit = auxt_channel_inhibited(ch);
+	u32 ready = inhibit & (AUXTRACE_INHIBIT_HWERROR | AUXTRACE_INHIBIT_FROZEN);
+
+	/* FULL is told apart: the last bytes before it may be fewer than a watermark. */
+	if (ch->drained && auxt_channel_is_readable(ch, inhibit & AUXTRACE_INHIBIT_SETUP))
+		ready |= AUXT_READY_READABLE | (inhibit & AUXTRACE_INHIBIT_FULL);
+	return ready;
+}
+
+/**
+ * auxt_settle_notify() - wake readers if there is something new for them
+ * @ch: the channel
+ *
+ * See "readers that sleep" in settle.c. Inline, because in most cases there is nothing to read.
+ */
+static __always_inline void auxt_settle_notify(struct auxt_channel *ch)
+{
+	u32 ready;
+
+	WRITE_ONCE(ch->notify_ended, false);
+	ready = auxt_settle_ready(ch);
+	if (unlikely(ready || READ_ONCE(ch->is) & AUXT_IS_STARVED)) {
+		auxt_settle_wake(ch, ready);
+		return;
+	}
+	WRITE_ONCE(ch->notified, 0);
+	WRITE_ONCE(ch->notify_ended, true);
 }
 
 /* As auxt_settle(), but not in an NMI. */

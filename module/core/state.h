@@ -170,6 +170,10 @@ struct auxt_group {
 	struct work_struct wakeup;
 };
 
+/* auxt_channel.drained */
+#define AUXT_DRAINS_AUX		(1u << 0)	/* the AUX area */
+#define AUXT_DRAINS_DATA	(1u << 1)	/* the data ring */
+
 /* What is unusual about a channel (auxt_channel.is). */
 
 /*
@@ -204,7 +208,7 @@ struct auxt_group {
  *
  * @flags: AUXTRACE_SETUP_*
  * @wanted: AUXTRACE_WANT_*: records to be written; 0: there is no data ring
- * @drained: the AUX area or the data ring is not overwritable, so readers can wait for data
+ * @drained: AUXT_DRAINS_*: what is not overwritable, so that readers can wait for data
  *
  * @triggers: the triggers of the session
  * @remote: requests to and from the session's other channels
@@ -261,7 +265,7 @@ struct auxt_channel {
 	bool pmu_reserved;
 	u32 flags;
 	u32 wanted;
-	bool drained;
+	u32 drained;
 
 	struct auxt_trigger_set *triggers;
 	struct auxt_remote remote;
@@ -355,9 +359,9 @@ static __always_inline bool auxt_channel_is_readable(const struct auxt_channel *
 {
 	u64 available;
 
-	if (ch->wanted && auxt_data_is_readable(&ch->data, stopped))
+	if (ch->drained & AUXT_DRAINS_DATA && auxt_data_is_readable(&ch->data, stopped))
 		return true;
-	if (ch->aux.overwrite)
+	if (!(ch->drained & AUXT_DRAINS_AUX))
 		return false;
 	/* The published values: a reader that is woken must find the data there. */
 	available = READ_ONCE(ch->status->produced) - READ_ONCE(ch->status->consumed);

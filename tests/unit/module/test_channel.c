@@ -184,7 +184,7 @@ static void a_new_channel_is_as_set_up(void **state)
 	assert_int_equal(hw.cleanups, 1);
 
 	make(AUXTRACE_SETUP_OVERWRITE);
-	assert_true(channel->drained);
+	assert_int_equal(channel->drained, AUXT_DRAINS_DATA);
 	assert_int_equal(status_page.slots, 1);
 	assert_int_equal(channel->wanted, AUXTRACE_WANT_DEFAULT);
 	unmake();
@@ -193,7 +193,7 @@ static void a_new_channel_is_as_set_up(void **state)
 	assert_int_equal(channel->aux.watermark, 0);
 	unmake();
 	make_with((struct auxtrace_setup) { });
-	assert_true(channel->drained);
+	assert_int_equal(channel->drained, AUXT_DRAINS_AUX);
 	assert_int_equal(channel->aux.watermark, SIZE / 2);
 	unmake();
 	make_with((struct auxtrace_setup) { .aux_watermark = 4096 });

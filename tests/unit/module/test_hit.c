@@ -118,8 +118,8 @@ bool auxt_request_make(struct auxt_channel *ch, const struct auxt_request *reque
 	return true;
 }
 
-void auxt_record_trigger(struct auxt_data_ring *ring, const struct auxt_request *request,
-			 u64 value, u64 position)
+void auxt_record_trigger_slow(struct auxt_data_ring *ring, const struct auxt_request *request,
+			      u64 value, u64 position, u64 time)
 {
 	fail();
 }
@@ -136,6 +136,7 @@ struct auxt_trigger *auxt_trigger_find(struct auxt_trigger *const *of, u32 id)
 	return id - 1 < NR_TRIGGERS ? &triggers[id - 1] : NULL;
 }
 
+struct task_struct shim_task;	/* of code that is not tested here */
 static struct task_struct first = { .pid = 1, .tgid = 1 };
 
 static int begin(void **state)

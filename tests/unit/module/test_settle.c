@@ -148,6 +148,27 @@ static void a_record_of_a_trigger_wakes_the_reader(void **state)
 	assert_true(at > 20);
 }
 
+/* Of what is overwritable nothing is waited for, stopped or not. */
+static void what_is_overwritable_wakes_nobody(void **state)
+{
+	const u32 overwritable[] = { 0, AUXTRACE_SETUP_DATA_OVERWRITE };
+
+	for (int i = 0; i < 2; i++) {
+		make(AUXTRACE_SETUP_OVERWRITE | overwritable[i]);
+		start(false);
+		while (status_page.data_head < DATA_SIZE / 2) {
+			assert_false(channel->wake.queued);
+			trigger(AUXTRACE_ACTION_PAUSE, 7);
+			trigger(AUXTRACE_ACTION_RESUME, 7);
+		}
+		assert_int_equal(channel->wake.queued, !overwritable[i]);
+		assert_int_equal(auxt_channel_is_readable(channel, false), !overwritable[i]);
+		assert_int_equal(auxt_channel_is_readable(channel, true), !overwritable[i]);
+		irq_work_sync(&channel->wake);
+		unmake();
+	}
+}
+
 /* A reader that polls while a writer has taken its tail and still has no space is woken. */
 static bool poll_while_there_is_no_space(long at)
 {
@@ -1138,6 +1159,7 @@ int main(void)
 		cmocka_unit_test(a_freeze_within_a_resume_wakes_readers),
 		cmocka_unit_test(what_a_quick_reader_has_left_wakes_it_at_the_end),
 		cmocka_unit_test(a_reader_that_polls_too_early_is_woken),
+		cmocka_unit_test(what_is_overwritable_wakes_nobody),
 		cmocka_unit_test(a_lost_record_of_a_stopped_session_wakes),
 		cmocka_unit_test(an_error_wakes_readers_that_have_not_read),
 		cmocka_unit_test(a_full_channel_wakes_its_reader_once),
