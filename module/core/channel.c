@@ -68,7 +68,7 @@ void auxt_channel_reset(struct auxt_channel *ch, u32 inhibit)
 	if (ch->inhibited_before & AUXTRACE_INHIBIT_FROZEN)
 		auxt_set_bits(&ch->is, AUXT_IS_THAWED);
 	atomic_set(&ch->inhibit, inhibit);
-	ch->fresh = true;
+	auxt_set_bits(&ch->is, AUXT_IS_FRESH);
 	WRITE_ONCE(ch->group->last_broadcast, 0);
 }
 NOKPROBE_SYMBOL(auxt_channel_reset);
@@ -338,7 +338,7 @@ void auxt_channel_resume(struct auxt_channel *ch, struct auxtrace_effect *effect
 	if (unlikely(auxt_remote_has_freeze(&ch->remote)))
 		auxt_remote_thaw(ch);
 	/*
-	 * A window that begins while @resuming is set counts as this RESUME's. If the mask has
+	 * A window that begins while AUXT_IS_RESUMING is set counts as this RESUME's. If the mask has
 	 * none of these reasons, it is an NMI that begins one, by a trigger's RESUME. If it has
 	 * one of them, no window begins before the cmpxchg: an NMI clears neither USER nor
 	 * FROZEN, and FULL in place of this RESUME only, whose tail it takes.
@@ -352,15 +352,17 @@ void auxt_channel_resume(struct auxt_channel *ch, struct auxtrace_effect *effect
 		 */
 		if (unlikely(was & AUXTRACE_INHIBIT_FROZEN))
 			atomic64_set(&ch->remote.out_freeze, 0);
-		ch->resuming = was & (clears | AUXTRACE_INHIBIT_FULL);
-		barrier();
+		if (was & (clears | AUXTRACE_INHIBIT_FULL))
+			auxt_set_bits(&ch->is, AUXT_IS_RESUMING);
+		else
+			auxt_clear_bits(&ch->is, AUXT_IS_RESUMING);
 	} while (!atomic_try_cmpxchg(&ch->inhibit, &was, was & ~clears));
 	/* The settle loop unfreezes the data ring, even if an NMI sets FROZEN again before. */
 	if (unlikely(was & AUXTRACE_INHIBIT_FROZEN))
 		auxt_set_bits(&ch->is, AUXT_IS_THAWED);
 	/* A running channel need not read the tail: that would cost two WRMSRs. */
 	auxt_settle(ch, READ_ONCE(ch->now.running) ? AUXT_TODO_APPLY : AUXT_TODO_SYNC);
-	ch->resuming = false;
+	auxt_clear_bits(&ch->is, AUXT_IS_RESUMING);
 	if (!effect)
 		return;
 	do {

@@ -22,6 +22,7 @@ void auxt_position_init(struct auxt_position *pos, u64 size, u64 cycle, u64 wate
 		.watermark = watermark,
 		.margin = AUXT_REGION_SIZE,
 		.overwrite = overwrite,
+		.lap_end = overwrite ? size : ~0ull,
 	};
 	auxt_position_plan(pos);
 }
@@ -115,5 +116,6 @@ void auxt_position_retain(struct auxt_position *pos)
 	pos->consumed += pos->produced - oldest;
 	pos->replaced += oldest - pos->begin;
 	pos->begin = pos->produced;
+	pos->lap_end = pos->begin + pos->size;
 }
 NOKPROBE_SYMBOL(auxt_position_retain);

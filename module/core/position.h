@@ -27,6 +27,8 @@
  * @produced: position up to which the hardware has written
  * @consumed: full trace: newest valid tail; overwrite: bytes retained in slots
  * @begin: position at which the present slot began
+ * @lap_end: overwrite: position from which on bytes of the present slot are overwritten; full trace:
+ *	never
  * @replaced: overwrite: bytes of earlier slots that were overwritten
  * @stop_mark: full trace: position at which the hardware stops, a page boundary
  * @int_mark: position at which the hardware raises the next PMI, a page boundary
@@ -43,6 +45,7 @@ struct auxt_position {
 	u64 produced;
 	u64 consumed;
 	u64 begin;
+	u64 lap_end;
 	u64 replaced;
 	u64 stop_mark;
 	u64 int_mark;
@@ -130,6 +133,12 @@ static __always_inline bool auxt_position_full(const struct auxt_position *pos)
 	return !pos->overwrite && pos->produced + pos->margin >= pos->stop_mark;
 }
 
+/* Have bytes of the present slot been overwritten? */
+static __always_inline bool auxt_position_has_wrapped(const struct auxt_position *pos)
+{
+	return pos->produced > pos->lap_end;
+}
+
 /**
  * auxt_position_oldest() - position of the oldest byte that a reader finds
  * @pos: the positions
@@ -140,18 +149,20 @@ static __always_inline u64 auxt_position_oldest(const struct auxt_position *pos)
 {
 	if (!pos->overwrite)
 		return pos->consumed;
-	return pos->produced - pos->begin > pos->size ? pos->produced - pos->size : pos->begin;
+	return auxt_position_has_wrapped(pos) ? pos->produced - pos->size : pos->begin;
 }
 
 /**
  * auxt_position_overwritten() - number of bytes that were overwritten unread
  * @pos: the positions
  *
+ * It changes only if the present slot has wrapped, or by auxt_position_retain().
+ *
  * Return: the number; 0 in full trace.
  */
 static __always_inline u64 auxt_position_overwritten(const struct auxt_position *pos)
 {
-	return pos->overwrite ? pos->replaced + auxt_position_oldest(pos) - pos->begin : 0;
+	return pos->replaced + (auxt_position_has_wrapped(pos) ? pos->produced - pos->lap_end : 0);
 }
 
 #endif /* AUXT_POSITION_H */

@@ -170,7 +170,7 @@ static __always_inline void settle_check_space(struct auxt_channel *ch, u32 todo
 	if (auxt_position_full(&ch->aux))
 		atomic_or(AUXTRACE_INHIBIT_FULL, &ch->inhibit);
 	else if (auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_FULL &&
-		 (ch->resuming || !(ch->flags & AUXTRACE_SETUP_FULL_STOP))) {
+		 (ch->is & AUXT_IS_RESUMING || !(ch->flags & AUXTRACE_SETUP_FULL_STOP))) {
 		atomic_andnot(AUXTRACE_INHIBIT_FULL, &ch->inhibit);
 		/* Below the watermark the channel is not readable any more. */
 		settle_forget_notified(ch, AUXT_READY_READABLE | AUXTRACE_INHIBIT_FULL);
@@ -198,8 +198,11 @@ static noinline void settle_count_starvation(struct auxt_channel *ch)
 }
 NOKPROBE_SYMBOL(settle_count_starvation);
 
-/* The cause when several reasons may be set: the first in this order counts. */
-static u32 settle_cause_by_priority(u32 inhibit, u32 found)
+/*
+ * AUXTRACE_CAUSE_*: why the hardware is off. If several reasons are set, the first in this order
+ * counts. @found: TRACE_* of its stop.
+ */
+static u32 settle_cause(u32 inhibit, u32 found)
 {
 	if (inhibit & AUXTRACE_INHIBIT_HWERROR)
 		return AUXTRACE_CAUSE_ERROR;
@@ -220,18 +223,7 @@ static u32 settle_cause_by_priority(u32 inhibit, u32 found)
 	/* No reason is set: a SNAPSHOT changes the slot. */
 	return AUXTRACE_CAUSE_SNAPSHOT;
 }
-NOKPROBE_SYMBOL(settle_cause_by_priority);
-
-/* AUXTRACE_CAUSE_*: why the hardware is off. @found: TRACE_* of its stop. */
-static __always_inline u32 settle_cause(u32 inhibit, u32 found)
-{
-	/* The most frequent cases. */
-	if (inhibit == AUXTRACE_INHIBIT_TRIGGER && !found)
-		return AUXTRACE_CAUSE_TRIGGER;
-	if (inhibit == AUXTRACE_INHIBIT_TASK && !found)
-		return AUXTRACE_CAUSE_TASK;
-	return settle_cause_by_priority(inhibit, found);
-}
+NOKPROBE_SYMBOL(settle_cause);
 
 /* Id of the trigger that keeps the hardware off. */
 static __always_inline u32 settle_stopped_by(const struct auxt_channel *ch)
@@ -244,7 +236,7 @@ static __always_inline u32 settle_stopped_by(const struct auxt_channel *ch)
 /* Counts the end of a window, if its cause is one that is counted. */
 static __always_inline void settle_count_end(struct auxt_channel *ch, u32 cause)
 {
-	if (likely(cause == AUXTRACE_CAUSE_TRIGGER || cause == AUXTRACE_CAUSE_TASK))
+	if (cause == AUXTRACE_CAUSE_TRIGGER || cause == AUXTRACE_CAUSE_TASK)
 		return;
 	if (auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_USER) {
 		ch->now.pauses_done++;
@@ -271,6 +263,24 @@ static __always_inline void settle_end_window(struct auxt_channel *ch, u64 tsc, 
 				   cause == AUXTRACE_CAUSE_TRIGGER ? settle_stopped_by(ch) : 0);
 }
 
+static noinline void settle_end_window_for_any(struct auxt_channel *ch, u32 inhibit, u32 found)
+{
+	settle_end_window(ch, ch->off_tsc, settle_cause(inhibit, found));
+}
+NOKPROBE_SYMBOL(settle_end_window_for_any);
+
+/* Ends the window for which the hardware was just turned off. @inhibit: why, at least one reason. */
+static __always_inline void settle_end_window_for(struct auxt_channel *ch, u32 inhibit)
+{
+	/* The most frequent cases. */
+	if (inhibit == AUXTRACE_INHIBIT_TRIGGER)
+		settle_end_window(ch, ch->off_tsc, AUXTRACE_CAUSE_TRIGGER);
+	else if (inhibit == AUXTRACE_INHIBIT_TASK)
+		settle_end_window(ch, ch->off_tsc, AUXTRACE_CAUSE_TASK);
+	else
+		settle_end_window_for_any(ch, inhibit, 0);
+}
+
 static __always_inline int settle_continue_window(struct auxt_channel *ch)
 {
 	int err = ch->pmu->start(ch, false);
@@ -283,33 +293,34 @@ static __always_inline int settle_continue_window(struct auxt_channel *ch)
 /* Accounts a window for which the hardware was just turned on. */
 static __always_inline void settle_open_window(struct auxt_channel *ch, u64 tsc)
 {
-	u32 cause = ch->resuming ? AUXTRACE_CAUSE_USER : ch->cause;
 	const struct task_struct *task = READ_ONCE(ch->next) ?: current;
+	u32 is = READ_ONCE(ch->is);
+	u32 cause = is & AUXT_IS_RESUMING ? AUXTRACE_CAUSE_USER : ch->cause;
 
 	ch->now.window_begin_time = tsc;
 	ch->now.window_begin = ch->aux.produced;
 	ch->now.windows++;
 	ch->now.running = 1;
-	if (ch->wanted & AUXTRACE_WANT_WINDOW)
-		ch->window = (struct auxt_window) {
-			.number = ch->now.windows,
-			.position = ch->now.window_begin,
-			.tsc = tsc,
-			.cause = cause,
-			.trigger = cause == AUXTRACE_CAUSE_TRIGGER ? ch->resumed_by : 0,
-			.pid = task->tgid,
-			.tid = task->pid,
-			.slot = ch->now.slot,
-		};
-	if (ch->fresh && ch->wanted & AUXTRACE_WANT_ITRACE_START)
+	if (ch->wanted & AUXTRACE_WANT_WINDOW) {
+		ch->window.number = ch->now.windows;
+		ch->window.position = ch->aux.produced;
+		ch->window.tsc = tsc;
+		ch->window.cause = cause;
+		ch->window.trigger = cause == AUXTRACE_CAUSE_TRIGGER ? ch->resumed_by : 0;
+		ch->window.pid = task->tgid;
+		ch->window.tid = task->pid;
+		ch->window.slot = ch->now.slot;
+	}
+	if (likely(!(is & (AUXT_IS_FRESH | AUXT_IS_RESUMING))))
+		return;
+	if (is & AUXT_IS_FRESH && ch->wanted & AUXTRACE_WANT_ITRACE_START)
 		auxt_record_itrace_start(&ch->data, task, tsc);
-	ch->fresh = false;
 	/* Count one start for the RESUME, even if an NMI ends this window and begins another. */
-	if (ch->resuming) {
+	if (is & AUXT_IS_RESUMING) {
 		ch->now.resumes_done++;
 		auxt_channel_count_changed(ch);
 	}
-	ch->resuming = false;
+	auxt_clear_bits(&ch->is, AUXT_IS_FRESH | AUXT_IS_RESUMING);
 }
 
 static __always_inline void settle_begin_window(struct auxt_channel *ch)
@@ -404,11 +415,14 @@ static __always_inline bool settle_while_open(struct auxt_channel *ch, u32 todo)
 	found = ch->pmu->stop(ch);
 	if (unlikely(ch->aux.deadline && ch->aux.produced >= ch->aux.deadline))
 		auxt_inhibit_at_deadline(ch);
-	if (unlikely(found))
+	if (unlikely(found)) {
 		settle_account_trouble(ch, found);
+		settle_end_window_for_any(ch, auxt_channel_inhibited(ch), found);
+		return false;
+	}
 	/* The reasons seen here end the window, even if an NMI clears them at once. */
 	inhibit = auxt_channel_inhibited(ch);
-	if (!inhibit && !found) {
+	if (!inhibit) {
 		if (todo & AUXT_TODO_SWITCH) {
 			settle_set_deadline(ch, todo);
 			settle_change_window(ch, ch->off_tsc);
@@ -423,8 +437,8 @@ static __always_inline bool settle_while_open(struct auxt_channel *ch, u32 todo)
 			inhibit = auxt_channel_inhibited(ch);
 		}
 	}
-	settle_end_window(ch, ch->off_tsc, settle_cause(inhibit, found));
-	return todo == AUXT_TODO_APPLY && !found;
+	settle_end_window_for(ch, inhibit);
+	return todo == AUXT_TODO_APPLY;
 }
 
 /* A round of the loop, or the rest of one, while no window is open. */
@@ -525,12 +539,19 @@ static __always_inline void settle_copy(struct auxtrace_status_page *to,
 }
 
 /* The cache line of @consumed. An NMI changes @pmis at any time, and sets AUXT_IS_COUNTED then. */
-static __always_inline void settle_publish_counts(struct auxt_channel *ch, u64 overwritten)
+static __always_inline void settle_publish_counts(struct auxt_channel *ch)
 {
 	auxt_clear_bits(&ch->is, AUXT_IS_COUNTED);
-	ch->now.overwritten = overwritten;
+	ch->now.overwritten = auxt_position_overwritten(&ch->aux);
 	settle_copy(ch->status, &ch->now, offsetof(struct auxtrace_status_page, consumed),
 		    offsetof(struct auxtrace_status_page, reserved_often));
+}
+
+/* The one count that changes with @produced. */
+static __always_inline void settle_publish_overwritten(struct auxt_channel *ch)
+{
+	ch->now.overwritten = auxt_position_overwritten(&ch->aux);
+	ch->status->overwritten = ch->now.overwritten;
 }
 
 static noinline void settle_publish_seldom(struct auxt_channel *ch, u64 sampled)
@@ -546,10 +567,10 @@ static __always_inline void settle_publish(struct auxt_channel *ch)
 {
 	struct auxtrace_status_page *to = ch->status;
 	struct auxtrace_status_page *now = &ch->now;
-	u32 seq = now->seq;
 	u64 sampled = atomic64_read(&ch->slots.sampled);
-	u64 overwritten = auxt_position_overwritten(&ch->aux);
 	u32 inhibit = auxt_channel_inhibited(ch);
+	u32 is = READ_ONCE(ch->is);
+	u32 seq = now->seq;
 
 	now->inhibit = inhibit;
 	now->produced = ch->aux.produced;
@@ -559,9 +580,11 @@ static __always_inline void settle_publish(struct auxt_channel *ch)
 	to->inhibit = inhibit;
 	settle_copy(to, now, offsetof(struct auxtrace_status_page, running),
 		    offsetof(struct auxtrace_status_page, consumed));
-	if (READ_ONCE(ch->is) & AUXT_IS_COUNTED || now->overwritten != overwritten)
-		settle_publish_counts(ch, overwritten);
-	if (unlikely(READ_ONCE(ch->is) & AUXT_IS_CHANGED || now->sample_slots != sampled))
+	if (is & AUXT_IS_COUNTED)
+		settle_publish_counts(ch);
+	else if (auxt_position_has_wrapped(&ch->aux))
+		settle_publish_overwritten(ch);
+	if (unlikely(is & AUXT_IS_CHANGED || now->sample_slots != sampled))
 		settle_publish_seldom(ch, sampled);
 	smp_wmb();	/* pairs with the reader's barrier before its second read of seq */
 	WRITE_ONCE(to->seq, seq + 2);

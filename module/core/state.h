@@ -192,6 +192,10 @@ struct auxt_group {
 #define AUXT_IS_COUNTED		(1u << 3)
 /* Likewise, from @gaps to @frozen_by. */
 #define AUXT_IS_CHANGED		(1u << 4)
+/* A RESUME ioctl that clears a reason to be off is being carried out. */
+#define AUXT_IS_RESUMING	(1u << 5)
+/* No window has begun since START. */
+#define AUXT_IS_FRESH		(1u << 6)
 
 /**
  * struct auxt_channel - a session on one CPU
@@ -224,7 +228,6 @@ struct auxt_group {
  * @stuck: not @attached, and the hardware could not be turned off or its registers not be
  *	restored: it may write to the channel's pages at any time, so they are not freed
  *	while this is set
- * @resuming: a RESUME ioctl that clears a reason to be off is being carried out
  * @is: AUXT_IS_*, changed by single instructions
  * @paused_by: id of the trigger that set the reason TRIGGER last
  * @resumed_by: id of the trigger that cleared it last
@@ -237,7 +240,6 @@ struct auxt_group {
  * @notified_crossings: settle_crossings() when @notified was set
  * @tail_poll: timer that polls the reader's tail. See tail_poll.c
  * @tail_polling: @tail_poll runs or is about to be started
- * @fresh: no window has begun since START
  * @next: while a context switch clears the reason TASK: the thread that the CPU is about to run;
  *	else NULL
  * @off_tsc: time-stamp counter when the hardware was last turned off
@@ -278,13 +280,11 @@ struct auxt_channel {
 	u32 is;
 	bool attached;
 	bool stuck;
-	bool resuming;
 	bool notify_ended;
 	u32 notified;
 	u64 notified_crossings;
 	struct hrtimer tail_poll;
 	bool tail_polling;
-	bool fresh;
 	const struct task_struct *next;
 	u64 off_tsc;
 	u32 cause;
