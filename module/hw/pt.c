@@ -294,29 +294,36 @@ static __always_inline void pt_arm_overwrite(struct auxt_channel *ch)
 		auxt_topa_unmark(pt->int_entry);
 	pt->int_entry = NULL;
 	if (unlikely(ch->aux.int_mark & (ch->aux.size - 1)))
-		pt->int_entry = auxt_topa_mark(pt_topa_of(ch), pt_region_before(ch->aux.int_mark),
-					       TOPA_ENTRY_INT);
+		pt->int_entry = auxt_topa_mark(pt_topa_of(ch),
+					       pt_region_before(ch->aux.int_mark) %
+					       pt_topa_of(ch)->nr_regions, TOPA_ENTRY_INT);
+}
+
+/* Full trace. The regions are the pages of the area, whose number is a power of two. */
+static __always_inline void pt_arm_full_trace(struct auxt_channel *ch)
+{
+	struct auxt_topa *topa = pt_topa_of(ch);
+	unsigned long mask = topa->nr_regions - 1;
+	struct pt *pt = pt_of(ch);
+
+	if (pt->int_entry) {
+		auxt_topa_unmark(pt->int_entry);
+		auxt_topa_unmark(pt->stop_entry);
+	}
+	pt->int_entry = auxt_topa_mark(topa, pt_region_before(ch->aux.int_mark) & mask,
+				       TOPA_ENTRY_INT);
+	/* INT as well: if the first interrupt came too late, this one notifies the reader. */
+	pt->stop_entry = auxt_topa_mark(topa, pt_region_before(ch->aux.stop_mark) & mask,
+					TOPA_ENTRY_STOP | TOPA_ENTRY_INT);
 }
 
 /* Moves the INT and STOP entries to the positions that auxt_position_plan() chose. */
 static __always_inline void pt_arm(struct auxt_channel *ch)
 {
-	struct auxt_topa *topa = pt_topa_of(ch);
-	struct pt *pt = pt_of(ch);
-
-	if (ch->aux.overwrite) {
+	if (ch->aux.overwrite)
 		pt_arm_overwrite(ch);
-		return;
-	}
-	if (pt->int_entry) {
-		auxt_topa_unmark(pt->int_entry);
-		auxt_topa_unmark(pt->stop_entry);
-	}
-	pt->int_entry = auxt_topa_mark(topa, pt_region_before(ch->aux.int_mark),
-				       TOPA_ENTRY_INT);
-	/* INT as well: if the first interrupt came too late, this one notifies the reader. */
-	pt->stop_entry = auxt_topa_mark(topa, pt_region_before(ch->aux.stop_mark),
-					TOPA_ENTRY_STOP | TOPA_ENTRY_INT);
+	else
+		pt_arm_full_trace(ch);
 }
 
 /* ---- registers -------------------------------------------------------- */
@@ -511,6 +518,8 @@ static noinline u32 pt_locate(struct auxt_channel *ch, u32 status, u64 base, u64
 NOKPROBE_SYMBOL(pt_locate);
 
 /*
+ * Finds out up to where the hardware has written, with TraceEn clear. @found: TRACE_* so far.
+ *
  * The status is read after TraceEn is cleared. That write makes the CPU write out what it buffers,
  * and only then it may meet an operational error or the STOP mark. In a short window all of the
  * trace is still in that buffer.
@@ -518,32 +527,43 @@ NOKPROBE_SYMBOL(pt_locate);
  * The base need not be read if there is one table and tracing was on. If other code has turned it
  * off, that code may have written its own pointers: KVM does so before it enters a guest.
  */
-static u32 pt_stop(struct auxt_channel *ch)
+static __always_inline u32 pt_find(struct auxt_channel *ch, u32 found)
 {
 	struct pt *pt = pt_of(ch);
-	u32 status, found = 0;
 	u64 base, mask_ptrs;
+	u32 status;
 
-	if (unlikely(!(auxt_rdmsr(MSR_IA32_RTIT_CTL) & RTIT_CTL_TRACEEN)))
-		found = TRACE_FOREIGN;
-	else if (unlikely(auxt_wrmsr(MSR_IA32_RTIT_CTL, pt->ctl) && pt_turn_off()))
-		found = TRACE_ERROR;
 	/*
 	 * The trace is in memory before its position is published: pairs with the read
 	 * barrier of a reader between the status page and the area.
 	 */
 	wmb();
 	ch->off_tsc = rdtsc();
-	status = auxt_rdmsr(MSR_IA32_RTIT_STATUS);
+	status = auxt_rdmsr(MSR_IA32_RTIT_STATUS) & (RTIT_STATUS_ERROR | RTIT_STATUS_STOPPED);
 	mask_ptrs = auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_MASK);
 	if (likely(pt->one_table && !found))
 		base = pt->seen_base;
 	else
 		base = auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_BASE);
-	if (likely(!(status & (RTIT_STATUS_ERROR | RTIT_STATUS_STOPPED)) &&
-		   pt_is_near(pt, base, mask_ptrs, &ch->aux.produced)))
+	if (likely(!status && pt_is_near(pt, base, mask_ptrs, &ch->aux.produced)))
 		return found;
 	return pt_locate(ch, status, base, mask_ptrs) ?: found;
+}
+
+/* A function of its own: so pt_stop() saves no registers. */
+static noinline u32 pt_find_after(struct auxt_channel *ch, u32 found)
+{
+	return pt_find(ch, found);
+}
+NOKPROBE_SYMBOL(pt_find_after);
+
+static u32 pt_stop(struct auxt_channel *ch)
+{
+	if (unlikely(!(auxt_rdmsr(MSR_IA32_RTIT_CTL) & RTIT_CTL_TRACEEN)))
+		return pt_find_after(ch, TRACE_FOREIGN);
+	if (unlikely(auxt_wrmsr(MSR_IA32_RTIT_CTL, pt_of(ch)->ctl) && pt_turn_off()))
+		return pt_find_after(ch, TRACE_ERROR);
+	return pt_find(ch, 0);
 }
 NOKPROBE_SYMBOL(pt_stop);
 

@@ -56,6 +56,8 @@ void auxt_topa_pointers(struct auxt_topa *topa, u64 offset,
 
 static __always_inline u64 *auxt_topa_entry(const struct auxt_topa *topa, unsigned long region)
 {
+	if (topa->nr_tables == 1)
+		return &topa->tables[0][region];
 	return &topa->tables[region / TOPA_REGIONS_PER_TABLE][region % TOPA_REGIONS_PER_TABLE];
 }
 
@@ -72,7 +74,7 @@ static __always_inline unsigned long auxt_topa_regions_of(const struct auxt_topa
 /**
  * auxt_topa_mark() - interrupt or stop when a region is full
  * @topa: the tables; the hardware must be off, as it caches entries
- * @region: number of the region, taken modulo their number
+ * @region: number of the region
  * @marks: TOPA_ENTRY_INT, TOPA_ENTRY_STOP, added to those of the entry
  *
  * Return: the entry, for auxt_topa_unmark().
@@ -80,7 +82,7 @@ static __always_inline unsigned long auxt_topa_regions_of(const struct auxt_topa
 static __always_inline u64 *auxt_topa_mark(struct auxt_topa *topa, unsigned long region,
 					   u64 marks)
 {
-	u64 *entry = auxt_topa_entry(topa, region % topa->nr_regions);
+	u64 *entry = auxt_topa_entry(topa, region);
 
 	*entry |= marks;
 	return entry;
