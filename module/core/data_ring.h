@@ -118,9 +118,13 @@ static __always_inline void *auxt_data_record_at(const struct auxt_data_ring *ri
 						 u32 size)
 {
 	u64 first = ring->backward ? -word : word - size;
+	u64 slot = word >> AUXT_DATA_SLOT_SHIFT;
+	char *base = ring->base;
 
-	return ring->base + (word >> AUXT_DATA_SLOT_SHIFT << ring->shift << 1) +
-	       (first & ring->mask);
+	/* Most rings have one. */
+	if (unlikely(slot))
+		base += slot << ring->shift << 1;
+	return base + (first & ring->mask);
 }
 
 static __always_inline void auxt_data_stamp(void *record, u32 type, u32 size, u64 tsc, u32 tid)

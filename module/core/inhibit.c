@@ -39,7 +39,8 @@ void auxt_inhibit_at_deadline(struct auxt_channel *ch)
 	pending = ch->deferred;
 	ch->aux.deadline = 0;
 	auxt_request_complete(&ch->deferred);
-	if (auxt_inhibit_apply(ch, &pending.request, pending.value))
+	if (auxt_inhibit_apply(ch, &pending.request, pending.value) &&
+	    pending.request.action != AUXTRACE_ACTION_FREEZE)
 		auxt_inhibit_record(ch, &pending.request, pending.value);
 }
 NOKPROBE_SYMBOL(auxt_inhibit_at_deadline);

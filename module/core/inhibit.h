@@ -100,11 +100,11 @@ static __always_inline bool auxt_inhibit_apply(struct auxt_channel *ch,
 				   auxt_inhibit_toggle(ch, request);
 }
 
-/* Writes the record of a request, except of a FREEZE: the settle loop does that. */
+/* Writes the record of a request that is no FREEZE: the settle loop writes that of a FREEZE. */
 static __always_inline void auxt_inhibit_record(struct auxt_channel *ch,
 						const struct auxt_request *request, u64 value)
 {
-	if (ch->wanted & AUXTRACE_WANT_TRIGGER && request->action != AUXTRACE_ACTION_FREEZE)
+	if (ch->wanted & AUXTRACE_WANT_TRIGGER)
 		auxt_record_trigger(&ch->data, request, value, READ_ONCE(ch->aux.produced));
 }
 

@@ -63,12 +63,14 @@ static bool request_defer(struct auxt_channel *ch, const struct auxt_request *re
 }
 NOKPROBE_SYMBOL(request_defer);
 
-/* The request has changed the inhibit mask: all else follows. */
+/* The request has changed the inhibit mask: all else follows. @freeze: it is a FREEZE. */
 static __always_inline void request_settle(struct auxt_channel *ch,
-					   const struct auxt_request *request, u64 value)
+					   const struct auxt_request *request, u64 value,
+					   bool freeze)
 {
 	auxt_settle_apply(ch);
-	auxt_inhibit_record(ch, request, value);
+	if (!freeze)
+		auxt_inhibit_record(ch, request, value);
 	/* After the record, with which the data ring may reach its watermark. */
 	auxt_settle_notify(ch);
 }
@@ -80,7 +82,7 @@ static noinline bool request_make_any(struct auxt_channel *ch, const struct auxt
 	if (request->action == AUXTRACE_ACTION_SAMPLE || request->delay)
 		return request_defer(ch, request, value);
 	if (auxt_inhibit_apply(ch, request, value))
-		request_settle(ch, request, value);
+		request_settle(ch, request, value, request->action == AUXTRACE_ACTION_FREEZE);
 	return true;
 }
 NOKPROBE_SYMBOL(request_make_any);
@@ -101,7 +103,7 @@ bool auxt_request_make(struct auxt_channel *ch, const struct auxt_request *reque
 		     request->action > AUXTRACE_ACTION_RESUME))
 		return request_make_any(ch, request, value);
 	if (likely(auxt_inhibit_toggle(ch, request)))
-		request_settle(ch, request, value);
+		request_settle(ch, request, value, false);
 	return true;
 }
 NOKPROBE_SYMBOL(auxt_request_make);
