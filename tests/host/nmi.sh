@@ -49,6 +49,6 @@ finds 'pt_stop\(\) is in a folder .* has no NOKPROBE_SYMBOL' \
 # shellcheck disable=SC2016 # of make
 finds 'hw/pt.o: .* ftrace may trace it' Kbuild 's/\$(eval CFLAGS_REMOVE_/$(eval UNUSED_/'
 finds 'device.o: auxt_device_exit\(\) is called by pt_stop\(\), and has no' hw/pt.c \
-	's/^static u32 pt_stop(.*/void auxt_device_exit(void);\n&/; s/ch->off_tsc = rdtsc();/&\n\tauxt_device_exit();/'
+	's/^static u32 pt_stop(.*/void auxt_device_exit(void);\n&/; s/^\treturn pt_find(ch, 0);/\tauxt_device_exit();\n&/'
 finds 'hw/pt.o: .text.* is a WRMSRNS' compat/compat.h 's/"1: wrmsr/"1: .byte 0x0f, 0x01, 0xc6/'
 finds 'hw/pt.o refers to do_trace_write_msr' hw/msr.h 's/return auxt_wrmsr(msr, value) ?.*/return native_write_msr_safe(msr, value, value >> 32);/'

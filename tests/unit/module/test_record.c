@@ -537,9 +537,36 @@ static void a_window_of_a_switch_is_the_next_thread_s(void **state)
 	unmake();
 }
 
+/* With space for the WINDOW record alone it is written, and the AUX record is counted as lost. */
+static void a_window_is_recorded_without_space_for_its_aux_record(void **state)
+{
+	const u64 both = sizeof(struct auxtrace_record_window) + sizeof(struct auxtrace_record_aux);
+	u64 pairs = 4096 / both;
+
+	assert_true(4096 % both >= sizeof(struct auxtrace_record_window));
+	make_with((struct auxtrace_setup) { .flags = AUXTRACE_SETUP_OVERWRITE, .data_size = 4096,
+		  .records = AUXTRACE_WANT_WINDOW | AUXTRACE_WANT_AUX });
+	start(false);
+	hw.rate = 0;
+	for (u64 i = 0; i <= pairs; i++) {
+		assert_int_equal(status_page.data_lost, 0);
+		assert_int_equal(status_page.data_records, 2 * i);
+		hw.position += 8;
+		trigger(AUXTRACE_ACTION_PAUSE, 7);
+		trigger(AUXTRACE_ACTION_RESUME, 7);
+	}
+	assert_int_equal(status_page.data_lost, 1);
+	assert_int_equal(status_page.data_records, 2 * pairs + 1);
+	read_records();
+	assert_int_equal(reported.windows, pairs + 1);
+	assert_int_equal(reported.auxes, pairs);
+	unmake();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_window_is_recorded_without_space_for_its_aux_record),
 		cmocka_unit_test(a_window_record_says_what_began_and_ended_it),
 		cmocka_unit_test(full_is_a_cause_and_gives_way_to_those_before_it),
 		cmocka_unit_test(only_the_wanted_records_are_written),
