@@ -22,7 +22,7 @@ def region(which, size):
 os.sched_setaffinity(0, {CPU})
 device = os.open("/dev/auxtrace", os.O_RDWR | os.O_CLOEXEC)
 cpus = ctypes.create_string_buffer(bytes([1 << CPU]), 8)
-call(SETUP, "3I6Q4I", KERNEL | USER | PAUSED, 0, 8, ctypes.addressof(cpus), TSC, AUX_SIZE, *[0] * 7)
+call(SETUP, "3I6Q4IQ2I", KERNEL | USER | PAUSED, 0, 8, ctypes.addressof(cpus), TSC, AUX_SIZE, *[0] * 10)
 page, aux = region(STATUS, mmap.PAGESIZE), region(AUX, AUX_SIZE)
 call(START, "I", 0)
 for n in (10, 100, 1000):

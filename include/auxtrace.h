@@ -206,9 +206,13 @@ uint64_t auxtrace_default_config(const struct auxtrace_session *session);
  * @records: AUXTRACE_WANT_*; 0: AUXTRACE_WANT_DEFAULT
  * @slots: overwrite mode: number of slots of the AUX area, for auxtrace_snapshot() with
  *	AUXTRACE_SNAPSHOT_SLOT; 0 and 1: not divided
+ * @filters: Intel PT: the code to trace, @nr_filters entries ("DOC: filters" in
+ *	<linux/auxtrace.h>); they are copied. struct auxtrace_cap_intel_pt says how many there can be
+ * @nr_filters: number of entries at @filters; 0: all code
+ * @reserved_filters: 0
  *
  * Unused members must be zero: use a designated initializer. A struct that ends before
- * @data_size is accepted if @size says so.
+ * @data_size or before @filters is accepted if @size says so.
  */
 struct auxtrace_options {
 	size_t size;
@@ -224,14 +228,17 @@ struct auxtrace_options {
 	uint64_t data_watermark;
 	uint32_t records;
 	uint32_t slots;
+	const struct auxtrace_filter *filters;
+	uint32_t nr_filters;
+	uint32_t reserved_filters;
 };
 
 /**
  * auxtrace_setup - make the file a session and map all regions of its channels
  *
  * The message of an error names the config bits or values that the CPU lacks, the CPUs that
- * are offline or do not exist, the size that would be right, or the locked-memory limit and
- * what is needed.
+ * are offline or do not exist, the size that would be right, the filters that overlap and how many
+ * there can be, or the locked-memory limit and what is needed.
  *
  * Return: 0, or -1 with an error of AUXTRACE_IOC_SETUP, auxtrace_cpus_parse() or
  * auxtrace_config_parse(), or:
@@ -242,7 +249,11 @@ struct auxtrace_options {
 int auxtrace_setup(struct auxtrace_session *session,
 		   const struct auxtrace_options *options);
 
-/** auxtrace_setup_info - what was set up; valid until close, NULL before setup */
+/**
+ * auxtrace_setup_info - what was set up; valid until close, NULL before setup
+ *
+ * Its @filters points to a copy.
+ */
 const struct auxtrace_setup *auxtrace_setup_info(const struct auxtrace_session *session);
 
 /** auxtrace_cpus - CPUs of the session; valid until close, NULL before setup */

@@ -11,6 +11,7 @@
 #include "core/channel.h"
 #include "core/known.h"
 #include "cpuset.h"
+#include "filters.h"
 #include "hw/trace_pmus.h"
 #include "session.h"
 #include "trigger/context_switch.h"
@@ -134,6 +135,9 @@ static int setup_make(struct auxt_session *session, const struct auxtrace_setup 
 	err = auxt_cpuset_get(session->group.cpus, arg->cpus, arg->cpus_len);
 	if (err)
 		goto err_cpus;
+	err = auxt_filters_get(&session->group.filters, arg);
+	if (err)
+		goto err_cpus;
 	err = -EACCES;
 	if (!perfmon_capable())
 		goto err_cpus;
@@ -143,7 +147,7 @@ static int setup_make(struct auxt_session *session, const struct auxtrace_setup 
 	session->pmu = auxt_trace_pmus[pmu];
 	if (session->pmu->missing() || !setup_all_online(session->group.cpus))
 		goto err_cpus;
-	err = session->pmu->check(arg, session->group.cpus);
+	err = session->pmu->check(arg, &session->group.filters, session->group.cpus);
 	if (err)
 		goto err_cpus;
 
@@ -198,7 +202,8 @@ err_cpus:
  * Return: 0, or an errno, after which the session is as it was: -EEXIST not the first SETUP;
  * -EINVAL @data or its config is invalid; -EFAULT a bad pointer to the CPU set; -EACCES no
  * CAP_PERFMON; -ENODEV no such trace PMU here, or a CPU is offline; -EOPNOTSUPP the trace PMU of a
- * CPU cannot do what config says; -ESRCH no such thread; -ENXIO it is a kernel thread, and only
+ * CPU cannot do what config or a filter says; -E2BIG a filter has what this version does not know;
+ * -ESRCH no such thread; -ENXIO it is a kernel thread, and only
  * user code is to be traced; -ENOENT this kernel lacks a tracepoint; -ENOMEM out of memory, or
  * beyond RLIMIT_MEMLOCK; -EINTR a fatal signal.
  */

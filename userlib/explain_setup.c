@@ -19,6 +19,12 @@ static bool is_power_of_two(uint64_t n)
 	return n && !(n & (n - 1));
 }
 
+/* Is it an address of the 48 bits that four levels of page tables translate? */
+static bool is_canonical(uint64_t address)
+{
+	return (uint64_t)((int64_t)(address << 16) >> 16) == address;
+}
+
 /* Returns 0 if the members of the data ring are right. */
 static int explain_data(const struct auxtrace_setup *setup, uint64_t page)
 {
@@ -92,6 +98,43 @@ static int explain_scope(const struct auxtrace_setup *setup)
 	return 0;
 }
 
+static bool filters_overlap(const struct auxtrace_filter *a, const struct auxtrace_filter *b)
+{
+	return a->action == b->action && a->first <= b->last && b->first <= a->last;
+}
+
+static int explain_filters(const struct auxtrace_setup *setup)
+{
+	const struct auxtrace_filter *filters = (const void *)(uintptr_t)setup->filters;
+
+	for (unsigned int i = 0; i < setup->nr_filters; i++) {
+		const struct auxtrace_filter *f = &filters[i];
+
+		if (f->action != AUXTRACE_FILTER_TRACE && f->action != AUXTRACE_FILTER_STOP)
+			return fail(EINVAL, "filter %u has the unknown action %u: there are AUXTRACE_FILTER_TRACE (%u) and _STOP (%u)",
+				    i + 1, f->action, AUXTRACE_FILTER_TRACE, AUXTRACE_FILTER_STOP);
+		if (f->reserved)
+			return fail(EINVAL, "filter %u: reserved must be 0", i + 1);
+		if (f->first > f->last)
+			return fail(EINVAL, "filter %u ends at %#" PRIx64 ", before it begins at %#" PRIx64,
+				    i + 1, (uint64_t)f->last, (uint64_t)f->first);
+		for (unsigned int k = 0; k < i; k++)
+			if (filters_overlap(&filters[k], f))
+				return fail(EINVAL, "filters %u (%#" PRIx64 " to %#" PRIx64 ") and %u (%#" PRIx64 " to %#" PRIx64 ") overlap: make one of them, or take the common part out of one",
+					    k + 1, (uint64_t)filters[k].first, (uint64_t)filters[k].last,
+					    i + 1, (uint64_t)f->first, (uint64_t)f->last);
+	}
+	for (unsigned int i = 0; i < setup->nr_filters; i++) {
+		const struct auxtrace_filter *f = &filters[i];
+
+		/* With five levels of page tables more addresses are right: only the kernel knows. */
+		if (!is_canonical(f->first) || !is_canonical(f->last))
+			return fail(EINVAL, "filter %u: %#" PRIx64 " is not canonical, no code can be there", i + 1,
+				    (uint64_t)(is_canonical(f->first) ? f->last : f->first));
+	}
+	return 0;
+}
+
 static int explain_invalid(const struct auxtrace_info *info, const struct auxtrace_setup *setup,
 			   const struct auxtrace_cpus *cpus)
 {
@@ -112,7 +155,7 @@ static int explain_invalid(const struct auxtrace_info *info, const struct auxtra
 		return fail(EINVAL, "a watermark of %" PRIu64 " bytes is not possible: it must be a multiple of %" PRIu64 " and less than the size, %" PRIu64,
 			    (uint64_t)setup->aux_watermark, page, (uint64_t)setup->aux_size);
 	if (explain_full(setup) || explain_data(setup, page) || explain_slots(setup, page) ||
-	    explain_scope(setup))
+	    explain_scope(setup) || explain_filters(setup))
 		return -1;
 	for (int c = auxtrace_cpus_next(cpus, 0); c >= 0; c = auxtrace_cpus_next(cpus, c + 1)) {
 		char path[64];
@@ -204,7 +247,8 @@ int explain_setup(const struct auxtrace_session *session, const struct auxtrace_
 		return fail(err, "thread %u is a kernel thread and runs no user code: trace the kernel, too",
 			    setup->tid);
 	case E2BIG:
-		return fail(err, "this module has no task scope: it is older than the library");
+		return fail(err, "this module has no %s: it is older than the library",
+			    setup->nr_filters ? "filters" : "task scope");
 	case EEXIST:
 		return fail(err, "this file is a session already: open another one");
 	}

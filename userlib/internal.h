@@ -35,6 +35,7 @@ struct auxtrace_session {
 	uint64_t caps[MAX_CAPS / 8];	/* the capabilities of the newest INFO */
 	size_t caps_len;
 	struct auxtrace_setup setup;	/* size 0: not set up */
+	struct auxtrace_filter *filters; /* those of @setup */
 	struct auxtrace_cpus *cpus;
 	unsigned int nr_readers;
 	struct auxtrace_reader *readers; /* in CPU order */

@@ -149,6 +149,10 @@ int write_meta(const struct auxtrace_recording *rec, struct files *files,
 	fprintf(f, "config %#" PRIx64 "\nterms %s\nflags %#x\naux_size %" PRIu64 "\nslots %u\naux_write %s\n",
 		(uint64_t)s->setup.config, terms, s->setup.flags, (uint64_t)s->setup.aux_size,
 		session_slots(s), aux_writer_how(rec->writer, all_direct(files)));
+	for (unsigned int i = 0; i < s->setup.nr_filters; i++)
+		fprintf(f, "filter %s %#" PRIx64 " %#" PRIx64 "\n",
+			s->filters[i].action == AUXTRACE_FILTER_STOP ? "stop" : "trace",
+			(uint64_t)s->filters[i].first, (uint64_t)s->filters[i].last);
 	if (pmu->write_meta)
 		pmu->write_meta(f, s);
 	if (s->setup.data_size)

@@ -65,6 +65,7 @@ AUXTRACE_API void auxtrace_close(struct auxtrace_session *s)
 		free(r->record);
 	}
 	free(s->readers);
+	free(s->filters);
 	triggers_free(s);
 	auxtrace_cpus_free(s->cpus);
 	if (s->fd >= 0)
@@ -179,17 +180,36 @@ static int options_to_uapi(const struct auxtrace_session *s, const struct auxtra
 	setup->records = o->records;
 	setup->slots = o->slots;
 	setup->tid = o->tid;
+	setup->filters = (uintptr_t)o->filters;
+	setup->nr_filters = o->nr_filters;
+	setup->filter_size = o->nr_filters ? sizeof(*o->filters) : 0;
 	return 0;
 }
 
-/* A caller that was built against an older header has a struct that ends before data_size. */
+/* A caller that was built against an older header has a struct that ends earlier. */
 static int take_options(const struct auxtrace_options *given, struct auxtrace_options *o)
 {
-	if (given->size != sizeof(*o) && given->size != offsetof(struct auxtrace_options, data_size))
+	if (given->size != sizeof(*o) && given->size != offsetof(struct auxtrace_options, data_size) &&
+	    given->size != offsetof(struct auxtrace_options, filters))
 		return fail(EINVAL, "struct auxtrace_options has %zu bytes here, the caller says %zu: set its size member",
 			    sizeof(*o), given->size);
 	memset(o, 0, sizeof(*o));
 	memcpy(o, given, given->size);
+	return 0;
+}
+
+/* The caller's filters may be gone when the recording names them. */
+static int keep_filters(struct auxtrace_session *s, const struct auxtrace_options *o)
+{
+	size_t size = o->nr_filters * sizeof(*o->filters);
+
+	if (!size)
+		return 0;
+	s->filters = malloc(size);
+	if (!s->filters)
+		return fail(ENOMEM, "no memory for %u filters", o->nr_filters);
+	memcpy(s->filters, o->filters, size);
+	s->setup.filters = (uintptr_t)s->filters;
 	return 0;
 }
 
@@ -202,7 +222,7 @@ AUXTRACE_API int auxtrace_setup(struct auxtrace_session *s, const struct auxtrac
 
 	if (take_options(given, o))
 		return -1;
-	if (o->reserved)
+	if (o->reserved || o->reserved_filters)
 		return fail(EINVAL, "struct auxtrace_options: reserved must be 0");
 	cpus = o->cpus ? auxtrace_cpus_parse(o->cpus) : auxtrace_cpus_online();
 	if (!cpus)
@@ -218,6 +238,8 @@ AUXTRACE_API int auxtrace_setup(struct auxtrace_session *s, const struct auxtrac
 	}
 	s->setup = setup;
 	s->cpus = cpus;
+	if (keep_filters(s, o))
+		return -1;
 	return map_channels(s);
 
 free_cpus:

@@ -40,7 +40,9 @@ static int explain_config(const struct auxtrace_setup *setup)
 
 static int explain_unsupported(const struct auxtrace_session *s, const struct auxtrace_setup *setup)
 {
-	(void)s, (void)setup;
+	(void)s;
+	if (setup->nr_filters)
+		return fail(EOPNOTSUPP, "BTS records each branch wherever it is, the hardware compares no addresses: leave the filters out, or use Intel PT");
 	return fail(EOPNOTSUPP, "flags: BTS of this CPU records kernel and user code together only (CPUID.1:ECX[4], DS-CPL, is 0): set both KERNEL and USER");
 }
 

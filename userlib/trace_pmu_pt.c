@@ -61,6 +61,17 @@ static bool has_value(const struct config_term *term, const struct auxtrace_cap_
 	return !term->values || term->values(pt) >> value & 1;
 }
 
+/* Returns 0 if all CPUs have as many ranges as there are filters. */
+static int explain_ranges(const struct auxtrace_setup *setup, const struct auxtrace_cap_intel_pt *pt)
+{
+	if (setup->nr_filters <= pt->nr_ranges)
+		return 0;
+	if (!pt->nr_ranges)
+		return fail(EOPNOTSUPP, "Intel PT of a CPU of the session cannot filter by address (CPUID.(14H,0):EBX[2] is 0): leave the filters out");
+	return fail(EOPNOTSUPP, "%u filters are more than a CPU of the session has ranges for: all have %u",
+		    setup->nr_filters, pt->nr_ranges);
+}
+
 /*
  * INFO tells what all CPUs of the machine have; on a hybrid machine some have more. So a CPU of the
  * session lacks at least one of the terms that INFO does not tell, but perhaps not each of them.
@@ -90,6 +101,8 @@ static int explain_unsupported(const struct auxtrace_session *s, const struct au
 	if (terms)
 		return fail(EOPNOTSUPP, "a CPU of the session lacks %s%s", terms > 1 ? "one or more of " : "",
 			    lacks.buf);
+	if (explain_ranges(setup, &pt))
+		return -1;
 	return fail(EOPNOTSUPP, "a CPU of the session lacks something of config %#" PRIx64 "; all have bits of %#" PRIx64,
 		    config, (uint64_t)pt.config);
 }

@@ -16,6 +16,7 @@
 #include <linux/workqueue.h>
 #include <asm/barrier.h>
 #include "core/data_ring.h"
+#include "core/filters.h"
 #include "core/position.h"
 #include "core/slots.h"
 #include "core/trace_pmu.h"
@@ -156,6 +157,7 @@ struct auxt_window {
  * @last_broadcast: AUXTRACE_ACTION_PAUSE or _RESUME if a trigger has sent it to all channels
  *	and no other request has changed a channel since; else 0
  * @members: task scope: the threads that the session traces; NULL: all
+ * @filters: the ranges of addresses that the session traces. They do not change after SETUP
  * @switch_tracepoint: the tracepoint sched_switch while a probe of it writes SWITCH records; else NULL
  * @waiters: readers that wait in poll(2)
  * @wakeup: PREEMPT_RT: wakes them
@@ -165,6 +167,7 @@ struct auxt_group {
 	struct auxt_channel **channels;
 	u32 last_broadcast;
 	struct auxt_members *members;
+	struct auxt_filters filters;
 	struct tracepoint *switch_tracepoint;
 	wait_queue_head_t waiters;
 	struct work_struct wakeup;

@@ -8,6 +8,7 @@
 
 struct auxt_caps;
 struct auxt_channel;
+struct auxt_filters;
 struct cpumask;
 struct perf_event_attr;
 struct auxtrace_setup;
@@ -30,8 +31,8 @@ struct auxtrace_setup;
  *	Task context
  * @excludes: AUXTRACE_EXCLUDES_*, if sessions can use it. Task context
  * @describe: adds the capability that is its own, if the CPU has it. Task context
- * @check: can the hardware of all these CPUs trace with this setup? 0, -EINVAL or -EOPNOTSUPP. Task
- *	context
+ * @check: can the hardware of all these CPUs trace with this setup and these filters? 0, -EINVAL or
+ *	-EOPNOTSUPP. Task context
  * @in_use: -EBUSY if the hardware of this CPU traces already, else 0. Interrupts off
  * @table_pages: pages that @setup will allocate for one channel, charged before it runs
  * @setup: allocate the tables of a channel, whose AUX pages exist, and set its
@@ -68,7 +69,8 @@ struct trace_pmu {
 	u32 (*missing)(void);
 	u32 (*excludes)(void);
 	void (*describe)(struct auxt_caps *caps);
-	int (*check)(const struct auxtrace_setup *setup, const struct cpumask *cpus);
+	int (*check)(const struct auxtrace_setup *setup, const struct auxt_filters *filters,
+		     const struct cpumask *cpus);
 	int (*in_use)(void);
 	unsigned long (*table_pages)(const struct auxtrace_setup *setup);
 	int (*setup)(struct auxt_channel *ch, u32 flags, u64 config);

@@ -57,6 +57,7 @@
 #include "compat/compat.h"
 #include "core/caps.h"
 #include "core/channel.h"
+#include "core/filters.h"
 #include "core/trace_pmu.h"
 #include "hw/bts.h"
 #include "hw/bts_plan.h"
@@ -168,12 +169,16 @@ static void bts_describe(struct auxt_caps *caps)
 }
 NOKPROBE_SYMBOL(bts_describe);
 
-static int bts_check(const struct auxtrace_setup *setup, const struct cpumask *cpus)
+static int bts_check(const struct auxtrace_setup *setup, const struct auxt_filters *filters,
+		     const struct cpumask *cpus)
 {
 	const u32 both = AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_USER;
 
 	if (setup->config)
 		return -EINVAL;
+	/* The hardware has no filters but the CPL. */
+	if (filters->nr)
+		return -EOPNOTSUPP;
 	if ((setup->flags & both) != both && !boot_cpu_has(X86_FEATURE_DSCPL))
 		return -EOPNOTSUPP;
 	return 0;

@@ -11,7 +11,9 @@
  *  - ToPA entries may be cached while TraceEn is set;
  *  - setting TraceEn with PacketByteCnt zero emits PSB+ first;
  *  - after a region with STOP is full, the pointers stay at its end: software must
- *    move them before it clears Stopped, else the next TraceEn is an operational error.
+ *    move them before it clears Stopped, else the next TraceEn is an operational error;
+ *  - a TraceStop range sets Stopped, too, wherever the pointers are. While Stopped is set,
+ *    nothing is traced, whatever TraceEn is.
  */
 
 #include <linux/auxtrace.h>
@@ -27,6 +29,7 @@
 #include "compat/compat.h"
 #include "core/caps.h"
 #include "core/channel.h"
+#include "core/filters.h"
 #include "core/trace_pmu.h"
 #include "hw/msr.h"
 #include "hw/pmi.h"
@@ -45,6 +48,12 @@ static_assert(PT_CONFIG_MTC_PERIOD == RTIT_CTL_MTC_RANGE);
 static_assert(PT_CONFIG_CYC_THRESH == RTIT_CTL_CYC_THRESH);
 static_assert(PT_CONFIG_PSB_PERIOD == RTIT_CTL_PSB_FREQ);
 static_assert(AUXT_REGION_SIZE == PAGE_SIZE);
+
+/* The registers of range n are IA32_RTIT_ADDR0_A + 2n and the next; its field in CTL is 4n higher. */
+static_assert(MSR_IA32_RTIT_ADDR3_B == MSR_IA32_RTIT_ADDR0_A + 2 * AUXT_MAX_FILTERS - 1);
+static_assert(RTIT_CTL_ADDR3_OFFSET == RTIT_CTL_ADDR0_OFFSET + 4 * (AUXT_MAX_FILTERS - 1));
+/* The field's encodings, SDM, "IA32_RTIT_CTL MSR": 1 is a FilterEn range, 2 a TraceStop range. */
+static_assert(AUXTRACE_FILTER_TRACE == 1 && AUXTRACE_FILTER_STOP == 2);
 
 #define PMI_BIT	MSR_CORE_PERF_GLOBAL_OVF_CTRL_TRACE_TOPA_PMI
 
@@ -67,6 +76,7 @@ static DEFINE_PER_CPU(struct pt_cpu, pt_cpus);
  * struct pt - Intel PT of one channel
  * @topa: the tables of each slot
  * @config: configuration of the session
+ * @filters: filters of the session
  * @ctl: IA32_RTIT_CTL of the session, TraceEn clear
  * @int_entry: entry with a movable INT mark: in full trace, and in overwrite mode if a
  *	deadline falls within the lap; else NULL
@@ -74,35 +84,42 @@ static DEFINE_PER_CPU(struct pt_cpu, pt_cpus);
  * @seen_base: IA32_RTIT_OUTPUT_BASE when the pointers were last read or written
  * @seen_index: lower half of IA32_RTIT_OUTPUT_MASK_PTRS then; holds the region's index
  * @seen_region: position at which that region begins
+ * @stops_in_ranges: a filter may set Stopped, and not the STOP mark only
  * @one_table: each slot has one table, so our own tracing does not change IA32_RTIT_OUTPUT_BASE
  * @pointers_stale: the output pointers must be written before the next start
  */
 struct pt {
 	struct auxt_topa *topa;
 	u64 config;
+	const struct auxt_filters *filters;
 	u64 ctl;
 	u64 *int_entry;
 	u64 *stop_entry;
 	u64 seen_base;
 	u32 seen_index;
 	u64 seen_region;
+	bool stops_in_ranges;
 	bool one_table;
 	bool pointers_stale;
 };
 
 /**
- * struct pt_pointers - the output pointers of a CPU before pt_claim()
+ * struct pt_registers - registers of a CPU before pt_claim()
  * @base: IA32_RTIT_OUTPUT_BASE
  * @mask_ptrs: IA32_RTIT_OUTPUT_MASK_PTRS
+ * @nr_addrs: number of entries of @addr in use: two for each filter of the session
+ * @addr: IA32_RTIT_ADDRn_A and _B
  * @restore_pending: they are still to be restored
  */
-struct pt_pointers {
+struct pt_registers {
 	u64 base;
 	u64 mask_ptrs;
+	u32 nr_addrs;
+	u64 addr[2 * AUXT_MAX_FILTERS];
 	bool restore_pending;
 };
 
-static DEFINE_PER_CPU(struct pt_pointers, pt_pointers_before);
+static DEFINE_PER_CPU(struct pt_registers, pt_registers_before);
 
 static __always_inline struct pt *pt_of(const struct auxt_channel *ch)
 {
@@ -218,7 +235,19 @@ static void pt_describe(struct auxt_caps *list)
 }
 NOKPROBE_SYMBOL(pt_describe);
 
-static int pt_check(const struct auxtrace_setup *setup, const struct cpumask *cpus)
+/* Does a CPU have what a session asks for? 0, -EINVAL or -EOPNOTSUPP. */
+static int pt_check_cpu(const struct pt_caps *caps, u64 config, const struct auxt_filters *filters)
+{
+	int err = pt_caps_check(caps, config);
+
+	if (!err && filters->nr > caps->nr_ranges)
+		err = -EOPNOTSUPP;
+	return err;
+}
+NOKPROBE_SYMBOL(pt_check_cpu);
+
+static int pt_check(const struct auxtrace_setup *setup, const struct auxt_filters *filters,
+		    const struct cpumask *cpus)
 {
 	unsigned int cpu;
 	int err = 0;
@@ -226,7 +255,7 @@ static int pt_check(const struct auxtrace_setup *setup, const struct cpumask *cp
 	/* A CPU that comes online detects its capabilities again. */
 	cpus_read_lock();
 	for_each_cpu(cpu, cpus)
-		err = err ?: pt_caps_check(&per_cpu(pt_cpus, cpu).caps, setup->config);
+		err = err ?: pt_check_cpu(&per_cpu(pt_cpus, cpu).caps, setup->config, filters);
 	cpus_read_unlock();
 	return err;
 }
@@ -252,6 +281,19 @@ static void pt_cleanup(struct auxt_channel *ch)
 }
 NOKPROBE_SYMBOL(pt_cleanup);
 
+/* Turns the ranges of the filters on. */
+static void pt_setup_filters(struct pt *pt, const struct auxt_filters *filters)
+{
+	u32 i;
+
+	pt->filters = filters;
+	for (i = 0; i < filters->nr; i++) {
+		pt->ctl |= (u64)filters->filter[i].action << (RTIT_CTL_ADDR0_OFFSET + 4 * i);
+		pt->stops_in_ranges |= filters->filter[i].action == AUXTRACE_FILTER_STOP;
+	}
+}
+NOKPROBE_SYMBOL(pt_setup_filters);
+
 static int pt_setup(struct auxt_channel *ch, u32 flags, u64 config)
 {
 	struct pt *pt = kzalloc_node(sizeof(*pt), AUXT_SESSION_GFP, cpu_to_node(ch->cpu));
@@ -272,6 +314,7 @@ static int pt_setup(struct auxt_channel *ch, u32 flags, u64 config)
 		pt->ctl |= RTIT_CTL_OS;
 	if (flags & AUXTRACE_SETUP_USER)
 		pt->ctl |= RTIT_CTL_USR;
+	pt_setup_filters(pt, &ch->group->filters);
 	ch->hw = pt;
 	return 0;
 }
@@ -375,34 +418,60 @@ static bool pt_acknowledge(struct auxt_channel *ch)
 NOKPROBE_SYMBOL(pt_acknowledge);
 
 /*
- * perf's driver caches what it wrote to the pointers and skips a write of the same value.
- * They must be as it left them when it uses PT again, or its trace would go to our pages.
+ * perf's driver caches what it wrote to the pointers and to the ranges of its filters, and skips a
+ * write of the same value. They must be as it left them when it uses PT again, or its trace would
+ * go to our pages.
  */
-static int pt_restore_pointers(void)
+static int pt_restore_registers(void)
 {
-	struct pt_pointers *before = this_cpu_ptr(&pt_pointers_before);
+	struct pt_registers *before = this_cpu_ptr(&pt_registers_before);
+	u32 i;
 
 	if (auxt_wrmsr_twice(MSR_IA32_RTIT_OUTPUT_BASE, before->base) ||
 	    auxt_wrmsr_twice(MSR_IA32_RTIT_OUTPUT_MASK, before->mask_ptrs))
 		return -EIO;
+	for (i = 0; i < before->nr_addrs; i++)
+		if (auxt_wrmsr_twice(MSR_IA32_RTIT_ADDR0_A + i, before->addr[i]))
+			return -EIO;
 	before->restore_pending = false;
 	return 0;
 }
-NOKPROBE_SYMBOL(pt_restore_pointers);
+NOKPROBE_SYMBOL(pt_restore_registers);
 
-static int pt_save_pointers(void)
+/*
+ * Only the ranges that the session writes are saved: a CPU need not have all. If an earlier session
+ * could not restore its own, more may have to be saved now.
+ */
+static int pt_save_registers(u32 nr_addrs)
 {
-	struct pt_pointers *before = this_cpu_ptr(&pt_pointers_before);
+	struct pt_registers *before = this_cpu_ptr(&pt_registers_before);
 
-	if (before->restore_pending)
-		return 0;
-	if (auxt_rdmsr_safe(MSR_IA32_RTIT_OUTPUT_BASE, &before->base) ||
-	    auxt_rdmsr_safe(MSR_IA32_RTIT_OUTPUT_MASK, &before->mask_ptrs))
-		return -EIO;
+	if (!before->restore_pending) {
+		before->nr_addrs = 0;
+		if (auxt_rdmsr_safe(MSR_IA32_RTIT_OUTPUT_BASE, &before->base) ||
+		    auxt_rdmsr_safe(MSR_IA32_RTIT_OUTPUT_MASK, &before->mask_ptrs))
+			return -EIO;
+	}
+	for (; before->nr_addrs < nr_addrs; before->nr_addrs++)
+		if (auxt_rdmsr_safe(MSR_IA32_RTIT_ADDR0_A + before->nr_addrs,
+				    &before->addr[before->nr_addrs]))
+			return -EIO;
 	before->restore_pending = true;
 	return 0;
 }
-NOKPROBE_SYMBOL(pt_save_pointers);
+NOKPROBE_SYMBOL(pt_save_registers);
+
+static int pt_write_filters(const struct auxt_filters *filters)
+{
+	u32 i;
+
+	for (i = 0; i < filters->nr; i++)
+		if (auxt_wrmsr(MSR_IA32_RTIT_ADDR0_A + 2 * i, filters->filter[i].first) ||
+		    auxt_wrmsr(MSR_IA32_RTIT_ADDR0_A + 2 * i + 1, filters->filter[i].last))
+			return -EIO;
+	return 0;
+}
+NOKPROBE_SYMBOL(pt_write_filters);
 
 /*
  * Clears TraceEn, whatever code set it, and leaves the other bits alone. KVM, for one, may set it
@@ -425,14 +494,14 @@ static int pt_claim(struct auxt_channel *ch)
 	int err;
 
 	/* A CPU that was offline may have come back with other capabilities. */
-	err = pt_caps_check(&this_cpu_ptr(&pt_cpus)->caps, pt->config);
+	err = pt_check_cpu(&this_cpu_ptr(&pt_cpus)->caps, pt->config, pt->filters);
 	if (!err)
-		err = pt_in_use() ?: pt_save_pointers();
+		err = pt_in_use() ?: pt_save_registers(2 * pt->filters->nr);
 	if (err)
 		return err;
-	err = pt_write_pointers(ch);
+	err = pt_write_pointers(ch) ?: pt_write_filters(pt->filters);
 	if (err) {
-		ch->stuck = pt_restore_pointers();
+		ch->stuck = pt_restore_registers();
 		return err;
 	}
 	pt->pointers_stale = false;
@@ -445,11 +514,11 @@ NOKPROBE_SYMBOL(pt_claim);
 
 static void pt_release(struct auxt_channel *ch)
 {
-	/* The pointers cannot be written while TraceEn is set. */
+	/* The registers cannot be written while TraceEn is set. */
 	int err = pt_turn_off();
 
 	auxt_pmi_unroute(pt_acknowledge(ch));
-	ch->stuck = err || pt_restore_pointers();
+	ch->stuck = err || pt_restore_registers();
 }
 NOKPROBE_SYMBOL(pt_release);
 
@@ -490,6 +559,20 @@ static int pt_start(struct auxt_channel *ch, bool new_window)
 }
 NOKPROBE_SYMBOL(pt_start);
 
+/*
+ * Stopped is set, and the position known up to a whole lap. Did the STOP mark do that, or a filter's
+ * range? The hardware stays at the end of the region that has the mark.
+ */
+static __always_inline bool pt_is_at_stop_mark(const struct auxt_channel *ch, u64 mask_ptrs)
+{
+	const struct auxt_position *aux = &ch->aux;
+
+	if (!pt_of(ch)->stops_in_ranges)
+		return true;
+	return !aux->overwrite && mask_ptrs >> TOPA_POINTER_OFFSET_SHIFT == AUXT_REGION_SIZE &&
+	       !((aux->stop_mark - aux->produced) % aux->cycle);
+}
+
 /* The slow part of pt_stop(): another region, Error or Stopped. */
 static noinline u32 pt_locate(struct auxt_channel *ch, u32 status, u64 base, u64 mask_ptrs)
 {
@@ -504,11 +587,9 @@ static noinline u32 pt_locate(struct auxt_channel *ch, u32 status, u64 base, u64
 	}
 	if (status & RTIT_STATUS_ERROR)
 		return TRACE_ERROR;
-	if (status & RTIT_STATUS_STOPPED) {
-		/*
-		 * Stopped implies that the hardware is at the STOP mark. The pointers alone
-		 * cannot tell a full area from an empty one.
-		 */
+	/* After a filter's STOP the window goes on, without trace, until it ends for another reason. */
+	if (status & RTIT_STATUS_STOPPED && pt_is_at_stop_mark(ch, mask_ptrs)) {
+		/* The pointers alone cannot tell a full area from an empty one. */
 		ch->aux.produced = ch->aux.stop_mark;
 		pt->pointers_stale = true;
 		return TRACE_STOPPED;
@@ -605,8 +686,8 @@ static int pt_recover(void)
 {
 	int err = pt_turn_off();
 
-	if (!err && this_cpu_read(pt_pointers_before.restore_pending))
-		err = pt_restore_pointers();
+	if (!err && this_cpu_read(pt_registers_before.restore_pending))
+		err = pt_restore_registers();
 	return err;
 }
 NOKPROBE_SYMBOL(pt_recover);

@@ -8,6 +8,7 @@
 #include <linux/kprobes.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
+#include "core/filters.h"
 #include "hw/pt_caps.h"
 
 /* Erratum BDM106: setting TraceEn with BranchEn clear faults on Broadwell. */
@@ -53,10 +54,12 @@ void pt_caps_decode(struct pt_caps *caps, const struct pt_cpuid leaf[2],
 		.ptwrite = leaf[0].ebx >> 4 & 1,
 		.topa = leaf[0].ecx & 1,
 		.topa_multi = leaf[0].ecx >> 1 & 1,
-		.nr_ranges = leaf[1].eax & 0x7,
 		.branch_required = pt_caps_is_broadwell(family, model),
 		.excludes_lbr = pt_caps_is_exclusive(family, model),
 	};
+	/* The count means something only if ranges can filter. IA32_RTIT_CTL has fields for four. */
+	if (leaf[0].ebx >> 2 & 1)
+		caps->nr_ranges = min(leaf[1].eax & 0x7, (u32)AUXT_MAX_FILTERS);
 	/* The fields of the periods are defined only if the packets exist. */
 	if (caps->mtc)
 		caps->mtc_periods = leaf[1].eax >> 16;

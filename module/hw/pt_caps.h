@@ -37,7 +37,7 @@
  * @ptwrite: PTWRITE packets
  * @topa: ToPA output
  * @topa_multi: tables of more than one entry
- * @nr_ranges: address ranges
+ * @nr_ranges: address ranges that are usable as filters
  * @mtc_periods: bit n: MTC period n
  * @cyc_thresholds: bit n: cycle threshold n
  * @psb_periods: bit n: PSB period n

@@ -167,6 +167,25 @@
  * All else is as without a scope. A trigger's hit while a thread runs that is not a member does
  * not act; it counts as held. What a hit in a member does on other CPUs, it does whatever they run.
  *
+ * DOC: filters
+ *
+ * SETUP can limit a session of Intel PT to ranges of addresses (struct auxtrace_filter), as many
+ * as the CPU has. They are addresses, not places in a file: the ranges hold in every address
+ * space that runs.
+ *
+ * With filters of the action TRACE, the trace has the branches of code in these ranges, and no
+ * others. Times and changes of the address space (TSC, MTC, PIP and PSB packets) are in the trace
+ * also while other code runs. The target of a branch that leaves a range is in the trace.
+ *
+ * A filter of the action STOP ends tracing on a CPU when a branch, an interrupt or an exception
+ * leads into its range at a CPL that the session traces (a TraceStop packet). Nothing follows it
+ * until the next window begins there: by RESUME after a PAUSE, by a trigger, by SNAPSHOT with
+ * SLOT, with a task scope when the CPU next comes from a thread that is no member to one that is. Meanwhile
+ * the window is open, and the channel's inhibit mask is 0. Code that runs into the range
+ * without a branch does not end it.
+ *
+ * A STOP range may overlap a TRACE range, and comes before it.
+ *
  * DOC: data ring
  *
  * The data ring holds records (struct auxtrace_record_*) in the order in which they were
@@ -386,7 +405,8 @@ struct auxtrace_cap_x86 {
  * @cyc_thresholds: bit n: cyc_thresh=n is supported (CPUID.(14H,1):EBX[15:0]). Bit 0, no
  *	threshold, is set if the CPU has CYC packets
  * @psb_periods: bit n: psb_period=n is supported (CPUID.(14H,1):EBX[31:16])
- * @nr_ranges: number of address ranges of each CPU (CPUID.(14H,1):EAX[2:0])
+ * @nr_ranges: number of filters that a session can have: the address ranges of each CPU
+ *	(CPUID.(14H,1):EAX[2:0], if CPUID.(14H,0):EBX[2] is set), at most 4
  *
  * These are what all online CPUs have in common. On a hybrid machine some CPUs can do more:
  * SETUP asks the session's CPUs only.
@@ -451,6 +471,24 @@ struct auxtrace_cap_intel_bts {
 
 #define AUXTRACE_MAX_SLOTS	 64
 
+/* auxtrace_filter.action */
+#define AUXTRACE_FILTER_TRACE	1	/* trace code of this range, and of others like it, only */
+#define AUXTRACE_FILTER_STOP	2	/* tracing stops where code of this range would run */
+
+/**
+ * struct auxtrace_filter - Intel PT: a range of addresses, see DOC: filters
+ * @action: AUXTRACE_FILTER_*
+ * @reserved: 0
+ * @first: address of its first byte
+ * @last: address of its last byte, which is not below @first
+ */
+struct auxtrace_filter {
+	__u32 action;
+	__u32 reserved;
+	__u64 first;
+	__u64 last;
+};
+
 /**
  * struct auxtrace_setup - AUXTRACE_IOC_SETUP: make the open file a session
  * @size: sizeof(struct auxtrace_setup)
@@ -482,6 +520,9 @@ struct auxtrace_cap_intel_bts {
  *	continue in another. Each slot must have at least two pages of the AUX area, and
  *	one of an overwritable data ring
  * @tid: THREAD, PROCESS: a thread ID in the caller's PID namespace; 0: the caller. Else 0
+ * @nr_filters: number of entries at @filters; 0: no code is filtered out
+ * @filters: pointer to struct auxtrace_filter[]; ignored if @nr_filters is 0
+ * @filter_size: sizeof(struct auxtrace_filter); ignored if @nr_filters is 0
  * @reserved: 0
  *
  * Allocates the memory and charges it
@@ -505,13 +546,18 @@ struct auxtrace_cap_intel_bts {
  *               a data ring; a config that perf's rules forbid: a period without its
  *               packet, fup_on_ptw without ptw, branch without pt, bits outside the
  *               format, branch off on a CPU with an erratum that needs it on; both THREAD
- *               and PROCESS; @tid or DESCENDANTS with neither
+ *               and PROCESS; @tid or DESCENDANTS with neither; @filter_size is too small or
+ *               no multiple of 8; a filter with an unknown action, with an address that is
+ *               not canonical, or whose last byte is below its first; two filters of one
+ *               action that overlap
+ *  E2BIG        a filter is longer than the kernel's, and the excess is not zero
  *  ESRCH        no such thread (@tid), or it has exited
  *  ENXIO        @tid is a kernel thread, and the session is for user code only
  *  ENOENT       task scope, SWITCH: this kernel lacks a tracepoint that they need
- *  EOPNOTSUPP   config has a bit or value that a CPU of the session lacks (struct
- *               auxtrace_cap_intel_pt says what all CPUs have); BTS without KERNEL or
- *               without USER on a CPU that lacks AUXTRACE_BTS_CPL
+ *  EOPNOTSUPP   config has a bit or value that a CPU of the session lacks, or there are more
+ *               filters than it has ranges (struct auxtrace_cap_intel_pt says what all CPUs
+ *               have); BTS with filters; BTS without KERNEL or without USER on a CPU that
+ *               lacks AUXTRACE_BTS_CPL
  *  ENODEV       no such trace PMU (see auxtrace_cap_pmu.state); a CPU is offline
  *  EACCES, ENOMEM: see DOC: errno
  */
@@ -529,6 +575,9 @@ struct auxtrace_setup {
 	__u32 records;
 	__u32 slots;
 	__u32 tid;
+	__u32 nr_filters;
+	__u64 filters;
+	__u32 filter_size;
 	__u32 reserved;
 };
 #define AUXTRACE_IOC_SETUP	_IO(AUXTRACE_IOC_MAGIC, 1)

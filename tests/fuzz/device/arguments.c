@@ -106,6 +106,19 @@ static void setup(const uint8_t *p, struct scratch *s)
 		/* The caller; or init, kernel threads, any number. */
 		a->tid = p[12] & 0x30 ? 0 : p[13];
 	}
+	if (p[12] & 0xc0) {
+		a->nr_filters = p[12] >> 6;
+		a->filters = pointer(s->filters);
+		a->filter_size = sizeof(s->filters[0]);
+		for (unsigned int i = 0; i < a->nr_filters; i++) {
+			/* Of user code, or of the kernel. */
+			uint64_t half = p[13] >> i & 1 ? 0xffffffff81000000 : 0x400000;
+
+			s->filters[i].action = 1 + (p[13] >> (4 + i) & 1);
+			s->filters[i].first = half + i * 0x100000;
+			s->filters[i].last = s->filters[i].first + (p[13] & 8 ? 0x1fffff : 0xfffff);
+		}
+	}
 	if (a->pmu == AUXTRACE_PMU_INTEL_PT) {
 		a->config = (uint64_t)(p[9] & 3) << 10;			/* tsc, noretcomp */
 		a->config |= p[9] & 4 ? 1ULL << 1 : 0;			/* cyc */

@@ -35,6 +35,7 @@ struct scratch {
 		struct auxtrace_trigger_state state;
 	} arg;
 	uint64_t cpus[2];
+	struct auxtrace_filter filters[4];
 	char name[64];
 	struct perf_event_attr attr;
 	struct auxtrace_effect effects[8];

@@ -48,6 +48,7 @@ u64 rdtsc(void)
 
 static struct {
 	u64 base, mask, ctl, status, global_status;
+	u64 addr[2 * AUXT_MAX_FILTERS];
 	unsigned int fault;	/* the write that faults: 1 is the next; 0: none */
 	unsigned int refuse;	/* likewise, and all later ones */
 	unsigned int writes, reads;
@@ -73,6 +74,10 @@ static u64 *reg(u32 msr)
 		return &cpu.status;
 	case MSR_IA32_VMX_MISC:
 		return &cpu.vmx_misc;
+	case MSR_IA32_RTIT_ADDR0_A ... MSR_IA32_RTIT_ADDR3_B:
+		/* A CPU has those of its ranges only. */
+		assert_true(msr - MSR_IA32_RTIT_ADDR0_A < 2 * (cpu.leaf[1].eax & 7));
+		return &cpu.addr[msr - MSR_IA32_RTIT_ADDR0_A];
 	default:
 		assert_int_equal(msr, MSR_CORE_PERF_GLOBAL_STATUS);
 		return &cpu.global_status;
@@ -223,6 +228,7 @@ void auxt_pmi_unroute(bool pmi_pending)
 
 /* ---- tests ------------------------------------------------------------------- */
 
+static struct auxt_group group;
 static struct auxt_channel channel;
 static u64 written;	/* by the hardware, since the channel was set up */
 
@@ -272,9 +278,15 @@ static void hardware_writes(u64 bytes)
 	}
 }
 
+static u64 was_addr(unsigned int n)
+{
+	return 0x5000 + n;
+}
+
 static int set_up(u32 flags, u64 config, bool overwrite)
 {
 	memset(&channel, 0, sizeof(channel));
+	channel.group = &group;
 	written = 0;
 	channel.now.slots = SLOTS;
 	auxt_position_init(&channel.aux, SIZE, SIZE, SIZE / 2, overwrite);
@@ -287,6 +299,9 @@ static int begin_with(u64 nr_pages)
 	memset(&cpu, 0, sizeof(cpu));
 	cpu.base = WAS_BASE;
 	cpu.mask = WAS_MASK;
+	for (unsigned int i = 0; i < 2 * AUXT_MAX_FILTERS; i++)
+		cpu.addr[i] = was_addr(i);
+	memset(&group.filters, 0, sizeof(group.filters));
 	cpu.has_pt = true;
 	memcpy(cpu.leaf, skylake, sizeof(skylake));
 	boot_cpu_data = (struct shim_cpu) { 6, 0x5e, 0x14 };
@@ -315,11 +330,20 @@ static int end(void **state)
 	return 0;
 }
 
+static bool are_ranges_as_before(void)
+{
+	for (unsigned int i = 0; i < 2 * AUXT_MAX_FILTERS; i++)
+		if (cpu.addr[i] != was_addr(i))
+			return false;
+	return true;
+}
+
 static void as_before(void)
 {
 	assert_false(tracing());
 	assert_int_equal(cpu.base, WAS_BASE);
 	assert_int_equal(cpu.mask, WAS_MASK);
+	assert_true(are_ranges_as_before());
 	assert_int_equal(routed, 0);
 	assert_false(channel.stuck);
 }
@@ -353,10 +377,27 @@ static void a_session_restores_the_registers(void **state)
 	assert_int_equal(cpu.global_status, 0);
 }
 
-static void each_write_may_fault_once(void **state)
+static const struct auxt_filters two_filters = {
+	.nr = 2,
+	.filter = {
+		{ .action = AUXTRACE_FILTER_TRACE, .first = 0x1000, .last = 0x1fff },
+		{ .action = AUXTRACE_FILTER_STOP, .first = 0x3000, .last = 0x3000 },
+	},
+};
+
+static void set_up_with_filters(const struct auxt_filters *filters, bool overwrite)
+{
+	auxt_pt.cleanup(&channel);
+	group.filters = *filters;
+	assert_int_equal(set_up(AUXTRACE_SETUP_USER, 0, overwrite), 0);
+}
+
+/* @expected_refused: the writes of the claim */
+static void fault_at_each_write(unsigned int expected_refused)
 {
 	unsigned int writes, refused = 0, shown = 0;
 
+	cpu.writes = 0;
 	live();
 	writes = cpu.writes;
 	for (unsigned int n = 1; n <= writes; n++) {
@@ -372,22 +413,36 @@ static void each_write_may_fault_once(void **state)
 		assert_int_equal(live(), 0);
 		as_before();
 	}
-	/* Two pointers; STATUS and CTL of two starts, and the pointers of the second. */
-	assert_int_equal(refused, 2);
+	assert_int_equal(refused, expected_refused);
+	/* STATUS and CTL of two starts, and the pointers of the second. */
 	assert_int_equal(shown, 6);
 }
 
-static void what_a_refusing_cpu_may_still_write_is_kept(void **state)
+/* Two pointers. */
+static void each_write_may_fault_once(void **state)
+{
+	fault_at_each_write(2);
+}
+
+/* The same, and two registers of each range. */
+static void with_filters_each_write_may_fault_once(void **state)
+{
+	set_up_with_filters(&two_filters, false);
+	fault_at_each_write(2 + 4);
+}
+
+static void keep_what_a_refusing_cpu_may_write(void)
 {
 	unsigned int writes, stuck = 0;
 
+	cpu.writes = 0;
 	live();
 	writes = cpu.writes;
 	for (unsigned int n = 1; n <= writes; n++) {
 		cpu.refuse = n;
 		live();
-		/* Our tables are in the registers, or nothing is wrong. */
-		if (tracing() || cpu.base != WAS_BASE || cpu.mask != WAS_MASK)
+		/* Our tables or ranges are in the registers, or nothing is wrong. */
+		if (tracing() || cpu.base != WAS_BASE || cpu.mask != WAS_MASK || !are_ranges_as_before())
 			assert_true(channel.stuck);
 		else
 			assert_int_equal(routed, 0);
@@ -411,6 +466,17 @@ static void what_a_refusing_cpu_may_still_write_is_kept(void **state)
 		as_before();
 	}
 	assert_true(stuck > 0);
+}
+
+static void what_a_refusing_cpu_may_still_write_is_kept(void **state)
+{
+	keep_what_a_refusing_cpu_may_write();
+}
+
+static void with_filters_what_a_refusing_cpu_may_still_write_is_kept(void **state)
+{
+	set_up_with_filters(&two_filters, false);
+	keep_what_a_refusing_cpu_may_write();
 }
 
 static void tables_of_stuck_hardware_are_kept(void **state)
@@ -729,6 +795,174 @@ static void stopped_is_an_interrupt_before_the_pointers_have_moved(void **state)
 	as_before();
 }
 
+/* ---- filters -------------------------------------------------------------------- */
+
+/* The ranges of a session that is stuck are not its successor's to restore, but perf's are. */
+static void ranges_that_are_still_to_be_restored_are_not_saved_again(void **state)
+{
+	struct auxt_filters one = two_filters;
+
+	one.nr = 1;
+	set_up_with_filters(&one, false);
+	assert_int_equal(auxt_pt.claim(&channel), 0);
+	cpu.refuse = 1;
+	auxt_pt.release(&channel);
+	assert_true(channel.stuck);
+	assert_int_equal(cpu.addr[0], one.filter[0].first);
+	cpu.refuse = 0;
+	channel.stuck = false;
+	routed = 0;
+	/* It saves the registers of the second range. */
+	set_up_with_filters(&two_filters, false);
+	assert_int_equal(live(), 0);
+	as_before();
+}
+
+static void a_session_writes_the_registers_of_its_ranges_only(void **state)
+{
+	static const struct auxt_filters one = {
+		.nr = 1,
+		.filter = { { .action = AUXTRACE_FILTER_STOP, .first = 0x10, .last = 0x20 } },
+	};
+	const u64 ctl = RTIT_CTL_USR | RTIT_CTL_BRANCH_EN | RTIT_CTL_TOPA | RTIT_CTL_TRACEEN;
+	const struct {
+		const struct auxt_filters *filters;
+		u64 fields;
+	} sessions[] = {
+		{ &one, 2ull << 32 }, { &two_filters, 1ull << 32 | 2ull << 36 },
+	};
+
+	for (size_t i = 0; i < sizeof(sessions) / sizeof(sessions[0]); i++) {
+		const struct auxt_filters *filters = sessions[i].filters;
+
+		set_up_with_filters(filters, false);
+		assert_int_equal(auxt_pt.claim(&channel), 0);
+		for (unsigned int n = 0; n < AUXT_MAX_FILTERS; n++) {
+			const struct auxtrace_filter *f = &filters->filter[n];
+
+			assert_int_equal(cpu.addr[2 * n], n < filters->nr ? f->first : was_addr(2 * n));
+			assert_int_equal(cpu.addr[2 * n + 1], n < filters->nr ? f->last : was_addr(2 * n + 1));
+		}
+		assert_int_equal(auxt_pt.start(&channel, true), 0);
+		assert_int_equal(cpu.ctl, ctl | sessions[i].fields);
+		assert_int_equal(auxt_pt.stop(&channel), 0);
+		assert_int_equal(cpu.ctl, (ctl | sessions[i].fields) & ~RTIT_CTL_TRACEEN);
+		auxt_pt.release(&channel);
+		as_before();
+	}
+}
+
+static void a_range_that_cannot_be_read_refuses_the_claim(void **state)
+{
+	set_up_with_filters(&two_filters, false);
+	for (unsigned int n = 0; n < 2 * two_filters.nr; n++) {
+		cpu.unreadable = MSR_IA32_RTIT_ADDR0_A + n;
+		assert_int_equal(auxt_pt.claim(&channel), -EIO);
+		as_before();
+		/* There is nothing to restore. */
+		cpu.addr[0] = 0;
+		assert_int_equal(auxt_pt.recover(), 0);
+		assert_int_equal(cpu.addr[0], 0);
+		cpu.addr[0] = was_addr(0);
+	}
+	cpu.unreadable = 0;
+	assert_int_equal(live(), 0);
+	as_before();
+}
+
+/* SDM, "Filtering by IP": the TraceStop packet, then nothing. Then the module stops the hardware. */
+static u32 stop_in_a_range(u64 bytes)
+{
+	hardware_writes(bytes);
+	cpu.status |= RTIT_STATUS_STOPPED;
+	return auxt_pt.stop(&channel);
+}
+
+static void a_stop_range_is_not_the_stop_mark(void **state)
+{
+	static const u64 bytes[] = { 2, PAGE - 2, PAGE, PAGE + 2, 10 * PAGE };
+
+	for (int overwrite = 0; overwrite < 2; overwrite++) {
+		set_up_with_filters(&two_filters, overwrite);
+		auxt_position_plan(&channel.aux);
+		assert_int_equal(auxt_pt.claim(&channel), 0);
+		for (size_t i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++) {
+			assert_int_equal(auxt_pt.start(&channel, true), 0);
+			assert_int_equal(stop_in_a_range(bytes[i]), 0);
+			assert_int_equal(channel.aux.produced, written);
+			/* The window goes on without trace: Stopped stays set. */
+			for (int again = 0; again < 2; again++) {
+				assert_int_equal(auxt_pt.start(&channel, false), 0);
+				assert_true(tracing() && cpu.status & RTIT_STATUS_STOPPED);
+				assert_int_equal(auxt_pt.stop(&channel), 0);
+				assert_int_equal(channel.aux.produced, written);
+			}
+		}
+		/* The next window begins with trace. */
+		assert_int_equal(window(100, true), 0);
+		auxt_pt.release(&channel);
+		as_before();
+	}
+}
+
+static void with_a_stop_range_an_area_still_fills(void **state)
+{
+	set_up_with_filters(&two_filters, false);
+	assert_int_equal(auxt_pt.claim(&channel), 0);
+	for (int i = 0; i < 6; i++) {
+		/* From begin to end at once, and after a stop within. */
+		u64 first = i % 3 * 100;
+
+		if (first)
+			assert_int_equal(window(first, true), 0);
+		if (i % 3 == 2) {
+			assert_int_equal(auxt_pt.start(&channel, true), 0);
+			assert_int_equal(stop_in_a_range(PAGE), 0);
+			first += PAGE;
+		}
+		assert_int_equal(window(SIZE - first, true), TRACE_STOPPED);
+		assert_int_equal(channel.aux.produced, (i + 1) * SIZE);
+		channel.aux.consumed = channel.aux.produced;
+		auxt_position_plan(&channel.aux);
+	}
+	auxt_pt.release(&channel);
+	as_before();
+}
+
+static void a_session_has_no_more_filters_than_each_cpu_has_ranges(void **state)
+{
+	struct auxt_filters filters = two_filters;
+	struct auxtrace_setup setup = { .config = 0 };
+
+	assert_int_equal(auxt_pt.check(&setup, &filters, NULL), 0);
+	filters.nr = 3;
+	assert_int_equal(auxt_pt.check(&setup, &filters, NULL), -EOPNOTSUPP);
+	/* What config lacks comes first. */
+	setup.config = ~0ull;
+	assert_int_equal(auxt_pt.check(&setup, &filters, NULL), -EINVAL);
+	setup.config = 0;
+	cpu.leaf[1].eax = 0x02490004;
+	auxt_pt_detect();
+	assert_int_equal(auxt_pt.check(&setup, &filters, NULL), 0);
+	/* IPFILT_WRSTPRSV is clear: the count means nothing. */
+	cpu.leaf[0].ebx &= ~4u;
+	auxt_pt_detect();
+	filters.nr = 1;
+	assert_int_equal(auxt_pt.check(&setup, &filters, NULL), -EOPNOTSUPP);
+	filters.nr = 0;
+	assert_int_equal(auxt_pt.check(&setup, &filters, NULL), 0);
+}
+
+/* A CPU that came back from offline with fewer. */
+static void a_cpu_with_too_few_ranges_refuses_the_claim(void **state)
+{
+	set_up_with_filters(&two_filters, false);
+	cpu.leaf[1].eax = 0x02490001;
+	auxt_pt_detect();
+	assert_int_equal(auxt_pt.claim(&channel), -EOPNOTSUPP);
+	as_before();
+}
+
 /* ---- what a session asks for, and what the CPU has ------------------------------ */
 
 static void a_session_traces_what_it_asks_for(void **state)
@@ -918,10 +1152,11 @@ static void last_branch_records_are_excluded_where_the_cpu_cannot_have_both(void
 static void a_setup_is_checked_against_the_cpus(void **state)
 {
 	struct auxtrace_setup setup = { .config = PT_CONFIG_CYC };
+	const struct auxt_filters none = { .nr = 0 };
 
-	assert_int_equal(auxt_pt.check(&setup, NULL), 0);
+	assert_int_equal(auxt_pt.check(&setup, &none, NULL), 0);
 	setup.config = PT_CONFIG_PTW;
-	assert_int_equal(auxt_pt.check(&setup, NULL), -EOPNOTSUPP);
+	assert_int_equal(auxt_pt.check(&setup, &none, NULL), -EOPNOTSUPP);
 }
 
 int main(void)
@@ -932,7 +1167,9 @@ int main(void)
 		cmocka_unit_test(a_cpu_without_the_leaf_has_no_capabilities),
 		T(a_session_restores_the_registers),
 		T(each_write_may_fault_once),
+		T(with_filters_each_write_may_fault_once),
 		T(what_a_refusing_cpu_may_still_write_is_kept),
+		T(with_filters_what_a_refusing_cpu_may_still_write_is_kept),
 		T(tables_of_stuck_hardware_are_kept),
 		T(a_cpu_that_stays_on_is_an_error),
 		T(pointers_that_are_still_to_be_restored_are_not_saved_again),
@@ -955,6 +1192,15 @@ int main(void)
 		T(pointers_of_foreign_code_are_not_taken_for_ours),
 		SMALL_T(pointers_of_foreign_code_are_not_taken_for_ours),
 		T(stopped_is_an_interrupt_before_the_pointers_have_moved),
+		T(ranges_that_are_still_to_be_restored_are_not_saved_again),
+		T(a_session_writes_the_registers_of_its_ranges_only),
+		T(a_range_that_cannot_be_read_refuses_the_claim),
+		T(a_stop_range_is_not_the_stop_mark),
+		SMALL_T(a_stop_range_is_not_the_stop_mark),
+		T(with_a_stop_range_an_area_still_fills),
+		SMALL_T(with_a_stop_range_an_area_still_fills),
+		T(a_session_has_no_more_filters_than_each_cpu_has_ranges),
+		T(a_cpu_with_too_few_ranges_refuses_the_claim),
 		T(a_session_traces_what_it_asks_for),
 		T(a_setup_without_tables_leaves_nothing),
 		T(tracing_that_is_on_or_unknown_refuses_the_claim),

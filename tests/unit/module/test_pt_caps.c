@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include "cmocka_all.h"
+#include "core/filters.h"
 #include "hw/pt_caps.h"
 
 #define MTC_PERIOD(n)	((u64)(n) << 14)
@@ -38,7 +39,8 @@ static struct pt_caps bare(void)
 
 static void leaf_14_is_read_bit_by_bit(void **state)
 {
-	static const struct pt_cpuid all_ranges[2] = { { .eax = 1 }, { .eax = 0x7 } };
+	static const struct pt_cpuid all_ranges[2] = { { .eax = 1, .ebx = 4 }, { .eax = 0x7 } };
+	static const struct pt_cpuid no_filter[2] = { { .eax = 1, .ebx = 0xb }, { .eax = 0x7 } };
 	struct pt_caps caps = skylake();
 
 	assert_true(caps.psb_cyc);
@@ -48,7 +50,9 @@ static void leaf_14_is_read_bit_by_bit(void **state)
 	assert_true(caps.topa_multi);
 	assert_int_equal(caps.nr_ranges, 2);
 	pt_caps_decode(&caps, all_ranges, SKYLAKE);
-	assert_int_equal(caps.nr_ranges, 7);
+	assert_int_equal(caps.nr_ranges, AUXT_MAX_FILTERS);
+	pt_caps_decode(&caps, no_filter, SKYLAKE);
+	assert_int_equal(caps.nr_ranges, 0);
 	caps = skylake();
 	assert_int_equal(caps.mtc_periods, 0x249);
 	assert_int_equal(caps.cyc_thresholds, 0x1fff);

@@ -118,6 +118,7 @@ int fake_new(void **state)
 		.mtc_periods = 1 << 0 | 1 << 3 | 1 << 6,
 		.cyc_thresholds = 0xff,
 		.psb_periods = 0x3f,
+		.nr_ranges = 2,
 	};
 	fake.caps.x86 = (struct auxtrace_cap_x86){
 		.cap = { AUXTRACE_CAP_X86, sizeof(fake.caps.x86) },

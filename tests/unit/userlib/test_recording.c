@@ -119,7 +119,9 @@ static void meta_is_what_the_module_and_the_session_said(void **state)
 		"tsc_art_num 84\ntsc_art_den 2\nmax_nonturbo_ratio 32\n"
 		"tsc_khz 2000000\ntime_shift 10\ntime_mult 512\ntime_zero 1000\n"
 		"config 0x400\nterms tsc\nflags 0x2\naux_size 8192\nslots 1\n"
-		"aux_write plain (O_DIRECT: Invalid argument)\ndata_size 4096\n"
+		"aux_write plain (O_DIRECT: Invalid argument)\n"
+		"filter trace 0xffffffff81000000 0xffffffff810000ff\nfilter stop 0x1000 0x1000\n"
+		"data_size 4096\n"
 		"trigger 1 hits 21 acted 22 held 23 idle 24 missed 25 on it\n"
 		"cpu 3 begin 0 read 300 data_begin 0 data_read 40 records 1 produced 300 overwritten 0"
 		" windows 1 window_begin 2 window_begin_tsc 3 window_end 4 window_end_tsc 5"
@@ -130,9 +132,13 @@ static void meta_is_what_the_module_and_the_session_said(void **state)
 		.size = sizeof(trigger), .label = "it",
 		.kind = AUXTRACE_TRIGGER_KPROBE, .action = AUXTRACE_ACTION_PAUSE, .address = 1,
 	};
+	const struct auxtrace_filter filter[] = {
+		{ .action = AUXTRACE_FILTER_TRACE, .first = 0xffffffff81000000, .last = 0xffffffff810000ff },
+		{ .action = AUXTRACE_FILTER_STOP, .first = 0x1000, .last = 0x1000 },
+	};
 	struct auxtrace_options o = {
 		.size = sizeof(o), .cpus = "3", .config = "tsc", .flags = AUXTRACE_SETUP_USER,
-		.aux_size = SIZE, .data_size = PAGE,
+		.aux_size = SIZE, .data_size = PAGE, .filters = filter, .nr_filters = 2,
 	};
 	struct auxtrace_status_page *page;
 	struct auxtrace_totals totals;

@@ -374,7 +374,9 @@ static void all_cpus_that_are_online_are_traced_if_none_are_named(void **state)
 static void options_of_another_size_are_refused(void **state)
 {
 	static const size_t sizes[] = { 0, offsetof(struct auxtrace_options, data_size) - 1,
-		offsetof(struct auxtrace_options, data_size) + 8, sizeof(good) - 1, sizeof(good) + 1 };
+		offsetof(struct auxtrace_options, data_size) + 8,
+		offsetof(struct auxtrace_options, filters) - 8, sizeof(good) - 8, sizeof(good) - 1,
+		sizeof(good) + 1 };
 	struct auxtrace_session *s = opened();
 	struct auxtrace_options o = good;
 
@@ -387,6 +389,10 @@ static void options_of_another_size_are_refused(void **state)
 	o.size = sizeof(o);
 	o.reserved = 1;
 	fails(EINVAL, auxtrace_setup(s, &o));
+	o.reserved = 0;
+	o.reserved_filters = 1;
+	fails(EINVAL, auxtrace_setup(s, &o));
+	says("reserved must be 0");
 	assert_int_equal(fake.setup.size, 0);
 	auxtrace_close(s);
 }
@@ -404,6 +410,56 @@ static void a_program_built_before_the_data_ring_is_served(void **state)
 	assert_int_equal(fake.setup.aux_size, 16 * PAGE);
 	auxtrace_close(s);
 }
+
+static void a_program_built_before_the_filters_is_served(void **state)
+{
+	struct auxtrace_session *s = opened();
+	struct auxtrace_options o = good;
+
+	(void)state;
+	o.size = offsetof(struct auxtrace_options, filters);
+	o.data_size = PAGE;
+	o.nr_filters = 4711;
+	assert_int_equal(auxtrace_setup(s, &o), 0);
+	assert_int_equal(fake.setup.nr_filters, 0);
+	assert_int_equal(fake.setup.filter_size, 0);
+	assert_int_equal(fake.setup.data_size, PAGE);
+	auxtrace_close(s);
+}
+
+static void filters_are_handed_over_and_copied(void **state)
+{
+	struct auxtrace_filter filter[] = {
+		{ .action = AUXTRACE_FILTER_TRACE, .first = 0x1000, .last = 0x1fff },
+		{ .action = AUXTRACE_FILTER_STOP, .first = 0xffffffff81000000, .last = 0xffffffff81000000 },
+	};
+	const struct auxtrace_filter same[] = { filter[0], filter[1] };
+	struct auxtrace_session *s = opened();
+	struct auxtrace_options o = good;
+	const struct auxtrace_setup *setup;
+
+	(void)state;
+	o.filters = filter;
+	o.nr_filters = 2;
+	assert_int_equal(auxtrace_setup(s, &o), 0);
+	assert_int_equal(fake.setup.nr_filters, 2);
+	assert_int_equal(fake.setup.filter_size, sizeof(filter[0]));
+	assert_int_equal(fake.setup.filters, (uintptr_t)filter);
+	memset(filter, 0, sizeof(filter));
+	setup = auxtrace_setup_info(s);
+	assert_int_equal(setup->nr_filters, 2);
+	assert_memory_equal((void *)(uintptr_t)setup->filters, same, sizeof(same));
+	auxtrace_close(s);
+}
+
+#define FILTERS(...) do {							\
+	static const struct auxtrace_filter list[] = { __VA_ARGS__ };		\
+										\
+	o.filters = list;							\
+	o.nr_filters = sizeof(list) / sizeof(list[0]);				\
+} while (0)
+#define TRACE(from, to)	{ AUXTRACE_FILTER_TRACE, 0, from, to }
+#define STOP(from, to)	{ AUXTRACE_FILTER_STOP, 0, from, to }
 
 static void a_data_ring_and_slots_are_handed_over_and_mapped(void **state)
 {
@@ -600,6 +656,32 @@ static void what_does_not_fit_a_text_is_left_out_as_a_whole(void **state)
 		assert_string_equal(t.buf + most - room, room < 4 ? " ..." : "7777 ...");
 		assert_int_equal(strlen(t.buf), t.len);
 	}
+}
+
+static void a_refused_filter_is_explained(void **state)
+{
+	(void)state;
+	refused_with(EINVAL, "filter 2 has the unknown action 3: there are AUXTRACE_FILTER_TRACE (1) and _STOP (2)",
+		     FILTERS(TRACE(1, 2), { 3, 0, 1, 2 }));
+	refused_with(EINVAL, "filter 1: reserved must be 0", FILTERS({ AUXTRACE_FILTER_STOP, 1, 1, 2 }));
+	refused_with(EINVAL, "filter 1 ends at 0xfff, before it begins at 0x1000", FILTERS(TRACE(0x1000, 0xfff)));
+	refused_with(EINVAL, "filters 1 (0x1000 to 0x1fff) and 2 (0x1fff to 0x2000) overlap",
+		     FILTERS(TRACE(0x1000, 0x1fff), TRACE(0x1fff, 0x2000)));
+	refused_with(EINVAL, "filters 2 (0x10 to 0x20) and 3 (0x5 to 0x10) overlap",
+		     FILTERS(TRACE(1, 4), STOP(0x10, 0x20), STOP(5, 0x10)));
+	refused_with(EINVAL, "filter 1: 0x1000000000000000 is not canonical", FILTERS(TRACE(1, 1ull << 60)));
+	refused_with(EINVAL, "filter 1: 0x8000000000000000 is not canonical", FILTERS(STOP(1ull << 63, ~0ull)));
+	/* These are right: something else is not. */
+	refused_with(EINVAL, "mtc_period is set without mtc",
+		     (o.config = "mtc_period=3", o.cpus = "0"); FILTERS(TRACE(0, ~0ull), STOP(5, 6)));
+	refused_with(EOPNOTSUPP, "3 filters are more than a CPU of the session has ranges for: all have 2",
+		     FILTERS(TRACE(1, 2), TRACE(3, 4), TRACE(5, 6)));
+	refused_with(EOPNOTSUPP, "lacks something of config", FILTERS(TRACE(1, 2), TRACE(3, 4)));
+	fake.caps.pt.nr_ranges = 0;
+	refused_with(EOPNOTSUPP, "cannot filter by address (CPUID.(14H,0):EBX[2] is 0)", FILTERS(TRACE(1, 2)));
+	refused_with(EOPNOTSUPP, "BTS records each branch wherever it is",
+		     (o.pmu = AUXTRACE_PMU_INTEL_BTS, o.config = NULL); FILTERS(TRACE(1, 2)));
+	refused_with(E2BIG, "this module has no filters: it is older", FILTERS(TRACE(1, 2)));
 }
 
 static void a_period_of_zero_counts_when_its_packet_is_on(void **state)
@@ -1163,6 +1245,9 @@ int main(void)
 		t(all_cpus_that_are_online_are_traced_if_none_are_named),
 		t(options_of_another_size_are_refused),
 		t(a_program_built_before_the_data_ring_is_served),
+		t(a_program_built_before_the_filters_is_served),
+		t(filters_are_handed_over_and_copied),
+		t(a_refused_filter_is_explained),
 		t(a_data_ring_and_slots_are_handed_over_and_mapped),
 		t(bad_lists_and_terms_do_not_reach_the_device),
 		t(a_refused_setup_is_explained),

@@ -37,9 +37,13 @@
 #define RTIT_CTL_MTC_RANGE		(0xfull << 14)
 #define RTIT_CTL_CYC_THRESH		(0xfull << 19)
 #define RTIT_CTL_PSB_FREQ		(0xfull << 24)
+#define RTIT_CTL_ADDR0_OFFSET		32
+#define RTIT_CTL_ADDR3_OFFSET		44
 #define MSR_IA32_RTIT_STATUS		0x571
 #define RTIT_STATUS_ERROR		(1ull << 4)
 #define RTIT_STATUS_STOPPED		(1ull << 5)
+#define MSR_IA32_RTIT_ADDR0_A		0x580
+#define MSR_IA32_RTIT_ADDR3_B		0x587
 
 u64 auxt_rdmsr(u32 msr);
 int auxt_rdmsr_safe(u32 msr, u64 *value);

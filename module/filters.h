@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Filters from user space. */
+#ifndef AUXT_FILTERS_H
+#define AUXT_FILTERS_H
+
+struct auxt_filters;
+struct auxtrace_setup;
+
+int auxt_filters_get(struct auxt_filters *filters, const struct auxtrace_setup *setup);
+
+#endif /* AUXT_FILTERS_H */
