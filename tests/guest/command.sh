@@ -77,6 +77,43 @@ check "a process that is not there is refused by number" says 'no thread 2000000
 	auxtrace record -p 2000000000 -o bad
 check "a kernel thread runs no user code" says 'thread 2 is a kernel thread' \
 	auxtrace record -u -t 2 --duration 1 -o bad
+# all_in_filters DIR: it has instructions, and all are in the ranges of its filters
+all_in_filters()
+{
+	auxtrace script --insn "$1" > /tmp/insn || return
+	sed -n 's/^filter trace 0x\(.*\) 0x\(.*\)$/\1 \2/p' "$1/meta" > /tmp/ranges
+	awk 'function hex(text) { return substr("0000000000000000", length(text) + 1) text }
+	     FILENAME == ARGV[1] { first[++n] = hex($1); last[n] = hex($2); next }
+	     /^[0-9a-f]/ { found = 0; count++
+		for (i = 1; i <= n; i++) found = found || ($1 "" >= first[i] && $1 "" <= last[i])
+		if (!found) { print "in no range: " $0; wrong = 1 } }
+	     END { print count + 0 " instructions in " n + 0 " ranges"; exit wrong || !count }' /tmp/ranges /tmp/insn
+}
+program=$(command -v auxtrace)
+check "a function of a program is traced, wherever that is in memory" status 0 \
+	auxtrace record -u --filter "filter main @ $program" -o filtered -- auxtrace --version
+check "and nothing else" all_in_filters filtered
+check "it decodes" decodes filtered
+check "and has its name" has ' main[+ ].*[(]auxtrace[)]'
+check "with a function of the kernel" status 0 \
+	auxtrace record --filter "filter main @ $program, filter vfs_write" -o filtered -- auxtrace --version
+check "and nothing else" all_in_filters filtered
+check "of a process that runs" status 0 \
+	auxtrace record -u --overwrite -m 16K -p $other --filter 'filter * @ /tmp/elsewhere/sh' --duration 0.2 -o filtered
+check "and nothing else" all_in_filters filtered
+check "tracing stops at a function" status 0 \
+	auxtrace record -u --filter "tracestop main @ $program" -o filtered -- auxtrace --version
+check "and not before" decodes filtered
+check "of which nothing is in the trace" has_not ' main[+ ]'
+check "a misspelt function of the kernel is refused with names near it" says 'no function vfs_wriet; near it' \
+	auxtrace record --filter 'filter vfs_wriet' -o bad -- touch begun
+check "a library that the command has not mapped yet is refused before it begins" says 'has not mapped' \
+	auxtrace record --filter 'filter * @ /lib/x86_64-linux-gnu/libc.so.6' -o bad -- touch begun
+check "filters that overlap are refused with their addresses" says 'filters 1 .* and 2 .* overlap' \
+	auxtrace record --filter 'filter 0x1000/16 filter 0x100f/1' -o bad -- touch begun
+check "more filters than the CPU has ranges are refused with their number" says '3 filters are more .* all have 2' \
+	auxtrace record --filter 'filter 0x1000/1 filter 0x2000/1 filter 0x3000/1' -o bad -- touch begun
+check "the command has not begun" test ! -e begun
 kill $other
 check "record notes context switches where it is told to" status 0 \
 	auxtrace record --switches -o switches -- sh -c 'for i in 1 2 3; do ls /bin >/dev/null; done'

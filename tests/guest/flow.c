@@ -4,6 +4,7 @@
  * own execution log is on, and leaves the recording in DIR for the host to decode and compare. MODE
  * is one of
  *   full|overwrite|user|kernel   all that CPUs 0 and 1 run
+ *   filter                       of that, three functions of the workload and one of the kernel
  *   scope-user|scope-kernel      on CPUs 0 to 3, a process and its descendants (scoped.c), of as many
  *                                steps as there are rounds; others run there as well
  * The next CPU runs the reader and is not traced.
@@ -57,6 +58,7 @@ static const struct mode {
 	{ "pt", "full", AUXTRACE_PMU_INTEL_PT, BOTH, 64 << 10, 8, ALONG, 1 },
 	{ "pt", "overwrite", AUXTRACE_PMU_INTEL_PT, BOTH | OVER, 128 << 10, 0, ALONG, 0 },
 	{ "pt", "user", AUXTRACE_PMU_INTEL_PT, USER, 16 << 10, 4, ALONG, 3 },
+	{ "pt", "filter", AUXTRACE_PMU_INTEL_PT, BOTH, 16 << 10, 4, ALONG, 3 },
 	{ "pt", "scope-user", AUXTRACE_PMU_INTEL_PT, SCOPE | USER, 1 << 20, 256, ALONG, 0 },
 	{ "pt", "scope-kernel", AUXTRACE_PMU_INTEL_PT, SCOPE | BOTH, 4 << 20, 256, ALONG, 0 },
 	{ "bts", "full", AUXTRACE_PMU_INTEL_BTS, BOTH, 64 << 20, 512, AFTER, 0 },
@@ -137,6 +139,11 @@ static int host(const char *request)
 		return -1;
 	}
 	return 0;
+}
+
+static bool is_filtered(const struct mode *mode)
+{
+	return !strcmp(mode->name, "filter");
 }
 
 /* All that traced CPUs run, or members of a scope only? */
@@ -273,8 +280,52 @@ static int save_area(struct auxtrace_session *s, int cpu, const char *dir)
 	return 0;
 }
 
+/* The kernel's function that the filter mode traces: every context switch runs it. */
+#define KERNEL_FUNCTION	"__schedule"
+
+/* The addresses of a function of the kernel: up to the next one in /proc/kallsyms. */
+static int kernel_range(const char *name, struct auxtrace_filter *range)
+{
+	unsigned long long address, first = 0, next = 0;
+	char symbol[256], line[512];
+	FILE *f;
+
+	for (int pass = 0; pass < 2; pass++) {
+		f = fopen("/proc/kallsyms", "re");
+		if (!f)
+			return -1;
+		while (fgets(line, sizeof(line), f)) {
+			if (sscanf(line, "%llx %*c %255s", &address, symbol) != 2)
+				continue;
+			if (!pass && !strcmp(symbol, name))
+				first = address;
+			if (pass && address > first && (!next || address < next))
+				next = address;
+		}
+		fclose(f);
+	}
+	range->action = AUXTRACE_FILTER_TRACE;
+	range->first = first;
+	range->last = next - 1;
+	return first && next ? 0 : -1;
+}
+
+static int make_filters(struct auxtrace_filter filter[2])
+{
+	filter[0] = (struct auxtrace_filter){
+		.action = AUXTRACE_FILTER_TRACE,
+		.first = (uintptr_t)__start_workload_range,
+		.last = (uintptr_t)__stop_workload_range - 1,
+	};
+	if (!kernel_range(KERNEL_FUNCTION, &filter[1]))
+		return 0;
+	fprintf(stderr, "flow: the kernel has no function " KERNEL_FUNCTION "\n");
+	return -1;
+}
+
 int main(int argc, char **argv)
 {
+	struct auxtrace_filter filters[2] = { 0 };
 	struct auxtrace_options o = { .size = sizeof(o) };
 	struct worker worker[WORKERS];
 	struct auxtrace_totals totals;
@@ -288,7 +339,7 @@ int main(int argc, char **argv)
 
 	mode = argc == 5 || argc == 6 ? find_mode(argv[1], argv[2]) : NULL;
 	if (!mode) {
-		fprintf(stderr, "usage: flow pt|bts full|overwrite|user|kernel|scope-user|scope-kernel DIR ROUNDS [AUX-SIZE]\n");
+		fprintf(stderr, "usage: flow pt|bts full|overwrite|user|kernel|filter|scope-user|scope-kernel DIR ROUNDS [AUX-SIZE]\n");
 		return 2;
 	}
 	scoped = is_scoped(mode);
@@ -303,6 +354,12 @@ int main(int argc, char **argv)
 	o.aux_size = argc == 6 ? strtoull(argv[5], NULL, 0) : mode->aux_size;
 	o.aux_watermark = mode->watermarks ? o.aux_size / mode->watermarks : 0;
 
+	if (is_filtered(mode)) {
+		if (make_filters(filters))
+			return 1;
+		o.filters = filters;
+		o.nr_filters = 2;
+	}
 	CPU_ZERO(&set);
 	CPU_SET(traced_cpus(mode), &set);
 	if (sched_setaffinity(0, sizeof(set), &set)) {

@@ -16,6 +16,9 @@
 #define RECURSION	100	/* deeper than the 64 entries of RET compression */
 #define PAGES		4
 
+/* In a section of its own, so that its addresses are known as a range. */
+#define FILTERED	__attribute__((noinline, section("workload_range")))
+
 static unsigned int volatile sink;
 
 static unsigned int op_add(unsigned int x) { return x + 3; }
@@ -32,7 +35,7 @@ static unsigned int indirect_calls(unsigned int x)
 }
 
 /* A jump table: an indirect JMP, not a CALL. */
-static unsigned int __attribute__((noinline)) indirect_jumps(unsigned int x)
+static unsigned int FILTERED indirect_jumps(unsigned int x)
 {
 	static const void *const label[] = { &&even, &&odd, &&three };
 
@@ -50,7 +53,7 @@ three:
 	return x;
 }
 
-static unsigned int __attribute__((noinline)) deep(unsigned int n)
+static unsigned int FILTERED deep(unsigned int n)
 {
 	unsigned int below = n ? deep(n - 1) : 0;
 
@@ -77,7 +80,7 @@ static void unbalanced_returns(void)
 }
 
 /* A RET to where no CALL came from, as a retpoline has. */
-static unsigned int __attribute__((noinline)) forged_return(unsigned int x)
+static unsigned int FILTERED forged_return(unsigned int x)
 {
 	asm volatile("lea 1f(%%rip), %%rax\n\t"
 		     "sub $128, %%rsp\n\t"	/* step over the red zone */

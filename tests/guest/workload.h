@@ -15,4 +15,10 @@ int workload_run(int cpu, unsigned int rounds);
 /* The same in the calling thread alone, which stays bound to @cpu. */
 int workload_alone(int cpu, unsigned int rounds);
 
+/*
+ * The range of three functions that each round calls once: indirect jumps, a recursion, and a return
+ * that matches no call.
+ */
+extern const char __start_workload_range[], __stop_workload_range[];
+
 #endif

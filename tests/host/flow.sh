@@ -5,6 +5,8 @@
 # two CPUs of the emulator, decodes the recording with `auxtrace script`, and compares it,
 # instruction for instruction, with QEMU's own execution log of the same run.
 #
+# With filters: is it all that the CPUs executed in the ranges, and nothing else?
+#
 # Of a task's scope: is it what the members executed, and nothing of anybody else? A process with
 # threads and descendants runs on four CPUs, on which others run as well.
 set -euo pipefail
@@ -16,11 +18,11 @@ me=flow
 usage()
 {
 	cat >&2 <<-EOF
-	usage: flow.sh full|overwrite|user|scope-user|scope-kernel [--kernel SERIES | --distro SUITE] [--rounds N]
-	               [--least N] [--work DIR]
+	usage: flow.sh full|overwrite|user|filter|scope-user|scope-kernel [--kernel SERIES | --distro SUITE]
+	               [--rounds N] [--least N] [--work DIR]
 	  --distro SUITE  in a full Debian: page tables are isolated, and the kernel's addresses random
 	  --rounds N   length of the workload (default 6; 40 for overwrite, so that the area
-	               wraps more than once, and 18 for user, whose trace is sparse; of a scope: 4)
+	               wraps more than once, and 18 for user, whose trace is sparse; with filters: 60; of a scope: 4)
 	  --least N    fails if fewer instructions were compared (default 1)
 	  --work DIR   for the recording and the log, which are kept
 	EOF
@@ -34,6 +36,7 @@ keep='' kernel='' distro='' rounds=6 least=1 before=() cpus=2
 case $mode in
 overwrite) rounds=40 ;;
 user) rounds=18 ;;
+filter) rounds=60 ;;
 scope-*) rounds=4 cpus=4 ;;
 esac
 while [ $# -gt 0 ]; do
@@ -95,6 +98,12 @@ options=() threads=()
 case $mode in
 user) options+=(--user-only) ;;
 overwrite) options+=(--newest) ;;
+filter)
+	while read -r first last; do
+		options+=(--range "${first#0x}-${last#0x}")
+	done < <(sed -n 's/^filter trace //p' "$work/out/recording/meta")
+	verdict "the recording names its filters: ${options[*]}" [ "${#options[@]}" -eq 4 ]
+	;;
 scope-*)
 	scope_judge "$work/out/recording"
 	scope_code "$work/out/recording"

@@ -3,6 +3,7 @@
  * flowcmp: is the decoded trace what the CPU executed?
  *
  *   flowcmp --cpu N [--user-only] [--newest] [--slack N] DECODED RAN
+ *   flowcmp --cpu N --range FIRST-LAST [--range FIRST-LAST]... DECODED RAN
  *   flowcmp --cpu N --members RANGE [--user-only] DECODED RAN
  *   flowcmp --cpu N --members RANGE --switch ADDRESS [--others RANGE]... [--threads FILE] DECODED RAN
  *
@@ -18,6 +19,10 @@
  * may begin anywhere. Instructions between two stretches ran while the hardware was off. They
  * may only be the tracer's own: no user code, and at most --slack kernel instructions for each
  * stretch (default 20000). --slack -1 is for a recording that was paused between windows.
+ *
+ * --range is for a session with filters: the decoded flow must be all of the log that is in one of the
+ * ranges, and nothing else. Only kernel code may be missing, before the first stretch and behind the
+ * last one: the log begins before the session and ends after it.
  *
  * --members and what may follow it are for a session of a task's scope (scope.h). With --user-only the
  * decoded flow must be all of the log that is in the range of the members. Else each stretch must
@@ -59,10 +64,19 @@ struct decoded {
 	unsigned long errors, skips;
 };
 
+/* IA32_RTIT_ADDRn have no more. */
+#define MAX_RANGES	4
+
+struct filter_range {
+	uint64_t first, last;
+};
+
 struct options {
 	unsigned int cpu;
 	bool user_only, newest;
 	long slack;
+	struct filter_range range[MAX_RANGES];
+	unsigned int nr_ranges;
 	struct scope scope;
 };
 
@@ -107,9 +121,27 @@ static FILE *open_input(const char *path)
 	return f;
 }
 
+static bool is_in_range(const struct options *o, uint64_t ip)
+{
+	for (unsigned int i = 0; i < o->nr_ranges; i++)
+		if (ip >= o->range[i].first && ip <= o->range[i].last)
+			return true;
+	return false;
+}
+
+static bool add_range(struct options *o, const char *text)
+{
+	struct filter_range *r = &o->range[o->nr_ranges];
+
+	return o->nr_ranges < MAX_RANGES && ++o->nr_ranges &&
+	       sscanf(text, "%" SCNx64 "-%" SCNx64, &r->first, &r->last) == 2 && r->first <= r->last;
+}
+
 /* Does the session trace it? */
 static bool is_wanted(const struct options *o, uint64_t word)
 {
+	if (o->nr_ranges)
+		return is_in_range(o, ran_ip(word));
 	if (!o->user_only)
 		return true;
 	return ran_user(word) &&
@@ -261,6 +293,26 @@ static bool judge_turns(const struct flow *log, const struct options *o, uint8_t
 	return scope_judge(&o->scope, step, log->count, o->slack, turns);
 }
 
+/*
+ * Nothing is missing between two stretches, so the decoded flow is in one piece in what the log has of
+ * the ranges. The kernel may have run the same code in the same way before the session: only the
+ * whole flow tells where it began.
+ */
+static int compare_ranges(const struct decoded *d, const struct flow *log, const struct options *o)
+{
+	const struct stretch all = { .count = d->flow.count };
+	size_t at = find_stretch(d, &all, log, 0, log->count, false), end = at + all.count, users = 0;
+
+	if (at == SIZE_MAX || off_between(log, 0, at, o->slack) < 0 ||
+	    off_between(log, end, log->count, o->slack) < 0)
+		return 1;
+	for (size_t i = at; i < end; i++)
+		users += log->insn[i].user;
+	printf("%zu instructions equal (%zu user, %zu kernel) in %zu stretches; %zu ran in the ranges before and after the session\n",
+	       all.count, users, all.count - users, d->count, log->count - all.count);
+	return 0;
+}
+
 static int compare(const struct decoded *d, const struct flow *log, const struct options *o)
 {
 	const bool judges_turns = is_scoped(o) && !o->user_only;
@@ -270,11 +322,13 @@ static int compare(const struct decoded *d, const struct flow *log, const struct
 	bool any = is_scoped(o);
 	uint8_t *step;
 
-	if (d->errors || (is_scoped(o) && d->skips) || !d->flow.count || !log->count) {
+	if (d->errors || ((is_scoped(o) || o->nr_ranges) && d->skips) || !d->flow.count || !log->count) {
 		fprintf(stderr, "flowcmp: %lu decode errors, %lu skipped, %zu decoded, %zu executed instructions\n",
 			d->errors, d->skips, d->flow.count, log->count);
 		return d->errors || d->skips ? 1 : 2;
 	}
+	if (o->nr_ranges)
+		return compare_ranges(d, log, o);
 	step = calloc(log->count, sizeof(*step));
 	if (!step)
 		die(strerror(ENOMEM), "list");
@@ -322,6 +376,7 @@ static int compare(const struct decoded *d, const struct flow *log, const struct
 static int usage(void)
 {
 	fprintf(stderr, "usage: flowcmp --cpu N [--user-only] [--newest] [--slack N] DECODED RAN\n"
+		"       flowcmp --cpu N --range FIRST-LAST [--range FIRST-LAST]... DECODED RAN\n"
 		"       flowcmp --cpu N --members RANGE [--user-only] DECODED RAN\n"
 		"       flowcmp --cpu N --members RANGE --switch ADDRESS [--others RANGE]... [--threads FILE] DECODED RAN\n");
 	return 2;
@@ -334,6 +389,7 @@ int main(int argc, char **argv)
 		{ "user-only", no_argument, NULL, 'u' },
 		{ "newest", no_argument, NULL, 'n' },
 		{ "slack", required_argument, NULL, 's' },
+		{ "range", required_argument, NULL, 'r' },
 		{ "members", required_argument, NULL, 'm' },
 		{ "switch", required_argument, NULL, 'w' },
 		{ "others", required_argument, NULL, 'o' },
@@ -355,9 +411,13 @@ int main(int argc, char **argv)
 			o.newest = true;
 		else if (c == 's')
 			o.slack = strtol(optarg, NULL, 0);
-		else if (!scope_option(&o.scope, c, optarg))
+		else if (c == 'r' && !add_range(&o, optarg))
+			return usage();
+		else if (c != 'r' && !scope_option(&o.scope, c, optarg))
 			return usage();
 	}
+	if (o.nr_ranges && (o.user_only || o.newest || o.slack < 0 || is_scoped(&o)))
+		return usage();
 	if (argc - optind != 2 || cpu < 0 || (is_scoped(&o) && (o.newest || o.slack < 0)) ||
 	    (is_scoped(&o) ? o.user_only == !!o.scope.switch_at : !!o.scope.switch_at))
 		return usage();

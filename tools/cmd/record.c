@@ -52,13 +52,19 @@ static int64_t now_ns(void)
 	return ts.tv_sec * 1000000000ll + ts.tv_nsec;
 }
 
-/* Place the command on the session's CPUs, and this process on others if there are any. */
+/*
+ * Place the command on the session's CPUs, and this process on others if there are any. A list of CPUs
+ * that is wrong is left to SETUP, which says why.
+ */
 static const cpu_set_t *place(const struct record *r, cpu_set_t *theirs)
 {
-	const struct auxtrace_cpus *cpus = auxtrace_cpus(r->session);
+	struct auxtrace_cpus *cpus;
 	cpu_set_t ours;
 
 	if (!r->o.session.cpus || sched_getaffinity(0, sizeof(ours), &ours))
+		return NULL;
+	cpus = auxtrace_cpus_parse(r->o.session.cpus);
+	if (!cpus)
 		return NULL;
 	CPU_ZERO(theirs);
 	for (int c = auxtrace_cpus_next(cpus, 0); c >= 0 && c < CPU_SETSIZE;
@@ -66,6 +72,7 @@ static const cpu_set_t *place(const struct record *r, cpu_set_t *theirs)
 		CPU_SET(c, theirs);
 		CPU_CLR(c, &ours);
 	}
+	auxtrace_cpus_free(cpus);
 	if (CPU_COUNT(&ours) && sched_setaffinity(0, sizeof(ours), &ours))
 		say("cannot stay off the traced CPUs: %s; auxtrace is in the trace too", strerror(errno));
 	return theirs;
@@ -434,6 +441,7 @@ static void release(struct record *r)
 	side_files_close(r->side);
 	auxtrace_close(r->session);
 	trigger_options_free(&r->o.triggers);
+	filters_free(&r->o.filters);
 	if (r->signals >= 0)
 		close(r->signals);
 }
@@ -458,12 +466,25 @@ static int fail_record(struct record *r)
 	return give_up(r);
 }
 
-/* Set up the session. On failure report why, and whether another source would work. */
-static int set_up(struct record *r, struct auxtrace_info *info)
+static int open_device(struct record *r, struct auxtrace_info *info)
 {
 	r->session = auxtrace_open(NULL);
 	if (!r->session || auxtrace_info(r->session, 0, info))
 		return fail_record(r);
+	return 0;
+}
+
+/* Set up the session. On failure report why, and whether another source would work. */
+static int set_up(struct record *r, const struct auxtrace_info *info)
+{
+	const pid_t pid[] = { r->o.pid ?: r->o.tid, r->child.pid };
+
+	if (r->o.filters.count) {
+		if (filters_place(&r->o.filters, pid, ARRAY_SIZE(pid)))
+			return give_up(r);
+		r->o.session.filters = r->o.filters.placed;
+		r->o.session.nr_filters = r->o.filters.count;
+	}
 	if (!auxtrace_setup(r->session, &r->o.session))
 		return 0;
 	if (errno == ENODEV && !(info->out_pmus >> r->o.session.pmu & 1))
@@ -493,6 +514,7 @@ static void open_sideband(struct record *r, const struct auxtrace_info *info)
 
 static int run(struct record *r)
 {
+	const bool filtered = r->o.filters.count;
 	struct auxtrace_info info;
 	cpu_set_t theirs;
 	int ret;
@@ -512,7 +534,9 @@ static int run(struct record *r)
 		if (r->o.scope == SCOPE_COMMAND)
 			r->o.session.tid = r->child.pid;
 	}
-	ret = set_up(r, &info);
+	ret = open_device(r, &info);
+	if (!ret && !filtered)
+		ret = set_up(r, &info);
 	if (ret)
 		return ret;
 	open_sideband(r, &info);
@@ -523,6 +547,12 @@ static int run(struct record *r)
 			release(r);
 			return ret;
 		}
+	}
+	/* The command has mapped its program by now, and no instruction of it has run. */
+	if (filtered) {
+		ret = set_up(r, &info);
+		if (ret)
+			return ret;
 	}
 	if (trigger_options_add(&r->o.triggers, r->session, r->child.pid))
 		return give_up(r);

@@ -56,6 +56,34 @@ static int read_memory(uint8_t *buf, size_t size, const struct pt_asid *asid, ui
 	return -pte_nomap;
 }
 
+/*
+ * On CPUs with the erratum SKL014 libipt must know the ranges: a TIP.PGD may have no address. Their
+ * fields are those of IA32_RTIT_CTL: 1 traces the range, 2 stops there.
+ */
+static void set_filters(struct pt_conf_addr_filter *to, const struct meta *meta)
+{
+	uint64_t *const addr[META_FILTERS][2] = {
+		{ &to->addr0_a, &to->addr0_b }, { &to->addr1_a, &to->addr1_b },
+		{ &to->addr2_a, &to->addr2_b }, { &to->addr3_a, &to->addr3_b },
+	};
+
+	for (unsigned int i = 0; i < meta->nr_filters; i++) {
+		const struct meta_filter *f = &meta->filter[i];
+
+		to->config.addr_cfg |= (uint64_t)(f->stop ? 2 : 1) << 4 * i;
+		*addr[i][0] = f->first;
+		*addr[i][1] = f->last;
+	}
+}
+
+static bool traces_all_code(const struct meta *meta)
+{
+	for (unsigned int i = 0; i < meta->nr_filters; i++)
+		if (!meta->filter[i].stop)
+			return false;
+	return meta->flags & AUXTRACE_SETUP_KERNEL;
+}
+
 static void make_config(struct flow *f, const struct mapped *aux)
 {
 	const struct meta *meta = f->meta;
@@ -75,6 +103,7 @@ static void make_config(struct flow *f, const struct mapped *aux)
 	f->config.cpuid_0x15_ebx = meta->tsc_art_num;
 	f->config.mtc_freq = meta->config & CONFIG_MTC ? CONFIG_MTC_PERIOD(meta->config) : 0;
 	f->config.nom_freq = meta->max_nonturbo_ratio;
+	set_filters(&f->config.addr_filter, meta);
 }
 
 /*
@@ -166,6 +195,10 @@ static void handle_event(struct flow *f, const struct pt_event *ev)
 	case ptev_async_branch:
 		f->view->async(f->view, f, ev->variant.async_branch.from,
 			       ev->variant.async_branch.to, known);
+		break;
+	case ptev_stop:
+		/* TraceStop. Without a TIP.PGD before it, the flow ends here. */
+		flow_emit_disable(f, 0, false);
 		break;
 	case ptev_overflow:
 		f->sum->overflows++;
@@ -502,11 +535,11 @@ static void begin_area(struct flow *f)
 	if (!d->aux.size || d->aux.size < cpu->pad)
 		return;
 	make_config(f, &d->aux);
-	windows_find(&d->all, &f->config, cpu, &f->records, f->meta->flags & AUXTRACE_SETUP_KERNEL);
+	windows_find(&d->all, &f->config, cpu, &f->records, traces_all_code(f->meta));
 	if (!d->all.exact)
 		say("cpu %u: %zu window starts in the trace, the kernel counted %" PRIu64 ": the window numbers are not known%s",
 		    cpu->cpu, d->all.count, cpu->windows,
-		    f->meta->flags & AUXTRACE_SETUP_KERNEL ? "" : " (in a trace of user code only, window starts look like other packets)");
+		    traces_all_code(f->meta) ? "" : " (in a trace of some code only, window starts look like other packets)");
 	if (f->window)
 		select_window(f, &d->all, f->window, &d->one);
 	if (f->window && !d->one.count)

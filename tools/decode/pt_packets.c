@@ -105,7 +105,7 @@ static void track_enable(struct enable *e, const struct pt_packet *p)
  * Number windows without records. The status page has the position of the newest window;
  * the others follow by counting back, if nothing else can look like a window's begin.
  */
-static void number_windows(struct windows *w, const struct meta_cpu *cpu, bool kernel)
+static void number_windows(struct windows *w, const struct meta_cpu *cpu, bool all_code)
 {
 	size_t newest = w->count;
 
@@ -113,14 +113,14 @@ static void number_windows(struct windows *w, const struct meta_cpu *cpu, bool k
 		if (cpu->origin + w->window[i].begin == cpu->window_begin)
 			newest = i;
 	/* A snapshot does not have that position, but its last window is the newest. */
-	if (cpu->window_begin == UINT64_MAX && kernel && w->count)
+	if (cpu->window_begin == UINT64_MAX && all_code && w->count)
 		newest = w->count - 1;
 	/* The only window, whose begin was overwritten. */
 	if (w->count == 1 && cpu->window_begin < cpu->begin)
 		newest = 0;
 	if (cpu->begin)
 		w->exact = newest + 1 == w->count && w->count <= cpu->windows &&
-			   (kernel || w->count == 1);
+			   (all_code || w->count == 1);
 	else
 		w->exact = w->count == cpu->windows;
 	if (w->exact)
@@ -176,7 +176,7 @@ static bool number_by_records(struct windows *w, const struct meta_cpu *cpu, con
 }
 
 void windows_find(struct windows *w, const struct pt_config *config, const struct meta_cpu *cpu,
-		  const struct records *records, bool kernel)
+		  const struct records *records, bool all_code)
 {
 	struct pt_packet_decoder *decoder = pt_pkt_alloc_decoder(config);
 
@@ -204,7 +204,7 @@ void windows_find(struct windows *w, const struct pt_config *config, const struc
 	}
 	pt_pkt_free_decoder(decoder);
 	if (!number_by_records(w, cpu, records))
-		number_windows(w, cpu, kernel);
+		number_windows(w, cpu, all_code);
 }
 
 void windows_free(struct windows *w)

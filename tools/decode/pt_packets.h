@@ -32,12 +32,12 @@ struct windows {
 
 /*
  * A window begins with a PSB while packets are disabled. The first PSB of the trace begins a
- * window, or what is left of one. In a trace of user code only, a PSB in the middle of a
- * system call looks the same; WINDOW records tell which PSBs begin windows. Without them
- * @exact is false, and only windows whose begin the recording contains have a number.
+ * window, or what is left of one. In a trace of some code only (@all_code is false), as of user code,
+ * a PSB while other code runs looks the same; WINDOW records tell which PSBs begin windows. Without
+ * them @exact is false, and only windows whose begin the recording contains have a number.
  */
 void windows_find(struct windows *w, const struct pt_config *config, const struct meta_cpu *cpu,
-		  const struct records *records, bool kernel);
+		  const struct records *records, bool all_code);
 /* TIP.PGE packets before @offset. */
 size_t windows_enables(const struct windows *w, uint64_t offset);
 void windows_free(struct windows *w);

@@ -76,6 +76,20 @@ static void parse_trigger(struct meta *meta, char *text, const char *dir)
 	}
 }
 
+/* "filter trace|stop FIRST LAST" */
+static void parse_filter(struct meta *meta, const char *text, const char *dir)
+{
+	struct meta_filter filter;
+	char action[8];
+
+	if (sscanf(text, "%7s %" SCNx64 " %" SCNx64, action, &filter.first, &filter.last) != 3 ||
+	    (strcmp(action, "trace") && strcmp(action, "stop")) || meta->nr_filters == META_FILTERS)
+		die(1, "%s/meta: \"filter %s\": expected at most %d filters, each trace or stop with two addresses",
+		    dir, text, META_FILTERS);
+	filter.stop = !strcmp(action, "stop");
+	meta->filter[meta->nr_filters++] = filter;
+}
+
 static void parse_line(struct meta *meta, const char *key, char *value, const char *dir)
 {
 	const struct {
@@ -113,6 +127,8 @@ static void parse_line(struct meta *meta, const char *key, char *value, const ch
 		parse_cpu(meta, value, dir);
 	if (!strcmp(key, "trigger"))
 		parse_trigger(meta, value, dir);
+	if (!strcmp(key, "filter"))
+		parse_filter(meta, value, dir);
 }
 
 const char *meta_argument(int argc, char **argv)

@@ -3,6 +3,7 @@
 #ifndef META_H
 #define META_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define DEFAULT_DIR	"auxtrace.data"
@@ -30,6 +31,13 @@ struct meta_trigger {
 	char *text;		/* its label, as --on had it; "": none */
 };
 
+#define META_FILTERS	4	/* more than these no CPU has */
+
+struct meta_filter {
+	bool stop;		/* AUXTRACE_FILTER_STOP; else _TRACE */
+	uint64_t first, last;
+};
+
 struct meta {
 	unsigned int cpu_family, cpu_model, cpu_stepping;
 	unsigned int tsc_art_num, tsc_art_den, max_nonturbo_ratio;
@@ -40,6 +48,8 @@ struct meta {
 	struct clock_pair begin, end;	/* of the recording; 0: not known */
 	uint32_t pmu;		/* AUXTRACE_PMU_* */
 	uint32_t flags;		/* AUXTRACE_SETUP_* */
+	unsigned int nr_filters;
+	struct meta_filter filter[META_FILTERS];
 	char release[128];
 	unsigned int nr_cpus;
 	struct meta_cpu *cpu;	/* in CPU order */

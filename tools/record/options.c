@@ -55,6 +55,22 @@ static void complete_data(struct record_options *r)
 		o->data_size *= 2;
 }
 
+/* Code that is never traced, because the options exclude it, is a mistake. */
+static void complete_filters(const struct record_options *r)
+{
+	const uint32_t which = r->session.flags & (AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL);
+	const struct source *source = source_of(r->session.pmu);
+
+	if (!r->filters.count)
+		return;
+	if (source->no_filter)
+		die(EXIT_USAGE, "--filter %s: %s", r->filters.filter[0].text, source->no_filter);
+	if (which == AUXTRACE_SETUP_USER && filters_have_kernel(&r->filters))
+		die(EXIT_USAGE, "--filter: a filter names code of the kernel, of which -u traces nothing: leave out -u, or name a program by @ FILE");
+	if (which == AUXTRACE_SETUP_KERNEL && filters_have_user(&r->filters))
+		die(EXIT_USAGE, "--filter: a filter names code of a program, of which -k traces nothing: leave out -k");
+}
+
 /* Set defaults. --size and --data-size are of one slot: multiply them. */
 static void complete(struct record_options *r)
 {
@@ -68,6 +84,7 @@ static void complete(struct record_options *r)
 	if (r->start_paused && r->triggers.count && !trigger_options_have(&r->triggers, AUXTRACE_ACTION_RESUME))
 		die(EXIT_USAGE, "--start-paused: no --on resumes, so that nothing would be traced");
 	complete_scope(r);
+	complete_filters(r);
 	if (r->flight) {
 		o->flags |= AUXTRACE_SETUP_OVERWRITE;
 		if (!o->slots)
@@ -138,6 +155,10 @@ static void usage(FILE *f)
 	      "  -e, --config TERMS    pt: perf's intel_pt terms, for example tsc,mtc,mtc_period=3\n"
 	      "  -u, --user            trace user code only\n"
 	      "  -k, --kernel          trace the kernel only (both or neither of -u -k: both)\n"
+	      "      --filter FILTERS  trace some code only, in perf's syntax: 'filter main @ ./prog' (a\n"
+	      "                        function of a program), 'filter do_sys_open' (of the kernel),\n"
+	      "                        'filter START / END @ FILE', 'filter ADDRESS/SIZE'; tracestop for\n"
+	      "                        filter: stop for good where that code would run. Again for more\n"
 	      "      --paused          start paused; SIGUSR1 to auxtrace resumes, SIGUSR2 pauses\n"
 	      "                        (not with -S)\n"
 	      "      --on EVENT=ACTION[,OPTION...]   when EVENT happens, do ACTION: resume, pause,\n"
@@ -155,7 +176,7 @@ int record_options_parse(struct record_options *r, int argc, char **argv)
 {
 	enum {
 		OVERWRITE = 256, WATERMARK, PAUSED, DURATION, SLOTS, FULL, DATA_SIZE, DATA_OVERWRITE,
-		DATA_KEEP, DATA_BACKWARD, SWITCHES, CONTROL, ON, START_PAUSED, SOURCE,
+		DATA_KEEP, DATA_BACKWARD, SWITCHES, CONTROL, ON, START_PAUSED, SOURCE, FILTER,
 	};
 	static const struct option options[] = {
 		{ "all", no_argument, NULL, 'a' },
@@ -179,6 +200,7 @@ int record_options_parse(struct record_options *r, int argc, char **argv)
 		{ "config", required_argument, NULL, 'e' },
 		{ "user", no_argument, NULL, 'u' },
 		{ "kernel", no_argument, NULL, 'k' },
+		{ "filter", required_argument, NULL, FILTER },
 		{ "paused", no_argument, NULL, PAUSED },
 		{ "on", required_argument, NULL, ON },
 		{ "start-paused", no_argument, NULL, START_PAUSED },
@@ -261,6 +283,9 @@ int record_options_parse(struct record_options *r, int argc, char **argv)
 			break;
 		case 'k':
 			o->flags |= AUXTRACE_SETUP_KERNEL;
+			break;
+		case FILTER:
+			filters_parse(&r->filters, optarg);
 			break;
 		case PAUSED:
 			o->flags |= AUXTRACE_SETUP_PAUSED;

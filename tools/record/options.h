@@ -7,6 +7,7 @@
 
 #include <auxtrace.h>
 
+#include "record/filter.h"
 #include "trigger/trigger_option.h"
 
 /* What is traced. */
@@ -30,6 +31,7 @@ struct record_options {
 	bool switches;		/* --switches: context switches go to the data ring in any case */
 	bool start_paused;	/* until a trigger resumes it; without triggers, a signal */
 	struct trigger_options triggers;	/* triggers */
+	struct filters filters;	/* --filter; @session has none yet */
 };
 
 /* Returns -1, or the exit status after --help or an unknown option. Dies of wrong usage. */

@@ -31,6 +31,7 @@ struct trace_file {
  * @name: as --source takes it
  * @perf_pmu: perf's own driver of it, in /sys/bus/event_source/devices
  * @no_config: why --config makes no sense; NULL: it takes terms
+ * @no_filter: why --filter makes no sense; NULL: the trace PMU compares addresses
  * @no_branches: why the branches view cannot show it; NULL: it can
  * @unsynced: what cannot be decoded at the edges of a trace, for the sentence "N bytes ..."
  * @find_cpu: info: add findings of what CPUID says without the module
@@ -49,6 +50,7 @@ struct source {
 	const char *name;
 	const char *perf_pmu;
 	const char *no_config;
+	const char *no_filter;
 	const char *no_branches;
 	const char *unsynced;
 	void (*find_cpu)(void);

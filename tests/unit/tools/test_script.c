@@ -128,16 +128,95 @@ static uint64_t position(void)
 
 /* ---- running ------------------------------------------------------------ */
 
+#define MACHINE	"cpu_family 6\ncpu_model 94\ncpu_stepping 3\ntsc_art_num 84\n" \
+		"tsc_art_den 2\nmax_nonturbo_ratio 32\nconfig 0x400\n"
+
 /* Write what was encoded as cpu 0's trace; @cpu: the rest of its line in meta. */
 static void finish(uint32_t flags, const char *cpu)
 {
-	write_trace(stream, position(), "cpu_family 6\ncpu_model 94\ncpu_stepping 3\ntsc_art_num 84\n"
-		    "tsc_art_den 2\nmax_nonturbo_ratio 32\nconfig 0x400\n", flags, cpu);
+	write_trace(stream, position(), MACHINE, flags, cpu);
 }
 
 #define BOTH (AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL)
 
 /* ---- tests -------------------------------------------------------------- */
+
+/* f alone is traced: packets are disabled and enabled within a window, and a PSB comes between. */
+static void a_filtered_trace_is_decoded(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	psb(CR3, 1000, 0);
+	line("# cpu 0");
+	for (int i = 0; i < 3; i++) {
+		ip_packet(ppt_tip_pge, F);
+		if (!i)
+			line("# window 1");
+		line("# enable %016llx", F);
+		tnt(i % 2 ? "!" : ".");
+		ip_packet(ppt_tip_pgd, MAIN + 5);
+		insn(F, 2);
+		insn(F + 2, 2);
+		if (i % 2 == 0) {
+			insn(F + 4, 1);
+			insn(F + 5, 1);
+		}
+		insn(F + 6, 1);
+		line("# disable %016llx", MAIN + 5);
+		if (i == 1)
+			psb(CR3, 2000, 0);
+	}
+	/* A range in which tracing stops. */
+	plain(ppt_stop);
+	write_trace(stream, position(), MACHINE "filter trace 0x401010 0x401016\nfilter stop 0xffffffff81000000 0xffffffff81000fff\n",
+		    BOTH, "windows 1");
+	r = script("--insn");
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, "# enable 0000000000401010");
+	expect_part(r->err, "2 window starts in the trace, the kernel counted 1: the window numbers are not known (in a trace of some code only");
+}
+
+/* Erratum SKL014: the TIP.PGD of a direct call may have no address. The ranges tell where it goes. */
+static void a_direct_branch_out_of_a_range_may_have_no_address(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	psb(CR3, 1000, 0);
+	line("# cpu 0");
+	line("# window 1");
+	for (int i = 0; i < 2; i++) {
+		ip_packet(ppt_tip_pge, MAIN);
+		line("# enable %016llx", MAIN);
+		suppressed(ppt_tip_pgd);
+		insn(MAIN, 5);
+		line("# disable -");
+	}
+	write_trace(stream, position(), MACHINE "filter trace 0x401000 0x401006\n", BOTH, "windows 1");
+	r = script("--insn");
+	expect_flow(r);
+	assert_int_equal(r->status, 0);
+}
+
+static void a_filter_that_meta_has_not_right_is_told(void **state)
+{
+	static const char *const wrong[] = {
+		"filter trace 0x1\n", "filter start 0x1 0x2\n", "filter trace x 0x2\n",
+		"filter stop 1 1\nfilter stop 2 2\nfilter stop 3 3\nfilter stop 4 4\nfilter stop 5 5\n",
+	};
+
+	(void)state;
+	psb(CR3, 1000, 0);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		const struct result *r;
+
+		write_trace(stream, position(), wrong[i], BOTH, "windows 1");
+		r = script("--insn");
+		assert_int_equal(r->status, 1);
+		expect_part(r->err, "expected at most 4 filters, each trace or stop with two addresses");
+	}
+}
 
 static void user_and_kernel_flow_is_decoded_instruction_for_instruction(void **state)
 {
@@ -1282,6 +1361,9 @@ static void dump_goes_on_behind_an_error_and_counts_what_it_left_out(void **stat
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		t(a_filtered_trace_is_decoded),
+		t(a_direct_branch_out_of_a_range_may_have_no_address),
+		t(a_filter_that_meta_has_not_right_is_told),
 		t(user_and_kernel_flow_is_decoded_instruction_for_instruction),
 		t(a_process_that_is_not_recorded_is_skipped_and_the_kernel_is_not),
 		t(a_return_into_a_frame_from_before_a_skip_is_no_error),

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which code --filter names, and where in memory it is: this program is position-independent, and looks
+ * for its own functions.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "record/filter.h"
+
+static int __attribute__((noipa)) a_function_to_find(int x)
+{
+	return x / 3 + 7;
+}
+
+static int __attribute__((noipa)) another_function_to_find(int x)
+{
+	return x * 3 - a_function_to_find(x);
+}
+
+#define SELF	"/proc/self/exe"
+
+static struct filters parsed(const char *text)
+{
+	struct filters f = { 0 };
+
+	filters_parse(&f, text);
+	return f;
+}
+
+static const struct auxtrace_filter *placed(struct filters *f)
+{
+	const pid_t pid[] = { 0, getpid() };
+
+	assert_int_equal(filters_place(f, pid, 2), 0);
+	return f->placed;
+}
+
+static void a_function_is_where_this_process_has_it(void **state)
+{
+	struct filters f = parsed("filter a_function_to_find @ " SELF);
+	const struct auxtrace_filter *at = placed(&f);
+
+	(void)state;
+	assert_int_equal(f.count, 1);
+	assert_true(f.filter[0].movable);
+	assert_true(filters_have_user(&f));
+	assert_false(filters_have_kernel(&f));
+	assert_int_equal(at->action, AUXTRACE_FILTER_TRACE);
+	assert_int_equal(at->first, (uintptr_t)a_function_to_find);
+	assert_true(at->last > at->first && at->last < at->first + 4096);
+	filters_free(&f);
+}
+
+static void a_range_ends_with_its_last_function_or_after_its_size(void **state)
+{
+	struct filters all = parsed("filter a_function_to_find / another_function_to_find @ " SELF);
+	struct filters one = parsed("filter another_function_to_find @" SELF);
+	struct filters bytes = parsed("filter a_function_to_find/0x5@" SELF);
+
+	(void)state;
+	assert_int_equal(placed(&all)->first, (uintptr_t)a_function_to_find);
+	assert_int_equal(all.placed->last, placed(&one)->last);
+	assert_int_equal(placed(&bytes)->last, (uintptr_t)a_function_to_find + 4);
+	filters_free(&all);
+	filters_free(&one);
+	filters_free(&bytes);
+}
+
+static void several_filters_are_separated_by_commas_or_blanks(void **state)
+{
+	struct filters f = parsed(" filter a_function_to_find @ " SELF ", tracestop another_function_to_find / 2 @ " SELF
+				  " filter 0x1000/0x100,tracestop 4096 / 1 ");
+	const struct auxtrace_filter *at = placed(&f);
+
+	(void)state;
+	assert_int_equal(f.count, 4);
+	assert_string_equal(f.filter[1].text, "tracestop another_function_to_find / 2 @ " SELF);
+	assert_string_equal(f.filter[2].text, "filter 0x1000/0x100");
+	assert_string_equal(f.filter[3].text, "tracestop 4096 / 1");
+	assert_int_equal(at[0].first, (uintptr_t)a_function_to_find);
+	assert_int_equal(at[1].action, AUXTRACE_FILTER_STOP);
+	assert_int_equal(at[1].last, (uintptr_t)another_function_to_find + 1);
+	assert_int_equal(at[2].action, AUXTRACE_FILTER_TRACE);
+	assert_int_equal(at[2].first, 0x1000);
+	assert_int_equal(at[2].last, 0x10ff);
+	assert_int_equal(at[3].action, AUXTRACE_FILTER_STOP);
+	assert_int_equal(at[3].first, 4096);
+	assert_int_equal(at[3].last, 4096);
+	/* --filter may come again. */
+	filters_parse(&f, "filter 0xffffffff81000000/16");
+	assert_int_equal(f.count, 5);
+	assert_int_equal(placed(&f)[4].last, 0xffffffff8100000f);
+	assert_int_equal(f.placed[0].first, (uintptr_t)a_function_to_find);
+	assert_true(filters_have_kernel(&f) && filters_have_user(&f));
+	filters_free(&f);
+}
+
+static void a_number_is_a_place_in_the_file(void **state)
+{
+	struct filters function = parsed("filter a_function_to_find @ " SELF), number;
+	char text[64];
+
+	(void)state;
+	placed(&function);
+	snprintf(text, sizeof(text), "filter %#llx/3 @ " SELF, (unsigned long long)function.filter[0].first + 1);
+	number = parsed(text);
+	assert_int_equal(placed(&number)->first, (uintptr_t)a_function_to_find + 1);
+	assert_int_equal(number.placed->last, (uintptr_t)a_function_to_find + 3);
+	filters_free(&number);
+	snprintf(text, sizeof(text), "filter %lld / another_function_to_find @ " SELF, (long long)function.filter[0].first);
+	number = parsed(text);
+	assert_int_equal(placed(&number)->first, (uintptr_t)a_function_to_find);
+	assert_true(number.placed->last > (uintptr_t)another_function_to_find);
+	filters_free(&number);
+	filters_free(&function);
+}
+
+static void a_star_is_all_code_of_the_file(void **state)
+{
+	struct filters f = parsed("filter * @ " SELF);
+	const struct auxtrace_filter *at = placed(&f);
+
+	(void)state;
+	assert_true(at->first <= (uintptr_t)a_function_to_find && at->last > (uintptr_t)placed);
+	assert_true(at->first > 0x1000 && at->last - at->first < 64 << 20);
+	filters_free(&f);
+}
+
+static void what_no_process_has_mapped_is_not_placed(void **state)
+{
+	struct filters f = parsed("filter 0x1000/16 filter a_function_to_find @ " SELF);
+	const pid_t nobody[] = { 0, 0 }, ended[] = { 0x7ffffffe, 0 }, init[] = { 0x7ffffffe, getpid() };
+
+	(void)state;
+	assert_int_equal(filters_place(&f, nobody, 2), -1);
+	assert_int_equal(filters_place(&f, ended, 2), -1);
+	assert_int_equal(filters_place(&f, init, 2), 0);
+	assert_int_equal(f.placed[1].first, (uintptr_t)a_function_to_find);
+	/* A program at fixed addresses needs no process. */
+	f.filter[1].movable = false;
+	f.filter[1].linked = 0x401000;
+	assert_int_equal(filters_place(&f, nobody, 2), 0);
+	assert_int_equal(f.placed[1].first, 0x401000);
+	assert_int_equal(f.placed[1].last - f.placed[1].first, f.filter[1].last - f.filter[1].first);
+	filters_free(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_function_is_where_this_process_has_it),
+		cmocka_unit_test(a_range_ends_with_its_last_function_or_after_its_size),
+		cmocka_unit_test(several_filters_are_separated_by_commas_or_blanks),
+		cmocka_unit_test(a_number_is_a_place_in_the_file),
+		cmocka_unit_test(a_star_is_all_code_of_the_file),
+		cmocka_unit_test(what_no_process_has_mapped_is_not_placed),
+	};
+
+	return cmocka_run_group_tests_name("filter", tests, NULL, NULL);
+}
