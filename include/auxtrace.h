@@ -194,7 +194,7 @@ uint64_t auxtrace_default_config(const struct auxtrace_session *session);
  * @size: sizeof(struct auxtrace_options); later versions only append members
  * @flags: AUXTRACE_SETUP_*; with neither KERNEL nor USER, both are traced
  * @pmu: AUXTRACE_PMU_*
- * @tid: AUXTRACE_SETUP_THREAD and _PROCESS: a thread ID; 0: the caller
+ * @tid: AUXTRACE_SETUP_THREAD, _PROCESS and _ADDRESS_SPACE: a thread ID; 0: the caller
  * @reserved: 0
  * @cpus: list for auxtrace_cpus_parse(); NULL: all online CPUs
  * @config: terms for auxtrace_config_parse(); NULL: auxtrace_default_config(). BTS: NULL or

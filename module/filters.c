@@ -2,12 +2,25 @@
 /* Filters from user space. */
 
 #include <linux/auxtrace.h>
+#include <linux/err.h>
 #include <linux/errno.h>
 #include <linux/mm.h>
+#include <linux/sched/mm.h>
 #include <linux/uaccess.h>
+#include <asm/cpufeature.h>
+#include <asm/io.h>
 #include <asm/processor.h>
 #include "core/filters.h"
 #include "filters.h"
+#include "info.h"
+
+/*
+ * With page-table isolation the tables that user code runs with are behind those of the kernel: bit
+ * 12 of CR3 is set. If the kernel uses PCIDs, bit 11 is, too. The other bits of the kernel's PCIDs
+ * are below those that the CPU compares, so a process has one CR3 on all CPUs.
+ */
+#define FILTERS_CR3_USER_TABLE	BIT_ULL(12)
+#define FILTERS_CR3_USER_PCID	BIT_ULL(11)
 
 /* A write of any other address to the registers of a range faults. */
 static bool filters_is_canonical(u64 address)
@@ -38,21 +51,12 @@ static bool filters_overlaps(const struct auxt_filters *filters,
 	return false;
 }
 
-/**
- * auxt_filters_get() - copy the filters of a SETUP from user space
- * @filters: the result
- * @setup: says where they are
- *
- * Return: 0; -EINVAL a filter is invalid, or its size; -E2BIG a filter has what this version does
- * not know; -EOPNOTSUPP there are more than any CPU has; -EFAULT.
- */
-int auxt_filters_get(struct auxt_filters *filters, const struct auxtrace_setup *setup)
+static int filters_get_ranges(struct auxt_filters *filters, const struct auxtrace_setup *setup)
 {
 	const void __user *from = u64_to_user_ptr(setup->filters);
 	u32 i;
 	int err;
 
-	filters->nr = 0;
 	if (!setup->nr_filters)
 		return 0;
 	if (setup->filter_size < sizeof(struct auxtrace_filter) || setup->filter_size % 8 ||
@@ -72,4 +76,67 @@ int auxt_filters_get(struct auxt_filters *filters, const struct auxtrace_setup *
 	}
 	filters->nr = setup->nr_filters;
 	return 0;
+}
+
+/* CR3 of a process while it runs what the session traces. 0: it is not always the same. */
+static u64 filters_cr3(const struct mm_struct *mm, u32 flags)
+{
+	const u32 both = AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_USER;
+	u64 cr3 = __pa(mm->pgd);
+
+	if (!boot_cpu_has(X86_FEATURE_PTI))
+		return cr3;
+	if ((flags & both) == both)
+		return 0;
+	if (flags & AUXTRACE_SETUP_KERNEL)
+		return cr3;
+	cr3 |= FILTERS_CR3_USER_TABLE;
+	return boot_cpu_has(X86_FEATURE_PCID) ? cr3 | FILTERS_CR3_USER_PCID : cr3;
+}
+
+static int filters_get_address_space(struct auxt_filters *filters,
+				     const struct auxtrace_setup *setup)
+{
+	struct mm_struct *mm = auxt_task_get_mm(setup->tid);
+
+	if (IS_ERR(mm))
+		return PTR_ERR(mm);
+	filters->cr3 = filters_cr3(mm, setup->flags);
+	if (filters->cr3) {
+		mmgrab(mm);
+		filters->mm = mm;
+	}
+	mmput(mm);
+	return filters->cr3 ? 0 : -EOPNOTSUPP;
+}
+
+/**
+ * auxt_filters_get() - copy the filters of a SETUP from user space, and find its address space
+ * @filters: the result; auxt_filters_put() releases it
+ * @setup: says what it is
+ *
+ * Return: 0; -EINVAL a filter is invalid, or its size; -E2BIG a filter has what this version does
+ * not know; -EOPNOTSUPP there are more than any CPU has, or user code and the kernel have page tables of
+ * their own; -EFAULT; -ESRCH no such thread; -ENXIO it has no address space.
+ */
+int auxt_filters_get(struct auxt_filters *filters, const struct auxtrace_setup *setup)
+{
+	int err;
+
+	*filters = (struct auxt_filters) { };
+	err = filters_get_ranges(filters, setup);
+	if (!err && setup->flags & AUXTRACE_SETUP_ADDRESS_SPACE)
+		err = filters_get_address_space(filters, setup);
+	return err;
+}
+
+/**
+ * auxt_filters_put() - release what auxt_filters_get() has found
+ * @filters: the filters of a session that no CPU has any more
+ */
+void auxt_filters_put(struct auxt_filters *filters)
+{
+	if (filters->mm)
+		mmdrop(filters->mm);
+	filters->mm = NULL;
 }

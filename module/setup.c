@@ -49,11 +49,13 @@ static bool setup_are_slots_valid(const struct auxtrace_setup *arg)
 
 static bool setup_is_scope_valid(const struct auxtrace_setup *arg)
 {
-	u32 scope = arg->flags & (AUXTRACE_SETUP_THREAD | AUXTRACE_SETUP_PROCESS);
+	u32 scope = arg->flags & (AUXTRACE_SETUP_THREAD | AUXTRACE_SETUP_PROCESS |
+				  AUXTRACE_SETUP_ADDRESS_SPACE);
 
-	if (!scope)
-		return !arg->tid && !(arg->flags & AUXTRACE_SETUP_DESCENDANTS);
-	return !(scope & (scope - 1));
+	if (arg->flags & AUXTRACE_SETUP_DESCENDANTS &&
+	    (!scope || scope & AUXTRACE_SETUP_ADDRESS_SPACE))
+		return false;
+	return scope ? !(scope & (scope - 1)) : !arg->tid;
 }
 
 static int setup_check(const struct auxtrace_setup *arg)
@@ -135,9 +137,6 @@ static int setup_make(struct auxt_session *session, const struct auxtrace_setup 
 	err = auxt_cpuset_get(session->group.cpus, arg->cpus, arg->cpus_len);
 	if (err)
 		goto err_cpus;
-	err = auxt_filters_get(&session->group.filters, arg);
-	if (err)
-		goto err_cpus;
 	err = -EACCES;
 	if (!perfmon_capable())
 		goto err_cpus;
@@ -147,15 +146,18 @@ static int setup_make(struct auxt_session *session, const struct auxtrace_setup 
 	session->pmu = auxt_trace_pmus[pmu];
 	if (session->pmu->missing() || !setup_all_online(session->group.cpus))
 		goto err_cpus;
-	err = session->pmu->check(arg, &session->group.filters, session->group.cpus);
+	err = auxt_filters_get(&session->group.filters, arg);
 	if (err)
 		goto err_cpus;
+	err = session->pmu->check(arg, &session->group.filters, session->group.cpus);
+	if (err)
+		goto err_filters;
 
 	session->buffer = auxt_aux_buffer_new(session->group.cpus, arg,
 					      session->pmu->table_pages(arg), auxt_data_slots(arg));
 	if (IS_ERR(session->buffer)) {
 		err = PTR_ERR(session->buffer);
-		goto err_cpus;
+		goto err_filters;
 	}
 	err = -ENOMEM;
 	session->triggers = auxt_trigger_set_new(session->group.cpus, arg);
@@ -189,6 +191,8 @@ err_triggers:
 	auxt_trigger_set_free(session->triggers);
 err_buffer:
 	auxt_aux_buffer_put(session->buffer);
+err_filters:
+	auxt_filters_put(&session->group.filters);
 err_cpus:
 	free_cpumask_var(session->group.cpus);
 	return err;
@@ -235,5 +239,6 @@ void auxt_undo_setup(struct auxt_session *session)
 	auxt_channel_flush(&session->group);
 	setup_free_channels(session);
 	auxt_aux_buffer_put(session->buffer);
+	auxt_filters_put(&session->group.filters);
 	free_cpumask_var(session->group.cpus);
 }

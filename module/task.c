@@ -3,6 +3,7 @@
 
 #include <linux/auxtrace.h>
 #include <linux/capability.h>
+#include <linux/err.h>
 #include <linux/pid.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/task.h>
@@ -17,6 +18,30 @@
  */
 #define TASK_CR3_TABLE	0x000ffffffffff000ull
 #define TASK_CR3_PTI	BIT_ULL(12)
+
+/**
+ * auxt_task_get_mm() - the address space of a process
+ * @tid: one of its threads, in the caller's PID namespace; 0: the caller
+ *
+ * Return: it, to be released by mmput(); ERR_PTR(-ESRCH) no such thread; ERR_PTR(-ENXIO) it has none.
+ */
+struct mm_struct *auxt_task_get_mm(u32 tid)
+{
+	struct task_struct *task;
+	struct mm_struct *mm;
+	struct pid *pid;
+
+	if (!tid)
+		return get_task_mm(current) ?: ERR_PTR(-ENXIO);
+	pid = find_get_pid(tid);
+	task = get_pid_task(pid, PIDTYPE_PID);
+	put_pid(pid);
+	if (!task)
+		return ERR_PTR(-ESRCH);
+	mm = get_task_mm(task);
+	put_task_struct(task);
+	return mm ?: ERR_PTR(-ENXIO);
+}
 
 /**
  * auxt_task() - AUXTRACE_IOC_TASK
@@ -36,20 +61,9 @@ int auxt_task(struct auxt_session *session, void *data)
 	if (!perfmon_capable())
 		return -EACCES;
 
-	if (arg->pid) {
-		struct pid *pid = find_get_pid(arg->pid);
-		struct task_struct *task = get_pid_task(pid, PIDTYPE_PID);
-
-		put_pid(pid);
-		if (!task)
-			return -ESRCH;
-		mm = get_task_mm(task);
-		put_task_struct(task);
-	} else {
-		mm = get_task_mm(current);
-	}
-	if (!mm)
-		return -ENXIO;
+	mm = auxt_task_get_mm(arg->pid);
+	if (IS_ERR(mm))
+		return PTR_ERR(mm);
 	arg->out_context_mask = TASK_CR3_TABLE;
 	if (boot_cpu_has(X86_FEATURE_PTI))
 		arg->out_context_mask &= ~TASK_CR3_PTI;

@@ -86,6 +86,13 @@ static int explain_scope(const struct auxtrace_setup *setup)
 {
 	uint32_t scope = setup->flags & (AUXTRACE_SETUP_THREAD | AUXTRACE_SETUP_PROCESS);
 
+	if (setup->flags & AUXTRACE_SETUP_ADDRESS_SPACE) {
+		if (scope)
+			return fail(EINVAL, "ADDRESS_SPACE contradicts a task scope, which follows its threads whatever page tables they use: choose one");
+		if (setup->flags & AUXTRACE_SETUP_DESCENDANTS)
+			return fail(EINVAL, "whose descendants? ADDRESS_SPACE is one process: DESCENDANTS needs THREAD or PROCESS");
+		return 0;
+	}
 	if (scope & (scope - 1))
 		return fail(EINVAL, "the scope is a thread or a process: choose THREAD or PROCESS");
 	if (scope)
@@ -93,7 +100,7 @@ static int explain_scope(const struct auxtrace_setup *setup)
 	if (setup->flags & AUXTRACE_SETUP_DESCENDANTS)
 		return fail(EINVAL, "whose descendants? DESCENDANTS needs THREAD or PROCESS");
 	if (setup->tid)
-		return fail(EINVAL, "trace thread %u, or all threads of its process? tid needs THREAD or PROCESS",
+		return fail(EINVAL, "trace thread %u, or all threads of its process? tid needs THREAD or PROCESS (or ADDRESS_SPACE)",
 			    setup->tid);
 	return 0;
 }
@@ -244,6 +251,8 @@ int explain_setup(const struct auxtrace_session *session, const struct auxtrace_
 	case ESRCH:
 		return fail(err, "there is no thread %u (any more)", setup->tid);
 	case ENXIO:
+		if (setup->flags & AUXTRACE_SETUP_ADDRESS_SPACE)
+			return fail(err, "thread %u has no page tables of its own: it is a kernel thread, or has exited", setup->tid);
 		return fail(err, "thread %u is a kernel thread and runs no user code: trace the kernel, too",
 			    setup->tid);
 	case E2BIG:

@@ -43,6 +43,8 @@ static int explain_unsupported(const struct auxtrace_session *s, const struct au
 	(void)s;
 	if (setup->nr_filters)
 		return fail(EOPNOTSUPP, "BTS records each branch wherever it is, the hardware compares no addresses: leave the filters out, or use Intel PT");
+	if (setup->flags & AUXTRACE_SETUP_ADDRESS_SPACE)
+		return fail(EOPNOTSUPP, "flags: BTS compares no page tables: leave ADDRESS_SPACE out (PROCESS traces a process), or use Intel PT");
 	return fail(EOPNOTSUPP, "flags: BTS of this CPU records kernel and user code together only (CPUID.1:ECX[4], DS-CPL, is 0): set both KERNEL and USER");
 }
 

@@ -72,6 +72,20 @@ static int explain_ranges(const struct auxtrace_setup *setup, const struct auxtr
 		    setup->nr_filters, pt->nr_ranges);
 }
 
+/* ADDRESS_SPACE. Returns 0 if nothing is wrong with it. */
+static int explain_address_space(const struct auxtrace_setup *setup, const struct auxtrace_cap_intel_pt *pt)
+{
+	const uint32_t both = AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_USER;
+
+	if (!(setup->flags & AUXTRACE_SETUP_ADDRESS_SPACE))
+		return 0;
+	if (!(pt->flags & AUXTRACE_PT_CR3_FILTER))
+		return fail(EOPNOTSUPP, "ADDRESS_SPACE: Intel PT of a CPU of the session does not compare CR3 (CPUID.(14H,0):EBX[0] is 0): leave it out (PROCESS traces a process)");
+	if ((setup->flags & both) == both)
+		return fail(EOPNOTSUPP, "ADDRESS_SPACE: page tables are isolated here, so user code and the kernel have different ones, and the CPU compares with one: choose KERNEL or USER, or PROCESS, which traces both");
+	return 0;
+}
+
 /*
  * INFO tells what all CPUs of the machine have; on a hybrid machine some have more. So a CPU of the
  * session lacks at least one of the terms that INFO does not tell, but perhaps not each of them.
@@ -101,7 +115,7 @@ static int explain_unsupported(const struct auxtrace_session *s, const struct au
 	if (terms)
 		return fail(EOPNOTSUPP, "a CPU of the session lacks %s%s", terms > 1 ? "one or more of " : "",
 			    lacks.buf);
-	if (explain_ranges(setup, &pt))
+	if (explain_ranges(setup, &pt) || explain_address_space(setup, &pt))
 		return -1;
 	return fail(EOPNOTSUPP, "a CPU of the session lacks something of config %#" PRIx64 "; all have bits of %#" PRIx64,
 		    config, (uint64_t)pt.config);

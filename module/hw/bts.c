@@ -177,7 +177,7 @@ static int bts_check(const struct auxtrace_setup *setup, const struct auxt_filte
 	if (setup->config)
 		return -EINVAL;
 	/* The hardware has no filters but the CPL. */
-	if (filters->nr)
+	if (filters->nr || filters->mm)
 		return -EOPNOTSUPP;
 	if ((setup->flags & both) != both && !boot_cpu_has(X86_FEATURE_DSCPL))
 		return -EOPNOTSUPP;

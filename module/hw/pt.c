@@ -49,9 +49,14 @@ static_assert(PT_CONFIG_CYC_THRESH == RTIT_CTL_CYC_THRESH);
 static_assert(PT_CONFIG_PSB_PERIOD == RTIT_CTL_PSB_FREQ);
 static_assert(AUXT_REGION_SIZE == PAGE_SIZE);
 
+/* The registers of filters: those of the ranges, then IA32_RTIT_CR3_MATCH. Masks have a bit for each. */
+#define PT_FILTER_REGISTERS	(2 * AUXT_MAX_FILTERS + 1)
+#define PT_CR3_MATCH		(2 * AUXT_MAX_FILTERS)
+
 /* The registers of range n are IA32_RTIT_ADDR0_A + 2n and the next; its field in CTL is 4n higher. */
 static_assert(MSR_IA32_RTIT_ADDR3_B == MSR_IA32_RTIT_ADDR0_A + 2 * AUXT_MAX_FILTERS - 1);
 static_assert(RTIT_CTL_ADDR3_OFFSET == RTIT_CTL_ADDR0_OFFSET + 4 * (AUXT_MAX_FILTERS - 1));
+static_assert(PT_FILTER_REGISTERS <= 32);
 /* The field's encodings, SDM, "IA32_RTIT_CTL MSR": 1 is a FilterEn range, 2 a TraceStop range. */
 static_assert(AUXTRACE_FILTER_TRACE == 1 && AUXTRACE_FILTER_STOP == 2);
 
@@ -107,15 +112,15 @@ struct pt {
  * struct pt_registers - registers of a CPU before pt_claim()
  * @base: IA32_RTIT_OUTPUT_BASE
  * @mask_ptrs: IA32_RTIT_OUTPUT_MASK_PTRS
- * @nr_addrs: number of entries of @addr in use: two for each filter of the session
- * @addr: IA32_RTIT_ADDRn_A and _B
+ * @saved: mask of the entries of @filter in use: what the session writes
+ * @filter: the registers of filters
  * @restore_pending: they are still to be restored
  */
 struct pt_registers {
 	u64 base;
 	u64 mask_ptrs;
-	u32 nr_addrs;
-	u64 addr[2 * AUXT_MAX_FILTERS];
+	u32 saved;
+	u64 filter[PT_FILTER_REGISTERS];
 	bool restore_pending;
 };
 
@@ -228,6 +233,7 @@ static void pt_describe(struct auxt_caps *list)
 		.cyc_thresholds = caps.cyc_thresholds,
 		.psb_periods = caps.psb_periods,
 		.nr_ranges = caps.nr_ranges,
+		.flags = caps.cr3_filter ? AUXTRACE_PT_CR3_FILTER : 0,
 	};
 
 	if (pt_exists())
@@ -240,7 +246,7 @@ static int pt_check_cpu(const struct pt_caps *caps, u64 config, const struct aux
 {
 	int err = pt_caps_check(caps, config);
 
-	if (!err && filters->nr > caps->nr_ranges)
+	if (!err && (filters->nr > caps->nr_ranges || (filters->mm && !caps->cr3_filter)))
 		err = -EOPNOTSUPP;
 	return err;
 }
@@ -281,12 +287,14 @@ static void pt_cleanup(struct auxt_channel *ch)
 }
 NOKPROBE_SYMBOL(pt_cleanup);
 
-/* Turns the ranges of the filters on. */
+/* Turns the filters on. */
 static void pt_setup_filters(struct pt *pt, const struct auxt_filters *filters)
 {
 	u32 i;
 
 	pt->filters = filters;
+	if (filters->mm)
+		pt->ctl |= RTIT_CTL_CR3EN;
 	for (i = 0; i < filters->nr; i++) {
 		pt->ctl |= (u64)filters->filter[i].action << (RTIT_CTL_ADDR0_OFFSET + 4 * i);
 		pt->stops_in_ranges |= filters->filter[i].action == AUXTRACE_FILTER_STOP;
@@ -417,6 +425,28 @@ static bool pt_acknowledge(struct auxt_channel *ch)
 }
 NOKPROBE_SYMBOL(pt_acknowledge);
 
+static u32 pt_filter_msr(u32 i)
+{
+	return i == PT_CR3_MATCH ? MSR_IA32_RTIT_CR3_MATCH : MSR_IA32_RTIT_ADDR0_A + i;
+}
+NOKPROBE_SYMBOL(pt_filter_msr);
+
+/* What a session has in register @i of those in pt_filters_mask(). */
+static u64 pt_filter_value(const struct auxt_filters *filters, u32 i)
+{
+	if (i == PT_CR3_MATCH)
+		return filters->cr3;
+	return i % 2 ? filters->filter[i / 2].last : filters->filter[i / 2].first;
+}
+NOKPROBE_SYMBOL(pt_filter_value);
+
+/* The registers that a session with these filters writes. */
+static u32 pt_filters_mask(const struct auxt_filters *filters)
+{
+	return ((1u << 2 * filters->nr) - 1) | (filters->mm ? 1u << PT_CR3_MATCH : 0);
+}
+NOKPROBE_SYMBOL(pt_filters_mask);
+
 /*
  * perf's driver caches what it wrote to the pointers and to the ranges of its filters, and skips a
  * write of the same value. They must be as it left them when it uses PT again, or its trace would
@@ -430,8 +460,9 @@ static int pt_restore_registers(void)
 	if (auxt_wrmsr_twice(MSR_IA32_RTIT_OUTPUT_BASE, before->base) ||
 	    auxt_wrmsr_twice(MSR_IA32_RTIT_OUTPUT_MASK, before->mask_ptrs))
 		return -EIO;
-	for (i = 0; i < before->nr_addrs; i++)
-		if (auxt_wrmsr_twice(MSR_IA32_RTIT_ADDR0_A + i, before->addr[i]))
+	for (i = 0; i < PT_FILTER_REGISTERS; i++)
+		if (before->saved >> i & 1 &&
+		    auxt_wrmsr_twice(pt_filter_msr(i), before->filter[i]))
 			return -EIO;
 	before->restore_pending = false;
 	return 0;
@@ -439,23 +470,27 @@ static int pt_restore_registers(void)
 NOKPROBE_SYMBOL(pt_restore_registers);
 
 /*
- * Only the ranges that the session writes are saved: a CPU need not have all. If an earlier session
+ * Of the filters only what the session writes is saved: a CPU need not have all. If an earlier session
  * could not restore its own, more may have to be saved now.
  */
-static int pt_save_registers(u32 nr_addrs)
+static int pt_save_registers(u32 mask)
 {
 	struct pt_registers *before = this_cpu_ptr(&pt_registers_before);
+	u32 i;
 
 	if (!before->restore_pending) {
-		before->nr_addrs = 0;
+		before->saved = 0;
 		if (auxt_rdmsr_safe(MSR_IA32_RTIT_OUTPUT_BASE, &before->base) ||
 		    auxt_rdmsr_safe(MSR_IA32_RTIT_OUTPUT_MASK, &before->mask_ptrs))
 			return -EIO;
 	}
-	for (; before->nr_addrs < nr_addrs; before->nr_addrs++)
-		if (auxt_rdmsr_safe(MSR_IA32_RTIT_ADDR0_A + before->nr_addrs,
-				    &before->addr[before->nr_addrs]))
+	for (i = 0; i < PT_FILTER_REGISTERS; i++) {
+		if (!((mask & ~before->saved) >> i & 1))
+			continue;
+		if (auxt_rdmsr_safe(pt_filter_msr(i), &before->filter[i]))
 			return -EIO;
+		before->saved |= 1u << i;
+	}
 	before->restore_pending = true;
 	return 0;
 }
@@ -463,11 +498,10 @@ NOKPROBE_SYMBOL(pt_save_registers);
 
 static int pt_write_filters(const struct auxt_filters *filters)
 {
-	u32 i;
+	u32 mask = pt_filters_mask(filters), i;
 
-	for (i = 0; i < filters->nr; i++)
-		if (auxt_wrmsr(MSR_IA32_RTIT_ADDR0_A + 2 * i, filters->filter[i].first) ||
-		    auxt_wrmsr(MSR_IA32_RTIT_ADDR0_A + 2 * i + 1, filters->filter[i].last))
+	for (i = 0; i < PT_FILTER_REGISTERS; i++)
+		if (mask >> i & 1 && auxt_wrmsr(pt_filter_msr(i), pt_filter_value(filters, i)))
 			return -EIO;
 	return 0;
 }
@@ -496,7 +530,7 @@ static int pt_claim(struct auxt_channel *ch)
 	/* A CPU that was offline may have come back with other capabilities. */
 	err = pt_check_cpu(&this_cpu_ptr(&pt_cpus)->caps, pt->config, pt->filters);
 	if (!err)
-		err = pt_in_use() ?: pt_save_registers(2 * pt->filters->nr);
+		err = pt_in_use() ?: pt_save_registers(pt_filters_mask(pt->filters));
 	if (err)
 		return err;
 	err = pt_write_pointers(ch) ?: pt_write_filters(pt->filters);

@@ -49,6 +49,7 @@ void pt_caps_decode(struct pt_caps *caps, const struct pt_cpuid leaf[2],
 		    u32 family, u32 model)
 {
 	*caps = (struct pt_caps) {
+		.cr3_filter = leaf[0].ebx & 1,
 		.psb_cyc = leaf[0].ebx >> 1 & 1,
 		.mtc = leaf[0].ebx >> 3 & 1,
 		.ptwrite = leaf[0].ebx >> 4 & 1,
@@ -84,6 +85,7 @@ void pt_caps_intersect(struct pt_caps *caps, const struct pt_caps *other)
 	caps->psb_cyc &= other->psb_cyc;
 	caps->mtc &= other->mtc;
 	caps->ptwrite &= other->ptwrite;
+	caps->cr3_filter &= other->cr3_filter;
 	caps->topa &= other->topa;
 	caps->topa_multi &= other->topa_multi;
 	caps->branch_required |= other->branch_required;

@@ -35,6 +35,7 @@
  * @psb_cyc: configurable PSB period, CYC packets
  * @mtc: MTC packets
  * @ptwrite: PTWRITE packets
+ * @cr3_filter: tracing only while CR3 has a given value
  * @topa: ToPA output
  * @topa_multi: tables of more than one entry
  * @nr_ranges: address ranges that are usable as filters
@@ -48,6 +49,7 @@ struct pt_caps {
 	bool psb_cyc;
 	bool mtc;
 	bool ptwrite;
+	bool cr3_filter;
 	bool topa;
 	bool topa_multi;
 	bool branch_required;

@@ -105,6 +105,14 @@ check "tracing stops at a function" status 0 \
 	auxtrace record -u --filter "tracestop main @ $program" -o filtered -- auxtrace --version
 check "and not before" decodes filtered
 check "of which nothing is in the trace" has_not ' main[+ ]'
+check "--cr3 traces a process by its page tables" status 0 \
+	auxtrace record --overwrite -m 16K -u --cr3 $other -o cr3 -- sleep 0.3
+check "and that alone" runs_user_code cr3 sh
+check "its trace is one window on a CPU" has '^ +[01] window 1 .*<session to session,'
+check "also of the kernel" status 0 auxtrace record --overwrite -m 16K -k --cr3 $other --duration 0.2 -o cr3
+check "it decodes" decodes cr3
+check "a kernel thread has no page tables" says 'thread 2 has no page tables of its own' \
+	auxtrace record -k --cr3 2 --duration 1 -o bad
 check "a misspelt function of the kernel is refused with names near it" says 'no function vfs_wriet; near it' \
 	auxtrace record --filter 'filter vfs_wriet' -o bad -- touch begun
 check "a library that the command has not mapped yet is refused before it begins" says 'has not mapped' \

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Filters: which ones SETUP accepts; that only code of their ranges is in the trace; that a STOP range
- * ends the trace until the next window; that the registers of the ranges are restored.
+ * ends the trace until the next window; that with an address space only its process is in the trace; that
+ * the registers are restored.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "cpu.h"
 #include "insns.h"
@@ -18,6 +23,7 @@
 #include "trace.h"
 
 #define MSR_RTIT_ADDR0_A	0x580
+#define MSR_RTIT_CR3_MATCH	0x572
 #define KERNEL_HALF		0xffff800000000000ull
 
 /* ---- what SETUP accepts --------------------------------------------------- */
@@ -394,6 +400,261 @@ static void with_a_stop_range_full_areas_are_still_found(void **state)
 	check_accounting(&s);
 }
 
+/* ---- address spaces ------------------------------------------------------------ */
+
+#define BOTH	(AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_USER)
+
+static void address_space_required(void)
+{
+	pt_required("CR3");
+	if (!(at_pt().flags & AUXTRACE_PT_CR3_FILTER))
+		skip_test("this CPU does not compare CR3");
+}
+
+/* User code and the kernel have page tables of their own: TASK says that the bit is not to be compared. */
+static bool tables_are_isolated(void)
+{
+	struct auxtrace_task task = { .size = sizeof(task) };
+
+	ok_task(at_open(), &task);
+	return !(task.out_context_mask & 0x1000);
+}
+
+static void prepare_space(struct session *s, uint32_t flags, uint32_t tid)
+{
+	setup_prepare(s);
+	s->setup.flags = flags;
+	s->setup.tid = tid;
+}
+
+static void setup_of_an_address_space_that_is_not_there_is_refused(void **state)
+{
+	const uint32_t space = AUXTRACE_SETUP_USER | AUXTRACE_SETUP_ADDRESS_SPACE;
+	struct session s;
+	int status;
+	pid_t child;
+
+	address_space_required();
+	prepare_space(&s, space | AUXTRACE_SETUP_THREAD, 0);
+	setup_refuses(EINVAL, &s);
+	prepare_space(&s, space | AUXTRACE_SETUP_PROCESS, 0);
+	setup_refuses(EINVAL, &s);
+	prepare_space(&s, space | AUXTRACE_SETUP_DESCENDANTS, 0);
+	setup_refuses(EINVAL, &s);
+	prepare_space(&s, space, 2000000000);
+	setup_refuses(ESRCH, &s);
+	/* A kernel thread, and a process that has exited and is not reaped. */
+	prepare_space(&s, space, 2);
+	setup_refuses(ENXIO, &s);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child)
+		_exit(0);
+	assert_int_equal(waitid(P_PID, child, NULL, WEXITED | WNOWAIT), 0);
+	prepare_space(&s, space, child);
+	setup_refuses(ENXIO, &s);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	/* One's own. */
+	prepare_space(&s, space, 0);
+	setup_ok(&s);
+	prepare_space(&s, space, syscall(SYS_gettid));
+	setup_ok(&s);
+}
+
+static void setup_of_an_address_space_takes_one_level_if_tables_are_isolated(void **state)
+{
+	struct session s;
+
+	address_space_required();
+	print_message("page tables are %sisolated\n", tables_are_isolated() ? "" : "not ");
+	prepare_space(&s, BOTH | AUXTRACE_SETUP_ADDRESS_SPACE, 0);
+	if (tables_are_isolated())
+		setup_refuses(EOPNOTSUPP, &s);
+	else
+		setup_ok(&s);
+	prepare_space(&s, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_ADDRESS_SPACE, 0);
+	setup_ok(&s);
+	prepare_space(&s, AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_ADDRESS_SPACE, 0);
+	setup_ok(&s);
+}
+
+static void setup_of_bts_with_an_address_space_gives_EOPNOTSUPP(void **state)
+{
+	struct session s;
+
+	bts_required();
+	prepare_space(&s, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_ADDRESS_SPACE, 0);
+	setup_refuses(EOPNOTSUPP, &s);
+}
+
+#define CHILD_CALLS	100
+#define PARENT_CALLS	700
+
+/* A process on this CPU that works when it is told to. */
+struct partner {
+	pid_t pid;
+	int to, from;
+};
+
+static void partner_begin(struct partner *p)
+{
+	int to[2], from[2];
+	char byte;
+
+	assert_int_equal(pipe(to), 0);
+	assert_int_equal(pipe(from), 0);
+	p->pid = fork();
+	assert_true(p->pid >= 0);
+	if (!p->pid) {
+		close(to[1]);
+		while (read(to[0], &byte, 1) == 1) {
+			sink += second(1000);
+			for (int i = 0; i < CHILD_CALLS; i++)
+				syscall(SYS_getppid);
+			if (write(from[1], &byte, 1) != 1)
+				break;
+		}
+		_exit(0);
+	}
+	close(to[0]);
+	close(from[1]);
+	p->to = to[1];
+	p->from = from[0];
+}
+
+/* Both work: this process in the first range. */
+static void partner_work(struct partner *p)
+{
+	char byte = 0;
+
+	sink += first(1000);
+	for (int i = 0; i < PARENT_CALLS; i++)
+		syscall(SYS_getppid);
+	assert_int_equal(write(p->to, &byte, 1), 1);
+	assert_int_equal(read(p->from, &byte, 1), 1);
+	sink += first(1000);
+}
+
+static void partner_end(struct partner *p)
+{
+	int status;
+
+	close(p->to);
+	close(p->from);
+	assert_int_equal(waitpid(p->pid, &status, 0), p->pid);
+	assert_int_equal(status, 0);
+}
+
+static void only_code_with_the_page_tables_of_the_process_is_traced(void **state)
+{
+	const struct auxtrace_filter both[] = {
+		first_range(AUXTRACE_FILTER_TRACE), second_range(AUXTRACE_FILTER_TRACE),
+	};
+	struct partner partner;
+	struct places places;
+	struct session s;
+
+	address_space_required();
+	filters_required(2);
+	assert_int_equal(cpu_pin(first_cpu), 0);
+	partner_begin(&partner);
+	for (int space = 0; space < 2; space++) {
+		session_prepare(&s, one_cpu, AUXTRACE_SETUP_USER, 1 << 20);
+		set_filters(&s, both, 2);
+		if (space) {
+			s.setup.flags |= AUXTRACE_SETUP_ADDRESS_SPACE;
+			s.setup.tid = partner.pid;
+		}
+		session_setup(&s);
+		ok_start(s.fd);
+		partner_work(&partner);
+		ok_stop(s.fd);
+		places = decode(s.channel, 0, channel_status(s.channel).produced);
+		assert_true(places.second > 3000);
+		assert_int_equal(places.others, 0);
+		if (space)
+			assert_int_equal(places.first, 0);
+		else
+			assert_true(places.first > 6000);
+		check_accounting(&s);
+		session_close(&s);
+	}
+	/* The process ends before the session does. */
+	session_prepare(&s, one_cpu, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_ADDRESS_SPACE, 1 << 20);
+	s.setup.tid = partner.pid;
+	session_setup(&s);
+	ok_start(s.fd);
+	partner_work(&partner);
+	partner_end(&partner);
+	ok_stop(s.fd);
+	assert_true(channel_status(s.channel).produced > 100);
+	check_accounting(&s);
+}
+
+static uint64_t kernel_function(const char *name)
+{
+	unsigned long long address, found = 0;
+	char line[512], symbol[256];
+	FILE *f = fopen("/proc/kallsyms", "re");
+
+	assert_non_null(f);
+	while (!found && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%llx %*c %255s", &address, symbol) == 2 && !strcmp(symbol, name))
+			found = address;
+	fclose(f);
+	return found;
+}
+
+/* How often was a function of the kernel entered, by one process and by the other? */
+static void of_the_kernel_what_it_does_for_the_process_is_traced(void **state)
+{
+	const uint64_t at = kernel_function("__x64_sys_getppid");
+	const struct auxtrace_filter entry = range(AUXTRACE_FILTER_TRACE, at, at);
+	struct partner partner;
+	struct session s;
+
+	address_space_required();
+	filters_required(1);
+	assert_true(at != 0);
+	assert_int_equal(cpu_pin(first_cpu), 0);
+	partner_begin(&partner);
+	for (int space = 0; space < 3; space++) {
+		const uint64_t calls = space ? CHILD_CALLS : CHILD_CALLS + PARENT_CALLS;
+		struct walk walk = { 0 };
+		uint8_t *trace;
+		uint64_t size;
+
+		/* User code and the kernel. */
+		if (space == 2 && tables_are_isolated())
+			break;
+		session_prepare(&s, one_cpu, space == 2 ? BOTH : AUXTRACE_SETUP_KERNEL, 1 << 20);
+		set_filters(&s, &entry, 1);
+		if (space) {
+			s.setup.flags |= AUXTRACE_SETUP_ADDRESS_SPACE;
+			s.setup.tid = partner.pid;
+		}
+		session_setup(&s);
+		ok_start(s.fd);
+		partner_work(&partner);
+		ok_stop(s.fd);
+		size = channel_status(s.channel).produced;
+		trace = malloc(size + 1);
+		assert_non_null(trace);
+		channel_copy(s.channel, 0, trace, size);
+		trace_walk(&walk, trace, size, true);
+		free(trace);
+		assert_null(walk.error);
+		assert_int_equal(walk.into_user, 0);
+		/* An interrupt at the entry is one more. */
+		if (walk.into_kernel < calls || walk.into_kernel > calls + 10)
+			fail_msg("the function was entered %llu times, not %llu", (unsigned long long)walk.into_kernel,
+				 (unsigned long long)calls);
+		check_accounting(&s);
+		session_close(&s);
+	}
+	partner_end(&partner);
+}
+
 /* ---- registers --------------------------------------------------------------- */
 
 static uint64_t read_msr(uint32_t reg)
@@ -436,6 +697,32 @@ static void stop_restores_the_registers_of_the_ranges(void **state)
 		assert_int_equal(msr_write(first_cpu, MSR_RTIT_ADDR0_A + i, 0), 0);
 }
 
+static void stop_restores_the_register_of_the_address_space(void **state)
+{
+	struct auxtrace_task task = { .size = sizeof(task) };
+	struct session s;
+
+	address_space_required();
+	ok_task(at_open(), &task);
+	assert_int_equal(msr_write(first_cpu, MSR_RTIT_CR3_MATCH, 0x7000), 0);
+	assert_int_equal(cpu_pin(first_cpu), 0);
+	session_prepare(&s, one_cpu, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_ADDRESS_SPACE, 1 << 20);
+	session_setup(&s);
+	ok_start(s.fd);
+	assert_int_equal(read_msr(MSR_RTIT_CR3_MATCH) & task.out_context_mask, task.out_context);
+	assert_int_equal(!!(read_msr(MSR_RTIT_CR3_MATCH) & 0x1000),
+			 tables_are_isolated() || task.out_context & 0x1000);
+	ok_stop(s.fd);
+	assert_int_equal(read_msr(MSR_RTIT_CR3_MATCH), 0x7000);
+	/* A session without one does not touch it. */
+	session_close(&s);
+	session_open(&s, one_cpu, AUXTRACE_SETUP_USER, 1 << 20);
+	ok_start(s.fd);
+	assert_int_equal(read_msr(MSR_RTIT_CR3_MATCH), 0x7000);
+	ok_stop(s.fd);
+	assert_int_equal(msr_write(first_cpu, MSR_RTIT_CR3_MATCH, 0), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -450,6 +737,12 @@ int main(void)
 		vm_test(a_stop_range_ends_the_trace_until_the_next_window),
 		vm_test(with_a_stop_range_full_areas_are_still_found),
 		vm_test(stop_restores_the_registers_of_the_ranges),
+		vm_test(setup_of_an_address_space_that_is_not_there_is_refused),
+		vm_test(setup_of_an_address_space_takes_one_level_if_tables_are_isolated),
+		vm_test(setup_of_bts_with_an_address_space_gives_EOPNOTSUPP),
+		vm_test(only_code_with_the_page_tables_of_the_process_is_traced),
+		vm_test(of_the_kernel_what_it_does_for_the_process_is_traced),
+		vm_test(stop_restores_the_register_of_the_address_space),
 	};
 
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);

@@ -24,7 +24,8 @@ static bool mode_is_valid(uint32_t flags)
 	       ((flags & full) != full && !(flags & AUXTRACE_SETUP_OVERWRITE));
 }
 
-#define SCOPE	(AUXTRACE_SETUP_THREAD | AUXTRACE_SETUP_PROCESS | AUXTRACE_SETUP_DESCENDANTS)
+#define SCOPE	(AUXTRACE_SETUP_THREAD | AUXTRACE_SETUP_PROCESS | AUXTRACE_SETUP_DESCENDANTS | \
+		 AUXTRACE_SETUP_ADDRESS_SPACE)
 
 static void setup_accepts_each_valid_mode_and_refuses_every_other_with_EINVAL(void **state)
 {

@@ -477,7 +477,7 @@ static int open_device(struct record *r, struct auxtrace_info *info)
 /* Set up the session. On failure report why, and whether another source would work. */
 static int set_up(struct record *r, const struct auxtrace_info *info)
 {
-	const pid_t pid[] = { r->o.pid ?: r->o.tid, r->child.pid };
+	const pid_t pid[] = { r->o.pid ?: r->o.tid ?: r->o.cr3, r->child.pid };
 
 	if (r->o.filters.count) {
 		if (filters_place(&r->o.filters, pid, ARRAY_SIZE(pid)))

@@ -81,7 +81,7 @@ static bool traces_all_code(const struct meta *meta)
 	for (unsigned int i = 0; i < meta->nr_filters; i++)
 		if (!meta->filter[i].stop)
 			return false;
-	return meta->flags & AUXTRACE_SETUP_KERNEL;
+	return meta->flags & AUXTRACE_SETUP_KERNEL && !(meta->flags & AUXTRACE_SETUP_ADDRESS_SPACE);
 }
 
 static void make_config(struct flow *f, const struct mapped *aux)

@@ -23,6 +23,16 @@ static void complete_scope(struct record_options *r)
 
 	if (r->all + !!r->pid + !!r->tid > 1)
 		die(EXIT_USAGE, "-a, -p and -t exclude each other: what is to be traced?");
+	if (r->cr3) {
+		if (r->all || r->pid || r->tid)
+			die(EXIT_USAGE, "--cr3 excludes -a, -p and -t: the CPU compares page tables, a scope follows threads");
+		if (source_of(o->pmu)->no_filter)
+			die(EXIT_USAGE, "--cr3: %s", source_of(o->pmu)->no_filter);
+		o->flags |= AUXTRACE_SETUP_ADDRESS_SPACE;
+		o->tid = r->cr3;
+		r->scope = SCOPE_ALL;
+		return;
+	}
 	if (r->pid || r->tid)
 		r->scope = SCOPE_TASK;
 	else
@@ -159,6 +169,8 @@ static void usage(FILE *f)
 	      "                        function of a program), 'filter do_sys_open' (of the kernel),\n"
 	      "                        'filter START / END @ FILE', 'filter ADDRESS/SIZE'; tracestop for\n"
 	      "                        filter: stop for good where that code would run. Again for more\n"
+	      "      --cr3 PID         trace while the page tables of process PID are in use, by the\n"
+	      "                        hardware: nothing is done at a context switch (see -p)\n"
 	      "      --paused          start paused; SIGUSR1 to auxtrace resumes, SIGUSR2 pauses\n"
 	      "                        (not with -S)\n"
 	      "      --on EVENT=ACTION[,OPTION...]   when EVENT happens, do ACTION: resume, pause,\n"
@@ -176,7 +188,7 @@ int record_options_parse(struct record_options *r, int argc, char **argv)
 {
 	enum {
 		OVERWRITE = 256, WATERMARK, PAUSED, DURATION, SLOTS, FULL, DATA_SIZE, DATA_OVERWRITE,
-		DATA_KEEP, DATA_BACKWARD, SWITCHES, CONTROL, ON, START_PAUSED, SOURCE, FILTER,
+		DATA_KEEP, DATA_BACKWARD, SWITCHES, CONTROL, ON, START_PAUSED, SOURCE, FILTER, CR3,
 	};
 	static const struct option options[] = {
 		{ "all", no_argument, NULL, 'a' },
@@ -201,6 +213,7 @@ int record_options_parse(struct record_options *r, int argc, char **argv)
 		{ "user", no_argument, NULL, 'u' },
 		{ "kernel", no_argument, NULL, 'k' },
 		{ "filter", required_argument, NULL, FILTER },
+		{ "cr3", required_argument, NULL, CR3 },
 		{ "paused", no_argument, NULL, PAUSED },
 		{ "on", required_argument, NULL, ON },
 		{ "start-paused", no_argument, NULL, START_PAUSED },
@@ -286,6 +299,9 @@ int record_options_parse(struct record_options *r, int argc, char **argv)
 			break;
 		case FILTER:
 			filters_parse(&r->filters, optarg);
+			break;
+		case CR3:
+			r->cr3 = parse_number("--cr3", optarg, 1, INT32_MAX);
 			break;
 		case PAUSED:
 			o->flags |= AUXTRACE_SETUP_PAUSED;

@@ -12,7 +12,7 @@
 
 /* What is traced. */
 enum record_scope {
-	SCOPE_ALL,		/* all that the CPUs run */
+	SCOPE_ALL,		/* all that the CPUs run, or the CR3 filter lets pass */
 	SCOPE_COMMAND,		/* the command and its descendants */
 	SCOPE_TASK,		/* --pid, --tid */
 };
@@ -21,6 +21,7 @@ struct record_options {
 	struct auxtrace_options session;	/* its tid: not yet that of a command */
 	bool all;		/* --all */
 	uint32_t pid, tid;	/* --pid, --tid; 0: not given */
+	uint32_t cr3;		/* --cr3: a process; 0: not given */
 	enum record_scope scope;
 	const char *dir;
 	double duration;	/* seconds; 0: until the command ends */

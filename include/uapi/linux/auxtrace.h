@@ -186,6 +186,16 @@
  *
  * A STOP range may overlap a TRACE range, and comes before it.
  *
+ * With AUXTRACE_SETUP_ADDRESS_SPACE, Intel PT traces while the CPU uses the page tables of the process
+ * of auxtrace_setup.tid (the CPU's CR3 filter). That is all code of its threads, and what the
+ * kernel does for them and in interrupts meanwhile. It is also code of the kernel's own threads: they
+ * keep the page tables of the thread before. Unlike a task scope it costs a context switch nothing,
+ * follows nobody, and begins no windows. The page tables are those of the time of SETUP: after an
+ * execve(2) of the process nothing more is traced. No other process gets them while the file is open.
+ *
+ * With page-table isolation user code and the kernel have page tables of their own in each process, and
+ * the CPU compares with one of them. Such a session traces either user code or the kernel.
+ *
  * DOC: data ring
  *
  * The data ring holds records (struct auxtrace_record_*) in the order in which they were
@@ -397,6 +407,9 @@ struct auxtrace_cap_x86 {
 	__u32 max_nonturbo_ratio;
 };
 
+/* auxtrace_cap_intel_pt.flags */
+#define AUXTRACE_PT_CR3_FILTER	(1u << 0)	/* AUXTRACE_SETUP_ADDRESS_SPACE (CPUID.(14H,0):EBX[0]) */
+
 /**
  * struct auxtrace_cap_intel_pt - Intel PT, if the CPU has it
  * @cap: AUXTRACE_CAP_INTEL_PT
@@ -407,6 +420,8 @@ struct auxtrace_cap_x86 {
  * @psb_periods: bit n: psb_period=n is supported (CPUID.(14H,1):EBX[31:16])
  * @nr_ranges: number of filters that a session can have: the address ranges of each CPU
  *	(CPUID.(14H,1):EAX[2:0], if CPUID.(14H,0):EBX[2] is set), at most 4
+ * @flags: AUXTRACE_PT_*
+ * @reserved: 0
  *
  * These are what all online CPUs have in common. On a hybrid machine some CPUs can do more:
  * SETUP asks the session's CPUs only.
@@ -418,6 +433,8 @@ struct auxtrace_cap_intel_pt {
 	__u32 cyc_thresholds;
 	__u32 psb_periods;
 	__u32 nr_ranges;
+	__u32 flags;
+	__u32 reserved;
 };
 
 /* auxtrace_cap_intel_bts.flags */
@@ -458,6 +475,8 @@ struct auxtrace_cap_intel_bts {
 #define AUXTRACE_SETUP_THREAD	 (1u << 9)	/* trace the thread auxtrace_setup.tid */
 #define AUXTRACE_SETUP_PROCESS	 (1u << 10)	/* trace all threads of its process */
 #define AUXTRACE_SETUP_DESCENDANTS (1u << 11)	/* and all that they create from now on */
+/* Intel PT: trace while the page tables of auxtrace_setup.tid's process are in use, see DOC: filters */
+#define AUXTRACE_SETUP_ADDRESS_SPACE (1u << 12)
 
 /* Kinds of records that a session can select. LOST and SAMPLE are always written. */
 #define AUXTRACE_WANT_AUX	 (1u << 0)
@@ -519,7 +538,8 @@ struct auxtrace_filter {
  *	divided. The channel traces into one slot; SNAPSHOT can retain that slot and
  *	continue in another. Each slot must have at least two pages of the AUX area, and
  *	one of an overwritable data ring
- * @tid: THREAD, PROCESS: a thread ID in the caller's PID namespace; 0: the caller. Else 0
+ * @tid: THREAD, PROCESS, ADDRESS_SPACE: a thread ID in the caller's PID namespace; 0: the caller.
+ *	Else 0
  * @nr_filters: number of entries at @filters; 0: no code is filtered out
  * @filters: pointer to struct auxtrace_filter[]; ignored if @nr_filters is 0
  * @filter_size: sizeof(struct auxtrace_filter); ignored if @nr_filters is 0
@@ -545,18 +565,21 @@ struct auxtrace_filter {
  *               OVERWRITE; an unknown kind of record; DATA_* or a kind of record without
  *               a data ring; a config that perf's rules forbid: a period without its
  *               packet, fup_on_ptw without ptw, branch without pt, bits outside the
- *               format, branch off on a CPU with an erratum that needs it on; both THREAD
- *               and PROCESS; @tid or DESCENDANTS with neither; @filter_size is too small or
+ *               format, branch off on a CPU with an erratum that needs it on; more
+ *               than one of THREAD, PROCESS and ADDRESS_SPACE; @tid with none of them,
+ *               DESCENDANTS with neither THREAD nor PROCESS; @filter_size is too small or
  *               no multiple of 8; a filter with an unknown action, with an address that is
  *               not canonical, or whose last byte is below its first; two filters of one
  *               action that overlap
  *  E2BIG        a filter is longer than the kernel's, and the excess is not zero
  *  ESRCH        no such thread (@tid), or it has exited
- *  ENXIO        @tid is a kernel thread, and the session is for user code only
+ *  ENXIO        @tid is a kernel thread, and the session is for user code only; with
+ *               ADDRESS_SPACE: it has none, as a kernel thread, or has exited
  *  ENOENT       task scope, SWITCH: this kernel lacks a tracepoint that they need
  *  EOPNOTSUPP   config has a bit or value that a CPU of the session lacks, or there are more
  *               filters than it has ranges (struct auxtrace_cap_intel_pt says what all CPUs
- *               have); BTS with filters; BTS without KERNEL or without USER on a CPU that
+ *               have); BTS with filters or ADDRESS_SPACE; ADDRESS_SPACE on a CPU that lacks
+ *               AUXTRACE_PT_CR3_FILTER, or of both KERNEL and USER with page-table isolation; BTS without KERNEL or without USER on a CPU that
  *               lacks AUXTRACE_BTS_CPL
  *  ENODEV       no such trace PMU (see auxtrace_cap_pmu.state); a CPU is offline
  *  EACCES, ENOMEM: see DOC: errno

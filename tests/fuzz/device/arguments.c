@@ -75,6 +75,8 @@ static uint32_t cpu_set(struct scratch *s, uint8_t mask, __u64 *cpus)
 static void setup(const uint8_t *p, struct scratch *s)
 {
 	static const uint32_t full[] = { 0, AUXTRACE_SETUP_FULL_AUTO, AUXTRACE_SETUP_FULL_STOP, 0 };
+	static const uint32_t scopes[] = { 0, AUXTRACE_SETUP_THREAD, AUXTRACE_SETUP_PROCESS,
+					   AUXTRACE_SETUP_ADDRESS_SPACE };
 	struct auxtrace_setup *a = &s->arg.setup;
 
 	a->size = sizeof(*a);
@@ -101,7 +103,7 @@ static void setup(const uint8_t *p, struct scratch *s)
 	if (p[0] & 4 && p[1] & 0x20)
 		a->slots = 1U << (p[2] >> 4 & 3);
 	if (p[12] & 3) {
-		a->flags |= p[12] & 1 ? AUXTRACE_SETUP_THREAD : AUXTRACE_SETUP_PROCESS;
+		a->flags |= scopes[p[12] & 3];
 		a->flags |= p[12] & 4 ? AUXTRACE_SETUP_DESCENDANTS : 0;
 		/* The caller; or init, kernel threads, any number. */
 		a->tid = p[12] & 0x30 ? 0 : p[13];

@@ -29,6 +29,7 @@
 #define AREA		0x40000000ull
 #define WAS_BASE	0x777000ull
 #define WAS_MASK	0x1230000007full
+#define WAS_CR3		0x99000ull
 
 int shim_nr_cpus = 1;
 
@@ -49,6 +50,7 @@ u64 rdtsc(void)
 static struct {
 	u64 base, mask, ctl, status, global_status;
 	u64 addr[2 * AUXT_MAX_FILTERS];
+	u64 cr3_match;
 	unsigned int fault;	/* the write that faults: 1 is the next; 0: none */
 	unsigned int refuse;	/* likewise, and all later ones */
 	unsigned int writes, reads;
@@ -72,6 +74,9 @@ static u64 *reg(u32 msr)
 		return &cpu.ctl;
 	case MSR_IA32_RTIT_STATUS:
 		return &cpu.status;
+	case MSR_IA32_RTIT_CR3_MATCH:
+		assert_true(cpu.leaf[0].ebx & 1);
+		return &cpu.cr3_match;
 	case MSR_IA32_VMX_MISC:
 		return &cpu.vmx_misc;
 	case MSR_IA32_RTIT_ADDR0_A ... MSR_IA32_RTIT_ADDR3_B:
@@ -301,6 +306,7 @@ static int begin_with(u64 nr_pages)
 	cpu.mask = WAS_MASK;
 	for (unsigned int i = 0; i < 2 * AUXT_MAX_FILTERS; i++)
 		cpu.addr[i] = was_addr(i);
+	cpu.cr3_match = WAS_CR3;
 	memset(&group.filters, 0, sizeof(group.filters));
 	cpu.has_pt = true;
 	memcpy(cpu.leaf, skylake, sizeof(skylake));
@@ -330,8 +336,10 @@ static int end(void **state)
 	return 0;
 }
 
-static bool are_ranges_as_before(void)
+static bool are_filters_as_before(void)
 {
+	if (cpu.cr3_match != WAS_CR3)
+		return false;
 	for (unsigned int i = 0; i < 2 * AUXT_MAX_FILTERS; i++)
 		if (cpu.addr[i] != was_addr(i))
 			return false;
@@ -343,7 +351,7 @@ static void as_before(void)
 	assert_false(tracing());
 	assert_int_equal(cpu.base, WAS_BASE);
 	assert_int_equal(cpu.mask, WAS_MASK);
-	assert_true(are_ranges_as_before());
+	assert_true(are_filters_as_before());
 	assert_int_equal(routed, 0);
 	assert_false(channel.stuck);
 }
@@ -424,11 +432,21 @@ static void each_write_may_fault_once(void **state)
 	fault_at_each_write(2);
 }
 
-/* The same, and two registers of each range. */
+/* The page tables of a process, and a range. */
+static const struct auxt_filters by_cr3 = {
+	.nr = 1,
+	.filter = { { .action = AUXTRACE_FILTER_TRACE, .first = 0x1000, .last = 0x1fff } },
+	.mm = (struct mm_struct *)&by_cr3,
+	.cr3 = 0x1234000,
+};
+
+/* The same, and two registers of each range; then those of a range, and CR3_MATCH. */
 static void with_filters_each_write_may_fault_once(void **state)
 {
 	set_up_with_filters(&two_filters, false);
 	fault_at_each_write(2 + 4);
+	set_up_with_filters(&by_cr3, false);
+	fault_at_each_write(2 + 2 + 1);
 }
 
 static void keep_what_a_refusing_cpu_may_write(void)
@@ -442,7 +460,7 @@ static void keep_what_a_refusing_cpu_may_write(void)
 		cpu.refuse = n;
 		live();
 		/* Our tables or ranges are in the registers, or nothing is wrong. */
-		if (tracing() || cpu.base != WAS_BASE || cpu.mask != WAS_MASK || !are_ranges_as_before())
+		if (tracing() || cpu.base != WAS_BASE || cpu.mask != WAS_MASK || !are_filters_as_before())
 			assert_true(channel.stuck);
 		else
 			assert_int_equal(routed, 0);
@@ -476,6 +494,8 @@ static void what_a_refusing_cpu_may_still_write_is_kept(void **state)
 static void with_filters_what_a_refusing_cpu_may_still_write_is_kept(void **state)
 {
 	set_up_with_filters(&two_filters, false);
+	keep_what_a_refusing_cpu_may_write();
+	set_up_with_filters(&by_cr3, false);
 	keep_what_a_refusing_cpu_may_write();
 }
 
@@ -852,6 +872,35 @@ static void a_session_writes_the_registers_of_its_ranges_only(void **state)
 	}
 }
 
+static void a_session_of_an_address_space_compares_cr3(void **state)
+{
+	struct auxt_filters alone = by_cr3;
+
+	for (alone.nr = 0; alone.nr < 2; alone.nr++) {
+		const u64 ctl = RTIT_CTL_USR | RTIT_CTL_BRANCH_EN | RTIT_CTL_TOPA | RTIT_CTL_CR3EN |
+				(alone.nr ? 1ull << 32 : 0);
+
+		set_up_with_filters(&alone, false);
+		assert_int_equal(auxt_pt.claim(&channel), 0);
+		assert_int_equal(cpu.cr3_match, by_cr3.cr3);
+		assert_int_equal(cpu.addr[0], alone.nr ? by_cr3.filter[0].first : was_addr(0));
+		assert_int_equal(auxt_pt.start(&channel, true), 0);
+		assert_int_equal(cpu.ctl, ctl | RTIT_CTL_TRACEEN);
+		assert_int_equal(auxt_pt.stop(&channel), 0);
+		auxt_pt.release(&channel);
+		as_before();
+	}
+	/* Others leave the register alone, also where the CPU lacks it. */
+	set_up_with_filters(&two_filters, false);
+	cpu.leaf[0].ebx &= ~1u;
+	auxt_pt_detect();
+	assert_int_equal(live(), 0);
+	as_before();
+	set_up_with_filters(&by_cr3, false);
+	assert_int_equal(auxt_pt.claim(&channel), -EOPNOTSUPP);
+	as_before();
+}
+
 static void a_range_that_cannot_be_read_refuses_the_claim(void **state)
 {
 	set_up_with_filters(&two_filters, false);
@@ -865,6 +914,10 @@ static void a_range_that_cannot_be_read_refuses_the_claim(void **state)
 		assert_int_equal(cpu.addr[0], 0);
 		cpu.addr[0] = was_addr(0);
 	}
+	set_up_with_filters(&by_cr3, false);
+	cpu.unreadable = MSR_IA32_RTIT_CR3_MATCH;
+	assert_int_equal(auxt_pt.claim(&channel), -EIO);
+	as_before();
 	cpu.unreadable = 0;
 	assert_int_equal(live(), 0);
 	as_before();
@@ -951,6 +1004,12 @@ static void a_session_has_no_more_filters_than_each_cpu_has_ranges(void **state)
 	assert_int_equal(auxt_pt.check(&setup, &filters, NULL), -EOPNOTSUPP);
 	filters.nr = 0;
 	assert_int_equal(auxt_pt.check(&setup, &filters, NULL), 0);
+	filters = by_cr3;
+	filters.nr = 0;
+	assert_int_equal(auxt_pt.check(&setup, &filters, NULL), 0);
+	cpu.leaf[0].ebx &= ~1u;
+	auxt_pt_detect();
+	assert_int_equal(auxt_pt.check(&setup, &filters, NULL), -EOPNOTSUPP);
 }
 
 /* A CPU that came back from offline with fewer. */
@@ -1126,12 +1185,16 @@ static void the_capability_is_what_cpuid_says(void **state)
 	assert_int_equal(cap->cyc_thresholds, 0x1fff);
 	assert_int_equal(cap->psb_periods, 0x3f);
 	assert_int_equal(cap->nr_ranges, 2);
+	assert_int_equal(cap->flags, AUXTRACE_PT_CR3_FILTER);
+	assert_int_equal(cap->reserved, 0);
 	assert_int_equal(cap->config & (PT_CONFIG_CYC | PT_CONFIG_PTW), PT_CONFIG_CYC);
 	/* Subleaf 1 means nothing if there is none. */
 	cpu.leaf[0].eax = 0;
+	cpu.leaf[0].ebx &= ~1u;
 	auxt_pt_detect();
 	list.len = 0;
 	auxt_pt.describe(&list);
+	assert_int_equal(cap->flags, 0);
 	assert_int_equal(cap->nr_ranges, 0);
 	assert_int_equal(cap->mtc_periods, 0);
 	cpu.has_pt = false;
@@ -1194,6 +1257,7 @@ int main(void)
 		T(stopped_is_an_interrupt_before_the_pointers_have_moved),
 		T(ranges_that_are_still_to_be_restored_are_not_saved_again),
 		T(a_session_writes_the_registers_of_its_ranges_only),
+		T(a_session_of_an_address_space_compares_cr3),
 		T(a_range_that_cannot_be_read_refuses_the_claim),
 		T(a_stop_range_is_not_the_stop_mark),
 		SMALL_T(a_stop_range_is_not_the_stop_mark),

@@ -46,11 +46,13 @@ static void leaf_14_is_read_bit_by_bit(void **state)
 	assert_true(caps.psb_cyc);
 	assert_true(caps.mtc);
 	assert_false(caps.ptwrite);
+	assert_true(caps.cr3_filter);
 	assert_true(caps.topa);
 	assert_true(caps.topa_multi);
 	assert_int_equal(caps.nr_ranges, 2);
 	pt_caps_decode(&caps, all_ranges, SKYLAKE);
 	assert_int_equal(caps.nr_ranges, AUXT_MAX_FILTERS);
+	assert_false(caps.cr3_filter);
 	pt_caps_decode(&caps, no_filter, SKYLAKE);
 	assert_int_equal(caps.nr_ranges, 0);
 	caps = skylake();

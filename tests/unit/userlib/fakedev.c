@@ -119,6 +119,7 @@ int fake_new(void **state)
 		.cyc_thresholds = 0xff,
 		.psb_periods = 0x3f,
 		.nr_ranges = 2,
+		.flags = AUXTRACE_PT_CR3_FILTER,
 	};
 	fake.caps.x86 = (struct auxtrace_cap_x86){
 		.cap = { AUXTRACE_CAP_X86, sizeof(fake.caps.x86) },

@@ -538,7 +538,7 @@ static void a_refused_setup_is_explained(void **state)
 	refused_with(EINVAL, "less than the size, 65536", o.aux_watermark = 16 * PAGE);
 	refused_with(EINVAL, "overwrite session has no watermark", o.aux_watermark = PAGE,
 		     o.flags = AUXTRACE_SETUP_OVERWRITE);
-	refused_with(EINVAL, "unknown flags 0x1000", o.flags = 0x1000);
+	refused_with(EINVAL, "unknown flags 0x2000", o.flags = 0x2000);
 	refused_with(EINVAL, "never full", o.flags = AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_FULL_AUTO);
 	refused_with(EINVAL, "choose FULL_AUTO or FULL_STOP",
 		     o.flags = AUXTRACE_SETUP_FULL_STOP | AUXTRACE_SETUP_FULL_AUTO);
@@ -682,6 +682,27 @@ static void a_refused_filter_is_explained(void **state)
 	refused_with(EOPNOTSUPP, "BTS records each branch wherever it is",
 		     (o.pmu = AUXTRACE_PMU_INTEL_BTS, o.config = NULL); FILTERS(TRACE(1, 2)));
 	refused_with(E2BIG, "this module has no filters: it is older", FILTERS(TRACE(1, 2)));
+}
+
+#define SPACE AUXTRACE_SETUP_ADDRESS_SPACE
+
+static void a_refused_address_space_is_explained(void **state)
+{
+	(void)state;
+	refused_with(EINVAL, "ADDRESS_SPACE contradicts a task scope", o.flags = SPACE | AUXTRACE_SETUP_PROCESS);
+	refused_with(EINVAL, "ADDRESS_SPACE contradicts a task scope", o.flags = SPACE | AUXTRACE_SETUP_THREAD);
+	refused_with(EINVAL, "whose descendants? ADDRESS_SPACE is one process",
+		     o.flags = SPACE | AUXTRACE_SETUP_DESCENDANTS);
+	refused_with(EINVAL, "mtc_period is set without mtc",
+		     (o.flags = SPACE, o.tid = 7, o.config = "mtc_period=3", o.cpus = "0"));
+	refused_with(ESRCH, "there is no thread 77", (o.flags = SPACE, o.tid = 77));
+	refused_with(ENXIO, "thread 2 has no page tables of its own", (o.flags = SPACE, o.tid = 2));
+	refused_with(EOPNOTSUPP, "page tables are isolated here", (o.flags = SPACE, o.tid = 77));
+	refused_with(EOPNOTSUPP, "lacks something of config", o.flags = SPACE | AUXTRACE_SETUP_USER);
+	refused_with(EOPNOTSUPP, "BTS compares no page tables",
+		     (o.flags = SPACE, o.pmu = AUXTRACE_PMU_INTEL_BTS, o.config = NULL));
+	fake.caps.pt.flags = 0;
+	refused_with(EOPNOTSUPP, "does not compare CR3 (CPUID.(14H,0):EBX[0] is 0)", o.flags = SPACE);
 }
 
 static void a_period_of_zero_counts_when_its_packet_is_on(void **state)
@@ -1248,6 +1269,7 @@ int main(void)
 		t(a_program_built_before_the_filters_is_served),
 		t(filters_are_handed_over_and_copied),
 		t(a_refused_filter_is_explained),
+		t(a_refused_address_space_is_explained),
 		t(a_data_ring_and_slots_are_handed_over_and_mapped),
 		t(bad_lists_and_terms_do_not_reach_the_device),
 		t(a_refused_setup_is_explained),

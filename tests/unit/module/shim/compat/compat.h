@@ -28,6 +28,7 @@
 #define RTIT_CTL_OS			(1ull << 2)
 #define RTIT_CTL_USR			(1ull << 3)
 #define RTIT_CTL_FUP_ON_PTW		(1ull << 5)
+#define RTIT_CTL_CR3EN			(1ull << 7)
 #define RTIT_CTL_TOPA			(1ull << 8)
 #define RTIT_CTL_MTC_EN			(1ull << 9)
 #define RTIT_CTL_TSC_EN			(1ull << 10)
@@ -42,6 +43,7 @@
 #define MSR_IA32_RTIT_STATUS		0x571
 #define RTIT_STATUS_ERROR		(1ull << 4)
 #define RTIT_STATUS_STOPPED		(1ull << 5)
+#define MSR_IA32_RTIT_CR3_MATCH		0x572
 #define MSR_IA32_RTIT_ADDR0_A		0x580
 #define MSR_IA32_RTIT_ADDR3_B		0x587
 
