@@ -3,8 +3,6 @@
 
 #include <linux/anon_inodes.h>
 #include <linux/auxtrace.h>
-#include <linux/capability.h>
-#include <linux/cred.h>
 #include <linux/err.h>
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -12,11 +10,11 @@
 #include <linux/module.h>
 #include <linux/overflow.h>
 #include <linux/sched/signal.h>
-#include <linux/sched/user.h>
 #include <linux/slab.h>
 #include <linux/topology.h>
 #include <linux/vmalloc.h>
 #include "base/aux_buffer.h"
+#include "base/charge.h"
 #include "base/user_index.h"
 #include "compat/compat.h"
 
@@ -43,8 +41,7 @@ struct aux_pages {
 /**
  * struct auxt_aux_buffer - the pages of a session
  * @file: owns this struct: its last reference frees everything
- * @cred: credentials of the user whose locked memory is charged; NULL: nobody's
- * @charge: pages charged
+ * @charge: what they are charged to
  * @nr_pages: pages of one AUX area
  * @nr_data: pages of one data ring
  * @nr_cpus: entries in @cpu_pages
@@ -52,8 +49,7 @@ struct aux_pages {
  */
 struct auxt_aux_buffer {
 	struct file *file;
-	const struct cred *cred;
-	unsigned long charge;
+	struct auxt_charge charge;
 	unsigned long nr_pages;
 	unsigned long nr_data;
 	unsigned int nr_cpus;
@@ -209,45 +205,13 @@ static struct aux_pages *aux_buffer_new_pages(const struct auxtrace_setup *setup
 }
 NOKPROBE_SYMBOL(aux_buffer_new_pages);
 
-/*
- * Charges the locked memory of the calling user, as io_uring and AF_XDP do: all of the user's
- * processes share it, so that neither fork(2) nor execve(2) begins at 0 again.
- */
-static int aux_buffer_charge(struct auxt_aux_buffer *buffer, unsigned long pages)
-{
-	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
-	atomic_long_t *locked = &current_user()->locked_vm;
-	long was;
-
-	if (capable(CAP_IPC_LOCK))
-		return 0;
-	was = atomic_long_read(locked);
-	do {
-		if (was + pages > limit)
-			return -ENOMEM;
-	} while (!atomic_long_try_cmpxchg(locked, &was, was + pages));
-	buffer->cred = get_current_cred();
-	buffer->charge = pages;
-	return 0;
-}
-NOKPROBE_SYMBOL(aux_buffer_charge);
-
-static void aux_buffer_uncharge(struct auxt_aux_buffer *buffer)
-{
-	if (!buffer->cred)
-		return;
-	atomic_long_sub(buffer->charge, &buffer->cred->user->locked_vm);
-	put_cred(buffer->cred);
-}
-NOKPROBE_SYMBOL(aux_buffer_uncharge);
-
 static void aux_buffer_free(struct auxt_aux_buffer *buffer)
 {
 	unsigned int cpu;
 
 	for (cpu = 0; cpu < buffer->nr_cpus; cpu++)
 		aux_buffer_free_pages(buffer->cpu_pages[cpu]);
-	aux_buffer_uncharge(buffer);
+	auxt_charge_end(&buffer->charge);
 	kvfree(buffer);
 }
 NOKPROBE_SYMBOL(aux_buffer_free);
@@ -305,8 +269,10 @@ struct auxt_aux_buffer *auxt_aux_buffer_new(const struct cpumask *cpus,
 	buffer->nr_pages = nr_pages;
 	buffer->nr_data = nr_data;
 
-	err = aux_buffer_charge(buffer, charge);
+	auxt_charge_begin(&buffer->charge);
+	err = auxt_charge_add(&buffer->charge, charge);
 	if (err) {
+		auxt_charge_end(&buffer->charge);
 		kvfree(buffer);
 		return ERR_PTR(err);
 	}

@@ -11,8 +11,8 @@
  * A thread is added in the clone(2) of its creator. Most kernels disable preemption for the probe
  * there, so that it cannot allocate: on PREEMPT_RT not even with GFP_ATOMIC. So places are allocated
  * beforehand. When fewer are free than are in use, or than a block has, a work item allocates more.
- * If threads are created faster than that, no place may be left for one; the probe counts it. Places
- * are freed with the table.
+ * If threads are created faster than that, or are more than the user's limit of locked memory has places
+ * for, no place may be left for one; the probe counts it. Places are freed with the table.
  *
  * Each bucket has a lock, because a list may change anywhere while a CPU searches it for the thread
  * that it switches to. Most buckets are empty, and most others have one member: auxt_members_have()
@@ -43,6 +43,9 @@
 
 #define MEMBERS_IN_BLOCK	511	/* with the pointer to the next block 8 KiB less 8 bytes */
 
+/* Pages that are charged for an object. */
+#define MEMBERS_PAGES(object)	DIV_ROUND_UP(sizeof(object), PAGE_SIZE)
+
 struct auxt_member {
 	struct auxt_member *next;	/* in its bucket, or of the free places */
 	const struct task_struct *task;
@@ -62,12 +65,17 @@ NOKPROBE_SYMBOL(members_wanted);
 
 static int members_add_block(struct auxt_members *m)
 {
-	struct auxt_member_block *block = kvzalloc(sizeof(*block), AUXT_SESSION_GFP);
+	struct auxt_member_block *block;
 	unsigned long flags;
 	int i;
 
-	if (!block)
+	if (auxt_charge_add(&m->charge, MEMBERS_PAGES(*block)))
 		return -ENOMEM;
+	block = kvzalloc(sizeof(*block), AUXT_SESSION_GFP);
+	if (!block) {
+		auxt_charge_sub(&m->charge, MEMBERS_PAGES(*block));
+		return -ENOMEM;
+	}
 	for (i = 0; i < MEMBERS_IN_BLOCK - 1; i++)
 		block->member[i].next = &block->member[i + 1];
 	raw_spin_lock_irqsave(&m->free_lock, flags);
@@ -86,7 +94,7 @@ NOKPROBE_SYMBOL(members_add_block);
  * @m: the members
  * @count: number of threads that are to be added, beside those that may be created meanwhile
  *
- * Return: 0 or -ENOMEM.
+ * Return: 0; -ENOMEM, also beyond the user's limit of locked memory.
  */
 int auxt_members_reserve(struct auxt_members *m, unsigned int count)
 {
@@ -100,7 +108,7 @@ NOKPROBE_SYMBOL(auxt_members_reserve);
 
 static void members_refill(struct work_struct *work)
 {
-	/* If there is no memory now, the next thread that is added queues the work again. */
+	/* If no memory may be had now, the next thread that is added queues the work again. */
 	auxt_members_reserve(container_of(work, struct auxt_members, refill), 0);
 }
 NOKPROBE_SYMBOL(members_refill);
@@ -254,7 +262,10 @@ NOKPROBE_SYMBOL(auxt_members_alive);
  * auxt_members_new() - allocate a table without members
  * @follow: AUXTRACE_SETUP_*: which of the threads that members create become members
  *
- * Return: the table, or NULL if out of memory.
+ * The table and all its places are charged to the locked memory of the caller's user, also those that
+ * are allocated later.
+ *
+ * Return: the table, or NULL if out of memory, or beyond the user's limit.
  */
 struct auxt_members *auxt_members_new(u32 follow)
 {
@@ -263,12 +274,13 @@ struct auxt_members *auxt_members_new(u32 follow)
 
 	if (!m)
 		return NULL;
+	auxt_charge_begin(&m->charge);
 	m->follow = follow;
 	INIT_WORK(&m->refill, members_refill);
 	raw_spin_lock_init(&m->free_lock);
 	for (i = 0; i < ARRAY_SIZE(m->bucket); i++)
 		raw_spin_lock_init(&m->bucket[i].lock);
-	if (!auxt_members_reserve(m, 0))
+	if (!auxt_charge_add(&m->charge, MEMBERS_PAGES(*m)) && !auxt_members_reserve(m, 0))
 		return m;
 	auxt_members_free(m);
 	return NULL;
@@ -290,6 +302,7 @@ void auxt_members_free(struct auxt_members *m)
 		m->blocks = block->next;
 		kvfree(block);
 	}
+	auxt_charge_end(&m->charge);
 	kvfree(m);
 }
 NOKPROBE_SYMBOL(auxt_members_free);

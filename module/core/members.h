@@ -9,6 +9,7 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
+#include "base/charge.h"
 
 struct auxt_member;
 struct auxt_member_block;
@@ -30,6 +31,7 @@ struct auxt_member_bucket {
  * struct auxt_members - the members of a session
  * @follow: AUXTRACE_SETUP_*: which of the threads that members create become members
  * @lost: number of threads that did not become members for lack of a place
+ * @charge: what the table and the places are charged to
  * @refill: allocates more places
  * @free_lock: held to change what follows; taken with a bucket's lock held
  * @free: list of free places
@@ -41,6 +43,7 @@ struct auxt_member_bucket {
 struct auxt_members {
 	u32 follow;
 	atomic64_t lost;
+	struct auxt_charge charge;
 	struct work_struct refill;
 	raw_spinlock_t free_lock;
 	struct auxt_member *free;

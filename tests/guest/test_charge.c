@@ -110,6 +110,46 @@ static void with_the_capability_nothing_is_locked(void **state)
 	assert_int_equal(setup_by((struct caller){ .fd = fd[3] }), 0);
 }
 
+struct scope_setup {
+	uint32_t flags;		/* AUXTRACE_SETUP_* beside those of setup_prepare() */
+	long pages;		/* the limit */
+};
+
+static int setup_with_scope(void *arg)
+{
+	const struct scope_setup *call = arg;
+	const rlim_t limit = call->pages * page_size;
+	struct session s;
+
+	if (setrlimit(RLIMIT_MEMLOCK, &(struct rlimit){ limit, limit }) || caps_drop(CAP(IPC_LOCK)))
+		return 100;
+	setup_prepare(&s);
+	s.setup.flags |= call->flags;
+	return -at_ioctl(at_open_plain(), AUXTRACE_IOC_SETUP, &s.setup);
+}
+
+/* The least limit, in pages, with which SETUP succeeds. */
+static long pages_needed(uint32_t flags)
+{
+	struct scope_setup call = { flags, 1 };
+	int ret;
+
+	while ((ret = child_run(setup_with_scope, &call)) == ENOMEM && call.pages < 1000)
+		call.pages++;
+	assert_int_equal(ret, 0);
+	return call.pages;
+}
+
+/* A table of 16 KiB and places for threads, of which 511 take two pages: some, and as many again. */
+static void the_places_of_a_task_scope_are_charged(void **state)
+{
+	long without = pages_needed(0), with = pages_needed(AUXTRACE_SETUP_THREAD);
+
+	print_message("%ld pages, with a task scope %ld\n", without, with);
+	assert_true(without > SETUP_AUX_SIZE / (long)page_size);
+	assert_in_range(with - without, 4 + 2 + 2, 100);
+}
+
 static void *map_status(int fd)
 {
 	return mmap(NULL, page_size, PROT_READ, MAP_SHARED, fd,
@@ -278,6 +318,7 @@ int main(int argc, char **argv)
 		vm_test(processes_of_a_user_share_one_sum),
 		vm_test(each_user_has_a_sum_of_its_own),
 		vm_test(with_the_capability_nothing_is_locked),
+		vm_test(the_places_of_a_task_scope_are_charged),
 		vm_test(the_charge_lasts_until_the_last_mapping_is_gone),
 		vm_test(a_process_in_another_user_namespace_gives_back_the_same),
 		vm_test(the_limit_of_the_memory_cgroup_is_kept),

@@ -554,7 +554,8 @@ struct auxtrace_filter {
  *    what users map: there, the mapped regions are not charged to a cgroup.)
  *
  * Both charges end when the file is closed and the last of its mappings is gone, in whichever
- * process that is. Takes no hardware: START does that.
+ * process that is. The table of a task scope is charged likewise until the file is closed: to the
+ * user's locked memory also for members that come later. Takes no hardware: START does that.
  *
  * Errors:
  *
@@ -748,7 +749,8 @@ struct auxtrace_control {
  *	the counters of the same name in struct auxtrace_status_page
  * @out_members: task scope: number of members that have not ended; else 0
  * @out_members_lost: task scope: number of threads that should have become members and did not,
- *	because there was no memory for them; their descendants are not counted
+ *	because there was no memory for them, or the user may not lock more; their descendants are
+ *	not counted
  *
  * Errors: only the common ones. In state NEW all counts are 0.
  */

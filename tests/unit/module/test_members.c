@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <linux/auxtrace.h>
+#include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include "cmocka_all.h"
@@ -140,9 +141,10 @@ static int end(void **state)
 {
 	other_ends();
 	shim_no_memory = false;
+	shim_lock_limit = 1ul << 40;
 	auxt_members_free(m);
 	m = NULL;
-	return shim_waiting_work ? -1 : 0;
+	return shim_waiting_work || shim_locked ? -1 : 0;
 }
 
 /* ---- one CPU ------------------------------------------------------------ */
@@ -366,6 +368,55 @@ static void without_memory_the_table_stays_as_it_is(void **state)
 	places_are_sound();
 	assert_int_equal(auxt_members_reserve(m, 0), 0);
 	counted(2 * BLOCK, 2 * BLOCK);
+}
+
+/* A block is of 8 KiB. */
+#define TABLE_PAGES	((sizeof(*m) + PAGE_SIZE - 1) / PAGE_SIZE)
+
+static void the_table_and_all_places_are_charged(void **state)
+{
+	assert_int_equal(shim_locked, TABLE_PAGES + 2);
+	shim_lock_limit = TABLE_PAGES + 5;
+	for (unsigned int n = 0; n < BLOCK; n++)
+		add(thread(n, n));
+	assert_int_equal(auxt_members_reserve(m, 0), 0);
+	counted(BLOCK, BLOCK);
+	assert_int_equal(shim_locked, TABLE_PAGES + 4);
+	/* Beyond the limit a thread finds no place. What was charged is what there is. */
+	for (unsigned int n = BLOCK; n < 2 * BLOCK; n++)
+		assert_int_equal(add(thread(n, n)), 1);
+	shim_run_work(&m->refill);
+	assert_int_equal(add(thread(2 * BLOCK, 0)), -ENOMEM);
+	shim_run_work(&m->refill);
+	counted(2 * BLOCK, 0);
+	assert_int_equal(shim_locked, TABLE_PAGES + 4);
+	/* The user may lock more by now, but the kernel has no memory. */
+	shim_lock_limit = TABLE_PAGES + 6;
+	shim_no_memory = true;
+	assert_int_equal(auxt_members_reserve(m, 0), -ENOMEM);
+	assert_int_equal(shim_locked, TABLE_PAGES + 4);
+	shim_no_memory = false;
+	assert_int_equal(auxt_members_reserve(m, 0), -ENOMEM);
+	counted(2 * BLOCK, BLOCK);
+	assert_int_equal(shim_locked, TABLE_PAGES + 6);
+}
+
+static void beyond_the_limit_there_is_no_table(void **state)
+{
+	struct auxt_members *mine = m;
+	unsigned long before = shim_locked;
+
+	for (unsigned long more = 0; more < TABLE_PAGES + 2; more++) {
+		shim_lock_limit = before + more;
+		assert_null(auxt_members_new(0));
+		assert_int_equal(shim_locked, before);
+	}
+	shim_lock_limit++;
+	m = auxt_members_new(0);
+	assert_non_null(m);
+	auxt_members_free(m);
+	assert_int_equal(shim_locked, before);
+	m = mine;
 }
 
 /* One that waits to be reaped is in the table, but not alive. */
@@ -632,6 +683,8 @@ int main(void)
 		TEST(reserve_allocates_what_is_wanting),
 		TEST(without_memory_the_table_stays_as_it_is),
 		TEST(a_member_is_alive_until_it_exits),
+		TEST(the_table_and_all_places_are_charged),
+		TEST(beyond_the_limit_there_is_no_table),
 		TEST(a_table_without_places_is_none),
 		TEST(a_table_is_freed_with_its_members),
 		TEST(two_cpus_at_once_are_as_one_after_the_other),

@@ -38,6 +38,8 @@ void shim_point(void);
 	({ __typeof__(n) _n = (n); _n < (lo) ? (lo) : _n > (hi) ? (hi) : _n; })
 #define roundup(n, to)	(((n) + (to) - 1) / (to) * (to))
 
+#define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
+
 #define ALIGN(n, to)	(((n) + (to) - 1) & ~((__typeof__(n))(to) - 1))
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
