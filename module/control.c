@@ -9,6 +9,7 @@
 #include "broadcast.h"
 #include "core/channel.h"
 #include "cpuset.h"
+#include "rights.h"
 #include "session.h"
 #include "verbs.h"
 
@@ -87,7 +88,7 @@ static int control_send(struct auxt_session *session, const struct cpumask *cpus
 
 	if (auxt_broadcast_alone(session, cpus, fn, effects))
 		return 0;
-	err = auxt_session_lock(session);
+	err = auxt_rights_interrupt(session) ?: auxt_session_lock(session);
 	if (err)
 		return err;
 	if (session->state == AUXTRACE_STATE_STARTED)
@@ -209,7 +210,7 @@ int auxt_pause_output(struct auxt_session *session, void *data)
 	cpus = control_get_cpus(session, arg->cpus, arg->cpus_len);
 	if (IS_ERR(cpus))
 		return PTR_ERR(cpus);
-	err = auxt_session_lock(session);
+	err = auxt_rights_interrupt(session) ?: auxt_session_lock(session);
 	if (!err) {
 		auxt_broadcast(session, cpus, session->state == AUXTRACE_STATE_STARTED,
 			       arg->pause ? control_pause_output : control_resume_output, NULL);

@@ -16,6 +16,7 @@
 #include "hw/reservation.h"
 #include "hw/trace_pmus.h"
 #include "info.h"
+#include "rights.h"
 
 struct info_probe {
 	const struct trace_pmu *pmu;
@@ -154,6 +155,8 @@ int auxt_info(struct auxt_session *session, void *data)
 		info->out_may |= AUXTRACE_MAY_TRACE;
 	if (capable(CAP_IPC_LOCK))
 		info->out_may |= AUXTRACE_MAY_LOCK;
+	if (auxt_rights_of_all())
+		info->out_may |= AUXTRACE_MAY_TRACE_OWN;
 	for (i = 0; i < ARRAY_SIZE(auxt_trace_pmus); i++)
 		if (info_describe_pmu(&caps, auxt_trace_pmus[i],
 				      info->flags & AUXTRACE_INFO_PROBE))

@@ -6,6 +6,7 @@
 #include <linux/auxtrace.h>
 #include <linux/mutex.h>
 #include <linux/rwsem.h>
+#include "base/pace.h"
 #include "core/state.h"
 
 struct auxt_aux_buffer;
@@ -49,6 +50,7 @@ struct vm_area_struct;
  * @has_data: the channels have data rings
  * @nr_slots: number of slots of each area; 1: the areas are not divided
  * @slot: the slot that is traced into
+ * @interrupts: how often it may interrupt other CPUs, if it has an owner: rights.c
  * @held: slots that hold a snapshot, one bit each; each is held on all channels
  * @pmu: the trace PMU
  * @group: the CPUs and their channels
@@ -67,6 +69,7 @@ struct auxt_session {
 	u32 nr_slots;
 	u32 slot;
 	u64 held;
+	struct auxt_pace interrupts;
 	const struct trace_pmu *pmu;
 	struct auxt_group group;
 	unsigned int nr_channels;

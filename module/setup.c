@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* SETUP: checks its argument and creates the channels of a session. The last close(2) undoes it. */
 
-#include <linux/capability.h>
 #include <linux/cpu.h>
 #include <linux/err.h>
 #include <linux/mm.h>
@@ -13,6 +12,7 @@
 #include "cpuset.h"
 #include "filters.h"
 #include "hw/trace_pmus.h"
+#include "rights.h"
 #include "session.h"
 #include "trigger/context_switch.h"
 #include "trigger/set.h"
@@ -137,18 +137,18 @@ static int setup_make(struct auxt_session *session, const struct auxtrace_setup 
 	err = auxt_cpuset_get(session->group.cpus, arg->cpus, arg->cpus_len);
 	if (err)
 		goto err_cpus;
-	err = -EACCES;
-	if (!perfmon_capable())
+	err = auxt_rights_enter(session, arg);
+	if (err)
 		goto err_cpus;
 	err = -ENODEV;
 	if (!auxt_user_index(&pmu, ARRAY_SIZE(auxt_trace_pmus)))
-		goto err_cpus;
+		goto err_rights;
 	session->pmu = auxt_trace_pmus[pmu];
 	if (session->pmu->missing() || !setup_all_online(session->group.cpus))
-		goto err_cpus;
+		goto err_rights;
 	err = auxt_filters_get(&session->group.filters, arg);
 	if (err)
-		goto err_cpus;
+		goto err_rights;
 	err = session->pmu->check(arg, &session->group.filters, session->group.cpus);
 	if (err)
 		goto err_filters;
@@ -193,6 +193,8 @@ err_buffer:
 	auxt_aux_buffer_put(session->buffer);
 err_filters:
 	auxt_filters_put(&session->group.filters);
+err_rights:
+	auxt_rights_leave(session);
 err_cpus:
 	free_cpumask_var(session->group.cpus);
 	return err;
@@ -205,11 +207,11 @@ err_cpus:
  *
  * Return: 0, or an errno, after which the session is as it was: -EEXIST not the first SETUP;
  * -EINVAL @data or its config is invalid; -EFAULT a bad pointer to the CPU set; -EACCES no
- * CAP_PERFMON; -ENODEV no such trace PMU here, or a CPU is offline; -EOPNOTSUPP the trace PMU of a
- * CPU cannot do what config or a filter says; -E2BIG a filter has what this version does not know;
- * -ESRCH no such thread; -ENXIO it is a kernel thread, and only
- * user code is to be traced; -ENOENT this kernel lacks a tracepoint; -ENOMEM out of memory, or
- * beyond RLIMIT_MEMLOCK; -EINTR a fatal signal.
+ * CAP_PERFMON, and not allowed without; -EUSERS too many sessions without it; -ENODEV no such
+ * trace PMU here, or a CPU is offline; -EOPNOTSUPP the trace PMU of a CPU cannot do what config or
+ * a filter says; -E2BIG a filter has what this version does not know; -ESRCH no such thread;
+ * -ENXIO it is a kernel thread, and only user code is to be traced; -ENOENT this kernel lacks a
+ * tracepoint; -ENOMEM out of memory, or beyond RLIMIT_MEMLOCK; -EINTR a fatal signal.
  */
 int auxt_setup(struct auxt_session *session, void *data)
 {
@@ -240,5 +242,6 @@ void auxt_undo_setup(struct auxt_session *session)
 	setup_free_channels(session);
 	auxt_aux_buffer_put(session->buffer);
 	auxt_filters_put(&session->group.filters);
+	auxt_rights_leave(session);
 	free_cpumask_var(session->group.cpus);
 }

@@ -10,6 +10,7 @@
 #include "core/channel.h"
 #include "core/known.h"
 #include "core/slots.h"
+#include "rights.h"
 #include "session.h"
 #include "verbs.h"
 
@@ -106,7 +107,7 @@ static int snapshot_take_and_tell(struct auxt_session *session, struct auxtrace_
 	call.cuts = kvcalloc(session->nr_channels, sizeof(*call.cuts), GFP_KERNEL);
 	if (!call.cuts)
 		return -ENOMEM;
-	err = auxt_session_lock(session);
+	err = auxt_rights_interrupt(session) ?: auxt_session_lock(session);
 	if (!err) {
 		err = snapshot_take(session, &call, &arg->out_slot);
 		auxt_session_unlock(session);

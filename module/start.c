@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /* START and STOP. */
 
-#include <linux/capability.h>
 #include <linux/cpu.h>
 #include <linux/wait.h>
 #include "broadcast.h"
 #include "core/channel.h"
 #include "core/remote.h"
 #include "hw/reservation.h"
+#include "rights.h"
 #include "session.h"
 #include "trigger/set.h"
 #include "verbs.h"
+
+/* For each CPU, at most: of START and STOP. */
+#define START_INTERRUPTS	5
 
 /**
  * struct start_call - arguments of a START, shared by its CPUs
@@ -148,10 +151,16 @@ static int start_do_stop(struct auxt_session *session)
 
 static int start_change_state(struct auxt_session *session, int (*change)(struct auxt_session *))
 {
-	int err;
+	int err, i;
 
 	if (auxt_session_state(session) == AUXTRACE_STATE_NEW)
 		return -EBADFD;
+	/* It interrupts each CPU several times, also for perf. */
+	for (i = 0; i < START_INTERRUPTS; i++) {
+		err = auxt_rights_interrupt(session);
+		if (err)
+			return err;
+	}
 	cpus_read_lock();
 	if (down_write_killable(&session->state_lock)) {
 		err = -EINTR;
@@ -169,7 +178,8 @@ static int start_change_state(struct auxt_session *session, int (*change)(struct
  * @data: struct auxtrace_start
  *
  * Return: 0, or an errno, after which the session is as it was: -EINVAL unknown flag, or the
- * reserved part of a user page is not zero; -EACCES no CAP_PERFMON; -EBADFD before SETUP; -EALREADY
+ * reserved part of a user page is not zero; -EACCES no CAP_PERFMON, and not the session's owner or no
+ * longer allowed; -EBADFD before SETUP; -EALREADY
  * started; -ENODEV a CPU is offline; -EBUSY perf, firmware or another session uses the trace PMU;
  * -EIO its registers cannot be written, an earlier session could not turn it off, or perf's debug
  * store is not where the CPU looks for it (BTS); -EOPNOTSUPP a CPU no longer has what the session's
@@ -179,11 +189,13 @@ static int start_change_state(struct auxt_session *session, int (*change)(struct
 int auxt_start(struct auxt_session *session, void *data)
 {
 	const struct auxtrace_start *arg = data;
+	int err;
 
 	if (arg->flags)
 		return -EINVAL;
-	if (!perfmon_capable())
-		return -EACCES;
+	err = auxt_rights_start(session);
+	if (err)
+		return err;
 	if (auxt_session_state(session) == AUXTRACE_STATE_NEW)
 		return -EBADFD;
 	/* A CPU that went offline after a TRIGGER_ADD has lost the trigger's event. */

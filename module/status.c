@@ -8,6 +8,7 @@
 #include "core/members.h"
 #include "core/remote.h"
 #include "core/settle.h"
+#include "rights.h"
 #include "session.h"
 #include "verbs.h"
 
@@ -57,7 +58,9 @@ int auxt_status(struct auxt_session *session, void *data)
 	if (arg->flags & ~AUXTRACE_STATUS_ALL || arg->reserved)
 		return -EINVAL;
 	if (auxt_session_state(session) != AUXTRACE_STATE_NEW) {
-		err = auxt_session_lock(session);
+		err = arg->flags & AUXTRACE_STATUS_SYNC ? auxt_rights_interrupt(session) : 0;
+		if (!err)
+			err = auxt_session_lock(session);
 		if (err)
 			return err;
 		if (arg->flags & AUXTRACE_STATUS_SYNC)
@@ -102,7 +105,7 @@ static void status_sync_tails(struct auxt_session *session)
 	for_each_cpu(cpu, session->group.cpus)
 		if (auxt_settle_has_new_tail(session->group.channels[cpu]))
 			cpumask_set_cpu(cpu, moved);
-	if (!cpumask_empty(moved) && !auxt_session_lock(session)) {
+	if (!cpumask_empty(moved) && !auxt_rights_interrupt(session) && !auxt_session_lock(session)) {
 		auxt_broadcast(session, moved, session->state == AUXTRACE_STATE_STARTED,
 			       status_sync_tails_here, NULL);
 		auxt_session_unlock(session);

@@ -85,9 +85,22 @@ void auxt_channel_undo_reset(struct auxt_channel *ch)
 }
 NOKPROBE_SYMBOL(auxt_channel_undo_reset);
 
-/* Task scope: sets or clears the reason TASK. @member: the CPU runs a member, or is about to. */
-static __always_inline void channel_set_task(struct auxt_channel *ch, bool member)
+/* If the session has an owner: records name this thread from now on; NULL: none. */
+static __always_inline void channel_name(struct auxt_channel *ch, const struct task_struct *task)
 {
+	if (unlikely(ch->group->owner))
+		WRITE_ONCE(ch->member, task);
+}
+
+/*
+ * Task scope: sets or clears the reason TASK. @member: the CPU runs @task, a member, or is about to.
+ * Records of a window that ends still name the member before: the caller forgets it afterwards.
+ */
+static __always_inline void channel_set_task(struct auxt_channel *ch,
+					     const struct task_struct *task, bool member)
+{
+	if (member)
+		channel_name(ch, task);
 	if (member)
 		atomic_andnot(AUXTRACE_INHIBIT_TASK, &ch->inhibit);
 	else
@@ -102,7 +115,7 @@ static int channel_claim(struct auxt_channel *ch)
 	if (err)
 		return err;
 	if (ch->group->members)
-		channel_set_task(ch, auxt_members_have(ch->group->members, current));
+		channel_set_task(ch, current, auxt_members_have(ch->group->members, current));
 	ch->stuck = false;
 	ch->attached = true;
 	ch->run++;
@@ -143,6 +156,8 @@ void auxt_channel_detach(struct auxt_channel *ch)
 	/* The NMI handlers do not see the channel any more when the rest is undone. */
 	barrier();
 	ch->attached = false;
+	/* It may end before the channel attaches again. */
+	channel_name(ch, NULL);
 	auxt_request_forget(ch, 0);
 	auxt_tail_poll_end(ch);
 	ch->pmu->release(ch);
@@ -288,7 +303,7 @@ void auxt_channel_pause_output(struct auxt_channel *ch, bool pause)
 	auxt_data_pause(&ch->data, AUXTRACE_DATA_PAUSED, pause);
 	if (pause)
 		return;
-	auxt_data_report_lost(&ch->data, rdtsc(), current->pid);
+	auxt_data_report_lost(&ch->data, rdtsc(), auxt_channel_tid(ch));
 	auxt_settle(ch, AUXT_TODO_APPLY);
 }
 NOKPROBE_SYMBOL(auxt_channel_pause_output);
@@ -407,23 +422,30 @@ void auxt_channel_switch_task(struct auxt_channel *ch, const struct task_struct 
 {
 	u32 todo = AUXT_TODO_APPLY;
 
-	if (likely(member == !(auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_TASK)))
+	if (likely(member == !(auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_TASK))) {
+		channel_name(ch, member ? next : NULL);
 		return;
+	}
 	/* A START is at work, which may fail yet: the channel settles when it succeeds. */
 	if (auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_SETUP) {
-		channel_set_task(ch, member);
+		channel_set_task(ch, next, member);
+		if (!member)
+			channel_name(ch, NULL);
 		return;
 	}
 	/* If a window begins, also in an NMI that lands here, it is this thread's. */
 	WRITE_ONCE(ch->next, member ? next : NULL);
 	barrier();
-	channel_set_task(ch, member);
+	channel_set_task(ch, next, member);
 	/* The tail poll runs only while lack of space is the only reason: members may run too briefly. */
 	if (ch->flags & AUXTRACE_SETUP_FULL_AUTO &&
 	    auxt_channel_inhibited(ch) == AUXTRACE_INHIBIT_FULL && auxt_settle_has_new_tail(ch))
 		todo = AUXT_TODO_SYNC;
 	auxt_settle(ch, todo);
 	WRITE_ONCE(ch->next, NULL);
+	/* The records of the window that has ended are written. */
+	if (!member)
+		channel_name(ch, NULL);
 }
 NOKPROBE_SYMBOL(auxt_channel_switch_task);
 

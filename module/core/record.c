@@ -61,7 +61,8 @@ void auxt_record_aux(struct auxt_channel *ch, u64 tsc)
 	const struct record_aux aux = record_take_aux(ch);
 	struct auxtrace_record_aux *record;
 
-	record = auxt_data_begin(&ch->data, AUXTRACE_RECORD_AUX, AUX_SIZE, tsc, current->pid);
+	record = auxt_data_begin(&ch->data, AUXTRACE_RECORD_AUX, AUX_SIZE, tsc,
+				 auxt_channel_tid(ch));
 	if (!record)
 		return;
 	record_fill_aux(record, &aux);
@@ -71,21 +72,21 @@ NOKPROBE_SYMBOL(auxt_record_aux);
 
 /**
  * auxt_record_itrace_start() - report the first window after a START
- * @ring: the data ring
+ * @ch: a channel that writes ITRACE_START records
  * @task: the thread that the CPU runs in it
  * @tsc: time-stamp counter at its begin
  */
-void auxt_record_itrace_start(struct auxt_data_ring *ring, const struct task_struct *task, u64 tsc)
+void auxt_record_itrace_start(struct auxt_channel *ch, const struct task_struct *task, u64 tsc)
 {
 	struct auxtrace_record_itrace_start *record;
 
-	record = auxt_data_begin(ring, AUXTRACE_RECORD_ITRACE_START, sizeof(*record), tsc,
-				 current->pid);
+	record = auxt_data_begin(&ch->data, AUXTRACE_RECORD_ITRACE_START, sizeof(*record), tsc,
+				 auxt_channel_tid(ch));
 	if (!record)
 		return;
 	record->pid = task->tgid;
 	record->tid = task->pid;
-	auxt_data_end(ring);
+	auxt_data_end(&ch->data);
 }
 NOKPROBE_SYMBOL(auxt_record_itrace_start);
 
@@ -97,7 +98,8 @@ static __always_inline void record_window_at(struct auxt_channel *ch, u64 word,
 	const struct auxt_window *window = &ch->window;
 	struct auxtrace_record_window *record;
 
-	record = auxt_data_new(&ch->data, word, AUXTRACE_RECORD_WINDOW, WINDOW_SIZE, tsc, task->pid);
+	record = auxt_data_new(&ch->data, word, AUXTRACE_RECORD_WINDOW, WINDOW_SIZE, tsc,
+			       auxt_task_tid(task));
 	record->window = window->number;
 	record->begin = window->position;
 	record->end_position = ch->aux.produced;
@@ -107,8 +109,8 @@ static __always_inline void record_window_at(struct auxt_channel *ch, u64 word,
 	record->end_cause = cause;
 	record->begin_pid = window->pid;
 	record->begin_tid = window->tid;
-	record->pid = task->tgid;
-	record->tid = task->pid;
+	record->pid = auxt_task_pid(task);
+	record->tid = auxt_task_tid(task);
 	record->slot = window->slot;
 	record->reserved = 0;
 	record->begin_trigger = window->trigger;
@@ -119,10 +121,11 @@ static __always_inline void record_window_at(struct auxt_channel *ch, u64 word,
 static noinline void record_window_slow(struct auxt_channel *ch, u64 tsc, u32 cause, u32 trigger,
 					bool aux)
 {
-	u64 word = auxt_data_reserve_slow(&ch->data, WINDOW_SIZE, tsc, current->pid);
+	const struct task_struct *task = auxt_channel_task(ch);
+	u64 word = auxt_data_reserve_slow(&ch->data, WINDOW_SIZE, tsc, auxt_task_tid(task));
 
 	if (word)
-		record_window_at(ch, word, current, tsc, cause, trigger);
+		record_window_at(ch, word, task, tsc, cause, trigger);
 	/* Nested, so that both are published at once. */
 	if (aux)
 		auxt_record_aux(ch, tsc);
@@ -142,7 +145,7 @@ NOKPROBE_SYMBOL(record_window_slow);
 void auxt_record_window(struct auxt_channel *ch, u64 tsc, u32 cause, u32 trigger)
 {
 	bool aux = ch->wanted & AUXTRACE_WANT_AUX && auxt_channel_has_unreported(ch);
-	const struct task_struct *task = current;
+	const struct task_struct *task = auxt_channel_task(ch);
 	struct record_aux what;
 	u64 word;
 
@@ -154,7 +157,7 @@ void auxt_record_window(struct auxt_channel *ch, u64 tsc, u32 cause, u32 trigger
 	if (aux) {
 		what = record_take_aux(ch);
 		record_fill_aux(auxt_data_new(&ch->data, word, AUXTRACE_RECORD_AUX, AUX_SIZE, tsc,
-					      task->pid), &what);
+					      auxt_task_tid(task)), &what);
 		word -= AUX_SIZE;
 	}
 	record_window_at(ch, word, task, tsc, cause, trigger);

@@ -10,8 +10,7 @@
 
 /* On the channel's CPU with interrupts off, also in NMIs. */
 void auxt_record_aux(struct auxt_channel *ch, u64 tsc);
-void auxt_record_itrace_start(struct auxt_data_ring *ring, const struct task_struct *task,
-			      u64 tsc);
+void auxt_record_itrace_start(struct auxt_channel *ch, const struct task_struct *task, u64 tsc);
 void auxt_record_window(struct auxt_channel *ch, u64 tsc, u32 cause, u32 trigger);
 void auxt_record_switch(struct auxt_data_ring *ring, const struct task_struct *next,
 			bool preempted);

@@ -314,7 +314,7 @@ static __always_inline void settle_open_window(struct auxt_channel *ch, u64 tsc)
 	if (likely(!(is & (AUXT_IS_FRESH | AUXT_IS_RESUMING))))
 		return;
 	if (is & AUXT_IS_FRESH && ch->wanted & AUXTRACE_WANT_ITRACE_START)
-		auxt_record_itrace_start(&ch->data, task, tsc);
+		auxt_record_itrace_start(ch, task, tsc);
 	/* Count one start for the RESUME, even if an NMI ends this window and begins another. */
 	if (is & AUXT_IS_RESUMING) {
 		ch->now.resumes_done++;
@@ -511,7 +511,7 @@ static noinline void settle_follow_freeze(struct auxt_channel *ch)
 		return;
 	if (ch->is & AUXT_IS_FROZEN && ch->wanted) {
 		auxt_data_pause(&ch->data, AUXTRACE_DATA_FROZEN, false);
-		auxt_data_report_lost(&ch->data, rdtsc(), current->pid);
+		auxt_data_report_lost(&ch->data, rdtsc(), auxt_channel_tid(ch));
 	}
 	auxt_clear_bits(&ch->is, AUXT_IS_FROZEN | AUXT_IS_THAWED);
 	/* Readers are notified of each freeze. */
@@ -773,7 +773,7 @@ NOKPROBE_SYMBOL(auxt_settle_has_new_tail);
 static void settle_sync(struct auxt_channel *ch, u32 todo)
 {
 	if (ch->wanted)
-		auxt_data_report_lost(&ch->data, rdtsc(), current->pid);
+		auxt_data_report_lost(&ch->data, rdtsc(), auxt_channel_tid(ch));
 	auxt_settle(ch, todo);
 }
 NOKPROBE_SYMBOL(settle_sync);

@@ -10,6 +10,7 @@
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
 #include <linux/percpu.h>
+#include <linux/sched.h>
 #include <linux/smp.h>
 #include <linux/types.h>
 #include <linux/wait.h>
@@ -25,6 +26,7 @@ struct auxt_aux_buffer;
 struct auxt_channel;
 struct auxt_members;
 struct auxt_trigger_set;
+struct cred;
 struct perf_event;
 struct task_struct;
 struct tracepoint;
@@ -158,6 +160,8 @@ struct auxt_window {
  *	and no other request has changed a channel since; else 0
  * @members: task scope: the threads that the session traces; NULL: all
  * @filters: the ranges of addresses that the session traces. They do not change after SETUP
+ * @owner: the user who set the session up without a capability: it shows nothing of what others
+ *	do. NULL: a user with a capability
  * @switch_tracepoint: the tracepoint sched_switch while a probe of it writes SWITCH records; else NULL
  * @waiters: readers that wait in poll(2)
  * @wakeup: PREEMPT_RT: wakes them
@@ -168,6 +172,7 @@ struct auxt_group {
 	u32 last_broadcast;
 	struct auxt_members *members;
 	struct auxt_filters filters;
+	const struct cred *owner;
 	struct tracepoint *switch_tracepoint;
 	wait_queue_head_t waiters;
 	struct work_struct wakeup;
@@ -245,6 +250,7 @@ struct auxt_group {
  * @tail_polling: @tail_poll runs or is about to be started
  * @next: while a context switch clears the reason TASK: the thread that the CPU is about to run;
  *	else NULL
+ * @member: if the session has an owner: the member that the CPU runs; NULL: none
  * @off_tsc: time-stamp counter when the hardware was last turned off
  * @cause: AUXTRACE_CAUSE_*: why the hardware is off, or was off before the open window
  * @window: begin of the newest window
@@ -289,6 +295,7 @@ struct auxt_channel {
 	struct hrtimer tail_poll;
 	bool tail_polling;
 	const struct task_struct *next;
+	const struct task_struct *member;
 	u64 off_tsc;
 	u32 cause;
 	struct auxt_window window;
@@ -331,6 +338,31 @@ static __always_inline void auxt_set_bits(u32 *word, u32 bits)
 static __always_inline void auxt_clear_bits(u32 *word, u32 bits)
 {
 	asm volatile("andl %1, %0" : "+m" (*word) : "er" (~bits) : "memory");
+}
+
+/*
+ * The thread that the CPU runs, for records. If the session has an owner: NULL unless that is a member,
+ * and the member from the moment on at which the CPU is about to run it.
+ */
+static __always_inline const struct task_struct *auxt_channel_task(const struct auxt_channel *ch)
+{
+	return unlikely(ch->group->owner) ? READ_ONCE(ch->member) : current;
+}
+
+/* The ID of a thread, and of its process; 0: NULL. */
+static __always_inline u32 auxt_task_tid(const struct task_struct *task)
+{
+	return likely(task) ? task->pid : 0;
+}
+
+static __always_inline u32 auxt_task_pid(const struct task_struct *task)
+{
+	return likely(task) ? task->tgid : 0;
+}
+
+static __always_inline u32 auxt_channel_tid(const struct auxt_channel *ch)
+{
+	return auxt_task_tid(auxt_channel_task(ch));
 }
 
 static __always_inline u32 auxt_channel_inhibited(const struct auxt_channel *ch)

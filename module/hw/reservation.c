@@ -41,6 +41,7 @@
  * They register before any module is loaded and never unregister.
  */
 
+#include <linux/capability.h>
 #include <linux/cpumask.h>
 #include <linux/device.h>
 #include <linux/err.h>
@@ -50,6 +51,8 @@
 #include <linux/perf_event.h>
 #include <linux/printk.h>
 #include <linux/smp.h>
+#include <linux/workqueue.h>
+#include "compat/workqueue.h"
 #include "core/channel.h"
 #include "core/trace_pmu.h"
 #include "hw/reservation.h"
@@ -118,8 +121,7 @@ int __init auxt_reservation_init(void)
 	return 0;
 }
 
-/* Returns NULL if perf has neither that PMU nor a substitute: nothing needs a reservation. */
-static struct perf_event *reservation_counter(const struct trace_pmu *pmu, int cpu)
+static struct perf_event *reservation_create(const struct trace_pmu *pmu, int cpu)
 {
 	int type = reservation_type[pmu->number];
 	struct perf_event_attr attr = {
@@ -133,6 +135,41 @@ static struct perf_event *reservation_counter(const struct trace_pmu *pmu, int c
 	if (type == -ENOENT)
 		attr = *pmu->reserve_instead;
 	return perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
+}
+NOKPROBE_SYMBOL(reservation_create);
+
+struct reservation_order {
+	struct work_struct work;
+	const struct trace_pmu *pmu;
+	int cpu;
+	struct perf_event *event;
+};
+
+static void reservation_create_in_work(struct work_struct *work)
+{
+	struct reservation_order *order = container_of(work, struct reservation_order, work);
+
+	order->event = reservation_create(order->pmu, order->cpu);
+}
+NOKPROBE_SYMBOL(reservation_create_in_work);
+
+/*
+ * Returns NULL if perf has neither that PMU nor a substitute: nothing needs a reservation. perf asks for
+ * the rights of the task that creates a counter of a CPU, even a counter of the kernel's. START has
+ * checked what it asks for; if the caller has no capability, a kernel thread creates the counter. The
+ * caller may hold cpus_read_lock(), which that does not take.
+ */
+static struct perf_event *reservation_counter(const struct trace_pmu *pmu, int cpu)
+{
+	struct reservation_order order = { .pmu = pmu, .cpu = cpu };
+
+	if (perfmon_capable())
+		return reservation_create(pmu, cpu);
+	INIT_WORK_ONSTACK(&order.work, reservation_create_in_work);
+	auxt_queue_unbound_work(&order.work);
+	flush_work(&order.work);
+	destroy_work_on_stack(&order.work);
+	return order.event;
 }
 NOKPROBE_SYMBOL(reservation_counter);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Task scope: follows the threads to which a session is limited, by probes of three tracepoints.
+ * Task scope: follows the threads to which a session is limited, by probes of these tracepoints.
  *
  *	sched_switch		the CPU is about to run another thread, with interrupts off and the
  *				lock of its run queue held: the channel gets or loses the reason TASK
@@ -8,9 +8,13 @@
  *	sched_process_free	a thread does not run any more, and the kernel frees its task_struct
  *				after this. That is the end of an RCU grace period which began
  *				when the thread was no longer in any list
+ *	sched_process_exec	the current thread is about to run another program, whose rights it has
+ *				already. Only if the session has an owner, who may lack these rights:
+ *				then the thread is no member any more
  */
 
 #include <linux/auxtrace.h>
+#include <linux/binfmts.h>
 #include <linux/errno.h>
 #include <linux/kprobes.h>
 #include <linux/pid.h>
@@ -21,6 +25,7 @@
 #include <linux/tracepoint.h>
 #include <trace/events/sched.h>
 #include <trace/events/task.h>
+#include "base/access.h"
 #include "compat/probe.h"
 #include "compat/sched_switch.h"
 #include "core/channel.h"
@@ -74,7 +79,32 @@ static void task_scope_on_free(void *data, struct task_struct *task)
 }
 NOKPROBE_SYMBOL(task_scope_on_free);
 
-/* In the order in which they are registered. */
+/*
+ * perf ends its events at the same point of execve(2). No instruction of the program has run yet, and the
+ * process has no other thread. A SETUP on another CPU that is about to add the thread either has done so
+ * already, or sees the new credentials: see task_scope_may_have().
+ */
+static void task_scope_on_exec(void *data, struct task_struct *task, pid_t old_pid,
+			       struct linux_binprm *bprm)
+{
+	const struct auxt_group *group = data;
+	struct auxt_channel *ch;
+	unsigned long flags;
+
+	/* The credentials are written before the table is read. Pairs with task_scope_may_have(). */
+	smp_mb();
+	if (auxt_members_lack(group->members, task) || auxt_access_allowed(group->owner, task))
+		return;
+	local_irq_save(flags);
+	auxt_members_remove(group->members, task);
+	ch = group->channels[smp_processor_id()];
+	if (ch && ch->attached)
+		auxt_channel_switch_task(ch, task, false);
+	local_irq_restore(flags);
+}
+NOKPROBE_SYMBOL(task_scope_on_exec);
+
+/* In the order in which they are registered. The last one only if the session has an owner. */
 static const struct task_scope_probe {
 	const char *tracepoint;
 	void *probe;
@@ -82,7 +112,14 @@ static const struct task_scope_probe {
 	{ "sched_process_free", task_scope_on_free },
 	{ "task_newtask", task_scope_on_new },
 	{ "sched_switch", task_scope_on_switch },
+	{ "sched_process_exec", task_scope_on_exec },
 };
+
+static unsigned int task_scope_nr_probes(const struct auxt_group *group)
+{
+	return ARRAY_SIZE(task_scope_probes) - !group->owner;
+}
+NOKPROBE_SYMBOL(task_scope_nr_probes);
 
 static void task_scope_unregister(struct auxt_group *group, unsigned int count)
 {
@@ -101,7 +138,8 @@ static int task_scope_register(struct auxt_group *group)
 	check_trace_callback_type_sched_process_free(task_scope_on_free);
 	check_trace_callback_type_task_newtask(task_scope_on_new);
 	check_trace_callback_type_sched_switch(task_scope_on_switch);
-	for (i = 0; i < ARRAY_SIZE(task_scope_probes); i++) {
+	check_trace_callback_type_sched_process_exec(task_scope_on_exec);
+	for (i = 0; i < task_scope_nr_probes(group); i++) {
 		struct tracepoint *tp = auxt_tracepoint_find(task_scope_probes[i].tracepoint);
 		int err = tp ? tracepoint_probe_register(tp, task_scope_probes[i].probe, group) : -ENOENT;
 
@@ -136,13 +174,28 @@ static int task_scope_count(const struct auxtrace_setup *setup)
 NOKPROBE_SYMBOL(task_scope_count);
 
 /*
+ * May a thread that has just become a member be one? The caller's own process may, whatever its rights:
+ * ptrace_may_access() says so, too. One that exits runs no user code any more.
+ */
+static bool task_scope_may_have(const struct auxt_group *group, struct task_struct *task)
+{
+	if (!group->owner || same_thread_group(task, current))
+		return true;
+	/* The table was written before the credentials are read. Pairs with task_scope_on_exec(). */
+	smp_mb();
+	return auxt_access_allowed(group->owner, task) || task->flags & PF_EXITING;
+}
+NOKPROBE_SYMBOL(task_scope_may_have);
+
+/*
  * Adds those threads of @setup's that are none yet. A thread that is in the kernel's lists when
  * the walk begins is freed after the walk, and removed then: both is so because of RCU.
  *
  * Returns how many were added; -ENOMEM if the places did not suffice; or an errno of SETUP.
  */
-static int task_scope_add_present(struct auxt_members *m, const struct auxtrace_setup *setup)
+static int task_scope_add_present(const struct auxt_group *group, const struct auxtrace_setup *setup)
 {
+	struct auxt_members *m = group->members;
 	struct task_struct *task, *t;
 	int alive = 0, added = 0, ret = 0;
 
@@ -160,6 +213,10 @@ static int task_scope_add_present(struct auxt_members *m, const struct auxtrace_
 		if (ret < 0)
 			break;
 		added += ret;
+		if (!task_scope_may_have(group, t)) {
+			ret = -EACCES;
+			break;
+		}
 	}
 	if (!alive)
 		ret = -ESRCH;
@@ -178,15 +235,16 @@ NOKPROBE_SYMBOL(task_scope_add_present);
  * behind the walk. So the walk is repeated until it finds no new thread. Before each repetition, the
  * probes that have begun end: those that run later see as members all that the walk has added.
  */
-static int task_scope_add_all(struct auxt_members *m, const struct auxtrace_setup *setup)
+static int task_scope_add_all(const struct auxt_group *group, const struct auxtrace_setup *setup)
 {
+	struct auxt_members *m = group->members;
 	int ret;
 
 	do {
 		ret = auxt_members_reserve(m, task_scope_count(setup));
 		if (ret)
 			return ret;
-		ret = task_scope_add_present(m, setup);
+		ret = task_scope_add_present(group, setup);
 		tracepoint_synchronize_unregister();
 	} while (ret > 0 || ret == -ENOMEM);
 	return ret;
@@ -202,7 +260,8 @@ NOKPROBE_SYMBOL(task_scope_add_all);
  * tracepoint patches code.
  *
  * Return: 0; -ENOMEM; -ESRCH no such thread, or it has exited; -ENXIO a kernel thread in a session
- * for user code; -ENOENT this kernel lacks a tracepoint; or an errno of tracepoint_probe_register().
+ * for user code; -EACCES a thread to which the session's owner has no access; -ENOENT this kernel lacks a
+ * tracepoint; or an errno of tracepoint_probe_register().
  */
 int auxt_task_scope_begin(struct auxt_group *group, const struct auxtrace_setup *setup)
 {
@@ -214,10 +273,10 @@ int auxt_task_scope_begin(struct auxt_group *group, const struct auxtrace_setup 
 	err = task_scope_register(group);
 	if (err)
 		goto err_members;
-	err = task_scope_add_all(group->members, setup);
+	err = task_scope_add_all(group, setup);
 	if (!err)
 		return 0;
-	task_scope_unregister(group, ARRAY_SIZE(task_scope_probes));
+	task_scope_unregister(group, task_scope_nr_probes(group));
 err_members:
 	auxt_members_free(group->members);
 	group->members = NULL;
@@ -236,7 +295,7 @@ void auxt_task_scope_end(struct auxt_group *group)
 {
 	if (!group->members)
 		return;
-	task_scope_unregister(group, ARRAY_SIZE(task_scope_probes));
+	task_scope_unregister(group, task_scope_nr_probes(group));
 	auxt_members_free(group->members);
 	group->members = NULL;
 }

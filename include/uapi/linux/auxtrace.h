@@ -90,7 +90,8 @@
  *  EINVAL       size is smaller than in version 2; unknown flag; a reserved
  *               member is not zero; other reasons are listed at each ioctl
  *  EBADFD       wrong state: no SETUP yet, or the call needs a started session
- *  EACCES       the caller has neither CAP_PERFMON nor CAP_SYS_ADMIN
+ *  EACCES       the caller has neither CAP_PERFMON nor CAP_SYS_ADMIN, and what it asks for is not
+ *               allowed without (see DOC: without a capability)
  *  EPERM        the kernel is locked down (see DOC: kernel lockdown)
  *  ENODEV       this machine does not have the trace PMU, or a CPU that the session
  *               needs is offline
@@ -196,6 +197,32 @@
  * With page-table isolation user code and the kernel have page tables of their own in each process, and
  * the CPU compares with one of them. Such a session traces either user code or the kernel.
  *
+ * DOC: without a capability
+ *
+ * A caller that has neither CAP_PERFMON nor CAP_SYS_ADMIN may trace own processes if the administrator
+ * allows it: the module's parameter "unprivileged" is the number of sessions that such callers may
+ * have at a time, by default 0. INFO says so (AUXTRACE_MAY_TRACE_OWN). The rules are perf's for its
+ * events of a task. SETUP then takes a session
+ *
+ *  - of user code (USER without KERNEL), with a task scope, and without SWITCH records;
+ *  - of threads that have the caller's real user and group as real, effective and saved IDs, no
+ *    capability that the caller lacks (or are in a user namespace that the caller's user has created),
+ *    and a dumpable program: one that the user can read, and that has not given up to be debugged
+ *    (PR_SET_DUMPABLE). The threads of the caller's own process may have any rights.
+ *
+ * These rules hold at SETUP, and at each execve(2) of a member: a program with other rights (set-user-ID,
+ * set-group-ID, file capabilities), or one that cannot be read, is not traced from its first
+ * instruction on. Its thread is no member any more, nor is what it creates. What a member becomes without
+ * an execve(2) makes no difference.
+ *
+ * The session stays what it is, whoever holds its descriptor. START needs the capability, or the real
+ * user who set it up while the parameter is not 0. TRIGGER_ADD and TASK need the capability. Records
+ * name no thread but members: another one that a CPU runs has the ID 0 in them.
+ *
+ * Requests that interrupt other CPUs wait if they are made too often: about a thousand times a second
+ * in the long run. (START and STOP count as five.) A SETUP waits if more than about ten a second are
+ * made without a capability on the whole machine. PAUSE and RESUME of the caller's CPU alone do not wait.
+ *
  * DOC: data ring
  *
  * The data ring holds records (struct auxtrace_record_*) in the order in which they were
@@ -271,6 +298,7 @@
 /* auxtrace_info.out_may: what the caller may do. */
 #define AUXTRACE_MAY_TRACE	(1u << 0)	/* CAP_PERFMON or CAP_SYS_ADMIN */
 #define AUXTRACE_MAY_LOCK	(1u << 1)	/* CAP_IPC_LOCK: RLIMIT_MEMLOCK does not apply */
+#define AUXTRACE_MAY_TRACE_OWN	(1u << 2)	/* see DOC: without a capability */
 
 /**
  * struct auxtrace_info - AUXTRACE_IOC_INFO: what this machine and the caller can do
@@ -572,6 +600,7 @@ struct auxtrace_filter {
  *               no multiple of 8; a filter with an unknown action, with an address that is
  *               not canonical, or whose last byte is below its first; two filters of one
  *               action that overlap
+ *  EUSERS       as many sessions without a capability exist as are allowed
  *  E2BIG        a filter is longer than the kernel's, and the excess is not zero
  *  ESRCH        no such thread (@tid), or it has exited
  *  ENXIO        @tid is a kernel thread, and the session is for user code only; with
@@ -1162,7 +1191,8 @@ struct auxtrace_record_header {
 /**
  * struct auxtrace_record_end - end of each record
  * @time: time at which the record was made
- * @tid: thread that the CPU ran at that time, in the initial PID namespace
+ * @tid: thread that the CPU ran at that time, in the initial PID namespace. In a session without a
+ *	capability: the member that it ran or was about to run, else 0
  * @size: as in the header, for readers that walk backwards
  */
 struct auxtrace_record_end {

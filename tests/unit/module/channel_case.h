@@ -124,6 +124,7 @@ extern struct reported {
 	u64 windows;
 	u64 starts;
 	u64 lost;
+	u32 lost_tid;		/* of the newest LOST record */
 	struct auxtrace_record_window window;
 	struct auxtrace_record_window newest[8];	/* windows, by the rest of their number */
 	struct auxtrace_record_itrace_start start;

@@ -92,6 +92,7 @@ void read_records(void)
 			break;
 		case AUXTRACE_RECORD_LOST:
 			reported.lost += ((const struct auxtrace_record_lost *)at)->lost;
+			reported.lost_tid = end->tid;
 			break;
 		case AUXTRACE_RECORD_TRIGGER:
 			reported.triggers++;

@@ -563,6 +563,90 @@ static void a_window_is_recorded_without_space_for_its_aux_record(void **state)
 	unmake();
 }
 
+static const struct task_struct second_insider = { .pid = 24, .tgid = 20 };
+
+/* The records that were dropped are none that the ring has. */
+static void read_lost(void)
+{
+	reported.windows = status_page.windows - status_page.running;
+	reported.aux = channel->aux_reported;
+	read_records();
+}
+
+static void change_to_insider(void)
+{
+	change_to(&insider);
+}
+
+/* A session of a user without a capability, who may not know who else runs. */
+static void with_an_owner_records_name_members_only(void **state)
+{
+	const struct cred *owner = (const struct cred *)&shim_task;
+	const struct auxtrace_record_window *w = &reported.window;
+	unsigned int windows = 0;
+
+	for (int owned = 0; owned < 2; owned++) {
+		group.owner = owned ? owner : NULL;
+		make_scoped((struct auxtrace_setup) {
+			.flags = AUXTRACE_SETUP_OVERWRITE, .data_size = DATA_SIZE });
+		start(false);
+		change_to(&insider);
+		check();
+		assert_int_equal(reported.start.tid, 22);
+		assert_int_equal(reported.start.end.tid, owned ? 22 : 11);
+		/* A record that says what was lost, while another thread runs. */
+		auxt_channel_pause_output(channel, true);
+		change_to(&outsider);
+		auxt_channel_pause_output(channel, false);
+		read_lost();
+		assert_true(reported.lost > 0);
+		assert_int_equal(reported.lost_tid, owned ? 0 : 33);
+		change_to(&insider);
+		/* To another member, and on: the kernel calls the probe each time. */
+		auxt_channel_switch_task(channel, &second_insider, true);
+		shim_task = second_insider;
+		auxt_channel_pause_output(channel, true);
+		auxt_channel_pause(channel, NULL);
+		auxt_channel_pause_output(channel, false);
+		read_lost();
+		assert_int_equal(reported.lost_tid, 24);
+		shim_task = insider;
+		/* Nobody runs it when the session is stopped: the caller is anybody. */
+		stop();
+		auxt_channel_pause_output(channel, true);
+		start(false);
+		auxt_channel_pause(channel, NULL);
+		stop();
+		shim_task = outsider;
+		auxt_channel_pause_output(channel, false);
+		read_lost();
+		assert_int_equal(reported.lost_tid, owned ? 0 : 33);
+		unmake();
+	}
+	/* An NMI that ends the window which begins for the member names the member. */
+	for (long at = 0; ; at++) {
+		bool landed;
+
+		group.owner = owner;
+		make_scoped((struct auxtrace_setup) {
+			.flags = AUXTRACE_SETUP_OVERWRITE, .data_size = DATA_SIZE });
+		start(false);
+		landed = lands(NMI_PAUSE, at, change_to_insider);
+		check();
+		if (reported.windows) {
+			windows++;
+			assert_int_equal(w->begin_tid, 22);
+			assert_int_equal(w->tid, 22);
+			assert_int_equal(w->end.tid, 22);
+		}
+		unmake();
+		if (!landed)
+			break;
+	}
+	assert_true(windows > 0);
+	group.owner = NULL;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -585,6 +669,7 @@ int main(void)
 		cmocka_unit_test(a_switch_in_which_a_freeze_nests_is_written_or_counted),
 		cmocka_unit_test(a_data_watermark_of_switches_wakes_the_reader),
 		cmocka_unit_test(a_window_of_a_switch_is_the_next_thread_s),
+		cmocka_unit_test(with_an_owner_records_name_members_only),
 	};
 
 	return cmocka_run_group_tests_name("record", tests, NULL, NULL);

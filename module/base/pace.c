@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0
+/* How often something may be done: the caller waits. */
+
+#include <linux/errno.h>
+#include <linux/hrtimer.h>
+#include <linux/kprobes.h>
+#include <linux/ktime.h>
+#include <linux/minmax.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/timekeeping.h>
+#include "base/pace.h"
+
+/**
+ * auxt_pace_wait() - wait until it may be done again
+ * @pace: the pace, which all callers share
+ * @interval: nanoseconds that one time takes
+ * @burst: so much unused time may be made up for: this many intervals
+ *
+ * In any stretch of time callers return 0 at most once an interval, and @burst times more.
+ *
+ * Return: 0; -EINTR a fatal signal.
+ */
+int auxt_pace_wait(struct auxt_pace *pace, u64 interval, unsigned int burst)
+{
+	u64 now = ktime_get_ns(), made_up = min(now, burst * interval), turn;
+	s64 next = atomic64_read(&pace->next);
+
+	do {
+		turn = max_t(u64, next, now - made_up);
+	} while (!atomic64_try_cmpxchg(&pace->next, &next, turn + interval));
+
+	while (turn > now) {
+		ktime_t left = ns_to_ktime(turn - now);
+
+		set_current_state(TASK_KILLABLE);
+		if (!fatal_signal_pending(current))
+			schedule_hrtimeout(&left, HRTIMER_MODE_REL);
+		__set_current_state(TASK_RUNNING);
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		now = ktime_get_ns();
+	}
+	return 0;
+}
+NOKPROBE_SYMBOL(auxt_pace_wait);
