@@ -4,6 +4,7 @@
 #define CMD_H
 
 int cmd_dump(int argc, char **argv);
+int cmd_export(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_record(int argc, char **argv);

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "flow_event.h"
-#include "lib/clock.h"
 
 void flow_emit_enable(struct flow *f, uint64_t ip, bool resumed)
 {
@@ -103,15 +102,7 @@ void flow_sum_free(struct flow_sum *sum)
 
 bool flow_clock(const struct flow *f, uint64_t tsc, uint64_t *ns)
 {
-	const struct meta *m = f->meta;
-
-	if (m->time_mult)
-		*ns = clock_to_ns(tsc, m->time_zero, m->time_mult, m->time_shift);
-	else if (m->tsc_khz)
-		*ns = (uint64_t)((unsigned __int128)tsc * 1000000 / m->tsc_khz);
-	else
-		return false;
-	return true;
+	return meta_clock(f->meta, tsc, ns);
 }
 
 bool flow_time(const struct flow *f, uint64_t *ns)

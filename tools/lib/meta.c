@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "meta.h"
 #include "tool.h"
 
@@ -189,6 +190,17 @@ uint64_t meta_mono_tsc(const struct meta *meta, uint64_t ns)
 	if (ns <= begin->ns || end->ns <= begin->ns)
 		return 0;
 	return begin->tsc + (unsigned __int128)(ns - begin->ns) * (end->tsc - begin->tsc) / (end->ns - begin->ns);
+}
+
+bool meta_clock(const struct meta *meta, uint64_t tsc, uint64_t *ns)
+{
+	if (meta->time_mult)
+		*ns = clock_to_ns(tsc, meta->time_zero, meta->time_mult, meta->time_shift);
+	else if (meta->tsc_khz)
+		*ns = (uint64_t)((unsigned __int128)tsc * 1000000 / meta->tsc_khz);
+	else
+		return false;
+	return true;
 }
 
 void meta_free(struct meta *meta)

@@ -66,6 +66,11 @@ struct meta *meta_read(const char *dir);
 const char *meta_trigger_text(const struct meta *meta, uint32_t id);
 /* The TSC at @ns of CLOCK_MONOTONIC; 0: that is before the recording, or not known. */
 uint64_t meta_mono_tsc(const struct meta *meta, uint64_t ns);
+/*
+ * The kernel's clock at @tsc, in ns; if that does not follow the TSC, ns of the TSC itself. false: neither
+ * is known.
+ */
+bool meta_clock(const struct meta *meta, uint64_t tsc, uint64_t *ns);
 void meta_free(struct meta *meta);
 
 #endif

@@ -58,6 +58,7 @@ const struct source source_bts = {
 	.pmu = AUXTRACE_PMU_INTEL_BTS,
 	.name = "bts",
 	.perf_pmu = "intel_bts",
+	.perf_trace = &bts_perf,
 	.no_filter = "BTS records each branch wherever it is, the hardware compares no addresses and no page tables; use --source pt",
 	.no_config = "its terms are of Intel PT's packets; with --source bts each record is a branch, and there is nothing to choose",
 	.unsynced = "are of branches that are not whole",

@@ -119,6 +119,7 @@ const struct source source_pt = {
 	.pmu = AUXTRACE_PMU_INTEL_PT,
 	.name = "pt",
 	.perf_pmu = "intel_pt",
+	.perf_trace = &pt_perf,
 	.no_branches = "is a trace of Intel PT, whose packets leave out where a branch comes from and most of where it goes: --insn shows the flow that follows from them",
 	.unsynced = "before the first PSB cannot be decoded",
 	.find_cpu = find_cpu,

@@ -25,11 +25,34 @@ struct trace_file {
 	uint64_t begin;		/* AUX position of the first byte behind them */
 };
 
+#define PERF_INFO_WORDS	20
+
+/**
+ * struct perf_trace - a trace PMU in a perf.data file, for auxtrace export
+ * @type: type of perf's AUXTRACE_INFO
+ * @unit: the trace is an array of records of so many bytes, at positions that are multiples
+ * @padding: zero bytes behind each part, a multiple of 8
+ * @timed: the trace tells the time. perf then finds whose it is by the times of context switches
+ * @fill_info: the words of AUXTRACE_INFO, with @pmu_type for perf's number of the PMU; returns how many.
+ *	@switches: there are records SWITCH_CPU_WIDE; @broken: a queue has parts that do not continue
+ *	one another
+ */
+struct perf_trace {
+	uint32_t type;
+	uint32_t unit, padding;
+	bool timed;
+	size_t (*fill_info)(uint64_t words[PERF_INFO_WORDS], const struct meta *meta, uint32_t pmu_type,
+			    bool switches, bool broken);
+};
+
+extern const struct perf_trace pt_perf, bts_perf;
+
 /**
  * struct source - a trace PMU
  * @pmu: AUXTRACE_PMU_*
  * @name: as --source takes it
  * @perf_pmu: perf's own driver of it, in /sys/bus/event_source/devices
+ * @perf_trace: how perf takes its trace from a file; NULL: it cannot
  * @no_config: why --config makes no sense; NULL: it takes terms
  * @no_filter: why --filter makes no sense; NULL: the trace PMU compares addresses
  * @no_branches: why the branches view cannot show it; NULL: it can
@@ -49,6 +72,7 @@ struct source {
 	uint32_t pmu;
 	const char *name;
 	const char *perf_pmu;
+	const struct perf_trace *perf_trace;
 	const char *no_config;
 	const char *no_filter;
 	const char *no_branches;

@@ -9,7 +9,7 @@ static void help_goes_to_stdout_and_is_no_error(void **state)
 {
 	static const char *const asked[] = {
 		"--help", "info --help", "list --help", "record --help", "dump --help", "script --help",
-		"record -h",
+		"export --help", "record -h",
 	};
 
 	(void)state;
@@ -37,7 +37,7 @@ static void wrong_usage_is_status_2_and_says_what_is_right(void **state)
 		const char *arguments, *says;
 	} cases[] = {
 		{ "", "usage: auxtrace" },
-		{ "recrod", "unknown command \"recrod\"; the commands are info, list, record, dump, script" },
+		{ "recrod", "unknown command \"recrod\"; the commands are info, list, record, dump, script, export" },
 		{ "info now", "\"now\" is too much" },
 		{ "info --bogus", "usage: auxtrace info" },
 		{ "record", "Name a command, or -p PID" },
@@ -128,6 +128,10 @@ static void wrong_usage_is_status_2_and_says_what_is_right(void **state)
 		{ "dump a b", "\"b\" is too much" },
 		{ "script --window 0", "it takes a number from 1" },
 		{ "script a b", "\"b\" is too much" },
+		{ "export", "--format names it; auxtrace export --help lists the formats" },
+		{ "export --format perf", "-o OUT names it" },
+		{ "export --format ctf -o x", "--format ctf: it takes perf" },
+		{ "export --format perf -o x a b", "\"b\" is too much" },
 	};
 
 	(void)state;

@@ -1,0 +1,57 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# export.sh pt|bts: runs in the guest, with two CPUs: makes recordings that the host exports and has perf
+# decode. Their names say what they are of. check calls the functions; single quotes are for other shells.
+# shellcheck disable=SC2016,SC2317
+
+# shellcheck source=tests/guest/lib/check.sh
+. /bin/check.sh
+source=$1
+cd /out || exit 1
+
+recorded()
+{
+	name=$1
+	shift
+	check "$name" auxtrace record --source "$source" -o "$name" "$@"
+}
+
+# The processes of a shell, and threads and processes that take turns.
+cat > work.sh <<'SH'
+turns "$1.turns"
+uname -r | cat > /dev/null
+SH
+
+# By BTS these have millions of branches.
+if [ "$source" = pt ]; then
+	recorded all -a -m 16M -- sh work.sh all
+	recorded kernel -a -k -m 16M -- sh work.sh kernel
+fi
+recorded user -a -u -m 4M -- sh work.sh user
+# perf's own records of switches, in place of those of the data ring.
+recorded task -m 16M --data-size 256K -- sh work.sh task
+# Windows that triggers begin and end.
+recorded windows -k -m 4M --start-paused --on 'syscall:newuname:enter=resume,pid=command' \
+	--on 'syscall:newuname:exit=pause,pid=command' -- sh -c 'uname -r; uname -m'
+# Trace that is lost while the recorder is stopped: it goes on where there is space again.
+cat > fill.sh <<'SH'
+kill -STOP $PPID
+i=0
+while [ $i -lt 20000 ]; do i=$((i + 1)); done
+kill -CONT $PPID
+sleep 1
+ls /bin > /dev/null
+SH
+recorded gaps -a -u -m 16K -C 1 -- sh fill.sh
+# A flight recorder: its snapshots, and the newest trace.
+cat > flight.sh <<'SH'
+ls -l /bin > /dev/null
+kill -USR2 $PPID
+until [ -e flight/snapshot.0001/meta ]; do sleep 0.01; done
+ls -l /bin > /dev/null
+SH
+recorded flight -a -S -m 256K -- sh flight.sh
+# The oldest trace is overwritten, and begins anywhere.
+recorded newest -a --overwrite -m 64K --switches -- sh work.sh newest
+exit "$failed"

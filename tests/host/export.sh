@@ -1,0 +1,212 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Does perf open what auxtrace export writes, and does it find what auxtrace script finds? perf's decoder
+# knows nothing of auxtrace: it is a second judge of all that is recorded. A guest makes the recordings
+# (tests/guest/export.sh), and Debian's perf decodes them on the host: the same instructions on each CPU, in
+# the same order (BTS: the same branches), and each function in the thread that ran it.
+#   export.sh pt|bts [--kernel SERIES] [--perf SERIES] [--work DIR]
+#   --perf SERIES  perf of that kernel (default: 6.1). Those of 5.10 and 7.2 do not find the vdso by the build-id
+#                  in its MMAP2 record: what runs there is an error to them
+set -euo pipefail
+
+me='export'
+# shellcheck source=tests/host/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+case ${1-} in pt | bts) source=$1 ;; *) bad_usage ;; esac
+shift
+kernel=6.1 perf=6.1 keep=''
+options "kernel perf work" "$@"
+[ ${#operands[@]} -eq 0 ] || bad_usage
+work_directory
+vm_prepare "$kernel"
+perf=$("$top/tests/oracle/perf" "$perf")/perf
+auxtrace=$build/tools/auxtrace
+mapfile -t files < <(guest_script export.sh)
+
+# With --work: what an earlier run has left would be part of the recordings.
+rm -rf "$work/out"
+"$top/scripts/vm" --kernel "$kernel" --smp 2 --mem 2G --timeout 560 --work "$work/vm" --out "$work/out" \
+	"${files[@]}" --file "$build/tests-guest/turns" -- sh /bin/export.sh "$source"
+symfs=$work/vm/initramfs.root
+
+# perf_script RECORDING OPTION...: stderr goes to $work/perf.err. With --symfs perf looks for files by
+# build-id there, too.
+perf_script()
+{
+	local out=$work/$1.perf
+
+	shift
+	rm -rf "$symfs/.debug"
+	[ ! -e "$out/debug" ] || cp -r "$out/debug" "$symfs/.debug"
+	"$perf" script -f -i "$out" --symfs "$symfs" "$@" 2> "$work/perf.err"
+}
+
+cpus()
+{
+	sed -n 's/^cpu \([0-9]*\) .*/\1/p' "$work/out/$1/meta"
+}
+
+export_it()
+{
+	rm -rf "$work/$1.perf"
+	mkdir -p "$(dirname "$work/$1.perf")"
+	"$auxtrace" export --format perf -o "$work/$1.perf" "$work/out/$1"
+}
+
+# ---- Intel PT -------------------------------------------------------------------
+
+# perf says nothing of errors but that trace was lost.
+has_no_errors()
+{
+	perf_script "$1" --itrace=e > "$work/errors"
+	! grep -m 5 -v 'code 8: Lost trace data' "$work/errors"
+}
+
+# same_flow RECORDING CPU: each instruction, and the thread that it is of
+same_flow()
+{
+	"$auxtrace" script --insn --cpu "$2" --symfs "$symfs" "$work/out/$1" 2> "$work/ours.err" |
+		awk '/^# thread/ { tid = $4; next } !/^#/ { sub(/^0*/, "", $1); print tid, $1 }' > "$work/ours"
+	awk -v cpu="$2" '$2 + 0 == cpu { print $1, $3 }' "$work/insns" > "$work/theirs"
+	echo "$1, CPU $2: $(wc -l < "$work/ours") instructions, of perf $(wc -l < "$work/theirs")"
+	cmp "$work/ours" "$work/theirs"
+}
+
+flow_is_same()
+{
+	local cpu
+
+	perf_script "$1" --itrace=i0ns -F tid,cpu,ip | tr -d '[]' > "$work/insns"
+	for cpu in $(cpus "$1"); do
+		same_flow "$1" "$cpu" || return 1
+	done
+	[ "$(wc -l < "$work/insns")" -ge "$2" ]
+}
+
+# functions RECORDING: lines "TID FUNCTION" of those that turns ran, by the thread that perf gives them
+functions()
+{
+	perf_script "$1" --itrace=b -F comm,tid,ip,sym |
+		sed -n 's/^ *[^ ]* *\([0-9]*\) .* \(work_of_[a-z_]*\).*/\1 \2/p' > "$work/ran"
+	sort -u "$work/ran"
+}
+
+functions_have_their_threads()
+{
+	functions "$1" > "$work/found"
+	sort "$work/out/$1.turns" | diff - "$work/found"
+}
+
+# 40 turns each, of two threads and two processes
+turns_are_told()
+{
+	local turns
+
+	turns=$(uniq "$work/ran" | wc -l)
+	echo "$turns turns"
+	[ "$turns" -eq 160 ]
+}
+
+threads_are_known()
+{
+	! perf_script "$1" --itrace=b -F tid | grep -m 1 -e '-1'
+}
+
+judge_pt()
+{
+	verdict "$1: export" export_it "$1"
+	verdict "$1: perf decodes it" has_no_errors "$1"
+	verdict "$1: and finds what auxtrace script finds" flow_is_same "$1" "$2"
+}
+
+pt()
+{
+	local recording
+
+	for recording in all task kernel user flight flight/snapshot.0001 newest; do
+		judge_pt "$recording" 100000
+	done
+	judge_pt windows 1000
+	judge_pt gaps 10000
+	for recording in all task user; do
+		verdict "$recording: each function ran in its thread" functions_have_their_threads "$recording"
+		verdict "$recording: in each turn" turns_are_told
+		verdict "$recording: all trace has a thread" threads_are_known "$recording"
+	done
+	verdict "gaps: perf tells of lost trace" grep -q 'AUX data lost' <(perf_script gaps --itrace=e; cat "$work/perf.err")
+	verdict "perf report" report task '\[k\] '
+	verdict "perf report, by command" report task ' turns '
+	verdict "perf inject makes branch stacks" inject kernel
+	verdict "perf script --insn-trace, with times" insn_trace windows
+	verdict "perf script --time" times all
+}
+
+report()
+{
+	"$perf" report -f -i "$work/$1.perf" --symfs "$symfs" --itrace=i1000i --stdio 2> "$work/perf.err" > "$work/report"
+	grep -m 1 "$2" "$work/report"
+}
+
+# It has no --symfs, so it reads the kernel's code only.
+inject()
+{
+	"$perf" inject -f -i "$work/$1.perf" --itrace=i100usl16 --strip -o "$work/injected"
+	"$perf" script -f -i "$work/injected" -F comm,ip,brstack > "$work/stacks"
+	grep -m 1 '0xffffffff[0-9a-f]*/0xffffffff' "$work/stacks" > /dev/null
+}
+
+# Its raw bytes are a disassembler's business.
+insn_trace()
+{
+	perf_script "$1" --insn-trace --ns > "$work/trace"
+	grep -m 1 -E '[0-9]+\.[0-9]{9}: +ffffffff[0-9a-f]+ .*newuname.* insn: ' "$work/trace"
+}
+
+# The second half has less than the whole.
+times()
+{
+	local half all
+
+	half=$(perf_script "$1" --itrace=b -F ip --time 50%-100% | wc -l)
+	all=$(perf_script "$1" --itrace=b -F ip | wc -l)
+	echo "$half of $all branches"
+	[ "$half" -gt 0 ] && [ "$half" -lt "$all" ]
+}
+
+# ---- BTS -------------------------------------------------------------------------
+
+# perf does not say which CPU a branch was taken on: all of a recording are compared as a set.
+branches_are_same()
+{
+	"$auxtrace" dump "$work/out/$1" | sed -n 's/^.* from=0*\([0-9a-f]\+\) to=0*\([0-9a-f]\+\) .*/\1 \2/p' |
+		sort > "$work/ours"
+	perf_script "$1" --itrace=b -F ip,addr | sed -n 's/^ *\([0-9a-f]*\) => *\([0-9a-f]*\).*/\1 \2/p' |
+		sort > "$work/theirs"
+	echo "$1: $(wc -l < "$work/ours") branches, of perf $(wc -l < "$work/theirs")"
+	cmp "$work/ours" "$work/theirs" && [ "$(wc -l < "$work/ours")" -ge "$2" ]
+}
+
+# BTS has no time: perf can tell whose a branch is only where a window is of one thread alone.
+threads_are_right()
+{
+	perf_script "$1" --itrace=b -F comm,tid,ip,sym | sed -n 's/^ *turns *\([0-9]*\) .* \(work_of_[a-z_]*\) .*/\1 \2/p' |
+		sort -u > "$work/found"
+	cat "$work/found"
+	[ -s "$work/found" ] && [ -z "$(sort "$work/out/$1.turns" | comm -13 - "$work/found")" ]
+}
+
+bts()
+{
+	local recording
+
+	for recording in task user flight flight/snapshot.0001 newest windows gaps; do
+		verdict "$recording: export" export_it "$recording"
+		verdict "$recording: perf finds the branches that were recorded" branches_are_same "$recording" 100
+	done
+	verdict "task: and whose some are" threads_are_right task
+}
+
+"$source"
+verdicts_end

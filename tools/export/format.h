@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The formats of auxtrace export. Each is a table in a file of its own; cmd/export.c lists them. */
+#ifndef EXPORT_FORMAT_H
+#define EXPORT_FORMAT_H
+
+#include "lib/meta.h"
+
+struct source;
+
+struct export_request {
+	const char *dir;	/* the recording */
+	const struct meta *meta;
+	const struct source *source;
+	const char *out;	/* does not exist yet */
+};
+
+/**
+ * struct export_format - a format
+ * @name: as --format takes it
+ * @summary: for the usage
+ * @write: write @request->out; dies with a message if that fails
+ */
+struct export_format {
+	const char *name;
+	const char *summary;
+	void (*write)(const struct export_request *request);
+};
+
+extern const struct export_format perf_format;
+
+#endif
