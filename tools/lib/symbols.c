@@ -33,7 +33,8 @@ static int by_address(const void *a, const void *b)
 
 static void sort(struct symbols *s)
 {
-	qsort(s->sym, s->count, sizeof(*s->sym), by_address);
+	if (s->count)
+		qsort(s->sym, s->count, sizeof(*s->sym), by_address);
 }
 
 /* Bytes from a symbol without a size to the end of its section. */
