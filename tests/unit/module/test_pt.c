@@ -958,6 +958,28 @@ static void a_stop_range_is_not_the_stop_mark(void **state)
 	}
 }
 
+/* The hardware may stay at a region's end until it writes on. In overwrite mode no region has the mark. */
+static void in_overwrite_mode_the_end_of_a_region_is_not_the_stop_mark(void **state)
+{
+	unsigned long last;
+
+	set_up_with_filters(&two_filters, true);
+	last = topa[0].nr_regions - 1;
+	auxt_position_plan(&channel.aux);
+	assert_int_equal(auxt_pt.claim(&channel), 0);
+	assert_int_equal(window(channel.aux.cycle - 1, true), 0);
+	auxt_position_plan(&channel.aux);
+	assert_int_equal(auxt_pt.start(&channel, false), 0);
+	hardware_writes(1);
+	cpu.base = TABLE + last / TOPA_REGIONS_PER_TABLE * PAGE;
+	cpu.mask = ptrs(last % TOPA_REGIONS_PER_TABLE, PAGE);
+	cpu.status |= RTIT_STATUS_STOPPED;
+	assert_int_equal(auxt_pt.stop(&channel), 0);
+	assert_int_equal(channel.aux.produced, written);
+	auxt_pt.release(&channel);
+	as_before();
+}
+
 static void with_a_stop_range_an_area_still_fills(void **state)
 {
 	set_up_with_filters(&two_filters, false);
@@ -1261,6 +1283,8 @@ int main(void)
 		T(a_range_that_cannot_be_read_refuses_the_claim),
 		T(a_stop_range_is_not_the_stop_mark),
 		SMALL_T(a_stop_range_is_not_the_stop_mark),
+		T(in_overwrite_mode_the_end_of_a_region_is_not_the_stop_mark),
+		SMALL_T(in_overwrite_mode_the_end_of_a_region_is_not_the_stop_mark),
 		T(with_a_stop_range_an_area_still_fills),
 		SMALL_T(with_a_stop_range_an_area_still_fills),
 		T(a_session_has_no_more_filters_than_each_cpu_has_ranges),
