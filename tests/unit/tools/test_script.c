@@ -13,129 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <intel-pt.h>
-
 #include <linux/auxtrace.h>
 
-/* ---- a recording -------------------------------------------------------- */
-
-static uint8_t stream[1 << 20];
-static struct pt_encoder *encoder;
-static struct pt_config config;
-
-static int begin(void **state)
-{
-	(void)state;
-	memset(stream, 0, sizeof(stream));
-	pt_config_init(&config);
-	config.begin = stream;
-	config.end = stream + sizeof(stream);
-	encoder = pt_alloc_encoder(&config);
-	return made_begin() || !encoder ? -1 : 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	pt_free_encoder(encoder);
-	return made_end();
-}
-
-/* ---- packets ------------------------------------------------------------ */
-
-static void packet(const struct pt_packet *p)
-{
-	int status = pt_enc_next(encoder, p);
-
-	if (status < 0)
-		fail_msg("packet type %d: %s", p->type, pt_errstr(pt_errcode(status)));
-}
-
-static void plain(enum pt_packet_type type)
-{
-	packet(&(struct pt_packet){ .type = type });
-}
-
-static void ip_packet(enum pt_packet_type type, uint64_t ip)
-{
-	struct pt_packet p = { .type = type };
-
-	p.payload.ip.ipc = pt_ipc_sext_48;
-	p.payload.ip.ip = ip & 0xffffffffffff;
-	packet(&p);
-}
-
-static void suppressed(enum pt_packet_type type)
-{
-	struct pt_packet p = { .type = type };
-
-	p.payload.ip.ipc = pt_ipc_suppressed;
-	packet(&p);
-}
-
-static void pip(uint64_t cr3)
-{
-	struct pt_packet p = { .type = ppt_pip };
-
-	p.payload.pip.cr3 = cr3;
-	packet(&p);
-}
-
-static void tsc(uint64_t value)
-{
-	struct pt_packet p = { .type = ppt_tsc };
-
-	p.payload.tsc.tsc = value;
-	packet(&p);
-}
-
-static void tnt(const char *bits)
-{
-	struct pt_packet p = { .type = ppt_tnt_8 };
-
-	for (; *bits; bits++) {
-		p.payload.tnt.payload = p.payload.tnt.payload << 1 | (*bits == '!');
-		p.payload.tnt.bit_size++;
-	}
-	packet(&p);
-}
-
-/* PSB+. @cr3, @ip: 0 for none. */
-static void psb(uint64_t cr3, uint64_t time, uint64_t ip)
-{
-	struct pt_packet p = { .type = ppt_mode };
-
-	plain(ppt_psb);
-	if (time)
-		tsc(time);
-	if (cr3)
-		pip(cr3);
-	p.payload.mode.leaf = pt_mol_exec;
-	p.payload.mode.bits.exec = pt_set_exec_mode(ptem_64bit);
-	packet(&p);
-	if (ip)
-		ip_packet(ppt_fup, ip);
-	plain(ppt_psbend);
-}
-
-static uint64_t position(void)
-{
-	uint64_t offset = 0;
-
-	pt_enc_get_offset(encoder, &offset);
-	return offset;
-}
-
-/* ---- running ------------------------------------------------------------ */
-
-#define MACHINE	"cpu_family 6\ncpu_model 94\ncpu_stepping 3\ntsc_art_num 84\n" \
-		"tsc_art_den 2\nmax_nonturbo_ratio 32\nconfig 0x400\n"
-
-/* Write what was encoded as cpu 0's trace; @cpu: the rest of its line in meta. */
-static void finish(uint32_t flags, const char *cpu)
-{
-	write_trace(stream, position(), MACHINE, flags, cpu);
-}
+#include "packets.h"
 
 #define BOTH (AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL)
 
@@ -1356,7 +1236,7 @@ static void dump_goes_on_behind_an_error_and_counts_what_it_left_out(void **stat
 	expect_part(r->out, "psb                   2 ");
 }
 
-#define t(f) cmocka_unit_test_setup_teardown(f, begin, end)
+#define t(f) cmocka_unit_test_setup_teardown(f, packets_begin, packets_end)
 
 int main(void)
 {

@@ -1,0 +1,669 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The files cpuN.side. The test plays perf: it writes the rings, which are files in memory,
+ * and says what it was asked for.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "lib/tool.h"
+#include "record/side_files.h"
+
+#define RINGS		2
+#define RING_SIZE	(128 * 4096u)
+/* No record of perf is longer: so many bytes of the oldest records may be gone while one is written. */
+#define LONGEST		8192u
+#define MAX_OPENS	8
+
+static struct ring {
+	int fd;
+	struct perf_event_mmap_page *page;
+	uint8_t *data;
+	bool paused;
+	unsigned int pauses;
+} ring[RINGS];
+
+static struct opened {
+	struct perf_event_attr attr;
+	int cpu;
+} opened[MAX_OPENS];
+
+static unsigned int opens, in_use, maps, polled, fail_open, fail_map, fail_poll;
+static int open_errno, epoll_fd, expected_prot;
+static bool knows_no_build_id, no_cpus;
+static char dir[64], said[8192];
+
+/* ---- the library ----------------------------------------------------------- */
+
+struct auxtrace_cpus {
+	int cpu[RINGS];
+	unsigned int count;
+};
+
+static struct auxtrace_cpus online = { { 3, 5 }, RINGS };
+
+struct auxtrace_cpus *auxtrace_cpus_online(void)
+{
+	errno = ENOSYS;
+	return no_cpus ? NULL : &online;
+}
+
+unsigned int auxtrace_cpus_count(const struct auxtrace_cpus *cpus)
+{
+	return cpus->count;
+}
+
+int auxtrace_cpus_next(const struct auxtrace_cpus *cpus, unsigned int cpu)
+{
+	for (unsigned int i = 0; i < cpus->count; i++)
+		if (cpus->cpu[i] >= (int)cpu)
+			return cpus->cpu[i];
+	return -1;
+}
+
+void auxtrace_cpus_free(struct auxtrace_cpus *cpus)
+{
+	assert_ptr_equal(cpus, &online);
+	errno = 0;
+}
+
+void say(const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(said + strlen(said), sizeof(said) - strlen(said), format, ap);
+	va_end(ap);
+}
+
+void *xcalloc(size_t n, size_t size)
+{
+	void *p = calloc(n, size);
+
+	assert_non_null(p);
+	return p;
+}
+
+void *xrealloc(void *old, size_t size)
+{
+	void *p = realloc(old, size);
+
+	assert_non_null(p);
+	return p;
+}
+
+/* ---- the kernel ------------------------------------------------------------ */
+
+long __wrap_syscall(long nr, ...);
+int __wrap_epoll_ctl(int epoll, int op, int fd, struct epoll_event *event);
+int __wrap_ioctl(int fd, unsigned long request, ...);
+void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset);
+void *__real_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset);
+
+long __wrap_syscall(long nr, ...)
+{
+	const struct perf_event_attr *attr;
+	unsigned long flags;
+	int pid, cpu, group;
+	va_list ap;
+
+	va_start(ap, nr);
+	attr = va_arg(ap, const struct perf_event_attr *);
+	pid = va_arg(ap, int);
+	cpu = va_arg(ap, int);
+	group = va_arg(ap, int);
+	flags = va_arg(ap, unsigned long);
+	va_end(ap);
+	assert_int_equal(nr, SYS_perf_event_open);
+	assert_int_equal(pid, -1);
+	assert_int_equal(group, -1);
+	assert_int_equal(flags, PERF_FLAG_FD_CLOEXEC);
+	assert_true(opens < MAX_OPENS);
+	opened[opens++] = (struct opened){ *attr, cpu };
+	errno = open_errno;
+	if (fail_open && !--fail_open)
+		return -1;
+	errno = EINVAL;
+	if (knows_no_build_id && attr->build_id)
+		return -1;
+	assert_true(in_use < RINGS);
+	assert_int_equal(cpu, online.cpu[in_use]);
+	return ring[in_use++].fd;
+}
+
+static struct ring *ring_of(int fd)
+{
+	for (unsigned int i = 0; i < RINGS; i++)
+		if (ring[i].page && ring[i].fd == fd)
+			return &ring[i];
+	return NULL;
+}
+
+void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset)
+{
+	if (fd < 0 || !ring_of(fd))
+		return __real_mmap(addr, len, prot, flags, fd, offset);
+	/* perf overwrites a ring that cannot be written to. */
+	assert_int_equal(prot, expected_prot);
+	assert_int_equal(len, 4096 + RING_SIZE);
+	assert_int_equal(flags, MAP_SHARED);
+	maps++;
+	if (fail_map && !--fail_map) {
+		errno = EPERM;
+		return MAP_FAILED;
+	}
+	return __real_mmap(addr, len, prot, flags, fd, offset);
+}
+
+int __wrap_epoll_ctl(int epoll, int op, int fd, struct epoll_event *event)
+{
+	assert_int_equal(op, EPOLL_CTL_ADD);
+	assert_int_equal(event->events, EPOLLIN);
+	assert_int_equal(fd, ring[polled].fd);
+	epoll_fd = epoll;
+	polled++;
+	errno = ENOSPC;
+	return fail_poll && !--fail_poll ? -1 : 0;
+}
+
+int __wrap_ioctl(int fd, unsigned long request, ...)
+{
+	struct ring *r = ring_of(fd);
+	va_list ap;
+	int on;
+
+	va_start(ap, request);
+	on = va_arg(ap, int);
+	va_end(ap);
+	assert_non_null(r);
+	assert_int_equal(request, PERF_EVENT_IOC_PAUSE_OUTPUT);
+	assert_int_equal(r->paused, !on);
+	r->paused = on;
+	r->pauses += on;
+	return 0;
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < RINGS; i++) {
+		struct ring *r = &ring[i];
+
+		*r = (struct ring){ .fd = memfd_create("ring", MFD_CLOEXEC) };
+		if (r->fd < 0 || ftruncate(r->fd, 4096 + RING_SIZE))
+			return -1;
+		r->page = __real_mmap(NULL, 4096 + RING_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
+		if (r->page == MAP_FAILED)
+			return -1;
+		r->data = (uint8_t *)r->page + 4096;
+	}
+	opens = in_use = maps = polled = fail_open = fail_map = fail_poll = open_errno = 0;
+	epoll_fd = -1;
+	knows_no_build_id = no_cpus = false;
+	*said = 0;
+	expected_prot = PROT_READ | PROT_WRITE;
+	snprintf(dir, sizeof(dir), "%s/side-files.XXXXXX", getenv("TMPDIR") ?: "/tmp");
+	return mkdtemp(dir) ? 0 : -1;
+}
+
+static int end(void **state)
+{
+	char command[128];
+
+	(void)state;
+	for (unsigned int i = 0; i < RINGS; i++) {
+		munmap(ring[i].page, 4096 + RING_SIZE);
+		/* The code under test has closed those that it opened. */
+		if (i < in_use ? fcntl(ring[i].fd, F_GETFD) != -1 : close(ring[i].fd))
+			return -1;
+		if (ring[i].paused)
+			return -1;
+	}
+	if (epoll_fd >= 0 && fcntl(epoll_fd, F_GETFD) != -1)
+		return -1;
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	return system(command);
+}
+
+/* What perf wrote, oldest first, and where in it each record begins. */
+static struct written {
+	uint8_t bytes[8 * RING_SIZE];
+	size_t size, begin[8 * RING_SIZE / 24], count;
+} written;
+
+/* A record of @size bytes, which no other one has, or a LOST record. */
+static const void *record(uint32_t type, uint16_t size, uint64_t lost)
+{
+	static uint64_t rec[LONGEST / 8], number;
+	struct perf_event_header header = { .type = type, .size = size };
+
+	assert_true(size >= 24 && size % 8 == 0 && size <= sizeof(rec));
+	for (unsigned int i = 1; i < size / 8u; i++)
+		rec[i] = ++number * 0x9e3779b97f4a7c15;
+	memcpy(rec, &header, sizeof(header));
+	if (type == PERF_RECORD_LOST)
+		rec[2] = lost;
+	assert_true(written.size + size <= sizeof(written.bytes));
+	memcpy(written.bytes + written.size, rec, size);
+	written.begin[written.count++] = written.size;
+	written.size += size;
+	return rec;
+}
+
+static void forget_written(void)
+{
+	written.size = written.count = 0;
+}
+
+static void put_bytes(struct ring *r, uint64_t at, const uint8_t *bytes, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		r->data[(at + i) % RING_SIZE] = bytes[i];
+}
+
+static void put(struct ring *r, uint32_t type, uint16_t size, uint64_t lost)
+{
+	put_bytes(r, r->page->data_head, record(type, size, lost), size);
+	r->page->data_head += size;
+	assert_true(r->page->data_head - r->page->data_tail <= RING_SIZE);
+}
+
+static void put_backward(struct ring *r, uint16_t size)
+{
+	put_bytes(r, r->page->data_head - size, record(PERF_RECORD_COMM, size, 0), size);
+	r->page->data_head -= size;
+}
+
+/* ---- the files ------------------------------------------------------------- */
+
+static struct side_files *open_files(const struct auxtrace_cpus *session, bool kernel, bool overwrite)
+{
+	struct side_files *s;
+
+	expected_prot = PROT_READ | (overwrite ? 0 : PROT_WRITE);
+	s = side_files_open(session, kernel, overwrite);
+	assert_non_null(s);
+	assert_int_equal(polled, overwrite ? 0 : RINGS);
+	if (!overwrite)
+		assert_int_equal(side_files_fd(s), epoll_fd);
+	epoll_fd = side_files_fd(s);
+	return s;
+}
+
+static const char *path_of(int cpu)
+{
+	static char path[128];
+
+	snprintf(path, sizeof(path), "%s/cpu%d.side", dir, cpu);
+	return path;
+}
+
+static size_t read_file(int cpu, uint8_t **bytes)
+{
+	FILE *f = fopen(path_of(cpu), "r");
+	struct stat st;
+
+	assert_non_null(f);
+	assert_int_equal(fstat(fileno(f), &st), 0);
+	*bytes = xrealloc(NULL, st.st_size + 1);
+	assert_int_equal(fread(*bytes, 1, st.st_size, f), st.st_size);
+	fclose(f);
+	return st.st_size;
+}
+
+/* The file has what was written from offset @from on. */
+static void expect_file(int cpu, size_t from)
+{
+	uint8_t *bytes;
+	size_t size = read_file(cpu, &bytes);
+
+	assert_int_equal(size, written.size - from);
+	if (size)
+		assert_memory_equal(bytes, written.bytes + from, size);
+	free(bytes);
+}
+
+/* It has the newest records, oldest first, from some record on. Returns that one's offset. */
+static size_t expect_newest(int cpu)
+{
+	uint8_t *bytes;
+	size_t size = read_file(cpu, &bytes), from = written.size - size;
+	bool found = false;
+
+	free(bytes);
+	assert_true(size && size <= written.size);
+	for (size_t i = 0; i < written.count; i++)
+		found |= written.begin[i] == from;
+	assert_true(found);
+	expect_file(cpu, from);
+	return from;
+}
+
+/* ---- tests ----------------------------------------------------------------- */
+
+static void expect_attr(const struct perf_event_attr *attr, bool switches, bool kernel, bool overwrite)
+{
+	assert_int_equal(attr->type, PERF_TYPE_SOFTWARE);
+	assert_int_equal(attr->size, sizeof(*attr));
+	assert_int_equal(attr->config, PERF_COUNT_SW_DUMMY);
+	assert_true(attr->mmap && attr->mmap2 && attr->task && attr->comm && attr->comm_exec);
+	assert_int_equal(attr->context_switch, switches);
+	assert_int_equal(attr->ksymbol, kernel);
+	assert_int_equal(attr->bpf_event, kernel);
+	assert_int_equal(attr->text_poke, kernel);
+	assert_int_equal(attr->write_backward, overwrite);
+	/* The decoder takes the end of each record for what this makes it. */
+	assert_true(attr->sample_id_all);
+	assert_int_equal(attr->sample_type & (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |
+					      PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER),
+			 PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER);
+	assert_false(attr->use_clockid || attr->inherit || attr->disabled);
+	assert_true(attr->watermark);
+	assert_int_equal(attr->wakeup_watermark, RING_SIZE / 2);
+}
+
+static void only_what_is_of_use_is_asked_for(void **state)
+{
+	static const struct auxtrace_cpus one = { { 5 }, 1 };
+
+	for (unsigned int i = 0; i < 8; i++) {
+		const bool kernel = i & 1, overwrite = i & 2;
+		const struct auxtrace_cpus *session = i & 4 ? &one : NULL;
+		struct side_files *s = open_files(session, kernel, overwrite);
+
+		assert_int_equal(opens, RINGS);
+		for (unsigned int o = 0; o < RINGS; o++) {
+			assert_int_equal(opened[o].cpu, online.cpu[o]);
+			assert_true(opened[o].attr.build_id);
+			expect_attr(&opened[o].attr, session && opened[o].cpu == 5, kernel, overwrite);
+		}
+		side_files_close(s);
+		assert_int_equal(end(state), 0);
+		assert_int_equal(begin(state), 0);
+	}
+}
+
+static void perf_without_build_ids_serves_as_well(void **state)
+{
+	struct side_files *s;
+
+	(void)state;
+	knows_no_build_id = true;
+	s = open_files(&online, true, false);
+	assert_int_equal(opens, 2 * RINGS);
+	for (unsigned int o = 0; o < opens; o++) {
+		assert_int_equal(opened[o].cpu, online.cpu[o / 2]);
+		assert_int_equal(opened[o].attr.build_id, !(o % 2));
+		expect_attr(&opened[o].attr, true, true, false);
+	}
+	side_files_close(s);
+}
+
+static void records_are_appended_byte_for_byte(void **state)
+{
+	struct side_files *s = open_files(NULL, false, false);
+	struct stat st;
+	mode_t mask;
+
+	(void)state;
+	/* The ring wraps in every part of a record. */
+	for (unsigned int before = 0; before <= 72; before += 8) {
+		uint64_t at = (uint64_t)RING_SIZE * (before + 1) - before;
+
+		assert_true(ring[0].page->data_head <= at);
+		ring[0].page->data_head = ring[0].page->data_tail = at;
+		for (unsigned int i = 0; i < 3; i++)
+			put(&ring[0], PERF_RECORD_COMM, 72, 0);
+		mask = umask(0);
+		assert_int_equal(side_files_drain(s, dir), 0);
+		umask(mask);
+		assert_int_equal(ring[0].page->data_tail, ring[0].page->data_head);
+		expect_file(3, 0);
+	}
+	/* As much as the ring holds. */
+	for (unsigned int i = 0; i < RING_SIZE / 64; i++)
+		put(&ring[0], PERF_RECORD_FORK, 64, 0);
+	assert_int_equal(side_files_drain(s, dir), 0);
+	assert_int_equal(ring[0].page->data_tail, ring[0].page->data_head);
+	expect_file(3, 0);
+	assert_int_equal(side_files_drain(s, dir), 0);
+	expect_file(3, 0);
+	/* They have the names of what others run. */
+	assert_int_equal(stat(path_of(3), &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	/* The other CPU has nothing to say. */
+	assert_int_equal(stat(path_of(5), &st), 0);
+	assert_int_equal(st.st_size, 0);
+	/* This is for the newest records only. */
+	assert_int_equal(side_files_write(s, dir), 0);
+	expect_file(3, 0);
+	assert_int_equal(side_files_lost(s), 0);
+	assert_string_equal(said, "");
+	side_files_close(s);
+}
+
+static void what_perf_lost_is_counted(void **state)
+{
+	struct side_files *s = open_files(NULL, false, false);
+
+	(void)state;
+	ring[1].page->data_head = ring[1].page->data_tail = RING_SIZE - 16;
+	put(&ring[1], PERF_RECORD_LOST, 56, 3);
+	put(&ring[1], PERF_RECORD_COMM, 56, 0);
+	put(&ring[1], PERF_RECORD_LOST, 56, 1ull << 33);
+	assert_int_equal(side_files_drain(s, dir), 0);
+	assert_int_equal(side_files_lost(s), (1ull << 33) + 3);
+	expect_file(5, 0);
+	put(&ring[0], PERF_RECORD_LOST, 56, 4);
+	assert_int_equal(side_files_drain(s, dir), 0);
+	assert_int_equal(side_files_lost(s), (1ull << 33) + 7);
+	side_files_close(s);
+}
+
+static void the_newest_records_are_written_oldest_first(void **state)
+{
+	struct side_files *s = open_files(NULL, false, true);
+	struct stat st;
+	mode_t mask;
+
+	(void)state;
+	/* Drained is nothing: the file would not end. */
+	put_backward(&ring[0], 24);
+	assert_int_equal(side_files_drain(s, dir), 0);
+	assert_int_not_equal(stat(path_of(3), &st), 0);
+	put_backward(&ring[0], 4096);
+	put_backward(&ring[0], 72);
+	mask = umask(0);
+	assert_int_equal(side_files_write(s, dir), 0);
+	umask(mask);
+	expect_file(3, 0);
+	assert_int_equal(stat(path_of(3), &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	assert_int_equal(stat(path_of(5), &st), 0);
+	assert_int_equal(st.st_size, 0);
+	/* Written again, it is those that there are then. Nothing is consumed. */
+	put_backward(&ring[0], 56);
+	assert_int_equal(side_files_write(s, dir), 0);
+	expect_file(3, 0);
+	/* None was written while they were copied: perf counts those. */
+	assert_int_equal(ring[0].pauses, 2);
+	assert_int_equal(ring[1].pauses, 2);
+	side_files_close(s);
+}
+
+/* All that fits, but for what a record that is being written may have cut. */
+static void a_ring_that_has_wrapped_has_the_newest_records(void **state)
+{
+	struct side_files *s = open_files(NULL, false, true);
+
+	(void)state;
+	for (unsigned int size = 24; size <= 96; size += 24) {
+		for (unsigned int i = 0; i < 5 * RING_SIZE / 4 / 72 + size; i++)
+			put_backward(&ring[0], i % 10 ? 72 : size);
+		assert_int_equal(side_files_write(s, dir), 0);
+		assert_true(written.size - expect_newest(3) > RING_SIZE - LONGEST - 96);
+	}
+	side_files_close(s);
+}
+
+static void a_record_that_is_being_written_costs_the_oldest_ones_only(void **state)
+{
+	static uint8_t noise[LONGEST];
+	struct side_files *s = open_files(NULL, false, true);
+
+	(void)state;
+	memset(noise, 0x5a, sizeof(noise));
+	for (unsigned int i = 0; i < 2 * RING_SIZE / 72; i++)
+		put_backward(&ring[0], 72);
+	/* perf moves the head when the record is complete. */
+	put_bytes(&ring[0], ring[0].page->data_head - LONGEST, noise, LONGEST);
+	assert_int_equal(side_files_write(s, dir), 0);
+	assert_true(written.size - expect_newest(3) > RING_SIZE - LONGEST - 72);
+	side_files_close(s);
+}
+
+/* Not full yet: what is behind the first record is no record. */
+static void a_ring_that_has_not_been_full_has_all_records(void **state)
+{
+	struct side_files *s = open_files(NULL, false, true);
+
+	(void)state;
+	memset(ring[0].data, 0x18, RING_SIZE);
+	while (written.size + 72 <= RING_SIZE - LONGEST)
+		put_backward(&ring[0], 72);
+	assert_int_equal(side_files_write(s, dir), 0);
+	expect_file(3, 0);
+	side_files_close(s);
+}
+
+static void what_cannot_be_opened_leaves_nothing_open(void **state)
+{
+	(void)state;
+	side_files_close(NULL);
+	no_cpus = true;
+	assert_null(side_files_open(NULL, true, false));
+	assert_int_equal(errno, ENOSYS);
+	no_cpus = false;
+	fail_open = 2;
+	open_errno = EACCES;
+	assert_null(side_files_open(NULL, true, false));
+	assert_int_equal(errno, EACCES);
+	assert_int_equal(opens, 2);
+	assert_int_equal(in_use, 1);
+	assert_int_equal(begin(state), 0);
+	/* Not for want of build IDs. */
+	fail_open = 1;
+	open_errno = EMFILE;
+	assert_null(side_files_open(NULL, true, false));
+	assert_int_equal(errno, EMFILE);
+	assert_int_equal(opens, 1);
+}
+
+static void a_ring_that_cannot_be_mapped_is_told(void **state)
+{
+	(void)state;
+	fail_map = 2;
+	assert_null(side_files_open(NULL, true, false));
+	assert_int_equal(errno, EPERM);
+	assert_int_equal(in_use, 2);
+}
+
+static void a_ring_that_cannot_be_waited_for_is_told(void **state)
+{
+	(void)state;
+	fail_poll = 2;
+	assert_null(side_files_open(NULL, true, false));
+	assert_int_equal(errno, ENOSPC);
+	assert_int_equal(in_use, 2);
+}
+
+static void expect_said(const char *path, int error)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "cannot write %s: %s", path, strerror(error));
+	assert_string_equal(said, text);
+	*said = 0;
+}
+
+static void a_file_that_cannot_be_written_is_told(void **state)
+{
+	struct side_files *s = open_files(NULL, false, false);
+	char no_dir[128];
+
+	(void)state;
+	put(&ring[0], PERF_RECORD_COMM, 72, 0);
+	snprintf(no_dir, sizeof(no_dir), "%s/gone", dir);
+	assert_int_equal(side_files_drain(s, no_dir), -1);
+	snprintf(no_dir, sizeof(no_dir), "%s/gone/cpu3.side", dir);
+	expect_said(no_dir, ENOENT);
+	/* What was not written is still there. */
+	assert_int_equal(symlink("/dev/full", path_of(3)), 0);
+	assert_int_equal(side_files_drain(s, dir), -1);
+	expect_said(path_of(3), ENOSPC);
+	assert_int_equal(ring[0].page->data_tail, 0);
+	side_files_close(s);
+}
+
+static void one_of_the_newest_that_cannot_be_written_does_not_keep_the_others_back(void **state)
+{
+	struct side_files *s = open_files(NULL, false, true);
+
+	(void)state;
+	put_backward(&ring[0], 72);
+	forget_written();
+	put_backward(&ring[1], 72);
+	assert_int_equal(symlink("/dev/full", path_of(3)), 0);
+	assert_int_equal(side_files_write(s, dir), -1);
+	expect_said(path_of(3), ENOSPC);
+	expect_file(5, 0);
+	assert_int_equal(unlink(path_of(3)), 0);
+	assert_int_equal(mkdir(path_of(3), 0700), 0);
+	assert_int_equal(side_files_write(s, dir), -1);
+	expect_said(path_of(3), EISDIR);
+	side_files_close(s);
+}
+
+static int end_test(void **state)
+{
+	forget_written();
+	return end(state);
+}
+
+int main(void)
+{
+#define t(test)	cmocka_unit_test_setup_teardown(test, begin, end_test)
+	const struct CMUnitTest tests[] = {
+		t(only_what_is_of_use_is_asked_for),
+		t(perf_without_build_ids_serves_as_well),
+		t(records_are_appended_byte_for_byte),
+		t(what_perf_lost_is_counted),
+		t(the_newest_records_are_written_oldest_first),
+		t(a_ring_that_has_wrapped_has_the_newest_records),
+		t(a_record_that_is_being_written_costs_the_oldest_ones_only),
+		t(a_ring_that_has_not_been_full_has_all_records),
+		t(what_cannot_be_opened_leaves_nothing_open),
+		t(a_ring_that_cannot_be_mapped_is_told),
+		t(a_ring_that_cannot_be_waited_for_is_told),
+		t(a_file_that_cannot_be_written_is_told),
+		t(one_of_the_newest_that_cannot_be_written_does_not_keep_the_others_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
