@@ -52,9 +52,8 @@ int main(int argc, char **argv)
 {
 	struct auxtrace_options options = {
 		.size = sizeof(options),
-		/* This thread, in the program and in the kernel */
-		.flags = AUXTRACE_SETUP_THREAD | AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL |
-			 AUXTRACE_SETUP_PAUSED,
+		/* This thread, in the program and, if the caller may trace that, in the kernel */
+		.flags = AUXTRACE_SETUP_THREAD | AUXTRACE_SETUP_PAUSED,
 	};
 	struct auxtrace_session *session = auxtrace_open(NULL);
 

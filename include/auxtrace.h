@@ -192,14 +192,16 @@ uint64_t auxtrace_default_config(const struct auxtrace_session *session);
 /**
  * struct auxtrace_options - options of auxtrace_setup()
  * @size: sizeof(struct auxtrace_options); later versions only append members
- * @flags: AUXTRACE_SETUP_*; with neither KERNEL nor USER, both are traced
+ * @flags: AUXTRACE_SETUP_*; with neither KERNEL nor USER, both are traced; or user code, if the caller
+ *	may trace no more (AUXTRACE_MAY_TRACE_OWN without _MAY_TRACE): auxtrace_setup_info() says
  * @pmu: AUXTRACE_PMU_*
  * @tid: AUXTRACE_SETUP_THREAD, _PROCESS and _ADDRESS_SPACE: a thread ID; 0: the caller
  * @reserved: 0
  * @cpus: list for auxtrace_cpus_parse(); NULL: all online CPUs
  * @config: terms for auxtrace_config_parse(); NULL: auxtrace_default_config(). BTS: NULL or
  *	"", it has nothing to configure
- * @aux_size: bytes of AUX area for each CPU, a power of two; 0: 4 MiB
+ * @aux_size: bytes of AUX area for each CPU, a power of two; 0: 4 MiB, or what RLIMIT_MEMLOCK leaves to
+ *	a caller who may trace own processes only: auxtrace_setup_info() says
  * @aux_watermark: as in struct auxtrace_setup; 0: half of @aux_size in full-trace mode
  * @data_size: bytes of data ring for each CPU, a power of two; 0: no data ring
  * @data_watermark: as in struct auxtrace_setup; 0: half of @data_size
@@ -238,7 +240,8 @@ struct auxtrace_options {
  *
  * The message of an error names the config bits or values that the CPU lacks, the CPUs that
  * are offline or do not exist, the size that would be right, the filters that overlap and how many
- * there can be, or the locked-memory limit and what is needed.
+ * there can be, the locked-memory limit and what is needed, or what a caller without a capability may
+ * not do and why.
  *
  * Return: 0, or -1 with an error of AUXTRACE_IOC_SETUP, auxtrace_cpus_parse() or
  * auxtrace_config_parse(), or:

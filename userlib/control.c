@@ -23,6 +23,9 @@ static int start_or_stop(struct auxtrace_session *s, unsigned long nr, const cha
 		break;
 	case ENODEV:
 		return fail(ENODEV, "a CPU of the session is offline");
+	case EACCES:
+		return fail(EACCES, "%s needs CAP_PERFMON or CAP_SYS_ADMIN. A session that was set up without them can be started by the user who did that, while the administrator allows it",
+			    name);
 	case EBADFD:
 		return fail(EBADFD, "%s before setup", name);
 	case EALREADY:

@@ -232,6 +232,25 @@ static int explain_nomem(const struct auxtrace_info *info, const struct auxtrace
 		    need >> 10, auxtrace_cpus_count(cpus), each >> 10, (uint64_t)limit.rlim_cur >> 10);
 }
 
+#define PARAMETER "/sys/module/auxtrace/parameters/unprivileged"
+
+/* Without a capability. The kernel allows what <linux/auxtrace.h> lists; what of that is not so? */
+static int explain_access(const struct auxtrace_info *info, const struct auxtrace_setup *setup)
+{
+	static const char only[] = "without CAP_PERFMON and CAP_SYS_ADMIN only user code of own processes can be traced";
+
+	if (info->out_may & AUXTRACE_MAY_TRACE || !(info->out_may & AUXTRACE_MAY_TRACE_OWN))
+		return fail(EACCES, "tracing needs CAP_PERFMON or CAP_SYS_ADMIN. The administrator can allow users to trace their own processes: the number in " PARAMETER " is 0");
+	if (setup->flags & AUXTRACE_SETUP_KERNEL)
+		return fail(EACCES, "%s: leave out KERNEL", only);
+	if (!(setup->flags & (AUXTRACE_SETUP_THREAD | AUXTRACE_SETUP_PROCESS)))
+		return fail(EACCES, "%s, not all that a CPU runs: choose THREAD or PROCESS", only);
+	if (setup->records & AUXTRACE_WANT_SWITCH)
+		return fail(EACCES, "%s: records of context switches name the threads of others", only);
+	return fail(EACCES, "%s: process %u is another user's, has more rights than the caller, runs a program that the caller cannot read, or has forbidden to be debugged (PR_SET_DUMPABLE)",
+		    only, setup->tid);
+}
+
 int explain_setup(const struct auxtrace_session *session, const struct auxtrace_setup *setup,
 		  const struct auxtrace_cpus *cpus, int err)
 {
@@ -247,7 +266,9 @@ int explain_setup(const struct auxtrace_session *session, const struct auxtrace_
 	case ENOMEM:
 		return explain_nomem(info, setup, cpus);
 	case EACCES:
-		return fail(err, "tracing needs CAP_PERFMON or CAP_SYS_ADMIN");
+		return explain_access(info, setup);
+	case EUSERS:
+		return fail(err, "users without CAP_PERFMON and CAP_SYS_ADMIN have as many sessions as the administrator allows: the number in " PARAMETER);
 	case ESRCH:
 		return fail(err, "there is no thread %u (any more)", setup->tid);
 	case ENXIO:

@@ -47,6 +47,12 @@ static inline unsigned int session_slots(const struct auxtrace_session *s)
 	return s->setup.slots ?: 1;
 }
 
+/* May the caller trace own processes, and nothing else? (As of open.) */
+static inline bool session_is_own_only(const struct auxtrace_session *s)
+{
+	return (s->info.out_may & (AUXTRACE_MAY_TRACE | AUXTRACE_MAY_TRACE_OWN)) == AUXTRACE_MAY_TRACE_OWN;
+}
+
 /* error.c: set errno to @err and the thread's message. Returns -1, for return statements. */
 int fail(int err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* error.c: remove the message of a call that has failed, while the caller's succeeds. */

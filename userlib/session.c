@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "internal.h"
@@ -154,6 +155,26 @@ static int map_channels(struct auxtrace_session *s)
 	return 0;
 }
 
+/*
+ * The size of an area that is not given. A user without privilege gets what the limit of locked memory
+ * leaves, with some pages for what the kernel needs beside: 8 MiB are a usual limit for all CPUs.
+ */
+static uint64_t default_aux_size(const struct auxtrace_session *s, const struct auxtrace_options *o,
+				 const struct auxtrace_cpus *cpus)
+{
+	uint64_t size = DEFAULT_AUX_SIZE, page = s->info.out_page_size, least = 2 * page;
+	struct rlimit limit;
+
+	if (o->slots > 1)
+		least *= o->slots;
+	if (!session_is_own_only(s) || s->info.out_may & AUXTRACE_MAY_LOCK ||
+	    getrlimit(RLIMIT_MEMLOCK, &limit))
+		return size;
+	while (size > least && (size + o->data_size + 16 * page) * auxtrace_cpus_count(cpus) > limit.rlim_cur)
+		size /= 2;
+	return size;
+}
+
 static int options_to_uapi(const struct auxtrace_session *s, const struct auxtrace_options *o,
 			   const struct auxtrace_cpus *cpus, struct auxtrace_setup *setup)
 {
@@ -164,7 +185,8 @@ static int options_to_uapi(const struct auxtrace_session *s, const struct auxtra
 	setup->size = sizeof(*setup);
 	setup->flags = o->flags;
 	if (!(o->flags & (AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_USER)))
-		setup->flags |= AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_USER;
+		setup->flags |= AUXTRACE_SETUP_USER |
+				(session_is_own_only(s) ? 0 : AUXTRACE_SETUP_KERNEL);
 	setup->pmu = o->pmu;
 	setup->cpus = (uintptr_t)cpus->mask;
 	setup->cpus_len = cpus->len;
@@ -173,7 +195,7 @@ static int options_to_uapi(const struct auxtrace_session *s, const struct auxtra
 	if (pmu->parse_config(s, o->config, &config))
 		return -1;
 	setup->config = config;
-	setup->aux_size = o->aux_size ?: DEFAULT_AUX_SIZE;
+	setup->aux_size = o->aux_size ?: default_aux_size(s, o, cpus);
 	setup->aux_watermark = o->aux_watermark;
 	setup->data_size = o->data_size;
 	setup->data_watermark = o->data_watermark;

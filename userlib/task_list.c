@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -219,10 +220,32 @@ static struct space *read_once(pid_t pid, const struct auxtrace_task *task)
 	return s;
 }
 
+/*
+ * A caller without a capability is not told page tables, nor does its trace, which is of user code only,
+ * have any. So its number stands for those of a process: no CR3 has the low bit set. 0, or -1 with ESRCH.
+ */
+static int number_instead(struct auxtrace_task *task)
+{
+	pid_t pid = task->pid ?: (unsigned int)getpid();
+
+	if (kill(pid, 0) && errno == ESRCH)
+		return -1;
+	task->out_context = (uint64_t)pid << 12 | 1;
+	task->out_context_mask = UINT64_MAX;
+	return 0;
+}
+
+static bool has_number_instead(const struct auxtrace_session *session)
+{
+	return session_is_own_only(session) && !(session->setup.flags & AUXTRACE_SETUP_KERNEL);
+}
+
 /* Not auxtrace_task(): if this fails, the caller has not, so its message stays. */
 static int ask_again(const struct auxtrace_session *session, pid_t pid, struct auxtrace_task *task)
 {
 	*task = (struct auxtrace_task){ .size = sizeof(*task), .pid = pid };
+	if (has_number_instead(session))
+		return number_instead(task);
 	return device_ioctl(session->fd, AUXTRACE_IOC_TASK, task);
 }
 
@@ -262,6 +285,10 @@ static int ask_threads(const struct auxtrace_session *session, pid_t pid, struct
 /* As auxtrace_task(). @task->pid is then the thread that was asked for. */
 static int task_of_process(struct auxtrace_session *session, pid_t pid, struct auxtrace_task *task)
 {
+	if (has_number_instead(session)) {
+		*task = (struct auxtrace_task){ .size = sizeof(*task), .pid = pid };
+		return number_instead(task) ? fail(ESRCH, "there is no process %d", pid) : 0;
+	}
 	if (!auxtrace_task(session, pid, task))
 		return 0;
 	if (errno != ENXIO)

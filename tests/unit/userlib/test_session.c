@@ -852,6 +852,73 @@ static void the_locked_memory_limit_is_told_with_what_is_needed(void **state)
 	assert_int_equal(setrlimit(RLIMIT_MEMLOCK, &old), 0);
 }
 
+static void what_a_user_without_a_capability_may_not_is_told(void **state)
+{
+	(void)state;
+	fake.info.out_may = 0;
+	refused_with(EACCES, "the number in /sys/module/auxtrace/parameters/unprivileged is 0", (void)0);
+	fake.info.out_may = AUXTRACE_MAY_TRACE_OWN;
+	refused_with(EACCES, "only user code of own processes can be traced: leave out KERNEL",
+		     o.flags = AUXTRACE_SETUP_THREAD | AUXTRACE_SETUP_KERNEL);
+	refused_with(EACCES, "not all that a CPU runs: choose THREAD or PROCESS", (void)0);
+	refused_with(EACCES, "records of context switches name the threads of others",
+		     o.flags = AUXTRACE_SETUP_PROCESS, o.data_size = PAGE, o.records = AUXTRACE_WANT_SWITCH);
+	refused_with(EACCES, "process 77 is another user's", o.flags = AUXTRACE_SETUP_PROCESS, o.tid = 77);
+	refused_with(EUSERS, "as many sessions as the administrator allows", o.flags = AUXTRACE_SETUP_PROCESS);
+}
+
+/* What is not said is what the caller may have. */
+static void defaults_are_what_the_caller_may_have(void **state)
+{
+	static const struct {
+		uint32_t may, levels;
+		uint64_t aux_size;
+	} cases[] = {
+		{ AUXTRACE_MAY_TRACE, AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_USER, 4 << 20 },
+		{ AUXTRACE_MAY_TRACE | AUXTRACE_MAY_TRACE_OWN,
+		  AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_USER, 4 << 20 },
+		/* SETUP would refuse the first. */
+		{ 0, AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_USER, 4 << 20 },
+		{ AUXTRACE_MAY_TRACE_OWN, AUXTRACE_SETUP_USER, 128 << 10 },
+		{ AUXTRACE_MAY_TRACE_OWN | AUXTRACE_MAY_LOCK, AUXTRACE_SETUP_USER, 4 << 20 },
+	};
+	struct rlimit old, low = { .rlim_cur = 512 << 10 };
+
+	assert_int_equal(getrlimit(RLIMIT_MEMLOCK, &old), 0);
+	low.rlim_max = old.rlim_max;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct auxtrace_options o = good;
+		struct auxtrace_session *s;
+
+		fake_end(state);
+		fake_new(state);
+		fake.info.out_may = cases[i].may;
+		o.flags = AUXTRACE_SETUP_THREAD;
+		o.aux_size = 0;
+		o.data_size = 16 * PAGE;
+		assert_int_equal(setrlimit(RLIMIT_MEMLOCK, &low), 0);
+		s = opened();
+		assert_int_equal(auxtrace_setup(s, &o), 0);
+		assert_int_equal(setrlimit(RLIMIT_MEMLOCK, &old), 0);
+		assert_int_equal(fake.setup.flags, AUXTRACE_SETUP_THREAD | cases[i].levels);
+		assert_int_equal(fake.setup.aux_size, cases[i].aux_size);
+		auxtrace_close(s);
+	}
+}
+
+static void a_start_without_the_right_to_it_says_who_may(void **state)
+{
+	struct auxtrace_session *s = opened();
+
+	(void)state;
+	assert_int_equal(auxtrace_setup(s, &good), 0);
+	fake.fail.nr = AUXTRACE_IOC_START;
+	fake.fail.err = EACCES;
+	fails(EACCES, auxtrace_start(s));
+	assert_non_null(strstr(auxtrace_error(), "by the user who did that"));
+	auxtrace_close(s);
+}
+
 static void each_mapping_that_fails_is_told_and_nothing_leaks(void **state)
 {
 	static const char *const names[] = { "status page of CPU 0", "user page of CPU 0",
@@ -1285,6 +1352,9 @@ int main(void)
 		t(a_machine_without_bts_says_what_it_lacks),
 		t(bts_that_cannot_start_says_who_holds_it),
 		t(the_locked_memory_limit_is_told_with_what_is_needed),
+		t(what_a_user_without_a_capability_may_not_is_told),
+		t(defaults_are_what_the_caller_may_have),
+		t(a_start_without_the_right_to_it_says_who_may),
 		t(each_mapping_that_fails_is_told_and_nothing_leaks),
 		t(start_and_stop_tell_why_they_fail),
 		t(pause_and_resume_ask_all_or_some_and_bring_answers),

@@ -780,6 +780,29 @@ static void what_is_no_process_is_refused(void **state)
 	auxtrace_recording_abort(rec);
 }
 
+/* A user without a capability is not told page tables: the number stands for them. */
+static void without_the_right_to_page_tables_the_number_stands_for_them(void **state)
+{
+	struct auxtrace_recording *rec;
+	pid_t child;
+
+	(void)state;
+	fake.info.out_may = AUXTRACE_MAY_TRACE_OWN;
+	rec = new_recording("0", AUXTRACE_SETUP_USER);
+	fake.fail.nr = AUXTRACE_IOC_TASK;
+	fake.fail.err = EACCES;
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	assert_true(auxtrace_recording_add_all_tasks(rec) > 0);
+	child = fork();
+	if (!child)
+		_exit(0);
+	waitpid(child, NULL, 0);
+	fails(ESRCH, auxtrace_recording_add_task(rec, child));
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	assert_int_equal(value_of("", "\ncr3 "), (uint64_t)getpid() << 12 | 1);
+	assert_int_equal(value_of("", "\ncr3_mask "), UINT64_MAX);
+}
+
 /* The process has its new page tables before perf reports the exec, and was read in between. */
 static void an_address_space_that_is_read_within_its_exec_is_one(void **state)
 {
@@ -1256,6 +1279,7 @@ int main(void)
 		t(a_process_without_a_main_thread_is_recorded),
 		t(a_process_that_ends_while_it_is_read_leaves_no_empty_entry),
 		t(an_address_space_that_is_read_within_its_exec_is_one),
+		t(without_the_right_to_page_tables_the_number_stands_for_them),
 		t(an_exec_that_cannot_be_read_ends_what_was_before),
 		t(an_exec_that_is_reported_late_takes_nothing_away),
 		t(after_an_exec_nothing_is_added_to_what_was_before),
