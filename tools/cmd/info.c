@@ -51,8 +51,19 @@ static bool has_cap(cap_t caps, cap_value_t cap)
 	return caps && !cap_get_flag(caps, cap, CAP_EFFECTIVE, &value) && value == CAP_SET;
 }
 
-/* Without the first capability tracing is impossible; without the others it is limited. */
-static void find_caps(void)
+#define PARAMETER "/sys/module/auxtrace/parameters/unprivileged"
+
+/* What the device says of a caller without the capability to trace; without the device, that it is missing. */
+static void find_own_only(const struct auxtrace_info *info)
+{
+	if (info && info->out_may & AUXTRACE_MAY_TRACE_OWN)
+		finding_add(NULL, "capability", YES, "user code of own processes can be traced: the administrator allows it without CAP_PERFMON and CAP_SYS_ADMIN; not the kernel, not other processes, and no --on");
+	else
+		finding_add(NULL, "capability", NO, "missing: CAP_PERFMON or CAP_SYS_ADMIN (effective set), to trace. The administrator can allow users to trace their own processes, by a number in " PARAMETER);
+}
+
+/* Without the first capability tracing is limited or impossible; without the others it is limited. */
+static void find_caps(const struct auxtrace_info *info)
 {
 	cap_t caps = cap_get_proc();
 	struct rlimit limit;
@@ -61,7 +72,7 @@ static void find_caps(void)
 		finding_add(NULL, "capability", YES, "tracing is allowed: effective %s",
 		      has_cap(caps, CAP_PERFMON) ? "CAP_PERFMON" : "CAP_SYS_ADMIN");
 	else
-		finding_add(NULL, "capability", NO, "missing: CAP_PERFMON or CAP_SYS_ADMIN (effective set), to trace");
+		find_own_only(info);
 	if (lockdown_closes_kcore())
 		finding_add(NULL, "kernel code", NOTE, "cannot be recorded: the kernel is locked down in confidentiality mode, which closes /proc/kcore; kernel flow can be traced, but not decoded");
 	else if (has_cap(caps, CAP_SYS_RAWIO) && has_cap(caps, CAP_SYSLOG))
@@ -119,9 +130,11 @@ static void find_device(void)
 		const char *loaded = access("/sys/module/auxtrace", F_OK) ? "" :
 				     " (although the module is loaded)";
 
+		find_caps(NULL);
 		finding_add(NULL, "device", NO, "%s%s", auxtrace_error(), loaded);
 		return;
 	}
+	find_caps(auxtrace_info(session, 0, &info) ? NULL : &info);
 	finding_add(NULL, "device", YES, AUXTRACE_DEVICE ", ABI version %u", AUXTRACE_ABI_VERSION);
 	if (auxtrace_info(session, AUXTRACE_INFO_PROBE, &info) &&
 	    (errno != EACCES || auxtrace_info(session, 0, &info))) {
@@ -233,7 +246,6 @@ int cmd_info(int argc, char **argv)
 	for (unsigned int i = 0; sources[i]; i++)
 		sources[i]->find_cpu();
 	find_kernel();
-	find_caps();
 	find_device();
 	usable = findings_allow(NULL) && usable_source();
 	if (json)

@@ -22,6 +22,8 @@
 #include "source/source.h"
 
 #define EXIT_FAILED	125
+#define LEAST_SIZE	(32u << 10)	/* to which the default size of an area may shrink */
+#define LEAST_DATA	(16u << 10)	/* likewise of a data ring */
 #define PROGRESS_NS	500000000ll
 /* A full area that stays stopped stays readable: after an empty drain, wait this long. */
 #define IDLE_NS		50000000ll
@@ -466,6 +468,43 @@ static int fail_record(struct record *r)
 	return give_up(r);
 }
 
+/*
+ * As auxtrace_setup(). Default sizes are more than an ordinary user may lock on a machine of many CPUs:
+ * then take less. The data ring gives way first.
+ */
+static int set_up_within_limit(struct record *r, const struct auxtrace_info *info)
+{
+	struct auxtrace_options *o = &r->o.session;
+	int ret = auxtrace_setup(r->session, o);
+
+	if (!ret || errno != ENOMEM || info->out_may & AUXTRACE_MAY_LOCK || !r->o.default_sizes)
+		return ret;
+	/* Slots have multiples of this. */
+	if (!o->aux_size)
+		o->aux_size = DEFAULT_SIZE;
+	while (ret && errno == ENOMEM && o->aux_size > LEAST_SIZE) {
+		if (o->data_size > LEAST_DATA)
+			o->data_size /= 4;
+		else
+			o->aux_size /= 2;
+		ret = auxtrace_setup(r->session, o);
+	}
+	return ret;
+}
+
+/* What defaults became depends on what the caller may. */
+static void tell_defaults(const struct record *r)
+{
+	const struct auxtrace_setup *setup = auxtrace_setup_info(r->session);
+	uint32_t levels = AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL;
+
+	if (!(r->o.session.flags & levels) && !(setup->flags & AUXTRACE_SETUP_KERNEL))
+		say("user code only: to trace the kernel needs CAP_PERFMON or CAP_SYS_ADMIN");
+	if (r->o.default_sizes && setup->aux_size < DEFAULT_SIZE)
+		say("areas of %" PRIu64 " KiB for each CPU are all that this user may lock (ulimit -l); -m and -C choose otherwise",
+		    (uint64_t)setup->aux_size >> 10);
+}
+
 static int open_device(struct record *r, struct auxtrace_info *info)
 {
 	r->session = auxtrace_open(NULL);
@@ -485,8 +524,13 @@ static int set_up(struct record *r, const struct auxtrace_info *info)
 		r->o.session.filters = r->o.filters.placed;
 		r->o.session.nr_filters = r->o.filters.count;
 	}
-	if (!auxtrace_setup(r->session, &r->o.session))
+	/* Who else runs is not for everybody to know. */
+	if (!(info->out_may & AUXTRACE_MAY_TRACE) && !r->o.switches)
+		r->o.session.records = 0;
+	if (!set_up_within_limit(r, info)) {
+		tell_defaults(r);
 		return 0;
+	}
 	if (errno == ENODEV && !(info->out_pmus >> r->o.session.pmu & 1))
 		for (unsigned int i = 0; sources[i]; i++)
 			if (source_is_present(sources[i], info)) {
@@ -499,14 +543,14 @@ static int set_up(struct record *r, const struct auxtrace_info *info)
 /* What perf says of processes, threads and code. A recording is as good without, but for that. */
 static void open_sideband(struct record *r, const struct auxtrace_info *info)
 {
-	const struct auxtrace_options *o = &r->o.session;
-	bool switches = !(o->records & AUXTRACE_WANT_SWITCH);
+	const struct auxtrace_setup *setup = auxtrace_setup_info(r->session);
+	bool switches = !(setup->records & AUXTRACE_WANT_SWITCH);
 
 	r->notes.sideband = sideband_open(info);
 	if (r->notes.sideband)
 		r->side = side_files_open(switches ? auxtrace_cpus(r->session) : NULL,
-					  o->flags & AUXTRACE_SETUP_KERNEL || !(o->flags & AUXTRACE_SETUP_USER),
-					  o->flags & AUXTRACE_SETUP_OVERWRITE);
+					  setup->flags & AUXTRACE_SETUP_KERNEL,
+					  setup->flags & AUXTRACE_SETUP_OVERWRITE);
 	if (!r->side)
 		say("perf does not report processes (%s): code that is unmapped before the end will be unknown, and so will the names of some threads",
 		    strerror(errno));

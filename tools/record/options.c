@@ -9,7 +9,6 @@
 #include "options.h"
 #include "source/source.h"
 
-#define DEFAULT_SIZE	(4u << 20)
 #define DEFAULT_DATA	(64u << 10)
 #define DATA_OF_SWITCHES (1u << 20)	/* up to 232 bytes each: a busy CPU has thousands a second */
 #define MAX_DEFAULT_DATA (4u << 20)
@@ -95,6 +94,7 @@ static void complete(struct record_options *r)
 		die(EXIT_USAGE, "--start-paused: no --on resumes, so that nothing would be traced");
 	complete_scope(r);
 	complete_filters(r);
+	r->default_sizes = !o->aux_size && o->data_size == UNSET_SIZE;
 	if (r->flight) {
 		o->flags |= AUXTRACE_SETUP_OVERWRITE;
 		if (!o->slots)

@@ -10,6 +10,8 @@
 #include "record/filter.h"
 #include "trigger/trigger_option.h"
 
+#define DEFAULT_SIZE	(4u << 20)
+
 /* What is traced. */
 enum record_scope {
 	SCOPE_ALL,		/* all that the CPUs run, or the CR3 filter lets pass */
@@ -28,6 +30,7 @@ struct record_options {
 	char **argv;		/* the command, or NULL */
 	const char *control;	/* --control, or NULL */
 	bool flight;		/* --snapshot: SIGUSR2 takes a snapshot */
+	bool default_sizes;	/* neither --size nor --data-size is given: less will do */
 	bool keep;		/* --data-keep: do not overwrite records in overwrite mode */
 	bool switches;		/* --switches: context switches go to the data ring in any case */
 	bool start_paused;	/* until a trigger resumes it; without triggers, a signal */
