@@ -747,14 +747,15 @@ struct auxtrace_recording *auxtrace_recording_create(struct auxtrace_session *se
 ssize_t auxtrace_recording_drain(struct auxtrace_recording *recording);
 
 /**
- * auxtrace_recording_on_cut - have a function called at each snapshot, after its cut
- * @on_cut: called with @arg by auxtrace_recording_snapshot(); NULL: none
+ * auxtrace_recording_on_cut - have a function called at each snapshot, after its cut, and at the end
+ * @on_cut: called with @arg by auxtrace_recording_snapshot() and _finish(); NULL: none
  *
  * The trace of a snapshot reaches up to its cut. @on_cut records the forks, execs, exits and mappings
  * that have been reported by then, in the order of their times, with auxtrace_recording_begin_task()
  * and the like; it may record later ones, too. It is called right after the cut, when CPUs may be
- * paused, and again when all processes have been read. It must not call auxtrace_recording_snapshot()
- * or end the recording.
+ * paused, and again when all processes have been read. At the end it is called when the kernel's code
+ * has been written, before the recording is complete: so what it writes of changes of that code has all
+ * that came before. It must not call auxtrace_recording_snapshot() or end the recording.
  */
 void auxtrace_recording_on_cut(struct auxtrace_recording *recording, void (*on_cut)(void *arg),
 			       void *arg);

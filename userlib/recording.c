@@ -243,6 +243,8 @@ static int finish(struct auxtrace_recording *rec, struct auxtrace_totals *totals
 		kernel_failed = true;
 		fail_keep(&kernel_failure);
 	}
+	if (rec->on_cut)
+		rec->on_cut(rec->on_cut_arg);
 	/* meta comes last: it marks the recording complete. */
 	if (task_list_write(rec->tasks, rec->files.dirfd, UINT64_MAX) || write_meta(rec, &rec->files, NULL, totals))
 		return -1;

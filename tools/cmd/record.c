@@ -43,6 +43,7 @@ struct record {
 	int signals;		/* signalfd */
 	bool stop;
 	bool failed;
+	bool ends;		/* auxtrace_recording_finish() was called */
 	bool frozen;		/* by a trigger, until a resume */
 };
 
@@ -105,14 +106,27 @@ static bool resume(struct record *r)
 	return !auxtrace_resume(r->session);
 }
 
-/* A snapshot is cut, or its processes have been read. */
+static void finish_side(struct record *r)
+{
+	if (!r->side)
+		return;
+	if (side_files_drain(r->side, r->o.dir) || side_files_write(r->side, r->o.dir))
+		r->failed = true;
+	if (side_files_lost(r->side))
+		say("perf lost %lu records for the side files: the names of threads and who ran may be wrong there",
+		    side_files_lost(r->side));
+}
+
+/* A snapshot is cut, or its processes have been read; or the recording ends. */
 static void handle_cut(void *context)
 {
 	struct record *r = context;
 	char dir[4200];
 
 	notes_reports(&r->notes);
-	if (!r->side || r->side_snapshot > r->snapshots)
+	if (r->ends)
+		finish_side(r);
+	if (r->ends || !r->side || r->side_snapshot > r->snapshots)
 		return;
 	r->side_snapshot = r->snapshots + 1;
 	snprintf(dir, sizeof(dir), "%s/snapshot.%04d", r->o.dir, r->side_snapshot);
@@ -397,17 +411,6 @@ static void tell_lost_members(const struct record *r)
 		    (uint64_t)status.out_members_lost);
 }
 
-static void finish_side(struct record *r)
-{
-	if (!r->side)
-		return;
-	if (side_files_drain(r->side, r->o.dir) || side_files_write(r->side, r->o.dir))
-		r->failed = true;
-	if (side_files_lost(r->side))
-		say("perf lost %lu records for the side files: the names of threads and who ran may be wrong there",
-		    side_files_lost(r->side));
-}
-
 static int finish(struct record *r)
 {
 	struct auxtrace_totals totals;
@@ -423,10 +426,10 @@ static int finish(struct record *r)
 	if (r->notes.lost)
 		say("perf lost %lu records about processes: some code may be unknown",
 		    r->notes.lost);
-	finish_side(r);
 	/* Processes that began meanwhile and are not children of the command. */
 	if (auxtrace_recording_add_all_tasks(r->notes.recording) < 0)
 		say("%s", auxtrace_error());
+	r->ends = true;
 	ret = auxtrace_recording_finish(r->notes.recording, &totals);
 	if (ret) {
 		say("%s", auxtrace_error());

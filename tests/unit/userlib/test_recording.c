@@ -110,6 +110,27 @@ static void take_instants(char *meta, uint64_t before)
 	memmove(line, line + length, strlen(line + length) + 1);
 }
 
+static void meta_is_not_there(void *times)
+{
+	assert_false(exists("meta"));
+	++*(int *)times;
+}
+
+static void reports_are_asked_for_at_the_end_before_it_is_complete(void **state)
+{
+	struct auxtrace_recording *rec;
+	int times = 0;
+
+	(void)state;
+	set_up("0", AUXTRACE_SETUP_USER);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	auxtrace_recording_on_cut(rec, meta_is_not_there, &times);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	assert_int_equal(times, 1);
+	assert_true(exists("meta"));
+}
+
 /* All that a reader of the file relies on: each line, and each number where it belongs. */
 static void meta_is_what_the_module_and_the_session_said(void **state)
 {
@@ -1041,6 +1062,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		t(a_full_trace_is_recorded_whole_across_many_wraps),
+		t(reports_are_asked_for_at_the_end_before_it_is_complete),
 		t(meta_is_what_the_module_and_the_session_said),
 		t(a_trigger_that_cannot_be_read_is_told),
 		t(a_recording_of_bts_says_so),
