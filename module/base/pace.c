@@ -17,7 +17,7 @@
  * @interval: nanoseconds that one time takes
  * @burst: so much unused time may be made up for: this many intervals
  *
- * In any stretch of time callers return 0 at most once an interval, and @burst times more.
+ * In a stretch of N intervals callers return 0 at most N + 1 + @burst times.
  *
  * Return: 0; -EINTR a fatal signal.
  */
