@@ -586,7 +586,6 @@ static int run(struct record *r)
 		ret = set_up(r, &info);
 	if (ret)
 		return ret;
-	open_sideband(r, &info);
 	if (r->o.argv) {
 		r->started = true;
 		ret = child_start(&r->child, r->o.argv[0], place(r, &theirs));
@@ -601,6 +600,7 @@ static int run(struct record *r)
 		if (ret)
 			return ret;
 	}
+	open_sideband(r, &info);
 	if (trigger_options_add(&r->o.triggers, r->session, r->child.pid))
 		return give_up(r);
 	/* Triggers and perf have patched the kernel's code by now. */
