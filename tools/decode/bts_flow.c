@@ -30,6 +30,8 @@ struct bts_flow {
 	size_t count, space;
 	size_t stop;		/* instructions up to the first that may stop tracing; 0: none */
 	uint64_t at;		/* target of the last branch */
+	uint64_t then;		/* read the kernel's code as it was at this time; 0: as it is at the end */
+	struct insn once;	/* an instruction of such code */
 	uint64_t before;	/* TSC behind the current branch; 0: not known */
 	uint64_t abort;		/* target of the last XBEGIN, for its abort */
 	bool known;		/* @at is valid */
@@ -60,12 +62,12 @@ static const char *const not_found[] = {
 	[FOUND_NO_INSN] = "no instruction at this address",
 };
 
-static enum found read_bytes(struct flow *f, uint64_t ip, uint8_t *bytes, size_t *size)
+static enum found read_bytes(struct flow *f, uint64_t tsc, uint64_t ip, uint8_t *bytes, size_t *size)
 {
 	size_t got = 0;
 
 	f->in_probes = false;
-	switch (code_read(f->code, CODE_NO_CR3, 0, ip, bytes, INSN_MAX, size)) {
+	switch (code_read(f->code, CODE_NO_CR3, tsc, ip, bytes, INSN_MAX, size)) {
 	case CODE_OK:
 		break;
 	case CODE_PROBES:
@@ -78,23 +80,23 @@ static enum found read_bytes(struct flow *f, uint64_t ip, uint8_t *bytes, size_t
 	}
 	/* An instruction may continue in the next mapping. */
 	if (*size < INSN_MAX &&
-	    code_read(f->code, CODE_NO_CR3, 0, ip + *size, bytes + *size, INSN_MAX - *size, &got) == CODE_OK)
+	    code_read(f->code, CODE_NO_CR3, tsc, ip + *size, bytes + *size, INSN_MAX - *size, &got) == CODE_OK)
 		*size += got;
 	return FOUND;
 }
 
 static enum found fetch(struct bts_flow *b, uint64_t ip, const struct insn **insn)
 {
-	struct insn *kept = &b->cache->insn[(ip ^ ip >> 16) % CACHED];
+	struct insn *kept = b->then ? &b->once : &b->cache->insn[(ip ^ ip >> 16) % CACHED];
 	uint8_t bytes[INSN_MAX];
 	enum pt_exec_mode mode;
 	enum found found;
 	size_t size;
 
 	*insn = kept;
-	if (kept->pt.size && kept->pt.ip == ip)
+	if (!b->then && kept->pt.size && kept->pt.ip == ip)
 		return FOUND;
-	found = read_bytes(b->f, ip, bytes, &size);
+	found = read_bytes(b->f, b->then, ip, bytes, &size);
 	if (found != FOUND)
 		return found;
 	mode = code_is_32bit(b->f->code, CODE_NO_CR3, 0, ip) ? ptem_32bit : ptem_64bit;
@@ -112,12 +114,7 @@ static void append(struct bts_flow *b, const struct insn *insn)
 	b->block[b->count++] = *insn;
 }
 
-/*
- * Walk straight code from b->at to before @goal, and keep it in b->block. An instruction of
- * class @gate leaves the traced code and ends the walk; a far call returns behind itself,
- * so it must end at @goal.
- */
-static enum found walk(struct bts_flow *b, uint64_t goal, enum pt_insn_class gate)
+static enum found walk_code(struct bts_flow *b, uint64_t goal, enum pt_insn_class gate)
 {
 	uint64_t ip = b->at;
 
@@ -141,6 +138,32 @@ static enum found walk(struct bts_flow *b, uint64_t goal, enum pt_insn_class gat
 		}
 	}
 	return ip == goal ? FOUND : FOUND_NO_WAY;
+}
+
+/*
+ * The time of a branch is not known well enough to say whether the kernel had patched the code by then. If
+ * the code as it is at the end does not lead on, it may be that of the begin of the window.
+ */
+static bool may_be_patched(const struct bts_flow *b, uint64_t ip)
+{
+	return code_is_kernel(ip) && b->f->tsc && code_was_patched(b->f->code);
+}
+
+/*
+ * Walk straight code from b->at to before @goal, and keep it in b->block. An instruction of
+ * class @gate leaves the traced code and ends the walk; a far call returns behind itself,
+ * so it must end at @goal.
+ */
+static enum found walk(struct bts_flow *b, uint64_t goal, enum pt_insn_class gate)
+{
+	enum found found = walk_code(b, goal, gate);
+
+	if (found == FOUND || !may_be_patched(b, b->at))
+		return found;
+	b->then = b->f->tsc;
+	found = walk_code(b, goal, gate);
+	b->then = 0;
+	return found == FOUND ? found : walk_code(b, goal, gate);
 }
 
 /* The kernel switches to another thread. */
@@ -261,6 +284,17 @@ static void emit_async(struct bts_flow *b, struct branch *branch)
 	b->f->view->async(b->f->view, b->f, branch->from, branch->to, true);
 }
 
+/* The instruction at @from as it was, if that goes where the branch went; else as it is. */
+static enum found fetch_patched(struct bts_flow *b, const struct branch *branch, const struct insn **insn)
+{
+	bool was_there;
+
+	b->then = b->f->tsc;
+	was_there = fetch(b, branch->from, insn) == FOUND && goes(b, *insn, branch->to);
+	b->then = 0;
+	return was_there ? FOUND : fetch(b, branch->from, insn);
+}
+
 /* Emit the branch: the instruction at @from, or the interrupt or exception before it. */
 static void take_branch(struct bts_flow *b, struct branch *branch, uint64_t position)
 {
@@ -268,6 +302,8 @@ static void take_branch(struct bts_flow *b, struct branch *branch, uint64_t posi
 	const struct insn *insn;
 	enum found found = fetch(b, branch->from, &insn);
 
+	if ((found != FOUND || !goes(b, insn, branch->to)) && may_be_patched(b, branch->from))
+		found = fetch_patched(b, branch, &insn);
 	/* An interrupt needs no knowledge of the instruction that it came before. */
 	if (found == FOUND_UNRECORDED && branch->walked && code_is_entry(f->code, branch->to, false)) {
 		flow_emit_enable(f, branch->from, false);

@@ -533,6 +533,11 @@ void code_close(struct code_image *code)
 	free(code);
 }
 
+bool code_was_patched(const struct code_image *code)
+{
+	return code->pokes.count;
+}
+
 void code_run_by(struct code_image *code, uint32_t pid)
 {
 	if (code->pid == pid)

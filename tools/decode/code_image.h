@@ -34,6 +34,9 @@ enum code_result {
 struct code_image *code_open(const char *dir, const struct meta *meta, const char *symfs, const struct side *side);
 void code_close(struct code_image *code);
 
+/* Did the kernel patch its code during the recording, as far as is known? */
+bool code_was_patched(const struct code_image *code);
+
 /*
  * Process @pid runs now; 0: not known. It decides where neither CR3 nor the addresses alone tell which
  * process's code ran.
