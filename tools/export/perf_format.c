@@ -259,7 +259,7 @@ static void write(const struct export_request *request)
 	say_limits(&x);
 	if (mkdir(request->out, 0700))
 		die(1, "cannot make the directory %s: %s", request->out, strerror(errno));
-	perf_kernel_copy(request->dir, request->out);
+	perf_kernel_copy(request->dir, request->meta, request->out);
 	write_file(&x);
 	release(&x);
 }

@@ -1,20 +1,81 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "decode/pokes.h"
+#include "decode/side.h"
 #include "lib/copy_file.h"
 #include "lib/symbols.h"
 #include "lib/tool.h"
 #include "perf_kernel.h"
 #include "perf_record.h"
 
-void perf_kernel_copy(const char *dir, const char *out)
+static int newest_first(const void *a, const void *b)
+{
+	const struct poke *x = a, *y = b;
+
+	return x->tsc > y->tsc ? -1 : x->tsc < y->tsc;
+}
+
+/* Where the ELF file with the headers in @image has @size bytes of @addr; 0: nowhere. */
+static off_t offset_of(const struct mapped *image, uint64_t addr, size_t size)
+{
+	const Elf64_Ehdr *eh = (const void *)image->data;
+	const Elf64_Phdr *ph;
+
+	if (image->size < sizeof(*eh) || eh->e_phoff > image->size ||
+	    eh->e_phnum * sizeof(*ph) > image->size - eh->e_phoff)
+		return 0;
+	ph = (const void *)(image->data + eh->e_phoff);
+	for (unsigned int i = 0; i < eh->e_phnum; i++)
+		if (ph[i].p_type == PT_LOAD && addr >= ph[i].p_vaddr && size <= ph[i].p_filesz &&
+		    addr - ph[i].p_vaddr <= ph[i].p_filesz - size)
+			return ph[i].p_offset + (addr - ph[i].p_vaddr);
+	return 0;
+}
+
+/*
+ * perf takes the code to be that of the begin, and changes it at each TEXT_POKE record. A recording has
+ * that of the end: undo the changes in the copy.
+ */
+static void make_as_at_begin(const char *kcore, const struct meta *meta, const struct side *side)
+{
+	uint64_t until = meta->kcore_tsc ?: UINT64_MAX;
+	struct mapped image;
+	struct pokes pokes;
+	int err, fd;
+
+	pokes_find(&pokes, side);
+	if (!pokes.count)
+		return;
+	err = map_file(kcore, false, &image);
+	fd = open(kcore, O_WRONLY | O_CLOEXEC);
+	if (err || fd < 0)
+		die(1, "cannot open %s: %s", kcore, strerror(err ? -err : errno));
+	qsort(pokes.poke, pokes.count, sizeof(*pokes.poke), newest_first);
+	for (size_t i = 0; i < pokes.count; i++) {
+		const struct poke *p = &pokes.poke[i];
+		off_t at = offset_of(&image, p->addr, p->old_len);
+
+		if (at && p->tsc <= until && pwrite(fd, p->bytes, p->old_len, at) != p->old_len)
+			die(1, "cannot write %s: %s", kcore, strerror(errno));
+	}
+	close(fd);
+	unmap_file(&image);
+	pokes_free(&pokes);
+}
+
+void perf_kernel_copy(const char *dir, const struct meta *meta, const char *out)
 {
 	static const char *const names[] = { "kcore", "kallsyms", "modules" };
 	char from[4200], to[4300], folder[4200];
+	struct side side;
 
 	snprintf(from, sizeof(from), "%s/kcore", dir);
 	if (access(from, F_OK))
@@ -27,6 +88,10 @@ void perf_kernel_copy(const char *dir, const char *out)
 		snprintf(to, sizeof(to), "%s/%s", folder, names[i]);
 		copy_file(from, to);
 	}
+	snprintf(to, sizeof(to), "%s/kcore", folder);
+	side_read(&side, dir, meta);
+	make_as_at_begin(to, meta, &side);
+	side_free(&side);
 }
 
 static uint64_t address_of(const struct symbols *s, const char *name)

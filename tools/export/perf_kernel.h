@@ -5,8 +5,13 @@
 
 #include "perf_data.h"
 
-/* Copy the kernel's files of the recording @dir to @out/kcore_dir. Without a kcore it does nothing. */
-void perf_kernel_copy(const char *dir, const char *out);
+struct meta;
+
+/*
+ * Copy the kernel's files of the recording @dir to @out/kcore_dir, its code as it was at the begin. Without
+ * a kcore it does nothing.
+ */
+void perf_kernel_copy(const char *dir, const struct meta *meta, const char *out);
 
 /* Write the MMAP record. Without names of the kernel there is none. */
 void perf_kernel_write(const char *dir, struct perf_data *data);
