@@ -941,6 +941,8 @@ static int hammers_by_tails(void *unused)
 	struct session s = own();
 	int64_t from;
 
+	/* On the CPU itself it would be none. */
+	CHECK(first_cpu != last_cpu && !cpu_pin(last_cpu));
 	s.setup.flags &= ~AUXTRACE_SETUP_OVERWRITE;
 	s.setup.cpus = (uintptr_t)&s.cpus;
 	s.fd = at_open_plain();
