@@ -430,22 +430,27 @@ static const struct task *running_task(const struct code_image *code, uint64_t t
 	return found;
 }
 
+/* What the process that runs has mapped at @ip; NULL: nothing, or several files, or it is not known. */
+static const struct mapping *own_mapping(const struct code_image *code, uint64_t tsc, uint64_t ip)
+{
+	const struct task *running = code->pid ? running_task(code, tsc) : NULL;
+	const struct mapping *own = NULL;
+
+	return running && add_found(running, ip, &own) ? own : NULL;
+}
+
 /*
  * Without CR3 (a trace of user code only) the code at @ip is known if all tasks that have code
- * there have the same, or else by the process that runs.
+ * there have the same, or else by the process that runs. That one also says of which file it is.
  */
 static const struct mapping *only_mapping(const struct code_image *code, uint64_t tsc, uint64_t ip)
 {
-	const struct mapping *found = NULL, *own = NULL;
-	const struct task *running;
+	const struct mapping *found = NULL;
 
-	for (const struct task *t = code->tasks; t; t = t->next) {
-		if (add_found(t, ip, &found))
-			continue;
-		running = code->pid ? running_task(code, tsc) : NULL;
-		return running && add_found(running, ip, &own) ? own : NULL;
-	}
-	return found;
+	for (const struct task *t = code->tasks; t; t = t->next)
+		if (!add_found(t, ip, &found))
+			return own_mapping(code, tsc, ip);
+	return own_mapping(code, tsc, ip) ?: found;
 }
 
 static enum code_result find_mapping(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip,
