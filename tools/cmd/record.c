@@ -550,13 +550,17 @@ static void open_sideband(struct record *r, const struct auxtrace_info *info)
 	bool switches = !(setup->records & AUXTRACE_WANT_SWITCH);
 
 	r->notes.sideband = sideband_open(info);
-	if (r->notes.sideband)
-		r->side = side_files_open(switches ? auxtrace_cpus(r->session) : NULL,
-					  setup->flags & AUXTRACE_SETUP_KERNEL,
-					  setup->flags & AUXTRACE_SETUP_OVERWRITE);
-	if (!r->side)
+	if (!r->notes.sideband) {
 		say("perf does not report processes (%s): code that is unmapped before the end will be unknown, and so will the names of some threads",
 		    strerror(errno));
+		return;
+	}
+	r->side = side_files_open(switches ? auxtrace_cpus(r->session) : NULL,
+				  setup->flags & AUXTRACE_SETUP_KERNEL,
+				  setup->flags & AUXTRACE_SETUP_OVERWRITE);
+	if (!r->side)
+		say("perf does not give memory for the side files (%s): the names of some threads will be unknown, and how kernel code was that is patched%s",
+		    strerror(errno), errno == EPERM ? "; more memory that may be locked (ulimit -l) helps" : "");
 }
 
 static int run(struct record *r)

@@ -14,9 +14,13 @@
 #define RECORD		sizeof(struct auxtrace_branch)
 #define CACHED		(1u << 15)
 
-/* BTS has no CR3, so an address has one code at most in a recording: cache by address. */
+/*
+ * BTS has no CR3, so an address has one code at most in a recording, or one of each process that is
+ * known to run: cache by these.
+ */
 struct cache {
 	struct insn insn[CACHED];
+	uint32_t pid[CACHED];
 };
 
 struct bts_flow {
@@ -87,18 +91,23 @@ static enum found read_bytes(struct flow *f, uint64_t tsc, uint64_t ip, uint8_t 
 
 static enum found fetch(struct bts_flow *b, uint64_t ip, const struct insn **insn)
 {
-	struct insn *kept = b->then ? &b->once : &b->cache->insn[(ip ^ ip >> 16) % CACHED];
+	const struct run *run = flow_thread(b->f);
+	size_t at = (ip ^ ip >> 16) % CACHED;
+	uint32_t pid = run && !code_is_kernel(ip) ? run->pid : 0;
+	struct insn *kept = b->then ? &b->once : &b->cache->insn[at];
 	uint8_t bytes[INSN_MAX];
 	enum pt_exec_mode mode;
 	enum found found;
 	size_t size;
 
 	*insn = kept;
-	if (!b->then && kept->pt.size && kept->pt.ip == ip)
+	if (!b->then && kept->pt.size && kept->pt.ip == ip && b->cache->pid[at] == pid)
 		return FOUND;
 	found = read_bytes(b->f, b->then, ip, bytes, &size);
 	if (found != FOUND)
 		return found;
+	if (!b->then)
+		b->cache->pid[at] = pid;
 	mode = code_is_32bit(b->f->code, CODE_NO_CR3, 0, ip) ? ptem_32bit : ptem_64bit;
 	return insn_decode(kept, mode, ip, bytes, size) ? FOUND : FOUND_NO_INSN;
 }

@@ -419,14 +419,22 @@ static const struct task *find_task(const struct code_image *code, uint64_t cr3,
 	return tsc && any->begin_tsc <= tsc ? NULL : any;
 }
 
-/* The address space that the process that runs had at @tsc. */
+/*
+ * The address space that the process that runs had at @tsc. NULL: it is not known, or, without @tsc, there
+ * were several, as exec makes them.
+ */
 static const struct task *running_task(const struct code_image *code, uint64_t tsc)
 {
 	const struct task *found = NULL;
 
-	for (const struct task *t = code->tasks; t; t = t->next)
-		if (t->pid == code->pid && (!found || t->begin_tsc <= tsc))
+	for (const struct task *t = code->tasks; t; t = t->next) {
+		if (t->pid != code->pid)
+			continue;
+		if (found && !tsc)
+			return NULL;
+		if (!found || t->begin_tsc <= tsc)
 			found = t;
+	}
 	return found;
 }
 

@@ -271,18 +271,28 @@ static bool hold_for(struct flow *f, size_t run, int what)
 	return true;
 }
 
-/* The thread at the current time, where control appears from somewhere else. */
+static uint64_t max_late(const struct flow *f)
+{
+	return MAX_LATE_NS * f->meta->tsc_khz / 1000000;
+}
+
+/*
+ * The thread at the current time, where control appears from somewhere else. The kernel's switch
+ * to it may be still ahead only if the record of that was written just now.
+ */
 static size_t run_now(struct flow *f)
 {
-	f->switched = false;
-	return runs_at(&f->runs, f->tsc);
+	size_t run = runs_at(&f->runs, f->tsc);
+
+	f->switched = run < f->runs.count &&
+		      (!f->runs.run[run].tsc || f->tsc - f->runs.run[run].tsc > max_late(f));
+	return run;
 }
 
 /* The kernel switches to another thread at this instruction. */
 static size_t run_after_switch(struct flow *f)
 {
-	uint64_t late = MAX_LATE_NS * f->meta->tsc_khz / 1000000;
-	size_t run = runs_after_switch(&f->runs, f->run, f->switched, f->tsc, f->tsc + late);
+	size_t run = runs_after_switch(&f->runs, f->run, f->switched, f->tsc, f->tsc + max_late(f));
 
 	f->switched = true;
 	return run;

@@ -12,12 +12,19 @@ static void add(struct runs *r, uint64_t tsc, uint32_t pid, uint32_t tid)
 	r->run[r->count++] = (struct run){ .tsc = tsc, .pid = pid, .tid = tid };
 }
 
+#define EXITED	UINT32_MAX	/* perf's number of a thread that has exited, and now leaves the CPU for good */
+
 /* At @tsc thread @tid left the CPU to thread @next. */
 static void add_switch(struct runs *r, uint64_t tsc, uint32_t pid, uint32_t tid, uint32_t next_pid,
 		       uint32_t next)
 {
+	struct run *last;
+
 	if (!r->count)
 		add(r, 0, pid, tid);
+	last = &r->run[r->count - 1];
+	/* If it is not the one that came last, records are missing between these, whether that was told or not. */
+	last->lost |= tid == EXITED ? last->tid == EXITED : last->tid != tid;
 	add(r, tsc, next_pid, next);
 }
 
@@ -102,7 +109,8 @@ size_t runs_after_switch(const struct runs *r, size_t run, bool switched, uint64
 
 	if (run >= r->count || (now < r->count && now > run))
 		return now;
-	if (!switched || run + 1 >= r->count || r->run[run + 1].tsc > before)
+	/* Where records are missing it may be one of theirs. */
+	if (!switched || run + 1 >= r->count || r->run[run].lost || r->run[run + 1].tsc > before)
 		return run;
 	return run + 1;
 }

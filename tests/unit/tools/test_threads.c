@@ -1,0 +1,594 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Who ran, by name, and how the kernel's code was then: script on side files and records made here. */
+#include "made.h"
+
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <string.h>
+
+#include <linux/auxtrace.h>
+
+#include "packets.h"
+
+#define BOTH	(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL)
+#define USER	AUXTRACE_SETUP_USER
+
+/* ---- perf's records ------------------------------------------------------ */
+
+static FILE *side;
+static unsigned int side_cpu;
+
+static void begin_side(unsigned int cpu)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "cpu%u.side", cpu);
+	side = file(name);
+	side_cpu = cpu;
+}
+
+/* A record of thread @tid at @tsc. @body: @size bytes of it, a multiple of 8. */
+static void put(uint32_t type, uint16_t misc, uint32_t tid, uint64_t tsc, const void *body, size_t size)
+{
+	/* By meta's numbers perf's clock was a second at TSC 0, and counts as the TSC. */
+	const struct {
+		uint32_t pid, tid;
+		uint64_t time;
+		uint32_t cpu, reserved;
+		uint64_t id;
+	} end = { tid, tid, 1000000000 + tsc, side_cpu, 0, 1 };
+	const struct perf_event_header header = {
+		.type = type, .misc = misc, .size = sizeof(header) + size + sizeof(end),
+	};
+
+	assert_int_equal(size % 8, 0);
+	fwrite(&header, sizeof(header), 1, side);
+	fwrite(body, 1, size, side);
+	fwrite(&end, sizeof(end), 1, side);
+}
+
+static void put_switch(uint32_t tid, uint32_t next, uint64_t tsc)
+{
+	const uint32_t to[] = { next, next };
+
+	put(PERF_RECORD_SWITCH_CPU_WIDE, PERF_RECORD_MISC_SWITCH_OUT, tid, tsc, to, sizeof(to));
+	put(PERF_RECORD_SWITCH_CPU_WIDE, 0, next, tsc + 1, (uint32_t[]){ tid, tid }, sizeof(to));
+}
+
+static void put_lost(uint64_t tsc)
+{
+	put(PERF_RECORD_LOST, 0, 1, tsc, (uint64_t[]){ 1, 2 }, 16);
+}
+
+static void put_comm(uint32_t tid, uint64_t tsc, const char *name)
+{
+	struct {
+		uint32_t pid, tid;
+		char comm[16];
+	} comm = { tid, tid, "" };
+
+	snprintf(comm.comm, sizeof(comm.comm), "%s", name);
+	put(PERF_RECORD_COMM, 0, tid, tsc, &comm, sizeof(comm));
+}
+
+static void put_fork(uint32_t parent, uint32_t tid, uint64_t tsc)
+{
+	const struct {
+		uint32_t pid, ppid, tid, ptid;
+		uint64_t time;
+	} fork = { tid, parent, tid, parent, tsc };
+
+	put(PERF_RECORD_FORK, 0, parent, tsc, &fork, sizeof(fork));
+}
+
+/* @len bytes of the kernel change. */
+static void put_poke(uint64_t addr, uint64_t tsc, const uint8_t *old, const uint8_t *new, uint16_t len)
+{
+	struct {
+		uint64_t addr;
+		uint16_t old_len, new_len;
+		uint8_t bytes[20];
+	} poke = { addr, len, len, "" };
+
+	memcpy(poke.bytes, old, len);
+	memcpy(poke.bytes + len, new, len);
+	put(PERF_RECORD_TEXT_POKE, 0, 1, tsc, &poke, sizeof(poke));
+}
+
+static void end_side(void)
+{
+	fclose(side);
+}
+
+static void write_threads(const char *text)
+{
+	FILE *f = file("threads");
+
+	fputs(text, f);
+	fclose(f);
+}
+
+/* ---- the trace ----------------------------------------------------------- */
+
+/* The function that the kernel calls at an interrupt is __switch_to. */
+static void name_switch(void)
+{
+	FILE *f = file("kallsyms");
+
+	fprintf(f, "%llx T entry\n%llx T irq\n%llx t __switch_to\n%llx T sched\n", ENTRY, IRQ, SWITCH, SCHED);
+	fclose(f);
+}
+
+/* From main to the kernel, which switches at @time, and back to main in the other thread. */
+static void switch_at(uint64_t time)
+{
+	ip_packet(ppt_fup, MAIN);
+	ip_packet(ppt_tip, SCHED);
+	tsc(time);
+	pip(CR3);
+	tnt("!");
+	ip_packet(ppt_tip, MAIN);
+}
+
+/* main calls f, once, and the kernel. */
+static void call_f(void)
+{
+	tnt("!!");
+	ip_packet(ppt_tip, ENTRY);
+	ip_packet(ppt_tip, MAIN);
+}
+
+static void stop_in_main(void)
+{
+	ip_packet(ppt_fup, MAIN);
+	suppressed(ppt_tip_pgd);
+}
+
+/* A part of a user trace: main calls f, at @time. */
+static void user_part(uint64_t time)
+{
+	tsc(time);
+	ip_packet(ppt_tip_pge, MAIN);
+	tnt("!!");
+	suppressed(ppt_tip_pgd);
+}
+
+static const char *thread_line(unsigned int cpu, uint64_t time, const char *name, const char *number, const char *rest)
+{
+	static char text[160];
+
+	snprintf(text, sizeof(text), "%3u        1.%09" PRIu64 " %-15s %-11s %s\n", cpu, time, name, number, rest);
+	return text;
+}
+
+/* ---- tests --------------------------------------------------------------- */
+
+static void the_thread_changes_where_the_kernel_switches(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	name_switch();
+	write_threads("tsc 1\n100 100 first\n200 200 second one\n");
+	begin_side(0);
+	put_switch(100, 200, 499990);
+	put_switch(200, 0, 999990);
+	end_side();
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	switch_at(500000);
+	call_f();
+	switch_at(1000000);
+	stop_in_main();
+	finish(BOTH, "windows 1");
+	r = script("--insn");
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, "# window 1\n# thread 100 100\n");
+	expect_part(r->out, "ffffffff81000030 5\n# thread 200 200\nffffffff81000020 3\n");
+	expect_part(r->out, "ffffffff81000030 5\n# thread 0 0\nffffffff81000020 3\n");
+	r = script("");
+	expect_part(r->out, thread_line(0, 500000, "first", "100", "u  main (prog)  <trace begins>"));
+	expect_part(r->out, thread_line(0, 500000, "second one", "200", "u    f (prog)"));
+	expect_part(r->out, thread_line(0, 1000000, "swapper", "0", "k    __switch_to"));
+}
+
+/* The packet with the time is before the record of the switch: there is none between that and the switch. */
+static void the_records_order_counts_where_the_times_are_coarse(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	name_switch();
+	begin_side(0);
+	put_switch(100, 200, 500100);
+	put_switch(200, 300, 500200);
+	put_switch(300, 400, 9000000);
+	end_side();
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	switch_at(500000);
+	switch_at(500000);
+	stop_in_main();
+	finish(BOTH, "windows 1");
+	r = script("--insn");
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, "# thread 200 200\nffffffff81000020 3\n");
+	expect_part(r->out, "# thread 300 300\nffffffff81000020 3\n");
+}
+
+static void without_the_kernel_it_changes_where_user_code_begins(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	begin_side(0);
+	put_switch(100, 200, 2000);
+	put_switch(200, 300, 3000);
+	end_side();
+	psb(0, 1000, 0);
+	user_part(1000);
+	user_part(1500);
+	user_part(2500);
+	user_part(3500);
+	finish(USER, "windows 1");
+	r = script("--insn");
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, "# window 1\n# thread 100 100\n# enable ");
+	expect_part(r->out, "# disable -\n# thread 200 200\n# enable ");
+	expect_part(r->out, "# disable -\n# thread 300 300\n# enable ");
+	assert_null(strstr(strstr(r->out, "# thread 100") + 1, "# thread 100"));
+}
+
+static void a_name_is_the_one_of_its_time(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	write_threads("tsc 1\n100 100 old\n");
+	begin_side(0);
+	/* A child has its parent's name, until it has its own. Its parent's later one is not its. */
+	put_comm(100, 2000, "new");
+	put_switch(100, 100, 3000);
+	put_fork(100, 200, 4000);
+	put_comm(100, 4500, "newest");
+	put_switch(100, 200, 5000);
+	put_comm(200, 6000, "own");
+	put_switch(200, 300, 8000);
+	end_side();
+	psb(0, 1000, 0);
+	user_part(1000);
+	user_part(2500);
+	user_part(4600);
+	user_part(5500);
+	user_part(6500);
+	user_part(8500);
+	finish(USER, "windows 1");
+	r = script("");
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, thread_line(0, 1000, "old", "100", "u    f (prog)"));
+	expect_part(r->out, thread_line(0, 2500, "new", "100", "u    f (prog)"));
+	expect_part(r->out, thread_line(0, 4600, "newest", "100", "u    f (prog)"));
+	expect_part(r->out, thread_line(0, 5500, "new", "200", "u    f (prog)"));
+	expect_part(r->out, thread_line(0, 6500, "own", "200", "u    f (prog)"));
+	expect_part(r->out, thread_line(0, 8500, "-", "300", "u    f (prog)"));
+}
+
+static void a_thread_keeps_its_stack_on_another_cpu_and_turns_come_by_time(void **state)
+{
+	const struct result *r;
+	char cpu1[64];
+
+	(void)state;
+	/* Thread 100 stops in f on CPU 0, and goes on there on CPU 1. */
+	begin_side(0);
+	put_switch(100, 200, 2000);
+	end_side();
+	begin_side(1);
+	put_switch(300, 100, 2500);
+	end_side();
+	psb(0, 1500, 0);
+	user_part(1500);
+	tsc(3000);
+	ip_packet(ppt_tip_pge, F + 2);
+	tnt("!");
+	ip_packet(ppt_tip, MAIN + 5);
+	suppressed(ppt_tip_pgd);
+	tsc(3100);
+	ip_packet(ppt_tip_pge, MAIN + 7);
+	tnt("!!");
+	suppressed(ppt_tip_pgd);
+	snprintf(cpu1, sizeof(cpu1), "cpu 1 read %" PRIu64 " produced 999 windows 1\n", position());
+	finish_cpu("cpu1.aux");
+	psb(0, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	ip_packet(ppt_fup, F + 2);
+	suppressed(ppt_tip_pgd);
+	user_part(4000);
+	finish(USER, "windows 1");
+	append("meta", cpu1);
+	r = script("");
+	assert_int_equal(r->status, 0);
+	assert_string_equal(r->out,
+		"  0 window 1\n"
+		"  1 window 1\n"
+		"  0        1.000001000 -               100         u  main (prog)  <trace begins>\n"
+		"  0        1.000001000 -               100         u    f (prog)\n"
+		"  1        1.000001500 -               300         u  main (prog)  <trace begins>\n"
+		"  1        1.000001500 -               300         u    f (prog)\n"
+		"  1        1.000003000 -               100         u    f+0x2 (prog)  <trace begins>\n"
+		"  1        1.000003100 -               100         u    f (prog)\n"
+		"  0        1.000004000 -               200         u  main (prog)  <trace begins>\n"
+		"  0        1.000004000 -               200         u    f (prog)\n");
+}
+
+static void where_records_are_lost_the_thread_is_unknown(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	name_switch();
+	begin_side(0);
+	put_switch(100, 200, 499990);
+	put_switch(300, 400, 1999990);
+	put_lost(1999995);
+	put_switch(400, 500, 2999990);
+	end_side();
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	switch_at(500000);
+	/* To 300: the record of this is lost. */
+	switch_at(1000000);
+	call_f();
+	switch_at(2000000);
+	switch_at(3000000);
+	stop_in_main();
+	finish(BOTH, "windows 1");
+	r = script("--insn");
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, "# thread 100 100\n");
+	assert_null(strstr(r->out, "# thread 200 200\n"));
+	assert_null(strstr(r->out, "# thread 400 400\n"));
+	expect_part(r->out, "# thread -\nffffffff81000020 3\n");
+	expect_part(r->out, "# thread 500 500\nffffffff81000020 3\n");
+}
+
+static void missing_records_that_are_not_told_are_noticed(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	name_switch();
+	begin_side(0);
+	put_switch(100, 200, 499990);
+	/* From 200 to 300, at a million; and soon after that: */
+	put_switch(300, 400, 1000050);
+	/* perf has no number for a thread that has exited. */
+	put_switch(UINT32_MAX, 500, 2000000);
+	end_side();
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	switch_at(500000);
+	switch_at(1000000);
+	switch_at(1000060);
+	switch_at(2000010);
+	stop_in_main();
+	finish(BOTH, "windows 1");
+	r = script("--insn");
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, "# thread 100 100\n");
+	assert_null(strstr(r->out, "# thread 200 200\n"));
+	expect_part(r->out, "# thread -\nffffffff81000020 3\n");
+	expect_part(strstr(r->out, "# thread -\n"), "ffffffff81000020 3\nffffffff81000023 1\nffffffff81000035 2\n# async 0000000000401000 ffffffff81000030\nffffffff81000030 5\n# thread 400 400\nffffffff81000020 3\n");
+	expect_part(r->out, "# thread 500 500\nffffffff81000020 3\n");
+}
+
+static void switches_of_the_data_ring_count_more_than_perfs(void **state)
+{
+	struct {
+		struct auxtrace_record_switch first, second;
+		struct auxtrace_record_lost lost;
+		struct auxtrace_record_switch third;
+	} records = {
+		{ { AUXTRACE_RECORD_SWITCH, AUXTRACE_SWITCH_OUT, sizeof(records.first) }, 200, 201,
+		  { 2000, 101, sizeof(records.first) } },
+		{ { AUXTRACE_RECORD_SWITCH, AUXTRACE_SWITCH_OUT, sizeof(records.first) }, 300, 301,
+		  { 3000, 201, sizeof(records.first) } },
+		{ { AUXTRACE_RECORD_LOST, 0, sizeof(records.lost) }, 0, 5, { 4000, 0, sizeof(records.lost) } },
+		{ { AUXTRACE_RECORD_SWITCH, AUXTRACE_SWITCH_OUT, sizeof(records.first) }, 400, 401,
+		  { 4001, 999, sizeof(records.first) } },
+	};
+	const struct result *r;
+	char cpu[64];
+
+	(void)state;
+	begin_side(0);
+	put_switch(7, 8, 1500);
+	put_comm(401, 1600, "named");
+	end_side();
+	write_records(&records, sizeof(records));
+	psb(0, 1000, 0);
+	user_part(1100);
+	user_part(2500);
+	user_part(3500);
+	user_part(4500);
+	snprintf(cpu, sizeof(cpu), "windows 1 data_read %zu", sizeof(records));
+	finish(USER, cpu);
+	r = script("--insn");
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, "# thread 0 101\n");
+	expect_part(r->out, "# thread 200 201\n# enable ");
+	expect_part(r->out, "# thread -\n# enable ");
+	expect_part(r->out, "# thread 400 401\n# enable ");
+	assert_null(strstr(r->out, "# thread 300 301"));
+	assert_null(strstr(r->out, "# thread 8 8"));
+	expect_part(script("")->out, thread_line(0, 4500, "named", "400/401", "u    f (prog)"));
+}
+
+static void a_damaged_side_file_is_told_and_not_believed(void **state)
+{
+	static const struct perf_event_header bad[] = {
+		{ 0 }, { .type = 14, .size = 8 }, { .type = 14, .size = 39 }, { .type = 14, .size = 47 },
+		{ .type = 14, .size = 65528 },
+	};
+	const struct result *r;
+	char text[256];
+
+	(void)state;
+	psb(0, 1000, 0);
+	user_part(1100);
+	user_part(2500);
+	user_part(3500);
+	finish(USER, "windows 1");
+	snprintf(text, sizeof(text), "%s/cpu0.side: there is no record at offset %d: the rest is not read", dir, 96);
+	for (unsigned int i = 0; i <= sizeof(bad) / sizeof(*bad); i++) {
+		begin_side(0);
+		put_switch(100, 200, 2000);
+		if (i < sizeof(bad) / sizeof(*bad)) {
+			fwrite(&bad[i], sizeof(bad[i]), 1, side);
+			put_switch(200, 300, 3000);
+		} else {
+			fwrite("cut", 1, 3, side);
+		}
+		end_side();
+		r = script("--insn");
+		assert_int_equal(r->status, 0);
+		expect_part(r->err, text);
+		expect_part(r->out, "# thread 200 200\n");
+		assert_null(strstr(r->out, "# thread 300"));
+	}
+	/* Names without an end, changes of code that are longer than their record: these do not count. */
+	begin_side(0);
+	put(PERF_RECORD_COMM, 0, 100, 1, "\144\0\0\0\144\0\0\0endless!", 16);
+	put(PERF_RECORD_FORK, 0, 100, 1, "\0\0\0\0\0\0\0\0", 8);
+	put(PERF_RECORD_SWITCH_CPU_WIDE, PERF_RECORD_MISC_SWITCH_OUT, 5, 1, "", 0);
+	put(PERF_RECORD_LOST, 0, 100, 1, "\0\0\0\0\0\0\0\0", 8);
+	put(PERF_RECORD_TEXT_POKE, 0, 1, 1, "\0\0\0\201\377\377\377\377\377\377\377\377\0\0\0\0", 16);
+	put_switch(100, 200, 2000);
+	end_side();
+	r = script("");
+	assert_int_equal(r->status, 0);
+	assert_null(strstr(r->err, "side"));
+	expect_part(r->out, thread_line(0, 1100, "-", "100", "u    f (prog)"));
+	/* No relation of its clock to the TSC. */
+	append("meta", "time_mult 0\n");
+	r = script("");
+	expect_part(r->err, "the side files of ");
+	expect_part(r->out, " - ");
+	assert_null(strstr(r->out, " 100 "));
+}
+
+/* The kernel's entry runs at 1000, 3000, 5000 and 7000. Its first instruction has these sizes then. */
+static void expect_entries(const char *sizes, const char *meta)
+{
+	begin_expected();
+	line("# cpu 0");
+	for (int i = 0; i < 4; i++) {
+		psb(CR3, 1000 + 2000 * i, 0);
+		ip_packet(ppt_tip_pge, ENTRY);
+		ip_packet(ppt_fup, ENTRY + sizes[i] - '0');
+		suppressed(ppt_tip_pgd);
+		line("# window %d", i + 1);
+		line("# enable %016llx", ENTRY);
+		insn(ENTRY, sizes[i] - '0');
+		line("# disable -");
+	}
+	finish(BOTH, "windows 4");
+	finish_cpu("empty");
+	append("meta", meta);
+	expect_flow(script("--insn"));
+}
+
+#define POKE(addr, tsc, old, new)	put_poke(addr, tsc, (const uint8_t *)(old), (const uint8_t *)(new), sizeof(old) - 1)
+
+static void kernel_code_is_as_it_was_at_the_time(void **state)
+{
+	FILE *f;
+
+	(void)state;
+	/* At the end it is NOP; before it was one of two bytes. */
+	begin_side(0);
+	POKE(ENTRY, 4000, "\x66\x90", "\x90\x48");
+	end_side();
+	expect_entries("2211", "");
+	append("kcore.changes", "patched 0xffffffff81000000 6690 9048\n");
+	assert_null(strstr(script("--insn")->err, "kcore.changes"));
+	append("kcore.changes", "patched 0xffffffff81000002 66 90\n");
+	expect_part(script("--insn")->err, "the kernel's code changed at 1 places");
+	/* A change that was undone. */
+	begin_side(0);
+	POKE(ENTRY, 2000, "\x90\x48", "\x66\x90");
+	POKE(ENTRY, 6000, "\x66\x90", "\x90\x48");
+	end_side();
+	expect_entries("1221", "");
+	expect_entries("1221", "kcore_tsc 500\n");
+	/* Two that overlap: the second one changes a byte in the middle. */
+	begin_side(0);
+	POKE(ENTRY, 2000, "\x90\x48\x0f", "\x0f\x1f\x00");
+	POKE(ENTRY + 2, 4000, "\x00", "\x40");
+	POKE(ENTRY, 6000, "\x0f\x1f\x40", "\x90\x48\x0f");
+	end_side();
+	expect_entries("1341", "");
+	expect_entries("1341", "kcore_tsc 500\n");
+	/* kcore has the code between them, too. */
+	f = fopen(program_path("kcore"), "r+");
+	assert_non_null(f);
+	fseek(f, 0x1000, SEEK_SET);
+	fwrite("\x0f\x1f\x40", 1, 3, f);
+	fclose(f);
+	expect_entries("1341", "kcore_tsc 5000\n");
+	f = fopen(program_path("kcore"), "r+");
+	assert_non_null(f);
+	fseek(f, 0x1000, SEEK_SET);
+	fwrite("\x0f\x1f\x00", 1, 3, f);
+	fclose(f);
+	expect_entries("1341", "kcore_tsc 3000\n");
+}
+
+static void a_user_trace_finds_the_code_of_the_process_that_runs(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	/* At F + 5 the one has NOP, the other something else; both run the same packets. */
+	write_other_program("second");
+	write_task("200", OTHER, 0, program_path("second"), BASE);
+	begin_side(0);
+	put_switch(100, 200, 2000);
+	put_switch(200, 300, 3000);
+	end_side();
+	psb(0, 1000, 0);
+	for (int time = 1100; time <= 3100; time += 1000) {
+		tsc(time);
+		ip_packet(ppt_tip_pge, MAIN);
+		tnt(".!");
+		suppressed(ppt_tip_pgd);
+	}
+	finish(USER, "windows 1");
+	r = script("--insn");
+	expect_part(r->out, "# window 1\n# thread 100 100\n# enable 0000000000401000\n0000000000401000 5\n");
+	expect_part(r->out, "# thread 200 200\n# enable 0000000000401000\n0000000000401000 5\n");
+	/* Of the third process nothing is known. */
+	expect_part(r->out, "# thread 300 300\n# enable 0000000000401000\n# disable 0000000000401000\n# skip 0000000000401000 -\n");
+	expect_part(r->err, "skipped: 1");
+}
+
+#define t(f) cmocka_unit_test_setup_teardown(f, packets_begin, packets_end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		t(the_thread_changes_where_the_kernel_switches),
+		t(the_records_order_counts_where_the_times_are_coarse),
+		t(without_the_kernel_it_changes_where_user_code_begins),
+		t(a_name_is_the_one_of_its_time),
+		t(a_thread_keeps_its_stack_on_another_cpu_and_turns_come_by_time),
+		t(where_records_are_lost_the_thread_is_unknown),
+		t(missing_records_that_are_not_told_are_noticed),
+		t(switches_of_the_data_ring_count_more_than_perfs),
+		t(a_damaged_side_file_is_told_and_not_believed),
+		t(kernel_code_is_as_it_was_at_the_time),
+		t(a_user_trace_finds_the_code_of_the_process_that_runs),
+	};
+
+	return cmocka_run_group_tests_name("threads", tests, NULL, NULL);
+}
