@@ -27,6 +27,8 @@ SH
 if [ "$source" = pt ]; then
 	recorded all -a -m 16M -- sh work.sh all
 	recorded kernel -a -k -m 16M -- sh work.sh kernel
+else
+	recorded alone -m 4M -- turns alone.turns alone
 fi
 recorded user -a -u -m 4M -- sh work.sh user
 # perf's own records of switches, in place of those of the data ring.

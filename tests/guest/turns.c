@@ -4,12 +4,16 @@
  * two processes. Who ran which function goes to FILE, a line "TID FUNCTION" each: what a tool that tells
  * threads apart has to find.
  *
+ * turns FILE alone: one thread, which sleeps after each call of its function. So between two switches of its
+ * CPU no other thread of a traced process runs.
+ *
  * The file is not position independent, so its functions have the same addresses in all processes.
  */
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -58,6 +62,16 @@ static void take_turns(int me, void (*work)(void), const char *name)
 	}
 }
 
+static int work_alone(void)
+{
+	tell("work_of_parent");
+	for (int i = 0; i < TURNS; i++) {
+		work_of_parent();
+		usleep(1000);
+	}
+	return 0;
+}
+
 static void *first(void *arg)
 {
 	take_turns(0, work_of_first_thread, "work_of_first_thread");
@@ -76,9 +90,11 @@ int main(int argc, char **argv)
 	pid_t child;
 	int status;
 
-	if (argc != 2)
+	if (argc != 2 && (argc != 3 || strcmp(argv[2], "alone")))
 		return 2;
 	told = fopen(argv[1], "w");
+	if (told && argc == 3)
+		return work_alone();
 	turn = mmap(NULL, sizeof(*turn), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (!told || turn == MAP_FAILED || pthread_create(&thread[0], NULL, first, NULL) ||
 	    pthread_create(&thread[1], NULL, second, NULL)) {

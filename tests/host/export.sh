@@ -191,21 +191,23 @@ branches_are_same()
 # BTS has no time: perf can tell whose a branch is only where a window is of one thread alone.
 threads_are_right()
 {
-	perf_script "$1" --itrace=b -F comm,tid,ip,sym | sed -n 's/^ *turns *\([0-9]*\) .* \(work_of_[a-z_]*\) .*/\1 \2/p' |
+	perf_script "$1" --itrace=b -F comm,tid,ip,sym | sed -n 's/^ *turns *\([0-9]*\) .* \(work_of_[a-z_]*\).*/\1 \2/p' |
 		sort -u > "$work/found"
 	cat "$work/found"
-	[ -s "$work/found" ] && [ -z "$(sort "$work/out/$1.turns" | comm -13 - "$work/found")" ]
+	[ -z "$(sort "$work/out/$1.turns" | comm -13 - "$work/found")" ]
 }
 
 bts()
 {
 	local recording
 
-	for recording in task user flight flight/snapshot.0001 newest windows gaps; do
+	for recording in alone task user flight flight/snapshot.0001 newest windows gaps; do
 		verdict "$recording: export" export_it "$recording"
 		verdict "$recording: perf finds the branches that were recorded" branches_are_same "$recording" 100
 	done
-	verdict "task: and whose some are" threads_are_right task
+	verdict "alone: and whose they are" threads_are_right alone
+	verdict "which are some" test -s "$work/found"
+	verdict "task: of none of them a wrong thread" threads_are_right task
 }
 
 "$source"

@@ -62,16 +62,19 @@ threads_not_wrong()
 		"$work/own"
 }
 
-# same_depth: those of a process in $work/own are at the same depth
+# same_depth RECORDING: those of a process in $work/own are at the same depth. Where threads were
+# that ran before the recording is not known
 same_depth()
 {
 	awk '
-		{ split($3, id, "/"); depth[id[1] ": " $4]++; process[id[1]] }
+		FNR == NR { before[$1]; next }
+		{ split($3, id, "/") }
+		!(id[2] in before) { depth[id[1] ": " $4]++; process[id[1]] }
 		END {
 			for (d in depth) { depths++; print "process and indentation " d ", calls: " depth[d] }
 			for (p in process) processes++
 			exit !depths || depths != processes
-		}' "$work/own"
+		}' "$work/out/$1/threads" "$work/own"
 }
 
 # one_function_a_thread RECORDING: no thread calls the function of another one; some threads are known
@@ -116,16 +119,16 @@ side_bytes()
 }
 
 verdict "each call has its thread, on whatever CPU" threads_known 80 command
-verdict "and its depth" same_depth
+verdict "and its depth" same_depth command
 verdict "also without the kernel" threads_known 80 user
-verdict "and its depth" same_depth
+verdict "and its depth" same_depth user
 verdict "without switches in the data ring, perf's are used" threads_known 80 perf
 verdict "which are in the side files: $(side_bytes perf) bytes, else $(side_bytes command)" \
 	test "$(side_bytes perf)" -gt $((2 * $(side_bytes command)))
 verdict "only their owner can read them" test "$(stat -c %a "$work/out/perf/cpu0.side")" = 600
 verdict "of two processes at once, too" threads_not_wrong all
 verdict "both have been traced" test "$(cut -d ' ' -f 3 "$work/own" | cut -d / -f 1 | sort -u | wc -l)" = 2
-verdict "and their depths" same_depth
+verdict "and the depths of the one that began meanwhile" same_depth all
 verdict "the idle threads have their name" shows ' swapper +0 +k '
 verdict "so do threads of the kernel" shows ' (ksoftirqd|rcu_|kworker|migration)[^ ]* +[0-9]+ +k '
 verdict "in a flight recorder's newest data no thread is wrong" threads_not_wrong flight
