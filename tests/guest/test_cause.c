@@ -13,8 +13,6 @@
 #include "uapi.h"
 
 #define AUX_SIZE	space_for(1 << 20)
-/* The test machines have no memory at this address. */
-#define NO_MEMORY	0xff00000000ULL
 
 static void open_on(struct session *s, int cpu, struct follower *f)
 {

@@ -19,9 +19,6 @@
 
 #define AUX_SIZE	(1 << 20)
 
-/* The test machines have no memory at this address. */
-#define NO_MEMORY	0xff00000000ULL
-
 static void write_msr(uint32_t reg, uint64_t value)
 {
 	int ret = msr_write(first_cpu, reg, value);

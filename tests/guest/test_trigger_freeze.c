@@ -396,7 +396,7 @@ static void a_start_that_fails_leaves_the_freeze(void **state)
 	struct auxtrace_status_page before[MAX_CPUS];
 	int last = cpus_last(cpus_online());
 	struct session s;
-	uint64_t was;
+	uint64_t was, base;
 
 	emulator_required();
 	open_recorder(&s);
@@ -410,11 +410,20 @@ static void a_start_that_fails_leaves_the_freeze(void **state)
 	for (unsigned int i = 0; i < s.count; i++)
 		before[i] = channel_status(&s.channel[i]);
 	assert_int_equal(poll_urgent(s.fd, 0), POLLPRI);
-	/* As if firmware had turned tracing on. */
+	/*
+	 * As if firmware had turned tracing on. What Intel PT's output registers have is of somebody's memory
+	 * that is long something else's: the trace must not go there.
+	 */
 	assert_int_equal(msr_read(last, msr_control(), &was), 0);
+	if (msr_control() == MSR_RTIT_CTL) {
+		assert_int_equal(msr_read(last, MSR_RTIT_OUTPUT_BASE, &base), 0);
+		assert_int_equal(msr_write(last, MSR_RTIT_OUTPUT_BASE, NO_MEMORY), 0);
+	}
 	assert_int_equal(msr_write(last, msr_control(), was | msr_enables()), 0);
 	fail_start(EBUSY, s.fd);
 	assert_int_equal(msr_write(last, msr_control(), was), 0);
+	if (msr_control() == MSR_RTIT_CTL)
+		assert_int_equal(msr_write(last, MSR_RTIT_OUTPUT_BASE, base), 0);
 	assert_int_equal(poll_urgent(s.fd, 0), POLLPRI);
 	for (unsigned int i = 0; i < s.count; i++) {
 		struct auxtrace_status_page now = channel_status(&s.channel[i]);

@@ -21,6 +21,9 @@
 #define DEBUGCTL_BTS_OFF_USR	(1ULL << 10)
 #define MSR_DS_AREA		0x600
 
+/* The test machines have no memory at this address. */
+#define NO_MEMORY		0xff00000000ULL
+
 /* 0 or a negative errno: -ENOENT without the msr driver, -EIO where the read faults. */
 int msr_read(int cpu, uint32_t reg, uint64_t *value);
 int msr_write(int cpu, uint32_t reg, uint64_t value);
