@@ -32,7 +32,7 @@ user_only()
 # functions of either source get the same name.
 functions()
 {
-	auxtrace script "$1" 2> /tmp/summary | sed -nE 's/^ *[0-9]+ +[0-9.-]+ .{15} [0-9/-]+ +[uk] +([^ +]*).*/\1/p' |
+	auxtrace script "$1" 2> /tmp/summary | sed -nE 's/^ *[0-9]+ +[0-9.-]+ .{15} [0-9/-]+ +([<>]?[0-9.]+[mun]?s)? +[uk] +([^ +]*).*/\2/p' |
 		sed -E 's/^(pt|bts)_(start|stop)$/SOURCE_\2/' | sort -u
 }
 

@@ -129,8 +129,8 @@ verdict "only their owner can read them" test "$(stat -c %a "$work/out/perf/cpu0
 verdict "of two processes at once, too" threads_not_wrong all
 verdict "both have been traced" test "$(cut -d ' ' -f 3 "$work/own" | cut -d / -f 1 | sort -u | wc -l)" = 2
 verdict "and the depths of the one that began meanwhile" same_depth all
-verdict "the idle threads have their name" shows ' swapper +0 +k '
-verdict "so do threads of the kernel" shows ' (ksoftirqd|rcu_|kworker|migration)[^ ]* +[0-9]+ +k '
+verdict "the idle threads have their name" shows ' swapper +0 +([<>]?[0-9.]+[mun]?s)? +k '
+verdict "so do threads of the kernel" shows ' (ksoftirqd|rcu_|kworker|migration)[^ ]* +[0-9]+ +([<>]?[0-9.]+[mun]?s)? +k '
 verdict "in a flight recorder's newest data no thread is wrong" threads_not_wrong flight
 verdict "nor in a snapshot" threads_not_wrong flight/snapshot.0001
 verdict "code that the kernel patched meanwhile is decoded as it was" threads_known 16 patched

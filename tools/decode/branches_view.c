@@ -27,7 +27,7 @@ static void show_bound(const struct flow *f, uint64_t tsc)
 	uint64_t ns = 0;
 	bool known = tsc && flow_clock(f, tsc, &ns);
 
-	text_time(known, ns);
+	text_time(stdout, known, ns);
 }
 
 static void show_place(const struct flow *f, uint64_t ip)
@@ -35,7 +35,7 @@ static void show_place(const struct flow *f, uint64_t ip)
 	struct code_name name;
 
 	code_name(f->code, CODE_NO_CR3, 0, ip, &name);
-	text_name(ip, &name);
+	text_name(stdout, ip, &name);
 }
 
 static void branches_branch(struct view *v, const struct flow *f, const struct branch *b)
@@ -68,31 +68,31 @@ static void branches_cpu(struct view *v, unsigned int cpu)
 
 static void branches_window(struct view *v, const struct flow *f, uint64_t seq)
 {
-	text_window(cpu_of(v), f, seq);
+	text_window(stdout, cpu_of(v), f, seq);
 }
 
 static void branches_sample(struct view *v, const struct flow *f, size_t nr,
 			    const struct auxtrace_record_sample *s)
 {
-	text_sample(cpu_of(v), f, nr, s);
+	text_sample(stdout, cpu_of(v), f, nr, s);
 }
 
 static void branches_overflow(struct view *v, const struct flow *f, uint64_t ip, bool known)
 {
 	(void)f, (void)ip, (void)known;
-	text_overflow(cpu_of(v));
+	text_overflow(stdout, cpu_of(v));
 }
 
 static void branches_skip(struct view *v, const struct flow *f, uint64_t ip, uint64_t cr3)
 {
-	text_skip(cpu_of(v), f, ip, cr3);
+	text_skip(stdout, cpu_of(v), f, ip, cr3);
 }
 
 static void branches_error(struct view *v, const struct flow *f, uint64_t offset, uint64_t ip,
 			   const char *message)
 {
 	(void)f;
-	text_error(cpu_of(v), offset, ip, message);
+	text_error(stdout, cpu_of(v), offset, ip, message);
 }
 
 struct view *branches_view(void)

@@ -43,6 +43,8 @@ struct view {
 	void (*cpu)(struct view *v, unsigned int cpu);
 	/* May be NULL. Another thread runs from here on, or it is not known any more which one. */
 	void (*thread)(struct view *v, const struct flow *f);
+	/* May be NULL. A step of the decoder ends here. What comes next on this CPU is not before f->turn_tsc. */
+	void (*turn)(struct view *v, const struct flow *f);
 	/* Window @seq begins; 0: its number is not known. */
 	void (*window)(struct view *v, const struct flow *f, uint64_t seq);
 	/* A sample begins: SAMPLE record number @nr of the CPU, from 1. */

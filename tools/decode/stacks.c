@@ -16,7 +16,7 @@ void stacks_free(struct stacks *s)
 			struct stack *stack = s->bucket[i];
 
 			s->bucket[i] = stack->chain;
-			free(stack->back);
+			free(stack->frame);
 			free(stack);
 		}
 	free(s->epoch);
@@ -38,6 +38,19 @@ void stacks_forget_cpu(struct stacks *s, unsigned int cpu)
 	++*epoch_of(s, cpu);
 }
 
+static void reserve(struct stack *s, unsigned int frames)
+{
+	unsigned int space = s->space ?: 16;
+
+	if (frames <= s->space)
+		return;
+	while (space < frames)
+		space *= 2;
+	s->frame = xrealloc(s->frame, space * sizeof(*s->frame));
+	memset(s->frame + s->space, 0, (space - s->space) * sizeof(*s->frame));
+	s->space = space;
+}
+
 static struct stack *find(struct stacks *s, uint64_t key)
 {
 	struct stack **bucket = &s->bucket[key % ARRAY_SIZE(s->bucket)], *stack;
@@ -48,53 +61,33 @@ static struct stack *find(struct stacks *s, uint64_t key)
 	stack = xcalloc(1, sizeof(*stack));
 	stack->key = key;
 	stack->chain = *bucket;
+	reserve(stack, 1);
 	*bucket = stack;
 	return stack;
 }
 
-struct stack *stacks_of(struct stacks *s, const struct run *thread, unsigned int cpu)
+struct stack *stacks_of(struct stacks *s, const struct run *thread, unsigned int cpu, bool *stale)
 {
 	uint64_t key = !thread ? UNKNOWN(cpu) : thread->tid ?: IDLE(cpu);
 	struct stack *stack = find(s, key);
 
-	if (stack->epoch != *epoch_of(s, stack->cpu))
-		stack_clear(stack);
+	*stale = stack->epoch != *epoch_of(s, stack->cpu);
 	stack->cpu = cpu;
 	stack->epoch = *epoch_of(s, cpu);
 	return stack;
 }
 
-void stack_clear(struct stack *s)
-{
-	s->depth = 0;
-	s->next = 0;
-}
-
 void stack_push(struct stack *s, uint64_t back)
 {
-	if (s->depth == STACK_DEPTH) {
-		memmove(s->back, s->back + 1, (STACK_DEPTH - 1) * sizeof(*s->back));
-		s->depth--;
-	}
-	if (s->depth == s->space) {
-		s->space = s->space ? 2 * s->space : 32;
-		s->back = xrealloc(s->back, s->space * sizeof(*s->back));
-	}
-	s->back[s->depth++] = back;
+	s->depth++;
+	reserve(s, s->depth + 1);
+	s->frame[s->depth] = (struct frame){ .back = back };
 }
 
-bool stack_pop_matching(struct stack *s, uint64_t ip)
+unsigned int stack_find(const struct stack *s, uint64_t ip)
 {
 	for (unsigned int i = s->depth; i > 0; i--)
-		if (s->back[i - 1] == ip) {
-			s->depth = i - 1;
-			return true;
-		}
-	return false;
-}
-
-void stack_pop(struct stack *s, uint64_t ip)
-{
-	if (!stack_pop_matching(s, ip) && s->depth)
-		s->depth--;
+		if (s->frame[i].back == ip)
+			return i;
+	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The call stack of each thread: the return addresses of its open calls. A thread keeps it when
+ * The call stack of each thread: its open calls and where they return to. A thread keeps it when
  * it leaves a CPU, and has it again when it runs on, on that CPU or another.
  */
 #ifndef STACKS_H
@@ -11,16 +11,25 @@
 
 #include "runs.h"
 
-#define STACK_DEPTH	4096	/* deeper calls drop the outermost frame */
+struct call;
+
+struct frame {
+	uint64_t back;		/* the call's return address */
+	struct call *call;	/* NULL: the function is not known, or not yet */
+};
 
 struct stack {
 	struct stack *chain;	/* of the same bucket */
 	uint64_t key;		/* of the thread */
 	unsigned int cpu;	/* where it ran last, */
 	uint64_t epoch;		/* and the epoch of that CPU then */
+	/* frame[1] to frame[depth] are the open calls; frame[0] is what ran outside them and returns to nowhere known */
 	unsigned int depth, space;
-	uint64_t *back;		/* return addresses, outermost first */
+	struct frame *frame;
 	uint64_t next;		/* where user code goes on after the system call that it made last; 0: unknown */
+	uint64_t instructions;	/* that the thread executed */
+	uint64_t left;		/* TSC when it left its CPU last; 0: not known */
+	uint64_t away;		/* in TSC ticks, how long other threads ran between its turns */
 };
 
 struct stacks {
@@ -32,20 +41,17 @@ struct stacks {
 void stacks_free(struct stacks *s);
 
 /*
- * The stack of @thread (NULL: unknown) which runs on @cpu now. It is empty if the thread may have run
- * since without being traced.
+ * The stack of @thread (NULL: unknown) which runs on @cpu now. *@stale: the thread may have run
+ * since without being traced, so its open calls may have ended.
  */
-struct stack *stacks_of(struct stacks *s, const struct run *thread, unsigned int cpu);
+struct stack *stacks_of(struct stacks *s, const struct run *thread, unsigned int cpu, bool *stale);
 
 /* @cpu ran what was not traced: what is known of the threads that it ran last does not hold any more. */
 void stacks_forget_cpu(struct stacks *s, unsigned int cpu);
 
-void stack_clear(struct stack *s);
-/* A call that will return to @back. */
+/* A call that will return to @back; its function is not known yet. */
 void stack_push(struct stack *s, uint64_t back);
-/* Pop the innermost call that returns to @ip, and all calls inside it. False: there is none. */
-bool stack_pop_matching(struct stack *s, uint64_t ip);
-/* A return to @ip. If it matches no call, pop one nevertheless. */
-void stack_pop(struct stack *s, uint64_t ip);
+/* The innermost open call that returns to @ip: the index of its frame; 0: there is none. */
+unsigned int stack_find(const struct stack *s, uint64_t ip);
 
 #endif

@@ -5,11 +5,7 @@
 
 #include "flow.h"
 
-struct stacks;
-
 struct view *insn_view(void);	/* one line an instruction, for programs */
-/* Function calls, for people. Of one CPU: free(3) it; @stacks are shared by those of all CPUs. */
-struct view *calls_view(struct stacks *stacks);
 struct view *branches_view(void); /* BTS records, for people */
 struct view *errors_view(void);	/* only errors, for programs */
 

@@ -446,8 +446,8 @@ static void a_function_whose_first_page_faults_is_called_all_the_same(void **sta
 	r = script("");
 	assert_string_equal(r->out,
 		"  0 window 1\n"
-		"  0                  - -               -           u  main (prog)  <trace begins>\n"
-		"  0                  - -               -           u    f (prog)\n");
+		"  0                  - -               -                    u  main (prog)  <trace begins>\n"
+		"  0                  - -               -                    u    f (prog)\n");
 }
 
 static void an_interrupt_before_code_that_is_not_recorded_is_told(void **state)
@@ -632,9 +632,9 @@ static void branches_are_shown_with_block_and_bounds_of_time(void **state)
 	r = script("--calls");
 	assert_string_equal(r->out,
 		"  0 window 1  <user to user, 96 bytes, whole>\n"
-		"  0        1.000001000 -               -           u  main (prog)  <trace begins>\n"
-		"  0        1.000001004 -               -           u    f (prog)\n"
-		"  0        1.000001004 -               -           k      asm_fault  <interrupt>\n");
+		"  0        1.000001000 -               -               >4ns u  main (prog)  <trace begins>\n"
+		"  0        1.000001004 -               -                    u    f (prog)\n"
+		"  0        1.000001004 -               -                    k      asm_fault  <interrupt>\n");
 }
 
 static void without_records_no_time_is_told(void **state)

@@ -1129,12 +1129,12 @@ static void calls_are_indented_with_time_and_names(void **state)
 	assert_int_equal(r->status, 0);
 	assert_string_equal(r->out,
 		"  0 window 1\n"
-		"  0        1.000001000 -               -           u  main (prog)  <trace begins>\n"
-		"  0        1.000001000 -               -           u    f (prog)\n"
-		"  0        1.000001000 -               -           k    entry  <system call>\n"
-		"  0        1.000001000 -               -           u    f (prog)\n"
-		"  0        1.000001000 -               -           k      sched [mod]  <interrupt>\n"
-		"  0        1.000001000 -               -           k        switch\n");
+		"  0        1.000001000 -               -                    u  main (prog)  <trace begins>\n"
+		"  0        1.000001000 -               -                    u    f (prog)\n"
+		"  0        1.000001000 -               -                    k    entry  <system call>\n"
+		"  0        1.000001000 -               -                    u    f (prog)\n"
+		"  0        1.000001000 -               -                    k      sched [mod]  <interrupt>\n"
+		"  0        1.000001000 -               -                    k        switch\n");
 }
 
 static void a_recording_that_is_damaged_is_told(void **state)

@@ -153,11 +153,13 @@ static void user_part(uint64_t time)
 	suppressed(ppt_tip_pgd);
 }
 
-static const char *thread_line(unsigned int cpu, uint64_t time, const char *name, const char *number, const char *rest)
+static const char *thread_line(unsigned int cpu, uint64_t time, const char *name, const char *number,
+			       const char *duration, const char *rest)
 {
 	static char text[160];
 
-	snprintf(text, sizeof(text), "%3u        1.%09" PRIu64 " %-15s %-11s %s\n", cpu, time, name, number, rest);
+	snprintf(text, sizeof(text), "%3u        1.%09" PRIu64 " %-15s %-11s%9s %s\n", cpu, time, name, number,
+		 duration, rest);
 	return text;
 }
 
@@ -187,9 +189,9 @@ static void the_thread_changes_where_the_kernel_switches(void **state)
 	expect_part(r->out, "ffffffff81000030 5\n# thread 200 200\nffffffff81000020 3\n");
 	expect_part(r->out, "ffffffff81000030 5\n# thread 0 0\nffffffff81000020 3\n");
 	r = script("");
-	expect_part(r->out, thread_line(0, 500000, "first", "100", "u  main (prog)  <trace begins>"));
-	expect_part(r->out, thread_line(0, 500000, "second one", "200", "u    f (prog)"));
-	expect_part(r->out, thread_line(0, 1000000, "swapper", "0", "k    __switch_to"));
+	expect_part(r->out, thread_line(0, 500000, "first", "100", "", "u  main (prog)  <trace begins>"));
+	expect_part(r->out, thread_line(0, 500320, "second one", "200", "<999us", "u    f (prog)"));
+	expect_part(r->out, thread_line(0, 1000000, "swapper", "0", "", "k    __switch_to"));
 }
 
 /* The packet with the time is before the record of the switch: there is none between that and the switch. */
@@ -265,12 +267,12 @@ static void a_name_is_the_one_of_its_time(void **state)
 	finish(USER, "windows 1");
 	r = script("");
 	assert_int_equal(r->status, 0);
-	expect_part(r->out, thread_line(0, 1000, "old", "100", "u    f (prog)"));
-	expect_part(r->out, thread_line(0, 2500, "new", "100", "u    f (prog)"));
-	expect_part(r->out, thread_line(0, 4600, "newest", "100", "u    f (prog)"));
-	expect_part(r->out, thread_line(0, 5500, "new", "200", "u    f (prog)"));
-	expect_part(r->out, thread_line(0, 6500, "own", "200", "u    f (prog)"));
-	expect_part(r->out, thread_line(0, 8500, "-", "300", "u    f (prog)"));
+	expect_part(r->out, thread_line(0, 1064, "old", "100", "<1.50us", "u    f (prog)"));
+	expect_part(r->out, thread_line(0, 2564, "new", "100", "<2.10us", "u    f (prog)"));
+	expect_part(r->out, thread_line(0, 4664, "newest", "100", "<900ns", "u    f (prog)"));
+	expect_part(r->out, thread_line(0, 5564, "new", "200", "<1.00us", "u    f (prog)"));
+	expect_part(r->out, thread_line(0, 6564, "own", "200", "<2.00us", "u    f (prog)"));
+	expect_part(r->out, thread_line(0, 8500, "-", "300", "", "u    f (prog)"));
 }
 
 static void a_thread_keeps_its_stack_on_another_cpu_and_turns_come_by_time(void **state)
@@ -311,14 +313,13 @@ static void a_thread_keeps_its_stack_on_another_cpu_and_turns_come_by_time(void 
 	assert_string_equal(r->out,
 		"  0 window 1\n"
 		"  1 window 1\n"
-		"  0        1.000001000 -               100         u  main (prog)  <trace begins>\n"
-		"  0        1.000001000 -               100         u    f (prog)\n"
-		"  1        1.000001500 -               300         u  main (prog)  <trace begins>\n"
-		"  1        1.000001500 -               300         u    f (prog)\n"
-		"  1        1.000003000 -               100         u    f+0x2 (prog)  <trace begins>\n"
-		"  1        1.000003100 -               100         u    f (prog)\n"
-		"  0        1.000004000 -               200         u  main (prog)  <trace begins>\n"
-		"  0        1.000004000 -               200         u    f (prog)\n");
+		"  0        1.000001000 -               100          >2.10us u  main (prog)  <trace begins>\n"
+		"  0        1.000001064 -               100          <2.10us u    f (prog)\n"
+		"  1        1.000001500 -               300          >1.50us u  main (prog)  <trace begins>\n"
+		"  1        1.000001564 -               300          <1.50us u    f (prog)\n"
+		"  1        1.000003100 -               100                  u    f (prog)\n"
+		"  0        1.000004000 -               200                  u  main (prog)  <trace begins>\n"
+		"  0        1.000004000 -               200                  u    f (prog)\n");
 }
 
 static void where_records_are_lost_the_thread_is_unknown(void **state)
@@ -421,7 +422,7 @@ static void switches_of_the_data_ring_count_more_than_perfs(void **state)
 	expect_part(r->out, "# thread 400 401\n# enable ");
 	assert_null(strstr(r->out, "# thread 300 301"));
 	assert_null(strstr(r->out, "# thread 8 8"));
-	expect_part(script("")->out, thread_line(0, 4500, "named", "400/401", "u    f (prog)"));
+	expect_part(script("")->out, thread_line(0, 4500, "named", "400/401", "", "u    f (prog)"));
 }
 
 static void a_damaged_side_file_is_told_and_not_believed(void **state)
@@ -468,7 +469,7 @@ static void a_damaged_side_file_is_told_and_not_believed(void **state)
 	r = script("");
 	assert_int_equal(r->status, 0);
 	assert_null(strstr(r->err, "side"));
-	expect_part(r->out, thread_line(0, 1100, "-", "100", "u    f (prog)"));
+	expect_part(r->out, thread_line(0, 1164, "-", "100", "<1.40us", "u    f (prog)"));
 	/* No relation of its clock to the TSC. */
 	append("meta", "time_mult 0\n");
 	r = script("");

@@ -1,0 +1,596 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls.h"
+#include "stacks.h"
+
+/*
+ * At a switch of threads the kernel fills the CPU's stack of return addresses by calls that do not
+ * return: each goes over the few bytes of a trap.
+ */
+#define MAX_TRAP	8
+/* Open calls of a thread. Deeper than that, it begins anew with no open call. */
+#define MAX_DEPTH	65536
+/*
+ * An instruction is taken to last no longer than this many ticks. So what comes before a halt or a time without
+ * trace is not spread over it.
+ */
+#define MAX_TICKS	64
+/* Begins and ends that wait for a packet with the time. */
+#define MAX_HELD	65536
+
+struct held {
+	struct call *call;
+	bool ends;
+	uint64_t instructions;	/* executed since the CPU's time */
+	uint64_t tsc;		/* when; 0: now */
+};
+
+/* Of one CPU. */
+struct cpu_calls {
+	struct view view;
+	struct calls *all;
+	struct cpu_calls *chain;
+	unsigned int cpu;
+	uint64_t window;
+	struct stack *stack;	/* of the thread that runs */
+	/* How control leaves the last instruction: */
+	enum { FLOWS, CALLS, RETURNS, JUMPS, ENTERS } leaves;
+	uint64_t next;		/* the address behind it */
+	const char *how;	/* note beside the function that is entered next */
+	const char *function;	/* where control arrived last, or NULL */
+	bool in_thunk;
+	uint64_t tsc, earlier;	/* the time, and the one that the packets told before it; 0: not known */
+	uint64_t instructions;	/* executed since then */
+	struct held *held;	/* none between two steps of the decoder */
+	unsigned int nr_held;
+};
+
+struct calls {
+	struct calls_sink *sink;
+	struct stacks stacks;	/* of all threads and CPUs */
+	struct cpu_calls *cpus;
+};
+
+/* ---- time ----------------------------------------------------------------- */
+
+static void finish(struct calls *all, struct call *call)
+{
+	if (call->caller) {
+		call->caller->callee_instructions += call->instructions;
+		call->caller->callee_ticks += call_own_ticks(call);
+	}
+	if (all->sink->end)
+		all->sink->end(all->sink, call);
+	free(call);
+}
+
+/* How long behind the CPU's time @h was. The time then goes on by @ticks. */
+static uint64_t ticks_to(const struct cpu_calls *c, const struct held *h, uint64_t ticks)
+{
+	uint64_t share = c->instructions ? (unsigned __int128)ticks * h->instructions / c->instructions : 0;
+
+	return share < MAX_TICKS * h->instructions ? share : MAX_TICKS * h->instructions;
+}
+
+/* The time goes on to @now (0: it is not known): what was held lies before that. */
+static void settle(struct cpu_calls *c, uint64_t now)
+{
+	uint64_t ticks = c->tsc && now > c->tsc ? now - c->tsc : 0;
+
+	for (unsigned int i = 0; i < c->nr_held; i++) {
+		const struct held *h = &c->held[i];
+		struct call_time t = { c->earlier, now, c->tsc };
+
+		if (h->tsc)
+			t = (struct call_time){ h->tsc, h->tsc, h->tsc };
+		else if (c->tsc)
+			t.tsc += ticks_to(c, h, ticks);
+		if (!h->ends) {
+			h->call->begin = t;
+			if (c->all->sink->begin)
+				c->all->sink->begin(c->all->sink, h->call);
+		} else {
+			h->call->end = t;
+			finish(c->all, h->call);
+		}
+	}
+	c->nr_held = 0;
+}
+
+static void hold(struct cpu_calls *c, struct call *call, bool ends, uint64_t tsc)
+{
+	if (c->nr_held == MAX_HELD)
+		settle(c, 0);
+	c->held[c->nr_held++] = (struct held){ call, ends, c->instructions, tsc };
+}
+
+/*
+ * The decoder's time is that of the last packet that told it. A packet of conditional branches
+ * comes behind that one although the branches were before it. So what happens at this time may have
+ * happened since the time before it.
+ */
+static void advance(struct cpu_calls *c, const struct flow *f)
+{
+	if (f->tsc == c->tsc)
+		return;
+	settle(c, f->tsc);
+	c->earlier = c->tsc;
+	c->tsc = f->tsc;
+	c->instructions = 0;
+}
+
+/* ---- calls ---------------------------------------------------------------- */
+
+/* Take the call out of frame @i, and sum it up; NULL: there is none. */
+static struct call *take_call(struct stack *s, unsigned int i)
+{
+	struct call *call = s->frame[i].call;
+
+	if (!call)
+		return NULL;
+	s->frame[i].call = NULL;
+	call->instructions = s->instructions - call->instructions;
+	call->away = s->away - call->away;
+	return call;
+}
+
+/* The call at frame @i of the running thread ends. @tsc: when; 0: now. */
+static void end_call(struct cpu_calls *c, unsigned int i, bool returned, uint64_t tsc)
+{
+	struct call *call = take_call(c->stack, i);
+
+	if (!call)
+		return;
+	call->returned = returned;
+	hold(c, call, true, tsc);
+}
+
+/* The running thread's calls from frame @i on inwards end. */
+static void end_calls(struct cpu_calls *c, unsigned int i, bool returned, uint64_t tsc)
+{
+	struct stack *s = c->stack;
+
+	for (unsigned int at = s->depth + 1; at > i; at--)
+		end_call(c, at - 1, returned, tsc);
+	s->depth = i ? i - 1 : 0;
+}
+
+static struct call *caller_at(const struct stack *s)
+{
+	for (unsigned int i = s->depth; i > 0; i--)
+		if (s->frame[i - 1].call)
+			return s->frame[i - 1].call;
+	return NULL;
+}
+
+/* Function @name runs at the current depth, instead of the one that ran there. */
+static void begin_call(struct cpu_calls *c, const struct flow *f, uint64_t ip, const struct code_name *name,
+		       const char *how, bool begun)
+{
+	const struct run *t = flow_thread(f);
+	struct stack *s = c->stack;
+	struct call *call = xcalloc(1, sizeof(*call));
+
+	end_call(c, s->depth, begun, 0);
+	*call = (struct call){
+		.caller = caller_at(s),
+		.ip = ip,
+		.name = *name,
+		.how = how,
+		.cpu = c->cpu,
+		.depth = s->depth,
+		.window = c->window,
+		.known = t,
+		.thread = t ? *t : (struct run){ 0 },
+		.comm = t ? threads_name(f->threads, t->tid, f->tsc) : NULL,
+		.begun = begun,
+		.instructions = s->instructions,
+		.away = s->away,
+	};
+	s->frame[s->depth].call = call;
+	hold(c, call, false, 0);
+}
+
+static void push(struct cpu_calls *c)
+{
+	if (c->stack->depth == MAX_DEPTH)
+		end_calls(c, 0, false, 0);
+	stack_push(c->stack, c->next);
+}
+
+/* The innermost call that returns to @ip ends, and all calls inside it. False: there is none. */
+static bool return_matching(struct cpu_calls *c, uint64_t ip)
+{
+	unsigned int i = stack_find(c->stack, ip);
+
+	if (i)
+		end_calls(c, i, true, 0);
+	return i;
+}
+
+static const char *function_of(const struct call *call)
+{
+	return call ? call->name.function : NULL;
+}
+
+/* A return to @ip, in function @name. If it matches no call, one ends nevertheless. */
+static void return_to(struct cpu_calls *c, const struct flow *f, uint64_t ip, const struct code_name *name)
+{
+	struct stack *s = c->stack;
+	bool matches = return_matching(c, ip);
+
+	if (!matches)
+		end_calls(c, s->depth, true, 0);
+	/* What called the function, from before the trace, comes to light. */
+	if (!s->frame[s->depth].call || (!matches && function_of(s->frame[s->depth].call) != name->function))
+		begin_call(c, f, ip, name, NULL, false);
+}
+
+/*
+ * The kernel's retpolines and return thunks are parts of a call or return, not functions
+ * of their own.
+ */
+static bool is_thunk(const char *function)
+{
+	return function && (strstr(function, "indirect_thunk") || strstr(function, "return_thunk"));
+}
+
+/* The compiler has moved the part of @function that seldom runs to @part. */
+static bool is_cold_part(const char *part, const char *function)
+{
+	size_t length = function ? strlen(function) : 0;
+
+	return length && !strncmp(part, function, length) && !strncmp(part + length, ".cold", 5);
+}
+
+/* Is @name inside the function that ran at the current depth last? */
+static bool goes_on(const struct stack *s, const struct code_name *name)
+{
+	return name->function && name->offset && function_of(s->frame[s->depth].call) == name->function;
+}
+
+static void arrive(struct cpu_calls *c, const struct flow *f, uint64_t ip)
+{
+	struct code_name name;
+	bool from_thunk = c->in_thunk;
+
+	if (c->leaves == CALLS && ip == c->next && !c->how)
+		return;		/* a call of the next instruction only pushes its address */
+	code_name(f->code, f->cr3, f->tsc, ip, &name);
+	if (c->leaves == CALLS && ip > c->next && ip - c->next <= MAX_TRAP && !c->how && name.offset)
+		return;
+	c->in_thunk = is_thunk(name.function);
+	if (c->in_thunk) {
+		if (c->leaves == CALLS && !from_thunk)
+			push(c);
+		else if (c->leaves == RETURNS)
+			return_matching(c, ip);
+		return;
+	}
+	switch (c->leaves) {
+	case FLOWS:
+		break;
+	case CALLS:
+		push(c);
+		begin_call(c, f, ip, &name, c->how, true);
+		break;
+	case RETURNS:
+		/* A retpoline jumps by a return. */
+		if (from_thunk && name.function && !name.offset)
+			begin_call(c, f, ip, &name, NULL, true);
+		else
+			return_to(c, f, ip, &name);
+		break;
+	case JUMPS:
+		if (name.function && !name.offset && name.function != c->function &&
+		    !is_cold_part(name.function, c->function))
+			begin_call(c, f, ip, &name, NULL, true);
+		break;
+	case ENTERS:
+		if (!goes_on(c->stack, &name))
+			begin_call(c, f, ip, &name, c->how, false);
+		break;
+	}
+	c->function = name.function;
+}
+
+static void take_arrival(struct cpu_calls *c, const struct flow *f, uint64_t ip)
+{
+	if (c->leaves == FLOWS)
+		return;
+	arrive(c, f, ip);
+	c->leaves = FLOWS;
+	c->how = NULL;
+}
+
+/* ---- the view --------------------------------------------------------------- */
+
+static struct cpu_calls *of_view(struct view *v)
+{
+	return (struct cpu_calls *)v;
+}
+
+static void calls_insn(struct view *v, const struct flow *f, const struct pt_insn *insn)
+{
+	struct cpu_calls *c = of_view(v);
+
+	advance(c, f);
+	take_arrival(c, f, insn->ip);
+	c->stack->instructions++;
+	c->instructions++;
+	c->next = insn->ip + insn->size;
+	switch (insn->iclass) {
+	case ptic_call:
+		c->leaves = CALLS;
+		break;
+	case ptic_far_call:
+		c->leaves = CALLS;
+		c->how = "system call";
+		break;
+	case ptic_return:
+	case ptic_far_return:
+		c->leaves = RETURNS;
+		break;
+	case ptic_jump:
+		c->leaves = JUMPS;
+		break;
+	default:
+		c->leaves = FLOWS;
+	}
+}
+
+static void calls_async(struct view *v, const struct flow *f, uint64_t from, uint64_t to, bool known)
+{
+	struct cpu_calls *c = of_view(v);
+
+	(void)to, (void)known;
+	advance(c, f);
+	/* Control reached the instruction at @from; it runs when the interrupt returns. */
+	take_arrival(c, f, from);
+	c->leaves = CALLS;
+	c->next = from;
+	c->how = "interrupt";
+}
+
+static void rest(struct cpu_calls *c)
+{
+	c->leaves = FLOWS;
+	c->how = NULL;
+	c->in_thunk = false;
+}
+
+/* What follows is not connected to what this thread did before @tsc; 0: before now. */
+static void forget_stack(struct cpu_calls *c, uint64_t tsc)
+{
+	end_calls(c, 0, false, tsc);
+	c->stack->next = 0;
+}
+
+static void forget(struct cpu_calls *c)
+{
+	forget_stack(c, 0);
+	rest(c);
+}
+
+static void take_stack(struct cpu_calls *c, const struct run *thread)
+{
+	bool stale;
+
+	c->stack = stacks_of(&c->all->stacks, thread, c->cpu, &stale);
+	if (stale)
+		forget_stack(c, c->stack->left);
+	if (c->stack->left && c->tsc > c->stack->left)
+		c->stack->away += c->tsc - c->stack->left;
+	c->stack->left = 0;
+}
+
+static void calls_cpu(struct view *v, unsigned int cpu)
+{
+	struct cpu_calls *c = of_view(v);
+
+	c->cpu = cpu;
+	take_stack(c, NULL);
+	c->next = 0;
+	rest(c);
+}
+
+/* Within a run of flow, control is on its way from the one thread to the other. */
+static void calls_thread(struct view *v, const struct flow *f)
+{
+	struct cpu_calls *c = of_view(v);
+
+	advance(c, f);
+	settle(c, 0);
+	if (!f->open)
+		c->stack->next = c->next;
+	c->stack->left = c->tsc;
+	if (!flow_thread(f))
+		stacks_forget_cpu(&c->all->stacks, c->cpu);
+	take_stack(c, flow_thread(f));
+	if (f->open)
+		return;
+	c->next = c->stack->next;
+	rest(c);
+}
+
+static void calls_turn(struct view *v, const struct flow *f)
+{
+	struct cpu_calls *c = of_view(v);
+
+	settle(c, f->turn_tsc);
+}
+
+static void calls_sample(struct view *v, const struct flow *f, size_t nr,
+			 const struct auxtrace_record_sample *s)
+{
+	struct cpu_calls *c = of_view(v);
+
+	forget(c);
+	settle(c, 0);
+	if (c->all->sink->sample)
+		c->all->sink->sample(c->all->sink, c->cpu, f, nr, s);
+}
+
+/* A thread of the session's scope goes on where it was when its last window ended. */
+static bool is_turn(const struct flow *f, uint64_t seq)
+{
+	const struct auxtrace_record_window *w = records_window(&f->records, seq);
+
+	return w && w->begin_cause == AUXTRACE_CAUSE_TASK;
+}
+
+static void calls_window(struct view *v, const struct flow *f, uint64_t seq)
+{
+	struct cpu_calls *c = of_view(v);
+
+	if (is_turn(f, seq)) {
+		rest(c);
+	} else {
+		stacks_forget_cpu(&c->all->stacks, c->cpu);
+		c->next = 0;
+		forget(c);
+	}
+	settle(c, 0);
+	c->window = seq;
+	if (c->all->sink->window)
+		c->all->sink->window(c->all->sink, c->cpu, f, seq);
+}
+
+static void calls_enable(struct view *v, const struct flow *f, uint64_t ip)
+{
+	struct cpu_calls *c = of_view(v);
+
+	/* Nothing from before the stop is behind this packet. */
+	advance(c, f);
+	c->earlier = c->tsc;
+	/* User code that continues after a fault or a short stop. */
+	if (f->resumed)
+		return;
+	c->leaves = FLOWS;
+	/* Or after a system call. */
+	if (return_matching(c, ip) || ip == c->next)
+		return;
+	c->leaves = ENTERS;
+	c->how = "trace begins";
+}
+
+static void calls_disable(struct view *v, const struct flow *f, uint64_t ip, bool known)
+{
+	struct cpu_calls *c = of_view(v);
+
+	(void)ip, (void)known;
+	/* What was held does not reach into the time without trace. */
+	advance(c, f);
+	settle(c, 0);
+	c->in_thunk = false;
+	/* A branch whose target faulted arrives when the target is resumed. */
+	if (!c->how)
+		return;
+	c->leaves = FLOWS;
+	c->how = NULL;
+}
+
+static void calls_overflow(struct view *v, const struct flow *f, uint64_t ip, bool known)
+{
+	struct cpu_calls *c = of_view(v);
+
+	(void)f, (void)ip, (void)known;
+	forget(c);
+	settle(c, 0);
+	if (c->all->sink->overflow)
+		c->all->sink->overflow(c->all->sink, c->cpu);
+}
+
+static void calls_skip(struct view *v, const struct flow *f, uint64_t ip, uint64_t cr3)
+{
+	struct cpu_calls *c = of_view(v);
+
+	forget(c);
+	settle(c, 0);
+	if (c->all->sink->skip)
+		c->all->sink->skip(c->all->sink, c->cpu, f, ip, cr3);
+}
+
+static void calls_error(struct view *v, const struct flow *f, uint64_t offset, uint64_t ip,
+			const char *message)
+{
+	struct cpu_calls *c = of_view(v);
+
+	(void)f;
+	forget(c);
+	settle(c, 0);
+	if (c->all->sink->error)
+		c->all->sink->error(c->all->sink, c->cpu, offset, ip, message);
+}
+
+/* ---- all CPUs --------------------------------------------------------------- */
+
+struct calls *calls_begin(struct calls_sink *sink)
+{
+	struct calls *all = xcalloc(1, sizeof(*all));
+
+	all->sink = sink;
+	return all;
+}
+
+struct view *calls_view_of_cpu(void *calls)
+{
+	struct calls *all = calls;
+	struct cpu_calls *c = xcalloc(1, sizeof(*c));
+
+	c->all = all;
+	c->held = xcalloc(MAX_HELD, sizeof(*c->held));
+	c->chain = all->cpus;
+	all->cpus = c;
+	c->view = (struct view){
+		.cpu = calls_cpu,
+		.thread = calls_thread,
+		.turn = calls_turn,
+		.window = calls_window,
+		.sample = calls_sample,
+		.enable = calls_enable,
+		.disable = calls_disable,
+		.insn = calls_insn,
+		.async = calls_async,
+		.overflow = calls_overflow,
+		.skip = calls_skip,
+		.error = calls_error,
+	};
+	return &c->view;
+}
+
+/* The calls of @s end, when the thread left its CPU last or, at the end of the trace, where it runs. */
+static void end_thread(struct calls *all, struct stack *s)
+{
+	struct call_time t = { s->left, s->left, s->left };
+
+	for (unsigned int i = s->depth + 1; i > 0; i--) {
+		struct call *call = take_call(s, i - 1);
+
+		if (!call)
+			continue;
+		call->end = t;
+		finish(all, call);
+	}
+}
+
+void calls_end(struct calls *all)
+{
+	for (struct cpu_calls *c = all->cpus; c; c = c->chain)
+		if (c->stack)
+			c->stack->left = c->tsc;
+	for (unsigned int i = 0; i < ARRAY_SIZE(all->stacks.bucket); i++)
+		for (struct stack *s = all->stacks.bucket[i]; s; s = s->chain)
+			end_thread(all, s);
+	stacks_free(&all->stacks);
+	while (all->cpus) {
+		struct cpu_calls *c = all->cpus;
+
+		all->cpus = c->chain;
+		free(c->held);
+		free(c);
+	}
+	free(all);
+}

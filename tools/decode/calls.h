@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Function calls: a view (flow.h) that finds in the flow where control enters and leaves functions, and
+ * tells a sink. A function is entered by a call, a jump to its begin, an interrupt, a system call,
+ * or because tracing begins there.
+ *
+ * When. Packets that tell the time come now and then. So a call that begins or ends is held until the next
+ * one of them bounds it; its time in between follows from the number of instructions executed.
+ *
+ * Order. The begins and ends of one thread's calls come in order and are nested, also when the thread
+ * goes from CPU to CPU.
+ */
+#ifndef CALLS_H
+#define CALLS_H
+
+#include "flow.h"
+
+/* When something happened, as TSC values. */
+struct call_time {
+	uint64_t after, before;	/* bounds by packets; 0: there is none */
+	uint64_t tsc;		/* an estimate between them; 0: not known */
+};
+
+struct call {
+	struct call *caller;	/* the innermost open call around it; NULL: not known */
+	uint64_t ip;		/* where the function was entered, or found */
+	struct code_name name;
+	const char *how;	/* it was entered if not by a call or jump, for people; else NULL */
+	unsigned int cpu;	/* where it began */
+	unsigned int depth;	/* open calls around it */
+	uint64_t window;	/* in which window of that CPU; 0: not known */
+	bool known;		/* which thread it is: */
+	struct run thread;
+	const char *comm;	/* the thread's name; NULL: not known */
+	bool begun;		/* the function was entered here; else it had begun before, and came to light now */
+	bool returned;		/* and it was seen to end; else the trace ends before that */
+	struct call_time begin, end;
+	/* Between them, when it has ended: */
+	uint64_t instructions;	/* with those of callees and interrupts */
+	uint64_t callee_instructions;
+	uint64_t away;		/* TSC ticks in which other threads ran instead */
+	uint64_t callee_ticks;	/* TSC ticks of callees, without those in which other threads ran */
+	void *own;		/* the sink's, NULL at first */
+};
+
+/**
+ * struct calls_sink - who is told
+ * @begin: a call begins; its time is known
+ * @end: it ends, and is freed behind this. All calls inside it have ended
+ * @window, @sample, @overflow, @skip, @error: as those of struct view, on CPU @cpu. Any of them may be NULL
+ */
+struct calls_sink {
+	void (*begin)(struct calls_sink *s, struct call *call);
+	void (*end)(struct calls_sink *s, struct call *call);
+	void (*window)(struct calls_sink *s, unsigned int cpu, const struct flow *f, uint64_t seq);
+	void (*sample)(struct calls_sink *s, unsigned int cpu, const struct flow *f, size_t nr,
+		       const struct auxtrace_record_sample *sample);
+	void (*overflow)(struct calls_sink *s, unsigned int cpu);
+	void (*skip)(struct calls_sink *s, unsigned int cpu, const struct flow *f, uint64_t ip, uint64_t cr3);
+	void (*error)(struct calls_sink *s, unsigned int cpu, uint64_t offset, uint64_t ip, const char *message);
+};
+
+/* The time between begin and end; 0 if one of them is not known. */
+static inline uint64_t call_ticks(const struct call *c)
+{
+	return c->begin.tsc && c->end.tsc > c->begin.tsc ? c->end.tsc - c->begin.tsc : 0;
+}
+
+/* Of that the thread's own: without the time in which other threads ran. */
+static inline uint64_t call_own_ticks(const struct call *c)
+{
+	uint64_t ticks = call_ticks(c);
+
+	return ticks > c->away ? ticks - c->away : 0;
+}
+
+/* All CPUs' calls of a recording. */
+struct calls;
+
+struct calls *calls_begin(struct calls_sink *sink);
+/* The view of one more CPU, for replay_run(); @calls: a struct calls. */
+struct view *calls_view_of_cpu(void *calls);
+/* Calls that are still open end here. Frees @calls and its views. */
+void calls_end(struct calls *calls);
+
+#endif

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "calls_text.h"
+#include "view_text.h"
+
+#define MAX_INDENT	40
+/*
+ * A line waits until its call has ended, and all lines behind it wait with it. When so many wait, the first
+ * goes without a duration.
+ */
+#define MAX_WAITING	(1u << 18)
+
+struct text_line {
+	char *text;
+	size_t at;		/* where the duration goes */
+	bool waits;
+	char duration[12];
+};
+
+struct calls_text {
+	struct calls_sink sink;
+	const struct meta *meta;
+	struct text_line *line;	/* a ring of MAX_WAITING */
+	uint64_t first, count;	/* numbers of lines, from 0 */
+};
+
+static struct calls_text *of_sink(struct calls_sink *s)
+{
+	return (struct calls_text *)s;
+}
+
+static void print_first(struct calls_text *t)
+{
+	struct text_line *l = &t->line[t->first++ % MAX_WAITING];
+
+	if (l->at)
+		printf("%.*s%9s%s", (int)l->at, l->text, l->duration, l->text + l->at);
+	else
+		fputs(l->text, stdout);
+	free(l->text);
+	l->text = NULL;
+}
+
+static void print_ready(struct calls_text *t)
+{
+	while (t->first < t->count && !t->line[t->first % MAX_WAITING].waits)
+		print_first(t);
+}
+
+/* ---- a line of a call --------------------------------------------------------- */
+
+static FILE *open_line(struct calls_text *t, size_t *size)
+{
+	struct text_line *l;
+	FILE *out;
+
+	if (t->count - t->first == MAX_WAITING)
+		print_first(t);
+	l = &t->line[t->count % MAX_WAITING];
+	*l = (struct text_line){ 0 };
+	out = open_memstream(&l->text, size);
+	if (!out)
+		die(1, "out of memory");
+	return out;
+}
+
+static void close_line(struct calls_text *t, FILE *out, size_t at)
+{
+	struct text_line *l = &t->line[t->count++ % MAX_WAITING];
+
+	if (fclose(out))
+		die(1, "out of memory");
+	l->at = at;
+	l->waits = at;
+	print_ready(t);
+}
+
+/* What came to light by a return is no call that begins. */
+static bool has_line(const struct call *c)
+{
+	return c->begun || c->how;
+}
+
+static void text_begin(struct calls_sink *s, struct call *c)
+{
+	struct calls_text *t = of_sink(s);
+	unsigned int indent = c->depth < MAX_INDENT ? c->depth : MAX_INDENT;
+	uint64_t ns = 0;
+	bool timed = c->begin.tsc && meta_clock(t->meta, c->begin.tsc, &ns);
+	size_t size;
+	long at;
+	FILE *out;
+
+	if (!has_line(c))
+		return;
+	/* The line's number, plus 1, until it has its duration. */
+	c->own = (void *)(uintptr_t)(t->count + 1);
+	out = open_line(t, &size);
+	fprintf(out, "%3u ", c->cpu);
+	text_time(out, timed, ns);
+	text_run(out, c->known ? &c->thread : NULL, c->comm);
+	at = ftell(out);
+	fprintf(out, " %c  %*s", code_is_kernel(c->ip) ? 'k' : 'u', 2 * indent, "");
+	text_name(out, c->ip, &c->name);
+	if (c->how)
+		fprintf(out, "  <%s>", c->how);
+	putc('\n', out);
+	close_line(t, out, at);
+}
+
+static uint64_t ns_between(const struct calls_text *t, uint64_t begin, uint64_t end)
+{
+	uint64_t from = 0, to = 0;
+
+	if (!begin || end <= begin || !meta_clock(t->meta, begin, &from) || !meta_clock(t->meta, end, &to))
+		return 0;
+	return to - from;
+}
+
+static void text_end(struct calls_sink *s, struct call *c)
+{
+	struct calls_text *t = of_sink(s);
+	uint64_t number = (uintptr_t)c->own - 1, ns = ns_between(t, c->begin.tsc, c->end.tsc);
+	struct text_line *l = &t->line[number % MAX_WAITING];
+	const char *sign = "";
+
+	if (!c->own || number < t->first)
+		return;
+	l->waits = false;
+	if (!c->begun || !c->returned) {
+		sign = ">";
+	} else if (c->end.after <= c->begin.before || !c->begin.before) {
+		/* No packet with the time lies between them: all that is known is how long it cannot have been. */
+		sign = "<";
+		ns = ns_between(t, c->begin.after, c->end.before);
+	}
+	if (ns)
+		text_duration(l->duration, sizeof(l->duration), sign, ns);
+	print_ready(t);
+}
+
+/* ---- other lines --------------------------------------------------------------- */
+
+#define TEXT_LINE(t, call)				\
+	do {						\
+		size_t size_;				\
+		FILE *out = open_line(t, &size_);	\
+							\
+		call;					\
+		close_line(t, out, 0);			\
+	} while (0)
+
+static void text_line_window(struct calls_sink *s, unsigned int cpu, const struct flow *f, uint64_t seq)
+{
+	TEXT_LINE(of_sink(s), text_window(out, cpu, f, seq));
+}
+
+static void text_line_sample(struct calls_sink *s, unsigned int cpu, const struct flow *f, size_t nr,
+			     const struct auxtrace_record_sample *sample)
+{
+	TEXT_LINE(of_sink(s), text_sample(out, cpu, f, nr, sample));
+}
+
+static void text_line_overflow(struct calls_sink *s, unsigned int cpu)
+{
+	TEXT_LINE(of_sink(s), text_overflow(out, cpu));
+}
+
+static void text_line_skip(struct calls_sink *s, unsigned int cpu, const struct flow *f, uint64_t ip, uint64_t cr3)
+{
+	TEXT_LINE(of_sink(s), text_skip(out, cpu, f, ip, cr3));
+}
+
+static void text_line_error(struct calls_sink *s, unsigned int cpu, uint64_t offset, uint64_t ip, const char *message)
+{
+	TEXT_LINE(of_sink(s), text_error(out, cpu, offset, ip, message));
+}
+
+struct calls_sink *calls_text_begin(const struct meta *meta)
+{
+	struct calls_text *t = xcalloc(1, sizeof(*t));
+
+	t->meta = meta;
+	t->line = xcalloc(MAX_WAITING, sizeof(*t->line));
+	t->sink = (struct calls_sink){
+		.begin = text_begin,
+		.end = text_end,
+		.window = text_line_window,
+		.sample = text_line_sample,
+		.overflow = text_line_overflow,
+		.skip = text_line_skip,
+		.error = text_line_error,
+	};
+	return &t->sink;
+}
+
+void calls_text_end(struct calls_sink *sink)
+{
+	struct calls_text *t = of_sink(sink);
+
+	while (t->first < t->count)
+		print_first(t);
+	free(t->line);
+	free(t);
+}
