@@ -66,27 +66,31 @@ static void finish(struct calls *all, struct call *call)
 	free(call);
 }
 
-/* How long behind the CPU's time @h was. The time then goes on by @ticks. */
-static uint64_t ticks_to(const struct cpu_calls *c, const struct held *h, uint64_t ticks)
+/*
+ * The decoder's time is that of the last packet that told it, and things happen behind it. But conditional branches
+ * share a packet, which follows the last of them: some of them may have been before that time, though
+ * not before the time that was told before it.
+ */
+static struct call_time time_of(const struct cpu_calls *c, const struct held *h, uint64_t now)
 {
-	uint64_t share = c->instructions ? (unsigned __int128)ticks * h->instructions / c->instructions : 0;
+	struct call_time t = { c->earlier, now, c->tsc };
+	uint64_t share = 0;
 
-	return share < MAX_TICKS * h->instructions ? share : MAX_TICKS * h->instructions;
+	if (h->tsc)
+		return (struct call_time){ h->tsc, h->tsc, h->tsc };
+	if (c->tsc && now > c->tsc && c->instructions)
+		share = (unsigned __int128)(now - c->tsc) * h->instructions / c->instructions;
+	t.tsc += share < MAX_TICKS * h->instructions ? share : MAX_TICKS * h->instructions;
+	return t;
 }
 
 /* The time goes on to @now (0: it is not known): what was held lies before that. */
 static void settle(struct cpu_calls *c, uint64_t now)
 {
-	uint64_t ticks = c->tsc && now > c->tsc ? now - c->tsc : 0;
-
 	for (unsigned int i = 0; i < c->nr_held; i++) {
 		const struct held *h = &c->held[i];
-		struct call_time t = { c->earlier, now, c->tsc };
+		struct call_time t = time_of(c, h, now);
 
-		if (h->tsc)
-			t = (struct call_time){ h->tsc, h->tsc, h->tsc };
-		else if (c->tsc)
-			t.tsc += ticks_to(c, h, ticks);
 		if (!h->ends) {
 			h->call->begin = t;
 			if (c->all->sink->begin)
@@ -106,11 +110,6 @@ static void hold(struct cpu_calls *c, struct call *call, bool ends, uint64_t tsc
 	c->held[c->nr_held++] = (struct held){ call, ends, c->instructions, tsc };
 }
 
-/*
- * The decoder's time is that of the last packet that told it. A packet of conditional branches
- * comes behind that one although the branches were before it. So what happens at this time may have
- * happened since the time before it.
- */
 static void advance(struct cpu_calls *c, const struct flow *f)
 {
 	if (f->tsc == c->tsc)
@@ -346,9 +345,9 @@ static void calls_async(struct view *v, const struct flow *f, uint64_t from, uin
 	struct cpu_calls *c = of_view(v);
 
 	(void)to, (void)known;
-	advance(c, f);
 	/* Control reached the instruction at @from; it runs when the interrupt returns. */
 	take_arrival(c, f, from);
+	advance(c, f);
 	c->leaves = CALLS;
 	c->next = from;
 	c->how = "interrupt";
@@ -462,8 +461,8 @@ static void calls_enable(struct view *v, const struct flow *f, uint64_t ip)
 {
 	struct cpu_calls *c = of_view(v);
 
-	/* Nothing from before the stop is behind this packet. */
 	advance(c, f);
+	/* Nothing from before the stop is behind this packet. */
 	c->earlier = c->tsc;
 	/* User code that continues after a fault or a short stop. */
 	if (f->resumed)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "calls_text.h"
+#include "lib/duration.h"
 #include "view_text.h"
 
 #define MAX_INDENT	40
@@ -17,7 +18,7 @@ struct text_line {
 	char *text;
 	size_t at;		/* where the duration goes */
 	bool waits;
-	char duration[12];
+	char duration[16];
 };
 
 struct calls_text {
@@ -113,11 +114,9 @@ static void text_begin(struct calls_sink *s, struct call *c)
 
 static uint64_t ns_between(const struct calls_text *t, uint64_t begin, uint64_t end)
 {
-	uint64_t from = 0, to = 0;
+	uint64_t ns;
 
-	if (!begin || end <= begin || !meta_clock(t->meta, begin, &from) || !meta_clock(t->meta, end, &to))
-		return 0;
-	return to - from;
+	return begin && end > begin && meta_duration(t->meta, end - begin, &ns) ? ns : 0;
 }
 
 static void text_end(struct calls_sink *s, struct call *c)
@@ -138,7 +137,7 @@ static void text_end(struct calls_sink *s, struct call *c)
 		ns = ns_between(t, c->begin.after, c->end.before);
 	}
 	if (ns)
-		text_duration(l->duration, sizeof(l->duration), sign, ns);
+		duration_text(l->duration, sizeof(l->duration), sign, ns);
 	print_ready(t);
 }
 

@@ -25,23 +25,6 @@ void text_run(FILE *out, const struct run *t, const char *name)
 	fprintf(out, " %-15.15s %-11s", name ?: "-", number);
 }
 
-void text_duration(char *text, size_t size, const char *sign, uint64_t ns)
-{
-	static const struct { uint64_t ns; const char *name; } unit[] = {
-		{ 1000000000, "s" }, { 1000000, "ms" }, { 1000, "us" },
-	};
-
-	for (unsigned int i = 0; i < ARRAY_SIZE(unit); i++) {
-		if (ns < unit[i].ns)
-			continue;
-		/* Three digits, or all before the point. */
-		snprintf(text, size, "%s%.*f%s", sign, ns < 10 * unit[i].ns ? 2 : ns < 100 * unit[i].ns ? 1 : 0,
-			 (double)ns / unit[i].ns, unit[i].name);
-		return;
-	}
-	snprintf(text, size, "%s%uns", sign, (unsigned int)ns);
-}
-
 void text_name(FILE *out, uint64_t ip, const struct code_name *name)
 {
 	if (name->function) {

@@ -11,8 +11,6 @@
 void text_time(FILE *out, bool known, uint64_t ns);
 /* The thread's name and number, also its process's if that is another; - if not known (NULL); in 28 columns. */
 void text_run(FILE *out, const struct run *thread, const char *name);
-/* @sign, then @ns in the unit that it needs, such as 1.25us, in at most 8 characters behind the sign. */
-void text_duration(char *text, size_t size, const char *sign, uint64_t ns);
 /* function+offset (file), as far as it is known. */
 void text_name(FILE *out, uint64_t ip, const struct code_name *name);
 

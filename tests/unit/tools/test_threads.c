@@ -189,7 +189,7 @@ static void the_thread_changes_where_the_kernel_switches(void **state)
 	expect_part(r->out, "ffffffff81000030 5\n# thread 200 200\nffffffff81000020 3\n");
 	expect_part(r->out, "ffffffff81000030 5\n# thread 0 0\nffffffff81000020 3\n");
 	r = script("");
-	expect_part(r->out, thread_line(0, 500000, "first", "100", "", "u  main (prog)  <trace begins>"));
+	expect_part(r->out, thread_line(0, 1000, "first", "100", ">499us", "u  main (prog)  <trace begins>"));
 	expect_part(r->out, thread_line(0, 500320, "second one", "200", "<999us", "u    f (prog)"));
 	expect_part(r->out, thread_line(0, 1000000, "swapper", "0", "", "k    __switch_to"));
 }
