@@ -16,6 +16,7 @@ static const struct command {
 	{ "record", cmd_record, "trace a command, or CPUs for a while, into a directory" },
 	{ "dump", cmd_dump, "show the packets of a recording" },
 	{ "script", cmd_script, "show the flow that a recording holds, with symbols" },
+	{ "report", cmd_report, "where the time went, by function; why a call was slow" },
 	{ "export", cmd_export, "write a recording in the format of other tools" },
 };
 

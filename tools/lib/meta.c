@@ -203,6 +203,16 @@ bool meta_clock(const struct meta *meta, uint64_t tsc, uint64_t *ns)
 	return true;
 }
 
+bool meta_duration(const struct meta *meta, uint64_t ticks, uint64_t *ns)
+{
+	uint64_t zero;
+
+	if (!meta_clock(meta, 0, &zero) || !meta_clock(meta, ticks, ns))
+		return false;
+	*ns -= zero;
+	return true;
+}
+
 void meta_free(struct meta *meta)
 {
 	for (unsigned int i = 0; i < meta->nr_triggers; i++)

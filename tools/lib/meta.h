@@ -71,6 +71,8 @@ uint64_t meta_mono_tsc(const struct meta *meta, uint64_t ns);
  * is known.
  */
 bool meta_clock(const struct meta *meta, uint64_t tsc, uint64_t *ns);
+/* How long @ticks of the TSC are, in ns; false: not known. */
+bool meta_duration(const struct meta *meta, uint64_t ticks, uint64_t *ns);
 void meta_free(struct meta *meta);
 
 #endif

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0
+/* auxtrace report: where the time went, by function; and what a slow call did otherwise than others. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "decode/calls.h"
+#include "report/report.h"
+#include "source/replay.h"
+
+#define DEFAULT_ROWS	40
+
+static void usage(FILE *f)
+{
+	fputs("usage: auxtrace report [OPTION]... [DIR]\n\n"
+	      "Show where the time of a recording (DIR, by default " DEFAULT_DIR ") went: for each\n"
+	      "function its calls, times and instructions.\n\n"
+	      "      --by WHAT         a row for each function (the default), or for each function\n"
+	      "                        of a thread or of a process: function, thread, process\n"
+	      "      --sort KEY        self (the default), total, waited, calls, p50, p99, max or\n"
+	      "                        instructions\n"
+	      "      --compare F       what the slowest call of function F did otherwise than its\n"
+	      "                        other calls. F is NAME or NAME@FILE. Without this, the function\n"
+	      "                        that a latency trigger waited for, if there was one\n"
+	      "      --limit N         so many rows (40 by default; 0: all)\n"
+	      "  -C, --cpu N           this CPU only\n"
+	      "  -w, --window N        this window only (each CPU's own number N)\n"
+	      "      --symfs DIR       the traced programs' files are below DIR\n"
+	      "  -h, --help            this text\n\n"
+	      "A summary goes to stderr. Exit status: 0; 1 decode errors, or the recording cannot\n"
+	      "be read; 2 wrong usage.\n", f);
+}
+
+static enum rows_by parse_by(const char *text)
+{
+	static const char *const names[] = { "function", "process", "thread" };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(text, names[i]))
+			return i;
+	die(EXIT_USAGE, "--by %s: it takes function, thread or process", text);
+}
+
+static enum rows_key parse_key(const char *text)
+{
+	for (unsigned int i = 0; i < NR_KEYS; i++)
+		if (!strcmp(text, row_keys[i]))
+			return i;
+	die(EXIT_USAGE, "--sort %s: it takes self, total, waited, calls, p50, p99, max or instructions", text);
+}
+
+/*
+ * The function between whose begin and end a latency trigger measured: of
+ * latency:uprobe:FILE:NAME..uretprobe:FILE:NAME>TIME=ACTION that is NAME. NULL: there is none. To be freed.
+ */
+static char *function_of_trigger(const struct meta *meta)
+{
+	for (unsigned int i = 0; i < meta->nr_triggers; i++) {
+		const char *text = meta->trigger[i].text, *end = strstr(text, ".."), *name;
+		static const char kprobe[] = "latency:kprobe:", uprobe[] = "latency:uprobe:";
+		char *function;
+
+		if (!end || (strncmp(text, kprobe, strlen(kprobe)) && strncmp(text, uprobe, strlen(uprobe))))
+			continue;
+		for (name = end; name[-1] != ':'; name--)
+			;
+		function = strndup(name, end - name);
+		function[strcspn(function, "+")] = 0;
+		return function;
+	}
+	return NULL;
+}
+
+int cmd_report(int argc, char **argv)
+{
+	enum { BY = 256, SORT, COMPARE, LIMIT, SYMFS };
+	static const struct option options[] = {
+		{ "by", required_argument, NULL, BY },
+		{ "sort", required_argument, NULL, SORT },
+		{ "compare", required_argument, NULL, COMPARE },
+		{ "limit", required_argument, NULL, LIMIT },
+		{ "cpu", required_argument, NULL, 'C' },
+		{ "window", required_argument, NULL, 'w' },
+		{ "symfs", required_argument, NULL, SYMFS },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	struct replay replay = { .cpu = -1, .by_time = true };
+	enum rows_key key = KEY_SELF;
+	const char *symfs = "";
+	size_t limit = DEFAULT_ROWS;
+	struct report report;
+	struct calls *calls;
+	char *waited_for = NULL;
+	int c;
+
+	report_begin(&report);
+	while ((c = getopt_long(argc, argv, "C:w:h", options, NULL)) != -1) {
+		switch (c) {
+		case BY:
+			report.rows.by = parse_by(optarg);
+			break;
+		case SORT:
+			key = parse_key(optarg);
+			break;
+		case COMPARE:
+			report.compare = optarg;
+			break;
+		case LIMIT:
+			limit = parse_number("--limit", optarg, 0, SIZE_MAX);
+			break;
+		case 'C':
+			replay.cpu = parse_number("--cpu", optarg, 0, MAX_CPU);
+			break;
+		case 'w':
+			replay.window = parse_number("--window", optarg, 1, UINT64_MAX);
+			break;
+		case SYMFS:
+			symfs = optarg;
+			break;
+		case 'h':
+			usage(stdout);
+			return 0;
+		default:
+			usage(stderr);
+			return EXIT_USAGE;
+		}
+	}
+	replay_open(&replay, meta_argument(argc, argv), symfs);
+	if (!report.compare)
+		report.compare = waited_for = function_of_trigger(replay.meta);
+	calls = calls_begin(&report.sink);
+	replay_run(&replay, calls_view_of_cpu, calls);
+	calls_end(calls);
+	rows_print(&report.rows, key, limit, replay.meta);
+	if (report.compare) {
+		putchar('\n');
+		contrast_print(&report.contrast, report.compare, limit, replay.meta);
+	}
+	if (report.cut)
+		say("%" PRIu64 " calls are not whole (cut): begin or end is not in the trace; their known part is in total and self",
+		    report.cut);
+	replay_summary(&replay);
+	c = replay.sum.errors ? 1 : 0;
+	report_free(&report);
+	free(waited_for);
+	replay_close(&replay);
+	if (fflush(stdout) || ferror(stdout))
+		die(1, "cannot write the output");
+	return c;
+}

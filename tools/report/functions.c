@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "functions.h"
+
+static uint32_t add_to_hash(uint32_t hash, const char *s)
+{
+	for (; s && *s; s++)
+		hash = (hash ^ (unsigned char)*s) * 16777619;
+	return hash;
+}
+
+static uint32_t hash_of(const char *name, const char *object)
+{
+	return add_to_hash((add_to_hash(2166136261u, name) ^ 0xff) * 16777619, object);
+}
+
+static bool same(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static void grow(struct functions *f)
+{
+	size_t buckets = f->buckets ? 4 * f->buckets : 1024;
+	struct function **bucket = xcalloc(buckets, sizeof(*bucket));
+
+	for (size_t i = 0; i < f->buckets; i++)
+		while (f->bucket[i]) {
+			struct function *function = f->bucket[i], **to;
+
+			f->bucket[i] = function->chain;
+			to = &bucket[hash_of(function->name, function->object) % buckets];
+			function->chain = *to;
+			*to = function;
+		}
+	free(f->bucket);
+	f->bucket = bucket;
+	f->buckets = buckets;
+}
+
+struct function *functions_find(struct functions *f, const struct call *call)
+{
+	const char *name = call->name.function, *object = call->name.object;
+	uint32_t hash = hash_of(name, object);
+	struct function *function;
+
+	if (f->count >= f->buckets)
+		grow(f);
+	for (function = f->bucket[hash % f->buckets]; function; function = function->chain)
+		if (same(function->name, name) && same(function->object, object))
+			return function;
+	function = xcalloc(1, sizeof(*function));
+	function->name = name ? xstrdup(name) : NULL;
+	function->object = object ? xstrdup(object) : NULL;
+	function->kernel = code_is_kernel(call->ip);
+	function->index = f->count++;
+	function->chain = f->bucket[hash % f->buckets];
+	f->bucket[hash % f->buckets] = function;
+	return function;
+}
+
+void functions_free(struct functions *f)
+{
+	for (size_t i = 0; i < f->buckets; i++)
+		while (f->bucket[i]) {
+			struct function *function = f->bucket[i];
+
+			f->bucket[i] = function->chain;
+			free(function->name);
+			free(function->object);
+			free(function);
+		}
+	free(f->bucket);
+	*f = (struct functions){ 0 };
+}
+
+bool function_is(const struct function *f, const char *text)
+{
+	const char *at = strchr(text, '@');
+	size_t length = at ? (size_t)(at - text) : strlen(text);
+
+	if (!f->name || strlen(f->name) != length || strncmp(f->name, text, length))
+		return false;
+	return !at || (f->object && !strcmp(f->object, at + 1));
+}
+
+void function_print(const struct function *f)
+{
+	fputs(f->name ?: "[no symbol]", stdout);
+	if (f->object && !(f->name && f->kernel))
+		printf(" (%s)", f->object);
+}

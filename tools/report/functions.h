@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Functions that were called, each once, whatever decoder's string names it. Code without a name is one
+ * function for each file.
+ */
+#ifndef FUNCTIONS_H
+#define FUNCTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "decode/calls.h"
+
+struct function {
+	struct function *chain;	/* of the same bucket */
+	char *name;		/* NULL: not known */
+	char *object;		/* the file's base name, "[kernel]" and so on; NULL: not known */
+	bool kernel;
+	size_t index;		/* from 0, in the order in which they were called first */
+};
+
+struct functions {
+	struct function **bucket;
+	size_t buckets, count;
+};
+
+struct function *functions_find(struct functions *f, const struct call *call);
+void functions_free(struct functions *f);
+
+/* Does a user who says @text mean it? Its name, or name@file with the file's base name. */
+bool function_is(const struct function *f, const char *text);
+/* "name (file)" to stdout, as script has it. */
+void function_print(const struct function *f);
+
+#endif

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+
+#include "histogram.h"
+#include "lib/tool.h"
+
+#define SUB_BITS	5
+#define SUB		(1u << SUB_BITS)
+/* Values below SUB have a bucket each; each higher power of two has SUB. */
+#define BUCKETS		((64 - SUB_BITS + 1) * SUB)
+
+static unsigned int bucket_of(uint64_t value)
+{
+	unsigned int shift;
+
+	if (value < SUB)
+		return value;
+	shift = 63 - __builtin_clzll(value) - SUB_BITS;
+	return (shift + 1) * SUB + ((value >> shift) & (SUB - 1));
+}
+
+/* The largest value of a bucket. */
+static uint64_t bucket_max(unsigned int bucket)
+{
+	unsigned int shift;
+
+	if (bucket < SUB)
+		return bucket;
+	shift = bucket / SUB - 1;
+	return (((uint64_t)(SUB + bucket % SUB) + 1) << shift) - 1;
+}
+
+void histogram_add(struct histogram *h, uint64_t value)
+{
+	uint32_t *bucket;
+
+	if (!h->bucket)
+		h->bucket = xcalloc(BUCKETS, sizeof(*h->bucket));
+	bucket = &h->bucket[bucket_of(value)];
+	if (*bucket < UINT32_MAX)
+		++*bucket;
+	h->count++;
+	if (value > h->max)
+		h->max = value;
+}
+
+uint64_t histogram_percentile(const struct histogram *h, unsigned int percent)
+{
+	uint64_t wanted = ((unsigned __int128)h->count * percent + 99) / 100, seen = 0;
+
+	for (unsigned int i = 0; h->bucket && i < BUCKETS; i++) {
+		seen += h->bucket[i];
+		if (seen >= wanted && seen)
+			return bucket_max(i) < h->max ? bucket_max(i) : h->max;
+	}
+	return h->max;
+}
+
+void histogram_free(struct histogram *h)
+{
+	free(h->bucket);
+	*h = (struct histogram){ 0 };
+}

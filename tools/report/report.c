@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+
+#include "report.h"
+
+/* Of a call that has begun. */
+struct open_call {
+	struct function *function;
+	struct profile *profile;	/* of the call that is compared, if this one is inside it or is it */
+	bool compared;			/* it is that call */
+};
+
+static struct report *of_sink(struct calls_sink *s)
+{
+	return (struct report *)s;
+}
+
+/* Calls that began before the sink's first are not known to it. */
+static struct open_call *open_of(const struct call *call)
+{
+	return call ? call->own : NULL;
+}
+
+static void report_call_begins(struct calls_sink *s, struct call *call)
+{
+	struct report *r = of_sink(s);
+	struct open_call *o = xcalloc(1, sizeof(*o)), *caller = open_of(call->caller);
+
+	o->function = functions_find(&r->functions, call);
+	o->profile = caller ? caller->profile : NULL;
+	if (!o->profile && r->compare && function_is(o->function, r->compare)) {
+		o->profile = profile_begin();
+		o->compared = true;
+	}
+	call->own = o;
+}
+
+/* No caller of @call is the same function, as far out as @until; NULL: at all. */
+static bool is_outermost(const struct call *call, const struct profile *until)
+{
+	const struct open_call *own = call->own;
+
+	for (const struct call *c = call->caller; c; c = c->caller) {
+		const struct open_call *o = open_of(c);
+
+		if (!o || (until && o->profile != until))
+			return true;
+		if (o->function == own->function)
+			return false;
+	}
+	return true;
+}
+
+static void report_call_ends(struct calls_sink *s, struct call *call)
+{
+	struct report *r = of_sink(s);
+	struct open_call *o = call->own;
+
+	if (!o)
+		return;
+	r->cut += !call->begun || !call->returned;
+	rows_add(&r->rows, o->function, call, is_outermost(call, NULL));
+	if (o->profile)
+		profile_add(o->profile, o->function, call, is_outermost(call, o->profile));
+	if (o->compared)
+		contrast_end(&r->contrast, o->profile, call);
+	free(o);
+	call->own = NULL;
+}
+
+void report_begin(struct report *r)
+{
+	*r = (struct report){ .sink = { .begin = report_call_begins, .end = report_call_ends } };
+}
+
+void report_free(struct report *r)
+{
+	contrast_free(&r->contrast);
+	rows_free(&r->rows);
+	functions_free(&r->functions);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* auxtrace report: a sink of calls (decode/calls.h) that sums them up by function. */
+#ifndef REPORT_H
+#define REPORT_H
+
+#include "contrast.h"
+#include "functions.h"
+#include "rows.h"
+
+struct report {
+	struct calls_sink sink;
+	const char *compare;	/* the function whose slowest call is compared with its others; NULL: none */
+	struct functions functions;
+	struct rows rows;
+	struct contrast contrast;
+	uint64_t cut;		/* calls that are not whole */
+};
+
+/* @compare and rows.by may be set behind this. */
+void report_begin(struct report *r);
+void report_free(struct report *r);
+
+#endif
