@@ -2,9 +2,12 @@
 # What each build of the command needs: tools/Makefile and tests/unit/tools include this.
 # TOP and OUT are set. TOOL_SOURCES are relative to tools/.
 TOOL_SOURCES := $(patsubst $(TOP)/tools/%,%,$(sort $(wildcard $(TOP)/tools/*.c $(TOP)/tools/*/*.c)))
-TOOL_INCLUDES := -I$(TOP)/tools -I$(OUT)
+TOOL_INCLUDES := -I$(TOP)/tools -I$(OUT) -DPAGE_TEMPLATE='"$(TOP)/tools/report/page.html"'
 
 # Names and numbers of the system calls in this machine's <asm/unistd_64.h>.
 $(OUT)/syscall_names.h: $(TOP)/tools/sources.mk | $(OUT)
 	echo '#include <asm/unistd_64.h>' | $(CC) $(CPPFLAGS) -E -dM - | \
 		sed -n 's/^#define __NR_\([a-z0-9_]*\) [0-9]*$$/{ "\1", __NR_\1 },/p' | sort > $@
+
+# The page is part of the program.
+$(OUT)/report/page.o $(OUT)/tools/report/page.o: $(TOP)/tools/report/page.html

@@ -26,6 +26,8 @@ static void usage(FILE *f)
 	      "                        other calls. F is NAME or NAME@FILE. Without this, the function\n"
 	      "                        that a latency trigger waited for, if there was one\n"
 	      "      --limit N         so many rows (40 by default; 0: all)\n"
+	      "      --html FILE       write a page for a browser instead: calls over time by thread, a\n"
+	      "                        flame view, search, and these tables\n"
 	      "  -C, --cpu N           this CPU only\n"
 	      "  -w, --window N        this window only (each CPU's own number N)\n"
 	      "      --symfs DIR       the traced programs' files are below DIR\n"
@@ -74,13 +76,23 @@ static char *function_of_trigger(const struct meta *meta)
 	return NULL;
 }
 
+static void print(const struct report *report, enum rows_key key, size_t limit, const struct meta *meta)
+{
+	rows_print(&report->rows, key, limit, meta);
+	if (!report->compare)
+		return;
+	putchar('\n');
+	contrast_print(&report->contrast, report->compare, limit, meta);
+}
+
 int cmd_report(int argc, char **argv)
 {
-	enum { BY = 256, SORT, COMPARE, LIMIT, SYMFS };
+	enum { BY = 256, SORT, COMPARE, HTML, LIMIT, SYMFS };
 	static const struct option options[] = {
 		{ "by", required_argument, NULL, BY },
 		{ "sort", required_argument, NULL, SORT },
 		{ "compare", required_argument, NULL, COMPARE },
+		{ "html", required_argument, NULL, HTML },
 		{ "limit", required_argument, NULL, LIMIT },
 		{ "cpu", required_argument, NULL, 'C' },
 		{ "window", required_argument, NULL, 'w' },
@@ -90,8 +102,9 @@ int cmd_report(int argc, char **argv)
 	};
 	struct replay replay = { .cpu = -1, .by_time = true };
 	enum rows_key key = KEY_SELF;
-	const char *symfs = "";
+	const char *symfs = "", *html = NULL;
 	size_t limit = DEFAULT_ROWS;
+	struct page page = { 0 };
 	struct report report;
 	struct calls *calls;
 	char *waited_for = NULL;
@@ -108,6 +121,9 @@ int cmd_report(int argc, char **argv)
 			break;
 		case COMPARE:
 			report.compare = optarg;
+			break;
+		case HTML:
+			html = optarg;
 			break;
 		case LIMIT:
 			limit = parse_number("--limit", optarg, 0, SIZE_MAX);
@@ -132,19 +148,21 @@ int cmd_report(int argc, char **argv)
 	replay_open(&replay, meta_argument(argc, argv), symfs);
 	if (!report.compare)
 		report.compare = waited_for = function_of_trigger(replay.meta);
+	if (html)
+		report.page = &page;
 	calls = calls_begin(&report.sink);
 	replay_run(&replay, calls_view_of_cpu, calls);
 	calls_end(calls);
-	rows_print(&report.rows, key, limit, replay.meta);
-	if (report.compare) {
-		putchar('\n');
-		contrast_print(&report.contrast, report.compare, limit, replay.meta);
-	}
+	if (html)
+		page_write(&page, html, replay.dir, &report, replay.meta);
+	else
+		print(&report, key, limit, replay.meta);
 	if (report.cut)
 		say("%" PRIu64 " calls are not whole (cut): begin or end is not in the trace; their known part is in total and self",
 		    report.cut);
 	replay_summary(&replay);
 	c = replay.sum.errors ? 1 : 0;
+	page_free(&page);
 	report_free(&report);
 	free(waited_for);
 	replay_close(&replay);

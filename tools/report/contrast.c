@@ -6,6 +6,7 @@
 
 #include "contrast.h"
 #include "lib/duration.h"
+#include "lib/json.h"
 
 /* One function inside. */
 struct cell {
@@ -210,21 +211,22 @@ static const char *calls_text(double calls, char text[16])
 	return text;
 }
 
-/* What is to be said of a difference in words, in at most 24 characters. */
-static void print_words(const struct difference *d, bool others)
+/* What is to be said of a difference in words. */
+static const char *words_of(const struct difference *d, bool others, char text[40])
 {
-	char text[40] = "";
-
+	strcpy(text, "");
 	if (!others)
-		;
-	else if (!d->here.function)
-		snprintf(text, sizeof(text), "not called here");
+		return text;
+	if (!d->here.function)
+		strcpy(text, "not called here");
 	else if (!d->calls && !d->total)
-		snprintf(text, sizeof(text), "called only here");
+		strcpy(text, "called only here");
+	else if (d->calls < 0.1 && d->here.calls)
+		strcpy(text, "seldom called otherwise");
 	else if (d->total && d->here.total >= 2 * d->total)
-		snprintf(text, sizeof(text), "%.*f times longer here", d->here.total < 10 * d->total ? 1 : 0,
+		snprintf(text, 40, "%.*f times longer here", d->here.total < 10 * d->total ? 1 : 0,
 			 d->here.total / d->total);
-	printf("  %-24s", text);
+	return text;
 }
 
 static void print_head(const struct contrast *c, const char *name, const struct meta *meta)
@@ -271,18 +273,59 @@ void contrast_print(const struct contrast *c, const char *name, size_t limit, co
 	       "usually", "");
 	d = differences(c, &count);
 	for (size_t i = 0; i < count && (!limit || i < limit); i++) {
-		char text[6][16];
+		char text[6][16], words[40];
 
 		printf("%8s %8s %8s %8s %8s %8s", time_text(meta, d[i].here.total, text[0]),
 		       time_text(meta, d[i].total, text[1]), time_text(meta, d[i].here.self, text[2]),
 		       time_text(meta, d[i].self, text[3]), calls_text(d[i].here.calls, text[4]),
 		       calls_text(d[i].calls, text[5]));
-		print_words(&d[i], c->nr_others);
-		printf("  %c  ", d[i].function->kernel ? 'k' : 'u');
+		printf("  %-24s  %c  ", words_of(&d[i], c->nr_others, words), d[i].function->kernel ? 'k' : 'u');
 		function_print(d[i].function);
 		putchar('\n');
 	}
 	if (limit && count > limit)
 		printf("and %zu more functions: --limit 0 shows all\n", count - limit);
+	free(d);
+}
+
+/* ---- JSON ------------------------------------------------------------------ */
+
+/* More differences than these say little. */
+#define JSON_ROWS	200
+
+static uint64_t ns_of(const struct meta *meta, double ticks)
+{
+	uint64_t ns = 0;
+
+	meta_duration(meta, ticks + 0.5, &ns);
+	return ns;
+}
+
+void contrast_write_json(FILE *out, const struct contrast *c, const char *name, const struct meta *meta, uint64_t begin)
+{
+	const struct call *call = &c->call;
+	struct difference *d;
+	size_t count;
+
+	fputs("{\"name\":", out);
+	json_string(out, name);
+	fprintf(out, ",\"at\":%" PRIu64 ",\"took\":%" PRIu64 ",\"returned\":%d,\"cpu\":%u,\"tid\":%u,\"comm\":",
+		ns_of(meta, call->begin.tsc > begin ? call->begin.tsc - begin : 0), ns_of(meta, call_ticks(call)),
+		call->returned, call->cpu, call->thread.tid);
+	json_string(out, c->comm);
+	fprintf(out, ",\"others\":%" PRIu64 ",\"mean\":%" PRIu64 ",\"max\":%" PRIu64 ",\"cut\":%" PRIu64 ",\"rows\":[",
+		c->nr_others, c->nr_others ? ns_of(meta, (double)c->others_ticks / c->nr_others) : 0,
+		ns_of(meta, c->others_max), c->cut);
+	d = differences(c, &count);
+	for (size_t i = 0; i < count && i < JSON_ROWS; i++) {
+		char words[40];
+
+		fprintf(out, "%s[%zu,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.2f,", i ? ",\n" : "",
+			d[i].function->index, ns_of(meta, d[i].here.total), ns_of(meta, d[i].total),
+			ns_of(meta, d[i].here.self), ns_of(meta, d[i].self), d[i].here.calls, d[i].calls);
+		json_string(out, words_of(&d[i], c->nr_others, words));
+		fputs("]", out);
+	}
+	fputs("]}", out);
 	free(d);
 }

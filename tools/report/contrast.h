@@ -6,6 +6,8 @@
 #ifndef CONTRAST_H
 #define CONTRAST_H
 
+#include <stdio.h>
+
 #include "functions.h"
 
 /* What was called inside one call, or in several together. */
@@ -29,6 +31,8 @@ void contrast_end(struct contrast *c, struct profile *p, const struct call *call
 
 /* @name: of the function, as the user named it. At most @limit rows; 0: all. */
 void contrast_print(const struct contrast *c, const char *name, size_t limit, const struct meta *meta);
+/* The same as a JSON object, with times in ns, those of the clock since TSC @begin. There must be a slowest call. */
+void contrast_write_json(FILE *out, const struct contrast *c, const char *name, const struct meta *meta, uint64_t begin);
 void contrast_free(struct contrast *c);
 
 #endif

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "decode/view_text.h"
 #include "report.h"
 
 /* Of a call that has begun. */
@@ -60,6 +63,8 @@ static void report_call_ends(struct calls_sink *s, struct call *call)
 		return;
 	r->cut += !call->begun || !call->returned;
 	rows_add(&r->rows, o->function, call, is_outermost(call, NULL));
+	if (r->page)
+		page_add(r->page, o->function, call);
 	if (o->profile)
 		profile_add(o->profile, o->function, call, is_outermost(call, o->profile));
 	if (o->compared)
@@ -68,9 +73,33 @@ static void report_call_ends(struct calls_sink *s, struct call *call)
 	call->own = NULL;
 }
 
+/* Windows that begin with a switch to a thread are no events of their own. */
+static void report_window(struct calls_sink *s, unsigned int cpu, const struct flow *f, uint64_t seq)
+{
+	const struct auxtrace_record_window *w = records_window(&f->records, seq);
+	struct report *r = of_sink(s);
+	char *text = NULL;
+	size_t size;
+	FILE *out;
+
+	if (!r->page || !w || !w->begin_time || w->begin_cause == AUXTRACE_CAUSE_TASK)
+		return;
+	out = open_memstream(&text, &size);
+	if (!out)
+		die(1, "out of memory");
+	text_window(out, cpu, f, seq);
+	if (fclose(out))
+		die(1, "out of memory");
+	text[strcspn(text, "\n")] = 0;
+	page_mark(r->page, w->begin_time, cpu, text);
+	free(text);
+}
+
 void report_begin(struct report *r)
 {
-	*r = (struct report){ .sink = { .begin = report_call_begins, .end = report_call_ends } };
+	*r = (struct report){
+		.sink = { .begin = report_call_begins, .end = report_call_ends, .window = report_window },
+	};
 }
 
 void report_free(struct report *r)

@@ -5,6 +5,7 @@
 
 #include "contrast.h"
 #include "functions.h"
+#include "page.h"
 #include "rows.h"
 
 struct report {
@@ -13,10 +14,11 @@ struct report {
 	struct functions functions;
 	struct rows rows;
 	struct contrast contrast;
+	struct page *page;	/* takes calls and windows, too; NULL: there is none */
 	uint64_t cut;		/* calls that are not whole */
 };
 
-/* @compare and rows.by may be set behind this. */
+/* @compare, @page and rows.by may be set behind this. */
 void report_begin(struct report *r);
 void report_free(struct report *r);
 

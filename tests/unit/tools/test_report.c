@@ -8,10 +8,12 @@
 
 #include <linux/auxtrace.h>
 
+#include "lib/json.h"
 #include "packets.h"
 #include "report/contrast.h"
 #include "report/functions.h"
 #include "report/histogram.h"
+#include "report/page.h"
 
 #define BOTH	(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL)
 
@@ -233,6 +235,82 @@ static void a_profile_of_many_functions_is_whole(void **state)
 	functions_free(&functions);
 }
 
+/* ---- the page ----------------------------------------------------------------- */
+
+static char *read_page(const char *name)
+{
+	FILE *f = fopen(program_path(name), "r");
+	char *text = calloc(1, 1 << 20);
+
+	assert_non_null(f);
+	assert_non_null(text);
+	assert_true(fread(text, 1, (1 << 20) - 1, f) > 0);
+	fclose(f);
+	return text;
+}
+
+static void a_page_has_the_calls_of_each_thread(void **state)
+{
+	const struct result *r;
+	char options[200], *page;
+
+	(void)state;
+	four_calls();
+	finish(BOTH, "windows 1");
+	append("meta", "trigger 1 hits 4 acted 1 held 0 idle 0 missed 0 on latency:uprobe:/bin/prog:f..uretprobe:/bin/prog:f>1ms=freeze\n");
+	snprintf(options, sizeof(options), "--html %s", program_path("page.html"));
+	r = report(options);
+	assert_int_equal(r->status, 0);
+	assert_string_equal(r->out, "");
+	page = read_page("page.html");
+	expect_part(page, "\"begin\":\"1.000001000\",\"length\":99310,\"left_out\":0,\"shortest\":0,\n");
+	expect_part(page, "\"functions\":[[\"main\",\"prog\",0],\n[\"f\",\"prog\",0],\n[\"irq\",\"[kernel]\",1],\n");
+	/* main, which ends with the trace; f, which takes 259 ns; the interrupt in it. */
+	expect_part(page, "\"known\":0,\"pid\":0,\"tid\":0,\"cpu\":0,\"calls\":[0,0,99310,0,1,0,1,33,259,1,0,0,2,0,67,");
+	expect_part(page, "\"compare\":{\"name\":\"f\",");
+	expect_part(page, "</html>");
+	assert_null(strstr(page, "@DATA@"));
+	free(page);
+	r = report(options);
+	assert_int_equal(r->status, 1);
+	expect_part(r->err, "page.html: File exists");
+}
+
+static void the_shortest_calls_are_left_out_of_a_page(void **state)
+{
+	const struct function function = { .name = (char *)"f" };
+	struct page page = { 0 };
+	uint64_t calls = 5ull * PAGE_CALLS;
+
+	(void)state;
+	/* Of each length there are five. */
+	for (uint64_t i = 0; i < calls; i++) {
+		const struct call call = { .begun = true, .returned = true, .begin.tsc = 1000 + i,
+					   .end.tsc = 1000 + i + 1 + i % PAGE_CALLS };
+
+		page_add(&page, &function, &call);
+	}
+	assert_true(page.count >= PAGE_CALLS && page.count < 2 * PAGE_CALLS);
+	assert_int_equal(page.count + page.left_out, calls);
+	/* A fifth of the lengths are the longest calls. */
+	assert_true(page.shortest > PAGE_CALLS / 2 && page.shortest <= PAGE_CALLS * 4ull / 5 + 1);
+	page_free(&page);
+}
+
+static void strings_cannot_end_the_script(void **state)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	json_string(out, "a</script>\"\\\n\x7f<!-- \xc3\xa4");
+	json_string(out, NULL);
+	fclose(out);
+	assert_string_equal(text, "\"a\\u003c/script\\u003e\\u0022\\u005c\\u000a\\u007f\\u003c!-- \xc3\xa4\"null");
+	free(text);
+}
+
 int main(void)
 {
 #define t(name) cmocka_unit_test_setup_teardown(name, packets_begin, packets_end)
@@ -241,6 +319,9 @@ int main(void)
 		t(the_slowest_call_is_compared_with_the_others),
 		t(what_it_does_not_know_is_told),
 		t(the_function_of_a_latency_trigger_is_compared),
+		t(a_page_has_the_calls_of_each_thread),
+		cmocka_unit_test(the_shortest_calls_are_left_out_of_a_page),
+		cmocka_unit_test(strings_cannot_end_the_script),
 		cmocka_unit_test(percentiles_are_at_most_a_32nd_too_large),
 		cmocka_unit_test(percentiles_do_not_exceed_the_largest_value),
 		cmocka_unit_test(many_functions_are_told_apart),
