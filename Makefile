@@ -29,6 +29,17 @@ install: all
 	@$(MAKE) --no-print-directory $(QUIET) -C userlib install O=$(O)
 	@$(MAKE) --no-print-directory $(QUIET) -C tools install O=$(O)
 
+# What DKMS needs to build the module, and nothing else. `dkms install auxtrace/VERSION` then builds it.
+DKMS_FILES := $(shell cd $(TOP) && find dkms.conf module include/uapi -name '*.c' -o -name '*.h' -o -name '*.mk' \
+	-o -name Kbuild -o -name dkms.conf)
+
+dkms-install:
+	@$(INSTALL) -d $(patsubst %,"$(DESTDIR)$(DKMSDIR)/%",$(sort $(dir $(DKMS_FILES))))
+	@$(foreach file,$(DKMS_FILES),$(INSTALL) -m 644 $(TOP)/$(file) "$(DESTDIR)$(DKMSDIR)/$(file)" &&) true
+
+dkms-uninstall:
+	rm -rf "$(DESTDIR)$(DKMSDIR)"
+
 uninstall:
 	@$(MAKE) --no-print-directory $(QUIET) -C userlib uninstall O=$(O)
 	@$(MAKE) --no-print-directory $(QUIET) -C tools uninstall O=$(O)
@@ -69,5 +80,5 @@ clean:
 distclean: clean
 	rm -rf "$${AUXTRACE_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/auxtrace}"
 
-.PHONY: all product tests programs install uninstall deps demo demo-latency shell check check-long \
-	bench clean distclean
+.PHONY: all product tests programs install uninstall dkms-install dkms-uninstall deps demo demo-latency \
+	shell check check-long bench clean distclean

@@ -7,6 +7,7 @@
 #   CFLAGS CPPFLAGS LDFLAGS        added behind the flags that the sources need
 #   WERROR=                        do not turn warnings into errors
 #   DESTDIR PREFIX BINDIR LIBDIR INCLUDEDIR MANDIR INSTALL
+#   DKMSDIR                        where `make dkms-install` puts the module's source
 #   V=1                            show the commands
 
 # make and the kernel's build would take such a path for two.
@@ -23,13 +24,16 @@ ifneq ($(words $(O)),1)
 $(error O is '$(O)': it must name one directory, without a space)
 endif
 override O := $(abspath $(O))
-VERSION	:= $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"$$/\1/p' $(TOP)/dkms.conf)
+# tests/version.sh checks the files that must repeat it.
+VERSION	:= $(shell cat $(TOP)/VERSION)
 
 PREFIX	?= /usr/local
 BINDIR	?= $(PREFIX)/bin
 LIBDIR	?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR	?= $(PREFIX)/share/man
+# DKMS finds sources nowhere else, whatever the prefix.
+DKMSDIR	?= /usr/src/auxtrace-$(VERSION)
 INSTALL	?= install
 
 # make has defaults of its own for CC and AR. If only CC is set, its prefix applies to all.

@@ -35,7 +35,7 @@ for name in apt apt-get apt-cache dpkg dpkg-query sudo; do
 	chmod 755 "$work/bin/$name"
 done
 : > "$work/managers"
-cp -r Makefile userland.mk dkms.conf module userlib tools include man scripts "$work/tree/"
+cp -r Makefile userland.mk VERSION dkms.conf module userlib tools include man scripts "$work/tree/"
 as_user=()
 if [ "$(id -u)" = 0 ]; then
 	chown -R 65534:65534 "$work"
@@ -90,7 +90,7 @@ cat > "$work/expected" <<-END
 	/usr/lib/multi/libauxtrace.a
 	/usr/lib/multi/libauxtrace.so
 	/usr/lib/multi/libauxtrace.so.0
-	/usr/lib/multi/libauxtrace.so.$(sed -n 's/^PACKAGE_VERSION="\(.*\)"$/\1/p' dkms.conf)
+	/usr/lib/multi/libauxtrace.so.$(cat VERSION)
 	/usr/lib/multi/pkgconfig/auxtrace.pc
 	/usr/share/man/man1/auxtrace.1
 	/usr/share/man/man3/libauxtrace.3
@@ -127,9 +127,22 @@ proved "a program is built with pkg-config, shared and static, and runs" \
 	LD_LIBRARY_PATH="$1/sysroot/usr/lib/multi" ./shared
 	./static' sh "$work"
 proved "the command runs" run "$work/sysroot/usr/bin/auxtrace" --help
+proved "it has the version of the file VERSION" \
+	test "$("$work/sysroot/usr/bin/auxtrace" --version)" = "auxtrace $(cat VERSION)"
+proved "so has the library for pkg-config" test "$(cat VERSION)" = \
+	"$(PKG_CONFIG_PATH="$work/sysroot/usr/lib/multi/pkgconfig" pkg-config --modversion auxtrace)"
 proved "make uninstall removes it all" \
 	in_tree uninstall O="$work/out" DESTDIR="$work/sysroot" "${directories[@]}"
 proved "no file is left" test -z "$(find "$work/sysroot" ! -type d)"
+
+# With DESTDIR the source of the module goes where DKMS looks, and is all that it needs.
+dest="$work/a package"
+proved "make dkms-install needs no compiler" in_tree dkms-install DESTDIR="$dest" CC=false
+proved "it installs the module's sources and dkms.conf" \
+	diff -u <(cd "$work/tree" && find dkms.conf module include/uapi -type f | LC_ALL=C sort) \
+	<(cd "$dest/usr/src/auxtrace-$(cat VERSION)" && find . -type f | sed 's/^\.\///' | LC_ALL=C sort)
+proved "make dkms-uninstall removes them" in_tree dkms-uninstall DESTDIR="$dest"
+proved "no source is left" test -z "$(find "$dest" ! -type d)"
 
 cp -r "$work/tree" "$work/a tree"
 # shellcheck disable=SC2016 # as above

@@ -17,7 +17,7 @@ import threading
 import time
 
 SUITES = "tests/unit/module", "tests/unit/emulator", "tests/unit/userlib"
-TREE = "module", "emulator/core", "userlib", "include", "tests/unit", "userland.mk", "dkms.conf"
+TREE = "module", "emulator/core", "userlib", "include", "tests/unit", "userland.mk", "VERSION"
 SANITIZE = re.compile(r"-fsanitize=.*|-fno-sanitize-recover=.*")
 # A function that no test calls has code, too, to be compared.
 KEEP = ["-fkeep-inline-functions", "-fkeep-static-functions", "-Wno-unused-function"]

@@ -1,0 +1,38 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The version stands in the file VERSION. Some files must repeat it, because what reads them
+# cannot look it up: DKMS, the kernel's build, man, dpkg, people. They agree.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+version=$(cat VERSION)
+if ! grep -qxE '[0-9]+\.[0-9]+\.[0-9]+' VERSION || [ "$(wc -l < VERSION)" -ne 1 ]; then
+	echo "version: the file VERSION must be one line of three numbers, as 1.2.3: it has '$version'"
+	exit 1
+fi
+
+failed=0
+# has FILE SED-EXPRESSION: the expression prints the version that the file has
+has()
+{
+	local found
+
+	found=$(sed -nE "$2" "$1" | sort -u)
+	if [ "$found" != "$version" ]; then
+		echo "version: $1 has '${found:-none}', VERSION has $version"
+		failed=1
+	else
+		echo "ok: $1"
+	fi
+}
+
+has dkms.conf 's/^PACKAGE_VERSION="(.*)"$/\1/p'
+has module/main.c 's/^MODULE_VERSION\("(.*)"\);$/\1/p'
+for page in man/*; do
+	has "$page" 's/^\.TH .*"auxtrace ([^"]*)".*$/\1/p'
+done
+has README.md 's/^.*dkms install auxtrace\/([0-9.]*[0-9]).*$/\1/p'
+# The newest release, or what will be the next
+has CHANGELOG.md '/^## \[/ { /\[Unreleased\]/ n; n; s/^(What will be |## \[)([0-9.]*[0-9]).*$/\2/p; q }'
+exit $failed
