@@ -6,7 +6,9 @@
 #   CROSS_COMPILE                  prefix of the tools, or set CC AR OBJCOPY PKG_CONFIG
 #   CFLAGS CPPFLAGS LDFLAGS        added behind the flags that the sources need
 #   WERROR=                        do not turn warnings into errors
+#   SHARED=1                       link the command with libauxtrace.so, not with libauxtrace.a
 #   DESTDIR PREFIX BINDIR LIBDIR INCLUDEDIR MANDIR INSTALL
+#   BASHDIR ZSHDIR FISHDIR         where completions go
 #   DKMSDIR                        where `make dkms-install` puts the module's source
 #   V=1                            show the commands
 
@@ -32,6 +34,9 @@ BINDIR	?= $(PREFIX)/bin
 LIBDIR	?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR	?= $(PREFIX)/share/man
+BASHDIR	?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR	?= $(PREFIX)/share/zsh/site-functions
+FISHDIR	?= $(PREFIX)/share/fish/vendor_completions.d
 # DKMS finds sources nowhere else, whatever the prefix.
 DKMSDIR	?= /usr/src/auxtrace-$(VERSION)
 INSTALL	?= install

@@ -92,8 +92,11 @@ cat > "$work/expected" <<-END
 	/usr/lib/multi/libauxtrace.so.0
 	/usr/lib/multi/libauxtrace.so.$(cat VERSION)
 	/usr/lib/multi/pkgconfig/auxtrace.pc
+	/usr/share/bash-completion/completions/auxtrace
+	/usr/share/fish/vendor_completions.d/auxtrace.fish
 	/usr/share/man/man1/auxtrace.1
 	/usr/share/man/man3/libauxtrace.3
+	/usr/share/zsh/site-functions/_auxtrace
 END
 # A build directory must not have a space in its name; DESTDIR may.
 dest="$work/a package"

@@ -20,6 +20,7 @@
 
 struct list {
 	const char *filter;	/* show the names that contain it; NULL: only how many there are */
+	bool complete;		/* show how names go on that begin with the filter, up to the next colon */
 	unsigned long count, shown;
 	struct names {
 		char **name;
@@ -27,15 +28,28 @@ struct list {
 	} names;
 };
 
+static bool is_shown(const struct list *l, const char *name)
+{
+	if (!l->filter)
+		return false;
+	return l->complete ? !strncmp(name, l->filter, strlen(l->filter)) : !!strstr(name, l->filter);
+}
+
 static void add(struct list *l, const char *name)
 {
 	struct names *n = &l->names;
 
 	l->count++;
-	if (!l->filter || !strstr(name, l->filter))
+	if (!is_shown(l, name))
 		return;
 	n->name = xrealloc(n->name, (n->count + 1) * sizeof(*n->name));
 	n->name[n->count++] = xstrdup(name);
+	if (l->complete) {
+		char *colon = strchr(n->name[n->count - 1] + strlen(l->filter), ':');
+
+		if (colon)
+			colon[1] = 0;
+	}
 }
 
 static int by_name(const void *a, const void *b)
@@ -94,10 +108,11 @@ static void add_counter(const char *name, const char *kind, unsigned long period
 	char text[128];
 
 	(void)kind;
-	if (perf_event_try(name))
-		return;
 	snprintf(text, sizeof(text), "%.64s/period=%lu/", name, period);
-	add(context, text);
+	if (((struct list *)context)->complete && !is_shown(context, text))
+		return;
+	if (!perf_event_try(name))
+		add(context, text);
 }
 
 /* Add to the text @context that a counter does not exist here, or is not permitted. */
@@ -114,7 +129,8 @@ static void add_absent(const char *name, const char *kind, unsigned long period,
 		snprintf(text + len, 256 - len, "%s %s", len ? "," : "not here:", name);
 }
 
-static void list_functions(struct list *l)
+/* @word: kprobe or kretprobe */
+static void list_functions(struct list *l, const char *word)
 {
 	struct symbols symbols = { 0 };
 	const char *need = "any kernel function that is not on the kernel's blacklist; +OFFSET into it";
@@ -126,7 +142,8 @@ static void list_functions(struct list *l)
 		if (symbols_is_padding(symbols.sym[i].name))
 			continue;
 		/* A blank and a module's name may follow the function's. */
-		snprintf(text, sizeof(text), "kprobe:%.*s", (int)strcspn(symbols.sym[i].name, " "), symbols.sym[i].name);
+		snprintf(text, sizeof(text), "%s:%.*s", word, (int)strcspn(symbols.sym[i].name, " "),
+			 symbols.sym[i].name);
 		add(l, text);
 	}
 	if (err)
@@ -179,7 +196,7 @@ static void list_all(struct list *l)
 		perf_event_each(add_absent, absent);
 	snprintf(need, sizeof(need), "perf's counters%s%s; also rHEX and PMU/TERMS/", *absent ? "; " : "", absent);
 	end(l, "NAME/period=N/[ukh]", need);
-	list_functions(l);
+	list_functions(l, "kprobe");
 	if (l->filter)
 		return;
 	event_list_forms();
@@ -188,18 +205,54 @@ static void list_all(struct list *l)
 	     "all-cpus, delay=TIME|BYTES. auxtrace(1), TRIGGERS, says what they mean.");
 }
 
+static void add_word(const char *word, void *context)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%.32s:", word);
+	add(context, text);
+}
+
+/* What reads many names is left out where the filter says that none of them begins so. */
+static void list_completions(struct list *l)
+{
+	static const char *const probes[] = { "kprobe", "kretprobe" };
+	const char *colon = strchr(l->filter, ':');
+
+	begin(l);
+	if (!colon) {
+		event_each_word(add_word, l);
+		perf_event_each(add_counter, l);
+	}
+	if (!strncmp(l->filter, "syscall:", 8))
+		syscall_each(add_syscall, l);
+	for (unsigned int i = 0; colon && i < ARRAY_SIZE(probes); i++) {
+		if (strncmp(l->filter, probes[i], strlen(probes[i])) || l->filter + strlen(probes[i]) != colon)
+			continue;
+		list_functions(l, probes[i]);
+		return;
+	}
+	tracepoint_each(add_tracepoint, l);
+	end(l, "", "");
+}
+
 static void usage(FILE *f)
 {
-	fputs("usage: auxtrace list [WORD]\n\n"
+	fputs("usage: auxtrace list [WORD]\n"
+	      "       auxtrace list --complete WORD\n\n"
 	      "The events that auxtrace record --on can wait for here: each form with how many\n"
 	      "names it has and what it needs. With WORD: the names that contain it.\n\n"
-	      "  -h, --help  this text\n\n"
+	      "      --complete  for shells: how events go on that begin with WORD, up to the\n"
+	      "                  next colon\n"
+	      "  -h, --help      this text\n\n"
 	      "Exit status: 0; 1 no name contains WORD; 2 wrong usage.\n", f);
 }
 
 int cmd_list(int argc, char **argv)
 {
+	enum { COMPLETE = 256 };
 	static const struct option options[] = {
+		{ "complete", no_argument, NULL, COMPLETE },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
@@ -207,16 +260,27 @@ int cmd_list(int argc, char **argv)
 	int c;
 
 	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		if (c != 'h') {
+		switch (c) {
+		case COMPLETE:
+			list.complete = true;
+			break;
+		case 'h':
+			usage(stdout);
+			return 0;
+		default:
 			usage(stderr);
 			return EXIT_USAGE;
 		}
-		usage(stdout);
-		return 0;
 	}
 	if (argc - optind > 1)
 		die(EXIT_USAGE, "one word at a time: \"%s\" is too much", argv[optind + 1]);
 	list.filter = argv[optind];
+	if (list.complete) {
+		if (!list.filter)
+			die(EXIT_USAGE, "--complete: the word is missing; an empty one is \"\"");
+		list_completions(&list);
+		return list.shown ? 0 : 1;
+	}
 	list_all(&list);
 	if (list.filter && !list.shown) {
 		say("no event has \"%s\" in its name", list.filter);

@@ -221,6 +221,12 @@ void event_list_forms(void)
 			printf("%-36s  %s\n", forms[i].syntax, forms[i].help);
 }
 
+void event_each_word(void (*fn)(const char *word, void *context), void *context)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(forms); i++)
+		fn(forms[i].word, context);
+}
+
 static void suggest_words(struct suggestions *s)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(forms); i++)

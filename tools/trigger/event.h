@@ -24,6 +24,9 @@ void event_free(struct event *e);
 /* Print the events that auxtrace list does not count, a line each. */
 void event_list_forms(void);
 
+/* Call @fn with each word that an event may begin with, before a colon; a tracepoint has none. */
+void event_each_word(void (*fn)(const char *word, void *context), void *context);
+
 /* Offer the names of all kernel functions. */
 struct suggestions;
 void event_suggest_kernel(struct suggestions *n);

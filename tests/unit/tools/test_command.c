@@ -2,6 +2,7 @@
 /* What the command says to people who ask wrongly, or on the wrong machine. */
 #include "command.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -123,6 +124,7 @@ static void wrong_usage_is_status_2_and_says_what_is_right(void **state)
 		{ "record --source", "usage: auxtrace record" },
 		{ "dump --source ptx", "it takes pt or bts" },
 		{ "list a b", "\"b\" is too much" },
+		{ "list --complete", "--complete: the word is missing" },
 		{ "script --samples -w 1", "several windows" },
 		{ "dump --cpu x", "it takes a number from 0 to 65535" },
 		{ "dump a b", "\"b\" is too much" },
@@ -142,6 +144,35 @@ static void wrong_usage_is_status_2_and_says_what_is_right(void **state)
 		expect_part(r->err, cases[i].says);
 		assert_string_equal(r->out, "");
 	}
+}
+
+static void a_shell_learns_how_an_event_goes_on(void **state)
+{
+	static const struct {
+		const char *word, *next;
+	} cases[] = {
+		{ "kretprob", "kretprobe:\n" },
+		{ "latency", "latency:\n" },
+		{ "syscall:una", "syscall:uname:\n" },
+		{ "syscall:uname:", "syscall:uname:enter\nsyscall:uname:exit\n" },
+		{ "syscall:uname:x", "" },
+	};
+	const struct result *r;
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char arguments[64];
+
+		snprintf(arguments, sizeof(arguments), "list --complete %s", cases[i].word);
+		r = run_auxtrace(arguments);
+		assert_int_equal(r->status, !*cases[i].next);
+		assert_string_equal(r->out, cases[i].next);
+		assert_string_equal(r->err, "");
+	}
+	r = run_auxtrace("list --complete ''");
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, "kprobe:\n");
+	expect_part(r->out, "uprobe:\n");
 }
 
 static void what_is_no_recording_is_told(void **state)
@@ -221,6 +252,7 @@ int main(void)
 		cmocka_unit_test(help_goes_to_stdout_and_is_no_error),
 		cmocka_unit_test(the_version_is_told),
 		cmocka_unit_test(wrong_usage_is_status_2_and_says_what_is_right),
+		cmocka_unit_test(a_shell_learns_how_an_event_goes_on),
 		cmocka_unit_test(what_is_no_recording_is_told),
 		cmocka_unit_test(record_needs_the_device),
 		cmocka_unit_test(info_names_each_thing_that_is_missing),
