@@ -780,6 +780,17 @@ void auxtrace_recording_on_cut(struct auxtrace_recording *recording, void (*on_c
 int auxtrace_recording_snapshot(struct auxtrace_recording *recording);
 
 /**
+ * auxtrace_recording_trim - remove the oldest snapshots until the recording fits in @bytes of disk space
+ *
+ * The newest snapshot stays, whatever it takes. Of a file that other directories have as well, by hard
+ * links, the recording has its part. A snapshot that somebody else has removed is not missed.
+ *
+ * Return: how many were removed; or -1 with an error of stat(2) or unlink(2), or:
+ *  ENOTEMPTY  a snapshot holds a file that no recording has: it stays, and newer ones do
+ */
+int auxtrace_recording_trim(struct auxtrace_recording *recording, uint64_t bytes);
+
+/**
  * auxtrace_recording_add_task - record the address space of a process
  * @pid: 0: the caller
  *

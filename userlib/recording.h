@@ -27,6 +27,7 @@ struct auxtrace_recording {
 	uint64_t kcore_time;	/* when kcore was written, in the session's clock; 0: not yet */
 	struct instant begin;	/* of the recording */
 	unsigned int snapshots;	/* complete ones */
+	unsigned int trimmed;	/* the first of them, which auxtrace_recording_trim() removed */
 };
 
 /*

@@ -92,6 +92,53 @@ void recording_dir_clear(int dirfd, const char *dir)
 	clear(dirfd, dir, false);
 }
 
+int recording_dir_remove_snapshot(int dirfd, const char *dir, const char *name)
+{
+	return clear_snapshot(dirfd, dir, name, true) || clear_snapshot(dirfd, dir, name, false) ? -1 : 0;
+}
+
+static int add_space(int dirfd, const char *dir, const char *name, uint64_t *bytes)
+{
+	struct stat st;
+	int fd, ret;
+
+	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW)) {
+		/* Somebody else may have removed it meanwhile. */
+		return errno == ENOENT ? 0 : fail(errno, "cannot look at %s/%s: %s", dir, name, strerror(errno));
+	}
+	if (!S_ISDIR(st.st_mode) || !is_snapshot(name)) {
+		*bytes += (uint64_t)st.st_blocks * 512 / (st.st_nlink ?: 1);
+		return 0;
+	}
+	fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return fail(errno, "cannot open %s/%s: %s", dir, name, strerror(errno));
+	ret = recording_dir_space(fd, name, bytes);
+	close(fd);
+	return ret;
+}
+
+int recording_dir_space(int dirfd, const char *dir, uint64_t *bytes)
+{
+	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), ret = 0;
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+
+	if (!d) {
+		ret = fail(errno, "cannot read %s: %s", dir, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return ret;
+	}
+	while (!ret && (errno = 0, e = readdir(d)))
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+			ret = add_space(dirfd, dir, e->d_name, bytes);
+	if (!ret && errno)
+		ret = fail(errno, "cannot list %s: %s", dir, strerror(errno));
+	closedir(d);
+	return ret;
+}
+
 int recording_dir_open(int parent, const char *dir, bool *made)
 {
 	int fd, err;

@@ -4,6 +4,7 @@
 #define RECORDING_DIR_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /*
@@ -15,6 +16,12 @@ int recording_dir_open(int parent, const char *dir, bool *made);
 
 /* Remove a recording from the directory, as far as possible. */
 void recording_dir_clear(int dirfd, const char *dir);
+
+/* Remove the snapshot @name from the recording in @dirfd, which @dir names in messages. -1 with errno. */
+int recording_dir_remove_snapshot(int dirfd, const char *dir, const char *name);
+
+/* The disk space of a recording with its snapshots; of a file with several links its part. -1 with errno. */
+int recording_dir_space(int dirfd, const char *dir, uint64_t *bytes);
 
 /* Open a file for writing. NULL with errno and the message. */
 FILE *recording_file(int dirfd, const char *name);

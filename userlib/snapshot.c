@@ -15,6 +15,7 @@
 
 #include "internal.h"
 #include "recording.h"
+#include "recording_dir.h"
 #include "thread_names.h"
 
 /* What was running before the snapshot paused it. */
@@ -230,4 +231,26 @@ AUXTRACE_API int auxtrace_recording_snapshot(struct auxtrace_recording *rec)
 	}
 	files_close(&files);
 	return ++rec->snapshots;
+}
+
+AUXTRACE_API int auxtrace_recording_trim(struct auxtrace_recording *rec, uint64_t bytes)
+{
+	const char *dir = rec->files.dir;
+	int removed = 0;
+
+	for (;;) {
+		uint64_t taken = 0;
+		char name[32];
+
+		if (recording_dir_space(rec->files.dirfd, dir, &taken))
+			return -1;
+		if (taken <= bytes || rec->trimmed + 1 >= rec->snapshots)
+			return removed;
+		snprintf(name, sizeof(name), "snapshot.%04u", rec->trimmed + 1);
+		if (!recording_dir_remove_snapshot(rec->files.dirfd, dir, name))
+			removed++;
+		else if (errno != ENOENT)
+			return -1;
+		rec->trimmed++;
+	}
 }

@@ -144,6 +144,13 @@ static bool take_snapshot(struct record *r)
 	}
 	r->snapshots = n;
 	say("%s/snapshot.%04d is written", r->o.dir, n);
+	if (r->o.disk) {
+		n = auxtrace_recording_trim(r->notes.recording, r->o.disk);
+		if (n < 0)
+			say("%s takes more than --disk, and no snapshot was removed: %s", r->o.dir, auxtrace_error());
+		else if (n)
+			say("the %d oldest snapshots were removed, so that %s takes no more than --disk", n, r->o.dir);
+	}
 	return true;
 }
 

@@ -95,6 +95,8 @@ static void complete(struct record_options *r)
 	complete_scope(r);
 	complete_filters(r);
 	r->default_sizes = !o->aux_size && o->data_size == UNSET_SIZE;
+	if (r->disk && !r->flight)
+		die(EXIT_USAGE, "--disk bounds what snapshots take: it needs --snapshot");
 	if (r->flight) {
 		o->flags |= AUXTRACE_SETUP_OVERWRITE;
 		if (!o->slots)
@@ -145,6 +147,8 @@ static void usage(FILE *f)
 	      "                        DIR/snapshot.0001 and so on, while tracing continues\n"
 	      "      --slots N         slots of SIZE bytes: at a snapshot tracing continues in another;\n"
 	      "                        a power of two (with -S: 2; 1: pause all until it is written)\n"
+	      "      --disk SIZE       with -S: after each snapshot the oldest go until the recording takes\n"
+	      "                        at most SIZE; the newest stays\n"
 	      "      --full HOW        when the area is full, wait: until auxtrace reads (the default);\n"
 	      "                        auto: the kernel also checks for space each ms;\n"
 	      "                        stop: stay off until SIGUSR1 or the command resume\n"
@@ -189,6 +193,7 @@ int record_options_parse(struct record_options *r, int argc, char **argv)
 	enum {
 		OVERWRITE = 256, WATERMARK, PAUSED, DURATION, SLOTS, FULL, DATA_SIZE, DATA_OVERWRITE,
 		DATA_KEEP, DATA_BACKWARD, SWITCHES, CONTROL, ON, START_PAUSED, SOURCE, FILTER, CR3,
+		DISK,
 	};
 	static const struct option options[] = {
 		{ "all", no_argument, NULL, 'a' },
@@ -201,6 +206,7 @@ int record_options_parse(struct record_options *r, int argc, char **argv)
 		{ "overwrite", no_argument, NULL, OVERWRITE },
 		{ "snapshot", no_argument, NULL, 'S' },
 		{ "slots", required_argument, NULL, SLOTS },
+		{ "disk", required_argument, NULL, DISK },
 		{ "full", required_argument, NULL, FULL },
 		{ "watermark", required_argument, NULL, WATERMARK },
 		{ "data-size", required_argument, NULL, DATA_SIZE },
@@ -260,6 +266,9 @@ int record_options_parse(struct record_options *r, int argc, char **argv)
 			break;
 		case SLOTS:
 			o->slots = parse_number("--slots", optarg, 1, AUXTRACE_MAX_SLOTS);
+			break;
+		case DISK:
+			r->disk = parse_size("--disk", optarg);
 			break;
 		case FULL:
 			o->flags &= ~(AUXTRACE_SETUP_FULL_AUTO | AUXTRACE_SETUP_FULL_STOP);

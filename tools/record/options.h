@@ -30,6 +30,7 @@ struct record_options {
 	char **argv;		/* the command, or NULL */
 	const char *control;	/* --control, or NULL */
 	bool flight;		/* --snapshot: SIGUSR2 takes a snapshot */
+	uint64_t disk;		/* flight: most bytes of disk space; 0: no limit */
 	bool default_sizes;	/* neither --size nor --data-size is given: less will do */
 	bool keep;		/* --data-keep: do not overwrite records in overwrite mode */
 	bool switches;		/* --switches: context switches go to the data ring in any case */

@@ -55,6 +55,8 @@ static void wrong_usage_is_status_2_and_says_what_is_right(void **state)
 		{ "record -t self true", "--tid self: it takes a number from 1" },
 		{ "record --slots 0 true", "it takes a number from 1 to 64" },
 		{ "record --slots 4 true", "it needs --overwrite or --snapshot" },
+		{ "record --disk 1G true", "--disk bounds what snapshots take: it needs --snapshot" },
+		{ "record -S --disk much true", "a number with or without K, M or G" },
 		{ "record --data-size 64X true", "a number with or without K, M or G" },
 		{ "record --switches --data-size 0 true", "they go to the data ring, of which --data-size 0 makes none" },
 		{ "record --on syscall:newunam:enter=pause true", "there is no system call newunam; near it are newuname" },

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "userlib/recording_dir.h"
+
 static void a_flight_recorder_writes_what_was_put_aside(void **state)
 {
 	struct auxtrace_recording *rec;
@@ -580,6 +582,86 @@ static void a_full_trace_has_no_snapshots(void **state)
 	auxtrace_recording_abort(rec);
 }
 
+static int open_dir(void)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	return fd;
+}
+
+static uint64_t space(void)
+{
+	uint64_t bytes = 0;
+	int fd = open_dir();
+
+	assert_int_equal(recording_dir_space(fd, dir, &bytes), 0);
+	close(fd);
+	return bytes;
+}
+
+static struct auxtrace_recording *snapshots_of_a_recorder(unsigned int count)
+{
+	struct auxtrace_recording *rec;
+
+	set_up_data(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_DATA_OVERWRITE, 2);
+	fake.on_snapshot = take_slot;
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	for (unsigned int i = 1; i <= count; i++) {
+		produce_in_slot(0, 5000);
+		produce_in_slot(1, 5000);
+		next_slot = i & 1;
+		assert_int_equal(auxtrace_recording_snapshot(rec), (int)i);
+	}
+	return rec;
+}
+
+static void the_oldest_snapshots_go_until_a_recording_fits(void **state)
+{
+	struct auxtrace_recording *rec = snapshots_of_a_recorder(6);
+	uint64_t all = space();
+	int fd = open_dir();
+
+	(void)state;
+	/* The trace alone is two pages for each CPU. */
+	assert_true(all >= 6 * 4 * PAGE);
+	assert_int_equal(auxtrace_recording_trim(rec, all), 0);
+	assert_int_equal(auxtrace_recording_trim(rec, all - 1), 1);
+	assert_false(exists("snapshot.0001"));
+	assert_true(exists("snapshot.0002/meta"));
+	assert_true(space() < all);
+	/* What somebody else has removed is not counted, and does not hold up the others. */
+	assert_int_equal(renameat(fd, "snapshot.0002", fd, "snapshot.0009"), 0);
+	assert_int_equal(auxtrace_recording_trim(rec, space() - 1), 1);
+	assert_false(exists("snapshot.0003"));
+	assert_true(exists("snapshot.0004/meta"));
+	assert_int_equal(renameat(fd, "snapshot.0009", fd, "snapshot.0002"), 0);
+	close(fd);
+	/* The newest stays. */
+	assert_int_equal(auxtrace_recording_trim(rec, 0), 2);
+	assert_int_equal(auxtrace_recording_trim(rec, 0), 0);
+	assert_true(exists("snapshot.0006/meta"));
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+}
+
+static void a_snapshot_with_a_file_of_somebody_else_stays(void **state)
+{
+	struct auxtrace_recording *rec = snapshots_of_a_recorder(3);
+	int fd = open(named("%s/snapshot.0001/notes", dir), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	(void)state;
+	assert_true(fd >= 0);
+	close(fd);
+	fails(ENOTEMPTY, auxtrace_recording_trim(rec, 0));
+	says("notes");
+	assert_true(exists("snapshot.0001/meta"));
+	assert_true(exists("snapshot.0002/meta"));
+	assert_int_equal(unlink(named("%s/snapshot.0001/notes", dir)), 0);
+	assert_int_equal(auxtrace_recording_trim(rec, 0), 2);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+}
+
 #define t(f) cmocka_unit_test_setup_teardown(f, begin_recording, end_recording)
 
 int main(void)
@@ -601,6 +683,8 @@ int main(void)
 		t(each_file_that_cannot_be_opened_is_told),
 		t(a_disk_that_is_full_at_the_end_is_told),
 		t(a_full_trace_has_no_snapshots),
+		t(the_oldest_snapshots_go_until_a_recording_fits),
+		t(a_snapshot_with_a_file_of_somebody_else_stays),
 	};
 
 	return cmocka_run_group_tests_name("userlib snapshot", tests, NULL, NULL);
