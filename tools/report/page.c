@@ -12,7 +12,7 @@
 struct page_call {
 	uint32_t function, thread;	/* indexes */
 	uint32_t depth;
-	bool cut;
+	unsigned int cut;	/* 1: its begin is not in the trace; 2: its end */
 	uint64_t begin, ticks, away;
 };
 
@@ -99,7 +99,7 @@ void page_add(struct page *p, const struct function *function, const struct call
 		p->call = xcalloc(2 * PAGE_CALLS, sizeof(*p->call));
 	p->call[p->count++] = (struct page_call){
 		.function = function->index, .thread = thread_of(p, call), .depth = call->depth,
-		.cut = !call->begun || !call->returned, .begin = call->begin.tsc, .ticks = ticks, .away = call->away,
+		.cut = !call->begun + 2 * !call->returned, .begin = call->begin.tsc, .ticks = ticks, .away = call->away,
 	};
 	include_time(p, call->begin.tsc);
 	include_time(p, call->end.tsc);
@@ -166,7 +166,7 @@ static void put_functions(FILE *out, const struct functions *functions)
 	free(list);
 }
 
-/* Calls: function, ns since the one before, ns that it took, depth, cut, ns of other threads. */
+/* Calls: function, ns since the one before, ns that it took, depth, cut as above, ns of other threads. */
 static void put_threads(FILE *out, const struct page *p, const struct meta *meta)
 {
 	size_t at = 0;
@@ -184,7 +184,7 @@ static void put_threads(FILE *out, const struct page *p, const struct meta *meta
 			const struct page_call *c = &p->call[at];
 			uint64_t begin = to_ns(meta, c->begin - p->begin);
 
-			fprintf(out, "%s%u,%" PRIu64 ",%" PRIu64 ",%u,%d,%" PRIu64, at > first ? "," : "",
+			fprintf(out, "%s%u,%" PRIu64 ",%" PRIu64 ",%u,%u,%" PRIu64, at > first ? "," : "",
 				c->function, begin - last, to_ns(meta, c->ticks), c->depth, c->cut,
 				to_ns(meta, c->away));
 			last = begin;

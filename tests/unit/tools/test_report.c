@@ -266,7 +266,7 @@ static void a_page_has_the_calls_of_each_thread(void **state)
 	expect_part(page, "\"begin\":\"1.000001000\",\"length\":99310,\"left_out\":0,\"shortest\":0,\n");
 	expect_part(page, "\"functions\":[[\"main\",\"prog\",0],\n[\"f\",\"prog\",0],\n[\"irq\",\"[kernel]\",1],\n");
 	/* main, which ends with the trace; f, which takes 259 ns; the interrupt in it. */
-	expect_part(page, "\"known\":0,\"pid\":0,\"tid\":0,\"cpu\":0,\"calls\":[0,0,99310,0,1,0,1,33,259,1,0,0,2,0,67,");
+	expect_part(page, "\"known\":0,\"pid\":0,\"tid\":0,\"cpu\":0,\"calls\":[0,0,99310,0,3,0,1,33,259,1,0,0,2,0,67,");
 	expect_part(page, "\"compare\":{\"name\":\"f\",");
 	expect_part(page, "</html>");
 	assert_null(strstr(page, "@DATA@"));
