@@ -5,18 +5,25 @@
 
 #include "insn.h"
 
+static bool is_wrmsrns(const uint8_t *bytes, size_t size)
+{
+	static const uint8_t wrmsrns[] = { 0x0f, 0x01, 0xc6 };
+
+	return size >= sizeof(wrmsrns) && !memcmp(bytes, wrmsrns, sizeof(wrmsrns));
+}
+
 /*
  * Instructions that this version of Zydis does not know: 0F 01 CA with one of these prefixes
  * is a return by FRED (ERETU, ERETS), 0F 01 C6 without prefix writes an MSR (WRMSRNS).
  */
 static bool decode_new(struct insn *insn, const uint8_t *bytes, size_t size)
 {
-	static const uint8_t eret[] = { 0x0f, 0x01, 0xca }, wrmsrns[] = { 0x0f, 0x01, 0xc6 };
+	static const uint8_t eret[] = { 0x0f, 0x01, 0xca };
 
 	if (size >= 4 && (bytes[0] == 0xf2 || bytes[0] == 0xf3) && !memcmp(bytes + 1, eret, sizeof(eret))) {
 		insn->pt.iclass = ptic_far_return;
 		insn->pt.size = 4;
-	} else if (size >= 3 && !memcmp(bytes, wrmsrns, sizeof(wrmsrns))) {
+	} else if (is_wrmsrns(bytes, size)) {
 		insn->pt.iclass = ptic_other;
 		insn->pt.size = 3;
 		insn->may_stop = true;
@@ -91,7 +98,8 @@ bool insn_decode(struct insn *insn, enum pt_exec_mode mode, uint64_t ip, const u
 		insn->pt.iclass = class_of(&zi);
 		insn->interrupt = zi.meta.category == ZYDIS_CATEGORY_INTERRUPT;
 		insn->begins_tx = zi.mnemonic == ZYDIS_MNEMONIC_XBEGIN;
-		insn->may_stop = may_stop(zi.mnemonic);
+		/* Zydis 4.1 knows WRMSRNS, by a name that 4.0 does not have. */
+		insn->may_stop = may_stop(zi.mnemonic) || is_wrmsrns(bytes, size);
 		if (zi.raw.imm[0].is_relative) {
 			insn->target = ip + zi.length + zi.raw.imm[0].value.s;
 			if (mode != ptem_64bit)

@@ -403,11 +403,12 @@ static int decode_run(struct flow *f)
 
 /*
  * Synchronize, also after an error: at a PSB that the decoder has read ahead but the flow
- * had not reached, or else at the next PSB.
+ * had not reached, or else at the next PSB, which is at @at then. libipt is not asked where it
+ * synchronized: from 2.1 on it names a PSB that it has already read ahead.
  */
-static int synchronize(struct flow *f)
+static int synchronize(struct flow *f, uint64_t *at)
 {
-	uint64_t offset;
+	uint64_t offset = 0;
 	int64_t psb;
 	int status;
 
@@ -419,8 +420,12 @@ static int synchronize(struct flow *f)
 				goto synced;
 		}
 	}
-	status = pt_insn_sync_forward(f->decoder);
+	psb = packets_next_psb(&f->config, offset);
+	if (psb < 0)
+		return psb;
+	status = pt_insn_sync_set(f->decoder, psb);
 synced:
+	*at = psb;
 	f->spliced = false;
 	pt_insn_get_offset(f->decoder, &f->passed);
 	return status;
@@ -432,11 +437,10 @@ static bool begin_run(struct flow *f)
 	struct pt_decoding *d = f->decoding;
 
 	for (;;) {
-		int status = synchronize(f);
+		int status = synchronize(f, &d->at);
 
 		if (status == -pte_eos)
 			return false;
-		pt_insn_get_sync_offset(f->decoder, &d->at);
 		if (d->synced && d->at <= d->last) {
 			/* Never synchronize twice at the same place. */
 			emit_decoder_error(f, 0, "the decoder makes no progress");
@@ -477,7 +481,6 @@ static bool decode(struct flow *f)
 		d->running = false;
 		if (status == -pte_eos)
 			break;
-		pt_insn_get_sync_offset(f->decoder, &d->last);
 	}
 	if (!d->synced)
 		f->sum->unsynced += f->config.end - f->config.begin - f->cpu->pad;

@@ -301,6 +301,25 @@ int64_t packets_last_psb(const struct pt_config *config, uint64_t offset)
 	return status < 0 ? status : (int64_t)psb;
 }
 
+int64_t packets_next_psb(const struct pt_config *config, uint64_t offset)
+{
+	struct pt_packet_decoder *decoder = pt_pkt_alloc_decoder(config);
+	uint64_t psb = 0;
+	int status = 0;
+
+	if (!decoder)
+		die(1, "out of memory");
+	/* From a PSB libipt goes to the one behind it. */
+	if (offset)
+		status = pt_pkt_sync_set(decoder, offset - 1);
+	if (status >= 0)
+		status = pt_pkt_sync_forward(decoder);
+	if (status >= 0)
+		status = pt_pkt_get_offset(decoder, &psb);
+	pt_pkt_free_decoder(decoder);
+	return status < 0 ? status : (int64_t)psb;
+}
+
 /*
  * The decoder reads one packet with flow information ahead. So it may have read the packet
  * that ends the unknown code, but none of a later run of user code. It is therefore in

@@ -52,6 +52,8 @@ struct return_point {
 
 /* The last PSB that begins before @offset, or a negative libipt error. */
 int64_t packets_last_psb(const struct pt_config *config, uint64_t offset);
+/* The first PSB that begins at @offset or behind it, or a negative libipt error. */
+int64_t packets_next_psb(const struct pt_config *config, uint64_t offset);
 
 /*
  * A decoder at @offset cannot read the user code that runs there. Find where that code ends:
