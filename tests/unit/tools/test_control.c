@@ -296,7 +296,7 @@ static void a_wrong_control_says_what_is_right(void **state)
 		{ "fifo:", "a path is missing", 2 },
 		{ "fifo:/tmp/x,", "a path is missing", 2 },
 		{ "fifo:/nonexistent/ctl", "make it with mkfifo", 125 },
-		{ "fifo:/etc/hostname", "/etc/hostname is no FIFO", 125 },
+		{ "fifo:/dev/null", "/dev/null is no FIFO", 125 },
 		{ "fd:x", "a file descriptor is a number", 2 },
 		{ "fd:0,y", "a file descriptor is a number", 2 },
 		{ "fd:0,1,2", "\",2\" is too much", 2 },
