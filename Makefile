@@ -74,6 +74,10 @@ check-long:
 bench:
 	$(own_build)@bench/run
 
+# Debian packages, in build/deb: make deb SUITE=trixie
+deb:
+	@scripts/deb $(SUITE)
+
 clean:
 	rm -rf $(O)
 
@@ -81,4 +85,4 @@ distclean: clean
 	rm -rf "$${AUXTRACE_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/auxtrace}"
 
 .PHONY: all product tests programs install uninstall dkms-install dkms-uninstall deps demo demo-latency \
-	shell check check-long bench clean distclean
+	shell check check-long bench deb clean distclean

@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The Debian packages: built in a clean Debian, twice in different places with the same bytes, and
+# installed in another, where tests/host/deb-installed looks at them.
+#   deb.sh [--suite bullseye|bookworm|trixie|sid] [--work DIR]
+set -euo pipefail
+me=deb
+# shellcheck source=tests/host/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+suite=bookworm
+options "suite work" "$@"
+[ ${#operands[@]} -eq 0 ] || bad_usage
+case $suite in
+bullseye) series=5.10 ;;
+bookworm) series=6.1 ;;
+trixie) series=6.12-trixie ;;
+sid) series=7.2 ;;
+*) bad_usage ;;
+esac
+[ "$(id -u)" = 0 ] || skip "only root can make a Debian root"
+work_directory
+
+# build NAME OPTION...: the packages, in $work/NAME
+build()
+{
+	local status=0
+
+	"$top/scripts/deb" --out "$work/$1" "${@:2}" "$suite" > "$work/$1.log" 2>&1 || status=$?
+	[ "$status" -ne 77 ] || skip "$(tail -n 1 "$work/$1.log")"
+	[ "$status" -eq 0 ] || { tail -n 60 "$work/$1.log"; return 1; }
+}
+
+same()
+{
+	local file
+
+	for file in "$work"/first/*.deb "$work"/first/*.dsc "$work"/first/*.tar.*; do
+		cmp "$file" "$work/second/${file##*/}"
+	done
+}
+
+verdict "the packages are built, and lintian finds no error and no warning" build first
+[ "$failures" -eq 0 ] || verdicts_end
+grep -aE '^[OIP]: ' "$work/first.log" || true
+verdict "they are built again, elsewhere and later" build second --no-check --in /home/somebody/deeper
+verdict "both builds have the same bytes" same
+
+# What they depend on, without our own, and what the checks need.
+rm -rf "$work/debs"
+mkdir "$work/debs"
+find "$work/first" -name '*.deb' ! -name '*-dbgsym_*' -exec cp {} "$work/debs/" \;
+mapfile -t depends < <(for deb in "$work"/debs/*.deb; do
+	dpkg-deb -f "$deb" Depends | tr ',' '\n' | sed -E 's/^ *([^ |(]*).*/\1/'
+done | grep -vxE '(lib)?auxtrace.*' | sort -u)
+eval "$("$top/scripts/kernel" "$series" release)"
+status=0
+root=$("$top/scripts/debian-root" "$suite" deb-install apt "${depends[@]}" "linux-headers-${release:?}" \
+	systemd udev man-db bash-completion fish zsh gcc libc6-dev pkg-config) || status=$?
+[ "$status" -eq 0 ] || { echo "deb: no Debian to install them in"; exit 1; }
+
+cp "$top/tests/guest/lib/check.sh" "$top/tests/host/deb-installed" "$top/tests/completion.sh" "$work/"
+status=0
+"$top/scripts/in-root" "$root" "$work:/work" -- /work/deb-installed "$release" || status=$?
+[ "$status" -ne 77 ] || skip "no such namespaces"
+[ "$status" -eq 0 ] || failures=$((failures + 1))
+verdicts_end
