@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "functions.h"
+#include "decode/functions.h"
 
 /* What was called inside one call, or in several together. */
 struct profile;

@@ -6,7 +6,7 @@
 #ifndef PAGE_H
 #define PAGE_H
 
-#include "functions.h"
+#include "decode/functions.h"
 
 struct report;
 

@@ -4,7 +4,7 @@
 #define REPORT_H
 
 #include "contrast.h"
-#include "functions.h"
+#include "decode/functions.h"
 #include "page.h"
 #include "rows.h"
 

@@ -3,7 +3,7 @@
 #ifndef ROWS_H
 #define ROWS_H
 
-#include "functions.h"
+#include "decode/functions.h"
 #include "histogram.h"
 
 /* Whose calls share a row. */

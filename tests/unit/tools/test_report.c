@@ -8,10 +8,10 @@
 
 #include <linux/auxtrace.h>
 
+#include "decode/functions.h"
 #include "lib/json.h"
 #include "packets.h"
 #include "report/contrast.h"
-#include "report/functions.h"
 #include "report/histogram.h"
 #include "report/page.h"
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "decode/calls.h"
+#include "calls.h"
 
 struct function {
 	struct function *chain;	/* of the same bucket */
