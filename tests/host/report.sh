@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Does auxtrace report answer why a call was slow, and does a browser show its page? A flight recorder in a guest
-# freezes at a slow call of examples/sessions.c. Here report judges it, and Chromium opens the page from disk.
+# Does auxtrace report answer why a call was slow, does a browser show its page, and do other programs open what
+# export writes of calls? A flight recorder in a guest freezes at a slow call of examples/sessions.c. Here report
+# judges it, Chromium opens the page from disk, protoc decodes the file for Perfetto, and speedscope opens its own.
 #   report.sh [--work DIR] [--screenshot FILE] [SERIES]
 set -euo pipefail
 
@@ -11,7 +12,7 @@ me='report'
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 options "work screenshot" "$@"
 [ ${#operands[@]} -le 1 ] || bad_usage
-packages chromium python3
+packages chromium python3 protobuf-compiler
 system "" "${operands[@]}"
 work_directory
 on="latency:uprobe:/bin/sessions:table_put..uretprobe:/bin/sessions:table_put>10ms=freeze"
@@ -121,6 +122,73 @@ screenshot()
 		--window-size=1200,620 --screenshot="$1" "file://$work/page.html#timeline" 2> "$work/chromium.log"
 }
 
+# export FORMAT [OPTION]...: to $work/FORMAT
+export_calls()
+{
+	rm -f "$work/$1"
+	auxtrace export --format "$1" -o "$work/$1" --cpu 0 "${@:2}" 2>> "$work/summary"
+}
+
+# Each slice of a thread ends, and there is one for each call of table_put that script shows.
+perfetto_has_each_call()
+{
+	export_calls perfetto && protoc --decode_raw < "$work/perfetto" > "$work/packets" || return
+	awk -v shown="$(grep -cE ' u +table_put \(sessions\)$' "$work/calls")" '
+		# InternedData.event_names
+		/^      1: / { iid = $2 }
+		/^      2: "table_put"$/ { wanted = iid }
+		# TrackEvent
+		/^    10: / { name = $2 }
+		/^    9: / { type = $2 }
+		/^    11: / { depth[$2] += type == 1 ? 1 : type == 2 ? -1 : 0; if (depth[$2] < 0) bad = 1
+			if (type == 1 && wanted && name == wanted) calls++
+			name = "" }
+		END {
+			for (track in depth) { tracks++; if (depth[track]) bad = 1 }
+			print "tracks:", tracks, "calls of table_put:", calls, "of", shown
+			exit bad || !tracks || calls != shown
+		}' "$work/packets"
+}
+
+# The stacks together have the time of the trace, but for what was not traced.
+folded_adds_up()
+{
+	export_calls folded || return
+	! grep -vE '^[^;]+(;[^;]+)+ [0-9]+$' "$work/folded" | grep . || return
+	grep -qE '^sessions;.*table_put;table_rehash;table_move ' "$work/folded" || return
+	awk -v took="$(sed -n 's/^table_put: the slowest call took \([0-9.]*\)ms.*/\1/p' "$work/table")" '
+		/;table_rehash[; ]/ { sum += $NF }
+		END { print "table_rehash: " sum / 1e6 " ms, the slow call " took " ms"; exit sum < 0.9e6 * took || sum > 1.1e6 * took }' \
+		"$work/folded"
+}
+
+# A part of a recording is one that speedscope opens, too.
+speedscope_opens()
+{
+	local tool=${AUXTRACE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/auxtrace}/tools/speedscope
+
+	export_calls speedscope "$@" || return
+	python3 -c '
+import base64, json, sys
+json.load(open(sys.argv[1]))
+text = base64.b64encode(open(sys.argv[1], "rb").read()).decode()
+print("speedscope.loadFileFromBase64(\"recording.json\", %s)" % json.dumps(text))' "$work/speedscope" > "$work/load.js" || return
+	timeout 200 chromium --headless --no-sandbox --enable-unsafe-swiftshader --allow-file-access-from-files \
+		--user-data-dir="$work/chromium" --virtual-time-budget=30000 --dump-dom \
+		"file://$tool/package/dist/release/index.html#localProfilePath=$work/load.js" 2> "$work/chromium.log" |
+		grep -o '<title>[^<]*</title>' | grep -F "$work/out/recording - speedscope"
+}
+
+fetch_speedscope()
+{
+	local tool=${AUXTRACE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/auxtrace}/tools/speedscope
+
+	[ ! -d "$tool/package" ] || return 0
+	command -v npm > /dev/null || "$top/scripts/need" npm >&2 || return
+	mkdir -p "$tool"
+	(cd "$tool" && npm pack --silent speedscope && tar xf speedscope-*.tgz)
+}
+
 auxtrace script > "$work/calls" 2> "$work/summary"
 auxtrace report --limit 0 > "$work/table" 2>> "$work/summary"
 auxtrace report --html "$work/page.html" 2>> "$work/summary"
@@ -136,5 +204,14 @@ verdict "a browser shows the functions as report does" functions_are_those_of_re
 verdict "and draws calls over time" drawn timeline 20
 verdict "and the flame view" drawn flame 20
 verdict "and why the call was slow" comparison_is_shown
+verdict "Perfetto's file has each call, with its end" perfetto_has_each_call
+verdict "the folded stacks have the slow call's time" folded_adds_up
+if fetch_speedscope > "$work/npm.log" 2>&1; then
+	verdict "speedscope opens the recording" speedscope_opens
+	verdict "and a part of it" speedscope_opens --function table_rehash --max-depth 3
+else
+	tail -n 3 "$work/npm.log"
+	echo "there is no npm package speedscope to be had: not tried"
+fi
 [ -z "${screenshot-}" ] || screenshot "$(realpath "$screenshot")"
 verdicts_end

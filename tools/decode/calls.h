@@ -41,6 +41,9 @@ struct call {
 	uint64_t away;		/* TSC ticks in which other threads ran instead */
 	uint64_t callee_ticks;	/* TSC ticks of callees, without those in which other threads ran */
 	void *own;		/* the sink's, NULL at first */
+	/* calls_cut.c: */
+	unsigned int wanted;	/* 1 more than the number of wanted calls around it; 0: it is not wanted */
+	bool handed_on;
 };
 
 /**

@@ -63,6 +63,16 @@ struct function *functions_find(struct functions *f, const struct call *call)
 	return function;
 }
 
+const struct function **functions_list(const struct functions *f)
+{
+	const struct function **list = xcalloc(f->count + 1, sizeof(*list));
+
+	for (size_t i = 0; i < f->buckets; i++)
+		for (const struct function *function = f->bucket[i]; function; function = function->chain)
+			list[function->index] = function;
+	return list;
+}
+
 void functions_free(struct functions *f)
 {
 	for (size_t i = 0; i < f->buckets; i++)
@@ -78,14 +88,27 @@ void functions_free(struct functions *f)
 	*f = (struct functions){ 0 };
 }
 
-bool function_is(const struct function *f, const char *text)
+static bool is_named(const char *name, const char *object, const char *text)
 {
 	const char *at = strchr(text, '@');
 	size_t length = at ? (size_t)(at - text) : strlen(text);
 
-	if (!f->name || strlen(f->name) != length || strncmp(f->name, text, length))
+	if (!name || strncmp(name, text, length))
 		return false;
-	return !at || (f->object && !strcmp(f->object, at + 1));
+	/* A function of a kernel module has the module's name behind it. */
+	if (name[length] && strncmp(name + length, " [", 2))
+		return false;
+	return !at || (object && !strcmp(object, at + 1));
+}
+
+bool function_is(const struct function *f, const char *text)
+{
+	return is_named(f->name, f->object, text);
+}
+
+bool call_is_of(const struct call *call, const char *text)
+{
+	return is_named(call->name.function, call->name.object, text);
 }
 
 void function_print(const struct function *f)

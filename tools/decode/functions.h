@@ -25,10 +25,14 @@ struct functions {
 };
 
 struct function *functions_find(struct functions *f, const struct call *call);
+/* All of them, by index. To be freed. */
+const struct function **functions_list(const struct functions *f);
 void functions_free(struct functions *f);
 
 /* Does a user who says @text mean it? Its name, or name@file with the file's base name. */
 bool function_is(const struct function *f, const char *text);
+/* Does that user mean the function of @call? */
+bool call_is_of(const struct call *call, const char *text);
 /* "name (file)" to stdout, as script has it. */
 void function_print(const struct function *f);
 

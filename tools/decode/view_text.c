@@ -87,6 +87,21 @@ void text_window(FILE *out, unsigned int cpu, const struct flow *f, uint64_t seq
 	putc('\n', out);
 }
 
+char *window_text(unsigned int cpu, const struct flow *f, uint64_t seq)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		die(1, "out of memory");
+	text_window(out, cpu, f, seq);
+	if (fclose(out))
+		die(1, "out of memory");
+	text[strcspn(text, "\n")] = 0;
+	return text;
+}
+
 void text_sample(FILE *out, unsigned int cpu, const struct flow *f, size_t nr, const struct auxtrace_record_sample *s)
 {
 	const char *text = meta_trigger_text(f->meta, s->trigger);

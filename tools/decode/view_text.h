@@ -16,6 +16,8 @@ void text_name(FILE *out, uint64_t ip, const struct code_name *name);
 
 /* These print a line each. */
 void text_window(FILE *out, unsigned int cpu, const struct flow *f, uint64_t seq);
+/* The line of text_window() without its end. To be freed. */
+char *window_text(unsigned int cpu, const struct flow *f, uint64_t seq);
 void text_sample(FILE *out, unsigned int cpu, const struct flow *f, size_t nr, const struct auxtrace_record_sample *s);
 void text_overflow(FILE *out, unsigned int cpu);
 void text_skip(FILE *out, unsigned int cpu, const struct flow *f, uint64_t ip, uint64_t cr3);

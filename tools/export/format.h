@@ -3,6 +3,9 @@
 #ifndef EXPORT_FORMAT_H
 #define EXPORT_FORMAT_H
 
+#include <stdio.h>
+
+#include "decode/calls.h"
 #include "lib/meta.h"
 
 struct source;
@@ -18,14 +21,18 @@ struct export_request {
  * struct export_format - a format
  * @name: as --format takes it
  * @summary: for the usage
- * @write: write @request->out; dies with a message if that fails
+ * @write: write @request->out; dies with a message if that fails. NULL: the format is one of calls:
+ * @begin: a sink of calls that writes to @out
+ * @end: write what is left, and free the sink
  */
 struct export_format {
 	const char *name;
 	const char *summary;
 	void (*write)(const struct export_request *request);
+	struct calls_sink *(*begin)(const struct export_request *request, FILE *out);
+	void (*end)(struct calls_sink *sink);
 };
 
-extern const struct export_format perf_format;
+extern const struct export_format perf_format, folded_format, perfetto_format, speedscope_format;
 
 #endif

@@ -16,13 +16,6 @@ struct page_call {
 	uint64_t begin, ticks, away;
 };
 
-struct page_thread {
-	bool known;
-	uint32_t pid, tid;
-	unsigned int cpu;	/* of what has no thread ID of its own */
-	char *comm;
-};
-
 struct page_mark {
 	uint64_t tsc;
 	unsigned int cpu;
@@ -39,25 +32,6 @@ __asm__(".section .rodata\n"
 extern const char page_template[], page_template_end[];
 
 /* ---- what is collected -------------------------------------------------------- */
-
-static uint32_t thread_of(struct page *p, const struct call *call)
-{
-	bool has_id = call->known && call->thread.tid;
-	struct page_thread *t;
-
-	for (size_t i = p->nr_threads; i > 0; i--) {
-		t = &p->thread[i - 1];
-		if (t->known == call->known && t->tid == call->thread.tid && (has_id || t->cpu == call->cpu))
-			return i - 1;
-	}
-	p->thread = xrealloc(p->thread, (p->nr_threads + 1) * sizeof(*p->thread));
-	t = &p->thread[p->nr_threads];
-	*t = (struct page_thread){
-		.known = call->known, .pid = call->thread.pid, .tid = call->thread.tid, .cpu = call->cpu,
-		.comm = call->comm ? xstrdup(call->comm) : NULL,
-	};
-	return p->nr_threads++;
-}
 
 static int by_length(const void *a, const void *b)
 {
@@ -98,7 +72,7 @@ void page_add(struct page *p, const struct function *function, const struct call
 	if (!p->call)
 		p->call = xcalloc(2 * PAGE_CALLS, sizeof(*p->call));
 	p->call[p->count++] = (struct page_call){
-		.function = function->index, .thread = thread_of(p, call), .depth = call->depth,
+		.function = function->index, .thread = call_threads_find(&p->threads, call), .depth = call->depth,
 		.cut = !call->begun + 2 * !call->returned, .begin = call->begin.tsc, .ticks = ticks, .away = call->away,
 	};
 	include_time(p, call->begin.tsc);
@@ -116,11 +90,9 @@ void page_mark(struct page *p, uint64_t tsc, unsigned int cpu, const char *text)
 
 void page_free(struct page *p)
 {
-	for (size_t i = 0; i < p->nr_threads; i++)
-		free(p->thread[i].comm);
 	for (size_t i = 0; i < p->nr_marks; i++)
 		free(p->mark[i].text);
-	free(p->thread);
+	call_threads_free(&p->threads);
 	free(p->mark);
 	free(p->call);
 	*p = (struct page){ 0 };
@@ -149,11 +121,8 @@ static int by_thread_and_time(const void *a, const void *b)
 
 static void put_functions(FILE *out, const struct functions *functions)
 {
-	const struct function **list = xcalloc(functions->count + 1, sizeof(*list));
+	const struct function **list = functions_list(functions);
 
-	for (size_t i = 0; i < functions->buckets; i++)
-		for (const struct function *f = functions->bucket[i]; f; f = f->chain)
-			list[f->index] = f;
 	fputs("\"functions\":[", out);
 	for (size_t i = 0; i < functions->count; i++) {
 		fputs(i ? ",\n[" : "[", out);
@@ -172,8 +141,8 @@ static void put_threads(FILE *out, const struct page *p, const struct meta *meta
 	size_t at = 0;
 
 	fputs("\"threads\":[", out);
-	for (size_t i = 0; i < p->nr_threads; i++) {
-		const struct page_thread *t = &p->thread[i];
+	for (size_t i = 0; i < p->threads.count; i++) {
+		const struct call_thread *t = &p->threads.thread[i];
 		uint64_t last = 0;
 		size_t first = at;
 

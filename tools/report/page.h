@@ -6,6 +6,7 @@
 #ifndef PAGE_H
 #define PAGE_H
 
+#include "decode/call_threads.h"
 #include "decode/functions.h"
 
 struct report;
@@ -15,8 +16,7 @@ struct page {
 	size_t count;
 	uint64_t shortest;	/* shorter calls were left out, in ticks */
 	uint64_t left_out;
-	struct page_thread *thread;
-	size_t nr_threads;
+	struct call_threads threads;
 	struct page_mark *mark;
 	size_t nr_marks;
 	uint64_t begin, end;	/* TSC of the first and the last thing in it; 0: nothing has a time */

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "decode/view_text.h"
 #include "report.h"
@@ -78,19 +76,11 @@ static void report_window(struct calls_sink *s, unsigned int cpu, const struct f
 {
 	const struct auxtrace_record_window *w = records_window(&f->records, seq);
 	struct report *r = of_sink(s);
-	char *text = NULL;
-	size_t size;
-	FILE *out;
+	char *text;
 
 	if (!r->page || !w || !w->begin_time || w->begin_cause == AUXTRACE_CAUSE_TASK)
 		return;
-	out = open_memstream(&text, &size);
-	if (!out)
-		die(1, "out of memory");
-	text_window(out, cpu, f, seq);
-	if (fclose(out))
-		die(1, "out of memory");
-	text[strcspn(text, "\n")] = 0;
+	text = window_text(cpu, f, seq);
 	page_mark(r->page, w->begin_time, cpu, text);
 	free(text);
 }

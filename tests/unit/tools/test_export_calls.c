@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0
+/* auxtrace export of calls: folded stacks, speedscope, Perfetto; and parts of a recording. */
+#include "made.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <linux/auxtrace.h>
+
+#include "export/protobuf.h"
+#include "packets.h"
+
+#define BOTH	(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL)
+
+static const struct result *export(const char *options)
+{
+	char arguments[256];
+
+	snprintf(arguments, sizeof(arguments), "export -o - %s %s", options, dir);
+	return run_auxtrace(arguments);
+}
+
+/* main calls f at @time; an interrupt in f goes to sched, which calls switch; main then calls the kernel. */
+static void call_f(uint64_t time)
+{
+	tsc(time);
+	ip_packet(ppt_fup, F);
+	ip_packet(ppt_tip, SCHED);
+	tsc(time + 1000);
+	tnt("!");
+	ip_packet(ppt_tip, F);
+	tsc(time + 2000);
+	tnt("!!");
+	ip_packet(ppt_tip, ENTRY);
+	tsc(time + 3000);
+	ip_packet(ppt_tip, MAIN);
+}
+
+static void write_recording(void)
+{
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	call_f(2000);
+	call_f(6000);
+	suppressed(ppt_tip_pgd);
+	finish(BOTH, "windows 1");
+}
+
+static void folded_stacks_have_the_time_without_callees(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	write_recording();
+	r = export("--format folded");
+	assert_int_equal(r->status, 0);
+	assert_string_equal(r->out,
+		"?;main 256\n"
+		"?;main;f 2000\n"
+		"?;main;f;sched [mod]_[k] 256\n"
+		"?;main;f;sched [mod]_[k];switch_[k] 1744\n"
+		"?;main;entry_[k] 2744\n");
+}
+
+static void speedscope_has_calls_that_open_and_close(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	write_recording();
+	r = export("--format speedscope");
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",");
+	expect_part(r->out,
+		"\"shared\":{\"frames\":[{\"name\":\"main\",\"file\":\"prog\"},\n{\"name\":\"f\",\"file\":\"prog\"},\n"
+		"{\"name\":\"sched [mod]\",\"file\":\"[kernel]\"},\n");
+	expect_part(r->out,
+		"\"profiles\":[{\"type\":\"evented\",\"name\":\"unknown thread, CPU 0\",\"unit\":\"nanoseconds\","
+		"\"startValue\":0,\"endValue\":7000,\"events\":[{\"type\":\"O\",\"frame\":0,\"at\":0},"
+		"{\"type\":\"O\",\"frame\":1,\"at\":64},{\"type\":\"O\",\"frame\":2,\"at\":64},"
+		"{\"type\":\"O\",\"frame\":3,\"at\":128},{\"type\":\"C\",\"frame\":3,\"at\":1000},"
+		"{\"type\":\"C\",\"frame\":2,\"at\":1064},{\"type\":\"C\",\"frame\":1,\"at\":2064},");
+	/* main and its last call of f end with the trace. */
+	expect_part(r->out, "{\"type\":\"C\",\"frame\":1,\"at\":7000},{\"type\":\"C\",\"frame\":0,\"at\":7000}]}]}\n");
+}
+
+/* Events of a file for Perfetto: how many slices begin, end, and how many instants there are; -1: it is damaged. */
+static int count_events(const uint8_t *data, size_t size, int counts[4]);
+
+static uint64_t varint(const uint8_t **at, const uint8_t *end)
+{
+	uint64_t value = 0;
+
+	for (unsigned int shift = 0; *at < end && shift < 64; shift += 7) {
+		uint8_t byte = *(*at)++;
+
+		value |= (uint64_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			break;
+	}
+	return value;
+}
+
+static int count_events(const uint8_t *data, size_t size, int counts[4])
+{
+	const uint8_t *at = data, *end = data + size;
+
+	while (at < end) {
+		uint64_t tag = varint(&at, end), value = varint(&at, end);
+
+		switch (tag & 7) {
+		case 0:
+			/* TrackEvent.type */
+			if (tag >> 3 == 9 && value < 4)
+				counts[value]++;
+			break;
+		case 2:
+			if (value > (uint64_t)(end - at))
+				return -1;
+			/* TracePacket, TrackEvent */
+			if ((tag >> 3 == 1 && counts[0]++ >= 0) || tag >> 3 == 11) {
+				if (count_events(at, value, counts))
+					return -1;
+			}
+			at += value;
+			break;
+		default:
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static void perfetto_has_a_begin_and_an_end_for_each_call(void **state)
+{
+	char options[200];
+	int counts[4] = { 0 };
+	static uint8_t data[1 << 16];
+	size_t size;
+	FILE *f;
+
+	(void)state;
+	write_recording();
+	snprintf(options, sizeof(options), "export --format perfetto -o %s ", program_path("trace"));
+	strcat(options, dir);
+	assert_int_equal(run_auxtrace(options)->status, 0);
+	f = fopen(program_path("trace"), "r");
+	assert_non_null(f);
+	size = fread(data, 1, sizeof(data), f);
+	fclose(f);
+	assert_int_equal(count_events(data, size, counts), 0);
+	/* 10 calls, and the thread on its CPU */
+	assert_int_equal(counts[1], 11);
+	assert_int_equal(counts[2], 11);
+	assert_int_equal(counts[3], 0);
+}
+
+static void a_part_is_whole_in_itself(void **state)
+{
+	(void)state;
+	write_recording();
+	assert_string_equal(export("--format folded --max-depth 2")->out,
+			    "?;main 256\n?;main;f 4000\n?;main;entry_[k] 2744\n");
+	assert_string_equal(export("--format folded --function sched")->out,
+			    "?;sched [mod]_[k] 256\n?;sched [mod]_[k];switch_[k] 1744\n");
+	assert_string_equal(export("--format folded --function f@prog --max-depth 1")->out,
+			    "?;f 4000\n");
+	assert_string_equal(export("--format folded --time 1.000002500,1.000002900")->out,
+			    "?;main;f;sched [mod]_[k];switch_[k] 400\n");
+	assert_string_equal(export("--format folded --time ,1.000002500")->out,
+			    "?;main 64\n?;main;f;sched [mod]_[k] 64\n?;main;f;sched [mod]_[k];switch_[k] 372\n");
+	assert_string_equal(export("--format folded --tid 77")->out, "");
+}
+
+static void what_makes_no_part_is_told(void **state)
+{
+	static const struct {
+		const char *options, *message;
+	} wrong[] = {
+		{ "--format foldd", "--format foldd: it takes perf, perfetto, speedscope or folded" },
+		{ "--format folded --time 1", "--time 1: it takes BEGIN,END in seconds" },
+		{ "--format folded --time 1,x", "--time 1,x: it takes BEGIN,END in seconds" },
+		{ "--format folded --time 2,1", "--time 2,1: the end is not behind the begin" },
+		{ "--format folded --max-depth 0", "--max-depth 0: " },
+		{ "--format perf --time 1,2", "--format perf writes all of a recording" },
+		{ "--format perf --tid 2", "--format perf writes all of a recording" },
+	};
+
+	(void)state;
+	write_recording();
+	for (unsigned int i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		const struct result *r = export(wrong[i].options);
+
+		expect_part(r->err, wrong[i].message);
+		assert_int_equal(r->status, 2);
+	}
+}
+
+static void messages_are_nested_and_numbers_have_seven_bits_a_byte(void **state)
+{
+	struct protobuf outer = { 0 }, inner = { 0 };
+	static const uint8_t expected[] = {
+		0x08, 0xac, 0x02,				/* 1: 300 */
+		0x1a, 0x0c, 0x12, 0x04, 't', 'e', 'x', 't',	/* 3: { 2: "text" */
+		0x08, 0xff, 0xff, 0xff, 0xff, 0x0f,		/* 1: 2^32 - 1 } */
+		0xd0, 0x02, 0x00,				/* 42: 0 */
+	};
+
+	(void)state;
+	protobuf_number(&outer, 1, 300);
+	protobuf_string(&inner, 2, "text");
+	protobuf_number(&inner, 1, UINT32_MAX);
+	protobuf_message(&outer, 3, &inner);
+	protobuf_number(&outer, 42, 0);
+	assert_int_equal(inner.size, 0);
+	assert_int_equal(outer.size, sizeof(expected));
+	assert_memory_equal(outer.data, expected, sizeof(expected));
+	protobuf_free(&outer);
+	protobuf_free(&inner);
+}
+
+int main(void)
+{
+#define t(name) cmocka_unit_test_setup_teardown(name, packets_begin, packets_end)
+	const struct CMUnitTest tests[] = {
+		t(folded_stacks_have_the_time_without_callees),
+		t(speedscope_has_calls_that_open_and_close),
+		t(perfetto_has_a_begin_and_an_end_for_each_call),
+		t(a_part_is_whole_in_itself),
+		t(what_makes_no_part_is_told),
+		cmocka_unit_test(messages_are_nested_and_numbers_have_seven_bits_a_byte),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

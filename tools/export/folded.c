@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Folded stacks, for flame graphs: a line for each stack of functions, "comm;main;f;g_[k] N", outermost first. N is
+ * the time without callees in ns, as far as it is known, and without what other threads ran.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/functions.h"
+#include "format.h"
+
+/* Calls with the same callers. */
+struct node {
+	struct node *caller, *callees, *sibling;
+	const struct function *function;	/* NULL: a thread's name */
+	const char *comm;
+	uint64_t ticks;
+};
+
+/* Of an open call. */
+struct folding {
+	struct node *node;
+	uint64_t callees;	/* ticks of calls inside it that were handed on */
+};
+
+struct folded {
+	struct calls_sink sink;
+	const struct meta *meta;
+	FILE *out;
+	struct functions functions;
+	struct node *comms;
+};
+
+static struct folded *of_sink(struct calls_sink *s)
+{
+	return (struct folded *)s;
+}
+
+static struct node *new_node(struct node **list, struct node *caller)
+{
+	struct node *n = xcalloc(1, sizeof(*n));
+
+	n->caller = caller;
+	n->sibling = *list;
+	*list = n;
+	return n;
+}
+
+static struct node *comm_node(struct folded *f, const char *comm)
+{
+	struct node *n;
+
+	for (n = f->comms; n; n = n->sibling)
+		if (!strcmp(n->comm, comm))
+			return n;
+	n = new_node(&f->comms, NULL);
+	n->comm = xstrdup(comm);
+	return n;
+}
+
+static struct node *callee_node(struct node *caller, const struct function *function)
+{
+	struct node **at, *n;
+
+	for (at = &caller->callees; (n = *at); at = &n->sibling) {
+		if (n->function != function)
+			continue;
+		/* What is called often is found first. */
+		*at = n->sibling;
+		n->sibling = caller->callees;
+		caller->callees = n;
+		return n;
+	}
+	n = new_node(&caller->callees, caller);
+	n->function = function;
+	return n;
+}
+
+static void folded_call_begins(struct calls_sink *s, struct call *call)
+{
+	struct folding *o = xcalloc(1, sizeof(*o)), *caller = call->caller ? call->caller->own : NULL;
+	struct folded *f = of_sink(s);
+
+	o->node = callee_node(caller ? caller->node : comm_node(f, call->comm ?: "?"),
+			      functions_find(&f->functions, call));
+	call->own = o;
+}
+
+static void folded_call_ends(struct calls_sink *s, struct call *call)
+{
+	struct folding *o = call->own, *caller = call->caller ? call->caller->own : NULL;
+	uint64_t ticks = call_own_ticks(call);
+
+	(void)s;
+	if (!o)
+		return;
+	if (ticks > o->callees)
+		o->node->ticks += ticks - o->callees;
+	if (caller)
+		caller->callees += ticks;
+	free(o);
+	call->own = NULL;
+}
+
+static struct calls_sink *folded_begin(const struct export_request *request, FILE *out)
+{
+	struct folded *f = xcalloc(1, sizeof(*f));
+
+	f->sink = (struct calls_sink){ .begin = folded_call_begins, .end = folded_call_ends };
+	f->meta = request->meta;
+	f->out = out;
+	return &f->sink;
+}
+
+/* ---- the file ------------------------------------------------------------------ */
+
+/* ";" separates functions, and a line is a stack. */
+static void put_name(FILE *out, const char *name)
+{
+	for (; *name; name++)
+		putc(*name == ';' ? ':' : *name == '\n' ? ' ' : *name, out);
+}
+
+static void put_function(FILE *out, const struct function *function)
+{
+	if (function->name)
+		put_name(out, function->name);
+	else
+		fprintf(out, "[%s]", function->object ?: "unknown");
+	if (function->kernel)
+		fputs("_[k]", out);
+}
+
+static void put_stack(FILE *out, const struct node *node)
+{
+	const struct node **stack;
+	size_t depth = 0;
+
+	for (const struct node *n = node; n; n = n->caller)
+		depth++;
+	stack = xcalloc(depth, sizeof(*stack));
+	for (size_t i = depth; node; node = node->caller)
+		stack[--i] = node;
+	put_name(out, stack[0]->comm);
+	for (size_t i = 1; i < depth; i++) {
+		putc(';', out);
+		put_function(out, stack[i]->function);
+	}
+	free(stack);
+}
+
+/* The next node of the tree, callees before siblings. */
+static struct node *next_node(struct node *n)
+{
+	if (n->callees)
+		return n->callees;
+	while (n && !n->sibling)
+		n = n->caller;
+	return n ? n->sibling : NULL;
+}
+
+static void free_nodes(struct node *n)
+{
+	while (n) {
+		struct node *next;
+
+		if (n->callees) {
+			/* Callees first: they become the head of the list. */
+			struct node *last = n->callees;
+
+			while (last->sibling)
+				last = last->sibling;
+			last->sibling = n->sibling;
+			next = n->callees;
+		} else {
+			next = n->sibling;
+		}
+		if (!n->function)
+			free((char *)n->comm);
+		free(n);
+		n = next;
+	}
+}
+
+static void folded_end(struct calls_sink *sink)
+{
+	struct folded *f = of_sink(sink);
+
+	for (struct node *n = f->comms; n; n = next_node(n)) {
+		uint64_t ns;
+
+		if (!n->function || !n->ticks || !meta_duration(f->meta, n->ticks, &ns) || !ns)
+			continue;
+		put_stack(f->out, n);
+		fprintf(f->out, " %" PRIu64 "\n", ns);
+	}
+	free_nodes(f->comms);
+	functions_free(&f->functions);
+	free(f);
+}
+
+const struct export_format folded_format = {
+	.name = "folded",
+	.summary = "stacks with their time, for flame graphs (flamegraph.pl, speedscope)",
+	.begin = folded_begin,
+	.end = folded_end,
+};

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0
+/* speedscope's own format: an "evented" profile for each thread, whose calls open and close in order. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "decode/call_threads.h"
+#include "decode/functions.h"
+#include "format.h"
+#include "lib/json.h"
+
+struct event {
+	uint64_t tsc;
+	uint32_t frame;
+	bool closes;
+};
+
+/* Of one thread. */
+struct profile {
+	struct event *event;
+	size_t count, space;
+};
+
+struct speedscope {
+	struct calls_sink sink;
+	const struct export_request *request;
+	const struct meta *meta;
+	FILE *out;
+	struct functions functions;
+	struct call_threads threads;
+	struct profile *profile;	/* of each */
+	size_t nr_profiles;
+	uint64_t begin;		/* the first time; 0: none yet */
+};
+
+static struct speedscope *of_sink(struct calls_sink *s)
+{
+	return (struct speedscope *)s;
+}
+
+static struct profile *profile_of(struct speedscope *s, const struct call *call)
+{
+	size_t i = call_threads_find(&s->threads, call);
+
+	for (; s->nr_profiles <= i; s->nr_profiles++) {
+		s->profile = xrealloc(s->profile, (s->nr_profiles + 1) * sizeof(*s->profile));
+		s->profile[s->nr_profiles] = (struct profile){ 0 };
+	}
+	return &s->profile[i];
+}
+
+static void add(struct speedscope *s, struct call *call, uint64_t tsc, bool closes)
+{
+	struct profile *p = profile_of(s, call);
+
+	if (p->count == p->space) {
+		p->space = p->space ? 2 * p->space : 1024;
+		p->event = xrealloc(p->event, p->space * sizeof(*p->event));
+	}
+	/* Estimates of two CPUs may overlap where a thread goes from one to the other. */
+	if (p->count && tsc < p->event[p->count - 1].tsc)
+		tsc = p->event[p->count - 1].tsc;
+	p->event[p->count++] = (struct event){ tsc, functions_find(&s->functions, call)->index, closes };
+	if (!s->begin || tsc < s->begin)
+		s->begin = tsc;
+}
+
+static void speedscope_call_begins(struct calls_sink *sink, struct call *call)
+{
+	/* A call without a time has no place. */
+	if (!call->begin.tsc)
+		return;
+	add(of_sink(sink), call, call->begin.tsc, false);
+	call->own = sink;
+}
+
+static void speedscope_call_ends(struct calls_sink *sink, struct call *call)
+{
+	if (call->own)
+		add(of_sink(sink), call, call->end.tsc, true);
+}
+
+static struct calls_sink *speedscope_begin(const struct export_request *request, FILE *out)
+{
+	struct speedscope *s = xcalloc(1, sizeof(*s));
+
+	s->sink = (struct calls_sink){ .begin = speedscope_call_begins, .end = speedscope_call_ends };
+	s->request = request;
+	s->meta = request->meta;
+	s->out = out;
+	return &s->sink;
+}
+
+/* ---- the file ------------------------------------------------------------------ */
+
+static void put_frames(struct speedscope *s)
+{
+	const struct function **list = functions_list(&s->functions);
+
+	fputs("\"shared\":{\"frames\":[", s->out);
+	for (size_t i = 0; i < s->functions.count; i++) {
+		fputs(i ? ",\n{\"name\":" : "{\"name\":", s->out);
+		json_string(s->out, list[i]->name ?: "[no symbol]");
+		if (list[i]->object) {
+			fputs(",\"file\":", s->out);
+			json_string(s->out, list[i]->object);
+		}
+		putc('}', s->out);
+	}
+	fputs("]},\n", s->out);
+	free(list);
+}
+
+static uint64_t ns_of(const struct speedscope *s, uint64_t tsc)
+{
+	uint64_t ns = 0;
+
+	meta_duration(s->meta, tsc - s->begin, &ns);
+	return ns;
+}
+
+static void put_profile(const struct speedscope *s, const struct call_thread *thread, const struct profile *p)
+{
+	char name[80];
+
+	fputs("{\"type\":\"evented\",\"name\":", s->out);
+	call_thread_name(thread, name, sizeof(name));
+	json_string(s->out, name);
+	fprintf(s->out, ",\"unit\":\"nanoseconds\",\"startValue\":%" PRIu64 ",\"endValue\":%" PRIu64 ",\"events\":[",
+		ns_of(s, p->event[0].tsc), ns_of(s, p->event[p->count - 1].tsc));
+	for (size_t i = 0; i < p->count; i++)
+		fprintf(s->out, "%s{\"type\":\"%c\",\"frame\":%u,\"at\":%" PRIu64 "}", i ? "," : "",
+			p->event[i].closes ? 'C' : 'O', p->event[i].frame, ns_of(s, p->event[i].tsc));
+	fputs("]}", s->out);
+}
+
+static void speedscope_end(struct calls_sink *sink)
+{
+	struct speedscope *s = of_sink(sink);
+
+	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"auxtrace\",\"name\":", s->out);
+	json_string(s->out, s->request->dir);
+	fputs(",\n", s->out);
+	put_frames(s);
+	fputs("\"profiles\":[", s->out);
+	for (size_t i = 0; i < s->nr_profiles; i++) {
+		if (i)
+			fputs(",\n", s->out);
+		put_profile(s, &s->threads.thread[i], &s->profile[i]);
+		free(s->profile[i].event);
+	}
+	fputs("]}\n", s->out);
+	free(s->profile);
+	call_threads_free(&s->threads);
+	functions_free(&s->functions);
+	free(s);
+}
+
+const struct export_format speedscope_format = {
+	.name = "speedscope",
+	.summary = "calls of each thread over time, for speedscope",
+	.begin = speedscope_begin,
+	.end = speedscope_end,
+};
