@@ -7,9 +7,8 @@
 #include <string.h>
 
 #include "cmd.h"
-#include "decode/calls.h"
+#include "part.h"
 #include "report/report.h"
-#include "source/replay.h"
 
 #define DEFAULT_ROWS	40
 
@@ -27,11 +26,9 @@ static void usage(FILE *f)
 	      "                        that a latency trigger waited for, if there was one\n"
 	      "      --limit N         so many rows (40 by default; 0: all)\n"
 	      "      --html FILE       write a page for a browser instead: calls over time by thread, a\n"
-	      "                        flame view, search, and these tables\n"
-	      "  -C, --cpu N           this CPU only\n"
-	      "  -w, --window N        this window only (each CPU's own number N)\n"
-	      "      --symfs DIR       the traced programs' files are below DIR\n"
-	      "  -h, --help            this text\n\n"
+	      "                        flame view, search, and these tables\n", f);
+	fputs(part_usage, f);
+	fputs("  -h, --help            this text\n\n"
 	      "A summary goes to stderr. Exit status: 0; 1 decode errors, or the recording cannot\n"
 	      "be read; 2 wrong usage.\n", f);
 }
@@ -87,31 +84,32 @@ static void print(const struct report *report, enum rows_key key, size_t limit, 
 
 int cmd_report(int argc, char **argv)
 {
-	enum { BY = 256, SORT, COMPARE, HTML, LIMIT, SYMFS };
+	enum { BY = 256, SORT, COMPARE, HTML, LIMIT };
 	static const struct option options[] = {
 		{ "by", required_argument, NULL, BY },
 		{ "sort", required_argument, NULL, SORT },
 		{ "compare", required_argument, NULL, COMPARE },
 		{ "html", required_argument, NULL, HTML },
 		{ "limit", required_argument, NULL, LIMIT },
-		{ "cpu", required_argument, NULL, 'C' },
-		{ "window", required_argument, NULL, 'w' },
-		{ "symfs", required_argument, NULL, SYMFS },
+		PART_LONG,
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
-	struct replay replay = { .cpu = -1, .by_time = true };
+	struct replay *replay;
+	struct part part;
 	enum rows_key key = KEY_SELF;
-	const char *symfs = "", *html = NULL;
+	const char *html = NULL;
 	size_t limit = DEFAULT_ROWS;
 	struct page page = { 0 };
 	struct report report;
-	struct calls *calls;
 	char *waited_for = NULL;
 	int c;
 
 	report_begin(&report);
-	while ((c = getopt_long(argc, argv, "C:w:h", options, NULL)) != -1) {
+	part_begin(&part);
+	while ((c = getopt_long(argc, argv, "h" PART_SHORT, options, NULL)) != -1) {
+		if (part_option(&part, c, optarg))
+			continue;
 		switch (c) {
 		case BY:
 			report.rows.by = parse_by(optarg);
@@ -128,15 +126,6 @@ int cmd_report(int argc, char **argv)
 		case LIMIT:
 			limit = parse_number("--limit", optarg, 0, SIZE_MAX);
 			break;
-		case 'C':
-			replay.cpu = parse_number("--cpu", optarg, 0, MAX_CPU);
-			break;
-		case 'w':
-			replay.window = parse_number("--window", optarg, 1, UINT64_MAX);
-			break;
-		case SYMFS:
-			symfs = optarg;
-			break;
 		case 'h':
 			usage(stdout);
 			return 0;
@@ -145,27 +134,26 @@ int cmd_report(int argc, char **argv)
 			return EXIT_USAGE;
 		}
 	}
-	replay_open(&replay, meta_argument(argc, argv), symfs);
+	part_open(&part, meta_argument(argc, argv));
+	replay = &part.replay;
 	if (!report.compare)
-		report.compare = waited_for = function_of_trigger(replay.meta);
+		report.compare = waited_for = function_of_trigger(replay->meta);
 	if (html)
 		report.page = &page;
-	calls = calls_begin(&report.sink);
-	replay_run(&replay, calls_view_of_cpu, calls);
-	calls_end(calls);
+	part_calls(&part, &report.sink);
 	if (html)
-		page_write(&page, html, replay.dir, &report, replay.meta);
+		page_write(&page, html, replay->dir, &report, replay->meta);
 	else
-		print(&report, key, limit, replay.meta);
+		print(&report, key, limit, replay->meta);
 	if (report.cut)
 		say("%" PRIu64 " calls are not whole (cut): begin or end is not in the trace; their known part is in total and self",
 		    report.cut);
-	replay_summary(&replay);
-	c = replay.sum.errors ? 1 : 0;
+	replay_summary(replay);
+	c = replay->sum.errors ? 1 : 0;
 	page_free(&page);
 	report_free(&report);
 	free(waited_for);
-	replay_close(&replay);
+	replay_close(replay);
 	if (fflush(stdout) || ferror(stdout))
 		die(1, "cannot write the output");
 	return c;

@@ -44,6 +44,7 @@ struct call {
 	/* calls_cut.c: */
 	unsigned int wanted;	/* 1 more than the number of wanted calls around it; 0: it is not wanted */
 	bool handed_on;
+	uint64_t kept_ticks;	/* TSC ticks of callees that were handed on, as callee_ticks */
 };
 
 /**

@@ -67,6 +67,10 @@ static void cut_call_ends(struct calls_sink *s, struct call *call)
 		call->end = (struct call_time){ c->end, c->end, c->end };
 		call->returned = false;
 	}
+	/* What is not shown of it is its own time. */
+	call->callee_ticks = call->kept_ticks;
+	if (call->caller)
+		call->caller->kept_ticks += call_own_ticks(call);
 	if (c->to->end)
 		c->to->end(c->to, call);
 }

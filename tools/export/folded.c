@@ -19,12 +19,6 @@ struct node {
 	uint64_t ticks;
 };
 
-/* Of an open call. */
-struct folding {
-	struct node *node;
-	uint64_t callees;	/* ticks of calls inside it that were handed on */
-};
-
 struct folded {
 	struct calls_sink sink;
 	const struct meta *meta;
@@ -80,28 +74,20 @@ static struct node *callee_node(struct node *caller, const struct function *func
 
 static void folded_call_begins(struct calls_sink *s, struct call *call)
 {
-	struct folding *o = xcalloc(1, sizeof(*o)), *caller = call->caller ? call->caller->own : NULL;
+	struct node *caller = call->caller ? call->caller->own : NULL;
 	struct folded *f = of_sink(s);
 
-	o->node = callee_node(caller ? caller->node : comm_node(f, call->comm ?: "?"),
-			      functions_find(&f->functions, call));
-	call->own = o;
+	call->own = callee_node(caller ?: comm_node(f, call->comm ?: "?"), functions_find(&f->functions, call));
 }
 
 static void folded_call_ends(struct calls_sink *s, struct call *call)
 {
-	struct folding *o = call->own, *caller = call->caller ? call->caller->own : NULL;
+	struct node *node = call->own;
 	uint64_t ticks = call_own_ticks(call);
 
 	(void)s;
-	if (!o)
-		return;
-	if (ticks > o->callees)
-		o->node->ticks += ticks - o->callees;
-	if (caller)
-		caller->callees += ticks;
-	free(o);
-	call->own = NULL;
+	if (ticks > call->callee_ticks)
+		node->ticks += ticks - call->callee_ticks;
 }
 
 static struct calls_sink *folded_begin(const struct export_request *request, FILE *out)

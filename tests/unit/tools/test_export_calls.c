@@ -173,6 +173,28 @@ static void a_part_is_whole_in_itself(void **state)
 	assert_string_equal(export("--format folded --tid 77")->out, "");
 }
 
+static void script_and_report_show_parts_too(void **state)
+{
+	const struct result *r;
+	char arguments[256];
+
+	(void)state;
+	write_recording();
+	snprintf(arguments, sizeof(arguments), "script --function sched --max-depth 1 %s", dir);
+	r = run_auxtrace(arguments);
+	assert_string_equal(r->out,
+		"  0 window 1\n"
+		"  0        1.000002064 -               -            <2.00us k      sched [mod]  <interrupt>\n"
+		"  0        1.000006064 -               -            <4.00us k      sched [mod]  <interrupt>\n");
+	snprintf(arguments, sizeof(arguments), "script --insn --tid 5 %s", dir);
+	r = run_auxtrace(arguments);
+	assert_int_equal(r->status, 2);
+	expect_part(r->err, "--tid, --time, --function and --max-depth choose calls");
+	/* What is not shown of sched is its own time. */
+	snprintf(arguments, sizeof(arguments), "report --function sched --max-depth 1 %s", dir);
+	expect_part(run_auxtrace(arguments)->out, "  2.00us   2.00us        -   1.00us   1.00us   1.00us            4  k  sched [mod]\n");
+}
+
 static void what_makes_no_part_is_told(void **state)
 {
 	static const struct {
@@ -228,6 +250,7 @@ int main(void)
 		t(speedscope_has_calls_that_open_and_close),
 		t(perfetto_has_a_begin_and_an_end_for_each_call),
 		t(a_part_is_whole_in_itself),
+		t(script_and_report_show_parts_too),
 		t(what_makes_no_part_is_told),
 		cmocka_unit_test(messages_are_nested_and_numbers_have_seven_bits_a_byte),
 	};
