@@ -139,10 +139,11 @@ perfetto_has_each_call()
 		/^      2: "table_put"$/ { wanted = iid }
 		# TrackEvent
 		/^    10: / { name = $2 }
+		/^    22: "begun earlier"$/ { earlier = 1 }
 		/^    9: / { type = $2 }
 		/^    11: / { depth[$2] += type == 1 ? 1 : type == 2 ? -1 : 0; if (depth[$2] < 0) bad = 1
-			if (type == 1 && wanted && name == wanted) calls++
-			name = "" }
+			if (type == 1 && wanted && name == wanted && !earlier) calls++
+			name = ""; earlier = 0 }
 		END {
 			for (track in depth) { tracks++; if (depth[track]) bad = 1 }
 			print "tracks:", tracks, "calls of table_put:", calls, "of", shown

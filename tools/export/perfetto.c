@@ -205,6 +205,9 @@ static void name_event(struct perfetto *p, const struct call *call)
 
 	protobuf_number(&p->event, EVENT_NAME_IID, f->index + 1);
 	protobuf_string(&p->event, EVENT_CATEGORY, f->kernel ? "kernel" : "user");
+	/* It comes to light by a return to it. */
+	if (!call->begun && !call->how)
+		protobuf_string(&p->event, EVENT_CATEGORY, "begun earlier");
 	for (; p->nr_named <= f->index; p->nr_named++) {
 		p->named = xrealloc(p->named, (p->nr_named + 1) * sizeof(*p->named));
 		p->named[p->nr_named] = false;
