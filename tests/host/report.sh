@@ -151,6 +151,13 @@ perfetto_has_each_call()
 		}' "$work/packets"
 }
 
+# A probe's return does not make a caller of it that had begun before come to light each time.
+few_begin_earlier()
+{
+	echo "slices that had begun earlier: $(grep -c '"begun earlier"' "$work/packets")"
+	[ "$(grep -c '"begun earlier"' "$work/packets")" -lt 100 ]
+}
+
 # The stacks together have the time of the trace, but for what was not traced.
 folded_adds_up()
 {
@@ -206,6 +213,7 @@ verdict "and draws calls over time" drawn timeline 20
 verdict "and the flame view" drawn flame 20
 verdict "and why the call was slow" comparison_is_shown
 verdict "Perfetto's file has each call, with its end" perfetto_has_each_call
+verdict "hardly any had begun before the trace" few_begin_earlier
 verdict "the folded stacks have the slow call's time" folded_adds_up
 if fetch_speedscope > "$work/npm.log" 2>&1; then
 	verdict "speedscope opens the recording" speedscope_opens

@@ -214,6 +214,15 @@ static const char *function_of(const struct call *call)
 	return call ? call->name.function : NULL;
 }
 
+/*
+ * A uretprobe lets the function return to a page of the kernel, where a breakpoint leads to the kernel, and
+ * that returns to the caller.
+ */
+static bool is_trampoline(const struct code_name *name)
+{
+	return name->object && !strcmp(name->object, "[uprobes]");
+}
+
 /* A return to @ip, in function @name. If it matches no call, one ends nevertheless. */
 static void return_to(struct cpu_calls *c, const struct flow *f, uint64_t ip, const struct code_name *name)
 {
@@ -222,6 +231,8 @@ static void return_to(struct cpu_calls *c, const struct flow *f, uint64_t ip, co
 
 	if (!matches)
 		end_calls(c, s->depth, true, 0);
+	if (is_trampoline(name))
+		return;
 	/* What called the function, from before the trace, comes to light. */
 	if (!s->frame[s->depth].call || (!matches && function_of(s->frame[s->depth].call) != name->function))
 		begin_call(c, f, ip, name, NULL, false);
