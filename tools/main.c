@@ -17,6 +17,8 @@ static const struct command {
 	{ "dump", cmd_dump, "show the packets of a recording" },
 	{ "script", cmd_script, "show the flow that a recording holds, with symbols" },
 	{ "report", cmd_report, "where the time went, by function; why a call was slow" },
+	{ "why-slow", cmd_why_slow, "wait for a slow call of a function, and say why it was slow" },
+	{ "last", cmd_last, "what a program called last before it ended or crashed" },
 	{ "export", cmd_export, "write a recording in the format of other tools" },
 };
 

@@ -15,10 +15,9 @@ options "work screenshot" "$@"
 packages chromium python3 protobuf-compiler
 system "" "${operands[@]}"
 work_directory
-on="latency:uprobe:/bin/sessions:table_put..uretprobe:/bin/sessions:table_put>10ms=freeze"
-"$top/scripts/vm" "${system[@]}" --smp 2 --icount 4 --timeout 600 --work "$work/vm" --out "$work/out" \
-	--module "$module" --file "$build/tools/auxtrace" --file "$build/examples/sessions" \
-	-- auxtrace record -o /out/recording -C 0 --overwrite -m 2M --on "$on" -- sessions 8000
+mapfile -t files < <(guest_script report.sh)
+"$top/scripts/vm" "${system[@]}" --smp 2 --icount 4 --timeout 600 --work "$work/vm" --out "$work/out" "${files[@]}" \
+	--file "$build/examples/sessions" -- "$shell" /bin/report.sh
 
 auxtrace()
 {

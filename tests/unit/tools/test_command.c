@@ -38,7 +38,7 @@ static void wrong_usage_is_status_2_and_says_what_is_right(void **state)
 		const char *arguments, *says;
 	} cases[] = {
 		{ "", "usage: auxtrace" },
-		{ "recrod", "unknown command \"recrod\"; the commands are info, list, record, dump, script, report, export" },
+		{ "recrod", "unknown command \"recrod\"; the commands are info, list, record, dump, script, report, why-slow, last, export" },
 		{ "info now", "\"now\" is too much" },
 		{ "info --bogus", "usage: auxtrace info" },
 		{ "record", "Name a command, or -p PID" },
