@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <stdlib.h>
+#include <string.h>
 
 #include "histogram.h"
 #include "lib/tool.h"
@@ -7,7 +8,6 @@
 #define SUB_BITS	5
 #define SUB		(1u << SUB_BITS)
 /* Values below SUB have a bucket each; each higher power of two has SUB. */
-#define BUCKETS		((64 - SUB_BITS + 1) * SUB)
 
 static unsigned int bucket_of(uint64_t value)
 {
@@ -30,13 +30,32 @@ static uint64_t bucket_max(unsigned int bucket)
 	return (((uint64_t)(SUB + bucket % SUB) + 1) << shift) - 1;
 }
 
+/* The bucket @number, which may be the first of its power of two. */
+static uint32_t *place(struct histogram *h, unsigned int number)
+{
+	unsigned int first = number / SUB * SUB, end = first + SUB;
+	uint32_t *more;
+
+	if (h->bucket && number >= h->first && number < h->first + h->buckets)
+		return &h->bucket[number - h->first];
+	if (h->bucket) {
+		first = first < h->first ? first : h->first;
+		end = end > h->first + h->buckets ? end : h->first + h->buckets;
+	}
+	more = xcalloc(end - first, sizeof(*more));
+	if (h->bucket)
+		memcpy(more + (h->first - first), h->bucket, h->buckets * sizeof(*more));
+	free(h->bucket);
+	h->bucket = more;
+	h->first = first;
+	h->buckets = end - first;
+	return &more[number - first];
+}
+
 void histogram_add(struct histogram *h, uint64_t value)
 {
-	uint32_t *bucket;
+	uint32_t *bucket = place(h, bucket_of(value));
 
-	if (!h->bucket)
-		h->bucket = xcalloc(BUCKETS, sizeof(*h->bucket));
-	bucket = &h->bucket[bucket_of(value)];
 	if (*bucket < UINT32_MAX)
 		++*bucket;
 	h->count++;
@@ -48,10 +67,12 @@ uint64_t histogram_percentile(const struct histogram *h, unsigned int percent)
 {
 	uint64_t wanted = ((unsigned __int128)h->count * percent + 99) / 100, seen = 0;
 
-	for (unsigned int i = 0; h->bucket && i < BUCKETS; i++) {
+	for (unsigned int i = 0; i < h->buckets; i++) {
+		uint64_t max = bucket_max(h->first + i);
+
 		seen += h->bucket[i];
 		if (seen >= wanted && seen)
-			return bucket_max(i) < h->max ? bucket_max(i) : h->max;
+			return max < h->max ? max : h->max;
 	}
 	return h->max;
 }

@@ -10,7 +10,8 @@
 
 struct histogram {
 	uint64_t count, max;
-	uint32_t *bucket;	/* NULL: empty */
+	uint32_t *bucket;	/* of the powers of two that have been needed; NULL: empty */
+	unsigned int first, buckets; /* the number of its first bucket, and how many it has */
 };
 
 void histogram_add(struct histogram *h, uint64_t value);
