@@ -8,13 +8,15 @@
 struct call_thread {
 	bool known;		/* who it is */
 	uint32_t pid, tid;	/* 0: the idle thread, or not known */
-	unsigned int cpu;	/* of the idle thread, or of threads that are not known */
+	unsigned int cpu;	/* of the idle thread, or of threads that are not known; else 0 */
 	char *comm;		/* the name that it had first; NULL: not known */
 };
 
 struct call_threads {
 	struct call_thread *thread;	/* in the order in which they were seen */
 	size_t count;
+	uint32_t *slot;			/* a hash table with open addressing: indexes, plus 1; 0: free */
+	size_t slots;
 };
 
 /* The index of the thread of @call. */

@@ -51,8 +51,7 @@ struct perfetto {
 	struct call_threads threads;
 	uint64_t *last;		/* ns of each thread's last event */
 	size_t nr_last;
-	uint32_t *process;	/* that have a track */
-	size_t nr_processes;
+	struct call_threads processes;	/* that have a track, as their first threads */
 	struct cpu_track *cpu;
 	size_t nr_cpus;
 	bool begun;		/* the file has a packet */
@@ -101,11 +100,11 @@ static void put_track(struct perfetto *p, uint64_t uuid, uint64_t parent)
 
 static void add_process(struct perfetto *p, uint32_t pid, const char *name)
 {
-	for (size_t i = p->nr_processes; i > 0; i--)
-		if (p->process[i - 1] == pid)
-			return;
-	p->process = xrealloc(p->process, (p->nr_processes + 1) * sizeof(*p->process));
-	p->process[p->nr_processes++] = pid;
+	const struct call call = { .known = true, .thread.tid = pid };
+	size_t count = p->processes.count;
+
+	if (call_threads_find(&p->processes, &call) < count)
+		return;
 	protobuf_number(&p->innermost, PROCESS_PID, pid);
 	if (name)
 		protobuf_string(&p->innermost, PROCESS_NAME, name);
@@ -317,7 +316,7 @@ static void perfetto_end(struct calls_sink *sink)
 	protobuf_free(&p->innermost);
 	free(p->named);
 	free(p->last);
-	free(p->process);
+	call_threads_free(&p->processes);
 	free(p->cpu);
 	free(p);
 }

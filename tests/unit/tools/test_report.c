@@ -8,6 +8,7 @@
 
 #include <linux/auxtrace.h>
 
+#include "decode/call_threads.h"
 #include "decode/functions.h"
 #include "lib/json.h"
 #include "packets.h"
@@ -207,6 +208,26 @@ static void many_functions_are_told_apart(void **state)
 	functions_free(&functions);
 }
 
+static void many_threads_are_told_apart(void **state)
+{
+	struct call_threads threads = { 0 };
+
+	(void)state;
+	/* Each thread twice, on different CPUs; and on each CPU the idle thread and an unknown one. */
+	for (unsigned int i = 0; i < 200000; i++) {
+		const struct call call = { .known = true, .thread = { .pid = 1, .tid = 1 + i % 100000 }, .cpu = i % 7 };
+
+		assert_int_equal(call_threads_find(&threads, &call), i % 100000);
+	}
+	for (unsigned int i = 0; i < 400; i++) {
+		const struct call call = { .known = i / 100 % 2, .cpu = i % 100 };
+
+		assert_int_equal(call_threads_find(&threads, &call), 100000 + i % 200);
+	}
+	assert_int_equal(threads.count, 100200);
+	call_threads_free(&threads);
+}
+
 static void a_profile_of_many_functions_is_whole(void **state)
 {
 	struct functions functions = { 0 };
@@ -325,6 +346,7 @@ int main(void)
 		cmocka_unit_test(percentiles_are_at_most_a_32nd_too_large),
 		cmocka_unit_test(percentiles_do_not_exceed_the_largest_value),
 		cmocka_unit_test(many_functions_are_told_apart),
+		cmocka_unit_test(many_threads_are_told_apart),
 		cmocka_unit_test(a_profile_of_many_functions_is_whole),
 	};
 
