@@ -17,7 +17,8 @@
  * @interval: nanoseconds that one time takes
  * @burst: so much unused time may be made up for: this many intervals
  *
- * In a stretch of N intervals callers return 0 at most N + 1 + @burst times.
+ * In a stretch of N intervals callers return 0 at most N + 1 + @burst times, and once more for each
+ * caller that was killed while others waited behind it.
  *
  * Return: 0; -EINTR a fatal signal.
  */
@@ -37,8 +38,14 @@ int auxt_pace_wait(struct auxt_pace *pace, u64 interval, unsigned int burst)
 		if (!fatal_signal_pending(current))
 			schedule_hrtimeout(&left, HRTIMER_MODE_REL);
 		__set_current_state(TASK_RUNNING);
-		if (fatal_signal_pending(current))
+		if (fatal_signal_pending(current)) {
+			/*
+			 * Give the time back, else processes that are killed again and again would
+			 * have everybody else wait for turns that nobody takes.
+			 */
+			atomic64_sub(interval, &pace->next);
 			return -EINTR;
+		}
 		now = ktime_get_ns();
 	}
 	return 0;

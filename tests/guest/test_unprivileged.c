@@ -8,6 +8,7 @@
 #include <grp.h>
 #include <linux/capability.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -1007,6 +1008,61 @@ static void a_user_sets_sessions_up_only_so_often(void **state)
 	assert_int_equal(as(USER, sets_up_often, NULL), 0);
 }
 
+#define WAITERS	100
+
+static void *waits_to_set_up(void *unused)
+{
+	struct session s = own();
+
+	setup_errno(&s);
+	return NULL;
+}
+
+/* Those that are killed while they wait have had no turn: nobody waits for these turns to pass. */
+static int sets_up_after_waiters_were_killed(void *unused)
+{
+	int64_t from;
+	pid_t pid;
+
+	/* More than may be made up for: all that follow wait. */
+	for (int i = 0; i < 15; i++) {
+		struct session s = own();
+
+		CHECK(!setup_errno(&s));
+	}
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid) {
+		pthread_t thread;
+
+		for (int i = 0; i < WAITERS; i++)
+			if (pthread_create(&thread, NULL, waits_to_set_up, NULL))
+				_exit(1);
+		pause();
+	}
+	usleep(1000000);
+	CHECK(!kill(pid, SIGKILL) && waitpid(pid, NULL, 0) == pid);
+	from = now_us();
+	for (int i = 0; i < 2; i++) {
+		struct session s = own();
+
+		CHECK(!setup_errno(&s));
+	}
+	/* The turns of the others are ten seconds, less the one that they had. */
+	CHECK(now_us() - from < 3000000);
+	return 0;
+}
+
+static void who_is_killed_while_waiting_makes_nobody_wait(void **state)
+{
+	int ret;
+
+	allow("200");
+	ret = as(USER, sets_up_after_waiters_were_killed, NULL);
+	allow("8");
+	assert_int_equal(ret, 0);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -1027,6 +1083,7 @@ int main(int argc, char **argv)
 		vm_test(tails_interrupt_others_only_so_often),
 		vm_test(a_user_pauses_the_own_cpu_without_waiting),
 		vm_test(a_user_sets_sessions_up_only_so_often),
+		vm_test(who_is_killed_while_waiting_makes_nobody_wait),
 	};
 
 	/* See make_program(). */
