@@ -697,12 +697,16 @@ NOKPROBE_SYMBOL(pt_relocate);
 static bool pt_interrupt(struct auxt_channel *ch)
 {
 	const struct pt *pt = pt_of(ch);
-	u64 base, mask_ptrs, offset;
+	u64 base, mask_ptrs, offset, status = auxt_rdmsr(MSR_IA32_RTIT_STATUS);
 
-	if (auxt_rdmsr(MSR_IA32_RTIT_STATUS) & (RTIT_STATUS_ERROR | RTIT_STATUS_STOPPED))
+	if (status & RTIT_STATUS_ERROR || (status & RTIT_STATUS_STOPPED && !pt->stops_in_ranges))
 		return true;
 	base = auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_BASE);
 	mask_ptrs = auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_MASK);
+	/* A sync would not clear the Stopped of a range, and each NMI would ask for another one. */
+	if (status & RTIT_STATUS_STOPPED && !ch->aux.overwrite &&
+	    mask_ptrs >> TOPA_POINTER_OFFSET_SHIFT == AUXT_REGION_SIZE)
+		return true;
 	if (base == pt->seen_base && lower_32_bits(mask_ptrs) == pt->seen_index)
 		return false;
 	return !auxt_topa_locate(pt_topa_of(ch), base, mask_ptrs, &offset) &&
