@@ -44,7 +44,9 @@ struct call {
 	/* calls_cut.c: */
 	unsigned int wanted;	/* 1 more than the number of wanted calls around it; 0: it is not wanted */
 	bool handed_on;
-	uint64_t kept_ticks;	/* TSC ticks of callees that were handed on, as callee_ticks */
+	/* Of callees that were handed on, as callee_ticks and callee_instructions: */
+	uint64_t kept_ticks;
+	uint64_t kept_instructions;
 };
 
 /**

@@ -69,8 +69,11 @@ static void cut_call_ends(struct calls_sink *s, struct call *call)
 	}
 	/* What is not shown of it is its own time. */
 	call->callee_ticks = call->kept_ticks;
-	if (call->caller)
+	call->callee_instructions = call->kept_instructions;
+	if (call->caller) {
 		call->caller->kept_ticks += call_own_ticks(call);
+		call->caller->kept_instructions += call->instructions;
+	}
 	if (c->to->end)
 		c->to->end(c->to, call);
 }
