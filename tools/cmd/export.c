@@ -38,6 +38,7 @@ static void usage(FILE *f)
 	for (unsigned int i = 0; i < ARRAY_SIZE(formats); i++)
 		fprintf(f, "        %-10s  %s\n", formats[i]->name, formats[i]->summary);
 	fputs("  -o, --output OUT      what to write; it must not exist. -: standard output\n"
+	      "      --weight WEIGHT   of folded stacks: ns (the default) or instructions\n"
 	      "  -h, --help            this text\n\n"
 	      "All but perf take\n", f);
 	fputs(part_usage, f);
@@ -83,9 +84,11 @@ static void export_all(const struct export_format *format, struct export_request
 
 int cmd_export(int argc, char **argv)
 {
+	enum { WEIGHT = 256 };
 	static const struct option options[] = {
 		{ "format", required_argument, NULL, 'f' },
 		{ "output", required_argument, NULL, 'o' },
+		{ "weight", required_argument, NULL, WEIGHT },
 		PART_LONG,
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
@@ -93,6 +96,7 @@ int cmd_export(int argc, char **argv)
 	const struct export_format *format = NULL;
 	struct export_request request = { 0 };
 	struct part part;
+	const char *weight = NULL;
 	struct stat st;
 	int c;
 
@@ -107,6 +111,12 @@ int cmd_export(int argc, char **argv)
 		case 'o':
 			request.out = optarg;
 			break;
+		case WEIGHT:
+			weight = optarg;
+			request.instructions = !strcmp(weight, "instructions");
+			if (!request.instructions && strcmp(weight, "ns"))
+				die(EXIT_USAGE, "--weight %s: it takes ns or instructions", weight);
+			break;
 		case 'h':
 			usage(stdout);
 			return 0;
@@ -119,6 +129,10 @@ int cmd_export(int argc, char **argv)
 		die(EXIT_USAGE, "export to what? --format names it; auxtrace export --help lists the formats");
 	if (!request.out)
 		die(EXIT_USAGE, "export to where? -o OUT names it");
+	if (weight && !format->has_weight)
+		die(EXIT_USAGE, "--weight: --format %s shows time; folded takes a weight", format->name);
+	if (request.instructions && part.time)
+		die(EXIT_USAGE, "--weight instructions: of a call that --time cuts it is not known how many are inside");
 	request.dir = meta_argument(argc, argv);
 	if (!lstat(request.out, &st))
 		die(1, "%s exists: name another OUT, or remove it", request.out);

@@ -38,6 +38,7 @@ complete -c auxtrace -n '__auxtrace_said --on' -a '(__auxtrace_event)'
 complete -c auxtrace -n '__fish_seen_subcommand_from list; and not string match -q -- "-*" (commandline -ct)' -a '(__auxtrace_event)'
 complete -c auxtrace -n '__auxtrace_said --source' -a 'pt bts'
 complete -c auxtrace -n '__auxtrace_said --full' -a 'wait auto stop'
+complete -c auxtrace -n '__auxtrace_said --weight' -a 'ns instructions'
 complete -c auxtrace -n '__auxtrace_said --format; or __auxtrace_said -f' -a 'perf perfetto speedscope folded'
 complete -c auxtrace -n '__auxtrace_said --pid; or __auxtrace_said -p' -a '(__fish_complete_pids)'
 complete -c auxtrace -n '__fish_seen_subcommand_from dump script report export; or __auxtrace_said -o; or __auxtrace_said --output' -F

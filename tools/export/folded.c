@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Folded stacks, for flame graphs: a line for each stack of functions, "comm;main;f;g_[k] N", outermost first. N is
- * the time without callees in ns, as far as it is known, and without what other threads ran.
+ * Folded stacks, for flame graphs: a line for each stack of functions, "comm;main;f;g_[k] N", outermost first, sorted.
+ * N is without callees: the time in ns, as far as it is known, and without what other threads ran; or instructions.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ struct node {
 	struct node *caller, *callees, *sibling;
 	const struct function *function;	/* NULL: a thread's name */
 	const char *comm;
-	uint64_t ticks;
+	uint64_t weight;	/* TSC ticks or instructions */
 };
 
 struct folded {
@@ -25,6 +25,7 @@ struct folded {
 	FILE *out;
 	struct functions functions;
 	struct node *comms;
+	bool instructions;	/* the weight, instead of time */
 };
 
 static struct folded *of_sink(struct calls_sink *s)
@@ -83,11 +84,12 @@ static void folded_call_begins(struct calls_sink *s, struct call *call)
 static void folded_call_ends(struct calls_sink *s, struct call *call)
 {
 	struct node *node = call->own;
-	uint64_t ticks = call_own_ticks(call);
+	bool instructions = of_sink(s)->instructions;
+	uint64_t all = instructions ? call->instructions : call_own_ticks(call);
+	uint64_t callees = instructions ? call->callee_instructions : call->callee_ticks;
 
-	(void)s;
-	if (ticks > call->callee_ticks)
-		node->ticks += ticks - call->callee_ticks;
+	if (all > callees)
+		node->weight += all - callees;
 }
 
 static struct calls_sink *folded_begin(const struct export_request *request, FILE *out)
@@ -97,6 +99,7 @@ static struct calls_sink *folded_begin(const struct export_request *request, FIL
 	f->sink = (struct calls_sink){ .begin = folded_call_begins, .end = folded_call_ends };
 	f->meta = request->meta;
 	f->out = out;
+	f->instructions = request->instructions;
 	return &f->sink;
 }
 
@@ -170,17 +173,72 @@ static void free_nodes(struct node *n)
 	}
 }
 
+/* The number behind a stack; 0: it has no line. */
+static uint64_t weight_of(const struct folded *f, const struct node *n)
+{
+	uint64_t ns;
+
+	if (!n->function)
+		return 0;
+	if (f->instructions)
+		return n->weight;
+	return meta_duration(f->meta, n->weight, &ns) ? ns : 0;
+}
+
+static int compare_names(const struct node *a, const struct node *b)
+{
+	int order;
+
+	if (!a->function || !b->function)
+		return strcmp(a->comm, b->comm);
+	order = strcmp(a->function->name ?: "", b->function->name ?: "");
+	if (!order)
+		order = strcmp(a->function->object ?: "", b->function->object ?: "");
+	/* Functions of the same name: as they came */
+	return order ? order : a->function->index < b->function->index ? -1 : 1;
+}
+
+static int compare_nodes(const void *a, const void *b)
+{
+	return compare_names(*(struct node *const *)a, *(struct node *const *)b);
+}
+
+/* The order of lines does not depend on which call came first: two files can be compared. */
+static void sort_nodes(struct node **list)
+{
+	struct node **nodes;
+	size_t count = 0;
+
+	for (struct node *n = *list; n; n = n->sibling)
+		count++;
+	if (count < 2)
+		return;
+	nodes = xcalloc(count, sizeof(*nodes));
+	count = 0;
+	for (struct node *n = *list; n; n = n->sibling)
+		nodes[count++] = n;
+	qsort(nodes, count, sizeof(*nodes), compare_nodes);
+	for (size_t i = 0; i < count; i++) {
+		*list = nodes[i];
+		list = &nodes[i]->sibling;
+	}
+	*list = NULL;
+	free(nodes);
+}
+
 static void folded_end(struct calls_sink *sink)
 {
 	struct folded *f = of_sink(sink);
 
+	sort_nodes(&f->comms);
 	for (struct node *n = f->comms; n; n = next_node(n)) {
-		uint64_t ns;
+		uint64_t weight = weight_of(f, n);
 
-		if (!n->function || !n->ticks || !meta_duration(f->meta, n->ticks, &ns) || !ns)
+		sort_nodes(&n->callees);
+		if (!weight)
 			continue;
 		put_stack(f->out, n);
-		fprintf(f->out, " %" PRIu64 "\n", ns);
+		fprintf(f->out, " %" PRIu64 "\n", weight);
 	}
 	free_nodes(f->comms);
 	functions_free(&f->functions);
@@ -192,4 +250,5 @@ const struct export_format folded_format = {
 	.summary = "stacks with their time, for flame graphs (flamegraph.pl, speedscope)",
 	.begin = folded_begin,
 	.end = folded_end,
+	.has_weight = true,
 };

@@ -15,6 +15,7 @@ struct export_request {
 	const struct meta *meta;
 	const struct source *source;
 	const char *out;	/* does not exist yet */
+	bool instructions;	/* the weight of a stack, instead of time */
 };
 
 /**
@@ -24,6 +25,7 @@ struct export_request {
  * @write: write @request->out; dies with a message if that fails. NULL: the format is one of calls:
  * @begin: a sink of calls that writes to @out
  * @end: write what is left, and free the sink
+ * @has_weight: it takes --weight
  */
 struct export_format {
 	const char *name;
@@ -31,6 +33,7 @@ struct export_format {
 	void (*write)(const struct export_request *request);
 	struct calls_sink *(*begin)(const struct export_request *request, FILE *out);
 	void (*end)(struct calls_sink *sink);
+	bool has_weight;
 };
 
 extern const struct export_format perf_format, folded_format, perfetto_format, speedscope_format;

@@ -57,10 +57,30 @@ static void folded_stacks_have_the_time_without_callees(void **state)
 	assert_int_equal(r->status, 0);
 	assert_string_equal(r->out,
 		"?;main 256\n"
+		"?;main;entry_[k] 2744\n"
 		"?;main;f 2000\n"
 		"?;main;f;sched [mod]_[k] 256\n"
-		"?;main;f;sched [mod]_[k];switch_[k] 1744\n"
-		"?;main;entry_[k] 2744\n");
+		"?;main;f;sched [mod]_[k];switch_[k] 1744\n");
+}
+
+/* Those of all stacks are all that was decoded, and those of a part have what is not shown. */
+static void folded_stacks_count_instructions(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	write_recording();
+	r = export("--format folded --weight instructions");
+	assert_int_equal(r->status, 0);
+	assert_string_equal(r->out,
+		"?;main 5\n"
+		"?;main;entry_[k] 4\n"
+		"?;main;f 8\n"
+		"?;main;f;sched [mod]_[k] 4\n"
+		"?;main;f;sched [mod]_[k];switch_[k] 4\n");
+	expect_part(r->err, "25 instructions");
+	assert_string_equal(export("--format folded --weight instructions --max-depth 2")->out,
+			    "?;main 5\n?;main;entry_[k] 4\n?;main;f 16\n");
 }
 
 static void speedscope_has_calls_that_open_and_close(void **state)
@@ -161,7 +181,7 @@ static void a_part_is_whole_in_itself(void **state)
 	(void)state;
 	write_recording();
 	assert_string_equal(export("--format folded --max-depth 2")->out,
-			    "?;main 256\n?;main;f 4000\n?;main;entry_[k] 2744\n");
+			    "?;main 256\n?;main;entry_[k] 2744\n?;main;f 4000\n");
 	assert_string_equal(export("--format folded --function sched")->out,
 			    "?;sched [mod]_[k] 256\n?;sched [mod]_[k];switch_[k] 1744\n");
 	assert_string_equal(export("--format folded --function f@prog --max-depth 1")->out,
@@ -205,6 +225,9 @@ static void what_makes_no_part_is_told(void **state)
 		{ "--format folded --time 1,x", "--time 1,x: it takes BEGIN,END in seconds" },
 		{ "--format folded --time 2,1", "--time 2,1: the end is not behind the begin" },
 		{ "--format folded --max-depth 0", "--max-depth 0: " },
+		{ "--format folded --weight bytes", "--weight bytes: it takes ns or instructions" },
+		{ "--format perfetto --weight ns", "--weight: --format perfetto shows time" },
+		{ "--format folded --weight instructions --time 1,2", "--weight instructions: of a call that --time cuts" },
 		{ "--format perf --time 1,2", "--format perf writes all of a recording" },
 		{ "--format perf --tid 2", "--format perf writes all of a recording" },
 	};
@@ -247,6 +270,7 @@ int main(void)
 #define t(name) cmocka_unit_test_setup_teardown(name, packets_begin, packets_end)
 	const struct CMUnitTest tests[] = {
 		t(folded_stacks_have_the_time_without_callees),
+		t(folded_stacks_count_instructions),
 		t(speedscope_has_calls_that_open_and_close),
 		t(perfetto_has_a_begin_and_an_end_for_each_call),
 		t(a_part_is_whole_in_itself),
