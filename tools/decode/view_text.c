@@ -102,6 +102,22 @@ char *window_text(unsigned int cpu, const struct flow *f, uint64_t seq)
 	return text;
 }
 
+char *window_end_text(const struct flow *f, const struct auxtrace_record_window *w)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		die(1, "out of memory");
+	fprintf(out, "window %" PRIu64 " ends: ", (uint64_t)w->window);
+	show_cause(out, f, w->end_cause, w->end_trigger, w->tid);
+	show_latency(out, f, w);
+	if (fclose(out))
+		die(1, "out of memory");
+	return text;
+}
+
 void text_sample(FILE *out, unsigned int cpu, const struct flow *f, size_t nr, const struct auxtrace_record_sample *s)
 {
 	const char *text = meta_trigger_text(f->meta, s->trigger);

@@ -39,6 +39,8 @@ struct cpu_track {
 	unsigned int cpu;
 	size_t thread;		/* whose slice is open, plus 1; 0: none */
 	uint64_t last;		/* ns of the last event */
+	char *ends;		/* how the window that is shown ends; NULL: it has no record, or by a switch */
+	uint64_t end_tsc;
 };
 
 struct perfetto {
@@ -254,17 +256,39 @@ static void put_instant(struct perfetto *p, unsigned int number, uint64_t tsc, c
 	put_event(p, CPU_TRACK(number), INSTANT, time_on(p, tsc, &cpu->last));
 }
 
+/* All of the window's calls have been shown: it ends, as by a trigger's freeze. */
+static void end_window(struct perfetto *p, struct cpu_track *track)
+{
+	char *text = track->ends;
+
+	if (!text)
+		return;
+	track->ends = NULL;
+	put_instant(p, track->cpu, track->end_tsc, text);
+	free(text);
+}
+
 static void perfetto_window(struct calls_sink *s, unsigned int cpu, const struct flow *f, uint64_t seq)
 {
 	const struct auxtrace_record_window *w = records_window(&f->records, seq);
+	struct perfetto *p = of_sink(s);
+	struct cpu_track *track;
 	char *text;
 
-	/* A switch to a thread is seen by its slice. */
-	if (!w || !w->begin_time || w->begin_cause == AUXTRACE_CAUSE_TASK)
+	end_window(p, cpu_of(p, cpu));
+	if (!w)
 		return;
-	text = window_text(cpu, f, seq);
-	put_instant(of_sink(s), cpu, w->begin_time, text);
-	free(text);
+	/* A switch to a thread, or from it, is seen by its slice. */
+	if (w->begin_time && w->begin_cause != AUXTRACE_CAUSE_TASK) {
+		text = window_text(cpu, f, seq);
+		put_instant(p, cpu, w->begin_time, text);
+		free(text);
+	}
+	if (!w->end_time || w->end_cause == AUXTRACE_CAUSE_TASK)
+		return;
+	track = cpu_of(p, cpu);
+	track->ends = window_end_text(f, w);
+	track->end_tsc = w->end_time;
 }
 
 /* Losses are put at the last event of their CPU: they have no time of their own. */
@@ -305,8 +329,10 @@ static void perfetto_end(struct calls_sink *sink)
 {
 	struct perfetto *p = of_sink(sink);
 
-	for (size_t i = 0; i < p->nr_cpus; i++)
+	for (size_t i = 0; i < p->nr_cpus; i++) {
+		end_window(p, &p->cpu[i]);
 		end_slice(p, &p->cpu[i], 0);
+	}
 	functions_free(&p->functions);
 	call_threads_free(&p->threads);
 	protobuf_free(&p->trace);

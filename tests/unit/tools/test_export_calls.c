@@ -176,6 +176,63 @@ static void perfetto_has_a_begin_and_an_end_for_each_call(void **state)
 	assert_int_equal(counts[3], 0);
 }
 
+/* The first of a file's bytes that are @text; NULL: there are none. */
+static const uint8_t *find_text(const uint8_t *data, size_t size, const char *text)
+{
+	return memmem(data, size, text, strlen(text));
+}
+
+static size_t read_perfetto(uint8_t *data, size_t size)
+{
+	char options[200];
+	FILE *f;
+
+	remove(program_path("trace"));
+	snprintf(options, sizeof(options), "export --format perfetto -o %s %s", program_path("trace"), dir);
+	assert_int_equal(run_auxtrace(options)->status, 0);
+	f = fopen(program_path("trace"), "r");
+	assert_non_null(f);
+	size = fread(data, 1, size, f);
+	fclose(f);
+	return size;
+}
+
+static void perfetto_tells_what_began_and_ended_a_window(void **state)
+{
+	struct auxtrace_record_window window = {
+		{ AUXTRACE_RECORD_WINDOW, 0, sizeof(window) },
+		.window = 1, .begin_time = 1000, .end_time = 10000,
+		.begin_cause = AUXTRACE_CAUSE_USER, .end_cause = AUXTRACE_CAUSE_TRIGGER, .end_trigger = 1,
+		.end = { 10000, 0, sizeof(window) },
+	};
+	static uint8_t data[1 << 16];
+	const uint8_t *begin, *end;
+	int counts[4] = { 0 };
+	char cpu[64];
+	size_t size;
+
+	(void)state;
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	call_f(2000);
+	call_f(6000);
+	suppressed(ppt_tip_pgd);
+	window.end_position = position();
+	write_records(&window, sizeof(window));
+	snprintf(cpu, sizeof(cpu), "windows 1 data_read %zu", sizeof(window));
+	finish(BOTH, cpu);
+	size = read_perfetto(data, sizeof(data));
+	assert_int_equal(count_events(data, size, counts), 0);
+	assert_int_equal(counts[1], counts[2]);
+	assert_int_equal(counts[3], 2);
+	begin = find_text(data, size, "window 1  <user to trigger 1");
+	end = find_text(data, size, "window 1 ends: trigger 1");
+	assert_non_null(begin);
+	assert_non_null(end);
+	/* Calls are between them. */
+	assert_true(find_text(begin, size - (begin - data), "switch") < end);
+}
+
 static void a_part_is_whole_in_itself(void **state)
 {
 	(void)state;
@@ -273,6 +330,7 @@ int main(void)
 		t(folded_stacks_count_instructions),
 		t(speedscope_has_calls_that_open_and_close),
 		t(perfetto_has_a_begin_and_an_end_for_each_call),
+		t(perfetto_tells_what_began_and_ended_a_window),
 		t(a_part_is_whole_in_itself),
 		t(script_and_report_show_parts_too),
 		t(what_makes_no_part_is_told),
