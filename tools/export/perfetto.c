@@ -38,6 +38,7 @@ enum { STATE_CLEARED = 1, NEEDS_STATE = 2 };
 struct cpu_track {
 	unsigned int cpu;
 	size_t thread;		/* whose slice is open, plus 1; 0: none */
+	uint64_t ran;		/* TSC at which the thread was seen to run there last */
 	uint64_t last;		/* ns of the last event */
 	char *ends;		/* how the window that is shown ends; NULL: it has no record, or by a switch */
 	uint64_t end_tsc;
@@ -176,6 +177,7 @@ static uint64_t time_on(const struct perfetto *p, uint64_t tsc, uint64_t *last)
 	return *last;
 }
 
+/* No thread is seen to run on the CPU any more. */
 static void end_slice(struct perfetto *p, struct cpu_track *cpu, uint64_t tsc)
 {
 	if (!cpu->thread)
@@ -192,11 +194,23 @@ static void runs(struct perfetto *p, unsigned int number, size_t thread, uint64_
 
 	if (cpu->thread == thread + 1)
 		return;
+	/* It has left another CPU, which may have run nothing since. */
+	for (size_t i = 0; i < p->nr_cpus; i++)
+		if (p->cpu[i].thread == thread + 1)
+			end_slice(p, &p->cpu[i], p->cpu[i].ran);
 	end_slice(p, cpu, tsc);
 	call_thread_name(&p->threads.thread[thread], name, sizeof(name));
 	protobuf_string(&p->event, EVENT_NAME, name);
 	put_event(p, CPU_TRACK(number), SLICE_BEGIN, time_on(p, tsc, &cpu->last));
 	cpu->thread = thread + 1;
+	cpu->ran = 0;
+}
+
+static void still_runs(struct perfetto *p, size_t thread, uint64_t tsc)
+{
+	for (size_t i = 0; i < p->nr_cpus; i++)
+		if (p->cpu[i].thread == thread + 1 && tsc > p->cpu[i].ran)
+			p->cpu[i].ran = tsc;
 }
 
 /* The name of a function is in the file once, in the packet that needs it first. */
@@ -232,6 +246,7 @@ static void perfetto_call_begins(struct calls_sink *s, struct call *call)
 		return;
 	thread = thread_of(p, call);
 	runs(p, call->cpu, thread, call->begin.tsc);
+	still_runs(p, thread, call->begin.tsc);
 	name_event(p, call);
 	put_event(p, THREAD_TRACK(thread), SLICE_BEGIN, time_on(p, call->begin.tsc, &p->last[thread]));
 	call->own = p;
@@ -245,6 +260,7 @@ static void perfetto_call_ends(struct calls_sink *s, struct call *call)
 	if (!call->own)
 		return;
 	thread = thread_of(p, call);
+	still_runs(p, thread, call->end.tsc);
 	put_event(p, THREAD_TRACK(thread), SLICE_END, time_on(p, call->end.tsc, &p->last[thread]));
 }
 
@@ -261,6 +277,7 @@ static void end_window(struct perfetto *p, struct cpu_track *track)
 {
 	char *text = track->ends;
 
+	end_slice(p, track, track->ran);
 	if (!text)
 		return;
 	track->ends = NULL;
@@ -329,10 +346,8 @@ static void perfetto_end(struct calls_sink *sink)
 {
 	struct perfetto *p = of_sink(sink);
 
-	for (size_t i = 0; i < p->nr_cpus; i++) {
+	for (size_t i = 0; i < p->nr_cpus; i++)
 		end_window(p, &p->cpu[i]);
-		end_slice(p, &p->cpu[i], 0);
-	}
 	functions_free(&p->functions);
 	call_threads_free(&p->threads);
 	protobuf_free(&p->trace);

@@ -105,6 +105,8 @@ static void speedscope_has_calls_that_open_and_close(void **state)
 	expect_part(r->out, "{\"type\":\"C\",\"frame\":1,\"at\":7000},{\"type\":\"C\",\"frame\":0,\"at\":7000}]}]}\n");
 }
 
+static uint64_t last_time;	/* of the last event that count_events() saw */
+
 /* Events of a file for Perfetto: how many slices begin, end, and how many instants there are; -1: it is damaged. */
 static int count_events(const uint8_t *data, size_t size, int counts[4]);
 
@@ -131,6 +133,9 @@ static int count_events(const uint8_t *data, size_t size, int counts[4])
 
 		switch (tag & 7) {
 		case 0:
+			/* TracePacket.timestamp */
+			if (tag >> 3 == 8)
+				last_time = value;
 			/* TrackEvent.type */
 			if (tag >> 3 == 9 && value < 4)
 				counts[value]++;
@@ -174,6 +179,8 @@ static void perfetto_has_a_begin_and_an_end_for_each_call(void **state)
 	assert_int_equal(counts[1], 11);
 	assert_int_equal(counts[2], 11);
 	assert_int_equal(counts[3], 0);
+	/* The last is that of the CPU: the thread ran there until its last call ended. */
+	assert_int_equal(last_time, 1000009000);
 }
 
 /* The first of a file's bytes that are @text; NULL: there are none. */
