@@ -169,21 +169,31 @@ folded_adds_up()
 		"$work/folded"
 }
 
-# A part of a recording is one that speedscope opens, too.
-speedscope_opens()
+# opens FILE TITLE: speedscope's importer takes it, and shows that title
+opens()
 {
 	local tool=${AUXTRACE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/auxtrace}/tools/speedscope
 
-	export_calls speedscope "$@" || return
 	python3 -c '
 import base64, json, sys
-json.load(open(sys.argv[1]))
 text = base64.b64encode(open(sys.argv[1], "rb").read()).decode()
-print("speedscope.loadFileFromBase64(\"recording.json\", %s)" % json.dumps(text))' "$work/speedscope" > "$work/load.js" || return
+print("speedscope.loadFileFromBase64(\"recording\", %s)" % json.dumps(text))' "$1" > "$work/load.js" || return
 	timeout 200 chromium --headless --no-sandbox --enable-unsafe-swiftshader --allow-file-access-from-files \
 		--user-data-dir="$work/chromium" --virtual-time-budget=30000 --dump-dom \
 		"file://$tool/package/dist/release/index.html#localProfilePath=$work/load.js" 2> "$work/chromium.log" |
-		grep -o '<title>[^<]*</title>' | grep -F "$work/out/recording - speedscope"
+		grep -o '<title>[^<]*</title>' | grep -F "$2 - speedscope"
+}
+
+# A part of a recording is one that speedscope opens, too.
+speedscope_opens()
+{
+	export_calls speedscope "$@" && python3 -m json.tool "$work/speedscope" /dev/null &&
+		opens "$work/speedscope" "$work/out/recording"
+}
+
+folded_opens()
+{
+	export_calls folded "$@" && opens "$work/folded" recording
 }
 
 fetch_speedscope()
@@ -217,6 +227,8 @@ verdict "the folded stacks have the slow call's time" folded_adds_up
 if fetch_speedscope > "$work/npm.log" 2>&1; then
 	verdict "speedscope opens the recording" speedscope_opens
 	verdict "and a part of it" speedscope_opens --function table_rehash --max-depth 3
+	verdict "and folded stacks" folded_opens
+	verdict "and those of instructions" folded_opens --weight instructions
 else
 	tail -n 3 "$work/npm.log"
 	echo "there is no npm package speedscope to be had: not tried"
