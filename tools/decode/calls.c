@@ -247,12 +247,15 @@ static bool is_thunk(const char *function)
 	return function && (strstr(function, "indirect_thunk") || strstr(function, "return_thunk"));
 }
 
-/* The compiler has moved the part of @function that seldom runs to @part. */
+/* The compiler has moved the part of @function that seldom runs to @part. A demangled name says so in brackets. */
 static bool is_cold_part(const char *part, const char *function)
 {
 	size_t length = function ? strlen(function) : 0;
 
-	return length && !strncmp(part, function, length) && !strncmp(part + length, ".cold", 5);
+	if (!length || strncmp(part, function, length))
+		return false;
+	part += length;
+	return !strncmp(part, ".cold", 5) || !strncmp(part, " [clone .cold", 13);
 }
 
 /* Is @name inside the function that ran at the current depth last? */

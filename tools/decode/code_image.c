@@ -10,6 +10,8 @@
 
 #include "code_image.h"
 #include "jit.h"
+#include "lib/debug_file.h"
+#include "lib/symbol_shown.h"
 #include "lib/symbols.h"
 #include "lib/tool.h"
 #include "pokes.h"
@@ -26,6 +28,7 @@ struct object {			/* an ELF file, or a vdso */
 	bool unopened;
 	struct mapped image;
 	bool have_symbols;
+	struct debug_file *debug;	/* NULL: none was needed, or found */
 	struct symbols symbols;
 };
 
@@ -533,6 +536,7 @@ void code_close(struct code_image *code)
 
 		code->objects = o->next;
 		symbols_free(&o->symbols);
+		debug_file_close(o->debug);
 		unmap_file(&o->image);
 		free(o->path);
 		free(o);
@@ -663,20 +667,37 @@ static bool offset_to_vaddr(const struct object *o, uint64_t offset, uint64_t *v
 	return false;
 }
 
+/* A vdso is not a file that a debug file could belong to: its dynamic symbols are all there are. */
+static void find_symbols(const struct code_image *code, struct object *o)
+{
+	char real[8300];
+
+	if (o->have_symbols || !o->image.data)
+		return;
+	o->have_symbols = true;
+	if (*o->name != '[' && symbols_are_stripped(o->image.data, o->image.size)) {
+		snprintf(real, sizeof(real), "%s%s", code->symfs, o->path);
+		o->debug = debug_file_open(real, code->symfs);
+		if (o->debug)
+			debug_file_symbols(o->debug, &o->symbols);
+	}
+	symbols_from_elf(&o->symbols, o->image.data, o->image.size);
+}
+
 void code_name(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip, struct code_name *name)
 {
-	const struct symbol *sym = NULL;
 	const struct jit_code *made;
 	const struct mapping *m;
 	enum code_result result;
 	uint64_t offset, vaddr;
+	struct symbol *sym;
 
 	*name = (struct code_name){ .offset = ip };
 	if (code_is_kernel(ip)) {
 		name->object = "[kernel]";
 		sym = symbols_find(&code->kallsyms, ip);
 		if (sym) {
-			name->function = sym->name;
+			name->function = symbol_shown(sym);
 			name->offset = ip - sym->addr;
 		}
 		return;
@@ -694,14 +715,12 @@ void code_name(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip,
 	offset = offset_at(m, ip);
 	name->object = m->object->name;
 	name->offset = offset;
-	if (!m->object->have_symbols && m->object->image.data)
-		symbols_from_elf(&m->object->symbols, m->object->image.data, m->object->image.size);
-	m->object->have_symbols = true;
+	find_symbols(code, m->object);
 	if (!offset_to_vaddr(m->object, offset, &vaddr))
 		return;
 	sym = symbols_find(&m->object->symbols, vaddr);
 	if (sym) {
-		name->function = sym->name;
+		name->function = symbol_shown(sym);
 		name->offset = vaddr - sym->addr;
 	}
 }

@@ -95,8 +95,8 @@ static bool is_named(const char *name, const char *object, const char *text)
 
 	if (!name || strncmp(name, text, length))
 		return false;
-	/* A function of a kernel module has the module's name behind it. */
-	if (name[length] && strncmp(name + length, " [", 2))
+	/* A function of a kernel module has the module's name behind it, one of C++ its parameters. */
+	if (name[length] && name[length] != '(' && strncmp(name + length, " [", 2))
 		return false;
 	return !at || (object && !strcmp(object, at + 1));
 }

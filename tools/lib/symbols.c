@@ -10,16 +10,25 @@
 #include "tool.h"
 #include "userlib/search.h"
 
-static void add(struct symbols *s, uint64_t addr, uint64_t size, const char *name)
+void symbols_add(struct symbols *s, uint64_t addr, uint64_t size, const char *name)
 {
 	if (s->count == s->space) {
 		s->space = s->space ? 2 * s->space : 256;
 		s->sym = xrealloc(s->sym, s->space * sizeof(*s->sym));
 	}
-	s->sym[s->count++] = (struct symbol){ addr, size, name };
+	s->sym[s->count++] = (struct symbol){ addr, size, name, NULL };
 }
 
-/* Of several names of one address the one with a size comes last: symbols_find() takes it. */
+/* Is @name what glibc's own code calls an exported function, or one of its versions? */
+static bool is_alias(const char *name)
+{
+	return !strncmp(name, "__GI_", 5) || strchr(name, '@');
+}
+
+/*
+ * Of several names of one address symbols_find() takes the last: one with a size, and one that is not an alias
+ * that only the full table has.
+ */
 static int by_address(const void *a, const void *b)
 {
 	const struct symbol *x = a, *y = b;
@@ -28,10 +37,12 @@ static int by_address(const void *a, const void *b)
 		return x->addr < y->addr ? -1 : 1;
 	if (!x->size != !y->size)
 		return x->size ? 1 : -1;
+	if (is_alias(x->name) != is_alias(y->name))
+		return is_alias(x->name) ? -1 : 1;
 	return -strcmp(x->name, y->name);
 }
 
-static void sort(struct symbols *s)
+void symbols_sort(struct symbols *s)
 {
 	if (s->count)
 		qsort(s->sym, s->count, sizeof(*s->sym), by_address);
@@ -52,6 +63,7 @@ static uint64_t left_of_section(Elf *elf, const GElf_Sym *sym)
 static void add_table(struct symbols *s, Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh)
 {
 	Elf_Data *data = elf_getdata(scn, NULL);
+	uint64_t size;
 
 	if (!data || !sh->sh_entsize)
 		return;
@@ -71,8 +83,14 @@ static void add_table(struct symbols *s, Elf *elf, Elf_Scn *scn, const GElf_Shdr
 			continue;
 		}
 		name = elf_strptr(elf, sh->sh_link, sym.st_name);
-		if (name && *name && *name != '.')
-			add(s, sym.st_value, sym.st_size ?: left_of_section(elf, &sym), name);
+		if (!name || !*name || *name == '.')
+			continue;
+		/*
+		 * The dynamic table lacks most functions: what follows a symbol without a size may be one that
+		 * has no name here. Only its first byte is surely its own.
+		 */
+		size = sh->sh_type == SHT_DYNSYM ? 1 : left_of_section(elf, &sym);
+		symbols_add(s, sym.st_value, sym.st_size ?: size, name);
 	}
 }
 
@@ -86,7 +104,7 @@ static void add_stubs(struct symbols *s, Elf *elf, const GElf_Shdr *sh)
 		return;
 	name = elf_strptr(elf, strings, sh->sh_name);
 	if (name && !strncmp(name, ".plt", 4) && sh->sh_size)
-		add(s, sh->sh_addr, sh->sh_size, name);
+		symbols_add(s, sh->sh_addr, sh->sh_size, name);
 }
 
 void symbols_from_elf(struct symbols *s, const uint8_t *image, size_t size)
@@ -117,7 +135,26 @@ void symbols_from_elf(struct symbols *s, const uint8_t *image, size_t size)
 	}
 	/* The names point into the image, which stays mapped. */
 	elf_end(elf);
-	sort(s);
+	symbols_sort(s);
+}
+
+bool symbols_are_stripped(const uint8_t *image, size_t size)
+{
+	bool stripped = true;
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	elf = elf_memory((char *)image, size);
+	if (!elf || elf_kind(elf) != ELF_K_ELF)
+		stripped = false;
+	for (Elf_Scn *scn = NULL; stripped && (scn = elf_nextscn(elf, scn));) {
+		GElf_Shdr sh;
+
+		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_SYMTAB)
+			stripped = false;
+	}
+	elf_end(elf);
+	return stripped;
 }
 
 int symbols_from_kallsyms(struct symbols *s, const char *path)
@@ -142,20 +179,20 @@ int symbols_from_kallsyms(struct symbols *s, const char *path)
 			s->names = xrealloc(s->names, space);
 		}
 		/* realloc() may move the names: store offsets, and make them pointers below. */
-		add(s, addr, 0, (const char *)used);
+		symbols_add(s, addr, 0, (const char *)used);
 		used += sprintf(s->names + used, "%s%s%s", name, *module ? " " : "", module) + 1;
 	}
 	free(line);
 	fclose(f);
 	for (size_t i = 0; i < s->count; i++)
 		s->sym[i].name = s->names + (uintptr_t)s->sym[i].name;
-	sort(s);
+	symbols_sort(s);
 	return 0;
 }
 
-const struct symbol *symbols_find(const struct symbols *s, uint64_t addr)
+struct symbol *symbols_find(const struct symbols *s, uint64_t addr)
 {
-	const struct symbol *sym;
+	struct symbol *sym;
 	size_t i;
 
 	find_first(i, s->count, s->sym[i].addr > addr);
@@ -172,6 +209,8 @@ bool symbols_is_padding(const char *name)
 
 void symbols_free(struct symbols *s)
 {
+	for (size_t i = 0; i < s->count; i++)
+		free(s->sym[i].demangled);
 	free(s->sym);
 	free(s->names);
 	*s = (struct symbols){ 0 };

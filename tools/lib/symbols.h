@@ -11,6 +11,7 @@ struct symbol {
 	uint64_t addr;
 	uint64_t size;		/* 0: up to the next symbol */
 	const char *name;
+	char *demangled;	/* symbol_shown() keeps it here */
 };
 
 struct symbols {
@@ -19,12 +20,17 @@ struct symbols {
 	char *names;		/* storage of the names from kallsyms */
 };
 
-/* Add the functions of an ELF image of @size bytes, if it has any. */
+/* Add one of which @name stays valid. symbols_sort() comes before the next symbols_find(). */
+void symbols_add(struct symbols *s, uint64_t addr, uint64_t size, const char *name);
+void symbols_sort(struct symbols *s);
+/* Add the functions of an ELF image of @size bytes, if it has any. The dynamic ones only if @s has none. */
 void symbols_from_elf(struct symbols *s, const uint8_t *image, size_t size);
+/* Is it an ELF file that has no full table of symbols? A separate debug file may have it. */
+bool symbols_are_stripped(const uint8_t *image, size_t size);
 /* Add the functions of the kernel and its modules. Returns 0 or a negative errno. */
 int symbols_from_kallsyms(struct symbols *s, const char *path);
 /* The function that contains @addr, or NULL. */
-const struct symbol *symbols_find(const struct symbols *s, uint64_t addr);
+struct symbol *symbols_find(const struct symbols *s, uint64_t addr);
 /* Names of padding before kernel functions, and of static calls' trampolines. */
 bool symbols_is_padding(const char *name);
 void symbols_free(struct symbols *s);

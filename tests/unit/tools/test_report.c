@@ -332,6 +332,17 @@ static void strings_cannot_end_the_script(void **state)
 	free(text);
 }
 
+static void a_function_of_cxx_is_named_without_its_parameters(void **state)
+{
+	const struct call call = { .name = { .function = "space::add(int, int)", .object = "prog" } };
+
+	(void)state;
+	assert_true(call_is_of(&call, "space::add"));
+	assert_true(call_is_of(&call, "space::add(int, int)@prog"));
+	assert_false(call_is_of(&call, "space::ad"));
+	assert_false(call_is_of(&call, "space::add@other"));
+}
+
 int main(void)
 {
 #define t(name) cmocka_unit_test_setup_teardown(name, packets_begin, packets_end)
@@ -342,6 +353,7 @@ int main(void)
 		t(the_function_of_a_latency_trigger_is_compared),
 		t(a_page_has_the_calls_of_each_thread),
 		cmocka_unit_test(the_shortest_calls_are_left_out_of_a_page),
+		cmocka_unit_test(a_function_of_cxx_is_named_without_its_parameters),
 		cmocka_unit_test(strings_cannot_end_the_script),
 		cmocka_unit_test(percentiles_are_at_most_a_32nd_too_large),
 		cmocka_unit_test(percentiles_do_not_exceed_the_largest_value),

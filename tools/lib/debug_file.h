@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Symbols of stripped programs, from their separate debug files: those that .gnu_debuglink or the build-id
+ * names, next to the program or in /usr/lib/debug, or what debuginfod has if DEBUGINFOD_URLS is set.
+ */
+#ifndef DEBUG_FILE_H
+#define DEBUG_FILE_H
+
+#include "symbols.h"
+
+struct debug_file;
+
+/*
+ * Find the debug file of the program at @path. @symfs: a directory whose usr/lib/debug comes before
+ * /usr/lib/debug; "": none. NULL: @path cannot be read, or is no ELF file.
+ */
+struct debug_file *debug_file_open(const char *path, const char *symfs);
+/* Add its functions to @s. Their names are valid until debug_file_close(). Returns false if it has none. */
+bool debug_file_symbols(struct debug_file *file, struct symbols *s);
+void debug_file_close(struct debug_file *file);
+
+#endif
