@@ -83,7 +83,7 @@ int auxt_rights_enter(struct auxt_session *session, const struct auxtrace_setup 
 	if (!rights_take_session())
 		return -EUSERS;
 	/* After that, so that at most as many callers wait as there may be sessions. */
-	err = auxt_pace_wait(&rights_setups, RIGHTS_SETUP_NS, RIGHTS_SETUP_BURST);
+	err = auxt_pace_wait(&rights_setups, RIGHTS_SETUP_NS, RIGHTS_SETUP_BURST, READ_ONCE(rights_unprivileged));
 	if (err) {
 		atomic_dec(&rights_sessions);
 		return err;
@@ -136,5 +136,6 @@ int auxt_rights_interrupt(struct auxt_session *session)
 {
 	if (!session->group.owner)
 		return 0;
-	return auxt_pace_wait(&session->interrupts, RIGHTS_INTERRUPT_NS, RIGHTS_INTERRUPT_BURST);
+	/* Only callers of this session wait for one another, and they may be any number. */
+	return auxt_pace_wait(&session->interrupts, RIGHTS_INTERRUPT_NS, RIGHTS_INTERRUPT_BURST, U32_MAX);
 }

@@ -16,19 +16,23 @@
  * @pace: the pace, which all callers share
  * @interval: nanoseconds that one time takes
  * @burst: so much unused time may be made up for: this many intervals
+ * @waiters: at most so many callers wait at a time
  *
- * In a stretch of N intervals callers return 0 at most N + 1 + @burst times, and once more for each
- * caller that was killed while others waited behind it.
+ * In a stretch of N intervals callers return 0 at most N + 1 + @burst times.
+ *
+ * A caller that is killed keeps its turn, in which nobody returns. So that such turns make nobody wait for long,
+ * no turn is later than those of @waiters callers: then as many as these may have their turns at
+ * once, as often as the intervals of all of them.
  *
  * Return: 0; -EINTR a fatal signal.
  */
-int auxt_pace_wait(struct auxt_pace *pace, u64 interval, unsigned int burst)
+int auxt_pace_wait(struct auxt_pace *pace, u64 interval, unsigned int burst, unsigned int waiters)
 {
 	u64 now = ktime_get_ns(), made_up = min(now, burst * interval), turn;
 	s64 next = atomic64_read(&pace->next);
 
 	do {
-		turn = max_t(u64, next, now - made_up);
+		turn = clamp_t(u64, next, now - made_up, now + waiters * interval);
 	} while (!atomic64_try_cmpxchg(&pace->next, &next, turn + interval));
 
 	while (turn > now) {
@@ -38,14 +42,8 @@ int auxt_pace_wait(struct auxt_pace *pace, u64 interval, unsigned int burst)
 		if (!fatal_signal_pending(current))
 			schedule_hrtimeout(&left, HRTIMER_MODE_REL);
 		__set_current_state(TASK_RUNNING);
-		if (fatal_signal_pending(current)) {
-			/*
-			 * Give the time back, else processes that are killed again and again would
-			 * have everybody else wait for turns that nobody takes.
-			 */
-			atomic64_sub(interval, &pace->next);
+		if (fatal_signal_pending(current))
 			return -EINTR;
-		}
 		now = ktime_get_ns();
 	}
 	return 0;

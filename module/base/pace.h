@@ -15,6 +15,6 @@ struct auxt_pace {
 };
 
 /* Task context, without locks that others wait for. */
-int auxt_pace_wait(struct auxt_pace *pace, u64 interval, unsigned int burst);
+int auxt_pace_wait(struct auxt_pace *pace, u64 interval, unsigned int burst, unsigned int waiters);
 
 #endif /* AUXT_PACE_H */

@@ -16,9 +16,9 @@ void text_name(FILE *out, uint64_t ip, const struct code_name *name);
 
 /* These print a line each. */
 void text_window(FILE *out, unsigned int cpu, const struct flow *f, uint64_t seq);
-/* The line of text_window() without its end. To be freed. */
 /* How the window ended: "window 7 ends: trigger 3, kprobe:...=freeze". The caller frees it. */
 char *window_end_text(const struct flow *f, const struct auxtrace_record_window *w);
+/* The line of text_window() without its end. To be freed. */
 char *window_text(unsigned int cpu, const struct flow *f, uint64_t seq);
 void text_sample(FILE *out, unsigned int cpu, const struct flow *f, size_t nr, const struct auxtrace_record_sample *s);
 void text_overflow(FILE *out, unsigned int cpu);
