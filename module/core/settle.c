@@ -293,7 +293,8 @@ static __always_inline int settle_continue_window(struct auxt_channel *ch)
 /* Accounts a window for which the hardware was just turned on. */
 static __always_inline void settle_open_window(struct auxt_channel *ch, u64 tsc)
 {
-	const struct task_struct *task = READ_ONCE(ch->next) ?: current;
+	/* The CPU may be on its way from another thread, which an owner must not know. */
+	const struct task_struct *task = READ_ONCE(ch->next) ?: READ_ONCE(ch->member) ?: current;
 	u32 is = READ_ONCE(ch->is);
 	u32 cause = is & AUXT_IS_RESUMING ? AUXTRACE_CAUSE_USER : ch->cause;
 

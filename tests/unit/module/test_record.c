@@ -623,6 +623,20 @@ static void with_an_owner_records_name_members_only(void **state)
 		assert_int_equal(reported.lost_tid, owned ? 0 : 33);
 		unmake();
 	}
+	/* A window that begins in an NMI on the way to the member, behind the probe, names the member. */
+	group.owner = owner;
+	make_scoped((struct auxtrace_setup) { .flags = AUXTRACE_SETUP_OVERWRITE, .data_size = DATA_SIZE });
+	start(true);
+	shim_task = outsider;
+	auxt_channel_switch_task(channel, &insider, true);
+	auxt_channel_resume(channel, NULL);
+	shim_task = insider;
+	auxt_channel_pause(channel, NULL);
+	check();
+	assert_int_equal(w->begin_pid, 20);
+	assert_int_equal(w->begin_tid, 22);
+	assert_int_equal(reported.start.tid, 22);
+	unmake();
 	/* An NMI that ends the window which begins for the member names the member. */
 	for (long at = 0; ; at++) {
 		bool landed;
