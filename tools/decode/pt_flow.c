@@ -182,8 +182,11 @@ static void handle_event(struct flow *f, const struct pt_event *ev)
 		pt_insn_get_offset(f->decoder, &f->passed);
 	switch (ev->type) {
 	case ptev_enabled:
-		f->enables++;
-		emit_windows(f);
+		/* From 2.1 on, libipt also has this event where a PSB says that packets are enabled. */
+		if (!ev->status_update) {
+			f->enables++;
+			emit_windows(f);
+		}
 		flow_emit_enable(f, ev->variant.enabled.ip, ev->variant.enabled.resumed);
 		break;
 	case ptev_disabled:
