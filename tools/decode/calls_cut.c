@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,7 +139,9 @@ static const char *parse_seconds(const char *text, uint64_t *ns)
 
 	if (*text < '0' || *text > '9')
 		return NULL;
-	*ns = strtoull(text, &end, 10) * unit;
+	errno = 0;
+	if (__builtin_mul_overflow(strtoull(text, &end, 10), unit, ns) || errno)
+		return NULL;
 	if (*end != '.')
 		return end;
 	for (end++; *end >= '0' && *end <= '9'; end++) {

@@ -11,6 +11,8 @@
 #include "tool.h"
 
 #define FORMAT_VERSION	1
+/* Tables have an entry for each number up to a CPU's. x86 kernels have at most 8192 CPUs. */
+#define MAX_CPU		65535
 
 /* "cpu N key value key value ..."; unknown keys are ignored. */
 static void parse_cpu(struct meta *meta, char *text, const char *dir)
@@ -20,6 +22,8 @@ static void parse_cpu(struct meta *meta, char *text, const char *dir)
 
 	if (!key || strspn(key, "0123456789") != strlen(key))
 		die(1, "%s/meta: a cpu line without its number", dir);
+	if (strlen(key) > 5 || strtoul(key, NULL, 10) > MAX_CPU)
+		die(1, "%s/meta: cpu %s: no kernel has so many CPUs", dir, key);
 	meta->cpu = xrealloc(meta->cpu, (meta->nr_cpus + 1) * sizeof(*c));
 	c = &meta->cpu[meta->nr_cpus++];
 	memset(c, 0, sizeof(*c));
@@ -115,6 +119,8 @@ static void parse_line(struct meta *meta, const char *key, char *value, const ch
 	for (unsigned int i = 0; i < ARRAY_SIZE(small); i++)
 		if (!strcmp(key, small[i].key))
 			*small[i].value = strtoul(value, NULL, 0);
+	if (meta->time_shift > 63)
+		die(1, "%s/meta: time_shift %u: the clock's shift is at most 63", dir, meta->time_shift);
 	for (unsigned int i = 0; i < ARRAY_SIZE(large); i++)
 		if (!strcmp(key, large[i].key))
 			*large[i].value = strtoull(value, NULL, 0);

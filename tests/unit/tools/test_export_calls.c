@@ -279,6 +279,29 @@ static void script_and_report_show_parts_too(void **state)
 	expect_part(run_auxtrace(arguments)->out, "  2.00us   2.00us        -   1.00us   1.00us   1.00us            8  k  sched [mod]\n");
 }
 
+/* Tables that are indexed by CPU numbers stay small, and clocks are shifted by less than a number has bits. */
+static void a_damaged_meta_is_told(void **state)
+{
+	static const struct {
+		const char *line, *message;
+	} damaged[] = {
+		{ "windows 1\ncpu 4294967295 windows 0", "cpu 4294967295: no kernel has so many CPUs" },
+		{ "windows 1\ncpu 65536 windows 0", "cpu 65536: no kernel has so many CPUs" },
+		{ "windows 1\ncpu 18446744073709551616 windows 0", "no kernel has so many CPUs" },
+		{ "windows 1\ntime_shift 128", "time_shift 128: " },
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(damaged) / sizeof(damaged[0]); i++) {
+		const struct result *r;
+
+		finish(BOTH, damaged[i].line);
+		r = export("--format folded");
+		expect_part(r->err, damaged[i].message);
+		assert_int_equal(r->status, 1);
+	}
+}
+
 static void what_makes_no_part_is_told(void **state)
 {
 	static const struct {
@@ -287,6 +310,7 @@ static void what_makes_no_part_is_told(void **state)
 		{ "--format foldd", "--format foldd: it takes perf, perfetto, speedscope or folded" },
 		{ "--format folded --time 1", "--time 1: it takes BEGIN,END in seconds" },
 		{ "--format folded --time 1,x", "--time 1,x: it takes BEGIN,END in seconds" },
+		{ "--format folded --time 99999999999999,", "--time 99999999999999,: it takes BEGIN,END in seconds" },
 		{ "--format folded --time 2,1", "--time 2,1: the end is not behind the begin" },
 		{ "--format folded --max-depth 0", "--max-depth 0: " },
 		{ "--format folded --weight bytes", "--weight bytes: it takes ns or instructions" },
@@ -340,6 +364,7 @@ int main(void)
 		t(perfetto_tells_what_began_and_ended_a_window),
 		t(a_part_is_whole_in_itself),
 		t(script_and_report_show_parts_too),
+		t(a_damaged_meta_is_told),
 		t(what_makes_no_part_is_told),
 		cmocka_unit_test(messages_are_nested_and_numbers_have_seven_bits_a_byte),
 	};
