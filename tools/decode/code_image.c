@@ -140,14 +140,14 @@ static void open_kcore(struct code_image *code)
 		die(1, "cannot read %s: %s", path, strerror(-err));
 	eh = (const void *)code->kcore.data;
 	if (code->kcore.size < sizeof(*eh) || memcmp(eh->e_ident, ELFMAG, SELFMAG) ||
-	    eh->e_phoff + eh->e_phnum * sizeof(*ph) > code->kcore.size)
+	    eh->e_phoff > code->kcore.size || eh->e_phnum * sizeof(*ph) > code->kcore.size - eh->e_phoff)
 		die(1, "%s is not an ELF file", path);
 	ph = (const void *)(code->kcore.data + eh->e_phoff);
 	code->segment = xcalloc(eh->e_phnum, sizeof(*code->segment));
 	for (unsigned int i = 0; i < eh->e_phnum; i++) {
 		if (ph[i].p_type != PT_LOAD)
 			continue;
-		if (ph[i].p_offset + ph[i].p_filesz > code->kcore.size)
+		if (ph[i].p_filesz > code->kcore.size || ph[i].p_offset > code->kcore.size - ph[i].p_filesz)
 			die(1, "%s is cut short", path);
 		code->segment[code->nr_segments++] = (struct segment){
 			.start = ph[i].p_vaddr,
@@ -173,6 +173,8 @@ static int address_to_segment(const void *key, const void *element)
 
 static const struct segment *find_segment(struct code_image *code, uint64_t ip)
 {
+	if (!code->nr_segments)
+		return NULL;
 	if (!code->last_segment || address_to_segment(&ip, code->last_segment))
 		code->last_segment = bsearch(&ip, code->segment, code->nr_segments,
 					     sizeof(*code->segment), address_to_segment);
