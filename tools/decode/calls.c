@@ -594,7 +594,7 @@ void calls_end(struct calls *all)
 	for (struct cpu_calls *c = all->cpus; c; c = c->chain)
 		if (c->stack)
 			c->stack->left = c->tsc;
-	for (unsigned int i = 0; i < ARRAY_SIZE(all->stacks.bucket); i++)
+	for (size_t i = 0; i < all->stacks.buckets; i++)
 		for (struct stack *s = all->stacks.bucket[i]; s; s = s->chain)
 			end_thread(all, s);
 	stacks_free(&all->stacks);

@@ -11,7 +11,7 @@
 
 void stacks_free(struct stacks *s)
 {
-	for (unsigned int i = 0; i < ARRAY_SIZE(s->bucket); i++)
+	for (size_t i = 0; i < s->buckets; i++)
 		while (s->bucket[i]) {
 			struct stack *stack = s->bucket[i];
 
@@ -19,6 +19,7 @@ void stacks_free(struct stacks *s)
 			free(stack->frame);
 			free(stack);
 		}
+	free(s->bucket);
 	free(s->epoch);
 	*s = (struct stacks){ 0 };
 }
@@ -51,10 +52,31 @@ static void reserve(struct stack *s, unsigned int frames)
 	s->space = space;
 }
 
+static void grow(struct stacks *s)
+{
+	size_t buckets = s->buckets ? 4 * s->buckets : 256;
+	struct stack **bucket = xcalloc(buckets, sizeof(*bucket));
+
+	for (size_t i = 0; i < s->buckets; i++)
+		while (s->bucket[i]) {
+			struct stack *stack = s->bucket[i], **to = &bucket[stack->key % buckets];
+
+			s->bucket[i] = stack->chain;
+			stack->chain = *to;
+			*to = stack;
+		}
+	free(s->bucket);
+	s->bucket = bucket;
+	s->buckets = buckets;
+}
+
 static struct stack *find(struct stacks *s, uint64_t key)
 {
-	struct stack **bucket = &s->bucket[key % ARRAY_SIZE(s->bucket)], *stack;
+	struct stack **bucket, *stack;
 
+	if (s->count >= s->buckets)
+		grow(s);
+	bucket = &s->bucket[key % s->buckets];
 	for (stack = *bucket; stack; stack = stack->chain)
 		if (stack->key == key)
 			return stack;
@@ -63,6 +85,7 @@ static struct stack *find(struct stacks *s, uint64_t key)
 	stack->chain = *bucket;
 	reserve(stack, 1);
 	*bucket = stack;
+	s->count++;
 	return stack;
 }
 

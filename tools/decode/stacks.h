@@ -33,7 +33,8 @@ struct stack {
 };
 
 struct stacks {
-	struct stack *bucket[256];
+	struct stack **bucket;	/* a hash table */
+	size_t buckets, count;
 	uint64_t *epoch;	/* of each CPU: how often it ran what was not traced */
 	unsigned int nr_cpus;
 };
