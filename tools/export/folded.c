@@ -114,10 +114,13 @@ static void put_name(FILE *out, const char *name)
 
 static void put_function(FILE *out, const struct function *function)
 {
-	if (function->name)
+	if (function->name) {
 		put_name(out, function->name);
-	else
-		fprintf(out, "[%s]", function->object ?: "unknown");
+	} else {
+		putc('[', out);
+		put_name(out, function->object ?: "unknown");
+		putc(']', out);
+	}
 	if (function->kernel)
 		fputs("_[k]", out);
 }
