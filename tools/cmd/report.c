@@ -62,6 +62,9 @@ static char *function_of_trigger(const struct meta *meta)
 		static const char kprobe[] = "latency:kprobe:", uprobe[] = "latency:uprobe:";
 		char *function;
 
+		/* Not that of a path. */
+		while (end && end[2] == '/')
+			end = strstr(end + 2, "..");
 		if (!end || (strncmp(text, kprobe, strlen(kprobe)) && strncmp(text, uprobe, strlen(uprobe))))
 			continue;
 		for (name = end; name[-1] != ':'; name--)

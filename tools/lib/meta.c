@@ -11,8 +11,6 @@
 #include "tool.h"
 
 #define FORMAT_VERSION	1
-/* Tables have an entry for each number up to a CPU's. x86 kernels have at most 8192 CPUs. */
-#define MAX_CPU		65535
 
 /* "cpu N key value key value ..."; unknown keys are ignored. */
 static void parse_cpu(struct meta *meta, char *text, const char *dir)

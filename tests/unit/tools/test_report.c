@@ -131,7 +131,7 @@ static void the_function_of_a_latency_trigger_is_compared(void **state)
 	(void)state;
 	four_calls();
 	finish(BOTH, "windows 1");
-	append("meta", "trigger 1 hits 4 acted 1 held 0 idle 0 missed 0 on latency:uprobe:/bin/prog:f..uretprobe:/bin/prog:f>1ms=freeze\n");
+	append("meta", "trigger 1 hits 4 acted 1 held 0 idle 0 missed 0 on latency:uprobe:../bin/../prog:f..uretprobe:../bin/../prog:f>1ms=freeze\n");
 	expect_part(report("")->out, "f: the slowest call took ");
 	append("meta", "trigger 2 hits 4 acted 1 held 0 idle 0 missed 0 on latency:kprobe:sched+0x4..kretprobe:sched>1ms=freeze\n");
 	expect_part(report("")->out, "f: the slowest call took ");
