@@ -23,6 +23,7 @@ struct pt_decoding {
 	int status;		/* the decoder's */
 	uint64_t ip;		/* of the last instruction */
 	unsigned int count;	/* instructions since the synchronization */
+	bool stopped;		/* the last thing was that the hardware was turned off */
 	/* What was decoded, and comes behind a change of the thread: */
 	enum { HOLDS_NOTHING, HOLDS_SYNC, HOLDS_EVENT, HOLDS_INSN } holds;
 	size_t run;		/* the thread to come, of f->runs */
@@ -247,6 +248,7 @@ static int skip_unknown(struct flow *f, uint64_t ip)
 	if (status < 0)
 		return -pte_nosync;
 	f->spliced = true;
+	((struct pt_decoding *)f->decoding)->stopped = false;
 	pt_insn_get_offset(f->decoder, &f->passed);
 	jump_to(f, point.offset);
 	return status;
@@ -292,6 +294,23 @@ static size_t run_now(struct flow *f)
 	return run;
 }
 
+/*
+ * The hardware goes on in the kernel within a window. It was off for a moment, in which the module took a tail or moved
+ * marks, so the CPU has run no other thread. The record of a switch may be written already, though: the
+ * probe of the switch can be what it interrupted.
+ */
+static bool goes_on(const struct flow *f, const struct pt_event *ev)
+{
+	const struct windows *w = f->windows_of_cpu;
+	const struct pt_decoding *d = f->decoding;
+
+	if (!d->stopped || !w->exact || !flow_thread(f) || !traces_all_code(f->meta) ||
+	    !code_is_kernel(ev->variant.enabled.ip))
+		return false;
+	/* As emit_windows() will. */
+	return f->next_window == w->count || w->window[f->next_window].enables > f->enables;
+}
+
 /* The kernel switches to another thread at this instruction. */
 static size_t run_after_switch(struct flow *f)
 {
@@ -318,6 +337,7 @@ static void release(struct flow *f)
 	if (d->holds == HOLDS_NOTHING)
 		return;
 	flow_emit_run(f, d->run);
+	d->stopped = false;
 	if (d->holds == HOLDS_EVENT)
 		handle_event(f, &d->event);
 	else if (d->holds == HOLDS_INSN)
@@ -335,9 +355,13 @@ static bool take_events(struct flow *f)
 		if (d->status < 0)
 			break;
 		update_state(f);
-		if (d->event.type == ptev_enabled && hold_for(f, run_now(f), HOLDS_EVENT))
+		/* With a status update, the flow went on to a PSB. */
+		if (d->event.type == ptev_enabled && !(d->event.status_update && f->open) &&
+		    !goes_on(f, &d->event) && hold_for(f, run_now(f), HOLDS_EVENT))
 			return true;
 		handle_event(f, &d->event);
+		d->stopped = d->event.type == ptev_disabled || d->event.type == ptev_async_disabled ||
+			     (d->stopped && d->event.type != ptev_overflow && d->event.type != ptev_enabled);
 	}
 	return false;
 }
@@ -456,6 +480,7 @@ static bool begin_run(struct flow *f)
 		jump_to(f, d->at);
 		if (status >= 0) {
 			d->running = true;
+			d->stopped = false;
 			d->status = status;
 			d->ip = 0;
 			d->count = 0;

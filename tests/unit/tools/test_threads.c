@@ -241,6 +241,36 @@ static void without_the_kernel_it_changes_where_user_code_begins(void **state)
 	assert_null(strstr(strstr(r->out, "# thread 100") + 1, "# thread 100"));
 }
 
+/* The record of a switch is written, the hardware stops and goes on for a tail, and then the kernel switches. */
+static void within_a_window_the_thread_changes_only_where_the_kernel_switches(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	name_switch();
+	begin_side(0);
+	put_switch(100, 200, 3000);
+	end_side();
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	ip_packet(ppt_fup, MAIN);
+	ip_packet(ppt_tip, OFF);
+	ip_packet(ppt_fup, OFF + 3);
+	suppressed(ppt_tip_pgd);
+	tsc(3100);
+	ip_packet(ppt_tip_pge, OFF + 3);
+	ip_packet(ppt_tip, SCHED);
+	pip(CR3);
+	tnt("!");
+	ip_packet(ppt_tip, MAIN);
+	stop_in_main();
+	finish(BOTH, "windows 1");
+	r = script("--insn");
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, "# thread 100 100\n# enable");
+	expect_part(r->out, "# enable ffffffff81000053\nffffffff81000053 1\nffffffff81000054 1\nffffffff81000030 5\n# thread 200 200\nffffffff81000020 3\n");
+}
+
 static void a_name_is_the_one_of_its_time(void **state)
 {
 	const struct result *r;
@@ -581,6 +611,7 @@ int main(void)
 		t(the_thread_changes_where_the_kernel_switches),
 		t(the_records_order_counts_where_the_times_are_coarse),
 		t(without_the_kernel_it_changes_where_user_code_begins),
+		t(within_a_window_the_thread_changes_only_where_the_kernel_switches),
 		t(a_name_is_the_one_of_its_time),
 		t(a_thread_keeps_its_stack_on_another_cpu_and_turns_come_by_time),
 		t(where_records_are_lost_the_thread_is_unknown),
