@@ -58,7 +58,7 @@ static const struct mode {
 	{ "pt", "full", AUXTRACE_PMU_INTEL_PT, BOTH, 64 << 10, 8, ALONG, 1 },
 	{ "pt", "overwrite", AUXTRACE_PMU_INTEL_PT, BOTH | OVER, 128 << 10, 0, ALONG, 0 },
 	{ "pt", "user", AUXTRACE_PMU_INTEL_PT, USER, 16 << 10, 4, ALONG, 3 },
-	{ "pt", "filter", AUXTRACE_PMU_INTEL_PT, BOTH, 16 << 10, 4, ALONG, 3 },
+	{ "pt", "filter", AUXTRACE_PMU_INTEL_PT, BOTH, 32 << 10, 4, ALONG, 3 },
 	{ "pt", "scope-user", AUXTRACE_PMU_INTEL_PT, SCOPE | USER, 1 << 20, 256, ALONG, 0 },
 	{ "pt", "scope-kernel", AUXTRACE_PMU_INTEL_PT, SCOPE | BOTH, 4 << 20, 256, ALONG, 0 },
 	{ "bts", "full", AUXTRACE_PMU_INTEL_BTS, BOTH, 64 << 20, 512, AFTER, 0 },
