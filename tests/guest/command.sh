@@ -67,9 +67,9 @@ check "record traces the command and its descendants" status 0 auxtrace record -
 check "and decodes" decodes scope
 check "a window begins and ends with a thread" has 'window [0-9]+  <thread [0-9]+ to thread [0-9]+,'
 check "no other process is in it" has_not '[(]sh[)]'
-check "-p traces a process that runs" status 0 auxtrace record --overwrite -m 64K -p $other --duration 0.5 -o attached
+check "-p traces a process that runs" status 0 auxtrace record --overwrite -m 32K -p $other --duration 0.5 -o attached
 check "and that alone" runs_user_code attached sh
-check "-t traces a thread while a command runs" status 0 auxtrace record --overwrite -m 64K -u -t $other -o thread -- sleep 0.5
+check "-t traces a thread while a command runs" status 0 auxtrace record --overwrite -m 32K -u -t $other -o thread -- sleep 0.5
 check "and not the command" runs_user_code thread sh
 check "-a traces both" status 0 auxtrace record --overwrite -m 16K -a -o all -- ls /
 check "-p ends when the process has ended" ends_with_its_process
