@@ -54,71 +54,9 @@ static int clear_snapshot(int dirfd, const char *dir, const char *name, bool che
 	return ret;
 }
 
-/*
- * Remove an earlier recording. With @check remove nothing, and fail if the directory holds
- * a file that does not belong to a recording.
- */
-static int clear(int dirfd, const char *dir, bool check)
-{
-	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), ret = 0;
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *e;
-
-	if (!d) {
-		ret = fail(errno, "cannot read %s: %s", dir, strerror(errno));
-		if (fd >= 0)
-			close(fd);
-		return ret;
-	}
-	while (!ret && (errno = 0, e = readdir(d))) {
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
-			continue;
-		if (is_snapshot(e->d_name))
-			ret = clear_snapshot(dirfd, dir, e->d_name, check);
-		else if (!is_recording_file(e->d_name))
-			ret = fail(ENOTEMPTY, "%s holds %s, which is not of a recording: name another directory",
-				   dir, e->d_name);
-		else if (!check && unlinkat(dirfd, e->d_name, 0))
-			ret = fail(errno, "cannot remove %s/%s: %s", dir, e->d_name, strerror(errno));
-	}
-	if (!ret && errno)
-		ret = fail(errno, "cannot list %s: %s", dir, strerror(errno));
-	closedir(d);
-	return ret;
-}
-
-void recording_dir_clear(int dirfd, const char *dir)
-{
-	clear(dirfd, dir, false);
-}
-
-int recording_dir_remove_snapshot(int dirfd, const char *dir, const char *name)
-{
-	return clear_snapshot(dirfd, dir, name, true) || clear_snapshot(dirfd, dir, name, false) ? -1 : 0;
-}
-
-static int add_space(int dirfd, const char *dir, const char *name, uint64_t *bytes)
-{
-	struct stat st;
-	int fd, ret;
-
-	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW)) {
-		/* Somebody else may have removed it meanwhile. */
-		return errno == ENOENT ? 0 : fail(errno, "cannot look at %s/%s: %s", dir, name, strerror(errno));
-	}
-	if (!S_ISDIR(st.st_mode) || !is_snapshot(name)) {
-		*bytes += (uint64_t)st.st_blocks * 512 / (st.st_nlink ?: 1);
-		return 0;
-	}
-	fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return fail(errno, "cannot open %s/%s: %s", dir, name, strerror(errno));
-	ret = recording_dir_space(fd, name, bytes);
-	close(fd);
-	return ret;
-}
-
-int recording_dir_space(int dirfd, const char *dir, uint64_t *bytes)
+/* Call @each for what is in the directory, until it fails. */
+static int each_entry(int dirfd, const char *dir,
+		      int (*each)(int dirfd, const char *dir, const char *name, void *context), void *context)
 {
 	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), ret = 0;
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
@@ -132,11 +70,67 @@ int recording_dir_space(int dirfd, const char *dir, uint64_t *bytes)
 	}
 	while (!ret && (errno = 0, e = readdir(d)))
 		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
-			ret = add_space(dirfd, dir, e->d_name, bytes);
+			ret = each(dirfd, dir, e->d_name, context);
 	if (!ret && errno)
 		ret = fail(errno, "cannot list %s: %s", dir, strerror(errno));
 	closedir(d);
 	return ret;
+}
+
+static int clear_entry(int dirfd, const char *dir, const char *name, void *check)
+{
+	if (is_snapshot(name))
+		return clear_snapshot(dirfd, dir, name, *(bool *)check);
+	if (!is_recording_file(name))
+		return fail(ENOTEMPTY, "%s holds %s, which is not of a recording: name another directory", dir, name);
+	if (!*(bool *)check && unlinkat(dirfd, name, 0))
+		return fail(errno, "cannot remove %s/%s: %s", dir, name, strerror(errno));
+	return 0;
+}
+
+/*
+ * Remove an earlier recording. With @check remove nothing, and fail if the directory holds
+ * a file that does not belong to a recording.
+ */
+static int clear(int dirfd, const char *dir, bool check)
+{
+	return each_entry(dirfd, dir, clear_entry, &check);
+}
+
+void recording_dir_clear(int dirfd, const char *dir)
+{
+	clear(dirfd, dir, false);
+}
+
+int recording_dir_remove_snapshot(int dirfd, const char *dir, const char *name)
+{
+	return clear_snapshot(dirfd, dir, name, true) || clear_snapshot(dirfd, dir, name, false) ? -1 : 0;
+}
+
+static int add_space(int dirfd, const char *dir, const char *name, void *bytes)
+{
+	struct stat st;
+	int fd, ret;
+
+	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW)) {
+		/* Somebody else may have removed it meanwhile. */
+		return errno == ENOENT ? 0 : fail(errno, "cannot look at %s/%s: %s", dir, name, strerror(errno));
+	}
+	if (!S_ISDIR(st.st_mode) || !is_snapshot(name)) {
+		*(uint64_t *)bytes += (uint64_t)st.st_blocks * 512 / (st.st_nlink ?: 1);
+		return 0;
+	}
+	fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return fail(errno, "cannot open %s/%s: %s", dir, name, strerror(errno));
+	ret = recording_dir_space(fd, name, bytes);
+	close(fd);
+	return ret;
+}
+
+int recording_dir_space(int dirfd, const char *dir, uint64_t *bytes)
+{
+	return each_entry(dirfd, dir, add_space, bytes);
 }
 
 int recording_dir_open(int parent, const char *dir, bool *made)
