@@ -62,7 +62,7 @@ root=$("$top/scripts/debian-root" "$suite" deb-install apt "${depends[@]}" "linu
 
 cp "$top/tests/guest/lib/check.sh" "$top/tests/host/deb-installed" "$top/tests/completion.sh" "$work/"
 status=0
-"$top/scripts/in-root" "$root" "$work:/work" -- /work/deb-installed "$release" || status=$?
+"$top/scripts/in-root" "$root" "$work:/mnt" -- /mnt/deb-installed "$release" || status=$?
 [ "$status" -ne 77 ] || skip "no such namespaces"
 [ "$status" -eq 0 ] || failures=$((failures + 1))
 verdicts_end
