@@ -60,10 +60,8 @@ void part_open(struct part *p, const char *dir)
 
 void part_calls(struct part *p, struct calls_sink *sink)
 {
-	struct calls *calls;
+	struct calls *calls = calls_begin(sink, &p->cut);
 
-	calls_cut_begin(&p->cut, sink);
-	calls = calls_begin(&p->cut.sink);
 	p->replay.by_time = true;
 	replay_run(&p->replay, calls_view_of_cpu, calls);
 	calls_end(calls);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "calls.h"
+#include "calls_cut.h"
 #include "stacks.h"
 
 /*
@@ -49,6 +50,7 @@ struct cpu_calls {
 
 struct calls {
 	struct calls_sink *sink;
+	const struct calls_cut *cut;
 	struct stacks stacks;	/* of all threads and CPUs */
 	struct cpu_calls *cpus;
 };
@@ -57,12 +59,7 @@ struct calls {
 
 static void finish(struct calls *all, struct call *call)
 {
-	if (call->caller) {
-		call->caller->callee_instructions += call->instructions;
-		call->caller->callee_ticks += call_own_ticks(call);
-	}
-	if (all->sink->end)
-		all->sink->end(all->sink, call);
+	calls_cut_ends(all->cut, all->sink, call);
 	free(call);
 }
 
@@ -93,8 +90,7 @@ static void settle(struct cpu_calls *c, uint64_t now)
 
 		if (!h->ends) {
 			h->call->begin = t;
-			if (c->all->sink->begin)
-				c->all->sink->begin(c->all->sink, h->call);
+			calls_cut_begins(c->all->cut, c->all->sink, h->call);
 		} else {
 			h->call->end = t;
 			finish(c->all, h->call);
@@ -540,11 +536,12 @@ static void calls_error(struct view *v, const struct flow *f, uint64_t offset, u
 
 /* ---- all CPUs --------------------------------------------------------------- */
 
-struct calls *calls_begin(struct calls_sink *sink)
+struct calls *calls_begin(struct calls_sink *sink, const struct calls_cut *cut)
 {
 	struct calls *all = xcalloc(1, sizeof(*all));
 
 	all->sink = sink;
+	all->cut = cut;
 	return all;
 }
 

@@ -37,16 +37,13 @@ struct call {
 	struct call_time begin, end;
 	/* Between them, when it has ended: */
 	uint64_t instructions;	/* with those of callees and interrupts */
-	uint64_t callee_instructions;
+	uint64_t callee_instructions;	/* of callees that the sink was told of */
 	uint64_t away;		/* TSC ticks in which other threads ran instead */
-	uint64_t callee_ticks;	/* TSC ticks of callees, without those in which other threads ran */
+	uint64_t callee_ticks;	/* TSC ticks of these, without those in which other threads ran */
 	void *own;		/* the sink's, NULL at first */
 	/* calls_cut.c: */
 	unsigned int wanted;	/* 1 more than the number of wanted calls around it; 0: it is not wanted */
-	bool handed_on;
-	/* Of callees that were handed on, as callee_ticks and callee_instructions: */
-	uint64_t kept_ticks;
-	uint64_t kept_instructions;
+	bool handed_on;		/* the sink was told of it */
 };
 
 /**
@@ -82,8 +79,10 @@ static inline uint64_t call_own_ticks(const struct call *c)
 
 /* All CPUs' calls of a recording. */
 struct calls;
+struct calls_cut;
 
-struct calls *calls_begin(struct calls_sink *sink);
+/* The sink is told of the part @cut. Both must outlive it. */
+struct calls *calls_begin(struct calls_sink *sink, const struct calls_cut *cut);
 /* The view of one more CPU, for replay_run(); @calls: a struct calls. */
 struct view *calls_view_of_cpu(void *calls);
 /* Calls that are still open end here. Frees @calls and its views. */

@@ -6,15 +6,10 @@
 #include "calls_cut.h"
 #include "functions.h"
 
-static struct calls_cut *of_sink(struct calls_sink *s)
-{
-	return (struct calls_cut *)s;
-}
-
 /* Wanted calls around @call. */
 static unsigned int depth_of(const struct call *call)
 {
-	return call->caller && call->caller->wanted ? call->caller->wanted : 0;
+	return call->caller ? call->caller->wanted : 0;
 }
 
 /* Whatever its time and depth */
@@ -25,12 +20,13 @@ static bool is_wanted(const struct calls_cut *c, const struct call *call)
 	return !c->function || depth_of(call) || call_is_of(call, c->function);
 }
 
-/* Hand on that @call and those around it have begun, which may have been before the part. */
-static void hand_on(struct calls_cut *c, struct call *call)
+static bool is_due(const struct call *call)
 {
-	if (!call || call->handed_on || !call->wanted)
-		return;
-	hand_on(c, call->caller);
+	return call && call->wanted && !call->handed_on;
+}
+
+static void hand_on_one(const struct calls_cut *c, struct calls_sink *to, struct call *call)
+{
 	if (c->depth && call->wanted > c->depth)
 		return;
 	if (call->begin.tsc < c->begin) {
@@ -38,95 +34,59 @@ static void hand_on(struct calls_cut *c, struct call *call)
 		call->begun = false;
 	}
 	call->handed_on = true;
-	if (c->to->begin)
-		c->to->begin(c->to, call);
+	if (to->begin)
+		to->begin(to, call);
 }
 
-static void cut_call_begins(struct calls_sink *s, struct call *call)
+/* Hand on that @call and those around it have begun, which may have been before the part. They may be many. */
+static void hand_on(const struct calls_cut *c, struct calls_sink *to, struct call *call)
 {
-	struct calls_cut *c = of_sink(s);
+	struct call **due;
+	size_t count = 0;
 
+	if (!is_due(call->caller)) {
+		hand_on_one(c, to, call);
+		return;
+	}
+	for (struct call *at = call; is_due(at); at = at->caller)
+		count++;
+	due = xcalloc(count, sizeof(*due));
+	for (size_t i = 0; i < count; i++, call = call->caller)
+		due[i] = call;
+	while (count > 0)
+		hand_on_one(c, to, due[--count]);
+	free(due);
+}
+
+void calls_cut_begins(const struct calls_cut *c, struct calls_sink *to, struct call *call)
+{
 	if (!is_wanted(c, call))
 		return;
 	call->wanted = depth_of(call) + 1;
 	if ((c->begin || c->end) && !call->begin.tsc)
 		return;
 	if (call->begin.tsc >= c->begin && (!c->end || call->begin.tsc < c->end))
-		hand_on(c, call);
+		hand_on(c, to, call);
 }
 
-static void cut_call_ends(struct calls_sink *s, struct call *call)
+void calls_cut_ends(const struct calls_cut *c, struct calls_sink *to, struct call *call)
 {
-	struct calls_cut *c = of_sink(s);
-
 	/* It may reach into the part, or over all of it, with nothing inside that does. */
-	if (call->wanted && c->begin && call->begin.tsc && call->begin.tsc < c->begin && call->end.tsc > c->begin)
-		hand_on(c, call);
+	if (is_due(call) && c->begin && call->begin.tsc && call->begin.tsc < c->begin && call->end.tsc > c->begin)
+		hand_on(c, to, call);
 	if (!call->handed_on)
 		return;
 	if (c->end && call->end.tsc > c->end) {
 		call->end = (struct call_time){ c->end, c->end, c->end };
 		call->returned = false;
 	}
-	/* What is not shown of it is its own time. */
-	call->callee_ticks = call->kept_ticks;
-	call->callee_instructions = call->kept_instructions;
+	/* What is not shown of a call is its own. */
 	if (call->caller) {
-		call->caller->kept_ticks += call_own_ticks(call);
-		call->caller->kept_instructions += call->instructions;
+		call->caller->callee_instructions += call->instructions;
+		call->caller->callee_ticks += call_own_ticks(call);
 	}
-	if (c->to->end)
-		c->to->end(c->to, call);
-}
-
-static void cut_window(struct calls_sink *s, unsigned int cpu, const struct flow *f, uint64_t seq)
-{
-	struct calls_cut *c = of_sink(s);
-
-	if (c->to->window)
-		c->to->window(c->to, cpu, f, seq);
-}
-
-static void cut_sample(struct calls_sink *s, unsigned int cpu, const struct flow *f, size_t nr,
-		       const struct auxtrace_record_sample *sample)
-{
-	struct calls_cut *c = of_sink(s);
-
-	if (c->to->sample)
-		c->to->sample(c->to, cpu, f, nr, sample);
-}
-
-static void cut_overflow(struct calls_sink *s, unsigned int cpu)
-{
-	struct calls_cut *c = of_sink(s);
-
-	if (c->to->overflow)
-		c->to->overflow(c->to, cpu);
-}
-
-static void cut_skip(struct calls_sink *s, unsigned int cpu, const struct flow *f, uint64_t ip, uint64_t cr3)
-{
-	struct calls_cut *c = of_sink(s);
-
-	if (c->to->skip)
-		c->to->skip(c->to, cpu, f, ip, cr3);
-}
-
-static void cut_error(struct calls_sink *s, unsigned int cpu, uint64_t offset, uint64_t ip, const char *message)
-{
-	struct calls_cut *c = of_sink(s);
-
-	if (c->to->error)
-		c->to->error(c->to, cpu, offset, ip, message);
-}
-
-void calls_cut_begin(struct calls_cut *c, struct calls_sink *to)
-{
-	c->to = to;
-	c->sink = (struct calls_sink){
-		.begin = cut_call_begins, .end = cut_call_ends, .window = cut_window, .sample = cut_sample,
-		.overflow = cut_overflow, .skip = cut_skip, .error = cut_error,
-	};
+	if (to->end)
+		to->end(to, call);
 }
 
 /* ---- times --------------------------------------------------------------------- */
