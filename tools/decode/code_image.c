@@ -6,31 +6,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "code_image.h"
 #include "jit.h"
-#include "lib/debug_file.h"
 #include "lib/symbol_shown.h"
 #include "lib/symbols.h"
 #include "lib/tool.h"
+#include "object.h"
 #include "pokes.h"
 #include "userlib/search.h"
 
 #define PROBES	"[uprobes]"
-
-struct object {			/* an ELF file, or a vdso */
-	struct object *next;
-	char *path;
-	const char *name;
-	uint64_t size;		/* this and @mtime: as in the recording */
-	char mtime[64];
-	bool unopened;
-	struct mapped image;
-	bool have_symbols;
-	struct debug_file *debug;	/* NULL: none was needed, or found */
-	struct symbols symbols;
-};
 
 struct mapping {
 	uint64_t start, end, offset;
@@ -55,8 +41,7 @@ struct segment {
 struct code_image {
 	char *dir;
 	const struct meta *meta;
-	const char *symfs;
-	struct object *objects;
+	struct objects objects;
 	struct task *tasks;
 	struct mapped kcore;
 	uint64_t kcore_tsc;	/* when it was read; UINT64_MAX: at the end */
@@ -183,84 +168,6 @@ static const struct segment *find_segment(struct code_image *code, uint64_t ip)
 
 /* ---- tasks -------------------------------------------------------------- */
 
-static struct object *new_object(struct code_image *code, const char *path)
-{
-	struct object *o = xcalloc(1, sizeof(*o));
-	const char *slash = strrchr(path, '/');
-
-	o->path = xstrdup(path);
-	o->name = slash ? o->path + (slash - path) + 1 : o->path;
-	o->next = code->objects;
-	code->objects = o;
-	return o;
-}
-
-static void note_file(struct code_image *code, const char *path, uint64_t size, const char *mtime)
-{
-	struct object *o;
-
-	for (o = code->objects; o; o = o->next)
-		if (!strcmp(o->path, path))
-			return;
-	o = new_object(code, path);
-	o->size = size;
-	snprintf(o->mtime, sizeof(o->mtime), "%s", mtime);
-	o->unopened = true;
-}
-
-/*
- * Open the file that ran, or leave the object without an image. Below --symfs only the size is
- * compared.
- */
-static void open_object(const struct code_image *code, struct object *o)
-{
-	char real[8300], now[64];
-	struct stat st;
-	int err;
-
-	if (!o->unopened)
-		return;
-	o->unopened = false;
-	snprintf(real, sizeof(real), "%s%s", code->symfs, o->path);
-	if (stat(real, &st)) {
-		say("cannot read %s: %s; --symfs names the directory that it is below", real,
-		    strerror(errno));
-		return;
-	}
-	snprintf(now, sizeof(now), "%" PRIu64 ".%09ld", (uint64_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
-	if ((uint64_t)st.st_size != o->size || (!*code->symfs && strcmp(now, o->mtime))) {
-		say("%s is not the file that ran: it has changed since; its code is not used", real);
-		return;
-	}
-	err = map_file(real, false, &o->image);
-	if (err)
-		say("cannot read %s: %s", real, strerror(-err));
-}
-
-static struct object *find_object(struct code_image *code, const char *path)
-{
-	for (struct object *o = code->objects; o; o = o->next)
-		if (!strcmp(o->path, path))
-			return o;
-	/* The file was mapped, but had been removed when the recording was written. */
-	return new_object(code, path);
-}
-
-static struct object *open_vdso(struct code_image *code, const char *name)
-{
-	struct object *o;
-	char path[4300];
-	int err;
-
-	snprintf(path, sizeof(path), "%s/%s", code->dir, name);
-	o = new_object(code, path);
-	o->name = "[vdso]";
-	err = map_file(path, false, &o->image);
-	if (err)
-		say("cannot read %s: %s", path, strerror(-err));
-	return o;
-}
-
 static void add_mapping(struct task *t, const struct mapping *m)
 {
 	t->map = xrealloc(t->map, (t->count + 1) * sizeof(*t->map));
@@ -279,9 +186,9 @@ static void parse_map(struct code_image *code, struct task *t, const char *line)
 		return;
 	if (perms[2] != 'x')
 		return;
-	m.object = find_object(code, path);
+	m.object = objects_find(&code->objects, path);
 	/* Files of data may have changed or gone: nobody looks for code there. */
-	open_object(code, m.object);
+	object_open(&code->objects, m.object);
 	add_mapping(t, &m);
 }
 
@@ -308,13 +215,14 @@ static void parse_task_line(struct code_image *code, struct task *t, char *line)
 		int at = 0;
 
 		if (sscanf(value, "%" SCNu64 " %63s %n", &size, mtime, &at) == 2 && at)
-			note_file(code, value + at, size, mtime);
+			objects_note(&code->objects, value + at, size, mtime);
 	} else if (!strcmp(line, "vdso")) {
 		struct mapping m = { 0 };
-		char name[64];
+		char name[64], path[4300];
 
 		if (sscanf(value, "%" SCNi64 " %63s", (int64_t *)&m.start, name) == 2) {
-			m.object = open_vdso(code, name);
+			snprintf(path, sizeof(path), "%s/%s", code->dir, name);
+			m.object = objects_add_vdso(&code->objects, path);
 			m.end = m.start + m.object->image.size;
 			add_mapping(t, &m);
 		}
@@ -515,7 +423,7 @@ struct code_image *code_open(const char *dir, const struct meta *meta, const cha
 
 	code->dir = xstrdup(dir);
 	code->meta = meta;
-	code->symfs = symfs;
+	code->objects.symfs = symfs;
 	code->kcore_tsc = meta->kcore_tsc ?: UINT64_MAX;
 	pokes_find(&code->pokes, side);
 	open_kcore(code);
@@ -533,16 +441,7 @@ void code_close(struct code_image *code)
 		free(t->map);
 		free(t);
 	}
-	while (code->objects) {
-		struct object *o = code->objects;
-
-		code->objects = o->next;
-		symbols_free(&o->symbols);
-		debug_file_close(o->debug);
-		unmap_file(&o->image);
-		free(o->path);
-		free(o);
-	}
+	objects_close(&code->objects);
 	symbols_free(&code->kallsyms);
 	unmap_file(&code->kcore);
 	pokes_free(&code->pokes);
@@ -648,44 +547,6 @@ bool code_is_entry(const struct code_image *code, uint64_t ip, bool unknown)
 	return i < code->nr_entries && code->entry[i].start <= ip;
 }
 
-/* The address for which the ELF file links its byte at @offset. */
-static bool offset_to_vaddr(const struct object *o, uint64_t offset, uint64_t *vaddr)
-{
-	const Elf64_Ehdr *eh = (const void *)o->image.data;
-	const Elf64_Phdr *ph;
-
-	if (o->image.size < sizeof(*eh) || memcmp(eh->e_ident, ELFMAG, SELFMAG) ||
-	    eh->e_ident[EI_CLASS] != ELFCLASS64 ||
-	    eh->e_phoff > o->image.size ||
-	    eh->e_phnum * sizeof(*ph) > o->image.size - eh->e_phoff)
-		return false;
-	ph = (const void *)(o->image.data + eh->e_phoff);
-	for (unsigned int i = 0; i < eh->e_phnum; i++)
-		if (ph[i].p_type == PT_LOAD && offset >= ph[i].p_offset &&
-		    offset - ph[i].p_offset < ph[i].p_filesz) {
-			*vaddr = offset - ph[i].p_offset + ph[i].p_vaddr;
-			return true;
-		}
-	return false;
-}
-
-/* A vdso is not a file that a debug file could belong to: its dynamic symbols are all there are. */
-static void find_symbols(const struct code_image *code, struct object *o)
-{
-	char real[8300];
-
-	if (o->have_symbols || !o->image.data)
-		return;
-	o->have_symbols = true;
-	if (*o->name != '[' && symbols_are_stripped(o->image.data, o->image.size)) {
-		snprintf(real, sizeof(real), "%s%s", code->symfs, o->path);
-		o->debug = debug_file_open(real, code->symfs);
-		if (o->debug)
-			debug_file_symbols(o->debug, &o->symbols);
-	}
-	symbols_from_elf(&o->symbols, o->image.data, o->image.size);
-}
-
 void code_name(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip, struct code_name *name)
 {
 	const struct jit_code *made;
@@ -717,10 +578,9 @@ void code_name(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip,
 	offset = offset_at(m, ip);
 	name->object = m->object->name;
 	name->offset = offset;
-	find_symbols(code, m->object);
-	if (!offset_to_vaddr(m->object, offset, &vaddr))
+	if (!object_vaddr(m->object, offset, &vaddr))
 		return;
-	sym = symbols_find(&m->object->symbols, vaddr);
+	sym = object_symbol(&code->objects, m->object, vaddr);
 	if (sym) {
 		name->function = symbol_shown(sym);
 		name->offset = vaddr - sym->addr;

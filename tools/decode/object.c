@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <elf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lib/debug_file.h"
+#include "object.h"
+
+static struct object *object_new(struct objects *os, const char *path)
+{
+	struct object *o = xcalloc(1, sizeof(*o));
+	const char *slash = strrchr(path, '/');
+
+	o->path = xstrdup(path);
+	o->name = slash ? o->path + (slash - path + 1) : o->path;
+	o->next = os->first;
+	os->first = o;
+	return o;
+}
+
+static struct object *find(const struct objects *os, const char *path)
+{
+	struct object *o = os->first;
+
+	while (o && strcmp(o->path, path))
+		o = o->next;
+	return o;
+}
+
+void objects_note(struct objects *os, const char *path, uint64_t size, const char *mtime)
+{
+	struct object *o;
+
+	if (find(os, path))
+		return;
+	o = object_new(os, path);
+	o->size = size;
+	snprintf(o->mtime, sizeof(o->mtime), "%s", mtime);
+	o->unopened = true;
+}
+
+struct object *objects_find(struct objects *os, const char *path)
+{
+	/* One that was not noted was mapped, but had been removed when the recording was written. */
+	return find(os, path) ?: object_new(os, path);
+}
+
+struct object *objects_add_vdso(struct objects *os, const char *path)
+{
+	struct object *o = object_new(os, path);
+	int err;
+
+	o->name = "[vdso]";
+	err = map_file(path, false, &o->image);
+	if (err)
+		say("cannot read %s: %s", path, strerror(-err));
+	return o;
+}
+
+void objects_close(struct objects *os)
+{
+	while (os->first) {
+		struct object *o = os->first;
+
+		os->first = o->next;
+		symbols_free(&o->symbols);
+		debug_file_close(o->debug);
+		unmap_file(&o->image);
+		free(o->path);
+		free(o);
+	}
+}
+
+/* Below --symfs only the size is compared. */
+void object_open(const struct objects *os, struct object *o)
+{
+	char real[8300], now[64];
+	struct stat st;
+	int err;
+
+	if (!o->unopened)
+		return;
+	o->unopened = false;
+	snprintf(real, sizeof(real), "%s%s", os->symfs, o->path);
+	if (stat(real, &st)) {
+		say("cannot read %s: %s; --symfs names the directory that it is below", real,
+		    strerror(errno));
+		return;
+	}
+	snprintf(now, sizeof(now), "%" PRIu64 ".%09ld", (uint64_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+	if ((uint64_t)st.st_size != o->size || (!*os->symfs && strcmp(now, o->mtime))) {
+		say("%s is not the file that ran: it has changed since; its code is not used", real);
+		return;
+	}
+	err = map_file(real, false, &o->image);
+	if (err)
+		say("cannot read %s: %s", real, strerror(-err));
+}
+
+bool object_vaddr(const struct object *o, uint64_t offset, uint64_t *vaddr)
+{
+	const Elf64_Ehdr *eh = (const void *)o->image.data;
+	const Elf64_Phdr *ph;
+
+	if (o->image.size < sizeof(*eh) || memcmp(eh->e_ident, ELFMAG, SELFMAG) ||
+	    eh->e_ident[EI_CLASS] != ELFCLASS64 ||
+	    eh->e_phoff > o->image.size ||
+	    eh->e_phnum * sizeof(*ph) > o->image.size - eh->e_phoff)
+		return false;
+	ph = (const void *)(o->image.data + eh->e_phoff);
+	for (unsigned int i = 0; i < eh->e_phnum; i++)
+		if (ph[i].p_type == PT_LOAD && offset >= ph[i].p_offset &&
+		    offset - ph[i].p_offset < ph[i].p_filesz) {
+			*vaddr = offset - ph[i].p_offset + ph[i].p_vaddr;
+			return true;
+		}
+	return false;
+}
+
+/* A vdso is not a file that a debug file could belong to: its dynamic symbols are all there are. */
+static void read_symbols(const struct objects *os, struct object *o)
+{
+	char real[8300];
+
+	o->have_symbols = true;
+	if (*o->name != '[' && symbols_are_stripped(o->image.data, o->image.size)) {
+		snprintf(real, sizeof(real), "%s%s", os->symfs, o->path);
+		o->debug = debug_file_open(real, os->symfs);
+		if (o->debug)
+			debug_file_symbols(o->debug, &o->symbols);
+	}
+	symbols_from_elf(&o->symbols, o->image.data, o->image.size);
+}
+
+struct symbol *object_symbol(const struct objects *os, struct object *o, uint64_t vaddr)
+{
+	if (!o->have_symbols && o->image.data)
+		read_symbols(os, o);
+	return symbols_find(&o->symbols, vaddr);
+}
