@@ -2,10 +2,12 @@
 /* auxtrace script: decodes a recording and shows its flow. */
 #include <getopt.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "cmd.h"
 #include "decode/calls_text.h"
 #include "decode/views.h"
+#include "lib/source_text.h"
 #include "part.h"
 
 static void usage(FILE *f)
@@ -13,6 +15,8 @@ static void usage(FILE *f)
 	fputs("usage: auxtrace script [OPTION]... [DIR]\n\n"
 	      "Show the flow of a recording (DIR, by default " DEFAULT_DIR ").\n\n"
 	      "      --calls       function calls with CPU, time and symbol (the default)\n"
+	      "  -l, --lines       the same, with the source lines that they execute and inlined\n"
+	      "                    functions, where there is debug information\n"
 	      "  -i, --insn        each instruction, for programs: address and size, hexadecimal,\n"
 	      "                    and lines that begin with # for what happens between them\n"
 	      "  -b, --branches    BTS: each branch, with what was executed since the one before\n"
@@ -31,12 +35,25 @@ static struct view *same_view(void *view)
 	return view;
 }
 
-static void show_calls(struct part *part)
+/* When the recording was written. */
+static time_t written(const char *dir)
 {
-	struct calls_sink *sink = calls_text_begin(part->replay.meta);
+	char path[4200];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/meta", dir);
+	return stat(path, &st) ? 0 : st.st_mtime;
+}
+
+static void show_calls(struct part *part, bool lines)
+{
+	struct source_text *source = lines ? source_text_begin(part->symfs, written(part->replay.dir)) : NULL;
+	struct calls_sink *sink = calls_text_begin(part->replay.meta, source);
 
 	part_calls(part, sink);
 	calls_text_end(sink);
+	if (source)
+		source_text_end(source);
 }
 
 int cmd_script(int argc, char **argv)
@@ -44,6 +61,7 @@ int cmd_script(int argc, char **argv)
 	enum { CALLS = 256 };
 	static const struct option options[] = {
 		{ "calls", no_argument, NULL, CALLS },
+		{ "lines", no_argument, NULL, 'l' },
 		{ "insn", no_argument, NULL, 'i' },
 		{ "branches", no_argument, NULL, 'b' },
 		{ "errors", no_argument, NULL, 'e' },
@@ -55,15 +73,19 @@ int cmd_script(int argc, char **argv)
 	struct replay *r;
 	struct part part;
 	struct view *view = NULL;	/* NULL: calls */
+	bool lines = false;
 	int c;
 
 	part_begin(&part);
-	while ((c = getopt_long(argc, argv, "ibesh" PART_SHORT, options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "libesh" PART_SHORT, options, NULL)) != -1) {
 		if (part_option(&part, c, optarg))
 			continue;
 		switch (c) {
 		case CALLS:
 			view = NULL;
+			break;
+		case 'l':
+			lines = true;
 			break;
 		case 'i':
 			view = insn_view();
@@ -88,6 +110,8 @@ int cmd_script(int argc, char **argv)
 	r = &part.replay;
 	if (view && part.of_calls)
 		die(EXIT_USAGE, "--tid, --time, --function and --max-depth choose calls: they go with --calls");
+	if (view && lines)
+		die(EXIT_USAGE, "--lines shows the source lines of calls: it goes with --calls");
 	if (r->samples && r->window)
 		die(EXIT_USAGE, "--samples and --window: a sample may reach over several windows");
 	setvbuf(stdout, NULL, _IOFBF, 1 << 20);
@@ -97,7 +121,7 @@ int cmd_script(int argc, char **argv)
 	if (view)
 		replay_run(r, same_view, view);
 	else
-		show_calls(&part);
+		show_calls(&part, lines);
 	replay_summary(r);
 	c = r->sum.errors ? 1 : 0;
 	replay_close(r);

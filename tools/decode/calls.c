@@ -18,12 +18,13 @@
  * trace is not spread over it.
  */
 #define MAX_TICKS	64
-/* Begins and ends that wait for a packet with the time. */
+/* Begins, ends and lines that wait for a packet with the time. */
 #define MAX_HELD	65536
 
 struct held {
+	enum { BEGINS, ENDS, EXECUTES } what;
 	struct call *call;
-	bool ends;
+	struct call_line line;	/* that it executes */
 	uint64_t instructions;	/* executed since the CPU's time */
 	uint64_t tsc;		/* when; 0: now */
 };
@@ -42,6 +43,10 @@ struct cpu_calls {
 	const char *how;	/* note beside the function that is entered next */
 	const char *function;	/* where control arrived last, or NULL */
 	bool in_thunk;
+	/* Where the last instruction is in its source, if lines are wanted; start and end 0: look anew */
+	struct source_place place;
+	uint64_t place_cr3;
+	const struct call *place_call;	/* only to compare: it may have ended */
 	uint64_t tsc, earlier;	/* the time, and the one that the packets told before it; 0: not known */
 	uint64_t instructions;	/* executed since then */
 	struct held *held;	/* none between two steps of the decoder */
@@ -85,25 +90,33 @@ static struct call_time time_of(const struct cpu_calls *c, const struct held *h,
 static void settle(struct cpu_calls *c, uint64_t now)
 {
 	for (unsigned int i = 0; i < c->nr_held; i++) {
-		const struct held *h = &c->held[i];
+		struct held *h = &c->held[i];
 		struct call_time t = time_of(c, h, now);
 
-		if (!h->ends) {
+		switch (h->what) {
+		case BEGINS:
 			h->call->begin = t;
 			calls_cut_begins(c->all->cut, c->all->sink, h->call);
-		} else {
+			break;
+		case ENDS:
 			h->call->end = t;
 			finish(c->all, h->call);
+			break;
+		case EXECUTES:
+			h->line.tsc = t.tsc;
+			calls_cut_line(c->all->cut, c->all->sink, h->call, &h->line);
+			break;
 		}
 	}
 	c->nr_held = 0;
 }
 
-static void hold(struct cpu_calls *c, struct call *call, bool ends, uint64_t tsc)
+static void hold(struct cpu_calls *c, struct held held)
 {
 	if (c->nr_held == MAX_HELD)
 		settle(c, 0);
-	c->held[c->nr_held++] = (struct held){ call, ends, c->instructions, tsc };
+	held.instructions = c->instructions;
+	c->held[c->nr_held++] = held;
 }
 
 static void advance(struct cpu_calls *c, const struct flow *f)
@@ -139,7 +152,7 @@ static void end_call(struct cpu_calls *c, unsigned int i, bool returned, uint64_
 	if (!call)
 		return;
 	call->returned = returned;
-	hold(c, call, true, tsc);
+	hold(c, (struct held){ .what = ENDS, .call = call, .tsc = tsc });
 }
 
 /* The running thread's calls from frame @i on inwards end. */
@@ -185,7 +198,8 @@ static void begin_call(struct cpu_calls *c, const struct flow *f, uint64_t ip, c
 		.away = s->away,
 	};
 	s->frame[s->depth].call = call;
-	hold(c, call, false, 0);
+	hold(c, (struct held){ .what = BEGINS, .call = call });
+	c->place = (struct source_place){ 0 };
 }
 
 static void push(struct cpu_calls *c)
@@ -314,6 +328,38 @@ static void take_arrival(struct cpu_calls *c, const struct flow *f, uint64_t ip)
 	c->how = NULL;
 }
 
+/* ---- source lines ------------------------------------------------------------ */
+
+static bool is_same_line(const struct source_place *a, const struct source_place *b)
+{
+	return a->file == b->file && a->line == b->line && a->inlined == b->inlined;
+}
+
+/* The running call executes @ip. */
+static void execute(struct cpu_calls *c, const struct flow *f, uint64_t ip)
+{
+	struct call *call = c->stack->frame[c->stack->depth].call;
+	struct source_place place;
+
+	if (ip >= c->place.start && ip < c->place.end && f->cr3 == c->place_cr3)
+		return;
+	c->place_cr3 = f->cr3;
+	if (!code_place(f->code, f->cr3, f->tsc, ip, &place)) {
+		/* It goes on in the line that was known last, as far as anybody can tell. */
+		c->place.start = place.start;
+		c->place.end = place.end;
+		return;
+	}
+	if (call && (call != c->place_call || !is_same_line(&place, &c->place)))
+		hold(c, (struct held){
+			.what = EXECUTES,
+			.call = call,
+			.line = { .file = place.file, .number = place.line, .inlined = place.inlined },
+		});
+	c->place = place;
+	c->place_call = call;
+}
+
 /* ---- the view --------------------------------------------------------------- */
 
 static struct cpu_calls *of_view(struct view *v)
@@ -327,6 +373,8 @@ static void calls_insn(struct view *v, const struct flow *f, const struct pt_ins
 
 	advance(c, f);
 	take_arrival(c, f, insn->ip);
+	if (c->all->sink->line)
+		execute(c, f, insn->ip);
 	c->stack->instructions++;
 	c->instructions++;
 	c->next = insn->ip + insn->size;
@@ -388,6 +436,7 @@ static void take_stack(struct cpu_calls *c, const struct run *thread)
 	bool stale;
 
 	c->stack = stacks_of(&c->all->stacks, thread, c->cpu, &stale);
+	c->place = (struct source_place){ 0 };
 	if (stale)
 		forget_stack(c, c->stack->left);
 	if (c->stack->left && c->tsc > c->stack->left)

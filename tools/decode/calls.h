@@ -9,11 +9,15 @@
  *
  * Order. The begins and ends of one thread's calls come in order and are nested, also when the thread
  * goes from CPU to CPU.
+ *
+ * Source lines. A sink that wants them is told whenever a call goes on in another line, or another inlined function:
+ * in order with the begins and ends.
  */
 #ifndef CALLS_H
 #define CALLS_H
 
 #include "flow.h"
+#include "lib/source_lines.h"
 
 /* When something happened, as TSC values. */
 struct call_time {
@@ -46,15 +50,25 @@ struct call {
 	bool handed_on;		/* the sink was told of it */
 };
 
+/* @call executes a line of its source. */
+struct call_line {
+	const char *file;	/* as the compiler had it */
+	unsigned int number;
+	const struct source_inline *inlined;	/* the innermost inlined function; NULL: none */
+	uint64_t tsc;		/* when, an estimate; 0: not known */
+};
+
 /**
  * struct calls_sink - who is told
  * @begin: a call begins; its time is known
  * @end: it ends, and is freed behind this. All calls inside it have ended
+ * @line: an open call goes on at another line, where its source is known; NULL: they are not looked up
  * @window, @sample, @overflow, @skip, @error: as those of struct view, on CPU @cpu. Any of them may be NULL
  */
 struct calls_sink {
 	void (*begin)(struct calls_sink *s, struct call *call);
 	void (*end)(struct calls_sink *s, struct call *call);
+	void (*line)(struct calls_sink *s, struct call *call, const struct call_line *line);
 	void (*window)(struct calls_sink *s, unsigned int cpu, const struct flow *f, uint64_t seq);
 	void (*sample)(struct calls_sink *s, unsigned int cpu, const struct flow *f, size_t nr,
 		       const struct auxtrace_record_sample *sample);

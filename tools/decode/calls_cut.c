@@ -89,6 +89,12 @@ void calls_cut_ends(const struct calls_cut *c, struct calls_sink *to, struct cal
 		to->end(to, call);
 }
 
+void calls_cut_line(const struct calls_cut *c, struct calls_sink *to, struct call *call, const struct call_line *line)
+{
+	if (call->handed_on && line->tsc >= c->begin && (!c->end || line->tsc < c->end))
+		to->line(to, call, line);
+}
+
 /* ---- times --------------------------------------------------------------------- */
 
 /* Seconds with up to nine digits behind the point, in ns. NULL if @text has none, else what is behind them. */

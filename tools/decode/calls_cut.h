@@ -16,9 +16,10 @@ struct calls_cut {
 	const char *function;		/* NAME or NAME@FILE: its calls, and what is inside; NULL: all */
 };
 
-/* For calls.c: @call begins, or ends. @to is told if that is wanted. */
+/* For calls.c: @call begins, ends, or executes @line. @to is told if that is wanted. */
 void calls_cut_begins(const struct calls_cut *c, struct calls_sink *to, struct call *call);
 void calls_cut_ends(const struct calls_cut *c, struct calls_sink *to, struct call *call);
+void calls_cut_line(const struct calls_cut *c, struct calls_sink *to, struct call *call, const struct call_line *line);
 
 /*
  * "A,B": the limits in seconds of the kernel's clock, as script prints them; either may be empty. Dies for anything

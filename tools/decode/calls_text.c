@@ -2,9 +2,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "calls_text.h"
 #include "lib/duration.h"
+#include "lib/source_text.h"
 #include "view_text.h"
 
 #define MAX_INDENT	40
@@ -24,6 +26,9 @@ struct text_line {
 struct calls_text {
 	struct calls_sink sink;
 	const struct meta *meta;
+	struct source_text *source;	/* NULL: without source lines */
+	const struct call *line_call;	/* of the source line that was printed last, and its inlined function */
+	const struct source_inline *line_inlined;
 	struct text_line *line;	/* a ring of MAX_WAITING */
 	uint64_t first, count;	/* numbers of lines, from 0 */
 };
@@ -85,26 +90,39 @@ static bool has_line(const struct call *c)
 	return c->begun || c->how;
 }
 
+/* CPU, time and thread. */
+static void text_when(FILE *out, const struct calls_text *t, const struct call *c, uint64_t tsc)
+{
+	uint64_t ns = 0;
+	bool timed = tsc && meta_clock(t->meta, tsc, &ns);
+
+	fprintf(out, "%3u ", c->cpu);
+	text_time(out, timed, ns);
+	text_run(out, c->known ? &c->thread : NULL, c->comm);
+}
+
+/* How code @depth calls deep begins. */
+static void text_indent(FILE *out, const struct call *c, unsigned int depth)
+{
+	fprintf(out, " %c  %*s", code_is_kernel(c->ip) ? 'k' : 'u', 2 * (depth < MAX_INDENT ? depth : MAX_INDENT), "");
+}
+
 static void text_begin(struct calls_sink *s, struct call *c)
 {
 	struct calls_text *t = of_sink(s);
-	unsigned int indent = c->depth < MAX_INDENT ? c->depth : MAX_INDENT;
-	uint64_t ns = 0;
-	bool timed = c->begin.tsc && meta_clock(t->meta, c->begin.tsc, &ns);
 	size_t size;
 	long at;
 	FILE *out;
 
+	t->line_call = NULL;
 	if (!has_line(c))
 		return;
 	/* The line's number, plus 1, until it has its duration. */
 	c->own = (void *)(uintptr_t)(t->count + 1);
 	out = open_line(t, &size);
-	fprintf(out, "%3u ", c->cpu);
-	text_time(out, timed, ns);
-	text_run(out, c->known ? &c->thread : NULL, c->comm);
+	text_when(out, t, c, c->begin.tsc);
 	at = ftell(out);
-	fprintf(out, " %c  %*s", code_is_kernel(c->ip) ? 'k' : 'u', 2 * indent, "");
+	text_indent(out, c, c->depth);
 	text_name(out, c->ip, &c->name);
 	if (c->how)
 		fprintf(out, "  <%s>", c->how);
@@ -139,6 +157,69 @@ static void text_end(struct calls_sink *s, struct call *c)
 	if (ns)
 		duration_text(l->duration, sizeof(l->duration), sign, ns);
 	print_ready(t);
+}
+
+/* ---- source lines ------------------------------------------------------------- */
+
+/* Behind the columns of a call: no duration. */
+static FILE *open_source_line(struct calls_text *t, size_t *size, const struct call *c, uint64_t tsc, unsigned int depth)
+{
+	FILE *out = open_line(t, size);
+
+	text_when(out, t, c, tsc);
+	fprintf(out, "%9s", "");
+	text_indent(out, c, depth);
+	return out;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool is_around(const struct source_inline *outer, const struct source_inline *i)
+{
+	while (i && i != outer)
+		i = i->outer;
+	return i;
+}
+
+/* The functions that are inlined at this line, outermost first, but for those that were at the line before. */
+static void print_inlined(struct calls_text *t, const struct call *c, uint64_t tsc, const struct source_inline *i)
+{
+	size_t size;
+	FILE *out;
+
+	if (!i || (t->line_call == c && is_around(i, t->line_inlined)))
+		return;
+	print_inlined(t, c, tsc, i->outer);
+	out = open_source_line(t, &size, c, tsc, c->depth + 1 + i->depth);
+	fprintf(out, "%s  <inlined", i->function);
+	if (i->file)
+		fprintf(out, " at %s:%u", base_name(i->file), i->line);
+	fputs(">\n", out);
+	close_line(t, out, 0);
+}
+
+static void text_source_line(struct calls_sink *s, struct call *c, const struct call_line *line)
+{
+	struct calls_text *t = of_sink(s);
+	const char *text = source_text_line(t->source, line->file, line->number);
+	unsigned int inside = line->inlined ? line->inlined->depth + 1 : 0;
+	size_t size;
+	FILE *out;
+
+	print_inlined(t, c, line->tsc, line->inlined);
+	out = open_source_line(t, &size, c, line->tsc, c->depth + 1 + inside);
+	fprintf(out, "%s:%u", base_name(line->file), line->number);
+	if (text && *text)
+		fprintf(out, "  %s", text);
+	putc('\n', out);
+	close_line(t, out, 0);
+	t->line_call = c;
+	t->line_inlined = line->inlined;
 }
 
 /* ---- other lines --------------------------------------------------------------- */
@@ -178,15 +259,17 @@ static void text_line_error(struct calls_sink *s, unsigned int cpu, uint64_t off
 	TEXT_LINE(of_sink(s), text_error(out, cpu, offset, ip, message));
 }
 
-struct calls_sink *calls_text_begin(const struct meta *meta)
+struct calls_sink *calls_text_begin(const struct meta *meta, struct source_text *source)
 {
 	struct calls_text *t = xcalloc(1, sizeof(*t));
 
 	t->meta = meta;
+	t->source = source;
 	t->line = xcalloc(MAX_WAITING, sizeof(*t->line));
 	t->sink = (struct calls_sink){
 		.begin = text_begin,
 		.end = text_end,
+		.line = source ? text_source_line : NULL,
 		.window = text_line_window,
 		.sample = text_line_sample,
 		.overflow = text_line_overflow,

@@ -586,3 +586,28 @@ void code_name(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip,
 		name->offset = vaddr - sym->addr;
 	}
 }
+
+bool code_place(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip, struct source_place *place)
+{
+	struct source_lines *lines;
+	const struct mapping *m;
+	uint64_t vaddr;
+	bool known;
+
+	*place = (struct source_place){ .start = ip, .end = ip + 1 };
+	if (code_is_kernel(ip) || find_mapping(code, cr3, tsc, ip, &m) != CODE_OK)
+		return false;
+	lines = object_lines(&code->objects, m->object);
+	if (!lines) {
+		place->start = m->start;
+		place->end = m->end;
+		return false;
+	}
+	if (!object_vaddr(m->object, offset_at(m, ip), &vaddr))
+		return false;
+	known = source_lines_find(lines, vaddr, place);
+	/* The file's addresses become the task's. */
+	place->start = vaddr - place->start < ip - m->start ? ip - (vaddr - place->start) : m->start;
+	place->end = place->end - vaddr < m->end - ip ? ip + (place->end - vaddr) : m->end;
+	return known;
+}

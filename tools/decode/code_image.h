@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "lib/meta.h"
+#include "lib/source_lines.h"
 #include "side.h"
 
 struct code_image;
@@ -78,5 +79,11 @@ struct code_name {
 	const char *object;	/* base name of the file, "[vdso]", "[jit]" or "[kernel]"; NULL: unknown */
 };
 void code_name(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip, struct code_name *name);
+
+/*
+ * Where in its source user code is. Returns false if it is not known; then @place says for which addresses
+ * that holds.
+ */
+bool code_place(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip, struct source_place *place);
 
 #endif

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "lib/debug_file.h"
+#include "lib/source_lines.h"
 #include "object.h"
 
 static struct object *object_new(struct objects *os, const char *path)
@@ -68,6 +69,7 @@ void objects_close(struct objects *os)
 
 		os->first = o->next;
 		symbols_free(&o->symbols);
+		source_lines_close(o->lines);
 		debug_file_close(o->debug);
 		unmap_file(&o->image);
 		free(o->path);
@@ -121,18 +123,24 @@ bool object_vaddr(const struct object *o, uint64_t offset, uint64_t *vaddr)
 	return false;
 }
 
-/* A vdso is not a file that a debug file could belong to: its dynamic symbols are all there are. */
-static void read_symbols(const struct objects *os, struct object *o)
+/* A vdso is not a file that a debug file could belong to: its dynamic symbols are all there is. */
+static struct debug_file *debug_of(const struct objects *os, struct object *o)
 {
 	char real[8300];
 
-	o->have_symbols = true;
-	if (*o->name != '[' && symbols_are_stripped(o->image.data, o->image.size)) {
+	if (!o->have_debug && o->image.data && *o->name != '[') {
 		snprintf(real, sizeof(real), "%s%s", os->symfs, o->path);
 		o->debug = debug_file_open(real, os->symfs);
-		if (o->debug)
-			debug_file_symbols(o->debug, &o->symbols);
 	}
+	o->have_debug = true;
+	return o->debug;
+}
+
+static void read_symbols(const struct objects *os, struct object *o)
+{
+	o->have_symbols = true;
+	if (symbols_are_stripped(o->image.data, o->image.size) && debug_of(os, o))
+		debug_file_symbols(o->debug, &o->symbols);
 	symbols_from_elf(&o->symbols, o->image.data, o->image.size);
 }
 
@@ -141,4 +149,12 @@ struct symbol *object_symbol(const struct objects *os, struct object *o, uint64_
 	if (!o->have_symbols && o->image.data)
 		read_symbols(os, o);
 	return symbols_find(&o->symbols, vaddr);
+}
+
+struct source_lines *object_lines(const struct objects *os, struct object *o)
+{
+	if (!o->have_lines && debug_of(os, o))
+		o->lines = source_lines_open(o->debug);
+	o->have_lines = true;
+	return o->lines;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The ELF files whose code ran, and vdsos: their bytes, and the names of their functions.
+ * The ELF files whose code ran, and vdsos: their bytes, the names of their functions, their source lines.
  *
  * An object has no bytes if its file cannot be read, or is not the one that ran.
  */
@@ -14,6 +14,7 @@
 #include "lib/tool.h"
 
 struct debug_file;
+struct source_lines;
 
 struct object {
 	struct object *next;
@@ -23,9 +24,12 @@ struct object {
 	char mtime[64];
 	bool unopened;
 	struct mapped image;
-	bool have_symbols;
+	bool have_debug;
 	struct debug_file *debug;	/* NULL: none was needed, or found */
+	bool have_symbols;
 	struct symbols symbols;
+	bool have_lines;
+	struct source_lines *lines;	/* NULL: not needed, or there are none */
 };
 
 struct objects {
@@ -47,5 +51,7 @@ void object_open(const struct objects *os, struct object *o);
 bool object_vaddr(const struct object *o, uint64_t offset, uint64_t *vaddr);
 /* The function at that address, or NULL. */
 struct symbol *object_symbol(const struct objects *os, struct object *o, uint64_t vaddr);
+/* Its source lines, or NULL. */
+struct source_lines *object_lines(const struct objects *os, struct object *o);
 
 #endif

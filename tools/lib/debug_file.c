@@ -100,6 +100,11 @@ bool debug_file_symbols(struct debug_file *file, struct symbols *s)
 	return found;
 }
 
+Dwfl_Module *debug_file_module(struct debug_file *file)
+{
+	return file->module;
+}
+
 void debug_file_close(struct debug_file *file)
 {
 	if (!file)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Symbols of stripped programs, from their separate debug files: those that .gnu_debuglink or the build-id
- * names, next to the program or in /usr/lib/debug, or what debuginfod has if DEBUGINFOD_URLS is set.
+ * What a program's debug information says. It is in the program, or, where that is stripped, in a separate debug
+ * file: that which .gnu_debuglink or the build-id names, next to the program or in /usr/lib/debug, or what debuginfod
+ * has if DEBUGINFOD_URLS is set.
  */
 #ifndef DEBUG_FILE_H
 #define DEBUG_FILE_H
@@ -11,12 +12,14 @@
 struct debug_file;
 
 /*
- * Find the debug file of the program at @path. @symfs: a directory whose usr/lib/debug comes before
+ * Find the debug information of the program at @path. @symfs: a directory whose usr/lib/debug comes before
  * /usr/lib/debug; "": none. NULL: @path cannot be read, or is no ELF file.
  */
 struct debug_file *debug_file_open(const char *path, const char *symfs);
 /* Add its functions to @s. Their names are valid until debug_file_close(). Returns false if it has none. */
 bool debug_file_symbols(struct debug_file *file, struct symbols *s);
+/* For source_lines.c: what libdwfl calls the program. */
+struct Dwfl_Module *debug_file_module(struct debug_file *file);
 void debug_file_close(struct debug_file *file);
 
 #endif
