@@ -19,6 +19,7 @@ static const struct command {
 	{ "report", cmd_report, "where the time went, by function; why a call was slow" },
 	{ "why-slow", cmd_why_slow, "wait for a slow call of a function, and say why it was slow" },
 	{ "last", cmd_last, "what a program called last before it ended or crashed" },
+	{ "around", cmd_around, "what the CPUs did shortly before an event, and behind it" },
 	{ "export", cmd_export, "write a recording in the format of other tools" },
 };
 

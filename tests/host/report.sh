@@ -12,7 +12,7 @@ me='report'
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 options "work screenshot" "$@"
 [ ${#operands[@]} -le 1 ] || bad_usage
-packages chromium python3 protobuf-compiler
+packages chromium python3 protobuf-compiler binutils
 system "" "${operands[@]}"
 work_directory
 mapfile -t files < <(guest_script report.sh)
@@ -206,6 +206,31 @@ fetch_speedscope()
 	(cd "$tool" && npm pack --silent speedscope && tar xf speedscope-*.tgz)
 }
 
+# The source lines that script shows of sessions are those of the instructions that ran, as addr2line has them.
+lines_are_those_that_ran()
+{
+	local start end offset
+
+	auxtrace script --lines 2> "$work/lines.summary" | sed -nE 's/.* u +(sessions\.c:[0-9]+)(  .*)?$/\1/p' |
+		sort -u > "$work/lines"
+	read -r start end offset < <(sed -n 's|^map \([^-]*\)-\([^ ]*\) r-xp \([^ ]*\) .*/sessions$|\1 \2 \3|p' "$work"/out/recording/task.*)
+	auxtrace script --insn 2>> "$work/lines.summary" | awk '/^0000/ && !seen[$1]++ { print $1 }' |
+		awk -v start="0000$start" -v end="0000$end" '$1 >= start && $1 < end' |
+		while read -r ip; do
+			printf '%x\n' $((0x$ip - 0x$start + 0x$offset))
+		done | addr2line -e "$build/examples/sessions" | sed -n 's|.*/\(sessions\.c:[0-9]*\).*|\1|p' |
+		sort -u > "$work/lines.expected"
+	echo "source lines: $(wc -l < "$work/lines")"
+	[ "$(wc -l < "$work/lines")" -gt 15 ] && cmp "$work/lines.expected" "$work/lines"
+}
+
+# The slow call's line is shown with its text, inside the call.
+lines_have_their_text()
+{
+	auxtrace script --lines --function table_rehash 2>> "$work/lines.summary" |
+		grep -m 1 -E ' u  +sessions\.c:[0-9]+  .*table_move\('
+}
+
 auxtrace script > "$work/calls" 2> "$work/summary"
 auxtrace report --limit 0 > "$work/table" 2>> "$work/summary"
 auxtrace report --html "$work/page.html" 2>> "$work/summary"
@@ -213,6 +238,8 @@ cp -f "$work/page.html" "$work/first.html"
 verdict "report counts the calls that script shows" report_counts_what_script_shows
 verdict "nearly all instructions are in a function" instructions_add_up
 verdict "the slow call is told from the others" slow_call_is_explained
+verdict "source lines are those that ran" lines_are_those_that_ran
+verdict "and are shown with their text" lines_have_their_text
 verdict "the page needs nothing else" is_alone
 verdict "its data can be read" data_is_json
 verdict "a file that exists is not overwritten" not auxtrace report --html "$work/page.html"

@@ -3,6 +3,7 @@
 #ifndef CMD_H
 #define CMD_H
 
+int cmd_around(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_info(int argc, char **argv);

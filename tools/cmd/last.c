@@ -12,9 +12,10 @@ static void usage(FILE *f)
 {
 	fputs("usage: auxtrace last [OPTION]... -- COMMAND [ARGUMENT]...\n\n"
 	      "Run COMMAND with a flight recorder, and show the functions that it called last\n"
-	      "before it ended, for example by a crash. The commands that do this are shown; each\n"
-	      "can be run by itself.\n\n"
-	      "  -n, --lines N         so many calls (40)\n"
+	      "before it ended, for example by a crash, with the source lines that they executed,\n"
+	      "where there is debug information. The commands that do this are shown; each can be\n"
+	      "run by itself.\n\n"
+	      "  -n, --lines N         so many lines (40)\n"
 	      "  -k, --kernel          with the kernel's functions\n"
 	      "  -o, --output DIR      directory of the recording (default: " DEFAULT_DIR ")\n"
 	      "  -h, --help            this text\n\n"
@@ -67,9 +68,10 @@ int cmd_last(int argc, char **argv)
 		recipe_word(&r, "-u");
 	recipe_command(&r, argv + optind);
 	status = recipe_run(&r);
-	if (status == EXIT_USAGE || (status >= 125 && status <= 127))
+	if (!recipe_recorded(status))
 		return status;
 	recipe_begin(&r, "script");
+	recipe_word(&r, "--lines");
 	recipe_word(&r, dir);
 	snprintf(text, sizeof(text), " | tail -n %u", lines);
 	recipe_text(&r, text);

@@ -5,8 +5,8 @@ const char part_usage[] =
 	"  -C, --cpu N           this CPU only\n"
 	"  -w, --window N        this window only (each CPU's own number N)\n"
 	"  -t, --tid N           this thread only\n"
-	"      --time A,B        from A to B only, in seconds as script shows them; either may\n"
-	"                        be empty\n"
+	"      --time A,B        from A to B only, in seconds as script shows them, or as\n"
+	"                        freeze-2ms, before an event froze it; either may be empty\n"
 	"      --function F      calls of function F only, NAME or NAME@FILE, and what is inside\n"
 	"      --max-depth N     so many calls deep\n"
 	"      --symfs DIR       the traced programs' files are below DIR\n";
@@ -55,7 +55,7 @@ void part_open(struct part *p, const char *dir)
 {
 	replay_open(&p->replay, dir, p->symfs);
 	if (p->time)
-		calls_cut_time(&p->cut, p->time, p->replay.meta);
+		calls_cut_time(&p->cut, p->time, dir, p->replay.meta);
 }
 
 void part_calls(struct part *p, struct calls_sink *sink)

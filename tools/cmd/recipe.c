@@ -68,6 +68,11 @@ int recipe_run(struct recipe *r)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+bool recipe_recorded(int status)
+{
+	return status != EXIT_USAGE && (status < 125 || status > 127);
+}
+
 char *recipe_program(const char *option, const char *name)
 {
 	const char *dir = getenv("PATH") ?: "/usr/bin:/bin";

@@ -6,6 +6,7 @@
 #ifndef RECIPE_H
 #define RECIPE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /* A command line for sh(1) that begins with this auxtrace. */
@@ -25,6 +26,8 @@ void recipe_command(struct recipe *r, char *const *argv);
 void recipe_text(struct recipe *r, const char *text);
 /* Show the line on stderr, run it, and free it. Returns its exit status. */
 int recipe_run(struct recipe *r);
+/* Did record, which exited with @status, leave a recording? Else wrong usage, or it did not run the command. */
+bool recipe_recorded(int status);
 
 /* The path of the program that @name would run, by PATH; dies if there is none. To be freed. */
 char *recipe_program(const char *option, const char *name);

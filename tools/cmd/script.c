@@ -8,6 +8,7 @@
 #include "decode/calls_text.h"
 #include "decode/views.h"
 #include "lib/source_text.h"
+#include "lib/terminal.h"
 #include "part.h"
 
 static void usage(FILE *f)
@@ -25,6 +26,9 @@ static void usage(FILE *f)
 	      "\n", f);
 	fputs(part_usage, f);
 	fputs("                        (from --tid to --max-depth: of calls only)\n"
+	      "      --color WHEN  auto (the default: on a terminal), always, never\n"
+	      "      --no-pager    on a terminal, do not show the output with $AUXTRACE_PAGER, $PAGER\n"
+	      "                    or less\n"
 	      "  -h, --help        this text\n\n"
 	      "A summary goes to stderr. Exit status: 0; 1 decode errors, or the recording cannot\n"
 	      "be read; 2 wrong usage.\n", f);
@@ -58,7 +62,7 @@ static void show_calls(struct part *part, bool lines)
 
 int cmd_script(int argc, char **argv)
 {
-	enum { CALLS = 256 };
+	enum { CALLS = 256, COLOR, NO_PAGER };
 	static const struct option options[] = {
 		{ "calls", no_argument, NULL, CALLS },
 		{ "lines", no_argument, NULL, 'l' },
@@ -67,13 +71,16 @@ int cmd_script(int argc, char **argv)
 		{ "errors", no_argument, NULL, 'e' },
 		{ "samples", no_argument, NULL, 's' },
 		PART_LONG,
+		{ "color", required_argument, NULL, COLOR },
+		{ "no-pager", no_argument, NULL, NO_PAGER },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
 	struct replay *r;
 	struct part part;
 	struct view *view = NULL;	/* NULL: calls */
-	bool lines = false;
+	bool lines = false, page = true;
+	const char *color = "auto";
 	int c;
 
 	part_begin(&part);
@@ -99,6 +106,12 @@ int cmd_script(int argc, char **argv)
 		case 's':
 			part.replay.samples = true;
 			break;
+		case COLOR:
+			color = optarg;
+			break;
+		case NO_PAGER:
+			page = false;
+			break;
 		case 'h':
 			usage(stdout);
 			return 0;
@@ -114,6 +127,9 @@ int cmd_script(int argc, char **argv)
 		die(EXIT_USAGE, "--lines shows the source lines of calls: it goes with --calls");
 	if (r->samples && r->window)
 		die(EXIT_USAGE, "--samples and --window: a sample may reach over several windows");
+	terminal_colour(color);
+	if (page)
+		pager_begin();
 	setvbuf(stdout, NULL, _IOFBF, 1 << 20);
 	part_open(&part, meta_argument(argc, argv));
 	if (view && view->branch && r->source->no_branches)
@@ -122,10 +138,13 @@ int cmd_script(int argc, char **argv)
 		replay_run(r, same_view, view);
 	else
 		show_calls(&part, lines);
+	/* The summary comes behind it, also where both go to one place. */
+	fflush(stdout);
 	replay_summary(r);
 	c = r->sum.errors ? 1 : 0;
 	replay_close(r);
 	if (fflush(stdout) || ferror(stdout))
 		die(1, "cannot write the output");
+	pager_end();
 	return c;
 }

@@ -83,8 +83,7 @@ int cmd_why_slow(int argc, char **argv)
 	recipe_word(&r, on);
 	recipe_command(&r, argv + optind + 1);
 	status = recipe_run(&r);
-	/* 125 to 127: there is no recording, or the command did not run. */
-	if (status == EXIT_USAGE || (status >= 125 && status <= 127))
+	if (!recipe_recorded(status))
 		return status;
 	recipe_begin(&r, "report");
 	recipe_word(&r, "--compare");

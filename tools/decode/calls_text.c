@@ -7,6 +7,7 @@
 #include "calls_text.h"
 #include "lib/duration.h"
 #include "lib/source_text.h"
+#include "lib/terminal.h"
 #include "view_text.h"
 
 #define MAX_INDENT	40
@@ -96,9 +97,10 @@ static void text_when(FILE *out, const struct calls_text *t, const struct call *
 	uint64_t ns = 0;
 	bool timed = tsc && meta_clock(t->meta, tsc, &ns);
 
-	fprintf(out, "%3u ", c->cpu);
+	fprintf(out, "%s%3u ", style(STYLE_FAINT), c->cpu);
 	text_time(out, timed, ns);
 	text_run(out, c->known ? &c->thread : NULL, c->comm);
+	fputs(style(STYLE_PLAIN), out);
 }
 
 /* How code @depth calls deep begins. */
@@ -123,7 +125,11 @@ static void text_begin(struct calls_sink *s, struct call *c)
 	text_when(out, t, c, c->begin.tsc);
 	at = ftell(out);
 	text_indent(out, c, c->depth);
+	if (code_is_kernel(c->ip))
+		fputs(style(STYLE_KERNEL), out);
 	text_name(out, c->ip, &c->name);
+	if (code_is_kernel(c->ip))
+		fputs(style(STYLE_PLAIN), out);
 	if (c->how)
 		fprintf(out, "  <%s>", c->how);
 	putc('\n', out);
@@ -213,7 +219,7 @@ static void text_source_line(struct calls_sink *s, struct call *c, const struct 
 
 	print_inlined(t, c, line->tsc, line->inlined);
 	out = open_source_line(t, &size, c, line->tsc, c->depth + 1 + inside);
-	fprintf(out, "%s:%u", base_name(line->file), line->number);
+	fprintf(out, "%s%s:%u%s", style(STYLE_SOURCE), base_name(line->file), line->number, style(STYLE_PLAIN));
 	if (text && *text)
 		fprintf(out, "  %s", text);
 	putc('\n', out);

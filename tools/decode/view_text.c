@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/terminal.h"
 #include "view_text.h"
 
 void text_time(FILE *out, bool known, uint64_t ns)
@@ -79,12 +80,12 @@ void text_window(FILE *out, unsigned int cpu, const struct flow *f, uint64_t seq
 	const struct auxtrace_record_window *w = records_window(&f->records, seq);
 
 	if (seq)
-		fprintf(out, "%3u window %" PRIu64, cpu, seq);
+		fprintf(out, "%s%3u window %" PRIu64, style(STYLE_HEADING), cpu, seq);
 	else
-		fprintf(out, "%3u window ?", cpu);
+		fprintf(out, "%s%3u window ?", style(STYLE_HEADING), cpu);
 	if (w)
 		show_causes(out, f, w);
-	putc('\n', out);
+	fprintf(out, "%s\n", style(STYLE_PLAIN));
 }
 
 char *window_text(unsigned int cpu, const struct flow *f, uint64_t seq)
@@ -122,18 +123,18 @@ void text_sample(FILE *out, unsigned int cpu, const struct flow *f, size_t nr, c
 {
 	const char *text = meta_trigger_text(f->meta, s->trigger);
 
-	fprintf(out, "%3u sample %zu  <trigger %u%s%s, process %u, %" PRIu64 " bytes", cpu, nr, s->trigger,
+	fprintf(out, "%s%3u sample %zu  <trigger %u%s%s, process %u, %" PRIu64 " bytes", style(STYLE_HEADING), cpu, nr, s->trigger,
 	       *text ? ", " : "", text, s->pid, (uint64_t)s->length);
 	if (!f->records.bytes[nr - 1])
 		fprintf(out, ", not in the recording");
 	if (s->flags & AUXTRACE_SAMPLE_CUT)
 		fprintf(out, ", cut short by %" PRIu64, (uint64_t)(s->wanted - s->length));
-	fputs(">\n", out);
+	fprintf(out, ">%s\n", style(STYLE_PLAIN));
 }
 
 void text_overflow(FILE *out, unsigned int cpu)
 {
-	fprintf(out, "%3u overflow: the CPU lost packets here\n", cpu);
+	fprintf(out, "%s%3u overflow: the CPU lost packets here%s\n", style(STYLE_BAD), cpu, style(STYLE_PLAIN));
 }
 
 void text_skip(FILE *out, unsigned int cpu, const struct flow *f, uint64_t ip, uint64_t cr3)
@@ -149,6 +150,6 @@ void text_skip(FILE *out, unsigned int cpu, const struct flow *f, uint64_t ip, u
 
 void text_error(FILE *out, unsigned int cpu, uint64_t offset, uint64_t ip, const char *message)
 {
-	fprintf(out, "%3u error: %s, at %#" PRIx64 ", offset %#" PRIx64 " of the trace\n", cpu, message,
-	       ip, offset);
+	fprintf(out, "%s%3u error: %s, at %#" PRIx64 ", offset %#" PRIx64 " of the trace%s\n", style(STYLE_BAD), cpu,
+		message, ip, offset, style(STYLE_PLAIN));
 }

@@ -10,6 +10,7 @@
 
 #include "elf_function.h"
 #include "event.h"
+#include "lib/duration.h"
 #include "lib/symbols.h"
 #include "lib/tool.h"
 #include "module/trigger/kinds.h"
@@ -17,29 +18,6 @@
 #include "suggest.h"
 #include "syscalls.h"
 #include "tracepoints.h"
-
-bool parse_time(const char *text, size_t len, uint64_t *ns)
-{
-	static const struct {
-		const char *name;
-		double ns;
-	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
-	char *end;
-	double n;
-
-	if (!isdigit((unsigned char)*text))
-		return false;
-	n = strtod(text, &end);
-	for (unsigned int i = 0; i < ARRAY_SIZE(units); i++)
-		if (text + len == end + strlen(units[i].name) &&
-		    !strncmp(end, units[i].name, strlen(units[i].name))) {
-			if (n * units[i].ns >= 9e18)
-				return false;
-			*ns = n * units[i].ns + 0.5;
-			return true;
-		}
-	return false;
-}
 
 /* Split "NAME+OFFSET". Returns the name; the caller frees it. */
 static char *split_offset(const char *text, const char *place, uint64_t *offset)

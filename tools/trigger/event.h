@@ -14,9 +14,6 @@ struct event {
 	char *name;				/* probes: @trigger points to it */
 };
 
-/* Parse a time such as "100us", "1.5ms" or "2s". False if it is not one. */
-bool parse_time(const char *text, size_t len, uint64_t *ns);
-
 /* Parse any event but latency. @e must not move afterwards. Dies of wrong usage. */
 void event_parse(struct event *e, const char *text);
 void event_free(struct event *e);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "event.h"
+#include "lib/duration.h"
 #include "lib/tool.h"
 #include "module/trigger/kinds.h"
 #include "suggest.h"

@@ -10,7 +10,7 @@ static void help_goes_to_stdout_and_is_no_error(void **state)
 {
 	static const char *const asked[] = {
 		"--help", "info --help", "list --help", "record --help", "dump --help", "script --help",
-		"export --help", "record -h",
+		"export --help", "record -h", "around --help",
 	};
 
 	(void)state;
@@ -38,7 +38,7 @@ static void wrong_usage_is_status_2_and_says_what_is_right(void **state)
 		const char *arguments, *says;
 	} cases[] = {
 		{ "", "usage: auxtrace" },
-		{ "recrod", "unknown command \"recrod\"; the commands are info, list, record, dump, script, report, why-slow, last, export" },
+		{ "recrod", "unknown command \"recrod\"; the commands are info, list, record, dump, script, report, why-slow, last, around, export" },
 		{ "info now", "\"now\" is too much" },
 		{ "info --bogus", "usage: auxtrace info" },
 		{ "record", "Name a command, or -p PID" },
@@ -131,6 +131,11 @@ static void wrong_usage_is_status_2_and_says_what_is_right(void **state)
 		{ "dump --cpu x", "it takes a number from 0 to 65535" },
 		{ "dump a b", "\"b\" is too much" },
 		{ "script --window 0", "it takes a number from 1" },
+		{ "script --insn --lines", "--lines shows the source lines of calls: it goes with --calls" },
+		{ "around", "around: the EVENT is missing, for example kprobe:" },
+		{ "around kprobe:f", "around: the COMMAND is missing, behind --" },
+		{ "around kprobe:f --before 2 -- true", "--before 2: it takes a time, such as 2ms" },
+		{ "around kprobe:f --after soon -- true", "--after soon: it takes a time" },
 		{ "script a b", "\"b\" is too much" },
 		{ "export", "--format names it; auxtrace export --help lists the formats" },
 		{ "export --format perf", "-o OUT names it" },

@@ -709,6 +709,19 @@ static void triggers_and_samples_are_shown(void **state)
 	r = script("");
 	assert_int_equal(r->status, 0);
 	expect_part(r->out, "  0 window 1  <trigger 1, syscall:read:enter=resume to trigger 2, latency:a on b..c>2ms=freeze, after 5000000 ns, ");
+	/* The freeze was 2567 ns behind the begin. */
+	r = script("--time freeze-3us,freeze+1ns");
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, " main (prog)");
+	r = script("--time freeze-2.5us,");
+	assert_int_equal(r->status, 0);
+	assert_null(strstr(r->out, " main (prog)  <trace begins>"));
+	r = script("--time freeze-2us,freeze-3us");
+	assert_int_equal(r->status, 2);
+	expect_part(r->err, "the end is not behind the begin");
+	r = script("--time freeze-3,");
+	assert_int_equal(r->status, 2);
+	expect_part(r->err, "--time freeze-3,: it takes BEGIN,END in seconds as script shows them, or as freeze-2ms");
 	r = script("--samples");
 	assert_int_equal(r->status, 0);
 	snprintf(text, sizeof(text), "  0 sample 1  <trigger 3, process 7, %zu bytes>\n", len);
@@ -1137,6 +1150,67 @@ static void calls_are_indented_with_time_and_names(void **state)
 		"  0        1.000001000 -               -                    k        switch\n");
 }
 
+static void a_time_before_a_freeze_needs_a_freeze(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	psb(CR3, 1000, 0);
+	finish(BOTH, "windows 1");
+	r = script("--time freeze-1ms,");
+	assert_int_equal(r->status, 1);
+	expect_part(r->err, "--time: no event froze this recording");
+}
+
+/* What `auxtrace script @options` prints to a terminal, where the variables @set are set. */
+static const char *on_terminal(const char *set, const char *options)
+{
+	static char text[4096];
+	char command[1024];
+	size_t n;
+	FILE *f;
+
+	snprintf(command, sizeof(command), "TERM=xterm %s script -qec \"$AUXTRACE script %s %s\" /dev/null", set, options, dir);
+	f = popen(command, "re");
+	assert_non_null(f);
+	n = fread(text, 1, sizeof(text) - 1, f);
+	text[n] = 0;
+	assert_int_equal(pclose(f), 0);
+	return text;
+}
+
+static void a_terminal_gets_colours_and_a_pager(void **state)
+{
+	const char *shown;
+
+	(void)state;
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	tnt("!!");
+	ip_packet(ppt_tip, ENTRY);
+	suppressed(ppt_tip_pgd);
+	finish(BOTH, "windows 1");
+	shown = on_terminal("", "--no-pager");
+	expect_part(shown, "\033[1m  0 window 1\033[0m\r\n");
+	expect_part(shown, "main (prog)  <trace begins>\r\n");
+	expect_part(shown, "\033[35mentry\033[0m  <system call>\r\n");
+	assert_null(strchr(on_terminal("NO_COLOR=1", "--no-pager"), '\033'));
+	assert_null(strchr(on_terminal("TERM=dumb", "--no-pager"), '\033'));
+	assert_null(strchr(on_terminal("", "--no-pager --color never"), '\033'));
+	assert_null(strchr(script("")->out, '\033'));
+	expect_part(script("--color=always")->out, "\033[35mentry\033[0m");
+	expect_part(script("--color=sometimes")->err, "--color sometimes: it takes auto, always or never");
+	/* The pager gets the summary, too, and the command waits for it. */
+	shown = on_terminal("AUXTRACE_PAGER='sed s/^/+/; sleep 1; echo end'", "");
+	expect_part(shown, "+\033[1m  0 window 1");
+	expect_part(shown, "\n+auxtrace: ");
+	assert_string_equal(strstr(shown, "end"), "end\r\n");
+	expect_part(on_terminal("PAGER='sed s/^/-/'", ""), "-\033[1m  0 window 1");
+	expect_part(on_terminal("PAGER=cat", ""), "\033[1m  0 window 1");
+	/* Who leaves it early ends the command. */
+	assert_string_equal(on_terminal("PAGER='head -c 3' NO_COLOR=1", "--insn"), "# c");
+}
+
 static void a_recording_that_is_damaged_is_told(void **state)
 {
 	const struct result *r;
@@ -1272,6 +1346,8 @@ int main(void)
 		t(times_of_made_code_are_converted),
 		t(a_dump_of_code_that_is_damaged_is_told),
 		t(calls_are_indented_with_time_and_names),
+		t(a_time_before_a_freeze_needs_a_freeze),
+		t(a_terminal_gets_colours_and_a_pager),
 		t(a_recording_that_is_damaged_is_told),
 		t(a_cpu_that_is_not_there_is_told),
 		t(dump_shows_each_packet_and_counts_them),
