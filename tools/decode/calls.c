@@ -335,7 +335,7 @@ static bool is_same_line(const struct source_place *a, const struct source_place
 	return a->file == b->file && a->line == b->line && a->inlined == b->inlined;
 }
 
-/* The running call executes @ip. */
+/* The running call is at @ip. */
 static void execute(struct cpu_calls *c, const struct flow *f, uint64_t ip)
 {
 	struct call *call = c->stack->frame[c->stack->depth].call;
@@ -367,14 +367,20 @@ static struct cpu_calls *of_view(struct view *v)
 	return (struct cpu_calls *)v;
 }
 
+/* Control is at the instruction at @ip. */
+static void come_to(struct cpu_calls *c, const struct flow *f, uint64_t ip)
+{
+	take_arrival(c, f, ip);
+	if (c->all->sink->line)
+		execute(c, f, ip);
+}
+
 static void calls_insn(struct view *v, const struct flow *f, const struct pt_insn *insn)
 {
 	struct cpu_calls *c = of_view(v);
 
 	advance(c, f);
-	take_arrival(c, f, insn->ip);
-	if (c->all->sink->line)
-		execute(c, f, insn->ip);
+	come_to(c, f, insn->ip);
 	c->stack->instructions++;
 	c->instructions++;
 	c->next = insn->ip + insn->size;
@@ -404,7 +410,7 @@ static void calls_async(struct view *v, const struct flow *f, uint64_t from, uin
 
 	(void)to, (void)known;
 	/* Control reached the instruction at @from; it runs when the interrupt returns. */
-	take_arrival(c, f, from);
+	come_to(c, f, from);
 	advance(c, f);
 	c->leaves = CALLS;
 	c->next = from;
@@ -539,6 +545,11 @@ static void calls_disable(struct view *v, const struct flow *f, uint64_t ip, boo
 	struct cpu_calls *c = of_view(v);
 
 	(void)ip, (void)known;
+	/* Control came there, even if it never goes on: a crash is where it is. */
+	if (f->reached) {
+		come_to(c, f, f->reached);
+		c->next = f->reached;
+	}
 	/* What was held does not reach into the time without trace. */
 	advance(c, f);
 	settle(c, 0);

@@ -108,6 +108,7 @@ struct flow {
 	uint64_t passed;	/* offset up to which the flow has reported PSBs */
 	bool open;		/* between enable and disable */
 	bool resumed;		/* the last enable continued where the last disable was */
+	uint64_t reached;	/* at disable: the instruction that an interrupt or fault stopped; 0: none, or not known */
 	bool spliced;		/* decoding continued after a skip: earlier frames are unknown */
 	bool in_probes;		/* the last read returned CODE_PROBES */
 	bool no_task;		/* the last read found no task */

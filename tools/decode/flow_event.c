@@ -18,6 +18,7 @@ void flow_emit_disable(struct flow *f, uint64_t ip, bool known)
 		return;
 	f->open = false;
 	f->view->disable(f->view, f, ip, known);
+	f->reached = 0;
 }
 
 static void note_skip(struct flow *f, uint64_t ip)

@@ -194,6 +194,7 @@ static void handle_event(struct flow *f, const struct pt_event *ev)
 		flow_emit_disable(f, ev->variant.disabled.ip, known);
 		break;
 	case ptev_async_disabled:
+		f->reached = ev->variant.async_disabled.at;
 		flow_emit_disable(f, ev->variant.async_disabled.ip, known);
 		break;
 	case ptev_async_branch:

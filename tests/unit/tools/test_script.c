@@ -1150,6 +1150,33 @@ static void calls_are_indented_with_time_and_names(void **state)
 		"  0        1.000001000 -               -                    k        switch\n");
 }
 
+/* The first instruction of f faults: it was called, although nothing of it was executed. Then it goes on. */
+static void a_fault_at_the_first_instruction_is_inside_the_call(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	ip_packet(ppt_fup, F);
+	suppressed(ppt_tip_pgd);
+	finish(AUXTRACE_SETUP_USER, "windows 1");
+	r = script("");
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, " u  main (prog)  <trace begins>\n");
+	expect_part(r->out, " u    f (prog)\n");
+	ip_packet(ppt_tip_pge, F);
+	tnt("!");
+	ip_packet(ppt_fup, MAIN + 5);
+	suppressed(ppt_tip_pgd);
+	finish(AUXTRACE_SETUP_USER, "windows 1");
+	r = script("");
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, " u    f (prog)\n");
+	/* It is one call. */
+	assert_null(strstr(strstr(r->out, "f (prog)") + 1, "f (prog)"));
+}
+
 static void a_time_before_a_freeze_needs_a_freeze(void **state)
 {
 	const struct result *r;
@@ -1346,6 +1373,7 @@ int main(void)
 		t(times_of_made_code_are_converted),
 		t(a_dump_of_code_that_is_damaged_is_told),
 		t(calls_are_indented_with_time_and_names),
+		t(a_fault_at_the_first_instruction_is_inside_the_call),
 		t(a_time_before_a_freeze_needs_a_freeze),
 		t(a_terminal_gets_colours_and_a_pager),
 		t(a_recording_that_is_damaged_is_told),
