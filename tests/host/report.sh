@@ -12,7 +12,7 @@ me='report'
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 options "work screenshot" "$@"
 [ ${#operands[@]} -le 1 ] || bad_usage
-packages chromium python3 protobuf-compiler binutils
+packages chromium python3 protobuf-compiler binutils valgrind
 system "" "${operands[@]}"
 work_directory
 mapfile -t files < <(guest_script report.sh)
@@ -169,6 +169,20 @@ folded_adds_up()
 		"$work/folded"
 }
 
+# callgrind_annotate finds all instructions, and those of a function that report has.
+callgrind_reads_it()
+{
+	local all own
+
+	export_calls callgrind &&
+		callgrind_annotate --show=Instructions --show-percs=no --threshold=100 "$work/callgrind" > "$work/annotated" || return
+	all=$(awk '/PROGRAM TOTALS/ { gsub(",", ""); print $1 }' "$work/annotated")
+	own=$(awk '/:table_put \[sessions\]/ { gsub(",", ""); print $1 }' "$work/annotated")
+	echo "instructions: $all, of them in table_put: $own"
+	[ "$all" = "$(awk '$NF != "function" && $9 ~ /^[0-9]+$/ { sum += $9 } END { print sum }' "$work/table")" ] &&
+		[ "$own" = "$(row 'table_put (sessions)' | awk '{ print $9 }')" ]
+}
+
 # opens FILE TITLE: speedscope's importer takes it, and shows that title
 opens()
 {
@@ -251,6 +265,7 @@ verdict "and why the call was slow" comparison_is_shown
 verdict "Perfetto's file has each call, with its end" perfetto_has_each_call
 verdict "hardly any had begun before the trace" few_begin_earlier
 verdict "the folded stacks have the slow call's time" folded_adds_up
+verdict "callgrind_annotate reads the profile" callgrind_reads_it
 opened=yes
 if fetch_speedscope > "$work/npm.log" 2>&1; then
 	verdict "speedscope opens the recording" speedscope_opens

@@ -13,7 +13,7 @@
 #include "part.h"
 
 static const struct export_format *const formats[] = {
-	&perf_format, &perfetto_format, &speedscope_format, &folded_format,
+	&perf_format, &perfetto_format, &speedscope_format, &folded_format, &callgrind_format,
 };
 
 static const struct export_format *format_parse(const char *name)
@@ -133,6 +133,7 @@ int cmd_export(int argc, char **argv)
 		die(EXIT_USAGE, "--weight: --format %s shows time; folded takes a weight", format->name);
 	if (request.instructions && part.time)
 		die(EXIT_USAGE, "--weight instructions: of a call that --time cuts it is not known how many are inside");
+	request.timed = part.time;
 	request.dir = meta_argument(argc, argv);
 	if (!lstat(request.out, &st))
 		die(1, "%s exists: name another OUT, or remove it", request.out);

@@ -74,7 +74,7 @@ _auxtrace()
 	--source) words=$'pt\nbts' ;;
 	--full) words=$'wait\nauto\nstop' ;;
 	--weight) words=$'ns\ninstructions' ;;
-	--format | -f) words=$'perf\nperfetto\nspeedscope\nfolded' ;;
+	--format | -f) words=$'perf\nperfetto\nspeedscope\nfolded\ncallgrind' ;;
 	-p | --pid | -t | --tid | --cr3)
 		words=$(cd /proc && printf '%s\n' [0-9]*)
 		;;

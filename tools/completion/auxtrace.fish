@@ -39,7 +39,7 @@ complete -c auxtrace -n '__fish_seen_subcommand_from list; and not string match 
 complete -c auxtrace -n '__auxtrace_said --source' -a 'pt bts'
 complete -c auxtrace -n '__auxtrace_said --full' -a 'wait auto stop'
 complete -c auxtrace -n '__auxtrace_said --weight' -a 'ns instructions'
-complete -c auxtrace -n '__auxtrace_said --format; or __auxtrace_said -f' -a 'perf perfetto speedscope folded'
+complete -c auxtrace -n '__auxtrace_said --format; or __auxtrace_said -f' -a 'perf perfetto speedscope folded callgrind'
 complete -c auxtrace -n '__auxtrace_said --pid; or __auxtrace_said -p' -a '(__fish_complete_pids)'
 complete -c auxtrace -n '__fish_seen_subcommand_from dump script report export; or __auxtrace_said -o; or __auxtrace_said --output' -F
 complete -c auxtrace -n '__fish_seen_subcommand_from record; and not __auxtrace_said --on' -a '(__fish_complete_subcommand --fcs-skip=2)'

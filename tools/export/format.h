@@ -16,6 +16,7 @@ struct export_request {
 	const struct source *source;
 	const char *out;	/* does not exist yet */
 	bool instructions;	/* the weight of a stack, instead of time */
+	bool timed;		/* a part by time: calls may be cut */
 };
 
 /**
@@ -36,6 +37,6 @@ struct export_format {
 	bool has_weight;
 };
 
-extern const struct export_format perf_format, folded_format, perfetto_format, speedscope_format;
+extern const struct export_format perf_format, perfetto_format, speedscope_format, folded_format, callgrind_format;
 
 #endif

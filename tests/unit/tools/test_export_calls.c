@@ -105,6 +105,30 @@ static void speedscope_has_calls_that_open_and_close(void **state)
 	expect_part(r->out, "{\"type\":\"C\",\"frame\":1,\"at\":7000},{\"type\":\"C\",\"frame\":0,\"at\":7000}]}]}\n");
 }
 
+static void callgrind_has_costs_of_functions_and_of_calls(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	write_recording();
+	r = export("--format callgrind");
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, "# callgrind format\nversion: 1\ncreator: auxtrace test\n");
+	expect_part(r->out,
+		"\npositions: line\nevents: Nanoseconds Instructions\n\nfl=???\n"
+		"ob=prog\nfn=main\n0 256 5\n"
+		"cob=prog\ncfn=f\ncalls=3 0\n0 4000 16\n"
+		"cob=[kernel]\ncfn=entry\ncalls=2 0\n0 2744 4\n\n"
+		"ob=prog\nfn=f\n0 2000 8\n"
+		"cob=[kernel]\ncfn=sched [mod]\ncalls=2 0\n0 2000 8\n\n");
+	/* 25 instructions are the functions' own. */
+	expect_part(r->out, "\nob=[kernel]\nfn=switch\n0 1744 4\n\nob=[kernel]\nfn=entry\n0 2744 4\n\n");
+	/* Parts by time cut calls: their instructions are not known. */
+	r = export("--format callgrind --time 1.000002500,1.000002900");
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, "\nevents: Nanoseconds\n\nfl=???\nob=prog\nfn=main\n0 0\ncob=prog\ncfn=f\ncalls=1 0\n0 400\n\n");
+}
+
 static uint64_t last_time;	/* of the last event that count_events() saw */
 
 /* Events of a file for Perfetto: how many slices begin, end, and how many instants there are; -1: it is damaged. */
@@ -307,7 +331,7 @@ static void what_makes_no_part_is_told(void **state)
 	static const struct {
 		const char *options, *message;
 	} wrong[] = {
-		{ "--format foldd", "--format foldd: it takes perf, perfetto, speedscope or folded" },
+		{ "--format foldd", "--format foldd: it takes perf, perfetto, speedscope, folded or callgrind" },
 		{ "--format folded --time 1", "--time 1: it takes BEGIN,END in seconds" },
 		{ "--format folded --time 1,x", "--time 1,x: it takes BEGIN,END in seconds" },
 		{ "--format folded --time 99999999999999,", "--time 99999999999999,: it takes BEGIN,END in seconds" },
@@ -360,6 +384,7 @@ int main(void)
 		t(folded_stacks_have_the_time_without_callees),
 		t(folded_stacks_count_instructions),
 		t(speedscope_has_calls_that_open_and_close),
+		t(callgrind_has_costs_of_functions_and_of_calls),
 		t(perfetto_has_a_begin_and_an_end_for_each_call),
 		t(perfetto_tells_what_began_and_ended_a_window),
 		t(a_part_is_whole_in_itself),
