@@ -7,13 +7,14 @@ QUIET	:= $(if $(V),,-s)
 # Tests that run in parallel each begin with a build: the lock lets one build at a time.
 BUILD	= +@mkdir -p $(O) && flock $(O)/lock $(MAKE) --no-print-directory $(QUIET) O=$(O)
 
-# Library and command. DKMS builds the module. No package is installed here.
+# Library, command and man pages. DKMS builds the module. No package is installed here.
 all:
 	$(BUILD) product
 
 product:
 	$(MAKE) -C userlib O=$(O)
 	$(MAKE) -C tools O=$(O)
+	$(MAKE) -C man O=$(O)
 
 # Example programs and test programs as well.
 tests:

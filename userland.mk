@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# Shared by the Makefiles of library, command and examples: directories, tools and flags.
+# Shared by the Makefiles of library, command, man pages and examples: directories, tools and flags.
 # These can be set on the command line or in the environment:
 #
 #   O                              build in this directory (default: build/)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # The version stands in the file VERSION. Some files must repeat it, because what reads them
-# cannot look it up: DKMS, the kernel's build, man, dpkg, people. They agree.
+# cannot look it up: DKMS, the kernel's build, dpkg, people. They agree. The man pages get it when they are built.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -13,14 +13,14 @@ if ! grep -qxE '[0-9]+\.[0-9]+\.[0-9]+' VERSION || [ "$(wc -l < VERSION)" -ne 1 
 fi
 
 failed=0
-# has FILE SED-EXPRESSION: the expression prints the version that the file has
+# has FILE SED-EXPRESSION [VERSION]: the expression prints the version that the file has
 has()
 {
-	local found
+	local found wanted=${3-$version}
 
 	found=$(sed -nE "$2" "$1" | sort -u)
-	if [ "$found" != "$version" ]; then
-		echo "version: $1 has '${found:-none}', VERSION has $version"
+	if [ "$found" != "$wanted" ]; then
+		echo "version: $1 has '${found:-none}', not $wanted"
 		failed=1
 	else
 		echo "ok: $1"
@@ -29,8 +29,8 @@ has()
 
 has dkms.conf 's/^PACKAGE_VERSION="(.*)"$/\1/p'
 has module/main.c 's/^MODULE_VERSION\("(.*)"\);$/\1/p'
-for page in man/*; do
-	has "$page" 's/^\.TH .*"auxtrace ([^"]*)".*$/\1/p'
+for page in man/*.[1-9]; do
+	has "$page" 's/^\.TH .*"auxtrace ([^"]*)".*$/\1/p' @VERSION@
 done
 has README.md 's/^.*dkms install auxtrace\/([0-9.]*[0-9]).*$/\1/p'
 # The newest release, or what will be the next

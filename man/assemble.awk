@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: GPL-2.0
+# Puts the parts that a page names by ".so PART" in their places, and the version for @VERSION@.
+function put(file,    line, status)
+{
+	while ((status = (getline line < file)) > 0)
+		if (line !~ /^\.\\" SPDX-/)
+			print line
+	close(file)
+	if (status < 0) {
+		print FILENAME ":" FNR ": cannot read " file > "/dev/stderr"
+		exit 1
+	}
+}
+$1 == ".so" { put($2); next }
+{ gsub(/@VERSION@/, version); print }
