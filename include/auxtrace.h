@@ -706,8 +706,8 @@ const char *auxtrace_cause_name(uint32_t cause);
 /*
  * A recording is a directory of plain files: meta, cpuN.aux, cpuN.data, cpuN.samples,
  * task.PID[.N] and vdso.PID[.N]; with kernel tracing also kcore, kcore.changes, kallsyms and
- * modules; and for each snapshot a directory snapshot.NNNN of the same kind. auxtrace(1),
- * "FILES", has the format.
+ * modules; and for each snapshot a directory snapshot.NNNN of the same kind. auxtrace-recording(5)
+ * has the format.
  *
  * Where the file system has O_DIRECT, AUX data are written without a copy, in whole
  * pages, by io_uring if the kernel allows it. meta says which way was used.

@@ -94,8 +94,18 @@ cat > "$work/expected" <<-END
 	/usr/lib/multi/pkgconfig/auxtrace.pc
 	/usr/share/bash-completion/completions/auxtrace
 	/usr/share/fish/vendor_completions.d/auxtrace.fish
+	/usr/share/man/man1/auxtrace-dump.1
+	/usr/share/man/man1/auxtrace-export.1
+	/usr/share/man/man1/auxtrace-info.1
+	/usr/share/man/man1/auxtrace-last.1
+	/usr/share/man/man1/auxtrace-list.1
+	/usr/share/man/man1/auxtrace-record.1
+	/usr/share/man/man1/auxtrace-report.1
+	/usr/share/man/man1/auxtrace-script.1
+	/usr/share/man/man1/auxtrace-why-slow.1
 	/usr/share/man/man1/auxtrace.1
 	/usr/share/man/man3/libauxtrace.3
+	/usr/share/man/man5/auxtrace-recording.5
 	/usr/share/zsh/site-functions/_auxtrace
 END
 # A build directory must not have a space in its name; DESTDIR may.

@@ -101,6 +101,7 @@ t.run("auxtrace record -o r2 -C 0 --overwrite --on "
       "'latency:uprobe:/bin/sessions:table_put..uretprobe:/bin/sessions:table_put>1ms=freeze' "
       "-- sessions 2000", r"frozen by trigger")
 t.run("man auxtrace | sed -n 1,12p", r"^AUXTRACE\(1\)", r"record and show hardware instruction traces")
+t.run("man auxtrace-script | sed -n 1,6p", r"^AUXTRACE-SCRIPT\(1\)")
 t.run("man libauxtrace | sed -n 1,6p", r"^LIBAUXTRACE\(3\)")
 t.run("region r3; auxtrace dump --summary r3", r"^psb +[1-9]")
 t.run("sh -c 'echo st\"\"arted; exec sleep 1000'", interrupt_after=re.compile(rb"started"))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Where the kernel's code differs between two times: the file kcore.changes of a recording,
- * which auxtrace(1) describes. The kernel patches its code when it switches a jump label or a
+ * which auxtrace-recording(5) describes. The kernel patches its code when it switches a jump label or a
  * static call, or sets a probe.
  */
 #include <inttypes.h>

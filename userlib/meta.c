@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Writes the file `meta`; its format is in auxtrace(1), "FILES". */
+/* Writes the file `meta`; its format is in auxtrace-recording(5). */
 #include <errno.h>
 #include <inttypes.h>
 #include <sys/utsname.h>

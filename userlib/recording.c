@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A recording: a directory of plain files (auxtrace(1), "FILES"). */
+/* A recording: a directory of plain files (auxtrace-recording(5)). */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>

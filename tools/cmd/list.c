@@ -202,7 +202,7 @@ static void list_all(struct list *l)
 	event_list_forms();
 	puts("\n"
 	     "Actions: resume, pause, freeze, sample=SIZE. Options: pid=, count=, after=, hold-off=TIME, one-shot,\n"
-	     "all-cpus, delay=TIME|BYTES. auxtrace(1), TRIGGERS, says what they mean.");
+	     "all-cpus, delay=TIME|BYTES. auxtrace-record(1), TRIGGERS, says what they mean.");
 }
 
 static void add_word(const char *word, void *context)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * BTS records, one a line: time, source, target, and what was executed since the previous
- * branch. auxtrace(1) specifies the format.
+ * branch. auxtrace-script(1) specifies the format.
  */
 #include <inttypes.h>
 #include <stdio.h>

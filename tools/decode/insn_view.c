@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Views for programs: instructions, or errors only. auxtrace(1) specifies the formats. */
+/* Views for programs: instructions, or errors only. auxtrace-script(1) specifies the formats. */
 #include <inttypes.h>
 #include <stdio.h>
 

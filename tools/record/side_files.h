@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The files cpuN.side of a recording: what perf's own records say of CPU N, byte for byte as perf
- * wrote them (auxtrace(1), "FILES").
+ * wrote them (auxtrace-recording(5)).
  *
  * sideband.h also reads such records, as they come, to look at processes while they live. These
  * here are kept for those who decode: who ran, the names of threads, code that the kernel made or
