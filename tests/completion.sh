@@ -92,6 +92,9 @@ offers()
 
 for shell in bash fish zsh; do
 	offers "$shell" 'auxtrace re' record
+	offers "$shell" 'auxtrace why' why-slow
+	offers "$shell" 'auxtrace hel' help
+	offers "$shell" 'auxtrace help re' record report
 	offers "$shell" 'auxtrace record --over' --overwrite
 	offers "$shell" 'auxtrace script --sym' --symfs
 	offers "$shell" 'auxtrace record --source ' pt bts

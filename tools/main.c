@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* auxtrace: finds the subcommand and runs it. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "lib/tool.h"
@@ -28,29 +30,57 @@ static void usage(FILE *f)
 	fprintf(f, "usage: auxtrace COMMAND [OPTION]...\n\n");
 	for (unsigned int i = 0; i < ARRAY_SIZE(commands); i++)
 		fprintf(f, "  %-8s %s\n", commands[i].name, commands[i].summary);
-	fprintf(f, "\nauxtrace COMMAND --help says more; auxtrace --version the version.\n");
+	fprintf(f, "\nauxtrace COMMAND --help says more, auxtrace help COMMAND all; auxtrace --version the version.\n");
+}
+
+static const struct command *find_command(const char *name)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(commands); i++)
+		if (!strcmp(name, commands[i].name))
+			return &commands[i];
+	fprintf(stderr, "auxtrace: unknown command \"%s\"; the commands are", name);
+	for (unsigned int i = 0; i < ARRAY_SIZE(commands); i++)
+		fprintf(stderr, "%s %s", i ? "," : "", commands[i].name);
+	putc('\n', stderr);
+	return NULL;
+}
+
+/* Becomes man(1) with the command's page. Without man, prints the command's options instead. */
+static int show_page(const char *name)
+{
+	const struct command *command = find_command(name);
+	char page[64], help[] = "--help", *argv[] = { (char *)name, help, NULL };
+
+	if (!command)
+		return EXIT_USAGE;
+	snprintf(page, sizeof(page), "auxtrace-%s", command->name);
+	execlp("man", "man", "1", page, (char *)NULL);
+	fprintf(stderr, "auxtrace: cannot run man, which would show the page %s(1): %s. Its options are\n\n", page,
+		strerror(errno));
+	return command->run(2, argv);
 }
 
 int main(int argc, char **argv)
 {
+	const struct command *command;
+
 	if (argc < 2) {
 		usage(stderr);
 		return EXIT_USAGE;
 	}
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || (!strcmp(argv[1], "help") && argc == 2)) {
 		usage(stdout);
 		return 0;
+	}
+	if (!strcmp(argv[1], "help")) {
+		if (argc > 3)
+			die(EXIT_USAGE, "help with one command at a time: \"%s\" is too much", argv[3]);
+		return show_page(argv[2]);
 	}
 	if (!strcmp(argv[1], "--version")) {
 		printf("auxtrace %s\n", AUXTRACE_VERSION);
 		return 0;
 	}
-	for (unsigned int i = 0; i < ARRAY_SIZE(commands); i++)
-		if (!strcmp(argv[1], commands[i].name))
-			return commands[i].run(argc - 1, argv + 1);
-	fprintf(stderr, "auxtrace: unknown command \"%s\"; the commands are", argv[1]);
-	for (unsigned int i = 0; i < ARRAY_SIZE(commands); i++)
-		fprintf(stderr, "%s %s", i ? "," : "", commands[i].name);
-	putc('\n', stderr);
-	return EXIT_USAGE;
+	command = find_command(argv[1]);
+	return command ? command->run(argc - 1, argv + 1) : EXIT_USAGE;
 }

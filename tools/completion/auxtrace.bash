@@ -54,9 +54,10 @@ _auxtrace()
 	*[[:blank:]]) said+=('') ;;
 	esac
 	word=${said[-1]}
-	if [ "${#said[@]}" -le 2 ]; then
-		words=$(auxtrace --help 2> /dev/null | sed -nE 's/^  ([a-z]+) .*/\1/p')
-		mapfile -t COMPREPLY < <(compgen -W "$words --help --version" -- "$word")
+	if [ "${#said[@]}" -le 2 ] || [ "${said[1]}" = help ]; then
+		words=$(auxtrace --help 2> /dev/null | sed -nE 's/^  ([a-z-]+) .*/\1/p')
+		[ "${said[1]}" = help ] && [ "${#said[@]}" -gt 2 ] || words="$words help --help --version"
+		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
 		return
 	fi
 	# What follows -- is a command.

@@ -32,7 +32,8 @@ function __auxtrace_said
 end
 
 complete -c auxtrace -f
-complete -c auxtrace -n __fish_use_subcommand -a "(auxtrace --help 2>/dev/null | sed -nE 's/^  ([a-z]+) +(.*)/\1\t\2/p')"
+complete -c auxtrace -n '__fish_use_subcommand; or __auxtrace_said help' -a "(auxtrace --help 2>/dev/null | sed -nE 's/^  ([a-z-]+) +(.*)/\1\t\2/p')"
+complete -c auxtrace -n __fish_use_subcommand -a help -d 'the man page of a command'
 complete -c auxtrace -n 'not __fish_use_subcommand; and string match -q -- "-*" (commandline -ct)' -a '(__auxtrace_options)'
 complete -c auxtrace -n '__auxtrace_said --on' -a '(__auxtrace_event)'
 complete -c auxtrace -n '__fish_seen_subcommand_from list; and not string match -q -- "-*" (commandline -ct)' -a '(__auxtrace_event)'

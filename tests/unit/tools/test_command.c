@@ -9,7 +9,7 @@
 static void help_goes_to_stdout_and_is_no_error(void **state)
 {
 	static const char *const asked[] = {
-		"--help", "info --help", "list --help", "record --help", "dump --help", "script --help",
+		"--help", "help", "info --help", "list --help", "record --help", "dump --help", "script --help",
 		"export --help", "record -h", "around --help",
 	};
 
@@ -21,6 +21,21 @@ static void help_goes_to_stdout_and_is_no_error(void **state)
 		expect_part(r->out, "usage: auxtrace");
 		assert_string_equal(r->err, "");
 	}
+}
+
+static void help_with_a_command_shows_its_page(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	/* A man that prints what it is asked for */
+	r = run_auxtrace("--version >/dev/null; d=$(mktemp -d); printf '#!/bin/sh\necho page \"$@\"\n' >$d/man; "
+			 "chmod 755 $d/man; PATH=$d:$PATH $AUXTRACE help why-slow; rm -r $d");
+	assert_string_equal(r->out, "page 1 auxtrace-why-slow\n");
+	r = run_auxtrace("--version >/dev/null; PATH=/nonexistent $AUXTRACE help script");
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, "usage: auxtrace script");
+	expect_part(r->err, "cannot run man, which would show the page auxtrace-script(1): No such file");
 }
 
 static void the_version_is_told(void **state)
@@ -39,6 +54,8 @@ static void wrong_usage_is_status_2_and_says_what_is_right(void **state)
 	} cases[] = {
 		{ "", "usage: auxtrace" },
 		{ "recrod", "unknown command \"recrod\"; the commands are info, list, record, dump, script, report, why-slow, last, around, export" },
+		{ "help recrod", "unknown command \"recrod\"; the commands are info, list," },
+		{ "help record script", "one command at a time: \"script\" is too much" },
 		{ "info now", "\"now\" is too much" },
 		{ "info --bogus", "usage: auxtrace info" },
 		{ "record", "Name a command, or -p PID" },
@@ -257,6 +274,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(help_goes_to_stdout_and_is_no_error),
+		cmocka_unit_test(help_with_a_command_shows_its_page),
 		cmocka_unit_test(the_version_is_told),
 		cmocka_unit_test(wrong_usage_is_status_2_and_says_what_is_right),
 		cmocka_unit_test(a_shell_learns_how_an_event_goes_on),
