@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-# Puts the parts that a page names by ".so PART" in their places, and the version for @VERSION@.
+# Puts the parts that a page names by ".so PART" in their places, and the version for @VERSION@. A part is here,
+# or was made in @made.
 function put(file,    line, status)
 {
+	if ((getline line < file) < 0)
+		file = made "/" file
+	close(file)
 	while ((status = (getline line < file)) > 0)
 		if (line !~ /^\.\\" SPDX-/)
 			print line

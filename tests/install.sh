@@ -105,6 +105,7 @@ cat > "$work/expected" <<-END
 	/usr/share/man/man1/auxtrace-why-slow.1
 	/usr/share/man/man1/auxtrace.1
 	/usr/share/man/man3/libauxtrace.3
+	/usr/share/man/man4/auxtrace.4
 	/usr/share/man/man5/auxtrace-recording.5
 	/usr/share/zsh/site-functions/_auxtrace
 END

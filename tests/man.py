@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """The man pages in build/man have what they describe, and nothing else: for tests/man.sh."""
+import collections
 import glob
 import os
 import re
@@ -65,7 +66,7 @@ class Page:
         return found
 
 
-def pages(pattern="*"):
+def pages(pattern="*.[1-9]"):
     return [Page(path) for path in sorted(glob.glob(f"build/man/{pattern}"))]
 
 
@@ -116,5 +117,114 @@ def check_commands():
              set(options_of_help(name)), f"auxtrace {name} --help")
 
 
+def check_references():
+    """Each page of ours that a page names is there."""
+    there = {page.name for page in pages()}
+    wrong = []
+    for page in pages():
+        for name, section in re.findall(r"((?:lib)?auxtrace[a-z\\-]*)(?: |\\fR)?(\(\d\))", page.text):
+            if plain(name) + section not in there:
+                wrong.append(f"{page.name} names {plain(name)}{section}")
+    hold("pages name pages that are there", set(wrong))
+
+
+HEADER = "include/uapi/linux/auxtrace.h"
+
+
+def by_dividers(header):
+    """The header's text by its dividers, with their titles as the page has them."""
+    parts = re.split(r"^/\* ---- (.*?) -+ \*/$", header, flags=re.M)
+    return {title.upper(): text for title, text in zip(parts[1::2], parts[2::2])}
+
+
+def by_headings(page):
+    """The page's text by sections and subsections."""
+    parts = re.split(r"^\.S[HS] (.*)$", page.text, flags=re.M)
+    return {plain(title): text for title, text in zip(parts[1::2], parts[2::2])}
+
+
+def errors(text, pattern):
+    """The lists of errors in a text, one after another."""
+    return re.findall(pattern, text, re.M)
+
+
+def words_of_header(header):
+    """How often each word is in what the header declares and in its comments."""
+    text = header[header.index(" * DOC: "):header.rindex("#endif")]
+    text = re.sub(r"^#(ifndef|define _UAPI|include).*$", "", text, flags=re.M)
+    text = re.sub(r"\(1u << (\d+)\)", r"bit \1", text)
+    text = re.sub(r"^#define", "", text, flags=re.M)
+    text = text.replace("DOC: ", "").upper()
+    return collections.Counter(re.findall(r"\w+", text))
+
+
+def words_of_page(page):
+    """The same of the sections that come from it."""
+    text = page.text[page.text.index(".SS "):page.text.index(".SH MODULE PARAMETERS")]
+    text = re.sub(r"^\.SH IOCTLS\n.*?(?=^\.TP)", "", text, flags=re.M | re.S)
+    text = re.sub(r"^\.IP \\\(bu 2$|^\.PD 0$", "", text, flags=re.M)
+    text = re.sub(r"^\.IP (\d)\. 3$", r"\1", text, flags=re.M)
+    text = re.sub(r"^\.(TP|PP|EX|EE|PD|SS|SH)\b", "", text, flags=re.M)
+    return collections.Counter(re.findall(r"\w+", plain(text).upper()))
+
+
+def check_device():
+    header = open(HEADER, encoding="utf-8").read()
+    page = Page("build/man/auxtrace.4")
+    defines = dict(re.findall(r"^#define (AUXTRACE_\w+)(?:\([a-z, ]*\))?\s+(\S.*)$", header, re.M))
+    tags = {tag.split("(")[0]: tag for tag in page.tags() if tag.startswith("AUXTRACE_")}
+    both("auxtrace(4) has each constant: ioctls, flags, kinds, record types, causes, regions", page.name,
+         set(tags), set(defines), HEADER)
+    wrong = []
+    for name, value in defines.items():
+        number = re.match(r"(?:\(1u << (\d+)\)|(\w+))(?:\s|$)", value)
+        said = re.search(rf"^\\fB{name}\\fR\n(.*)", page.text, re.M)
+        if number and said:
+            expected = f"bit {number[1]}" if number[1] else number[2]
+            if not re.match(rf"{expected}(:|$)", said[1]):
+                wrong.append(f"{name} is {expected}, but {said[1]} on the page")
+    hold("with its value", wrong)
+    wrong = set()
+    for word, more in re.findall(r"\b(AUXTRACE_\w+)(\*?)", plain(page.text.split(".SH DESCRIPTION")[1])):
+        if word not in defines and not (more and any(name.startswith(word) for name in defines)):
+            wrong.add(f"{word}{more}")
+    hold("it has no constant that is not there", wrong)
+
+    def squeezed(text):
+        return re.sub(r"\s+", " ", text).strip()
+
+    both("it has each struct as it is", page.name,
+         {squeezed(plain(text)) for text in re.findall(r"^\.EX\n(struct .*?^};)\n\.EE", page.text, re.M | re.S)},
+         {squeezed(text) for text in re.findall(r"^struct \w+ \{.*?^};", header, re.M | re.S)}, HEADER)
+    here, there = by_headings(page), by_dividers(header)
+    wrong = []
+    for title, text in there.items():
+        if title not in here:
+            wrong.append(f"no section {title}")
+            continue
+        expected = errors(text, r"^ \*  (E[A-Z0-9]+)  +\S")
+        found = errors(here[title], r"^\.TP\n\\fB(E[A-Z0-9]+)\\fR$")
+        if expected != found:
+            wrong.append(f"{title}: the errors are {expected}, but {found} on the page")
+    if sum(len(errors(text, r"^ \*  (E[A-Z0-9]+)  +\S")) for text in there.values()) < 40:
+        wrong.append(f"few errors are found in {HEADER}")
+    hold("it has the errors of each call", wrong)
+    expected, found = words_of_header(header), words_of_page(page)
+    hold("it has each word of the header as often as that, and no other",
+         [f"{n} times fewer: {word}" for word, n in (expected - found).items()] +
+         [f"{n} times more: {word}" for word, n in (found - expected).items()])
+    parameters = set()
+    for path in glob.glob("module/**/*.c", recursive=True):
+        parameters |= set(re.findall(r"module_param\w*\((\w+),", open(path, encoding="utf-8").read()))
+    both("it has the parameters of the module", page.name,
+         {tag.split()[0] for tag in page.tags("MODULE PARAMETERS")}, parameters, "module/")
+    example = re.search(r"^\.EX\n(.*?)^\.EE", page.sections["EXAMPLES"], re.M | re.S)[1]
+    compiled = subprocess.run(["gcc", "-x", "c", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only",
+                               "-Iinclude/uapi", "-"], input=plain(example), capture_output=True, text=True, check=False)
+    hold("its example compiles", compiled.stderr.splitlines())
+
+
 check_commands()
+check_references()
+check_device()
 sys.exit(failed)

@@ -377,7 +377,7 @@ struct auxtrace_cap {
 };
 
 /* auxtrace_cap_pmu.state: whether sessions can use a trace PMU, and if not, why. */
-#define AUXTRACE_PMU_STATE_OK		0
+#define AUXTRACE_PMU_STATE_OK		0	/* they can */
 /* PT: CPUID.(7,0):EBX[25] is clear. BTS: CPUID.1: EDX[21] (DS) or ECX[2] (DTES64) is */
 #define AUXTRACE_PMU_STATE_NO_CPUID	1
 #define AUXTRACE_PMU_STATE_NO_TOPA	2	/* PT: a CPU has no multi-entry ToPA (CPUID.(14H,0):ECX[1:0]) */
@@ -1453,6 +1453,8 @@ struct auxtrace_branch {
 #define AUXTRACE_MMAP_OFFSET(cpu, region) \
 	(((__u64)(cpu) << 20) | ((__u64)(region) << 16))
 
+/* ---- status page and user page ---------------------------------------- */
+
 /**
  * struct auxtrace_status_page - state of a channel, written by the kernel
  * @size: bytes of this struct as the kernel knows it. Members beyond it read as 0, and so do
@@ -1612,6 +1614,8 @@ struct auxtrace_user_page {
 	__u64 aux_tail;
 	__u64 data_tail;
 };
+
+/* ---- poll ------------------------------------------------------------- */
 
 /*
  * poll(2) first takes new tails, then reports:
