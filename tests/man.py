@@ -45,7 +45,7 @@ class Page:
     def __init__(self, path):
         self.path = path
         self.name = re.sub(r"\.(\d)$", r"(\1)", os.path.basename(path))
-        self.text = open(path, encoding="utf-8").read()
+        self.text = open(path, encoding="utf-8").read().replace("\\\n", "")
         parts = re.split(r"^\.SH (.*)\n", self.text, flags=re.M)
         self.sections = {plain(title).strip('"'): body for title, body in zip(parts[1::2], parts[2::2])}
 
@@ -224,7 +224,57 @@ def check_device():
     hold("its example compiles", compiled.stderr.splitlines())
 
 
+def words_written(path):
+    """The words that begin a line, or stand before a number, in what a source file writes."""
+    source = open(path, encoding="utf-8").read()
+    found = set(re.findall(r'\? " ([a-z]+) "', source))
+    for literals in re.findall(r'fprintf\(f, ((?:"(?:[^"\\]|\\.)*"|PRI\w+|\s)+)', source):
+        text = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', literals)).replace(r"\n", "\n")
+        found |= set(re.findall(r"^ ?([a-z_0-9]+)\b", text, re.M)) | set(re.findall(r"(?:^| )([a-z_0-9]+) %", text, re.M))
+    return found
+
+
+def words_of_tables(path, how):
+    """The words of the tables in a source file, or those that it compares with."""
+    return set(re.findall(how, open(path, encoding="utf-8").read()))
+
+
+FIELD = r'\{ "([a-z_0-9]+)", (?:&|p->|cut->|stream->)'
+COMPARED = r'strcmp\((?:key|line|value|name), "([a-z_0-9.]+)"\)'
+
+
+def check_recording():
+    page = Page("build/man/auxtrace-recording.5")
+
+    def keys(section):
+        return {word.split()[0] for tag in page.tags(section) for word in tag.split(", ")}
+
+    written = words_written("userlib/meta.c") | words_of_tables("userlib/meta.c", FIELD)
+    for path in glob.glob("userlib/trace_pmu_*.c") + ["userlib/trigger.c"]:
+        written |= words_written(path)
+    both("auxtrace-recording(5) has the keys of meta", page.name, keys("META"), written, "userlib/")
+    read = words_of_tables("tools/lib/meta.c", FIELD) | words_of_tables("tools/lib/meta.c", COMPARED)
+    if len(read) < 30:
+        sys.exit(f"man: tools/lib/meta.c reads {read} only")
+    hold("all that tools/lib/meta.c reads of it", read - keys("META"))
+    both("it has the keys of task.PID", page.name, keys("PROCESSES"), words_written("userlib/task_list.c"),
+         "userlib/task_list.c")
+    read = words_of_tables("tools/decode/code_image.c", COMPARED)
+    if len(read) < 5:
+        sys.exit(f"man: tools/decode/code_image.c reads {read} only")
+    hold("all that tools/decode/code_image.c reads of it", read - keys("PROCESSES"))
+    # What the library removes of an earlier recording are the files that one has.
+    source = open("userlib/recording_dir.c", encoding="utf-8").read()
+    names = set(re.findall(r'"([a-z.]+)"', re.search(r"plain\[\] = \{(.*?)\}", source)[1]))
+    names |= {prefix + "PID[.N]" for prefix in re.findall(r'strncmp\(name, "([a-z]+\.)", [45]\)', source)}
+    names |= {"cpuN" + suffix for suffix in re.findall(r'has_suffix\(name, "(\.\w+)"\)', source)}
+    names |= {prefix + "NNNN" for prefix in re.findall(r'strncmp\(name, "([a-z]+\.)", 9\)', source)}
+    both("it has the files", page.name, {word for tag in page.tags("FILES") for word in tag.split(", ")}, names,
+         "userlib/recording_dir.c")
+
+
 check_commands()
 check_references()
 check_device()
+check_recording()
 sys.exit(failed)
