@@ -5,8 +5,10 @@ import collections
 import glob
 import os
 import re
+import shlex
 import subprocess
 import sys
+import tempfile
 
 COMMAND = os.path.abspath("build/tools/auxtrace")
 failed = False
@@ -273,8 +275,70 @@ def check_recording():
          "userlib/recording_dir.c")
 
 
+PROGRAM = """
+int serve(int n);
+__attribute__((noinline)) int serve(int n) { return n + 1; }
+__attribute__((noinline)) void fatal(void) { __builtin_trap(); }
+int main(int argc, char **argv) { (void)argv; if (argc > 9) fatal(); return serve(argc) - argc - 1; }
+"""
+
+
+def examples(page):
+    """The lines of commands in a page: of all that is not filled."""
+    for block in re.findall(r"^\.(?:EX|nf)\n(.*?)^\.(?:EE|fi)", page.text, re.M | re.S):
+        for line in re.sub(r"\\\n\s*", "", plain(block)).split("\n"):
+            yield line.strip()
+
+
+def simple_commands(line):
+    """The commands of a line of sh, as words, without redirections."""
+    words, skip = [], False
+    lexer = shlex.shlex(line, posix=True, punctuation_chars="();<>|&")
+    lexer.whitespace_split = True
+    for word in lexer:
+        if skip:
+            skip = False
+        elif set(word) <= set("<>"):
+            skip = True
+        elif set(word) <= set("();|&"):
+            if words:
+                yield words
+            words = []
+        else:
+            words.append(word)
+    if words:
+        yield words
+
+
+def check_examples():
+    """The command understands each example of its own: it does not answer with wrong usage."""
+    device = os.path.exists("/dev/auxtrace")
+    wrong, tried, left = [], collections.Counter(), 0
+    with tempfile.TemporaryDirectory() as work:
+        subprocess.run(["gcc", "-O1", "-x", "c", "-o", f"{work}/prog", "-"], input=PROGRAM, text=True, check=True)
+        environment = dict(os.environ, PATH=f"{work}:{os.environ['PATH']}")
+        for page in pages("*.1") + pages("*.[58]"):
+            for line in examples(page):
+                for words in simple_commands(line) if line.startswith("auxtrace ") else ():
+                    if words[0] != "auxtrace" or any(set(word) & set("[]") for word in words):
+                        continue    # another command's, or a synopsis
+                    if device and words[1] in ("record", "last", "why-slow"):
+                        left += 1
+                        continue
+                    words = [word.replace("/usr/bin/prog", f"{work}/prog") for word in words[1:]]
+                    done = run(*words, cwd=work, env=environment, stdin=subprocess.DEVNULL, timeout=60)
+                    tried[words[0]] += 1
+                    if done.returncode == 2 or done.returncode > 125:
+                        wrong.append(f"{page.name}: {line}\n        {done.stderr.strip()}")
+    wrong += [f"{name} has no example" for name in commands() if not tried[name] and not left]
+    hold(f"the command understands the examples, of which {tried.total()} were tried", wrong)
+    if left:
+        print(f"{left} examples were not tried: they would record, as there is /dev/auxtrace")
+
+
 check_commands()
 check_references()
 check_device()
 check_recording()
+check_examples()
 sys.exit(failed)
