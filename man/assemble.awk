@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Puts the parts that a page names by ".so PART" in their places, and the version for @VERSION@. A part is here,
-# or was made in @made.
+# or was made in @made. Names of pages are not broken at the end of a line.
 function put(file,    line, status)
 {
 	if ((getline line < file) < 0)
@@ -16,4 +16,9 @@ function put(file,    line, status)
 	}
 }
 $1 == ".so" { put($2); next }
-{ gsub(/@VERSION@/, version); print }
+{
+	gsub(/@VERSION@/, version)
+	if ($1 == ".BR" && $2 ~ /^(lib)?auxtrace/)
+		sub(/^\.BR /, ".BR \\%")
+	print
+}

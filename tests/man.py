@@ -35,7 +35,7 @@ def both(what, page, here, there, where):
 
 def plain(text):
     """What roff source says, without its fonts and escapes."""
-    text = re.sub(r"\\f(\[\w*\]|.)", "", text)
+    text = re.sub(r"\\f(\[\w*\]|.)|\\%", "", text)
     for escape, char in ((r"\-", "-"), (r"\(dq", '"'), (r"\e", "\\"), (r"\&", "")):
         text = text.replace(escape, char)
     return text
