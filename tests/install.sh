@@ -94,6 +94,7 @@ cat > "$work/expected" <<-END
 	/usr/lib/multi/pkgconfig/auxtrace.pc
 	/usr/share/bash-completion/completions/auxtrace
 	/usr/share/fish/vendor_completions.d/auxtrace.fish
+	/usr/share/man/man1/auxtrace-around.1
 	/usr/share/man/man1/auxtrace-dump.1
 	/usr/share/man/man1/auxtrace-export.1
 	/usr/share/man/man1/auxtrace-info.1
