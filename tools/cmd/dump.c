@@ -36,7 +36,7 @@ static void dump_records(const char *dir, const struct meta_cpu *cpu)
 {
 	struct records records;
 
-	records_read(&records, dir, cpu);
+	must(records_read(&records, dir, cpu));
 	records_print(&records);
 	records_free(&records);
 }
@@ -58,9 +58,11 @@ static void dump_cpu(struct dump *d, const struct meta_cpu *cpu)
 static void dump_recording(struct dump *d)
 {
 	struct meta *meta = meta_read(d->path);
-	const struct source *source = source_of_recording(meta, d->path);
+	const struct source *source;
 	bool found = false;
 
+	must(meta);
+	source = source_of_recording(meta, d->path);
 	if (d->source && d->source != source) {
 		meta_free(meta);
 		die(EXIT_USAGE, "--source %s: %s is of the source %s, and says so itself", d->source->name,

@@ -76,6 +76,7 @@ static void export_all(const struct export_format *format, struct export_request
 {
 	struct meta *meta = meta_read(request->dir);
 
+	must(meta);
 	request->meta = meta;
 	request->source = source_of_recording(meta, request->dir);
 	format->write(request);

@@ -53,7 +53,7 @@ bool part_option(struct part *p, int c, const char *arg)
 
 void part_open(struct part *p, const char *dir)
 {
-	replay_open(&p->replay, dir, p->symfs);
+	must(replay_open(&p->replay, dir, p->symfs));
 	if (p->time)
 		calls_cut_time(&p->cut, p->time, dir, p->replay.meta);
 }

@@ -146,7 +146,7 @@ static uint64_t freeze_time(const char *dir, const struct meta *meta)
 	for (unsigned int i = 0; i < meta->nr_cpus; i++) {
 		struct records r;
 
-		records_read(&r, dir, &meta->cpu[i]);
+		must(records_read(&r, dir, &meta->cpu[i]));
 		for (size_t j = 0; j < r.nr_freezes; j++) {
 			uint64_t tsc = auxtrace_record_end(r.freeze[j])->time;
 

@@ -110,7 +110,7 @@ static void count_changes(struct code_image *code)
 	fclose(f);
 }
 
-static void open_kcore(struct code_image *code)
+static bool open_kcore(struct code_image *code)
 {
 	const Elf64_Ehdr *eh;
 	const Elf64_Phdr *ph;
@@ -120,20 +120,20 @@ static void open_kcore(struct code_image *code)
 	snprintf(path, sizeof(path), "%s/kcore", code->dir);
 	err = map_file(path, false, &code->kcore);
 	if (err == -ENOENT)
-		return;		/* user code only */
+		return true;	/* user code only */
 	if (err)
-		die(1, "cannot read %s: %s", path, strerror(-err));
+		return wrong("cannot read %s: %s", path, strerror(-err));
 	eh = (const void *)code->kcore.data;
 	if (code->kcore.size < sizeof(*eh) || memcmp(eh->e_ident, ELFMAG, SELFMAG) ||
 	    eh->e_phoff > code->kcore.size || eh->e_phnum * sizeof(*ph) > code->kcore.size - eh->e_phoff)
-		die(1, "%s is not an ELF file", path);
+		return wrong("%s is not an ELF file", path);
 	ph = (const void *)(code->kcore.data + eh->e_phoff);
 	code->segment = xcalloc(eh->e_phnum, sizeof(*code->segment));
 	for (unsigned int i = 0; i < eh->e_phnum; i++) {
 		if (ph[i].p_type != PT_LOAD)
 			continue;
 		if (ph[i].p_filesz > code->kcore.size || ph[i].p_offset > code->kcore.size - ph[i].p_filesz)
-			die(1, "%s is cut short", path);
+			return wrong("%s is cut short", path);
 		code->segment[code->nr_segments++] = (struct segment){
 			.start = ph[i].p_vaddr,
 			.end = ph[i].p_vaddr + ph[i].p_filesz,
@@ -146,6 +146,7 @@ static void open_kcore(struct code_image *code)
 		say("cannot read %s: %s; kernel functions have no names", path, strerror(-err));
 	find_entries(code);
 	count_changes(code);
+	return true;
 }
 
 static int address_to_segment(const void *key, const void *element)
@@ -236,44 +237,46 @@ static void parse_task_line(struct code_image *code, struct task *t, char *line)
 	}
 }
 
-static void read_task(struct code_image *code, const char *name)
+static bool read_task(struct code_image *code, const char *name)
 {
-	struct task *t = xcalloc(1, sizeof(*t)), **at;
 	char path[4600], *line = NULL;
+	struct task *t, **at;
 	size_t size = 0;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/%s", code->dir, name);
 	f = fopen(path, "re");
 	if (!f)
-		die(1, "cannot read %s: %s", path, strerror(errno));
+		return wrong("cannot read %s: %s", path, strerror(errno));
+	t = xcalloc(1, sizeof(*t));
 	while (getline(&line, &size, f) > 0) {
 		line[strcspn(line, "\n")] = 0;
 		parse_task_line(code, t, line);
 	}
 	free(line);
 	fclose(f);
-	if (!t->cr3_mask)
-		die(1, "%s has no cr3_mask", path);
 	for (at = &code->tasks; *at && (*at)->begin_tsc <= t->begin_tsc; at = &(*at)->next)
 		;
 	t->next = *at;
 	*at = t;
+	return t->cr3_mask || wrong("%s has no cr3_mask", path);
 }
 
-static void read_tasks(struct code_image *code)
+static bool read_tasks(struct code_image *code)
 {
 	DIR *d = opendir(code->dir);
+	bool right = true;
 	struct dirent *e;
 
 	if (!d)
-		die(1, "cannot read %s: %s", code->dir, strerror(errno));
-	while ((errno = 0, e = readdir(d)))
+		return wrong("cannot read %s: %s", code->dir, strerror(errno));
+	while (right && (errno = 0, e = readdir(d)))
 		if (!strncmp(e->d_name, "task.", 5))
-			read_task(code, e->d_name);
-	if (errno)
-		die(1, "cannot list %s: %s", code->dir, strerror(errno));
+			right = read_task(code, e->d_name);
+	if (right && errno)
+		right = wrong("cannot list %s: %s", code->dir, strerror(errno));
 	closedir(d);
+	return right;
 }
 
 static uint64_t offset_at(const struct mapping *m, uint64_t ip)
@@ -426,9 +429,10 @@ struct code_image *code_open(const char *dir, const struct meta *meta, const cha
 	code->objects.symfs = symfs;
 	code->kcore_tsc = meta->kcore_tsc ?: UINT64_MAX;
 	pokes_find(&code->pokes, side);
-	open_kcore(code);
-	read_tasks(code);
-	return code;
+	if (open_kcore(code) && read_tasks(code))
+		return code;
+	code_close(code);
+	return NULL;
 }
 
 void code_close(struct code_image *code)

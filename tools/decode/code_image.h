@@ -30,7 +30,8 @@ enum code_result {
 
 /*
  * Reads the recording in @dir. The files of programs are below @symfs. The kernel's code is as it was at
- * the time of each read as far as @side says, which must outlive the image.
+ * the time of each read as far as @side says, which must outlive the image. NULL, with a message, if it cannot
+ * be read.
  */
 struct code_image *code_open(const char *dir, const struct meta *meta, const char *symfs, const struct side *side);
 void code_close(struct code_image *code);

@@ -80,7 +80,7 @@ static void take(struct records *r, const union auxtrace_record *record)
 	}
 }
 
-void records_read(struct records *r, const char *dir, const struct meta_cpu *cpu)
+bool records_read(struct records *r, const char *dir, const struct meta_cpu *cpu)
 {
 	const union auxtrace_record *record;
 	char path[4200];
@@ -91,20 +91,23 @@ void records_read(struct records *r, const char *dir, const struct meta_cpu *cpu
 	snprintf(path, sizeof(path), "%s/cpu%u.data", dir, cpu->cpu);
 	err = map_file(path, false, &r->file);
 	if (err && err != -ENOENT)
-		die(1, "cannot read %s: %s", path, strerror(-err));
+		return wrong("cannot read %s: %s", path, strerror(-err));
 	if (r->file.size != cpu->data_read)
 		say("%s has %zu bytes, meta says %" PRIu64 ": the recording is damaged", path,
 		    r->file.size, cpu->data_read);
 	snprintf(path, sizeof(path), "%s/cpu%u.samples", dir, cpu->cpu);
 	err = map_file(path, false, &r->slots);
-	if (err && err != -ENOENT)
-		die(1, "cannot read %s: %s", path, strerror(-err));
+	if (err && err != -ENOENT) {
+		records_free(r);
+		return wrong("cannot read %s: %s", path, strerror(-err));
+	}
 	while ((record = auxtrace_record_next(r->file.data, r->file.size, &at)))
 		take(r, record);
 	if (r->nr_anchors)
 		qsort(r->anchor, r->nr_anchors, sizeof(*r->anchor), by_time);
 	if (at != r->file.size)
 		say("%s/cpu%u.data: there is no record at offset %zu: the rest is not read", dir, cpu->cpu, at);
+	return true;
 }
 
 void records_free(struct records *r)

@@ -37,8 +37,8 @@ struct records {
 	size_t nr_anchors;
 };
 
-/* Without a file there are no records. Dies if it cannot be read; reports damage. */
-void records_read(struct records *r, const char *dir, const struct meta_cpu *cpu);
+/* Without a file there are no records. Returns false, with a message, if it cannot be read; reports damage. */
+bool records_read(struct records *r, const char *dir, const struct meta_cpu *cpu);
 void records_free(struct records *r);
 
 /* Window number @seq, or NULL. */

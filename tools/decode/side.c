@@ -78,43 +78,49 @@ static bool is_side(const char *name)
 	return !strncmp(name, "cpu", 3) && digits && !strcmp(name + 3 + digits, ".side");
 }
 
-static void read_file(struct side *s, const char *path, const struct meta *meta)
+static bool read_file(struct side *s, const char *path, const struct meta *meta)
 {
 	struct mapped file;
 	int err = map_file(path, false, &file);
 
 	if (err)
-		die(1, "cannot read %s: %s", path, strerror(-err));
+		return wrong("cannot read %s: %s", path, strerror(-err));
 	parse(s, &file, meta, path);
 	s->file = xrealloc(s->file, (s->nr_files + 1) * sizeof(*s->file));
 	s->file[s->nr_files++] = file;
+	return true;
 }
 
-void side_read(struct side *s, const char *dir, const struct meta *meta)
+bool side_read(struct side *s, const char *dir, const struct meta *meta)
 {
 	DIR *d = opendir(dir);
-	bool found = false;
+	bool found = false, right = true;
 	struct dirent *e;
 	char path[4600];
 
 	*s = (struct side){ 0 };
 	if (!d)
-		die(1, "cannot read %s: %s", dir, strerror(errno));
-	while ((errno = 0, e = readdir(d))) {
+		return wrong("cannot read %s: %s", dir, strerror(errno));
+	while (right && (errno = 0, e = readdir(d))) {
 		if (!is_side(e->d_name))
 			continue;
 		found = true;
 		snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
 		if (meta->time_mult)
-			read_file(s, path, meta);
+			right = read_file(s, path, meta);
 	}
-	if (errno)
-		die(1, "cannot list %s: %s", dir, strerror(errno));
+	if (right && errno)
+		right = wrong("cannot list %s: %s", dir, strerror(errno));
 	closedir(d);
+	if (!right) {
+		side_free(s);
+		return false;
+	}
 	if (found && !meta->time_mult)
 		say("perf's clock did not follow the TSC on that machine: the side files of %s are not used", dir);
 	if (s->count)
 		qsort(s->record, s->count, sizeof(*s->record), by_time);
+	return true;
 }
 
 void side_free(struct side *s)

@@ -27,9 +27,9 @@ struct side {
 
 /*
  * Without files there are no records; without a relation of perf's clock to the TSC they are of no
- * use, and are left out with a message. Dies if a file cannot be read; reports damage.
+ * use, and are left out with a message. Returns false, with a message, if a file cannot be read; reports damage.
  */
-void side_read(struct side *s, const char *dir, const struct meta *meta);
+bool side_read(struct side *s, const char *dir, const struct meta *meta);
 void side_free(struct side *s);
 
 #endif

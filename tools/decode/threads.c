@@ -29,7 +29,7 @@ static const char *keep(struct threads *t, const char *name)
  * "tsc" and the time when the file was made, then "TID PID NAME" of each thread. Some of the names are
  * of a later time, but they are the first that are known.
  */
-static void read_names(struct threads *t, const char *dir)
+static bool read_names(struct threads *t, const char *dir)
 {
 	char path[4200], *line = NULL, name[64];
 	uint64_t tsc = 0;
@@ -40,15 +40,16 @@ static void read_names(struct threads *t, const char *dir)
 	snprintf(path, sizeof(path), "%s/threads", dir);
 	f = fopen(path, "re");
 	if (!f && errno == ENOENT)
-		return;		/* of an older version */
+		return true;	/* of an older version */
 	if (!f)
-		die(1, "cannot read %s: %s", path, strerror(errno));
+		return wrong("cannot read %s: %s", path, strerror(errno));
 	while (getline(&line, &size, f) > 0)
 		if (sscanf(line, "tsc %" SCNu64, &tsc) != 1 &&
 		    sscanf(line, "%" SCNu32 " %*u %63[^\n]", &tid, name) == 2)
 			add(t, tid, tsc, keep(t, name), 0);
 	free(line);
 	fclose(f);
+	return true;
 }
 
 static void take(struct threads *t, const struct side_record *r)
@@ -80,14 +81,18 @@ static int by_thread(const void *a, const void *b)
 	return x->tsc < y->tsc ? -1 : x->tsc > y->tsc;
 }
 
-void threads_read(struct threads *t, const char *dir, const struct side *side)
+bool threads_read(struct threads *t, const char *dir, const struct side *side)
 {
 	*t = (struct threads){ 0 };
 	add(t, 0, 0, "swapper", 0);
-	read_names(t, dir);
+	if (!read_names(t, dir)) {
+		threads_free(t);
+		return false;
+	}
 	for (size_t i = 0; i < side->count; i++)
 		take(t, &side->record[i]);
 	qsort(t->name, t->count, sizeof(*t->name), by_thread);
+	return true;
 }
 
 void threads_free(struct threads *t)

@@ -22,8 +22,11 @@ struct threads {
 	size_t nr_lines;
 };
 
-/* From the file `threads` of the recording in @dir, and from @side, which must outlive it. */
-void threads_read(struct threads *t, const char *dir, const struct side *side);
+/*
+ * From the file `threads` of the recording in @dir, and from @side, which must outlive it. Returns false, with a
+ * message, if it cannot be read.
+ */
+bool threads_read(struct threads *t, const char *dir, const struct side *side);
 void threads_free(struct threads *t);
 
 /* The name of thread @tid at @tsc, or the nearest one that is known; NULL: none is. */

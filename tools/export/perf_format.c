@@ -108,7 +108,7 @@ static void read_recording(struct perf_export *x)
 	perf_parts_init(&x->parts, request->dir, trace);
 	x->records = xcalloc(meta->nr_cpus, sizeof(*x->records));
 	for (unsigned int i = 0; i < meta->nr_cpus; i++) {
-		records_read(&x->records[i], request->dir, &meta->cpu[i]);
+		must(records_read(&x->records[i], request->dir, &meta->cpu[i]));
 		read_sideband(x, meta->cpu[i].cpu, &x->records[i]);
 		if (!trace->timed)
 			perf_sideband_find_switches(&x->sideband[i]);

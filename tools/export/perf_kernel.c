@@ -89,7 +89,7 @@ void perf_kernel_copy(const char *dir, const struct meta *meta, const char *out)
 		copy_file(from, to);
 	}
 	snprintf(to, sizeof(to), "%s/kcore", folder);
-	side_read(&side, dir, meta);
+	must(side_read(&side, dir, meta));
 	make_as_at_begin(to, meta, &side);
 	side_free(&side);
 }

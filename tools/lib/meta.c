@@ -13,15 +13,15 @@
 #define FORMAT_VERSION	1
 
 /* "cpu N key value key value ..."; unknown keys are ignored. */
-static void parse_cpu(struct meta *meta, char *text, const char *dir)
+static bool parse_cpu(struct meta *meta, char *text, const char *dir)
 {
 	struct meta_cpu *c;
 	char *save, *key = strtok_r(text, " ", &save);
 
 	if (!key || strspn(key, "0123456789") != strlen(key))
-		die(1, "%s/meta: a cpu line without its number", dir);
+		return wrong("%s/meta: a cpu line without its number", dir);
 	if (strlen(key) > 5 || strtoul(key, NULL, 10) > MAX_CPU)
-		die(1, "%s/meta: cpu %s: no kernel has so many CPUs", dir, key);
+		return wrong("%s/meta: cpu %s: no kernel has so many CPUs", dir, key);
 	meta->cpu = xrealloc(meta->cpu, (meta->nr_cpus + 1) * sizeof(*c));
 	c = &meta->cpu[meta->nr_cpus++];
 	memset(c, 0, sizeof(*c));
@@ -40,18 +40,19 @@ static void parse_cpu(struct meta *meta, char *text, const char *dir)
 		const char *value = strtok_r(NULL, " ", &save);
 
 		if (!value)
-			die(1, "%s/meta: cpu %u: %s has no value", dir, c->cpu, key);
+			return wrong("%s/meta: cpu %u: %s has no value", dir, c->cpu, key);
 		for (unsigned int i = 0; i < ARRAY_SIZE(fields); i++)
 			if (!strcmp(key, fields[i].key))
 				*fields[i].value = strtoull(value, NULL, 0);
 	}
 	if (c->pad > c->begin)
-		die(1, "%s/meta: cpu %u: pad is more than begin", dir, c->cpu);
+		return wrong("%s/meta: cpu %u: pad is more than begin", dir, c->cpu);
 	c->origin = c->begin - c->pad;
+	return true;
 }
 
 /* "trigger ID hits N acted N ... on LABEL"; the label goes to the end of the line. */
-static void parse_trigger(struct meta *meta, char *text, const char *dir)
+static bool parse_trigger(struct meta *meta, char *text, const char *dir)
 {
 	struct meta_trigger *t;
 	char *on = strstr(text, " on "), *save, *key, *value;
@@ -60,7 +61,7 @@ static void parse_trigger(struct meta *meta, char *text, const char *dir)
 		*on = 0;
 	key = strtok_r(text, " ", &save);
 	if (!key || strspn(key, "0123456789") != strlen(key))
-		die(1, "%s/meta: a trigger line without its number", dir);
+		return wrong("%s/meta: a trigger line without its number", dir);
 	meta->trigger = xrealloc(meta->trigger, (meta->nr_triggers + 1) * sizeof(*t));
 	t = &meta->trigger[meta->nr_triggers++];
 	*t = (struct meta_trigger){ .id = strtoul(key, NULL, 10), .text = xstrdup(on ? on + 4 : "") };
@@ -77,23 +78,25 @@ static void parse_trigger(struct meta *meta, char *text, const char *dir)
 			if (!strcmp(key, fields[i].key))
 				*fields[i].value = strtoull(value, NULL, 0);
 	}
+	return true;
 }
 
 /* "filter trace|stop FIRST LAST" */
-static void parse_filter(struct meta *meta, const char *text, const char *dir)
+static bool parse_filter(struct meta *meta, const char *text, const char *dir)
 {
 	struct meta_filter filter;
 	char action[8];
 
 	if (sscanf(text, "%7s %" SCNx64 " %" SCNx64, action, &filter.first, &filter.last) != 3 ||
 	    (strcmp(action, "trace") && strcmp(action, "stop")) || meta->nr_filters == META_FILTERS)
-		die(1, "%s/meta: \"filter %s\": expected at most %d filters, each trace or stop with two addresses",
+		return wrong("%s/meta: \"filter %s\": expected at most %d filters, each trace or stop with two addresses",
 		    dir, text, META_FILTERS);
 	filter.stop = !strcmp(action, "stop");
 	meta->filter[meta->nr_filters++] = filter;
+	return true;
 }
 
-static void parse_line(struct meta *meta, const char *key, char *value, const char *dir)
+static bool parse_line(struct meta *meta, const char *key, char *value, const char *dir)
 {
 	const struct {
 		const char *key;
@@ -118,7 +121,7 @@ static void parse_line(struct meta *meta, const char *key, char *value, const ch
 		if (!strcmp(key, small[i].key))
 			*small[i].value = strtoul(value, NULL, 0);
 	if (meta->time_shift > 63)
-		die(1, "%s/meta: time_shift %u: the clock's shift is at most 63", dir, meta->time_shift);
+		return wrong("%s/meta: time_shift %u: the clock's shift is at most 63", dir, meta->time_shift);
 	for (unsigned int i = 0; i < ARRAY_SIZE(large); i++)
 		if (!strcmp(key, large[i].key))
 			*large[i].value = strtoull(value, NULL, 0);
@@ -129,11 +132,12 @@ static void parse_line(struct meta *meta, const char *key, char *value, const ch
 	if (!strcmp(key, "release"))
 		snprintf(meta->release, sizeof(meta->release), "%s", value);
 	if (!strcmp(key, "cpu"))
-		parse_cpu(meta, value, dir);
+		return parse_cpu(meta, value, dir);
 	if (!strcmp(key, "trigger"))
-		parse_trigger(meta, value, dir);
+		return parse_trigger(meta, value, dir);
 	if (!strcmp(key, "filter"))
-		parse_filter(meta, value, dir);
+		return parse_filter(meta, value, dir);
+	return true;
 }
 
 const char *meta_argument(int argc, char **argv)
@@ -143,21 +147,14 @@ const char *meta_argument(int argc, char **argv)
 	return optind < argc ? argv[optind] : DEFAULT_DIR;
 }
 
-struct meta *meta_read(const char *dir)
+static bool read_lines(struct meta *meta, FILE *f, const char *dir)
 {
-	struct meta *meta = xcalloc(1, sizeof(*meta));
 	unsigned long version = 0;
-	char *line = NULL, path[4200];
+	char *line = NULL;
+	bool right = true;
 	size_t size = 0;
-	FILE *f;
 
-	snprintf(path, sizeof(path), "%s/meta", dir);
-	f = fopen(path, "re");
-	if (!f && errno == ENOENT)
-		die(1, "%s is not a complete recording: it has no file meta, which auxtrace record writes last", dir);
-	if (!f)
-		die(1, "cannot read %s: %s", path, strerror(errno));
-	while (getline(&line, &size, f) > 0) {
+	while (right && getline(&line, &size, f) > 0) {
 		char *value = strchr(line, ' ');
 
 		line[strcspn(line, "\n")] = 0;
@@ -167,16 +164,38 @@ struct meta *meta_read(const char *dir)
 		if (!strcmp(line, "auxtrace_recording"))
 			version = strtoul(value, NULL, 10);
 		else
-			parse_line(meta, line, value, dir);
+			right = parse_line(meta, line, value, dir);
 	}
 	free(line);
-	fclose(f);
+	if (!right)
+		return false;
 	if (version != FORMAT_VERSION)
-		die(1, "%s: a recording of format %lu; this command reads format %d", path, version,
-		    FORMAT_VERSION);
-	if (!meta->nr_cpus)
-		die(1, "%s names no CPU", path);
-	return meta;
+		return wrong("%s/meta: a recording of format %lu; this version reads format %d", dir, version, FORMAT_VERSION);
+	return meta->nr_cpus || wrong("%s/meta names no CPU", dir);
+}
+
+struct meta *meta_read(const char *dir)
+{
+	struct meta *meta;
+	char path[4200];
+	bool right;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/meta", dir);
+	f = fopen(path, "re");
+	if (!f && errno == ENOENT)
+		say("%s is not a complete recording: it has no file meta, which auxtrace record writes last", dir);
+	else if (!f)
+		say("cannot read %s: %s", path, strerror(errno));
+	if (!f)
+		return NULL;
+	meta = xcalloc(1, sizeof(*meta));
+	right = read_lines(meta, f, dir);
+	fclose(f);
+	if (right)
+		return meta;
+	meta_free(meta);
+	return NULL;
 }
 
 const char *meta_trigger_text(const struct meta *meta, uint32_t id)

@@ -60,7 +60,7 @@ struct meta {
 /* The recording that a command line names after its options. Dies if it names two. */
 const char *meta_argument(int argc, char **argv);
 
-/* Dies with a message if @dir is not a complete recording. */
+/* NULL, with a message: @dir is not a complete recording, or one that this version cannot read. */
 struct meta *meta_read(const char *dir);
 /* The label of trigger @id; "" if it has none. */
 const char *meta_trigger_text(const struct meta *meta, uint32_t id);

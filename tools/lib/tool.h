@@ -13,9 +13,13 @@
 
 /* "auxtrace: MESSAGE" on stderr. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The same, and exit with @status. */
+/* The same, and false: for functions that return whether all is right. */
+#define wrong(...)	(say(__VA_ARGS__), false)
+/* The same as say(), and exit with @status. */
 void die(int status, const char *format, ...)
 	__attribute__((format(printf, 2, 3), noreturn));
+/* Exit with 1 unless it is @done: what failed has said why. */
+void must(bool done);
 
 /* As malloc(3) and strdup(3), but they exit instead of returning NULL. */
 void *xrealloc(void *p, size_t size);

@@ -40,6 +40,12 @@ void die(int status, const char *format, ...)
 	exit(status);
 }
 
+void must(bool done)
+{
+	if (!done)
+		exit(1);
+}
+
 void *xrealloc(void *p, size_t size)
 {
 	p = realloc(p, size);

@@ -7,23 +7,36 @@
 /* Of more address spaces only the number is reported. */
 #define MAX_NAMED	10
 
-void replay_open(struct replay *r, const char *dir, const char *symfs)
+static bool open_parts(struct replay *r, const char *dir, const char *symfs)
 {
 	r->dir = dir;
 	r->meta = meta_read(dir);
+	if (!r->meta)
+		return false;
 	r->source = source_of_recording(r->meta, dir);
-	side_read(&r->side, dir, r->meta);
+	if (!side_read(&r->side, dir, r->meta))
+		return false;
 	r->code = code_open(dir, r->meta, symfs, &r->side);
-	threads_read(&r->threads, dir, &r->side);
+	return r->code && threads_read(&r->threads, dir, &r->side);
+}
+
+bool replay_open(struct replay *r, const char *dir, const char *symfs)
+{
+	if (open_parts(r, dir, symfs))
+		return true;
+	replay_close(r);
+	return false;
 }
 
 void replay_close(struct replay *r)
 {
 	flow_sum_free(&r->sum);
 	threads_free(&r->threads);
-	code_close(r->code);
+	if (r->code)
+		code_close(r->code);
 	side_free(&r->side);
-	meta_free(r->meta);
+	if (r->meta)
+		meta_free(r->meta);
 }
 
 /* False: that was all of it. */

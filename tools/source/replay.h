@@ -30,10 +30,10 @@ struct replay {
 };
 
 /*
- * Open the recording in @dir; the files of programs are below @symfs. Dies if it cannot be read. What
- * is wanted of it may be set before or after.
+ * Open the recording in @dir; the files of programs are below @symfs. Returns false, with a message, if it cannot be
+ * read. What is wanted of it may be set before or after.
  */
-void replay_open(struct replay *r, const char *dir, const char *symfs);
+bool replay_open(struct replay *r, const char *dir, const char *symfs);
 
 /*
  * Decode it. @view_of returns the view for the next CPU; it may be the same for all.

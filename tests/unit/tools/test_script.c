@@ -1265,7 +1265,7 @@ static void a_recording_that_is_damaged_is_told(void **state)
 	fclose(f);
 	r = script("--insn");
 	assert_int_equal(r->status, 1);
-	expect_part(r->err, "a recording of format 9; this command reads format 1");
+	expect_part(r->err, "a recording of format 9; this version reads format 1");
 }
 
 static void a_cpu_that_is_not_there_is_told(void **state)
