@@ -527,6 +527,36 @@ enum code_result code_read(struct code_image *code, uint64_t cr3, uint64_t tsc, 
 	return CODE_OK;
 }
 
+uint64_t code_space(const struct code_image *code, uint64_t cr3, uint64_t ip)
+{
+	if (code_is_kernel(ip))
+		return 0;
+	/* No CR3 has the highest bit. */
+	return cr3 == CODE_NO_CR3 ? 1ull << 63 | code->pid : cr3;
+}
+
+void code_lasts(const struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip, size_t size, uint64_t *from,
+		uint64_t *until)
+{
+	struct code_span span = { .tsc = tsc, .until = UINT64_MAX };
+
+	if (code_is_kernel(ip)) {
+		if (pokes_span(&code->pokes, ip, size, &span))
+			code_span_cut(&span, code->kcore_tsc);
+	} else {
+		for (const struct task *t = code->tasks; t; t = t->next) {
+			if (cr3 == CODE_NO_CR3 ? t->pid != code->pid : (cr3 & t->cr3_mask) != t->cr3)
+				continue;
+			code_span_cut(&span, t->begin_tsc);
+			if (t->end_tsc)
+				code_span_cut(&span, t->end_tsc + 1);
+			jit_span(&t->jit, ip, size, &span);
+		}
+	}
+	*from = span.from;
+	*until = span.until;
+}
+
 bool code_is_32bit(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip)
 {
 	const Elf64_Ehdr *eh;

@@ -66,6 +66,15 @@ static inline bool code_is_kernel(uint64_t ip)
 enum code_result code_read(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip,
 			   uint8_t *buf, size_t size, size_t *got);
 
+/*
+ * What code_read() returns depends on the address space only by this number, and on the process that runs. Code of
+ * different spaces may be the same.
+ */
+uint64_t code_space(const struct code_image *code, uint64_t cr3, uint64_t ip);
+/* code_read() returns the same for [@ip, @ip + @size) at each TSC from @from on, and before @until. @tsc is one of them. */
+void code_lasts(const struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip, size_t size, uint64_t *from,
+		uint64_t *until);
+
 /* Is the code at @ip, which code_read() can read, part of a 32-bit program? */
 bool code_is_32bit(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip);
 /*

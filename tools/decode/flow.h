@@ -18,12 +18,16 @@
 
 #include <intel-pt.h>
 
+#include "code_blocks.h"
 #include "code_image.h"
 #include "lib/meta.h"
 #include "lib/tool.h"
 #include "records.h"
 #include "runs.h"
 #include "threads.h"
+
+/* The kernel has switched to another thread when this one is entered. */
+#define SWITCH_FUNCTION	"__switch_to"
 
 struct flow;
 struct windows;
@@ -53,7 +57,10 @@ struct view {
 	void (*enable)(struct view *v, const struct flow *f, uint64_t ip);
 	/* @ip: where control went; @known: else packets did not say. */
 	void (*disable)(struct view *v, const struct flow *f, uint64_t ip, bool known);
+	/* @insn has its address, size and class. */
 	void (*insn)(struct view *v, const struct flow *f, const struct pt_insn *insn);
+	/* May be NULL, else it is called for the first @count instructions of @block instead. */
+	void (*block)(struct view *v, const struct flow *f, const struct code_block *block, unsigned int count);
 	void (*async)(struct view *v, const struct flow *f, uint64_t from, uint64_t to, bool known);
 	void (*overflow)(struct view *v, const struct flow *f, uint64_t ip, bool known);
 	void (*skip)(struct view *v, const struct flow *f, uint64_t ip, uint64_t cr3);
@@ -85,6 +92,7 @@ struct flow {
 	const struct meta *meta;
 	const struct meta_cpu *cpu;
 	struct code_image *code;
+	struct code_blocks *blocks;	/* of that code */
 	const struct side *side;
 	const struct threads *threads;
 	struct view *view;
@@ -94,7 +102,6 @@ struct flow {
 	bool samples;		/* decode the samples instead, each on its own */
 	void *decoding;		/* the decoder's own, from open to close */
 	struct pt_config config;
-	struct pt_insn_decoder *decoder; /* knows the time between events; NULL: there is none */
 	uint64_t cr3, tsc;	/* current (BTS: a lower bound); CODE_NO_CR3, 0: not known */
 	const struct windows *windows_of_cpu;
 	struct records records;	/* of this CPU */
@@ -111,7 +118,6 @@ struct flow {
 	uint64_t reached;	/* at disable: the instruction that an interrupt or fault stopped; 0: none, or not known */
 	bool spliced;		/* decoding continued after a skip: earlier frames are unknown */
 	bool in_probes;		/* the last read returned CODE_PROBES */
-	bool no_task;		/* the last read found no task */
 };
 
 /* Read the records of CPU @cpu of the recording in f->dir, and who ran. */
@@ -125,8 +131,6 @@ const struct run *flow_thread(const struct flow *f);
 
 void flow_sum_free(struct flow_sum *sum);
 
-/* The current time by the kernel's clock, in ns; false if it is not known. */
-bool flow_time(const struct flow *f, uint64_t *ns);
 /* The kernel's clock at @tsc, in ns; false if their relation is not known. */
 bool flow_clock(const struct flow *f, uint64_t tsc, uint64_t *ns);
 

@@ -21,6 +21,22 @@ void flow_emit_disable(struct flow *f, uint64_t ip, bool known)
 	f->reached = 0;
 }
 
+void flow_emit_block(const struct flow *f, const struct code_block *block, unsigned int count)
+{
+	struct pt_insn insn = { .ip = block->ip, .mode = block->mode };
+
+	if (f->view->block) {
+		f->view->block(f->view, f, block, count);
+		return;
+	}
+	for (unsigned int i = 0; i < count; i++) {
+		insn.size = block->size[i];
+		insn.iclass = i + 1 < block->count ? ptic_other : block->iclass;
+		f->view->insn(f->view, f, &insn);
+		insn.ip += insn.size;
+	}
+}
+
 static void note_skip(struct flow *f, uint64_t ip)
 {
 	struct flow_sum *sum = f->sum;
@@ -69,7 +85,7 @@ void flow_begin(struct flow *f, const struct meta_cpu *cpu)
 	records_read(&f->records, f->dir, cpu);
 	runs_find(&f->runs, &f->records, f->side, cpu->cpu);
 	f->run = f->runs.count;
-	f->switch_ip = code_kernel_function(f->code, "__switch_to");
+	f->switch_ip = code_kernel_function(f->code, SWITCH_FUNCTION);
 	f->turn_tsc = 0;
 	f->switched = false;
 }
@@ -104,14 +120,4 @@ void flow_sum_free(struct flow_sum *sum)
 bool flow_clock(const struct flow *f, uint64_t tsc, uint64_t *ns)
 {
 	return meta_clock(f->meta, tsc, ns);
-}
-
-bool flow_time(const struct flow *f, uint64_t *ns)
-{
-	uint64_t tsc = f->tsc;
-
-	/* MTC and CYC packets advance the time between events: ask the decoder now. */
-	if (f->decoder && pt_insn_time(f->decoder, &tsc, NULL, NULL) < 0)
-		return false;
-	return tsc && flow_clock(f, tsc, ns);
 }

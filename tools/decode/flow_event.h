@@ -12,6 +12,8 @@ void flow_emit_run(struct flow *f, size_t run);
 void flow_emit_enable(struct flow *f, uint64_t ip, bool resumed);
 /* End the run if one is open. @known: control went to @ip. */
 void flow_emit_disable(struct flow *f, uint64_t ip, bool known);
+/* The first @count instructions of @block run. */
+void flow_emit_block(const struct flow *f, const struct code_block *block, unsigned int count);
 /* Code at @ip is not in the recording: count it, and end the run. */
 void flow_emit_skip(struct flow *f, uint64_t ip);
 /* End the run by an error. @offset: in the file, of what cannot be decoded. */

@@ -71,6 +71,25 @@ static bool may_stop(ZydisMnemonic mnemonic)
 	       mnemonic == ZYDIS_MNEMONIC_VMRESUME || mnemonic == ZYDIS_MNEMONIC_VMRUN;
 }
 
+static enum insn_special special_of(const ZydisDecodedInstruction *zi)
+{
+	switch (zi->mnemonic) {
+	case ZYDIS_MNEMONIC_MOV:
+		/* To a control register, with the number in the field reg */
+		return zi->opcode_map == ZYDIS_OPCODE_MAP_0F && zi->opcode == 0x22 && zi->raw.modrm.reg == 3 ?
+			       INSN_MOVES_TO_CR3 : INSN_PLAIN;
+	case ZYDIS_MNEMONIC_VMPTRLD:
+		return INSN_LOADS_VMCS;
+	case ZYDIS_MNEMONIC_VMLAUNCH:
+	case ZYDIS_MNEMONIC_VMRESUME:
+		return INSN_ENTERS_VM;
+	case ZYDIS_MNEMONIC_VMCALL:
+		return INSN_CALLS_VMM;
+	default:
+		return INSN_PLAIN;
+	}
+}
+
 static const ZydisDecoder *decoder_of(enum pt_exec_mode mode)
 {
 	static ZydisDecoder decoders[2];
@@ -96,6 +115,7 @@ bool insn_decode(struct insn *insn, enum pt_exec_mode mode, uint64_t ip, const u
 	if (ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(decoder_of(mode), NULL, bytes, size, &zi))) {
 		insn->pt.size = zi.length;
 		insn->pt.iclass = class_of(&zi);
+		insn->special = special_of(&zi);
 		insn->interrupt = zi.meta.category == ZYDIS_CATEGORY_INTERRUPT;
 		insn->begins_tx = zi.mnemonic == ZYDIS_MNEMONIC_XBEGIN;
 		/* Zydis 4.1 knows WRMSRNS, by a name that 4.0 does not have. */

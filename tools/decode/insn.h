@@ -11,6 +11,15 @@
 
 #define INSN_MAX	15	/* bytes */
 
+/* What else a trace of Intel PT says of instructions that do not branch for it */
+enum insn_special {
+	INSN_PLAIN,
+	INSN_MOVES_TO_CR3,
+	INSN_LOADS_VMCS,	/* VMPTRLD */
+	INSN_ENTERS_VM,		/* VMLAUNCH, VMRESUME */
+	INSN_CALLS_VMM,		/* VMCALL */
+};
+
 struct insn {
 	struct pt_insn pt;	/* as libipt has it; iclass ptic_error: not an instruction */
 	uint64_t target;	/* of a direct branch, or of an XBEGIN's abort */
@@ -18,6 +27,7 @@ struct insn {
 	bool interrupt;		/* INT n, INT3, INT1 */
 	bool begins_tx;		/* XBEGIN */
 	bool may_stop;		/* may stop tracing: WRMSR, VM entries */
+	enum insn_special special;
 };
 
 /* Returns false if the @size bytes at @bytes do not begin with an instruction. */

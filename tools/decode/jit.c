@@ -160,3 +160,12 @@ const struct jit_code *jit_find(const struct jit *j, uint64_t tsc, uint64_t ip)
 			found = &j->code[i];
 	return found;
 }
+
+void jit_span(const struct jit *j, uint64_t ip, size_t size, struct code_span *span)
+{
+	size_t i;
+
+	find_first(i, j->count, j->code[i].start + j->longest > ip);
+	for (; i < j->count && j->code[i].start < ip + size; i++)
+		code_span_cut(span, j->code[i].tsc);
+}

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "code_span.h"
 #include "lib/meta.h"
 #include "lib/tool.h"
 
@@ -32,5 +33,8 @@ void jit_close(struct jit *j);
  * nothing.
  */
 const struct jit_code *jit_find(const struct jit *j, uint64_t tsc, uint64_t ip);
+
+/* Cut @span where any of the @size bytes at @ip may have been made. */
+void jit_span(const struct jit *j, uint64_t ip, size_t size, struct code_span *span);
 
 #endif

@@ -122,3 +122,14 @@ void pokes_apply(const struct pokes *p, uint64_t base, uint64_t tsc, uint64_t ad
 			write_bytes(near[n]->bytes + near[n]->old_len, near[n]->new_len, near[n]->addr, addr,
 				    buf, size);
 }
+
+bool pokes_span(const struct pokes *p, uint64_t addr, size_t size, struct code_span *span)
+{
+	bool touched = false;
+
+	for (size_t i = first_near(p, addr); i < p->count && p->poke[i].addr < addr + size; i++) {
+		code_span_cut(span, p->poke[i].tsc);
+		touched = true;
+	}
+	return touched;
+}

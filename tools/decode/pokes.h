@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "code_span.h"
 #include "side.h"
 
 struct poke {
@@ -34,5 +35,8 @@ bool pokes_touch(const struct pokes *p, uint64_t addr, size_t size);
 
 /* @buf has the @size bytes at @addr as they were at @base: make them what they were at @tsc. */
 void pokes_apply(const struct pokes *p, uint64_t base, uint64_t tsc, uint64_t addr, uint8_t *buf, size_t size);
+
+/* Cut @span where a poke touches any of the @size bytes at @addr. Returns whether one does. */
+bool pokes_span(const struct pokes *p, uint64_t addr, size_t size, struct code_span *span);
 
 #endif

@@ -9,12 +9,14 @@
 #include "flow_event.h"
 #include "pt_flow.h"
 #include "pt_packets.h"
+#include "pt_walk.h"
 
 #define CONFIG_MTC		(1ull << 9)
 #define CONFIG_MTC_PERIOD(c)	((c) >> 14 & 0xf)
 
 /* Where decode_run() goes on. */
 struct pt_decoding {
+	struct pt_walk *walk;	/* NULL: there is nothing to decode */
 	struct mapped aux;	/* the trace; writable: skip_unknown() writes synchronization points into it */
 	struct windows all, one;
 	bool synced;		/* the decoder has been synchronized once */
@@ -22,40 +24,16 @@ struct pt_decoding {
 	uint64_t last, at;	/* offsets of the last two synchronizations */
 	int status;		/* the decoder's */
 	uint64_t ip;		/* of the last instruction */
+	bool no_task;		/* the code there is of no task that is known */
 	unsigned int count;	/* instructions since the synchronization */
 	bool stopped;		/* the last thing was that the hardware was turned off */
 	/* What was decoded, and comes behind a change of the thread: */
 	enum { HOLDS_NOTHING, HOLDS_SYNC, HOLDS_EVENT, HOLDS_INSN } holds;
 	size_t run;		/* the thread to come, of f->runs */
 	struct pt_event event;
-	struct pt_insn insn;
+	struct walked walked;
+	struct code_block block; /* of @walked */
 };
-
-static int read_memory(uint8_t *buf, size_t size, const struct pt_asid *asid, uint64_t ip,
-		       void *context)
-{
-	struct flow *f = context;
-	uint64_t tsc;
-	size_t got;
-
-	/* Code may have changed since the last event. */
-	if (f->decoder && pt_insn_time(f->decoder, &tsc, NULL, NULL) >= 0)
-		f->tsc = tsc;
-	switch (code_read(f->code, asid->cr3, f->tsc, ip, buf, size, &got)) {
-	case CODE_OK:
-		return got;
-	case CODE_PROBES:
-		f->in_probes = true;
-		f->no_task = true;
-		break;
-	case CODE_NO_TASK:
-		f->no_task = true;
-		break;
-	case CODE_NO_MAPPING:
-		break;
-	}
-	return -pte_nomap;
-}
 
 /*
  * On CPUs with the erratum SKL014 libipt must know the ranges: a TIP.PGD may have no address. Their
@@ -114,13 +92,20 @@ static void make_config(struct flow *f, const struct mapped *aux)
  */
 #define MAX_WITHOUT_PACKET	(1u << 17)
 
+static struct pt_walk *walk_of(const struct flow *f)
+{
+	const struct pt_decoding *d = f->decoding;
+
+	return d->walk;
+}
+
 /* ---- events to the view --------------------------------------------------- */
 
 static void emit_decoder_error(struct flow *f, uint64_t ip, const char *message)
 {
 	uint64_t offset = 0;
 
-	pt_insn_get_offset(f->decoder, &offset);
+	pt_walk_offset(walk_of(f), &offset);
 	flow_emit_error(f, offset, ip, message);
 }
 
@@ -129,7 +114,7 @@ static bool makes_progress(struct flow *f)
 {
 	uint64_t offset = 0;
 
-	pt_insn_get_offset(f->decoder, &offset);
+	pt_walk_offset(walk_of(f), &offset);
 	if (f->last_offset == offset)
 		return false;
 	f->last_offset = offset;
@@ -167,12 +152,10 @@ static void jump_to(struct flow *f, uint64_t offset)
 
 static void update_state(struct flow *f)
 {
-	struct pt_asid asid;
 	uint64_t tsc;
 
-	pt_asid_init(&asid);
-	f->cr3 = pt_insn_asid(f->decoder, &asid, sizeof(asid)) < 0 ? CODE_NO_CR3 : asid.cr3;
-	f->tsc = pt_insn_time(f->decoder, &tsc, NULL, NULL) < 0 ? 0 : tsc;
+	f->cr3 = pt_walk_cr3(walk_of(f));
+	f->tsc = pt_walk_time(walk_of(f), &tsc) < 0 ? 0 : tsc;
 }
 
 static void handle_event(struct flow *f, const struct pt_event *ev)
@@ -180,7 +163,7 @@ static void handle_event(struct flow *f, const struct pt_event *ev)
 	bool known = !ev->ip_suppressed;
 
 	if (ev->status_update)
-		pt_insn_get_offset(f->decoder, &f->passed);
+		pt_walk_offset(walk_of(f), &f->passed);
 	switch (ev->type) {
 	case ptev_enabled:
 		/* From 2.1 on, libipt also has this event where a PSB says that packets are enabled. */
@@ -231,7 +214,7 @@ static int skip_unknown(struct flow *f, uint64_t ip)
 	int status;
 
 	flow_emit_skip(f, ip);
-	if (pt_insn_get_offset(f->decoder, &offset))
+	if (pt_walk_offset(walk_of(f), &offset))
 		return -pte_nosync;
 	if (!packets_find_return(&f->config, offset, f->cr3, &point)) {
 		if (point.overflow) {
@@ -245,12 +228,12 @@ static int skip_unknown(struct flow *f, uint64_t ip)
 	psb = packets_write_psb(&f->config, &point);
 	if (psb < 0)
 		return -pte_nosync;
-	status = pt_insn_sync_set(f->decoder, psb);
+	status = pt_walk_sync(walk_of(f), psb);
 	if (status < 0)
 		return -pte_nosync;
 	f->spliced = true;
 	((struct pt_decoding *)f->decoding)->stopped = false;
-	pt_insn_get_offset(f->decoder, &f->passed);
+	pt_walk_offset(walk_of(f), &f->passed);
 	jump_to(f, point.offset);
 	return status;
 }
@@ -323,11 +306,12 @@ static size_t run_after_switch(struct flow *f)
 
 /* ---- runs of the decoder -------------------------------------------------- */
 
-static void emit_insn(struct flow *f, const struct pt_insn *insn)
+/* The instructions of @w run. */
+static void emit_walked(struct flow *f, const struct walked *w)
 {
-	flow_emit_enable(f, insn->ip, false);
-	f->sum->instructions++;
-	f->view->insn(f->view, f, insn);
+	flow_emit_enable(f, w->ip, false);
+	f->sum->instructions += w->count;
+	flow_emit_block(f, w->block, w->count);
 }
 
 /* Emit what was held, and the change of the thread before it. */
@@ -342,7 +326,7 @@ static void release(struct flow *f)
 	if (d->holds == HOLDS_EVENT)
 		handle_event(f, &d->event);
 	else if (d->holds == HOLDS_INSN)
-		emit_insn(f, &d->insn);
+		emit_walked(f, &d->walked);
 	d->holds = HOLDS_NOTHING;
 }
 
@@ -352,7 +336,7 @@ static bool take_events(struct flow *f)
 	struct pt_decoding *d = f->decoding;
 
 	while (d->status >= 0 && d->status & pts_event_pending) {
-		d->status = pt_insn_event(f->decoder, &d->event, sizeof(d->event));
+		d->status = pt_walk_event(d->walk, &d->event);
 		if (d->status < 0)
 			break;
 		update_state(f);
@@ -367,20 +351,42 @@ static bool take_events(struct flow *f)
 	return false;
 }
 
-/* An instruction was decoded. Returns true if a change of the thread comes before it. */
-static bool take_insn(struct flow *f, const struct pt_insn *insn)
+/* Code has run. Returns true if a change of the thread comes before it. */
+static bool take_walked(struct flow *f, const struct walked *w)
 {
 	struct pt_decoding *d = f->decoding;
 
-	if (insn->ip == f->switch_ip) {
+	/* That instruction is a block of its own. */
+	if (w->ip == f->switch_ip) {
 		update_state(f);
 		if (hold_for(f, run_after_switch(f), HOLDS_INSN)) {
-			d->insn = *insn;
+			d->block = *w->block;
+			d->walked = *w;
+			d->walked.block = &d->block;
 			return true;
 		}
 	}
-	emit_insn(f, insn);
+	emit_walked(f, w);
 	return false;
+}
+
+/* The code at @ip cannot be read. */
+static void note_unread(struct flow *f, enum code_result why)
+{
+	struct pt_decoding *d = f->decoding;
+
+	d->no_task = why == CODE_NO_TASK || why == CODE_PROBES;
+	f->in_probes = why == CODE_PROBES;
+}
+
+/* Does the flow go on with @count more instructions though there was no packet for long? */
+static bool is_endless(struct flow *f, unsigned int count)
+{
+	struct pt_decoding *d = f->decoding;
+	unsigned int before = d->count;
+
+	d->count += count;
+	return before / MAX_WITHOUT_PACKET != d->count / MAX_WITHOUT_PACKET && !makes_progress(f);
 }
 
 /*
@@ -393,7 +399,8 @@ static int decode_run(struct flow *f)
 
 	release(f);
 	for (;;) {
-		struct pt_insn insn = { .iclass = ptic_error, .ip = d->ip };
+		struct walked w;
+		uint64_t tsc;
 
 		if (take_events(f))
 			return 0;
@@ -401,18 +408,23 @@ static int decode_run(struct flow *f)
 			break;
 		if (d->status & pts_eos)
 			return -pte_eos;
-		f->no_task = f->in_probes = false;
-		d->status = pt_insn_next(f->decoder, &insn, sizeof(insn));
-		d->ip = insn.ip;
-		if (insn.iclass != ptic_error) {
-			if (!(++d->count % MAX_WITHOUT_PACKET) && !makes_progress(f)) {
+		/* Packets may have told a time since the last event. */
+		if (pt_walk_time(d->walk, &tsc) >= 0)
+			f->tsc = tsc;
+		d->no_task = f->in_probes = false;
+		d->status = pt_walk_next(d->walk, f->tsc, &w);
+		d->ip = w.count ? w.block->last : w.ip;
+		if (w.count) {
+			if (is_endless(f, w.count)) {
 				emit_decoder_error(f, d->ip, "the flow goes on and on without a packet");
 				return -pte_nosync;
 			}
-			if (take_insn(f, &insn))
+			if (take_walked(f, &w))
 				return 0;
+		} else if (d->status == -pte_nomap) {
+			note_unread(f, w.why);
 		}
-		if (d->status == -pte_nomap && f->no_task) {
+		if (d->status == -pte_nomap && d->no_task) {
 			update_state(f);
 			d->status = skip_unknown(f, d->ip);
 			if (d->status == -pte_nosync)
@@ -440,10 +452,10 @@ static int synchronize(struct flow *f, uint64_t *at)
 	int64_t psb;
 	int status;
 
-	if (!pt_insn_get_offset(f->decoder, &offset)) {
+	if (!pt_walk_offset(walk_of(f), &offset)) {
 		psb = packets_last_psb(&f->config, offset);
 		if (psb >= 0 && (uint64_t)psb >= f->passed) {
-			status = pt_insn_sync_set(f->decoder, psb);
+			status = pt_walk_sync(walk_of(f), psb);
 			if (status >= 0)
 				goto synced;
 		}
@@ -451,11 +463,11 @@ static int synchronize(struct flow *f, uint64_t *at)
 	psb = packets_next_psb(&f->config, offset);
 	if (psb < 0)
 		return psb;
-	status = pt_insn_sync_set(f->decoder, psb);
+	status = pt_walk_sync(walk_of(f), psb);
 synced:
 	*at = psb;
 	f->spliced = false;
-	pt_insn_get_offset(f->decoder, &f->passed);
+	pt_walk_offset(walk_of(f), &f->passed);
 	return status;
 }
 
@@ -539,13 +551,11 @@ static void select_window(struct flow *f, const struct windows *all, uint64_t se
 
 static void open_decoder(struct flow *f, const struct windows *windows)
 {
-	struct pt_image *image;
+	struct pt_decoding *d = f->decoding;
 
-	f->decoder = pt_insn_alloc_decoder(&f->config);
-	if (!f->decoder)
+	d->walk = pt_walk_open(&f->config, f->blocks);
+	if (!d->walk)
 		die(1, "out of memory");
-	image = pt_insn_get_image(f->decoder);
-	pt_image_set_callback(image, read_memory, f);
 	f->windows_of_cpu = windows;
 	f->next_window = 0;
 	f->passed = 0;
@@ -553,9 +563,12 @@ static void open_decoder(struct flow *f, const struct windows *windows)
 
 static void close_decoder(struct flow *f)
 {
-	if (f->decoder)
-		pt_insn_free_decoder(f->decoder);
-	f->decoder = NULL;
+	struct pt_decoding *d = f->decoding;
+
+	if (d && d->walk)
+		pt_walk_close(d->walk);
+	if (d)
+		d->walk = NULL;
 	f->windows_of_cpu = NULL;
 }
 
@@ -644,7 +657,7 @@ bool pt_step(struct flow *f)
 {
 	if (f->samples)
 		decode_samples(f);
-	return f->decoder && decode(f);
+	return f->decoding && walk_of(f) && decode(f);
 }
 
 void pt_end(struct flow *f)

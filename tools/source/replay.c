@@ -17,7 +17,10 @@ static bool open_parts(struct replay *r, const char *dir, const char *symfs)
 	if (!side_read(&r->side, dir, r->meta))
 		return false;
 	r->code = code_open(dir, r->meta, symfs, &r->side);
-	return r->code && threads_read(&r->threads, dir, &r->side);
+	if (!r->code)
+		return false;
+	r->blocks = code_blocks_open(r->code, code_kernel_function(r->code, SWITCH_FUNCTION));
+	return threads_read(&r->threads, dir, &r->side);
 }
 
 bool replay_open(struct replay *r, const char *dir, const char *symfs)
@@ -32,6 +35,8 @@ void replay_close(struct replay *r)
 {
 	flow_sum_free(&r->sum);
 	threads_free(&r->threads);
+	if (r->blocks)
+		code_blocks_close(r->blocks);
 	if (r->code)
 		code_close(r->code);
 	side_free(&r->side);
@@ -96,7 +101,7 @@ void replay_run(struct replay *r, struct view *(*view_of)(void *context), void *
 			continue;
 		count++;
 		*f = (struct flow){
-			.meta = r->meta, .code = r->code, .side = &r->side, .threads = &r->threads,
+			.meta = r->meta, .code = r->code, .blocks = r->blocks, .side = &r->side, .threads = &r->threads,
 			.sum = &r->sum, .dir = r->dir, .window = r->window, .samples = r->samples,
 			.view = view_of(context),
 		};

@@ -26,6 +26,7 @@ struct replay {
 	struct side side;
 	struct threads threads;
 	struct code_image *code;
+	struct code_blocks *blocks;
 	struct flow_sum sum;	/* of what replay_run() decoded */
 };
 

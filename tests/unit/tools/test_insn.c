@@ -128,6 +128,31 @@ static void a_transaction_knows_where_its_abort_goes(void **state)
 	assert_int_equal(insn.target, IP + 6 + 0x10);
 }
 
+static void what_a_trace_says_more_of_is_marked(void **state)
+{
+	static const struct {
+		const char bytes[10];
+		enum insn_special special;
+	} marked[] = {
+		{ "\x0f\x22\xd8", INSN_MOVES_TO_CR3 },		/* mov %rax, %cr3 */
+		{ "\x41\x0f\x22\xdc", INSN_MOVES_TO_CR3 },	/* mov %r12, %cr3 */
+		{ "\x0f\x22\xe0", INSN_PLAIN },			/* mov %rax, %cr4 */
+		{ "\x0f\x20\xd8", INSN_PLAIN },			/* mov %cr3, %rax */
+		{ "\x48\x89\xd8", INSN_PLAIN },			/* mov %rbx, %rax */
+		{ "\x0f\xc7\x33", INSN_LOADS_VMCS },		/* vmptrld (%rbx) */
+		{ "\x0f\x01\xc2", INSN_ENTERS_VM },		/* vmlaunch */
+		{ "\x0f\x01\xc3", INSN_ENTERS_VM },		/* vmresume */
+		{ "\x0f\x01\xc1", INSN_CALLS_VMM },		/* vmcall */
+	};
+	struct insn insn;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(marked) / sizeof(marked[0]); i++) {
+		assert_true(decode(&insn, ptem_64bit, IP, marked[i].bytes));
+		assert_int_equal(insn.special, marked[i].special);
+	}
+}
+
 static void bytes_that_are_no_instruction_are_none(void **state)
 {
 	static const char *const none[] = { "\x06", "\x9a", "\xd6" };	/* of 32-bit code only */
@@ -151,6 +176,7 @@ int main(void)
 		cmocka_unit_test(instructions_have_size_class_and_target),
 		cmocka_unit_test(what_may_turn_the_trace_off_is_marked),
 		cmocka_unit_test(a_transaction_knows_where_its_abort_goes),
+		cmocka_unit_test(what_a_trace_says_more_of_is_marked),
 		cmocka_unit_test(bytes_that_are_no_instruction_are_none),
 	};
 

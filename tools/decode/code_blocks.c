@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+
+#include "code_blocks.h"
+#include "lib/tool.h"
+
+#define BLOCKS		(1u << 16)
+
+struct code_blocks {
+	struct code_image *code;
+	uint64_t alone;
+	struct code_block block[BLOCKS];	/* a cache: each has one place */
+};
+
+struct code_blocks *code_blocks_open(struct code_image *code, uint64_t alone)
+{
+	struct code_blocks *b = xcalloc(1, sizeof(*b));
+
+	b->code = code;
+	b->alone = alone;
+	return b;
+}
+
+void code_blocks_close(struct code_blocks *b)
+{
+	free(b);
+}
+
+static struct code_block *place_of(struct code_blocks *b, uint64_t space, uint64_t ip)
+{
+	uint64_t hash = (ip + space) * 0x9e3779b97f4a7c15ull;
+
+	return &b->block[hash >> 48];
+}
+
+int code_blocks_insn(struct code_blocks *b, uint64_t cr3, uint64_t tsc, enum pt_exec_mode mode, uint64_t ip,
+		     struct insn *insn, enum code_result *why)
+{
+	uint8_t bytes[INSN_MAX];
+	size_t size, got;
+
+	*why = code_read(b->code, cr3, tsc, ip, bytes, sizeof(bytes), &size);
+	if (*why != CODE_OK)
+		return -pte_nomap;
+	/* It may continue in the next mapping. */
+	if (size < sizeof(bytes) &&
+	    code_read(b->code, cr3, tsc, ip + size, bytes + size, sizeof(bytes) - size, &got) == CODE_OK)
+		size += got;
+	return insn_decode(insn, mode, ip, bytes, size) ? 0 : -pte_bad_insn;
+}
+
+/* Does control always go on behind it, and no packet depend on it? */
+static bool goes_on(const struct insn *insn)
+{
+	return insn->pt.iclass == ptic_other && insn->special == INSN_PLAIN;
+}
+
+static void append(struct code_block *block, const struct insn *insn)
+{
+	block->last = insn->pt.ip;
+	block->end = insn->pt.ip + insn->pt.size;
+	block->target = insn->target;
+	block->special = insn->special;
+	block->direct = insn->direct;
+	block->iclass = insn->pt.iclass;
+	/* What leads into a virtual machine and out of it branches far. */
+	if (insn->special == INSN_ENTERS_VM)
+		block->iclass = ptic_far_return;
+	else if (insn->special == INSN_CALLS_VMM)
+		block->iclass = ptic_far_call;
+	block->size[block->count++] = insn->pt.size;
+}
+
+static int fill(struct code_blocks *b, struct code_block *block, uint64_t cr3, uint64_t tsc, enum code_result *why)
+{
+	uint64_t ip = block->ip;
+
+	block->count = 0;
+	do {
+		struct insn insn;
+		int status = code_blocks_insn(b, cr3, tsc, block->mode, ip, &insn, why);
+
+		/* What cannot be read or decoded behind others is an error only if control arrives there. */
+		if (status)
+			return block->count ? 0 : status;
+		append(block, &insn);
+		if (!goes_on(&insn))
+			return 0;
+		ip = block->end;
+	} while (block->count < BLOCK_MAX && ip != b->alone && block->ip != b->alone);
+	return 0;
+}
+
+int code_blocks_find(struct code_blocks *b, uint64_t cr3, uint64_t tsc, enum pt_exec_mode mode, uint64_t ip,
+		     const struct code_block **found, enum code_result *why)
+{
+	uint64_t space = code_space(b->code, cr3, ip);
+	struct code_block *block = place_of(b, space, ip);
+	int status;
+
+	*found = block;
+	if (block->ip == ip && block->count && block->space == space && block->mode == mode && block->from <= tsc &&
+	    tsc < block->until)
+		return 0;
+	block->ip = ip;
+	block->space = space;
+	block->mode = mode;
+	status = fill(b, block, cr3, tsc, why);
+	if (!status)
+		code_lasts(b->code, cr3, tsc, ip, block->end - ip, &block->from, &block->until);
+	else
+		block->count = 0;
+	return status;
+}

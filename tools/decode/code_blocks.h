@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Blocks of code: instructions that run one after the other, up to the first that may do something else. A
+ * block is decoded once, and kept as long as its code is known to be the same.
+ */
+#ifndef CODE_BLOCKS_H
+#define CODE_BLOCKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <intel-pt.h>
+
+#include "code_image.h"
+#include "insn.h"
+
+#define BLOCK_MAX	24	/* instructions; a longer one is several blocks */
+
+struct code_block {
+	uint64_t ip;
+	uint64_t space;		/* whose code it is */
+	uint64_t from, until;	/* TSCs: it is the same from @from on, and before @until */
+	uint64_t end;		/* the address behind it */
+	uint64_t last;		/* of its last instruction, which is: */
+	uint64_t target;	/* of a direct branch */
+	enum insn_special special;
+	uint8_t iclass;
+	bool direct;
+	uint8_t mode;
+	uint8_t count;		/* instructions; 0: this block is free */
+	uint8_t size[BLOCK_MAX]; /* of each */
+};
+
+struct code_blocks;
+
+/* Blocks of @code. The instruction at @alone (0: none) is always a block of its own. */
+struct code_blocks *code_blocks_open(struct code_image *code, uint64_t alone);
+void code_blocks_close(struct code_blocks *blocks);
+
+/*
+ * The block at @ip, of the code that code_read() has for @cr3 and @tsc. It is valid up to the next call. Returns 0,
+ * -pte_bad_insn, or -pte_nomap: code_read() returned *@why.
+ */
+int code_blocks_find(struct code_blocks *blocks, uint64_t cr3, uint64_t tsc, enum pt_exec_mode mode, uint64_t ip,
+		     const struct code_block **block, enum code_result *why);
+
+/* The instruction at @ip alone. */
+int code_blocks_insn(struct code_blocks *blocks, uint64_t cr3, uint64_t tsc, enum pt_exec_mode mode, uint64_t ip,
+		     struct insn *insn, enum code_result *why);
+
+#endif
