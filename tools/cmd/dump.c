@@ -10,6 +10,7 @@
 #include "decode/records.h"
 #include "lib/meta.h"
 #include "lib/tool.h"
+#include "part.h"
 #include "source/source.h"
 
 struct dump {
@@ -133,7 +134,7 @@ int cmd_dump(int argc, char **argv)
 			return EXIT_USAGE;
 		}
 	}
-	d.path = meta_argument(argc, argv);
+	d.path = recording_argument(argc, argv);
 	if (stat(d.path, &st))
 		die(1, "cannot read %s: %s", d.path, strerror(errno));
 	if (S_ISDIR(st.st_mode)) {

@@ -56,7 +56,7 @@ static int export_calls(const struct export_format *format, struct export_reques
 
 	part_open(part, request->dir);
 	request->meta = r->meta;
-	request->source = r->source;
+	request->source = part->source;
 	out = to_stdout ? stdout : fopen(request->out, "wxe");
 	if (!out)
 		die(1, "cannot write %s: %s", request->out, strerror(errno));
@@ -66,8 +66,7 @@ static int export_calls(const struct export_format *format, struct export_reques
 	format->end(sink);
 	if (fflush(out) || ferror(out) || (!to_stdout && fclose(out)))
 		die(1, "cannot write %s: %s", request->out, strerror(errno));
-	replay_summary(r);
-	status = r->sum.errors ? 1 : 0;
+	status = part_summary(part);
 	replay_close(r);
 	return status;
 }
@@ -135,7 +134,7 @@ int cmd_export(int argc, char **argv)
 	if (request.instructions && part.time)
 		die(EXIT_USAGE, "--weight instructions: of a call that --time cuts it is not known how many are inside");
 	request.timed = part.time;
-	request.dir = meta_argument(argc, argv);
+	request.dir = recording_argument(argc, argv);
 	if (!lstat(request.out, &st))
 		die(1, "%s exists: name another OUT, or remove it", request.out);
 	if (!format->write)

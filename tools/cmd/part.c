@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <getopt.h>
+#include <inttypes.h>
+
 #include "part.h"
+#include "time_limits.h"
+
+/* Of more address spaces only the number is reported. */
+#define MAX_NAMED	10
 
 const char part_usage[] =
 	"  -C, --cpu N           this CPU only\n"
@@ -54,8 +61,9 @@ bool part_option(struct part *p, int c, const char *arg)
 void part_open(struct part *p, const char *dir)
 {
 	must(replay_open(&p->replay, dir, p->symfs));
+	p->source = source_of_recording(p->replay.meta, dir);
 	if (p->time)
-		calls_cut_time(&p->cut, p->time, dir, p->replay.meta);
+		time_limits_parse(&p->cut, p->time, dir, p->replay.meta);
 }
 
 void part_calls(struct part *p, struct calls_sink *sink)
@@ -63,6 +71,56 @@ void part_calls(struct part *p, struct calls_sink *sink)
 	struct calls *calls = calls_begin(sink, &p->cut);
 
 	p->replay.by_time = true;
-	replay_run(&p->replay, calls_view_of_cpu, calls);
+	must(replay_run(&p->replay, calls_view_of_cpu, calls));
 	calls_end(calls);
+}
+
+/* ---- what was decoded ------------------------------------------------------------ */
+
+static void say_skipped(const struct skipped *s)
+{
+	if (s->probes)
+		say("skipped %" PRIu64 " times: a uprobe's instruction or return, which the kernel runs on a page that cannot be read, at %#" PRIx64,
+		    s->times, s->ip);
+	else if (s->cr3 == CODE_NO_CR3)
+		say("skipped %" PRIu64 " times: user code that no recorded process has, or several have with different bytes, the first at %#" PRIx64,
+		    s->times, s->ip);
+	else
+		say("skipped %" PRIu64 " times: user code of CR3 %#" PRIx64 ", a process that is not in the recording, the first at %#" PRIx64,
+		    s->times, s->cr3, s->ip);
+}
+
+int part_summary(const struct part *p)
+{
+	const struct replay *r = &p->replay;
+	const struct flow_sum *f = &r->sum;
+
+	if (p->source->summarize)
+		p->source->summarize(f);
+	if (r->samples)
+		say("%" PRIu64 " instructions in %" PRIu64 " samples, %" PRIu64 " bytes; decode errors: %" PRIu64
+		    "; overflows: %" PRIu64 "; skipped: %" PRIu64 "; not in the recording: %" PRIu64,
+		    f->instructions, f->samples, f->bytes, f->errors, f->overflows, f->skips, f->unsampled);
+	else
+		say("%" PRIu64 " instructions in %" PRIu64 " windows, %" PRIu64 " bytes; decode errors: %" PRIu64
+		    "; overflows: %" PRIu64 "; skipped: %" PRIu64,
+		    f->instructions, f->windows, f->bytes, f->errors, f->overflows, f->skips);
+	for (size_t i = 0; i < f->nr_skipped && i < MAX_NAMED; i++)
+		say_skipped(&f->skipped[i]);
+	if (f->nr_skipped > MAX_NAMED)
+		say("and of %zu more address spaces", f->nr_skipped - MAX_NAMED);
+	if (code_changes(r->code))
+		say("the kernel's code changed at %zu places during the recording (the file kcore.changes), and perf did not report when: what ran there before is decoded as it was at the end",
+		    code_changes(r->code));
+	if (f->unsynced)
+		say("%" PRIu64 " bytes %s (%s begins anywhere)", f->unsynced, p->source->unsynced,
+		    r->samples ? "a sample" : "an overwrite recording");
+	return f->errors ? 1 : 0;
+}
+
+const char *recording_argument(int argc, char **argv)
+{
+	if (argc - optind > 1)
+		die(EXIT_USAGE, "one recording at a time: \"%s\" is too much", argv[optind + 1]);
+	return optind < argc ? argv[optind] : DEFAULT_DIR;
 }

@@ -4,13 +4,15 @@
 #define PART_H
 
 #include "decode/calls_cut.h"
-#include "source/replay.h"
+#include "decode/replay.h"
+#include "source/source.h"
 
 struct part {
 	struct replay replay;
 	struct calls_cut cut;	/* of views and formats of calls only */
 	const char *time;
 	const char *symfs;
+	const struct source *source;	/* of the recording, when it is open */
 	bool given;		/* one of the options was there */
 	bool of_calls;		/* one of those was there that only calls have */
 };
@@ -37,5 +39,10 @@ bool part_option(struct part *p, int c, const char *arg);
 void part_open(struct part *p, const char *dir);
 /* Decode the part's calls for @sink. */
 void part_calls(struct part *p, struct calls_sink *sink);
+/* Say what was decoded and what could not be, on stderr. Returns the exit status: 1 if there were errors. */
+int part_summary(const struct part *p);
+
+/* The recording that a command line names after its options. Dies if it names two. */
+const char *recording_argument(int argc, char **argv);
 
 #endif

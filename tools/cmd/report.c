@@ -137,7 +137,7 @@ int cmd_report(int argc, char **argv)
 			return EXIT_USAGE;
 		}
 	}
-	part_open(&part, meta_argument(argc, argv));
+	part_open(&part, recording_argument(argc, argv));
 	replay = &part.replay;
 	if (!report.compare)
 		report.compare = waited_for = function_of_trigger(replay->meta);
@@ -151,8 +151,7 @@ int cmd_report(int argc, char **argv)
 	if (report.cut)
 		say("%" PRIu64 " calls are not whole (cut): begin or end is not in the trace; their known part is in total and self",
 		    report.cut);
-	replay_summary(replay);
-	c = replay->sum.errors ? 1 : 0;
+	c = part_summary(&part);
 	page_free(&page);
 	report_free(&report);
 	free(waited_for);

@@ -131,17 +131,16 @@ int cmd_script(int argc, char **argv)
 	if (page)
 		pager_begin();
 	setvbuf(stdout, NULL, _IOFBF, 1 << 20);
-	part_open(&part, meta_argument(argc, argv));
-	if (view && view->branch && r->source->no_branches)
-		die(EXIT_USAGE, "--branches: %s %s", r->dir, r->source->no_branches);
+	part_open(&part, recording_argument(argc, argv));
+	if (view && view->branch && part.source->no_branches)
+		die(EXIT_USAGE, "--branches: %s %s", r->dir, part.source->no_branches);
 	if (view)
-		replay_run(r, same_view, view);
+		must(replay_run(r, same_view, view));
 	else
 		show_calls(&part, lines);
 	/* The summary comes behind it, also where both go to one place. */
 	fflush(stdout);
-	replay_summary(r);
-	c = r->sum.errors ? 1 : 0;
+	c = part_summary(&part);
 	replay_close(r);
 	if (fflush(stdout) || ferror(stdout))
 		die(1, "cannot write the output");

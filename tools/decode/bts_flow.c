@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The flow of one CPU from its BTS records.
+ *
+ * A record is a taken branch. From its target to the source of the next branch control
+ * runs straight code: decoding the instructions from the one must arrive exactly at the other.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +12,6 @@
 
 #include <auxtrace.h>
 
-#include "bts_flow.h"
 #include "flow_event.h"
 #include "insn.h"
 #include "window_span.h"
@@ -498,23 +503,13 @@ static void decode_area(struct flow *f)
 {
 	const struct meta_cpu *cpu = f->cpu;
 	struct window_spans all;
-	struct mapped aux;
 	struct bts_flow b;
-	char path[4200];
 	uint64_t size;
-	int err;
 
-	snprintf(path, sizeof(path), "%s/cpu%u.aux", f->dir, cpu->cpu);
-	err = map_file(path, false, &aux);
-	if (err)
-		die(1, "cannot read %s: %s", path, strerror(-err));
-	if (aux.size != cpu->pad + cpu->read)
-		say("%s has %zu bytes, meta says %" PRIu64 ": the recording is damaged", path, aux.size,
-		    cpu->pad + cpu->read);
-	size = aux.size > cpu->pad ? aux.size - cpu->pad : 0;
+	size = f->aux.size > cpu->pad ? f->aux.size - cpu->pad : 0;
 	window_spans_find(&all, &f->records, cpu->begin, cpu->begin + size);
 	begin(&b, f);
-	b.bytes = size ? aux.data + cpu->pad : NULL;
+	b.bytes = size ? f->aux.data + cpu->pad : NULL;
 	b.first = cpu->begin;
 	b.offset = -cpu->origin;
 	if (all.count)
@@ -533,7 +528,6 @@ static void decode_area(struct flow *f)
 	}
 	end(&b);
 	window_spans_free(&all);
-	unmap_file(&aux);
 }
 
 static void decode_samples(struct flow *f)
@@ -560,13 +554,8 @@ static void decode_samples(struct flow *f)
 	end(&b);
 }
 
-void bts_begin(struct flow *f)
-{
-	(void)f;
-}
-
 /* Records do not say where threads change, so there is one turn. */
-bool bts_step(struct flow *f)
+static bool bts_step(struct flow *f)
 {
 	if (f->samples)
 		decode_samples(f);
@@ -575,7 +564,4 @@ bool bts_step(struct flow *f)
 	return false;
 }
 
-void bts_end(struct flow *f)
-{
-	(void)f;
-}
+const struct flow_decoder bts_decoder = { .step = bts_step };

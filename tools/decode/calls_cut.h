@@ -21,11 +21,4 @@ void calls_cut_begins(const struct calls_cut *c, struct calls_sink *to, struct c
 void calls_cut_ends(const struct calls_cut *c, struct calls_sink *to, struct call *call);
 void calls_cut_line(const struct calls_cut *c, struct calls_sink *to, struct call *call, const struct call_line *line);
 
-/*
- * "A,B": the limits in seconds of the kernel's clock, as script prints them, or as freeze, freeze-TIME or
- * freeze+TIME: TIME, such as 2ms, before or behind the moment when an event froze the trace. Either may be empty.
- * Dies for anything else, and if the recording in @dir has no such clock or moment.
- */
-void calls_cut_time(struct calls_cut *c, const char *text, const char *dir, const struct meta *meta);
-
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The flow of one CPU: a decoder (pt_flow.h, bts_flow.h) emits it to a view.
+ * The flow of one CPU: a decoder (pt_flow.c, bts_flow.c) emits it to a view.
  *
  * Order of a view's callbacks: cpu; then for each run of flow enable, any instructions and
  * events, disable. An error, an overflow and code that is not in the recording have
  * callbacks of their own, and each ends the run. The thread changes between two runs or, where the
  * kernel is traced, within one.
  *
- * A decoder goes on from one change of the thread to the next (struct source, @step). So
+ * A decoder goes on from one change of the thread to the next (struct flow_decoder, @step). So
  * who reads several CPUs can take the turns of threads in the order of time.
  */
 #ifndef FLOW_H
@@ -98,6 +98,7 @@ struct flow {
 	struct view *view;
 	struct flow_sum *sum;
 	const char *dir;	/* of the recording */
+	struct mapped aux;	/* the CPU's trace, a private copy: cpuN.aux; not with @samples */
 	uint64_t window;	/* decode only this one; 0: all */
 	bool samples;		/* decode the samples instead, each on its own */
 	void *decoding;		/* the decoder's own, from open to close */
@@ -120,8 +121,29 @@ struct flow {
 	bool in_probes;		/* the last read returned CODE_PROBES */
 };
 
-/* Read the records of CPU @cpu of the recording in f->dir, and who ran. */
-void flow_begin(struct flow *f, const struct meta_cpu *cpu);
+/**
+ * struct flow_decoder - decodes the trace of a trace PMU
+ * @begin: prepare to decode what flow_begin() was told; NULL: there is nothing to prepare
+ * @step: decode up to the next change of the thread, which comes first in the next step. Returns
+ *	false if that was all
+ * @end: free what @begin and @step made; NULL: nothing
+ */
+struct flow_decoder {
+	void (*begin)(struct flow *f);
+	bool (*step)(struct flow *f);
+	void (*end)(struct flow *f);
+};
+
+extern const struct flow_decoder pt_decoder, bts_decoder;
+
+/* The decoder of traces of @pmu (AUXTRACE_PMU_*), or NULL. */
+const struct flow_decoder *flow_decoder_of(uint32_t pmu);
+
+/*
+ * Read the trace and the records of CPU @cpu of the recording in f->dir, and who ran. Returns false, with a message, if
+ * they cannot be read.
+ */
+bool flow_begin(struct flow *f, const struct meta_cpu *cpu);
 void flow_end(struct flow *f);
 /* Prepare for a step, after other flows had theirs. */
 void flow_resume(const struct flow *f);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "flow_event.h"
 
@@ -78,16 +81,49 @@ void flow_emit_run(struct flow *f, size_t run)
 		f->view->thread(f->view, f);
 }
 
-void flow_begin(struct flow *f, const struct meta_cpu *cpu)
+const struct flow_decoder *flow_decoder_of(uint32_t pmu)
 {
+	switch (pmu) {
+	case AUXTRACE_PMU_INTEL_PT:
+		return &pt_decoder;
+	case AUXTRACE_PMU_INTEL_BTS:
+		return &bts_decoder;
+	default:
+		return NULL;
+	}
+}
+
+static bool map_trace(struct flow *f, const struct meta_cpu *cpu)
+{
+	char path[4200];
+	int err;
+
+	snprintf(path, sizeof(path), "%s/cpu%u.aux", f->dir, cpu->cpu);
+	err = map_file(path, true, &f->aux);
+	if (err)
+		return wrong("cannot read %s: %s", path, strerror(-err));
+	if (f->aux.size != cpu->pad + cpu->read)
+		say("%s has %zu bytes, meta says %" PRIu64 ": the recording is damaged", path, f->aux.size,
+		    cpu->pad + cpu->read);
+	return true;
+}
+
+bool flow_begin(struct flow *f, const struct meta_cpu *cpu)
+{
+	if (!records_read(&f->records, f->dir, cpu))
+		return false;
+	if (!f->samples && !map_trace(f, cpu)) {
+		records_free(&f->records);
+		return false;
+	}
 	f->cpu = cpu;
 	f->open = false;
-	records_read(&f->records, f->dir, cpu);
 	runs_find(&f->runs, &f->records, f->side, cpu->cpu);
 	f->run = f->runs.count;
 	f->switch_ip = code_kernel_function(f->code, SWITCH_FUNCTION);
 	f->turn_tsc = 0;
 	f->switched = false;
+	return true;
 }
 
 void flow_resume(const struct flow *f)
@@ -101,6 +137,7 @@ void flow_end(struct flow *f)
 {
 	runs_free(&f->runs);
 	records_free(&f->records);
+	unmap_file(&f->aux);
 	f->cpu = NULL;
 }
 

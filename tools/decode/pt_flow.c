@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The flow of one CPU from Intel PT packets, which libipt reads. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +8,6 @@
 #include <auxtrace.h>
 
 #include "flow_event.h"
-#include "pt_flow.h"
 #include "pt_packets.h"
 #include "pt_walk.h"
 
@@ -17,7 +17,6 @@
 /* Where decode_run() goes on. */
 struct pt_decoding {
 	struct pt_walk *walk;	/* NULL: there is nothing to decode */
-	struct mapped aux;	/* the trace; writable: skip_unknown() writes synchronization points into it */
 	struct windows all, one;
 	bool synced;		/* the decoder has been synchronized once */
 	bool running;		/* decode_run() has not reached an error or the end yet */
@@ -576,20 +575,11 @@ static void begin_area(struct flow *f)
 {
 	struct pt_decoding *d = f->decoding;
 	const struct meta_cpu *cpu = f->cpu;
-	char path[4200];
-	int err;
 
-	snprintf(path, sizeof(path), "%s/cpu%u.aux", f->dir, cpu->cpu);
-	err = map_file(path, true, &d->aux);
-	if (err)
-		die(1, "cannot read %s: %s", path, strerror(-err));
-	if (d->aux.size != cpu->pad + cpu->read)
-		say("%s has %zu bytes, meta says %" PRIu64 ": the recording is damaged", path, d->aux.size,
-		    cpu->pad + cpu->read);
 	/* The file ends before the first byte of the trace. */
-	if (!d->aux.size || d->aux.size < cpu->pad)
+	if (!f->aux.size || f->aux.size < cpu->pad)
 		return;
-	make_config(f, &d->aux);
+	make_config(f, &f->aux);
 	windows_find(&d->all, &f->config, cpu, &f->records, traces_all_code(f->meta));
 	if (!d->all.exact)
 		say("cpu %u: %zu window starts in the trace, the kernel counted %" PRIu64 ": the window numbers are not known%s",
@@ -608,7 +598,8 @@ static void decode_sample(struct flow *f, size_t nr, const struct auxtrace_recor
 			  const uint8_t *bytes)
 {
 	const struct windows none = { 0 };
-	struct pt_decoding d = { .aux.size = sample->length };
+	struct mapped aux = { .size = sample->length };
+	struct pt_decoding d = { 0 };
 
 	f->view->sample(f->view, f, nr, sample);
 	if (!bytes || !sample->length) {
@@ -618,16 +609,17 @@ static void decode_sample(struct flow *f, size_t nr, const struct auxtrace_recor
 	f->sum->samples++;
 	f->sum->bytes += sample->length;
 	f->open = false;
-	d.aux.data = xrealloc(NULL, sample->length);
-	memcpy(d.aux.data, bytes, sample->length);
+	/* A copy: skip_unknown() writes synchronization points into it. */
+	aux.data = xrealloc(NULL, sample->length);
+	memcpy(aux.data, bytes, sample->length);
 	f->decoding = &d;
-	make_config(f, &d.aux);
+	make_config(f, &aux);
 	open_decoder(f, &none);
 	while (decode(f))
 		;
 	close_decoder(f);
 	f->decoding = NULL;
-	free(d.aux.data);
+	free(aux.data);
 }
 
 static void decode_samples(struct flow *f)
@@ -645,7 +637,7 @@ static void decode_samples(struct flow *f)
 	f->cpu = cpu;
 }
 
-void pt_begin(struct flow *f)
+static void pt_begin(struct flow *f)
 {
 	if (f->samples)
 		return;
@@ -653,14 +645,14 @@ void pt_begin(struct flow *f)
 	begin_area(f);
 }
 
-bool pt_step(struct flow *f)
+static bool pt_step(struct flow *f)
 {
 	if (f->samples)
 		decode_samples(f);
 	return f->decoding && walk_of(f) && decode(f);
 }
 
-void pt_end(struct flow *f)
+static void pt_end(struct flow *f)
 {
 	struct pt_decoding *d = f->decoding;
 
@@ -669,7 +661,8 @@ void pt_end(struct flow *f)
 		return;
 	windows_free(&d->all);
 	windows_free(&d->one);
-	unmap_file(&d->aux);
 	free(d);
 	f->decoding = NULL;
 }
+
+const struct flow_decoder pt_decoder = { .begin = pt_begin, .step = pt_step, .end = pt_end };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,13 +139,6 @@ static bool parse_line(struct meta *meta, const char *key, char *value, const ch
 	return true;
 }
 
-const char *meta_argument(int argc, char **argv)
-{
-	if (argc - optind > 1)
-		die(EXIT_USAGE, "one recording at a time: \"%s\" is too much", argv[optind + 1]);
-	return optind < argc ? argv[optind] : DEFAULT_DIR;
-}
-
 static bool read_lines(struct meta *meta, FILE *f, const char *dir)
 {
 	unsigned long version = 0;
@@ -224,6 +216,24 @@ bool meta_clock(const struct meta *meta, uint64_t tsc, uint64_t *ns)
 	else
 		return false;
 	return true;
+}
+
+uint64_t meta_tsc(const struct meta *meta, uint64_t ns)
+{
+	uint64_t low = 0, high = UINT64_MAX / 2, at;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		/* The clock may count from before the TSC began: modulo 2^64. */
+		if (!meta_clock(meta, middle, &at))
+			return 0;
+		if ((int64_t)(at - ns) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 bool meta_duration(const struct meta *meta, uint64_t ticks, uint64_t *ns)

@@ -57,9 +57,6 @@ struct meta {
 	struct meta_trigger *trigger;
 };
 
-/* The recording that a command line names after its options. Dies if it names two. */
-const char *meta_argument(int argc, char **argv);
-
 /* NULL, with a message: @dir is not a complete recording, or one that this version cannot read. */
 struct meta *meta_read(const char *dir);
 /* The label of trigger @id; "" if it has none. */
@@ -71,6 +68,8 @@ uint64_t meta_mono_tsc(const struct meta *meta, uint64_t ns);
  * is known.
  */
 bool meta_clock(const struct meta *meta, uint64_t tsc, uint64_t *ns);
+/* The first TSC whose time by that clock is not before @ns; 0: there is no clock. */
+uint64_t meta_tsc(const struct meta *meta, uint64_t ns);
 /* How long @ticks of the TSC are, in ns; false: not known. */
 bool meta_duration(const struct meta *meta, uint64_t ticks, uint64_t *ns);
 void meta_free(struct meta *meta);

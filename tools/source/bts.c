@@ -3,7 +3,7 @@
 #include <cpuid.h>
 #include <inttypes.h>
 
-#include "decode/bts_flow.h"
+#include "decode/flow.h"
 #include "lib/findings.h"
 #include "lib/tool.h"
 #include "source.h"
@@ -66,8 +66,5 @@ const struct source source_bts = {
 	.find_state = find_state,
 	.dump = bts_dump,
 	.print_totals = bts_print_totals,
-	.begin = bts_begin,
-	.step = bts_step,
-	.end = bts_end,
 	.summarize = summarize,
 };

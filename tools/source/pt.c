@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "decode/pt_flow.h"
 #include "lib/findings.h"
 #include "source.h"
 
@@ -126,7 +125,4 @@ const struct source source_pt = {
 	.find_state = find_state,
 	.dump = pt_dump,
 	.print_totals = pt_print_totals,
-	.begin = pt_begin,
-	.step = pt_step,
-	.end = pt_end,
 };

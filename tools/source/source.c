@@ -35,7 +35,7 @@ const struct source *source_of_recording(const struct meta *meta, const char *di
 	const struct source *source = source_of(meta->pmu);
 
 	if (!source)
-		die(1, "%s/meta: a trace of PMU %u, which this command does not know", dir, meta->pmu);
+		die(1, "%s/meta: a trace of PMU %u, which this version does not know", dir, meta->pmu);
 	return source;
 }
 

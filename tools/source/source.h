@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Trace PMUs, as the command sees them. Each is a file NAME.c with one table;
+ * Trace PMUs, as the command sees them. How their traces are decoded: decode/flow.h. Each is a file NAME.c with one table;
  * source.c lists them. No subcommand distinguishes trace PMUs.
  */
 #ifndef SOURCE_H
@@ -14,7 +14,6 @@
 
 #include "lib/meta.h"
 
-struct flow;
 struct flow_sum;
 
 /* A file of trace, for auxtrace dump. */
@@ -62,10 +61,6 @@ extern const struct perf_trace pt_perf, bts_perf;
  * @dump: print the packets or records of a file, unless only their totals are wanted.
  *	Returns the number of errors
  * @print_totals: print the totals of all files that were dumped
- * @begin: prepare to decode what flow_begin() was told
- * @step: decode up to the next change of the thread, which comes first in the next step. Returns
- *	false if that was all
- * @end: free what @begin and @step made
  * @summarize: script: say what only this source counts; NULL: nothing
  */
 struct source {
@@ -82,9 +77,6 @@ struct source {
 			   uint32_t state);
 	uint64_t (*dump)(const struct trace_file *file, bool print);
 	void (*print_totals)(void);
-	void (*begin)(struct flow *f);
-	bool (*step)(struct flow *f);
-	void (*end)(struct flow *f);
 	void (*summarize)(const struct flow_sum *sum);
 };
 

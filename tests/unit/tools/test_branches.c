@@ -702,7 +702,7 @@ static void a_source_that_is_not_known_is_told(void **state)
 	write_trace(branches, 0, "pmu 7\n", BOTH, "windows 0");
 	r = script("");
 	assert_int_equal(r->status, 1);
-	expect_part(r->err, "a trace of PMU 7, which this command does not know");
+	expect_part(r->err, "a trace of PMU 7, which this version does not know");
 }
 
 static void dump_shows_each_branch(void **state)

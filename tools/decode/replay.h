@@ -8,21 +8,21 @@
 #ifndef REPLAY_H
 #define REPLAY_H
 
-#include "decode/flow.h"
-#include "decode/side.h"
-#include "decode/threads.h"
-#include "source.h"
+#include "flow.h"
+#include "side.h"
+#include "threads.h"
 
 struct replay {
 	int cpu;		/* only this one; -1: all */
 	uint64_t window;	/* only this one of each CPU; 0: all */
 	bool samples;		/* the samples that triggers took instead, each on its own */
 	bool by_time;		/* turns in the order of time */
+	bool stop;		/* a view may set this: replay_run() returns at the end of the turn */
 
 	/* Set by replay_open(): */
 	const char *dir;
 	struct meta *meta;
-	const struct source *source;
+	const struct flow_decoder *decoder;
 	struct side side;
 	struct threads threads;
 	struct code_image *code;
@@ -37,13 +37,10 @@ struct replay {
 bool replay_open(struct replay *r, const char *dir, const char *symfs);
 
 /*
- * Decode it. @view_of returns the view for the next CPU; it may be the same for all.
- * Dies if the recording does not have the CPU or window that is wanted.
+ * Decode it. @view_of returns the view for the next CPU; it may be the same for all. Returns false, with a message,
+ * if files cannot be read, or the recording does not have the CPU or window that is wanted.
  */
-void replay_run(struct replay *r, struct view *(*view_of)(void *context), void *context);
-
-/* Say what was decoded and what could not be, on stderr. */
-void replay_summary(const struct replay *r);
+bool replay_run(struct replay *r, struct view *(*view_of)(void *context), void *context);
 
 void replay_close(struct replay *r);
 
