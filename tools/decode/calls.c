@@ -53,11 +53,21 @@ struct cpu_calls {
 	unsigned int nr_held;
 };
 
+/* Is it that of a thunk? */
+struct thunk_name {
+	const char *function;
+	bool is_thunk;
+};
+
+#define THUNK_NAMES	4096
+
 struct calls {
 	struct calls_sink *sink;
 	const struct calls_cut *cut;
 	struct stacks stacks;	/* of all threads and CPUs */
 	struct cpu_calls *cpus;
+	struct call *free;	/* to be used again; linked by @caller */
+	struct thunk_name thunk[THUNK_NAMES];
 };
 
 /* ---- time ----------------------------------------------------------------- */
@@ -65,7 +75,8 @@ struct calls {
 static void finish(struct calls *all, struct call *call)
 {
 	calls_cut_ends(all->cut, all->sink, call);
-	free(call);
+	call->caller = all->free;
+	all->free = call;
 }
 
 /*
@@ -173,13 +184,23 @@ static struct call *caller_at(const struct stack *s)
 	return NULL;
 }
 
+static struct call *new_call(struct calls *all)
+{
+	struct call *call = all->free;
+
+	if (!call)
+		return xcalloc(1, sizeof(*call));
+	all->free = call->caller;
+	return call;
+}
+
 /* Function @name runs at the current depth, instead of the one that ran there. */
 static void begin_call(struct cpu_calls *c, const struct flow *f, uint64_t ip, const struct code_name *name,
 		       const char *how, bool begun)
 {
 	const struct run *t = flow_thread(f);
 	struct stack *s = c->stack;
-	struct call *call = xcalloc(1, sizeof(*call));
+	struct call *call = new_call(c->all);
 
 	end_call(c, s->depth, begun, 0);
 	*call = (struct call){
@@ -252,9 +273,18 @@ static void return_to(struct cpu_calls *c, const struct flow *f, uint64_t ip, co
  * The kernel's retpolines and return thunks are parts of a call or return, not functions
  * of their own.
  */
-static bool is_thunk(const char *function)
+static bool is_thunk(struct calls *all, const char *function)
 {
-	return function && (strstr(function, "indirect_thunk") || strstr(function, "return_thunk"));
+	/* The code image keeps its names: the same pointer is the same name. */
+	struct thunk_name *known = &all->thunk[(uintptr_t)function / 8 % THUNK_NAMES];
+
+	if (!function)
+		return false;
+	if (known->function != function)
+		*known = (struct thunk_name){
+			function, strstr(function, "indirect_thunk") || strstr(function, "return_thunk")
+		};
+	return known->is_thunk;
 }
 
 /* The compiler has moved the part of @function that seldom runs to @part. A demangled name says so in brackets. */
@@ -284,7 +314,7 @@ static void arrive(struct cpu_calls *c, const struct flow *f, uint64_t ip)
 	code_name(f->code, f->cr3, f->tsc, ip, &name);
 	if (c->leaves == CALLS && ip > c->next && ip - c->next <= MAX_TRAP && !c->how && name.offset)
 		return;
-	c->in_thunk = is_thunk(name.function);
+	c->in_thunk = is_thunk(c->all, name.function);
 	if (c->in_thunk) {
 		if (c->leaves == CALLS && !from_thunk)
 			push(c);
@@ -402,6 +432,30 @@ static void calls_insn(struct view *v, const struct flow *f, const struct pt_ins
 	default:
 		c->leaves = FLOWS;
 	}
+}
+
+/* As that of each of its instructions: only the last one can lead elsewhere. */
+static void calls_block(struct view *v, const struct flow *f, const struct code_block *block, unsigned int count)
+{
+	const struct pt_insn last = { .ip = block_last(block), .size = block->last_length, .iclass = block->iclass };
+	struct cpu_calls *c = of_view(v);
+	bool whole = count == block->count;
+	uint64_t others = whole ? count - 1 : count;
+
+	if (others) {
+		advance(c, f);
+		come_to(c, f, block->ip);
+		c->stack->instructions += others;
+		c->instructions += others;
+		c->leaves = FLOWS;
+	}
+	if (whole) {
+		calls_insn(v, f, &last);
+		return;
+	}
+	c->next = block->ip;
+	for (unsigned int i = 0; i < count; i++)
+		c->next += block->size[i];
 }
 
 static void calls_async(struct view *v, const struct flow *f, uint64_t from, uint64_t to, bool known)
@@ -623,6 +677,8 @@ struct view *calls_view_of_cpu(void *calls)
 		.enable = calls_enable,
 		.disable = calls_disable,
 		.insn = calls_insn,
+		/* Source lines may change within a block. */
+		.block = all->sink->line ? NULL : calls_block,
 		.async = calls_async,
 		.overflow = calls_overflow,
 		.skip = calls_skip,
@@ -661,6 +717,12 @@ void calls_end(struct calls *all)
 		all->cpus = c->chain;
 		free(c->held);
 		free(c);
+	}
+	while (all->free) {
+		struct call *call = all->free;
+
+		all->free = call->caller;
+		free(call);
 	}
 	free(all);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <stdlib.h>
+#include <string.h>
 
 #include "code_blocks.h"
 #include "lib/tool.h"
@@ -14,8 +15,11 @@ struct code_blocks {
 
 struct code_blocks *code_blocks_open(struct code_image *code, uint64_t alone)
 {
-	struct code_blocks *b = xcalloc(1, sizeof(*b));
+	struct code_blocks *b = aligned_alloc(_Alignof(struct code_blocks), sizeof(*b));
 
+	if (!b)
+		die(1, "out of memory");
+	memset(b, 0, sizeof(*b));
 	b->code = code;
 	b->alone = alone;
 	return b;
@@ -57,8 +61,8 @@ static bool goes_on(const struct insn *insn)
 
 static void append(struct code_block *block, const struct insn *insn)
 {
-	block->last = insn->pt.ip;
-	block->end = insn->pt.ip + insn->pt.size;
+	block->last_length = insn->pt.size;
+	block->length += insn->pt.size;
 	block->target = insn->target;
 	block->special = insn->special;
 	block->direct = insn->direct;
@@ -75,7 +79,7 @@ static int fill(struct code_blocks *b, struct code_block *block, uint64_t cr3, u
 {
 	uint64_t ip = block->ip;
 
-	block->count = 0;
+	block->count = block->length = 0;
 	do {
 		struct insn insn;
 		int status = code_blocks_insn(b, cr3, tsc, block->mode, ip, &insn, why);
@@ -86,7 +90,7 @@ static int fill(struct code_blocks *b, struct code_block *block, uint64_t cr3, u
 		append(block, &insn);
 		if (!goes_on(&insn))
 			return 0;
-		ip = block->end;
+		ip = block_end(block);
 	} while (block->count < BLOCK_MAX && ip != b->alone && block->ip != b->alone);
 	return 0;
 }
@@ -107,7 +111,7 @@ int code_blocks_find(struct code_blocks *b, uint64_t cr3, uint64_t tsc, enum pt_
 	block->mode = mode;
 	status = fill(b, block, cr3, tsc, why);
 	if (!status)
-		code_lasts(b->code, cr3, tsc, ip, block->end - ip, &block->from, &block->until);
+		code_lasts(b->code, cr3, tsc, ip, block->length, &block->from, &block->until);
 	else
 		block->count = 0;
 	return status;

@@ -14,22 +14,38 @@
 #include "code_image.h"
 #include "insn.h"
 
-#define BLOCK_MAX	24	/* instructions; a longer one is several blocks */
+#define BLOCK_MAX	15	/* instructions; a longer one is several blocks */
 
+/* One line of the CPU's cache */
 struct code_block {
 	uint64_t ip;
 	uint64_t space;		/* whose code it is */
 	uint64_t from, until;	/* TSCs: it is the same from @from on, and before @until */
-	uint64_t end;		/* the address behind it */
-	uint64_t last;		/* of its last instruction, which is: */
-	uint64_t target;	/* of a direct branch */
-	enum insn_special special;
+	uint64_t target;	/* of a direct branch, by the last instruction, */
+	uint8_t length;		/* bytes of all */
+	uint8_t last_length;	/* of the last one */
+	uint8_t special;	/* enum insn_special: what that one is */
 	uint8_t iclass;
 	bool direct;
 	uint8_t mode;
 	uint8_t count;		/* instructions; 0: this block is free */
 	uint8_t size[BLOCK_MAX]; /* of each */
-};
+} __attribute__((aligned(64)));
+
+_Static_assert(BLOCK_MAX * INSN_MAX <= UINT8_MAX, "length");
+_Static_assert(sizeof(struct code_block) == 64, "a line of the cache");
+
+/* The address behind it */
+static inline uint64_t block_end(const struct code_block *b)
+{
+	return b->ip + b->length;
+}
+
+/* The address of its last instruction */
+static inline uint64_t block_last(const struct code_block *b)
+{
+	return b->ip + b->length - b->last_length;
+}
 
 struct code_blocks;
 

@@ -38,6 +38,14 @@ struct segment {
 	const uint8_t *bytes;
 };
 
+/* The name of an address, from one TSC on and before another */
+struct known_name {
+	uint64_t ip, space, from, until;	/* until 0: this one is free */
+	struct code_name name;
+};
+
+#define KNOWN_NAMES	8192
+
 struct code_image {
 	char *dir;
 	const struct meta *meta;
@@ -57,6 +65,7 @@ struct code_image {
 	/* A cache: the last result of find_mapping(), for a page. */
 	uint64_t page, page_cr3, page_tsc;
 	const struct mapping *page_mapping;
+	struct known_name known[KNOWN_NAMES];
 };
 
 #define PAGE_MASK	(~4095ull)
@@ -581,7 +590,7 @@ bool code_is_entry(const struct code_image *code, uint64_t ip, bool unknown)
 	return i < code->nr_entries && code->entry[i].start <= ip;
 }
 
-void code_name(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip, struct code_name *name)
+static void find_name(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip, struct code_name *name)
 {
 	const struct jit_code *made;
 	const struct mapping *m;
@@ -619,6 +628,20 @@ void code_name(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip,
 		name->function = symbol_shown(sym);
 		name->offset = vaddr - sym->addr;
 	}
+}
+
+void code_name(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip, struct code_name *name)
+{
+	uint64_t space = code_space(code, cr3, ip);
+	struct known_name *known = &code->known[((ip + space) * 0x9e3779b97f4a7c15ull >> 32) % KNOWN_NAMES];
+
+	if (known->ip != ip || known->space != space || tsc < known->from || tsc >= known->until) {
+		known->ip = ip;
+		known->space = space;
+		code_lasts(code, cr3, tsc, ip, 1, &known->from, &known->until);
+		find_name(code, cr3, tsc, ip, &known->name);
+	}
+	*name = known->name;
 }
 
 bool code_place(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip, struct source_place *place)

@@ -42,7 +42,7 @@ static void grow(struct functions *f)
 	f->buckets = buckets;
 }
 
-struct function *functions_find(struct functions *f, const struct call *call)
+static struct function *find_or_add(struct functions *f, const struct call *call)
 {
 	const char *name = call->name.function, *object = call->name.object;
 	uint32_t hash = hash_of(name, object);
@@ -61,6 +61,16 @@ struct function *functions_find(struct functions *f, const struct call *call)
 	function->chain = f->bucket[hash % f->buckets];
 	f->bucket[hash % f->buckets] = function;
 	return function;
+}
+
+struct function *functions_find(struct functions *f, const struct call *call)
+{
+	const char *name = call->name.function, *object = call->name.object;
+	struct function **known = &f->known[((uintptr_t)name / 4 + (uintptr_t)object) % FUNCTIONS_KNOWN];
+
+	if (!*known || !same((*known)->name, name) || !same((*known)->object, object))
+		*known = find_or_add(f, call);
+	return *known;
 }
 
 const struct function **functions_list(const struct functions *f)

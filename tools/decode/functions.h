@@ -19,7 +19,10 @@ struct function {
 	size_t index;		/* from 0, in the order in which they were called first */
 };
 
+#define FUNCTIONS_KNOWN	1024
+
 struct functions {
+	struct function *known[FUNCTIONS_KNOWN];	/* those that were found last, by their strings' addresses */
 	struct function **bucket;
 	size_t buckets, count;
 };

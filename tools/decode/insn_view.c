@@ -106,6 +106,11 @@ static void show_insn(struct view *v, const struct flow *f, const struct pt_insn
 	fwrite_unlocked(line, 1, 19, stdout);
 }
 
+static void no_block(struct view *v, const struct flow *f, const struct code_block *block, unsigned int count)
+{
+	(void)v, (void)f, (void)block, (void)count;
+}
+
 static void no_window(struct view *v, const struct flow *f, uint64_t seq)
 {
 	(void)v, (void)f, (void)seq;
@@ -165,6 +170,7 @@ struct view *errors_view(void)
 		.enable = no_enable,
 		.disable = no_disable,
 		.insn = no_insn,
+		.block = no_block,
 		.async = no_async,
 		.overflow = show_overflow,
 		.skip = show_skip,

@@ -412,7 +412,7 @@ static int decode_run(struct flow *f)
 			f->tsc = tsc;
 		d->no_task = f->in_probes = false;
 		d->status = pt_walk_next(d->walk, f->tsc, &w);
-		d->ip = w.count ? w.block->last : w.ip;
+		d->ip = w.count ? block_last(w.block) : w.ip;
 		if (w.count) {
 			if (is_endless(f, w.count)) {
 				emit_decoder_error(f, d->ip, "the flow goes on and on without a packet");

@@ -16,7 +16,7 @@ struct pt_walk {
 	enum pt_exec_mode mode;
 	bool ahead;		/* @event was read. It may happen further on */
 	struct pt_event event;
-	bool waits;		/* the instruction at @held.last has run, but an event of it comes first */
+	bool waits;		/* the last instruction of @held has run, but an event of it comes first */
 	struct code_block held;
 	bool took_paging, took_vmcs, took_ptwrite; /* that instruction's events */
 	uint64_t resume;	/* where the code goes on that was left when packets were disabled; 0: not known */
@@ -140,7 +140,7 @@ static int take_return(struct pt_walk *w)
 /* Go where control goes behind the last instruction of @b. */
 static int leave(struct pt_walk *w, const struct code_block *b)
 {
-	w->ip = b->end;
+	w->ip = block_end(b);
 	switch (b->iclass) {
 	case ptic_other:
 	case ptic_ptwrite:
@@ -149,8 +149,8 @@ static int leave(struct pt_walk *w, const struct code_block *b)
 		return take_branch(w, b);
 	case ptic_call:
 		/* A call of the next instruction is no call: it reads the instruction pointer. */
-		if (!b->direct || b->target != b->end)
-			push(w, b->end);
+		if (!b->direct || b->target != block_end(b))
+			push(w, block_end(b));
 		break;
 	case ptic_return:
 		return take_return(w);
@@ -301,7 +301,7 @@ static uint64_t resumes_at(const struct code_block *b)
 	case ptic_ptwrite:
 	case ptic_call:
 	case ptic_far_call:
-		return b->end;
+		return block_end(b);
 	default:
 		return 0;
 	}
@@ -465,7 +465,7 @@ int pt_walk_next(struct pt_walk *w, uint64_t tsc, struct walked *walked)
 		return status;
 	walked->block = b;
 	walked->count = b->count;
-	if (w->ahead && has_address(&w->event, &ip) && ip > b->ip && ip < b->end) {
+	if (w->ahead && has_address(&w->event, &ip) && ip > b->ip && ip < block_end(b)) {
 		walked->count = insns_before(b, ip);
 		if (walked->count < b->count) {
 			w->ip = ip;

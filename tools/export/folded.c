@@ -108,8 +108,15 @@ static struct calls_sink *folded_begin(const struct export_request *request, FIL
 /* ";" separates functions, and a line is a stack. */
 static void put_name(FILE *out, const char *name)
 {
-	for (; *name; name++)
-		putc(*name == ';' ? ':' : *name == '\n' ? ' ' : *name, out);
+	for (;;) {
+		size_t plain = strcspn(name, ";\n");
+
+		fwrite_unlocked(name, 1, plain, out);
+		name += plain;
+		if (!*name)
+			return;
+		putc_unlocked(*name++ == ';' ? ':' : ' ', out);
+	}
 }
 
 static void put_function(FILE *out, const struct function *function)
@@ -137,7 +144,7 @@ static void put_stack(FILE *out, const struct node *node)
 		stack[--i] = node;
 	put_name(out, stack[0]->comm);
 	for (size_t i = 1; i < depth; i++) {
-		putc(';', out);
+		putc_unlocked(';', out);
 		put_function(out, stack[i]->function);
 	}
 	free(stack);
