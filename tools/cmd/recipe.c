@@ -31,7 +31,7 @@ void recipe_begin(struct recipe *r, const char *subcommand)
 {
 	r->out = open_memstream(&r->line, &r->size);
 	if (!r->out)
-		die(1, "out of memory");
+		out_of_memory();
 	put_quoted(r->out, program_invocation_name);
 	recipe_word(r, subcommand);
 }
@@ -59,7 +59,7 @@ int recipe_run(struct recipe *r)
 	int status;
 
 	if (fclose(r->out))
-		die(1, "out of memory");
+		out_of_memory();
 	fprintf(stderr, "+ %s\n", r->line);
 	status = system(r->line);
 	if (status < 0)

@@ -70,7 +70,7 @@ static FILE *open_line(struct calls_text *t, size_t *size)
 	*l = (struct text_line){ 0 };
 	out = open_memstream(&l->text, size);
 	if (!out)
-		die(1, "out of memory");
+		out_of_memory();
 	return out;
 }
 
@@ -79,7 +79,7 @@ static void close_line(struct calls_text *t, FILE *out, size_t at)
 	struct text_line *l = &t->line[t->count++ % MAX_WAITING];
 
 	if (fclose(out))
-		die(1, "out of memory");
+		out_of_memory();
 	l->at = at;
 	l->waits = at;
 	print_ready(t);

@@ -18,7 +18,7 @@ struct code_blocks *code_blocks_open(struct code_image *code, uint64_t alone)
 	struct code_blocks *b = aligned_alloc(_Alignof(struct code_blocks), sizeof(*b));
 
 	if (!b)
-		die(1, "out of memory");
+		out_of_memory();
 	memset(b, 0, sizeof(*b));
 	b->code = code;
 	b->alone = alone;

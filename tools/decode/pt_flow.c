@@ -554,7 +554,7 @@ static void open_decoder(struct flow *f, const struct windows *windows)
 
 	d->walk = pt_walk_open(&f->config, f->blocks);
 	if (!d->walk)
-		die(1, "out of memory");
+		out_of_memory();
 	f->windows_of_cpu = windows;
 	f->next_window = 0;
 	f->passed = 0;

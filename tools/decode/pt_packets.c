@@ -182,7 +182,7 @@ void windows_find(struct windows *w, const struct pt_config *config, const struc
 
 	*w = (struct windows){ 0 };
 	if (!decoder)
-		die(1, "out of memory");
+		out_of_memory();
 	while (pt_pkt_sync_forward(decoder) >= 0) {
 		struct pt_packet packet;
 		struct enable e = { .on = true };
@@ -291,7 +291,7 @@ int64_t packets_last_psb(const struct pt_config *config, uint64_t offset)
 	int status;
 
 	if (!decoder)
-		die(1, "out of memory");
+		out_of_memory();
 	status = pt_pkt_sync_set(decoder, offset);
 	if (status >= 0)
 		status = pt_pkt_sync_backward(decoder);
@@ -308,7 +308,7 @@ int64_t packets_next_psb(const struct pt_config *config, uint64_t offset)
 	int status = 0;
 
 	if (!decoder)
-		die(1, "out of memory");
+		out_of_memory();
 	/* From a PSB libipt goes to the one behind it. */
 	if (offset)
 		status = pt_pkt_sync_set(decoder, offset - 1);
@@ -341,7 +341,7 @@ bool packets_find_return(const struct pt_config *config, uint64_t offset, uint64
 		return false;
 	decoder = pt_pkt_alloc_decoder(config);
 	if (!decoder)
-		die(1, "out of memory");
+		out_of_memory();
 	pt_pkt_sync_set(decoder, psb);
 	while (!(found && at >= offset) && pt_pkt_next(decoder, &packet, sizeof(packet)) >= 0) {
 		enum step step = walk_packet(&w, &packet);

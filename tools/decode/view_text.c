@@ -95,10 +95,10 @@ char *window_text(unsigned int cpu, const struct flow *f, uint64_t seq)
 	FILE *out = open_memstream(&text, &size);
 
 	if (!out)
-		die(1, "out of memory");
+		out_of_memory();
 	text_window(out, cpu, f, seq);
 	if (fclose(out))
-		die(1, "out of memory");
+		out_of_memory();
 	text[strcspn(text, "\n")] = 0;
 	return text;
 }
@@ -110,12 +110,12 @@ char *window_end_text(const struct flow *f, const struct auxtrace_record_window 
 	FILE *out = open_memstream(&text, &size);
 
 	if (!out)
-		die(1, "out of memory");
+		out_of_memory();
 	fprintf(out, "window %" PRIu64 " ends: ", (uint64_t)w->window);
 	show_cause(out, f, w->end_cause, w->end_trigger, w->tid);
 	show_latency(out, f, w);
 	if (fclose(out))
-		die(1, "out of memory");
+		out_of_memory();
 	return text;
 }
 

@@ -25,7 +25,7 @@ static char *search_path(const char *symfs)
 	if (!*symfs || !realpath(symfs, real) || strchr(real, ':'))
 		return xstrdup(SYSTEM_PATH);
 	if (asprintf(&path, ":.debug:%s/usr/lib/debug:/usr/lib/debug", real) < 0)
-		die(1, "out of memory");
+		out_of_memory();
 	return path;
 }
 

@@ -21,7 +21,9 @@ void die(int status, const char *format, ...)
 /* Exit with 1 unless it is @done: what failed has said why. */
 void must(bool done);
 
-/* As malloc(3) and strdup(3), but they exit instead of returning NULL. */
+/* Say that, and end the process. */
+void out_of_memory(void) __attribute__((noreturn));
+/* As malloc(3) and strdup(3), but without memory the process ends. */
 void *xrealloc(void *p, size_t size);
 void *xcalloc(size_t n, size_t size);
 char *xstrdup(const char *s);

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,44 +9,11 @@
 
 #include "tool.h"
 
-static void vsay(const char *format, va_list ap)
-{
-	fflush(stdout);
-	fputs("auxtrace: ", stderr);
-	vfprintf(stderr, format, ap);
-	putc('\n', stderr);
-}
-
-void say(const char *format, ...)
-{
-	va_list ap;
-
-	va_start(ap, format);
-	vsay(format, ap);
-	va_end(ap);
-}
-
-void die(int status, const char *format, ...)
-{
-	va_list ap;
-
-	va_start(ap, format);
-	vsay(format, ap);
-	va_end(ap);
-	exit(status);
-}
-
-void must(bool done)
-{
-	if (!done)
-		exit(1);
-}
-
 void *xrealloc(void *p, size_t size)
 {
 	p = realloc(p, size);
 	if (!p && size)
-		die(1, "out of memory");
+		out_of_memory();
 	return p;
 }
 
@@ -59,7 +22,7 @@ void *xcalloc(size_t n, size_t size)
 	void *p = calloc(n, size);
 
 	if (!p && n && size)
-		die(1, "out of memory");
+		out_of_memory();
 	return p;
 }
 
@@ -68,48 +31,8 @@ char *xstrdup(const char *s)
 	char *copy = strdup(s);
 
 	if (!copy)
-		die(1, "out of memory");
+		out_of_memory();
 	return copy;
-}
-
-uint64_t parse_size(const char *option, const char *text)
-{
-	unsigned int shift = 0;
-	unsigned long n;
-	char *end;
-
-	errno = 0;
-	n = strtoul(text, &end, 0);
-	switch (toupper((unsigned char)*end)) {
-	case 'K':
-		shift = 10;
-		break;
-	case 'M':
-		shift = 20;
-		break;
-	case 'G':
-		shift = 30;
-		break;
-	}
-	if (shift)
-		end++;
-	if (end == text || *end || errno || *text == '-' || n > UINT64_MAX >> shift)
-		die(EXIT_USAGE, "%s %s: a size is a number with or without K, M or G, for example 4M",
-		    option, text);
-	return (uint64_t)n << shift;
-}
-
-uint64_t parse_number(const char *option, const char *text, uint64_t min, uint64_t max)
-{
-	unsigned long n;
-	char *end;
-
-	errno = 0;
-	n = strtoul(text, &end, 0);
-	if (!isdigit((unsigned char)*text) || *end || errno || n < min || n > max)
-		die(EXIT_USAGE, "%s %s: it takes a number from %" PRIu64 " to %" PRIu64, option, text,
-		    min, max);
-	return n;
 }
 
 int map_file(const char *path, bool writable, struct mapped *m)

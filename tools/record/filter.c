@@ -43,7 +43,7 @@ static char *take_word(const char **p, const char *ends)
 	char *word = strndup(*p, len);
 
 	if (!word)
-		die(1, "out of memory");
+		out_of_memory();
 	*p = skip_blanks(*p + len);
 	return word;
 }
@@ -81,7 +81,7 @@ static uint32_t parse_request(const char *option, const char **p, struct request
 		;
 	r->text = strndup(begin, end - begin);
 	if (!r->text)
-		die(1, "out of memory");
+		out_of_memory();
 	if (!*r->start || (r->end && !*r->end) || (r->file && !*r->file))
 		die(EXIT_USAGE, "--filter %s: %s is missing in \"%s\"", option,
 		    !*r->start ? "a function or an address" : r->end && !*r->end ? "the end behind /" :
@@ -143,7 +143,7 @@ static const struct symbol *find_function(const struct request *r, const struct 
 	char *plain = strndup(name, len);
 
 	if (!plain)
-		die(1, "out of memory");
+		out_of_memory();
 	if (hash && (!parse_value(hash + 1, &wanted) || !wanted))
 		die(EXIT_USAGE, "--filter %s: \"%s\" is no number: #2 is the second function of that name", r->text, hash);
 	suggest_begin(&suggestions, plain);

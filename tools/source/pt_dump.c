@@ -177,7 +177,7 @@ uint64_t pt_dump(const struct trace_file *file, bool print)
 	config.end = config.begin + size;
 	decoder = pt_pkt_alloc_decoder(&config);
 	if (!decoder)
-		die(1, "out of memory");
+		out_of_memory();
 	while ((status = pt_pkt_sync_forward(decoder)) >= 0) {
 		pt_pkt_get_offset(decoder, &at);
 		totals.skipped += at - offset;
