@@ -7,13 +7,14 @@ QUIET	:= $(if $(V),,-s)
 # Tests that run in parallel each begin with a build: the lock lets one build at a time.
 BUILD	= +@mkdir -p $(O) && flock $(O)/lock $(MAKE) --no-print-directory $(QUIET) O=$(O)
 
-# Library, command and man pages. DKMS builds the module. No package is installed here.
+# Libraries, command and man pages. DKMS builds the module. No package is installed here.
 all:
 	$(BUILD) product
 
 product:
 	$(MAKE) -C userlib O=$(O)
 	$(MAKE) -C tools O=$(O)
+	$(MAKE) -C decodelib O=$(O)
 	$(MAKE) -C man O=$(O)
 
 # Example programs and test programs as well.
@@ -29,6 +30,7 @@ programs: product
 install: all
 	@$(MAKE) --no-print-directory $(QUIET) -C userlib install O=$(O)
 	@$(MAKE) --no-print-directory $(QUIET) -C tools install O=$(O)
+	@$(MAKE) --no-print-directory $(QUIET) -C decodelib install O=$(O)
 
 # What DKMS needs to build the module, and nothing else. `dkms install auxtrace/VERSION` then builds it.
 DKMS_FILES := $(shell cd $(TOP) && find dkms.conf module include/uapi -name '*.c' -o -name '*.h' -o -name '*.mk' \
@@ -44,6 +46,7 @@ dkms-uninstall:
 uninstall:
 	@$(MAKE) --no-print-directory $(QUIET) -C userlib uninstall O=$(O)
 	@$(MAKE) --no-print-directory $(QUIET) -C tools uninstall O=$(O)
+	@$(MAKE) --no-print-directory $(QUIET) -C decodelib uninstall O=$(O)
 
 # The Debian packages that a target needs: make deps, make deps FOR="check demo"
 deps:

@@ -71,7 +71,7 @@ void part_calls(struct part *p, struct calls_sink *sink)
 	struct calls *calls = calls_begin(sink, &p->cut);
 
 	p->replay.by_time = true;
-	must(replay_run(&p->replay, calls_view_of_cpu, calls));
+	must(!replay_run(&p->replay, calls_view_of_cpu, calls));
 	calls_end(calls);
 }
 

@@ -135,7 +135,7 @@ int cmd_script(int argc, char **argv)
 	if (view && view->branch && part.source->no_branches)
 		die(EXIT_USAGE, "--branches: %s %s", r->dir, part.source->no_branches);
 	if (view)
-		must(replay_run(r, same_view, view));
+		must(!replay_run(r, same_view, view));
 	else
 		show_calls(&part, lines);
 	/* The summary comes behind it, also where both go to one place. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -105,7 +106,7 @@ static bool begin_flow(struct replay *r, struct flow *f, const struct meta_cpu *
 	return true;
 }
 
-static bool run(struct replay *r, struct flow *flow, struct view *(*view_of)(void *context), void *context)
+static int run(struct replay *r, struct flow *flow, struct view *(*view_of)(void *context), void *context)
 {
 	unsigned int count = 0;
 
@@ -115,31 +116,35 @@ static bool run(struct replay *r, struct flow *flow, struct view *(*view_of)(voi
 		if (r->cpu >= 0 && cpu->cpu != (unsigned int)r->cpu)
 			continue;
 		if (!begin_flow(r, &flow[count], cpu, view_of(context)))
-			return false;
+			return -EBADMSG;
 		count++;
 	}
-	if (!count)
-		return wrong("CPU %d is not in %s", r->cpu, r->dir);
+	if (!count) {
+		say("CPU %d is not in %s", r->cpu, r->dir);
+		return -ENOENT;
+	}
 	if (r->by_time && !r->samples)
 		run_by_time(r, flow, count);
 	else
 		run_by_cpu(r, flow, count);
-	if (r->window && !r->sum.bytes && !r->sum.windows)
-		return wrong("window %" PRIu64 " is not in %s", r->window, r->dir);
-	return true;
+	if (r->window && !r->sum.bytes && !r->sum.windows) {
+		say("window %" PRIu64 " is not in %s", r->window, r->dir);
+		return -ENOENT;
+	}
+	return 0;
 }
 
-bool replay_run(struct replay *r, struct view *(*view_of)(void *context), void *context)
+int replay_run(struct replay *r, struct view *(*view_of)(void *context), void *context)
 {
 	struct flow *flow = xcalloc(r->meta->nr_cpus, sizeof(*flow));
-	bool right;
+	int err;
 
 	flow_sum_free(&r->sum);
-	right = run(r, flow, view_of, context);
+	err = run(r, flow, view_of, context);
 	/* Those that did not come to their end. */
 	for (unsigned int i = 0; i < r->meta->nr_cpus; i++)
 		if (flow[i].cpu)
 			end_flow(r, &flow[i]);
 	free(flow);
-	return right;
+	return err;
 }

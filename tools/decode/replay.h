@@ -37,10 +37,10 @@ struct replay {
 bool replay_open(struct replay *r, const char *dir, const char *symfs);
 
 /*
- * Decode it. @view_of returns the view for the next CPU; it may be the same for all. Returns false, with a message,
- * if files cannot be read, or the recording does not have the CPU or window that is wanted.
+ * Decode it. @view_of returns the view for the next CPU; it may be the same for all. Returns 0; or with a message
+ * -EBADMSG: a file cannot be read, -ENOENT: the recording does not have the CPU or window that is wanted.
  */
-bool replay_run(struct replay *r, struct view *(*view_of)(void *context), void *context);
+int replay_run(struct replay *r, struct view *(*view_of)(void *context), void *context);
 
 void replay_close(struct replay *r);
 

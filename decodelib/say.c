@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What the decoder says goes to its user: see tools/lib/tool.h. The message of the last error, one for each thread. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decoder.h"
+
+static __thread const struct auxtrace_decoder_options *hearer;
+static __thread char said[1024], error[1024];
+
+void say_to(const struct auxtrace_decoder *d)
+{
+	hearer = d ? &d->options : NULL;
+	if (d)
+		*said = 0;
+}
+
+void say(const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(said, sizeof(said), format, ap);
+	va_end(ap);
+	if (hearer && hearer->message)
+		hearer->message(hearer->context, said);
+}
+
+void out_of_memory(void)
+{
+	abort();
+}
+
+int decoder_fail(int err, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(error, sizeof(error), format, ap);
+	va_end(ap);
+	errno = err;
+	return -1;
+}
+
+int decoder_fail_as_said(int err)
+{
+	strcpy(error, said);
+	errno = err;
+	return -1;
+}
+
+DECODE_API const char *auxtrace_decoder_error(void)
+{
+	return error;
+}
