@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Function calls: a view (flow.h) that finds in the flow where control enters and leaves functions, and
  * tells a sink. A function is entered by a call, a jump to its begin, an interrupt, a system call,

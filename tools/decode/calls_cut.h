@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A part of the calls of a recording: what a sink is told of. The part is whole in itself: a call that lies in it
  * only in part is cut at its edges.

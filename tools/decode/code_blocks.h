@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Blocks of code: instructions that run one after the other, up to the first that may do something else. A
  * block is decoded once, and kept as long as its code is known to be the same.

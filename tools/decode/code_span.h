@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* How long code was the same: the TSCs from @from on, and before @until, one of which is @tsc. */
 #ifndef CODE_SPAN_H
 #define CODE_SPAN_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The flow of one CPU: a decoder (pt_flow.c, bts_flow.c) emits it to a view.
  *

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* How decoders emit the events of a flow to its view. Keeps struct flow's state, and the sums. */
 #ifndef FLOW_EVENT_H
 #define FLOW_EVENT_H

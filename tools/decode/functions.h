@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Functions that were called, each once, whatever decoder's string names it. Code without a name is one
  * function for each file.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* One x86 instruction: its length, and where control can go from it. */
 #ifndef INSN_H
 #define INSN_H

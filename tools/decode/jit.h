@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Code that a process made at run time: its dump, the file jit.PID of a recording. */
 #ifndef DECODE_JIT_H
 #define DECODE_JIT_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The ELF files whose code ran, and vdsos: their bytes, the names of their functions, their source lines.
  *

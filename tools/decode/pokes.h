@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Code that the kernel patched while it ran: perf's TEXT_POKE records. From the time of such a record
  * on the CPUs run either the new bytes or a breakpoint, whose exception is in the trace; before it the old

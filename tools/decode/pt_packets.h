@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What Intel PT packets say without the code: where windows begin, and where control
  * returns from code that is not in the recording.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The code that ran, by a trace of Intel PT: libipt reads the packets, and this walks over the code from packet
  * to packet, block by block (code_blocks.h). It goes on from one event to the next as libipt's decoder of

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The records of one CPU's data ring: cpuN.data of a recording. */
 #ifndef RECORDS_H
 #define RECORDS_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A recording that is decoded from its begin to its end: all CPUs that are wanted, each to a view.
  *

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Which thread a CPU ran, and from when on: by the records of its context switches. */
 #ifndef RUNS_H
 #define RUNS_H

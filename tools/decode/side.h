@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* perf's own records of all CPUs: the files cpuN.side of a recording. */
 #ifndef SIDE_H
 #define SIDE_H

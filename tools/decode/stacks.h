@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The call stack of each thread: its open calls and where they return to. A thread keeps it when
  * it leaves a CPU, and has it again when it runs on, on that CPU or another.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Names of threads, as they were at a time. */
 #ifndef THREADS_H
 #define THREADS_H

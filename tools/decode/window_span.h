@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The spans of a BTS trace that belong to each window. The trace itself does not mark
  * windows: WINDOW records do, and meta has the newest window.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The TSC and perf's clock, by the numbers that perf publishes for it (<linux/perf_event.h>,
  * cap_user_time_zero): ns = zero + (tsc * mult >> shift). @mult is 0 if that clock does not follow the TSC.

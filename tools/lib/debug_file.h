@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What a program's debug information says. It is in the program, or, where that is stripped, in a separate debug
  * file: that which .gnu_debuglink or the build-id names, next to the program or in /usr/lib/debug, or what debuginfod

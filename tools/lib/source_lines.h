@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Where code is in its source: files, lines and inlined functions, from a program's debug information (DWARF).
  *

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Names of C++ and Rust as their sources have them. */
 #ifndef SYMBOL_SHOWN_H
 #define SYMBOL_SHOWN_H

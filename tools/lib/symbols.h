@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Names of addresses: a sorted table, filled from an ELF image or kallsyms. */
 #ifndef SYMBOLS_H
 #define SYMBOLS_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Messages, memory, numbers and files, for all of the command. */
 #ifndef TOOL_H
 #define TOOL_H
