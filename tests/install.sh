@@ -35,7 +35,7 @@ for name in apt apt-get apt-cache dpkg dpkg-query sudo; do
 	chmod 755 "$work/bin/$name"
 done
 : > "$work/managers"
-cp -r Makefile userland.mk VERSION dkms.conf module userlib tools include man scripts "$work/tree/"
+cp -r Makefile userland.mk VERSION dkms.conf module userlib tools decodelib include man scripts "$work/tree/"
 as_user=()
 if [ "$(id -u)" = 0 ]; then
 	chown -R 65534:65534 "$work"
@@ -75,7 +75,7 @@ for tool in gcc objcopy ar; do
 	grep -q "^x86_64-linux-gnu-$tool " "$work/log" || fail "x86_64-linux-gnu-$tool was not used"
 done
 grep -q -- -DPACKAGER_S_OWN "$work/log" || fail "CPPFLAGS were not used"
-for binary in "$work/out/userlib/libauxtrace.so.0" "$work/out/tools/auxtrace"; do
+for binary in "$work/out/userlib/libauxtrace.so.0" "$work/out/decodelib/libauxtrace-decode.so.0" "$work/out/tools/auxtrace"; do
 	proved "${binary##*/} has CFLAGS" grep -q -- '-O1' <(readelf -p .GCC.command.line "$binary")
 	proved "${binary##*/} has LDFLAGS" grep -q "Build ID: $id" <(readelf -n "$binary")
 done
@@ -85,12 +85,18 @@ proved "CC alone names its binutils" grep -q '^x86_64-linux-gnu-ar ' "$work/log"
 
 cat > "$work/expected" <<-END
 	/usr/bin/auxtrace
+	/usr/include/auxtrace-decode.h
 	/usr/include/auxtrace.h
 	/usr/include/linux/auxtrace.h
+	/usr/lib/multi/libauxtrace-decode.a
+	/usr/lib/multi/libauxtrace-decode.so
+	/usr/lib/multi/libauxtrace-decode.so.0
+	/usr/lib/multi/libauxtrace-decode.so.$(cat VERSION)
 	/usr/lib/multi/libauxtrace.a
 	/usr/lib/multi/libauxtrace.so
 	/usr/lib/multi/libauxtrace.so.0
 	/usr/lib/multi/libauxtrace.so.$(cat VERSION)
+	/usr/lib/multi/pkgconfig/auxtrace-decode.pc
 	/usr/lib/multi/pkgconfig/auxtrace.pc
 	/usr/share/bash-completion/completions/auxtrace
 	/usr/share/fish/vendor_completions.d/auxtrace.fish
@@ -105,6 +111,7 @@ cat > "$work/expected" <<-END
 	/usr/share/man/man1/auxtrace-script.1
 	/usr/share/man/man1/auxtrace-why-slow.1
 	/usr/share/man/man1/auxtrace.1
+	/usr/share/man/man3/libauxtrace-decode.3
 	/usr/share/man/man3/libauxtrace.3
 	/usr/share/man/man4/auxtrace.4
 	/usr/share/man/man5/auxtrace-recording.5

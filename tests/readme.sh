@@ -21,6 +21,17 @@ echo "README's example compiles"
 } | gcc -x c -std=gnu11 -Wall -Wextra -Werror -fsyntax-only -Iinclude -Iinclude/uapi -
 echo "libauxtrace(3)'s example compiles"
 
+# The page's function, and then what calls it
+page=$(sed -n '/^\.SH EXAMPLE/,/^\.EE/p' man/libauxtrace-decode.3 | grep -v '^\.' | sed 's/\\-/-/g; s/\\e/\\/g')
+{
+	printf '#include <auxtrace-decode.h>\n#include <err.h>\n#include <stdio.h>\n'
+	sed '/^struct auxtrace_call_handler/,$d' <<< "$page"
+	printf 'void example(void);\nvoid example(void)\n{\n'
+	sed -n '/^struct auxtrace_call_handler/,$p' <<< "$page"
+	echo '}'
+} | gcc -x c -std=gnu11 -Wall -Wextra -Werror -fsyntax-only -Iinclude -Iinclude/uapi -
+echo "libauxtrace-decode(3)'s example compiles"
+
 # in_page PAGE: which words of standard input is it without?
 in_page()
 {
@@ -34,9 +45,11 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 grep -oE '\bauxtrace_[a-z_]+\(' include/auxtrace.h | tr -d '(' | sort -u > "$work/functions"
 [ "$(wc -l < "$work/functions")" -ge 20 ] || { echo "only few functions are found" >&2; exit 1; }
-missing=$(in_page man/libauxtrace.3 < "$work/functions")
+grep -oE '\bauxtrace_decode(r)?_[a-z_]+\(' include/auxtrace-decode.h | tr -d '(' | sort -u > "$work/decoder"
+[ "$(wc -l < "$work/decoder")" -ge 10 ] || { echo "only few functions of the decoder are found" >&2; exit 1; }
+missing=$(in_page man/libauxtrace.3 < "$work/functions"; in_page man/libauxtrace-decode.3 < "$work/decoder")
 [ -z "$missing" ] || { echo "$missing" >&2; exit 1; }
-echo "libauxtrace(3) has all functions"
+echo "libauxtrace(3) and libauxtrace-decode(3) have all functions"
 
 # Which calls and mappings the header would make of it, first the numbers alone.
 cat > "$work/expected.c" <<'C'
