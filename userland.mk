@@ -9,6 +9,7 @@
 #   SHARED=1                       link the command with libauxtrace.so, not with libauxtrace.a
 #   DESTDIR PREFIX BINDIR LIBDIR INCLUDEDIR MANDIR INSTALL
 #   BASHDIR ZSHDIR FISHDIR         where completions go
+#   PYTHONDIR                      where the Python module goes
 #   DKMSDIR                        where `make dkms-install` puts the module's source
 #   V=1                            show the commands
 
@@ -37,6 +38,8 @@ MANDIR	?= $(PREFIX)/share/man
 BASHDIR	?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR	?= $(PREFIX)/share/zsh/site-functions
 FISHDIR	?= $(PREFIX)/share/fish/vendor_completions.d
+# Where Debian's python3 finds modules
+PYTHONDIR ?= $(PREFIX)/lib/python3/dist-packages
 # DKMS finds sources nowhere else, whatever the prefix.
 DKMSDIR	?= /usr/src/auxtrace-$(VERSION)
 INSTALL	?= install

@@ -35,7 +35,7 @@ for name in apt apt-get apt-cache dpkg dpkg-query sudo; do
 	chmod 755 "$work/bin/$name"
 done
 : > "$work/managers"
-cp -r Makefile userland.mk VERSION dkms.conf module userlib tools decodelib include man scripts "$work/tree/"
+cp -r Makefile userland.mk VERSION dkms.conf module userlib tools decodelib python include man scripts "$work/tree/"
 as_user=()
 if [ "$(id -u)" = 0 ]; then
 	chown -R 65534:65534 "$work"
@@ -98,6 +98,7 @@ cat > "$work/expected" <<-END
 	/usr/lib/multi/libauxtrace.so.$(cat VERSION)
 	/usr/lib/multi/pkgconfig/auxtrace-decode.pc
 	/usr/lib/multi/pkgconfig/auxtrace.pc
+	/usr/lib/python3/dist-packages/auxtrace.py
 	/usr/share/bash-completion/completions/auxtrace
 	/usr/share/fish/vendor_completions.d/auxtrace.fish
 	/usr/share/man/man1/auxtrace-around.1

@@ -183,6 +183,19 @@ callgrind_reads_it()
 		[ "$own" = "$(row 'table_put (sessions)' | awk '{ print $9 }')" ]
 }
 
+# The libraries' own programs find the same: libauxtrace-decode and the Python module on it.
+libraries_find_the_same()
+{
+	export_calls folded --weight instructions
+	LD_LIBRARY_PATH="$build/decodelib:$build/userlib" PYTHONPATH="$top/python" PYTHONDONTWRITEBYTECODE=1 \
+		python3 "$top/examples/flame.py" "$work/out/recording" "$work/vm/initramfs.root" |
+		LC_ALL=C sort > "$work/flame" || return
+	wc -l < "$work/flame"
+	LC_ALL=C sort "$work/folded" | cmp - "$work/flame" || return
+	"$build/examples/hottest" -s "$work/vm/initramfs.root" "$work/out/recording" | awk '{ sum += $1 } END { print sum }' > "$work/hottest"
+	[ "$(cat "$work/hottest")" = "$(sed -n 's/^auxtrace: \([0-9]*\) instructions in .*/\1/p;T;q' "$work/summary")" ]
+}
+
 # opens FILE TITLE: speedscope's importer takes it, and shows that title
 opens()
 {
@@ -265,6 +278,7 @@ verdict "and why the call was slow" comparison_is_shown
 verdict "Perfetto's file has each call, with its end" perfetto_has_each_call
 verdict "hardly any had begun before the trace" few_begin_earlier
 verdict "the folded stacks have the slow call's time" folded_adds_up
+verdict "the libraries find the same calls" libraries_find_the_same
 verdict "callgrind_annotate reads the profile" callgrind_reads_it
 opened=yes
 if fetch_speedscope > "$work/npm.log" 2>&1; then
