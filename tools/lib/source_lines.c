@@ -236,8 +236,8 @@ static void flatten(struct unit *u)
 	for (size_t i = 0; i <= u->nr_ranges; i++) {
 		uint64_t next = i < u->nr_ranges ? u->range[i].start : UINT64_MAX;
 
-		/* What ends before the next range begins, and what goes on behind it. */
-		while (nr_open && at < next) {
+		/* What ends up to where the next range begins, and what goes on behind it. */
+		while (nr_open) {
 			struct range *top = &open[nr_open - 1];
 			uint64_t end = top->end < next ? top->end : next;
 

@@ -17,7 +17,10 @@
 #include "lib/source_text.h"
 #include "lib/tool.h"
 
-/* Functions inlined in functions that are inlined, twice in one, in loops, and one that the linker leaves out. */
+/*
+ * Functions inlined in functions that are inlined, twice in one, in loops, two that end where a third begins, and
+ * one that the linker leaves out.
+ */
 static const char source[] =
 	"extern volatile int in, out;\n"
 	"static inline int twice(int x)\n"
@@ -31,6 +34,20 @@ static const char source[] =
 	"		s += twice(i) + in;\n"
 	"	return s;\n"
 	"}\n"
+	"#define INLINE static inline __attribute__((always_inline)) void\n"
+	"INLINE last(void)\n"
+	"{\n"
+	"	__asm__ volatile(\"nop; nop\");\n"
+	"}\n"
+	"INLINE ends_with_it(void)\n"
+	"{\n"
+	"	__asm__ volatile(\"nop\");\n"
+	"	last();\n"
+	"}\n"
+	"INLINE beside(void)\n"
+	"{\n"
+	"	__asm__ volatile(\"nop; nop\");\n"
+	"}\n"
 	"int left_out(int n)\n"
 	"{\n"
 	"	return twice(n) + 7;\n"
@@ -38,6 +55,8 @@ static const char source[] =
 	"int work(int n)\n"
 	"{\n"
 	"	int a = sum(n), b = sum(a);\n"
+	"	ends_with_it();\n"
+	"	beside();\n"
 	"	if (__builtin_expect(a == 77, 0))\n"
 	"		out = twice(b);\n"
 	"	return a + b;\n"
