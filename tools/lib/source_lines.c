@@ -33,6 +33,7 @@ struct unit {
 	bool have;
 	Dwarf_Lines *lines;
 	size_t nr_lines;
+	const void *walked;	/* the last entry that walk() came to */
 	struct inlined *inlined;
 	struct range *range;	/* by address; they do not overlap */
 	size_t nr_ranges, space;
@@ -185,7 +186,10 @@ static const struct source_inline *add_inlined(struct unit *u, Dwarf_Die *die, c
 	return &i->shown;
 }
 
-/* Find the inlined functions in the scope @die, which is inside @outer. */
+/*
+ * Find the inlined functions in the scope @die, which is inside @outer. A damaged file may lead to an entry again,
+ * on very many ways: those of a good one follow each other.
+ */
 static void walk(struct unit *u, Dwarf_Die *die, const struct source_inline *outer, unsigned int nested)
 {
 	Dwarf_Die child;
@@ -193,6 +197,9 @@ static void walk(struct unit *u, Dwarf_Die *die, const struct source_inline *out
 	if (nested == MAX_NESTED || dwarf_child(die, &child))
 		return;
 	do {
+		if (child.addr <= u->walked)
+			return;
+		u->walked = child.addr;
 		switch (dwarf_tag(&child)) {
 		case DW_TAG_inlined_subroutine:
 			walk(u, &child, add_inlined(u, &child, outer), nested + 1);

@@ -327,6 +327,48 @@ static void damage_is_survived(void **state)
 	unmap_file(&image);
 }
 
+/* Blocks inside blocks, each of which says that its own child is what comes behind it: 2^60 ways through them. */
+static const char circular[] =
+	".globl _start\n"
+	"_start: ret; nop; nop; nop\n"
+	".section .debug_abbrev\n"
+	"	.byte 1, 0x11, 1, 0x11, 1, 0x12, 7, 0, 0\n"	/* compile unit: low_pc, high_pc */
+	"	.byte 2, 0x0b, 1, 1, 0x13, 0, 0\n"		/* lexical block: sibling */
+	"	.byte 0\n"
+	".section .debug_info\n"
+	"unit:	.long 2f - 1f\n"
+	"1:	.short 4; .long 0; .byte 8\n"
+	"	.byte 1; .quad _start, 4\n"
+	"	.rept 60\n"
+	"	.byte 2; .long . + 4 - unit\n"
+	"	.endr\n"
+	"	.fill 61\n"
+	"2:\n";
+
+static void a_way_through_damage_ends(void **state)
+{
+	struct debug_file *file;
+	struct source_lines *lines;
+	struct source_place p;
+	uint64_t start;
+	FILE *f;
+
+	(void)state;
+	f = fopen(path_of("circular.s"), "we");
+	assert_true(f && fputs(circular, f) >= 0 && !fclose(f));
+	run("gcc -nostdlib -static -o circular circular.s");
+	text_size(path_of("circular"), &start);
+	file = debug_file_open(path_of("circular"), "");
+	assert_non_null(file);
+	lines = source_lines_open(file);
+	assert_non_null(lines);
+	alarm(30);
+	assert_false(source_lines_find(lines, start, &p));
+	alarm(0);
+	source_lines_close(lines);
+	debug_file_close(file);
+}
+
 static void text_is_that_of_the_line(void **state)
 {
 	struct source_text *t = source_text_begin("", time(NULL) + 10);
@@ -363,6 +405,7 @@ int main(void)
 		cmocka_unit_test(a_stripped_program_has_its_debug_file),
 		cmocka_unit_test(a_program_without_has_none),
 		cmocka_unit_test(damage_is_survived),
+		cmocka_unit_test(a_way_through_damage_ends),
 		cmocka_unit_test(text_is_that_of_the_line),
 	};
 
