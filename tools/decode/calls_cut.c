@@ -89,6 +89,12 @@ void calls_cut_ends(const struct calls_cut *c, struct calls_sink *to, struct cal
 
 void calls_cut_line(const struct calls_cut *c, struct calls_sink *to, struct call *call, const struct call_line *line)
 {
-	if (call->handed_on && line->tsc >= c->begin && (!c->end || line->tsc < c->end))
+	if (line->tsc < c->begin || (c->end && line->tsc >= c->end))
+		return;
+	/* Nothing that it called inside the part may have handed it on. */
+	if (is_due(call) && c->begin && call->begin.tsc && call->begin.tsc < c->begin &&
+	    (!c->depth || call->wanted <= c->depth))
+		hand_on(c, to, call);
+	if (call->handed_on)
 		to->line(to, call, line);
 }

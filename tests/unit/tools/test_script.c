@@ -1177,6 +1177,60 @@ static void a_fault_at_the_first_instruction_is_inside_the_call(void **state)
 	assert_null(strstr(strstr(r->out, "f (prog)") + 1, "f (prog)"));
 }
 
+/* Its code is that of the program; its source is the assembly language, a line for each instruction. */
+static void write_program_with_lines(void)
+{
+	char command[512];
+	FILE *f = file("lines.s");
+
+	fputs("	.globl main, f\n"
+	      "	.type main, @function\n"
+	      "	.type f, @function\n"
+	      "main:	call f\n"
+	      "	syscall\n"
+	      "	jmp main\n"
+	      "	.org 0x10\n"
+	      "f:	test %eax, %eax\n"
+	      "	je 1f\n"
+	      "	nop\n"
+	      "	nop\n"
+	      "1:	ret\n"
+	      "	.size f, . - f\n", f);
+	fclose(f);
+	snprintf(command, sizeof(command), "cd %s && as -g -o lines.o lines.s && ld -e main -Ttext=%#llx -o lines lines.o", dir, MAIN);
+	assert_int_equal(system(command), 0);
+	write_task("100", CR3, 0, program_path("lines"), BASE);
+}
+
+/* Of a call that began before the part, what it executes inside is shown, also before it calls another. */
+static void lines_in_a_part_have_their_call(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	write_program_with_lines();
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, F);
+	tsc(2000);
+	tnt(".");
+	tsc(3000);
+	ip_packet(ppt_fup, F + 6);
+	suppressed(ppt_tip_pgd);
+	finish(AUXTRACE_SETUP_USER, "windows 1");
+	r = script("--lines");
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, "  1.000001000 -               -                    u    lines.s:8  f: test %eax, %eax\n");
+	expect_part(r->out, "  1.000003000 -               -                    u    lines.s:12  1: ret\n");
+	r = script("--lines --time 1.000001500,");
+	assert_int_equal(r->status, 0);
+	assert_string_equal(r->out,
+		"  0 window 1\n"
+		"  0        1.000001500 -               -            >1.50us u  f (lines)  <trace begins>\n"
+		"  0        1.000003000 -               -                    u    lines.s:10  nop\n"
+		"  0        1.000003000 -               -                    u    lines.s:11  nop\n"
+		"  0        1.000003000 -               -                    u    lines.s:12  1: ret\n");
+}
+
 static void a_time_before_a_freeze_needs_a_freeze(void **state)
 {
 	const struct result *r;
@@ -1374,6 +1428,7 @@ int main(void)
 		t(a_dump_of_code_that_is_damaged_is_told),
 		t(calls_are_indented_with_time_and_names),
 		t(a_fault_at_the_first_instruction_is_inside_the_call),
+		t(lines_in_a_part_have_their_call),
 		t(a_time_before_a_freeze_needs_a_freeze),
 		t(a_terminal_gets_colours_and_a_pager),
 		t(a_recording_that_is_damaged_is_told),
