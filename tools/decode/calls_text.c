@@ -209,6 +209,19 @@ static void print_inlined(struct calls_text *t, const struct call *c, uint64_t t
 	close_line(t, out, 0);
 }
 
+/* A call that has no line because it had begun before: without its name the source line would seem the one before's. */
+static void name_call(struct calls_text *t, struct call *c, uint64_t tsc)
+{
+	size_t size;
+	FILE *out;
+
+	c->own = (void *)(uintptr_t)(t->count + 1);
+	out = open_source_line(t, &size, c, tsc, c->depth);
+	text_name(out, c->ip, &c->name);
+	fputs("  <begun earlier>\n", out);
+	close_line(t, out, 0);
+}
+
 static void text_source_line(struct calls_sink *s, struct call *c, const struct call_line *line)
 {
 	struct calls_text *t = of_sink(s);
@@ -217,6 +230,8 @@ static void text_source_line(struct calls_sink *s, struct call *c, const struct 
 	size_t size;
 	FILE *out;
 
+	if (!c->own)
+		name_call(t, c, line->tsc);
 	print_inlined(t, c, line->tsc, line->inlined);
 	out = open_source_line(t, &size, c, line->tsc, c->depth + 1 + inside);
 	fprintf(out, "%s%s:%u%s", style(STYLE_SOURCE), base_name(line->file), line->number, style(STYLE_PLAIN));

@@ -1231,6 +1231,23 @@ static void lines_in_a_part_have_their_call(void **state)
 		"  0        1.000003000 -               -                    u    lines.s:12  1: ret\n");
 }
 
+/* f returns to main, which had called it before the trace began: main's line is not one of f. */
+static void lines_of_a_call_from_before_have_its_name(void **state)
+{
+	(void)state;
+	write_program_with_lines();
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, F);
+	tnt(".");
+	ip_packet(ppt_tip, MAIN + 5);
+	suppressed(ppt_tip_pgd);
+	finish(AUXTRACE_SETUP_USER, "windows 1");
+	expect_part(script("--lines")->out,
+		    " u    lines.s:12  1: ret\n"
+		    "  0        1.000001000 -               -                    u  main+0x5 (lines)  <begun earlier>\n"
+		    "  0        1.000001000 -               -                    u    lines.s:5  syscall\n");
+}
+
 static void a_time_before_a_freeze_needs_a_freeze(void **state)
 {
 	const struct result *r;
@@ -1429,6 +1446,7 @@ int main(void)
 		t(calls_are_indented_with_time_and_names),
 		t(a_fault_at_the_first_instruction_is_inside_the_call),
 		t(lines_in_a_part_have_their_call),
+		t(lines_of_a_call_from_before_have_its_name),
 		t(a_time_before_a_freeze_needs_a_freeze),
 		t(a_terminal_gets_colours_and_a_pager),
 		t(a_recording_that_is_damaged_is_told),
