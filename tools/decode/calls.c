@@ -164,6 +164,8 @@ static void end_call(struct cpu_calls *c, unsigned int i, bool returned, uint64_
 		return;
 	call->returned = returned;
 	hold(c, (struct held){ .what = ENDS, .call = call, .tsc = tsc });
+	/* The one around it may go on in the same line. */
+	c->place.start = c->place.end = 0;
 }
 
 /* The running thread's calls from frame @i on inwards end. */

@@ -1177,30 +1177,34 @@ static void a_fault_at_the_first_instruction_is_inside_the_call(void **state)
 	assert_null(strstr(strstr(r->out, "f (prog)") + 1, "f (prog)"));
 }
 
-/* Its code is that of the program; its source is the assembly language, a line for each instruction. */
-static void write_program_with_lines(void)
+/* Assemble @code, which is at MAIN, and let the task run that: its source lines are those of the assembly language. */
+static void run_program_with_lines(const char *code)
 {
 	char command[512];
 	FILE *f = file("lines.s");
 
-	fputs("	.globl main, f\n"
-	      "	.type main, @function\n"
-	      "	.type f, @function\n"
-	      "main:	call f\n"
-	      "	syscall\n"
-	      "	jmp main\n"
-	      "	.org 0x10\n"
-	      "f:	test %eax, %eax\n"
-	      "	je 1f\n"
-	      "	nop\n"
-	      "	nop\n"
-	      "1:	ret\n"
-	      "	.size f, . - f\n", f);
+	fputs(code, f);
 	fclose(f);
 	snprintf(command, sizeof(command), "cd %s && as -g -o lines.o lines.s && ld -e main -Ttext=%#llx -o lines lines.o", dir, MAIN);
 	assert_int_equal(system(command), 0);
 	write_task("100", CR3, 0, program_path("lines"), BASE);
 }
+
+/* The code of the program. */
+static const char same_code[] =
+	"	.globl main, f\n"
+	"	.type main, @function\n"
+	"	.type f, @function\n"
+	"main:	call f\n"
+	"	syscall\n"
+	"	jmp main\n"
+	"	.org 0x10\n"
+	"f:	test %eax, %eax\n"
+	"	je 1f\n"
+	"	nop\n"
+	"	nop\n"
+	"1:	ret\n"
+	"	.size f, . - f\n";
 
 /* Of a call that began before the part, what it executes inside is shown, also before it calls another. */
 static void lines_in_a_part_have_their_call(void **state)
@@ -1208,7 +1212,7 @@ static void lines_in_a_part_have_their_call(void **state)
 	const struct result *r;
 
 	(void)state;
-	write_program_with_lines();
+	run_program_with_lines(same_code);
 	psb(CR3, 1000, 0);
 	ip_packet(ppt_tip_pge, F);
 	tsc(2000);
@@ -1235,7 +1239,7 @@ static void lines_in_a_part_have_their_call(void **state)
 static void lines_of_a_call_from_before_have_its_name(void **state)
 {
 	(void)state;
-	write_program_with_lines();
+	run_program_with_lines(same_code);
 	psb(CR3, 1000, 0);
 	ip_packet(ppt_tip_pge, F);
 	tnt(".");
@@ -1245,6 +1249,33 @@ static void lines_of_a_call_from_before_have_its_name(void **state)
 	expect_part(script("--lines")->out,
 		    " u    lines.s:12  1: ret\n"
 		    "  0        1.000001000 -               -                    u  main+0x5 (lines)  <begun earlier>\n"
+		    "  0        1.000001000 -               -                    u    lines.s:5  syscall\n");
+}
+
+/* What follows the return is of the outer call, also if the inner one ended in the same line. */
+static void a_line_after_recursion_is_of_the_outer_call(void **state)
+{
+	(void)state;
+	run_program_with_lines("	.globl main, f\n"
+			       "	.type main, @function\n"
+			       "	.type f, @function\n"
+			       "main:	call f\n"
+			       "	syscall\n"
+			       "f:	dec %eax\n"
+			       "	jz 1f\n"
+			       "	call f; 1: ret\n");
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	tnt(".!!!");
+	suppressed(ppt_tip_pgd);
+	finish(AUXTRACE_SETUP_USER, "windows 1");
+	expect_part(script("--lines")->out,
+		    " u      lines.s:8  call f; 1: ret\n"
+		    "  0        1.000001000 -               -                    u      f (lines)\n"
+		    "  0        1.000001000 -               -                    u        lines.s:6  f: dec %eax\n"
+		    "  0        1.000001000 -               -                    u        lines.s:7  jz 1f\n"
+		    "  0        1.000001000 -               -                    u        lines.s:8  call f; 1: ret\n"
+		    "  0        1.000001000 -               -                    u      lines.s:8  call f; 1: ret\n"
 		    "  0        1.000001000 -               -                    u    lines.s:5  syscall\n");
 }
 
@@ -1447,6 +1478,7 @@ int main(void)
 		t(a_fault_at_the_first_instruction_is_inside_the_call),
 		t(lines_in_a_part_have_their_call),
 		t(lines_of_a_call_from_before_have_its_name),
+		t(a_line_after_recursion_is_of_the_outer_call),
 		t(a_time_before_a_freeze_needs_a_freeze),
 		t(a_terminal_gets_colours_and_a_pager),
 		t(a_recording_that_is_damaged_is_told),
