@@ -17,10 +17,10 @@ void flow_emit_enable(struct flow *f, uint64_t ip, bool resumed)
 
 void flow_emit_disable(struct flow *f, uint64_t ip, bool known)
 {
-	if (!f->open)
-		return;
-	f->open = false;
-	f->view->disable(f->view, f, ip, known);
+	if (f->open) {
+		f->open = false;
+		f->view->disable(f->view, f, ip, known);
+	}
 	f->reached = 0;
 }
 
