@@ -8,6 +8,7 @@
 #include "lib/duration.h"
 #include "lib/source_text.h"
 #include "lib/terminal.h"
+#include "lib/tool.h"
 #include "view_text.h"
 
 #define MAX_INDENT	40
@@ -178,11 +179,13 @@ static FILE *open_source_line(struct calls_text *t, size_t *size, const struct c
 	return out;
 }
 
-static const char *base_name(const char *path)
+/* The name of the file without its directories, and the line. */
+static void text_place(FILE *out, const char *path, unsigned int line)
 {
 	const char *slash = strrchr(path, '/');
 
-	return slash ? slash + 1 : path;
+	print_plain(out, slash ? slash + 1 : path);
+	fprintf(out, ":%u", line);
 }
 
 static bool is_around(const struct source_inline *outer, const struct source_inline *i)
@@ -202,9 +205,12 @@ static void print_inlined(struct calls_text *t, const struct call *c, uint64_t t
 		return;
 	print_inlined(t, c, tsc, i->outer);
 	out = open_source_line(t, &size, c, tsc, c->depth + 1 + i->depth);
-	fprintf(out, "%s  <inlined", i->function);
-	if (i->file)
-		fprintf(out, " at %s:%u", base_name(i->file), i->line);
+	print_plain(out, i->function);
+	fputs("  <inlined", out);
+	if (i->file) {
+		fputs(" at ", out);
+		text_place(out, i->file, i->line);
+	}
 	fputs(">\n", out);
 	close_line(t, out, 0);
 }
@@ -234,7 +240,9 @@ static void text_source_line(struct calls_sink *s, struct call *c, const struct 
 		name_call(t, c, line->tsc);
 	print_inlined(t, c, line->tsc, line->inlined);
 	out = open_source_line(t, &size, c, line->tsc, c->depth + 1 + inside);
-	fprintf(out, "%s%s:%u%s", style(STYLE_SOURCE), base_name(line->file), line->number, style(STYLE_PLAIN));
+	fputs(style(STYLE_SOURCE), out);
+	text_place(out, line->file, line->number);
+	fputs(style(STYLE_PLAIN), out);
 	if (text && *text)
 		fprintf(out, "  %s", text);
 	putc('\n', out);

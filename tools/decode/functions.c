@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "functions.h"
+#include "lib/tool.h"
 
 static uint32_t add_to_hash(uint32_t hash, const char *s)
 {
@@ -123,7 +124,10 @@ bool call_is_of(const struct call *call, const char *text)
 
 void function_print(const struct function *f)
 {
-	fputs(f->name ?: "[no symbol]", stdout);
-	if (f->object && !(f->name && f->kernel))
-		printf(" (%s)", f->object);
+	print_plain(stdout, f->name ?: "[no symbol]");
+	if (f->object && !(f->name && f->kernel)) {
+		fputs(" (", stdout);
+		print_plain(stdout, f->object);
+		putchar(')');
+	}
 }

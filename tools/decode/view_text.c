@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/terminal.h"
+#include "lib/tool.h"
 #include "view_text.h"
 
 void text_time(FILE *out, bool known, uint64_t ns)
@@ -17,26 +18,31 @@ void text_time(FILE *out, bool known, uint64_t ns)
 
 void text_run(FILE *out, const struct run *t, const char *name)
 {
-	char number[32] = "-";
+	char number[32] = "-", plain[16];
 
 	if (t && (!t->pid || t->pid == t->tid))
 		snprintf(number, sizeof(number), "%u", t->tid);
 	else if (t)
 		snprintf(number, sizeof(number), "%u/%u", t->pid, t->tid);
-	fprintf(out, " %-15.15s %-11s", name ?: "-", number);
+	snprintf(plain, sizeof(plain), "%s", name ?: "-");
+	make_plain(plain);
+	fprintf(out, " %-15s %-11s", plain, number);
 }
 
 void text_name(FILE *out, uint64_t ip, const struct code_name *name)
 {
 	if (name->function) {
-		fputs(name->function, out);
+		print_plain(out, name->function);
 		if (name->offset)
 			fprintf(out, "+%#" PRIx64, name->offset);
 	} else {
 		fprintf(out, "%#" PRIx64, ip);
 	}
-	if (name->object && !(name->function && code_is_kernel(ip)))
-		fprintf(out, " (%s)", name->object);
+	if (name->object && !(name->function && code_is_kernel(ip))) {
+		fputs(" (", out);
+		print_plain(out, name->object);
+		putc(')', out);
+	}
 }
 
 /* "trigger 3, kprobe:...=resume", "thread 77", or the cause's name. */

@@ -3,15 +3,26 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tool.h"
 
 static void vsay(const char *format, va_list ap)
 {
+	char *text;
+
 	fflush(stdout);
+	if (vasprintf(&text, format, ap) < 0)
+		return;
 	fputs("auxtrace: ", stderr);
-	vfprintf(stderr, format, ap);
-	putc('\n', stderr);
+	for (char *line = text, *end; line; line = end) {
+		end = strchr(line, '\n');
+		if (end)
+			*end++ = 0;
+		print_plain(stderr, line);
+		putc('\n', stderr);
+	}
+	free(text);
 }
 
 void say(const char *format, ...)

@@ -76,10 +76,10 @@ static void add_line(struct source_file *f, char *line)
 {
 	char *end;
 
-	/* The text goes to a terminal. */
 	for (char *c = line; *c; c++)
-		if (iscntrl((unsigned char)*c))
+		if (isspace((unsigned char)*c))
 			*c = ' ';
+	make_plain(line);
 	line += strspn(line, " ");
 	end = line + strlen(line);
 	while (end > line && end[-1] == ' ')

@@ -6,12 +6,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
 #define EXIT_USAGE	2
 
-/* "auxtrace: MESSAGE" on stderr. */
+/*
+ * Traced programs choose the names of their files, functions and threads, and a terminal would obey what is in
+ * them: control characters become question marks.
+ */
+void make_plain(char *text);
+void print_plain(FILE *out, const char *text);
+
+/* "auxtrace: MESSAGE" on stderr, plain but for the ends of its lines. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same, and false: for functions that return whether all is right. */
 #define wrong(...)	(say(__VA_ARGS__), false)

@@ -244,8 +244,11 @@ static void print_head(const struct contrast *c, const char *name, const struct 
 		printf(" at %" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
 	if (call->window)
 		printf(" in window %" PRIu64, call->window);
-	if (call->known)
-		printf(", thread %s %u", c->comm ?: "?", call->thread.tid);
+	if (call->known) {
+		fputs(", thread ", stdout);
+		print_plain(stdout, c->comm ?: "?");
+		printf(" %u", call->thread.tid);
+	}
 	printf(".\n");
 	if (c->nr_others)
 		printf("%" PRIu64 " other calls: %s on average, at most %s.", c->nr_others,

@@ -1279,6 +1279,36 @@ static void a_line_after_recursion_is_of_the_outer_call(void **state)
 		    "  0        1.000001000 -               -                    u    lines.s:5  syscall\n");
 }
 
+/* The traced program is another user's. */
+static void names_do_not_command_the_terminal(void **state)
+{
+	char from[256], to[256];
+	const struct result *r;
+
+	(void)state;
+	run_program_with_lines("	.globl \"m\033[2J\"\n"
+			       "	.type \"m\033[2J\", @function\n"
+			       "# 7 \"a\\033[2J.s\"\n"
+			       "\"m\033[2J\": syscall\n");
+	strcpy(from, program_path("lines"));
+	strcpy(to, program_path("b\033[2J"));
+	assert_int_equal(rename(from, to), 0);
+	write_task("100", CR3, 0, to, BASE);
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	suppressed(ppt_tip_pgd);
+	finish(AUXTRACE_SETUP_USER, "windows 1");
+	r = script("--lines");
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, " u  m?[2J (b?[2J)  <trace begins>\n");
+	expect_part(r->out, " u    a?[2J.s:7\n");
+	assert_null(strchr(r->out, '\033'));
+	assert_int_equal(unlink(to), 0);
+	r = script("--lines");
+	expect_part(r->err, "b?[2J: No such file or directory; --symfs");
+	assert_null(strchr(r->err, '\033'));
+}
+
 static void a_time_before_a_freeze_needs_a_freeze(void **state)
 {
 	const struct result *r;
@@ -1479,6 +1509,7 @@ int main(void)
 		t(lines_in_a_part_have_their_call),
 		t(lines_of_a_call_from_before_have_its_name),
 		t(a_line_after_recursion_is_of_the_outer_call),
+		t(names_do_not_command_the_terminal),
 		t(a_time_before_a_freeze_needs_a_freeze),
 		t(a_terminal_gets_colours_and_a_pager),
 		t(a_recording_that_is_damaged_is_told),

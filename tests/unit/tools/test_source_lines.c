@@ -384,10 +384,10 @@ static void text_is_that_of_the_line(void **state)
 	assert_null(source_text_line(t, path_of("missing"), 1));
 	/* A file that never ends, and one that waits for a writer, are no sources. */
 	assert_null(source_text_line(t, "/dev/zero", 1));
-	run("mkfifo pipe; printf 'a\\033[31mb\\tc' > odd");
+	run("mkfifo pipe; printf 'a\\033[31mb\\tc\\302\\23331m\\303\\233\\r\\n' > odd");
 	assert_null(source_text_line(t, path_of("pipe"), 1));
 	/* A terminal obeys nothing of it. */
-	assert_string_equal(source_text_line(t, path_of("odd"), 1), "a [31mb c");
+	assert_string_equal(source_text_line(t, path_of("odd"), 1), "a?[31mb c??31m\303\233");
 	/* Below the directory first. */
 	source_text_end(t);
 	run("mkdir -p sys%s; echo other > sys%s/prog.c", dir, dir);
