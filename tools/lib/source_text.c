@@ -11,6 +11,8 @@
 #include "tool.h"
 
 #define MAX_SIZE	(64u << 20)
+/* Bytes of a line that are shown */
+#define MAX_LINE	240
 
 struct source_file {
 	struct source_file *next;
@@ -49,17 +51,19 @@ void source_text_end(struct source_text *t)
 	free(t);
 }
 
-/* The program names the file: it may be anything. */
+/* The program names the file: it may be anything, such as a watchdog, which opening it would start. */
 static int open_regular(const char *path, struct stat *st)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int place = open(path, O_PATH | O_CLOEXEC), fd = -1;
+	char self[64];
 
-	if (fd < 0)
+	if (place < 0)
 		return -1;
-	if (!fstat(fd, st) && S_ISREG(st->st_mode) && st->st_size && st->st_size <= MAX_SIZE)
-		return fd;
-	close(fd);
-	return -1;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", place);
+	if (!fstat(place, st) && S_ISREG(st->st_mode) && st->st_size && st->st_size <= MAX_SIZE)
+		fd = open(self, O_RDONLY | O_CLOEXEC);
+	close(place);
+	return fd;
 }
 
 static int open_source(const struct source_text *t, const char *path, struct stat *st)
@@ -84,6 +88,12 @@ static void add_line(struct source_file *f, char *line)
 	end = line + strlen(line);
 	while (end > line && end[-1] == ' ')
 		*--end = 0;
+	if (end - line > MAX_LINE + 3) {
+		/* Not within a character of several bytes. */
+		for (end = line + MAX_LINE; (*end & 0xc0) == 0x80 && end > line; end--)
+			;
+		strcpy(end, "...");
+	}
 	if (!(f->count & (f->count - 1)))
 		f->line = xrealloc(f->line, (f->count ? 2 * f->count : 1) * sizeof(*f->line));
 	f->line[f->count++] = line;

@@ -386,8 +386,17 @@ static void text_is_that_of_the_line(void **state)
 	assert_null(source_text_line(t, "/dev/zero", 1));
 	run("mkfifo pipe; printf 'a\\033[31mb\\tc\\302\\23331m\\303\\233\\r\\n' > odd");
 	assert_null(source_text_line(t, path_of("pipe"), 1));
+	/* Opening one may do something already, as the writer of a pipe would see, and a watchdog. */
+	run("mkfifo watched; (exec 3> watched; touch opened) & sleep 0.3");
+	assert_null(source_text_line(t, path_of("watched"), 1));
+	run("sleep 0.3; test ! -e opened; timeout 5 cat watched");
 	/* A terminal obeys nothing of it. */
 	assert_string_equal(source_text_line(t, path_of("odd"), 1), "a?[31mb c??31m\303\233");
+	/* A program that wrote its source may have written it into one line. */
+	run("{ printf 'x%%0238d\\303\\2330000' 0; head -c 1000000 /dev/zero | tr '\\0' x; } > long");
+	line = source_text_line(t, path_of("long"), 1);
+	assert_int_equal(strlen(line), 239 + 3);
+	assert_string_equal(line + 238, "0...");
 	/* Below the directory first. */
 	source_text_end(t);
 	run("mkdir -p sys%s; echo other > sys%s/prog.c", dir, dir);
