@@ -238,7 +238,7 @@ static void build(const char *options)
 static void all_code_is_where_addr2line_has_it(void **state)
 {
 	static const char *const options[] = {
-		"-gdwarf-4 -no-pie", "-gdwarf-5 -no-pie", "-gdwarf-5 -static-pie", "-gdwarf-5 -O1 -static-pie",
+		"-gdwarf-4 -no-pie", "-gdwarf-5 -no-pie", "-gz -no-pie", "-gdwarf-5 -static-pie", "-gdwarf-5 -O1 -static-pie",
 		"-gdwarf-5 -gno-variable-location-views -no-pie",
 	};
 
