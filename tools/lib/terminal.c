@@ -78,7 +78,8 @@ void pager_begin(void)
 	const char *command = isatty(STDOUT_FILENO) ? pager_command() : NULL;
 	int fd[2];
 
-	if (!command)
+	/* The pipe must not take the place of a stdin that is closed. */
+	if (!command || fcntl(STDIN_FILENO, F_GETFD) < 0)
 		return;
 	if (pipe2(fd, O_CLOEXEC))
 		die(1, "cannot make a pipe to the pager: %s", strerror(errno));
