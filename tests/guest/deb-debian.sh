@@ -1,0 +1,245 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Runs as root in a full Debian with the packages in /root/auxtrace/build/deb, a mirror of what they
+# depend on in /srv/mirror, and the README's lines in /root/readme-install (tests/host/deb-debian.sh).
+# It runs twice: it reboots the machine, and payload-init.sh starts it again.
+# check calls the functions; single quotes are for other shells.
+# shellcheck disable=SC2016,SC2317
+
+# shellcheck source=tests/guest/lib/check.sh
+. /bin/check.sh
+
+state=/var/lib/auxtrace/test
+control=/run/auxtrace/test/control
+service=auxtrace-recorder@test
+mkdir -p /out
+cd /out || exit 1
+
+not()
+{
+	! "$@"
+}
+
+# Of auxtrace on the machine's file system, but for our own, logs and what apt remembers.
+ours()
+{
+	find / -xdev \( -path /root/auxtrace -o -path /srv/mirror -o -path /out -o -path /var/log -o -path /tmp \
+		-o -path /var/lib/apt -o -path /var/cache/apt -o -path /var/cache/man -o -path /proc -o -path /sys \) \
+		-prune -o -name '*auxtrace*' -print
+}
+
+# within SECONDS COMMAND...: succeeds by then
+within()
+{
+	until=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		[ "$SECONDS" -lt "$until" ] || return 1
+		sleep 0.3
+	done
+}
+
+answers()
+{
+	python3 /bin/ask.py "$control" "$@"
+}
+
+# The directory of the start that goes on
+run()
+{
+	find "$state" -mindepth 1 -maxdepth 1 -type d | sort | tail -n 1
+}
+
+snapshots()
+{
+	find "$(run)" -maxdepth 2 -path '*/snapshot.*/meta' | sort
+}
+
+more_snapshots_than()
+{
+	[ "$(snapshots | wc -l)" -gt "$1" ]
+}
+
+# newer_than SNAPSHOT: there is one with a higher number.
+newer_than()
+{
+	[ "$(snapshots | tail -n 1)" != "$1" ]
+}
+
+# bytes DIRECTORY: with the kernel's code, which its snapshots share
+bytes()
+{
+	du -s --block-size=1 "$1" | cut -f 1
+}
+
+# snapshot: by a freeze. The trigger holds off for a second after each.
+snapshot()
+{
+	last=$(snapshots | tail -n 1)
+	sleep 1.2
+	uname > /dev/null
+	within 120 newer_than "$last" || { echo "no snapshot after $last"; return 1; }
+}
+
+# keeps_its_bound BYTES: of this start's recording, by snapshots of which two are known to fit
+keeps_its_bound()
+{
+	for _ in 1 2 3 4 5 6 7 8; do
+		snapshot || return
+	done
+	# It answers when it has written the last one.
+	within 60 answers ping || return
+	snapshots
+	echo "$(bytes "$(run)") bytes, expected at most $1"
+	[ "$(bytes "$(run)")" -le "$1" ] && not test -e "$(run)/snapshot.0001" && [ -n "$(snapshots)" ]
+}
+
+# user COMMAND...: as a user in the group auxtrace
+user()
+{
+	runuser -u somebody -- "$@"
+}
+
+finish()
+{
+	[ "$failed" -eq 0 ] && [ "$(cat /root/failed-before)" = 0 ]
+	exit
+}
+
+after_reboot()
+{
+	check "after the reboot the system runs, without a service that failed" \
+		test "$(systemctl is-system-running --wait)" = running
+	check "the recorder was started with it" systemctl is-active "$service"
+	check "it has loaded the module" grep -q '^auxtrace ' /proc/modules
+	check "its control socket answers" within 60 answers ping
+	check "it has a directory of its own, beside those of before" test "$(find "$state" -mindepth 1 -maxdepth 1 | wc -l)" -ge 2
+	last=$(snapshots | tail -n 1)
+	uname > /dev/null
+	check "a freeze makes a snapshot" within 120 newer_than "$last"
+	check "it decodes" decodes "$(dirname "$(snapshots | tail -n 1)")"
+
+	check "apt purges the packages while the recorder runs" \
+		apt-get purge -y auxtrace auxtrace-dkms libauxtrace0 libauxtrace-dev auxtrace-dbgsym libauxtrace0-dbgsym
+	check "the recorder was stopped" not systemctl --quiet is-active "$service"
+	check "systemd has no unit of it left" test -z "$(systemctl list-units --all --plain --no-legend 'auxtrace*')"
+	check "DKMS has nothing of it" not says auxtrace dkms status
+	check "no file is left" test -z "$(ours | tee /tmp/left)"
+	sed 's/^/    left: /' /tmp/left
+	check "the module that is loaded can be unloaded" modprobe -r auxtrace
+	check "and cannot be loaded again" not modprobe auxtrace
+	check "the device is gone" test ! -e /dev/auxtrace
+	check "the system has no service that failed" test "$(systemctl is-system-running)" = running
+	finish
+}
+
+[ ! -e /root/failed-before ] || after_reboot
+
+# ---- installation -------------------------------------------------------------
+
+check "the system is up, without a service that failed" test "$(systemctl is-system-running --wait)" = running
+check "page tables are isolated" grep -qx 'Mitigation: PTI' /sys/devices/system/cpu/vulnerabilities/meltdown
+check "nothing of auxtrace is here" test -z "$(ours)"
+# It has no network.
+rm -rf /etc/apt/sources.list /etc/apt/sources.list.d/*
+mkdir -p /var/lib/apt/lists/partial /var/cache/apt/archives/partial
+echo 'deb [trusted=yes] file:/srv/mirror ./' > /etc/apt/sources.list
+check "apt has a mirror" apt-get update
+export DEBIAN_FRONTEND=noninteractive
+check "the kernel's headers are installed" apt-get install -y "linux-headers-$(uname -r)" socat
+sed 's/^/    README: /' /root/readme-install
+check "the README's lines install the packages" \
+	sh -c 'cd /root/auxtrace && yes | sh -e /root/readme-install'
+version=$(dpkg-query -W -f '${Version}' auxtrace-dkms)
+check "DKMS has built the module for the running kernel" says "auxtrace/$version, $(uname -r), x86_64: installed" dkms status
+check "modprobe loads it" modprobe auxtrace
+udevadm settle
+check "udev gives the device to the group" test "$(stat -c '%U %G %a' /dev/auxtrace)" = "root auxtrace 660"
+
+# ---- the command --------------------------------------------------------------
+
+check "info finds nothing missing" auxtrace info
+cp /tmp/out info
+check "a program is recorded" auxtrace record -o r -- ls /
+check "all of its trace" adds_up r
+check "it decodes" decodes r
+check "with functions of a library" has ' u .*\(libc.so.6\)'
+check "report says where the time went" says ' self .* function' auxtrace report r
+check "in the kernel's functions, too" grep -qE 'entry_SYSCALL_64|do_syscall_64' /tmp/said
+
+# ---- a user in the group --------------------------------------------------------
+
+useradd -m -G auxtrace somebody
+useradd -m nobody-else
+cd /home/somebody || exit 1
+check "who is not in the group cannot open the device" says 'no permission to open /dev/auxtrace' \
+	runuser -u nobody-else -- auxtrace info
+check "who is in it may, and hears what else is needed" says '/sys/module/auxtrace/parameters/unprivileged' user auxtrace info
+check "until then nothing is recorded" not user auxtrace record -o u -- true
+rm -rf u
+echo 'options auxtrace unprivileged=4' > /etc/modprobe.d/local.conf
+modprobe -r auxtrace
+check "the administrator allows it" modprobe auxtrace
+udevadm settle
+check "then a user records own code" user auxtrace record -o u -- ls /
+check "it decodes" decodes u
+check "without an address of the kernel" has_not 'ffff[0-9a-f]{12}'
+check "but not root's process" not user auxtrace record -o root -p 1 --duration 0.1
+cd /out || exit 1
+
+# ---- the service ----------------------------------------------------------------
+
+cat > /etc/auxtrace/test.conf <<C
+OPTIONS=--size 1M --on kprobe:__do_sys_newuname=freeze,hold-off=1s
+DISK=2G
+C
+grep -q ' __do_sys_newuname$' /proc/kallsyms || sed -i s/__do_sys_newuname/__x64_sys_newuname/ /etc/auxtrace/test.conf
+check "the service starts" systemctl start "$service"
+check "its control socket answers" within 60 answers ping
+check "as the manual page says, too" sh -c "echo ping | socat - UNIX-CONNECT:$control | grep -qx ack"
+check "there is no snapshot yet" not more_snapshots_than 0
+uname > /dev/null
+check "a freeze makes a snapshot" within 120 more_snapshots_than 0
+first=$(dirname "$(snapshots | head -n 1)")
+check "it decodes" decodes "$first"
+check "with the system call that froze it" says newuname grep -m 1 newuname /tmp/script
+check "the journal says where it is" says "$first" journalctl --no-pager -u "$service"
+check "its recordings are root's alone" test "$(stat -c '%U %a' "$state")" = "root 700"
+one=$(bytes "$(run)")
+check "so does a second freeze" snapshot
+within 60 answers ping > /dev/null
+two=$(bytes "$(run)")
+last=$(run)
+check "it is stopped" systemctl stop "$service"
+check "with success" test "$(systemctl show -p Result --value "$service")" = success
+check "its recording is complete" test -s "$last/meta"
+check "and decodes" decodes "$last"
+check "the socket is gone" test ! -e "$control"
+
+# An upgrade while the service runs, from a version with another unit.
+upgrade()
+{
+	echo '# an earlier version' >> /lib/systemd/system/auxtrace-recorder@.service
+	systemctl daemon-reload
+	systemctl start "$service" && apt-get install -y --reinstall /root/auxtrace/build/deb/*/auxtrace_*.deb
+}
+check "the package is installed again while it runs" upgrade
+check "it runs on" systemctl is-active "$service"
+check "systemd has read the new unit" test "$(systemctl show -p NeedDaemonReload --value "$service")" = no
+systemctl stop "$service"
+# Half of DISK is for one start: room for three snapshots or so.
+sed -i "s/^DISK=.*/DISK=$((2 * (two + (two - one))))/" /etc/auxtrace/test.conf
+check "it is enabled" systemctl enable --now "$service"
+check "and answers" within 60 answers ping
+check "what a start's snapshots take is bounded" keeps_its_bound $((two + (two - one)))
+sed 's/^/    | /' /tmp/out
+
+echo "$failed" > /root/failed-before
+echo "    the machine reboots"
+sync
+systemctl reboot
+# systemd ends this script.
+sleep 600
+echo "FAILED: the reboot did not come"
+exit 1

@@ -1,0 +1,60 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The packages in a full Debian as it ships, on the emulator: installed by the lines of the README,
+# with a mirror that has what they depend on, in place of a network; used; the service across a
+# reboot; purged. tests/guest/deb-debian.sh says what is checked.
+#   deb-debian.sh [--work DIR] [--packages DIR] [SUITE]    as in scripts/distro (default 12)
+# --packages: those of an earlier scripts/deb, instead of new ones.
+set -euo pipefail
+
+me=deb-debian
+# shellcheck source=tests/host/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+options "work packages" "$@"
+set -- "${operands[@]}"
+[ $# -le 1 ] || bad_usage
+case ${1:-12} in
+12) name=bookworm ;;
+13) name=trixie ;;
+*) bad_usage ;;
+esac
+debian "${1:-12}"
+packages dpkg-dev
+work_directory
+
+debs=${packages-}
+if [ -z "$debs" ]; then
+	debs=$work/debs
+	status=0
+	# tests/host/deb.sh has unit tests and lintian.
+	"$top/scripts/deb" --no-check --out "$debs" "$name" > "$work/deb.log" 2>&1 || status=$?
+	[ "$status" -ne 77 ] || skip "$(tail -n 1 "$work/deb.log")"
+	[ "$status" -eq 0 ] || { tail -n 60 "$work/deb.log"; exit 1; }
+fi
+
+# The mirror: what the machine lacks to install the packages, and what its administrator uses.
+rm -rf "$work/mirror" "$work/packages"
+mkdir -p "$work/mirror" "$work/packages"
+cp "$debs"/*.deb "$work/packages/"
+"$top/scripts/debget" missing "$name" "${tree:?}/var/lib/dpkg/status" "$work/mirror" \
+	"$work"/packages/*.deb "linux-headers-${release:?}" socat
+rm -f "$work"/mirror/{,lib}auxtrace*
+(cd "$work/mirror" && dpkg-scanpackages . > Packages 2> ../scanpackages.log)
+
+# The README's own lines that install the packages.
+awk '/^## / { here = $0 == "## Install" } here && /^    apt / { sub(/ *#.*/, ""); print substr($0, 5) }' \
+	"$top/README.md" > "$work/readme-install"
+verdict "the README says how to install the packages" [ -s "$work/readme-install" ]
+
+# After the reboot the emulator goes on with the same disk. The last of QEMU's options counts.
+status=0
+"$top/scripts/vm" --distro "${1:-12}" --smp 2 --mem 2G --timeout 3000 --work "$work/vm" --out "$work/out" \
+	--emulator-arg -action --emulator-arg reboot=reset \
+	--file "$work/mirror:/srv/mirror" --file "$work/packages:/root/auxtrace/build/deb/$name" \
+	--file "$work/readme-install:/root/readme-install" \
+	--file "$top/tests/guest/ask.py" --file "$top/tests/guest/lib/check.sh" \
+	--file "$top/tests/guest/deb-debian.sh" -- bash /bin/deb-debian.sh || status=$?
+[ "$status" -ne 77 ] || skip "the guest cannot run it"
+verdict "Debian ${1:-12}: what is checked in the guest" [ "$status" -eq 0 ]
+verdicts_end
