@@ -143,10 +143,10 @@ static void write_by_uring(struct aux_writer *w)
 
 	for (unsigned int i = 0; i < w->count; i++) {
 		struct io_uring_sqe *sqe = io_uring_get_sqe(&w->uring);
-		const struct chunk *c = &w->chunk[i];
+		struct chunk *c = &w->chunk[i];
 
 		io_uring_prep_write(sqe, c->file->fd, c->base, c->len, c->offset);
-		io_uring_sqe_set_data64(sqe, i);
+		io_uring_sqe_set_data(sqe, c);
 	}
 	while (io_uring_sq_ready(&w->uring)) {
 		int n = io_uring_submit(&w->uring);
@@ -158,6 +158,7 @@ static void write_by_uring(struct aux_writer *w)
 	}
 	while (in_flight) {
 		struct io_uring_cqe *cqe;
+		struct chunk *c;
 		int err = io_uring_wait_cqe(&w->uring, &cqe);
 
 		if (err == -EINTR)
@@ -165,8 +166,9 @@ static void write_by_uring(struct aux_writer *w)
 		if (err)
 			break;
 		/* The caller writes the others again by pwrite(2), which also reports the error. */
-		if (cqe->res == (int)w->chunk[io_uring_cqe_get_data64(cqe)].len)
-			w->chunk[io_uring_cqe_get_data64(cqe)].len = 0;
+		c = io_uring_cqe_get_data(cqe);
+		if (cqe->res == (int)c->len)
+			c->len = 0;
 		io_uring_cqe_seen(&w->uring, cqe);
 		in_flight--;
 	}

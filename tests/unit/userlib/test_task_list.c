@@ -84,7 +84,7 @@ static char *made_code(size_t *size)
 /* Lines: a function of 16 bytes that can be read, one that cannot, one that is too large, and nonsense. */
 static void code_that_a_map_names_is_read_from_memory(void **state)
 {
-	static const uint8_t code[16] = "code that I made";
+	static const char code[] = "code that I made";
 	char path[64], link[80], *made;
 	size_t size;
 	FILE *f;
