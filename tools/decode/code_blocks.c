@@ -5,7 +5,8 @@
 #include "code_blocks.h"
 #include "lib/tool.h"
 
-#define BLOCKS		(1u << 16)
+#define BLOCK_BITS	18
+#define BLOCKS		(1u << BLOCK_BITS)
 
 struct code_blocks {
 	struct code_image *code;
@@ -34,7 +35,7 @@ static struct code_block *place_of(struct code_blocks *b, uint64_t space, uint64
 {
 	uint64_t hash = (ip + space) * 0x9e3779b97f4a7c15ull;
 
-	return &b->block[hash >> 48];
+	return &b->block[hash >> (64 - BLOCK_BITS)];
 }
 
 int code_blocks_insn(struct code_blocks *b, uint64_t cr3, uint64_t tsc, enum pt_exec_mode mode, uint64_t ip,
@@ -95,12 +96,22 @@ static int fill(struct code_blocks *b, struct code_block *block, uint64_t cr3, u
 	return 0;
 }
 
+static int make(struct code_blocks *b, struct code_block *block, uint64_t cr3, uint64_t tsc, enum code_result *why)
+{
+	int status = fill(b, block, cr3, tsc, why);
+
+	if (!status)
+		code_lasts(b->code, cr3, tsc, block->ip, block->length, &block->from, &block->until);
+	else
+		block->count = 0;
+	return status;
+}
+
 int code_blocks_find(struct code_blocks *b, uint64_t cr3, uint64_t tsc, enum pt_exec_mode mode, uint64_t ip,
 		     const struct code_block **found, enum code_result *why)
 {
 	uint64_t space = code_space(b->code, cr3, ip);
 	struct code_block *block = place_of(b, space, ip);
-	int status;
 
 	*found = block;
 	if (block->ip == ip && block->count && block->space == space && block->mode == mode && block->from <= tsc &&
@@ -109,10 +120,5 @@ int code_blocks_find(struct code_blocks *b, uint64_t cr3, uint64_t tsc, enum pt_
 	block->ip = ip;
 	block->space = space;
 	block->mode = mode;
-	status = fill(b, block, cr3, tsc, why);
-	if (!status)
-		code_lasts(b->code, cr3, tsc, ip, block->length, &block->from, &block->until);
-	else
-		block->count = 0;
-	return status;
+	return make(b, block, cr3, tsc, why);
 }

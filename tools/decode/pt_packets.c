@@ -175,6 +175,34 @@ static bool number_by_records(struct windows *w, const struct meta_cpu *cpu, con
 	return true;
 }
 
+/* The size of a packet at @at that has nothing to do with windows: most have not. 0: it may have, or is cut off. */
+static size_t size_of_other(const uint8_t *at, size_t left)
+{
+	static const uint8_t tip_size[8] = { 1, 3, 5, 7, 7, 0, 9, 0 };	/* 0: there is no such packet */
+	size_t size = 0;
+
+	if (!(*at & 1))			/* PAD, short TNT; 02 begins another */
+		size = *at != 0x02;
+	else if ((*at & 0x1f) == 0x0d)	/* TIP */
+		size = tip_size[*at >> 5];
+	else if (*at == 0x59)		/* MTC */
+		size = 2;
+	else if (*at == 0x19)		/* TSC */
+		size = 8;
+	return size <= left ? size : 0;
+}
+
+/* The offset of the next packet from @offset on that may have to do with windows. */
+static uint64_t skip_others(const struct pt_config *config, uint64_t offset)
+{
+	const uint8_t *at = config->begin + offset;
+	size_t size;
+
+	while (at < config->end && (size = size_of_other(at, config->end - at)))
+		at += size;
+	return at - config->begin;
+}
+
 void windows_find(struct windows *w, const struct pt_config *config, const struct meta_cpu *cpu,
 		  const struct records *records, bool all_code)
 {
@@ -191,6 +219,8 @@ void windows_find(struct windows *w, const struct pt_config *config, const struc
 		/* After a decode error it is unknown whether packets were enabled. */
 		for (;;) {
 			pt_pkt_get_offset(decoder, &offset);
+			offset = skip_others(config, offset);
+			pt_pkt_sync_set(decoder, offset);
 			if (pt_pkt_next(decoder, &packet, sizeof(packet)) < 0)
 				break;
 			if (packet.type == ppt_psb &&
