@@ -378,6 +378,18 @@ static void note_unread(struct flow *f, enum code_result why)
 	f->in_probes = why == CODE_PROBES;
 }
 
+/* The address of the last instruction of @w */
+static uint64_t last_of(const struct walked *w)
+{
+	uint64_t ip = w->ip;
+
+	if (w->count == w->block->count)
+		return block_last(w->block);
+	for (unsigned int i = 0; i + 1 < w->count; i++)
+		ip += w->block->size[i];
+	return ip;
+}
+
 /* Does the flow go on with @count more instructions though there was no packet for long? */
 static bool is_endless(struct flow *f, unsigned int count)
 {
@@ -398,7 +410,7 @@ static int decode_run(struct flow *f)
 
 	release(f);
 	for (;;) {
-		struct walked w;
+		struct walked w = { .ip = d->ip };
 		uint64_t tsc;
 
 		if (take_events(f))
@@ -412,7 +424,7 @@ static int decode_run(struct flow *f)
 			f->tsc = tsc;
 		d->no_task = f->in_probes = false;
 		d->status = pt_walk_next(d->walk, f->tsc, &w);
-		d->ip = w.count ? block_last(w.block) : w.ip;
+		d->ip = w.count ? last_of(&w) : w.ip;
 		if (w.count) {
 			if (is_endless(f, w.count)) {
 				emit_decoder_error(f, d->ip, "the flow goes on and on without a packet");

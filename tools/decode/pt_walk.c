@@ -455,9 +455,9 @@ int pt_walk_next(struct pt_walk *w, uint64_t tsc, struct walked *walked)
 	int status;
 
 	walked->count = 0;
-	walked->ip = w->ip;
 	if (!w->enabled)
 		return w->status & pts_eos ? -pte_eos : -pte_no_enable;
+	walked->ip = w->ip;
 	if (w->mode == ptem_unknown)
 		return -pte_bad_insn;
 	status = code_blocks_find(w->blocks, w->cr3, tsc, w->mode, w->ip, &b, &walked->why);

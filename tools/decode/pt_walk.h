@@ -17,7 +17,7 @@ struct pt_walk;
 struct walked {
 	const struct code_block *block;
 	unsigned int count;
-	uint64_t ip;		/* of the first, or of what could not be read */
+	uint64_t ip;		/* of the first, or of what could not be read. Unchanged where packets are disabled */
 	enum code_result why;	/* for -pte_nomap */
 };
 
