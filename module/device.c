@@ -131,6 +131,7 @@ static int device_open(struct inode *inode, struct file *file)
 
 	if (!session)
 		return -ENOMEM;
+	auxt_poll_init(session);
 	file->private_data = session;
 	return stream_open(inode, file);
 }
@@ -139,6 +140,7 @@ static int device_release(struct inode *inode, struct file *file)
 {
 	struct auxt_session *session = file->private_data;
 
+	auxt_poll_end(session);
 	auxt_stop_at_close(session);
 	auxt_undo_setup(session);
 	auxt_session_free(session);

@@ -83,7 +83,8 @@ int auxt_rights_enter(struct auxt_session *session, const struct auxtrace_setup 
 	if (!rights_take_session())
 		return -EUSERS;
 	/* After that, so that at most as many callers wait as there may be sessions. */
-	err = auxt_pace_wait(&rights_setups, RIGHTS_SETUP_NS, RIGHTS_SETUP_BURST, READ_ONCE(rights_unprivileged));
+	err = auxt_pace_wait(auxt_pace_turn(&rights_setups, RIGHTS_SETUP_NS, RIGHTS_SETUP_BURST,
+					    READ_ONCE(rights_unprivileged)));
 	if (err) {
 		atomic_dec(&rights_sessions);
 		return err;
@@ -125,6 +126,20 @@ int auxt_rights_start(const struct auxt_session *session)
 }
 
 /**
+ * auxt_rights_turn() - take the session's next turn to interrupt the CPUs of others
+ * @session: a session that was set up, with an owner
+ *
+ * For callers that must not wait: they come back then.
+ *
+ * Return: when it comes, on ktime_get_ns()'s clock; it may have come already.
+ */
+u64 auxt_rights_turn(struct auxt_session *session)
+{
+	/* Only callers of this session wait for one another, and they may be any number. */
+	return auxt_pace_turn(&session->interrupts, RIGHTS_INTERRUPT_NS, RIGHTS_INTERRUPT_BURST, U32_MAX);
+}
+
+/**
  * auxt_rights_interrupt() - wait until a session may interrupt the CPUs of others
  * @session: a session that was set up
  *
@@ -134,8 +149,5 @@ int auxt_rights_start(const struct auxt_session *session)
  */
 int auxt_rights_interrupt(struct auxt_session *session)
 {
-	if (!session->group.owner)
-		return 0;
-	/* Only callers of this session wait for one another, and they may be any number. */
-	return auxt_pace_wait(&session->interrupts, RIGHTS_INTERRUPT_NS, RIGHTS_INTERRUPT_BURST, U32_MAX);
+	return session->group.owner ? auxt_pace_wait(auxt_rights_turn(session)) : 0;
 }

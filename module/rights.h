@@ -15,4 +15,7 @@ void auxt_rights_leave(struct auxt_session *session);
 int auxt_rights_start(const struct auxt_session *session);
 int auxt_rights_interrupt(struct auxt_session *session);
 
+/* Any context. */
+u64 auxt_rights_turn(struct auxt_session *session);
+
 #endif /* AUXT_RIGHTS_H */

@@ -6,6 +6,7 @@
 #include <linux/auxtrace.h>
 #include <linux/mutex.h>
 #include <linux/rwsem.h>
+#include <linux/workqueue.h>
 #include "base/pace.h"
 #include "core/state.h"
 
@@ -51,6 +52,7 @@ struct vm_area_struct;
  * @nr_slots: number of slots of each area; 1: the areas are not divided
  * @slot: the slot that is traced into
  * @interrupts: how often it may interrupt other CPUs, if it has an owner: rights.c
+ * @tails: takes the tails for which poll(2) could not wait: status.c
  * @held: slots that hold a snapshot, one bit each; each is held on all channels
  * @pmu: the trace PMU
  * @group: the CPUs and their channels
@@ -70,6 +72,7 @@ struct auxt_session {
 	u32 slot;
 	u64 held;
 	struct auxt_pace interrupts;
+	struct delayed_work tails;
 	const struct trace_pmu *pmu;
 	struct auxt_group group;
 	unsigned int nr_channels;

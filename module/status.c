@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* STATUS and poll(2): the state of a session as a whole. */
 
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
 #include <linux/poll.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 #include "broadcast.h"
 #include "core/known.h"
 #include "core/members.h"
@@ -91,26 +94,82 @@ static bool status_has_new_tail(const struct auxt_session *session)
 	return false;
 }
 
-/* Takes new tails. Sends an IPI only to CPUs where the reader has moved one. */
-static void status_sync_tails(struct auxt_session *session)
+/* Sends an IPI only to CPUs where the reader has moved a tail. */
+static void status_take_tails(struct auxt_session *session)
 {
 	cpumask_var_t moved;
 	unsigned int cpu;
 
-	if (!status_has_new_tail(session))
-		return;
 	/* If there is no memory, the next call takes them, or a writer that needs space. */
 	if (!zalloc_cpumask_var(&moved, GFP_KERNEL))
 		return;
 	for_each_cpu(cpu, session->group.cpus)
 		if (auxt_settle_has_new_tail(session->group.channels[cpu]))
 			cpumask_set_cpu(cpu, moved);
-	if (!cpumask_empty(moved) && !auxt_rights_interrupt(session) && !auxt_session_lock(session)) {
+	if (!cpumask_empty(moved) && !auxt_session_lock(session)) {
 		auxt_broadcast(session, moved, session->state == AUXTRACE_STATE_STARTED,
 			       status_sync_tails_here, NULL);
 		auxt_session_unlock(session);
 	}
 	free_cpumask_var(moved);
+}
+
+/* The turn has come for which status_sync_tails() did not wait. */
+static void status_take_tails_later(struct work_struct *work)
+{
+	struct auxt_session *session = container_of(work, struct auxt_session, tails.work);
+
+	status_take_tails(session);
+	/* poll(2) has reported nothing of these channels: it looks again. */
+	wake_up_interruptible_poll(&session->group.waiters,
+				   EPOLLIN | EPOLLRDNORM | EPOLLPRI | EPOLLERR);
+}
+
+/*
+ * Takes new tails. If the session may interrupt other CPUs only later, a work takes them then, and this
+ * returns false.
+ *
+ * poll(2) must not wait: epoll calls it with the mutex of the epoll instance held. Kernels before 6.4
+ * wait for that mutex with a mutex of the whole machine held, whenever a file of that instance is
+ * closed. AIO calls it in a work of the kernel's common work queue.
+ */
+static bool status_sync_tails(struct auxt_session *session)
+{
+	u64 turn, now;
+
+	if (!status_has_new_tail(session))
+		return true;
+	if (session->group.owner) {
+		if (delayed_work_pending(&session->tails))
+			return false;
+		turn = auxt_rights_turn(session);
+		now = ktime_get_ns();
+		if (turn > now) {
+			/* If another caller was faster, this turn passes unused. */
+			schedule_delayed_work(&session->tails, nsecs_to_jiffies(turn - now) + 1);
+			return false;
+		}
+	}
+	status_take_tails(session);
+	return true;
+}
+
+/**
+ * auxt_poll_init() - prepare a session for poll(2)
+ * @session: a new session
+ */
+void auxt_poll_init(struct auxt_session *session)
+{
+	INIT_DELAYED_WORK(&session->tails, status_take_tails_later);
+}
+
+/**
+ * auxt_poll_end() - end what poll(2) has left to be done later
+ * @session: a session whose file nobody has open
+ */
+void auxt_poll_end(struct auxt_session *session)
+{
+	cancel_delayed_work_sync(&session->tails);
 }
 
 /*
@@ -150,19 +209,20 @@ __poll_t auxt_poll(struct auxt_session *session, struct file *file,
 {
 	__poll_t events = 0;
 	unsigned int cpu;
-	bool stopped;
+	bool stopped, taken;
 
 	poll_wait(file, &session->group.waiters, wait);
 	/* The caller is in the queue before it looks: pairs with settle_wake() in core/settle.c. */
 	smp_mb();
 	if (auxt_session_state(session) == AUXTRACE_STATE_NEW)
 		return EPOLLERR;
-	status_sync_tails(session);
+	taken = status_sync_tails(session);
 	stopped = READ_ONCE(session->state) == AUXTRACE_STATE_STOPPED;
 	for_each_cpu(cpu, session->group.cpus) {
 		const struct auxt_channel *ch = session->group.channels[cpu];
 
-		if (auxt_channel_is_readable(ch, stopped))
+		/* If its new tail is not taken yet, what the reader has read still seems to be unread. */
+		if (auxt_channel_is_readable(ch, stopped) && (taken || !auxt_settle_has_new_tail(ch)))
 			events |= EPOLLIN | EPOLLRDNORM;
 		if (auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_HWERROR)
 			events |= EPOLLERR;

@@ -34,5 +34,7 @@ int auxt_read_trigger(struct auxt_session *session, void *data);
 int auxt_status(struct auxt_session *session, void *data);
 __poll_t auxt_poll(struct auxt_session *session, struct file *file,
 		   struct poll_table_struct *wait);
+void auxt_poll_init(struct auxt_session *session);
+void auxt_poll_end(struct auxt_session *session);
 
 #endif /* AUXT_VERBS_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* How often something may be done: the caller waits. */
+/* How often something may be done. */
 #ifndef AUXT_PACE_H
 #define AUXT_PACE_H
 
@@ -14,7 +14,9 @@ struct auxt_pace {
 	atomic64_t next;
 };
 
+u64 auxt_pace_turn(struct auxt_pace *pace, u64 interval, unsigned int burst, unsigned int waiters);
+
 /* Task context, without locks that others wait for. */
-int auxt_pace_wait(struct auxt_pace *pace, u64 interval, unsigned int burst, unsigned int waiters);
+int auxt_pace_wait(u64 turn);
 
 #endif /* AUXT_PACE_H */

@@ -935,37 +935,140 @@ static void a_user_interrupts_others_only_so_often(void **state)
 	assert_int_equal(as(USER, hammers, NULL), 0);
 }
 
-/* poll(2) takes new tails by an interrupt. */
+/* How often this thread has slept. */
+static long sleeps(void)
+{
+	struct rusage usage;
+
+	return getrusage(RUSAGE_THREAD, &usage) ? -1 : usage.ru_nvcsw;
+}
+
+/* The user page of a full trace of the own process on the first CPU. This thread runs on another one. */
+static struct auxtrace_user_page *open_full_trace(struct session *s, struct regions *r)
+{
+	struct auxtrace_user_page *user;
+
+	/* On the CPU itself it would interrupt nobody. */
+	if (first_cpu == last_cpu || cpu_pin(last_cpu))
+		return NULL;
+	*s = own();
+	s->setup.flags &= ~AUXTRACE_SETUP_OVERWRITE;
+	if (open_own(s, r) || at_start(s->fd))
+		return NULL;
+	user = mmap(NULL, page_size, PROT_READ | PROT_WRITE, MAP_SHARED, s->fd,
+		    AUXTRACE_MMAP_OFFSET(first_cpu, AUXTRACE_REGION_USER));
+	return user == MAP_FAILED ? NULL : user;
+}
+
+/* More polls than may interrupt another CPU in the time that they take. */
+#define POLLS	3000
+
+/* poll(2) takes new tails by an interrupt. It does not wait for its turn: later. */
 static int hammers_by_tails(void *unused)
 {
 	struct auxtrace_user_page *user;
-	struct session s = own();
+	struct pollfd p = { .events = POLLIN };
+	struct regions r;
+	struct session s;
+	uint64_t bad;
 	int64_t from;
+	long slept;
 
-	/* On the CPU itself it would be none. */
-	CHECK(first_cpu != last_cpu && !cpu_pin(last_cpu));
-	s.setup.flags &= ~AUXTRACE_SETUP_OVERWRITE;
-	s.setup.cpus = (uintptr_t)&s.cpus;
-	s.fd = at_open_plain();
-	CHECK(!at_ioctl(s.fd, AUXTRACE_IOC_SETUP, &s.setup) && !at_start(s.fd));
-	user = mmap(NULL, page_size, PROT_READ | PROT_WRITE, MAP_SHARED, s.fd,
-		    AUXTRACE_MMAP_OFFSET(first_cpu, AUXTRACE_REGION_USER));
-	CHECK(user != MAP_FAILED);
+	user = open_full_trace(&s, &r);
+	CHECK(user);
+	p.fd = s.fd;
+	slept = sleeps();
 	from = now_us();
-	for (int i = 0; i < TIMES; i++) {
-		struct pollfd p = { .fd = s.fd, .events = POLLIN };
-
-		/* Wrong ones are looked at, too. */
+	for (int i = 0; i < POLLS; i++) {
+		/* Wrong ones are looked at, too, and counted. */
 		__atomic_store_n(&user->aux_tail, UINT64_MAX - i, __ATOMIC_RELAXED);
 		CHECK(poll(&p, 1, 0) >= 0);
 	}
-	CHECK(now_us() - from >= (TIMES - BURST - 1) * INTERVAL_US);
+	CHECK(sleeps() - slept < POLLS / 10);
+	bad = r.status->bad_tails;
+	CHECK(bad && bad <= (uint64_t)(now_us() - from) / INTERVAL_US + BURST + 2);
+	/* The last one of all is taken, even if nobody polls again. */
+	__atomic_store_n(&user->aux_tail, UINT64_MAX - POLLS, __ATOMIC_RELAXED);
+	CHECK(poll(&p, 1, 0) >= 0);
+	for (int i = 0; i < 1000 && __atomic_load_n(&r.status->bad_tails, __ATOMIC_RELAXED) == bad; i++)
+		usleep(10000);
+	CHECK(__atomic_load_n(&r.status->bad_tails, __ATOMIC_RELAXED) > bad);
 	return 0;
 }
 
 static void tails_interrupt_others_only_so_often(void **state)
 {
 	assert_int_equal(as(USER, hammers_by_tails, NULL), 0);
+}
+
+static void *runs_a_load(void *ends)
+{
+	if (cpu_pin(first_cpu))
+		return NULL;
+	while (!__atomic_load_n((int *)ends, __ATOMIC_RELAXED))
+		load_run(50);
+	return NULL;
+}
+
+#define READS	500
+
+/*
+ * A reader that has no turn left sleeps in poll(2) until its tail is taken and there is more to read: only its
+ * tail lets the channel go on, which is full.
+ */
+static int reads_without_a_turn(void *unused)
+{
+	struct auxtrace_user_page *user;
+	struct pollfd p = { .events = POLLIN };
+	uint64_t produced = 0, later;
+	struct regions r;
+	struct session s;
+	int ends = 0, slept = 0;
+	pthread_t thread;
+
+	user = open_full_trace(&s, &r);
+	CHECK(user && !pthread_create(&thread, NULL, runs_a_load, &ends));
+	p.fd = s.fd;
+	for (int i = 0; i < READS; i++) {
+		CHECK(poll(&p, 1, 10000 * slowness) == 1 && p.revents == POLLIN);
+		later = __atomic_load_n(&r.status->produced, __ATOMIC_ACQUIRE);
+		CHECK(later > produced);
+		/* It uses up its turns. */
+		for (int k = 0; k < 4 && produced + k < later; k++) {
+			struct pollfd now = p;
+
+			__atomic_store_n(&user->aux_tail, produced + k, __ATOMIC_RELEASE);
+			CHECK(poll(&now, 1, 0) >= 0);
+		}
+		produced = later;
+		__atomic_store_n(&user->aux_tail, produced, __ATOMIC_RELEASE);
+	}
+	while (__atomic_load_n(&r.status->produced, __ATOMIC_ACQUIRE) < produced + 1000)
+		CHECK(poll(&p, 1, 10000 * slowness) == 1);
+	__atomic_store_n(&ends, 1, __ATOMIC_RELAXED);
+	CHECK(!pthread_join(thread, NULL));
+	CHECK(!r.status->bad_tails);
+	/* What is there is readable again when a wrong tail has been looked at: no channel says so. */
+	CHECK(!at_stop(s.fd));
+	for (int k = 0; k < 999; k++) {
+		struct pollfd now = p;
+		int got;
+
+		__atomic_store_n(&user->aux_tail, UINT64_MAX - k, __ATOMIC_RELEASE);
+		got = poll(&now, 1, 0);
+		CHECK(got >= 0);
+		if (got)
+			continue;
+		slept++;
+		CHECK(poll(&p, 1, 10000 * slowness) == 1 && p.revents == POLLIN);
+	}
+	CHECK(slept);
+	return 0;
+}
+
+static void a_reader_without_a_turn_sleeps_until_there_is_more(void **state)
+{
+	assert_int_equal(as(USER, reads_without_a_turn, NULL), 0);
 }
 
 /* The caller's own CPU alone is not anybody else's. */
@@ -1080,6 +1183,7 @@ int main(int argc, char **argv)
 		vm_test(the_limit_of_locked_memory_holds),
 		vm_test(a_user_interrupts_others_only_so_often),
 		vm_test(tails_interrupt_others_only_so_often),
+		vm_test(a_reader_without_a_turn_sleeps_until_there_is_more),
 		vm_test(a_user_pauses_the_own_cpu_without_waiting),
 		vm_test(a_user_sets_sessions_up_only_so_often),
 		vm_test(who_is_killed_while_waiting_makes_nobody_wait),

@@ -222,6 +222,8 @@
  * Requests that interrupt other CPUs wait if they are made too often: about a thousand times a second
  * in the long run. (START and STOP count as five.) A SETUP waits if more than about ten a second are
  * made without a capability on the whole machine. PAUSE and RESUME of the caller's CPU alone do not wait.
+ * Nor does poll(2): if it would have to, new tails are taken a little later, and until then it reports no
+ * POLLIN for their channels.
  *
  * DOC: data ring
  *
