@@ -61,19 +61,20 @@ static bool rights_take_session(void)
 
 /**
  * auxt_rights_enter() - may the caller set up a session?
- * @session: a session in state NEW
  * @setup: argument of SETUP, checked
+ * @owner: gets NULL; or, if the caller may only because the administrator has allowed it to all, the
+ *	owner of the session, with a reference
  *
- * If the caller may only because the administrator has allowed it to all, the session gets an owner. Then
- * auxt_rights_leave() must follow. Who the threads of its scope are is not checked here.
+ * auxt_rights_leave() must follow if there is an owner. Who the threads of the scope are is not checked here.
  *
  * Return: 0; -EACCES no CAP_PERFMON, and not allowed without; -EUSERS there are as many sessions without a
  * capability as are allowed; -EINTR a fatal signal.
  */
-int auxt_rights_enter(struct auxt_session *session, const struct auxtrace_setup *setup)
+int auxt_rights_enter(const struct auxtrace_setup *setup, const struct cred **owner)
 {
 	int err;
 
+	*owner = NULL;
 	if (perfmon_capable())
 		return 0;
 	if (!auxt_rights_of_all() || setup->flags & AUXTRACE_SETUP_KERNEL ||
@@ -89,20 +90,19 @@ int auxt_rights_enter(struct auxt_session *session, const struct auxtrace_setup 
 		atomic_dec(&rights_sessions);
 		return err;
 	}
-	session->group.owner = get_current_cred();
+	*owner = get_current_cred();
 	return 0;
 }
 
 /**
  * auxt_rights_leave() - undo auxt_rights_enter()
- * @session: the session, in which nothing else is left of SETUP. It may have no owner
+ * @owner: what that got, when nothing else is left of SETUP. It may be NULL
  */
-void auxt_rights_leave(struct auxt_session *session)
+void auxt_rights_leave(const struct cred *owner)
 {
-	if (!session->group.owner)
+	if (!owner)
 		return;
-	put_cred(session->group.owner);
-	session->group.owner = NULL;
+	put_cred(owner);
 	atomic_dec(&rights_sessions);
 }
 

@@ -7,11 +7,12 @@
 
 struct auxt_session;
 struct auxtrace_setup;
+struct cred;
 
 /* Task context, without locks. */
 bool auxt_rights_of_all(void);
-int auxt_rights_enter(struct auxt_session *session, const struct auxtrace_setup *setup);
-void auxt_rights_leave(struct auxt_session *session);
+int auxt_rights_enter(const struct auxtrace_setup *setup, const struct cred **owner);
+void auxt_rights_leave(const struct cred *owner);
 int auxt_rights_start(const struct auxt_session *session);
 int auxt_rights_interrupt(struct auxt_session *session);
 

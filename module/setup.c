@@ -121,34 +121,28 @@ static int setup_make_channels(struct auxt_session *session, const struct auxtra
 	return 0;
 }
 
-/* With setup_lock held. */
-static int setup_make(struct auxt_session *session, const struct auxtrace_setup *arg)
+/* With setup_lock held. If it succeeds, the session keeps the reference to @owner. */
+static int setup_make(struct auxt_session *session, const struct auxtrace_setup *arg,
+		      const struct cpumask *cpus, const struct cred *owner)
 {
 	u32 pmu = arg->pmu;
 	int err;
 
 	if (auxt_session_state(session) != AUXTRACE_STATE_NEW)
 		return -EEXIST;
-	err = setup_check(arg);
-	if (err)
-		return err;
 	if (!zalloc_cpumask_var(&session->group.cpus, GFP_KERNEL))
 		return -ENOMEM;
-	err = auxt_cpuset_get(session->group.cpus, arg->cpus, arg->cpus_len);
-	if (err)
-		goto err_cpus;
-	err = auxt_rights_enter(session, arg);
-	if (err)
-		goto err_cpus;
+	cpumask_copy(session->group.cpus, cpus);
+	session->group.owner = owner;
 	err = -ENODEV;
 	if (!auxt_user_index(&pmu, ARRAY_SIZE(auxt_trace_pmus)))
-		goto err_rights;
+		goto err_owner;
 	session->pmu = auxt_trace_pmus[pmu];
 	if (session->pmu->missing() || !setup_all_online(session->group.cpus))
-		goto err_rights;
+		goto err_owner;
 	err = auxt_filters_get(&session->group.filters, arg);
 	if (err)
-		goto err_rights;
+		goto err_owner;
 	err = session->pmu->check(arg, &session->group.filters, session->group.cpus);
 	if (err)
 		goto err_filters;
@@ -193,10 +187,30 @@ err_buffer:
 	auxt_aux_buffer_put(session->buffer);
 err_filters:
 	auxt_filters_put(&session->group.filters);
-err_rights:
-	auxt_rights_leave(session);
-err_cpus:
+err_owner:
+	session->group.owner = NULL;
 	free_cpumask_var(session->group.cpus);
+	return err;
+}
+
+/* The caller may have to wait, which it must not do with setup_lock held: auxt_pace_wait(). */
+static int setup_with_rights(struct auxt_session *session, const struct auxtrace_setup *arg,
+			     const struct cpumask *cpus)
+{
+	const struct cred *owner;
+	int err;
+
+	err = auxt_rights_enter(arg, &owner);
+	if (err)
+		return err;
+	if (mutex_lock_killable(&session->setup_lock)) {
+		err = -EINTR;
+	} else {
+		err = setup_make(session, arg, cpus, owner);
+		mutex_unlock(&session->setup_lock);
+	}
+	if (err)
+		auxt_rights_leave(owner);
 	return err;
 }
 
@@ -215,12 +229,22 @@ err_cpus:
  */
 int auxt_setup(struct auxt_session *session, void *data)
 {
+	const struct auxtrace_setup *arg = data;
+	cpumask_var_t cpus;
 	int err;
 
-	if (mutex_lock_killable(&session->setup_lock))
-		return -EINTR;
-	err = setup_make(session, data);
-	mutex_unlock(&session->setup_lock);
+	/* Another SETUP may come first yet: setup_make() asks again. */
+	if (auxt_session_state(session) != AUXTRACE_STATE_NEW)
+		return -EEXIST;
+	err = setup_check(arg);
+	if (err)
+		return err;
+	if (!zalloc_cpumask_var(&cpus, GFP_KERNEL))
+		return -ENOMEM;
+	err = auxt_cpuset_get(cpus, arg->cpus, arg->cpus_len);
+	if (!err)
+		err = setup_with_rights(session, arg, cpus);
+	free_cpumask_var(cpus);
 	return err;
 }
 
@@ -242,6 +266,6 @@ void auxt_undo_setup(struct auxt_session *session)
 	setup_free_channels(session);
 	auxt_aux_buffer_put(session->buffer);
 	auxt_filters_put(&session->group.filters);
-	auxt_rights_leave(session);
+	auxt_rights_leave(session->group.owner);
 	free_cpumask_var(session->group.cpus);
 }

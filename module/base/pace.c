@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How often something may be done: the caller waits. */
+/* How often something may be done. */
 
 #include <linux/errno.h>
-#include <linux/hrtimer.h>
 #include <linux/kprobes.h>
 #include <linux/ktime.h>
 #include <linux/minmax.h>
-#include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/timekeeping.h>
 #include "base/pace.h"
+#include "compat/freezer.h"
 
 /**
  * auxt_pace_turn() - take the next turn
@@ -42,6 +41,9 @@ NOKPROBE_SYMBOL(auxt_pace_turn);
  * auxt_pace_wait() - wait for the caller's turn
  * @turn: when it comes, of auxt_pace_turn()
  *
+ * A suspend freezes the caller where it waits. So it must hold no lock: who waits for that lock could not
+ * be frozen, and the machine would not sleep.
+ *
  * Return: 0; -EINTR a fatal signal.
  */
 int auxt_pace_wait(u64 turn)
@@ -49,12 +51,8 @@ int auxt_pace_wait(u64 turn)
 	u64 now = ktime_get_ns();
 
 	while (turn > now) {
-		ktime_t left = ns_to_ktime(turn - now);
-
-		set_current_state(TASK_KILLABLE);
-		if (!fatal_signal_pending(current))
-			schedule_hrtimeout(&left, HRTIMER_MODE_REL);
-		__set_current_state(TASK_RUNNING);
+		/* It ends at once if a fatal signal is pending. */
+		auxt_sleep_freezable(ns_to_ktime(turn - now));
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		now = ktime_get_ns();

@@ -16,7 +16,7 @@ struct auxt_pace {
 
 u64 auxt_pace_turn(struct auxt_pace *pace, u64 interval, unsigned int burst, unsigned int waiters);
 
-/* Task context, without locks that others wait for. */
+/* Task context, without locks. */
 int auxt_pace_wait(u64 turn);
 
 #endif /* AUXT_PACE_H */

@@ -30,6 +30,7 @@ ccflags-$(call auxt_has,include/trace/events/sched.h,bool group_dead) += -DAUXT_
 ccflags-$(call auxt_has,include/trace/events/sched.h,unsigned int prev_state..$$) += \
 	-DAUXT_HAVE_SWITCH_PREV_STATE
 ccflags-$(call auxt_has,include/trace/events/task.h,u64 clone_flags) += -DAUXT_HAVE_NEWTASK_U64
+ccflags-$(call auxt_has,include/linux/sched.h,define TASK_FREEZABLE) += -DAUXT_HAVE_TASK_FREEZABLE
 ccflags-$(call auxt_has,include/linux/sched.h,sched_delayed;) += -DAUXT_HAVE_DELAYED_DEQUEUE
 ccflags-$(call auxt_has,include/linux/sched/exec_state.h,struct task_exec_state .$$) += \
 	-DAUXT_HAVE_EXEC_STATE

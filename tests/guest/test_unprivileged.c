@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -1165,6 +1166,69 @@ static void who_is_killed_while_waiting_makes_nobody_wait(void **state)
 	assert_int_equal(as(USER, sets_up_after_waiters_were_killed, NULL), 0);
 }
 
+#define SLEEPERS	60
+
+static void *waits_to_set_up_the_same(void *fd)
+{
+	struct session s = own();
+
+	s.setup.cpus = (uintptr_t)&s.cpus;
+	at_ioctl(*(int *)fd, AUXTRACE_IOC_SETUP, &s.setup);
+	return NULL;
+}
+
+/* Two threads want to set each session up: one of them, or both, wait for their turn. */
+static int keeps_many_waiting(void *ready)
+{
+	int fd[SLEEPERS / 2];
+	pthread_t thread;
+
+	for (int i = 0; i < SLEEPERS; i++) {
+		if (i % 2 == 0)
+			fd[i / 2] = at_open_plain();
+		CHECK(fd[i / 2] >= 0 &&
+		      !pthread_create(&thread, NULL, waits_to_set_up_the_same, &fd[i / 2]));
+	}
+	CHECK(write(*(int *)ready, "", 1) == 1);
+	pause();
+	return 0;
+}
+
+/* The last turn comes in five seconds: the kernel must freeze those who wait for theirs within one. */
+static void the_machine_sleeps_while_users_wait(void **state)
+{
+	int ready[2], ret;
+	char byte, was[32] = "";
+	FILE *f;
+	pid_t pid;
+
+	if (file_write("/sys/power/pm_test", "freezer") ||
+	    file_write("/sys/module/suspend/parameters/pm_test_delay", "0"))
+		skip_test("this kernel has no pm_test");
+	f = fopen("/sys/power/pm_freeze_timeout", "re");
+	assert_true(f && fgets(was, sizeof(was), f));
+	fclose(f);
+	assert_int_equal(file_write("/sys/power/pm_freeze_timeout", "1000"), 0);
+	allow("100");
+	assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		alarm(SECONDS * slowness);
+		_exit(become(USER) || keeps_many_waiting(&ready[1]));
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	ret = file_write("/sys/power/state", "freeze");
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(file_write("/sys/power/pm_freeze_timeout", was), 0);
+	assert_int_equal(file_write("/sys/power/pm_test", "none"), 0);
+	allow("8");
+	assert_int_equal(ret, 0);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -1187,6 +1251,7 @@ int main(int argc, char **argv)
 		vm_test(a_user_pauses_the_own_cpu_without_waiting),
 		vm_test(a_user_sets_sessions_up_only_so_often),
 		vm_test(who_is_killed_while_waiting_makes_nobody_wait),
+		vm_test(the_machine_sleeps_while_users_wait),
 	};
 
 	/* See make_program(). */
