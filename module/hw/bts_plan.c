@@ -61,9 +61,13 @@ struct auxt_bts_plan auxt_bts_plan(const struct auxt_position *aux, u64 laps)
 
 	if (aux->overwrite) {
 		space = laps * aux->size - aux->produced % aux->size;
-		if (aux->deadline <= aux->produced && threshold < BTS_MIN_INTERVAL)
+		threshold = aux->size - aux->produced % aux->size;
+		if (threshold < BTS_MIN_INTERVAL)
 			threshold += (BTS_MIN_INTERVAL - threshold + aux->size - 1) &
 				     ~(aux->size - 1);
+		/* Only the interrupt of the deadline itself may come sooner. */
+		if (aux->deadline > aux->produced)
+			threshold = min(threshold, auxt_page_up(aux->deadline) - aux->produced);
 	}
 	return (struct auxt_bts_plan) {
 		.threshold = roundup(threshold, BTS_RECORD),

@@ -136,6 +136,27 @@ static void a_deadline_is_kept_by_a_page(void **state)
 	}
 }
 
+/* With less between two interrupts, the branches of one could raise the next until the deadline. */
+static void a_deadline_that_is_far_raises_no_more_pmis(void **state)
+{
+	for (u64 size = 2 * PAGE; size <= 64 * PAGE; size *= 2) {
+		struct auxt_position ring = ring_of(size, 0, true);
+
+		ring.deadline = 1000 * PAGE;
+		while (ring.produced < ring.deadline) {
+			u64 left = ring.deadline - ring.produced;
+			struct auxt_bts_plan plan;
+
+			auxt_position_plan(&ring);
+			plan = auxt_bts_plan(&ring, auxt_bts_laps(size, true));
+			must_be_records(&plan);
+			assert_true(plan.threshold >= min(left, 64ull << 10));
+			assert_true(plan.threshold < left + PAGE + BTS_RECORD);
+			ring.produced += plan.threshold / 3 / BTS_RECORD * BTS_RECORD + BTS_RECORD;
+		}
+	}
+}
+
 static void a_buffer_bounds_both_and_keeps_more_for_the_kernel(void **state)
 {
 	static const bool kernel[] = { false, true };
@@ -180,6 +201,7 @@ int main(void)
 		cmocka_unit_test(after_the_reader_has_read_all_it_can_start),
 		cmocka_unit_test(overwrite_stays_in_the_map_and_raises_few_pmis),
 		cmocka_unit_test(a_deadline_is_kept_by_a_page),
+		cmocka_unit_test(a_deadline_that_is_far_raises_no_more_pmis),
 		cmocka_unit_test(a_buffer_bounds_both_and_keeps_more_for_the_kernel),
 		cmocka_unit_test(a_buffer_alone_bounds_an_area_that_is_larger),
 	};
