@@ -10,17 +10,10 @@
 #include <asm/cpufeature.h>
 #include <asm/io.h>
 #include <asm/processor.h>
+#include "compat/lam.h"
 #include "core/filters.h"
 #include "filters.h"
 #include "info.h"
-
-/*
- * With page-table isolation the tables that user code runs with are behind those of the kernel: bit
- * 12 of CR3 is set. If the kernel uses PCIDs, bit 11 is, too. The other bits of the kernel's PCIDs
- * are below those that the CPU compares, so a process has one CR3 on all CPUs.
- */
-#define FILTERS_CR3_USER_TABLE	BIT_ULL(12)
-#define FILTERS_CR3_USER_PCID	BIT_ULL(11)
 
 /* A write of any other address to the registers of a range faults. */
 static bool filters_is_canonical(u64 address)
@@ -78,22 +71,6 @@ static int filters_get_ranges(struct auxt_filters *filters, const struct auxtrac
 	return 0;
 }
 
-/* CR3 of a process while it runs what the session traces. 0: it is not always the same. */
-static u64 filters_cr3(const struct mm_struct *mm, u32 flags)
-{
-	const u32 both = AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_USER;
-	u64 cr3 = __pa(mm->pgd);
-
-	if (!boot_cpu_has(X86_FEATURE_PTI))
-		return cr3;
-	if ((flags & both) == both)
-		return 0;
-	if (flags & AUXTRACE_SETUP_KERNEL)
-		return cr3;
-	cr3 |= FILTERS_CR3_USER_TABLE;
-	return boot_cpu_has(X86_FEATURE_PCID) ? cr3 | FILTERS_CR3_USER_PCID : cr3;
-}
-
 static int filters_get_address_space(struct auxt_filters *filters,
 				     const struct auxtrace_setup *setup)
 {
@@ -101,7 +78,8 @@ static int filters_get_address_space(struct auxt_filters *filters,
 
 	if (IS_ERR(mm))
 		return PTR_ERR(mm);
-	filters->cr3 = filters_cr3(mm, setup->flags);
+	filters->cr3 = auxt_filters_cr3(__pa(mm->pgd), auxt_mm_lam(mm), setup->flags,
+					boot_cpu_has(X86_FEATURE_PTI), boot_cpu_has(X86_FEATURE_PCID));
 	if (filters->cr3) {
 		mmgrab(mm);
 		filters->mm = mm;
@@ -116,8 +94,7 @@ static int filters_get_address_space(struct auxt_filters *filters,
  * @setup: says what it is
  *
  * Return: 0; -EINVAL a filter is invalid, or its size; -E2BIG a filter has what this version does
- * not know; -EOPNOTSUPP there are more than any CPU has, or user code and the kernel have page tables of
- * their own; -EFAULT; -ESRCH no such thread; -ENXIO it has no address space.
+ * not know; -EOPNOTSUPP there are more than any CPU has, or auxt_filters_cr3() has no CR3; -EFAULT; -ESRCH no such thread; -ENXIO it has no address space.
  */
 int auxt_filters_get(struct auxt_filters *filters, const struct auxtrace_setup *setup)
 {

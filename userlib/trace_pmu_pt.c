@@ -82,7 +82,7 @@ static int explain_address_space(const struct auxtrace_setup *setup, const struc
 	if (!(pt->flags & AUXTRACE_PT_CR3_FILTER))
 		return fail(EOPNOTSUPP, "ADDRESS_SPACE: Intel PT of a CPU of the session does not compare CR3 (CPUID.(14H,0):EBX[0] is 0): leave it out (PROCESS traces a process)");
 	if ((setup->flags & both) == both)
-		return fail(EOPNOTSUPP, "ADDRESS_SPACE: page tables are isolated here, so user code and the kernel have different ones, and the CPU compares with one: choose KERNEL or USER, or PROCESS, which traces both");
+		return fail(EOPNOTSUPP, "ADDRESS_SPACE: page tables are isolated here, so user code and the kernel have different ones, and the CPU compares with one: choose KERNEL or USER, or PROCESS, which traces both, also if the process has linear-address masking on (LAM)");
 	return 0;
 }
 
@@ -117,8 +117,9 @@ static int explain_unsupported(const struct auxtrace_session *s, const struct au
 			    lacks.buf);
 	if (explain_ranges(setup, &pt) || explain_address_space(setup, &pt))
 		return -1;
-	return fail(EOPNOTSUPP, "a CPU of the session lacks something of config %#" PRIx64 "; all have bits of %#" PRIx64,
-		    config, (uint64_t)pt.config);
+	return fail(EOPNOTSUPP, "a CPU of the session lacks something of config %#" PRIx64 "; all have bits of %#" PRIx64 "%s",
+		    config, (uint64_t)pt.config, setup->flags & AUXTRACE_SETUP_ADDRESS_SPACE ?
+		    "; or the process has linear-address masking on (LAM), which changes its CR3: PROCESS traces it" : "");
 }
 
 const struct trace_pmu trace_pmu_pt = {

@@ -16,6 +16,7 @@ ccflags-$(call auxt_has,include/linux/panic_notifier.h,panic_notifier_list) += \
 	-DAUXT_HAVE_PANIC_NOTIFIER
 ccflags-$(call auxt_has,include/linux/hrtimer.h,hrtimer_setup.struct) += -DAUXT_HAVE_HRTIMER_SETUP
 ccflags-$(call auxt_has,arch/x86/include/asm/cpuid/api.h,cpuid_count) += -DAUXT_HAVE_CPUID_API
+ccflags-$(call auxt_has,arch/x86/include/asm/mmu.h,lam_cr3_mask;) += -DAUXT_HAVE_LAM
 ccflags-$(call auxt_has,include/linux/irq_work.h,IRQ_WORK_INIT_HARD) += \
 	-DAUXT_HAVE_IRQ_WORK_INIT_HARD
 ccflags-$(call auxt_has,include/linux/workqueue.h,system_dfl_wq;) += -DAUXT_HAVE_SYSTEM_DFL_WQ

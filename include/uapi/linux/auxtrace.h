@@ -193,6 +193,8 @@
  * keep the page tables of the thread before. Unlike a task scope it costs a context switch nothing,
  * follows nobody, and begins no windows. The page tables are those of the time of SETUP: after an
  * execve(2) of the process nothing more is traced. No other process gets them while the file is open.
+ * The same holds after the process has turned linear-address masking on (LAM, arch_prctl(2)), which changes
+ * its CR3; SETUP refuses a process that has it on already.
  *
  * With page-table isolation user code and the kernel have page tables of their own in each process, and
  * the CPU compares with one of them. Such a session traces either user code or the kernel.
@@ -611,8 +613,9 @@ struct auxtrace_filter {
  *  EOPNOTSUPP   config has a bit or value that a CPU of the session lacks, or there are more
  *               filters than it has ranges (struct auxtrace_cap_intel_pt says what all CPUs
  *               have); BTS with filters or ADDRESS_SPACE; ADDRESS_SPACE on a CPU that lacks
- *               AUXTRACE_PT_CR3_FILTER, or of both KERNEL and USER with page-table isolation; BTS without KERNEL or without USER on a CPU that
- *               lacks AUXTRACE_BTS_CPL
+ *               AUXTRACE_PT_CR3_FILTER, of both KERNEL and USER with page-table isolation, or of
+ *               a process with linear-address masking (LAM); BTS without KERNEL or without USER on
+ *               a CPU that lacks AUXTRACE_BTS_CPL
  *  ENODEV       no such trace PMU (see auxtrace_cap_pmu.state); a CPU is offline
  *  EACCES, ENOMEM: see DOC: errno
  */

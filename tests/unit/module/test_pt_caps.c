@@ -281,6 +281,36 @@ static void branches_are_traced_unless_pt_says_no(void **state)
 			 PT_CONFIG_TSC | PSB_PERIOD(3));
 }
 
+#define TABLE		0x1234000ull
+#define LAM_U57		(1ull << 61)
+
+/* What the CPU compares with CR3 while a process runs what is traced, for each kind of kernel. */
+static void cr3_is_that_of_the_code_that_is_traced(void **state)
+{
+	const u32 kernel = AUXTRACE_SETUP_KERNEL, user = AUXTRACE_SETUP_USER;
+
+	for (int pcid = 0; pcid < 2; pcid++) {
+		assert_int_equal(auxt_filters_cr3(TABLE, 0, kernel | user, false, pcid), TABLE);
+		assert_int_equal(auxt_filters_cr3(TABLE, 0, user, false, pcid), TABLE);
+		assert_int_equal(auxt_filters_cr3(TABLE, 0, kernel, true, pcid), TABLE);
+		assert_int_equal(auxt_filters_cr3(TABLE, 0, user, true, pcid),
+				 TABLE | 0x1000 | (pcid ? 0x800 : 0));
+		/* No one value. */
+		assert_int_equal(auxt_filters_cr3(TABLE, 0, kernel | user, true, pcid), 0);
+	}
+}
+
+static void no_cr3_is_known_for_a_process_with_masked_addresses(void **state)
+{
+	const u32 kernel = AUXTRACE_SETUP_KERNEL, user = AUXTRACE_SETUP_USER;
+
+	for (int how = 0; how < 4; how++) {
+		assert_int_equal(auxt_filters_cr3(TABLE, LAM_U57, kernel, how & 1, how & 2), 0);
+		assert_int_equal(auxt_filters_cr3(TABLE, LAM_U57, user, how & 1, how & 2), 0);
+		assert_int_equal(auxt_filters_cr3(TABLE, LAM_U57, kernel | user, how & 1, how & 2), 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -300,6 +330,8 @@ int main(void)
 		cmocka_unit_test(mtc_period_0_needs_its_bit_too),
 		cmocka_unit_test(a_broadwell_must_trace_branches),
 		cmocka_unit_test(branches_are_traced_unless_pt_says_no),
+		cmocka_unit_test(cr3_is_that_of_the_code_that_is_traced),
+		cmocka_unit_test(no_cr3_is_known_for_a_process_with_masked_addresses),
 	};
 
 	return cmocka_run_group_tests_name("pt_caps", tests, NULL, NULL);

@@ -699,6 +699,7 @@ static void a_refused_address_space_is_explained(void **state)
 	refused_with(ENXIO, "thread 2 has no page tables of its own", (o.flags = SPACE, o.tid = 2));
 	refused_with(EOPNOTSUPP, "page tables are isolated here", (o.flags = SPACE, o.tid = 77));
 	refused_with(EOPNOTSUPP, "lacks something of config", o.flags = SPACE | AUXTRACE_SETUP_USER);
+	refused_with(EOPNOTSUPP, "linear-address masking on (LAM)", o.flags = SPACE | AUXTRACE_SETUP_USER);
 	refused_with(EOPNOTSUPP, "BTS compares no page tables",
 		     (o.flags = SPACE, o.pmu = AUXTRACE_PMU_INTEL_BTS, o.config = NULL));
 	fake.caps.pt.flags = 0;
