@@ -11,6 +11,7 @@
 
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
+#include <linux/mutex.h>
 #include <linux/notifier.h>
 #include <linux/reboot.h>
 #include <linux/smp.h>
@@ -102,12 +103,38 @@ static void hotplug_wake_here(void *unused)
 	}
 }
 
+/*
+ * How many preparations for sleep, or for the end of this kernel, have not been undone. There may be
+ * several: the machine can suspend while a program that is about to load the image of a hibernated kernel
+ * has /dev/snapshot open.
+ */
+static unsigned int hotplug_preparations;
+static DEFINE_MUTEX(hotplug_mutex);
+
 static void hotplug_sleep(void)
 {
+	mutex_lock(&hotplug_mutex);
+	hotplug_preparations++;
 	cpus_read_lock();
 	auxt_channel_set_asleep(true);
 	on_each_cpu(hotplug_sleep_here, NULL, 1);
 	cpus_read_unlock();
+	mutex_unlock(&hotplug_mutex);
+}
+
+static void hotplug_wake(void)
+{
+	mutex_lock(&hotplug_mutex);
+	/* The module may have been loaded after the preparation. */
+	if (hotplug_preparations)
+		hotplug_preparations--;
+	if (!hotplug_preparations) {
+		cpus_read_lock();
+		auxt_channel_set_asleep(false);
+		on_each_cpu(hotplug_wake_here, NULL, 1);
+		cpus_read_unlock();
+	}
+	mutex_unlock(&hotplug_mutex);
 }
 
 static int hotplug_pm_notify(struct notifier_block *nb, unsigned long action, void *data)
@@ -121,10 +148,7 @@ static int hotplug_pm_notify(struct notifier_block *nb, unsigned long action, vo
 	case PM_POST_HIBERNATION:
 	case PM_POST_SUSPEND:
 	case PM_POST_RESTORE:	/* It failed, and this kernel goes on. */
-		cpus_read_lock();
-		auxt_channel_set_asleep(false);
-		on_each_cpu(hotplug_wake_here, NULL, 1);
-		cpus_read_unlock();
+		hotplug_wake();
 		break;
 	}
 	return NOTIFY_DONE;

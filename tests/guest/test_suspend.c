@@ -96,6 +96,35 @@ static void the_hardware_is_off_before_the_machine_hibernates(void **state)
 	off_while_snapshot_is_open(O_RDONLY);
 }
 
+/* The kernel lets the machine suspend and wake in between. */
+static void the_hardware_stays_off_if_the_machine_suspends_meanwhile(void **state)
+{
+	struct session s;
+	int fd, ret;
+
+	suspend_required();
+	session_open(&s, all_cpus, ALL, AUX_SIZE);
+	ok_start(s.fd);
+	fd = open("/dev/snapshot", O_WRONLY | O_CLOEXEC);
+	if (fd < 0) {
+		file_write("/sys/power/pm_test", "none");
+		skip_test("this kernel does not hibernate: %s", strerror(errno));
+	}
+	at_remember(fd);
+	ret = file_write("/sys/power/state", "freeze");
+	file_write("/sys/power/pm_test", "none");
+	expect_call("suspend", 0, ret, __FILE__, __LINE__);
+	for (unsigned int i = 0; i < s.count; i++)
+		assert_false(msr_tracing(s.channel[i].cpu));
+	at_close(fd);
+	for (unsigned int i = 0; i < s.count; i++) {
+		assert_true(msr_tracing(s.channel[i].cpu));
+		assert_int_equal(channel_status(&s.channel[i]).gaps_offline, 1);
+	}
+	ok_stop(s.fd);
+	check_accounting(&s);
+}
+
 static int ends;
 
 /* START and STOP, as fast as possible. */
@@ -184,6 +213,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		vm_test(a_suspend_is_a_gap_and_tracing_continues_after_it),
 		vm_test(the_hardware_is_off_before_the_machine_hibernates),
+		vm_test(the_hardware_stays_off_if_the_machine_suspends_meanwhile),
 		vm_test(the_hardware_is_off_before_a_hibernated_kernel_is_loaded),
 		vm_test(a_session_starts_and_stops_while_the_machine_wakes),
 		vm_test(a_cpu_that_is_left_to_perf_stays_so_when_the_machine_wakes),
