@@ -1166,6 +1166,50 @@ static void who_is_killed_while_waiting_makes_nobody_wait(void **state)
 	assert_int_equal(as(USER, sets_up_after_waiters_were_killed, NULL), 0);
 }
 
+static int starts_and_stops(void *unused)
+{
+	struct session s = own();
+
+	s.setup.cpus = (uintptr_t)&s.cpus;
+	s.fd = at_open_plain();
+	CHECK(!at_ioctl(s.fd, AUXTRACE_IOC_SETUP, &s.setup));
+	for (;;)
+		CHECK(!at_start(s.fd) && !at_stop(s.fd));
+	return 0;
+}
+
+/*
+ * For a caller without a capability, a kernel thread creates perf's counter, and START waits for that with
+ * the lock held for which CPU hotplug waits.
+ */
+static void a_user_starts_sessions_while_cpus_go_and_come(void **state)
+{
+	pid_t pid[2];
+	int status;
+
+	if (first_cpu == last_cpu || cpu_set_online(last_cpu, 0))
+		skip_test("no CPU can go offline");
+	last_cpu_online();
+	for (int i = 0; i < 2; i++) {
+		pid[i] = fork();
+		assert_true(pid[i] >= 0);
+		if (!pid[i]) {
+			alarm(SECONDS * slowness);
+			_exit(become(USER) || (i ? sets_up_often(NULL) : starts_and_stops(NULL)));
+		}
+	}
+	for (int i = 0; i < 20; i++) {
+		last_cpu_offline();
+		last_cpu_online();
+	}
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(kill(pid[i], SIGKILL), 0);
+		assert_int_equal(waitpid(pid[i], &status, 0), pid[i]);
+		/* It has not ended before. */
+		assert_true(i || (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL));
+	}
+}
+
 #define SLEEPERS	60
 
 static void *waits_to_set_up_the_same(void *fd)
@@ -1251,6 +1295,7 @@ int main(int argc, char **argv)
 		vm_test(a_user_pauses_the_own_cpu_without_waiting),
 		vm_test(a_user_sets_sessions_up_only_so_often),
 		vm_test(who_is_killed_while_waiting_makes_nobody_wait),
+		vm_test(a_user_starts_sessions_while_cpus_go_and_come),
 		vm_test(the_machine_sleeps_while_users_wait),
 	};
 
