@@ -22,8 +22,10 @@
  * must come from one thread at a time. Different objects are independent.
  *
  * Blocking. PAUSE, RESUME, START, STOP and STATUS wait until each CPU concerned has acted:
- * microseconds. Only calls that write recordings block on files. No call waits for trace
- * to arrive: use poll(2) on auxtrace_fd().
+ * microseconds. Those of a user without a capability, and SETUP, may have to wait for their turn
+ * before ("DOC: without a capability" in <linux/auxtrace.h>); only a fatal signal ends that. Only
+ * calls that write recordings block on files. No call waits for trace to arrive: use poll(2) on
+ * auxtrace_fd().
  *
  * Units. Sizes, lengths and positions are in bytes, times that end in _ns in
  * nanoseconds; other times are values of the clock of "DOC: time" in <linux/auxtrace.h>.
