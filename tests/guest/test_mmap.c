@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -482,6 +483,104 @@ static void another_process_can_read_the_mapped_area(void **state)
 	test_free(r.copy);
 }
 
+/* All that a program may say of its memory; the kernel may refuse it. */
+static const int advice[] = {
+	MADV_RANDOM, MADV_SEQUENTIAL, MADV_WILLNEED, MADV_DONTNEED, MADV_FREE, MADV_REMOVE, MADV_DOFORK,
+	MADV_DODUMP, MADV_MERGEABLE, MADV_HUGEPAGE, 20 /* COLD */, 21 /* PAGEOUT */, 22 /* POPULATE_READ */,
+	23 /* POPULATE_WRITE */, 24 /* DONTNEED_LOCKED */, 25 /* COLLAPSE */,
+};
+
+#define NR_ADVICE	((int)(sizeof(advice) / sizeof(*advice)))
+/* And what is no advice. */
+#define WAYS		(NR_ADVICE + 5)
+
+/* Writes by ways that pass by the mapping's protection. */
+static bool is_written_in_spite(void *at)
+{
+	uint64_t word = UINT64_MAX;
+	struct iovec from = { &word, 8 }, to = { at, 8 };
+	int mem = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
+	bool written = mem >= 0 && pwrite(mem, &word, 8, (uintptr_t)at) == 8;
+
+	close(mem);
+	return process_vm_writev(getpid(), &from, 1, &to, 1, 0) == 8 || written;
+}
+
+/* Touches each page. One that is gone is an error of write(2), not a signal. */
+static void looks_at(const char *addr, size_t len)
+{
+	int pipes[2];
+
+	if (pipe2(pipes, O_CLOEXEC | O_NONBLOCK))
+		return;
+	for (size_t at = 0; at < len; at += page_size)
+		if (write(pipes[1], addr + at, 1) != 1 && errno != EFAULT)
+			break;
+	close(pipes[0]);
+	close(pipes[1]);
+}
+
+static int abuses_a_mapping(int fd, unsigned int region, int how)
+{
+	const int prot = region == AUXTRACE_REGION_USER ? PROT_READ | PROT_WRITE : PROT_READ;
+	size_t len = region_len(region);
+	unsigned long node = 1;
+	char *addr, *other;
+
+	addr = mmap(NULL, len, prot, MAP_SHARED, fd, AUXTRACE_MMAP_OFFSET(first_cpu, region));
+	other = mmap(NULL, len, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(addr != MAP_FAILED && other != MAP_FAILED);
+	CHECK(region == AUXTRACE_REGION_USER || !is_written_in_spite(addr));
+	if (how < NR_ADVICE)
+		madvise(addr, len, advice[how]);
+	else if (how == NR_ADVICE)
+		CHECK(mremap(addr, 0, len, MREMAP_MAYMOVE) == MAP_FAILED);
+	else if (how == NR_ADVICE + 1)
+		syscall(SYS_remap_file_pages, addr, len, 0, 0, 0);
+	else if (how == NR_ADVICE + 2)
+		syscall(SYS_mbind, addr, len, 2 /* BIND */, &node, 64, 1 << 1 /* MOVE */);
+	else if (how == NR_ADVICE + 3)
+		mlock(addr, len);
+	else
+		munmap(addr + len / page_size / 2 * page_size, page_size);
+	looks_at(addr, len);
+	CHECK(region == AUXTRACE_REGION_USER || !is_written_in_spite(addr));
+	/* The rest of it over another one, in part, and gone by the exit of the process. */
+	mprotect(addr, page_size, PROT_NONE);
+	mprotect(addr, page_size, prot);
+	if (mremap(addr, len, len, MREMAP_MAYMOVE | MREMAP_FIXED, other) != MAP_FAILED)
+		looks_at(other, len);
+	return 0;
+}
+
+static int abuses_mappings(void *arg)
+{
+	const struct session *s = arg;
+
+	for_each_region(region)
+		for (int how = 0; how < WAYS; how++)
+			CHECK(!abuses_a_mapping(s->fd, region, how));
+	return 0;
+}
+
+static void what_a_process_does_with_its_mappings_is_its_own_affair(void **state)
+{
+	uint8_t *copy = test_malloc(AUX_SIZE);
+	struct session s;
+
+	open_all(&s, one_cpu, AUX_SIZE);
+	load_trace(&s, 1000);
+	memcpy(copy, (void *)s.channel->aux, AUX_SIZE);
+	assert_int_equal(child_run(abuses_mappings, &s), 0);
+	/* Once more with the hardware on. */
+	ok_start(s.fd);
+	assert_int_equal(child_run(abuses_mappings, &s), 0);
+	ok_stop(s.fd);
+	assert_memory_equal(copy, (void *)s.channel->aux, page_size);
+	check_accounting(&s);
+	test_free(copy);
+}
+
 static void close_and_unload_while_tracing_leaves_the_hardware_off(void **state)
 {
 	struct session s;
@@ -528,6 +627,7 @@ int main(void)
 		vm_test(the_module_stays_while_a_file_is_open),
 		vm_test(pages_of_the_area_can_be_spliced_without_a_copy),
 		vm_test(another_process_can_read_the_mapped_area),
+		vm_test(what_a_process_does_with_its_mappings_is_its_own_affair),
 		vm_test(close_and_unload_while_tracing_leaves_the_hardware_off),
 	};
 

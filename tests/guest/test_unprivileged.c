@@ -44,15 +44,6 @@
 #define OTHER		1001
 #define SECONDS		60
 
-/* In a child: says where it failed, and ends it. */
-#define CHECK(condition) \
-	do { \
-		if (!(condition)) { \
-			fprintf(stderr, "%s:%d: %s (errno %d)\n", __func__, __LINE__, #condition, errno); \
-			return 100; \
-		} \
-	} while (0)
-
 /* ---- users ----------------------------------------------------------------------- */
 
 static int become(uid_t uid)
