@@ -68,6 +68,7 @@ static int hotplug_cpu_online(unsigned int cpu)
 	u32 pmu;
 
 	auxt_pt_detect();
+	auxt_reservation_online(cpu);
 	for (pmu = 0; pmu < TRACE_PMUS; pmu++)
 		if (auxt_reservation_owner(cpu, pmu))
 			hotplug_channel_online(auxt_reservation_owner(cpu, pmu));

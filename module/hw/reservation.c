@@ -211,12 +211,12 @@ static void reservation_keep(struct auxt_channel *ch)
 {
 	struct stuck_pmu *stuck = reservation_stuck_of(ch);
 
-	if (stuck->counter)
-		perf_event_release_kernel(stuck->counter);
+	/* It is kept since the CPU went offline. The channel has got no other counter since. */
+	if (stuck->is_stuck)
+		return;
 	stuck->counter = ch->reservation;
 	/* The caller's session has a reference, too. */
-	if (!stuck->is_stuck)
-		__module_get(THIS_MODULE);
+	__module_get(THIS_MODULE);
 	WRITE_ONCE(stuck->is_stuck, true);
 	pr_err("auxtrace: CPU %d refuses to turn %s off; the pages of its trace stay allocated\n",
 	       ch->cpu, ch->pmu->name);
@@ -260,6 +260,34 @@ static int reservation_unstick(struct auxt_channel *ch)
 	return 0;
 }
 NOKPROBE_SYMBOL(reservation_unstick);
+
+/**
+ * auxt_reservation_online() - keep perf off what is stuck on a CPU that comes online
+ * @cpu: the CPU
+ *
+ * perf has dropped the counters that are kept there. In the hotplug callback, before channels call
+ * auxt_reservation_renew().
+ */
+void auxt_reservation_online(int cpu)
+{
+	u32 pmu;
+
+	for (pmu = 0; pmu < TRACE_PMUS; pmu++) {
+		struct stuck_pmu *stuck = &per_cpu(reservation_stuck[pmu], cpu);
+		struct perf_event *event;
+
+		if (!stuck->is_stuck)
+			continue;
+		event = reservation_create(auxt_trace_pmus[pmu], cpu);
+		/* An event of perf's may have been faster. The old counter still keeps the debug store. */
+		if (IS_ERR(event))
+			continue;
+		if (stuck->counter)
+			perf_event_release_kernel(stuck->counter);
+		stuck->counter = event;
+	}
+}
+NOKPROBE_SYMBOL(auxt_reservation_online);
 
 /**
  * auxt_reservation_take() - become the owner of a CPU's trace PMU

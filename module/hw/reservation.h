@@ -16,6 +16,7 @@ int auxt_reservation_take(struct auxt_channel *ch);
 void auxt_reservation_release(struct auxt_channel *ch);
 void auxt_reservation_drop(struct auxt_channel *ch);
 int auxt_reservation_renew(struct auxt_channel *ch);
+void auxt_reservation_online(int cpu);
 struct auxt_channel *auxt_reservation_owner(int cpu, u32 pmu);
 
 /* Any context. */

@@ -312,6 +312,50 @@ static void a_cpu_that_refuses_all_is_left_alone_until_it_gives_in(void **state)
 	assert_true(stuck > 0);
 }
 
+/*
+ * A CPU that goes offline while it refuses to turn the hardware off, and refuses when it is back, too:
+ * perf is kept off until it gives in, also when the session has stopped.
+ */
+static void a_stuck_cpu_that_went_offline_is_kept_from_perf(void **state)
+{
+	unsigned int said = klog_count(REFUSES);
+	int users = kmod_users();
+	struct session s;
+
+	emulator_required();
+	/* IA32_DEBUGCTL does not survive an INIT, so BTS is off when the CPU is back. */
+	pt_required("hardware that outlives an INIT");
+	perf_required();
+	hotplug_required();
+	session_open(&s, 1ULL << last_cpu, USER | AUXTRACE_SETUP_KERNEL | OVER, AUX_SIZE);
+	ok_start(s.fd);
+	emulator_knob(last_cpu, PTM_KNOB_WRMSR_REFUSE, 1);
+	last_cpu_offline();
+	last_cpu_online();
+	assert_int_equal(channel_status(s.channel).inhibit & AUXTRACE_INHIBIT_OFFLINE,
+			 AUXTRACE_INHIBIT_OFFLINE);
+	assert_int_equal(klog_count(REFUSES), said + 1);
+	perf_is_refused(last_cpu);
+	ok_stop(s.fd);
+	perf_is_refused(last_cpu);
+	assert_int_equal(klog_count(REFUSES), said + 1);
+	session_close(&s);
+	perf_is_refused(last_cpu);
+	assert_int_equal(kmod_users(), users + 1);
+	/* Nobody has it now. */
+	last_cpu_offline();
+	last_cpu_online();
+	perf_is_refused(last_cpu);
+	emulator_knobs_reset();
+	/* A START finds that the CPU gives in. */
+	session_open(&s, 1ULL << last_cpu, USER | OVER, AUX_SIZE);
+	ok_start(s.fd);
+	ok_stop(s.fd);
+	session_close(&s);
+	assert_int_equal(kmod_users(), users);
+	perf_is_granted(last_cpu);
+}
+
 /* ---- pages -------------------------------------------------------------------- */
 
 #define PAGES_SIZE	(8 << 20)
@@ -439,6 +483,7 @@ int main(void)
 		vm_test(our_writes_run_no_tracepoint),
 		vm_test(each_wrmsr_may_fault_once),
 		vm_test(a_cpu_that_refuses_all_is_left_alone_until_it_gives_in),
+		vm_test(a_stuck_cpu_that_went_offline_is_kept_from_perf),
 		vm_test(pages_that_stuck_hardware_may_write_are_not_freed),
 	};
 
