@@ -1015,7 +1015,7 @@ static int reads_without_a_turn(void *unused)
 	uint64_t produced = 0, later;
 	struct regions r;
 	struct session s;
-	int ends = 0, slept = 0;
+	int ends = 0, slept = 0, more = 0;
 	pthread_t thread;
 
 	user = open_full_trace(&s, &r);
@@ -1024,7 +1024,9 @@ static int reads_without_a_turn(void *unused)
 	for (int i = 0; i < READS; i++) {
 		CHECK(poll(&p, 1, 10000 * slowness) == 1 && p.revents == POLLIN);
 		later = __atomic_load_n(&r.status->produced, __ATOMIC_ACQUIRE);
-		CHECK(later > produced);
+		/* The CPU takes the tail a moment before it says so: poll(2) may have seen the old one. */
+		CHECK(later >= produced);
+		more += later > produced;
 		/* It uses up its turns. */
 		for (int k = 0; k < 4 && produced + k < later; k++) {
 			struct pollfd now = p;
@@ -1035,6 +1037,7 @@ static int reads_without_a_turn(void *unused)
 		produced = later;
 		__atomic_store_n(&user->aux_tail, produced, __ATOMIC_RELEASE);
 	}
+	CHECK(more > READS / 2);
 	while (__atomic_load_n(&r.status->produced, __ATOMIC_ACQUIRE) < produced + 1000)
 		CHECK(poll(&p, 1, 10000 * slowness) == 1);
 	__atomic_store_n(&ends, 1, __ATOMIC_RELAXED);
@@ -1201,7 +1204,7 @@ static void a_user_starts_sessions_while_cpus_go_and_come(void **state)
 	}
 }
 
-#define SLEEPERS	60
+#define SLEEPERS	120
 
 static void *waits_to_set_up_the_same(void *fd)
 {
@@ -1229,7 +1232,10 @@ static int keeps_many_waiting(void *ready)
 	return 0;
 }
 
-/* The last turn comes in five seconds: the kernel must freeze those who wait for theirs within one. */
+/*
+ * The last turn comes in eleven seconds: the kernel must freeze those who wait for theirs within three. (It
+ * also waits for those who are at work.)
+ */
 static void the_machine_sleeps_while_users_wait(void **state)
 {
 	int ready[2], ret;
@@ -1243,8 +1249,8 @@ static void the_machine_sleeps_while_users_wait(void **state)
 	f = fopen("/sys/power/pm_freeze_timeout", "re");
 	assert_true(f && fgets(was, sizeof(was), f));
 	fclose(f);
-	assert_int_equal(file_write("/sys/power/pm_freeze_timeout", "1000"), 0);
-	allow("100");
+	assert_int_equal(file_write("/sys/power/pm_freeze_timeout", "3000"), 0);
+	allow("200");
 	assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
 	pid = fork();
 	assert_true(pid >= 0);
