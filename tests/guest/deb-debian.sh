@@ -121,7 +121,8 @@ after_reboot()
 	check "it decodes" decodes "$(dirname "$(snapshots | tail -n 1)")"
 
 	check "apt purges the packages while the recorder runs" \
-		apt-get purge -y auxtrace auxtrace-dkms libauxtrace0 libauxtrace-dev auxtrace-dbgsym libauxtrace0-dbgsym
+		apt-get purge -y auxtrace auxtrace-dkms libauxtrace0 libauxtrace-dev libauxtrace-decode0 \
+			libauxtrace-decode-dev python3-auxtrace auxtrace-dbgsym libauxtrace0-dbgsym libauxtrace-decode0-dbgsym
 	check "the recorder was stopped" not systemctl --quiet is-active "$service"
 	check "systemd has no unit of it left" test -z "$(systemctl list-units --all --plain --no-legend 'auxtrace*')"
 	check "DKMS has nothing of it" not says auxtrace dkms status

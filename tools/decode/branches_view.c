@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * BTS records, one a line: time, source, target, and what was executed since the previous
  * branch. auxtrace-script(1) specifies the format.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The threads whose calls were seen, each once. What has no thread ID of its own is told apart by its CPU. */
 #ifndef CALL_THREADS_H
 #define CALL_THREADS_H

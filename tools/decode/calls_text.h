@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Function calls for people: a line each on stdout, indented by depth. Returns have no line; they
  * reduce the indentation, and give the line of the call its duration. The source lines that a call executes are

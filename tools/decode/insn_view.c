@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* Views for programs: instructions, or errors only. auxtrace-script(1) specifies the formats. */
 #include <inttypes.h>
 #include <stdio.h>

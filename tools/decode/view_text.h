@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Text that the views for people share. */
 #ifndef VIEW_TEXT_H
 #define VIEW_TEXT_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The views of auxtrace script. All write to stdout. */
 #ifndef VIEWS_H
 #define VIEWS_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The build-id of an ELF file: which of its builds it is. */
 #ifndef BUILD_ID_H
 #define BUILD_ID_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Copies of files that may be large: the kernel copies, and no memory of ours holds them. */
 #ifndef COPY_FILE_H
 #define COPY_FILE_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Times that something takes, as people write them. */
 #ifndef DURATION_H
 #define DURATION_H

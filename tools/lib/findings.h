@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What auxtrace info has found, in the order of the findings. */
 #ifndef FINDINGS_H
 #define FINDINGS_H

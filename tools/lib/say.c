@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* What the command says. libauxtrace-decode has its own: decodelib/say.c. */
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The text of source files, by line. */
 #ifndef SOURCE_TEXT_H
 #define SOURCE_TEXT_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Colours and a pager, for output that a person reads. Nothing of it happens unless stdout is a terminal. */
 #ifndef TERMINAL_H
 #define TERMINAL_H
