@@ -71,5 +71,15 @@ if [ ! -e /dev/auxtrace ]; then
 fi
 echo "errors have an errno and the library's message"
 
+# README's example, of a program that has such a function
+{
+	echo 'def region_of_interest(): pass'
+	# shellcheck disable=SC2016 # backticks of Markdown
+	sed -n '/^```python$/,/^```$/p' README.md | grep -v '^```'
+} > "$work/readme.py"
+python3 -m py_compile "$work/readme.py"
+pylint --disable=all --enable=E "$work/readme.py"
+echo "README's example is Python"
+
 pylint --disable=all --enable=E,W --disable=protected-access,attribute-defined-outside-init,self-cls-assignment \
 	python/auxtrace.py examples/flame.py
