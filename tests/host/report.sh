@@ -254,8 +254,8 @@ lines_are_those_that_ran()
 # The slow call's line is shown with its text, inside the call.
 lines_have_their_text()
 {
-	auxtrace script --lines --function table_rehash 2>> "$work/lines.summary" |
-		grep -m 1 -E ' u  +sessions\.c:[0-9]+  .*table_move\('
+	auxtrace script --lines --function table_rehash > "$work/rehash" 2>> "$work/lines.summary" || return
+	grep -m 1 -E ' u  +sessions\.c:[0-9]+  .*table_move\(' "$work/rehash"
 }
 
 auxtrace script > "$work/calls" 2> "$work/summary"
