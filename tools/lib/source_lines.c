@@ -30,6 +30,7 @@ struct range {
 struct unit {
 	struct unit *next;
 	Dwarf_Die die;
+	Dwarf_Die scopes;	/* its functions are below this */
 	bool have;
 	Dwarf_Lines *lines;
 	size_t nr_lines;
@@ -170,7 +171,7 @@ static const struct source_inline *add_inlined(struct unit *u, Dwarf_Die *die, c
 		.depth = outer ? outer->depth + 1 : 0,
 		.outer = outer,
 	};
-	if (!dwarf_getsrcfiles(&u->die, &files, &count))
+	if (!dwarf_getsrcfiles(&u->scopes, &files, &count))
 		i->shown.file = dwarf_filesrc(files, number_of(die, DW_AT_call_file), NULL, NULL);
 	i->next = u->inlined;
 	u->inlined = i;
@@ -269,6 +270,18 @@ static void flatten(struct unit *u)
 	u->nr_ranges = count;
 }
 
+/* With split DWARF (gcc -gsplit-dwarf) the scopes are in a file of their own, lines and addresses are not. */
+static void find_scopes(struct unit *u)
+{
+	uint8_t type = 0;
+	Dwarf_Die split;
+
+	u->scopes = u->die;
+	memset(&split, 0, sizeof(split));
+	if (!dwarf_cu_info(u->die.cu, NULL, &type, NULL, &split, NULL, NULL, NULL) && type == DW_UT_skeleton && split.cu)
+		u->scopes = split;
+}
+
 static void read_unit(struct unit *u)
 {
 	if (u->have)
@@ -276,7 +289,8 @@ static void read_unit(struct unit *u)
 	u->have = true;
 	if (dwarf_getsrclines(&u->die, &u->lines, &u->nr_lines))
 		u->nr_lines = 0;
-	walk(u, &u->die, NULL, 0);
+	find_scopes(u);
+	walk(u, &u->scopes, NULL, 0);
 	flatten(u);
 }
 

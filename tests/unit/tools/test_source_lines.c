@@ -249,6 +249,24 @@ static void all_code_is_where_addr2line_has_it(void **state)
 	}
 }
 
+/* addr2line cannot read that: it judges the same code with all in one file. */
+static void scopes_may_be_in_a_file_of_their_own(void **state)
+{
+	static const char *const options[] = { "-gdwarf-4 -no-pie", "-gdwarf-5 -no-pie" };
+	char prog[256], split[64];
+
+	(void)state;
+	strcpy(prog, path_of("split/prog"));
+	for (unsigned int i = 0; i < ARRAY_SIZE(options); i++) {
+		snprintf(split, sizeof(split), "%s -gsplit-dwarf", options[i]);
+		build(split);
+		run("rm -rf split; mkdir split; mv prog *.dwo split/; ls split/*.dwo > /dev/null");
+		/* They are found beside the program. */
+		build(options[i]);
+		compare(prog, path_of("prog"));
+	}
+}
+
 /* clang and others write no table of the units' addresses. */
 static void no_table_of_units_is_needed(void **state)
 {
@@ -410,6 +428,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_code_is_where_addr2line_has_it),
+		cmocka_unit_test(scopes_may_be_in_a_file_of_their_own),
 		cmocka_unit_test(no_table_of_units_is_needed),
 		cmocka_unit_test(a_stripped_program_has_its_debug_file),
 		cmocka_unit_test(a_program_without_has_none),
