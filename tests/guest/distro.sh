@@ -65,6 +65,26 @@ check "the trace has a process's tables for the kernel and for user code" two_ta
 printf '#include <stdio.h>\nint main(void) { return printf("%%d\\n", 42) != 3; }\n' > /tmp/hello.c
 check "a compiler" whole gcc gcc -O1 -o /tmp/hello /tmp/hello.c
 check "has compiled" says '^42$' /tmp/hello
+# A region of its own run, and what ran there
+python_region()
+{
+	python3 - <<-'E'
+		import auxtrace
+
+		with auxtrace.trace("region", kernel=True):
+		    with open("/proc/self/stat", encoding="ascii") as file:
+		        file.read()
+		with auxtrace.Recording("region") as recording:
+		    names = [call.function or "" for call in recording.calls()]
+		    print(len(names), "calls,", recording.sum, *recording.messages, sep="\n")
+		    assert recording.sum["errors"] == 0 and recording.sum["windows"] >= 1
+		for part in "PyObject", "do_sys_openat2", "proc_tgid_stat":
+		    assert any(part in name for name in names), part
+		assert not any("exit_group" in name for name in names)
+	E
+}
+
+check "Python records a region of its own" python_region
 check "an interpreter" whole python3 python3 -c 'import json; print(json.dumps({"42": [42]}))'
 check "a database" whole sqlite3 sqlite3 /tmp/db "create table t(a, b); create index i on t(a);
 	insert into t values (1, 'x'), (2, 'y'); select * from t where a = 2;"

@@ -18,7 +18,10 @@ mapfile -t files < <(guest_script distro.sh)
 
 status=0
 "$top/scripts/vm" --distro "$suite" --smp 2 --mem 2G --timeout 1800 --work "$work/vm" --out "$work/out" \
-	"${files[@]}" -- distro.sh || status=$?
+	"${files[@]}" --file "$build/userlib/libauxtrace.so.0:/usr/lib/x86_64-linux-gnu/libauxtrace.so.0" \
+	--file "$build/decodelib/libauxtrace-decode.so.0:/usr/lib/x86_64-linux-gnu/libauxtrace-decode.so.0" \
+	--file "$top/python/auxtrace.py:/usr/lib/python3/dist-packages/auxtrace.py" \
+	-- distro.sh || status=$?
 verdict "Debian $suite: what is checked in the guest" [ "$status" -eq 0 ]
 [ -d "$work/out" ] || exit 1
 symfs=$(debian_files "$work")
@@ -40,7 +43,7 @@ for meta in "$work"/out/*/meta "$work"/out/flight/snapshot.*/meta; do
 		decodes "$recording"
 	count=$((count + 1))
 done
-verdict "all $count recordings were decoded" [ "$count" -eq 11 ]
+verdict "all $count recordings were decoded" [ "$count" -eq 12 ]
 verdict "the kernel is at random addresses: $(grep ' _stext$' "$work/out/ls/kallsyms")" \
 	random_addresses "$work/out/ls"
 verdicts_end
