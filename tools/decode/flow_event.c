@@ -118,7 +118,7 @@ bool flow_begin(struct flow *f, const struct meta_cpu *cpu)
 	}
 	f->cpu = cpu;
 	f->open = false;
-	runs_find(&f->runs, &f->records, f->side, cpu->cpu);
+	runs_find(&f->runs, &f->records, f->side, cpu->cpu, f->meta->flags);
 	f->run = f->runs.count;
 	f->switch_ip = code_kernel_function(f->code, SWITCH_FUNCTION);
 	f->turn_tsc = 0;

@@ -79,12 +79,23 @@ static void take_side(struct runs *r, const struct side *side, unsigned int cpu)
 	}
 }
 
-void runs_find(struct runs *r, const struct records *records, const struct side *side, unsigned int cpu)
+/* Whoever was traced is the only thread of the scope. It may never have left the CPU. */
+static void take_only(struct runs *r, const struct records *records)
+{
+	if (records->start)
+		add(r, 0, records->start->itrace_start.pid, records->start->itrace_start.tid);
+	else if (records->nr_windows)
+		add(r, 0, records->window[0]->begin_pid, records->window[0]->begin_tid);
+}
+
+void runs_find(struct runs *r, const struct records *records, const struct side *side, unsigned int cpu, uint32_t flags)
 {
 	*r = (struct runs){ 0 };
 	take_records(r, records);
 	if (!r->count)
 		take_side(r, side, cpu);
+	if (!r->count && flags & AUXTRACE_SETUP_THREAD && !(flags & AUXTRACE_SETUP_DESCENDANTS))
+		take_only(r, records);
 }
 
 void runs_free(struct runs *r)

@@ -21,8 +21,8 @@ struct runs {
 	size_t count;
 };
 
-/* From the data ring if that has switches, else from perf's records. */
-void runs_find(struct runs *r, const struct records *records, const struct side *side, unsigned int cpu);
+/* From the data ring if that has switches, else from perf's records. @flags: of the session, AUXTRACE_SETUP_*. */
+void runs_find(struct runs *r, const struct records *records, const struct side *side, unsigned int cpu, uint32_t flags);
 void runs_free(struct runs *r);
 
 /* The index of the thread that ran at @tsc; r->count if that is not known (@tsc 0: the time is not). */

@@ -242,6 +242,39 @@ static void without_the_kernel_it_changes_where_user_code_begins(void **state)
 }
 
 /* The record of a switch is written, the hardware stops and goes on for a tail, and then the kernel switches. */
+/* A thread that alone was traced may never have left its CPU: then there is no record of a switch. */
+static void the_only_thread_needs_no_switch(void **state)
+{
+	struct auxtrace_record_window w = {
+		.header = { .type = AUXTRACE_RECORD_WINDOW, .size = sizeof(w) },
+		.window = 1, .begin_pid = 7, .begin_tid = 9, .pid = 7, .tid = 9,
+		.end = { .time = 1000, .size = sizeof(w) },
+	};
+	const uint32_t flags[] = {
+		USER | AUXTRACE_SETUP_THREAD, USER | AUXTRACE_SETUP_THREAD | AUXTRACE_SETUP_DESCENDANTS, USER,
+	};
+	char cpu[64];
+
+	(void)state;
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	suppressed(ppt_tip_pgd);
+	w.end_position = position();
+	write_records(&w, sizeof(w));
+	snprintf(cpu, sizeof(cpu), "windows 1 data_read %zu", sizeof(w));
+	for (unsigned int i = 0; i < 3; i++) {
+		const struct result *r;
+
+		write_trace(stream, w.end_position, MACHINE, flags[i], cpu);
+		r = script("--insn");
+		assert_int_equal(r->status, 0);
+		if (!i)
+			expect_part(r->out, "# thread 7 9\n");
+		else
+			assert_null(strstr(r->out, "# thread 7 9\n"));
+	}
+}
+
 static void within_a_window_the_thread_changes_only_where_the_kernel_switches(void **state)
 {
 	const struct result *r;
@@ -611,6 +644,7 @@ int main(void)
 		t(the_thread_changes_where_the_kernel_switches),
 		t(the_records_order_counts_where_the_times_are_coarse),
 		t(without_the_kernel_it_changes_where_user_code_begins),
+		t(the_only_thread_needs_no_switch),
 		t(within_a_window_the_thread_changes_only_where_the_kernel_switches),
 		t(a_name_is_the_one_of_its_time),
 		t(a_thread_keeps_its_stack_on_another_cpu_and_turns_come_by_time),
