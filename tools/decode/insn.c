@@ -37,6 +37,20 @@ static enum pt_insn_class class_of(const ZydisDecodedInstruction *zi)
 {
 	bool far = zi->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR;
 
+	switch (zi->mnemonic) {
+	/* Their categories are those of branches. They go on, or there is an exception or an abort. */
+	case ZYDIS_MNEMONIC_XBEGIN:
+	case ZYDIS_MNEMONIC_XEND:
+	case ZYDIS_MNEMONIC_XABORT:
+	case ZYDIS_MNEMONIC_BOUND:
+		return ptic_other;
+	case ZYDIS_MNEMONIC_UIRET:
+		return ptic_far_return;
+	case ZYDIS_MNEMONIC_PTWRITE:
+		return ptic_ptwrite;
+	default:
+		break;
+	}
 	switch (zi->meta.category) {
 	case ZYDIS_CATEGORY_CALL:
 		return far ? ptic_far_call : ptic_call;
@@ -46,20 +60,12 @@ static enum pt_insn_class class_of(const ZydisDecodedInstruction *zi)
 	case ZYDIS_CATEGORY_UNCOND_BR:
 		return far ? ptic_far_jump : ptic_jump;
 	case ZYDIS_CATEGORY_COND_BR:
-		return zi->mnemonic == ZYDIS_MNEMONIC_XBEGIN ? ptic_other : ptic_cond_jump;
+		return ptic_cond_jump;
 	case ZYDIS_CATEGORY_SYSCALL:
 	case ZYDIS_CATEGORY_INTERRUPT:
 		return ptic_far_call;
 	case ZYDIS_CATEGORY_SYSRET:
 		return ptic_far_return;
-	default:
-		break;
-	}
-	switch (zi->mnemonic) {
-	case ZYDIS_MNEMONIC_UIRET:
-		return ptic_far_return;
-	case ZYDIS_MNEMONIC_PTWRITE:
-		return ptic_ptwrite;
 	default:
 		return ptic_other;
 	}
@@ -116,7 +122,7 @@ bool insn_decode(struct insn *insn, enum pt_exec_mode mode, uint64_t ip, const u
 		insn->pt.size = zi.length;
 		insn->pt.iclass = class_of(&zi);
 		insn->special = special_of(&zi);
-		insn->interrupt = zi.meta.category == ZYDIS_CATEGORY_INTERRUPT;
+		insn->interrupt = zi.meta.category == ZYDIS_CATEGORY_INTERRUPT && insn->pt.iclass == ptic_far_call;
 		insn->begins_tx = zi.mnemonic == ZYDIS_MNEMONIC_XBEGIN;
 		/* Zydis 4.1 knows WRMSRNS, by a name that 4.0 does not have. */
 		insn->may_stop = may_stop(zi.mnemonic) || is_wrmsrns(bytes, size);

@@ -56,6 +56,9 @@ static const struct {
 	{ "\xcd\x80", ptem_64bit, 2, ptic_far_call, 0 },
 	{ "\xf1", ptem_64bit, 1, ptic_far_call, 0 },
 	{ "\xf3\x48\x0f\xae\xe0", ptem_64bit, 5, ptic_ptwrite, 0 },
+	{ "\x0f\x01\xd5", ptem_64bit, 3, ptic_other, 0 },		/* xend */
+	{ "\xc6\xf8\x01", ptem_64bit, 3, ptic_other, 0 },		/* xabort */
+	{ "\x62\x03", ptem_32bit, 2, ptic_other, 0 },		/* bound %eax, (%ebx) */
 	{ "\x40", ptem_32bit, 1, ptic_other, 0 },			/* inc %eax */
 	{ "\xe8\xfb\xef\xbf\xff", ptem_32bit, 5, ptic_call, (int32_t)0xffbfeffb },
 	{ "\x9a\0\0\0\0\0\0", ptem_32bit, 7, ptic_far_call, 0 },
@@ -128,6 +131,17 @@ static void a_transaction_knows_where_its_abort_goes(void **state)
 	assert_int_equal(insn.target, IP + 6 + 0x10);
 }
 
+static void a_check_of_bounds_is_no_interrupt(void **state)
+{
+	struct insn insn;
+
+	(void)state;
+	assert_true(decode(&insn, ptem_32bit, IP, "\x62\x03\0\0\0\0\0\0\0"));
+	assert_false(insn.interrupt);
+	assert_true(decode(&insn, ptem_32bit, IP, "\xcd\x80\0\0\0\0\0\0\0"));
+	assert_true(insn.interrupt);
+}
+
 static void what_a_trace_says_more_of_is_marked(void **state)
 {
 	static const struct {
@@ -176,6 +190,7 @@ int main(void)
 		cmocka_unit_test(instructions_have_size_class_and_target),
 		cmocka_unit_test(what_may_turn_the_trace_off_is_marked),
 		cmocka_unit_test(a_transaction_knows_where_its_abort_goes),
+		cmocka_unit_test(a_check_of_bounds_is_no_interrupt),
 		cmocka_unit_test(what_a_trace_says_more_of_is_marked),
 		cmocka_unit_test(bytes_that_are_no_instruction_are_none),
 	};
