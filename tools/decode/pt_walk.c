@@ -391,6 +391,7 @@ static int apply_event(struct pt_walk *w)
 	case ptev_overflow:
 		w->enabled = !ev->ip_suppressed;
 		w->ip = ev->ip_suppressed ? 0 : ev->variant.overflow.ip;
+		w->resume = 0;
 		break;
 	case ptev_exec_mode:
 		w->mode = ev->variant.exec_mode.mode;
@@ -425,7 +426,7 @@ int pt_walk_sync(struct pt_walk *w, uint64_t offset)
 {
 	int status;
 
-	w->ip = 0;
+	w->ip = w->resume = 0;
 	w->cr3 = CODE_NO_CR3;
 	w->mode = ptem_unknown;
 	w->enabled = w->ahead = w->waits = w->took_paging = w->took_vmcs = w->took_ptwrite = false;
