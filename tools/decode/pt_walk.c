@@ -308,6 +308,12 @@ static uint64_t resumes_at(const struct code_block *b)
 	}
 }
 
+/* No more events of the last instruction come. */
+static void end_wait(struct pt_walk *w)
+{
+	w->waits = w->took_paging = w->took_vmcs = w->took_ptwrite = false;
+}
+
 /* Returns 1 if an event happens with the last instruction of @b, 0, or a libipt error. */
 static int meets_event(struct pt_walk *w, const struct code_block *b)
 {
@@ -320,7 +326,7 @@ static int meets_event(struct pt_walk *w, const struct code_block *b)
 		if (!disables(w, b))
 			return 0;
 		w->resume = resumes_at(b);
-		w->waits = false;
+		end_wait(w);
 		return 1;
 	case ptev_paging:
 		if (w->took_paging || !changes_cr3(b))
@@ -353,7 +359,7 @@ static int finish(struct pt_walk *w, const struct code_block *b)
 
 	if (status)
 		return status < 0 ? status : status_of(w, pts_event_pending);
-	w->waits = w->took_paging = w->took_vmcs = w->took_ptwrite = false;
+	end_wait(w);
 	status = leave(w, b);
 	return status < 0 ? status : arrive(w);
 }
@@ -429,7 +435,8 @@ int pt_walk_sync(struct pt_walk *w, uint64_t offset)
 	w->ip = w->resume = 0;
 	w->cr3 = CODE_NO_CR3;
 	w->mode = ptem_unknown;
-	w->enabled = w->ahead = w->waits = w->took_paging = w->took_vmcs = w->took_ptwrite = false;
+	w->enabled = w->ahead = false;
+	end_wait(w);
 	w->top = w->depth = 0;
 	status = pt_qry_sync_set(w->query, &w->ip, offset);
 	if (status < 0)
