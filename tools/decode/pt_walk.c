@@ -241,8 +241,8 @@ static int arrive(struct pt_walk *w)
 
 	if (found < 0)
 		return found;
-	/* Where packets are disabled, the instruction was none that is traced. */
-	if (!found || (is_of_insn(ev) && w->enabled) || (has_address(ev, &ip) && ip != w->ip))
+	/* Where packets are disabled, no code that is traced leads to it. */
+	if (!found || (w->enabled && (is_of_insn(ev) || (has_address(ev, &ip) && ip != w->ip))))
 		return status_of(w, 0);
 	if (ev->type == ptev_async_disabled) {
 		pt_walk_time(w, &tsc);
