@@ -339,7 +339,9 @@ static int meets_event(struct pt_walk *w, const struct code_block *b)
 		w->took_vmcs = true;
 		break;
 	case ptev_ptwrite:
-		if (w->took_ptwrite || b->iclass != ptic_ptwrite)
+		/* The packets may tell of which one it is. */
+		if (w->took_ptwrite || b->iclass != ptic_ptwrite ||
+		    (!w->event.ip_suppressed && w->event.variant.ptwrite.ip != block_last(b)))
 			return 0;
 		w->took_ptwrite = true;
 		break;
