@@ -98,14 +98,16 @@ static enum insn_special special_of(const ZydisDecodedInstruction *zi)
 
 static const ZydisDecoder *decoder_of(enum pt_exec_mode mode)
 {
-	static ZydisDecoder decoders[2];
-	ZydisDecoder *d = &decoders[mode == ptem_64bit];
+	static ZydisDecoder decoders[3];
+	ZydisDecoder *d = &decoders[mode == ptem_64bit ? 0 : mode == ptem_32bit ? 1 : 2];
 
 	if (!d->stack_width) {
 		if (mode == ptem_64bit)
 			ZydisDecoderInit(d, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-		else
+		else if (mode == ptem_32bit)
 			ZydisDecoderInit(d, ZYDIS_MACHINE_MODE_LONG_COMPAT_32, ZYDIS_STACK_WIDTH_32);
+		else
+			ZydisDecoderInit(d, ZYDIS_MACHINE_MODE_LONG_COMPAT_16, ZYDIS_STACK_WIDTH_16);
 	}
 	return d;
 }

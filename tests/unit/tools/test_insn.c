@@ -63,6 +63,10 @@ static const struct {
 	{ "\xe8\xfb\xef\xbf\xff", ptem_32bit, 5, ptic_call, (int32_t)0xffbfeffb },
 	{ "\x9a\0\0\0\0\0\0", ptem_32bit, 7, ptic_far_call, 0 },
 	{ "\xcb", ptem_32bit, 1, ptic_far_return, 0 },
+	{ "\xb8\1\2", ptem_16bit, 3, ptic_other, 0 },			/* mov $0x201, %ax */
+	{ "\xe8\x10\0", ptem_16bit, 3, ptic_call, 0x10 },
+	{ "\x0f\x84\x10\0", ptem_16bit, 4, ptic_cond_jump, 0x10 },
+	{ "\x66\xe9\x10\0\0\0", ptem_16bit, 6, ptic_jump, 0x10 },
 };
 
 static bool decode(struct insn *insn, enum pt_exec_mode mode, uint64_t ip, const char *bytes)
@@ -91,7 +95,7 @@ static void instructions_have_size_class_and_target(void **state)
 		assert_memory_equal(insn.pt.raw, bytes, cases[i].size);
 		assert_int_equal(insn.direct, cases[i].distance != 0);
 		target = ip + cases[i].size + cases[i].distance;
-		if (cases[i].mode == ptem_32bit)
+		if (cases[i].mode != ptem_64bit)
 			target &= UINT32_MAX;
 		if (insn.direct)
 			assert_int_equal(insn.target, target);
