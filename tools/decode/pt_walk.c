@@ -5,6 +5,7 @@
 #include "pt_walk.h"
 
 #define RETURNS		64	/* addresses that a CPU keeps, by which it compresses returns */
+#define NEAR		256	/* instructions between a branch and an abort that it may have led to */
 
 struct pt_walk {
 	const struct pt_config *config;
@@ -232,6 +233,49 @@ static bool enters_vm(struct pt_walk *w, uint64_t tsc)
 	       insn.special == INSN_ENTERS_VM;
 }
 
+static bool branches(const struct code_block *b)
+{
+	return b->iclass != ptic_other && b->iclass != ptic_ptwrite;
+}
+
+/* Does control go from w->ip to @to without a packet, within a few instructions? */
+static bool leads_to(struct pt_walk *w, uint64_t to)
+{
+	uint64_t at = w->ip, tsc = 0;
+
+	pt_walk_time(w, &tsc);
+	for (unsigned int left = NEAR; at != to; left--) {
+		enum code_result why;
+		struct insn insn;
+
+		if (!left || code_blocks_insn(w->blocks, w->cr3, tsc, w->mode, at, &insn, &why))
+			return false;
+		if (insn.pt.iclass == ptic_cond_jump || insn.special == INSN_ENTERS_VM ||
+		    insn.special == INSN_CALLS_VMM)
+			return false;
+		if (insn.direct)
+			at = insn.target;
+		else if (!insn_ends_block(&insn))
+			at += insn.pt.size;
+		else
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Control came to w->ip by the last instruction of @b. The erratum: the packet of a branch may be wrong if a transaction
+ * is aborted right behind it. What cannot be the place of the abort otherwise is where the branch went.
+ */
+static void mend_abort(struct pt_walk *w, const struct code_block *b)
+{
+	const struct pt_event *ev = &w->event;
+
+	if (w->config->errata.bdm64 && w->ahead && ev->type == ptev_tsx && ev->variant.tsx.aborted &&
+	    !ev->ip_suppressed && branches(b) && !leads_to(w, ev->variant.tsx.ip))
+		w->ip = ev->variant.tsx.ip;
+}
+
 /* Does an event happen before the instruction at w->ip? Returns the status. */
 static int arrive(struct pt_walk *w)
 {
@@ -287,7 +331,7 @@ static bool disables(const struct pt_walk *w, const struct code_block *b)
 		       /* The erratum: a branch out of the traced ranges may not tell its target. */
 		       (w->config->errata.skl014 && goes_directly(b) &&
 			is_filtered_out(&w->config->addr_filter, b->target));
-	if (b->iclass == ptic_other || b->iclass == ptic_ptwrite)
+	if (!branches(b))
 		return false;
 	return !goes_directly(b) || b->target == w->event.variant.disabled.ip;
 }
@@ -363,7 +407,13 @@ static int finish(struct pt_walk *w, const struct code_block *b)
 		return status < 0 ? status : status_of(w, pts_event_pending);
 	end_wait(w);
 	status = leave(w, b);
-	return status < 0 ? status : arrive(w);
+	if (status < 0)
+		return status;
+	status = read_event(w);
+	if (status < 0)
+		return status;
+	mend_abort(w, b);
+	return arrive(w);
 }
 
 /* Returns 0 or a libipt error. */
