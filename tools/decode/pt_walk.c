@@ -308,19 +308,19 @@ static bool is_filtered_out(const struct pt_conf_addr_filter *f, uint64_t ip)
 		{ f->addr0_a, f->addr0_b }, { f->addr1_a, f->addr1_b },
 		{ f->addr2_a, f->addr2_b }, { f->addr3_a, f->addr3_b },
 	};
-	bool filters = false;
+	bool filters = false, traced = false;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(range); i++) {
 		unsigned int kind = f->config.addr_cfg >> 4 * i & 0xf;
 		bool inside = ip >= range[i][0] && ip <= range[i][1];
 
+		/* Also where a range is traced that it lies in. */
 		if (kind == 2 && inside)
 			return true;
-		if (kind == 1 && inside)
-			return false;
 		filters |= kind == 1;
+		traced |= kind == 1 && inside;
 	}
-	return filters;
+	return filters && !traced;
 }
 
 /* Is @b's last instruction the one that disabled packets? */
