@@ -452,6 +452,10 @@ static int apply_event(struct pt_walk *w)
 		w->resume = 0;
 		break;
 	case ptev_exec_mode:
+		/* A PSB says so again: in another mode, other code has run. */
+		if (ev->status_update && w->enabled && w->mode != ptem_unknown &&
+		    w->mode != ev->variant.exec_mode.mode)
+			return -pte_bad_status_update;
 		w->mode = ev->variant.exec_mode.mode;
 		break;
 	case ptev_stop:
