@@ -264,8 +264,8 @@ static bool leads_to(struct pt_walk *w, uint64_t to)
 }
 
 /*
- * Control came to w->ip by the last instruction of @b. The erratum: the packet of a branch may be wrong if a transaction
- * is aborted right behind it. What cannot be the place of the abort otherwise is where the branch went.
+ * Control came to w->ip by the last instruction of @b. The erratum: the packet of a branch may be wrong if a
+ * transaction is aborted right behind it. If the code does not lead to the place of the abort, the branch went there.
  */
 static void mend_abort(struct pt_walk *w, const struct code_block *b)
 {

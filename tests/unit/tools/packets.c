@@ -27,7 +27,7 @@ int packets_end(void **state)
 	return made_end();
 }
 
-static void packet(const struct pt_packet *p)
+void packet(const struct pt_packet *p)
 {
 	int status = pt_enc_next(encoder, p);
 
@@ -109,13 +109,18 @@ uint64_t position(void)
 	return offset;
 }
 
+void begin_trace(void)
+{
+	pt_enc_sync_set(encoder, 0);
+}
+
 void finish_cpu(const char *name)
 {
 	FILE *f = file(name);
 
 	fwrite(stream, 1, position(), f);
 	fclose(f);
-	pt_enc_sync_set(encoder, 0);
+	begin_trace();
 }
 
 void finish(uint32_t flags, const char *cpu)

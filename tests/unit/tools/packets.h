@@ -19,7 +19,11 @@ uint64_t position(void);
 int packets_begin(void **state);
 int packets_end(void **state);
 
-/* Add a packet: without payload, with an address, or without the address that it could have. */
+/* Begin an empty trace. */
+void begin_trace(void);
+
+/* Add a packet: any; without payload, with an address, or without the address that it could have. */
+void packet(const struct pt_packet *p);
 void plain(enum pt_packet_type type);
 void ip_packet(enum pt_packet_type type, uint64_t ip);
 void suppressed(enum pt_packet_type type);
