@@ -99,6 +99,55 @@ static void a_filter_that_meta_has_not_right_is_told(void **state)
 	}
 }
 
+/* Another address space is switched to and left while packets are disabled, as with filters. */
+static void the_address_space_changes_also_where_packets_are_disabled(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	write_task("200", OTHER, 0, program_path("prog"), BASE + 0x100000);
+	psb(CR3, 1000, 0);
+	line("# cpu 0");
+	line("# window 1");
+	for (int i = 0; i < 4; i++) {
+		uint64_t base = i % 2 ? BASE + 0x100000 : BASE;
+
+		if (i)
+			pip(i % 2 ? OTHER : CR3);
+		ip_packet(ppt_tip_pge, base + 0x1000);
+		tnt("!!");
+		suppressed(ppt_tip_pgd);
+		line("# enable %016" PRIx64, base + 0x1000);
+		expect_main(base, true);
+		line("# disable -");
+	}
+	finish(BOTH, "windows 1");
+	r = script("--insn");
+	expect_flow(r);
+	assert_int_equal(r->status, 0);
+}
+
+/* An interrupt that is not traced stops the code within a block. What comes then cannot be. */
+static void an_error_names_the_last_instruction_that_ran(void **state)
+{
+	const struct result *r;
+	char error[80];
+
+	(void)state;
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, F);
+	tnt(".");
+	ip_packet(ppt_fup, F + 5);
+	suppressed(ppt_tip_pgd);
+	ip_packet(ppt_tip, MAIN);
+	finish(BOTH, "windows 1");
+	r = script("--insn");
+	snprintf(error, sizeof(error), "%016llx 1\n# disable -\n# error ", F + 4);
+	expect_part(r->out, error);
+	snprintf(error, sizeof(error), " %016llx expected tracing enabled event\n", F + 4);
+	expect_part(r->out, error);
+}
+
 static void user_and_kernel_flow_is_decoded_instruction_for_instruction(void **state)
 {
 	const struct result *r;
@@ -1493,6 +1542,8 @@ int main(void)
 		t(a_filtered_trace_is_decoded),
 		t(a_direct_branch_out_of_a_range_may_have_no_address),
 		t(a_filter_that_meta_has_not_right_is_told),
+		t(the_address_space_changes_also_where_packets_are_disabled),
+		t(an_error_names_the_last_instruction_that_ran),
 		t(user_and_kernel_flow_is_decoded_instruction_for_instruction),
 		t(a_process_that_is_not_recorded_is_skipped_and_the_kernel_is_not),
 		t(a_return_into_a_frame_from_before_a_skip_is_no_error),
