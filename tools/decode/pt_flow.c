@@ -165,7 +165,7 @@ static void handle_event(struct flow *f, const struct pt_event *ev)
 		pt_walk_offset(walk_of(f), &f->passed);
 	switch (ev->type) {
 	case ptev_enabled:
-		/* From 2.1 on, libipt also has this event where a PSB says that packets are enabled. */
+		/* From 2.1 on, libipt also has it, and ptev_disabled, where a PSB says which of them is so. */
 		if (!ev->status_update) {
 			f->enables++;
 			emit_windows(f);
@@ -344,6 +344,8 @@ static bool take_events(struct flow *f)
 		    !goes_on(f, &d->event) && hold_for(f, run_now(f), HOLDS_EVENT))
 			return true;
 		handle_event(f, &d->event);
+		if (d->event.status_update)
+			continue;
 		d->stopped = d->event.type == ptev_disabled || d->event.type == ptev_async_disabled ||
 			     (d->stopped && d->event.type != ptev_overflow && d->event.type != ptev_enabled);
 	}

@@ -220,8 +220,8 @@ static bool has_address(const struct pt_event *ev, uint64_t *ip)
 /* Does it happen with an instruction, whose address the code tells? */
 static bool is_of_insn(const struct pt_event *ev)
 {
-	return ev->type == ptev_paging || ev->type == ptev_vmcs || ev->type == ptev_disabled ||
-	       ev->type == ptev_ptwrite;
+	return ev->type == ptev_paging || ev->type == ptev_vmcs || ev->type == ptev_ptwrite ||
+	       (ev->type == ptev_disabled && !ev->status_update);
 }
 
 static bool enters_vm(struct pt_walk *w, uint64_t tsc)
@@ -367,7 +367,7 @@ static int meets_event(struct pt_walk *w, const struct code_block *b)
 		return found;
 	switch (w->event.type) {
 	case ptev_disabled:
-		if (!disables(w, b))
+		if (w->event.status_update || !disables(w, b))
 			return 0;
 		w->resume = resumes_at(b);
 		end_wait(w);
@@ -416,14 +416,19 @@ static int finish(struct pt_walk *w, const struct code_block *b)
 	return arrive(w);
 }
 
-/* Returns 0 or a libipt error. */
+/*
+ * Returns 0 or a libipt error. From 2.1 on, libipt also tells for a PSB whether packets are enabled: the flow
+ * has not reached its address yet.
+ */
 static int apply_event(struct pt_walk *w)
 {
 	const struct pt_event *ev = &w->event;
 
 	switch (ev->type) {
 	case ptev_enabled:
-		if (w->enabled && !ev->status_update)
+		if (ev->status_update)
+			return w->enabled ? 0 : -pte_bad_status_update;
+		if (w->enabled)
 			return -pte_bad_context;
 		w->event.variant.enabled.resumed = ev->variant.enabled.ip == w->resume;
 		w->ip = ev->variant.enabled.ip;
@@ -431,6 +436,8 @@ static int apply_event(struct pt_walk *w)
 		break;
 	case ptev_disabled:
 	case ptev_async_disabled:
+		if (ev->status_update)
+			return w->enabled ? -pte_bad_status_update : 0;
 		if (!w->enabled)
 			return -pte_bad_context;
 		w->enabled = false;

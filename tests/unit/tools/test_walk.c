@@ -549,7 +549,7 @@ static void note_event(struct log *log, const struct pt_event *ev)
 	switch (ev->type) {
 	case ptev_enabled:
 		a = ev->variant.enabled.ip;
-		b = ev->variant.enabled.resumed;
+		b = ev->variant.enabled.resumed && !ev->status_update;
 		break;
 	case ptev_disabled:
 		a = ev->ip_suppressed ? 0 : ev->variant.disabled.ip;
