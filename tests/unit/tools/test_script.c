@@ -144,7 +144,7 @@ static void an_error_names_the_last_instruction_that_ran(void **state)
 	r = script("--insn");
 	snprintf(error, sizeof(error), "%016llx 1\n# disable -\n# error ", F + 4);
 	expect_part(r->out, error);
-	snprintf(error, sizeof(error), " %016llx expected tracing enabled event\n", F + 4);
+	snprintf(error, sizeof(error), " %016llx ", F + 4);
 	expect_part(r->out, error);
 }
 
