@@ -1390,7 +1390,7 @@ static const char *on_terminal(const char *set, const char *options)
 	size_t n;
 	FILE *f;
 
-	snprintf(command, sizeof(command), "TERM=xterm %s script -qec \"$AUXTRACE script %s %s\" /dev/null", set, options, dir);
+	snprintf(command, sizeof(command), "TERM=xterm %s script -qec \"$AUXTRACE script %s %s\" /dev/null", set, dir, options);
 	f = popen(command, "re");
 	assert_non_null(f);
 	n = fread(text, 1, sizeof(text) - 1, f);
@@ -1431,8 +1431,8 @@ static void a_terminal_gets_colours_and_a_pager(void **state)
 	assert_string_equal(strstr(shown, "end"), "end\r\n");
 	expect_part(on_terminal("PAGER='sed s/^/-/'", ""), "-\033[1m  0 window 1");
 	expect_part(on_terminal("PAGER=cat", ""), "\033[1m  0 window 1");
-	/* Who leaves it early ends the command. */
-	assert_string_equal(on_terminal("PAGER='head -c 3' NO_COLOR=1", "--insn"), "# c");
+	/* Who leaves it early ends the command, by SIGPIPE if that has more to say. */
+	assert_string_equal(on_terminal("PAGER='head -c 3' NO_COLOR=1", "--insn || true"), "# c");
 }
 
 static void a_recording_that_is_damaged_is_told(void **state)
