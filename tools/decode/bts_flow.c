@@ -476,10 +476,12 @@ static void decode(struct bts_flow *b, uint64_t begin, uint64_t end)
 	b->f->open = false;
 	b->f->sum->unsynced += (position < end ? position : end) - begin;
 	for (; position < end && end - position >= RECORD; position += RECORD) {
+		if (*b->f->stop)
+			break;
 		memcpy(&record, b->bytes + (position - b->first), RECORD);
 		take_record(b, &record, position);
 	}
-	if (position < end)
+	if (position < end && !*b->f->stop)
 		b->f->sum->unsynced += end - position;
 	end_flow(b);
 }
@@ -514,7 +516,7 @@ static void decode_area(struct flow *f)
 	b.offset = -cpu->origin;
 	if (all.count)
 		f->view->cpu(f->view, cpu->cpu);
-	for (size_t i = 0; i < all.count; i++) {
+	for (size_t i = 0; i < all.count && !*f->stop; i++) {
 		const struct window_span *s = &all.span[i];
 
 		if (f->window && s->seq != f->window)
@@ -537,7 +539,7 @@ static void decode_samples(struct flow *f)
 	begin(&b, f);
 	if (f->records.nr_samples)
 		f->view->cpu(f->view, f->cpu->cpu);
-	for (size_t i = 0; i < f->records.nr_samples; i++) {
+	for (size_t i = 0; i < f->records.nr_samples && !*f->stop; i++) {
 		const struct auxtrace_record_sample *sample = &f->records.sample[i]->sample;
 
 		f->view->sample(f->view, f, i + 1, sample);

@@ -101,6 +101,7 @@ struct flow {
 	struct mapped aux;	/* the CPU's trace, a private copy: cpuN.aux; not with @samples */
 	uint64_t window;	/* decode only this one; 0: all */
 	bool samples;		/* decode the samples instead, each on its own */
+	const bool *stop;	/* a view has set it: nobody wants what follows */
 	void *decoding;		/* the decoder's own, from open to close */
 	struct pt_config config;
 	uint64_t cr3, tsc;	/* current (BTS: a lower bound); CODE_NO_CR3, 0: not known */

@@ -419,7 +419,7 @@ static int decode_run(struct flow *f)
 			return 0;
 		if (d->status < 0)
 			break;
-		if (d->status & pts_eos)
+		if (d->status & pts_eos || *f->stop)
 			return -pte_eos;
 		/* Packets may have told a time since the last event. */
 		if (pt_walk_time(d->walk, &tsc) >= 0)
@@ -523,7 +523,7 @@ static bool decode(struct flow *f)
 {
 	struct pt_decoding *d = f->decoding;
 
-	while (d->running || begin_run(f)) {
+	while (!*f->stop && (d->running || begin_run(f))) {
 		int status;
 
 		/* A PSB in the middle of a run of the flow says nothing new of the thread. */
@@ -536,7 +536,7 @@ static bool decode(struct flow *f)
 		if (status == -pte_eos)
 			break;
 	}
-	if (!d->synced)
+	if (!d->synced && !*f->stop)
 		f->sum->unsynced += f->config.end - f->config.begin - f->cpu->pad;
 	/* The trace ends here, even if the flow has no disable event. */
 	flow_emit_disable(f, 0, false);
@@ -646,7 +646,7 @@ static void decode_samples(struct flow *f)
 	f->cpu = &own;
 	if (f->records.nr_samples)
 		f->view->cpu(f->view, cpu->cpu);
-	for (size_t i = 0; i < f->records.nr_samples; i++)
+	for (size_t i = 0; i < f->records.nr_samples && !*f->stop; i++)
 		decode_sample(f, i + 1, &f->records.sample[i]->sample, f->records.bytes[i]);
 	f->cpu = cpu;
 }

@@ -97,7 +97,8 @@ static bool begin_flow(struct replay *r, struct flow *f, const struct meta_cpu *
 {
 	*f = (struct flow){
 		.meta = r->meta, .code = r->code, .blocks = r->blocks, .side = &r->side, .threads = &r->threads,
-		.sum = &r->sum, .dir = r->dir, .window = r->window, .samples = r->samples, .view = view,
+		.sum = &r->sum, .dir = r->dir, .window = r->window, .samples = r->samples, .stop = &r->stop,
+		.view = view,
 	};
 	if (!flow_begin(f, cpu))
 		return false;

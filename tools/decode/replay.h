@@ -17,7 +17,7 @@ struct replay {
 	uint64_t window;	/* only this one of each CPU; 0: all */
 	bool samples;		/* the samples that triggers took instead, each on its own */
 	bool by_time;		/* turns in the order of time */
-	bool stop;		/* a view may set this: replay_run() returns at the end of the turn */
+	bool stop;		/* a view may set this: replay_run() returns soon */
 
 	/* Set by replay_open(): */
 	const char *dir;

@@ -194,6 +194,30 @@ static void a_handler_can_end_it(void **state)
 	auxtrace_decoder_close(d);
 }
 
+static int first_only(void *context, const struct auxtrace_instruction *i)
+{
+	(void)context, (void)i;
+	return 7;
+}
+
+/* One thread's trace is one turn of it: decoding ends in the middle. */
+static void what_follows_a_handlers_end_is_not_decoded(void **state)
+{
+	static const struct auxtrace_instruction_handler handler = { .size = sizeof(handler), .instruction = first_only };
+	struct auxtrace_decoder_options o = { .cpu = -1 };
+	struct auxtrace_decoder_sum sum;
+	struct auxtrace_decoder *d;
+
+	(void)state;
+	write_recording();
+	d = open_with(&o);
+	assert_int_equal(auxtrace_decode_instructions(d, &handler, NULL), 7);
+	auxtrace_decoder_sum(d, &sum);
+	assert_int_equal(sum.instructions, 1);
+	assert_int_equal(sum.unsynced, 0);
+	auxtrace_decoder_close(d);
+}
+
 static int executed(void *context, const struct auxtrace_instruction *i)
 {
 	struct auxtrace_decoder *d = context;
@@ -381,6 +405,7 @@ int main(void)
 		t(calls_are_nested_with_times_and_instructions),
 		t(a_part_can_be_chosen),
 		t(a_handler_can_end_it),
+		t(what_follows_a_handlers_end_is_not_decoded),
 		t(each_instruction_is_told),
 		t(the_recording_is_described),
 		t(what_makes_no_sense_is_refused),
