@@ -49,7 +49,6 @@ static int open_recording(struct auxtrace_decoder *d, const char *dir, const str
 {
 	if (take_options(d, o))
 		return -1;
-	say_to(d);
 	d->replay.cpu = d->options.cpu;
 	d->replay.window = d->options.window;
 	d->replay.samples = d->options.flags & AUXTRACE_DECODER_SAMPLES;
@@ -64,12 +63,13 @@ static int open_recording(struct auxtrace_decoder *d, const char *dir, const str
 DECODE_API struct auxtrace_decoder *auxtrace_decoder_open(const char *dir, const struct auxtrace_decoder_options *options)
 {
 	struct auxtrace_decoder *d = xcalloc(1, sizeof(*d));
+	const struct auxtrace_decoder *before = say_to(d);
 	char *own = xstrdup(dir);
 	int err;
 
 	/* replay_open() keeps the name. */
 	err = open_recording(d, own, options);
-	say_to(NULL);
+	say_back(before);
 	if (!err)
 		return d;
 	err = errno;
@@ -99,12 +99,12 @@ uint64_t decoder_ns(const struct auxtrace_decoder *d, uint64_t tsc)
 
 int decoder_run(struct auxtrace_decoder *d, struct view *(*view_of)(void *context), void *context)
 {
+	const struct auxtrace_decoder *before = say_to(d);
 	int err;
 
-	say_to(d);
 	d->replay.stop = false;
 	err = replay_run(&d->replay, view_of, context);
-	say_to(NULL);
+	say_back(before);
 	return err ? decoder_fail_as_said(-err) : 0;
 }
 
@@ -151,15 +151,16 @@ DECODE_API int auxtrace_decoder_windows(struct auxtrace_decoder *d, unsigned int
 					void *context)
 {
 	const struct meta_cpu *of_cpu = find_cpu(d, cpu);
+	const struct auxtrace_decoder *before;
 	struct records records;
 	bool right;
 	int result = 0;
 
 	if (!of_cpu)
 		return decoder_fail(ENOENT, "CPU %u is not in %s", cpu, d->replay.dir);
-	say_to(d);
+	before = say_to(d);
 	right = records_read(&records, d->replay.dir, of_cpu);
-	say_to(NULL);
+	say_back(before);
 	if (!right)
 		return decoder_fail_as_said(EBADMSG);
 	for (size_t i = 0; i < records.nr_windows && !result; i++)

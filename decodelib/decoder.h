@@ -17,8 +17,12 @@ struct auxtrace_decoder {
 	const struct flow *flow;	/* while a handler of instructions runs; else NULL */
 };
 
-/* What is said from now on by this thread is for @d; NULL: for nobody. */
-void say_to(const struct auxtrace_decoder *d);
+/*
+ * What this thread says from now on is for @d. Returns who heard it before, for say_back(): a handler of one decoder may
+ * use another one.
+ */
+const struct auxtrace_decoder *say_to(const struct auxtrace_decoder *d);
+void say_back(const struct auxtrace_decoder *before);
 /* Set errno to @err and the message of the error. Returns -1. */
 int decoder_fail(int err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same with what was said last. */

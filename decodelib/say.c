@@ -8,25 +8,35 @@
 
 #include "decoder.h"
 
-static __thread const struct auxtrace_decoder_options *hearer;
+static __thread const struct auxtrace_decoder *hearer;
 static __thread char said[1024], error[1024];
 
-void say_to(const struct auxtrace_decoder *d)
+const struct auxtrace_decoder *say_to(const struct auxtrace_decoder *d)
 {
-	hearer = d ? &d->options : NULL;
-	if (d)
-		*said = 0;
+	const struct auxtrace_decoder *before = hearer;
+
+	hearer = d;
+	*said = 0;
+	return before;
+}
+
+void say_back(const struct auxtrace_decoder *before)
+{
+	hearer = before;
 }
 
 void say(const char *format, ...)
 {
+	char text[sizeof(said)];
 	va_list ap;
 
 	va_start(ap, format);
-	vsnprintf(said, sizeof(said), format, ap);
+	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
-	if (hearer && hearer->message)
-		hearer->message(hearer->context, said);
+	if (hearer && hearer->options.message)
+		hearer->options.message(hearer->options.context, text);
+	/* Now: who hears it may use another decoder. */
+	strcpy(said, text);
 }
 
 void out_of_memory(void)

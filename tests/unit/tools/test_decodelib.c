@@ -32,8 +32,14 @@ static int tell(const char *format, ...)
 	return left-- ? 0 : 7;
 }
 
+static bool nested;	/* hear() uses another decoder */
+
 static void hear(void *context, const char *text)
 {
+	if (nested) {
+		assert_null(auxtrace_decoder_open("/nowhere", NULL));
+		expect_part(auxtrace_decoder_error(), "/nowhere is not a complete recording");
+	}
 	assert_string_equal(context, "context");
 	strcat(messages, text);
 	strcat(messages, "\n");
@@ -397,6 +403,28 @@ static void damage_is_told(void **state)
 	expect_refused(NULL, EBADMSG, "task.9 has no cr3_mask");
 }
 
+/* Decoders are independent, also if a handler of the one uses another. */
+static void a_handler_may_use_another_decoder(void **state)
+{
+	struct auxtrace_decoder_options o = { .cpu = -1 };
+	struct auxtrace_decoder *d;
+
+	(void)state;
+	write_recording();
+	append("cpu0.aux", "x");
+	write_records("x", 1);
+	d = open_with(&o);
+	nested = true;
+	assert_int_equal(decode_calls(d), 0);
+	expect_part(messages, "cpu0.data has 1 bytes");
+	expect_part(messages, "cpu0.aux has ");
+	assert_int_equal(unlink(program_path("cpu0.aux")), 0);
+	assert_int_equal(decode_calls(d), -1);
+	nested = false;
+	expect_part(auxtrace_decoder_error(), "cpu0.aux: No such file");
+	auxtrace_decoder_close(d);
+}
+
 #define t(name) cmocka_unit_test_setup_teardown(name, packets_begin, packets_end)
 
 int main(void)
@@ -410,6 +438,7 @@ int main(void)
 		t(the_recording_is_described),
 		t(what_makes_no_sense_is_refused),
 		t(damage_is_told),
+		t(a_handler_may_use_another_decoder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
