@@ -108,11 +108,14 @@ int decoder_run(struct auxtrace_decoder *d, struct view *(*view_of)(void *contex
 	return err ? decoder_fail_as_said(-err) : 0;
 }
 
-DECODE_API void auxtrace_decoder_sum(const struct auxtrace_decoder *d, struct auxtrace_decoder_sum *sum)
+DECODE_API int auxtrace_decoder_sum(const struct auxtrace_decoder *d, struct auxtrace_decoder_sum *sum)
 {
 	const struct flow_sum *s = &d->replay.sum;
 
+	if (sum->size != sizeof(*sum))
+		return decoder_fail(EINVAL, "size is %u: sizeof(struct auxtrace_decoder_sum) is %zu", sum->size, sizeof(*sum));
 	*sum = (struct auxtrace_decoder_sum){
+		.size = sizeof(*sum),
 		.instructions = s->instructions,
 		.windows = s->windows,
 		.samples = s->samples,
@@ -121,7 +124,9 @@ DECODE_API void auxtrace_decoder_sum(const struct auxtrace_decoder *d, struct au
 		.overflows = s->overflows,
 		.skipped = s->skips,
 		.unsynced = s->unsynced,
+		.unsampled = s->unsampled,
 	};
+	return 0;
 }
 
 /* ---- the recording ---------------------------------------------------------------- */

@@ -19,10 +19,16 @@
  * Ownership. A decoder owns all strings and structs that it hands out. Strings are valid until
  * auxtrace_decoder_close(), structs until the handler returns, except where stated.
  *
- * Threads. Different decoders are independent; one decoder is used by one thread at a time. Handlers are called by the
- * thread that decodes, and must not use the decoder but for the calls that say so.
+ * Sizes. Later versions add members at the ends of structs. What a program hands over has its size in it: a later library
+ * takes the sizes of earlier versions, an earlier library refuses one that it does not know. What a handler is told may
+ * be longer than the program knows.
  *
- * Blocking. All calls read files; none waits for anything else.
+ * Threads. Different decoders are independent; one decoder is used by one thread at a time. Handlers are called by the
+ * thread that decodes, and must not use the decoder but for the calls that say so. They return: no longjmp(3), no
+ * exception of C++.
+ *
+ * Blocking. All calls read files. If DEBUGINFOD_URLS is in the environment, libdw also asks these servers for debug
+ * information, and waits for them. Calls wait for nothing else.
  *
  * Units. Times that end in _ns are nanoseconds of the kernel's clock (CLOCK_MONOTONIC or perf's, as the recording
  * has it); 0: not known. Sizes are in bytes.
@@ -170,7 +176,7 @@ enum auxtrace_flow_what {
 	AUXTRACE_FLOW_SAMPLE,		/* a sample begins; @number: its SAMPLE record's number on this CPU, from 1 */
 	AUXTRACE_FLOW_OVERFLOW,	/* the CPU lost packets */
 	AUXTRACE_FLOW_SKIPPED,		/* code at @ip is not in the recording */
-	AUXTRACE_FLOW_ERROR,		/* what follows cannot be decoded: @text says why */
+	AUXTRACE_FLOW_ERROR,		/* what follows cannot be decoded: @text says why; @number: offset in the trace */
 	/* Of instructions only: */
 	AUXTRACE_FLOW_THREAD,		/* another thread runs, which auxtrace_decoder_thread() tells */
 	AUXTRACE_FLOW_BEGIN,		/* contiguous flow begins at @ip */
@@ -223,6 +229,7 @@ int auxtrace_decode_calls(struct auxtrace_decoder *decoder, const struct auxtrac
 
 /* ---- instructions --------------------------------------------------------------- */
 
+/* Later versions may have other values. */
 enum auxtrace_instruction_class {
 	AUXTRACE_INSTRUCTION_OTHER,
 	AUXTRACE_INSTRUCTION_CALL,
@@ -305,14 +312,24 @@ const char *auxtrace_decoder_trigger(const struct auxtrace_decoder *decoder, uin
 
 /**
  * struct auxtrace_decoder_sum - what the last auxtrace_decode_*() decoded
+ * @size: sizeof(struct auxtrace_decoder_sum), which the caller sets
  * @unsynced: bytes that cannot be decoded because the trace, or a sample, begins in the middle
+ * @unsampled: samples whose bytes are not in the recording
  */
 struct auxtrace_decoder_sum {
+	uint32_t size;
+	uint32_t reserved;	/* 0 */
 	uint64_t instructions, windows, samples, bytes;
 	uint64_t errors, overflows, skipped, unsynced;
+	uint64_t unsampled;
 };
 
-void auxtrace_decoder_sum(const struct auxtrace_decoder *decoder, struct auxtrace_decoder_sum *sum);
+/**
+ * auxtrace_decoder_sum - fill @sum
+ *
+ * Return: 0; or -1 and EINVAL: @sum has a size that this version does not know.
+ */
+int auxtrace_decoder_sum(const struct auxtrace_decoder *decoder, struct auxtrace_decoder_sum *sum);
 
 #ifdef __cplusplus
 }

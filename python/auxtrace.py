@@ -51,8 +51,9 @@ class _CallHandler(Structure):
 
 
 class _Sum(Structure):
-    _fields_ = [(name, c_uint64) for name in
-                ("instructions", "windows", "samples", "bytes", "errors", "overflows", "skipped", "unsynced")]
+    _fields_ = [("size", c_uint32), ("reserved", c_uint32)] + [
+        (name, c_uint64) for name in ("instructions", "windows", "samples", "bytes", "errors", "overflows", "skipped",
+                                      "unsynced", "unsampled")]
 
 
 _SAMPLES = 1 << 0
@@ -178,9 +179,10 @@ class Recording:
     @property
     def sum(self):
         """A dictionary of what the last calls() decoded, and what it could not: struct auxtrace_decoder_sum."""
-        total = _Sum()
-        _libraries.decode.auxtrace_decoder_sum(self._decoder, byref(total))
-        return {name: getattr(total, name) for name, _ in _Sum._fields_}
+        total = _Sum(size=sizeof(_Sum))
+        if _libraries.decode.auxtrace_decoder_sum(self._decoder, byref(total)):
+            raise _decode_error()
+        return {name: getattr(total, name) for name, kind in _Sum._fields_ if kind is c_uint64}
 
     def calls(self):
         """Each call when it has ended, those inside it first. One such iteration at a time."""

@@ -119,7 +119,7 @@ static void write_recording(void)
 static void calls_are_nested_with_times_and_instructions(void **state)
 {
 	struct auxtrace_decoder_options o = { .cpu = -1 };
-	struct auxtrace_decoder_sum sum;
+	struct auxtrace_decoder_sum sum = { .size = sizeof(sum) };
 	struct auxtrace_decoder *d;
 	char first[sizeof(told)];
 
@@ -211,7 +211,7 @@ static void what_follows_a_handlers_end_is_not_decoded(void **state)
 {
 	static const struct auxtrace_instruction_handler handler = { .size = sizeof(handler), .instruction = first_only };
 	struct auxtrace_decoder_options o = { .cpu = -1 };
-	struct auxtrace_decoder_sum sum;
+	struct auxtrace_decoder_sum sum = { .size = sizeof(sum) };
 	struct auxtrace_decoder *d;
 
 	(void)state;
@@ -311,6 +311,37 @@ static void the_recording_is_described(void **state)
 	auxtrace_decoder_close(d);
 }
 
+/* A sample whose bytes were lost. */
+static void a_sample_that_is_not_there_is_counted(void **state)
+{
+	const struct {
+		struct auxtrace_record_sample sample;
+		struct auxtrace_record_end end;
+	} s = {
+		.sample = {
+			.header = { .type = AUXTRACE_RECORD_SAMPLE, .size = sizeof(s) }, .flags = AUXTRACE_SAMPLE_IN_SLOT,
+			.wanted = 16, .length = 16,
+		},
+		.end = { .time = 1000, .size = sizeof(s) },
+	};
+	struct auxtrace_decoder_options o = { .cpu = -1, .flags = AUXTRACE_DECODER_SAMPLES };
+	struct auxtrace_decoder_sum sum = { .size = sizeof(sum) };
+	struct auxtrace_decoder *d;
+	char cpu[64];
+
+	(void)state;
+	psb(CR3, 1000, 0);
+	write_records(&s, sizeof(s));
+	snprintf(cpu, sizeof(cpu), "data_read %zu", sizeof(s));
+	finish(BOTH, cpu);
+	d = open_with(&o);
+	assert_int_equal(decode_calls(d), 0);
+	assert_int_equal(auxtrace_decoder_sum(d, &sum), 0);
+	assert_int_equal(sum.samples, 0);
+	assert_int_equal(sum.unsampled, 1);
+	auxtrace_decoder_close(d);
+}
+
 static void expect_refused(const struct auxtrace_decoder_options *o, int err, const char *message)
 {
 	errno = 0;
@@ -322,6 +353,7 @@ static void expect_refused(const struct auxtrace_decoder_options *o, int err, co
 static void what_makes_no_sense_is_refused(void **state)
 {
 	struct auxtrace_decoder_options o = { .size = sizeof(o), .cpu = -1 };
+	struct auxtrace_decoder_sum sum = { .size = sizeof(sum) - 8 };
 	struct auxtrace_call_handler handler = calls;
 	struct auxtrace_decoder *d;
 
@@ -352,6 +384,9 @@ static void what_makes_no_sense_is_refused(void **state)
 	handler.size = 4;
 	assert_int_equal(auxtrace_decode_calls(d, &handler, NULL), -1);
 	assert_int_equal(errno, EINVAL);
+	assert_int_equal(auxtrace_decoder_sum(d, &sum), -1);
+	assert_int_equal(errno, EINVAL);
+	expect_part(auxtrace_decoder_error(), "sizeof(struct auxtrace_decoder_sum) is");
 	auxtrace_decoder_close(d);
 	auxtrace_decoder_close(NULL);
 }
@@ -360,7 +395,7 @@ static void what_makes_no_sense_is_refused(void **state)
 static void damage_is_told(void **state)
 {
 	struct auxtrace_decoder_options o = { .cpu = -1 };
-	struct auxtrace_decoder_sum sum;
+	struct auxtrace_decoder_sum sum = { .size = sizeof(sum) };
 	struct auxtrace_decoder *d;
 	FILE *f;
 
@@ -436,6 +471,7 @@ int main(void)
 		t(what_follows_a_handlers_end_is_not_decoded),
 		t(each_instruction_is_told),
 		t(the_recording_is_described),
+		t(a_sample_that_is_not_there_is_counted),
 		t(what_makes_no_sense_is_refused),
 		t(damage_is_told),
 		t(a_handler_may_use_another_decoder),
