@@ -131,11 +131,13 @@ static int no_record(const struct auxtrace_reader *r, uint64_t position)
 
 AUXTRACE_API const union auxtrace_record *auxtrace_record_next(const void *buf, size_t len, size_t *at)
 {
-	const union auxtrace_record *record = (const void *)((const uint8_t *)buf + *at);
+	const union auxtrace_record *record;
 	size_t left = len - *at;
 
-	if (left < MIN_RECORD || !is_size(record->header.size, left) ||
-	    !is_record(record, record->header.size))
+	if (left < MIN_RECORD)
+		return NULL;
+	record = (const void *)((const uint8_t *)buf + *at);
+	if (!is_size(record->header.size, left) || !is_record(record, record->header.size))
 		return NULL;
 	*at += record->header.size;
 	return record;
