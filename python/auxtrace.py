@@ -11,6 +11,7 @@
 By libauxtrace and libauxtrace-decode, whose headers have the details. Errors are auxtrace.Error, an OSError.
 """
 
+import atexit
 import contextlib
 import ctypes
 import os
@@ -167,11 +168,16 @@ class Recording:
         if getattr(self, "_decoder", None) and not self._busy:
             self.close()
 
+    def _opened(self):
+        if not self._decoder:
+            raise ValueError("the recording is closed")
+        return self._decoder
+
     @property
     def cpus(self):
         """The CPUs of the recording."""
         found, at = [], 0
-        while (cpu := _libraries.decode.auxtrace_decoder_cpu(self._decoder, at)) >= 0:
+        while (cpu := _libraries.decode.auxtrace_decoder_cpu(self._opened(), at)) >= 0:
             found.append(cpu)
             at += 1
         return found
@@ -180,7 +186,7 @@ class Recording:
     def sum(self):
         """A dictionary of what the last calls() decoded, and what it could not: struct auxtrace_decoder_sum."""
         total = _Sum(size=sizeof(_Sum))
-        if _libraries.decode.auxtrace_decoder_sum(self._decoder, byref(total)):
+        if _libraries.decode.auxtrace_decoder_sum(self._opened(), byref(total)):
             raise _decode_error()
         return {name: getattr(total, name) for name, kind in _Sum._fields_ if kind is c_uint64}
 
@@ -188,8 +194,8 @@ class Recording:
         """Each call when it has ended, those inside it first. One such iteration at a time."""
         if self._busy:
             raise ValueError("another calls() has not ended")
+        decoding = _Decoding(self._opened())
         self._busy = True
-        decoding = _Decoding(self._decoder)
         try:
             yield from decoding.calls()
         finally:
@@ -208,36 +214,60 @@ class _Decoding:
         self._error = None
         self._thread = threading.Thread(target=self._run, args=(decoder,), daemon=True)
         self._thread.start()
+        # An iteration that has not ended: the interpreter cannot end the thread.
+        atexit.register(self.stop)
 
     def _run(self, decoder):
+        try:
+            self._decode(decoder)
+        except BaseException as error:  # pylint: disable=broad-exception-caught
+            self._error = error
+        self._batches.put(None)
+
+    def _function(self, handler):
+        """What the library calls. ctypes would drop an exception, and go on: it ends the decoding."""
+        def function(_, pointer):
+            try:
+                handler(pointer.contents)
+            except BaseException as error:  # pylint: disable=broad-exception-caught
+                self._error = error
+            return bool(self._stopped or self._error)
+        return _CallFunction(function)
+
+    def _decode(self, decoder):
         open_calls, batch = {}, []
 
-        def begin(_, pointer):
-            call = pointer.contents
+        def begin(call):
             caller = open_calls.get(ctypes.addressof(call.caller.contents)) if call.caller else None
             open_calls[ctypes.addressof(call)] = Call(call, caller)
-            return self._stopped
 
-        def end(_, pointer):
+        def end(call):
             nonlocal batch
-            ended = open_calls.pop(ctypes.addressof(pointer.contents))
-            ended._ends(pointer.contents)
+            ended = open_calls.pop(ctypes.addressof(call))
+            ended._ends(call)
             batch.append(ended)
             if len(batch) == self.BATCH:
                 self._batches.put(batch)
                 batch = []
-            return self._stopped
 
-        functions = _CallFunction(begin), _CallFunction(end)
+        functions = self._function(begin), self._function(end)
         handler = _CallHandler(size=sizeof(_CallHandler), begin=ctypes.cast(functions[0], c_void_p),
                                end=ctypes.cast(functions[1], c_void_p))
         if _libraries.decode.auxtrace_decode_calls(decoder, byref(handler), None) < 0:
             self._error = _decode_error()
         self._batches.put(batch)
-        self._batches.put(None)
+
+    def _next_batch(self):
+        while True:
+            try:
+                return self._batches.get(timeout=1)
+            except queue.Empty:
+                # The child of a fork has no such thread.
+                if not self._thread.is_alive() and self._batches.empty():
+                    raise RuntimeError("calls() began before a fork, and goes on only in the parent") from None
 
     def calls(self):
-        while (batch := self._batches.get()) is not None:
+        while (batch := self._next_batch()) is not None:
             yield from batch
         if self._error:
             raise self._error
@@ -249,6 +279,7 @@ class _Decoding:
             with contextlib.suppress(queue.Empty):
                 self._batches.get(timeout=0.01)
         self._thread.join()
+        atexit.unregister(self.stop)
 
 
 def _decode_error():

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # The structs of python/auxtrace.py are those of the headers, for ctypes checks nothing; what it says of what is
-# wrong; its sources' style. tests/host/report.sh decodes a recording by it, guest/distro.sh makes one.
+# wrong; iterations that end early; its sources' style. tests/host/report.sh decodes a recording by it, guest/distro.sh makes one.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/need gcc libc6-dev python3 pylint
@@ -80,6 +80,111 @@ echo "errors have an errno and the library's message"
 python3 -m py_compile "$work/readme.py"
 pylint --disable=all --enable=E "$work/readme.py"
 echo "README's example is Python"
+
+# A recording of many calls, made here, and iterations that do not go to the end
+cat > "$work/decode.py" <<'PY'
+import os
+import struct
+import subprocess
+import sys
+
+import auxtrace
+
+KERNEL, CALLS = 0xffffffff81000000, 60000
+
+# main: call f; jmp main; f: ret. Each bit of TNT packets is a return of f; the trace ends before the last one.
+CODE = bytes([0xe8, 0x03, 0, 0, 0, 0xeb, 0xf9, 0x90, 0xc3])
+
+
+def write(name, data):
+    with open(os.path.join("many", name), "wb") as f:
+        f.write(data)
+
+
+def make():
+    os.mkdir("many")
+    header = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 4, 62, 1, 0, 64, 0, 0, 64, 56, 1, 0, 0, 0)
+    write("kcore", header + struct.pack("<IIQQQQQQ", 1, 5, 120, KERNEL, 0, len(CODE), len(CODE), 1) + CODE)
+    write("kallsyms", b"%x T main\n%x T f\n" % (KERNEL, KERNEL + 8))
+    trace = b"\x02\x82" * 8 + b"\x99\x01" + b"\x02\x23" + b"\x71" + (KERNEL & (1 << 48) - 1).to_bytes(6, "little")
+    trace += b"\xfe" * (CALLS // 6)
+    write("cpu0.aux", trace)
+    write("meta", b"auxtrace_recording 1\nflags 1\ncpu 0 windows 1 read %d produced %d\n" % (len(trace), len(trace)))
+
+
+def expect(kind, text, action):
+    try:
+        action()
+    except kind as error:
+        assert text in str(error), error
+    else:
+        raise AssertionError(f"no {kind.__name__}")
+
+
+def count(recording):
+    return sum(call.function == "f" and call.returned for call in recording.calls())
+
+
+def child_goes_on(recording):
+    calls = recording.calls()
+    next(calls)
+    pid = os.fork()
+    if pid:
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+        calls.close()
+        return
+    try:
+        for _ in calls:
+            pass
+    except RuntimeError:
+        os._exit(0)
+    finally:
+        os._exit(1)
+
+
+def damaged_handler(recording):
+    class Bad:
+        def __init__(self, *_):
+            raise MemoryError("no memory")
+
+    good, auxtrace.Call = auxtrace.Call, Bad
+    try:
+        expect(MemoryError, "no memory", lambda: count(recording))
+    finally:
+        auxtrace.Call = good
+
+
+if sys.argv[1:]:
+    left = auxtrace.Recording("many").calls()
+    next(left)
+    sys.exit()         # with an iteration that has not ended
+make()
+many = auxtrace.Recording("many")
+assert count(many) == CALLS - 1, many.sum
+assert many.sum["errors"] == 0 and many.cpus == [0]
+for _ in many.calls():
+    break
+assert many.sum["instructions"] < 2 * CALLS, many.sum
+first = many.calls()
+next(first)
+expect(ValueError, "another calls()", lambda: count(many))
+expect(ValueError, "calls() has not ended", many.close)
+del first
+damaged_handler(many)
+child_goes_on(many)
+assert count(many) == CALLS - 1
+many.close()
+many.close()
+expect(ValueError, "is closed", lambda: many.cpus)
+expect(ValueError, "is closed", lambda: many.sum)
+expect(ValueError, "is closed", lambda: count(many))
+expect(KeyError, "raised inside", lambda: [{}["raised inside"] for _ in auxtrace.Recording("many").calls()])
+subprocess.run([sys.executable, sys.argv[0], "exit"], check=True, timeout=60)
+os.remove("many/cpu0.aux")
+expect(auxtrace.Error, "cpu0.aux: No such file", lambda: count(auxtrace.Recording("many")))
+PY
+(cd "$work" && python3 decode.py)
+echo "iterations end when they should, also in the middle"
 
 pylint --disable=all --enable=E,W --disable=protected-access,attribute-defined-outside-init,self-cls-assignment \
 	python/auxtrace.py examples/flame.py
