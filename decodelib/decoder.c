@@ -37,7 +37,8 @@ static int take_part(struct auxtrace_decoder *d)
 		return decoder_fail(EINVAL, "end_ns is not behind begin_ns");
 	d->cut = (struct calls_cut){
 		.begin = o->begin_ns ? meta_tsc(meta, o->begin_ns) : 0,
-		.end = o->end_ns ? meta_tsc(meta, o->end_ns) : 0,
+		/* The clock may be ahead of the TSC: an end before the TSC's 0 is a limit, too. */
+		.end = o->end_ns ? meta_tsc(meta, o->end_ns) ?: 1 : 0,
 		.tid = o->tid,
 		.depth = o->max_depth,
 		.function = o->function,

@@ -183,6 +183,20 @@ static void a_part_can_be_chosen(void **state)
 	auxtrace_decoder_close(d);
 }
 
+/* The TSC's 0 is at 1000000000 ns. */
+static void an_end_before_the_tscs_begin_is_an_end(void **state)
+{
+	struct auxtrace_decoder_options o = { .cpu = -1, .end_ns = 5 };
+	struct auxtrace_decoder *d;
+
+	(void)state;
+	write_recording();
+	d = open_with(&o);
+	assert_int_equal(decode_calls(d), 0);
+	assert_string_equal(told, "event 1 cpu 0 number 1 ip 0 \n");
+	auxtrace_decoder_close(d);
+}
+
 static void a_handler_can_end_it(void **state)
 {
 	struct auxtrace_decoder_options o = { .cpu = -1 };
@@ -467,6 +481,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		t(calls_are_nested_with_times_and_instructions),
 		t(a_part_can_be_chosen),
+		t(an_end_before_the_tscs_begin_is_an_end),
 		t(a_handler_can_end_it),
 		t(what_follows_a_handlers_end_is_not_decoded),
 		t(each_instruction_is_told),
