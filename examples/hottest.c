@@ -33,7 +33,7 @@ static int count(void *functions, struct auxtrace_call *call)
 	struct function *f = calloc(1, sizeof(*f)), **found;
 
 	if (!f)
-		return -1;
+		err(1, "hottest");
 	f->name = call->function ? call->function : "?";
 	f->object = call->object ? call->object : "?";
 	found = tsearch(f, functions, compare);
