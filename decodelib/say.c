@@ -33,6 +33,7 @@ void say(const char *format, ...)
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
+	make_plain(text);
 	if (hearer && hearer->options.message)
 		hearer->options.message(hearer->options.context, text);
 	/* Now: who hears it may use another decoder. */

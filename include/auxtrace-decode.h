@@ -19,6 +19,9 @@
  * Ownership. A decoder owns all strings and structs that it hands out. Strings are valid until
  * auxtrace_decoder_close(), structs until the handler returns, except where stated.
  *
+ * Names are as the traced programs chose them, control characters and all: who prints them to a terminal takes these
+ * out first. Messages have none.
+ *
  * Sizes. Later versions add members at the ends of structs. What a program hands over has its size in it: a later library
  * takes the sizes of earlier versions, an earlier library refuses one that it does not know. What a handler is told may
  * be longer than the program knows.

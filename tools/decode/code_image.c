@@ -104,7 +104,7 @@ static void count_changes(struct code_image *code)
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/kcore.changes", code->dir);
-	f = fopen(path, "re");
+	f = open_text(path);
 	if (!f)
 		return;
 	while (getline(&line, &size, f) > 0) {
@@ -189,7 +189,7 @@ static void parse_map(struct code_image *code, struct task *t, const char *line)
 {
 	struct mapping m = { 0 };
 	const char *path = strchr(line, '/') ?: strstr(line, PROBES);
-	char perms[8];
+	char perms[8] = "";
 
 	if (!path || sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64, &m.start, &m.end, perms,
 			    &m.offset) != 4)
@@ -254,7 +254,7 @@ static bool read_task(struct code_image *code, const char *name)
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/%s", code->dir, name);
-	f = fopen(path, "re");
+	f = open_text(path);
 	if (!f)
 		return wrong("cannot read %s: %s", path, strerror(errno));
 	t = xcalloc(1, sizeof(*t));

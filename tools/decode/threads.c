@@ -38,7 +38,7 @@ static bool read_names(struct threads *t, const char *dir)
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/threads", dir);
-	f = fopen(path, "re");
+	f = open_text(path);
 	if (!f && errno == ENOENT)
 		return true;	/* of an older version */
 	if (!f)

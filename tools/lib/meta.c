@@ -174,7 +174,7 @@ struct meta *meta_read(const char *dir)
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/meta", dir);
-	f = fopen(path, "re");
+	f = open_text(path);
 	if (!f && errno == ENOENT)
 		say("%s is not a complete recording: it has no file meta, which auxtrace record writes last", dir);
 	else if (!f)

@@ -161,7 +161,7 @@ int symbols_from_kallsyms(struct symbols *s, const char *path)
 {
 	size_t size = 0, used = 0, space = 0;
 	char *line = NULL;
-	FILE *f = fopen(path, "re");
+	FILE *f = open_text(path);
 
 	if (!f)
 		return -errno;

@@ -46,8 +46,13 @@ struct mapped {
 	uint8_t *data;
 	size_t size;
 };
-/* Returns 0 or a negative errno. */
+/*
+ * Returns 0 or a negative errno. Whoever made a recording may have put a pipe or a device there: these are EINVAL, and
+ * nobody waits for them.
+ */
 int map_file(const char *path, bool writable, struct mapped *m);
 void unmap_file(struct mapped *m);
+/* The same of a file to be read by lines. NULL with errno. */
+FILE *open_text(const char *path);
 
 #endif

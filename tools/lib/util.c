@@ -35,19 +35,48 @@ char *xstrdup(const char *s)
 	return copy;
 }
 
+/* Returns a file descriptor or a negative errno. */
+static int open_file(const char *path, struct stat *st)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, st))
+		err = -errno;
+	else if (!S_ISREG(st->st_mode))
+		err = S_ISDIR(st->st_mode) ? -EISDIR : -EINVAL;
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
+FILE *open_text(const char *path)
+{
+	struct stat st;
+	int fd = open_file(path, &st);
+	FILE *f;
+
+	if (fd < 0) {
+		errno = -fd;
+		return NULL;
+	}
+	f = fdopen(fd, "r");
+	if (!f)
+		close(fd);
+	return f;
+}
+
 int map_file(const char *path, bool writable, struct mapped *m)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat st;
+	int fd = open_file(path, &st);
 	void *p;
 
 	*m = (struct mapped){ 0 };
 	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		close(fd);
-		return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
-	}
+		return fd;
 	if (!st.st_size) {
 		close(fd);
 		return 0;

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <auxtrace-decode.h>
@@ -452,6 +453,50 @@ static void damage_is_told(void **state)
 	expect_refused(NULL, EBADMSG, "task.9 has no cr3_mask");
 }
 
+static void expect_pipe_refused(const char *name)
+{
+	assert_int_equal(mkfifo(program_path(name), 0600), 0);
+	alarm(20);
+	expect_refused(NULL, EBADMSG, "Invalid argument");
+	alarm(0);
+	unlink(program_path(name));
+}
+
+/* Nobody waits for who would write to a pipe. */
+static void a_pipe_is_no_file_of_a_recording(void **state)
+{
+	struct auxtrace_decoder_options o = { .cpu = -1 };
+	struct auxtrace_decoder *d;
+
+	(void)state;
+	expect_pipe_refused("meta");
+	write_recording();
+	expect_pipe_refused("task.9");
+	expect_pipe_refused("threads");
+	unlink(program_path("kallsyms"));
+	assert_int_equal(mkfifo(program_path("kallsyms"), 0600), 0);
+	unlink(program_path("cpu0.aux"));
+	assert_int_equal(mkfifo(program_path("cpu0.aux"), 0600), 0);
+	alarm(20);
+	d = open_with(&o);
+	assert_int_equal(decode_calls(d), -1);
+	alarm(0);
+	expect_part(messages, "kallsyms: Invalid argument");
+	expect_part(auxtrace_decoder_error(), "cpu0.aux: Invalid argument");
+	auxtrace_decoder_close(d);
+}
+
+/* A terminal would obey what a recording has in it. */
+static void messages_have_no_control_characters(void **state)
+{
+	FILE *f = file("meta");
+
+	(void)state;
+	fputs("auxtrace_recording 1\nfilter \033[2J\n", f);
+	fclose(f);
+	expect_refused(NULL, EBADMSG, "filter ?[2J");
+}
+
 /* Decoders are independent, also if a handler of the one uses another. */
 static void a_handler_may_use_another_decoder(void **state)
 {
@@ -489,6 +534,8 @@ int main(void)
 		t(a_sample_that_is_not_there_is_counted),
 		t(what_makes_no_sense_is_refused),
 		t(damage_is_told),
+		t(a_pipe_is_no_file_of_a_recording),
+		t(messages_have_no_control_characters),
 		t(a_handler_may_use_another_decoder),
 	};
 
