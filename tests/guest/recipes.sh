@@ -3,12 +3,15 @@
 #
 # Runs in the guest: each command of docs/recipes.md (/bin/recipes.md), in one shell and one directory, and
 # compares what it prints with what stands there. check calls the functions.
+#   recipes.sh DIRECTORY    where the sources of the programs are on the host
 # shellcheck disable=SC2317
 
 # shellcheck source=tests/guest/lib/check.sh
 . /bin/check.sh
 
-mkdir -p /out/recipes /tmp/recipes
+# The sources, where the compiler had them: perhaps below /tmp, which is the guest's own.
+mkdir -p "$1" /out/recipes /tmp/recipes
+cp /usr/src/*.c "$1/"
 cd /out/recipes || exit 1
 
 # N.command, N.expected and N.title, for each command of a console block, in order

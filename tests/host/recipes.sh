@@ -17,5 +17,5 @@ mapfile -t files < <(guest_script recipes.sh)
 # --out: what each command printed
 exec "$top/scripts/vm" "${system[@]}" --smp 2 --icount 4 --timeout 600 --work "$work/vm" --out "$work/out" "${files[@]}" \
 	--file "$build/examples/sessions" --file "$build/examples/inventory" --file "$top/docs/recipes.md" \
-	--file "$top/examples/inventory.c:$top/examples/inventory.c" --file "$top/examples/sessions.c:$top/examples/sessions.c" \
-	-- "$shell" /bin/recipes.sh
+	--file "$top/examples/inventory.c:/usr/src/inventory.c" --file "$top/examples/sessions.c:/usr/src/sessions.c" \
+	-- "$shell" /bin/recipes.sh "$top/examples"
