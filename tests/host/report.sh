@@ -128,11 +128,12 @@ export_calls()
 	auxtrace export --format "$1" -o "$work/$1" --cpu 0 "${@:2}" 2>> "$work/summary"
 }
 
-# Each slice of a thread ends, and there is one for each call of table_put that script shows.
+# Each slice of a thread ends, and there is one for each call of table_put that script shows: also for the one in
+# which the trace may begin.
 perfetto_has_each_call()
 {
 	export_calls perfetto && protoc --decode_raw < "$work/perfetto" > "$work/packets" || return
-	awk -v shown="$(grep -cE ' u +table_put \(sessions\)$' "$work/calls")" '
+	awk -v shown="$(grep -cE ' u +table_put(\+0x[0-9a-f]+)? \(sessions\)(  <trace begins>)?$' "$work/calls")" '
 		# InternedData.event_names
 		/^      1: / { iid = $2 }
 		/^      2: "table_put"$/ { wanted = iid }
