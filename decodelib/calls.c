@@ -10,19 +10,11 @@ struct call_run {
 	struct auxtrace_decoder *d;
 	const struct auxtrace_call_handler *handler;
 	void *context;
-	int result;		/* the first one of the handler that was not 0 */
 };
 
 static struct call_run *of_sink(struct calls_sink *s)
 {
 	return (struct call_run *)s;
-}
-
-static void take_result(struct call_run *run, int result)
-{
-	run->result = result;
-	if (result)
-		run->d->replay.stop = true;
 }
 
 static void run_begin(struct calls_sink *s, struct call *c)
@@ -48,8 +40,8 @@ static void run_begin(struct calls_sink *s, struct call *c)
 		.begin_ns = decoder_ns(run->d, c->begin.tsc),
 	};
 	c->own = call;
-	if (!run->result && run->handler->begin)
-		take_result(run, run->handler->begin(run->context, call));
+	if (!run->d->result && run->handler->begin)
+		decoder_heard(run->d, run->handler->begin(run->context, call));
 }
 
 static void run_end(struct calls_sink *s, struct call *c)
@@ -63,8 +55,8 @@ static void run_end(struct calls_sink *s, struct call *c)
 	call->instructions = c->instructions;
 	call->callee_instructions = c->callee_instructions;
 	meta_duration(run->d->replay.meta, c->away, &call->away_ns);
-	if (!run->result && run->handler->end)
-		take_result(run, run->handler->end(run->context, call));
+	if (!run->d->result && run->handler->end)
+		decoder_heard(run->d, run->handler->end(run->context, call));
 	free(call);
 }
 
@@ -79,16 +71,16 @@ static void run_line(struct calls_sink *s, struct call *c, const struct call_lin
 		.time_ns = decoder_ns(run->d, l->tsc),
 	};
 
-	if (!run->result)
-		take_result(run, run->handler->line(run->context, c->own, &line));
+	if (!run->d->result)
+		decoder_heard(run->d, run->handler->line(run->context, c->own, &line));
 }
 
 static void tell(struct calls_sink *s, const struct auxtrace_flow_event *event)
 {
 	struct call_run *run = of_sink(s);
 
-	if (!run->result && run->handler->event)
-		take_result(run, run->handler->event(run->context, event));
+	if (!run->d->result && run->handler->event)
+		decoder_heard(run->d, run->handler->event(run->context, event));
 }
 
 static void run_window(struct calls_sink *s, unsigned int cpu, const struct flow *f, uint64_t seq)
@@ -149,5 +141,5 @@ DECODE_API int auxtrace_decode_calls(struct auxtrace_decoder *d, const struct au
 	d->replay.by_time = true;
 	err = decoder_run(d, calls_view_of_cpu, calls);
 	calls_end(calls);
-	return run.result ? run.result : err;
+	return d->result ? d->result : err;
 }

@@ -98,11 +98,18 @@ uint64_t decoder_ns(const struct auxtrace_decoder *d, uint64_t tsc)
 	return tsc && meta_clock(d->replay.meta, tsc, &ns) ? ns : 0;
 }
 
+void decoder_heard(struct auxtrace_decoder *d, int result)
+{
+	d->result = result;
+	d->replay.stop = result;
+}
+
 int decoder_run(struct auxtrace_decoder *d, struct view *(*view_of)(void *context), void *context)
 {
 	const struct auxtrace_decoder *before = say_to(d);
 	int err;
 
+	d->result = 0;
 	d->replay.stop = false;
 	err = replay_run(&d->replay, view_of, context);
 	say_back(before);

@@ -15,6 +15,7 @@ struct auxtrace_decoder {
 	struct replay replay;
 	struct calls_cut cut;
 	const struct flow *flow;	/* while a handler of instructions runs; else NULL */
+	int result;		/* the first one of a handler that was not 0: no handler is called any more */
 };
 
 /*
@@ -30,6 +31,8 @@ int decoder_fail_as_said(int err);
 
 /* The time at @tsc for users; 0: not known. */
 uint64_t decoder_ns(const struct auxtrace_decoder *d, uint64_t tsc);
+/* A handler returned @result. */
+void decoder_heard(struct auxtrace_decoder *d, int result);
 /* Decode to the views of @view_of. Returns 0, or -1 with errno. */
 int decoder_run(struct auxtrace_decoder *d, struct view *(*view_of)(void *context), void *context);
 

@@ -9,7 +9,6 @@ struct instruction_run {
 	const struct auxtrace_instruction_handler *handler;
 	void *context;
 	unsigned int cpu;
-	int result;		/* the first one of the handler that was not 0 */
 };
 
 static struct instruction_run *of_view(struct view *v)
@@ -17,22 +16,15 @@ static struct instruction_run *of_view(struct view *v)
 	return (struct instruction_run *)v;
 }
 
-static void take_result(struct instruction_run *run, int result)
-{
-	run->result = result;
-	if (result)
-		run->d->replay.stop = true;
-}
-
 static void tell(struct view *v, const struct flow *f, struct auxtrace_flow_event event)
 {
 	struct instruction_run *run = of_view(v);
 
-	if (run->result || !run->handler->event)
+	if (run->d->result || !run->handler->event)
 		return;
 	event.cpu = run->cpu;
 	run->d->flow = f;
-	take_result(run, run->handler->event(run->context, &event));
+	decoder_heard(run->d, run->handler->event(run->context, &event));
 	run->d->flow = NULL;
 }
 
@@ -96,10 +88,10 @@ static void run_insn(struct view *v, const struct flow *f, const struct pt_insn 
 		.ip = insn->ip, .length = insn->size, .iclass = class_of(insn->iclass),
 	};
 
-	if (run->result || !run->handler->instruction)
+	if (run->d->result || !run->handler->instruction)
 		return;
 	run->d->flow = f;
-	take_result(run, run->handler->instruction(run->context, &instruction));
+	decoder_heard(run->d, run->handler->instruction(run->context, &instruction));
 	run->d->flow = NULL;
 }
 
@@ -160,7 +152,7 @@ DECODE_API int auxtrace_decode_instructions(struct auxtrace_decoder *d, const st
 			    handler->size, sizeof(*handler));
 	d->replay.by_time = false;
 	err = decoder_run(d, same_view, &run);
-	return run.result ? run.result : err;
+	return d->result ? d->result : err;
 }
 
 /* ---- where the flow is -------------------------------------------------------------- */
