@@ -84,10 +84,7 @@ int cmd_around(int argc, char **argv)
 		die(EXIT_USAGE, "around: the COMMAND is missing, behind --");
 	if (snprintf(on, sizeof(on), after ? "%s=freeze,delay=%" PRIu64 "ns" : "%s=freeze", event, after) >= (int)sizeof(on))
 		die(EXIT_USAGE, "around: the EVENT is too long");
-	recipe_begin(&r, "record");
-	recipe_word(&r, "-o");
-	recipe_word(&r, dir);
-	recipe_word(&r, "--overwrite");
+	recipe_begin_recorder(&r, dir);
 	if (all)
 		recipe_word(&r, "-a");
 	recipe_word(&r, "--on");

@@ -60,10 +60,7 @@ int cmd_last(int argc, char **argv)
 	}
 	if (!argv[optind])
 		die(EXIT_USAGE, "last: the COMMAND is missing");
-	recipe_begin(&r, "record");
-	recipe_word(&r, "-o");
-	recipe_word(&r, dir);
-	recipe_word(&r, "--overwrite");
+	recipe_begin_recorder(&r, dir);
 	if (!kernel)
 		recipe_word(&r, "-u");
 	recipe_command(&r, argv + optind);

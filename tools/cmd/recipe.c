@@ -36,6 +36,14 @@ void recipe_begin(struct recipe *r, const char *subcommand)
 	recipe_word(r, subcommand);
 }
 
+void recipe_begin_recorder(struct recipe *r, const char *dir)
+{
+	recipe_begin(r, "record");
+	recipe_word(r, "-o");
+	recipe_word(r, dir);
+	recipe_word(r, "--overwrite");
+}
+
 void recipe_word(struct recipe *r, const char *word)
 {
 	putc(' ', r->out);

@@ -18,6 +18,8 @@ struct recipe {
 
 /* "auxtrace SUBCOMMAND" */
 void recipe_begin(struct recipe *r, const char *subcommand);
+/* "auxtrace record -o DIR --overwrite": a flight recorder. */
+void recipe_begin_recorder(struct recipe *r, const char *dir);
 /* One more word, quoted if need be. */
 void recipe_word(struct recipe *r, const char *word);
 /* "--", and the words of a command, up to NULL. */

@@ -71,10 +71,7 @@ int cmd_why_slow(int argc, char **argv)
 		     function, over) >= (int)sizeof(on))
 		die(EXIT_USAGE, "why-slow: %s:%s: the names are too long", what, function);
 	free(program);
-	recipe_begin(&r, "record");
-	recipe_word(&r, "-o");
-	recipe_word(&r, dir);
-	recipe_word(&r, "--overwrite");
+	recipe_begin_recorder(&r, dir);
 	if (size) {
 		recipe_word(&r, "-m");
 		recipe_word(&r, size);
