@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <ctype.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,21 +50,7 @@ void source_text_end(struct source_text *t)
 	free(t);
 }
 
-/* The program names the file: it may be anything, such as a watchdog, which opening it would start. */
-static int open_regular(const char *path, struct stat *st)
-{
-	int place = open(path, O_PATH | O_CLOEXEC), fd = -1;
-	char self[64];
-
-	if (place < 0)
-		return -1;
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", place);
-	if (!fstat(place, st) && S_ISREG(st->st_mode) && st->st_size && st->st_size <= MAX_SIZE)
-		fd = open(self, O_RDONLY | O_CLOEXEC);
-	close(place);
-	return fd;
-}
-
+/* The program names the file: it may be anything. */
 static int open_source(const struct source_text *t, const char *path, struct stat *st)
 {
 	char below[8300];
@@ -117,12 +102,14 @@ static struct source_file *read_file(struct source_text *t, const char *path)
 	int fd = open_source(t, path, &st);
 
 	f->path = xstrdup(path);
-	if (fd >= 0) {
+	if (fd < 0)
+		return f;
+	if (st.st_size <= MAX_SIZE) {
 		read_lines(f, fd, st.st_size);
-		close(fd);
 		if (st.st_mtime > t->when)
 			say("%s has changed since the recording: its text may not be that of what ran", path);
 	}
+	close(fd);
 	return f;
 }
 

@@ -47,9 +47,12 @@ struct mapped {
 	size_t size;
 };
 /*
- * Returns 0 or a negative errno. Whoever made a recording may have put a pipe or a device there: these are EINVAL, and
- * nobody waits for them.
+ * Open @path for reading. Returns a file descriptor or a negative errno. Whoever made a recording may have put a pipe or
+ * a device there, of which the opening alone may wait, or start something: these are EINVAL, and are not opened.
  */
+struct stat;
+int open_regular(const char *path, struct stat *st);
+/* The same. Returns 0 or a negative errno. */
 int map_file(const char *path, bool writable, struct mapped *m);
 void unmap_file(struct mapped *m);
 /* The same of a file to be read by lines. NULL with errno. */

@@ -35,27 +35,28 @@ char *xstrdup(const char *s)
 	return copy;
 }
 
-/* Returns a file descriptor or a negative errno. */
-static int open_file(const char *path, struct stat *st)
+int open_regular(const char *path, struct stat *st)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), err = 0;
+	int place = open(path, O_PATH | O_CLOEXEC), fd;
+	char self[64];
 
-	if (fd < 0)
+	if (place < 0)
 		return -errno;
-	if (fstat(fd, st))
-		err = -errno;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", place);
+	if (fstat(place, st))
+		fd = -errno;
 	else if (!S_ISREG(st->st_mode))
-		err = S_ISDIR(st->st_mode) ? -EISDIR : -EINVAL;
-	if (!err)
-		return fd;
-	close(fd);
-	return err;
+		fd = S_ISDIR(st->st_mode) ? -EISDIR : -EINVAL;
+	else if ((fd = open(self, O_RDONLY | O_CLOEXEC)) < 0)
+		fd = -errno;
+	close(place);
+	return fd;
 }
 
 FILE *open_text(const char *path)
 {
 	struct stat st;
-	int fd = open_file(path, &st);
+	int fd = open_regular(path, &st);
 	FILE *f;
 
 	if (fd < 0) {
@@ -71,7 +72,7 @@ FILE *open_text(const char *path)
 int map_file(const char *path, bool writable, struct mapped *m)
 {
 	struct stat st;
-	int fd = open_file(path, &st);
+	int fd = open_regular(path, &st);
 	void *p;
 
 	*m = (struct mapped){ 0 };
