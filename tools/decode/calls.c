@@ -53,21 +53,12 @@ struct cpu_calls {
 	unsigned int nr_held;
 };
 
-/* Is it that of a thunk? */
-struct thunk_name {
-	const char *function;
-	bool is_thunk;
-};
-
-#define THUNK_NAMES	4096
-
 struct calls {
 	struct calls_sink *sink;
 	const struct calls_cut *cut;
 	struct stacks stacks;	/* of all threads and CPUs */
 	struct cpu_calls *cpus;
 	struct call *free;	/* to be used again; linked by @caller */
-	struct thunk_name thunk[THUNK_NAMES];
 };
 
 /* ---- time ----------------------------------------------------------------- */
@@ -271,24 +262,6 @@ static void return_to(struct cpu_calls *c, const struct flow *f, uint64_t ip, co
 		begin_call(c, f, ip, name, NULL, false);
 }
 
-/*
- * The kernel's retpolines and return thunks are parts of a call or return, not functions
- * of their own.
- */
-static bool is_thunk(struct calls *all, const char *function)
-{
-	/* The code image keeps its names: the same pointer is the same name. */
-	struct thunk_name *known = &all->thunk[(uintptr_t)function / 8 % THUNK_NAMES];
-
-	if (!function)
-		return false;
-	if (known->function != function)
-		*known = (struct thunk_name){
-			function, strstr(function, "indirect_thunk") || strstr(function, "return_thunk")
-		};
-	return known->is_thunk;
-}
-
 /* The compiler has moved the part of @function that seldom runs to @part. A demangled name says so in brackets. */
 static bool is_cold_part(const char *part, const char *function)
 {
@@ -316,7 +289,7 @@ static void arrive(struct cpu_calls *c, const struct flow *f, uint64_t ip)
 	code_name(f->code, f->cr3, f->tsc, ip, &name);
 	if (c->leaves == CALLS && ip > c->next && ip - c->next <= MAX_TRAP && !c->how && name.offset)
 		return;
-	c->in_thunk = is_thunk(c->all, name.function);
+	c->in_thunk = name.thunk;
 	if (c->in_thunk) {
 		if (c->leaves == CALLS && !from_thunk)
 			push(c);

@@ -612,7 +612,7 @@ static void find_name(struct code_image *code, uint64_t cr3, uint64_t tsc, uint6
 	if (result != CODE_OK || offset_at(m, ip) >= m->object->image.size) {
 		made = find_jit(code, cr3, tsc, ip);
 		if (made) {
-			*name = (struct code_name){ made->name, ip - made->start, "[jit]" };
+			*name = (struct code_name){ .function = made->name, .offset = ip - made->start, .object = "[jit]" };
 			return;
 		}
 	}
@@ -630,6 +630,11 @@ static void find_name(struct code_image *code, uint64_t cr3, uint64_t tsc, uint6
 	}
 }
 
+static bool is_thunk(const char *function)
+{
+	return function && (strstr(function, "indirect_thunk") || strstr(function, "return_thunk"));
+}
+
 void code_name(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip, struct code_name *name)
 {
 	uint64_t space = code_space(code, cr3, ip);
@@ -640,6 +645,7 @@ void code_name(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip,
 		known->space = space;
 		code_lasts(code, cr3, tsc, ip, 1, &known->from, &known->until);
 		find_name(code, cr3, tsc, ip, &known->name);
+		known->name.thunk = is_thunk(known->name.function);
 	}
 	*name = known->name;
 }

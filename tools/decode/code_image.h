@@ -86,6 +86,7 @@ bool code_is_entry(const struct code_image *code, uint64_t ip, bool unknown);
 struct code_name {
 	const char *function;	/* NULL: unknown */
 	uint64_t offset;	/* in the function; if that is unknown, in the file */
+	bool thunk;		/* a retpoline or return thunk: a part of the call or return by which control came */
 	const char *object;	/* base name of the file, "[vdso]", "[jit]" or "[kernel]"; NULL: unknown */
 };
 void code_name(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip, struct code_name *name);
