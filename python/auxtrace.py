@@ -14,6 +14,7 @@ By libauxtrace and libauxtrace-decode, whose headers have the details. Errors ar
 import atexit
 import contextlib
 import ctypes
+import functools
 import os
 import queue
 import threading
@@ -67,34 +68,27 @@ _CallFunction = CFUNCTYPE(c_int, c_void_p, POINTER(_Call))
 class _Libraries:
     """The libraries, loaded when they are used first: who decodes only does not need the other one."""
 
-    def __init__(self):
-        self._decode = self._record = None
-
-    @property
+    @functools.cached_property
     def decode(self):
-        if not self._decode:
-            library = ctypes.CDLL("libauxtrace-decode.so.0", use_errno=True)
-            library.auxtrace_decoder_open.restype = c_void_p
-            library.auxtrace_decoder_error.restype = c_char_p
-            library.auxtrace_decoder_close.argtypes = [c_void_p]
-            library.auxtrace_decoder_cpu.argtypes = [c_void_p, c_uint]
-            library.auxtrace_decoder_sum.argtypes = [c_void_p, POINTER(_Sum)]
-            library.auxtrace_decode_calls.argtypes = [c_void_p, POINTER(_CallHandler), c_void_p]
-            self._decode = library
-        return self._decode
+        library = ctypes.CDLL("libauxtrace-decode.so.0", use_errno=True)
+        library.auxtrace_decoder_open.restype = c_void_p
+        library.auxtrace_decoder_error.restype = c_char_p
+        library.auxtrace_decoder_close.argtypes = [c_void_p]
+        library.auxtrace_decoder_cpu.argtypes = [c_void_p, c_uint]
+        library.auxtrace_decoder_sum.argtypes = [c_void_p, POINTER(_Sum)]
+        library.auxtrace_decode_calls.argtypes = [c_void_p, POINTER(_CallHandler), c_void_p]
+        return library
 
-    @property
+    @functools.cached_property
     def record(self):
-        if not self._record:
-            library = ctypes.CDLL("libauxtrace.so.0", use_errno=True)
-            library.auxtrace_open.restype = c_void_p
-            library.auxtrace_error.restype = c_char_p
-            for name in ("close", "start", "stop", "resume", "pause"):
-                getattr(library, "auxtrace_" + name).argtypes = [c_void_p]
-            library.auxtrace_setup.argtypes = [c_void_p, POINTER(_Options)]
-            library.auxtrace_save.argtypes = [c_void_p, c_char_p]
-            self._record = library
-        return self._record
+        library = ctypes.CDLL("libauxtrace.so.0", use_errno=True)
+        library.auxtrace_open.restype = c_void_p
+        library.auxtrace_error.restype = c_char_p
+        for name in ("close", "start", "stop", "resume", "pause"):
+            getattr(library, "auxtrace_" + name).argtypes = [c_void_p]
+        library.auxtrace_setup.argtypes = [c_void_p, POINTER(_Options)]
+        library.auxtrace_save.argtypes = [c_void_p, c_char_p]
+        return library
 
 
 _libraries = _Libraries()
