@@ -16,6 +16,7 @@
 #include "lib/source_lines.h"
 #include "lib/source_text.h"
 #include "lib/tool.h"
+#include "scratch.h"
 
 /*
  * Functions inlined in functions that are inlined, twice in one, in loops, two that end where a third begins, and
@@ -67,21 +68,6 @@ static const char source[] =
 	"}\n"
 	"volatile int in = 3, out;\n";
 
-static char dir[64];
-
-static void run(const char *format, ...)
-{
-	char text[2048], command[2200];
-	va_list list;
-
-	va_start(list, format);
-	vsnprintf(text, sizeof(text), format, list);
-	va_end(list);
-	snprintf(command, sizeof(command), "set -e; cd %s; %s", dir, text);
-	if (system(command))
-		fail_msg("failed: %s", command);
-}
-
 static char *path_of(const char *name)
 {
 	static char path[256];
@@ -92,23 +78,8 @@ static char *path_of(const char *name)
 
 static int make_dir(void **state)
 {
-	FILE *f;
-
 	(void)state;
-	strcpy(dir, "/tmp/auxtrace-lines.XXXXXX");
-	if (!mkdtemp(dir))
-		return -1;
-	f = fopen(path_of("prog.c"), "we");
-	return !f || fputs(source, f) < 0 || fclose(f);
-}
-
-static int remove_dir(void **state)
-{
-	char command[100];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -rf %s", dir);
-	return system(command);
+	return scratch_begin("prog.c", source);
 }
 
 static const char *base_name(const char *path)
@@ -437,5 +408,5 @@ int main(void)
 		cmocka_unit_test(text_is_that_of_the_line),
 	};
 
-	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+	return cmocka_run_group_tests(tests, make_dir, scratch_end);
 }

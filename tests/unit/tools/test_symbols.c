@@ -13,6 +13,7 @@
 #include "lib/debug_file.h"
 #include "lib/symbol_shown.h"
 #include "lib/tool.h"
+#include "scratch.h"
 
 /* hidden_function is in the full table only. The addresses are the linker script's. */
 #define SOURCE \
@@ -30,47 +31,15 @@
 #define CXX		(SHOWN + 8)
 #define RUST		(SHOWN + 9)
 
-static char dir[64];
-
-static void run(const char *format, ...)
-{
-	char text[2048], command[2200];
-	va_list list;
-
-	va_start(list, format);
-	vsnprintf(text, sizeof(text), format, list);
-	va_end(list);
-	snprintf(command, sizeof(command), "set -e; cd %s; %s", dir, text);
-	if (system(command))
-		fail_msg("failed: %s", command);
-}
-
 /* prog.full, and prog without its full table. The build-id is abcd1234. */
 static int make_program(void **state)
 {
-	char path[100];
-	FILE *f;
-
 	(void)state;
-	strcpy(dir, "/tmp/auxtrace-symbols.XXXXXX");
-	if (!mkdtemp(dir))
-		return -1;
-	snprintf(path, sizeof(path), "%s/prog.s", dir);
-	f = fopen(path, "we");
-	if (!f || fputs(SOURCE, f) < 0 || fclose(f))
+	if (scratch_begin("prog.s", SOURCE))
 		return -1;
 	run("gcc -shared -nostdlib -Wl,--build-id=0xabcd1234 -Wl,-Ttext=%#x -o prog.full prog.s; "
 	    "strip -o prog prog.full; objcopy --only-keep-debug prog.full names.dbg", SHOWN);
 	return 0;
-}
-
-static int remove_program(void **state)
-{
-	char command[100];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -rf %s", dir);
-	return system(command);
 }
 
 struct named {
@@ -232,5 +201,5 @@ int main(void)
 
 	/* No test asks a server. */
 	unsetenv("DEBUGINFOD_URLS");
-	return cmocka_run_group_tests(tests, make_program, remove_program);
+	return cmocka_run_group_tests(tests, make_program, scratch_end);
 }
