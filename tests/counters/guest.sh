@@ -12,8 +12,6 @@ nmis()
 	awk '$1 == "NMI:" { print $2 }' /proc/interrupts
 }
 
-# On a slow host interrupts appear long, and perf would throttle the samples.
-echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
 dmesg >boot.log
 ls /sys/bus/event_source/devices >devices
 case $1 in

@@ -7,12 +7,6 @@
 AUXTRACE_KO=${AUXTRACE_KO:-/modules/auxtrace.ko}
 export AUXTRACE_KO
 limit=$((${SUITE_LIMIT:-400} * ${SLOWNESS:-1}))
-# An NMI takes as long as its virtual CPU waits for a real one. To tell of that is an NMI of
-# some thousand branches more, which BTS of the kernel records.
-if [ -e /modules/order ]; then
-	echo 1000000000000 2>/dev/null > /sys/kernel/debug/x86/nmi_longest_ns
-	echo 0 2>/dev/null > /proc/sys/kernel/perf_cpu_time_max_percent
-fi
 
 now()
 {

@@ -52,9 +52,6 @@ check "more breakpoints than registers" refused 'breakpoint' -C 0 --on "mem:$var
 
 # ---- counters ---------------------------------------------------------------
 
-# In virtual time an interrupt takes long: keep perf from lowering its sample rate for that.
-echo 0 > /proc/sys/kernel/perf_cpu_time_max_percent
-
 # The triggers are enabled one after the other, with few instructions between: their hits
 # differ by one at most.
 same()

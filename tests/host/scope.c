@@ -155,9 +155,10 @@ static bool judge_other(const uint8_t *step, const struct turn *t, bool last,
 	for (size_t i = on; i < t->end; i++)
 		if (step[i] & SCOPE_OTHER)
 			return fail(i, "what no member runs is in the trace");
-	if (on < t->end &&
-	    (last || !is_short(on, t->end, turns) || !(step[t->end] & SCOPE_TRACED)))
-		return fail(on, "the hardware was on though no member ran");
+	if (on < t->end && (last || !(step[t->end] & SCOPE_TRACED)))
+		return fail(on, "the hardware was on, and no member had the next turn");
+	if (on < t->end && !is_short(on, t->end, turns))
+		return fail(on, "the hardware was on long before a member's turn");
 	turns->others++;
 	return true;
 }
