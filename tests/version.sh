@@ -32,6 +32,7 @@ has module/main.c 's/^MODULE_VERSION\("(.*)"\);$/\1/p'
 for page in man/*.[1-9]; do
 	has "$page" 's/^\.TH .*"auxtrace ([^"]*)".*$/\1/p' @VERSION@
 done
+has rust/auxtrace-sys/Cargo.toml 's/^version = "(.*)"$/\1/p'
 has README.md 's/^.*dkms install auxtrace\/([0-9.]*[0-9]).*$/\1/p'
 # The newest release, or what will be the next
 has CHANGELOG.md '/^## \[/ { /\[Unreleased\]/ n; n; s/^(What will be |## \[)([0-9.]*[0-9]).*$/\2/p; q }'
