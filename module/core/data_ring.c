@@ -19,8 +19,10 @@
  *
  * Readers run on other CPUs at any time.
  *
- * @data_head is stored with release semantics after the records below it. This pairs with the
- * acquire load that the ABI asks of readers.
+ * @data_head is stored with release semantics after the records below it and after
+ * @data_overwritten. This pairs with the acquire load that the ABI asks of readers. So a reader
+ * that loads @data_head, then the sums, then @data_reserved, and finds the same position in
+ * both, has the sums of that position.
  *
  * @data_reserved is advanced before the first byte of the reserved space is changed. This pairs
  * with the read barrier between a reader's copy and its read of @data_reserved, which tells it

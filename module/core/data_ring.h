@@ -148,12 +148,13 @@ static __always_inline void auxt_data_publish(const struct auxt_data_ring *ring,
 {
 	u64 used;
 
+	if (ring->overwrite) {
+		used = head - page->data_slot_begin;
+		if (used > ring->size)
+			WRITE_ONCE(page->data_overwritten, ring->overwritten + used - ring->size);
+	}
+	/* After the records and the sums: see "readers" in data_ring.c. */
 	smp_store_release(&page->data_head, head);
-	if (!ring->overwrite)
-		return;
-	used = head - page->data_slot_begin;
-	if (used > ring->size)
-		WRITE_ONCE(page->data_overwritten, ring->overwritten + used - ring->size);
 }
 
 /**

@@ -1534,7 +1534,10 @@ struct auxtrace_branch {
  * @data_records: records written
  * @data_overwritten: overwritable ring: bytes that newer ones have replaced, as of the
  *	newest record. While no record is being written, always
- *	data_head = data_consumed + available + data_overwritten
+ *	data_head = data_consumed + available + data_overwritten.
+ *	No record was being written while a reader copied if it loads @data_head with acquire
+ *	semantics before it copies, @data_reserved after a read barrier after it, and finds the
+ *	same position in both
  * @data_consumed: newest valid tail that a writer has taken. Overwritable ring: bytes
  *	retained by SNAPSHOT with SLOT
  * @data_slot_begin: as @slot_begin, of the data ring's slot

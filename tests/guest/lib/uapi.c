@@ -438,12 +438,13 @@ struct channel *session_channel(struct session *s, int cpu)
 	return NULL;
 }
 
-/* No record is being written, and none was while @copy was made. */
-static bool data_at_rest(const struct channel *ch, const struct auxtrace_status_page *copy)
+/* No record is being written, and none was since @head was loaded from data_head. */
+static bool data_at_rest(const struct channel *ch, uint64_t head,
+			 const struct auxtrace_status_page *copy)
 {
 	return __atomic_load_n(&ch->status->data_reserved, __ATOMIC_RELAXED) ==
 	       copy->data_reserved &&
-	       AUXTRACE_DATA_POSITION(copy->data_reserved) == copy->data_head;
+	       AUXTRACE_DATA_POSITION(copy->data_reserved) == head && copy->data_head == head;
 }
 
 bool channel_status_plain(const struct channel *ch, struct auxtrace_status_page *st)
@@ -453,13 +454,15 @@ bool channel_status_plain(const struct channel *ch, struct auxtrace_status_page 
 	do {
 		/* Pairs with the kernel's write barriers around its changes of the page. */
 		uint32_t begin = __atomic_load_n(&ch->status->seq, __ATOMIC_ACQUIRE);
+		/* Pairs with the release store by which the kernel publishes records. */
+		uint64_t head = __atomic_load_n(&ch->status->data_head, __ATOMIC_ACQUIRE);
 
 		if (begin & 1)
 			continue;
 		memcpy(st, (const void *)ch->status, sizeof(*st));
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		if (__atomic_load_n(&ch->status->seq, __ATOMIC_RELAXED) == begin &&
-		    data_at_rest(ch, st)) {
+		    data_at_rest(ch, head, st)) {
 			st->seq = begin;
 			return true;
 		}
