@@ -35,7 +35,7 @@ for name in apt apt-get apt-cache dpkg dpkg-query sudo; do
 	chmod 755 "$work/bin/$name"
 done
 : > "$work/managers"
-cp -r Makefile userland.mk VERSION dkms.conf module userlib tools decodelib python include man scripts "$work/tree/"
+cp -r Makefile userland.mk VERSION dkms.conf module userlib tools decodelib python include man system scripts "$work/tree/"
 as_user=()
 if [ "$(id -u)" = 0 ]; then
 	chown -R 65534:65534 "$work"
@@ -157,6 +157,28 @@ proved "so has the library for pkg-config" test "$(cat VERSION)" = \
 proved "make uninstall removes it all" \
 	in_tree uninstall O="$work/out" DESTDIR="$work/sysroot" "${directories[@]}"
 proved "no file is left" test -z "$(find "$work/sysroot" ! -type d)"
+
+# For packages whose tools do not place such files themselves.
+in_system()
+{
+	run make -C "$work/tree/system" "$@" O="$work/out" DESTDIR="$dest" PREFIX=/usr LIBEXECDIR=/usr/lib CC=false
+}
+cat > "$work/expected" <<-END
+	/usr/lib/auxtrace/recorder
+	/usr/lib/systemd/system/auxtrace-recorder@.service
+	/usr/lib/sysusers.d/auxtrace.conf
+	/usr/lib/tmpfiles.d/auxtrace.conf
+	/usr/lib/udev/rules.d/60-auxtrace.rules
+	/usr/share/man/man8/auxtrace-recorder.8
+END
+dest="$work/a system"
+proved "the system's files are installed without a compiler" in_system install
+(cd "$dest" && find . ! -type d | sed 's/^\.//' | LC_ALL=C sort) > "$work/installed"
+proved "all of them, where they should be" diff -u "$work/expected" "$work/installed"
+proved "the service runs the script that was installed" \
+	grep -q '^ExecStart=/usr/lib/auxtrace/recorder ' "$dest/usr/lib/systemd/system/auxtrace-recorder@.service"
+proved "make uninstall removes them" in_system uninstall
+proved "no file of them is left" test -z "$(find "$dest" ! -type d)"
 
 # With DESTDIR the source of the module goes where DKMS looks, and is all that it needs.
 dest="$work/a package"
