@@ -33,6 +33,9 @@ for page in man/*.[1-9]; do
 	has "$page" 's/^\.TH .*"auxtrace ([^"]*)".*$/\1/p' @VERSION@
 done
 has rust/auxtrace-sys/Cargo.toml 's/^version = "(.*)"$/\1/p'
+has packaging/rpm/auxtrace.spec 's/^Version:\t(.*)$/\1/p'
+has packaging/rpm/auxtrace-kmod.spec 's/^Version:\t(.*)$/\1/p'
+has packaging/arch/PKGBUILD 's/^pkgver=(.*)$/\1/p'
 has README.md 's/^.*dkms install auxtrace\/([0-9.]*[0-9]).*$/\1/p'
 # The newest release, or what will be the next
 has CHANGELOG.md '/^## \[/ { /\[Unreleased\]/ n; n; s/^(What will be |## \[)([0-9.]*[0-9]).*$/\2/p; q }'
