@@ -98,9 +98,9 @@ struct auxtrace_decoder_options {
  * @options: NULL: all of it
  *
  * Return: the decoder, to be freed by auxtrace_decoder_close(); or NULL:
- *  EINVAL  @options has a size, flags or a reserved member that this version does not know; or limits of time that
- *	    exclude each other or for which the recording has no clock
- *  EBADMSG @dir is no complete recording, or cannot be read
+ *  EINVAL   @options has a size, flags or a reserved member that this version does not know; or limits of time that
+ *	     exclude each other or for which the recording has no clock
+ *  EBADMSG  @dir is no complete recording, or cannot be read
  */
 struct auxtrace_decoder *auxtrace_decoder_open(const char *dir, const struct auxtrace_decoder_options *options);
 
@@ -224,9 +224,9 @@ struct auxtrace_call_handler {
  * May be called several times; each decodes anew.
  *
  * Return: 0; what a handler returned, if that was not 0; or -1:
- *  EINVAL  @handler has a size or a reserved member that this version does not know
- *  EBADMSG a file of the recording cannot be read
- *  ENOENT  the recording does not have the CPU or window
+ *  EINVAL   @handler has a size or a reserved member that this version does not know
+ *  EBADMSG  a file of the recording cannot be read
+ *  ENOENT   the recording does not have the CPU or window
  */
 int auxtrace_decode_calls(struct auxtrace_decoder *decoder, const struct auxtrace_call_handler *handler, void *context);
 
@@ -301,8 +301,8 @@ void auxtrace_decoder_name(struct auxtrace_decoder *decoder, uint64_t ip, const 
  * @visit: called for each, in the order of their numbers. One that does not return 0 ends this
  *
  * Return: 0; what @visit returned; or -1:
- *  EBADMSG a file of the recording cannot be read
- *  ENOENT  the recording does not have the CPU
+ *  EBADMSG  a file of the recording cannot be read
+ *  ENOENT   the recording does not have the CPU
  */
 int auxtrace_decoder_windows(struct auxtrace_decoder *decoder, unsigned int cpu,
 			     int (*visit)(void *context, const struct auxtrace_record_window *window), void *context);

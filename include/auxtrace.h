@@ -88,7 +88,10 @@ struct auxtrace_cpus *auxtrace_cpus_online(void);
 /** auxtrace_cpus_free - free a set; NULL is allowed */
 void auxtrace_cpus_free(struct auxtrace_cpus *cpus);
 
+/** auxtrace_cpus_has - is @cpu in the set? */
 bool auxtrace_cpus_has(const struct auxtrace_cpus *cpus, unsigned int cpu);
+
+/** auxtrace_cpus_count - number of CPUs in the set */
 unsigned int auxtrace_cpus_count(const struct auxtrace_cpus *cpus);
 
 /**

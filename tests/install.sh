@@ -112,7 +112,17 @@ cat > "$work/expected" <<-END
 	/usr/share/man/man1/auxtrace-script.1
 	/usr/share/man/man1/auxtrace-why-slow.1
 	/usr/share/man/man1/auxtrace.1
+	/usr/share/man/man3/libauxtrace-config.3
+	/usr/share/man/man3/libauxtrace-cpus.3
+	/usr/share/man/man3/libauxtrace-decode-calls.3
+	/usr/share/man/man3/libauxtrace-decode-instructions.3
+	/usr/share/man/man3/libauxtrace-decode-recording.3
 	/usr/share/man/man3/libauxtrace-decode.3
+	/usr/share/man/man3/libauxtrace-reader.3
+	/usr/share/man/man3/libauxtrace-recording.3
+	/usr/share/man/man3/libauxtrace-records.3
+	/usr/share/man/man3/libauxtrace-session.3
+	/usr/share/man/man3/libauxtrace-triggers.3
 	/usr/share/man/man3/libauxtrace.3
 	/usr/share/man/man4/auxtrace.4
 	/usr/share/man/man5/auxtrace-recording.5
