@@ -203,6 +203,7 @@ check "there is no snapshot yet" not more_snapshots_than 0
 uname > /dev/null
 check "a freeze makes a snapshot" within 120 more_snapshots_than 0
 first=$(dirname "$(snapshots | head -n 1)")
+check "perf reported processes, threads and code to it" test -s "$first/cpu0.side" -a -s "$first/cpu1.side"
 check "it decodes" decodes "$first"
 check "with the system call that froze it" says newuname grep -m 1 newuname /tmp/script
 check "the journal says where it is" says "$first" journalctl --no-pager -u "$service"
