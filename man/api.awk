@@ -6,7 +6,7 @@
 # header. -v part=names: the functions, for NAME; -v part=synopsis: their prototypes; -v part=functions: what they do;
 # -v part=rules: the paragraphs "Word. text" of the header's first comment, which hold for all functions.
 #
-# A function's comment is "name - text" and what roff.awk knows. What has a comment without a name, or none, is described
+# A function's comment is "name - text", then lines in the forms that roff.awk lists. What has a comment without a name, or none, is described
 # together with the functions that follow it without an empty line.
 
 FNR == NR {
@@ -123,9 +123,7 @@ function prototype(text, is_inline)
 {
 	if (part != "synopsis")
 		return
-	while (match(text, /\t/))
-		text = substr(text, 1, RSTART - 1) sprintf("%" (8 - (RSTART - 1) % 8) "s", "") substr(text, RSTART + 1)
-	print "\\fB" escaped(text) (is_inline ? ";" : "") "\\fR"
+	print "\\fB" escaped(untabbed(text)) (is_inline ? ";" : "") "\\fR"
 	if (text ~ /;$/ || is_inline)
 		print ""
 }

@@ -156,10 +156,7 @@ function code(    text)
 		print ".PP"
 	print ".EX"
 	for (; ; at++) {
-		text = line[at]
-		while (match(text, /\t/))
-			text = substr(text, 1, RSTART - 1) sprintf("%" (8 - (RSTART - 1) % 8) "s", "") \
-				substr(text, RSTART + 1)
+		text = untabbed(line[at])
 		sub(/^        /, "    ", text)
 		print escaped(text)
 		if (text == "};")
@@ -168,6 +165,13 @@ function code(    text)
 	print ".EE"
 	after_heading = 0
 	defines = 0
+}
+
+function untabbed(text)
+{
+	while (match(text, /\t/))
+		text = substr(text, 1, RSTART - 1) sprintf("%" (8 - (RSTART - 1) % 8) "s", "") substr(text, RSTART + 1)
+	return text
 }
 
 # A minus is no hyphen, except between letters.

@@ -5,7 +5,7 @@
 # The header's comments have these forms, and no other:
 #
 #   ---- title ----         a section of calls (upper case), or of its own
-#   what roff.awk knows
+#   the forms that roff.awk lists
 #
 # A comment of one paragraph before one #define is what it means; before several it introduces them.
 
