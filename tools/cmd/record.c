@@ -560,7 +560,7 @@ static void open_sideband(struct record *r, const struct auxtrace_info *info)
 	if (!r->notes.sideband) {
 		say("perf does not report processes (%s%s): code that is unmapped before the end will be unknown, and so will the names of some threads",
 		    strerror(errno), errno == EACCES ?
-		    "; kernel.perf_event_paranoid above 2 asks for CAP_SYS_ADMIN" : "");
+		    "; it asks for CAP_PERFMON, where kernel.perf_event_paranoid is above 2 for CAP_SYS_ADMIN" : "");
 		return;
 	}
 	r->side = side_files_open(switches ? auxtrace_cpus(r->session) : NULL,
