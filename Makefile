@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # What people call. The kernel's build reads module/Kbuild, not this.
 all:
 include userland.mk

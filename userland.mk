@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Shared by the Makefiles of library, command, man pages and examples: directories, tools and flags.
 # These can be set on the command line or in the environment:
 #

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Processes that keep CPUs busy. */
 #ifndef BENCH_BUSY_H
 #define BENCH_BUSY_H

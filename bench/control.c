@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Measures PAUSE and RESUME of a session, an empty broadcast, and perf's DISABLE and
  * ENABLE, over some of the CPUs. The other CPUs run user code (busy) or nothing (idle:

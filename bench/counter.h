@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Kernel instructions that CPUs have retired: fixed counter 0 of each. Nothing else
  * uses that counter (nmi_watchdog=0, and no perf event on the CPU's PMU). It excludes

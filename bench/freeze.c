@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Measures a FREEZE triggered by the exit of a system call on CPU 0, until the last CPU
  * of the session is frozen, and the time that an empty broadcast takes to reach the last

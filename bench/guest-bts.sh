@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # Runs in the guest with one CPU and measures BTS; perf's without our NMI handlers, after
 # rmmod. Writes the symbols and addresses that bench/nmi needs to /out.

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # Runs in a full Debian, for bench/decode: real programs, recorded whole with the kernel, each to /out/NAME.
 set -eu

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # Runs in the guest with one CPU and measures records, then trace interrupts; perf's
 # without our NMI handlers, after rmmod. Writes the symbols and addresses that bench/nmi

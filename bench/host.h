@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The host of a VM with --exec-log: scripts/vm-hostd. Exits with a message if it fails. */
 #ifndef BENCH_HOST_H
 #define BENCH_HOST_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 #include "load.h"
 
 static __attribute__((noinline)) unsigned int up(unsigned int x)

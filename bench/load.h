@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* A workload to trace. */
 #ifndef BENCH_LOAD_H
 #define BENCH_LOAD_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The measurements of `bench NAME`, on CPU 0. Each file describes the lines it prints. */
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>

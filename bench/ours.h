@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Sessions of auxtrace, by ioctl. Each function exits with a message if it fails. */
 #ifndef BENCH_OURS_H
 #define BENCH_OURS_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Measures trace interrupts in full-trace mode, ours or perf's, while a reader keeps
  * up. Needs a VM with --exec-log: the host's log is on during a few interrupts, and

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Measures writing one record to the data ring, ours and perf's of the same size, in
  * rings of each direction, overwritable or not.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Measures a hit that takes a SAMPLE, from one in a record to the largest. Prints for each
  * size the kernel instructions of the system call that hits, with a REP MOVS as one

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The trace PMUs, and the configuration that auxtrace and perf both use with each. */
 #ifndef BENCH_SOURCE_H
 #define BENCH_SOURCE_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Measures a context switch between two threads of one process on CPU 0. Both have the same
  * real-time priority, so each sched_yield(2) of one changes to the other, and the instructions from

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Maps kernel addresses to functions, by /proc/kallsyms."""
 import bisect
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* perf events. Each function exits with a message if it fails. */
 #ifndef BENCH_THEIRS_H
 #define BENCH_THEIRS_H

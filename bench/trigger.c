@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Measures triggers at a system call, ours and perf's (aux-action and aux-sample, as
  * `perf record` sets them up), the cost of triggers to other system calls, and requests

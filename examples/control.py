@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Trace a few lines of Python on CPU 0 with the raw ioctls of /dev/auxtrace.
 
 Layouts, flags and offsets are those of <linux/auxtrace.h>. Run it as root.

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Folded stacks of a recording, for flame graph programs: instructions of each stack without its callees.
 
     flame.py RECORDING [SYMFS] | flamegraph.pl > recording.svg

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Adds up what a file with lines "ITEM COUNT" says is in stock. It crashes at a line without a count:
  * docs/recipes.md shows how that is found.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * A program that records itself. It starts a paused session, resumes it for one region
  * of interest, and saves the recording for `auxtrace script`.

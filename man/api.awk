@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Makes roff of a part of a library's header, for the page that has it: so the page says what the header says. The first
 # file is the page, of which a comment names the part,
 #   .\" The part of <HEADER> under "TITLE".

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Puts the parts that a page names by ".so PART" in their places, and the version for @VERSION@. A part is here,
 # or was made in @made. Names of pages are not broken at the end of a line.
 function put(file,    line, status)

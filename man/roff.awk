@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Roff of a header's comments and declarations, for uapi.awk and api.awk, which have the header in line[]. A comment has
 # these forms:
 #

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Makes roff of <linux/auxtrace.h>, the specification of the device, for auxtrace(4): so the page has what the
 # header has. -v part=concepts: the DOC sections of its first comment; -v part=calls: all behind it.
 #

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Memory of user space that an ioctl writes when it can no longer fail. */
 #ifndef AUXT_ANSWER_H
 #define AUXT_ANSWER_H

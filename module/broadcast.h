@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Calling a function for several channels of a session, each on its CPU. */
 #ifndef AUXT_BROADCAST_H
 #define AUXT_BROADCAST_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* PAUSE, RESUME and PAUSE_OUTPUT, for all CPUs of a session or some of them. */
 
 #include <linux/err.h>

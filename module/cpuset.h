@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* CPU sets from user space. */
 #ifndef AUXT_CPUSET_H
 #define AUXT_CPUSET_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* /dev/auxtrace: passes each system call to the function that carries it out. */
 
 #include <linux/auxtrace.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* /dev/auxtrace */
 #ifndef AUXT_DEVICE_H
 #define AUXT_DEVICE_H

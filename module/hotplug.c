@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * CPU hotplug, suspend, hibernation and reboot, which stop tracing whatever the session requests.
  *

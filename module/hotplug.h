@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* CPU hotplug, suspend and reboot. */
 #ifndef AUXT_HOTPLUG_H
 #define AUXT_HOTPLUG_H

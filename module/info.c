@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* INFO: what this machine supports and the caller may do. */
 
 #include <linux/auxtrace.h>

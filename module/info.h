@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The ioctls that do not use the session: INFO and TASK. */
 #ifndef AUXT_INFO_H
 #define AUXT_INFO_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* What callers without a capability may do. */
 #ifndef AUXT_RIGHTS_H
 #define AUXT_RIGHTS_H

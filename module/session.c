@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* A session, one open file of /dev/auxtrace: its life and its locks. */
 
 #include <linux/cpu.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* A session: one open file of /dev/auxtrace. */
 #ifndef AUXT_SESSION_H
 #define AUXT_SESSION_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* SETUP: checks its argument and creates the channels of a session. The last close(2) undoes it. */
 
 #include <linux/cpu.h>

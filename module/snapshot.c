@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* SNAPSHOT: one cut over all channels, in place or kept in a slot; RELEASE of such a slot. */
 
 #include <linux/mm.h>

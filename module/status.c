@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* STATUS and poll(2): the state of a session as a whole. */
 
 #include <linux/jiffies.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* TASK: the CR3 that identifies a process in a trace. */
 
 #include <linux/auxtrace.h>

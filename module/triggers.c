@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* TRIGGER_ADD, TRIGGER_DEL and TRIGGER_READ, which need the trigger set that SETUP creates. */
 
 #include "session.h"

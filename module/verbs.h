@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The ioctls and poll(2) of /dev/auxtrace; @data is the ioctl's struct, copied from user space. */
 #ifndef AUXT_VERBS_H
 #define AUXT_VERBS_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * tsckhz: prints how many kHz this machine's TSC has, for the kernel parameter
  * tsc_early_khz of a guest whose TSC it is. Of several readings of both clocks the

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # scripts/complaint, by which scripts/vm judges a kernel's console: it finds each kind of
 # report, and nothing in what is harmless. tests/host/judge.sh has a kernel make them.

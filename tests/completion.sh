@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # Completion in bash, fish and zsh: what each offers for a line that is begun. With
 # 200,000 kernel functions an answer still comes at once.

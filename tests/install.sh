@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # Runs make all, install and uninstall as a packager does: as an unprivileged user, from a
 # copy of only the directories that they need, without a package manager, with other

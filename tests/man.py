@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The man pages in build/man have what they describe, and nothing else: for tests/man.sh."""
 import collections
 import glob

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # The man pages agree with what they describe: tests/man.py holds them against the command, the header,
 # the module and what writes and reads recordings. groff and mandoc have nothing to say of them.

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Makes a recording without a machine: in the kernel's code, main calls f so often.
 
     many_calls.py DIR CALLS

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # The structs of python/auxtrace.py are those of the headers, for ctypes checks nothing; what it says of what is
 # wrong; iterations that end early; its sources' style. tests/host/report.sh decodes a recording by it, guest/distro.sh makes one.

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # Documents and code agree: the C examples of the README and of libauxtrace(3) compile;
 # each function of the libraries is under NAME of one man page (man.sh has the other pages); examples/control.py calls the device as the header has it.

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # The runner of the tests, tested: what scripts/suite makes of programs that pass, fail,
 # crash, hang, or say less than they should; what it runs side by side; which proofs

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # rust/auxtrace-sys: Debian's cargo builds it from Debian's packages and from what `make install` installs; the
 # structs have the layout that clang gives the headers'; it has every function that the libraries export; its

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """make shell on a pseudo-terminal: the prompt comes, the commands that its banner proposes
 work, Ctrl-C interrupts, Ctrl-D ends the machine, and the terminal is restored, also if make
 shell is killed. Without a terminal, make shell refuses to start.

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # The version stands in the file VERSION. Some files must repeat it, because what reads them
 # cannot look it up: DKMS, the kernel's build, dpkg, people. They agree. The man pages get it when they are built.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* auxtrace: finds the subcommand and runs it. */
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # What each build of the command needs: tools/Makefile and tests/unit/tools include this.
 # TOP and OUT are set. TOOL_SOURCES are relative to tools/.
 TOOL_SOURCES := $(patsubst $(TOP)/tools/%,%,$(sort $(wildcard $(TOP)/tools/*.c $(TOP)/tools/*/*.c)))

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* An empty broadcast: to measure its cost and its time to reach the last CPU. */
 #include <linux/cpu.h>
 #include <linux/cpumask.h>

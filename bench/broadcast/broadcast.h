@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* ioctls of /dev/broadcast. */
 #ifndef BROADCAST_H
 #define BROADCAST_H

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # PID 1 of emulator/overhead's guest: reports the end of boot, then does the work
 # that speed= on the kernel's command line names.

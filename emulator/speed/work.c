@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * work KIND N NAME: runs N rounds of "loop", which has few branches, or of "branchy",
  * which has many; with N 0 it never ends. Before and after, it writes "mark NAME

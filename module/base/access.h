@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Which threads a user without a capability may trace. */
 #ifndef AUXT_ACCESS_H
 #define AUXT_ACCESS_H

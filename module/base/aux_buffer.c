@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The pages of a session that user space maps. */
 
 #include <linux/anon_inodes.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The pages of a session that user space maps: for each CPU an AUX area, a data ring, a
  * status page and a user page. They belong to an anonymous file, to which the session and

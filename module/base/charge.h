@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Memory that a session locks, charged to the user who made it. */
 #ifndef AUXT_CHARGE_H
 #define AUXT_CHARGE_H

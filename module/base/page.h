@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Pages that user space maps. */
 #ifndef AUXT_PAGE_H
 #define AUXT_PAGE_H

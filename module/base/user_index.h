@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Indexes into arrays that user space chooses. */
 #ifndef AUXT_USER_INDEX_H
 #define AUXT_USER_INDEX_H

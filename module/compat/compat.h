@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Wrappers for kernel interfaces that differ between the kernels that auxtrace builds for. No
  * file outside this directory depends on the kernel's version. features.mk finds out which

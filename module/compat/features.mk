@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Finds out which interfaces the kernel's headers have, by searching them: stable trees and
 # distributions backport interface changes, so the version is no answer. A pattern must not contain
 # a comma or a parenthesis, which make would interpret: write "." instead.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* See compat.h. */
 #ifndef AUXT_COMPAT_FREEZER_H
 #define AUXT_COMPAT_FREEZER_H

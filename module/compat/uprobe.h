@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Uprobes: kernels differ in how a uprobe is registered and in the parameters of its handlers and
  * of its filter.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The capabilities that INFO collects from the trace PMUs. */
 #ifndef AUXT_CAPS_H
 #define AUXT_CAPS_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* A channel: a session on one CPU. */
 #ifndef AUXT_CHANNEL_H
 #define AUXT_CHANNEL_H

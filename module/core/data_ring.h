@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The data ring of one channel: the module writes records, and readers see complete records only.
  * No hardware: the tests also compile it in user space.

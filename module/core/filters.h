@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The filters of a session: ranges of addresses, and an address space. */
 #ifndef AUXT_CORE_FILTERS_H
 #define AUXT_CORE_FILTERS_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Setting and clearing reasons of the inhibit mask for triggers: the part that is not inline. */
 
 #include <linux/atomic.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Setting and clearing reasons of the inhibit mask for triggers. Inline, because this is part of
  * the short path from a hit to the WRMSR that pauses.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
 /*
  * All flags and kinds of records that this version knows. They are not in the ABI header: a program
  * that was built with a later version's set and passed it whole would be refused by this module.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Task scope: the threads to which a session is limited. */
 #ifndef AUXT_MEMBERS_H
 #define AUXT_MEMBERS_H

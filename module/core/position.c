@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Positions in the AUX area of one channel. */
 
 #include <linux/kernel.h>

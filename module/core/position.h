@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Positions in the AUX area of one channel: monotonic byte counts up to where the hardware has
  * written and the reader has read, and where the hardware must stop or raise the PMI. Pure

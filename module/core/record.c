@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The records that a channel writes to its data ring. They are filled in in place: each function
  * sets all members that auxt_data_begin() has not set.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The records that a channel writes to its data ring. */
 #ifndef AUXT_RECORD_H
 #define AUXT_RECORD_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Requests of triggers to a channel. A PAUSE, RESUME or FREEZE changes the inhibit mask at
  * once. A SAMPLE, and a request with a delay in bytes, is stored for the settle loop.

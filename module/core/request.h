@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Requests of triggers to a channel. */
 #ifndef AUXT_REQUEST_H
 #define AUXT_REQUEST_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The settle loop: it brings hardware, accounting and status page in line with the inhibit mask.
  *

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The settle loop: brings hardware, accounting and status page in line with the inhibit mask. */
 #ifndef AUXT_SETTLE_H
 #define AUXT_SETTLE_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Which slots of one channel's AUX area are in use. */
 
 #include <linux/bits.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Which slots of one channel's AUX area are in use. */
 #ifndef AUXT_SLOTS_H
 #define AUXT_SLOTS_H

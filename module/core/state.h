@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The state of a channel, that is, of a session on one CPU. All files of core/ share it. */
 #ifndef AUXT_STATE_H
 #define AUXT_STATE_H

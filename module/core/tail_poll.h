@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* FULL_AUTO: a full channel polls the reader's tail. */
 #ifndef AUXT_TAIL_POLL_H
 #define AUXT_TAIL_POLL_H

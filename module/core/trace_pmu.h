@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* struct trace_pmu: the contract between core/ and the trace hardware (Intel PT, BTS). */
 #ifndef AUXT_TRACE_PMU_H
 #define AUXT_TRACE_PMU_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Branch Trace Store. No other file touches IA32_DEBUGCTL and the debug store.
  *

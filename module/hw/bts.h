@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Branch Trace Store as a trace PMU. */
 #ifndef AUXT_BTS_H
 #define AUXT_BTS_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* How far Branch Trace Store may write. */
 
 #include <linux/kernel.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Writes to the trace PMUs' MSRs that must not fail. */
 #ifndef AUXT_MSR_H
 #define AUXT_MSR_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Stops the hardware on all CPUs when the kernel panics, before a crash kernel takes over.
  *

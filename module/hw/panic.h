@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Stops the hardware when the kernel panics. */
 #ifndef AUXT_PANIC_H
 #define AUXT_PANIC_H

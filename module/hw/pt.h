@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Intel Processor Trace as a trace PMU. */
 #ifndef AUXT_PT_H
 #define AUXT_PT_H

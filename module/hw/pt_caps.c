@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Intel PT's capabilities: SDM volume 3, "Detection of Intel Processor Trace",
  * tables of CPUID leaf 14H.

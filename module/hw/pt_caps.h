@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What a CPU's Intel PT supports (CPUID leaf 14H), and whether it supports a given
  * configuration. The caller passes the words of the leaf in; nothing here touches the

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The ToPA tables of a channel: one ring of tables for each slot of its AUX area. */
 
 #include <linux/err.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The ToPA tables of a channel: memory, and which page of the AUX area is which region. */
 #ifndef AUXT_PT_TABLES_H
 #define AUXT_PT_TABLES_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Reservations keep perf and other sessions off a CPU's trace PMU. */
 #ifndef AUXT_RESERVATION_H
 #define AUXT_RESERVATION_H

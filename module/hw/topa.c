@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Table of Physical Addresses: the arithmetic of its layout. */
 
 #include <linux/kprobes.h>

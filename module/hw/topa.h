@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Table of Physical Addresses: the tables that tell Intel PT where to write
  * (SDM volume 3, "Table of Physical Addresses (ToPA)"). Pure arithmetic on tables that

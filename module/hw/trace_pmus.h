@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The trace PMUs that there are. */
 #ifndef AUXT_TRACE_PMUS_H
 #define AUXT_TRACE_PMUS_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * SWITCH records: a probe of the tracepoint sched_switch, one for each session that wants them.
  *

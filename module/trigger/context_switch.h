@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* SWITCH records. */
 #ifndef AUXT_CONTEXT_SWITCH_H
 #define AUXT_CONTEXT_SWITCH_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Triggers that act some time after their hit, with an hrtimer for each CPU. An NMI cannot start
  * an hrtimer, so the hit queues an irq_work that starts it. While a delay runs on a CPU, further

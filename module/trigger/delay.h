@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Triggers that act some time after their hit. */
 #ifndef AUXT_DELAY_H
 #define AUXT_DELAY_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR LGPL-2.1-or-later */
+/* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /*
  * The kinds and actions of triggers, and which members of struct auxtrace_trigger each
  * uses. TRIGGER_ADD refuses a member that is set and not used. The module, the library

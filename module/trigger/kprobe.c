@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Triggers in the kernel: a kprobe or a kretprobe for each trigger. */
 
 #include <linux/err.h>

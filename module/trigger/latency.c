@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Latency triggers: a hit of trigger A starts the current task's clock, a hit of trigger B stops
  * it. If the clock ran longer than the bound, the latency trigger hits.

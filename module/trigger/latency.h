@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Latency triggers: for each task, a clock from one trigger's hit to another's. */
 #ifndef AUXT_LATENCY_H
 #define AUXT_LATENCY_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Triggers that are perf events: a counter on each CPU of the session, whose overflow is the
  * hit. Hardware breakpoints are perf events, too.

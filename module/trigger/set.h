@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The triggers of one session: ADD, DEL, READ. */
 #ifndef AUXT_TRIGGER_SET_H
 #define AUXT_TRIGGER_SET_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * System call triggers: probes of the raw tracepoints sys_enter and sys_exit, which avoids
  * perf's overflow path.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 #ifndef AUXT_TASK_SCOPE_H
 #define AUXT_TASK_SCOPE_H
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Timer triggers: an hrtimer on each CPU of the session, which expires in hard interrupt
  * context on every flavour of the kernel (also PREEMPT_RT).

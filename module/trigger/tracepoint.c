@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Tracepoints whose symbols the kernel does not export: it exports a walk over all of them. */
 
 #include <linux/kprobes.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* A trigger: a kernel event bound to an action of a session. */
 #ifndef AUXT_TRIGGER_H
 #define AUXT_TRIGGER_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Firmware of 64 KiB that runs in real mode from the reset vector. It traces itself
  * into one ToPA region, which wraps when it is full, and branches forever. It needs

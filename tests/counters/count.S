@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A program with a known number of instructions and branches, including what could
  * be counted twice or not at all: faults within a block and within a repeated string

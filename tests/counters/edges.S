@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A million branches of each kind that user space has, on a pseudo-random path, to
  * compare BTS with PT.

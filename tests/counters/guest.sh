@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # Runs in the guest, a stock kernel with its own perf drivers. Writes what
 # tests/counters/run judges to /out.

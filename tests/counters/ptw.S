@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The four forms of PTWRITE: 64 and 32 bits, from a register and from memory. */
 	.globl _start
 _start:	mov $0x1122334455667788, %rax

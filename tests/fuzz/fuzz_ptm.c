@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * libFuzzer target for the whole model: a guest that writes any MSR, any ToPA
  * table and any DS area, and branches to any address. The sanitizers check the

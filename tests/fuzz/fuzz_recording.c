@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * libFuzzer target for libauxtrace-decode: a recording with damaged files. An input is a list of files, each with the
  * number of its name, a size of two bytes and that many bytes. They replace, or are put behind, those of a recording

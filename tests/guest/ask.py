@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Send commands to the socket of auxtrace record --control, and print the answers.
 
 usage: ask.py SOCKET COMMAND...

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # Runs in the guest: records the same flow by auxtrace and by perf. Several times, as an
 # interrupt may come within any recording.

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # What init.sh and payload-init.sh share; they source it. From here on stdout and stderr are the
 # private channel: ttyS1, which scripts/vm reads. ttyS2 is for hostctl. $status is what the run

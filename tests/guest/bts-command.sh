@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # Runs in the guest: record --source bts on a real kernel, as a user sees it, compared with
 # Intel PT. check calls the functions.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * A 32-bit program that uses every call of the ABI, without a C library: `gcc -m32` finds none on a
  * 64-bit system. test_compat.c runs it with the number of a CPU. Its exit status is 0, or the number

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Crashes the kernel while a session traces. Before that, it leaves in CRASH_PLAN where in
  * physical memory the session's pages are, for test_crash.c.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* What crash.c leaves for test_crash.c, which runs after the kernel has crashed. */
 #ifndef VM_CRASH_H
 #define VM_CRASH_H

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # Runs in the guest: loads a crash kernel whose command is test_crash, and crashes this one.
 #   crash.sh CPU HOW      as in crash.c

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # Runs as root in a full Debian with the packages in /root/auxtrace/build/deb, a mirror of what they
 # depend on in /srv/mirror, and the README's lines in /root/readme-install (tests/host/deb-debian.sh).

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # Runs in a full Debian, as the first thing after its boot: it is isolated as Debian ships it,
 # and real programs are recorded whole. host/distro.sh decodes what is left in /out. check

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # export.sh pt|bts: runs in the guest, with two CPUs: makes recordings that the host exports and has perf
 # decode. Their names say what they are of. check calls the functions; single quotes are for other shells.

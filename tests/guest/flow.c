@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * flow pt|bts MODE DIR ROUNDS [AUX-SIZE]: records a mixed workload through libauxtrace while QEMU's
  * own execution log is on, and leaves the recording in DIR for the host to decode and compare. MODE

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* For flow.c: what a session of a task's scope traces, and what it must not trace. */
 #ifndef FLOW_SCOPE_H
 #define FLOW_SCOPE_H

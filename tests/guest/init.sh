@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # PID 1 of a test VM. ttyS0 is the kernel's console, which is only logged; boot.sh says what the
 # others are.

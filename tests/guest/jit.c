@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * jit dump|map CALLS: a runtime that makes code. It makes two functions, one after the other at the
  * same address, and one beside them, and calls each CALLS times. It says what it made as perf's

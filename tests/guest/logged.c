@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Preloaded into a program that uses libauxtrace in a VM with --exec-log: turns QEMU's
  * execution log on before START and off after STOP.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # Runs in the guest: each command of docs/recipes.md (/bin/recipes.md), in one shell and one directory, and
 # compares what it prints with what stands there. check calls the functions.

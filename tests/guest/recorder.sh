@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # Runs in the guest, with two CPUs and an empty disk, /dev/vdb: recordings that are
 # controlled from outside, what happens when the area is full, and how trace is written to a

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # Runs in the guest: records a program with a slow call for tests/host/report.sh, and tries the subcommands that do
 # such things by themselves. check calls the functions.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * scoped STEPS: what a session of a task's scope traces. Processes with threads, which all do STEPS
  * steps of some 10,000 user instructions, each on another one of CPUs 0 to 3. The program stops

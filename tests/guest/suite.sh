@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # Runs in the guest: the given cmocka programs, one after the other, each within a time
 # limit. scripts/suite counts their cases; a line before and one after each program frame

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * A machine that lacks something that the module uses: the module loads, INFO reports what is
  * missing, SETUP refuses that, and the rest works. $AUXTRACE_MACHINE names one of the

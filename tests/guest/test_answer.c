@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * What a call returns in memory: entries of the size that the caller gave, and none after an
  * EFAULT, whatever happens to that memory while the call runs.

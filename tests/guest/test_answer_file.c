@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * What a call returns in memory that is a file, mapped shared, of a file system that writes pages back:
  * on a machine with a disk (tests/host/area.sh). On tmpfs nothing is to be seen, whose pages are never

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * AUX areas as memory: gigabytes for a channel, in few pieces, traced into from end to end;
  * from the CPU's own NUMA node or, if that has too little, from others; written to a disk by

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* BTS alone: INFO and SETUP of it, and which branches its records show and hide. */
 #include <errno.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The same program recorded by BTS in every way, and by PT: the same branches. */
 #include <sched.h>
 #include <stdlib.h>

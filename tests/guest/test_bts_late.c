@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * BTS and its interrupt: a reader that is in time gets every branch, an interrupt that comes
  * too late is a gap.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * BTS beside perf: users of hardware that excludes BTS get EBUSY, on either side, as with
  * perf's own BTS; other users are not disturbed.

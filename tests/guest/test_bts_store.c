@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* BTS leaves what belongs to others as it was: perf's debug store, bits of DEBUGCTL. */
 #include <string.h>
 

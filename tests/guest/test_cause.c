@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Each cause for which a window begins or ends, and what else the records report. */
 #include <string.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The emulator has to run changed code as a CPU does: after a CPU knows of a change that
  * another one made, it runs the new code. The kernel's text patching (probes, tracepoints,

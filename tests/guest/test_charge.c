@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* What the memory of a session is charged to: the user's locked memory, and a memory cgroup. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* 32-bit programs: their structs are those of 64-bit ones, and they can map every CPU. */
 #include <stdio.h>
 #include <sys/mman.h>

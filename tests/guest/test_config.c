@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Which values of SETUP's config are accepted: bits, periods, what the CPU lacks. */
 #include <errno.h>
 

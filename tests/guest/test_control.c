@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * PAUSE and RESUME: what they change, what they answer (test_cost.c: what they cost). The
  * areas are large enough that neither a watermark nor a full area interferes, also with what

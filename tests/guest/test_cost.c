@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * What a PAUSE and a RESUME cost: the WRMSRs of each, and no interrupt, byte or fault
  * besides.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * After crash.c has crashed the kernel: the history up to the crash is in memory, and the hardware
  * is off. Runs in the crash kernel, where the memory is /proc/vmcore, or anywhere with a file of

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The data ring: forward and backward, overwritable and not, each beside either mode of the
  * AUX area. Its records must agree with the answers of the ioctls and with the status page.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The module's life, many times over: loads and unloads, CPUs that go and return while triggers
  * fire, contests with perf. $AUXTRACE_LIFE says how many of each (default 25).

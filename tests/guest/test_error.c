@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Hardware errors: losses are counted and shown, and the session can be used again. The tests
  * cause them by MSR writes through the msr driver.

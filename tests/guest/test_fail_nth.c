@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Each allocation of a call, and each copy from or to its caller, fails once. The call then
  * fails with ENOMEM (EFAULT), or does without; the session is as before, and the same call

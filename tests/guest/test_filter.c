@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Filters: which ones SETUP accepts; that only code of their ranges is in the trace; that a STOP range
  * ends the trace until the next window; that with an address space only its process is in the trace; that

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Full trace: nothing is overwritten. A reader that keeps up gets every byte, through any
  * number of wraps. For a reader that does not, the hardware stops at its tail, the gap is

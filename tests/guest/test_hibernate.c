@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The machine hibernates and is restored, with a session started and a trigger armed: a gap, after
  * which tracing goes on. $AUXTRACE_SWAP is a disk for the image.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* A CPU goes offline and comes back: requests are kept, gaps counted. */
 #include <errno.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * A hybrid machine: its first CPU and its last have different Intel PT. One of them, whose number
  * is in $AUXTRACE_RICH_CPU, has PTWRITE and more address ranges. tests/host/hybrid.sh boots it.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* INFO, and who may open the device. */
 #include <cpuid.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * What is the same for every ioctl: how it reads and writes its struct. Each refused call is
  * invalid in one respect only. After it a valid call on the same file must succeed: a call

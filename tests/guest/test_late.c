@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * A trace interrupt whose NMI comes after STOP: no session handles it. For some milliseconds the
  * module takes an NMI that nobody else claims for it. Later, an unknown NMI may be the machine's

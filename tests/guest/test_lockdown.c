@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * A kernel that is locked down while the module is loaded. It stays so until the machine is off:
  * tests/proofs boots one for this program alone, and its cases are one story.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Lost records: each record that is dropped while the output is paused, or because the ring
  * has no space, is counted, and a LOST record reports how many.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Mappings: what may be mapped and how, which processes get at the pages, how long the
  * pages live.

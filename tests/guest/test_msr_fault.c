@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * MSR writes that fault, once or from some write on, and other code that turns tracing on: the
  * call fails or the channel shows it, the session and the next one work, and the hardware never

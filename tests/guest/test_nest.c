@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Nested writers of records and concurrent requests: ioctls from several threads, late trace
  * interrupts of small areas, so that they come within requests, perf's sampling NMIs, CPUs that

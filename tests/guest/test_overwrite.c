@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Overwrite mode: the newest data replaces the oldest, which is counted to the byte. */
 #include <string.h>
 #include <unistd.h>

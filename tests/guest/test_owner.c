@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Ownership of the hardware: on one CPU either perf or one session has it. The second to claim
  * it gets EBUSY and changes nothing.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Back-pressure of a full-trace area: a channel that reached its reader's tail continues at a
  * call of the reader, by itself (FULL_AUTO), or only at a RESUME (FULL_STOP); and what the

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * A tracer dies, descriptors are duplicated and inherited, the module is unloaded: the
  * hardware is given back.

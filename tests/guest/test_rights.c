@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Who may do what: capabilities, namespaces, descriptors, and the limit of locked memory. */
 #include <errno.h>
 #include <poll.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Sessions with a task scope: who is a member, what its windows are, what triggers and requests do
  * meanwhile. tests/host/flow.sh compares what is traced of members with the execution log.

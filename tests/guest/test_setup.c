@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Which arguments SETUP accepts: each cause of refusal that the header names, with arguments
  * invalid in that respect only, and after each refusal a valid SETUP of the same file.

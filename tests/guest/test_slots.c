@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * SNAPSHOT with SLOT: tracing continues in another slot without losing an instruction, and the
  * bytes of the cut do not change until RELEASE.

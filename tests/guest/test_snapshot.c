@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * SNAPSHOT: one cut over all channels, after which tracing continues in place or stays paused;
  * and what SNAPSHOT and RELEASE refuse. test_slots.c has the snapshots with a slot.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The states of a session: which calls each of them allows, what PAUSE and RESUME refuse, what
  * STATUS reports. A refused call leaves the session as it was.

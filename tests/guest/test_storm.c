@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Everything at once: requests from all CPUs while small areas wrap and fill and interrupts
  * come within the requests; state changes from several threads; CPUs that go offline and

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The machine suspends and wakes: a gap, after which tracing continues as last requested. */
 #include <errno.h>
 #include <fcntl.h>

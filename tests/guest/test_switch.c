@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * SWITCH records, against the kernel's own counts of context switches: /proc/self/task/TID/status.
  */

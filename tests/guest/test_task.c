@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* TASK: how a process shows in a trace. */
 #include <errno.h>
 #include <pthread.h>

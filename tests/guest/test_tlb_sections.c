@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The emulator's TLB entries name sections of the address space. One CPU turns the memory
  * BAR of a PCI device off and on, which removes and adds a section. Meanwhile other CPUs

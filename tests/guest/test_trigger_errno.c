@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Each way in which TRIGGER_ADD, DEL and READ fail. A refused call is invalid in one respect
  * only, and the valid call succeeds afterwards.

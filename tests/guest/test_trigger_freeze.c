@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* FREEZE: every channel stops at one cut, records the cause, and waits for a RESUME. */
 #include <errno.h>
 #include <poll.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Each kind of trigger with each action: its effect, its records, its counts. */
 #include <errno.h>
 #include <poll.h>

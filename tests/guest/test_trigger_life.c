@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Triggers, and what they are attached to, go away while they fire. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Events that the kernel drops and counts: hits that are missed. */
 #include <signal.h>
 #include <sys/wait.h>

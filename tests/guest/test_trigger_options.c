@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Whether, where and when a hit acts: scope, counts, hold-off, delays, bounds. */
 #include <string.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* SAMPLE: the newest bytes at an event, which decode on their own. */
 #include <errno.h>
 #include <stdlib.h>

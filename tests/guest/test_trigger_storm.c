@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Triggers within triggers, in task, interrupt and NMI context, at the highest rate that the
  * machine allows: no hit is lost, and at rest each CPU is as last requested.

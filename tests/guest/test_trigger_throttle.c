@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Counters that perf throttles: beyond perf_event_max_sample_rate samples a second perf turns a
  * counter off until the next timer tick. Each time counts as a missed hit.

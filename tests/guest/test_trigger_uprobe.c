@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Uprobe triggers with a pid: only the process traced has the kernel's breakpoint in its text.
  * Children read the first byte of the probed function in their own text, and call it.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Where a trigger acts: the first and last instructions of a window and the functions between,
  * as the ABI defines the skid of each kind.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * What users without a capability may do, and each thing that a hostile one may not: docs/security.md
  * has the list. A user is a child of the test that gives up all its rights.

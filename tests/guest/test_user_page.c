@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Nothing that a process writes into its user page does any harm. */
 #include <errno.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The hammer: on each CPU a thread makes PAIRS pairs of PAUSE and RESUME of that CPU, while
  * other threads pause and resume all CPUs and a reader moves the tails. No request may be

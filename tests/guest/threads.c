@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * threads ROUNDS: four threads of one process, each with a name. In each round a thread goes to
  * another of two CPUs, and calls shared(), which all of them run. There it lets others run, and

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # Runs in the guest: recordings of tests/guest/threads.c and jit.c, for tests/host/threads.sh to judge.
 set -e

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # Runs in the guest: record --on with further events and options: breakpoints, counters,
 # PMUs, all CPUs, delays, freezes. check calls the functions.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * turns FILE: two threads of one process take turns on CPU 1, each in a function of its own, and after them
  * two processes. Who ran which function goes to FILE, a line "TID FUNCTION" each: what a tool that tells

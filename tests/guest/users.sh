@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # Runs in the guest: the auxtrace command, and a program that records itself, for a user who is not root.
 # check calls the functions. $1: the trace PMU.

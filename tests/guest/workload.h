@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* A mix of all kinds of control flow, for tests that compare flows. */
 #ifndef WORKLOAD_H
 #define WORKLOAD_H

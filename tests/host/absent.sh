@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # Boots machines that lack something that the module needs, and tests what it reports
 # there: tests/guest/test_absent.c.

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # Runs tests/guest/test_area.c on a machine with memory for an AUX area of a gigabyte a
 # channel, and with a disk for areas that are written without a copy; and

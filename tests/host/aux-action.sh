@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # The kernel's flow between entry and exit of one system call, recorded by auxtrace's
 # triggers and, in the same boot, by perf's aux-action. perf's own decoder reads perf's

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # The auxtrace command with --source bts in a guest with a stock kernel, and on a
 # machine whose Intel PT the module cannot use: tests/guest/bts-command.sh.

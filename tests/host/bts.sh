@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # Are the branches that auxtrace records by BTS those that the CPU took? Records a mixed
 # workload on two CPUs of the emulator, and compares the records, as the hardware left

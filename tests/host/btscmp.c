@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * btscmp: compares the records of the Branch Trace Store with the branches that the CPU
  * took.

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # What rpm-built and arch-built share; to be sourced by them. They run as root in a minimal Debian without a network.
 # check calls the functions; single quotes are for other shells.

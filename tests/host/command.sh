@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # The auxtrace command in a guest with a stock kernel, or in a full Debian:
 # tests/guest/command.sh.

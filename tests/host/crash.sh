@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # Crashes a stock kernel while a session traces all CPUs, by tests/guest/crash.sh, and tests in
 # the crash kernel (kdump) that the history is in memory and the hardware off: test_crash.c.

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # The packages in a full Debian as it ships, on the emulator: installed by the lines of the README,
 # with a mirror that has what they depend on, in place of a network; used; the service across a

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # The Debian packages: built in a clean Debian, twice in different places with the same bytes, and
 # installed in another, where tests/host/deb-installed looks at them.

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # A full Debian, as it ships: systemd, its own kernel and initrd, page tables isolated, the
 # kernel at random addresses. tests/guest/distro.sh records there; here all of it is decoded.

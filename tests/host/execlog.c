@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * execlog OUT < LOG: reduces QEMU's own execution log to what ran, in OUT (ran.h). QEMU writes
  * the log with -d exec,int,nochain,in_asm, one instruction for each translation block, and all

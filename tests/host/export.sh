@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # Does perf open what auxtrace export writes, and does it find what auxtrace script finds? perf's decoder
 # knows nothing of auxtrace: it is a second judge of all that is recorded. A guest makes the recordings

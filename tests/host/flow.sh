@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # Is what auxtrace records by Intel PT what the CPU executed? Records a mixed workload on
 # two CPUs of the emulator, decodes the recording with `auxtrace script`, and compares it,

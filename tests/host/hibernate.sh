@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # Hibernates a stock kernel while a session traces: tests/guest/test_hibernate.c.
 #   hibernate.sh [--kernel SERIES] [--module FILE] [--source pt|bts] [--work DIR]

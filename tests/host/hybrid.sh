@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # Boots machines whose CPUs differ in Intel PT, with the better one first and last, and runs
 # tests/guest/test_hybrid.c there.

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # The judges, judged: on a kernel that checks itself, a module with a fault of each kind,
 # tests/host/faulty, fails the run in a machine of scripts/vm, and one without passes it.

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # What the test scripts on the host share; to be sourced by bash with $me set to the name
 # that the script gives itself in messages.

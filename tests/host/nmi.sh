@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # nmi-safe checks the module as built for each kernel: functions that may run in an NMI are
 # closed to kprobes and ftrace, and MSRs are written by a WRMSR that serializes and is not traced.

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # The packages of packaging/: built by Debian's rpmbuild or makepkg with Debian's libraries, and installed and removed
 # again in the same Debian, by tests/host/rpm-built or arch-built. Whether a distribution that uses them has the packages

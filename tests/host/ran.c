@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * An attempt in the log was not completed if
  *   - a "Stopped execution" line for the same address follows, or

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the CPUs executed according to QEMU's execution log, as execlog leaves it for flowcmp
  * and btscmp: 64-bit words in the log's order, all CPUs together.

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # Does each command of docs/recipes.md print what stands there? In a guest with a stock kernel: tests/guest/recipes.sh.
 #   recipes.sh [--work DIR] [SERIES]

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # Recordings that are controlled from outside, in a guest with a stock kernel or in a full
 # Debian: tests/guest/recorder.sh.

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # Does auxtrace report answer why a call was slow, does a browser show its page, and do other programs open what
 # export writes of calls? A flight recorder in a guest freezes at a slow call of examples/sessions.c. Here report

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # Builds the guest test programs and runs them in one boot of a stock kernel on the
 # emulator, with the module loaded. The exit status is scripts/vm's.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * For flowcmp and btscmp: sessions of a task's scope. Their trace has what members ran, and nothing
  * of any other thread.

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # Does a recording say which thread ran? tests/guest/threads.c has four threads, each of which
 # calls a function of its own from one that all call, and goes from CPU to CPU. It is recorded in a guest

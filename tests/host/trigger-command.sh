@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # record --on and list in a guest with a stock kernel.
 #   trigger-command.sh command|events [SERIES [OPTION of scripts/vm]...]

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # The auxtrace command and the README's example without root, in a guest with a stock kernel:
 # tests/guest/users.sh.

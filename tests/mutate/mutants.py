@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Mutants: C sources that differ from the original in one line.
 
 A line has as many mutants as there are places in it where one of the operators below applies.

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The unit test programs: how they are built, of which files, and what they say of a mutant.
 
 `make -n` says how each object is compiled and each program linked, the compiler says which files

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # bts-guest.sh CPUS ROUNDS: runs in the guest. perf, on the next CPU, records a thread on
 # each of the first CPUS CPUs, while QEMU logs.

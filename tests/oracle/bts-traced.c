@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * bts-traced ROUNDS CPUS: runs the common workload in a single-threaded process on each
  * of the first CPUS CPUs. Each process stops itself before it begins. When all have

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # flow-guest.sh CPUS ROUNDS: runs in the guest. perf, on the next CPU, records the first
 # CPUS CPUs, while the workload runs there and QEMU logs.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # guest.sh RECORDING...: runs in the guest. The kernel's own intel_pt driver and perf
 # record the traced program into /out, in each of the named ways. Only that program

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Statistics of a trace's packets, by libipt's packet decoder: numbers that the
  * definitions of PSBFreq, MTCFreq, CycThresh and TNT bound.

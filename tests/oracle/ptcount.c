@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * ptcount [OPTION]... PERF.DATA IMAGE...: decodes the Intel PT of a perf.data file with
  * libipt, without perf's decoder. Prints "ptwrite PAYLOAD" for each PTWRITE, in

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * traced ROUNDS [CPUS]: runs the common workload on the first CPUS CPUs, or on all, at
  * the same time, in one process per CPU.

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # What the unit tests of the library and of the command share. TOP and OUT are set.
 # Everything is compiled again here, with ASan and UBSan unless SAN is empty.
 SAN	:= -fsanitize=address,undefined -fno-sanitize-recover=all

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* auxtrace around: what the CPUs did shortly before an event, and behind it. */
 #include <getopt.h>
 #include <inttypes.h>

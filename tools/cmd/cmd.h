@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The subcommands, one in each file of this folder. Each returns the exit status. */
 #ifndef CMD_H
 #define CMD_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* auxtrace dump: prints the packets of a recording or of a trace file. */
 #include <errno.h>
 #include <getopt.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* auxtrace export: writes a recording in the format of other tools. */
 #include <errno.h>
 #include <getopt.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * auxtrace info: what this CPU, kernel and caller can use, and otherwise why not.
  *

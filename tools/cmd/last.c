@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* auxtrace last: what a program called last before it ended or crashed. */
 #include <getopt.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* auxtrace list: the events that --on of record can wait for on this machine. */
 #include <errno.h>
 #include <getopt.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The options by which script, report and export show a part of a recording, and where they find its files. */
 #ifndef PART_H
 #define PART_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Subcommands that answer a question by others: each writes down command lines, shows them, so that a user can
  * change them, and runs them.

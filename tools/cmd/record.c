@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* auxtrace record: sets up a session, and drains it until the command or the time ends. */
 #include <errno.h>
 #include <inttypes.h>

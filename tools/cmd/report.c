@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* auxtrace report: where the time went, by function; and what a slow call did otherwise than others. */
 #include <getopt.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* auxtrace script: decodes a recording and shows its flow. */
 #include <getopt.h>
 #include <stdio.h>

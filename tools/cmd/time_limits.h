@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The value of the option --time. */
 #ifndef TIME_LIMITS_H
 #define TIME_LIMITS_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* auxtrace why-slow: waits for a call of a function that takes too long, and says what it did otherwise. */
 #include <getopt.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Completion of auxtrace(1) for bash. What there is to complete comes from the command itself: options from
 # its --help, events from `auxtrace list --complete`.
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Completion of auxtrace(1) for fish: options from the command's --help, events from its list --complete.
 
 function __auxtrace_options

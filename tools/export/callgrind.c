@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Callgrind's profile, for KCachegrind and callgrind_annotate: for each function its own instructions and time, and for
  * each pair of caller and callee the number of calls and what they took altogether. The format: Callgrind Format

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Folded stacks, for flame graphs: a line for each stack of functions, "comm;main;f;g_[k] N", outermost first, sorted.
  * N is without callees: the time in ns, as far as it is known, and without what other threads ran; or instructions.

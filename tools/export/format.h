@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The formats of auxtrace export. Each is a table in a file of its own; cmd/export.c lists them. */
 #ifndef EXPORT_FORMAT_H
 #define EXPORT_FORMAT_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The trace itself, as AUXTRACE records. The bytes of one queue are a stream, one for each CPU. A trace
  * without time has a queue for each thread as well, for windows in which the CPU ran that thread alone:

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* --format perf: a directory that perf script, report and inject open. */
 #include <dirent.h>
 #include <errno.h>

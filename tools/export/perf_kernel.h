@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The kernel's code for perf: the folder kcore_dir, and the record of where the kernel was. */
 #ifndef EXPORT_PERF_KERNEL_H
 #define EXPORT_PERF_KERNEL_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Records of perf.data. Those that perf's kernel writes end in a trailer: who, when and where, by the
  * sample type that all events of the file have.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What happened on a CPU besides its trace: the records of its data ring, cpuN.data, and of a dummy event
  * of perf, cpuN.side, if the recording has them. The latter are perf's own and are taken as they are.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * A trace for Perfetto: track events (protos/perfetto/trace/track_event). Processes, threads and CPUs are tracks;
  * calls are slices of their thread's track; on a CPU's track are the threads that it ran, and its windows and losses

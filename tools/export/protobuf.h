@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Writes protobuf messages: fields of varints, fixed numbers, strings and nested messages, in memory. The
  * encoding is that of protobuf.dev, "Encoding".

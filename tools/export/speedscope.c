@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* speedscope's own format: an "evented" profile for each thread, whose calls open and close in order. */
 #include <inttypes.h>
 #include <stdio.h>

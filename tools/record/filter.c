@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The syntax is that of perf record --filter, several separated by commas or blanks:
  *   filter|tracestop START [/ END] [@ FILE]

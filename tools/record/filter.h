@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * --filter: the code that is traced, in perf's syntax. Where a program's function is in memory is known
  * when a process has mapped the program. So an option is read first, and placed later.

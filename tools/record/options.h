@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The command line of auxtrace record. */
 #ifndef RECORD_OPTIONS_H
 #define RECORD_OPTIONS_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The ring into which perf writes the records of one event (<linux/perf_event.h>, "struct
  * perf_event_mmap_page").

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The files cpuN.side of a recording: what perf's own records say of CPU N, byte for byte as perf
  * wrote them (auxtrace-recording(5)).

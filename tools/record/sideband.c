@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* <linux/perf_event.h> has the format of the rings. */
 #include <errno.h>
 #include <linux/perf_event.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the slowest call of a function did otherwise than its other calls: of each function that was called
  * inside, how often and how long, beside the mean of the others.

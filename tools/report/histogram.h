@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A histogram of 64-bit values for percentiles: within each power of two the buckets are equally
  * wide, a 32nd of it. So a percentile is at most 1/32 too large.

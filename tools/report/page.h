@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A recording as one HTML file that a browser opens from disk: the calls of each thread over time, a flame view,
  * and what auxtrace report prints. It needs nothing but itself.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* auxtrace report: a sink of calls (decode/calls.h) that sums them up by function. */
 #ifndef REPORT_H
 #define REPORT_H

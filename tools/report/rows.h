@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The table of auxtrace report: a row for each function or, if asked for, each function of a thread or process. */
 #ifndef ROWS_H
 #define ROWS_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* AUXTRACE_INFO of Branch Trace Store: what perf's decoder must know. */
 #include "source.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* auxtrace dump: the packets of Intel PT. */
 #include <inttypes.h>
 #include <stdio.h>

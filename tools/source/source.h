@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Trace PMUs, as the command sees them. How their traces are decoded: decode/flow.h. Each is a file NAME.c with one table;
  * source.c lists them. No subcommand distinguishes trace PMUs.

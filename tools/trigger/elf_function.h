@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Finds a function in a program's file. */
 #ifndef ELF_FUNCTION_H
 #define ELF_FUNCTION_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* See event_parse(). Messages begin with the --on option at fault. */
 #include <ctype.h>
 #include <errno.h>

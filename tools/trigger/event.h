@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Parses events, as --on takes them. */
 #ifndef EVENT_H
 #define EVENT_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* perf's counters, by the names that perf has for them. */
 #ifndef PERF_EVENTS_H
 #define PERF_EVENTS_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Suggestions for a misspelt name. */
 #ifndef SUGGEST_H
 #define SUGGEST_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* System calls of the 64-bit table, by name. */
 #ifndef SYSCALLS_H
 #define SYSCALLS_H

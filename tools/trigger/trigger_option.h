@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* record --on EVENT=ACTION[,OPTION...]: the triggers of a recording. */
 #ifndef TRIGGER_OPTION_H
 #define TRIGGER_OPTION_H

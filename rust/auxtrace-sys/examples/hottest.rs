@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 //! What examples/hottest.c does: which functions executed how many instructions by themselves, and in how many calls.
 //!
 //!     hottest DIR [SYMFS]

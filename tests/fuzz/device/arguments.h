@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Arguments of the ioctls: mostly what the ABI allows, and broken ones. */
 #ifndef DEVICE_ARGUMENTS_H
 #define DEVICE_ARGUMENTS_H

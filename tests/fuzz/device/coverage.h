@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The module's code that was reached: to libFuzzer as its extra counters, and to a file as the
  * places of the whole run. The source is KCOV, which traces the threads, or everywhere.c.

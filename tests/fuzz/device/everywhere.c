@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * For a copy of the module that notes where its code was in every context: run --everywhere
  * builds this into it. KCOV notes tasks only, not interrupts and NMIs. The compiler calls this

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * libFuzzer target for the module, in a guest: each input is a program of calls of
  * /dev/auxtrace (program.h), which four threads run. KCOV says which of the module's code

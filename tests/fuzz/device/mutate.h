@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Mutations that keep the records whole. */
 #ifndef DEVICE_MUTATE_H
 #define DEVICE_MUTATE_H

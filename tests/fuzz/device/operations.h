@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* What a record does. */
 #ifndef DEVICE_OPERATIONS_H
 #define DEVICE_OPERATIONS_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * An input of the fuzzer is a program: records of 16 bytes, each an operation on
  * /dev/auxtrace or around it. Four threads run it, each its own records in order. The

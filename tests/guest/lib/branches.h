@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* A program of user code that takes the same branches each time, and recorded branches. */
 #ifndef VM_BRANCHES_H
 #define VM_BRANCHES_H

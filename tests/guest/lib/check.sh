@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 #
 # What the guest scripts that check the auxtrace command share; to be sourced by busybox's
 # shell. $failed is the exit status of such a script.

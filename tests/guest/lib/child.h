@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Test code that runs in another process. */
 #ifndef VM_CHILD_H
 #define VM_CHILD_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* CPUs of the guest, as 64-bit masks: bit n is CPU n. */
 #ifndef VM_CPU_H
 #define VM_CPU_H

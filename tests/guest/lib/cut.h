@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Sessions for tests of SNAPSHOT, and checks of a cut. */
 #ifndef VM_CUT_H
 #define VM_CUT_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The BTS fields of perf's debug store, read by a kprobe event of the kernel's tracefs. */
 #ifndef VM_DS_H
 #define VM_DS_H

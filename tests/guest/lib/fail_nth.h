@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The kernel's fault injection (CONFIG_FAULT_INJECTION) for calls of the calling thread. */
 #ifndef VM_FAULT_H
 #define VM_FAULT_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* A page fault that lasts as long as the test wants: a call waits in the kernel in the middle. */
 #ifndef VM_FAULT_H
 #define VM_FAULT_H

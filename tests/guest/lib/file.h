@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Small files of the kernel, as in /proc and /sys. */
 #ifndef VM_FILE_H
 #define VM_FILE_H

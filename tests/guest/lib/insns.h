@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Trace as instructions and kernel functions. libipt decodes PT in the guest from the memory
  * of the running kernel (/proc/kcore) and of this process, so it must be called while the

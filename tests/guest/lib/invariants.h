@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Invariants of every session, whatever was done to it. */
 #ifndef VM_INVARIANTS_H
 #define VM_INVARIANTS_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The kernel's log. */
 #ifndef VM_KLOG_H
 #define VM_KLOG_H

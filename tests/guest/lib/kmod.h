@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Loading and unloading the module. */
 #ifndef VM_KMOD_H
 #define VM_KMOD_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A load to trace: user code that fills an AUX area fast, by indirect calls (a TIP packet
  * each) and conditional branches whose outcome varies.

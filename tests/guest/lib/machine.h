@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The machine that the tests run on, as it is when the program starts. */
 #ifndef VM_MACHINE_H
 #define VM_MACHINE_H

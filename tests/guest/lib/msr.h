@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* MSRs of the guest's CPUs through /dev/cpu/N/msr, and the emulator's counters in them. */
 #ifndef VM_MSR_H
 #define VM_MSR_H

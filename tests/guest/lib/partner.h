@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Real-time threads on the first CPU that switch to each other in a known way, and the kernel's own
  * counts of their context switches.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* perf's use of the hardware: events of its intel_pt or intel_bts PMU, and of branches. */
 #ifndef VM_PERF_H
 #define VM_PERF_H

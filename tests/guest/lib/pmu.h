@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The trace PMU that the tests use: Intel PT, or BTS with AUXTRACE_TEST_SOURCE=bts. Tests that
  * are the same for both are written once; this, trace.h and msr.h know the difference.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Records of a data ring: reading them from any kind of ring, and judging their sequence. */
 #ifndef VM_RECORDS_H
 #define VM_RECORDS_H

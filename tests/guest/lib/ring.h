@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Data rings of each kind beside an AUX area of each mode, for tests that run in all of them. */
 #ifndef VM_RING_H
 #define VM_RING_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* SETUP for the tests of it: valid except for what a test changes. */
 #ifndef VM_SETUP_H
 #define VM_SETUP_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Trace of either PMU: packets, judged by libipt's packet decoder, or branch records. */
 #ifndef VM_TRACE_H
 #define VM_TRACE_H

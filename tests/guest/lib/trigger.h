@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Triggers of a session, and events that a test can cause. */
 #ifndef VM_TRIGGER_H
 #define VM_TRIGGER_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Waiting: for a condition, in poll(2), by a thread in poll(2). */
 #ifndef VM_WAITER_H
 #define VM_WAITER_H

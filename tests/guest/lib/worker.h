@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Threads that repeat a step. They end at their limit, at their first error, or by
  * workers_join(). They are kept here so that teardown can end those of a failed test. All but

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Writes to an address that no kernel maps, in an interrupt; on -rt in a thread. */
 #include <linux/irq_work.h>
 #include <linux/module.h>

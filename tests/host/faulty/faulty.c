@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * A module that is wrong in the way that its parameter names, once, when it is loaded. A
  * machine of scripts/vm must not survive it: tests/host/judge.sh.

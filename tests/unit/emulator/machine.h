@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A machine for the PT model: memory, a clock and a PMI line, with libipt's encoder
  * to check what the model writes.

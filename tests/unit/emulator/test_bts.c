@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* BTS: DEBUGCTL and DS_AREA, which branches are recorded, where, and when a PMI is raised. */
 #include <string.h>
 

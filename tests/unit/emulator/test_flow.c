@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The packets of each change of flow. First the rows of the SDM's "Packet
  * Generation under Different Enable Conditions", named as there: number of the

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The knobs: what each does, their MSRs, and how they are set at start. */
 #include <string.h>
 

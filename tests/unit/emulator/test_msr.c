@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * IA32_RTIT_*: each rule by which an access raises #GP, and the closest access that
  * does not. A refused write must change no register.

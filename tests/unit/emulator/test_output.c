@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Output: ToPA tables and their errors, single range and its errors, PMI, STOP,
  * and the state that the MSRs show to the guest.

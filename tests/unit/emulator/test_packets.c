@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Every kind of packet of the model equals libipt's encoding, byte by byte. */
 #include "machine.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The architectural PMU: its registers, #GP, RDPMC, and which counters count when. */
 #include "machine.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Profiles by name, with capabilities switched off, and the refusal of wrong ones. */
 #include <string.h>
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* PTWRITE: when it makes a packet, the packet's bytes, its FUP. */
 #include "machine.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Random programs: libipt's instruction flow decoder must decode the model's trace to
  * exactly the instructions that were executed. The seeds are fixed.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* TSC, TMA, MTC and CYC against a clock that the test sets. */
 #include "machine.h"
 

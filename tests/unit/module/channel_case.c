@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The played machine: the trace PMU, NMIs and what a channel calls of the rest of the module. The
  * records of the data ring are in channel_records.c.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A channel under NMIs: channel.c, settle.c, request.c and what they use of module/core, in user
  * space on one simulated CPU. The trace PMU is simulated here: it writes a random number of bytes

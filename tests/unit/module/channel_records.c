@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The records of the played channel, against what the played hardware has done. */
 #include "channel_case.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* cmocka.h wants these before it. */
 #ifndef CMOCKA_ALL_H
 #define CMOCKA_ALL_H

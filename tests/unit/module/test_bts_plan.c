@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* BTS: where it raises the PMI and stops, for any positions. */
 
 #include <stdlib.h>

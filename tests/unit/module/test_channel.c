@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 #include "channel_case.h"
 
 static void a_pause_is_one_write_and_a_resume_one_start(void **state)

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The data ring: where records lie, what is lost and counted, and writers that
  * interrupt each other while readers copy.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * What a hit does: module/trigger/hit.c, latency.c and core/remote.c, with channels, tasks and
  * other CPUs simulated.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The threads to which a session is limited: module/core/members.c, with a second CPU played, which
  * changes the table at each point of an operation where no lock keeps it out.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Triggers that are perf events: module/trigger/perf.c, with perf simulated. */
 
 #include <errno.h>

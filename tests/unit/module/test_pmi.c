@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * module/hw/pmi.c on a machine without perf's driver: nobody else unmasks the LVT entry, which the
  * CPU masks whenever it delivers the interrupt. While a trace PMU is in use, no NMI leaves it masked.

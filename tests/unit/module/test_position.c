@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Positions: how far the hardware is, what the reader has taken, where to stop. */
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Intel PT's registers: module/hw/pt.c on a simulated CPU, where each WRMSR may fault, and where
  * other code turns tracing on. While the hardware can write to a session's pages, the channel is

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Capabilities: each bit of CPUID leaf 14H decides about its part of a configuration. */
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 #include "channel_case.h"
 
 static void a_window_record_says_what_began_and_ended_it(void **state)

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 #include "channel_case.h"
 
 static void a_trigger_pauses_and_resumes_and_its_id_is_recorded(void **state)

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 #include "channel_case.h"
 
 static void full_it_stops_counts_one_gap_and_wakes_the_reader(void **state)

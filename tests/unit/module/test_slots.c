@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 #include "channel_case.h"
 
 static void a_slot_is_retained_and_the_next_window_begins_in_another(void **state)

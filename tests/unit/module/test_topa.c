@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* ToPA: tables as the SDM lays them out, and the way from registers to offsets. */
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Runs the auxtrace command that $AUXTRACE names, and keeps what it said. */
 #ifndef COMMAND_H
 #define COMMAND_H

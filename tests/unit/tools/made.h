@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Recordings made by a test, over a few bytes of code whose flow is plain to see, and
  * what `auxtrace script` says of them.

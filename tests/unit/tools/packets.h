@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The trace of a recording that a test makes: Intel PT packets, by libipt's encoder. */
 #ifndef PACKETS_H
 #define PACKETS_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* A directory in which a test has other programs make its files. */
 #ifndef SCRATCH_H
 #define SCRATCH_H

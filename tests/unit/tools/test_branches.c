@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* auxtrace script and dump on BTS recordings made here, branch by branch. */
 #include "made.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* What the command says to people who ask wrongly, or on the wrong machine. */
 #include "command.h"
 

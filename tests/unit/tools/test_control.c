@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* How the command is driven from outside: FIFOs, inherited files, a socket. */
 #include "command.h"
 

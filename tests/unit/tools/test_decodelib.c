@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* libauxtrace-decode on recordings made here. */
 #include "made.h"
 

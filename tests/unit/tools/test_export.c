@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* auxtrace export --format perf on recordings made here, record by record. */
 #include "made.h"
 

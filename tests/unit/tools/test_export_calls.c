@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* auxtrace export of calls: folded stacks, speedscope, Perfetto; and parts of a recording. */
 #include "made.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Which code --filter names, and where in memory it is: this program is position-independent, and looks
  * for its own functions.

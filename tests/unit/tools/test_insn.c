@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The decoder of single instructions: sizes, classes and where direct branches go. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* auxtrace report: sums by function, the slowest call beside the others, and the histogram under them. */
 #include "made.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * auxtrace script and dump on recordings made here: packets by libipt's encoder,
  * over a few bytes of code whose flow is plain to see.

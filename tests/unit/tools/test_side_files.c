@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The files cpuN.side. The test plays perf: it writes the rings, which are files in memory,
  * and says what it was asked for.

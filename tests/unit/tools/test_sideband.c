@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * What perf's records become. The test plays the kernel, which writes the rings, and the library,
  * which is told of processes; the rings are files in memory.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Source lines and inlined functions: of each byte of code what binutils' addr2line finds. */
 #include <inttypes.h>
 #include <setjmp.h>

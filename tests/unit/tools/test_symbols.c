@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Names of programs that are stripped, with their debug files in each place, and of damaged ones. */
 #include <setjmp.h>
 #include <stdarg.h>

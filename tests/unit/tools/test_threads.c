@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Who ran, by name, and how the kernel's code was then: script on side files and records made here. */
 #include "made.h"
 

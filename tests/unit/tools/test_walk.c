@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The walk over code by Intel PT packets (decode/pt_walk.c), held against libipt's decoder of instructions. A
  * simulated CPU runs random code and writes what a CPU would trace of it, with interrupts, filters, changes of

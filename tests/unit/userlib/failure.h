@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* What a call of the library that fails leaves: an errno, and a message about this failure. */
 #ifndef FAILURE_H
 #define FAILURE_H

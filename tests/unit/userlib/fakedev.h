@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A /dev/auxtrace without a kernel: open(2), ioctl(2), mmap(2) and what writes files
  * of the code under test come here by the linker's --wrap. The test plays the module: it

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* A fake kernel in place of /proc/kcore, kallsyms and modules, for tests of what is recorded of it. */
 #ifndef KERNEL_CASE_H
 #define KERNEL_CASE_H

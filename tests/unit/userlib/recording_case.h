@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the tests of recordings share: a session of the fake device, a directory to record into,
  * and what is to be in its files. Each function fails the test where it cannot do what it says.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The module's part of a fake channel's data ring, as <linux/auxtrace.h> describes
  * it, byte for byte and without hurry. The records' content tells itself.

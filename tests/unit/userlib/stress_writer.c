@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Compiled as the module's files are, with the shims of tests/unit/module. */
 #include <pthread.h>
 #include <signal.h>

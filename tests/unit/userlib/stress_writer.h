@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The module's own writer (module/core/data_ring.c) in a thread at full speed: a writer
  * and two kinds of signals that land in it and in each other, as NMIs do.

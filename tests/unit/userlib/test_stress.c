@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The library's readers against the module's writer, which runs at full speed on
  * another CPU with writers nested in it: no torn record is ever handed out, and none

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Triggers: what goes to the device, what is said of what it refuses, what recordings keep. */
 #include "failure.h"
 

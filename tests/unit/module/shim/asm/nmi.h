@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The test calls the handlers. */
 #ifndef SHIM_ASM_NMI_H
 #define SHIM_ASM_NMI_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 #ifndef SHIM_ASM_TSC_H
 #define SHIM_ASM_TSC_H
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Locked memory of a user whose limit the test sets. */
 #ifndef SHIM_BASE_CHARGE_H
 #define SHIM_BASE_CHARGE_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * In place of module/compat/compat.h: what files of module/hw/ need to run on one CPU whose
  * registers are the test's.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Atomic against NMIs: one may land before and after, not within. */
 #ifndef SHIM_LINUX_ATOMIC_H
 #define SHIM_LINUX_ATOMIC_H

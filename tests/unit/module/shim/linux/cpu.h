@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* No CPU comes or goes. */
 #ifndef SHIM_LINUX_CPU_H
 #define SHIM_LINUX_CPU_H

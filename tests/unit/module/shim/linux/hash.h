@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* All tasks of the tests fall into one bucket if they are so aligned. */
 #ifndef SHIM_LINUX_HASH_H
 #define SHIM_LINUX_HASH_H

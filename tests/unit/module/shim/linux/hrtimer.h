@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* A timer whose time comes when the test says so: shim_expire(). */
 #ifndef SHIM_LINUX_HRTIMER_H
 #define SHIM_LINUX_HRTIMER_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Work that runs when the test lets it. */
 #ifndef SHIM_LINUX_IRQ_WORK_H
 #define SHIM_LINUX_IRQ_WORK_H

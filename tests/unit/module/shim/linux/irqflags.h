@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Only NMIs are played: the rest is off anyway. */
 #ifndef SHIM_LINUX_IRQFLAGS_H
 #define SHIM_LINUX_IRQFLAGS_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Options that a test changes. */
 #ifndef SHIM_LINUX_KCONFIG_H
 #define SHIM_LINUX_KCONFIG_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What a channel needs of the kernel, for one CPU played in user space. Each
  * access that the code under test marks as shared with NMIs is a point where an

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* User space has no kprobes to keep off. */
 #ifndef SHIM_LINUX_KPROBES_H
 #define SHIM_LINUX_KPROBES_H

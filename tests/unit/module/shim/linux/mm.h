@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Pages are the test's. */
 #ifndef SHIM_LINUX_MM_H
 #define SHIM_LINUX_MM_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* There is one CPU. */
 #ifndef SHIM_LINUX_PERCPU_H
 #define SHIM_LINUX_PERCPU_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* perf's events; the test creates them. */
 #ifndef SHIM_LINUX_PERF_EVENT_H
 #define SHIM_LINUX_PERF_EVENT_H

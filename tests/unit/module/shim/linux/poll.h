@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 #ifndef SHIM_LINUX_POLL_H
 #define SHIM_LINUX_POLL_H
 

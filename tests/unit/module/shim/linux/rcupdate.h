@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Nobody reads when the tests wait for readers, but an irq_work may still be read: irq_work.h. */
 #ifndef SHIM_LINUX_RCUPDATE_H
 #define SHIM_LINUX_RCUPDATE_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The task that the CPU runs is the test's. */
 #ifndef SHIM_LINUX_SCHED_H
 #define SHIM_LINUX_SCHED_H

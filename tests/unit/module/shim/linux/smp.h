@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Calls to CPUs are carried out when the test says so. */
 #ifndef SHIM_LINUX_SMP_H
 #define SHIM_LINUX_SMP_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Raw spinlocks of one CPU. Code that takes a lock which it holds, or gives back one which it does
  * not hold, ends the test. Interrupts take these locks, too, so each is held with interrupts off.

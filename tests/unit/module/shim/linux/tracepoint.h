@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* One tracepoint, whose probe the test calls. */
 #ifndef SHIM_LINUX_TRACEPOINT_H
 #define SHIM_LINUX_TRACEPOINT_H

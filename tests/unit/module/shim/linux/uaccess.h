@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* User memory is the test's. */
 #ifndef SHIM_LINUX_UACCESS_H
 #define SHIM_LINUX_UACCESS_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A wait queue in which somebody waits, unless a test says otherwise. It counts how often it was
  * woken.

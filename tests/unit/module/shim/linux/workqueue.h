@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Work that runs when the test says so: shim_run_work(). */
 #ifndef SHIM_LINUX_WORKQUEUE_H
 #define SHIM_LINUX_WORKQUEUE_H
