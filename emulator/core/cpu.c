@@ -37,6 +37,7 @@ void ptm_reset(struct ptm *p, bool warm)
 
 	/* The CPU is in real mode, BTS is off; INIT keeps DS_AREA and the PMU's MSRs. */
 	p->ctx = (struct ptm_context){ 0 };
+	p->asleep = false;
 	bts_write(p, MSR_DEBUGCTL, 0);
 	if (warm && (profile->leaf14_0_ebx & CAP_IP_FILTER))
 		return;

@@ -251,6 +251,53 @@ void ptm_ptwrite(struct ptm *p, uint64_t value, bool is64, uint64_t ip, uint64_t
 	boundary(p, nlip);
 }
 
+static bool power_events(const struct ptm *p)
+{
+	return p->trigger_en && (p->ctl & CTL_PWR_EVT_EN);
+}
+
+/*
+ * "Power Event Tracing": no event depends on FilterEn or BranchEn, and of them only MWAIT
+ * and EXSTOP's FUP on ContextEn. "The oldest instruction that has not yet completed", whose
+ * address the FUP has, is the HLT or the MWAIT. A PSB+ does not separate them from PWRX.
+ */
+void ptm_sleep(struct ptm *p, const struct ptm_mwait *mwait, uint64_t ip)
+{
+	p->asleep = true;
+	if (!power_events(p))
+		return;
+
+	p->now = 0;
+	ptm_time_check(p);
+	ptm_group(p);
+	if (mwait && p->context_en)
+		ptm_mwait_packet(p, mwait->hints, mwait->extensions);
+	ptm_pwre(p, C1);
+	ptm_exstop(p, p->context_en);
+	if (p->context_en)
+		ptm_fup(p, ip);
+}
+
+/* The packets before PWRX have the time of the wake. */
+void ptm_wake(struct ptm *p, uint64_t ip)
+{
+	bool slept = p->asleep;
+
+	p->asleep = false;
+	if (!slept || !power_events(p))
+		return;
+
+	p->now = 0;
+	if (!(p->ctl & CTL_TSC_EN))
+		ptm_time_check(p);
+	ptm_group(p);
+	if (p->ctl & CTL_TSC_EN)
+		ptm_time_start(p);
+	ptm_cbr(p);
+	ptm_pwrx(p, C1);
+	boundary(p, ip);
+}
+
 /* TraceEn 0 -> 1; the MSRs already hold the new values. */
 void ptm_enable(struct ptm *p, const struct ptm_context *ctx, uint64_t nlip)
 {

@@ -36,8 +36,11 @@ void ptm_tnt_flush(struct ptm *p)
 	ptm_tnt_packet(p, bits, n);
 }
 
+/* Of a conditional branch or a compressed RET. With DisTNT neither makes a packet. */
 void ptm_tnt(struct ptm *p, bool taken)
 {
+	if (p->ctl & CTL_DIS_TNT)
+		return;
 	if (!p->tnt_n && (p->ctl & CTL_CYC_EN))
 		p->tnt_tsc = ptm_now(p);
 

@@ -202,3 +202,35 @@ void ptm_ptw(struct ptm *p, uint64_t value, bool is64, bool fup)
 	put_le(packet + 2, value, bytes);
 	emit(p, PTM_N_PTW, packet, bytes + 2);
 }
+
+/* Eight bits of the hints and two of the extensions; the other bits are reserved. */
+void ptm_mwait_packet(struct ptm *p, uint32_t hints, uint32_t extensions)
+{
+	uint8_t packet[10] = { 0x02, 0xc2, [2] = hints, [6] = extensions & 3 };
+
+	emit(p, PTM_N_MWAIT, packet, sizeof(packet));
+}
+
+/* Bit 7 of the first payload byte would mean an entry that no software asked for. */
+void ptm_pwre(struct ptm *p, uint8_t state)
+{
+	uint8_t packet[4] = { 0x02, 0x22, [3] = state };
+
+	emit(p, PTM_N_PWRE, packet, sizeof(packet));
+}
+
+void ptm_exstop(struct ptm *p, bool fup)
+{
+	uint8_t packet[2] = { 0x02, fup << 7 | 0x62 };
+
+	emit(p, PTM_N_EXSTOP, packet, sizeof(packet));
+}
+
+/* The core never sleeps deeper than its only thread, so both of its C-states are @state's. */
+void ptm_pwrx(struct ptm *p, uint8_t state)
+{
+	uint8_t core = state >> 4;
+	uint8_t packet[7] = { 0x02, 0xa2, [2] = core << 4 | core, [3] = WAKE_INTERRUPT };
+
+	emit(p, PTM_N_PWRX, packet, sizeof(packet));
+}

@@ -44,6 +44,21 @@ static const struct ptm_profile profiles[] = {
 		.art_den = 2,
 		.clock_stride = 16,
 	},
+	{
+		.name = "gracemont",
+		.leaf14_0_ebx = CAP_CR3_FILTER | CAP_PSB_CYC | CAP_IP_FILTER | CAP_MTC |
+				CAP_PTWRITE | CAP_POWER | CAP_DIS_TNT,
+		.leaf14_0_ecx = OUT_TOPA | OUT_TOPA_MULTI | OUT_SINGLE,
+		.leaf14_1_eax = 0x02490002,
+		.leaf14_1_ebx = 0x003f1fff,
+		.features = PTM_F_BTS | PTM_F_DS_CPL,
+		.perf_capabilities = PTM_FW_WRITE,
+		.maxphyaddr = 40,
+		.core_ratio = 0x20,
+		.art_num = 84,
+		.art_den = 2,
+		.clock_stride = 16,
+	},
 };
 
 /* The capabilities that can be switched off, with the bits of each field that go with them. */
@@ -57,6 +72,8 @@ static const struct capability {
 	{ "ip-filter", .ebx = CAP_IP_FILTER, .ranges_mtc = 7 },
 	{ "mtc", .ebx = CAP_MTC, .ranges_mtc = 0xffff0000 },
 	{ "ptwrite", .ebx = CAP_PTWRITE },
+	{ "power", .ebx = CAP_POWER },
+	{ "tnt-disable", .ebx = CAP_DIS_TNT },
 	{ "topa", .ecx = OUT_TOPA },
 	{ "topa-multi", .ecx = OUT_TOPA_MULTI },
 	{ "single-range", .ecx = OUT_SINGLE },

@@ -204,6 +204,24 @@ void ptm_cr3_write(struct ptm *p, const struct ptm_context *ctx, uint64_t nlip);
  */
 void ptm_ptwrite(struct ptm *p, uint64_t value, bool is64, uint64_t ip, uint64_t nlip);
 
+/* The operands of an MWAIT: EAX and ECX. */
+struct ptm_mwait {
+	uint32_t hints, extensions;
+};
+
+/*
+ * Reports that the instruction at @ip has stopped the CPU until an interrupt or INIT: HLT,
+ * then @mwait is NULL, or an MWAIT that found its monitor armed. The CPU is in C1 then: no
+ * deeper C-state is modelled.
+ */
+void ptm_sleep(struct ptm *p, const struct ptm_mwait *mwait, uint64_t ip);
+
+/*
+ * Reports that the CPU runs again; @ip: the next instruction. Comes before the report of the
+ * event that woke it, if that is delivered. Without a ptm_sleep() before it, it does nothing.
+ */
+void ptm_wake(struct ptm *p, uint64_t ip);
+
 /* Makes the synthetic MSRs (synthetic.h) present or absent; they start absent. */
 void ptm_synthetic_enable(struct ptm *p, bool on);
 

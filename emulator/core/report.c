@@ -16,7 +16,8 @@ static const char *const names[] = {
 	[PTM_N_PMI_WITHHELD] = "PMI_WITHHELD", [PTM_N_OVERFLOW] = "OVERFLOW",
 	[PTM_N_BTS] = "BTS", [PTM_N_BTS_FULL] = "BTS_FULL",
 	[PTM_N_BTS_UNMAPPED] = "BTS_UNMAPPED", [PTM_N_WRMSR_DEBUGCTL] = "WRMSR_DEBUGCTL",
-	[PTM_N_WRMSR_DS_AREA] = "WRMSR_DS_AREA",
+	[PTM_N_WRMSR_DS_AREA] = "WRMSR_DS_AREA", [PTM_N_PWRE] = "PWRE",
+	[PTM_N_EXSTOP] = "EXSTOP", [PTM_N_PWRX] = "PWRX", [PTM_N_MWAIT] = "MWAIT",
 };
 _Static_assert(sizeof(names) / sizeof(names[0]) == PTM_COUNTERS, "a counter has no name");
 

@@ -6,7 +6,7 @@
  * ptm_output() takes whole packets. The packets of one event (FUP, PIP,
  * MODE.Exec, TIP) form a group, which nothing may interrupt. So PSB+, MTC and
  * the end of an overflow come between groups only: in ptm_branch(),
- * ptm_cr3_write(), ptm_ptwrite() and the MSR writes.
+ * ptm_cr3_write(), ptm_ptwrite(), ptm_wake() and the MSR writes.
  */
 #ifndef PTM_STATE_H
 #define PTM_STATE_H
@@ -20,6 +20,7 @@
 #define CTL_CYC_EN	(1ULL << 1)
 #define CTL_OS		(1ULL << 2)
 #define CTL_USER	(1ULL << 3)
+#define CTL_PWR_EVT_EN	(1ULL << 4)
 #define CTL_FUP_ON_PTW	(1ULL << 5)
 #define CTL_CR3_FILTER	(1ULL << 7)
 #define CTL_TOPA	(1ULL << 8)
@@ -31,6 +32,7 @@
 #define CTL_MTC_FREQ	14
 #define CTL_CYC_THRESH	19
 #define CTL_PSB_FREQ	24
+#define CTL_DIS_TNT	(1ULL << 55)
 #define CTL_ADDR_CFG(n)	(32 + 4 * (n))
 #define CTL_FIELD	0xfULL
 
@@ -49,9 +51,15 @@
 #define CAP_IP_FILTER	(1U << 2)	/* and MSRs that survive a warm reset */
 #define CAP_MTC		(1U << 3)
 #define CAP_PTWRITE	(1U << 4)
+#define CAP_POWER	(1U << 5)	/* power events */
+#define CAP_DIS_TNT	(1U << 8)
 #define OUT_TOPA	(1U << 0)
 #define OUT_TOPA_MULTI	(1U << 1)
 #define OUT_SINGLE	(1U << 2)
+
+/* C-states are those of MWAIT's hints: the state less 1 in bits 7:4, the sub-state in 3:0. */
+#define C1		0x00
+#define WAKE_INTERRUPT	(1U << 0)	/* PWRX's wake reason */
 
 #define RET_STACK_DEPTH	64
 #define TNT_BITS	6	/* what one short TNT holds */
@@ -114,6 +122,7 @@ struct ptm {
 	/* Derived from the MSRs and the CPU's state ("Packet Enable Control"). */
 	bool trigger_en, context_en, filter_en, packet_en;
 	struct ptm_context ctx;
+	bool asleep;		/* between ptm_sleep() and ptm_wake() */
 	struct ip_range filter[MAX_RANGES], stop[MAX_RANGES];
 	unsigned int n_filter, n_stop;
 	uint64_t psb_period;
@@ -219,6 +228,10 @@ void ptm_mtc(struct ptm *p, uint8_t ctc);
 void ptm_cbr(struct ptm *p);
 void ptm_cyc(struct ptm *p, uint64_t cycles);
 void ptm_ptw(struct ptm *p, uint64_t value, bool is64, bool fup);	/* @fup: one follows */
+void ptm_mwait_packet(struct ptm *p, uint32_t hints, uint32_t extensions);
+void ptm_pwre(struct ptm *p, uint8_t state);
+void ptm_exstop(struct ptm *p, bool fup);
+void ptm_pwrx(struct ptm *p, uint8_t state);
 
 /* group.c */
 void ptm_tnt(struct ptm *p, bool taken);

@@ -106,6 +106,10 @@ enum ptm_counter {
 	PTM_N_BTS_UNMAPPED,	/* dropped: the DS area or the record's address is not mapped */
 	PTM_N_WRMSR_DEBUGCTL,
 	PTM_N_WRMSR_DS_AREA,
+	PTM_N_PWRE,
+	PTM_N_EXSTOP,
+	PTM_N_PWRX,
+	PTM_N_MWAIT,
 	PTM_COUNTERS
 };
 

@@ -3,6 +3,7 @@
  * Connects the Intel PT, BTS and PMU model (ptm.h) to an x86 vCPU of TCG.
  */
 #include "qemu/osdep.h"
+#include "qemu/error-report.h"
 #include "qemu/main-loop.h"
 #include "qemu/notify.h"
 #include "qapi/error.h"
@@ -45,6 +46,8 @@ struct ptm_cpu {
     uint64_t retired;       /* instructions reported to the model since power-up */
     unsigned int cpl;       /* of all instructions since the last report */
     Notifier at_exit;
+    struct ptm_mwait mwait; /* of the instruction that halts now */
+    bool mwait_halts;
 };
 
 static bool phys_read(void *opaque, uint64_t addr, void *buf, unsigned int len)
@@ -686,5 +689,38 @@ void helper_ptm_ptwrite(CPUX86State *env, target_ulong value, uint32_t is64,
 {
     if (ptm_enabled(env->ptm->ptm)) {
         ptm_ptwrite(env->ptm->ptm, value, is64, ip, nlip);
+    }
+}
+
+void ptm_cpu_mwait(CPUX86State *env, unsigned int length)
+{
+    if (env->ptm) {
+        env->ptm_insn_len = length;
+        env->ptm->mwait.hints = env->regs[R_EAX];
+        env->ptm->mwait.extensions = env->regs[R_ECX];
+        env->ptm->mwait_halts = true;
+    }
+}
+
+void ptm_cpu_halt(CPUX86State *env)
+{
+    struct ptm_cpu *pc = env->ptm;
+    uint64_t ip;
+
+    if (pc) {
+        /* EIP is that of the next instruction already. */
+        ip = ptm_cpu_lip(env) - env->ptm_insn_len;
+        if (!(env->hflags & HF_CS64_MASK)) {
+            ip = (uint32_t)ip;
+        }
+        ptm_sleep(pc->ptm, pc->mwait_halts ? &pc->mwait : NULL, ip);
+        pc->mwait_halts = false;
+    }
+}
+
+void ptm_cpu_wake(CPUX86State *env)
+{
+    if (env->ptm) {
+        ptm_wake(env->ptm->ptm, ptm_cpu_lip(env));
     }
 }

@@ -59,6 +59,14 @@ int ptm_cpu_unwind(CPUX86State *env, const TranslationBlock *tb, uint64_t word);
 /* True if the CPU has the instruction PTWRITE. */
 bool ptm_cpu_has_ptwrite(CPUX86State *env);
 
+/*
+ * HLT, or an MWAIT that halts, has completed and stops the CPU; ptm_cpu_mwait() comes
+ * before that of an MWAIT, whose length is @length. The CPU goes on after that.
+ */
+void ptm_cpu_mwait(CPUX86State *env, unsigned int length);
+void ptm_cpu_halt(CPUX86State *env);
+void ptm_cpu_wake(CPUX86State *env);
+
 /* Linear address of the current EIP. */
 uint64_t ptm_cpu_lip(CPUX86State *env);
 /* An interrupt, exception or SMI has been delivered; @from: the LIP before it. */

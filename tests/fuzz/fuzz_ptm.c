@@ -416,13 +416,25 @@ static void knob(struct world *w)
 		must(memchr(why, 0, sizeof(why)));
 }
 
+/* The CPU need not sleep when it wakes, nor wake before it sleeps again. */
+static void sleep_and_wake(struct world *w, uint8_t how)
+{
+	struct ptm_mwait mwait = { any_value(&w->in), how };
+
+	if (how & 1)
+		ptm_sleep(w->ptm, how & 2 ? &mwait : NULL, w->ip);
+	w->tsc += word(&w->in, 2);
+	if (how & 4)
+		ptm_wake(w->ptm, w->ip + 1);
+}
+
 static void step(struct world *w)
 {
 	uint8_t op = byte(&w->in), how = byte(&w->in);
 	uint64_t value;
 	uint32_t msr;
 
-	switch (op % 20) {
+	switch (op % 21) {
 	case 0:
 	case 1:
 		msr = any_msr(&w->in);
@@ -488,6 +500,9 @@ static void step(struct world *w)
 	case 16:
 		arm_counter(w);
 		break;
+	case 17:
+		sleep_and_wake(w, how);
+		break;
 	default:
 		flow(w, how % (PTM_EVENT + 1));
 		break;
@@ -498,7 +513,7 @@ static void step(struct world *w)
 static bool profile(struct world *w)
 {
 	static const char *const names[] = {
-		"icelake", "skylake", "broadwell", "icelake:-topa:-topa-multi",
+		"gracemont", "skylake", "broadwell", "icelake:-topa:-topa-multi",
 		"icelake:-topa-multi", "icelake:-single-range", "icelake:-psb-cyc",
 		"icelake:-mtc:-ip-filter", "skylake:-cr3-filter:-fw-write", "skylake:-bts:-ds-cpl",
 	};

@@ -38,6 +38,8 @@
 #define CYC_EN		BIT(1)
 #define OS		BIT(2)
 #define USER		BIT(3)
+#define PWR_EVT_EN	BIT(4)
+#define DIS_TNT		BIT(55)
 #define FUP_ON_PTW	BIT(5)
 #define CR3_FILTER	BIT(7)
 #define TOPA		BIT(8)
@@ -153,6 +155,12 @@ void expect(struct machine *m, const struct pt_packet *packets, size_t n);
 #define P_CBR(r)	{ .type = ppt_cbr, .payload.cbr = { (r) } }
 #define P_CYC(v)	{ .type = ppt_cyc, .payload.cyc = { (v) } }
 #define P_PTW(v, c, f)	{ .type = ppt_ptw, .payload.ptw = { .payload = (v), .plc = (c), .ip = (f) } }
+#define P_MWAIT(h, e)	{ .type = ppt_mwait, .payload.mwait = { .hints = (h), .ext = (e) } }
+#define P_PWRE(s, u, h)	{ .type = ppt_pwre, \
+	.payload.pwre = { .state = (s), .sub_state = (u), .hw = (h) } }
+#define P_EXSTOP(f)	{ .type = ppt_exstop, .payload.exstop = { .ip = (f) } }
+#define P_PWRX_INT(l, d) { .type = ppt_pwrx, \
+	.payload.pwrx = { .last = (l), .deepest = (d), .interrupt = 1 } }
 
 #define CBR_RATIO	0x20	/* of the default profile */
 

@@ -421,6 +421,28 @@ static void disretc_turns_compression_off(void **state)
 	EXPECT(m, P_TIP16(KERN + 0x100));
 }
 
+static void distnt_leaves_out_conditional_branches_and_compressed_rets(void **state)
+{
+	struct machine *m = machine_new(ptm_profile_find("gracemont"));
+
+	start(m, ON | DIS_TNT);
+	mark(m);
+	branch(m, PTM_JCC_TAKEN, KERN, KERN + 2, KERN + 0x20);
+	branch(m, PTM_JCC_NOT_TAKEN, KERN, KERN + 2, KERN + 2);
+	call(m, KERN + 0x100);
+	ret(m, KERN + 0x100);
+	ret(m, KERN + 0x200);
+	EXPECT(m, P_TIP16(KERN + 0x200));
+	assert_int_equal(counter(m, PTM_N_TNT), 0);
+	stop(m);
+	start(m, ON | DIS_TNT | DIS_RETC);
+	mark(m);
+	call(m, KERN + 0x100);
+	ret(m, KERN + 0x100);
+	EXPECT(m, P_TIP16(KERN + 0x100));
+	machine_free(m);
+}
+
 static void calls_before_pge_do_not_count(void **state)
 {
 	struct machine *m = *state;
@@ -907,6 +929,7 @@ int main(void)
 		T(ret_elsewhere_is_a_tip_and_distrusts_the_stack), T(ret_without_call_is_a_tip),
 		T(ret_stack_is_64_deep),
 		T(ret_stack_forgets_what_fell_out_of_it), T(call_to_next_instruction_is_not_pushed),
+		T(distnt_leaves_out_conditional_branches_and_compressed_rets),
 		T(disretc_turns_compression_off), T(calls_before_pge_do_not_count),
 		T(compressed_ret_that_leaves_the_range_has_its_ip),
 		T(nothing_leans_on_the_time_before_enable), T(pending_bits_end_with_their_window),

@@ -90,6 +90,7 @@ static const struct rule rules[] = {
 	GP("ctl_bit_28_reserved", SKL, IDLE, CTL, BIT(28)),
 	GP("ctl_bit_31_reserved", SKL, IDLE, CTL, BIT(31)),
 	GP("ctl_bit_48_reserved", SKL, IDLE, CTL, BIT(48)),
+	GP("ctl_bit_55_distnt_absent", SKL, IDLE, CTL, BIT(55)),
 	GP("ctl_bit_63_reserved", SKL, IDLE, CTL, BIT(63)),
 	GP("ctl_cr3filter_absent", ONLY(no_cr3_filter), IDLE, CTL, CR3_FILTER),
 	GP("ctl_cycen_absent", ONLY(no_psb_cyc), IDLE, CTL, CYC_EN),

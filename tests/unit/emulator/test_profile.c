@@ -25,6 +25,7 @@ static void a_plain_name_is_that_profile(void **state)
 	assert_string_equal(ptm_profile_at(0)->name, "skylake");
 	assert_non_null(ptm_profile_find("broadwell"));
 	assert_non_null(ptm_profile_find("icelake"));
+	assert_non_null(ptm_profile_find("gracemont"));
 }
 
 static void each_profile_has_the_address_bits_and_clocks_of_its_cpu(void **state)
@@ -36,6 +37,7 @@ static void each_profile_has_the_address_bits_and_clocks_of_its_cpu(void **state
 		{ "skylake", 40, 32, 84, 2, 16 },
 		{ "broadwell", 40, 32, 0, 0, 1 },	/* no MTC, so no ART */
 		{ "icelake", 40, 32, 84, 2, 16 },
+		{ "gracemont", 40, 32, 84, 2, 16 },
 	};
 
 	for (unsigned int i = 0; i < sizeof(cpus) / sizeof(cpus[0]); i++) {
@@ -72,6 +74,9 @@ static void each_capability_is_switched_off_alone(void **state)
 		{ "icelake:-bts,-ds-cpl", 0x1f, 7, 0x02490004, 0x003f1fff, 0, BIT(13) },
 		{ "icelake,-ds-cpl", 0x1f, 7, 0x02490004, 0x003f1fff, PTM_F_BTS, BIT(13) },
 		{ "icelake,-fw-write", 0x1f, 7, 0x02490004, 0x003f1fff, 3, 0 },
+		{ "gracemont", 0x13f, 7, 0x02490002, 0x003f1fff, 3, BIT(13) },
+		{ "gracemont:-tnt-disable", 0x3f, 7, 0x02490002, 0x003f1fff, 3, BIT(13) },
+		{ "gracemont:-power", 0x11f, 7, 0x02490002, 0x003f1fff, 3, BIT(13) },
 		{ "broadwell:-cr3-filter", 0, 1, 0, 0, 3, BIT(13) },
 	};
 
@@ -102,10 +107,10 @@ static void what_cannot_be_is_refused_by_name(void **state)
 	static const struct {
 		const char *text, *names, *offers;
 	} cases[] = {
-		{ "", "no profile ''", "skylake, broadwell, icelake" },
-		{ "haswell", "no profile 'haswell'", "skylake, broadwell, icelake" },
-		{ "sky", "no profile 'sky'", "skylake, broadwell, icelake" },
-		{ "skylakes:-mtc", "no profile 'skylakes'", "skylake, broadwell, icelake" },
+		{ "", "no profile ''", "skylake, broadwell, icelake, gracemont" },
+		{ "haswell", "no profile 'haswell'", "skylake, broadwell, icelake, gracemont" },
+		{ "sky", "no profile 'sky'", "skylake, broadwell, icelake, gracemont" },
+		{ "skylakes:-mtc", "no profile 'skylakes'", "skylake, broadwell, icelake, gracemont" },
 		{ "skylake:mtc", "'mtc'", caps },
 		{ "skylake:+mtc", "'+mtc'", caps },
 		{ "skylake:-", "'-'", caps },

@@ -31,6 +31,7 @@
 #define HAS_IP_FILTER	BIT(2)
 #define HAS_MTC		BIT(3)
 #define HAS_PTWRITE	BIT(4)
+#define HAS_POWER	BIT(5)
 #define HAS_TOPA	BIT(0)
 #define HAS_TOPA_MULTI	BIT(1)
 #define HAS_SINGLE	BIT(2)
@@ -48,7 +49,7 @@
 
 enum kind {
 	PLAIN, JCC, JMP, CALL, CALL_NEXT, CALL_IND, JMP_IND, RETURN, SYSCALL, SYSRET, IRET,
-	INT_N, MOV_CR3, WRMSR, PTWRITE,
+	INT_N, MOV_CR3, WRMSR, PTWRITE, HLT,
 };
 
 struct insn {
@@ -109,6 +110,8 @@ struct run {
 
 	uint64_t *ptw;		/* operands of the PTWRITEs that are traced */
 	size_t ptw_n, ptw_room, ptw_seen;
+	uint64_t *hlt;		/* addresses of those that EXSTOP reports */
+	size_t hlt_n, hlt_room, hlt_seen;
 
 	uint64_t *log;
 	size_t log_n, log_room;
@@ -184,6 +187,8 @@ static void put_block(struct run *r, struct emitter *e, bool kernel, bool last)
 	}
 	if ((r->profile.leaf14_0_ebx & HAS_PTWRITE) && one_in(r, 8))
 		put(e, PTWRITE, "\xf3\x48\x0f\xae\xe0", 5);
+	if (kernel && (r->profile.leaf14_0_ebx & HAS_POWER) && one_in(r, 16))
+		put(e, HLT, "\xf4", 1);
 	if (kernel && one_in(r, 8)) {
 		put(e, WRMSR, "\x0f\x30", 2);
 	} else if (kernel && !last && one_in(r, 16)) {
@@ -518,6 +523,8 @@ static void choose_config(struct run *r)
 		r->ctl |= CYC_EN | CYC_THRESH(below(r, 13));
 	if ((has & HAS_PTWRITE) && one_in(r, 2))
 		r->ctl |= PTW_EN | (one_in(r, 2) ? FUP_ON_PTW : 0);
+	if ((has & HAS_POWER) && one_in(r, 2))
+		r->ctl |= PWR_EVT_EN;
 	if ((has & HAS_IP_FILTER) && one_in(r, 4)) {
 		r->ctl |= ADDR_CFG(0, 1);
 		r->range[0] = r->prog->block[area][f < g ? f : g][0];
@@ -593,6 +600,23 @@ static void ptwrite(struct run *r, uint64_t next)
 	}
 	ptm_ptwrite(r->m->ptm, value, true, r->ip, next);
 	r->ip = next;
+	check_overflow(r);
+}
+
+static void hlt(struct run *r, uint64_t next)
+{
+	if (context_en(r) && (r->ctl & PWR_EVT_EN)) {
+		if (r->hlt_n == r->hlt_room) {
+			r->hlt_room = 2 * r->hlt_room + 64;
+			r->hlt = realloc(r->hlt, r->hlt_room * sizeof(*r->hlt));
+			assert_non_null(r->hlt);
+		}
+		r->hlt[r->hlt_n++] = r->ip;
+	}
+	ptm_sleep(r->m->ptm, NULL, r->ip);
+	r->m->tsc += below(r, 1000);
+	r->ip = next;
+	ptm_wake(r->m->ptm, next);
 	check_overflow(r);
 }
 
@@ -683,6 +707,9 @@ static void step(struct run *r)
 	case PTWRITE:
 		ptwrite(r, next);
 		break;
+	case HLT:
+		hlt(r, next);
+		break;
 	case MOV_CR3:
 		r->ctx.cr3 = (1 + below(r, 3)) << 12;
 		r->ip = next;
@@ -751,6 +778,12 @@ static void decode(struct run *r, size_t from, size_t to, size_t at, size_t end,
 				assert_int_equal(ev.variant.ptwrite.payload, r->ptw[r->ptw_seen]);
 				r->ptw_seen++;
 			}
+			if (status >= 0 && ev.type == ptev_exstop && !ev.ip_suppressed &&
+			    !r->overflows) {
+				assert_true(r->hlt_seen < r->hlt_n);
+				assert_int_equal(ev.variant.exstop.ip, r->hlt[r->hlt_seen]);
+				r->hlt_seen++;
+			}
 		}
 		if (status >= 0 && !(status & pts_eos))
 			status = pt_insn_next(decoder, &insn, sizeof(insn));
@@ -806,6 +839,7 @@ static void end_run(struct run *r)
 	free(r->prog);
 	free(r->log);
 	free(r->ptw);
+	free(r->hlt);
 	free(r->resume);
 	free(r->window);
 }
@@ -853,13 +887,15 @@ static void whole_stream(void **state)
 	const size_t branches = 10000000;
 	struct run r;
 
-	run_for(&r, "icelake", 0x5eed0001, branches, false);
+	run_for(&r, "gracemont", 0x5eed0001, branches, false);
 	assert_variety(&r, branches);
 	decode(&r, 0, r.m->tee_n, 0, r.log_n, 0);
 	assert_compared(&r);
-	print_message("          %zu PTWRITEs\n", r.ptw_seen);
+	print_message("          %zu PTWRITEs, %zu HLTs\n", r.ptw_seen, r.hlt_seen);
 	assert_true(r.ptw_seen > branches / 1000);
 	assert_int_equal(r.ptw_seen, r.ptw_n);
+	assert_true(r.hlt_seen > branches / 1000);
+	assert_int_equal(r.hlt_seen, r.hlt_n);
 	end_run(&r);
 }
 
@@ -882,7 +918,7 @@ static void each_window_on_its_own(void **state)
 }
 
 static const char *const sets[] = {
-	"skylake", "icelake", "broadwell", "icelake:-cr3-filter", "icelake:-psb-cyc",
+	"skylake", "icelake", "broadwell", "gracemont", "icelake:-cr3-filter", "icelake:-psb-cyc",
 	"icelake:-ip-filter", "icelake:-mtc", "icelake:-topa:-topa-multi",
 	"icelake:-topa-multi", "icelake:-single-range",
 };
