@@ -1,0 +1,62 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The package auxtrace-emulator: built in a clean Debian, twice in different places with the same bytes, and installed in
+# another beside Debian's own QEMU, where it boots a stock kernel for a user without rights.
+#   deb-emulator.sh [--suite bookworm|trixie|sid] [--work DIR]
+set -euo pipefail
+me=deb-emulator
+# shellcheck source=tests/host/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+suite=bookworm
+options "suite work" "$@"
+[ ${#operands[@]} -eq 0 ] || bad_usage
+[ "$(id -u)" = 0 ] || skip "only root can make a Debian root"
+work_directory
+
+# build NAME OPTION...: the package, in $work/NAME
+build()
+{
+	local status=0
+
+	"$top/scripts/deb" --emulator --out "$work/$1" "${@:2}" "$suite" > "$work/$1.log" 2>&1 || status=$?
+	[ "$status" -ne 77 ] || skip "$(tail -n 1 "$work/$1.log")"
+	[ "$status" -eq 0 ] || { tail -n 60 "$work/$1.log"; return 1; }
+}
+
+same()
+{
+	local file
+
+	for file in "$work"/first/*.deb; do
+		cmp "$file" "$work/second/${file##*/}" || return 1
+	done
+}
+
+verdict "the package is built, and lintian finds no error and no warning" build first
+[ "$failures" -eq 0 ] || verdicts_end
+verdict "it is built again, elsewhere and later" build second --no-check --in /home/somebody/deeper
+verdict "both builds have the same bytes" same
+
+rm -rf "$work/debs"
+mkdir "$work/debs"
+find "$work/first" -name '*.deb' ! -name '*-dbgsym_*' -exec cp {} "$work/debs/" \;
+mapfile -t depends < <(dpkg-deb -f "$work"/debs/*.deb Depends | tr ',' '\n' | sed -E 's/^ *([^ |(]*).*/\1/')
+status=0
+root=$("$top/scripts/debian-root" "$suite" deb-install-emulator apt "${depends[@]}" qemu-system-x86 man-db) || status=$?
+[ "$status" -eq 0 ] || { echo "deb-emulator: no Debian to install it in"; exit 1; }
+
+eval "$("$top/scripts/kernel" 6.1 image)"
+cp "${vmlinuz:?}" "$work/vmlinuz"
+# shellcheck disable=SC2016 # the guest's
+printf '%s\n' '#!/bin/sh' 'mount -t sysfs sysfs /sys' 'mount -t proc proc /proc' \
+	'for pmu in intel_pt intel_bts; do echo "guest: $pmu $(cat /sys/bus/event_source/devices/$pmu/type)"; done' \
+	'grep "^model name" /proc/cpuinfo' 'poweroff -f' > "$work/init"
+"$top/scripts/initramfs" "$work/initramfs" "$work/init"
+cp "$top/tests/guest/lib/check.sh" "$top/tests/host/deb-files.sh" "$top/tests/host/deb-emulator-installed" "$work/"
+status=0
+"$top/scripts/in-root" "$root" "$work:/mnt" -- /mnt/deb-emulator-installed || status=$?
+[ "$status" -ne 77 ] || skip "no such namespaces"
+[ "$status" -eq 0 ] || failures=$((failures + 1))
+verdicts_end
