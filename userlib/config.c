@@ -35,6 +35,7 @@ static uint32_t psb_periods(const struct auxtrace_cap_intel_pt *pt)
 const struct config_term config_terms[] = {
 	{ "pt", 0, 1, 0, NULL, NULL },
 	{ "cyc", 1, 1, 0, NULL, NULL },
+	{ "pwr_evt", 4, 1, 0, NULL, NULL },
 	{ "fup_on_ptw", 5, 1, PTW, "ptw", NULL },
 	{ "mtc", 9, 1, 0, NULL, NULL },
 	{ "tsc", 10, 1, 0, NULL, NULL },
@@ -44,6 +45,7 @@ const struct config_term config_terms[] = {
 	{ "mtc_period", 14, 4, MTC, "mtc", mtc_periods },
 	{ "cyc_thresh", 19, 4, CYC, "cyc", cyc_thresholds },
 	{ "psb_period", 24, 4, 0, NULL, psb_periods },
+	{ "notnt", 55, 1, 0, NULL, NULL },
 };
 const unsigned int nr_config_terms = ARRAY_SIZE(config_terms);
 

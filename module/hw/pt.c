@@ -38,6 +38,7 @@
 #include "hw/topa.h"
 
 static_assert(PT_CONFIG_CYC == RTIT_CTL_CYCLEACC);
+static_assert(PT_CONFIG_PWR_EVT == RTIT_CTL_PWR_EVT_EN);
 static_assert(PT_CONFIG_FUP_ON_PTW == RTIT_CTL_FUP_ON_PTW);
 static_assert(PT_CONFIG_MTC == RTIT_CTL_MTC_EN);
 static_assert(PT_CONFIG_TSC == RTIT_CTL_TSC_EN);

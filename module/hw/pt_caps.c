@@ -53,6 +53,8 @@ void pt_caps_decode(struct pt_caps *caps, const struct pt_cpuid leaf[2],
 		.psb_cyc = leaf[0].ebx >> 1 & 1,
 		.mtc = leaf[0].ebx >> 3 & 1,
 		.ptwrite = leaf[0].ebx >> 4 & 1,
+		.power_events = leaf[0].ebx >> 5 & 1,
+		.tnt_disable = leaf[0].ebx >> 8 & 1,
 		.topa = leaf[0].ecx & 1,
 		.topa_multi = leaf[0].ecx >> 1 & 1,
 		.branch_required = pt_caps_is_broadwell(family, model),
@@ -85,6 +87,8 @@ void pt_caps_intersect(struct pt_caps *caps, const struct pt_caps *other)
 	caps->psb_cyc &= other->psb_cyc;
 	caps->mtc &= other->mtc;
 	caps->ptwrite &= other->ptwrite;
+	caps->power_events &= other->power_events;
+	caps->tnt_disable &= other->tnt_disable;
 	caps->cr3_filter &= other->cr3_filter;
 	caps->topa &= other->topa;
 	caps->topa_multi &= other->topa_multi;
@@ -113,6 +117,10 @@ u64 pt_caps_config(const struct pt_caps *caps)
 		bits |= PT_CONFIG_MTC | PT_CONFIG_MTC_PERIOD;
 	if (caps->ptwrite)
 		bits |= PT_CONFIG_PTW | PT_CONFIG_FUP_ON_PTW;
+	if (caps->power_events)
+		bits |= PT_CONFIG_PWR_EVT;
+	if (caps->tnt_disable)
+		bits |= PT_CONFIG_NOTNT;
 	return bits;
 }
 NOKPROBE_SYMBOL(pt_caps_config);

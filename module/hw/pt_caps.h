@@ -16,6 +16,7 @@
  */
 #define PT_CONFIG_PT		(1ull << 0)	/* clear: branches are always traced */
 #define PT_CONFIG_CYC		(1ull << 1)
+#define PT_CONFIG_PWR_EVT	(1ull << 4)
 #define PT_CONFIG_FUP_ON_PTW	(1ull << 5)
 #define PT_CONFIG_MTC		(1ull << 9)
 #define PT_CONFIG_TSC		(1ull << 10)
@@ -25,16 +26,21 @@
 #define PT_CONFIG_MTC_PERIOD	(0xfull << 14)
 #define PT_CONFIG_CYC_THRESH	(0xfull << 19)
 #define PT_CONFIG_PSB_PERIOD	(0xfull << 24)
-#define PT_CONFIG_FORMAT	(PT_CONFIG_PT | PT_CONFIG_CYC | PT_CONFIG_FUP_ON_PTW | \
-				 PT_CONFIG_MTC | PT_CONFIG_TSC | PT_CONFIG_NORETCOMP | \
-				 PT_CONFIG_PTW | PT_CONFIG_BRANCH | PT_CONFIG_MTC_PERIOD | \
-				 PT_CONFIG_CYC_THRESH | PT_CONFIG_PSB_PERIOD)
+/* Kernels before 5.18 have no name for this bit of IA32_RTIT_CTL. */
+#define PT_CONFIG_NOTNT		(1ull << 55)
+#define PT_CONFIG_FORMAT	(PT_CONFIG_PT | PT_CONFIG_CYC | PT_CONFIG_PWR_EVT | \
+				 PT_CONFIG_FUP_ON_PTW | PT_CONFIG_MTC | PT_CONFIG_TSC | \
+				 PT_CONFIG_NORETCOMP | PT_CONFIG_PTW | PT_CONFIG_BRANCH | \
+				 PT_CONFIG_MTC_PERIOD | PT_CONFIG_CYC_THRESH | \
+				 PT_CONFIG_PSB_PERIOD | PT_CONFIG_NOTNT)
 
 /**
  * struct pt_caps - Intel PT of a CPU, or what several CPUs have in common
  * @psb_cyc: configurable PSB period, CYC packets
  * @mtc: MTC packets
  * @ptwrite: PTWRITE packets
+ * @power_events: power event packets
+ * @tnt_disable: TNT packets can be left out
  * @cr3_filter: tracing only while CR3 has a given value
  * @topa: ToPA output
  * @topa_multi: tables of more than one entry
@@ -49,6 +55,8 @@ struct pt_caps {
 	bool psb_cyc;
 	bool mtc;
 	bool ptwrite;
+	bool power_events;
+	bool tnt_disable;
 	bool cr3_filter;
 	bool topa;
 	bool topa_multi;

@@ -130,6 +130,8 @@ static void setup(const uint8_t *p, struct scratch *s)
 		a->config |= p[9] & 64 ? (uint64_t)(p[10] & 15) << 14 : 0;
 		a->config |= p[9] & 128 ? (uint64_t)(p[10] >> 4) << 19 : 0;
 		a->config |= (uint64_t)(p[11] & 3) << 24;
+		a->config |= p[11] & 4 ? 1ULL << 4 : 0;			/* pwr_evt */
+		a->config |= p[11] & 8 ? 1ULL << 55 : 0;		/* notnt */
 	}
 }
 

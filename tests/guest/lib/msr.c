@@ -93,6 +93,11 @@ uint64_t emulator_wrmsrs(int cpu)
 
 bool emulator_bytes_plain(int cpu, uint64_t *bytes)
 {
+	uint64_t id;
+
+	/* QEMU reads an MSR that it does not have as 0. */
+	if (msr_read(cpu, MSR_PTM_ID, &id) || id != PTM_ID_VALUE)
+		return false;
 	if (under_bts()) {
 		if (msr_read(cpu, MSR_PTM_COUNTER + PTM_N_BTS, bytes))
 			return false;

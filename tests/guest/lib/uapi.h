@@ -28,6 +28,7 @@
 /* Bits of auxtrace_setup.config. */
 #define CONFIG_PT		(1ULL << 0)
 #define CONFIG_CYC		(1ULL << 1)
+#define CONFIG_PWR_EVT		(1ULL << 4)
 #define CONFIG_FUP_ON_PTW	(1ULL << 5)
 #define CONFIG_MTC		(1ULL << 9)
 #define CONFIG_TSC		(1ULL << 10)
@@ -37,10 +38,11 @@
 #define CONFIG_MTC_PERIOD(n)	((uint64_t)(n) << 14)
 #define CONFIG_CYC_THRESH(n)	((uint64_t)(n) << 19)
 #define CONFIG_PSB_PERIOD(n)	((uint64_t)(n) << 24)
-#define CONFIG_FORMAT		(CONFIG_PT | CONFIG_CYC | CONFIG_FUP_ON_PTW | CONFIG_MTC | \
-				 CONFIG_TSC | CONFIG_NORETCOMP | CONFIG_PTW | CONFIG_BRANCH | \
-				 CONFIG_MTC_PERIOD(15) | CONFIG_CYC_THRESH(15) | \
-				 CONFIG_PSB_PERIOD(15))
+#define CONFIG_NOTNT		(1ULL << 55)
+#define CONFIG_FORMAT		(CONFIG_PT | CONFIG_CYC | CONFIG_PWR_EVT | CONFIG_FUP_ON_PTW | \
+				 CONFIG_MTC | CONFIG_TSC | CONFIG_NORETCOMP | CONFIG_PTW | \
+				 CONFIG_BRANCH | CONFIG_MTC_PERIOD(15) | CONFIG_CYC_THRESH(15) | \
+				 CONFIG_PSB_PERIOD(15) | CONFIG_NOTNT)
 
 struct channel {
 	int cpu;

@@ -27,6 +27,7 @@
 #define RTIT_CTL_CYCLEACC		(1ull << 1)
 #define RTIT_CTL_OS			(1ull << 2)
 #define RTIT_CTL_USR			(1ull << 3)
+#define RTIT_CTL_PWR_EVT_EN		(1ull << 4)
 #define RTIT_CTL_FUP_ON_PTW		(1ull << 5)
 #define RTIT_CTL_CR3EN			(1ull << 7)
 #define RTIT_CTL_TOPA			(1ull << 8)
