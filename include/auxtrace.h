@@ -789,6 +789,7 @@ int auxtrace_recording_snapshot(struct auxtrace_recording *recording);
  *
  * The newest snapshot stays, whatever it takes. Of a file that other directories have as well, by hard
  * links, the recording has its part. A snapshot that somebody else has removed is not missed.
+ * auxtrace_recording_finish() does the same again with the @bytes of the last call, as it writes more.
  *
  * Return: how many were removed; or -1 with an error of stat(2) or unlink(2), or:
  *  ENOTEMPTY  a snapshot holds a file that no recording has: it stays, and newer ones do
@@ -899,6 +900,8 @@ int auxtrace_recording_add_all_tasks(struct auxtrace_recording *recording);
  * @code_changes: places where the kernel's code differs from that at the recording's create: the
  *	lines of the file kcore.changes; AUXTRACE_CHANGES_UNKNOWN if that could not be read, or
  *	the code at the end; 0 without kernel tracing
+ * @trimmed: snapshots that auxtrace_recording_finish() removed, so that the recording takes no more
+ *	than auxtrace_recording_trim() was asked for
  */
 struct auxtrace_totals {
 	uint64_t produced;
@@ -911,6 +914,7 @@ struct auxtrace_totals {
 	uint64_t records;
 	uint64_t records_lost;
 	uint64_t code_changes;
+	uint64_t trimmed;
 };
 
 /**
@@ -923,8 +927,9 @@ struct auxtrace_totals {
  * that is gone is recorded as it was at the recording's create.
  *
  * Return: 0, or -1. If a file of the kernel cannot be read, the rest is still written and
- * errno is that of the failed read. After any other failure (a full disk) the files stay, without
- * meta. The recording is freed in every case.
+ * errno is that of the failed read. If old snapshots cannot be removed, errno is that of
+ * auxtrace_recording_trim(), and the recording is complete. After any other failure (a full disk) the
+ * files stay, without meta. The recording is freed in every case.
  */
 int auxtrace_recording_finish(struct auxtrace_recording *recording,
 			      struct auxtrace_totals *totals);

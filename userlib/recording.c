@@ -37,6 +37,7 @@ static struct auxtrace_recording *create(struct auxtrace_session *s, const char 
 	rec->session = s;
 	rec->begin = instant_now();
 	rec->files.dirfd = -1;
+	rec->space = UINT64_MAX;
 	rec->tasks = task_list_new();
 	if (!rec->tasks) {
 		fail(ENOMEM, "no memory for a recording");
@@ -229,10 +230,19 @@ static int read_overwritten(struct auxtrace_recording *rec)
 	return aux_writer_flush(rec->writer);
 }
 
+/* What the finish has written takes space, too. */
+static int trim_again(struct auxtrace_recording *rec, struct auxtrace_totals *totals)
+{
+	if (rec->space == UINT64_MAX)
+		return 0;
+	return recording_trim(rec, rec->space, &totals->trimmed);
+}
+
 static int finish(struct auxtrace_recording *rec, struct auxtrace_totals *totals)
 {
 	struct failure kernel_failure;
 	bool kernel_failed = false;
+	int trimmed;
 
 	if (drain(rec, true) < 0 || read_overwritten(rec) || files_flush(&rec->files))
 		return -1;
@@ -248,7 +258,8 @@ static int finish(struct auxtrace_recording *rec, struct auxtrace_totals *totals
 	/* meta comes last: it marks the recording complete. */
 	if (task_list_write(rec->tasks, rec->files.dirfd, UINT64_MAX) || write_meta(rec, &rec->files, NULL, totals))
 		return -1;
-	return kernel_failed ? fail_again(&kernel_failure) : 0;
+	trimmed = trim_again(rec, totals);
+	return kernel_failed ? fail_again(&kernel_failure) : trimmed;
 }
 
 AUXTRACE_API int auxtrace_recording_finish(struct auxtrace_recording *rec,

@@ -27,8 +27,12 @@ struct auxtrace_recording {
 	uint64_t kcore_time;	/* when kcore was written, in the session's clock; 0: not yet */
 	struct instant begin;	/* of the recording */
 	unsigned int snapshots;	/* complete ones */
-	unsigned int trimmed;	/* the first of them, which auxtrace_recording_trim() removed */
+	unsigned int snapshots_gone; /* the first of them, which auxtrace_recording_trim() removed, or somebody else */
+	uint64_t space;		/* the bytes that it was last asked to leave; UINT64_MAX: it was not called */
 };
+
+/* As auxtrace_recording_trim(), but adds to *@removed what it has removed, also if it then fails. Returns 0 or -1. */
+int recording_trim(struct auxtrace_recording *rec, uint64_t bytes, uint64_t *removed);
 
 /*
  * Make or clear the directory @dir, and open a stream for each CPU. @parent: as for openat(2). If

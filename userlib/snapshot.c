@@ -233,10 +233,9 @@ AUXTRACE_API int auxtrace_recording_snapshot(struct auxtrace_recording *rec)
 	return ++rec->snapshots;
 }
 
-AUXTRACE_API int auxtrace_recording_trim(struct auxtrace_recording *rec, uint64_t bytes)
+int recording_trim(struct auxtrace_recording *rec, uint64_t bytes, uint64_t *removed)
 {
 	const char *dir = rec->files.dir;
-	int removed = 0;
 
 	for (;;) {
 		uint64_t taken = 0;
@@ -244,13 +243,21 @@ AUXTRACE_API int auxtrace_recording_trim(struct auxtrace_recording *rec, uint64_
 
 		if (recording_dir_space(rec->files.dirfd, dir, &taken))
 			return -1;
-		if (taken <= bytes || rec->trimmed + 1 >= rec->snapshots)
-			return removed;
-		snprintf(name, sizeof(name), "snapshot.%04u", rec->trimmed + 1);
+		if (taken <= bytes || rec->snapshots_gone + 1 >= rec->snapshots)
+			return 0;
+		snprintf(name, sizeof(name), "snapshot.%04u", rec->snapshots_gone + 1);
 		if (!recording_dir_remove_snapshot(rec->files.dirfd, dir, name))
-			removed++;
+			++*removed;
 		else if (errno != ENOENT)
 			return -1;
-		rec->trimmed++;
+		rec->snapshots_gone++;
 	}
+}
+
+AUXTRACE_API int auxtrace_recording_trim(struct auxtrace_recording *rec, uint64_t bytes)
+{
+	uint64_t removed = 0;
+
+	rec->space = bytes;
+	return recording_trim(rec, bytes, &removed) ?: (int)removed;
 }

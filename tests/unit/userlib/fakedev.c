@@ -114,7 +114,7 @@ int fake_new(void **state)
 	fake.caps.bts.cap = (struct auxtrace_cap){ AUXTRACE_CAP_INTEL_BTS, sizeof(fake.caps.bts) };
 	fake.caps.pt = (struct auxtrace_cap_intel_pt){
 		.cap = { AUXTRACE_CAP_INTEL_PT, sizeof(fake.caps.pt) },
-		.config = 0xffffffff & ~(1ull << 12 | 1ull << 5),
+		.config = 0xffffffff & ~(1ull << 12 | 1ull << 5 | 1ull << 4),
 		.mtc_periods = 1 << 0 | 1 << 3 | 1 << 6,
 		.cyc_thresholds = 0xff,
 		.psb_periods = 0x3f,

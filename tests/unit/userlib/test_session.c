@@ -570,6 +570,8 @@ static void a_refused_setup_is_explained(void **state)
 	refused_with(EINVAL, "a CPU of the session cannot trace without branches",
 		     o.config = "cyc,mtc,tsc,noretcomp,ptw,psb_period=1", o.cpus = "0");
 	refused_with(EOPNOTSUPP, "a CPU of the session lacks ptw", o.config = "tsc,ptw");
+	refused_with(EOPNOTSUPP, "a CPU of the session lacks pwr_evt", o.config = "tsc,pwr_evt");
+	refused_with(EOPNOTSUPP, "a CPU of the session lacks notnt", o.config = "tsc,notnt");
 	refused_with(EOPNOTSUPP, "a CPU of the session lacks one or more of fup_on_ptw, ptw",
 		     o.config = "ptw,fup_on_ptw");
 	refused_with(EOPNOTSUPP, "mtc_period=4 (all have 0 3 6)", o.config = "mtc,mtc_period=4");
@@ -723,7 +725,7 @@ static void a_period_of_zero_counts_when_its_packet_is_on(void **state)
 static void a_cpu_with_less_than_info_said_is_told(void **state)
 {
 	(void)state;
-	refused_with(EOPNOTSUPP, "a CPU of the session lacks something of config 0x600; all have bits of 0xffffefdf",
+	refused_with(EOPNOTSUPP, "a CPU of the session lacks something of config 0x600; all have bits of 0xffffefcf",
 		     o.config = "tsc,mtc");
 }
 

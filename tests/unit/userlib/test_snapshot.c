@@ -645,6 +645,57 @@ static void the_oldest_snapshots_go_until_a_recording_fits(void **state)
 	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
 }
 
+/* The finish writes the trace that the areas hold, which is another snapshot's worth. */
+static void a_finished_recording_fits_as_well(void **state)
+{
+	struct auxtrace_recording *rec = snapshots_of_a_recorder(6);
+	struct auxtrace_totals totals;
+	uint64_t bound = space();
+
+	(void)state;
+	assert_int_equal(auxtrace_recording_trim(rec, bound), 0);
+	produce_in_slot(0, 5000);
+	produce_in_slot(1, 5000);
+	assert_int_equal(auxtrace_recording_finish(rec, &totals), 0);
+	assert_true(totals.trimmed >= 1 && totals.trimmed < 6);
+	assert_false(exists("snapshot.0001"));
+	assert_true(exists("snapshot.0006/meta"));
+	assert_true(exists("meta"));
+	assert_true(space() <= bound);
+}
+
+static void a_finish_that_cannot_remove_all_says_what_it_has_removed(void **state)
+{
+	struct auxtrace_recording *rec = snapshots_of_a_recorder(6);
+	static const char notes[1 << 20];
+	struct auxtrace_totals totals;
+	int fd;
+
+	(void)state;
+	assert_int_equal(auxtrace_recording_trim(rec, space()), 0);
+	fd = open(named("%s/snapshot.0002/notes", dir), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	assert_int_equal(write(fd, notes, sizeof(notes)), sizeof(notes));
+	close(fd);
+	fails(ENOTEMPTY, auxtrace_recording_finish(rec, &totals));
+	says("notes");
+	assert_int_equal(totals.trimmed, 1);
+	assert_true(exists("meta"));
+	assert_false(exists("snapshot.0001"));
+	assert_true(exists("snapshot.0003/meta"));
+	unlink(named("%s/snapshot.0002/notes", dir));
+}
+
+static void a_recording_without_a_bound_keeps_all_snapshots(void **state)
+{
+	struct auxtrace_recording *rec = snapshots_of_a_recorder(3);
+	struct auxtrace_totals totals;
+
+	(void)state;
+	assert_int_equal(auxtrace_recording_finish(rec, &totals), 0);
+	assert_int_equal(totals.trimmed, 0);
+	assert_true(exists("snapshot.0001/meta"));
+}
+
 static void a_snapshot_with_a_file_of_somebody_else_stays(void **state)
 {
 	struct auxtrace_recording *rec = snapshots_of_a_recorder(3);
@@ -684,6 +735,9 @@ int main(void)
 		t(a_disk_that_is_full_at_the_end_is_told),
 		t(a_full_trace_has_no_snapshots),
 		t(the_oldest_snapshots_go_until_a_recording_fits),
+		t(a_finished_recording_fits_as_well),
+		t(a_finish_that_cannot_remove_all_says_what_it_has_removed),
+		t(a_recording_without_a_bound_keeps_all_snapshots),
 		t(a_snapshot_with_a_file_of_somebody_else_stays),
 	};
 
