@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "decoder.h"
+#include "lib/say_hook.h"
 
 static __thread const struct auxtrace_decoder *hearer;
 static __thread char said[1024], error[1024];
@@ -33,6 +34,10 @@ void say(const char *format, ...)
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
+	if (say_hook()) {
+		say_hook()->say(say_hook(), text);
+		return;
+	}
 	make_plain(text);
 	if (hearer && hearer->options.message)
 		hearer->options.message(hearer->options.context, text);

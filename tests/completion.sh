@@ -97,6 +97,7 @@ for shell in bash fish zsh; do
 	offers "$shell" 'auxtrace help re' record report
 	offers "$shell" 'auxtrace record --over' --overwrite
 	offers "$shell" 'auxtrace script --sym' --symfs
+	offers "$shell" 'auxtrace report --jo' --jobs
 	offers "$shell" 'auxtrace record --source ' pt bts
 	offers "$shell" 'auxtrace record --on syscall:una' syscall:uname:
 	offers "$shell" 'auxtrace record --on syscall:uname:e' syscall:uname:enter syscall:uname:exit

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/progress.h"
 #include "lib/tool.h"
 
 static const struct command {
@@ -63,6 +64,7 @@ static int show_page(const char *name)
 int main(int argc, char **argv)
 {
 	const struct command *command;
+	int status;
 
 	if (argc < 2) {
 		usage(stderr);
@@ -82,5 +84,7 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	command = find_command(argv[1]);
-	return command ? command->run(argc - 1, argv + 1) : EXIT_USAGE;
+	status = command ? command->run(argc - 1, argv + 1) : EXIT_USAGE;
+	progress_end();
+	return status;
 }

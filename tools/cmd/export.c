@@ -4,12 +4,12 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cmd.h"
 #include "export/format.h"
 #include "lib/meta.h"
 #include "lib/tool.h"
+#include "output.h"
 #include "part.h"
 
 static const struct export_format *const formats[] = {
@@ -97,7 +97,6 @@ int cmd_export(int argc, char **argv)
 	struct export_request request = { 0 };
 	struct part part;
 	const char *weight = NULL;
-	struct stat st;
 	int c;
 
 	part_begin(&part);
@@ -135,8 +134,8 @@ int cmd_export(int argc, char **argv)
 		die(EXIT_USAGE, "--weight instructions: of a call that --time cuts it is not known how many are inside");
 	request.timed = part.time;
 	request.dir = recording_argument(argc, argv);
-	if (!lstat(request.out, &st))
-		die(1, "%s exists: name another OUT, or remove it", request.out);
+	if (strcmp(request.out, "-"))
+		output_must_be_new(request.out);
 	if (!format->write)
 		return export_calls(format, &request, &part);
 	if (part.given)

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "part.h"
+#include "progress.h"
 #include "time_limits.h"
 
 /* Of more address spaces only the number is reported. */
@@ -16,7 +17,8 @@ const char part_usage[] =
 	"                        freeze-2ms, before an event froze it; either may be empty\n"
 	"      --function F      calls of function F only, NAME or NAME@FILE, and what is inside\n"
 	"      --max-depth N     so many calls deep\n"
-	"      --symfs DIR       the traced programs' files are below DIR\n";
+	"      --symfs DIR       the traced programs' files are below DIR\n"
+	"      --jobs N          decode N CPUs of the recording at a time, by threads (1)\n";
 
 void part_begin(struct part *p)
 {
@@ -51,6 +53,9 @@ bool part_option(struct part *p, int c, const char *arg)
 	case PART_SYMFS:
 		p->symfs = arg;
 		break;
+	case PART_JOBS:
+		p->replay.jobs = parse_number("--jobs", arg, 1, UINT32_MAX);
+		return true;	/* This chooses nothing. */
 	default:
 		return false;
 	}
@@ -66,12 +71,27 @@ void part_open(struct part *p, const char *dir)
 		time_limits_parse(&p->cut, p->time, dir, p->replay.meta);
 }
 
+static void run(struct part *p, struct view *(*view_of)(void *context), void *context)
+{
+	must(!progress_run(&p->replay, view_of, context, p->text));
+}
+
+static struct view *same_view(void *view)
+{
+	return view;
+}
+
+void part_run(struct part *p, struct view *view)
+{
+	run(p, same_view, view);
+}
+
 void part_calls(struct part *p, struct calls_sink *sink)
 {
 	struct calls *calls = calls_begin(sink, &p->cut);
 
 	p->replay.by_time = true;
-	must(!replay_run(&p->replay, calls_view_of_cpu, calls));
+	run(p, calls_view_of_cpu, calls);
 	calls_end(calls);
 }
 
@@ -95,6 +115,7 @@ int part_summary(const struct part *p)
 	const struct replay *r = &p->replay;
 	const struct flow_sum *f = &r->sum;
 
+	progress_summary();
 	if (p->source->summarize)
 		p->source->summarize(f);
 	if (r->samples)

@@ -13,11 +13,12 @@ struct part {
 	const char *time;
 	const char *symfs;
 	const struct source *source;	/* of the recording, when it is open */
+	bool text;		/* what is decoded goes to stdout at once */
 	bool given;		/* one of the options was there */
 	bool of_calls;		/* one of those was there that only calls have */
 };
 
-enum { PART_TIME = 1000, PART_FUNCTION, PART_DEPTH, PART_SYMFS };
+enum { PART_TIME = 1000, PART_FUNCTION, PART_DEPTH, PART_SYMFS, PART_JOBS };
 
 /* For getopt_long(): */
 #define PART_SHORT	"C:w:t:"
@@ -28,7 +29,8 @@ enum { PART_TIME = 1000, PART_FUNCTION, PART_DEPTH, PART_SYMFS };
 	{ "time", required_argument, NULL, PART_TIME },		\
 	{ "function", required_argument, NULL, PART_FUNCTION },	\
 	{ "max-depth", required_argument, NULL, PART_DEPTH },	\
-	{ "symfs", required_argument, NULL, PART_SYMFS }
+	{ "symfs", required_argument, NULL, PART_SYMFS },	\
+	{ "jobs", required_argument, NULL, PART_JOBS }
 /* For --help: */
 extern const char part_usage[];
 
@@ -37,6 +39,8 @@ void part_begin(struct part *p);
 bool part_option(struct part *p, int c, const char *arg);
 /* Open the recording in @dir. */
 void part_open(struct part *p, const char *dir);
+/* Decode the part, all CPUs to @view. */
+void part_run(struct part *p, struct view *view);
 /* Decode the part's calls for @sink. */
 void part_calls(struct part *p, struct calls_sink *sink);
 /* Say what was decoded and what could not be, on stderr. Returns the exit status: 1 if there were errors. */

@@ -133,6 +133,12 @@ static void handle_cut(void *context)
 	side_files_write(r->side, dir);
 }
 
+static void tell_trimmed(const struct record *r, uint64_t snapshots)
+{
+	if (snapshots)
+		say("the %" PRIu64 " oldest snapshots were removed, so that %s takes no more than --disk", snapshots, r->o.dir);
+}
+
 static bool take_snapshot(struct record *r)
 {
 	int n = auxtrace_recording_snapshot(r->notes.recording);
@@ -147,9 +153,9 @@ static bool take_snapshot(struct record *r)
 	if (r->o.disk) {
 		n = auxtrace_recording_trim(r->notes.recording, r->o.disk);
 		if (n < 0)
-			say("%s takes more than --disk, and no snapshot was removed: %s", r->o.dir, auxtrace_error());
-		else if (n)
-			say("the %d oldest snapshots were removed, so that %s takes no more than --disk", n, r->o.dir);
+			say("%s takes more than --disk, and not all old snapshots could be removed: %s", r->o.dir, auxtrace_error());
+		else
+			tell_trimmed(r, n);
 	}
 	return true;
 }
@@ -442,6 +448,7 @@ static int finish(struct record *r)
 		say("%s", auxtrace_error());
 		r->failed = true;
 	}
+	tell_trimmed(r, totals.trimmed);
 	summary(r, &totals);
 	return r->failed ? EXIT_FAILED : r->child.status;
 }

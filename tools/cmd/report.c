@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "output.h"
 #include "part.h"
 #include "report/report.h"
 
@@ -137,6 +138,8 @@ int cmd_report(int argc, char **argv)
 			return EXIT_USAGE;
 		}
 	}
+	if (html)
+		output_must_be_new(html);
 	part_open(&part, recording_argument(argc, argv));
 	replay = &part.replay;
 	if (!report.compare)

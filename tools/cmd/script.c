@@ -34,11 +34,6 @@ static void usage(FILE *f)
 	      "be read; 2 wrong usage.\n", f);
 }
 
-static struct view *same_view(void *view)
-{
-	return view;
-}
-
 /* When the recording was written. */
 static time_t written(const char *dir)
 {
@@ -84,6 +79,7 @@ int cmd_script(int argc, char **argv)
 	int c;
 
 	part_begin(&part);
+	part.text = true;
 	while ((c = getopt_long(argc, argv, "libesh" PART_SHORT, options, NULL)) != -1) {
 		if (part_option(&part, c, optarg))
 			continue;
@@ -135,7 +131,7 @@ int cmd_script(int argc, char **argv)
 	if (view && view->branch && part.source->no_branches)
 		die(EXIT_USAGE, "--branches: %s %s", r->dir, part.source->no_branches);
 	if (view)
-		must(!replay_run(r, same_view, view));
+		part_run(&part, view);
 	else
 		show_calls(&part, lines);
 	/* The summary comes behind it, also where both go to one place. */

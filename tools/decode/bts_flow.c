@@ -480,6 +480,8 @@ static void decode(struct bts_flow *b, uint64_t begin, uint64_t end)
 			break;
 		memcpy(&record, b->bytes + (position - b->first), RECORD);
 		take_record(b, &record, position);
+		if (!b->f->samples)
+			flow_passed(b->f, position + RECORD - b->first + b->f->cpu->pad);
 	}
 	if (position < end && !*b->f->stop)
 		b->f->sum->unsynced += end - position;

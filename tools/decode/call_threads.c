@@ -45,9 +45,7 @@ size_t call_threads_find(struct call_threads *t, const struct call *call)
 	slot = slot_of(t, call->known, call->thread.tid, cpu_of(call));
 	if (*slot)
 		return *slot - 1;
-	/* The space doubles when it is full: it is a power of two. */
-	if (!(t->count & (t->count - 1)))
-		t->thread = xrealloc(t->thread, (t->count ? 2 * t->count : 1) * sizeof(*t->thread));
+	list_grow(t->thread, t->count);
 	t->thread[t->count++] = (struct call_thread){
 		.known = call->known, .pid = call->thread.pid, .tid = call->thread.tid, .cpu = cpu_of(call),
 		.comm = call->comm ? xstrdup(call->comm) : NULL,

@@ -11,20 +11,25 @@
  * return: each goes over the few bytes of a trap.
  */
 #define MAX_TRAP	8
-/* Open calls of a thread. Deeper than that, it begins anew with no open call. */
-#define MAX_DEPTH	65536
+/* Open calls of a thread. A stack of the usual 8 MiB has so many of 32 bytes. Deeper than that, it begins anew with none. */
+#define MAX_DEPTH	(1u << 18)
 /*
  * An instruction is taken to last no longer than this many ticks. So what comes before a halt or a time without
  * trace is not spread over it.
  */
 #define MAX_TICKS	64
+/* Calls of the kernel's entry for system calls inwards, up to the function that carries one out. */
+#define MAX_ENTRY	8
 /* Begins, ends and lines that wait for a packet with the time. */
 #define MAX_HELD	65536
 
 struct held {
-	enum { BEGINS, ENDS, EXECUTES } what;
+	enum { BEGINS, ENDS, EXECUTES, SLEEPS } what;
 	struct call *call;
-	struct call_line line;	/* that it executes */
+	union {
+		struct call_line line;		/* that it executes */
+		struct power_event power;	/* SLEEPS: the CPU sleeps or wakes */
+	};
 	uint64_t instructions;	/* executed since the CPU's time */
 	uint64_t tsc;		/* when; 0: now */
 };
@@ -59,6 +64,7 @@ struct calls {
 	struct stacks stacks;	/* of all threads and CPUs */
 	struct cpu_calls *cpus;
 	struct call *free;	/* to be used again; linked by @caller */
+	bool told;		/* that there were too many open calls */
 };
 
 /* ---- time ----------------------------------------------------------------- */
@@ -107,6 +113,9 @@ static void settle(struct cpu_calls *c, uint64_t now)
 		case EXECUTES:
 			h->line.tsc = t.tsc;
 			calls_cut_line(c->all->cut, c->all->sink, h->call, &h->line);
+			break;
+		case SLEEPS:
+			calls_cut_power(c->all->cut, c->all->sink, c->cpu, &h->power, t.tsc);
 			break;
 		}
 	}
@@ -166,7 +175,7 @@ static void end_calls(struct cpu_calls *c, unsigned int i, bool returned, uint64
 
 	for (unsigned int at = s->depth + 1; at > i; at--)
 		end_call(c, at - 1, returned, tsc);
-	s->depth = i ? i - 1 : 0;
+	stack_cut(s, i ? i - 1 : 0);
 }
 
 static struct call *caller_at(const struct stack *s)
@@ -185,6 +194,38 @@ static struct call *new_call(struct calls *all)
 		return xcalloc(1, sizeof(*call));
 	all->free = call->caller;
 	return call;
+}
+
+/* What @function carries out, with the kernel's name of the call. They have such names since 4.17; NULL: nothing. */
+static const char *system_call_of(const char *function)
+{
+	static const char *const prefixes[] = {
+		"__x64_sys_", "__ia32_sys_", "__ia32_compat_sys_", "__x32_compat_sys_", "__x64_compat_sys_",
+		"__do_sys_",	/* the same address, if it takes no arguments */
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(prefixes); i++) {
+		size_t length = strlen(prefixes[i]);
+
+		if (!strncmp(function, prefixes[i], length))
+			/* One that the kernel does not have goes here. */
+			return strcmp(function + length, "ni_syscall") ? function + length : NULL;
+	}
+	return NULL;
+}
+
+/* If @call carries out a system call: say so of the one by which control entered the kernel, or the trace began there. */
+static void name_system_call(const struct call *call)
+{
+	const char *name = call->name.function, *system_call;
+	struct call *entry = call->caller;
+
+	if (!code_is_kernel(call->ip) || !name || strncmp(name, "__", 2) || !(system_call = system_call_of(name)))
+		return;
+	for (unsigned int i = 0; entry && !entry->how && i < MAX_ENTRY; i++)
+		entry = entry->caller;
+	if (entry && entry->how && !entry->system_call)
+		entry->system_call = system_call;
 }
 
 /* Function @name runs at the current depth, instead of the one that ran there. */
@@ -211,6 +252,7 @@ static void begin_call(struct cpu_calls *c, const struct flow *f, uint64_t ip, c
 		.instructions = s->instructions,
 		.away = s->away,
 	};
+	name_system_call(call);
 	s->frame[s->depth].call = call;
 	hold(c, (struct held){ .what = BEGINS, .call = call });
 	c->place = (struct source_place){ 0 };
@@ -218,8 +260,12 @@ static void begin_call(struct cpu_calls *c, const struct flow *f, uint64_t ip, c
 
 static void push(struct cpu_calls *c)
 {
-	if (c->stack->depth == MAX_DEPTH)
+	if (c->stack->depth == MAX_DEPTH) {
+		if (!c->all->told)
+			say("a thread has more than %u open calls, one inside the other: they are taken to end there", MAX_DEPTH);
+		c->all->told = true;
 		end_calls(c, 0, false, 0);
+	}
 	stack_push(c->stack, c->next);
 }
 
@@ -395,7 +441,7 @@ static void calls_insn(struct view *v, const struct flow *f, const struct pt_ins
 		break;
 	case ptic_far_call:
 		c->leaves = CALLS;
-		c->how = "system call";
+		c->how = CALL_HOW_SYSTEM;
 		break;
 	case ptic_return:
 	case ptic_far_return:
@@ -409,24 +455,37 @@ static void calls_insn(struct view *v, const struct flow *f, const struct pt_ins
 	}
 }
 
+/* Control comes from another function to the first one only, and goes to another one from the last one only. */
+static void calls_blocks(struct view *v, const struct flow *f, uint64_t ip, unsigned int count, const struct pt_insn *last)
+{
+	struct cpu_calls *c = of_view(v);
+
+	if (count > 1) {
+		advance(c, f);
+		come_to(c, f, ip);
+		c->stack->instructions += count - 1;
+		c->instructions += count - 1;
+		c->leaves = FLOWS;
+	}
+	calls_insn(v, f, last);
+}
+
 /* As that of each of its instructions: only the last one can lead elsewhere. */
 static void calls_block(struct view *v, const struct flow *f, const struct code_block *block, unsigned int count)
 {
 	const struct pt_insn last = { .ip = block_last(block), .size = block->last_length, .iclass = block->iclass };
 	struct cpu_calls *c = of_view(v);
-	bool whole = count == block->count;
-	uint64_t others = whole ? count - 1 : count;
 
-	if (others) {
+	if (count == block->count) {
+		calls_blocks(v, f, block->ip, count, &last);
+		return;
+	}
+	if (count) {
 		advance(c, f);
 		come_to(c, f, block->ip);
-		c->stack->instructions += others;
-		c->instructions += others;
+		c->stack->instructions += count;
+		c->instructions += count;
 		c->leaves = FLOWS;
-	}
-	if (whole) {
-		calls_insn(v, f, &last);
-		return;
 	}
 	c->next = block->ip;
 	for (unsigned int i = 0; i < count; i++)
@@ -474,8 +533,8 @@ static void take_stack(struct cpu_calls *c, const struct run *thread)
 	c->place = (struct source_place){ 0 };
 	if (stale)
 		forget_stack(c, c->stack->left);
-	if (c->stack->left && c->tsc > c->stack->left)
-		c->stack->away += c->tsc - c->stack->left;
+	if (c->stack->left)
+		c->stack->away += calls_cut_ticks(c->all->cut, c->stack->left, c->tsc);
 	c->stack->left = 0;
 }
 
@@ -563,7 +622,7 @@ static void calls_enable(struct view *v, const struct flow *f, uint64_t ip)
 		return;
 	c->leaves = FLOWS;
 	/* Or after a system call. */
-	if (return_matching(c, ip) || ip == c->next)
+	if (ip == c->next || return_matching(c, ip))
 		return;
 	c->leaves = ENTERS;
 	c->how = "trace begins";
@@ -599,6 +658,14 @@ static void calls_overflow(struct view *v, const struct flow *f, uint64_t ip, bo
 	settle(c, 0);
 	if (c->all->sink->overflow)
 		c->all->sink->overflow(c->all->sink, c->cpu);
+}
+
+static void calls_power(struct view *v, const struct flow *f, const struct power_event *e)
+{
+	struct cpu_calls *c = of_view(v);
+
+	advance(c, f);
+	hold(c, (struct held){ .what = SLEEPS, .power = *e, .tsc = e->tsc });
 }
 
 static void calls_skip(struct view *v, const struct flow *f, uint64_t ip, uint64_t cr3)
@@ -654,8 +721,10 @@ struct view *calls_view_of_cpu(void *calls)
 		.insn = calls_insn,
 		/* Source lines may change within a block. */
 		.block = all->sink->line ? NULL : calls_block,
+		.blocks = all->sink->line ? NULL : calls_blocks,
 		.async = calls_async,
 		.overflow = calls_overflow,
+		.power = all->sink->power ? calls_power : NULL,
 		.skip = calls_skip,
 		.error = calls_error,
 	};

@@ -25,11 +25,15 @@ struct call_time {
 	uint64_t tsc;		/* an estimate between them; 0: not known */
 };
 
+/* How system calls are entered (struct call, @how). */
+#define CALL_HOW_SYSTEM	"system call"
+
 struct call {
 	struct call *caller;	/* the innermost open call around it; NULL: not known */
 	uint64_t ip;		/* where the function was entered, or found */
 	struct code_name name;
 	const char *how;	/* it was entered if not by a call or jump, for people; else NULL */
+	const char *system_call;	/* it is the kernel's entry for this system call, as the kernel names it; NULL: no, or not known */
 	unsigned int cpu;	/* where it began */
 	unsigned int depth;	/* open calls around it */
 	uint64_t window;	/* in which window of that CPU; 0: not known */
@@ -42,12 +46,14 @@ struct call {
 	/* Between them, when it has ended: */
 	uint64_t instructions;	/* with those of callees and interrupts */
 	uint64_t callee_instructions;	/* of callees that the sink was told of */
-	uint64_t away;		/* TSC ticks in which other threads ran instead */
+	uint64_t away;		/* TSC ticks in which other threads ran instead, in the part that is wanted */
 	uint64_t callee_ticks;	/* TSC ticks of these, without those in which other threads ran */
 	void *own;		/* the sink's, NULL at first */
 	/* calls_cut.c: */
 	unsigned int wanted;	/* 1 more than the number of wanted calls around it; 0: it is not wanted */
+	struct call *shown;	/* this one, or the innermost around it that is not too deep */
 	bool handed_on;		/* the sink was told of it */
+	bool clipped;		/* it reaches out of the part by time: what @instructions has is not all inside */
 };
 
 /* @call executes a line of its source. */
@@ -64,6 +70,7 @@ struct call_line {
  * @end: it ends, and is freed behind this. All calls inside it have ended
  * @line: an open call goes on at another line, where its source is known; NULL: they are not looked up
  * @window, @sample, @overflow, @skip, @error: as those of struct view, on CPU @cpu. Any of them may be NULL
+ * @power: the same, in order with the begins and ends of that CPU, at @tsc, an estimate; 0: not known
  */
 struct calls_sink {
 	void (*begin)(struct calls_sink *s, struct call *call);
@@ -73,6 +80,7 @@ struct calls_sink {
 	void (*sample)(struct calls_sink *s, unsigned int cpu, const struct flow *f, size_t nr,
 		       const struct auxtrace_record_sample *sample);
 	void (*overflow)(struct calls_sink *s, unsigned int cpu);
+	void (*power)(struct calls_sink *s, unsigned int cpu, const struct power_event *event, uint64_t tsc);
 	void (*skip)(struct calls_sink *s, unsigned int cpu, const struct flow *f, uint64_t ip, uint64_t cr3);
 	void (*error)(struct calls_sink *s, unsigned int cpu, uint64_t offset, uint64_t ip, const char *message);
 };

@@ -20,16 +20,15 @@ static bool is_wanted(const struct calls_cut *c, const struct call *call)
 
 static bool is_due(const struct call *call)
 {
-	return call && call->wanted && !call->handed_on;
+	return call && call->shown == call && !call->handed_on;
 }
 
 static void hand_on_one(const struct calls_cut *c, struct calls_sink *to, struct call *call)
 {
-	if (c->depth && call->wanted > c->depth)
-		return;
 	if (call->begin.tsc < c->begin) {
 		call->begin = (struct call_time){ c->begin, c->begin, c->begin };
 		call->begun = false;
+		call->clipped = true;
 	}
 	call->handed_on = true;
 	if (to->begin)
@@ -42,6 +41,8 @@ static void hand_on(const struct calls_cut *c, struct calls_sink *to, struct cal
 	struct call **due;
 	size_t count = 0;
 
+	if (!is_due(call))
+		return;
 	if (!is_due(call->caller)) {
 		hand_on_one(c, to, call);
 		return;
@@ -56,15 +57,25 @@ static void hand_on(const struct calls_cut *c, struct calls_sink *to, struct cal
 	free(due);
 }
 
+uint64_t calls_cut_ticks(const struct calls_cut *c, uint64_t begin, uint64_t end)
+{
+	if (begin < c->begin)
+		begin = c->begin;
+	if (c->end && end > c->end)
+		end = c->end;
+	return end > begin ? end - begin : 0;
+}
+
 void calls_cut_begins(const struct calls_cut *c, struct calls_sink *to, struct call *call)
 {
 	if (!is_wanted(c, call))
 		return;
 	call->wanted = depth_of(call) + 1;
+	call->shown = !c->depth || call->wanted <= c->depth ? call : call->caller->shown;
 	if ((c->begin || c->end) && !call->begin.tsc)
 		return;
 	if (call->begin.tsc >= c->begin && (!c->end || call->begin.tsc < c->end))
-		hand_on(c, to, call);
+		hand_on(c, to, call->shown);
 }
 
 void calls_cut_ends(const struct calls_cut *c, struct calls_sink *to, struct call *call)
@@ -77,6 +88,7 @@ void calls_cut_ends(const struct calls_cut *c, struct calls_sink *to, struct cal
 	if (c->end && call->end.tsc > c->end) {
 		call->end = (struct call_time){ c->end, c->end, c->end };
 		call->returned = false;
+		call->clipped = true;
 	}
 	/* What is not shown of a call is its own. */
 	if (call->caller) {
@@ -92,9 +104,17 @@ void calls_cut_line(const struct calls_cut *c, struct calls_sink *to, struct cal
 	if (line->tsc < c->begin || (c->end && line->tsc >= c->end))
 		return;
 	/* Nothing that it called inside the part may have handed it on. */
-	if (is_due(call) && c->begin && call->begin.tsc && call->begin.tsc < c->begin &&
-	    (!c->depth || call->wanted <= c->depth))
+	if (is_due(call) && c->begin && call->begin.tsc && call->begin.tsc < c->begin)
 		hand_on(c, to, call);
 	if (call->handed_on)
 		to->line(to, call, line);
+}
+
+/* It is of no thread and of no call: wanted only where these do not choose. */
+void calls_cut_power(const struct calls_cut *c, struct calls_sink *to, unsigned int cpu,
+		     const struct power_event *event, uint64_t tsc)
+{
+	if (c->tid || c->function || tsc < c->begin || (c->end && (!tsc || tsc >= c->end)))
+		return;
+	to->power(to, cpu, event, tsc);
 }

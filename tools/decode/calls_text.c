@@ -9,6 +9,7 @@
 #include "lib/source_text.h"
 #include "lib/terminal.h"
 #include "lib/tool.h"
+#include "trigger/syscalls.h"
 #include "view_text.h"
 
 #define MAX_INDENT	40
@@ -21,7 +22,10 @@
 struct text_line {
 	char *text;
 	size_t at;		/* where the duration goes */
+	const char *system_call;	/* goes behind how it was entered, with which the text ends; NULL: none is known */
+	bool inside;		/* it was not entered by that */
 	bool waits;
+	const struct call *call;	/* while it waits: that one is open */
 	char duration[16];
 };
 
@@ -40,14 +44,30 @@ static struct calls_text *of_sink(struct calls_sink *s)
 	return (struct calls_text *)s;
 }
 
+static void add_system_call(struct text_line *l, const struct call *c)
+{
+	if (!c->system_call)
+		return;
+	l->system_call = syscall_shown(c->system_call);
+	l->inside = strcmp(c->how, CALL_HOW_SYSTEM);
+}
+
 static void print_first(struct calls_text *t)
 {
 	struct text_line *l = &t->line[t->first++ % MAX_WAITING];
 
+	if (l->waits)
+		add_system_call(l, l->call);
 	if (l->at)
-		printf("%.*s%9s%s", (int)l->at, l->text, l->duration, l->text + l->at);
+		printf("%.*s%9s%.*s", (int)l->at, l->text, l->duration,
+		       (int)(strlen(l->text + l->at) - (l->system_call ? strlen(">\n") : 0)), l->text + l->at);
 	else
 		fputs(l->text, stdout);
+	if (l->system_call) {
+		fputs(l->inside ? ", system call " : " ", stdout);
+		print_plain(stdout, l->system_call);
+		fputs(">\n", stdout);
+	}
 	free(l->text);
 	l->text = NULL;
 }
@@ -75,14 +95,16 @@ static FILE *open_line(struct calls_text *t, size_t *size)
 	return out;
 }
 
-static void close_line(struct calls_text *t, FILE *out, size_t at)
+/* @call: its line, which waits for its end, and has its duration at @at; NULL: another line. */
+static void close_line(struct calls_text *t, FILE *out, const struct call *call, size_t at)
 {
 	struct text_line *l = &t->line[t->count++ % MAX_WAITING];
 
 	if (fclose(out))
 		out_of_memory();
 	l->at = at;
-	l->waits = at;
+	l->call = call;
+	l->waits = call;
 	print_ready(t);
 }
 
@@ -134,7 +156,7 @@ static void text_begin(struct calls_sink *s, struct call *c)
 	if (c->how)
 		fprintf(out, "  <%s>", c->how);
 	putc('\n', out);
-	close_line(t, out, at);
+	close_line(t, out, c, at);
 }
 
 static uint64_t ns_between(const struct calls_text *t, uint64_t begin, uint64_t end)
@@ -163,6 +185,7 @@ static void text_end(struct calls_sink *s, struct call *c)
 	}
 	if (ns)
 		duration_text(l->duration, sizeof(l->duration), sign, ns);
+	add_system_call(l, c);
 	print_ready(t);
 }
 
@@ -212,7 +235,7 @@ static void print_inlined(struct calls_text *t, const struct call *c, uint64_t t
 		text_place(out, i->file, i->line);
 	}
 	fputs(">\n", out);
-	close_line(t, out, 0);
+	close_line(t, out, NULL, 0);
 }
 
 /* A call that has no line because it had begun before: without its name the source line would seem the one before's. */
@@ -225,7 +248,7 @@ static void name_call(struct calls_text *t, struct call *c, uint64_t tsc)
 	out = open_source_line(t, &size, c, tsc, c->depth);
 	text_name(out, c->ip, &c->name);
 	fputs("  <begun earlier>\n", out);
-	close_line(t, out, 0);
+	close_line(t, out, NULL, 0);
 }
 
 static void text_source_line(struct calls_sink *s, struct call *c, const struct call_line *line)
@@ -246,7 +269,7 @@ static void text_source_line(struct calls_sink *s, struct call *c, const struct 
 	if (text && *text)
 		fprintf(out, "  %s", text);
 	putc('\n', out);
-	close_line(t, out, 0);
+	close_line(t, out, NULL, 0);
 	t->line_call = c;
 	t->line_inlined = line->inlined;
 }
@@ -259,7 +282,7 @@ static void text_source_line(struct calls_sink *s, struct call *c, const struct 
 		FILE *out = open_line(t, &size_);	\
 							\
 		call;					\
-		close_line(t, out, 0);			\
+		close_line(t, out, NULL, 0);			\
 	} while (0)
 
 static void text_line_window(struct calls_sink *s, unsigned int cpu, const struct flow *f, uint64_t seq)
@@ -276,6 +299,15 @@ static void text_line_sample(struct calls_sink *s, unsigned int cpu, const struc
 static void text_line_overflow(struct calls_sink *s, unsigned int cpu)
 {
 	TEXT_LINE(of_sink(s), text_overflow(out, cpu));
+}
+
+static void text_line_power(struct calls_sink *s, unsigned int cpu, const struct power_event *event, uint64_t tsc)
+{
+	struct calls_text *t = of_sink(s);
+	uint64_t ns = 0;
+	bool timed = tsc && meta_clock(t->meta, tsc, &ns);
+
+	TEXT_LINE(t, text_power(out, cpu, timed, ns, event));
 }
 
 static void text_line_skip(struct calls_sink *s, unsigned int cpu, const struct flow *f, uint64_t ip, uint64_t cr3)
@@ -302,6 +334,7 @@ struct calls_sink *calls_text_begin(const struct meta *meta, struct source_text 
 		.window = text_line_window,
 		.sample = text_line_sample,
 		.overflow = text_line_overflow,
+		.power = text_line_power,
 		.skip = text_line_skip,
 		.error = text_line_error,
 	};

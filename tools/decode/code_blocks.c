@@ -4,37 +4,50 @@
 #include "code_blocks.h"
 #include "lib/tool.h"
 
-#define BLOCK_BITS	18
-#define BLOCKS		(1u << BLOCK_BITS)
+/* Blocks of a cache: 16M, and as many as 16 caches have altogether, but not fewer than are of some use. */
+#define MAX_BITS	18
+#define MIN_BITS	12
+#define ALL_BLOCKS	(16u << MAX_BITS)
 
 struct code_blocks {
 	struct code_image *code;
 	uint64_t alone;
-	struct code_block block[BLOCKS];	/* a cache: each has one place */
+	unsigned int bits;
+	struct code_block block[];	/* a cache: each has one place */
 };
 
-struct code_blocks *code_blocks_open(struct code_image *code, uint64_t alone)
+static size_t size_of(unsigned int bits)
 {
-	/* 16M, of which a small recording touches little: the kernel clears what is touched. */
-	struct code_blocks *b = mmap(NULL, sizeof(*b), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return sizeof(struct code_blocks) + (sizeof(struct code_block) << bits);
+}
 
+struct code_blocks *code_blocks_open(struct code_image *code, uint64_t alone, unsigned int of)
+{
+	unsigned int bits = MAX_BITS;
+	struct code_blocks *b;
+
+	while (bits > MIN_BITS && (uint64_t)of << bits > ALL_BLOCKS)
+		bits--;
+	/* A small recording touches little of it: the kernel clears what is touched. */
+	b = mmap(NULL, size_of(bits), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (b == MAP_FAILED)
 		out_of_memory();
 	b->code = code;
 	b->alone = alone;
+	b->bits = bits;
 	return b;
 }
 
 void code_blocks_close(struct code_blocks *b)
 {
-	munmap(b, sizeof(*b));
+	munmap(b, size_of(b->bits));
 }
 
 static struct code_block *place_of(struct code_blocks *b, uint64_t space, uint64_t ip)
 {
 	uint64_t hash = (ip + space) * 0x9e3779b97f4a7c15ull;
 
-	return &b->block[hash >> (64 - BLOCK_BITS)];
+	return &b->block[hash >> (64 - b->bits)];
 }
 
 int code_blocks_insn(struct code_blocks *b, uint64_t cr3, uint64_t tsc, enum pt_exec_mode mode, uint64_t ip,

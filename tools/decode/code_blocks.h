@@ -49,8 +49,11 @@ static inline uint64_t block_last(const struct code_block *b)
 
 struct code_blocks;
 
-/* Blocks of @code. The instruction at @alone (0: none) is always a block of its own. */
-struct code_blocks *code_blocks_open(struct code_image *code, uint64_t alone);
+/*
+ * Blocks of @code. The instruction at @alone (0: none) is always a block of its own. It takes up to 16M; if there are
+ * many, @of at once, they take less each.
+ */
+struct code_blocks *code_blocks_open(struct code_image *code, uint64_t alone, unsigned int of);
 void code_blocks_close(struct code_blocks *blocks);
 
 /*

@@ -9,6 +9,7 @@
 
 #include "code_image.h"
 #include "jit.h"
+#include "kernel_lines.h"
 #include "lib/symbol_shown.h"
 #include "lib/symbols.h"
 #include "lib/tool.h"
@@ -46,7 +47,8 @@ struct known_name {
 
 #define KNOWN_NAMES	8192
 
-struct code_image {
+/* What was read. All readers share it; it does not change but for names and source lines, which only the first reads. */
+struct code_files {
 	char *dir;
 	const struct meta *meta;
 	struct objects objects;
@@ -57,10 +59,17 @@ struct code_image {
 	size_t changes;
 	struct segment *segment;
 	size_t nr_segments;
-	const struct segment *last_segment;
 	struct symbols kallsyms;
+	struct kernel_lines *kernel_lines;	/* NULL: nobody has asked for them yet */
 	struct segment *entry;	/* targets of interrupts and exceptions */
 	size_t nr_entries;
+};
+
+/* A reader of them */
+struct code_image {
+	struct code_files *files;
+	bool shares;		/* they are another one's */
+	const struct segment *last_segment;
 	uint32_t pid;		/* of the process that runs; 0: not known */
 	/* A cache: the last result of find_mapping(), for a page. */
 	uint64_t page, page_cr3, page_tsc;
@@ -78,7 +87,7 @@ struct code_image {
  */
 static void find_entries(struct code_image *code)
 {
-	const struct symbols *all = &code->kallsyms;
+	const struct symbols *all = &code->files->kallsyms;
 
 	for (size_t i = 0; i < all->count; i++) {
 		const struct symbol *sym = &all->sym[i];
@@ -91,19 +100,19 @@ static void find_entries(struct code_image *code)
 		for (size_t j = i + 1; table && j < all->count && end == sym->addr + 1; j++)
 			if (all->sym[j].addr != sym->addr)
 				end = all->sym[j].addr;
-		code->entry = xrealloc(code->entry, (code->nr_entries + 1) * sizeof(*code->entry));
-		code->entry[code->nr_entries++] = (struct segment){ .start = sym->addr, .end = end };
+		code->files->entry = xrealloc(code->files->entry, (code->files->nr_entries + 1) * sizeof(*code->files->entry));
+		code->files->entry[code->files->nr_entries++] = (struct segment){ .start = sym->addr, .end = end };
 	}
 }
 
-/* "patched ADDRESS BEFORE AFTER": lines of places about which @code->pokes say nothing. */
+/* "patched ADDRESS BEFORE AFTER": lines of places about which @code->files->pokes say nothing. */
 static void count_changes(struct code_image *code)
 {
 	char path[4200], *line = NULL;
 	size_t size = 0;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "%s/kcore.changes", code->dir);
+	snprintf(path, sizeof(path), "%s/kcore.changes", code->files->dir);
 	f = open_text(path);
 	if (!f)
 		return;
@@ -112,8 +121,8 @@ static void count_changes(struct code_image *code)
 		int at = 0, end = 0;
 
 		if (sscanf(line, "patched %" SCNx64 " %n%*s%n", &addr, &at, &end) != 1 || end <= at ||
-		    !pokes_touch(&code->pokes, addr, (end - at) / 2))
-			code->changes++;
+		    !pokes_touch(&code->files->pokes, addr, (end - at) / 2))
+			code->files->changes++;
 	}
 	free(line);
 	fclose(f);
@@ -126,31 +135,31 @@ static bool open_kcore(struct code_image *code)
 	char path[4200];
 	int err;
 
-	snprintf(path, sizeof(path), "%s/kcore", code->dir);
-	err = map_file(path, false, &code->kcore);
+	snprintf(path, sizeof(path), "%s/kcore", code->files->dir);
+	err = map_file(path, false, &code->files->kcore);
 	if (err == -ENOENT)
 		return true;	/* user code only */
 	if (err)
 		return wrong("cannot read %s: %s", path, strerror(-err));
-	eh = (const void *)code->kcore.data;
-	if (code->kcore.size < sizeof(*eh) || memcmp(eh->e_ident, ELFMAG, SELFMAG) ||
-	    eh->e_phoff > code->kcore.size || eh->e_phnum * sizeof(*ph) > code->kcore.size - eh->e_phoff)
+	eh = (const void *)code->files->kcore.data;
+	if (code->files->kcore.size < sizeof(*eh) || memcmp(eh->e_ident, ELFMAG, SELFMAG) ||
+	    eh->e_phoff > code->files->kcore.size || eh->e_phnum * sizeof(*ph) > code->files->kcore.size - eh->e_phoff)
 		return wrong("%s is not an ELF file", path);
-	ph = (const void *)(code->kcore.data + eh->e_phoff);
-	code->segment = xcalloc(eh->e_phnum, sizeof(*code->segment));
+	ph = (const void *)(code->files->kcore.data + eh->e_phoff);
+	code->files->segment = xcalloc(eh->e_phnum, sizeof(*code->files->segment));
 	for (unsigned int i = 0; i < eh->e_phnum; i++) {
 		if (ph[i].p_type != PT_LOAD)
 			continue;
-		if (ph[i].p_filesz > code->kcore.size || ph[i].p_offset > code->kcore.size - ph[i].p_filesz)
+		if (ph[i].p_filesz > code->files->kcore.size || ph[i].p_offset > code->files->kcore.size - ph[i].p_filesz)
 			return wrong("%s is cut short", path);
-		code->segment[code->nr_segments++] = (struct segment){
+		code->files->segment[code->files->nr_segments++] = (struct segment){
 			.start = ph[i].p_vaddr,
 			.end = ph[i].p_vaddr + ph[i].p_filesz,
-			.bytes = code->kcore.data + ph[i].p_offset,
+			.bytes = code->files->kcore.data + ph[i].p_offset,
 		};
 	}
-	snprintf(path, sizeof(path), "%s/kallsyms", code->dir);
-	err = symbols_from_kallsyms(&code->kallsyms, path);
+	snprintf(path, sizeof(path), "%s/kallsyms", code->files->dir);
+	err = symbols_from_kallsyms(&code->files->kallsyms, path);
 	if (err)
 		say("cannot read %s: %s; kernel functions have no names", path, strerror(-err));
 	find_entries(code);
@@ -168,11 +177,11 @@ static int address_to_segment(const void *key, const void *element)
 
 static const struct segment *find_segment(struct code_image *code, uint64_t ip)
 {
-	if (!code->nr_segments)
+	if (!code->files->nr_segments)
 		return NULL;
 	if (!code->last_segment || address_to_segment(&ip, code->last_segment))
-		code->last_segment = bsearch(&ip, code->segment, code->nr_segments,
-					     sizeof(*code->segment), address_to_segment);
+		code->last_segment = bsearch(&ip, code->files->segment, code->files->nr_segments,
+					     sizeof(*code->files->segment), address_to_segment);
 	return code->last_segment;
 }
 
@@ -196,9 +205,9 @@ static void parse_map(struct code_image *code, struct task *t, const char *line)
 		return;
 	if (perms[2] != 'x')
 		return;
-	m.object = objects_find(&code->objects, path);
+	m.object = objects_find(&code->files->objects, path);
 	/* Files of data may have changed or gone: nobody looks for code there. */
-	object_open(&code->objects, m.object);
+	object_open(&code->files->objects, m.object);
 	add_mapping(t, &m);
 }
 
@@ -225,22 +234,22 @@ static void parse_task_line(struct code_image *code, struct task *t, char *line)
 		int at = 0;
 
 		if (sscanf(value, "%" SCNu64 " %63s %n", &size, mtime, &at) == 2 && at)
-			objects_note(&code->objects, value + at, size, mtime);
+			objects_note(&code->files->objects, value + at, size, mtime);
 	} else if (!strcmp(line, "vdso")) {
 		struct mapping m = { 0 };
 		char name[64], path[4300];
 
 		if (sscanf(value, "%" SCNi64 " %63s", (int64_t *)&m.start, name) == 2) {
-			snprintf(path, sizeof(path), "%s/%s", code->dir, name);
-			m.object = objects_add_vdso(&code->objects, path);
+			snprintf(path, sizeof(path), "%s/%s", code->files->dir, name);
+			m.object = objects_add_vdso(&code->files->objects, path);
 			m.end = m.start + m.object->image.size;
 			add_mapping(t, &m);
 		}
 	} else if (!strcmp(line, "jit") && !t->jit.file.data) {
 		char path[4600];
 
-		snprintf(path, sizeof(path), "%s/%s", code->dir, value);
-		jit_open(&t->jit, path, code->meta);
+		snprintf(path, sizeof(path), "%s/%s", code->files->dir, value);
+		jit_open(&t->jit, path, code->files->meta);
 	} else if (!strcmp(line, "map")) {
 		parse_map(code, t, value);
 	}
@@ -253,7 +262,7 @@ static bool read_task(struct code_image *code, const char *name)
 	size_t size = 0;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "%s/%s", code->dir, name);
+	snprintf(path, sizeof(path), "%s/%s", code->files->dir, name);
 	f = open_text(path);
 	if (!f)
 		return wrong("cannot read %s: %s", path, strerror(errno));
@@ -264,7 +273,7 @@ static bool read_task(struct code_image *code, const char *name)
 	}
 	free(line);
 	fclose(f);
-	for (at = &code->tasks; *at && (*at)->begin_tsc <= t->begin_tsc; at = &(*at)->next)
+	for (at = &code->files->tasks; *at && (*at)->begin_tsc <= t->begin_tsc; at = &(*at)->next)
 		;
 	t->next = *at;
 	*at = t;
@@ -273,17 +282,17 @@ static bool read_task(struct code_image *code, const char *name)
 
 static bool read_tasks(struct code_image *code)
 {
-	DIR *d = opendir(code->dir);
+	DIR *d = opendir(code->files->dir);
 	bool right = true;
 	struct dirent *e;
 
 	if (!d)
-		return wrong("cannot read %s: %s", code->dir, strerror(errno));
+		return wrong("cannot read %s: %s", code->files->dir, strerror(errno));
 	while (right && (errno = 0, e = readdir(d)))
 		if (!strncmp(e->d_name, "task.", 5))
 			right = read_task(code, e->d_name);
 	if (right && errno)
-		right = wrong("cannot list %s: %s", code->dir, strerror(errno));
+		right = wrong("cannot list %s: %s", code->files->dir, strerror(errno));
 	closedir(d);
 	return right;
 }
@@ -324,14 +333,14 @@ static bool add_found(const struct task *t, uint64_t ip, const struct mapping **
 
 /*
  * The task that had @cr3 at @tsc. A task may be recorded later than it began: if no other
- * one ever had this CR3, it is taken for earlier times as well.
+ * one ever had this CR3, it is taken for earlier times as well, but for code that it does not have.
  */
 static const struct task *find_task(const struct code_image *code, uint64_t cr3, uint64_t tsc)
 {
 	const struct task *found = NULL, *any = NULL;
 	unsigned int count = 0;
 
-	for (const struct task *t = code->tasks; t; t = t->next) {
+	for (const struct task *t = code->files->tasks; t; t = t->next) {
 		if ((cr3 & t->cr3_mask) != t->cr3)
 			continue;
 		count++;
@@ -352,7 +361,7 @@ static const struct task *running_task(const struct code_image *code, uint64_t t
 {
 	const struct task *found = NULL;
 
-	for (const struct task *t = code->tasks; t; t = t->next) {
+	for (const struct task *t = code->files->tasks; t; t = t->next) {
 		if (t->pid != code->pid)
 			continue;
 		if (found && !tsc)
@@ -380,7 +389,7 @@ static const struct mapping *only_mapping(const struct code_image *code, uint64_
 {
 	const struct mapping *found = NULL;
 
-	for (const struct task *t = code->tasks; t; t = t->next)
+	for (const struct task *t = code->files->tasks; t; t = t->next)
 		if (!add_found(t, ip, &found))
 			return own_mapping(code, tsc, ip);
 	return own_mapping(code, tsc, ip) ?: found;
@@ -405,8 +414,9 @@ static enum code_result find_mapping(struct code_image *code, uint64_t cr3, uint
 		if (!t)
 			return CODE_NO_TASK;
 		*m = NULL;
+		/* Before @t was recorded another task, which was not, may have had the CR3. */
 		if (!add_found(t, ip, m) || !*m)
-			return CODE_NO_MAPPING;
+			return tsc && tsc < t->begin_tsc ? CODE_NO_TASK : CODE_NO_MAPPING;
 	}
 	code->page = ip & PAGE_MASK;
 	code->page_cr3 = cr3;
@@ -433,40 +443,58 @@ struct code_image *code_open(const char *dir, const struct meta *meta, const cha
 {
 	struct code_image *code = xcalloc(1, sizeof(*code));
 
-	code->dir = xstrdup(dir);
-	code->meta = meta;
-	code->objects.symfs = symfs;
-	code->kcore_tsc = meta->kcore_tsc ?: UINT64_MAX;
-	pokes_find(&code->pokes, side);
+	code->files = xcalloc(1, sizeof(*code->files));
+	code->files->dir = xstrdup(dir);
+	code->files->meta = meta;
+	code->files->objects.symfs = symfs;
+	code->files->kcore_tsc = meta->kcore_tsc ?: UINT64_MAX;
+	pokes_find(&code->files->pokes, side);
 	if (open_kcore(code) && read_tasks(code))
 		return code;
 	code_close(code);
 	return NULL;
 }
 
-void code_close(struct code_image *code)
+struct code_image *code_share(const struct code_image *of)
 {
-	while (code->tasks) {
-		struct task *t = code->tasks;
+	struct code_image *code = xcalloc(1, sizeof(*code));
 
-		code->tasks = t->next;
+	code->files = of->files;
+	code->shares = true;
+	return code;
+}
+
+static void close_files(struct code_files *files)
+{
+	while (files->tasks) {
+		struct task *t = files->tasks;
+
+		files->tasks = t->next;
 		jit_close(&t->jit);
 		free(t->map);
 		free(t);
 	}
-	objects_close(&code->objects);
-	symbols_free(&code->kallsyms);
-	unmap_file(&code->kcore);
-	pokes_free(&code->pokes);
-	free(code->segment);
-	free(code->entry);
-	free(code->dir);
+	objects_close(&files->objects);
+	kernel_lines_close(files->kernel_lines);
+	symbols_free(&files->kallsyms);
+	unmap_file(&files->kcore);
+	pokes_free(&files->pokes);
+	free(files->segment);
+	free(files->entry);
+	free(files->dir);
+	free(files);
+}
+
+void code_close(struct code_image *code)
+{
+	if (!code->shares)
+		close_files(code->files);
 	free(code);
 }
 
 bool code_was_patched(const struct code_image *code)
 {
-	return code->pokes.count;
+	return code->files->pokes.count;
 }
 
 void code_run_by(struct code_image *code, uint32_t pid)
@@ -479,15 +507,15 @@ void code_run_by(struct code_image *code, uint32_t pid)
 
 uint64_t code_kernel_function(const struct code_image *code, const char *name)
 {
-	for (size_t i = 0; i < code->kallsyms.count; i++)
-		if (!strcmp(code->kallsyms.sym[i].name, name))
-			return code->kallsyms.sym[i].addr;
+	for (size_t i = 0; i < code->files->kallsyms.count; i++)
+		if (!strcmp(code->files->kallsyms.sym[i].name, name))
+			return code->files->kallsyms.sym[i].addr;
 	return 0;
 }
 
 size_t code_changes(const struct code_image *code)
 {
-	return code->changes;
+	return code->files->changes;
 }
 
 static size_t copy(uint8_t *buf, size_t size, const uint8_t *from, uint64_t left)
@@ -512,8 +540,8 @@ enum code_result code_read(struct code_image *code, uint64_t cr3, uint64_t tsc, 
 		if (!s)
 			return CODE_NO_MAPPING;
 		*got = copy(buf, size, s->bytes + (ip - s->start), s->end - ip);
-		if (code->pokes.count && tsc)
-			pokes_apply(&code->pokes, code->kcore_tsc, tsc, ip, buf, *got);
+		if (code->files->pokes.count && tsc)
+			pokes_apply(&code->files->pokes, code->files->kcore_tsc, tsc, ip, buf, *got);
 		return CODE_OK;
 	}
 	result = find_mapping(code, cr3, tsc, ip, &m);
@@ -550,10 +578,10 @@ void code_lasts(const struct code_image *code, uint64_t cr3, uint64_t tsc, uint6
 	struct code_span span = { .tsc = tsc, .until = UINT64_MAX };
 
 	if (code_is_kernel(ip)) {
-		if (pokes_span(&code->pokes, ip, size, &span))
-			code_span_cut(&span, code->kcore_tsc);
+		if (pokes_span(&code->files->pokes, ip, size, &span))
+			code_span_cut(&span, code->files->kcore_tsc);
 	} else {
-		for (const struct task *t = code->tasks; t; t = t->next) {
+		for (const struct task *t = code->files->tasks; t; t = t->next) {
 			if (cr3 == CODE_NO_CR3 ? t->pid != code->pid : (cr3 & t->cr3_mask) != t->cr3)
 				continue;
 			code_span_cut(&span, t->begin_tsc);
@@ -583,11 +611,11 @@ bool code_is_entry(const struct code_image *code, uint64_t ip, bool unknown)
 {
 	size_t i;
 
-	if (!code->nr_entries)
+	if (!code->files->nr_entries)
 		return unknown && code_is_kernel(ip);
 
-	find_first(i, code->nr_entries, code->entry[i].end > ip);
-	return i < code->nr_entries && code->entry[i].start <= ip;
+	find_first(i, code->files->nr_entries, code->files->entry[i].end > ip);
+	return i < code->files->nr_entries && code->files->entry[i].start <= ip;
 }
 
 static void find_name(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip, struct code_name *name)
@@ -601,7 +629,7 @@ static void find_name(struct code_image *code, uint64_t cr3, uint64_t tsc, uint6
 	*name = (struct code_name){ .offset = ip };
 	if (code_is_kernel(ip)) {
 		name->object = "[kernel]";
-		sym = symbols_find(&code->kallsyms, ip);
+		sym = symbols_find(&code->files->kallsyms, ip);
 		if (sym) {
 			name->function = symbol_shown(sym);
 			name->offset = ip - sym->addr;
@@ -623,7 +651,7 @@ static void find_name(struct code_image *code, uint64_t cr3, uint64_t tsc, uint6
 	name->offset = offset;
 	if (!object_vaddr(m->object, offset, &vaddr))
 		return;
-	sym = object_symbol(&code->objects, m->object, vaddr);
+	sym = object_symbol(&code->files->objects, m->object, vaddr);
 	if (sym) {
 		name->function = symbol_shown(sym);
 		name->offset = vaddr - sym->addr;
@@ -650,6 +678,18 @@ void code_name(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip,
 	*name = known->name;
 }
 
+/* A module's build-id is in the memory that the recording has of it. */
+static struct kernel_lines *kernel_lines(struct code_files *files)
+{
+	if (files->kernel_lines)
+		return files->kernel_lines;
+	files->kernel_lines = kernel_lines_open(files->meta->release, &files->kallsyms, files->objects.symfs);
+	for (size_t i = 0; i < files->nr_segments; i++)
+		kernel_lines_search(files->kernel_lines, files->segment[i].bytes,
+				    files->segment[i].end - files->segment[i].start);
+	return files->kernel_lines;
+}
+
 bool code_place(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip, struct source_place *place)
 {
 	struct source_lines *lines;
@@ -657,10 +697,12 @@ bool code_place(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip
 	uint64_t vaddr;
 	bool known;
 
+	if (code_is_kernel(ip))
+		return kernel_lines_find(kernel_lines(code->files), ip, place);
 	*place = (struct source_place){ .start = ip, .end = ip + 1 };
-	if (code_is_kernel(ip) || find_mapping(code, cr3, tsc, ip, &m) != CODE_OK)
+	if (find_mapping(code, cr3, tsc, ip, &m) != CODE_OK)
 		return false;
-	lines = object_lines(&code->objects, m->object);
+	lines = object_lines(&code->files->objects, m->object);
 	if (!lines) {
 		place->start = m->start;
 		place->end = m->end;

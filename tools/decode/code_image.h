@@ -34,6 +34,11 @@ enum code_result {
  * be read.
  */
 struct code_image *code_open(const char *dir, const struct meta *meta, const char *symfs, const struct side *side);
+/*
+ * Another reader of the same code, for another thread; @of must outlive it. It has no names and no source lines:
+ * code_name() and code_place() are only for the one that code_open() returned.
+ */
+struct code_image *code_share(const struct code_image *of);
 void code_close(struct code_image *code);
 
 /* Did the kernel patch its code during the recording, as far as is known? */
@@ -92,7 +97,7 @@ struct code_name {
 void code_name(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip, struct code_name *name);
 
 /*
- * Where in its source user code is. Returns false if it is not known; then @place says for which addresses
+ * Where in its source the code is. Returns false if it is not known; then @place says for which addresses
  * that holds.
  */
 bool code_place(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip, struct source_place *place);

@@ -13,6 +13,7 @@
 #ifndef FLOW_H
 #define FLOW_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -30,6 +31,7 @@
 #define SWITCH_FUNCTION	"__switch_to"
 
 struct flow;
+struct relay;
 struct windows;
 
 /* A BTS record. */
@@ -41,6 +43,20 @@ struct branch {
 	bool walked;		/* the code since the previous branch is known: */
 	uint64_t instructions, bytes; /* executed since the previous branch */
 	uint64_t after, before;	/* TSCs that bound its time; 0: not known */
+};
+
+/* The CPU sleeps or wakes. C-states are numbers of MWAIT's hints: 0 is C1. */
+struct power_event {
+	enum { POWER_MWAIT, POWER_PWRE, POWER_EXSTOP, POWER_PWRX } what;
+	bool known;		/* MWAIT, EXSTOP: its address */
+	bool hw;		/* PWRE: no instruction asked for it */
+	uint8_t state, sub_state;	/* PWRE */
+	uint8_t last, deepest;	/* PWRX: states of the core */
+	uint8_t reason;		/* PWRX: as in the packet: 1 an interrupt, 4 a store, 8 the hardware */
+	uint8_t extensions;	/* MWAIT: ECX */
+	uint32_t hints;		/* MWAIT: EAX */
+	uint64_t ip;
+	uint64_t tsc;		/* that its packet had: the flow's may be later already; 0: not known */
 };
 
 struct view {
@@ -59,13 +75,22 @@ struct view {
 	void (*disable)(struct view *v, const struct flow *f, uint64_t ip, bool known);
 	/* @insn has its address, size and class. */
 	void (*insn)(struct view *v, const struct flow *f, const struct pt_insn *insn);
+	/* @insn and @block do nothing: they need not be called. */
+	bool no_code;
 	/* May be NULL, else it is called for the first @count instructions of @block instead. */
 	void (*block)(struct view *v, const struct flow *f, const struct code_block *block, unsigned int count);
+	/*
+	 * May be NULL, else it may be called for several such blocks that ran whole, one after the other: @count
+	 * instructions, of which the first is at @ip. All but @last are plain, or conditional jumps.
+	 */
+	void (*blocks)(struct view *v, const struct flow *f, uint64_t ip, unsigned int count, const struct pt_insn *last);
 	void (*async)(struct view *v, const struct flow *f, uint64_t from, uint64_t to, bool known);
 	void (*overflow)(struct view *v, const struct flow *f, uint64_t ip, bool known);
 	void (*skip)(struct view *v, const struct flow *f, uint64_t ip, uint64_t cr3);
 	void (*error)(struct view *v, const struct flow *f, uint64_t offset, uint64_t ip,
 		      const char *message);
+	/* May be NULL. An event without an address may be some instructions early. */
+	void (*power)(struct view *v, const struct flow *f, const struct power_event *event);
 	/* May be NULL. BTS: a record, after the callbacks for the flow that it ends. */
 	void (*branch)(struct view *v, const struct flow *f, const struct branch *branch);
 };
@@ -101,8 +126,9 @@ struct flow {
 	struct mapped aux;	/* the CPU's trace, a private copy: cpuN.aux; not with @samples */
 	uint64_t window;	/* decode only this one; 0: all */
 	bool samples;		/* decode the samples instead, each on its own */
-	const bool *stop;	/* a view has set it: nobody wants what follows */
+	const volatile bool *stop;	/* a view or ^C has set it: nobody wants what follows */
 	void *decoding;		/* the decoder's own, from open to close */
+	struct relay *relay;	/* another thread decodes it; NULL: this one does */
 	struct pt_config config;
 	uint64_t cr3, tsc;	/* current (BTS: a lower bound); CODE_NO_CR3, 0: not known */
 	const struct windows *windows_of_cpu;
@@ -115,6 +141,8 @@ struct flow {
 	size_t next_window, enables;
 	uint64_t last_offset;	/* the decoder's, when makes_progress() was called last */
 	uint64_t passed;	/* offset up to which the flow has reported PSBs */
+	_Atomic uint64_t *decoded;	/* bytes of trace that are decoded, of all CPUs */
+	uint64_t decoded_here;	/* this CPU's share */
 	bool open;		/* between enable and disable */
 	bool resumed;		/* the last enable continued where the last disable was */
 	uint64_t reached;	/* at disable: the instruction that an interrupt or fault stopped; 0: none, or not known */
@@ -124,12 +152,14 @@ struct flow {
 
 /**
  * struct flow_decoder - decodes the trace of a trace PMU
+ * @check: can the recording be decoded? False, with a message: no. NULL: always
  * @begin: prepare to decode what flow_begin() was told; NULL: there is nothing to prepare
  * @step: decode up to the next change of the thread, which comes first in the next step. Returns
  *	false if that was all
  * @end: free what @begin and @step made; NULL: nothing
  */
 struct flow_decoder {
+	bool (*check)(const char *dir, const struct meta *meta);
 	void (*begin)(struct flow *f);
 	bool (*step)(struct flow *f);
 	void (*end)(struct flow *f);
@@ -146,12 +176,16 @@ const struct flow_decoder *flow_decoder_of(uint32_t pmu);
  */
 bool flow_begin(struct flow *f, const struct meta_cpu *cpu);
 void flow_end(struct flow *f);
+/* The decoder is at @offset of f->aux. */
+void flow_passed(struct flow *f, uint64_t offset);
 /* Prepare for a step, after other flows had theirs. */
 void flow_resume(const struct flow *f);
 
 /* The thread that runs; NULL: not known. */
 const struct run *flow_thread(const struct flow *f);
 
+/* Add what @more counts, but for what was skipped. */
+void flow_sum_add(struct flow_sum *sum, const struct flow_sum *more);
 void flow_sum_free(struct flow_sum *sum);
 
 /* The kernel's clock at @tsc, in ns; false if their relation is not known. */

@@ -40,7 +40,7 @@ void flow_emit_block(const struct flow *f, const struct code_block *block, unsig
 	}
 }
 
-static void note_skip(struct flow *f, uint64_t ip)
+void flow_note_skip(struct flow *f, uint64_t ip)
 {
 	struct flow_sum *sum = f->sum;
 
@@ -56,7 +56,7 @@ static void note_skip(struct flow *f, uint64_t ip)
 
 void flow_emit_skip(struct flow *f, uint64_t ip)
 {
-	note_skip(f, ip);
+	flow_note_skip(f, ip);
 	flow_emit_disable(f, ip, true);
 	f->view->skip(f->view, f, ip, f->cr3);
 }
@@ -123,7 +123,24 @@ bool flow_begin(struct flow *f, const struct meta_cpu *cpu)
 	f->switch_ip = code_kernel_function(f->code, SWITCH_FUNCTION);
 	f->turn_tsc = 0;
 	f->switched = false;
+	f->decoded_here = 0;
 	return true;
+}
+
+/* All CPUs' threads write the counter: not for each record of BTS. */
+#define PASSED_STEP	4096
+
+static void count_decoded(struct flow *f, uint64_t offset)
+{
+	/* It orders nothing: who reads it only shows it. */
+	atomic_fetch_add_explicit(f->decoded, offset - f->decoded_here, memory_order_relaxed);
+	f->decoded_here = offset;
+}
+
+void flow_passed(struct flow *f, uint64_t offset)
+{
+	if (offset >= f->decoded_here + PASSED_STEP)
+		count_decoded(f, offset);
 }
 
 void flow_resume(const struct flow *f)
@@ -135,6 +152,8 @@ void flow_resume(const struct flow *f)
 
 void flow_end(struct flow *f)
 {
+	if (!*f->stop)
+		count_decoded(f, f->aux.size);
 	runs_free(&f->runs);
 	records_free(&f->records);
 	unmap_file(&f->aux);
@@ -146,6 +165,19 @@ const struct run *flow_thread(const struct flow *f)
 	const struct run *run = f->run < f->runs.count ? &f->runs.run[f->run] : NULL;
 
 	return run && !run->lost ? run : NULL;
+}
+
+void flow_sum_add(struct flow_sum *sum, const struct flow_sum *more)
+{
+	sum->samples += more->samples;
+	sum->unsampled += more->unsampled;
+	sum->instructions += more->instructions;
+	sum->windows += more->windows;
+	sum->bytes += more->bytes;
+	sum->errors += more->errors;
+	sum->overflows += more->overflows;
+	sum->unsynced += more->unsynced;
+	sum->branches += more->branches;
 }
 
 void flow_sum_free(struct flow_sum *sum)

@@ -16,6 +16,8 @@ void flow_emit_disable(struct flow *f, uint64_t ip, bool known);
 void flow_emit_block(const struct flow *f, const struct code_block *block, unsigned int count);
 /* Code at @ip is not in the recording: count it, and end the run. */
 void flow_emit_skip(struct flow *f, uint64_t ip);
+/* What of that counts, with f->cr3 and f->in_probes. */
+void flow_note_skip(struct flow *f, uint64_t ip);
 /* End the run by an error. @offset: in the file, of what cannot be decoded. */
 void flow_emit_error(struct flow *f, uint64_t offset, uint64_t ip, const char *message);
 

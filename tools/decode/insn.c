@@ -98,7 +98,8 @@ static enum insn_special special_of(const ZydisDecodedInstruction *zi)
 
 static const ZydisDecoder *decoder_of(enum pt_exec_mode mode)
 {
-	static ZydisDecoder decoders[3];
+	/* Each thread has its own, and fills them in when it first decodes. */
+	static __thread ZydisDecoder decoders[3];
 	ZydisDecoder *d = &decoders[mode == ptem_64bit ? 0 : mode == ptem_32bit ? 1 : 2];
 
 	if (!d->stack_width) {

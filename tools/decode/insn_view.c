@@ -91,6 +91,25 @@ static void show_error(struct view *v, const struct flow *f, uint64_t offset, ui
 	printf("# error %" PRIx64 " %016" PRIx64 " %s\n", offset, ip, message);
 }
 
+static void show_power(struct view *v, const struct flow *f, const struct power_event *e)
+{
+	(void)v, (void)f;
+	switch (e->what) {
+	case POWER_MWAIT:
+		printf("# mwait %x %x\n", e->hints, e->extensions);
+		break;
+	case POWER_PWRE:
+		printf("# pwre %u %u %u\n", e->hw, e->state, e->sub_state);
+		break;
+	case POWER_EXSTOP:
+		show_ip("exstop", e->ip, e->known);
+		break;
+	case POWER_PWRX:
+		printf("# pwrx %u %u %x\n", e->deepest, e->last, e->reason);
+		break;
+	}
+}
+
 /* Formatted by hand: this runs for each of millions of instructions. */
 static void show_insn(struct view *v, const struct flow *f, const struct pt_insn *insn)
 {
@@ -156,6 +175,7 @@ struct view *insn_view(void)
 		.overflow = show_overflow,
 		.skip = show_skip,
 		.error = show_error,
+		.power = show_power,
 	};
 
 	return &view;
@@ -171,6 +191,7 @@ struct view *errors_view(void)
 		.disable = no_disable,
 		.insn = no_insn,
 		.block = no_block,
+		.no_code = true,
 		.async = no_async,
 		.overflow = show_overflow,
 		.skip = show_skip,

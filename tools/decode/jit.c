@@ -38,9 +38,7 @@ struct record {
 
 static void add(struct jit *j, const struct jit_code *code)
 {
-	/* Grow at each power of two. */
-	if (!(j->count & (j->count - 1)))
-		j->code = xrealloc(j->code, (j->count ? 2 * j->count : 1) * sizeof(*j->code));
+	list_grow(j->code, j->count);
 	j->code[j->count++] = *code;
 	if (code->end - code->start > j->longest)
 		j->longest = code->end - code->start;

@@ -22,9 +22,7 @@ static void take(struct pokes *p, const struct side_record *r)
 	/* Without old bytes it is new code: nothing ran there before. */
 	if (!rec->old_len)
 		return;
-	/* Grow at each power of two. */
-	if (!(p->count & (p->count - 1)))
-		p->poke = xrealloc(p->poke, (p->count ? 2 * p->count : 1) * sizeof(*p->poke));
+	list_grow(p->poke, p->count);
 	p->poke[p->count++] = (struct poke){ rec->addr, r->tsc, rec->old_len, rec->new_len, rec->bytes };
 	if (rec->old_len > p->longest)
 		p->longest = rec->old_len;

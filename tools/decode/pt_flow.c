@@ -12,6 +12,7 @@
 #include "pt_walk.h"
 
 #define CONFIG_MTC		(1ull << 9)
+#define CONFIG_NOTNT		(1ull << 55)
 #define CONFIG_MTC_PERIOD(c)	((c) >> 14 & 0xf)
 
 /* Where decode_run() goes on. */
@@ -157,12 +158,52 @@ static void update_state(struct flow *f)
 	f->tsc = pt_walk_time(walk_of(f), &tsc) < 0 ? 0 : tsc;
 }
 
+static void emit_power(struct flow *f, const struct pt_event *ev)
+{
+	struct power_event e = { .known = !ev->ip_suppressed, .tsc = ev->has_tsc ? ev->tsc : 0 };
+
+	switch (ev->type) {
+	case ptev_mwait:
+		e.what = POWER_MWAIT;
+		e.ip = ev->variant.mwait.ip;
+		e.hints = ev->variant.mwait.hints;
+		e.extensions = ev->variant.mwait.ext;
+		break;
+	case ptev_pwre:
+		e.what = POWER_PWRE;
+		e.hw = ev->variant.pwre.hw;
+		e.state = ev->variant.pwre.state;
+		e.sub_state = ev->variant.pwre.sub_state;
+		break;
+	case ptev_exstop:
+		e.what = POWER_EXSTOP;
+		e.ip = ev->variant.exstop.ip;
+		break;
+	default:
+		e.what = POWER_PWRX;
+		e.last = ev->variant.pwrx.last;
+		e.deepest = ev->variant.pwrx.deepest;
+		e.reason = ev->variant.pwrx.interrupt | ev->variant.pwrx.store << 2 |
+			   ev->variant.pwrx.autonomous << 3;
+		break;
+	}
+	f->view->power(f->view, f, &e);
+}
+
+/* The decoder has read packets up to here. */
+static void note_passed(struct flow *f)
+{
+	pt_walk_offset(walk_of(f), &f->passed);
+	if (!f->samples)
+		flow_passed(f, f->config.begin - f->aux.data + f->passed);
+}
+
 static void handle_event(struct flow *f, const struct pt_event *ev)
 {
 	bool known = !ev->ip_suppressed;
 
 	if (ev->status_update)
-		pt_walk_offset(walk_of(f), &f->passed);
+		note_passed(f);
 	switch (ev->type) {
 	case ptev_enabled:
 		/* From 2.1 on, libipt also has it, and ptev_disabled, where a PSB says which of them is so. */
@@ -191,6 +232,13 @@ static void handle_event(struct flow *f, const struct pt_event *ev)
 		f->sum->overflows++;
 		flow_emit_disable(f, 0, false);
 		f->view->overflow(f->view, f, ev->variant.overflow.ip, known);
+		break;
+	case ptev_mwait:
+	case ptev_pwre:
+	case ptev_exstop:
+	case ptev_pwrx:
+		if (f->view->power)
+			emit_power(f, ev);
 		break;
 	default:
 		/* Other events do not change the flow. CR3 is read when code is. */
@@ -232,7 +280,7 @@ static int skip_unknown(struct flow *f, uint64_t ip)
 		return -pte_nosync;
 	f->spliced = true;
 	((struct pt_decoding *)f->decoding)->stopped = false;
-	pt_walk_offset(walk_of(f), &f->passed);
+	note_passed(f);
 	jump_to(f, point.offset);
 	return status;
 }
@@ -480,7 +528,7 @@ static int synchronize(struct flow *f, uint64_t *at)
 synced:
 	*at = psb;
 	f->spliced = false;
-	pt_walk_offset(walk_of(f), &f->passed);
+	note_passed(f);
 	return status;
 }
 
@@ -679,4 +727,12 @@ static void pt_end(struct flow *f)
 	f->decoding = NULL;
 }
 
-const struct flow_decoder pt_decoder = { .begin = pt_begin, .step = pt_step, .end = pt_end };
+static bool pt_check(const char *dir, const struct meta *meta)
+{
+	if (meta->config & CONFIG_NOTNT)
+		return wrong("%s was recorded without TNT packets (--config notnt): which way branches went is not in the trace, so its flow cannot be decoded; auxtrace dump shows its packets, and perf what auxtrace export writes",
+			     dir);
+	return true;
+}
+
+const struct flow_decoder pt_decoder = { .check = pt_check, .begin = pt_begin, .step = pt_step, .end = pt_end };

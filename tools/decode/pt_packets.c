@@ -39,15 +39,13 @@ static bool update_ip(uint64_t *last, const struct pt_packet_ip *ip)
 
 static void add_window(struct windows *w, uint64_t begin)
 {
-	w->window = xrealloc(w->window, (w->count + 1) * sizeof(*w->window));
+	list_grow(w->window, w->count);
 	w->window[w->count++] = (struct window){ .begin = begin, .enables = w->nr_enables };
 }
 
 static void add_enable(struct windows *w, uint64_t offset)
 {
-	/* Grow at each power of two. */
-	if (!(w->nr_enables & (w->nr_enables - 1)))
-		w->enable = xrealloc(w->enable, (w->nr_enables ? 2 * w->nr_enables : 1) * sizeof(*w->enable));
+	list_grow(w->enable, w->nr_enables);
 	w->enable[w->nr_enables++] = offset;
 }
 

@@ -180,6 +180,9 @@ static int read_event(struct pt_walk *w)
 		return status;
 	w->status = status;
 	w->ahead = true;
+	/* libipt 2.0 gives no event its time, which goes on when the next one is read. */
+	if (!w->event.has_tsc && pt_walk_time(w, &w->event.tsc) >= 0)
+		w->event.has_tsc = 1;
 	return 1;
 }
 

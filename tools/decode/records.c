@@ -10,9 +10,7 @@
 
 static void keep(const union auxtrace_record ***list, size_t *count, const union auxtrace_record *record)
 {
-	/* Grow at each power of two. */
-	if (!(*count & (*count - 1)))
-		*list = xrealloc(*list, (*count ? 2 * *count : 1) * sizeof(**list));
+	list_grow(*list, *count);
 	(*list)[(*count)++] = record;
 }
 
@@ -26,16 +24,14 @@ static void take_sample(struct records *r, const union auxtrace_record *record)
 		bytes = r->slots.data + r->slots_used;
 		r->slots_used += length;
 	}
-	r->bytes = xrealloc(r->bytes, (r->nr_samples + 1) * sizeof(*r->bytes));
+	list_grow(r->bytes, r->nr_samples);
 	r->bytes[r->nr_samples] = bytes;
 	keep(&r->sample, &r->nr_samples, record);
 }
 
 static void add_anchor(struct records *r, uint64_t position, uint64_t tsc)
 {
-	/* Grow at each power of two. */
-	if (!(r->nr_anchors & (r->nr_anchors - 1)))
-		r->anchor = xrealloc(r->anchor, (r->nr_anchors ? 2 * r->nr_anchors : 1) * sizeof(*r->anchor));
+	list_grow(r->anchor, r->nr_anchors);
 	r->anchor[r->nr_anchors++] = (struct anchor){ position, tsc };
 }
 
@@ -61,7 +57,7 @@ static void take(struct records *r, const union auxtrace_record *record)
 	case AUXTRACE_RECORD_WINDOW:
 		add_anchor(r, record->window.begin, record->window.begin_time);
 		add_anchor(r, record->window.end_position, record->window.end_time);
-		r->window = xrealloc(r->window, (r->nr_windows + 1) * sizeof(*r->window));
+		list_grow(r->window, r->nr_windows);
 		r->window[r->nr_windows++] = &record->window;
 		break;
 	case AUXTRACE_RECORD_SAMPLE:

@@ -12,12 +12,15 @@
 #include "side.h"
 #include "threads.h"
 
+struct relays;
+
 struct replay {
 	int cpu;		/* only this one; -1: all */
 	uint64_t window;	/* only this one of each CPU; 0: all */
 	bool samples;		/* the samples that triggers took instead, each on its own */
 	bool by_time;		/* turns in the order of time */
-	bool stop;		/* a view may set this: replay_run() returns soon */
+	unsigned int jobs;	/* so many CPUs are decoded at a time, each by a thread of its own; 0, 1: by this one */
+	volatile bool stop;	/* a view, or a signal handler, may set this: replay_run() returns soon */
 
 	/* Set by replay_open(): */
 	const char *dir;
@@ -28,6 +31,12 @@ struct replay {
 	struct code_image *code;
 	struct code_blocks *blocks;
 	struct flow_sum sum;	/* of what replay_run() decoded */
+	/*
+	 * Bytes of trace that are decoded, of so many; with threads what is told may be a little behind. Any thread may read them
+	 * meanwhile. 0 wanted: not known, as with a window or samples.
+	 */
+	_Atomic uint64_t decoded, wanted;
+	struct relays *relays;	/* while it runs, the threads that decode; NULL: there are none */
 };
 
 /*
@@ -38,7 +47,9 @@ bool replay_open(struct replay *r, const char *dir, const char *symfs);
 
 /*
  * Decode it. @view_of returns the view for the next CPU; it may be the same for all. Returns 0; or with a message
- * -EBADMSG: a file cannot be read, -ENOENT: the recording does not have the CPU or window that is wanted.
+ * -EBADMSG: a file cannot be read, -ENOENT: the recording does not have the CPU or window that is wanted,
+ * -ENOMEM: a thread has no memory. All callbacks are made by this thread, in the same order
+ * whatever r->jobs is. After a stop, threads' sums may lack the last of what was told, but no error.
  */
 int replay_run(struct replay *r, struct view *(*view_of)(void *context), void *context);
 

@@ -6,9 +6,7 @@
 
 static void add(struct runs *r, uint64_t tsc, uint32_t pid, uint32_t tid)
 {
-	/* Grow at each power of two. */
-	if (!(r->count & (r->count - 1)))
-		r->run = xrealloc(r->run, (r->count ? 2 * r->count : 1) * sizeof(*r->run));
+	list_grow(r->run, r->count);
 	r->run[r->count++] = (struct run){ .tsc = tsc, .pid = pid, .tid = tid };
 }
 

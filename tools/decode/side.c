@@ -17,9 +17,7 @@ struct trailer {		/* tools/record/side_files.c asks for this sample_type */
 
 static void add(struct side *s, const struct side_record *record)
 {
-	/* Grow at each power of two. */
-	if (!(s->count & (s->count - 1)))
-		s->record = xrealloc(s->record, (s->count ? 2 * s->count : 1) * sizeof(*s->record));
+	list_grow(s->record, s->count);
 	s->record[s->count++] = *record;
 }
 

@@ -100,17 +100,45 @@ struct stack *stacks_of(struct stacks *s, const struct run *thread, unsigned int
 	return stack;
 }
 
+/*
+ * Functions that call each other from two addresses of a bucket leave there a frame for each call, and whoever made the
+ * recording can choose such addresses. What lies further outwards is taken not to be there.
+ */
+#define MAX_STEPS	64
+
+static unsigned int bucket_of(uint64_t back)
+{
+	return back * 0x9e3779b97f4a7c15ull >> 56;
+}
+
 void stack_push(struct stack *s, uint64_t back)
 {
+	unsigned int *first = &s->bucket[bucket_of(back)], before = *first;
+	bool same = before && s->frame[before].back == back;
+
 	s->depth++;
 	reserve(s, s->depth + 1);
-	s->frame[s->depth] = (struct frame){ .back = back };
+	s->frame[s->depth] = (struct frame){
+		.back = back, .before = before, .other = same ? s->frame[before].other : before,
+	};
+	*first = s->depth;
+}
+
+void stack_cut(struct stack *s, unsigned int depth)
+{
+	for (; s->depth > depth; s->depth--) {
+		const struct frame *f = &s->frame[s->depth];
+
+		s->bucket[bucket_of(f->back)] = f->before;
+	}
 }
 
 unsigned int stack_find(const struct stack *s, uint64_t ip)
 {
-	for (unsigned int i = s->depth; i > 0; i--)
-		if (s->frame[i].back == ip)
-			return i;
-	return 0;
+	unsigned int i = s->bucket[bucket_of(ip)];
+
+	for (unsigned int steps = 0; i && s->frame[i].back != ip; i = s->frame[i].other)
+		if (++steps == MAX_STEPS)
+			return 0;
+	return i;
 }

@@ -16,7 +16,13 @@ struct call;
 struct frame {
 	uint64_t back;		/* the call's return address */
 	struct call *call;	/* NULL: the function is not known, or not yet */
+	/* Indexes of frames of the same bucket; 0: there is none */
+	unsigned int before;	/* the first one when this was pushed */
+	unsigned int other;	/* the next one outwards that returns elsewhere */
 };
+
+/* Recursion returns to few addresses, on however many frames: those of a bucket are found by them. */
+#define STACK_BUCKETS	256
 
 struct stack {
 	struct stack *chain;	/* of the same bucket */
@@ -26,10 +32,11 @@ struct stack {
 	/* frame[1] to frame[depth] are the open calls; frame[0] is what ran outside them and returns to nowhere known */
 	unsigned int depth, space;
 	struct frame *frame;
+	unsigned int bucket[STACK_BUCKETS];	/* the innermost frame of each */
 	uint64_t next;		/* where user code goes on after the system call that it made last; 0: unknown */
 	uint64_t instructions;	/* that the thread executed */
 	uint64_t left;		/* TSC when it left its CPU last; 0: not known */
-	uint64_t away;		/* in TSC ticks, how long other threads ran between its turns */
+	uint64_t away;		/* in TSC ticks, how long other threads ran between its turns, in the part that is wanted */
 };
 
 struct stacks {
@@ -52,7 +59,12 @@ void stacks_forget_cpu(struct stacks *s, unsigned int cpu);
 
 /* A call that will return to @back; its function is not known yet. */
 void stack_push(struct stack *s, uint64_t back);
-/* The innermost open call that returns to @ip: the index of its frame; 0: there is none. */
+/* Only the @depth outermost frames are left. */
+void stack_cut(struct stack *s, unsigned int depth);
+/*
+ * The innermost open call that returns to @ip: the index of its frame; 0: there is none, or it is behind many others of its
+ * bucket. Takes the same time at any depth.
+ */
 unsigned int stack_find(const struct stack *s, uint64_t ip);
 
 #endif

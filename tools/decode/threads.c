@@ -12,15 +12,13 @@
 
 static void add(struct threads *t, uint32_t tid, uint64_t tsc, const char *name, uint32_t parent)
 {
-	/* Grow at each power of two. */
-	if (!(t->count & (t->count - 1)))
-		t->name = xrealloc(t->name, (t->count ? 2 * t->count : 1) * sizeof(*t->name));
+	list_grow(t->name, t->count);
 	t->name[t->count++] = (struct thread_name){ tid, tsc, name, parent };
 }
 
 static const char *keep(struct threads *t, const char *name)
 {
-	t->line = xrealloc(t->line, (t->nr_lines + 1) * sizeof(*t->line));
+	list_grow(t->line, t->nr_lines);
 	t->line[t->nr_lines] = xstrdup(name);
 	return t->line[t->nr_lines++];
 }

@@ -7,7 +7,7 @@
 static void add(struct window_spans *s, uint64_t seq, uint64_t begin, uint64_t end,
 		const struct auxtrace_record_window *record)
 {
-	s->span = xrealloc(s->span, (s->count + 1) * sizeof(*s->span));
+	list_grow(s->span, s->count);
 	s->span[s->count++] = (struct window_span){ begin, end, seq, record };
 }
 

@@ -11,12 +11,16 @@
 #include "decode/functions.h"
 #include "format.h"
 
+/* Functions in a line. What is deeper is added to the last of them: of deep recursion each depth would be a line. */
+#define MAX_STACK	1024
+
 /* Calls with the same callers. */
 struct node {
 	struct node *caller, *callees, *sibling;
 	const struct function *function;	/* NULL: a thread's name */
 	const char *comm;
 	uint64_t weight;	/* TSC ticks or instructions */
+	unsigned int depth;	/* functions up to this one */
 };
 
 struct folded {
@@ -26,6 +30,7 @@ struct folded {
 	struct functions functions;
 	struct node *comms;
 	bool instructions;	/* the weight, instead of time */
+	uint64_t too_deep;	/* calls */
 };
 
 static struct folded *of_sink(struct calls_sink *s)
@@ -70,6 +75,7 @@ static struct node *callee_node(struct node *caller, const struct function *func
 	}
 	n = new_node(&caller->callees, caller);
 	n->function = function;
+	n->depth = caller->depth + 1;
 	return n;
 }
 
@@ -78,6 +84,11 @@ static void folded_call_begins(struct calls_sink *s, struct call *call)
 	struct node *caller = call->caller ? call->caller->own : NULL;
 	struct folded *f = of_sink(s);
 
+	if (caller && caller->depth == MAX_STACK) {
+		call->own = caller;
+		f->too_deep++;
+		return;
+	}
 	call->own = callee_node(caller ?: comm_node(f, call->comm ?: "?"), functions_find(&f->functions, call));
 }
 
@@ -250,6 +261,9 @@ static void folded_end(struct calls_sink *sink)
 		put_stack(f->out, n);
 		fprintf(f->out, " %" PRIu64 "\n", weight);
 	}
+	if (f->too_deep)
+		say("%" PRIu64 " calls were more than %u deep: they are in the line of the call at that depth; --function exports what is inside one",
+		    f->too_deep, MAX_STACK);
 	free_nodes(f->comms);
 	functions_free(&f->functions);
 	free(f);

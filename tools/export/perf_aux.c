@@ -23,9 +23,7 @@ static void add(struct perf_parts *parts, const struct perf_part *part)
 {
 	if (part->begin >= part->end)
 		return;
-	/* Grow at each power of two. */
-	if (!(parts->count & (parts->count - 1)))
-		parts->part = xrealloc(parts->part, (parts->count ? 2 * parts->count : 1) * sizeof(*part));
+	list_grow(parts->part, parts->count);
 	parts->part[parts->count] = *part;
 	/* So by_time() keeps the order of a CPU's parts. */
 	if (parts->count && parts->part[parts->count - 1].cpu == part->cpu &&

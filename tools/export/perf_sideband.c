@@ -252,9 +252,7 @@ static void add_threads(const union auxtrace_record *record, struct perf_tasks *
 
 static void add_switch(struct perf_sideband *s, uint64_t time, uint32_t from, uint32_t to)
 {
-	/* Grow at each power of two. */
-	if (!(s->nr_switched & (s->nr_switched - 1)))
-		s->switched = xrealloc(s->switched, (s->nr_switched ? 2 * s->nr_switched : 1) * sizeof(*s->switched));
+	list_grow(s->switched, s->nr_switched);
 	s->switched[s->nr_switched++] = (struct perf_switch){ time, from, to };
 }
 

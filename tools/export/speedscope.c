@@ -9,10 +9,13 @@
 #include "format.h"
 #include "lib/json.h"
 
+/* The longest string of Chromium, and of all that has its JavaScript engine V8. */
+#define MAX_STRING	((1u << 29) - 24)
+
 struct event {
 	uint64_t tsc;
-	uint32_t frame;
-	bool closes;
+	uint32_t frame : 31;
+	uint32_t closes : 1;
 };
 
 /* Of one thread. */
@@ -31,6 +34,7 @@ struct speedscope {
 	struct profile *profile;	/* of each */
 	size_t nr_profiles;
 	uint64_t begin;		/* the first time; 0: none yet */
+	uint64_t bytes;		/* in all events of the file; the rest of it is small beside them */
 };
 
 static struct speedscope *of_sink(struct calls_sink *s)
@@ -119,7 +123,7 @@ static uint64_t ns_of(const struct speedscope *s, uint64_t tsc)
 	return ns;
 }
 
-static void put_profile(const struct speedscope *s, const struct call_thread *thread, const struct profile *p)
+static void put_profile(struct speedscope *s, const struct call_thread *thread, const struct profile *p)
 {
 	char name[80];
 
@@ -129,8 +133,8 @@ static void put_profile(const struct speedscope *s, const struct call_thread *th
 	fprintf(s->out, ",\"unit\":\"nanoseconds\",\"startValue\":%" PRIu64 ",\"endValue\":%" PRIu64 ",\"events\":[",
 		ns_of(s, p->event[0].tsc), ns_of(s, p->event[p->count - 1].tsc));
 	for (size_t i = 0; i < p->count; i++)
-		fprintf(s->out, "%s{\"type\":\"%c\",\"frame\":%u,\"at\":%" PRIu64 "}", i ? "," : "",
-			p->event[i].closes ? 'C' : 'O', p->event[i].frame, ns_of(s, p->event[i].tsc));
+		s->bytes += fprintf(s->out, "%s{\"type\":\"%c\",\"frame\":%u,\"at\":%" PRIu64 "}", i ? "," : "",
+				    p->event[i].closes ? 'C' : 'O', p->event[i].frame, ns_of(s, p->event[i].tsc));
 	fputs("]}", s->out);
 }
 
@@ -150,6 +154,9 @@ static void speedscope_end(struct calls_sink *sink)
 		free(s->profile[i].event);
 	}
 	fputs("]}\n", s->out);
+	if (s->bytes > MAX_STRING)
+		say("this is more than %" PRIu64 " MiB, and a browser's string holds 512: speedscope before version 1.14 does not open it, and later ones slowly; --time, --cpu, --tid, --function and --max-depth export a part",
+		    s->bytes >> 20);
 	free(s->profile);
 	call_threads_free(&s->threads);
 	functions_free(&s->functions);

@@ -29,7 +29,8 @@ static char *search_path(const char *symfs)
 	return path;
 }
 
-struct debug_file *debug_file_open(const char *path, const char *symfs)
+/* Addresses are those for which the file is linked, or, if it is to be linked yet, from @base on. */
+static struct debug_file *open_at(const char *path, const char *symfs, GElf_Addr base)
 {
 	struct debug_file *file = xcalloc(1, sizeof(*file));
 
@@ -43,8 +44,7 @@ struct debug_file *debug_file_open(const char *path, const char *symfs)
 	file->dwfl = dwfl_begin(&file->callbacks);
 	if (file->dwfl) {
 		dwfl_report_begin(file->dwfl);
-		/* Addresses are those for which the file is linked. */
-		file->module = dwfl_report_elf(file->dwfl, path, path, -1, 0, true);
+		file->module = dwfl_report_elf(file->dwfl, path, path, -1, base, true);
 		dwfl_report_end(file->dwfl, NULL, NULL);
 	}
 	if (!file->module) {
@@ -52,6 +52,17 @@ struct debug_file *debug_file_open(const char *path, const char *symfs)
 		return NULL;
 	}
 	return file;
+}
+
+struct debug_file *debug_file_open(const char *path, const char *symfs)
+{
+	return open_at(path, symfs, 0);
+}
+
+struct debug_file *debug_file_open_module(const char *path)
+{
+	/* Not from 0 on: an address of 0 says that the linker left the code out. */
+	return open_at(path, "", 0x100000);
 }
 
 /* Is @shndx of @elf code? The debug file has the program's section headers, but not their bytes. */
@@ -98,6 +109,22 @@ bool debug_file_symbols(struct debug_file *file, struct symbols *s)
 		found = true;
 	}
 	return found;
+}
+
+void debug_file_all_symbols(struct debug_file *file, struct symbols *s)
+{
+	int count = dwfl_module_getsymtab(file->module);
+
+	for (int i = 1; i < count; i++) {
+		GElf_Addr addr;
+		GElf_Word shndx;
+		GElf_Sym sym;
+		Elf *elf = NULL;
+		const char *name = dwfl_module_getsym_info(file->module, i, &sym, &addr, &shndx, &elf, NULL);
+
+		if (name && *name && *name != '.' && is_function(&sym, elf, shndx))
+			symbols_add(s, addr, sym.st_size, name);
+	}
 }
 
 Dwfl_Module *debug_file_module(struct debug_file *file)

@@ -16,6 +16,13 @@ struct debug_file;
  * /usr/lib/debug; "": none. NULL: @path cannot be read, or is no ELF file.
  */
 struct debug_file *debug_file_open(const char *path, const char *symfs);
+/*
+ * The same of a kernel module's debug file, whose sections have no addresses yet: the functions and source lines have
+ * ones that are made up.
+ */
+struct debug_file *debug_file_open_module(const char *path);
+/* Add all functions that it has to @s, also where the program has them itself. As above, without order. */
+void debug_file_all_symbols(struct debug_file *file, struct symbols *s);
 /* Add its functions to @s. Their names are valid until debug_file_close(). Returns false if it has none. */
 bool debug_file_symbols(struct debug_file *file, struct symbols *s);
 /* For source_lines.c: what libdwfl calls the program. */

@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "findings.h"
 #include "tool.h"
@@ -21,7 +22,8 @@ void finding_add(const struct source *source, const char *name, enum verdict ver
 	f->name = name;
 	f->verdict = verdict;
 	va_start(ap, format);
-	vsnprintf(f->text, sizeof(f->text), format, ap);
+	if (vsnprintf(f->text, sizeof(f->text), format, ap) >= (int)sizeof(f->text))
+		strcpy(f->text + sizeof(f->text) - 4, "...");
 	va_end(ap);
 }
 

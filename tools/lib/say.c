@@ -5,15 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "say_hook.h"
 #include "tool.h"
 
 static void vsay(const char *format, va_list ap)
 {
+	struct say_hook *hook = say_hook();
 	char *text;
 
-	fflush(stdout);
+	if (!hook)
+		fflush(stdout);
 	if (vasprintf(&text, format, ap) < 0)
 		return;
+	if (hook) {
+		hook->say(hook, text);
+		free(text);
+		return;
+	}
 	fputs("auxtrace: ", stderr);
 	for (char *line = text, *end; line; line = end) {
 		end = strchr(line, '\n');
@@ -36,9 +44,16 @@ void say(const char *format, ...)
 
 void die(int status, const char *format, ...)
 {
+	struct say_hook *hook = say_hook();
+	char last[512];
 	va_list ap;
 
 	va_start(ap, format);
+	if (hook) {
+		/* There may be no memory. */
+		vsnprintf(last, sizeof(last), format, ap);
+		hook->die(hook, last);
+	}
 	vsay(format, ap);
 	va_end(ap);
 	exit(status);

@@ -79,8 +79,7 @@ static void add_line(struct source_file *f, char *line)
 			;
 		strcpy(end, "...");
 	}
-	if (!(f->count & (f->count - 1)))
-		f->line = xrealloc(f->line, (f->count ? 2 * f->count : 1) * sizeof(*f->line));
+	list_grow(f->line, f->count);
 	f->line[f->count++] = line;
 }
 

@@ -34,6 +34,9 @@ void out_of_memory(void) __attribute__((noreturn));
 /* As malloc(3) and strdup(3), but without memory the process ends. */
 void *xrealloc(void *p, size_t size);
 void *xcalloc(size_t n, size_t size);
+/* Make room for one more than the @count items of @list. It doubles at each power of two: nothing else may have allocated it. */
+#define list_grow(list, count)	((list) = xgrow(list, count, sizeof(*(list))))
+void *xgrow(void *list, size_t count, size_t size);
 char *xstrdup(const char *s);
 
 /* A number of bytes with an optional suffix K, M or G; dies for anything else. */

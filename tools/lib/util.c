@@ -17,6 +17,13 @@ void *xrealloc(void *p, size_t size)
 	return p;
 }
 
+void *xgrow(void *list, size_t count, size_t size)
+{
+	if (count & (count - 1))
+		return list;
+	return xrealloc(list, (count ? 2 * count : 1) * size);
+}
+
 void *xcalloc(size_t n, size_t size)
 {
 	void *p = calloc(n, size);

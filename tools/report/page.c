@@ -83,7 +83,7 @@ void page_add(struct page *p, const struct function *function, const struct call
 
 void page_mark(struct page *p, uint64_t tsc, unsigned int cpu, const char *text)
 {
-	p->mark = xrealloc(p->mark, (p->nr_marks + 1) * sizeof(*p->mark));
+	list_grow(p->mark, p->nr_marks);
 	p->mark[p->nr_marks++] = (struct page_mark){ .tsc = tsc, .cpu = cpu, .text = xstrdup(text) };
 	include_time(p, tsc);
 }

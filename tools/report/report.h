@@ -16,6 +16,7 @@ struct report {
 	struct contrast contrast;
 	struct page *page;	/* takes calls and windows, too; NULL: there is none */
 	uint64_t cut;		/* calls that are not whole */
+	struct open_call *innermost[4096];	/* by stack and function, the innermost open call of each */
 };
 
 /* @compare, @page and rows.by may be set behind this. */

@@ -77,6 +77,7 @@ void rows_add(struct rows *r, const struct function *function, const struct call
 	row->cut += !call->begun || !call->returned;
 	row->self += own > call->callee_ticks ? own - call->callee_ticks : 0;
 	row->instructions += call->instructions - call->callee_instructions;
+	row->clipped |= call->clipped;
 	if (outermost) {
 		row->total += ticks;
 		row->waited += ticks - own;
@@ -125,7 +126,7 @@ static uint64_t value_of(const struct row *row, enum rows_key key)
 	case KEY_MAX:
 		return row->durations.max;
 	default:
-		return row->instructions;
+		return row->clipped ? 0 : row->instructions;
 	}
 }
 
@@ -188,7 +189,10 @@ static void print_row(const struct rows *r, const struct row *row, bool timed, c
 		print_time(meta, whole, value_of(row, KEY_P99));
 		print_time(meta, whole, value_of(row, KEY_MAX));
 	}
-	printf(" %12" PRIu64, row->instructions);
+	if (row->clipped)
+		printf(" %12s", "-");
+	else
+		printf(" %12" PRIu64, row->instructions);
 	if (r->by != BY_FUNCTION)
 		text_run(stdout, row->known ? &thread : NULL, row->comm);
 	printf("  %c  ", row->function->kernel ? 'k' : 'u');

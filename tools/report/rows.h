@@ -24,6 +24,7 @@ struct row {
 	uint64_t self;		/* without callees and without what other threads ran */
 	uint64_t waited;	/* other threads ran, within the total */
 	uint64_t instructions;	/* without callees */
+	bool clipped;		/* and with some from outside the part by time */
 	struct histogram durations; /* of whole calls */
 };
 

@@ -100,11 +100,14 @@ static void print_payload(const struct pt_packet *p)
 		printf("hints=%x ext=%x", p->payload.mwait.hints, p->payload.mwait.ext);
 		break;
 	case ppt_pwre:
-		printf("c%u.%u%s", p->payload.pwre.state, p->payload.pwre.sub_state,
+		printf("cstate=%u sub-cstate=%u%s", p->payload.pwre.state, p->payload.pwre.sub_state,
 		       p->payload.pwre.hw ? " hw" : "");
 		break;
 	case ppt_pwrx:
-		printf("last=c%u deepest=c%u", p->payload.pwrx.last, p->payload.pwrx.deepest);
+		printf("last=%u deepest=%u%s%s%s", p->payload.pwrx.last, p->payload.pwrx.deepest,
+		       p->payload.pwrx.interrupt ? " interrupt" : "",
+		       p->payload.pwrx.store ? " store" : "",
+		       p->payload.pwrx.autonomous ? " hw" : "");
 		break;
 	case ppt_ptw:
 		printf("payload=%" PRIx64 "%s", p->payload.ptw.payload, p->payload.ptw.ip ? " ip" : "");

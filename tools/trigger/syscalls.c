@@ -39,6 +39,17 @@ long syscall_number(const char *name)
 	return -2;
 }
 
+const char *syscall_shown(const char *name)
+{
+	long number = isdigit((unsigned char)*name) ? -2 : syscall_number(name);
+
+	/* The header's names come before the kernel's. */
+	for (unsigned int i = 0; number >= 0 && i < ARRAY_SIZE(syscalls); i++)
+		if (syscalls[i].number == number)
+			return syscalls[i].name;
+	return name;
+}
+
 void syscall_suggest(struct suggestions *n)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(syscalls); i++)

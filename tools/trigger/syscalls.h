@@ -10,6 +10,11 @@
  * (sys_enter_NAME), or a number. -1: "*", all system calls. -2: there is no such call.
  */
 long syscall_number(const char *name);
+/*
+ * The name of <asm/unistd.h> for the call that the kernel's functions and tracepoints name @name, as strace and perf
+ * trace show it. Where there is none: @name.
+ */
+const char *syscall_shown(const char *name);
 /* Offer all names. */
 void syscall_suggest(struct suggestions *n);
 /* Call @fn with each name, sorted. */

@@ -186,16 +186,25 @@ int made_end(void)
 	return system(command);
 }
 
+void write_made_meta(const char *machine, uint32_t flags, const char *cpu)
+{
+	FILE *f = file("meta");
+
+	fprintf(f, "auxtrace_recording 1\nabi 1\n%stime_shift 1\ntime_mult 2\ntime_zero 1000000000\n"
+		"tsc_khz 1000000\nflags %u\n%s\n", machine, flags, cpu);
+	fclose(f);
+}
+
 void write_trace(const void *bytes, size_t size, const char *machine, uint32_t flags, const char *cpu)
 {
 	FILE *f = file("cpu0.aux");
+	char *line;
 
 	fwrite(bytes, 1, size, f);
 	fclose(f);
-	f = file("meta");
-	fprintf(f, "auxtrace_recording 1\nabi 1\n%stime_shift 1\ntime_mult 2\ntime_zero 1000000000\n"
-		"tsc_khz 1000000\nflags %u\ncpu 0 read %zu produced %zu %s\n", machine, flags, size, size, cpu);
-	fclose(f);
+	assert_true(asprintf(&line, "cpu 0 read %zu produced %zu %s", size, size, cpu) > 0);
+	write_made_meta(machine, flags, line);
+	free(line);
 }
 
 void begin_expected(void)

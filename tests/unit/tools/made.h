@@ -49,6 +49,8 @@ void write_task(const char *name, uint64_t cr3, uint64_t begin_tsc, const char *
 /* cpu0.data */
 void write_records(const void *records, size_t size);
 void append(const char *name, const char *text);
+/* meta. @machine: lines of it; @cpu: CPU 0's line */
+void write_made_meta(const char *machine, uint32_t flags, const char *cpu);
 /*
  * cpu0.aux with @size bytes, and meta. @machine: lines of it; @cpu: the rest of CPU 0's
  * line.

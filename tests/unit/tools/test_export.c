@@ -490,7 +490,7 @@ static void what_cannot_be_exported_is_told(void **state)
 	snprintf(arguments, sizeof(arguments), "export --format perf -o %s %s", dir, dir);
 	r = run_auxtrace(arguments);
 	assert_int_equal(r->status, 1);
-	expect_part(r->err, "exists: name another OUT, or remove it");
+	expect_part(r->err, "exists: name another file, or remove it");
 	assert_int_equal(unlink(program_path("cpu0.aux")), 0);
 	r = export();
 	assert_int_equal(r->status, 1);

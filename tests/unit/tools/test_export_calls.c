@@ -8,6 +8,7 @@
 
 #include <linux/auxtrace.h>
 
+#include "export/format.h"
 #include "export/protobuf.h"
 #include "packets.h"
 
@@ -103,6 +104,56 @@ static void speedscope_has_calls_that_open_and_close(void **state)
 		"{\"type\":\"C\",\"frame\":2,\"at\":1064},{\"type\":\"C\",\"frame\":1,\"at\":2064},");
 	/* main and its last call of f end with the trace. */
 	expect_part(r->out, "{\"type\":\"C\",\"frame\":1,\"at\":7000},{\"type\":\"C\",\"frame\":0,\"at\":7000}]}]}\n");
+}
+
+/* Export @calls calls of "f", one after the other, to nowhere; returns what the exporter says. To be freed. */
+static char *speedscope_says(uint64_t calls)
+{
+	const struct meta meta = { .time_mult = 1, .time_zero = 0 };
+	const struct export_request request = { .dir = "x", .meta = &meta, .out = "-" };
+	FILE *out = fopen("/dev/null", "w"), *err = tmpfile();
+	char *text = calloc(1, 1000);
+	struct calls_sink *sink;
+	int saved = dup(2);
+
+	assert_non_null(out);
+	assert_non_null(err);
+	assert_non_null(text);
+	sink = speedscope_format.begin(&request, out);
+	for (uint64_t i = 0; i < calls; i++) {
+		struct call call = {
+			.name = { .function = "f", .object = "prog" },
+			/* Times of 19 digits */
+			.begin.tsc = i ? 2000000000000000000 + 2 * i : 1, .end.tsc = 2000000000000000001 + 2 * i,
+		};
+
+		sink->begin(sink, &call);
+		sink->end(sink, &call);
+	}
+	dup2(fileno(err), 2);
+	speedscope_format.end(sink);
+	dup2(saved, 2);
+	close(saved);
+	rewind(err);
+	assert_true(fread(text, 1, 999, err) < 999);
+	fclose(err);
+	fclose(out);
+	return text;
+}
+
+/* An event has 48 bytes: 2^29 bytes are 5,592,405 calls of two events. */
+static void speedscope_files_beyond_a_browsers_string_are_told(void **state)
+{
+	char *text;
+
+	(void)state;
+	text = speedscope_says(100000);
+	assert_string_equal(text, "");
+	free(text);
+	text = speedscope_says(5600000);
+	expect_part(text, "this is more than 512 MiB, and a browser's string holds 512");
+	expect_part(text, "--time, --cpu, --tid, --function and --max-depth export a part");
+	free(text);
 }
 
 static void callgrind_has_costs_of_functions_and_of_calls(void **state)
@@ -384,6 +435,7 @@ int main(void)
 		t(folded_stacks_have_the_time_without_callees),
 		t(folded_stacks_count_instructions),
 		t(speedscope_has_calls_that_open_and_close),
+		cmocka_unit_test(speedscope_files_beyond_a_browsers_string_are_told),
 		t(callgrind_has_costs_of_functions_and_of_calls),
 		t(perfetto_has_a_begin_and_an_end_for_each_call),
 		t(perfetto_tells_what_began_and_ended_a_window),

@@ -292,9 +292,27 @@ static void a_page_has_the_calls_of_each_thread(void **state)
 	expect_part(page, "</html>");
 	assert_null(strstr(page, "@DATA@"));
 	free(page);
-	r = report(options);
+}
+
+/* Before the recording is even read. */
+static void a_page_that_has_no_place_is_refused_at_once(void **state)
+{
+	const struct result *r;
+	char arguments[200];
+
+	(void)state;
+	snprintf(arguments, sizeof(arguments), "report --html %s/prog /nonexistent", dir);
+	r = run_auxtrace(arguments);
 	assert_int_equal(r->status, 1);
-	expect_part(r->err, "page.html: File exists");
+	expect_part(r->err, "/prog exists: name another file, or remove it");
+	snprintf(arguments, sizeof(arguments), "report --html %s/none/page /nonexistent", dir);
+	r = run_auxtrace(arguments);
+	assert_int_equal(r->status, 1);
+	expect_part(r->err, "/none/page: No such file or directory");
+	snprintf(arguments, sizeof(arguments), "export --format speedscope -o %s/prog /nonexistent", dir);
+	r = run_auxtrace(arguments);
+	assert_int_equal(r->status, 1);
+	expect_part(r->err, "/prog exists: name another file, or remove it");
 }
 
 static void the_shortest_calls_are_left_out_of_a_page(void **state)
@@ -352,6 +370,7 @@ int main(void)
 		t(what_it_does_not_know_is_told),
 		t(the_function_of_a_latency_trigger_is_compared),
 		t(a_page_has_the_calls_of_each_thread),
+		t(a_page_that_has_no_place_is_refused_at_once),
 		cmocka_unit_test(the_shortest_calls_are_left_out_of_a_page),
 		cmocka_unit_test(a_function_of_cxx_is_named_without_its_parameters),
 		cmocka_unit_test(strings_cannot_end_the_script),

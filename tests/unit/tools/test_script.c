@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -270,6 +271,32 @@ static void a_process_that_is_not_recorded_is_skipped_and_the_kernel_is_not(void
 	expect_part(r->err, "skipped 2 times: user code of CR3 0x9000, a process that is not in the recording, the first at 0x7f0000001234");
 }
 
+/* Its page tables are those of a process that was recorded later: that one has no code there, so it is another one. */
+static void who_had_the_cr3_before_a_process_was_recorded_is_skipped(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	write_task("200", OTHER, 5000, program_path("prog"), BASE);
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	switch_to(OTHER, 0x7f0000001234ull);
+	tnt("!.!.");
+	ip_packet(ppt_tip, ENTRY);
+	/* Where it has the code, it is taken for the same: it may have run before it was recorded. */
+	ip_packet(ppt_tip, MAIN);
+	tnt("!!");
+	ip_packet(ppt_tip, ENTRY);
+	ip_packet(ppt_fup, ENTRY + 1);
+	suppressed(ppt_tip_pgd);
+	finish(BOTH, "windows 1");
+	r = script("--insn");
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, "# skip 00007f0000001234 9000\n# enable ffffffff81000000\n");
+	expect_part(r->out, "\n0000000000401000 ");
+	expect_part(r->err, "decode errors: 0; overflows: 0; skipped: 1");
+}
+
 static void a_return_into_a_frame_from_before_a_skip_is_no_error(void **state)
 {
 	const struct result *r;
@@ -350,6 +377,28 @@ static void a_flow_that_went_into_an_endless_loop_is_an_error_and_ends(void **st
 	expect_part(r->out, "# enable ffffffff81000000\nffffffff81000000 1\n# disable -\n");
 }
 
+/* perf goes from TIP to TIP then, and does not walk the code. */
+static void without_tnt_packets_no_flow_is_decoded(void **state)
+{
+	const struct result *r;
+	char text[300];
+
+	(void)state;
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	ip_packet(ppt_tip, F);
+	write_trace(stream, position(), "config 0x80000000000400\n", BOTH, "windows 1");
+	r = script("");
+	assert_int_equal(r->status, 1);
+	assert_string_equal(r->out, "");
+	expect_part(r->err, "was recorded without TNT packets (--config notnt)");
+	expect_part(r->err, "auxtrace dump shows its packets");
+	snprintf(text, sizeof(text), "dump %s", dir);
+	r = run_auxtrace(text);
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, "  tip ");
+}
+
 static void an_overflow_is_shown_and_counted(void **state)
 {
 	const struct result *r;
@@ -374,6 +423,79 @@ static void an_overflow_is_shown_and_counted(void **state)
 	expect_flow(r);
 	assert_int_equal(r->status, 0);
 	expect_part(r->err, "decode errors: 0; overflows: 1;");
+}
+
+/* HLT at ENTRY, for a second; then MWAIT at IRQ, whose wake is not in the trace. */
+static void sleep_in_the_kernel(void)
+{
+	packet(&(struct pt_packet){ .type = ppt_pwre, .payload.pwre = { .state = 2, .sub_state = 1, .hw = 1 } });
+	packet(&(struct pt_packet){ .type = ppt_exstop, .payload.exstop.ip = 1 });
+	ip_packet(ppt_fup, ENTRY);
+	tsc(1000001000);
+	packet(&(struct pt_packet){ .type = ppt_pwrx,
+				    .payload.pwrx = { .last = 1, .deepest = 2, .interrupt = 1, .store = 1, .autonomous = 1 } });
+	ip_packet(ppt_fup, ENTRY + 1);
+	ip_packet(ppt_tip, IRQ);
+	packet(&(struct pt_packet){ .type = ppt_mwait, .payload.mwait = { .hints = 0x60, .ext = 1 } });
+	packet(&(struct pt_packet){ .type = ppt_pwre });
+	packet(&(struct pt_packet){ .type = ppt_exstop, .payload.exstop.ip = 1 });
+	ip_packet(ppt_fup, IRQ);
+}
+
+static void the_cpu_sleeps_and_wakes(void **state)
+{
+	const struct result *r;
+	char text[300];
+
+	(void)state;
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, ENTRY);
+	sleep_in_the_kernel();
+	ip_packet(ppt_fup, IRQ + 1);
+	suppressed(ppt_tip_pgd);
+	line("# cpu 0");
+	line("# window 1");
+	line("# enable %016llx", ENTRY);
+	line("# pwre 1 2 1");
+	line("# exstop %016llx", ENTRY);
+	line("# pwrx 2 1 d");
+	insn(ENTRY, 1);
+	line("# async %016llx %016llx", ENTRY + 1, IRQ);
+	/* MWAIT, like EXSTOP, is of the instruction whose address follows. */
+	line("# pwre 0 0 0");
+	line("# mwait 60 1");
+	line("# exstop %016llx", IRQ);
+	insn(IRQ, 1);
+	line("# disable -");
+	finish(BOTH, "windows 1");
+	r = script("--insn");
+	expect_flow(r);
+	assert_int_equal(r->status, 0);
+	r = script("");
+	/* The wake is a second later; in between nothing ran. */
+	expect_part(r->out, "  0        1.000001000 pwre: hw: 1 cstate: 2 sub-cstate: 1\n"
+			    "  0        1.000001000 exstop: ip: 1\n"
+			    "  0        2.000001000 pwrx: deepest cstate: 2 last cstate: 1 wake reason: 0xd\n");
+	expect_part(r->out, "  0        2.000001000 pwre: hw: 0 cstate: 0 sub-cstate: 0\n");
+	expect_part(r->out, "  0        2.000001000 mwait: hints: 0x60 extensions: 0x1\n"
+			    "  0        2.000001000 exstop: ip: 1\n");
+	/* They are of a CPU: no thread or function has them, but a part in time. */
+	r = script("--tid 1");
+	assert_null(strstr(r->out, "pwre"));
+	r = script("--function entry");
+	assert_null(strstr(r->out, "pwre"));
+	r = script("--time 1.5,3");
+	assert_null(strstr(r->out, "cstate: 2 sub-cstate"));
+	expect_part(r->out, "pwrx: deepest cstate: 2");
+	r = script("--time 1,1.5");
+	expect_part(r->out, "pwre: hw: 1");
+	assert_null(strstr(r->out, "pwrx"));
+	snprintf(text, sizeof(text), "dump %s", dir);
+	r = run_auxtrace(text);
+	expect_part(r->out, "  pwre     cstate=2 sub-cstate=1 hw\n");
+	expect_part(r->out, "  exstop   ip=1\n");
+	expect_part(r->out, "  pwrx     last=1 deepest=2 interrupt store hw\n");
+	expect_part(r->out, "  mwait    hints=60 ext=1\n");
 }
 
 /* A window: PSB+, on in the kernel, off again. Returns its offset. */
@@ -1200,6 +1322,57 @@ static void calls_are_indented_with_time_and_names(void **state)
 		"  0        1.000001000 -               -                    k        switch\n");
 }
 
+/* @function is what the kernel's entry for system calls calls. Returns what script shows. */
+static const char *system_call(const char *function, bool enabled_inside, const char *options)
+{
+	FILE *f = file("kallsyms");
+
+	fprintf(f, "%llx T entry_SYSCALL_64\n%llx t %s\n%llx T sysvec\n", SCHED, SWITCH, function, IRQ);
+	fclose(f);
+	begin_trace();
+	psb(CR3, 1000, 0);
+	if (enabled_inside) {
+		ip_packet(ppt_tip_pge, SCHED);
+	} else {
+		ip_packet(ppt_tip_pge, MAIN);
+		tnt("!!");
+		ip_packet(ppt_tip, SCHED);
+	}
+	/* The function does not begin before an interrupt has come. */
+	ip_packet(ppt_fup, SCHED);
+	ip_packet(ppt_tip, IRQ);
+	ip_packet(ppt_tip, SCHED);
+	pip(CR3);
+	tnt("!");
+	ip_packet(ppt_tip, MAIN + 7);
+	ip_packet(ppt_fup, MAIN);
+	suppressed(ppt_tip_pgd);
+	finish(BOTH, "windows 1");
+	return script(options)->out;
+}
+
+static void system_calls_are_named(void **state)
+{
+	(void)state;
+	expect_part(system_call("__x64_sys_openat", false, ""), "entry_SYSCALL_64  <system call openat>\n");
+	expect_part(script("")->out, "sysvec  <interrupt>\n");
+	/* The entry alone is shown. */
+	expect_part(system_call("__x64_sys_openat", false, "--function entry_SYSCALL_64 --max-depth 1"),
+		    "k    entry_SYSCALL_64  <system call openat>\n");
+	/* The kernel's functions have names of their own for some, and compilers and tables put letters around them. */
+	expect_part(system_call("__x64_sys_newfstat", false, ""), " <system call fstat>\n");
+	expect_part(system_call("__ia32_sys_getpid", false, ""), " <system call getpid>\n");
+	expect_part(system_call("__ia32_compat_sys_ioctl", false, ""), " <system call ioctl>\n");
+	expect_part(system_call("__do_sys_vfork", false, ""), " <system call vfork>\n");
+	/* This machine's header does not have it. */
+	expect_part(system_call("__x64_sys_frobnicate2", false, ""), " <system call frobnicate2>\n");
+	/* The trace may begin behind the instruction SYSCALL, as in those of the kernel only. */
+	expect_part(system_call("__x64_sys_read", true, ""), "entry_SYSCALL_64  <trace begins, system call read>\n");
+	/* What the kernel does not have has no name, and other functions of the kernel are none. */
+	expect_part(system_call("__x64_sys_ni_syscall", false, ""), " <system call>\n");
+	expect_part(system_call("vfs_read", false, ""), " <system call>\n");
+}
+
 /* The first instruction of f faults: it was called, although nothing of it was executed. Then it goes on. */
 static void a_fault_at_the_first_instruction_is_inside_the_call(void **state)
 {
@@ -1255,6 +1428,257 @@ static const char same_code[] =
 	"	nop\n"
 	"1:	ret\n"
 	"	.size f, . - f\n";
+
+/* ---- deep recursion ------------------------------------------------------------ */
+
+/* main calls rec, which calls itself @depth times; the innermost calls leaf @leaves times, and all return. 0: the trace ends there. */
+static void recurse(unsigned int depth, unsigned int leaves)
+{
+	run_program_with_lines(
+		"	.type main, @function\n"
+		"	.type rec, @function\n"
+		"	.type leaf, @function\n"
+		"main:	call rec\n"
+		"	jmp main\n"
+		"	.size main, . - main\n"
+		"	.org 0x10\n"
+		"rec:	test %eax, %eax\n"
+		"	je 1f\n"
+		"	call rec\n"
+		"	ret\n"			/* at 0x19 */
+		"1:	call leaf\n"
+		"	test %eax, %eax\n"
+		"	jne 1b\n"
+		"	ret\n"
+		"	.size rec, . - rec\n"
+		"leaf:	ret\n"
+		"	.size leaf, . - leaf\n");
+	begin_trace();
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	for (unsigned int i = 0; i < depth; i++)
+		tnt(".");
+	if (!leaves) {
+		ip_packet(ppt_fup, MAIN + 0x10);
+		suppressed(ppt_tip_pgd);
+		finish(AUXTRACE_SETUP_USER, "windows 1");
+		return;
+	}
+	tnt("!");
+	/* Its return, by the call before it, and back to the next call. */
+	for (unsigned int i = 0; i < leaves; i++)
+		tnt(i + 1 < leaves ? "!!" : "!.");
+	for (unsigned int i = 0; i < depth; i++)
+		ip_packet(ppt_tip, MAIN + 0x19);
+	ip_packet(ppt_tip, MAIN + 5);
+	ip_packet(ppt_fup, MAIN + 5);
+	suppressed(ppt_tip_pgd);
+	finish(AUXTRACE_SETUP_USER, "windows 1");
+}
+
+static double cpu_seconds(void)
+{
+	struct rusage r;
+
+	getrusage(RUSAGE_CHILDREN, &r);
+	return r.ru_utime.tv_sec + r.ru_utime.tv_usec / 1e6;
+}
+
+/* Each subcommand takes for a call as long as it takes without recursion: a walk over the stack would take minutes. */
+static void deep_recursion_costs_no_more_than_other_calls(void **state)
+{
+	double begin = cpu_seconds();
+	const struct result *r;
+	char arguments[200];
+
+	(void)state;
+	recurse(100000, 150000);
+	snprintf(arguments, sizeof(arguments), "report %s", dir);
+	r = run_auxtrace(arguments);
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, "  150000      0 ");
+	expect_part(r->out, "  100001      0 ");
+	r = script("--max-depth 2");
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, " u    rec (lines)\n");
+	snprintf(arguments, sizeof(arguments), "script %s >/dev/null", dir);
+	assert_int_equal(run_auxtrace(arguments)->status, 0);
+	snprintf(arguments, sizeof(arguments), "export --format folded --weight instructions -o - %s", dir);
+	r = run_auxtrace(arguments);
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, "?;main 1\n?;main;rec 4\n?;main;rec;rec 4\n");
+	expect_part(r->err, "248978 calls were more than 1024 deep");
+	assert_true(strlen(r->out) < 3000000);
+	print_message("%.1f s\n", cpu_seconds() - begin);
+	assert_true(cpu_seconds() - begin < 25);
+}
+
+static void calls_beyond_the_limit_are_told(void **state)
+{
+	(void)state;
+	recurse(262200, 0);
+	expect_part(script("")->err, "a thread has more than 262144 open calls, one inside the other");
+}
+
+/* ---- source lines of the kernel ---------------------------------------------- */
+
+#define MODULE	0xffffffffc0000000ull
+#define PROBE	(MODULE + 0x40)
+#define OTHER_SECTION	(MODULE + 0x100)
+
+static void write_text(const char *name, const char *text)
+{
+	FILE *f = file(name);
+
+	fputs(text, f);
+	fclose(f);
+}
+
+static void in_dir(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static void in_dir(const char *format, ...)
+{
+	char command[1024];
+	int at = snprintf(command, sizeof(command), "set -e; cd %s; ", dir);
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(command + at, sizeof(command) - at, format, ap);
+	va_end(ap);
+	assert_int_equal(system(command), 0);
+}
+
+/* The kernel's entry, and an interrupt in user code that leads to @function of a module, or of the kernel. */
+static const struct result *kernel_lines(uint64_t function)
+{
+	char options[100];
+
+	begin_trace();
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, ENTRY);
+	ip_packet(ppt_tip, MAIN);
+	ip_packet(ppt_fup, F);
+	ip_packet(ppt_tip, function);
+	ip_packet(ppt_tip, F);
+	ip_packet(ppt_fup, F);
+	suppressed(ppt_tip_pgd);
+	finish(BOTH, "windows 1");
+	append("meta", "release 6.1.0-test\n");
+	snprintf(options, sizeof(options), "--lines --symfs %s/debug", dir);
+	return script(options);
+}
+
+/*
+ * A kernel that ran elsewhere than it is linked for, and a module of two sections: with their debug files, which have
+ * no code.
+ */
+static void make_kernel_with_lines(void)
+{
+	write_text("kernel.s",
+		   "	.globl _stext, entry, irq\n"
+		   "	.type entry, @function\n"
+		   "	.type irq, @function\n"
+		   "_stext:\n"
+		   "entry:	nop\n"
+		   "	sysretq\n"
+		   "	.size entry, . - entry\n"
+		   "	.org 0x10\n"
+		   "irq:	nop\n"
+		   "	iretq\n"
+		   "	.size irq, . - irq\n"
+		   "	.type late, @function\n"
+		   "	.org 0x20\n"
+		   "late:	nop\n"
+		   "	.size late, . - late\n");
+	write_text("module.s",
+		   "	.type probe, @function\n"
+		   "	.type other, @function\n"
+		   "probe:	nop\n"
+		   "	iretq\n"
+		   "	.size probe, . - probe\n"
+		   "	.section .text.other, \"ax\"\n"
+		   "	nop\n"
+		   "other:	nop\n"
+		   "	nop\n"
+		   "	iretq\n"
+		   "	.size other, . - other\n");
+	write_text("kcore.s",
+		   "	.include \"kernel.s\"\n"
+		   "	.section .module, \"ax\"\n"
+		   "	.org 0x40\n"
+		   "	nop\n"
+		   "	iretq\n"
+		   "	.org 0x100\n"
+		   "	nop\n"
+		   "	nop\n"
+		   "	nop\n"
+		   "	iretq\n"
+		   "	.incbin \"id\"\n");
+	in_dir("mkdir -p debug/usr/lib/debug/boot debug/usr/lib/debug/.build-id; "
+	       "as -g -o kernel.o kernel.s; ld -e entry -Ttext=0xffffffff80200000 -o vmlinux kernel.o; "
+	       "objcopy --only-keep-debug vmlinux debug/usr/lib/debug/boot/vmlinux-6.1.0-test; "
+	       "as -g -o module.o module.s; ld -r --build-id=sha1 -o module.ko module.o; "
+	       "objcopy -O binary --only-section=.note.gnu.build-id module.ko id; "
+	       "id=$(tail -c 20 id | od -An -tx1 | tr -d ' \n'); to=debug/usr/lib/debug/.build-id/$(echo $id | cut -c1-2); "
+	       "mkdir -p $to; objcopy --only-keep-debug module.ko $to/$(echo $id | cut -c3-).debug");
+	in_dir("as -o kcore.o kcore.s; ld -e entry -Ttext=%#llx --section-start=.module=%#llx -o kcore kcore.o",
+	       KERNEL, MODULE);
+	in_dir("mkdir -p debug%s; cp -p prog debug%s", dir, dir);
+	fprintf(file("kallsyms"), "%llx T _stext\n%llx T entry\n%llx T irq\n%llx t probe\t[mod]\n%llx t other\t[mod]\n",
+		ENTRY, ENTRY, IRQ, PROBE, OTHER_SECTION + 1);
+	fflush(NULL);
+}
+
+static void the_kernel_and_its_modules_have_lines(void **state)
+{
+	const char *out;
+
+	(void)state;
+	make_kernel_with_lines();
+	out = kernel_lines(IRQ)->out;
+	expect_part(out, " k    kernel.s:5  entry: nop\n");
+	expect_part(out, " k    kernel.s:6  sysretq\n");
+	expect_part(out, " k        kernel.s:9  irq: nop\n");
+	out = kernel_lines(PROBE)->out;
+	expect_part(out, "probe [mod]  <interrupt>\n");
+	expect_part(out, " k        module.s:3  probe: nop\n");
+	expect_part(out, " k        module.s:4  iretq\n");
+	/* A section goes anywhere. */
+	out = kernel_lines(OTHER_SECTION + 1)->out;
+	expect_part(out, " k        module.s:8  other: nop\n");
+	expect_part(out, " k        module.s:10  iretq\n");
+}
+
+static void debug_files_of_another_kernel_are_not_used(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	make_kernel_with_lines();
+	/* Of a module that was built anew */
+	in_dir("printf X | dd of=kcore bs=1 seek=$(($(grep -abo GNU kcore | tail -n 1 | cut -d: -f1) + 4)) conv=notrunc status=none");
+	r = kernel_lines(PROBE);
+	expect_part(r->out, "probe [mod]  <interrupt>\n");
+	assert_null(strstr(r->out, "module.s"));
+	expect_part(r->out, " k    kernel.s:5  entry: nop\n");
+	/* Of another build of the kernel with the same release */
+	fprintf(file("kallsyms"), "%llx T _stext\n%llx T entry\n%llx T before\n%llx T irq\n", ENTRY, ENTRY, ENTRY + 4, IRQ + 8);
+	fflush(NULL);
+	r = kernel_lines(IRQ + 8);
+	assert_null(strstr(r->out, "kernel.s"));
+	expect_part(r->err, "vmlinux-6.1.0-test is not of the kernel that ran, whose functions were elsewhere");
+	/* Of one in which most functions are where they were, and one is not */
+	fprintf(file("kallsyms"), "%llx T _stext\n%llx T entry\n%llx T irq\n%llx t late\n", ENTRY, ENTRY, IRQ + 8, ENTRY + 0x20);
+	fflush(NULL);
+	r = kernel_lines(IRQ + 8);
+	expect_part(r->out, " k    kernel.s:5  entry: nop\n");
+	expect_part(r->out, "irq  <interrupt>\n");
+	assert_null(strstr(r->out, "kernel.s:9"));
+	assert_null(strstr(r->out, "kernel.s:10"));
+	in_dir("rm debug/usr/lib/debug/boot/vmlinux-6.1.0-test");
+	r = kernel_lines(IRQ);
+	assert_null(strstr(r->out, "kernel.s"));
+}
 
 /* Of a call that began before the part, what it executes inside is shown, also before it calls another. */
 static void lines_in_a_part_have_their_call(void **state)
@@ -1546,10 +1970,13 @@ int main(void)
 		t(an_error_names_the_last_instruction_that_ran),
 		t(user_and_kernel_flow_is_decoded_instruction_for_instruction),
 		t(a_process_that_is_not_recorded_is_skipped_and_the_kernel_is_not),
+		t(who_had_the_cr3_before_a_process_was_recorded_is_skipped),
 		t(a_return_into_a_frame_from_before_a_skip_is_no_error),
 		t(bytes_that_are_no_packets_are_an_error_and_it_goes_on_at_the_next_psb),
 		t(a_flow_that_went_into_an_endless_loop_is_an_error_and_ends),
+		t(without_tnt_packets_no_flow_is_decoded),
 		t(an_overflow_is_shown_and_counted),
+		t(the_cpu_sleeps_and_wakes),
 		t(windows_have_the_kernel_s_numbers),
 		t(one_window_can_be_asked_for),
 		t(an_overwrite_recording_counts_windows_back_from_the_newest),
@@ -1572,6 +1999,11 @@ int main(void)
 		t(times_of_made_code_are_converted),
 		t(a_dump_of_code_that_is_damaged_is_told),
 		t(calls_are_indented_with_time_and_names),
+		t(system_calls_are_named),
+		t(deep_recursion_costs_no_more_than_other_calls),
+		t(calls_beyond_the_limit_are_told),
+		t(the_kernel_and_its_modules_have_lines),
+		t(debug_files_of_another_kernel_are_not_used),
 		t(a_fault_at_the_first_instruction_is_inside_the_call),
 		t(lines_in_a_part_have_their_call),
 		t(lines_of_a_call_from_before_have_its_name),

@@ -194,6 +194,52 @@ static void the_thread_changes_where_the_kernel_switches(void **state)
 	expect_part(r->out, thread_line(0, 1000000, "swapper", "0", "", "k    __switch_to"));
 }
 
+static const struct result *report_time(const char *time)
+{
+	char arguments[256];
+
+	snprintf(arguments, sizeof(arguments), "report --tid 100 --time %s %s", time, dir);
+	return run_auxtrace(arguments);
+}
+
+/* Of a call that waits, a part has what it waited there, and no more. */
+static void a_part_by_time_has_the_waiting_inside_it(void **state)
+{
+	(void)state;
+	name_switch();
+	write_threads("tsc 1\n100 100 first\n200 200 second\n");
+	begin_side(0);
+	put_switch(100, 200, 499990);
+	put_switch(200, 100, 899990);
+	end_side();
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	switch_at(500000);
+	call_f();
+	switch_at(900000);
+	tsc(1000000);
+	call_f();
+	stop_in_main();
+	finish(BOTH, "windows 1");
+	expect_part(report_time("1,2")->out,
+		    "       0      1    999us    499us    400us        -        -        -            2  u  main (prog)\n");
+	/* It leaves at 500000, */
+	expect_part(report_time("1.0004,1.0006")->out,
+		    "       0      1    200us    100us    100us        -        -        -            -  u  main (prog)\n"
+		    "       1      1    100us        -    100us        -        -        -            -  k  sched\n");
+	expect_part(report_time("1.0006,1.0007")->out,
+		    "       0      1    100us        -    100us        -        -        -            -  u  main (prog)\n"
+		    "       0      1    100us        -    100us        -        -        -            -  k  sched\n");
+	/* comes back at 900000, and calls f then. */
+	expect_part(report_time("1.0008,1.00095")->out,
+		    "       1      1   49.7us   49.7us        -        -        -        -            -  u  f (prog)\n"
+		    "       0      1    100us    128ns    100us        -        -        -            -  k  sched\n"
+		    "       1      0    128ns    128ns        -    128ns    128ns    128ns            2  k  __switch_to\n"
+		    "       0      1    150us     64ns    100us        -        -        -            -  u  main (prog)\n");
+	expect_part(report_time("1.00095,2")->out,
+		    "       0      1   50.0us   50.0us        -        -        -        -            -  u  f (prog)\n");
+}
+
 /* The packet with the time is before the record of the switch: there is none between that and the switch. */
 static void the_records_order_counts_where_the_times_are_coarse(void **state)
 {
@@ -642,6 +688,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		t(the_thread_changes_where_the_kernel_switches),
+		t(a_part_by_time_has_the_waiting_inside_it),
 		t(the_records_order_counts_where_the_times_are_coarse),
 		t(without_the_kernel_it_changes_where_user_code_begins),
 		t(the_only_thread_needs_no_switch),

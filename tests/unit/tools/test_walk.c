@@ -734,7 +734,7 @@ static int begin(void **state)
 {
 	cases = strtoul(getenv("WALK_CASES") ?: "0", NULL, 0) ?: CASES;
 	/* An instruction is a block of its own, as that is at which threads are switched. */
-	blocks = code_blocks_open(&image, CODE + 40);
+	blocks = code_blocks_open(&image, CODE + 40, 1);
 	errata = (struct pt_errata){ 0 };
 	wrong_modes = false;
 	return packets_begin(state);
