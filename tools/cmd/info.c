@@ -22,6 +22,7 @@
 #include "cmd.h"
 #include "lib/findings.h"
 #include "lib/tool.h"
+#include "module_load.h"
 #include "source/source.h"
 #include "userlib/lockdown.h"
 
@@ -127,11 +128,12 @@ static void find_device(void)
 	struct auxtrace_info info;
 
 	if (!session) {
-		const char *loaded = access("/sys/module/auxtrace", F_OK) ? "" :
-				     " (although the module is loaded)";
+		bool loaded = !access("/sys/module/auxtrace", F_OK);
 
 		find_caps(NULL);
-		finding_add(NULL, "device", NO, "%s%s", auxtrace_error(), loaded);
+		finding_add(NULL, "device", NO, "%s%s", auxtrace_error(), loaded ? " (although the module is loaded)" : "");
+		if (!loaded)
+			find_module();
 		return;
 	}
 	find_caps(auxtrace_info(session, 0, &info) ? NULL : &info);
