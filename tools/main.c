@@ -24,6 +24,7 @@ static const struct command {
 	{ "last", cmd_last, "what a program called last before it ended or crashed" },
 	{ "around", cmd_around, "what the CPUs did shortly before an event, and behind it" },
 	{ "export", cmd_export, "write a recording in the format of other tools" },
+	{ "selftest", cmd_selftest, "check on this machine that tracing and decoding do what they say" },
 };
 
 static void usage(FILE *f)

@@ -12,6 +12,7 @@ int cmd_list(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_script(int argc, char **argv);
+int cmd_selftest(int argc, char **argv);
 int cmd_why_slow(int argc, char **argv);
 
 #endif

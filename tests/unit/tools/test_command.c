@@ -10,7 +10,7 @@ static void help_goes_to_stdout_and_is_no_error(void **state)
 {
 	static const char *const asked[] = {
 		"--help", "help", "info --help", "list --help", "record --help", "dump --help", "script --help",
-		"export --help", "record -h", "around --help",
+		"export --help", "record -h", "around --help", "selftest --help",
 	};
 
 	(void)state;
@@ -53,7 +53,7 @@ static void wrong_usage_is_status_2_and_says_what_is_right(void **state)
 		const char *arguments, *says;
 	} cases[] = {
 		{ "", "usage: auxtrace" },
-		{ "recrod", "unknown command \"recrod\"; the commands are info, list, record, dump, script, report, why-slow, last, around, export" },
+		{ "recrod", "unknown command \"recrod\"; the commands are info, list, record, dump, script, report, why-slow, last, around, export, selftest" },
 		{ "help recrod", "unknown command \"recrod\"; the commands are info, list," },
 		{ "help record script", "one command at a time: \"script\" is too much" },
 		{ "info now", "\"now\" is too much" },
@@ -149,6 +149,9 @@ static void wrong_usage_is_status_2_and_says_what_is_right(void **state)
 		{ "dump a b", "\"b\" is too much" },
 		{ "script --window 0", "it takes a number from 1" },
 		{ "script --insn --lines", "--lines shows the source lines of calls: it goes with --calls" },
+		{ "selftest everything", "selftest has no check \"everything\"; the checks are pause-resume, full," },
+		{ "selftest -C -1", "--cpu -1: it takes a number from 0" },
+		{ "selftest --source lbr", "--source lbr" },
 		{ "around", "around: the EVENT is missing, for example kprobe:" },
 		{ "around kprobe:f", "around: the COMMAND is missing, behind --" },
 		{ "around kprobe:f --before 2 -- true", "--before 2: it takes a time, such as 2ms" },

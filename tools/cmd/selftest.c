@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* auxtrace selftest: does it work on this machine? */
+#include <errno.h>
+#include <ftw.h>
+#include <getopt.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "lib/tool.h"
+#include "selftest/selftest.h"
+
+static void usage(FILE *f)
+{
+	fputs("usage: auxtrace selftest [OPTION]... [CHECK]...\n\n"
+	      "Check on this machine that the trace hardware, the module and the decoder do what they\n"
+	      "say, all or the named checks. Only user code of this process is traced, on one CPU.\n\n"
+	      "  -q, --quick        seconds; no probe of the kernel or of programs\n"
+	      "      --source NAME  pt (the default) or bts\n"
+	      "  -C, --cpu N        on CPU N (default: where it runs)\n"
+	      "  -o, --output FILE  also write a report, as JSON, that can be sent; - is stdout alone\n"
+	      "  -h, --help         this text\n\n"
+	      "Exit status: 0 no check failed; 1 one did, or auxtrace cannot trace here (auxtrace info\n"
+	      "says why); 2 wrong usage.\n", f);
+}
+
+/* Stay on @cpu; -1: on the one that this runs on. Returns it. */
+static unsigned int stay_on(int cpu)
+{
+	cpu_set_t set;
+
+	if (cpu < 0)
+		cpu = sched_getcpu();
+	CPU_ZERO(&set);
+	if (cpu < 0 || cpu >= CPU_SETSIZE)
+		die(1, "selftest: the kernel does not say on which CPU this runs; --cpu names one");
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		die(errno == EINVAL ? EXIT_USAGE : 1, "--cpu %d: %s", cpu,
+		    errno == EINVAL ? "there is no such CPU, it is offline, or this process may not run there" : strerror(errno));
+	return (unsigned int)cpu;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st, (void)type, (void)ftw;
+	if (remove(path))
+		say("%s stays: %s", path, strerror(errno));
+	return 0;
+}
+
+/* False, with a message, if nothing can be traced here. */
+static bool can_trace(const struct source *source)
+{
+	struct auxtrace_session *session = auxtrace_open(NULL);
+	struct auxtrace_info info;
+	bool present;
+
+	if (!session)
+		return wrong("%s", auxtrace_error());
+	if (auxtrace_info(session, 0, &info)) {
+		auxtrace_close(session);
+		return wrong("%s", auxtrace_error());
+	}
+	present = source_is_present(source, &info);
+	auxtrace_close(session);
+	if (!present)
+		return wrong("--source %s: sessions cannot use it here: see auxtrace info", source->name);
+	return true;
+}
+
+static bool write_report(const struct selftest *t, const char *path)
+{
+	FILE *out = strcmp(path, "-") ? fopen(path, "we") : stdout;
+	bool written;
+
+	if (!out)
+		return wrong("%s: %s", path, strerror(errno));
+	selftest_json(t, out);
+	written = !fflush(out) && !ferror(out);
+	if (out != stdout && fclose(out))
+		written = false;
+	return written || wrong("%s: %s", path, strerror(errno));
+}
+
+int cmd_selftest(int argc, char **argv)
+{
+	enum { SOURCE = 256 };
+	static const struct option options[] = {
+		{ "quick", no_argument, NULL, 'q' },
+		{ "source", required_argument, NULL, SOURCE },
+		{ "cpu", required_argument, NULL, 'C' },
+		{ "output", required_argument, NULL, 'o' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	struct selftest t = { .source = sources[0] };
+	char dir[] = "/tmp/auxtrace-selftest-XXXXXX";
+	const char *report = NULL;
+	int c, cpu = -1;
+	bool good;
+
+	while ((c = getopt_long(argc, argv, "qC:o:h", options, NULL)) != -1) {
+		switch (c) {
+		case 'q':
+			t.quick = true;
+			break;
+		case SOURCE:
+			t.source = source_parse(optarg);
+			break;
+		case 'C':
+			cpu = (int)parse_number("--cpu", optarg, 0, CPU_SETSIZE - 1);
+			break;
+		case 'o':
+			report = optarg;
+			break;
+		case 'h':
+			usage(stdout);
+			return 0;
+		default:
+			usage(stderr);
+			return EXIT_USAGE;
+		}
+	}
+	selftest_choose(argv + optind);
+	if (!can_trace(t.source))
+		return 1;
+	t.cpu = stay_on(cpu);
+	t.dir = mkdtemp(dir);
+	if (!t.dir)
+		die(1, "%s: %s", dir, strerror(errno));
+	good = selftest_run(&t, report && !strcmp(report, "-"));
+	nftw(t.dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+	if (report && !write_report(&t, report))
+		return 1;
+	return good ? 0 : 1;
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The flow that is decoded of a recording is what was executed: by single steps of the same code. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "decode/replay.h"
+#include "decode/views.h"
+#include "lib/tool.h"
+#include "step.h"
+#include "traced.h"
+
+/* A view that keeps the addresses of the work's instructions. */
+struct collector {
+	struct view view;
+	struct steps steps;
+	uint64_t errors, overflows;
+};
+
+static struct collector *collector_of(struct view *v)
+{
+	return (struct collector *)v;
+}
+
+static void collect_cpu(struct view *v, unsigned int cpu)
+{
+	(void)v, (void)cpu;
+}
+
+static void collect_window(struct view *v, const struct flow *f, uint64_t seq)
+{
+	(void)v, (void)f, (void)seq;
+}
+
+static void collect_insn(struct view *v, const struct flow *f, const struct pt_insn *insn)
+{
+	(void)f;
+	if (insn->ip >= (uintptr_t)work_begin && insn->ip < (uintptr_t)work_end)
+		steps_add(&collector_of(v)->steps, insn->ip);
+}
+
+static void collect_overflow(struct view *v, const struct flow *f, uint64_t ip, bool known)
+{
+	(void)f, (void)ip, (void)known;
+	collector_of(v)->overflows++;
+}
+
+static void collect_skip(struct view *v, const struct flow *f, uint64_t ip, uint64_t cr3)
+{
+	(void)v, (void)f, (void)ip, (void)cr3;
+}
+
+static void collect_error(struct view *v, const struct flow *f, uint64_t offset, uint64_t ip, const char *message)
+{
+	(void)f, (void)offset, (void)ip, (void)message;
+	collector_of(v)->errors++;
+}
+
+static struct view *collector_view(void *collector)
+{
+	return collector;
+}
+
+static bool flow_decode(const char *dir, struct collector *c)
+{
+	struct replay replay = { .cpu = -1 };
+	bool decoded;
+
+	c->view = (struct view){
+		.cpu = collect_cpu,
+		.window = collect_window,
+		.enable = no_enable,
+		.disable = no_disable,
+		.insn = collect_insn,
+		.async = no_async,
+		.overflow = collect_overflow,
+		.skip = collect_skip,
+		.error = collect_error,
+	};
+	if (!replay_open(&replay, dir, ""))
+		return false;
+	decoded = !replay_run(&replay, collector_view, c);
+	replay_close(&replay);
+	return decoded;
+}
+
+/* The recording of traced_work(@branches), in @dir. NULL, or the step that failed. */
+static const char *flow_record(const struct selftest *t, unsigned long branches, const char *dir)
+{
+	struct auxtrace_session *s = traced_begin(t, (struct auxtrace_options){ .flags = AUXTRACE_SETUP_PAUSED,
+										.aux_size = 16u << 20, .data_size = 64u << 10 });
+	struct auxtrace_recording *recording;
+	const char *failed = NULL;
+
+	if (!s)
+		return "a session";
+	recording = auxtrace_recording_create(s, dir);
+	if (!recording) {
+		failed = "a recording";
+	} else if (auxtrace_resume(s)) {
+		failed = "the resume";
+	} else {
+		traced_work(branches);
+		if (auxtrace_pause(s) || auxtrace_stop(s) || auxtrace_recording_add_task(recording, 0))
+			failed = "the end of the recording";
+	}
+	if (recording && failed)
+		auxtrace_recording_abort(recording);
+	else if (recording && auxtrace_recording_finish(recording, NULL))
+		failed = "the finish of the recording";
+	auxtrace_close(s);
+	return failed;
+}
+
+static enum outcome flow_differs(const struct steps *stepped, const struct steps *decoded)
+{
+	size_t i = 0;
+
+	while (i < stepped->count && i < decoded->count && stepped->ip[i] == decoded->ip[i])
+		i++;
+	if (i == stepped->count && i == decoded->count)
+		return PASSED;
+	return check_failed("%zu instructions were executed, %zu decoded; number %zu differs: %#" PRIx64 ", decoded %#" PRIx64,
+			    stepped->count, decoded->count, i + 1, i < stepped->count ? stepped->ip[i] : 0,
+			    i < decoded->count ? decoded->ip[i] : 0);
+}
+
+static enum outcome single_steps(const struct selftest *t)
+{
+	unsigned long branches = t->quick ? 300 : 3000;
+	struct steps stepped = { 0 };
+	struct collector collector = { 0 };
+	enum outcome outcome;
+	const char *step;
+	char dir[4200];
+
+	if (steps_of_work(&stepped, branches)) {
+		steps_free(&stepped);
+		return check_skipped("a child cannot be stepped: %s", strerror(errno));
+	}
+	snprintf(dir, sizeof(dir), "%s/flow", t->dir);
+	step = flow_record(t, branches, dir);
+	if (step)
+		outcome = check_failed("%s: %s", step, auxtrace_error());
+	else if (!flow_decode(dir, &collector))
+		outcome = check_failed("the recording cannot be decoded");
+	else if (collector.errors || collector.overflows)
+		outcome = check_failed("%" PRIu64 " decode errors, %" PRIu64 " overflows", collector.errors, collector.overflows);
+	else
+		outcome = flow_differs(&stepped, &collector.steps);
+	if (outcome == PASSED)
+		check_figure("instructions", (double)stepped.count, "");
+	steps_free(&stepped);
+	steps_free(&collector.steps);
+	return outcome;
+}
+
+const struct check flow_checks[] = {
+	{ "flow", "the decoded flow is what a debugger sees step by step", false, single_steps },
+	{ 0 },
+};

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Full-trace mode, overwrite mode, windows and records: what the hardware writes, and what is counted. */
+#include <inttypes.h>
+
+#include "traced.h"
+
+/* Enough of traced_work() for some bytes of any trace */
+#define SOME_WORK	2000
+#define SMALL_AREA	(16u << 10)
+/* So much work fills a small area many times, or the hardware writes next to nothing. */
+#define MOST_WORK	1000
+
+static enum outcome pause_and_resume(const struct selftest *t)
+{
+	struct auxtrace_session *s = traced_begin(t, (struct auxtrace_options){ .flags = AUXTRACE_SETUP_PAUSED |
+										AUXTRACE_SETUP_OVERWRITE });
+	unsigned int rounds = t->quick ? 50 : 2000;
+	struct auxtrace_status_page before, after;
+	struct auxtrace_effect effect;
+
+	if (!s)
+		return traced_failed(NULL, "a session");
+	for (unsigned int i = 0; i < rounds; i++) {
+		if (!traced_status(s, t, &before))
+			return traced_failed(s, "the status");
+		traced_work(SOME_WORK);
+		if (!traced_status(s, t, &after))
+			return traced_failed(s, "the status");
+		if (after.produced != before.produced || after.windows != before.windows || after.running) {
+			auxtrace_close(s);
+			return check_failed("round %u: a paused session wrote %" PRIu64 " bytes", i,
+					    (uint64_t)(after.produced - before.produced));
+		}
+		if (auxtrace_resume(s))
+			return traced_failed(s, "the resume");
+		traced_work(SOME_WORK);
+		if (auxtrace_pause_cpus(s, NULL, &effect, 1) < 0)
+			return traced_failed(s, "the pause");
+		if (!(effect.flags & AUXTRACE_EFFECT_CHANGED) || effect.position <= before.produced) {
+			auxtrace_close(s);
+			return check_failed("round %u: a resumed session wrote nothing", i);
+		}
+	}
+	auxtrace_close(s);
+	check_figure("rounds", rounds, "");
+	return PASSED;
+}
+
+static enum outcome full_area(const struct selftest *t)
+{
+	struct auxtrace_session *s = traced_begin(t, (struct auxtrace_options){ .aux_size = SMALL_AREA });
+	struct auxtrace_status_page page, later;
+	struct auxtrace_reader *reader;
+	struct auxtrace_spans spans;
+
+	if (!s)
+		return traced_failed(NULL, "a session");
+	for (unsigned int i = 0; i < MOST_WORK; i++) {
+		traced_work(SOME_WORK);
+		if (!traced_status(s, t, &page))
+			return traced_failed(s, "the status");
+		if (page.gaps_full)
+			break;
+	}
+	reader = auxtrace_reader(s, t->cpu);
+	if (!page.gaps_full || page.produced > page.aux_size || !(page.inhibit & AUXTRACE_INHIBIT_FULL)) {
+		auxtrace_close(s);
+		return check_failed("%" PRIu64 " bytes in an area of %" PRIu64 ", %" PRIu64 " gaps, reasons to be off %#x",
+				    (uint64_t)page.produced, (uint64_t)page.aux_size, (uint64_t)page.gaps_full, page.inhibit);
+	}
+	traced_work(SOME_WORK);
+	if (!traced_status(s, t, &later) || auxtrace_reader_peek(reader, &spans))
+		return traced_failed(s, "the status");
+	if (later.produced != page.produced || spans.len != page.produced - page.consumed) {
+		auxtrace_close(s);
+		return check_failed("what was not read has changed: %" PRIu64 " bytes, then %" PRIu64 ", %zu to read",
+				    (uint64_t)page.produced, (uint64_t)later.produced, spans.len);
+	}
+	if (auxtrace_reader_consume(reader, spans.len) || !traced_status(s, t, &page))
+		return traced_failed(s, "the consumption");
+	traced_work(SOME_WORK);
+	if (!traced_status(s, t, &later))
+		return traced_failed(s, "the status");
+	auxtrace_close(s);
+	if (later.produced <= page.produced)
+		return check_failed("the trace did not go on when its data had been read");
+	return PASSED;
+}
+
+static enum outcome overwrite(const struct selftest *t)
+{
+	struct auxtrace_session *s = traced_begin(t, (struct auxtrace_options){ .flags = AUXTRACE_SETUP_OVERWRITE,
+										.aux_size = SMALL_AREA });
+	struct auxtrace_status_page page;
+	struct auxtrace_spans spans;
+
+	if (!s)
+		return traced_failed(NULL, "a session");
+	for (unsigned int i = 0; i < MOST_WORK; i++) {
+		traced_work(SOME_WORK);
+		if (!traced_status(s, t, &page))
+			return traced_failed(s, "the status");
+		if (page.produced > 4 * SMALL_AREA)
+			break;
+	}
+	if (auxtrace_pause(s) || !traced_status(s, t, &page) || auxtrace_reader_peek(auxtrace_reader(s, t->cpu), &spans))
+		return traced_failed(s, "reading what is newest");
+	auxtrace_close(s);
+	if (page.produced <= 4 * SMALL_AREA || page.gaps)
+		return check_failed("%" PRIu64 " bytes were written, with %" PRIu64 " gaps", (uint64_t)page.produced,
+				    (uint64_t)page.gaps);
+	if (spans.position + spans.len != page.produced || page.overwritten != spans.position || spans.len > SMALL_AREA)
+		return check_failed("of %" PRIu64 " bytes %" PRIu64 " are counted as overwritten, and %zu can be read",
+				    (uint64_t)page.produced, (uint64_t)page.overwritten, spans.len);
+	return PASSED;
+}
+
+static uint64_t sum_of(const struct auxtrace_spans *spans)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < spans->count; i++)
+		for (size_t j = 0; j < spans->iov[i].iov_len; j++)
+			sum = sum * 31 + ((const uint8_t *)spans->iov[i].iov_base)[j];
+	return sum;
+}
+
+static enum outcome snapshot(const struct selftest *t)
+{
+	struct auxtrace_session *s = traced_begin(t, (struct auxtrace_options){ .flags = AUXTRACE_SETUP_OVERWRITE,
+										.aux_size = 2 * SMALL_AREA, .slots = 2 });
+	struct auxtrace_status_page before, page;
+	struct auxtrace_reader *reader;
+	struct auxtrace_spans spans;
+	struct auxtrace_cut cut;
+	uint64_t sum;
+	uint32_t slot;
+
+	if (!s)
+		return traced_failed(NULL, "a session");
+	reader = auxtrace_reader(s, t->cpu);
+	traced_work(SOME_WORK);
+	if (auxtrace_snapshot(s, AUXTRACE_SNAPSHOT_SLOT, &cut, 1, &slot) != 1 ||
+	    auxtrace_reader_peek_cut(reader, &cut, &spans) || !traced_status(s, t, &before))
+		return traced_failed(s, "the snapshot");
+	sum = sum_of(&spans);
+	for (unsigned int i = 0; i < MOST_WORK; i++) {
+		traced_work(SOME_WORK);
+		if (!traced_status(s, t, &page))
+			return traced_failed(s, "the status");
+		if (page.produced - before.produced > 4 * SMALL_AREA)
+			break;
+	}
+	if (!spans.len || page.produced - before.produced <= 4 * SMALL_AREA) {
+		auxtrace_close(s);
+		return check_failed("the snapshot has %zu bytes, and %" PRIu64 " were written behind it", spans.len,
+				    (uint64_t)(page.produced - before.produced));
+	}
+	if (sum != sum_of(&spans)) {
+		auxtrace_close(s);
+		return check_failed("a snapshot of %zu bytes changed while the trace went on", spans.len);
+	}
+	if (auxtrace_release(s, slot))
+		return traced_failed(s, "the release");
+	auxtrace_close(s);
+	return PASSED;
+}
+
+static enum outcome records(const struct selftest *t)
+{
+	struct auxtrace_session *s = traced_begin(t, (struct auxtrace_options){ .flags = AUXTRACE_SETUP_PAUSED |
+										AUXTRACE_SETUP_OVERWRITE,
+										.data_size = 256u << 10 });
+	unsigned int rounds = t->quick ? 20 : 200;
+	uint64_t window = 0, position = 0;
+	const union auxtrace_record *r;
+	struct auxtrace_status_page page;
+	struct auxtrace_reader *reader;
+	int result;
+
+	if (!s)
+		return traced_failed(NULL, "a session");
+	reader = auxtrace_reader(s, t->cpu);
+	for (unsigned int i = 0; i < rounds; i++) {
+		if (auxtrace_resume(s))
+			return traced_failed(s, "the resume");
+		traced_work(SOME_WORK / 10);
+		if (auxtrace_pause(s))
+			return traced_failed(s, "the pause");
+	}
+	if (!traced_status(s, t, &page))
+		return traced_failed(s, "the status");
+	while ((result = auxtrace_reader_next_record(reader, &r)) == 1) {
+		if (r->header.type != AUXTRACE_RECORD_WINDOW)
+			continue;
+		if (r->window.window != window + 1 || r->window.begin != position || r->window.end_position < position ||
+		    r->window.end_time < r->window.begin_time) {
+			auxtrace_close(s);
+			return check_failed("window %" PRIu64 ", bytes %" PRIu64 " to %" PRIu64 ", comes behind window %" PRIu64
+					    ", which ends at %" PRIu64, (uint64_t)r->window.window, (uint64_t)r->window.begin,
+					    (uint64_t)r->window.end_position, window, position);
+		}
+		window++;
+		position = r->window.end_position;
+	}
+	if (result)
+		return traced_failed(s, "the data ring");
+	auxtrace_close(s);
+	if (window != page.windows || window < rounds || position != page.produced || page.data_lost)
+		return check_failed("%" PRIu64 " records of %" PRIu64 " windows, bytes %" PRIu64 " of %" PRIu64 ", %" PRIu64 " lost",
+				    window, (uint64_t)page.windows, position, (uint64_t)page.produced, (uint64_t)page.data_lost);
+	check_figure("windows", (double)window, "");
+	return PASSED;
+}
+
+const struct check mode_checks[] = {
+	{ "pause-resume", "a paused session writes nothing, a resumed one does", false, pause_and_resume },
+	{ "full", "a full area keeps what was not read, counts the gap, and goes on when it is read", false, full_area },
+	{ "overwrite", "in overwrite mode the newest data stay, and the others are counted", false, overwrite },
+	{ "snapshot", "a snapshot stays as it is while the trace goes on", false, snapshot },
+	{ "records", "each window has a record, and they have all that was written", false, records },
+	{ 0 },
+};

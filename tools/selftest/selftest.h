@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * auxtrace selftest: checks that the trace hardware, the module and the decoder do on this machine what they say.
+ * Each check is a function and a sentence that it proves. A file has the checks of one kind, in a table.
+ *
+ * Checks trace user code of this process on one CPU, which the process stays on. They need no emulator, and leave
+ * nothing behind. Those that probe the kernel or take long are left out of a quick run.
+ */
+#ifndef SELFTEST_H
+#define SELFTEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "source/source.h"
+
+enum outcome { PASSED, FAILED, SKIPPED };
+
+/**
+ * struct selftest - what checks are told
+ * @source: the trace PMU
+ * @quick: little work
+ * @cpu: the CPU that the process stays on
+ * @dir: a directory for files, empty
+ */
+struct selftest {
+	const struct source *source;
+	bool quick;
+	unsigned int cpu;
+	const char *dir;
+};
+
+/**
+ * struct check - one check
+ * @name: for the command line and the report
+ * @claim: what holds if it passes
+ * @thorough: not in a quick run
+ * @run: returns the outcome; if it is not PASSED, by check_failed() or check_skipped()
+ */
+struct check {
+	const char *name;
+	const char *claim;
+	bool thorough;
+	enum outcome (*run)(const struct selftest *t);
+};
+
+/* Tables that end with an entry without a name: */
+extern const struct check mode_checks[], trigger_checks[], flow_checks[], cost_checks[];
+
+/* Why a check fails, or cannot run here. Return FAILED and SKIPPED. */
+enum outcome check_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
+enum outcome check_skipped(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* What the check has measured. @name and @unit are words that stay. */
+void check_figure(const char *name, double value, const char *unit);
+
+/* The checks that @names has (NULL at its end), or all if it has none; dies of a name that is none. */
+void selftest_choose(char *const *names);
+/* Run them, and tell of each on stdout unless @silent. Returns whether none failed. */
+bool selftest_run(const struct selftest *t, bool silent);
+/* All of it as a JSON object. */
+void selftest_json(const struct selftest *t, FILE *out);
+
+#endif

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stddef.h>
+
+#include "traced.h"
+
+struct auxtrace_session *traced_begin(const struct selftest *t, struct auxtrace_options options)
+{
+	struct auxtrace_session *session = auxtrace_open(NULL);
+	char cpu[16];
+
+	if (!session)
+		return NULL;
+	snprintf(cpu, sizeof(cpu), "%u", t->cpu);
+	options.size = sizeof(options);
+	options.pmu = t->source->pmu;
+	options.cpus = cpu;
+	if (!(options.flags & (AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_USER)))
+		options.flags |= AUXTRACE_SETUP_USER;
+	if (!(options.flags & (AUXTRACE_SETUP_THREAD | AUXTRACE_SETUP_PROCESS)))
+		options.flags |= AUXTRACE_SETUP_THREAD;
+	if (!auxtrace_setup(session, &options) && !auxtrace_start(session))
+		return session;
+	auxtrace_close(session);
+	return NULL;
+}
+
+enum outcome traced_failed(struct auxtrace_session *session, const char *step)
+{
+	enum outcome outcome = check_failed("%s: %s", step, auxtrace_error());
+
+	auxtrace_close(session);
+	return outcome;
+}
+
+bool traced_status(struct auxtrace_session *session, const struct selftest *t, struct auxtrace_status_page *page)
+{
+	struct auxtrace_status status = { .size = sizeof(status) };
+	struct auxtrace_reader *reader = auxtrace_reader(session, t->cpu);
+
+	return reader && !auxtrace_status(session, AUXTRACE_STATUS_SYNC, &status) && !auxtrace_reader_status(reader, page);
+}
+
+/*
+ * The work calls nothing outside its section: the flow check compares all that runs there. No sanitizer and no other
+ * instrumentation may add a call.
+ */
+#define WORK __attribute__((section("auxtrace_work"), noinline, noclone, no_sanitize("address", "undefined"), \
+			    no_instrument_function, no_stack_protector))
+
+static WORK unsigned long work_odd(unsigned long x)
+{
+	return x * 3 + 1;
+}
+
+static WORK unsigned long work_even(unsigned long x)
+{
+	return x >> 1;
+}
+
+static WORK unsigned long work_deep(unsigned int depth, unsigned long x)
+{
+	if (!depth)
+		return x ^ 0x5bd1e995;
+	return work_deep(depth - 1, x + depth) + 1;
+}
+
+static WORK unsigned long work_all(unsigned long branches)
+{
+	static unsigned long (*volatile const step[])(unsigned long) = { work_even, work_odd };
+	unsigned long x = 27, sum = 0;
+
+	for (unsigned long i = 0; i < branches; i++) {
+		x = step[x & 1](x);
+		if (x <= 1)
+			x = i | 1;
+		if (!(i & 31))
+			sum += work_deep(i & 7, x);
+		if (x & 64)
+			sum ^= x;
+	}
+	return sum;
+}
+
+static volatile unsigned long work_result;
+
+void traced_work(unsigned long branches)
+{
+	work_result = work_all(branches);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A session of this process on the check's CPU, and work for it to trace. */
+#ifndef TRACED_H
+#define TRACED_H
+
+#include <auxtrace.h>
+
+#include "selftest.h"
+
+/*
+ * A started session as @options says, of user code of this thread unless the flags name other code or another scope.
+ * NULL if a step fails: auxtrace_error() says why.
+ */
+struct auxtrace_session *traced_begin(const struct selftest *t, struct auxtrace_options options);
+/* FAILED, with the library's words for what @step, which failed, was to do; the session is closed. */
+enum outcome traced_failed(struct auxtrace_session *session, const char *step);
+
+/* The status page of the CPU, with the hardware's position of now. False if a call fails. */
+bool traced_status(struct auxtrace_session *session, const struct selftest *t, struct auxtrace_status_page *page);
+
+/* Execute some @branches conditional branches and calls. */
+void traced_work(unsigned long branches);
+
+/* Of the section of work_begin to work_end: the code of traced_work(), and nothing else. */
+extern const char work_begin[] __asm__("__start_auxtrace_work"), work_end[] __asm__("__stop_auxtrace_work");
+
+#endif
