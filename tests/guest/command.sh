@@ -20,6 +20,14 @@ status()
 	[ "$got" -eq "$expected" ]
 }
 
+# ls reads its directory, and each system call that it makes is named.
+names_system_calls()
+{
+	sed -n 's/.*<\(system call[^>]*\)>.*/\1/p' /tmp/script | sort | uniq -c
+	grep -q '<system call getdents64>' /tmp/script && grep -q '<system call fstat>\|<system call newfstatat>\|<system call statx>' /tmp/script &&
+		! grep '<system call>' /tmp/script
+}
+
 check "info says what this machine has" says 'Intel PT' auxtrace info
 check "info finds nothing missing" status 0 auxtrace info
 check "info says what a session takes from perf" says "on the whole machine for events of its PMU that follow a task" auxtrace info
@@ -29,6 +37,7 @@ check "record runs a command" status 0 auxtrace record -o full -- ls /bin
 check "its byte counts add up" adds_up full
 check "script decodes it without an error" decodes full
 check "script names the program's functions and the kernel's" grep -q 'entry_SYSCALL_64' /tmp/script
+check "and system calls by their names" names_system_calls
 check "dump reads its packets" says '^errors: +0' auxtrace dump full --summary
 
 check "record has the command's exit status" status 7 auxtrace record -o status -- sh -c 'exit 7'

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Runs as root in a full Debian with the packages in /root/auxtrace/build/deb, a mirror of what they
-# depend on in /srv/mirror, and the README's lines in /root/readme-install (tests/host/deb-debian.sh).
+# depend on in /srv/mirror, and the README's lines in /root/readme-install and /root/readme-lines
+# (tests/host/deb-debian.sh).
 # It runs twice: it reboots the machine, and payload-init.sh starts it again.
 # check calls the functions; single quotes are for other shells.
 # shellcheck disable=SC2016,SC2317
@@ -73,12 +74,19 @@ bytes()
 	du -s --block-size=1 "$1" | cut -f 1
 }
 
+# What freezes: a system call that nothing else in the system makes. There is no such area to swap to.
+event()
+{
+	swapoff /dev/null 2> /dev/null
+	true
+}
+
 # snapshot: by a freeze. The trigger holds off for a second after each.
 snapshot()
 {
 	last=$(snapshots | tail -n 1)
 	sleep 1.2
-	uname > /dev/null
+	event
 	within 120 newer_than "$last" || { echo "no snapshot after $last"; return 1; }
 }
 
@@ -101,6 +109,14 @@ user()
 	runuser -u somebody -- "$@"
 }
 
+ends_with()
+{
+	want=$1
+	shift
+	"$@"
+	[ $? -eq "$want" ]
+}
+
 finish()
 {
 	[ "$failed" -eq 0 ] && [ "$(cat /root/failed-before)" = 0 ]
@@ -116,7 +132,7 @@ after_reboot()
 	check "its control socket answers" within 60 answers ping
 	check "it has a directory of its own, beside those of before" test "$(find "$state" -mindepth 1 -maxdepth 1 | wc -l)" -ge 2
 	last=$(snapshots | tail -n 1)
-	uname > /dev/null
+	event
 	check "a freeze makes a snapshot" within 120 newer_than "$last"
 	check "it decodes" decodes "$(dirname "$(snapshots | tail -n 1)")"
 
@@ -154,7 +170,27 @@ check "the README's lines install the packages" \
 	sh -c 'cd /root/auxtrace && yes | sh -e /root/readme-install'
 version=$(dpkg-query -W -f '${Version}' auxtrace-dkms)
 check "DKMS has built the module for the running kernel" says "auxtrace/$version, $(uname -r), x86_64: installed" dkms status
-check "modprobe loads it" modprobe auxtrace
+
+# ---- the README's first page ----------------------------------------------------
+
+# Each as a person types it, in a directory of its own. An answer is more than the command's own words.
+mkdir -p /root/page
+typed=0
+while IFS= read -r line; do
+	# `last` ends as its command does.
+	status=0
+	[ "${line%SEGV*}" = "$line" ] || status=139
+	check "typed: $line" ends_with "$status" sh -c 'cd /root/page && exec bash -c "$1" < /dev/null' sh "$line"
+	typed=$((typed + 1))
+	cp /tmp/out "/out/typed.$typed"
+done < /root/readme-lines
+check "all of these were typed" test "$typed" -eq 9
+check "record has made a recording that decodes" decodes /root/page/r
+check "script's lines have durations of calls" grep -qE '[0-9.]+[mun]?s +[uk] +[a-z_]' /out/typed.5
+check "last shows what was called before the signal" grep -qE ' [uk] +[a-z_]*kill' /out/typed.7
+check "around shows how the file was removed" grep -q 'unlinkat' /out/typed.9
+check "and it is gone" test ! -e /root/page/old
+rm -r /root/page
 udevadm settle
 check "udev gives the device to the group" test "$(stat -c '%U %G %a' /dev/auxtrace)" = "root auxtrace 660"
 
@@ -192,20 +228,20 @@ cd /out || exit 1
 # ---- the service ----------------------------------------------------------------
 
 cat > /etc/auxtrace/test.conf <<C
-OPTIONS=--size 1M --on kprobe:__do_sys_newuname=freeze,hold-off=1s
+OPTIONS=--size 1M --on kprobe:__x64_sys_swapoff=freeze,hold-off=1s
 DISK=2G
 C
-grep -q ' __do_sys_newuname$' /proc/kallsyms || sed -i s/__do_sys_newuname/__x64_sys_newuname/ /etc/auxtrace/test.conf
 check "the service starts" systemctl start "$service"
 check "its control socket answers" within 60 answers ping
 check "as the manual page says, too" sh -c "echo ping | socat -t 60 - UNIX-CONNECT:$control | grep -qx ack"
 check "there is no snapshot yet" not more_snapshots_than 0
-uname > /dev/null
+event
 check "a freeze makes a snapshot" within 120 more_snapshots_than 0
 first=$(dirname "$(snapshots | head -n 1)")
 check "perf reported processes, threads and code to it" test -s "$first/cpu0.side" -a -s "$first/cpu1.side"
 check "it decodes" decodes "$first"
-check "with the system call that froze it" says newuname grep -m 1 newuname /tmp/script
+grep -q 'decode errors: 0' /tmp/summary || cp -r "$first" "/out/${first##*/}.errors"
+check "with the system call that froze it" says swapoff grep -m 1 swapoff /tmp/script
 check "the journal says where it is" says "$first" journalctl --no-pager -u "$service"
 check "its recordings are root's alone" test "$(stat -c '%U %a' "$state")" = "root 700"
 one=$(bytes "$(run)")

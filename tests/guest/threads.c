@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * threads ROUNDS: four threads of one process, each with a name. In each round a thread goes to
+ * threads ROUNDS [MARK GO]: four threads of one process, each with a name. In each round a thread goes to
  * another of two CPUs, and calls shared(), which all of them run. There it lets others run, and
  * calls back a function of its own. So whoever says which thread was in shared(), and from where it was
  * called, can be judged by what shared() called: threads.sh does.
+ *
+ * With MARK and GO the threads run ROUNDS twice. In between the program makes the file MARK, and waits for GO.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #define CPUS	2
 
@@ -71,6 +75,10 @@ static const struct {
 
 #define COUNT	(sizeof(thread) / sizeof(thread[0]))
 
+/* The threads and main() */
+static pthread_barrier_t all;
+static int twice;
+
 static void *run(void *number)
 {
 	unsigned int i = (unsigned long)number;
@@ -78,21 +86,46 @@ static void *run(void *number)
 	if (prctl(PR_SET_NAME, thread[i].name))
 		die("prctl");
 	thread[i].run(i);
+	if (twice) {
+		pthread_barrier_wait(&all);
+		pthread_barrier_wait(&all);
+		thread[i].run(i);
+	}
 	return NULL;
+}
+
+static void between(const char *mark, const char *go)
+{
+	int fd;
+
+	pthread_barrier_wait(&all);
+	fd = open(mark, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+	if (fd < 0)
+		die(mark);
+	close(fd);
+	while (access(go, F_OK))
+		usleep(10000);
+	pthread_barrier_wait(&all);
 }
 
 int main(int argc, char **argv)
 {
 	pthread_t id[COUNT];
 
-	if (argc != 2)
+	if (argc != 2 && argc != 4)
 		return 2;
 	rounds = strtoul(argv[1], NULL, 10);
+	twice = argc == 4;
+	errno = pthread_barrier_init(&all, NULL, COUNT + 1);
+	if (errno)
+		die("pthread_barrier_init");
 	for (unsigned long i = 0; i < COUNT; i++) {
 		errno = pthread_create(&id[i], NULL, run, (void *)i);
 		if (errno)
 			die("pthread_create");
 	}
+	if (twice)
+		between(argv[2], argv[3]);
 	for (unsigned int i = 0; i < COUNT; i++)
 		pthread_join(id[i], NULL);
 	return 0;

@@ -28,10 +28,13 @@ threads 1000000 &
 auxtrace record -a -m 16M -o all -- threads 60
 kill $!
 
-mkfifo /tmp/ctl
-auxtrace record -S --control fifo:/tmp/ctl -o flight -- threads 400 &
+# Half of the rounds are in the snapshot, half behind it.
+mkfifo /tmp/ctl /tmp/ack
+auxtrace record -S --control fifo:/tmp/ctl,/tmp/ack -o flight -- threads 200 /tmp/half /tmp/go &
 recorder=$!
-# The threads run when one of the last has its name.
-until grep -qsx delta /proc/[0-9]*/task/[0-9]*/comm; do sleep 0.1; done
+until [ -e /tmp/half ]; do sleep 0.1; done
 echo snapshot > /tmp/ctl
+read -r answer < /tmp/ack
+[ "$answer" = ack ]
+touch /tmp/go
 wait $recorder

@@ -163,12 +163,13 @@ record_calm()
 # shellcheck disable=SC2016 # the other shell expands it
 busy='cd /; i=0; while [ $i -lt 1000 ]; do i=$((i + 1)); done'
 calling='syscall:chdir:enter'
-check "a pause after a time" record time -C 0 --start-paused --on "$calling=resume" \
+# Of all that the CPU runs: in the command's scope a switch to another thread would end the window before the delay does.
+check "a pause after a time" record time -a -C 0 --start-paused --on "$calling=resume" \
 	--on "$calling=pause,delay=2ms" -- sh -c "$busy"
 check "acted" acted time 2 1
 check "so much later, not at a tick of the scheduler" within time ns 2000000 3999999
 check "decodes" decodes time
-check "a freeze after a time" record cold -C 0 --overwrite --start-paused --on "$calling=resume" \
+check "a freeze after a time" record cold -a -C 0 --overwrite --start-paused --on "$calling=resume" \
 	--on "$calling=freeze,delay=1ms" -- sh -c "$busy"
 check "so much later" within cold ns 1000000 3999999
 # The window begins at the resume trigger, so it also holds the probe between the two triggers;

@@ -42,17 +42,21 @@ cp "$debs"/*.deb "$work/packages/"
 rm -f "$work"/mirror/{,lib}auxtrace*
 (cd "$work/mirror" && dpkg-scanpackages . > Packages 2> ../scanpackages.log)
 
-# The README's own lines that install the packages.
-awk '/^## / { here = $0 == "## Install" } here && /^    apt / { sub(/ *#.*/, ""); print substr($0, 5) }' \
-	"$top/README.md" > "$work/readme-install"
-verdict "the README says how to install the packages" [ -s "$work/readme-install" ]
+# The README's first page as it stands, but for the build: what installs, and what is typed behind that.
+awk '
+	/^## / { here = $0 ~ /^## With an Intel machine/ }
+	here && /^    / { sub(/  +#.*/, ""); print substr($0, 5) }' "$top/README.md" | grep -v '^make deb' > "$work/readme"
+grep '^apt ' "$work/readme" > "$work/readme-install" || true
+sed '0,/^apt /d' "$work/readme" > "$work/readme-lines"
+verdict "the README says how to install the packages" [ "$(wc -l < "$work/readme-install")" -eq 1 ]
+verdict "and what to do then" [ "$(grep -c '^auxtrace ' "$work/readme-lines")" -ge 7 ]
 
 # After the reboot the emulator goes on with the same disk. The last of QEMU's options counts.
 status=0
 "$top/scripts/vm" --distro "${1:-12}" --smp 2 --mem 2G --timeout 3000 --work "$work/vm" --out "$work/out" \
 	--emulator-arg -action --emulator-arg reboot=reset \
 	--file "$work/mirror:/srv/mirror" --file "$work/packages:/root/auxtrace/build/deb/$name" \
-	--file "$work/readme-install:/root/readme-install" \
+	--file "$work/readme-install:/root/readme-install" --file "$work/readme-lines:/root/readme-lines" \
 	--file "$top/tests/guest/ask.py" --file "$top/tests/guest/lib/check.sh" \
 	--file "$top/tests/guest/deb-debian.sh" -- bash /bin/deb-debian.sh || status=$?
 [ "$status" -ne 77 ] || skip "the guest cannot run it"

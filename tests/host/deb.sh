@@ -37,7 +37,7 @@ same()
 	local file
 
 	for file in "$work"/first/*.deb "$work"/first/*.dsc "$work"/first/*.tar.*; do
-		cmp "$file" "$work/second/${file##*/}"
+		cmp "$file" "$work/second/${file##*/}" || return 1
 	done
 }
 
@@ -60,7 +60,7 @@ root=$("$top/scripts/debian-root" "$suite" deb-install apt "${depends[@]}" "linu
 	systemd udev man-db bash-completion fish zsh gcc libc6-dev pkg-config) || status=$?
 [ "$status" -eq 0 ] || { echo "deb: no Debian to install them in"; exit 1; }
 
-cp "$top/tests/guest/lib/check.sh" "$top/tests/host/deb-installed" "$top/tests/completion.sh" "$work/"
+cp "$top/tests/guest/lib/check.sh" "$top/tests/host/deb-files.sh" "$top/tests/host/deb-installed" "$top/tests/completion.sh" "$work/"
 status=0
 "$top/scripts/in-root" "$root" "$work:/mnt" -- /mnt/deb-installed "$release" || status=$?
 [ "$status" -ne 77 ] || skip "no such namespaces"

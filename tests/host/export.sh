@@ -5,7 +5,9 @@
 # knows nothing of auxtrace: it is a second judge of all that is recorded. A guest makes the recordings
 # (tests/guest/export.sh), and Debian's perf decodes them on the host: the same instructions on each CPU, in
 # the same order (BTS: the same branches), and each function in the thread that ran it.
-#   export.sh pt|bts [--kernel SERIES] [--perf SERIES] [--work DIR]
+# power: of power events, that the CPU slept and woke as often, in the same states, at the same times; and that
+# a recording without TNT packets has none, and that perf finds in it what its packets name.
+#   export.sh pt|bts|power [--kernel SERIES] [--perf SERIES] [--work DIR]
 #   --perf SERIES  perf of that kernel (default: 6.1). Those of 5.10 and 7.2 do not find the vdso by the build-id
 #                  in its MMAP2 record: what runs there is an error to them
 set -euo pipefail
@@ -14,7 +16,7 @@ me='export'
 # shellcheck source=tests/host/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-case ${1-} in pt | bts) source=$1 ;; *) bad_usage ;; esac
+case ${1-} in pt | bts | power) source=$1 ;; *) bad_usage ;; esac
 shift
 kernel=6.1 perf=6.1 keep=''
 options "kernel perf work" "$@"
@@ -24,6 +26,8 @@ vm_prepare "$kernel"
 perf=$("$top/tests/oracle/perf" "$perf")/perf
 auxtrace=$build/tools/auxtrace
 mapfile -t files < <(guest_script export.sh)
+# Of the profiles this one has power events.
+[ "$source" != power ] || files+=(--emulator-arg --profile --emulator-arg gracemont)
 
 # With --work: what an earlier run has left would be part of the recordings.
 rm -rf "$work/out"
@@ -173,6 +177,88 @@ times()
 	all=$(perf_script "$1" --itrace=b -F ip | wc -l)
 	echo "$half of $all branches"
 	[ "$half" -gt 0 ] && [ "$half" -lt "$all" ]
+}
+
+# ---- power events -----------------------------------------------------------------
+
+# From lines "CPU TIME: EVENT...", in which perf also has frequencies and PSBs.
+power_events()
+{
+	sed -E -n 's/^ *\[?0*([0-9]+)\]? +([0-9]+\.[0-9]+):? +(mwait|pwre|exstop|pwrx): */\1 \2 \3: /p' |
+		sed -E 's/ +/ /g; s/ $//; s/IP: /ip: /' | sort -s -n -k 1,1
+}
+
+same_events()
+{
+	cut -d ' ' -f 1,3- "$work/theirs" > "$work/theirs.events"
+	cut -d ' ' -f 1,3- "$work/ours" | diff - "$work/theirs.events"
+}
+
+# What a PWRX has is exact, to both. The clock's conversion may round to another nanosecond.
+same_times()
+{
+	paste -d ' ' <(grep pwrx "$work/ours" | cut -d ' ' -f 2) <(grep pwrx "$work/theirs" | cut -d ' ' -f 2) |
+		awk '{ d = $1 - $2; if (d > 2e-9 || d < -2e-9) { print "different:", $0; bad = 1 } } END { exit bad }'
+}
+
+# asleep CPU: it was, by far most of the time, and each time from PWRE to PWRX
+asleep()
+{
+	awk -v cpu="$1" '
+		$1 == cpu && $3 == "pwre:" { begin = $2 }
+		$1 == cpu && $3 == "pwrx:" { n++; sum += $2 - begin }
+		END { printf "CPU %d slept %d times, %d ms\n", cpu, n, sum * 1000; exit sum < 0.4 || sum > 10 }' "$work/ours"
+}
+
+# Behind each EXSTOP that instruction, of one byte: HLT. No other line is between them but PWRX's.
+exstops_are_of_hlt()
+{
+	"$auxtrace" script --insn --symfs "$symfs" "$work/out/power" 2> "$work/ours.err" | awk '
+		/^# exstop/ { ip = $3; n++; next }
+		/^# pwrx/ || !ip { next }
+		{ bad += $1 != ip || $2 != 1; ip = "" }
+		END { print n " times, " bad + 0 " of them not"; exit bad || !n || ip }'
+}
+
+# perf does not walk the code then: it finds the one instruction that each of these packets names.
+without_tnt()
+{
+	local named found
+
+	"$auxtrace" dump "$work/out/notnt" > "$work/packets"
+	named=$(grep -cE ' (tip|tip.pge|fup) ' "$work/packets")
+	found=$(perf_script notnt --itrace=i0ns -F ip | wc -l)
+	echo "$(grep -c ' tnt' "$work/packets" || true) TNT packets, $named that name an instruction, of perf $found"
+	! grep -q ' tnt' "$work/packets" && [ "$named" -gt 1000 ] && [ "$named" -eq "$found" ]
+}
+
+# It says so.
+is_not_decoded()
+{
+	! "$auxtrace" script "$work/out/notnt" > "$work/flow" 2> "$work/ours.err" && [ ! -s "$work/flow" ] &&
+		grep 'recorded without TNT packets' "$work/ours.err"
+}
+
+power()
+{
+	local cpu
+
+	verdict "notnt: export" export_it notnt
+	verdict "notnt: perf decodes it" has_no_errors notnt
+	verdict "notnt: and finds what its packets name" without_tnt
+	verdict "notnt: auxtrace script does not" is_not_decoded
+
+	verdict "power: export" export_it power
+	verdict "power: perf decodes it" has_no_errors power
+	perf_script power --itrace=p --ns -F cpu,time,event,synth | power_events > "$work/theirs"
+	"$auxtrace" script --symfs "$symfs" "$work/out/power" 2> "$work/ours.err" | power_events > "$work/ours"
+	verdict "power: and finds the $(grep -c pwrx "$work/ours") sleeps that auxtrace script finds" same_events
+	verdict "power: which end at the same times" same_times
+	for cpu in $(cpus power); do
+		verdict "power: CPU $cpu was asleep most of the time" asleep "$cpu"
+	done
+	verdict "power: it slept at a HLT" exstops_are_of_hlt
+	verdict "power: dump has why it woke" grep -q 'pwrx *last=0 deepest=0 interrupt$' <("$auxtrace" dump "$work/out/power")
 }
 
 # ---- BTS -------------------------------------------------------------------------

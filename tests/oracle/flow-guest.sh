@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# flow-guest.sh CPUS ROUNDS: runs in the guest. perf, on the next CPU, records the first
-# CPUS CPUs, while the workload runs there and QEMU logs.
+# flow-guest.sh CPUS ROUNDS EVENT SECONDS: runs in the guest. perf, on the next CPU, records
+# EVENT on the first CPUS CPUs, while the workload runs there and QEMU logs, and SECONDS more.
 set -eu
 export HOME=/out
 cd /out
@@ -25,13 +25,14 @@ cat >/tmp/traced-with-log <<-END
 	echo enable >/tmp/control
 	read -r said <&3
 	traced $2 $1
+	sleep $4
 	echo disable >/tmp/control
 	read -r said <&3
 	hostctl log-off
 END
 mkfifo /tmp/control /tmp/ack
 perf record --kcore -C "0-$last" -m,8M -D -1 --control fifo:/tmp/control,/tmp/ack \
-	-e intel_pt// -o flow.data sh /tmp/traced-with-log >flow.log 2>&1 || {
+	-e "$3" -o flow.data sh /tmp/traced-with-log >flow.log 2>&1 || {
 	cat flow.log
 	exit 1
 }

@@ -43,7 +43,7 @@ record()
 {
 	name=$1 lacks=''
 	for capability in ${2#-}; do
-		[ "$(cat "$pt/caps/$capability")" != 0 ] || lacks=$capability
+		[ "$(cat "$pt/caps/$capability" || echo 0)" != 0 ] || lacks=$capability
 	done
 	shift 2
 	status=0
@@ -130,12 +130,13 @@ one()
 		taskset -p 1 $$ >/dev/null
 		before=$(pmis)
 		record pmi - -r 1 --no-buffering --kcore -m,64 \
-			-e intel_pt// -e context-switches/period=1/ traced 26 1
+			-e intel_pt// -e context-switches/period=1/ traced 52 1
 		echo "$(($(pmis) - before))" >pmi.count
 		taskset -p 3 $$ >/dev/null
 		;;
 	cyc) record cyc psb_cyc --kcore -e intel_pt/cyc,cyc_thresh=0/ traced 2 ;;
 	cyc-thresh) record cyc-thresh psb_cyc -e intel_pt/cyc,cyc_thresh=7/u traced 8 ;;
+	notnt) record notnt tnt_disable -e intel_pt/notnt/u traced 24 ;;
 	noretcomp) record noretcomp - -e intel_pt/noretcomp/u traced 24 ;;
 	notsc) record notsc - --kcore -e intel_pt/tsc=0,mtc=0/ traced 2 ;;
 	# With many PSB, whose TSC the MTC are compared with.

@@ -7,8 +7,9 @@
  *
  *   --pieces    decode each AUXTRACE record separately, for snapshots
  *   --flow CPU  decode this CPU only and print the address of each instruction, and
- *               "# enable", "# disable" and "# error", as flowcmp reads them; the
- *               numbers go to stderr
+ *               "# enable", "# disable" and "# error", as flowcmp reads them; before
+ *               an HLT, by its opcode, "# hlt"; and the power events, which libipt reports
+ *               before the instruction that they are of; the numbers go to stderr
  *   --raw       do not decode: write the trace itself to stdout, queue by queue
  *   --thread TID  this thread only, of a recording per thread
  *   --mtc FREQ:TSC:ART  MTCFreq, and the ratio of the clocks as in the driver's
@@ -230,6 +231,11 @@ static void count(const struct pt_insn *insn, struct totals *t)
 		       is_indirect(insn);
 }
 
+static bool is_hlt(const struct pt_insn *insn)
+{
+	return insn->size == 1 && insn->raw[0] == 0xf4;
+}
+
 static void show_event(const struct pt_event *event)
 {
 	switch (event->type) {
@@ -242,6 +248,24 @@ static void show_event(const struct pt_event *event)
 		break;
 	case ptev_overflow:
 		puts("# overflow");
+		break;
+	case ptev_mwait:
+		printf("# mwait %#x %#x\n", event->variant.mwait.hints, event->variant.mwait.ext);
+		break;
+	case ptev_pwre:
+		printf("# pwre %u %u %u\n", event->variant.pwre.hw, event->variant.pwre.state,
+		       event->variant.pwre.sub_state);
+		break;
+	case ptev_exstop:
+		if (event->ip_suppressed)
+			puts("# exstop");
+		else
+			printf("# exstop %016" PRIx64 "\n", event->variant.exstop.ip);
+		break;
+	case ptev_pwrx:
+		printf("# pwrx %u %u %u%u%u\n", event->variant.pwrx.last,
+		       event->variant.pwrx.deepest, event->variant.pwrx.autonomous,
+		       event->variant.pwrx.store, event->variant.pwrx.interrupt);
 		break;
 	default:
 		break;
@@ -270,7 +294,8 @@ static void decode_from_sync(struct pt_insn_decoder *decoder, int status,
 			if (status >= 0) {
 				count(&insn, t);
 				if (want->flow)
-					printf("%016" PRIx64 "\n", insn.ip);
+					printf("%s%016" PRIx64 "\n", is_hlt(&insn) ? "# hlt\n" : "",
+					       insn.ip);
 			}
 		}
 		if (status == -pte_eos)
