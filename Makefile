@@ -27,6 +27,18 @@ programs: product
 	$(MAKE) -C tests/guest O=$(O)
 	$(MAKE) -C tests/host O=$(O)
 
+# The documents, man pages and headers for a browser, in build/html: needs Sphinx, MyST and pandoc.
+html:
+	$(BUILD) pages
+
+pages:
+	$(MAKE) -C man O=$(O)
+	$(MAKE) -C docs O=$(O)
+
+# Files with licences and checksums, and what is linked, as SPDX has it: build/auxtrace.spdx
+sbom: all
+	@scripts/sbom $(O)
+
 install: all
 	@$(MAKE) --no-print-directory $(QUIET) -C userlib install O=$(O)
 	@$(MAKE) --no-print-directory $(QUIET) -C tools install O=$(O)
@@ -68,7 +80,7 @@ own_build = $(if $(filter-out $(TOP)/build,$(O)),$(error tests are built in buil
 
 # All tests, or those named: make check T="unit-emulator flow-full"
 check:
-	$(own_build)@scripts/check $(T)
+	$(own_build)@scripts/check$(if $(NATIVE),-native) $(T)
 
 # The long proofs, most of them of the emulator on every kernel.
 check-long:
@@ -78,9 +90,12 @@ check-long:
 bench:
 	$(own_build)@bench/run
 
-# Debian packages, in build/deb: make deb SUITE=trixie
+# Debian packages, in build/deb and build/deb-emulator: make deb SUITE=trixie
 deb:
 	@scripts/deb $(SUITE)
+
+deb-emulator:
+	@scripts/deb --emulator $(SUITE)
 
 clean:
 	rm -rf $(O)
@@ -88,5 +103,5 @@ clean:
 distclean: clean
 	rm -rf "$${AUXTRACE_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/auxtrace}"
 
-.PHONY: all product tests programs install uninstall dkms-install dkms-uninstall deps demo demo-latency \
-	shell check check-long bench deb clean distclean
+.PHONY: all product tests programs html pages sbom install uninstall dkms-install dkms-uninstall deps demo demo-latency \
+	shell check check-long bench deb deb-emulator clean distclean

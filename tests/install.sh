@@ -110,6 +110,7 @@ cat > "$work/expected" <<-END
 	/usr/share/man/man1/auxtrace-record.1
 	/usr/share/man/man1/auxtrace-report.1
 	/usr/share/man/man1/auxtrace-script.1
+	/usr/share/man/man1/auxtrace-selftest.1
 	/usr/share/man/man1/auxtrace-why-slow.1
 	/usr/share/man/man1/auxtrace.1
 	/usr/share/man/man3/libauxtrace-config.3
