@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * threads ROUNDS [MARK GO]: four threads of one process, each with a name. In each round a thread goes to
+ * threads ROUNDS [MARK GO | alone]: four threads of one process, each with a name. In each round a thread goes to
  * another of two CPUs, and calls shared(), which all of them run. There it lets others run, and
  * calls back a function of its own. So whoever says which thread was in shared(), and from where it was
  * called, can be judged by what shared() called: threads.sh does.
  *
  * With MARK and GO the threads run ROUNDS twice. In between the program makes the file MARK, and waits for GO.
+ *
+ * With "alone" they run one after the other, and each sleeps before its rounds and behind them: while it runs
+ * the others do not, and main() has been waiting for it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +20,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#define CPUS	2
+#define CPUS		2
+#define ALONE_US	100000
 
 static unsigned long rounds;
 
@@ -77,7 +81,7 @@ static const struct {
 
 /* The threads and main() */
 static pthread_barrier_t all;
-static int twice;
+static int twice, alone;
 
 static void *run(void *number)
 {
@@ -85,7 +89,11 @@ static void *run(void *number)
 
 	if (prctl(PR_SET_NAME, thread[i].name))
 		die("prctl");
+	if (alone)
+		usleep(ALONE_US);
 	thread[i].run(i);
+	if (alone)
+		usleep(ALONE_US);
 	if (twice) {
 		pthread_barrier_wait(&all);
 		pthread_barrier_wait(&all);
@@ -112,10 +120,11 @@ int main(int argc, char **argv)
 {
 	pthread_t id[COUNT];
 
-	if (argc != 2 && argc != 4)
+	twice = argc == 4;
+	alone = argc == 3 && !strcmp(argv[2], "alone");
+	if (argc != 2 && !twice && !alone)
 		return 2;
 	rounds = strtoul(argv[1], NULL, 10);
-	twice = argc == 4;
 	errno = pthread_barrier_init(&all, NULL, COUNT + 1);
 	if (errno)
 		die("pthread_barrier_init");
@@ -123,10 +132,12 @@ int main(int argc, char **argv)
 		errno = pthread_create(&id[i], NULL, run, (void *)i);
 		if (errno)
 			die("pthread_create");
+		if (alone)
+			pthread_join(id[i], NULL);
 	}
 	if (twice)
 		between(argv[2], argv[3]);
-	for (unsigned int i = 0; i < COUNT; i++)
+	for (unsigned int i = 0; i < COUNT && !alone; i++)
 		pthread_join(id[i], NULL);
 	return 0;
 }

@@ -10,6 +10,7 @@ auxtrace record -u -o user -- threads 20
 auxtrace record --data-size 64K -o perf -- threads 20
 auxtrace record --source bts -o branches -- threads 5
 auxtrace record --source bts -u -o user-branches -- threads 5
+auxtrace record --source bts -u -o user-branches-alone -- threads 5 alone
 
 # A static key, which the kernel switches by patching the code that tests it at each switch of threads
 schedstats=/proc/sys/kernel/sched_schedstats
