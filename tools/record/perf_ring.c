@@ -43,3 +43,12 @@ void perf_ring_copy(const struct perf_ring *r, uint64_t at, void *to, size_t siz
 	memcpy(to, r->data + at % r->size, first);
 	memcpy((char *)to + first, r->data, size - first);
 }
+
+bool perf_ring_write(const struct perf_ring *r, uint64_t from, size_t size, FILE *f)
+{
+	size_t at = from % r->size, first = r->size - at;
+
+	if (first > size)
+		first = size;
+	return fwrite(r->data + at, 1, first, f) == first && fwrite(r->data, 1, size - first, f) == size - first;
+}

@@ -7,8 +7,10 @@
 #define PERF_RING_H
 
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct perf_ring {
 	int fd;			/* of the event */
@@ -40,5 +42,8 @@ static inline void perf_ring_consume(struct perf_ring *r, uint64_t tail)
 
 /* Copy @size bytes from position @at, which may wrap at the ring's end. */
 void perf_ring_copy(const struct perf_ring *r, uint64_t at, void *to, size_t size);
+
+/* The same to @f. Returns false with errno if that cannot be written to. */
+bool perf_ring_write(const struct perf_ring *r, uint64_t from, size_t size, FILE *f);
 
 #endif

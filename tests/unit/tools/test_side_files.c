@@ -25,16 +25,18 @@
 #include "lib/tool.h"
 #include "record/side_files.h"
 
-#define RINGS		2
+#define CPUS		2
+#define RINGS		(2 * CPUS)
 #define RING_SIZE	(128 * 4096u)
 /* No record of perf is longer: so many bytes of the oldest records may be gone while one is written. */
 #define LONGEST		8192u
-#define MAX_OPENS	8
+#define MAX_OPENS	16
 
 static struct ring {
 	int fd;
 	struct perf_event_mmap_page *page;
 	uint8_t *data;
+	size_t size;
 	bool paused;
 	unsigned int pauses;
 } ring[RINGS];
@@ -45,6 +47,7 @@ static struct opened {
 } opened[MAX_OPENS];
 
 static unsigned int opens, in_use, maps, polled, fail_open, fail_map, fail_poll;
+static size_t may_lock;		/* a ring longer than this cannot be mapped; 0: any can */
 static int open_errno, epoll_fd, expected_prot;
 static bool knows_no_build_id, no_cpus;
 static char dir[64], said[8192];
@@ -52,11 +55,11 @@ static char dir[64], said[8192];
 /* ---- the library ----------------------------------------------------------- */
 
 struct auxtrace_cpus {
-	int cpu[RINGS];
+	int cpu[CPUS];
 	unsigned int count;
 };
 
-static struct auxtrace_cpus online = { { 3, 5 }, RINGS };
+static struct auxtrace_cpus online = { { 3, 5 }, CPUS };
 
 struct auxtrace_cpus *auxtrace_cpus_online(void)
 {
@@ -108,6 +111,11 @@ void *xrealloc(void *old, size_t size)
 	return p;
 }
 
+void *xgrow(void *list, size_t count, size_t size)
+{
+	return count & (count - 1) ? list : xrealloc(list, (count ? 2 * count : 1) * size);
+}
+
 /* ---- the kernel ------------------------------------------------------------ */
 
 long __wrap_syscall(long nr, ...);
@@ -143,7 +151,6 @@ long __wrap_syscall(long nr, ...)
 	if (knows_no_build_id && attr->build_id)
 		return -1;
 	assert_true(in_use < RINGS);
-	assert_int_equal(cpu, online.cpu[in_use]);
 	return ring[in_use++].fd;
 }
 
@@ -161,9 +168,14 @@ void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t off
 		return __real_mmap(addr, len, prot, flags, fd, offset);
 	/* perf overwrites a ring that cannot be written to. */
 	assert_int_equal(prot, expected_prot);
-	assert_int_equal(len, 4096 + RING_SIZE);
+	assert_true(len <= 4096 + RING_SIZE);
+	ring_of(fd)->size = len - 4096;
 	assert_int_equal(flags, MAP_SHARED);
 	maps++;
+	if (may_lock && len > 4096 + may_lock) {
+		errno = EPERM;
+		return MAP_FAILED;
+	}
 	if (fail_map && !--fail_map) {
 		errno = EPERM;
 		return MAP_FAILED;
@@ -205,7 +217,7 @@ static int begin(void **state)
 	for (unsigned int i = 0; i < RINGS; i++) {
 		struct ring *r = &ring[i];
 
-		*r = (struct ring){ .fd = memfd_create("ring", MFD_CLOEXEC) };
+		*r = (struct ring){ .fd = memfd_create("ring", MFD_CLOEXEC), .size = RING_SIZE };
 		if (r->fd < 0 || ftruncate(r->fd, 4096 + RING_SIZE))
 			return -1;
 		r->page = __real_mmap(NULL, 4096 + RING_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
@@ -214,6 +226,7 @@ static int begin(void **state)
 		r->data = (uint8_t *)r->page + 4096;
 	}
 	opens = in_use = maps = polled = fail_open = fail_map = fail_poll = open_errno = 0;
+	may_lock = 0;
 	epoll_fd = -1;
 	knows_no_build_id = no_cpus = false;
 	*said = 0;
@@ -244,7 +257,7 @@ static int end(void **state)
 /* What perf wrote, oldest first, and where in it each record begins. */
 static struct written {
 	uint8_t bytes[8 * RING_SIZE];
-	size_t size, begin[8 * RING_SIZE / 24], count;
+	size_t size, begin[8 * RING_SIZE / 40], count;
 } written;
 
 /* A record of @size bytes, which no other one has, or a LOST record. */
@@ -253,7 +266,7 @@ static const void *record(uint32_t type, uint16_t size, uint64_t lost)
 	static uint64_t rec[LONGEST / 8], number;
 	struct perf_event_header header = { .type = type, .size = size };
 
-	assert_true(size >= 24 && size % 8 == 0 && size <= sizeof(rec));
+	assert_true(size >= 40 && size % 8 == 0 && size <= sizeof(rec));
 	for (unsigned int i = 1; i < size / 8u; i++)
 		rec[i] = ++number * 0x9e3779b97f4a7c15;
 	memcpy(rec, &header, sizeof(header));
@@ -274,7 +287,7 @@ static void forget_written(void)
 static void put_bytes(struct ring *r, uint64_t at, const uint8_t *bytes, size_t size)
 {
 	for (size_t i = 0; i < size; i++)
-		r->data[(at + i) % RING_SIZE] = bytes[i];
+		r->data[(at + i) % r->size] = bytes[i];
 }
 
 static void put(struct ring *r, uint32_t type, uint16_t size, uint64_t lost)
@@ -299,7 +312,7 @@ static struct side_files *open_files(const struct auxtrace_cpus *session, bool k
 	expected_prot = PROT_READ | (overwrite ? 0 : PROT_WRITE);
 	s = side_files_open(session, kernel, overwrite);
 	assert_non_null(s);
-	assert_int_equal(polled, overwrite ? 0 : RINGS);
+	assert_int_equal(polled, overwrite ? 0 : CPUS);
 	if (!overwrite)
 		assert_int_equal(side_files_fd(s), epoll_fd);
 	epoll_fd = side_files_fd(s);
@@ -357,16 +370,11 @@ static size_t expect_newest(int cpu)
 
 /* ---- tests ----------------------------------------------------------------- */
 
-static void expect_attr(const struct perf_event_attr *attr, bool switches, bool kernel, bool overwrite)
+static void expect_dummy(const struct perf_event_attr *attr, bool overwrite)
 {
 	assert_int_equal(attr->type, PERF_TYPE_SOFTWARE);
 	assert_int_equal(attr->size, sizeof(*attr));
 	assert_int_equal(attr->config, PERF_COUNT_SW_DUMMY);
-	assert_true(attr->mmap && attr->mmap2 && attr->task && attr->comm && attr->comm_exec);
-	assert_int_equal(attr->context_switch, switches);
-	assert_int_equal(attr->ksymbol, kernel);
-	assert_int_equal(attr->bpf_event, kernel);
-	assert_int_equal(attr->text_poke, kernel);
 	assert_int_equal(attr->write_backward, overwrite);
 	/* The decoder takes the end of each record for what this makes it. */
 	assert_true(attr->sample_id_all);
@@ -378,6 +386,15 @@ static void expect_attr(const struct perf_event_attr *attr, bool switches, bool 
 	assert_int_equal(attr->wakeup_watermark, RING_SIZE / 2);
 }
 
+static void expect_rare(const struct perf_event_attr *attr, bool kernel, bool overwrite)
+{
+	expect_dummy(attr, overwrite);
+	assert_true(attr->mmap && attr->mmap2 && attr->task && attr->comm && attr->comm_exec);
+	assert_int_equal(attr->ksymbol, kernel);
+	assert_int_equal(attr->bpf_event, kernel);
+	assert_int_equal(attr->text_poke, kernel);
+}
+
 static void only_what_is_of_use_is_asked_for(void **state)
 {
 	static const struct auxtrace_cpus one = { { 5 }, 1 };
@@ -387,11 +404,24 @@ static void only_what_is_of_use_is_asked_for(void **state)
 		const struct auxtrace_cpus *session = i & 4 ? &one : NULL;
 		struct side_files *s = open_files(session, kernel, overwrite);
 
-		assert_int_equal(opens, RINGS);
-		for (unsigned int o = 0; o < RINGS; o++) {
+		assert_int_equal(opens, CPUS + (session && overwrite));
+		for (unsigned int o = 0; o < CPUS; o++) {
+			const struct perf_event_attr *attr = &opened[o].attr;
+
 			assert_int_equal(opened[o].cpu, online.cpu[o]);
-			assert_true(opened[o].attr.build_id);
-			expect_attr(&opened[o].attr, session && opened[o].cpu == 5, kernel, overwrite);
+			assert_true(attr->build_id);
+			expect_rare(attr, kernel, overwrite);
+			assert_int_equal(attr->context_switch, session && opened[o].cpu == 5 && !overwrite);
+		}
+		/* Where the newest win, switches do not push out the rest. */
+		if (opens > CPUS) {
+			const struct perf_event_attr *attr = &opened[CPUS].attr;
+
+			assert_int_equal(opened[CPUS].cpu, 5);
+			expect_dummy(attr, true);
+			assert_true(attr->context_switch);
+			assert_false(attr->mmap || attr->mmap2 || attr->task || attr->comm || attr->ksymbol ||
+				     attr->bpf_event || attr->text_poke);
 		}
 		side_files_close(s);
 		assert_int_equal(end(state), 0);
@@ -406,11 +436,12 @@ static void perf_without_build_ids_serves_as_well(void **state)
 	(void)state;
 	knows_no_build_id = true;
 	s = open_files(&online, true, false);
-	assert_int_equal(opens, 2 * RINGS);
+	assert_int_equal(opens, 2 * CPUS);
 	for (unsigned int o = 0; o < opens; o++) {
 		assert_int_equal(opened[o].cpu, online.cpu[o / 2]);
 		assert_int_equal(opened[o].attr.build_id, !(o % 2));
-		expect_attr(&opened[o].attr, true, true, false);
+		expect_rare(&opened[o].attr, true, false);
+		assert_true(opened[o].attr.context_switch);
 	}
 	side_files_close(s);
 }
@@ -484,7 +515,7 @@ static void the_newest_records_are_written_oldest_first(void **state)
 
 	(void)state;
 	/* Drained is nothing: the file would not end. */
-	put_backward(&ring[0], 24);
+	put_backward(&ring[0], 40);
 	assert_int_equal(side_files_drain(s, dir), 0);
 	assert_int_not_equal(stat(path_of(3), &st), 0);
 	put_backward(&ring[0], 4096);
@@ -513,11 +544,11 @@ static void a_ring_that_has_wrapped_has_the_newest_records(void **state)
 	struct side_files *s = open_files(NULL, false, true);
 
 	(void)state;
-	for (unsigned int size = 24; size <= 96; size += 24) {
+	for (unsigned int size = 40; size <= 112; size += 24) {
 		for (unsigned int i = 0; i < 5 * RING_SIZE / 4 / 88 + size; i++)
 			put_backward(&ring[0], i % 10 ? 88 : size);
 		assert_int_equal(side_files_write(s, dir), 0);
-		assert_true(written.size - expect_newest(3) > RING_SIZE - LONGEST - 96);
+		assert_true(written.size - expect_newest(3) > RING_SIZE - LONGEST - 112);
 	}
 	side_files_close(s);
 }
@@ -550,6 +581,77 @@ static void a_ring_that_has_not_been_full_has_all_records(void **state)
 	assert_int_equal(side_files_write(s, dir), 0);
 	expect_file(3, 0);
 	side_files_close(s);
+}
+
+/* A record of @time, and the same in what perf wrote in all. */
+static void put_at_time(struct ring *r, uint64_t time)
+{
+	uint8_t *rec = written.bytes + written.size;
+
+	record(PERF_RECORD_COMM, 64, 0);
+	memcpy(rec + 64 - 24, &time, sizeof(time));
+	r->page->data_head -= 64;
+	put_bytes(r, r->page->data_head, rec, 64);
+}
+
+static void records_of_both_rings_are_in_the_order_of_time(void **state)
+{
+	struct side_files *s = open_files(&online, false, true);
+
+	(void)state;
+	/* ring[0] has the rare ones of CPU 3, ring[1] its switches. */
+	for (unsigned int i = 0; i < 3000; i++)
+		put_at_time(&ring[i % 100 != 0], 1000 + i);
+	assert_int_equal(side_files_write(s, dir), 0);
+	expect_file(3, 0);
+	side_files_close(s);
+}
+
+static void switches_do_not_push_out_the_rest(void **state)
+{
+	struct side_files *s = open_files(&online, false, true);
+	uint8_t *bytes;
+	size_t size;
+
+	(void)state;
+	put_at_time(&ring[0], 1);
+	forget_written();
+	for (unsigned int i = 0; i < 2 * RING_SIZE / 64; i++)
+		put_at_time(&ring[1], 2 + i);
+	assert_int_equal(side_files_write(s, dir), 0);
+	size = read_file(3, &bytes);
+	assert_true(size > RING_SIZE - LONGEST - 64 && size <= RING_SIZE - LONGEST + 64);
+	/* The first one, and the newest. */
+	assert_memory_equal(bytes + 64 - 24, (&(uint64_t){ 1 }), 8);
+	assert_memory_equal(bytes + 64, written.bytes + written.size - (size - 64), size - 64);
+	free(bytes);
+	side_files_close(s);
+}
+
+static void rings_are_smaller_where_less_may_be_locked(void **state)
+{
+	struct side_files *s;
+
+	may_lock = RING_SIZE / 4;
+	s = open_files(NULL, false, true);
+	assert_int_equal(in_use, 2 + CPUS);
+	for (unsigned int i = 2; i < in_use; i++) {
+		assert_int_equal(ring[i].size, may_lock);
+		assert_int_equal(opened[i].attr.wakeup_watermark, may_lock / 2);
+	}
+	while (written.size < RING_SIZE)
+		put_backward(&ring[2], 72);
+	assert_int_equal(side_files_write(s, dir), 0);
+	assert_true(written.size - expect_newest(3) > may_lock - LONGEST - 72);
+	side_files_close(s);
+	assert_int_equal(end(state), 0);
+	assert_int_equal(begin(state), 0);
+	/* Some records must fit; and one that does not overwrite loses what does not fit. */
+	may_lock = RING_SIZE / 8 - 1;
+	expected_prot = PROT_READ;
+	assert_null(side_files_open(NULL, false, true));
+	assert_int_equal(errno, EPERM);
+	assert_int_equal(maps, 4);
 }
 
 static void what_cannot_be_opened_leaves_nothing_open(void **state)
@@ -658,6 +760,9 @@ int main(void)
 		t(a_ring_that_has_wrapped_has_the_newest_records),
 		t(a_record_that_is_being_written_costs_the_oldest_ones_only),
 		t(a_ring_that_has_not_been_full_has_all_records),
+		t(records_of_both_rings_are_in_the_order_of_time),
+		t(switches_do_not_push_out_the_rest),
+		t(rings_are_smaller_where_less_may_be_locked),
 		t(what_cannot_be_opened_leaves_nothing_open),
 		t(a_ring_that_cannot_be_mapped_is_told),
 		t(a_ring_that_cannot_be_waited_for_is_told),
