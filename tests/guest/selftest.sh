@@ -9,6 +9,8 @@
 . /bin/check.sh
 
 cd /out || exit 1
+without_perf=$PATH
+PATH=$PATH:/perf
 
 # status N COMMAND...: its exit status is N.
 status()
@@ -28,14 +30,21 @@ fails()
 	[ $? -eq 1 ] && cat /tmp/said && grep -q '^FAILED' /tmp/said && grep -qE "$pattern" /tmp/said
 }
 
+no_perf()
+{
+	PATH=$without_perf auxtrace selftest perf | grep 'there is no perf'
+}
+
 check "all checks pass with Intel PT" auxtrace selftest -o pt.json
 cp /tmp/out pt
-check "none was skipped" grep -qx '18 passed, 0 failed, 0 skipped' pt
+check "none was skipped" grep -qx '20 passed, 0 failed, 0 skipped' pt
 check "and with BTS" auxtrace selftest --source bts -o bts.json
 cp /tmp/out bts
-check "none was skipped" grep -qx '18 passed, 0 failed, 0 skipped' bts
+check "none was skipped" grep -qx '20 passed, 0 failed, 0 skipped' bts
 check "a quick run changes no code" sh -c 'auxtrace selftest --quick -o - > quick.json'
 check "nothing is left of it" test -z "$(ls -d /tmp/auxtrace-selftest-* 2> /dev/null)"
+
+check "without perf, that check says so" no_perf
 
 # It answers when it traces.
 mkfifo ctl ack

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What requests cost on this machine, and how fast a trace is drained without a loss. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <x86intrin.h>
 
@@ -9,6 +11,10 @@
 #include "traced.h"
 
 #define DRAIN_AREA	(4u << 20)
+#define PMI_AREA	(64u << 10)	/* of which half is the watermark */
+#define PAGE		4096u
+#define PIECE		10		/* of traced_work(): few bytes of trace */
+#define MOST_PIECES	(1u << 20)
 
 static int by_size(const void *a, const void *b)
 {
@@ -65,6 +71,101 @@ static enum outcome request_cost(const struct selftest *t)
 	return PASSED;
 }
 
+/* What is known of one trace interrupt */
+struct interrupt {
+	uint64_t late, ticks;
+};
+
+/*
+ * Work in small pieces until the interrupt comes that tells of the watermark. The pieces before say how long one takes
+ * without it. Returns 0, -1, or 1 if another thread ran meanwhile: the figures are not of the interrupt alone then.
+ */
+static int wait_for_interrupt(const struct selftest *t, struct auxtrace_session *s, struct interrupt *i)
+{
+	struct auxtrace_reader *reader = auxtrace_reader(s, t->cpu);
+	struct auxtrace_status_page before, page;
+	uint64_t mark, pieces[64], begin;
+	unsigned int n = 0;
+
+	if (!traced_status(s, t, &before))
+		return -1;
+	/* PT: the interrupt is at the end of a page. */
+	mark = (before.consumed + PMI_AREA / 2 + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+	for (;;) {
+		begin = __rdtsc();
+		traced_work(PIECE);
+		/* It is traced as well: the interrupt may come there. */
+		if (auxtrace_reader_status(reader, &page))
+			return -1;
+		pieces[n % ARRAY_SIZE(pieces)] = __rdtsc() - begin;
+		if (page.pmis != before.pmis)
+			break;
+		if (++n == MOST_PIECES) {
+			errno = ETIME;
+			return -1;
+		}
+	}
+	i->late = page.produced > mark ? page.produced - mark : 0;
+	i->ticks = pieces[n % ARRAY_SIZE(pieces)];
+	if (n > ARRAY_SIZE(pieces))
+		n = ARRAY_SIZE(pieces);
+	if (n) {
+		uint64_t piece = (uint64_t)median(pieces, n);
+
+		i->ticks = i->ticks > piece ? i->ticks - piece : 0;
+	}
+	return page.windows != before.windows || page.pmis != before.pmis + 1 || page.gaps != before.gaps;
+}
+
+/* Read all, so that the next interrupt is half of the area away. */
+static bool read_all(const struct selftest *t, struct auxtrace_session *s)
+{
+	struct auxtrace_reader *reader = auxtrace_reader(s, t->cpu);
+	struct auxtrace_status_page page;
+	struct auxtrace_spans spans;
+
+	return !auxtrace_pause(s) && traced_status(s, t, &page) && !auxtrace_reader_peek(reader, &spans) &&
+	       !auxtrace_reader_consume(reader, spans.len) && traced_status(s, t, &page) && !auxtrace_resume(s);
+}
+
+static enum outcome interrupts(const struct selftest *t)
+{
+	struct auxtrace_session *s = traced_begin(t, (struct auxtrace_options){ .aux_size = PMI_AREA });
+	unsigned int want = t->quick ? 20 : 300, n = 0, disturbed = 0;
+	uint64_t *late, *ticks;
+	enum outcome outcome = PASSED;
+
+	if (!s)
+		return traced_failed(NULL, "a session");
+	late = xcalloc(want, sizeof(*late));
+	ticks = xcalloc(want, sizeof(*ticks));
+	while (outcome == PASSED && n < want) {
+		struct interrupt i;
+		int ret = read_all(t, s) ? wait_for_interrupt(t, s, &i) : -1;
+
+		if (ret < 0 && errno == ETIME)
+			outcome = check_failed("no trace interrupt came though half of the area is unread");
+		else if (ret < 0)
+			outcome = check_failed("a trace interrupt: %s", auxtrace_error());
+		else if (ret && ++disturbed > 10 * want)
+			outcome = check_skipped("other threads run here all the time");
+		if (ret)
+			continue;
+		late[n] = i.late;
+		ticks[n++] = i.ticks;
+	}
+	auxtrace_close(s);
+	if (outcome == PASSED) {
+		check_figure("interrupts", n, "");
+		check_figure("skid", median(late, n), "bytes");
+		check_figure("longest skid", (double)late[n - 1], "bytes");
+		check_figure("cost", median(ticks, n), "ticks");
+	}
+	free(late);
+	free(ticks);
+	return outcome;
+}
+
 static double seconds_since(const struct timespec *begin)
 {
 	struct timespec now;
@@ -73,19 +174,32 @@ static double seconds_since(const struct timespec *begin)
 	return (double)(now.tv_sec - begin->tv_sec) + (double)(now.tv_nsec - begin->tv_nsec) / 1e9;
 }
 
+static double copy_spans(const struct auxtrace_spans *spans, uint8_t *to)
+{
+	struct timespec begin;
+
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	for (int i = 0; i < spans->count; i++) {
+		memcpy(to, spans->iov[i].iov_base, spans->iov[i].iov_len);
+		to += spans->iov[i].iov_len;
+	}
+	return seconds_since(&begin);
+}
+
 /*
- * The thread works and reads in turn, so the area can only fill between two turns. It is given back without being copied:
- * this is the rate of the hardware, which is as high as a reader may have to be.
+ * The thread works and copies in turn, so the area can only fill between two turns. The figures are of each alone: the
+ * rate at which the hardware writes, and that at which a reader copies. Nothing is lost while the second is higher.
  */
 static enum outcome drain(const struct selftest *t)
 {
+	static uint8_t copy[DRAIN_AREA];
 	struct auxtrace_session *s = traced_begin(t, (struct auxtrace_options){ .aux_size = DRAIN_AREA });
 	struct auxtrace_status_page page;
 	struct auxtrace_reader *reader;
 	struct auxtrace_spans spans;
 	uint64_t read = 0, branches = 0;
 	struct timespec begin;
-	double working = 0;
+	double working = 0, copying = 0;
 
 	if (!s)
 		return traced_failed(NULL, "a session");
@@ -95,13 +209,16 @@ static enum outcome drain(const struct selftest *t)
 		traced_work(2000);
 		working += seconds_since(&begin);
 		branches += 2000;
-		if (!traced_status(s, t, &page) || auxtrace_reader_peek(reader, &spans) ||
-		    auxtrace_reader_consume(reader, spans.len))
+		if (!traced_status(s, t, &page) || auxtrace_reader_peek(reader, &spans))
+			return traced_failed(s, "reading");
+		copying += copy_spans(&spans, copy);
+		if (auxtrace_reader_consume(reader, spans.len))
 			return traced_failed(s, "reading");
 		read += spans.len;
 	}
 	if (auxtrace_stop(s) || !traced_status(s, t, &page) || auxtrace_reader_peek(reader, &spans))
 		return traced_failed(s, "the rest");
+	copying += copy_spans(&spans, copy);
 	read += spans.len;
 	auxtrace_close(s);
 	if (read != page.produced)
@@ -109,12 +226,14 @@ static enum outcome drain(const struct selftest *t)
 	if (page.gaps)
 		return check_failed("%" PRIu64 " gaps in %" PRIu64 " bytes", (uint64_t)page.gaps, (uint64_t)page.produced);
 	check_figure("rate", (double)read / working / 1e6, "MB/s");
+	check_figure("copied", (double)read / copying / 1e6, "MB/s");
 	check_figure("rounds", (double)branches / working / 1e6, "M/s");
 	return PASSED;
 }
 
 const struct check cost_checks[] = {
 	{ "drain", "a reader that keeps up misses nothing", false, drain },
+	{ "interrupt", "when half of the area is to be read, a trace interrupt says so", false, interrupts },
 	{ "cost", "a pause and a resume of this CPU take so long", false, request_cost },
 	{ 0 },
 };

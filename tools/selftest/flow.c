@@ -8,6 +8,7 @@
 #include "decode/replay.h"
 #include "decode/views.h"
 #include "lib/tool.h"
+#include "perf.h"
 #include "step.h"
 #include "traced.h"
 
@@ -126,28 +127,36 @@ static enum outcome flow_differs(const struct steps *stepped, const struct steps
 			    i < decoded->count ? decoded->ip[i] : 0);
 }
 
+/* Record traced_work(@branches) as @t->dir/@name, and decode that. */
+static enum outcome flow_of_work(const struct selftest *t, const char *name, unsigned long branches, struct collector *c)
+{
+	const char *step;
+	char dir[4200];
+
+	snprintf(dir, sizeof(dir), "%s/%s", t->dir, name);
+	step = flow_record(t, branches, dir);
+	if (step)
+		return check_failed("%s: %s", step, auxtrace_error());
+	if (!flow_decode(dir, c))
+		return check_failed("the recording cannot be decoded");
+	if (c->errors || c->overflows)
+		return check_failed("%" PRIu64 " decode errors, %" PRIu64 " overflows", c->errors, c->overflows);
+	return PASSED;
+}
+
 static enum outcome single_steps(const struct selftest *t)
 {
 	unsigned long branches = t->quick ? 300 : 3000;
 	struct steps stepped = { 0 };
 	struct collector collector = { 0 };
 	enum outcome outcome;
-	const char *step;
-	char dir[4200];
 
 	if (steps_of_work(&stepped, branches)) {
 		steps_free(&stepped);
 		return check_skipped("a child cannot be stepped: %s", strerror(errno));
 	}
-	snprintf(dir, sizeof(dir), "%s/flow", t->dir);
-	step = flow_record(t, branches, dir);
-	if (step)
-		outcome = check_failed("%s: %s", step, auxtrace_error());
-	else if (!flow_decode(dir, &collector))
-		outcome = check_failed("the recording cannot be decoded");
-	else if (collector.errors || collector.overflows)
-		outcome = check_failed("%" PRIu64 " decode errors, %" PRIu64 " overflows", collector.errors, collector.overflows);
-	else
+	outcome = flow_of_work(t, "flow", branches, &collector);
+	if (outcome == PASSED)
 		outcome = flow_differs(&stepped, &collector.steps);
 	if (outcome == PASSED)
 		check_figure("instructions", (double)stepped.count, "");
@@ -156,7 +165,19 @@ static enum outcome single_steps(const struct selftest *t)
 	return outcome;
 }
 
+static enum outcome same_as_perf(const struct selftest *t)
+{
+	struct collector collector = { 0 };
+	enum outcome outcome = flow_of_work(t, "perf", 3000, &collector);
+
+	if (outcome == PASSED)
+		outcome = perf_agrees(t, "perf", &collector.steps);
+	steps_free(&collector.steps);
+	return outcome;
+}
+
 const struct check flow_checks[] = {
 	{ "flow", "the decoded flow is what a debugger sees step by step", false, single_steps },
+	{ "perf", "stock perf decodes the same recording to the same flow", true, same_as_perf },
 	{ 0 },
 };

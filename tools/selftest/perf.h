@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What stock perf, if it is installed, decodes of a recording: a decoder that is not ours. */
+#ifndef SELFTEST_PERF_H
+#define SELFTEST_PERF_H
+
+#include "selftest.h"
+#include "step.h"
+
+/*
+ * Is what perf decodes of the recording @dir/@name the same as @decoded, which are the addresses of the executed
+ * instructions of traced_work()? PT: each instruction. BTS: each branch, of which alone perf tells.
+ * PASSED, FAILED, or SKIPPED if there is no perf.
+ */
+enum outcome perf_agrees(const struct selftest *t, const char *name, const struct steps *decoded);
+
+#endif
