@@ -6,7 +6,6 @@
  * Recorded are the kernel's text and what is in the modules' area, which kernel_area.c finds.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,8 +16,11 @@
 #include "recording_dir.h"
 
 struct proc_copy {		/* a file of /proc that is read, and copied to the recording */
-	const char *name;
+	const char *path, *name;
 	FILE *in, *out;
+	char *line;
+	size_t room;
+	int err;		/* of the read that failed */
 };
 
 /*
@@ -29,7 +31,7 @@ static int proc_open(struct proc_copy *copy, const char *path, int dirfd, bool o
 {
 	int err;
 
-	copy->in = fopen(path, "re");
+	*copy = (struct proc_copy){ .path = path, .in = fopen(path, "re") };
 	if (!copy->in && optional && errno == ENOENT)
 		return 0;
 	if (!copy->in)
@@ -44,47 +46,73 @@ static int proc_open(struct proc_copy *copy, const char *path, int dirfd, bool o
 	return -1;
 }
 
-static bool proc_line(struct proc_copy *copy, char *line, size_t size)
+/* The next line, up to the next call; NULL: there is none. */
+static const char *proc_line(struct proc_copy *copy)
 {
-	if (!fgets(line, size, copy->in))
-		return false;
+	ssize_t size = getline(&copy->line, &copy->room, copy->in);
+
+	if (size < 0) {
+		copy->err = feof(copy->in) ? 0 : errno;
+		return NULL;
+	}
 	if (copy->out)
-		fputs(line, copy->out);
-	return true;
+		fwrite(copy->line, 1, size, copy->out);
+	return copy->line;
 }
 
 static int proc_close(struct proc_copy *copy)
 {
+	int ret = copy->out ? recording_file_close(copy->out, copy->name) : 0;
+
+	free(copy->line);
 	fclose(copy->in);
-	return copy->out ? recording_file_close(copy->out, copy->name) : 0;
+	return copy->err ? fail(copy->err, "cannot read %s: %s", copy->path, strerror(copy->err)) : ret;
+}
+
+/*
+ * Does the line @line of /proc/kallsyms, which is "ADDRESS TYPE NAME" and for a symbol of a module a tab and "[MODULE]", say
+ * something of use? There are some 200,000 lines, and a number takes longer to read than all else: so only that of a line
+ * that does is read.
+ */
+static int take_symbol(struct kernel_code *code, const char *line)
+{
+	const char *type = strchr(line, ' ');
+	bool of_module, is_code;
+	uint64_t address, *text = NULL;
+	char *end;
+
+	if (!type || !type[1] || type[2] != ' ')
+		return 0;
+	of_module = strstr(type + 3, "\t[");
+	if (!of_module && !strcmp(type + 3, "_stext\n"))
+		text = &code->stext;
+	else if (!of_module && !strcmp(type + 3, "_etext\n"))
+		text = &code->etext;
+	if (!of_module && !text)
+		return 0;
+	address = strtoull(line, &end, 16);
+	if (end != type)
+		return 0;
+	if (text) {
+		*text = address;
+		return 0;
+	}
+	is_code = strchr("tTwW", type[1]);
+	code->lists_data |= !is_code;
+	return kernel_code_add_symbol(code, address, is_code);
 }
 
 /* Where the text is, and the symbols of all else. */
 static int read_kallsyms(int dirfd, struct kernel_code *code)
 {
 	struct proc_copy copy;
-	char line[1024];
+	const char *line;
 	int ret = 0;
 
 	if (proc_open(&copy, "/proc/kallsyms", dirfd, false))
 		return -1;
-	while (!ret && proc_line(&copy, line, sizeof(line))) {
-		char type, name[512], module[64] = "";
-		uint64_t addr;
-
-		if (sscanf(line, "%" SCNx64 " %c %511s [%63[^]]", &addr, &type, name, module) < 3)
-			continue;
-		if (!strcmp(name, "_stext"))
-			code->stext = addr;
-		else if (!strcmp(name, "_etext"))
-			code->etext = addr;
-		if (*module) {
-			bool is_code = strchr("tTwW", type);
-
-			code->lists_data |= !is_code;
-			ret = kernel_code_add_symbol(code, addr, is_code);
-		}
-	}
+	while (!ret && (line = proc_line(&copy)))
+		ret = take_symbol(code, line);
 	if (proc_close(&copy) || ret)
 		return -1;
 	if (!code->stext || code->etext <= code->stext)
@@ -97,14 +125,13 @@ static int read_kallsyms(int dirfd, struct kernel_code *code)
 static int read_modules(int dirfd)
 {
 	struct proc_copy copy;
-	char line[4096];
 
 	/* A kernel without module support does not have this file. */
 	if (proc_open(&copy, "/proc/modules", dirfd, true))
 		return -1;
 	if (!copy.in)
 		return 0;
-	while (proc_line(&copy, line, sizeof(line)))
+	while (proc_line(&copy))
 		;
 	return proc_close(&copy);
 }
