@@ -42,11 +42,12 @@ cp "$debs"/*.deb "$work/packages/"
 rm -f "$work"/mirror/{,lib}auxtrace*
 (cd "$work/mirror" && dpkg-scanpackages . > Packages 2> ../scanpackages.log)
 
-# The README's first page as it stands, but for the build: what installs, and what is typed behind that.
+# The README's first page as it stands, but for the build: what installs, with the directory that it names for this Debian, and
+# what is typed behind that.
 awk '
 	/^## / { here = $0 ~ /^## With an Intel machine/ }
 	here && /^    / { sub(/  +#.*/, ""); print substr($0, 5) }' "$top/README.md" | grep -v '^make deb' > "$work/readme"
-grep '^apt ' "$work/readme" > "$work/readme-install" || true
+grep '^apt ' "$work/readme" | sed "s,build/deb/bookworm/,build/deb/$name/," > "$work/readme-install" || true
 sed '0,/^apt /d' "$work/readme" > "$work/readme-lines"
 verdict "the README says how to install the packages" [ "$(wc -l < "$work/readme-install")" -eq 1 ]
 verdict "and what to do then" [ "$(grep -c '^auxtrace ' "$work/readme-lines")" -ge 7 ]
