@@ -46,6 +46,17 @@ check "nothing is left of it" test -z "$(ls -d /tmp/auxtrace-selftest-* 2> /dev/
 
 check "without perf, that check says so" no_perf
 
+# ended: a signal ends it in the midst of its checks, and it ends by that signal
+ended()
+{
+	auxtrace selftest &
+	until ls -d /tmp/auxtrace-selftest-* > /dev/null 2>&1; do sleep 0.1; done
+	kill -TERM $!
+	wait $!
+	[ $? -eq 143 ] && ! ls -d /tmp/auxtrace-selftest-*
+}
+check "a signal that ends it leaves nothing either" ended
+
 # It answers when it traces.
 mkfifo ctl ack
 exec 3<> ctl 4<> ack

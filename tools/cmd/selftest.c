@@ -4,9 +4,11 @@
 #include <ftw.h>
 #include <getopt.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cmd.h"
@@ -86,6 +88,58 @@ static bool write_report(const struct selftest *t, const char *path)
 	return written || wrong("%s: %s", path, strerror(errno));
 }
 
+static volatile pid_t checker;
+
+static void pass_on(int sig)
+{
+	kill(checker, sig);
+}
+
+/* Who started this may have them ignored. */
+static void pass_signals_on(void)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	const struct sigaction action = { .sa_handler = pass_on, .sa_flags = SA_RESTART };
+	struct sigaction before;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(signals); i++)
+		if (!sigaction(signals[i], NULL, &before) && before.sa_handler != SIG_IGN)
+			sigaction(signals[i], &action, NULL);
+}
+
+/*
+ * The checks run in a child, so that a signal that ends it leaves nothing behind: this process removes the directory.
+ * Returns the child's wait status.
+ */
+static int run_checks(const struct selftest *t, const char *report)
+{
+	sigset_t all, before;
+	int status;
+
+	fflush(NULL);
+	signal(SIGCHLD, SIG_DFL);
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	checker = fork();
+	if (checker < 0) {
+		rmdir(t->dir);
+		die(1, "selftest: no process for the checks: %s", strerror(errno));
+	}
+	if (!checker) {
+		bool good;
+
+		sigprocmask(SIG_SETMASK, &before, NULL);
+		good = selftest_run(t, report && !strcmp(report, "-"));
+		exit((!report || write_report(t, report)) && good ? 0 : 1);
+	}
+	pass_signals_on();
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	while (waitpid(checker, &status, 0) < 0)
+		if (errno != EINTR)
+			die(1, "selftest: the checks' process: %s", strerror(errno));
+	return status;
+}
+
 int cmd_selftest(int argc, char **argv)
 {
 	enum { SOURCE = 256 };
@@ -100,8 +154,7 @@ int cmd_selftest(int argc, char **argv)
 	struct selftest t = { .source = sources[0] };
 	char dir[] = "/tmp/auxtrace-selftest-XXXXXX";
 	const char *report = NULL;
-	int c, cpu = -1;
-	bool good;
+	int c, status, cpu = -1;
 
 	while ((c = getopt_long(argc, argv, "qC:o:h", options, NULL)) != -1) {
 		switch (c) {
@@ -132,9 +185,11 @@ int cmd_selftest(int argc, char **argv)
 	t.dir = mkdtemp(dir);
 	if (!t.dir)
 		die(1, "%s: %s", dir, strerror(errno));
-	good = selftest_run(&t, report && !strcmp(report, "-"));
+	status = run_checks(&t, report);
 	nftw(t.dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-	if (report && !write_report(&t, report))
-		return 1;
-	return good ? 0 : 1;
+	if (!WIFSIGNALED(status))
+		return WEXITSTATUS(status);
+	signal(WTERMSIG(status), SIG_DFL);
+	raise(WTERMSIG(status));
+	return 1;
 }
