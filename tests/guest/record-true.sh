@@ -10,7 +10,9 @@ for run in 0 1 2 3; do
 	rm -rf recording perf.data
 	elapsed auxtrace record -o recording true > ours
 	elapsed /perf/perf record -e intel_pt// -o perf.data true > theirs
-	[ -s recording/kcore ] && [ -s recording/kallsyms ] && [ -s perf.data ]
+	[ -s recording/kcore ]
+	[ -s recording/kallsyms ]
+	[ -s perf.data ]
 	if [ $run != 0 ]; then
 		cat ours >> /out/ours
 		cat theirs >> /out/theirs

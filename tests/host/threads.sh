@@ -87,7 +87,7 @@ one_function_a_thread()
 		{ known++ }
 		!($3 in own) { own[$3] = $1 }
 		own[$3] != $1 { print "thread", $3, "called the functions of", own[$3], "and", $1; bad = 1 }
-		END { print known + 0, "known,", unknown + 0, "unknown"; exit bad || known < least }' "$work/own"
+		END { print known + 0, "known,", unknown + 0, "unknown"; exit bad || !NR || known < least }' "$work/own"
 }
 
 # undone RECORDING: code was patched meanwhile, and is now as it was
