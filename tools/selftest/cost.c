@@ -74,6 +74,7 @@ static enum outcome request_cost(const struct selftest *t)
 /* What is known of one trace interrupt */
 struct interrupt {
 	uint64_t late, ticks;
+	const char *wrong;	/* NULL, or what it should not have done */
 };
 
 /*
@@ -84,13 +85,14 @@ static int wait_for_interrupt(const struct selftest *t, struct auxtrace_session 
 {
 	struct auxtrace_reader *reader = auxtrace_reader(s, t->cpu);
 	struct auxtrace_status_page before, page;
-	uint64_t mark, pieces[64], begin;
+	uint64_t least, mark, pieces[64], begin;
 	unsigned int n = 0;
 
 	if (!traced_status(s, t, &before))
 		return -1;
 	/* PT: the interrupt is at the end of a page. */
-	mark = (before.consumed + PMI_AREA / 2 + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+	least = before.consumed + PMI_AREA / 2;
+	mark = (least + PAGE - 1) & ~(uint64_t)(PAGE - 1);
 	for (;;) {
 		begin = __rdtsc();
 		traced_work(PIECE);
@@ -105,16 +107,22 @@ static int wait_for_interrupt(const struct selftest *t, struct auxtrace_session 
 			return -1;
 		}
 	}
+	i->wrong = NULL;
+	if (page.windows != before.windows || !n)
+		return 1;
+	if (page.produced < least)
+		i->wrong = "it came before half of the area was to be read";
+	else if (page.pmis != before.pmis + 1)
+		i->wrong = "it was handled more than once";
+	else if (page.gaps != before.gaps)
+		i->wrong = "trace was lost though half of the area was free";
 	i->late = page.produced > mark ? page.produced - mark : 0;
 	i->ticks = pieces[n % ARRAY_SIZE(pieces)];
 	if (n > ARRAY_SIZE(pieces))
 		n = ARRAY_SIZE(pieces);
-	if (n) {
-		uint64_t piece = (uint64_t)median(pieces, n);
-
-		i->ticks = i->ticks > piece ? i->ticks - piece : 0;
-	}
-	return page.windows != before.windows || page.pmis != before.pmis + 1 || page.gaps != before.gaps;
+	begin = (uint64_t)median(pieces, n);
+	i->ticks = i->ticks > begin ? i->ticks - begin : 0;
+	return 0;
 }
 
 /* Read all, so that the next interrupt is half of the area away. */
@@ -149,6 +157,8 @@ static enum outcome interrupts(const struct selftest *t)
 			outcome = check_failed("a trace interrupt: %s", auxtrace_error());
 		else if (ret && ++disturbed > 10 * want)
 			outcome = check_skipped("other threads run here all the time");
+		else if (!ret && i.wrong)
+			outcome = check_failed("interrupt %u: %s", n + 1, i.wrong);
 		if (ret)
 			continue;
 		late[n] = i.late;

@@ -15,8 +15,8 @@
 /* A view that keeps the addresses of the work's instructions. */
 struct collector {
 	struct view view;
-	struct steps steps;
-	uint64_t errors, overflows;
+	struct steps steps, behind;	/* and the address behind each instruction */
+	uint64_t errors, overflows, skips;
 };
 
 static struct collector *collector_of(struct view *v)
@@ -37,8 +37,12 @@ static void collect_window(struct view *v, const struct flow *f, uint64_t seq)
 static void collect_insn(struct view *v, const struct flow *f, const struct pt_insn *insn)
 {
 	(void)f;
-	if (insn->ip >= (uintptr_t)work_begin && insn->ip < (uintptr_t)work_end)
-		steps_add(&collector_of(v)->steps, insn->ip);
+	struct collector *c = collector_of(v);
+
+	if (insn->ip < (uintptr_t)work_begin || insn->ip >= (uintptr_t)work_end)
+		return;
+	steps_add(&c->steps, insn->ip);
+	steps_add(&c->behind, insn->ip + insn->size);
 }
 
 static void collect_overflow(struct view *v, const struct flow *f, uint64_t ip, bool known)
@@ -49,7 +53,8 @@ static void collect_overflow(struct view *v, const struct flow *f, uint64_t ip, 
 
 static void collect_skip(struct view *v, const struct flow *f, uint64_t ip, uint64_t cr3)
 {
-	(void)v, (void)f, (void)ip, (void)cr3;
+	(void)f, (void)ip, (void)cr3;
+	collector_of(v)->skips++;
 }
 
 static void collect_error(struct view *v, const struct flow *f, uint64_t offset, uint64_t ip, const char *message)
@@ -61,6 +66,12 @@ static void collect_error(struct view *v, const struct flow *f, uint64_t offset,
 static struct view *collector_view(void *collector)
 {
 	return collector;
+}
+
+static void collector_free(struct collector *c)
+{
+	steps_free(&c->steps);
+	steps_free(&c->behind);
 }
 
 static bool flow_decode(const char *dir, struct collector *c)
@@ -139,8 +150,9 @@ static enum outcome flow_of_work(const struct selftest *t, const char *name, uns
 		return check_failed("%s: %s", step, auxtrace_error());
 	if (!flow_decode(dir, c))
 		return check_failed("the recording cannot be decoded");
-	if (c->errors || c->overflows)
-		return check_failed("%" PRIu64 " decode errors, %" PRIu64 " overflows", c->errors, c->overflows);
+	if (c->errors || c->overflows || c->skips)
+		return check_failed("%" PRIu64 " decode errors, %" PRIu64 " overflows, %" PRIu64 " times code that is not in the recording",
+				    c->errors, c->overflows, c->skips);
 	return PASSED;
 }
 
@@ -161,7 +173,7 @@ static enum outcome single_steps(const struct selftest *t)
 	if (outcome == PASSED)
 		check_figure("instructions", (double)stepped.count, "");
 	steps_free(&stepped);
-	steps_free(&collector.steps);
+	collector_free(&collector);
 	return outcome;
 }
 
@@ -171,8 +183,8 @@ static enum outcome same_as_perf(const struct selftest *t)
 	enum outcome outcome = flow_of_work(t, "perf", 3000, &collector);
 
 	if (outcome == PASSED)
-		outcome = perf_agrees(t, "perf", &collector.steps);
-	steps_free(&collector.steps);
+		outcome = perf_agrees(t, "perf", &collector.steps, &collector.behind);
+	collector_free(&collector);
 	return outcome;
 }
 

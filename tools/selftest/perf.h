@@ -7,10 +7,10 @@
 #include "step.h"
 
 /*
- * Is what perf decodes of the recording @dir/@name the same as @decoded, which are the addresses of the executed
- * instructions of traced_work()? PT: each instruction. BTS: each branch, of which alone perf tells.
- * PASSED, FAILED, or SKIPPED if there is no perf.
+ * Is what perf decodes of the recording @t->dir/@name the same as what we do? @decoded are the addresses of the executed
+ * instructions of traced_work(), @behind those behind each. PT: each instruction is compared. BTS: each taken branch, of
+ * which alone perf tells. PASSED, FAILED, or SKIPPED if there is no perf, or one that cannot decode hardware traces.
  */
-enum outcome perf_agrees(const struct selftest *t, const char *name, const struct steps *decoded);
+enum outcome perf_agrees(const struct selftest *t, const char *name, const struct steps *decoded, const struct steps *behind);
 
 #endif
