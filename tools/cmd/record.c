@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -557,12 +558,24 @@ static int set_up(struct record *r, const struct auxtrace_info *info)
 	return fail_record(r);
 }
 
+/* perf's rings take up to three descriptors a CPU. The command has been forked: its limit stays as it is. */
+static void allow_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == limit.rlim_max)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 /* What perf says of processes, threads and code. A recording is as good without, but for that. */
 static void open_sideband(struct record *r, const struct auxtrace_info *info)
 {
 	const struct auxtrace_setup *setup = auxtrace_setup_info(r->session);
 	bool switches = !(setup->records & AUXTRACE_WANT_SWITCH);
 
+	allow_descriptors();
 	r->notes.sideband = sideband_open(info);
 	if (!r->notes.sideband) {
 		say("perf does not report processes (%s%s): code that is unmapped before the end will be unknown, and so will the names of some threads",
@@ -574,7 +587,7 @@ static void open_sideband(struct record *r, const struct auxtrace_info *info)
 				  setup->flags & AUXTRACE_SETUP_KERNEL,
 				  setup->flags & AUXTRACE_SETUP_OVERWRITE);
 	if (!r->side)
-		say("perf does not give memory for the side files (%s): the names of some threads will be unknown, and how kernel code was that is patched%s",
+		say("perf does not give rings for the side files (%s): the names of some threads will be unknown, and how kernel code was that is patched%s",
 		    strerror(errno), errno == EPERM ? "; more memory that may be locked (ulimit -l) helps" : "");
 }
 

@@ -14,8 +14,8 @@
 #include "side_files.h"
 
 /*
- * 10,000 context switches. perf lets a user lock 129 pages a CPU for rings of events, and more if RLIMIT_MEMLOCK
- * does: where that is not enough, rings that overwrite are smaller.
+ * 10,000 context switches. perf lets a user lock 129 pages a CPU, of which sideband.c has some, and more if RLIMIT_MEMLOCK
+ * does: where that is not enough, rings are smaller.
  */
 #define DATA_PAGES	128
 #define LEAST_PAGES	16
@@ -148,7 +148,7 @@ struct side_files *side_files_open(const struct auxtrace_cpus *session, bool ker
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll >= 0)
 		ret = open_sides(s, cpus, session, kernel, pages);
-	while (ret && overwrite && errno == EPERM && pages > LEAST_PAGES) {
+	while (ret && errno == EPERM && pages > LEAST_PAGES) {
 		pages /= 2;
 		ret = open_sides(s, cpus, session, kernel, pages);
 	}

@@ -21,9 +21,9 @@ struct side_files;
  * @session: CPUs of which context switches are recorded; NULL: of none
  * @kernel: also what changes in the kernel's code
  * @overwrite: the newest records win, as in a session with OVERWRITE. Context switches have rings of their own
- *	then, so that they do not push out the rest; all rings are smaller where the user may not lock so much memory
+ *	then, so that they do not push out the rest
  *
- * Returns NULL with errno if perf refuses.
+ * Rings are smaller where the user may not lock so much memory. Returns NULL with errno if perf refuses.
  */
 struct side_files *side_files_open(const struct auxtrace_cpus *session, bool kernel, bool overwrite);
 

@@ -177,7 +177,7 @@ void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t off
 		return MAP_FAILED;
 	}
 	if (fail_map && !--fail_map) {
-		errno = EPERM;
+		errno = ENOMEM;
 		return MAP_FAILED;
 	}
 	return __real_mmap(addr, len, prot, flags, fd, offset);
@@ -187,7 +187,7 @@ int __wrap_epoll_ctl(int epoll, int op, int fd, struct epoll_event *event)
 {
 	assert_int_equal(op, EPOLL_CTL_ADD);
 	assert_int_equal(event->events, EPOLLIN);
-	assert_int_equal(fd, ring[polled].fd);
+	assert_non_null(ring_of(fd));
 	epoll_fd = epoll;
 	polled++;
 	errno = ENOSPC;
@@ -646,10 +646,17 @@ static void rings_are_smaller_where_less_may_be_locked(void **state)
 	side_files_close(s);
 	assert_int_equal(end(state), 0);
 	assert_int_equal(begin(state), 0);
-	/* Some records must fit; and one that does not overwrite loses what does not fit. */
+	/* Those that are drained, too: what does not fit is counted. */
+	may_lock = RING_SIZE / 2;
+	s = open_files(NULL, false, false);
+	assert_int_equal(ring[1].size, may_lock);
+	assert_int_equal(ring[2].size, may_lock);
+	side_files_close(s);
+	assert_int_equal(end(state), 0);
+	assert_int_equal(begin(state), 0);
+	/* Some records must fit. */
 	may_lock = RING_SIZE / 8 - 1;
-	expected_prot = PROT_READ;
-	assert_null(side_files_open(NULL, false, true));
+	assert_null(side_files_open(NULL, false, false));
 	assert_int_equal(errno, EPERM);
 	assert_int_equal(maps, 4);
 }
@@ -682,8 +689,26 @@ static void a_ring_that_cannot_be_mapped_is_told(void **state)
 	(void)state;
 	fail_map = 2;
 	assert_null(side_files_open(NULL, true, false));
-	assert_int_equal(errno, EPERM);
+	assert_int_equal(errno, ENOMEM);
 	assert_int_equal(in_use, 2);
+	/* The one of switches of the first CPU, then of the second one */
+	for (unsigned int nth = 2; nth <= 4; nth += 2) {
+		assert_int_equal(end(state), 0);
+		assert_int_equal(begin(state), 0);
+		expected_prot = PROT_READ;
+		fail_map = nth;
+		assert_null(side_files_open(&online, true, true));
+		assert_int_equal(errno, ENOMEM);
+		assert_int_equal(in_use, nth);
+	}
+	assert_int_equal(end(state), 0);
+	assert_int_equal(begin(state), 0);
+	expected_prot = PROT_READ;
+	fail_open = 4;
+	open_errno = EMFILE;
+	assert_null(side_files_open(&online, true, true));
+	assert_int_equal(errno, EMFILE);
+	assert_int_equal(in_use, 3);
 }
 
 static void a_ring_that_cannot_be_waited_for_is_told(void **state)
