@@ -106,7 +106,7 @@ static void say_skipped(const struct skipped *s)
 		say("skipped %" PRIu64 " times: user code that no recorded process has, or several have with different bytes, the first at %#" PRIx64,
 		    s->times, s->ip);
 	else
-		say("skipped %" PRIu64 " times: user code of CR3 %#" PRIx64 ", a process that is not in the recording, the first at %#" PRIx64,
+		say("skipped %" PRIu64 " times: user code of CR3 %#" PRIx64 ", a process that is not in the recording, or only from later on, the first at %#" PRIx64,
 		    s->times, s->cr3, s->ip);
 }
 

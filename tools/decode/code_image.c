@@ -414,8 +414,9 @@ static enum code_result find_mapping(struct code_image *code, uint64_t cr3, uint
 		if (!t)
 			return CODE_NO_TASK;
 		*m = NULL;
-		/* Before @t was recorded another task, which was not, may have had the CR3. */
-		if (!add_found(t, ip, m) || !*m)
+		if (!add_found(t, ip, m))
+			return CODE_NO_MAPPING;
+		if (!*m)
 			return tsc && tsc < t->begin_tsc ? CODE_NO_TASK : CODE_NO_MAPPING;
 	}
 	code->page = ip & PAGE_MASK;

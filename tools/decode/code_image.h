@@ -23,7 +23,11 @@ struct code_image;
 
 enum code_result {
 	CODE_OK,
-	CODE_NO_TASK,		/* no task has that CR3; without CR3: none, or several differ */
+	/*
+	 * No task has that CR3, or the one that has it was recorded later and has no code there: then another task, which
+	 * was not recorded, may have had the CR3. Without CR3: none has code there, or several differ.
+	 */
+	CODE_NO_TASK,
 	CODE_PROBES,		/* the kernel's page for probed instructions, which cannot be read */
 	CODE_NO_MAPPING,	/* the task had no code there, or the file cannot be read */
 };

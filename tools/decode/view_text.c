@@ -172,7 +172,7 @@ void text_skip(FILE *out, unsigned int cpu, const struct flow *f, uint64_t ip, u
 	else if (cr3 == CODE_NO_CR3)
 		fprintf(out, "%3u skipped: code at %#" PRIx64 " that is not in the recording\n", cpu, ip);
 	else
-		fprintf(out, "%3u skipped: a process that is not in the recording (CR3 %#" PRIx64 ")\n",
+		fprintf(out, "%3u skipped: a process that is not in the recording, or only from later on (CR3 %#" PRIx64 ")\n",
 		       cpu, cr3);
 }
 
