@@ -90,14 +90,14 @@ static int open_side(struct side_files *s, int cpu, bool switches, bool kernel, 
 	rare.ksymbol = kernel;
 	rare.bpf_event = kernel;
 	rare.text_poke = kernel;
+	rare.context_switch = switches && !s->overwrite;
 	often.context_switch = 1;
 	side->cpu = cpu;
-	if (!s->overwrite) {
-		rare.context_switch = switches;
-		return open_ring(side, rare, pages) ?:
-		       epoll_ctl(s->epoll, EPOLL_CTL_ADD, side->ring[0].fd, &event);
-	}
-	return open_ring(side, rare, pages) ?: switches ? open_ring(side, often, pages) : 0;
+	if (open_ring(side, rare, pages))
+		return -1;
+	if (!s->overwrite)
+		return epoll_ctl(s->epoll, EPOLL_CTL_ADD, side->ring[0].fd, &event);
+	return switches ? open_ring(side, often, pages) : 0;
 }
 
 static void close_sides(struct side_files *s)
