@@ -70,9 +70,9 @@ static int proc_close(struct proc_copy *copy)
 }
 
 /*
- * Does the line @line of /proc/kallsyms, which is "ADDRESS TYPE NAME" and for a symbol of a module a tab and "[MODULE]", say
- * something of use? There are some 200,000 lines, and a number takes longer to read than all else: so only that of a line
- * that does is read.
+ * Add what the line @line of /proc/kallsyms says, if it is of use: "ADDRESS TYPE NAME", and for a symbol of a module a tab
+ * and "[MODULE]". Other lines' addresses are not read: there are some 200,000, and strtoull() takes longer than all
+ * else here. Returns 0, or -1 if there is no memory.
  */
 static int take_symbol(struct kernel_code *code, const char *line)
 {
