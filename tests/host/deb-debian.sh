@@ -54,7 +54,7 @@ verdict "and what to do then" [ "$(grep -c '^auxtrace ' "$work/readme-lines")" -
 
 # After the reboot the emulator goes on with the same disk. The last of QEMU's options counts.
 status=0
-"$top/scripts/vm" --distro "${1:-12}" --smp 2 --mem 2G --timeout 3000 --work "$work/vm" --out "$work/out" \
+"$top/scripts/vm" --distro "${1:-12}" --smp 2 --mem 2G --timeout 4800 --work "$work/vm" --out "$work/out" \
 	--emulator-arg -action --emulator-arg reboot=reset \
 	--file "$work/mirror:/srv/mirror" --file "$work/packages:/root/auxtrace/build/deb/$name" \
 	--file "$work/readme-install:/root/readme-install" --file "$work/readme-lines:/root/readme-lines" \
