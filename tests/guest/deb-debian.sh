@@ -169,7 +169,7 @@ sed 's/^/    README: /' /root/readme-install
 check "the README's lines install the packages" \
 	sh -c 'cd /root/auxtrace && yes | sh -e /root/readme-install'
 version=$(dpkg-query -W -f '${Version}' auxtrace-dkms)
-check "DKMS has built the module for the running kernel" says "auxtrace/$version, $(uname -r), x86_64: installed" dkms status
+check "DKMS has built the module for the running kernel" says "auxtrace/$version, $(uname -r | sed 's/[.+]/\\&/g'), x86_64: installed" dkms status
 
 # ---- the README's first page ----------------------------------------------------
 
