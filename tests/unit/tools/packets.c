@@ -101,6 +101,13 @@ void psb(uint64_t cr3, uint64_t time, uint64_t ip)
 	plain(ppt_psbend);
 }
 
+unsigned int libipt_version(void)
+{
+	struct pt_version version = pt_library_version();
+
+	return version.major * 100 + version.minor;
+}
+
 uint64_t position(void)
 {
 	uint64_t offset = 0;

@@ -11,6 +11,9 @@
 #define MACHINE	"cpu_family 6\ncpu_model 94\ncpu_stepping 3\ntsc_art_num 84\n" \
 		"tsc_art_den 2\nmax_nonturbo_ratio 32\nconfig 0x400\n"
 
+/* Of libipt: 202 is 2.2. */
+unsigned int libipt_version(void);
+
 /* The packets so far, position() bytes. */
 extern uint8_t stream[1 << 20];
 uint64_t position(void);

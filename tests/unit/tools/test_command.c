@@ -167,7 +167,8 @@ static void wrong_usage_is_status_2_and_says_what_is_right(void **state)
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct result *r = run_auxtrace(cases[i].arguments);
 
-		assert_int_equal(r->status, 2);
+		if (r->status != 2)
+			fail_msg("auxtrace %s: status %d, %s", cases[i].arguments, r->status, r->err);
 		expect_part(r->err, cases[i].says);
 		assert_string_equal(r->out, "");
 	}

@@ -671,6 +671,27 @@ static void decode(struct log *log, const struct pt_config *config)
 
 static struct log walked, decoded;
 
+/*
+ * From 2.2 on, libipt's decoder of instructions is made of its decoder of blocks, which differs in what it shows
+ * of such flows. Packets mean the same to both, so the walks are to be those that libipt 2.1 agreed with.
+ */
+static bool libipt_is_judge(void)
+{
+	return libipt_version() < 202;
+}
+
+static uint64_t digest;		/* of the walks since begin(): FNV-1a */
+
+static void add_to_digest(const struct log *log)
+{
+	for (size_t i = 0; i < log->count; i++)
+		for (const char *c = log->line[i]; ; c++) {
+			digest = (digest ^ (uint8_t)*c) * 0x100000001b3ull;
+			if (!*c)
+				break;
+		}
+}
+
 /* Is it known why they differ in line @at, in a flow that went wrong? */
 static bool is_known(size_t at)
 {
@@ -692,6 +713,9 @@ static void compare(uint64_t case_nr, const struct pt_config *config, bool damag
 	size_t at = 0, from;
 
 	walk(&walked, config);
+	add_to_digest(&walked);
+	if (!libipt_is_judge())
+		return;
 	decode(&decoded, config);
 	while (at < walked.count && at < decoded.count && !strcmp(walked.line[at], decoded.line[at]))
 		at++;
@@ -730,6 +754,16 @@ static struct pt_config config_of_trace(void)
 
 static unsigned long cases;
 
+/* Of all cases, by libipt 2.1 and later: 2.0 tells of fewer events. */
+static void expect_digest(uint64_t want)
+{
+	if (libipt_version() >= 201 && cases == CASES && digest != want)
+		fail_msg("the digest of the walks is %#" PRIx64 ", expected %#" PRIx64 "%s", digest, want,
+			 libipt_is_judge() ? ": take the new one, as libipt agrees with the walks" : "");
+	if (!libipt_is_judge() && cases != CASES)
+		skip();
+}
+
 static int begin(void **state)
 {
 	cases = strtoul(getenv("WALK_CASES") ?: "0", NULL, 0) ?: CASES;
@@ -737,6 +771,7 @@ static int begin(void **state)
 	blocks = code_blocks_open(&image, CODE + 40, 1);
 	errata = (struct pt_errata){ 0 };
 	wrong_modes = false;
+	digest = 0xcbf29ce484222325ull;
 	return packets_begin(state);
 }
 
@@ -775,6 +810,9 @@ static void it_says_what_libipt_says_of_damaged_traces(void **state)
 		failed += walked.status != 0;
 	}
 	assert_true(failed > cases / 4);
+	/* Each version says something else of some damaged traces. They only had to end. */
+	if (!libipt_is_judge())
+		skip();
 }
 
 static void it_says_what_libipt_says_of_cpus_with_errata(void **state)
@@ -791,6 +829,7 @@ static void it_says_what_libipt_says_of_cpus_with_errata(void **state)
 		whole += !walked.status;
 	}
 	assert_true(whole > cases / 4 * 3);
+	expect_digest(0x81558f17197e2537);
 }
 
 static void it_says_what_libipt_says_of_any_flow(void **state)
@@ -809,6 +848,7 @@ static void it_says_what_libipt_says_of_any_flow(void **state)
 	/* Most of it is flow. Some of the traces are ambiguous, and lead both astray. */
 	assert_true(whole > cases / 4 * 3);
 	assert_true(insns > 200 * cases && events > 100 * cases);
+	expect_digest(0x0ca6358f0843673b);
 }
 
 int main(void)
