@@ -10,6 +10,10 @@
 
 # shellcheck source=tests/guest/lib/check.sh
 . /bin/check.sh
+# shellcheck source=tests/guest/lib/purged.sh
+. /bin/purged.sh
+# shellcheck source=tests/guest/lib/use-mirror.sh
+. /bin/use-mirror.sh
 
 state=/var/lib/auxtrace/test
 control=/run/auxtrace/test/control
@@ -20,14 +24,6 @@ cd /out || exit 1
 not()
 {
 	! "$@"
-}
-
-# Of auxtrace on the machine's file system, but for our own, logs and what apt remembers.
-ours()
-{
-	find / -xdev \( -path /root/auxtrace -o -path /srv/mirror -o -path /out -o -path /var/log -o -path /tmp \
-		-o -path /var/lib/apt -o -path /var/cache/apt -o -path /var/cache/man -o -path /proc -o -path /sys \) \
-		-prune -o -name '*auxtrace*' -print
 }
 
 # within SECONDS COMMAND...: succeeds by then
@@ -136,17 +132,11 @@ after_reboot()
 	check "a freeze makes a snapshot" within 120 newer_than "$last"
 	check "it decodes" decodes "$(dirname "$(snapshots | tail -n 1)")"
 
-	check "apt purges the packages while the recorder runs" \
-		apt-get purge -y auxtrace auxtrace-dkms libauxtrace0 libauxtrace-dev libauxtrace-decode0 \
-			libauxtrace-decode-dev python3-auxtrace auxtrace-dbgsym libauxtrace0-dbgsym libauxtrace-decode0-dbgsym
+	# While the recorder runs
+	check_purge
 	check "the recorder was stopped" not systemctl --quiet is-active "$service"
 	check "systemd has no unit of it left" test -z "$(systemctl list-units --all --plain --no-legend 'auxtrace*')"
-	check "DKMS has nothing of it" not says auxtrace dkms status
-	check "no file is left" test -z "$(ours | tee /tmp/left)"
-	sed 's/^/    left: /' /tmp/left
-	check "the module that is loaded can be unloaded" rmmod auxtrace
-	check "and cannot be loaded again" not modprobe auxtrace
-	check "the device is gone" test ! -e /dev/auxtrace
+	check_unload
 	check "the system has no service that failed" test "$(systemctl is-system-running)" = running
 	finish
 }
@@ -158,12 +148,7 @@ after_reboot()
 check "the system is up, without a service that failed" test "$(systemctl is-system-running --wait)" = running
 check "page tables are isolated" grep -qx 'Mitigation: PTI' /sys/devices/system/cpu/vulnerabilities/meltdown
 check "nothing of auxtrace is here" test -z "$(ours)"
-# It has no network.
-rm -rf /etc/apt/sources.list /etc/apt/sources.list.d/*
-mkdir -p /var/lib/apt/lists/partial /var/cache/apt/archives/partial
-echo 'deb [trusted=yes] file:/srv/mirror ./' > /etc/apt/sources.list
-check "apt has a mirror" apt-get update
-export DEBIAN_FRONTEND=noninteractive
+use_mirror
 check "the kernel's headers are installed" apt-get install -y "linux-headers-$(uname -r)" socat
 sed 's/^/    README: /' /root/readme-install
 check "the README's lines install the packages" \

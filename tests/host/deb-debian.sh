@@ -11,6 +11,8 @@ set -euo pipefail
 me=deb-debian
 # shellcheck source=tests/host/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=tests/host/mirror.sh
+. "$(dirname "${BASH_SOURCE[0]}")/mirror.sh"
 options "work packages" "$@"
 set -- "${operands[@]}"
 [ $# -le 1 ] || bad_usage
@@ -23,24 +25,9 @@ debian "${1:-12}"
 packages dpkg-dev
 work_directory
 
-debs=${packages-}
-if [ -z "$debs" ]; then
-	debs=$work/debs
-	status=0
-	# tests/host/deb.sh has unit tests and lintian.
-	"$top/scripts/deb" --no-check --out "$debs" "$name" > "$work/deb.log" 2>&1 || status=$?
-	[ "$status" -ne 77 ] || skip "$(tail -n 1 "$work/deb.log")"
-	[ "$status" -eq 0 ] || { tail -n 60 "$work/deb.log"; exit 1; }
-fi
-
-# The mirror: what the machine lacks to install the packages, and what its administrator uses.
-rm -rf "$work/mirror" "$work/packages"
-mkdir -p "$work/mirror" "$work/packages"
-cp "$debs"/*.deb "$work/packages/"
-"$top/scripts/debget" missing "$name" "${tree:?}/var/lib/dpkg/status" "$work/mirror" \
-	"$work"/packages/*.deb "linux-headers-${release:?}" socat
-rm -f "$work"/mirror/{,lib}auxtrace*
-(cd "$work/mirror" && dpkg-scanpackages . > Packages 2> ../scanpackages.log)
+our_packages "$name"
+# With what the machine's administrator uses
+mirror "$name" "linux-headers-${release:?}" socat
 
 # The README's first page as it stands, but for the build: what installs, with the directory that it names for this Debian, and
 # what is typed behind that.
@@ -58,7 +45,8 @@ status=0
 	--emulator-arg -action --emulator-arg reboot=reset \
 	--file "$work/mirror:/srv/mirror" --file "$work/packages:/root/auxtrace/build/deb/$name" \
 	--file "$work/readme-install:/root/readme-install" --file "$work/readme-lines:/root/readme-lines" \
-	--file "$top/tests/guest/ask.py" --file "$top/tests/guest/lib/check.sh" \
+	--file "$top/tests/guest/ask.py" --file "$top/tests/guest/lib/check.sh" --file "$top/tests/guest/lib/purged.sh" \
+	--file "$top/tests/guest/lib/use-mirror.sh" \
 	--file "$top/tests/guest/deb-debian.sh" -- bash /bin/deb-debian.sh || status=$?
 [ "$status" -ne 77 ] || skip "the guest cannot run it"
 verdict "Debian ${1:-12}: what is checked in the guest" [ "$status" -eq 0 ]

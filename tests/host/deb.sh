@@ -12,11 +12,12 @@ me=deb
 suite=bookworm
 options "suite work" "$@"
 [ ${#operands[@]} -eq 0 ] || bad_usage
+# The kernels that the suite's users have, as their metapackages name them: linux-headers-FLAVOUR[/OTHER-SUITE]
 case $suite in
-bullseye) series=5.10 ;;
-bookworm) series=6.1 ;;
-trixie) series=6.12-trixie ;;
-sid) series=7.2 ;;
+bullseye) flavours="amd64 rt-amd64 6.1-amd64 6.1-rt-amd64" ;;
+bookworm) flavours="amd64 rt-amd64 6.12-amd64 6.12-rt-amd64 amd64/bookworm-backports" ;;
+trixie) flavours="amd64 rt-amd64 amd64/trixie-backports rt-amd64/trixie-backports" ;;
+sid) flavours="amd64 rt-amd64" ;;
 *) bad_usage ;;
 esac
 [ "$(id -u)" = 0 ] || skip "only root can make a Debian root"
@@ -54,15 +55,23 @@ find "$work/first" -name '*.deb' ! -name '*-dbgsym_*' -exec cp {} "$work/debs/" 
 mapfile -t depends < <(for deb in "$work"/debs/*.deb; do
 	dpkg-deb -f "$deb" Depends | tr ',' '\n' | sed -E 's/^ *([^ |(]*).*/\1/'
 done | grep -vxE '(lib)?auxtrace.*' | sort -u)
-eval "$("$top/scripts/kernel" "$series" release)"
+headers=()
+for flavour in $flavours; do
+	from=$suite
+	[[ $flavour != */* ]] || from=${flavour#*/}
+	package=$("$top/scripts/debget" depends "$from" "linux-headers-${flavour%/*}" |
+		sed -n '/^linux-headers-[0-9].*-amd64$/{p;q}')
+	verdict "$from has headers of $flavour: $package" [ -n "$package" ]
+	headers+=("$package/$from")
+done
 status=0
-root=$("$top/scripts/debian-root" "$suite" deb-install apt "${depends[@]}" "linux-headers-${release:?}" \
+root=$("$top/scripts/debian-root" "$suite" deb-install apt "${depends[@]}" "${headers[@]}" \
 	systemd udev man-db bash-completion fish zsh gcc libc6-dev pkg-config) || status=$?
 [ "$status" -eq 0 ] || { echo "deb: no Debian to install them in"; exit 1; }
 
 cp "$top/tests/guest/lib/check.sh" "$top/tests/host/deb-files.sh" "$top/tests/host/deb-installed" "$top/tests/completion.sh" "$work/"
 status=0
-"$top/scripts/in-root" "$root" "$work:/mnt" -- /mnt/deb-installed "$release" || status=$?
+"$top/scripts/in-root" "$root" "$work:/mnt" -- /mnt/deb-installed || status=$?
 [ "$status" -ne 77 ] || skip "no such namespaces"
 [ "$status" -eq 0 ] || failures=$((failures + 1))
 verdicts_end

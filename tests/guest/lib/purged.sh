@@ -1,0 +1,34 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What the packages leave on a full Debian when they are purged; to be sourced behind check.sh.
+
+# ours: files of auxtrace on the machine's file system, but for our own, logs and what apt remembers
+ours()
+{
+	find / -xdev \( -path /root/auxtrace -o -path /srv/mirror -o -path /out -o -path /var/log -o -path /tmp \
+		-o -path /var/lib/apt -o -path /var/cache/apt -o -path /var/cache/man -o -path /proc -o -path /sys \) \
+		-prune -o -name '*auxtrace*' -print
+}
+
+purges()
+{
+	# shellcheck disable=SC2046 # words
+	apt-get purge -y $(dpkg-query -W -f '${Package}\n' '*auxtrace*')
+}
+
+# check_purge: all of our packages
+check_purge()
+{
+	check "apt purges the packages" purges
+	check "DKMS has nothing of it" sh -c '! dkms status | grep auxtrace'
+	check "no file is left" test -z "$(ours | tee /tmp/left)"
+	sed 's/^/    left: /' /tmp/left
+}
+
+check_unload()
+{
+	check "the module that is loaded can be unloaded" rmmod auxtrace
+	check "and cannot be loaded again" sh -c '! modprobe auxtrace'
+	check "the device is gone" test ! -e /dev/auxtrace
+}
