@@ -2,6 +2,7 @@
 /* auxtrace list: the events that --on of record can wait for on this machine. */
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,8 @@
 #include "trigger/perf_events.h"
 #include "trigger/syscalls.h"
 #include "trigger/tracepoints.h"
+
+#define MAX_COMPLETIONS	500
 
 struct list {
 	const char *filter;	/* show the names that contain it; NULL: only how many there are */
@@ -63,26 +66,55 @@ static void begin(struct list *l)
 	l->names = (struct names){ 0 };
 }
 
+/* Do the names @i and the one before it, sorted, begin with the same @length bytes? */
+static bool begins_as_before(const struct names *n, size_t i, size_t length)
+{
+	return i && !strncmp(n->name[i], n->name[i - 1], length);
+}
+
+/*
+ * How many bytes of each name are shown. A shell that completes a word needs long for many names, and a person
+ * cannot read them: if there are more than MAX_COMPLETIONS, each is cut to the same length, as long as possible.
+ */
+static size_t shown_length(const struct list *l)
+{
+	const struct names *n = &l->names;
+	size_t length = strlen(l->filter), longest = 0;
+
+	for (size_t i = 0; i < n->count; i++)
+		if (strlen(n->name[i]) > longest)
+			longest = strlen(n->name[i]);
+	for (size_t count = 0; length < longest; length++, count = 0) {
+		for (size_t i = 0; i < n->count; i++)
+			count += !begins_as_before(n, i, length + 1);
+		/* Not the word alone, which would not go on. */
+		if (count > MAX_COMPLETIONS && length > strlen(l->filter))
+			break;
+	}
+	return length;
+}
+
 /* @form: their syntax. @need: what they need, or why there are none. */
 static void end(struct list *l, const char *form, const char *need)
 {
 	struct names *n = &l->names;
+	size_t length = INT_MAX;
 
 	if (!l->filter)
 		printf("%-28s %7lu  %s\n", form, l->count, need);
 	if (n->count)
 		qsort(n->name, n->count, sizeof(*n->name), by_name);
+	if (l->complete)
+		length = shown_length(l);
 	for (size_t i = 0; i < n->count; i++) {
 		/* The kernel has several static functions of the same name. */
-		if (!i || strcmp(n->name[i], n->name[i - 1])) {
-			puts(n->name[i]);
-			l->shown++;
-		}
-		if (i)
-			free(n->name[i - 1]);
+		if (begins_as_before(n, i, length))
+			continue;
+		printf("%.*s\n", (int)length, n->name[i]);
+		l->shown++;
 	}
-	if (n->count)
-		free(n->name[n->count - 1]);
+	while (n->count)
+		free(n->name[--n->count]);
 	free(n->name);
 }
 
@@ -243,7 +275,7 @@ static void usage(FILE *f)
 	      "The events that auxtrace record --on can wait for here: each form with how many\n"
 	      "names it has and what it needs. With WORD: the names that contain it.\n\n"
 	      "      --complete  for shells: how events go on that begin with WORD, up to the\n"
-	      "                  next colon\n"
+	      "                  next colon; cut shorter if these are more than 500\n"
 	      "  -h, --help      this text\n\n"
 	      "Exit status: 0; 1 no name contains WORD; 2 wrong usage.\n", f);
 }
