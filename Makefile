@@ -39,10 +39,11 @@ pages:
 sbom: all
 	@scripts/sbom $(O)
 
-install: all
-	@$(MAKE) --no-print-directory $(QUIET) -C userlib install O=$(O)
-	@$(MAKE) --no-print-directory $(QUIET) -C tools install O=$(O)
-	@$(MAKE) --no-print-directory $(QUIET) -C decodelib install O=$(O)
+INSTALLED := userlib tools decodelib system
+
+# All: also the module's source for DKMS, the udev rule, the group and the recorder service.
+install: all dkms-install
+	@$(foreach part,$(INSTALLED),$(MAKE) --no-print-directory $(QUIET) -C $(part) install O=$(O) &&) true
 
 # What DKMS needs to build the module, and nothing else. `dkms install auxtrace/VERSION` then builds it.
 DKMS_FILES := $(shell cd $(TOP) && find dkms.conf module include/uapi -name '*.c' -o -name '*.h' -o -name '*.mk' \
@@ -55,10 +56,8 @@ dkms-install:
 dkms-uninstall:
 	rm -rf "$(DESTDIR)$(DKMSDIR)"
 
-uninstall:
-	@$(MAKE) --no-print-directory $(QUIET) -C userlib uninstall O=$(O)
-	@$(MAKE) --no-print-directory $(QUIET) -C tools uninstall O=$(O)
-	@$(MAKE) --no-print-directory $(QUIET) -C decodelib uninstall O=$(O)
+uninstall: dkms-uninstall
+	@$(foreach part,$(INSTALLED),$(MAKE) --no-print-directory $(QUIET) -C $(part) uninstall O=$(O) &&) true
 
 # The Debian packages that a target needs: make deps, make deps FOR="check demo"
 deps:

@@ -10,7 +10,7 @@
 #   DESTDIR PREFIX BINDIR LIBDIR INCLUDEDIR MANDIR INSTALL
 #   BASHDIR ZSHDIR FISHDIR         where completions go
 #   PYTHONDIR                      where the Python module goes
-#   LIBEXECDIR UDEVDIR UNITDIR SYSUSERSDIR TMPFILESDIR
+#   LIBEXECDIR UDEVDIR UNITDIR SYSUSERSDIR TMPFILESDIR DOCDIR
 #                                  where the system's files go: system/Makefile
 #   DKMSDIR                        where `make dkms-install` puts the module's source
 #   V=1                            show the commands

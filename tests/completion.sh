@@ -112,6 +112,7 @@ if [ "$(id -u)" != 0 ] || ! unshare --mount true 2> /dev/null; then
 	exit 77
 fi
 awk 'BEGIN { for (n = 0; n < 200000; n++) printf "ffffffff%08x t function_%d\n", 2 ^ 31 + 64 * n, n }' > "$work/kallsyms"
+# shellcheck disable=SC2317 # called by quick
 # ms COMMAND...: its milliseconds; its output is left in $work/names.
 ms()
 {
@@ -122,6 +123,7 @@ ms()
 	echo $(((${now/./} - ${begun/./}) / 1000))
 }
 
+# shellcheck disable=SC2317 # called by the bash below
 # Runs in that namespace. For each it prints what was done, the names that were offered, and the milliseconds.
 quick()
 {

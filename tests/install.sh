@@ -99,7 +99,14 @@ cat > "$work/expected" <<-END
 	/usr/lib/multi/pkgconfig/auxtrace-decode.pc
 	/usr/lib/multi/pkgconfig/auxtrace.pc
 	/usr/lib/python3/dist-packages/auxtrace.py
+	/usr/lib/systemd/system/auxtrace-recorder@.service
+	/usr/lib/sysusers.d/auxtrace.conf
+	/usr/lib/tmpfiles.d/auxtrace.conf
+	/usr/lib/udev/rules.d/60-auxtrace.rules
+	/usr/libexec/auxtrace/recorder
 	/usr/share/bash-completion/completions/auxtrace
+	/usr/share/doc/auxtrace/examples/example.conf
+	/usr/share/doc/auxtrace/examples/modules-load.conf
 	/usr/share/fish/vendor_completions.d/auxtrace.fish
 	/usr/share/man/man1/auxtrace-around.1
 	/usr/share/man/man1/auxtrace-dump.1
@@ -127,6 +134,7 @@ cat > "$work/expected" <<-END
 	/usr/share/man/man3/libauxtrace.3
 	/usr/share/man/man4/auxtrace.4
 	/usr/share/man/man5/auxtrace-recording.5
+	/usr/share/man/man8/auxtrace-recorder.8
 	/usr/share/zsh/site-functions/_auxtrace
 END
 # A build directory must not have a space in its name; DESTDIR may.
@@ -134,8 +142,11 @@ dest="$work/a package"
 directories=(PREFIX=/usr LIBDIR=/usr/lib/multi)
 proved "make install of what is built needs no compiler" \
 	in_tree install O="$work/out" DESTDIR="$dest" "${directories[@]}" CC=false
-(cd "$dest" && find . ! -type d | sed 's/^\.//' | LC_ALL=C sort) > "$work/installed"
+source=/usr/src/auxtrace-$(cat VERSION)
+(cd "$dest" && find . ! -type d ! -path ".$source/*" | sed 's/^\.//' | LC_ALL=C sort) > "$work/installed"
 proved "it installs what it should, where it should" diff -u "$work/expected" "$work/installed"
+
+proved "with the module's source for DKMS" test -f "$dest$source/dkms.conf" -a -f "$dest$source/module/main.c"
 
 mv "$dest" "$work/sysroot"
 cat > "$work/program.c" <<'C'
@@ -180,6 +191,8 @@ cat > "$work/expected" <<-END
 	/usr/lib/sysusers.d/auxtrace.conf
 	/usr/lib/tmpfiles.d/auxtrace.conf
 	/usr/lib/udev/rules.d/60-auxtrace.rules
+	/usr/share/doc/auxtrace/examples/example.conf
+	/usr/share/doc/auxtrace/examples/modules-load.conf
 	/usr/share/man/man8/auxtrace-recorder.8
 END
 dest="$work/a system"

@@ -36,6 +36,8 @@ has rust/auxtrace-sys/Cargo.toml 's/^version = "(.*)"$/\1/p'
 has packaging/rpm/auxtrace.spec 's/^Version:\t(.*)$/\1/p'
 has packaging/rpm/auxtrace-kmod.spec 's/^Version:\t(.*)$/\1/p'
 has packaging/arch/PKGBUILD 's/^pkgver=(.*)$/\1/p'
+# Behind the version there may be the package's own.
+has debian/changelog '1s/^auxtrace \(([0-9.]*[0-9])[~+)].*$/\1/p'
 has README.md 's/^.*dkms install auxtrace\/([0-9.]*[0-9]).*$/\1/p'
 # The newest release, or what will be the next
 has CHANGELOG.md '/^## \[/ { /\[Unreleased\]/ n; n; s/^(What will be |## \[)([0-9.]*[0-9]).*$/\2/p; q }'

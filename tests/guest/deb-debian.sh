@@ -125,7 +125,8 @@ after_reboot()
 		test "$(systemctl is-system-running --wait)" = running
 	check "the recorder was started with it" systemctl is-active "$service"
 	check "it has loaded the module" grep -q '^auxtrace ' /proc/modules
-	check "its control socket answers" within 60 answers ping
+	check "systemd limits what it takes" limited
+check "its control socket answers" within 60 answers ping
 	check "it has a directory of its own, beside those of before" test "$(find "$state" -mindepth 1 -maxdepth 1 | wc -l)" -ge 2
 	last=$(snapshots | tail -n 1)
 	event
@@ -170,6 +171,14 @@ while IFS= read -r line; do
 	cp /tmp/out "/out/typed.$typed"
 done < /root/readme-lines
 check "all of these were typed" test "$typed" -eq 9
+# One in 500 kernels is where it was linked to. Without KASLR the first module is at the start of their area, with it never.
+randomized()
+{
+	grep -w _text /proc/kallsyms
+	grep auxtrace /proc/modules
+	! grep -qw 'ffffffff81000000 . _text' /proc/kallsyms || ! grep -q 0xffffffffc0000000 /proc/modules
+}
+check "the kernel's addresses are random" randomized
 check "record has made a recording that decodes" decodes /root/page/r
 check "script's lines have durations of calls" grep -qE '[0-9.]+[mun]?s +[uk] +[a-z_]' /out/typed.5
 check "last shows what was called before the signal" grep -qE ' [uk] +[a-z_]*kill' /out/typed.7
@@ -210,7 +219,24 @@ check "without an address of the kernel" has_not 'ffff[0-9a-f]{12}'
 check "but not root's process" not user auxtrace record -o root -p 1 --duration 0.1
 cd /out || exit 1
 
+# ---- at boot --------------------------------------------------------------------
+
+loads()
+{
+	modprobe -r auxtrace && cp /usr/share/doc/auxtrace/examples/modules-load.conf /etc/modules-load.d/auxtrace.conf &&
+		/lib/systemd/systemd-modules-load && grep '^auxtrace ' /proc/modules
+}
+check "the example for /etc/modules-load.d loads the module" loads
+rm /etc/modules-load.d/auxtrace.conf
+
 # ---- the service ----------------------------------------------------------------
+
+limited()
+{
+	systemctl show -p MemoryMax -p TasksMax -p OOMPolicy "$service" | sort > /tmp/limits
+	cat /tmp/limits
+	grep -qx 'OOMPolicy=stop' /tmp/limits && grep -qx 'TasksMax=1024' /tmp/limits && grep -qxE 'MemoryMax=[0-9]+' /tmp/limits
+}
 
 cat > /etc/auxtrace/test.conf <<C
 OPTIONS=--size 1M --on kprobe:__x64_sys_swapoff=freeze,hold-off=1s
