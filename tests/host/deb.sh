@@ -62,7 +62,9 @@ for flavour in $flavours; do
 	package=$("$top/scripts/debget" depends "$from" "linux-headers-${flavour%/*}" |
 		sed -n '/^linux-headers-[0-9].*-amd64$/{p;q}')
 	verdict "$from has headers of $flavour: $package" [ -n "$package" ]
-	headers+=("$package/$from")
+	# apt finds those of the suite itself in its security suite as well.
+	[ "$from" = "$suite" ] || package+=/$from
+	headers+=("$package")
 done
 status=0
 root=$("$top/scripts/debian-root" "$suite" deb-install apt "${depends[@]}" "${headers[@]}" \
