@@ -14,7 +14,7 @@ options "suite work" "$@"
 [ ${#operands[@]} -eq 0 ] || bad_usage
 # The kernels that the suite's users have, as their metapackages name them: linux-headers-FLAVOUR[/OTHER-SUITE]
 case $suite in
-bullseye) flavours="amd64 rt-amd64 6.1-amd64 6.1-rt-amd64" ;;
+bullseye) flavours="amd64 rt-amd64" ;;
 bookworm) flavours="amd64 rt-amd64 6.12-amd64 6.12-rt-amd64 amd64/bookworm-backports" ;;
 trixie) flavours="amd64 rt-amd64 amd64/trixie-backports rt-amd64/trixie-backports" ;;
 sid) flavours="amd64 rt-amd64" ;;
