@@ -4,7 +4,8 @@
 
 usage: commands.py           is that so?
        commands.py list      all command lines, and what runs each
-       commands.py typed     those that tests/guest/commands.sh types: FILE:LINE, a tab, the line as it is typed
+       commands.py typed     those that tests/guest/commands.sh types, each once: FILE:LINE, a tab, the line as it is typed
+       commands.py systemd   the same of those that it types where there is systemd
 
 A command line is
   * a line of a code block of Markdown: indented, or fenced without a language; in ```console those behind "# ";
@@ -29,6 +30,7 @@ import subprocess
 import sys
 
 LIST = "tests/commands"
+TYPED = "typed", "systemd"
 os.chdir(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", *sorted(glob.glob("docs/*.md")), "tests/README.md", "bench/README.md",
              "emulator/README.md", *sorted(glob.glob("man/*.[1-9]")), *sorted(glob.glob("packaging/emulator/*.[1-9]"))]
@@ -287,7 +289,7 @@ class Commands:
     def check_entry(self, entry):
         if not entry.used:
             self.fault(entry.number, f"no document has such a line any more: {entry.pattern}")
-        if entry.target in ("none", "text", "typed"):
+        if entry.target in ("none", "text", "typed", "systemd"):
             return
         if entry.target not in self.proofs.commands and entry.target not in self.proofs.files:
             self.fault(entry.number, f"neither a proof nor a file: {entry.target}")
@@ -308,7 +310,7 @@ class Commands:
                                    f"    Have a proof of tests/proofs run it, or add a line to {LIST}, whose top says how.")
                 continue
             counts[target] = counts.get(target, 0) + 1
-            if target == "typed":
+            if target in TYPED:
                 self.typed(line)
         for entry in self.entries:
             self.check_entry(entry)
@@ -326,7 +328,7 @@ class Commands:
             return 1
         none, text = counts.pop("none", 0), counts.pop("text", 0)
         print(f"{sum(counts.values()) + none} command lines of {len(DOCUMENTS)} documents: tests/host/commands.sh types "
-              f"{counts.pop('typed', 0)}, other tests run {sum(counts.values())}, {LIST} says of {none} why no machine here "
+              f"{sum(counts.pop(how, 0) for how in TYPED)}, other tests run {sum(counts.values())}, {LIST} says of {none} why no machine here "
               f"can. {text} other lines stand in blocks like these.")
         return 0
 
@@ -352,9 +354,11 @@ def main():
         for line in commands.lines:
             print(f"{commands.run_by(line) or 'NOTHING':16} {line.where()}: {line.text}")
         return 0
-    if what == ["typed"]:
+    if what in (["typed"], ["systemd"]):
+        done = set()
         for line in commands.lines:
-            if commands.run_by(line) == "typed":
+            if commands.run_by(line) == what[0] and line.squeezed not in done:
+                done.add(line.squeezed)
                 print(f"{line.where()}\t{commands.typed(line)}")
         return 0
     print(__doc__, file=sys.stderr)
