@@ -15,7 +15,7 @@ work_directory
 mapfile -t files < <(guest_script selftest.sh)
 perf=$("$top/tests/oracle/perf" "${series%%-*}")
 status=0
-"$top/scripts/vm" "${system[@]}" --smp 2 --timeout 600 --work "$work/vm" --out "$work/out" "${files[@]}" \
+"$top/scripts/vm" "${system[@]}" --smp 2 --timeout 600 --work "$work/vm" --out "$work/out" --emulator-arg --no-synthetic-msrs "${files[@]}" \
 	--file "$perf:/perf" -- "$shell" /bin/selftest.sh || status=$?
 [ "$status" -ne 77 ] || skip "the guest cannot run it"
 verdict "what is checked in the guest" [ "$status" -eq 0 ]
