@@ -22,7 +22,7 @@
 #include "cmd.h"
 #include "lib/findings.h"
 #include "lib/tool.h"
-#include "module_load.h"
+#include "machine/module_load.h"
 #include "source/source.h"
 #include "userlib/lockdown.h"
 
