@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "findings.h"
+#include "json.h"
 #include "tool.h"
 
 static struct finding *findings;
@@ -38,4 +39,27 @@ bool findings_allow(const struct source *source)
 		if (findings[i].source == source && findings[i].verdict == NO)
 			return false;
 	return true;
+}
+
+void findings_text(FILE *out)
+{
+	static const char *const marks[] = { [YES] = "yes", [NO] = "NO ", [NOTE] = "   " };
+
+	for (unsigned int i = 0; i < count; i++)
+		fprintf(out, "%s  %-15s %s\n", marks[findings[i].verdict], findings[i].name, findings[i].text);
+}
+
+void findings_json(FILE *out)
+{
+	static const char *const verdicts[] = { [YES] = "yes", [NO] = "no", [NOTE] = "note" };
+
+	fputs("[", out);
+	for (unsigned int i = 0; i < count; i++) {
+		fprintf(out, "%s\n    { \"name\": ", i ? "," : "");
+		json_string(out, findings[i].name);
+		fprintf(out, ", \"verdict\": \"%s\", \"text\": ", verdicts[findings[i].verdict]);
+		json_string(out, findings[i].text);
+		fputs(" }", out);
+	}
+	fputs("\n  ]", out);
 }

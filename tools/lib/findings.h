@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What auxtrace info has found, in the order of the findings. */
+/* What was found of the machine, for auxtrace info and the self-test, in the order of the findings. */
 #ifndef FINDINGS_H
 #define FINDINGS_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct source;
 
@@ -29,5 +30,9 @@ const struct finding *finding_at(unsigned int i);
 
 /* Is there no NO about @source? NULL: among those that concern all sources. */
 bool findings_allow(const struct source *source);
+
+/* All findings: a line each; or a JSON array, as the member of an object, without a newline behind it. */
+void findings_text(FILE *out);
+void findings_json(FILE *out);
 
 #endif
