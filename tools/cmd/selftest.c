@@ -13,6 +13,7 @@
 
 #include "cmd.h"
 #include "lib/tool.h"
+#include "machine/machine.h"
 #include "selftest/selftest.h"
 
 static void usage(FILE *f)
@@ -54,24 +55,19 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
 	return 0;
 }
 
-/* False, with a message, if nothing can be traced here. */
-static bool can_trace(const struct source *source)
+/* Why there can be no session here, or NULL. */
+static const char *no_session(const struct source *source)
 {
 	struct auxtrace_session *session = auxtrace_open(NULL);
 	struct auxtrace_info info;
-	bool present;
+	static char why[300];
 
-	if (!session)
-		return wrong("%s", auxtrace_error());
-	if (auxtrace_info(session, 0, &info)) {
-		auxtrace_close(session);
-		return wrong("%s", auxtrace_error());
-	}
-	present = source_is_present(source, &info);
+	if (!session || auxtrace_info(session, 0, &info))
+		snprintf(why, sizeof(why), "%s", auxtrace_error());
+	else if (!source_is_present(source, &info))
+		snprintf(why, sizeof(why), "sessions cannot use --source %s here", source->name);
 	auxtrace_close(session);
-	if (!present)
-		return wrong("--source %s: sessions cannot use it here: see auxtrace info", source->name);
-	return true;
+	return why[0] ? why : NULL;
 }
 
 static bool write_report(const struct selftest *t, const char *path)
@@ -179,9 +175,9 @@ int cmd_selftest(int argc, char **argv)
 		}
 	}
 	selftest_choose(argv + optind);
-	if (!can_trace(t.source))
-		return 1;
 	t.cpu = stay_on(cpu);
+	machine_find();
+	t.unusable = no_session(t.source);
 	t.dir = mkdtemp(dir);
 	if (!t.dir)
 		die(1, "%s: %s", dir, strerror(errno));

@@ -2,17 +2,17 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <time.h>
 
+#include "environment.h"
 #include "lib/json.h"
 #include "lib/tool.h"
 #include "selftest.h"
 
-#define MAX_CHECKS	32
+#define MAX_CHECKS	64
 #define MAX_FIGURES	6
 
-static const struct check *const tables[] = { mode_checks, trigger_checks, flow_checks, cost_checks };
+static const struct check *const tables[] = { environment_checks, mode_checks, trigger_checks, flow_checks, cost_checks };
 static const char *const outcomes[] = { [PASSED] = "passed", [FAILED] = "failed", [SKIPPED] = "skipped" };
 
 struct result {
@@ -116,8 +116,10 @@ static void selftest_tell(const struct result *r)
 
 bool selftest_run(const struct selftest *t, bool silent)
 {
-	bool good = true;
+	bool good = !t->unusable;
 
+	if (!silent)
+		environment_text(stdout);
 	for (unsigned int i = 0; i < nr_results; i++) {
 		struct timespec begin, end;
 
@@ -125,6 +127,8 @@ bool selftest_run(const struct selftest *t, bool silent)
 		clock_gettime(CLOCK_MONOTONIC, &begin);
 		if (t->quick && current->check->thorough)
 			current->outcome = check_skipped("not in a quick run");
+		else if (t->unusable && current->check != environment_checks)
+			current->outcome = check_skipped("%s", t->unusable);
 		else
 			current->outcome = current->check->run(t);
 		clock_gettime(CLOCK_MONOTONIC, &end);
@@ -143,42 +147,11 @@ bool selftest_run(const struct selftest *t, bool silent)
 	return good;
 }
 
-/* The line of /proc/cpuinfo that begins with @key, behind its colon; "" if there is none. */
-static void selftest_cpu_line(const char *key, char *value, size_t size)
-{
-	FILE *f = fopen("/proc/cpuinfo", "re");
-	char line[512];
-
-	value[0] = '\0';
-	while (f && fgets(line, sizeof(line), f)) {
-		const char *colon = strchr(line, ':');
-
-		if (strncmp(line, key, strlen(key)) || !colon || colon[1] == '\n')
-			continue;
-		snprintf(value, size, "%.*s", (int)strcspn(colon + 2, "\n"), colon + 2);
-		break;
-	}
-	if (f)
-		fclose(f);
-}
-
 void selftest_json(const struct selftest *t, FILE *out)
 {
-	static const char *const cpu[][2] = { { "vendor_id", "vendor" }, { "model name", "name" }, { "cpu family", "family" },
-					      { "model\t", "model" }, { "stepping", "stepping" }, { "microcode", "microcode" } };
-	struct utsname uts = { 0 };
-	char value[256];
-
-	uname(&uts);
-	fprintf(out, "{\n  \"auxtrace\": \"%s\",\n  \"kernel\": ", AUXTRACE_VERSION);
-	json_string(out, uts.release);
-	fprintf(out, ",\n  \"source\": \"%s\",\n  \"quick\": %s,\n  \"cpu\": {", t->source->name, t->quick ? "true" : "false");
-	for (unsigned int i = 0; i < ARRAY_SIZE(cpu); i++) {
-		selftest_cpu_line(cpu[i][0], value, sizeof(value));
-		fprintf(out, "%s\"%s\": ", i ? ", " : " ", cpu[i][1]);
-		json_string(out, value);
-	}
-	fputs(" },\n  \"checks\": [", out);
+	putc('{', out);
+	environment_json(out);
+	fprintf(out, "\n  \"source\": \"%s\",\n  \"quick\": %s,\n  \"checks\": [", t->source->name, t->quick ? "true" : "false");
 	for (unsigned int i = 0; i < nr_results; i++) {
 		const struct result *r = &results[i];
 

@@ -23,12 +23,14 @@ enum outcome { PASSED, FAILED, SKIPPED };
  * @quick: little work
  * @cpu: the CPU that the process stays on
  * @dir: a directory for files, empty
+ * @unusable: why there can be no session here; NULL: nothing is known against it
  */
 struct selftest {
 	const struct source *source;
 	bool quick;
 	unsigned int cpu;
 	const char *dir;
+	const char *unusable;
 };
 
 /**
@@ -46,7 +48,7 @@ struct check {
 };
 
 /* Tables that end with an entry without a name: */
-extern const struct check mode_checks[], trigger_checks[], flow_checks[], cost_checks[];
+extern const struct check environment_checks[], mode_checks[], trigger_checks[], flow_checks[], cost_checks[];
 
 /* Why a check fails, or cannot run here. Return FAILED and SKIPPED. */
 enum outcome check_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -56,7 +58,10 @@ void check_figure(const char *name, double value, const char *unit);
 
 /* The checks that @names has (NULL at its end), or all if it has none; dies of a name that is none. */
 void selftest_choose(char *const *names);
-/* Run them, and tell of each on stdout unless @silent. Returns whether none failed. */
+/*
+ * Run them, and tell of the machine and of each on stdout unless @silent. Returns whether none failed. Where there can be no
+ * session, the environment alone is checked, and the others are skipped: that is a failure, too.
+ */
 bool selftest_run(const struct selftest *t, bool silent);
 /* All of it as a JSON object. */
 void selftest_json(const struct selftest *t, FILE *out);

@@ -149,7 +149,7 @@ static void wrong_usage_is_status_2_and_says_what_is_right(void **state)
 		{ "dump a b", "\"b\" is too much" },
 		{ "script --window 0", "it takes a number from 1" },
 		{ "script --insn --lines", "--lines shows the source lines of calls: it goes with --calls" },
-		{ "selftest everything", "selftest has no check \"everything\"; the checks are pause-resume, full," },
+		{ "selftest everything", "selftest has no check \"everything\"; the checks are environment, pause-resume," },
 		{ "selftest -C -1", "--cpu -1: it takes a number from 0" },
 		{ "selftest --source lbr", "--source lbr" },
 		{ "around", "around: the EVENT is missing, for example kprobe:" },
