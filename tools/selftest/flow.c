@@ -5,97 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "decode/replay.h"
-#include "decode/views.h"
+#include "collector.h"
 #include "lib/tool.h"
 #include "perf.h"
 #include "step.h"
 #include "traced.h"
-
-/* A view that keeps the addresses of the work's instructions. */
-struct collector {
-	struct view view;
-	struct steps steps, behind;	/* and the address behind each instruction */
-	uint64_t errors, overflows, skips;
-};
-
-static struct collector *collector_of(struct view *v)
-{
-	return (struct collector *)v;
-}
-
-static void collect_cpu(struct view *v, unsigned int cpu)
-{
-	(void)v, (void)cpu;
-}
-
-static void collect_window(struct view *v, const struct flow *f, uint64_t seq)
-{
-	(void)v, (void)f, (void)seq;
-}
-
-static void collect_insn(struct view *v, const struct flow *f, const struct pt_insn *insn)
-{
-	(void)f;
-	struct collector *c = collector_of(v);
-
-	if (insn->ip < (uintptr_t)work_begin || insn->ip >= (uintptr_t)work_end)
-		return;
-	steps_add(&c->steps, insn->ip);
-	steps_add(&c->behind, insn->ip + insn->size);
-}
-
-static void collect_overflow(struct view *v, const struct flow *f, uint64_t ip, bool known)
-{
-	(void)f, (void)ip, (void)known;
-	collector_of(v)->overflows++;
-}
-
-static void collect_skip(struct view *v, const struct flow *f, uint64_t ip, uint64_t cr3)
-{
-	(void)f, (void)ip, (void)cr3;
-	collector_of(v)->skips++;
-}
-
-static void collect_error(struct view *v, const struct flow *f, uint64_t offset, uint64_t ip, const char *message)
-{
-	(void)f, (void)offset, (void)ip, (void)message;
-	collector_of(v)->errors++;
-}
-
-static struct view *collector_view(void *collector)
-{
-	return collector;
-}
-
-static void collector_free(struct collector *c)
-{
-	steps_free(&c->steps);
-	steps_free(&c->behind);
-}
-
-static bool flow_decode(const char *dir, struct collector *c)
-{
-	struct replay replay = { .cpu = -1 };
-	bool decoded;
-
-	c->view = (struct view){
-		.cpu = collect_cpu,
-		.window = collect_window,
-		.enable = no_enable,
-		.disable = no_disable,
-		.insn = collect_insn,
-		.async = no_async,
-		.overflow = collect_overflow,
-		.skip = collect_skip,
-		.error = collect_error,
-	};
-	if (!replay_open(&replay, dir, ""))
-		return false;
-	decoded = !replay_run(&replay, collector_view, c);
-	replay_close(&replay);
-	return decoded;
-}
 
 /* The recording of traced_work(@branches), in @dir. NULL, or the step that failed. */
 static const char *flow_record(const struct selftest *t, unsigned long branches, const char *dir)
@@ -148,7 +62,7 @@ static enum outcome flow_of_work(const struct selftest *t, const char *name, uns
 	step = flow_record(t, branches, dir);
 	if (step)
 		return check_failed("%s: %s", step, auxtrace_error());
-	if (!flow_decode(dir, c))
+	if (!collector_decode(c, dir))
 		return check_failed("the recording cannot be decoded");
 	if (c->errors || c->overflows || c->skips)
 		return check_failed("%" PRIu64 " decode errors, %" PRIu64 " overflows, %" PRIu64 " times code that is not in the recording",

@@ -12,7 +12,8 @@
 #define MAX_CHECKS	64
 #define MAX_FIGURES	6
 
-static const struct check *const tables[] = { environment_checks, mode_checks, trigger_checks, flow_checks, cost_checks };
+static const struct check *const tables[] = { environment_checks, mode_checks, ring_checks, trigger_checks, flow_checks, drain_checks,
+					      cost_checks };
 static const char *const outcomes[] = { [PASSED] = "passed", [FAILED] = "failed", [SKIPPED] = "skipped" };
 
 struct result {

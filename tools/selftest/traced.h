@@ -20,6 +20,8 @@ bool traced_status(struct auxtrace_session *session, const struct selftest *t, s
 
 /* Execute some @branches conditional branches and calls. */
 void traced_work(unsigned long branches);
+/* Enough for some bytes of any trace */
+#define SOME_WORK	2000
 
 /* Of the section of work_begin to work_end: the code of traced_work(), and nothing else. */
 extern const char work_begin[] __asm__("__start_auxtrace_work"), work_end[] __asm__("__stop_auxtrace_work");

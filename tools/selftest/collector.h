@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A view that keeps the addresses of the work's instructions. */
+#ifndef COLLECTOR_H
+#define COLLECTOR_H
+
+#include "decode/flow.h"
+#include "step.h"
+
+struct collector {
+	struct view view;
+	struct steps steps, behind;	/* and the address behind each instruction */
+	uint64_t errors, overflows, skips;
+};
+
+/* Decode the recording in @dir. False, with a message, if it cannot be read. */
+bool collector_decode(struct collector *c, const char *dir);
+void collector_free(struct collector *c);
+
+#endif
