@@ -30,13 +30,18 @@ static void usage(FILE *f)
 	      "says why); 2 wrong usage.\n", f);
 }
 
-/* Stay on @cpu; -1: on the one that this runs on. Returns it. */
-static unsigned int stay_on(int cpu)
+/* Stay on @cpu; -1: on the one that this runs on. @other gets a CPU on which this could run before, or -1. */
+static unsigned int stay_on(int cpu, int *other)
 {
 	cpu_set_t set;
 
 	if (cpu < 0)
 		cpu = sched_getcpu();
+	*other = -1;
+	if (!sched_getaffinity(0, sizeof(set), &set))
+		for (int i = 0; i < CPU_SETSIZE && *other < 0; i++)
+			if (i != cpu && CPU_ISSET(i, &set))
+				*other = i;
 	CPU_ZERO(&set);
 	if (cpu < 0 || cpu >= CPU_SETSIZE)
 		die(1, "selftest: the kernel does not say on which CPU this runs; --cpu names one");
@@ -175,7 +180,7 @@ int cmd_selftest(int argc, char **argv)
 		}
 	}
 	selftest_choose(argv + optind);
-	t.cpu = stay_on(cpu);
+	t.cpu = stay_on(cpu, &t.other_cpu);
 	machine_find();
 	t.unusable = no_session(t.source);
 	t.dir = mkdtemp(dir);

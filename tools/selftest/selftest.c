@@ -12,8 +12,8 @@
 #define MAX_CHECKS	64
 #define MAX_FIGURES	6
 
-static const struct check *const tables[] = { environment_checks, mode_checks, ring_checks, trigger_checks, flow_checks, drain_checks,
-					      cost_checks };
+static const struct check *const tables[] = { environment_checks, mode_checks, ring_checks, trigger_checks, flow_checks,
+					      drain_checks, cost_checks };
 static const char *const outcomes[] = { [PASSED] = "passed", [FAILED] = "failed", [SKIPPED] = "skipped" };
 
 struct result {
@@ -58,6 +58,15 @@ enum outcome check_skipped(const char *format, ...)
 	outcome = selftest_because(SKIPPED, format, ap);
 	va_end(ap);
 	return outcome;
+}
+
+void check_note(const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	selftest_because(PASSED, format, ap);
+	va_end(ap);
 }
 
 void check_figure(const char *name, double value, const char *unit)
@@ -110,7 +119,7 @@ static void selftest_tell(const struct result *r)
 		printf("%s%s %.6g%s%s", i ? ", " : " (", r->figures[i].name, r->figures[i].value,
 		       r->figures[i].unit[0] ? " " : "", r->figures[i].unit);
 	puts(r->nr_figures ? ")" : "");
-	if (r->outcome != PASSED)
+	if (r->why[0])
 		printf("        %-14s %s\n", "", r->why);
 	fflush(stdout);
 }
@@ -159,8 +168,8 @@ void selftest_json(const struct selftest *t, FILE *out)
 		fprintf(out, "%s\n    { \"name\": \"%s\", \"claim\": ", i ? "," : "", r->check->name);
 		json_string(out, r->check->claim);
 		fprintf(out, ", \"outcome\": \"%s\", \"seconds\": %.3f", outcomes[r->outcome], r->seconds);
-		if (r->outcome != PASSED) {
-			fputs(", \"why\": ", out);
+		if (r->why[0]) {
+			fprintf(out, ", \"%s\": ", r->outcome == PASSED ? "note" : "why");
 			json_string(out, r->why);
 		}
 		for (unsigned int j = 0; j < r->nr_figures; j++)

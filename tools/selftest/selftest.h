@@ -22,6 +22,7 @@ enum outcome { PASSED, FAILED, SKIPPED };
  * @source: the trace PMU
  * @quick: little work
  * @cpu: the CPU that the process stays on
+ * @other_cpu: another one on which it may run; -1: there is none
  * @dir: a directory for files, empty
  * @unusable: why there can be no session here; NULL: nothing is known against it
  */
@@ -29,6 +30,7 @@ struct selftest {
 	const struct source *source;
 	bool quick;
 	unsigned int cpu;
+	int other_cpu;
 	const char *dir;
 	const char *unusable;
 };
@@ -54,6 +56,8 @@ extern const struct check environment_checks[], mode_checks[], ring_checks[], tr
 /* Why a check fails, or cannot run here. Return FAILED and SKIPPED. */
 enum outcome check_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
 enum outcome check_skipped(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* What there is to say though the check passes. */
+void check_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* What the check has measured. @name and @unit are words that stay. */
 void check_figure(const char *name, double value, const char *unit);
 
