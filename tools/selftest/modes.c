@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Full-trace mode, overwrite mode and snapshots: what the hardware writes, and what is counted. */
 #include <inttypes.h>
+#include <time.h>
 
 #include "traced.h"
 
 #define SMALL_AREA	(16u << 10)
 /* So much work fills a small area many times, or the hardware writes next to nothing. */
 #define MOST_WORK	1000
+/* The module looks for a tail each millisecond. */
+#define MOST_WAITS	5000u
 
 static enum outcome pause_and_resume(const struct selftest *t)
 {
@@ -44,28 +47,37 @@ static enum outcome pause_and_resume(const struct selftest *t)
 	return PASSED;
 }
 
+/* Work until the area is full, and keep what was not read. PASSED, with the status page; else @s is closed. */
+static enum outcome fill(const struct selftest *t, struct auxtrace_session *s, struct auxtrace_status_page *page)
+{
+	for (unsigned int i = 0; i < MOST_WORK; i++) {
+		traced_work(SOME_WORK);
+		if (!traced_status(s, t, page))
+			return traced_failed(s, "the status");
+		if (page->gaps_full)
+			break;
+	}
+	if (page->gaps_full && page->produced <= page->aux_size && page->inhibit & AUXTRACE_INHIBIT_FULL)
+		return PASSED;
+	auxtrace_close(s);
+	return check_failed("%" PRIu64 " bytes in an area of %" PRIu64 ", %" PRIu64 " gaps, reasons to be off %#x",
+			    (uint64_t)page->produced, (uint64_t)page->aux_size, (uint64_t)page->gaps_full, page->inhibit);
+}
+
 static enum outcome full_area(const struct selftest *t)
 {
 	struct auxtrace_session *s = traced_begin(t, (struct auxtrace_options){ .aux_size = SMALL_AREA });
 	struct auxtrace_status_page page, later;
 	struct auxtrace_reader *reader;
 	struct auxtrace_spans spans;
+	enum outcome outcome;
 
 	if (!s)
 		return traced_failed(NULL, "a session");
-	for (unsigned int i = 0; i < MOST_WORK; i++) {
-		traced_work(SOME_WORK);
-		if (!traced_status(s, t, &page))
-			return traced_failed(s, "the status");
-		if (page.gaps_full)
-			break;
-	}
+	outcome = fill(t, s, &page);
+	if (outcome != PASSED)
+		return outcome;
 	reader = auxtrace_reader(s, t->cpu);
-	if (!page.gaps_full || page.produced > page.aux_size || !(page.inhibit & AUXTRACE_INHIBIT_FULL)) {
-		auxtrace_close(s);
-		return check_failed("%" PRIu64 " bytes in an area of %" PRIu64 ", %" PRIu64 " gaps, reasons to be off %#x",
-				    (uint64_t)page.produced, (uint64_t)page.aux_size, (uint64_t)page.gaps_full, page.inhibit);
-	}
 	traced_work(SOME_WORK);
 	if (!traced_status(s, t, &later) || auxtrace_reader_peek(reader, &spans))
 		return traced_failed(s, "the status");
@@ -82,6 +94,79 @@ static enum outcome full_area(const struct selftest *t)
 	auxtrace_close(s);
 	if (later.produced <= page.produced)
 		return check_failed("the trace did not go on when its data had been read");
+	return PASSED;
+}
+
+/* Give all of the area back by the tail in the user page, which the module has to look for. */
+static bool read_silently(struct auxtrace_reader *reader)
+{
+	struct auxtrace_spans spans;
+
+	return !auxtrace_reader_peek(reader, &spans) && !auxtrace_reader_consume(reader, spans.len);
+}
+
+static enum outcome full_auto(const struct selftest *t)
+{
+	struct auxtrace_session *s = traced_begin(t, (struct auxtrace_options){ .flags = AUXTRACE_SETUP_FULL_AUTO,
+										.aux_size = SMALL_AREA });
+	struct auxtrace_status_page page, later;
+	struct timespec pause = { .tv_nsec = 1000000 };
+	struct auxtrace_reader *reader;
+	enum outcome outcome;
+
+	if (!s)
+		return traced_failed(NULL, "a session");
+	outcome = fill(t, s, &page);
+	if (outcome != PASSED)
+		return outcome;
+	reader = auxtrace_reader(s, t->cpu);
+	if (!read_silently(reader))
+		return traced_failed(s, "the consumption");
+	/* The status page alone, for each call would take the tail. */
+	for (unsigned int i = 0; i < MOST_WAITS; i++) {
+		traced_work(SOME_WORK);
+		if (auxtrace_reader_status(reader, &later))
+			return traced_failed(s, "the status");
+		if (later.windows > page.windows)
+			break;
+		nanosleep(&pause, NULL);
+	}
+	auxtrace_close(s);
+	if (later.windows == page.windows)
+		return check_failed("the trace did not go on within %u ms, reasons to be off %#x", MOST_WAITS, later.inhibit);
+	return PASSED;
+}
+
+static enum outcome full_stop(const struct selftest *t)
+{
+	struct auxtrace_session *s = traced_begin(t, (struct auxtrace_options){ .flags = AUXTRACE_SETUP_FULL_STOP,
+										.aux_size = SMALL_AREA });
+	struct auxtrace_status_page page, later;
+	enum outcome outcome;
+
+	if (!s)
+		return traced_failed(NULL, "a session");
+	outcome = fill(t, s, &page);
+	if (outcome != PASSED)
+		return outcome;
+	if (!read_silently(auxtrace_reader(s, t->cpu)) || !traced_status(s, t, &later))
+		return traced_failed(s, "the consumption");
+	traced_work(SOME_WORK);
+	if (!traced_status(s, t, &later))
+		return traced_failed(s, "the status");
+	if (later.windows != page.windows || later.produced != page.produced) {
+		auxtrace_close(s);
+		return check_failed("the trace went on without a resume, by %" PRIu64 " bytes",
+				    (uint64_t)(later.produced - page.produced));
+	}
+	if (auxtrace_resume(s))
+		return traced_failed(s, "the resume");
+	traced_work(SOME_WORK);
+	if (!traced_status(s, t, &later))
+		return traced_failed(s, "the status");
+	auxtrace_close(s);
+	if (later.produced == page.produced)
+		return check_failed("the trace did not go on at the resume");
 	return PASSED;
 }
 
@@ -167,6 +252,8 @@ static enum outcome snapshot(const struct selftest *t)
 const struct check mode_checks[] = {
 	{ "pause-resume", "a paused session writes nothing, a resumed one does", false, pause_and_resume },
 	{ "full", "a full area keeps what was not read, counts the gap, and goes on when it is read", false, full_area },
+	{ "full-auto", "so asked, it goes on when the tail alone says that it was read", false, full_auto },
+	{ "full-stop", "so asked, it goes on at a resume and not before", false, full_stop },
 	{ "overwrite", "in overwrite mode the newest data stay, and the others are counted", false, overwrite },
 	{ "snapshot", "a snapshot stays as it is while the trace goes on", false, snapshot },
 	{ 0 },
