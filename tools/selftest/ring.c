@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The data ring: what the records say of the trace. */
 #include <inttypes.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "traced.h"
 
@@ -51,7 +53,147 @@ static enum outcome records(const struct selftest *t)
 	return PASSED;
 }
 
+/* What was read of a ring that was full */
+struct sum {
+	uint64_t records, windows, newest, lost;
+	bool broken;	/* a LOST record does not count what is missing between two windows */
+};
+
+/* LOST records are told from the windows between which they stand: their numbers have no other gap. */
+static int sum_up(struct auxtrace_reader *reader, struct sum *sum)
+{
+	const union auxtrace_record *r;
+	uint64_t lost = 0;
+	int result;
+
+	while ((result = auxtrace_reader_next_record(reader, &r)) == 1) {
+		sum->records++;
+		if (r->header.type == AUXTRACE_RECORD_LOST) {
+			lost += r->lost.lost;
+		} else if (r->header.type == AUXTRACE_RECORD_WINDOW) {
+			sum->broken |= r->window.window != sum->newest + lost + 1;
+			sum->newest = r->window.window;
+			sum->windows++;
+			sum->lost += lost;
+			lost = 0;
+		}
+	}
+	return result;
+}
+
+static bool make_windows(struct auxtrace_session *s, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		if (auxtrace_resume(s))
+			return false;
+		traced_work(10);
+		if (auxtrace_pause(s))
+			return false;
+	}
+	return true;
+}
+
+/* A ring of one page, which windows fill several times, read twice */
+static enum outcome data_loss(const struct selftest *t)
+{
+	struct auxtrace_session *s = traced_begin(t, (struct auxtrace_options){ .flags = AUXTRACE_SETUP_PAUSED |
+										AUXTRACE_SETUP_OVERWRITE,
+										.data_size = (uint64_t)sysconf(_SC_PAGESIZE),
+										.records = AUXTRACE_WANT_WINDOW });
+	struct auxtrace_status_page page;
+	struct auxtrace_reader *reader;
+	struct sum sum = { 0 };
+
+	if (!s)
+		return traced_failed(NULL, "a session");
+	reader = auxtrace_reader(s, t->cpu);
+	for (unsigned int i = 0; i < 3; i++) {
+		/* The last windows find space, and tell of those before. */
+		if (!make_windows(s, i < 2 ? 200 : 2) || sum_up(reader, &sum))
+			return traced_failed(s, "windows and their records");
+		auxtrace_reader_consume_records(reader);
+	}
+	if (!traced_status(s, t, &page))
+		return traced_failed(s, "the status");
+	auxtrace_close(s);
+	if (!page.data_lost)
+		return check_failed("nothing was lost of %" PRIu64 " records in a ring of %" PRIu64 " bytes",
+				    (uint64_t)page.data_records, (uint64_t)page.data_size);
+	if (sum.broken || sum.records != page.data_records || sum.lost != page.data_lost ||
+	    sum.windows + sum.lost != page.windows)
+		return check_failed("of %" PRIu64 " windows %" PRIu64 " have a record, and %" PRIu64 " are counted as lost; of %" PRIu64
+				    " records %" PRIu64 " were read, and the status page counts %" PRIu64 " as lost",
+				    (uint64_t)page.windows, sum.windows, sum.lost, (uint64_t)page.data_records, sum.records,
+				    (uint64_t)page.data_lost);
+	check_figure("read", (double)sum.windows, "");
+	check_figure("lost", (double)sum.lost, "");
+	return PASSED;
+}
+
+/* What the SWITCH records of a CPU say: each one leaves the thread that the one before came to. */
+struct turns {
+	uint32_t self, runs;	/* this thread, as records number it; that which runs: 0 at first */
+	unsigned int left;	/* so often this thread was left */
+	bool begun, broken;
+};
+
+static int follow_turns(struct auxtrace_reader *reader, struct turns *turns)
+{
+	const union auxtrace_record *r;
+	int result;
+
+	while ((result = auxtrace_reader_next_record(reader, &r)) == 1) {
+		uint32_t leaves = auxtrace_record_end(r)->tid;
+
+		if (r->header.type == AUXTRACE_RECORD_WINDOW)
+			turns->self = r->window.begin_tid;
+		if (r->header.type != AUXTRACE_RECORD_SWITCH)
+			continue;
+		turns->broken |= turns->begun && leaves != turns->runs;
+		turns->begun = true;
+		turns->left += leaves == turns->self;
+		turns->runs = r->context_switch.next_prev_tid;
+	}
+	return result;
+}
+
+static enum outcome switches(const struct selftest *t)
+{
+	struct auxtrace_session *s = traced_begin(t, (struct auxtrace_options){ .flags = AUXTRACE_SETUP_PAUSED |
+										AUXTRACE_SETUP_OVERWRITE,
+										.data_size = 256u << 10,
+										.records = AUXTRACE_WANT_WINDOW |
+											   AUXTRACE_WANT_SWITCH });
+	unsigned int sleeps = t->quick ? 10 : 100;
+	const struct timespec short_time = { .tv_nsec = 100000 };
+	struct auxtrace_status_page page;
+	struct turns turns = { 0 };
+
+	if (!s)
+		return traced_failed(NULL, "a session");
+	/* One window says how records number this thread. */
+	if (!make_windows(s, 1) || follow_turns(auxtrace_reader(s, t->cpu), &turns))
+		return traced_failed(s, "a window and its record");
+	turns.left = 0;
+	for (unsigned int i = 0; i < sleeps; i++)
+		nanosleep(&short_time, NULL);
+	if (follow_turns(auxtrace_reader(s, t->cpu), &turns) || !traced_status(s, t, &page))
+		return traced_failed(s, "the records of switches");
+	auxtrace_close(s);
+	if (page.data_lost)
+		return check_skipped("so many threads run here that %" PRIu64 " records were lost", (uint64_t)page.data_lost);
+	if (turns.broken)
+		return check_failed("a record leaves another thread than the one that the record before came to");
+	if (turns.left < sleeps || turns.runs != turns.self)
+		return check_failed("%u sleeps, and %u switches away from this thread; thread %u runs, and the records end with %u",
+				    sleeps, turns.left, turns.self, turns.runs);
+	check_figure("switches", turns.left, "");
+	return PASSED;
+}
+
 const struct check ring_checks[] = {
 	{ "records", "each window has a record, and they have all that was written", false, records },
+	{ "data", "of a full data ring the records that are missing are counted where they are missing", false, data_loss },
+	{ "switch", "each context switch of the CPU has a record, and they follow one another", false, switches },
 	{ 0 },
 };
