@@ -2,7 +2,6 @@
 #include "collector.h"
 #include "decode/replay.h"
 #include "decode/views.h"
-#include "traced.h"
 
 static struct collector *collector_of(struct view *v)
 {
@@ -19,13 +18,20 @@ static void collect_window(struct view *v, const struct flow *f, uint64_t seq)
 	(void)v, (void)f, (void)seq;
 }
 
+static void collect_sample(struct view *v, const struct flow *f, size_t nr, const struct auxtrace_record_sample *sample)
+{
+	(void)v, (void)f, (void)nr, (void)sample;
+}
+
 static void collect_insn(struct view *v, const struct flow *f, const struct pt_insn *insn)
 {
 	(void)f;
 	struct collector *c = collector_of(v);
 
-	if (insn->ip < (uintptr_t)work_begin || insn->ip >= (uintptr_t)work_end)
+	if (insn->ip < c->begin || insn->ip >= c->end) {
+		c->others++;
 		return;
+	}
 	steps_add(&c->steps, insn->ip);
 	steps_add(&c->behind, insn->ip + insn->size);
 }
@@ -61,12 +67,13 @@ void collector_free(struct collector *c)
 
 bool collector_decode(struct collector *c, const char *dir)
 {
-	struct replay replay = { .cpu = -1 };
+	struct replay replay = { .cpu = -1, .samples = c->samples };
 	bool decoded;
 
 	c->view = (struct view){
 		.cpu = collect_cpu,
 		.window = collect_window,
+		.sample = collect_sample,
 		.enable = no_enable,
 		.disable = no_disable,
 		.insn = collect_insn,

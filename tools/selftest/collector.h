@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A view that keeps the addresses of the work's instructions. */
+/* A view that keeps the addresses of instructions in a part of the code, and counts the others. */
 #ifndef COLLECTOR_H
 #define COLLECTOR_H
 
@@ -8,8 +8,10 @@
 
 struct collector {
 	struct view view;
+	uint64_t begin, end;		/* of that part */
+	bool samples;			/* decode the samples instead, each on its own */
 	struct steps steps, behind;	/* and the address behind each instruction */
-	uint64_t errors, overflows, skips;
+	uint64_t others, errors, overflows, skips;
 };
 
 /* Decode the recording in @dir. False, with a message, if it cannot be read. */

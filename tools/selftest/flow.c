@@ -3,41 +3,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "collector.h"
-#include "lib/tool.h"
 #include "perf.h"
+#include "recorded.h"
 #include "step.h"
-#include "traced.h"
-
-/* The recording of traced_work(@branches), in @dir. NULL, or the step that failed. */
-static const char *flow_record(const struct selftest *t, unsigned long branches, const char *dir)
-{
-	struct auxtrace_session *s = traced_begin(t, (struct auxtrace_options){ .flags = AUXTRACE_SETUP_PAUSED,
-										.aux_size = 16u << 20, .data_size = 64u << 10 });
-	struct auxtrace_recording *recording;
-	const char *failed = NULL;
-
-	if (!s)
-		return "a session";
-	recording = auxtrace_recording_create(s, dir);
-	if (!recording) {
-		failed = "a recording";
-	} else if (auxtrace_resume(s)) {
-		failed = "the resume";
-	} else {
-		traced_work(branches);
-		if (auxtrace_pause(s) || auxtrace_stop(s) || auxtrace_recording_add_task(recording, 0))
-			failed = "the end of the recording";
-	}
-	if (recording && failed)
-		auxtrace_recording_abort(recording);
-	else if (recording && auxtrace_recording_finish(recording, NULL))
-		failed = "the finish of the recording";
-	auxtrace_close(s);
-	return failed;
-}
 
 static enum outcome flow_differs(const struct steps *stepped, const struct steps *decoded)
 {
@@ -52,49 +23,148 @@ static enum outcome flow_differs(const struct steps *stepped, const struct steps
 			    i < decoded->count ? decoded->ip[i] : 0);
 }
 
-/* Record traced_work(@branches) as @t->dir/@name, and decode that. */
-static enum outcome flow_of_work(const struct selftest *t, const char *name, unsigned long branches, struct collector *c)
-{
-	const char *step;
-	char dir[4200];
+#define WORK_COLLECTOR	{ .begin = (uintptr_t)work_begin, .end = (uintptr_t)work_end }
 
-	snprintf(dir, sizeof(dir), "%s/%s", t->dir, name);
-	step = flow_record(t, branches, dir);
-	if (step)
-		return check_failed("%s: %s", step, auxtrace_error());
-	if (!collector_decode(c, dir))
-		return check_failed("the recording cannot be decoded");
-	if (c->errors || c->overflows || c->skips)
-		return check_failed("%" PRIu64 " decode errors, %" PRIu64 " overflows, %" PRIu64 " times code that is not in the recording",
-				    c->errors, c->overflows, c->skips);
-	return PASSED;
+/* Record traced_work(@branches) as @t->dir/@name, with @filter unless it is NULL, and decode that. */
+static enum outcome flow_of_work(const struct selftest *t, const char *name, unsigned long branches,
+				 const struct auxtrace_filter *filter, struct collector *c)
+{
+	const struct recorded r = {
+		.options = { .aux_size = 16u << 20, .data_size = 64u << 10, .filters = filter, .nr_filters = !!filter },
+		.work = traced_work,
+		.amount = branches,
+	};
+	enum outcome outcome = recorded(t, &r, name);
+
+	return outcome == PASSED ? recorded_decode(t, name, c) : outcome;
 }
 
-static enum outcome single_steps(const struct selftest *t)
+/* The flow of some work, decoded of a recording of that name, is what single steps see. */
+static enum outcome flow_as_stepped(const struct selftest *t, const char *name, const struct auxtrace_filter *filter,
+				    struct collector *collector)
 {
 	unsigned long branches = t->quick ? 300 : 3000;
 	struct steps stepped = { 0 };
-	struct collector collector = { 0 };
 	enum outcome outcome;
 
 	if (steps_of_work(&stepped, branches)) {
 		steps_free(&stepped);
 		return check_skipped("a child cannot be stepped: %s", strerror(errno));
 	}
-	outcome = flow_of_work(t, "flow", branches, &collector);
+	outcome = flow_of_work(t, name, branches, filter, collector);
 	if (outcome == PASSED)
-		outcome = flow_differs(&stepped, &collector.steps);
+		outcome = flow_differs(&stepped, &collector->steps);
 	if (outcome == PASSED)
 		check_figure("instructions", (double)stepped.count, "");
 	steps_free(&stepped);
+	return outcome;
+}
+
+static enum outcome single_steps(const struct selftest *t)
+{
+	struct collector collector = WORK_COLLECTOR;
+	enum outcome outcome = flow_as_stepped(t, "flow", NULL, &collector);
+
+	collector_free(&collector);
+	return outcome;
+}
+
+static enum outcome filter(const struct selftest *t)
+{
+	const struct auxtrace_filter work = { .action = AUXTRACE_FILTER_TRACE, .first = (uintptr_t)work_begin,
+					      .last = (uintptr_t)work_end - 1 };
+	struct auxtrace_session *s = auxtrace_open(NULL);
+	struct collector collector = WORK_COLLECTOR;
+	struct auxtrace_cap_intel_pt cap;
+	enum outcome outcome;
+
+	if (!s)
+		return traced_failed(NULL, "the device");
+	if (t->source->no_filter || auxtrace_capability(s, AUXTRACE_CAP_INTEL_PT, &cap, sizeof(cap)) || !cap.nr_ranges) {
+		auxtrace_close(s);
+		return check_skipped("%s", t->source->no_filter ? t->source->no_filter : "the CPU compares no addresses");
+	}
+	auxtrace_close(s);
+	outcome = flow_as_stepped(t, "filter", &work, &collector);
+	if (outcome == PASSED && collector.others)
+		outcome = check_failed("%" PRIu64 " instructions outside of the filter's range are in the trace", collector.others);
+	collector_free(&collector);
+	return outcome;
+}
+
+/* The kernel's function that the call of getppid(2) comes to */
+#define CALLED	"__x64_sys_getppid"
+#define CALLS	10
+
+static void make_calls(unsigned long calls)
+{
+	while (calls--)
+		syscall(SYS_getppid);
+}
+
+static int trace_calls(struct auxtrace_session *s)
+{
+	struct auxtrace_trigger_options begin = { .size = sizeof(begin), .kind = AUXTRACE_TRIGGER_SYSCALL_ENTER,
+						  .number = SYS_getppid, .pid = getpid(), .action = AUXTRACE_ACTION_RESUME };
+	struct auxtrace_trigger_options end = { .size = sizeof(end), .kind = AUXTRACE_TRIGGER_SYSCALL_EXIT,
+						.number = SYS_getppid, .pid = getpid(), .action = AUXTRACE_ACTION_PAUSE };
+
+	return auxtrace_trigger_add(s, &begin) < 0 ? -1 : auxtrace_trigger_add(s, &end);
+}
+
+/* Where a function of the kernel begins, by the recording's list; 0: it has no list, or not the code. */
+static uint64_t kernel_function(const struct selftest *t, const char *recording, const char *function)
+{
+	char path[4200], line[512], name[256];
+	uint64_t at, found = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s/kcore", t->dir, recording);
+	if (access(path, F_OK))
+		return 0;
+	snprintf(path, sizeof(path), "%s/%s/kallsyms", t->dir, recording);
+	f = fopen(path, "re");
+	while (f && !found && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%" SCNx64 " %*c %255s", &at, name) == 2 && !strcmp(name, function))
+			found = at;
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/* The session traces the kernel between entry and exit of a call: the function that does it begins once in each. */
+static enum outcome kernel_flow(const struct selftest *t)
+{
+	const struct recorded r = {
+		.options = { .flags = AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_TRIGGER_PAUSED, .aux_size = 4u << 20,
+			     .data_size = 64u << 10 },
+		.prepare = trace_calls,
+		.work = make_calls,
+		.amount = CALLS,
+	};
+	struct collector collector = { 0 };
+	enum outcome outcome = recorded(t, &r, "kernel");
+
+	if (outcome != PASSED)
+		return outcome;
+	collector.begin = kernel_function(t, "kernel", CALLED);
+	collector.end = collector.begin + 1;
+	if (!collector.begin)
+		return check_skipped("the recording lacks the kernel's code or its names: auxtrace info says why");
+	outcome = recorded_decode(t, "kernel", &collector);
+	if (outcome == PASSED && collector.steps.count != CALLS)
+		outcome = check_failed("of %u calls %zu are in the flow of %" PRIu64 " instructions", CALLS, collector.steps.count,
+				       collector.others);
+	if (outcome == PASSED)
+		check_figure("instructions", (double)collector.others + CALLS, "");
 	collector_free(&collector);
 	return outcome;
 }
 
 static enum outcome same_as_perf(const struct selftest *t)
 {
-	struct collector collector = { 0 };
-	enum outcome outcome = flow_of_work(t, "perf", 3000, &collector);
+	struct collector collector = WORK_COLLECTOR;
+	enum outcome outcome = flow_of_work(t, "perf", 3000, NULL, &collector);
 
 	if (outcome == PASSED)
 		outcome = perf_agrees(t, "perf", &collector.steps, &collector.behind);
@@ -104,6 +174,8 @@ static enum outcome same_as_perf(const struct selftest *t)
 
 const struct check flow_checks[] = {
 	{ "flow", "the decoded flow is what a debugger sees step by step", false, single_steps },
+	{ "filter", "with an address filter the flow is that of the range, and nothing else", false, filter },
+	{ "kernel-flow", "the kernel's flow in a system call has the function that carries it out", true, kernel_flow },
 	{ "perf", "stock perf decodes the same recording to the same flow", true, same_as_perf },
 	{ 0 },
 };
