@@ -50,7 +50,7 @@ struct check {
 };
 
 /* Tables that end with an entry without a name: */
-extern const struct check environment_checks[], mode_checks[], ring_checks[], trigger_checks[], flow_checks[], drain_checks[],
+extern const struct check environment_checks[], mode_checks[], ring_checks[], trigger_checks[], action_checks[], flow_checks[], drain_checks[],
 			  cost_checks[];
 
 /* Why a check fails, or cannot run here. Return FAILED and SKIPPED. */
