@@ -20,8 +20,10 @@ static void usage(FILE *f)
 {
 	fputs("usage: auxtrace selftest [OPTION]... [CHECK]...\n\n"
 	      "Check on this machine that the trace hardware, the module and the decoder do what they\n"
-	      "say, all or the named checks. Only user code of this process is traced, on one CPU.\n\n"
-	      "  -q, --quick        seconds; no probe of the kernel or of programs\n"
+	      "say, all or the named checks. Only this process is traced, on one CPU. The text begins with\n"
+	      "what the machine is, so that it can be sent.\n\n"
+	      "  -q, --quick        seconds; no probe of the kernel or of programs. The kernel switches\n"
+	      "                     branches in its own code even so, as for each user of tracepoints\n"
 	      "      --source NAME  pt (the default) or bts\n"
 	      "  -C, --cpu N        on CPU N (default: where it runs)\n"
 	      "  -o, --output FILE  also write a report, as JSON, that can be sent; - is stdout alone\n"
