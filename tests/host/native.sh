@@ -36,7 +36,19 @@ for source in pt bts; do
 done
 status=0
 "$top/scripts/vm" "${system[@]}" --smp 4 --mem 3G --timeout 2400 --work "$work/vm" --emulator-arg --no-synthetic-msrs \
-	--file "$work/native:$there/build/native" "${files[@]}" -- "$there/scripts/check-native" --built || status=$?
+	--file "$work/native:$there/build/native" "${files[@]}" --out "$work/out" \
+	-- bash -c "'$there/scripts/check-native' --built && cp -r '$there/build/native/report' /out/" || status=$?
 [ "$status" -ne 77 ] || skip "the guest cannot run it"
 verdict "all that the guest's CPU has is as it should be" [ "$status" -eq 0 ]
+# The report has both self-tests, without a failure, the sum of all tests, and the kernel's lines.
+complete()
+{
+	local report=$work/out/report source
+
+	for source in pt bts; do
+		grep -q '"outcome": "passed"' "$report/$source.json" && ! grep -q '"outcome": "failed"' "$report/$source.json" || return 1
+	done
+	grep -q 'selftest-pt' "$report/tests.txt" && grep -q auxtrace "$report/kernel.txt"
+}
+verdict "the report is there" complete
 verdicts_end
