@@ -37,14 +37,64 @@ no_perf()
 
 check "all checks pass with Intel PT" auxtrace selftest -o pt.json
 cp /tmp/out pt
-check "none was skipped" grep -qx '20 passed, 0 failed, 0 skipped' pt
+# header PATTERN: the text has it before the first check.
+header()
+{
+	sed '/^$/q' pt | grep -E "$1"
+}
+check "the text begins with the versions" header "^ +auxtrace +$(auxtrace --version | grep -o '[0-9.]*$')\$"
+check "of the module, too" header "^ +module +[0-9.]+\$"
+check "with the kernel" header "^ +kernel +$(uname -r)\$"
+check "the CPU" header "^ +cpu name +$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1 | tr '()' ..)\$"
+check "that it is a virtual one" header '^ +hypervisor +TCGTCGTCGTCG$'
+check "whether the kernel is locked down" header '^ +lockdown +none$'
+check "and what info finds" header '^yes  pt .*free'
+check "none was skipped" grep -qx '30 passed, 0 failed, 0 skipped' pt
 check "and with BTS" auxtrace selftest --source bts -o bts.json
 cp /tmp/out bts
-check "none was skipped" grep -qx '20 passed, 0 failed, 0 skipped' bts
-check "a quick run changes no code" sh -c 'auxtrace selftest --quick -o - > quick.json'
+check "none was skipped but the filter" grep -qx '29 passed, 0 failed, 1 skipped' bts
+check "and in a quick run" sh -c 'auxtrace selftest --quick -o - > quick.json'
 check "nothing is left of it" test -z "$(ls -d /tmp/auxtrace-selftest-* 2> /dev/null)"
 
 check "without perf, that check says so" no_perf
+
+# notices WRONG PATTERN CHECK: as if the hardware or the module did not do its part, CHECK fails, and its reason matches.
+notices()
+{
+	pattern=$2
+	WRONG=$1 selftest_wrong selftest --cpu 0 "$3" > /tmp/said 2>&1
+	[ $? -eq 1 ] && cat /tmp/said && grep -q "^FAILED  $3 " /tmp/said && grep -qE "$pattern" /tmp/said
+}
+check "full-auto notices a module that does not look for the tail" notices full-auto 'did not go on within' full-auto
+check "full-stop notices one that goes on by itself" notices full-stop 'went on without a resume' full-stop
+check "data notices losses that no record tells of" notices data 'windows [0-9]+ have a record' data
+check "switch notices a switch without a record" notices switch 'leaves another thread' switch
+check "hold-off notices hits that act in that time" notices hold-off '10 hits of 10 events, 8 acted, 2 were held' hold-off
+check "and such that were to be ignored" notices after-hits 'of the first 2 hits.* 1 acted' hold-off
+check "delay notices an action that comes at once" notices delay 'ns after the call it acted, not 2000000' delay
+check "also where it was to wait for bytes" notices delay-bytes 'bytes after the call it acted, not 32768' delay
+check "sample notices a byte that is another one" notices sample 'are not those of the area' sample
+check "filter notices code outside of its range" notices filter 'outside of the filter.s range' filter
+check "kernel-flow notices calls that are not in the trace" notices resume 'of 10 calls 0 are in the flow' kernel-flow
+check "drain notices bytes that nobody got" notices drain 'bytes were read, with' drain
+check "and all pass if nothing is wrong" selftest_wrong selftest --cpu 0 full-auto full-stop data switch hold-off delay sample filter kernel-flow drain
+
+# While another session has CPU 1, info says NO of the source.
+recorded()
+{
+	auxtrace record -a -k -C 1 --overwrite -m 64K -o "$@"
+}
+# A quick run as it is recorded from another CPU: the host reads in it which code was changed.
+watched()
+{
+	recorded "$1" -- sh -c "PATH=$PATH; $2; true" && [ -e "$1/kcore.changes" ]
+}
+check "a quick run, watched" watched quick-code "auxtrace selftest --quick --cpu 0 > /out/watched"
+check "all passed but environment, which says who has the hardware" grep -x '23 passed, 1 failed, 6 skipped' watched
+check "in its reason" grep -A 1 '^FAILED  environment' watched
+check "it left no code changed" test ! -s quick-code/kcore.changes
+check "a probe, watched" watched probe-code "auxtrace selftest --cpu 0 kprobe > /out/watched"
+check "it passed" grep -x '1 passed, 0 failed, 0 skipped' watched
 
 # ended: a signal ends it in the midst of its checks, and it ends by that signal
 ended()
@@ -73,5 +123,9 @@ wait $holder
 check "a CPU that is not there is refused" status 2 auxtrace selftest -C 99
 check "the report goes where nobody can write: exit status 1" status 1 auxtrace selftest -q -o /nowhere/report full
 rmmod auxtrace
-check "without the module it says so" status 1 auxtrace selftest
+check "without the module it fails" status 1 auxtrace selftest -o none.json
+cp /tmp/out none
+check "in its environment" grep -A 1 '^FAILED  environment' none
+check "and no other check is made" grep -x '0 passed, 1 failed, 29 skipped' none
+check "a single check fails as well" status 1 auxtrace selftest full
 exit "$failed"

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The auxtrace command, with a library between it and libauxtrace that is wrong in the way that $WRONG says: as if the
+ * hardware or the module were. selftest.sh expects that the self-test notices.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <auxtrace.h>
+
+int __real_auxtrace_setup(struct auxtrace_session *session, const struct auxtrace_options *options);
+int __real_auxtrace_trigger_add(struct auxtrace_session *session, const struct auxtrace_trigger_options *options);
+int __real_auxtrace_reader_peek(struct auxtrace_reader *reader, struct auxtrace_spans *spans);
+int __real_auxtrace_reader_next_record(struct auxtrace_reader *reader, const union auxtrace_record **record);
+int __real_auxtrace_reader_copy_records(struct auxtrace_reader *reader, const struct auxtrace_cut *cut, void *buf, size_t size,
+					struct auxtrace_copy *copy);
+
+int __wrap_auxtrace_setup(struct auxtrace_session *session, const struct auxtrace_options *options);
+int __wrap_auxtrace_trigger_add(struct auxtrace_session *session, const struct auxtrace_trigger_options *options);
+int __wrap_auxtrace_reader_peek(struct auxtrace_reader *reader, struct auxtrace_spans *spans);
+int __wrap_auxtrace_reader_next_record(struct auxtrace_reader *reader, const union auxtrace_record **record);
+int __wrap_auxtrace_reader_copy_records(struct auxtrace_reader *reader, const struct auxtrace_cut *cut, void *buf, size_t size,
+					struct auxtrace_copy *copy);
+
+static bool wrong_is(const char *what)
+{
+	const char *is = getenv("WRONG");
+
+	return is && !strcmp(is, what);
+}
+
+/* What was asked for is not done. */
+int __wrap_auxtrace_setup(struct auxtrace_session *session, const struct auxtrace_options *options)
+{
+	struct auxtrace_options o = *options;
+
+	if (wrong_is("full-auto"))
+		o.flags &= ~AUXTRACE_SETUP_FULL_AUTO;
+	if (wrong_is("full-stop"))
+		o.flags &= ~AUXTRACE_SETUP_FULL_STOP;
+	if (wrong_is("filter"))
+		o.nr_filters = 0;
+	return __real_auxtrace_setup(session, &o);
+}
+
+int __wrap_auxtrace_trigger_add(struct auxtrace_session *session, const struct auxtrace_trigger_options *options)
+{
+	struct auxtrace_trigger_options o = *options;
+
+	if (wrong_is("hold-off"))
+		o.hold_off_ns = 0;
+	if (wrong_is("after-hits"))
+		o.after_hits = 0;
+	if (wrong_is("delay"))
+		o.delay_ns = 0;
+	if (wrong_is("delay-bytes"))
+		o.delay_bytes = 0;
+	if (wrong_is("resume") && o.action == AUXTRACE_ACTION_RESUME)
+		o.action = AUXTRACE_ACTION_NONE;
+	return __real_auxtrace_trigger_add(session, &o);
+}
+
+/* The first bytes of trace never come. */
+int __wrap_auxtrace_reader_peek(struct auxtrace_reader *reader, struct auxtrace_spans *spans)
+{
+	static bool taken;
+
+	if (__real_auxtrace_reader_peek(reader, spans))
+		return -1;
+	if (!wrong_is("drain") || taken || !spans->len)
+		return 0;
+	taken = true;
+	if (auxtrace_reader_consume(reader, spans->len))
+		return -1;
+	return __real_auxtrace_reader_peek(reader, spans);
+}
+
+/* Records are missing. */
+int __wrap_auxtrace_reader_next_record(struct auxtrace_reader *reader, const union auxtrace_record **record)
+{
+	static unsigned int switches;
+	int result;
+
+	do
+		result = __real_auxtrace_reader_next_record(reader, record);
+	while (result == 1 && ((wrong_is("data") && (*record)->header.type == AUXTRACE_RECORD_LOST) ||
+			       (wrong_is("switch") && (*record)->header.type == AUXTRACE_RECORD_SWITCH && ++switches % 4 == 0)));
+	return result;
+}
+
+/* A byte of each sample is another one. */
+int __wrap_auxtrace_reader_copy_records(struct auxtrace_reader *reader, const struct auxtrace_cut *cut, void *buf, size_t size,
+					struct auxtrace_copy *copy)
+{
+	const union auxtrace_record *r;
+	size_t at = 0;
+
+	if (__real_auxtrace_reader_copy_records(reader, cut, buf, size, copy))
+		return -1;
+	while (wrong_is("sample") && (r = auxtrace_record_next(buf, copy->len, &at)))
+		if (r->header.type == AUXTRACE_RECORD_SAMPLE)
+			((uint8_t *)buf)[(size_t)((const uint8_t *)auxtrace_sample_data(r) - (uint8_t *)buf) + r->sample.length / 2] ^= 1;
+	return 0;
+}
