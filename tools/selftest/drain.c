@@ -17,6 +17,7 @@
 #define DRAIN_AREA	(4u << 20)
 #define PERIOD		0.01	/* s */
 #define BURST		0.002	/* s: the trace of it fits into the area */
+#define BURSTS		10
 #define PIECE		500	/* of traced_work() */
 
 struct drain_reader {
@@ -168,15 +169,25 @@ static enum outcome drain(const struct selftest *t)
 {
 	double seconds = t->quick ? 0.1 : 0.5, hardware = 0, good = 0, bad = 1, best = 0;
 	unsigned int steps = t->quick ? 2 : 5;
-	enum outcome outcome = full_rate(t, &hardware);
+	enum outcome outcome = PASSED;
 	struct rate full = { 0 }, r;
 
+	/* Who else runs here makes a burst slow, nobody makes it fast. */
+	for (unsigned int i = 0; i < BURSTS && outcome == PASSED; i++) {
+		double rate = 0;
+
+		outcome = full_rate(t, &rate);
+		if (rate > hardware)
+			hardware = rate;
+	}
 	if (outcome == PASSED)
 		outcome = drain_at(t, 1, seconds, &full);
 	if (outcome != PASSED)
 		return outcome;
 	if (!full.gaps)
 		best = full.written;
+	if (full.written > hardware)
+		hardware = full.written;
 	for (unsigned int i = 0; full.gaps && i < steps; i++) {
 		double share = (good + bad) / 2;
 
