@@ -113,15 +113,19 @@ static void settle_fail(struct auxt_channel *ch)
 }
 NOKPROBE_SYMBOL(settle_fail);
 
-/* Accounts what trace_pmu.stop found: a full area, an error, or hardware that others stopped. */
+/*
+ * Accounts what trace_pmu.stop found: a full area, an error, or hardware that others stopped, or that
+ * stopped before its interrupt came. The last is the same loss as that of a full area, but the area may
+ * have space: whether the channel goes on is for settle_check_space() to say.
+ */
 static noinline void settle_account_trouble(struct auxt_channel *ch, u32 found)
 {
 	if (found & TRACE_ERROR)
 		settle_fail(ch);
-	if (found & TRACE_STOPPED) {
+	if (found & (TRACE_STOPPED | TRACE_LATE)) {
 		settle_count_full(ch);
 		auxt_set_bits(&ch->is, AUXT_IS_STARVED);
-		if (ch->flags & AUXTRACE_SETUP_FULL_STOP)
+		if (found & TRACE_STOPPED && ch->flags & AUXTRACE_SETUP_FULL_STOP)
 			atomic_or(AUXTRACE_INHIBIT_FULL, &ch->inhibit);
 	}
 	if (found & TRACE_FOREIGN) {
@@ -214,7 +218,7 @@ static u32 settle_cause(u32 inhibit, u32 found)
 		return AUXTRACE_CAUSE_SESSION;
 	if (inhibit & AUXTRACE_INHIBIT_OFFLINE)
 		return AUXTRACE_CAUSE_CPU;
-	if (inhibit & AUXTRACE_INHIBIT_FULL || found & TRACE_STOPPED)
+	if (inhibit & AUXTRACE_INHIBIT_FULL || found & (TRACE_STOPPED | TRACE_LATE))
 		return AUXTRACE_CAUSE_FULL;
 	if (inhibit & (AUXTRACE_INHIBIT_TRIGGER | AUXTRACE_INHIBIT_FROZEN))
 		return AUXTRACE_CAUSE_TRIGGER;

@@ -20,6 +20,7 @@ struct auxtrace_setup;
 #define TRACE_STOPPED	(1u << 0)	/* the hardware had stopped at the STOP mark */
 #define TRACE_ERROR	(1u << 1)	/* an operational error, or the hardware cannot be turned off */
 #define TRACE_FOREIGN	(1u << 2)	/* other code had turned the hardware off */
+#define TRACE_LATE	(1u << 3)	/* it had stopped, with space left: its interrupt came too late */
 
 /**
  * struct trace_pmu - operations of a trace PMU

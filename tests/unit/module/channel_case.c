@@ -296,6 +296,7 @@ static int fake_start(struct auxt_channel *ch, bool new_window)
 	assert_true(new_window || !(hw.stopped || hw.error));
 	if (new_window) {
 		hw.stopped = false;
+		hw.late = false;
 		hw.error = false;
 		hw.windows++;
 		hw.log[hw.windows % LOG].begin = hw.position;
@@ -325,7 +326,7 @@ static u32 fake_stop(struct auxt_channel *ch)
 	ch->off_tsc = rdtsc();
 	ch->aux.produced = hw.position;
 	if (hw.stopped)
-		found = TRACE_STOPPED;
+		found = hw.late ? TRACE_LATE : TRACE_STOPPED;
 	if (hw.foreign)
 		found = TRACE_FOREIGN;
 	if (hw.error)

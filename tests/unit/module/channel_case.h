@@ -45,6 +45,7 @@ extern struct hw {
 	bool on;
 	bool in_op;		/* an operation of the PMU runs */
 	bool stopped;
+	bool late;		/* it stopped at no mark, as its interrupt came too late */
 	bool error;
 	bool asserted;
 	bool pointers_stale;

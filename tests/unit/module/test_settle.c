@@ -101,6 +101,84 @@ static void the_stop_mark_is_found_by_the_next_sync(void **state)
 	}
 }
 
+/* With tables of one entry: the hardware stops where nobody has stopped it, and no area is full. */
+static void hw_stops_late(void)
+{
+	hw.stopped = true;
+	hw.late = true;
+	hw.asserted = true;
+	hw.lost++;
+}
+
+static void notice(int how)
+{
+	if (how == 0)
+		auxt_channel_pause(channel, NULL);
+	else if (how == 1)
+		auxt_settle_sync(channel);
+	else
+		run_nmi(NMI_PMI);
+	check();
+}
+
+static const u32 late_flags[] = {
+	0, AUXTRACE_SETUP_FULL_AUTO, AUXTRACE_SETUP_FULL_STOP, AUXTRACE_SETUP_OVERWRITE,
+};
+
+static void a_late_interrupt_is_a_gap_and_a_new_window(void **state)
+{
+	for (int i = 0; i < 12; i++) {
+		int how = i % 3;
+
+		make(late_flags[i / 3]);
+		start(false);
+		for (u64 gaps = 1; gaps <= 3; gaps++) {
+			const struct auxtrace_record_window *window = &reported.newest[gaps % 8];
+
+			hw_runs();
+			hw_stops_late();
+			notice(how);
+			assert_int_equal(status_page.gaps_full, gaps);
+			assert_int_equal(status_page.gaps, gaps);
+			assert_int_equal(status_page.inhibit, how ? 0 : AUXTRACE_INHIBIT_USER);
+			assert_int_equal(window->window, gaps);
+			assert_int_equal(window->end_cause, how ? AUXTRACE_CAUSE_FULL : AUXTRACE_CAUSE_USER);
+			auxt_channel_resume(channel, NULL);
+			check();
+			assert_int_equal(status_page.windows, gaps + 1);
+			assert_int_equal(status_page.gaps, gaps);
+		}
+		stop();
+		unmake();
+	}
+}
+
+/* Where it ends there is no space any more, either: that is one gap, and the reader goes on from it. */
+static void a_late_interrupt_at_the_last_mark_is_a_full_area(void **state)
+{
+	for (int i = 0; i < 6; i++) {
+		bool stays = late_flags[i / 2] == AUXTRACE_SETUP_FULL_STOP;
+
+		make(late_flags[i / 2]);
+		start(false);
+		hw.position = channel->aux.stop_mark - channel->aux.margin;
+		hw_stops_late();
+		notice(1 + i % 2);
+		assert_int_equal(status_page.gaps_full, 1);
+		assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_FULL);
+		assert_int_equal(status_page.windows, 1);
+		user_page.aux_tail = status_page.produced;
+		auxt_settle_sync(channel);
+		check();
+		assert_int_equal(status_page.inhibit, stays ? AUXTRACE_INHIBIT_FULL : 0);
+		auxt_channel_resume(channel, NULL);
+		check();
+		assert_int_equal(status_page.windows, 2);
+		assert_int_equal(status_page.gaps_full, 1);
+		unmake();
+	}
+}
+
 /*
  * The TRIGGER record is the last to be written, alone or with one of an NMI at any
  * point: a reader that waits for exactly so much is woken. Returns false if the NMI did
@@ -1146,6 +1224,8 @@ int main(void)
 		cmocka_unit_test(a_tail_beyond_the_data_is_counted_and_shown_once),
 		cmocka_unit_test(a_resume_into_a_full_area_is_a_gap_of_its_own),
 		cmocka_unit_test(the_stop_mark_is_found_by_the_next_sync),
+		cmocka_unit_test(a_late_interrupt_is_a_gap_and_a_new_window),
+		cmocka_unit_test(a_late_interrupt_at_the_last_mark_is_a_full_area),
 		cmocka_unit_test(on_preempt_rt_a_work_wakes_readers_and_close_waits_once),
 		cmocka_unit_test(each_watermark_wakes_the_reader_once),
 		cmocka_unit_test(without_a_waiter_nothing_is_woken),
