@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The ToPA tables of a channel: one ring of tables for each slot of its AUX area. */
+/*
+ * The ToPA tables of a channel: one ring of tables for each slot of its AUX area. Or, where tables have
+ * one entry, one table for all slots.
+ */
 
 #include <linux/err.h>
 #include <linux/gfp.h>
@@ -9,8 +12,10 @@
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/topology.h>
 #include "base/aux_buffer.h"
+#include "base/page.h"
 #include "core/channel.h"
 #include "hw/pt_tables.h"
 
@@ -135,3 +140,112 @@ void auxt_pt_tables_free(struct auxt_topa *topa, unsigned int slots, bool keep_t
 	kfree(topa);
 }
 NOKPROBE_SYMBOL(auxt_pt_tables_free);
+
+/* ---- tables of one entry ------------------------------------------------- */
+
+static u64 pt_single_phys_of(const void *ch, unsigned long page)
+{
+	return auxt_pt_single_phys(ch, page);
+}
+NOKPROBE_SYMBOL(pt_single_phys_of);
+
+/**
+ * auxt_pt_single_pages() - memory that auxt_pt_single_new() takes for one channel
+ * @setup: setup of the session, checked
+ *
+ * Return: pages, for the charge of locked memory.
+ */
+unsigned long auxt_pt_single_pages(const struct auxtrace_setup *setup)
+{
+	/* The table, and a byte for each page of the area. */
+	return 1 + DIV_ROUND_UP(setup->aux_size >> PAGE_SHIFT, PAGE_SIZE);
+}
+NOKPROBE_SYMBOL(auxt_pt_single_pages);
+
+static int pt_single_fill(struct auxt_topa_single *single, struct auxt_channel *ch)
+{
+	unsigned long per_slot = ch->aux.size >> AUXT_REGION_SHIFT;
+	unsigned long nr_pages = ch->now.slots * per_slot, page = 0;
+	struct page *table = alloc_pages_node(cpu_to_node(ch->cpu), AUXT_SESSION_GFP | __GFP_ZERO, 0);
+
+	if (!table)
+		return -ENOMEM;
+	single->table = page_address(table);
+	single->phys = page_to_phys(table);
+	auxt_topa_single_link(single);
+	single->orders = auxt_session_calloc(nr_pages, sizeof(*single->orders));
+	if (!single->orders)
+		return -ENOMEM;
+	while (page < nr_pages) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		page = auxt_topa_single_find(single->orders, page, per_slot, pt_single_phys_of, ch);
+		cond_resched();
+	}
+	ch->aux.cycle = ch->aux.size;
+	return 0;
+}
+NOKPROBE_SYMBOL(pt_single_fill);
+
+/**
+ * auxt_pt_single_new() - a table of one entry, and the regions that the AUX area has
+ * @ch: the channel; its pages exist. Sets the cycle of its position
+ *
+ * Return: the table; or ERR_PTR(-ENOMEM), or ERR_PTR(-EINTR) after a fatal signal.
+ */
+struct auxt_topa_single *auxt_pt_single_new(struct auxt_channel *ch)
+{
+	struct auxt_topa_single *single = kzalloc_node(sizeof(*single), AUXT_SESSION_GFP,
+						       cpu_to_node(ch->cpu));
+	int err;
+
+	if (!single)
+		return ERR_PTR(-ENOMEM);
+	err = pt_single_fill(single, ch);
+	if (!err)
+		return single;
+	auxt_pt_single_free(single, false);
+	return ERR_PTR(err);
+}
+NOKPROBE_SYMBOL(auxt_pt_single_new);
+
+/**
+ * auxt_pt_single_free() - undo auxt_pt_single_new()
+ * @single: what it returned
+ * @keep_table: never free the table itself, which the hardware may go on reading
+ */
+void auxt_pt_single_free(struct auxt_topa_single *single, bool keep_table)
+{
+	if (!keep_table)
+		free_page((unsigned long)single->table);
+	kvfree(single->orders);
+	kfree(single);
+}
+NOKPROBE_SYMBOL(auxt_pt_single_free);
+
+/**
+ * auxt_pt_single_phys() - physical address of a page of the AUX area
+ * @ch: the channel
+ * @page: number of the page in the area
+ *
+ * Return: the address.
+ */
+u64 auxt_pt_single_phys(const struct auxt_channel *ch, unsigned long page)
+{
+	return page_to_phys(auxt_aux_buffer_aux_page(ch->buffer, ch->cpu, page));
+}
+NOKPROBE_SYMBOL(auxt_pt_single_phys);
+
+/**
+ * auxt_pt_single_clear() - fill the end of a page of the AUX area with zeros
+ * @ch: the channel, with the hardware off
+ * @page: number of the page in the area
+ * @from: offset of the first byte
+ */
+void auxt_pt_single_clear(const struct auxt_channel *ch, unsigned long page, size_t from)
+{
+	struct page *at = auxt_aux_buffer_aux_page(ch->buffer, ch->cpu, page);
+
+	memset((char *)auxt_page_address(at) + from, 0, PAGE_SIZE - from);
+}
+NOKPROBE_SYMBOL(auxt_pt_single_clear);
