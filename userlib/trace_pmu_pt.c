@@ -21,7 +21,7 @@ static const char *absent(uint32_t state)
 	case AUXTRACE_PMU_STATE_NO_CPUID:
 		return "this CPU has no Intel PT (CPUID.7.0:EBX[25] is 0)";
 	case AUXTRACE_PMU_STATE_NO_TOPA:
-		return "Intel PT of this CPU has no multi-entry ToPA output";
+		return "Intel PT of this CPU has no ToPA output";
 	case AUXTRACE_PMU_STATE_NO_PMI:
 		return "Intel PT needs an architectural PMU for its interrupt; this CPU has none";
 	}

@@ -12,6 +12,7 @@
  *  - setting TraceEn with PacketByteCnt zero emits PSB+ first;
  *  - after a region with STOP is full, the pointers stay at its end: software must
  *    move them before it clears Stopped, else the next TraceEn is an operational error;
+ *  - where tables have one entry, the PMI of a region comes before the region is full;
  *  - a TraceStop range sets Stopped, too, wherever the pointers are. While Stopped is set,
  *    nothing is traced, whatever TraceEn is.
  */
@@ -36,6 +37,7 @@
 #include "hw/pt.h"
 #include "hw/pt_tables.h"
 #include "hw/topa.h"
+#include "hw/topa_single.h"
 
 static_assert(PT_CONFIG_CYC == RTIT_CTL_CYCLEACC);
 static_assert(PT_CONFIG_PWR_EVT == RTIT_CTL_PWR_EVT_EN);
@@ -80,7 +82,8 @@ static DEFINE_PER_CPU(struct pt_cpu, pt_cpus);
 
 /**
  * struct pt - Intel PT of one channel
- * @topa: the tables of each slot
+ * @topa: the tables of each slot; NULL with @single
+ * @single: the one table, of one entry, of a CPU that knows no other; else NULL
  * @config: configuration of the session
  * @filters: filters of the session
  * @ctl: IA32_RTIT_CTL of the session, TraceEn clear
@@ -88,14 +91,17 @@ static DEFINE_PER_CPU(struct pt_cpu, pt_cpus);
  *	deadline falls within the lap; else NULL
  * @stop_entry: full trace: entry with the STOP mark; else NULL
  * @seen_base: IA32_RTIT_OUTPUT_BASE when the pointers were last read or written
- * @seen_index: lower half of IA32_RTIT_OUTPUT_MASK_PTRS then; holds the region's index
+ * @seen_index: lower half of IA32_RTIT_OUTPUT_MASK_PTRS then; holds the region's index. @single:
+ *	SEEN_NOWHERE
  * @seen_region: position at which that region begins
+ * @order: @single: the region's order
  * @stops_in_ranges: a filter may set Stopped, and not the STOP mark only
  * @one_table: each slot has one table, so our own tracing does not change IA32_RTIT_OUTPUT_BASE
  * @pointers_stale: the output pointers must be written before the next start
  */
 struct pt {
 	struct auxt_topa *topa;
+	struct auxt_topa_single *single;
 	u64 config;
 	const struct auxt_filters *filters;
 	u64 ctl;
@@ -104,6 +110,7 @@ struct pt {
 	u64 seen_base;
 	u32 seen_index;
 	u64 seen_region;
+	unsigned int order;
 	bool stops_in_ranges;
 	bool one_table;
 	bool pointers_stale;
@@ -205,7 +212,7 @@ static u32 pt_missing(void)
 
 	if (!pt_exists())
 		return AUXTRACE_PMU_STATE_NO_CPUID;
-	if (!caps.topa || !caps.topa_multi)
+	if (!caps.topa)
 		return AUXTRACE_PMU_STATE_NO_TOPA;
 	/*
 	 * Only version 2 and later have IA32_PERF_GLOBAL_STATUS, whose bit 55 tells the
@@ -234,7 +241,8 @@ static void pt_describe(struct auxt_caps *list)
 		.cyc_thresholds = caps.cyc_thresholds,
 		.psb_periods = caps.psb_periods,
 		.nr_ranges = caps.nr_ranges,
-		.flags = caps.cr3_filter ? AUXTRACE_PT_CR3_FILTER : 0,
+		.flags = (caps.cr3_filter ? AUXTRACE_PT_CR3_FILTER : 0) |
+			 (caps.topa && !caps.topa_multi ? AUXTRACE_PT_SINGLE_ENTRY : 0),
 	};
 
 	if (pt_exists())
@@ -280,9 +288,41 @@ NOKPROBE_SYMBOL(pt_in_use);
 
 /* ---- memory ----------------------------------------------------------- */
 
+/* Of CPUs that differ, as many pages as for those that need the most. */
+static unsigned long pt_table_pages(const struct auxtrace_setup *setup)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		if (per_cpu(pt_cpus, cpu).caps.topa_multi)
+			return auxt_pt_tables_pages(setup);
+	return auxt_pt_single_pages(setup);
+}
+NOKPROBE_SYMBOL(pt_table_pages);
+
+static int pt_new_tables(struct pt *pt, struct auxt_channel *ch)
+{
+	if (per_cpu(pt_cpus, ch->cpu).caps.topa_multi) {
+		pt->topa = auxt_pt_tables_new(ch);
+		if (IS_ERR(pt->topa))
+			return PTR_ERR(pt->topa);
+		pt->one_table = pt->topa->nr_tables == 1;
+	} else {
+		pt->single = auxt_pt_single_new(ch);
+		if (IS_ERR(pt->single))
+			return PTR_ERR(pt->single);
+		pt->one_table = true;
+	}
+	return 0;
+}
+NOKPROBE_SYMBOL(pt_new_tables);
+
 static void pt_cleanup(struct auxt_channel *ch)
 {
-	auxt_pt_tables_free(pt_of(ch)->topa, ch->now.slots, ch->stuck);
+	if (pt_of(ch)->single)
+		auxt_pt_single_free(pt_of(ch)->single, ch->stuck);
+	else
+		auxt_pt_tables_free(pt_of(ch)->topa, ch->now.slots, ch->stuck);
 	kfree(pt_of(ch));
 	ch->hw = NULL;
 }
@@ -306,17 +346,15 @@ NOKPROBE_SYMBOL(pt_setup_filters);
 static int pt_setup(struct auxt_channel *ch, u32 flags, u64 config)
 {
 	struct pt *pt = kzalloc_node(sizeof(*pt), AUXT_SESSION_GFP, cpu_to_node(ch->cpu));
+	int err;
 
 	if (!pt)
 		return -ENOMEM;
-	pt->topa = auxt_pt_tables_new(ch);
-	if (IS_ERR(pt->topa)) {
-		int err = PTR_ERR(pt->topa);
-
+	err = pt_new_tables(pt, ch);
+	if (err) {
 		kfree(pt);
 		return err;
 	}
-	pt->one_table = pt->topa->nr_tables == 1;
 	pt->config = config;
 	pt->ctl = pt_caps_ctl(config) | RTIT_CTL_TOPA;
 	if (flags & AUXTRACE_SETUP_KERNEL)
@@ -369,16 +407,59 @@ static __always_inline void pt_arm_full_trace(struct auxt_channel *ch)
 					TOPA_ENTRY_STOP | TOPA_ENTRY_INT);
 }
 
+/* The page of the AUX area to which @position belongs, in the present slot. */
+static __always_inline unsigned long pt_page_at(const struct auxt_channel *ch, u64 position)
+{
+	return (ch->now.slot * ch->aux.size + (position & (ch->aux.size - 1))) >> AUXT_REGION_SHIFT;
+}
+
+/* Tables of one entry: position at which the region ends. */
+static __always_inline u64 pt_region_end(const struct pt *pt)
+{
+	return pt->seen_region + auxt_topa_single_size(pt->order);
+}
+
+/* Tables of one entry: chooses the region that contains the produced position. */
+static void pt_choose_region(struct auxt_channel *ch)
+{
+	struct pt *pt = pt_of(ch);
+	u64 produced = ch->aux.produced;
+
+	pt->order = auxt_topa_single_order(pt->single->orders[pt_page_at(ch, produced)], produced,
+					   ch->aux.int_mark);
+	pt->seen_region = produced & ~(auxt_topa_single_size(pt->order) - 1);
+	pt->pointers_stale = true;
+}
+NOKPROBE_SYMBOL(pt_choose_region);
+
+/*
+ * Tables of one entry: goes on in the same region, unless that is behind or ends beyond the next mark.
+ * pt_write_pointers() writes the entry, after it has found that the hardware is off.
+ */
+static noinline void pt_arm_single(struct auxt_channel *ch)
+{
+	struct pt *pt = pt_of(ch);
+
+	if (pt->pointers_stale || pt_region_end(pt) > ch->aux.int_mark)
+		pt_choose_region(ch);
+}
+NOKPROBE_SYMBOL(pt_arm_single);
+
 /* Moves the INT and STOP entries to the positions that auxt_position_plan() chose. */
 static __always_inline void pt_arm(struct auxt_channel *ch)
 {
-	if (ch->aux.overwrite)
+	if (unlikely(pt_of(ch)->single))
+		pt_arm_single(ch);
+	else if (ch->aux.overwrite)
 		pt_arm_overwrite(ch);
 	else
 		pt_arm_full_trace(ch);
 }
 
 /* ---- registers -------------------------------------------------------- */
+
+/* Of no region: those of the register end with ones. */
+#define SEEN_NOWHERE	0u
 
 static __always_inline void pt_remember(struct pt *pt, u64 base, u64 mask_ptrs, u64 position)
 {
@@ -403,11 +484,46 @@ static __always_inline bool pt_is_near(const struct pt *pt, u64 base, u64 mask_p
 	return true;
 }
 
+/*
+ * Tables of one entry, whose base stays as pt_claim_single() has written it. While TraceEn is set, the
+ * write faults, and the entry, which the hardware may read then, stays as it is.
+ */
+static noinline int pt_write_pointers_single(struct auxt_channel *ch)
+{
+	struct pt *pt = pt_of(ch);
+	u64 offset = ch->aux.produced - pt->seen_region;
+	u64 phys = auxt_pt_single_phys(ch, pt_page_at(ch, pt->seen_region));
+
+	if (auxt_wrmsr(MSR_IA32_RTIT_OUTPUT_MASK,
+		       offset << TOPA_POINTER_OFFSET_SHIFT | TOPA_POINTER_ONES))
+		return -EIO;
+	WRITE_ONCE(pt->single->table[0], auxt_topa_single_entry(phys, pt->order));
+	return 0;
+}
+NOKPROBE_SYMBOL(pt_write_pointers_single);
+
+/*
+ * Tables of one entry. The hardware is never near: so pt_stop() always looks whether it must go on to
+ * another region.
+ */
+static int pt_claim_single(struct auxt_channel *ch)
+{
+	struct pt *pt = pt_of(ch);
+
+	pt->seen_base = pt->single->phys;
+	pt->seen_index = SEEN_NOWHERE;
+	pt_choose_region(ch);
+	return auxt_wrmsr(MSR_IA32_RTIT_OUTPUT_BASE, pt->single->phys);
+}
+NOKPROBE_SYMBOL(pt_claim_single);
+
 static int pt_write_pointers(struct auxt_channel *ch)
 {
 	u64 base, mask_ptrs;
 	int err;
 
+	if (pt_of(ch)->single)
+		return pt_write_pointers_single(ch);
 	auxt_topa_pointers(pt_topa_of(ch), ch->aux.produced % ch->aux.cycle, &base, &mask_ptrs);
 	pt_remember(pt_of(ch), base, mask_ptrs, ch->aux.produced);
 	err = auxt_wrmsr(MSR_IA32_RTIT_OUTPUT_BASE, base);
@@ -525,16 +641,21 @@ NOKPROBE_SYMBOL(pt_turn_off);
 
 static int pt_claim(struct auxt_channel *ch)
 {
+	const struct pt_caps *caps = &this_cpu_ptr(&pt_cpus)->caps;
 	struct pt *pt = pt_of(ch);
 	int err;
 
 	/* A CPU that was offline may have come back with other capabilities. */
-	err = pt_check_cpu(&this_cpu_ptr(&pt_cpus)->caps, pt->config, pt->filters);
+	err = pt_check_cpu(caps, pt->config, pt->filters);
+	if (!err && caps->topa_multi == !!pt->single)
+		err = -EOPNOTSUPP;
 	if (!err)
 		err = pt_in_use() ?: pt_save_registers(pt_filters_mask(pt->filters));
 	if (err)
 		return err;
-	err = pt_write_pointers(ch) ?: pt_write_filters(pt->filters);
+	if (pt->single)
+		err = pt_claim_single(ch);
+	err = err ?: pt_write_pointers(ch) ?: pt_write_filters(pt->filters);
 	if (err) {
 		ch->stuck = pt_restore_registers();
 		return err;
@@ -608,12 +729,47 @@ static __always_inline bool pt_is_at_stop_mark(const struct auxt_channel *ch, u6
 	       !((aux->stop_mark - aux->produced) % aux->cycle);
 }
 
+/*
+ * Tables of one entry. At the region's end the hardware stops, whatever has become of the pointers.
+ * Then what it should have traced since is lost, and the last packet may be cut.
+ */
+static __always_inline u32 pt_locate_single(struct auxt_channel *ch, u32 status, u64 base,
+					    u64 mask_ptrs)
+{
+	struct pt *pt = pt_of(ch);
+	u64 offset = mask_ptrs >> TOPA_POINTER_OFFSET_SHIFT, rest;
+	u64 size = auxt_topa_single_size(pt->order);
+	bool late;
+
+	if (base != pt->seen_base || lower_32_bits(mask_ptrs) != TOPA_POINTER_ONES || offset > size)
+		return TRACE_ERROR;
+	late = status & RTIT_STATUS_STOPPED && (!pt->stops_in_ranges || offset == size);
+	if (late)
+		offset = size;
+	if (pt->seen_region + offset < ch->aux.produced)
+		return TRACE_ERROR;
+	ch->aux.produced = pt->seen_region + offset;
+	rest = auxt_topa_single_rest(ch->aux.produced);
+	if (rest) {
+		auxt_pt_single_clear(ch, pt_page_at(ch, ch->aux.produced), AUXT_REGION_SIZE - rest);
+		ch->aux.produced += rest;
+	}
+	/* The region is behind, or the pointers are. */
+	if (rest || offset == size)
+		pt->pointers_stale = true;
+	if (status & RTIT_STATUS_ERROR)
+		return TRACE_ERROR;
+	return late ? TRACE_LATE : 0;
+}
+
 /* The slow part of pt_stop(): another region, Error or Stopped. */
 static noinline u32 pt_locate(struct auxt_channel *ch, u32 status, u64 base, u64 mask_ptrs)
 {
 	struct pt *pt = pt_of(ch);
 	u64 offset;
 
+	if (pt->single)
+		return pt_locate_single(ch, status, base, mask_ptrs);
 	if (!pt_is_near(pt, base, mask_ptrs, &ch->aux.produced)) {
 		if (auxt_topa_locate(pt_topa_of(ch), base, mask_ptrs, &offset))
 			return TRACE_ERROR;
@@ -689,6 +845,15 @@ static void pt_relocate(struct auxt_channel *ch)
 }
 NOKPROBE_SYMBOL(pt_relocate);
 
+/* Tables of one entry: must software go on to another region? */
+static bool pt_is_due(const struct pt *pt, u64 base, u64 mask_ptrs)
+{
+	return base == pt->seen_base && lower_32_bits(mask_ptrs) == TOPA_POINTER_ONES &&
+	       (mask_ptrs >> TOPA_POINTER_OFFSET_SHIFT) + TOPA_SINGLE_EARLY >=
+	       auxt_topa_single_size(pt->order);
+}
+NOKPROBE_SYMBOL(pt_is_due);
+
 /*
  * While tracing is on, the pointers may lag behind the hardware, but are never ahead, so
  * true is never wrong. Marks are at the ends of regions: pointers into the region where the
@@ -704,6 +869,8 @@ static bool pt_interrupt(struct auxt_channel *ch)
 		return true;
 	base = auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_BASE);
 	mask_ptrs = auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_MASK);
+	if (pt->single)
+		return pt_is_due(pt, base, mask_ptrs);
 	/* A sync would not clear the Stopped of a range, and each NMI would ask for another one. */
 	if (status & RTIT_STATUS_STOPPED && !ch->aux.overwrite &&
 	    mask_ptrs >> TOPA_POINTER_OFFSET_SHIFT == AUXT_REGION_SIZE)
@@ -740,7 +907,7 @@ const struct trace_pmu auxt_pt = {
 	.describe = pt_describe,
 	.check = pt_check,
 	.in_use = pt_in_use,
-	.table_pages = auxt_pt_tables_pages,
+	.table_pages = pt_table_pages,
 	.setup = pt_setup,
 	.cleanup = pt_cleanup,
 	.claim = pt_claim,

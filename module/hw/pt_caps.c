@@ -145,8 +145,8 @@ NOKPROBE_SYMBOL(pt_caps_has_branches);
  * An unsupported bit in IA32_RTIT_CTL raises #GP, so this check must be complete.
  *
  * Return: 0; -EINVAL if no CPU supports it (bits outside the format, a period without its
- * packet, ...) or an erratum forbids it; -EOPNOTSUPP if this CPU does not, for lack of it or of ToPA
- * tables with several entries.
+ * packet, ...) or an erratum forbids it; -EOPNOTSUPP if this CPU does not, for lack of it or of
+ * ToPA output.
  */
 int pt_caps_check(const struct pt_caps *caps, u64 config)
 {
@@ -163,7 +163,7 @@ int pt_caps_check(const struct pt_caps *caps, u64 config)
 		return -EINVAL;
 	if (config & PT_CONFIG_FUP_ON_PTW && !(config & PT_CONFIG_PTW))
 		return -EINVAL;
-	if (!caps->topa || !caps->topa_multi)
+	if (!caps->topa)
 		return -EOPNOTSUPP;
 	if (config & ~pt_caps_config(caps))
 		return -EOPNOTSUPP;

@@ -43,7 +43,7 @@
  * @tnt_disable: TNT packets can be left out
  * @cr3_filter: tracing only while CR3 has a given value
  * @topa: ToPA output
- * @topa_multi: tables of more than one entry
+ * @topa_multi: tables of more than one entry; else see topa_single.h
  * @nr_ranges: address ranges that are usable as filters
  * @mtc_periods: bit n: MTC period n
  * @cyc_thresholds: bit n: cycle threshold n

@@ -28,8 +28,8 @@ static void find_cpu(void)
 		    b & 16 ? " PTWRITE," : "", b & 32 ? " power events," : "",
 		    c & 1 ? c & 2 ? " multi-entry ToPA," : " single-entry ToPA," : " no ToPA,",
 		    c & 4 ? " single-range output" : " no single-range output");
-	if ((c & 3) != 3)
-		finding_add(&source_pt, "topa", NO, "the CPU has no multi-entry ToPA output (CPUID.14H.0:ECX[1:0]), which auxtrace needs");
+	if (!(c & 1))
+		finding_add(&source_pt, "topa", NO, "the CPU has no ToPA output (CPUID.14H.0:ECX[0]), which auxtrace needs");
 }
 
 static void list_values(char *text, size_t size, uint32_t mask)
@@ -83,6 +83,8 @@ static void find_features(const struct auxtrace_session *session)
 	find_values("cyc_thresh", pt.cyc_thresholds);
 	find_values("psb_period", pt.psb_periods);
 	finding_add(&source_pt, "address ranges", NOTE, "%u", pt.nr_ranges);
+	if (pt.flags & AUXTRACE_PT_SINGLE_ENTRY)
+		finding_add(&source_pt, "tables", NOTE, "of one entry: if an interrupt comes too late, trace is lost and counted as a gap, even where there is space");
 }
 
 static void find_state(const struct auxtrace_session *session, const struct auxtrace_info *info,
@@ -96,7 +98,7 @@ static void find_state(const struct auxtrace_session *session, const struct auxt
 		finding_add(&source_pt, "pt", NO, "the module sees no Intel PT on this CPU");
 		break;
 	case AUXTRACE_PMU_STATE_NO_TOPA:
-		finding_add(&source_pt, "pt", NO, "the module needs multi-entry ToPA output, which this CPU lacks");
+		finding_add(&source_pt, "pt", NO, "the module needs ToPA output, which this CPU lacks");
 		break;
 	case AUXTRACE_PMU_STATE_NO_PMI:
 		finding_add(&source_pt, "pt", NO, "the kernel has no architectural PMU to route the trace interrupt");

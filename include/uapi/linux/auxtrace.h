@@ -269,6 +269,21 @@
  *    trace interrupt waits for an NMI to end go to that space. The hardware does not
  *    count branches that it does not record, neither while it waits for the reader nor
  *    when that space did not suffice: gaps_full counts the occurrences, not the branches.
+ *
+ * DOC: Intel PT with tables of one entry
+ *
+ * The first CPUs with Intel PT have AUXTRACE_PT_SINGLE_ENTRY. Their hardware writes a region of
+ * memory at a time, as large as the AUX area has it in one piece, and stops at its end. Before
+ * that, it raises an interrupt, in which the module goes on to the next region. Everything in this
+ * header holds for these CPUs, with these differences:
+ *
+ *  - If the interrupt comes too late, trace is lost, and the last packet before may be cut. The
+ *    window ends, and the next begins (AUXTRACE_CAUSE_FULL). gaps_full counts this in both modes,
+ *    AUXTRACE_AUX_TRUNCATED is set, and AUXTRACE_SETUP_FULL_STOP does not take it for a full area.
+ *  - When the hardware is stopped at a position in the last 512 bytes of a page, the module fills
+ *    these with zeros, which are PAD packets, and the position is the page's end. Then the next
+ *    RESUME takes one WRMSR more.
+ *  - Where memory is in small pieces, there are more interrupts: one for each page at worst.
  */
 #ifndef _UAPI_LINUX_AUXTRACE_H
 #define _UAPI_LINUX_AUXTRACE_H
@@ -384,7 +399,7 @@ struct auxtrace_cap {
 #define AUXTRACE_PMU_STATE_OK		0	/* they can */
 /* PT: CPUID.(7,0):EBX[25] is clear. BTS: CPUID.1: EDX[21] (DS) or ECX[2] (DTES64) is */
 #define AUXTRACE_PMU_STATE_NO_CPUID	1
-#define AUXTRACE_PMU_STATE_NO_TOPA	2	/* PT: a CPU has no multi-entry ToPA (CPUID.(14H,0):ECX[1:0]) */
+#define AUXTRACE_PMU_STATE_NO_TOPA	2	/* PT: a CPU has no ToPA output (CPUID.(14H,0):ECX[0]) */
 #define AUXTRACE_PMU_STATE_NO_PMI	3	/* no architectural PMU to deliver its interrupt */
 #define AUXTRACE_PMU_STATE_DISABLED	4	/* BTS: IA32_MISC_ENABLE[11], by firmware or hypervisor */
 #define AUXTRACE_PMU_STATE_BUSY		5	/* PROBE only: it, or what excludes it, is in use now */
@@ -441,6 +456,11 @@ struct auxtrace_cap_x86 {
 
 /* auxtrace_cap_intel_pt.flags */
 #define AUXTRACE_PT_CR3_FILTER	(1u << 0)	/* AUXTRACE_SETUP_ADDRESS_SPACE (CPUID.(14H,0):EBX[0]) */
+/*
+ * On some CPU ToPA tables have one entry (CPUID.(14H,0):ECX[1] is 0), see DOC: Intel PT with tables of
+ * one entry
+ */
+#define AUXTRACE_PT_SINGLE_ENTRY (1u << 1)
 
 /**
  * struct auxtrace_cap_intel_pt - Intel PT, if the CPU has it
@@ -1293,7 +1313,7 @@ struct auxtrace_record_switch {
 #define AUXTRACE_CAUSE_USER	3	/* PAUSE, RESUME, SNAPSHOT with PAUSE */
 #define AUXTRACE_CAUSE_SESSION	4	/* START, STOP */
 #define AUXTRACE_CAUSE_CPU	5	/* the CPU or the machine went down or came up */
-#define AUXTRACE_CAUSE_FULL	6	/* the area was full; begin: it has space again */
+#define AUXTRACE_CAUSE_FULL	6	/* the area was full, or see gaps_full; begin: it has space again */
 #define AUXTRACE_CAUSE_SNAPSHOT	7	/* SNAPSHOT with SLOT: one window ended, the next began */
 #define AUXTRACE_CAUSE_TRIGGER	8	/* a trigger's PAUSE, RESUME or FREEZE: see *_trigger */
 #define AUXTRACE_CAUSE_TASK	9	/* task scope: the CPU left a member; begin: it came to one */
@@ -1505,8 +1525,8 @@ struct auxtrace_branch {
  * @gaps: times that trace was lost without a pause being requested; the sum of gaps_*
  * @gaps_full: full-trace mode: times that the hardware was stopped for lack of space. The module
  *	normally stops it a page before the reader's tail, so that it stops between two
- *	packets. BTS, in both modes: also times that an interrupt came so late that the space
- *	left for it did not suffice
+ *	packets. BTS, and Intel PT with AUXTRACE_PT_SINGLE_ENTRY, in both modes: also times that
+ *	an interrupt came so late that the space left for it did not suffice
  * @gaps_error: times that the hardware reported an operational error or refused a write of its
  *	registers (HWERROR stays set until the next START), or that another user had turned it
  *	off (a new window began)

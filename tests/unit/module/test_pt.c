@@ -38,6 +38,7 @@ void shim_point(void)
 }
 
 static u64 pages;	/* of a slot */
+static bool single;	/* tables have one entry */
 static u64 tsc;
 
 u64 rdtsc(void)
@@ -168,6 +169,13 @@ static u64 tables[SLOTS][MOST_TABLES][TOPA_ENTRIES_PER_TABLE];
 static u64 *pointers[SLOTS][MOST_TABLES];
 static u64 phys[SLOTS][MOST_TABLES];
 static struct auxt_topa topa[SLOTS];
+static u64 single_table[TOPA_ENTRIES_PER_TABLE];
+static u8 orders[SLOTS * LARGE];
+static struct auxt_topa_single the_single = {
+	.table = single_table, .phys = TABLE, .orders = orders,
+};
+static u64 cleared;	/* bytes of the last page that was cleared */
+static u64 cleared_at;	/* position of the first of them, in the area */
 static int routed, kept_tables;
 static unsigned int pmu_version;
 static bool no_tables;
@@ -211,9 +219,66 @@ void auxt_pt_tables_free(struct auxt_topa *freed, unsigned int slots, bool keep_
 	kept_tables = keep_tables;
 }
 
+#define TABLES_PAGES	17
+#define SINGLE_PAGES	3
+
 unsigned long auxt_pt_tables_pages(const struct auxtrace_setup *setup)
 {
-	return 1;
+	return TABLES_PAGES;
+}
+
+unsigned long auxt_pt_single_pages(const struct auxtrace_setup *setup)
+{
+	return SINGLE_PAGES;
+}
+
+/*
+ * With tables of one entry the pages of an area are not in a row: chunks of 32 pages are swapped, and
+ * in each fourth chunk neighbours are, so that these have regions of a page.
+ */
+static u64 page_phys(u64 page)
+{
+	if (single)
+		page ^= page / 32 % 4 == 3 ? 1 : 32;
+	return AREA + page * PAGE;
+}
+
+static u64 phys_of(const void *area, unsigned long page)
+{
+	return page_phys(page);
+}
+
+struct auxt_topa_single *auxt_pt_single_new(struct auxt_channel *ch)
+{
+	if (no_tables)
+		return ERR_PTR(-EINTR);
+	assert_true(single);
+	memset(single_table, 0, sizeof(single_table));
+	auxt_topa_single_link(&the_single);
+	for (unsigned long page = 0; page < SLOTS * pages;)
+		page = auxt_topa_single_find(orders, page, pages, phys_of, NULL);
+	ch->aux.cycle = ch->aux.size;
+	return &the_single;
+}
+
+void auxt_pt_single_free(struct auxt_topa_single *freed, bool keep_table)
+{
+	assert_ptr_equal(freed, &the_single);
+	kept_tables = keep_table;
+}
+
+u64 auxt_pt_single_phys(const struct auxt_channel *ch, unsigned long page)
+{
+	assert_true(page < SLOTS * pages);
+	return page_phys(page);
+}
+
+void auxt_pt_single_clear(const struct auxt_channel *ch, unsigned long page, size_t from)
+{
+	assert_false(cpu.ctl & RTIT_CTL_TRACEEN);
+	assert_true(from < PAGE);
+	cleared_at = page * PAGE + from;
+	cleared = PAGE - from;
 }
 
 bool auxt_pmi_exists(unsigned int version)
@@ -236,6 +301,7 @@ void auxt_pmi_unroute(bool pmi_pending)
 static struct auxt_group group;
 static struct auxt_channel channel;
 static u64 written;	/* by the hardware, since the channel was set up */
+static u64 early;	/* how many bytes before a region's end the only entry's PMI comes */
 
 static u64 ptrs(u64 index, u64 offset)
 {
@@ -246,8 +312,19 @@ static const u64 *table_at(u64 base)
 {
 	u64 number = (base - TABLE) / PAGE;
 
+	if (single) {
+		/* SDM: the END entry behind the only other one. */
+		assert_int_equal(base, TABLE);
+		assert_int_equal(single_table[1], TABLE | TOPA_ENTRY_END);
+		return single_table;
+	}
 	assert_true(number / MOST_TABLES == channel.now.slot);
 	return tables[channel.now.slot][number % MOST_TABLES];
+}
+
+static void pmi(void)
+{
+	cpu.global_status |= MSR_CORE_PERF_GLOBAL_OVF_CTRL_TRACE_TOPA_PMI;
 }
 
 /*
@@ -260,23 +337,28 @@ static void hardware_writes(u64 bytes)
 	while (bytes && !(cpu.status & RTIT_STATUS_STOPPED)) {
 		u64 index = cpu.mask >> 7 & 0x1ffffff, offset = cpu.mask >> 32;
 		u64 entry = table_at(cpu.base)[index];
-		u64 n = bytes < PAGE - offset ? bytes : PAGE - offset;
+		u64 size = PAGE << (entry >> 6 & 0xf), at = channel.now.slot * SIZE + written % SIZE;
+		u64 n = bytes < PAGE - offset % PAGE ? bytes : PAGE - offset % PAGE;
 
 		if (entry & TOPA_ENTRY_END) {
 			cpu.base = entry & -PAGE;
 			cpu.mask = ptrs(0, 0);
 			continue;
 		}
-		assert_int_equal((entry & -PAGE) + offset,
-				 AREA + channel.now.slot * SIZE + written % SIZE);
+		/* SDM: a region is aligned to its size. */
+		assert_int_equal(entry & -PAGE & (size - 1), 0);
+		assert_true(offset < size);
+		assert_int_equal((entry & -PAGE) + offset, page_phys(at / PAGE) + at % PAGE);
 		written += n;
 		bytes -= n;
 		offset += n;
-		if (offset == PAGE && entry & TOPA_ENTRY_INT)
-			cpu.global_status |= MSR_CORE_PERF_GLOBAL_OVF_CTRL_TRACE_TOPA_PMI;
-		if (offset == PAGE && entry & TOPA_ENTRY_STOP)
+		/* The PMI of the only entry comes when the region has little space left. */
+		if (entry & TOPA_ENTRY_INT && offset + (single ? early : 0) >= size &&
+		    offset - n + (single ? early : 0) < size)
+			pmi();
+		if (offset == size && entry & TOPA_ENTRY_STOP)
 			cpu.status |= RTIT_STATUS_STOPPED;
-		else if (offset == PAGE)
+		else if (offset == size)
 			index++, offset = 0;
 		cpu.mask = ptrs(index, offset);
 		cpu.status |= 1ull << 32;	/* PacketByteCnt */
@@ -298,9 +380,12 @@ static int set_up(u32 flags, u64 config, bool overwrite)
 	return auxt_pt.setup(&channel, flags, config);
 }
 
-static int begin_with(u64 nr_pages)
+static int begin_with(u64 nr_pages, bool single_entry)
 {
 	pages = nr_pages;
+	single = single_entry;
+	early = TOPA_SINGLE_EARLY;
+	cleared = 0;
 	memset(&cpu, 0, sizeof(cpu));
 	cpu.base = WAS_BASE;
 	cpu.mask = WAS_MASK;
@@ -310,6 +395,8 @@ static int begin_with(u64 nr_pages)
 	memset(&group.filters, 0, sizeof(group.filters));
 	cpu.has_pt = true;
 	memcpy(cpu.leaf, skylake, sizeof(skylake));
+	if (single)
+		cpu.leaf[0].ecx &= ~2u;
 	boot_cpu_data = (struct shim_cpu) { 6, 0x5e, 0x14 };
 	pmu_version = 2;
 	no_tables = false;
@@ -321,12 +408,17 @@ static int begin_with(u64 nr_pages)
 
 static int begin(void **state)
 {
-	return begin_with(LARGE);
+	return begin_with(LARGE, false);
 }
 
 static int begin_small(void **state)
 {
-	return begin_with(SMALL);
+	return begin_with(SMALL, false);
+}
+
+static int begin_single(void **state)
+{
+	return begin_with(SMALL, true);
 }
 
 static int end(void **state)
@@ -422,8 +514,8 @@ static void fault_at_each_write(unsigned int expected_refused)
 		as_before();
 	}
 	assert_int_equal(refused, expected_refused);
-	/* STATUS and CTL of two starts, and the pointers of the second. */
-	assert_int_equal(shown, 6);
+	/* STATUS and CTL of two starts, and the pointers of the second; the base of the only table stays. */
+	assert_int_equal(shown, single ? 5 : 6);
 }
 
 /* Two pointers. */
@@ -510,7 +602,7 @@ static void tables_of_stuck_hardware_are_kept(void **state)
 		auxt_pt.cleanup(&channel);
 		assert_int_equal(kept_tables, stuck);
 		cpu.refuse = 0;
-		begin(state);
+		begin_with(pages, single);
 	}
 }
 
@@ -663,7 +755,7 @@ static unsigned int writes_of_start(bool new_window)
 	assert_int_equal(auxt_pt.stop(&channel), 0);
 	assert_int_equal(cpu.writes - before, writes + 1);
 	/* Is tracing on, the status and a pointer; which table it is, if there are several. */
-	assert_int_equal(cpu.reads - reads, pages == SMALL ? 3 : 4);
+	assert_int_equal(cpu.reads - reads, pages == SMALL || single ? 3 : 4);
 	return writes;
 }
 
@@ -674,9 +766,9 @@ static void a_start_writes_what_has_changed_and_a_stop_one_register(void **state
 		assert_int_equal(writes_of_start(false), 1);
 		assert_int_equal(writes_of_start(true), 2);
 		auxt_pt.relocate(&channel);
-		assert_int_equal(writes_of_start(true), 4);
+		assert_int_equal(writes_of_start(true), single ? 3 : 4);
 		auxt_pt.relocate(&channel);
-		assert_int_equal(writes_of_start(false), 3);
+		assert_int_equal(writes_of_start(false), single ? 2 : 3);
 	}
 	auxt_pt.release(&channel);
 	as_before();
@@ -1046,6 +1138,313 @@ static void a_cpu_with_too_few_ranges_refuses_the_claim(void **state)
 	as_before();
 }
 
+/* ---- tables of one entry ---------------------------------------------------------- */
+
+/*
+ * What stop() has found after a window of so many bytes, with the PMI's software late by @delay bytes.
+ * Afterwards the hardware's position is known, and is not so near a page's end that the next PMI could
+ * be missed.
+ */
+static u32 single_window(u64 bytes, u64 delay, bool new_window)
+{
+	struct auxt_position *pos = &channel.aux;
+	u64 end, size, late = random() % 2 ? bytes / 2 : 0;
+	u32 found;
+
+	assert_int_equal(auxt_pt.start(&channel, new_window), 0);
+	size = PAGE << (single_table[0] >> 6 & 0xf);
+	assert_int_equal(single_table[0] & 0xc3f, TOPA_ENTRY_INT | TOPA_ENTRY_STOP);
+	end = pos->produced + size - (cpu.mask >> 32);
+	assert_true(end <= pos->int_mark);
+	assert_true(end - pos->produced > TOPA_SINGLE_EARLY);
+	/* Software comes @delay after the PMI at the latest. */
+	if (bytes > end - early + delay - written)
+		bytes = end - early + delay - written;
+	if (late > bytes)
+		late = 0;
+	cleared = 0;
+	hardware_writes(bytes - late);
+	assert_int_equal(auxt_pt.interrupt(&channel), written + TOPA_SINGLE_EARLY >= end);
+	if (!(cpu.status & RTIT_STATUS_STOPPED))
+		cpu.late = late;
+	found = auxt_pt.stop(&channel);
+	cpu.late = 0;
+	assert_int_equal(found, cpu.status & RTIT_STATUS_STOPPED ? TRACE_LATE : 0);
+	assert_int_equal(!!found, written == end);
+	/* Zeros, which are PAD packets, up to the page's end, and nothing else. */
+	assert_int_equal(pos->produced - written, cleared);
+	if (cleared) {
+		assert_true(cleared <= TOPA_SINGLE_EARLY);
+		assert_int_equal(pos->produced % PAGE, 0);
+		assert_int_equal(cleared_at, channel.now.slot * SIZE + written % SIZE);
+	}
+	assert_true(pos->produced % PAGE == 0 || PAGE - pos->produced % PAGE > TOPA_SINGLE_EARLY);
+	assert_int_equal(auxt_pt.acknowledge(&channel), written + early >= end);
+	written = pos->produced;
+	return found;
+}
+
+static u64 delay_of(int i)
+{
+	/* In time; just so; a byte, and much, too late. */
+	const u64 delays[] = { 0, 100, early - 1, early, early + 1, 2 * early };
+
+	return delays[i % (sizeof(delays) / sizeof(delays[0]))];
+}
+
+static void single_entry_full_trace_goes_on_from_region_to_region(void **state)
+{
+	struct auxt_position *pos = &channel.aux;
+	unsigned int late = 0, full = 0;
+	u32 found = 0;
+
+	srandom(1);
+	assert_int_equal(auxt_pt.claim(&channel), 0);
+	for (int i = 0; i < 20000; i++) {
+		if (random() % 16 == 0)
+			pos->consumed += (pos->produced - pos->consumed) / (1 + random() % 3);
+		auxt_position_plan(pos);
+		if (auxt_position_full(pos)) {
+			full++;
+			pos->consumed = pos->produced - random() % 2 * (pos->produced % PAGE);
+			auxt_position_plan(pos);
+		}
+		found = single_window(random() % 8 ? some_bytes(SIZE) : SIZE, delay_of(random()),
+				      found || random() % 2);
+		late += !!found;
+		/* Never into what the reader has not read. */
+		assert_true(pos->produced <= pos->stop_mark - pos->margin);
+	}
+	assert_true(late > 1000);
+	assert_true(full > 50);
+	auxt_pt.release(&channel);
+	as_before();
+}
+
+static void single_entry_overwrite_goes_on_in_each_slot(void **state)
+{
+	struct auxt_position *pos = &channel.aux;
+	unsigned int late = 0, laps = 0;
+	u32 found = 0;
+
+	auxt_pt.cleanup(&channel);
+	assert_int_equal(set_up(AUXTRACE_SETUP_USER, 0, true), 0);
+	srandom(1);
+	assert_int_equal(auxt_pt.claim(&channel), 0);
+	for (int i = 0; i < 20000; i++) {
+		u64 was = pos->produced;
+
+		if (i % 8 == 1) {
+			channel.now.slot ^= 1;
+			auxt_pt.relocate(&channel);
+		}
+		if (random() % 2)
+			pos->deadline = pos->produced + random() % (4 * PAGE);
+		auxt_position_plan(pos);
+		found = single_window(some_bytes(SIZE), delay_of(random()), found || random() % 2);
+		late += !!found;
+		laps += pos->produced / SIZE != was / SIZE;
+		/* The mark is the end of the deadline's page. */
+		assert_true(pos->deadline <= was || was / PAGE == pos->produced / PAGE ||
+			    pos->produced < pos->deadline + PAGE);
+	}
+	assert_true(late > 1000);
+	assert_true(laps > 20);
+	auxt_pt.release(&channel);
+	as_before();
+}
+
+/* Without anything in between, a region is as large as the memory allows. */
+static void single_entry_regions_are_as_large_as_they_can_be(void **state)
+{
+	static const unsigned int pages_of[] = { 32, 32, 32, 1, 1 };
+	struct auxt_position *pos = &channel.aux;
+
+	assert_int_equal(auxt_pt.claim(&channel), 0);
+	pos->watermark = pos->size - PAGE;
+	for (size_t i = 0; i < sizeof(pages_of) / sizeof(pages_of[0]); i++) {
+		auxt_position_plan(pos);
+		assert_int_equal(auxt_pt.start(&channel, true), 0);
+		assert_int_equal(PAGE << (single_table[0] >> 6 & 0xf), pages_of[i] * PAGE);
+		hardware_writes(pages_of[i] * PAGE - TOPA_SINGLE_EARLY);
+		assert_int_equal(auxt_pt.stop(&channel), 0);
+		written = pos->produced;
+		assert_int_equal(written % PAGE, 0);
+	}
+	/* Near a mark: as many of the next pages as lie before it. */
+	pos->produced = written = 0;
+	pos->consumed = 0;
+	pos->watermark = 7 * PAGE;
+	for (size_t i = 4; i; i /= 2) {
+		auxt_pt.relocate(&channel);
+		auxt_position_plan(pos);
+		assert_int_equal(auxt_pt.start(&channel, true), 0);
+		assert_int_equal(PAGE << (single_table[0] >> 6 & 0xf), i * PAGE);
+		hardware_writes(i * PAGE - 1);
+		assert_int_equal(auxt_pt.stop(&channel), 0);
+		assert_int_equal(cleared, 1);
+		written = pos->produced;
+	}
+	assert_int_equal(written, pos->int_mark);
+	auxt_pt.release(&channel);
+	as_before();
+}
+
+/* An NMI of others, after whose handling by perf the status bit is clear. */
+static void single_entry_a_region_that_ends_is_an_interrupt(void **state)
+{
+	assert_int_equal(auxt_pt.claim(&channel), 0);
+	assert_int_equal(auxt_pt.start(&channel, true), 0);
+	assert_false(auxt_pt.interrupt(&channel));
+	hardware_writes(32 * PAGE - TOPA_SINGLE_EARLY - 1);
+	assert_false(auxt_pt.interrupt(&channel));
+	hardware_writes(1);
+	assert_true(auxt_pt.interrupt(&channel));
+	hardware_writes(TOPA_SINGLE_EARLY);
+	assert_true(cpu.status & RTIT_STATUS_STOPPED);
+	assert_true(auxt_pt.interrupt(&channel));
+	/* Whatever the pointers say: those of others are not ours, but Stopped is. */
+	cpu.mask = ptrs(0, 0);
+	assert_true(auxt_pt.interrupt(&channel));
+	cpu.status = 0;
+	assert_false(auxt_pt.interrupt(&channel));
+	cpu.mask = ptrs(0, 32 * PAGE);
+	cpu.base = WAS_BASE;
+	assert_false(auxt_pt.interrupt(&channel));
+	auxt_pt.release(&channel);
+	as_before();
+}
+
+/* The CPU may have gone on to the END entry, and by it back to the region's begin, when it stopped. */
+static void single_entry_stopped_is_the_end_of_the_region(void **state)
+{
+	static const u64 offsets[] = { 0, 100, 32 * PAGE };
+
+	assert_int_equal(auxt_pt.claim(&channel), 0);
+	for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++) {
+		auxt_position_plan(&channel.aux);
+		assert_int_equal(auxt_pt.start(&channel, true), 0);
+		assert_int_equal(cpu.status & RTIT_STATUS_STOPPED, 0);
+		hardware_writes(32 * PAGE);
+		cpu.mask = ptrs(0, offsets[i]);
+		assert_int_equal(auxt_pt.stop(&channel), TRACE_LATE);
+		assert_int_equal(channel.aux.produced, (i + 1) * 32 * PAGE);
+		channel.aux.consumed = channel.aux.produced;
+	}
+	auxt_pt.release(&channel);
+	as_before();
+}
+
+static void single_entry_pointers_that_are_not_ours_are_an_error(void **state)
+{
+	static const struct {
+		u64 base, index, offset;
+	} wrong[] = {
+		{ WAS_BASE, 0, 200 }, { TABLE, 1, 200 }, { TABLE, 0, 32 * PAGE + 1 },
+		/* Behind the position. */
+		{ TABLE, 0, 99 },
+	};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		u64 was;
+
+		assert_int_equal(auxt_pt.claim(&channel), 0);
+		assert_int_equal(single_window(100, 0, true), 0);
+		was = channel.aux.produced;
+		assert_int_equal(auxt_pt.start(&channel, true), 0);
+		cpu.ctl &= ~RTIT_CTL_TRACEEN;
+		cpu.base = wrong[i].base;
+		cpu.mask = ptrs(wrong[i].index, wrong[i].offset);
+		assert_int_equal(auxt_pt.stop(&channel), TRACE_ERROR);
+		assert_int_equal(channel.aux.produced, was);
+		auxt_pt.release(&channel);
+		as_before();
+	}
+}
+
+/* While others trace, the entry that the CPU reads stays. */
+static void single_entry_a_start_that_fails_changes_no_entry(void **state)
+{
+	u64 on, was;
+
+	assert_int_equal(auxt_pt.claim(&channel), 0);
+	assert_int_equal(auxt_pt.start(&channel, true), 0);
+	hardware_writes(32 * PAGE - 1);
+	on = cpu.ctl;
+	assert_int_equal(auxt_pt.stop(&channel), 0);
+	was = single_table[0];
+	assert_int_equal(auxt_wrmsr(MSR_IA32_RTIT_CTL, on), 0);
+	assert_int_equal(auxt_pt.start(&channel, false), -EIO);
+	assert_int_equal(single_table[0], was);
+	assert_false(tracing());
+	assert_true(auxt_pt.acknowledge(&channel));
+	/* It is still to be written. */
+	written = channel.aux.produced;
+	assert_int_equal(single_window(100, 0, true), 0);
+	assert_int_not_equal(single_table[0], was);
+	auxt_pt.release(&channel);
+	as_before();
+}
+
+/* SDM: while Stopped is set nothing is traced, but the pointers may be written. */
+static void single_entry_a_stop_range_is_not_the_end_of_the_region(void **state)
+{
+	static const u64 bytes[] = { 2, PAGE - TOPA_SINGLE_EARLY - 3, 1, PAGE, 10 * PAGE - 100 };
+
+	for (int overwrite = 0; overwrite < 2; overwrite++) {
+		set_up_with_filters(&two_filters, overwrite);
+		auxt_position_plan(&channel.aux);
+		assert_int_equal(auxt_pt.claim(&channel), 0);
+		for (size_t i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++) {
+			assert_int_equal(auxt_pt.start(&channel, true), 0);
+			assert_int_equal(stop_in_a_range(bytes[i]), 0);
+			assert_true(channel.aux.produced - written <= TOPA_SINGLE_EARLY);
+			written = channel.aux.produced;
+			for (int again = 0; again < 2; again++) {
+				assert_int_equal(auxt_pt.start(&channel, false), 0);
+				assert_true(tracing() && cpu.status & RTIT_STATUS_STOPPED);
+				assert_false(auxt_pt.interrupt(&channel));
+				assert_int_equal(auxt_pt.stop(&channel), 0);
+				assert_int_equal(channel.aux.produced, written);
+			}
+		}
+		assert_int_equal(single_window(100, 0, true), 0);
+		/* And one whose TraceStop packet is the last of the region. */
+		assert_int_equal(auxt_pt.start(&channel, true), 0);
+		hardware_writes(32 * PAGE - written % (32 * PAGE));
+		assert_true(auxt_pt.interrupt(&channel));
+		assert_int_equal(auxt_pt.stop(&channel), TRACE_LATE);
+		assert_int_equal(channel.aux.produced, written);
+		auxt_pt.release(&channel);
+		as_before();
+	}
+}
+
+static void single_entry_the_table_is_charged(void **state)
+{
+	const struct auxtrace_setup setup = { .aux_size = 1 << 20 };
+
+	assert_int_equal(auxt_pt.table_pages(&setup), SINGLE_PAGES);
+	auxt_pt.cleanup(&channel);
+	begin_with(SMALL, false);
+	assert_int_equal(auxt_pt.table_pages(&setup), TABLES_PAGES);
+}
+
+/* The tables were made for the CPU as it was. */
+static void single_entry_a_cpu_with_other_tables_refuses_the_claim(void **state)
+{
+	cpu.leaf[0].ecx |= 2;
+	auxt_pt_detect();
+	assert_int_equal(auxt_pt.claim(&channel), -EOPNOTSUPP);
+	as_before();
+	auxt_pt.cleanup(&channel);
+	begin_with(SMALL, false);
+	cpu.leaf[0].ecx &= ~2u;
+	auxt_pt_detect();
+	assert_int_equal(auxt_pt.claim(&channel), -EOPNOTSUPP);
+	as_before();
+}
+
 /* ---- what a session asks for, and what the CPU has ------------------------------ */
 
 static void a_session_traces_what_it_asks_for(void **state)
@@ -1181,12 +1580,14 @@ static void what_a_cpu_lacks_is_named(void **state)
 	assert_int_equal(auxt_pt.missing(), AUXTRACE_PMU_STATE_OK);
 	pmu_version = 1;
 	assert_int_equal(auxt_pt.missing(), AUXTRACE_PMU_STATE_NO_PMI);
-	/* No ToPA output, and tables of one entry. */
-	for (u32 bit = 1; bit <= 2; bit++) {
-		cpu.leaf[0].ecx = 7 & ~bit;
-		auxt_pt_detect();
-		assert_int_equal(auxt_pt.missing(), AUXTRACE_PMU_STATE_NO_TOPA);
-	}
+	/* No ToPA output. Tables of one entry will do. */
+	pmu_version = 2;
+	cpu.leaf[0].ecx = 5;
+	auxt_pt_detect();
+	assert_int_equal(auxt_pt.missing(), AUXTRACE_PMU_STATE_OK);
+	cpu.leaf[0].ecx = 4;
+	auxt_pt_detect();
+	assert_int_equal(auxt_pt.missing(), AUXTRACE_PMU_STATE_NO_TOPA);
 	boot_cpu_data.cpuid_level = 0x13;
 	assert_int_equal(auxt_pt.missing(), AUXTRACE_PMU_STATE_NO_CPUID);
 	boot_cpu_data.cpuid_level = 0x14;
@@ -1212,6 +1613,15 @@ static void the_capability_is_what_cpuid_says(void **state)
 	assert_int_equal(cap->flags, AUXTRACE_PT_CR3_FILTER);
 	assert_int_equal(cap->reserved, 0);
 	assert_int_equal(cap->config & (PT_CONFIG_CYC | PT_CONFIG_PTW), PT_CONFIG_CYC);
+	/* A CPU without ToPA output has no tables at all. */
+	for (u32 ecx = 4; ecx <= 7; ecx++) {
+		cpu.leaf[0].ecx = ecx;
+		auxt_pt_detect();
+		list.len = 0;
+		auxt_pt.describe(&list);
+		assert_int_equal(cap->flags, AUXTRACE_PT_CR3_FILTER |
+					     (ecx == 5 ? AUXTRACE_PT_SINGLE_ENTRY : 0));
+	}
 	/* Subleaf 1 means nothing if there is none. */
 	cpu.leaf[0].eax = 0;
 	cpu.leaf[0].ebx &= ~1u;
@@ -1250,6 +1660,8 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, begin, end)
 #define SMALL_T(f) { "small_area_" #f, f, begin_small, end, NULL }
+#define SINGLE_T(f) { "single_entry_" #f, f, begin_single, end, NULL }
+#define SINGLE(f) cmocka_unit_test_setup_teardown(f, begin_single, end)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_cpu_without_the_leaf_has_no_capabilities),
 		T(a_session_restores_the_registers),
@@ -1301,6 +1713,33 @@ int main(void)
 		T(the_capability_is_what_cpuid_says),
 		T(last_branch_records_are_excluded_where_the_cpu_cannot_have_both),
 		T(a_setup_is_checked_against_the_cpus),
+		SINGLE_T(a_session_restores_the_registers),
+		SINGLE_T(each_write_may_fault_once),
+		SINGLE_T(with_filters_each_write_may_fault_once),
+		SINGLE_T(what_a_refusing_cpu_may_still_write_is_kept),
+		SINGLE_T(with_filters_what_a_refusing_cpu_may_still_write_is_kept),
+		SINGLE_T(tables_of_stuck_hardware_are_kept),
+		SINGLE_T(a_cpu_that_stays_on_is_an_error),
+		SINGLE_T(pointers_that_are_still_to_be_restored_are_not_saved_again),
+		SINGLE_T(release_turns_off_what_others_turned_on),
+		SINGLE_T(a_start_finds_what_others_turned_on),
+		SINGLE_T(a_cpu_that_has_less_than_the_session_asks_refuses_the_claim),
+		SINGLE_T(a_start_writes_what_has_changed_and_a_stop_one_register),
+		SINGLE_T(an_error_and_foreign_code_are_told_with_the_position),
+		SINGLE_T(pointers_of_foreign_code_are_not_taken_for_ours),
+		SINGLE_T(stopped_is_an_interrupt_before_the_pointers_have_moved),
+		SINGLE_T(a_setup_without_tables_leaves_nothing),
+		SINGLE_T(a_setup_is_checked_against_the_cpus),
+		SINGLE(single_entry_full_trace_goes_on_from_region_to_region),
+		SINGLE(single_entry_overwrite_goes_on_in_each_slot),
+		SINGLE(single_entry_regions_are_as_large_as_they_can_be),
+		SINGLE(single_entry_a_region_that_ends_is_an_interrupt),
+		SINGLE(single_entry_stopped_is_the_end_of_the_region),
+		SINGLE(single_entry_pointers_that_are_not_ours_are_an_error),
+		SINGLE(single_entry_a_start_that_fails_changes_no_entry),
+		SINGLE(single_entry_a_stop_range_is_not_the_end_of_the_region),
+		SINGLE(single_entry_the_table_is_charged),
+		SINGLE(single_entry_a_cpu_with_other_tables_refuses_the_claim),
 	};
 
 	return cmocka_run_group_tests_name("pt", tests, NULL, NULL);

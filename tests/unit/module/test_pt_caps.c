@@ -180,11 +180,14 @@ static void caps_of_two_cpus_are_what_both_have(void **state)
 	assert_true(none.excludes_lbr);
 }
 
-static void without_tables_of_several_entries_nothing_is_supported(void **state)
+static void without_topa_output_nothing_is_supported(void **state)
 {
 	struct pt_caps caps = skylake();
 
+	/* Tables of one entry will do. */
 	caps.topa_multi = false;
+	assert_int_equal(pt_caps_check(&caps, PT_CONFIG_TSC), 0);
+	caps.topa = false;
 	assert_int_equal(pt_caps_check(&caps, PT_CONFIG_TSC), -EOPNOTSUPP);
 	caps = (struct pt_caps) { };
 	assert_int_equal(pt_caps_check(&caps, 0), -EOPNOTSUPP);
@@ -334,7 +337,7 @@ int main(void)
 		cmocka_unit_test(periods_without_their_packet_do_not_count),
 		cmocka_unit_test(what_every_cpu_can_is_accepted_everywhere),
 		cmocka_unit_test(caps_of_two_cpus_are_what_both_have),
-		cmocka_unit_test(without_tables_of_several_entries_nothing_is_supported),
+		cmocka_unit_test(without_topa_output_nothing_is_supported),
 		cmocka_unit_test(bits_outside_the_format_are_invalid),
 		cmocka_unit_test(a_part_without_the_packet_it_belongs_to_is_invalid),
 		cmocka_unit_test(what_the_cpu_lacks_is_not_supported),

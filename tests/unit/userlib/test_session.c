@@ -754,7 +754,7 @@ static void a_machine_without_pt_says_what_it_lacks(void **state)
 	fake.caps.pmu[AUXTRACE_PMU_INTEL_PT].state = AUXTRACE_PMU_STATE_NO_CPUID;
 	refused_with(ENODEV, "has no Intel PT", (void)0);
 	fake.caps.pmu[AUXTRACE_PMU_INTEL_PT].state = AUXTRACE_PMU_STATE_NO_TOPA;
-	refused_with(ENODEV, "multi-entry ToPA", (void)0);
+	refused_with(ENODEV, "no ToPA output", (void)0);
 	fake.caps.pmu[AUXTRACE_PMU_INTEL_PT].state = AUXTRACE_PMU_STATE_NO_PMI;
 	refused_with(ENODEV, "architectural PMU", (void)0);
 	fake.caps.pmu[AUXTRACE_PMU_INTEL_PT].state = AUXTRACE_PMU_STATE_OK;
