@@ -21,6 +21,16 @@ static unsigned int resume_wrmsrs(void)
 }
 
 /*
+ * A position near the end of a page, where ToPA tables have one entry: PT's PAUSE goes on to the page's
+ * end, and the RESUME writes the output pointer.
+ */
+static bool may_write_pointer(const struct channel *ch)
+{
+	return pt_has_single_entry() &&
+	       channel_status(ch).window_begin % 4096 == 0;
+}
+
+/*
  * The model's count of the trace PMU's WRMSRs on a channel's CPU, less those of the channel's
  * interrupts, each of which pauses and resumes. With BTS under page-table isolation the test's
  * own branches soon fill the 64 KiB buffer.
@@ -48,11 +58,13 @@ static void count_wrmsrs(const struct session *s, uint64_t *counts)
 static void expect_wrmsrs(const struct session *s, uint64_t *counts, const char *what,
 			  unsigned int each)
 {
+	bool resumed = each && each == resume_wrmsrs() && !under_bts();
+
 	for (unsigned int i = 0; i < s->count; i++) {
 		const struct channel *ch = &s->channel[i];
 		uint64_t now = asked_wrmsrs(ch);
 
-		if (now - counts[i] != each)
+		if (now - counts[i] != each + (resumed && may_write_pointer(ch)))
 			fail_msg("%s: %llu WRMSRs on CPU %d, not %u; %llu interrupts, %llu bytes",
 				 what, (unsigned long long)(now - counts[i]), ch->cpu, each,
 				 channel_status(ch).pmis, channel_status(ch).produced);

@@ -33,13 +33,13 @@ static void no_table(void)
 	write_msr(MSR_RTIT_OUTPUT_BASE, NO_MEMORY);
 }
 
-/* The table stays, but the offset is beyond its region's last byte. */
+/* The table stays, but the offset is beyond its region's last byte. A region is a page, or 128 MiB at most. */
 static void offset_at_the_end(void)
 {
-	uint64_t mask;
+	uint64_t mask, size = pt_has_single_entry() ? 4096ULL << 15 : 4096;
 
 	assert_int_equal(msr_read(first_cpu, MSR_RTIT_OUTPUT_MASK, &mask), 0);
-	write_msr(MSR_RTIT_OUTPUT_MASK, (mask & UINT32_MAX) | 4096ULL << 32);
+	write_msr(MSR_RTIT_OUTPUT_MASK, (mask & UINT32_MAX) | size << 32);
 }
 
 /* Pause, spoil the output, resume. */
@@ -190,7 +190,7 @@ static void bytes_that_the_hardware_drops_show_as_an_overflow(void **state)
 	st = channel_status(s.channel);
 	trace_check_window(&walk, s.channel->aux, st.produced, "with a loss");
 	assert_true(walk.overflows >= 1);
-	assert_int_equal(st.produced, emulator_bytes(first_cpu) - begun);
+	check_written(st.produced, emulator_bytes(first_cpu) - begun);
 	check_accounting(&s);
 }
 

@@ -19,7 +19,7 @@ for machine in neither no-pmu no-topa no-ds bts-disabled no-ds-cpl; do
 	append=''
 	case $machine in
 	neither) emulator=(--no-synthetic-msrs --cpu intel-pt=off) ;;
-	no-topa) emulator=(--profile broadwell) ;;
+	no-topa) emulator=(--profile skylake:-topa:-topa-multi) ;;
 	no-pmu) emulator=(--cpu pmu=off) ;;
 	no-ds) emulator=(--profile skylake:-bts:-ds-cpl) ;;
 	# In the model IA32_MISC_ENABLE[11] follows the CPUID bits. clearcpuid clears what the

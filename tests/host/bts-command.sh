@@ -26,5 +26,5 @@ guest()
 
 status=0
 guest both 700 "$@" || status=$?
-guest only 300 --emulator-arg --profile --emulator-arg broadwell "$@" || status=$?
+guest only 300 --emulator-arg --profile --emulator-arg skylake:-topa:-topa-multi "$@" || status=$?
 exit "$status"

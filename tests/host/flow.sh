@@ -19,12 +19,13 @@ usage()
 {
 	cat >&2 <<-EOF
 	usage: flow.sh full|overwrite|user|filter|scope-user|scope-kernel [--kernel SERIES | --distro SUITE]
-	               [--rounds N] [--least N] [--work DIR]
+	               [--rounds N] [--least N] [--work DIR] [--profile NAME]
 	  --distro SUITE  in a full Debian: page tables are isolated, and the kernel's addresses random
 	  --rounds N   length of the workload (default 6; 40 for overwrite, so that the area
 	               wraps more than once, and 18 for user, whose trace is sparse; with filters: 60; of a scope: 4)
 	  --least N    fails if fewer instructions were compared (default 1)
 	  --work DIR   for the recording and the log, which are kept
+	  --profile NAME  the emulator's CPU: broadwell has ToPA tables of one entry
 	EOF
 	exit 2
 }
@@ -32,7 +33,7 @@ usage()
 [ $# -ge 1 ] || usage
 mode=$1
 shift
-keep='' kernel='' distro='' rounds=6 least=1 before=() cpus=2
+keep='' kernel='' distro='' rounds=6 least=1 before=() cpus=2 emulator=()
 case $mode in
 overwrite) rounds=40 ;;
 user) rounds=18 ;;
@@ -46,6 +47,7 @@ while [ $# -gt 0 ]; do
 	--rounds) rounds=$2 ;;
 	--least) least=$2 ;;
 	--work) keep=$2 ;;
+	--profile) emulator=(--emulator-arg --profile --emulator-arg "$2") ;;
 	*) usage ;;
 	esac
 	shift 2 || usage
@@ -76,7 +78,7 @@ if [ -n "$distro" ]; then
 fi
 
 # 16 ns an instruction: a timer interrupt each 250,000 instructions.
-"$top/scripts/vm" "${machine[@]}" --smp $((cpus + 1)) --icount 4 --timeout 1000 --work "$work/vm" \
+"$top/scripts/vm" "${machine[@]}" "${emulator[@]}" --smp $((cpus + 1)) --icount 4 --timeout 1000 --work "$work/vm" \
 	--exec-log >("$build/tests-host/execlog" "$work/ran") --out "$work/out" --module "$module" \
 	--file "$build/tests-guest/flow" --file "$build/tests-guest/scoped" \
 	-- "${before[@]}" flow pt "$mode" /out/recording "$rounds"

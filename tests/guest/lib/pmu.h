@@ -20,6 +20,15 @@ void bts_required(void);
 /* Page tables are isolated, so the kernel's branches go through a buffer of 64 KiB. */
 bool bts_is_buffered(void);
 
+/* PT's ToPA tables have one entry: topa_single.h of the module. */
+bool pt_has_single_entry(void);
+
+/*
+ * @produced is what the hardware has @written, to the byte. With ToPA tables of one entry, zeros of the
+ * module's may be between: at most the last 512 bytes of each page.
+ */
+void check_written(uint64_t produced, uint64_t written);
+
 /*
  * BTS writes 24 bytes for a branch. PT writes a bit of a TNT for it or, if it is indirect, a
  * TIP of about 3 bytes. A power of two, as areas are.
