@@ -731,7 +731,8 @@ static __always_inline bool pt_is_at_stop_mark(const struct auxt_channel *ch, u6
 
 /*
  * Tables of one entry. At the region's end the hardware stops, whatever has become of the pointers.
- * Then what it should have traced since is lost, and the last packet may be cut.
+ * Then what it should have traced since is lost, and the last packet may be cut. The zeros are in memory
+ * before the position is published, by the write barrier of settle_publish().
  */
 static __always_inline u32 pt_locate_single(struct auxt_channel *ch, u32 status, u64 base,
 					    u64 mask_ptrs)
