@@ -84,11 +84,20 @@ recorded()
 {
 	auxtrace record -a -k -C 1 --overwrite -m 64K -o "$@"
 }
-# A run as it is recorded from another CPU: the host reads in it which code was changed. The kernel switches some branches back a
-# second later.
+# A run while another CPU is recorded: the host reads in that recording which code was changed. The kernel switches some branches
+# back a second later. It is not the recorder's command, which is traced by ptrace and could not step itself.
 watched()
 {
-	recorded "$1" -- sh -c "PATH=$PATH; $2; sleep 2" && [ -e "$1/kcore.changes" ]
+	rm -f watch heard
+	mkfifo watch heard
+	exec 3<> watch 4<> heard
+	recorded "$1" --control fifo:watch,heard --duration 900 > recorder.log 2>&1 &
+	recorder=$!
+	ask ping && sh -c "$2; sleep 2"
+	ask stop
+	wait "$recorder"
+	exec 3>&- 4>&-
+	[ -e "$1/kcore.changes" ]
 }
 check "a quick run, watched" watched quick-code "auxtrace selftest --quick --cpu 0 > /out/watched-quick"
 check "all passed but environment, which says who has the hardware" says '^23 passed, 1 failed, 6 skipped$' cat watched-quick

@@ -46,8 +46,9 @@ static int steps_follow(struct steps *s, pid_t child)
 		if (ptrace(PTRACE_SINGLESTEP, child, NULL, (void *)(intptr_t)sig) || waitpid(child, &status, 0) < 0)
 			return -1;
 	}
+	/* Who is traced already, as by strace -f, has no second tracer. */
 	if (!WIFEXITED(status) || WEXITSTATUS(status)) {
-		errno = ECHILD;
+		errno = EPERM;
 		return -1;
 	}
 	return 0;
