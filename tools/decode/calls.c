@@ -24,11 +24,11 @@
 #define MAX_HELD	65536
 
 struct held {
-	enum { BEGINS, ENDS, EXECUTES, SLEEPS } what;
+	enum { BEGINS, ENDS, EXECUTES, HAPPENS } what;
 	struct call *call;
 	union {
 		struct call_line line;		/* that it executes */
-		struct power_event power;	/* SLEEPS: the CPU sleeps or wakes */
+		struct cpu_event cpu_event;	/* HAPPENS: what happened to the CPU */
 	};
 	uint64_t instructions;	/* executed since the CPU's time */
 	uint64_t tsc;		/* when; 0: now */
@@ -114,8 +114,8 @@ static void settle(struct cpu_calls *c, uint64_t now)
 			h->line.tsc = t.tsc;
 			calls_cut_line(c->all->cut, c->all->sink, h->call, &h->line);
 			break;
-		case SLEEPS:
-			calls_cut_power(c->all->cut, c->all->sink, c->cpu, &h->power, t.tsc);
+		case HAPPENS:
+			calls_cut_event(c->all->cut, c->all->sink, c->cpu, &h->cpu_event, t.tsc);
 			break;
 		}
 	}
@@ -660,12 +660,12 @@ static void calls_overflow(struct view *v, const struct flow *f, uint64_t ip, bo
 		c->all->sink->overflow(c->all->sink, c->cpu);
 }
 
-static void calls_power(struct view *v, const struct flow *f, const struct power_event *e)
+static void calls_cpu_event(struct view *v, const struct flow *f, const struct cpu_event *e)
 {
 	struct cpu_calls *c = of_view(v);
 
 	advance(c, f);
-	hold(c, (struct held){ .what = SLEEPS, .power = *e, .tsc = e->tsc });
+	hold(c, (struct held){ .what = HAPPENS, .cpu_event = *e, .tsc = e->tsc });
 }
 
 static void calls_skip(struct view *v, const struct flow *f, uint64_t ip, uint64_t cr3)
@@ -724,7 +724,7 @@ struct view *calls_view_of_cpu(void *calls)
 		.blocks = all->sink->line ? NULL : calls_blocks,
 		.async = calls_async,
 		.overflow = calls_overflow,
-		.power = all->sink->power ? calls_power : NULL,
+		.cpu_event = all->sink->cpu_event ? calls_cpu_event : NULL,
 		.skip = calls_skip,
 		.error = calls_error,
 	};

@@ -70,7 +70,7 @@ struct call_line {
  * @end: it ends, and is freed behind this. All calls inside it have ended
  * @line: an open call goes on at another line, where its source is known; NULL: they are not looked up
  * @window, @sample, @overflow, @skip, @error: as those of struct view, on CPU @cpu. Any of them may be NULL
- * @power: the same, in order with the begins and ends of that CPU, at @tsc, an estimate; 0: not known
+ * @cpu_event: the same, in order with the begins and ends of that CPU, at @tsc, an estimate; 0: not known
  */
 struct calls_sink {
 	void (*begin)(struct calls_sink *s, struct call *call);
@@ -80,7 +80,7 @@ struct calls_sink {
 	void (*sample)(struct calls_sink *s, unsigned int cpu, const struct flow *f, size_t nr,
 		       const struct auxtrace_record_sample *sample);
 	void (*overflow)(struct calls_sink *s, unsigned int cpu);
-	void (*power)(struct calls_sink *s, unsigned int cpu, const struct power_event *event, uint64_t tsc);
+	void (*cpu_event)(struct calls_sink *s, unsigned int cpu, const struct cpu_event *event, uint64_t tsc);
 	void (*skip)(struct calls_sink *s, unsigned int cpu, const struct flow *f, uint64_t ip, uint64_t cr3);
 	void (*error)(struct calls_sink *s, unsigned int cpu, uint64_t offset, uint64_t ip, const char *message);
 };

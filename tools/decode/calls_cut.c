@@ -111,10 +111,10 @@ void calls_cut_line(const struct calls_cut *c, struct calls_sink *to, struct cal
 }
 
 /* It is of no thread and of no call: wanted only where these do not choose. */
-void calls_cut_power(const struct calls_cut *c, struct calls_sink *to, unsigned int cpu,
-		     const struct power_event *event, uint64_t tsc)
+void calls_cut_event(const struct calls_cut *c, struct calls_sink *to, unsigned int cpu,
+		     const struct cpu_event *event, uint64_t tsc)
 {
 	if (c->tid || c->function || tsc < c->begin || (c->end && (!tsc || tsc >= c->end)))
 		return;
-	to->power(to, cpu, event, tsc);
+	to->cpu_event(to, cpu, event, tsc);
 }

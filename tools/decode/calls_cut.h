@@ -22,8 +22,8 @@ uint64_t calls_cut_ticks(const struct calls_cut *c, uint64_t begin, uint64_t end
 /* For calls.c: @call begins, ends, or executes @line; or @event of a CPU. @to is told if that is wanted. */
 void calls_cut_begins(const struct calls_cut *c, struct calls_sink *to, struct call *call);
 void calls_cut_ends(const struct calls_cut *c, struct calls_sink *to, struct call *call);
-void calls_cut_power(const struct calls_cut *c, struct calls_sink *to, unsigned int cpu,
-		     const struct power_event *event, uint64_t tsc);
+void calls_cut_event(const struct calls_cut *c, struct calls_sink *to, unsigned int cpu,
+		     const struct cpu_event *event, uint64_t tsc);
 void calls_cut_line(const struct calls_cut *c, struct calls_sink *to, struct call *call, const struct call_line *line);
 
 #endif

@@ -301,13 +301,13 @@ static void text_line_overflow(struct calls_sink *s, unsigned int cpu)
 	TEXT_LINE(of_sink(s), text_overflow(out, cpu));
 }
 
-static void text_line_power(struct calls_sink *s, unsigned int cpu, const struct power_event *event, uint64_t tsc)
+static void text_line_event(struct calls_sink *s, unsigned int cpu, const struct cpu_event *event, uint64_t tsc)
 {
 	struct calls_text *t = of_sink(s);
 	uint64_t ns = 0;
 	bool timed = tsc && meta_clock(t->meta, tsc, &ns);
 
-	TEXT_LINE(t, text_power(out, cpu, timed, ns, event));
+	TEXT_LINE(t, text_cpu_event(out, cpu, timed, ns, event));
 }
 
 static void text_line_skip(struct calls_sink *s, unsigned int cpu, const struct flow *f, uint64_t ip, uint64_t cr3)
@@ -334,7 +334,7 @@ struct calls_sink *calls_text_begin(const struct meta *meta, struct source_text 
 		.window = text_line_window,
 		.sample = text_line_sample,
 		.overflow = text_line_overflow,
-		.power = text_line_power,
+		.cpu_event = text_line_event,
 		.skip = text_line_skip,
 		.error = text_line_error,
 	};

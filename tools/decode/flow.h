@@ -46,8 +46,8 @@ struct branch {
 };
 
 /* The CPU sleeps or wakes. C-states are numbers of MWAIT's hints: 0 is C1. */
-struct power_event {
-	enum { POWER_MWAIT, POWER_PWRE, POWER_EXSTOP, POWER_PWRX } what;
+struct cpu_event {
+	enum { CPU_MWAIT, CPU_PWRE, CPU_EXSTOP, CPU_PWRX } what;
 	bool known;		/* MWAIT, EXSTOP: its address */
 	bool hw;		/* PWRE: no instruction asked for it */
 	uint8_t state, sub_state;	/* PWRE */
@@ -90,7 +90,7 @@ struct view {
 	void (*error)(struct view *v, const struct flow *f, uint64_t offset, uint64_t ip,
 		      const char *message);
 	/* May be NULL. An event without an address may be some instructions early. */
-	void (*power)(struct view *v, const struct flow *f, const struct power_event *event);
+	void (*cpu_event)(struct view *v, const struct flow *f, const struct cpu_event *event);
 	/* May be NULL. BTS: a record, after the callbacks for the flow that it ends. */
 	void (*branch)(struct view *v, const struct flow *f, const struct branch *branch);
 };

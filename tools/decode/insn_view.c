@@ -91,20 +91,20 @@ static void show_error(struct view *v, const struct flow *f, uint64_t offset, ui
 	printf("# error %" PRIx64 " %016" PRIx64 " %s\n", offset, ip, message);
 }
 
-static void show_power(struct view *v, const struct flow *f, const struct power_event *e)
+static void show_cpu_event(struct view *v, const struct flow *f, const struct cpu_event *e)
 {
 	(void)v, (void)f;
 	switch (e->what) {
-	case POWER_MWAIT:
+	case CPU_MWAIT:
 		printf("# mwait %x %x\n", e->hints, e->extensions);
 		break;
-	case POWER_PWRE:
+	case CPU_PWRE:
 		printf("# pwre %u %u %u\n", e->hw, e->state, e->sub_state);
 		break;
-	case POWER_EXSTOP:
+	case CPU_EXSTOP:
 		show_ip("exstop", e->ip, e->known);
 		break;
-	case POWER_PWRX:
+	case CPU_PWRX:
 		printf("# pwrx %u %u %x\n", e->deepest, e->last, e->reason);
 		break;
 	}
@@ -175,7 +175,7 @@ struct view *insn_view(void)
 		.overflow = show_overflow,
 		.skip = show_skip,
 		.error = show_error,
-		.power = show_power,
+		.cpu_event = show_cpu_event,
 	};
 
 	return &view;

@@ -158,36 +158,36 @@ static void update_state(struct flow *f)
 	f->tsc = pt_walk_time(walk_of(f), &tsc) < 0 ? 0 : tsc;
 }
 
-static void emit_power(struct flow *f, const struct pt_event *ev)
+static void emit_cpu_event(struct flow *f, const struct pt_event *ev)
 {
-	struct power_event e = { .known = !ev->ip_suppressed, .tsc = ev->has_tsc ? ev->tsc : 0 };
+	struct cpu_event e = { .known = !ev->ip_suppressed, .tsc = ev->has_tsc ? ev->tsc : 0 };
 
 	switch (ev->type) {
 	case ptev_mwait:
-		e.what = POWER_MWAIT;
+		e.what = CPU_MWAIT;
 		e.ip = ev->variant.mwait.ip;
 		e.hints = ev->variant.mwait.hints;
 		e.extensions = ev->variant.mwait.ext;
 		break;
 	case ptev_pwre:
-		e.what = POWER_PWRE;
+		e.what = CPU_PWRE;
 		e.hw = ev->variant.pwre.hw;
 		e.state = ev->variant.pwre.state;
 		e.sub_state = ev->variant.pwre.sub_state;
 		break;
 	case ptev_exstop:
-		e.what = POWER_EXSTOP;
+		e.what = CPU_EXSTOP;
 		e.ip = ev->variant.exstop.ip;
 		break;
 	default:
-		e.what = POWER_PWRX;
+		e.what = CPU_PWRX;
 		e.last = ev->variant.pwrx.last;
 		e.deepest = ev->variant.pwrx.deepest;
 		e.reason = ev->variant.pwrx.interrupt | ev->variant.pwrx.store << 2 |
 			   ev->variant.pwrx.autonomous << 3;
 		break;
 	}
-	f->view->power(f->view, f, &e);
+	f->view->cpu_event(f->view, f, &e);
 }
 
 /* The decoder has read packets up to here. */
@@ -237,8 +237,8 @@ static void handle_event(struct flow *f, const struct pt_event *ev)
 	case ptev_pwre:
 	case ptev_exstop:
 	case ptev_pwrx:
-		if (f->view->power)
-			emit_power(f, ev);
+		if (f->view->cpu_event)
+			emit_cpu_event(f, ev);
 		break;
 	default:
 		/* Other events do not change the flow. CR3 is read when code is. */

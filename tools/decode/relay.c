@@ -40,7 +40,7 @@ enum what {
 	OVERFLOW,
 	SKIP,
 	ERROR,
-	POWER,
+	CPU_EVENT,
 	BRANCH,
 };
 
@@ -101,9 +101,9 @@ struct text_message {
 	char text[];
 };
 
-struct power_message {
+struct cpu_event_message {
 	struct message head;
-	struct power_event event;
+	struct cpu_event event;
 };
 
 struct branch_message {
@@ -363,13 +363,13 @@ static void relay_error(struct view *v, const struct flow *f, uint64_t offset, u
 	write_sums(r, SUMS, true);
 }
 
-static void relay_power(struct view *v, const struct flow *f, const struct power_event *event)
+static void relay_cpu_event(struct view *v, const struct flow *f, const struct cpu_event *event)
 {
 	struct relay *r = of_view(v);
-	struct power_message *m;
+	struct cpu_event_message *m;
 
 	write_state(r, f);
-	m = queue_write(&r->queue, POWER, sizeof(*m));
+	m = queue_write(&r->queue, CPU_EVENT, sizeof(*m));
 	m->event = *event;
 }
 
@@ -559,8 +559,8 @@ static void take(struct flow *f, const struct message *m)
 		f->view->error(f->view, f, e->offset, e->ip, e->text);
 		break;
 	}
-	case POWER:
-		f->view->power(f->view, f, &((const struct power_message *)m)->event);
+	case CPU_EVENT:
+		f->view->cpu_event(f->view, f, &((const struct cpu_event_message *)m)->event);
 		break;
 	case BRANCH:
 		f->view->branch(f->view, f, &((const struct branch_message *)m)->branch);
@@ -674,7 +674,7 @@ bool relay_start(struct relays *all, struct flow *f, const struct flow_decoder *
 		.overflow = relay_overflow,
 		.skip = relay_skip,
 		.error = relay_error,
-		.power = f->view->power ? relay_power : NULL,
+		.cpu_event = f->view->cpu_event ? relay_cpu_event : NULL,
 		.branch = f->view->branch ? relay_branch : NULL,
 	};
 	r->hook = (struct say_hook){ .say = relay_says, .die = relay_dies };

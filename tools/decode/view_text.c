@@ -138,22 +138,22 @@ void text_sample(FILE *out, unsigned int cpu, const struct flow *f, size_t nr, c
 	fprintf(out, ">%s\n", style(STYLE_PLAIN));
 }
 
-void text_power(FILE *out, unsigned int cpu, bool timed, uint64_t ns, const struct power_event *e)
+void text_cpu_event(FILE *out, unsigned int cpu, bool timed, uint64_t ns, const struct cpu_event *e)
 {
 	fprintf(out, "%s%3u ", style(STYLE_FAINT), cpu);
 	text_time(out, timed, ns);
 	fprintf(out, "%s ", style(STYLE_PLAIN));
 	switch (e->what) {
-	case POWER_MWAIT:
+	case CPU_MWAIT:
 		fprintf(out, "mwait: hints: %#x extensions: %#x\n", e->hints, e->extensions);
 		break;
-	case POWER_PWRE:
+	case CPU_PWRE:
 		fprintf(out, "pwre: hw: %u cstate: %u sub-cstate: %u\n", e->hw, e->state, e->sub_state);
 		break;
-	case POWER_EXSTOP:
+	case CPU_EXSTOP:
 		fprintf(out, "exstop: ip: %u\n", e->known);
 		break;
-	case POWER_PWRX:
+	case CPU_PWRX:
 		fprintf(out, "pwrx: deepest cstate: %u last cstate: %u wake reason: %#x\n", e->deepest, e->last,
 			e->reason);
 		break;

@@ -23,7 +23,7 @@ char *window_text(unsigned int cpu, const struct flow *f, uint64_t seq);
 void text_sample(FILE *out, unsigned int cpu, const struct flow *f, size_t nr, const struct auxtrace_record_sample *s);
 void text_overflow(FILE *out, unsigned int cpu);
 /* In perf's words. */
-void text_power(FILE *out, unsigned int cpu, bool timed, uint64_t ns, const struct power_event *e);
+void text_cpu_event(FILE *out, unsigned int cpu, bool timed, uint64_t ns, const struct cpu_event *e);
 void text_skip(FILE *out, unsigned int cpu, const struct flow *f, uint64_t ip, uint64_t cr3);
 void text_error(FILE *out, unsigned int cpu, uint64_t offset, uint64_t ip, const char *message);
 

@@ -65,12 +65,12 @@ static void emit_block_of(struct flow *f, struct made_decoding *d)
 
 static void emit_power_of(struct flow *f, struct made_decoding *d)
 {
-	const struct power_event e = {
-		.what = POWER_PWRX, .last = next_random(d), .deepest = next_random(d), .tsc = f->tsc,
+	const struct cpu_event e = {
+		.what = CPU_PWRX, .last = next_random(d), .deepest = next_random(d), .tsc = f->tsc,
 	};
 
-	if (f->view->power)
-		f->view->power(f->view, f, &e);
+	if (f->view->cpu_event)
+		f->view->cpu_event(f->view, f, &e);
 }
 
 static void emit_branch_of(struct flow *f, struct made_decoding *d)
@@ -308,7 +308,7 @@ static void hear_error(struct view *v, const struct flow *f, uint64_t offset, ui
 		mix(*message);
 }
 
-static void hear_power(struct view *v, const struct flow *f, const struct power_event *e)
+static void hear_cpu_event(struct view *v, const struct flow *f, const struct cpu_event *e)
 {
 	(void)v;
 	hear(f, 14, e->what << 16 | e->last << 8 | e->deepest, e->tsc);
@@ -323,7 +323,7 @@ static void hear_branch(struct view *v, const struct flow *f, const struct branc
 static const struct view all_callbacks = {
 	.cpu = hear_cpu, .thread = hear_thread, .turn = hear_turn, .window = hear_window, .sample = hear_sample,
 	.enable = hear_enable, .disable = hear_disable, .insn = hear_insn, .block = hear_block, .async = hear_async,
-	.overflow = hear_overflow, .skip = hear_skip, .error = hear_error, .power = hear_power, .branch = hear_branch,
+	.overflow = hear_overflow, .skip = hear_skip, .error = hear_error, .cpu_event = hear_cpu_event, .branch = hear_branch,
 };
 
 static struct view *the_view(void *context)
@@ -451,7 +451,7 @@ static void the_view_hears_the_same_from_any_number_of_threads(void **state)
 	merged.blocks = hear_blocks;
 	few.thread = NULL;
 	few.turn = NULL;
-	few.power = NULL;
+	few.cpu_event = NULL;
 	few.branch = NULL;
 	for (unsigned int v = 0; v < 4; v++)
 		for (int by_time = 0; by_time < 2; by_time++) {
