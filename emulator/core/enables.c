@@ -52,6 +52,13 @@ void ptm_update_enables(struct ptm *p, uint64_t ip)
 	p->packet_en = p->context_en && p->filter_en && (p->ctl & CTL_BRANCH_EN);
 }
 
+/* EventEn has MODE.Exec tell the changes of IF also if no branch is traced. */
+bool ptm_mode_without_branches(const struct ptm *p)
+{
+	return (p->ctl & CTL_EVENT_EN) && !(p->ctl & CTL_BRANCH_EN) && p->context_en &&
+	       p->filter_en;
+}
+
 void ptm_trigger_off(struct ptm *p)
 {
 	p->trigger_en = false;

@@ -143,11 +143,58 @@ static void near_ranged(struct ptm *p, enum ptm_branch_kind kind, uint64_t next,
 		trace_stop(p);
 }
 
-/* Far transfers, events and CR3 loads may change ContextEn. */
-static void context_change(struct ptm *p, const struct ptm_context *ctx, bool event,
-			   bool cr3_load, uint64_t from, uint64_t to)
+static bool events(const struct ptm *p)
 {
-	bool was, pip, stop;
+	return p->trigger_en && (p->ctl & CTL_EVENT_EN);
+}
+
+/* What changes the context: a far transfer, an event or a CR3 load. */
+struct change {
+	enum { FAR, IRET, EVENT, CR3_LOAD } what;
+	const struct ptm_interrupt *interrupt;	/* of an EVENT; NULL: an SMI */
+	uint64_t from, to;
+};
+
+static bool has_cfe(const struct ptm *p, const struct change *c)
+{
+	return events(p) && (c->what == IRET || c->interrupt);
+}
+
+/*
+ * "Event Trace": no event depends on FilterEn or BranchEn. An interrupt's CFE shares the FUP
+ * of its branch. Where there is none, as of an IRET, CFE has one of its own, if the context
+ * that is left was traced.
+ */
+static void event_packets(struct ptm *p, const struct change *c, bool context, bool packet)
+{
+	bool fup = context && (c->what == IRET || !packet);
+
+	if (c->what == IRET) {
+		ptm_cfe(p, CFE_IRET, 0, fup);
+	} else {
+		if (c->interrupt->page_fault)
+			ptm_evd(p, EVD_CR2, c->interrupt->cr2);
+		ptm_cfe(p, CFE_INTR, c->interrupt->vector, fup);
+	}
+	if (fup)
+		ptm_fup(p, c->from);
+}
+
+/* MODE.Exec that no TIP follows has a FUP; @ip: the first instruction that runs in that mode. */
+static void mode_and_fup(struct ptm *p, uint64_t ip)
+{
+	if (!ptm_mode_changed(p))
+		return;
+	ptm_group(p);
+	ptm_mode_exec(p);
+	ptm_fup(p, ip);
+}
+
+/* Far transfers, events and CR3 loads may change ContextEn. */
+static void context_change(struct ptm *p, const struct ptm_context *ctx, const struct change *c)
+{
+	bool cr3_load = c->what == CR3_LOAD, was, context, pip, stop, cfe;
+	uint64_t to = c->to;
 
 	p->now = 0;
 	ptm_time_check(p);
@@ -156,6 +203,7 @@ static void context_change(struct ptm *p, const struct ptm_context *ctx, bool ev
 		return;
 	}
 	was = p->packet_en;
+	context = p->context_en;
 
 	pip = cr3_load || ctx->cr3 != p->ctx.cr3;
 	p->ctx = *ctx;
@@ -165,10 +213,13 @@ static void context_change(struct ptm *p, const struct ptm_context *ctx, bool ev
 	if (stop)
 		p->packet_en = false;
 
-	if (was || p->packet_en || pip)
+	cfe = has_cfe(p, c) && (context || p->context_en);
+	if (was || p->packet_en || pip || cfe)
 		ptm_group(p);
-	if (was && event)
-		ptm_fup(p, from);
+	if (cfe)
+		event_packets(p, c, context, was);
+	if (was && c->what == EVENT)
+		ptm_fup(p, c->from);
 	if (pip)
 		ptm_pip(p);
 
@@ -184,6 +235,8 @@ static void context_change(struct ptm *p, const struct ptm_context *ctx, bool ev
 			ptm_pgd_no_ip(p);
 	} else if (p->packet_en) {
 		pge(p, to);
+	} else if (ptm_mode_without_branches(p)) {
+		mode_and_fup(p, to);
 	}
 	if (stop)
 		trace_stop(p);
@@ -211,27 +264,78 @@ static void near_branch(struct ptm *p, enum ptm_branch_kind kind, uint64_t next,
 		boundary(p, to);
 }
 
-void ptm_branch(struct ptm *p, enum ptm_branch_kind kind, const struct ptm_context *ctx,
-		uint64_t from, uint64_t next, uint64_t to)
+static void far_branch(struct ptm *p, const struct ptm_context *ctx, const struct change *c)
 {
 	if (p->pmi_in)
 		pmi_branch(p);
 	/* An interrupt is not an instruction; a branch retires at the CPL before it. */
-	if (p->pmu.by_branch[ring(p)] && kind != PTM_EVENT)
+	if (p->pmu.by_branch[ring(p)] && c->what != EVENT)
 		pmu_branch(p);
 
-	if (kind >= PTM_FAR)
-		context_change(p, ctx, kind == PTM_EVENT, false, from, to);
-	else
-		near_branch(p, kind, next, to);
+	context_change(p, ctx, c);
+
+	if (p->bts.records[ring(p)])
+		bts_record(p, c->from, c->to);
+}
+
+void ptm_branch(struct ptm *p, enum ptm_branch_kind kind, const struct ptm_context *ctx,
+		uint64_t from, uint64_t next, uint64_t to)
+{
+	if (kind >= PTM_FAR) {
+		const struct change c = {
+			.what = kind == PTM_EVENT ? EVENT : kind == PTM_IRET ? IRET : FAR,
+			.from = from,
+			.to = to,
+		};
+
+		far_branch(p, ctx, &c);
+		return;
+	}
+
+	if (p->pmi_in)
+		pmi_branch(p);
+	if (p->pmu.by_branch[ring(p)])
+		pmu_branch(p);
+
+	near_branch(p, kind, next, to);
 
 	if (p->bts.records[ring(p)] && kind != PTM_JCC_NOT_TAKEN)
 		bts_record(p, from, to);
 }
 
+void ptm_interrupt(struct ptm *p, const struct ptm_interrupt *interrupt,
+		   const struct ptm_context *ctx, uint64_t from, uint64_t to)
+{
+	const struct change c = {
+		.what = EVENT, .interrupt = interrupt, .from = from, .to = to,
+	};
+
+	far_branch(p, ctx, &c);
+}
+
 void ptm_cr3_write(struct ptm *p, const struct ptm_context *ctx, uint64_t nlip)
 {
-	context_change(p, ctx, false, true, nlip, nlip);
+	const struct change c = { .what = CR3_LOAD, .from = nlip, .to = nlip };
+
+	context_change(p, ctx, &c);
+}
+
+/*
+ * "MODE.Exec": "the mode change applies to the IP address in the payload of the next IP
+ * packet", here a FUP. While packets are disabled, TIP.PGE's MODE.Exec will tell.
+ */
+void ptm_iflag(struct ptm *p, bool iflag, uint64_t nlip)
+{
+	p->ctx.iflag = iflag;
+	if (!p->packet_en && !ptm_mode_without_branches(p))
+		return;
+	if (!ptm_mode_changed(p))
+		return;
+
+	p->now = 0;
+	ptm_time_check(p);
+	mode_and_fup(p, nlip);
+	boundary(p, nlip);
 }
 
 /* "PTWRITE": needs ContextEn and FilterEn at its own address, but not BranchEn. */
@@ -342,6 +446,8 @@ void ptm_enable(struct ptm *p, const struct ptm_context *ctx, uint64_t nlip)
 	ptm_update_enables(p, nlip);
 	if (p->packet_en)
 		pge(p, nlip);
+	else if (ptm_mode_without_branches(p))
+		mode_and_fup(p, nlip);
 }
 
 /* TraceEn 1 -> 0; the CTL MSR still holds the old value. */

@@ -96,6 +96,8 @@ static uint64_t ctl_bits(const struct ptm *p)
 		bits |= CTL_PTW_EN | CTL_FUP_ON_PTW;
 	if (c->leaf14_0_ebx & CAP_POWER)
 		bits |= CTL_PWR_EVT_EN;
+	if (c->leaf14_0_ebx & CAP_EVENT)
+		bits |= CTL_EVENT_EN;
 	if (c->leaf14_0_ebx & CAP_DIS_TNT)
 		bits |= CTL_DIS_TNT;
 	if (c->leaf14_0_ecx & OUT_TOPA)

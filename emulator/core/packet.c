@@ -95,23 +95,32 @@ void ptm_pip(struct ptm *p)
 	emit(p, PTM_N_PIP, packet, sizeof(packet));
 }
 
-static int mode_of(const struct ptm_context *ctx)
+/* IF is there only with EventEn. */
+static int mode_of(const struct ptm *p)
 {
-	return ctx->cs_l ? 1 : ctx->cs_d ? 2 : 0;
+	const struct ptm_context *ctx = &p->ctx;
+
+	return (ctx->cs_l ? 1 : ctx->cs_d ? 2 : 0) |
+	       (ctx->iflag && (p->ctl & CTL_EVENT_EN) ? MODE_IF : 0);
 }
 
 void ptm_mode_exec(struct ptm *p)
 {
-	uint8_t packet[2] = { 0x99, mode_of(&p->ctx) };
+	uint8_t packet[2] = { 0x99, mode_of(p) };
 
 	p->mode_sent = packet[1];
 	p->psb_forced |= p->overflow;
 	emit(p, PTM_N_MODE, packet, sizeof(packet));
 }
 
+bool ptm_mode_changed(const struct ptm *p)
+{
+	return p->mode_sent != mode_of(p);
+}
+
 void ptm_mode_exec_if_changed(struct ptm *p)
 {
-	if (p->mode_sent != mode_of(&p->ctx))
+	if (ptm_mode_changed(p))
 		ptm_mode_exec(p);
 }
 
@@ -233,4 +242,19 @@ void ptm_pwrx(struct ptm *p, uint8_t state)
 	uint8_t packet[7] = { 0x02, 0xa2, [2] = core << 4 | core, [3] = WAKE_INTERRUPT };
 
 	emit(p, PTM_N_PWRX, packet, sizeof(packet));
+}
+
+void ptm_cfe(struct ptm *p, uint8_t type, uint8_t vector, bool fup)
+{
+	uint8_t packet[4] = { 0x02, 0x13, fup << 7 | type, vector };
+
+	emit(p, PTM_N_CFE, packet, sizeof(packet));
+}
+
+void ptm_evd(struct ptm *p, uint8_t type, uint64_t value)
+{
+	uint8_t packet[11] = { 0x02, 0x53, type };
+
+	put_le(packet + 3, value, 8);
+	emit(p, PTM_N_EVD, packet, sizeof(packet));
 }

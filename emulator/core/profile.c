@@ -47,7 +47,7 @@ static const struct ptm_profile profiles[] = {
 	{
 		.name = "gracemont",
 		.leaf14_0_ebx = CAP_CR3_FILTER | CAP_PSB_CYC | CAP_IP_FILTER | CAP_MTC |
-				CAP_PTWRITE | CAP_POWER | CAP_DIS_TNT,
+				CAP_PTWRITE | CAP_POWER | CAP_EVENT | CAP_DIS_TNT,
 		.leaf14_0_ecx = OUT_TOPA | OUT_TOPA_MULTI | OUT_SINGLE,
 		.leaf14_1_eax = 0x02490002,
 		.leaf14_1_ebx = 0x003f1fff,
@@ -73,6 +73,7 @@ static const struct capability {
 	{ "mtc", .ebx = CAP_MTC, .ranges_mtc = 0xffff0000 },
 	{ "ptwrite", .ebx = CAP_PTWRITE },
 	{ "power", .ebx = CAP_POWER },
+	{ "event", .ebx = CAP_EVENT },
 	{ "tnt-disable", .ebx = CAP_DIS_TNT },
 	{ "topa", .ecx = OUT_TOPA },
 	{ "topa-multi", .ecx = OUT_TOPA_MULTI },

@@ -4,7 +4,8 @@
 
 /*
  * SDM, Intel PT, "PSB+": the state that a decoder needs to start here. @ip is the
- * next instruction. The FUP with @ip and MODE.Exec are present only while PacketEn.
+ * next instruction. The FUP with @ip and MODE.Exec are present only while PacketEn;
+ * where events are traced without branches, MODE.Exec is there alone.
  */
 void ptm_psb_plus(struct ptm *p, uint64_t ip)
 {
@@ -27,6 +28,8 @@ void ptm_psb_plus(struct ptm *p, uint64_t ip)
 	if (p->packet_en) {
 		ptm_mode_exec(p);
 		ptm_fup(p, ip);
+	} else if (ptm_mode_without_branches(p)) {
+		ptm_mode_exec(p);
 	}
 	ptm_psbend(p);
 }

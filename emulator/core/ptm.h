@@ -7,8 +7,8 @@
  *   - provides memory, a time-stamp counter and a way to raise a PMI
  *     (struct ptm_ops),
  *   - routes CPUID, RDMSR, WRMSR and RDPMC to it,
- *   - reports each near branch while ptm_near_wanted() is true, and each far
- *     transfer, event and CR3 load while ptm_far_wanted() is true,
+ *   - reports each near branch, and each CLI, STI and POPF, while ptm_near_wanted()
+ *     is true, and each far transfer, event and CR3 load while ptm_far_wanted() is true,
  *   - reports how many instructions have retired while ptm_counting() is true.
  *
  * References: Intel SDM volume 3, chapters "Intel Processor Trace", "Debug,
@@ -35,8 +35,9 @@ enum ptm_branch_kind {
 	PTM_JMP_INDIRECT,
 	PTM_CALL_INDIRECT,
 	PTM_RET,		/* near RET */
-	PTM_FAR,		/* far JMP/CALL/RET, IRET, SYSCALL, SYSRET, SYSENTER, SYSEXIT */
-	PTM_EVENT,		/* interrupt, NMI, exception, INT n, INT3, INTO, INT1 */
+	PTM_FAR,		/* far JMP/CALL/RET, SYSCALL, SYSRET, SYSENTER, SYSEXIT, RSM */
+	PTM_IRET,
+	PTM_EVENT,		/* SMI; ptm_interrupt() reports the others */
 };
 
 /*
@@ -49,6 +50,7 @@ struct ptm_context {
 	bool cs_l;		/* CS.L: 64-bit code */
 	bool cs_d;		/* CS.D: 32-bit code when !cs_l */
 	bool smm;
+	bool iflag;		/* RFLAGS.IF */
 };
 
 struct ptm_ops {
@@ -152,7 +154,7 @@ bool ptm_rdpmc(struct ptm *p, uint32_t ecx, uint64_t *value);
 bool ptm_near_wanted(const struct ptm *p);
 
 /*
- * True while PTM_FAR, PTM_EVENT and CR3 loads must be reported: TraceEn or BTS is
+ * True while PTM_FAR and those behind it, interrupts and CR3 loads must be reported: TraceEn or BTS is
  * set, a counter counts, or a PMI is pending. While it is false the machine need
  * not report them: ptm_wrmsr() passes the context that they have changed.
  */
@@ -187,12 +189,28 @@ uint64_t ptm_retire_horizon(const struct ptm *p);
  * @next: the address after the instruction at @from, which is the return address
  * of a CALL; used for calls only.
  * @ctx: may be NULL for near branches, which cannot change it.
- * For PTM_EVENT, @from is the instruction itself for faults and INT n, and the
- * next instruction for interrupts and traps.
+ * For PTM_EVENT, @from is the next instruction.
  */
 void ptm_branch(struct ptm *p, enum ptm_branch_kind kind,
 		const struct ptm_context *ctx,
 		uint64_t from, uint64_t next, uint64_t to);
+
+/* An interrupt, NMI, exception, INT n, INT3, INTO or INT1. */
+struct ptm_interrupt {
+	uint8_t vector;
+	bool page_fault;	/* @cr2 is its address */
+	uint64_t cr2;
+};
+
+/*
+ * Reports that one was delivered. @from is the instruction itself for faults and INT n, and
+ * the next instruction for interrupts and traps; @to: the handler.
+ */
+void ptm_interrupt(struct ptm *p, const struct ptm_interrupt *interrupt,
+		   const struct ptm_context *ctx, uint64_t from, uint64_t to);
+
+/* Reports RFLAGS.IF after CLI, STI or POPF, changed or not. @nlip: the next instruction. */
+void ptm_iflag(struct ptm *p, bool iflag, uint64_t nlip);
 
 /* Reports that MOV CR3 or a task switch has loaded ctx->cr3. @nlip: next instruction. */
 void ptm_cr3_write(struct ptm *p, const struct ptm_context *ctx, uint64_t nlip);

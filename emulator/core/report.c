@@ -18,6 +18,7 @@ static const char *const names[] = {
 	[PTM_N_BTS_UNMAPPED] = "BTS_UNMAPPED", [PTM_N_WRMSR_DEBUGCTL] = "WRMSR_DEBUGCTL",
 	[PTM_N_WRMSR_DS_AREA] = "WRMSR_DS_AREA", [PTM_N_PWRE] = "PWRE",
 	[PTM_N_EXSTOP] = "EXSTOP", [PTM_N_PWRX] = "PWRX", [PTM_N_MWAIT] = "MWAIT",
+	[PTM_N_CFE] = "CFE", [PTM_N_EVD] = "EVD",
 };
 _Static_assert(sizeof(names) / sizeof(names[0]) == PTM_COUNTERS, "a counter has no name");
 

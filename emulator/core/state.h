@@ -6,7 +6,7 @@
  * ptm_output() takes whole packets. The packets of one event (FUP, PIP,
  * MODE.Exec, TIP) form a group, which nothing may interrupt. So PSB+, MTC and
  * the end of an overflow come between groups only: in ptm_branch(),
- * ptm_cr3_write(), ptm_ptwrite(), ptm_wake() and the MSR writes.
+ * ptm_cr3_write(), ptm_ptwrite(), ptm_wake(), ptm_iflag() and the MSR writes.
  */
 #ifndef PTM_STATE_H
 #define PTM_STATE_H
@@ -32,6 +32,7 @@
 #define CTL_MTC_FREQ	14
 #define CTL_CYC_THRESH	19
 #define CTL_PSB_FREQ	24
+#define CTL_EVENT_EN	(1ULL << 31)
 #define CTL_DIS_TNT	(1ULL << 55)
 #define CTL_ADDR_CFG(n)	(32 + 4 * (n))
 #define CTL_FIELD	0xfULL
@@ -52,6 +53,7 @@
 #define CAP_MTC		(1U << 3)
 #define CAP_PTWRITE	(1U << 4)
 #define CAP_POWER	(1U << 5)	/* power events */
+#define CAP_EVENT	(1U << 7)	/* event trace */
 #define CAP_DIS_TNT	(1U << 8)
 #define OUT_TOPA	(1U << 0)
 #define OUT_TOPA_MULTI	(1U << 1)
@@ -60,6 +62,12 @@
 /* C-states are those of MWAIT's hints: the state less 1 in bits 7:4, the sub-state in 3:0. */
 #define C1		0x00
 #define WAKE_INTERRUPT	(1U << 0)	/* PWRX's wake reason */
+
+/* Types of CFE and EVD packets, and the flag in MODE.Exec */
+#define CFE_INTR	1
+#define CFE_IRET	2
+#define EVD_CR2		0
+#define MODE_IF		(1U << 2)
 
 #define RET_STACK_DEPTH	64
 #define TNT_BITS	6	/* what one short TNT holds */
@@ -201,6 +209,7 @@ void ptm_ranges_load(struct ptm *p);
 void ptm_update_enables(struct ptm *p, uint64_t ip);
 void ptm_trigger_off(struct ptm *p);	/* Error, Stopped or disabled: no more packets */
 bool ptm_stops_at(const struct ptm *p, uint64_t ip);
+bool ptm_mode_without_branches(const struct ptm *p);
 
 /* output.c */
 void ptm_output(struct ptm *p, const uint8_t *bytes, unsigned int n);
@@ -217,6 +226,7 @@ void ptm_pgd_no_ip(struct ptm *p);
 void ptm_fup(struct ptm *p, uint64_t ip);
 void ptm_pip(struct ptm *p);
 void ptm_mode_exec(struct ptm *p);
+bool ptm_mode_changed(const struct ptm *p);	/* since the last MODE.Exec */
 void ptm_mode_exec_if_changed(struct ptm *p);
 void ptm_psb(struct ptm *p);
 void ptm_psbend(struct ptm *p);
@@ -232,6 +242,8 @@ void ptm_mwait_packet(struct ptm *p, uint32_t hints, uint32_t extensions);
 void ptm_pwre(struct ptm *p, uint8_t state);
 void ptm_exstop(struct ptm *p, bool fup);
 void ptm_pwrx(struct ptm *p, uint8_t state);
+void ptm_cfe(struct ptm *p, uint8_t type, uint8_t vector, bool fup);
+void ptm_evd(struct ptm *p, uint8_t type, uint64_t value);
 
 /* group.c */
 void ptm_tnt(struct ptm *p, bool taken);

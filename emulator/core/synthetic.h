@@ -110,6 +110,8 @@ enum ptm_counter {
 	PTM_N_EXSTOP,
 	PTM_N_PWRX,
 	PTM_N_MWAIT,
+	PTM_N_CFE,
+	PTM_N_EVD,
 	PTM_COUNTERS
 };
 

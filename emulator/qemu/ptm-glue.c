@@ -241,6 +241,7 @@ static struct ptm_context context(const CPUX86State *env)
         .cs_l = env->hflags & HF_CS64_MASK,
         .cs_d = env->hflags & HF_CS32_MASK,
         .smm = env->hflags & HF_SMM_MASK,
+        .iflag = env->eflags & IF_MASK,
     };
 }
 
@@ -632,7 +633,9 @@ uint64_t ptm_cpu_lip(CPUX86State *env)
     return (uint32_t)(env->segs[R_CS].base + env->eip);
 }
 
+/* @interrupt: NULL unless it is one. */
 static void report_far(CPUX86State *env, enum ptm_branch_kind kind,
+                       const struct ptm_interrupt *interrupt,
                        uint64_t from, uint64_t next)
 {
     struct ptm *ptm = env->ptm->ptm;
@@ -641,24 +644,49 @@ static void report_far(CPUX86State *env, enum ptm_branch_kind kind,
     if (ptm_far_wanted(ptm)) {
         report_retired(env, 0);
         ctx = context(env);
-        ptm_branch(ptm, kind, &ctx, from, next, ptm_cpu_lip(env));
+        if (interrupt) {
+            ptm_interrupt(ptm, interrupt, &ctx, from, ptm_cpu_lip(env));
+        } else {
+            ptm_branch(ptm, kind, &ctx, from, next, ptm_cpu_lip(env));
+        }
         refresh_tb_flags(env);
     }
     env->ptm->cpl = env->hflags & HF_CPL_MASK;
 }
 
-void ptm_cpu_event(CPUX86State *env, uint64_t from)
+void ptm_cpu_smi(CPUX86State *env, uint64_t from)
 {
     if (env->ptm) {
-        report_far(env, PTM_EVENT, from, from);
+        report_far(env, PTM_EVENT, NULL, from, from);
     }
 }
 
-void helper_ptm_far(CPUX86State *env, target_ulong from, target_ulong next)
+void ptm_cpu_interrupt(CPUX86State *env, uint64_t from, int vector,
+                       bool exception)
+{
+    const struct ptm_interrupt interrupt = {
+        .vector = vector,
+        .page_fault = exception && vector == EXCP0E_PAGE,
+        .cr2 = env->cr[2],
+    };
+
+    if (env->ptm) {
+        report_far(env, PTM_EVENT, &interrupt, from, from);
+    }
+}
+
+void helper_ptm_far(CPUX86State *env, uint32_t kind, target_ulong from,
+                    target_ulong next)
 {
     if (env->ptm) {
-        report_far(env, PTM_FAR, from, next);
+        report_far(env, kind, NULL, from, next);
     }
+}
+
+/* The flags must not change here: see "HF_PTM" in ptm-glue.h. */
+void helper_ptm_iflag(CPUX86State *env, target_ulong nlip)
+{
+    ptm_iflag(env->ptm->ptm, env->eflags & IF_MASK, nlip);
 }
 
 void helper_ptm_cr3(CPUX86State *env, target_ulong nlip)

@@ -69,8 +69,13 @@ void ptm_cpu_wake(CPUX86State *env);
 
 /* Linear address of the current EIP. */
 uint64_t ptm_cpu_lip(CPUX86State *env);
-/* An interrupt, exception or SMI has been delivered; @from: the LIP before it. */
-void ptm_cpu_event(CPUX86State *env, uint64_t from);
+/*
+ * An SMI, or another interrupt or an exception, has been delivered; @from: the LIP before
+ * it; @exception: the CPU raised it, not an instruction INT n or the APIC.
+ */
+void ptm_cpu_smi(CPUX86State *env, uint64_t from);
+void ptm_cpu_interrupt(CPUX86State *env, uint64_t from, int vector,
+                       bool exception);
 
 #else
 
@@ -119,7 +124,8 @@ static inline uint64_t ptm_cpu_lip(CPUX86State *env)
     return 0;
 }
 
-static inline void ptm_cpu_event(CPUX86State *env, uint64_t from)
+static inline void ptm_cpu_interrupt(CPUX86State *env, uint64_t from,
+                                     int vector, bool exception)
 {
 }
 

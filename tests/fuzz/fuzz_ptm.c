@@ -174,6 +174,18 @@ static void check(struct world *w)
 	must(counted(w, PTM_N_PMI) >= counted(w, PTM_N_PMI_WITHHELD) + w->pmis);
 }
 
+/* libipt before 2.1 knows neither CFE nor EVD. */
+static int event_packet(struct pt_packet_unknown *packet, const struct pt_config *config,
+			const uint8_t *pos, void *context)
+{
+	(void)packet;
+	(void)context;
+	if (config->end - pos < 2)
+		return -pte_eos;
+	must(pos[0] == 0x02 && (pos[1] == 0x13 || pos[1] == 0x53));
+	return pos[1] == 0x13 ? 4 : 11;
+}
+
 /* TraceEn has been cleared. */
 static void window_end(struct world *w)
 {
@@ -190,6 +202,7 @@ static void window_end(struct world *w)
 	pt_config_init(&config);
 	config.begin = w->window;
 	config.end = w->window + w->window_n;
+	config.decode.callback = event_packet;
 	decoder = pt_pkt_alloc_decoder(&config);
 	must(decoder);
 	must(pt_pkt_sync_set(decoder, 0) >= 0);
@@ -428,13 +441,30 @@ static void sleep_and_wake(struct world *w, uint8_t how)
 		ptm_wake(w->ptm, w->ip + 1);
 }
 
+/* A delivery of an interrupt, or the instruction that changes RFLAGS.IF. */
+static void interrupt(struct world *w, uint8_t how)
+{
+	struct ptm_interrupt interrupt = {
+		.vector = byte(&w->in), .page_fault = how & 1, .cr2 = any_value(&w->in),
+	};
+
+	w->ctx.iflag = how & 2;
+	if (how & 4) {
+		if (ptm_near_wanted(w->ptm))
+			ptm_iflag(w->ptm, w->ctx.iflag, w->ip);
+	} else if (ptm_far_wanted(w->ptm)) {
+		ptm_interrupt(w->ptm, &interrupt, &w->ctx, w->ip, w->ip ^ 0x20000);
+		w->ip ^= 0x20000;
+	}
+}
+
 static void step(struct world *w)
 {
 	uint8_t op = byte(&w->in), how = byte(&w->in);
 	uint64_t value;
 	uint32_t msr;
 
-	switch (op % 21) {
+	switch (op % 22) {
 	case 0:
 	case 1:
 		msr = any_msr(&w->in);
@@ -502,6 +532,9 @@ static void step(struct world *w)
 		break;
 	case 17:
 		sleep_and_wake(w, how);
+		break;
+	case 18:
+		interrupt(w, how);
 		break;
 	default:
 		flow(w, how % (PTM_EVENT + 1));

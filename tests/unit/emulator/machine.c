@@ -238,7 +238,7 @@ static const char *const names[] = {
 	[ppt_ovf] = "OVF", [ppt_ptw] = "PTW",
 };
 
-static void show(const char *title, uint8_t *bytes, size_t n)
+static void show(const char *title, const uint8_t *bytes, size_t n)
 {
 	struct pt_packet_decoder *decoder;
 	struct pt_packet packet;
@@ -246,8 +246,9 @@ static void show(const char *title, uint8_t *bytes, size_t n)
 
 	print_error("%s (%zu bytes):", title, n);
 	pt_config_init(&config);
-	config.begin = bytes;
-	config.end = bytes + n;
+	/* The packet decoder only reads the bytes. */
+	config.begin = (uint8_t *)bytes;
+	config.end = config.begin + n;
 	decoder = n ? pt_pkt_alloc_decoder(&config) : NULL;
 	if (decoder && pt_pkt_sync_set(decoder, 0) >= 0) {
 		while (pt_pkt_next(decoder, &packet, sizeof(packet)) >= 0) {
@@ -267,16 +268,25 @@ static void show(const char *title, uint8_t *bytes, size_t n)
 	print_error("\n");
 }
 
+void expect_bytes(struct machine *m, const uint8_t *bytes, size_t n)
+{
+	size_t got_n;
+
+	rd(m, OUTPUT_MASK);
+	got_n = m->tee_n - m->mark;
+	if (got_n != n || (n && memcmp(m->tee + m->mark, bytes, n))) {
+		show("model   ", m->tee + m->mark, got_n);
+		show("expected", bytes, n);
+		fail_msg("the model's packets are not the expected ones");
+	}
+}
+
 void expect(struct machine *m, const struct pt_packet *packets, size_t n)
 {
 	struct pt_encoder *encoder;
 	struct pt_config config;
 	uint8_t want[4096];
 	uint64_t want_n = 0;
-	size_t got_n;
-
-	rd(m, OUTPUT_MASK);
-	got_n = m->tee_n - m->mark;
 
 	pt_config_init(&config);
 	config.begin = want;
@@ -287,10 +297,5 @@ void expect(struct machine *m, const struct pt_packet *packets, size_t n)
 		assert_true(pt_enc_next(encoder, &packets[i]) > 0);
 	assert_int_equal(pt_enc_get_offset(encoder, &want_n), 0);
 	pt_free_encoder(encoder);
-
-	if (got_n != want_n || (got_n && memcmp(m->tee + m->mark, want, got_n))) {
-		show("model ", m->tee + m->mark, got_n);
-		show("libipt", want, want_n);
-		fail_msg("the model's packets are not the expected ones");
-	}
+	expect_bytes(m, want, want_n);
 }

@@ -51,6 +51,7 @@
 #define MTC_FREQ(n)	((uint64_t)(n) << 14)
 #define CYC_THRESH(n)	((uint64_t)(n) << 19)
 #define PSB_FREQ(n)	((uint64_t)(n) << 24)
+#define EVENT_EN	BIT(31)
 #define ADDR_CFG(i, v)	((uint64_t)(v) << (32 + 4 * (i)))
 
 #define S_FILTER_EN	BIT(0)
@@ -129,6 +130,13 @@ void expect(struct machine *m, const struct pt_packet *packets, size_t n);
 	expect(m, expected_, sizeof(expected_) / sizeof(expected_[0])); \
 } while (0)
 #define EXPECT_NOTHING(m) expect(m, NULL, 0)
+
+/* The same of packets that libipt's encoder does not know before 2.1. */
+void expect_bytes(struct machine *m, const uint8_t *bytes, size_t n);
+#define EXPECT_BYTES(m, ...) do { \
+	const uint8_t expected_[] = { __VA_ARGS__ }; \
+	expect_bytes(m, expected_, sizeof(expected_)); \
+} while (0)
 
 #define P_PSB		{ .type = ppt_psb }
 #define P_PSBEND	{ .type = ppt_psbend }

@@ -88,7 +88,7 @@ static const struct rule rules[] = {
 	GP("ctl_bit_18_reserved", SKL, IDLE, CTL, BIT(18)),
 	GP("ctl_bit_23_reserved", SKL, IDLE, CTL, BIT(23)),
 	GP("ctl_bit_28_reserved", SKL, IDLE, CTL, BIT(28)),
-	GP("ctl_bit_31_reserved", SKL, IDLE, CTL, BIT(31)),
+	GP("ctl_bit_31_eventen_absent", SKL, IDLE, CTL, BIT(31)),
 	GP("ctl_bit_48_reserved", SKL, IDLE, CTL, BIT(48)),
 	GP("ctl_bit_55_distnt_absent", SKL, IDLE, CTL, BIT(55)),
 	GP("ctl_bit_63_reserved", SKL, IDLE, CTL, BIT(63)),

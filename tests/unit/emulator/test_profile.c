@@ -74,9 +74,10 @@ static void each_capability_is_switched_off_alone(void **state)
 		{ "icelake:-bts,-ds-cpl", 0x1f, 7, 0x02490004, 0x003f1fff, 0, BIT(13) },
 		{ "icelake,-ds-cpl", 0x1f, 7, 0x02490004, 0x003f1fff, PTM_F_BTS, BIT(13) },
 		{ "icelake,-fw-write", 0x1f, 7, 0x02490004, 0x003f1fff, 3, 0 },
-		{ "gracemont", 0x13f, 7, 0x02490002, 0x003f1fff, 3, BIT(13) },
-		{ "gracemont:-tnt-disable", 0x3f, 7, 0x02490002, 0x003f1fff, 3, BIT(13) },
-		{ "gracemont:-power", 0x11f, 7, 0x02490002, 0x003f1fff, 3, BIT(13) },
+		{ "gracemont", 0x1bf, 7, 0x02490002, 0x003f1fff, 3, BIT(13) },
+		{ "gracemont:-tnt-disable", 0xbf, 7, 0x02490002, 0x003f1fff, 3, BIT(13) },
+		{ "gracemont:-event", 0x13f, 7, 0x02490002, 0x003f1fff, 3, BIT(13) },
+		{ "gracemont:-power", 0x19f, 7, 0x02490002, 0x003f1fff, 3, BIT(13) },
 		{ "broadwell:-cr3-filter", 0, 1, 0, 0, 3, BIT(13) },
 	};
 
