@@ -45,6 +45,7 @@ const struct config_term config_terms[] = {
 	{ "mtc_period", 14, 4, MTC, "mtc", mtc_periods },
 	{ "cyc_thresh", 19, 4, CYC, "cyc", cyc_thresholds },
 	{ "psb_period", 24, 4, 0, NULL, psb_periods },
+	{ "event", 31, 1, 0, NULL, NULL },
 	{ "notnt", 55, 1, 0, NULL, NULL },
 };
 const unsigned int nr_config_terms = ARRAY_SIZE(config_terms);

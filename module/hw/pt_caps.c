@@ -54,6 +54,7 @@ void pt_caps_decode(struct pt_caps *caps, const struct pt_cpuid leaf[2],
 		.mtc = leaf[0].ebx >> 3 & 1,
 		.ptwrite = leaf[0].ebx >> 4 & 1,
 		.power_events = leaf[0].ebx >> 5 & 1,
+		.event_trace = leaf[0].ebx >> 7 & 1,
 		.tnt_disable = leaf[0].ebx >> 8 & 1,
 		.topa = leaf[0].ecx & 1,
 		.topa_multi = leaf[0].ecx >> 1 & 1,
@@ -88,6 +89,7 @@ void pt_caps_intersect(struct pt_caps *caps, const struct pt_caps *other)
 	caps->mtc &= other->mtc;
 	caps->ptwrite &= other->ptwrite;
 	caps->power_events &= other->power_events;
+	caps->event_trace &= other->event_trace;
 	caps->tnt_disable &= other->tnt_disable;
 	caps->cr3_filter &= other->cr3_filter;
 	caps->topa &= other->topa;
@@ -119,6 +121,8 @@ u64 pt_caps_config(const struct pt_caps *caps)
 		bits |= PT_CONFIG_PTW | PT_CONFIG_FUP_ON_PTW;
 	if (caps->power_events)
 		bits |= PT_CONFIG_PWR_EVT;
+	if (caps->event_trace)
+		bits |= PT_CONFIG_EVENT;
 	if (caps->tnt_disable)
 		bits |= PT_CONFIG_NOTNT;
 	return bits;

@@ -26,13 +26,14 @@
 #define PT_CONFIG_MTC_PERIOD	(0xfull << 14)
 #define PT_CONFIG_CYC_THRESH	(0xfull << 19)
 #define PT_CONFIG_PSB_PERIOD	(0xfull << 24)
-/* Kernels before 5.18 have no name for this bit of IA32_RTIT_CTL. */
+/* Kernels before 5.18 have no name for these bits of IA32_RTIT_CTL. */
+#define PT_CONFIG_EVENT		(1ull << 31)
 #define PT_CONFIG_NOTNT		(1ull << 55)
 #define PT_CONFIG_FORMAT	(PT_CONFIG_PT | PT_CONFIG_CYC | PT_CONFIG_PWR_EVT | \
 				 PT_CONFIG_FUP_ON_PTW | PT_CONFIG_MTC | PT_CONFIG_TSC | \
 				 PT_CONFIG_NORETCOMP | PT_CONFIG_PTW | PT_CONFIG_BRANCH | \
 				 PT_CONFIG_MTC_PERIOD | PT_CONFIG_CYC_THRESH | \
-				 PT_CONFIG_PSB_PERIOD | PT_CONFIG_NOTNT)
+				 PT_CONFIG_PSB_PERIOD | PT_CONFIG_EVENT | PT_CONFIG_NOTNT)
 
 /**
  * struct pt_caps - Intel PT of a CPU, or what several CPUs have in common
@@ -40,6 +41,7 @@
  * @mtc: MTC packets
  * @ptwrite: PTWRITE packets
  * @power_events: power event packets
+ * @event_trace: packets of interrupts, exceptions and RFLAGS.IF
  * @tnt_disable: TNT packets can be left out
  * @cr3_filter: tracing only while CR3 has a given value
  * @topa: ToPA output
@@ -56,6 +58,7 @@ struct pt_caps {
 	bool mtc;
 	bool ptwrite;
 	bool power_events;
+	bool event_trace;
 	bool tnt_disable;
 	bool cr3_filter;
 	bool topa;

@@ -83,7 +83,7 @@ static void info_has_what_all_cpus_have(void **state)
 
 	assert_true(at_info().out_pmus & 1u << AUXTRACE_PMU_INTEL_PT);
 	assert_int_equal(pt.config & PTWRITE, 0);
-	assert_int_equal(pt.config, CONFIG_FORMAT & ~(PTWRITE | CONFIG_PWR_EVT | CONFIG_NOTNT));
+	assert_int_equal(pt.config, CONFIG_FORMAT & ~(PTWRITE | CONFIG_PWR_EVT | CONFIG_EVENT | CONFIG_NOTNT));
 	assert_int_equal(pt.nr_ranges, POOR_RANGES);
 }
 

@@ -59,7 +59,10 @@ static void info_agrees_with_cpuid(void **state)
 	assert_int_equal(cpu.stepping, a & 0xf);
 
 	__cpuid_count(0x14, 0, a, b, c, d);
-	/* What every PT has, then what leaf 14H enumerates: CYC and PSB, MTC, PTWRITE, power events, TNT Disable. */
+	/*
+	 * What every PT has, then what leaf 14H enumerates: CYC and PSB, MTC, PTWRITE, power events, event trace,
+	 * TNT Disable.
+	 */
 	assert_int_equal(pt.config & (CONFIG_TSC | CONFIG_NORETCOMP | CONFIG_BRANCH),
 			 CONFIG_TSC | CONFIG_NORETCOMP | CONFIG_BRANCH);
 	assert_int_equal(!!(pt.config & CONFIG_CYC), !!(b & 1 << 1));
@@ -67,6 +70,7 @@ static void info_agrees_with_cpuid(void **state)
 	assert_int_equal(!!(pt.config & CONFIG_PTW), !!(b & 1 << 4));
 	assert_int_equal(!!(pt.config & CONFIG_FUP_ON_PTW), !!(b & 1 << 4));
 	assert_int_equal(!!(pt.config & CONFIG_PWR_EVT), !!(b & 1 << 5));
+	assert_int_equal(!!(pt.config & CONFIG_EVENT), !!(b & 1 << 7));
 	assert_int_equal(!!(pt.config & CONFIG_NOTNT), !!(b & 1 << 8));
 	assert_int_equal(pt.config & ~CONFIG_FORMAT, 0);
 	if (a >= 1) {

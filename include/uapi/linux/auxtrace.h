@@ -570,8 +570,9 @@ struct auxtrace_filter {
  * @config: what to trace, in the bits of perf's intel_pt format
  *	(/sys/bus/event_source/devices/intel_pt/format): pt 0, cyc 1, pwr_evt 4,
  *	fup_on_ptw 5, mtc 9, tsc 10, noretcomp 11, ptw 12, branch 13, mtc_period 14-17,
- *	cyc_thresh 19-22, psb_period 24-27, notnt 55. As in perf, branches are traced unless pt is
- *	set and branch is not. Bits and values that a CPU of the session lacks are refused.
+ *	cyc_thresh 19-22, psb_period 24-27, event 31, notnt 55. As in perf, branches are traced
+ *	unless pt is set and branch is not. Bits and values that a CPU of the session lacks are
+ *	refused.
  *	BTS: 0, it has nothing to configure
  * @aux_size: bytes of AUX area for each channel: a power of two, at least two pages
  * @aux_watermark: full-trace mode: poll(2) reports POLLIN when this many bytes are

@@ -132,6 +132,7 @@ static void setup(const uint8_t *p, struct scratch *s)
 		a->config |= (uint64_t)(p[11] & 3) << 24;
 		a->config |= p[11] & 4 ? 1ULL << 4 : 0;			/* pwr_evt */
 		a->config |= p[11] & 8 ? 1ULL << 55 : 0;		/* notnt */
+		a->config |= p[11] & 16 ? 1ULL << 31 : 0;		/* event */
 	}
 }
 

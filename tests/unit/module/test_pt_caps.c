@@ -95,13 +95,14 @@ static void each_bit_of_leaf_14_is_one_capability(void **state)
 		assert_int_equal(caps.mtc, bit == 3);
 		assert_int_equal(caps.ptwrite, bit == 4);
 		assert_int_equal(caps.power_events, bit == 5);
+		assert_int_equal(caps.event_trace, bit == 7);
 		assert_int_equal(caps.tnt_disable, bit == 8);
 		assert_false(caps.topa || caps.topa_multi);
 		pt_caps_decode(&caps, in_ecx, SKYLAKE);
 		assert_int_equal(caps.topa, bit == 0);
 		assert_int_equal(caps.topa_multi, bit == 1);
 		assert_false(caps.psb_cyc || caps.mtc || caps.ptwrite || caps.power_events ||
-			     caps.tnt_disable);
+			     caps.event_trace || caps.tnt_disable);
 	}
 }
 
@@ -169,6 +170,7 @@ static void caps_of_two_cpus_are_what_both_have(void **state)
 	/* A capability that is with one of them only is not with both. */
 	none.ptwrite = true;
 	none.power_events = true;
+	none.event_trace = true;
 	none.tnt_disable = true;
 	/* What one CPU cannot have at once, a session on both cannot. */
 	assert_true(none.excludes_lbr);
@@ -228,9 +230,12 @@ static void what_the_cpu_lacks_is_not_supported(void **state)
 	assert_int_equal(pt_caps_check(&caps, PT_CONFIG_CYC), -EOPNOTSUPP);
 	assert_int_equal(pt_caps_check(&caps, PT_CONFIG_PTW), -EOPNOTSUPP);
 	assert_int_equal(pt_caps_check(&caps, PT_CONFIG_PWR_EVT), -EOPNOTSUPP);
+	assert_int_equal(pt_caps_check(&caps, PT_CONFIG_EVENT), -EOPNOTSUPP);
 	assert_int_equal(pt_caps_check(&caps, PT_CONFIG_NOTNT), -EOPNOTSUPP);
 	caps.tnt_disable = true;
 	assert_int_equal(pt_caps_check(&caps, PT_CONFIG_NOTNT), 0);
+	caps.event_trace = true;
+	assert_int_equal(pt_caps_check(&caps, PT_CONFIG_EVENT), 0);
 	caps.power_events = true;
 	assert_int_equal(pt_caps_check(&caps, PT_CONFIG_PWR_EVT), 0);
 	assert_int_equal(pt_caps_check(&caps, PSB_PERIOD(1)), -EOPNOTSUPP);

@@ -26,6 +26,7 @@ static void terms_are_the_bits_of_perf_s_format(void **state)
 		{ "mtc_period=15", 15ull << 14 },
 		{ "cyc_thresh=15", 15ull << 19 },
 		{ "psb_period=15", 15ull << 24 },
+		{ "event", 1ull << 31 },
 		{ "notnt", 1ull << 55 },
 		{ "tsc,mtc,mtc_period=3,psb_period=3", 0x300c600 },
 		{ "tsc=1,mtc=0", 1ull << 10 },
