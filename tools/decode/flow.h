@@ -45,16 +45,25 @@ struct branch {
 	uint64_t after, before;	/* TSCs that bound its time; 0: not known */
 };
 
-/* The CPU sleeps or wakes. C-states are numbers of MWAIT's hints: 0 is C1. */
+/*
+ * The CPU sleeps or wakes, or is interrupted; or RFLAGS.IF has changed. C-states are numbers of MWAIT's hints: 0 is C1.
+ */
 struct cpu_event {
-	enum { CPU_MWAIT, CPU_PWRE, CPU_EXSTOP, CPU_PWRX } what;
-	bool known;		/* MWAIT, EXSTOP: its address */
+	enum { CPU_NOTHING, CPU_MWAIT, CPU_PWRE, CPU_EXSTOP, CPU_PWRX, CPU_CFE, CPU_IFLAG } what;
+	bool known;		/* MWAIT, EXSTOP, CFE, IFLAG: its address */
 	bool hw;		/* PWRE: no instruction asked for it */
 	uint8_t state, sub_state;	/* PWRE */
 	uint8_t last, deepest;	/* PWRX: states of the core */
 	uint8_t reason;		/* PWRX: as in the packet: 1 an interrupt, 4 a store, 8 the hardware */
 	uint8_t extensions;	/* MWAIT: ECX */
 	uint32_t hints;		/* MWAIT: EAX */
+	uint8_t type, vector;	/* CFE: as in the packet */
+	uint8_t nr_data;	/* CFE: what EVD packets say of it: */
+	struct {
+		uint8_t type;
+		uint64_t value;
+	} data[2];
+	bool iflag;		/* IFLAG: its new value. Without an address a branch changed it */
 	uint64_t ip;
 	uint64_t tsc;		/* that its packet had: the flow's may be later already; 0: not known */
 };

@@ -91,10 +91,24 @@ static void show_error(struct view *v, const struct flow *f, uint64_t offset, ui
 	printf("# error %" PRIx64 " %016" PRIx64 " %s\n", offset, ip, message);
 }
 
+static void show_cfe(const struct cpu_event *e)
+{
+	printf("# cfe %u %u", e->type, e->vector);
+	if (e->known)
+		printf(" %016" PRIx64, e->ip);
+	else
+		fputs(" -", stdout);
+	for (unsigned int i = 0; i < e->nr_data; i++)
+		printf(" %u %" PRIx64, e->data[i].type, e->data[i].value);
+	putchar('\n');
+}
+
 static void show_cpu_event(struct view *v, const struct flow *f, const struct cpu_event *e)
 {
 	(void)v, (void)f;
 	switch (e->what) {
+	case CPU_NOTHING:
+		break;
 	case CPU_MWAIT:
 		printf("# mwait %x %x\n", e->hints, e->extensions);
 		break;
@@ -106,6 +120,12 @@ static void show_cpu_event(struct view *v, const struct flow *f, const struct cp
 		break;
 	case CPU_PWRX:
 		printf("# pwrx %u %u %x\n", e->deepest, e->last, e->reason);
+		break;
+	case CPU_CFE:
+		show_cfe(e);
+		break;
+	case CPU_IFLAG:
+		show_ip(e->iflag ? "iflag 1" : "iflag 0", e->ip, e->known);
 		break;
 	}
 }

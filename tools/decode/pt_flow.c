@@ -8,10 +8,12 @@
 #include <auxtrace.h>
 
 #include "flow_event.h"
+#include "pt_events.h"
 #include "pt_packets.h"
 #include "pt_walk.h"
 
 #define CONFIG_MTC		(1ull << 9)
+#define CONFIG_EVENT		(1ull << 31)
 #define CONFIG_NOTNT		(1ull << 55)
 #define CONFIG_MTC_PERIOD(c)	((c) >> 14 & 0xf)
 
@@ -19,6 +21,9 @@
 struct pt_decoding {
 	struct pt_walk *walk;	/* NULL: there is nothing to decode */
 	struct windows all, one;
+	struct pt_events events;	/* of the trace from here on: */
+	const uint8_t *events_from;
+	size_t next_event;	/* those before it have been told */
 	bool synced;		/* the decoder has been synchronized once */
 	bool running;		/* decode_run() has not reached an error or the end yet */
 	uint64_t last, at;	/* offsets of the last two synchronizations */
@@ -137,11 +142,87 @@ static void emit_windows(struct flow *f)
 	}
 }
 
+/* ---- event trace ------------------------------------------------------------ */
+
+static uint64_t event_offset(const struct flow *f, uint64_t offset)
+{
+	const struct pt_decoding *d = f->decoding;
+
+	return f->config.begin - d->events_from + offset;
+}
+
+static void emit_next_event(struct flow *f, uint64_t tsc)
+{
+	struct pt_decoding *d = f->decoding;
+	struct pt_traced_event *e = &d->events.event[d->next_event++];
+
+	if (e->real || e->event.what == CPU_NOTHING || !f->view->cpu_event)
+		return;
+	e->event.tsc = tsc;
+	f->view->cpu_event(f->view, f, &e->event);
+}
+
+/* Those that branches tell, by now. The others wait for libipt's event at their address. */
+static void emit_passed_events(struct flow *f)
+{
+	struct pt_decoding *d = f->decoding;
+	uint64_t happened;
+
+	if (d->next_event == d->events.count)
+		return;
+	happened = event_offset(f, pt_walk_happened(d->walk));
+	while (d->next_event < d->events.count) {
+		const struct pt_traced_event *e = &d->events.event[d->next_event];
+
+		if (e->offset >= happened || e->event.known)
+			return;
+		emit_next_event(f, f->tsc);
+	}
+}
+
+/*
+ * libipt tells of what happens at an address. Emit the event that happens there, after those that it has passed.
+ * Returns false if libipt tells of nothing else.
+ */
+static bool emit_events_at(struct flow *f, const struct pt_event *ev)
+{
+	struct pt_decoding *d = f->decoding;
+	uint64_t ip = 0, offset = 0;
+	bool exstop = ev->type == ptev_exstop, known = !ev->ip_suppressed;
+	size_t i;
+
+	if (exstop)
+		ip = ev->variant.exstop.ip;
+	else if (ev->type == ptev_async_branch)
+		ip = ev->variant.async_branch.from;
+	else if (ev->type == ptev_async_disabled)
+		ip = ev->variant.async_disabled.at;
+	else
+		return true;
+	/* Without an address these two are still at one. */
+	known |= !exstop;
+	pt_walk_offset(d->walk, &offset);
+	offset = event_offset(f, offset);
+	for (i = d->next_event; i < d->events.count && d->events.event[i].offset < offset; i++) {
+		const struct pt_traced_event *e = &d->events.event[i];
+		bool real = e->real;
+
+		if (e->exstop != exstop || e->event.known != known || (known && e->event.ip != ip))
+			continue;
+		while (d->next_event <= i)
+			emit_next_event(f, ev->has_tsc ? ev->tsc : 0);
+		return real || !exstop;
+	}
+	return true;
+}
+
 /* The flow continues at the PSB at @offset, or behind the packet that ends there. */
 static void jump_to(struct flow *f, uint64_t offset)
 {
+	struct pt_decoding *d = f->decoding;
 	const struct windows *w = f->windows_of_cpu;
 
+	d->next_event = pt_events_first(&d->events, event_offset(f, offset));
 	f->enables = windows_enables(w, offset);
 	/* A window that begins with this PSB may have no TIP.PGE. */
 	for (; f->next_window < w->count && w->window[f->next_window].begin <= offset; f->next_window++) {
@@ -204,6 +285,8 @@ static void handle_event(struct flow *f, const struct pt_event *ev)
 
 	if (ev->status_update)
 		note_passed(f);
+	if (!emit_events_at(f, ev))
+		return;
 	switch (ev->type) {
 	case ptev_enabled:
 		/* From 2.1 on, libipt also has it, and ptev_disabled, where a PSB says which of them is so. */
@@ -392,6 +475,7 @@ static bool take_events(struct flow *f)
 		    !goes_on(f, &d->event) && hold_for(f, run_now(f), HOLDS_EVENT))
 			return true;
 		handle_event(f, &d->event);
+		emit_passed_events(f);
 		if (d->event.status_update)
 			continue;
 		d->stopped = d->event.type == ptev_disabled || d->event.type == ptev_async_disabled ||
@@ -482,6 +566,7 @@ static int decode_run(struct flow *f)
 			}
 			if (take_walked(f, &w))
 				return 0;
+			emit_passed_events(f);
 		} else if (d->status == -pte_nomap) {
 			note_unread(f, w.why);
 		}
@@ -610,6 +695,15 @@ static void select_window(struct flow *f, const struct windows *all, uint64_t se
 	}
 }
 
+static void find_events(struct flow *f)
+{
+	struct pt_decoding *d = f->decoding;
+
+	d->events_from = f->config.begin;
+	if (f->meta->config & CONFIG_EVENT)
+		pt_events_find(&d->events, &f->config);
+}
+
 static void open_decoder(struct flow *f, const struct windows *windows)
 {
 	struct pt_decoding *d = f->decoding;
@@ -642,6 +736,7 @@ static void begin_area(struct flow *f)
 	if (!f->aux.size || f->aux.size < cpu->pad)
 		return;
 	make_config(f, &f->aux);
+	find_events(f);
 	windows_find(&d->all, &f->config, cpu, &f->records, traces_all_code(f->meta));
 	if (!d->all.exact)
 		say("cpu %u: %zu window starts in the trace, the kernel counted %" PRIu64 ": the window numbers are not known%s",
@@ -676,10 +771,12 @@ static void decode_sample(struct flow *f, size_t nr, const struct auxtrace_recor
 	memcpy(aux.data, bytes, sample->length);
 	f->decoding = &d;
 	make_config(f, &aux);
+	find_events(f);
 	open_decoder(f, &none);
 	while (decode(f))
 		;
 	close_decoder(f);
+	pt_events_free(&d.events);
 	f->decoding = NULL;
 	free(aux.data);
 }
@@ -723,6 +820,7 @@ static void pt_end(struct flow *f)
 		return;
 	windows_free(&d->all);
 	windows_free(&d->one);
+	pt_events_free(&d->events);
 	free(d);
 	f->decoding = NULL;
 }

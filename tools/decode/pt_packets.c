@@ -11,7 +11,7 @@
 /* ---- IPs ---------------------------------------------------------------- */
 
 /* SDM volume 3, "IP Compression": payloads replace the low bits of the last IP. */
-static bool update_ip(uint64_t *last, const struct pt_packet_ip *ip)
+bool packets_update_ip(uint64_t *last, const struct pt_packet_ip *ip)
 {
 	switch (ip->ipc) {
 	case pt_ipc_suppressed:
@@ -294,17 +294,17 @@ static enum step walk_packet(struct walk *w, const struct pt_packet *p)
 		return NO_STEP;
 	case ppt_fup:
 		/* In PSB+ and after OVF a FUP is where control is; otherwise it is a source. */
-		if (!update_ip(&w->last_ip, &p->payload.ip) ||
+		if (!packets_update_ip(&w->last_ip, &p->payload.ip) ||
 		    !(w->in_psb || w->place == UNKNOWN))
 			return NO_STEP;
 		return arrive(w, false);
 	case ppt_tip_pgd:
-		update_ip(&w->last_ip, &p->payload.ip);
+		packets_update_ip(&w->last_ip, &p->payload.ip);
 		w->place = OFF;
 		return NO_STEP;
 	case ppt_tip:
 	case ppt_tip_pge:
-		if (!update_ip(&w->last_ip, &p->payload.ip))
+		if (!packets_update_ip(&w->last_ip, &p->payload.ip))
 			return NO_STEP;
 		return arrive(w, p->type == ppt_tip_pge);
 	default:

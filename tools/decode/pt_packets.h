@@ -50,6 +50,9 @@ struct return_point {
 	bool overflow;		/* an OVF came first, so there is no return point */
 };
 
+/* Go to the address that @ip says. Returns false if it has none. */
+bool packets_update_ip(uint64_t *last, const struct pt_packet_ip *ip);
+
 /* The last PSB that begins before @offset, or a negative libipt error. */
 int64_t packets_last_psb(const struct pt_config *config, uint64_t offset);
 /* The first PSB that begins at @offset or behind it, or a negative libipt error. */

@@ -17,6 +17,7 @@ struct pt_walk {
 	enum pt_exec_mode mode;
 	bool ahead;		/* @event was read. It may happen further on */
 	struct pt_event event;
+	uint64_t before;	/* the decoder's offset when it had not been read */
 	bool waits;		/* the last instruction of @held has run, but an event of it comes first */
 	struct code_block held;
 	bool took_paging, took_vmcs, took_ptwrite; /* that instruction's events */
@@ -54,6 +55,16 @@ int pt_walk_offset(const struct pt_walk *w, uint64_t *offset)
 int pt_walk_time(const struct pt_walk *w, uint64_t *tsc)
 {
 	return pt_qry_time(w->query, tsc, NULL, NULL);
+}
+
+uint64_t pt_walk_happened(const struct pt_walk *w)
+{
+	uint64_t offset = 0;
+
+	if (w->ahead)
+		return w->before;
+	pt_qry_get_offset(w->query, &offset);
+	return offset;
 }
 
 uint64_t pt_walk_cr3(const struct pt_walk *w)
@@ -175,6 +186,7 @@ static int read_event(struct pt_walk *w)
 		return 1;
 	if (!(w->status & pts_event_pending))
 		return 0;
+	pt_qry_get_offset(w->query, &w->before);
 	status = pt_qry_event(w->query, &w->event, sizeof(w->event));
 	if (status < 0)
 		return status;

@@ -34,6 +34,12 @@ int pt_walk_event(struct pt_walk *w, struct pt_event *event);
 /* On an error @walked has the instructions before it. @tsc: of the code that runs now. */
 int pt_walk_next(struct pt_walk *w, uint64_t tsc, struct walked *walked);
 
+/*
+ * The offset up to which packets have happened to the flow: libipt reads ahead from one branch or event to the next,
+ * and from 2.1 on one more.
+ */
+uint64_t pt_walk_happened(const struct pt_walk *w);
+
 /* As pt_qry_get_offset() and pt_qry_time(). */
 int pt_walk_offset(const struct pt_walk *w, uint64_t *offset);
 int pt_walk_time(const struct pt_walk *w, uint64_t *tsc);

@@ -138,12 +138,36 @@ void text_sample(FILE *out, unsigned int cpu, const struct flow *f, size_t nr, c
 	fprintf(out, ">%s\n", style(STYLE_PLAIN));
 }
 
+static void text_cfe(FILE *out, const struct cpu_event *e)
+{
+	static const char *const types[] = {
+		NULL, "INTR", "IRET", "SMI", "RSM", "SIPI", "INIT", "VMENTRY", "VMEXIT", "VMEXIT_INTR", "SHUTDOWN", NULL,
+		"UINTR", "UIRET",
+	};
+	static const char *const data[] = { "PFA", "VMXQ", "VMXR" };
+
+	fputs("evt: cfe: ", out);
+	if (e->type < ARRAY_SIZE(types) && types[e->type])
+		fputs(types[e->type], out);
+	else
+		fprintf(out, "%u", e->type);
+	fprintf(out, " IP: %u vector: %u", e->known, e->vector);
+	for (unsigned int i = 0; i < e->nr_data; i++)
+		if (e->data[i].type < ARRAY_SIZE(data))
+			fprintf(out, " %s: %#" PRIx64, data[e->data[i].type], e->data[i].value);
+		else
+			fprintf(out, " EVD_%u: %#" PRIx64, e->data[i].type, e->data[i].value);
+	putc('\n', out);
+}
+
 void text_cpu_event(FILE *out, unsigned int cpu, bool timed, uint64_t ns, const struct cpu_event *e)
 {
 	fprintf(out, "%s%3u ", style(STYLE_FAINT), cpu);
 	text_time(out, timed, ns);
 	fprintf(out, "%s ", style(STYLE_PLAIN));
 	switch (e->what) {
+	case CPU_NOTHING:
+		break;
 	case CPU_MWAIT:
 		fprintf(out, "mwait: hints: %#x extensions: %#x\n", e->hints, e->extensions);
 		break;
@@ -156,6 +180,12 @@ void text_cpu_event(FILE *out, unsigned int cpu, bool timed, uint64_t ns, const 
 	case CPU_PWRX:
 		fprintf(out, "pwrx: deepest cstate: %u last cstate: %u wake reason: %#x\n", e->deepest, e->last,
 			e->reason);
+		break;
+	case CPU_CFE:
+		text_cfe(out, e);
+		break;
+	case CPU_IFLAG:
+		fprintf(out, "iflag: IFLAG: %u->%u %s branch\n", !e->iflag, e->iflag, e->known ? "non" : "via");
 		break;
 	}
 }

@@ -22,10 +22,11 @@ static void find_cpu(void)
 		return;
 	}
 	__cpuid_count(0x14, 0, a, b, c, d);
-	finding_add(&source_pt, "cpu", YES, "%s with Intel PT:%s%s%s%s%s%s%s%s", vendor,
+	finding_add(&source_pt, "cpu", YES, "%s with Intel PT:%s%s%s%s%s%s%s%s%s", vendor,
 		    b & 1 ? " CR3 filter," : "", b & 2 ? " CYC and PSB period," : "",
 		    b & 4 ? " IP filter and TraceStop," : "", b & 8 ? " MTC," : "",
 		    b & 16 ? " PTWRITE," : "", b & 32 ? " power events," : "",
+		    b & 128 ? " event trace," : "",
 		    c & 1 ? c & 2 ? " multi-entry ToPA," : " single-entry ToPA," : " no ToPA,",
 		    c & 4 ? " single-range output" : " no single-range output");
 	if (!(c & 1))

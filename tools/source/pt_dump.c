@@ -19,9 +19,14 @@ static const char *const names[] = {
 	[ppt_pwrx] = "pwrx", [ppt_ptw] = "ptw",
 };
 
+/* libipt before 2.1 does not know these packets of event trace. */
+enum event_packet { CFE, EVD, EVENT_PACKETS };
+static const char *const event_names[] = { [CFE] = "cfe", [EVD] = "evd" };
+
 static struct {
 	uint64_t packets[ARRAY_SIZE(names)];
 	uint64_t bytes[ARRAY_SIZE(names)];
+	uint64_t event_packets[EVENT_PACKETS];
 	uint64_t errors;
 	uint64_t skipped;	/* bytes before the first PSB, and after errors */
 } totals;
@@ -45,15 +50,16 @@ static void print_ip(const struct pt_packet_ip *ip)
 		printf("%u: %*s%0*" PRIx64, ip->ipc, 16 - digits[ip->ipc], "", digits[ip->ipc], ip->ip);
 }
 
-static void print_mode(const struct pt_packet_mode *mode)
+/* The interrupt flag, which libipt 2.0 leaves out, is 0 unless events are traced. */
+static void print_mode(const struct pt_packet_mode *mode, const uint8_t *at)
 {
 	if (mode->leaf == pt_mol_exec)
-		printf("exec csl=%u csd=%u", mode->bits.exec.csl, mode->bits.exec.csd);
+		printf("exec csl=%u csd=%u%s", mode->bits.exec.csl, mode->bits.exec.csd, at[1] & 4 ? " if" : "");
 	else
 		printf("tsx intx=%u abrt=%u", mode->bits.tsx.intx, mode->bits.tsx.abrt);
 }
 
-static void print_payload(const struct pt_packet *p)
+static void print_payload(const struct pt_packet *p, const uint8_t *at)
 {
 	switch (p->type) {
 	case ppt_tnt_8:
@@ -67,7 +73,7 @@ static void print_payload(const struct pt_packet *p)
 		print_ip(&p->payload.ip);
 		break;
 	case ppt_mode:
-		print_mode(&p->payload.mode);
+		print_mode(&p->payload.mode, at);
 		break;
 	case ppt_pip:
 		printf("cr3=%" PRIx64 "%s", p->payload.pip.cr3, p->payload.pip.nr ? " nr" : "");
@@ -117,7 +123,7 @@ static void print_payload(const struct pt_packet *p)
 	}
 }
 
-static void print_packet(uint64_t offset, const struct pt_packet *p)
+static void print_packet(uint64_t offset, const struct pt_packet *p, const uint8_t *at)
 {
 	char name[16];
 
@@ -137,19 +143,71 @@ static void print_packet(uint64_t offset, const struct pt_packet *p)
 		break;
 	default:
 		printf("%*s", (int)(9 - strlen(names[p->type])), "");
-		print_payload(p);
+		print_payload(p, at);
 	}
 	putchar('\n');
 }
 
+/* CFE has four bytes, EVD eleven. Returns the size of the packet, 0 if it is none of these. */
+static size_t read_event_packet(const uint8_t *at, size_t left, enum event_packet *what)
+{
+	size_t size;
+
+	if (left < 2 || at[0] != 0x02 || (at[1] != 0x13 && at[1] != 0x53))
+		return 0;
+	*what = at[1] == 0x13 ? CFE : EVD;
+	size = *what == CFE ? 4 : 11;
+	return size <= left ? size : 0;
+}
+
+static void print_event_packet(uint64_t offset, enum event_packet what, const uint8_t *at)
+{
+	static const char *const types[] = {
+		NULL, "intr", "iret", "smi", "rsm", "sipi", "init", "vmentry", "vmexit", "vmexit_intr", "shutdown", NULL,
+		"uintr", "uiret",
+	};
+	static const char *const data[] = { "cr2", "vmxq", "vmxr" };
+	unsigned int type = what == CFE ? at[2] & 0x1f : at[2] & 0x3f;
+	const char *name = NULL;
+	uint64_t value;
+
+	if (what == CFE && type < ARRAY_SIZE(types))
+		name = types[type];
+	else if (what == EVD && type < ARRAY_SIZE(data))
+		name = data[type];
+	printf("%012" PRIx64 "  %-9s", offset, event_names[what]);
+	if (name)
+		fputs(name, stdout);
+	else
+		printf("type %u", type);
+	if (what == CFE) {
+		printf(" vector=%u%s\n", at[3], at[2] & 0x80 ? " ip" : "");
+	} else {
+		memcpy(&value, at + 3, sizeof(value));
+		printf("=%" PRIx64 "\n", value);
+	}
+}
+
 /* The packets up to an error or the end. @offset: that of the packet which cannot be read. */
-static int dump_packets(struct pt_packet_decoder *decoder, uint64_t *offset, bool print)
+static int dump_packets(struct pt_packet_decoder *decoder, const struct pt_config *config, uint64_t *offset, bool print)
 {
 	for (;;) {
+		const uint8_t *at;
 		struct pt_packet packet;
+		enum event_packet what;
+		size_t size;
 		int status;
 
 		pt_pkt_get_offset(decoder, offset);
+		at = config->begin + *offset;
+		size = read_event_packet(at, config->end - at, &what);
+		if (size) {
+			totals.event_packets[what]++;
+			if (print)
+				print_event_packet(*offset, what, at);
+			pt_pkt_sync_set(decoder, *offset + size);
+			continue;
+		}
 		status = pt_pkt_next(decoder, &packet, sizeof(packet));
 		if (status < 0)
 			return status;
@@ -158,7 +216,7 @@ static int dump_packets(struct pt_packet_decoder *decoder, uint64_t *offset, boo
 			totals.bytes[packet.type] += packet.size;
 		}
 		if (print)
-			print_packet(*offset, &packet);
+			print_packet(*offset, &packet, at);
 	}
 }
 
@@ -186,7 +244,7 @@ uint64_t pt_dump(const struct trace_file *file, bool print)
 		totals.skipped += at - offset;
 		if (print && at != offset)
 			printf("%012" PRIx64 "  # %" PRIu64 " bytes before a psb\n", offset, at - offset);
-		status = dump_packets(decoder, &offset, print);
+		status = dump_packets(decoder, &config, &offset, print);
 		if (status == -pte_eos)
 			break;
 		errors++;
@@ -213,6 +271,15 @@ void pt_print_totals(void)
 		printf("%-10s %12" PRIu64 " %14" PRIu64 "\n", names[i], totals.packets[i], totals.bytes[i]);
 		packets += totals.packets[i];
 		bytes += totals.bytes[i];
+	}
+	for (unsigned int i = 0; i < EVENT_PACKETS; i++) {
+		uint64_t count = totals.event_packets[i], size = count * (i == CFE ? 4 : 11);
+
+		if (!count)
+			continue;
+		printf("%-10s %12" PRIu64 " %14" PRIu64 "\n", event_names[i], count, size);
+		packets += count;
+		bytes += size;
 	}
 	printf("%-10s %12" PRIu64 " %14" PRIu64 "\n", "all", packets, bytes);
 	printf("bytes not decoded: %" PRIu64 "\nerrors: %" PRIu64 "\n", totals.skipped, totals.errors);

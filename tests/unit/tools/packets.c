@@ -65,6 +65,14 @@ void pip(uint64_t cr3)
 	packet(&p);
 }
 
+void raw(const void *bytes, size_t size)
+{
+	uint64_t at = position();
+
+	memcpy(stream + at, bytes, size);
+	assert_int_equal(pt_enc_sync_set(encoder, at + size), 0);
+}
+
 void tsc(uint64_t value)
 {
 	struct pt_packet p = { .type = ppt_tsc };

@@ -3,6 +3,7 @@
 #ifndef PACKETS_H
 #define PACKETS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include <intel-pt.h>
@@ -32,6 +33,8 @@ void ip_packet(enum pt_packet_type type, uint64_t ip);
 void suppressed(enum pt_packet_type type);
 void pip(uint64_t cr3);
 void tsc(uint64_t value);
+/* One that libipt's encoder does not know: its bytes. */
+void raw(const void *bytes, size_t size);
 /* '!': taken; any other character: not taken. */
 void tnt(const char *bits);
 /* PSB+. @cr3, @time, @ip: 0 for none. */

@@ -512,6 +512,213 @@ static void the_cpu_sleeps_and_wakes(void **state)
 	expect_part(r->out, "  mwait    hints=60 ext=1\n");
 }
 
+#define EVENTS	"config 0x80000400\n"
+
+/* Packets of event trace as the CPU writes them: libipt before 2.1 does not know them. */
+static void cfe(uint8_t type, uint8_t vector, bool fup)
+{
+	const uint8_t packet[] = { 0x02, 0x13, fup << 7 | type, vector };
+
+	raw(packet, sizeof(packet));
+}
+
+static void evd(uint8_t type, uint64_t value)
+{
+	uint8_t packet[11] = { 0x02, 0x53, type };
+
+	memcpy(packet + 3, &value, sizeof(value));
+	raw(packet, sizeof(packet));
+}
+
+static void mode_exec(bool iflag)
+{
+	const uint8_t packet[] = { 0x99, 0x01 | iflag << 2 };
+
+	raw(packet, sizeof(packet));
+}
+
+/* A page fault of user code, with an STI in its handler, and the return. */
+static void fault_and_return(void)
+{
+	mode_exec(true);
+	ip_packet(ppt_tip_pge, MAIN);
+	evd(0, 0xabc);
+	cfe(1, 14, false);
+	ip_packet(ppt_fup, F);
+	mode_exec(false);
+	ip_packet(ppt_tip, FAULT);
+	/* STI is the nop. */
+	mode_exec(true);
+	ip_packet(ppt_fup, FAULT);
+	cfe(2, 0, true);
+	ip_packet(ppt_fup, FAULT + 1);
+	ip_packet(ppt_tip, F);
+	tnt("!");
+}
+
+static void expect_fault_and_return(void)
+{
+	line("# cpu 0");
+	line("# window 1");
+	line("# enable %016llx", MAIN);
+	line("# iflag 1 -");
+	insn(MAIN, 5);
+	line("# cfe 1 14 %016llx 0 abc", F);
+	line("# async %016llx %016llx", F, FAULT);
+	line("# iflag 0 -");
+	line("# iflag 1 %016llx", FAULT);
+	insn(FAULT, 1);
+	line("# cfe 2 0 %016llx", FAULT + 1);
+	insn(FAULT + 1, 2);
+	insn(F, 2);
+	insn(F + 2, 2);
+	insn(F + 6, 1);
+}
+
+/* The flow has neither a gap nor an interrupt more for them, and each is where it happens. */
+static void events_are_in_the_flow(void **state)
+{
+	const struct result *r;
+	char text[300];
+
+	(void)state;
+	psb(CR3, 1000, 0);
+	fault_and_return();
+	ip_packet(ppt_tip_pgd, MAIN + 5);
+	expect_fault_and_return();
+	line("# disable %016llx", MAIN + 5);
+	write_trace(stream, position(), EVENTS, BOTH, "windows 1");
+	r = script("--insn");
+	expect_flow(r);
+	assert_int_equal(r->status, 0);
+	r = script("");
+	expect_part(r->out, "  0        1.000001000 evt: cfe: INTR IP: 1 vector: 14 PFA: 0xabc\n");
+	expect_part(r->out, "  0        1.000001000 iflag: IFLAG: 1->0 via branch\n");
+	expect_part(r->out, "  0        1.000001000 iflag: IFLAG: 0->1 non branch\n");
+	expect_part(r->out, "  0        1.000001000 evt: cfe: IRET IP: 1 vector: 0\n");
+	snprintf(text, sizeof(text), "dump %s", dir);
+	r = run_auxtrace(text);
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, "  evd      cr2=abc\n");
+	expect_part(r->out, "  cfe      intr vector=14\n");
+	expect_part(r->out, "  cfe      iret vector=0 ip\n");
+	expect_part(r->out, "  mode     exec csl=1 csd=0 if\n");
+	expect_part(r->out, "  mode     exec csl=1 csd=0\n");
+}
+
+/*
+ * The FUP of an event is what later addresses are compressed against. Here it is in the kernel, and the next TIP has
+ * 16 bits of it.
+ */
+static void an_event_moves_the_last_ip(void **state)
+{
+	static const uint8_t tip16[] = { 0x2d, 0x10, 0x00 };
+	const struct result *r;
+
+	(void)state;
+	psb(CR3, 1000, 0);
+	mode_exec(true);
+	ip_packet(ppt_tip_pge, ENTRY);
+	cfe(2, 0, true);
+	ip_packet(ppt_fup, ENTRY + 1);
+	raw(tip16, sizeof(tip16));
+	ip_packet(ppt_fup, IRQ + 1);
+	suppressed(ppt_tip_pgd);
+	line("# cpu 0");
+	line("# window 1");
+	line("# enable %016llx", ENTRY);
+	line("# iflag 1 -");
+	insn(ENTRY, 1);
+	line("# cfe 2 0 %016llx", ENTRY + 1);
+	insn(ENTRY + 1, 3);
+	insn(IRQ, 1);
+	line("# disable -");
+	write_trace(stream, position(), EVENTS, BOTH, "windows 1");
+	r = script("--insn");
+	expect_flow(r);
+	assert_int_equal(r->status, 0);
+}
+
+/* EXSTOPs that the CPU wrote are told, those that stand for events are not. */
+static void events_and_sleep_keep_apart(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	psb(CR3, 1000, 0);
+	mode_exec(false);
+	ip_packet(ppt_tip_pge, ENTRY);
+	mode_exec(true);
+	ip_packet(ppt_fup, ENTRY);
+	packet(&(struct pt_packet){ .type = ppt_exstop, .payload.exstop.ip = 1 });
+	ip_packet(ppt_fup, ENTRY + 1);
+	packet(&(struct pt_packet){ .type = ppt_exstop });
+	cfe(1, 0x20, false);
+	ip_packet(ppt_fup, ENTRY + 1);
+	suppressed(ppt_tip_pgd);
+	line("# cpu 0");
+	line("# window 1");
+	line("# enable %016llx", ENTRY);
+	line("# iflag 1 %016llx", ENTRY);
+	insn(ENTRY, 1);
+	line("# exstop %016llx", ENTRY + 1);
+	line("# exstop -");
+	line("# cfe 1 32 %016llx", ENTRY + 1);
+	line("# disable -");
+	write_trace(stream, position(), EVENTS, BOTH, "windows 1");
+	r = script("--insn");
+	expect_flow(r);
+	assert_int_equal(r->status, 0);
+}
+
+/* Into user code that is traced alone an interrupt's return has no address; what no version knows has its number. */
+static void events_without_an_address(void **state)
+{
+	const struct result *r;
+	char text[300];
+
+	(void)state;
+	psb(CR3, 1000, 0);
+	cfe(2, 0, false);
+	mode_exec(true);
+	ip_packet(ppt_tip_pge, F + 6);
+	evd(1, 0x11);
+	evd(0x3f, 0x22);
+	cfe(0x1f, 7, false);
+	ip_packet(ppt_fup, F + 6);
+	suppressed(ppt_tip_pgd);
+	write_trace(stream, position(), EVENTS, BOTH, "windows 1");
+	r = script("");
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, "evt: cfe: IRET IP: 0 vector: 0\n");
+	expect_part(r->out, "evt: cfe: 31 IP: 1 vector: 7 VMXQ: 0x11 EVD_63: 0x22\n");
+	snprintf(text, sizeof(text), "dump %s", dir);
+	r = run_auxtrace(text);
+	expect_part(r->out, "  evd      vmxq=11\n");
+	expect_part(r->out, "  evd      type 63=22\n");
+	expect_part(r->out, "  cfe      type 31 vector=7\n");
+}
+
+/* A trace may end in the middle of one. */
+static void an_event_may_be_cut_off(void **state)
+{
+	static const uint8_t whole[] = { 0x02, 0x53, 0, 1, 2, 3, 4, 5, 6, 7, 8, 0x02, 0x13, 0x81, 14, 0x3d, 0x10, 0x10 };
+	const struct result *r;
+
+	(void)state;
+	for (size_t size = 1; size <= sizeof(whole); size++) {
+		begin_trace();
+		psb(CR3, 1000, 0);
+		mode_exec(true);
+		ip_packet(ppt_tip_pge, F);
+		tnt("!");
+		raw(whole, size);
+		write_trace(stream, position(), EVENTS, BOTH, "windows 1");
+		r = script("--insn");
+		expect_part(r->out, "# enable 0000000000401010\n");
+	}
+}
+
 /* A window: PSB+, on in the kernel, off again. Returns its offset. */
 static uint64_t window(uint64_t time)
 {
@@ -2000,7 +2207,8 @@ int main(void)
 		t(a_flow_that_went_into_an_endless_loop_is_an_error_and_ends),
 		t(without_tnt_packets_no_flow_is_decoded),
 		t(an_overflow_is_shown_and_counted),
-		t(the_cpu_sleeps_and_wakes),
+		t(the_cpu_sleeps_and_wakes), t(events_are_in_the_flow), t(an_event_moves_the_last_ip),
+		t(events_and_sleep_keep_apart), t(events_without_an_address), t(an_event_may_be_cut_off),
 		t(windows_have_the_kernel_s_numbers),
 		t(one_window_can_be_asked_for),
 		t(an_overwrite_recording_counts_windows_back_from_the_newest),
