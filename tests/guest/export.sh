@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# export.sh pt|bts|power: runs in the guest, with two CPUs: makes recordings that the host exports and has perf
+# export.sh pt|bts|power|event: runs in the guest, with two CPUs: makes recordings that the host exports and has perf
 # decode. Their names say what they are of. check calls the functions; single quotes are for other shells.
 # shellcheck disable=SC2016,SC2317
 
@@ -13,6 +13,15 @@ if [ "$source" = power ]; then
 	check "record power events" auxtrace record -a --config tsc,mtc,mtc_period=3,pwr_evt -m 4M -o power -- sleep 0.5
 	# There too, the CPU can leave out TNT packets.
 	check "record without TNT packets" auxtrace record -u --config tsc,notnt -m 4M -o notnt -- turns notnt.turns
+	exit "$failed"
+fi
+
+if [ "$source" = event ]; then
+	traced=tsc,mtc,mtc_period=3,event
+	check "record events" auxtrace record -a --config "$traced" -m 16M -o event -- turns event.turns
+	check "record events of user code" auxtrace record -a -u --config "$traced" -m 4M -o event-user -- turns user.turns
+	check "record events of the kernel, and power events" \
+		auxtrace record -a -k --config "$traced,pwr_evt" -m 16M -o event-kernel -- turns kernel.turns
 	exit "$failed"
 fi
 

@@ -4,6 +4,7 @@
  * own execution log is on, and leaves the recording in DIR for the host to decode and compare. MODE
  * is one of
  *   full|overwrite|user|kernel   all that CPUs 0 and 1 run
+ *   event                        the same, with event trace
  *   filter                       of that, three functions of the workload and one of the kernel
  *   scope-user|scope-kernel      on CPUs 0 to 3, a process and its descendants (scoped.c), of as many
  *                                steps as there are rounds; others run there as well
@@ -58,6 +59,7 @@ static const struct mode {
 	{ "pt", "full", AUXTRACE_PMU_INTEL_PT, BOTH, 64 << 10, 8, ALONG, 1 },
 	{ "pt", "overwrite", AUXTRACE_PMU_INTEL_PT, BOTH | OVER, 128 << 10, 0, ALONG, 0 },
 	{ "pt", "user", AUXTRACE_PMU_INTEL_PT, USER, 16 << 10, 4, ALONG, 3 },
+	{ "pt", "event", AUXTRACE_PMU_INTEL_PT, BOTH, 64 << 10, 8, ALONG, 1 },
 	{ "pt", "filter", AUXTRACE_PMU_INTEL_PT, BOTH, 32 << 10, 4, ALONG, 3 },
 	{ "pt", "scope-user", AUXTRACE_PMU_INTEL_PT, SCOPE | USER, 1 << 20, 256, ALONG, 0 },
 	{ "pt", "scope-kernel", AUXTRACE_PMU_INTEL_PT, SCOPE | BOTH, 4 << 20, 256, ALONG, 0 },
@@ -345,6 +347,8 @@ int main(int argc, char **argv)
 	scoped = is_scoped(mode);
 	o.pmu = mode->pmu;
 	o.flags = mode->flags;
+	if (!strcmp(mode->name, "event"))
+		o.config = "tsc,event";
 	o.cpus = scoped ? "0-3" : "0-1";
 	if (scoped && mode->flags & KERN) {
 		/* Kernel code does not tell whose it is: records of context switches do. */

@@ -7,7 +7,8 @@
 # the same order (BTS: the same branches), and each function in the thread that ran it.
 # power: of power events, that the CPU slept and woke as often, in the same states, at the same times; and that
 # a recording without TNT packets has none, and that perf finds in it what its packets name.
-#   export.sh pt|bts|power [--kernel SERIES] [--perf SERIES] [--work DIR]
+# event: of event trace, the same interrupts, exceptions, returns and changes of the interrupt flag.
+#   export.sh pt|bts|power|event [--kernel SERIES] [--perf SERIES] [--work DIR]
 #   --perf SERIES  perf of that kernel (default: 6.1). Those of 5.10 and 7.2 do not find the vdso by the build-id
 #                  in its MMAP2 record: what runs there is an error to them
 set -euo pipefail
@@ -16,7 +17,7 @@ me='export'
 # shellcheck source=tests/host/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-case ${1-} in pt | bts | power) source=$1 ;; *) bad_usage ;; esac
+case ${1-} in pt | bts | power | event) source=$1 ;; *) bad_usage ;; esac
 shift
 kernel=6.1 perf=6.1 keep=''
 options "kernel perf work" "$@"
@@ -26,8 +27,8 @@ vm_prepare "$kernel"
 perf=$("$top/tests/oracle/perf" "$perf")/perf
 auxtrace=$build/tools/auxtrace
 mapfile -t files < <(guest_script export.sh)
-# Of the profiles this one has power events.
-[ "$source" != power ] || files+=(--emulator-arg --profile --emulator-arg gracemont)
+# Of the profiles this one has power events and event trace.
+case $source in power | event) files+=(--emulator-arg --profile --emulator-arg gracemont) ;; esac
 
 # With --work: what an earlier run has left would be part of the recordings.
 rm -rf "$work/out"
@@ -259,6 +260,62 @@ power()
 	done
 	verdict "power: it slept at a HLT" exstops_are_of_hlt
 	verdict "power: dump has why it woke" grep -q 'pwrx *last=0 deepest=0 interrupt$' <("$auxtrace" dump "$work/out/power")
+}
+
+# ---- event trace --------------------------------------------------------------------
+
+# "CPU TYPE VECTOR DATA IP", "CPU iflag IP", in each CPU's order; -: there is none. Of a flag that a branch changed
+# perf has the branch's address, and auxtrace none.
+events_of_perf()
+{
+	perf_script "$1" --itrace=I -F cpu,event,ip,synth | awk '
+		{ cpu = $1; gsub(/[][]/, "", cpu); cpu += 0 }
+		$2 == "evt:" { print cpu, $4, $8, $9 == "PFA:" ? $10 : "-", $6 ? $NF : "-"; next }
+		$2 == "intel_pt//:" || $2 == "iflag:" { print cpu, "iflag", $NF }' | sort -s -n -k 1,1
+}
+
+events_of_auxtrace()
+{
+	"$auxtrace" script --insn --symfs "$symfs" "$work/out/$1" 2> "$work/ours.err" | awk '
+		function address(ip) { sub(/^0+/, "", ip); return ip == "" ? "0" : ip }
+		/^# cpu/ { cpu = $3 }
+		/^# cfe/ { print cpu, $3 == 1 ? "INTR" : $3 == 2 ? "IRET" : $3, $4, NF > 5 ? "0x" $7 : "-", address($5) }
+		/^# iflag/ { print cpu, "iflag", address($4) }' | sort -s -n -k 1,1
+}
+
+# same_traced RECORDING LEAST: of interrupts and returns, and of changes of the flag
+same_traced()
+{
+	events_of_perf "$1" > "$work/theirs"
+	events_of_auxtrace "$1" > "$work/ours"
+	echo "$1: $(grep -vc iflag "$work/ours") events, $(grep -c iflag "$work/ours") changes of the interrupt flag"
+	[ "$(wc -l < "$work/ours")" -ge "$2" ] &&
+		paste -d '|' "$work/ours" "$work/theirs" | awk -F '|' '
+			{ ours = $1; theirs = $2 }
+			ours ~ / iflag -$/ { sub(/ [^ ]*$/, " -", theirs) }
+			ours != theirs && n++ < 5 { print "different, line " NR ":", ours, "|", theirs }
+			END { exit n > 0 }'
+}
+
+# A task that turns starts has page faults of user code, at addresses that the dump has, too.
+has_faults()
+{
+	"$auxtrace" dump "$work/out/$1" > "$work/packets"
+	grep -q ' cfe *intr vector=14' "$work/packets" && grep -q ' evd *cr2=[0-9a-f]' "$work/packets"
+}
+
+event()
+{
+	local recording
+
+	for recording in event event-user event-kernel; do
+		verdict "$recording: export" export_it "$recording"
+		verdict "$recording: perf decodes it" has_no_errors "$recording"
+		verdict "$recording: perf finds the events that auxtrace script finds" same_traced "$recording" 100
+		verdict "$recording: dump has page faults" has_faults "$recording"
+	done
+	verdict "event: perf finds the flow that auxtrace script finds" flow_is_same event 100000
+	verdict "event-kernel: also with power events" flow_is_same event-kernel 100000
 }
 
 # ---- BTS -------------------------------------------------------------------------

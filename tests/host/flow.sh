@@ -5,6 +5,8 @@
 # two CPUs of the emulator, decodes the recording with `auxtrace script`, and compares it,
 # instruction for instruction, with QEMU's own execution log of the same run.
 #
+# event: with event trace, whose packets are in the midst of the flow's.
+#
 # With filters: is it all that the CPUs executed in the ranges, and nothing else?
 #
 # Of a task's scope: is it what the members executed, and nothing of anybody else? A process with
@@ -18,7 +20,7 @@ me=flow
 usage()
 {
 	cat >&2 <<-EOF
-	usage: flow.sh full|overwrite|user|filter|scope-user|scope-kernel [--kernel SERIES | --distro SUITE]
+	usage: flow.sh full|overwrite|user|event|filter|scope-user|scope-kernel [--kernel SERIES | --distro SUITE]
 	               [--rounds N] [--least N] [--work DIR] [--profile NAME]
 	  --distro SUITE  in a full Debian: page tables are isolated, and the kernel's addresses random
 	  --rounds N   length of the workload (default 6; 40 for overwrite, so that the area
@@ -71,6 +73,7 @@ kernel=${series:-${kernel:-6.1}}
 vm_prepare "$kernel"
 work_directory
 machine=(--kernel "$kernel")
+[ "$mode" != event ] || machine+=(--emulator-arg --profile --emulator-arg gracemont)
 if [ -n "$distro" ]; then
 	# Shortly after a boot udev still loads modules, and the reader would not keep up.
 	machine=(--distro "$distro" --mem 2G --file "$top/tests/guest/settled.sh")
@@ -83,6 +86,15 @@ fi
 	--file "$build/tests-guest/flow" --file "$build/tests-guest/scoped" \
 	-- "${before[@]}" flow pt "$mode" /out/recording "$rounds"
 wait $! # until execlog has read the log to its end
+
+# has_events RECORDING: interrupts, page faults and changes of the interrupt flag
+has_events()
+{
+	"$build/tools/auxtrace" dump "$1" > "$work/packets"
+	grep -q ' cfe *intr vector=236' "$work/packets" && grep -q ' evd *cr2=' "$work/packets" &&
+		grep -q ' mode *exec csl=1 csd=0 if$' "$work/packets"
+}
+[ "$mode" != event ] || verdict "the trace has events" has_events "$work/out/recording"
 
 symfs=$work/vm/initramfs.root
 if [ -n "$distro" ]; then

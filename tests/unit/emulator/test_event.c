@@ -67,7 +67,7 @@ static void iret(struct machine *m, const struct ptm_context *ctx)
 
 static void iflag(struct machine *m, bool on)
 {
-	ptm_iflag(m->ptm, on, KERN + NEXT);
+	ptm_iflag(m->ptm, on, KERN + AT);
 }
 
 static void expect_no_events(struct machine *m)
@@ -226,7 +226,7 @@ static void without_branches_mode_has_the_target(void **state)
 	iret(m, &user32_if);
 	iflag(m, false);
 	EXPECT_BYTES(m, B_CFE_IP(INTR, 0x20), B_FUP48(AT), B_MODE64, B_FUP(ISR),
-		     B_CFE_IP(IRET, 0), B_FUP(ISR), B_MODE32_IF, B_FUP(AT), 0x99, 0x02, B_FUP(NEXT));
+		     B_CFE_IP(IRET, 0), B_FUP(ISR), B_MODE32_IF, B_FUP(AT), 0x99, 0x02, B_FUP(AT));
 }
 
 static void psb_has_the_flag(void **state)
@@ -254,7 +254,7 @@ static void an_enable_has_the_flag(void **state)
 	EXPECT_BYTES(m, B_CBR, B_MODE64_IF, B_FUP48(2));
 }
 
-/* STI, CLI and POPF: MODE.Exec applies to the next instruction. */
+/* STI, CLI and POPF: the FUP has their address. */
 static void instructions_change_if(void **state)
 {
 	struct machine *m = *state;
@@ -265,7 +265,7 @@ static void instructions_change_if(void **state)
 	iflag(m, true);
 	iflag(m, true);
 	iflag(m, false);
-	EXPECT_BYTES(m, 0x06, B_MODE64_IF, B_FUP(NEXT), B_MODE64, B_FUP(NEXT));
+	EXPECT_BYTES(m, 0x06, B_MODE64_IF, B_FUP(AT), B_MODE64, B_FUP(AT));
 }
 
 static void transfers_change_if(void **state)
@@ -283,8 +283,8 @@ static void transfers_change_if(void **state)
 		     B_TIP(0), B_MODE64, B_TIP(ISR));
 }
 
-/* A PSB+ that is due comes behind the FUP, and has the new flag. */
-static void psb_comes_behind_the_change(void **state)
+/* A PSB+ that is due comes behind the next branch, and has the new flag. */
+static void psb_comes_behind_the_next_branch(void **state)
 {
 	struct machine *m = *state;
 
@@ -293,7 +293,10 @@ static void psb_comes_behind_the_change(void **state)
 		branch(m, PTM_JMP_INDIRECT, KERN, KERN + 2, KERN);
 	mark(m);
 	iflag(m, true);
-	EXPECT_BYTES(m, B_MODE64_IF, B_FUP(NEXT), B_PSB, B_PIP, B_CBR, B_MODE64_IF, B_FUP48(NEXT), B_PSBEND);
+	EXPECT_BYTES(m, B_MODE64_IF, B_FUP(AT));
+	mark(m);
+	branch(m, PTM_JMP, KERN + AT, KERN + NEXT, KERN);
+	EXPECT_BYTES(m, B_PSB, B_PIP, B_CBR, B_MODE64_IF, B_FUP48(0), B_PSBEND);
 }
 
 static void none_unless_enabled(void **state)
@@ -378,7 +381,7 @@ int main(void)
 		T(into_the_filter_there_are_both), T(out_of_the_filter_there_is_no_mode),
 		T(without_branches_all_have_an_address), T(without_branches_mode_has_the_target),
 		T(psb_has_the_flag), T(an_enable_has_the_flag), T(instructions_change_if),
-		T(transfers_change_if), T(psb_comes_behind_the_change), T(none_unless_enabled),
+		T(transfers_change_if), T(psb_comes_behind_the_next_branch), T(none_unless_enabled),
 		T(without_event_trace_the_flag_is_0), T(an_smi_has_none), T(an_overflow_takes_them),
 		T(the_bit_faults_where_cpuid_has_none),
 	};
