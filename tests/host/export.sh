@@ -270,17 +270,22 @@ events_of_perf()
 {
 	perf_script "$1" --itrace=I -F cpu,event,ip,synth | awk '
 		{ cpu = $1; gsub(/[][]/, "", cpu); cpu += 0 }
-		$2 == "evt:" { print cpu, $4, $8, $9 == "PFA:" ? $10 : "-", $6 ? $NF : "-"; next }
-		$2 == "intel_pt//:" || $2 == "iflag:" { print cpu, "iflag", $NF }' | sort -s -n -k 1,1
+		$2 == "evt:" { print cpu, $4, $8, ($9 == "PFA:" ? $10 : "-"), ($6 ? $NF : "-"); next }
+		$2 != "intel_pt//:" && $2 != "iflag:" { next }
+		# Where a trace begins with the flag set, perf takes that for a change.
+		flags[cpu]++ || $NF != "0" { print cpu, "iflag", $NF }' | sort -s -n -k 1,1
 }
 
 events_of_auxtrace()
 {
-	"$auxtrace" script --insn --symfs "$symfs" "$work/out/$1" 2> "$work/ours.err" | awk '
+	local cpu
+
+	for cpu in $(cpus "$1"); do
+		"$auxtrace" script --insn --cpu "$cpu" --symfs "$symfs" "$work/out/$1" 2> "$work/ours.err" | awk -v cpu="$cpu" '
 		function address(ip) { sub(/^0+/, "", ip); return ip == "" ? "0" : ip }
-		/^# cpu/ { cpu = $3 }
-		/^# cfe/ { print cpu, $3 == 1 ? "INTR" : $3 == 2 ? "IRET" : $3, $4, NF > 5 ? "0x" $7 : "-", address($5) }
-		/^# iflag/ { print cpu, "iflag", address($4) }' | sort -s -n -k 1,1
+		/^# cfe/ { print cpu, ($3 == 1 ? "INTR" : $3 == 2 ? "IRET" : $3), $4, (NF > 5 ? "0x" $7 : "-"), address($5) }
+		/^# iflag/ { print cpu, "iflag", address($4) }'
+	done
 }
 
 # same_traced RECORDING LEAST: of interrupts and returns, and of changes of the flag
