@@ -180,7 +180,7 @@ static void event_packets(struct ptm *p, const struct change *c, bool context, b
 		ptm_fup(p, c->from);
 }
 
-/* MODE.Exec that no TIP follows has a FUP; @ip: the first instruction that runs in that mode. */
+/* MODE.Exec that no TIP follows has a FUP. */
 static void mode_and_fup(struct ptm *p, uint64_t ip)
 {
 	if (!ptm_mode_changed(p))
@@ -321,10 +321,11 @@ void ptm_cr3_write(struct ptm *p, const struct ptm_context *ctx, uint64_t nlip)
 }
 
 /*
- * "MODE.Exec": "the mode change applies to the IP address in the payload of the next IP
- * packet", here a FUP. While packets are disabled, TIP.PGE's MODE.Exec will tell.
+ * The FUP has the address of the instruction, to which perf's decoder binds the change; libipt
+ * takes any. While packets are disabled, TIP.PGE's MODE.Exec will tell. A PSB+ that is due comes
+ * behind the next branch: a decoder has not passed the instruction at that address.
  */
-void ptm_iflag(struct ptm *p, bool iflag, uint64_t nlip)
+void ptm_iflag(struct ptm *p, bool iflag, uint64_t ip)
 {
 	p->ctx.iflag = iflag;
 	if (!p->packet_en && !ptm_mode_without_branches(p))
@@ -334,8 +335,7 @@ void ptm_iflag(struct ptm *p, bool iflag, uint64_t nlip)
 
 	p->now = 0;
 	ptm_time_check(p);
-	mode_and_fup(p, nlip);
-	boundary(p, nlip);
+	mode_and_fup(p, ip);
 }
 
 /* "PTWRITE": needs ContextEn and FilterEn at its own address, but not BranchEn. */

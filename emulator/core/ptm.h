@@ -209,8 +209,8 @@ struct ptm_interrupt {
 void ptm_interrupt(struct ptm *p, const struct ptm_interrupt *interrupt,
 		   const struct ptm_context *ctx, uint64_t from, uint64_t to);
 
-/* Reports RFLAGS.IF after CLI, STI or POPF, changed or not. @nlip: the next instruction. */
-void ptm_iflag(struct ptm *p, bool iflag, uint64_t nlip);
+/* Reports RFLAGS.IF after CLI, STI or POPF at @ip, changed or not. */
+void ptm_iflag(struct ptm *p, bool iflag, uint64_t ip);
 
 /* Reports that MOV CR3 or a task switch has loaded ctx->cr3. @nlip: next instruction. */
 void ptm_cr3_write(struct ptm *p, const struct ptm_context *ctx, uint64_t nlip);

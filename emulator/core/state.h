@@ -6,7 +6,7 @@
  * ptm_output() takes whole packets. The packets of one event (FUP, PIP,
  * MODE.Exec, TIP) form a group, which nothing may interrupt. So PSB+, MTC and
  * the end of an overflow come between groups only: in ptm_branch(),
- * ptm_cr3_write(), ptm_ptwrite(), ptm_wake(), ptm_iflag() and the MSR writes.
+ * ptm_cr3_write(), ptm_ptwrite(), ptm_wake() and the MSR writes.
  */
 #ifndef PTM_STATE_H
 #define PTM_STATE_H

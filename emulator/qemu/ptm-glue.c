@@ -684,9 +684,9 @@ void helper_ptm_far(CPUX86State *env, uint32_t kind, target_ulong from,
 }
 
 /* The flags must not change here: see "HF_PTM" in ptm-glue.h. */
-void helper_ptm_iflag(CPUX86State *env, target_ulong nlip)
+void helper_ptm_iflag(CPUX86State *env, target_ulong ip)
 {
-    ptm_iflag(env->ptm->ptm, env->eflags & IF_MASK, nlip);
+    ptm_iflag(env->ptm->ptm, env->eflags & IF_MASK, ip);
 }
 
 void helper_ptm_cr3(CPUX86State *env, target_ulong nlip)
