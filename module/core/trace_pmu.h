@@ -20,7 +20,7 @@ struct auxtrace_setup;
 #define TRACE_STOPPED	(1u << 0)	/* the hardware had stopped at the STOP mark */
 #define TRACE_ERROR	(1u << 1)	/* an operational error, or the hardware cannot be turned off */
 #define TRACE_FOREIGN	(1u << 2)	/* other code had turned the hardware off */
-#define TRACE_LATE	(1u << 3)	/* it had stopped, with space left: its interrupt came too late */
+#define TRACE_LATE	(1u << 3)	/* the hardware had stopped with space left: its interrupt came too late. Sets no FULL */
 
 /**
  * struct trace_pmu - operations of a trace PMU
@@ -47,7 +47,8 @@ struct auxtrace_setup;
  * @start: turn tracing on, with the STOP and INT marks of auxt_position. @new_window: begin a
  *	window (with PSB+); else the open window goes on. 0, or -EIO with tracing off
  * @stop: turn tracing off. Afterwards all trace is in memory, auxt_position.produced is the
- *	position up to which it was written (unchanged if that is unknown), and the channel's
+ *	position up to which it was written, also by the trace PMU itself with bytes that mean nothing
+ *	(unchanged if that is unknown), and the channel's
  *	off_tsc the time at which it stopped. Returns TRACE_*
  * @relocate: the channel's slot has changed while tracing is off: the next @start goes on there
  * @interrupt: has the hardware passed the INT mark, stopped or failed? Tracing may be on

@@ -11,6 +11,8 @@
 #define CFE_SIZE	4
 #define EVD_SIZE	11
 #define MODE_SIZE	2
+#define EXSTOP_SIZE	2
+#define PSB_SIZE	16
 #define HAS_IP		0x80	/* of CFE and EXSTOP: a FUP follows */
 #define TYPE		0x1f	/* of CFE; EVD's has a bit more */
 #define EVD_TYPE	0x3f
@@ -27,6 +29,7 @@ struct search {
 	int cs, iflag;		/* of the last MODE.Exec; -1: not known */
 	/* Packets that wait for the IP packet which they are bound to: */
 	bool has_cfe, cfe_fup;
+	uint8_t *cfe_exstop;	/* what stands for it in the trace, with @cfe_fup */
 	struct cpu_event cfe;	/* or only the EVDs before it */
 	uint64_t mode;		/* offset of a MODE.Exec; 0: there is none */
 	bool exstop;		/* a real EXSTOP, with a FUP */
@@ -57,12 +60,21 @@ static void restart(struct search *s)
 
 /* ---- packets that are bound to an IP packet --------------------------------------- */
 
-/* The CFE that waits has no IP packet behind it. */
+/* The FUP of the CFE that waits does not come: libipt would take the next one for it. */
+static void drop_exstop(struct search *s)
+{
+	if (s->cfe_fup)
+		memset(s->cfe_exstop, 0, EXSTOP_SIZE);
+	s->cfe_fup = false;
+}
+
+/* The CFE that waits has no IP packet behind it. What is at @offset may be another window's. */
 static void cfe_alone(struct search *s, uint64_t offset)
 {
 	if (!s->has_cfe)
 		return;
-	add(s, &(struct pt_traced_event){ .offset = offset, .event = s->cfe });
+	drop_exstop(s);
+	add(s, &(struct pt_traced_event){ .offset = offset - 1, .event = s->cfe });
 	s->has_cfe = false;
 	s->cfe.nr_data = 0;
 }
@@ -93,6 +105,7 @@ static void read_cfe(struct search *s, uint8_t *at)
 	if (s->cfe_fup) {
 		at[0] = 0x02;
 		at[1] = EXSTOP | HAS_IP;
+		s->cfe_exstop = at;
 	}
 }
 
@@ -148,6 +161,8 @@ static void bind_mode(struct search *s, uint64_t offset, bool fup)
 
 static void bind_cfe(struct search *s, uint64_t offset, bool fup)
 {
+	if (!fup)
+		drop_exstop(s);
 	s->cfe.known = fup;
 	s->cfe.ip = fup ? s->last_ip : 0;
 	add(s, &(struct pt_traced_event){ .offset = offset, .exstop = s->cfe_fup, .event = s->cfe });
@@ -183,6 +198,8 @@ static void read_packet(struct search *s, const struct pt_packet *p, uint64_t of
 		forget(s);
 		s->in_psb = true;
 		s->last_ip = 0;
+		/* Who begins to decode here knows no mode before the next MODE.Exec, even if it is the same. */
+		s->cs = -1;
 		break;
 	case ppt_psbend:
 		s->in_psb = false;
@@ -209,22 +226,46 @@ static void read_packet(struct search *s, const struct pt_packet *p, uint64_t of
 
 /* ---- the trace -------------------------------------------------------------------- */
 
+/*
+ * Has the end of a full area cut the packet @at off? The PSB of the next window follows the rest of it. Returns the
+ * size of that rest, which becomes PADs; 0: the packet is whole.
+ */
+static size_t cut_rest(uint8_t *at, size_t size, size_t left)
+{
+	static const uint8_t psb[PSB_SIZE] = { 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82 };
+
+	for (size_t rest = 1; rest < size && rest + PSB_SIZE <= left; rest++)
+		if (!memcmp(at + rest, psb, PSB_SIZE)) {
+			memset(at, 0, rest);
+			return rest;
+		}
+	return 0;
+}
+
 /* The size of the packet @at if it is of event trace, or like it; 0: it is another, or cut off. */
 static size_t read_event_packet(struct search *s, uint8_t *at, size_t left)
 {
 	if (left >= MODE_SIZE && at[0] == 0x99) {
+		if (cut_rest(at, MODE_SIZE, left))
+			return 1;
 		read_mode(s, at);
 		return MODE_SIZE;
 	}
 	if (left < 2 || at[0] != 0x02)
 		return 0;
 	if (at[1] == 0x13 && left >= CFE_SIZE) {
-		read_cfe(s, at);
-		return CFE_SIZE;
+		size_t rest = cut_rest(at, CFE_SIZE, left);
+
+		if (!rest)
+			read_cfe(s, at);
+		return rest ?: CFE_SIZE;
 	}
 	if (at[1] == 0x53 && left >= EVD_SIZE) {
-		read_evd(s, at);
-		return EVD_SIZE;
+		size_t rest = cut_rest(at, EVD_SIZE, left);
+
+		if (!rest)
+			read_evd(s, at);
+		return rest ?: EVD_SIZE;
 	}
 	if ((at[1] & ~HAS_IP) == EXSTOP) {
 		read_exstop(s, at);
@@ -258,8 +299,10 @@ void pt_events_find(struct pt_events *events, const struct pt_config *config)
 			size = read_event_packet(&s, at, config->end - at);
 			if (!size) {
 				pt_pkt_sync_set(decoder, offset);
-				if (pt_pkt_next(decoder, &packet, sizeof(packet)) < 0)
+				if (pt_pkt_next(decoder, &packet, sizeof(packet)) < 0) {
+					cfe_alone(&s, offset);
 					break;
+				}
 				read_packet(&s, &packet, offset);
 				size = packet.size;
 			}

@@ -162,19 +162,23 @@ static void emit_next_event(struct flow *f, uint64_t tsc)
 	f->view->cpu_event(f->view, f, &e->event);
 }
 
-/* Those that branches tell, by now. The others wait for libipt's event at their address. */
+/*
+ * Those that branches tell, by now. The others wait for libipt's event at their address. If an overflow or damage has
+ * taken that away, they are told when it cannot come any more.
+ */
 static void emit_passed_events(struct flow *f)
 {
 	struct pt_decoding *d = f->decoding;
-	uint64_t happened;
+	uint64_t happened, passed;
 
 	if (d->next_event == d->events.count)
 		return;
 	happened = event_offset(f, pt_walk_happened(d->walk));
+	passed = event_offset(f, pt_walk_passed(d->walk));
 	while (d->next_event < d->events.count) {
 		const struct pt_traced_event *e = &d->events.event[d->next_event];
 
-		if (e->offset >= happened || e->event.known)
+		if (e->offset >= happened || (e->event.known && e->offset >= passed))
 			return;
 		emit_next_event(f, f->tsc);
 	}
@@ -221,8 +225,11 @@ static void jump_to(struct flow *f, uint64_t offset)
 {
 	struct pt_decoding *d = f->decoding;
 	const struct windows *w = f->windows_of_cpu;
+	size_t first = pt_events_first(&d->events, event_offset(f, offset));
 
-	d->next_event = pt_events_first(&d->events, event_offset(f, offset));
+	/* Those of code that could not be decoded are left out. */
+	if (first > d->next_event)
+		d->next_event = first;
 	f->enables = windows_enables(w, offset);
 	/* A window that begins with this PSB may have no TIP.PGE. */
 	for (; f->next_window < w->count && w->window[f->next_window].begin <= offset; f->next_window++) {

@@ -18,6 +18,7 @@ struct pt_walk {
 	bool ahead;		/* @event was read. It may happen further on */
 	struct pt_event event;
 	uint64_t before;	/* the decoder's offset when it had not been read */
+	uint64_t before_last;	/* the same of the event before it */
 	bool waits;		/* the last instruction of @held has run, but an event of it comes first */
 	struct code_block held;
 	bool took_paging, took_vmcs, took_ptwrite; /* that instruction's events */
@@ -65,6 +66,11 @@ uint64_t pt_walk_happened(const struct pt_walk *w)
 		return w->before;
 	pt_qry_get_offset(w->query, &offset);
 	return offset;
+}
+
+uint64_t pt_walk_passed(const struct pt_walk *w)
+{
+	return w->before_last;
 }
 
 uint64_t pt_walk_cr3(const struct pt_walk *w)
@@ -186,6 +192,7 @@ static int read_event(struct pt_walk *w)
 		return 1;
 	if (!(w->status & pts_event_pending))
 		return 0;
+	w->before_last = w->before;
 	pt_qry_get_offset(w->query, &w->before);
 	status = pt_qry_event(w->query, &w->event, sizeof(w->event));
 	if (status < 0)
@@ -511,6 +518,7 @@ int pt_walk_sync(struct pt_walk *w, uint64_t offset)
 	int status;
 
 	w->ip = w->resume = 0;
+	w->before = w->before_last = 0;
 	w->cr3 = CODE_NO_CR3;
 	w->mode = ptem_unknown;
 	w->enabled = w->ahead = false;

@@ -39,6 +39,8 @@ int pt_walk_next(struct pt_walk *w, uint64_t tsc, struct walked *walked);
  * and from 2.1 on one more.
  */
 uint64_t pt_walk_happened(const struct pt_walk *w);
+/* Of packets before this offset, libipt tells of no event any more. */
+uint64_t pt_walk_passed(const struct pt_walk *w);
 
 /* As pt_qry_get_offset() and pt_qry_time(). */
 int pt_walk_offset(const struct pt_walk *w, uint64_t *offset);

@@ -786,6 +786,81 @@ static void one_window_can_be_asked_for(void **state)
 	expect_part(r->err, "window 5 is not in ");
 }
 
+/* A window with events, whose PSB+ has no mode, as packets were disabled there. */
+static void event_window(uint64_t time)
+{
+	plain(ppt_psb);
+	tsc(time);
+	pip(CR3);
+	plain(ppt_psbend);
+	mode_exec(true);
+	ip_packet(ppt_tip_pge, ENTRY);
+	ip_packet(ppt_fup, ENTRY + 1);
+	suppressed(ppt_tip_pgd);
+}
+
+/* The mode is as before, and yet it must be told again. The end of a full area may have cut the last packet before. */
+static void windows_with_events_can_be_asked_for(void **state)
+{
+	static const struct {
+		uint8_t bytes[11], size;
+	} packets[] = { { { 0x02, 0x13, 1, 14 }, 4 }, { { 0x02, 0x53, 0, 1, 2, 3, 4, 5, 6, 7, 8 }, 11 }, { { 0x99, 5 }, 2 } };
+
+	(void)state;
+	line("# cpu 0");
+	line("# window 2");
+	line("# enable %016llx", ENTRY);
+	insn(ENTRY, 1);
+	line("# disable -");
+	for (size_t i = 0; i < sizeof(packets) / sizeof(packets[0]); i++)
+		for (size_t rest = packets[i].size > 2 ? 2 : 1; rest <= packets[i].size; rest++) {
+			const struct result *r;
+
+			begin_trace();
+			event_window(1000);
+			raw(packets[i].bytes, rest);
+			event_window(2000);
+			write_trace(stream, position(), EVENTS, BOTH, "windows 2");
+			r = script("--insn --window 2");
+			expect_flow(r);
+			assert_int_equal(r->status, 0);
+			r = script("--errors");
+			expect_part(r->err, "2 instructions in 2 windows");
+			expect_part(r->err, "decode errors: 0");
+		}
+}
+
+/* Of a CFE whose FUP is missing nothing stays that would take the next one. */
+static void an_event_without_its_fup_is_no_more(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	psb(CR3, 1000, 0);
+	mode_exec(true);
+	ip_packet(ppt_tip_pge, ENTRY);
+	cfe(2, 0, true);
+	cfe(1, 0x20, false);
+	ip_packet(ppt_fup, ENTRY + 1);
+	ip_packet(ppt_tip, IRQ);
+	ip_packet(ppt_fup, IRQ + 1);
+	suppressed(ppt_tip_pgd);
+	line("# cpu 0");
+	line("# window 1");
+	line("# enable %016llx", ENTRY);
+	line("# iflag 1 -");
+	line("# cfe 2 0 -");
+	insn(ENTRY, 1);
+	line("# cfe 1 32 %016llx", ENTRY + 1);
+	line("# async %016llx %016llx", ENTRY + 1, IRQ);
+	insn(IRQ, 1);
+	line("# disable -");
+	write_trace(stream, position(), EVENTS, BOTH, "windows 1");
+	r = script("--insn");
+	expect_flow(r);
+	assert_int_equal(r->status, 0);
+}
+
 static void an_overwrite_recording_counts_windows_back_from_the_newest(void **state)
 {
 	const struct result *r;
@@ -2211,6 +2286,8 @@ int main(void)
 		t(events_and_sleep_keep_apart), t(events_without_an_address), t(an_event_may_be_cut_off),
 		t(windows_have_the_kernel_s_numbers),
 		t(one_window_can_be_asked_for),
+		t(windows_with_events_can_be_asked_for),
+		t(an_event_without_its_fup_is_no_more),
 		t(an_overwrite_recording_counts_windows_back_from_the_newest),
 		t(a_user_trace_does_not_guess_window_numbers),
 		t(records_tell_windows_of_a_user_trace_from_other_psbs),
