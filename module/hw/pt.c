@@ -734,8 +734,8 @@ static __always_inline bool pt_is_at_stop_mark(const struct auxt_channel *ch, u6
  * Then what it should have traced since is lost, and the last packet may be cut. The zeros are in memory
  * before the position is published, by the write barrier of settle_publish().
  */
-static __always_inline u32 pt_locate_single(struct auxt_channel *ch, u32 status, u64 base,
-					    u64 mask_ptrs)
+static __always_inline u32 pt_locate_single(struct auxt_channel *ch, u32 found, u32 status,
+					    u64 base, u64 mask_ptrs)
 {
 	struct pt *pt = pt_of(ch);
 	u64 offset = mask_ptrs >> TOPA_POINTER_OFFSET_SHIFT, rest;
@@ -751,7 +751,8 @@ static __always_inline u32 pt_locate_single(struct auxt_channel *ch, u32 status,
 		return TRACE_ERROR;
 	ch->aux.produced = pt->seen_region + offset;
 	rest = auxt_topa_single_rest(ch->aux.produced);
-	if (rest) {
+	/* A CPU that cannot be turned off goes on writing there. */
+	if (rest && !(found & TRACE_ERROR)) {
 		auxt_pt_single_clear(ch, pt_page_at(ch, ch->aux.produced), AUXT_REGION_SIZE - rest);
 		ch->aux.produced += rest;
 	}
@@ -764,13 +765,14 @@ static __always_inline u32 pt_locate_single(struct auxt_channel *ch, u32 status,
 }
 
 /* The slow part of pt_stop(): another region, Error or Stopped. */
-static noinline u32 pt_locate(struct auxt_channel *ch, u32 status, u64 base, u64 mask_ptrs)
+static noinline u32 pt_locate(struct auxt_channel *ch, u32 found, u32 status, u64 base,
+			      u64 mask_ptrs)
 {
 	struct pt *pt = pt_of(ch);
 	u64 offset;
 
 	if (pt->single)
-		return pt_locate_single(ch, status, base, mask_ptrs);
+		return pt_locate_single(ch, found, status, base, mask_ptrs);
 	if (!pt_is_near(pt, base, mask_ptrs, &ch->aux.produced)) {
 		if (auxt_topa_locate(pt_topa_of(ch), base, mask_ptrs, &offset))
 			return TRACE_ERROR;
@@ -820,7 +822,7 @@ static __always_inline u32 pt_find(struct auxt_channel *ch, u32 found)
 		base = auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_BASE);
 	if (likely(!status && pt_is_near(pt, base, mask_ptrs, &ch->aux.produced)))
 		return found;
-	return pt_locate(ch, status, base, mask_ptrs) ?: found;
+	return pt_locate(ch, found, status, base, mask_ptrs) ?: found;
 }
 
 /* A function of its own: so pt_stop() saves no registers. */
