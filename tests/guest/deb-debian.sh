@@ -125,8 +125,7 @@ after_reboot()
 		test "$(systemctl is-system-running --wait)" = running
 	check "the recorder was started with it" systemctl is-active "$service"
 	check "it has loaded the module" grep -q '^auxtrace ' /proc/modules
-	check "systemd limits what it takes" limited
-check "its control socket answers" within 60 answers ping
+	check "its control socket answers" within 60 answers ping
 	check "it has a directory of its own, beside those of before" test "$(find "$state" -mindepth 1 -maxdepth 1 | wc -l)" -ge 2
 	last=$(snapshots | tail -n 1)
 	event
@@ -243,6 +242,7 @@ OPTIONS=--size 1M --on kprobe:__x64_sys_swapoff=freeze,hold-off=1s
 DISK=2G
 C
 check "the service starts" systemctl start "$service"
+check "systemd limits what it takes" limited
 check "its control socket answers" within 60 answers ping
 check "as the manual page says, too" sh -c "echo ping | socat -t 60 - UNIX-CONNECT:$control | grep -qx ack"
 check "there is no snapshot yet" not more_snapshots_than 0
