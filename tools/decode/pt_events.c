@@ -121,6 +121,13 @@ static void read_mode(struct search *s, const uint8_t *at)
 	}
 }
 
+/* The area was full behind a MODE.Exec, before its IP packet. From 2.1 on, libipt takes that for an error. */
+static void drop_mode(struct search *s)
+{
+	if (s->mode)
+		memset(s->begin + s->mode, 0, MODE_SIZE);
+}
+
 static void read_exstop(struct search *s, const uint8_t *at)
 {
 	if (at[1] & HAS_IP)
@@ -195,6 +202,7 @@ static void read_packet(struct search *s, const struct pt_packet *p, uint64_t of
 	switch (p->type) {
 	case ppt_psb:
 		cfe_alone(s, offset);
+		drop_mode(s);
 		forget(s);
 		s->in_psb = true;
 		s->last_ip = 0;
