@@ -9,13 +9,6 @@
 #define MIN_BITS	12
 #define ALL_BLOCKS	(16u << MAX_BITS)
 
-struct code_blocks {
-	struct code_image *code;
-	uint64_t alone;
-	unsigned int bits;
-	struct code_block block[];	/* a cache: each has one place */
-};
-
 static size_t size_of(unsigned int bits)
 {
 	return sizeof(struct code_blocks) + (sizeof(struct code_block) << bits);
@@ -41,13 +34,6 @@ struct code_blocks *code_blocks_open(struct code_image *code, uint64_t alone, un
 void code_blocks_close(struct code_blocks *b)
 {
 	munmap(b, size_of(b->bits));
-}
-
-static struct code_block *place_of(struct code_blocks *b, uint64_t space, uint64_t ip)
-{
-	uint64_t hash = (ip + space) * 0x9e3779b97f4a7c15ull;
-
-	return &b->block[hash >> (64 - b->bits)];
 }
 
 int code_blocks_insn(struct code_blocks *b, uint64_t cr3, uint64_t tsc, enum pt_exec_mode mode, uint64_t ip,
@@ -123,7 +109,7 @@ int code_blocks_find(struct code_blocks *b, uint64_t cr3, uint64_t tsc, enum pt_
 		     const struct code_block **found, enum code_result *why)
 {
 	uint64_t space = code_space(b->code, cr3, ip);
-	struct code_block *block = place_of(b, space, ip);
+	struct code_block *block = code_blocks_place(b, space, ip);
 
 	*found = block;
 	if (block->ip == ip && block->count && block->space == space && block->mode == mode && block->from <= tsc &&

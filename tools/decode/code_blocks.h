@@ -47,7 +47,13 @@ static inline uint64_t block_last(const struct code_block *b)
 	return b->ip + b->length - b->last_length;
 }
 
-struct code_blocks;
+/* A cache: each block has one place. */
+struct code_blocks {
+	struct code_image *code;
+	uint64_t alone;
+	unsigned int bits;
+	struct code_block block[];
+};
 
 /*
  * Blocks of @code. The instruction at @alone (0: none) is always a block of its own. It takes up to 16M; if there are
@@ -62,6 +68,29 @@ void code_blocks_close(struct code_blocks *blocks);
  */
 int code_blocks_find(struct code_blocks *blocks, uint64_t cr3, uint64_t tsc, enum pt_exec_mode mode, uint64_t ip,
 		     const struct code_block **block, enum code_result *why);
+
+static inline struct code_block *code_blocks_place(struct code_blocks *b, uint64_t space, uint64_t ip)
+{
+	uint64_t hash = (ip + space) * 0x9e3779b97f4a7c15ull;
+
+	return &b->block[hash >> (64 - b->bits)];
+}
+
+/*
+ * That block, if it is there already and is not the instruction that is always alone; else NULL. @space is code_space()'s
+ * for user code.
+ */
+static inline const struct code_block *code_blocks_known(struct code_blocks *b, uint64_t space, uint64_t tsc,
+							 enum pt_exec_mode mode, uint64_t ip)
+{
+	const struct code_block *block;
+
+	if (code_is_kernel(ip))
+		space = 0;
+	block = code_blocks_place(b, space, ip);
+	return block->ip == ip && block->count && block->space == space && block->mode == mode && block->from <= tsc &&
+	       tsc < block->until && ip != b->alone ? block : NULL;
+}
 
 /* The instruction at @ip alone. */
 int code_blocks_insn(struct code_blocks *blocks, uint64_t cr3, uint64_t tsc, enum pt_exec_mode mode, uint64_t ip,

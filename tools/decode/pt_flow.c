@@ -97,6 +97,9 @@ static void make_config(struct flow *f, const struct mapped *aux)
  */
 #define MAX_WITHOUT_PACKET	(1u << 17)
 
+/* Instructions that one call of the view is for, about. MAX_WITHOUT_PACKET is a multiple. */
+#define MAX_WALKED		(1u << 12)
+
 static struct pt_walk *walk_of(const struct flow *f)
 {
 	const struct pt_decoding *d = f->decoding;
@@ -446,9 +449,15 @@ static size_t run_after_switch(struct flow *f)
 /* The instructions of @w run. */
 static void emit_walked(struct flow *f, const struct walked *w)
 {
+	const struct code_block *b = w->block;
+	const struct pt_insn last = { .ip = block_last(b), .size = b->last_length, .mode = b->mode, .iclass = b->iclass };
+
 	flow_emit_enable(f, w->ip, false);
-	f->sum->instructions += w->count;
-	flow_emit_block(f, w->block, w->count);
+	f->sum->instructions += w->before + w->count;
+	if (w->before && !f->view->no_code)
+		f->view->blocks(f->view, f, w->ip, w->before + w->count, &last);
+	else
+		flow_emit_block(f, b, w->count);
 }
 
 /* Emit what was held, and the change of the thread before it. */
@@ -524,7 +533,7 @@ static uint64_t last_of(const struct walked *w)
 {
 	uint64_t ip = w->ip;
 
-	if (w->count == w->block->count)
+	if (w->before || w->count == w->block->count)
 		return block_last(w->block);
 	for (unsigned int i = 0; i + 1 < w->count; i++)
 		ip += w->block->size[i];
@@ -539,6 +548,18 @@ static bool is_endless(struct flow *f, unsigned int count)
 
 	d->count += count;
 	return before / MAX_WITHOUT_PACKET != d->count / MAX_WITHOUT_PACKET && !makes_progress(f);
+}
+
+/* Walk as far as the view lets, but not beyond where is_endless() looks. */
+static int walk(struct flow *f, struct walked *w)
+{
+	struct pt_decoding *d = f->decoding;
+	enum walk_reach reach = f->view->no_code ? WALK_ALL : f->view->blocks ? WALK_FUNCTION : WALK_BLOCK;
+	int status;
+
+	status = pt_walk_next(d->walk, f->tsc, reach, MAX_WALKED - d->count % MAX_WALKED, w);
+	d->ip = w->count ? last_of(w) : w->ip;
+	return status;
 }
 
 /*
@@ -564,10 +585,9 @@ static int decode_run(struct flow *f)
 		if (pt_walk_time(d->walk, &tsc) >= 0)
 			f->tsc = tsc;
 		d->no_task = f->in_probes = false;
-		d->status = pt_walk_next(d->walk, f->tsc, &w);
-		d->ip = w.count ? last_of(&w) : w.ip;
+		d->status = walk(f, &w);
 		if (w.count) {
-			if (is_endless(f, w.count)) {
+			if (is_endless(f, w.before + w.count)) {
 				emit_decoder_error(f, d->ip, "the flow goes on and on without a packet");
 				return -pte_nosync;
 			}

@@ -323,6 +323,17 @@ static int arrive(struct pt_walk *w)
 	return status_of(w, pts_event_pending);
 }
 
+/* The same, where control came there by the last instruction of @b. */
+static int arrive_from(struct pt_walk *w, const struct code_block *b)
+{
+	int status = read_event(w);
+
+	if (status < 0)
+		return status;
+	mend_abort(w, b);
+	return arrive(w);
+}
+
 /* Is @ip in no range that is traced? */
 static bool is_filtered_out(const struct pt_conf_addr_filter *f, uint64_t ip)
 {
@@ -429,13 +440,7 @@ static int finish(struct pt_walk *w, const struct code_block *b)
 		return status < 0 ? status : status_of(w, pts_event_pending);
 	end_wait(w);
 	status = leave(w, b);
-	if (status < 0)
-		return status;
-	status = read_event(w);
-	if (status < 0)
-		return status;
-	mend_abort(w, b);
-	return arrive(w);
+	return status < 0 ? status : arrive_from(w, b);
 }
 
 /*
@@ -543,13 +548,56 @@ static unsigned int insns_before(const struct code_block *b, uint64_t ip)
 	return i;
 }
 
-int pt_walk_next(struct pt_walk *w, uint64_t tsc, struct walked *walked)
+/* Does control go on from @b with neither a packet nor an event? */
+static bool is_calm(const struct pt_walk *w)
+{
+	return !w->ahead && !(w->status & (pts_event_pending | pts_eos));
+}
+
+/* Is the time still @tsc, as far as packets tell? */
+static bool is_same_time(const struct pt_walk *w, uint64_t tsc)
+{
+	uint64_t now;
+
+	return pt_walk_time(w, &now) < 0 || now == tsc;
+}
+
+/* Does a call that reaches up to @reach go on behind @b? */
+static bool reaches_over(enum walk_reach reach, const struct code_block *b)
+{
+	return reach == WALK_ALL || (reach == WALK_FUNCTION && (b->iclass == ptic_other || b->iclass == ptic_cond_jump));
+}
+
+/* The last instruction of @walked has run, and nothing is pending. Walk over blocks that are known while that is so. */
+static int walk_on(struct pt_walk *w, uint64_t tsc, enum walk_reach reach, unsigned int limit, struct walked *walked)
+{
+	uint64_t space = code_space(w->blocks->code, w->cr3, 0);
+	const struct code_block *b = walked->block;
+	int status;
+
+	while (is_calm(w) && reaches_over(reach, b) && walked->before + b->count < limit && is_same_time(w, tsc)) {
+		const struct code_block *next = code_blocks_known(w->blocks, space, tsc, w->mode, w->ip);
+
+		if (!next)
+			break;
+		b = next;
+		walked->before += walked->count;
+		walked->block = b;
+		walked->count = b->count;
+		status = leave(w, b);
+		if (status < 0)
+			return status;
+	}
+	return arrive_from(w, b);
+}
+
+int pt_walk_next(struct pt_walk *w, uint64_t tsc, enum walk_reach reach, unsigned int limit, struct walked *walked)
 {
 	const struct code_block *b;
 	uint64_t ip;
 	int status;
 
-	walked->count = 0;
+	walked->before = walked->count = 0;
 	if (!w->enabled)
 		return w->status & pts_eos ? -pte_eos : -pte_no_enable;
 	walked->ip = w->ip;
@@ -567,5 +615,8 @@ int pt_walk_next(struct pt_walk *w, uint64_t tsc, struct walked *walked)
 			return arrive(w);
 		}
 	}
-	return finish(w, b);
+	status = finish(w, b);
+	if (status < 0 || !is_calm(w) || b->ip == w->blocks->alone)
+		return status;
+	return walk_on(w, tsc, reach, limit, walked);
 }

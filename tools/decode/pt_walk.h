@@ -13,10 +13,10 @@
 
 struct pt_walk;
 
-/* What ran: the first @count instructions of a block. */
+/* What ran: @before instructions of whole blocks, and behind them the first @count instructions of another one. */
 struct walked {
 	const struct code_block *block;
-	unsigned int count;
+	unsigned int before, count;
 	uint64_t ip;		/* of the first, or of what could not be read. Unchanged where packets are disabled */
 	enum code_result why;	/* for -pte_nomap */
 };
@@ -31,8 +31,17 @@ void pt_walk_close(struct pt_walk *w);
  */
 int pt_walk_sync(struct pt_walk *w, uint64_t offset);
 int pt_walk_event(struct pt_walk *w, struct pt_event *event);
-/* On an error @walked has the instructions before it. @tsc: of the code that runs now. */
-int pt_walk_next(struct pt_walk *w, uint64_t tsc, struct walked *walked);
+/* How far one call of pt_walk_next() goes. */
+enum walk_reach {
+	WALK_BLOCK,		/* one block */
+	WALK_FUNCTION,		/* up to the first block that ends with something else than a conditional jump */
+	WALK_ALL,
+};
+/*
+ * On an error @walked has the instructions before it. @tsc: of the code that runs now. Several blocks are walked over
+ * only at one time, up to an event, or to @limit instructions.
+ */
+int pt_walk_next(struct pt_walk *w, uint64_t tsc, enum walk_reach reach, unsigned int limit, struct walked *walked);
 
 /*
  * The offset up to which packets have happened to the flow: libipt reads ahead from one branch or event to the next,

@@ -88,8 +88,6 @@ struct blocks_message {
 	uint64_t ip, last;
 };
 
-#define MERGED_MAX	(UINT16_MAX - BLOCK_MAX)	/* instructions of that */
-
 struct error_message {
 	struct message head;
 	uint64_t offset, ip;
@@ -120,7 +118,7 @@ struct turn_message {
 
 /* A turn may be all of a long trace. After so many messages, or so much code that the view does not want, its sums are sent. */
 #define SUMS_MESSAGES	0x1000
-#define SUMS_QUIET	0x10000
+#define SUMS_QUIET	0x1000
 
 struct relay {
 	struct view view;	/* the thread's */
@@ -283,21 +281,21 @@ static void relay_insn(struct view *v, const struct flow *f, const struct pt_ins
 	m->ip = insn->ip;
 }
 
-/* @block ran whole. */
-static void merge(struct relay *r, const struct flow *f, const struct code_block *block)
+static void relay_blocks(struct view *v, const struct flow *f, uint64_t ip, unsigned int count, const struct pt_insn *last)
 {
+	struct relay *r = of_view(v);
 	struct blocks_message *m = &r->merged;
 
-	if (!m->count || !is_sent(r, f) || m->count > MERGED_MAX)
+	if (!m->count || !is_sent(r, f) || m->count > UINT16_MAX - count)
 		write_state(r, f);
 	if (!m->count)
-		m->ip = block->ip;
-	m->count += block->count;
-	m->head.more = block->iclass;
-	m->size = block->last_length;
-	m->mode = block->mode;
-	m->last = block_last(block);
-	if (block->iclass != ptic_other && block->iclass != ptic_cond_jump)
+		m->ip = ip;
+	m->count += count;
+	m->head.more = last->iclass;
+	m->size = last->size;
+	m->mode = last->mode;
+	m->last = last->ip;
+	if (last->iclass != ptic_other && last->iclass != ptic_cond_jump)
 		write_merged(r);
 }
 
@@ -308,8 +306,12 @@ static void relay_block(struct view *v, const struct flow *f, const struct code_
 
 	if (is_quiet(r))
 		return;
-	if (r->to->view->blocks && count == block->count) {
-		merge(r, f, block);
+	if (r->view.blocks && count == block->count) {
+		const struct pt_insn last = {
+			.ip = block_last(block), .size = block->last_length, .mode = block->mode, .iclass = block->iclass,
+		};
+
+		relay_blocks(v, f, block->ip, count, &last);
 		return;
 	}
 	write_state(r, f);
@@ -670,6 +672,8 @@ bool relay_start(struct relays *all, struct flow *f, const struct flow_decoder *
 		.disable = relay_disable,
 		.insn = relay_insn,
 		.block = relay_block,
+		.blocks = f->view->blocks ? relay_blocks : NULL,
+		.no_code = f->view->no_code,
 		.async = relay_async,
 		.overflow = relay_overflow,
 		.skip = relay_skip,

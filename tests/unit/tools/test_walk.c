@@ -626,7 +626,7 @@ static void walk(struct log *log, const struct pt_config *config)
 		}
 		if (status & pts_eos)
 			break;
-		status = pt_walk_next(w, 0, &walked);
+		status = pt_walk_next(w, 0, WALK_BLOCK, 1, &walked);
 		insn.ip = walked.ip;
 		for (unsigned int i = 0; i < walked.count; i++) {
 			bool last = i + 1 == walked.block->count;
@@ -636,6 +636,73 @@ static void walk(struct log *log, const struct pt_config *config)
 		}
 	}
 	end_log(log, status);
+	pt_walk_close(w);
+}
+
+static struct log expected;	/* its first line */
+
+/* Line @at of @log says what @line says. */
+static void expect_line(uint64_t case_nr, const struct log *log, size_t at, const char *line)
+{
+	if (at >= log->count || strcmp(log->line[at], line))
+		fail_msg("case %" PRIu64 ", line %zu: \"%s\", over several blocks \"%s\"", case_nr, at,
+			 at < log->count ? log->line[at] : "none", line);
+}
+
+/* As walk() had it in @log, from line @at on: the first instruction and the last one. Returns the line behind them. */
+static size_t expect_walked(uint64_t case_nr, const struct log *log, size_t at, const struct walked *w)
+{
+	const struct code_block *b = w->block;
+	char first[40];
+
+	if (!w->count)
+		return at;
+	snprintf(first, sizeof(first), "%" PRIx64 " size ", w->ip);
+	assert_true(at < log->count && !strncmp(log->line[at], first, strlen(first)));
+	at += w->before + w->count;
+	if (w->before) {
+		expected.count = 0;
+		note_insn(&expected, block_last(b), b->last_length, b->iclass);
+		expect_line(case_nr, log, at - 1, expected.line[0]);
+	}
+	return at;
+}
+
+static size_t over_several;	/* so often was that walked over */
+
+/* Walks over several blocks at once come to what walk() had in @log. It has made the blocks. */
+static void walk_far(uint64_t case_nr, const struct log *log, const struct pt_config *config)
+{
+	struct pt_walk *w = pt_walk_open(config, blocks);
+	struct pt_event event;
+	size_t at = 0;
+	int status;
+
+	assert_non_null(w);
+	status = pt_walk_sync(w, 0);
+	while (status >= 0 && at < log->count && at < MAX_LOG - 200) {
+		unsigned int limit = 1 + any(100);
+		struct walked walked = { 0 };
+		uint64_t tsc = 0;
+
+		if (status & pts_event_pending) {
+			status = pt_walk_event(w, &event);
+			expected.count = 0;
+			if (status >= 0) {
+				note_event(&expected, &event);
+				expect_line(case_nr, log, at++, expected.line[0]);
+			}
+			continue;
+		}
+		if (status & pts_eos)
+			break;
+		pt_walk_time(w, &tsc);
+		status = pt_walk_next(w, tsc, one_of(2) ? WALK_ALL : WALK_FUNCTION, limit, &walked);
+		at = expect_walked(case_nr, log, at, &walked);
+		over_several += !!walked.before;
+	}
+	if (at < MAX_LOG - 200)
+		expect_line(case_nr, log, at, status < 0 ? pt_errstr(pt_errcode(status)) : "end of trace");
 	pt_walk_close(w);
 }
 
@@ -714,6 +781,7 @@ static void compare(uint64_t case_nr, const struct pt_config *config, bool damag
 
 	walk(&walked, config);
 	add_to_digest(&walked);
+	walk_far(case_nr, &walked, config);
 	if (!libipt_is_judge())
 		return;
 	decode(&decoded, config);
@@ -847,6 +915,7 @@ static void it_says_what_libipt_says_of_any_flow(void **state)
 	}
 	/* Most of it is flow. Some of the traces are ambiguous, and lead both astray. */
 	assert_true(whole > cases / 4 * 3);
+	assert_true(over_several > 2 * cases);
 	assert_true(insns > 200 * cases && events > 100 * cases);
 	expect_digest(0x0ca6358f0843673b);
 }
