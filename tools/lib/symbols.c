@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <errno.h>
 #include <gelf.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,30 +156,53 @@ bool symbols_are_stripped(const uint8_t *image, size_t size)
 	return stripped;
 }
 
+/* A line of kallsyms. There are so many that sscanf() would take longer than a short decode. */
+struct line {
+	uint64_t addr;
+	char type;
+	const char *name, *module;	/* NULL: it is the kernel's own */
+};
+
+/* Takes @text apart. Returns false if it is not such a line. */
+static bool parse_line(struct line *l, char *text)
+{
+	const char *blanks = " \t\n";
+	char *at, *addr = strtok_r(text, blanks, &at), *type = strtok_r(NULL, blanks, &at);
+
+	l->name = strtok_r(NULL, blanks, &at);
+	l->module = strtok_r(NULL, blanks, &at);
+	if (!l->name)
+		return false;
+	l->addr = strtoull(addr, NULL, 16);
+	l->type = *type;
+	return true;
+}
+
 int symbols_from_kallsyms(struct symbols *s, const char *path)
 {
 	size_t size = 0, used = 0, space = 0;
 	char *line = NULL;
+	ssize_t length;
 	FILE *f = open_text(path);
 
 	if (!f)
 		return -errno;
-	while (getline(&line, &size, f) > 0) {
-		char name[512], module[64] = "";
-		uint64_t addr;
-		char type;
-		int n;
+	while ((length = getline(&line, &size, f)) > 0) {
+		struct line l;
 
-		n = sscanf(line, "%" SCNx64 " %c %511s %63s", &addr, &type, name, module);
-		if (n < 3 || !addr || !strchr("tTwW", type))
+		if (!parse_line(&l, line) || !l.addr || !strchr("tTwW", l.type))
 			continue;
-		if (space < used + sizeof(name) + sizeof(module) + 2) {
+		/* The name and the module are shorter than the line that they are from. */
+		while (space < used + length) {
 			space = space ? 2 * space : 1 << 20;
 			s->names = xrealloc(s->names, space);
 		}
 		/* realloc() may move the names: store offsets, and make them pointers below. */
-		symbols_add(s, addr, 0, (const char *)used);
-		used += sprintf(s->names + used, "%s%s%s", name, *module ? " " : "", module) + 1;
+		symbols_add(s, l.addr, 0, (const char *)used);
+		used = stpcpy(s->names + used, l.name) - s->names;
+		if (l.module)
+			used = stpcpy(stpcpy(s->names + used, " "), l.module) - s->names;
+		used++;
 	}
 	free(line);
 	fclose(f);
