@@ -25,6 +25,8 @@ struct code_blocks *code_blocks_open(struct code_image *code, uint64_t alone, un
 	b = mmap(NULL, size_of(bits), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (b == MAP_FAILED)
 		out_of_memory();
+	/* Blocks are all over it: with small pages most look-ups miss the TLB. It works as well without large ones. */
+	madvise(b, size_of(bits), MADV_HUGEPAGE);
 	b->code = code;
 	b->alone = alone;
 	b->bits = bits;
