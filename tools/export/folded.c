@@ -21,6 +21,7 @@ struct node {
 	const char *comm;
 	uint64_t weight;	/* TSC ticks or instructions */
 	unsigned int depth;	/* functions up to this one */
+	size_t length;		/* of its stack, as text */
 };
 
 struct folded {
@@ -31,6 +32,8 @@ struct folded {
 	struct node *comms;
 	bool instructions;	/* the weight, instead of time */
 	uint64_t too_deep;	/* calls */
+	char *stack;		/* as text: of the node that is written */
+	size_t used, space;
 };
 
 static struct folded *of_sink(struct calls_sink *s)
@@ -111,54 +114,60 @@ static struct calls_sink *folded_begin(const struct export_request *request, FIL
 	f->meta = request->meta;
 	f->out = out;
 	f->instructions = request->instructions;
+	f->space = 4096;
+	f->stack = xrealloc(NULL, f->space);
 	return &f->sink;
 }
 
 /* ---- the file ------------------------------------------------------------------ */
 
+static void put(struct folded *f, const char *text, size_t length)
+{
+	if (f->space - f->used < length) {
+		f->space = 2 * (f->used + length);
+		f->stack = xrealloc(f->stack, f->space);
+	}
+	memcpy(f->stack + f->used, text, length);
+	f->used += length;
+}
+
 /* ";" separates functions, and a line is a stack. */
-static void put_name(FILE *out, const char *name)
+static void put_name(struct folded *f, const char *name)
 {
 	for (;;) {
 		size_t plain = strcspn(name, ";\n");
 
-		fwrite_unlocked(name, 1, plain, out);
+		put(f, name, plain);
 		name += plain;
 		if (!*name)
 			return;
-		putc_unlocked(*name++ == ';' ? ':' : ' ', out);
+		put(f, *name++ == ';' ? ":" : " ", 1);
 	}
 }
 
-static void put_function(FILE *out, const struct function *function)
+static void put_function(struct folded *f, const struct function *function)
 {
+	put(f, ";", 1);
 	if (function->name) {
-		put_name(out, function->name);
+		put_name(f, function->name);
 	} else {
-		putc('[', out);
-		put_name(out, function->object ?: "unknown");
-		putc(']', out);
+		put(f, "[", 1);
+		put_name(f, function->object ?: "unknown");
+		put(f, "]", 1);
 	}
 	if (function->kernel)
-		fputs("_[k]", out);
+		put(f, "_[k]", 4);
 }
 
-static void put_stack(FILE *out, const struct node *node)
+/* Each stack is that of the caller and one more: what is written is there up to that. Callers come first. */
+static void make_stack(struct folded *f, struct node *n)
 {
-	const struct node **stack;
-	size_t depth = 0;
-
-	for (const struct node *n = node; n; n = n->caller)
-		depth++;
-	stack = xcalloc(depth, sizeof(*stack));
-	for (size_t i = depth; node; node = node->caller)
-		stack[--i] = node;
-	put_name(out, stack[0]->comm);
-	for (size_t i = 1; i < depth; i++) {
-		putc_unlocked(';', out);
-		put_function(out, stack[i]->function);
-	}
-	free(stack);
+	f->used = n->caller ? n->caller->length : 0;
+	if (n->function)
+		put_function(f, n->function);
+	else
+		put_name(f, n->comm);
+	n->length = f->used;
 }
 
 /* The next node of the tree, callees before siblings. */
@@ -256,14 +265,16 @@ static void folded_end(struct calls_sink *sink)
 		uint64_t weight = weight_of(f, n);
 
 		sort_nodes(&n->callees);
+		make_stack(f, n);
 		if (!weight)
 			continue;
-		put_stack(f->out, n);
+		fwrite_unlocked(f->stack, 1, f->used, f->out);
 		fprintf(f->out, " %" PRIu64 "\n", weight);
 	}
 	if (f->too_deep)
 		say("%" PRIu64 " calls were more than %u deep: they are in the line of the call at that depth; --function exports what is inside one",
 		    f->too_deep, MAX_STACK);
+	free(f->stack);
 	free_nodes(f->comms);
 	functions_free(&f->functions);
 	free(f);
