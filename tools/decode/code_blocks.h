@@ -76,6 +76,12 @@ static inline struct code_block *code_blocks_place(struct code_blocks *b, uint64
 	return &b->block[hash >> (64 - b->bits)];
 }
 
+/* Control may come to @ip soon. Most blocks are not in the core's cache: let it read that one meanwhile. */
+static inline void code_blocks_prefetch(struct code_blocks *b, uint64_t space, uint64_t ip)
+{
+	__builtin_prefetch(code_blocks_place(b, code_is_kernel(ip) ? 0 : space, ip));
+}
+
 /*
  * That block, if it is there already and is not the instruction that is always alone; else NULL. @space is code_space()'s
  * for user code.

@@ -14,6 +14,7 @@ struct pt_walk {
 	int status;		/* the query decoder's */
 	bool enabled;		/* packets are: @ip is known */
 	uint64_t ip, cr3;
+	uint64_t space;		/* code_space() of user code, where the walk went over several blocks last */
 	enum pt_exec_mode mode;
 	bool ahead;		/* @event was read. It may happen further on */
 	struct pt_event event;
@@ -124,8 +125,12 @@ static int pop(struct pt_walk *w)
 
 static int take_branch(struct pt_walk *w, const struct code_block *b)
 {
-	int taken, status = pt_qry_cond_branch(w->query, &taken);
+	int taken, status;
 
+	/* Meanwhile libipt looks which of them it is. */
+	code_blocks_prefetch(w->blocks, w->space, b->target);
+	code_blocks_prefetch(w->blocks, w->space, block_end(b));
+	status = pt_qry_cond_branch(w->query, &taken);
 	if (status < 0)
 		return status;
 	w->status = status;
@@ -571,12 +576,12 @@ static bool reaches_over(enum walk_reach reach, const struct code_block *b)
 /* The last instruction of @walked has run, and nothing is pending. Walk over blocks that are known while that is so. */
 static int walk_on(struct pt_walk *w, uint64_t tsc, enum walk_reach reach, unsigned int limit, struct walked *walked)
 {
-	uint64_t space = code_space(w->blocks->code, w->cr3, 0);
 	const struct code_block *b = walked->block;
 	int status;
 
+	w->space = code_space(w->blocks->code, w->cr3, 0);
 	while (is_calm(w) && reaches_over(reach, b) && walked->before + b->count < limit && is_same_time(w, tsc)) {
-		const struct code_block *next = code_blocks_known(w->blocks, space, tsc, w->mode, w->ip);
+		const struct code_block *next = code_blocks_known(w->blocks, w->space, tsc, w->mode, w->ip);
 
 		if (!next)
 			break;
