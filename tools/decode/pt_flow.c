@@ -621,7 +621,8 @@ static int decode_run(struct flow *f)
  */
 static int synchronize(struct flow *f, uint64_t *at)
 {
-	uint64_t offset = 0;
+	const struct pt_decoding *d = f->decoding;
+	uint64_t offset = 0, from;
 	int64_t psb;
 	int status;
 
@@ -633,7 +634,10 @@ static int synchronize(struct flow *f, uint64_t *at)
 				goto synced;
 		}
 	}
-	psb = packets_next_psb(&f->config, offset);
+	from = packets_resync(offset);
+	if (d->synced && from <= d->last)
+		from = d->last + 1;
+	psb = packets_next_psb(&f->config, from);
 	if (psb < 0)
 		return psb;
 	status = pt_walk_sync(walk_of(f), psb);

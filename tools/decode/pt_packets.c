@@ -35,6 +35,50 @@ bool packets_update_ip(uint64_t *last, const struct pt_packet_ip *ip)
 	return true;
 }
 
+/* ---- PSBs --------------------------------------------------------------- */
+
+#define PSB_SIZE	16
+
+static bool continues_psb(const uint8_t *at, const uint8_t *end)
+{
+	return end - at >= 2 && at[0] == 0x02 && at[1] == 0x82;
+}
+
+int64_t packets_next_psb(const struct pt_config *config, uint64_t offset)
+{
+	static const uint8_t psb[PSB_SIZE] = { 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82 };
+	const uint8_t *at = memmem(config->begin + offset, config->end - config->begin - offset, psb, sizeof(psb));
+
+	if (!at)
+		return -pte_eos;
+	/* Before it, the end of a full area may have cut another PSB. */
+	while (continues_psb(at + PSB_SIZE, config->end))
+		at += 2;
+	return at - config->begin;
+}
+
+uint64_t packets_resync(uint64_t offset)
+{
+	return offset < PSB_SIZE ? 0 : offset - (PSB_SIZE - 1);
+}
+
+int64_t packets_last_psb(const struct pt_config *config, uint64_t offset)
+{
+	struct pt_packet_decoder *decoder = pt_pkt_alloc_decoder(config);
+	uint64_t psb = 0;
+	int status;
+
+	if (!decoder)
+		out_of_memory();
+	status = pt_pkt_sync_set(decoder, offset);
+	if (status >= 0)
+		status = pt_pkt_sync_backward(decoder);
+	if (status >= 0)
+		status = pt_pkt_get_offset(decoder, &psb);
+	pt_pkt_free_decoder(decoder);
+	return status < 0 ? status : (int64_t)psb;
+}
+
 /* ---- windows ------------------------------------------------------------ */
 
 static void add_window(struct windows *w, uint64_t begin)
@@ -201,34 +245,51 @@ static uint64_t skip_others(const struct pt_config *config, uint64_t offset)
 	return at - config->begin;
 }
 
+/* Find windows in what follows the PSB at @psb. Returns the offset of what is no packet, or of a PSB that is not whole. */
+static uint64_t find_from(struct windows *w, struct pt_packet_decoder *decoder, const struct pt_config *config, uint64_t *psb,
+			  const struct meta_cpu *cpu, const struct records *records)
+{
+	/* After a decode error it is unknown whether packets were enabled. */
+	struct enable e = { .on = true };
+	struct pt_packet packet;
+	uint64_t offset = *psb;
+
+	for (;;) {
+		offset = skip_others(config, offset);
+		pt_pkt_sync_set(decoder, offset);
+		if (pt_pkt_next(decoder, &packet, sizeof(packet)) < 0)
+			return offset;
+		if (packet.type == ppt_psb) {
+			if (packets_next_psb(config, offset) != (int64_t)offset)
+				return offset;
+			*psb = offset;
+			if (!w->count || !e.on || cpu->origin + offset == cpu->window_begin ||
+			    records_begin(records, cpu->origin + offset))
+				add_window(w, offset);
+		}
+		if (packet.type == ppt_tip_pge)
+			add_enable(w, offset);
+		track_enable(&e, &packet);
+		offset += packet.size;
+	}
+}
+
 void windows_find(struct windows *w, const struct pt_config *config, const struct meta_cpu *cpu,
 		  const struct records *records, bool all_code)
 {
 	struct pt_packet_decoder *decoder = pt_pkt_alloc_decoder(config);
+	uint64_t from = 0;
+	int64_t psb;
 
 	*w = (struct windows){ 0 };
 	if (!decoder)
 		out_of_memory();
-	while (pt_pkt_sync_forward(decoder) >= 0) {
-		struct pt_packet packet;
-		struct enable e = { .on = true };
-		uint64_t offset;
+	while ((psb = packets_next_psb(config, from)) >= 0) {
+		uint64_t last = psb;
 
-		/* After a decode error it is unknown whether packets were enabled. */
-		for (;;) {
-			pt_pkt_get_offset(decoder, &offset);
-			offset = skip_others(config, offset);
-			pt_pkt_sync_set(decoder, offset);
-			if (pt_pkt_next(decoder, &packet, sizeof(packet)) < 0)
-				break;
-			if (packet.type == ppt_psb &&
-			    (!w->count || !e.on || cpu->origin + offset == cpu->window_begin ||
-			     records_begin(records, cpu->origin + offset)))
-				add_window(w, offset);
-			if (packet.type == ppt_tip_pge)
-				add_enable(w, offset);
-			track_enable(&e, &packet);
-		}
+		from = packets_resync(find_from(w, decoder, config, &last, cpu, records));
+		if (from <= last)
+			from = last + 1;
 	}
 	pt_pkt_free_decoder(decoder);
 	if (!number_by_records(w, cpu, records))
@@ -310,42 +371,6 @@ static enum step walk_packet(struct walk *w, const struct pt_packet *p)
 	default:
 		return NO_STEP;
 	}
-}
-
-int64_t packets_last_psb(const struct pt_config *config, uint64_t offset)
-{
-	struct pt_packet_decoder *decoder = pt_pkt_alloc_decoder(config);
-	uint64_t psb = 0;
-	int status;
-
-	if (!decoder)
-		out_of_memory();
-	status = pt_pkt_sync_set(decoder, offset);
-	if (status >= 0)
-		status = pt_pkt_sync_backward(decoder);
-	if (status >= 0)
-		status = pt_pkt_get_offset(decoder, &psb);
-	pt_pkt_free_decoder(decoder);
-	return status < 0 ? status : (int64_t)psb;
-}
-
-int64_t packets_next_psb(const struct pt_config *config, uint64_t offset)
-{
-	struct pt_packet_decoder *decoder = pt_pkt_alloc_decoder(config);
-	uint64_t psb = 0;
-	int status = 0;
-
-	if (!decoder)
-		out_of_memory();
-	/* From a PSB libipt goes to the one behind it. */
-	if (offset)
-		status = pt_pkt_sync_set(decoder, offset - 1);
-	if (status >= 0)
-		status = pt_pkt_sync_forward(decoder);
-	if (status >= 0)
-		status = pt_pkt_get_offset(decoder, &psb);
-	pt_pkt_free_decoder(decoder);
-	return status < 0 ? status : (int64_t)psb;
 }
 
 /*

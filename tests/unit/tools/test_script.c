@@ -786,6 +786,43 @@ static void one_window_can_be_asked_for(void **state)
 	expect_part(r->err, "window 5 is not in ");
 }
 
+/* The end of a full area may cut any packet. Who reads it on takes bytes of the next window's PSB for the rest. */
+static void a_cut_packet_takes_no_window_with_it(void **state)
+{
+	static const struct {
+		uint8_t bytes[16], size;
+	} packets[] = {
+		{ { 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82 }, 16 },
+		{ { 0xcd, 1, 2, 3, 4, 5, 6, 7, 0xff }, 9 },	/* TIP */
+		{ { 0x02, 0x43, 1, 2, 3, 4, 5, 6 }, 8 },	/* PIP */
+		{ { 0x19, 1, 2, 3, 4, 5, 6, 7 }, 8 },		/* TSC */
+		{ { 0x02, 0xa3, 1, 2, 3, 4, 5, 0x80 }, 8 },	/* long TNT */
+	};
+
+	(void)state;
+	line("# cpu 0");
+	expect_window(2);
+	for (size_t i = 0; i < sizeof(packets) / sizeof(packets[0]); i++)
+		for (size_t rest = 1; rest < packets[i].size; rest++) {
+			const struct result *r;
+			char cpu[64];
+
+			begin_trace();
+			window(1000);
+			raw(packets[i].bytes, rest);
+			snprintf(cpu, sizeof(cpu), "windows 2 window_begin %" PRIu64, position());
+			window(2000);
+			finish(BOTH, cpu);
+			r = script("--insn --window 2");
+			expect_flow(r);
+			assert_int_equal(r->status, 0);
+			r = script("--insn");
+			expect_part(r->out, "# window 1\n");
+			expect_part(r->out, "# window 2\n# enable ffffffff81000000\nffffffff81000000 1\n# disable -\n");
+			expect_part(r->err, "decode errors: 1");
+		}
+}
+
 /* A window with events, whose PSB+ has no mode, as packets were disabled there. */
 static void event_window(uint64_t time)
 {
@@ -2286,6 +2323,7 @@ int main(void)
 		t(events_and_sleep_keep_apart), t(events_without_an_address), t(an_event_may_be_cut_off),
 		t(windows_have_the_kernel_s_numbers),
 		t(one_window_can_be_asked_for),
+		t(a_cut_packet_takes_no_window_with_it),
 		t(windows_with_events_can_be_asked_for),
 		t(an_event_without_its_fup_is_no_more),
 		t(an_overwrite_recording_counts_windows_back_from_the_newest),
