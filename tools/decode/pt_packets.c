@@ -138,6 +138,10 @@ static void track_enable(struct enable *e, const struct pt_packet *p)
 			e->on = true;
 		e->after_ovf = false;
 		break;
+	case ppt_exstop:
+		/* Its FUP, or that of an event (pt_events.c), is not the overflow's. */
+		e->after_ovf &= !p->payload.exstop.ip;
+		break;
 	default:
 		break;
 	}
