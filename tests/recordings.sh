@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# system/recorder at a start of the recorder service: which recordings of earlier starts it removes, and
-# how it calls auxtrace, for which a script stands here that prints its arguments.
+# What becomes of the recorder service's recordings: which of earlier starts system/recorder removes, and
+# how it calls auxtrace, for which a script stands here that prints its arguments; and what systemd-tmpfiles
+# removes by system/auxtrace.tmpfiles.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 work=$(mktemp -d)
@@ -64,3 +65,50 @@ left "recordings may take half of DISK to the byte" a b
 starts 2X && { echo "recordings: FAILED: DISK=2X is taken" >&2; exit 1; }
 grep -q 2X "$work/said"
 echo "ok: a size that is none is refused"
+
+# ---- system/auxtrace.tmpfiles -----------------------------------------------------
+
+scripts/need faketime || { echo "recordings: cannot run: faketime is missing"; exit 77; }
+command -v systemd-tmpfiles > /dev/null || scripts/need systemd-standalone-tmpfiles ||
+	{ echo "recordings: cannot run: systemd-tmpfiles is missing"; exit 77; }
+
+root=$work/root
+all=$root/var/lib/auxtrace/test
+mkdir -p "$root/etc"
+echo 'root:x:0:0::/:/bin/sh' > "$root/etc/passwd"
+echo 'root:x:0:' > "$root/etc/group"
+for run in a b; do
+	mkdir -p "$all/$run/snapshot.0001"
+	touch "$all/$run/meta" "$all/$run/snapshot.0001/meta"
+done
+
+# clean DAYS: as the recorder of b runs, DAYS from now
+clean()
+{
+	(
+		exec 9< "$all/b"
+		flock --shared 9
+		NO_FAKE_STAT=1 faketime -f "+${1}d" systemd-tmpfiles --clean --root="$root" "$PWD/system/auxtrace.tmpfiles"
+	)
+	(cd "$all" && find . -type f | sort | tr '\n' ' ') > "$work/files"
+}
+
+# files WHAT NAME...
+files()
+{
+	local what=$1
+	shift
+	if [ "$(cat "$work/files")" != "$* " ]; then
+		echo "recordings: FAILED: $what: '$(cat "$work/files")' is left, not '$*'" >&2
+		exit 1
+	fi
+	echo "ok: $what"
+}
+
+clean 29
+files "what nobody has used for 29 days stays" ./a/meta ./a/snapshot.0001/meta ./b/meta ./b/snapshot.0001/meta
+clean 31
+files "after 31 days all goes but the running recorder's own files" ./b/meta
+mv "$all"/? "$work/state/"
+starts 100M
+left "the directories go at the next start" b
