@@ -117,7 +117,8 @@ system()
 # Links: the tree is everybody's.
 debian_files()
 {
-	mkdir -p "$1/files"
+	rm -rf "$1/files"
+	mkdir "$1/files"
 	cp -as "${tree:?}/usr" "${tree:?}"/lib* "$1/files/"
 	cp -asf "$1/vm/payload.root/." "$1/files/"
 	echo "$1/files"
