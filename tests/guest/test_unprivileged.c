@@ -459,6 +459,14 @@ static int makes_noise(void)
 	}
 }
 
+/* How often this thread has slept. */
+static long sleeps(void)
+{
+	struct rusage usage;
+
+	return getrusage(RUSAGE_THREAD, &usage) ? -1 : usage.ru_nvcsw;
+}
+
 static int traces_itself(void *unused)
 {
 	const struct auxtrace_record_header *h;
@@ -477,8 +485,12 @@ static int traces_itself(void *unused)
 	CHECK(!cpu_pin(first_cpu));
 	CHECK(!at_start(s.fd));
 	for (int i = 0; i < 20; i++) {
+		long slept = sleeps();
+
 		load_run(100);
-		usleep(200);
+		/* On a busy host the timer may fire before the thread has slept: no window ends then. */
+		while (sleeps() == slept)
+			usleep(200);
 		CHECK(!at_status(s.fd, AUXTRACE_STATUS_SYNC, &st));
 	}
 	CHECK(at_control(s.fd, AUXTRACE_IOC_PAUSE, 0, NULL, 0) == 0);
@@ -925,14 +937,6 @@ static int hammers(void *unused)
 static void a_user_interrupts_others_only_so_often(void **state)
 {
 	assert_int_equal(as(USER, hammers, NULL), 0);
-}
-
-/* How often this thread has slept. */
-static long sleeps(void)
-{
-	struct rusage usage;
-
-	return getrusage(RUSAGE_THREAD, &usage) ? -1 : usage.ru_nvcsw;
 }
 
 /* The user page of a full trace of the own process on the first CPU. This thread runs on another one. */
