@@ -21,11 +21,14 @@ struct code_blocks *code_blocks_open(struct code_image *code, uint64_t alone, un
 
 	while (bits > MIN_BITS && (uint64_t)of << bits > ALL_BLOCKS)
 		bits--;
-	/* A small recording touches little of it: the kernel clears what is touched. */
+	/* The kernel clears what is touched. */
 	b = mmap(NULL, size_of(bits), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (b == MAP_FAILED)
 		out_of_memory();
-	/* Blocks are all over it: with small pages most look-ups miss the TLB. It works as well without large ones. */
+	/*
+	 * Blocks are all over it: with small pages most look-ups miss the TLB. With large ones it is soon resident as a
+	 * whole. It works as well without them.
+	 */
 	madvise(b, size_of(bits), MADV_HUGEPAGE);
 	b->code = code;
 	b->alone = alone;

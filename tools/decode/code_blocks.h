@@ -83,8 +83,8 @@ static inline void code_blocks_prefetch(struct code_blocks *b, uint64_t space, u
 }
 
 /*
- * That block, if it is there already and is not the instruction that is always alone; else NULL. @space is code_space()'s
- * for user code.
+ * The block at @ip, if it is there already and is not the instruction that is always alone; else NULL. @space is
+ * code_space()'s for user code.
  */
 static inline const struct code_block *code_blocks_known(struct code_blocks *b, uint64_t space, uint64_t tsc,
 							 enum pt_exec_mode mode, uint64_t ip)

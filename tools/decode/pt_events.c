@@ -25,6 +25,7 @@ struct search {
 	struct pt_events *events;
 	uint8_t *begin;		/* of the trace */
 	uint64_t last_ip;
+	uint64_t psb;		/* offset of the last one */
 	bool in_psb;
 	int cs, iflag;		/* of the last MODE.Exec; -1: not known */
 	/* Packets that wait for the IP packet which they are bound to: */
@@ -201,6 +202,7 @@ static void read_packet(struct search *s, const struct pt_packet *p, uint64_t of
 {
 	switch (p->type) {
 	case ppt_psb:
+		s->psb = offset;
 		cfe_alone(s, offset);
 		drop_mode(s);
 		forget(s);
@@ -286,15 +288,17 @@ void pt_events_find(struct pt_events *events, const struct pt_config *config)
 {
 	struct pt_packet_decoder *decoder = pt_pkt_alloc_decoder(config);
 	struct search s = { .events = events, .begin = config->begin, .iflag = -1 };
+	uint64_t from = 0;
+	int64_t psb;
 
 	*events = (struct pt_events){ 0 };
 	if (!decoder)
 		out_of_memory();
-	while (pt_pkt_sync_forward(decoder) >= 0) {
-		uint64_t offset;
+	while ((psb = packets_next_psb(config, from)) >= 0) {
+		uint64_t offset = psb;
 
 		restart(&s);
-		pt_pkt_get_offset(decoder, &offset);
+		s.psb = psb;
 		for (;;) {
 			uint8_t *at = config->begin + offset;
 			struct pt_packet packet;
@@ -316,6 +320,7 @@ void pt_events_find(struct pt_events *events, const struct pt_config *config)
 			}
 			offset += size;
 		}
+		from = packets_resync(offset, s.psb);
 	}
 	cfe_alone(&s, config->end - config->begin);
 	pt_pkt_free_decoder(decoder);

@@ -97,7 +97,7 @@ static void make_config(struct flow *f, const struct mapped *aux)
  */
 #define MAX_WITHOUT_PACKET	(1u << 17)
 
-/* Instructions that one call of the view is for, about. MAX_WITHOUT_PACKET is a multiple. */
+/* About as many instructions go to the view in one callback. MAX_WITHOUT_PACKET is a multiple. */
 #define MAX_WALKED		(1u << 12)
 
 static struct pt_walk *walk_of(const struct flow *f)
@@ -588,6 +588,8 @@ static int decode_run(struct flow *f)
 		d->status = walk(f, &w);
 		if (w.count) {
 			if (is_endless(f, w.before + w.count)) {
+				/* The same whether the view lets it walk over several blocks or not. */
+				f->sum->instructions += w.before;
 				emit_decoder_error(f, d->ip, "the flow goes on and on without a packet");
 				return -pte_nosync;
 			}
@@ -622,7 +624,7 @@ static int decode_run(struct flow *f)
 static int synchronize(struct flow *f, uint64_t *at)
 {
 	const struct pt_decoding *d = f->decoding;
-	uint64_t offset = 0, from;
+	uint64_t offset = 0;
 	int64_t psb;
 	int status;
 
@@ -634,10 +636,7 @@ static int synchronize(struct flow *f, uint64_t *at)
 				goto synced;
 		}
 	}
-	from = packets_resync(offset);
-	if (d->synced && from <= d->last)
-		from = d->last + 1;
-	psb = packets_next_psb(&f->config, from);
+	psb = packets_next_psb(&f->config, d->synced ? packets_resync(offset, d->last) : 0);
 	if (psb < 0)
 		return psb;
 	status = pt_walk_sync(walk_of(f), psb);

@@ -57,9 +57,11 @@ int64_t packets_next_psb(const struct pt_config *config, uint64_t offset)
 	return at - config->begin;
 }
 
-uint64_t packets_resync(uint64_t offset)
+uint64_t packets_resync(uint64_t offset, uint64_t psb)
 {
-	return offset < PSB_SIZE ? 0 : offset - (PSB_SIZE - 1);
+	uint64_t from = offset < PSB_SIZE ? 0 : offset - (PSB_SIZE - 1);
+
+	return from > psb ? from : psb + 1;
 }
 
 int64_t packets_last_psb(const struct pt_config *config, uint64_t offset)
@@ -249,31 +251,49 @@ static uint64_t skip_others(const struct pt_config *config, uint64_t offset)
 	return at - config->begin;
 }
 
-/* Find windows in what follows the PSB at @psb. Returns the offset of what is no packet, or of a PSB that is not whole. */
-static uint64_t find_from(struct windows *w, struct pt_packet_decoder *decoder, const struct pt_config *config, uint64_t *psb,
-			  const struct meta_cpu *cpu, const struct records *records)
+struct search {
+	struct windows *windows;
+	const struct pt_config *config;
+	const struct meta_cpu *cpu;
+	const struct records *records;
+	struct enable enable;
+	uint64_t psb;		/* the last one that was read */
+};
+
+static void note_psb(struct search *s, uint64_t offset)
 {
-	/* After a decode error it is unknown whether packets were enabled. */
-	struct enable e = { .on = true };
+	uint64_t position = s->cpu->origin + offset;
+
+	s->psb = offset;
+	if (!s->windows->count || !s->enable.on || position == s->cpu->window_begin || records_begin(s->records, position))
+		add_window(s->windows, offset);
+}
+
+/* Read packets from the PSB at @offset on. Returns the offset of what is no packet. */
+static uint64_t read_packets(struct search *s, struct pt_packet_decoder *decoder, uint64_t offset)
+{
 	struct pt_packet packet;
-	uint64_t offset = *psb;
 
 	for (;;) {
-		offset = skip_others(config, offset);
+		offset = skip_others(s->config, offset);
 		pt_pkt_sync_set(decoder, offset);
 		if (pt_pkt_next(decoder, &packet, sizeof(packet)) < 0)
 			return offset;
 		if (packet.type == ppt_psb) {
-			if (packets_next_psb(config, offset) != (int64_t)offset)
-				return offset;
-			*psb = offset;
-			if (!w->count || !e.on || cpu->origin + offset == cpu->window_begin ||
-			    records_begin(records, cpu->origin + offset))
-				add_window(w, offset);
+			uint64_t last = packets_next_psb(s->config, offset);
+
+			if (last == offset || last - offset >= PSB_SIZE)
+				note_psb(s, offset);
+			if (last != offset) {
+				/* The end of a full area cut what follows this PSB, or the PSB itself. The last one begins a window. */
+				s->enable.on = false;
+				offset = last;
+				continue;
+			}
 		}
 		if (packet.type == ppt_tip_pge)
-			add_enable(w, offset);
-		track_enable(&e, &packet);
+			add_enable(s->windows, offset);
+		track_enable(&s->enable, &packet);
 		offset += packet.size;
 	}
 }
@@ -282,18 +302,22 @@ void windows_find(struct windows *w, const struct pt_config *config, const struc
 		  const struct records *records, bool all_code)
 {
 	struct pt_packet_decoder *decoder = pt_pkt_alloc_decoder(config);
-	uint64_t from = 0;
+	struct search s = { .windows = w, .config = config, .cpu = cpu, .records = records };
+	uint64_t from = 0, end = 0;
 	int64_t psb;
 
 	*w = (struct windows){ 0 };
 	if (!decoder)
 		out_of_memory();
 	while ((psb = packets_next_psb(config, from)) >= 0) {
-		uint64_t last = psb;
-
-		from = packets_resync(find_from(w, decoder, config, &last, cpu, records));
-		if (from <= last)
-			from = last + 1;
+		/*
+		 * After a decode error it is unknown whether packets were enabled. But if there is at most a packet between,
+		 * the end of a full area cut that, and this PSB begins a window.
+		 */
+		s.enable = (struct enable){ .on = (uint64_t)psb >= end + PSB_SIZE };
+		s.psb = psb;
+		end = read_packets(&s, decoder, psb);
+		from = packets_resync(end, s.psb);
 	}
 	pt_pkt_free_decoder(decoder);
 	if (!number_by_records(w, cpu, records))

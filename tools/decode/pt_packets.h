@@ -55,13 +55,13 @@ bool packets_update_ip(uint64_t *last, const struct pt_packet_ip *ip);
 
 /* The last PSB that begins before @offset, or a negative libipt error. */
 int64_t packets_last_psb(const struct pt_config *config, uint64_t offset);
-/* The first PSB that begins at @offset or behind it, or -pte_eos. */
+/* The first PSB that begins at @offset or behind it, and that no other one follows at once; or -pte_eos. */
 int64_t packets_next_psb(const struct pt_config *config, uint64_t offset);
 /*
- * What libipt read at @offset is no packet. Where a PSB can begin that it read over: the end of a full area may cut a
- * packet, and libipt takes what follows for the rest of that.
+ * Returns where to search for a PSB after libipt failed at @offset; @psb is the last one that it read. The end of a full
+ * area may cut a packet, and libipt takes the begin of the PSB that follows for the rest of that packet.
  */
-uint64_t packets_resync(uint64_t offset);
+uint64_t packets_resync(uint64_t offset, uint64_t psb);
 
 /*
  * A decoder at @offset cannot read the user code that runs there. Find where that code ends:

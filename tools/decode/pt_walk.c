@@ -553,7 +553,7 @@ static unsigned int insns_before(const struct code_block *b, uint64_t ip)
 	return i;
 }
 
-/* Does control go on from @b with neither a packet nor an event? */
+/* No event is pending or read ahead, and the trace has not ended. */
 static bool is_calm(const struct pt_walk *w)
 {
 	return !w->ahead && !(w->status & (pts_event_pending | pts_eos));
@@ -567,7 +567,7 @@ static bool is_same_time(const struct pt_walk *w, uint64_t tsc)
 	return pt_walk_time(w, &now) < 0 || now == tsc;
 }
 
-/* Does a call that reaches up to @reach go on behind @b? */
+/* Does pt_walk_next() go on behind @b, as far as @reach says? */
 static bool reaches_over(enum walk_reach reach, const struct code_block *b)
 {
 	return reach == WALK_ALL || (reach == WALK_FUNCTION && (b->iclass == ptic_other || b->iclass == ptic_cond_jump));

@@ -34,12 +34,12 @@ int pt_walk_event(struct pt_walk *w, struct pt_event *event);
 /* How far one call of pt_walk_next() goes. */
 enum walk_reach {
 	WALK_BLOCK,		/* one block */
-	WALK_FUNCTION,		/* up to the first block that ends with something else than a conditional jump */
-	WALK_ALL,
+	WALK_FUNCTION,		/* up to the first block whose last instruction branches otherwise than by a condition */
+	WALK_ALL,		/* as far as the two limits below let */
 };
 /*
  * On an error @walked has the instructions before it. @tsc: of the code that runs now. Several blocks are walked over
- * only at one time, up to an event, or to @limit instructions.
+ * only at one time and up to an event, and no other one follows when there are @limit instructions.
  */
 int pt_walk_next(struct pt_walk *w, uint64_t tsc, enum walk_reach reach, unsigned int limit, struct walked *walked);
 

@@ -241,9 +241,12 @@ uint64_t pt_dump(const struct trace_file *file, bool print)
 		out_of_memory();
 	while ((status = pt_pkt_sync_forward(decoder)) >= 0) {
 		pt_pkt_get_offset(decoder, &at);
-		totals.skipped += at - offset;
-		if (print && at != offset)
-			printf("%012" PRIx64 "  # %" PRIu64 " bytes before a psb\n", offset, at - offset);
+		/* libipt finds a PSB again whose begin it took for the rest of a packet that was cut. */
+		if (at > offset) {
+			totals.skipped += at - offset;
+			if (print)
+				printf("%012" PRIx64 "  # %" PRIu64 " bytes before a psb\n", offset, at - offset);
+		}
 		status = dump_packets(decoder, &config, &offset, print);
 		if (status == -pte_eos)
 			break;

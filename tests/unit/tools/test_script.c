@@ -360,6 +360,8 @@ static void bytes_that_are_no_packets_are_an_error_and_it_goes_on_at_the_next_ps
 static void a_flow_that_went_into_an_endless_loop_is_an_error_and_ends(void **state)
 {
 	const struct result *r;
+	const char *counted;
+	char sum[100];
 
 	(void)state;
 	psb(CR3, 1000, 0);
@@ -373,8 +375,12 @@ static void a_flow_that_went_into_an_endless_loop_is_an_error_and_ends(void **st
 	assert_int_equal(r->status, 1);
 	expect_part(r->out, "the flow goes on and on without a packet");
 	expect_part(r->err, "decode errors: 1;");
+	counted = r->err;
+	snprintf(sum, sizeof(sum), "%.*s", (int)strcspn(counted, ";"), counted);
 	r = script("--insn");
 	expect_part(r->out, "# enable ffffffff81000000\nffffffff81000000 1\n# disable -\n");
+	/* As many, whether the view has the blocks one by one or not. */
+	expect_part(r->err, sum);
 }
 
 /* perf goes from TIP to TIP then, and does not walk the code. */
@@ -786,41 +792,78 @@ static void one_window_can_be_asked_for(void **state)
 	expect_part(r->err, "window 5 is not in ");
 }
 
-/* The end of a full area may cut any packet. Who reads it on takes bytes of the next window's PSB for the rest. */
+/* What the end of a full area may cut: any packet. libipt takes bytes of the next window's PSB for the rest. */
+static const struct {
+	uint8_t bytes[16], size;
+} cut[] = {
+	{ { 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82 }, 16 },
+	{ { 0xcd, 1, 2, 3, 4, 5, 6, 7, 0xff }, 9 },	/* TIP */
+	{ { 0x02, 0x43, 1, 2, 3, 4, 5, 6 }, 8 },	/* PIP */
+	{ { 0x19, 1, 2, 3, 4, 5, 6, 7 }, 8 },		/* TSC */
+	{ { 0x02, 0xa3, 1, 2, 3, 4, 5, 0x80 }, 8 },	/* long TNT */
+};
+
 static void a_cut_packet_takes_no_window_with_it(void **state)
 {
-	static const struct {
-		uint8_t bytes[16], size;
-	} packets[] = {
-		{ { 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82 }, 16 },
-		{ { 0xcd, 1, 2, 3, 4, 5, 6, 7, 0xff }, 9 },	/* TIP */
-		{ { 0x02, 0x43, 1, 2, 3, 4, 5, 6 }, 8 },	/* PIP */
-		{ { 0x19, 1, 2, 3, 4, 5, 6, 7 }, 8 },		/* TSC */
-		{ { 0x02, 0xa3, 1, 2, 3, 4, 5, 0x80 }, 8 },	/* long TNT */
-	};
-
 	(void)state;
 	line("# cpu 0");
 	expect_window(2);
-	for (size_t i = 0; i < sizeof(packets) / sizeof(packets[0]); i++)
-		for (size_t rest = 1; rest < packets[i].size; rest++) {
+	for (size_t i = 0; i < sizeof(cut) / sizeof(cut[0]); i++)
+		for (size_t rest = 1; rest < cut[i].size; rest++) {
 			const struct result *r;
-			char cpu[64];
+			char text[128];
 
 			begin_trace();
 			window(1000);
-			raw(packets[i].bytes, rest);
-			snprintf(cpu, sizeof(cpu), "windows 2 window_begin %" PRIu64, position());
+			raw(cut[i].bytes, rest);
 			window(2000);
-			finish(BOTH, cpu);
+			window(3000);
+			/* Without records: by counting. */
+			finish(BOTH, "windows 3");
 			r = script("--insn --window 2");
 			expect_flow(r);
 			assert_int_equal(r->status, 0);
 			r = script("--insn");
 			expect_part(r->out, "# window 1\n");
 			expect_part(r->out, "# window 2\n# enable ffffffff81000000\nffffffff81000000 1\n# disable -\n");
+			expect_part(r->out, "# window 3\n# enable ffffffff81000000\nffffffff81000000 1\n# disable -\n");
 			expect_part(r->err, "decode errors: 1");
+			snprintf(text, sizeof(text), "dump %s", dir);
+			r = run_auxtrace(text);
+			assert_null(strstr(r->out, "1844674"));
 		}
+}
+
+/* An area may be full behind a whole PSB, too. */
+static void a_psb_without_a_window_is_one(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	window(1000);
+	raw(cut[0].bytes, cut[0].size);
+	window(2000);
+	finish(BOTH, "windows 3");
+	r = script("--insn --window 3");
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, "# window 3\n# enable ffffffff81000000\nffffffff81000000 1\n# disable -\n");
+}
+
+/* However often it goes wrong: each PSB is tried once. */
+static void behind_damage_decoding_goes_on(void **state)
+{
+	static const uint8_t unknown = 0x02;
+	const struct result *r;
+
+	(void)state;
+	for (int i = 0; i < 100; i++) {
+		plain(ppt_psb);
+		raw(&unknown, 1);
+	}
+	window(1000);
+	finish(BOTH, "windows 1");
+	r = script("--insn");
+	expect_part(r->out, "# enable ffffffff81000000\nffffffff81000000 1\n# disable -\n");
 }
 
 /* A window with events, whose PSB+ has no mode, as packets were disabled there. */
@@ -834,6 +877,33 @@ static void event_window(uint64_t time)
 	ip_packet(ppt_tip_pge, ENTRY);
 	ip_packet(ppt_fup, ENTRY + 1);
 	suppressed(ppt_tip_pgd);
+}
+
+/* The events behind a packet that was cut are taken out as well. */
+static void a_cut_packet_takes_no_event_with_it(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(cut) / sizeof(cut[0]); i++)
+		for (size_t rest = 1; rest < cut[i].size; rest++) {
+			const struct result *r;
+
+			begin_trace();
+			event_window(1000);
+			raw(cut[i].bytes, rest);
+			psb(CR3, 2000, 0);
+			mode_exec(true);
+			ip_packet(ppt_tip_pge, ENTRY);
+			cfe(2, 0, true);
+			ip_packet(ppt_fup, ENTRY + 1);
+			ip_packet(ppt_tip, IRQ);
+			ip_packet(ppt_fup, IRQ + 1);
+			suppressed(ppt_tip_pgd);
+			write_trace(stream, position(), EVENTS, BOTH, "windows 2");
+			r = script("--insn");
+			expect_part(r->out, "# window 2\n# enable ffffffff81000000\n");
+			expect_part(r->out, "ffffffff81000000 1\n# cfe 2 0 ffffffff81000001\nffffffff81000001 3\n");
+			expect_part(r->err, "decode errors: 1");
+		}
 }
 
 /* The mode is as before, and yet it must be told again. The end of a full area may have cut the last packet before. */
@@ -2324,6 +2394,9 @@ int main(void)
 		t(windows_have_the_kernel_s_numbers),
 		t(one_window_can_be_asked_for),
 		t(a_cut_packet_takes_no_window_with_it),
+		t(a_psb_without_a_window_is_one),
+		t(behind_damage_decoding_goes_on),
+		t(a_cut_packet_takes_no_event_with_it),
 		t(windows_with_events_can_be_asked_for),
 		t(an_event_without_its_fup_is_no_more),
 		t(an_overwrite_recording_counts_windows_back_from_the_newest),
