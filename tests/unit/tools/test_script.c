@@ -906,6 +906,24 @@ static void a_cut_packet_takes_no_event_with_it(void **state)
 		}
 }
 
+/* An event's FUP does not say that packets are enabled, though an overflow's would. So the next PSB begins a window. */
+static void an_event_behind_an_overflow_enables_nothing(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	psb(CR3, 1000, 0);
+	mode_exec(true);
+	ip_packet(ppt_tip_pge, ENTRY);
+	plain(ppt_ovf);
+	cfe(2, 0, true);
+	ip_packet(ppt_fup, ENTRY + 1);
+	event_window(2000);
+	write_trace(stream, position(), EVENTS, BOTH, "windows 2");
+	r = script("--insn --window 1");
+	assert_null(strstr(r->err, "the window numbers are not known"));
+}
+
 /* The mode is as before, and yet it must be told again. The end of a full area may have cut the last packet before. */
 static void windows_with_events_can_be_asked_for(void **state)
 {
@@ -2069,7 +2087,7 @@ static void debug_files_of_another_kernel_are_not_used(void **state)
 	(void)state;
 	make_kernel_with_lines();
 	/* Of a module that was built anew */
-	in_dir("printf X | dd of=kcore bs=1 seek=$(($(grep -abo GNU kcore | tail -n 1 | cut -d: -f1) + 4)) conv=notrunc status=none");
+	in_dir("dd if=/dev/zero of=kcore bs=1 count=20 seek=$(($(grep -abo GNU kcore | tail -n 1 | cut -d: -f1) + 4)) conv=notrunc status=none");
 	r = kernel_lines(PROBE);
 	expect_part(r->out, "probe [mod]  <interrupt>\n");
 	assert_null(strstr(r->out, "module.s"));
@@ -2397,6 +2415,7 @@ int main(void)
 		t(a_psb_without_a_window_is_one),
 		t(behind_damage_decoding_goes_on),
 		t(a_cut_packet_takes_no_event_with_it),
+		t(an_event_behind_an_overflow_enables_nothing),
 		t(windows_with_events_can_be_asked_for),
 		t(an_event_without_its_fup_is_no_more),
 		t(an_overwrite_recording_counts_windows_back_from_the_newest),
