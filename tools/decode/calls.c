@@ -473,7 +473,7 @@ static void calls_blocks(struct view *v, const struct flow *f, uint64_t ip, unsi
 /* As that of each of its instructions: only the last one can lead elsewhere. */
 static void calls_block(struct view *v, const struct flow *f, const struct code_block *block, unsigned int count)
 {
-	const struct pt_insn last = { .ip = block_last(block), .size = block->last_length, .iclass = block->iclass };
+	const struct pt_insn last = block_last_insn(block);
 	struct cpu_calls *c = of_view(v);
 
 	if (count == block->count) {

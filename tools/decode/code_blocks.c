@@ -117,8 +117,7 @@ int code_blocks_find(struct code_blocks *b, uint64_t cr3, uint64_t tsc, enum pt_
 	struct code_block *block = code_blocks_place(b, space, ip);
 
 	*found = block;
-	if (block->ip == ip && block->count && block->space == space && block->mode == mode && block->from <= tsc &&
-	    tsc < block->until)
+	if (block_is(block, space, tsc, mode, ip))
 		return 0;
 	block->ip = ip;
 	block->space = space;

@@ -47,6 +47,18 @@ static inline uint64_t block_last(const struct code_block *b)
 	return b->ip + b->length - b->last_length;
 }
 
+/* Its last instruction, as far as the block has it. The bytes are not in it. */
+static inline struct pt_insn block_last_insn(const struct code_block *b)
+{
+	return (struct pt_insn){ .ip = block_last(b), .size = b->last_length, .mode = b->mode, .iclass = b->iclass };
+}
+
+/* Is @b the block at @ip, as its code was at @tsc? @space: code_space()'s. */
+static inline bool block_is(const struct code_block *b, uint64_t space, uint64_t tsc, enum pt_exec_mode mode, uint64_t ip)
+{
+	return b->ip == ip && b->count && b->space == space && b->mode == mode && b->from <= tsc && tsc < b->until;
+}
+
 /* A cache: each block has one place. */
 struct code_blocks {
 	struct code_image *code;
@@ -94,8 +106,7 @@ static inline const struct code_block *code_blocks_known(struct code_blocks *b, 
 	if (code_is_kernel(ip))
 		space = 0;
 	block = code_blocks_place(b, space, ip);
-	return block->ip == ip && block->count && block->space == space && block->mode == mode && block->from <= tsc &&
-	       tsc < block->until && ip != b->alone ? block : NULL;
+	return block_is(block, space, tsc, mode, ip) && ip != b->alone ? block : NULL;
 }
 
 /* The instruction at @ip alone. */

@@ -12,7 +12,6 @@
 #define EVD_SIZE	11
 #define MODE_SIZE	2
 #define EXSTOP_SIZE	2
-#define PSB_SIZE	16
 #define HAS_IP		0x80	/* of CFE and EXSTOP: a FUP follows */
 #define TYPE		0x1f	/* of CFE; EVD's has a bit more */
 #define EVD_TYPE	0x3f
@@ -242,10 +241,8 @@ static void read_packet(struct search *s, const struct pt_packet *p, uint64_t of
  */
 static size_t cut_rest(uint8_t *at, size_t size, size_t left)
 {
-	static const uint8_t psb[PSB_SIZE] = { 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82 };
-
-	for (size_t rest = 1; rest < size && rest + PSB_SIZE <= left; rest++)
-		if (!memcmp(at + rest, psb, PSB_SIZE)) {
+	for (size_t rest = 1; rest < size && rest <= left; rest++)
+		if (packets_is_psb(at + rest, left - rest)) {
 			memset(at, 0, rest);
 			return rest;
 		}

@@ -450,7 +450,7 @@ static size_t run_after_switch(struct flow *f)
 static void emit_walked(struct flow *f, const struct walked *w)
 {
 	const struct code_block *b = w->block;
-	const struct pt_insn last = { .ip = block_last(b), .size = b->last_length, .mode = b->mode, .iclass = b->iclass };
+	const struct pt_insn last = block_last_insn(b);
 
 	flow_emit_enable(f, w->ip, false);
 	f->sum->instructions += w->before + w->count;

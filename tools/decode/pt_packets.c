@@ -37,7 +37,12 @@ bool packets_update_ip(uint64_t *last, const struct pt_packet_ip *ip)
 
 /* ---- PSBs --------------------------------------------------------------- */
 
-#define PSB_SIZE	16
+static const uint8_t whole_psb[PSB_SIZE] = { 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82 };
+
+bool packets_is_psb(const uint8_t *at, size_t left)
+{
+	return left >= PSB_SIZE && !memcmp(at, whole_psb, PSB_SIZE);
+}
 
 static bool continues_psb(const uint8_t *at, const uint8_t *end)
 {
@@ -46,8 +51,7 @@ static bool continues_psb(const uint8_t *at, const uint8_t *end)
 
 int64_t packets_next_psb(const struct pt_config *config, uint64_t offset)
 {
-	static const uint8_t psb[PSB_SIZE] = { 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82 };
-	const uint8_t *at = memmem(config->begin + offset, config->end - config->begin - offset, psb, sizeof(psb));
+	const uint8_t *at = memmem(config->begin + offset, config->end - config->begin - offset, whole_psb, PSB_SIZE);
 
 	if (!at)
 		return -pte_eos;

@@ -53,6 +53,10 @@ struct return_point {
 /* Go to the address that @ip says. Returns false if it has none. */
 bool packets_update_ip(uint64_t *last, const struct pt_packet_ip *ip);
 
+#define PSB_SIZE	16
+
+/* Is there a PSB at @at, which has @left bytes? */
+bool packets_is_psb(const uint8_t *at, size_t left);
 /* The last PSB that begins before @offset, or a negative libipt error. */
 int64_t packets_last_psb(const struct pt_config *config, uint64_t offset);
 /* The first PSB that begins at @offset or behind it, and that no other one follows at once; or -pte_eos. */

@@ -307,9 +307,7 @@ static void relay_block(struct view *v, const struct flow *f, const struct code_
 	if (is_quiet(r))
 		return;
 	if (r->view.blocks && count == block->count) {
-		const struct pt_insn last = {
-			.ip = block_last(block), .size = block->last_length, .mode = block->mode, .iclass = block->iclass,
-		};
+		const struct pt_insn last = block_last_insn(block);
 
 		relay_blocks(v, f, block->ip, count, &last);
 		return;
