@@ -138,6 +138,18 @@ void write_task(const char *name, uint64_t cr3, uint64_t begin_tsc, const char *
 	fclose(f);
 }
 
+void write_program_with_lines(const char *code)
+{
+	char command[512];
+	FILE *f = file("lines.s");
+
+	fputs(code, f);
+	fclose(f);
+	snprintf(command, sizeof(command), "cd %s && as -g -o lines.o lines.s && ld -e main -Ttext=%#llx -o lines lines.o", dir, MAIN);
+	assert_int_equal(system(command), 0);
+	write_task("100", CR3, 0, program_path("lines"), BASE);
+}
+
 char *program_path(const char *name)
 {
 	static char path[128];
@@ -243,6 +255,14 @@ void expect_main(uint64_t base, bool taken)
 	}
 	insn(main + 0x16, 1);
 	insn(main + 5, 2);
+}
+
+void expect_window(int seq)
+{
+	line("# window %d", seq);
+	line("# enable %016llx", ENTRY);
+	insn(ENTRY, 1);
+	line("# disable -");
 }
 
 const struct result *script(const char *options)

@@ -9,7 +9,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include <linux/auxtrace.h>
+
 #include "command.h"
+
+#define BOTH	(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL)
 
 /* A program, at MAIN when it is mapped at its own addresses. */
 #define BASE	0x400000ull
@@ -44,6 +48,8 @@ void write_program(const char *name);
 void write_code(const char *name);
 /* The same program but for one byte. */
 void write_other_program(const char *name);
+/* Assemble @code, which is at MAIN, and let task 100 run it: its source lines are those of the assembly language. */
+void write_program_with_lines(const char *code);
 /* @name: task.NAME; a program mapped at @base. */
 void write_task(const char *name, uint64_t cr3, uint64_t begin_tsc, const char *path, uint64_t base);
 /* cpu0.data */
@@ -63,6 +69,8 @@ void line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void insn(uint64_t ip, unsigned int size);
 /* main calls f, which takes its branch or not, up to the syscall. */
 void expect_main(uint64_t base, bool taken);
+/* window_packets() */
+void expect_window(int seq);
 
 /* Run `auxtrace script @options` on it. */
 const struct result *script(const char *options);

@@ -129,6 +129,26 @@ void begin_trace(void)
 	pt_enc_sync_set(encoder, 0);
 }
 
+uint64_t window_packets(uint64_t time)
+{
+	uint64_t at = position();
+
+	psb(CR3, time, 0);
+	ip_packet(ppt_tip_pge, ENTRY);
+	ip_packet(ppt_fup, ENTRY + 1);
+	suppressed(ppt_tip_pgd);
+	return at;
+}
+
+const struct cut_packet cut_packets[] = {
+	{ { 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82 }, 16 },	/* PSB */
+	{ { 0xcd, 1, 2, 3, 4, 5, 6, 7, 0xff }, 9 },	/* TIP */
+	{ { 0x02, 0x43, 1, 2, 3, 4, 5, 6 }, 8 },	/* PIP */
+	{ { 0x19, 1, 2, 3, 4, 5, 6, 7 }, 8 },		/* TSC */
+	{ { 0x02, 0xa3, 1, 2, 3, 4, 5, 0x80 }, 8 },	/* long TNT */
+	{ .size = 0 },
+};
+
 void finish_cpu(const char *name)
 {
 	FILE *f = file(name);

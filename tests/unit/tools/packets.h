@@ -40,6 +40,18 @@ void tnt(const char *bits);
 /* PSB+. @cr3, @time, @ip: 0 for none. */
 void psb(uint64_t cr3, uint64_t time, uint64_t ip);
 
+/* A window: PSB+, on at ENTRY for one instruction, off again. Returns its offset. */
+uint64_t window_packets(uint64_t time);
+
+/*
+ * Packets, a zero size behind the last. The end of a full area may cut any of them, and libipt takes bytes of the
+ * next window's PSB for the rest.
+ */
+struct cut_packet {
+	uint8_t bytes[16], size;
+};
+extern const struct cut_packet cut_packets[];
+
 /* Write what was encoded to the file @name, and begin an empty trace. */
 void finish_cpu(const char *name);
 /* Write what was encoded as cpu 0's trace; @cpu: the rest of its line in meta. */

@@ -8,7 +8,6 @@
 
 #include <linux/auxtrace.h>
 
-#define BOTH	(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL)
 #define USER	AUXTRACE_SETUP_USER
 #define TRACE	"pmu 1\nbts_flags 0x1\nconfig 0\n"
 #define RECORD	sizeof(struct auxtrace_branch)

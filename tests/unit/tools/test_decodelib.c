@@ -14,8 +14,6 @@
 
 #include "packets.h"
 
-#define BOTH (AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL)
-
 /* What handlers were told, a line each. */
 static char told[8192];
 static char messages[4096];

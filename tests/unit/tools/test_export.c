@@ -11,7 +11,6 @@
 
 #include <linux/auxtrace.h>
 
-#define BOTH	(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL)
 #define PT	"cpu_family 6\ncpu_model 94\ncpu_stepping 3\nmax_nonturbo_ratio 32\nconfig 0x2401\nrelease 6.1.0\n"
 #define BTS	"pmu 1\nconfig 0\n"
 #define TRACE	1		/* IDs of the two events */

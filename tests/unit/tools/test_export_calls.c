@@ -12,8 +12,6 @@
 #include "export/protobuf.h"
 #include "packets.h"
 
-#define BOTH	(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL)
-
 static const struct result *export(const char *options)
 {
 	char arguments[256];

@@ -16,8 +16,6 @@
 #include "report/histogram.h"
 #include "report/page.h"
 
-#define BOTH	(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL)
-
 /* ---- recordings ----------------------------------------------------------- */
 
 static const struct result *report(const char *options)

@@ -10,7 +10,6 @@
 
 #include "packets.h"
 
-#define BOTH	(AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL)
 #define USER	AUXTRACE_SETUP_USER
 
 /* ---- perf's records ------------------------------------------------------ */
