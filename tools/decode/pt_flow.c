@@ -533,7 +533,7 @@ static uint64_t last_of(const struct walked *w)
 {
 	uint64_t ip = w->ip;
 
-	if (w->before || w->count == w->block->count)
+	if (w->count == w->block->count)
 		return block_last(w->block);
 	for (unsigned int i = 0; i + 1 < w->count; i++)
 		ip += w->block->size[i];

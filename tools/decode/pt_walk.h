@@ -13,7 +13,10 @@
 
 struct pt_walk;
 
-/* What ran: @before instructions of whole blocks, and behind them the first @count instructions of another one. */
+/*
+ * What ran: @before instructions of whole blocks, and behind them the first @count instructions of another one.
+ * @before > 0 implies that they are all of that one's.
+ */
 struct walked {
 	const struct code_block *block;
 	unsigned int before, count;

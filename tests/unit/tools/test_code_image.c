@@ -11,6 +11,7 @@
 
 #include <linux/auxtrace.h>
 
+#include "decode/code_blocks.h"
 #include "packets.h"
 
 /* The kernel runs a probed instruction on a page of its own. */
@@ -325,6 +326,7 @@ static void the_vdso_s_own_bytes_are_used(void **state)
 }
 
 #define MADE	0x7f0000000000ull
+#define JUMPED	(MADE + 2)
 
 /* Write a record of a jitdump: @code was made at MADE. */
 static void put_made(FILE *f, uint64_t time, const char *name, const void *code, uint32_t size)
@@ -342,27 +344,39 @@ static void put_made(FILE *f, uint64_t time, const char *name, const void *code,
 	fwrite(code, size, 1, f);
 }
 
-/* The first: nop, nop; the second: nop of two bytes, nop. */
-static void write_made(uint64_t flags, uint64_t first, uint64_t second)
+/*
+ * What task @task made: a jump to the next instruction, a nop, and two more such jumps. The nop of the second has two
+ * bytes.
+ */
+static void write_made(const char *task, uint64_t flags, uint64_t first, uint64_t second)
 {
 	const uint32_t header[] = { 0x4a695444, 1, 40, 62, 0, 100, 0, 0, flags, 0 };
-	FILE *f = file("jit.100");
+	char name[32], text[64];
+	FILE *f;
 
+	snprintf(name, sizeof(name), "jit.%s", task);
+	f = file(name);
 	fwrite(header, sizeof(header), 1, f);
-	put_made(f, first, "first", "\x90\x90", 2);
-	put_made(f, second, "second", "\x66\x90\x90", 3);
+	put_made(f, first, "first", "\x75\x00\x90\x75\x00\x75\x00\x90", 8);
+	put_made(f, second, "second", "\x75\x00\x66\x90\x75\x00\x75\x00\x90", 9);
 	fclose(f);
-	append("task.100", "jit jit.100\n");
+	snprintf(name, sizeof(name), "task.%s", task);
+	snprintf(text, sizeof(text), "jit jit.%s\n", task);
+	append(name, text);
 }
 
-static void run_made(uint64_t time, bool second)
+static void run_made(uint64_t cr3, uint64_t time, bool second)
 {
-	psb(CR3, time, 0);
+	psb(cr3, time, 0);
 	ip_packet(ppt_tip_pge, MADE);
-	ip_packet(ppt_fup, MADE + 1 + second);
+	tnt("!!!");
+	ip_packet(ppt_fup, JUMPED + 5 + second);
 	suppressed(ppt_tip_pgd);
 	line("# enable %016llx", MADE);
-	insn(MADE, 1 + second);
+	insn(MADE, 2);
+	insn(JUMPED, 1 + second);
+	insn(JUMPED + 1 + second, 2);
+	insn(JUMPED + 3 + second, 2);
 	line("# disable -");
 }
 
@@ -371,19 +385,51 @@ static void code_that_was_made_at_run_time_is_told_apart_by_time(void **state)
 	const struct result *r;
 
 	(void)state;
-	write_made(1, 1000, 5000);
+	write_made("100", 1, 1000, 5000);
 	line("# cpu 0");
 	line("# window 1");
-	run_made(2000, false);
+	run_made(CR3, 2000, false);
 	line("# window 2");
-	run_made(6000, true);
+	run_made(CR3, 6000, true);
 	finish(BOTH, "windows 2");
 	r = script("--insn");
 	expect_flow(r);
 	assert_int_equal(r->status, 0);
+	/* Here the decoder goes over several blocks at once. */
+	r = script("--errors");
+	expect_part(r->err, "8 instructions in 2 windows");
+	expect_part(r->err, "decode errors: 0");
 	r = script("--calls");
 	expect_part(r->out, "first ([jit])  <trace begins>\n");
 	expect_part(r->out, "second ([jit])  <trace begins>\n");
+}
+
+/* The decoder keeps blocks of code. Those of two processes at the same address do not serve for each other. */
+static void code_of_two_processes_that_has_one_place_is_told_apart(void **state)
+{
+	/* As the decoder has them for one CPU. */
+	struct code_blocks blocks = { .bits = 18 };
+	uint64_t cr3 = CR3 + 0x1000;
+	const struct result *r;
+
+	(void)state;
+	while (code_blocks_place(&blocks, cr3, JUMPED) != code_blocks_place(&blocks, CR3, JUMPED))
+		cr3 += 0x1000;
+	write_task("200", cr3, 0, program_path("prog"), BASE);
+	write_made("100", 1, 1000, 9000);
+	write_made("200", 1, 1000, 1001);
+	line("# cpu 0");
+	line("# window 1");
+	run_made(CR3, 2000, false);
+	line("# window 2");
+	run_made(cr3, 3000, true);
+	finish(BOTH, "windows 2");
+	r = script("--insn");
+	expect_flow(r);
+	assert_int_equal(r->status, 0);
+	r = script("--errors");
+	expect_part(r->err, "8 instructions in 2 windows");
+	expect_part(r->err, "decode errors: 0");
 }
 
 /* 100 ns of CLOCK_MONOTONIC are 1000 ticks of the TSC here. */
@@ -392,12 +438,12 @@ static void times_of_made_code_are_converted(void **state)
 	const struct result *r;
 
 	(void)state;
-	write_made(0, 700, 1300);
+	write_made("100", 0, 700, 1300);
 	line("# cpu 0");
 	line("# window 1");
-	run_made(12000, false);
+	run_made(CR3, 12000, false);
 	line("# window 2");
-	run_made(14000, true);
+	run_made(CR3, 14000, true);
 	finish(BOTH, "windows 2");
 	append("meta", "mono_begin 10000 1000\nmono_end 20000 2000\n");
 	r = script("--insn");
@@ -410,15 +456,15 @@ static void a_dump_of_code_that_is_damaged_is_told(void **state)
 	const struct result *r;
 
 	(void)state;
-	write_made(1, 1000, 5000);
-	assert_int_equal(truncate(program_path("jit.100"), 40 + 56 + 6 + 2 + 20), 0);
+	write_made("100", 1, 1000, 5000);
+	assert_int_equal(truncate(program_path("jit.100"), 40 + 56 + 6 + 8 + 20), 0);
 	line("# cpu 0");
 	line("# window 1");
-	run_made(6000, false);
+	run_made(CR3, 6000, false);
 	finish(BOTH, "windows 1");
 	r = script("--insn");
 	expect_flow(r);
-	expect_part(r->err, "jit.100: there is no record at offset 104: the rest is not read");
+	expect_part(r->err, "jit.100: there is no record at offset 110: the rest is not read");
 	fputs("no dump", file("jit.100"));
 	fflush(NULL);
 	r = script("--insn");
@@ -443,6 +489,7 @@ int main(void)
 		t(files_below_symfs_serve_for_another_machine_s),
 		t(the_vdso_s_own_bytes_are_used),
 		t(code_that_was_made_at_run_time_is_told_apart_by_time),
+		t(code_of_two_processes_that_has_one_place_is_told_apart),
 		t(times_of_made_code_are_converted),
 		t(a_dump_of_code_that_is_damaged_is_told),
 	};

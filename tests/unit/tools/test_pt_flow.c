@@ -134,6 +134,30 @@ static void an_error_names_the_last_instruction_that_ran(void **state)
 	expect_part(r->out, error);
 }
 
+/* Also where the decoder goes over several blocks at once, as it does when it knows them. */
+static void an_error_behind_several_blocks_names_the_last_instruction(void **state)
+{
+	const struct result *r;
+	char error[80];
+
+	(void)state;
+	for (int times = 0; times < 2; times++) {
+		psb(CR3, 1000, 0);
+		ip_packet(ppt_tip_pge, F);
+		/* The return of the second window is compressed to a branch that is not taken. */
+		tnt(times ? ".." : ".");
+		ip_packet(ppt_tip, MAIN + 5);
+		ip_packet(ppt_fup, MAIN + 5);
+		suppressed(ppt_tip_pgd);
+	}
+	finish(BOTH, "windows 2");
+	r = script("--errors");
+	expect_part(r->err, "10 instructions in 2 windows");
+	expect_part(r->err, "decode errors: 1");
+	snprintf(error, sizeof(error), " %016llx ", F + 6);
+	expect_part(r->out, error);
+}
+
 static void user_and_kernel_flow_is_decoded_instruction_for_instruction(void **state)
 {
 	const struct result *r;
@@ -424,6 +448,7 @@ int main(void)
 		t(a_filter_that_meta_has_not_right_is_told),
 		t(the_address_space_changes_also_where_packets_are_disabled),
 		t(an_error_names_the_last_instruction_that_ran),
+		t(an_error_behind_several_blocks_names_the_last_instruction),
 		t(user_and_kernel_flow_is_decoded_instruction_for_instruction),
 		t(a_process_that_is_not_recorded_is_skipped_and_the_kernel_is_not),
 		t(who_had_the_cr3_before_a_process_was_recorded_is_skipped),

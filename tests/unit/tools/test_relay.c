@@ -21,6 +21,7 @@
 /* ---- a decoder ------------------------------------------------------------- */
 
 static unsigned int turns, events;	/* of each CPU; of each turn */
+static unsigned int jumps;		/* blocks that a turn begins with, which only conditional jumps end */
 static int dies_on = -1;		/* the CPU whose decoder finds no memory */
 
 struct made_decoding {
@@ -61,6 +62,19 @@ static void emit_block_of(struct flow *f, struct made_decoding *d)
 	b.last_length = b.size[b.count - 1];
 	f->sum->instructions += ran;
 	flow_emit_block(f, &b, ran);
+}
+
+static void emit_jumps(struct flow *f)
+{
+	const struct code_block b = {
+		.ip = 0x1000, .mode = ptem_64bit, .iclass = ptic_cond_jump, .count = BLOCK_MAX, .length = BLOCK_MAX,
+		.last_length = 1, .size = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 },
+	};
+
+	for (unsigned int i = 0; i < jumps; i++) {
+		f->sum->instructions += b.count;
+		flow_emit_block(f, &b, b.count);
+	}
 }
 
 static void emit_power_of(struct flow *f, struct made_decoding *d)
@@ -142,6 +156,7 @@ static bool made_step(struct flow *f)
 {
 	struct made_decoding *d = f->decoding;
 
+	emit_jumps(f);
 	for (unsigned int i = 0; i < events && !*f->stop; i++)
 		emit_one(f, d);
 	if ((unsigned int)dies_on == f->cpu->cpu && d->turn == turns / 2) {
@@ -359,6 +374,7 @@ static int begin(void **state)
 	/* Under helgrind they take long. */
 	turns = getenv("JOBS_BRIEF") ? 10 : 100;
 	events = 200;
+	jumps = 0;
 	dies_on = -1;
 	snprintf(line, sizeof(line), "windows 1 data_read %zu", sizeof(records));
 	psb(CR3, 1000, 0);
@@ -464,6 +480,24 @@ static void the_view_hears_the_same_from_any_number_of_threads(void **state)
 				expect_same(&one, &more);
 			}
 		}
+}
+
+/* Nothing but their number bounds the blocks that a thread sends as one: a message counts up to 65,535 instructions. */
+static void a_long_loop_is_counted_whole(void **state)
+{
+	struct view merged = all_callbacks;
+	static struct outcome one, more;
+
+	(void)state;
+	merged.block = hear_whole_block;
+	merged.blocks = hear_blocks;
+	turns = 2;
+	events = 1;
+	jumps = 3 * 65536 / BLOCK_MAX;
+	decode(&one, 1, false, &merged, 0);
+	decode(&more, 2, false, &merged, 0);
+	assert_true(one.sum.instructions > CPUS * turns * 2 * 65536);
+	expect_same(&one, &more);
 }
 
 /* Code is what there is most of: a view that does not want it must get all else. */
@@ -662,6 +696,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		t(the_view_hears_the_same_from_any_number_of_threads),
+		t(a_long_loop_is_counted_whole),
 		t(code_that_a_view_does_not_want_is_counted),
 		t(a_view_can_stop_the_threads),
 		t(a_thread_without_memory_ends_the_replay),
