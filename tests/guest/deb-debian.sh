@@ -254,6 +254,7 @@ check "it decodes" decodes "$first"
 grep -q 'decode errors: 0' /tmp/summary || cp -r "$first" "/out/${first##*/}.errors"
 check "with the system call that froze it" says swapoff grep -m 1 swapoff /tmp/script
 check "the journal says where it is" says "$first" journalctl --no-pager -u "$service"
+check "and which event it was" grep 'frozen by trigger 1, kprobe:__x64_sys_swapoff=freeze' /tmp/said
 check "its recordings are root's alone" test "$(stat -c '%U %a' "$state")" = "root 700"
 one=$(bytes "$(run)")
 check "so does a second freeze" snapshot

@@ -113,6 +113,28 @@ check "accept stop as well" says '^ack$' ask stop
 check "which ends it" ended
 exec 3>&- 4>&-
 
+# ---- what the service runs ---------------------------------------------------------
+
+# shellcheck disable=SC2046 # options
+begin auxtrace record -S --control sock -o example $(sed -n 's/^OPTIONS=//p' /bin/example.conf)
+until [ -S sock ]; do sleep 0.1; done
+check "the example of a configuration records" says '^ack$' python3 /bin/ask.py sock ping
+check "until it is stopped" says '^ack$' python3 /bin/ask.py sock stop
+check "without an error" ended
+check "what it traced decodes" holds_trace example
+
+begin auxtrace record -S -m 64K --control sock -o frozen --on kprobe:__x64_sys_sethostname=freeze,hold-off=1s
+until [ -S sock ]; do sleep 0.1; done
+python3 /bin/ask.py sock ping > /tmp/said
+hostname "$(hostname)"
+until [ -s frozen/snapshot.0001/meta ]; do sleep 0.1; done
+check "an event makes a snapshot, and recording goes on" says '^ack$' python3 /bin/ask.py sock stop
+check "without an error" ended
+check "the recorder says which event it was" \
+	grep 'frozen by trigger 1, kprobe:__x64_sys_sethostname=freeze' /tmp/recorder
+check "the snapshot decodes" holds_trace frozen/snapshot.0001
+check "up to the event" has '__x64_sys_sethostname'
+
 # ---- SIGUSR2 ----------------------------------------------------------------------
 
 # Signals do not queue, so each is sent only after the snapshot before it was written. The

@@ -29,4 +29,5 @@ print(*{m.__file__ for m in sys.modules.values() if hasattr(m, '__file__')}, sep
 fi
 
 exec "$top/scripts/vm" "${system[@]}" --smp 2 --mem 2G --timeout 1000 --disk 256M --stock-module ext4 "$@" \
-	--file "$top/examples/control.py" --file "$top/tests/guest/ask.py" "${files[@]}" -- "$shell" /bin/recorder.sh
+	--file "$top/examples/control.py" --file "$top/tests/guest/ask.py" \
+	--file "$top/system/examples/example.conf" "${files[@]}" -- "$shell" /bin/recorder.sh
