@@ -29,14 +29,14 @@ struct shown {
 static struct replay *running;	/* for the handler */
 static char stopped_at[64];
 
-/* -1: the whole is not known. */
-static int percent(const struct replay *r)
+/* What share @bytes are of all trace that is wanted. -1: that is not known. */
+static int percent(const struct replay *r, uint64_t bytes)
 {
-	uint64_t decoded = r->decoded, wanted = r->wanted;
+	uint64_t wanted = r->wanted;
 
 	if (!wanted)
 		return -1;
-	return decoded < wanted ? decoded * 100.0 / wanted : 100;
+	return bytes < wanted ? bytes * 100.0 / wanted : 100;
 }
 
 /* ---- the terminal ---------------------------------------------------------------- */
@@ -69,14 +69,16 @@ static void *show(void *argument)
 {
 	struct timespec begin = now(), next = in_ms(begin, FIRST_MS);
 	struct shown *s = argument;
+	int percents;
 
 	pthread_mutex_lock(&s->lock);
 	while (!s->done) {
 		if (!pthread_cond_clockwait(&s->cond, &s->lock, CLOCK_MONOTONIC, &next))
 			continue;
 		clear(s);
-		if (percent(s->replay) >= 0) {
-			fprintf(stderr, "auxtrace: %d %% of %.1f MiB of trace are decoded, after %ld s ", percent(s->replay),
+		percents = percent(s->replay, s->replay->decoded);
+		if (percents >= 0) {
+			fprintf(stderr, "auxtrace: %d %% of %.1f MiB of trace are decoded, after %ld s ", percents,
 				s->replay->wanted / 1048576.0, (long)(now().tv_sec - begin.tv_sec));
 			s->on_line = true;
 		}
@@ -183,15 +185,17 @@ int progress_run(struct replay *r, struct view *(*view_of)(void *context), void 
 	struct sigaction before;
 	struct shown shown;
 	bool handles, show;
-	int err;
+	int err, percents;
 
 	show = may_show(text) && show_begin(&shown, r);
 	handles = interrupt_begin(r, &before);
 	err = replay_run(r, view_of, context);
 	if (show)
 		show_end(&shown);
-	if (interrupted && percent(r) >= 0)
-		snprintf(stopped_at, sizeof(stopped_at), "%d %% of the trace were decoded; ", percent(r));
+	/* What threads had decoded ahead is not in what is shown. */
+	percents = percent(r, r->sum.passed);
+	if (interrupted && percents >= 0)
+		snprintf(stopped_at, sizeof(stopped_at), "%d %% of the trace were decoded; ", percents);
 	else if (handles && !interrupted)
 		sigaction(SIGINT, &before, NULL);
 	return err;

@@ -118,6 +118,7 @@ struct flow_sum {
 	uint64_t unsampled;	/* samples whose bytes are not in the recording */
 	uint64_t instructions, windows, bytes, errors, overflows, skips, unsynced;
 	uint64_t branches;	/* BTS */
+	uint64_t passed;	/* bytes of trace that the flow has passed */
 	struct skipped *skipped;
 	size_t nr_skipped;
 };
@@ -185,8 +186,9 @@ const struct flow_decoder *flow_decoder_of(uint32_t pmu);
  */
 bool flow_begin(struct flow *f, const struct meta_cpu *cpu);
 void flow_end(struct flow *f);
-/* The decoder is at @offset of f->aux. */
+/* The decoder is at @offset of f->aux; at its end. */
 void flow_passed(struct flow *f, uint64_t offset);
+void flow_passed_all(struct flow *f);
 /* Prepare for a step, after other flows had theirs. */
 void flow_resume(const struct flow *f);
 

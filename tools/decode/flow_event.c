@@ -134,6 +134,7 @@ static void count_decoded(struct flow *f, uint64_t offset)
 {
 	/* It orders nothing: who reads it only shows it. */
 	atomic_fetch_add_explicit(f->decoded, offset - f->decoded_here, memory_order_relaxed);
+	f->sum->passed += offset - f->decoded_here;
 	f->decoded_here = offset;
 }
 
@@ -141,6 +142,11 @@ void flow_passed(struct flow *f, uint64_t offset)
 {
 	if (offset >= f->decoded_here + PASSED_STEP)
 		count_decoded(f, offset);
+}
+
+void flow_passed_all(struct flow *f)
+{
+	count_decoded(f, f->aux.size);
 }
 
 void flow_resume(const struct flow *f)
@@ -152,8 +158,6 @@ void flow_resume(const struct flow *f)
 
 void flow_end(struct flow *f)
 {
-	if (!*f->stop)
-		count_decoded(f, f->aux.size);
 	runs_free(&f->runs);
 	records_free(&f->records);
 	unmap_file(&f->aux);
@@ -178,6 +182,7 @@ void flow_sum_add(struct flow_sum *sum, const struct flow_sum *more)
 	sum->overflows += more->overflows;
 	sum->unsynced += more->unsynced;
 	sum->branches += more->branches;
+	sum->passed += more->passed;
 }
 
 void flow_sum_free(struct flow_sum *sum)

@@ -116,9 +116,12 @@ struct turn_message {
 	struct flow_sum sum;	/* since the last of them; what was skipped comes by SKIP */
 };
 
-/* A turn may be all of a long trace. After so many messages, or so much code that the view does not want, its sums are sent. */
-#define SUMS_MESSAGES	0x1000
-#define SUMS_QUIET	0x1000
+/*
+ * A turn may be all of a long trace. After so many messages, or so many instructions that the view does not want, its sums
+ * are sent.
+ */
+#define SUMS_MESSAGES		0x1000
+#define SUMS_INSTRUCTIONS	0x4000
 
 struct relay {
 	struct view view;	/* the thread's */
@@ -136,7 +139,6 @@ struct relay {
 	unsigned int written;	/* messages; only to count to SUMS_MESSAGES */
 	struct state sent;	/* what the reader knows */
 	struct blocks_message merged;	/* to be written; count 0: none are */
-	unsigned int quiet;	/* how often nothing was written of code, for a view that does not want it */
 	jmp_buf death;		/* where it goes if it dies */
 	char last_words[512];
 	/* The reader's: */
@@ -259,7 +261,7 @@ static bool is_quiet(struct relay *r)
 {
 	if (!r->to->view->no_code)
 		return false;
-	if (!(++r->quiet % SUMS_QUIET)) {
+	if (r->sum.instructions >= SUMS_INSTRUCTIONS) {
 		write_sums(r, SUMS, true);
 		queue_look(&r->queue);
 	}
@@ -436,6 +438,8 @@ static void decode(struct relay *r)
 	while (more && !r->queue.stop) {
 		flow_resume(f);
 		more = r->decoder->step(f);
+		if (!more && !r->queue.stop)
+			flow_passed_all(f);
 		write_turn(r, TURN, more);
 	}
 	if (r->decoder->end)

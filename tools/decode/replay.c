@@ -64,6 +64,8 @@ static int step_here(const struct replay *r, struct flow *f)
 
 	flow_resume(f);
 	more = r->decoder->step(f);
+	if (!more && !r->stop)
+		flow_passed_all(f);
 	if (f->view->turn)
 		f->view->turn(f->view, f);
 	return more;

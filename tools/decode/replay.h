@@ -32,8 +32,8 @@ struct replay {
 	struct code_blocks *blocks;
 	struct flow_sum sum;	/* of what replay_run() decoded */
 	/*
-	 * Bytes of trace that are decoded, of so many; with threads what is told may be a little behind. Any thread may read them
-	 * meanwhile. 0 wanted: not known, as with a window or samples.
+	 * Bytes of trace that are decoded, of so many. Any thread may read them meanwhile. Threads decode ahead: what the views
+	 * have heard is in @sum. 0 wanted: not known, as with a window or samples.
 	 */
 	_Atomic uint64_t decoded, wanted;
 	struct relays *relays;	/* while it runs, the threads that decode; NULL: there are none */
