@@ -69,16 +69,16 @@ static void *show(void *argument)
 {
 	struct timespec begin = now(), next = in_ms(begin, FIRST_MS);
 	struct shown *s = argument;
-	int percents;
+	int share;
 
 	pthread_mutex_lock(&s->lock);
 	while (!s->done) {
 		if (!pthread_cond_clockwait(&s->cond, &s->lock, CLOCK_MONOTONIC, &next))
 			continue;
 		clear(s);
-		percents = percent(s->replay, s->replay->decoded);
-		if (percents >= 0) {
-			fprintf(stderr, "auxtrace: %d %% of %.1f MiB of trace are decoded, after %ld s ", percents,
+		share = percent(s->replay, s->replay->decoded);
+		if (share >= 0) {
+			fprintf(stderr, "auxtrace: %d %% of %.1f MiB of trace are decoded, after %ld s ", share,
 				s->replay->wanted / 1048576.0, (long)(now().tv_sec - begin.tv_sec));
 			s->on_line = true;
 		}
@@ -185,7 +185,7 @@ int progress_run(struct replay *r, struct view *(*view_of)(void *context), void 
 	struct sigaction before;
 	struct shown shown;
 	bool handles, show;
-	int err, percents;
+	int err, share;
 
 	show = may_show(text) && show_begin(&shown, r);
 	handles = interrupt_begin(r, &before);
@@ -193,9 +193,9 @@ int progress_run(struct replay *r, struct view *(*view_of)(void *context), void 
 	if (show)
 		show_end(&shown);
 	/* What threads had decoded ahead is not in what is shown. */
-	percents = percent(r, r->sum.passed);
-	if (interrupted && percents >= 0)
-		snprintf(stopped_at, sizeof(stopped_at), "%d %% of the trace were decoded; ", percents);
+	share = percent(r, r->sum.passed);
+	if (interrupted && share >= 0)
+		snprintf(stopped_at, sizeof(stopped_at), "%d %% of the trace were decoded; ", share);
 	else if (handles && !interrupted)
 		sigaction(SIGINT, &before, NULL);
 	return err;
