@@ -68,7 +68,7 @@ for flavour in $flavours; do
 done
 status=0
 root=$("$top/scripts/debian-root" "$suite" deb-install apt "${depends[@]}" "${headers[@]}" \
-	openssl systemd udev man-db bash-completion fish zsh gcc libc6-dev pkg-config) || status=$?
+	openssl systemd udev man-db bash-completion fish zsh mount gcc libc6-dev pkg-config) || status=$?
 [ "$status" -eq 0 ] || { echo "deb: no Debian to install them in"; exit 1; }
 
 cp "$top/tests/guest/lib/check.sh" "$top/tests/host/deb-files.sh" "$top/tests/host/deb-installed" "$top/tests/completion.sh" "$work/"
