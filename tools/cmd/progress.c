@@ -193,7 +193,7 @@ int progress_run(struct replay *r, struct view *(*view_of)(void *context), void 
 	if (show)
 		show_end(&shown);
 	/* What threads had decoded ahead is not in what is shown. */
-	share = percent(r, r->sum.passed);
+	share = percent(r, r->sum.decoded);
 	if (interrupted && share >= 0)
 		snprintf(stopped_at, sizeof(stopped_at), "%d %% of the trace were decoded; ", share);
 	else if (handles && !interrupted)

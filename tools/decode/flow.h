@@ -102,6 +102,8 @@ struct view {
 	void (*cpu_event)(struct view *v, const struct flow *f, const struct cpu_event *event);
 	/* May be NULL. BTS: a record, after the callbacks for the flow that it ends. */
 	void (*branch)(struct view *v, const struct flow *f, const struct branch *branch);
+	/* May be NULL. The decoder has gone on by 4 KiB of trace or more, whether there was something to tell or not. */
+	void (*passed)(struct view *v);
 };
 
 /* Code that is not in the recording, by address space. */
@@ -118,7 +120,7 @@ struct flow_sum {
 	uint64_t unsampled;	/* samples whose bytes are not in the recording */
 	uint64_t instructions, windows, bytes, errors, overflows, skips, unsynced;
 	uint64_t branches;	/* BTS */
-	uint64_t passed;	/* bytes of trace that the flow has passed */
+	uint64_t decoded;	/* bytes of trace */
 	struct skipped *skipped;
 	size_t nr_skipped;
 };
@@ -186,8 +188,9 @@ const struct flow_decoder *flow_decoder_of(uint32_t pmu);
  */
 bool flow_begin(struct flow *f, const struct meta_cpu *cpu);
 void flow_end(struct flow *f);
-/* The decoder is at @offset of f->aux; at its end. */
+/* The decoder is at @offset of f->aux. */
 void flow_passed(struct flow *f, uint64_t offset);
+/* The decoder has come to the end of f->aux. Not called if it was stopped. */
 void flow_passed_all(struct flow *f);
 /* Prepare for a step, after other flows had theirs. */
 void flow_resume(const struct flow *f);

@@ -134,14 +134,17 @@ static void count_decoded(struct flow *f, uint64_t offset)
 {
 	/* It orders nothing: who reads it only shows it. */
 	atomic_fetch_add_explicit(f->decoded, offset - f->decoded_here, memory_order_relaxed);
-	f->sum->passed += offset - f->decoded_here;
+	f->sum->decoded += offset - f->decoded_here;
 	f->decoded_here = offset;
 }
 
 void flow_passed(struct flow *f, uint64_t offset)
 {
-	if (offset >= f->decoded_here + PASSED_STEP)
-		count_decoded(f, offset);
+	if (offset < f->decoded_here + PASSED_STEP)
+		return;
+	count_decoded(f, offset);
+	if (f->view->passed)
+		f->view->passed(f->view);
 }
 
 void flow_passed_all(struct flow *f)
@@ -182,7 +185,7 @@ void flow_sum_add(struct flow_sum *sum, const struct flow_sum *more)
 	sum->overflows += more->overflows;
 	sum->unsynced += more->unsynced;
 	sum->branches += more->branches;
-	sum->passed += more->passed;
+	sum->decoded += more->decoded;
 }
 
 void flow_sum_free(struct flow_sum *sum)

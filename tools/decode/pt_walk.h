@@ -15,7 +15,7 @@ struct pt_walk;
 
 /*
  * What ran: @before instructions of whole blocks, and behind them the first @count instructions of another one.
- * @before > 0 implies that they are all of that one's.
+ * @before > 0 implies that @count is all of @block's instructions.
  */
 struct walked {
 	const struct code_block *block;

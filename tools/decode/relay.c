@@ -117,11 +117,11 @@ struct turn_message {
 };
 
 /*
- * A turn may be all of a long trace. After so many messages, or so many instructions that the view does not want, its sums
- * are sent.
+ * A turn may be all of a long trace. After so many instructions, or so many bytes of trace, its sums are sent: some
+ * milliseconds of work, so that they do not fill the queue where the view wants nothing else.
  */
-#define SUMS_MESSAGES		0x1000
-#define SUMS_INSTRUCTIONS	0x4000
+#define SUMS_INSTRUCTIONS	0x400000
+#define SUMS_BYTES		0x40000
 
 struct relay {
 	struct view view;	/* the thread's */
@@ -136,7 +136,6 @@ struct relay {
 	/* The thread's: */
 	struct flow flow;
 	struct flow_sum sum;	/* since they were sent */
-	unsigned int written;	/* messages; only to count to SUMS_MESSAGES */
 	struct state sent;	/* what the reader knows */
 	struct blocks_message merged;	/* to be written; count 0: none are */
 	jmp_buf death;		/* where it goes if it dies */
@@ -189,14 +188,23 @@ static void write_sums(struct relay *r, enum what what, bool more)
 	flow_sum_free(&r->sum);
 }
 
+/* Send the sums if they are due, and look whether the thread is to end. Nothing else may be written for long. */
+static void send_sums(struct relay *r)
+{
+	if (r->sum.instructions < SUMS_INSTRUCTIONS && r->sum.decoded < SUMS_BYTES)
+		return;
+	write_merged(r);
+	write_sums(r, SUMS, true);
+	queue_look(&r->queue);
+}
+
 /* This comes before each message of the flow. */
 static void write_state(struct relay *r, const struct flow *f)
 {
 	struct state_message *m;
 
 	write_merged(r);
-	if (!(++r->written % SUMS_MESSAGES))
-		write_sums(r, SUMS, true);
+	send_sums(r);
 	if (is_sent(r, f))
 		return;
 	r->sent = (struct state){
@@ -256,16 +264,18 @@ static void relay_disable(struct view *v, const struct flow *f, uint64_t ip, boo
 	write_event(of_view(v), f, DISABLE, ip, 0, known);
 }
 
-/* Code ran. Does the view not want it? Then nothing is written, but the thread must learn of its end nevertheless. */
+/* Code ran. Does the view not want it? */
 static bool is_quiet(struct relay *r)
 {
 	if (!r->to->view->no_code)
 		return false;
-	if (r->sum.instructions >= SUMS_INSTRUCTIONS) {
-		write_sums(r, SUMS, true);
-		queue_look(&r->queue);
-	}
+	send_sums(r);
 	return true;
+}
+
+static void relay_passed(struct view *v)
+{
+	send_sums(of_view(v));
 }
 
 static void relay_insn(struct view *v, const struct flow *f, const struct pt_insn *insn)
@@ -682,6 +692,7 @@ bool relay_start(struct relays *all, struct flow *f, const struct flow_decoder *
 		.error = relay_error,
 		.cpu_event = f->view->cpu_event ? relay_cpu_event : NULL,
 		.branch = f->view->branch ? relay_branch : NULL,
+		.passed = relay_passed,
 	};
 	r->hook = (struct say_hook){ .say = relay_says, .die = relay_dies };
 	r->decoder = decoder;

@@ -69,7 +69,7 @@ void line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void insn(uint64_t ip, unsigned int size);
 /* main calls f, which takes its branch or not, up to the syscall. */
 void expect_main(uint64_t base, bool taken);
-/* window_packets() */
+/* Window number @seq is what window_packets() made. */
 void expect_window(int seq);
 
 /* Run `auxtrace script @options` on it. */

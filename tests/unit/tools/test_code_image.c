@@ -345,8 +345,8 @@ static void put_made(FILE *f, uint64_t time, const char *name, const void *code,
 }
 
 /*
- * What task @task made: a jump to the next instruction, a nop, and two more such jumps. The nop of the second has two
- * bytes.
+ * What task @task made at time @first, and in its place at @second: a jump to the next instruction, a nop, two more such
+ * jumps, and a nop. The first nop has one byte at @first, two at @second.
  */
 static void write_made(const char *task, uint64_t flags, uint64_t first, uint64_t second)
 {
@@ -383,21 +383,30 @@ static void run_made(uint64_t cr3, uint64_t time, bool second)
 static void code_that_was_made_at_run_time_is_told_apart_by_time(void **state)
 {
 	const struct result *r;
+	char cpu[64];
 
 	(void)state;
 	write_made("100", 1, 1000, 5000);
 	line("# cpu 0");
+	line("# cpu 1");
 	line("# window 1");
 	run_made(CR3, 2000, false);
 	line("# window 2");
 	run_made(CR3, 6000, true);
 	finish(BOTH, "windows 2");
-	r = script("--insn");
+	/* Behind the first CPU the decoder goes back in time. */
+	begin_trace();
+	line("# window 1");
+	run_made(CR3, 2000, false);
+	snprintf(cpu, sizeof(cpu), "cpu 1 read %" PRIu64 " produced %" PRIu64 " windows 1\n", position(), position());
+	finish_cpu("cpu1.aux");
+	append("meta", cpu);
+	r = script("--insn --jobs 1");
 	expect_flow(r);
 	assert_int_equal(r->status, 0);
 	/* Here the decoder goes over several blocks at once. */
-	r = script("--errors");
-	expect_part(r->err, "8 instructions in 2 windows");
+	r = script("--errors --jobs 1");
+	expect_part(r->err, "12 instructions in 3 windows");
 	expect_part(r->err, "decode errors: 0");
 	r = script("--calls");
 	expect_part(r->out, "first ([jit])  <trace begins>\n");

@@ -7,8 +7,10 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "decode/flow_event.h"
@@ -22,10 +24,11 @@
 
 static unsigned int turns, events;	/* of each CPU; of each turn */
 static unsigned int jumps;		/* blocks that a turn begins with, which only conditional jumps end */
+static uint64_t silence;		/* MiB of trace that a turn begins with, of which nothing is told */
 static int dies_on = -1;		/* the CPU whose decoder finds no memory */
 
 struct made_decoding {
-	uint64_t random;
+	uint64_t random, offset;
 	unsigned int turn;
 };
 
@@ -157,6 +160,8 @@ static bool made_step(struct flow *f)
 	struct made_decoding *d = f->decoding;
 
 	emit_jumps(f);
+	for (uint64_t i = 0; i < silence && !*f->stop; i++)
+		flow_passed(f, d->offset += 1 << 20);
 	for (unsigned int i = 0; i < events && !*f->stop; i++)
 		emit_one(f, d);
 	if ((unsigned int)dies_on == f->cpu->cpu && d->turn == turns / 2) {
@@ -375,6 +380,7 @@ static int begin(void **state)
 	turns = getenv("JOBS_BRIEF") ? 10 : 100;
 	events = 200;
 	jumps = 0;
+	silence = 0;
 	dies_on = -1;
 	snprintf(line, sizeof(line), "windows 1 data_read %zu", sizeof(records));
 	psb(CR3, 1000, 0);
@@ -533,6 +539,48 @@ static void a_view_can_stop_the_threads(void **state)
 				assert_int_equal(o.err, 0);
 				assert_in_range(o.heard, stops[i], stops[i] + 3);
 			}
+}
+
+static void stop_view(int signal)
+{
+	(void)signal;
+	*note.stop = true;
+}
+
+/* As ^C does. The trace of a turn would last for hours. */
+static void a_thread_that_tells_nothing_can_be_stopped(void **state)
+{
+	const struct itimerval soon = { .it_value.tv_usec = 50000 };
+	struct view no_code = all_callbacks;
+	static struct outcome o;
+
+	(void)state;
+	no_code.no_code = true;
+	silence = 1ull << 40;
+	signal(SIGALRM, stop_view);
+	for (int by_time = 0; by_time < 2; by_time++) {
+		assert_int_equal(setitimer(ITIMER_REAL, &soon, NULL), 0);
+		decode(&o, 2, by_time, &no_code, 0);
+		assert_int_equal(o.err, 0);
+		assert_true(o.sum.decoded < silence << 20);
+	}
+}
+
+/* Threads that are ahead do not count. */
+static void what_the_view_has_not_heard_is_not_decoded(void **state)
+{
+	static struct outcome o;
+	uint64_t turn;
+
+	(void)state;
+	turns = 1u << 30;
+	silence = 1;
+	for (int by_time = 0; by_time < 2; by_time++) {
+		decode(&o, 3, by_time, &all_callbacks, 100000);
+		/* A turn tells of more than 100 things. */
+		turn = o.heard / 100 + CPUS;
+		assert_in_range(o.sum.decoded, 1 << 20, turn << 20);
+	}
 }
 
 static void a_thread_without_memory_ends_the_replay(void **state)
@@ -699,6 +747,8 @@ int main(void)
 		t(a_long_loop_is_counted_whole),
 		t(code_that_a_view_does_not_want_is_counted),
 		t(a_view_can_stop_the_threads),
+		t(a_thread_that_tells_nothing_can_be_stopped),
+		t(what_the_view_has_not_heard_is_not_decoded),
 		t(a_thread_without_memory_ends_the_replay),
 		t(a_cpu_that_cannot_be_read_is_told_of_at_its_place),
 		t(without_enough_threads_there_are_none),
