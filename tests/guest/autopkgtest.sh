@@ -14,8 +14,8 @@
 use_mirror
 check "the kernel's headers and autopkgtest are installed" apt-get install -y "linux-headers-$(uname -r)" autopkgtest dpkg-dev
 
-# No test may be skipped here, which would be status 2. This machine is for the test alone, which the autopkgtest of Debian 13
-# does not take for granted. The test uses check() as well, whose file must not be this one's.
+# No test may be skipped here, which would be status 2. autopkgtest of Debian 13 and later skips a test that wants an
+# isolated machine, which it does not take this one for. The test uses check() as well, whose file must not be this one's.
 runs()
 {
 	autopkgtest --no-built-binaries --ignore-restrictions isolation-machine --output-dir /tmp/autopkgtest-out \

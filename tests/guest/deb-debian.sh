@@ -252,7 +252,7 @@ first=$(dirname "$(snapshots | head -n 1)")
 check "perf reported processes, threads and code to it" test -s "$first/cpu0.side" -a -s "$first/cpu1.side"
 check "it decodes" decodes "$first"
 grep -q 'decode errors: 0' /tmp/summary || cp -r "$first" "/out/${first##*/}.errors"
-check "with the system call that froze it" says swapoff grep -m 1 swapoff /tmp/script
+check "with the system call that froze it" has ' k +__x64_sys_swapoff'
 check "the journal says where it is" says "$first" journalctl --no-pager -u "$service"
 check "and which event it was" grep 'frozen by trigger 1, kprobe:__x64_sys_swapoff=freeze' /tmp/said
 check "its recordings are root's alone" test "$(stat -c '%U %a' "$state")" = "root 700"

@@ -46,6 +46,18 @@ ended()
 	[ "$result" -eq 0 ]
 }
 
+# appears TEST FILE, as in: appears -S sock. Within a minute, while the recorder runs.
+appears()
+{
+	for try in $(seq 600); do
+		! test "$1" "$2" || return 0
+		kill -0 "$recorder" || break
+		sleep 0.1
+	done
+	cat /tmp/recorder
+	return 1
+}
+
 # Something to trace on CPU 1.
 taskset 2 sh -c 'while :; do ls -l /bin > /dev/null; done' &
 work=$!
@@ -91,7 +103,7 @@ exec 3>&- 4>&-
 # ---- the same by a socket, and by inherited descriptors --------------------------
 
 begin auxtrace record -S -m 64K -C 1 --control sock -o socket
-until [ -S sock ]; do sleep 0.1; done
+check "the recorder has a socket" appears -S sock
 check "the socket is accessible to its owner only" test "$(stat -c %a sock)" = 600
 taskset 2 ls -l /bin > /tmp/ls
 check "a socket answers many commands" says '^status state=started .* snapshots=1$' \
@@ -113,27 +125,28 @@ check "accept stop as well" says '^ack$' ask stop
 check "which ends it" ended
 exec 3>&- 4>&-
 
-# ---- what the service runs ---------------------------------------------------------
+# ---- the options of the service's example -------------------------------------------
 
 # shellcheck disable=SC2046 # options
 begin auxtrace record -S --control sock -o example $(sed -n 's/^OPTIONS=//p' /bin/example.conf)
-until [ -S sock ]; do sleep 0.1; done
+check "the recorder has a socket" appears -S sock
 check "the example of a configuration records" says '^ack$' python3 /bin/ask.py sock ping
 check "until it is stopped" says '^ack$' python3 /bin/ask.py sock stop
 check "without an error" ended
+check "an oops would have frozen it" grep 'kprobe:oops_enter=freeze' example/meta
 check "what it traced decodes" holds_trace example
 
 begin auxtrace record -S -m 64K --control sock -o frozen --on kprobe:__x64_sys_sethostname=freeze,hold-off=1s
-until [ -S sock ]; do sleep 0.1; done
-python3 /bin/ask.py sock ping > /tmp/said
+check "the recorder has a socket" appears -S sock
+check "and records" says '^ack$' python3 /bin/ask.py sock ping
 hostname "$(hostname)"
-until [ -s frozen/snapshot.0001/meta ]; do sleep 0.1; done
-check "an event makes a snapshot, and recording goes on" says '^ack$' python3 /bin/ask.py sock stop
+check "an event makes a snapshot" appears -s frozen/snapshot.0001/meta
+check "and recording goes on" says '^ack$' python3 /bin/ask.py sock stop
 check "without an error" ended
 check "the recorder says which event it was" \
 	grep 'frozen by trigger 1, kprobe:__x64_sys_sethostname=freeze' /tmp/recorder
 check "the snapshot decodes" holds_trace frozen/snapshot.0001
-check "up to the event" has '__x64_sys_sethostname'
+check "up to the event" has ' k +__x64_sys_sethostname'
 
 # ---- SIGUSR2 ----------------------------------------------------------------------
 
