@@ -14,6 +14,17 @@
 #include "decode/code_blocks.h"
 #include "packets.h"
 
+/* A window: main, mapped at @main, calls f, which takes its branch, and then the kernel. */
+static void run_main(uint64_t time, uint64_t main)
+{
+	psb(CR3, time, 0);
+	ip_packet(ppt_tip_pge, main);
+	tnt("!!");
+	ip_packet(ppt_tip, ENTRY);
+	ip_packet(ppt_fup, ENTRY + 1);
+	suppressed(ppt_tip_pgd);
+}
+
 /* The kernel runs a probed instruction on a page of its own. */
 static void a_probed_instruction_is_skipped_and_named(void **state)
 {
@@ -122,18 +133,8 @@ static void a_cr3_that_was_used_twice_is_told_apart_by_time(void **state)
 	write_program("second");
 	write_task("100", CR3, 100, program_path("prog"), BASE);
 	write_task("101", CR3, 5000, program_path("second"), 0x20000000);
-	psb(CR3, 1000, 0);
-	ip_packet(ppt_tip_pge, MAIN);
-	tnt("!!");
-	ip_packet(ppt_tip, ENTRY);
-	ip_packet(ppt_fup, ENTRY + 1);
-	suppressed(ppt_tip_pgd);
-	psb(CR3, 6000, 0);
-	ip_packet(ppt_tip_pge, 0x20001000);
-	tnt("!!");
-	ip_packet(ppt_tip, ENTRY);
-	ip_packet(ppt_fup, ENTRY + 1);
-	suppressed(ppt_tip_pgd);
+	run_main(1000, MAIN);
+	run_main(6000, 0x20001000);
 	line("# cpu 0");
 	line("# window 1");
 	line("# enable %016llx", MAIN);
@@ -157,18 +158,8 @@ static void a_cr3_of_a_process_that_has_ended_is_not_taken_for_its(void **state)
 
 	(void)state;
 	append("task.100", "end_tsc 5000\n");
-	psb(CR3, 1000, 0);
-	ip_packet(ppt_tip_pge, MAIN);
-	tnt("!!");
-	ip_packet(ppt_tip, ENTRY);
-	ip_packet(ppt_fup, ENTRY + 1);
-	suppressed(ppt_tip_pgd);
-	psb(CR3, 6000, 0);
-	ip_packet(ppt_tip_pge, MAIN);
-	tnt("!!");
-	ip_packet(ppt_tip, ENTRY);
-	ip_packet(ppt_fup, ENTRY + 1);
-	suppressed(ppt_tip_pgd);
+	run_main(1000, MAIN);
+	run_main(6000, MAIN);
 	line("# cpu 0");
 	line("# window 1");
 	line("# enable %016llx", MAIN);
@@ -194,12 +185,7 @@ static void a_process_that_was_noted_after_the_trace_counts_if_it_is_the_only_on
 
 	(void)state;
 	write_task("100", CR3, 9000, program_path("prog"), BASE);
-	psb(CR3, 1000, 0);
-	ip_packet(ppt_tip_pge, MAIN);
-	tnt("!!");
-	ip_packet(ppt_tip, ENTRY);
-	ip_packet(ppt_fup, ENTRY + 1);
-	suppressed(ppt_tip_pgd);
+	run_main(1000, MAIN);
 	finish(BOTH, "windows 1");
 	r = script("--insn");
 	assert_int_equal(r->status, 0);
@@ -261,12 +247,7 @@ static void a_file_of_data_may_have_gone(void **state)
 	(void)state;
 	append("task.100", "file 4096 1.000000000 /var/log/gone.journal\n"
 	       "map 7f0000000000-7f0000001000 rw-s 00000000 00:00 1 /var/log/gone.journal\n");
-	psb(CR3, 1000, 0);
-	ip_packet(ppt_tip_pge, MAIN);
-	tnt("!!");
-	ip_packet(ppt_tip, ENTRY);
-	ip_packet(ppt_fup, ENTRY + 1);
-	suppressed(ppt_tip_pgd);
+	run_main(1000, MAIN);
 	finish(BOTH, "windows 1");
 	r = script("--insn");
 	assert_int_equal(r->status, 0);
@@ -285,12 +266,7 @@ static void files_below_symfs_serve_for_another_machine_s(void **state)
 	(void)state;
 	snprintf(command, sizeof(command), "mkdir -p %s/root%s && mv %s/prog %s/root%s/", dir, dir, dir, dir, dir);
 	assert_int_equal(system(command), 0);
-	psb(CR3, 1000, 0);
-	ip_packet(ppt_tip_pge, MAIN);
-	tnt("!!");
-	ip_packet(ppt_tip, ENTRY);
-	ip_packet(ppt_fup, ENTRY + 1);
-	suppressed(ppt_tip_pgd);
+	run_main(1000, MAIN);
 	finish(BOTH, "windows 1");
 	r = script("--insn");
 	assert_int_equal(r->status, 1);
