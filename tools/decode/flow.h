@@ -190,10 +190,10 @@ bool flow_begin(struct flow *f, const struct meta_cpu *cpu);
 void flow_end(struct flow *f);
 /* The decoder is at @offset of f->aux. */
 void flow_passed(struct flow *f, uint64_t offset);
-/* The decoder has come to the end of f->aux. Not called if it was stopped. */
-void flow_passed_all(struct flow *f);
 /* Prepare for a step, after other flows had theirs. */
 void flow_resume(const struct flow *f);
+/* One step of @decoder. Returns false if it was the last one. */
+bool flow_step(struct flow *f, const struct flow_decoder *decoder);
 
 /* The thread that runs; NULL: not known. */
 const struct run *flow_thread(const struct flow *f);

@@ -147,16 +147,22 @@ void flow_passed(struct flow *f, uint64_t offset)
 		f->view->passed(f->view);
 }
 
-void flow_passed_all(struct flow *f)
-{
-	count_decoded(f, f->aux.size);
-}
-
 void flow_resume(const struct flow *f)
 {
 	const struct run *t = flow_thread(f);
 
 	code_run_by(f->code, t ? t->pid : 0);
+}
+
+bool flow_step(struct flow *f, const struct flow_decoder *decoder)
+{
+	bool more;
+
+	flow_resume(f);
+	more = decoder->step(f);
+	if (!more && !*f->stop)
+		count_decoded(f, f->aux.size);
+	return more;
 }
 
 void flow_end(struct flow *f)

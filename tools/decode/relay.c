@@ -188,7 +188,10 @@ static void write_sums(struct relay *r, enum what what, bool more)
 	flow_sum_free(&r->sum);
 }
 
-/* Send the sums if they are due, and look whether the thread is to end. Nothing else may be written for long. */
+/*
+ * Send the sums if they are due, and look whether the thread is to end, which it may otherwise not learn for long: code that the
+ * view does not want writes nothing.
+ */
 static void send_sums(struct relay *r)
 {
 	if (r->sum.instructions < SUMS_INSTRUCTIONS && r->sum.decoded < SUMS_BYTES)
@@ -446,10 +449,7 @@ static void decode(struct relay *r)
 	write_turn(r, BEGUN, true);
 	queue_flush(&r->queue);
 	while (more && !r->queue.stop) {
-		flow_resume(f);
-		more = r->decoder->step(f);
-		if (!more && !r->queue.stop)
-			flow_passed_all(f);
+		more = flow_step(f, r->decoder);
 		write_turn(r, TURN, more);
 	}
 	if (r->decoder->end)

@@ -60,12 +60,8 @@ static void end_flow(const struct replay *r, struct flow *f)
 
 static int step_here(const struct replay *r, struct flow *f)
 {
-	bool more;
+	bool more = flow_step(f, r->decoder);
 
-	flow_resume(f);
-	more = r->decoder->step(f);
-	if (!more && !r->stop)
-		flow_passed_all(f);
 	if (f->view->turn)
 		f->view->turn(f->view, f);
 	return more;
