@@ -6,8 +6,8 @@
  * The program is real x86-64 code in memory, in two user and two kernel areas. An
  * executor with its own table of instructions runs it and makes the choices
  * (branches, returns, events, CR3 loads, WRMSR). It tracks when the trace is on by
- * the SDM's text, independent of the model. BTS is on too, and each record must be
- * the branch that was just taken.
+ * the SDM's text, independent of the model, and which packets of event trace there must
+ * be. BTS is on too, and each record must be the branch that was just taken.
  *
  * A loop that makes no packet is ambiguous in any trace; so direct JMPs go forward
  * only, and direct CALLs go to later functions.
@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event_trace.h"
 #include "machine.h"
 
 #define AREA_SIZE	0x10000U
@@ -32,6 +33,7 @@
 #define HAS_MTC		BIT(3)
 #define HAS_PTWRITE	BIT(4)
 #define HAS_POWER	BIT(5)
+#define HAS_EVENT	BIT(7)
 #define HAS_TOPA	BIT(0)
 #define HAS_TOPA_MULTI	BIT(1)
 #define HAS_SINGLE	BIT(2)
@@ -47,9 +49,15 @@
 #define BTS_OFF_OS	BIT(9)
 #define BTS_OFF_USR	BIT(10)
 
+/* Of CFE and EVD */
+#define CFE_INTR	1
+#define CFE_IRET	2
+#define EVD_CR2		0
+#define PAGE_FAULT	14
+
 enum kind {
 	PLAIN, JCC, JMP, CALL, CALL_NEXT, CALL_IND, JMP_IND, RETURN, SYSCALL, SYSRET, IRET,
-	INT_N, MOV_CR3, WRMSR, PTWRITE, HLT,
+	INT_N, MOV_CR3, WRMSR, PTWRITE, HLT, STI, CLI, POPF,
 };
 
 struct insn {
@@ -78,6 +86,7 @@ struct call_stack {
 struct frame {
 	uint64_t ip;
 	uint8_t cpl;
+	bool iflag;
 };
 
 struct window {
@@ -110,8 +119,10 @@ struct run {
 
 	uint64_t *ptw;		/* operands of the PTWRITEs that are traced */
 	size_t ptw_n, ptw_room, ptw_seen;
-	uint64_t *hlt;		/* addresses of those that EXSTOP reports */
-	size_t hlt_n, hlt_room, hlt_seen;
+	/* Addresses of those FUPs that are EXSTOP's, or a CFE's or a MODE.Exec's own. */
+	uint64_t *fup;
+	size_t fup_n, fup_room, fup_seen, hlts;
+	struct event_packets expected, traced;	/* of event trace: by the executor, and in the trace */
 
 	uint64_t *log;
 	size_t log_n, log_room;
@@ -178,6 +189,8 @@ static void put_block(struct run *r, struct emitter *e, bool kernel, bool last)
 {
 	static const char *const plain[] = { "\x90", "\x48\x89\xc3", "\x0f\x1f\x00" };
 	static const unsigned int plain_len[] = { 1, 3, 3 };
+	static const enum kind iflag_kind[] = { STI, CLI, POPF };
+	static const char *const iflag[] = { "\xfb", "\xfa", "\x9d" };
 	uint32_t pick;
 
 	for (unsigned int n = below(r, 4); n--;) {
@@ -189,6 +202,11 @@ static void put_block(struct run *r, struct emitter *e, bool kernel, bool last)
 		put(e, PTWRITE, "\xf3\x48\x0f\xae\xe0", 5);
 	if (kernel && (r->profile.leaf14_0_ebx & HAS_POWER) && one_in(r, 16))
 		put(e, HLT, "\xf4", 1);
+	if (kernel && one_in(r, 8)) {
+		unsigned int i = below(r, 3);
+
+		put(e, iflag_kind[i], iflag[i], 1);
+	}
 	if (kernel && one_in(r, 8)) {
 		put(e, WRMSR, "\x0f\x30", 2);
 	} else if (kernel && !last && one_in(r, 16)) {
@@ -330,6 +348,24 @@ static void log_insn(struct run *r)
 	r->log[r->log_n++] = r->ip;
 }
 
+/* A FUP with this address will have an EXSTOP before it, or what event_packets_take() makes one. */
+static void expect_fup(struct run *r, uint64_t ip)
+{
+	if (r->fup_n == r->fup_room) {
+		r->fup_room = 2 * r->fup_room + 64;
+		r->fup = realloc(r->fup, r->fup_room * sizeof(*r->fup));
+		assert_non_null(r->fup);
+	}
+	r->fup[r->fup_n++] = ip;
+}
+
+/* While packets are enabled, the trace always tells the flag; without event trace it tells 0. */
+static void expect_iflag(struct run *r)
+{
+	if (packet_en(r))
+		event_packets_iflag(&r->expected, (r->ctl & EVENT_EN) && r->ctx.iflag);
+}
+
 /* After each call of the model: records whether the overflow has ended. */
 static void check_overflow(struct run *r)
 {
@@ -409,40 +445,92 @@ static void near(struct run *r, enum ptm_branch_kind kind, uint64_t next, uint64
 	check_overflow(r);
 }
 
-static void far(struct run *r, enum ptm_branch_kind kind, uint64_t next, uint8_t cpl, uint64_t to)
+/* A far transfer or an event, to @to. */
+static void go_to(struct run *r, const struct frame *to)
 {
+	r->branches++;
+	r->ctx.cpl = to->cpl;
+	r->ctx.iflag = to->iflag;
+	r->ip = to->ip;
+}
+
+static void gone(struct run *r, uint64_t from)
+{
+	landed(r);
+	check_bts(r, from, r->ip);
+	check_overflow(r);
+	expect_iflag(r);
+}
+
+/*
+ * A CFE is told if the context before or behind it is traced, whatever the IP filter says. The address is known
+ * if it was traced before: @ip is its own FUP's then, unless that is the branch's.
+ */
+static void expect_cfe(struct run *r, uint8_t type, uint8_t vector, uint64_t ip, bool was_traced, bool own_fup)
+{
+	const struct event_packet cfe = {
+		.what = EVENT_CFE, .type = type, .value = vector, .ip = was_traced && own_fup };
+
+	if (!(r->ctl & EVENT_EN) || (!was_traced && !context_en(r)))
+		return;
+	event_packets_add(&r->expected, &cfe);
+	if (cfe.ip)
+		expect_fup(r, ip);
+}
+
+static void far(struct run *r, enum ptm_branch_kind kind, uint64_t next, const struct frame *to)
+{
+	bool was_traced = context_en(r);
 	uint64_t from = r->ip;
 
-	r->branches++;
-	r->ctx.cpl = cpl;
-	r->ip = to;
+	go_to(r, to);
 	if (ptm_far_wanted(r->m->ptm))
-		ptm_branch(r->m->ptm, kind, &r->ctx, from, next, to);
-	landed(r);
-	check_bts(r, from, to);
-	check_overflow(r);
+		ptm_branch(r->m->ptm, kind, &r->ctx, from, next, to->ip);
+	if (kind == PTM_IRET)
+		expect_cfe(r, CFE_IRET, 0, from, was_traced, true);
+	gone(r, from);
+}
+
+/* @next: where the handler returns to. */
+static void interrupt(struct run *r, uint64_t next)
+{
+	const struct frame handler = { any_function(r, true), 0, false };
+	struct ptm_interrupt interrupt = { .vector = any(r) };
+	bool was_traced = context_en(r), packet = packet_en(r);
+	uint64_t from = r->ip;
+
+	if (one_in(r, 4))
+		interrupt = (struct ptm_interrupt){
+			.vector = PAGE_FAULT, .page_fault = true, .cr2 = (uint64_t)any(r) << 32 | any(r) };
+	r->events++;
+	r->frame[r->frames++] = (struct frame){ next, r->ctx.cpl, r->ctx.iflag };
+	go_to(r, &handler);
+	if (ptm_far_wanted(r->m->ptm))
+		ptm_interrupt(r->m->ptm, &interrupt, &r->ctx, from, handler.ip);
+	if (interrupt.page_fault && (r->ctl & EVENT_EN) && (was_traced || context_en(r)))
+		event_packets_add(&r->expected, &(struct event_packet){
+			.what = EVENT_EVD, .type = EVD_CR2, .value = interrupt.cr2 });
+	expect_cfe(r, CFE_INTR, interrupt.vector, from, was_traced, !packet);
+	gone(r, from);
 }
 
 static void event(struct run *r)
 {
-	if (r->frames == FRAMES)
-		return;
-	r->events++;
-	r->frame[r->frames++] = (struct frame){ r->ip, r->ctx.cpl };
-	far(r, PTM_EVENT, r->ip, 0, any_function(r, true));
+	if (r->frames < FRAMES)
+		interrupt(r, r->ip);
 }
 
-static void leave_kernel(struct run *r, uint64_t next, bool to_user)
+static void leave_kernel(struct run *r, enum ptm_branch_kind kind, uint64_t next, bool to_user)
 {
-	struct frame frame = { any_block(r, false), 3 };
+	struct frame frame = { any_block(r, false), 3, true };
 
 	while (r->frames) {
 		frame = r->frame[--r->frames];
 		if (!to_user || frame.cpl)
 			break;
-		frame = (struct frame){ any_block(r, false), 3 };
+		frame = (struct frame){ any_block(r, false), 3, true };
 	}
-	far(r, PTM_FAR, next, frame.cpl, frame.ip);
+	far(r, kind, next, &frame);
 }
 
 static void push_call(struct call_stack *s, uint64_t next)
@@ -525,6 +613,8 @@ static void choose_config(struct run *r)
 		r->ctl |= PTW_EN | (one_in(r, 2) ? FUP_ON_PTW : 0);
 	if ((has & HAS_POWER) && one_in(r, 2))
 		r->ctl |= PWR_EVT_EN;
+	if ((has & HAS_EVENT) && one_in(r, 2))
+		r->ctl |= EVENT_EN;
 	if ((has & HAS_IP_FILTER) && one_in(r, 4)) {
 		r->ctl |= ADDR_CFG(0, 1);
 		r->range[0] = r->prog->block[area][f < g ? f : g][0];
@@ -606,17 +696,26 @@ static void ptwrite(struct run *r, uint64_t next)
 static void hlt(struct run *r, uint64_t next)
 {
 	if (context_en(r) && (r->ctl & PWR_EVT_EN)) {
-		if (r->hlt_n == r->hlt_room) {
-			r->hlt_room = 2 * r->hlt_room + 64;
-			r->hlt = realloc(r->hlt, r->hlt_room * sizeof(*r->hlt));
-			assert_non_null(r->hlt);
-		}
-		r->hlt[r->hlt_n++] = r->ip;
+		r->hlts++;
+		expect_fup(r, r->ip);
 	}
 	ptm_sleep(r->m->ptm, NULL, r->ip);
 	r->m->tsc += below(r, 1000);
 	r->ip = next;
 	ptm_wake(r->m->ptm, next);
+	check_overflow(r);
+}
+
+static void change_iflag(struct run *r, enum kind kind, uint64_t next)
+{
+	bool iflag = kind == STI || (kind == POPF && one_in(r, 2));
+
+	if (packet_en(r) && (r->ctl & EVENT_EN) && iflag != r->ctx.iflag)
+		expect_fup(r, r->ip);
+	r->ctx.iflag = iflag;
+	if (ptm_near_wanted(r->m->ptm))
+		ptm_iflag(r->m->ptm, iflag, r->ip);
+	r->ip = next;
 	check_overflow(r);
 }
 
@@ -645,9 +744,7 @@ static void step(struct run *r)
 		/* FUP holds its own address, so a decoder does not see it execute. */
 		if (r->frames == FRAMES)
 			r->frames = 0;
-		r->frame[r->frames++] = (struct frame){ next, r->ctx.cpl };
-		r->events++;
-		far(r, PTM_EVENT, next, 0, any_function(r, true));
+		interrupt(r, next);
 		return;
 	}
 	if (insn->kind == WRMSR) {
@@ -658,6 +755,7 @@ static void step(struct run *r)
 		r->ip = next;
 		if (!traced)
 			landed(r);
+		expect_iflag(r);
 		return;
 	}
 
@@ -695,14 +793,19 @@ static void step(struct run *r)
 	case SYSCALL:
 		if (r->frames == FRAMES)
 			r->frames = 0;
-		r->frame[r->frames++] = (struct frame){ next, 3 };
-		far(r, PTM_FAR, next, 0, any_function(r, true));
+		r->frame[r->frames++] = (struct frame){ next, 3, r->ctx.iflag };
+		far(r, PTM_FAR, next, &(struct frame){ any_function(r, true), 0, false });
 		break;
 	case SYSRET:
-		leave_kernel(r, next, true);
+		leave_kernel(r, PTM_FAR, next, true);
 		break;
 	case IRET:
-		leave_kernel(r, next, false);
+		leave_kernel(r, PTM_IRET, next, false);
+		break;
+	case STI:
+	case CLI:
+	case POPF:
+		change_iflag(r, insn->kind, next);
 		break;
 	case PTWRITE:
 		ptwrite(r, next);
@@ -719,6 +822,7 @@ static void step(struct run *r)
 	default:
 		fail_msg("instruction of unknown kind");
 	}
+	expect_iflag(r);
 }
 
 /* Decoding */
@@ -780,9 +884,9 @@ static void decode(struct run *r, size_t from, size_t to, size_t at, size_t end,
 			}
 			if (status >= 0 && ev.type == ptev_exstop && !ev.ip_suppressed &&
 			    !r->overflows) {
-				assert_true(r->hlt_seen < r->hlt_n);
-				assert_int_equal(ev.variant.exstop.ip, r->hlt[r->hlt_seen]);
-				r->hlt_seen++;
+				assert_true(r->fup_seen < r->fup_n);
+				assert_int_equal(ev.variant.exstop.ip, r->fup[r->fup_seen]);
+				r->fup_seen++;
 			}
 		}
 		if (status >= 0 && !(status & pts_eos))
@@ -810,6 +914,21 @@ static void decode(struct run *r, size_t from, size_t to, size_t at, size_t end,
 	pt_image_free(image);
 }
 
+/* The packets of event trace, with RFLAGS.IF where it changes, are those that the executor expects. */
+static void compare_events(const struct run *r)
+{
+	for (size_t i = 0; i < r->traced.n && i < r->expected.n; i++) {
+		const struct event_packet *got = &r->traced.at[i], *want = &r->expected.at[i];
+
+		if (got->what != want->what || got->type != want->type || got->ip != want->ip ||
+		    got->value != want->value)
+			fail_msg("event packet %zu: kind %d, type %d, IP %d, %llx; expected %d, %d, %d, %llx", i,
+				 got->what, got->type, got->ip, (unsigned long long)got->value,
+				 want->what, want->type, want->ip, (unsigned long long)want->value);
+	}
+	assert_int_equal(r->traced.n, r->expected.n);
+}
+
 static void run_for(struct run *r, const char *profile, uint64_t seed, size_t branches,
 		    bool overflows)
 {
@@ -824,6 +943,8 @@ static void run_for(struct run *r, const char *profile, uint64_t seed, size_t br
 	r->overflows = overflows;
 	make_program(r);
 	bts_start(r);
+	event_packets_init(&r->expected);
+	event_packets_init(&r->traced);
 	r->ctx = (struct ptm_context){ .cr3 = 0x1000, .cs_l = true };
 	r->ip = any_function(r, true);
 
@@ -831,6 +952,9 @@ static void run_for(struct run *r, const char *profile, uint64_t seed, size_t br
 		step(r);
 	while (r->ctl & TRACE_EN)
 		step(r);
+	event_packets_take(&r->traced, r->m->tee, r->m->tee_n);
+	if (!overflows)
+		compare_events(r);
 }
 
 static void end_run(struct run *r)
@@ -839,7 +963,9 @@ static void end_run(struct run *r)
 	free(r->prog);
 	free(r->log);
 	free(r->ptw);
-	free(r->hlt);
+	free(r->fup);
+	event_packets_free(&r->expected);
+	event_packets_free(&r->traced);
 	free(r->resume);
 	free(r->window);
 }
@@ -891,11 +1017,16 @@ static void whole_stream(void **state)
 	assert_variety(&r, branches);
 	decode(&r, 0, r.m->tee_n, 0, r.log_n, 0);
 	assert_compared(&r);
-	print_message("          %zu PTWRITEs, %zu HLTs\n", r.ptw_seen, r.hlt_seen);
+	print_message("          %zu PTWRITEs, %zu HLTs, %llu CFEs, %llu EVDs, %zu FUPs of these and of RFLAGS.IF\n",
+		      r.ptw_seen, r.hlts, (unsigned long long)counter(r.m, PTM_N_CFE),
+		      (unsigned long long)counter(r.m, PTM_N_EVD), r.fup_seen);
 	assert_true(r.ptw_seen > branches / 1000);
 	assert_int_equal(r.ptw_seen, r.ptw_n);
-	assert_true(r.hlt_seen > branches / 1000);
-	assert_int_equal(r.hlt_seen, r.hlt_n);
+	assert_true(r.hlts > branches / 1000);
+	assert_true(counter(r.m, PTM_N_CFE) > branches / 1000);
+	assert_true(counter(r.m, PTM_N_EVD) > branches / 10000);
+	assert_true(r.fup_seen > r.hlts + branches / 1000);
+	assert_int_equal(r.fup_seen, r.fup_n);
 	end_run(&r);
 }
 
