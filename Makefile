@@ -53,7 +53,10 @@ dkms-install:
 	@$(INSTALL) -d $(patsubst %,"$(DESTDIR)$(DKMSDIR)/%",$(sort $(dir $(DKMS_FILES))))
 	@$(foreach file,$(DKMS_FILES),$(INSTALL) -m 644 $(TOP)/$(file) "$(DESTDIR)$(DKMSDIR)/$(file)" &&) true
 
+# DKMS builds nothing at all, not even other modules, while the source of one that it knows is missing.
 dkms-uninstall:
+	$(if $(DESTDIR),,@if [ -n "$$(dkms status -m auxtrace -v $(VERSION) 2>/dev/null)" ]; then \
+		dkms remove auxtrace/$(VERSION) --all; fi)
 	rm -rf "$(DESTDIR)$(DKMSDIR)"
 
 uninstall: dkms-uninstall

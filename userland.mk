@@ -40,8 +40,12 @@ MANDIR	?= $(PREFIX)/share/man
 BASHDIR	?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR	?= $(PREFIX)/share/zsh/site-functions
 FISHDIR	?= $(PREFIX)/share/fish/vendor_completions.d
-# Where Debian's python3 finds modules
-PYTHONDIR ?= $(PREFIX)/lib/python3/dist-packages
+# Where Debian's python3 finds modules: only those of packages are in a directory without its version.
+ifeq ($(PREFIX),/usr)
+PYTHONDIR ?= /usr/lib/python3/dist-packages
+else
+PYTHONDIR ?= $(PREFIX)/lib/$(or $(shell /usr/bin/python3 -c 'import sys; print("python%d.%d" % sys.version_info[:2])' 2>/dev/null),python3)/dist-packages
+endif
 # DKMS finds sources nowhere else, whatever the prefix.
 DKMSDIR	?= /usr/src/auxtrace-$(VERSION)
 INSTALL	?= install
