@@ -54,10 +54,10 @@ check "the CPU" header "^ +cpu name +$(sed -n 's/^model name.*: //p' /proc/cpuin
 check "that it is a virtual one" header '^ +hypervisor +TCGTCGTCGTCG$'
 check "whether the kernel is locked down" header '^ +lockdown +none$'
 check "and what info finds" header '^yes  pt .*free'
-check "none was skipped" grep -qx '30 passed, 0 failed, 0 skipped' pt
+check "none was skipped" grep -qx '36 passed, 0 failed, 0 skipped' pt
 check "and with BTS" auxtrace selftest --source bts -o bts.json
 cp /tmp/out bts
-check "none was skipped but the filter" grep -qx '29 passed, 0 failed, 1 skipped' bts
+check "none was skipped but the filter" grep -qx '35 passed, 0 failed, 1 skipped' bts
 check "and in a quick run" sh -c 'auxtrace selftest --quick -o - > quick.json'
 check "nothing is left of it" test -z "$(ls -d /tmp/auxtrace-selftest-* 2> /dev/null)"
 
@@ -72,6 +72,11 @@ notices()
 }
 check "full-auto notices a module that does not look for the tail" notices full-auto 'did not go on within' full-auto
 check "full-stop notices one that goes on by itself" notices full-stop 'went on without a resume' full-stop
+check "descendants notices a child that is not traced" notices descendants 'in a child [0-9]{1,3}, and [0-9]{1,3} where' descendants
+check "and one that nobody asked for" notices process 'in a child [0-9]{4,}, and [0-9]{4,} where' descendants
+check "cpus notices a freeze that does not reach the other CPU" notices freeze 'behind a freeze' cpus
+check "output notices records that were not to be written" notices output '12 have a record' output
+check "newest notices a ring that keeps the oldest" notices newest 'the ring has 1 to' newest
 check "data notices losses that no record tells of" notices data 'windows [0-9]+ have a record' data
 check "switch notices a switch without a record" notices switch 'leaves another thread' switch
 check "hold-off notices hits that act in that time" notices hold-off '10 hits of 10 events, 8 acted, 2 were held' hold-off
@@ -82,7 +87,7 @@ check "sample notices a byte that is another one" notices sample 'are not those 
 check "filter notices code outside of its range" notices filter 'outside of the filter.s range' filter
 check "kernel-flow notices calls that are not in the trace" notices resume 'of 10 calls 0 are in the flow' kernel-flow
 check "drain notices bytes that nobody got" notices drain 'bytes were read, with' drain
-check "and all pass if nothing is wrong" selftest_wrong selftest --cpu 0 full-auto full-stop data switch hold-off delay sample filter kernel-flow drain
+check "and all pass if nothing is wrong" selftest_wrong selftest --cpu 0 full-auto full-stop descendants cpus data output newest switch hold-off delay sample filter kernel-flow drain
 
 # While another session has CPU 1, info says NO of the source.
 recorded()
@@ -105,7 +110,7 @@ watched()
 	[ -e "$1/kcore.changes" ]
 }
 check "a quick run, watched" watched quick-code "auxtrace selftest --quick --cpu 0 > /out/watched-quick"
-check "all passed but environment, which says who has the hardware" says '^23 passed, 1 failed, 6 skipped$' cat watched-quick
+check "all passed but environment, which says who has the hardware, and cpus, which needs that CPU" says '^27 passed, 1 failed, 8 skipped$' cat watched-quick
 check "in its reason" grep -A 1 '^FAILED  environment' watched-quick
 check "it left no code changed" test ! -s quick-code/kcore.changes
 check "a probe, watched" watched probe-code "auxtrace selftest --cpu 0 kprobe > /out/watched"
@@ -141,6 +146,6 @@ rmmod auxtrace
 check "without the module it fails" status 1 auxtrace selftest -o none.json
 cp /tmp/out none
 check "in its environment" grep -A 1 '^FAILED  environment' none
-check "and no other check is made" grep -x '0 passed, 1 failed, 29 skipped' none
+check "and no other check is made" grep -x '0 passed, 1 failed, 35 skipped' none
 check "a single check fails as well" status 1 auxtrace selftest full
 exit "$failed"

@@ -10,6 +10,7 @@
 
 int __real_auxtrace_setup(struct auxtrace_session *session, const struct auxtrace_options *options);
 int __real_auxtrace_trigger_add(struct auxtrace_session *session, const struct auxtrace_trigger_options *options);
+int __real_auxtrace_pause_output(struct auxtrace_session *session, const struct auxtrace_cpus *cpus, bool pause);
 int __real_auxtrace_reader_peek(struct auxtrace_reader *reader, struct auxtrace_spans *spans);
 int __real_auxtrace_reader_next_record(struct auxtrace_reader *reader, const union auxtrace_record **record);
 int __real_auxtrace_reader_copy_records(struct auxtrace_reader *reader, const struct auxtrace_cut *cut, void *buf, size_t size,
@@ -17,6 +18,7 @@ int __real_auxtrace_reader_copy_records(struct auxtrace_reader *reader, const st
 
 int __wrap_auxtrace_setup(struct auxtrace_session *session, const struct auxtrace_options *options);
 int __wrap_auxtrace_trigger_add(struct auxtrace_session *session, const struct auxtrace_trigger_options *options);
+int __wrap_auxtrace_pause_output(struct auxtrace_session *session, const struct auxtrace_cpus *cpus, bool pause);
 int __wrap_auxtrace_reader_peek(struct auxtrace_reader *reader, struct auxtrace_spans *spans);
 int __wrap_auxtrace_reader_next_record(struct auxtrace_reader *reader, const union auxtrace_record **record);
 int __wrap_auxtrace_reader_copy_records(struct auxtrace_reader *reader, const struct auxtrace_cut *cut, void *buf, size_t size,
@@ -40,6 +42,12 @@ int __wrap_auxtrace_setup(struct auxtrace_session *session, const struct auxtrac
 		o.flags &= ~AUXTRACE_SETUP_FULL_STOP;
 	if (wrong_is("filter"))
 		o.nr_filters = 0;
+	if (wrong_is("descendants"))
+		o.flags &= ~AUXTRACE_SETUP_DESCENDANTS;
+	if (wrong_is("process") && o.flags & AUXTRACE_SETUP_PROCESS)
+		o.flags |= AUXTRACE_SETUP_DESCENDANTS;
+	if (wrong_is("newest"))
+		o.flags &= ~AUXTRACE_SETUP_DATA_OVERWRITE;
 	return __real_auxtrace_setup(session, &o);
 }
 
@@ -55,9 +63,17 @@ int __wrap_auxtrace_trigger_add(struct auxtrace_session *session, const struct a
 		o.delay_ns = 0;
 	if (wrong_is("delay-bytes"))
 		o.delay_bytes = 0;
+	/* A pause does not reach the other CPU. */
+	if (wrong_is("freeze") && o.action == AUXTRACE_ACTION_FREEZE)
+		o.action = AUXTRACE_ACTION_PAUSE;
 	if (wrong_is("resume") && o.action == AUXTRACE_ACTION_RESUME)
 		o.action = AUXTRACE_ACTION_NONE;
 	return __real_auxtrace_trigger_add(session, &o);
+}
+
+int __wrap_auxtrace_pause_output(struct auxtrace_session *session, const struct auxtrace_cpus *cpus, bool pause)
+{
+	return __real_auxtrace_pause_output(session, cpus, pause && !wrong_is("output"));
 }
 
 /* The first bytes of trace never come. */

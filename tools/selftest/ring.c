@@ -131,6 +131,74 @@ static enum outcome data_loss(const struct selftest *t)
 	return PASSED;
 }
 
+/* What a ring that is told to be quiet misses is counted, where it is missing. */
+static enum outcome output(const struct selftest *t)
+{
+	struct auxtrace_session *s = traced_begin(t, (struct auxtrace_options){ .flags = AUXTRACE_SETUP_PAUSED |
+										AUXTRACE_SETUP_OVERWRITE,
+										.data_size = 64u << 10,
+										.records = AUXTRACE_WANT_WINDOW });
+	struct auxtrace_status_page page;
+	struct sum sum = { 0 };
+
+	if (!s)
+		return traced_failed(NULL, "a session");
+	if (!make_windows(s, 3) || auxtrace_pause_output(s, NULL, true) || !make_windows(s, 4) ||
+	    auxtrace_pause_output(s, NULL, false) || !make_windows(s, 5) || sum_up(auxtrace_reader(s, t->cpu), &sum) ||
+	    !traced_status(s, t, &page))
+		return traced_failed(s, "windows and their records");
+	auxtrace_close(s);
+	if (sum.broken || sum.windows != 8 || sum.lost != 4 || page.data_lost != 4 || page.windows != 12)
+		return check_failed("of %" PRIu64 " windows, 4 of them without output, %" PRIu64 " have a record, LOST records count %" PRIu64
+				    ", and the status page %" PRIu64, (uint64_t)page.windows, sum.windows, sum.lost,
+				    (uint64_t)page.data_lost);
+	return PASSED;
+}
+
+/* A ring of one page has the newest of many windows, whichever way it is written. */
+static enum outcome newest_stay(const struct selftest *t, uint32_t flags)
+{
+	struct auxtrace_session *s = traced_begin(t, (struct auxtrace_options){ .flags = AUXTRACE_SETUP_PAUSED |
+										AUXTRACE_SETUP_OVERWRITE | flags,
+										.data_size = (uint64_t)sysconf(_SC_PAGESIZE),
+										.records = AUXTRACE_WANT_WINDOW });
+	uint64_t records[4096 / sizeof(uint64_t)], first = 0, newest = 0;
+	struct auxtrace_status_page page;
+	const union auxtrace_record *r;
+	struct auxtrace_copy copy;
+	bool broken = false;
+	size_t at = 0;
+
+	if (!s)
+		return traced_failed(NULL, "a session");
+	if (!make_windows(s, 200) || !traced_status(s, t, &page) ||
+	    auxtrace_reader_copy_records(auxtrace_reader(s, t->cpu), NULL, records, sizeof(records), &copy))
+		return traced_failed(s, "windows and their records");
+	auxtrace_close(s);
+	while ((r = auxtrace_record_next(records, copy.len, &at))) {
+		if (r->header.type != AUXTRACE_RECORD_WINDOW)
+			continue;
+		if (!first)
+			first = r->window.window;
+		broken |= newest && r->window.window != newest + 1;
+		newest = r->window.window;
+	}
+	if (broken || !first || newest != page.windows || page.data_lost ||
+	    (newest - first + 2) * sizeof(r->window) <= sizeof(records))
+		return check_failed("of %" PRIu64 " windows the ring has %" PRIu64 " to %" PRIu64 "%s, %" PRIu64 " were lost",
+				    (uint64_t)page.windows, first, newest, broken ? ", and not all of them" : "", (uint64_t)page.data_lost);
+	return PASSED;
+}
+
+static enum outcome newest(const struct selftest *t)
+{
+	enum outcome outcome = newest_stay(t, AUXTRACE_SETUP_DATA_OVERWRITE);
+
+	if (outcome == PASSED)
+		outcome = newest_stay(t, AUXTRACE_SETUP_DATA_OVERWRITE | AUXTRACE_SETUP_DATA_BACKWARD);
+	return outcome;
+}
+
 /* What the SWITCH records of a CPU say: each one leaves the thread that the one before came to. */
 struct turns {
 	uint32_t self, runs;	/* this thread, as records number it; that which runs: 0 at first */
@@ -206,6 +274,8 @@ static enum outcome switches_are_recorded(const struct selftest *t)
 const struct check ring_checks[] = {
 	{ "records", "each window has a record, and they have all that was written", false, records },
 	{ "data", "of a full data ring the records that are missing are counted where they are missing", false, data_loss },
+	{ "output", "what is dropped while the output is paused is counted, and the rest is there", false, output },
+	{ "newest", "an overwritable data ring has the newest records, forward and backward", false, newest },
 	{ "switch", "each context switch of the CPU has a record, and they follow one another", false, switches_are_recorded },
 	{ 0 },
 };

@@ -3,8 +3,8 @@
  * auxtrace selftest: checks that the trace hardware, the module and the decoder do on this machine what they say.
  * Each check is a function and a sentence that it proves. A file has the checks of one kind, in a table.
  *
- * Checks trace user code of this process on one CPU, which the process stays on. They need no emulator, and leave
- * nothing behind. Those that probe the kernel or take long are left out of a quick run.
+ * Checks trace user code of this process on one CPU, which the process stays on, or what two CPUs run. They need no emulator,
+ * and leave nothing behind. Those that probe the kernel or take long are left out of a quick run.
  */
 #ifndef SELFTEST_H
 #define SELFTEST_H
@@ -50,7 +50,7 @@ struct check {
 };
 
 /* Tables that end with an entry without a name: */
-extern const struct check environment_checks[], mode_checks[], ring_checks[], trigger_checks[], action_checks[], flow_checks[], drain_checks[],
+extern const struct check environment_checks[], mode_checks[], scope_checks[], ring_checks[], trigger_checks[], action_checks[], flow_checks[], drain_checks[],
 			  cost_checks[];
 
 /* Why a check fails, or cannot run here. Return FAILED and SKIPPED. */

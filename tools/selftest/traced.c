@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
 #include <stddef.h>
 
 #include "traced.h"
@@ -7,20 +8,25 @@ struct auxtrace_session *traced_begin(const struct selftest *t, struct auxtrace_
 {
 	struct auxtrace_session *session = auxtrace_open(NULL);
 	char cpu[16];
+	int error;
 
 	if (!session)
 		return NULL;
 	snprintf(cpu, sizeof(cpu), "%u", t->cpu);
 	options.size = sizeof(options);
 	options.pmu = t->source->pmu;
-	options.cpus = cpu;
 	if (!(options.flags & (AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_USER)))
 		options.flags |= AUXTRACE_SETUP_USER;
-	if (!(options.flags & (AUXTRACE_SETUP_THREAD | AUXTRACE_SETUP_PROCESS)))
-		options.flags |= AUXTRACE_SETUP_THREAD;
+	if (!options.cpus) {
+		options.cpus = cpu;
+		if (!(options.flags & (AUXTRACE_SETUP_THREAD | AUXTRACE_SETUP_PROCESS)))
+			options.flags |= AUXTRACE_SETUP_THREAD;
+	}
 	if (!auxtrace_setup(session, &options) && !auxtrace_start(session))
 		return session;
+	error = errno;
 	auxtrace_close(session);
+	errno = error;
 	return NULL;
 }
 

@@ -8,8 +8,8 @@
 #include "selftest.h"
 
 /*
- * A started session as @options says, of user code of this thread unless the flags name other code or another scope.
- * NULL if a step fails: auxtrace_error() says why.
+ * A started session as @options says, of user code of this thread on the check's CPU, unless the flags name other code or
+ * another scope. With @options.cpus of all that these CPUs run. NULL if a step fails: auxtrace_error() says why, and errno.
  */
 struct auxtrace_session *traced_begin(const struct selftest *t, struct auxtrace_options options);
 /* FAILED, with the library's words for what @step, which failed, was to do; the session is closed. */

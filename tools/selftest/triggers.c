@@ -42,6 +42,13 @@ static void make_page_faults(void)
 	munmap(pages, EVENTS * page);
 }
 
+#define PERIOD		100000u
+
+static void run_instructions(void)
+{
+	traced_work(EVENTS * PERIOD);
+}
+
 static void let_time_pass(void)
 {
 	struct timespec begin, now;
@@ -197,14 +204,53 @@ static enum outcome breakpoint(const struct selftest *t)
 			   .action = AUXTRACE_ACTION_PAUSE }, (struct expected){ make_stores, EVENTS, EVENTS });
 }
 
+static enum outcome perf_event(const struct selftest *t, struct perf_event_attr attr, struct expected expected)
+{
+	attr.size = sizeof(attr);
+	return one_trigger(t, (struct auxtrace_trigger_options){ .kind = AUXTRACE_TRIGGER_PERF, .attr = &attr,
+			   .attr_len = sizeof(attr), .action = AUXTRACE_ACTION_PAUSE }, expected);
+}
+
 static enum outcome counter(const struct selftest *t)
 {
-	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .config = PERF_COUNT_SW_PAGE_FAULTS,
-					.sample_period = 1 };
+	return perf_event(t, (struct perf_event_attr){ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS, .sample_period = 1 },
+			  (struct expected){ make_page_faults, EVENTS, UINT64_MAX });
+}
 
-	return one_trigger(t, (struct auxtrace_trigger_options){ .kind = AUXTRACE_TRIGGER_PERF, .attr = &attr,
-			   .attr_len = sizeof(attr), .action = AUXTRACE_ACTION_PAUSE },
-			   (struct expected){ make_page_faults, EVENTS, UINT64_MAX });
+static bool has_event(struct perf_event_attr attr)
+{
+	long fd;
+
+	attr.size = sizeof(attr);
+	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd >= 0)
+		close((int)fd);
+	return fd >= 0;
+}
+
+/* The counter's interrupt and that of the trace are the same NMI. */
+static enum outcome instructions(const struct selftest *t)
+{
+	const struct perf_event_attr attr = { .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_INSTRUCTIONS, .sample_period = PERIOD,
+					      .exclude_kernel = 1, .exclude_hv = 1 };
+
+	if (!has_event(attr))
+		return check_skipped("perf counts no instructions on this machine");
+	return perf_event(t, attr, (struct expected){ run_instructions, EVENTS, UINT64_MAX });
+}
+
+static enum outcome tracepoint(const struct selftest *t)
+{
+	FILE *file = fopen("/sys/kernel/tracing/events/syscalls/sys_enter_getppid/id", "re");
+	unsigned long long id;
+	bool found = file && fscanf(file, "%llu", &id) == 1;
+
+	if (file)
+		fclose(file);
+	if (!found)
+		return check_skipped("tracefs is not on /sys/kernel/tracing, or has no tracepoint of getppid(2)");
+	return perf_event(t, (struct perf_event_attr){ .type = PERF_TYPE_TRACEPOINT, .config = id, .sample_period = 1 },
+			  (struct expected){ make_syscalls, EVENTS, EVENTS });
 }
 
 static enum outcome timer(const struct selftest *t)
@@ -245,6 +291,8 @@ const struct check trigger_checks[] = {
 	{ "latency", "a system call that takes longer than a bound freezes the trace", false, latency },
 	{ "breakpoint", "a store to a watched variable pauses the trace", false, breakpoint },
 	{ "counter", "the overflow of a perf event pauses the trace", false, counter },
+	{ "instructions", "the overflow of a hardware counter pauses the trace", false, instructions },
+	{ "tracepoint", "a tracepoint pauses the trace", true, tracepoint },
 	{ "timer", "a timer pauses the trace", false, timer },
 	{ "uprobe", "a call of a program's function pauses the trace", true, uprobe },
 	{ "uretprobe", "the return of a program's function pauses the trace", true, uretprobe },
