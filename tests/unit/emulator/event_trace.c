@@ -82,8 +82,8 @@ static size_t take_evd(struct taker *t, uint8_t *at)
 	return EVD_SIZE;
 }
 
-/* What waits for a FUP has lost it in an overflow. */
-static void forget(struct taker *t)
+/* An overflow has dropped what these wait for. */
+static void overflow(struct taker *t)
 {
 	if (t->exstop)
 		memset(t->exstop, 0, EXSTOP_SIZE);
@@ -94,14 +94,16 @@ static void pass(struct taker *t, uint8_t *at, enum pt_packet_type type)
 {
 	switch (type) {
 	case ppt_psb:
-		forget(t);
+		/* A CFE and its FUP are one group. */
+		assert_null(t->exstop);
+		t->mode = NULL;
 		t->in_psb = true;
 		break;
 	case ppt_psbend:
 		t->in_psb = false;
 		break;
 	case ppt_ovf:
-		forget(t);
+		overflow(t);
 		t->in_psb = false;
 		break;
 	case ppt_mode:

@@ -1030,12 +1030,12 @@ static void whole_stream(void **state)
 	end_run(&r);
 }
 
-static void each_window_on_its_own(void **state)
+static void by_windows(const char *profile, uint64_t seed)
 {
 	const size_t branches = 1500000;
 	struct run r;
 
-	run_for(&r, "skylake", 0x5eed0002, branches, true);
+	run_for(&r, profile, seed, branches, true);
 	assert_variety(&r, branches);
 	for (size_t i = 0; i < r.windows; i++) {
 		const struct window *w = &r.window[i];
@@ -1046,6 +1046,16 @@ static void each_window_on_its_own(void **state)
 	}
 	assert_compared(&r);
 	end_run(&r);
+}
+
+static void each_window_on_its_own(void **state)
+{
+	by_windows("skylake", 0x5eed0002);
+}
+
+static void each_window_with_event_trace(void **state)
+{
+	by_windows("gracemont", 0x5eed0003);
 }
 
 static const char *const sets[] = {
@@ -1064,6 +1074,8 @@ static size_t program(const char *set, uint64_t seed, size_t branches, bool over
 	run_for(&r, set, seed, branches, overflows);
 	if (r.windows)
 		decode(&r, 0, r.m->tee_n, 0, r.log_n, 0);
+	if (!overflows)
+		assert_int_equal(r.fup_seen, r.fup_n);
 	compared = r.compared;
 	end_run(&r);
 	return compared;
@@ -1100,6 +1112,7 @@ int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole_stream), cmocka_unit_test(each_window_on_its_own),
+		cmocka_unit_test(each_window_with_event_trace),
 		cmocka_unit_test(many_small_programs),
 	};
 	static const struct CMUnitTest long_tests[] = {
