@@ -55,8 +55,8 @@ dkms-install:
 
 # DKMS builds nothing at all, not even other modules, while the source of one that it knows is missing.
 dkms-uninstall:
-	$(if $(DESTDIR),,@if [ -n "$$(dkms status -m auxtrace -v $(VERSION) 2>/dev/null)" ]; then \
-		dkms remove auxtrace/$(VERSION) --all; fi)
+	$(if $(DESTDIR),,@if [ -e "$(DKMSTREE)/auxtrace/$(VERSION)" ]; then \
+		PATH="$$PATH:/usr/sbin" dkms remove auxtrace/$(VERSION) --all; fi)
 	rm -rf "$(DESTDIR)$(DKMSDIR)"
 
 uninstall: dkms-uninstall

@@ -40,14 +40,17 @@ MANDIR	?= $(PREFIX)/share/man
 BASHDIR	?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR	?= $(PREFIX)/share/zsh/site-functions
 FISHDIR	?= $(PREFIX)/share/fish/vendor_completions.d
-# Where Debian's python3 finds modules: only those of packages are in a directory without its version.
+# Where python3 finds modules: Debian's own directory has no version in its name, that below another prefix has.
 ifeq ($(PREFIX),/usr)
 PYTHONDIR ?= /usr/lib/python3/dist-packages
 else
-PYTHONDIR ?= $(PREFIX)/lib/$(or $(shell /usr/bin/python3 -c 'import sys; print("python%d.%d" % sys.version_info[:2])' 2>/dev/null),python3)/dist-packages
+PYTHONDIR ?= $(or $(firstword $(filter $(PREFIX)/lib/%,$(shell /usr/bin/python3 -c 'import site; print(*site.getsitepackages())' \
+	     2>/dev/null))),$(PREFIX)/lib/python3/dist-packages)
 endif
 # DKMS finds sources nowhere else, whatever the prefix.
 DKMSDIR	?= /usr/src/auxtrace-$(VERSION)
+# What DKMS has built
+DKMSTREE ?= /var/lib/dkms
 INSTALL	?= install
 
 # make has defaults of its own for CC and AR. If only CC is set, its prefix applies to all.

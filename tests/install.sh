@@ -176,33 +176,34 @@ proved "it has the version of the file VERSION" \
 	test "$("$work/sysroot/usr/bin/auxtrace" --version)" = "auxtrace $(cat VERSION)"
 proved "so has the library for pkg-config" test "$(cat VERSION)" = \
 	"$(PKG_CONFIG_PATH="$work/sysroot/usr/lib/multi/pkgconfig" pkg-config --modversion auxtrace)"
-# What DKMS knows is removed from it before its source is: DKMS builds no module at all while a source is missing.
+# What DKMS has is removed from it before its source is: DKMS builds no module at all while a source is missing.
 cat > "$work/bin/dkms" <<-END
 	#!/bin/sh
 	echo "dkms \$*" >> "$work/dkms"
 	[ -d "$work/source" ] || echo "without its source" >> "$work/dkms"
-	case \$1 in status) cat "$work/known" ;; esac
 END
 chmod 755 "$work/bin/dkms"
-mkdir "$work/source"
-chown --reference "$work/bin" "$work/source"
+# uninstalled_from_dkms LINE...: with the directory $work/tree-of-dkms dkms is called so, and the source is gone.
 uninstalled_from_dkms()
 {
-	printf '%s' "$1" > "$work/known"
+	rm -rf "$work/dkms" "$work/source"
+	mkdir "$work/source"
 	: > "$work/dkms"
-	chown --reference "$work/bin" "$work/dkms"
-	in_tree dkms-uninstall DKMSDIR="$work/source" && test ! -e "$work/source" && mkdir "$work/source" &&
-	chown --reference "$work/bin" "$work/source" && diff <(printf '%s\n' "dkms status -m auxtrace -v $(cat VERSION)" "${@:2}") "$work/dkms"
+	chown --reference "$work/bin" "$work/dkms" "$work/source"
+	in_tree dkms-uninstall DKMSDIR="$work/source" DKMSTREE="$work/tree-of-dkms" && test ! -e "$work/source" &&
+	diff <([ $# -eq 0 ] || printf '%s\n' "$@") "$work/dkms"
 }
-proved "make uninstall takes the module from DKMS first" \
-	uninstalled_from_dkms "auxtrace/$(cat VERSION), 6.1.0-1-amd64, x86_64: installed" "dkms remove auxtrace/$(cat VERSION) --all"
-proved "and nothing if DKMS does not know it" uninstalled_from_dkms ""
+proved "make uninstall leaves DKMS alone if it does not have the module" uninstalled_from_dkms
+mkdir -p "$work/tree-of-dkms/auxtrace/$(cat VERSION)"
+proved "and takes it from DKMS first if it has" uninstalled_from_dkms "dkms remove auxtrace/$(cat VERSION) --all"
 # As a person installs it
 dest="$work/by hand"
 proved "make install goes to /usr/local" in_tree install O="$work/out" DESTDIR="$dest" CC=false
 proved "with the Python module where python3 looks" /usr/bin/python3 -c 'if True:
 	import os, site, sys
 	sys.exit(not any(os.path.exists(sys.argv[1] + path + "/auxtrace.py") for path in site.getsitepackages()))' "$dest"
+proved "and make uninstall removes that" in_tree uninstall O="$work/out" DESTDIR="$dest"
+proved "all of it" test -z "$(find "$dest" ! -type d)"
 proved "make uninstall removes it all" \
 	in_tree uninstall O="$work/out" DESTDIR="$work/sysroot" "${directories[@]}"
 proved "no file is left" test -z "$(find "$work/sysroot" ! -type d)"
