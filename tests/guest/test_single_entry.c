@@ -110,7 +110,8 @@ static void a_late_interrupt_is_a_gap(uint32_t flags)
 	emulator_knobs_reset();
 	load_run(ROUNDS);
 	st = channel_status(s.channel);
-	assert_int_equal(st.pmis, 1);
+	/* The next region may be small, and its interrupt is in time. */
+	assert_true(st.pmis >= 1);
 	assert_int_equal(st.gaps, 1);
 	assert_int_equal(st.gaps_full, 1);
 	assert_true(st.running);
