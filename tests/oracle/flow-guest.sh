@@ -10,6 +10,10 @@ last=$(($1 - 1))
 
 # Keep this shell, perf and all else off the traced CPUs.
 taskset -p "$(printf '%x' $((1 << $1)))" $$ >/dev/null
+# The vdso is no file, and not each version of perf keeps a copy. It is the same in all processes.
+range=$(sed -n 's/^\([0-9a-f]*\)-\([0-9a-f]*\) .*\[vdso\]$/0x\1 0x\2/p' "/proc/$$/maps")
+begin=${range% *} end=${range#* }
+dd if="/proc/$$/mem" of=vdso bs=4096 skip=$((begin / 4096)) count=$(((end - begin) / 4096))
 # An event kept open, so that the kernel's static branches have their final state.
 perf stat -o /dev/null -a -C "0-$last" -e instructions sh -c ': >/tmp/counted; exec sleep 100000' &
 keeper=$!
