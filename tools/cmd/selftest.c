@@ -20,8 +20,8 @@ static void usage(FILE *f)
 {
 	fputs("usage: auxtrace selftest [OPTION]... [CHECK]...\n\n"
 	      "Check on this machine that the trace hardware, the module and the decoder do what they\n"
-	      "say, all or the named checks. Only this process is traced, on one CPU. The text begins with\n"
-	      "what the machine is, so that it can be sent.\n\n"
+	      "say, all or the named checks. Only this process is traced, on one CPU; the check cpus traces\n"
+	      "what two CPUs run. The text begins with what the machine is, so that it can be sent.\n\n"
 	      "  -q, --quick        seconds; no probe of the kernel or of programs. The kernel switches\n"
 	      "                     branches in its own code even so, as for each user of tracepoints\n"
 	      "      --source NAME  pt (the default) or bts\n"

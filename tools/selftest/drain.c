@@ -71,13 +71,9 @@ static void *drain_read(void *arg)
 {
 	struct drain_reader *d = arg;
 	struct pollfd fd = { .fd = auxtrace_fd(d->session), .events = POLLIN };
-	cpu_set_t set;
 
-	CPU_ZERO(&set);
-	if (d->cpu >= 0) {
-		CPU_SET(d->cpu, &set);
-		sched_setaffinity(0, sizeof(set), &set);
-	}
+	if (d->cpu >= 0)
+		traced_pin(d->cpu);
 	while (!atomic_load(&d->end) && !d->failed) {
 		poll(&fd, 1, 5);
 		copy_unread(d);

@@ -131,7 +131,7 @@ static enum outcome data_loss(const struct selftest *t)
 	return PASSED;
 }
 
-/* What a ring that is told to be quiet misses is counted, where it is missing. */
+/* Records that are dropped while the output is paused are counted, where they are missing. */
 static enum outcome output(const struct selftest *t)
 {
 	struct auxtrace_session *s = traced_begin(t, (struct auxtrace_options){ .flags = AUXTRACE_SETUP_PAUSED |
@@ -148,7 +148,8 @@ static enum outcome output(const struct selftest *t)
 	    !traced_status(s, t, &page))
 		return traced_failed(s, "windows and their records");
 	auxtrace_close(s);
-	if (sum.broken || sum.windows != 8 || sum.lost != 4 || page.data_lost != 4 || page.windows != 12)
+	/* Each time that the scheduler takes the CPU from this thread ends a window, too. */
+	if (sum.broken || sum.windows < 8 || sum.lost < 4 || sum.lost != page.data_lost || sum.windows + sum.lost != page.windows)
 		return check_failed("of %" PRIu64 " windows, 4 of them without output, %" PRIu64 " have a record, LOST records count %" PRIu64
 				    ", and the status page %" PRIu64, (uint64_t)page.windows, sum.windows, sum.lost,
 				    (uint64_t)page.data_lost);

@@ -12,8 +12,10 @@
 #define MAX_CHECKS	64
 #define MAX_FIGURES	6
 
-static const struct check *const tables[] = { environment_checks, mode_checks, scope_checks, ring_checks, trigger_checks, action_checks, flow_checks,
-					      drain_checks, cost_checks };
+static const struct check *const tables[] = {
+	environment_checks, mode_checks, scope_checks, ring_checks, trigger_checks, action_checks, flow_checks,
+	drain_checks, cost_checks,
+};
 static const char *const outcomes[] = { [PASSED] = "passed", [FAILED] = "failed", [SKIPPED] = "skipped" };
 
 struct result {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
+#include <sched.h>
 #include <stddef.h>
 
 #include "traced.h"
@@ -44,6 +45,15 @@ bool traced_status(struct auxtrace_session *session, const struct selftest *t, s
 	struct auxtrace_reader *reader = auxtrace_reader(session, t->cpu);
 
 	return reader && !auxtrace_status(session, AUXTRACE_STATUS_SYNC, &status) && !auxtrace_reader_status(reader, page);
+}
+
+void traced_pin(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
 }
 
 /*

@@ -18,6 +18,9 @@ enum outcome traced_failed(struct auxtrace_session *session, const char *step);
 /* The status page of the CPU, with the hardware's position of now. False if a call fails. */
 bool traced_status(struct auxtrace_session *session, const struct selftest *t, struct auxtrace_status_page *page);
 
+/* The calling thread stays on @cpu from now on, if it may. */
+void traced_pin(int cpu);
+
 /* Execute some @branches conditional branches and calls. */
 void traced_work(unsigned long branches);
 /* Enough for some bytes of any trace */
