@@ -13,6 +13,7 @@
 #   LIBEXECDIR UDEVDIR UNITDIR SYSUSERSDIR TMPFILESDIR DOCDIR
 #                                  where the system's files go: system/Makefile
 #   DKMSDIR                        where `make dkms-install` puts the module's source
+#   DKMSTREE                       where DKMS has what it built, from which `make uninstall` removes the module
 #   V=1                            show the commands
 
 # make and the kernel's build would take such a path for two.

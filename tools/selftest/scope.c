@@ -128,6 +128,17 @@ static enum outcome bytes_failed(struct auxtrace_session *s, const char *when, c
 			    page[0].inhibit, page[1].inhibit);
 }
 
+/* PASSED: both CPUs have written more than in @since, within some time; else @s is closed. */
+static enum outcome both_have_to_write(const struct selftest *t, struct auxtrace_session *s, const char *when,
+				       const struct auxtrace_status_page *since, struct auxtrace_status_page *page)
+{
+	int written = both_write(t, s, since, page, MOST_WAITS_MS);
+
+	if (written < 0)
+		return traced_failed(s, "the status");
+	return written ? PASSED : bytes_failed(s, when, since, page);
+}
+
 /* The trigger hits on this CPU. When poll(2) tells of the freeze, each later status has it on all CPUs. */
 static enum outcome freeze_both(const struct selftest *t, struct auxtrace_session *s)
 {
@@ -135,15 +146,13 @@ static enum outcome freeze_both(const struct selftest *t, struct auxtrace_sessio
 						   .pid = getpid(), .action = AUXTRACE_ACTION_FREEZE };
 	struct auxtrace_status_page since[2] = { 0 }, page[2] = { 0 };
 	struct pollfd fd = { .fd = auxtrace_fd(s), .events = POLLPRI };
-	int written;
+	enum outcome outcome;
 
 	if (auxtrace_trigger_add(s, &freeze) < 0)
 		return traced_failed(s, "adding the trigger");
-	written = both_write(t, s, since, page, MOST_WAITS_MS);
-	if (written < 0)
-		return traced_failed(s, "the status");
-	if (!written)
-		return bytes_failed(s, "in the beginning", since, page);
+	outcome = both_have_to_write(t, s, "in the beginning", since, page);
+	if (outcome != PASSED)
+		return outcome;
 	syscall(SYS_getppid);
 	poll(&fd, 1, MOST_WAITS_MS);
 	if (!both_status(t, s, since))
@@ -157,13 +166,10 @@ static enum outcome freeze_both(const struct selftest *t, struct auxtrace_sessio
 		return bytes_failed(s, "behind a freeze", since, page);
 	if (auxtrace_resume(s))
 		return traced_failed(s, "the resume");
-	written = both_write(t, s, since, page, MOST_WAITS_MS);
-	if (written < 0)
-		return traced_failed(s, "the status");
-	if (!written)
-		return bytes_failed(s, "behind the resume", since, page);
-	auxtrace_close(s);
-	return PASSED;
+	outcome = both_have_to_write(t, s, "behind the resume", since, page);
+	if (outcome == PASSED)
+		auxtrace_close(s);
+	return outcome;
 }
 
 /* There was no session of both CPUs. Is this one not to be had either, the check fails; else it is the other one's matter. */

@@ -97,12 +97,20 @@ struct expected {
 	uint64_t least, most;	/* hits */
 };
 
-/* That this user may not, or the CPU has no such counter or none to spare, is no fault. */
-static enum outcome add_failed(struct auxtrace_session *s)
+/* Is it no fault that such a trigger cannot be added? This user may not, or the CPU has no such event or none to spare. */
+static bool may_be_refused(uint32_t kind, int error)
+{
+	if (error == EACCES || error == EPERM)
+		return true;
+	return (kind == AUXTRACE_TRIGGER_PERF || kind == AUXTRACE_TRIGGER_BREAKPOINT) &&
+	       (error == ENOENT || error == EOPNOTSUPP || error == EBUSY);
+}
+
+static enum outcome add_failed(struct auxtrace_session *s, uint32_t kind)
 {
 	enum outcome outcome;
 
-	if (errno != EACCES && errno != EPERM && errno != ENOENT && errno != EOPNOTSUPP && errno != EBUSY)
+	if (!may_be_refused(kind, errno))
 		return traced_failed(s, "adding the trigger");
 	outcome = check_skipped("adding the trigger: %s", auxtrace_error());
 	auxtrace_close(s);
@@ -151,7 +159,7 @@ static enum outcome one_trigger(const struct selftest *t, struct auxtrace_trigge
 	options.pid = getpid();
 	id = auxtrace_trigger_add(s, &options);
 	if (id < 0)
-		return add_failed(s);
+		return add_failed(s, options.kind);
 	return judge(t, s, id, &expected, reason);
 }
 
@@ -291,12 +299,12 @@ static enum outcome latency(const struct selftest *t)
 	a = auxtrace_trigger_add(s, &begin);
 	b = auxtrace_trigger_add(s, &end);
 	if (a < 0 || b < 0)
-		return add_failed(s);
+		return add_failed(s, begin.kind);
 	slow.a = (uint32_t)a;
 	slow.b = (uint32_t)b;
 	id = auxtrace_trigger_add(s, &slow);
 	if (id < 0)
-		return add_failed(s);
+		return add_failed(s, slow.kind);
 	return judge(t, s, id, &(struct expected){ make_syscalls, EVENTS, EVENTS }, AUXTRACE_INHIBIT_FROZEN);
 }
 
