@@ -84,7 +84,8 @@ own_build = $(if $(filter-out $(TOP)/build,$(O)),$(error tests are built in buil
 check:
 	$(own_build)@scripts/check$(if $(NATIVE),-native) $(T)
 
-# The long proofs, most of them of the emulator on every kernel.
+# The long proofs, most of them of the emulator on every kernel. make check-long CONTINUE=1: but for those that have
+# passed on the same files.
 check-long:
 	$(own_build)@scripts/check --long $(T)
 

@@ -3,7 +3,8 @@
 #
 # The runner of the tests, tested: what scripts/suite makes of programs that pass, fail,
 # crash, hang, or say less than they should; what it runs side by side; which proofs
-# scripts/proofs chooses for a change, and finds wrong in a table; and how .ci/run ends.
+# scripts/proofs chooses for a change, finds wrong in a table, and leaves out as passed before; and
+# how .ci/run ends.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/need python3 git procps >&2
@@ -285,6 +286,42 @@ verdict "and takes no time" grep -q '^try boots-9 ' <(proofs ci 110)
 verdict "a proof by its name comes with the build" [ "$(names boots-9)" = "build-9 boots-9" ]
 verdict "check-long builds first" [ "$(names long | cut -d ' ' -f 1)" = build-9 ]
 rm "$repo/cached" "$repo/scripts/build-kernel"
+cp "$work/proofs" "$repo/tests/proofs"
+
+# What has passed on the same files need not run again.
+cp scripts/suite "$repo/scripts/"
+sed -i 's/: a.run 6.12 :/: echo good :/; s/: true :/: echo good :/; s/: true 7.2 :/: echo good; exit 77 :/' "$repo/tests/proofs"
+# The queue of check-long without what $work/passed has
+but_passed()
+{
+	proofs long --but-passed "$work/passed"
+}
+left()
+{
+	but_passed | sed -n 's/^run \([^ ]*\) .*/\1/p' | xargs
+}
+verdict "nothing has passed before the first run" [ "$(left)" = "b3 of-a b1 b2 b4" ]
+# A file that one depends on, and not the others, changes while it runs.
+sed -i 's|^b4 turn 1 100 : echo good : b/\*|b4 turn 1 100 : echo good; date >> b/four : b/four|; s|: b/\*$|: b/t*|' "$repo/tests/proofs"
+touch "$repo/b/four"
+but_passed > "$work/queue"
+proofs digests > "$work/digests"
+in_repo scripts/suite --logs "$work/logs" --passed "$work/passed" --digests "$work/digests" < "$work/queue" > "$work/said" 2>&1
+verdict "what was skipped, or had its files changed, has not passed" [ "$(left)" = "b3 b4" ]
+verdict "what passed is named, with what it counted" \
+	grep -qE '^skip of-a on the same files it ended on .*: 1 passed, 0 failed, 0 skipped$' <(but_passed)
+echo change >> "$repo/b/two"
+verdict "a file is another one: what depends on it has not passed" [ "$(left)" = "b3 of-a b1 b2 b4" ]
+in_repo git checkout -q b/two
+verdict "the file is as before, and so is what passed" [ "$(left)" = "b3 b4" ]
+chmod +x "$repo/b/two"
+verdict "a program is another file than a text" [ "$(left)" = "b3 of-a b1 b2 b4" ]
+chmod -x "$repo/b/two"
+sed -i 's/of-a first 1 100 : echo good/of-a first 1 100 : echo better/' "$repo/tests/proofs"
+verdict "so is what runs another command" [ "$(left)" = "b3 of-a b4" ]
+sed -i -E "s/^(b[0-9] [0-9a-f]+) [0-9]+/\1 $((EPOCHSECONDS - 15 * 86400))/" "$work/passed"
+verdict "what passed long ago runs again" [ "$(left)" = "b3 of-a b1 b2 b4" ]
+rm "$repo/b/four" "$repo/scripts/suite"
 cp "$work/proofs" "$repo/tests/proofs"
 
 echo 'far turn 1 1 : a/run : nowhere/*' >> "$repo/tests/proofs"
