@@ -42,6 +42,8 @@ int __wrap_auxtrace_setup(struct auxtrace_session *session, const struct auxtrac
 		o.flags &= ~AUXTRACE_SETUP_FULL_STOP;
 	if (wrong_is("filter"))
 		o.nr_filters = 0;
+	if (wrong_is("cr3"))
+		o.flags &= ~AUXTRACE_SETUP_ADDRESS_SPACE;
 	if (wrong_is("descendants"))
 		o.flags &= ~AUXTRACE_SETUP_DESCENDANTS;
 	if (wrong_is("process") && o.flags & AUXTRACE_SETUP_PROCESS)

@@ -130,7 +130,7 @@ static enum outcome drain_at(const struct selftest *t, double share, double seco
 	}
 	took = work_in_turns(d.session, share, seconds);
 	atomic_store(&d.end, true);
-	pthread_join(thread, NULL);
+	traced_join(thread);
 	if (took < 0 || d.failed || auxtrace_stop(d.session) || !traced_status(d.session, t, &page))
 		return traced_failed(d.session, "reading while the work goes on");
 	copy_unread(&d);

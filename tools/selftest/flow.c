@@ -69,25 +69,45 @@ static enum outcome single_steps(const struct selftest *t)
 	return outcome;
 }
 
+#define WORK_FILTER(does) { .action = (does), .first = (uintptr_t)work_begin, .last = (uintptr_t)work_end - 1 }
+
+/* PASSED: there can be a filter for addresses. */
+static enum outcome compares_addresses(const struct selftest *t)
+{
+	struct auxtrace_cap_intel_pt cap;
+	enum outcome outcome = traced_filters(t, &cap);
+
+	return outcome != PASSED || cap.nr_ranges ? outcome : check_skipped("the CPU compares no addresses");
+}
+
 static enum outcome filter(const struct selftest *t)
 {
-	const struct auxtrace_filter work = { .action = AUXTRACE_FILTER_TRACE, .first = (uintptr_t)work_begin,
-					      .last = (uintptr_t)work_end - 1 };
-	struct auxtrace_session *s = auxtrace_open(NULL);
+	const struct auxtrace_filter work = WORK_FILTER(AUXTRACE_FILTER_TRACE);
 	struct collector collector = WORK_COLLECTOR;
-	struct auxtrace_cap_intel_pt cap;
-	enum outcome outcome;
+	enum outcome outcome = compares_addresses(t);
 
-	if (!s)
-		return traced_failed(NULL, "the device");
-	if (t->source->no_filter || auxtrace_capability(s, AUXTRACE_CAP_INTEL_PT, &cap, sizeof(cap)) || !cap.nr_ranges) {
-		auxtrace_close(s);
-		return check_skipped("%s", t->source->no_filter ? t->source->no_filter : "the CPU compares no addresses");
-	}
-	auxtrace_close(s);
+	if (outcome != PASSED)
+		return outcome;
 	outcome = flow_as_stepped(t, "filter", &work, &collector);
 	if (outcome == PASSED && collector.others)
 		outcome = check_failed("%" PRIu64 " instructions outside of the filter's range are in the trace", collector.others);
+	collector_free(&collector);
+	return outcome;
+}
+
+/* What runs before the work is in the trace, and nothing of the work. */
+static enum outcome stop(const struct selftest *t)
+{
+	const struct auxtrace_filter work = WORK_FILTER(AUXTRACE_FILTER_STOP);
+	struct collector collector = WORK_COLLECTOR;
+	enum outcome outcome = compares_addresses(t);
+
+	if (outcome != PASSED)
+		return outcome;
+	outcome = flow_of_work(t, "stop", SOME_WORK, &work, &collector);
+	if (outcome == PASSED && (collector.steps.count || !collector.others))
+		outcome = check_failed("%zu instructions of the range where tracing was to stop are in the trace, and %" PRIu64 " others",
+				       collector.steps.count, collector.others);
 	collector_free(&collector);
 	return outcome;
 }
@@ -175,6 +195,7 @@ static enum outcome same_as_perf(const struct selftest *t)
 const struct check flow_checks[] = {
 	{ "flow", "the decoded flow is what a debugger sees step by step", false, single_steps },
 	{ "filter", "with an address filter the flow is that of the range, and nothing else", false, filter },
+	{ "stop", "tracing stops where code of a range begins that a filter names", false, stop },
 	{ "kernel-flow", "the kernel's flow in a system call has the function that carries it out", true, kernel_flow },
 	{ "perf", "stock perf decodes the same recording to the same flow", true, same_as_perf },
 	{ 0 },

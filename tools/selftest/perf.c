@@ -189,7 +189,7 @@ enum outcome perf_agrees(const struct selftest *t, const char *name, const struc
 	char recording[4200], exported[4200], said[200];
 	char *version[] = { "perf", "version", "--build-options", NULL };
 	char *export[] = { "auxtrace", "export", "--format", "perf", "-o", exported, recording, NULL };
-	char *script[] = { "perf", "script", "-f", "-i", exported, branches ? "--itrace=b" : "--itrace=i0ns", "-F",
+	char *script[] = { "perf", "script", "-f", "-i", exported, branches ? "--itrace=b" : "--itrace=i0nse", "-F",
 			   branches ? "ip,addr" : "ip", NULL };
 	struct decoded_by_perf d = { 0 };
 	enum outcome outcome;

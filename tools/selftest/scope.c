@@ -22,11 +22,11 @@
 
 #define WORK		(20 * SOME_WORK)
 
-/* @own, @childs: bytes of trace of this process's work, and of the same work in a child */
+/* @own, @childs: bytes of trace of this process's work, and of the same work in a child, of a session with @flags */
 static enum outcome trace_both(const struct selftest *t, uint32_t flags, uint64_t *own, uint64_t *childs)
 {
 	struct auxtrace_session *s = traced_begin(t, (struct auxtrace_options){
-		.flags = AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_PROCESS | flags });
+		.flags = AUXTRACE_SETUP_OVERWRITE | flags });
 	struct auxtrace_status_page begin, between, end;
 	int status = -1;
 	pid_t child;
@@ -64,15 +64,33 @@ static enum outcome trace_both(const struct selftest *t, uint32_t flags, uint64_
 static enum outcome descendants(const struct selftest *t)
 {
 	uint64_t own, childs;
-	enum outcome outcome = trace_both(t, 0, &own, &childs);
+	enum outcome outcome = trace_both(t, AUXTRACE_SETUP_PROCESS, &own, &childs);
 
 	if (outcome == PASSED && childs > own / 2)
 		return check_failed("a child that nobody asked for was traced: %" PRIu64 " bytes, as %" PRIu64 " of the same work here",
 				    childs, own);
 	if (outcome == PASSED)
-		outcome = trace_both(t, AUXTRACE_SETUP_DESCENDANTS, &own, &childs);
+		outcome = trace_both(t, AUXTRACE_SETUP_PROCESS | AUXTRACE_SETUP_DESCENDANTS, &own, &childs);
 	if (outcome == PASSED && childs < own / 2)
 		return check_failed("the child was not traced: %" PRIu64 " bytes, and %" PRIu64 " of the same work here", childs, own);
+	return outcome;
+}
+
+/* The child has page tables of its own. */
+static enum outcome cr3(const struct selftest *t)
+{
+	struct auxtrace_cap_intel_pt cap;
+	enum outcome outcome = traced_filters(t, &cap);
+	uint64_t own, childs;
+
+	if (outcome != PASSED)
+		return outcome;
+	if (!(cap.flags & AUXTRACE_PT_CR3_FILTER))
+		return check_skipped("the CPU does not compare CR3");
+	outcome = trace_both(t, AUXTRACE_SETUP_ADDRESS_SPACE, &own, &childs);
+	if (outcome == PASSED && (!own || childs > own / 2))
+		return check_failed("with the filter for this process its work made %" PRIu64 " bytes of trace, the same work in another process %" PRIu64,
+				    own, childs);
 	return outcome;
 }
 
@@ -207,12 +225,13 @@ static enum outcome cpus(const struct selftest *t)
 	}
 	outcome = freeze_both(t, s);
 	atomic_store(&worker.end, true);
-	pthread_join(thread, NULL);
+	traced_join(thread);
 	return outcome;
 }
 
 const struct check scope_checks[] = {
 	{ "descendants", "a session of a process traces its child if it was asked to, and not else", false, descendants },
+	{ "cr3", "with a filter for the page tables of this process no other one is in the trace", false, cr3 },
 	{ "cpus", "a session of two CPUs traces all that runs there, and a freeze on one stops both", true, cpus },
 	{ 0 },
 };

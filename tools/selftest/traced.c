@@ -20,7 +20,7 @@ struct auxtrace_session *traced_begin(const struct selftest *t, struct auxtrace_
 		options.flags |= AUXTRACE_SETUP_USER;
 	if (!options.cpus) {
 		options.cpus = cpu;
-		if (!(options.flags & (AUXTRACE_SETUP_THREAD | AUXTRACE_SETUP_PROCESS)))
+		if (!(options.flags & (AUXTRACE_SETUP_THREAD | AUXTRACE_SETUP_PROCESS | AUXTRACE_SETUP_ADDRESS_SPACE)))
 			options.flags |= AUXTRACE_SETUP_THREAD;
 	}
 	if (!auxtrace_setup(session, &options) && !auxtrace_start(session))
@@ -54,6 +54,31 @@ void traced_pin(int cpu)
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
 	sched_setaffinity(0, sizeof(set), &set);
+}
+
+void traced_join(pthread_t thread)
+{
+	cpu_set_t here;
+
+	if (!sched_getaffinity(0, sizeof(here), &here))
+		pthread_setaffinity_np(thread, sizeof(here), &here);
+	pthread_join(thread, NULL);
+}
+
+enum outcome traced_filters(const struct selftest *t, struct auxtrace_cap_intel_pt *cap)
+{
+	struct auxtrace_session *s;
+	enum outcome outcome = PASSED;
+
+	if (t->source->no_filter)
+		return check_skipped("%s", t->source->no_filter);
+	s = auxtrace_open(NULL);
+	if (!s)
+		return traced_failed(NULL, "the device");
+	if (auxtrace_capability(s, AUXTRACE_CAP_INTEL_PT, cap, sizeof(*cap)))
+		outcome = check_failed("what Intel PT can do here: %s", auxtrace_error());
+	auxtrace_close(s);
+	return outcome;
 }
 
 /*

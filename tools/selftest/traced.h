@@ -3,6 +3,8 @@
 #ifndef TRACED_H
 #define TRACED_H
 
+#include <pthread.h>
+
 #include <auxtrace.h>
 
 #include "selftest.h"
@@ -20,6 +22,11 @@ bool traced_status(struct auxtrace_session *session, const struct selftest *t, s
 
 /* The calling thread stays on @cpu from now on, if it may. */
 void traced_pin(int cpu);
+/* Wait for the end of @thread, which was told to end. On its own CPU it may get no time, if a realtime thread has that: it comes here. */
+void traced_join(pthread_t thread);
+
+/* PASSED: @cap is what the CPU's Intel PT can leave out of a trace. Else the reason why it cannot, or is not to be had, is said. */
+enum outcome traced_filters(const struct selftest *t, struct auxtrace_cap_intel_pt *cap);
 
 /* Execute some @branches conditional branches and calls. */
 void traced_work(unsigned long branches);
