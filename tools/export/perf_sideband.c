@@ -9,7 +9,6 @@
 #include "perf_sideband.h"
 #include "userlib/search.h"
 
-#define EARLIEST	1	/* a time: 0 is that of records which perf does not sort */
 #define FIRST_TOOL_TYPE	64	/* of perf's tools: they mean something to perf's reader only */
 
 /* SWITCH_CPU_WIDE, behind the header */
@@ -218,6 +217,15 @@ static void find_first_thread(const struct perf_sideband *s, const struct perf_t
 }
 
 /*
+ * A time before all others, but for 0, which is that of records that perf does not sort. Where the clock of the kernel was
+ * ahead of the TSC from the beginning, no TSC has its first times: perf takes these for times in a far future.
+ */
+static uint64_t earliest(const struct meta *meta)
+{
+	return (int64_t)meta->time_zero > 0 ? meta->time_zero + 1 : 1;
+}
+
+/*
  * perf takes the time of the trace from its packets, and that of the first ones may be before that of the
  * first record. Nor need the oldest records be as old as the trace.
  */
@@ -228,7 +236,7 @@ static void write_first(const struct perf_sideband *s, const struct perf_tasks *
 
 	find_first_thread(s, tasks, switches, &first);
 	if (first.time != UINT64_MAX)
-		write_start(s, first.pid, first.tid, EARLIEST, data);
+		write_start(s, first.pid, first.tid, earliest(s->meta), data);
 }
 
 static void add_threads(const union auxtrace_record *record, struct perf_tasks *tasks)

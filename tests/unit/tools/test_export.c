@@ -308,10 +308,10 @@ static void each_window_says_whose_it_is(void **state)
 	put_window(2, 100, 200, 2000, 101, AUXTRACE_CAUSE_TASK);
 	finish(PT, 200, "windows 2");
 	expect_exported();
-	/* The first one is from the beginning of all. */
+	/* The first one is from the beginning of all, but not from before the TSC: perf would take that for a far future. */
 	assert_int_equal(count(PERF_RECORD_ITRACE_START), 3);
 	expect(PERF_RECORD_ITRACE_START, 0, &start);
-	assert_int_equal(start.trailer->time, 1);
+	assert_int_equal(start.trailer->time, NS(1));
 	assert_int_equal(start.trailer->tid, 100);
 	expect(PERF_RECORD_ITRACE_START, 2, &start);
 	assert_int_equal(start.trailer->time, NS(2000));
@@ -332,7 +332,25 @@ static void but_for_a_switch_that_says_it_better(void **state)
 	assert_int_equal(count(PERF_RECORD_ITRACE_START), 1);
 	/* The thread that the switch leaves begins, if nobody did before. */
 	expect(PERF_RECORD_ITRACE_START, 0, &start);
+	assert_int_equal(start.trailer->time, NS(1));
+}
+
+/* perf leaves what has no time where it is: it must not be 0. */
+static void where_the_tsc_is_older_than_the_clock_too(void **state)
+{
+	struct found start;
+	char command[256];
+
+	(void)state;
+	put_window(1, 0, 100, 1000000100, 100, AUXTRACE_CAUSE_TASK);
+	finish(PT, 200, "windows 1");
+	snprintf(command, sizeof(command), "sed -i 's/^time_zero .*/time_zero %" PRIu64 "/' %s/meta", (uint64_t)-1000000000, dir);
+	assert_int_equal(system(command), 0);
+	expect_exported();
+	expect(PERF_RECORD_ITRACE_START, 0, &start);
 	assert_int_equal(start.trailer->time, 1);
+	expect(PERF_RECORD_ITRACE_START, 1, &start);
+	assert_int_equal(start.trailer->time, 100);
 }
 
 static void switches_come_from_the_ring(void **state)
@@ -515,6 +533,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(where_trace_was_lost_another_part_begins, begin, end),
 		cmocka_unit_test_setup_teardown(each_window_says_whose_it_is, begin, end),
 		cmocka_unit_test_setup_teardown(but_for_a_switch_that_says_it_better, begin, end),
+		cmocka_unit_test_setup_teardown(where_the_tsc_is_older_than_the_clock_too, begin, end),
 		cmocka_unit_test_setup_teardown(switches_come_from_the_ring, begin, end),
 		cmocka_unit_test_setup_teardown(records_of_perf_are_taken_as_they_are, begin, end),
 		cmocka_unit_test_setup_teardown(processes_have_their_code_from_the_beginning, begin, end),
