@@ -3,7 +3,7 @@
  * threads ROUNDS [MARK GO | alone]: four threads of one process, each with a name. In each round a thread goes to
  * another of two CPUs, and calls shared(), which all of them run. There it lets others run, and
  * calls back a function of its own. So whoever says which thread was in shared(), and from where it was
- * called, can be judged by what shared() called: threads.sh does.
+ * called, can be judged by what shared() called: threads.sh does. Each thread prints its name and its thread ID.
  *
  * With MARK and GO the threads run ROUNDS twice. In between the program makes the file MARK, and waits for GO.
  *
@@ -89,6 +89,7 @@ static void *run(void *number)
 
 	if (prctl(PR_SET_NAME, thread[i].name))
 		die("prctl");
+	printf("%s %d\n", thread[i].name, gettid());
 	if (alone)
 		usleep(ALONE_US);
 	thread[i].run(i);

@@ -5,9 +5,9 @@
 set -e
 
 cd /out
-auxtrace record -o command -- threads 20
-auxtrace record -u -o user -- threads 20
-auxtrace record --data-size 64K -o perf -- threads 20
+auxtrace record -o command -- threads 20 > command.tids
+auxtrace record -u -o user -- threads 20 > user.tids
+auxtrace record --data-size 64K -o perf -- threads 20 > perf.tids
 auxtrace record --source bts -o branches -- threads 5
 auxtrace record --source bts -u -o user-branches -- threads 5
 auxtrace record --source bts -u -o user-branches-alone -- threads 5 alone
@@ -23,6 +23,10 @@ auxtrace record -o patched -- sh /tmp/patch
 auxtrace record -o dump -- jit dump 10
 auxtrace record -o map -- jit map 10
 auxtrace record -u -o user-dump -- jit dump 10
+
+auxtrace record -o unwound -- unwind 5
+auxtrace record -u -o user-unwound -- unwind 5
+auxtrace record --source bts -o branches-unwound -- unwind 5
 
 # Beside another process with threads of the same names
 threads 1000000 &

@@ -4,7 +4,8 @@
 # Does a recording say which thread ran? tests/guest/threads.c has four threads, each of which
 # calls a function of its own from one that all call, and goes from CPU to CPU. It is recorded in a guest
 # with a stock kernel, or in a full Debian, and judged here by what auxtrace script shows. So is code that
-# programs make while they run (tests/guest/jit.c), and that the kernel patches.
+# programs make while they run (tests/guest/jit.c), and that the kernel patches; and functions that do not return to their
+# callers (tests/guest/unwind.c).
 #   threads.sh [--work DIR] [SERIES | --distro SUITE]
 set -euo pipefail
 
@@ -17,7 +18,7 @@ system "${distro-}" "$@"
 work_directory
 mapfile -t files < <(guest_script threads.sh)
 "$top/scripts/vm" "${system[@]}" --smp 2 --mem 2G --timeout 600 --work "$work/vm" --out "$work/out" "${files[@]}" \
-	--file "$build/tests-guest/threads" --file "$build/tests-guest/jit" -- "$shell" /bin/threads.sh
+	--file "$build/tests-guest/threads" --file "$build/tests-guest/jit" --file "$build/tests-guest/unwind" -- "$shell" /bin/threads.sh
 
 symfs=$work/vm/initramfs.root
 if [ -n "${distro-}" ]; then
@@ -40,6 +41,24 @@ own_lines()
 		match($0, /only_[a-z]+/)
 		print substr($0, RSTART + 5, RLENGTH - 5), $3, $4, index($0, "only_") - index($0, " u ")
 	}' "$work/calls" > "$work/own"
+}
+
+# ids_known RECORDING: the calls of each thread have the thread ID that the thread itself has printed, also that of the
+# function which all of them call
+ids_known()
+{
+	own_lines "$1" || return
+	awk '
+		FNR == NR { id[$1] = $2; next }
+		!/ u +(only_[a-z]+|shared) / { next }
+		{ split($4, of, "/"); tid = of[2]; calls++ }
+		/ u +shared / { in_shared[tid]++; next }
+		{
+			match($0, /only_[a-z]+/)
+			name = substr($0, RSTART + 5, RLENGTH - 5)
+			if (id[name] != tid || in_shared[tid]-- != 1) { print "wrong thread:", $0; bad = 1 }
+		}
+		END { print calls, "calls"; exit bad || calls != 160 }' "$work/out/$1.tids" "$work/calls"
 }
 
 # threads_known NUMBER RECORDING: so many calls, each by its thread
@@ -109,6 +128,28 @@ made()
 	done
 }
 
+# unwound RECORDING: each call of tests/guest/unwind.c's mark_* is where the source has it, and nowhere else
+unwound()
+{
+	"$build/tools/auxtrace" export --format folded --weight instructions -o - --symfs "$symfs" "$work/out/$1" 2> "$work/summary" |
+		awk '{
+			sub(/ [0-9]+$/, "")
+			if (/;mark_[a-z]+$/ && match($0, /;(main|outer_clean);/))
+				print substr($0, RSTART + 1)
+		}' | sort -u > "$work/stacks"
+	sort <<-'END' | diff - "$work/stacks"
+		main;each_round;faults;mark_fault
+		main;each_round;faults;touch;handle;mark_handler
+		main;each_round;jumps;mark_jump
+		main;each_round;mark_round
+		main;each_round;signals;syscall;handle;mark_handler
+		main;each_round;signals;mark_signal
+		main;mark_exec
+		outer_clean;clean;mark_clean
+		outer_clean;inner_clean;clean;mark_clean
+	END
+}
+
 shows()
 {
 	grep -Eq "$1" "$work/calls"
@@ -120,10 +161,13 @@ side_bytes()
 }
 
 verdict "each call has its thread, on whatever CPU" threads_known 80 command
+verdict "its number is the one that the thread knows of itself" ids_known command
 verdict "and its depth" same_depth command
 verdict "also without the kernel" threads_known 80 user
+verdict "with its number" ids_known user
 verdict "and its depth" same_depth user
 verdict "without switches in the data ring, perf's are used" threads_known 80 perf
+verdict "for numbers, too" ids_known perf
 verdict "which are in the side files: $(side_bytes perf) bytes, else $(side_bytes command)" \
 	test "$(side_bytes perf)" -gt $((2 * $(side_bytes command)))
 verdict "only their owner can read them" test "$(stat -c %a "$work/out/perf/cpu0.side")" = 600
@@ -139,6 +183,9 @@ verdict "also if it is at the end as it was at the begin" undone patched
 verdict "code that a program made is decoded by its dump" made dump made_first made_second made_third
 verdict "also without the kernel" made user-dump made_first made_second made_third
 verdict "or by its map of names" made map made_second made_third
+verdict "longjmp, signals, cleaning up and exec leave each call where it is" unwound unwound
+verdict "also without the kernel" unwound user-unwound
+verdict "also of branches" unwound branches-unwound
 verdict "of branches, no thread is wrong" one_function_a_thread 1 branches
 verdict "nor without the kernel, where one whose window has several is unknown" one_function_a_thread 0 user-branches
 verdict "and one that runs alone is known" one_function_a_thread 20 user-branches-alone

@@ -20,6 +20,12 @@
 #define MAX_TICKS	64
 /* Calls of the kernel's entry for system calls inwards, up to the function that carries one out. */
 #define MAX_ENTRY	8
+/* Open calls among which unwind() and kernel_entry() seek: who made the recording chooses how many there are, and how often. */
+#define MAX_UNWOUND	4096
+/* Bytes of the instruction SYSCALL, as of INT 80H */
+#define SYSCALL_SIZE	2
+/* A record of exec may be so much later than the time of the packets behind it. */
+#define MAX_LATE_US	100
 /* Begins, ends and lines that wait for a packet with the time. */
 #define MAX_HELD	65536
 
@@ -215,7 +221,7 @@ static const char *system_call_of(const char *function)
 }
 
 /* If @call carries out a system call: say so of the one by which control entered the kernel, or the trace began there. */
-static void name_system_call(const struct call *call)
+static void name_system_call(struct stack *s, const struct call *call)
 {
 	const char *name = call->name.function, *system_call;
 	struct call *entry = call->caller;
@@ -224,8 +230,10 @@ static void name_system_call(const struct call *call)
 		return;
 	for (unsigned int i = 0; entry && !entry->how && i < MAX_ENTRY; i++)
 		entry = entry->caller;
-	if (entry && entry->how && !entry->system_call)
-		entry->system_call = system_call;
+	if (!entry || !entry->how || entry->system_call)
+		return;
+	entry->system_call = system_call;
+	s->frame[entry->depth].exec = !strcmp(system_call, "execve") || !strcmp(system_call, "execveat");
 }
 
 /* Function @name runs at the current depth, instead of the one that ran there. */
@@ -252,7 +260,7 @@ static void begin_call(struct cpu_calls *c, const struct flow *f, uint64_t ip, c
 		.instructions = s->instructions,
 		.away = s->away,
 	};
-	name_system_call(call);
+	name_system_call(s, call);
 	s->frame[s->depth].call = call;
 	hold(c, (struct held){ .what = BEGINS, .call = call });
 	c->place = (struct source_place){ 0 };
@@ -293,21 +301,6 @@ static bool is_trampoline(const struct code_name *name)
 	return name->object && !strcmp(name->object, "[uprobes]");
 }
 
-/* A return to @ip, in function @name. If it matches no call, one ends nevertheless. */
-static void return_to(struct cpu_calls *c, const struct flow *f, uint64_t ip, const struct code_name *name)
-{
-	struct stack *s = c->stack;
-	bool matches = return_matching(c, ip);
-
-	if (!matches)
-		end_calls(c, s->depth, true, 0);
-	if (is_trampoline(name))
-		return;
-	/* What called the function, from before the trace, comes to light. */
-	if (!s->frame[s->depth].call || (!matches && function_of(s->frame[s->depth].call) != name->function))
-		begin_call(c, f, ip, name, NULL, false);
-}
-
 /* The compiler has moved the part of @function that seldom runs to @part. A demangled name says so in brackets. */
 static bool is_cold_part(const char *part, const char *function)
 {
@@ -323,6 +316,147 @@ static bool is_cold_part(const char *part, const char *function)
 static bool goes_on(const struct stack *s, const struct code_name *name)
 {
 	return name->function && name->offset && function_of(s->frame[s->depth].call) == name->function;
+}
+
+/* What follows is not connected to what this thread did before @tsc; 0: before now. */
+static void forget_stack(struct cpu_calls *c, uint64_t tsc)
+{
+	end_calls(c, 0, false, tsc);
+	c->stack->next = 0;
+}
+
+/* ---- returns, and what ends several calls at once ----------------------------- */
+
+/* Can an address with that name be behind a call, or where an exception is caught? */
+static bool is_within(const struct code_name *name, const struct call *call)
+{
+	const char *function = function_of(call);
+
+	if (!function || !name->function)
+		return false;
+	return function == name->function ? name->offset : is_cold_part(name->function, function);
+}
+
+/*
+ * Control went into the midst of a function that is open further outwards, as by longjmp(3) or an exception: what is inside
+ * it ends. Returns false if no such function is open.
+ */
+static bool unwind(struct cpu_calls *c, const struct code_name *name)
+{
+	struct stack *s = c->stack;
+	unsigned int least = s->depth > MAX_UNWOUND ? s->depth - MAX_UNWOUND : 0;
+
+	for (unsigned int i = s->depth; i-- > least;)
+		if (is_within(name, s->frame[i].call)) {
+			end_calls(c, i + 1, true, 0);
+			return true;
+		}
+	return false;
+}
+
+/* The frame of the call by which control came from user code into the kernel, where it is; 0: not known. */
+static unsigned int kernel_entry(const struct stack *s)
+{
+	unsigned int least = s->depth > MAX_UNWOUND ? s->depth - MAX_UNWOUND : 0;
+
+	for (unsigned int i = s->depth; i > least && s->frame[i].call && code_is_kernel(s->frame[i].call->ip); i--)
+		if (!code_is_kernel(s->frame[i].back))
+			return i;
+	return 0;
+}
+
+/* Control is in another function, which will return where the running one was to return. @how: as begin_call() */
+static void replace_call(struct cpu_calls *c, const struct flow *f, uint64_t ip, const struct code_name *name, const char *how)
+{
+	end_call(c, c->stack->depth, true, 0);
+	begin_call(c, f, ip, name, how, how);
+}
+
+static void begin_program(struct cpu_calls *c, const struct flow *f, uint64_t ip, const struct code_name *name)
+{
+	forget_stack(c, 0);
+	begin_call(c, f, ip, name, "exec", true);
+}
+
+/* Can the handler of a signal begin there that came while @running ran? One that interrupts itself is taken for no handler. */
+static bool may_handle(const struct code_name *name, const struct call *running)
+{
+	return !name->function || (!name->offset && name->function != function_of(running));
+}
+
+/* The kernel returns to user code at @ip, but not to where it was entered. False: it is not known why. */
+static bool return_elsewhere(struct cpu_calls *c, const struct flow *f, uint64_t ip, const struct code_name *name)
+{
+	unsigned int entry = kernel_entry(c->stack);
+
+	if (entry && c->stack->frame[entry].exec) {
+		begin_program(c, f, ip, name);
+		return true;
+	}
+	/* A system call that a signal has interrupted is made anew. */
+	if (return_matching(c, ip + SYSCALL_SIZE) || unwind(c, name))
+		return true;
+	if (!entry || !may_handle(name, c->stack->frame[entry - 1].call))
+		return false;
+	end_calls(c, entry + 1, true, 0);
+	c->stack->frame[entry].handler = true;
+	replace_call(c, f, ip, name, "signal");
+	return true;
+}
+
+/* A return to @ip, in function @name. If it matches no call, one ends nevertheless. */
+static void return_to(struct cpu_calls *c, const struct flow *f, uint64_t ip, const struct code_name *name)
+{
+	struct stack *s = c->stack;
+	bool matches = return_matching(c, ip), leaves_kernel = code_is_kernel(c->next) && !code_is_kernel(ip);
+
+	if (!matches && leaves_kernel && return_elsewhere(c, f, ip, name))
+		return;
+	/* A return to the begin of a function is how the kernel's trampolines for kretprobes are entered. */
+	if (!matches && !leaves_kernel && (s->frame[s->depth].handler || (name->function && !name->offset))) {
+		replace_call(c, f, ip, name, NULL);
+		return;
+	}
+	if (!matches && !leaves_kernel && unwind(c, name))
+		return;
+	if (!matches)
+		end_calls(c, s->depth, true, 0);
+	if (is_trampoline(name))
+		return;
+	/* What called the function, from before the trace, comes to light. */
+	if (!s->frame[s->depth].call || (!matches && function_of(s->frame[s->depth].call) != name->function))
+		begin_call(c, f, ip, name, NULL, false);
+}
+
+/* ---- arrivals ----------------------------------------------------------------- */
+
+/* Is each piece of user code traced that the thread runs, and nothing else? */
+static bool traces_user_code(const struct flow *f)
+{
+	return flow_thread(f) && !(f->meta->flags & AUXTRACE_SETUP_KERNEL) && !f->meta->nr_filters;
+}
+
+/*
+ * The trace goes on at @ip. If it is of user code, that was left for the kernel at c->next (0: not known), which did not let it
+ * go on there.
+ */
+static void enter(struct cpu_calls *c, const struct flow *f, uint64_t ip, const struct code_name *name)
+{
+	const struct run *t = flow_thread(f);
+	uint64_t late = MAX_LATE_US * f->meta->tsc_khz / 1000, exec;
+
+	if (!c->next || !traces_user_code(f)) {
+		begin_call(c, f, ip, name, c->how, false);
+	} else if ((exec = threads_exec(f->threads, t->tid, c->stack->off, f->tsc + late))) {
+		c->stack->off = exec;
+		begin_program(c, f, ip, name);
+	} else if (may_handle(name, c->stack->frame[c->stack->depth].call)) {
+		push(c);
+		c->stack->frame[c->stack->depth].handler = true;
+		begin_call(c, f, ip, name, "signal", true);
+	} else if (!unwind(c, name)) {
+		begin_call(c, f, ip, name, c->how, false);
+	}
 }
 
 static void arrive(struct cpu_calls *c, const struct flow *f, uint64_t ip)
@@ -361,10 +495,12 @@ static void arrive(struct cpu_calls *c, const struct flow *f, uint64_t ip)
 		if (name.function && !name.offset && name.function != c->function &&
 		    !is_cold_part(name.function, c->function))
 			begin_call(c, f, ip, &name, NULL, true);
+		else if (name.function != c->function && !is_within(&name, c->stack->frame[c->stack->depth].call))
+			unwind(c, &name);	/* not from a part that seldom runs, or into one */
 		break;
 	case ENTERS:
 		if (!goes_on(c->stack, &name))
-			begin_call(c, f, ip, &name, c->how, false);
+			enter(c, f, ip, &name);
 		break;
 	}
 	c->function = name.function;
@@ -512,16 +648,10 @@ static void rest(struct cpu_calls *c)
 	c->in_thunk = false;
 }
 
-/* What follows is not connected to what this thread did before @tsc; 0: before now. */
-static void forget_stack(struct cpu_calls *c, uint64_t tsc)
-{
-	end_calls(c, 0, false, tsc);
-	c->stack->next = 0;
-}
-
 static void forget(struct cpu_calls *c)
 {
 	forget_stack(c, 0);
+	c->next = 0;
 	rest(c);
 }
 
@@ -601,7 +731,6 @@ static void calls_window(struct view *v, const struct flow *f, uint64_t seq)
 		rest(c);
 	} else {
 		stacks_forget_cpu(&c->all->stacks, c->cpu);
-		c->next = 0;
 		forget(c);
 	}
 	settle(c, 0);
@@ -621,8 +750,8 @@ static void calls_enable(struct view *v, const struct flow *f, uint64_t ip)
 	if (f->resumed)
 		return;
 	c->leaves = FLOWS;
-	/* Or after a system call. */
-	if (ip == c->next || return_matching(c, ip))
+	/* Or after a system call, which may be made anew. */
+	if (ip == c->next || ip + SYSCALL_SIZE == c->next || return_matching(c, ip) || return_matching(c, ip + SYSCALL_SIZE))
 		return;
 	c->leaves = ENTERS;
 	c->how = "trace begins";
@@ -640,6 +769,8 @@ static void calls_disable(struct view *v, const struct flow *f, uint64_t ip, boo
 	}
 	/* What was held does not reach into the time without trace. */
 	advance(c, f);
+	if (c->stack->off < c->earlier)
+		c->stack->off = c->earlier;
 	settle(c, 0);
 	c->in_thunk = false;
 	/* A branch whose target faulted arrives when the target is resumed. */

@@ -19,6 +19,8 @@ struct frame {
 	/* Indexes of frames of the same bucket; 0: there is none */
 	unsigned int before;	/* the first one when this was pushed */
 	unsigned int other;	/* the next one outwards that returns elsewhere */
+	bool handler;		/* of a signal: it returns to code that makes the system call which leads to @back */
+	bool exec;		/* the system call that is to replace the program */
 };
 
 /* Recursion returns to few addresses, on however many frames: those of a bucket are found by them. */
@@ -35,6 +37,7 @@ struct stack {
 	unsigned int bucket[STACK_BUCKETS];	/* the innermost frame of each */
 	uint64_t next;		/* where user code goes on after the system call that it made last; 0: unknown */
 	uint64_t instructions;	/* that the thread executed */
+	uint64_t off;		/* TSC when its trace stopped last, or it began a program, a lower bound */
 	uint64_t left;		/* TSC when it left its CPU last; 0: not known */
 	uint64_t away;		/* in TSC ticks, how long other threads ran between its turns, in the part that is wanted */
 };

@@ -10,10 +10,10 @@
 
 #define MAX_FORKS	64	/* that may have passed a name on: more only in a damaged recording */
 
-static void add(struct threads *t, uint32_t tid, uint64_t tsc, const char *name, uint32_t parent)
+static void add(struct threads *t, uint32_t tid, uint64_t tsc, const char *name, uint32_t parent, bool exec)
 {
 	list_grow(t->name, t->count);
-	t->name[t->count++] = (struct thread_name){ tid, tsc, name, parent };
+	t->name[t->count++] = (struct thread_name){ tid, tsc, name, parent, exec };
 }
 
 static const char *keep(struct threads *t, const char *name)
@@ -44,7 +44,7 @@ static bool read_names(struct threads *t, const char *dir)
 	while (getline(&line, &size, f) > 0)
 		if (sscanf(line, "tsc %" SCNu64, &tsc) != 1 &&
 		    sscanf(line, "%" SCNu32 " %*u %63[^\n]", &tid, name) == 2)
-			add(t, tid, tsc, keep(t, name), 0);
+			add(t, tid, tsc, keep(t, name), 0, false);
 	free(line);
 	fclose(f);
 	return true;
@@ -65,9 +65,9 @@ static void take(struct threads *t, const struct side_record *r)
 
 	if (r->header->type == PERF_RECORD_COMM && r->size > sizeof(*comm) &&
 	    memchr(comm->comm, 0, r->size - sizeof(*comm)))
-		add(t, comm->tid, r->tsc, comm->comm, 0);
+		add(t, comm->tid, r->tsc, comm->comm, 0, r->header->misc & PERF_RECORD_MISC_COMM_EXEC);
 	else if (r->header->type == PERF_RECORD_FORK && r->size >= sizeof(*fork))
-		add(t, fork->tid, r->tsc, NULL, fork->ptid);
+		add(t, fork->tid, r->tsc, NULL, fork->ptid, false);
 }
 
 static int by_thread(const void *a, const void *b)
@@ -82,7 +82,7 @@ static int by_thread(const void *a, const void *b)
 bool threads_read(struct threads *t, const char *dir, const struct side *side)
 {
 	*t = (struct threads){ 0 };
-	add(t, 0, 0, "swapper", 0);
+	add(t, 0, 0, "swapper", 0, false);
 	if (!read_names(t, dir)) {
 		threads_free(t);
 		return false;
@@ -120,4 +120,15 @@ const char *threads_name(const struct threads *t, uint32_t tid, uint64_t tsc)
 		tsc = n->tsc;
 	}
 	return NULL;
+}
+
+uint64_t threads_exec(const struct threads *t, uint32_t tid, uint64_t from, uint64_t to)
+{
+	size_t i;
+
+	find_first(i, t->count, t->name[i].tid > tid || (t->name[i].tid == tid && t->name[i].tsc > from));
+	for (; i < t->count && t->name[i].tid == tid && t->name[i].tsc <= to; i++)
+		if (t->name[i].exec)
+			return t->name[i].tsc;
+	return 0;
 }

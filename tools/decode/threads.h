@@ -3,6 +3,7 @@
 #ifndef THREADS_H
 #define THREADS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,6 +14,7 @@ struct thread_name {
 	uint64_t tsc;		/* from this time on */
 	const char *name;	/* NULL: the one of @parent at that time */
 	uint32_t parent;
+	bool exec;		/* the name is that of a program which the thread begins */
 };
 
 struct threads {
@@ -31,5 +33,8 @@ void threads_free(struct threads *t);
 
 /* The name of thread @tid at @tsc, or the nearest one that is known; NULL: none is. */
 const char *threads_name(const struct threads *t, uint32_t tid, uint64_t tsc);
+
+/* When @tid began another program after @from, and up to @to; 0: it did not, as far as is known. */
+uint64_t threads_exec(const struct threads *t, uint32_t tid, uint64_t from, uint64_t to);
 
 #endif

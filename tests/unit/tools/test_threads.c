@@ -59,7 +59,8 @@ static void put_lost(uint64_t tsc)
 	put(PERF_RECORD_LOST, 0, 1, tsc, (uint64_t[]){ 1, 2 }, 16);
 }
 
-static void put_comm(uint32_t tid, uint64_t tsc, const char *name)
+/* @misc: PERF_RECORD_MISC_COMM_EXEC, or 0 */
+static void put_name(uint32_t tid, uint64_t tsc, const char *name, uint16_t misc)
 {
 	struct {
 		uint32_t pid, tid;
@@ -67,7 +68,12 @@ static void put_comm(uint32_t tid, uint64_t tsc, const char *name)
 	} comm = { tid, tid, "" };
 
 	snprintf(comm.comm, sizeof(comm.comm), "%s", name);
-	put(PERF_RECORD_COMM, 0, tid, tsc, &comm, sizeof(comm));
+	put(PERF_RECORD_COMM, misc, tid, tsc, &comm, sizeof(comm));
+}
+
+static void put_comm(uint32_t tid, uint64_t tsc, const char *name)
+{
+	put_name(tid, tsc, name, 0);
 }
 
 static void put_fork(uint32_t parent, uint32_t tid, uint64_t tsc)
@@ -284,6 +290,32 @@ static void without_the_kernel_it_changes_where_user_code_begins(void **state)
 	expect_part(r->out, "# disable -\n# thread 200 200\n# enable ");
 	expect_part(r->out, "# disable -\n# thread 300 300\n# enable ");
 	assert_null(strstr(strstr(r->out, "# thread 100") + 1, "# thread 100"));
+}
+
+/* User code stops for a system call, and goes on in a function's begin: a signal's handler, unless perf has a record of exec. */
+static void without_the_kernel_exec_is_known_by_perf(void **state)
+{
+	(void)state;
+	for (unsigned int exec = 0; exec < 2; exec++) {
+		const struct result *r;
+
+		begin_trace();
+		begin_side(0);
+		put_switch(200, 100, 500);
+		put_name(100, 1700, "prog", exec ? PERF_RECORD_MISC_COMM_EXEC : 0);
+		end_side();
+		psb(CR3, 1000, 0);
+		ip_packet(ppt_tip_pge, MAIN);
+		tnt("!!");
+		suppressed(ppt_tip_pgd);
+		tsc(2000);
+		ip_packet(ppt_tip_pge, F);
+		suppressed(ppt_tip_pgd);
+		finish(USER, "windows 1");
+		r = script("");
+		assert_int_equal(r->status, 0);
+		expect_part(r->out, exec ? " u  f (prog)  <exec>\n" : " u    f (prog)  <signal>\n");
+	}
 }
 
 /* The record of a switch is written, the hardware stops and goes on for a tail, and then the kernel switches. */
@@ -690,6 +722,7 @@ int main(void)
 		t(a_part_by_time_has_the_waiting_inside_it),
 		t(the_records_order_counts_where_the_times_are_coarse),
 		t(without_the_kernel_it_changes_where_user_code_begins),
+		t(without_the_kernel_exec_is_known_by_perf),
 		t(the_only_thread_needs_no_switch),
 		t(within_a_window_the_thread_changes_only_where_the_kernel_switches),
 		t(a_name_is_the_one_of_its_time),
