@@ -409,7 +409,7 @@ static void summary(const struct record *r, const struct auxtrace_totals *t)
 	if (t->code_changes == AUXTRACE_CHANGES_UNKNOWN)
 		say("whether the kernel's code changed meanwhile is not known: it could not be read");
 	else if (t->code_changes)
-		say("the kernel's code changed at %" PRIu64 " places meanwhile, which are in the file kcore.changes: what ran there before may not decode",
+		say("the kernel's code changed at %" PRIu64 " places meanwhile, which are in the file kcore.changes: unless perf reported when, what ran there before may not decode",
 		    t->code_changes);
 	if (t->gaps)
 		say("trace was lost %" PRIu64 " times, the file meta says why; a larger -m helps if the reader was late",
