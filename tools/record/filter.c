@@ -3,7 +3,7 @@
  * The syntax is that of perf record --filter, several separated by commas or blanks:
  *   filter|tracestop START [/ END] [@ FILE]
  * START is a function, an address (with FILE: an offset in it), or * for all of FILE; END is a
- * function, up to whose end the range goes, or a size. NAME#N is the Nth function of that name.
+ * function, up to whose end the range goes, or a size. NAME#N, or as perf has it NAME #N, is the Nth function of that name.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -48,6 +48,21 @@ static char *take_word(const char **p, const char *ends)
 	return word;
 }
 
+/* The same, of a function or an address: with what says which function of that name, also behind blanks. */
+static char *take_place(const char **p, const char *ends)
+{
+	char *name = take_word(p, ends), *number, *both;
+
+	if (**p != '#')
+		return name;
+	number = take_word(p, ends);
+	if (asprintf(&both, "%s%s", name, number) < 0)
+		out_of_memory();
+	free(name);
+	free(number);
+	return both;
+}
+
 static uint32_t parse_action(const char *option, const char *word)
 {
 	if (!strcmp(word, "filter"))
@@ -68,10 +83,10 @@ static uint32_t parse_request(const char *option, const char **p, struct request
 	char *word = take_word(p, SEPARATORS);
 	uint32_t action = parse_action(option, word);
 
-	*r = (struct request){ .start = take_word(p, SEPARATORS "/@") };
+	*r = (struct request){ .start = take_place(p, SEPARATORS "/@") };
 	if (**p == '/') {
 		*p = skip_blanks(*p + 1);
-		r->end = take_word(p, SEPARATORS "@");
+		r->end = take_place(p, SEPARATORS "@");
 	}
 	if (**p == '@') {
 		*p = skip_blanks(*p + 1);

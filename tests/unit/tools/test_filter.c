@@ -123,6 +123,25 @@ static void a_number_is_a_place_in_the_file(void **state)
 	filters_free(&function);
 }
 
+static void a_function_has_its_number_also_as_perf_writes_it(void **state)
+{
+	static const char *const texts[] = {
+		"filter a_function_to_find#1 / another_function_to_find#1 @ " SELF,
+		"filter a_function_to_find #1 / another_function_to_find #1 @ " SELF,
+		"filter a_function_to_find #1/another_function_to_find #1@" SELF,
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct filters f = parsed(texts[i]);
+
+		assert_int_equal(f.count, 1);
+		assert_int_equal(placed(&f)->first, (uintptr_t)a_function_to_find);
+		assert_true(f.placed->last > (uintptr_t)another_function_to_find);
+		filters_free(&f);
+	}
+}
+
 static void a_star_is_all_code_of_the_file(void **state)
 {
 	struct filters f = parsed("filter * @ " SELF);
@@ -160,6 +179,7 @@ int main(void)
 		cmocka_unit_test(a_range_ends_with_its_last_function_or_after_its_size),
 		cmocka_unit_test(several_filters_are_separated_by_commas_or_blanks),
 		cmocka_unit_test(a_number_is_a_place_in_the_file),
+		cmocka_unit_test(a_function_has_its_number_also_as_perf_writes_it),
 		cmocka_unit_test(a_star_is_all_code_of_the_file),
 		cmocka_unit_test(what_no_process_has_mapped_is_not_placed),
 	};
