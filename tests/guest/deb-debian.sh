@@ -127,6 +127,10 @@ after_reboot()
 	check "it has loaded the module" grep -q '^auxtrace ' /proc/modules
 	check "its control socket answers" within 60 answers ping
 	check "it has a directory of its own, beside those of before" test "$(find "$state" -mindepth 1 -maxdepth 1 | wc -l)" -ge 2
+	# Of the boot nothing is left in the areas then: services that end take the code of their BPF programs with them.
+	for cpu in 0 1; do
+		taskset -c "$cpu" find /usr -xdev -ls > /dev/null
+	done
 	last=$(snapshots | tail -n 1)
 	event
 	check "a freeze makes a snapshot" within 120 newer_than "$last"
