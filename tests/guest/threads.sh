@@ -26,7 +26,6 @@ auxtrace record -u -o user-dump -- jit dump 10
 
 auxtrace record -o unwound -- unwind 5
 auxtrace record -u -o user-unwound -- unwind 5
-auxtrace record --source bts -o branches-unwound -- unwind 5
 
 # Beside another process with threads of the same names
 threads 1000000 &

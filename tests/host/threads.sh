@@ -185,7 +185,6 @@ verdict "also without the kernel" made user-dump made_first made_second made_thi
 verdict "or by its map of names" made map made_second made_third
 verdict "longjmp, signals, cleaning up and exec leave each call where it is" unwound unwound
 verdict "also without the kernel" unwound user-unwound
-verdict "also of branches" unwound branches-unwound
 verdict "of branches, no thread is wrong" one_function_a_thread 1 branches
 verdict "nor without the kernel, where one whose window has several is unknown" one_function_a_thread 0 user-branches
 verdict "and one that runs alone is known" one_function_a_thread 20 user-branches-alone
