@@ -21,7 +21,7 @@
 /* Calls of the kernel's entry for system calls inwards, up to the function that carries one out. */
 #define MAX_ENTRY	8
 /* Open calls among which unwind() and kernel_entry() seek: who made the recording chooses how many there are, and how often. */
-#define MAX_UNWOUND	4096
+#define MAX_UNWOUND	1024
 /* Bytes of the instruction SYSCALL, as of INT 80H */
 #define SYSCALL_SIZE	2
 /* A record of exec may be so much later than the time of the packets behind it. */

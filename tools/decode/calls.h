@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Function calls: a view (flow.h) that finds in the flow where control enters and leaves functions, and
- * tells a sink. A function is entered by a call, a jump to its begin, an interrupt, a system call,
- * or because tracing begins there.
+ * tells a sink. A function is entered by a call, a jump to its begin, an interrupt, a system call, a signal, exec,
+ * or because tracing begins there. It is left by a return, or because control goes to where a function outside of it
+ * goes on, as by longjmp(3) or an exception.
  *
  * When. Packets that tell the time come now and then. So a call that begins or ends is held until the next
  * one of them bounds it; its time in between follows from the number of instructions executed.
