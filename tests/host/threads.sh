@@ -128,25 +128,23 @@ made()
 	done
 }
 
-# unwound RECORDING: each call of tests/guest/unwind.c's mark_* is where the source has it, and nowhere else
+# unwound RECORDING: each call of tests/guest/unwind.c's mark_*, which has one instruction, is where the source has it
 unwound()
 {
 	"$build/tools/auxtrace" export --format folded --weight instructions -o - --symfs "$symfs" "$work/out/$1" 2> "$work/summary" |
-		awk '{
-			sub(/ [0-9]+$/, "")
-			if (/;mark_[a-z]+$/ && match($0, /;(main|outer_clean);/))
-				print substr($0, RSTART + 1)
-		}' | sort -u > "$work/stacks"
+		awk '/;mark_[a-z]+ [0-9]+$/ {
+			print match($0, /;(main|outer_clean);/) ? substr($0, RSTART + 1) : $0
+		}' | sort > "$work/stacks"
 	sort <<-'END' | diff - "$work/stacks"
-		main;each_round;faults;mark_fault
-		main;each_round;faults;touch;handle;mark_handler
-		main;each_round;jumps;mark_jump
-		main;each_round;mark_round
-		main;each_round;signals;syscall;handle;mark_handler
-		main;each_round;signals;mark_signal
-		main;mark_exec
-		outer_clean;clean;mark_clean
-		outer_clean;inner_clean;clean;mark_clean
+		main;each_round;faults;mark_fault 5
+		main;each_round;faults;touch;handle;mark_handler 5
+		main;each_round;jumps;mark_jump 5
+		main;each_round;mark_round 5
+		main;each_round;signals;syscall;handle;mark_handler 5
+		main;each_round;signals;mark_signal 5
+		main;mark_exec 1
+		outer_clean;clean;mark_clean 5
+		outer_clean;inner_clean;clean;mark_clean 5
 	END
 }
 

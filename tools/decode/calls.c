@@ -20,12 +20,10 @@
 #define MAX_TICKS	64
 /* Calls of the kernel's entry for system calls inwards, up to the function that carries one out. */
 #define MAX_ENTRY	8
-/* Open calls among which unwind() and kernel_entry() seek: who made the recording chooses how many there are, and how often. */
+/* Open calls among which unwind() and kernel_entry() seek: it bounds the time that a hostile recording takes. */
 #define MAX_UNWOUND	1024
 /* Bytes of the instruction SYSCALL, as of INT 80H */
 #define SYSCALL_SIZE	2
-/* A record of exec may be so much later than the time of the packets behind it. */
-#define MAX_LATE_US	100
 /* Begins, ends and lines that wait for a packet with the time. */
 #define MAX_HELD	65536
 
@@ -220,8 +218,19 @@ static const char *system_call_of(const char *function)
 	return NULL;
 }
 
+/* The frame of the call by which control came from user code into the kernel, where it is; 0: not known. */
+static unsigned int kernel_entry(const struct stack *s)
+{
+	unsigned int least = s->depth > MAX_UNWOUND ? s->depth - MAX_UNWOUND : 0;
+
+	for (unsigned int i = s->depth; i > least && s->frame[i].call && code_is_kernel(s->frame[i].call->ip); i--)
+		if (!code_is_kernel(s->frame[i].back))
+			return i;
+	return 0;
+}
+
 /* If @call carries out a system call: say so of the one by which control entered the kernel, or the trace began there. */
-static void name_system_call(struct stack *s, const struct call *call)
+static void name_system_call(const struct call *call)
 {
 	const char *name = call->name.function, *system_call;
 	struct call *entry = call->caller;
@@ -230,10 +239,15 @@ static void name_system_call(struct stack *s, const struct call *call)
 		return;
 	for (unsigned int i = 0; entry && !entry->how && i < MAX_ENTRY; i++)
 		entry = entry->caller;
-	if (!entry || !entry->how || entry->system_call)
-		return;
-	entry->system_call = system_call;
-	s->frame[entry->depth].exec = !strcmp(system_call, "execve") || !strcmp(system_call, "execveat");
+	if (entry && entry->how && !entry->system_call)
+		entry->system_call = system_call;
+}
+
+/* The kernel comes here only when it has replaced the program. */
+static void note_exec(struct stack *s, const struct call *call)
+{
+	if (code_is_kernel(call->ip) && call->name.function && !strcmp(call->name.function, "setup_new_exec"))
+		s->frame[kernel_entry(s)].exec = true;
 }
 
 /* Function @name runs at the current depth, instead of the one that ran there. */
@@ -260,8 +274,9 @@ static void begin_call(struct cpu_calls *c, const struct flow *f, uint64_t ip, c
 		.instructions = s->instructions,
 		.away = s->away,
 	};
-	name_system_call(s, call);
+	name_system_call(call);
 	s->frame[s->depth].call = call;
+	note_exec(s, call);
 	hold(c, (struct held){ .what = BEGINS, .call = call });
 	c->place = (struct source_place){ 0 };
 }
@@ -327,49 +342,43 @@ static void forget_stack(struct cpu_calls *c, uint64_t tsc)
 
 /* ---- returns, and what ends several calls at once ----------------------------- */
 
-/* Can an address with that name be behind a call, or where an exception is caught? */
-static bool is_within(const struct code_name *name, const struct call *call)
+/* The length of a function's name without what the compiler adds for a part that seldom runs; 0: it is none. */
+static size_t cold_length(const char *function)
 {
-	const char *function = function_of(call);
+	const char *end = strstr(function, ".cold");
 
-	if (!function || !name->function)
-		return false;
-	return function == name->function ? name->offset : is_cold_part(name->function, function);
+	return !end ? 0 : end - function > 7 && !strncmp(end - 7, " [clone", 7) ? end - function - 7 : end - function;
 }
 
 /*
  * Control went into the midst of a function that is open further outwards, as by longjmp(3) or an exception: what is inside
- * it ends. Returns false if no such function is open.
+ * it ends. Of several such calls it is the innermost. Returns false if no such function is open.
  */
 static bool unwind(struct cpu_calls *c, const struct code_name *name)
 {
 	struct stack *s = c->stack;
 	unsigned int least = s->depth > MAX_UNWOUND ? s->depth - MAX_UNWOUND : 0;
+	size_t cold = name->function ? cold_length(name->function) : 0;
 
-	for (unsigned int i = s->depth; i-- > least;)
-		if (is_within(name, s->frame[i].call)) {
-			end_calls(c, i + 1, true, 0);
-			return true;
-		}
+	if (!name->function || (!name->offset && !cold))
+		return false;
+	for (unsigned int i = s->depth; i-- > least;) {
+		const char *function = function_of(s->frame[i].call);
+
+		if (!function || (function != name->function && !(cold && is_cold_part(name->function, function))))
+			continue;
+		end_calls(c, i + 1, true, 0);
+		return true;
+	}
 	return false;
 }
 
-/* The frame of the call by which control came from user code into the kernel, where it is; 0: not known. */
-static unsigned int kernel_entry(const struct stack *s)
-{
-	unsigned int least = s->depth > MAX_UNWOUND ? s->depth - MAX_UNWOUND : 0;
-
-	for (unsigned int i = s->depth; i > least && s->frame[i].call && code_is_kernel(s->frame[i].call->ip); i--)
-		if (!code_is_kernel(s->frame[i].back))
-			return i;
-	return 0;
-}
-
-/* Control is in another function, which will return where the running one was to return. @how: as begin_call() */
-static void replace_call(struct cpu_calls *c, const struct flow *f, uint64_t ip, const struct code_name *name, const char *how)
+/* Control is in another function, which will return where the running one was to return. @how, @begun: as begin_call() */
+static void replace_call(struct cpu_calls *c, const struct flow *f, uint64_t ip, const struct code_name *name, const char *how,
+			 bool begun)
 {
 	end_call(c, c->stack->depth, true, 0);
-	begin_call(c, f, ip, name, how, how);
+	begin_call(c, f, ip, name, how, begun);
 }
 
 static void begin_program(struct cpu_calls *c, const struct flow *f, uint64_t ip, const struct code_name *name)
@@ -378,10 +387,37 @@ static void begin_program(struct cpu_calls *c, const struct flow *f, uint64_t ip
 	begin_call(c, f, ip, name, "exec", true);
 }
 
-/* Can the handler of a signal begin there that came while @running ran? One that interrupts itself is taken for no handler. */
+/*
+ * Can the handler of a signal begin there that came while @running ran? What has no name may be anything, and a function that
+ * interrupts itself is taken to go on.
+ */
 static bool may_handle(const struct code_name *name, const struct call *running)
 {
-	return !name->function || (!name->offset && name->function != function_of(running));
+	return name->function && !name->offset && name->function != function_of(running);
+}
+
+/* Is frame @i that of a signal whose handler has returned? Then the code runs there that lets the kernel go on. */
+static bool is_handled(const struct stack *s, unsigned int i)
+{
+	return s->frame[i].handler && s->frame[i].call && !s->frame[i].call->how;
+}
+
+/*
+ * Behind the handler of frame @i, the kernel goes on at @ip: with the handler of the next signal, or wherever the handler told it
+ * to, as that of a runtime may do.
+ */
+static void leave_handler(struct cpu_calls *c, const struct flow *f, unsigned int i, uint64_t ip, const struct code_name *name)
+{
+	struct stack *s = c->stack;
+
+	if (may_handle(name, s->frame[i - 1].call)) {
+		end_calls(c, i + 1, true, 0);
+		replace_call(c, f, ip, name, "signal", true);
+		return;
+	}
+	end_calls(c, i, true, 0);
+	if (!unwind(c, name) && name->function && function_of(s->frame[s->depth].call) != name->function)
+		begin_call(c, f, ip, name, NULL, false);
 }
 
 /* The kernel returns to user code at @ip, but not to where it was entered. False: it is not known why. */
@@ -394,14 +430,27 @@ static bool return_elsewhere(struct cpu_calls *c, const struct flow *f, uint64_t
 		return true;
 	}
 	/* A system call that a signal has interrupted is made anew. */
-	if (return_matching(c, ip + SYSCALL_SIZE) || unwind(c, name))
+	if (return_matching(c, ip + SYSCALL_SIZE))
+		return true;
+	if (entry && is_handled(c->stack, entry - 1)) {
+		leave_handler(c, f, entry - 1, ip, name);
+		return true;
+	}
+	if (unwind(c, name))
 		return true;
 	if (!entry || !may_handle(name, c->stack->frame[entry - 1].call))
 		return false;
 	end_calls(c, entry + 1, true, 0);
 	c->stack->frame[entry].handler = true;
-	replace_call(c, f, ip, name, "signal");
+	replace_call(c, f, ip, name, "signal", true);
 	return true;
+}
+
+/* The kernel's probes of returns let functions return here. It goes on where the function was to return. */
+static bool is_return_trampoline(const struct code_name *name)
+{
+	return name->function && !name->offset &&
+	       (strstr(name->function, "trampoline") || !strcmp(name->function, "return_to_handler"));
 }
 
 /* A return to @ip, in function @name. If it matches no call, one ends nevertheless. */
@@ -412,9 +461,10 @@ static void return_to(struct cpu_calls *c, const struct flow *f, uint64_t ip, co
 
 	if (!matches && leaves_kernel && return_elsewhere(c, f, ip, name))
 		return;
-	/* A return to the begin of a function is how the kernel's trampolines for kretprobes are entered. */
-	if (!matches && !leaves_kernel && (s->frame[s->depth].handler || (name->function && !name->offset))) {
-		replace_call(c, f, ip, name, NULL);
+	/* A handler returns to code that lets the kernel go on. */
+	if (!matches && !leaves_kernel && !is_trampoline(name) &&
+	    (s->frame[s->depth].handler || (code_is_kernel(ip) && is_return_trampoline(name)))) {
+		replace_call(c, f, ip, name, NULL, false);
 		return;
 	}
 	if (!matches && !leaves_kernel && unwind(c, name))
@@ -443,20 +493,32 @@ static bool traces_user_code(const struct flow *f)
 static void enter(struct cpu_calls *c, const struct flow *f, uint64_t ip, const struct code_name *name)
 {
 	const struct run *t = flow_thread(f);
-	uint64_t late = MAX_LATE_US * f->meta->tsc_khz / 1000, exec;
+	struct stack *s = c->stack;
+	uint64_t exec;
 
 	if (!c->next || !traces_user_code(f)) {
 		begin_call(c, f, ip, name, c->how, false);
-	} else if ((exec = threads_exec(f->threads, t->tid, c->stack->off, f->tsc + late))) {
-		c->stack->off = exec;
+	} else if ((exec = threads_exec(f->threads, t->tid, s->off, f->tsc))) {
+		s->off = exec;
 		begin_program(c, f, ip, name);
-	} else if (may_handle(name, c->stack->frame[c->stack->depth].call)) {
+	} else if (s->depth && is_handled(s, s->depth)) {
+		leave_handler(c, f, s->depth, ip, name);
+	} else if (may_handle(name, s->frame[s->depth].call)) {
 		push(c);
-		c->stack->frame[c->stack->depth].handler = true;
+		s->frame[s->depth].handler = true;
 		begin_call(c, f, ip, name, "signal", true);
 	} else if (!unwind(c, name)) {
 		begin_call(c, f, ip, name, c->how, false);
 	}
+}
+
+/* Is @name inside the function of the running call, or either of them a part of the other one that seldom runs? */
+static bool runs_within(const struct stack *s, const struct code_name *name)
+{
+	const char *function = function_of(s->frame[s->depth].call);
+
+	return function && name->function && (function == name->function || is_cold_part(name->function, function) ||
+					      is_cold_part(function, name->function));
 }
 
 static void arrive(struct cpu_calls *c, const struct flow *f, uint64_t ip)
@@ -495,8 +557,8 @@ static void arrive(struct cpu_calls *c, const struct flow *f, uint64_t ip)
 		if (name.function && !name.offset && name.function != c->function &&
 		    !is_cold_part(name.function, c->function))
 			begin_call(c, f, ip, &name, NULL, true);
-		else if (name.function != c->function && !is_within(&name, c->stack->frame[c->stack->depth].call))
-			unwind(c, &name);	/* not from a part that seldom runs, or into one */
+		else if (name.function != c->function && !runs_within(c->stack, &name))
+			unwind(c, &name);
 		break;
 	case ENTERS:
 		if (!goes_on(c->stack, &name))
@@ -751,7 +813,9 @@ static void calls_enable(struct view *v, const struct flow *f, uint64_t ip)
 		return;
 	c->leaves = FLOWS;
 	/* Or after a system call, which may be made anew. */
-	if (ip == c->next || ip + SYSCALL_SIZE == c->next || return_matching(c, ip) || return_matching(c, ip + SYSCALL_SIZE))
+	if (ip == c->next || return_matching(c, ip))
+		return;
+	if (traces_user_code(f) && (ip + SYSCALL_SIZE == c->next || return_matching(c, ip + SYSCALL_SIZE)))
 		return;
 	c->leaves = ENTERS;
 	c->how = "trace begins";

@@ -19,8 +19,8 @@ struct frame {
 	/* Indexes of frames of the same bucket; 0: there is none */
 	unsigned int before;	/* the first one when this was pushed */
 	unsigned int other;	/* the next one outwards that returns elsewhere */
-	bool handler;		/* of a signal: it returns to code that makes the system call which leads to @back */
-	bool exec;		/* the system call that is to replace the program */
+	bool handler;		/* the handler of a signal runs here, or behind it what lets the kernel go on at @back */
+	bool exec;		/* the kernel was entered here, and has replaced the program: it will not return to @back */
 };
 
 /* Recursion returns to few addresses, on however many frames: those of a bucket are found by them. */

@@ -228,32 +228,59 @@ static void the_same_without_the_kernel(void **state)
 		else	/* Another thread may run there. */
 			expect_calls(D, USER, IN_MAIN IN_C
 				     "u        handler (lines)  <trace begins>\n"
-				     "u        c+0x1 (lines)  <trace begins>\n"
+				     "u      c+0x1 (lines)  <trace begins>\n"
 				     "u      handler (lines)  <trace begins>\n"
-				     "u      b+0x5 (lines)  <trace begins>\n"
-				     "u      d (lines)\n");
+				     "u    b+0x5 (lines)  <trace begins>\n"
+				     "u    d (lines)\n");
 	}
+}
+
+/* In c, a signal; behind its handler the next one, and then the handler has told the kernel to go on in a. */
+static void the_next_signal_is_not_inside_the_handler(void **state)
+{
+	(void)state;
+	begin_in_c();
+	ip_packet(ppt_fup, C + 1);
+	ip_packet(ppt_tip, IRQ);
+	for (unsigned int i = 0; i < 3; i++) {
+		ip_packet(ppt_tip, HANDLER);
+		ip_packet(ppt_tip, RESTORE);
+		ip_packet(ppt_tip, ENTRY);
+	}
+	ip_packet(ppt_tip, A + CALL);
+#define NEXT	"u          handler (lines)  <signal>\n" \
+		"k            entry  <system call>\n"
+	expect_calls(D, BOTH, IN_MAIN IN_C "k          irq  <interrupt>\n" NEXT NEXT NEXT "u      d (lines)\n");
 }
 
 /* SCHED is the entry for system calls, which calls SWITCH. */
 static void exec_begins_anew(void **state)
 {
-	FILE *f = file("kallsyms");
-
 	(void)state;
-	fprintf(f, "%llx T entry_SYSCALL_64\n%llx t __x64_sys_execve\n", SCHED, SWITCH);
-	fclose(f);
-	begin_in_c();
-	ip_packet(ppt_tip, B + CALL);
-	ip_packet(ppt_tip, SCHED);
-	pip(CR3);
-	tnt("!");
-	ip_packet(ppt_tip, START);
-	expect_calls(D, BOTH, IN_MAIN IN_C
-		     "k        entry_SYSCALL_64  <system call execve>\n"
-		     "k          __x64_sys_execve\n"
-		     "u  start (lines)  <exec>\n"
-		     "u    d (lines)\n");
+	for (unsigned int fails = 0; fails < 2; fails++) {
+		FILE *f = file("kallsyms");
+
+		fprintf(f, "%llx T entry_SYSCALL_64\n%llx t %s\n", SCHED, SWITCH, fails ? "__x64_sys_execve" : "setup_new_exec");
+		fclose(f);
+		begin_in_c();
+		ip_packet(ppt_tip, B + CALL);
+		ip_packet(ppt_tip, SCHED);
+		pip(CR3);
+		tnt("!");
+		ip_packet(ppt_tip, START);
+		if (fails)	/* A signal has come meanwhile. */
+			expect_calls(D, BOTH, IN_MAIN IN_C
+				     "k        entry_SYSCALL_64  <system call execve>\n"
+				     "k          __x64_sys_execve\n"
+				     "u        start (lines)  <signal>\n"
+				     "u          d (lines)\n");
+		else
+			expect_calls(D, BOTH, IN_MAIN IN_C
+				     "k        entry_SYSCALL_64  <system call>\n"
+				     "k          setup_new_exec\n"
+				     "u  start (lines)  <exec>\n"
+				     "u    d (lines)\n");
+	}
 }
 
 #define t(f) cmocka_unit_test_setup_teardown(f, begin, packets_end)
@@ -267,6 +294,7 @@ int main(void)
 		t(a_signal_is_handled_inside_what_it_interrupts),
 		t(a_system_call_that_a_signal_interrupts_is_made_anew),
 		t(the_same_without_the_kernel),
+		t(the_next_signal_is_not_inside_the_handler),
 		t(exec_begins_anew),
 	};
 
