@@ -342,14 +342,6 @@ static void forget_stack(struct cpu_calls *c, uint64_t tsc)
 
 /* ---- returns, and what ends several calls at once ----------------------------- */
 
-/* The length of a function's name without what the compiler adds for a part that seldom runs; 0: it is none. */
-static size_t cold_length(const char *function)
-{
-	const char *end = strstr(function, ".cold");
-
-	return !end ? 0 : end - function > 7 && !strncmp(end - 7, " [clone", 7) ? end - function - 7 : end - function;
-}
-
 /*
  * Control went into the midst of a function that is open further outwards, as by longjmp(3) or an exception: what is inside
  * it ends. Of several such calls it is the innermost. Returns false if no such function is open.
@@ -358,9 +350,13 @@ static bool unwind(struct cpu_calls *c, const struct code_name *name)
 {
 	struct stack *s = c->stack;
 	unsigned int least = s->depth > MAX_UNWOUND ? s->depth - MAX_UNWOUND : 0;
-	size_t cold = name->function ? cold_length(name->function) : 0;
+	bool cold;
 
-	if (!name->function || (!name->offset && !cold))
+	if (!name->function)
+		return false;
+	/* Few names have it: only these are compared with each function's. */
+	cold = strstr(name->function, ".cold");
+	if (!name->offset && !cold)
 		return false;
 	for (unsigned int i = s->depth; i-- > least;) {
 		const char *function = function_of(s->frame[i].call);
@@ -457,24 +453,28 @@ static bool is_return_trampoline(const struct code_name *name)
 static void return_to(struct cpu_calls *c, const struct flow *f, uint64_t ip, const struct code_name *name)
 {
 	struct stack *s = c->stack;
-	bool matches = return_matching(c, ip), leaves_kernel = code_is_kernel(c->next) && !code_is_kernel(ip);
+	struct call *running;
 
-	if (!matches && leaves_kernel && return_elsewhere(c, f, ip, name))
-		return;
-	/* A handler returns to code that lets the kernel go on. */
-	if (!matches && !leaves_kernel && !is_trampoline(name) &&
-	    (s->frame[s->depth].handler || (code_is_kernel(ip) && is_return_trampoline(name)))) {
-		replace_call(c, f, ip, name, NULL, false);
+	if (return_matching(c, ip)) {
+		/* What called the function, from before the trace, comes to light. */
+		if (!s->frame[s->depth].call && !is_trampoline(name))
+			begin_call(c, f, ip, name, NULL, false);
 		return;
 	}
-	if (!matches && !leaves_kernel && unwind(c, name))
+	if (code_is_kernel(c->next) && !code_is_kernel(ip)) {
+		if (return_elsewhere(c, f, ip, name))
+			return;
+	} else if (!is_trampoline(name) &&
+		   (s->frame[s->depth].handler || (code_is_kernel(ip) && is_return_trampoline(name)))) {
+		/* A handler returns to code that lets the kernel go on. */
+		replace_call(c, f, ip, name, NULL, false);
 		return;
-	if (!matches)
-		end_calls(c, s->depth, true, 0);
-	if (is_trampoline(name))
+	} else if (unwind(c, name)) {
 		return;
-	/* What called the function, from before the trace, comes to light. */
-	if (!s->frame[s->depth].call || (!matches && function_of(s->frame[s->depth].call) != name->function))
+	}
+	end_calls(c, s->depth, true, 0);
+	running = s->frame[s->depth].call;
+	if (!is_trampoline(name) && (!running || function_of(running) != name->function))
 		begin_call(c, f, ip, name, NULL, false);
 }
 

@@ -283,6 +283,28 @@ static void exec_begins_anew(void **state)
 	}
 }
 
+/* A kretprobe lets what SCHED calls return to OFF, and that returns to SCHED. */
+static void a_trampoline_returns_for_the_function(void **state)
+{
+	FILE *f = file("kallsyms");
+
+	(void)state;
+	fprintf(f, "%llx T sched\n%llx t probed\n%llx t arch_rethook_trampoline\n", SCHED, SWITCH, OFF);
+	fclose(f);
+	begin_in_c();
+	ip_packet(ppt_tip, B + CALL);
+	ip_packet(ppt_tip, SCHED);
+	pip(CR3);
+	ip_packet(ppt_tip, OFF);
+	ip_packet(ppt_tip, SCHED + CALL);
+	ip_packet(ppt_tip, B + CALL + 2);
+	ip_packet(ppt_tip, A + CALL);
+	expect_calls(D, BOTH, IN_MAIN IN_C
+		     "k        sched  <system call>\n"
+		     "k          probed\n"
+		     "u      d (lines)\n");
+}
+
 #define t(f) cmocka_unit_test_setup_teardown(f, begin, packets_end)
 
 int main(void)
@@ -296,6 +318,7 @@ int main(void)
 		t(the_same_without_the_kernel),
 		t(the_next_signal_is_not_inside_the_handler),
 		t(exec_begins_anew),
+		t(a_trampoline_returns_for_the_function),
 	};
 
 	return cmocka_run_group_tests_name("unwind", tests, NULL, NULL);
