@@ -128,13 +128,18 @@ made()
 	done
 }
 
-# unwound RECORDING: each call of tests/guest/unwind.c's mark_*, which has one instruction, is where the source has it
+# unwound RECORDING: each call of tests/guest/unwind.c's mark_*, which has one instruction, is where the source has it. What is
+# outside of that program's own functions is of no matter: the begin of a thread may be of an unknown one.
 unwound()
 {
 	"$build/tools/auxtrace" export --format folded --weight instructions -o - --symfs "$symfs" "$work/out/$1" 2> "$work/summary" |
-		awk '/;mark_[a-z]+ [0-9]+$/ {
-			print match($0, /;(main|outer_clean);/) ? substr($0, RSTART + 1) : $0
-		}' | sort > "$work/stacks"
+		awk '
+			/;mark_[a-z]+ [0-9]+$/ {
+				count = $NF
+				sub(/ [0-9]+$/, "")
+				calls[match($0, /;(main|outer_clean);/) ? substr($0, RSTART + 1) : $0] += count
+			}
+			END { for (stack in calls) print stack, calls[stack] }' | sort > "$work/stacks"
 	sort <<-'END' | diff - "$work/stacks"
 		main;each_round;faults;mark_fault 5
 		main;each_round;faults;touch;handle;mark_handler 5
