@@ -259,8 +259,8 @@ def check_recording():
     if len(read) < 30:
         sys.exit(f"man: tools/lib/meta.c reads {read} only")
     hold("all that tools/lib/meta.c reads of it", read - keys("META"))
-    both("it has the keys of task.PID", page.name, keys("PROCESSES"), words_written("userlib/task_list.c"),
-         "userlib/task_list.c")
+    both("it has the keys of task.PID", page.name, keys("PROCESSES"), words_written("userlib/space.c"),
+         "userlib/space.c")
     read = words_of_tables("tools/decode/code_image.c", COMPARED)
     if len(read) < 5:
         sys.exit(f"man: tools/decode/code_image.c reads {read} only")

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Reads address spaces from the device and from /proc, and writes them. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+#include "internal.h"
+#include "jit.h"
+#include "recording_dir.h"
+#include "space.h"
+
+#define VDSO_LIMIT	(1u << 20)
+#define MAX_EXECS	10	/* while a process is read */
+
+static void free_mappings(struct space *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		free(s->map[i]);
+	free(s->map);
+	s->map = NULL;
+	s->count = 0;
+}
+
+void space_free(struct space *s)
+{
+	free_mappings(s);
+	free(s->vdso);
+	free(s->jit);
+	free(s);
+}
+
+int space_add_mapping(struct space *s, const char *line)
+{
+	char **grown;
+
+	for (size_t i = 0; i < s->count; i++)
+		if (!strcmp(s->map[i], line))
+			return 0;
+	grown = realloc(s->map, (s->count + 1) * sizeof(*grown));
+	if (!grown)
+		return -1;
+	s->map = grown;
+	grown[s->count] = strdup(line);
+	return grown[s->count] ? (s->count++, 0) : -1;
+}
+
+/* Read all mappings of files, executable or not: a decoder needs the whole ELF image. */
+static int read_maps(struct space *s, const char *proc)
+{
+	char path[64], *line = NULL;
+	size_t size = 0;
+	ssize_t len;
+	FILE *f;
+	int ret = 0;
+
+	snprintf(path, sizeof(path), "%s/maps", proc);
+	f = fopen(path, "re");
+	if (!f)
+		return -1;
+	while (!ret && (len = getline(&line, &size, f)) > 0) {
+		uint64_t start, end;
+		const char *name;
+
+		if (line[len - 1] == '\n')
+			line[len - 1] = 0;
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64, &start, &end) != 2)
+			continue;
+		name = strpbrk(line, "/[");
+		if (name && *name == '[') {
+			/* The kernel runs probed instructions in [uprobes], which cannot be read. */
+			if (strcmp(name, "[vdso]") && strcmp(name, "[uprobes]"))
+				continue;
+			if (name[1] == 'v') {
+				s->vdso_start = start;
+				s->vdso_len = end - start;
+			}
+		} else if (!name) {
+			continue;
+		}
+		ret = space_add_mapping(s, line);
+	}
+	free(line);
+	fclose(f);
+	return ret;
+}
+
+static int read_vdso(struct space *s, const char *proc)
+{
+	char path[64];
+	ssize_t got;
+	int fd;
+
+	if (!s->vdso_len || s->vdso_len > VDSO_LIMIT)
+		return 0;
+	s->vdso = malloc(s->vdso_len);
+	if (!s->vdso)
+		return -1;
+	snprintf(path, sizeof(path), "%s/mem", proc);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	got = fd < 0 ? -1 : pread(fd, s->vdso, s->vdso_len, s->vdso_start);
+	if (fd >= 0)
+		close(fd);
+	if (got != (ssize_t)s->vdso_len) {
+		/* A decoder then reports code in the vdso as missing. */
+		free(s->vdso);
+		s->vdso = NULL;
+	}
+	return 0;
+}
+
+static void read_names(struct space *s, const char *proc)
+{
+	char path[64];
+	ssize_t len;
+	FILE *f;
+
+	/* The process's, not that of a thread. */
+	snprintf(path, sizeof(path), "/proc/%d/comm", s->pid);
+	f = fopen(path, "re");
+	if (f) {
+		if (fgets(s->comm, sizeof(s->comm), f))
+			s->comm[strcspn(s->comm, "\n")] = 0;
+		fclose(f);
+	}
+	snprintf(path, sizeof(path), "%s/exe", proc);
+	len = readlink(path, s->exe, sizeof(s->exe) - 1);
+	s->exe[len < 0 ? 0 : len] = 0;
+}
+
+static struct space *read_once(pid_t pid, const struct auxtrace_task *task)
+{
+	struct space *s = calloc(1, sizeof(*s));
+	char proc[32];
+
+	if (!s) {
+		fail(ENOMEM, "no memory for process %d", pid);
+		return NULL;
+	}
+	/* By the thread that has them. */
+	snprintf(proc, sizeof(proc), "/proc/%d", task->pid ? (pid_t)task->pid : pid);
+	s->pid = pid;
+	s->cr3 = task->out_context;
+	s->cr3_mask = task->out_context_mask;
+	s->seen_tsc = s->begin_tsc = __rdtsc();
+	read_names(s, proc);
+	if (read_maps(s, proc) || read_vdso(s, proc)) {
+		/* To the caller EACCES means that the device refuses to trace. */
+		fail(errno == EACCES ? EPERM : errno, "cannot read the mappings of process %d: %s%s", pid,
+		     strerror(errno), errno == EACCES ? "; it needs CAP_SYS_PTRACE" : "");
+		space_free(s);
+		return NULL;
+	}
+	s->jit = jit_of_map(pid, proc, &s->jit_size);
+	s->read_tsc = __rdtsc();
+	return s;
+}
+
+/*
+ * A caller without a capability is not told page tables, nor does its trace, which is of user code only,
+ * have any. So its number stands for those of a process: no CR3 has the low bit set. 0, or -1 with ESRCH.
+ */
+static int number_instead(struct auxtrace_task *task)
+{
+	pid_t pid = task->pid ?: (unsigned int)getpid();
+
+	if (kill(pid, 0) && errno == ESRCH)
+		return -1;
+	task->out_context = (uint64_t)pid << 12 | 1;
+	task->out_context_mask = UINT64_MAX;
+	return 0;
+}
+
+static bool has_number_instead(const struct auxtrace_session *session)
+{
+	return session_is_own_only(session) && !(session->setup.flags & AUXTRACE_SETUP_KERNEL);
+}
+
+/* Not auxtrace_task(): if this fails, the caller has not, so its message stays. */
+static int ask_again(const struct auxtrace_session *session, pid_t pid, struct auxtrace_task *task)
+{
+	*task = (struct auxtrace_task){ .size = sizeof(*task), .pid = pid };
+	if (has_number_instead(session))
+		return number_instead(task);
+	return device_ioctl(session->fd, AUXTRACE_IOC_TASK, task);
+}
+
+/*
+ * Ask for the threads of process @pid until one has an address space. The main thread has none once
+ * it has exited, while the others go on. ENXIO: none has one. Another errno: they cannot be listed.
+ */
+static int ask_threads(const struct auxtrace_session *session, pid_t pid, struct auxtrace_task *task)
+{
+	struct dirent *e;
+	char path[32];
+	DIR *dir;
+	int ret = -1, err;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	if (!dir) {
+		/* The process has ended since. */
+		if (errno == ENOENT)
+			errno = ENXIO;
+		return -1;
+	}
+	while (ret && (errno = 0, e = readdir(dir))) {
+		pid_t tid = atoi(e->d_name);
+
+		/* Not "." and ".."; and the main thread has been asked for. */
+		if (tid && tid != pid)
+			ret = ask_again(session, tid, task);
+	}
+	err = errno ?: ENXIO;
+	closedir(dir);
+	if (ret)
+		errno = err;
+	return ret;
+}
+
+/* As auxtrace_task(). @task->pid is then the thread that was asked for. */
+static int task_of_process(struct auxtrace_session *session, pid_t pid, struct auxtrace_task *task)
+{
+	if (has_number_instead(session)) {
+		*task = (struct auxtrace_task){ .size = sizeof(*task), .pid = pid };
+		return number_instead(task) ? fail(ESRCH, "there is no process %d", pid) : 0;
+	}
+	if (!auxtrace_task(session, pid, task))
+		return 0;
+	if (errno != ENXIO)
+		return -1;
+	if (!ask_threads(session, pid, task)) {
+		fail_forget();
+		return 0;
+	}
+	if (errno != ENXIO)
+		return fail(errno, "cannot read the threads of process %d: %s", pid, strerror(errno));
+	return -1;
+}
+
+/*
+ * The page tables and the mappings are of one address space: if an exec came in between, or the
+ * thread's exit, again.
+ */
+struct space *space_read(struct auxtrace_session *session, pid_t pid)
+{
+	for (int left = MAX_EXECS;; left--) {
+		struct auxtrace_task before, after;
+		struct space *s;
+
+		if (task_of_process(session, pid, &before))
+			return NULL;
+		s = read_once(pid ?: getpid(), &before);
+		if (!s || !left)
+			return s;
+		/* Of a thread that has exited meanwhile, /proc has no mappings. */
+		if (ask_again(session, before.pid, &after) ? s->count : after.out_context == before.out_context)
+			return s;
+		space_free(s);
+	}
+}
+
+bool space_has_gone(const struct auxtrace_session *session, const struct space *s)
+{
+	struct auxtrace_task task;
+
+	if (ask_again(session, s->pid, &task) && (errno != ENXIO || ask_threads(session, s->pid, &task)))
+		return errno == ESRCH || errno == ENXIO;
+	return task.out_context != s->cr3;
+}
+
+/* The path in a line of maps, which may contain blanks. NULL: no file that can be opened. */
+static const char *mapped_file(const char *line)
+{
+	const char *path = strchr(line, '/');
+	size_t len = path ? strlen(path) : 0;
+
+	/* A deleted file cannot be opened by its name. */
+	if (len > 10 && !strcmp(path + len - 10, " (deleted)"))
+		return NULL;
+	return path;
+}
+
+/* Write sizes and times, by which a decoder notices that a file is not the one that ran. */
+static void write_files(const struct space *s, FILE *f)
+{
+	const char *last = "";
+
+	for (size_t i = 0; i < s->count; i++) {
+		const char *path = mapped_file(s->map[i]);
+		struct stat st;
+
+		if (!path || !strcmp(path, last) || stat(path, &st))
+			continue;
+		last = path;
+		fprintf(f, "file %" PRIu64 " %" PRIu64 ".%09ld %s\n", (uint64_t)st.st_size,
+			(uint64_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec, path);
+	}
+}
+
+/* The dump of code that the process wrote itself, which it has mapped; NULL: none. */
+static const char *own_dump(const struct space *s)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		const char *path = mapped_file(s->map[i]);
+
+		if (path && jit_is_dump(path))
+			return path;
+	}
+	return NULL;
+}
+
+/* Write the code that the process made, if there is any, to the file @name. */
+static int write_jit(const struct space *s, const char *name, int dirfd)
+{
+	const char *dump = own_dump(s);
+	FILE *f;
+
+	if (dump)
+		return jit_copy_dump(dirfd, name, dump);
+	if (!s->jit)
+		return 0;
+	f = recording_file(dirfd, name);
+	if (!f)
+		return -1;
+	fwrite(s->jit, 1, s->jit_size, f);
+	return recording_file_close(f, name);
+}
+
+int space_write(const struct space *s, const char *suffix, int dirfd)
+{
+	char name[64];
+	FILE *f;
+
+	snprintf(name, sizeof(name), "task.%s", suffix);
+	f = recording_file(dirfd, name);
+	if (!f)
+		return -1;
+	fprintf(f, "pid %d\ncomm %s\nexe %s\ncr3 %#" PRIx64 "\ncr3_mask %#" PRIx64 "\nbegin_tsc %" PRIu64 "\nend_tsc %" PRIu64 "\n",
+		s->pid, s->comm, s->exe, s->cr3, s->cr3_mask, s->begin_tsc, s->end_tsc);
+	if (s->vdso)
+		fprintf(f, "vdso %#" PRIx64 " vdso.%s\n", s->vdso_start, suffix);
+	if (s->jit || own_dump(s))
+		fprintf(f, "jit jit.%s\n", suffix);
+	write_files(s, f);
+	for (size_t i = 0; i < s->count; i++)
+		fprintf(f, "map %s\n", s->map[i]);
+	if (recording_file_close(f, name))
+		return -1;
+	snprintf(name, sizeof(name), "jit.%s", suffix);
+	if (write_jit(s, name, dirfd))
+		return -1;
+	if (!s->vdso)
+		return 0;
+	snprintf(name, sizeof(name), "vdso.%s", suffix);
+	f = recording_file(dirfd, name);
+	if (!f)
+		return -1;
+	fwrite(s->vdso, 1, s->vdso_len, f);
+	return recording_file_close(f, name);
+}
+

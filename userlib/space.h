@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* An address space: what a decoder needs to find user code by CR3 and address. */
+#ifndef SPACE_H
+#define SPACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <auxtrace.h>
+
+struct space {
+	struct space *next;
+	pid_t pid;
+	char comm[64];
+	char exe[4096];
+	uint64_t cr3, cr3_mask;
+	uint64_t seen_tsc;	/* when it was first read: when that began, */
+	uint64_t read_tsc;	/* and when it had been done */
+	uint64_t begin_tsc, end_tsc;	/* end_tsc 0: it has not ended, as far as we know */
+	bool gone;		/* by an exec; or another process has its page-table root, or its number */
+	uint64_t vdso_start;
+	size_t vdso_len;
+	uint8_t *vdso;
+	uint8_t *jit;		/* code that it made, by its map of names; NULL: there is none */
+	size_t jit_size;
+	size_t count;
+	char **map;		/* lines of /proc/PID/maps, without newlines */
+};
+
+/*
+ * The address space that @pid (0: the caller) has now, with what it has mapped. NULL with errno and the message:
+ * ESRCH, ENOENT or ENXIO if the process has ended, or is a kernel thread.
+ */
+struct space *space_read(struct auxtrace_session *session, pid_t pid);
+void space_free(struct space *s);
+/* Add a line of maps, if it is not there. 0, or -1 without memory. */
+int space_add_mapping(struct space *s, const char *line);
+/*
+ * Does process @s->pid have the page tables of @s no more? If the device cannot say, it is taken
+ * to have them.
+ */
+bool space_has_gone(const struct auxtrace_session *session, const struct space *s);
+/* Write task.@suffix, and vdso.@suffix and jit.@suffix if there is any. 0, or -1 with errno and the message. */
+int space_write(const struct space *s, const char *suffix, int dirfd);
+
+#endif
