@@ -261,10 +261,10 @@ def check_recording():
     hold("all that tools/lib/meta.c reads of it", read - keys("META"))
     both("it has the keys of task.PID", page.name, keys("PROCESSES"), words_written("userlib/space.c"),
          "userlib/space.c")
-    read = words_of_tables("tools/decode/code_image.c", COMPARED)
+    read = words_of_tables("tools/decode/tasks.c", r'strcmp\(line, "([a-z_0-9.]+)"\)')
     if len(read) < 5:
-        sys.exit(f"man: tools/decode/code_image.c reads {read} only")
-    hold("all that tools/decode/code_image.c reads of it", read - keys("PROCESSES"))
+        sys.exit(f"man: tools/decode/tasks.c reads {read} only")
+    hold("all that tools/decode/tasks.c reads of it", read - keys("PROCESSES"))
     # What the library removes of an earlier recording are the files that one has.
     source = open("userlib/recording_dir.c", encoding="utf-8").read()
     names = set(re.findall(r'"([a-z.]+)"', re.search(r"plain\[\] = \{(.*?)\}", source)[1]))

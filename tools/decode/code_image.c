@@ -8,31 +8,14 @@
 #include <string.h>
 
 #include "code_image.h"
-#include "jit.h"
 #include "kernel_lines.h"
 #include "lib/symbol_shown.h"
 #include "lib/symbols.h"
 #include "lib/tool.h"
 #include "object.h"
 #include "pokes.h"
+#include "tasks.h"
 #include "userlib/search.h"
-
-#define PROBES	"[uprobes]"
-
-struct mapping {
-	uint64_t start, end, offset;
-	struct object *object;
-};
-
-struct task {
-	struct task *next;	/* in the order of begin_tsc */
-	uint32_t pid;
-	uint64_t cr3, cr3_mask;
-	uint64_t begin_tsc, end_tsc;	/* end_tsc 0: it has not ended, as far as is known */
-	struct jit jit;		/* code that it made */
-	size_t count;
-	struct mapping *map;	/* executable ones; those of different times may overlap */
-};
 
 struct segment {
 	uint64_t start, end;
@@ -52,7 +35,7 @@ struct code_files {
 	char *dir;
 	const struct meta *meta;
 	struct objects objects;
-	struct task *tasks;
+	struct tasks tasks;
 	struct mapped kcore;
 	uint64_t kcore_tsc;	/* when it was read; UINT64_MAX: at the end */
 	struct pokes pokes;
@@ -185,215 +168,7 @@ static const struct segment *find_segment(struct code_image *code, uint64_t ip)
 	return code->last_segment;
 }
 
-/* ---- tasks -------------------------------------------------------------- */
-
-static void add_mapping(struct task *t, const struct mapping *m)
-{
-	t->map = xrealloc(t->map, (t->count + 1) * sizeof(*t->map));
-	t->map[t->count++] = *m;
-}
-
-/* A line of /proc/PID/maps. */
-static void parse_map(struct code_image *code, struct task *t, const char *line)
-{
-	struct mapping m = { 0 };
-	const char *path = strchr(line, '/') ?: strstr(line, PROBES);
-	char perms[8] = "";
-
-	if (!path || sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64, &m.start, &m.end, perms,
-			    &m.offset) != 4)
-		return;
-	if (perms[2] != 'x')
-		return;
-	m.object = objects_find(&code->files->objects, path);
-	/* Files of data may have changed or gone: nobody looks for code there. */
-	object_open(&code->files->objects, m.object);
-	add_mapping(t, &m);
-}
-
-static void parse_task_line(struct code_image *code, struct task *t, char *line)
-{
-	char *value = strchr(line, ' ');
-
-	if (!value)
-		return;
-	*value++ = 0;
-	if (!strcmp(line, "pid")) {
-		t->pid = strtoul(value, NULL, 0);
-	} else if (!strcmp(line, "cr3")) {
-		t->cr3 = strtoull(value, NULL, 0);
-	} else if (!strcmp(line, "cr3_mask")) {
-		t->cr3_mask = strtoull(value, NULL, 0);
-	} else if (!strcmp(line, "begin_tsc")) {
-		t->begin_tsc = strtoull(value, NULL, 0);
-	} else if (!strcmp(line, "end_tsc")) {
-		t->end_tsc = strtoull(value, NULL, 0);
-	} else if (!strcmp(line, "file")) {
-		char mtime[64];
-		uint64_t size;
-		int at = 0;
-
-		if (sscanf(value, "%" SCNu64 " %63s %n", &size, mtime, &at) == 2 && at)
-			objects_note(&code->files->objects, value + at, size, mtime);
-	} else if (!strcmp(line, "vdso")) {
-		struct mapping m = { 0 };
-		char name[64], path[4300];
-
-		if (sscanf(value, "%" SCNi64 " %63s", (int64_t *)&m.start, name) == 2) {
-			snprintf(path, sizeof(path), "%s/%s", code->files->dir, name);
-			m.object = objects_add_vdso(&code->files->objects, path);
-			m.end = m.start + m.object->image.size;
-			add_mapping(t, &m);
-		}
-	} else if (!strcmp(line, "jit") && !t->jit.file.data) {
-		char path[4600];
-
-		snprintf(path, sizeof(path), "%s/%s", code->files->dir, value);
-		jit_open(&t->jit, path, code->files->meta);
-	} else if (!strcmp(line, "map")) {
-		parse_map(code, t, value);
-	}
-}
-
-static bool read_task(struct code_image *code, const char *name)
-{
-	char path[4600], *line = NULL;
-	struct task *t, **at;
-	size_t size = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/%s", code->files->dir, name);
-	f = open_text(path);
-	if (!f)
-		return wrong("cannot read %s: %s", path, strerror(errno));
-	t = xcalloc(1, sizeof(*t));
-	while (getline(&line, &size, f) > 0) {
-		line[strcspn(line, "\n")] = 0;
-		parse_task_line(code, t, line);
-	}
-	free(line);
-	fclose(f);
-	for (at = &code->files->tasks; *at && (*at)->begin_tsc <= t->begin_tsc; at = &(*at)->next)
-		;
-	t->next = *at;
-	*at = t;
-	return t->cr3_mask || wrong("%s has no cr3_mask", path);
-}
-
-static bool read_tasks(struct code_image *code)
-{
-	DIR *d = opendir(code->files->dir);
-	bool right = true;
-	struct dirent *e;
-
-	if (!d)
-		return wrong("cannot read %s: %s", code->files->dir, strerror(errno));
-	while (right && (errno = 0, e = readdir(d)))
-		if (!strncmp(e->d_name, "task.", 5))
-			right = read_task(code, e->d_name);
-	if (right && errno)
-		right = wrong("cannot list %s: %s", code->files->dir, strerror(errno));
-	closedir(d);
-	return right;
-}
-
-static uint64_t offset_at(const struct mapping *m, uint64_t ip)
-{
-	return ip - m->start + m->offset;
-}
-
-/* Do both have the same bytes at @ip? */
-static bool same_code(const struct mapping *a, const struct mapping *b, uint64_t ip)
-{
-	if (offset_at(a, ip) != offset_at(b, ip))
-		return false;
-	/* The vdso of each process is an object of its own, with the same bytes. */
-	return a->object == b->object ||
-	       (a->object->image.size && a->object->image.size == b->object->image.size &&
-		!memcmp(a->object->image.data, b->object->image.data, a->object->image.size));
-}
-
-/*
- * Set *@found to the mapping of @t at @ip. Returns false if there are several with different
- * code: it is unknown which one ran.
- */
-static bool add_found(const struct task *t, uint64_t ip, const struct mapping **found)
-{
-	for (size_t i = 0; i < t->count; i++) {
-		const struct mapping *m = &t->map[i];
-
-		if (ip < m->start || ip >= m->end)
-			continue;
-		if (*found && !same_code(*found, m, ip))
-			return false;
-		*found = m;
-	}
-	return true;
-}
-
-/*
- * The task that had @cr3 at @tsc. A task may be recorded later than it began: if no other
- * one ever had this CR3, it is taken for earlier times as well, but for code that it does not have.
- */
-static const struct task *find_task(const struct code_image *code, uint64_t cr3, uint64_t tsc)
-{
-	const struct task *found = NULL, *any = NULL;
-	unsigned int count = 0;
-
-	for (const struct task *t = code->files->tasks; t; t = t->next) {
-		if ((cr3 & t->cr3_mask) != t->cr3)
-			continue;
-		count++;
-		any = t;
-		if (tsc && t->begin_tsc <= tsc)
-			found = t->end_tsc && t->end_tsc < tsc ? NULL : t;
-	}
-	if (found || count != 1)
-		return found;
-	return tsc && any->begin_tsc <= tsc ? NULL : any;
-}
-
-/*
- * The address space that the process that runs had at @tsc. NULL: it is not known, or, without @tsc, there
- * were several, as exec makes them.
- */
-static const struct task *running_task(const struct code_image *code, uint64_t tsc)
-{
-	const struct task *found = NULL;
-
-	for (const struct task *t = code->files->tasks; t; t = t->next) {
-		if (t->pid != code->pid)
-			continue;
-		if (found && !tsc)
-			return NULL;
-		if (!found || t->begin_tsc <= tsc)
-			found = t;
-	}
-	return found;
-}
-
-/* What the process that runs has mapped at @ip; NULL: nothing, or several files, or it is not known. */
-static const struct mapping *own_mapping(const struct code_image *code, uint64_t tsc, uint64_t ip)
-{
-	const struct task *running = code->pid ? running_task(code, tsc) : NULL;
-	const struct mapping *own = NULL;
-
-	return running && add_found(running, ip, &own) ? own : NULL;
-}
-
-/*
- * Without CR3 (a trace of user code only) the code at @ip is known if all tasks that have code
- * there have the same, or else by the process that runs. That one also says of which file it is.
- */
-static const struct mapping *only_mapping(const struct code_image *code, uint64_t tsc, uint64_t ip)
-{
-	const struct mapping *found = NULL;
-
-	for (const struct task *t = code->files->tasks; t; t = t->next)
-		if (!add_found(t, ip, &found))
-			return own_mapping(code, tsc, ip);
-	return own_mapping(code, tsc, ip) ?: found;
-}
+/* ---- user code ---------------------------------------------------------- */
 
 static enum code_result find_mapping(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip,
 				     const struct mapping **m)
@@ -406,15 +181,15 @@ static enum code_result find_mapping(struct code_image *code, uint64_t cr3, uint
 		return CODE_OK;
 	}
 	if (cr3 == CODE_NO_CR3) {
-		*m = only_mapping(code, tsc, ip);
+		*m = tasks_only_mapping(&code->files->tasks, code->pid, tsc, ip);
 		if (!*m)
 			return CODE_NO_TASK;
 	} else {
-		t = find_task(code, cr3, tsc);
+		t = tasks_find(&code->files->tasks, cr3, code->pid, tsc);
 		if (!t)
 			return CODE_NO_TASK;
 		*m = NULL;
-		if (!add_found(t, ip, m))
+		if (!task_mapping(t, ip, m))
 			return CODE_NO_MAPPING;
 		if (!*m)
 			return tsc && tsc < t->begin_tsc ? CODE_NO_TASK : CODE_NO_MAPPING;
@@ -432,9 +207,9 @@ static const struct jit_code *find_jit(const struct code_image *code, uint64_t c
 	const struct task *t = NULL;
 
 	if (cr3 != CODE_NO_CR3)
-		t = find_task(code, cr3, tsc);
+		t = tasks_find(&code->files->tasks, cr3, code->pid, tsc);
 	else if (code->pid)
-		t = running_task(code, tsc);
+		t = tasks_of_process(&code->files->tasks, code->pid, tsc);
 	return t ? jit_find(&t->jit, tsc, ip) : NULL;
 }
 
@@ -450,7 +225,7 @@ struct code_image *code_open(const char *dir, const struct meta *meta, const cha
 	code->files->objects.symfs = symfs;
 	code->files->kcore_tsc = meta->kcore_tsc ?: UINT64_MAX;
 	pokes_find(&code->files->pokes, side);
-	if (open_kcore(code) && read_tasks(code))
+	if (open_kcore(code) && tasks_read(&code->files->tasks, dir, meta, &code->files->objects))
 		return code;
 	code_close(code);
 	return NULL;
@@ -467,14 +242,7 @@ struct code_image *code_share(const struct code_image *of)
 
 static void close_files(struct code_files *files)
 {
-	while (files->tasks) {
-		struct task *t = files->tasks;
-
-		files->tasks = t->next;
-		jit_close(&t->jit);
-		free(t->map);
-		free(t);
-	}
+	tasks_free(&files->tasks);
 	objects_close(&files->objects);
 	kernel_lines_close(files->kernel_lines);
 	symbols_free(&files->kallsyms);
@@ -547,7 +315,7 @@ enum code_result code_read(struct code_image *code, uint64_t cr3, uint64_t tsc, 
 	}
 	result = find_mapping(code, cr3, tsc, ip, &m);
 	/* It may be made in memory that is a file's. */
-	if (result != CODE_OK || offset_at(m, ip) >= m->object->image.size) {
+	if (result != CODE_OK || mapping_offset(m, ip) >= m->object->image.size) {
 		made = find_jit(code, cr3, tsc, ip);
 		if (made) {
 			*got = copy(buf, size, made->bytes + (ip - made->start), made->end - ip);
@@ -556,7 +324,7 @@ enum code_result code_read(struct code_image *code, uint64_t cr3, uint64_t tsc, 
 	}
 	if (result != CODE_OK)
 		return result;
-	offset = offset_at(m, ip);
+	offset = mapping_offset(m, ip);
 	if (offset >= m->object->image.size)
 		return strcmp(m->object->path, PROBES) ? CODE_NO_MAPPING : CODE_PROBES;
 	if (size > m->end - ip)
@@ -569,8 +337,8 @@ uint64_t code_space(const struct code_image *code, uint64_t cr3, uint64_t ip)
 {
 	if (code_is_kernel(ip))
 		return 0;
-	/* No CR3 has the highest bit. */
-	return cr3 == CODE_NO_CR3 ? 1ull << 63 | code->pid : cr3;
+	/* A process's number has at most 22 bits (PID_MAX_LIMIT of <linux/threads.h>), and a CR3 no bit above 51. */
+	return (cr3 == CODE_NO_CR3 ? 1ull << 63 : cr3 >> 12 << 22) | code->pid;
 }
 
 void code_lasts(const struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip, size_t size, uint64_t *from,
@@ -582,14 +350,7 @@ void code_lasts(const struct code_image *code, uint64_t cr3, uint64_t tsc, uint6
 		if (pokes_span(&code->files->pokes, ip, size, &span))
 			code_span_cut(&span, code->files->kcore_tsc);
 	} else {
-		for (const struct task *t = code->files->tasks; t; t = t->next) {
-			if (cr3 == CODE_NO_CR3 ? t->pid != code->pid : (cr3 & t->cr3_mask) != t->cr3)
-				continue;
-			code_span_cut(&span, t->begin_tsc);
-			if (t->end_tsc)
-				code_span_cut(&span, t->end_tsc + 1);
-			jit_span(&t->jit, ip, size, &span);
-		}
+		tasks_span(&code->files->tasks, cr3, cr3 == CODE_NO_CR3, code->pid, ip, size, &span);
 	}
 	*from = span.from;
 	*until = span.until;
@@ -638,7 +399,7 @@ static void find_name(struct code_image *code, uint64_t cr3, uint64_t tsc, uint6
 		return;
 	}
 	result = find_mapping(code, cr3, tsc, ip, &m);
-	if (result != CODE_OK || offset_at(m, ip) >= m->object->image.size) {
+	if (result != CODE_OK || mapping_offset(m, ip) >= m->object->image.size) {
 		made = find_jit(code, cr3, tsc, ip);
 		if (made) {
 			*name = (struct code_name){ .function = made->name, .offset = ip - made->start, .object = "[jit]" };
@@ -647,7 +408,7 @@ static void find_name(struct code_image *code, uint64_t cr3, uint64_t tsc, uint6
 	}
 	if (result != CODE_OK)
 		return;
-	offset = offset_at(m, ip);
+	offset = mapping_offset(m, ip);
 	name->object = m->object->name;
 	name->offset = offset;
 	if (!object_vaddr(m->object, offset, &vaddr))
@@ -709,7 +470,7 @@ bool code_place(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip
 		place->end = m->end;
 		return false;
 	}
-	if (!object_vaddr(m->object, offset_at(m, ip), &vaddr))
+	if (!object_vaddr(m->object, mapping_offset(m, ip), &vaddr))
 		return false;
 	known = source_lines_find(lines, vaddr, place);
 	/* The file's addresses become the task's. */

@@ -129,8 +129,12 @@ void write_task(const char *name, uint64_t cr3, uint64_t begin_tsc, const char *
 	snprintf(task, sizeof(task), "task.%s", name);
 	f = file(task);
 	assert_int_equal(stat(path, &st), 0);
-	fprintf(f, "pid %s\ncomm t\ncr3 %#" PRIx64 "\ncr3_mask 0xffffffffff000\nbegin_tsc %" PRIu64 "\n",
-		name, cr3, begin_tsc);
+	fprintf(f, "pid %s\ncomm t\n", name);
+	if (cr3 == CR3_UNKNOWN)
+		fprintf(f, "cr3 unknown\n");
+	else
+		fprintf(f, "cr3 %#" PRIx64 "\ncr3_mask 0xffffffffff000\n", cr3);
+	fprintf(f, "begin_tsc %" PRIu64 "\n", begin_tsc);
 	fprintf(f, "file %ld %ld.%09ld %s\n", (long)st.st_size, (long)st.st_mtim.tv_sec,
 		st.st_mtim.tv_nsec, path);
 	fprintf(f, "map %" PRIx64 "-%" PRIx64 " r--p 00000000 00:00 1   %s\n", base, base + 0x1000, path);

@@ -32,6 +32,7 @@
 #define FAULT	(KERNEL + 0x60)
 
 #define CR3	0x5000ull
+#define CR3_UNKNOWN	UINT64_MAX	/* write_task(): the process ended before it could be read */
 #define OTHER	0x9000ull
 
 /* Its directory, with the program, a task that runs it, and the kernel. */

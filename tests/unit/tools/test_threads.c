@@ -124,15 +124,20 @@ static void name_switch(void)
 	fclose(f);
 }
 
-/* From main to the kernel, which switches at @time, and back to main in the other thread. */
-static void switch_at(uint64_t time)
+/* From main to the kernel, which switches at @time, and back to main in the other thread, which has @cr3. */
+static void switch_to(uint64_t time, uint64_t cr3)
 {
 	ip_packet(ppt_fup, MAIN);
 	ip_packet(ppt_tip, SCHED);
 	tsc(time);
-	pip(CR3);
+	pip(cr3);
 	tnt("!");
 	ip_packet(ppt_tip, MAIN);
+}
+
+static void switch_at(uint64_t time)
+{
+	switch_to(time, CR3);
 }
 
 /* main calls f, once, and the kernel. */
@@ -197,6 +202,69 @@ static void the_thread_changes_where_the_kernel_switches(void **state)
 	expect_part(r->out, thread_line(0, 1000, "first", "100", ">499us", "u  main (prog)  <trace begins>"));
 	expect_part(r->out, thread_line(0, 500320, "second one", "200", "<999us", "u    f (prog)"));
 	expect_part(r->out, thread_line(0, 1000000, "swapper", "0", "", "k    __switch_to"));
+}
+
+/* Process 200 runs from 500000 to 1000000, in an address space that process 300 has later. @end: a line that ends it. */
+static const struct result *process_without_cr3(uint64_t begin, const char *end)
+{
+	name_switch();
+	write_other_program("second");
+	write_task("200", CR3_UNKNOWN, begin, program_path("second"), BASE);
+	append("task.200", end);
+	write_task("300", OTHER, 1000, program_path("prog"), BASE);
+	begin_side(0);
+	put_switch(100, 200, 499990);
+	put_switch(200, 100, 999990);
+	end_side();
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	switch_to(500000, OTHER);
+	call_f();
+	switch_to(1000000, CR3);
+	stop_in_main();
+	finish(BOTH, "windows 1");
+	return script("");
+}
+
+/* Its page tables are not known, but the trace says when it ran. */
+static void a_process_that_ended_before_it_was_read_is_known_by_its_number(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	r = process_without_cr3(400000, "end_tsc 2000000\n");
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, "u    f (second)");
+	assert_null(strstr(r->out, "f (prog)"));
+	expect_part(r->err, "decode errors: 0");
+}
+
+static void where_it_has_ended_its_number_is_another_one_s(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	r = process_without_cr3(100, "end_tsc 200\n");
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, "u    f (prog)");
+	assert_null(strstr(r->out, "f (second)"));
+}
+
+/* By vfork a process has its parent's address space at first. */
+static void before_it_began_the_page_tables_decide(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	r = process_without_cr3(2000000, "");
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, "u    f (prog)");
+	assert_null(strstr(r->out, "f (second)"));
+	/* Nobody has them: the time may be a little early. */
+	append("task.300", "end_tsc 2000\n");
+	r = script("");
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, "u    f (second)");
 }
 
 static const struct result *report_time(const char *time)
@@ -719,6 +787,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		t(the_thread_changes_where_the_kernel_switches),
+		t(a_process_that_ended_before_it_was_read_is_known_by_its_number),
+		t(where_it_has_ended_its_number_is_another_one_s),
+		t(before_it_began_the_page_tables_decide),
 		t(a_part_by_time_has_the_waiting_inside_it),
 		t(the_records_order_counts_where_the_times_are_coarse),
 		t(without_the_kernel_it_changes_where_user_code_begins),
