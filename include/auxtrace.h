@@ -841,13 +841,28 @@ int auxtrace_recording_end_task(struct auxtrace_recording *recording, pid_t pid,
 int auxtrace_recording_begin_task(struct auxtrace_recording *recording, pid_t pid, uint64_t time);
 
 /**
+ * auxtrace_recording_fork_task - record that a process has forked another one
+ * @parent: the process that forked
+ * @pid: the new one
+ * @time: when that was, in the session's clock; 0: not known
+ *
+ * As auxtrace_recording_begin_task(). If @pid had an exec before it could be read, or has ended, it is recorded
+ * with what is known of @parent, of which it was a copy. Nobody knows its CR3 then: a decoder finds its code where
+ * the trace says which process ran. This holds even if the call fails because the process has ended.
+ *
+ * Return: as auxtrace_recording_add_task()
+ */
+int auxtrace_recording_fork_task(struct auxtrace_recording *recording, pid_t parent, pid_t pid, uint64_t time);
+
+/**
  * auxtrace_recording_exec_task - record that a process has a new address space since its exec
  * @pid: 0: the caller
  * @time: when that was, in the session's clock; 0: not known
  *
  * As auxtrace_recording_begin_task(), but what was read of @pid before @time is the address space
  * that the process had until @time. An end that was recorded for it is that of a thread. This holds
- * even if the call fails because the process has ended meanwhile.
+ * even if the call fails because the process has ended meanwhile. Its new address space then has no CR3, as for
+ * auxtrace_recording_fork_task(), and what auxtrace_recording_add_mapping() adds.
  *
  * Return: as auxtrace_recording_add_task()
  */
@@ -858,14 +873,14 @@ int auxtrace_recording_exec_task(struct auxtrace_recording *recording, pid_t pid
  * @start: first address
  * @end: address after the last one
  * @offset: offset in the file of the byte at @start
- * @path: absolute path of the file
+ * @path: absolute path of the file; "[vdso]": the vdso
  *
  * For mappings, as perf_event_open(2) reports them, that may be gone before
  * auxtrace_recording_add_task() sees them. The mapping is added to the newest address
  * space of @pid.
  *
  * Return: 0, or -1:
- *  ENOENT  @pid was not added, or not since its newest exec
+ *  ENOENT  nothing is known of @pid
  *  ENOMEM
  */
 int auxtrace_recording_add_mapping(struct auxtrace_recording *recording, pid_t pid,

@@ -165,6 +165,11 @@ AUXTRACE_API int auxtrace_recording_begin_task(struct auxtrace_recording *rec, p
 	return task_list_begin(rec->tasks, rec->session, pid, time, TASK_FORK);
 }
 
+AUXTRACE_API int auxtrace_recording_fork_task(struct auxtrace_recording *rec, pid_t parent, pid_t pid, uint64_t time)
+{
+	return task_list_fork(rec->tasks, rec->session, parent, pid, time);
+}
+
 AUXTRACE_API int auxtrace_recording_exec_task(struct auxtrace_recording *rec, pid_t pid, uint64_t time)
 {
 	return task_list_begin(rec->tasks, rec->session, pid, time, TASK_EXEC);

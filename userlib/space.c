@@ -51,6 +51,27 @@ int space_add_mapping(struct space *s, const char *line)
 	return grown[s->count] ? (s->count++, 0) : -1;
 }
 
+int space_copy_vdso(struct space *to, const struct space *from, uint64_t start)
+{
+	to->vdso = malloc(from->vdso_len);
+	if (!to->vdso)
+		return -1;
+	memcpy(to->vdso, from->vdso, from->vdso_len);
+	to->vdso_len = from->vdso_len;
+	to->vdso_start = start;
+	return 0;
+}
+
+int space_copy(struct space *to, const struct space *from)
+{
+	memcpy(to->comm, from->comm, sizeof(to->comm));
+	memcpy(to->exe, from->exe, sizeof(to->exe));
+	for (size_t i = 0; i < from->count; i++)
+		if (space_add_mapping(to, from->map[i]))
+			return -1;
+	return from->vdso ? space_copy_vdso(to, from, from->vdso_start) : 0;
+}
+
 /* Read all mappings of files, executable or not: a decoder needs the whole ELF image. */
 static int read_maps(struct space *s, const char *proc)
 {
@@ -342,8 +363,12 @@ int space_write(const struct space *s, const char *suffix, int dirfd)
 	f = recording_file(dirfd, name);
 	if (!f)
 		return -1;
-	fprintf(f, "pid %d\ncomm %s\nexe %s\ncr3 %#" PRIx64 "\ncr3_mask %#" PRIx64 "\nbegin_tsc %" PRIu64 "\nend_tsc %" PRIu64 "\n",
-		s->pid, s->comm, s->exe, s->cr3, s->cr3_mask, s->begin_tsc, s->end_tsc);
+	fprintf(f, "pid %d\ncomm %s\nexe %s\n", s->pid, s->comm, s->exe);
+	if (s->cr3_mask)
+		fprintf(f, "cr3 %#" PRIx64 "\ncr3_mask %#" PRIx64 "\n", s->cr3, s->cr3_mask);
+	else
+		fprintf(f, "cr3 unknown\n");
+	fprintf(f, "begin_tsc %" PRIu64 "\nend_tsc %" PRIu64 "\n", s->begin_tsc, s->end_tsc);
 	if (s->vdso)
 		fprintf(f, "vdso %#" PRIx64 " vdso.%s\n", s->vdso_start, suffix);
 	if (s->jit || own_dump(s))

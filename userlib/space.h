@@ -15,7 +15,7 @@ struct space {
 	pid_t pid;
 	char comm[64];
 	char exe[4096];
-	uint64_t cr3, cr3_mask;
+	uint64_t cr3, cr3_mask;	/* cr3_mask 0: not known, it is made of reports */
 	uint64_t seen_tsc;	/* when it was first read: when that began, */
 	uint64_t read_tsc;	/* and when it had been done */
 	uint64_t begin_tsc, end_tsc;	/* end_tsc 0: it has not ended, as far as we know */
@@ -37,6 +37,10 @@ struct space *space_read(struct auxtrace_session *session, pid_t pid);
 void space_free(struct space *s);
 /* Add a line of maps, if it is not there. 0, or -1 without memory. */
 int space_add_mapping(struct space *s, const char *line);
+/* @to gets what @from has mapped. 0, or -1 without memory. */
+int space_copy(struct space *to, const struct space *from);
+/* @to gets the vdso of @from at @start. 0, or -1 without memory. */
+int space_copy_vdso(struct space *to, const struct space *from, uint64_t start);
 /*
  * Does process @s->pid have the page tables of @s no more? If the device cannot say, it is taken
  * to have them.

@@ -7,6 +7,9 @@
  * is gone to a new one, so each entry has the times when it began and ended. If these overlap,
  * the one that began later has it: the kernel reports an exit after it has freed the root.
  *
+ * Of a process that ended before it could be read, nobody knows the page tables. Its entries have no
+ * CR3 (cr3_mask 0) and the mappings that were reported; a decoder finds them by the process's number.
+ *
  * An entry keeps every mapping that was ever seen in it. If files were mapped one after
  * the other at the same address, it has both, and a decoder cannot tell which one ran.
  */
@@ -23,6 +26,7 @@
 #include "task_list.h"
 
 #define LINE_MAX_LEN	(PATH_MAX + 128)
+#define COMM_LEN	16	/* TASK_COMM_LEN of <linux/sched.h> */
 
 struct task_list {
 	struct space *head, **tail;
@@ -67,7 +71,7 @@ static bool same_space(const struct space *old, const struct space *fresh)
 static bool is_again(const struct auxtrace_session *session, struct space *old,
 		     const struct space *fresh)
 {
-	if (old->gone || !same_space(old, fresh))
+	if (old->gone || !old->cr3_mask || !same_space(old, fresh))
 		return false;
 	if (old->pid == fresh->pid || !space_has_gone(session, old))
 		return true;
@@ -128,6 +132,12 @@ static void begin_at(struct space *s, uint64_t time)
 		s->begin_tsc = time;
 }
 
+static void append(struct task_list *list, struct space *s)
+{
+	*list->tail = s;
+	list->tail = &s->next;
+}
+
 static int add(struct task_list *list, struct auxtrace_session *session, pid_t pid, uint64_t time,
 	       enum task_cause cause)
 {
@@ -149,8 +159,7 @@ static int add(struct task_list *list, struct auxtrace_session *session, pid_t p
 	before = newest_of(list, fresh->pid);
 	if (before && !before->gone && (cause == TASK_EXEC || !before->end_tsc))
 		before->end_tsc = fresh->begin_tsc;
-	*list->tail = fresh;
-	list->tail = &fresh->next;
+	append(list, fresh);
 	return 0;
 }
 
@@ -193,6 +202,28 @@ static void end_entry_before(struct task_list *list, pid_t pid, uint64_t time, e
 		s->end_tsc = time;
 }
 
+/* Does @err of a reading say that there is nothing to read any more? */
+static bool has_ended(int err)
+{
+	return err == ESRCH || err == ENXIO || err == ENOENT;
+}
+
+/* A new entry for @pid, which could not be read. It has what @parent has mapped; NULL: nothing yet. */
+static struct space *new_reported(pid_t pid, uint64_t time, const struct space *parent)
+{
+	struct space *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->pid = pid;
+	s->begin_tsc = s->read_tsc = time ?: __rdtsc();
+	if (parent && space_copy(s, parent)) {
+		space_free(s);
+		return NULL;
+	}
+	return s;
+}
+
 int task_list_begin(struct task_list *list, struct auxtrace_session *session, pid_t pid,
 		    uint64_t time, enum task_cause cause)
 {
@@ -204,29 +235,98 @@ int task_list_begin(struct task_list *list, struct auxtrace_session *session, pi
 		return 0;
 	/* The process has ended. If it was read after the fork or the exec, that is when it began. */
 	s = newest_of(list, pid);
-	if (!s || s->gone)
-		return -1;
-	if (time) {
+	if (s && !s->gone && time) {
 		begin_at(s, time);
 		return -1;
 	}
-	s->gone = true;
-	if (cause == TASK_EXEC || !s->end_tsc)
-		s->end_tsc = __rdtsc();
+	if (s && !s->gone) {
+		s->gone = true;
+		if (cause == TASK_EXEC || !s->end_tsc)
+			s->end_tsc = __rdtsc();
+	}
+	if (cause == TASK_EXEC && has_ended(errno)) {
+		int err = errno;
+
+		s = new_reported(pid, time, NULL);
+		if (!s)
+			return fail(ENOMEM, "no memory for process %d", pid);
+		append(list, s);
+		errno = err;
+	}
 	return -1;
+}
+
+/* @s began with an exec that was not reported before it was read: put what the process had before that in front. */
+static void insert_before(struct task_list *list, struct space *s, struct space *before)
+{
+	struct space **at = &list->head;
+
+	while (*at != s)
+		at = &(*at)->next;
+	before->next = s;
+	*at = before;
+	s->begin_tsc = s->seen_tsc;
+}
+
+int task_list_fork(struct task_list *list, struct auxtrace_session *session, pid_t parent, pid_t pid, uint64_t time)
+{
+	const struct space *had = newest_of(list, parent);
+	int ret = task_list_begin(list, session, pid, time, TASK_FORK), err = errno;
+	struct space *s = newest_of(list, pid), *first;
+	bool read = s && !s->gone;
+
+	/* If it was read and has no entry, it has its parent's address space, as vfork makes it. */
+	if (!had || (ret ? !has_ended(err) : !read))
+		return ret;
+	if (read && s->vdso_start == had->vdso_start && !strcmp(s->exe, had->exe))
+		return ret;
+	first = new_reported(pid, time, had);
+	if (!first)
+		return fail(ENOMEM, "no memory for process %d", pid);
+	if (read)
+		insert_before(list, s, first);
+	else
+		append(list, first);
+	errno = err;
+	return ret;
+}
+
+/* The kernel has one vdso for programs of 64 bits, and one for those of 32 bits. */
+static int take_vdso(const struct task_list *list, struct space *to, uint64_t start, size_t size)
+{
+	for (const struct space *s = list->head; s; s = s->next)
+		if (s->vdso && s->vdso_len == size && !(s->vdso_start >> 32) == !(start >> 32))
+			return space_copy_vdso(to, s, start);
+	return 0;
+}
+
+/* The kernel maps the program first, of which the process has its name (begin_new_exec() in fs/exec.c). */
+static void name_by(struct space *s, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	snprintf(s->exe, sizeof(s->exe), "%s", path);
+	snprintf(s->comm, COMM_LEN, "%s", slash ? slash + 1 : path);
 }
 
 int task_list_map(struct task_list *list, pid_t pid, uint64_t start, uint64_t end, uint64_t offset,
 		  const char *path)
 {
+	bool vdso = !strcmp(path, "[vdso]");
 	struct space *s = newest_of(list, pid);
 	char line[LINE_MAX_LEN];
 
 	if (!s || s->gone)
 		return fail(ENOENT, "process %d is not in the recording", pid);
+	if (vdso && s->vdso)
+		return 0;
+	if (!vdso && !*s->exe)
+		name_by(s, path);
 	snprintf(line, sizeof(line), "%" PRIx64 "-%" PRIx64 " r-xp %08" PRIx64 " 00:00 0 %s", start, end,
 		 offset, path);
-	return space_add_mapping(s, line) ? fail(ENOMEM, "no memory for process %d", pid) : 0;
+	if (space_add_mapping(s, line) || (vdso && take_vdso(list, s, start, end - start)))
+		return fail(ENOMEM, "no memory for process %d", pid);
+	return 0;
 }
 
 /* Did it begin after @time? One whose begin was not reported may have been there before. */
@@ -241,7 +341,7 @@ int task_list_write(const struct task_list *list, int dirfd, uint64_t until)
 		unsigned int earlier = 0;
 		char suffix[32];
 
-		if (began_after(s, until))
+		if (began_after(s, until) || (!s->cr3_mask && !s->count))
 			continue;
 		for (const struct space *t = list->head; t != s; t = t->next)
 			earlier += t->pid == s->pid;

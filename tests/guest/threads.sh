@@ -32,6 +32,25 @@ threads 1000000 &
 auxtrace record -a -m 16M -o all -- threads 60
 kill $!
 
+# brief_ones RECORDING OPTION...: 30 processes come and go while the recorder sleeps, so that it can read none of them.
+brief_ones()
+{
+	name=$1
+	shift
+	rm -f /tmp/runs /tmp/done
+	auxtrace record -a -m 16M "$@" -o "$name" -- sh -c 'touch /tmp/runs; until [ -e /tmp/done ]; do sleep 0.1; done' &
+	recorder=$!
+	until [ -e /tmp/runs ]; do sleep 0.1; done
+	kill -STOP $recorder
+	brief 30 > "$name.pids"
+	kill -CONT $recorder
+	touch /tmp/done
+	wait $recorder
+}
+brief_ones brief
+brief_ones user-brief -u
+brief_ones branches-brief --source bts -u
+
 # Half of the rounds are in the snapshot, half behind it.
 mkfifo /tmp/ctl /tmp/ack
 auxtrace record -S --control fifo:/tmp/ctl,/tmp/ack -o flight -- threads 200 /tmp/half /tmp/go &

@@ -4,8 +4,8 @@
 # Does a recording say which thread ran? tests/guest/threads.c has four threads, each of which
 # calls a function of its own from one that all call, and goes from CPU to CPU. It is recorded in a guest
 # with a stock kernel, or in a full Debian, and judged here by what auxtrace script shows. So is code that
-# programs make while they run (tests/guest/jit.c), and that the kernel patches; and functions that do not return to their
-# callers (tests/guest/unwind.c).
+# programs make while they run (tests/guest/jit.c), and that the kernel patches; functions that do not return to their
+# callers (tests/guest/unwind.c); and processes that have ended before the recorder reads them (tests/guest/brief.c).
 #   threads.sh [--work DIR] [SERIES | --distro SUITE]
 set -euo pipefail
 
@@ -18,7 +18,8 @@ system "${distro-}" "$@"
 work_directory
 mapfile -t files < <(guest_script threads.sh)
 "$top/scripts/vm" "${system[@]}" --smp 2 --mem 2G --timeout 600 --work "$work/vm" --out "$work/out" "${files[@]}" \
-	--file "$build/tests-guest/threads" --file "$build/tests-guest/jit" --file "$build/tests-guest/unwind" -- "$shell" /bin/threads.sh
+	--file "$build/tests-guest/threads" --file "$build/tests-guest/jit" --file "$build/tests-guest/unwind" \
+	--file "$build/tests-guest/brief" -- "$shell" /bin/threads.sh
 
 symfs=$work/vm/initramfs.root
 if [ -n "${distro-}" ]; then
@@ -153,6 +154,40 @@ unwound()
 	END
 }
 
+# brief_code RECORDING: all code of tests/guest/brief.c's processes is there; of none of them the recorder knows the page tables
+brief_code()
+{
+	local pid
+
+	decode "$1" || return
+	grep 'decode errors: 0; .* skipped: 0$' "$work/summary" || { cat "$work/summary"; return 1; }
+	[ "$(grep -c ' u .* before_exec ' "$work/calls") $(grep -c ' u .* came_and_went ' "$work/calls")" = '30 30' ] || return
+	while read -r pid; do
+		grep -q '^cr3 unknown$' "$work/out/$1/task.$pid" "$work/out/$1/task.$pid.1" || { echo "$pid was read"; return 1; }
+	done < "$work/out/$1.pids"
+}
+
+# brief_known RECORDING: and each process calls both functions once
+brief_known()
+{
+	brief_code "$1" || return
+	awk '
+		FNR == NR { lived[$1]; processes++; next }
+		match($0, / u +(before_exec|came_and_went) /) {
+			split($4, of, "/")
+			calls[$0 ~ /before_exec/, of[1]]++
+		}
+		END {
+			for (pid in lived)
+				if (calls[1, pid] != 1 || calls[0, pid] != 1) {
+					print pid, "calls:", calls[1, pid] + 0, calls[0, pid] + 0
+					bad = 1
+				}
+			print processes, "processes"
+			exit bad || processes != 30
+		}' "$work/out/$1.pids" "$work/calls"
+}
+
 shows()
 {
 	grep -Eq "$1" "$work/calls"
@@ -188,6 +223,9 @@ verdict "also without the kernel" made user-dump made_first made_second made_thi
 verdict "or by its map of names" made map made_second made_third
 verdict "longjmp, signals, cleaning up and exec leave each call where it is" unwound unwound
 verdict "also without the kernel" unwound user-unwound
+verdict "processes that have ended before they could be read are known" brief_known brief
+verdict "also without the kernel" brief_known user-brief
+verdict "of branches, their code is known" brief_code branches-brief
 verdict "of branches, no thread is wrong" one_function_a_thread 1 branches
 verdict "nor without the kernel, where one whose window has several is unknown" one_function_a_thread 0 user-branches
 verdict "and one that runs alone is known" one_function_a_thread 20 user-branches-alone

@@ -119,11 +119,13 @@ int sideband_fd(const struct sideband *w)
 
 static void note_mapping(const struct mmap_record *rec, struct auxtrace_recording *recording)
 {
+	bool vdso = !strcmp(rec->path, "[vdso]");
+
 	/* perf reports an exec at its begin. The vdso is mapped last: read the mappings again. */
-	if (!strcmp(rec->path, "[vdso]"))
-		auxtrace_recording_add_task(recording, rec->pid);
-	/* "//anon" and "[vdso]" are not files. */
-	if (rec->path[0] != '/' || rec->path[1] == '/')
+	if (vdso && !auxtrace_recording_add_task(recording, rec->pid))
+		return;
+	/* "//anon" is not a file. */
+	if (!vdso && (rec->path[0] != '/' || rec->path[1] == '/'))
 		return;
 	if (auxtrace_recording_add_mapping(recording, rec->pid, rec->addr, rec->addr + rec->len,
 					   rec->pgoff, rec->path) && errno != ENOENT)
@@ -156,7 +158,8 @@ static void handle(const struct sideband *w, const union record *rec,
 	case PERF_RECORD_FORK:
 		/* Fails if the process has exited already. */
 		if (rec->task.pid != rec->task.ppid)
-			auxtrace_recording_begin_task(recording, rec->task.pid, to_tsc(w, rec->task.time));
+			auxtrace_recording_fork_task(recording, rec->task.ppid, rec->task.pid,
+						     to_tsc(w, rec->task.time));
 		break;
 	case PERF_RECORD_COMM:
 		if (!(rec->header.misc & PERF_RECORD_MISC_COMM_EXEC))

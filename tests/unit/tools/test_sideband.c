@@ -38,12 +38,13 @@ static struct ring {
 
 static unsigned int opened, fail_open, fail_map, polled, said;
 static int epoll_fd, mapping_errno;
+static bool add_fails;
 
-enum kind { ADD, BEGIN, EXEC, END, MAP };
+enum kind { ADD, FORK, EXEC, END, MAP };
 
 static struct call {
 	enum kind kind;
-	pid_t pid;
+	pid_t pid, parent;
 	uint64_t time, start, end, offset;
 	char path[64];
 } call[MAX_CALLS];
@@ -124,12 +125,15 @@ static int told(struct auxtrace_recording *rec, enum kind kind, pid_t pid, uint6
 
 int auxtrace_recording_add_task(struct auxtrace_recording *rec, pid_t pid)
 {
-	return told(rec, ADD, pid, 0);
+	told(rec, ADD, pid, 0);
+	return add_fails ? -1 : 0;
 }
 
-int auxtrace_recording_begin_task(struct auxtrace_recording *rec, pid_t pid, uint64_t time)
+int auxtrace_recording_fork_task(struct auxtrace_recording *rec, pid_t parent, pid_t pid, uint64_t time)
 {
-	return told(rec, BEGIN, pid, time);
+	told(rec, FORK, pid, time);
+	call[calls - 1].parent = parent;
+	return 0;
 }
 
 int auxtrace_recording_exec_task(struct auxtrace_recording *rec, pid_t pid, uint64_t time)
@@ -234,6 +238,7 @@ static int begin(void **state)
 	}
 	opened = fail_open = fail_map = polled = said = calls = 0;
 	mapping_errno = 0;
+	add_fails = false;
 	epoll_fd = -1;
 	no_cpus = false;
 	return 0;
@@ -410,7 +415,7 @@ static void a_time_of_perfs_clock_is_a_tick_of_the_tsc(void **state)
 			drain(w);
 			assert_int_equal(calls, 3);
 			for (unsigned int c = 0; c < calls; c++) {
-				assert_int_equal(call[c].kind, BEGIN + c);
+				assert_int_equal(call[c].kind, FORK + c);
 				expect_tick(&info, tick[t], call[c].time);
 			}
 			checked++;
@@ -433,7 +438,7 @@ static void without_a_tsc_the_time_is_not_known(void **state)
 	put_task(&ring[0], PERF_RECORD_EXIT, 10, 1, 12347);
 	assert_int_equal(drain(w), 0);
 	assert_int_equal(calls, 3);
-	expect(0, BEGIN, 10, 0);
+	expect(0, FORK, 10, 0);
 	expect(1, EXEC, 10, 0);
 	expect(2, END, 10, 0);
 	sideband_close(w);
@@ -459,7 +464,8 @@ static void a_record_is_told_once_as_what_it_is(void **state)
 	put_task(&ring[0], PERF_RECORD_EXIT, 11, 11, 112);
 	assert_int_equal(drain(w), 0);
 	assert_int_equal(calls, 6);
-	expect(0, BEGIN, 10, 101);
+	expect(0, FORK, 10, 101);
+	assert_int_equal(call[0].parent, 1);
 	expect(1, EXEC, 10, 104);
 	expect(2, MAP, 10, 0);
 	assert_int_equal(call[2].start, 0x7f0000001000);
@@ -471,6 +477,24 @@ static void a_record_is_told_once_as_what_it_is(void **state)
 	expect(5, END, 11, 112);
 	drain(w);
 	assert_int_equal(calls, 0);
+	sideband_close(w);
+}
+
+/* A process that is there shows its vdso itself. */
+static void the_vdso_of_a_process_that_has_ended_is_a_mapping(void **state)
+{
+	struct sideband *w = open_sideband(&plain);
+
+	(void)state;
+	add_fails = true;
+	put_mmap(&ring[0], 10, "[vdso]", 109);
+	drain(w);
+	assert_int_equal(calls, 2);
+	expect(0, ADD, 10, 0);
+	expect(1, MAP, 10, 0);
+	assert_int_equal(call[1].start, 0x7f0000001000);
+	assert_int_equal(call[1].end, 0x7f0000004000);
+	assert_string_equal(call[1].path, "[vdso]");
 	sideband_close(w);
 }
 
@@ -487,12 +511,12 @@ static void records_of_all_cpus_are_told_in_the_order_of_time(void **state)
 	put_task(&ring[1], PERF_RECORD_FORK, 10, 1, 500);
 	drain(w);
 	assert_int_equal(calls, 6);
-	expect(0, BEGIN, 11, 50);
-	expect(1, BEGIN, 10, 100);
+	expect(0, FORK, 11, 50);
+	expect(1, FORK, 10, 100);
 	expect(2, EXEC, 10, 200);
 	expect(3, END, 11, 300);
 	expect(4, END, 10, 400);
-	expect(5, BEGIN, 10, 500);
+	expect(5, FORK, 10, 500);
 	sideband_close(w);
 }
 
@@ -580,6 +604,7 @@ int main(void)
 		t(a_time_of_perfs_clock_is_a_tick_of_the_tsc),
 		t(without_a_tsc_the_time_is_not_known),
 		t(a_record_is_told_once_as_what_it_is),
+		t(the_vdso_of_a_process_that_has_ended_is_a_mapping),
 		t(records_of_all_cpus_are_told_in_the_order_of_time),
 		t(a_record_that_wraps_is_whole),
 		t(what_perf_lost_is_counted),

@@ -19,6 +19,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <x86intrin.h>
 
 /* There are lines that begin with @key, and no two of them are equal. */
 static void expect_each_once(const char *name, const char *key)
@@ -750,17 +751,21 @@ static void after_an_exec_nothing_is_added_to_what_was_before(void **state)
 	fake.task_errno = ESRCH;
 	fails(ESRCH, auxtrace_recording_exec_task(rec, getpid(), exec));
 	fake.task_errno = 0;
-	fails(ENOENT, auxtrace_recording_add_mapping(rec, getpid(), 0x1000, 0x3000, 0, "/bin/next"));
-	fails(ENOENT, auxtrace_recording_end_task(rec, 0, late));
+	assert_int_equal(auxtrace_recording_add_mapping(rec, getpid(), 0x1000, 0x3000, 0, "/bin/next"), 0);
+	assert_int_equal(auxtrace_recording_end_task(rec, 0, late), 0);
 	/* Another process with its number and page-table root. */
 	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
-	assert_int_equal(auxtrace_recording_add_mapping(rec, getpid(), 0x1000, 0x3000, 0, "/bin/next"), 0);
+	assert_int_equal(auxtrace_recording_add_mapping(rec, getpid(), 0x1000, 0x3000, 0, "/bin/after"), 0);
 	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
 	assert_int_equal(value_of("", "\nend_tsc "), exec);
-	assert_true(value_of(".1", "\nbegin_tsc ") > exec);
-	assert_int_equal(value_of(".1", "\nend_tsc "), 0);
-	expect_in(named("task.%d.1", getpid()), "/bin/next");
 	expect_not_in(named("task.%d", getpid()), "/bin/next");
+	assert_int_equal(value_of(".1", "\nbegin_tsc "), exec);
+	assert_int_equal(value_of(".1", "\nend_tsc "), late);
+	expect_in(named("task.%d.1", getpid()), "/bin/next");
+	expect_not_in(named("task.%d.1", getpid()), "/bin/after");
+	assert_true(value_of(".2", "\nbegin_tsc ") > exec);
+	assert_int_equal(value_of(".2", "\nend_tsc "), 0);
+	expect_in(named("task.%d.2", getpid()), "/bin/after");
 }
 
 static void a_reported_mapping_goes_to_the_newest_address_space(void **state)
@@ -1274,6 +1279,141 @@ static void a_begin_after_the_reading_is_not_believed(void **state)
 	assert_true(value_of("", "\nbegin_tsc ") < late);
 }
 
+#define GONE	4711	/* a process that cannot be read */
+
+static struct auxtrace_recording *recording_of_a_parent(void)
+{
+	struct auxtrace_recording *rec = new_recording("0", AUXTRACE_SETUP_USER);
+
+	write_process("maps", VDSO PROGRAM LIBRARY);
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	fake.task_errno = ESRCH;
+	return rec;
+}
+
+static void expect_reported(const char *suffix, uint64_t begin, uint64_t end)
+{
+	const char *name = named("task.%d%s", GONE, suffix);
+
+	expect_in(name, "\ncr3 unknown\n");
+	expect_not_in(name, "cr3_mask");
+	assert_int_equal(number_in(name, "\nbegin_tsc "), begin);
+	assert_int_equal(number_in(name, "\nend_tsc "), end);
+}
+
+static void a_child_that_cannot_be_read_has_what_its_parent_has(void **state)
+{
+	struct auxtrace_recording *rec = recording_of_a_parent();
+	char *vdso;
+
+	(void)state;
+	fails(ESRCH, auxtrace_recording_fork_task(rec, getpid(), GONE, 1000));
+	assert_int_equal(auxtrace_recording_add_mapping(rec, GONE, 0x1000, 0x3000, 0x400, "/lib/later.so"), 0);
+	assert_int_equal(auxtrace_recording_end_task(rec, GONE, 2000), 0);
+	/* The child's child. Its number was the first one's, too. */
+	fails(ESRCH, auxtrace_recording_fork_task(rec, GONE, GONE, 3000));
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	expect_reported("", 1000, 2000);
+	expect_in(named("task.%d", GONE), "\ncomm the program\nexe /nowhere/program\n");
+	expect_in(named("task.%d", GONE), "\nvdso 0x10000 vdso.4711\nmap " VDSO "map " PROGRAM "map " LIBRARY
+		  "map 1000-3000 r-xp 00000400 00:00 0 /lib/later.so\n");
+	vdso = slurp(named("vdso.%d", GONE), NULL);
+	assert_int_equal(vdso[PAGE - 1], 'v');
+	free(vdso);
+	expect_reported(".1", 3000, 0);
+	expect_in(named("task.%d.1", GONE), "/lib/later.so\n");
+	/* Nothing of that is the parent's. */
+	expect_not_in(named("task.%d", getpid()), "/lib/later.so");
+	assert_int_equal(value_of("", "\nend_tsc "), 0);
+}
+
+static void a_program_that_cannot_be_read_has_what_is_reported(void **state)
+{
+	struct auxtrace_recording *rec = recording_of_a_parent();
+
+	(void)state;
+	fails(ESRCH, auxtrace_recording_fork_task(rec, getpid(), GONE, 1000));
+	fails(ESRCH, auxtrace_recording_exec_task(rec, GONE, 2000));
+	assert_int_equal(auxtrace_recording_add_mapping(rec, GONE, 0x1000, 0x3000, 0,
+							"/bin/a-name-of-more-bytes"), 0);
+	assert_int_equal(auxtrace_recording_add_mapping(rec, GONE, 0x5000, 0x6000, 0, "/lib/next.so"), 0);
+	/* Of the one vdso in the recording it has another size. */
+	assert_int_equal(auxtrace_recording_add_mapping(rec, GONE, 0x70000, 0x72000, 0, "[vdso]"), 0);
+	assert_int_equal(auxtrace_recording_end_task(rec, GONE, 3000), 0);
+	/* The next one with its number. */
+	fails(ESRCH, auxtrace_recording_exec_task(rec, GONE, 5000));
+	assert_int_equal(auxtrace_recording_add_mapping(rec, GONE, 0x1000, 0x3000, 0, "/nowhere/last"), 0);
+	assert_int_equal(auxtrace_recording_add_mapping(rec, GONE, 0x70000, 0x71000, 0, "[vdso]"), 0);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	expect_reported("", 1000, 2000);
+	expect_not_in(named("task.%d", GONE), "/lib/next.so");
+	expect_reported(".1", 2000, 5000);
+	expect_in(named("task.%d.1", GONE), "\ncomm a-name-of-more-\nexe /bin/a-name-of-more-bytes\n");
+	expect_in(named("task.%d.1", GONE), "\nmap 1000-3000 r-xp 00000000 00:00 0 /bin/a-name-of-more-bytes\n"
+		  "map 5000-6000 r-xp 00000000 00:00 0 /lib/next.so\n");
+	expect_not_in(named("task.%d.1", GONE), "\nvdso ");
+	expect_reported(".2", 5000, 0);
+	expect_in(named("task.%d.2", GONE), "\nvdso 0x70000 vdso.4711.2\nmap 1000-3000 r-xp 00000000 00:00 0 /nowhere/last\n"
+		  "map 70000-71000 r-xp 00000000 00:00 0 [vdso]\n");
+}
+
+/* perf reports the fork when the child already runs another program. */
+static void a_child_that_is_read_after_its_exec_was_its_parent_before(void **state)
+{
+	struct auxtrace_recording *rec = recording_of_a_parent();
+	const uint64_t fork = __rdtsc(), exec = fork + 1;
+
+	(void)state;
+	fake.task_errno = 0;
+	fake.cr3 = 0x2000;
+	set_exe("/nowhere/other");
+	write_process("maps", LIBRARY);
+	assert_int_equal(auxtrace_recording_fork_task(rec, getpid(), GONE, fork), 0);
+	assert_int_equal(auxtrace_recording_exec_task(rec, GONE, exec), 0);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	expect_reported("", fork, exec);
+	expect_in(named("task.%d", GONE), "exe /nowhere/program\n");
+	expect_in(named("task.%d.1", GONE), "exe /nowhere/other\ncr3 0x2000\n");
+	assert_int_equal(number_in(named("task.%d.1", GONE), "\nbegin_tsc "), exec);
+	assert_false(exists(named("task.%d.2", GONE)));
+}
+
+static void a_child_that_is_read_is_one_address_space(void **state)
+{
+	struct auxtrace_recording *rec = recording_of_a_parent();
+
+	(void)state;
+	fake.task_errno = 0;
+	fake.cr3 = 0x2000;
+	assert_int_equal(auxtrace_recording_fork_task(rec, getpid(), GONE, 1000), 0);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	expect_in(named("task.%d", GONE), "\ncr3 0x2000\n");
+	assert_int_equal(number_in(named("task.%d", GONE), "\nbegin_tsc "), 1000);
+	assert_false(exists(named("task.%d.1", GONE)));
+}
+
+/* vfork; and threads of the kernel, of whose parent nothing is known. */
+static void what_has_no_address_space_of_its_own_has_no_entry(void **state)
+{
+	struct auxtrace_recording *rec = recording_of_a_parent();
+
+	(void)state;
+	fake.task_errno = 0;
+	assert_int_equal(auxtrace_recording_fork_task(rec, getpid(), getppid(), 1000), 0);
+	fake.task_errno = ENXIO;
+	fails(ENXIO, auxtrace_recording_fork_task(rec, 2, GONE, 1000));
+	fails(ENXIO, auxtrace_recording_exec_task(rec, GONE, 2000));
+	/* The caller may not read it: it is there, and has not what its parent has. */
+	fake.task_errno = EPERM;
+	fails(EPERM, auxtrace_recording_fork_task(rec, getpid(), GONE + 1, 1000));
+	fails(EPERM, auxtrace_recording_exec_task(rec, GONE + 1, 2000));
+	fails(ENOENT, auxtrace_recording_add_mapping(rec, GONE + 1, 0x1000, 0x3000, 0, "/bin/next"));
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	assert_false(exists(named("task.%d", getppid())));
+	assert_false(exists(named("task.%d", GONE)));
+	assert_false(exists(named("task.%d", GONE + 1)));
+}
+
 #define t(f) cmocka_unit_test_setup_teardown(f, begin_recording, end_recording)
 #define p(f) cmocka_unit_test_setup_teardown(f, begin_process, end_process)
 
@@ -1316,6 +1456,11 @@ int main(void)
 		p(a_fork_that_cannot_be_read_ends_what_had_the_number),
 		p(an_address_space_may_end_as_it_begins),
 		p(a_begin_after_the_reading_is_not_believed),
+		p(a_child_that_cannot_be_read_has_what_its_parent_has),
+		p(a_program_that_cannot_be_read_has_what_is_reported),
+		p(a_child_that_is_read_after_its_exec_was_its_parent_before),
+		p(a_child_that_is_read_is_one_address_space),
+		p(what_has_no_address_space_of_its_own_has_no_entry),
 	};
 
 	return cmocka_run_group_tests_name("userlib task list", tests, NULL, NULL);
