@@ -68,9 +68,13 @@ static __always_inline bool auxt_inhibit_set(struct auxt_channel *ch,
 static __always_inline bool auxt_inhibit_toggle(struct auxt_channel *ch,
 						const struct auxt_request *request)
 {
+	u32 last;
+
 	if (!auxt_inhibit_set(ch, request))
 		return false;
-	if (unlikely(READ_ONCE(ch->group->last_broadcast) != request->action))
+	/* All CPUs of the session read this line: nobody writes it but where it changes. */
+	last = READ_ONCE(ch->group->last_broadcast);
+	if (unlikely(last && last != request->action))
 		WRITE_ONCE(ch->group->last_broadcast, 0);
 	return true;
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <sys/mman.h>
+
 #include "channel_case.h"
 
 static void a_trigger_pauses_and_resumes_and_its_id_is_recorded(void **state)
@@ -271,6 +273,27 @@ static void a_window_that_a_trigger_begins_within_a_resume_is_the_triggers(void 
 	}
 }
 
+/* The CPUs of the session share it, and each hit reads it. */
+static void a_request_of_one_cpu_writes_nothing_that_others_read(void **state)
+{
+	struct auxt_group *shared = mmap(NULL, sizeof(group), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_true(shared != MAP_FAILED);
+	make(AUXTRACE_SETUP_OVERWRITE);
+	start(false);
+	memcpy(shared, &group, sizeof(group));
+	/* A write faults. */
+	assert_int_equal(mprotect(shared, sizeof(group), PROT_READ), 0);
+	channel->group = shared;
+	assert_true(trigger(AUXTRACE_ACTION_PAUSE, 5));
+	assert_true(trigger(AUXTRACE_ACTION_RESUME, 4));
+	assert_true(trigger(AUXTRACE_ACTION_RESUME, 4));
+	channel->group = &group;
+	assert_int_equal(munmap(shared, sizeof(group)), 0);
+	check();
+	assert_int_equal(reported.triggers, 2);
+}
+
 static void what_all_are_asked_for_is_sent_once_until_one_differs(void **state)
 {
 	struct auxt_request request = {
@@ -500,6 +523,7 @@ int main(void)
 		cmocka_unit_test(a_freeze_at_any_place_of_a_resume_is_on_all_cpus_or_none),
 		cmocka_unit_test(of_two_freezes_one_is_the_first_in_all_places),
 		cmocka_unit_test(a_window_that_a_trigger_begins_within_a_resume_is_the_triggers),
+		cmocka_unit_test(a_request_of_one_cpu_writes_nothing_that_others_read),
 		cmocka_unit_test(what_all_are_asked_for_is_sent_once_until_one_differs),
 		cmocka_unit_test(the_end_cause_of_a_window_is_recorded_even_if_it_is_undone),
 		cmocka_unit_test(a_delay_within_a_snapshot_begins_at_once),
