@@ -78,8 +78,7 @@ int auxt_rights_enter(const struct auxtrace_setup *setup, const struct cred **ow
 	if (perfmon_capable())
 		return 0;
 	if (!auxt_rights_of_all() || setup->flags & AUXTRACE_SETUP_KERNEL ||
-	    !(setup->flags & (AUXTRACE_SETUP_THREAD | AUXTRACE_SETUP_PROCESS)) ||
-	    setup->records & AUXTRACE_WANT_SWITCH)
+	    !(setup->flags & (AUXTRACE_SETUP_THREAD | AUXTRACE_SETUP_PROCESS)))
 		return -EACCES;
 	if (!rights_take_session())
 		return -EUSERS;

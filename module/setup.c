@@ -165,7 +165,7 @@ static int setup_make(struct auxt_session *session, const struct auxtrace_setup 
 		if (err)
 			goto err_channels;
 	}
-	if (arg->records & AUXTRACE_WANT_SWITCH) {
+	if (arg->records & AUXTRACE_WANT_SWITCH && !owner) {
 		err = auxt_context_switch_watch(&session->group);
 		if (err)
 			goto err_scope;

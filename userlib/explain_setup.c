@@ -245,8 +245,6 @@ static int explain_access(const struct auxtrace_info *info, const struct auxtrac
 		return fail(EACCES, "%s: leave out KERNEL", only);
 	if (!(setup->flags & (AUXTRACE_SETUP_THREAD | AUXTRACE_SETUP_PROCESS)))
 		return fail(EACCES, "%s, not all that a CPU runs: choose THREAD or PROCESS", only);
-	if (setup->records & AUXTRACE_WANT_SWITCH)
-		return fail(EACCES, "%s: records of context switches name the threads of others", only);
 	return fail(EACCES, "%s: process %u is another user's, has more rights than the caller, runs a program that the caller cannot read, or has forbidden to be debugged (PR_SET_DUMPABLE)",
 		    only, setup->tid);
 }

@@ -397,17 +397,18 @@ NOKPROBE_SYMBOL(auxt_channel_resume);
 /**
  * auxt_channel_context_switch() - the CPU leaves the current thread for another one
  * @ch: a channel that writes SWITCH records
- * @next: the thread that the CPU runs next
- * @preempted: the current thread could run on
+ * @prev: the current thread; NULL: the session may not know it
+ * @next: the thread that the CPU runs next; NULL likewise
+ * @preempted: @prev could run on
  */
-void auxt_channel_context_switch(struct auxt_channel *ch, const struct task_struct *next,
-				 bool preempted)
+void auxt_channel_context_switch(struct auxt_channel *ch, const struct task_struct *prev,
+				 const struct task_struct *next, bool preempted)
 {
 	/* A frozen ring would count the record as lost. */
 	if (!ch->attached ||
 	    auxt_channel_inhibited(ch) & (AUXTRACE_INHIBIT_SETUP | AUXTRACE_INHIBIT_FROZEN))
 		return;
-	auxt_record_switch(&ch->data, next, preempted);
+	auxt_record_switch(&ch->data, prev, next, preempted);
 	auxt_settle_notify(ch);
 }
 NOKPROBE_SYMBOL(auxt_channel_context_switch);

@@ -41,8 +41,8 @@ void auxt_channel_crash(struct auxt_channel *ch);
 
 /* On the channel's CPU, which is about to run @next, with interrupts off. */
 void auxt_channel_switch_task(struct auxt_channel *ch, const struct task_struct *next, bool member);
-void auxt_channel_context_switch(struct auxt_channel *ch, const struct task_struct *next,
-				 bool preempted);
+void auxt_channel_context_switch(struct auxt_channel *ch, const struct task_struct *prev,
+				 const struct task_struct *next, bool preempted);
 
 /* NMI on the channel's CPU. */
 bool auxt_channel_interrupt(struct auxt_channel *ch, bool asserted);

@@ -168,21 +168,22 @@ NOKPROBE_SYMBOL(auxt_record_window);
 /**
  * auxt_record_switch() - report that the CPU leaves the current thread for another one
  * @ring: the data ring
- * @next: the thread that the CPU runs next
- * @preempted: the current thread could run on
+ * @prev: the current thread; NULL: the record must not name it
+ * @next: the thread that the CPU runs next; NULL likewise
+ * @preempted: @prev could run on
  */
-void auxt_record_switch(struct auxt_data_ring *ring, const struct task_struct *next,
-			bool preempted)
+void auxt_record_switch(struct auxt_data_ring *ring, const struct task_struct *prev,
+			const struct task_struct *next, bool preempted)
 {
 	struct auxtrace_record_switch *record;
 
 	record = auxt_data_begin(ring, AUXTRACE_RECORD_SWITCH, sizeof(*record), rdtsc(),
-				 current->pid);
+				 auxt_task_tid(prev));
 	if (!record)
 		return;
 	record->header.misc = AUXTRACE_SWITCH_OUT | (preempted ? AUXTRACE_SWITCH_OUT_PREEMPT : 0);
-	record->next_prev_pid = next->tgid;
-	record->next_prev_tid = next->pid;
+	record->next_prev_pid = auxt_task_pid(next);
+	record->next_prev_tid = auxt_task_tid(next);
 	auxt_data_end(ring);
 }
 NOKPROBE_SYMBOL(auxt_record_switch);

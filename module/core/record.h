@@ -12,8 +12,8 @@
 void auxt_record_aux(struct auxt_channel *ch, u64 tsc);
 void auxt_record_itrace_start(struct auxt_channel *ch, const struct task_struct *task, u64 tsc);
 void auxt_record_window(struct auxt_channel *ch, u64 tsc, u32 cause, u32 trigger);
-void auxt_record_switch(struct auxt_data_ring *ring, const struct task_struct *next,
-			bool preempted);
+void auxt_record_switch(struct auxt_data_ring *ring, const struct task_struct *prev,
+			const struct task_struct *next, bool preempted);
 void auxt_record_trigger_slow(struct auxt_data_ring *ring, const struct auxt_request *request,
 			      u64 value, u64 position, u64 tsc);
 u64 auxt_record_sample(struct auxt_channel *ch, const struct auxt_request *request,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * SWITCH records: a probe of the tracepoint sched_switch, one for each session that wants them.
+ * SWITCH records: a probe of the tracepoint sched_switch, one for each session that wants them. A session with an
+ * owner needs none: it is told of switches from and to its members only, by task_scope.c.
  *
  * The probe runs on each CPU of the machine with interrupts off, before the switch; the CPU holds
  * the lock of its run queue. So it takes no lock and wakes nobody itself: the channel's irq_work
@@ -23,13 +24,13 @@ static void context_switch_on_switch(AUXT_SCHED_SWITCH_ARGS)
 	struct auxt_channel *ch = group->channels[smp_processor_id()];
 
 	if (ch)
-		auxt_channel_context_switch(ch, next, auxt_is_runnable(prev));
+		auxt_channel_context_switch(ch, prev, next, auxt_is_runnable(prev));
 }
 NOKPROBE_SYMBOL(context_switch_on_switch);
 
 /**
  * auxt_context_switch_watch() - write SWITCH records from now on
- * @group: the channels of a session, which have data rings
+ * @group: the channels of a session without an owner, which have data rings
  *
  * The caller holds no lock under which the kernel takes cpus_read_lock(): the first probe of a
  * tracepoint patches code.

@@ -370,12 +370,6 @@ static void a_session_of_a_user_is_of_user_code_of_some_threads(void **state)
 	s.setup.flags &= ~AUXTRACE_SETUP_PROCESS;
 	assert_int_equal(user_setup(s), EACCES);
 	s = own();
-	s.setup.data_size = 2 * page_size;
-	s.setup.records = AUXTRACE_WANT_DEFAULT | AUXTRACE_WANT_SWITCH;
-	assert_int_equal(user_setup(s), EACCES);
-	s.setup.records = 0;
-	assert_int_equal(user_setup(s), 0);
-	s = own();
 	s.cpus = all_cpus;
 	assert_int_equal(user_setup(s), 0);
 	/* What is wrong in itself is said first. */
@@ -578,6 +572,80 @@ static int traces_a_child_that_wakes(void *unused)
 static void records_name_no_thread_that_ran_before_a_member(void **state)
 {
 	assert_int_equal(as(USER, traces_a_child_that_wakes, NULL), 0);
+}
+
+#define TURNS	50
+
+struct turns {
+	int here[2], there[2];
+	uint32_t tid;
+};
+
+static void *answers(void *arg)
+{
+	struct turns *t = arg;
+	char byte;
+
+	t->tid = gettid();
+	for (int i = 0; i < TURNS; i++)
+		if (read(t->there[0], &byte, 1) != 1 || write(t->here[1], &byte, 1) != 1)
+			break;
+	return NULL;
+}
+
+/* Two threads of the process, and others, take turns on a CPU. */
+static int traces_two_threads(void *unused)
+{
+	const uint32_t own_pid = getpid();
+	const struct auxtrace_record_switch *rec;
+	unsigned int between = 0, others = 0;
+	struct session s = own();
+	struct turns turns;
+	struct regions r;
+	pthread_t thread;
+	uint32_t runs = 0;
+	char byte = 0;
+
+	s.setup.data_size = 1 << 18;
+	s.setup.records = AUXTRACE_WANT_SWITCH;
+	CHECK(!open_own(&s, &r));
+	CHECK(!cpu_pin(first_cpu) && !pipe(turns.here) && !pipe(turns.there));
+	CHECK(!at_start(s.fd));
+	CHECK(!pthread_create(&thread, NULL, answers, &turns));
+	for (int i = 0; i < TURNS; i++) {
+		CHECK(write(turns.there[1], &byte, 1) == 1 && read(turns.here[0], &byte, 1) == 1);
+		usleep(200);
+	}
+	CHECK(!pthread_join(thread, NULL));
+	CHECK(!at_stop(s.fd));
+	CHECK(r.status->data_head <= s.setup.data_size && !r.status->data_lost);
+	for (uint64_t at = 0; at < r.status->data_head; at += rec->header.size) {
+		rec = (const void *)(r.data + at);
+		CHECK(rec->header.type == AUXTRACE_RECORD_SWITCH);
+		CHECK(rec->header.misc & AUXTRACE_SWITCH_OUT);
+		CHECK(!rec->end.tid || rec->end.tid == own_pid || rec->end.tid == turns.tid);
+		CHECK(!rec->next_prev_tid || rec->next_prev_tid == own_pid || rec->next_prev_tid == turns.tid);
+		CHECK(rec->next_prev_pid == (rec->next_prev_tid ? own_pid : 0));
+		/* Between two others nothing is told; of a member each. */
+		CHECK(rec->end.tid || (rec->next_prev_tid && !(rec->header.misc & AUXTRACE_SWITCH_OUT_PREEMPT)));
+		CHECK(!at || rec->end.tid == runs);
+		runs = rec->next_prev_tid;
+		if (rec->end.tid && rec->next_prev_tid)
+			between++;
+		else
+			others++;
+	}
+	CHECK(between && others > TURNS);
+	return 0;
+}
+
+static void switches_name_members_only(void **state)
+{
+	pid_t noise = target(makes_noise);
+	int ret = as(USER, traces_two_threads, NULL);
+
+	target_ends(noise);
+	assert_int_equal(ret, 0);
 }
 
 /* ---- execve(2) ------------------------------------------------------------------- */
@@ -1283,6 +1351,7 @@ int main(int argc, char **argv)
 		vm_test(user_namespaces_give_no_rights_outside),
 		vm_test(a_user_traces_an_own_process_and_sees_nothing_else),
 		vm_test(records_name_no_thread_that_ran_before_a_member),
+		vm_test(switches_name_members_only),
 		vm_test(a_member_whose_rights_an_exec_changes_is_none_from_there_on),
 		vm_test(with_the_capability_every_exec_is_followed),
 		vm_test(what_runs_with_other_rights_is_no_target),

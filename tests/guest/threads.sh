@@ -12,6 +12,15 @@ auxtrace record --source bts -o branches -- threads 5
 auxtrace record --source bts -u -o user-branches -- threads 5
 auxtrace record --source bts -u -o user-branches-alone -- threads 5 alone
 
+# For a user who is not root
+chmod 0666 /dev/auxtrace
+echo 1 > /sys/module/auxtrace/parameters/unprivileged
+mkdir -m 0777 others
+# shellcheck disable=SC3045
+(cd others && ulimit -l 8192 && exec full-setpriv --reuid 1000 --regid 1000 --clear-groups auxtrace record -o own -- threads 20) > own.tids
+chmod 0600 /dev/auxtrace
+mv others/own .
+
 # A static key, which the kernel switches by patching the code that tests it at each switch of threads
 schedstats=/proc/sys/kernel/sched_schedstats
 first=$(cat $schedstats)

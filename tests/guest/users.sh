@@ -90,7 +90,6 @@ check "it decodes" decodes attached
 check "record -p of a process of root is refused with the reason" refused "process 1 is another user's" -p 1
 check "so is record -a" refused 'not all that a CPU runs: choose THREAD or PROCESS' -a -- true
 check "so is the kernel" refused 'leave out KERNEL' -k -- true
-check "so are the switches of others" refused 'name the threads of others' --switches -- true
 check "so are triggers" refused 'triggers need CAP_PERFMON or CAP_SYS_ADMIN' --on syscall:getpid:enter=pause -m 64K -- true
 
 # shares: two sessions at once, on a CPU each, and no third

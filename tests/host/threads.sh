@@ -19,7 +19,7 @@ work_directory
 mapfile -t files < <(guest_script threads.sh)
 "$top/scripts/vm" "${system[@]}" --smp 2 --mem 2G --timeout 600 --work "$work/vm" --out "$work/out" "${files[@]}" \
 	--file "$build/tests-guest/threads" --file "$build/tests-guest/jit" --file "$build/tests-guest/unwind" \
-	--file "$build/tests-guest/brief" -- "$shell" /bin/threads.sh
+	--file "$build/tests-guest/brief" --file "$(command -v setpriv):/bin/full-setpriv" -- "$shell" /bin/threads.sh
 
 symfs=$work/vm/initramfs.root
 if [ -n "${distro-}" ]; then
@@ -204,6 +204,7 @@ verdict "and its depth" same_depth command
 verdict "also without the kernel" threads_known 80 user
 verdict "with its number" ids_known user
 verdict "and its depth" same_depth user
+verdict "also for a user who is not root" ids_known own
 verdict "without switches in the data ring, perf's are used" threads_known 80 perf
 verdict "for numbers, too" ids_known perf
 verdict "which are in the side files: $(side_bytes perf) bytes, else $(side_bytes command)" \

@@ -542,9 +542,6 @@ static int set_up(struct record *r, const struct auxtrace_info *info)
 		r->o.session.filters = r->o.filters.placed;
 		r->o.session.nr_filters = r->o.filters.count;
 	}
-	/* Who else runs is not for everybody to know. */
-	if (!(info->out_may & AUXTRACE_MAY_TRACE) && !r->o.switches)
-		r->o.session.records = 0;
 	if (!set_up_within_limit(r, info)) {
 		tell_defaults(r);
 		return 0;

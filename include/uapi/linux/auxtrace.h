@@ -206,7 +206,7 @@
  * have at a time, by default 0. INFO says so (AUXTRACE_MAY_TRACE_OWN). The rules are perf's for its
  * events of a task. SETUP then takes a session
  *
- *  - of user code (USER without KERNEL), with a task scope, and without SWITCH records;
+ *  - of user code (USER without KERNEL), with a task scope;
  *  - of threads that have the caller's real user and group as real, effective and saved IDs, no
  *    capability that the caller lacks (or are in a user namespace that the caller's user has created),
  *    and a dumpable program: one that the user can read, and that has not given up to be debugged
@@ -219,7 +219,8 @@
  *
  * The session stays what it is, whoever holds its descriptor. START needs the capability, or the real
  * user who set it up while the parameter is not 0. TRIGGER_ADD and TASK need the capability. Records
- * name no thread but members: another one that a CPU runs has the ID 0 in them.
+ * name no thread but members: another one that a CPU runs has the ID 0 in them. There are SWITCH records
+ * of switches from a member and to one, and no others.
  *
  * Requests that interrupt other CPUs wait if they are made too often: about a thousand times a second
  * in the long run. (START and STOP count as five.) A SETUP waits if more than about ten a second are
@@ -585,7 +586,8 @@ struct auxtrace_filter {
  *	a reader that runs on a CPU of the session is woken by its own switches in the end
  * @records: AUXTRACE_WANT_*: kinds of records to write to the data ring; 0:
  *	AUXTRACE_WANT_DEFAULT. SWITCH adds a probe of the tracepoint sched_switch, which every
- *	context switch of the machine passes until the last close of the file
+ *	context switch of the machine passes until the last close of the file; in a session without
+ *	a capability that of the task scope does it
  * @slots: overwrite mode: number of slots that the AUX area and an overwritable data
  *	ring are divided into; a power of two up to AUXTRACE_MAX_SLOTS. 0 and 1: not
  *	divided. The channel traces into one slot; SNAPSHOT can retain that slot and
@@ -1218,7 +1220,7 @@ struct auxtrace_record_header {
  * struct auxtrace_record_end - end of each record
  * @time: time at which the record was made
  * @tid: thread that the CPU ran at that time, in the initial PID namespace. In a session without a
- *	capability: the member that it ran or was about to run, else 0
+ *	capability: the member that it ran, or in other records than SWITCH was about to run, else 0
  * @size: as in the header, for readers that walk backwards
  */
 struct auxtrace_record_end {

@@ -377,7 +377,7 @@ static void change_thread(void)
 {
 	const struct task_struct next = { .pid = 33, .tgid = 30 };
 
-	auxt_channel_context_switch(channel, &next, true);
+	auxt_channel_context_switch(channel, current, &next, true);
 }
 
 static void make_with_switches(void)
@@ -406,7 +406,7 @@ static void a_switch_is_recorded_while_the_session_is_started(void **state)
 	assert_int_equal(s->end.tid, 11);
 
 	shim_task = (struct task_struct) { .pid = 33, .tgid = 30 };
-	auxt_channel_context_switch(channel, &idle, false);
+	auxt_channel_context_switch(channel, current, &idle, false);
 	read_records();
 	assert_int_equal(reported.switches, 2);
 	assert_int_equal(s->header.misc, AUXTRACE_SWITCH_OUT);

@@ -864,8 +864,6 @@ static void what_a_user_without_a_capability_may_not_is_told(void **state)
 	refused_with(EACCES, "only user code of own processes can be traced: leave out KERNEL",
 		     o.flags = AUXTRACE_SETUP_THREAD | AUXTRACE_SETUP_KERNEL);
 	refused_with(EACCES, "not all that a CPU runs: choose THREAD or PROCESS", (void)0);
-	refused_with(EACCES, "records of context switches name the threads of others",
-		     o.flags = AUXTRACE_SETUP_PROCESS, o.data_size = PAGE, o.records = AUXTRACE_WANT_SWITCH);
 	refused_with(EACCES, "process 77 is another user's", o.flags = AUXTRACE_SETUP_PROCESS, o.tid = 77);
 	refused_with(EUSERS, "as many sessions as the administrator allows", o.flags = AUXTRACE_SETUP_PROCESS);
 }
