@@ -59,6 +59,7 @@ brief_ones()
 brief_ones brief
 brief_ones user-brief -u
 brief_ones branches-brief --source bts -u
+auxtrace record --no-ptrace -o traced -- brief 30 traced > traced.pids
 
 # Half of the rounds are in the snapshot, half behind it.
 mkfifo /tmp/ctl /tmp/ack

@@ -630,6 +630,10 @@ static int run(struct record *r)
 			return ret;
 	}
 	open_sideband(r, &info);
+	if (r->o.no_ptrace && !r->notes.sideband) {
+		say("--no-ptrace needs perf's reports: else nothing says which programs the command runs");
+		return give_up(r);
+	}
 	if (trigger_options_add(&r->o.triggers, r->session, r->child.pid))
 		return give_up(r);
 	/* Triggers and perf have patched the kernel's code by now. */
@@ -639,7 +643,7 @@ static int run(struct record *r)
 		return fail_record(r);
 	auxtrace_recording_on_cut(r->notes.recording, handle_cut, r);
 	if (r->o.argv)
-		child_continue(&r->child);
+		child_continue(&r->child, !r->o.no_ptrace);
 	loop(r);
 	if (r->child.running) {
 		/* The loop ended by an error while the command runs. */

@@ -126,9 +126,9 @@ int child_start(struct child *child, const char *command, const cpu_set_t *cpus)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : EXIT_FAILED;
 }
 
-void child_continue(const struct child *child)
+void child_continue(const struct child *child, bool follow)
 {
-	ptrace(PTRACE_CONT, child->pid, NULL, 0);
+	ptrace(follow ? PTRACE_CONT : PTRACE_DETACH, child->pid, NULL, 0);
 }
 
 void notes_reports(struct notes *notes)

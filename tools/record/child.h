@@ -4,7 +4,8 @@
  *
  * ptrace(2) stops them only where address spaces begin and end: at fork, exec and exit.
  * There the recorder notes their page tables and mappings, so that even a process that
- * lives for a moment is known.
+ * lives for a moment is known. Or, after the command's first exec, ptrace is not used, and what perf
+ * reports must do.
  */
 #ifndef CHILD_H
 #define CHILD_H
@@ -47,8 +48,8 @@ int child_start(struct child *child, const char *command, const cpu_set_t *cpus)
 /* End a prepared process that was not started. */
 void child_abandon(struct child *child);
 
-/* Let the command run. */
-void child_continue(const struct child *child);
+/* Let the command run. Unless @follow, it and its descendants have no tracer from now on. */
+void child_continue(const struct child *child, bool follow);
 
 /* Handle what wait(2) reports, without blocking. */
 void child_events(struct child *child, struct notes *notes);

@@ -33,6 +33,7 @@ struct record_options {
 	uint64_t disk;		/* flight: most bytes of disk space; 0: no limit */
 	bool default_sizes;	/* neither --size nor --data-size is given: less will do */
 	bool keep;		/* --data-keep: do not overwrite records in overwrite mode */
+	bool no_ptrace;		/* --no-ptrace: what perf reports of the command's processes must do */
 	bool switches;		/* --switches: context switches go to the data ring in any case */
 	bool start_paused;	/* until a trigger resumes it; without triggers, a signal */
 	struct trigger_options triggers;	/* triggers */
