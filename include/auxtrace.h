@@ -200,7 +200,9 @@ uint64_t auxtrace_default_config(const struct auxtrace_session *session);
  * @flags: AUXTRACE_SETUP_*; with neither KERNEL nor USER, both are traced; or user code, if the caller
  *	may trace no more (AUXTRACE_MAY_TRACE_OWN without _MAY_TRACE): auxtrace_setup_info() says
  * @pmu: AUXTRACE_PMU_*
- * @tid: AUXTRACE_SETUP_THREAD, _PROCESS and _ADDRESS_SPACE: a thread ID; 0: the caller
+ * @tid: AUXTRACE_SETUP_THREAD, _PROCESS and _ADDRESS_SPACE: a thread ID; 0: the caller. With
+ *	AUXTRACE_SETUP_PIDFD: a pidfd, which the library resolves as auxtrace_task_pidfd() does; it may be
+ *	closed afterwards
  * @reserved: 0
  * @cpus: list for auxtrace_cpus_parse(); NULL: all online CPUs
  * @config: terms for auxtrace_config_parse(); NULL: auxtrace_default_config(). BTS: NULL or
@@ -251,8 +253,9 @@ struct auxtrace_options {
  * Return: 0, or -1 with an error of AUXTRACE_IOC_SETUP, auxtrace_cpus_parse() or
  * auxtrace_config_parse(), or:
  *  EINVAL  @size is not that of a known version; @config names terms with BTS
+ *  EBADF, ESRCH  as auxtrace_task_pidfd()
  *
- * If a mapping fails, the file stays set up but cannot be used: close it.
+ * If a mapping fails, or the process of a pidfd ends meanwhile, the file stays set up but cannot be used: close it.
  */
 int auxtrace_setup(struct auxtrace_session *session,
 		   const struct auxtrace_options *options);

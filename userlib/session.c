@@ -235,17 +235,36 @@ static int keep_filters(struct auxtrace_session *s, const struct auxtrace_option
 	return 0;
 }
 
+/* If @o names a process by a pidfd, name it by its number. *@pidfd: that, or -1. */
+static int take_pidfd(struct auxtrace_options *o, int *pidfd)
+{
+	int number;
+
+	*pidfd = -1;
+	if (!(o->flags & AUXTRACE_SETUP_PIDFD))
+		return 0;
+	number = pidfd_number(o->tid);
+	if (number < 0)
+		return -1;
+	*pidfd = o->tid;
+	o->tid = number;
+	o->flags &= ~AUXTRACE_SETUP_PIDFD;
+	return 0;
+}
+
 AUXTRACE_API int auxtrace_setup(struct auxtrace_session *s, const struct auxtrace_options *given)
 {
 	struct auxtrace_options options, *o = &options;
 	struct auxtrace_setup setup;
 	struct auxtrace_cpus *cpus;
-	int err;
+	int err, pidfd;
 
 	if (take_options(given, o))
 		return -1;
 	if (o->reserved || o->reserved_filters)
 		return fail(EINVAL, "struct auxtrace_options: reserved must be 0");
+	if (take_pidfd(o, &pidfd))
+		return -1;
 	cpus = o->cpus ? auxtrace_cpus_parse(o->cpus) : auxtrace_cpus_online();
 	if (!cpus)
 		return -1;
@@ -260,6 +279,9 @@ AUXTRACE_API int auxtrace_setup(struct auxtrace_session *s, const struct auxtrac
 	}
 	s->setup = setup;
 	s->cpus = cpus;
+	/* Else the number may be another process's by now. */
+	if (pidfd >= 0 && pidfd_is_alive(pidfd))
+		return -1;
 	if (keep_filters(s, o))
 		return -1;
 	return map_channels(s);

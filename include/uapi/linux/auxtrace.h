@@ -530,6 +530,7 @@ struct auxtrace_cap_intel_bts {
 #define AUXTRACE_SETUP_DESCENDANTS (1u << 11)	/* and all that they create from now on */
 /* Intel PT: trace while the page tables of auxtrace_setup.tid's process are in use, see DOC: filters */
 #define AUXTRACE_SETUP_ADDRESS_SPACE (1u << 12)
+#define AUXTRACE_SETUP_PIDFD	 (1u << 13)	/* reserved, see DOC: processes */
 
 /* Kinds of records that a session can select. LOST and SAMPLE are always written. */
 #define AUXTRACE_WANT_AUX	 (1u << 0)

@@ -638,6 +638,8 @@ int __wrap_ioctl(int fd, unsigned long nr, ...)
 		do_info(arg);
 		return 0;
 	case AUXTRACE_IOC_SETUP:
+		if (fake.on_setup)
+			fake.on_setup();
 		return do_setup(arg);
 	case AUXTRACE_IOC_START:
 	case AUXTRACE_IOC_STOP:

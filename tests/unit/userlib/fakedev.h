@@ -72,6 +72,7 @@ struct fakedev {
 	int task_errno;		/* TASK fails with it; 0: it does not */
 	unsigned int task_calls;
 	pid_t task_pid;		/* what the last TASK asked for, before on_task is called */
+	void (*on_setup)(void);
 	void (*on_release)(void);
 	void (*on_status)(void);
 	void (*on_task)(void);

@@ -538,7 +538,7 @@ static void a_refused_setup_is_explained(void **state)
 	refused_with(EINVAL, "less than the size, 65536", o.aux_watermark = 16 * PAGE);
 	refused_with(EINVAL, "overwrite session has no watermark", o.aux_watermark = PAGE,
 		     o.flags = AUXTRACE_SETUP_OVERWRITE);
-	refused_with(EINVAL, "unknown flags 0x2000", o.flags = 0x2000);
+	refused_with(EINVAL, "unknown flags 0x4000", o.flags = 0x4000);
 	refused_with(EINVAL, "never full", o.flags = AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_FULL_AUTO);
 	refused_with(EINVAL, "choose FULL_AUTO or FULL_STOP",
 		     o.flags = AUXTRACE_SETUP_FULL_STOP | AUXTRACE_SETUP_FULL_AUTO);
@@ -1269,6 +1269,61 @@ static void a_process_is_found_by_its_pidfd(void **state)
 	auxtrace_close(s);
 }
 
+static int dies_on_setup;
+
+static void end_on_setup(void)
+{
+	fake_child_end(dies_on_setup);
+}
+
+static const struct auxtrace_options by_pidfd = {
+	.size = sizeof(by_pidfd), .cpus = "0",
+	.flags = AUXTRACE_SETUP_USER | AUXTRACE_SETUP_PROCESS | AUXTRACE_SETUP_PIDFD,
+};
+
+static void a_session_is_of_the_process_of_a_pidfd(void **state)
+{
+	struct auxtrace_options o = by_pidfd;
+	struct auxtrace_session *s = opened();
+	int pidfd;
+	pid_t pid = fake_child(&pidfd);
+
+	(void)state;
+	o.tid = pidfd;
+	assert_int_equal(auxtrace_setup(s, &o), 0);
+	assert_int_equal(auxtrace_setup_info(s)->tid, pid);
+	assert_int_equal(auxtrace_setup_info(s)->flags, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_PROCESS);
+	fake_child_end(pid);
+	close(pidfd);
+	auxtrace_close(s);
+}
+
+/* The number may be another process's by then. */
+static void a_session_is_not_of_a_process_that_ends_meanwhile(void **state)
+{
+	struct auxtrace_options o = by_pidfd;
+	struct auxtrace_session *s = opened();
+	unsigned int asked;
+	int pidfd;
+
+	(void)state;
+	dies_on_setup = fake_child(&pidfd);
+	o.tid = pidfd;
+	fake.on_setup = end_on_setup;
+	fails(ESRCH, auxtrace_setup(s, &o));
+	says("has ended");
+	fake.on_setup = NULL;
+	auxtrace_close(s);
+	/* The device is not asked for one that has ended before, nor for what is no pidfd. */
+	s = opened();
+	asked = fake.ioctls;
+	fails(ESRCH, auxtrace_setup(s, &o));
+	close(pidfd);
+	fails(EBADF, auxtrace_setup(s, &o));
+	assert_int_equal(fake.ioctls, asked);
+	auxtrace_close(s);
+}
+
 static int closes_on_task;
 
 static void close_on_task(void)
@@ -1362,6 +1417,8 @@ int main(void)
 		t(output_is_paused_on_all_or_some),
 		t(a_snapshot_brings_cuts_and_its_slot_is_released),
 		t(a_process_is_found_by_its_pidfd),
+		t(a_session_is_of_the_process_of_a_pidfd),
+		t(a_session_is_not_of_a_process_that_ends_meanwhile),
 		t(a_process_without_a_number_here_is_told),
 		t(a_refused_snapshot_or_release_is_explained),
 		t(a_task_that_cannot_be_told_says_why),
