@@ -8,7 +8,9 @@
 #include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -535,19 +537,39 @@ static void setup_refuses_a_scope_of_nobody(void **state)
 
 /* ---- storms --------------------------------------------------------------------- */
 
-static void *fork_and_wait(void *arg)
+#define LIVES	16	/* of sessions, at least */
+#define STORM	500	/* processes and threads that come and go meanwhile, at least */
+
+static atomic_uint *storm;	/* how many have ended */
+
+static void *does_nothing(void *unused)
+{
+	return unused;
+}
+
+/* One that ends at once: a thread, a process of vfork(2), or one of fork(2), of which some execute a program. */
+static bool live_briefly(unsigned int number)
+{
+	pthread_t thread;
+	pid_t pid;
+
+	if (number % 8 == 0)
+		return !pthread_create(&thread, NULL, does_nothing, NULL) && !pthread_join(thread, NULL);
+	pid = number % 8 == 4 ? vfork() : fork();
+	if (!pid) {
+		if (number % 32 == 1)
+			execl("/proc/self/exe", "test_scope", "nothing", (char *)NULL);
+		_exit(0);
+	}
+	return pid > 0 && waitpid(pid, NULL, 0) == pid;
+}
+
+static void *live_and_end(void *arg)
 {
 	cpu_pin((int)(intptr_t)arg);
-	for (;;) {
-		pid_t pid = fork();
-
-		if (!pid) {
-			load_run(100);
-			_exit(0);
-		}
-		if (pid > 0)
-			waitpid(pid, NULL, 0);
-	}
+	for (unsigned int n = 0;; n++)
+		if (live_briefly(n))
+			atomic_fetch_add(storm, 1);
 	return NULL;
 }
 
@@ -555,55 +577,81 @@ static void *fork_and_wait(void *arg)
  * A process that forks on every CPU until it is killed. It has no descriptor of a session that
  * is opened later: a child with one would keep the session's hardware when the test closes it.
  */
-static pid_t start_forks(void)
+static pid_t start_storm(void)
 {
-	pid_t pid = fork();
 	pthread_t thread;
+	pid_t pid;
 
+	storm = mmap(NULL, page_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_true(storm != MAP_FAILED);
+	pid = fork();
 	assert_true(pid >= 0);
 	if (pid)
 		return pid;
 	/* It does not outlive a test that fails. */
 	alarm(CHILD_SECONDS * slowness);
 	for (uint64_t left = all_cpus; left; left &= left - 1)
-		if (pthread_create(&thread, NULL, fork_and_wait, (void *)(intptr_t)cpus_first(left)))
+		if (pthread_create(&thread, NULL, live_and_end, (void *)(intptr_t)cpus_first(left)))
 			_exit(1);
 	for (;;)
 		pause();
 }
 
-#define LIVES	15
+/* A session of the storm. @hotplug: meanwhile a CPU goes and comes back. */
+static uint64_t session_of_storm(unsigned int number, pid_t storms, bool hotplug)
+{
+	struct auxtrace_status st;
+	struct session s;
+
+	open_scope(&s, all_cpus, PROCESS | DESCENDANTS | (number % 3 ? 0 : AUXTRACE_SETUP_KERNEL), storms);
+	ok_start(s.fd);
+	usleep(10000);
+	ok_pause(&s, 0, NULL);
+	ok_resume(&s, 0, NULL);
+	if (hotplug) {
+		last_cpu_offline();
+		usleep(10000);
+		last_cpu_online();
+	}
+	ok_snapshot(&s, 0, (struct auxtrace_cut[MAX_CPUS]){ }, NULL);
+	usleep(10000);
+	st = members(&s);
+	assert_true(st.out_members > 0);
+	/* Every other session is closed while it is started. */
+	if (number & 1) {
+		ok_stop(s.fd);
+		check_accounting(&s);
+	}
+	session_close(&s);
+	return st.out_windows;
+}
+
+static void storm_with(bool hotplug)
+{
+	pid_t storms = start_storm();
+	uint64_t windows = 0;
+	unsigned int lives;
+	int status;
+
+	for (lives = 0; lives < LIVES || *storm < STORM; lives++)
+		windows += session_of_storm(lives, storms, hotplug);
+	kill(storms, SIGKILL);
+	assert_int_equal(waitpid(storms, &status, 0), storms);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	assert_true(windows > lives);
+	print_message("%u sessions, %u processes and threads\n", lives, *storm);
+	munmap(storm, page_size);
+}
 
 static void sessions_begin_and_end_among_forks(void **state)
 {
-	pid_t forks = start_forks();
-	uint64_t windows = 0;
-	int status;
+	storm_with(false);
+}
 
-	for (int i = 0; i < LIVES; i++) {
-		struct auxtrace_status st;
-		struct session s;
-
-		open_scope(&s, all_cpus, PROCESS | DESCENDANTS, forks);
-		ok_start(s.fd);
-		usleep(20000);
-		ok_pause(&s, 0, NULL);
-		ok_resume(&s, 0, NULL);
-		usleep(20000);
-		st = members(&s);
-		assert_true(st.out_members > 0);
-		windows += st.out_windows;
-		/* Every other session is closed while it is started. */
-		if (i & 1) {
-			ok_stop(s.fd);
-			check_accounting(&s);
-		}
-		session_close(&s);
-	}
-	kill(forks, SIGKILL);
-	assert_int_equal(waitpid(forks, &status, 0), forks);
-	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-	assert_true(windows > LIVES);
+static void sessions_begin_and_end_among_forks_while_a_cpu_goes_and_comes(void **state)
+{
+	hotplug_required();
+	storm_with(true);
 }
 
 static int run_a_little(struct worker *w)
@@ -670,11 +718,14 @@ int main(int argc, char **argv)
 		vm_test(all_threads_of_a_large_process_are_members),
 		vm_test(setup_refuses_a_scope_of_nobody),
 		vm_test(sessions_begin_and_end_among_forks),
+		vm_test(sessions_begin_and_end_among_forks_while_a_cpu_goes_and_comes),
 		vm_test(a_cpu_that_returns_traces_members_only),
 	};
 
 	/* A program to exec. */
 	if (argc > 1 && !strcmp(argv[1], "sleep"))
 		return sleep_thrice(NULL);
+	if (argc > 1 && !strcmp(argv[1], "nothing"))
+		return 0;
 	return cmocka_run_group_tests(tests, partners_start, partners_end);
 }
