@@ -159,6 +159,8 @@ int write_meta(const struct auxtrace_recording *rec, struct files *files,
 		fprintf(f, "data_size %" PRIu64 "\n", (uint64_t)s->setup.data_size);
 	if (cuts)
 		fprintf(f, "snapshot %u\nkcore_tsc %" PRIu64 "\n", rec->snapshots + 1, rec->kcore_time);
+	if (task_list_forgotten(rec->tasks))
+		fprintf(f, "tasks_forgotten %zu\n", task_list_forgotten(rec->tasks));
 	ret = triggers_write(f, rec->session);
 	for (unsigned int i = 0; !ret && i < files->nr_streams; i++)
 		ret = write_cpu(f, &files->streams[i], cuts ? &cuts[i] : NULL, totals);

@@ -38,7 +38,7 @@ static struct auxtrace_recording *create(struct auxtrace_session *s, const char 
 	rec->begin = instant_now();
 	rec->files.dirfd = -1;
 	rec->space = UINT64_MAX;
-	rec->tasks = task_list_new();
+	rec->tasks = task_list_new(s->setup.flags & AUXTRACE_SETUP_OVERWRITE);
 	if (!rec->tasks) {
 		fail(ENOMEM, "no memory for a recording");
 		goto err_free;

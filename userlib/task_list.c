@@ -28,17 +28,29 @@
 #define LINE_MAX_LEN	(PATH_MAX + 128)
 #define COMM_LEN	16	/* TASK_COMM_LEN of <linux/sched.h> */
 
+#define ENDED_MAX	4096	/* entries of processes that have ended, where the newest suffice */
+
 struct task_list {
 	struct space *head, **tail;
+	bool newest;
+	size_t appended;	/* since ended ones were forgotten last */
+	size_t forgotten;
 };
 
-struct task_list *task_list_new(void)
+struct task_list *task_list_new(bool newest)
 {
 	struct task_list *list = calloc(1, sizeof(*list));
 
-	if (list)
+	if (list) {
 		list->tail = &list->head;
+		list->newest = newest;
+	}
 	return list;
+}
+
+size_t task_list_forgotten(const struct task_list *list)
+{
+	return list->forgotten;
 }
 
 void task_list_free(struct task_list *list)
@@ -132,8 +144,63 @@ static void begin_at(struct space *s, uint64_t time)
 		s->begin_tsc = time;
 }
 
-static void append(struct task_list *list, struct space *s)
+static int by_time(const void *a, const void *b)
 {
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Exits of threads are reported, too: the process may still be there. */
+static bool has_ended_before(const struct auxtrace_session *session, const struct space *s, uint64_t time)
+{
+	return s->end_tsc && s->end_tsc < time && (s->gone || !s->cr3_mask || space_has_gone(session, s));
+}
+
+static void forget_ended_before(struct task_list *list, const struct auxtrace_session *session, uint64_t time)
+{
+	struct space **at = &list->head, *s;
+
+	while ((s = *at)) {
+		if (!has_ended_before(session, s, time)) {
+			at = &s->next;
+			continue;
+		}
+		*at = s->next;
+		space_free(s);
+		list->forgotten++;
+	}
+	list->tail = at;
+}
+
+/* If more than ENDED_MAX have ended, keep the half of these that ended last. Without memory it is done later. */
+static void forget_ended(struct task_list *list, const struct auxtrace_session *session)
+{
+	size_t count = 0, ended = 0;
+	uint64_t *ends;
+
+	for (const struct space *s = list->head; s; s = s->next)
+		count++;
+	ends = calloc(count, sizeof(*ends));
+	if (!ends)
+		return;
+	for (const struct space *s = list->head; s; s = s->next)
+		if (s->end_tsc)
+			ends[ended++] = s->end_tsc;
+	if (ended > ENDED_MAX) {
+		qsort(ends, ended, sizeof(*ends), by_time);
+		forget_ended_before(list, session, ends[ended - ENDED_MAX / 2]);
+	}
+	free(ends);
+}
+
+/* A recorder that overwrites may run for months. Nobody may hold a pointer to an entry but @s across this. */
+static void append(struct task_list *list, const struct auxtrace_session *session, struct space *s)
+{
+	if (list->newest && ++list->appended > ENDED_MAX / 2) {
+		list->appended = 0;
+		forget_ended(list, session);
+	}
 	*list->tail = s;
 	list->tail = &s->next;
 }
@@ -159,7 +226,7 @@ static int add(struct task_list *list, struct auxtrace_session *session, pid_t p
 	before = newest_of(list, fresh->pid);
 	if (before && !before->gone && (cause == TASK_EXEC || !before->end_tsc))
 		before->end_tsc = fresh->begin_tsc;
-	append(list, fresh);
+	append(list, session, fresh);
 	return 0;
 }
 
@@ -250,7 +317,7 @@ int task_list_begin(struct task_list *list, struct auxtrace_session *session, pi
 		s = new_reported(pid, time, NULL);
 		if (!s)
 			return fail(ENOMEM, "no memory for process %d", pid);
-		append(list, s);
+		append(list, session, s);
 		errno = err;
 	}
 	return -1;
@@ -270,8 +337,8 @@ static void insert_before(struct task_list *list, struct space *s, struct space 
 
 int task_list_fork(struct task_list *list, struct auxtrace_session *session, pid_t parent, pid_t pid, uint64_t time)
 {
-	const struct space *had = newest_of(list, parent);
 	int ret = task_list_begin(list, session, pid, time, TASK_FORK), err = errno;
+	const struct space *had = newest_of(list, parent);
 	struct space *s = newest_of(list, pid), *first;
 	bool read = s && !s->gone;
 
@@ -286,7 +353,7 @@ int task_list_fork(struct task_list *list, struct auxtrace_session *session, pid
 	if (read)
 		insert_before(list, s, first);
 	else
-		append(list, first);
+		append(list, session, first);
 	errno = err;
 	return ret;
 }

@@ -3,11 +3,15 @@
 #ifndef TASK_LIST_H
 #define TASK_LIST_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include <auxtrace.h>
 
 struct task_list;
 
-struct task_list *task_list_new(void);
+/* @newest: of processes that have ended it keeps the last thousands only: an area that is overwritten has no trace of others. */
+struct task_list *task_list_new(bool newest);
 void task_list_free(struct task_list *list);
 
 /* These return 0, or -1 with errno and the message. */
@@ -32,6 +36,8 @@ int task_list_fork(struct task_list *list, struct auxtrace_session *session, pid
 /* Add an executable mapping of @pid, which may be gone by now. "[vdso]" is one, too. */
 int task_list_map(struct task_list *list, pid_t pid, uint64_t start, uint64_t end, uint64_t offset,
 		  const char *path);
+/* Entries that it does not keep any more. */
+size_t task_list_forgotten(const struct task_list *list);
 /* Write task.* and vdso.*, but for what is known to have begun after @until. */
 int task_list_write(const struct task_list *list, int dirfd, uint64_t until);
 

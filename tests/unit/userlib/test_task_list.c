@@ -1310,8 +1310,9 @@ static void a_child_that_cannot_be_read_has_what_its_parent_has(void **state)
 	fails(ESRCH, auxtrace_recording_fork_task(rec, getpid(), GONE, 1000));
 	assert_int_equal(auxtrace_recording_add_mapping(rec, GONE, 0x1000, 0x3000, 0x400, "/lib/later.so"), 0);
 	assert_int_equal(auxtrace_recording_end_task(rec, GONE, 2000), 0);
-	/* The child's child. Its number was the first one's, too. */
-	fails(ESRCH, auxtrace_recording_fork_task(rec, GONE, GONE, 3000));
+	/* The child's child; and the next process with the child's number. */
+	fails(ESRCH, auxtrace_recording_fork_task(rec, GONE, GONE + 1, 1500));
+	fails(ESRCH, auxtrace_recording_fork_task(rec, getpid(), GONE, 3000));
 	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
 	expect_reported("", 1000, 2000);
 	expect_in(named("task.%d", GONE), "\ncomm the program\nexe /nowhere/program\n");
@@ -1320,8 +1321,9 @@ static void a_child_that_cannot_be_read_has_what_its_parent_has(void **state)
 	vdso = slurp(named("vdso.%d", GONE), NULL);
 	assert_int_equal(vdso[PAGE - 1], 'v');
 	free(vdso);
+	expect_in(named("task.%d", GONE + 1), "/lib/later.so\n");
 	expect_reported(".1", 3000, 0);
-	expect_in(named("task.%d.1", GONE), "/lib/later.so\n");
+	expect_not_in(named("task.%d.1", GONE), "/lib/later.so\n");
 	/* Nothing of that is the parent's. */
 	expect_not_in(named("task.%d", getpid()), "/lib/later.so");
 	assert_int_equal(value_of("", "\nend_tsc "), 0);
@@ -1390,6 +1392,55 @@ static void a_child_that_is_read_is_one_address_space(void **state)
 	expect_in(named("task.%d", GONE), "\ncr3 0x2000\n");
 	assert_int_equal(number_in(named("task.%d", GONE), "\nbegin_tsc "), 1000);
 	assert_false(exists(named("task.%d.1", GONE)));
+}
+
+#define MANY	6200	/* more than a recording keeps */
+#define FIRST	10000000
+
+static void only_the_parent_is_there(void)
+{
+	fake.task_errno = fake.task_pid >= FIRST ? ESRCH : 0;
+}
+
+/* @flags of the session. Processes FIRST and so on come and go, as time goes on. The parent goes on, but for a thread. */
+static void record_many(uint32_t flags)
+{
+	struct auxtrace_recording *rec = new_recording("0", AUXTRACE_SETUP_USER | flags);
+
+	write_process("maps", PROGRAM);
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	assert_int_equal(auxtrace_recording_end_task(rec, 0, 0), 0);
+	fake.on_task = only_the_parent_is_there;
+	for (int i = 0; i < MANY; i++) {
+		uint64_t now = __rdtsc();
+
+		fails(ESRCH, auxtrace_recording_fork_task(rec, getpid(), FIRST + i, now));
+		assert_int_equal(auxtrace_recording_end_task(rec, FIRST + i, now + 1), 0);
+	}
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+}
+
+static void of_a_trace_that_is_overwritten_the_newest_processes_are_kept(void **state)
+{
+	uint64_t forgotten;
+
+	(void)state;
+	record_many(AUXTRACE_SETUP_OVERWRITE);
+	forgotten = number_in("meta", "\ntasks_forgotten ");
+	assert_true(forgotten >= MANY - 4096 && forgotten < MANY - 2047);
+	assert_false(exists(named("task.%d", FIRST + (int)forgotten - 1)));
+	assert_true(exists(named("task.%d", FIRST + (int)forgotten)));
+	assert_true(exists(named("task.%d", FIRST + MANY - 1)));
+	assert_true(exists(named("task.%d", getpid())));
+}
+
+static void of_a_full_trace_all_are(void **state)
+{
+	(void)state;
+	record_many(0);
+	expect_not_in("meta", "tasks_forgotten");
+	assert_true(exists(named("task.%d", FIRST)));
+	assert_true(exists(named("task.%d", getpid())));
 }
 
 /* vfork; and threads of the kernel, of whose parent nothing is known. */
@@ -1461,6 +1512,8 @@ int main(void)
 		p(a_child_that_is_read_after_its_exec_was_its_parent_before),
 		p(a_child_that_is_read_is_one_address_space),
 		p(what_has_no_address_space_of_its_own_has_no_entry),
+		p(of_a_trace_that_is_overwritten_the_newest_processes_are_kept),
+		p(of_a_full_trace_all_are),
 	};
 
 	return cmocka_run_group_tests_name("userlib task list", tests, NULL, NULL);
