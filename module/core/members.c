@@ -15,9 +15,10 @@
  * for, no place may be left for one; the probe counts it. Places are freed with the table.
  *
  * Each bucket has a lock, because a list may change anywhere while a CPU searches it for the thread
- * that it switches to. Most buckets are empty, and most others have one member: auxt_members_have()
- * takes no lock if there is none, or if the first is the thread. What it sees of a thread's own bucket
- * is up to date: whoever added the thread held the run-queue lock with which the thread was woken
+ * that it switches to. Most threads need not be searched for: with N members, a thread that is none has
+ * the filter bit of one in N of 65536 cases, and a bucket most often has one member at most.
+ * auxt_members_have() takes no lock if the filter lacks the bit, or if the first member is the thread. What
+ * it sees of a thread's own bucket is up to date: whoever added the thread held the run-queue lock with which the thread was woken
  * first afterwards, and the CPU that switches to it has taken that lock since. All that has happened
  * before SETUP has returned has happened before START.
  *
@@ -197,6 +198,7 @@ int auxt_members_add(struct auxt_members *m, const struct task_struct *task)
 	if (ret == 1) {
 		WRITE_ONCE(member->task, task);
 		member->next = bucket->first;
+		WRITE_ONCE(bucket->filter, bucket->filter | auxt_members_filter(task));
 		/* Pairs with the reads without the lock in auxt_members_search(). */
 		smp_store_release(&bucket->first, member);
 	}
@@ -206,6 +208,18 @@ int auxt_members_add(struct auxt_members *m, const struct task_struct *task)
 	return ret;
 }
 NOKPROBE_SYMBOL(auxt_members_add);
+
+/* What the filter is for the members in the list. Bits of these are never missing meanwhile. With the bucket's lock. */
+static u64 members_filter_of(const struct auxt_member_bucket *bucket)
+{
+	const struct auxt_member *member;
+	u64 filter = 0;
+
+	for (member = bucket->first; member; member = member->next)
+		filter |= auxt_members_filter(member->task);
+	return filter;
+}
+NOKPROBE_SYMBOL(members_filter_of);
 
 /**
  * auxt_members_remove() - the kernel is about to free a thread
@@ -218,13 +232,14 @@ void auxt_members_remove(struct auxt_members *m, const struct task_struct *task)
 	struct auxt_member **at, *member;
 	unsigned long flags;
 
-	if (!READ_ONCE(bucket->first))
+	if (auxt_members_lack(m, task))
 		return;
 	raw_spin_lock_irqsave(&bucket->lock, flags);
 	at = members_find(bucket, task);
 	member = *at;
 	if (member) {
 		WRITE_ONCE(*at, member->next);
+		WRITE_ONCE(bucket->filter, members_filter_of(bucket));
 		members_return_place(m, member);
 	}
 	raw_spin_unlock_irqrestore(&bucket->lock, flags);

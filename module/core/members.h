@@ -16,15 +16,18 @@ struct auxt_member_block;
 struct task_struct;
 
 #define AUXT_MEMBER_BUCKET_BITS	10
+#define AUXT_MEMBER_FILTER_BITS	6	/* a filter has 1 << that bits */
 
 /**
- * struct auxt_member_bucket - members whose task_struct has the same hash
+ * struct auxt_member_bucket - members for which the upper bits of the hash of the task_struct's address are the same
  * @lock: held to change or walk the list; a raw lock below the kernel's run-queue locks
  * @first: the list
+ * @filter: has bit N for each member whose lower bits of the hash are N
  */
 struct auxt_member_bucket {
 	raw_spinlock_t lock;
 	struct auxt_member *first;
+	u64 filter;
 };
 
 /**
@@ -64,10 +67,20 @@ int auxt_members_add(struct auxt_members *m, const struct task_struct *task);
 void auxt_members_remove(struct auxt_members *m, const struct task_struct *task);
 bool auxt_members_search(struct auxt_member_bucket *bucket, const struct task_struct *task);
 
+static __always_inline unsigned int auxt_members_hash(const struct task_struct *task)
+{
+	return hash_ptr((void *)task, AUXT_MEMBER_BUCKET_BITS + AUXT_MEMBER_FILTER_BITS);
+}
+
 static __always_inline struct auxt_member_bucket *
 auxt_members_bucket(struct auxt_members *m, const struct task_struct *task)
 {
-	return &m->bucket[hash_ptr((void *)task, AUXT_MEMBER_BUCKET_BITS)];
+	return &m->bucket[auxt_members_hash(task) >> AUXT_MEMBER_FILTER_BITS];
+}
+
+static __always_inline u64 auxt_members_filter(const struct task_struct *task)
+{
+	return 1ULL << (auxt_members_hash(task) & ((1U << AUXT_MEMBER_FILTER_BITS) - 1));
 }
 
 /**
@@ -82,7 +95,7 @@ auxt_members_bucket(struct auxt_members *m, const struct task_struct *task)
 static __always_inline bool auxt_members_lack(struct auxt_members *m,
 					      const struct task_struct *task)
 {
-	return !READ_ONCE(auxt_members_bucket(m, task)->first);
+	return !(READ_ONCE(auxt_members_bucket(m, task)->filter) & auxt_members_filter(task));
 }
 
 /**
@@ -90,7 +103,7 @@ static __always_inline bool auxt_members_lack(struct auxt_members *m,
  * @m: the members
  * @task: the thread that the CPU runs, or is about to run
  *
- * Takes no lock if the bucket is empty, or its first member is the thread. Any context but an NMI.
+ * Takes no lock if no member of the bucket has the thread's filter bit, or the first one is the thread. Any context but an NMI.
  *
  * Return: true if it is. The answer is exact: such a thread becomes a member before it runs first,
  * or in SETUP, and remains one as long as it runs.

@@ -33,38 +33,54 @@
 #include "trigger/task_scope.h"
 #include "trigger/tracepoint.h"
 
+/* A function of its own, as the next one: so the probe itself saves no registers. */
+static noinline void task_scope_switch(struct auxt_channel *ch, struct auxt_members *m,
+				       const struct task_struct *next)
+{
+	if (ch->attached)
+		auxt_channel_switch_task(ch, next, auxt_members_have(m, next));
+}
+NOKPROBE_SYMBOL(task_scope_switch);
+
 /*
- * A function of its own: so the probe itself saves no registers.
- *
- * Whoever owns a session may know its members, and when they run. So the SWITCH records of such a session are of switches
- * from a member and to one, and name nobody else. While a channel is attached, the reason TASK says whether the
- * current thread is one.
+ * In a session with an owner, who may know the members, and when they run. So its SWITCH records are of switches from a
+ * member and to one, and name nobody else. While a channel is attached, the reason TASK says whether the current
+ * thread is one.
  */
-static noinline void task_scope_switch(struct auxt_channel *ch, const struct auxt_group *group,
-				       const struct task_struct *prev, const struct task_struct *next)
+static noinline void task_scope_switch_told(struct auxt_channel *ch, struct auxt_members *m,
+					    const struct task_struct *prev,
+					    const struct task_struct *next)
 {
 	bool was_member = !(auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_TASK);
-	bool member = auxt_members_have(group->members, next);
+	bool member = auxt_members_have(m, next);
 
+	if (!ch->attached)
+		return;
 	auxt_channel_switch_task(ch, next, member);
-	if (group->owner && ch->wanted & AUXTRACE_WANT_SWITCH && (was_member || member))
+	if (ch->wanted & AUXTRACE_WANT_SWITCH && (was_member || member))
 		auxt_channel_context_switch(ch, was_member ? prev : NULL, member ? next : NULL,
 					    was_member && auxt_is_runnable(prev));
 }
-NOKPROBE_SYMBOL(task_scope_switch);
+NOKPROBE_SYMBOL(task_scope_switch_told);
 
 static void task_scope_on_switch(AUXT_SCHED_SWITCH_ARGS)
 {
 	const struct auxt_group *group = data;
 	struct auxt_channel *ch = group->channels[smp_processor_id()];
 
-	if (!ch || !ch->attached)
+	if (!ch)
 		return;
-	/* Most switches are from one thread that is no member to another. */
+	/*
+	 * Most switches are from one thread that is no member to another. What a channel says that is not attached
+	 * makes no difference.
+	 */
 	if (likely(auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_TASK) &&
 	    likely(auxt_members_lack(group->members, next)))
 		return;
-	task_scope_switch(ch, group, prev, next);
+	if (group->owner)
+		task_scope_switch_told(ch, group->members, prev, next);
+	else
+		task_scope_switch(ch, group->members, next);
 }
 NOKPROBE_SYMBOL(task_scope_on_switch);
 

@@ -209,10 +209,12 @@ static void an_empty_bucket_takes_no_lock(void **state)
 		take(thread(0, b));
 	}
 	assert_int_equal(shim_locks_taken, taken);
-	/* Nor does the newest thread of a bucket; the others do, and who is no member. */
+	/* Nor does the newest thread of a bucket, and who has another filter bit; the others do. */
 	assert_true(have(thread(0, 5)));
-	assert_int_equal(shim_locks_taken, taken);
 	assert_false(have(thread(1, 5)));
+	take(thread(1, 5));
+	assert_int_equal(shim_locks_taken, taken);
+	assert_false(have(thread(64, 5)));
 	assert_int_equal(shim_locks_taken, taken + 1);
 	assert_int_equal(add(thread(1, 5)), 1);
 	taken = shim_locks_taken;
@@ -220,6 +222,17 @@ static void an_empty_bucket_takes_no_lock(void **state)
 	assert_int_equal(shim_locks_taken, taken);
 	assert_true(have(thread(0, 5)));
 	assert_int_equal(shim_locks_taken, taken + 1);
+	/* The bit of a member that has ended is gone, unless another one has it. */
+	assert_int_equal(add(thread(65, 5)), 1);
+	take(thread(1, 5));
+	taken = shim_locks_taken;
+	assert_false(have(thread(1, 5)));
+	assert_int_equal(shim_locks_taken, taken + 1);
+	take(thread(65, 5));
+	taken = shim_locks_taken;
+	assert_false(have(thread(1, 5)));
+	assert_false(have(thread(65, 5)));
+	assert_int_equal(shim_locks_taken, taken);
 }
 
 /* A place that is taken out of a list leaves all others in it: first, last and between. */
@@ -497,6 +510,8 @@ static int there_search(void)
 	assert_true(have(thread(2, 3)));
 	assert_true(have(thread(4, 3)));
 	assert_false(have(thread(7, 3)));
+	/* It has the filter bit of thread 2. */
+	assert_false(have(thread(66, 3)));
 	return 0;
 }
 
@@ -599,7 +614,8 @@ static void a_list_may_change_before_its_lock_is_taken(void **state)
 	for (long at = 0; ; at++) {
 		assert_int_equal(add(thread(0, 5)), 1);
 		other_at(at, replace ? there_replace : there_empty, &m->bucket[5]);
-		assert_false(have(thread(2, 5)));
+		/* It has the filter bit of the first. */
+		assert_false(have(thread(64, 5)));
 		other_ends();
 		take(thread(0, 5));
 		take(thread(1, 5));

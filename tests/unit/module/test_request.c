@@ -292,6 +292,7 @@ static void a_request_of_one_cpu_writes_nothing_that_others_read(void **state)
 	assert_int_equal(munmap(shared, sizeof(group)), 0);
 	check();
 	assert_int_equal(reported.triggers, 2);
+	unmake();
 }
 
 static void what_all_are_asked_for_is_sent_once_until_one_differs(void **state)
