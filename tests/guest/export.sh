@@ -22,6 +22,8 @@ if [ "$source" = event ]; then
 	check "record events of user code" auxtrace record -a -u --config "$traced" -m 4M -o event-user -- turns user.turns
 	check "record events of the kernel, and power events" \
 		auxtrace record -a -k --config "$traced,pwr_evt" -m 16M -o event-kernel -- turns kernel.turns
+	check "record what PTWRITE writes" auxtrace record -u --config tsc,ptw,fup_on_ptw -o ptwrite -- ptwrite
+	check "without its addresses" auxtrace record -u --config tsc,ptw -o ptwrite-alone -- ptwrite
 	exit "$failed"
 fi
 

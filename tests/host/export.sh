@@ -7,7 +7,8 @@
 # the same order (BTS: the same branches), and each function in the thread that ran it.
 # power: of power events, that the CPU slept and woke as often, in the same states, at the same times; and that
 # a recording without TNT packets has none, and that perf finds in it what its packets name.
-# event: of event trace, the same interrupts, exceptions, returns and changes of the interrupt flag.
+# event: of event trace, the same interrupts, exceptions, returns and changes of the interrupt flag; and the same
+# operands of PTWRITE.
 #   export.sh pt|bts|power|event [--kernel SERIES] [--perf SERIES] [--work DIR]
 #   --perf SERIES  perf of that kernel (default: 6.1). Those of 5.10 and 7.2 do not find the vdso by the build-id
 #                  in its MMAP2 record: what runs there is an error to them
@@ -27,13 +28,13 @@ vm_prepare "$kernel"
 perf=$("$top/tests/oracle/perf" "$perf")/perf
 auxtrace=$build/tools/auxtrace
 mapfile -t files < <(guest_script export.sh)
-# Of the profiles this one has power events and event trace.
+# Of the profiles this one has power events, event trace and PTWRITE.
 case $source in power | event) files+=(--emulator-arg --profile --emulator-arg gracemont) ;; esac
 
 # With --work: what an earlier run has left would be part of the recordings.
 rm -rf "$work/out"
 "$top/scripts/vm" --kernel "$kernel" --smp 2 --mem 2G --timeout 560 --work "$work/vm" --out "$work/out" \
-	"${files[@]}" --file "$build/tests-guest/turns" -- sh /bin/export.sh "$source"
+	"${files[@]}" --file "$build/tests-guest/turns" --file "$build/tests-guest/ptwrite" -- sh /bin/export.sh "$source"
 symfs=$work/vm/initramfs.root
 
 # perf_script RECORDING OPTION...: stderr goes to $work/perf.err. With --symfs perf looks for files by
@@ -309,6 +310,15 @@ has_faults()
 	grep -q ' cfe *intr vector=14' "$work/packets" && grep -q ' evd *cr2=[0-9a-f]' "$work/packets"
 }
 
+# same_operands RECORDING: of the 100 PTWRITE instructions that tests/guest/ptwrite.c runs
+same_operands()
+{
+	perf_script "$1" --itrace=w -F event,synth | sed -n 's/^.*ptwrite: *IP: /IP: /p' | awk '{ print $2, $4 }' > "$work/theirs"
+	"$auxtrace" script --symfs "$symfs" "$work/out/$1" 2> "$work/ours.err" |
+		sed -n 's/^.*ptwrite: IP: /IP: /p' | awk '{ print $2, $4 }' > "$work/ours"
+	[ "$(wc -l < "$work/ours")" -eq 100 ] && [ "$(tail -n 1 "$work/ours")" = "${2} 0x64" ] && diff "$work/ours" "$work/theirs"
+}
+
 event()
 {
 	local recording
@@ -319,6 +329,11 @@ event()
 		verdict "$recording: perf finds the events that auxtrace script finds" same_traced "$recording" 100
 		verdict "$recording: dump has page faults" has_faults "$recording"
 	done
+	for recording in ptwrite ptwrite-alone; do
+		verdict "$recording: export" export_it "$recording"
+	done
+	verdict "ptwrite: perf finds the operands that auxtrace script finds" same_operands ptwrite 1
+	verdict "ptwrite-alone: also without addresses" same_operands ptwrite-alone 0
 	verdict "event: perf finds the flow that auxtrace script finds" flow_is_same event 100000
 	verdict "event-kernel: also with power events" flow_is_same event-kernel 100000
 }

@@ -46,11 +46,11 @@ struct branch {
 };
 
 /*
- * The CPU sleeps or wakes, or is interrupted; or RFLAGS.IF has changed. C-states are numbers of MWAIT's hints: 0 is C1.
+ * The CPU sleeps or wakes, or is interrupted; RFLAGS.IF has changed; or a PTWRITE instruction has run. C-states are numbers of MWAIT's hints: 0 is C1.
  */
 struct cpu_event {
-	enum { CPU_NOTHING, CPU_MWAIT, CPU_PWRE, CPU_EXSTOP, CPU_PWRX, CPU_CFE, CPU_IFLAG } what;
-	bool known;		/* MWAIT, EXSTOP, CFE, IFLAG: its address */
+	enum { CPU_NOTHING, CPU_MWAIT, CPU_PWRE, CPU_EXSTOP, CPU_PWRX, CPU_CFE, CPU_IFLAG, CPU_PTWRITE } what;
+	bool known;		/* MWAIT, EXSTOP, CFE, IFLAG, PTWRITE: its address is in the trace */
 	bool hw;		/* PWRE: no instruction asked for it */
 	uint8_t state, sub_state;	/* PWRE */
 	uint8_t last, deepest;	/* PWRX: states of the core */
@@ -64,6 +64,7 @@ struct cpu_event {
 		uint64_t value;
 	} data[2];
 	bool iflag;		/* IFLAG: its new value. Without an address a branch changed it */
+	uint64_t payload;	/* PTWRITE: the operand */
 	uint64_t ip;
 	uint64_t tsc;		/* that its packet had: the flow's may be later already; 0: not known */
 };

@@ -124,6 +124,13 @@ static void show_cpu_event(struct view *v, const struct flow *f, const struct cp
 	case CPU_CFE:
 		show_cfe(e);
 		break;
+	case CPU_PTWRITE:
+		printf("# ptwrite %" PRIx64, e->payload);
+		if (e->known)
+			printf(" %016" PRIx64 "\n", e->ip);
+		else
+			puts(" -");
+		break;
 	case CPU_IFLAG:
 		show_ip(e->iflag ? "iflag 1" : "iflag 0", e->ip, e->known);
 		break;

@@ -270,6 +270,11 @@ static void emit_cpu_event(struct flow *f, const struct pt_event *ev)
 		e.what = CPU_EXSTOP;
 		e.ip = ev->variant.exstop.ip;
 		break;
+	case ptev_ptwrite:
+		e.what = CPU_PTWRITE;
+		e.ip = ev->variant.ptwrite.ip;
+		e.payload = ev->variant.ptwrite.payload;
+		break;
 	default:
 		e.what = CPU_PWRX;
 		e.last = ev->variant.pwrx.last;
@@ -330,6 +335,7 @@ static void handle_event(struct flow *f, const struct pt_event *ev)
 	case ptev_pwre:
 	case ptev_exstop:
 	case ptev_pwrx:
+	case ptev_ptwrite:
 		if (f->view->cpu_event)
 			emit_cpu_event(f, ev);
 		break;

@@ -184,6 +184,9 @@ void text_cpu_event(FILE *out, unsigned int cpu, bool timed, uint64_t ns, const 
 	case CPU_CFE:
 		text_cfe(out, e);
 		break;
+	case CPU_PTWRITE:
+		fprintf(out, "ptwrite: IP: %u payload: %#" PRIx64 "\n", e->known, e->payload);
+		break;
 	case CPU_IFLAG:
 		fprintf(out, "iflag: IFLAG: %u->%u %s branch\n", !e->iflag, e->iflag, e->known ? "non" : "via");
 		break;

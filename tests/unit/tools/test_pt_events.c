@@ -95,6 +95,40 @@ static void the_cpu_sleeps_and_wakes(void **state)
 	expect_part(r->out, "  mwait    hints=60 ext=1\n");
 }
 
+/* Of two instructions, one of which the packets name. */
+static void what_ptwrite_writes_is_shown(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	write_program_with_lines(".globl main\nmain: ptwriteq %rax\n nop\n ptwritel %ebx\n jmp *%rcx\n");
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	packet(&(struct pt_packet){ .type = ppt_ptw, .payload.ptw = { .payload = 0x123456789abcdef0, .plc = 1, .ip = 1 } });
+	ip_packet(ppt_fup, MAIN);
+	packet(&(struct pt_packet){ .type = ppt_ptw, .payload.ptw = { .payload = 0x77 } });
+	suppressed(ppt_tip_pgd);
+	finish(AUXTRACE_SETUP_USER, "windows 1");
+	line("# cpu 0");
+	line("# window 1");
+	line("# enable %016llx", MAIN);
+	insn(MAIN, 5);
+	line("# ptwrite 123456789abcdef0 %016llx", MAIN);
+	insn(MAIN + 5, 1);
+	insn(MAIN + 6, 4);
+	line("# ptwrite 77 -");
+	insn(MAIN + 10, 2);
+	line("# disable -");
+	r = script("--insn");
+	expect_flow(r);
+	assert_int_equal(r->status, 0);
+	r = script("");
+	expect_part(r->out, "ptwrite: IP: 1 payload: 0x123456789abcdef0\n");
+	expect_part(r->out, "ptwrite: IP: 0 payload: 0x77\n");
+	r = script("--tid 1");
+	assert_null(strstr(r->out, "ptwrite"));
+}
+
 #define EVENTS	"config 0x80000400\n"
 
 /* Packets of event trace as the CPU writes them: libipt before 2.1 does not know them. */
@@ -428,6 +462,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		t(the_cpu_sleeps_and_wakes),
+		t(what_ptwrite_writes_is_shown),
 		t(events_are_in_the_flow),
 		t(an_event_moves_the_last_ip),
 		t(events_and_sleep_keep_apart),
