@@ -850,8 +850,9 @@ int auxtrace_recording_begin_task(struct auxtrace_recording *recording, pid_t pi
  * @time: when that was, in the session's clock; 0: not known
  *
  * As auxtrace_recording_begin_task(). If @pid had an exec before it could be read, or has ended, it is recorded
- * with what is known of @parent, of which it was a copy. Nobody knows its CR3 then: a decoder finds its code where
- * the trace says which process ran. This holds even if the call fails because the process has ended.
+ * with what was known of @parent, of which it was a copy. Nobody knows its CR3 then: a decoder finds its code where
+ * the trace says which process ran. This holds even if the call fails because the process has ended; but only with
+ * @time, and for callers in the initial PID namespace, whose numbers the trace has.
  *
  * Return: as auxtrace_recording_add_task()
  */
@@ -883,7 +884,7 @@ int auxtrace_recording_exec_task(struct auxtrace_recording *recording, pid_t pid
  * space of @pid.
  *
  * Return: 0, or -1:
- *  ENOENT  nothing is known of @pid
+ *  ENOENT  nothing is known of @pid, nor was a fork or an exec of it reported
  *  ENOMEM
  */
 int auxtrace_recording_add_mapping(struct auxtrace_recording *recording, pid_t pid,

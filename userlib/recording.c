@@ -162,17 +162,17 @@ AUXTRACE_API int auxtrace_recording_end_task(struct auxtrace_recording *rec, pid
 
 AUXTRACE_API int auxtrace_recording_begin_task(struct auxtrace_recording *rec, pid_t pid, uint64_t time)
 {
-	return task_list_begin(rec->tasks, rec->session, pid, time, TASK_FORK);
+	return task_list_begin(rec->tasks, rec->session, pid, 0, time, TASK_FORK);
 }
 
 AUXTRACE_API int auxtrace_recording_fork_task(struct auxtrace_recording *rec, pid_t parent, pid_t pid, uint64_t time)
 {
-	return task_list_fork(rec->tasks, rec->session, parent, pid, time);
+	return task_list_begin(rec->tasks, rec->session, pid, parent, time, TASK_FORK);
 }
 
 AUXTRACE_API int auxtrace_recording_exec_task(struct auxtrace_recording *rec, pid_t pid, uint64_t time)
 {
-	return task_list_begin(rec->tasks, rec->session, pid, time, TASK_EXEC);
+	return task_list_begin(rec->tasks, rec->session, pid, 0, time, TASK_EXEC);
 }
 
 AUXTRACE_API int auxtrace_recording_add_mapping(struct auxtrace_recording *rec, pid_t pid,

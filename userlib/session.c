@@ -275,6 +275,9 @@ AUXTRACE_API int auxtrace_setup(struct auxtrace_session *s, const struct auxtrac
 	if (device_ioctl(s->fd, AUXTRACE_IOC_SETUP, &setup)) {
 		err = errno;
 		explain_setup(s, &setup, cpus, err);
+		/* Then it may have been about another process, which has the number now. */
+		if (pidfd >= 0 && pidfd_is_alive(pidfd))
+			err = errno;
 		goto free_cpus;
 	}
 	s->setup = setup;

@@ -51,25 +51,21 @@ int space_add_mapping(struct space *s, const char *line)
 	return grown[s->count] ? (s->count++, 0) : -1;
 }
 
-int space_copy_vdso(struct space *to, const struct space *from, uint64_t start)
-{
-	to->vdso = malloc(from->vdso_len);
-	if (!to->vdso)
-		return -1;
-	memcpy(to->vdso, from->vdso, from->vdso_len);
-	to->vdso_len = from->vdso_len;
-	to->vdso_start = start;
-	return 0;
-}
-
 int space_copy(struct space *to, const struct space *from)
 {
 	memcpy(to->comm, from->comm, sizeof(to->comm));
 	memcpy(to->exe, from->exe, sizeof(to->exe));
-	for (size_t i = 0; i < from->count; i++)
-		if (space_add_mapping(to, from->map[i]))
+	to->vdso_start = from->vdso_start;
+	to->vdso_len = from->vdso_len;
+	to->map = calloc(from->count + 1, sizeof(*to->map));
+	if (!to->map)
+		return -1;
+	for (; to->count < from->count; to->count++) {
+		to->map[to->count] = strdup(from->map[to->count]);
+		if (!to->map[to->count])
 			return -1;
-	return from->vdso ? space_copy_vdso(to, from, from->vdso_start) : 0;
+	}
+	return 0;
 }
 
 /* Read all mappings of files, executable or not: a decoder needs the whole ELF image. */
@@ -325,9 +321,11 @@ static void write_files(const struct space *s, FILE *f)
 	}
 }
 
-/* The dump of code that the process wrote itself, which it has mapped; NULL: none. */
+/* The dump of code that the process wrote itself, which it has mapped; NULL: none. One that was forked has its parent's. */
 static const char *own_dump(const struct space *s)
 {
+	if (!s->cr3_mask)
+		return NULL;
 	for (size_t i = 0; i < s->count; i++) {
 		const char *path = mapped_file(s->map[i]);
 
@@ -354,7 +352,7 @@ static int write_jit(const struct space *s, const char *name, int dirfd)
 	return recording_file_close(f, name);
 }
 
-int space_write(const struct space *s, const char *suffix, int dirfd)
+int space_write(const struct space *s, const char *suffix, const char *vdso, int dirfd)
 {
 	char name[64];
 	FILE *f;
@@ -369,8 +367,8 @@ int space_write(const struct space *s, const char *suffix, int dirfd)
 	else
 		fprintf(f, "cr3 unknown\n");
 	fprintf(f, "begin_tsc %" PRIu64 "\nend_tsc %" PRIu64 "\n", s->begin_tsc, s->end_tsc);
-	if (s->vdso)
-		fprintf(f, "vdso %#" PRIx64 " vdso.%s\n", s->vdso_start, suffix);
+	if (vdso)
+		fprintf(f, "vdso %#" PRIx64 " %s\n", s->vdso_start, vdso);
 	if (s->jit || own_dump(s))
 		fprintf(f, "jit jit.%s\n", suffix);
 	write_files(s, f);
@@ -379,15 +377,15 @@ int space_write(const struct space *s, const char *suffix, int dirfd)
 	if (recording_file_close(f, name))
 		return -1;
 	snprintf(name, sizeof(name), "jit.%s", suffix);
-	if (write_jit(s, name, dirfd))
-		return -1;
-	if (!s->vdso)
-		return 0;
-	snprintf(name, sizeof(name), "vdso.%s", suffix);
-	f = recording_file(dirfd, name);
+	return write_jit(s, name, dirfd);
+}
+
+int space_write_vdso(const struct space *s, const char *name, int dirfd)
+{
+	FILE *f = recording_file(dirfd, name);
+
 	if (!f)
 		return -1;
 	fwrite(s->vdso, 1, s->vdso_len, f);
 	return recording_file_close(f, name);
 }
-

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* An address space: what a decoder needs to find user code by CR3 and address. */
+/* An address space: what a decoder needs to find user code by CR3, or by the process, and address. */
 #ifndef SPACE_H
 #define SPACE_H
 
@@ -11,7 +11,7 @@
 #include <auxtrace.h>
 
 struct space {
-	struct space *next;
+	struct space *next, *older;	/* in the lists of task_list.c, and of reported.c */
 	pid_t pid;
 	char comm[64];
 	char exe[4096];
@@ -37,16 +37,19 @@ struct space *space_read(struct auxtrace_session *session, pid_t pid);
 void space_free(struct space *s);
 /* Add a line of maps, if it is not there. 0, or -1 without memory. */
 int space_add_mapping(struct space *s, const char *line);
-/* @to gets what @from has mapped. 0, or -1 without memory. */
+/* @to, which has nothing, gets the names and mappings of @from. 0, or -1 without memory. */
 int space_copy(struct space *to, const struct space *from);
-/* @to gets the vdso of @from at @start. 0, or -1 without memory. */
-int space_copy_vdso(struct space *to, const struct space *from, uint64_t start);
 /*
  * Does process @s->pid have the page tables of @s no more? If the device cannot say, it is taken
  * to have them.
  */
 bool space_has_gone(const struct auxtrace_session *session, const struct space *s);
-/* Write task.@suffix, and vdso.@suffix and jit.@suffix if there is any. 0, or -1 with errno and the message. */
-int space_write(const struct space *s, const char *suffix, int dirfd);
+/*
+ * Write task.@suffix, and jit.@suffix if there is code for it. @vdso: the file with its vdso; NULL: not known. 0, or -1
+ * with errno and the message.
+ */
+int space_write(const struct space *s, const char *suffix, const char *vdso, int dirfd);
+/* Write its vdso to the file @name. */
+int space_write_vdso(const struct space *s, const char *name, int dirfd);
 
 #endif

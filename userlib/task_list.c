@@ -7,8 +7,9 @@
  * is gone to a new one, so each entry has the times when it began and ended. If these overlap,
  * the one that began later has it: the kernel reports an exit after it has freed the root.
  *
- * Of a process that ended before it could be read, nobody knows the page tables. Its entries have no
- * CR3 (cr3_mask 0) and the mappings that were reported; a decoder finds them by the process's number.
+ * What perf reports of processes is kept beside that (reported.c). It is written where nothing was read: of a process that
+ * had ended by then, or of a program that it no longer ran. Nobody knows the page tables then; a decoder
+ * finds such code by the number of the process that runs.
  *
  * An entry keeps every mapping that was ever seen in it. If files were mapped one after
  * the other at the same address, it has both, and a decoder cannot tell which one ran.
@@ -22,35 +23,55 @@
 #include <x86intrin.h>
 
 #include "internal.h"
+#include "reported.h"
 #include "space.h"
 #include "task_list.h"
 
 #define LINE_MAX_LEN	(PATH_MAX + 128)
-#define COMM_LEN	16	/* TASK_COMM_LEN of <linux/sched.h> */
 
 #define ENDED_MAX	4096	/* entries of processes that have ended, where the newest suffice */
 
 struct task_list {
 	struct space *head, **tail;
+	struct reported *reported;
+	bool reports;		/* of the processes that the trace names */
 	bool newest;
 	size_t appended;	/* since ended ones were forgotten last */
 	size_t forgotten;
 };
 
+/*
+ * Records of the trace have the numbers of the initial PID namespace, perf's those of the caller's. The initial one has
+ * this number in all kernels: PROC_PID_INIT_INO of <linux/proc_ns.h>.
+ */
+static bool has_numbers_of_trace(void)
+{
+	static const char initial[] = "pid:[4026531836]";
+	char name[sizeof(initial)];
+
+	return readlink("/proc/self/ns/pid", name, sizeof(name)) == sizeof(initial) - 1 &&
+	       !memcmp(name, initial, sizeof(initial) - 1);
+}
+
 struct task_list *task_list_new(bool newest)
 {
 	struct task_list *list = calloc(1, sizeof(*list));
 
-	if (list) {
-		list->tail = &list->head;
-		list->newest = newest;
-	}
-	return list;
+	if (!list)
+		return NULL;
+	list->tail = &list->head;
+	list->newest = newest;
+	list->reports = has_numbers_of_trace();
+	list->reported = reported_new(newest);
+	if (list->reported)
+		return list;
+	free(list);
+	return NULL;
 }
 
 size_t task_list_forgotten(const struct task_list *list)
 {
-	return list->forgotten;
+	return list->forgotten + reported_forgotten(list->reported);
 }
 
 void task_list_free(struct task_list *list)
@@ -63,6 +84,7 @@ void task_list_free(struct task_list *list)
 		list->head = s->next;
 		space_free(s);
 	}
+	reported_free(list->reported);
 	free(list);
 }
 
@@ -83,7 +105,7 @@ static bool same_space(const struct space *old, const struct space *fresh)
 static bool is_again(const struct auxtrace_session *session, struct space *old,
 		     const struct space *fresh)
 {
-	if (old->gone || !old->cr3_mask || !same_space(old, fresh))
+	if (old->gone || !same_space(old, fresh))
 		return false;
 	if (old->pid == fresh->pid || !space_has_gone(session, old))
 		return true;
@@ -154,7 +176,7 @@ static int by_time(const void *a, const void *b)
 /* Exits of threads are reported, too: the process may still be there. */
 static bool has_ended_before(const struct auxtrace_session *session, const struct space *s, uint64_t time)
 {
-	return s->end_tsc && s->end_tsc < time && (s->gone || !s->cr3_mask || space_has_gone(session, s));
+	return s->end_tsc && s->end_tsc < time && (s->gone || space_has_gone(session, s));
 }
 
 static void forget_ended_before(struct task_list *list, const struct auxtrace_session *session, uint64_t time)
@@ -230,20 +252,42 @@ static int add(struct task_list *list, struct auxtrace_session *session, pid_t p
 	return 0;
 }
 
+/* Was an address space of @reported's process read that was there at the same time? */
+static bool is_read(const struct task_list *list, const struct space *reported)
+{
+	for (const struct space *s = list->head; s; s = s->next)
+		if (s->pid == reported->pid && (!reported->end_tsc || s->begin_tsc < reported->end_tsc) &&
+		    (!s->end_tsc || s->end_tsc > reported->begin_tsc))
+			return true;
+	return false;
+}
+
+/* Returns 0, or 1 if nothing is known of @pid. */
+static int end_reported(struct task_list *list, pid_t pid, uint64_t time)
+{
+	const struct space *s;
+
+	reported_end(list->reported, pid, time);
+	s = reported_newest(list->reported, pid);
+	if (s && is_read(list, s))
+		reported_drop_newest(list->reported, pid);
+	return !s;
+}
+
 int task_list_end(struct task_list *list, pid_t pid, uint64_t time)
 {
 	struct space *s = newest_of(list, pid);
 
-	if (!s || s->gone)
-		return fail(ENOENT, "process %d is not in the recording", pid);
 	if (!time)
 		time = __rdtsc();
 	/*
 	 * Exits of threads are reported in any order. The process ends with the last one, or goes on by
 	 * an exec. An exit from before an exec is not of this address space.
 	 */
-	if (time > s->end_tsc && time >= s->begin_tsc)
+	if (s && !s->gone && time > s->end_tsc && time >= s->begin_tsc)
 		s->end_tsc = time;
+	if (end_reported(list, pid ?: getpid(), time) && (!s || s->gone))
+		return fail(ENOENT, "process %d is not in the recording", pid);
 	return 0;
 }
 
@@ -269,30 +313,8 @@ static void end_entry_before(struct task_list *list, pid_t pid, uint64_t time, e
 		s->end_tsc = time;
 }
 
-/* Does @err of a reading say that there is nothing to read any more? */
-static bool has_ended(int err)
-{
-	return err == ESRCH || err == ENXIO || err == ENOENT;
-}
-
-/* A new entry for @pid, which could not be read. It has what @parent has mapped; NULL: nothing yet. */
-static struct space *new_reported(pid_t pid, uint64_t time, const struct space *parent)
-{
-	struct space *s = calloc(1, sizeof(*s));
-
-	if (!s)
-		return NULL;
-	s->pid = pid;
-	s->begin_tsc = s->read_tsc = time ?: __rdtsc();
-	if (parent && space_copy(s, parent)) {
-		space_free(s);
-		return NULL;
-	}
-	return s;
-}
-
-int task_list_begin(struct task_list *list, struct auxtrace_session *session, pid_t pid,
-		    uint64_t time, enum task_cause cause)
+static int begin_read(struct task_list *list, struct auxtrace_session *session, pid_t pid, uint64_t time,
+		      enum task_cause cause)
 {
 	struct space *s;
 
@@ -302,98 +324,50 @@ int task_list_begin(struct task_list *list, struct auxtrace_session *session, pi
 		return 0;
 	/* The process has ended. If it was read after the fork or the exec, that is when it began. */
 	s = newest_of(list, pid);
-	if (s && !s->gone && time) {
+	if (!s || s->gone)
+		return -1;
+	if (time) {
 		begin_at(s, time);
 		return -1;
 	}
-	if (s && !s->gone) {
-		s->gone = true;
-		if (cause == TASK_EXEC || !s->end_tsc)
-			s->end_tsc = __rdtsc();
-	}
-	if (cause == TASK_EXEC && has_ended(errno)) {
-		int err = errno;
-
-		s = new_reported(pid, time, NULL);
-		if (!s)
-			return fail(ENOMEM, "no memory for process %d", pid);
-		append(list, session, s);
-		errno = err;
-	}
+	s->gone = true;
+	if (cause == TASK_EXEC || !s->end_tsc)
+		s->end_tsc = __rdtsc();
 	return -1;
 }
 
-/* @s began with an exec that was not reported before it was read: put what the process had before that in front. */
-static void insert_before(struct task_list *list, struct space *s, struct space *before)
+int task_list_begin(struct task_list *list, struct auxtrace_session *session, pid_t pid, pid_t parent,
+		    uint64_t time, enum task_cause cause)
 {
-	struct space **at = &list->head;
+	int ret = begin_read(list, session, pid, time, cause), err = errno;
 
-	while (*at != s)
-		at = &(*at)->next;
-	before->next = s;
-	*at = before;
-	s->begin_tsc = s->seen_tsc;
-}
-
-int task_list_fork(struct task_list *list, struct auxtrace_session *session, pid_t parent, pid_t pid, uint64_t time)
-{
-	int ret = task_list_begin(list, session, pid, time, TASK_FORK), err = errno;
-	const struct space *had = newest_of(list, parent);
-	struct space *s = newest_of(list, pid), *first;
-	bool read = s && !s->gone;
-
-	/* If it was read and has no entry, it has its parent's address space, as vfork makes it. */
-	if (!had || (ret ? !has_ended(err) : !read))
+	if (!pid)
+		pid = getpid();
+	if (!list->reports || !time)
 		return ret;
-	if (read && s->vdso_start == had->vdso_start && !strcmp(s->exe, had->exe))
-		return ret;
-	first = new_reported(pid, time, had);
-	if (!first)
+	if (cause == TASK_EXEC ? reported_exec(list->reported, pid, time) :
+	    parent > 0 && reported_fork(list->reported, parent, pid, time, newest_of(list, parent)))
 		return fail(ENOMEM, "no memory for process %d", pid);
-	if (read)
-		insert_before(list, s, first);
-	else
-		append(list, session, first);
 	errno = err;
 	return ret;
-}
-
-/* The kernel has one vdso for programs of 64 bits, and one for those of 32 bits. */
-static int take_vdso(const struct task_list *list, struct space *to, uint64_t start, size_t size)
-{
-	for (const struct space *s = list->head; s; s = s->next)
-		if (s->vdso && s->vdso_len == size && !(s->vdso_start >> 32) == !(start >> 32))
-			return space_copy_vdso(to, s, start);
-	return 0;
-}
-
-/* The kernel maps the program first, of which the process has its name (begin_new_exec() in fs/exec.c). */
-static void name_by(struct space *s, const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	snprintf(s->exe, sizeof(s->exe), "%s", path);
-	snprintf(s->comm, COMM_LEN, "%s", slash ? slash + 1 : path);
 }
 
 int task_list_map(struct task_list *list, pid_t pid, uint64_t start, uint64_t end, uint64_t offset,
 		  const char *path)
 {
-	bool vdso = !strcmp(path, "[vdso]");
+	int ret = reported_map(list->reported, pid ?: getpid(), start, end, offset, path);
 	struct space *s = newest_of(list, pid);
 	char line[LINE_MAX_LEN];
 
-	if (!s || s->gone)
+	/* The vdso of a process that is read is read, too. */
+	if (s && !s->gone && *path == '/' && !strchr(path, '\n')) {
+		snprintf(line, sizeof(line), "%" PRIx64 "-%" PRIx64 " r-xp %08" PRIx64 " 00:00 0 %s", start, end,
+			 offset, path);
+		ret = space_add_mapping(s, line) || ret < 0 ? -1 : 0;
+	}
+	if (ret > 0)
 		return fail(ENOENT, "process %d is not in the recording", pid);
-	if (vdso && s->vdso)
-		return 0;
-	if (!vdso && !*s->exe)
-		name_by(s, path);
-	snprintf(line, sizeof(line), "%" PRIx64 "-%" PRIx64 " r-xp %08" PRIx64 " 00:00 0 %s", start, end,
-		 offset, path);
-	if (space_add_mapping(s, line) || (vdso && take_vdso(list, s, start, end - start)))
-		return fail(ENOMEM, "no memory for process %d", pid);
-	return 0;
+	return ret ? fail(ENOMEM, "no memory for process %d", pid) : 0;
 }
 
 /* Did it begin after @time? One whose begin was not reported may have been there before. */
@@ -402,22 +376,84 @@ static bool began_after(const struct space *s, uint64_t time)
 	return s->begin_tsc != s->seen_tsc && s->begin_tsc > time;
 }
 
-int task_list_write(const struct task_list *list, int dirfd, uint64_t until)
-{
-	for (const struct space *s = list->head; s; s = s->next) {
-		unsigned int earlier = 0;
-		char suffix[32];
+/* The vdsos that were written: the kernel has one for programs of 64 bits, and one for those of 32 bits, below 4 GiB. */
+struct vdsos {
+	struct {
+		const struct space *of;
+		char name[64];
+	} kind[2];
+};
 
-		if (began_after(s, until) || (!s->cr3_mask && !s->count))
+static unsigned int kind_of_vdso(const struct space *s)
+{
+	return !(s->vdso_start >> 32);
+}
+
+/* The file with the vdso of @s, in *@name; NULL: it is not known. */
+static int write_vdso(const struct space *s, const char *suffix, struct vdsos *vdsos, int dirfd, const char **name)
+{
+	typeof(vdsos->kind[0]) *kind = &vdsos->kind[kind_of_vdso(s)];
+	bool same = kind->of && kind->of->vdso_len == s->vdso_len;
+
+	*name = NULL;
+	if (!s->vdso && (s->cr3_mask || !s->vdso_start || !same))
+		return 0;
+	*name = kind->name;
+	if (!s->vdso || (same && !memcmp(kind->of->vdso, s->vdso, s->vdso_len)))
+		return 0;
+	kind->of = s;
+	snprintf(kind->name, sizeof(kind->name), "vdso.%s", suffix);
+	return space_write_vdso(s, kind->name, dirfd);
+}
+
+/* The process has @number others. */
+static int write_one(const struct space *s, unsigned int number, struct vdsos *vdsos, int dirfd)
+{
+	const char *vdso;
+	char suffix[32];
+
+	if (number)
+		snprintf(suffix, sizeof(suffix), "%d.%u", s->pid, number);
+	else
+		snprintf(suffix, sizeof(suffix), "%d", s->pid);
+	return write_vdso(s, suffix, vdsos, dirfd, &vdso) || space_write(s, suffix, vdso, dirfd) ? -1 : 0;
+}
+
+/* How many of process @pid were read before @end; NULL: of all. */
+static unsigned int count_read(const struct task_list *list, pid_t pid, const struct space *end)
+{
+	unsigned int count = 0;
+
+	for (const struct space *s = list->head; s != end; s = s->next)
+		count += s->pid == pid;
+	return count;
+}
+
+static int write_reported(const struct task_list *list, uint64_t until, struct vdsos *vdsos, int dirfd)
+{
+	const struct space *s = NULL;
+
+	while ((s = reported_next(list->reported, s))) {
+		unsigned int number;
+
+		/* Threads of the kernel have no mappings. */
+		if (s->begin_tsc > until || !s->count || is_read(list, s))
 			continue;
-		for (const struct space *t = list->head; t != s; t = t->next)
-			earlier += t->pid == s->pid;
-		if (earlier)
-			snprintf(suffix, sizeof(suffix), "%d.%u", s->pid, earlier);
-		else
-			snprintf(suffix, sizeof(suffix), "%d", s->pid);
-		if (space_write(s, suffix, dirfd))
+		number = count_read(list, s->pid, NULL);
+		for (const struct space *older = s->older; older; older = older->older)
+			number += older->pid == s->pid;
+		if (write_one(s, number, vdsos, dirfd))
 			return -1;
 	}
 	return 0;
+}
+
+int task_list_write(const struct task_list *list, int dirfd, uint64_t until)
+{
+	struct vdsos vdsos = { 0 };
+
+	for (const struct space *s = list->head; s; s = s->next)
+		if (!began_after(s, until) && write_one(s, count_read(list, s->pid, s), &vdsos, dirfd))
+			return -1;
+	return write_reported(list, until, &vdsos, dirfd);
 }

@@ -23,17 +23,12 @@ int task_list_end(struct task_list *list, pid_t pid, uint64_t time);
 enum task_cause { TASK_READ, TASK_FORK, TASK_EXEC };
 
 /*
- * The process has a new address space since @time, when it was forked or did an exec. If it has ended since an
- * exec, this returns -1, and the address space has the mappings that are reported.
+ * The process has a new address space since @time, when @parent forked it (0: it is not known which one), or when it did
+ * an exec. If it has ended, this returns -1, and the address space has the mappings of @parent, or those that are reported.
  */
-int task_list_begin(struct task_list *list, struct auxtrace_session *session, pid_t pid,
+int task_list_begin(struct task_list *list, struct auxtrace_session *session, pid_t pid, pid_t parent,
 		    uint64_t time, enum task_cause cause);
-/*
- * As task_list_begin() by a fork of @parent. If @pid has ended before it is read, or had an exec, its first address
- * space is what @parent's has; that is so even if this returns -1.
- */
-int task_list_fork(struct task_list *list, struct auxtrace_session *session, pid_t parent, pid_t pid, uint64_t time);
-/* Add an executable mapping of @pid, which may be gone by now. "[vdso]" is one, too. */
+/* An executable mapping of @pid, which may be gone by now, was reported. "[vdso]" is one, too. */
 int task_list_map(struct task_list *list, pid_t pid, uint64_t start, uint64_t end, uint64_t offset,
 		  const char *path);
 /* Entries that it does not keep any more. */

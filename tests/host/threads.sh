@@ -189,7 +189,7 @@ none_was_read()
 	local pid
 
 	while read -r pid; do
-		grep -q '^cr3 unknown$' "$work/out/$1/task.$pid" "$work/out/$1/task.$pid.1" || { echo "$pid was read"; return 1; }
+		! grep '^cr3_mask' "$work/out/$1/task.$pid" "$work/out/$1/task.$pid.1" || return
 	done < "$work/out/$1.pids"
 }
 

@@ -338,7 +338,7 @@ uint64_t code_space(const struct code_image *code, uint64_t cr3, uint64_t ip)
 	if (code_is_kernel(ip))
 		return 0;
 	/* A process's number has at most 22 bits (PID_MAX_LIMIT of <linux/threads.h>), and a CR3 no bit above 51. */
-	return (cr3 == CODE_NO_CR3 ? 1ull << 63 : cr3 >> 12 << 22) | code->pid;
+	return (cr3 == CODE_NO_CR3 ? 1ull << 63 : cr3 >> 12 << 22) | (code->pid & ((1u << 22) - 1));
 }
 
 void code_lasts(const struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip, size_t size, uint64_t *from,

@@ -3,8 +3,8 @@
  * The code that ran: the bytes and names at an address of an address space.
  *
  * Kernel code is the same in all address spaces and comes from the recording's kcore. User
- * code comes from the files that the task with that CR3 had mapped. An address space that
- * is not in the recording has no code here, even if another one looks similar.
+ * code comes from the files that the task with that CR3 had mapped, or, where its CR3 is not known, the process that
+ * runs. An address space that is not in the recording has no code here, even if another one looks similar.
  */
 #ifndef CODE_IMAGE_H
 #define CODE_IMAGE_H

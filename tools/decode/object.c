@@ -52,9 +52,13 @@ struct object *objects_find(struct objects *os, const char *path)
 
 struct object *objects_add_vdso(struct objects *os, const char *path)
 {
-	struct object *o = object_new(os, path);
+	struct object *o = find(os, path);
 	int err;
 
+	/* Many processes have the same one. */
+	if (o)
+		return o;
+	o = object_new(os, path);
 	o->name = "[vdso]";
 	err = map_file(path, false, &o->image);
 	if (err)

@@ -92,16 +92,19 @@ static void parse_line(const struct reading *r, struct task *t, char *line)
 	}
 }
 
-/* Of the CPU's registers, the mask has the bits that PIP packets show: it is the same in all files. */
-static bool is_right(struct tasks *ts, const struct task *t, const char *path)
+/* The mask has the bits of CR3 that PIP packets show: it is the same in all files. */
+static bool is_right(struct tasks *ts, struct task *t, const char *path)
 {
 	if (t->no_cr3)
 		return true;
 	if (!t->cr3_mask)
 		return wrong("%s has no cr3_mask", path);
-	if (ts->cr3_mask && ts->cr3_mask != t->cr3_mask)
-		return wrong("%s has cr3_mask %#" PRIx64 ", and another file has %#" PRIx64, path, t->cr3_mask,
-			     ts->cr3_mask);
+	if (ts->cr3_mask && ts->cr3_mask != t->cr3_mask) {
+		say("%s has cr3_mask %#" PRIx64 ", and another file %#" PRIx64 ": its CR3 is not used", path,
+		    t->cr3_mask, ts->cr3_mask);
+		t->no_cr3 = true;
+		return true;
+	}
 	ts->cr3_mask = t->cr3_mask;
 	return true;
 }
@@ -325,7 +328,7 @@ const struct mapping *tasks_only_mapping(const struct tasks *ts, uint32_t pid, u
 	return found;
 }
 
-static void cut(struct code_span *span, const struct task *t, uint64_t ip, size_t size)
+static void cut_span(struct code_span *span, const struct task *t, uint64_t ip, size_t size)
 {
 	code_span_cut(span, t->begin_tsc);
 	if (t->end_tsc)
@@ -337,7 +340,7 @@ void tasks_span(const struct tasks *ts, uint64_t cr3, bool any_cr3, uint32_t pid
 		struct code_span *span)
 {
 	for (size_t i = first_of_process(ts, pid); i < ts->count && ts->task[i].pid == pid; i++)
-		cut(span, &ts->task[i], ip, size);
+		cut_span(span, &ts->task[i], ip, size);
 	for (size_t i = first_of_cr3(ts, cr3); !any_cr3 && has_cr3(ts, i, cr3); i++)
-		cut(span, ts->by_cr3[i], ip, size);
+		cut_span(span, ts->by_cr3[i], ip, size);
 }

@@ -122,8 +122,8 @@ static void note_mapping(const struct mmap_record *rec, struct auxtrace_recordin
 	bool vdso = !strcmp(rec->path, "[vdso]");
 
 	/* perf reports an exec at its begin. The vdso is mapped last: read the mappings again. */
-	if (vdso && !auxtrace_recording_add_task(recording, rec->pid))
-		return;
+	if (vdso)
+		auxtrace_recording_add_task(recording, rec->pid);
 	/* "//anon" is not a file. */
 	if (!vdso && (rec->path[0] != '/' || rec->path[1] == '/'))
 		return;

@@ -1301,6 +1301,10 @@ struct auxtrace_record_itrace_start {
  * leaves. A window that begins or ends in between has that thread in its WINDOW record. Where perf
  * writes two records, one for each of the two threads, this is the first of them.
  *
+ * In a session without a capability there are records of switches from a member and to one only. A number of 0 is that of
+ * any thread that is no member, the idle task or another. A member that an execve(2) has expelled leaves without a
+ * record.
+ *
  * Its time may be before that of an earlier record in the ring, as a TRIGGER record's. A FREEZE that
  * an NMI brings while it is being written may drop it, and count it as lost.
  */

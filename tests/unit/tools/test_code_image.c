@@ -389,6 +389,22 @@ static void code_that_was_made_at_run_time_is_told_apart_by_time(void **state)
 	expect_part(r->out, "second ([jit])  <trace begins>\n");
 }
 
+static void a_cr3_with_another_mask_is_not_used(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	write_task("200", OTHER, 0, program_path("prog"), BASE);
+	append("task.200", "cr3_mask 0xffff000\n");
+	run_main(1000, MAIN);
+	finish(BOTH, "windows 1");
+	r = script("--insn");
+	assert_int_equal(r->status, 0);
+	/* Which file is read first is the directory's affair. */
+	expect_part(r->err, "has cr3_mask 0xf");
+	expect_part(r->err, "its CR3 is not used");
+}
+
 /* code_space() of user code where the process that runs is not known */
 static uint64_t space_of(uint64_t cr3)
 {
@@ -478,6 +494,7 @@ int main(void)
 		t(a_file_that_has_changed_is_not_believed),
 		t(a_file_of_data_may_have_gone),
 		t(files_below_symfs_serve_for_another_machine_s),
+		t(a_cr3_with_another_mask_is_not_used),
 		t(the_vdso_s_own_bytes_are_used),
 		t(code_that_was_made_at_run_time_is_told_apart_by_time),
 		t(code_of_two_processes_that_has_one_place_is_told_apart),

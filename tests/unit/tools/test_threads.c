@@ -239,6 +239,80 @@ static void a_process_that_ended_before_it_was_read_is_known_by_its_number(void 
 	expect_part(r->err, "decode errors: 0");
 }
 
+/* As after a fork, two processes have other code at the same addresses; one of them has no CR3 that is known. */
+static void blocks_of_code_are_told_apart_by_the_process(void **state)
+{
+	const struct result *r;
+	const char *at;
+
+	(void)state;
+	name_switch();
+	write_other_program("second");
+	write_task("200", CR3_UNKNOWN, 1, program_path("second"), BASE);
+	write_task("300", CR3_UNKNOWN, 1, program_path("prog"), BASE);
+	begin_side(0);
+	put_switch(200, 300, 499990);
+	put_switch(300, 200, 999990);
+	put_switch(200, 300, 1499990);
+	end_side();
+	psb(OTHER, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	for (uint64_t time = 500000; time <= 1500000; time += 500000) {
+		call_f();
+		switch_to(time, OTHER);
+	}
+	call_f();
+	stop_in_main();
+	finish(BOTH, "windows 1");
+	r = script("");
+	assert_int_equal(r->status, 0);
+	at = r->out;
+	for (int turn = 0; turn < 4; turn++) {
+		at = strstr(at, "    f (");
+		assert_non_null(at);
+		assert_int_equal(strncmp(at, turn % 2 ? "    f (prog)" : "    f (second)", 12), 0);
+		at++;
+	}
+	assert_null(strstr(at, "    f ("));
+}
+
+/* Neither program could be read before the process had ended. */
+static void blocks_of_code_are_told_apart_by_the_exec(void **state)
+{
+	const struct result *r;
+	const char *at;
+
+	(void)state;
+	name_switch();
+	write_other_program("second");
+	write_task("200", CR3_UNKNOWN, 1, program_path("second"), BASE);
+	append("task.200", "end_tsc 700000\n");
+	write_task("200.1", CR3_UNKNOWN, 700000, program_path("prog"), BASE);
+	begin_side(0);
+	put_switch(100, 200, 499990);
+	end_side();
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	switch_to(500000, OTHER);
+	call_f();
+	call_f();
+	tsc(800000);
+	/* The decoder is in this one still when it reads the time. */
+	call_f();
+	call_f();
+	stop_in_main();
+	finish(BOTH, "windows 1");
+	r = script("");
+	assert_int_equal(r->status, 0);
+	at = strstr(r->out, "    f (second)");
+	assert_non_null(at);
+	at = strstr(at + 1, "    f (second)");
+	assert_non_null(at);
+	at = strstr(at, "    f (prog)");
+	assert_non_null(at);
+	assert_null(strstr(at, "f (second)"));
+}
+
 static void where_it_has_ended_its_number_is_another_one_s(void **state)
 {
 	const struct result *r;
@@ -788,6 +862,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		t(the_thread_changes_where_the_kernel_switches),
 		t(a_process_that_ended_before_it_was_read_is_known_by_its_number),
+		t(blocks_of_code_are_told_apart_by_the_process),
+		t(blocks_of_code_are_told_apart_by_the_exec),
 		t(where_it_has_ended_its_number_is_another_one_s),
 		t(before_it_began_the_page_tables_decide),
 		t(a_part_by_time_has_the_waiting_inside_it),

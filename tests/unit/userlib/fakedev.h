@@ -72,6 +72,7 @@ struct fakedev {
 	int task_errno;		/* TASK fails with it; 0: it does not */
 	unsigned int task_calls;
 	pid_t task_pid;		/* what the last TASK asked for, before on_task is called */
+	const char *pid_namespace;	/* what /proc/self/ns/pid is; NULL: the initial one */
 	void (*on_setup)(void);
 	void (*on_release)(void);
 	void (*on_status)(void);

@@ -747,7 +747,7 @@ static void after_an_exec_nothing_is_added_to_what_was_before(void **state)
 	rec = new_recording("0", AUXTRACE_SETUP_USER);
 	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
 	exec = __builtin_ia32_rdtsc();
-	late = exec + 1000000000000;
+	late = exec + 1;
 	fake.task_errno = ESRCH;
 	fails(ESRCH, auxtrace_recording_exec_task(rec, getpid(), exec));
 	fake.task_errno = 0;
@@ -759,13 +759,14 @@ static void after_an_exec_nothing_is_added_to_what_was_before(void **state)
 	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
 	assert_int_equal(value_of("", "\nend_tsc "), exec);
 	expect_not_in(named("task.%d", getpid()), "/bin/next");
-	assert_int_equal(value_of(".1", "\nbegin_tsc "), exec);
-	assert_int_equal(value_of(".1", "\nend_tsc "), late);
-	expect_in(named("task.%d.1", getpid()), "/bin/next");
-	expect_not_in(named("task.%d.1", getpid()), "/bin/after");
-	assert_true(value_of(".2", "\nbegin_tsc ") > exec);
-	assert_int_equal(value_of(".2", "\nend_tsc "), 0);
-	expect_in(named("task.%d.2", getpid()), "/bin/after");
+	assert_true(value_of(".1", "\nbegin_tsc ") > exec);
+	assert_int_equal(value_of(".1", "\nend_tsc "), 0);
+	expect_in(named("task.%d.1", getpid()), "/bin/after");
+	expect_not_in(named("task.%d.1", getpid()), "/bin/next");
+	/* That is what was reported. */
+	assert_int_equal(value_of(".2", "\nbegin_tsc "), exec);
+	assert_int_equal(value_of(".2", "\nend_tsc "), late);
+	expect_in(named("task.%d.2", getpid()), "/bin/next");
 }
 
 static void a_reported_mapping_goes_to_the_newest_address_space(void **state)
@@ -1304,24 +1305,30 @@ static void expect_reported(const char *suffix, uint64_t begin, uint64_t end)
 static void a_child_that_cannot_be_read_has_what_its_parent_has(void **state)
 {
 	struct auxtrace_recording *rec = recording_of_a_parent();
-	char *vdso;
+	char *vdso, text[512];
 
 	(void)state;
 	fails(ESRCH, auxtrace_recording_fork_task(rec, getpid(), GONE, 1000));
 	assert_int_equal(auxtrace_recording_add_mapping(rec, GONE, 0x1000, 0x3000, 0x400, "/lib/later.so"), 0);
-	assert_int_equal(auxtrace_recording_end_task(rec, GONE, 2000), 0);
-	/* The child's child; and the next process with the child's number. */
+	/* The child's child, before the child ends; and the next process with the child's number. */
 	fails(ESRCH, auxtrace_recording_fork_task(rec, GONE, GONE + 1, 1500));
+	assert_int_equal(auxtrace_recording_add_mapping(rec, GONE, 0x5000, 0x6000, 0, "/lib/last.so"), 0);
+	assert_int_equal(auxtrace_recording_end_task(rec, GONE, 2000), 0);
 	fails(ESRCH, auxtrace_recording_fork_task(rec, getpid(), GONE, 3000));
 	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
 	expect_reported("", 1000, 2000);
 	expect_in(named("task.%d", GONE), "\ncomm the program\nexe /nowhere/program\n");
-	expect_in(named("task.%d", GONE), "\nvdso 0x10000 vdso.4711\nmap " VDSO "map " PROGRAM "map " LIBRARY
-		  "map 1000-3000 r-xp 00000400 00:00 0 /lib/later.so\n");
-	vdso = slurp(named("vdso.%d", GONE), NULL);
+	snprintf(text, sizeof(text), "\nvdso 0x10000 vdso.%d\nmap " VDSO "map " PROGRAM "map " LIBRARY
+		 "map 1000-3000 r-xp 00000400 00:00 0 /lib/later.so\nmap 5000-6000 r-xp 00000000 00:00 0 /lib/last.so\n",
+		 getpid());
+	expect_in(named("task.%d", GONE), text);
+	/* All have the same vdso: it is there once. */
+	vdso = slurp(named("vdso.%d", getpid()), NULL);
 	assert_int_equal(vdso[PAGE - 1], 'v');
 	free(vdso);
+	assert_false(exists(named("vdso.%d", GONE)));
 	expect_in(named("task.%d", GONE + 1), "/lib/later.so\n");
+	expect_not_in(named("task.%d", GONE + 1), "/lib/last.so\n");
 	expect_reported(".1", 3000, 0);
 	expect_not_in(named("task.%d.1", GONE), "/lib/later.so\n");
 	/* Nothing of that is the parent's. */
@@ -1339,10 +1346,12 @@ static void a_program_that_cannot_be_read_has_what_is_reported(void **state)
 	assert_int_equal(auxtrace_recording_add_mapping(rec, GONE, 0x1000, 0x3000, 0,
 							"/bin/a-name-of-more-bytes"), 0);
 	assert_int_equal(auxtrace_recording_add_mapping(rec, GONE, 0x5000, 0x6000, 0, "/lib/next.so"), 0);
+	/* What it had mapped there would be read as more lines. */
+	assert_int_equal(auxtrace_recording_add_mapping(rec, GONE, 0x7000, 0x8000, 0, "/lib/a\npid 1\n"), 0);
 	/* Of the one vdso in the recording it has another size. */
 	assert_int_equal(auxtrace_recording_add_mapping(rec, GONE, 0x70000, 0x72000, 0, "[vdso]"), 0);
+	/* A thread: the process goes on until its exec. */
 	assert_int_equal(auxtrace_recording_end_task(rec, GONE, 3000), 0);
-	/* The next one with its number. */
 	fails(ESRCH, auxtrace_recording_exec_task(rec, GONE, 5000));
 	assert_int_equal(auxtrace_recording_add_mapping(rec, GONE, 0x1000, 0x3000, 0, "/nowhere/last"), 0);
 	assert_int_equal(auxtrace_recording_add_mapping(rec, GONE, 0x70000, 0x71000, 0, "[vdso]"), 0);
@@ -1352,18 +1361,19 @@ static void a_program_that_cannot_be_read_has_what_is_reported(void **state)
 	expect_reported(".1", 2000, 5000);
 	expect_in(named("task.%d.1", GONE), "\ncomm a-name-of-more-\nexe /bin/a-name-of-more-bytes\n");
 	expect_in(named("task.%d.1", GONE), "\nmap 1000-3000 r-xp 00000000 00:00 0 /bin/a-name-of-more-bytes\n"
-		  "map 5000-6000 r-xp 00000000 00:00 0 /lib/next.so\n");
+		  "map 5000-6000 r-xp 00000000 00:00 0 /lib/next.so\nmap 70000-72000 ");
 	expect_not_in(named("task.%d.1", GONE), "\nvdso ");
 	expect_reported(".2", 5000, 0);
-	expect_in(named("task.%d.2", GONE), "\nvdso 0x70000 vdso.4711.2\nmap 1000-3000 r-xp 00000000 00:00 0 /nowhere/last\n"
+	expect_in(named("task.%d.2", GONE), "\nvdso 0x70000 vdso.");
+	expect_in(named("task.%d.2", GONE), "\nmap 1000-3000 r-xp 00000000 00:00 0 /nowhere/last\n"
 		  "map 70000-71000 r-xp 00000000 00:00 0 [vdso]\n");
 }
 
-/* perf reports the fork when the child already runs another program. */
-static void a_child_that_is_read_after_its_exec_was_its_parent_before(void **state)
+/* A process that is there when perf's reports of it are read, but runs the last of several programs. */
+static void programs_before_the_one_that_is_read_are_what_is_reported(void **state)
 {
 	struct auxtrace_recording *rec = recording_of_a_parent();
-	const uint64_t fork = __rdtsc(), exec = fork + 1;
+	const uint64_t fork = __rdtsc(), env = fork + 1, exec = fork + 2;
 
 	(void)state;
 	fake.task_errno = 0;
@@ -1371,27 +1381,109 @@ static void a_child_that_is_read_after_its_exec_was_its_parent_before(void **sta
 	set_exe("/nowhere/other");
 	write_process("maps", LIBRARY);
 	assert_int_equal(auxtrace_recording_fork_task(rec, getpid(), GONE, fork), 0);
+	assert_int_equal(auxtrace_recording_exec_task(rec, GONE, env), 0);
+	assert_int_equal(auxtrace_recording_add_mapping(rec, GONE, 0x1000, 0x3000, 0, "/bin/env"), 0);
 	assert_int_equal(auxtrace_recording_exec_task(rec, GONE, exec), 0);
 	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
-	expect_reported("", fork, exec);
-	expect_in(named("task.%d", GONE), "exe /nowhere/program\n");
-	expect_in(named("task.%d.1", GONE), "exe /nowhere/other\ncr3 0x2000\n");
-	assert_int_equal(number_in(named("task.%d.1", GONE), "\nbegin_tsc "), exec);
-	assert_false(exists(named("task.%d.2", GONE)));
+	expect_in(named("task.%d", GONE), "exe /nowhere/other\ncr3 0x2000\n");
+	assert_int_equal(number_in(named("task.%d", GONE), "\nbegin_tsc "), exec);
+	expect_reported(".1", fork, env);
+	expect_in(named("task.%d.1", GONE), "exe /nowhere/program\n");
+	expect_reported(".2", env, exec);
+	expect_in(named("task.%d.2", GONE), "exe /bin/env\n");
+	assert_false(exists(named("task.%d.3", GONE)));
+}
+
+/* The parent is read when it already runs another program: its child was a copy of the one before. */
+static void a_child_has_what_its_parent_had_at_the_fork(void **state)
+{
+	struct auxtrace_recording *rec = recording_of_a_parent();
+	const uint64_t now = __rdtsc();
+
+	(void)state;
+	fake.task_errno = 0;
+	fake.cr3 = 0x2000;
+	set_exe("/nowhere/other");
+	write_process("maps", "60000-61000 r-xp 00000000 00:00 0 /nowhere/other\n");
+	assert_int_equal(auxtrace_recording_fork_task(rec, getpid(), GONE, now), 0);
+	fake.task_errno = ESRCH;
+	fails(ESRCH, auxtrace_recording_fork_task(rec, GONE, GONE + 1, now + 1));
+	assert_int_equal(auxtrace_recording_end_task(rec, GONE + 1, now + 2), 0);
+	fails(ESRCH, auxtrace_recording_exec_task(rec, GONE, now + 3));
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	expect_in(named("task.%d", GONE + 1), "/nowhere/library");
+	expect_not_in(named("task.%d", GONE + 1), "/nowhere/other");
+}
+
+/* The rings of two CPUs are read one after the other. */
+static void an_exec_may_be_reported_before_the_fork(void **state)
+{
+	struct auxtrace_recording *rec = recording_of_a_parent();
+
+	(void)state;
+	fails(ESRCH, auxtrace_recording_exec_task(rec, GONE, 2000));
+	assert_int_equal(auxtrace_recording_add_mapping(rec, GONE, 0x1000, 0x3000, 0, "/bin/next"), 0);
+	fails(ESRCH, auxtrace_recording_fork_task(rec, getpid(), GONE, 1000));
+	assert_int_equal(auxtrace_recording_add_mapping(rec, GONE, 0x5000, 0x6000, 0, "/lib/next.so"), 0);
+	assert_int_equal(auxtrace_recording_end_task(rec, GONE, 3000), 0);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	expect_reported("", 1000, 2000);
+	expect_in(named("task.%d", GONE), "/nowhere/program");
+	expect_not_in(named("task.%d", GONE), "next");
+	expect_reported(".1", 2000, 3000);
+	expect_in(named("task.%d.1", GONE), "/lib/next.so");
 }
 
 static void a_child_that_is_read_is_one_address_space(void **state)
 {
 	struct auxtrace_recording *rec = recording_of_a_parent();
+	const uint64_t fork = __rdtsc();
 
 	(void)state;
 	fake.task_errno = 0;
 	fake.cr3 = 0x2000;
-	assert_int_equal(auxtrace_recording_fork_task(rec, getpid(), GONE, 1000), 0);
+	assert_int_equal(auxtrace_recording_fork_task(rec, getpid(), GONE, fork), 0);
+	assert_int_equal(auxtrace_recording_end_task(rec, GONE, 0), 0);
 	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
 	expect_in(named("task.%d", GONE), "\ncr3 0x2000\n");
-	assert_int_equal(number_in(named("task.%d", GONE), "\nbegin_tsc "), 1000);
+	assert_int_equal(number_in(named("task.%d", GONE), "\nbegin_tsc "), fork);
 	assert_false(exists(named("task.%d.1", GONE)));
+}
+
+/* A thread of the kernel, of whose parent nothing is known; and one whose parent is outside of the PID namespace. */
+static void of_what_nothing_is_known_there_is_no_entry(void **state)
+{
+	struct auxtrace_recording *rec = recording_of_a_parent();
+
+	(void)state;
+	fake.task_errno = ENXIO;
+	fails(ENXIO, auxtrace_recording_fork_task(rec, 2, GONE, 1000));
+	fails(ENXIO, auxtrace_recording_exec_task(rec, GONE, 2000));
+	fails(ENXIO, auxtrace_recording_fork_task(rec, 0, GONE + 1, 1000));
+	fails(ENOENT, auxtrace_recording_add_mapping(rec, GONE + 1, 0x1000, 0x3000, 0, "/bin/next"));
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	assert_false(exists(named("task.%d", GONE)));
+	assert_false(exists(named("task.%d", GONE + 1)));
+}
+
+/* Reports without a time could be of any; and those of another PID namespace have other numbers than the trace. */
+static void reports_that_the_trace_does_not_know_are_not_used(void **state)
+{
+	struct auxtrace_recording *rec = recording_of_a_parent();
+
+	fails(ESRCH, auxtrace_recording_fork_task(rec, getpid(), GONE, 0));
+	fails(ESRCH, auxtrace_recording_exec_task(rec, GONE, 0));
+	fails(ENOENT, auxtrace_recording_add_mapping(rec, GONE, 0x1000, 0x3000, 0, "/bin/next"));
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	assert_false(exists(named("task.%d", GONE)));
+	auxtrace_close(session);
+	session = NULL;
+	next_recording(state);
+	fake.pid_namespace = "pid:[4026532000]";
+	rec = recording_of_a_parent();
+	fails(ESRCH, auxtrace_recording_fork_task(rec, getpid(), GONE, 1000));
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	assert_false(exists(named("task.%d", GONE)));
 }
 
 #define MANY	6200	/* more than a recording keeps */
@@ -1443,28 +1535,6 @@ static void of_a_full_trace_all_are(void **state)
 	assert_true(exists(named("task.%d", getpid())));
 }
 
-/* vfork; and threads of the kernel, of whose parent nothing is known. */
-static void what_has_no_address_space_of_its_own_has_no_entry(void **state)
-{
-	struct auxtrace_recording *rec = recording_of_a_parent();
-
-	(void)state;
-	fake.task_errno = 0;
-	assert_int_equal(auxtrace_recording_fork_task(rec, getpid(), getppid(), 1000), 0);
-	fake.task_errno = ENXIO;
-	fails(ENXIO, auxtrace_recording_fork_task(rec, 2, GONE, 1000));
-	fails(ENXIO, auxtrace_recording_exec_task(rec, GONE, 2000));
-	/* The caller may not read it: it is there, and has not what its parent has. */
-	fake.task_errno = EPERM;
-	fails(EPERM, auxtrace_recording_fork_task(rec, getpid(), GONE + 1, 1000));
-	fails(EPERM, auxtrace_recording_exec_task(rec, GONE + 1, 2000));
-	fails(ENOENT, auxtrace_recording_add_mapping(rec, GONE + 1, 0x1000, 0x3000, 0, "/bin/next"));
-	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
-	assert_false(exists(named("task.%d", getppid())));
-	assert_false(exists(named("task.%d", GONE)));
-	assert_false(exists(named("task.%d", GONE + 1)));
-}
-
 #define t(f) cmocka_unit_test_setup_teardown(f, begin_recording, end_recording)
 #define p(f) cmocka_unit_test_setup_teardown(f, begin_process, end_process)
 
@@ -1509,9 +1579,12 @@ int main(void)
 		p(a_begin_after_the_reading_is_not_believed),
 		p(a_child_that_cannot_be_read_has_what_its_parent_has),
 		p(a_program_that_cannot_be_read_has_what_is_reported),
-		p(a_child_that_is_read_after_its_exec_was_its_parent_before),
+		p(programs_before_the_one_that_is_read_are_what_is_reported),
+		p(a_child_has_what_its_parent_had_at_the_fork),
+		p(an_exec_may_be_reported_before_the_fork),
 		p(a_child_that_is_read_is_one_address_space),
-		p(what_has_no_address_space_of_its_own_has_no_entry),
+		p(of_what_nothing_is_known_there_is_no_entry),
+		p(reports_that_the_trace_does_not_know_are_not_used),
 		p(of_a_trace_that_is_overwritten_the_newest_processes_are_kept),
 		p(of_a_full_trace_all_are),
 	};
