@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A mirror in place of a network, for a Debian on the emulator that installs our packages; to be sourced behind lib.sh.
+# A mirror in place of a network, for a Debian on the emulator that installs packages; to be sourced behind lib.sh.
 
 # our_packages SUITE: sets $debs to the directory --packages, or to one with those that this builds.
 our_packages()
@@ -17,17 +17,20 @@ our_packages()
 	[ "$status" -eq 0 ] || { tail -n 60 "$work/deb.log"; exit 1; }
 }
 
-# mirror SUITE PACKAGE...: makes $work/packages, our packages, and $work/mirror, what the Debian with the files $tree lacks
-# to install them and PACKAGEs.
+# mirror SUITE PACKAGE...: makes $work/packages, our packages if $debs is set, and $work/mirror, what the Debian with the files
+# $tree lacks to install them and PACKAGEs.
 mirror()
 {
-	local suite=$1
+	local suite=$1 ours=()
 
 	shift
 	rm -rf "$work/mirror" "$work/packages"
 	mkdir -p "$work/mirror" "$work/packages"
-	cp "$debs"/*.deb "$work/packages/"
-	"$top/scripts/debget" missing "$suite" "${tree:?}/var/lib/dpkg/status" "$work/mirror" "$work"/packages/*.deb "$@"
+	if [ -n "${debs-}" ]; then
+		cp "$debs"/*.deb "$work/packages/"
+		ours=("$work"/packages/*.deb)
+	fi
+	"$top/scripts/debget" missing "$suite" "${tree:?}/var/lib/dpkg/status" "$work/mirror" "${ours[@]}" "$@"
 	rm -f "$work"/mirror/{,lib}auxtrace*
 	(cd "$work/mirror" && dpkg-scanpackages . > Packages 2> ../scanpackages.log)
 }
