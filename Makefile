@@ -93,12 +93,12 @@ check-long:
 bench:
 	$(own_build)@bench/run
 
-# Debian packages, in build/deb and build/deb-emulator: make deb SUITE=trixie
+# Debian packages, in build/deb and build/deb-emulator: make deb SUITE=trixie. DEBFLAGS: options of scripts/deb
 deb:
-	@scripts/deb $(SUITE)
+	@scripts/deb $(DEBFLAGS) $(SUITE)
 
 deb-emulator:
-	@scripts/deb --emulator $(SUITE)
+	@scripts/deb --emulator $(DEBFLAGS) $(SUITE)
 
 clean:
 	rm -rf $(O)

@@ -23,14 +23,22 @@ esac
 [ "$(id -u)" = 0 ] || skip "only root can make a Debian root"
 work_directory
 
-# build NAME OPTION...: the packages, in $work/NAME
+# The packages, in $work/first
 build()
 {
 	local status=0
 
-	"$top/scripts/deb" --out "$work/$1" "${@:2}" "$suite" > "$work/$1.log" 2>&1 || status=$?
-	[ "$status" -ne 77 ] || skip "$(tail -n 1 "$work/$1.log")"
-	[ "$status" -eq 0 ] || { tail -n 60 "$work/$1.log"; return 1; }
+	"$top/scripts/deb" --out "$work/first" "$suite" > "$work/first.log" 2>&1 || status=$?
+	[ "$status" -ne 77 ] || skip "$(tail -n 1 "$work/first.log")"
+	[ "$status" -eq 0 ] || { tail -n 60 "$work/first.log"; return 1; }
+}
+
+# In $work/second, by the Makefile
+build_again()
+{
+	make --no-print-directory -C "$top" deb SUITE="$suite" \
+		DEBFLAGS="--out $work/second --no-check --in /home/somebody/deeper" > "$work/second.log" 2>&1 ||
+		{ tail -n 60 "$work/second.log"; return 1; }
 }
 
 same()
@@ -42,10 +50,10 @@ same()
 	done
 }
 
-verdict "the packages are built, and lintian finds no error and no warning" build first
+verdict "the packages are built, and lintian finds no error and no warning" build
 [ "$failures" -eq 0 ] || verdicts_end
 grep -aE '^[OIP]: ' "$work/first.log" || true
-verdict "they are built again, elsewhere and later" build second --no-check --in /home/somebody/deeper
+verdict "make deb builds them again, elsewhere and later" build_again
 verdict "both builds have the same bytes" same
 
 # What they depend on, without our own, and what the checks need.
