@@ -33,13 +33,14 @@ build()
 	[ "$status" -eq 0 ] || { tail -n 60 "$work/first.log"; return 1; }
 }
 
-# In $work/second, by the Makefile
+# In $work/second, by the Makefile, with another umask
 build_again()
-{
+(
+	umask 002
 	make --no-print-directory -C "$top" deb SUITE="$suite" \
 		DEBFLAGS="--out $work/second --no-check --in /home/somebody/deeper" > "$work/second.log" 2>&1 ||
 		{ tail -n 60 "$work/second.log"; return 1; }
-}
+)
 
 same()
 {
