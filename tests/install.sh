@@ -204,9 +204,29 @@ proved "with the Python module where python3 looks" /usr/bin/python3 -c 'if True
 	sys.exit(not any(os.path.exists(sys.argv[1] + path + "/auxtrace.py") for path in site.getsitepackages()))' "$dest"
 proved "and make uninstall removes that" in_tree uninstall O="$work/out" DESTDIR="$dest"
 proved "all of it" test -z "$(find "$dest" ! -type d)"
+# Without DESTDIR recorders are disabled, by the systemd of the machine.
+cat > "$work/bin/systemctl" <<-END
+	#!/bin/sh
+	echo "\$*" >> "$work/systemctl"
+END
+chmod 755 "$work/bin/systemctl"
+: > "$work/systemctl"
+chown --reference "$work/bin" "$work/systemctl"
+here=(PREFIX="$work/prefix" DKMSDIR="$work/prefix/src" DKMSTREE="$work/none")
+proved "make install goes to another prefix" in_tree install O="$work/out" "${here[@]}" CC=false
+python=$(dirname "$(find "$work/prefix" -name auxtrace.py)")
+mkdir "$python/__pycache__"
+touch "$python/__pycache__/auxtrace.cpython-311.pyc" "$python/__pycache__/another.cpython-311.pyc"
+chown -R --reference "$work/bin" "$python/__pycache__"
+proved "make uninstall removes that" in_tree uninstall O="$work/out" "${here[@]}"
+proved "and disables recorders" grep -qx 'disable auxtrace-recorder@.service' "$work/systemctl"
+proved "and what Python has compiled of the module" test "$(find "$work/prefix" ! -type d)" = "$python/__pycache__/another.cpython-311.pyc"
+proved "no directory of its own is left" test -z "$(find "$work/prefix" -name '*auxtrace*')"
+: > "$work/systemctl"
 proved "make uninstall removes it all" \
 	in_tree uninstall O="$work/out" DESTDIR="$work/sysroot" "${directories[@]}"
 proved "no file is left" test -z "$(find "$work/sysroot" ! -type d)"
+proved "no recorder was disabled in a directory" test ! -s "$work/systemctl"
 
 # For packages whose tools do not place such files themselves.
 in_system()
