@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What rpm-built and arch-built share; to be sourced by them. They run as root in a minimal Debian without a network.
+# What rpm-built, arch-built and hand-built share; to be sourced by them. They run as root in a minimal Debian without a network.
 # check calls the functions; single quotes are for other shells.
 # shellcheck disable=SC2016,SC2034,SC2317
 # shellcheck source=tests/guest/lib/check.sh
