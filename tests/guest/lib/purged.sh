@@ -11,16 +11,34 @@ ours()
 		-prune -o -name '*auxtrace*' -print
 }
 
+removes()
+{
+	# shellcheck disable=SC2046 # words
+	apt-get remove -y $(dpkg-query -W -f '${Package}\n' '*auxtrace*')
+}
+
+# apt knows no others then: they came from files.
 purges()
 {
 	# shellcheck disable=SC2046 # words
-	apt-get purge -y $(dpkg-query -W -f '${Package}\n' '*auxtrace*')
+	apt-get purge -y $(dpkg-query -W -f '${db:Status-Status} ${Package}\n' '*auxtrace*' | sed -n 's/^config-files //p')
 }
 
-# check_purge: all of our packages
+# same_configuration LIST
+same_configuration()
+{
+	ls -A /etc/auxtrace
+	[ "$(ls -A /etc/auxtrace 2> /dev/null)" = "$1" ]
+}
+
+# check_purge: all of our packages, which are removed first
 check_purge()
 {
-	check "apt purges the packages" purges
+	configuration=$(ls -A /etc/auxtrace 2> /dev/null)
+	check "apt removes the packages" removes
+	check "what an administrator wrote stays" same_configuration "$configuration"
+	check "apt purges what is left of them" purges
+	check "dpkg knows none of them then" sh -c "! dpkg-query -W -f '\${db:Status-Status}\n' '*auxtrace*' | grep -vx not-installed"
 	check "DKMS has nothing of it" sh -c '! dkms status | grep auxtrace'
 	check "no file is left" test -z "$(ours | tee /tmp/left)"
 	sed 's/^/    left: /' /tmp/left
