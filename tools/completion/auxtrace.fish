@@ -22,7 +22,12 @@ function __auxtrace_event
         case 'latency:*'
             auxtrace list --complete (string replace 'latency:' '' -- $word) 2>/dev/null | string replace -r '^' latency:
         case '*'
-            auxtrace list --complete "$word" 2>/dev/null
+            set -l names (auxtrace list --complete "$word" 2>/dev/null)
+            string join \n -- $names
+            # fish puts a blank behind the only answer, but an action may follow. With two it does not.
+            if test (count $names) -eq 1; and not string match -q '*:' -- $names; and __auxtrace_said --on
+                echo $names=
+            end
     end
 end
 
