@@ -28,12 +28,14 @@ report()
 		report = json.load(open(sys.argv[1]))
 		outcomes = [check["outcome"] for check in report["checks"]]
 		flow = [check for check in report["checks"] if check["name"] == "flow"][0]
+		cost = [check for check in report["checks"] if check["name"] == "cost"][0]
 		print(outcomes.count("passed"), "passed,", outcomes.count("skipped"), "skipped,", flow["figures"], report["cpu"]["name"])
 		assert outcomes.count("passed") == int(sys.argv[2])
 		assert outcomes.count("skipped") == int(sys.argv[3])
 		assert "failed" not in outcomes
 		assert all("why" in check for check in report["checks"] if check["outcome"] != "passed")
 		assert flow["figures"]["instructions"]["value"] > (5000 if report["quick"] else 50000)
+		assert cost["figures"]["cycles per tick"]["value"] > 0
 		assert report["kernel"] and report["cpu"]["vendor"] == "GenuineIntel"
 		assert report["hypervisor"] == "TCGTCGTCGTCG" and report["lockdown"] == "none" and report["usable"]
 		assert report["module"] == report["auxtrace"] and report["cpuid_14h"].startswith("0000000")

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What requests and trace interrupts cost on this machine. */
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <x86intrin.h>
 
 #include "lib/tool.h"
@@ -25,20 +28,48 @@ static double median(uint64_t *values, unsigned int n)
 	return (double)values[n / 2];
 }
 
-/* Ticks of the time-stamp counter around each call, the median of many */
+/* A counter of this thread's cycles; -1 if perf has none, or not for this user. */
+static int cycles_open(void)
+{
+	struct perf_event_attr attr = { .size = sizeof(attr), .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES,
+					.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING };
+
+	return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* Closes the counter. The cycles since cycles_open(); 0 if they were not counted all the time. */
+static uint64_t cycles_close(int fd)
+{
+	struct {
+		uint64_t count, enabled, running;
+	} cycles = { 0 };
+
+	if (fd < 0)
+		return 0;
+	if (read(fd, &cycles, sizeof(cycles)) != sizeof(cycles) || cycles.running != cycles.enabled)
+		cycles.count = 0;
+	close(fd);
+	return cycles.count;
+}
+
+/* Ticks of the time-stamp counter around each call, the median of many; and how many cycles of the CPU one is */
 static enum outcome request_cost(const struct selftest *t)
 {
 	struct auxtrace_session *s = traced_begin(t, (struct auxtrace_options){ .flags = AUXTRACE_SETUP_OVERWRITE });
 	unsigned int n = t->quick ? 200 : 5000;
 	uint64_t *pauses, *resumes, *empty;
 	struct auxtrace_status status = { .size = sizeof(status) };
+	uint64_t begin, ticks, cycles;
 	bool good = true;
+	int counter;
 
 	if (!s)
 		return traced_failed(NULL, "a session");
 	pauses = xcalloc(n, sizeof(*pauses));
 	resumes = xcalloc(n, sizeof(*resumes));
 	empty = xcalloc(n, sizeof(*empty));
+	counter = cycles_open();
+	begin = __rdtsc();
 	for (unsigned int i = 0; i < n && good; i++) {
 		uint64_t at[4];
 
@@ -53,10 +84,14 @@ static enum outcome request_cost(const struct selftest *t)
 		resumes[i] = at[2] - at[1];
 		empty[i] = at[3] - at[2];
 	}
+	ticks = __rdtsc() - begin;
+	cycles = cycles_close(counter);
 	if (good) {
 		check_figure("pause", median(pauses, n), "ticks");
 		check_figure("resume", median(resumes, n), "ticks");
 		check_figure("status", median(empty, n), "ticks");
+		if (cycles)
+			check_figure("cycles per tick", (double)cycles / (double)ticks, "");
 	}
 	free(pauses);
 	free(resumes);
