@@ -54,10 +54,10 @@ check "the CPU" header "^ +cpu name +$(sed -n 's/^model name.*: //p' /proc/cpuin
 check "that it is a virtual one" header '^ +hypervisor +TCGTCGTCGTCG$'
 check "whether the kernel is locked down" header '^ +lockdown +none$'
 check "and what info finds" header '^yes  pt .*free'
-check "none was skipped" grep -qx '38 passed, 0 failed, 0 skipped' pt
+check "none was skipped" grep -qx '39 passed, 0 failed, 0 skipped' pt
 check "and with BTS" auxtrace selftest --source bts -o bts.json
 cp /tmp/out bts
-check "none was skipped but the filters" grep -qx '35 passed, 0 failed, 3 skipped' bts
+check "none was skipped but the filters" grep -qx '36 passed, 0 failed, 3 skipped' bts
 check "and in a quick run" sh -c 'auxtrace selftest --quick -o - > quick.json'
 check "nothing is left of it" test -z "$(ls -d /tmp/auxtrace-selftest-* 2> /dev/null)"
 
@@ -81,6 +81,8 @@ check "data notices losses that no record tells of" notices data 'windows [0-9]+
 check "switch notices a switch without a record" notices switch 'leaves another thread' switch
 check "hold-off notices hits that act in that time" notices hold-off '10 hits of 10 events, 8 acted, 2 were held' hold-off
 check "and such that were to be ignored" notices after-hits 'of the first 2 hits.* 1 acted' hold-off
+check "one-shot notices hits that act again" notices one-shot 'of 10 hits 10 acted' one-shot
+check "and a trigger that is not rearmed" notices rearm 'behind a REARM, of 10 hits 0 acted' one-shot
 check "delay notices an action that comes at once" notices delay 'ns after the call it acted, not 2000000' delay
 check "also where it was to wait for bytes" notices delay-bytes 'bytes after the call it acted, not 32768' delay
 check "sample notices a byte that is another one" notices sample 'are not those of the area' sample
@@ -89,7 +91,7 @@ check "stop notices code of the range" notices filter 'instructions of the range
 check "cr3 notices a process with other page tables" notices cr3 'the same work in another process' cr3
 check "kernel-flow notices calls that are not in the trace" notices resume 'of 10 calls 0 are in the flow' kernel-flow
 check "drain notices bytes that nobody got" notices drain 'bytes were read, with' drain
-check "and all pass if nothing is wrong" selftest_wrong selftest --cpu 0 full-auto full-stop descendants cpus data output newest switch hold-off delay sample filter stop cr3 kernel-flow drain
+check "and all pass if nothing is wrong" selftest_wrong selftest --cpu 0 full-auto full-stop descendants cpus data output newest switch hold-off one-shot delay sample filter stop cr3 kernel-flow drain
 
 # While another session has CPU 1, info says NO of the source.
 recorded()
@@ -112,7 +114,7 @@ watched()
 	[ -e "$1/kcore.changes" ]
 }
 check "a quick run, watched" watched quick-code "auxtrace selftest --quick --cpu 0 > /out/watched-quick"
-check "all passed but environment, which says who has the hardware" says '^29 passed, 1 failed, 8 skipped$' cat watched-quick
+check "all passed but environment, which says who has the hardware" says '^30 passed, 1 failed, 8 skipped$' cat watched-quick
 check "in its reason" grep -A 1 '^FAILED  environment' watched-quick
 check "it left no code changed" test ! -s quick-code/kcore.changes
 check "a probe, watched" watched probe-code "auxtrace selftest --cpu 0 kprobe > /out/watched"
@@ -148,6 +150,6 @@ rmmod auxtrace
 check "without the module it fails" status 1 auxtrace selftest -o none.json
 cp /tmp/out none
 check "in its environment" grep -A 1 '^FAILED  environment' none
-check "and no other check is made" grep -x '0 passed, 1 failed, 37 skipped' none
+check "and no other check is made" grep -x '0 passed, 1 failed, 38 skipped' none
 check "a single check fails as well" status 1 auxtrace selftest full
 exit "$failed"

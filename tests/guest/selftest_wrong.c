@@ -10,6 +10,7 @@
 
 int __real_auxtrace_setup(struct auxtrace_session *session, const struct auxtrace_options *options);
 int __real_auxtrace_trigger_add(struct auxtrace_session *session, const struct auxtrace_trigger_options *options);
+int __real_auxtrace_trigger_read(struct auxtrace_session *session, uint32_t id, uint32_t flags, struct auxtrace_trigger_state *state);
 int __real_auxtrace_pause_output(struct auxtrace_session *session, const struct auxtrace_cpus *cpus, bool pause);
 int __real_auxtrace_reader_peek(struct auxtrace_reader *reader, struct auxtrace_spans *spans);
 int __real_auxtrace_reader_next_record(struct auxtrace_reader *reader, const union auxtrace_record **record);
@@ -18,6 +19,7 @@ int __real_auxtrace_reader_copy_records(struct auxtrace_reader *reader, const st
 
 int __wrap_auxtrace_setup(struct auxtrace_session *session, const struct auxtrace_options *options);
 int __wrap_auxtrace_trigger_add(struct auxtrace_session *session, const struct auxtrace_trigger_options *options);
+int __wrap_auxtrace_trigger_read(struct auxtrace_session *session, uint32_t id, uint32_t flags, struct auxtrace_trigger_state *state);
 int __wrap_auxtrace_pause_output(struct auxtrace_session *session, const struct auxtrace_cpus *cpus, bool pause);
 int __wrap_auxtrace_reader_peek(struct auxtrace_reader *reader, struct auxtrace_spans *spans);
 int __wrap_auxtrace_reader_next_record(struct auxtrace_reader *reader, const union auxtrace_record **record);
@@ -61,6 +63,8 @@ int __wrap_auxtrace_trigger_add(struct auxtrace_session *session, const struct a
 		o.hold_off_ns = 0;
 	if (wrong_is("after-hits"))
 		o.after_hits = 0;
+	if (wrong_is("one-shot"))
+		o.flags &= ~AUXTRACE_TRIGGER_ONE_SHOT;
 	if (wrong_is("delay"))
 		o.delay_ns = 0;
 	if (wrong_is("delay-bytes"))
@@ -71,6 +75,13 @@ int __wrap_auxtrace_trigger_add(struct auxtrace_session *session, const struct a
 	if (wrong_is("resume") && o.action == AUXTRACE_ACTION_RESUME)
 		o.action = AUXTRACE_ACTION_NONE;
 	return __real_auxtrace_trigger_add(session, &o);
+}
+
+int __wrap_auxtrace_trigger_read(struct auxtrace_session *session, uint32_t id, uint32_t flags, struct auxtrace_trigger_state *state)
+{
+	if (wrong_is("rearm"))
+		flags &= ~AUXTRACE_TRIGGER_REARM;
+	return __real_auxtrace_trigger_read(session, id, flags, state);
 }
 
 int __wrap_auxtrace_pause_output(struct auxtrace_session *session, const struct auxtrace_cpus *cpus, bool pause)

@@ -76,9 +76,9 @@ with_probe()
 	changed "$1" | grep getppid
 }
 
-verdict "the report of Intel PT" report "$work/out/pt.json" 38 0
-verdict "the report of BTS" report "$work/out/bts.json" 35 3
-verdict "the report of a quick run" report "$work/out/quick.json" 30 8
+verdict "the report of Intel PT" report "$work/out/pt.json" 39 0
+verdict "the report of BTS" report "$work/out/bts.json" 36 3
+verdict "the report of a quick run" report "$work/out/quick.json" 31 8
 verdict "a quick run sets no probe" without_probes "$work/out/quick-code"
 verdict "where one is set, that is seen" with_probe "$work/out/probe-code"
 verdicts_end

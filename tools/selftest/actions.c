@@ -57,6 +57,34 @@ static enum outcome hold_off(const struct selftest *t)
 	return PASSED;
 }
 
+static enum outcome one_shot(const struct selftest *t)
+{
+	struct auxtrace_session *s = traced_begin(t, (struct auxtrace_options){ .flags = AUXTRACE_SETUP_OVERWRITE });
+	struct auxtrace_trigger_options pause = at_call(AUXTRACE_ACTION_PAUSE);
+	struct auxtrace_trigger_state state[2];
+	int id;
+
+	if (!s)
+		return traced_failed(NULL, "a session");
+	pause.flags = AUXTRACE_TRIGGER_ONE_SHOT;
+	id = auxtrace_trigger_add(s, &pause);
+	if (id < 0)
+		return traced_failed(s, "adding the trigger");
+	for (unsigned int round = 0; round < 2; round++) {
+		for (unsigned int i = 0; i < EVENTS; i++)
+			syscall(SYS_getppid);
+		if (auxtrace_trigger_read(s, (uint32_t)id, AUXTRACE_TRIGGER_REARM, &state[round]))
+			return traced_failed(s, "reading the trigger");
+	}
+	auxtrace_close(s);
+	if (state[0].out_hits != EVENTS || state[0].out_acted != 1)
+		return check_failed("of %u hits %" PRIu64 " acted, not one", EVENTS, (uint64_t)state[0].out_acted);
+	if (state[1].out_hits != 2 * EVENTS || state[1].out_acted != 2)
+		return check_failed("behind a REARM, of %u hits %" PRIu64 " acted, not one", EVENTS,
+				    (uint64_t)(state[1].out_acted - state[0].out_acted));
+	return PASSED;
+}
+
 /* How long after the hit the trigger @options pauses the trace */
 struct waited {
 	uint64_t ticks, bytes, hz;
@@ -227,6 +255,7 @@ static enum outcome sample(const struct selftest *t)
 
 const struct check action_checks[] = {
 	{ "hold-off", "hits that are to be ignored, and those in the time of a hold-off, do not act", false, hold_off },
+	{ "one-shot", "such a trigger acts once, and once more when it is rearmed", false, one_shot },
 	{ "delay", "a trigger acts so much later, and so many bytes of trace later, as it is to", false, delay },
 	{ "sample", "a sample is the newest trace at the event, and is decoded on its own", false, sample },
 	{ 0 },
