@@ -42,13 +42,22 @@ static struct space **place_of(struct reported *r, pid_t pid)
 	return at;
 }
 
-const struct space *reported_newest(const struct reported *r, pid_t pid)
+/* Where the one before that is, or the end of the chain. */
+static struct space **place_before(struct reported *r, pid_t pid)
 {
-	const struct space *s = r->chain[(unsigned int)pid % CHAINS];
+	struct space **at = place_of(r, pid);
 
-	while (s && s->pid != pid)
-		s = s->older;
-	return s;
+	if (!*at)
+		return at;
+	do
+		at = &(*at)->older;
+	while (*at && (*at)->pid != pid);
+	return at;
+}
+
+const struct space *reported_before(struct reported *r, pid_t pid)
+{
+	return *place_before(r, pid);
 }
 
 static void drop(struct reported *r, struct space **at)
@@ -58,6 +67,14 @@ static void drop(struct reported *r, struct space **at)
 	*at = s->older;
 	r->ended -= !!s->end_tsc;
 	space_free(s);
+}
+
+void reported_drop_before(struct reported *r, pid_t pid)
+{
+	struct space **at = place_before(r, pid);
+
+	if (*at)
+		drop(r, at);
 }
 
 void reported_free(struct reported *r)
@@ -160,7 +177,7 @@ static struct space *new_space(pid_t pid, uint64_t time)
 
 int reported_fork(struct reported *r, pid_t parent, pid_t pid, uint64_t time, const struct space *had)
 {
-	const struct space *from = reported_newest(r, parent) ?: had;
+	const struct space *from = *place_of(r, parent) ?: had;
 	struct space *s = new_space(pid, time);
 
 	if (!s || (from && space_copy(s, from))) {
@@ -178,13 +195,14 @@ int reported_exec(struct reported *r, pid_t pid, uint64_t time)
 	return s ? append(r, s, true) : -1;
 }
 
-void reported_end(struct reported *r, pid_t pid, uint64_t time)
+int reported_end(struct reported *r, pid_t pid, uint64_t time)
 {
 	struct space *s = *place_of(r, pid);
 
 	/* An exit from before an exec is not of this address space. */
 	if (s && time >= s->begin_tsc)
 		end_at(r, s, time);
+	return !s;
 }
 
 /* The kernel maps the program first. A script's name, and one that is given by prctl(2), is in the COMM records. */
@@ -214,14 +232,6 @@ int reported_map(struct reported *r, pid_t pid, uint64_t start, uint64_t end, ui
 	}
 	snprintf(line, sizeof(line), "%" PRIx64 "-%" PRIx64 " r-xp %08" PRIx64 " 00:00 0 %s", start, end, offset, path);
 	return space_add_mapping(s, line);
-}
-
-void reported_drop_newest(struct reported *r, pid_t pid)
-{
-	struct space **at = place_of(r, pid);
-
-	if (*at)
-		drop(r, at);
 }
 
 size_t reported_forgotten(const struct reported *r)

@@ -26,13 +26,13 @@ int reported_fork(struct reported *r, pid_t parent, pid_t pid, uint64_t time, co
 int reported_exec(struct reported *r, pid_t pid, uint64_t time);
 /* "[vdso]" is a path, too. Returns 1 if nothing is reported of @pid. */
 int reported_map(struct reported *r, pid_t pid, uint64_t start, uint64_t end, uint64_t offset, const char *path);
-/* A thread of @pid has exited. */
-void reported_end(struct reported *r, pid_t pid, uint64_t time);
+/* A thread of @pid has exited. Returns 1 if nothing is reported of @pid. */
+int reported_end(struct reported *r, pid_t pid, uint64_t time);
 
-/* The newest one of @pid, or NULL. */
-const struct space *reported_newest(const struct reported *r, pid_t pid);
+/* The one that @pid had before the newest one; NULL: none. */
+const struct space *reported_before(struct reported *r, pid_t pid);
 /* It is not needed any more. */
-void reported_drop_newest(struct reported *r, pid_t pid);
+void reported_drop_before(struct reported *r, pid_t pid);
 /* All of them; NULL: the first, behind the last. They have no vdso bytes. */
 const struct space *reported_next(const struct reported *r, const struct space *s);
 /* How many it does not keep any more. */

@@ -262,18 +262,6 @@ static bool is_read(const struct task_list *list, const struct space *reported)
 	return false;
 }
 
-/* Returns 0, or 1 if nothing is known of @pid. */
-static int end_reported(struct task_list *list, pid_t pid, uint64_t time)
-{
-	const struct space *s;
-
-	reported_end(list->reported, pid, time);
-	s = reported_newest(list->reported, pid);
-	if (s && is_read(list, s))
-		reported_drop_newest(list->reported, pid);
-	return !s;
-}
-
 int task_list_end(struct task_list *list, pid_t pid, uint64_t time)
 {
 	struct space *s = newest_of(list, pid);
@@ -286,7 +274,7 @@ int task_list_end(struct task_list *list, pid_t pid, uint64_t time)
 	 */
 	if (s && !s->gone && time > s->end_tsc && time >= s->begin_tsc)
 		s->end_tsc = time;
-	if (end_reported(list, pid ?: getpid(), time) && (!s || s->gone))
+	if (reported_end(list->reported, pid ?: getpid(), time) && (!s || s->gone))
 		return fail(ENOENT, "process %d is not in the recording", pid);
 	return 0;
 }
@@ -340,6 +328,7 @@ int task_list_begin(struct task_list *list, struct auxtrace_session *session, pi
 		    uint64_t time, enum task_cause cause)
 {
 	int ret = begin_read(list, session, pid, time, cause), err = errno;
+	const struct space *before;
 
 	if (!pid)
 		pid = getpid();
@@ -348,6 +337,10 @@ int task_list_begin(struct task_list *list, struct auxtrace_session *session, pi
 	if (cause == TASK_EXEC ? reported_exec(list->reported, pid, time) :
 	    parent > 0 && reported_fork(list->reported, parent, pid, time, newest_of(list, parent)))
 		return fail(ENOMEM, "no memory for process %d", pid);
+	/* When it ended is known now. The newest one stays: the next child is a copy of it. */
+	before = reported_before(list->reported, pid);
+	if (before && is_read(list, before))
+		reported_drop_before(list->reported, pid);
 	errno = err;
 	return ret;
 }

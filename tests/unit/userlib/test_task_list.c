@@ -1415,6 +1415,32 @@ static void a_child_has_what_its_parent_had_at_the_fork(void **state)
 	expect_not_in(named("task.%d", GONE + 1), "/nowhere/other");
 }
 
+/* The exit of a thread is no end of the process, of which the next child is a copy. */
+static void a_child_of_a_process_that_lost_a_thread_is_a_copy_of_it(void **state)
+{
+	struct auxtrace_recording *rec = recording_of_a_parent();
+	const uint64_t now = __rdtsc();
+
+	(void)state;
+	fails(ESRCH, auxtrace_recording_fork_task(rec, getpid(), GONE, now));
+	fake.task_errno = 0;
+	fake.cr3 = 0x2000;
+	set_exe("/nowhere/other");
+	write_process("maps", "60000-61000 r-xp 00000000 00:00 0 /nowhere/other\n");
+	assert_int_equal(auxtrace_recording_exec_task(rec, GONE, now + 1), 0);
+	assert_int_equal(auxtrace_recording_add_mapping(rec, GONE, 0x60000, 0x61000, 0, "/nowhere/other"), 0);
+	assert_int_equal(auxtrace_recording_end_task(rec, GONE, now + 2), 0);
+	fake.task_errno = ESRCH;
+	fails(ESRCH, auxtrace_recording_fork_task(rec, GONE, GONE + 1, now + 3));
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	expect_in(named("task.%d", GONE + 1), "/nowhere/other\n");
+	expect_not_in(named("task.%d", GONE + 1), "/nowhere/library");
+	/* What was read of the process is in the recording, and what was before its exec. */
+	expect_in(named("task.%d", GONE), "\ncr3 0x2000\n");
+	expect_reported(".1", now, now + 1);
+	assert_false(exists(named("task.%d.2", GONE)));
+}
+
 /* The rings of two CPUs are read one after the other. */
 static void an_exec_may_be_reported_before_the_fork(void **state)
 {
@@ -1581,6 +1607,7 @@ int main(void)
 		p(a_program_that_cannot_be_read_has_what_is_reported),
 		p(programs_before_the_one_that_is_read_are_what_is_reported),
 		p(a_child_has_what_its_parent_had_at_the_fork),
+		p(a_child_of_a_process_that_lost_a_thread_is_a_copy_of_it),
 		p(an_exec_may_be_reported_before_the_fork),
 		p(a_child_that_is_read_is_one_address_space),
 		p(of_what_nothing_is_known_there_is_no_entry),
