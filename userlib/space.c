@@ -276,8 +276,9 @@ struct space *space_read(struct auxtrace_session *session, pid_t pid)
 		s = read_once(pid ?: getpid(), &before);
 		if (!s || !left)
 			return s;
-		/* Of a thread that has exited meanwhile, /proc has no mappings. */
-		if (ask_again(session, before.pid, &after) ? s->count : after.out_context == before.out_context)
+		/* Of a thread that has exited meanwhile, /proc has no mappings, or the first ones. */
+		s->cut = ask_again(session, before.pid, &after);
+		if (s->cut ? s->count : after.out_context == before.out_context)
 			return s;
 		space_free(s);
 	}

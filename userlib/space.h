@@ -19,6 +19,7 @@ struct space {
 	uint64_t seen_tsc;	/* when it was first read: when that began, */
 	uint64_t read_tsc;	/* and when it had been done */
 	uint64_t begin_tsc, end_tsc;	/* end_tsc 0: it has not ended, as far as we know */
+	bool cut;		/* the process ended while it was read: mappings may be missing */
 	bool gone;		/* by an exec; or another process has its page-table root, or its number */
 	uint64_t vdso_start;
 	size_t vdso_len;

@@ -88,11 +88,11 @@ void task_list_free(struct task_list *list)
 	free(list);
 }
 
-/* An entry that was read in the middle of an exec has no vdso yet. */
+/* One that was read in the middle of an exec has no vdso yet, and one that was read at the exit may have none any more. */
 static bool same_space(const struct space *old, const struct space *fresh)
 {
-	bool same_vdso = old->vdso_start ? old->vdso_start == fresh->vdso_start :
-					   old->pid == fresh->pid;
+	bool same_vdso = old->vdso_start && (fresh->vdso_start || !fresh->cut) ? old->vdso_start == fresh->vdso_start :
+										 old->pid == fresh->pid;
 
 	return old->cr3 == fresh->cr3 && same_vdso && !strcmp(old->exe, fresh->exe);
 }
@@ -137,6 +137,7 @@ static struct space *newest_of(const struct task_list *list, pid_t pid)
 static int refresh(struct space *old, struct space *fresh)
 {
 	old->end_tsc = 0;
+	old->cut = old->cut && fresh->cut;
 	if (!old->vdso) {
 		old->vdso_start = fresh->vdso_start;
 		old->vdso_len = fresh->vdso_len;
@@ -252,14 +253,16 @@ static int add(struct task_list *list, struct auxtrace_session *session, pid_t p
 	return 0;
 }
 
-/* Was an address space of @reported's process read that was there at the same time? */
-static bool is_read(const struct task_list *list, const struct space *reported)
+/* What was read of @reported's process, and was there at the same time; @cut: only a part was. NULL: nothing. */
+static const struct space *reading_of(const struct task_list *list, const struct space *reported, bool cut)
 {
-	for (const struct space *s = list->head; s; s = s->next)
-		if (s->pid == reported->pid && (!reported->end_tsc || s->begin_tsc < reported->end_tsc) &&
-		    (!s->end_tsc || s->end_tsc > reported->begin_tsc))
-			return true;
-	return false;
+	const struct space *s = list->head;
+
+	while (s && (s->pid != reported->pid || s->cut != cut ||
+		     (reported->end_tsc && s->begin_tsc >= reported->end_tsc) ||
+		     (s->end_tsc && s->end_tsc <= reported->begin_tsc)))
+		s = s->next;
+	return s;
 }
 
 int task_list_end(struct task_list *list, pid_t pid, uint64_t time)
@@ -339,7 +342,7 @@ int task_list_begin(struct task_list *list, struct auxtrace_session *session, pi
 		return fail(ENOMEM, "no memory for process %d", pid);
 	/* When it ended is known now. The newest one stays: the next child is a copy of it. */
 	before = reported_before(list->reported, pid);
-	if (before && is_read(list, before))
+	if (before && reading_of(list, before, false))
 		reported_drop_before(list->reported, pid);
 	errno = err;
 	return ret;
@@ -352,7 +355,11 @@ int task_list_map(struct task_list *list, pid_t pid, uint64_t start, uint64_t en
 	struct space *s = newest_of(list, pid);
 	char line[LINE_MAX_LEN];
 
-	/* The vdso of a process that is read is read, too. */
+	if (s && !s->gone && !s->vdso_start && !strcmp(path, "[vdso]")) {
+		s->vdso_start = start;
+		s->vdso_len = end - start;
+		ret = ret < 0 ? ret : 0;
+	}
 	if (s && !s->gone && *path == '/' && !strchr(path, '\n')) {
 		snprintf(line, sizeof(line), "%" PRIx64 "-%" PRIx64 " r-xp %08" PRIx64 " 00:00 0 %s", start, end,
 			 offset, path);
@@ -389,7 +396,7 @@ static int write_vdso(const struct space *s, const char *suffix, struct vdsos *v
 	bool same = kind->of && kind->of->vdso_len == s->vdso_len;
 
 	*name = NULL;
-	if (!s->vdso && (s->cr3_mask || !s->vdso_start || !same))
+	if (!s->vdso && (!s->vdso_start || !same))
 		return 0;
 	*name = kind->name;
 	if (!s->vdso || (same && !memcmp(kind->of->vdso, s->vdso, s->vdso_len)))
@@ -422,23 +429,45 @@ static unsigned int count_read(const struct task_list *list, pid_t pid, const st
 	return count;
 }
 
+/* Is what is reported of a process written? Threads of the kernel have no mappings. */
+static bool is_written(const struct task_list *list, const struct space *reported, uint64_t until)
+{
+	return reported->begin_tsc <= until && reported->count && !reading_of(list, reported, false);
+}
+
 static int write_reported(const struct task_list *list, uint64_t until, struct vdsos *vdsos, int dirfd)
 {
 	const struct space *s = NULL;
 
 	while ((s = reported_next(list->reported, s))) {
+		const struct space *part = reading_of(list, s, true);
+		struct space whole = *s;
 		unsigned int number;
 
-		/* Threads of the kernel have no mappings. */
-		if (s->begin_tsc > until || !s->count || is_read(list, s))
+		if (!is_written(list, s, until))
 			continue;
 		number = count_read(list, s->pid, NULL);
 		for (const struct space *older = s->older; older; older = older->older)
 			number += older->pid == s->pid;
-		if (write_one(s, number, vdsos, dirfd))
+		if (part) {
+			whole.cr3 = part->cr3;
+			whole.cr3_mask = part->cr3_mask;
+		}
+		if (write_one(&whole, number, vdsos, dirfd))
 			return -1;
 	}
 	return 0;
+}
+
+/* Is something reported that stands for this, of which only a part could be read? */
+static bool is_replaced(const struct task_list *list, const struct space *part, uint64_t until)
+{
+	const struct space *s = NULL;
+
+	while (part->cut && (s = reported_next(list->reported, s)))
+		if (s->pid == part->pid && is_written(list, s, until) && reading_of(list, s, true) == part)
+			return true;
+	return false;
 }
 
 int task_list_write(const struct task_list *list, int dirfd, uint64_t until)
@@ -446,7 +475,7 @@ int task_list_write(const struct task_list *list, int dirfd, uint64_t until)
 	struct vdsos vdsos = { 0 };
 
 	for (const struct space *s = list->head; s; s = s->next)
-		if (!began_after(s, until) && write_one(s, count_read(list, s->pid, s), &vdsos, dirfd))
+		if (!began_after(s, until) && !is_replaced(list, s, until) && write_one(s, count_read(list, s->pid, s), &vdsos, dirfd))
 			return -1;
 	return write_reported(list, until, &vdsos, dirfd);
 }

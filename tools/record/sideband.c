@@ -12,6 +12,7 @@
 #include "perf_ring.h"
 #include "sideband.h"
 
+#define MAX_TRIES	1000	/* a machine that never stops forking: then the order is not certain */
 #define DATA_PAGES	32	/* a record is some 100 bytes, and they are rare */
 
 struct task_record {		/* PERF_RECORD_FORK, _EXIT */
@@ -200,16 +201,38 @@ static struct ring *earliest(const struct sideband *w)
 	return found;
 }
 
+/*
+ * Read how far the rings are written, all at one time: if none goes on while all are looked at. Else a fork might be left
+ * for later on one CPU, and what the child did by then be taken from another one.
+ */
+static void read_heads(struct sideband *w)
+{
+	bool same;
+
+	for (unsigned int tries = 0; tries < MAX_TRIES; tries++) {
+		same = true;
+		for (unsigned int i = 0; i < w->count; i++) {
+			struct ring *r = &w->ring[i];
+			uint64_t head = perf_ring_head(&r->perf);
+
+			same = same && head == r->head;
+			r->head = head;
+		}
+		if (same)
+			return;
+	}
+}
+
 /* A process moves from CPU to CPU, so the records of all rings are handled in the order of time. */
 unsigned long sideband_drain(struct sideband *w, struct auxtrace_recording *recording)
 {
 	unsigned long lost = 0;
 	struct ring *r;
 
+	read_heads(w);
 	for (unsigned int i = 0; i < w->count; i++) {
 		r = &w->ring[i];
 		r->tail = r->perf.page->data_tail;
-		r->head = perf_ring_head(&r->perf);
 		read_next(r);
 	}
 	while ((r = earliest(w))) {

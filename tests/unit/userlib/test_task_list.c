@@ -1441,6 +1441,42 @@ static void a_child_of_a_process_that_lost_a_thread_is_a_copy_of_it(void **state
 	assert_false(exists(named("task.%d.2", GONE)));
 }
 
+/* It ends while /proc shows its mappings: the rest is missing. */
+static void a_reading_that_is_cut_short_is_of_the_same_address_space(void **state)
+{
+	struct auxtrace_recording *rec = recording_of_a_parent();
+
+	(void)state;
+	fake.task_errno = 0;
+	write_process("maps", PROGRAM);
+	fake.task_calls = 0;
+	fake.on_task = ends_at_second_question;
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	fake.on_task = NULL;
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	expect_in(named("task.%d", getpid()), LIBRARY);
+	assert_false(exists(named("task.%d.1", getpid())));
+}
+
+static void what_is_reported_is_better_than_a_reading_that_is_cut_short(void **state)
+{
+	struct auxtrace_recording *rec = recording_of_a_parent();
+
+	(void)state;
+	fake.task_errno = 0;
+	fake.cr3 = 0x2000;
+	write_process("maps", PROGRAM);
+	fake.task_calls = 0;
+	fake.on_task = ends_at_second_question;
+	assert_int_equal(auxtrace_recording_fork_task(rec, getpid(), GONE, 1000), 0);
+	fake.on_task = NULL;
+	assert_int_equal(auxtrace_recording_end_task(rec, GONE, 2000), 0);
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	assert_false(exists(named("task.%d", GONE)));
+	expect_in(named("task.%d.1", GONE), "\ncr3 0x2000\ncr3_mask 0xffffffffff000\nbegin_tsc 1000\nend_tsc 2000\n");
+	expect_in(named("task.%d.1", GONE), LIBRARY);
+}
+
 /* The rings of two CPUs are read one after the other. */
 static void an_exec_may_be_reported_before_the_fork(void **state)
 {
@@ -1608,6 +1644,8 @@ int main(void)
 		p(programs_before_the_one_that_is_read_are_what_is_reported),
 		p(a_child_has_what_its_parent_had_at_the_fork),
 		p(a_child_of_a_process_that_lost_a_thread_is_a_copy_of_it),
+		p(a_reading_that_is_cut_short_is_of_the_same_address_space),
+		p(what_is_reported_is_better_than_a_reading_that_is_cut_short),
 		p(an_exec_may_be_reported_before_the_fork),
 		p(a_child_that_is_read_is_one_address_space),
 		p(of_what_nothing_is_known_there_is_no_entry),
