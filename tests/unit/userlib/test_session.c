@@ -1284,9 +1284,9 @@ static const struct auxtrace_options by_pidfd = {
 static void a_session_is_of_the_process_of_a_pidfd(void **state)
 {
 	struct auxtrace_options o = by_pidfd;
-	struct auxtrace_session *s = opened();
 	int pidfd;
 	pid_t pid = fake_child(&pidfd);
+	struct auxtrace_session *s = opened();
 
 	(void)state;
 	o.tid = pidfd;
@@ -1302,12 +1302,14 @@ static void a_session_is_of_the_process_of_a_pidfd(void **state)
 static void a_session_is_not_of_a_process_that_ends_meanwhile(void **state)
 {
 	struct auxtrace_options o = by_pidfd;
-	struct auxtrace_session *s = opened();
+	struct auxtrace_session *s;
 	unsigned int asked;
 	int pidfd;
 
 	(void)state;
+	/* Before there is a session: where pidfds are unknown it skips the test. */
 	dies_on_setup = fake_child(&pidfd);
+	s = opened();
 	o.tid = pidfd;
 	fake.on_setup = end_on_setup;
 	fails(ESRCH, auxtrace_setup(s, &o));
