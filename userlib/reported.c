@@ -8,9 +8,7 @@
 #include "reported.h"
 
 #define CHAINS		1024
-#define ENDED_MAX	4096	/* where the newest suffice */
 #define COMM_LEN	16	/* TASK_COMM_LEN of <linux/sched.h> */
-#define LINE_MAX_LEN	(PATH_MAX + 128)
 
 struct reported {
 	struct space *chain[CHAINS];	/* by process (space.older): of each the newest first */
@@ -96,13 +94,6 @@ const struct space *reported_next(const struct reported *r, const struct space *
 	return i < CHAINS ? r->chain[i] : NULL;
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static void forget_ended_before(struct reported *r, uint64_t time)
 {
 	for (unsigned int i = 0; i < CHAINS; i++) {
@@ -129,8 +120,7 @@ static void forget_ended(struct reported *r)
 	for (const struct space *s = reported_next(r, NULL); s; s = reported_next(r, s))
 		if (s->end_tsc)
 			ends[count++] = s->end_tsc;
-	qsort(ends, count, sizeof(*ends), by_time);
-	forget_ended_before(r, ends[count - ENDED_MAX / 2]);
+	forget_ended_before(r, spaces_kept_from(ends, count));
 	free(ends);
 }
 
@@ -142,11 +132,11 @@ static void end_at(struct reported *r, struct space *s, uint64_t time)
 }
 
 /* The reports of two CPUs may come in the other order: of a fork, and of the child's exec. */
-static int append(struct reported *r, struct space *s, bool exec)
+static void append(struct reported *r, struct space *s, bool exec)
 {
 	struct space **at, *last;
 
-	if (r->newest && r->ended > ENDED_MAX)
+	if (r->newest && r->ended > SPACES_ENDED_MAX)
 		forget_ended(r);
 	at = place_of(r, s->pid);
 	last = *at;
@@ -161,7 +151,6 @@ static int append(struct reported *r, struct space *s, bool exec)
 	}
 	s->older = *at;
 	*at = s;
-	return 0;
 }
 
 static struct space *new_space(pid_t pid, uint64_t time)
@@ -185,14 +174,18 @@ int reported_fork(struct reported *r, pid_t parent, pid_t pid, uint64_t time, co
 			space_free(s);
 		return -1;
 	}
-	return append(r, s, false);
+	append(r, s, false);
+	return 0;
 }
 
 int reported_exec(struct reported *r, pid_t pid, uint64_t time)
 {
 	struct space *s = new_space(pid, time);
 
-	return s ? append(r, s, true) : -1;
+	if (!s)
+		return -1;
+	append(r, s, true);
+	return 0;
 }
 
 int reported_end(struct reported *r, pid_t pid, uint64_t time)
@@ -217,21 +210,16 @@ static void name_by(struct space *s, const char *path)
 int reported_map(struct reported *r, pid_t pid, uint64_t start, uint64_t end, uint64_t offset, const char *path)
 {
 	struct space *s = *place_of(r, pid);
-	char line[LINE_MAX_LEN];
 
 	if (!s)
 		return 1;
-	/* A line of the file that it would be in ends there. */
-	if (strchr(path, '\n'))
-		return 0;
 	if (!strcmp(path, "[vdso]")) {
 		s->vdso_start = start;
 		s->vdso_len = end - start;
-	} else if (!*s->exe) {
+	} else if (!*s->exe && !strchr(path, '\n')) {
 		name_by(s, path);
 	}
-	snprintf(line, sizeof(line), "%" PRIx64 "-%" PRIx64 " r-xp %08" PRIx64 " 00:00 0 %s", start, end, offset, path);
-	return space_add_mapping(s, line);
+	return space_add_reported(s, start, end, offset, path);
 }
 
 size_t reported_forgotten(const struct reported *r)

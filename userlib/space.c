@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include "space.h"
 
 #define VDSO_LIMIT	(1u << 20)
+#define LINE_MAX_LEN	(PATH_MAX + 128)
 #define MAX_EXECS	10	/* while a process is read */
 
 static void free_mappings(struct space *s)
@@ -49,6 +51,31 @@ int space_add_mapping(struct space *s, const char *line)
 	s->map = grown;
 	grown[s->count] = strdup(line);
 	return grown[s->count] ? (s->count++, 0) : -1;
+}
+
+int space_add_reported(struct space *s, uint64_t start, uint64_t end, uint64_t offset, const char *path)
+{
+	char line[LINE_MAX_LEN];
+
+	if (strchr(path, '\n'))
+		return 0;
+	snprintf(line, sizeof(line), "%" PRIx64 "-%" PRIx64 " r-xp %08" PRIx64 " 00:00 0 %s", start, end, offset, path);
+	return space_add_mapping(s, line);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+uint64_t spaces_kept_from(uint64_t *end, size_t count)
+{
+	if (count <= SPACES_ENDED_MAX)
+		return 0;
+	qsort(end, count, sizeof(*end), by_time);
+	return end[count - SPACES_ENDED_MAX / 2];
 }
 
 int space_copy(struct space *to, const struct space *from)
@@ -149,6 +176,8 @@ static void read_names(struct space *s, const char *proc)
 	snprintf(path, sizeof(path), "%s/exe", proc);
 	len = readlink(path, s->exe, sizeof(s->exe) - 1);
 	s->exe[len < 0 ? 0 : len] = 0;
+	/* Behind a newline would be another line of the file that the name is in. */
+	s->exe[strcspn(s->exe, "\n")] = 0;
 }
 
 static struct space *read_once(pid_t pid, const struct auxtrace_task *task)

@@ -38,6 +38,8 @@ struct space *space_read(struct auxtrace_session *session, pid_t pid);
 void space_free(struct space *s);
 /* Add a line of maps, if it is not there. 0, or -1 without memory. */
 int space_add_mapping(struct space *s, const char *line);
+/* The same of a mapping that was reported. One whose path has a newline is left out: the rest would be another line. */
+int space_add_reported(struct space *s, uint64_t start, uint64_t end, uint64_t offset, const char *path);
 /* @to, which has nothing, gets the names and mappings of @from. 0, or -1 without memory. */
 int space_copy(struct space *to, const struct space *from);
 /*
@@ -52,5 +54,10 @@ bool space_has_gone(const struct auxtrace_session *session, const struct space *
 int space_write(const struct space *s, const char *suffix, const char *vdso, int dirfd);
 /* Write its vdso to the file @name. */
 int space_write_vdso(const struct space *s, const char *name, int dirfd);
+
+/* Where the newest suffice, so many address spaces that have ended are kept, and half of them when they become more. */
+#define SPACES_ENDED_MAX	4096
+/* Of @count times at which some ended, in any order, which this sorts: that from which on they are kept. 0: all are. */
+uint64_t spaces_kept_from(uint64_t *end, size_t count);
 
 #endif

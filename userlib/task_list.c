@@ -27,10 +27,6 @@
 #include "space.h"
 #include "task_list.h"
 
-#define LINE_MAX_LEN	(PATH_MAX + 128)
-
-#define ENDED_MAX	4096	/* entries of processes that have ended, where the newest suffice */
-
 struct task_list {
 	struct space *head, **tail;
 	struct reported *reported;
@@ -167,13 +163,6 @@ static void begin_at(struct space *s, uint64_t time)
 		s->begin_tsc = time;
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Exits of threads are reported, too: the process may still be there. */
 static bool has_ended_before(const struct auxtrace_session *session, const struct space *s, uint64_t time)
 {
@@ -196,7 +185,7 @@ static void forget_ended_before(struct task_list *list, const struct auxtrace_se
 	list->tail = at;
 }
 
-/* If more than ENDED_MAX have ended, keep the half of these that ended last. Without memory it is done later. */
+/* Without memory it is done later. */
 static void forget_ended(struct task_list *list, const struct auxtrace_session *session)
 {
 	size_t count = 0, ended = 0;
@@ -210,17 +199,14 @@ static void forget_ended(struct task_list *list, const struct auxtrace_session *
 	for (const struct space *s = list->head; s; s = s->next)
 		if (s->end_tsc)
 			ends[ended++] = s->end_tsc;
-	if (ended > ENDED_MAX) {
-		qsort(ends, ended, sizeof(*ends), by_time);
-		forget_ended_before(list, session, ends[ended - ENDED_MAX / 2]);
-	}
+	forget_ended_before(list, session, spaces_kept_from(ends, ended));
 	free(ends);
 }
 
 /* A recorder that overwrites may run for months. Nobody may hold a pointer to an entry but @s across this. */
 static void append(struct task_list *list, const struct auxtrace_session *session, struct space *s)
 {
-	if (list->newest && ++list->appended > ENDED_MAX / 2) {
+	if (list->newest && ++list->appended > SPACES_ENDED_MAX / 2) {
 		list->appended = 0;
 		forget_ended(list, session);
 	}
@@ -353,18 +339,14 @@ int task_list_map(struct task_list *list, pid_t pid, uint64_t start, uint64_t en
 {
 	int ret = reported_map(list->reported, pid ?: getpid(), start, end, offset, path);
 	struct space *s = newest_of(list, pid);
-	char line[LINE_MAX_LEN];
 
 	if (s && !s->gone && !s->vdso_start && !strcmp(path, "[vdso]")) {
 		s->vdso_start = start;
 		s->vdso_len = end - start;
 		ret = ret < 0 ? ret : 0;
 	}
-	if (s && !s->gone && *path == '/' && !strchr(path, '\n')) {
-		snprintf(line, sizeof(line), "%" PRIx64 "-%" PRIx64 " r-xp %08" PRIx64 " 00:00 0 %s", start, end,
-			 offset, path);
-		ret = space_add_mapping(s, line) || ret < 0 ? -1 : 0;
-	}
+	if (s && !s->gone && *path == '/')
+		ret = space_add_reported(s, start, end, offset, path) || ret < 0 ? -1 : 0;
 	if (ret > 0)
 		return fail(ENOENT, "process %d is not in the recording", pid);
 	return ret ? fail(ENOMEM, "no memory for process %d", pid) : 0;

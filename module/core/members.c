@@ -18,9 +18,9 @@
  * that it switches to. Most threads need not be searched for: with N members, a thread that is none has
  * the filter bit of one in N of 65536 cases, and a bucket most often has one member at most.
  * auxt_members_have() takes no lock if the filter lacks the bit, or if the first member is the thread. What
- * it sees of a thread's own bucket is up to date: whoever added the thread held the run-queue lock with which the thread was woken
- * first afterwards, and the CPU that switches to it has taken that lock since. All that has happened
- * before SETUP has returned has happened before START.
+ * it sees of a thread's own bucket is up to date: whoever added the thread held the run-queue lock with which
+ * the thread was woken first afterwards, and the CPU that switches to it has taken that lock since. All that
+ * has happened before SETUP has returned has happened before START.
  *
  * Without the lock, the first place of a list may be taken out and be another thread's a moment later.
  * It is a place nevertheless until the table is freed, and if it names the thread, the thread is a

@@ -19,7 +19,7 @@ struct task_struct;
 #define AUXT_MEMBER_FILTER_BITS	6	/* a filter has 1 << that bits */
 
 /**
- * struct auxt_member_bucket - members for which the upper bits of the hash of the task_struct's address are the same
+ * struct auxt_member_bucket - members with the same upper bits of the hash of their task_struct's address
  * @lock: held to change or walk the list; a raw lock below the kernel's run-queue locks
  * @first: the list
  * @filter: has bit N for each member whose lower bits of the hash are N
@@ -103,7 +103,8 @@ static __always_inline bool auxt_members_lack(struct auxt_members *m,
  * @m: the members
  * @task: the thread that the CPU runs, or is about to run
  *
- * Takes no lock if no member of the bucket has the thread's filter bit, or the first one is the thread. Any context but an NMI.
+ * Takes no lock if no member of the bucket has the thread's filter bit, or the first one is the thread. Any
+ * context but an NMI.
  *
  * Return: true if it is. The answer is exact: such a thread becomes a member before it runs first,
  * or in SETUP, and remains one as long as it runs.

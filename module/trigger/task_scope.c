@@ -52,10 +52,11 @@ static noinline void task_scope_switch_told(struct auxt_channel *ch, struct auxt
 					    const struct task_struct *next)
 {
 	bool was_member = !(auxt_channel_inhibited(ch) & AUXTRACE_INHIBIT_TASK);
-	bool member = auxt_members_have(m, next);
+	bool member;
 
 	if (!ch->attached)
 		return;
+	member = auxt_members_have(m, next);
 	auxt_channel_switch_task(ch, next, member);
 	if (ch->wanted & AUXTRACE_WANT_SWITCH && (was_member || member))
 		auxt_channel_context_switch(ch, was_member ? prev : NULL, member ? next : NULL,

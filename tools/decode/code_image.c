@@ -350,7 +350,7 @@ void code_lasts(const struct code_image *code, uint64_t cr3, uint64_t tsc, uint6
 		if (pokes_span(&code->files->pokes, ip, size, &span))
 			code_span_cut(&span, code->files->kcore_tsc);
 	} else {
-		tasks_span(&code->files->tasks, cr3, cr3 == CODE_NO_CR3, code->pid, ip, size, &span);
+		tasks_span(&code->files->tasks, cr3, code->pid, ip, size, &span);
 	}
 	*from = span.from;
 	*until = span.until;

@@ -336,11 +336,10 @@ static void cut_span(struct code_span *span, const struct task *t, uint64_t ip, 
 	jit_span(&t->jit, ip, size, span);
 }
 
-void tasks_span(const struct tasks *ts, uint64_t cr3, bool any_cr3, uint32_t pid, uint64_t ip, size_t size,
-		struct code_span *span)
+void tasks_span(const struct tasks *ts, uint64_t cr3, uint32_t pid, uint64_t ip, size_t size, struct code_span *span)
 {
 	for (size_t i = first_of_process(ts, pid); i < ts->count && ts->task[i].pid == pid; i++)
 		cut_span(span, &ts->task[i], ip, size);
-	for (size_t i = first_of_cr3(ts, cr3); !any_cr3 && has_cr3(ts, i, cr3); i++)
+	for (size_t i = first_of_cr3(ts, cr3); has_cr3(ts, i, cr3); i++)
 		cut_span(span, ts->by_cr3[i], ip, size);
 }

@@ -65,8 +65,7 @@ bool task_mapping(const struct task *t, uint64_t ip, const struct mapping **foun
 const struct mapping *tasks_only_mapping(const struct tasks *ts, uint32_t pid, uint64_t tsc, uint64_t ip);
 uint64_t mapping_offset(const struct mapping *m, uint64_t ip);
 
-/* Cut @span where what tasks_find() and their code of @size bytes at @ip may become others; with @any_cr3, tasks_of_process(). */
-void tasks_span(const struct tasks *ts, uint64_t cr3, bool any_cr3, uint32_t pid, uint64_t ip, size_t size,
-		struct code_span *span);
+/* Cut @span where the answers of tasks_find() and tasks_of_process(), or their code of @size bytes at @ip, may change. */
+void tasks_span(const struct tasks *ts, uint64_t cr3, uint32_t pid, uint64_t ip, size_t size, struct code_span *span);
 
 #endif

@@ -204,14 +204,9 @@ static void the_thread_changes_where_the_kernel_switches(void **state)
 	expect_part(r->out, thread_line(0, 1000000, "swapper", "0", "", "k    __switch_to"));
 }
 
-/* Process 200 runs from 500000 to 1000000, in an address space that process 300 has later. @end: a line that ends it. */
-static const struct result *process_without_cr3(uint64_t begin, const char *end)
+/* Thread 100 runs main, and from 500000 to 1000000 process 200, which has the CR3 OTHER. */
+static void change_to_200(void)
 {
-	name_switch();
-	write_other_program("second");
-	write_task("200", CR3_UNKNOWN, begin, program_path("second"), BASE);
-	append("task.200", end);
-	write_task("300", OTHER, 1000, program_path("prog"), BASE);
 	begin_side(0);
 	put_switch(100, 200, 499990);
 	put_switch(200, 100, 999990);
@@ -219,6 +214,17 @@ static const struct result *process_without_cr3(uint64_t begin, const char *end)
 	psb(CR3, 1000, 0);
 	ip_packet(ppt_tip_pge, MAIN);
 	switch_to(500000, OTHER);
+}
+
+/* Process 200 runs in an address space that process 300 has later. @end: a line that ends it. */
+static const struct result *process_without_cr3(uint64_t begin, const char *end)
+{
+	name_switch();
+	write_other_program("second");
+	write_task("200", CR3_UNKNOWN, begin, program_path("second"), BASE);
+	append("task.200", end);
+	write_task("300", OTHER, 1000, program_path("prog"), BASE);
+	change_to_200();
 	call_f();
 	switch_to(1000000, CR3);
 	stop_in_main();
@@ -239,7 +245,7 @@ static void a_process_that_ended_before_it_was_read_is_known_by_its_number(void 
 	expect_part(r->err, "decode errors: 0");
 }
 
-/* As after a fork, two processes have other code at the same addresses; one of them has no CR3 that is known. */
+/* Two processes have other code at the same addresses, and the CR3 of neither is known. */
 static void blocks_of_code_are_told_apart_by_the_process(void **state)
 {
 	const struct result *r;
@@ -288,12 +294,7 @@ static void blocks_of_code_are_told_apart_by_the_exec(void **state)
 	write_task("200", CR3_UNKNOWN, 1, program_path("second"), BASE);
 	append("task.200", "end_tsc 700000\n");
 	write_task("200.1", CR3_UNKNOWN, 700000, program_path("prog"), BASE);
-	begin_side(0);
-	put_switch(100, 200, 499990);
-	end_side();
-	psb(CR3, 1000, 0);
-	ip_packet(ppt_tip_pge, MAIN);
-	switch_to(500000, OTHER);
+	change_to_200();
 	call_f();
 	call_f();
 	tsc(800000);

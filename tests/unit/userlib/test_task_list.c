@@ -1588,7 +1588,40 @@ static void of_a_trace_that_is_overwritten_the_newest_processes_are_kept(void **
 	assert_true(exists(named("task.%d", getpid())));
 }
 
-static void of_a_full_trace_all_are(void **state)
+static pid_t present;	/* of the processes from FIRST on, the one that has not ended */
+
+static void one_is_there(void)
+{
+	fake.task_errno = fake.task_pid >= FIRST && fake.task_pid != present ? ESRCH : 0;
+	fake.cr3 = fake.task_pid >= FIRST ? 0x1000ull * (fake.task_pid - FIRST + 2) : 0x1000;
+}
+
+/* Each is read before it ends. */
+static void of_those_that_were_read_the_newest_are_kept_too(void **state)
+{
+	struct auxtrace_recording *rec = new_recording("0", AUXTRACE_SETUP_USER | AUXTRACE_SETUP_OVERWRITE);
+	uint64_t forgotten;
+
+	(void)state;
+	write_process("maps", PROGRAM);
+	fake.on_task = one_is_there;
+	assert_int_equal(auxtrace_recording_add_task(rec, 0), 0);
+	assert_int_equal(auxtrace_recording_end_task(rec, 0, 0), 0);
+	for (present = FIRST; present < FIRST + MANY; present++) {
+		assert_int_equal(auxtrace_recording_begin_task(rec, present, __rdtsc()), 0);
+		assert_int_equal(auxtrace_recording_end_task(rec, present, 0), 0);
+	}
+	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
+	forgotten = number_in("meta", "\ntasks_forgotten ");
+	assert_true(forgotten > 0 && forgotten < MANY - 2047);
+	assert_false(exists(named("task.%d", FIRST + (int)forgotten - 1)));
+	assert_true(exists(named("task.%d", FIRST + (int)forgotten)));
+	assert_true(exists(named("task.%d", FIRST + MANY - 1)));
+	/* A thread of this one has ended: it is still there. */
+	assert_true(exists(named("task.%d", getpid())));
+}
+
+static void of_a_full_trace_all_processes_are_kept(void **state)
 {
 	(void)state;
 	record_many(0);
@@ -1651,7 +1684,8 @@ int main(void)
 		p(of_what_nothing_is_known_there_is_no_entry),
 		p(reports_that_the_trace_does_not_know_are_not_used),
 		p(of_a_trace_that_is_overwritten_the_newest_processes_are_kept),
-		p(of_a_full_trace_all_are),
+		p(of_those_that_were_read_the_newest_are_kept_too),
+		p(of_a_full_trace_all_processes_are_kept),
 	};
 
 	return cmocka_run_group_tests_name("userlib task list", tests, NULL, NULL);
