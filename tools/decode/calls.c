@@ -713,7 +713,7 @@ static void rest(struct cpu_calls *c)
 static void forget(struct cpu_calls *c)
 {
 	forget_stack(c, 0);
-	c->next = 0;
+	c->next = c->stack->next = 0;
 	rest(c);
 }
 
@@ -747,8 +747,6 @@ static void calls_thread(struct view *v, const struct flow *f)
 
 	advance(c, f);
 	settle(c, 0);
-	if (!f->open)
-		c->stack->next = c->next;
 	c->stack->left = c->tsc;
 	if (!flow_thread(f))
 		stacks_forget_cpu(&c->all->stacks, c->cpu);
@@ -836,6 +834,8 @@ static void calls_disable(struct view *v, const struct flow *f, uint64_t ip, boo
 	if (c->stack->off < c->earlier)
 		c->stack->off = c->earlier;
 	settle(c, 0);
+	/* Another CPU may be the next one to run the thread, before anything is heard of this one again. */
+	c->stack->next = c->next;
 	c->in_thunk = false;
 	/* A branch whose target faulted arrives when the target is resumed. */
 	if (!c->how)

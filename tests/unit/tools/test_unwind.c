@@ -2,6 +2,7 @@
 /* The calls that auxtrace script shows where functions do not return to their callers: longjmp, exceptions, signals, exec. */
 #include "made.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -235,6 +236,55 @@ static void the_same_without_the_kernel(void **state)
 	}
 }
 
+/* Writes cpu@cpu.data: a window in which thread 9 ran. Returns what meta says of it. */
+static const char *put_turn(unsigned int cpu)
+{
+	const struct auxtrace_record_window w = {
+		.header = { .type = AUXTRACE_RECORD_WINDOW, .size = sizeof(w) },
+		.window = 1, .begin_pid = 7, .begin_tid = 9, .pid = 7, .tid = 9, .end_position = position(),
+		.begin_cause = AUXTRACE_CAUSE_TASK, .end_cause = AUXTRACE_CAUSE_TASK,
+		.end = { .time = 9000, .size = sizeof(w) },
+	};
+	static char text[64];
+	char name[32];
+	FILE *f;
+
+	snprintf(name, sizeof(name), "cpu%u.data", cpu);
+	f = file(name);
+	fwrite(&w, sizeof(w), 1, f);
+	fclose(f);
+	snprintf(text, sizeof(text), "windows 1 data_read %zu", sizeof(w));
+	return text;
+}
+
+/* The thread goes to another CPU while it is in the kernel, which then begins the handler there. */
+static void the_same_on_another_cpu(void **state)
+{
+	const struct result *r;
+	char cpu[128];
+
+	(void)state;
+	begin_in_c();
+	ip_packet(ppt_fup, C + 1);
+	suppressed(ppt_tip_pgd);
+	finish(USER | AUXTRACE_SETUP_THREAD, put_turn(0));
+	begin_trace();
+	psb(CR3, 5000, 0);
+	ip_packet(ppt_tip_pge, HANDLER);
+	ip_packet(ppt_tip, RESTORE);
+	leave_user_code(0, C + 1);
+	ip_packet(ppt_tip, A + CALL);
+	suppressed(ppt_tip_pgd);
+	snprintf(cpu, sizeof(cpu), "cpu 1 read %" PRIu64 " produced %" PRIu64 " %s\n", position(), position(), put_turn(1));
+	finish_cpu("cpu1.aux");
+	append("meta", cpu);
+	r = script("");
+	assert_int_equal(r->status, 0);
+	expect_part(r->out, " u          handler (lines)  <signal>\n");
+	expect_part(r->out, " u      d (lines)\n");
+	assert_null(strstr(r->out, "c+0x1"));
+}
+
 /* In c, a signal; behind its handler the next one, and then the handler has told the kernel to go on in a. */
 static void the_next_signal_is_not_inside_the_handler(void **state)
 {
@@ -316,6 +366,7 @@ int main(void)
 		t(a_signal_is_handled_inside_what_it_interrupts),
 		t(a_system_call_that_a_signal_interrupts_is_made_anew),
 		t(the_same_without_the_kernel),
+		t(the_same_on_another_cpu),
 		t(the_next_signal_is_not_inside_the_handler),
 		t(exec_begins_anew),
 		t(a_trampoline_returns_for_the_function),
