@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Runs as root in a full Debian with the packages in /root/auxtrace/build/deb, a mirror of what they
+# Runs as root in a minimal Debian with the packages in /root/auxtrace/build/deb, a mirror of what they
 # depend on in /srv/mirror, and the README's lines in /root/readme-install and /root/readme-lines
 # (tests/host/deb-debian.sh).
 # It runs twice: it reboots the machine, and payload-init.sh starts it again.
@@ -152,6 +152,7 @@ after_reboot()
 check "the system is up, without a service that failed" test "$(systemctl is-system-running --wait)" = running
 check "page tables are isolated" grep -qx 'Mitigation: PTI' /sys/devices/system/cpu/vulnerabilities/meltdown
 check "nothing of auxtrace is here" test -z "$(ours)"
+check "nor what DKMS builds with, nor Python" test -z "$(command -v gcc make dkms python3)"
 use_mirror
 check "the kernel's headers are installed" apt-get install -y "linux-headers-$(uname -r)" socat
 sed 's/^/    README: /' /root/readme-install

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The packages in a full Debian as it ships, on the emulator: installed by the lines of the README,
+# The packages in a minimal Debian as it ships, on the emulator: installed by the lines of the README,
 # with a mirror that has what they depend on, in place of a network; used; the service across a
 # reboot; purged. tests/guest/deb-debian.sh says what is checked.
-#   deb-debian.sh [--work DIR] [--packages DIR] [SUITE]    as in scripts/distro (default 12)
+#   deb-debian.sh [--work DIR] [--packages DIR] [12|13]    the Debian (default 12)
 # --packages: those of an earlier scripts/deb, instead of new ones.
 set -euo pipefail
 
@@ -21,7 +21,7 @@ case ${1:-12} in
 13) name=trixie ;;
 *) bad_usage ;;
 esac
-debian "${1:-12}"
+debian "minimal-${1:-12}"
 packages dpkg-dev
 work_directory
 
@@ -41,7 +41,7 @@ verdict "and what to do then" [ "$(grep -c '^auxtrace ' "$work/readme-lines")" -
 
 # After the reboot the emulator goes on with the same disk. The last of QEMU's options counts.
 status=0
-"$top/scripts/vm" --distro "${1:-12}" --smp 2 --mem 2G --timeout 4800 --work "$work/vm" --out "$work/out" \
+"$top/scripts/vm" --distro "minimal-${1:-12}" --smp 2 --mem 2G --timeout 4800 --work "$work/vm" --out "$work/out" \
 	--emulator-arg -action --emulator-arg reboot=reset \
 	--file "$work/mirror:/srv/mirror" --file "$work/packages:/root/auxtrace/build/deb/$name" \
 	--file "$work/readme-install:/root/readme-install" --file "$work/readme-lines:/root/readme-lines" \
