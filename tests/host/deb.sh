@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The Debian packages: built in a clean Debian, twice in different places with the same bytes, and
-# installed in another, where tests/host/deb-installed looks at them.
+# installed in another, where tests/host/deb-installed looks at them. The modules that DKMS builds there are
+# then loaded by their kernels, on the emulator (tests/guest/deb-kernel.sh).
 #   deb.sh [--suite bullseye|bookworm|trixie|sid] [--work DIR]
 set -euo pipefail
 me=deb
@@ -12,12 +13,12 @@ me=deb
 suite=bookworm
 options "suite work" "$@"
 [ ${#operands[@]} -eq 0 ] || bad_usage
-# The kernels that the suite's users have, as their metapackages name them: linux-headers-FLAVOUR[/OTHER-SUITE]
+# The kernels that the suite's users have, as scripts/kernel names them
 case $suite in
-bullseye) flavours="amd64 rt-amd64" ;;
-bookworm) flavours="amd64 rt-amd64 6.12-amd64 6.12-rt-amd64 amd64/bookworm-backports" ;;
-trixie) flavours="amd64 rt-amd64 amd64/trixie-backports rt-amd64/trixie-backports" ;;
-sid) flavours="amd64 rt-amd64" ;;
+bullseye) kernels="bullseye:amd64 bullseye:rt-amd64" ;;
+bookworm) kernels="bookworm:amd64 bookworm:rt-amd64 bookworm:6.12-amd64 bookworm:6.12-rt-amd64 bookworm-backports:amd64" ;;
+trixie) kernels="trixie:amd64 trixie:rt-amd64 trixie-backports:amd64 trixie-backports:rt-amd64" ;;
+sid) kernels="sid:amd64 sid:rt-amd64" ;;
 *) bad_usage ;;
 esac
 [ "$(id -u)" = 0 ] || skip "only root can make a Debian root"
@@ -37,7 +38,7 @@ build()
 build_again()
 (
 	umask 002
-	make --no-print-directory -C "$top" deb SUITE="$suite" \
+	make --no-print-directory -C "$top" deb-auxtrace SUITE="$suite" \
 		DEBFLAGS="--out $work/second --no-check --in /home/somebody/deeper" > "$work/second.log" 2>&1 ||
 		{ tail -n 60 "$work/second.log"; return 1; }
 )
@@ -54,7 +55,7 @@ same()
 verdict "the packages are built, and lintian finds no error and no warning" build
 [ "$failures" -eq 0 ] || verdicts_end
 grep -aE '^[OIP]: ' "$work/first.log" || true
-verdict "make deb builds them again, elsewhere and later" build_again
+verdict "make deb-auxtrace builds them again, elsewhere and later" build_again
 verdict "both builds have the same bytes" same
 
 # What they depend on, without our own, and what the checks need.
@@ -65,14 +66,11 @@ mapfile -t depends < <(for deb in "$work"/debs/*.deb; do
 	dpkg-deb -f "$deb" Depends | tr ',' '\n' | sed -E 's/^ *([^ |(]*).*/\1/'
 done | grep -vxE '(lib)?auxtrace.*' | sort -u)
 headers=()
-for flavour in $flavours; do
-	from=$suite
-	[[ $flavour != */* ]] || from=${flavour#*/}
-	package=$("$top/scripts/debget" depends "$from" "linux-headers-${flavour%/*}" |
-		sed -n '/^linux-headers-[0-9].*-amd64$/{p;q}')
-	verdict "$from has headers of $flavour: $package" [ -n "$package" ]
+for kernel in $kernels; do
+	eval "$("$top/scripts/kernel" "$kernel" release)"
+	package=linux-headers-${release:?}
 	# apt finds those of the suite itself in its security suite as well.
-	[ "$from" = "$suite" ] || package+=/$from
+	[ "${kernel%:*}" = "$suite" ] || package+=/${kernel%:*}
 	headers+=("$package")
 done
 status=0
@@ -85,4 +83,22 @@ status=0
 "$top/scripts/in-root" "$root" "$work:/mnt" -- /mnt/deb-installed || status=$?
 [ "$status" -ne 77 ] || skip "no such namespaces"
 [ "$status" -eq 0 ] || failures=$((failures + 1))
+
+# boot KERNEL: with DKMS's module for it
+boot()
+{
+	local release status=0
+
+	eval "$("$top/scripts/kernel" "$1" release)"
+	"$top/scripts/vm" --kernel "$1" --timeout 240 --work "$work/$release" --out "$work/$release/out" \
+		--module "$work/built/$release/auxtrace.ko" --file "$build/tools/auxtrace" --file "$top/tests/guest/lib/check.sh" \
+		--file "$top/tests/guest/deb-kernel.sh" -- sh /bin/deb-kernel.sh || status=$?
+	[ "$status" -ne 77 ] || skip "the guest cannot run it"
+	[ "$status" -eq 0 ]
+}
+
+make -s -C "$top" tests
+for kernel in $kernels; do
+	verdict "$kernel loads the module that DKMS built, and records" boot "$kernel"
+done
 verdicts_end
