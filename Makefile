@@ -93,8 +93,11 @@ check-long:
 bench:
 	$(own_build)@bench/run
 
-# Debian packages, in build/deb and build/deb-emulator: make deb SUITE=trixie. DEBFLAGS: options of scripts/deb
-deb:
+# Debian packages, in build/deb and build/deb-emulator: make deb SUITE=trixie. DEBFLAGS: options of scripts/deb. Debian 11
+# cannot build the emulator.
+deb: deb-auxtrace $(if $(filter bullseye,$(SUITE)),,deb-emulator)
+
+deb-auxtrace:
 	@scripts/deb $(DEBFLAGS) $(SUITE)
 
 deb-emulator:
@@ -107,4 +110,4 @@ distclean: clean
 	rm -rf "$${AUXTRACE_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/auxtrace}"
 
 .PHONY: all product tests programs html pages sbom install uninstall dkms-install dkms-uninstall deps demo demo-latency \
-	shell check check-long bench deb deb-emulator clean distclean
+	shell check check-long bench deb deb-auxtrace deb-emulator clean distclean

@@ -25,12 +25,21 @@ build()
 	[ "$status" -eq 0 ] || { tail -n 60 "$work/first.log"; return 1; }
 }
 
-# In $work/second, by the Makefile
+# By the Makefile, and with the others
 build_again()
 {
-	make --no-print-directory -C "$top" deb-emulator SUITE="$suite" \
-		DEBFLAGS="--out $work/second --no-check --in /home/somebody/deeper" > "$work/second.log" 2>&1 ||
+	make --no-print-directory -C "$top" deb SUITE="$suite" \
+		DEBFLAGS="--no-check --in /home/somebody/deeper" > "$work/second.log" 2>&1 ||
 		{ tail -n 60 "$work/second.log"; return 1; }
+}
+
+others()
+{
+	local package
+
+	while read -r package; do
+		ls "$build/deb/$suite/${package}"_*.deb || return 1
+	done < <(sed -n 's/^Package: //p' "$top/debian/control")
 }
 
 same()
@@ -38,13 +47,14 @@ same()
 	local file
 
 	for file in "$work"/first/*.deb; do
-		cmp "$file" "$work/second/${file##*/}" || return 1
+		cmp "$file" "$build/deb-emulator/$suite/${file##*/}" || return 1
 	done
 }
 
 verdict "the package is built, and lintian finds no error and no warning" build
 [ "$failures" -eq 0 ] || verdicts_end
-verdict "make deb-emulator builds it again, elsewhere and later" build_again
+verdict "make deb builds it again, elsewhere and later" build_again
+verdict "and all packages of debian/control" others
 verdict "both builds have the same bytes" same
 
 rm -rf "$work/debs"
