@@ -6,7 +6,7 @@
 #include "core/position.h"
 
 /**
- * auxt_position_init() - set up the positions of an empty area
+ * auxt_position_init() - set up the positions of an empty area, with regions of a page
  * @pos: the positions
  * @size: see struct auxt_position
  * @cycle: see struct auxt_position
@@ -19,8 +19,9 @@ void auxt_position_init(struct auxt_position *pos, u64 size, u64 cycle, u64 wate
 	*pos = (struct auxt_position) {
 		.size = size,
 		.cycle = cycle,
+		.region = AUXT_PAGE_SIZE,
 		.watermark = watermark,
-		.margin = AUXT_REGION_SIZE,
+		.margin = AUXT_PAGE_SIZE,
 		.overwrite = overwrite,
 		.lap_end = overwrite ? size : ~0ull,
 	};

@@ -11,9 +11,9 @@
 #include <linux/kernel.h>
 #include <linux/types.h>
 
-/* The hardware stops or raises the PMI only at the end of a region: here, of one page. */
-#define AUXT_REGION_SHIFT	12
-#define AUXT_REGION_SIZE	(1ull << AUXT_REGION_SHIFT)
+/* The hardware stops or raises the PMI only at the end of a region: a page, or 2^n pages. */
+#define AUXT_PAGE_SHIFT		12
+#define AUXT_PAGE_SIZE		(1ull << AUXT_PAGE_SHIFT)
 
 /**
  * struct auxt_position - the positions of one AUX area
@@ -21,6 +21,7 @@
  * @cycle: bytes after which the hardware's own pointer wraps, a multiple of @size. In
  *	overwrite mode it covers the area several times, so that the number of laps is known even
  *	if an interrupt comes late
+ * @region: bytes of a region, a power of two
  * @watermark: full trace: readable bytes at which the reader is woken
  * @margin: full trace: free bytes between the last INT mark and @stop_mark, whole regions
  * @overwrite: overwrite mode: newest data wins; else full trace
@@ -30,8 +31,8 @@
  * @lap_end: overwrite: position from which on bytes of the present slot are overwritten; full trace:
  *	never
  * @replaced: overwrite: bytes of earlier slots that were overwritten
- * @stop_mark: full trace: position at which the hardware stops, a page boundary
- * @int_mark: position at which the hardware raises the next PMI, a page boundary
+ * @stop_mark: full trace: position at which the hardware stops, a multiple of @region
+ * @int_mark: position at which the hardware raises the next PMI, a multiple of @region
  * @deadline: overwrite: position at which a deferred request is due; 0: none
  * @bad_tails: number of tails refused
  * @last_bad: the newest of them; it is counted once, however long the user page holds it
@@ -39,6 +40,7 @@
 struct auxt_position {
 	u64 size;
 	u64 cycle;
+	u64 region;
 	u64 watermark;
 	u64 margin;
 	bool overwrite;
@@ -66,12 +68,22 @@ void auxt_position_retain(struct auxt_position *pos);
 
 static __always_inline u64 auxt_page_down(u64 position)
 {
-	return position & ~(AUXT_REGION_SIZE - 1);
+	return position & ~(AUXT_PAGE_SIZE - 1);
 }
 
 static __always_inline u64 auxt_page_up(u64 position)
 {
-	return auxt_page_down(position + AUXT_REGION_SIZE - 1);
+	return auxt_page_down(position + AUXT_PAGE_SIZE - 1);
+}
+
+static __always_inline u64 auxt_region_down(const struct auxt_position *pos, u64 position)
+{
+	return position & ~(pos->region - 1);
+}
+
+static __always_inline u64 auxt_region_up(const struct auxt_position *pos, u64 position)
+{
+	return auxt_region_down(pos, position + pos->region - 1);
 }
 
 /**
@@ -96,12 +108,12 @@ static __always_inline u64 auxt_position_at(const struct auxt_position *pos, u64
  * auxt_position_plan() - place the next STOP mark and INT mark
  * @pos: the positions
  *
- * Full trace: the hardware must not write the page that holds the first unread byte, one @size
+ * Full trace: the hardware must not write the region that holds the first unread byte, one @size
  * further on. It raises the PMI when the watermark is reached, and at the latest a margin before
  * the STOP mark. Then software stops it between packets. The STOP mark cuts a packet short; it is
  * the last resort for a PMI that comes later than that.
  *
- * Overwrite: it raises the PMI at the end of each lap, and at the end of the deadline's page.
+ * Overwrite: it raises the PMI at the end of each lap, and at the end of the deadline's region.
  */
 static __always_inline void auxt_position_plan(struct auxt_position *pos)
 {
@@ -111,12 +123,12 @@ static __always_inline void auxt_position_plan(struct auxt_position *pos)
 		pos->int_mark = (pos->produced | (pos->size - 1)) + 1;
 		/* A deadline that has passed has been handled. */
 		if (pos->deadline > pos->produced)
-			pos->int_mark = min(pos->int_mark, auxt_page_up(pos->deadline));
+			pos->int_mark = min(pos->int_mark, auxt_region_up(pos, pos->deadline));
 		return;
 	}
-	pos->stop_mark = auxt_page_down(pos->consumed + pos->size);
+	pos->stop_mark = auxt_region_down(pos, pos->consumed + pos->size);
 	last = pos->stop_mark - pos->margin;
-	wake = auxt_page_up(pos->consumed + pos->watermark);
+	wake = auxt_region_up(pos, pos->consumed + pos->watermark);
 	pos->int_mark = wake > pos->produced && wake < last ? wake : last;
 }
 
@@ -125,8 +137,8 @@ static __always_inline void auxt_position_plan(struct auxt_position *pos)
  * @pos: the positions; auxt_position_plan() was called since they changed
  *
  * Return: true if there is no space beyond the margin, which is kept for late PMIs. It is
- * false once the reader has read everything: an area has at least two pages, and at least four
- * times the margin if that is more than a page.
+ * false once the reader has read everything: an area has at least two regions, and at least four
+ * times the margin if that is more than a region.
  */
 static __always_inline bool auxt_position_full(const struct auxt_position *pos)
 {

@@ -408,6 +408,16 @@ static noinline void settle_change_window(struct auxt_channel *ch, u64 tsc)
 }
 NOKPROBE_SYMBOL(settle_change_window);
 
+/*
+ * What ends windows all the time does not look whether other code has turned the hardware off, because an
+ * MSR access is a good part of its cost. In full trace it does: there the reader counts on a record of each loss.
+ */
+static __always_inline bool settle_is_alone(const struct auxt_channel *ch, u32 todo)
+{
+	return todo == AUXT_TODO_APPLY && ch->aux.overwrite &&
+	       !(auxt_channel_inhibited(ch) & ~(AUXTRACE_INHIBIT_TRIGGER | AUXTRACE_INHIBIT_TASK));
+}
+
 /* A round of the loop while a window is open. False: settle_while_closed() must follow. */
 static __always_inline bool settle_while_open(struct auxt_channel *ch, u32 todo)
 {
@@ -417,7 +427,7 @@ static __always_inline bool settle_while_open(struct auxt_channel *ch, u32 todo)
 		return true;
 	/* Before the hardware is turned off, to keep that time short. */
 	settle_take_tail(ch);
-	found = ch->pmu->stop(ch);
+	found = ch->pmu->stop(ch, settle_is_alone(ch, todo));
 	if (unlikely(ch->aux.deadline && ch->aux.produced >= ch->aux.deadline))
 		auxt_inhibit_at_deadline(ch);
 	if (unlikely(found)) {

@@ -37,7 +37,7 @@ struct auxtrace_setup;
  * @in_use: -EBUSY if the hardware of this CPU traces already, else 0. Interrupts off
  * @table_pages: pages that @setup will allocate for one channel, charged before it runs
  * @setup: allocate the tables of a channel, whose AUX pages exist, and set its
- *	auxt_position.cycle. Task context
+ *	auxt_position.cycle, and region and margin if they are not a page. Task context
  * @cleanup: undo @setup. If the channel is stuck, keep what the hardware may use. Task context
  * @claim: save the registers of this CPU and point them at the produced position, with tracing
  *	off. 0 or an errno. Sets auxt_channel.stuck if it fails and cannot undo what it did.
@@ -46,12 +46,13 @@ struct auxtrace_setup;
  *	auxt_channel.stuck if the CPU refuses, else clears it. Interrupts off
  * @start: turn tracing on, with the STOP and INT marks of auxt_position. @new_window: begin a
  *	window (with PSB+); else the open window goes on. 0, or -EIO with tracing off
- * @stop: turn tracing off. Afterwards all trace is in memory, auxt_position.produced is the
+ * @stop: turn tracing off. @alone: assume that no other code has done so before, so that TRACE_FOREIGN
+ *	is not told. Afterwards all trace is in memory, auxt_position.produced is the
  *	position up to which it was written, also by the trace PMU itself with bytes that mean nothing
  *	(unchanged if that is unknown), and the channel's
  *	off_tsc the time at which it stopped. Returns TRACE_*
  * @relocate: the channel's slot has changed while tracing is off: the next @start goes on there
- * @interrupt: has the hardware passed the INT mark, stopped or failed? Tracing may be on
+ * @interrupt: has the hardware passed the INT mark, stopped or failed? Tracing may be on. May acknowledge
  * @acknowledge: clear the trace PMU's bit in the interrupt status, and nothing else: the other
  *	bits are perf's. Returns whether it was set
  * @emergency_stop: turn tracing off on this CPU, whatever state a channel is in. Any time,
@@ -80,7 +81,7 @@ struct trace_pmu {
 	int (*claim)(struct auxt_channel *ch);
 	void (*release)(struct auxt_channel *ch);
 	int (*start)(struct auxt_channel *ch, bool new_window);
-	u32 (*stop)(struct auxt_channel *ch);
+	u32 (*stop)(struct auxt_channel *ch, bool alone);
 	void (*relocate)(struct auxt_channel *ch);
 	bool (*interrupt)(struct auxt_channel *ch);
 	bool (*acknowledge)(struct auxt_channel *ch);

@@ -446,7 +446,7 @@ static u64 bts_collect(const struct auxt_channel *ch, u64 bytes)
 }
 NOKPROBE_SYMBOL(bts_collect);
 
-static u32 bts_stop(struct auxt_channel *ch)
+static u32 bts_stop(struct auxt_channel *ch, bool alone)
 {
 	u64 debugctl = auxt_rdmsr(MSR_IA32_DEBUGCTLMSR);
 	bool foreign = (debugctl & BTS_ON) != BTS_ON;
@@ -481,13 +481,6 @@ static void bts_relocate(struct auxt_channel *ch)
 }
 NOKPROBE_SYMBOL(bts_relocate);
 
-/* bts_acknowledge() finds every reason, as no other handler changes the index. */
-static bool bts_interrupt(struct auxt_channel *ch)
-{
-	return false;
-}
-NOKPROBE_SYMBOL(bts_interrupt);
-
 static bool bts_acknowledge(struct auxt_channel *ch)
 {
 	struct bts *bts = bts_of(ch);
@@ -501,6 +494,13 @@ static bool bts_acknowledge(struct auxt_channel *ch)
 	return asserted;
 }
 NOKPROBE_SYMBOL(bts_acknowledge);
+
+/* No other handler changes the index, so there is no other way to find out. */
+static bool bts_interrupt(struct auxt_channel *ch)
+{
+	return bts_acknowledge(ch);
+}
+NOKPROBE_SYMBOL(bts_interrupt);
 
 /*
  * With page-table isolation perf has no PMU "intel_bts", only its older form of BTS: a

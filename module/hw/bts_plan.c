@@ -27,7 +27,7 @@
  */
 u64 auxt_bts_margin(u64 size)
 {
-	return clamp(size / 4, AUXT_REGION_SIZE, BTS_SLACK);
+	return clamp(size / 4, AUXT_PAGE_SIZE, BTS_SLACK);
 }
 NOKPROBE_SYMBOL(auxt_bts_margin);
 
@@ -87,7 +87,7 @@ NOKPROBE_SYMBOL(auxt_bts_plan);
  */
 struct auxt_bts_plan auxt_bts_plan_buffered(struct auxt_bts_plan plan, u64 size, bool kernel)
 {
-	u64 threshold = (kernel ? size / 4 : size - AUXT_REGION_SIZE) / BTS_RECORD * BTS_RECORD;
+	u64 threshold = (kernel ? size / 4 : size - AUXT_PAGE_SIZE) / BTS_RECORD * BTS_RECORD;
 
 	return (struct auxt_bts_plan) {
 		.threshold = min(plan.threshold, threshold),

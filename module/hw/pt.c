@@ -50,7 +50,7 @@ static_assert(PT_CONFIG_BRANCH == RTIT_CTL_BRANCH_EN);
 static_assert(PT_CONFIG_MTC_PERIOD == RTIT_CTL_MTC_RANGE);
 static_assert(PT_CONFIG_CYC_THRESH == RTIT_CTL_CYC_THRESH);
 static_assert(PT_CONFIG_PSB_PERIOD == RTIT_CTL_PSB_FREQ);
-static_assert(AUXT_REGION_SIZE == PAGE_SIZE);
+static_assert(AUXT_PAGE_SIZE == PAGE_SIZE);
 
 /* The registers of filters: those of the ranges, then IA32_RTIT_CR3_MATCH. Masks have a bit for each. */
 #define PT_FILTER_REGISTERS	(2 * AUXT_MAX_FILTERS + 1)
@@ -369,10 +369,10 @@ NOKPROBE_SYMBOL(pt_setup);
 
 /* ---- marks ------------------------------------------------------------ */
 
-/* A mark at @position, a page boundary, belongs to the region that ends there. */
-static __always_inline unsigned long pt_region_before(u64 position)
+/* A mark at @position belongs to the region that ends there. */
+static __always_inline unsigned long pt_region_before(const struct auxt_topa *topa, u64 position)
 {
-	return (position >> AUXT_REGION_SHIFT) - 1;
+	return (position >> auxt_topa_shift(topa)) - 1;
 }
 
 /* The INT mark at each lap's end is fixed; a deadline within this lap gets another INT mark. */
@@ -385,11 +385,11 @@ static __always_inline void pt_arm_overwrite(struct auxt_channel *ch)
 	pt->int_entry = NULL;
 	if (unlikely(ch->aux.int_mark & (ch->aux.size - 1)))
 		pt->int_entry = auxt_topa_mark(pt_topa_of(ch),
-					       pt_region_before(ch->aux.int_mark) %
+					       pt_region_before(pt_topa_of(ch), ch->aux.int_mark) %
 					       pt_topa_of(ch)->nr_regions, TOPA_ENTRY_INT);
 }
 
-/* Full trace. The regions are the pages of the area, whose number is a power of two. */
+/* Full trace. The regions are those of the area, whose number is a power of two. */
 static __always_inline void pt_arm_full_trace(struct auxt_channel *ch)
 {
 	struct auxt_topa *topa = pt_topa_of(ch);
@@ -400,17 +400,17 @@ static __always_inline void pt_arm_full_trace(struct auxt_channel *ch)
 		auxt_topa_unmark(pt->int_entry);
 		auxt_topa_unmark(pt->stop_entry);
 	}
-	pt->int_entry = auxt_topa_mark(topa, pt_region_before(ch->aux.int_mark) & mask,
+	pt->int_entry = auxt_topa_mark(topa, pt_region_before(topa, ch->aux.int_mark) & mask,
 				       TOPA_ENTRY_INT);
 	/* INT as well: if the first interrupt came too late, this one notifies the reader. */
-	pt->stop_entry = auxt_topa_mark(topa, pt_region_before(ch->aux.stop_mark) & mask,
+	pt->stop_entry = auxt_topa_mark(topa, pt_region_before(topa, ch->aux.stop_mark) & mask,
 					TOPA_ENTRY_STOP | TOPA_ENTRY_INT);
 }
 
 /* The page of the AUX area to which @position belongs, in the present slot. */
 static __always_inline unsigned long pt_page_at(const struct auxt_channel *ch, u64 position)
 {
-	return (ch->now.slot * ch->aux.size + (position & (ch->aux.size - 1))) >> AUXT_REGION_SHIFT;
+	return (ch->now.slot * ch->aux.size + (position & (ch->aux.size - 1))) >> AUXT_PAGE_SHIFT;
 }
 
 /* Tables of one entry: position at which the region ends. */
@@ -469,19 +469,21 @@ static __always_inline void pt_remember(struct pt *pt, u64 base, u64 mask_ptrs, 
 }
 
 /*
- * True if the hardware is still in the region where it was last seen, and not behind that
- * position, as it would be after a whole cycle. Then the offset alone gives the position.
- * That is the common case: most windows are shorter than a region.
+ * True if the hardware has written since it was last seen, and is still within the same region: the
+ * offset alone gives the position. (After a whole cycle it would be behind that position.) That is the
+ * common case: most windows are shorter than a region.
+ *
+ * Then it has neither met an operational error nor a STOP mark. Both would have kept it at an end of a
+ * region: it finds what is wrong with an entry when it reaches it (SDM, "ToPA Errors"), and our regions
+ * are in memory that it may write to.
  */
-static __always_inline bool pt_is_near(const struct pt *pt, u64 base, u64 mask_ptrs, u64 *position)
+static __always_inline bool pt_is_within(const struct auxt_channel *ch, u64 base, u64 mask_ptrs)
 {
+	const struct pt *pt = pt_of(ch);
 	u64 offset = mask_ptrs >> TOPA_POINTER_OFFSET_SHIFT;
 
-	if (base != pt->seen_base || lower_32_bits(mask_ptrs) != pt->seen_index ||
-	    offset > AUXT_REGION_SIZE || pt->seen_region + offset < *position)
-		return false;
-	*position = pt->seen_region + offset;
-	return true;
+	return base == pt->seen_base && lower_32_bits(mask_ptrs) == pt->seen_index &&
+	       offset < ch->aux.region && pt->seen_region + offset > ch->aux.produced;
 }
 
 /*
@@ -492,7 +494,7 @@ static noinline int pt_write_pointers_single(struct auxt_channel *ch)
 {
 	struct pt *pt = pt_of(ch);
 	u64 offset = ch->aux.produced - pt->seen_region;
-	u64 phys = auxt_pt_single_phys(ch, pt_page_at(ch, pt->seen_region));
+	u64 phys = auxt_pt_page_phys(ch, pt_page_at(ch, pt->seen_region));
 
 	if (auxt_wrmsr(MSR_IA32_RTIT_OUTPUT_MASK,
 		       offset << TOPA_POINTER_OFFSET_SHIFT | TOPA_POINTER_ONES))
@@ -725,7 +727,7 @@ static __always_inline bool pt_is_at_stop_mark(const struct auxt_channel *ch, u6
 
 	if (!pt_of(ch)->stops_in_ranges)
 		return true;
-	return !aux->overwrite && mask_ptrs >> TOPA_POINTER_OFFSET_SHIFT == AUXT_REGION_SIZE &&
+	return !aux->overwrite && mask_ptrs >> TOPA_POINTER_OFFSET_SHIFT == aux->region &&
 	       !((aux->stop_mark - aux->produced) % aux->cycle);
 }
 
@@ -753,7 +755,7 @@ static __always_inline u32 pt_locate_single(struct auxt_channel *ch, u32 found, 
 	rest = auxt_topa_single_rest(ch->aux.produced);
 	/* A CPU that cannot be turned off goes on writing there. */
 	if (rest && !(found & TRACE_ERROR)) {
-		auxt_pt_single_clear(ch, pt_page_at(ch, ch->aux.produced), AUXT_REGION_SIZE - rest);
+		auxt_pt_single_clear(ch, pt_page_at(ch, ch->aux.produced), AUXT_PAGE_SIZE - rest);
 		ch->aux.produced += rest;
 	}
 	/* The region is behind, or the pointers are. */
@@ -764,21 +766,19 @@ static __always_inline u32 pt_locate_single(struct auxt_channel *ch, u32 found, 
 	return late ? TRACE_LATE : 0;
 }
 
-/* The slow part of pt_stop(): another region, Error or Stopped. */
-static noinline u32 pt_locate(struct auxt_channel *ch, u32 found, u32 status, u64 base,
-			      u64 mask_ptrs)
+/* The slow part of pt_stop(): another region, nothing written, Error or Stopped. */
+static noinline u32 pt_locate(struct auxt_channel *ch, u32 found, u64 base, u64 mask_ptrs)
 {
+	u32 status = auxt_rdmsr(MSR_IA32_RTIT_STATUS) & (RTIT_STATUS_ERROR | RTIT_STATUS_STOPPED);
 	struct pt *pt = pt_of(ch);
 	u64 offset;
 
 	if (pt->single)
 		return pt_locate_single(ch, found, status, base, mask_ptrs);
-	if (!pt_is_near(pt, base, mask_ptrs, &ch->aux.produced)) {
-		if (auxt_topa_locate(pt_topa_of(ch), base, mask_ptrs, &offset))
-			return TRACE_ERROR;
-		ch->aux.produced = auxt_position_at(&ch->aux, offset);
-		pt_remember(pt, base, mask_ptrs, ch->aux.produced);
-	}
+	if (auxt_topa_locate(pt_topa_of(ch), base, mask_ptrs, &offset))
+		return TRACE_ERROR;
+	ch->aux.produced = auxt_position_at(&ch->aux, offset);
+	pt_remember(pt, base, mask_ptrs, ch->aux.produced);
 	if (status & RTIT_STATUS_ERROR)
 		return TRACE_ERROR;
 	/* After a filter's STOP the window goes on, without trace, until it ends for another reason. */
@@ -795,9 +795,9 @@ NOKPROBE_SYMBOL(pt_locate);
 /*
  * Finds out up to where the hardware has written, with TraceEn clear. @found: TRACE_* so far.
  *
- * The status is read after TraceEn is cleared. That write makes the CPU write out what it buffers,
- * and only then it may meet an operational error or the STOP mark. In a short window all of the
- * trace is still in that buffer.
+ * The write that clears TraceEn makes the CPU write out what it buffers, and only then it may meet an
+ * operational error or the STOP mark. In a short window all of the trace is still in that buffer. So
+ * pointers and status are read afterwards.
  *
  * The base need not be read if there is one table and tracing was on. If other code has turned it
  * off, that code may have written its own pointers: KVM does so before it enters a guest.
@@ -806,7 +806,6 @@ static __always_inline u32 pt_find(struct auxt_channel *ch, u32 found)
 {
 	struct pt *pt = pt_of(ch);
 	u64 base, mask_ptrs;
-	u32 status;
 
 	/*
 	 * The trace is in memory before its position is published: pairs with the read
@@ -814,15 +813,15 @@ static __always_inline u32 pt_find(struct auxt_channel *ch, u32 found)
 	 */
 	wmb();
 	ch->off_tsc = rdtsc();
-	status = auxt_rdmsr(MSR_IA32_RTIT_STATUS) & (RTIT_STATUS_ERROR | RTIT_STATUS_STOPPED);
 	mask_ptrs = auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_MASK);
 	if (likely(pt->one_table && !found))
 		base = pt->seen_base;
 	else
 		base = auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_BASE);
-	if (likely(!status && pt_is_near(pt, base, mask_ptrs, &ch->aux.produced)))
-		return found;
-	return pt_locate(ch, found, status, base, mask_ptrs) ?: found;
+	if (unlikely(!pt_is_within(ch, base, mask_ptrs)))
+		return pt_locate(ch, found, base, mask_ptrs) ?: found;
+	ch->aux.produced = pt->seen_region + (mask_ptrs >> TOPA_POINTER_OFFSET_SHIFT);
+	return found;
 }
 
 /* A function of its own: so pt_stop() saves no registers. */
@@ -832,10 +831,13 @@ static noinline u32 pt_find_after(struct auxt_channel *ch, u32 found)
 }
 NOKPROBE_SYMBOL(pt_find_after);
 
-static u32 pt_stop(struct auxt_channel *ch)
+/* A CPU that does not trace in VMX operation clears TraceEn itself as it enters that. */
+static u32 pt_stop(struct auxt_channel *ch, bool alone)
 {
-	if (unlikely(!(auxt_rdmsr(MSR_IA32_RTIT_CTL) & RTIT_CTL_TRACEEN)))
-		return pt_find_after(ch, TRACE_FOREIGN);
+	if (!alone || unlikely(!this_cpu_read(pt_cpus.works_in_vmx))) {
+		if (unlikely(!(auxt_rdmsr(MSR_IA32_RTIT_CTL) & RTIT_CTL_TRACEEN)))
+			return pt_find_after(ch, TRACE_FOREIGN);
+	}
 	if (unlikely(auxt_wrmsr(MSR_IA32_RTIT_CTL, pt_of(ch)->ctl) && pt_turn_off()))
 		return pt_find_after(ch, TRACE_ERROR);
 	return pt_find(ch, 0);
@@ -861,22 +863,28 @@ NOKPROBE_SYMBOL(pt_is_due);
  * While tracing is on, the pointers may lag behind the hardware, but are never ahead, so
  * true is never wrong. Marks are at the ends of regions: pointers into the region where the
  * hardware was last seen imply that it has passed no mark since. It cannot have come round
- * a whole cycle: the STOP mark, or in overwrite mode an interrupt each lap, comes first.
+ * a whole cycle: the STOP mark, or in overwrite mode an interrupt each lap, comes first. In overwrite mode the
+ * status says no more than that. In full trace Stopped may be seen before the pointers have moved.
  */
 static bool pt_interrupt(struct auxt_channel *ch)
 {
 	const struct pt *pt = pt_of(ch);
-	u64 base, mask_ptrs, offset, status = auxt_rdmsr(MSR_IA32_RTIT_STATUS);
+	u64 base, offset, status, mask_ptrs = auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_MASK);
+	bool same = pt->one_table && lower_32_bits(mask_ptrs) == pt->seen_index;
 
+	if (likely(ch->aux.overwrite && same))
+		return false;
+	status = auxt_rdmsr(MSR_IA32_RTIT_STATUS);
+	if (likely(same && !(status & (RTIT_STATUS_ERROR | RTIT_STATUS_STOPPED))))
+		return false;
 	if (status & RTIT_STATUS_ERROR || (status & RTIT_STATUS_STOPPED && !pt->stops_in_ranges))
 		return true;
 	base = auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_BASE);
-	mask_ptrs = auxt_rdmsr(MSR_IA32_RTIT_OUTPUT_MASK);
 	if (pt->single)
 		return pt_is_due(pt, base, mask_ptrs);
 	/* A sync would not clear the Stopped of a range, and each NMI would ask for another one. */
 	if (status & RTIT_STATUS_STOPPED && !ch->aux.overwrite &&
-	    mask_ptrs >> TOPA_POINTER_OFFSET_SHIFT == AUXT_REGION_SIZE)
+	    mask_ptrs >> TOPA_POINTER_OFFSET_SHIFT == ch->aux.region)
 		return true;
 	if (base == pt->seen_base && lower_32_bits(mask_ptrs) == pt->seen_index)
 		return false;

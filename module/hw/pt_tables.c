@@ -19,6 +19,21 @@
 #include "core/channel.h"
 #include "hw/pt_tables.h"
 
+/**
+ * auxt_pt_page_phys() - physical address of a page of the AUX area
+ * @area: the channel
+ * @page: number of the page in the area
+ *
+ * Return: the address.
+ */
+u64 auxt_pt_page_phys(const void *area, unsigned long page)
+{
+	const struct auxt_channel *ch = area;
+
+	return page_to_phys(auxt_aux_buffer_aux_page(ch->buffer, ch->cpu, page));
+}
+NOKPROBE_SYMBOL(auxt_pt_page_phys);
+
 static void pt_tables_free_one(struct auxt_topa *topa, bool keep_tables)
 {
 	unsigned int i;
@@ -58,8 +73,9 @@ NOKPROBE_SYMBOL(pt_tables_alloc);
 
 static int pt_tables_fill(struct auxt_topa *topa, struct auxt_channel *ch, unsigned int slot)
 {
-	unsigned long nr_pages = ch->aux.size >> AUXT_REGION_SHIFT;
-	unsigned long nr_regions = auxt_topa_nr_regions(ch->aux.size, ch->aux.overwrite);
+	unsigned long nr_pages = ch->aux.size >> PAGE_SHIFT;
+	unsigned long per_lap = nr_pages >> topa->order;
+	unsigned long nr_regions = auxt_topa_nr_regions(ch->aux.size, topa->order, ch->aux.overwrite);
 	unsigned long i;
 	int err;
 
@@ -68,31 +84,29 @@ static int pt_tables_fill(struct auxt_topa *topa, struct auxt_channel *ch, unsig
 		return err;
 	auxt_topa_link(topa);
 	for (i = 0; i < nr_regions; i++) {
-		struct page *page = auxt_aux_buffer_aux_page(ch->buffer, ch->cpu,
-							     slot * nr_pages + i % nr_pages);
-
-		auxt_topa_set_region(topa, i, page_to_phys(page));
+		auxt_topa_set_region(topa, i, auxt_pt_page_phys(ch, slot * nr_pages +
+							     ((i % per_lap) << topa->order)));
 		/* Overwrite: one interrupt a lap. Full trace: pt_arm() moves the marks. */
-		if (ch->aux.overwrite && i % nr_pages == nr_pages - 1)
+		if (ch->aux.overwrite && i % per_lap == per_lap - 1)
 			auxt_topa_mark(topa, i, TOPA_ENTRY_INT);
 		if (!(i % TOPA_REGIONS_PER_TABLE))
 			cond_resched();
 	}
-	ch->aux.cycle = (u64)nr_regions << AUXT_REGION_SHIFT;
+	ch->aux.cycle = (u64)nr_regions << auxt_topa_shift(topa);
 	return 0;
 }
 NOKPROBE_SYMBOL(pt_tables_fill);
 
 /**
- * auxt_pt_tables_pages() - memory that auxt_pt_tables_new() takes for one channel
+ * auxt_pt_tables_pages() - memory that auxt_pt_tables_new() takes for one channel at most
  * @setup: setup of the session, checked
  *
- * Return: pages, for the charge of locked memory.
+ * Return: pages, for the charge of locked memory. Regions are of single pages, if no memory is contiguous.
  */
 unsigned long auxt_pt_tables_pages(const struct auxtrace_setup *setup)
 {
 	u32 slots = max(setup->slots, 1U);
-	unsigned long regions = auxt_topa_nr_regions(setup->aux_size / slots,
+	unsigned long regions = auxt_topa_nr_regions(setup->aux_size / slots, 0,
 						     setup->flags & AUXTRACE_SETUP_OVERWRITE);
 	unsigned long tables = (unsigned long)slots * auxt_topa_nr_tables(regions);
 
@@ -103,7 +117,7 @@ NOKPROBE_SYMBOL(auxt_pt_tables_pages);
 
 /**
  * auxt_pt_tables_new() - tables for each slot of a channel's AUX area
- * @ch: the channel; its pages exist. Sets the cycle of its position
+ * @ch: the channel; its pages exist. Sets the cycle, the regions and the margin of its position
  *
  * Return: an array with one element per slot; or ERR_PTR(-ENOMEM), or ERR_PTR(-EINTR) after a fatal
  * signal.
@@ -111,13 +125,20 @@ NOKPROBE_SYMBOL(auxt_pt_tables_pages);
 struct auxt_topa *auxt_pt_tables_new(struct auxt_channel *ch)
 {
 	struct auxt_topa *topa = kcalloc(ch->now.slots, sizeof(*topa), AUXT_SESSION_GFP);
-	unsigned int slot;
+	unsigned long nr_pages = (unsigned long)ch->now.slots * ch->aux.size >> PAGE_SHIFT;
+	unsigned int order, slot;
 	int err = 0;
 
 	if (!topa)
 		return ERR_PTR(-ENOMEM);
-	for (slot = 0; !err && slot < ch->now.slots; slot++)
+	order = auxt_topa_contiguous(auxt_topa_order(ch->aux.size, ch->aux.overwrite), nr_pages,
+				     auxt_pt_page_phys, ch);
+	ch->aux.region = AUXT_PAGE_SIZE << order;
+	ch->aux.margin = ch->aux.region;
+	for (slot = 0; !err && slot < ch->now.slots; slot++) {
+		topa[slot].order = order;
 		err = pt_tables_fill(&topa[slot], ch, slot);
+	}
 	if (!err)
 		return topa;
 	auxt_pt_tables_free(topa, ch->now.slots, false);
@@ -143,12 +164,6 @@ NOKPROBE_SYMBOL(auxt_pt_tables_free);
 
 /* ---- tables of one entry ------------------------------------------------- */
 
-static u64 pt_single_phys_of(const void *ch, unsigned long page)
-{
-	return auxt_pt_single_phys(ch, page);
-}
-NOKPROBE_SYMBOL(pt_single_phys_of);
-
 /**
  * auxt_pt_single_pages() - memory that auxt_pt_single_new() takes for one channel
  * @setup: setup of the session, checked
@@ -164,7 +179,7 @@ NOKPROBE_SYMBOL(auxt_pt_single_pages);
 
 static int pt_single_fill(struct auxt_topa_single *single, struct auxt_channel *ch)
 {
-	unsigned long per_slot = ch->aux.size >> AUXT_REGION_SHIFT;
+	unsigned long per_slot = ch->aux.size >> PAGE_SHIFT;
 	unsigned long nr_pages = ch->now.slots * per_slot, page = 0;
 	struct page *table = alloc_pages_node(cpu_to_node(ch->cpu), AUXT_SESSION_GFP | __GFP_ZERO, 0);
 
@@ -179,7 +194,7 @@ static int pt_single_fill(struct auxt_topa_single *single, struct auxt_channel *
 	while (page < nr_pages) {
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		page = auxt_topa_single_find(single->orders, page, per_slot, pt_single_phys_of, ch);
+		page = auxt_topa_single_find(single->orders, page, per_slot, auxt_pt_page_phys, ch);
 		cond_resched();
 	}
 	ch->aux.cycle = ch->aux.size;
@@ -222,19 +237,6 @@ void auxt_pt_single_free(struct auxt_topa_single *single, bool keep_table)
 	kfree(single);
 }
 NOKPROBE_SYMBOL(auxt_pt_single_free);
-
-/**
- * auxt_pt_single_phys() - physical address of a page of the AUX area
- * @ch: the channel
- * @page: number of the page in the area
- *
- * Return: the address.
- */
-u64 auxt_pt_single_phys(const struct auxt_channel *ch, unsigned long page)
-{
-	return page_to_phys(auxt_aux_buffer_aux_page(ch->buffer, ch->cpu, page));
-}
-NOKPROBE_SYMBOL(auxt_pt_single_phys);
 
 /**
  * auxt_pt_single_clear() - fill the end of a page of the AUX area with zeros

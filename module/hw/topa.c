@@ -6,8 +6,69 @@
 #include "hw/topa.h"
 
 /**
+ * auxt_topa_order() - choose the order of an area's regions
+ * @size: bytes of the area, or of a slot of it
+ * @overwrite: see struct auxt_position
+ *
+ * Return: the least order with which one table suffices: for a small area 0.
+ */
+unsigned int auxt_topa_order(u64 size, bool overwrite)
+{
+	unsigned int order = 0;
+
+	while (order < TOPA_MOST_ORDER &&
+	       auxt_topa_nr_tables(auxt_topa_nr_regions(size, order, overwrite)) > 1)
+		order++;
+	return order;
+}
+NOKPROBE_SYMBOL(auxt_topa_order);
+
+/* Are the 2^@order pages from @page on, a multiple of that, one region as the hardware wants it? */
+static bool topa_is_region(unsigned long page, unsigned int order, auxt_topa_phys_t phys, const void *area)
+{
+	u64 first = phys(area, page);
+	unsigned long i;
+
+	if (first & ((AUXT_PAGE_SIZE << order) - 1))
+		return false;
+	for (i = 1; i < 1ul << order; i++)
+		if (phys(area, page + i) != first + ((u64)i << AUXT_PAGE_SHIFT))
+			return false;
+	return true;
+}
+NOKPROBE_SYMBOL(topa_is_region);
+
+/**
+ * auxt_topa_contiguous() - the largest order of which all regions of an area can be
+ * @most: no larger order
+ * @nr_pages: pages of the area, a multiple of 2^@most
+ * @phys: physical address of a page of @area
+ * @area: the AUX area
+ *
+ * A region is contiguous, and its address is a multiple of its size (SDM volume 3, "ToPA Table Entry
+ * Fields"). If that holds for those of an order, it does for those of each lower order.
+ *
+ * Return: the order.
+ */
+unsigned int auxt_topa_contiguous(unsigned int most, unsigned long nr_pages, auxt_topa_phys_t phys,
+				  const void *area)
+{
+	unsigned int order = most;
+	unsigned long page = 0;
+
+	while (order && page < nr_pages)
+		if (topa_is_region(page, order, phys, area))
+			page += 1ul << order;
+		else
+			order--;
+	return order;
+}
+NOKPROBE_SYMBOL(auxt_topa_contiguous);
+
+/**
  * auxt_topa_nr_regions() - number of regions that the tables of an area need
  * @size: bytes of the area, or of a slot of it
+ * @order: order of the regions
  * @overwrite: see struct auxt_position
  *
  * In overwrite mode the tables go through the area at least twice, and through a small
@@ -16,14 +77,14 @@
  *
  * Return: number of regions.
  */
-unsigned long auxt_topa_nr_regions(u64 size, bool overwrite)
+unsigned long auxt_topa_nr_regions(u64 size, unsigned int order, bool overwrite)
 {
-	unsigned long nr_pages = size >> AUXT_REGION_SHIFT;
-	unsigned long laps = TOPA_REGIONS_PER_TABLE / nr_pages;
+	unsigned long per_lap = size >> (AUXT_PAGE_SHIFT + order);
+	unsigned long laps = TOPA_REGIONS_PER_TABLE / per_lap;
 
 	if (!overwrite)
-		return nr_pages;
-	return nr_pages * (laps > 2 ? laps : 2);
+		return per_lap;
+	return per_lap * (laps > 2 ? laps : 2);
 }
 NOKPROBE_SYMBOL(auxt_topa_nr_regions);
 
@@ -57,14 +118,14 @@ void auxt_topa_link(struct auxt_topa *topa)
 NOKPROBE_SYMBOL(auxt_topa_link);
 
 /**
- * auxt_topa_set_region() - set the page of a region
+ * auxt_topa_set_region() - set where a region is
  * @topa: the tables
  * @region: its number
- * @phys: physical address of its page
+ * @phys: its physical address
  */
 void auxt_topa_set_region(struct auxt_topa *topa, unsigned long region, u64 phys)
 {
-	*auxt_topa_entry(topa, region) = phys;
+	*auxt_topa_entry(topa, region) = phys | (u64)topa->order << TOPA_ENTRY_SIZE_SHIFT;
 }
 NOKPROBE_SYMBOL(auxt_topa_set_region);
 
@@ -78,8 +139,8 @@ NOKPROBE_SYMBOL(auxt_topa_set_region);
 void auxt_topa_pointers(struct auxt_topa *topa, u64 offset,
 			u64 *base, u64 *mask_ptrs)
 {
-	unsigned long region = offset >> AUXT_REGION_SHIFT;
-	u64 in_region = offset & (AUXT_REGION_SIZE - 1);
+	unsigned long region = offset >> auxt_topa_shift(topa);
+	u64 in_region = offset & ((1ull << auxt_topa_shift(topa)) - 1);
 
 	topa->hint = region / TOPA_REGIONS_PER_TABLE;
 	*base = topa->phys[topa->hint];

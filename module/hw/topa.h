@@ -4,9 +4,10 @@
  * (SDM volume 3, "Table of Physical Addresses (ToPA)"). Pure arithmetic on tables that
  * pt_tables.c allocates: the tests compile it in user space.
  *
- * Every output region is one page. A table is one page of 512 entries. Its last entry
- * (END) points to the next table, and that of the last table to the first, so the output
- * is a ring.
+ * All output regions of an area have one size, 2^n pages: as small as one table allows, so that marks
+ * are close to where they are wanted, and no larger than the pieces of contiguous memory. A table is
+ * one page of 512 entries. Its last entry (END) points to the next table, and that of the last table to
+ * the first, so the output is a ring.
  */
 #ifndef AUXT_TOPA_H
 #define AUXT_TOPA_H
@@ -21,10 +22,15 @@
 #define TOPA_ENTRY_END		(1ull << 0)
 #define TOPA_ENTRY_INT		(1ull << 2)
 #define TOPA_ENTRY_STOP		(1ull << 4)
-/* Bits 9:6 hold log2(size / 4 KiB): 0 for our regions. */
+#define TOPA_ENTRY_SIZE_SHIFT	6	/* of the order: a region of order n has 2^n pages */
+#define TOPA_MOST_ORDER		15u	/* 128 MiB */
+
+/* Physical address of a page of an AUX area. */
+typedef u64 (*auxt_topa_phys_t)(const void *area, unsigned long page);
 
 /**
  * struct auxt_topa - a ring of tables
+ * @order: order of the regions
  * @nr_regions: number of output regions, of all tables
  * @nr_tables: number of tables
  * @tables: the tables
@@ -32,6 +38,7 @@
  * @hint: the table where the hardware was last seen
  */
 struct auxt_topa {
+	unsigned int order;
 	unsigned long nr_regions;
 	unsigned int nr_tables;
 	u64 **tables;
@@ -39,7 +46,10 @@ struct auxt_topa {
 	unsigned int hint;
 };
 
-unsigned long auxt_topa_nr_regions(u64 size, bool overwrite);
+unsigned int auxt_topa_order(u64 size, bool overwrite);
+unsigned int auxt_topa_contiguous(unsigned int most, unsigned long nr_pages, auxt_topa_phys_t phys,
+				  const void *area);
+unsigned long auxt_topa_nr_regions(u64 size, unsigned int order, bool overwrite);
 unsigned int auxt_topa_nr_tables(unsigned long nr_regions);
 void auxt_topa_link(struct auxt_topa *topa);
 void auxt_topa_set_region(struct auxt_topa *topa, unsigned long region, u64 phys);
@@ -53,6 +63,12 @@ void auxt_topa_pointers(struct auxt_topa *topa, u64 offset,
 #define TOPA_POINTER_INDEX_SHIFT	7
 #define TOPA_POINTER_INDEX		0x1ffffffull
 #define TOPA_POINTER_OFFSET_SHIFT	32
+
+/* log2 of the bytes of a region. */
+static __always_inline unsigned int auxt_topa_shift(const struct auxt_topa *topa)
+{
+	return AUXT_PAGE_SHIFT + topa->order;
+}
 
 static __always_inline u64 *auxt_topa_entry(const struct auxt_topa *topa, unsigned long region)
 {
@@ -126,10 +142,11 @@ static __always_inline int auxt_topa_locate(struct auxt_topa *topa, u64 base, u6
 		table = (table + 1) % topa->nr_tables;
 	}
 	regions = auxt_topa_regions_of(topa, table);
-	if (index > regions || in_region > AUXT_REGION_SIZE || (index == regions && in_region))
+	if (index > regions || in_region > 1ull << auxt_topa_shift(topa) ||
+	    (index == regions && in_region))
 		return -EIO;
 	topa->hint = table;
-	*offset = (((u64)table * TOPA_REGIONS_PER_TABLE + index) << AUXT_REGION_SHIFT) + in_region;
+	*offset = (((u64)table * TOPA_REGIONS_PER_TABLE + index) << auxt_topa_shift(topa)) + in_region;
 	return 0;
 }
 

@@ -29,10 +29,10 @@ unsigned long auxt_topa_single_find(u8 *orders, unsigned long page, unsigned lon
 	while (order < TOPA_MOST_ORDER) {
 		unsigned long twice = 2ul << order;
 
-		if (twice > most || (page | first >> AUXT_REGION_SHIFT) & (twice - 1))
+		if (twice > most || (page | first >> AUXT_PAGE_SHIFT) & (twice - 1))
 			break;
 		while (count < twice &&
-		       phys(area, page + count) == first + ((u64)count << AUXT_REGION_SHIFT))
+		       phys(area, page + count) == first + ((u64)count << AUXT_PAGE_SHIFT))
 			count++;
 		if (count < twice)
 			break;

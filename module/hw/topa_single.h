@@ -19,9 +19,6 @@
 #include "core/position.h"
 #include "hw/topa.h"
 
-#define TOPA_ENTRY_SIZE_SHIFT	6
-#define TOPA_MOST_ORDER		15u	/* of the size field: 128 MiB */
-
 /*
  * The SDM does not say how many bytes before a region's end the PMI comes. Linux's driver counts
  * on 512 (TOPA_PMI_MARGIN in arch/x86/events/intel/pt.h).
@@ -41,8 +38,6 @@ struct auxt_topa_single {
 	u8 *orders;
 };
 
-typedef u64 (*auxt_topa_phys_t)(const void *area, unsigned long page);
-
 unsigned long auxt_topa_single_find(u8 *orders, unsigned long page, unsigned long most,
 				    auxt_topa_phys_t phys, const void *area);
 void auxt_topa_single_link(struct auxt_topa_single *single);
@@ -50,7 +45,7 @@ unsigned int auxt_topa_single_order(unsigned int largest, u64 position, u64 mark
 
 static __always_inline u64 auxt_topa_single_size(unsigned int order)
 {
-	return AUXT_REGION_SIZE << order;
+	return AUXT_PAGE_SIZE << order;
 }
 
 /* The entry of a region, which is at physical address @phys. */

@@ -314,7 +314,7 @@ static int fake_start(struct auxt_channel *ch, bool new_window)
 	return 0;
 }
 
-static u32 fake_stop(struct auxt_channel *ch)
+static u32 fake_stop(struct auxt_channel *ch, bool alone)
 {
 	u32 found = 0;
 
@@ -327,7 +327,7 @@ static u32 fake_stop(struct auxt_channel *ch)
 	ch->aux.produced = hw.position;
 	if (hw.stopped)
 		found = hw.late ? TRACE_LATE : TRACE_STOPPED;
-	if (hw.foreign)
+	if (hw.foreign && !alone)
 		found = TRACE_FOREIGN;
 	if (hw.error)
 		found = TRACE_ERROR;

@@ -32,7 +32,7 @@
 #include "core/trace_pmu.h"
 
 #define PAGES	8
-#define SIZE	(PAGES * AUXT_REGION_SIZE)
+#define SIZE	(PAGES * AUXT_PAGE_SIZE)
 #define MAX_SLOTS	4
 #define DATA_SIZE	65536u
 #define LOG	4096		/* windows whose truth is kept */

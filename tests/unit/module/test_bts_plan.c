@@ -10,7 +10,7 @@ void shim_point(void)
 {
 }
 
-#define PAGE	AUXT_REGION_SIZE
+#define PAGE	AUXT_PAGE_SIZE
 #define BUFFER	(16 * PAGE)
 
 static struct auxt_position ring_of(u64 size, u64 watermark, bool overwrite)

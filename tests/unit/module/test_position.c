@@ -9,7 +9,7 @@ void shim_point(void)
 {
 }
 
-#define PAGE AUXT_REGION_SIZE
+#define PAGE AUXT_PAGE_SIZE
 
 static struct auxt_position full_trace(u64 pages, u64 watermark)
 {

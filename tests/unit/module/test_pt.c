@@ -19,11 +19,13 @@
 #include "hw/pt_tables.h"
 #include "hw/topa.h"
 
-#define PAGE		AUXT_REGION_SIZE
+#define PAGE		AUXT_PAGE_SIZE
 #define SLOTS		2
 #define LARGE		1024		/* three tables, in overwrite mode five */
 #define SMALL		128		/* one table, in overwrite mode for three laps */
 #define SIZE		(pages * PAGE)
+#define REGION		(PAGE << order)
+#define ORDER		3		/* with which a table suffices for LARGE */
 #define MOST_TABLES	5
 #define TABLE		0x123000ull
 #define AREA		0x40000000ull
@@ -38,6 +40,7 @@ void shim_point(void)
 }
 
 static u64 pages;	/* of a slot */
+static unsigned int order;	/* of its regions */
 static bool single;	/* tables have one entry */
 static u64 tsc;
 
@@ -185,8 +188,10 @@ static void fill_tables(struct auxt_channel *ch, unsigned int slot)
 {
 	struct auxt_topa *t = &topa[slot];
 
-	*t = (struct auxt_topa) { .tables = pointers[slot], .phys = phys[slot] };
-	t->nr_regions = auxt_topa_nr_regions(SIZE, ch->aux.overwrite);
+	u64 per_lap = pages >> order;
+
+	*t = (struct auxt_topa) { .order = order, .tables = pointers[slot], .phys = phys[slot] };
+	t->nr_regions = auxt_topa_nr_regions(SIZE, order, ch->aux.overwrite);
 	t->nr_tables = auxt_topa_nr_tables(t->nr_regions);
 	assert_true(t->nr_tables <= MOST_TABLES);
 	for (unsigned int i = 0; i < t->nr_tables; i++) {
@@ -195,11 +200,12 @@ static void fill_tables(struct auxt_channel *ch, unsigned int slot)
 	}
 	auxt_topa_link(t);
 	for (unsigned long i = 0; i < t->nr_regions; i++) {
-		auxt_topa_set_region(t, i, AREA + slot * SIZE + i % pages * PAGE);
-		if (ch->aux.overwrite && i % pages == pages - 1)
+		auxt_topa_set_region(t, i, AREA + slot * SIZE + i % per_lap * REGION);
+		if (ch->aux.overwrite && i % per_lap == per_lap - 1)
 			auxt_topa_mark(t, i, TOPA_ENTRY_INT);
 	}
-	ch->aux.cycle = t->nr_regions * PAGE;
+	ch->aux.cycle = t->nr_regions * REGION;
+	ch->aux.region = ch->aux.margin = REGION;
 }
 
 struct auxt_topa *auxt_pt_tables_new(struct auxt_channel *ch)
@@ -267,7 +273,7 @@ void auxt_pt_single_free(struct auxt_topa_single *freed, bool keep_table)
 	kept_tables = keep_table;
 }
 
-u64 auxt_pt_single_phys(const struct auxt_channel *ch, unsigned long page)
+u64 auxt_pt_page_phys(const void *area, unsigned long page)
 {
 	assert_true(page < SLOTS * pages);
 	return page_phys(page);
@@ -380,9 +386,10 @@ static int set_up(u32 flags, u64 config, bool overwrite)
 	return auxt_pt.setup(&channel, flags, config);
 }
 
-static int begin_with(u64 nr_pages, bool single_entry)
+static int begin_with(u64 nr_pages, unsigned int of_order, bool single_entry)
 {
 	pages = nr_pages;
+	order = of_order;
 	single = single_entry;
 	early = TOPA_SINGLE_EARLY;
 	cleared = 0;
@@ -408,17 +415,23 @@ static int begin_with(u64 nr_pages, bool single_entry)
 
 static int begin(void **state)
 {
-	return begin_with(LARGE, false);
+	return begin_with(LARGE, 0, false);
 }
 
 static int begin_small(void **state)
 {
-	return begin_with(SMALL, false);
+	return begin_with(SMALL, 0, false);
+}
+
+/* An area whose memory is contiguous. */
+static int begin_contiguous(void **state)
+{
+	return begin_with(LARGE, ORDER, false);
 }
 
 static int begin_single(void **state)
 {
-	return begin_with(SMALL, true);
+	return begin_with(SMALL, 0, true);
 }
 
 static int end(void **state)
@@ -459,7 +472,7 @@ static int live(void)
 		if (auxt_pt.start(&channel, true))
 			wrong = TRACE_ERROR;
 		else
-			wrong = auxt_pt.stop(&channel);
+			wrong = auxt_pt.stop(&channel, false);
 		/* Off, whatever was wrong, unless the CPU goes on refusing. */
 		if (cpu.refuse != 1)
 			assert_false(tracing());
@@ -597,12 +610,12 @@ static void tables_of_stuck_hardware_are_kept(void **state)
 		assert_int_equal(auxt_pt.claim(&channel), 0);
 		assert_int_equal(auxt_pt.start(&channel, true), 0);
 		cpu.refuse = stuck;
-		auxt_pt.stop(&channel);
+		auxt_pt.stop(&channel, false);
 		auxt_pt.release(&channel);
 		auxt_pt.cleanup(&channel);
 		assert_int_equal(kept_tables, stuck);
 		cpu.refuse = 0;
-		begin_with(pages, single);
+		begin_with(pages, order, single);
 	}
 }
 
@@ -611,7 +624,7 @@ static void a_cpu_that_stays_on_is_an_error(void **state)
 	assert_int_equal(auxt_pt.claim(&channel), 0);
 	assert_int_equal(auxt_pt.start(&channel, true), 0);
 	cpu.refuse = 1;
-	assert_int_equal(auxt_pt.stop(&channel), TRACE_ERROR);
+	assert_int_equal(auxt_pt.stop(&channel, false), TRACE_ERROR);
 	cpu.refuse = 0;
 	auxt_pt.release(&channel);
 	as_before();
@@ -637,7 +650,7 @@ static void others_turn_it_on(void)
 	assert_int_equal(auxt_pt.claim(&channel), 0);
 	assert_int_equal(auxt_pt.start(&channel, true), 0);
 	on = cpu.ctl;
-	assert_int_equal(auxt_pt.stop(&channel), 0);
+	assert_int_equal(auxt_pt.stop(&channel, false), 0);
 	assert_int_equal(auxt_wrmsr(MSR_IA32_RTIT_CTL, on), 0);
 }
 
@@ -697,7 +710,7 @@ static u32 window(u64 bytes, bool new_window)
 	if (bytes < SIZE)
 		assert_int_equal(auxt_pt.interrupt(&channel), written >= channel.aux.int_mark);
 	stopped_at = tsc;
-	found = auxt_pt.stop(&channel);
+	found = auxt_pt.stop(&channel, false);
 	assert_false(tracing());
 	assert_true(channel.off_tsc > stopped_at);
 	assert_int_equal(channel.aux.produced, written);
@@ -752,10 +765,13 @@ static unsigned int writes_of_start(bool new_window)
 	writes = cpu.writes - before;
 	hardware_writes(100);
 	reads = cpu.reads;
-	assert_int_equal(auxt_pt.stop(&channel), 0);
+	assert_int_equal(auxt_pt.stop(&channel, false), 0);
 	assert_int_equal(cpu.writes - before, writes + 1);
-	/* Is tracing on, the status and a pointer; which table it is, if there are several. */
-	assert_int_equal(cpu.reads - reads, pages == SMALL || single ? 3 : 4);
+	/*
+	 * Is tracing on, and a pointer; which table it is, if there are several. With tables of one entry the
+	 * status, too.
+	 */
+	assert_int_equal(cpu.reads - reads, (pages == LARGE && !order) || single ? 3 : 2);
 	return writes;
 }
 
@@ -777,7 +793,8 @@ static void a_start_writes_what_has_changed_and_a_stop_one_register(void **state
 static void each_lap_of_each_slot_ends_with_an_interrupt(void)
 {
 	for (unsigned int slot = 0; slot < SLOTS; slot++)
-		for (unsigned long end = pages - 1; end < topa[slot].nr_regions; end += pages)
+		for (unsigned long end = (pages >> order) - 1; end < topa[slot].nr_regions;
+		     end += pages >> order)
 			assert_true(*auxt_topa_entry(&topa[slot], end) & TOPA_ENTRY_INT);
 }
 
@@ -842,7 +859,7 @@ static void pointers_that_no_table_has_are_an_error(void **state)
 		cpu.base = wrong[i].base;
 		cpu.mask = ptrs(wrong[i].index, wrong[i].offset);
 		assert_false(auxt_pt.interrupt(&channel));
-		assert_int_equal(auxt_pt.stop(&channel), TRACE_ERROR);
+		assert_int_equal(auxt_pt.stop(&channel, false), TRACE_ERROR);
 		/* It goes on where it was, if told to. */
 		assert_int_equal(channel.aux.produced, written);
 		auxt_pt.relocate(&channel);
@@ -854,18 +871,24 @@ static void pointers_that_no_table_has_are_an_error(void **state)
 
 static void an_error_and_foreign_code_are_told_with_the_position(void **state)
 {
-	static const u64 steps[] = { 100, 3 * PAGE };
+	const u64 steps[] = { 0, REGION, 3 * REGION };
 
 	assert_int_equal(auxt_pt.claim(&channel), 0);
-	for (unsigned int i = 0; i < 12; i++) {
-		bool error = i & 1, foreign = i & 2, late = i >= 8;
+	for (unsigned int i = 0; i < 24; i++) {
+		bool error = i & 1, foreign = i & 2, late = i & 4;
+		u64 step = steps[i / 8];
 
 		assert_int_equal(auxt_pt.start(&channel, true), 0);
+		/* It meets an error at the begin of a region; of the only one, at any time. */
+		if (!error || single)
+			step = i / 8 * 100;
+		else if (step)
+			step -= written % REGION;
 		/* Late: all of the trace is still in the CPU's buffer. */
 		if (late)
-			cpu.late = steps[i / 2 % 2];
+			cpu.late = step;
 		else
-			hardware_writes(steps[i / 4]);
+			hardware_writes(step);
 		if (error && late)
 			cpu.late_status = RTIT_STATUS_ERROR;
 		else if (error)
@@ -873,11 +896,76 @@ static void an_error_and_foreign_code_are_told_with_the_position(void **state)
 		if (foreign && !late)
 			cpu.ctl &= ~RTIT_CTL_TRACEEN;
 		assert_int_equal(auxt_pt.interrupt(&channel), error && !late);
-		assert_int_equal(auxt_pt.stop(&channel),
+		assert_int_equal(auxt_pt.stop(&channel, false),
 				 error ? TRACE_ERROR : foreign && !late ? TRACE_FOREIGN : 0);
 		assert_int_equal(channel.aux.produced, written);
 	}
 	auxt_pt.release(&channel);
+	as_before();
+}
+
+/* Overwrite mode. Two, if nothing was traced: why is what the status may say. */
+static void alone_on_the_cpu_a_stop_reads_one_register(void **state)
+{
+	unsigned int reads;
+
+	auxt_pt.cleanup(&channel);
+	assert_int_equal(set_up(AUXTRACE_SETUP_USER, 0, true), 0);
+	assert_int_equal(auxt_pt.claim(&channel), 0);
+	for (int i = 0; i < 2; i++) {
+		/* Older CPUs stop tracing by themselves. */
+		cpu.vmx_misc = i ? 0 : 1 << 14;
+		cpu.has_vmx = true;
+		auxt_pt_detect();
+		assert_int_equal(auxt_pt.start(&channel, true), 0);
+		hardware_writes(100);
+		reads = cpu.reads;
+		assert_int_equal(auxt_pt.stop(&channel, true), 0);
+		assert_int_equal(cpu.reads - reads, 1 + i);
+		assert_int_equal(channel.aux.produced, written);
+		assert_int_equal(auxt_pt.start(&channel, true), 0);
+		reads = cpu.reads;
+		assert_int_equal(auxt_pt.stop(&channel, true), 0);
+		assert_int_equal(cpu.reads - reads, 2 + i);
+		assert_int_equal(channel.aux.produced, written);
+		/* Other code turns it off. */
+		assert_int_equal(auxt_pt.start(&channel, true), 0);
+		hardware_writes(100);
+		cpu.ctl &= ~RTIT_CTL_TRACEEN;
+		assert_int_equal(auxt_pt.stop(&channel, true), i ? TRACE_FOREIGN : 0);
+		assert_int_equal(channel.aux.produced, written);
+	}
+	auxt_pt.release(&channel);
+	as_before();
+}
+
+/*
+ * An NMI of others. In overwrite mode with one table a look at the pointers is enough while the hardware is in
+ * the region where it was last seen. In full trace Stopped may be there before the pointers have moved.
+ */
+static void a_look_for_an_interrupt_reads_few_registers(void **state)
+{
+	for (int overwrite = 0; overwrite < 2; overwrite++) {
+		unsigned int reads;
+
+		auxt_pt.cleanup(&channel);
+		assert_int_equal(set_up(AUXTRACE_SETUP_USER, 0, overwrite), 0);
+		auxt_position_plan(&channel.aux);
+		assert_int_equal(auxt_pt.claim(&channel), 0);
+		assert_int_equal(auxt_pt.start(&channel, true), 0);
+		hardware_writes(100);
+		reads = cpu.reads;
+		assert_false(auxt_pt.interrupt(&channel));
+		assert_int_equal(cpu.reads - reads, overwrite ? 1 : 2);
+		hardware_writes(REGION);
+		assert_false(auxt_pt.interrupt(&channel));
+		hardware_writes(SIZE - REGION - 101);
+		assert_int_equal(auxt_pt.interrupt(&channel), !overwrite);
+		hardware_writes(1);
+		assert_true(auxt_pt.interrupt(&channel));
+		assert_int_equal(auxt_pt.stop(&channel, false), overwrite ? 0 : TRACE_STOPPED);
+		auxt_pt.release(&channel);
+	}
 	as_before();
 }
 
@@ -890,7 +978,7 @@ static void pointers_of_foreign_code_are_not_taken_for_ours(void **state)
 	cpu.ctl &= ~RTIT_CTL_TRACEEN;
 	cpu.base = WAS_BASE;
 	cpu.mask = ptrs(0, 200);
-	assert_int_equal(auxt_pt.stop(&channel), TRACE_ERROR);
+	assert_int_equal(auxt_pt.stop(&channel, false), TRACE_ERROR);
 	assert_int_equal(channel.aux.produced, 0);
 	auxt_pt.release(&channel);
 	as_before();
@@ -957,7 +1045,7 @@ static void a_session_writes_the_registers_of_its_ranges_only(void **state)
 		}
 		assert_int_equal(auxt_pt.start(&channel, true), 0);
 		assert_int_equal(cpu.ctl, ctl | sessions[i].fields);
-		assert_int_equal(auxt_pt.stop(&channel), 0);
+		assert_int_equal(auxt_pt.stop(&channel, false), 0);
 		assert_int_equal(cpu.ctl, (ctl | sessions[i].fields) & ~RTIT_CTL_TRACEEN);
 		auxt_pt.release(&channel);
 		as_before();
@@ -978,7 +1066,7 @@ static void a_session_of_an_address_space_compares_cr3(void **state)
 		assert_int_equal(cpu.addr[0], alone.nr ? by_cr3.filter[0].first : was_addr(0));
 		assert_int_equal(auxt_pt.start(&channel, true), 0);
 		assert_int_equal(cpu.ctl, ctl | RTIT_CTL_TRACEEN);
-		assert_int_equal(auxt_pt.stop(&channel), 0);
+		assert_int_equal(auxt_pt.stop(&channel, false), 0);
 		auxt_pt.release(&channel);
 		as_before();
 	}
@@ -1020,7 +1108,7 @@ static u32 stop_in_a_range(u64 bytes)
 {
 	hardware_writes(bytes);
 	cpu.status |= RTIT_STATUS_STOPPED;
-	return auxt_pt.stop(&channel);
+	return auxt_pt.stop(&channel, false);
 }
 
 static void a_stop_range_is_not_the_stop_mark(void **state)
@@ -1041,7 +1129,7 @@ static void a_stop_range_is_not_the_stop_mark(void **state)
 				assert_true(tracing() && cpu.status & RTIT_STATUS_STOPPED);
 				/* Nothing to do, whatever NMI comes meanwhile. */
 				assert_false(auxt_pt.interrupt(&channel));
-				assert_int_equal(auxt_pt.stop(&channel), 0);
+				assert_int_equal(auxt_pt.stop(&channel, false), 0);
 				assert_int_equal(channel.aux.produced, written);
 			}
 		}
@@ -1066,9 +1154,9 @@ static void in_overwrite_mode_the_end_of_a_region_is_not_the_stop_mark(void **st
 	assert_int_equal(auxt_pt.start(&channel, false), 0);
 	hardware_writes(1);
 	cpu.base = TABLE + last / TOPA_REGIONS_PER_TABLE * PAGE;
-	cpu.mask = ptrs(last % TOPA_REGIONS_PER_TABLE, PAGE);
+	cpu.mask = ptrs(last % TOPA_REGIONS_PER_TABLE, REGION);
 	cpu.status |= RTIT_STATUS_STOPPED;
-	assert_int_equal(auxt_pt.stop(&channel), 0);
+	assert_int_equal(auxt_pt.stop(&channel, false), 0);
 	assert_int_equal(channel.aux.produced, written);
 	auxt_pt.release(&channel);
 	as_before();
@@ -1167,7 +1255,7 @@ static u32 single_window(u64 bytes, u64 delay, bool new_window)
 	assert_int_equal(auxt_pt.interrupt(&channel), written + TOPA_SINGLE_EARLY >= end);
 	if (!(cpu.status & RTIT_STATUS_STOPPED))
 		cpu.late = late;
-	found = auxt_pt.stop(&channel);
+	found = auxt_pt.stop(&channel, false);
 	cpu.late = 0;
 	assert_int_equal(found, cpu.status & RTIT_STATUS_STOPPED ? TRACE_LATE : 0);
 	assert_int_equal(!!found, written == end);
@@ -1267,7 +1355,7 @@ static void single_entry_regions_are_as_large_as_they_can_be(void **state)
 		assert_int_equal(auxt_pt.start(&channel, true), 0);
 		assert_int_equal(PAGE << (single_table[0] >> 6 & 0xf), pages_of[i] * PAGE);
 		hardware_writes(pages_of[i] * PAGE - TOPA_SINGLE_EARLY);
-		assert_int_equal(auxt_pt.stop(&channel), 0);
+		assert_int_equal(auxt_pt.stop(&channel, false), 0);
 		written = pos->produced;
 		assert_int_equal(written % PAGE, 0);
 	}
@@ -1281,7 +1369,7 @@ static void single_entry_regions_are_as_large_as_they_can_be(void **state)
 		assert_int_equal(auxt_pt.start(&channel, true), 0);
 		assert_int_equal(PAGE << (single_table[0] >> 6 & 0xf), i * PAGE);
 		hardware_writes(i * PAGE - 1);
-		assert_int_equal(auxt_pt.stop(&channel), 0);
+		assert_int_equal(auxt_pt.stop(&channel, false), 0);
 		assert_int_equal(cleared, 1);
 		written = pos->produced;
 	}
@@ -1327,7 +1415,7 @@ static void single_entry_stopped_is_the_end_of_the_region(void **state)
 		assert_int_equal(cpu.status & RTIT_STATUS_STOPPED, 0);
 		hardware_writes(32 * PAGE);
 		cpu.mask = ptrs(0, offsets[i]);
-		assert_int_equal(auxt_pt.stop(&channel), TRACE_LATE);
+		assert_int_equal(auxt_pt.stop(&channel, false), TRACE_LATE);
 		assert_int_equal(channel.aux.produced, (i + 1) * 32 * PAGE);
 		channel.aux.consumed = channel.aux.produced;
 	}
@@ -1355,7 +1443,7 @@ static void single_entry_pointers_that_are_not_ours_are_an_error(void **state)
 		cpu.ctl &= ~RTIT_CTL_TRACEEN;
 		cpu.base = wrong[i].base;
 		cpu.mask = ptrs(wrong[i].index, wrong[i].offset);
-		assert_int_equal(auxt_pt.stop(&channel), TRACE_ERROR);
+		assert_int_equal(auxt_pt.stop(&channel, false), TRACE_ERROR);
 		assert_int_equal(channel.aux.produced, was);
 		auxt_pt.release(&channel);
 		as_before();
@@ -1371,7 +1459,7 @@ static void single_entry_a_start_that_fails_changes_no_entry(void **state)
 	assert_int_equal(auxt_pt.start(&channel, true), 0);
 	hardware_writes(32 * PAGE - 1);
 	on = cpu.ctl;
-	assert_int_equal(auxt_pt.stop(&channel), 0);
+	assert_int_equal(auxt_pt.stop(&channel, false), 0);
 	was = single_table[0];
 	assert_int_equal(auxt_wrmsr(MSR_IA32_RTIT_CTL, on), 0);
 	assert_int_equal(auxt_pt.start(&channel, false), -EIO);
@@ -1404,7 +1492,7 @@ static void single_entry_a_stop_range_is_not_the_end_of_the_region(void **state)
 				assert_int_equal(auxt_pt.start(&channel, false), 0);
 				assert_true(tracing() && cpu.status & RTIT_STATUS_STOPPED);
 				assert_false(auxt_pt.interrupt(&channel));
-				assert_int_equal(auxt_pt.stop(&channel), 0);
+				assert_int_equal(auxt_pt.stop(&channel, false), 0);
 				assert_int_equal(channel.aux.produced, written);
 			}
 		}
@@ -1413,7 +1501,7 @@ static void single_entry_a_stop_range_is_not_the_end_of_the_region(void **state)
 		assert_int_equal(auxt_pt.start(&channel, true), 0);
 		hardware_writes(32 * PAGE - written % (32 * PAGE));
 		assert_true(auxt_pt.interrupt(&channel));
-		assert_int_equal(auxt_pt.stop(&channel), TRACE_LATE);
+		assert_int_equal(auxt_pt.stop(&channel, false), TRACE_LATE);
 		assert_int_equal(channel.aux.produced, written);
 		auxt_pt.release(&channel);
 		as_before();
@@ -1426,7 +1514,7 @@ static void single_entry_the_table_is_charged(void **state)
 
 	assert_int_equal(auxt_pt.table_pages(&setup), SINGLE_PAGES);
 	auxt_pt.cleanup(&channel);
-	begin_with(SMALL, false);
+	begin_with(SMALL, 0, false);
 	assert_int_equal(auxt_pt.table_pages(&setup), TABLES_PAGES);
 }
 
@@ -1438,7 +1526,7 @@ static void single_entry_a_cpu_with_other_tables_refuses_the_claim(void **state)
 	assert_int_equal(auxt_pt.claim(&channel), -EOPNOTSUPP);
 	as_before();
 	auxt_pt.cleanup(&channel);
-	begin_with(SMALL, false);
+	begin_with(SMALL, 0, false);
 	cpu.leaf[0].ecx &= ~2u;
 	auxt_pt_detect();
 	assert_int_equal(auxt_pt.claim(&channel), -EOPNOTSUPP);
@@ -1469,7 +1557,7 @@ static void a_session_traces_what_it_asks_for(void **state)
 		assert_int_equal(auxt_pt.claim(&channel), 0);
 		assert_int_equal(auxt_pt.start(&channel, true), 0);
 		assert_int_equal(cpu.ctl, ctl | RTIT_CTL_TRACEEN);
-		assert_int_equal(auxt_pt.stop(&channel), 0);
+		assert_int_equal(auxt_pt.stop(&channel, false), 0);
 		assert_int_equal(cpu.ctl, ctl);
 		auxt_pt.release(&channel);
 		as_before();
@@ -1660,6 +1748,7 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, begin, end)
 #define SMALL_T(f) { "small_area_" #f, f, begin_small, end, NULL }
+#define CONTIGUOUS_T(f) { "contiguous_" #f, f, begin_contiguous, end, NULL }
 #define SINGLE_T(f) { "single_entry_" #f, f, begin_single, end, NULL }
 #define SINGLE(f) cmocka_unit_test_setup_teardown(f, begin_single, end)
 	const struct CMUnitTest tests[] = {
@@ -1677,19 +1766,30 @@ int main(void)
 		T(a_cpu_that_has_less_than_the_session_asks_refuses_the_claim),
 		T(full_trace_interrupts_and_stops_at_its_marks_only),
 		SMALL_T(full_trace_interrupts_and_stops_at_its_marks_only),
+		CONTIGUOUS_T(full_trace_interrupts_and_stops_at_its_marks_only),
 		T(an_area_may_fill_from_its_begin_to_its_end),
 		SMALL_T(an_area_may_fill_from_its_begin_to_its_end),
+		CONTIGUOUS_T(an_area_may_fill_from_its_begin_to_its_end),
 		T(a_start_writes_what_has_changed_and_a_stop_one_register),
 		SMALL_T(a_start_writes_what_has_changed_and_a_stop_one_register),
+		CONTIGUOUS_T(a_start_writes_what_has_changed_and_a_stop_one_register),
 		T(overwrite_mode_interrupts_at_each_lap_and_deadline_in_each_slot),
 		SMALL_T(overwrite_mode_interrupts_at_each_lap_and_deadline_in_each_slot),
+		CONTIGUOUS_T(overwrite_mode_interrupts_at_each_lap_and_deadline_in_each_slot),
 		T(a_whole_cycle_within_the_first_region_is_counted),
 		SMALL_T(a_whole_cycle_within_the_first_region_is_counted),
+		CONTIGUOUS_T(a_whole_cycle_within_the_first_region_is_counted),
 		T(pointers_that_no_table_has_are_an_error),
 		T(an_error_and_foreign_code_are_told_with_the_position),
 		SMALL_T(an_error_and_foreign_code_are_told_with_the_position),
+		CONTIGUOUS_T(an_error_and_foreign_code_are_told_with_the_position),
 		T(pointers_of_foreign_code_are_not_taken_for_ours),
 		SMALL_T(pointers_of_foreign_code_are_not_taken_for_ours),
+		CONTIGUOUS_T(pointers_of_foreign_code_are_not_taken_for_ours),
+		SMALL_T(alone_on_the_cpu_a_stop_reads_one_register),
+		CONTIGUOUS_T(alone_on_the_cpu_a_stop_reads_one_register),
+		SMALL_T(a_look_for_an_interrupt_reads_few_registers),
+		CONTIGUOUS_T(a_look_for_an_interrupt_reads_few_registers),
 		T(stopped_is_an_interrupt_before_the_pointers_have_moved),
 		T(ranges_that_are_still_to_be_restored_are_not_saved_again),
 		T(a_session_writes_the_registers_of_its_ranges_only),
@@ -1697,10 +1797,13 @@ int main(void)
 		T(a_range_that_cannot_be_read_refuses_the_claim),
 		T(a_stop_range_is_not_the_stop_mark),
 		SMALL_T(a_stop_range_is_not_the_stop_mark),
+		CONTIGUOUS_T(a_stop_range_is_not_the_stop_mark),
 		T(in_overwrite_mode_the_end_of_a_region_is_not_the_stop_mark),
 		SMALL_T(in_overwrite_mode_the_end_of_a_region_is_not_the_stop_mark),
+		CONTIGUOUS_T(in_overwrite_mode_the_end_of_a_region_is_not_the_stop_mark),
 		T(with_a_stop_range_an_area_still_fills),
 		SMALL_T(with_a_stop_range_an_area_still_fills),
+		CONTIGUOUS_T(with_a_stop_range_an_area_still_fills),
 		T(a_session_has_no_more_filters_than_each_cpu_has_ranges),
 		T(a_cpu_with_too_few_ranges_refuses_the_claim),
 		T(a_session_traces_what_it_asks_for),

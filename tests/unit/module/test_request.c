@@ -411,7 +411,7 @@ static void some_bytes_later_it_pauses_at_most_a_page_late(void **state)
 				run_nmi(NMI_PMI);
 		}
 		assert_true(hw.position >= from + delays[i]);
-		assert_true(hw.position < from + delays[i] + AUXT_REGION_SIZE + 64);
+		assert_true(hw.position < from + delays[i] + AUXT_PAGE_SIZE + 64);
 		assert_int_equal(status_page.inhibit, AUXTRACE_INHIBIT_TRIGGER);
 		window_was(1, AUXTRACE_CAUSE_SESSION, AUXTRACE_CAUSE_TRIGGER);
 		assert_int_equal(reported.window.end_trigger, 6);

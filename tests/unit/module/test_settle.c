@@ -348,9 +348,9 @@ static bool read_while_notified(long at)
 {
 	bool landed;
 
-	make_with((struct auxtrace_setup) { .aux_watermark = AUXT_REGION_SIZE });
+	make_with((struct auxtrace_setup) { .aux_watermark = AUXT_PAGE_SIZE });
 	start(false);
-	while (hw.position < AUXT_REGION_SIZE)
+	while (hw.position < AUXT_PAGE_SIZE)
 		hw_runs();
 	hw.asserted = false;
 	hw.rate = 0;
@@ -414,7 +414,7 @@ static void a_lost_record_of_a_stopped_session_wakes(void **state)
 /* A reader that waits for an error alone is woken, even though there is unread data. */
 static void an_error_wakes_readers_that_have_not_read(void **state)
 {
-	make_with((struct auxtrace_setup) { .aux_watermark = AUXT_REGION_SIZE });
+	make_with((struct auxtrace_setup) { .aux_watermark = AUXT_PAGE_SIZE });
 	start(false);
 	while (!auxt_channel_is_readable(channel, false)) {
 		shim_point();
@@ -498,16 +498,16 @@ static void each_watermark_wakes_the_reader_once(void **state)
 	u64 size;
 
 	make_with((struct auxtrace_setup) { .data_size = DATA_SIZE,
-		  .aux_watermark = AUXT_REGION_SIZE });
+		  .aux_watermark = AUXT_PAGE_SIZE });
 	hw.rate = 0;
 	start(false);
-	write_and_sync(AUXT_REGION_SIZE - 8);
+	write_and_sync(AUXT_PAGE_SIZE - 8);
 	assert_false(channel->wake.queued);
 	size = status_page.data_head;
 	assert_true(size);
 	write_and_sync(8);
 	assert_true(channel->wake.queued);
-	write_and_sync(AUXT_REGION_SIZE - 8);
+	write_and_sync(AUXT_PAGE_SIZE - 8);
 	assert_false(channel->wake.queued);
 	write_and_sync(8);
 	assert_true(channel->wake.queued);
@@ -527,7 +527,7 @@ static void each_watermark_wakes_the_reader_once(void **state)
 	user_page.aux_tail = status_page.produced;
 	write_and_sync(0);
 	assert_false(channel->wake.queued);
-	write_and_sync(AUXT_REGION_SIZE - 8);
+	write_and_sync(AUXT_PAGE_SIZE - 8);
 	assert_false(channel->wake.queued);
 	write_and_sync(8);
 	assert_true(channel->wake.queued);
@@ -537,17 +537,17 @@ static void each_watermark_wakes_the_reader_once(void **state)
 /* If nobody waits, there is nobody to interrupt this CPU for. */
 static void without_a_waiter_nothing_is_woken(void **state)
 {
-	make_with((struct auxtrace_setup) { .aux_watermark = AUXT_REGION_SIZE });
+	make_with((struct auxtrace_setup) { .aux_watermark = AUXT_PAGE_SIZE });
 	hw.rate = 0;
 	start(false);
 	group.waiters.empty = true;
-	write_and_sync(AUXT_REGION_SIZE);
+	write_and_sync(AUXT_PAGE_SIZE);
 	assert_true(auxt_channel_is_readable(channel, false));
 	assert_false(channel->wake.queued);
 	/* The last one has gone by the time that the interrupt comes. */
 	group.waiters.empty = false;
-	user_page.aux_tail = AUXT_REGION_SIZE;
-	write_and_sync(AUXT_REGION_SIZE);
+	user_page.aux_tail = AUXT_PAGE_SIZE;
+	write_and_sync(AUXT_PAGE_SIZE);
 	assert_true(channel->wake.queued);
 	group.waiters.empty = true;
 	irq_work_sync(&channel->wake);
@@ -604,11 +604,11 @@ static void wake_delivered(void)
 static void no_reader_sleeps_beside_what_it_waits_for(void **state)
 {
 	static const struct auxtrace_setup setups[] = {
-		{ .aux_watermark = AUXT_REGION_SIZE },
+		{ .aux_watermark = AUXT_PAGE_SIZE },
 		{ .aux_watermark = 1, .data_size = 4096, .data_watermark = 1 },
-		{ .aux_watermark = 3 * AUXT_REGION_SIZE, .data_size = 4096, .data_watermark = 512 },
+		{ .aux_watermark = 3 * AUXT_PAGE_SIZE, .data_size = 4096, .data_watermark = 512 },
 		{ .flags = AUXTRACE_SETUP_OVERWRITE, .data_size = 4096, .data_watermark = 4088 },
-		{ .flags = AUXTRACE_SETUP_FULL_STOP, .aux_watermark = 3 * AUXT_REGION_SIZE,
+		{ .flags = AUXTRACE_SETUP_FULL_STOP, .aux_watermark = 3 * AUXT_PAGE_SIZE,
 		  .data_size = 4096, .data_watermark = 128 },
 	};
 
@@ -644,14 +644,14 @@ static void no_reader_sleeps_beside_what_it_waits_for(void **state)
  */
 static void an_edge_triggered_reader_is_woken_for_what_comes_while_it_reads(void **state)
 {
-	make_with((struct auxtrace_setup) { .aux_watermark = 2 * AUXT_REGION_SIZE });
+	make_with((struct auxtrace_setup) { .aux_watermark = 2 * AUXT_PAGE_SIZE });
 	hw.rate = 0;
 	start(false);
-	write_and_sync(2 * AUXT_REGION_SIZE + 100);
+	write_and_sync(2 * AUXT_PAGE_SIZE + 100);
 	assert_true(channel->wake.queued);
 	irq_work_sync(&channel->wake);
 	/* Up to here it reads. */
-	write_and_sync(2 * AUXT_REGION_SIZE - 200);
+	write_and_sync(2 * AUXT_PAGE_SIZE - 200);
 	assert_false(channel->wake.queued);
 	write_and_sync(200);
 	assert_true(channel->wake.queued);
@@ -718,7 +718,7 @@ static void area_is_full_and_read_but_for_a_rest(void)
 {
 	run_until_full();
 	hw.rate = 0;
-	user_page.aux_tail = status_page.produced - 3 * AUXT_REGION_SIZE + 100;
+	user_page.aux_tail = status_page.produced - 3 * AUXT_PAGE_SIZE + 100;
 	auxt_settle_sync_tails(channel);
 	irq_work_sync(&channel->wake);
 	assert_true(auxt_channel_is_readable(channel, false));
@@ -732,7 +732,7 @@ static void freeze_now(void)
 static void area_has_a_watermark_that_nobody_knows(void)
 {
 	hw.rate = 0;
-	hw.position += AUXT_REGION_SIZE + 100;
+	hw.position += AUXT_PAGE_SIZE + 100;
 	hw.asserted = true;
 }
 
@@ -760,9 +760,9 @@ static void no_reader_sleeps_on_wherever_an_nmi_notifies_first(void **state)
 		enum nmi nmi;
 		bool after_nmi;
 	} cases[] = {
-		{ { .flags = AUXTRACE_SETUP_FULL_STOP, .aux_watermark = 3 * AUXT_REGION_SIZE },
+		{ { .flags = AUXTRACE_SETUP_FULL_STOP, .aux_watermark = 3 * AUXT_PAGE_SIZE },
 		  area_is_full_and_read_but_for_a_rest, resume_now, NMI_BYTES, false },
-		{ { .aux_watermark = AUXT_REGION_SIZE, .data_size = DATA_SIZE },
+		{ { .aux_watermark = AUXT_PAGE_SIZE, .data_size = DATA_SIZE },
 		  area_has_a_watermark_that_nobody_knows, freeze_now, NMI_PMI, true },
 		{ { .flags = AUXTRACE_SETUP_OVERWRITE, .data_size = 4096, .data_watermark = 200,
 		    .records = AUXTRACE_WANT_TRIGGER },

@@ -7,7 +7,7 @@
 #include "core/position.h"
 #include "hw/topa.h"
 
-#define PAGE AUXT_REGION_SIZE
+#define PAGE AUXT_PAGE_SIZE
 
 /* Physical addresses that no table or region shares. */
 static u64 table_phys(unsigned int table)
@@ -20,9 +20,10 @@ static u64 region_phys(unsigned long region)
 	return 0x200000000ull + region * 3 * PAGE;
 }
 
-static struct auxt_topa make(unsigned long nr_regions)
+static struct auxt_topa make_of(unsigned int order, unsigned long nr_regions)
 {
 	struct auxt_topa topa = {
+		.order = order,
 		.nr_regions = nr_regions,
 		.nr_tables = auxt_topa_nr_tables(nr_regions),
 	};
@@ -40,6 +41,11 @@ static struct auxt_topa make(unsigned long nr_regions)
 	for (unsigned long i = 0; i < nr_regions; i++)
 		auxt_topa_set_region(&topa, i, region_phys(i));
 	return topa;
+}
+
+static struct auxt_topa make(unsigned long nr_regions)
+{
+	return make_of(0, nr_regions);
 }
 
 static void unmake(struct auxt_topa *topa)
@@ -62,21 +68,99 @@ static void tables_are_as_many_as_needed(void **state)
 /* Full trace once through the area; overwrite twice or more, by whole laps. */
 static void regions_are_laps_of_the_area(void **state)
 {
-	for (u64 size = 2 * PAGE; size <= 1ull << 40; size *= 2) {
-		unsigned long pages = size / PAGE, laps;
+	for (u64 size = 2 * PAGE; size <= 1ull << 40; size *= 2)
+		for (unsigned int order = 0; PAGE << order < size && order <= TOPA_MOST_ORDER; order++) {
+			unsigned long per_lap = size / (PAGE << order), laps;
 
-		assert_int_equal(auxt_topa_nr_regions(size, false), pages);
-		assert_int_equal(auxt_topa_nr_regions(size, true) % pages, 0);
-		laps = auxt_topa_nr_regions(size, true) / pages;
-		assert_true(laps >= 2);
-		/* More than twice only as far as a table has space anyway. */
-		assert_true(laps == 2 || laps * pages < TOPA_ENTRIES_PER_TABLE);
+			assert_int_equal(auxt_topa_nr_regions(size, order, false), per_lap);
+			assert_int_equal(auxt_topa_nr_regions(size, order, true) % per_lap, 0);
+			laps = auxt_topa_nr_regions(size, order, true) / per_lap;
+			assert_true(laps >= 2);
+			/* More than twice only as far as a table has space anyway. */
+			assert_true(laps == 2 || laps * per_lap < TOPA_ENTRIES_PER_TABLE);
+		}
+	assert_int_equal(auxt_topa_nr_regions(2 * PAGE, 0, true), 510);
+	assert_int_equal(auxt_topa_nr_regions(128 * PAGE, 0, true), 3 * 128);
+	assert_int_equal(auxt_topa_nr_regions(256 * PAGE, 0, true), 512);
+	/* A gigabyte, two laps: of pages, and of pieces of 2 MiB. */
+	assert_int_equal(auxt_topa_nr_tables(auxt_topa_nr_regions(1 << 30, 0, true)), 1027);
+	assert_int_equal(auxt_topa_nr_tables(auxt_topa_nr_regions(1 << 30, 9, true)), 3);
+	assert_int_equal(auxt_topa_nr_tables(auxt_topa_nr_regions(1 << 30, 9, false)), 2);
+}
+
+/* Marks are at the ends of regions. Up to 128 GiB, one table suffices. */
+static void a_region_is_a_page_or_a_small_part_of_the_area(void **state)
+{
+	for (u64 size = 2 * PAGE; size <= 1ull << 40; size *= 2)
+		for (int overwrite = 0; overwrite < 2; overwrite++) {
+			unsigned int order = auxt_topa_order(size, overwrite);
+			unsigned long regions = auxt_topa_nr_regions(size, order, overwrite);
+
+			assert_true(!order || PAGE << order <= size / (overwrite ? 128 : 256) ||
+				    order == TOPA_MOST_ORDER);
+			assert_true(order == TOPA_MOST_ORDER || auxt_topa_nr_tables(regions) == 1);
+		}
+	assert_int_equal(auxt_topa_order(256 * PAGE, false), 0);
+	assert_int_equal(auxt_topa_order(512 * PAGE, false), 1);
+	assert_int_equal(auxt_topa_order(128 * PAGE, true), 0);
+	assert_int_equal(auxt_topa_order(256 * PAGE, true), 1);
+	assert_int_equal(auxt_topa_order(1ull << 40, true), TOPA_MOST_ORDER);
+}
+
+/* An area in pieces: of 2^@order pages, at distances of three times that, from a multiple of 2^@aligned pages on. */
+struct pieces {
+	unsigned int order, aligned;
+	unsigned long odd;	/* this piece begins a page later */
+};
+
+static u64 piece_phys(const void *area, unsigned long page)
+{
+	const struct pieces *p = area;
+	unsigned long piece = page >> p->order, in = page & ((1ul << p->order) - 1);
+
+	return (((3 * piece + 8) << p->order) + in + (1ul << p->aligned) + (piece == p->odd)) * PAGE;
+}
+
+static void all_regions_are_contiguous_and_aligned(void **state)
+{
+	const unsigned int most = 6;
+	const unsigned long pages = 1024;
+
+	for (unsigned int order = 0; order <= 8; order++)
+		for (unsigned int aligned = 0; aligned <= 8; aligned++) {
+			struct pieces p = { order, aligned, -1ul };
+			unsigned int least = min(order, aligned), want = min(least, most);
+
+			assert_int_equal(auxt_topa_contiguous(most, pages, piece_phys, &p), want);
+			/* One that is not makes all of them small. */
+			p.odd = (pages >> order) - 1;
+			assert_int_equal(auxt_topa_contiguous(most, pages, piece_phys, &p), 0);
+		}
+}
+
+/* SDM, "ToPA Table Entry Fields": bits 9:6 say 4K, 8K and so on. */
+static void an_entry_says_how_large_its_region_is(void **state)
+{
+	for (unsigned int order = 0; order <= TOPA_MOST_ORDER; order++) {
+		struct auxt_topa topa = make_of(order, 600);
+		u64 base, pointers, offset, at = (515ull << (12 + order)) + 7;
+
+		auxt_topa_set_region(&topa, 3, 0x7f8000000ull);
+		assert_int_equal(topa.tables[0][3], 0x7f8000000ull | order << 6);
+		auxt_topa_pointers(&topa, at, &base, &pointers);
+		assert_int_equal(base, table_phys(1));
+		assert_int_equal(pointers, 7ull << 32 | 4 << 7 | 0x7f);
+		assert_int_equal(auxt_topa_locate(&topa, base, pointers, &offset), 0);
+		assert_int_equal(offset, at);
+		/* The last byte of a region, its end, and beyond. */
+		pointers = (PAGE << order) << 32 | 4 << 7 | 0x7f;
+		assert_int_equal(auxt_topa_locate(&topa, base, pointers - (1ull << 32), &offset), 0);
+		assert_int_equal(offset, (516ull << (12 + order)) - 1);
+		assert_int_equal(auxt_topa_locate(&topa, base, pointers, &offset), 0);
+		assert_int_equal(offset, 516ull << (12 + order));
+		assert_int_equal(auxt_topa_locate(&topa, base, pointers + (1ull << 32), &offset), -EIO);
+		unmake(&topa);
 	}
-	assert_int_equal(auxt_topa_nr_regions(2 * PAGE, true), 510);
-	assert_int_equal(auxt_topa_nr_regions(128 * PAGE, true), 3 * 128);
-	assert_int_equal(auxt_topa_nr_regions(256 * PAGE, true), 512);
-	/* A gigabyte: 1027 tables for two laps. */
-	assert_int_equal(auxt_topa_nr_tables(auxt_topa_nr_regions(1 << 30, true)), 1027);
 }
 
 /* A search right after the pointers were set finds them at once, however large the area. */
@@ -203,6 +287,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables_are_as_many_as_needed),
 		cmocka_unit_test(regions_are_laps_of_the_area),
+		cmocka_unit_test(a_region_is_a_page_or_a_small_part_of_the_area),
+		cmocka_unit_test(all_regions_are_contiguous_and_aligned),
+		cmocka_unit_test(an_entry_says_how_large_its_region_is),
 		cmocka_unit_test(pointers_give_the_hint_for_the_next_search),
 		cmocka_unit_test(a_walk_meets_each_region_once_and_comes_back),
 		cmocka_unit_test(marks_are_set_and_taken_off_where_asked),

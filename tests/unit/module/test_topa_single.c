@@ -6,7 +6,7 @@
 #include "cmocka_all.h"
 #include "hw/topa_single.h"
 
-#define PAGE	AUXT_REGION_SIZE
+#define PAGE	AUXT_PAGE_SIZE
 #define MOST	4096ul
 
 /* Page frames of an area. */
