@@ -8,6 +8,7 @@ set -eu
 cat /proc/kallsyms >/out/kallsyms
 cat /sys/module/auxtrace/sections/.text >/out/text
 bench records
+bench nmi-others
 bench pmi-ours
 rmmod auxtrace
 bench pmi-perf

@@ -12,6 +12,7 @@ static const struct {
 } parts[] = {
 	{ "control", measure_control },
 	{ "records", measure_records },
+	{ "nmi-others", measure_other_nmis },
 	{ "pmi-ours", measure_our_pmi },
 	{ "pmi-perf", measure_their_pmi },
 	{ "bts-many", measure_many },
@@ -38,6 +39,6 @@ int main(int argc, char **argv)
 			return 0;
 		}
 	}
-	fprintf(stderr, "usage: bench control|records|pmi-ours|pmi-perf|bts-many|bts-ours|bts-perf|trigger|freeze|sample|switch\n");
+	fprintf(stderr, "usage: bench control|records|nmi-others|pmi-ours|pmi-perf|bts-many|bts-ours|bts-perf|trigger|freeze|sample|switch\n");
 	return 2;
 }

@@ -6,6 +6,7 @@
 void measure_control(void);
 void measure_records(void);
 void measure_our_pmi(void);
+void measure_other_nmis(void);
 void measure_their_pmi(void);
 void measure_many(void);
 void measure_our_bts(void);

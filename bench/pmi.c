@@ -6,6 +6,9 @@
  *
  *	pmi WHAT NUMBER
  *
+ * Likewise interrupts of a counter of perf's while our sessions record, or none does: what our handlers take
+ * of NMIs that are not ours.
+ *
  * For BTS, measures also whether any of a million records are lost. Prints:
  *
  *	lost WHAT WRITTEN FULL UNMAPPED NUMBER PRODUCED GAPS
@@ -14,9 +17,13 @@
  * lack of a mapping; the interrupts; and, for ours, the records reported to the reader
  * and the gaps. perf counts padding as records and has no gaps: "-".
  */
+#include <err.h>
 #include <inttypes.h>
+#include <linux/perf_event.h>
 #include <poll.h>
 #include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "counter.h"
 #include "die.h"
@@ -31,6 +38,8 @@
 #define WATERMARK	(16u << 10)
 #define DATA_SIZE	(64u << 10)
 #define PMIS		6	/* bench/nmi omits those that interrupt the kernel */
+#define LARGE_SIZE	(8u << 20)	/* more than the trace between PMIS interrupts of a counter */
+#define COUNTER_PERIOD	100000
 
 /*
  * Enough interrupts for a million records between ours. (perf's are closer together by
@@ -50,7 +59,7 @@ static const struct levels both = {
 	"ours-both", "perf-both", AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL,
 };
 
-/* NMIs that this CPU has taken: trace interrupts only, as the counters raise none. */
+/* NMIs that this CPU has taken: trace interrupts only, unless open_counter() was called. */
 static uint64_t nmis(void)
 {
 	FILE *f = fopen("/proc/interrupts", "re");
@@ -117,6 +126,55 @@ static void log_ours(const struct source *source, const struct levels *levels)
 	run_ours(&ours, PMIS);
 	host_log(false);
 	printf("pmi %s %" PRIu64 "\n", levels->ours, nmis() - before);
+	ours_close(&ours);
+}
+
+/* ---- NMIs of others ------------------------------------------------------ */
+
+/* A counter of user instructions of this CPU that raises an interrupt each COUNTER_PERIOD. */
+static int open_counter(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_HW_INSTRUCTIONS,
+		.sample_period = COUNTER_PERIOD,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+	int fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		die("perf_event_open of a counter");
+	return fd;
+}
+
+static void log_others(const char *what)
+{
+	uint64_t before = nmis();
+	int fd = open_counter();
+
+	host_log(true);
+	while (nmis() - before < PMIS)
+		load();
+	host_log(false);
+	close(fd);
+	printf("pmi %s %" PRIu64 "\n", what, nmis() - before);
+}
+
+/* While a session records. It has no interrupt of its own meanwhile. */
+static void log_others_beside(const char *what, uint32_t flags)
+{
+	const struct auxtrace_setup setup = {
+		.flags = user.flags | flags,
+		.aux_size = LARGE_SIZE,
+	};
+	struct ours ours;
+
+	ours_open(&ours, &source_pt, 1, &setup);
+	log_others(what);
+	if (ours.status->pmis)
+		errx(1, "%s: the session had %llu interrupts of its own", what, ours.status->pmis);
 	ours_close(&ours);
 }
 
@@ -240,6 +298,13 @@ static void many_of_theirs(const struct levels *levels)
 void measure_our_pmi(void)
 {
 	log_ours(&source_pt, &user);
+}
+
+void measure_other_nmis(void)
+{
+	log_others("others-none");
+	log_others_beside("others-overwrite", AUXTRACE_SETUP_OVERWRITE);
+	log_others_beside("others-full", 0);
 }
 
 void measure_their_pmi(void)

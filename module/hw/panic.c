@@ -31,18 +31,7 @@
 #include "hw/panic.h"
 #include "hw/reservation.h"
 
-static atomic_t panic_seen;
-
-/**
- * auxt_panicking() - has the kernel begun to panic?
- *
- * Return: true from the first kprobe or the notifier on, on every CPU.
- */
-bool auxt_panicking(void)
-{
-	return atomic_read(&panic_seen);
-}
-NOKPROBE_SYMBOL(auxt_panicking);
+atomic_t auxt_panic_seen;
 
 /** auxt_panic_stop() - stop the hardware of this CPU for good */
 void auxt_panic_stop(void)
@@ -74,7 +63,7 @@ NOKPROBE_SYMBOL(panic_concerns);
 static void panic_stop_all(void)
 {
 	int cpu, here = raw_smp_processor_id();
-	bool is_first = !atomic_xchg(&panic_seen, 1);
+	bool is_first = !atomic_xchg(&auxt_panic_seen, 1);
 
 	auxt_panic_stop();
 	if (!is_first)
@@ -94,7 +83,7 @@ NOKPROBE_SYMBOL(panic_probe_all);
 
 static int panic_probe_here(struct kprobe *kp, struct pt_regs *regs)
 {
-	atomic_set(&panic_seen, 1);
+	atomic_set(&auxt_panic_seen, 1);
 	auxt_panic_stop();
 	return 0;
 }

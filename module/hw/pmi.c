@@ -4,9 +4,12 @@
  *
  * perf's NMI handler acknowledges every bit of IA32_PERF_GLOBAL_STATUS, ours included,
  * and drops what is not its own. So there are two handlers: pmi_first() runs before perf's
- * and usually finds the bit; pmi_last() runs after it, for what came in between. Neither
- * relies on the bit alone: both ask the trace PMU whether it has passed a mark. A third,
- * pmi_late(), is called for NMIs that no handler has claimed.
+ * and usually finds the bit; pmi_last() runs after it, for what came in between. It does not
+ * rely on the bit, which perf may have cleared: it asks the trace PMU whether it has passed a mark. A
+ * third, pmi_late(), is called for NMIs that no handler has claimed.
+ *
+ * Most NMIs are of others, say, of perf's counters. Each of the first two handlers then makes one look, for
+ * MSR accesses are most of the cost.
  */
 
 #include <linux/kernel.h>
@@ -41,7 +44,10 @@ NOKPROBE_SYMBOL(pmi_is_nmi);
  */
 #define PMI_LATE_MS	10
 
-/* Trace PMUs that use this CPU's interrupt, and the LVT entry before the first of them. */
+/*
+ * Trace PMUs that use this CPU's interrupt, and the LVT entry before the first of them. A channel is
+ * attached only while its trace PMU is one of these.
+ */
 static DEFINE_PER_CPU(unsigned int, pmi_users);
 static DEFINE_PER_CPU(u32, pmi_lvtpc_before);
 
@@ -87,6 +93,9 @@ void auxt_pmi_unroute(bool pmi_pending)
 }
 NOKPROBE_SYMBOL(auxt_pmi_unroute);
 
+/* pmi_first() has handled an interrupt in this NMI. */
+static DEFINE_PER_CPU(bool, pmi_of_ours);
+
 /*
  * The CPU masks the LVT entry when it delivers the interrupt. Call this after the interrupt was
  * handled, or the CPU would deliver it again. An entry that delivers no NMIs is not ours.
@@ -100,60 +109,84 @@ static void pmi_unmask(void)
 }
 NOKPROBE_SYMBOL(pmi_unmask);
 
+/* An interrupt of the channel was handled. */
+static void pmi_handled(void)
+{
+	pmi_unmask();
+	this_cpu_write(pmi_last_tsc, rdtsc());
+}
+NOKPROBE_SYMBOL(pmi_handled);
+
 /*
- * Handles interrupts until there is none, at most @rounds. Returns how many. A number above one
- * tells the kernel that the NMI of an interrupt handled here may still be latched.
+ * Handles interrupts until there is none. Returns how many. A number above one tells the kernel that
+ * the NMI of an interrupt handled here may still be latched.
  */
-static int pmi_handle(struct auxt_channel *ch, int rounds)
+static noinline int pmi_handle(struct auxt_channel *ch)
 {
 	int handled;
 
-	for (handled = 0; handled < rounds; handled++) {
+	for (handled = 0; handled < PMI_MAX_ROUNDS; handled++) {
 		/* Acknowledge first: an interrupt that comes later asserts the bit again. */
 		bool asserted = ch->pmu->acknowledge(ch);
 
 		if (!auxt_channel_interrupt(ch, asserted))
 			break;
-		pmi_unmask();
+		pmi_handled();
 	}
 	return handled;
 }
 NOKPROBE_SYMBOL(pmi_handle);
 
-static int pmi_handle_all(int rounds)
+/* Before all other handlers. What the bit does not say is left to pmi_last(). */
+static int pmi_first(unsigned int type, struct pt_regs *regs)
 {
 	int handled = NMI_DONE;
 	u32 pmu;
 
-	for (pmu = 0; pmu < TRACE_PMUS; pmu++) {
-		struct auxt_channel *ch = auxt_channel_here(pmu);
-
-		if (ch)
-			handled += pmi_handle(ch, rounds);
-	}
-	if (handled)
-		this_cpu_write(pmi_last_tsc, rdtsc());
-	return handled;
-}
-NOKPROBE_SYMBOL(pmi_handle_all);
-
-static int pmi_first(unsigned int type, struct pt_regs *regs)
-{
 	/* Claimed, so that the kernel does not report the NMI that panic.c sent. */
-	if (auxt_panicking()) {
+	if (unlikely(auxt_panicking())) {
 		auxt_panic_stop();
 		return NMI_HANDLED;
 	}
-	/* pmi_last() runs again, after all other handlers. */
-	return pmi_handle_all(1);
+	if (likely(!this_cpu_read(pmi_users)))
+		return NMI_DONE;
+	for (pmu = 0; pmu < TRACE_PMUS; pmu++) {
+		struct auxt_channel *ch = auxt_channel_here(pmu);
+
+		if (!ch || likely(!ch->pmu->acknowledge(ch)))
+			continue;
+		auxt_channel_interrupt(ch, true);
+		pmi_handled();
+		handled++;
+	}
+	this_cpu_write(pmi_of_ours, handled);
+	return handled;
 }
 NOKPROBE_SYMBOL(pmi_first);
 
 static int pmi_last(unsigned int type, struct pt_regs *regs)
 {
-	if (auxt_panicking())
+	int handled = NMI_DONE;
+	bool of_ours;
+	u32 pmu;
+
+	if (likely(!this_cpu_read(pmi_users)) || unlikely(auxt_panicking()))
 		return NMI_DONE;
-	return pmi_handle_all(PMI_MAX_ROUNDS);
+	of_ours = this_cpu_read(pmi_of_ours);
+	for (pmu = 0; pmu < TRACE_PMUS; pmu++) {
+		struct auxt_channel *ch = auxt_channel_here(pmu);
+
+		if (!ch)
+			continue;
+		/* An interrupt of ours: the next may have come while this one was handled. */
+		if (unlikely(of_ours)) {
+			handled += pmi_handle(ch);
+		} else if (unlikely(auxt_channel_interrupt(ch, false))) {
+			pmi_handled();
+			handled += 1 + pmi_handle(ch);
+		}
+	}
+	return handled;
 }
 NOKPROBE_SYMBOL(pmi_last);
 

@@ -22,7 +22,8 @@ static u32 lvtpc;
 static unsigned int apic_writes;
 static bool asserted[TRACE_PMUS];
 static unsigned int coming;	/* so many interrupts come, each as one is acknowledged */
-static bool panicking;
+static bool passed[TRACE_PMUS];	/* it has passed a mark, and perf has cleared the bit */
+static unsigned int looks[2];	/* at the bit, and at the marks */
 static unsigned int panic_stops;
 
 /* In the order in which an NMI calls them, and that for unknown ones. */
@@ -94,10 +95,7 @@ void unregister_nmi_handler(unsigned int type, const char *name)
 	assert_string_equal(handlers[nr_handlers].name, name);
 }
 
-bool auxt_panicking(void)
-{
-	return panicking;
-}
+atomic_t auxt_panic_seen;
 
 void auxt_panic_stop(void)
 {
@@ -112,6 +110,7 @@ static bool acknowledge(struct auxt_channel *ch)
 {
 	bool was = asserted[ch - channels];
 
+	looks[0]++;
 	asserted[ch - channels] = coming > 0;
 	coming -= coming > 0;
 	return was;
@@ -119,7 +118,13 @@ static bool acknowledge(struct auxt_channel *ch)
 
 bool auxt_channel_interrupt(struct auxt_channel *ch, bool was_asserted)
 {
-	return was_asserted;
+	bool was_passed = passed[ch - channels];
+
+	if (was_asserted)
+		return true;
+	looks[1]++;
+	passed[ch - channels] = false;
+	return was_passed;
 }
 
 static const struct trace_pmu pmu = { .acknowledge = acknowledge };
@@ -145,8 +150,9 @@ static void ms_pass(u64 ms)
 static int begin(void **state)
 {
 	nr_handlers = refused = coming = panic_stops = 0;
-	panicking = false;
+	atomic_set(&auxt_panic_seen, 0);
 	memset(asserted, 0, sizeof(asserted));
+	memset(passed, 0, sizeof(passed));
 	for (unsigned int i = 0; i < TRACE_PMUS; i++)
 		channels[i].pmu = &pmu;
 	lvtpc = APIC_LVT_MASKED;	/* as at reset */
@@ -223,6 +229,42 @@ static void an_nmi_handles_all_that_came_of_each_trace_pmu(void **state)
 	assert_int_equal(handlers[1].call(NMI_LOCAL, NULL), 1);
 }
 
+/* The first handler looks at the bit, the last at the marks: each look is MSR accesses. */
+static void an_nmi_of_others_costs_a_look_before_and_one_after(void **state)
+{
+	memset(looks, 0, sizeof(looks));
+	assert_int_equal(handlers[0].call(NMI_LOCAL, NULL), 0);
+	assert_int_equal(looks[0], 1);
+	assert_int_equal(looks[1], 0);
+	assert_int_equal(handlers[1].call(NMI_LOCAL, NULL), 0);
+	assert_int_equal(looks[0], 1);
+	assert_int_equal(looks[1], 1);
+	/* Nothing of an earlier NMI is left. */
+	asserted[0] = true;
+	assert_int_equal(deliver(), 1);
+	memset(looks, 0, sizeof(looks));
+	assert_int_equal(handlers[0].call(NMI_LOCAL, NULL) + handlers[1].call(NMI_LOCAL, NULL), 0);
+	assert_int_equal(looks[0], 1);
+	assert_int_equal(looks[1], 1);
+}
+
+/* perf's handler has acknowledged it, too. What comes after that is handled as well. */
+static void an_interrupt_that_perf_has_dropped_is_found_by_its_mark(void **state)
+{
+	for (unsigned int n = 0; n < 3; n++) {
+		lvtpc |= APIC_LVT_MASKED;
+		assert_int_equal(handlers[0].call(NMI_LOCAL, NULL), 0);
+		passed[0] = true;
+		asserted[0] = n > 0;
+		coming = n > 0 ? n - 1 : 0;
+		assert_int_equal(handlers[1].call(NMI_LOCAL, NULL), 1 + n);
+		assert_false(asserted[0]);
+		assert_int_equal(lvtpc, APIC_DM_NMI);
+		/* Its own NMI may follow. */
+		assert_true(deliver());
+	}
+}
+
 static void an_area_that_fills_at_once_does_not_keep_the_nmi(void **state)
 {
 	asserted[0] = true;
@@ -234,7 +276,7 @@ static void an_area_that_fills_at_once_does_not_keep_the_nmi(void **state)
 
 static void when_the_kernel_crashes_the_first_handler_claims_the_nmi(void **state)
 {
-	panicking = true;
+	atomic_set(&auxt_panic_seen, 1);
 	asserted[0] = true;
 	assert_int_equal(deliver(), 1);
 	assert_int_equal(panic_stops, 1);
@@ -354,6 +396,8 @@ int main(void)
 		T(one_late_nmi_is_claimed_for_each),
 		T(an_nmi_that_is_too_late_does_not_end_the_interrupts),
 		T(an_nmi_handles_all_that_came_of_each_trace_pmu),
+		T(an_nmi_of_others_costs_a_look_before_and_one_after),
+		T(an_interrupt_that_perf_has_dropped_is_found_by_its_mark),
 		T(an_area_that_fills_at_once_does_not_keep_the_nmi),
 		T(when_the_kernel_crashes_the_first_handler_claims_the_nmi),
 		T(an_entry_of_other_code_is_left_alone),
