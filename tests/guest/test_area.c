@@ -22,6 +22,8 @@
 #include "invariants.h"
 #include "load.h"
 #include "machine.h"
+#include "msr.h"
+#include "pmu.h"
 #include "trace.h"
 #include "uapi.h"
 
@@ -216,6 +218,24 @@ static void four_gigabytes_for_one_channel_are_traced_into_from_end_to_end(void 
 	trace_everywhere(&s);
 }
 
+/* "DOC: regions of Intel PT": if the area is in pieces of 4 MiB, these are its regions. */
+static void check_region(const struct channel *ch)
+{
+	uint64_t produced = channel_status(ch).produced, mask, offset;
+	bool is_large;
+
+	if (under_bts() || pt_has_single_entry())
+		return;
+	is_large = in_pieces(ch->aux, GIGABYTE) == GIGABYTE;
+	assert_int_equal(msr_read(ch->cpu, MSR_RTIT_OUTPUT_MASK, &mask), 0);
+	offset = mask >> 32;
+	print_message("%llu bytes, the pointer is %llu in its region\n", (unsigned long long)produced,
+		      (unsigned long long)offset);
+	assert_true(produced > 2 * page_size);
+	assert_int_equal(produced % (is_large ? GIGABYTE / 256 : page_size),
+			 is_large ? offset : offset % page_size);
+}
+
 static void a_full_trace_of_a_gigabyte_area_decodes(void **state)
 {
 	struct auxtrace_status_page st;
@@ -227,6 +247,8 @@ static void a_full_trace_of_a_gigabyte_area_decodes(void **state)
 	cpu_pin(s.channel->cpu);
 	ok_start(s.fd);
 	load_run(200000);
+	ok_pause(&s, 0, NULL);
+	check_region(s.channel);
 	ok_stop(s.fd);
 	st = channel_status(s.channel);
 	trace_check_window(&walk, s.channel->aux, st.produced, "a gigabyte area");
