@@ -731,14 +731,20 @@ static __always_inline bool pt_is_at_stop_mark(const struct auxt_channel *ch, u6
 	       !((aux->stop_mark - aux->produced) % aux->cycle);
 }
 
+static __always_inline u32 pt_trouble(void)
+{
+	return auxt_rdmsr(MSR_IA32_RTIT_STATUS) & (RTIT_STATUS_ERROR | RTIT_STATUS_STOPPED);
+}
+
 /*
  * Tables of one entry. At the region's end the hardware stops, whatever has become of the pointers.
  * Then what it should have traced since is lost, and the last packet may be cut. The zeros are in memory
  * before the position is published, by the write barrier of settle_publish().
  */
-static __always_inline u32 pt_locate_single(struct auxt_channel *ch, u32 found, u32 status,
-					    u64 base, u64 mask_ptrs)
+static __always_inline u32 pt_locate_single(struct auxt_channel *ch, u32 found, u64 base,
+					    u64 mask_ptrs)
 {
+	u32 status = pt_trouble();
 	struct pt *pt = pt_of(ch);
 	u64 offset = mask_ptrs >> TOPA_POINTER_OFFSET_SHIFT, rest;
 	u64 size = auxt_topa_single_size(pt->order);
@@ -769,16 +775,20 @@ static __always_inline u32 pt_locate_single(struct auxt_channel *ch, u32 found, 
 /* The slow part of pt_stop(): another region, nothing written, Error or Stopped. */
 static noinline u32 pt_locate(struct auxt_channel *ch, u32 found, u64 base, u64 mask_ptrs)
 {
-	u32 status = auxt_rdmsr(MSR_IA32_RTIT_STATUS) & (RTIT_STATUS_ERROR | RTIT_STATUS_STOPPED);
+	u64 offset, in_region = mask_ptrs >> TOPA_POINTER_OFFSET_SHIFT, was = ch->aux.produced;
 	struct pt *pt = pt_of(ch);
-	u64 offset;
+	u32 status;
 
 	if (pt->single)
-		return pt_locate_single(ch, found, status, base, mask_ptrs);
+		return pt_locate_single(ch, found, base, mask_ptrs);
 	if (auxt_topa_locate(pt_topa_of(ch), base, mask_ptrs, &offset))
 		return TRACE_ERROR;
 	ch->aux.produced = auxt_position_at(&ch->aux, offset);
 	pt_remember(pt, base, mask_ptrs, ch->aux.produced);
+	/* Within a region: see pt_is_within(). */
+	if (likely(in_region && in_region < ch->aux.region && ch->aux.produced != was))
+		return 0;
+	status = pt_trouble();
 	if (status & RTIT_STATUS_ERROR)
 		return TRACE_ERROR;
 	/* After a filter's STOP the window goes on, without trace, until it ends for another reason. */

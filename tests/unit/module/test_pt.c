@@ -918,12 +918,14 @@ static void alone_on_the_cpu_a_stop_reads_one_register(void **state)
 		cpu.has_vmx = true;
 		auxt_pt_detect();
 		assert_int_equal(auxt_pt.start(&channel, true), 0);
-		hardware_writes(100);
-		reads = cpu.reads;
-		assert_int_equal(auxt_pt.stop(&channel, true), 0);
-		assert_int_equal(cpu.reads - reads, 1 + i);
-		assert_int_equal(channel.aux.produced, written);
-		assert_int_equal(auxt_pt.start(&channel, true), 0);
+		for (int regions = 0; regions < 3; regions++) {
+			hardware_writes(regions * REGION + 100);
+			reads = cpu.reads;
+			assert_int_equal(auxt_pt.stop(&channel, true), 0);
+			assert_int_equal(cpu.reads - reads, 1 + i);
+			assert_int_equal(channel.aux.produced, written);
+			assert_int_equal(auxt_pt.start(&channel, true), 0);
+		}
 		reads = cpu.reads;
 		assert_int_equal(auxt_pt.stop(&channel, true), 0);
 		assert_int_equal(cpu.reads - reads, 2 + i);
