@@ -46,13 +46,12 @@ struct auxtrace_setup;
  *	auxt_channel.stuck if the CPU refuses, else clears it. Interrupts off
  * @start: turn tracing on, with the STOP and INT marks of auxt_position. @new_window: begin a
  *	window (with PSB+); else the open window goes on. 0, or -EIO with tracing off
- * @stop: turn tracing off. @alone: assume that no other code has done so before, so that TRACE_FOREIGN
- *	is not told. Afterwards all trace is in memory, auxt_position.produced is the
+ * @stop: turn tracing off. @alone: TRACE_FOREIGN need not be told. Afterwards all trace is in memory, auxt_position.produced is the
  *	position up to which it was written, also by the trace PMU itself with bytes that mean nothing
  *	(unchanged if that is unknown), and the channel's
  *	off_tsc the time at which it stopped. Returns TRACE_*
  * @relocate: the channel's slot has changed while tracing is off: the next @start goes on there
- * @interrupt: has the hardware passed the INT mark, stopped or failed? Tracing may be on. May acknowledge
+ * @interrupt: has the hardware passed the INT mark, stopped or failed? Tracing may be on
  * @acknowledge: clear the trace PMU's bit in the interrupt status, and nothing else: the other
  *	bits are perf's. Returns whether it was set
  * @emergency_stop: turn tracing off on this CPU, whatever state a channel is in. Any time,

@@ -481,6 +481,13 @@ static void bts_relocate(struct auxt_channel *ch)
 }
 NOKPROBE_SYMBOL(bts_relocate);
 
+/* bts_acknowledge() finds every reason, as no other handler changes the index. */
+static bool bts_interrupt(struct auxt_channel *ch)
+{
+	return false;
+}
+NOKPROBE_SYMBOL(bts_interrupt);
+
 static bool bts_acknowledge(struct auxt_channel *ch)
 {
 	struct bts *bts = bts_of(ch);
@@ -494,13 +501,6 @@ static bool bts_acknowledge(struct auxt_channel *ch)
 	return asserted;
 }
 NOKPROBE_SYMBOL(bts_acknowledge);
-
-/* No other handler changes the index, so there is no other way to find out. */
-static bool bts_interrupt(struct auxt_channel *ch)
-{
-	return bts_acknowledge(ch);
-}
-NOKPROBE_SYMBOL(bts_interrupt);
 
 /*
  * With page-table isolation perf has no PMU "intel_bts", only its older form of BTS: a

@@ -4,12 +4,9 @@
  *
  * perf's NMI handler acknowledges every bit of IA32_PERF_GLOBAL_STATUS, ours included,
  * and drops what is not its own. So there are two handlers: pmi_first() runs before perf's
- * and usually finds the bit; pmi_last() runs after it, for what came in between. It does not
- * rely on the bit, which perf may have cleared: it asks the trace PMU whether it has passed a mark. A
- * third, pmi_late(), is called for NMIs that no handler has claimed.
- *
- * Most NMIs are of others, say, of perf's counters. Each of the first two handlers then makes one look, for
- * MSR accesses are most of the cost.
+ * and usually finds the bit; pmi_last() runs after it, for what came in between. That one does not
+ * rely on the bit alone: it also asks the trace PMU whether it has passed a mark. A third,
+ * pmi_late(), is called for NMIs that no handler has claimed.
  */
 
 #include <linux/kernel.h>
@@ -93,9 +90,6 @@ void auxt_pmi_unroute(bool pmi_pending)
 }
 NOKPROBE_SYMBOL(auxt_pmi_unroute);
 
-/* pmi_first() has handled an interrupt in this NMI. */
-static DEFINE_PER_CPU(bool, pmi_of_ours);
-
 /*
  * The CPU masks the LVT entry when it delivers the interrupt. Call this after the interrupt was
  * handled, or the CPU would deliver it again. An entry that delivers no NMIs is not ours.
@@ -109,19 +103,11 @@ static void pmi_unmask(void)
 }
 NOKPROBE_SYMBOL(pmi_unmask);
 
-/* An interrupt of the channel was handled. */
-static void pmi_handled(void)
-{
-	pmi_unmask();
-	this_cpu_write(pmi_last_tsc, rdtsc());
-}
-NOKPROBE_SYMBOL(pmi_handled);
-
 /*
  * Handles interrupts until there is none. Returns how many. A number above one tells the kernel that
  * the NMI of an interrupt handled here may still be latched.
  */
-static noinline int pmi_handle(struct auxt_channel *ch)
+static int pmi_handle(struct auxt_channel *ch)
 {
 	int handled;
 
@@ -129,15 +115,15 @@ static noinline int pmi_handle(struct auxt_channel *ch)
 		/* Acknowledge first: an interrupt that comes later asserts the bit again. */
 		bool asserted = ch->pmu->acknowledge(ch);
 
-		if (!auxt_channel_interrupt(ch, asserted))
+		if (likely(!auxt_channel_interrupt(ch, asserted)))
 			break;
-		pmi_handled();
+		pmi_unmask();
 	}
 	return handled;
 }
 NOKPROBE_SYMBOL(pmi_handle);
 
-/* Before all other handlers. What the bit does not say is left to pmi_last(). */
+/* Most NMIs are of others, say, of perf's counters: what the bit does not say is left to pmi_last(). */
 static int pmi_first(unsigned int type, struct pt_regs *regs)
 {
 	int handled = NMI_DONE;
@@ -156,10 +142,11 @@ static int pmi_first(unsigned int type, struct pt_regs *regs)
 		if (!ch || likely(!ch->pmu->acknowledge(ch)))
 			continue;
 		auxt_channel_interrupt(ch, true);
-		pmi_handled();
+		pmi_unmask();
 		handled++;
 	}
-	this_cpu_write(pmi_of_ours, handled);
+	if (unlikely(handled))
+		this_cpu_write(pmi_last_tsc, rdtsc());
 	return handled;
 }
 NOKPROBE_SYMBOL(pmi_first);
@@ -167,25 +154,18 @@ NOKPROBE_SYMBOL(pmi_first);
 static int pmi_last(unsigned int type, struct pt_regs *regs)
 {
 	int handled = NMI_DONE;
-	bool of_ours;
 	u32 pmu;
 
 	if (likely(!this_cpu_read(pmi_users)) || unlikely(auxt_panicking()))
 		return NMI_DONE;
-	of_ours = this_cpu_read(pmi_of_ours);
 	for (pmu = 0; pmu < TRACE_PMUS; pmu++) {
 		struct auxt_channel *ch = auxt_channel_here(pmu);
 
-		if (!ch)
-			continue;
-		/* An interrupt of ours: the next may have come while this one was handled. */
-		if (unlikely(of_ours)) {
+		if (ch)
 			handled += pmi_handle(ch);
-		} else if (unlikely(auxt_channel_interrupt(ch, false))) {
-			pmi_handled();
-			handled += 1 + pmi_handle(ch);
-		}
 	}
+	if (unlikely(handled))
+		this_cpu_write(pmi_last_tsc, rdtsc());
 	return handled;
 }
 NOKPROBE_SYMBOL(pmi_last);

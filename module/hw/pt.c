@@ -13,6 +13,8 @@
  *  - after a region with STOP is full, the pointers stay at its end: software must
  *    move them before it clears Stopped, else the next TraceEn is an operational error;
  *  - where tables have one entry, the PMI of a region comes before the region is full;
+ *  - what is wrong with a ToPA entry is an error when the hardware reaches that entry; a
+ *    region in memory that is restricted may be one later ("ToPA Errors", "Restricted Memory Access");
  *  - a TraceStop range sets Stopped, too, wherever the pointers are. While Stopped is set,
  *    nothing is traced, whatever TraceEn is.
  */
@@ -473,9 +475,8 @@ static __always_inline void pt_remember(struct pt *pt, u64 base, u64 mask_ptrs, 
  * offset alone gives the position. (After a whole cycle it would be behind that position.) That is the
  * common case: most windows are shorter than a region.
  *
- * Then it has neither met an operational error nor a STOP mark. Both would have kept it at an end of a
- * region: it finds what is wrong with an entry when it reaches it (SDM, "ToPA Errors"), and our regions
- * are in memory that it may write to.
+ * Then it has neither met an operational error nor a STOP mark, which would have kept it at an end of a
+ * region. (Memory that it may not write to is an error in the middle, too; our pages are no such memory.)
  */
 static __always_inline bool pt_is_within(const struct auxt_channel *ch, u64 base, u64 mask_ptrs)
 {
@@ -841,13 +842,20 @@ static noinline u32 pt_find_after(struct auxt_channel *ch, u32 found)
 }
 NOKPROBE_SYMBOL(pt_find_after);
 
-/* A CPU that does not trace in VMX operation clears TraceEn itself as it enters that. */
+/*
+ * May KVM, or the CPU itself, have cleared TraceEn? A CPU that does not trace in VMX operation does so as
+ * it enters that.
+ */
+static __always_inline bool pt_vmx_interferes(void)
+{
+	return !this_cpu_read(pt_cpus.works_in_vmx) || __read_cr4() & X86_CR4_VMXE;
+}
+
 static u32 pt_stop(struct auxt_channel *ch, bool alone)
 {
-	if (!alone || unlikely(!this_cpu_read(pt_cpus.works_in_vmx))) {
-		if (unlikely(!(auxt_rdmsr(MSR_IA32_RTIT_CTL) & RTIT_CTL_TRACEEN)))
-			return pt_find_after(ch, TRACE_FOREIGN);
-	}
+	if ((!alone || unlikely(pt_vmx_interferes())) &&
+	    unlikely(!(auxt_rdmsr(MSR_IA32_RTIT_CTL) & RTIT_CTL_TRACEEN)))
+		return pt_find_after(ch, TRACE_FOREIGN);
 	if (unlikely(auxt_wrmsr(MSR_IA32_RTIT_CTL, pt_of(ch)->ctl) && pt_turn_off()))
 		return pt_find_after(ch, TRACE_ERROR);
 	return pt_find(ch, 0);

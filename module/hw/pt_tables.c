@@ -97,6 +97,25 @@ static int pt_tables_fill(struct auxt_topa *topa, struct auxt_channel *ch, unsig
 }
 NOKPROBE_SYMBOL(pt_tables_fill);
 
+/* Regions of all slots have one order, which this finds. Returns -EINTR after a fatal signal. */
+static int pt_tables_order(const struct auxt_channel *ch, unsigned int *order)
+{
+	unsigned long nr_pages = (unsigned long)(ch->now.slots * ch->aux.size >> PAGE_SHIFT);
+	unsigned long batch = min(nr_pages, 1ul << TOPA_MOST_ORDER), page;
+
+	/* In full trace no reader is woken later than at twice the watermark. */
+	*order = auxt_topa_order(ch->aux.size, ch->aux.overwrite,
+				 ch->aux.overwrite ? ~0ull >> 1 : ch->aux.watermark);
+	for (page = 0; page < nr_pages; page += batch) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		*order = auxt_topa_contiguous(*order, page, batch, auxt_pt_page_phys, ch);
+		cond_resched();
+	}
+	return 0;
+}
+NOKPROBE_SYMBOL(pt_tables_order);
+
 /**
  * auxt_pt_tables_pages() - memory that auxt_pt_tables_new() takes for one channel at most
  * @setup: setup of the session, checked
@@ -125,14 +144,12 @@ NOKPROBE_SYMBOL(auxt_pt_tables_pages);
 struct auxt_topa *auxt_pt_tables_new(struct auxt_channel *ch)
 {
 	struct auxt_topa *topa = kcalloc(ch->now.slots, sizeof(*topa), AUXT_SESSION_GFP);
-	unsigned long nr_pages = (unsigned long)ch->now.slots * ch->aux.size >> PAGE_SHIFT;
 	unsigned int order, slot;
-	int err = 0;
+	int err;
 
 	if (!topa)
 		return ERR_PTR(-ENOMEM);
-	order = auxt_topa_contiguous(auxt_topa_order(ch->aux.size, ch->aux.overwrite), nr_pages,
-				     auxt_pt_page_phys, ch);
+	err = pt_tables_order(ch, &order);
 	ch->aux.region = AUXT_PAGE_SIZE << order;
 	ch->aux.margin = ch->aux.region;
 	for (slot = 0; !err && slot < ch->now.slots; slot++) {

@@ -9,14 +9,15 @@
  * auxt_topa_order() - choose the order of an area's regions
  * @size: bytes of the area, or of a slot of it
  * @overwrite: see struct auxt_position
+ * @most: bytes of the largest region that may be, at least a page
  *
- * Return: the least order with which one table suffices: for a small area 0.
+ * Return: the least order with which one table suffices: for a small area 0. Or the largest that may be.
  */
-unsigned int auxt_topa_order(u64 size, bool overwrite)
+unsigned int auxt_topa_order(u64 size, bool overwrite, u64 most)
 {
 	unsigned int order = 0;
 
-	while (order < TOPA_MOST_ORDER &&
+	while (order < TOPA_MOST_ORDER && AUXT_PAGE_SIZE << (order + 1) <= most &&
 	       auxt_topa_nr_tables(auxt_topa_nr_regions(size, order, overwrite)) > 1)
 		order++;
 	return order;
@@ -39,9 +40,10 @@ static bool topa_is_region(unsigned long page, unsigned int order, auxt_topa_phy
 NOKPROBE_SYMBOL(topa_is_region);
 
 /**
- * auxt_topa_contiguous() - the largest order of which all regions of an area can be
+ * auxt_topa_contiguous() - the largest order of which all regions of a part of an area can be
  * @most: no larger order
- * @nr_pages: pages of the area, a multiple of 2^@most
+ * @first: the part's first page, a multiple of 2^@most
+ * @nr_pages: its pages, likewise
  * @phys: physical address of a page of @area
  * @area: the AUX area
  *
@@ -50,13 +52,13 @@ NOKPROBE_SYMBOL(topa_is_region);
  *
  * Return: the order.
  */
-unsigned int auxt_topa_contiguous(unsigned int most, unsigned long nr_pages, auxt_topa_phys_t phys,
-				  const void *area)
+unsigned int auxt_topa_contiguous(unsigned int most, unsigned long first, unsigned long nr_pages,
+				  auxt_topa_phys_t phys, const void *area)
 {
 	unsigned int order = most;
-	unsigned long page = 0;
+	unsigned long page = first;
 
-	while (order && page < nr_pages)
+	while (order && page < first + nr_pages)
 		if (topa_is_region(page, order, phys, area))
 			page += 1ul << order;
 		else

@@ -46,9 +46,9 @@ struct auxt_topa {
 	unsigned int hint;
 };
 
-unsigned int auxt_topa_order(u64 size, bool overwrite);
-unsigned int auxt_topa_contiguous(unsigned int most, unsigned long nr_pages, auxt_topa_phys_t phys,
-				  const void *area);
+unsigned int auxt_topa_order(u64 size, bool overwrite, u64 most);
+unsigned int auxt_topa_contiguous(unsigned int most, unsigned long first, unsigned long nr_pages,
+				  auxt_topa_phys_t phys, const void *area);
 unsigned long auxt_topa_nr_regions(u64 size, unsigned int order, bool overwrite);
 unsigned int auxt_topa_nr_tables(unsigned long nr_regions);
 void auxt_topa_link(struct auxt_topa *topa);

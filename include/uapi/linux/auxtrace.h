@@ -273,11 +273,15 @@
  *
  * DOC: regions of Intel PT
  *
- * Intel PT stops, and raises an interrupt, at the end of a region of the AUX area only. In areas of up to
- * 1 MiB, and of 512 KiB in overwrite mode, a region is a page. In larger ones, or larger slots, it may be
- * so large that the area has 256 of them, 128 in overwrite mode, if memory is contiguous enough. So up to
- * a region is missing from what this header says of bytes at which a reader is woken, a request with
- * @delay_bytes is carried out or the hardware stops for lack of space. Positions and lengths are exact.
+ * Intel PT stops, and raises an interrupt, at the end of a region of memory only. So in full trace a reader
+ * is woken up to a region after the watermark, and the hardware stops up to two regions before it would
+ * write to what is unread; in overwrite mode a request with @delay_bytes is carried out up to a
+ * region late. Positions and lengths are exact.
+ *
+ * A region is a page in areas (or slots) of up to 1 MiB in full trace, and of up to 512 KiB in
+ * overwrite mode. A larger area has regions of up to 1/256 of it (overwrite mode: 1/128), never of more
+ * than the watermark or 128 MiB, and smaller ones if its memory is in smaller pieces. A session of BTS
+ * has regions of a page.
  *
  * DOC: Intel PT with tables of one entry
  *
@@ -586,8 +590,8 @@ struct auxtrace_filter {
  *	BTS: 0, it has nothing to configure
  * @aux_size: bytes of AUX area for each channel: a power of two, at least two pages
  * @aux_watermark: full-trace mode: poll(2) reports POLLIN when this many bytes are
- *	unread, or up to a page or region later (see DOC: regions of Intel PT); a multiple of the
- *	page size, less than @aux_size; 0: half of @aux_size.
+ *	unread, or up to a region later (see DOC: regions of Intel PT); a multiple of the page
+ *	size, less than @aux_size; 0: half of @aux_size.
  *	Overwrite mode: 0
  * @data_size: bytes of data ring for each channel: a power of two, at least one page.
  *	0: no data ring; then @data_watermark and @records must be 0, and no DATA_* flag set
@@ -1071,7 +1075,7 @@ struct auxtrace_release {
  * @hold_off_ns: after acting on a CPU, ignore hits on that CPU for this long
  * @delay_ns: PAUSE, FREEZE: act this long after the hit
  * @delay_bytes: PAUSE, FREEZE, in overwrite mode: act when the channel has produced this
- *	many bytes after the hit. The action comes at most a page late, or a region (see
+ *	many bytes after the hit. The action comes at most a region late (see
  *	DOC: regions of Intel PT); if the kernel is traced, later by the trace that the kernel
  *	itself produces until it takes the interrupt. Each CPU has at most one such delay
  *	pending, of any trigger
@@ -1542,13 +1546,15 @@ struct auxtrace_branch {
  *
  * @gaps: times that trace was lost without a pause being requested; the sum of gaps_*
  * @gaps_full: full-trace mode: times that the hardware was stopped for lack of space. The module
- *	normally stops it a page, or a region of Intel PT, before the reader's tail, so that it
- *	stops between two packets. BTS, and Intel PT with AUXTRACE_PT_SINGLE_ENTRY, in both modes: also times that
- *	an interrupt came so late that the space left for it did not suffice
+ *	normally stops it a region before it would have to stop (see DOC: regions of Intel PT),
+ *	so that it stops between two packets. BTS, and Intel PT with AUXTRACE_PT_SINGLE_ENTRY, in
+ *	both modes: also times that an interrupt came so late that the space left for it did not
+ *	suffice
  * @gaps_error: times that the hardware reported an operational error or refused a write of its
  *	registers (HWERROR stays set until the next START), or that another user had turned it
  *	off (a new window began). In overwrite mode that is not looked for where a trigger's PAUSE
- *	or a switch to a thread that is no member ends a window of Intel PT
+ *	or a switch to a thread that is no member ends a window of Intel PT, unless the CPU is
+ *	in VMX operation
  * @gaps_offline: times that the CPU went offline, or that the machine suspended,
  *	hibernated or crashed
  * @bad_tails: tails in the user page that moved backwards or beyond @produced; ignored

@@ -323,6 +323,7 @@ static u32 fake_stop(struct auxt_channel *ch, bool alone)
 	hw.on = false;
 	hw.log[hw.windows % LOG].end = hw.position;
 	hw.offs++;
+	hw.alone = alone;
 	ch->off_tsc = rdtsc();
 	ch->aux.produced = hw.position;
 	if (hw.stopped)

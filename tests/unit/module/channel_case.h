@@ -50,6 +50,7 @@ extern struct hw {
 	bool asserted;
 	bool pointers_stale;
 	bool foreign;		/* other code has turned it off */
+	bool alone;		/* the last stop did not ask for that */
 	u64 position;		/* bytes written in all: the truth */
 	u64 stop, int_mark;
 	u64 windows;		/* starts with PSB+ */

@@ -971,18 +971,25 @@ static void a_look_for_an_interrupt_reads_few_registers(void **state)
 	as_before();
 }
 
-/* Those of a guest, which KVM is about to enter. */
+/* Those of a guest, which KVM is about to enter, or has entered: the machine is in VMX operation. */
 static void pointers_of_foreign_code_are_not_taken_for_ours(void **state)
 {
-	assert_int_equal(auxt_pt.claim(&channel), 0);
-	assert_int_equal(auxt_pt.start(&channel, true), 0);
-	hardware_writes(100);
-	cpu.ctl &= ~RTIT_CTL_TRACEEN;
-	cpu.base = WAS_BASE;
-	cpu.mask = ptrs(0, 200);
-	assert_int_equal(auxt_pt.stop(&channel, false), TRACE_ERROR);
-	assert_int_equal(channel.aux.produced, 0);
-	auxt_pt.release(&channel);
+	for (int overwrite = 0; overwrite < 2; overwrite++) {
+		auxt_pt.cleanup(&channel);
+		assert_int_equal(set_up(AUXTRACE_SETUP_USER, 0, overwrite), 0);
+		auxt_position_plan(&channel.aux);
+		assert_int_equal(auxt_pt.claim(&channel), 0);
+		assert_int_equal(auxt_pt.start(&channel, true), 0);
+		hardware_writes(100);
+		cpu.cr4 = X86_CR4_VMXE;
+		cpu.ctl &= ~RTIT_CTL_TRACEEN;
+		cpu.base = WAS_BASE;
+		cpu.mask = ptrs(0, 200);
+		assert_int_equal(auxt_pt.stop(&channel, overwrite), TRACE_ERROR);
+		assert_int_equal(channel.aux.produced, 0);
+		cpu.cr4 = 0;
+		auxt_pt.release(&channel);
+	}
 	as_before();
 }
 

@@ -1089,6 +1089,38 @@ static void a_task_is_the_last_of_the_causes(void **state)
 	unmake();
 }
 
+/* What ends windows all the time does not look for it, in overwrite mode. A user's request, and a look, do. */
+static void foreign_code_is_looked_for_where_that_is_not_too_frequent(void **state)
+{
+	const u32 often = AUXTRACE_INHIBIT_TRIGGER | AUXTRACE_INHIBIT_TASK;
+	static const u32 reasons[] = {
+		0, AUXTRACE_INHIBIT_TRIGGER, AUXTRACE_INHIBIT_TASK,
+		AUXTRACE_INHIBIT_TRIGGER | AUXTRACE_INHIBIT_TASK, AUXTRACE_INHIBIT_USER,
+		AUXTRACE_INHIBIT_FROZEN, AUXTRACE_INHIBIT_OFFLINE, AUXTRACE_INHIBIT_SETUP,
+		AUXTRACE_INHIBIT_USER | AUXTRACE_INHIBIT_TRIGGER,
+	};
+
+	for (size_t i = 0; i < 4 * sizeof(reasons) / sizeof(reasons[0]); i++) {
+		u32 reason = reasons[i / 4], todo = i & 1 ? AUXT_TODO_SYNC : AUXT_TODO_APPLY;
+		bool overwrite = i & 2, alone = overwrite && !(i & 1) && !(reason & ~often);
+
+		if (!reason && todo == AUXT_TODO_APPLY)
+			continue;
+		make_with((struct auxtrace_setup) {
+			.flags = overwrite ? AUXTRACE_SETUP_OVERWRITE : 0 });
+		start(false);
+		run_to(1000);
+		hw.foreign = true;
+		channel->now.pauses_asked = !!(reason & AUXTRACE_INHIBIT_USER);
+		atomic_or(reason, &channel->inhibit);
+		auxt_settle(channel, todo);
+		assert_int_equal(hw.alone, alone);
+		assert_int_equal(status_page.gaps_error, !alone);
+		assert_int_equal(status_page.running, !reason);
+		unmake();
+	}
+}
+
 /* The next window begins because of the reason that was the last to go. */
 static void the_last_reason_to_go_begins_the_window(void **state)
 {
@@ -1250,6 +1282,7 @@ int main(void)
 		cmocka_unit_test(with_FULL_AUTO_a_switch_to_a_member_takes_the_tail),
 		cmocka_unit_test(a_switch_finds_a_full_area),
 		cmocka_unit_test(a_task_is_the_last_of_the_causes),
+		cmocka_unit_test(foreign_code_is_looked_for_where_that_is_not_too_frequent),
 		cmocka_unit_test(the_last_reason_to_go_begins_the_window),
 		cmocka_unit_test(the_accounting_survives_a_storm_of_switches),
 	};
