@@ -59,7 +59,7 @@ verdict "make deb-auxtrace builds them again, elsewhere and later" build_again
 verdict "both builds have the same bytes" same
 
 # What they depend on, without our own, and what the checks need.
-rm -rf "$work/debs"
+rm -rf "$work/debs" "$work/built"
 mkdir "$work/debs"
 find "$work/first" -name '*.deb' ! -name '*-dbgsym_*' -exec cp {} "$work/debs/" \;
 mapfile -t depends < <(for deb in "$work"/debs/*.deb; do
@@ -84,12 +84,11 @@ status=0
 [ "$status" -ne 77 ] || skip "no such namespaces"
 [ "$status" -eq 0 ] || failures=$((failures + 1))
 
-# boot KERNEL: with DKMS's module for it
+# boot KERNEL RELEASE: with DKMS's module for it
 boot()
 {
-	local release status=0
+	local release=$2 status=0
 
-	eval "$("$top/scripts/kernel" "$1" release)"
 	"$top/scripts/vm" --kernel "$1" --timeout 240 --work "$work/$release" --out "$work/$release/out" \
 		--module "$work/built/$release/auxtrace.ko" --file "$build/tools/auxtrace" --file "$top/tests/guest/lib/check.sh" \
 		--file "$top/tests/guest/deb-kernel.sh" -- sh /bin/deb-kernel.sh || status=$?
@@ -99,6 +98,9 @@ boot()
 
 make -s -C "$top" tests
 for kernel in $kernels; do
-	verdict "$kernel loads the module that DKMS built, and records" boot "$kernel"
+	eval "$("$top/scripts/kernel" "$kernel" release)"
+	# deb-installed has seen that DKMS skips it: the kernel is newer than the bound in dkms.conf.
+	[ -e "$work/built/$release" ] || { echo "deb: DKMS built none for $release"; continue; }
+	verdict "$kernel loads the module that DKMS built for $release, and records" boot "$kernel" "$release"
 done
 verdicts_end
