@@ -105,7 +105,7 @@ static int pt_tables_order(const struct auxt_channel *ch, unsigned int *order)
 
 	/* In full trace no reader is woken later than at twice the watermark. */
 	*order = auxt_topa_order(ch->aux.size, ch->aux.overwrite,
-				 ch->aux.overwrite ? ~0ull >> 1 : ch->aux.watermark);
+				 ch->aux.overwrite ? ~0ull : ch->aux.watermark);
 	for (page = 0; page < nr_pages; page += batch) {
 		if (fatal_signal_pending(current))
 			return -EINTR;

@@ -941,6 +941,17 @@ static void alone_on_the_cpu_a_stop_reads_one_register(void **state)
 	as_before();
 }
 
+/* The first window of a new session, and some trace in it. */
+static void begin_window(bool overwrite)
+{
+	auxt_pt.cleanup(&channel);
+	assert_int_equal(set_up(AUXTRACE_SETUP_USER, 0, overwrite), 0);
+	auxt_position_plan(&channel.aux);
+	assert_int_equal(auxt_pt.claim(&channel), 0);
+	assert_int_equal(auxt_pt.start(&channel, true), 0);
+	hardware_writes(100);
+}
+
 /*
  * An NMI of others. In overwrite mode with one table a look at the pointers is enough while the hardware is in
  * the region where it was last seen. In full trace Stopped may be there before the pointers have moved.
@@ -950,12 +961,7 @@ static void a_look_for_an_interrupt_reads_few_registers(void **state)
 	for (int overwrite = 0; overwrite < 2; overwrite++) {
 		unsigned int reads;
 
-		auxt_pt.cleanup(&channel);
-		assert_int_equal(set_up(AUXTRACE_SETUP_USER, 0, overwrite), 0);
-		auxt_position_plan(&channel.aux);
-		assert_int_equal(auxt_pt.claim(&channel), 0);
-		assert_int_equal(auxt_pt.start(&channel, true), 0);
-		hardware_writes(100);
+		begin_window(overwrite);
 		reads = cpu.reads;
 		assert_false(auxt_pt.interrupt(&channel));
 		assert_int_equal(cpu.reads - reads, overwrite ? 1 : 2);
@@ -975,12 +981,7 @@ static void a_look_for_an_interrupt_reads_few_registers(void **state)
 static void pointers_of_foreign_code_are_not_taken_for_ours(void **state)
 {
 	for (int overwrite = 0; overwrite < 2; overwrite++) {
-		auxt_pt.cleanup(&channel);
-		assert_int_equal(set_up(AUXTRACE_SETUP_USER, 0, overwrite), 0);
-		auxt_position_plan(&channel.aux);
-		assert_int_equal(auxt_pt.claim(&channel), 0);
-		assert_int_equal(auxt_pt.start(&channel, true), 0);
-		hardware_writes(100);
+		begin_window(overwrite);
 		cpu.cr4 = X86_CR4_VMXE;
 		cpu.ctl &= ~RTIT_CTL_TRACEEN;
 		cpu.base = WAS_BASE;

@@ -93,18 +93,18 @@ static void a_region_is_a_page_or_a_small_part_of_the_area(void **state)
 {
 	for (u64 size = 2 * PAGE; size <= 1ull << 40; size *= 2)
 		for (int overwrite = 0; overwrite < 2; overwrite++) {
-			unsigned int order = auxt_topa_order(size, overwrite, ~0ull >> 1);
+			unsigned int order = auxt_topa_order(size, overwrite, ~0ull);
 			unsigned long regions = auxt_topa_nr_regions(size, order, overwrite);
 
 			assert_true(!order || PAGE << order <= size / (overwrite ? 128 : 256) ||
 				    order == TOPA_MOST_ORDER);
 			assert_true(order == TOPA_MOST_ORDER || auxt_topa_nr_tables(regions) == 1);
 		}
-	assert_int_equal(auxt_topa_order(256 * PAGE, false, ~0ull >> 1), 0);
-	assert_int_equal(auxt_topa_order(512 * PAGE, false, ~0ull >> 1), 1);
-	assert_int_equal(auxt_topa_order(128 * PAGE, true, ~0ull >> 1), 0);
-	assert_int_equal(auxt_topa_order(256 * PAGE, true, ~0ull >> 1), 1);
-	assert_int_equal(auxt_topa_order(1ull << 40, true, ~0ull >> 1), TOPA_MOST_ORDER);
+	assert_int_equal(auxt_topa_order(256 * PAGE, false, ~0ull), 0);
+	assert_int_equal(auxt_topa_order(512 * PAGE, false, ~0ull), 1);
+	assert_int_equal(auxt_topa_order(128 * PAGE, true, ~0ull), 0);
+	assert_int_equal(auxt_topa_order(256 * PAGE, true, ~0ull), 1);
+	assert_int_equal(auxt_topa_order(1ull << 40, true, ~0ull), TOPA_MOST_ORDER);
 	/* No larger than may be: a gigabyte would have 4 MiB. */
 	assert_int_equal(auxt_topa_order(1 << 30, false, 1 << 22), 10);
 	assert_int_equal(auxt_topa_order(1 << 30, false, (1 << 22) - 1), 9);
