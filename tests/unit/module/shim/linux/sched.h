@@ -14,6 +14,7 @@ struct task_struct {
 };
 
 #define PF_EXITING	4
+#define cond_resched()	((void)0)
 
 /* A test of several tasks says which of them runs. */
 #ifdef current
