@@ -713,8 +713,8 @@ const char *auxtrace_cause_name(uint32_t cause);
 
 /*
  * A recording is a directory of plain files: meta, cpuN.aux, cpuN.data, cpuN.samples,
- * task.PID[.N] and vdso.PID[.N]; with kernel tracing also kcore, kcore.changes, kallsyms and
- * modules; and for each snapshot a directory snapshot.NNNN of the same kind. auxtrace-recording(5)
+ * task.PID[.N] and vdso.PID[.N]; with kernel tracing also kcore, kcore.changes, kcore.added,
+ * kallsyms and modules; and for each snapshot a directory snapshot.NNNN of the same kind. auxtrace-recording(5)
  * has the format.
  *
  * Where the file system has O_DIRECT, AUX data are written without a copy, in whole
@@ -892,6 +892,44 @@ int auxtrace_recording_add_mapping(struct auxtrace_recording *recording, pid_t p
 				   const char *path);
 
 /**
+ * auxtrace_recording_add_kernel_code - record code that the kernel has generated
+ * @time: when it came, in the session's clock; 0: now
+ * @address: its first address
+ * @size: its size in bytes
+ * @name: for it, without a line break
+ *
+ * For BPF programs, as perf_event_open(2) reports them (PERF_RECORD_KSYMBOL), that may be gone when
+ * auxtrace_recording_finish() copies the kernel's code. This call reads the bytes from /proc/kcore. The kernel may
+ * report code before it has written it: a second call with the same @time and @address, some time later, adds the
+ * bytes if they differ.
+ *
+ * A recording keeps 16 MiB of such code. Beyond that, what has been gone for longest is dropped.
+ *
+ * Return: 0, or -1:
+ *  EACCES, EPERM  the caller may not read /proc/kcore
+ *  EFAULT  it does not have that memory
+ *  EINVAL  @address is not in the kernel's half, @size is 0, or too large, or @name has a line break
+ *  ENOSPC  it is more than 16 MiB, with all that is still there
+ *  ENOMEM
+ */
+int auxtrace_recording_add_kernel_code(struct auxtrace_recording *recording, uint64_t time, uint64_t address,
+				       size_t size, const char *name);
+
+/**
+ * auxtrace_recording_end_kernel_code - record that code which the kernel had generated is gone
+ * @time: when it went, in the session's clock; 0: now
+ * @address: its first address
+ *
+ * Bytes that were read after @time are dropped: the memory may have been other code's by then. So report all ends up to
+ * the last auxtrace_recording_add_kernel_code() before auxtrace_recording_finish() and auxtrace_recording_snapshot()
+ * write what is there (auxtrace_recording_on_cut()).
+ *
+ * Return: 0, or -1:
+ *  ENOENT  nothing was read of it while it was there
+ */
+int auxtrace_recording_end_kernel_code(struct auxtrace_recording *recording, uint64_t time, uint64_t address);
+
+/**
  * auxtrace_recording_add_all_tasks - add each process that /proc shows
  *
  * A CPU-wide trace needs this to tell processes apart. Skips processes that exit meanwhile,
@@ -943,7 +981,7 @@ struct auxtrace_totals {
  * The session must be stopped (overwrite mode: stopped, or paused on all CPUs). With
  * kernel tracing this call copies the kernel's code from /proc/kcore: code that was patched
  * between the trace and this call is recorded as it is now, and kcore.changes says where. Code
- * that is gone is recorded as it was at the recording's create.
+ * that is gone is recorded as it was at the recording's create, or as auxtrace_recording_add_kernel_code() read it.
  *
  * Return: 0, or -1. If a file of the kernel cannot be read, the rest is still written and
  * errno is that of the failed read. If old snapshots cannot be removed, errno is that of

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <x86intrin.h>
 
 #include "internal.h"
 #include "recording.h"
@@ -17,6 +18,7 @@ static void free_recording(struct auxtrace_recording *rec)
 	aux_writer_free(rec->writer);
 	task_list_free(rec->tasks);
 	kernel_free(rec->kernel);
+	kernel_added_free(&rec->added);
 	free(rec);
 }
 
@@ -182,6 +184,17 @@ AUXTRACE_API int auxtrace_recording_add_mapping(struct auxtrace_recording *rec, 
 	return task_list_map(rec->tasks, pid, start, end, offset, path);
 }
 
+AUXTRACE_API int auxtrace_recording_add_kernel_code(struct auxtrace_recording *rec, uint64_t time, uint64_t address,
+						    size_t size, const char *name)
+{
+	return kernel_added_add(&rec->added, time ?: __rdtsc(), address, size, name);
+}
+
+AUXTRACE_API int auxtrace_recording_end_kernel_code(struct auxtrace_recording *rec, uint64_t time, uint64_t address)
+{
+	return kernel_added_end(&rec->added, time ?: __rdtsc(), address);
+}
+
 AUXTRACE_API void auxtrace_recording_on_cut(struct auxtrace_recording *rec,
 					    void (*on_cut)(void *arg), void *arg)
 {
@@ -261,7 +274,7 @@ static int finish(struct auxtrace_recording *rec, struct auxtrace_totals *totals
 	if (rec->on_cut)
 		rec->on_cut(rec->on_cut_arg);
 	/* meta comes last: it marks the recording complete. */
-	if (task_list_write(rec->tasks, rec->files.dirfd, UINT64_MAX) || write_meta(rec, &rec->files, NULL, totals))
+	if (kernel_added_write(&rec->added, rec->files.dirfd) || task_list_write(rec->tasks, rec->files.dirfd, UINT64_MAX) || write_meta(rec, &rec->files, NULL, totals))
 		return -1;
 	trimmed = trim_again(rec, totals);
 	return kernel_failed ? fail_again(&kernel_failure) : trimmed;

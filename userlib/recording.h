@@ -5,6 +5,7 @@
 
 #include "aux_file.h"
 #include "instant.h"
+#include "kernel_added.h"
 #include "stream.h"
 #include "task_list.h"
 
@@ -24,6 +25,7 @@ struct auxtrace_recording {
 	void (*on_cut)(void *arg); /* adds reports of tasks; NULL: nothing does */
 	void *on_cut_arg;
 	struct kernel_code *kernel; /* as the recording began; NULL: not known */
+	struct kernel_added added;
 	uint64_t kcore_time;	/* when kcore was written, in the session's clock; 0: not yet */
 	struct instant begin;	/* of the recording */
 	unsigned int snapshots;	/* complete ones */

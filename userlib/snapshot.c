@@ -204,7 +204,8 @@ static int write_snapshot(struct auxtrace_recording *rec, struct files *files)
 		return fail(ENOMEM, "no memory for the cuts of a snapshot");
 	ret = cut_and_write(rec, files, cuts) ||
 	      task_list_write(rec->tasks, files->dirfd, last_cut(rec, cuts)) ||
-	      thread_names_write(files->dirfd) || link_kernel(rec, files) || files_flush(files) || write_meta(rec, files, cuts, NULL);
+	      thread_names_write(files->dirfd) || link_kernel(rec, files) ||
+	      kernel_added_write(&rec->added, files->dirfd) || files_flush(files) || write_meta(rec, files, cuts, NULL);
 	free(cuts);
 	return ret ? -1 : 0;
 }

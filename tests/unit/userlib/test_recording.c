@@ -364,7 +364,7 @@ static void make_file(const char *name)
 static void only_files_of_a_recording_are_removed(void **state)
 {
 	static const char *const own[] = {
-		"meta", "kcore", "kcore.changes", "kallsyms", "modules", "task.1", "task.12.1", "vdso.9",
+		"meta", "kcore", "kcore.added", "kcore.changes", "kallsyms", "modules", "task.1", "task.12.1", "vdso.9",
 		"cpu7.aux", "cpu12.data", "cpu0.samples",
 		"snapshot.7/meta", "snapshot.7/cpu0.aux", "snapshot.8/vdso.0",
 	};
