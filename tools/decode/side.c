@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/clock.h"
+#include "lib/perf_trailer.h"
 #include "side.h"
 
 struct trailer {		/* tools/record/side_files.c asks for this sample_type */
@@ -47,7 +48,7 @@ static void parse(struct side *s, const struct mapped *file, const struct meta *
 			say("%s: there is no record at offset %zu: the rest is not read", path, at);
 			return;
 		}
-		record = (struct side_record){ .header = header, .size = header->size - sizeof(*trailer) };
+		record = (struct side_record){ .header = header, .size = perf_trailer_at(header, sizeof(*trailer)) };
 		trailer = (const void *)(file->data + at + record.size);
 		record.pid = trailer->pid;
 		record.tid = trailer->tid;

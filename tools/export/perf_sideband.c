@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/perf_trailer.h"
 #include "lib/tool.h"
 #include "perf_record.h"
 #include "perf_sideband.h"
@@ -39,7 +40,7 @@ static const struct perf_event_header *next_side(const struct mapped *side, size
 
 static const struct perf_trailer *trailer_of_side(const struct perf_event_header *h)
 {
-	return (const void *)((const char *)h + h->size - sizeof(struct perf_trailer));
+	return (const void *)((const char *)h + perf_trailer_at(h, sizeof(struct perf_trailer)));
 }
 
 static void read_side(struct perf_sideband *s, const char *dir)
@@ -71,7 +72,7 @@ static void write_side(const struct perf_event_header *h, struct perf_data *data
 
 	own.id = id;
 	perf_record_begin(&r, h->type, h->misc);
-	perf_record_add(&r, body, h->size - sizeof(*h) - sizeof(own));
+	perf_record_add(&r, body, perf_trailer_at(h, sizeof(own)) - sizeof(*h));
 	if (h->type == PERF_RECORD_LOST && h->size >= sizeof(*h) + sizeof(id) + sizeof(own))
 		memcpy(r.bytes, &id, sizeof(id));
 	perf_record_end(&r, data, &own);
