@@ -67,6 +67,7 @@ static const struct name names[] = {
 	{ "kcore.changes", "", 0 },
 	{ "cpu1.aux", trace, sizeof(trace) },
 	{ "task.8", task, sizeof(task) - 1 },
+	{ "kcore.added", "added 0xffffffff81000000 1500 2500 1600 90c3 p\n", 47 },
 };
 
 #define NAMES	(sizeof(names) / sizeof(names[0]))

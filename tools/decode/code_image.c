@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "added.h"
 #include "code_image.h"
 #include "kernel_lines.h"
 #include "lib/symbol_shown.h"
@@ -39,6 +40,7 @@ struct code_files {
 	struct mapped kcore;
 	uint64_t kcore_tsc;	/* when it was read; UINT64_MAX: at the end */
 	struct pokes pokes;
+	struct added added;
 	size_t changes;
 	struct segment *segment;
 	size_t nr_segments;
@@ -61,6 +63,7 @@ struct code_image {
 };
 
 #define PAGE_MASK	(~4095ull)
+#define INT3		0xcc	/* the kernel fills memory for generated code with it where there is none */
 
 /* ---- kernel ------------------------------------------------------------- */
 
@@ -141,6 +144,8 @@ static bool open_kcore(struct code_image *code)
 			.bytes = code->files->kcore.data + ph[i].p_offset,
 		};
 	}
+	snprintf(path, sizeof(path), "%s/kcore.added", code->files->dir);
+	added_open(&code->files->added, path);
 	snprintf(path, sizeof(path), "%s/kallsyms", code->files->dir);
 	err = symbols_from_kallsyms(&code->files->kallsyms, path);
 	if (err)
@@ -166,6 +171,35 @@ static const struct segment *find_segment(struct code_image *code, uint64_t ip)
 		code->last_segment = bsearch(&ip, code->files->segment, code->files->nr_segments,
 					     sizeof(*code->files->segment), address_to_segment);
 	return code->last_segment;
+}
+
+/* Where the kernel's code at an address is. */
+struct kernel_bytes {
+	const uint8_t *bytes;	/* NULL: nowhere */
+	uint64_t size;		/* from that address on */
+	uint64_t tsc;		/* they are as they were then; UINT64_MAX: at the end */
+	const struct added_code *added;	/* NULL: they are kcore's */
+};
+
+static struct kernel_bytes find_kernel(struct code_image *code, uint64_t tsc, uint64_t ip)
+{
+	const struct code_files *files = code->files;
+	const struct segment *s = find_segment(code, ip);
+	struct kernel_bytes found = { .tsc = files->kcore_tsc };
+
+	if (s) {
+		found.bytes = s->bytes + (ip - s->start);
+		found.size = s->end - ip;
+	}
+	if (!files->added.count)
+		return found;
+	found.added = added_find(&files->added, tsc, ip, s && *found.bytes != INT3, files->kcore_tsc);
+	if (found.added) {
+		found.bytes = found.added->bytes + (ip - found.added->start);
+		found.size = found.added->end - ip;
+		found.tsc = found.added->read;
+	}
+	return found;
 }
 
 /* ---- user code ---------------------------------------------------------- */
@@ -248,6 +282,7 @@ static void close_files(struct code_files *files)
 	symbols_free(&files->kallsyms);
 	unmap_file(&files->kcore);
 	pokes_free(&files->pokes);
+	added_close(&files->added);
 	free(files->segment);
 	free(files->entry);
 	free(files->dir);
@@ -263,7 +298,7 @@ void code_close(struct code_image *code)
 
 bool code_was_patched(const struct code_image *code)
 {
-	return code->files->pokes.count;
+	return code->files->pokes.count || code->files->added.count;
 }
 
 void code_run_by(struct code_image *code, uint32_t pid)
@@ -304,13 +339,13 @@ enum code_result code_read(struct code_image *code, uint64_t cr3, uint64_t tsc, 
 	uint64_t offset;
 
 	if (code_is_kernel(ip)) {
-		const struct segment *s = find_segment(code, ip);
+		struct kernel_bytes kernel = find_kernel(code, tsc, ip);
 
-		if (!s)
+		if (!kernel.bytes)
 			return CODE_NO_MAPPING;
-		*got = copy(buf, size, s->bytes + (ip - s->start), s->end - ip);
+		*got = copy(buf, size, kernel.bytes, kernel.size);
 		if (code->files->pokes.count && tsc)
-			pokes_apply(&code->files->pokes, code->files->kcore_tsc, tsc, ip, buf, *got);
+			pokes_apply(&code->files->pokes, kernel.tsc, tsc, ip, buf, *got);
 		return CODE_OK;
 	}
 	result = find_mapping(code, cr3, tsc, ip, &m);
@@ -349,6 +384,7 @@ void code_lasts(const struct code_image *code, uint64_t cr3, uint64_t tsc, uint6
 	if (code_is_kernel(ip)) {
 		if (pokes_span(&code->files->pokes, ip, size, &span))
 			code_span_cut(&span, code->files->kcore_tsc);
+		added_span(&code->files->added, ip, size, &span);
 	} else {
 		tasks_span(&code->files->tasks, cr3, code->pid, ip, size, &span);
 	}
@@ -390,7 +426,14 @@ static void find_name(struct code_image *code, uint64_t cr3, uint64_t tsc, uint6
 
 	*name = (struct code_name){ .offset = ip };
 	if (code_is_kernel(ip)) {
+		const struct added_code *added = find_kernel(code, tsc, ip).added;
+
 		name->object = "[kernel]";
+		if (added) {
+			name->function = added->name;
+			name->offset = ip - added->start;
+			return;
+		}
 		sym = symbols_find(&code->files->kallsyms, ip);
 		if (sym) {
 			name->function = symbol_shown(sym);

@@ -2,7 +2,7 @@
 /*
  * The code that ran: the bytes and names at an address of an address space.
  *
- * Kernel code is the same in all address spaces and comes from the recording's kcore. User
+ * Kernel code is the same in all address spaces and comes from the recording's kcore and kcore.added. User
  * code comes from the files that the task with that CR3 had mapped, or, where its CR3 is not known, the process that
  * runs. An address space that is not in the recording has no code here, even if another one looks similar.
  */
@@ -45,7 +45,7 @@ struct code_image *code_open(const char *dir, const struct meta *meta, const cha
 struct code_image *code_share(const struct code_image *of);
 void code_close(struct code_image *code);
 
-/* Did the kernel patch its code during the recording, as far as is known? */
+/* Did the kernel patch or generate code during the recording, as far as is known? */
 bool code_was_patched(const struct code_image *code);
 
 /*

@@ -27,6 +27,9 @@ static void begin_side(unsigned int cpu)
 }
 
 /* A record of thread @tid at @tsc. @body: @size bytes of it, a multiple of 8. */
+/* Bytes by which the kernel says too large a size, where several events of a CPU get a record */
+static unsigned int excess;
+
 static void put(uint32_t type, uint16_t misc, uint32_t tid, uint64_t tsc, const void *body, size_t size)
 {
 	/* By meta's numbers perf's clock was a second at TSC 0, and counts as the TSC. */
@@ -37,13 +40,15 @@ static void put(uint32_t type, uint16_t misc, uint32_t tid, uint64_t tsc, const 
 		uint64_t id;
 	} end = { tid, tid, 1000000000 + tsc, side_cpu, 0, 1 };
 	const struct perf_event_header header = {
-		.type = type, .misc = misc, .size = sizeof(header) + size + sizeof(end),
+		.type = type, .misc = misc, .size = sizeof(header) + size + sizeof(end) + excess,
 	};
 
 	assert_int_equal(size % 8, 0);
 	fwrite(&header, sizeof(header), 1, side);
 	fwrite(body, 1, size, side);
 	fwrite(&end, sizeof(end), 1, side);
+	for (unsigned int i = 0; i < excess; i++)
+		putc(0x77, side);
 }
 
 static void put_switch(uint32_t tid, uint32_t next, uint64_t tsc)
@@ -97,7 +102,8 @@ static void put_poke(uint64_t addr, uint64_t tsc, const uint8_t *old, const uint
 
 	memcpy(poke.bytes, old, len);
 	memcpy(poke.bytes + len, new, len);
-	put(PERF_RECORD_TEXT_POKE, 0, 1, tsc, &poke, sizeof(poke));
+	/* Filled up with zeros to a multiple of 8 */
+	put(PERF_RECORD_TEXT_POKE, 0, 1, tsc, &poke, (offsetof(typeof(poke), bytes) + 2 * len + 7) & ~7ul);
 }
 
 static void end_side(void)
@@ -761,25 +767,30 @@ static void a_damaged_side_file_is_told_and_not_believed(void **state)
 	assert_null(strstr(r->out, " 100 "));
 }
 
-/* The kernel's entry runs at 1000, 3000, 5000 and 7000. Its first instruction has these sizes then. */
-static void expect_entries(const char *sizes, const char *meta)
+/* The kernel runs at @address at 1000, 3000, 5000 and 7000. The instruction there has these sizes then. */
+static void expect_sizes_at(uint64_t address, const char *sizes, const char *meta)
 {
 	begin_expected();
 	line("# cpu 0");
 	for (int i = 0; i < 4; i++) {
 		psb(CR3, 1000 + 2000 * i, 0);
-		ip_packet(ppt_tip_pge, ENTRY);
-		ip_packet(ppt_fup, ENTRY + sizes[i] - '0');
+		ip_packet(ppt_tip_pge, address);
+		ip_packet(ppt_fup, address + sizes[i] - '0');
 		suppressed(ppt_tip_pgd);
 		line("# window %d", i + 1);
-		line("# enable %016llx", ENTRY);
-		insn(ENTRY, sizes[i] - '0');
+		line("# enable %016" PRIx64, address);
+		insn(address, sizes[i] - '0');
 		line("# disable -");
 	}
 	finish(BOTH, "windows 4");
 	finish_cpu("empty");
 	append("meta", meta);
 	expect_flow(script("--insn"));
+}
+
+static void expect_entries(const char *sizes, const char *meta)
+{
+	expect_sizes_at(ENTRY, sizes, meta);
 }
 
 #define POKE(addr, tsc, old, new)	put_poke(addr, tsc, (const uint8_t *)(old), (const uint8_t *)(new), sizeof(old) - 1)
@@ -798,6 +809,13 @@ static void kernel_code_is_as_it_was_at_the_time(void **state)
 	assert_null(strstr(script("--insn")->err, "kcore.changes"));
 	append("kcore.changes", "patched 0xffffffff81000002 66 90\n");
 	expect_part(script("--insn")->err, "the kernel's code changed at 1 places");
+	/* Somebody else had an event for it, too. */
+	begin_side(0);
+	excess = 40;
+	POKE(ENTRY, 4000, "\x66\x90", "\x90\x48");
+	excess = 0;
+	end_side();
+	expect_entries("2211", "");
 	/* A change that was undone. */
 	begin_side(0);
 	POKE(ENTRY, 2000, "\x90\x48", "\x66\x90");
@@ -826,6 +844,76 @@ static void kernel_code_is_as_it_was_at_the_time(void **state)
 	fwrite("\x0f\x1f\x00", 1, 3, f);
 	fclose(f);
 	expect_entries("1341", "kcore_tsc 3000\n");
+}
+
+/* The file kcore.added. */
+static void write_added(const char *text)
+{
+	FILE *f = file("kcore.added");
+
+	fputs(text, f);
+	fclose(f);
+}
+
+/* Where kcore has nothing */
+#define BPF	0xffffffffc0000640ull
+
+static void generated_code_is_as_it_was_at_the_time(void **state)
+{
+	(void)state;
+	write_added("added 0xffffffff81000000 2500 5500 2600 6690 bpf_x\n");
+	expect_entries("1221", "");
+	expect_part(script("")->out, "k  bpf_x  <trace begins>\n");
+	/* Of two readings of the same code the later one. */
+	write_added("added 0xffffffff81000000 2500 5500 4600 6690 bpf_x\n"
+		    "added 0xffffffff81000000 2500 5500 2600 0f1f00 bpf_x\n");
+	expect_entries("1221", "");
+	/* Two programs, one after the other. */
+	write_added("added 0xffffffff81000000 500 2000 600 6690 bpf_x\n"
+		    "added 0xffffffff81000000 2500 5500 2600 0f1f00 bpf_y\n");
+	expect_entries("2331", "");
+	expect_part(script("")->out, "k  bpf_x  <trace begins>\n");
+	expect_part(script("")->out, "k  bpf_y  <trace begins>\n");
+	/* One that kcore has, and one that came after kcore was written. */
+	write_added("added 0xffffffff81000000 2500 0 2600 6690 bpf_x\n");
+	expect_entries("1111", "");
+	expect_entries("1222", "kcore_tsc 500\n");
+	/* The kernel patched it after 4000, and it was read later. */
+	write_added("added 0xffffffff81000000 2500 5500 4600 9048 bpf_x\n");
+	begin_side(0);
+	POKE(ENTRY, 4000, "\x66\x90", "\x90\x48");
+	end_side();
+	expect_entries("2211", "");
+}
+
+/* The flow's time is a little early. */
+static void where_kcore_has_nothing_generated_code_is_the_nearest(void **state)
+{
+	(void)state;
+	write_added("added 0xffffffffc0000600 1500 2000 1600 "
+		    "cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"
+		    "cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc6690 bpf_x\n"
+		    "added 0xffffffffc0000640 2500 3500 2600 0f1f00 bpf_y\n");
+	expect_sizes_at(BPF, "2333", "");
+}
+
+static void a_damaged_list_of_generated_code_is_told(void **state)
+{
+	static const char *const bad[] = {
+		"added", "added 0xffffffff81000000 2500 5500 2600 6690", "added 0xffffffff81000000 2500 5500 2600 669 x",
+		"added 0xffffffff81000000 2500 5500 2600 66g0 x", "added x 2500 5500 2600 6690 x", "patched 0 0",
+		"added 0xffffffffffffffff 2500 5500 2600 6690 x",
+	};
+	char text[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		snprintf(text, sizeof(text), "added 0xffffffff81000000 2500 5500 2600 6690 bpf_x\n%s\n", bad[i]);
+		write_added(text);
+		expect_entries("1221", "");
+		snprintf(text, sizeof(text), "%s/kcore.added: line 2 is not 'added ADDRESS ", dir);
+		expect_part(script("--insn")->err, text);
+	}
 }
 
 static void a_user_trace_finds_the_code_of_the_process_that_runs(void **state)
@@ -880,6 +968,9 @@ int main(void)
 		t(switches_of_the_data_ring_count_more_than_perfs),
 		t(a_damaged_side_file_is_told_and_not_believed),
 		t(kernel_code_is_as_it_was_at_the_time),
+		t(generated_code_is_as_it_was_at_the_time),
+		t(where_kcore_has_nothing_generated_code_is_the_nearest),
+		t(a_damaged_list_of_generated_code_is_told),
 		t(a_user_trace_finds_the_code_of_the_process_that_runs),
 	};
 
