@@ -714,8 +714,8 @@ const char *auxtrace_cause_name(uint32_t cause);
 /*
  * A recording is a directory of plain files: meta, cpuN.aux, cpuN.data, cpuN.samples,
  * task.PID[.N] and vdso.PID[.N]; with kernel tracing also kcore, kcore.changes, kcore.added,
- * kallsyms and modules; and for each snapshot a directory snapshot.NNNN of the same kind. auxtrace-recording(5)
- * has the format.
+ * kallsyms and modules; and for each snapshot a directory snapshot.NNNN of the same kind.
+ * auxtrace-recording(5) has the format.
  *
  * Where the file system has O_DIRECT, AUX data are written without a copy, in whole
  * pages, by io_uring if the kernel allows it. meta says which way was used.
@@ -900,17 +900,18 @@ int auxtrace_recording_add_mapping(struct auxtrace_recording *recording, pid_t p
  *
  * For BPF programs, as perf_event_open(2) reports them (PERF_RECORD_KSYMBOL), that may be gone when
  * auxtrace_recording_finish() copies the kernel's code. This call reads the bytes from /proc/kcore. The kernel may
- * report code before it has written it: a second call with the same @time and @address, some time later, adds the
- * bytes if they differ.
+ * report code before it has written it: a second call with the same @address and @time (not 0), some time later, adds
+ * the bytes if they differ. With another @time it is new code, and what was there before is gone since then.
  *
- * A recording keeps 16 MiB of such code. Beyond that, what has been gone for longest is dropped.
+ * A recording keeps 4 MiB of such code. In overwrite mode what has been gone for longest makes room; in full trace no
+ * more is taken then.
  *
  * Return: 0, or -1:
- *  EACCES, EPERM  the caller may not read /proc/kcore
- *  EFAULT  it does not have that memory
- *  EINVAL  @address is not in the kernel's half, @size is 0, or too large, or @name has a line break
- *  ENOSPC  it is more than 16 MiB, with all that is still there
+ *  EFAULT  /proc/kcore does not have that memory
+ *  EINVAL  @address is not in the kernel's half, @size is 0 or too large, or @name has a line break
+ *  ENOSPC  there is no room
  *  ENOMEM
+ *  EIO, and what open(2) says, as EACCES and EPERM: /proc/kcore cannot be read
  */
 int auxtrace_recording_add_kernel_code(struct auxtrace_recording *recording, uint64_t time, uint64_t address,
 				       size_t size, const char *name);
@@ -920,9 +921,9 @@ int auxtrace_recording_add_kernel_code(struct auxtrace_recording *recording, uin
  * @time: when it went, in the session's clock; 0: now
  * @address: its first address
  *
- * Bytes that were read after @time are dropped: the memory may have been other code's by then. So report all ends up to
- * the last auxtrace_recording_add_kernel_code() before auxtrace_recording_finish() and auxtrace_recording_snapshot()
- * write what is there (auxtrace_recording_on_cut()).
+ * Bytes that had been read after @time are dropped: the memory may have been other code's by then. So after the last
+ * auxtrace_recording_add_kernel_code() report what has ended by then, before auxtrace_recording_finish() or
+ * auxtrace_recording_snapshot() write the files: auxtrace_recording_on_cut() is called in time.
  *
  * Return: 0, or -1:
  *  ENOENT  nothing was read of it while it was there
@@ -981,7 +982,8 @@ struct auxtrace_totals {
  * The session must be stopped (overwrite mode: stopped, or paused on all CPUs). With
  * kernel tracing this call copies the kernel's code from /proc/kcore: code that was patched
  * between the trace and this call is recorded as it is now, and kcore.changes says where. Code
- * that is gone is recorded as it was at the recording's create, or as auxtrace_recording_add_kernel_code() read it.
+ * that is gone is recorded as it was at the recording's create, or as
+ * auxtrace_recording_add_kernel_code() read it.
  *
  * Return: 0, or -1. If a file of the kernel cannot be read, the rest is still written and
  * errno is that of the failed read. If old snapshots cannot be removed, errno is that of

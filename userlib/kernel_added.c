@@ -13,29 +13,46 @@
 
 #define KERNEL_HALF	(1ull << 63)
 
+static size_t room_of(const struct added_code *code)
+{
+	return sizeof(*code) + code->size + strlen((const char *)code->bytes + code->size) + 1;
+}
+
 static void forget(struct kernel_added *added, size_t i)
 {
-	added->size -= added->code[i].size;
+	added->size -= room_of(&added->code[i]);
 	free(added->code[i].bytes);
 	memmove(&added->code[i], &added->code[i + 1], (--added->count - i) * sizeof(*added->code));
 }
 
-/* In a recording without an end, what has been gone for longest makes room. */
-static int make_room(struct kernel_added *added, size_t size)
+/* Of the code that is gone that which has been so for longest; added->count: none is. */
+static size_t find_oldest(const struct kernel_added *added)
 {
+	size_t oldest = added->count;
+
+	for (size_t i = 0; i < added->count; i++)
+		if (added->code[i].until != UINT64_MAX &&
+		    (oldest == added->count || added->code[i].until < added->code[oldest].until))
+			oldest = i;
+	return oldest;
+}
+
+static int append(struct kernel_added *added, const struct added_code *code)
+{
+	size_t room = room_of(code);
 	struct added_code *grown;
 
-	for (size_t i = 0; i < added->count && added->size + size > ADDED_LIMIT;)
-		if (added->code[i].end != UINT64_MAX)
-			forget(added, i);
-		else
-			i++;
-	if (added->size + size > ADDED_LIMIT)
-		return fail(ENOSPC, "the kernel has generated more than %u bytes of code: no more is recorded", ADDED_LIMIT);
+	while (added->newest && added->size + room > ADDED_LIMIT && find_oldest(added) < added->count)
+		forget(added, find_oldest(added));
+	if (added->size + room > ADDED_LIMIT)
+		return fail(ENOSPC, "there is room for %u bytes of code that the kernel generates: %s is not recorded",
+			    ADDED_LIMIT, (const char *)code->bytes + code->size);
 	grown = realloc(added->code, (added->count + 1) * sizeof(*grown));
 	if (!grown)
 		return fail(ENOMEM, "no memory for a list of code that the kernel generated");
 	added->code = grown;
+	added->code[added->count++] = *code;
+	added->size += room;
 	return 0;
 }
 
@@ -58,50 +75,57 @@ static int read_bytes(const struct added_code *code)
 }
 
 /* The newest code at @address that is still there; NULL: none is. */
-static struct added_code *find(const struct kernel_added *added, uint64_t address)
+static const struct added_code *find(const struct kernel_added *added, uint64_t address)
 {
 	for (size_t i = added->count; i--;)
-		if (added->code[i].address == address && added->code[i].end == UINT64_MAX)
+		if (added->code[i].address == address && added->code[i].until == UINT64_MAX)
 			return &added->code[i];
 	return NULL;
 }
 
 static bool is_same(const struct added_code *a, const struct added_code *b)
 {
-	return a->begin == b->begin && a->size == b->size && !memcmp(a->bytes, b->bytes, a->size);
+	return a->from == b->from && a->size == b->size && !memcmp(a->bytes, b->bytes, a->size);
+}
+
+/* Frees code->bytes unless they are in the list then. */
+static int take(struct kernel_added *added, struct added_code *code)
+{
+	const struct added_code *before;
+
+	if (read_bytes(code)) {
+		free(code->bytes);
+		return -1;
+	}
+	code->read = __rdtsc();
+	before = find(added, code->address);
+	if (before && is_same(before, code)) {
+		free(code->bytes);
+		return 0;
+	}
+	/* Its end was not reported: the kernel uses the memory again. */
+	if (before && before->from != code->from && kernel_added_end(added, code->from, code->address))
+		fail_forget();
+	if (append(added, code)) {
+		free(code->bytes);
+		return -1;
+	}
+	return 0;
 }
 
 int kernel_added_add(struct kernel_added *added, uint64_t time, uint64_t address, size_t size, const char *name)
 {
-	struct added_code code = { .address = address, .begin = time, .end = UINT64_MAX, .size = size };
-	struct added_code *before;
+	struct added_code code = { .address = address, .from = time, .until = UINT64_MAX, .size = size };
 
 	if (address < KERNEL_HALF || !size || size > ADDED_LIMIT || address + size < address)
 		return fail(EINVAL, "%zu bytes at %#" PRIx64 " are no code of the kernel", size, address);
 	if (strchr(name, '\n'))
 		return fail(EINVAL, "a name of code has no line break");
-	if (make_room(added, size))
-		return -1;
 	code.bytes = malloc(size + strlen(name) + 1);
 	if (!code.bytes)
 		return fail(ENOMEM, "no memory for %zu bytes of code that the kernel generated", size);
 	strcpy((char *)code.bytes + size, name);
-	if (read_bytes(&code)) {
-		free(code.bytes);
-		return -1;
-	}
-	code.read = __rdtsc();
-	before = find(added, address);
-	if (before && is_same(before, &code)) {
-		free(code.bytes);
-		return 0;
-	}
-	/* Its end was not reported: the kernel uses the memory again. */
-	if (before && before->begin != time && kernel_added_end(added, time, address))
-		fail_forget();
-	added->code[added->count++] = code;
-	added->size += size;
-	return 0;
+	return take(added, &code);
 }
 
 int kernel_added_end(struct kernel_added *added, uint64_t time, uint64_t address)
@@ -111,16 +135,16 @@ int kernel_added_end(struct kernel_added *added, uint64_t time, uint64_t address
 	for (size_t i = 0; i < added->count;) {
 		struct added_code *code = &added->code[i];
 
-		if (code->address != address || code->end != UINT64_MAX) {
-			i++;
-		} else if (time <= code->read) {
+		if (code->address == address && code->until == UINT64_MAX && time <= code->read) {
 			/* The memory may have been other code's by then. */
 			forget(added, i);
-		} else {
-			code->end = time;
-			known = true;
-			i++;
+			continue;
 		}
+		if (code->address == address && code->until == UINT64_MAX) {
+			code->until = time;
+			known = true;
+		}
+		i++;
 	}
 	return known ? 0 : fail(ENOENT, "of the code at %#" PRIx64 " nothing was read while it was there", address);
 }
@@ -147,8 +171,8 @@ int kernel_added_write(const struct kernel_added *added, int dirfd)
 	for (size_t i = 0; i < added->count; i++) {
 		const struct added_code *code = &added->code[i];
 
-		fprintf(out, "added %#" PRIx64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " ", code->address, code->begin,
-			code->end == UINT64_MAX ? 0 : code->end, code->read);
+		fprintf(out, "added %#" PRIx64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " ", code->address, code->from,
+			code->until == UINT64_MAX ? 0 : code->until, code->read);
 		write_bytes(out, code->bytes, code->size);
 		fprintf(out, " %s\n", (const char *)code->bytes + code->size);
 	}

@@ -6,15 +6,16 @@
 #ifndef KERNEL_ADDED_H
 #define KERNEL_ADDED_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define ADDED_LIMIT	(16u << 20)	/* bytes of code in a list */
+#define ADDED_LIMIT	(4u << 20)	/* bytes of a list */
 
 struct added_code {
 	uint64_t address;
-	uint64_t begin, end;	/* times in the session's clock: it was there; UINT64_MAX: it still is */
-	uint64_t read;		/* when its bytes were read, at the latest */
+	uint64_t from, until;	/* in the session's clock: it was there; until is UINT64_MAX if it still is */
+	uint64_t read;		/* when its bytes had been read */
 	size_t size;
 	uint8_t *bytes;		/* and behind them the name */
 };
@@ -22,7 +23,8 @@ struct added_code {
 struct kernel_added {
 	struct added_code *code;	/* in the order of the reports */
 	size_t count;
-	size_t size;		/* of all their bytes */
+	size_t size;		/* of it all */
+	bool newest;		/* of an overwritten trace: what has been gone for longest makes room */
 };
 
 /* See auxtrace_recording_add_kernel_code(), auxtrace_recording_end_kernel_code(). 0, or -1 with errno and the message. */

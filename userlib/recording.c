@@ -38,6 +38,7 @@ static struct auxtrace_recording *create(struct auxtrace_session *s, const char 
 	}
 	rec->session = s;
 	rec->begin = instant_now();
+	rec->added.newest = s->setup.flags & AUXTRACE_SETUP_OVERWRITE;
 	rec->files.dirfd = -1;
 	rec->space = UINT64_MAX;
 	rec->tasks = task_list_new(s->setup.flags & AUXTRACE_SETUP_OVERWRITE);
@@ -274,7 +275,8 @@ static int finish(struct auxtrace_recording *rec, struct auxtrace_totals *totals
 	if (rec->on_cut)
 		rec->on_cut(rec->on_cut_arg);
 	/* meta comes last: it marks the recording complete. */
-	if (kernel_added_write(&rec->added, rec->files.dirfd) || task_list_write(rec->tasks, rec->files.dirfd, UINT64_MAX) || write_meta(rec, &rec->files, NULL, totals))
+	if (kernel_added_write(&rec->added, rec->files.dirfd) ||
+	    task_list_write(rec->tasks, rec->files.dirfd, UINT64_MAX) || write_meta(rec, &rec->files, NULL, totals))
 		return -1;
 	trimmed = trim_again(rec, totals);
 	return kernel_failed ? fail_again(&kernel_failure) : trimmed;

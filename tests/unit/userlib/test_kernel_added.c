@@ -39,6 +39,22 @@ static unsigned int lines_of(const char *name, struct line *line, unsigned int m
 	return n;
 }
 
+/* A session in overwrite mode */
+static struct auxtrace_recording *flight(void)
+{
+	struct auxtrace_options o = {
+		.size = sizeof(o), .cpus = "0", .config = "tsc", .aux_size = 2 * SIZE, .slots = 2,
+		.flags = AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_OVERWRITE,
+	};
+	struct auxtrace_recording *rec;
+
+	session = auxtrace_open(NULL);
+	assert_int_equal(auxtrace_setup(session, &o), 0);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	return rec;
+}
+
 static void finish(struct auxtrace_recording *rec)
 {
 	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
@@ -156,18 +172,10 @@ static void new_code_at_an_address_ends_the_old(void **state)
 
 static void a_snapshot_has_what_came_until_then(void **state)
 {
-	struct auxtrace_options o = {
-		.size = sizeof(o), .cpus = "0", .config = "tsc", .aux_size = 2 * SIZE, .slots = 2,
-		.flags = AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_OVERWRITE,
-	};
-	struct auxtrace_recording *rec;
+	struct auxtrace_recording *rec = flight();
 	struct line line[2];
 
 	(void)state;
-	session = auxtrace_open(NULL);
-	assert_int_equal(auxtrace_setup(session, &o), 0);
-	rec = auxtrace_recording_create(session, dir);
-	assert_non_null(rec);
 	assert_int_equal(auxtrace_recording_add_kernel_code(rec, 0, HERE, 2, "first"), 0);
 	assert_int_equal(auxtrace_recording_snapshot(rec), 1);
 	assert_int_equal(auxtrace_recording_end_kernel_code(rec, 0, HERE), 0);
@@ -225,34 +233,64 @@ static void without_memory_nothing_is_added(void **state)
 	assert_int_equal(lines_of("kcore.added", &line, 1), 1);
 }
 
-static void what_has_been_gone_for_longest_makes_room(void **state)
+static void in_overwrite_mode_what_has_been_gone_for_longest_makes_room(void **state)
 {
-	const unsigned int fit = ADDED_LIMIT / AREA;
-	struct auxtrace_recording *rec = kernel_recording();
-	struct line line;
+	const unsigned int fit = ADDED_LIMIT / AREA - 1;
+	struct auxtrace_recording *rec = flight();
+	struct line line[2];
 
 	(void)state;
+	/* The one that came last is the first to go; one stays. */
 	assert_int_equal(auxtrace_recording_add_kernel_code(rec, 0, HERE, 16, "stays"), 0);
-	for (unsigned int i = 0; i < fit + 3; i++) {
-		assert_int_equal(auxtrace_recording_add_kernel_code(rec, 0, MODULES, AREA, "goes"), 0);
-		assert_int_equal(auxtrace_recording_end_kernel_code(rec, 0, MODULES), 0);
-	}
+	assert_int_equal(auxtrace_recording_add_kernel_code(rec, 0, MODULES, 4, "gone_later"), 0);
+	for (unsigned int i = 0; i < fit; i++)
+		assert_int_equal(auxtrace_recording_add_kernel_code(rec, 0, MODULES + i + 1, AREA - i - 1, "large"), 0);
+	/* There is no room, and nothing gives way: neither for this one, nor if nothing is to be read. */
+	fails(ENOSPC, auxtrace_recording_add_kernel_code(rec, 0, MODULES + 100, AREA - 100, "more"));
+	for (unsigned int i = fit; i--;)
+		assert_int_equal(auxtrace_recording_end_kernel_code(rec, 0, MODULES + i + 1), 0);
+	assert_int_equal(auxtrace_recording_end_kernel_code(rec, 0, MODULES), 0);
+	fails(EFAULT, auxtrace_recording_add_kernel_code(rec, 0, MODULES - 8, AREA, "nowhere"));
+	assert_int_equal(auxtrace_recording_add_kernel_code(rec, 0, MODULES + 100, AREA - 100, "more"), 0);
 	finish(rec);
-	assert_int_equal(lines_of("kcore.added", &line, 1), fit);
-	assert_string_equal(line.name, "stays");
+	assert_int_equal(lines_of("kcore.added", line, 2), 2 + fit);
+	assert_string_equal(line[0].name, "stays");
+	assert_string_equal(line[1].name, "gone_later");
+	expect_in("kcore.added", " more\n");
 }
 
-static void more_than_fits_is_refused(void **state)
+static void a_full_trace_keeps_what_it_has(void **state)
 {
 	struct auxtrace_recording *rec = kernel_recording();
 	unsigned int n = 0;
+	struct line line;
 
 	(void)state;
-	while (!auxtrace_recording_add_kernel_code(rec, 0, MODULES + n, AREA - n, "x"))
+	while (!auxtrace_recording_add_kernel_code(rec, 0, MODULES, AREA, "x")) {
+		assert_int_equal(auxtrace_recording_end_kernel_code(rec, 0, MODULES), 0);
 		n++;
+	}
 	assert_int_equal(errno, ENOSPC);
-	assert_in_range(n, ADDED_LIMIT / AREA, ADDED_LIMIT / AREA + 3);
-	auxtrace_recording_abort(rec);
+	says("x is not recorded");
+	assert_int_equal(n, ADDED_LIMIT / AREA - 1);
+	finish(rec);
+	assert_int_equal(lines_of("kcore.added", &line, 1), n);
+}
+
+static void the_same_again_needs_no_room(void **state)
+{
+	struct auxtrace_recording *rec = flight();
+	struct line line;
+
+	(void)state;
+	assert_int_equal(auxtrace_recording_add_kernel_code(rec, 5, HERE, 16, "gone"), 0);
+	assert_int_equal(auxtrace_recording_end_kernel_code(rec, 0, HERE), 0);
+	for (unsigned int i = 0; i < ADDED_LIMIT / AREA - 1; i++)
+		assert_int_equal(auxtrace_recording_add_kernel_code(rec, 5, MODULES + i, AREA - i, "large"), 0);
+	assert_int_equal(auxtrace_recording_add_kernel_code(rec, 5, MODULES, AREA, "large"), 0);
+	finish(rec);
+	assert_int_equal(lines_of("kcore.added", &line, 1), ADDED_LIMIT / AREA);
+	assert_string_equal(line.name, "gone");
 }
 
 int main(void)
@@ -268,8 +306,9 @@ int main(void)
 		t(a_snapshot_has_what_came_until_then),
 		t(what_cannot_be_read_says_why),
 		t(without_memory_nothing_is_added),
-		t(what_has_been_gone_for_longest_makes_room),
-		t(more_than_fits_is_refused),
+		t(in_overwrite_mode_what_has_been_gone_for_longest_makes_room),
+		t(a_full_trace_keeps_what_it_has),
+		t(the_same_again_needs_no_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
