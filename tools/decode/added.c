@@ -10,6 +10,9 @@
 #include "lib/tool.h"
 #include "userlib/search.h"
 
+#define INT3	0xcc
+#define UNIT	64ull
+
 static int hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
@@ -70,7 +73,44 @@ static int by_start(const void *x, const void *y)
 	return a->read < b->read ? -1 : a->read > b->read;
 }
 
-void added_open(struct added *a, const char *path)
+static bool begins_at(const struct added *a, uint64_t address)
+{
+	size_t i;
+
+	find_first(i, a->count, a->code[i].start >= address);
+	return i < a->count && a->code[i].start == address;
+}
+
+/* The kernel gives generated code whole units of 64 bytes, and fills those that are free with int3. */
+static uint64_t end_before_free_unit(const struct added_code *code)
+{
+	for (uint64_t at = (code->start + UNIT - 1) & -UNIT; at < code->end && code->end - at >= UNIT; at += UNIT) {
+		const uint8_t *unit = code->bytes + (at - code->start);
+
+		if (at > code->start && *unit == INT3 && !memcmp(unit, unit + 1, UNIT - 1))
+			return at;
+	}
+	return code->end;
+}
+
+/*
+ * The kernel reports a trampoline as a page, and may have given the rest of the page to others. A symbol that nobody has
+ * reported meanwhile was there all the time.
+ */
+static void cut_trampoline(const struct added *a, struct added_code *code, const struct symbols *kallsyms)
+{
+	size_t i;
+
+	if (strncmp(code->name, "bpf_trampoline_", 15) && strncmp(code->name, "bpf_dispatcher_", 15))
+		return;
+	code->end = end_before_free_unit(code);
+	find_first(i, kallsyms->count, kallsyms->sym[i].addr > code->start);
+	for (; i < kallsyms->count && kallsyms->sym[i].addr < code->end; i++)
+		if (!begins_at(a, kallsyms->sym[i].addr))
+			code->end = kallsyms->sym[i].addr;
+}
+
+void added_open(struct added *a, const char *path, const struct symbols *kallsyms)
 {
 	char *line = NULL;
 	size_t room = 0;
@@ -89,6 +129,8 @@ void added_open(struct added *a, const char *path)
 	fclose(f);
 	if (a->count)
 		qsort(a->code, a->count, sizeof(*a->code), by_start);
+	for (size_t i = 0; i < a->count; i++)
+		cut_trampoline(a, &a->code[i], kallsyms);
 }
 
 void added_close(struct added *a)
@@ -106,47 +148,54 @@ static bool was_there(const struct added_code *code, uint64_t tsc)
 	return tsc >= code->from && (tsc < code->until || code->until == UINT64_MAX);
 }
 
-/* Is @a, which comes later in the table than @b, a better answer for @tsc? */
-static bool better(const struct added_code *a, const struct added_code *b, uint64_t tsc)
+/* Of code that was not there at @tsc: does @a come sooner after that than @b, or went it later? */
+static bool is_nearer(const struct added_code *a, const struct added_code *b, uint64_t tsc)
 {
 	if (!b)
 		return true;
-	/* Of two readings of the same code the later one. */
-	if (was_there(a, tsc) || was_there(b, tsc))
-		return was_there(a, tsc);
 	if (a->from > tsc && b->from > tsc)
 		return a->from <= b->from;
 	return a->from > tsc || (b->from <= tsc && a->until >= b->until);
 }
 
-const struct added_code *added_find(const struct added *a, uint64_t tsc, uint64_t ip, bool kcore, uint64_t kcore_tsc)
+/* The first that may reach @ip. */
+static size_t first_near(const struct added *a, uint64_t ip)
 {
-	const struct added_code *found = NULL;
 	size_t i;
 
-	find_first(i, a->count, a->code[i].start + a->longest > ip);
-	for (; i < a->count && a->code[i].start <= ip; i++) {
+	find_first(i, a->count, a->code[i].start > ip || ip - a->code[i].start < a->longest);
+	return i;
+}
+
+const struct added_code *added_find(const struct added *a, uint64_t tsc, uint64_t ip, bool in_kcore, uint64_t kcore_tsc)
+{
+	const struct added_code *there = NULL, *nearest = NULL;
+	bool known = !in_kcore;	/* what kcore has at @ip */
+
+	for (size_t i = first_near(a, ip); i < a->count && a->code[i].start <= ip; i++) {
 		const struct added_code *code = &a->code[i];
 
 		if (code->end <= ip)
 			continue;
-		/* kcore has the same, as it was later. */
-		if (kcore && (!was_there(code, tsc) || was_there(code, kcore_tsc)))
-			continue;
-		if (better(code, found, tsc))
-			found = code;
+		known |= was_there(code, kcore_tsc);
+		/* The last one begins closest to @ip; of two readings of the same code it is the later one. */
+		if (was_there(code, tsc))
+			there = code;
+		else if (is_nearer(code, nearest, tsc))
+			nearest = code;
 	}
-	return found;
+	if (there)
+		return in_kcore && was_there(there, kcore_tsc) ? NULL : there;
+	return known ? nearest : NULL;
 }
 
 void added_span(const struct added *a, uint64_t ip, size_t size, struct code_span *span)
 {
-	size_t i;
-
-	find_first(i, a->count, a->code[i].start + a->longest > ip);
-	for (; i < a->count && a->code[i].start < ip + size; i++) {
+	for (size_t i = first_near(a, ip); i < a->count && a->code[i].start < ip + size; i++) {
 		const struct added_code *code = &a->code[i];
 
+		if (code->end <= ip)
+			continue;
 		code_span_cut(span, code->from);
 		code_span_cut(span, code->read);
 		if (code->until != UINT64_MAX)

@@ -11,9 +11,10 @@
 #include <stdint.h>
 
 #include "code_span.h"
+#include "lib/symbols.h"
 
 struct added_code {
-	uint64_t start, end;
+	uint64_t start, end;	/* addresses */
 	uint64_t from, until;	/* TSCs: it was there; until is UINT64_MAX if it still was when the file was written */
 	uint64_t read;		/* TSC of its bytes */
 	uint8_t *bytes;
@@ -26,16 +27,22 @@ struct added {
 	uint64_t longest;	/* the size of the largest */
 };
 
-/* Reads @path; reports damage. Without the file there is no such code. */
-void added_open(struct added *a, const char *path);
+/*
+ * Reads @path; reports damage. Without the file there is no such code. @kallsyms: the kernel's symbols when kcore was
+ * written.
+ */
+void added_open(struct added *a, const char *path, const struct symbols *kallsyms);
 void added_close(struct added *a);
 
 /*
- * What was at @ip at @tsc and was gone at @kcore_tsc, when kcore was written. Unless @kcore, which says that kcore has
- * something there, also what came first after @tsc, as the flow's time is a little early, or else what went last before
- * it. NULL: nothing.
+ * The generated code at @ip at @tsc; NULL: kcore has what was there. @in_kcore: kcore has something at @ip, as of
+ * @kcore_tsc.
+ *
+ * What was there when kcore was written is taken from kcore. If none was there at @tsc, and kcore is known to have
+ * something else or has nothing, it is what came first after @tsc, as the flow's time is a little early; or else what
+ * went last, as the kernel reports the end of a program before it waits until no CPU runs it.
  */
-const struct added_code *added_find(const struct added *a, uint64_t tsc, uint64_t ip, bool kcore, uint64_t kcore_tsc);
+const struct added_code *added_find(const struct added *a, uint64_t tsc, uint64_t ip, bool in_kcore, uint64_t kcore_tsc);
 
 /* Cut @span where any of the @size bytes at @ip may have become other code. */
 void added_span(const struct added *a, uint64_t ip, size_t size, struct code_span *span);

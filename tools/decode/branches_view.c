@@ -30,11 +30,11 @@ static void show_bound(const struct flow *f, uint64_t tsc)
 	text_time(stdout, known, ns);
 }
 
-static void show_place(const struct flow *f, uint64_t ip)
+static void show_place(const struct flow *f, uint64_t tsc, uint64_t ip)
 {
 	struct code_name name;
 
-	code_name(f->code, CODE_NO_CR3, 0, ip, &name);
+	code_name(f->code, CODE_NO_CR3, tsc, ip, &name);
 	text_name(stdout, ip, &name);
 }
 
@@ -45,11 +45,11 @@ static void branches_branch(struct view *v, const struct flow *f, const struct b
 	show_bound(f, b->before);
 	fputs("  ", stdout);
 	if (b->from)
-		show_place(f, b->from);
+		show_place(f, b->after, b->from);
 	else
 		putchar('-');
 	fputs(" -> ", stdout);
-	show_place(f, b->to);
+	show_place(f, b->after, b->to);
 	if (b->walked)
 		printf("  %" PRIu64 " instructions, %" PRIu64 " bytes", b->instructions, b->bytes);
 	if (b->async)

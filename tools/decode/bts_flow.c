@@ -170,14 +170,21 @@ static bool may_be_patched(const struct bts_flow *b, uint64_t ip)
  */
 static enum found walk(struct bts_flow *b, uint64_t goal, enum pt_insn_class gate)
 {
-	enum found found = walk_code(b, goal, gate);
+	/* Of generated code, what is there at the end may be another program's. */
+	const uint64_t first = code_is_generated(b->f->code, b->f->tsc, b->at) ? b->f->tsc : 0;
+	enum found found;
 
-	if (found == FOUND || !may_be_patched(b, b->at))
-		return found;
-	b->then = b->f->tsc;
+	b->then = first;
 	found = walk_code(b, goal, gate);
+	if (found != FOUND && may_be_patched(b, b->at)) {
+		b->then = first ? 0 : b->f->tsc;
+		found = walk_code(b, goal, gate);
+		b->then = first;
+		if (found != FOUND)
+			found = walk_code(b, goal, gate);
+	}
 	b->then = 0;
-	return found == FOUND ? found : walk_code(b, goal, gate);
+	return found;
 }
 
 /* The kernel switches to another thread. */

@@ -144,14 +144,14 @@ static bool open_kcore(struct code_image *code)
 			.bytes = code->files->kcore.data + ph[i].p_offset,
 		};
 	}
-	snprintf(path, sizeof(path), "%s/kcore.added", code->files->dir);
-	added_open(&code->files->added, path);
 	snprintf(path, sizeof(path), "%s/kallsyms", code->files->dir);
 	err = symbols_from_kallsyms(&code->files->kallsyms, path);
 	if (err)
 		say("cannot read %s: %s; kernel functions have no names", path, strerror(-err));
 	find_entries(code);
 	count_changes(code);
+	snprintf(path, sizeof(path), "%s/kcore.added", code->files->dir);
+	added_open(&code->files->added, path, &code->files->kallsyms);
 	return true;
 }
 
@@ -307,6 +307,11 @@ void code_run_by(struct code_image *code, uint32_t pid)
 		return;
 	code->pid = pid;
 	code->page_mapping = NULL;
+}
+
+bool code_is_generated(struct code_image *code, uint64_t tsc, uint64_t ip)
+{
+	return code->files->added.count && code_is_kernel(ip) && find_kernel(code, tsc, ip).added;
 }
 
 uint64_t code_kernel_function(const struct code_image *code, const char *name)
@@ -502,9 +507,9 @@ bool code_place(struct code_image *code, uint64_t cr3, uint64_t tsc, uint64_t ip
 	uint64_t vaddr;
 	bool known;
 
-	if (code_is_kernel(ip))
-		return kernel_lines_find(kernel_lines(code->files), ip, place);
 	*place = (struct source_place){ .start = ip, .end = ip + 1 };
+	if (code_is_kernel(ip))
+		return !find_kernel(code, tsc, ip).added && kernel_lines_find(kernel_lines(code->files), ip, place);
 	if (find_mapping(code, cr3, tsc, ip, &m) != CODE_OK)
 		return false;
 	lines = object_lines(&code->files->objects, m->object);

@@ -48,6 +48,9 @@ void code_close(struct code_image *code);
 /* Did the kernel patch or generate code during the recording, as far as is known? */
 bool code_was_patched(const struct code_image *code);
 
+/* Is that code which the kernel has generated, and kcore does not have? */
+bool code_is_generated(struct code_image *code, uint64_t tsc, uint64_t ip);
+
 /*
  * Process @pid runs now; 0: not known. It decides where neither CR3 nor the addresses alone tell which
  * process's code ran.

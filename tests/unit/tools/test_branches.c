@@ -535,6 +535,51 @@ static void windows_are_where_the_records_say(void **state)
 	expect_part(r->err, "window 3 is not in ");
 }
 
+/* Two BPF programs, of which the second lies where the first was, and of which kcore has none or the second. */
+static void generated_code_is_that_of_the_windows_time(void **state)
+{
+	static const char *const list[] = {
+		"added 0xffffffffc0000640 500 1500 600 666690c3 bpf_first\n"
+		"added 0xffffffffc0000640 1800 3000 1900 906690c3 bpf_second\n",
+		/* The same where kcore has code that leads on, too */
+		"added 0xffffffff81000000 500 1500 600 666690c3 bpf_first\n"
+		"added 0xffffffff81000000 1800 3000 1900 906690c3 bpf_second\n",
+	};
+	static const uint64_t address[] = { 0xffffffffc0000640, ENTRY };
+	struct auxtrace_record_window w[] = {
+		window_record(1, 0, 2 * RECORD, 1000), window_record(2, 2 * RECORD, 4 * RECORD, 2000),
+	};
+	const struct result *r;
+	char text[128];
+	FILE *f;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		count = 0;
+		f = fopen(program_path("kcore.added"), "w");
+		assert_non_null(f);
+		fputs(list[i], f);
+		fclose(f);
+		write_records(w, sizeof(w));
+		for (int window = 0; window < 2; window++) {
+			branch(0, address[i]);
+			branch(address[i] + 3, SCHED + 5);
+		}
+		finish_with(sizeof(w), "windows 2");
+		r = script("--insn");
+		assert_int_equal(r->status, 0);
+		snprintf(text, sizeof(text), "# enable %016" PRIx64 "\n%016" PRIx64 " 3\n%016" PRIx64 " 1\n", address[i],
+			 address[i], address[i] + 3);
+		expect_part(r->out, text);
+		snprintf(text, sizeof(text), "# enable %016" PRIx64 "\n%016" PRIx64 " 1\n%016" PRIx64 " 2\n%016" PRIx64 " 1\n",
+			 address[i], address[i], address[i] + 1, address[i] + 3);
+		expect_part(r->out, text);
+		r = script("--branches");
+		expect_part(r->out, " -> bpf_first");
+		expect_part(r->out, " -> bpf_second");
+	}
+}
+
 static void an_overwrite_recording_begins_with_its_first_whole_branch(void **state)
 {
 	const struct result *r;
@@ -755,6 +800,7 @@ int main(void)
 		t(an_interrupt_before_code_that_is_not_recorded_is_told),
 		t(code_of_two_processes_at_one_address_is_not_guessed),
 		t(windows_are_where_the_records_say),
+		t(generated_code_is_that_of_the_windows_time),
 		t(an_overwrite_recording_begins_with_its_first_whole_branch),
 		t(padding_before_the_trace_is_passed_over),
 		t(a_file_that_is_cut_off_is_damaged),

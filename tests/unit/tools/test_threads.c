@@ -26,10 +26,10 @@ static void begin_side(unsigned int cpu)
 	side_cpu = cpu;
 }
 
-/* A record of thread @tid at @tsc. @body: @size bytes of it, a multiple of 8. */
-/* Bytes by which the kernel says too large a size, where several events of a CPU get a record */
+/* Bytes by which the size of a record is too large: perf_trailer.h */
 static unsigned int excess;
 
+/* A record of thread @tid at @tsc. @body: @size bytes of it, a multiple of 8. */
 static void put(uint32_t type, uint16_t misc, uint32_t tid, uint64_t tsc, const void *body, size_t size)
 {
 	/* By meta's numbers perf's clock was a second at TSC 0, and counts as the TSC. */
@@ -874,16 +874,52 @@ static void generated_code_is_as_it_was_at_the_time(void **state)
 	expect_entries("2331", "");
 	expect_part(script("")->out, "k  bpf_x  <trace begins>\n");
 	expect_part(script("")->out, "k  bpf_y  <trace begins>\n");
-	/* One that kcore has, and one that came after kcore was written. */
+	/* While it is there, kcore is believed that has it, too; and one that came after kcore was written. */
 	write_added("added 0xffffffff81000000 2500 0 2600 6690 bpf_x\n");
-	expect_entries("1111", "");
+	expect_entries("2111", "");
 	expect_entries("1222", "kcore_tsc 500\n");
+	/* What kcore has was something else before that: what comes next, as the flow's time is early, or what went last. */
+	write_added("added 0xffffffff81000000 500 2000 600 6690 bpf_x\n"
+		    "added 0xffffffff81000000 4500 0 4600 90 bpf_y\n");
+	expect_entries("2111", "");
+	expect_part(script("")->out, "k  bpf_y  <trace begins>\n");
+	write_added("added 0xffffffff81000000 500 2000 600 90 bpf_x\n"
+		    "added 0xffffffff81000000 3500 5500 3600 0f1f00 bpf_y\n");
+	expect_entries("1333", "kcore_tsc 1000\n");
+	/* A large program before it does not matter. */
+	write_added("added 0xffffffff80ffffff 500 6000 600 cc bpf_w\n"
+		    "added 0xffffffff81000000 2500 5500 2600 6690 bpf_x\n");
+	expect_entries("1221", "");
 	/* The kernel patched it after 4000, and it was read later. */
 	write_added("added 0xffffffff81000000 2500 5500 4600 9048 bpf_x\n");
 	begin_side(0);
 	POKE(ENTRY, 4000, "\x66\x90", "\x90\x48");
 	end_side();
 	expect_entries("2211", "");
+}
+
+#define OF_16	"0f1f000f1f000f1f000f1f000f1f0090"
+
+/* The kernel reports a trampoline as a page. */
+static void a_trampoline_does_not_hide_what_is_behind_it(void **state)
+{
+	(void)state;
+	/* Free memory ends it. */
+	write_added("added 0xffffffff80fffff0 500 6000 600 " OF_16
+		    "cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"
+		    "cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc bpf_trampoline_1\n");
+	expect_entries("1111", "");
+	expect_part(script("")->out, "k  entry  <trace begins>\n");
+	/* So does a function that was there all the time: entry. */
+	write_added("added 0xffffffff80fffff0 500 6000 600 " OF_16 OF_16 " bpf_trampoline_1\n");
+	expect_entries("1111", "");
+	/* And a program, while it is there; kcore has this one. */
+	write_added("added 0xffffffff80fffff0 500 6000 600 " OF_16 OF_16 " bpf_trampoline_1\n"
+		    "added 0xffffffff81000000 2500 0 2600 90 bpf_x\n");
+	expect_entries("3111", "");
+	write_added("added 0xffffffff80fffff0 500 6000 600 " OF_16 OF_16 " bpf_trampoline_1\n"
+		    "added 0xffffffff81000000 2500 4000 2600 6690 bpf_x\n");
+	expect_entries("3231", "");
 }
 
 /* The flow's time is a little early. */
@@ -969,6 +1005,7 @@ int main(void)
 		t(a_damaged_side_file_is_told_and_not_believed),
 		t(kernel_code_is_as_it_was_at_the_time),
 		t(generated_code_is_as_it_was_at_the_time),
+		t(a_trampoline_does_not_hide_what_is_behind_it),
 		t(where_kcore_has_nothing_generated_code_is_the_nearest),
 		t(a_damaged_list_of_generated_code_is_told),
 		t(a_user_trace_finds_the_code_of_the_process_that_runs),
