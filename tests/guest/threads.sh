@@ -61,6 +61,9 @@ brief_ones user-brief -u
 brief_ones branches-brief --source bts -u
 auxtrace record --no-ptrace -o traced -- brief 30 traced > traced.pids
 
+auxtrace record -o bpf -- bpf 20
+auxtrace record --source bts -o branches-bpf -- bpf 5
+
 # Half of the rounds are in the snapshot, half behind it.
 mkfifo /tmp/ctl /tmp/ack
 auxtrace record -S --control fifo:/tmp/ctl,/tmp/ack -o flight -- threads 200 /tmp/half /tmp/go &

@@ -5,7 +5,8 @@
 # calls a function of its own from one that all call, and goes from CPU to CPU. It is recorded in a guest
 # with a stock kernel, or in a full Debian, and judged here by what auxtrace script shows. So is code that
 # programs make while they run (tests/guest/jit.c), and that the kernel patches; functions that do not return to their
-# callers (tests/guest/unwind.c); and processes that have ended before the recorder reads them (tests/guest/brief.c).
+# callers (tests/guest/unwind.c); processes that have ended before the recorder reads them (tests/guest/brief.c); and BPF
+# programs that come and go (tests/guest/bpf.c).
 #   threads.sh [--work DIR] [SERIES | --distro SUITE]
 set -euo pipefail
 
@@ -19,7 +20,7 @@ work_directory
 mapfile -t files < <(guest_script threads.sh)
 "$top/scripts/vm" "${system[@]}" --smp 2 --mem 2G --timeout 600 --work "$work/vm" --out "$work/out" "${files[@]}" \
 	--file "$build/tests-guest/threads" --file "$build/tests-guest/jit" --file "$build/tests-guest/unwind" \
-	--file "$build/tests-guest/brief" --file "$(command -v setpriv):/bin/full-setpriv" -- "$shell" /bin/threads.sh
+	--file "$build/tests-guest/brief" --file "$build/tests-guest/bpf" --file "$(command -v setpriv):/bin/full-setpriv" -- "$shell" /bin/threads.sh
 
 symfs=$work/vm/initramfs.root
 if [ -n "${distro-}" ]; then
@@ -193,6 +194,21 @@ none_was_read()
 	done < "$work/out/$1.pids"
 }
 
+# programs NUMBER RECORDING: each of tests/guest/bpf.c's programs, of which none was there at the end, has run so often
+programs()
+{
+	local name calls
+
+	decode "$2" || return
+	grep 'decode errors: 0; .* skipped: 0$' "$work/summary" || { cat "$work/summary"; return 1; }
+	for name in first second; do
+		! grep "bpf_prog_[0-9a-f]*_$name" "$work/out/$2/kallsyms" || return
+		calls=$(grep -c " k  *bpf_prog_[0-9a-f]*_$name\$" "$work/calls")
+		echo "$name: $calls calls"
+		[ "$calls" -eq "$1" ] || return
+	done
+}
+
 shows()
 {
 	grep -Eq "$1" "$work/calls"
@@ -234,6 +250,8 @@ verdict "also without the kernel" brief_known user-brief
 verdict "of branches, their code is" brief_code branches-brief
 verdict "none of them could be read" none_was_read brief
 verdict "so they are all known without ptrace, which they can use themselves" brief_known traced
+verdict "BPF programs that came and went are decoded as they were" programs 20 bpf
+verdict "also of branches" programs 5 branches-bpf
 verdict "of branches, no thread is wrong" one_function_a_thread 1 branches
 verdict "nor without the kernel, where one whose window has several is unknown" one_function_a_thread 0 user-branches
 verdict "and one that runs alone is known" one_function_a_thread 20 user-branches-alone

@@ -318,7 +318,7 @@ static void loop(struct record *r)
 
 	for (;;) {
 		struct signalfd_siginfo info;
-		int64_t now = now_ns(), next;
+		int64_t now = now_ns(), next, due;
 		int timeout = -1;
 		ssize_t n = 1;
 
@@ -343,6 +343,8 @@ static void loop(struct record *r)
 		}
 		next = next < idle ? next : idle;
 		next = next < look ? next : look;
+		due = r->notes.sideband ? sideband_due(r->notes.sideband) : INT64_MAX;
+		next = next < due ? next : due;
 		if (next != INT64_MAX)
 			timeout = next <= now ? 0 : (next - now) / 1000000 + 1;
 		/* POLLPRI stays set until the resume: do not poll for it while frozen. */
@@ -358,7 +360,7 @@ static void loop(struct record *r)
 			child_events(&r->child, &r->notes);
 			r->stop |= !r->child.running;
 		}
-		if (fds[2].revents & POLLIN)
+		if (fds[2].revents & POLLIN || now_ns() >= due)
 			notes_reports(&r->notes);
 		if (fds[4].revents & POLLIN && side_files_drain(r->side, r->o.dir)) {
 			r->failed = true;
@@ -440,6 +442,9 @@ static int finish(struct record *r)
 	if (r->notes.lost)
 		say("perf lost %lu records about processes: some code may be unknown",
 		    r->notes.lost);
+	if (r->notes.sideband && sideband_generated_lost(r->notes.sideband))
+		say("%lu BPF programs or trampolines were gone before their code could be read: what ran there may not decode",
+		    sideband_generated_lost(r->notes.sideband));
 	/* Processes that began meanwhile and are not children of the command. */
 	if (auxtrace_recording_add_all_tasks(r->notes.recording) < 0)
 		say("%s", auxtrace_error());
@@ -573,7 +578,7 @@ static void open_sideband(struct record *r, const struct auxtrace_info *info)
 	bool switches = !(setup->records & AUXTRACE_WANT_SWITCH);
 
 	allow_descriptors();
-	r->notes.sideband = sideband_open(info);
+	r->notes.sideband = sideband_open(info, setup->flags & AUXTRACE_SETUP_KERNEL);
 	if (!r->notes.sideband) {
 		say("perf does not report processes (%s%s): code that is unmapped before the end will be unknown, and so will the names of some threads",
 		    strerror(errno), errno == EACCES ?

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#include "lib/perf_trailer.h"
 #include "lib/tool.h"
 #include "perf_newest.h"
 
@@ -42,8 +43,17 @@ static uint64_t copy_ring(const struct perf_ring *ring, uint8_t *to)
 static void add_record(struct newest *n, uint64_t at, size_t size)
 {
 	struct newest_record record = { .at = at, .size = size };
+	union {
+		struct perf_event_header header;
+		uint8_t bytes[LONGEST];
+	} copy;
+	size_t trailer = size - ID_SIZE;
 
-	perf_ring_copy(&n->copy, at + size - ID_SIZE + TIME_AT, &record.time, sizeof(record.time));
+	if (size <= LONGEST) {
+		perf_ring_copy(&n->copy, at, &copy, size);
+		trailer = perf_trailer_at(&copy.header, ID_SIZE);
+	}
+	perf_ring_copy(&n->copy, at + trailer + TIME_AT, &record.time, sizeof(record.time));
 	list_grow(n->record, n->count);
 	n->record[n->count++] = record;
 }

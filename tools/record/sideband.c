@@ -7,7 +7,9 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "generated.h"
 #include "lib/clock.h"
+#include "lib/perf_trailer.h"
 #include "lib/tool.h"
 #include "perf_ring.h"
 #include "sideband.h"
@@ -33,11 +35,20 @@ struct mmap_record {		/* PERF_RECORD_MMAP */
 	char path[];
 };
 
+struct ksymbol_record {		/* PERF_RECORD_KSYMBOL */
+	struct perf_event_header header;
+	uint64_t addr;
+	uint32_t len;
+	uint16_t type, flags;
+	char name[];
+};
+
 union record {
 	struct perf_event_header header;
 	struct mmap_record mmap;
 	struct task_record task;
 	struct comm_record comm;
+	struct ksymbol_record ksymbol;
 	struct {
 		struct perf_event_header header;
 		uint64_t id, lost;
@@ -54,6 +65,7 @@ struct ring {			/* of a CPU */
 
 struct sideband {
 	struct auxtrace_info info;
+	struct generated *generated;	/* NULL: the kernel is not traced */
 	int epoll;
 	unsigned int count;
 	struct ring *ring;	/* one for each CPU */
@@ -69,6 +81,7 @@ static int open_ring(struct sideband *w, int cpu)
 		.task = 1,
 		.comm = 1,
 		.comm_exec = 1,
+		.ksymbol = !!w->generated,
 		/* The last 8 bytes of each record. */
 		.sample_type = PERF_SAMPLE_TIME,
 		.sample_id_all = 1,
@@ -85,7 +98,7 @@ static int open_ring(struct sideband *w, int cpu)
 	return epoll_ctl(w->epoll, EPOLL_CTL_ADD, r->perf.fd, &event);
 }
 
-struct sideband *sideband_open(const struct auxtrace_info *info)
+struct sideband *sideband_open(const struct auxtrace_info *info, bool kernel)
 {
 	struct auxtrace_cpus *cpus = auxtrace_cpus_online();
 	struct sideband *w;
@@ -95,6 +108,8 @@ struct sideband *sideband_open(const struct auxtrace_info *info)
 		return NULL;
 	w = xcalloc(1, sizeof(*w));
 	w->info = *info;
+	/* Without times of its records it would not be known what had been read in time. */
+	w->generated = kernel && info->out_time_mult ? generated_new() : NULL;
 	w->ring = xcalloc(auxtrace_cpus_count(cpus), sizeof(*w->ring));
 	w->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (w->epoll < 0)
@@ -145,8 +160,22 @@ static uint64_t time_of(const union record *rec)
 {
 	uint64_t time;
 
-	memcpy(&time, rec->bytes + rec->header.size - sizeof(time), sizeof(time));
+	memcpy(&time, rec->bytes + perf_trailer_at(&rec->header, sizeof(time)), sizeof(time));
 	return time;
+}
+
+static void note_generated(const struct sideband *w, const union record *rec, struct auxtrace_recording *recording)
+{
+	const struct ksymbol_record *ksymbol = &rec->ksymbol;
+	uint64_t tsc = to_tsc(w, time_of(rec));
+
+	/* The other type, OOL, is trampolines of ftrace and copies of instructions that have a kprobe. */
+	if (!w->generated || rec->header.size < sizeof(*ksymbol) || ksymbol->type != PERF_RECORD_KSYMBOL_TYPE_BPF)
+		return;
+	if (ksymbol->flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER)
+		generated_went(w->generated, recording, tsc, ksymbol->addr);
+	else
+		generated_came(w->generated, tsc, ksymbol->addr, ksymbol->len, ksymbol->name);
 }
 
 static void handle(const struct sideband *w, const union record *rec,
@@ -171,6 +200,9 @@ static void handle(const struct sideband *w, const union record *rec,
 	case PERF_RECORD_EXIT:
 		/* If only a thread exited, a later record or the end of the recording corrects this. */
 		auxtrace_recording_end_task(recording, rec->task.pid, to_tsc(w, rec->task.time));
+		break;
+	case PERF_RECORD_KSYMBOL:
+		note_generated(w, rec, recording);
 		break;
 	}
 }
@@ -224,7 +256,7 @@ static void read_heads(struct sideband *w)
 }
 
 /* A process moves from CPU to CPU, so the records of all rings are handled in the order of time. */
-unsigned long sideband_drain(struct sideband *w, struct auxtrace_recording *recording)
+static unsigned long drain(struct sideband *w, struct auxtrace_recording *recording)
 {
 	unsigned long lost = 0;
 	struct ring *r;
@@ -248,6 +280,25 @@ unsigned long sideband_drain(struct sideband *w, struct auxtrace_recording *reco
 	return lost;
 }
 
+unsigned long sideband_drain(struct sideband *w, struct auxtrace_recording *recording)
+{
+	unsigned long lost = drain(w, recording);
+
+	for (unsigned int tries = 0; w->generated && tries < MAX_TRIES && generated_read(w->generated, recording); tries++)
+		lost += drain(w, recording);
+	return lost;
+}
+
+int64_t sideband_due(const struct sideband *w)
+{
+	return w->generated ? generated_due(w->generated) : INT64_MAX;
+}
+
+unsigned long sideband_generated_lost(const struct sideband *w)
+{
+	return w->generated ? generated_lost(w->generated) : 0;
+}
+
 void sideband_close(struct sideband *w)
 {
 	if (!w)
@@ -256,6 +307,7 @@ void sideband_close(struct sideband *w)
 		perf_ring_close(&w->ring[i].perf);
 	if (w->epoll >= 0)
 		close(w->epoll);
+	generated_free(w->generated);
 	free(w->ring);
 	free(w);
 }

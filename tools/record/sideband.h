@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * perf's sideband records of all processes: executable mappings, forks, execs, exits.
+ * perf's sideband records of all processes: executable mappings, forks, execs, exits; and of BPF programs.
  *
  * They are the only source for code that a process unmaps before it ends (dlclose(3)), and
  * for processes that do not descend from the command. Such a process is added to the
@@ -9,12 +9,18 @@
 #ifndef SIDEBAND_H
 #define SIDEBAND_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include <auxtrace.h>
 
 struct sideband;
 
-/* NULL with errno if perf refuses. @info: converts perf's clock to the TSC. */
-struct sideband *sideband_open(const struct auxtrace_info *info);
+/*
+ * NULL with errno if perf refuses. @info: converts perf's clock to the TSC. @kernel: the kernel is traced, so what it
+ * generates is recorded, too (generated.h).
+ */
+struct sideband *sideband_open(const struct auxtrace_info *info, bool kernel);
 /* A file descriptor for poll(2), readable when there are records. */
 int sideband_fd(const struct sideband *w);
 /*
@@ -22,6 +28,10 @@ int sideband_fd(const struct sideband *w);
  * replaced. Returns how many records perf lost.
  */
 unsigned long sideband_drain(struct sideband *w, struct auxtrace_recording *recording);
+/* When to call it at the latest, in nanoseconds of CLOCK_MONOTONIC; INT64_MAX: if there are records. */
+int64_t sideband_due(const struct sideband *w);
+/* How many pieces of code that the kernel generated were gone before they could be read. */
+unsigned long sideband_generated_lost(const struct sideband *w);
 void sideband_close(struct sideband *w);
 
 #endif

@@ -607,6 +607,28 @@ static void records_of_both_rings_are_in_the_order_of_time(void **state)
 	side_files_close(s);
 }
 
+/* A BPF_EVENT whose size is too large by some bytes: perf_trailer.h. */
+static void a_record_with_too_large_a_size_is_in_its_place(void **state)
+{
+	struct side_files *s = open_files(&online, false, true);
+
+	(void)state;
+	for (uint64_t time = 1000; time < 1300; time++) {
+		const size_t body = 24, excess = 40;
+		uint8_t *rec;
+
+		put_at_time(&ring[1], time++);
+		rec = written.bytes + written.size;
+		record(PERF_RECORD_BPF_EVENT, body + 32 + excess, 0);
+		memcpy(rec + body + 8, &time, sizeof(time));
+		ring[0].page->data_head -= body + 32 + excess;
+		put_bytes(&ring[0], ring[0].page->data_head, rec, body + 32 + excess);
+	}
+	assert_int_equal(side_files_write(s, dir), 0);
+	expect_file(3, 0);
+	side_files_close(s);
+}
+
 static void switches_do_not_push_out_the_rest(void **state)
 {
 	struct side_files *s = open_files(&online, false, true);
@@ -786,6 +808,7 @@ int main(void)
 		t(a_record_that_is_being_written_costs_the_oldest_ones_only),
 		t(a_ring_that_has_not_been_full_has_all_records),
 		t(records_of_both_rings_are_in_the_order_of_time),
+		t(a_record_with_too_large_a_size_is_in_its_place),
 		t(switches_do_not_push_out_the_rest),
 		t(rings_are_smaller_where_less_may_be_locked),
 		t(what_cannot_be_opened_leaves_nothing_open),

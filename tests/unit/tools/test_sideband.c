@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -37,9 +38,12 @@ static struct ring {
 } ring[RINGS];
 
 static unsigned int opened, fail_open, fail_map, polled, said;
-static int epoll_fd, mapping_errno;
+static int epoll_fd, mapping_errno, code_errno, code_end_errno;
+static bool kernel;		/* it is traced */
+static uint64_t passed;		/* nanoseconds */
+static uint64_t goes_at;	/* code is gone at that time, while it is read; 0: it is not */
 
-enum kind { ADD, FORK, EXEC, END, MAP };
+enum kind { ADD, FORK, EXEC, END, MAP, CODE, CODE_END };
 
 static struct call {
 	enum kind kind;
@@ -93,7 +97,7 @@ void say(const char *format, ...)
 	va_list ap;
 
 	va_start(ap, format);
-	assert_string_equal(format, "%s");
+	assert_string_equal(format + strlen(format) - 2, "%s");
 	assert_string_equal(va_arg(ap, const char *), "why");
 	va_end(ap);
 	said++;
@@ -105,6 +109,22 @@ void *xcalloc(size_t n, size_t size)
 
 	assert_non_null(p);
 	return p;
+}
+
+void *xgrow(void *list, size_t count, size_t size)
+{
+	void *p = count & (count - 1) ? list : realloc(list, (count ? 2 * count : 1) * size);
+
+	assert_non_null(p);
+	return p;
+}
+
+char *xstrdup(const char *s)
+{
+	char *copy = strdup(s);
+
+	assert_non_null(copy);
+	return copy;
 }
 
 static struct auxtrace_recording *recording_told(void)
@@ -156,12 +176,44 @@ int auxtrace_recording_add_mapping(struct auxtrace_recording *rec, pid_t pid, ui
 	return mapping_errno ? -1 : 0;
 }
 
+static void put_ksymbol(struct ring *r, uint64_t addr, const char *name, uint64_t time, bool gone, unsigned int excess);
+
+int auxtrace_recording_add_kernel_code(struct auxtrace_recording *rec, uint64_t time, uint64_t address, size_t size,
+				       const char *name)
+{
+	told(rec, CODE, 0, time);
+	call[calls - 1].start = address;
+	call[calls - 1].end = address + size;
+	snprintf(call[calls - 1].path, sizeof(call->path), "%s", name);
+	if (goes_at)
+		put_ksymbol(&ring[1], address, name, goes_at, true, 0);
+	goes_at = 0;
+	errno = code_errno;
+	return code_errno ? -1 : 0;
+}
+
+int auxtrace_recording_end_kernel_code(struct auxtrace_recording *rec, uint64_t time, uint64_t address)
+{
+	told(rec, CODE_END, 0, time);
+	call[calls - 1].start = address;
+	errno = code_end_errno;
+	return code_end_errno ? -1 : 0;
+}
+
 /* ---- the kernel ------------------------------------------------------------ */
 
 long __wrap_syscall(long nr, ...);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
 int __wrap_epoll_ctl(int epoll, int op, int fd, struct epoll_event *event);
 void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset);
 void *__real_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
+{
+	assert_int_equal(clock, CLOCK_MONOTONIC);
+	*t = (struct timespec){ .tv_sec = passed / 1000000000, .tv_nsec = passed % 1000000000 };
+	return 0;
+}
 
 long __wrap_syscall(long nr, ...)
 {
@@ -181,6 +233,7 @@ long __wrap_syscall(long nr, ...)
 	assert_int_equal(attr->type, PERF_TYPE_SOFTWARE);
 	assert_int_equal(attr->config, PERF_COUNT_SW_DUMMY);
 	assert_int_equal(attr->size, sizeof(*attr));
+	assert_int_equal(attr->ksymbol, kernel);
 	assert_true(attr->mmap && attr->task && attr->comm && attr->comm_exec);
 	/* What the time of a record, and the wake-up at each, depend on. */
 	assert_int_equal(attr->sample_type, PERF_SAMPLE_TIME);
@@ -235,7 +288,9 @@ static int begin(void **state)
 		r->data = (uint8_t *)r->page + 4096;
 	}
 	opened = fail_open = fail_map = polled = said = calls = 0;
-	mapping_errno = 0;
+	mapping_errno = code_errno = code_end_errno = 0;
+	kernel = false;
+	goes_at = 0;
 	epoll_fd = -1;
 	no_cpus = false;
 	return 0;
@@ -255,7 +310,7 @@ static int end(void **state)
 
 static struct sideband *open_sideband(const struct auxtrace_info *info)
 {
-	struct sideband *w = sideband_open(info);
+	struct sideband *w = sideband_open(info, kernel);
 
 	assert_non_null(w);
 	assert_int_equal(polled, RINGS);
@@ -315,6 +370,29 @@ static void put_mmap(struct ring *r, uint32_t pid, const char *path, uint64_t ti
 
 	snprintf(rec.path, sizeof(rec.path), "%s", path);
 	put(r, &rec, sizeof(rec));
+}
+
+/* @excess: bytes by which the kernel writes too large a size, as the CPU has other events that get the record */
+static void put_ksymbol(struct ring *r, uint64_t addr, const char *name, uint64_t time, bool gone, unsigned int excess)
+{
+	struct {
+		struct perf_event_header header;
+		uint64_t addr;
+		uint32_t len;
+		uint16_t type, flags;
+		char bytes[64 + 8 + 64];
+	} rec = {
+		{ .type = PERF_RECORD_KSYMBOL }, addr, 0x40, PERF_RECORD_KSYMBOL_TYPE_BPF,
+		gone ? PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER : 0, "",
+	};
+	size_t len = (strlen(name) + 1 + 7) & ~7ul;
+
+	assert_true(len <= 64 && excess <= 64);
+	memset(rec.bytes, 0x77, sizeof(rec.bytes));
+	strncpy(rec.bytes, name, len);
+	memcpy(rec.bytes + len, &time, sizeof(time));
+	rec.header.size = offsetof(typeof(rec), bytes) + len + sizeof(time) + excess;
+	put(r, &rec, rec.header.size);
 }
 
 static void put_lost(struct ring *r, uint64_t lost, uint64_t time)
@@ -555,16 +633,191 @@ static void a_mapping_of_a_process_that_is_not_recorded_is_no_error(void **state
 	sideband_close(w);
 }
 
+#define FIRST	0xffffffffc0000650ull
+#define SECOND	0xffffffffc0001000ull
+
+static void expect_code(unsigned int i, enum kind kind, uint64_t address, uint64_t time)
+{
+	expect(i, kind, 0, time);
+	assert_int_equal(call[i].start, address);
+}
+
+static struct sideband *open_of_kernel(void)
+{
+	kernel = true;
+	return open_sideband(&plain);
+}
+
+static void code_of_the_kernel_is_read_at_once_and_a_little_later(void **state)
+{
+	struct sideband *w = open_of_kernel();
+
+	(void)state;
+	put_ksymbol(&ring[0], FIRST, "bpf_prog_1_x", 100, false, 0);
+	drain(w);
+	assert_int_equal(calls, 1);
+	expect_code(0, CODE, FIRST, 100);
+	assert_int_equal(call[0].end, FIRST + 0x40);
+	assert_string_equal(call[0].path, "bpf_prog_1_x");
+	assert_int_equal(sideband_due(w), passed + 20000000);
+	passed += 19999999;
+	drain(w);
+	assert_int_equal(calls, 0);
+	passed++;
+	drain(w);
+	assert_int_equal(calls, 1);
+	expect_code(0, CODE, FIRST, 100);
+	assert_int_equal(sideband_due(w), INT64_MAX);
+	passed += 1000000000;
+	drain(w);
+	assert_int_equal(calls, 0);
+	put_ksymbol(&ring[1], FIRST, "bpf_prog_1_x", 200, true, 0);
+	drain(w);
+	assert_int_equal(calls, 1);
+	expect_code(0, CODE_END, FIRST, 200);
+	assert_int_equal(sideband_generated_lost(w), 0);
+	/* Of what it was before the recording, there is nothing to end. */
+	put_ksymbol(&ring[1], SECOND, "older", 300, true, 0);
+	drain(w);
+	assert_int_equal(calls, 0);
+	sideband_close(w);
+}
+
+/* What was read by then may be another program: the same call takes the report. */
+static void code_that_goes_while_it_is_read_is_ended_at_once(void **state)
+{
+	struct sideband *w = open_of_kernel();
+
+	(void)state;
+	put_ksymbol(&ring[0], FIRST, "x", 100, false, 0);
+	goes_at = 150;
+	drain(w);
+	assert_int_equal(calls, 2);
+	expect_code(0, CODE, FIRST, 100);
+	expect_code(1, CODE_END, FIRST, 150);
+	sideband_close(w);
+}
+
+static void code_that_is_gone_before_it_is_read_is_counted(void **state)
+{
+	struct sideband *w = open_of_kernel();
+
+	(void)state;
+	code_end_errno = ENOENT;
+	put_ksymbol(&ring[0], FIRST, "x", 100, false, 0);
+	put_ksymbol(&ring[1], FIRST, "x", 120, true, 0);
+	put_ksymbol(&ring[0], FIRST, "y", 140, false, 0);
+	drain(w);
+	assert_int_equal(calls, 2);
+	expect_code(0, CODE_END, FIRST, 120);
+	expect_code(1, CODE, FIRST, 140);
+	assert_int_equal(sideband_generated_lost(w), 1);
+	sideband_close(w);
+}
+
+/* perf reports it before the kernel has written it. */
+static void a_trampoline_that_was_read_once_is_counted(void **state)
+{
+	struct sideband *w = open_of_kernel();
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		put_ksymbol(&ring[0], FIRST, "bpf_trampoline_1", 100, false, 0);
+		drain(w);
+		passed += i ? 20000000 : 0;
+		drain(w);
+		put_ksymbol(&ring[0], FIRST, "bpf_trampoline_1", 200, true, 0);
+		drain(w);
+		assert_int_equal(sideband_generated_lost(w), 1);
+	}
+	sideband_close(w);
+}
+
+static void a_program_without_a_name_has_one(void **state)
+{
+	struct sideband *w = open_of_kernel();
+
+	(void)state;
+	put_ksymbol(&ring[0], FIRST, "", 100, false, 0);
+	drain(w);
+	assert_string_equal(call[0].path, "bpf_prog");
+	sideband_close(w);
+}
+
+static void the_time_of_a_record_with_too_large_a_size_is_behind_its_name(void **state)
+{
+	struct sideband *w = open_of_kernel();
+	static const char *const name[] = { "1", "1234567", "12345678", "a_longer_name" };
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(name); i++)
+		for (unsigned int excess = 0; excess <= 64; excess += 8) {
+			put_ksymbol(&ring[0], SECOND, name[i], 90 + i, false, excess);
+			put_task(&ring[1], PERF_RECORD_EXIT, 10, 1, 80);
+			put_task(&ring[1], PERF_RECORD_EXIT, 10, 1, 99);
+			drain(w);
+			assert_int_equal(calls, 3);
+			expect_code(2, CODE, SECOND, 90 + i);
+			assert_string_equal(call[2].path, name[i]);
+		}
+	sideband_close(w);
+}
+
+static void who_may_not_read_kcore_learns_it_once(void **state)
+{
+	struct sideband *w = open_of_kernel();
+
+	(void)state;
+	code_errno = EFAULT;
+	put_ksymbol(&ring[0], FIRST, "x", 100, false, 0);
+	drain(w);
+	assert_int_equal(said, 0);
+	code_errno = ENOSPC;
+	put_ksymbol(&ring[0], FIRST + 128, "x", 100, false, 0);
+	put_ksymbol(&ring[0], FIRST + 192, "x", 100, false, 0);
+	drain(w);
+	assert_int_equal(calls, 2);
+	assert_int_equal(said, 1);
+	code_errno = EPERM;
+	put_ksymbol(&ring[0], SECOND, "x", 100, false, 0);
+	put_ksymbol(&ring[0], SECOND + 64, "x", 100, false, 0);
+	drain(w);
+	assert_int_equal(calls, 1);
+	assert_int_equal(said, 2);
+	assert_int_equal(sideband_due(w), INT64_MAX);
+	drain(w);
+	assert_int_equal(calls, 0);
+	/* What nobody can read is not lost. */
+	code_end_errno = ENOENT;
+	put_ksymbol(&ring[0], SECOND, "x", 200, true, 0);
+	drain(w);
+	assert_int_equal(sideband_generated_lost(w), 0);
+	sideband_close(w);
+}
+
+static void without_the_kernel_its_code_is_not_asked_for(void **state)
+{
+	struct sideband *w = open_sideband(&plain);
+
+	(void)state;
+	put_ksymbol(&ring[0], FIRST, "x", 100, false, 0);
+	drain(w);
+	assert_int_equal(calls, 0);
+	assert_int_equal(sideband_due(w), INT64_MAX);
+	assert_int_equal(sideband_generated_lost(w), 0);
+	sideband_close(w);
+}
+
 static void what_cannot_be_opened_leaves_nothing_open(void **state)
 {
 	(void)state;
 	sideband_close(NULL);
 	no_cpus = true;
-	assert_null(sideband_open(&plain));
+	assert_null(sideband_open(&plain, kernel));
 	no_cpus = false;
 	fail_open = 2;
 	errno = 0;
-	assert_null(sideband_open(&plain));
+	assert_null(sideband_open(&plain, kernel));
 	assert_int_equal(errno, EACCES);
 	assert_int_equal(opened, 1);
 }
@@ -574,7 +827,7 @@ static void a_ring_that_cannot_be_mapped_is_told(void **state)
 	(void)state;
 	fail_map = 2;
 	errno = 0;
-	assert_null(sideband_open(&plain));
+	assert_null(sideband_open(&plain, kernel));
 	assert_int_equal(errno, ENOMEM);
 	assert_int_equal(opened, 2);
 }
@@ -590,6 +843,14 @@ int main(void)
 		t(a_record_that_wraps_is_whole),
 		t(what_perf_lost_is_counted),
 		t(a_mapping_of_a_process_that_is_not_recorded_is_no_error),
+		t(code_of_the_kernel_is_read_at_once_and_a_little_later),
+		t(code_that_goes_while_it_is_read_is_ended_at_once),
+		t(code_that_is_gone_before_it_is_read_is_counted),
+		t(a_trampoline_that_was_read_once_is_counted),
+		t(a_program_without_a_name_has_one),
+		t(the_time_of_a_record_with_too_large_a_size_is_behind_its_name),
+		t(who_may_not_read_kcore_learns_it_once),
+		t(without_the_kernel_its_code_is_not_asked_for),
 		t(what_cannot_be_opened_leaves_nothing_open),
 		t(a_ring_that_cannot_be_mapped_is_told),
 	};
