@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Measures PAUSE and RESUME of a session, an empty broadcast, and perf's DISABLE and
- * ENABLE, over some of the CPUs. The other CPUs run user code (busy) or nothing (idle:
+ * Measures PAUSE, RESUME and poll(2) of a session, an empty broadcast, and perf's DISABLE and ENABLE, over some of the
+ * CPUs. The other CPUs run user code (busy) or nothing (idle:
  * then the exit from the idle loop and the return to it count too). BTS is measured on
  * one CPU only, because its own part does not grow with the CPUs. Prints for each:
  *
@@ -23,7 +23,7 @@
 #include "ours.h"
 #include "theirs.h"
 
-#define ALL_CPUS	32
+#define ALL_CPUS	64
 #define AUX_SIZE	(1u << 20)
 #define DATA_SIZE	(64u << 10)
 
@@ -79,6 +79,7 @@ static void of_ours(const struct source *source, unsigned int nr)
 	ours_pause(&ours);
 	say(source->name, "redundant", nr, cost_of(ours_pause, nothing, &ours));
 	say(source->name, "resume", nr, cost_of(ours_resume, ours_pause, &ours));
+	say(source->name, "poll", nr, cost_of(ours_poll, nothing, &ours));
 	ours_close(&ours);
 }
 
@@ -112,7 +113,7 @@ static void of_set(unsigned int nr)
 
 void measure_control(void)
 {
-	static const unsigned int sets[] = { 1, 2, 8, ALL_CPUS };
+	static const unsigned int sets[] = { 1, 2, 8, 32, ALL_CPUS };
 	unsigned int nr_children = 0;
 	pid_t child[ALL_CPUS];
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -75,6 +76,15 @@ void ours_resume(void *arg)
 
 	if (ioctl(ours->fd, AUXTRACE_IOC_RESUME, &control))
 		die("RESUME");
+}
+
+void ours_poll(void *arg)
+{
+	const struct ours *ours = arg;
+	struct pollfd fd = { .fd = ours->fd, .events = POLLIN };
+
+	if (poll(&fd, 1, 0) < 0)
+		die("poll");
 }
 
 void ours_output(struct ours *ours, bool pause)

@@ -29,6 +29,8 @@ uint32_t ours_trigger(const struct ours *ours, const struct auxtrace_trigger *wa
 /* In the form that cost_of() calls; @arg is a struct ours. */
 void ours_pause(void *arg);
 void ours_resume(void *arg);
+/* poll(2), which does not wait */
+void ours_poll(void *arg);
 
 /* PAUSE_OUTPUT */
 void ours_output(struct ours *ours, bool pause);
