@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -75,10 +76,14 @@ static void filter(const char *name, int rounds, int number)
 
 int main(int argc, char **argv)
 {
+	const struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
 	int number = argc == 2 ? atoi(argv[1]) : 0;
 
 	if (number <= 0)
 		errx(2, "usage: bpf NUMBER");
+	/* Before Linux 5.11 the memory of BPF programs is locked memory of the user. */
+	if (setrlimit(RLIMIT_MEMLOCK, &unlimited))
+		err(1, "RLIMIT_MEMLOCK");
 	filter("first", 3, number);
 	filter("second", 5, number);
 	return 0;
