@@ -109,6 +109,22 @@ struct auxtrace_recording *kernel_recording(void)
 	return new_recording("0", AUXTRACE_SETUP_KERNEL);
 }
 
+struct auxtrace_recording *kernel_flight(void)
+{
+	struct auxtrace_options o = {
+		.size = sizeof(o), .cpus = "0", .config = "tsc", .aux_size = 2 * SIZE, .slots = 2,
+		.flags = AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_OVERWRITE,
+	};
+	struct auxtrace_recording *rec;
+
+	session = auxtrace_open(NULL);
+	assert_non_null(session);
+	assert_int_equal(auxtrace_setup(session, &o), 0);
+	rec = auxtrace_recording_create(session, dir);
+	assert_non_null(rec);
+	return rec;
+}
+
 void patch(uint64_t address, const char *bytes, size_t size)
 {
 	uint64_t offset = address < MODULES ? address - TEXT + 0x22000 : address - MODULES + 0x2000;

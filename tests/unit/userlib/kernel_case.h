@@ -17,6 +17,8 @@ int end_kernel(void **state);
 
 /* A recording of a session that traces the kernel. */
 struct auxtrace_recording *kernel_recording(void);
+/* The same in overwrite mode. */
+struct auxtrace_recording *kernel_flight(void);
 
 void write_proc(const char *name, const char *text, size_t size);
 /* Each page of kcore holds its own number, at its start. */

@@ -39,22 +39,6 @@ static unsigned int lines_of(const char *name, struct line *line, unsigned int m
 	return n;
 }
 
-/* A session in overwrite mode */
-static struct auxtrace_recording *flight(void)
-{
-	struct auxtrace_options o = {
-		.size = sizeof(o), .cpus = "0", .config = "tsc", .aux_size = 2 * SIZE, .slots = 2,
-		.flags = AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_OVERWRITE,
-	};
-	struct auxtrace_recording *rec;
-
-	session = auxtrace_open(NULL);
-	assert_int_equal(auxtrace_setup(session, &o), 0);
-	rec = auxtrace_recording_create(session, dir);
-	assert_non_null(rec);
-	return rec;
-}
-
 static void finish(struct auxtrace_recording *rec)
 {
 	assert_int_equal(auxtrace_recording_finish(rec, NULL), 0);
@@ -172,7 +156,7 @@ static void new_code_at_an_address_ends_the_old(void **state)
 
 static void a_snapshot_has_what_came_until_then(void **state)
 {
-	struct auxtrace_recording *rec = flight();
+	struct auxtrace_recording *rec = kernel_flight();
 	struct line line[2];
 
 	(void)state;
@@ -236,7 +220,7 @@ static void without_memory_nothing_is_added(void **state)
 static void in_overwrite_mode_what_has_been_gone_for_longest_makes_room(void **state)
 {
 	const unsigned int fit = ADDED_LIMIT / AREA - 1;
-	struct auxtrace_recording *rec = flight();
+	struct auxtrace_recording *rec = kernel_flight();
 	struct line line[2];
 
 	(void)state;
@@ -279,7 +263,7 @@ static void a_full_trace_keeps_what_it_has(void **state)
 
 static void the_same_again_needs_no_room(void **state)
 {
-	struct auxtrace_recording *rec = flight();
+	struct auxtrace_recording *rec = kernel_flight();
 	struct line line;
 
 	(void)state;

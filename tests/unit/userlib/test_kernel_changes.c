@@ -376,22 +376,6 @@ static void snapshots_keep_the_kernel_that_they_met(void **state)
 	free(snapshot);
 }
 
-static struct auxtrace_recording *kernel_flight(void)
-{
-	struct auxtrace_options o = {
-		.size = sizeof(o), .cpus = "0", .config = "tsc", .aux_size = 2 * SIZE, .slots = 2,
-		.flags = AUXTRACE_SETUP_KERNEL | AUXTRACE_SETUP_OVERWRITE,
-	};
-	struct auxtrace_recording *rec;
-
-	session = auxtrace_open(NULL);
-	assert_non_null(session);
-	assert_int_equal(auxtrace_setup(session, &o), 0);
-	rec = auxtrace_recording_create(session, dir);
-	assert_non_null(rec);
-	return rec;
-}
-
 /* The changes up to a snapshot are not those up to the end. */
 static void changes_that_are_not_known_at_the_end_are_not_those_of_a_snapshot(void **state)
 {
