@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Measures PAUSE, RESUME and poll(2) of a session, an empty broadcast, and perf's DISABLE and ENABLE, over some of the
- * CPUs. The other CPUs run user code (busy) or nothing (idle:
+ * Measures PAUSE, RESUME and poll(2) of a session, an empty broadcast, and perf's DISABLE and
+ * ENABLE, over some of the CPUs. The other CPUs run user code (busy) or nothing (idle:
  * then the exit from the idle loop and the return to it count too). BTS is measured on
  * one CPU only, because its own part does not grow with the CPUs. Prints for each:
  *

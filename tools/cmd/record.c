@@ -15,6 +15,7 @@
 #include <auxtrace.h>
 
 #include "cmd.h"
+#include "lib/clock.h"
 #include "lib/tool.h"
 #include "record/child.h"
 #include "record/control.h"
@@ -47,14 +48,6 @@ struct record {
 	bool ends;		/* auxtrace_recording_finish() was called */
 	bool frozen;		/* by a trigger, until a resume */
 };
-
-static int64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ll + ts.tv_nsec;
-}
 
 /*
  * Place the command on the session's CPUs, and this process on others if there are any. A list of CPUs
@@ -280,7 +273,7 @@ static void show_progress(const struct record *r, int64_t begin)
 	if (auxtrace_status(r->session, AUXTRACE_STATUS_SYNC, &status))
 		return;
 	fprintf(stderr, "\rauxtrace: %6.1f s, %" PRIu64 " KiB produced, %" PRIu64 " windows, %" PRIu64 " gaps ",
-		(now_ns() - begin) / 1e9, (uint64_t)status.out_produced >> 10,
+		(clock_now_ns() - begin) / 1e9, (uint64_t)status.out_produced >> 10,
 		(uint64_t)status.out_windows, (uint64_t)status.out_gaps);
 }
 
@@ -305,7 +298,7 @@ static void loop(struct record *r)
 	const bool drained = is_drained(&r->o.session), freezes = trigger_options_have(&r->o.triggers, AUXTRACE_ACTION_FREEZE);
 	const int trace = drained || freezes ? auxtrace_fd(r->session) : -1;
 	bool tty = isatty(STDERR_FILENO), killed = false;
-	int64_t begin = now_ns(), end = r->o.duration ? begin + (int64_t)(r->o.duration * 1e9) : INT64_MAX;
+	int64_t begin = clock_now_ns(), end = r->o.duration ? begin + (int64_t)(r->o.duration * 1e9) : INT64_MAX;
 	int64_t tick = tty ? begin + PROGRESS_NS : INT64_MAX, idle = INT64_MAX;
 	int64_t look = r->o.scope == SCOPE_TASK && !r->o.argv ? begin : INT64_MAX;
 	struct pollfd fds[] = {
@@ -318,7 +311,7 @@ static void loop(struct record *r)
 
 	for (;;) {
 		struct signalfd_siginfo info;
-		int64_t now = now_ns(), next, due;
+		int64_t now = clock_now_ns(), next, due;
 		int timeout = -1;
 		ssize_t n = 1;
 
@@ -360,7 +353,7 @@ static void loop(struct record *r)
 			child_events(&r->child, &r->notes);
 			r->stop |= !r->child.running;
 		}
-		if (fds[2].revents & POLLIN || now_ns() >= due)
+		if (fds[2].revents & POLLIN || clock_now_ns() >= due)
 			notes_reports(&r->notes);
 		if (fds[4].revents & POLLIN && side_files_drain(r->side, r->o.dir)) {
 			r->failed = true;
@@ -377,7 +370,7 @@ static void loop(struct record *r)
 		}
 		if (!n) {
 			fds[1].fd = -1;
-			idle = now_ns() + IDLE_NS;
+			idle = clock_now_ns() + IDLE_NS;
 		}
 		if (fds[3].revents & POLLIN)
 			control_serve(r->control, act, r);
@@ -386,9 +379,9 @@ static void loop(struct record *r)
 			r->failed = true;
 			break;
 		}
-		if (now_ns() >= tick) {
+		if (clock_now_ns() >= tick) {
 			show_progress(r, begin);
-			tick = now_ns() + PROGRESS_NS;
+			tick = clock_now_ns() + PROGRESS_NS;
 		}
 	}
 	if (tty)

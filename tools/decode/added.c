@@ -10,7 +10,6 @@
 #include "lib/tool.h"
 #include "userlib/search.h"
 
-#define INT3	0xcc
 #define UNIT	64ull
 
 static int hex_digit(char c)

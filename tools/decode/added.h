@@ -13,6 +13,8 @@
 #include "code_span.h"
 #include "lib/symbols.h"
 
+#define INT3	0xcc	/* the kernel fills memory for generated code with it where there is none */
+
 struct added_code {
 	uint64_t start, end;	/* addresses */
 	uint64_t from, until;	/* TSCs: it was there; until is UINT64_MAX if it still was when the file was written */

@@ -63,7 +63,6 @@ struct code_image {
 };
 
 #define PAGE_MASK	(~4095ull)
-#define INT3		0xcc	/* the kernel fills memory for generated code with it where there is none */
 
 /* ---- kernel ------------------------------------------------------------- */
 

@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The TSC and perf's clock, by the numbers that perf publishes for it (<linux/perf_event.h>,
+ * CLOCK_MONOTONIC; and the TSC and perf's clock, by the numbers that perf publishes for it (<linux/perf_event.h>,
  * cap_user_time_zero): ns = zero + (tsc * mult >> shift). @mult is 0 if that clock does not follow the TSC.
  */
 #ifndef CLOCK_H
 #define CLOCK_H
 
 #include <stdint.h>
+#include <time.h>
+
+/* Nanoseconds of CLOCK_MONOTONIC. */
+static inline int64_t clock_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
 
 static inline uint64_t clock_to_ns(uint64_t tsc, uint64_t zero, uint32_t mult, uint32_t shift)
 {

@@ -2,9 +2,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "generated.h"
+#include "lib/clock.h"
 #include "lib/tool.h"
 
 #define AGAIN_NS	20000000	/* so long after the first reading comes the second */
@@ -89,14 +89,6 @@ void generated_went(struct generated *g, struct auxtrace_recording *recording, u
 	forget(g, i);
 }
 
-static int64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ll + t.tv_nsec;
-}
-
 static int64_t due(const struct piece *p)
 {
 	if (!p->times)
@@ -116,7 +108,7 @@ static void tell_failure(struct generated *g)
 
 bool generated_read(struct generated *g, struct auxtrace_recording *recording)
 {
-	int64_t now = now_ns();
+	int64_t now = clock_now_ns();
 	bool any = false;
 
 	for (size_t i = 0; !g->refused && i < g->count; i++) {
