@@ -44,11 +44,13 @@ u64 rdtsc(void)
 	return hw.tsc++;
 }
 
+bool (*request_maker)(struct auxt_channel *ch, const struct auxt_request *request, u64 value) = auxt_request_make;
+
 bool trigger(u32 action, u32 id)
 {
 	const struct auxt_request request = { .action = action, .trigger = id };
 
-	return auxt_request_make(channel, &request, 0);
+	return request_maker(channel, &request, 0);
 }
 
 void run_nmi(enum nmi what)

@@ -185,6 +185,9 @@ void run_nmi(enum nmi what);
 /* Lets one NMI land at point @at; false if there is no such point. */
 bool lands(enum nmi what, long at, void (*in)(void));
 
+/* How a trigger's request is made: auxt_request_make(), unless a test sets another way. */
+extern bool (*request_maker)(struct auxt_channel *ch, const struct auxt_request *request, u64 value);
+
 /* A trigger hits, as in trigger/hit.c; one whose action is a sample of @size bytes. */
 bool trigger(u32 action, u32 id);
 bool sample(u64 size);
