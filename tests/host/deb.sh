@@ -15,7 +15,7 @@ options "suite work" "$@"
 [ ${#operands[@]} -eq 0 ] || bad_usage
 # The kernels that the suite's users have, as scripts/kernel names them
 case $suite in
-bullseye) kernels="bullseye:amd64 bullseye:rt-amd64" ;;
+bullseye) kernels="bullseye:amd64 bullseye:rt-amd64 bullseye:6.1-amd64 bullseye:6.1-rt-amd64" ;;
 bookworm) kernels="bookworm:amd64 bookworm:rt-amd64 bookworm:6.12-amd64 bookworm:6.12-rt-amd64 bookworm-backports:amd64" ;;
 trixie) kernels="trixie:amd64 trixie:rt-amd64 trixie-backports:amd64 trixie-backports:rt-amd64" ;;
 sid) kernels="sid:amd64 sid:rt-amd64" ;;
@@ -99,8 +99,6 @@ boot()
 make -s -C "$top" tests
 for kernel in $kernels; do
 	eval "$("$top/scripts/kernel" "$kernel" release)"
-	# deb-installed has seen that DKMS skips it: the kernel is newer than the bound in dkms.conf.
-	[ -e "$work/built/$release" ] || { echo "deb: DKMS built none for $release"; continue; }
 	verdict "$kernel loads the module that DKMS built for $release, and records" boot "$kernel" "$release"
 done
 verdicts_end
