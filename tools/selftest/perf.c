@@ -2,10 +2,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -79,7 +77,6 @@ static void __attribute__((noreturn)) perf_exec(const struct selftest *t, int ou
 
 	snprintf(err, sizeof(err), "%s/perf.err", t->dir);
 	fd = open(err, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* Not root's own settings: they may change what perf decodes. */
 	setenv("PERF_CONFIG", "/dev/null", 1);
 	if (fd >= 0 && dup2(fd, STDERR_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0)
@@ -105,7 +102,7 @@ static int perf_run(const struct selftest *t, const char *path, char *const *arg
 		return -1;
 	f = fdopen(out[0], "r");
 	fflush(NULL);
-	child = f ? fork() : -1;
+	child = f ? traced_fork() : -1;
 	if (!child)
 		perf_exec(t, out[1], path, argv);
 	close(out[1]);

@@ -38,7 +38,7 @@ static enum outcome trace_both(const struct selftest *t, uint32_t flags, uint64_
 	traced_work(WORK);
 	if (!traced_status(s, t, &between))
 		return traced_failed(s, "the status");
-	child = fork();
+	child = traced_fork();
 	if (!child) {
 		traced_work(WORK);
 		_exit(0);

@@ -56,7 +56,7 @@ static int steps_follow(struct steps *s, pid_t child)
 
 int steps_of_work(struct steps *s, unsigned long branches)
 {
-	pid_t child = fork();
+	pid_t child = traced_fork();
 	int error;
 
 	if (child < 0)

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <stddef.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
 #include "traced.h"
 
@@ -45,6 +48,15 @@ bool traced_status(struct auxtrace_session *session, const struct selftest *t, s
 	struct auxtrace_reader *reader = auxtrace_reader(session, t->cpu);
 
 	return reader && !auxtrace_status(session, AUXTRACE_STATUS_SYNC, &status) && !auxtrace_reader_status(reader, page);
+}
+
+pid_t traced_fork(void)
+{
+	pid_t child = fork();
+
+	if (!child)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return child;
 }
 
 void traced_pin(int cpu)

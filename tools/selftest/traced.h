@@ -4,6 +4,7 @@
 #define TRACED_H
 
 #include <pthread.h>
+#include <sys/types.h>
 
 #include <auxtrace.h>
 
@@ -20,6 +21,8 @@ enum outcome traced_failed(struct auxtrace_session *session, const char *step);
 /* The status page of the CPU, with the hardware's position of now. False if a call fails. */
 bool traced_status(struct auxtrace_session *session, const struct selftest *t, struct auxtrace_status_page *page);
 
+/* As fork(2), but the child, which has this process's sessions open as well, ends with it. */
+pid_t traced_fork(void);
 /* The calling thread stays on @cpu from now on, if it may. */
 void traced_pin(int cpu);
 /* Wait for the end of @thread, which was told to end. On its own CPU it may get no time, if a realtime thread has that: it comes here. */
