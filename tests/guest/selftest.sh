@@ -91,6 +91,32 @@ check "stop notices code of the range" notices filter 'instructions of the range
 check "cr3 notices a process with other page tables" notices cr3 'the same work in another process' cr3
 check "kernel-flow notices calls that are not in the trace" notices resume 'of 10 calls 0 are in the flow' kernel-flow
 check "drain notices bytes that nobody got" notices drain 'bytes were read, with' drain
+
+# A check that crashes is told, and the next one is made.
+crashed()
+{
+	WRONG=crash selftest_wrong selftest --cpu 0 -o crash.json output newest > /tmp/said 2>&1
+	[ $? -eq 1 ] && cat /tmp/said && grep -A 1 '^CRASHED  output ' /tmp/said | grep -q 'signal 6' &&
+		grep -q '^ok      newest ' /tmp/said && grep -x '1 passed, 0 failed, 0 skipped, 1 crashed' /tmp/said
+}
+check "a crash in a check is not the end" crashed
+
+# A check that hangs is interrupted: the run ends by that signal, has said what it knows, and leaves no directory.
+interrupted()
+{
+	WRONG=hang selftest_wrong selftest --cpu 0 -o hang.json full output newest > /tmp/said 2>&1 &
+	for _ in $(seq 1200); do
+		grep -q '^hangs' /tmp/said 2> /dev/null && break
+		sleep 0.1
+	done
+	kill -TERM $!
+	wait $!
+	got=$?
+	cat /tmp/said
+	[ "$got" -eq 143 ] && grep -q '^INTERRUPTED  output ' /tmp/said && ! ls -d /tmp/auxtrace-selftest-* 2> /dev/null &&
+		grep -x '1 passed, 0 failed, 0 skipped, 1 interrupted, 1 not run' /tmp/said
+}
+check "one that hangs is interrupted" interrupted
 check "and all pass if nothing is wrong" selftest_wrong selftest --cpu 0 full-auto full-stop descendants cpus data output newest switch hold-off one-shot delay sample filter stop cr3 kernel-flow drain
 
 # While another session has CPU 1, info says NO of the source.

@@ -3,8 +3,10 @@
  * The auxtrace command, with a library between it and libauxtrace that is wrong in the way that $WRONG says: as if the
  * hardware or the module were. selftest.sh expects that the self-test notices.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <auxtrace.h>
 
@@ -84,8 +86,15 @@ int __wrap_auxtrace_trigger_read(struct auxtrace_session *session, uint32_t id, 
 	return __real_auxtrace_trigger_read(session, id, flags, state);
 }
 
+/* Only the check output calls it. */
 int __wrap_auxtrace_pause_output(struct auxtrace_session *session, const struct auxtrace_cpus *cpus, bool pause)
 {
+	if (wrong_is("crash"))
+		abort();
+	if (wrong_is("hang")) {
+		fputs("hangs\n", stderr);
+		sleep(3600);
+	}
 	return __real_auxtrace_pause_output(session, cpus, pause && !wrong_is("output"));
 }
 

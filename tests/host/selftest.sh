@@ -32,7 +32,7 @@ report()
 		print(outcomes.count("passed"), "passed,", outcomes.count("skipped"), "skipped,", flow["figures"], report["cpu"]["name"])
 		assert outcomes.count("passed") == int(sys.argv[2])
 		assert outcomes.count("skipped") == int(sys.argv[3])
-		assert "failed" not in outcomes
+		assert report["result"] == "passed" and "failed" not in outcomes
 		assert all("why" in check for check in report["checks"] if check["outcome"] != "passed")
 		assert flow["figures"]["instructions"]["value"] > (5000 if report["quick"] else 50000)
 		assert cost["figures"]["cycles per tick"]["value"] > 0
@@ -40,6 +40,19 @@ report()
 		assert report["hypervisor"] == "TCGTCGTCGTCG" and report["lockdown"] == "none" and report["usable"]
 		assert report["module"] == report["auxtrace"] and report["cpuid_14h"].startswith("0000000")
 		assert "address ranges" in [finding["name"] for finding in report["findings"]]
+	END
+}
+
+# result FILE RESULT CHECK OUTCOME: the report has that result, and that outcome of the check, with a reason.
+result()
+{
+	python3 - "$@" <<-'END'
+		import json, sys
+		report = json.load(open(sys.argv[1]))
+		check = [check for check in report["checks"] if check["name"] == sys.argv[3]][0]
+		print(report["result"], check)
+		assert report["result"] == sys.argv[2]
+		assert check["outcome"] == sys.argv[4] and check["why"]
 	END
 }
 
@@ -79,6 +92,8 @@ with_probe()
 verdict "the report of Intel PT" report "$work/out/pt.json" 39 0
 verdict "the report of BTS" report "$work/out/bts.json" 36 3
 verdict "the report of a quick run" report "$work/out/quick.json" 31 8
+verdict "the report behind a crash" result "$work/out/crash.json" failed output crashed
+verdict "the report of what was interrupted" result "$work/out/hang.json" incomplete newest "not run"
 verdict "a quick run sets no probe" without_probes "$work/out/quick-code"
 verdict "where one is set, that is seen" with_probe "$work/out/probe-code"
 verdicts_end

@@ -8,13 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cmd.h"
 #include "lib/tool.h"
 #include "machine/machine.h"
+#include "selftest/environment.h"
 #include "selftest/selftest.h"
+#include "selftest/watch.h"
 
 static void usage(FILE *f)
 {
@@ -28,8 +29,8 @@ static void usage(FILE *f)
 	      "  -C, --cpu N        on CPU N (default: where it runs)\n"
 	      "  -o, --output FILE  also write a report, as JSON, that can be sent; - is stdout alone\n"
 	      "  -h, --help         this text\n\n"
-	      "Exit status: 0 no check failed; 1 one did, or auxtrace cannot trace here (auxtrace info\n"
-	      "says why); 2 wrong usage.\n", f);
+	      "Exit status: 0 no check failed; 1 one did, did not end, or auxtrace cannot trace here\n"
+	      "(the last line says why); 2 wrong usage.\n", f);
 }
 
 /* Stay on @cpu; -1: on the one that this runs on. @other gets a CPU on which this could run before, or -1. */
@@ -62,85 +63,51 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
 	return 0;
 }
 
-/* Why there can be no session here, or NULL. */
-static const char *no_session(const struct source *source)
-{
-	struct auxtrace_session *session = auxtrace_open(NULL);
-	struct auxtrace_info info;
-	static char why[300];
-
-	if (!session || auxtrace_info(session, 0, &info))
-		snprintf(why, sizeof(why), "%s", auxtrace_error());
-	else if (!source_is_present(source, &info))
-		snprintf(why, sizeof(why), "sessions cannot use --source %s here", source->name);
-	auxtrace_close(session);
-	return why[0] ? why : NULL;
-}
-
-static bool write_report(const struct selftest *t, const char *path)
+static FILE *open_report(const char *path)
 {
 	FILE *out = strcmp(path, "-") ? fopen(path, "we") : stdout;
-	bool written;
 
 	if (!out)
-		return wrong("%s: %s", path, strerror(errno));
+		die(1, "cannot write %s: %s", path, strerror(errno));
+	return out;
+}
+
+static bool write_report(const struct selftest *t, FILE *out, const char *path)
+{
+	bool written;
+
 	selftest_json(t, out);
 	written = !fflush(out) && !ferror(out);
 	if (out != stdout && fclose(out))
 		written = false;
-	return written || wrong("%s: %s", path, strerror(errno));
+	return written || wrong("cannot write %s: %s", path, strerror(errno));
 }
 
-static volatile pid_t checker;
-
-static void pass_on(int sig)
+/* Leaves nothing behind, whatever ends it. Returns the exit status. */
+static int run_checks(struct selftest *t, FILE *out, const char *path)
 {
-	kill(checker, sig);
-}
+	char dir[] = "/tmp/auxtrace-selftest-XXXXXX";
+	bool silent = out == stdout, written;
+	int sig;
 
-/* Who started this may have them ignored. */
-static void pass_signals_on(void)
-{
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
-	const struct sigaction action = { .sa_handler = pass_on, .sa_flags = SA_RESTART };
-	struct sigaction before;
-
-	for (unsigned int i = 0; i < ARRAY_SIZE(signals); i++)
-		if (!sigaction(signals[i], NULL, &before) && before.sa_handler != SIG_IGN)
-			sigaction(signals[i], &action, NULL);
-}
-
-/*
- * The checks run in a child, so that a signal that ends it leaves nothing behind: this process removes the directory.
- * Returns the child's wait status.
- */
-static int run_checks(const struct selftest *t, const char *report)
-{
-	sigset_t all, before;
-	int status;
-
-	fflush(NULL);
-	signal(SIGCHLD, SIG_DFL);
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, &before);
-	checker = fork();
-	if (checker < 0) {
-		rmdir(t->dir);
-		die(1, "selftest: no process for the checks: %s", strerror(errno));
+	if (!silent)
+		selftest_text(stdout);
+	watch_begin();
+	t->dir = mkdtemp(dir);
+	if (!t->dir)
+		die(1, "%s: %s", dir, strerror(errno));
+	sig = selftest_run(t, silent);
+	nftw(t->dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+	written = !out || write_report(t, out, path);
+	if (!silent)
+		selftest_sum(t, stdout);
+	fflush(stdout);
+	watch_end();
+	if (sig) {
+		signal(sig, SIG_DFL);
+		raise(sig);
 	}
-	if (!checker) {
-		bool good;
-
-		sigprocmask(SIG_SETMASK, &before, NULL);
-		good = selftest_run(t, report && !strcmp(report, "-"));
-		exit((!report || write_report(t, report)) && good ? 0 : 1);
-	}
-	pass_signals_on();
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	while (waitpid(checker, &status, 0) < 0)
-		if (errno != EINTR)
-			die(1, "selftest: the checks' process: %s", strerror(errno));
-	return status;
+	return written && selftest_passed(t) ? 0 : 1;
 }
 
 int cmd_selftest(int argc, char **argv)
@@ -154,10 +121,10 @@ int cmd_selftest(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
-	struct selftest t = { .source = sources[0] };
-	char dir[] = "/tmp/auxtrace-selftest-XXXXXX";
+	struct selftest t = { .source = sources[0], .limit = CHECK_SECONDS };
 	const char *report = NULL;
-	int c, status, cpu = -1;
+	FILE *out;
+	int c, cpu = -1;
 
 	while ((c = getopt_long(argc, argv, "qC:o:h", options, NULL)) != -1) {
 		switch (c) {
@@ -183,16 +150,8 @@ int cmd_selftest(int argc, char **argv)
 	}
 	selftest_choose(argv + optind);
 	t.cpu = stay_on(cpu, &t.other_cpu);
+	out = report ? open_report(report) : NULL;
 	machine_find();
-	t.unusable = no_session(t.source);
-	t.dir = mkdtemp(dir);
-	if (!t.dir)
-		die(1, "%s: %s", dir, strerror(errno));
-	status = run_checks(&t, report);
-	nftw(t.dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-	if (!WIFSIGNALED(status))
-		return WEXITSTATUS(status);
-	signal(WTERMSIG(status), SIG_DFL);
-	raise(WTERMSIG(status));
-	return 1;
+	t.unusable = environment_no_session(&t);
+	return run_checks(&t, out, report);
 }

@@ -163,6 +163,21 @@ void environment_json(FILE *out)
 	putc(',', out);
 }
 
+const char *environment_no_session(const struct selftest *t)
+{
+	struct auxtrace_session *session = auxtrace_open(NULL);
+	struct auxtrace_info info;
+	static char why[400];
+
+	why[0] = '\0';
+	if (!session || auxtrace_info(session, 0, &info))
+		snprintf(why, sizeof(why), "%s", auxtrace_error());
+	else if (!source_is_present(t->source, &info))
+		snprintf(why, sizeof(why), "sessions cannot use --source %s here", t->source->name);
+	auxtrace_close(session);
+	return why[0] ? why : NULL;
+}
+
 static enum outcome environment(const struct selftest *t)
 {
 	const struct finding *f;

@@ -5,9 +5,13 @@
 
 #include <stdio.h>
 
+struct selftest;
+
 /* A line each. */
 void environment_text(FILE *out);
 /* Members of an object, with a comma behind the last. */
 void environment_json(FILE *out);
+/* Why checks can have no session here, or NULL. */
+const char *environment_no_session(const struct selftest *t);
 
 #endif

@@ -1,102 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <stdarg.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/wait.h>
 
 #include "environment.h"
 #include "lib/json.h"
 #include "lib/tool.h"
+#include "results.h"
 #include "selftest.h"
-
-#define MAX_CHECKS	64
-#define MAX_FIGURES	6
+#include "watch.h"
 
 static const struct check *const tables[] = {
-	environment_checks, mode_checks, scope_checks, ring_checks, trigger_checks, action_checks, flow_checks,
-	drain_checks, cost_checks,
+	environment_checks, mode_checks, scope_checks, ring_checks, trigger_checks, action_checks,
+	flow_checks, drain_checks, cost_checks,
 };
-static const char *const outcomes[] = { [PASSED] = "passed", [FAILED] = "failed", [SKIPPED] = "skipped" };
-
-struct result {
-	const struct check *check;
-	enum outcome outcome;
-	double seconds;
-	char why[400];
-	struct {
-		const char *name, *unit;
-		double value;
-	} figures[MAX_FIGURES];
-	unsigned int nr_figures;
-};
-
-static struct result results[MAX_CHECKS];
-static unsigned int nr_results;
-static struct result *current;
-
-static enum outcome selftest_because(enum outcome outcome, const char *format, va_list ap)
-{
-	vsnprintf(current->why, sizeof(current->why), format, ap);
-	return outcome;
-}
-
-enum outcome check_failed(const char *format, ...)
-{
-	enum outcome outcome;
-	va_list ap;
-
-	va_start(ap, format);
-	outcome = selftest_because(FAILED, format, ap);
-	va_end(ap);
-	return outcome;
-}
-
-enum outcome check_skipped(const char *format, ...)
-{
-	enum outcome outcome;
-	va_list ap;
-
-	va_start(ap, format);
-	outcome = selftest_because(SKIPPED, format, ap);
-	va_end(ap);
-	return outcome;
-}
-
-void check_note(const char *format, ...)
-{
-	va_list ap;
-
-	va_start(ap, format);
-	selftest_because(PASSED, format, ap);
-	va_end(ap);
-}
-
-void check_figure(const char *name, double value, const char *unit)
-{
-	if (current->nr_figures == MAX_FIGURES)
-		return;
-	current->figures[current->nr_figures].name = name;
-	current->figures[current->nr_figures].value = value;
-	current->figures[current->nr_figures++].unit = unit;
-}
-
-static void selftest_add(const struct check *check)
-{
-	if (nr_results < MAX_CHECKS)
-		results[nr_results++].check = check;
-}
 
 void selftest_choose(char *const *names)
 {
 	bool all = !*names;
 
+	results_clear();
 	for (; all || *names; names++) {
 		bool found = all;
 
 		for (unsigned int i = 0; i < ARRAY_SIZE(tables); i++)
 			for (const struct check *c = tables[i]; c->name; c++)
 				if (all || !strcmp(c->name, *names)) {
-					selftest_add(c);
+					results_add(c);
 					found = true;
 				}
 		if (!found) {
@@ -112,72 +43,117 @@ void selftest_choose(char *const *names)
 	}
 }
 
-static void selftest_tell(const struct result *r)
+void selftest_text(FILE *out)
 {
-	static const char *const marks[] = { [PASSED] = "ok    ", [FAILED] = "FAILED", [SKIPPED] = "skip  " };
-
-	printf("%s  %-14s %s", marks[r->outcome], r->check->name, r->check->claim);
-	for (unsigned int i = 0; i < r->nr_figures; i++)
-		printf("%s%s %.6g%s%s", i ? ", " : " (", r->figures[i].name, r->figures[i].value,
-		       r->figures[i].unit[0] ? " " : "", r->figures[i].unit);
-	puts(r->nr_figures ? ")" : "");
-	if (r->why[0])
-		printf("        %-14s %s\n", "", r->why);
-	fflush(stdout);
+	environment_text(out);
+	fflush(out);
 }
 
-bool selftest_run(const struct selftest *t, bool silent)
+/* ---- in the child ------------------------------------------------------------------ */
+
+struct run {
+	const struct selftest *t;
+	bool silent;
+};
+
+static enum outcome selftest_check(const struct selftest *t, const struct check *check)
 {
-	bool good = !t->unusable;
+	if (t->unusable && check != environment_checks)
+		return check_skipped("%s", t->unusable);
+	if (t->quick && check->thorough)
+		return check_skipped("not in a quick run");
+	return check->run(t);
+}
 
-	if (!silent)
-		environment_text(stdout);
-	for (unsigned int i = 0; i < nr_results; i++) {
-		struct timespec begin, end;
+static void selftest_work(void *context)
+{
+	const struct run *run = context;
 
-		current = &results[i];
-		clock_gettime(CLOCK_MONOTONIC, &begin);
-		if (t->quick && current->check->thorough)
-			current->outcome = check_skipped("not in a quick run");
-		else if (t->unusable && current->check != environment_checks)
-			current->outcome = check_skipped("%s", t->unusable);
-		else
-			current->outcome = current->check->run(t);
-		clock_gettime(CLOCK_MONOTONIC, &end);
-		current->seconds = (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) / 1e9;
-		good &= current->outcome != FAILED;
-		if (!silent)
-			selftest_tell(current);
+	for (unsigned int i = results_begun(); i < results_count(); i++) {
+		results_begin();
+		results_end(selftest_check(run->t, results_check(i)));
+		if (!run->silent)
+			results_tell(i, stdout);
 	}
-	if (!silent) {
-		unsigned int n[ARRAY_SIZE(outcomes)] = { 0 };
+}
 
-		for (unsigned int i = 0; i < nr_results; i++)
-			n[results[i].outcome]++;
-		printf("%u passed, %u failed, %u skipped\n", n[PASSED], n[FAILED], n[SKIPPED]);
+/* ---- in the parent ----------------------------------------------------------------- */
+
+/* The running check, if there is one, ended as the process did. */
+static void selftest_close(const struct selftest *t, const struct watch *w)
+{
+	if (w->overdue)
+		results_close(HUNG, "it did not end in %u s%s", t->limit,
+			      w->stays ? ", and its process does not end though it is killed" : "");
+	else if (w->signal)
+		results_close(INTERRUPTED, "signal %d (%s)", w->signal, strsignal(w->signal));
+	else if (WIFSIGNALED(w->status))
+		results_close(CRASHED, "signal %d (%s)", WTERMSIG(w->status),
+			      strsignal(WTERMSIG(w->status)));
+	else
+		results_close(CRASHED, "its process ended with exit status %d",
+			      WEXITSTATUS(w->status));
+}
+
+int selftest_run(const struct selftest *t, bool silent)
+{
+	struct run run = { .t = t, .silent = silent };
+	struct watch w = {
+		.work = selftest_work, .context = &run, .step = results_begun, .limit = t->limit,
+	};
+
+	/* A process that ends between two checks has no reason to, and is not replaced. */
+	for (bool goes_on = true; goes_on;) {
+		if (!watch_run(&w)) {
+			say("selftest: no process for the checks: %s", strerror(errno));
+			return 0;
+		}
+		goes_on = results_running() && !w.signal && !w.overdue;
+		if (results_running()) {
+			selftest_close(t, &w);
+			if (!silent)
+				results_tell(results_begun() - 1, stdout);
+		}
 	}
-	return good;
+	return w.signal;
+}
+
+/* ---- the report -------------------------------------------------------------------- */
+
+/* A word that stays */
+static const char *selftest_result(const struct selftest *t)
+{
+	if (t->unusable)
+		return "untested";
+	if (results_with(FAILED) + results_with(CRASHED) + results_with(HUNG))
+		return "failed";
+	return results_with(INTERRUPTED) + results_with(NOT_RUN) ? "incomplete" : "passed";
+}
+
+bool selftest_passed(const struct selftest *t)
+{
+	return !strcmp(selftest_result(t), "passed");
+}
+
+void selftest_sum(const struct selftest *t, FILE *out)
+{
+	results_sum(out);
+	if (t->unusable)
+		fprintf(out, "auxtrace could not be tested here: %s\n", t->unusable);
 }
 
 void selftest_json(const struct selftest *t, FILE *out)
 {
 	putc('{', out);
 	environment_json(out);
-	fprintf(out, "\n  \"source\": \"%s\",\n  \"quick\": %s,\n  \"checks\": [", t->source->name, t->quick ? "true" : "false");
-	for (unsigned int i = 0; i < nr_results; i++) {
-		const struct result *r = &results[i];
-
-		fprintf(out, "%s\n    { \"name\": \"%s\", \"claim\": ", i ? "," : "", r->check->name);
-		json_string(out, r->check->claim);
-		fprintf(out, ", \"outcome\": \"%s\", \"seconds\": %.3f", outcomes[r->outcome], r->seconds);
-		if (r->why[0]) {
-			fprintf(out, ", \"%s\": ", r->outcome == PASSED ? "note" : "why");
-			json_string(out, r->why);
-		}
-		for (unsigned int j = 0; j < r->nr_figures; j++)
-			fprintf(out, "%s\"%s\": { \"value\": %.17g, \"unit\": \"%s\" }", j ? ", " : ", \"figures\": { ",
-				r->figures[j].name, r->figures[j].value, r->figures[j].unit);
-		fputs(r->nr_figures ? " } }" : " }", out);
+	fprintf(out, "\n  \"source\": \"%s\",\n  \"quick\": %s,\n  \"result\": \"%s\",",
+		t->source->name, t->quick ? "true" : "false", selftest_result(t));
+	if (t->unusable) {
+		fputs("\n  \"why\": ", out);
+		json_string(out, t->unusable);
+		putc(',', out);
 	}
-	fputs("\n  ]\n}\n", out);
+	fputs("\n  \"checks\": ", out);
+	results_json(out);
+	fputs("\n}\n", out);
 }

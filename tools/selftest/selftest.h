@@ -15,7 +15,20 @@
 
 #include "source/source.h"
 
-enum outcome { PASSED, FAILED, SKIPPED };
+/* A check returns one of the first three. The others are of checks that did not get to their end. */
+enum outcome {
+	PASSED, FAILED, SKIPPED,
+	CRASHED,		/* a signal that nobody sent ended its process, or it exited */
+	HUNG,			/* it took longer than @limit */
+	INTERRUPTED,		/* by a signal that was to end the whole */
+	NOT_RUN,		/* the run ended before */
+};
+
+/*
+ * A check takes seconds on real hardware, and can take a minute where QEMU emulates each
+ * instruction. One that takes ten times as long is not just slow.
+ */
+#define CHECK_SECONDS	600
 
 /**
  * struct selftest - what checks are told
@@ -24,7 +37,8 @@ enum outcome { PASSED, FAILED, SKIPPED };
  * @cpu: the CPU that the process stays on
  * @other_cpu: another one on which it may run; -1: there is none
  * @dir: a directory for files, empty
- * @unusable: why there can be no session here; NULL: nothing is known against it
+ * @unusable: why there can be no session here; NULL: there can be one
+ * @limit: seconds after which a check is hung
  */
 struct selftest {
 	const struct source *source;
@@ -33,6 +47,7 @@ struct selftest {
 	int other_cpu;
 	const char *dir;
 	const char *unusable;
+	unsigned int limit;
 };
 
 /**
@@ -63,11 +78,19 @@ void check_figure(const char *name, double value, const char *unit);
 
 /* The checks that @names has (NULL at its end), or all if it has none; dies of a name that is none. */
 void selftest_choose(char *const *names);
+/* What stdout begins with: the machine. */
+void selftest_text(FILE *out);
 /*
- * Run them, and tell of the machine and of each on stdout unless @silent. Returns whether none failed. Where there can be no
- * session, the environment alone is checked, and the others are skipped: that is a failure, too.
+ * Run them in a child process, and tell of each on stdout unless @silent. Between watch_begin()
+ * and watch_end(). After a check that crashed the next one is run in another process; one that
+ * hangs is the last. Where there can be no session, the environment alone is checked, and the
+ * others are skipped. Returns the signal that ended the run, or 0.
  */
-bool selftest_run(const struct selftest *t, bool silent);
+int selftest_run(const struct selftest *t, bool silent);
+/* The end of the text: how many checks passed, and so on. Where there can be no session, why. */
+void selftest_sum(const struct selftest *t, FILE *out);
+/* There was a session, all checks were run, and none failed. */
+bool selftest_passed(const struct selftest *t);
 /* All of it as a JSON object. */
 void selftest_json(const struct selftest *t, FILE *out);
 
