@@ -58,6 +58,15 @@ chmod 0666 /dev/auxtrace
 check "with the device alone nothing is allowed" user_status 1 auxtrace info
 check "info says how to change that" grep -q "a number in $parameter" /tmp/said
 check "record says the same" refused "the number in $parameter is 0" -- true
+# Of selftest: the last line that it said has the reason.
+untested_for()
+{
+	tail -n 1 /tmp/said | grep "^auxtrace could not be tested here: .*$1"
+}
+check "the self-test fails" user_status 1 auxtrace selftest --quick --source "$source" -o untested.json
+check "in its environment alone" grep -xE '0 passed, 1 failed, [0-9]+ skipped' /tmp/said
+check "and says why it tests nothing" untested_for "the number in $parameter is 0"
+check "and that, in its report" grep '"result": "untested"' untested.json
 echo 2 > $parameter
 check "then info finds nothing missing" user_status 0 auxtrace info
 check "and says what is allowed" grep -q 'user code of own processes can be traced' /tmp/said

@@ -94,6 +94,7 @@ verdict "the report of BTS" report "$work/out/bts.json" 36 3
 verdict "the report of a quick run" report "$work/out/quick.json" 31 8
 verdict "the report behind a crash" result "$work/out/crash.json" failed output crashed
 verdict "the report of what was interrupted" result "$work/out/hang.json" incomplete newest "not run"
+verdict "the report while another session has the CPU" result "$work/out/busy.json" untested overwrite skipped
 verdict "a quick run sets no probe" without_probes "$work/out/quick-code"
 verdict "where one is set, that is seen" with_probe "$work/out/probe-code"
 verdicts_end

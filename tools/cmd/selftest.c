@@ -29,7 +29,7 @@ static void usage(FILE *f)
 	      "  -C, --cpu N        on CPU N (default: where it runs)\n"
 	      "  -o, --output FILE  also write a report, as JSON, that can be sent; - is stdout alone\n"
 	      "  -h, --help         this text\n\n"
-	      "Exit status: 0 no check failed; 1 one did, did not end, or auxtrace cannot trace here\n"
+	      "Exit status: 0 no check failed; 1 one did, did not end, or auxtrace cannot trace here and now\n"
 	      "(the last line says why); 2 wrong usage.\n", f);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The machine: what it is, and what auxtrace info says of it. */
 #include <cpuid.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -11,6 +12,7 @@
 #include "lib/tool.h"
 #include "machine/machine.h"
 #include "selftest.h"
+#include "traced.h"
 #include "userlib/lockdown.h"
 
 /* One word of the report, which stays: a member of the JSON object, and the value as it is in both forms. */
@@ -175,6 +177,13 @@ const char *environment_no_session(const struct selftest *t)
 	else if (!source_is_present(t->source, &info))
 		snprintf(why, sizeof(why), "sessions cannot use --source %s here", t->source->name);
 	auxtrace_close(session);
+	if (why[0])
+		return why;
+	session = traced_begin(t, (struct auxtrace_options){ .flags = AUXTRACE_SETUP_OVERWRITE });
+	/* Other errors are for the checks to find. */
+	if (!session && traced_refused(errno))
+		snprintf(why, sizeof(why), "no session on CPU %u: %s", t->cpu, auxtrace_error());
+	auxtrace_close(session);
 	return why[0] ? why : NULL;
 }
 
@@ -185,7 +194,8 @@ static enum outcome environment(const struct selftest *t)
 	for (unsigned int i = 0; (f = finding_at(i)); i++)
 		if (f->verdict == NO && (!f->source || f->source == t->source))
 			return check_failed("%s: %s", f->name, f->text);
-	return PASSED;
+	/* Others may have the hardware in a way that the module's probe does not see. */
+	return t->unusable ? check_failed("%s", t->unusable) : PASSED;
 }
 
 const struct check environment_checks[] = {

@@ -11,7 +11,7 @@ struct selftest;
 void environment_text(FILE *out);
 /* Members of an object, with a comma behind the last. */
 void environment_json(FILE *out);
-/* Why checks can have no session here, or NULL. */
+/* Why checks can have no session here and now, by one that is tried; or NULL. */
 const char *environment_no_session(const struct selftest *t);
 
 #endif

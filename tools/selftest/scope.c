@@ -213,7 +213,7 @@ static enum outcome cpus(const struct selftest *t)
 		return check_skipped("there is no other CPU on which this process may run");
 	snprintf(both, sizeof(both), "%u,%d", t->cpu, t->other_cpu);
 	s = traced_begin(t, (struct auxtrace_options){ .flags = AUXTRACE_SETUP_OVERWRITE, .cpus = both });
-	if (!s && (errno == EBUSY || errno == EACCES || errno == EPERM)) {
+	if (!s && traced_refused(errno)) {
 		snprintf(why, sizeof(why), "%s", auxtrace_error());
 		return other_is_busy(t, why);
 	}

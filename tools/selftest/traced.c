@@ -34,6 +34,11 @@ struct auxtrace_session *traced_begin(const struct selftest *t, struct auxtrace_
 	return NULL;
 }
 
+bool traced_refused(int error)
+{
+	return error == EBUSY || error == EACCES || error == EPERM || error == EUSERS;
+}
+
 enum outcome traced_failed(struct auxtrace_session *session, const char *step)
 {
 	enum outcome outcome = check_failed("%s: %s", step, auxtrace_error());

@@ -15,6 +15,8 @@
  * another scope. With @options.cpus of all that these CPUs run. NULL if a step fails: auxtrace_error() says why, and errno.
  */
 struct auxtrace_session *traced_begin(const struct selftest *t, struct auxtrace_options options);
+/* Is @error, of traced_begin(), that others have the hardware, or that this user may not trace? */
+bool traced_refused(int error);
 /* FAILED, with the library's words for what @step, which failed, was to do; the session is closed. */
 enum outcome traced_failed(struct auxtrace_session *session, const char *step);
 
