@@ -251,6 +251,12 @@ proved "the service runs the script that was installed" \
 	grep -q '^ExecStart=/usr/lib/auxtrace/recorder ' "$dest/usr/lib/systemd/system/auxtrace-recorder@.service"
 proved "make uninstall removes them" in_system uninstall
 proved "no file of them is left" test -z "$(find "$dest" ! -type d)"
+# For packages that have the module's part and the command's apart.
+proved "what belongs to the device is installed alone" in_system install-device
+proved "the udev rule and the group" diff -u <(grep -E '/(sysusers\.d|rules\.d)/' "$work/expected") \
+	<(cd "$dest" && find . ! -type d | sed 's/^\.//' | LC_ALL=C sort)
+proved "then the rest" in_system install-recorder
+proved "which makes all of them" diff -u "$work/expected" <(cd "$dest" && find . ! -type d | sed 's/^\.//' | LC_ALL=C sort)
 
 # With DESTDIR the source of the module goes where DKMS looks, and is all that it needs.
 dest="$work/a package"

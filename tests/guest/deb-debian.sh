@@ -191,6 +191,7 @@ check "and it is gone" test ! -e /root/page/old
 rm -r /root/page
 udevadm settle
 check "udev gives the device to the group" test "$(stat -c '%U %G %a' /dev/auxtrace)" = "root auxtrace 660"
+check "by a rule that comes with the module" says '^auxtrace-dkms:' dpkg -S rules.d/60-auxtrace.rules
 
 # ---- the command --------------------------------------------------------------
 
