@@ -126,6 +126,7 @@ after_reboot()
 	check "the recorder was started with it" systemctl is-active "$service"
 	check "it has loaded the module" grep -q '^auxtrace ' /proc/modules
 	check "its control socket answers" within 60 answers ping
+	check "its drop-in is there" test -e "/etc/systemd/system/$service.service.d/override.conf"
 	check "it has a directory of its own, beside those of before" test "$(find "$state" -mindepth 1 -maxdepth 1 | wc -l)" -ge 2
 	# Of the boot nothing is left in the areas then: services that end take the code of their BPF programs with them.
 	for cpu in 0 1; do
@@ -139,6 +140,8 @@ after_reboot()
 	# While the recorder runs
 	check_purge
 	check "the recorder was stopped" not systemctl --quiet is-active "$service"
+	check "its drop-in is gone" test ! -e "/etc/systemd/system/$service.service.d"
+	check "so is its directory in /run" test ! -e /run/auxtrace
 	check "systemd has no unit of it left" test -z "$(systemctl list-units --all --plain --no-legend 'auxtrace*')"
 	check_unload
 	check "the system has no service that failed" test "$(systemctl is-system-running)" = running
@@ -286,6 +289,14 @@ check "systemd has read the new unit" test "$(systemctl show -p NeedDaemonReload
 systemctl stop "$service"
 # Half of DISK is for one start: room for three snapshots or so.
 sed -i "s/^DISK=.*/DISK=$((2 * (two + (two - one))))/" /etc/auxtrace/test.conf
+# As systemctl edit does, which asks for a terminal and an editor: auxtrace-recorder(8), LIMITS
+drop_in=/etc/systemd/system/$service.service.d/override.conf
+edit()
+{
+	mkdir "${drop_in%/*}" && printf '[Service]\nMemoryMax=50%%\n' > "$drop_in" && systemctl daemon-reload &&
+		says "$drop_in" systemctl show -p DropInPaths --value "$service"
+}
+check "a drop-in changes its limits" edit
 check "it is enabled" systemctl enable --now "$service"
 check "and answers" within 60 answers ping
 check "what a start's snapshots take is bounded" keeps_its_bound $((two + (two - one)))

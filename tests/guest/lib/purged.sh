@@ -3,9 +3,11 @@
 #
 # What the packages leave on a full Debian when they are purged; to be sourced behind check.sh.
 
-# ours: files of auxtrace on the machine's file system, but for our own, logs and what apt remembers
+# ours: files of auxtrace on the machine's file system, but for our own, logs and what apt remembers; and in /run, which is
+# another one, but for what systemd and udev note there of all units and devices
 ours()
 {
+	find /run -xdev \( -path /run/systemd -o -path /run/udev \) -prune -o -name '*auxtrace*' -print
 	find / -xdev \( -path /root/auxtrace -o -path /srv/mirror -o -path /out -o -path /var/log -o -path /tmp \
 		-o -path /var/lib/apt -o -path /var/cache/apt -o -path /var/cache/man -o -path /proc -o -path /sys \) \
 		-prune -o -name '*auxtrace*' -print
