@@ -265,6 +265,8 @@ check "with the system call that froze it" has ' k +__x64_sys_swapoff'
 check "the journal says where it is" says "$first" journalctl --no-pager -u "$service"
 check "and which event it was" grep 'frozen by trigger 1, kprobe:__x64_sys_swapoff=freeze' /tmp/said
 check "its recordings are root's alone" test "$(stat -c '%U %a' "$state")" = "root 700"
+check "so is its directory in /run" test "$(stat -c '%U %a' "${control%/*}")" = "root 700"
+check "and the control socket in it" test "$(stat -c '%U %a' "$control")" = "root 600"
 one=$(bytes "$(run)")
 check "so does a second freeze" snapshot
 within 60 answers ping > /dev/null
