@@ -209,7 +209,8 @@ check "in the kernel's functions, too" grep -qE 'entry_SYSCALL_64|do_syscall_64'
 
 # ---- a user in the group --------------------------------------------------------
 
-useradd -m -G auxtrace somebody
+useradd -m somebody
+check "a user becomes a member" usermod -a -G auxtrace somebody
 useradd -m nobody-else
 cd /home/somebody || exit 1
 check "who is not in the group cannot open the device" says 'no permission to open /dev/auxtrace' \

@@ -29,13 +29,13 @@ our_packages "$name"
 # With what the machine's administrator uses
 mirror "$name" "linux-headers-${release:?}" socat
 
-# The README's first page as it stands, but for the build: what installs, with the directory that it names for this Debian, and
-# what is typed behind that.
+# The README's first page as it stands, but for the build: what installs the packages of this Debian, and what is typed behind
+# that of all Debians.
 awk '
 	/^## / { here = $0 ~ /^## With an Intel machine/ }
 	here && /^    / { sub(/  +#.*/, ""); print substr($0, 5) }' "$top/README.md" | grep -v '^make deb' > "$work/readme"
-grep '^apt ' "$work/readme" | sed "s,build/deb/bookworm/,build/deb/$name/," > "$work/readme-install" || true
-sed '0,/^apt /d' "$work/readme" > "$work/readme-lines"
+grep "^apt .*build/deb/$name/" "$work/readme" > "$work/readme-install" || true
+tac "$work/readme" | sed '/^apt /Q' | tac > "$work/readme-lines"
 verdict "the README says how to install the packages" [ "$(wc -l < "$work/readme-install")" -eq 1 ]
 verdict "and what to do then" [ "$(grep -c '^auxtrace ' "$work/readme-lines")" -ge 7 ]
 

@@ -46,9 +46,9 @@ same()
 {
 	local file
 
-	for file in "$work"/first/*.deb; do
-		cmp "$file" "$build/deb-emulator/$suite/${file##*/}" || return 1
-	done
+	while read -r file; do
+		cmp "$work/first/$file" "$build/deb-emulator/$suite/$file" || return 1
+	done < <(cd "$work/first" && find . -name '*.deb')
 }
 
 verdict "the package is built, and lintian finds no error and no warning" build
@@ -59,7 +59,7 @@ verdict "both builds have the same bytes" same
 
 rm -rf "$work/debs"
 mkdir "$work/debs"
-find "$work/first" -name '*.deb' ! -name '*-dbgsym_*' -exec cp {} "$work/debs/" \;
+cp "$work"/first/*.deb "$work/debs/"
 mapfile -t depends < <(dpkg-deb -f "$work"/debs/*.deb Depends | tr ',' '\n' | sed -E 's/^ *([^ |(]*).*/\1/')
 status=0
 root=$("$top/scripts/debian-root" "$suite" deb-install-emulator apt "${depends[@]}" qemu-system-x86 man-db) || status=$?

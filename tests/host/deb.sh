@@ -47,9 +47,15 @@ same()
 {
 	local file
 
-	for file in "$work"/first/*.deb "$work"/first/*.dsc "$work"/first/*.tar.*; do
-		cmp "$file" "$work/second/${file##*/}" || return 1
+	for file in "$work"/first/*.deb "$work"/first/debug/*.deb "$work"/first/*.dsc "$work"/first/*.tar.*; do
+		cmp "$file" "$work/second/${file#"$work/first/"}" || return 1
 	done
+}
+
+# What a person installs by *.deb is what the tests install.
+apart()
+{
+	! ls "$work"/first/*-dbgsym_*.deb 2> /dev/null && ls "$work"/first/debug/libauxtrace0-dbgsym_*.deb
 }
 
 verdict "the packages are built, and lintian finds no error and no warning" build
@@ -57,11 +63,12 @@ verdict "the packages are built, and lintian finds no error and no warning" buil
 grep -aE '^[OIP]: ' "$work/first.log" || true
 verdict "make deb-auxtrace builds them again, elsewhere and later" build_again
 verdict "both builds have the same bytes" same
+verdict "debug information is in a directory of its own" apart
 
 # What they depend on, without our own, and what the checks need.
 rm -rf "$work/debs" "$work/built"
 mkdir "$work/debs"
-find "$work/first" -name '*.deb' ! -name '*-dbgsym_*' -exec cp {} "$work/debs/" \;
+cp "$work"/first/*.deb "$work/debs/"
 mapfile -t depends < <(for deb in "$work"/debs/*.deb; do
 	dpkg-deb -f "$deb" Depends | tr ',' '\n' | sed -E 's/^ *([^ |(]*).*/\1/'
 done | grep -vxE '(lib)?auxtrace.*' | sort -u)
