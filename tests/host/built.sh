@@ -18,12 +18,13 @@ as_builder()
 	setpriv --reuid=builder --regid=builder --init-groups env "HOME=$home" "$@"
 }
 
-# command_works LIBRARY-DIRECTORY, relative to /usr: the linker may find it by the link in /
+# command_works LIBRARY-DIRECTORY README. The directory is relative to /usr: the linker may find it by the link in /
 command_works()
 {
 	check "the command runs" says "^auxtrace $version$" auxtrace --version
 	check "it uses the library" says "=> (/usr)?/$1/libauxtrace\.so\.0 " ldd /usr/bin/auxtrace
 	check "it says what is missing here" says 'NO +device' auxtrace info
+	check "README's links to documents lead to them" links_work "$2"
 	check "the service runs what is there" sh -c '
 		test -x "$(sed -n "s/^ExecStart=\([^ ]*\).*/\1/p" /usr/lib/systemd/system/auxtrace-recorder@.service)"'
 }

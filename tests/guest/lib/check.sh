@@ -63,6 +63,17 @@ windows()
 	[ "$n" -eq "$1" ]
 }
 
+# links_work README: those to docs/ lead to files beside it
+links_work()
+{
+	links=$(grep -o '](docs/[^)#]*' "$1" | sed 's/^](//' | sort -u)
+	echo "$links"
+	[ "$(echo "$links" | wc -l)" -ge 5 ] || return 1
+	for link in $links; do
+		[ -f "$(dirname "$1")/$link" ] || { echo "there is no $link"; return 1; }
+	done
+}
+
 record()
 {
 	auxtrace record -o "$@"
