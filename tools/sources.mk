@@ -11,3 +11,12 @@ $(OUT)/syscall_names.h: $(TOP)/tools/sources.mk | $(OUT)
 
 # The page is part of the program.
 $(OUT)/report/page.o $(OUT)/tools/report/page.o: $(TOP)/tools/report/page.html
+
+# The newest kernel for which DKMS builds the module: 7.2 if dkms.conf's pattern ends with |7\.[0-2])(. \x28 and \x29 are brackets,
+# which make would count.
+NEWEST_KERNEL := $(shell sed -n 's/^BUILD_EXCLUSIVE_KERNEL=.*|\([0-9][0-9]*\)\\\.\([0-9]*\)\[0-\([0-9]\)\]\x29\x28.*$$/\1.\2\3/p' $(TOP)/dkms.conf)
+ifeq ($(NEWEST_KERNEL),)
+$(error $(TOP)/dkms.conf has no BUILD_EXCLUSIVE_KERNEL whose end this file understands)
+endif
+TOOL_INCLUDES += -DNEWEST_KERNEL='"$(NEWEST_KERNEL)"'
+$(OUT)/machine/module_load.o $(OUT)/tools/machine/module_load.o: $(TOP)/dkms.conf

@@ -21,6 +21,8 @@
 
 #define MODULE		"auxtrace"
 #define SIG_ENFORCE	"/sys/module/module/parameters/sig_enforce"
+/* DKMS reads it behind the dkms.conf of the module's source. */
+#define DKMS_OVERRIDE	"/etc/dkms/" MODULE ".conf"
 
 /* What is known of the installed file. */
 struct module_file {
@@ -193,6 +195,32 @@ static void find_file(const struct module_file *file)
 			    file->blacklisted ? ". modprobe.d blacklists it, so nothing loads it at boot" : "");
 }
 
+/* Is the kernel newer than those for which dkms.conf has DKMS build the module? A release that cannot be read is not. */
+static bool is_newer_than_bound(const char *release)
+{
+	unsigned int version, series, newest_version, newest_series;
+
+	if (sscanf(release, "%u.%u", &version, &series) != 2 ||
+	    sscanf(NEWEST_KERNEL, "%u.%u", &newest_version, &newest_series) != 2)
+		return false;
+	return version > newest_version || (version == newest_version && series > newest_series);
+}
+
+/* Has the administrator another bound, or none? */
+static bool is_bound_overridden(void)
+{
+	static const char variable[] = "BUILD_EXCLUSIVE_KERNEL";
+	bool overridden = false;
+	char line[256];
+	FILE *f = fopen(DKMS_OVERRIDE, "re");
+
+	while (f && fgets(line, sizeof(line), f))
+		overridden |= !strncmp(line + strspn(line, " \t"), variable, strlen(variable));
+	if (f)
+		fclose(f);
+	return overridden;
+}
+
 /* modprobe knows no file. */
 static void find_none(const char *release)
 {
@@ -201,6 +229,9 @@ static void find_none(const char *release)
 	snprintf(list, sizeof(list), "/lib/modules/%s/modules.dep", release);
 	if (access(list, R_OK) && errno != ENOENT)
 		finding_add(NULL, "module", NOTE, "cannot tell whether it is installed: %s: %s", list, strerror(errno));
+	else if (is_newer_than_bound(release) && !is_bound_overridden())
+		finding_add(NULL, "module", NO, "there is none for this kernel in %s, which modprobe reads: DKMS skips kernels newer than " NEWEST_KERNEL ", the newest that the module was tested on. To have it built, write BUILD_EXCLUSIVE_KERNEL=\"\" to " DKMS_OVERRIDE ", then dkms autoinstall (see NEWER KERNELS in auxtrace(4))",
+			    list);
 	else
 		finding_add(NULL, "module", NO, "there is none for this kernel in %s, which modprobe reads: auxtrace-dkms builds it if the kernel's headers are installed (dkms status)",
 			    list);
