@@ -7,6 +7,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/deps all
+scripts/need man-db || { echo "install: cannot run: man is missing"; exit 77; }
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/auxtrace-install.XXXXXX")
 trap 'rm -rf "$work"' EXIT
@@ -137,6 +138,10 @@ cat > "$work/expected" <<-END
 	/usr/share/man/man8/auxtrace-recorder.8
 	/usr/share/zsh/site-functions/_auxtrace
 END
+# Each function of the libraries has a page of its own.
+cat include/auxtrace.h include/auxtrace-decode.h |
+	sed -nE '/^[a-z]/s/^.*\b(auxtrace_[a-z_]+)\(.*$/\/usr\/share\/man\/man3\/\1.3/p' >> "$work/expected"
+LC_ALL=C sort -o "$work/expected" "$work/expected"
 # A build directory must not have a space in its name; DESTDIR may.
 dest="$work/a package"
 directories=(PREFIX=/usr LIBDIR=/usr/lib/multi)
@@ -145,6 +150,10 @@ proved "make install of what is built needs no compiler" \
 source=/usr/src/auxtrace-$(cat VERSION)
 (cd "$dest" && find . ! -type d ! -path ".$source/*" | sed 's/^\.//' | LC_ALL=C sort) > "$work/installed"
 proved "it installs what it should, where it should" diff -u "$work/expected" "$work/installed"
+
+found=$(man -M "$dest/usr/share/man" -w auxtrace_open auxtrace_decoder_open || true)
+proved "man finds pages by functions, without mandb" \
+	test "$found" = "$(printf '%s\n' "$dest"/usr/share/man/man3/libauxtrace-{session,decode}.3)"
 
 proved "with the module's source for DKMS" test -f "$dest$source/dkms.conf" -a -f "$dest$source/module/main.c"
 

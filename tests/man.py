@@ -130,6 +130,17 @@ def check_references():
     hold("pages name pages that are there", set(wrong))
 
 
+def check_links():
+    """Each function that a page names leads to that page, by its link."""
+    named, links = set(), set()
+    for page in pages("libauxtrace*.3"):
+        named |= {(name, page.name) for name in re.findall(r"^(auxtrace_\w+),?$", page.sections["NAME"], re.M)}
+    for path in glob.glob("build/man/links/*.3"):
+        to = re.fullmatch(r"\.so man3/([a-z-]+)\.3\n", open(path, encoding="utf-8").read())
+        links.add((os.path.basename(path)[:-2], f"{to[1]}(3)" if to else None))
+    both("each function has a link to its page", "build/man/links", links, named, "NAME")
+
+
 HEADER = "include/uapi/linux/auxtrace.h"
 
 
@@ -338,6 +349,7 @@ def check_examples():
 
 check_commands()
 check_references()
+check_links()
 check_device()
 check_recording()
 check_examples()
