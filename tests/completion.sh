@@ -58,9 +58,12 @@ in_zsh()
 			while [[ $1 == -* && $1 != -- ]]; do [[ $1 == -S ]] && shift; shift; done
 			[[ $1 == -- ]] && shift
 			local w
-			for w in "$@"; do [[ $w == ${PREFIX}* ]] && print -r -- "$w"; done
+			for w in "$@"; do [[ $w == ${PREFIX}* ]] && print -r -- "$IPREFIX$w"; done
 		}
-		words=(${(s: :)2}) PREFIX=${2##* }
+		# What these really do needs the line editor.
+		_files() { [[ $1 == -/ ]] && compadd -- ${PREFIX}*(N-/) || compadd -- ${PREFIX}*(N) }
+		_command_names() { compadd -- ${(k)commands} }
+		words=(${(s: :)2}) IPREFIX= PREFIX=${2##* }
 		[[ $2 == *" " ]] && words+=("")
 		CURRENT=$#words
 		autoload +X _auxtrace
@@ -90,8 +93,27 @@ offers()
 	echo "ok: $shell: $line -> $*"
 }
 
-# A single answer would get a blank, where "=" may follow.
+# offers_only SHELL LINE PATTERN: nothing else is offered; there is something, unless the pattern is empty
+offers_only()
+{
+	local shell=$1 line=$2 pattern=$3
+
+	"in_$shell" "$line" > "$work/offered" 2> "$work/errors" || true
+	if grep -qvxE -e "$pattern" "$work/offered" || { [ -n "$pattern" ] && [ ! -s "$work/offered" ]; }; then
+		echo "completion: for '$line' $shell offers not only '$pattern', but:"
+		head -n 5 "$work/offered" "$work/errors" | sed 's/^/    | /'
+		failed=1
+		return
+	fi
+	echo "ok: $shell: $line -> only ${pattern:-nothing}"
+}
+
+mkdir "$work/recording"
+touch "$work/recorder"
+# A single answer would get a blank, where "=" or ":" may follow.
 offers fish 'auxtrace record --on syscall:uname:ente' syscall:uname:enter syscall:uname:enter=
+offers fish 'auxtrace record --on=syscall:uname:ente' --on=syscall:uname:enter --on=syscall:uname:enter=
+offers fish "auxtrace why-slow $work/recorde" "$work/recorder" "$work/recorder:"
 for shell in bash fish zsh; do
 	offers "$shell" 'auxtrace re' record
 	offers "$shell" 'auxtrace why' why-slow
@@ -104,7 +126,37 @@ for shell in bash fish zsh; do
 	offers "$shell" 'auxtrace record --on syscall:una' syscall:uname:
 	offers "$shell" 'auxtrace record --on syscall:uname:e' syscall:uname:enter syscall:uname:exit
 	offers "$shell" 'auxtrace record --on syscall:uname:enter=' syscall:uname:enter=freeze
+	offers "$shell" 'auxtrace record --on uprobe:/etc/passw' uprobe:/etc/passwd
+	offers "$shell" 'auxtrace record --source=p' --source=pt
+	offers "$shell" 'auxtrace record --on=sysc' --on=syscall:
+	offers "$shell" 'auxtrace record --on=syscall:uname:enter=fr' --on=syscall:uname:enter=freeze
+	offers_only "$shell" 'auxtrace record -C ' '[0-9]+'
+	offers "$shell" 'auxtrace record --cpu 0,' 0,0
+	offers_only "$shell" 'auxtrace record -m ' ''
+	offers_only "$shell" "auxtrace record -o $work/record" "$work/recording/?"
+	offers "$shell" 'auxtrace record unsh' unshare
+	offers "$shell" "auxtrace record -- cat $work/recorde" "$work/recorder"
 	offers "$shell" 'auxtrace list kret' kretprobe:
+	offers "$shell" 'auxtrace around sysc' syscall:
+	offers "$shell" 'auxtrace around --before 2ms syscall:una' syscall:uname:
+	offers_only "$shell" 'auxtrace around --before ' ''
+	offers "$shell" 'auxtrace around syscall:uname:enter --be' --before
+	offers "$shell" 'auxtrace around syscall:uname:enter -- unsh' unshare
+	offers "$shell" 'auxtrace last -- unsh' unshare
+	offers "$shell" "auxtrace why-slow $work/recorde" "$work/recorder"
+	offers "$shell" 'auxtrace why-slow ./prog:f --over 2ms -- unsh' unshare
+	offers_only "$shell" 'auxtrace selftest fl' flow
+	offers "$shell" 'auxtrace selftest -C 0 flow pe' perf
+	offers_only "$shell" 'auxtrace selftest --cpu ' '[0-9]+'
+	offers_only "$shell" "auxtrace script $work/record" "$work/recording/?"
+	offers_only "$shell" "auxtrace report --limit 5 $work/record" "$work/recording/?"
+	offers_only "$shell" "auxtrace export -f perf -o out $work/record" "$work/recording/?"
+	offers "$shell" "auxtrace dump $work/record" "$work/recorder"
+	offers "$shell" 'auxtrace export --format=perf' --format=perf --format=perfetto
+	offers "$shell" 'auxtrace report --sort p' p50 p99
+	offers "$shell" 'auxtrace report --by ' function thread process
+	offers "$shell" 'auxtrace script --color a' auto always
+	offers_only "$shell" 'auxtrace info ' ''
 done
 
 # A kernel with 200,000 functions: its list in place of this one's, in a mount namespace.

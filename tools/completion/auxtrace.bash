@@ -1,13 +1,13 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Completion of auxtrace(1) for bash. What there is to complete comes from the command itself: options from
-# its --help, events from `auxtrace list --complete`.
+# its --help, events from `auxtrace list --complete`, checks from what selftest says of one that it does not have.
 
-# _auxtrace_options SUBCOMMAND: they begin lines of its help, perhaps two in one line.
+# _auxtrace_options SUBCOMMAND [MORE]: they begin lines of its help, perhaps two in one line. With MORE: those before it.
 _auxtrace_options()
 {
 	auxtrace "$1" --help 2> /dev/null |
-		sed -nE 's/^ +(-[A-Za-z]), (--[a-z0-9-]+).*/\1\n\2/p; s/^ +(--[a-z0-9-]+).*/\1/p'
+		sed -nE "s/^ +(-[A-Za-z]), (--[a-z0-9-]+)${2-}.*/\1\n\2/p; s/^ +(--[a-z0-9-]+)${2-}.*/\1/p"
 }
 
 # _auxtrace_event WORD: how the value of --on goes on
@@ -41,9 +41,53 @@ _auxtrace_event()
 	esac
 }
 
+_auxtrace_checks()
+{
+	auxtrace selftest '' 2>&1 | sed -n '/.*the checks are /{s///; s/, /\n/g; p;}'
+}
+
+# _auxtrace_cpus [BEFORE]: the CPUs that are online; BEFORE is what a list has before its last number.
+_auxtrace_cpus()
+{
+	sed -nE "s/^cpu([0-9]+) .*/${1-}\1/p" /proc/stat
+}
+
+# _auxtrace_value SUBCOMMAND OPTION WORD: sets the caller's words, or files: how compgen finds them.
+_auxtrace_value()
+{
+	case $1:$2 in
+	*:--on) words=$(_auxtrace_event "$3") ;;
+	*:--source) words=$'pt\nbts' ;;
+	*:--full) words=$'wait\nauto\nstop' ;;
+	*:--weight) words=$'ns\ninstructions' ;;
+	*:--format | *:-f) words=$'perf\nperfetto\nspeedscope\nfolded\ncallgrind' ;;
+	*:--by) words=$'function\nthread\nprocess' ;;
+	*:--sort) words=$'self\ntotal\nwaited\ncalls\np50\np99\nmax\ninstructions' ;;
+	*:--color) words=$'auto\nalways\nnever' ;;
+	record:--cpu | record:-C) words=$(_auxtrace_cpus "${3%"${3##*[,-]}"}") ;;
+	*:--cpu | *:-C) words=$(_auxtrace_cpus) ;;
+	record:-p | record:--pid | record:-t | record:--tid | *:--cr3) words=$(cd /proc && printf '%s\n' [0-9]*) ;;
+	*:--control | *:--html | export:-o | export:--output | selftest:-o | selftest:--output) files=-f ;;
+	*:-o | *:--output | *:--symfs) files=-d ;;
+	esac
+}
+
+# _auxtrace_argument SUBCOMMAND NUMBER WORD: likewise of an argument that has so many others before it.
+_auxtrace_argument()
+{
+	case $1:$2 in
+	list:0 | around:0) words=$(_auxtrace_event "$3") ;;
+	record:0 | last:0 | around:1 | why-slow:1) files='-c -f' ;;
+	record:* | last:* | around:* | why-slow:* | dump:0) files=-f ;;
+	script:0 | report:0 | export:0) files=-d ;;
+	selftest:*) words=$(_auxtrace_checks) ;;
+	esac
+}
+
 _auxtrace()
 {
-	local line=${COMP_LINE:0:COMP_POINT} word=$2 before='' words
+	local line=${COMP_LINE:0:COMP_POINT} word=$2 before words='' files='' option='' valued ended='' i
+	local -i last arguments=0 command=-1
 	local -a said
 
 	COMPREPLY=()
@@ -53,60 +97,58 @@ _auxtrace()
 	case $line in
 	*[[:blank:]]) said+=('') ;;
 	esac
-	word=${said[-1]}
-	if [ "${#said[@]}" -le 2 ] || [ "${said[1]}" = help ]; then
+	last=$((${#said[@]} - 1))
+	word=${said[last]}
+	if [ "$last" -le 1 ] || [ "${said[1]}" = help ]; then
 		words=$(auxtrace --help 2> /dev/null | sed -nE 's/^  ([a-z-]+) .*/\1/p')
-		[ "${said[1]}" = help ] && [ "${#said[@]}" -gt 2 ] || words="$words help --help --version"
+		[ "${said[1]}" = help ] && [ "$last" -gt 1 ] || words="$words help --help --version"
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
 		return
 	fi
-	# What follows -- is a command.
-	case " ${said[*]:2:${#said[@]}-3} " in
-	*" -- "*)
-		mapfile -t COMPREPLY < <(compgen -c -f -- "$word")
-		return
-		;;
+	# The number of the argument that begins a COMMAND: what follows that, or --, is no option.
+	case ${said[1]} in
+	record | last) command=0 ;;
+	around | why-slow) command=1 ;;
 	esac
-	case ${said[-2]} in
-	--on)
-		words=$(_auxtrace_event "$word")
-		before=${word%"${word##*[:=]}"}
+	valued=$(_auxtrace_options "${said[1]}" ' [A-Z]')
+	for ((i = 2; i < last; i++)); do
+		if [ -n "$ended" ]; then
+			arguments+=1
+		elif [ "${said[i]}" = -- ]; then
+			ended=1
+		elif [[ ${said[i]} != -* ]]; then
+			[ "$arguments" -ne "$command" ] || ended=1
+			arguments+=1
+		elif [[ $'\n'$valued$'\n' == *$'\n'"${said[i]}"$'\n'* ]]; then
+			i=$((i + 1))
+			[ "$i" -lt "$last" ] || option=${said[i - 1]}
+		fi
+	done
+	case $ended:$option:$word in
+	::--*=*)
+		option=${word%%=*}
+		word=${word#*=}
 		;;
-	--source) words=$'pt\nbts' ;;
-	--full) words=$'wait\nauto\nstop' ;;
-	--weight) words=$'ns\ninstructions' ;;
-	--format | -f) words=$'perf\nperfetto\nspeedscope\nfolded\ncallgrind' ;;
-	-p | --pid | -t | --tid | --cr3)
-		words=$(cd /proc && printf '%s\n' [0-9]*)
-		;;
-	-o | --output | --symfs | --control)
+	::-*) words=$(_auxtrace_options "${said[1]}") ;;
+	esac
+	if [ -n "$option" ]; then
+		_auxtrace_value "${said[1]}" "$option" "$word"
+	elif [ -z "$words" ]; then
+		_auxtrace_argument "${said[1]}" "$arguments" "$word"
+	fi
+	if [ -n "$files" ]; then
 		compopt -o filenames 2> /dev/null
-		mapfile -t COMPREPLY < <(compgen -f -- "$word")
-		return
-		;;
-	*)
-		case ${said[1]}:$word in
-		*:-*) words=$(_auxtrace_options "${said[1]}") ;;
-		list:*) words=$(auxtrace list --complete "$word" 2> /dev/null) before=${word%"${word##*[:=]}"} ;;
-		record:*)
-			mapfile -t COMPREPLY < <(compgen -c -- "$word")
-			return
-			;;
-		*)
-			compopt -o filenames 2> /dev/null
-			mapfile -t COMPREPLY < <(compgen -f -- "$word")
-			return
-			;;
-		esac
-		;;
-	esac
-	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+		# shellcheck disable=SC2086 # perhaps two
+		mapfile -t COMPREPLY < <(compgen $files -- "$word")
+	else
+		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+	fi
+	before=${word%"${word##*[:=]}"}
 	[ "${#COMPREPLY[@]}" -eq 0 ] || COMPREPLY=("${COMPREPLY[@]#"$before"}")
 	# More is to follow such a word, so no blank.
-	case ${COMPREPLY[*]-} in
-	*[:=]) compopt -o nospace 2> /dev/null ;;
+	case $option:${said[1]}:$arguments:${COMPREPLY[*]-} in
+	--on:* | :why-slow:0:* | *[:=]) compopt -o nospace 2> /dev/null ;;
 	esac
-	[ "${said[-2]}" != --on ] || compopt -o nospace 2> /dev/null
 }
 
 complete -F _auxtrace auxtrace
