@@ -146,6 +146,41 @@ static void of_ours(const char *who, uint32_t records)
 	of_ours_again(who, "freeze-again", records, AUXTRACE_ACTION_FREEZE);
 }
 
+/*
+ * The same by a probe on the call's own function: other system calls take nothing then. A PAUSE that
+ * finds the action done, and a RESUME and a PAUSE that act.
+ */
+static void by_kprobe(void)
+{
+	static const char function[] = "__x64_sys_getppid";
+	struct auxtrace_trigger trigger = {
+		.kind = AUXTRACE_TRIGGER_KPROBE,
+		.action = AUXTRACE_ACTION_PAUSE,
+		.name = (uintptr_t)function,
+		.name_len = sizeof(function) - 1,
+	};
+	struct ours ours;
+
+	ours_begin(&ours, AUXTRACE_WANT_DEFAULT, 0);
+	ours_trigger(&ours, &trigger);
+	in_log("ours", "kprobe-again", HIT);
+	ours_close(&ours);
+
+	ours_begin(&ours, AUXTRACE_WANT_DEFAULT, AUXTRACE_SETUP_TRIGGER_PAUSED);
+	trigger.action = AUXTRACE_ACTION_RESUME;
+	ours_trigger(&ours, &trigger);
+	trigger.kind = AUXTRACE_TRIGGER_KRETPROBE;
+	trigger.action = AUXTRACE_ACTION_PAUSE;
+	ours_trigger(&ours, &trigger);
+	in_log("ours", "kprobe-pair", HIT);
+	ours_close(&ours);
+
+	ours_begin(&ours, AUXTRACE_WANT_DEFAULT, 0);
+	ours_at(&ours, AUXTRACE_TRIGGER_SYSCALL_ENTER, AUXTRACE_ACTION_PAUSE);
+	in_log("ours", "enter-again", HIT);
+	ours_close(&ours);
+}
+
 static void sample_of_ours(void)
 {
 	struct ours ours;
@@ -368,6 +403,7 @@ void measure_trigger(void)
 	counters_start(1);
 	costs_begin(1);
 	in_log("nobody", "bare", OTHER);
+	in_log("nobody", "bare-hit", HIT);
 	requests_of_ours();
 	requests_of_theirs();
 	of_ours("ours", AUXTRACE_WANT_DEFAULT);
@@ -375,6 +411,7 @@ void measure_trigger(void)
 	of_ours("ours-bare", 0);
 	of_theirs("perf", true);
 	of_theirs("perf-bare", false);
+	by_kprobe();
 	sample_of_ours();
 	sample_of_theirs();
 	ours_begin(&ours, AUXTRACE_WANT_DEFAULT, 0);
