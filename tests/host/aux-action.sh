@@ -14,8 +14,8 @@ me=aux-action
 kernel=${1:-6.12}
 [ $# -eq 0 ] || shift
 case $kernel in
-6.12 | 6.12-rt | 7.2) ;;
-*) skip "the kernel $kernel has no aux-action; 6.12 and 7.2 have" ;;
+6.12 | 6.12-rt | 7.2 | 7.3) ;;
+*) skip "the kernel $kernel has no aux-action; 6.12 and later ones have" ;;
 esac
 
 vm_prepare "$kernel"

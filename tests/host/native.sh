@@ -42,7 +42,7 @@ complete()
 	local report=$work/out/report source
 
 	for source in pt bts; do
-		grep -q '"outcome": "passed"' "$report/$source.json" && ! grep -q '"outcome": "failed"' "$report/$source.json" || return 1
+		grep -q '"outcome": "passed"' "$report/$source.json" && grep -q '"result": "passed"' "$report/$source.json" || return 1
 	done
 	grep -q 'selftest-pt' "$report/tests.txt" && grep -q auxtrace "$report/kernel.txt"
 }

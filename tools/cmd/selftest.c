@@ -29,8 +29,8 @@ static void usage(FILE *f)
 	      "  -C, --cpu N        on CPU N (default: where it runs)\n"
 	      "  -o, --output FILE  also write a report, as JSON, that can be sent; - is stdout alone\n"
 	      "  -h, --help         this text\n\n"
-	      "Exit status: 0 no check failed; 1 one did, did not end, or auxtrace cannot trace here and now\n"
-	      "(the last line says why); 2 wrong usage.\n", f);
+	      "Exit status: 0 no check failed; 1 one did, crashed or hung, the report could not be written,\n"
+	      "or there was no session; 2 wrong usage.\n", f);
 }
 
 /* Stay on @cpu; -1: on the one that this runs on. @other gets a CPU on which this could run before, or -1. */
@@ -123,6 +123,7 @@ int cmd_selftest(int argc, char **argv)
 	};
 	struct selftest t = { .source = sources[0], .limit = CHECK_SECONDS };
 	const char *report = NULL;
+	cpu_set_t before;
 	FILE *out;
 	int c, cpu = -1;
 
@@ -149,9 +150,13 @@ int cmd_selftest(int argc, char **argv)
 		}
 	}
 	selftest_choose(argv + optind);
+	if (sched_getaffinity(0, sizeof(before), &before))
+		die(1, "selftest: the kernel does not say on which CPUs this may run: %s", strerror(errno));
 	t.cpu = stay_on(cpu, &t.other_cpu);
 	out = report ? open_report(report) : NULL;
 	machine_find();
 	t.unusable = environment_no_session(&t);
+	/* The checks' process stays there. This one waits, and does not disturb what they measure. */
+	sched_setaffinity(0, sizeof(before), &before);
 	return run_checks(&t, out, report);
 }

@@ -209,7 +209,7 @@ static bool is_newer_than_bound(const char *release)
 /* Has the administrator another bound, or none? */
 static bool is_bound_overridden(void)
 {
-	static const char variable[] = "BUILD_EXCLUSIVE_KERNEL";
+	static const char variable[] = "BUILD_EXCLUSIVE_KERNEL=";
 	bool overridden = false;
 	char line[256];
 	FILE *f = fopen(DKMS_OVERRIDE, "re");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -182,6 +183,8 @@ static struct result results_read(unsigned int i)
 	for (unsigned int j = 0; j < r.nr_figures; j++) {
 		r.figures[j].name[sizeof(r.figures[j].name) - 1] = '\0';
 		r.figures[j].unit[sizeof(r.figures[j].unit) - 1] = '\0';
+		if (!isfinite(r.figures[j].value))
+			r.figures[j].value = 0;
 	}
 	if (r.outcome == NOT_RUN)
 		snprintf(r.why, sizeof(r.why), "the run ended before it");

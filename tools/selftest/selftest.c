@@ -9,6 +9,7 @@
 #include "lib/tool.h"
 #include "results.h"
 #include "selftest.h"
+#include "traced.h"
 #include "watch.h"
 
 static const struct check *const tables[] = {
@@ -69,6 +70,7 @@ static void selftest_work(void *context)
 {
 	const struct run *run = context;
 
+	traced_pin((int)run->t->cpu);
 	for (unsigned int i = results_begun(); i < results_count(); i++) {
 		results_begin();
 		results_end(selftest_check(run->t, results_check(i)));
@@ -82,11 +84,12 @@ static void selftest_work(void *context)
 /* The running check, if there is one, ended as the process did. */
 static void selftest_close(const struct selftest *t, const struct watch *w)
 {
+	const char *stays = w->stays ? ", and its process does not end though it is killed" : "";
+
 	if (w->overdue)
-		results_close(HUNG, "it did not end in %u s%s", t->limit,
-			      w->stays ? ", and its process does not end though it is killed" : "");
+		results_close(HUNG, "it did not end in %u s%s", t->limit, stays);
 	else if (w->signal)
-		results_close(INTERRUPTED, "signal %d (%s)", w->signal, strsignal(w->signal));
+		results_close(INTERRUPTED, "signal %d (%s)%s", w->signal, strsignal(w->signal), stays);
 	else if (WIFSIGNALED(w->status))
 		results_close(CRASHED, "signal %d (%s)", WTERMSIG(w->status),
 			      strsignal(WTERMSIG(w->status)));

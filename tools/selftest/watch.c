@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -11,7 +12,7 @@
 #include "watch.h"
 
 /* What was told to end has so many seconds for it. */
-#define GRACE		5
+#define GRACE		3
 
 static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
 
@@ -75,18 +76,19 @@ static void watch_child(struct watch *w, pid_t child)
 
 	for (;;) {
 		int sig = watch_signal();
+		bool first = sig && sig != SIGCHLD && !w->signal;
 
+		/* Also if the child has ended for another reason meanwhile */
+		if (first)
+			w->signal = sig;
 		if (waitpid(child, &w->status, WNOHANG) == child)
 			break;
-		if (sig == SIGCHLD)
-			continue;
-		if (sig) {
-			if (!w->signal)
-				seconds = 0;
-			w->signal = sig;
+		if (first) {
 			kill(child, sig);
-			continue;
+			seconds = 0;
 		}
+		if (sig)
+			continue;
 		if (!w->signal && !killed && w->step() != step) {
 			step = w->step();
 			seconds = 0;
@@ -108,7 +110,7 @@ static void watch_child(struct watch *w, pid_t child)
 
 bool watch_run(struct watch *w)
 {
-	pid_t child;
+	pid_t parent = getpid(), child;
 
 	w->status = w->signal = 0;
 	w->overdue = w->stays = false;
@@ -117,6 +119,10 @@ bool watch_run(struct watch *w)
 	if (child < 0)
 		return false;
 	if (!child) {
+		/* Without the parent nobody would tell of the work. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
+			_exit(1);
 		watch_end();
 		w->work(w->context);
 		fflush(NULL);

@@ -68,7 +68,7 @@
  * DOC: processes
  *
  * A process is named by its number, which another process may have after it has ended. The
- * kernel exports no function by which a module could resolve a pidfd (5.10 to 7.2), so the flags
+ * kernel exports no function by which a module could resolve a pidfd (5.10 to 7.3), so the flags
  * *_PIDFD are reserved and refused. User space can do without: it reads the number from
  * the line "Pid:" of /proc/self/fdinfo/PIDFD, makes the call, and then asks poll(2) whether
  * the pidfd is readable. If it is not, the process had not ended, and the number was its own

@@ -14,6 +14,7 @@
 
 #include "tools/selftest/environment.h"
 #include "tools/selftest/selftest.h"
+#include "tools/selftest/traced.h"
 #include "tools/selftest/watch.h"
 
 /* ---- what the command has elsewhere ------------------------------------------------ */
@@ -26,6 +27,13 @@ void environment_text(FILE *out)
 void environment_json(FILE *out)
 {
 	fputs("\n  \"kernel\": \"6.1\",", out);
+}
+
+static int pinned_to = -1;
+
+void traced_pin(int cpu)
+{
+	pinned_to = cpu;
 }
 
 static enum outcome environment(const struct selftest *t)
@@ -53,6 +61,28 @@ static enum outcome crashes(const struct selftest *t)
 	(void)t;
 	raise(SIGKILL);
 	return PASSED;
+}
+
+/* While the parent, which is told to end, is stopped: it finds both at once. */
+static enum outcome crashes_meanwhile(const struct selftest *t)
+{
+	pid_t parent = getppid();
+
+	(void)t;
+	if (!fork()) {
+		usleep(300000);
+		kill(parent, SIGCONT);
+		_exit(0);
+	}
+	kill(parent, SIGSTOP);
+	kill(parent, SIGTERM);
+	raise(SIGKILL);
+	return PASSED;
+}
+
+static enum outcome is_pinned(const struct selftest *t)
+{
+	return pinned_to == (int)t->cpu ? PASSED : check_failed("to %d", pinned_to);
 }
 
 static enum outcome exits(const struct selftest *t)
@@ -104,6 +134,8 @@ const struct check mode_checks[] = {
 	{ "fails", "it fails", false, fails },
 	{ "thorough", "it is long", true, passes },
 	{ "crashes", "it crashes", false, crashes },
+	{ "crashes-meanwhile", "it crashes", false, crashes_meanwhile },
+	{ "is-pinned", "it is pinned", false, is_pinned },
 	{ "exits", "it exits", false, exits },
 	{ "hangs", "it hangs", false, hangs },
 	{ "is-interrupted", "it is interrupted", false, is_interrupted },
@@ -290,6 +322,22 @@ static void an_interrupt_leaves_a_report(void **state)
 	expect_part(json, "\"result\": \"incomplete\"");
 }
 
+static void a_signal_that_comes_with_a_crash_is_not_lost(void **state)
+{
+	(void)state;
+	assert_int_equal(run("crashes-meanwhile passes"), SIGTERM);
+	expect_outcome("passes", "it passes", "not run");
+}
+
+static void the_checks_are_pinned_and_their_parent_is_not(void **state)
+{
+	(void)state;
+	t.cpu = 5;
+	assert_int_equal(run("is-pinned"), 0);
+	assert_true(selftest_passed(&t));
+	assert_int_equal(pinned_to, -1);
+}
+
 static void what_does_not_obey_is_killed(void **state)
 {
 	(void)state;
@@ -361,6 +409,8 @@ int main(void)
 		check(a_crash_alone_is_a_failure),
 		check(a_check_that_hangs_is_the_last),
 		check(an_interrupt_leaves_a_report),
+		check(a_signal_that_comes_with_a_crash_is_not_lost),
+		check(the_checks_are_pinned_and_their_parent_is_not),
 		check(what_does_not_obey_is_killed),
 		check(who_reads_the_text_may_go),
 		check(an_ignored_signal_stays_ignored),
