@@ -109,45 +109,41 @@ void results_end(enum outcome outcome)
 	atomic_store(&results->ended, results_begun());
 }
 
-void results_close(enum outcome outcome, const char *format, ...)
+static void results_explain(const char *format, va_list ap)
 {
 	struct result *r = results_current();
+
+	vsnprintf(r->why, sizeof(r->why), format, ap);
+}
+
+void results_close(enum outcome outcome, const char *format, ...)
+{
 	va_list ap;
 
 	va_start(ap, format);
-	vsnprintf(r->why, sizeof(r->why), format, ap);
+	results_explain(format, ap);
 	va_end(ap);
 	results_end(outcome);
 }
 
-static enum outcome results_because(enum outcome outcome, const char *format, va_list ap)
-{
-	struct result *r = results_current();
-
-	vsnprintf(r->why, sizeof(r->why), format, ap);
-	return outcome;
-}
-
 enum outcome check_failed(const char *format, ...)
 {
-	enum outcome outcome;
 	va_list ap;
 
 	va_start(ap, format);
-	outcome = results_because(FAILED, format, ap);
+	results_explain(format, ap);
 	va_end(ap);
-	return outcome;
+	return FAILED;
 }
 
 enum outcome check_skipped(const char *format, ...)
 {
-	enum outcome outcome;
 	va_list ap;
 
 	va_start(ap, format);
-	outcome = results_because(SKIPPED, format, ap);
+	results_explain(format, ap);
 	va_end(ap);
-	return outcome;
+	return SKIPPED;
 }
 
 void check_note(const char *format, ...)
@@ -155,7 +151,7 @@ void check_note(const char *format, ...)
 	va_list ap;
 
 	va_start(ap, format);
-	results_because(PASSED, format, ap);
+	results_explain(format, ap);
 	va_end(ap);
 }
 
