@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Runs in the guest whose log bench/calls reads. Writes the kernel's symbols to /out for
-# it.
+# Runs in the guest whose log bench/calls reads. Writes the symbols and the address that it needs
+# to /out.
 set -eu
 bench trigger
 cat /proc/kallsyms >/out/kallsyms
+cat /sys/module/auxtrace/sections/.text >/out/text
