@@ -113,7 +113,7 @@ static void of_set(unsigned int nr)
 
 void measure_control(void)
 {
-	static const unsigned int sets[] = { 1, 2, 8, 32, ALL_CPUS };
+	static const unsigned int sets[] = { 1, 2, 8, 32, ALL_CPUS - 1, ALL_CPUS };
 	unsigned int nr_children = 0;
 	pid_t child[ALL_CPUS];
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "counter.h"
@@ -14,7 +15,7 @@
 #define GLOBAL_FIXED0		(1ull << 32)
 #define RDPMC_FILE		"/sys/bus/event_source/devices/cpu/rdpmc"
 
-#define RUNS			7
+#define RUNS			9
 /* Time for work started on the other CPUs to end and for them to become idle. */
 #define REST_US			250
 
@@ -116,9 +117,6 @@ static void run_once(struct run *run, void (*op)(void *arg), void *arg)
 		run->other[cpu] += instructions_of(cpu);
 }
 
-/* The cost of reading the counters, without an operation. */
-static struct run of_reading;
-
 static void nothing(void *arg)
 {
 	(void)arg;
@@ -129,39 +127,38 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-static void least_of_runs(struct run *run, void (*op)(void *arg), void (*undo)(void *arg),
-			  void *arg)
+static void keep_least(struct run *run, const struct run *one)
 {
-	run_once(run, op, arg);
-	undo(arg);
-	for (int i = 1; i < RUNS; i++) {
-		struct run one;
-
-		run_once(&one, op, arg);
-		undo(arg);
-		run->caller = least(run->caller, one.caller);
-		for (unsigned int cpu = 1; cpu < nr_seen; cpu++)
-			run->other[cpu] = least(run->other[cpu], one.other[cpu]);
-	}
+	run->caller = least(run->caller, one->caller);
+	for (unsigned int cpu = 1; cpu < nr_seen; cpu++)
+		run->other[cpu] = least(run->other[cpu], one->other[cpu]);
 }
 
 void costs_begin(unsigned int nr)
 {
 	nr_seen = nr;
 	usleep(REST_US);
-	least_of_runs(&of_reading, nothing, nothing, NULL);
 }
 
 struct cost cost_of(void (*op)(void *arg), void (*undo)(void *arg), void *arg)
 {
+	struct run run, reading, one;
 	struct cost cost = { 0 };
 	uint64_t before;
-	struct run run;
 
-	least_of_runs(&run, op, undo, arg);
-	cost.caller = run.caller - of_reading.caller;
+	memset(&run, 0xff, sizeof(run));
+	memset(&reading, 0xff, sizeof(reading));
+	/* In turn, so that both find the CPUs in the same state. */
+	for (int i = 0; i < RUNS; i++) {
+		run_once(&one, nothing, NULL);
+		keep_least(&reading, &one);
+		run_once(&one, op, arg);
+		keep_least(&run, &one);
+		undo(arg);
+	}
+	cost.caller = run.caller - reading.caller;
 	for (unsigned int cpu = 1; cpu < nr_seen; cpu++)
-		cost.others += run.other[cpu] - of_reading.other[cpu];
+		cost.others += run.other[cpu] - reading.other[cpu];
 	before = wrmsrs();
 	op(arg);
 	cost.wrmsrs = wrmsrs() - before;

@@ -32,10 +32,7 @@ struct cost {
 	uint64_t wrmsrs;	/* see wrmsrs() */
 };
 
-/*
- * Makes CPUs 1 to @nr - 1 the others and measures what they execute without an
- * operation. Call this and the following functions on CPU 0.
- */
+/* Makes CPUs 1 to @nr - 1 the others. Call this and the following functions on CPU 0. */
 void costs_begin(unsigned int nr);
 
 /*
@@ -48,8 +45,8 @@ uint64_t wrmsrs(void);
 uint64_t model_count(unsigned int which);
 
 /*
- * The minimum cost of @op over several runs, on each CPU: other activity can only add to
- * it. @undo prepares the next run.
+ * The minimum cost of @op over several runs, on each CPU, less the minimum without an operation: of both
+ * other activity can only add to it. @undo prepares the next run.
  */
 struct cost cost_of(void (*op)(void *arg), void (*undo)(void *arg), void *arg);
 

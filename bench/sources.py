@@ -2,6 +2,7 @@
 """Maps addresses of the module's .text to its source files and inlined functions, by its debug information."""
 import collections
 import subprocess
+import sys
 
 # Small helpers whose instructions belong to the file that uses them.
 HELPERS = ("base/", "compat/", "core/state.h", "hw/msr.h")
@@ -12,6 +13,9 @@ class Sources:
         """@module: the .ko; @text: the address of its .text in the guest."""
         self.module, self.text = module, text
         self.frames = {}
+        sections = subprocess.run(["objdump", "--section-headers", module], check=True, capture_output=True, text=True)
+        if " .debug_info " not in sections.stdout:
+            sys.exit(f"sources: {module} has no debug information: nothing says which file an instruction is of")
 
     def load(self, pcs):
         """Looks up @pcs, all at once. An address that is not the module's stays unknown."""
@@ -29,7 +33,7 @@ class Sources:
             elif not frames or len(frames[-1]) == 2:
                 frames.append([line])
             else:
-                frames[-1].append(line.rsplit(":", 1)[0].partition("/module/")[2])
+                frames[-1].append(line.rsplit(":", 1)[0].rpartition("/module/")[2])
 
     def frame(self, pc):
         """Returns the function and the file that the instruction is for; None if it is not the module's."""
