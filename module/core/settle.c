@@ -562,11 +562,15 @@ static __always_inline void settle_publish_counts(struct auxt_channel *ch)
 		    offsetof(struct auxtrace_status_page, reserved_often));
 }
 
-/* The one count that changes with @produced. */
+/* The one count that changes with @produced. Its cache line is written only if it has changed. */
 static __always_inline void settle_publish_overwritten(struct auxt_channel *ch)
 {
-	ch->now.overwritten = auxt_position_overwritten(&ch->aux);
-	ch->status->overwritten = ch->now.overwritten;
+	u64 overwritten = auxt_position_overwritten(&ch->aux);
+
+	if (overwritten == ch->now.overwritten)
+		return;
+	ch->now.overwritten = overwritten;
+	ch->status->overwritten = overwritten;
 }
 
 static noinline void settle_publish_seldom(struct auxt_channel *ch, u64 sampled)

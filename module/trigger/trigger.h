@@ -5,6 +5,7 @@
 
 #include <linux/atomic.h>
 #include <linux/auxtrace.h>
+#include <linux/cache.h>
 #include <linux/percpu.h>
 #include <linux/types.h>
 #include "core/request.h"
@@ -44,7 +45,8 @@ struct trigger_kind {
  * @missed: likewise
  * @acted_tsc: TSC when the trigger acted last, for the hold-off; 0: never
  *
- * Changed on that CPU only, by single instructions, also in NMIs.
+ * Changed on that CPU only, by single instructions, also in NMIs. A hit that changes nothing else writes here:
+ * nothing that other CPUs read is in the same cache line.
  */
 struct trigger_counts {
 	u64 acted;
@@ -52,7 +54,7 @@ struct trigger_counts {
 	u64 idle;
 	u64 missed;
 	u64 acted_tsc;
-};
+} ____cacheline_aligned;
 
 #define TRIGGER_IS_COUNTED	(1u << 0)	/* has after_hits, count, hold-off or no action */
 #define TRIGGER_IS_CLOCK	(1u << 1)	/* starts or stops clocks of latency triggers */

@@ -1121,6 +1121,44 @@ static void foreign_code_is_looked_for_where_that_is_not_too_frequent(void **sta
 	}
 }
 
+/*
+ * Readers on other CPUs keep the cache lines of the status page whose members have not changed. Here the page
+ * has other values than the channel: what is written anew is the channel's again.
+ */
+static void what_has_not_changed_is_not_written(void **state)
+{
+	struct auxtrace_status_page was;
+
+	make(AUXTRACE_SETUP_OVERWRITE);
+	start(false);
+	run_to(2 * SIZE);
+	hw.rate = 0;
+	auxt_settle_sync(channel);
+	assert_int_equal(status_page.overwritten, status_page.produced - SIZE);
+	/* The sum that is checked everywhere remains. */
+	status_page.overwritten += 8;
+	status_page.consumed -= 8;
+	status_page.snapshots += 1000;
+	status_page.seq += 1000;
+	was = status_page;
+	for (int i = 0; i < 3; i++) {
+		auxt_channel_inhibit(channel, AUXTRACE_INHIBIT_TRIGGER);
+		auxt_channel_allow(channel, AUXTRACE_INHIBIT_TRIGGER);
+	}
+	assert_int_equal(status_page.windows, was.windows + 3);
+	assert_int_equal(status_page.overwritten, was.overwritten);
+	assert_int_equal(status_page.consumed, was.consumed);
+	assert_int_equal(status_page.snapshots, was.snapshots);
+	/* What has changed is written. */
+	auxt_channel_pause(channel, NULL);
+	assert_int_equal(status_page.overwritten, was.overwritten - 8);
+	assert_int_equal(status_page.consumed, was.consumed + 8);
+	assert_int_equal(status_page.snapshots, was.snapshots);
+	auxt_channel_snapshot(channel, AUXTRACE_SNAPSHOT_SLOT, 0, &(struct auxtrace_cut) { });
+	assert_int_equal(status_page.snapshots, was.snapshots - 1000 + 1);
+	unmake();
+}
+
 /* The next window begins because of the reason that was the last to go. */
 static void the_last_reason_to_go_begins_the_window(void **state)
 {
@@ -1283,6 +1321,7 @@ int main(void)
 		cmocka_unit_test(a_switch_finds_a_full_area),
 		cmocka_unit_test(a_task_is_the_last_of_the_causes),
 		cmocka_unit_test(foreign_code_is_looked_for_where_that_is_not_too_frequent),
+		cmocka_unit_test(what_has_not_changed_is_not_written),
 		cmocka_unit_test(the_last_reason_to_go_begins_the_window),
 		cmocka_unit_test(the_accounting_survives_a_storm_of_switches),
 	};
