@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The kernel's fault injection (CONFIG_FAULT_INJECTION) for calls of the calling thread. */
-#ifndef VM_FAULT_H
-#define VM_FAULT_H
+#ifndef VM_FAIL_NTH_H
+#define VM_FAIL_NTH_H
 
 enum fault {
 	FAULT_NONE,
