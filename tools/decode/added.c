@@ -8,6 +8,7 @@
 
 #include "added.h"
 #include "lib/tool.h"
+#include "reported.h"
 #include "userlib/search.h"
 
 #define UNIT	64ull
@@ -55,11 +56,10 @@ static bool take(struct added *a, char *line)
 	if (!code.bytes)
 		return false;
 	code.name = xstrdup(line + end + 1);
+	code.named = code.start;
 	code.until = code.until ?: UINT64_MAX;
 	list_grow(a->code, a->count);
 	a->code[a->count++] = code;
-	if (size > a->longest)
-		a->longest = size;
 	return true;
 }
 
@@ -100,6 +100,8 @@ static void cut_trampoline(const struct added *a, struct added_code *code, const
 {
 	size_t i;
 
+	if (!code->name)
+		return;
 	if (strncmp(code->name, "bpf_trampoline_", 15) && strncmp(code->name, "bpf_dispatcher_", 15))
 		return;
 	code->end = end_before_free_unit(code);
@@ -109,13 +111,12 @@ static void cut_trampoline(const struct added *a, struct added_code *code, const
 			code->end = kallsyms->sym[i].addr;
 }
 
-void added_open(struct added *a, const char *path, const struct symbols *kallsyms)
+static void read_file(struct added *a, const char *path)
 {
 	char *line = NULL;
 	size_t room = 0;
 	FILE *f;
 
-	*a = (struct added){ 0 };
 	f = open_text(path);
 	if (!f)
 		return;
@@ -126,10 +127,22 @@ void added_open(struct added *a, const char *path, const struct symbols *kallsym
 		}
 	free(line);
 	fclose(f);
+}
+
+void added_open(struct added *a, const char *path, const struct side *side, const struct symbols *kallsyms)
+{
+	*a = (struct added){ 0 };
+	read_file(a, path);
+	reported_add(a, side, kallsyms);
 	if (a->count)
 		qsort(a->code, a->count, sizeof(*a->code), by_start);
-	for (size_t i = 0; i < a->count; i++)
+	for (size_t i = 0; i < a->count; i++) {
+		const struct added_code *code = &a->code[i];
+
+		if (code->end - code->start > a->longest)
+			a->longest = code->end - code->start;
 		cut_trampoline(a, &a->code[i], kallsyms);
+	}
 }
 
 void added_close(struct added *a)

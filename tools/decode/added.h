@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Code that the kernel generated during a recording, the file kcore.added: BPF programs, of which kcore has those that
- * were there when it was written.
+ * Code that the kernel generated during a recording, or freed: BPF programs, by the file kcore.added, and what reported.h
+ * says. kcore has what was there when it was written.
  */
 #ifndef ADDED_H
 #define ADDED_H
@@ -12,15 +12,17 @@
 
 #include "code_span.h"
 #include "lib/symbols.h"
+#include "side.h"
 
 #define INT3	0xcc	/* the kernel fills memory for generated code with it where there is none */
 
 struct added_code {
 	uint64_t start, end;	/* addresses */
-	uint64_t from, until;	/* TSCs: it was there; until is UINT64_MAX if it still was when the file was written */
+	uint64_t from, until;	/* TSCs: it was there; until is UINT64_MAX if it still was at the end */
 	uint64_t read;		/* TSC of its bytes */
 	uint8_t *bytes;
-	char *name;
+	char *name;		/* NULL: unknown */
+	uint64_t named;		/* the address that has that name */
 };
 
 struct added {
@@ -30,10 +32,10 @@ struct added {
 };
 
 /*
- * Reads @path; reports damage. Without the file there is no such code. @kallsyms: the kernel's symbols when kcore was
- * written.
+ * Reads the file @path, and reports damage; without it there are no BPF programs. @kallsyms: the kernel's symbols when
+ * kcore was written.
  */
-void added_open(struct added *a, const char *path, const struct symbols *kallsyms);
+void added_open(struct added *a, const char *path, const struct side *side, const struct symbols *kallsyms);
 void added_close(struct added *a);
 
 /*

@@ -113,7 +113,7 @@ static void count_changes(struct code_image *code)
 	fclose(f);
 }
 
-static bool open_kcore(struct code_image *code)
+static bool open_kcore(struct code_image *code, const struct side *side)
 {
 	const Elf64_Ehdr *eh;
 	const Elf64_Phdr *ph;
@@ -150,7 +150,7 @@ static bool open_kcore(struct code_image *code)
 	find_entries(code);
 	count_changes(code);
 	snprintf(path, sizeof(path), "%s/kcore.added", code->files->dir);
-	added_open(&code->files->added, path, &code->files->kallsyms);
+	added_open(&code->files->added, path, side, &code->files->kallsyms);
 	return true;
 }
 
@@ -199,6 +199,14 @@ static struct kernel_bytes find_kernel(struct code_image *code, uint64_t tsc, ui
 		found.tsc = found.added->read;
 	}
 	return found;
+}
+
+/* The time at which @code was there that is nearest to @tsc: changes before and after that are of other code. */
+static uint64_t time_within(const struct added_code *code, uint64_t tsc)
+{
+	if (tsc < code->from)
+		return code->from;
+	return tsc < code->until ? tsc : code->until - 1;
 }
 
 /* ---- user code ---------------------------------------------------------- */
@@ -257,8 +265,8 @@ struct code_image *code_open(const char *dir, const struct meta *meta, const cha
 	code->files->meta = meta;
 	code->files->objects.symfs = symfs;
 	code->files->kcore_tsc = meta->kcore_tsc ?: UINT64_MAX;
-	pokes_find(&code->files->pokes, side);
-	if (open_kcore(code) && tasks_read(&code->files->tasks, dir, meta, &code->files->objects))
+	pokes_find(&code->files->pokes, side, POKES_OF_CHANGES);
+	if (open_kcore(code, side) && tasks_read(&code->files->tasks, dir, meta, &code->files->objects))
 		return code;
 	code_close(code);
 	return NULL;
@@ -349,7 +357,8 @@ enum code_result code_read(struct code_image *code, uint64_t cr3, uint64_t tsc, 
 			return CODE_NO_MAPPING;
 		*got = copy(buf, size, kernel.bytes, kernel.size);
 		if (code->files->pokes.count && tsc)
-			pokes_apply(&code->files->pokes, kernel.tsc, tsc, ip, buf, *got);
+			pokes_apply(&code->files->pokes, kernel.tsc, kernel.added ? time_within(kernel.added, tsc) : tsc, ip,
+				    buf, *got);
 		return CODE_OK;
 	}
 	result = find_mapping(code, cr3, tsc, ip, &m);
@@ -435,7 +444,8 @@ static void find_name(struct code_image *code, uint64_t cr3, uint64_t tsc, uint6
 		name->object = "[kernel]";
 		if (added) {
 			name->function = added->name;
-			name->offset = ip - added->start;
+			if (added->name)
+				name->offset = ip - added->named;
 			return;
 		}
 		sym = symbols_find(&code->files->kallsyms, ip);

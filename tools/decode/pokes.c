@@ -7,7 +7,8 @@
 
 #define MAX_NEAR	32	/* addresses of pokes that overlap one read of an instruction */
 
-static void take(struct pokes *p, const struct side_record *r)
+/* Returns false if @r is no such record, or is cut short. */
+static bool parse(const struct side_record *r, struct poke *poke)
 {
 	const struct {
 		struct perf_event_header header;
@@ -18,16 +19,23 @@ static void take(struct pokes *p, const struct side_record *r)
 
 	if (r->header->type != PERF_RECORD_TEXT_POKE || r->size < sizeof(*rec) ||
 	    r->size - offsetof(typeof(*rec), bytes) < (size_t)rec->old_len + rec->new_len)
+		return false;
+	*poke = (struct poke){ rec->addr, r->tsc, rec->old_len, rec->new_len, rec->bytes };
+	return true;
+}
+
+static void take(struct pokes *p, const struct poke *poke, enum poke_kind kind)
+{
+	if (!poke->old_len && !poke->new_len)
 		return;
-	/* Without old bytes it is new code: nothing ran there before. */
-	if (!rec->old_len)
+	if (kind != POKES_OF_ALL && kind != (poke->old_len && poke->new_len ? POKES_OF_CHANGES : POKES_OF_WHOLE_CODE))
 		return;
 	list_grow(p->poke, p->count);
-	p->poke[p->count++] = (struct poke){ rec->addr, r->tsc, rec->old_len, rec->new_len, rec->bytes };
-	if (rec->old_len > p->longest)
-		p->longest = rec->old_len;
-	if (rec->new_len > p->longest)
-		p->longest = rec->new_len;
+	p->poke[p->count++] = *poke;
+	if (poke->old_len > p->longest)
+		p->longest = poke->old_len;
+	if (poke->new_len > p->longest)
+		p->longest = poke->new_len;
 }
 
 static int by_address(const void *a, const void *b)
@@ -39,11 +47,14 @@ static int by_address(const void *a, const void *b)
 	return x->tsc < y->tsc ? -1 : x->tsc > y->tsc;
 }
 
-void pokes_find(struct pokes *p, const struct side *side)
+void pokes_find(struct pokes *p, const struct side *side, enum poke_kind kind)
 {
+	struct poke poke;
+
 	*p = (struct pokes){ 0 };
 	for (size_t i = 0; i < side->count; i++)
-		take(p, &side->record[i]);
+		if (parse(&side->record[i], &poke))
+			take(p, &poke, kind);
 	if (p->count)
 		qsort(p->poke, p->count, sizeof(*p->poke), by_address);
 }

@@ -26,8 +26,14 @@ struct pokes {
 	uint16_t longest;	/* of the old and the new bytes of any */
 };
 
+enum poke_kind {
+	POKES_OF_CHANGES,	/* of code that was there before and after */
+	POKES_OF_WHOLE_CODE,	/* it came: there are no old bytes; or it went: there are no new ones */
+	POKES_OF_ALL,
+};
+
 /* @side must outlive them. */
-void pokes_find(struct pokes *p, const struct side *side);
+void pokes_find(struct pokes *p, const struct side *side, enum poke_kind kind);
 void pokes_free(struct pokes *p);
 
 /* Has any byte from @addr to @addr + @size - 1 been patched? */

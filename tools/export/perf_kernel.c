@@ -42,29 +42,30 @@ static off_t offset_of(const struct mapped *image, uint64_t addr, size_t size)
 
 /*
  * perf takes the code to be that of the begin, and changes it at each TEXT_POKE record. A recording has
- * that of the end: undo the changes in the copy.
+ * that of the end: undo the changes in the copy @to of @kcore. What was where code came is not known but by @kcore.
  */
-static void make_as_at_begin(const char *kcore, const struct meta *meta, const struct side *side)
+static void make_as_at_begin(const char *kcore, const char *to, const struct meta *meta, const struct side *side)
 {
 	uint64_t until = meta->kcore_tsc ?: UINT64_MAX;
 	struct mapped image;
 	struct pokes pokes;
 	int err, fd;
 
-	pokes_find(&pokes, side);
+	pokes_find(&pokes, side, POKES_OF_ALL);
 	if (!pokes.count)
 		return;
 	err = map_file(kcore, false, &image);
-	fd = open(kcore, O_WRONLY | O_CLOEXEC);
+	fd = open(to, O_WRONLY | O_CLOEXEC);
 	if (err || fd < 0)
-		die(1, "cannot open %s: %s", kcore, strerror(err ? -err : errno));
+		die(1, "cannot open %s: %s", err ? kcore : to, strerror(err ? -err : errno));
 	qsort(pokes.poke, pokes.count, sizeof(*pokes.poke), newest_first);
 	for (size_t i = 0; i < pokes.count; i++) {
 		const struct poke *p = &pokes.poke[i];
-		off_t at = offset_of(&image, p->addr, p->old_len);
+		uint16_t size = p->old_len ?: p->new_len;
+		off_t at = offset_of(&image, p->addr, size);
 
-		if (at && p->tsc <= until && pwrite(fd, p->bytes, p->old_len, at) != p->old_len)
-			die(1, "cannot write %s: %s", kcore, strerror(errno));
+		if (at && p->tsc <= until && pwrite(fd, p->old_len ? p->bytes : image.data + at, size, at) != size)
+			die(1, "cannot write %s: %s", to, strerror(errno));
 	}
 	close(fd);
 	unmap_file(&image);
@@ -88,9 +89,10 @@ void perf_kernel_copy(const char *dir, const struct meta *meta, const char *out)
 		snprintf(to, sizeof(to), "%s/%s", folder, names[i]);
 		copy_file(from, to);
 	}
+	snprintf(from, sizeof(from), "%s/kcore", dir);
 	snprintf(to, sizeof(to), "%s/kcore", folder);
 	must(side_read(&side, dir, meta));
-	make_as_at_begin(to, meta, &side);
+	make_as_at_begin(from, to, meta, &side);
 	side_free(&side);
 }
 

@@ -91,19 +91,35 @@ static void put_fork(uint32_t parent, uint32_t tid, uint64_t tsc)
 	put(PERF_RECORD_FORK, 0, parent, tsc, &fork, sizeof(fork));
 }
 
-/* @len bytes of the kernel change. */
-static void put_poke(uint64_t addr, uint64_t tsc, const uint8_t *old, const uint8_t *new, uint16_t len)
+/* The kernel's code changes. Without old bytes it comes, and without new ones it goes. */
+static void put_poke(uint64_t addr, uint64_t tsc, const char *old, uint16_t old_len, const char *new, uint16_t new_len)
 {
 	struct {
 		uint64_t addr;
 		uint16_t old_len, new_len;
 		uint8_t bytes[20];
-	} poke = { addr, len, len, "" };
+	} poke = { addr, old_len, new_len, "" };
 
-	memcpy(poke.bytes, old, len);
-	memcpy(poke.bytes + len, new, len);
+	memcpy(poke.bytes, old, old_len);
+	memcpy(poke.bytes + old_len, new, new_len);
 	/* Filled up with zeros to a multiple of 8 */
-	put(PERF_RECORD_TEXT_POKE, 0, 1, tsc, &poke, (offsetof(typeof(poke), bytes) + 2 * len + 7) & ~7ul);
+	put(PERF_RECORD_TEXT_POKE, 0, 1, tsc, &poke, (offsetof(typeof(poke), bytes) + old_len + new_len + 7) & ~7ul);
+}
+
+#define POKE(addr, tsc, old, new)	put_poke(addr, tsc, old, sizeof(old) - 1, new, sizeof(new) - 1)
+
+/* @flags: PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER, or 0 */
+static void put_ksymbol(uint64_t addr, uint32_t len, uint16_t type, uint16_t flags, uint64_t tsc, const char *name)
+{
+	struct {
+		uint64_t addr;
+		uint32_t len;
+		uint16_t type, flags;
+		char name[24];
+	} ksymbol = { addr, len, type, flags, "" };
+
+	snprintf(ksymbol.name, sizeof(ksymbol.name), "%s", name);
+	put(PERF_RECORD_KSYMBOL, 0, 1, tsc, &ksymbol, (offsetof(typeof(ksymbol), name) + strlen(name) + 8) & ~7ul);
 }
 
 static void end_side(void)
@@ -793,8 +809,6 @@ static void expect_entries(const char *sizes, const char *meta)
 	expect_sizes_at(ENTRY, sizes, meta);
 }
 
-#define POKE(addr, tsc, old, new)	put_poke(addr, tsc, (const uint8_t *)(old), (const uint8_t *)(new), sizeof(old) - 1)
-
 static void kernel_code_is_as_it_was_at_the_time(void **state)
 {
 	FILE *f;
@@ -933,6 +947,80 @@ static void where_kcore_has_nothing_generated_code_is_the_nearest(void **state)
 	expect_sizes_at(BPF, "2333", "");
 }
 
+#define OOL	PERF_RECORD_KSYMBOL_TYPE_OOL
+#define GONE	PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER
+
+static void code_that_perf_reports_is_as_it_was_at_the_time(void **state)
+{
+	FILE *f;
+
+	(void)state;
+	/* A trampoline came and went, where kcore has nothing, and where it has other code. */
+	for (int i = 0; i < 2; i++) {
+		const uint64_t at = i ? ENTRY : BPF;
+
+		begin_side(0);
+		put_ksymbol(at, 3, OOL, 0, 2490, "ftrace_trampoline");
+		POKE(at, 2500, "", "\x66\x90\x90");
+		POKE(at, 5500, "\x66\x90\x90", "");
+		put_ksymbol(at, 3, OOL, GONE, 5510, "ftrace_trampoline");
+		end_side();
+		expect_sizes_at(at, i ? "1221" : "2222", "");
+		expect_part(script("")->out, "k  ftrace_trampoline  <trace begins>\n");
+		/* kcore is of a time when it had not come: then what it has there may be of any time. */
+		expect_sizes_at(at, i ? "1221" : "2222", "kcore_tsc 500\n");
+	}
+	/* Two of them, of which the first had come before; its name is in the record of its end. */
+	begin_side(0);
+	POKE(BPF, 2000, "\x66\x90", "");
+	put_ksymbol(BPF, 2, OOL, GONE, 2010, "older_trampoline");
+	put_ksymbol(BPF, 3, OOL, 0, 2490, "newer_trampoline");
+	POKE(BPF, 2500, "", "\x0f\x1f\x00");
+	/* Changes of it, one of which is undone: */
+	POKE(BPF, 4000, "\x0f\x1f\x00", "\x90\x48\x0f");
+	POKE(BPF, 6000, "\x90\x48\x0f", "\x0f\x1f\x00");
+	POKE(BPF, 6500, "\x0f\x1f\x00", "");
+	end_side();
+	expect_sizes_at(BPF, "2313", "");
+	expect_part(script("")->out, "k  older_trampoline  <trace begins>\n");
+	expect_part(script("")->out, "k  newer_trampoline  <trace begins>\n");
+	/* The copy of an instruction, in a page that was there before and still is: kallsyms has its name. */
+	begin_side(0);
+	POKE(BPF, 2500, "", "\x66\x90");
+	POKE(BPF, 5500, "\x66\x90", "");
+	end_side();
+	expect_sizes_at(BPF, "2222", "");
+	f = fopen(program_path("kallsyms"), "a");
+	assert_non_null(f);
+	fprintf(f, "%llx t kprobe_insn_page\t[__builtin__kprobes]\n", BPF & ~4095ull);
+	fclose(f);
+	expect_part(script("")->out, "k  kprobe_insn_page");
+	/* perf has lost the records of its end, and then that it came: the next one's begin, or the last end, says it. */
+	begin_side(0);
+	POKE(BPF, 500, "", "\x66\x90");
+	POKE(BPF, 2500, "", "\x0f\x1f\x00");
+	POKE(BPF, 4500, "\x0f\x1f\x00", "");
+	POKE(BPF, 6500, "\x90", "");
+	end_side();
+	expect_sizes_at(BPF, "2311", "");
+}
+
+static void names_of_code_that_perf_reports_may_be_damaged(void **state)
+{
+	(void)state;
+	begin_side(0);
+	put(PERF_RECORD_KSYMBOL, 0, 1, 2400, "\x40\x06\0\xc0\xff\xff\xff\xff", 8);
+	put(PERF_RECORD_KSYMBOL, 0, 1, 2400, "\x40\x06\0\xc0\xff\xff\xff\xff\2\0\0\0\2\0\0\0", 16);
+	put(PERF_RECORD_KSYMBOL, 0, 1, 2400, "\x40\x06\0\xc0\xff\xff\xff\xff\xff\xff\xff\xff\2\0\0\0overflow", 24);
+	put(PERF_RECORD_KSYMBOL, 0, 1, 2400, "\x40\x06\0\xc0\xff\xff\xff\xff\2\0\0\0\2\0\0\0unended!", 24);
+	put_ksymbol(BPF, 2, PERF_RECORD_KSYMBOL_TYPE_BPF, 0, 2450, "bpf_prog");
+	POKE(BPF, 2500, "", "\x66\x90");
+	POKE(BPF, 2600, "", "");
+	end_side();
+	expect_sizes_at(BPF, "2222", "");
+	expect_part(script("")->out, "k  unended!  <trace begins>\n");
+}
+
 static void a_damaged_list_of_generated_code_is_told(void **state)
 {
 	static const char *const bad[] = {
@@ -1007,6 +1095,8 @@ int main(void)
 		t(generated_code_is_as_it_was_at_the_time),
 		t(a_trampoline_does_not_hide_what_is_behind_it),
 		t(where_kcore_has_nothing_generated_code_is_the_nearest),
+		t(code_that_perf_reports_is_as_it_was_at_the_time),
+		t(names_of_code_that_perf_reports_may_be_damaged),
 		t(a_damaged_list_of_generated_code_is_told),
 		t(a_user_trace_finds_the_code_of_the_process_that_runs),
 	};
