@@ -10,6 +10,7 @@
 #include "format.h"
 #include "lib/tool.h"
 #include "perf_aux.h"
+#include "perf_generated.h"
 #include "perf_kernel.h"
 #include "perf_record.h"
 #include "perf_sideband.h"
@@ -47,6 +48,7 @@ struct perf_export {
 	bool side;			/* some CPU has cpuN.side */
 	unsigned int max_cpu;
 	struct perf_tasks *tasks;
+	struct perf_generated generated;
 	struct perf_parts parts;
 	struct perf_event events[PERF_EVENTS];
 	struct perf_data *data;
@@ -227,10 +229,11 @@ static void write_file(struct perf_export *x)
 	x->data = perf_data_create(path, x->events);
 	write_info(x);
 	perf_kernel_write(request->dir, x->data);
+	perf_generated_write(&x->generated, request->dir, x->data);
 	if (perf_tasks_write(x->tasks, x->data, cache))
 		say("perf finds the vdso of the recording with: perf --buildid-dir %s script -i %s", cache, request->out);
 	for (unsigned int i = 0; i < x->nr_cpus; i++)
-		perf_sideband_write(&x->sideband[i], x->tasks, x->switches, x->data);
+		perf_sideband_write(&x->sideband[i], x->tasks, &x->generated, x->switches, x->data);
 	perf_parts_write(&x->parts, x->data);
 	perf_data_end_records(x->data);
 	write_features(x);
@@ -245,6 +248,7 @@ static void release(struct perf_export *x)
 		records_free(&x->records[i]);
 	free(x->sideband);
 	free(x->records);
+	perf_generated_free(&x->generated);
 	perf_parts_free(&x->parts);
 	perf_tasks_free(x->tasks);
 }
@@ -260,6 +264,7 @@ static void write(const struct export_request *request)
 	if (mkdir(request->out, 0700))
 		die(1, "cannot make the directory %s: %s", request->out, strerror(errno));
 	perf_kernel_copy(request->dir, request->meta, request->out);
+	perf_generated_read(&x.generated, request->dir, request->meta, request->out);
 	write_file(&x);
 	release(&x);
 }

@@ -23,8 +23,7 @@ static int newest_first(const void *a, const void *b)
 	return x->tsc > y->tsc ? -1 : x->tsc < y->tsc;
 }
 
-/* Where the ELF file with the headers in @image has @size bytes of @addr; 0: nowhere. */
-static off_t offset_of(const struct mapped *image, uint64_t addr, size_t size)
+off_t perf_kernel_offset(const struct mapped *image, uint64_t addr, size_t size)
 {
 	const Elf64_Ehdr *eh = (const void *)image->data;
 	const Elf64_Phdr *ph;
@@ -62,7 +61,7 @@ static void make_as_at_begin(const char *kcore, const char *to, const struct met
 	for (size_t i = 0; i < pokes.count; i++) {
 		const struct poke *p = &pokes.poke[i];
 		uint16_t size = p->old_len ?: p->new_len;
-		off_t at = offset_of(&image, p->addr, size);
+		off_t at = perf_kernel_offset(&image, p->addr, size);
 
 		if (at && p->tsc <= until && pwrite(fd, p->old_len ? p->bytes : image.data + at, size, at) != size)
 			die(1, "cannot write %s: %s", to, strerror(errno));
@@ -125,6 +124,11 @@ static void write_text(struct perf_data *data, const char *symbol, uint64_t star
 	perf_record_add(&r, &body, sizeof(body));
 	perf_record_add_text(&r, name);
 	perf_record_end(&r, data, &trailer);
+}
+
+uint64_t perf_kernel_text(const struct symbols *kallsyms)
+{
+	return address_of(kallsyms, "_text") ?: address_of(kallsyms, "_stext");
 }
 
 void perf_kernel_write(const char *dir, struct perf_data *data)

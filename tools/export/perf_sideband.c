@@ -338,7 +338,7 @@ void perf_sideband_add_threads(const struct perf_sideband *s, struct perf_tasks 
 }
 
 void perf_sideband_write(const struct perf_sideband *s, const struct perf_tasks *tasks,
-			 enum perf_switches switches, struct perf_data *data)
+			 const struct perf_generated *generated, enum perf_switches switches, struct perf_data *data)
 {
 	const union auxtrace_record *record;
 	const struct perf_event_header *h;
@@ -349,5 +349,6 @@ void perf_sideband_write(const struct perf_sideband *s, const struct perf_tasks 
 		write_ring(s, tasks, record, switches, data);
 	at = 0;
 	while ((h = next_side(&s->side, &at)))
-		write_side(h, data);
+		if (!perf_generated_replaces(generated, h, (const char *)trailer_of_side(h) - (const char *)(h + 1)))
+			write_side(h, data);
 }

@@ -11,6 +11,7 @@
 
 #include "decode/records.h"
 #include "perf_data.h"
+#include "perf_generated.h"
 #include "perf_task.h"
 
 /* Where the records of context switches are. */
@@ -51,8 +52,8 @@ void perf_sideband_find_switches(struct perf_sideband *s);
  */
 bool perf_sideband_ran_alone(const struct perf_sideband *s, uint32_t tid, uint64_t begin, uint64_t end);
 
-/* Write the records. @switches: those to take, on all CPUs. */
+/* Write the records, but for those that @generated replaces. @switches: those to take, on all CPUs. */
 void perf_sideband_write(const struct perf_sideband *s, const struct perf_tasks *tasks,
-			 enum perf_switches switches, struct perf_data *data);
+			 const struct perf_generated *generated, enum perf_switches switches, struct perf_data *data);
 
 #endif

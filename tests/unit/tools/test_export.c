@@ -409,6 +409,103 @@ static void records_of_perf_are_taken_as_they_are(void **state)
 	assert_string_equal((const char *)s.body + 8, "worker");
 }
 
+#define PROGRAM		0xffffffffc0000640ull
+#define TRAMPOLINE	0xffffffffc0100000ull
+#define OTHERS		0xffffffffc0200000ull
+
+static void put_side_ksymbol(uint64_t addr, uint16_t type, uint16_t flags, uint64_t time)
+{
+	const struct {
+		uint64_t addr;
+		uint32_t len;
+		uint16_t type, flags;
+		char name[8];
+	} body = { addr, 16, type, flags, "bpf" };
+
+	put_side(PERF_RECORD_KSYMBOL, 1, &body, sizeof(body), time);
+}
+
+static void expect_ksymbol(unsigned int nr, uint64_t addr, uint32_t len, uint16_t flags, const char *name, uint64_t time)
+{
+	struct found k;
+
+	expect(PERF_RECORD_KSYMBOL, nr, &k);
+	assert_int_equal(k.header->misc, PERF_RECORD_MISC_KERNEL);
+	assert_int_equal(word(k.at + 8), addr);
+	assert_int_equal(word(k.at + 16), len | (uint64_t)PERF_RECORD_KSYMBOL_TYPE_OOL << 32 | (uint64_t)flags << 48);
+	assert_string_equal((const char *)k.body + 16, name);
+	assert_int_equal(k.trailer->time, time);
+	assert_int_equal(k.trailer->id, SIDE);
+}
+
+static void expect_poke(unsigned int nr, uint64_t addr, uint16_t old_len, uint16_t new_len, const void *bytes, size_t size,
+			uint64_t time)
+{
+	struct found poke;
+
+	expect(PERF_RECORD_TEXT_POKE, nr, &poke);
+	assert_int_equal(poke.header->misc, PERF_RECORD_MISC_KERNEL);
+	assert_int_equal(word(poke.at + 8), addr);
+	assert_int_equal(((const uint16_t *)poke.body)[4], old_len);
+	assert_int_equal(((const uint16_t *)poke.body)[5], new_len);
+	assert_memory_equal(poke.body + 12, bytes, size);
+	assert_int_equal(poke.trailer->time, time);
+}
+
+static void code_that_the_kernel_generated_has_its_bytes(void **state)
+{
+	static const struct {
+		uint64_t addr;
+		uint16_t old_len, new_len;
+		uint8_t bytes[4];
+	} change = { PROGRAM + 70, 2, 2, { 0x66, 0x90, 0x90, 0x90 } };
+	static uint8_t expected[32768 + 5];
+	FILE *f;
+
+	(void)state;
+	memset(expected, 0x90, sizeof(expected));
+	f = file("kcore.added");
+	fprintf(f, "added 0x%llx 1100 2000 1500 ", PROGRAM);
+	for (size_t i = 0; i < sizeof(expected); i++)
+		fputs("90", f);
+	fprintf(f, " bpf_prog_1_x\n");
+	/* It was read twice, and is in kcore's place of the begin. */
+	fprintf(f, "added 0x%llx 1200 3000 1250 cccc bpf_trampoline_1\n", TRAMPOLINE);
+	fprintf(f, "added 0x%llx 1200 3000 1300 9090 bpf_trampoline_1\n", TRAMPOLINE);
+	fprintf(f, "added 0x%llx 1400 2500 1450 9090 bpf_prog_2_y\n", IRQ);
+	fclose(f);
+	append("kallsyms", "ffffffff81000000 T _text\n");
+	/* perf would ask for what it knows of BPF programs. */
+	put_side_ksymbol(PROGRAM, PERF_RECORD_KSYMBOL_TYPE_BPF, 0, NS(1100));
+	/* Others stay as they are, but for the end of one in kcore: perf would remove all kcore has there. */
+	put_side_ksymbol(OTHERS, PERF_RECORD_KSYMBOL_TYPE_OOL, 0, NS(1150));
+	/* Before the program was read, after it came. */
+	put_side(PERF_RECORD_TEXT_POKE, PERF_RECORD_MISC_KERNEL, &change, sizeof(change), NS(1300));
+	put_side_ksymbol(PROGRAM, PERF_RECORD_KSYMBOL_TYPE_BPF, PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER, NS(2000));
+	put_side_ksymbol(OTHERS, PERF_RECORD_KSYMBOL_TYPE_OOL, PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER, NS(2100));
+	put_side_ksymbol(ENTRY, PERF_RECORD_KSYMBOL_TYPE_OOL, PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER, NS(2200));
+	finish(PT, 200, "windows 1");
+	expect_exported();
+	assert_int_equal(count(PERF_RECORD_KSYMBOL), 7);
+	expect_ksymbol(0, IRQ, 2, 0, "bpf_prog_2_y", NS(1400));
+	expect_ksymbol(1, PROGRAM, sizeof(expected), 0, "bpf_prog_1_x", NS(1100));
+	expect_ksymbol(2, PROGRAM, sizeof(expected), PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER, "bpf_prog_1_x", NS(2000));
+	/* perf knows better what has no bytes, by the name. */
+	expect_ksymbol(3, TRAMPOLINE, 2, 0, "generated_bpf_trampoline_1", NS(1200));
+	expect_ksymbol(4, TRAMPOLINE, 2, PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER, "generated_bpf_trampoline_1", NS(3000));
+	expect_ksymbol(5, OTHERS, 16, 0, "bpf", NS(1150));
+	expect_ksymbol(6, OTHERS, 16, PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER, "bpf", NS(2100));
+	assert_int_equal(count(PERF_RECORD_TEXT_POKE), 6);
+	/* One that changes nothing comes first: perf reads kcore then. */
+	expect_poke(0, KERNEL, 1, 1, "\x90\x90", 2, 0);
+	expect_poke(1, IRQ, 0, 2, "\x90\x90", 2, NS(1400));
+	expected[70] = 0x66;
+	expect_poke(2, PROGRAM, 0, 32768, expected, 32768, NS(1100));
+	expect_poke(3, PROGRAM + 32768, 0, 5, expected + 32768, 5, NS(1100));
+	expect_poke(4, TRAMPOLINE, 0, 2, "\x90\x90", 2, NS(1200));
+	expect_poke(5, PROGRAM + 70, 2, 2, change.bytes, 4, NS(1300));
+}
+
 static void processes_have_their_code_from_the_beginning(void **state)
 {
 	struct found s;
@@ -536,6 +633,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(where_the_tsc_is_older_than_the_clock_too, begin, end),
 		cmocka_unit_test_setup_teardown(switches_come_from_the_ring, begin, end),
 		cmocka_unit_test_setup_teardown(records_of_perf_are_taken_as_they_are, begin, end),
+		cmocka_unit_test_setup_teardown(code_that_the_kernel_generated_has_its_bytes, begin, end),
 		cmocka_unit_test_setup_teardown(processes_have_their_code_from_the_beginning, begin, end),
 		cmocka_unit_test_setup_teardown(branches_are_those_of_a_thread_if_it_ran_alone, begin, end),
 		cmocka_unit_test_setup_teardown(branches_that_are_not_whole_are_left_out, begin, end),
