@@ -44,6 +44,8 @@ SH
 if [ "$source" = pt ]; then
 	recorded all -a -m 16M -- sh work.sh all
 	recorded kernel -a -k -m 16M -- sh work.sh kernel
+	# Two BPF programs, which are gone at the end.
+	recorded bpf -m 16M -- bpf 20
 else
 	recorded alone -m 4M -- turns alone.turns alone
 fi

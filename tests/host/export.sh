@@ -34,7 +34,8 @@ case $source in power | event) files+=(--emulator-arg --profile --emulator-arg g
 # With --work: what an earlier run has left would be part of the recordings.
 rm -rf "$work/out"
 "$top/scripts/vm" --kernel "$kernel" --smp 2 --mem 2G --timeout 560 --work "$work/vm" --out "$work/out" \
-	"${files[@]}" --file "$build/tests-guest/turns" --file "$build/tests-guest/ptwrite" -- sh /bin/export.sh "$source"
+	"${files[@]}" --file "$build/tests-guest/turns" --file "$build/tests-guest/ptwrite" --file "$build/tests-guest/bpf" -- \
+	sh /bin/export.sh "$source"
 symfs=$work/vm/initramfs.root
 
 # perf_script RECORDING OPTION...: stderr goes to $work/perf.err. With --symfs perf looks for files by
@@ -120,6 +121,21 @@ threads_are_known()
 	! perf_script "$1" --itrace=b -F tid | grep -m 1 -e '-1'
 }
 
+# programs_have_run: both of tests/guest/bpf.c, each 20 times. The recording's kernel no longer has them at the end: perf
+# has their bytes by records of the export
+programs_have_run()
+{
+	local name calls
+
+	"$auxtrace" script --symfs "$symfs" "$work/out/bpf" > "$work/calls" 2> "$work/ours.err"
+	for name in first second; do
+		! grep "bpf_prog_[0-9a-f]*_$name" "$work/out/bpf/kallsyms" || return
+		calls=$(grep -c " k  *bpf_prog_[0-9a-f]*_$name\$" "$work/calls" || true)
+		echo "$name: $calls calls"
+		[ "$calls" -eq 20 ] || return
+	done
+}
+
 judge_pt()
 {
 	verdict "$1: export" export_it "$1"
@@ -134,6 +150,8 @@ pt()
 	for recording in all task kernel user flight flight/snapshot.0001 newest; do
 		judge_pt "$recording" 100000
 	done
+	judge_pt bpf 1000
+	verdict "bpf: BPF programs that came and went are in it" programs_have_run
 	judge_pt windows 1000
 	judge_pt gaps 10000
 	for recording in all task user; do
