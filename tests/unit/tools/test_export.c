@@ -469,7 +469,7 @@ static void code_that_the_kernel_generated_has_its_bytes(void **state)
 	for (size_t i = 0; i < sizeof(expected); i++)
 		fputs("90", f);
 	fprintf(f, " bpf_prog_1_x\n");
-	/* It was read twice, and is in kcore's place of the begin. */
+	/* The recorder has read it twice: the later bytes count. The last one is where kcore has a segment. */
 	fprintf(f, "added 0x%llx 1200 3000 1250 cccc bpf_trampoline_1\n", TRAMPOLINE);
 	fprintf(f, "added 0x%llx 1200 3000 1300 9090 bpf_trampoline_1\n", TRAMPOLINE);
 	fprintf(f, "added 0x%llx 1400 2500 1450 9090 bpf_prog_2_y\n", IRQ);
@@ -490,7 +490,7 @@ static void code_that_the_kernel_generated_has_its_bytes(void **state)
 	expect_ksymbol(0, IRQ, 2, 0, "bpf_prog_2_y", NS(1400));
 	expect_ksymbol(1, PROGRAM, sizeof(expected), 0, "bpf_prog_1_x", NS(1100));
 	expect_ksymbol(2, PROGRAM, sizeof(expected), PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER, "bpf_prog_1_x", NS(2000));
-	/* perf knows better what has no bytes, by the name. */
+	/* perf takes no bytes for what has the kernel's name of a trampoline. */
 	expect_ksymbol(3, TRAMPOLINE, 2, 0, "generated_bpf_trampoline_1", NS(1200));
 	expect_ksymbol(4, TRAMPOLINE, 2, PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER, "generated_bpf_trampoline_1", NS(3000));
 	expect_ksymbol(5, OTHERS, 16, 0, "bpf", NS(1150));
