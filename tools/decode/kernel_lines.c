@@ -221,7 +221,7 @@ static struct symbols functions_of_module(const struct kernel_lines *k, const ch
 		const char *of = strchr(s->name, '[');
 
 		if (of && !strcmp(of, module) && !symbols_is_padding(s->name))
-			symbols_add(&functions, s->addr, of - 1 - s->name, s->name);
+			symbols_add(&functions, s->addr, of - 1 - s->name, s->global, s->name);
 	}
 	return functions;
 }

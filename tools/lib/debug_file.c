@@ -105,7 +105,7 @@ bool debug_file_symbols(struct debug_file *file, struct symbols *s)
 		if (!name || !*name || *name == '.' || elf == program || !is_function(&sym, elf, shndx))
 			continue;
 		/* A symbol without a size goes up to the next one, as the debug file has all. */
-		symbols_add(s, sym.st_value, sym.st_size, name);
+		symbols_add(s, sym.st_value, sym.st_size, GELF_ST_BIND(sym.st_info) == STB_GLOBAL, name);
 		found = true;
 	}
 	return found;
@@ -123,7 +123,7 @@ void debug_file_all_symbols(struct debug_file *file, struct symbols *s)
 		const char *name = dwfl_module_getsym_info(file->module, i, &sym, &addr, &shndx, &elf, NULL);
 
 		if (name && *name && *name != '.' && is_function(&sym, elf, shndx))
-			symbols_add(s, addr, sym.st_size, name);
+			symbols_add(s, addr, sym.st_size, GELF_ST_BIND(sym.st_info) == STB_GLOBAL, name);
 	}
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include <ctype.h>
 #include <errno.h>
 #include <gelf.h>
 #include <stdio.h>
@@ -9,13 +10,13 @@
 #include "tool.h"
 #include "userlib/search.h"
 
-void symbols_add(struct symbols *s, uint64_t addr, uint64_t size, const char *name)
+void symbols_add(struct symbols *s, uint64_t addr, uint64_t size, bool global, const char *name)
 {
 	if (s->count == s->space) {
 		s->space = s->space ? 2 * s->space : 256;
 		s->sym = xrealloc(s->sym, s->space * sizeof(*s->sym));
 	}
-	s->sym[s->count++] = (struct symbol){ addr, size, name, NULL };
+	s->sym[s->count++] = (struct symbol){ .addr = addr, .size = size, .name = name, .global = global };
 }
 
 /* Is @name what glibc's own code calls an exported function, or one of its versions? */
@@ -89,7 +90,7 @@ static void add_table(struct symbols *s, Elf *elf, Elf_Scn *scn, const GElf_Shdr
 		 * has no name here. Only its first byte is surely its own.
 		 */
 		size = sh->sh_type == SHT_DYNSYM ? 1 : left_of_section(elf, &sym);
-		symbols_add(s, sym.st_value, sym.st_size ?: size, name);
+		symbols_add(s, sym.st_value, sym.st_size ?: size, GELF_ST_BIND(sym.st_info) == STB_GLOBAL, name);
 	}
 }
 
@@ -103,7 +104,7 @@ static void add_stubs(struct symbols *s, Elf *elf, const GElf_Shdr *sh)
 		return;
 	name = elf_strptr(elf, strings, sh->sh_name);
 	if (name && !strncmp(name, ".plt", 4) && sh->sh_size)
-		symbols_add(s, sh->sh_addr, sh->sh_size, name);
+		symbols_add(s, sh->sh_addr, sh->sh_size, false, name);
 }
 
 void symbols_from_elf(struct symbols *s, const uint8_t *image, size_t size)
@@ -198,7 +199,7 @@ int symbols_from_kallsyms(struct symbols *s, const char *path)
 			s->names = xrealloc(s->names, space);
 		}
 		/* realloc() may move the names: store offsets, and make them pointers below. */
-		symbols_add(s, l.addr, 0, (const char *)used);
+		symbols_add(s, l.addr, 0, isupper((unsigned char)l.type), (const char *)used);
 		used = stpcpy(s->names + used, l.name) - s->names;
 		if (l.module)
 			used = stpcpy(stpcpy(s->names + used, " "), l.module) - s->names;

@@ -12,6 +12,7 @@ struct symbol {
 	uint64_t size;		/* 0: up to the next symbol */
 	const char *name;
 	char *demangled;	/* symbol_shown() keeps it here */
+	bool global;		/* other files of its program, or of the kernel, see it */
 };
 
 struct symbols {
@@ -21,7 +22,7 @@ struct symbols {
 };
 
 /* Add one of which @name stays valid. symbols_sort() comes before the next symbols_find(). */
-void symbols_add(struct symbols *s, uint64_t addr, uint64_t size, const char *name);
+void symbols_add(struct symbols *s, uint64_t addr, uint64_t size, bool global, const char *name);
 void symbols_sort(struct symbols *s);
 /* Add the functions of an ELF image of @size bytes, if it has any. The dynamic ones only if @s has none. */
 void symbols_from_elf(struct symbols *s, const uint8_t *image, size_t size);

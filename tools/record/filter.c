@@ -3,9 +3,9 @@
  * The syntax is that of perf record --filter, several separated by commas or blanks:
  *   filter|tracestop START [/ END] [@ FILE]
  * START is a function, an address (with FILE: an offset in it), or * for all of FILE; END is a
- * function, up to whose end the range goes, or a size. NAME#N, or as perf has it NAME #N, is the Nth function of that name.
+ * function, up to whose end the range goes, or a size. NAME#N, or as perf has it NAME #N, is the Nth function of that name,
+ * NAME#g, NAME#G or NAME#0 the global one.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <gelf.h>
 #include <inttypes.h>
@@ -17,9 +17,9 @@
 #include <sys/sysmacros.h>
 
 #include "filter.h"
+#include "filter_function.h"
 #include "lib/symbols.h"
 #include "lib/tool.h"
-#include "trigger/suggest.h"
 
 #define SEPARATORS	" \t\n,"
 #define KERNEL_HALF	(1ull << 63)
@@ -114,24 +114,7 @@ static void request_free(struct request *r)
 	free(r->file);
 }
 
-static bool parse_value(const char *text, uint64_t *value)
-{
-	char *end;
-
-	if (!isdigit((unsigned char)*text))
-		return false;
-	errno = 0;
-	*value = strtoull(text, &end, 0);
-	return !*end && !errno;
-}
-
 /* ---- names ---------------------------------------------------------------- */
-
-/* Is @symbol the function @name? Names of a module's functions have the module behind a blank. */
-static bool is_named(const struct symbol *symbol, const char *name, size_t len)
-{
-	return !strncmp(symbol->name, name, len) && (!symbol->name[len] || symbol->name[len] == ' ');
-}
 
 /* The last byte of a function. */
 static uint64_t end_of(const struct symbols *symbols, const struct symbol *symbol)
@@ -146,45 +129,6 @@ static uint64_t end_of(const struct symbols *symbols, const struct symbol *symbo
 	return symbol->addr;
 }
 
-/* Finds "NAME" or "NAME#N". @where: "the kernel", or the file. */
-static const struct symbol *find_function(const struct request *r, const struct symbols *symbols,
-					  const char *name, const char *where)
-{
-	const char *hash = strchr(name, '#');
-	size_t len = hash ? (size_t)(hash - name) : strlen(name);
-	const struct symbol *found = NULL;
-	struct suggestions suggestions;
-	uint64_t wanted = 0, count = 0, last = 0;
-	char *plain = strndup(name, len);
-
-	if (!plain)
-		out_of_memory();
-	if (hash && (!parse_value(hash + 1, &wanted) || !wanted))
-		die(EXIT_USAGE, "--filter %s: \"%s\" is no number: #2 is the second function of that name", r->text, hash);
-	suggest_begin(&suggestions, plain);
-	for (size_t i = 0; i < symbols->count; i++) {
-		const struct symbol *s = &symbols->sym[i];
-
-		suggest_offer(&suggestions, s->name);
-		/* A function may have its name twice, as a weak alias of itself. */
-		if (!is_named(s, plain, len) || (count && s->addr == last))
-			continue;
-		count++;
-		last = s->addr;
-		if (count == wanted || (!wanted && count == 1))
-			found = s;
-	}
-	if (!count)
-		die(EXIT_USAGE, "--filter %s: %s has no function %s%s", r->text, where, plain, suggest_text(&suggestions));
-	if (!found)
-		die(EXIT_USAGE, "--filter %s: %s has %" PRIu64 " functions %s", r->text, where, count, plain);
-	if (!wanted && count > 1)
-		die(EXIT_USAGE, "--filter %s: %s has %" PRIu64 " functions %s: say which one, %s#1 to %s#%" PRIu64 ", in the order of their addresses",
-		    r->text, where, count, plain, plain, plain, count);
-	free(plain);
-	return found;
-}
-
 /*
  * Sets @first and @last to the addresses of the range: functions of @symbols, or numbers, to which
  * @base is added.
@@ -196,21 +140,21 @@ static void find_range(const struct request *r, const struct symbols *symbols, c
 	bool sized = false;
 	uint64_t size;
 
-	if (parse_value(r->start, first)) {
+	if (filter_number(r->start, first)) {
 		if (!r->end)
 			die(EXIT_USAGE, "--filter %s: how long is the range? Write %s/SIZE", r->text, r->start);
 	} else {
-		symbol = find_function(r, symbols, r->start, where);
+		symbol = filter_function(r->text, symbols, r->start, where);
 		*first = symbol->addr;
 		*last = end_of(symbols, symbol);
 	}
-	if (r->end && parse_value(r->end, &size)) {
+	if (r->end && filter_number(r->end, &size)) {
 		if (!size)
 			die(EXIT_USAGE, "--filter %s: a range of no bytes", r->text);
 		*last = *first + size - 1;
 		sized = true;
 	} else if (r->end) {
-		*last = end_of(symbols, find_function(r, symbols, r->end, where));
+		*last = end_of(symbols, filter_function(r->text, symbols, r->end, where));
 	}
 	if (*last < *first)
 		die(EXIT_USAGE, sized ? "--filter %s: %s bytes go beyond the last address" :
@@ -220,7 +164,7 @@ static void find_range(const struct request *r, const struct symbols *symbols, c
 static void resolve_kernel(const struct request *r, struct filter *f)
 {
 	uint64_t number;
-	bool named = !parse_value(r->start, &number) || (r->end && !parse_value(r->end, &number));
+	bool named = !filter_number(r->start, &number) || (r->end && !filter_number(r->end, &number));
 	struct symbols symbols = { 0 };
 	int err;
 
@@ -318,17 +262,17 @@ static void resolve_program(const struct request *r, struct filter *f)
 		f->first = segments.first;
 		f->last = segments.last;
 	} else {
-		if (!parse_value(r->start, &number) && !symbols.count)
+		if (!filter_number(r->start, &number) && !symbols.count)
 			die(EXIT_USAGE, "--filter %s: %s has no symbols (it is stripped): give an offset in the file, for example 0x1234/0x100",
 			    r->text, r->file);
 		find_range(r, &symbols, r->file, &f->first, &f->last);
 		/* As --on: a number is a place in the file. Functions are linked to addresses. */
-		if (parse_value(r->start, &number)) {
+		if (filter_number(r->start, &number)) {
 			ph = segment_of(&segments, number);
 			if (!ph)
 				die(EXIT_USAGE, "--filter %s: %s has no code at the offset %s", r->text, r->file, r->start);
 			/* An end that is a function is an address already. */
-			if (parse_value(r->end, &number))
+			if (filter_number(r->end, &number))
 				f->last += ph->p_vaddr - ph->p_offset;
 			f->first += ph->p_vaddr - ph->p_offset;
 		}

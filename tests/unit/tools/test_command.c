@@ -120,7 +120,7 @@ static void wrong_usage_is_status_2_and_says_what_is_right(void **state)
 		{ "record --filter 'filter main @ /etc/passwd' true", "/etc/passwd is no program" },
 		{ "record --filter 'filter main @ /' true", "cannot read /: " },
 		{ "record --filter 'filter cmd_recrod @ '$AUXTRACE true", "has no function cmd_recrod; near it are cmd_record" },
-		{ "record --filter 'filter usage @ '$AUXTRACE true", "functions usage: say which one, usage#1 to usage#" },
+		{ "record --filter 'filter usage @ '$AUXTRACE true", "functions usage: say which one, usage#1 at 0x" },
 		{ "record --filter 'filter usage#99 @ '$AUXTRACE true", "functions usage" },
 		{ "record --filter 'filter usage#x @ '$AUXTRACE true", "\"#x\" is no number" },
 		{ "record --filter 'filter cmd_record / 0 @ '$AUXTRACE true", "a range of no bytes" },

@@ -9,11 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "command.h"
 #include "record/filter.h"
+#include "scratch.h"
 
 static int __attribute__((noipa)) a_function_to_find(int x)
 {
@@ -142,6 +145,78 @@ static void a_function_has_its_number_also_as_perf_writes_it(void **state)
 	}
 }
 
+/* Three functions `twice`, of which the second is global, and a weak one, which perf does not take for global. */
+#define FUNCTION(name)	".type " name ", @function\n" name ": nop; ret\n.size " name ", 2\n"
+#define FIRST		0x400000ull
+
+static int make_program(void **state)
+{
+	(void)state;
+	if (scratch_begin("a.s", FUNCTION("twice") FUNCTION("behind_a")))
+		return -1;
+	run("echo '%s' >b.s; echo '%s' >c.s; for s in a b c; do as -o $s.o $s.s; done; "
+	    "ld -shared --build-id=0xabcd1234 -Ttext=%#llx -o prog a.o b.o c.o",
+	    ".globl twice\n" FUNCTION("twice") ".globl behind_b\n" FUNCTION("behind_b"),
+	    FUNCTION("twice") ".weak frail\n" FUNCTION("frail"), FIRST);
+	return 0;
+}
+
+static struct filters parsed_of_program(const char *filter)
+{
+	char text[200];
+
+	snprintf(text, sizeof(text), "%s @ %s/prog", filter, dir);
+	return parsed(text);
+}
+
+static void a_function_is_chosen_by_number_or_as_the_global_one(void **state)
+{
+	static const struct {
+		const char *filter;
+		uint64_t first, size;
+	} cases[] = {
+		{ "filter twice#1", FIRST, 2 }, { "filter twice #2", FIRST + 4, 2 }, { "filter twice#3", FIRST + 8, 2 },
+		{ "filter twice#g", FIRST + 4, 2 }, { "filter twice #G", FIRST + 4, 2 }, { "filter twice #0", FIRST + 4, 2 },
+		{ "filter twice#0/twice#3", FIRST + 4, 6 }, { "filter twice #1 / twice #g", FIRST, 6 },
+		{ "filter behind_b#g", FIRST + 6, 2 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct filters f = parsed_of_program(cases[i].filter);
+
+		assert_int_equal(f.count, 1);
+		assert_int_equal(f.filter[0].linked, cases[i].first);
+		assert_int_equal(f.filter[0].last - f.filter[0].first + 1, cases[i].size);
+		filters_free(&f);
+	}
+}
+
+static void a_name_that_is_no_choice_lists_the_functions(void **state)
+{
+#define ALL "twice#1 at 0x400000 (before behind_a), twice#2 at 0x400004 (global, before behind_b), twice#3 at 0x400008 (before frail)"
+	static const char *const cases[][2] = {
+		{ "twice", "has 3 functions twice: say which one, " ALL "; twice#g is the global one\n" },
+		{ "twice#4", "has 3 functions twice: " ALL "\n" },
+		{ "twice#gg", "\"#gg\" is no number: #2 is the second function of that name, #g the global one" },
+		{ "behind_a#2", "has 1 function behind_a: behind_a#1 at 0x400002 (before twice)\n" },
+		{ "behind_a#g", "has no global function behind_a, only behind_a#1 at 0x400002 (before twice)\n" },
+		{ "frail #0", "has no global function frail, only frail#1 at 0x40000a\n" },
+		{ "behind_x#g", "has no function behind_x; near it are behind_a, behind_b" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct result *r;
+		char text[200];
+
+		snprintf(text, sizeof(text), "record --filter 'filter %s @ %s/prog' true", cases[i][0], dir);
+		r = run_auxtrace(text);
+		assert_int_equal(r->status, 2);
+		expect_part(r->err, cases[i][1]);
+	}
+}
+
 static void a_star_is_all_code_of_the_file(void **state)
 {
 	struct filters f = parsed("filter * @ " SELF);
@@ -180,9 +255,13 @@ int main(void)
 		cmocka_unit_test(several_filters_are_separated_by_commas_or_blanks),
 		cmocka_unit_test(a_number_is_a_place_in_the_file),
 		cmocka_unit_test(a_function_has_its_number_also_as_perf_writes_it),
+		cmocka_unit_test(a_function_is_chosen_by_number_or_as_the_global_one),
+		cmocka_unit_test(a_name_that_is_no_choice_lists_the_functions),
 		cmocka_unit_test(a_star_is_all_code_of_the_file),
 		cmocka_unit_test(what_no_process_has_mapped_is_not_placed),
 	};
 
-	return cmocka_run_group_tests_name("filter", tests, NULL, NULL);
+	/* No test asks a server. */
+	unsetenv("DEBUGINFOD_URLS");
+	return cmocka_run_group_tests_name("filter", tests, make_program, scratch_end);
 }

@@ -160,8 +160,34 @@ static void a_build_id_is_looked_up_below_symfs(void **state)
 	n = open_named("prog", symfs);
 	assert_true(n.found);
 	expect_all_names(&n);
+	assert_true(symbols_find(&n.symbols, SHOWN)->global);
+	assert_false(symbols_find(&n.symbols, HIDDEN)->global);
 	close_named(&n);
 	run("rm -r sys");
+}
+
+static void a_name_says_whether_it_is_global(void **state)
+{
+	struct named full = open_named("prog.full", ""), dynamic = open_named("prog", "");
+	struct symbols kernel = { 0 };
+	char path[100];
+
+	(void)state;
+	assert_true(symbols_find(&full.symbols, SHOWN)->global);
+	assert_false(symbols_find(&full.symbols, HIDDEN)->global);
+	assert_true(symbols_find(&dynamic.symbols, SHOWN)->global);
+	close_named(&full);
+	close_named(&dynamic);
+	run("echo 'ffffffff81000000 T shown_function\nffffffff81000010 t hidden_function\n"
+	    "ffffffff81000020 W frail_function\nffffffff81000030 t far_function\t[module]' >kallsyms");
+	snprintf(path, sizeof(path), "%s/kallsyms", dir);
+	assert_int_equal(symbols_from_kallsyms(&kernel, path), 0);
+	assert_int_equal(kernel.count, 4);
+	assert_true(kernel.sym[0].global);
+	assert_false(kernel.sym[1].global);
+	assert_true(kernel.sym[2].global);
+	assert_false(kernel.sym[3].global);
+	symbols_free(&kernel);
 }
 
 /* The program or its debug file ends anywhere: no crash, and no name that is not there. */
@@ -196,6 +222,7 @@ int main(void)
 		cmocka_unit_test(a_debuglink_names_a_file_beside_or_in_debug),
 		cmocka_unit_test(a_debug_file_of_another_build_is_not_taken),
 		cmocka_unit_test(a_build_id_is_looked_up_below_symfs),
+		cmocka_unit_test(a_name_says_whether_it_is_global),
 		cmocka_unit_test(a_cut_file_has_fewer_names),
 	};
 
