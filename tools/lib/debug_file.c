@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "debug_file.h"
-#include "tool.h"
 
 #define SYSTEM_PATH	":.debug:/usr/lib/debug"
 
@@ -87,7 +86,8 @@ static bool is_function(const GElf_Sym *sym, Elf *elf, GElf_Word shndx)
 	}
 }
 
-bool debug_file_symbols(struct debug_file *file, struct symbols *s)
+/* Add the functions of the program's own table, or those of other tables. Returns false if there are none. */
+static bool add_functions(struct debug_file *file, struct symbols *s, bool own)
 {
 	int count = dwfl_module_getsymtab(file->module);
 	GElf_Addr bias;
@@ -101,14 +101,38 @@ bool debug_file_symbols(struct debug_file *file, struct symbols *s)
 		Elf *elf = NULL;
 		const char *name = dwfl_module_getsym_info(file->module, i, &sym, &addr, &shndx, &elf, NULL);
 
-		/* Those of the program itself are its dynamic ones, which symbols_from_elf() adds. */
-		if (!name || !*name || *name == '.' || elf == program || !is_function(&sym, elf, shndx))
+		if (!name || !*name || *name == '.' || (elf == program) != own || !is_function(&sym, elf, shndx))
 			continue;
 		/* A symbol without a size goes up to the next one, as the debug file has all. */
 		symbols_add(s, sym.st_value, sym.st_size, GELF_ST_BIND(sym.st_info) == STB_GLOBAL, name);
 		found = true;
 	}
 	return found;
+}
+
+bool debug_file_symbols(struct debug_file *file, struct symbols *s)
+{
+	if (!add_functions(file, s, false))
+		return false;
+	/* .gnu_debugdata has those alone that the dynamic table lacks. */
+	add_functions(file, s, true);
+	return true;
+}
+
+struct debug_file *program_symbols(struct symbols *s, const char *path, const struct mapped *image)
+{
+	struct debug_file *file = NULL;
+
+	if (!image->data)
+		return NULL;
+	if (symbols_are_stripped(image->data, image->size))
+		file = debug_file_open(path, "");
+	if (file && !debug_file_symbols(file, s)) {
+		debug_file_close(file);
+		file = NULL;
+	}
+	symbols_from_elf(s, image->data, image->size);
+	return file;
 }
 
 void debug_file_all_symbols(struct debug_file *file, struct symbols *s)

@@ -8,6 +8,7 @@
 #define DEBUG_FILE_H
 
 #include "symbols.h"
+#include "tool.h"
 
 struct debug_file;
 
@@ -25,6 +26,11 @@ struct debug_file *debug_file_open_module(const char *path);
 void debug_file_all_symbols(struct debug_file *file, struct symbols *s);
 /* Add its functions to @s. Their names are valid until debug_file_close(). Returns false if it has none. */
 bool debug_file_symbols(struct debug_file *file, struct symbols *s);
+/*
+ * Add the functions of the program at @path, whose bytes are @image, to @s: those of its debug file if it is stripped and
+ * has one. Returns this debug file, by which the names are valid until debug_file_close(), or NULL.
+ */
+struct debug_file *program_symbols(struct symbols *s, const char *path, const struct mapped *image);
 /* For source_lines.c: what libdwfl calls the program. */
 struct Dwfl_Module *debug_file_module(struct debug_file *file);
 void debug_file_close(struct debug_file *file);

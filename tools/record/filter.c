@@ -18,6 +18,7 @@
 
 #include "filter.h"
 #include "filter_function.h"
+#include "lib/debug_file.h"
 #include "lib/symbols.h"
 #include "lib/tool.h"
 
@@ -241,10 +242,12 @@ static const GElf_Phdr *segment_of(const struct segments *s, uint64_t offset)
 static void resolve_program(const struct request *r, struct filter *f)
 {
 	struct symbols symbols = { 0 };
+	struct debug_file *debug;
 	struct segments segments;
 	const GElf_Phdr *ph;
 	struct mapped file;
 	uint64_t number;
+	char *where;
 	int err;
 
 	f->path = realpath(r->file, NULL);
@@ -255,7 +258,10 @@ static void resolve_program(const struct request *r, struct filter *f)
 		die(EXIT_USAGE, "--filter %s: cannot read %s: %s", r->text, r->file, strerror(-err));
 	if (!read_segments(&file, &segments))
 		die(EXIT_USAGE, "--filter %s: %s is no program and no library", r->text, r->file);
-	symbols_from_elf(&symbols, file.data, file.size);
+	debug = program_symbols(&symbols, f->path, &file);
+	if (asprintf(&where, "%s%s", r->file, !debug && symbols_are_stripped(file.data, file.size) ?
+		     " (stripped, and no debug file is found)" : "") < 0)
+		out_of_memory();
 	if (!strcmp(r->start, "*")) {
 		if (r->end)
 			die(EXIT_USAGE, "--filter %s: * is all of the file: leave out the end", r->text);
@@ -263,9 +269,9 @@ static void resolve_program(const struct request *r, struct filter *f)
 		f->last = segments.last;
 	} else {
 		if (!filter_number(r->start, &number) && !symbols.count)
-			die(EXIT_USAGE, "--filter %s: %s has no symbols (it is stripped): give an offset in the file, for example 0x1234/0x100",
-			    r->text, r->file);
-		find_range(r, &symbols, r->file, &f->first, &f->last);
+			die(EXIT_USAGE, "--filter %s: %s has no symbols: give an offset in the file, for example 0x1234/0x100",
+			    r->text, where);
+		find_range(r, &symbols, where, &f->first, &f->last);
 		/* As --on: a number is a place in the file. Functions are linked to addresses. */
 		if (filter_number(r->start, &number)) {
 			ph = segment_of(&segments, number);
@@ -288,7 +294,9 @@ static void resolve_program(const struct request *r, struct filter *f)
 	f->last += ph->p_offset - ph->p_vaddr;
 	f->first += ph->p_offset - ph->p_vaddr;
 	free(segments.ph);
+	free(where);
 	symbols_free(&symbols);
+	debug_file_close(debug);
 	unmap_file(&file);
 }
 

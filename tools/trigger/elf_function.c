@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "elf_function.h"
+#include "lib/debug_file.h"
 #include "lib/symbols.h"
 #include "lib/tool.h"
 #include "suggest.h"
@@ -31,26 +32,31 @@ uint64_t elf_function(const char *text, const char *path, const char *function)
 {
 	struct symbols symbols = { 0 };
 	uint64_t offset = UINT64_MAX;
+	struct debug_file *debug;
 	struct mapped file;
 	struct suggestions suggestions;
+	const char *stripped;
 	int err = map_file(path, true, &file);
 
 	if (err)
 		die(EXIT_USAGE, "--on %s: cannot read %s: %s", text, path, strerror(-err));
-	if (file.data)
-		symbols_from_elf(&symbols, file.data, file.size);
+	debug = program_symbols(&symbols, path, &file);
+	stripped = !debug && symbols_are_stripped(file.data, file.size) ? " (stripped, and no debug file is found)" : "";
 	if (!symbols.count)
-		die(EXIT_USAGE, "--on %s: %s has no symbols (it is stripped, or not a program): give the offset in the file, for example 0x1234",
-		    text, path);
+		die(EXIT_USAGE, "--on %s: %s%s has no symbols: give the offset in the file, for example 0x1234", text, path,
+		    stripped);
 	suggest_begin(&suggestions, function);
+	/* The debug file has the addresses, and only the program has the bytes. */
 	for (size_t i = 0; i < symbols.count && offset == UINT64_MAX; i++) {
 		if (!strcmp(symbols.sym[i].name, function))
 			offset = offset_of(&file, symbols.sym[i].addr);
 		suggest_offer(&suggestions, symbols.sym[i].name);
 	}
 	if (offset == UINT64_MAX)
-		die(EXIT_USAGE, "--on %s: %s has no function %s%s", text, path, function, suggest_text(&suggestions));
+		die(EXIT_USAGE, "--on %s: %s%s has no function %s%s", text, path, stripped, function,
+		    suggest_text(&suggestions));
 	symbols_free(&symbols);
+	debug_file_close(debug);
 	unmap_file(&file);
 	return offset;
 }

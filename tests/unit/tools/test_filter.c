@@ -155,17 +155,18 @@ static int make_program(void **state)
 	if (scratch_begin("a.s", FUNCTION("twice") FUNCTION("behind_a")))
 		return -1;
 	run("echo '%s' >b.s; echo '%s' >c.s; for s in a b c; do as -o $s.o $s.s; done; "
-	    "ld -shared --build-id=0xabcd1234 -Ttext=%#llx -o prog a.o b.o c.o",
+	    "ld -shared --build-id=0xabcd1234 -Ttext=%#llx -o prog a.o b.o c.o; strip -o bare prog; "
+	    "objcopy --only-keep-debug prog names.dbg; objcopy --add-gnu-debuglink=names.dbg bare stripped",
 	    ".globl twice\n" FUNCTION("twice") ".globl behind_b\n" FUNCTION("behind_b"),
 	    FUNCTION("twice") ".weak frail\n" FUNCTION("frail"), FIRST);
 	return 0;
 }
 
-static struct filters parsed_of_program(const char *filter)
+static struct filters parsed_of(const char *filter, const char *program)
 {
 	char text[200];
 
-	snprintf(text, sizeof(text), "%s @ %s/prog", filter, dir);
+	snprintf(text, sizeof(text), "%s @ %s/%s", filter, dir, program);
 	return parsed(text);
 }
 
@@ -183,7 +184,7 @@ static void a_function_is_chosen_by_number_or_as_the_global_one(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct filters f = parsed_of_program(cases[i].filter);
+		struct filters f = parsed_of(cases[i].filter, "prog");
 
 		assert_int_equal(f.count, 1);
 		assert_int_equal(f.filter[0].linked, cases[i].first);
@@ -204,16 +205,39 @@ static void a_name_that_is_no_choice_lists_the_functions(void **state)
 		{ "frail #0", "has no global function frail, only frail#1 at 0x40000a\n" },
 		{ "behind_x#g", "has no function behind_x; near it are behind_a, behind_b" },
 	};
+	const struct result *r;
+	char text[200];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const struct result *r;
-		char text[200];
-
 		snprintf(text, sizeof(text), "record --filter 'filter %s @ %s/prog' true", cases[i][0], dir);
 		r = run_auxtrace(text);
 		assert_int_equal(r->status, 2);
 		expect_part(r->err, cases[i][1]);
+	}
+	snprintf(text, sizeof(text), "record --filter 'filter behind_a @ %s/bare' true", dir);
+	r = run_auxtrace(text);
+	assert_int_equal(r->status, 2);
+	expect_part(r->err, "/bare (stripped, and no debug file is found) has no function behind_a; near it is behind_b\n");
+}
+
+/* The debug file has no bytes: where they are in the file, the program alone says. */
+static void a_stripped_program_has_the_functions_of_its_debug_file(void **state)
+{
+	static const char *const filters[] = {
+		"filter twice#3", "filter twice#g", "filter behind_a / frail", "tracestop frail",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++) {
+		struct filters f = parsed_of(filters[i], "stripped"), full = parsed_of(filters[i], "prog");
+
+		assert_int_not_equal(full.filter[0].first, full.filter[0].linked);
+		assert_int_equal(f.filter[0].first, full.filter[0].first);
+		assert_int_equal(f.filter[0].last, full.filter[0].last);
+		assert_int_equal(f.filter[0].linked, full.filter[0].linked);
+		filters_free(&f);
+		filters_free(&full);
 	}
 }
 
@@ -257,6 +281,7 @@ int main(void)
 		cmocka_unit_test(a_function_has_its_number_also_as_perf_writes_it),
 		cmocka_unit_test(a_function_is_chosen_by_number_or_as_the_global_one),
 		cmocka_unit_test(a_name_that_is_no_choice_lists_the_functions),
+		cmocka_unit_test(a_stripped_program_has_the_functions_of_its_debug_file),
 		cmocka_unit_test(a_star_is_all_code_of_the_file),
 		cmocka_unit_test(what_no_process_has_mapped_is_not_placed),
 	};

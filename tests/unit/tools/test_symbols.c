@@ -14,6 +14,7 @@
 #include "lib/symbol_shown.h"
 #include "lib/tool.h"
 #include "scratch.h"
+#include "trigger/elf_function.h"
 
 /* hidden_function is in the full table only. The addresses are the linker script's. */
 #define SOURCE \
@@ -190,6 +191,45 @@ static void a_name_says_whether_it_is_global(void **state)
 	symbols_free(&kernel);
 }
 
+/* As Fedora strips: the compressed table has only those that the dynamic one lacks. */
+static void a_small_table_in_the_program_adds_to_its_dynamic_one(void **state)
+{
+	struct named n;
+
+	(void)state;
+	run("printf 'hidden_function\n_ZN5space3addEii\n_RNvC3foo3bar\n' >kept; "
+	    "objcopy -S --remove-section=.comment --keep-symbols=kept names.dbg small; xz -k small; "
+	    "objcopy --add-section .gnu_debugdata=small.xz prog with_small");
+	n = open_named("with_small", "");
+	assert_true(n.found);
+	expect_all_names(&n);
+	close_named(&n);
+}
+
+/* The debug file has the same addresses, and no code. */
+static void a_probe_is_where_the_program_has_the_function(void **state)
+{
+	static const char *const functions[] = { "shown_function", "hidden_function" };
+	struct mapped image;
+	char full[100], stripped[100];
+
+	(void)state;
+	run("mkdir at; cp names.dbg at; objcopy --remove-section=.note.gnu.build-id prog at/prog; "
+	    "objcopy --add-gnu-debuglink=names.dbg at/prog");
+	snprintf(full, sizeof(full), "%s/prog.full", dir);
+	snprintf(stripped, sizeof(stripped), "%s/at/prog", dir);
+	assert_int_equal(map_file(stripped, false, &image), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
+		uint64_t offset = elf_function("uprobe", stripped, functions[i]);
+
+		assert_int_equal(offset, elf_function("uprobe", full, functions[i]));
+		assert_true(offset + 2 < image.size);
+		assert_memory_equal(image.data + offset, "\x90\x90", 2);
+	}
+	unmap_file(&image);
+	run("rm -r at");
+}
+
 /* The program or its debug file ends anywhere: no crash, and no name that is not there. */
 static void a_cut_file_has_fewer_names(void **state)
 {
@@ -223,6 +263,8 @@ int main(void)
 		cmocka_unit_test(a_debug_file_of_another_build_is_not_taken),
 		cmocka_unit_test(a_build_id_is_looked_up_below_symfs),
 		cmocka_unit_test(a_name_says_whether_it_is_global),
+		cmocka_unit_test(a_small_table_in_the_program_adds_to_its_dynamic_one),
+		cmocka_unit_test(a_probe_is_where_the_program_has_the_function),
 		cmocka_unit_test(a_cut_file_has_fewer_names),
 	};
 
