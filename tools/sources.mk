@@ -9,6 +9,11 @@ $(OUT)/syscall_names.h: $(TOP)/tools/sources.mk | $(OUT)
 	echo '#include <asm/unistd_64.h>' | $(CC) $(CPPFLAGS) -E -dM - | \
 		sed -n 's/^#define __NR_\([a-z0-9_]*\) [0-9]*$$/{ "\1", __NR_\1 },/p' | sort > $@
 
+# Names of the errors in this machine's <errno.h>
+$(OUT)/errno_names.h: $(TOP)/tools/sources.mk | $(OUT)
+	echo '#include <errno.h>' | $(CC) $(CPPFLAGS) -E -dM - | \
+		sed -n 's/^#define \(E[A-Z0-9]*\) \([0-9]*\)$$/[\2] = "\1",/p' | sort > $@
+
 # The page is part of the program.
 $(OUT)/report/page.o $(OUT)/tools/report/page.o: $(TOP)/tools/report/page.html
 

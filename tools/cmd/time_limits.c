@@ -36,10 +36,10 @@ static uint64_t freeze_time(const char *dir, const struct meta *meta)
 		struct records r;
 
 		must(records_read(&r, dir, &meta->cpu[i]));
-		for (size_t j = 0; j < r.nr_freezes; j++) {
-			uint64_t tsc = auxtrace_record_end(r.freeze[j])->time;
+		for (size_t j = 0; j < r.nr_triggers; j++) {
+			uint64_t tsc = auxtrace_record_end(r.trigger[j])->time;
 
-			if (tsc < first)
+			if (r.trigger[j]->trigger.action == AUXTRACE_ACTION_FREEZE && tsc < first)
 				first = tsc;
 		}
 		records_free(&r);

@@ -44,6 +44,17 @@ static int by_time(const void *a, const void *b)
 	return x->position < y->position ? -1 : x->position > y->position;
 }
 
+/* All are in one file: of two at a position the older one comes first there. */
+static int by_position(const void *a, const void *b)
+{
+	const union auxtrace_record *x = *(const union auxtrace_record *const *)a;
+	const union auxtrace_record *y = *(const union auxtrace_record *const *)b;
+
+	if (x->trigger.position != y->trigger.position)
+		return x->trigger.position < y->trigger.position ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
 static void take(struct records *r, const union auxtrace_record *record)
 {
 	switch (record->header.type) {
@@ -70,8 +81,7 @@ static void take(struct records *r, const union auxtrace_record *record)
 		keep(&r->switches, &r->nr_switches, record);
 		break;
 	case AUXTRACE_RECORD_TRIGGER:
-		if (record->trigger.action == AUXTRACE_ACTION_FREEZE)
-			keep(&r->freeze, &r->nr_freezes, record);
+		keep(&r->trigger, &r->nr_triggers, record);
 		break;
 	}
 }
@@ -101,6 +111,8 @@ bool records_read(struct records *r, const char *dir, const struct meta_cpu *cpu
 		take(r, record);
 	if (r->nr_anchors)
 		qsort(r->anchor, r->nr_anchors, sizeof(*r->anchor), by_time);
+	if (r->nr_triggers)
+		qsort(r->trigger, r->nr_triggers, sizeof(*r->trigger), by_position);
 	if (at != r->file.size)
 		say("%s/cpu%u.data: there is no record at offset %zu: the rest is not read", dir, cpu->cpu, at);
 	return true;
@@ -113,7 +125,7 @@ void records_free(struct records *r)
 	free(r->bytes);
 	free(r->anchor);
 	unmap_file(&r->slots);
-	free(r->freeze);
+	free(r->trigger);
 	free(r->switches);
 	unmap_file(&r->file);
 	*r = (struct records){ 0 };
@@ -140,6 +152,17 @@ const struct auxtrace_record_window *records_within(const struct records *r, uin
 
 	find_first(i, r->nr_windows, r->window[i]->end_position > position);
 	return i < r->nr_windows && r->window[i]->begin <= position ? r->window[i] : NULL;
+}
+
+const struct auxtrace_record_trigger *records_trigger(const struct records *r, uint32_t id, uint64_t position, uint64_t tsc)
+{
+	size_t i;
+
+	find_first(i, r->nr_triggers, r->trigger[i]->trigger.position >= position);
+	for (; i < r->nr_triggers && r->trigger[i]->trigger.position == position; i++)
+		if (r->trigger[i]->trigger.trigger == id && auxtrace_record_end(r->trigger[i])->time >= tsc)
+			return &r->trigger[i]->trigger;
+	return NULL;
 }
 
 /* The first anchor at or behind @position; @behind: behind it only. */

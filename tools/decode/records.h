@@ -27,8 +27,8 @@ struct records {
 	const uint8_t **bytes;	/* of each sample; NULL: not in the recording */
 	const union auxtrace_record **sample; /* SAMPLE records, oldest first */
 	size_t nr_samples;
-	const union auxtrace_record **freeze; /* TRIGGER records of a FREEZE */
-	size_t nr_freezes;
+	const union auxtrace_record **trigger; /* TRIGGER records, by position */
+	size_t nr_triggers;
 	const union auxtrace_record *start; /* the first ITRACE_START record, or NULL */
 	const union auxtrace_record **switches; /* SWITCH records, and LOST records between them */
 	size_t nr_switches;
@@ -47,6 +47,9 @@ const struct auxtrace_record_window *records_window(const struct records *r, uin
 const struct auxtrace_record_window *records_begin(const struct records *r, uint64_t position);
 /* The window that contains the byte at @position, or NULL. */
 const struct auxtrace_record_window *records_within(const struct records *r, uint64_t position);
+
+/* The first TRIGGER record of trigger @id at @position that is not older than @tsc, or NULL. */
+const struct auxtrace_record_trigger *records_trigger(const struct records *r, uint32_t id, uint64_t position, uint64_t tsc);
 
 /* "whole", "overwritten in part" or "gone", in the recording's trace. */
 const char *records_part(const struct records *r, const struct auxtrace_record_window *w);

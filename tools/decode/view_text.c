@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lib/terminal.h"
 #include "lib/tool.h"
+#include "trigger/syscalls.h"
 #include "view_text.h"
 
 void text_time(FILE *out, bool known, uint64_t ns)
@@ -58,25 +60,60 @@ static void show_cause(FILE *out, const struct flow *f, uint32_t cause, uint32_t
 		fputs(auxtrace_cause_name(cause), out);
 }
 
-/* If a latency trigger's freeze ended the window: the latency. */
-static void show_latency(FILE *out, const struct flow *f, const struct auxtrace_record_window *w)
+/*
+ * Is the value that of the hit? A CPU that follows a hit on another one has a record with the value 0: where others
+ * follow, a 0 says nothing.
+ */
+static bool is_own(const struct auxtrace_record_trigger *t, const char *text)
 {
-	for (size_t i = 0; i < f->records.nr_freezes; i++) {
-		const struct auxtrace_record_trigger *t = &f->records.freeze[i]->trigger;
+	return t->value || (t->action != AUXTRACE_ACTION_FREEZE && !strstr(text, ",all-cpus"));
+}
 
-		if (t->trigger == w->end_trigger && t->position == w->end_position && t->value &&
-		    !strncmp(meta_trigger_text(f->meta, t->trigger), "latency:", 8))
-			fprintf(out, ", after %" PRIu64 " ns", (uint64_t)t->value);
-	}
+/* "newuname = -14 EFAULT"; @name: NAME:exit=..., as --on has it. */
+static void show_result(FILE *out, const char *name, uint64_t value)
+{
+	const char *error = syscall_error(value);
+	int length = strcspn(name, ":");
+
+	if (*name == '*' || isdigit((unsigned char)*name))
+		fputs(", result = ", out);
+	else
+		fprintf(out, ", %.*s = ", length, name);
+	if (value > UINT32_MAX && value < UINT64_MAX - UINT32_MAX)	/* an address */
+		fprintf(out, "%#" PRIx64, value);
+	else
+		fprintf(out, "%" PRId64, (int64_t)value);
+	if (error)
+		fprintf(out, " %s", error);
+}
+
+/* What the trigger that began or ended a window there and then tells of its event: a latency, or a system call's result. */
+static void show_value(FILE *out, const struct flow *f, uint32_t trigger, uint64_t position, uint64_t tsc)
+{
+	const struct auxtrace_record_trigger *t = trigger ? records_trigger(&f->records, trigger, position, tsc) : NULL;
+	const char *text = meta_trigger_text(f->meta, trigger);
+
+	if (!t || !is_own(t, text))
+		return;
+	if (!strncmp(text, "latency:", 8) && t->value)
+		fprintf(out, ", after %" PRIu64 " ns", (uint64_t)t->value);
+	else if (!strncmp(text, "syscall:", 8) && strstr(text, ":exit="))
+		show_result(out, text + 8, t->value);
+}
+
+static void show_end(FILE *out, const struct flow *f, const struct auxtrace_record_window *w)
+{
+	show_cause(out, f, w->end_cause, w->end_trigger, w->tid);
+	show_value(out, f, w->end_trigger, w->end_position, w->end_time);
 }
 
 static void show_causes(FILE *out, const struct flow *f, const struct auxtrace_record_window *w)
 {
 	fputs("  <", out);
 	show_cause(out, f, w->begin_cause, w->begin_trigger, w->begin_tid);
+	show_value(out, f, w->begin_trigger, w->begin, w->begin_time);
 	fputs(" to ", out);
-	show_cause(out, f, w->end_cause, w->end_trigger, w->tid);
-	show_latency(out, f, w);
+	show_end(out, f, w);
 	fprintf(out, ", %" PRIu64 " bytes, %s>", (uint64_t)(w->end_position - w->begin),
 	       records_part(&f->records, w));
 }
@@ -118,8 +155,7 @@ char *window_end_text(const struct flow *f, const struct auxtrace_record_window 
 	if (!out)
 		out_of_memory();
 	fprintf(out, "window %" PRIu64 " ends: ", (uint64_t)w->window);
-	show_cause(out, f, w->end_cause, w->end_trigger, w->tid);
-	show_latency(out, f, w);
+	show_end(out, f, w);
 	if (fclose(out))
 		out_of_memory();
 	return text;

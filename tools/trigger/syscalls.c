@@ -50,6 +50,19 @@ const char *syscall_shown(const char *name)
 	return name;
 }
 
+/* A system call's exit also shows errors that the kernel keeps to itself: it calls again, or changes them to EINTR. */
+static const char *const errors[] = {
+/* sources.mk makes this file from <errno.h>: lines [2] = "ENOENT", */
+#include "errno_names.h"
+	[512] = "ERESTARTSYS", [513] = "ERESTARTNOINTR", [514] = "ERESTARTNOHAND", [515] = "ENOIOCTLCMD",
+	[516] = "ERESTART_RESTARTBLOCK",
+};
+
+const char *syscall_error(int64_t result)
+{
+	return result < 0 && result > -(int64_t)ARRAY_SIZE(errors) ? errors[-result] : NULL;
+}
+
 void syscall_suggest(struct suggestions *n)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(syscalls); i++)

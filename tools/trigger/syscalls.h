@@ -3,6 +3,8 @@
 #ifndef SYSCALLS_H
 #define SYSCALLS_H
 
+#include <stdint.h>
+
 #include "suggest.h"
 
 /*
@@ -15,6 +17,8 @@ long syscall_number(const char *name);
  * trace show it. Where there is none: @name.
  */
 const char *syscall_shown(const char *name);
+/* The name of the error that a call returned: ENOENT for -2. NULL: @result is none, or one without a name. */
+const char *syscall_error(int64_t result);
 /* Offer all names. */
 void syscall_suggest(struct suggestions *n);
 /* Call @fn with each name, sorted. */

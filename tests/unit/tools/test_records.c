@@ -275,6 +275,83 @@ static void triggers_and_samples_are_shown(void **state)
 	expect_part(r->out, text);
 }
 
+/* A window of its own trace, from @tsc on for 500 ticks; triggers begin and end it. */
+static struct auxtrace_record_window triggered_window(uint64_t number, uint64_t tsc, uint32_t begin_trigger, uint32_t end_trigger)
+{
+	struct auxtrace_record_window w = WINDOW(number, 0, 0, TRIGGER, TRIGGER);
+
+	w.begin = position();
+	psb(0, tsc, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	tnt("!!");
+	suppressed(ppt_tip_pgd);
+	w.end_position = position();
+	w.begin_time = tsc;
+	w.end_time = tsc + 500;
+	w.begin_trigger = begin_trigger;
+	w.end_trigger = end_trigger;
+	return w;
+}
+
+static struct auxtrace_record_trigger hit(uint32_t trigger, uint32_t action, int64_t value, uint64_t at, uint64_t tsc)
+{
+	return (struct auxtrace_record_trigger){
+		.header = { .type = AUXTRACE_RECORD_TRIGGER, .size = sizeof(struct auxtrace_record_trigger) },
+		.trigger = trigger, .action = action, .value = value, .pid = 7, .tid = 8, .position = at,
+		.end = { .time = tsc, .size = sizeof(struct auxtrace_record_trigger) },
+	};
+}
+
+static void results_of_system_calls_are_shown(void **state)
+{
+	struct {
+		struct auxtrace_record_trigger a, b;
+		struct auxtrace_record_window first, second, third;
+		struct auxtrace_record_trigger c, d, e, older, f, follows;
+	} r;
+	const struct result *shown;
+	char text[700];
+
+	(void)state;
+	r.first = triggered_window(1, 1000, 1, 2);
+	r.second = triggered_window(2, 2000, 4, 3);
+	r.third = triggered_window(3, 3000, 5, 2);
+	r.a = hit(1, AUXTRACE_ACTION_RESUME, 42, r.first.begin, 1001);
+	r.b = hit(2, AUXTRACE_ACTION_PAUSE, -14, r.first.end_position, 1501);
+	r.c = hit(4, AUXTRACE_ACTION_RESUME, -512, r.second.begin, 2001);
+	/* It followed the freeze of another CPU. */
+	r.follows = hit(3, AUXTRACE_ACTION_FREEZE, 0, r.second.end_position, 2501);
+	r.d = hit(5, AUXTRACE_ACTION_RESUME, 0x7f0000001000, r.third.begin, 3001);
+	/* Windows without a byte are at the same position: their times tell them apart. */
+	r.older = hit(2, AUXTRACE_ACTION_PAUSE, -1, r.third.end_position, 3400);
+	r.e = hit(2, AUXTRACE_ACTION_PAUSE, 0, r.third.end_position, 3501);
+	r.f = hit(2, AUXTRACE_ACTION_PAUSE, -2, r.third.end_position, 3900);
+	write_records(&r, sizeof(r));
+	snprintf(text, sizeof(text), "windows 3 window_begin 0 data_read %zu\n"
+		 "trigger 1 hits 1 acted 1 held 0 idle 0 missed 0 on syscall:read:exit=resume\n"
+		 "trigger 2 hits 1 acted 1 held 0 idle 0 missed 0 on syscall:newuname:exit=pause\n"
+		 "trigger 3 hits 1 acted 1 held 0 idle 0 missed 0 on syscall:close:exit=freeze\n"
+		 "trigger 4 hits 1 acted 1 held 0 idle 0 missed 0 on syscall:*:exit=resume\n"
+		 "trigger 5 hits 1 acted 1 held 0 idle 0 missed 0 on syscall:mmap:exit=resume", sizeof(r));
+	finish(AUXTRACE_SETUP_USER, text);
+	shown = script("");
+	assert_int_equal(shown->status, 0);
+	expect_part(shown->out, "  0 window 1  <trigger 1, syscall:read:exit=resume, read = 42 to "
+		    "trigger 2, syscall:newuname:exit=pause, newuname = -14 EFAULT, ");
+	snprintf(text, sizeof(text), "  0 window 2  <trigger 4, syscall:*:exit=resume, result = -512 ERESTARTSYS to "
+		 "trigger 3, syscall:close:exit=freeze, %" PRIu64 " bytes, ", (uint64_t)(r.second.end_position - r.second.begin));
+	expect_part(shown->out, text);
+	expect_part(shown->out, "  0 window 3  <trigger 5, syscall:mmap:exit=resume, mmap = 0x7f0000001000 to "
+		    "trigger 2, syscall:newuname:exit=pause, newuname = 0, ");
+	/* No pause or resume is taken for the freeze, 1501 ns behind the begin. */
+	shown = script("--time ,freeze-1600ns");
+	assert_int_equal(shown->status, 0);
+	assert_null(strstr(shown->out, " main (prog)"));
+	shown = script("--time ,freeze-1400ns");
+	assert_int_equal(shown->status, 0);
+	expect_part(shown->out, " main (prog)");
+}
+
 #define t(f) cmocka_unit_test_setup_teardown(f, packets_begin, packets_end)
 
 int main(void)
@@ -283,6 +360,7 @@ int main(void)
 		t(records_tell_windows_of_a_user_trace_from_other_psbs),
 		t(a_snapshot_s_windows_are_whole_in_part_or_gone),
 		t(triggers_and_samples_are_shown),
+		t(results_of_system_calls_are_shown),
 	};
 
 	return cmocka_run_group_tests_name("records", tests, NULL, NULL);
