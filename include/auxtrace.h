@@ -892,6 +892,50 @@ int auxtrace_recording_add_mapping(struct auxtrace_recording *recording, pid_t p
 				   const char *path);
 
 /**
+ * struct auxtrace_mapping - an executable file mapping
+ * @size: sizeof(struct auxtrace_mapping); later versions only append members
+ * @major: of the device that has the file
+ * @minor: of it
+ * @start: first address
+ * @end: address after the last one
+ * @offset: offset in the file of the byte at @start
+ * @inode: number of the file on its device; 0: not known
+ * @time: when it was mapped, in the session's clock; 0: not known
+ * @path: absolute path of the file; "[vdso]": the vdso
+ * @reserved: 0
+ *
+ * Unused members must be zero: use a designated initializer.
+ */
+struct auxtrace_mapping {
+	size_t size;
+	uint32_t major;
+	uint32_t minor;
+	uint64_t start;
+	uint64_t end;
+	uint64_t offset;
+	uint64_t inode;
+	uint64_t time;
+	const char *path;
+	uint64_t reserved;
+};
+
+/**
+ * auxtrace_recording_add_mapped_file - record an executable file mapping of a process, and which file that is
+ *
+ * As auxtrace_recording_add_mapping(). If another file is at the path when the recording or a snapshot is written, by
+ * @inode and the device, or by what is at the path during this call, or if the file was changed since @time, the
+ * recording says so: a decoder uses no other program's code. So call this soon after the file was mapped.
+ * PERF_RECORD_MMAP2 has device and inode.
+ *
+ * Return: 0, or -1:
+ *  ENOENT  nothing is known of @pid, nor was a fork or an exec of it reported
+ *  EINVAL  @size is not that of a known version, or @reserved is not 0
+ *  ENOMEM
+ */
+int auxtrace_recording_add_mapped_file(struct auxtrace_recording *recording, pid_t pid,
+				       const struct auxtrace_mapping *mapping);
+
+/**
  * auxtrace_recording_add_kernel_code - record code that the kernel has generated
  * @time: when it came, in the session's clock; 0: now
  * @address: its first address

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <x86intrin.h>
 
 #include "internal.h"
@@ -182,7 +183,45 @@ AUXTRACE_API int auxtrace_recording_add_mapping(struct auxtrace_recording *rec, 
 						uint64_t start, uint64_t end, uint64_t offset,
 						const char *path)
 {
-	return task_list_map(rec->tasks, pid, start, end, offset, path);
+	const struct auxtrace_mapping mapping = {
+		.size = sizeof(mapping), .start = start, .end = end, .offset = offset, .path = path,
+	};
+
+	return auxtrace_recording_add_mapped_file(rec, pid, &mapping);
+}
+
+/* Clocks run at rates that differ by less than this: NTP sets them by no more than 500 ppm. */
+#define CLOCK_ERROR	1000	/* a 1000th */
+
+/* What is at the path of a mapping that was made at @time in the session's clock. */
+static struct file_seen see_file(const struct auxtrace_info *info, const char *path, uint64_t time)
+{
+	/* If this is interrupted between the clocks, the mapping seems to be later than it was: that does no harm. */
+	uint64_t tsc = __rdtsc(), age;
+	struct file_seen seen;
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	age = time && time < tsc ? (unsigned __int128)(tsc - time) * info->out_time_mult >> info->out_time_shift : 0;
+	seen = file_see(path, age ? now.tv_sec * 1000000000ull + now.tv_nsec - age : 0, age / CLOCK_ERROR);
+	seen.by_perf = true;
+	return seen;
+}
+
+AUXTRACE_API int auxtrace_recording_add_mapped_file(struct auxtrace_recording *rec, pid_t pid,
+						    const struct auxtrace_mapping *mapping)
+{
+	struct reported_map m = {
+		.start = mapping->start, .end = mapping->end, .offset = mapping->offset, .path = mapping->path,
+		.number = { mapping->major, mapping->minor, mapping->inode },
+	};
+
+	if (mapping->size < sizeof(*mapping) || mapping->reserved)
+		return fail(EINVAL, "the size of the struct auxtrace_mapping is %zu, not %zu, or what is reserved is not 0",
+			    mapping->size, sizeof(*mapping));
+	if (*m.path == '/')
+		m.seen = see_file(&rec->session->info, m.path, mapping->time);
+	return task_list_map(rec->tasks, pid, &m);
 }
 
 AUXTRACE_API int auxtrace_recording_add_kernel_code(struct auxtrace_recording *rec, uint64_t time, uint64_t address,

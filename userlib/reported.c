@@ -207,19 +207,19 @@ static void name_by(struct space *s, const char *path)
 	snprintf(s->comm, COMM_LEN, "%.*s", COMM_LEN - 1, slash ? slash + 1 : path);
 }
 
-int reported_map(struct reported *r, pid_t pid, uint64_t start, uint64_t end, uint64_t offset, const char *path)
+int reported_map(struct reported *r, pid_t pid, const struct reported_map *m)
 {
 	struct space *s = *place_of(r, pid);
 
 	if (!s)
 		return 1;
-	if (!strcmp(path, "[vdso]")) {
-		s->vdso_start = start;
-		s->vdso_len = end - start;
-	} else if (!*s->exe && !strchr(path, '\n')) {
-		name_by(s, path);
+	if (!strcmp(m->path, "[vdso]")) {
+		s->vdso_start = m->start;
+		s->vdso_len = m->end - m->start;
+	} else if (!*s->exe && !strchr(m->path, '\n')) {
+		name_by(s, m->path);
 	}
-	return space_add_reported(s, start, end, offset, path);
+	return space_add_reported(s, m);
 }
 
 size_t reported_forgotten(const struct reported *r)

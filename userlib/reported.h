@@ -25,7 +25,7 @@ void reported_free(struct reported *r);
 int reported_fork(struct reported *r, pid_t parent, pid_t pid, uint64_t time, const struct space *had);
 int reported_exec(struct reported *r, pid_t pid, uint64_t time);
 /* "[vdso]" is a path, too. Returns 1 if nothing is reported of @pid. */
-int reported_map(struct reported *r, pid_t pid, uint64_t start, uint64_t end, uint64_t offset, const char *path);
+int reported_map(struct reported *r, pid_t pid, const struct reported_map *m);
 /* A thread of @pid has exited. Returns 1 if nothing is reported of @pid. */
 int reported_end(struct reported *r, pid_t pid, uint64_t time);
 

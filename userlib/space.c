@@ -19,12 +19,13 @@
 
 #define VDSO_LIMIT	(1u << 20)
 #define LINE_MAX_LEN	(PATH_MAX + 128)
+#define DELETED		" (deleted)"	/* behind the path, as the kernel has it in maps */
 #define MAX_EXECS	10	/* while a process is read */
 
 static void free_mappings(struct space *s)
 {
 	for (size_t i = 0; i < s->count; i++)
-		free(s->map[i]);
+		free(s->map[i].line);
 	free(s->map);
 	s->map = NULL;
 	s->count = 0;
@@ -38,29 +39,32 @@ void space_free(struct space *s)
 	free(s);
 }
 
-int space_add_mapping(struct space *s, const char *line)
+int space_add_mapping(struct space *s, const char *line, const struct file_seen *seen)
 {
-	char **grown;
+	struct space_map *grown;
 
 	for (size_t i = 0; i < s->count; i++)
-		if (!strcmp(s->map[i], line))
+		if (!strcmp(s->map[i].line, line)) {
+			file_seen_again(&s->map[i].seen, seen);
 			return 0;
+		}
 	grown = realloc(s->map, (s->count + 1) * sizeof(*grown));
 	if (!grown)
 		return -1;
 	s->map = grown;
-	grown[s->count] = strdup(line);
-	return grown[s->count] ? (s->count++, 0) : -1;
+	grown[s->count] = (struct space_map){ strdup(line), *seen };
+	return grown[s->count].line ? (s->count++, 0) : -1;
 }
 
-int space_add_reported(struct space *s, uint64_t start, uint64_t end, uint64_t offset, const char *path)
+int space_add_reported(struct space *s, const struct reported_map *m)
 {
 	char line[LINE_MAX_LEN];
 
-	if (strchr(path, '\n'))
+	if (strchr(m->path, '\n'))
 		return 0;
-	snprintf(line, sizeof(line), "%" PRIx64 "-%" PRIx64 " r-xp %08" PRIx64 " 00:00 0 %s", start, end, offset, path);
-	return space_add_mapping(s, line);
+	snprintf(line, sizeof(line), "%" PRIx64 "-%" PRIx64 " r-xp %08" PRIx64 " %02x:%02x %" PRIu64 " %s", m->start, m->end,
+		 m->offset, m->number.major, m->number.minor, m->number.inode, m->path);
+	return space_add_mapping(s, line, &m->seen);
 }
 
 static int by_time(const void *a, const void *b)
@@ -88,11 +92,31 @@ int space_copy(struct space *to, const struct space *from)
 	if (!to->map)
 		return -1;
 	for (; to->count < from->count; to->count++) {
-		to->map[to->count] = strdup(from->map[to->count]);
-		if (!to->map[to->count])
+		to->map[to->count] = (struct space_map){ strdup(from->map[to->count].line), from->map[to->count].seen };
+		if (!to->map[to->count].line)
 			return -1;
 	}
 	return 0;
+}
+
+/* The path in a line of maps, which may contain blanks. NULL: no file that can be opened. */
+static const char *mapped_file(const char *line)
+{
+	const char *path = strchr(line, '/');
+	size_t len = path ? strlen(path) : 0;
+
+	/* A deleted file cannot be opened by its name. */
+	if (len > strlen(DELETED) && !strcmp(path + len - strlen(DELETED), DELETED))
+		return NULL;
+	return path;
+}
+
+/* Data in a file changes: it is of no matter. Nor is a dump of code one of which anything is executed. */
+static bool is_code(const char *line)
+{
+	const char *perms = strchr(line, ' '), *path = mapped_file(line);
+
+	return perms && path && perms + 4 < path && perms[3] == 'x' && !jit_is_dump(path);
 }
 
 /* Read all mappings of files, executable or not: a decoder needs the whole ELF image. */
@@ -109,6 +133,7 @@ static int read_maps(struct space *s, const char *proc)
 	if (!f)
 		return -1;
 	while (!ret && (len = getline(&line, &size, f)) > 0) {
+		struct file_seen seen = { 0 };
 		uint64_t start, end;
 		const char *name;
 
@@ -127,8 +152,10 @@ static int read_maps(struct space *s, const char *proc)
 			}
 		} else if (!name) {
 			continue;
+		} else if (is_code(line)) {
+			seen = file_see(name, 0, 0);
 		}
-		ret = space_add_mapping(s, line);
+		ret = space_add_mapping(s, line, &seen);
 	}
 	free(line);
 	fclose(f);
@@ -322,32 +349,99 @@ bool space_has_gone(const struct auxtrace_session *session, const struct space *
 	return task.out_context != s->cr3;
 }
 
-/* The path in a line of maps, which may contain blanks. NULL: no file that can be opened. */
-static const char *mapped_file(const char *line)
-{
-	const char *path = strchr(line, '/');
-	size_t len = path ? strlen(path) : 0;
+/* What a line of maps is when the recording is written. */
+struct line_now {
+	const char *path;	/* NULL: not a file that can be opened */
+	bool there;		/* a file is at the path: */
+	struct stat st;
+	bool other;		/* not the one that was mapped for execution */
+};
 
-	/* A deleted file cannot be opened by its name. */
-	if (len > 10 && !strcmp(path + len - 10, " (deleted)"))
-		return NULL;
-	return path;
+static void look_at(const struct space_map *map, struct line_now *line, struct files_now *now)
+{
+	struct file_number number = { 0 };
+
+	if (!line->there || !is_code(map->line))
+		return;
+	sscanf(map->line, "%*x-%*x %*s %*x %" SCNx32 ":%" SCNx32 " %" SCNu64, &number.major, &number.minor, &number.inode);
+	line->other = file_is_other(now, line->path, &line->st, number, &map->seen);
+}
+
+/* As many as the space has, to be freed by the caller. NULL without memory. */
+static struct line_now *look_at_all(const struct space *s, struct files_now *now)
+{
+	struct line_now *lines = calloc(s->count + 1, sizeof(*lines));
+
+	for (size_t i = 0; lines && i < s->count; i++) {
+		struct line_now *line = &lines[i];
+		const char *path = mapped_file(s->map[i].line);
+
+		/* All segments of a file are of the same moment. */
+		if (i && path && lines[i - 1].path && !strcmp(path, lines[i - 1].path)) {
+			*line = lines[i - 1];
+			line->other = false;
+		} else if (path) {
+			line->there = !stat(path, &line->st);
+		}
+		line->path = path;
+		look_at(&s->map[i], line, now);
+	}
+	return lines;
+}
+
+/* Is the code that was mapped from @path that of another file, all of it? */
+static bool is_replaced(const struct space *s, const struct line_now *lines, const char *path)
+{
+	bool replaced = false;
+
+	for (size_t i = 0; i < s->count; i++) {
+		if (!lines[i].path || strcmp(lines[i].path, path) || !is_code(s->map[i].line))
+			continue;
+		if (!lines[i].other)
+			return false;
+		replaced = true;
+	}
+	return replaced;
 }
 
 /* Write sizes and times, by which a decoder notices that a file is not the one that ran. */
-static void write_files(const struct space *s, FILE *f)
+static void write_files(const struct space *s, const struct line_now *lines, FILE *f)
 {
 	const char *last = "";
 
 	for (size_t i = 0; i < s->count; i++) {
-		const char *path = mapped_file(s->map[i]);
-		struct stat st;
+		const char *path = lines[i].path;
+		const struct stat *st = &lines[i].st;
 
-		if (!path || !strcmp(path, last) || stat(path, &st))
+		if (!path || !strcmp(path, last) || !lines[i].there || is_replaced(s, lines, path))
 			continue;
 		last = path;
-		fprintf(f, "file %" PRIu64 " %" PRIu64 ".%09ld %s\n", (uint64_t)st.st_size,
-			(uint64_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec, path);
+		fprintf(f, "file %" PRIu64 " %" PRIu64 ".%09ld %s\n", (uint64_t)st->st_size,
+			(uint64_t)st->st_mtim.tv_sec, st->st_mtim.tv_nsec, path);
+	}
+}
+
+/* Does the kernel already say that the file is gone? */
+static bool has_deleted(const struct space *s, const char *line)
+{
+	size_t len = strlen(line);
+
+	for (size_t i = 0; i < s->count; i++)
+		if (!strncmp(s->map[i].line, line, len) && !strcmp(s->map[i].line + len, DELETED))
+			return true;
+	return false;
+}
+
+/* To decoders a file that was replaced is what it is to the kernel. */
+static void write_maps(const struct space *s, const struct line_now *lines, FILE *f)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		const char *line = s->map[i].line;
+
+		if (!lines[i].other)
+			fprintf(f, "map %s\n", line);
+		else if (!has_deleted(s, line))
+			fprintf(f, "map %s" DELETED "\n", line);
 	}
 }
 
@@ -357,7 +451,7 @@ static const char *own_dump(const struct space *s)
 	if (!s->cr3_mask)
 		return NULL;
 	for (size_t i = 0; i < s->count; i++) {
-		const char *path = mapped_file(s->map[i]);
+		const char *path = mapped_file(s->map[i].line);
 
 		if (path && jit_is_dump(path))
 			return path;
@@ -382,8 +476,9 @@ static int write_jit(const struct space *s, const char *name, int dirfd)
 	return recording_file_close(f, name);
 }
 
-int space_write(const struct space *s, const char *suffix, const char *vdso, int dirfd)
+int space_write(const struct space *s, const char *suffix, const char *vdso, struct files_now *now, int dirfd)
 {
+	struct line_now *lines;
 	char name[64];
 	FILE *f;
 
@@ -391,6 +486,11 @@ int space_write(const struct space *s, const char *suffix, const char *vdso, int
 	f = recording_file(dirfd, name);
 	if (!f)
 		return -1;
+	lines = look_at_all(s, now);
+	if (!lines) {
+		fclose(f);
+		return fail(ENOMEM, "no memory for process %d", s->pid);
+	}
 	fprintf(f, "pid %d\ncomm %s\nexe %s\n", s->pid, s->comm, s->exe);
 	if (s->cr3_mask)
 		fprintf(f, "cr3 %#" PRIx64 "\ncr3_mask %#" PRIx64 "\n", s->cr3, s->cr3_mask);
@@ -401,9 +501,9 @@ int space_write(const struct space *s, const char *suffix, const char *vdso, int
 		fprintf(f, "vdso %#" PRIx64 " %s\n", s->vdso_start, vdso);
 	if (s->jit || own_dump(s))
 		fprintf(f, "jit jit.%s\n", suffix);
-	write_files(s, f);
-	for (size_t i = 0; i < s->count; i++)
-		fprintf(f, "map %s\n", s->map[i]);
+	write_files(s, lines, f);
+	write_maps(s, lines, f);
+	free(lines);
 	if (recording_file_close(f, name))
 		return -1;
 	snprintf(name, sizeof(name), "jit.%s", suffix);

@@ -10,6 +10,8 @@
 
 #include <auxtrace.h>
 
+#include "file_seen.h"
+
 struct space {
 	struct space *next, *older;	/* in the lists of task_list.c, and of reported.c */
 	pid_t pid;
@@ -27,7 +29,18 @@ struct space {
 	uint8_t *jit;		/* code that it made, by its map of names; NULL: there is none */
 	size_t jit_size;
 	size_t count;
-	char **map;		/* lines of /proc/PID/maps, without newlines */
+	struct space_map {
+		char *line;	/* of /proc/PID/maps, without a newline */
+		struct file_seen seen;	/* of what is mapped for execution */
+	} *map;
+};
+
+/* An executable mapping, as it is reported. */
+struct reported_map {
+	uint64_t start, end, offset;
+	const char *path;
+	struct file_number number;
+	struct file_seen seen;
 };
 
 /*
@@ -37,9 +50,9 @@ struct space {
 struct space *space_read(struct auxtrace_session *session, pid_t pid);
 void space_free(struct space *s);
 /* Add a line of maps, if it is not there. 0, or -1 without memory. */
-int space_add_mapping(struct space *s, const char *line);
+int space_add_mapping(struct space *s, const char *line, const struct file_seen *seen);
 /* The same of a mapping that was reported. One whose path has a newline is left out: the rest would be another line. */
-int space_add_reported(struct space *s, uint64_t start, uint64_t end, uint64_t offset, const char *path);
+int space_add_reported(struct space *s, const struct reported_map *m);
 /* @to, which has nothing, gets the names and mappings of @from. 0, or -1 without memory. */
 int space_copy(struct space *to, const struct space *from);
 /*
@@ -48,10 +61,10 @@ int space_copy(struct space *to, const struct space *from);
  */
 bool space_has_gone(const struct auxtrace_session *session, const struct space *s);
 /*
- * Write task.@suffix, and jit.@suffix if there is code for it. @vdso: the file with its vdso; NULL: not known. 0, or -1
- * with errno and the message.
+ * Write task.@suffix, and jit.@suffix if there is code for it. @vdso: the file with its vdso; NULL: not known. @now
+ * serves for all that is written at the same time. 0, or -1 with errno and the message.
  */
-int space_write(const struct space *s, const char *suffix, const char *vdso, int dirfd);
+int space_write(const struct space *s, const char *suffix, const char *vdso, struct files_now *now, int dirfd);
 /* Write its vdso to the file @name. */
 int space_write_vdso(const struct space *s, const char *name, int dirfd);
 

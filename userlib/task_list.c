@@ -147,7 +147,7 @@ static int refresh(struct space *old, struct space *fresh)
 		fresh->jit = NULL;
 	}
 	for (size_t i = 0; i < fresh->count; i++)
-		if (space_add_mapping(old, fresh->map[i]))
+		if (space_add_mapping(old, fresh->map[i].line, &fresh->map[i].seen))
 			return fail(ENOMEM, "no memory for process %d", fresh->pid);
 	return 0;
 }
@@ -334,19 +334,18 @@ int task_list_begin(struct task_list *list, struct auxtrace_session *session, pi
 	return ret;
 }
 
-int task_list_map(struct task_list *list, pid_t pid, uint64_t start, uint64_t end, uint64_t offset,
-		  const char *path)
+int task_list_map(struct task_list *list, pid_t pid, const struct reported_map *m)
 {
-	int ret = reported_map(list->reported, pid ?: getpid(), start, end, offset, path);
+	int ret = reported_map(list->reported, pid ?: getpid(), m);
 	struct space *s = newest_of(list, pid);
 
-	if (s && !s->gone && !s->vdso_start && !strcmp(path, "[vdso]")) {
-		s->vdso_start = start;
-		s->vdso_len = end - start;
+	if (s && !s->gone && !s->vdso_start && !strcmp(m->path, "[vdso]")) {
+		s->vdso_start = m->start;
+		s->vdso_len = m->end - m->start;
 		ret = ret < 0 ? ret : 0;
 	}
-	if (s && !s->gone && *path == '/')
-		ret = space_add_reported(s, start, end, offset, path) || ret < 0 ? -1 : 0;
+	if (s && !s->gone && *m->path == '/')
+		ret = space_add_reported(s, m) || ret < 0 ? -1 : 0;
 	if (ret > 0)
 		return fail(ENOENT, "process %d is not in the recording", pid);
 	return ret ? fail(ENOMEM, "no memory for process %d", pid) : 0;
@@ -358,12 +357,16 @@ static bool began_after(const struct space *s, uint64_t time)
 	return s->begin_tsc != s->seen_tsc && s->begin_tsc > time;
 }
 
-/* The vdsos that were written: the kernel has one for programs of 64 bits, and one for those of 32 bits, below 4 GiB. */
-struct vdsos {
+/*
+ * What was written, and looked at. The kernel has one vdso for programs of 64 bits, and one for those of 32 bits, below
+ * 4 GiB.
+ */
+struct written {
 	struct {
 		const struct space *of;
 		char name[64];
-	} kind[2];
+	} vdso[2];
+	struct files_now files;
 };
 
 static unsigned int kind_of_vdso(const struct space *s)
@@ -372,9 +375,9 @@ static unsigned int kind_of_vdso(const struct space *s)
 }
 
 /* The file with the vdso of @s, in *@name; NULL: it is not known. */
-static int write_vdso(const struct space *s, const char *suffix, struct vdsos *vdsos, int dirfd, const char **name)
+static int write_vdso(const struct space *s, const char *suffix, struct written *written, int dirfd, const char **name)
 {
-	typeof(vdsos->kind[0]) *kind = &vdsos->kind[kind_of_vdso(s)];
+	typeof(written->vdso[0]) *kind = &written->vdso[kind_of_vdso(s)];
 	bool same = kind->of && kind->of->vdso_len == s->vdso_len;
 
 	*name = NULL;
@@ -389,7 +392,7 @@ static int write_vdso(const struct space *s, const char *suffix, struct vdsos *v
 }
 
 /* The process has @number others. */
-static int write_one(const struct space *s, unsigned int number, struct vdsos *vdsos, int dirfd)
+static int write_one(const struct space *s, unsigned int number, struct written *written, int dirfd)
 {
 	const char *vdso;
 	char suffix[32];
@@ -398,7 +401,7 @@ static int write_one(const struct space *s, unsigned int number, struct vdsos *v
 		snprintf(suffix, sizeof(suffix), "%d.%u", s->pid, number);
 	else
 		snprintf(suffix, sizeof(suffix), "%d", s->pid);
-	return write_vdso(s, suffix, vdsos, dirfd, &vdso) || space_write(s, suffix, vdso, dirfd) ? -1 : 0;
+	return write_vdso(s, suffix, written, dirfd, &vdso) || space_write(s, suffix, vdso, &written->files, dirfd) ? -1 : 0;
 }
 
 /* How many of process @pid were read before @end; NULL: of all. */
@@ -417,7 +420,7 @@ static bool is_written(const struct task_list *list, const struct space *reporte
 	return reported->begin_tsc <= until && reported->count && !reading_of(list, reported, false);
 }
 
-static int write_reported(const struct task_list *list, uint64_t until, struct vdsos *vdsos, int dirfd)
+static int write_reported(const struct task_list *list, uint64_t until, struct written *written, int dirfd)
 {
 	const struct space *s = NULL;
 
@@ -435,7 +438,7 @@ static int write_reported(const struct task_list *list, uint64_t until, struct v
 			whole.cr3 = part->cr3;
 			whole.cr3_mask = part->cr3_mask;
 		}
-		if (write_one(&whole, number, vdsos, dirfd))
+		if (write_one(&whole, number, written, dirfd))
 			return -1;
 	}
 	return 0;
@@ -454,10 +457,10 @@ static bool is_replaced(const struct task_list *list, const struct space *part, 
 
 int task_list_write(const struct task_list *list, int dirfd, uint64_t until)
 {
-	struct vdsos vdsos = { 0 };
+	struct written written = { 0 };
 
 	for (const struct space *s = list->head; s; s = s->next)
-		if (!began_after(s, until) && !is_replaced(list, s, until) && write_one(s, count_read(list, s->pid, s), &vdsos, dirfd))
+		if (!began_after(s, until) && !is_replaced(list, s, until) && write_one(s, count_read(list, s->pid, s), &written, dirfd))
 			return -1;
-	return write_reported(list, until, &vdsos, dirfd);
+	return write_reported(list, until, &written, dirfd);
 }

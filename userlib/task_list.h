@@ -8,6 +8,8 @@
 
 #include <auxtrace.h>
 
+#include "space.h"
+
 struct task_list;
 
 /* @newest: of processes that have ended it keeps the last thousands only: an area that is overwritten has no trace of others. */
@@ -29,8 +31,7 @@ enum task_cause { TASK_READ, TASK_FORK, TASK_EXEC };
 int task_list_begin(struct task_list *list, struct auxtrace_session *session, pid_t pid, pid_t parent,
 		    uint64_t time, enum task_cause cause);
 /* An executable mapping of @pid, which may be gone by now, was reported. "[vdso]" is one, too. */
-int task_list_map(struct task_list *list, pid_t pid, uint64_t start, uint64_t end, uint64_t offset,
-		  const char *path);
+int task_list_map(struct task_list *list, pid_t pid, const struct reported_map *m);
 /* Entries that it does not keep any more. */
 size_t task_list_forgotten(const struct task_list *list);
 /* Write task.* and vdso.*, but for what is known to have begun after @until. */
