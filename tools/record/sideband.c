@@ -28,10 +28,13 @@ struct comm_record {		/* PERF_RECORD_COMM */
 	uint32_t pid, tid;
 };
 
-struct mmap_record {		/* PERF_RECORD_MMAP */
+struct mmap_record {		/* PERF_RECORD_MMAP2, without a build ID */
 	struct perf_event_header header;
 	uint32_t pid, tid;
 	uint64_t addr, len, pgoff;
+	uint32_t major, minor;
+	uint64_t inode, generation;
+	uint32_t prot, flags;
 	char path[];
 };
 
@@ -78,6 +81,7 @@ static int open_ring(struct sideband *w, int cpu)
 		.size = sizeof(attr),
 		.config = PERF_COUNT_SW_DUMMY,
 		.mmap = 1,
+		.mmap2 = 1,
 		.task = 1,
 		.comm = 1,
 		.comm_exec = 1,
@@ -133,9 +137,13 @@ int sideband_fd(const struct sideband *w)
 	return w->epoll;
 }
 
-static void note_mapping(const struct mmap_record *rec, struct auxtrace_recording *recording)
+static void note_mapping(const struct mmap_record *rec, uint64_t time, struct auxtrace_recording *recording)
 {
 	bool vdso = !strcmp(rec->path, "[vdso]");
+	const struct auxtrace_mapping mapping = {
+		.size = sizeof(mapping), .start = rec->addr, .end = rec->addr + rec->len, .offset = rec->pgoff,
+		.path = rec->path, .major = rec->major, .minor = rec->minor, .inode = rec->inode, .time = time,
+	};
 
 	/* perf reports an exec at its begin. The vdso is mapped last: read the mappings again. */
 	if (vdso)
@@ -143,8 +151,7 @@ static void note_mapping(const struct mmap_record *rec, struct auxtrace_recordin
 	/* "//anon" is not a file. */
 	if (!vdso && (rec->path[0] != '/' || rec->path[1] == '/'))
 		return;
-	if (auxtrace_recording_add_mapping(recording, rec->pid, rec->addr, rec->addr + rec->len,
-					   rec->pgoff, rec->path) && errno != ENOENT)
+	if (auxtrace_recording_add_mapped_file(recording, rec->pid, &mapping) && errno != ENOENT)
 		say("%s", auxtrace_error());
 }
 
@@ -182,8 +189,8 @@ static void handle(const struct sideband *w, const union record *rec,
 		      struct auxtrace_recording *recording)
 {
 	switch (rec->header.type) {
-	case PERF_RECORD_MMAP:
-		note_mapping(&rec->mmap, recording);
+	case PERF_RECORD_MMAP2:
+		note_mapping(&rec->mmap, to_tsc(w, time_of(rec)), recording);
 		break;
 	case PERF_RECORD_FORK:
 		/* Fails if the process has exited already. */

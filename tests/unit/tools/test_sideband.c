@@ -48,7 +48,8 @@ enum kind { ADD, FORK, EXEC, END, MAP, CODE, CODE_END };
 static struct call {
 	enum kind kind;
 	pid_t pid, parent;
-	uint64_t time, start, end, offset;
+	uint64_t time, start, end, offset, inode;
+	uint32_t major, minor;
 	char path[64];
 } call[MAX_CALLS];
 static unsigned int calls;
@@ -164,14 +165,18 @@ int auxtrace_recording_end_task(struct auxtrace_recording *rec, pid_t pid, uint6
 	return told(rec, END, pid, time);
 }
 
-int auxtrace_recording_add_mapping(struct auxtrace_recording *rec, pid_t pid, uint64_t start,
-				   uint64_t end, uint64_t offset, const char *path)
+int auxtrace_recording_add_mapped_file(struct auxtrace_recording *rec, pid_t pid, const struct auxtrace_mapping *m)
 {
-	told(rec, MAP, pid, 0);
-	call[calls - 1].start = start;
-	call[calls - 1].end = end;
-	call[calls - 1].offset = offset;
-	snprintf(call[calls - 1].path, sizeof(call->path), "%s", path);
+	assert_int_equal(m->size, sizeof(*m));
+	assert_int_equal(m->reserved, 0);
+	told(rec, MAP, pid, m->time);
+	call[calls - 1].start = m->start;
+	call[calls - 1].end = m->end;
+	call[calls - 1].offset = m->offset;
+	call[calls - 1].major = m->major;
+	call[calls - 1].minor = m->minor;
+	call[calls - 1].inode = m->inode;
+	snprintf(call[calls - 1].path, sizeof(call->path), "%s", m->path);
 	errno = mapping_errno;
 	return mapping_errno ? -1 : 0;
 }
@@ -234,6 +239,8 @@ long __wrap_syscall(long nr, ...)
 	assert_int_equal(attr->config, PERF_COUNT_SW_DUMMY);
 	assert_int_equal(attr->size, sizeof(*attr));
 	assert_int_equal(attr->ksymbol, kernel);
+	/* Its record has the inode only without a build ID. */
+	assert_true(attr->mmap2 && !attr->build_id);
 	assert_true(attr->mmap && attr->task && attr->comm && attr->comm_exec);
 	/* What the time of a record, and the wake-up at each, depend on. */
 	assert_int_equal(attr->sample_type, PERF_SAMPLE_TIME);
@@ -361,11 +368,14 @@ static void put_mmap(struct ring *r, uint32_t pid, const char *path, uint64_t ti
 		struct perf_event_header header;
 		uint32_t pid, tid;
 		uint64_t addr, len, pgoff;
+		uint32_t major, minor;
+		uint64_t inode, generation;
+		uint32_t prot, flags;
 		char path[64];
 		uint64_t sample_time;
 	} rec = {
-		{ .type = PERF_RECORD_MMAP, .size = sizeof(rec) }, pid, pid + 1000,
-		0x7f0000001000, 0x3000, 0x5000, "", time,
+		{ .type = PERF_RECORD_MMAP2, .size = sizeof(rec) }, pid, pid + 1000,
+		0x7f0000001000, 0x3000, 0x5000, 8, 17, 1ull << 40, 7, PROT_READ | PROT_EXEC, MAP_PRIVATE, "", time,
 	};
 
 	snprintf(rec.path, sizeof(rec.path), "%s", path);
@@ -542,14 +552,17 @@ static void a_record_is_told_once_as_what_it_is(void **state)
 	expect(0, FORK, 10, 101);
 	assert_int_equal(call[0].parent, 1);
 	expect(1, EXEC, 10, 104);
-	expect(2, MAP, 10, 0);
+	expect(2, MAP, 10, 105);
+	assert_int_equal(call[2].major, 8);
+	assert_int_equal(call[2].minor, 17);
+	assert_int_equal(call[2].inode, 1ull << 40);
 	assert_int_equal(call[2].start, 0x7f0000001000);
 	assert_int_equal(call[2].end, 0x7f0000004000);
 	assert_int_equal(call[2].offset, 0x5000);
 	assert_string_equal(call[2].path, "/lib/with a blank.so");
 	/* The process is read again; if it has ended, its vdso is what is reported. */
 	expect(3, ADD, 10, 0);
-	expect(4, MAP, 10, 0);
+	expect(4, MAP, 10, 109);
 	assert_string_equal(call[4].path, "[vdso]");
 	expect(5, END, 10, 111);
 	expect(6, END, 11, 112);
@@ -586,7 +599,7 @@ static void a_record_that_wraps_is_whole(void **state)
 
 	(void)state;
 	/* At each place where one can be cut; the header is never, as records are multiples of 8. */
-	for (unsigned int before = 8; before <= 112; before += 8) {
+	for (unsigned int before = 8; before <= 144; before += 8) {
 		struct perf_event_mmap_page *page = ring[1].page;
 
 		page->data_head = page->data_tail = (uint64_t)RING_SIZE * before - before;
@@ -594,7 +607,7 @@ static void a_record_that_wraps_is_whole(void **state)
 		put_task(&ring[1], PERF_RECORD_EXIT, before, 1, 78);
 		drain(w);
 		assert_int_equal(calls, 2);
-		expect(0, MAP, before, 0);
+		expect(0, MAP, before, 77);
 		assert_int_equal(call[0].offset, 0x5000);
 		assert_string_equal(call[0].path, "/a/path/that/is/longer/than/some/of/the/parts/of/a/record");
 		expect(1, END, before, 78);
