@@ -11,6 +11,15 @@
 #include "lib/source_lines.h"
 #include "object.h"
 
+#define DELETED	" (deleted)"
+
+static bool is_deleted(const char *path)
+{
+	size_t len = strlen(path);
+
+	return len > strlen(DELETED) && !strcmp(path + len - strlen(DELETED), DELETED);
+}
+
 static struct object *object_new(struct objects *os, const char *path)
 {
 	struct object *o = xcalloc(1, sizeof(*o));
@@ -18,6 +27,7 @@ static struct object *object_new(struct objects *os, const char *path)
 
 	o->path = xstrdup(path);
 	o->name = slash ? o->path + (slash - path + 1) : o->path;
+	o->unopened = true;
 	o->next = os->first;
 	os->first = o;
 	return o;
@@ -41,7 +51,7 @@ void objects_note(struct objects *os, const char *path, uint64_t size, const cha
 	o = object_new(os, path);
 	o->size = size;
 	snprintf(o->mtime, sizeof(o->mtime), "%s", mtime);
-	o->unopened = true;
+	o->noted = true;
 }
 
 struct object *objects_find(struct objects *os, const char *path)
@@ -60,6 +70,7 @@ struct object *objects_add_vdso(struct objects *os, const char *path)
 		return o;
 	o = object_new(os, path);
 	o->name = "[vdso]";
+	o->unopened = false;
 	err = map_file(path, false, &o->image);
 	if (err)
 		say("cannot read %s: %s", path, strerror(-err));
@@ -81,6 +92,21 @@ void objects_close(struct objects *os)
 	}
 }
 
+/* Say that the file at @path was not that which ran, already when the recording was written. */
+static void say_unknown(const char *path)
+{
+	/* These never were files with a name: memory in which code is made. */
+	static const char *const memory[] = { "/memfd:", "/dev/zero" DELETED, "/SYSV", "/anon_hugepage" };
+	size_t len = strlen(path) - (is_deleted(path) ? strlen(DELETED) : 0);
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(memory); i++)
+		if (!strncmp(path, memory[i], strlen(memory[i])))
+			return;
+	if (*path == '/')
+		say("%.*s is not the file that ran: it had been replaced, changed or removed when the recording was written; "
+		    "its code is not used", (int)len, path);
+}
+
 /* Below --symfs only the size is compared. */
 void object_open(const struct objects *os, struct object *o)
 {
@@ -91,6 +117,10 @@ void object_open(const struct objects *os, struct object *o)
 	if (!o->unopened)
 		return;
 	o->unopened = false;
+	if (!o->noted) {
+		say_unknown(o->path);
+		return;
+	}
 	snprintf(real, sizeof(real), "%s%s", os->symfs, o->path);
 	if (stat(real, &st)) {
 		say("cannot read %s: %s; --symfs names the directory that it is below", real,

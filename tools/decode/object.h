@@ -22,6 +22,7 @@ struct object {
 	const char *name;	/* its base name, or "[vdso]" */
 	uint64_t size;		/* this and @mtime: as in the recording */
 	char mtime[64];
+	bool noted;		/* the recording has them */
 	bool unopened;
 	struct mapped image;
 	bool have_debug;
@@ -39,7 +40,10 @@ struct objects {
 
 /* The file at @path had this size and time of change when the recording was written. */
 void objects_note(struct objects *os, const char *path, uint64_t size, const char *mtime);
-/* The object of the file at @path; if none was noted, one without bytes. */
+/*
+ * The object of the file at @path; if none was noted, one without bytes. A path that ends with " (deleted)", as the kernel has
+ * it, is that of a file which was not there, or was another one, when the recording was written.
+ */
 struct object *objects_find(struct objects *os, const char *path);
 /* The vdso whose copy is the file @path of the recording. */
 struct object *objects_add_vdso(struct objects *os, const char *path);

@@ -240,6 +240,76 @@ static void a_file_that_has_changed_is_not_believed(void **state)
 	expect_part(r->out, "no memory mapped at this address");
 }
 
+/*
+ * Process 100 ran the program that was at the path before, process 101 the one that is there. The same address has other code.
+ */
+static void a_file_that_was_replaced_is_not_taken_for_the_one_that_is_there(void **state)
+{
+	const struct result *r;
+	char text[512];
+
+	(void)state;
+	snprintf(text, sizeof(text), "sed -i '/^file /d; /r-xp/s/$/ (deleted)/' %s", program_path("task.100"));
+	assert_int_equal(system(text), 0);
+	write_task("101", OTHER, 0, program_path("prog"), BASE);
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	tnt("!!");
+	ip_packet(ppt_tip, ENTRY);
+	psb(OTHER, 2000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	tnt("!!");
+	ip_packet(ppt_tip, ENTRY);
+	ip_packet(ppt_fup, ENTRY + 1);
+	suppressed(ppt_tip_pgd);
+	finish(BOTH, "windows 2");
+	r = script("--insn");
+	assert_int_equal(r->status, 1);
+	snprintf(text, sizeof(text), "%s is not the file that ran: it had been replaced, changed or removed when the recording was written",
+		 program_path("prog"));
+	expect_part(r->err, text);
+	expect_part(r->out, "no memory mapped at this address");
+	expect_part(r->err, "decode errors: 1");
+	/* Those of process 101, and one of the kernel. */
+	expect_part(r->err, "6 instructions");
+}
+
+static void nothing_is_named_by_a_file_that_was_replaced(void **state)
+{
+	const struct result *r;
+	char text[512];
+
+	(void)state;
+	snprintf(text, sizeof(text), "sed -i '/^file /d; /r-xp/s/$/ (deleted)/' %s", program_path("task.100"));
+	assert_int_equal(system(text), 0);
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	tnt("!!");
+	ip_packet(ppt_tip, ENTRY);
+	finish(BOTH, "windows 1");
+	r = script("--calls");
+	assert_int_equal(r->status, 1);
+	assert_null(strstr(r->out, "main"));
+	expect_part(r->err, "decode errors: 1");
+}
+
+static void a_file_that_had_gone_by_the_end_is_told(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	append("task.100", "map 7f0000001000-7f0000002000 r-xp 00000000 00:00 1 /nowhere/conftest\n"
+	       "map 7f0000002000-7f0000003000 r-xs 00000000 00:00 1 /memfd:made (deleted)\n"
+	       "map 7f0000003000-7f0000004000 r--p 00000000 00:00 1 /nowhere/data (deleted)\n");
+	run_main(1000, MAIN);
+	finish(BOTH, "windows 1");
+	r = script("--insn");
+	assert_int_equal(r->status, 0);
+	expect_part(r->err, "/nowhere/conftest is not the file that ran: it had been replaced, changed or removed");
+	assert_null(strstr(r->err, "memfd"));
+	assert_null(strstr(r->err, "data"));
+}
+
 static void a_file_of_data_may_have_gone(void **state)
 {
 	const struct result *r;
@@ -492,6 +562,9 @@ int main(void)
 		t(a_process_that_was_noted_after_the_trace_counts_if_it_is_the_only_one),
 		t(two_files_that_took_turns_at_an_address_are_not_chosen_between),
 		t(a_file_that_has_changed_is_not_believed),
+		t(a_file_that_was_replaced_is_not_taken_for_the_one_that_is_there),
+		t(nothing_is_named_by_a_file_that_was_replaced),
+		t(a_file_that_had_gone_by_the_end_is_told),
 		t(a_file_of_data_may_have_gone),
 		t(files_below_symfs_serve_for_another_machine_s),
 		t(a_cr3_with_another_mask_is_not_used),
