@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
+#include "deleted_path.h"
 #include "internal.h"
 #include "jit.h"
 #include "recording_dir.h"
@@ -19,7 +20,6 @@
 
 #define VDSO_LIMIT	(1u << 20)
 #define LINE_MAX_LEN	(PATH_MAX + 128)
-#define DELETED		" (deleted)"	/* behind the path, as the kernel has it in maps */
 #define MAX_EXECS	10	/* while a process is read */
 
 static void free_mappings(struct space *s)
@@ -103,12 +103,9 @@ int space_copy(struct space *to, const struct space *from)
 static const char *mapped_file(const char *line)
 {
 	const char *path = strchr(line, '/');
-	size_t len = path ? strlen(path) : 0;
 
 	/* A deleted file cannot be opened by its name. */
-	if (len > strlen(DELETED) && !strcmp(path + len - strlen(DELETED), DELETED))
-		return NULL;
-	return path;
+	return path && !path[deleted_path_length(path)] ? path : NULL;
 }
 
 /* Data in a file changes: it is of no matter. Nor is a dump of code one of which anything is executed. */

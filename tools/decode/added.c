@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "added.h"
+#include "lib/bpf_image.h"
 #include "lib/tool.h"
 #include "reported.h"
 #include "userlib/search.h"
@@ -100,9 +101,7 @@ static void cut_trampoline(const struct added *a, struct added_code *code, const
 {
 	size_t i;
 
-	if (!code->name)
-		return;
-	if (strncmp(code->name, "bpf_trampoline_", 15) && strncmp(code->name, "bpf_dispatcher_", 15))
+	if (!code->name || !bpf_is_image(code->name))
 		return;
 	code->end = end_before_free_unit(code);
 	find_first(i, kallsyms->count, kallsyms->sym[i].addr > code->start);

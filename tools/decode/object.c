@@ -10,15 +10,7 @@
 #include "lib/debug_file.h"
 #include "lib/source_lines.h"
 #include "object.h"
-
-#define DELETED	" (deleted)"
-
-static bool is_deleted(const char *path)
-{
-	size_t len = strlen(path);
-
-	return len > strlen(DELETED) && !strcmp(path + len - strlen(DELETED), DELETED);
-}
+#include "userlib/deleted_path.h"
 
 static struct object *object_new(struct objects *os, const char *path)
 {
@@ -97,14 +89,13 @@ static void say_unknown(const char *path)
 {
 	/* These never were files with a name: memory in which code is made. */
 	static const char *const memory[] = { "/memfd:", "/dev/zero" DELETED, "/SYSV", "/anon_hugepage" };
-	size_t len = strlen(path) - (is_deleted(path) ? strlen(DELETED) : 0);
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(memory); i++)
 		if (!strncmp(path, memory[i], strlen(memory[i])))
 			return;
 	if (*path == '/')
 		say("%.*s is not the file that ran: it had been replaced, changed or removed when the recording was written; "
-		    "its code is not used", (int)len, path);
+		    "its code is not used", (int)deleted_path_length(path), path);
 }
 
 /* Below --symfs only the size is compared. */

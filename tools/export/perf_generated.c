@@ -6,6 +6,7 @@
 
 #include "decode/pokes.h"
 #include "decode/side.h"
+#include "lib/bpf_image.h"
 #include "perf_generated.h"
 #include "perf_kernel.h"
 #include "perf_record.h"
@@ -78,11 +79,10 @@ static void write_symbol(const struct added_code *code, uint16_t flags, uint64_t
 {
 	const struct ksymbol k = { code->start, code->end - code->start, PERF_RECORD_KSYMBOL_TYPE_OOL, flags };
 	const struct perf_trailer trailer = trailer_at(time);
-	bool image = !strncmp(code->name, "bpf_trampoline_", 15) || !strncmp(code->name, "bpf_dispatcher_", 15);
 	struct perf_record r;
 	char name[256];
 
-	snprintf(name, sizeof(name), "%s%s", image ? "generated_" : "", code->name);
+	snprintf(name, sizeof(name), "%s%s", bpf_is_image(code->name) ? "generated_" : "", code->name);
 	perf_record_begin(&r, PERF_RECORD_KSYMBOL, PERF_RECORD_MISC_KERNEL);
 	perf_record_add(&r, &k, sizeof(k));
 	perf_record_add_text(&r, name);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "generated.h"
+#include "lib/bpf_image.h"
 #include "lib/clock.h"
 #include "lib/tool.h"
 
@@ -71,11 +72,6 @@ void generated_came(struct generated *g, uint64_t tsc, uint64_t address, uint32_
 	};
 }
 
-static bool is_trampoline(const struct piece *p)
-{
-	return !strncmp(p->name, "bpf_trampoline_", 15) || !strncmp(p->name, "bpf_dispatcher_", 15);
-}
-
 void generated_went(struct generated *g, struct auxtrace_recording *recording, uint64_t tsc, uint64_t address)
 {
 	size_t i = find(g, address);
@@ -84,7 +80,7 @@ void generated_went(struct generated *g, struct auxtrace_recording *recording, u
 	if (i == g->count)
 		return;
 	if ((auxtrace_recording_end_kernel_code(recording, tsc, address) ||
-	     (is_trampoline(&g->piece[i]) && g->piece[i].times < 2)) && !g->refused)
+	     (bpf_is_image(g->piece[i].name) && g->piece[i].times < 2)) && !g->refused)
 		g->lost++;
 	forget(g, i);
 }
