@@ -591,6 +591,50 @@ static void only_code_with_the_page_tables_of_the_process_is_traced(void **state
 	check_accounting(&s);
 }
 
+/* What is in all of the channel's trace. */
+static struct walk walk_all(const struct channel *ch)
+{
+	uint64_t size = channel_status(ch).produced;
+	struct walk walk = { 0 };
+	uint8_t *trace = malloc(size + 1);
+
+	assert_non_null(trace);
+	channel_copy(ch, 0, trace, size);
+	trace_walk(&walk, trace, size, true);
+	free(trace);
+	assert_null(walk.error);
+	return walk;
+}
+
+static void a_range_of_the_kernel_shows_nothing_unless_the_kernel_is_traced(void **state)
+{
+	const struct auxtrace_filter kernel = range(AUXTRACE_FILTER_TRACE, KERNEL_HALF, UINT64_MAX);
+	const uint32_t flags[] = { AUXTRACE_SETUP_USER, BOTH };
+	struct session s;
+
+	filters_required(1);
+	assert_int_equal(cpu_pin(first_cpu), 0);
+	for (unsigned int i = 0; i < 2; i++) {
+		struct walk walk;
+
+		session_prepare(&s, one_cpu, flags[i], 1 << 20);
+		set_filters(&s, &kernel, 1);
+		session_setup(&s);
+		ok_start(s.fd);
+		for (int call = 0; call < 100; call++)
+			syscall(SYS_getppid);
+		ok_stop(s.fd);
+		walk = walk_all(s.channel);
+		assert_int_equal(walk.into_user, 0);
+		if (flags[i] & AUXTRACE_SETUP_KERNEL)
+			assert_true(walk.into_kernel >= 100);
+		else
+			assert_int_equal(walk.into_kernel, 0);
+		check_accounting(&s);
+		session_close(&s);
+	}
+}
+
 static uint64_t kernel_function(const char *name)
 {
 	unsigned long long address, found = 0;
@@ -620,9 +664,7 @@ static void of_the_kernel_what_it_does_for_the_process_is_traced(void **state)
 	partner_begin(&partner);
 	for (int space = 0; space < 3; space++) {
 		const uint64_t calls = space ? CHILD_CALLS : CHILD_CALLS + PARENT_CALLS;
-		struct walk walk = { 0 };
-		uint8_t *trace;
-		uint64_t size;
+		struct walk walk;
 
 		/* User code and the kernel. */
 		if (space == 2 && tables_are_isolated())
@@ -637,13 +679,7 @@ static void of_the_kernel_what_it_does_for_the_process_is_traced(void **state)
 		ok_start(s.fd);
 		partner_work(&partner);
 		ok_stop(s.fd);
-		size = channel_status(s.channel).produced;
-		trace = malloc(size + 1);
-		assert_non_null(trace);
-		channel_copy(s.channel, 0, trace, size);
-		trace_walk(&walk, trace, size, true);
-		free(trace);
-		assert_null(walk.error);
+		walk = walk_all(s.channel);
 		assert_int_equal(walk.into_user, 0);
 		/* An interrupt at the entry is one more. */
 		if (walk.into_kernel < calls || walk.into_kernel > calls + 10)
@@ -741,6 +777,7 @@ int main(void)
 		vm_test(setup_of_an_address_space_takes_one_level_if_tables_are_isolated),
 		vm_test(setup_of_bts_with_an_address_space_gives_EOPNOTSUPP),
 		vm_test(only_code_with_the_page_tables_of_the_process_is_traced),
+		vm_test(a_range_of_the_kernel_shows_nothing_unless_the_kernel_is_traced),
 		vm_test(of_the_kernel_what_it_does_for_the_process_is_traced),
 		vm_test(stop_restores_the_register_of_the_address_space),
 	};
