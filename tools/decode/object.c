@@ -88,7 +88,7 @@ void objects_close(struct objects *os)
 static void say_unknown(const char *path)
 {
 	/* These never were files with a name: memory in which code is made. */
-	static const char *const memory[] = { "/memfd:", "/dev/zero" DELETED, "/SYSV", "/anon_hugepage" };
+	static const char *const memory[] = { "/memfd:", ("/dev/zero" DELETED), "/SYSV", "/anon_hugepage" };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(memory); i++)
 		if (!strncmp(path, memory[i], strlen(memory[i])))
