@@ -3,6 +3,9 @@
  * libFuzzer target for libauxtrace-decode: a recording with damaged files. An input is a list of files, each with the
  * number of its name, a size of two bytes and that many bytes. They replace, or are put behind, those of a recording
  * that is right. Whatever they are, the library decodes, or fails with an errno and a sentence.
+ *
+ * $FUZZ_FILE: the name of the only file that is damaged, whatever numbers the input has.
+ * $FUZZ_DIR: this directory gets the recording of the input, and keeps it; nothing decodes it.
  */
 #include <elf.h>
 #include <errno.h>
@@ -68,12 +71,14 @@ static const struct name names[] = {
 	{ "cpu1.aux", trace, sizeof(trace) },
 	{ "task.8", task, sizeof(task) - 1 },
 	{ "kcore.added", "added 0xffffffff81000000 1500 2500 1600 90c3 p\n", 47 },
+	{ "modules", "mod 4096 0 - Live 0xffffffff81000000\n", 37 },
 };
 
 #define NAMES	(sizeof(names) / sizeof(names[0]))
 
-static char dir[64];
+static char dir[128];
 static bool damaged[NAMES];	/* this file, by the last input */
+static int only = -1;		/* the file that $FUZZ_FILE names; -1: any */
 
 static void must(bool holds)
 {
@@ -229,6 +234,36 @@ static void decode(uint32_t flags, uint64_t window, uint64_t begin_ns)
 	auxtrace_decoder_close(d);
 }
 
+/* The number of $FUZZ_FILE. */
+static int only_file(const char *name)
+{
+	for (unsigned int i = 0; i < NAMES; i++)
+		if (!strcmp(names[i].name, name))
+			return i;
+	fprintf(stderr, "fuzz_recording: no file %s in the recording; there are:", name);
+	for (unsigned int i = 0; i < NAMES; i++)
+		fprintf(stderr, " %s", names[i].name);
+	fputs("\n", stderr);
+	_exit(2);
+}
+
+static void begin(void)
+{
+	const char *name = getenv("FUZZ_FILE"), *keep = getenv("FUZZ_DIR");
+
+	if (name)
+		only = only_file(name);
+	if (keep) {
+		snprintf(dir, sizeof(dir), "%s", keep);
+	} else {
+		snprintf(dir, sizeof(dir), "%s/auxtrace-fuzz.XXXXXX", getenv("TMPDIR") ?: "/tmp");
+		must(mkdtemp(dir));
+		atexit(leave);
+	}
+	make_elf();
+	memset(damaged, 1, sizeof(damaged));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -236,13 +271,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint8_t how = size ? *data : 0;
 	char line[64];
 
-	if (!*dir) {
-		snprintf(dir, sizeof(dir), "%s/auxtrace-fuzz.XXXXXX", getenv("TMPDIR") ?: "/tmp");
-		must(mkdtemp(dir));
-		atexit(leave);
-		make_elf();
-		memset(damaged, 1, sizeof(damaged));
-	}
+	if (!*dir)
+		begin();
 	for (unsigned int i = 0; i < NAMES; i++)
 		if (damaged[i])
 			put(&names[i], true, NULL, 0);
@@ -251,7 +281,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		 how & 2 ? "cpu 1\n" : "");
 	put(&names[0], true, (const uint8_t *)line, strlen(line));
 	for (size_t at = 1; at + 3 <= size;) {
-		size_t length = data[at + 1] | data[at + 2] << 8, n = (data[at] & ~ONLY_THERE) % NAMES;
+		size_t length = data[at + 1] | data[at + 2] << 8, n = only >= 0 ? (size_t)only : (data[at] & ~ONLY_THERE) % NAMES;
 
 		if (length > size - at - 3)
 			length = size - at - 3;
@@ -259,6 +289,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		put(&names[n], !(data[at] & ONLY_THERE), data + at + 3, length);
 		at += 3 + length;
 	}
-	decode(how & 4 ? AUXTRACE_DECODER_SAMPLES : 0, how & 0xc ? 0 : how >> 6, how & 8 ? 1000002000 : 0);
+	if (!getenv("FUZZ_DIR"))
+		decode(how & 4 ? AUXTRACE_DECODER_SAMPLES : 0, how & 0xc ? 0 : how >> 6, how & 8 ? 1000002000 : 0);
 	return 0;
 }
