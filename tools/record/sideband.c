@@ -11,6 +11,7 @@
 #include "lib/clock.h"
 #include "lib/perf_trailer.h"
 #include "lib/tool.h"
+#include "perf_maps.h"
 #include "perf_ring.h"
 #include "sideband.h"
 
@@ -69,6 +70,7 @@ struct ring {			/* of a CPU */
 struct sideband {
 	struct auxtrace_info info;
 	struct generated *generated;	/* NULL: the kernel is not traced */
+	struct perf_maps *maps;		/* NULL: nobody asks */
 	int epoll;
 	unsigned int count;
 	struct ring *ring;	/* one for each CPU */
@@ -132,6 +134,11 @@ failed:
 	return NULL;
 }
 
+void sideband_tell(struct sideband *w, struct perf_maps *maps)
+{
+	w->maps = maps;
+}
+
 int sideband_fd(const struct sideband *w)
 {
 	return w->epoll;
@@ -190,13 +197,17 @@ static void handle(const struct sideband *w, const union record *rec,
 {
 	switch (rec->header.type) {
 	case PERF_RECORD_MMAP2:
+		if (w->maps)
+			perf_maps_mapped(w->maps, rec->mmap.pid, rec->mmap.path);
 		note_mapping(&rec->mmap, to_tsc(w, time_of(rec)), recording);
 		break;
 	case PERF_RECORD_FORK:
+		if (rec->task.pid == rec->task.ppid)
+			break;
+		if (w->maps)
+			perf_maps_forked(w->maps, rec->task.ppid, rec->task.pid);
 		/* Fails if the process has exited already. */
-		if (rec->task.pid != rec->task.ppid)
-			auxtrace_recording_fork_task(recording, rec->task.ppid, rec->task.pid,
-						     to_tsc(w, rec->task.time));
+		auxtrace_recording_fork_task(recording, rec->task.ppid, rec->task.pid, to_tsc(w, rec->task.time));
 		break;
 	case PERF_RECORD_COMM:
 		if (!(rec->header.misc & PERF_RECORD_MISC_COMM_EXEC))
@@ -205,6 +216,8 @@ static void handle(const struct sideband *w, const union record *rec,
 		auxtrace_recording_exec_task(recording, rec->comm.pid, to_tsc(w, time_of(rec)));
 		break;
 	case PERF_RECORD_EXIT:
+		if (w->maps && rec->task.pid == rec->task.tid)
+			perf_maps_exited(w->maps, rec->task.pid);
 		/* If only a thread exited, a later record or the end of the recording corrects this. */
 		auxtrace_recording_end_task(recording, rec->task.pid, to_tsc(w, rec->task.time));
 		break;

@@ -2,9 +2,8 @@
 /*
  * perf's sideband records of all processes: executable mappings, forks, execs, exits; and of BPF programs.
  *
- * They are the only source for code that a process unmaps before it ends (dlclose(3)), and
- * for processes that do not descend from the command. Such a process is added to the
- * recording when its record is read; if it has exited by then, it is missing there.
+ * A process is read when its record is; of one that has exited by then the recording has what these records say
+ * of it.
  */
 #ifndef SIDEBAND_H
 #define SIDEBAND_H
@@ -14,6 +13,7 @@
 
 #include <auxtrace.h>
 
+struct perf_maps;
 struct sideband;
 
 /*
@@ -21,6 +21,8 @@ struct sideband;
  * generates is recorded, too (generated.h).
  */
 struct sideband *sideband_open(const struct auxtrace_info *info, bool kernel);
+/* Tell @maps, too, what the command's processes do. */
+void sideband_tell(struct sideband *w, struct perf_maps *maps);
 /* A file descriptor for poll(2), readable when there are records. */
 int sideband_fd(const struct sideband *w);
 /*

@@ -23,6 +23,7 @@
 #include <cmocka.h>
 
 #include "lib/tool.h"
+#include "record/perf_maps.h"
 #include "record/sideband.h"
 
 #define RINGS		2
@@ -43,7 +44,7 @@ static bool kernel;		/* it is traced */
 static uint64_t passed;		/* nanoseconds */
 static uint64_t goes_at;	/* code is gone at that time, while it is read; 0: it is not */
 
-enum kind { ADD, FORK, EXEC, END, MAP, CODE, CODE_END };
+enum kind { ADD, FORK, EXEC, END, MAP, CODE, CODE_END, DESCENDANT, MAPPED, EXITED };
 
 static struct call {
 	enum kind kind;
@@ -205,6 +206,34 @@ int auxtrace_recording_end_kernel_code(struct auxtrace_recording *rec, uint64_t 
 	return code_end_errno ? -1 : 0;
 }
 
+/* Whom the records are told as well: by the same list. */
+static struct perf_maps *maps_told(void)
+{
+	static char maps;
+
+	return (void *)&maps;
+}
+
+void perf_maps_forked(struct perf_maps *m, pid_t parent, pid_t pid)
+{
+	assert_ptr_equal(m, maps_told());
+	told(recording_told(), DESCENDANT, pid, 0);
+	call[calls - 1].parent = parent;
+}
+
+void perf_maps_mapped(struct perf_maps *m, pid_t pid, const char *path)
+{
+	assert_ptr_equal(m, maps_told());
+	told(recording_told(), MAPPED, pid, 0);
+	snprintf(call[calls - 1].path, sizeof(call->path), "%s", path);
+}
+
+void perf_maps_exited(struct perf_maps *m, pid_t pid)
+{
+	assert_ptr_equal(m, maps_told());
+	told(recording_told(), EXITED, pid, 0);
+}
+
 /* ---- the kernel ------------------------------------------------------------ */
 
 long __wrap_syscall(long nr, ...);
@@ -334,18 +363,24 @@ static void put(struct ring *r, const void *record, size_t size)
 	r->page->data_head += size;
 }
 
-static void put_task(struct ring *r, uint32_t type, uint32_t pid, uint32_t ppid, uint64_t time)
+/* Threads but the main one have another number than @pid. */
+static void put_thread(struct ring *r, uint32_t type, uint32_t pid, uint32_t tid, uint32_t ppid, uint64_t time)
 {
 	struct {
 		struct perf_event_header header;
 		uint32_t pid, ppid, tid, ptid;
 		uint64_t time, sample_time;
 	} rec = {
-		{ .type = type, .size = sizeof(rec) }, pid, ppid, pid + 1000, ppid, time, time,
+		{ .type = type, .size = sizeof(rec) }, pid, ppid, tid, ppid, time, time,
 	};
 
 	assert_int_equal(sizeof(rec), 40);
 	put(r, &rec, sizeof(rec));
+}
+
+static void put_task(struct ring *r, uint32_t type, uint32_t pid, uint32_t ppid, uint64_t time)
+{
+	put_thread(r, type, pid, pid + 1000, ppid, time);
 }
 
 static void put_comm(struct ring *r, uint16_t misc, uint32_t pid, uint64_t time)
@@ -568,6 +603,31 @@ static void a_record_is_told_once_as_what_it_is(void **state)
 	expect(6, END, 11, 112);
 	drain(w);
 	assert_int_equal(calls, 0);
+	sideband_close(w);
+}
+
+static void perf_maps_are_told_of_processes_too(void **state)
+{
+	struct sideband *w = open_sideband(&plain);
+
+	(void)state;
+	sideband_tell(w, maps_told());
+	put_task(&ring[0], PERF_RECORD_FORK, 10, 1, 101);
+	put_task(&ring[0], PERF_RECORD_FORK, 10, 10, 102);
+	put_mmap(&ring[0], 10, "//anon", 103);
+	put_thread(&ring[0], PERF_RECORD_EXIT, 10, 11, 10, 104);
+	put_thread(&ring[0], PERF_RECORD_EXIT, 10, 10, 1, 105);
+	drain(w);
+	assert_int_equal(calls, 6);
+	expect(0, DESCENDANT, 10, 0);
+	assert_int_equal(call[0].parent, 1);
+	expect(1, FORK, 10, 101);
+	expect(2, MAPPED, 10, 0);
+	assert_string_equal(call[2].path, "//anon");
+	expect(3, END, 10, 104);
+	/* The main thread's. */
+	expect(4, EXITED, 10, 0);
+	expect(5, END, 10, 105);
 	sideband_close(w);
 }
 
@@ -852,6 +912,7 @@ int main(void)
 		t(a_time_of_perfs_clock_is_a_tick_of_the_tsc),
 		t(without_a_tsc_the_time_is_not_known),
 		t(a_record_is_told_once_as_what_it_is),
+		t(perf_maps_are_told_of_processes_too),
 		t(records_of_all_cpus_are_told_in_the_order_of_time),
 		t(a_record_that_wraps_is_whole),
 		t(what_perf_lost_is_counted),
