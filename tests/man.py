@@ -276,9 +276,12 @@ def check_recording():
     if len(read) < 5:
         sys.exit(f"man: tools/decode/tasks.c reads {read} only")
     hold("all that tools/decode/tasks.c reads of it", read - keys("PROCESSES"))
+    keys_lost = keys("WHAT THE RECORDER LOST")
+    both("it has the keys of followed", page.name, keys_lost, words_written("tools/lib/followed.c"), "tools/lib/followed.c")
+    hold("all that it reads of it", words_of_tables("tools/lib/followed.c", r'strcmp\(key, "(\w+)"\)') - keys_lost)
     # What the library removes of an earlier recording are the files that one has.
     source = open("userlib/recording_dir.c", encoding="utf-8").read()
-    names = set(re.findall(r'"([a-z.]+)"', re.search(r"plain\[\] = \{(.*?)\}", source)[1]))
+    names = set(re.findall(r'"([a-z.]+)"', re.search(r"plain\[\] = \{(.*?)\}", source, re.S)[1]))
     names |= {prefix + "PID[.N]" for prefix in re.findall(r'strncmp\(name, "([a-z]+\.)", [45]\)', source)}
     names |= {"cpuN" + suffix for suffix in re.findall(r'has_suffix\(name, "(\.\w+)"\)', source)}
     names |= {prefix + "NNNN" for prefix in re.findall(r'strncmp\(name, "([a-z]+\.)", 9\)', source)}

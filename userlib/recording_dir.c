@@ -19,7 +19,9 @@ static bool has_suffix(const char *name, const char *suffix)
 
 static bool is_recording_file(const char *name)
 {
-	static const char *const plain[] = { "meta", "kcore", "kcore.changes", "kcore.added", "kallsyms", "modules", "threads" };
+	static const char *const plain[] = {
+		"meta", "kcore", "kcore.changes", "kcore.added", "kallsyms", "modules", "threads", "followed",
+	};
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(plain); i++)
 		if (!strcmp(name, plain[i]))

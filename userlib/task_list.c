@@ -23,6 +23,7 @@
 #include <x86intrin.h>
 
 #include "internal.h"
+#include "pid_namespace.h"
 #include "reported.h"
 #include "space.h"
 #include "task_list.h"
@@ -35,19 +36,6 @@ struct task_list {
 	size_t appended;	/* since ended ones were forgotten last */
 	size_t forgotten;
 };
-
-/*
- * Records of the trace have the numbers of the initial PID namespace, perf's those of the caller's. The initial one has
- * this number in all kernels: PROC_PID_INIT_INO of <linux/proc_ns.h>.
- */
-static bool has_numbers_of_trace(void)
-{
-	static const char initial[] = "pid:[4026531836]";
-	char name[sizeof(initial)];
-
-	return readlink("/proc/self/ns/pid", name, sizeof(name)) == sizeof(initial) - 1 &&
-	       !memcmp(name, initial, sizeof(initial) - 1);
-}
 
 struct task_list *task_list_new(bool newest)
 {

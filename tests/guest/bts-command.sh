@@ -127,7 +127,7 @@ check "a freeze by latency" record slow -C 0 --overwrite -m 64K \
 	sh -c 'usleep 1000; usleep 50000; usleep 1000'
 check "decodes" decodes slow
 check "and says how long it took" has 'to trigger 3, latency:.*=freeze, after [0-9]+ ns'
-check "a flight recorder" record flight -C 0 -S -m 64K \
+check "a flight recorder" record flight --ptrace -C 0 -S -m 64K \
 	--on 'syscall:newuname:exit=freeze,hold-off=400ms,count=2' -- \
 	sh -c "$freezing"
 check "has a snapshot of each freeze" test -d /out/flight/snapshot.0002

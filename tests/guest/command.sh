@@ -68,6 +68,12 @@ ends_with_its_process()
 	wait "$recorder"
 }
 
+# no_command: record --duration has no process to follow
+no_command()
+{
+	auxtrace record -o nobody --duration 0.1 -C 1 -m 64K --overwrite && grep '^reports_lost' nobody/followed && ! grep '^command' nobody/followed
+}
+
 # A shell in a file of its own, so that its code is known from that of the commands.
 mkdir /tmp/elsewhere && cp "$(readlink -f /bin/sh)" /tmp/elsewhere/sh
 /tmp/elsewhere/sh -c 'while :; do :; done' &
@@ -76,6 +82,12 @@ check "record traces the command and its descendants" status 0 auxtrace record -
 check "and decodes" decodes scope
 check "a window begins and ends with a thread" has 'window [0-9]+  <thread [0-9]+ to thread [0-9]+,'
 check "no other process is in it" has_not '[(]sh[)]'
+check "perf's reports are enough to follow them" grep -x 'command perf' scope/followed
+check "of which none is lost" grep -x 'reports_lost 0' scope/followed
+check "--ptrace follows them by ptrace" status 0 auxtrace record --ptrace -o traced -- sh -c 'ls /bin > /dev/null; ls /'
+check "and decodes" decodes traced
+check "and says so" grep -x 'command ptrace' traced/followed
+check "a recording of no command says nothing of it" no_command
 check "-p traces a process that runs" status 0 auxtrace record --overwrite -m 32K -p $other --duration 0.5 -o attached
 check "and that alone" runs_user_code attached sh
 check "-t traces a thread while a command runs" status 0 auxtrace record --overwrite -m 32K -u -t $other -o thread -- sleep 0.5

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * jit dump|map CALLS: a runtime that makes code. It makes two functions, one after the other at the
+ * jit dump|map CALLS [SECONDS]: a runtime that makes code. It makes two functions, one after the other at the
  * same address, and one beside them, and calls each CALLS times. It says what it made as perf's
- * jitdump, or as a map of names, which has only what is there at the end.
+ * jitdump, or as a map of names, which has only what is there at the end. That comes when it has a tracer, for which it
+ * waits SECONDS; else at once.
  */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,13 +93,39 @@ static void call(const void *code, unsigned long calls)
 		((void (*)(void))code)();
 }
 
+static bool has_tracer(void)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	char line[256];
+	int pid = 0;
+
+	if (!f)
+		die("/proc/self/status");
+	while (!pid && fgets(line, sizeof(line), f))
+		sscanf(line, "TracerPid: %d", &pid);
+	fclose(f);
+	return pid;
+}
+
+/* A runtime lives longer than the recorder needs to see it. */
+static void wait_for_tracer(double seconds)
+{
+	for (double left = seconds; !has_tracer(); left -= 0.01) {
+		if (left < 0) {
+			fprintf(stderr, "jit: nobody follows\n");
+			exit(1);
+		}
+		usleep(10000);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	uint8_t *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	unsigned long calls;
 	size_t size;
 
-	if (argc != 3 || code == MAP_FAILED)
+	if (argc < 3 || argc > 4 || code == MAP_FAILED)
 		return 2;
 	dumps = !strcmp(argv[1], "dump");
 	calls = strtoul(argv[2], NULL, 10);
@@ -113,6 +141,8 @@ int main(int argc, char **argv)
 	size = make(code + 512, 1, 4);
 	tell("made_third", code + 512, size);
 	call(code + 512, calls);
+	if (argc == 4)
+		wait_for_tracer(strtod(argv[3], NULL));
 	/* The recorder reads the code to a map at the end of the process, or of the recording. */
 	return 0;
 }

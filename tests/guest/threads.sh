@@ -30,7 +30,9 @@ done > /tmp/patch
 auxtrace record -o patched -- sh /tmp/patch
 
 auxtrace record -o dump -- jit dump 10
-auxtrace record -o map -- jit map 10
+auxtrace record --ptrace -o map -- jit map 10
+# In a shell: the process is not the first one, and not the one whose end ends the recording.
+auxtrace record -o followed-map -- sh -c 'jit map 10 100; true'
 auxtrace record -u -o user-dump -- jit dump 10
 
 auxtrace record -o unwound -- unwind 5
@@ -59,7 +61,19 @@ brief_ones()
 brief_ones brief
 brief_ones user-brief -u
 brief_ones branches-brief --source bts -u
-auxtrace record --no-ptrace -o traced -- brief 30 traced > traced.pids
+auxtrace record -o traced -- brief 30 traced > traced.pids
+auxtrace record --ptrace -o stopped -- brief 30 > stopped.pids
+
+# Its end comes while the recorder cannot see it begin.
+rm -f /tmp/runs /tmp/done
+auxtrace record -o lost-map -- sh -c 'touch /tmp/runs; until [ -e /tmp/done ]; do sleep 0.1; done; jit map 10; touch /tmp/gone' 2> lost-map.said &
+recorder=$!
+until [ -e /tmp/runs ]; do sleep 0.1; done
+kill -STOP $recorder
+touch /tmp/done
+until [ -e /tmp/gone ]; do sleep 0.1; done
+kill -CONT $recorder
+wait $recorder
 
 auxtrace record -o bpf -- bpf 20
 auxtrace record --source bts -o branches-bpf -- bpf 5

@@ -56,7 +56,7 @@ cp /tmp/out /tmp/slow
 check "is reported at once" grep -q 'frozen by trigger 3, latency:' /tmp/slow
 check "decodes" decodes slow
 check "and says how long it took" has 'to trigger 3, latency:.*=freeze, after [0-9]+ ns'
-check "a flight recorder continues after a freeze" record flight -C 0 -S -m 64K \
+check "a flight recorder continues after a freeze" record flight --ptrace -C 0 -S -m 64K \
 	--on 'syscall:newuname:exit=freeze,hold-off=400ms,count=2' -- \
 	sh -c "$freezing"
 check "which acted as often as its count allows" acted flight 1 2

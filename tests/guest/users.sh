@@ -77,6 +77,7 @@ check "and that the areas are smaller than usual" grep -q 'areas of [0-9]* KiB f
 check "its byte counts add up" adds_up true
 check "it decodes" decodes true
 check "it has no address of the kernel" has_no_kernel_code true
+check "the command was followed by ptrace, as perf tells a user nothing" grep -x 'command ptrace' true/followed
 check "ls, in a small area" record -o ls -m 256K --data-size 16K -- ls /bin
 check "it decodes" decodes ls
 
@@ -99,7 +100,7 @@ check "it decodes" decodes attached
 check "record -p of a process of root is refused with the reason" refused "process 1 is another user's" -p 1
 check "so is record -a" refused 'not all that a CPU runs: choose THREAD or PROCESS' -a -- true
 check "so is the kernel" refused 'leave out KERNEL' -k -- true
-check "so is to do without ptrace, as perf tells a user nothing" refused "no-ptrace needs perf's reports" --no-ptrace -- true
+check "so is to do without ptrace" refused "no-ptrace needs perf's reports" --no-ptrace -- true
 check "so are triggers" refused 'triggers need CAP_PERFMON or CAP_SYS_ADMIN' --on syscall:getpid:enter=pause -m 64K -- true
 
 # shares: two sessions at once, on a CPU each, and no third

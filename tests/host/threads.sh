@@ -194,6 +194,23 @@ none_was_read()
 	done < "$work/out/$1.pids"
 }
 
+# followed_by HOW RECORDING: it says how the command was followed
+followed_by()
+{
+	grep -x "command $1" "$work/out/$2/followed"
+}
+
+# lost_map: that the code of a perf map is lost is said at the end, and to whoever decodes the recording
+lost_map()
+{
+	local said='1 processes that name code by a perf map ended before it could be read'
+
+	grep -x 'perf_maps_lost 1' "$work/out/lost-map/followed" && grep "$said" "$work/out/lost-map.said" || return
+	# Where the code is missing is an error.
+	decode lost-map
+	grep "$said" "$work/summary"
+}
+
 # programs NUMBER RECORDING: each of tests/guest/bpf.c's programs, of which none was there at the end, has run so often
 programs()
 {
@@ -243,6 +260,9 @@ verdict "also if it is at the end as it was at the begin" undone patched
 verdict "code that a program made is decoded by its dump" made dump made_first made_second made_third
 verdict "also without the kernel" made user-dump made_first made_second made_third
 verdict "or by its map of names" made map made_second made_third
+verdict "whose process is followed where perf reports" made followed-map made_second made_third
+verdict "and the command is not" followed_by perf followed-map
+verdict "a map that nobody could follow is told" lost_map
 verdict "longjmp, signals, cleaning up and exec leave each call where it is" unwound unwound
 verdict "also without the kernel" unwound user-unwound
 verdict "processes that have ended before they could be read are known" brief_known brief
@@ -250,6 +270,9 @@ verdict "also without the kernel" brief_known user-brief
 verdict "of branches, their code is" brief_code branches-brief
 verdict "none of them could be read" none_was_read brief
 verdict "so they are all known without ptrace, which they can use themselves" brief_known traced
+verdict "the recording says so" followed_by perf traced
+verdict "with ptrace they are known as well" brief_known stopped
+verdict "which it says, too" followed_by ptrace stopped
 verdict "BPF programs that came and went are decoded as they were" programs 20 bpf
 verdict "also of branches" programs 5 branches-bpf
 verdict "of branches, no thread is wrong" one_function_a_thread 1 branches

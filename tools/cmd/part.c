@@ -2,6 +2,7 @@
 #include <getopt.h>
 #include <inttypes.h>
 
+#include "lib/followed.h"
 #include "part.h"
 #include "progress.h"
 #include "time_limits.h"
@@ -95,6 +96,17 @@ void part_calls(struct part *p, struct calls_sink *sink)
 	calls_end(calls);
 }
 
+/* Losses of the recorder: what is not known for that reason. */
+static void say_lost(const struct replay *r)
+{
+	struct followed f;
+
+	followed_read(&f, r->dir);
+	followed_say(&f);
+	if (r->side.lost)
+		say("perf lost %" PRIu64 " records of the side files: the names of threads and who ran may be wrong", r->side.lost);
+}
+
 /* ---- what was decoded ------------------------------------------------------------ */
 
 static void say_skipped(const struct skipped *s)
@@ -130,6 +142,7 @@ int part_summary(const struct part *p)
 		say_skipped(&f->skipped[i]);
 	if (f->nr_skipped > MAX_NAMED)
 		say("and of %zu more address spaces", f->nr_skipped - MAX_NAMED);
+	say_lost(r);
 	if (code_changes(r->code))
 		say("the kernel's code changed at %zu places during the recording (the file kcore.changes), and perf did not report when: what ran there before is decoded as it was at the end",
 		    code_changes(r->code));

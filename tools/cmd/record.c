@@ -16,12 +16,14 @@
 
 #include "cmd.h"
 #include "lib/clock.h"
+#include "lib/followed.h"
 #include "lib/tool.h"
 #include "record/child.h"
 #include "record/control.h"
 #include "record/options.h"
 #include "record/side_files.h"
 #include "source/source.h"
+#include "userlib/pid_namespace.h"
 
 #define EXIT_FAILED	125
 #define LEAST_SIZE	(32u << 10)	/* to which the default size of an area may shrink */
@@ -42,6 +44,7 @@ struct record {
 	struct side_files *side; /* NULL: perf refuses */
 	struct child child;
 	bool started;		/* child_start() was called: it leaves nothing behind if it fails */
+	bool traced;		/* the command and its descendants, by ptrace(2) */
 	int signals;		/* signalfd */
 	bool stop;
 	bool failed;
@@ -111,6 +114,27 @@ static void finish_side(struct record *r)
 		    side_files_lost(r->side));
 }
 
+static struct followed followed(const struct record *r)
+{
+	const struct notes *notes = &r->notes;
+
+	return (struct followed){
+		.by = !r->o.argv ? FOLLOWED_NONE : r->traced ? FOLLOWED_BY_PTRACE : FOLLOWED_BY_PERF,
+		.reports = notes->sideband,
+		.reports_lost = notes->lost,
+		.generated_lost = notes->sideband ? sideband_generated_lost(notes->sideband) : 0,
+		.perf_maps_lost = notes->maps ? perf_maps_lost(notes->maps) : 0,
+	};
+}
+
+static void write_followed(struct record *r, const char *dir)
+{
+	const struct followed f = followed(r);
+
+	if (followed_write(&f, dir))
+		r->failed = true;
+}
+
 /* A snapshot is cut, or its processes have been read; or the recording ends. */
 static void handle_cut(void *context)
 {
@@ -118,13 +142,16 @@ static void handle_cut(void *context)
 	char dir[4200];
 
 	notes_reports(&r->notes);
-	if (r->ends)
+	if (r->ends) {
 		finish_side(r);
-	if (r->ends || !r->side || r->side_snapshot > r->snapshots)
+		write_followed(r, r->o.dir);
 		return;
+	}
+	snprintf(dir, sizeof(dir), "%s/snapshot.%04d", r->o.dir, r->snapshots + 1);
+	if (r->side && r->side_snapshot <= r->snapshots)
+		side_files_write(r->side, dir);
 	r->side_snapshot = r->snapshots + 1;
-	snprintf(dir, sizeof(dir), "%s/snapshot.%04d", r->o.dir, r->side_snapshot);
-	side_files_write(r->side, dir);
+	write_followed(r, dir);
 }
 
 static void tell_trimmed(const struct record *r, uint64_t snapshots)
@@ -307,6 +334,7 @@ static void loop(struct record *r)
 		{ .fd = r->notes.sideband ? sideband_fd(r->notes.sideband) : -1, .events = POLLIN },
 		{ .fd = r->control ? control_fd(r->control) : -1, .events = POLLIN },
 		{ .fd = r->side ? side_files_fd(r->side) : -1, .events = POLLIN },
+		{ .fd = r->notes.maps ? perf_maps_fd(r->notes.maps) : -1, .events = POLLIN },
 	};
 
 	for (;;) {
@@ -353,7 +381,7 @@ static void loop(struct record *r)
 			child_events(&r->child, &r->notes);
 			r->stop |= !r->child.running;
 		}
-		if (fds[2].revents & POLLIN || clock_now_ns() >= due)
+		if ((fds[2].revents | fds[5].revents) & POLLIN || clock_now_ns() >= due)
 			notes_reports(&r->notes);
 		if (fds[4].revents & POLLIN && side_files_drain(r->side, r->o.dir)) {
 			r->failed = true;
@@ -423,6 +451,7 @@ static void tell_lost_members(const struct record *r)
 static int finish(struct record *r)
 {
 	struct auxtrace_totals totals;
+	struct followed f;
 	int ret;
 
 	if (auxtrace_stop(r->session)) {
@@ -432,12 +461,8 @@ static int finish(struct record *r)
 	tell_lost_members(r);
 	trigger_options_summary(&r->o.triggers, r->session);
 	notes_reports(&r->notes);
-	if (r->notes.lost)
-		say("perf lost %lu records about processes: some code may be unknown",
-		    r->notes.lost);
-	if (r->notes.sideband && sideband_generated_lost(r->notes.sideband))
-		say("%lu BPF programs or trampolines were gone before their code could be read: what ran there may not decode",
-		    sideband_generated_lost(r->notes.sideband));
+	f = followed(r);
+	followed_say(&f);
 	/* Processes that began meanwhile and are not children of the command. */
 	if (auxtrace_recording_add_all_tasks(r->notes.recording) < 0)
 		say("%s", auxtrace_error());
@@ -456,6 +481,7 @@ static void release(struct record *r)
 {
 	control_close(r->control);
 	sideband_close(r->notes.sideband);
+	perf_maps_close(r->notes.maps);
 	side_files_close(r->side);
 	auxtrace_close(r->session);
 	trigger_options_free(&r->o.triggers);
@@ -586,6 +612,37 @@ static void open_sideband(struct record *r, const struct auxtrace_info *info)
 		    strerror(errno), errno == EPERM ? "; more memory that may be locked (ulimit -l) helps" : "");
 }
 
+/*
+ * Do perf's reports serve instead of a tracer? They are of processes that may have ended, whose page tables nobody has
+ * read: a decoder needs their times and numbers, as the trace has them, and who ran.
+ */
+static bool perf_serves(const struct record *r, const struct auxtrace_info *info)
+{
+	return r->notes.sideband && info->out_time_mult && has_numbers_of_trace() &&
+	       (r->side || auxtrace_setup_info(r->session)->records & AUXTRACE_WANT_SWITCH);
+}
+
+/* Choose how the command is followed. 0, or -1 after a message. */
+static int choose_tracer(struct record *r, const struct auxtrace_info *info)
+{
+	if (r->o.follow == FOLLOW_BY_PERF && !r->notes.sideband) {
+		say("--no-ptrace needs perf's reports: else nothing says which programs the command runs");
+		return -1;
+	}
+	r->traced = r->o.follow == FOLLOW_BY_PTRACE || (r->o.follow == FOLLOW_BY_DEFAULT && !perf_serves(r, info));
+	if (r->traced)
+		return 0;
+	r->notes.maps = perf_maps_open(r->child.pid);
+	if (!r->notes.maps) {
+		say("cannot watch /tmp for perf maps (%s): code that the command's processes name there will be unknown; --ptrace reads it",
+		    strerror(errno));
+		return 0;
+	}
+	r->notes.may_follow = r->o.follow == FOLLOW_BY_DEFAULT;
+	sideband_tell(r->notes.sideband, r->notes.maps);
+	return 0;
+}
+
 static int run(struct record *r)
 {
 	const bool filtered = r->o.filters.count;
@@ -628,10 +685,8 @@ static int run(struct record *r)
 			return ret;
 	}
 	open_sideband(r, &info);
-	if (r->o.no_ptrace && !r->notes.sideband) {
-		say("--no-ptrace needs perf's reports: else nothing says which programs the command runs");
+	if (r->o.argv && choose_tracer(r, &info))
 		return give_up(r);
-	}
 	if (trigger_options_add(&r->o.triggers, r->session, r->child.pid))
 		return give_up(r);
 	/* Triggers and perf have patched the kernel's code by now. */
@@ -641,7 +696,7 @@ static int run(struct record *r)
 		return fail_record(r);
 	auxtrace_recording_on_cut(r->notes.recording, handle_cut, r);
 	if (r->o.argv)
-		child_continue(&r->child, !r->o.no_ptrace);
+		child_continue(&r->child, r->traced);
 	loop(r);
 	if (r->child.running) {
 		/* The loop ended by an error while the command runs. */

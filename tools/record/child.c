@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -16,6 +17,8 @@
 #define EXIT_NO_EXEC	126
 #define EXIT_NOT_FOUND	127
 
+/* Of a process with a perf map, of which only the end matters. */
+#define TO_THE_END	(PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXIT)
 #define FOLLOW	(PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | \
 		 PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT)
 
@@ -126,15 +129,54 @@ int child_start(struct child *child, const char *command, const cpu_set_t *cpus)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : EXIT_FAILED;
 }
 
-void child_continue(const struct child *child, bool follow)
+void child_continue(const struct child *child, bool traced)
 {
-	ptrace(follow ? PTRACE_CONT : PTRACE_DETACH, child->pid, NULL, 0);
+	ptrace(traced ? PTRACE_CONT : PTRACE_DETACH, child->pid, NULL, 0);
+}
+
+/* How many threads of @pid have begun to have this tracer. */
+static unsigned int seize_threads(pid_t pid)
+{
+	unsigned int count = 0;
+	struct dirent *e;
+	char path[32];
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir && (e = readdir(dir))) {
+		pid_t tid = atoi(e->d_name);
+
+		count += tid && !ptrace(PTRACE_SEIZE, tid, NULL, TO_THE_END);
+	}
+	if (dir)
+		closedir(dir);
+	return count;
+}
+
+/* Stop all threads of @pid where they end. False: it has ended, or has another tracer, or may not be traced. */
+static bool follow(pid_t pid)
+{
+	bool any = false;
+
+	/* Meanwhile a thread without a tracer may have made others. */
+	while (seize_threads(pid))
+		any = true;
+	return any;
 }
 
 void notes_reports(struct notes *notes)
 {
-	if (notes->sideband && notes->recording)
-		notes->lost += sideband_drain(notes->sideband, notes->recording);
+	pid_t pid;
+
+	if (!notes->sideband || !notes->recording)
+		return;
+	if (notes->maps)
+		perf_maps_look(notes->maps);
+	notes->lost += sideband_drain(notes->sideband, notes->recording);
+	while (notes->maps && (pid = perf_maps_next(notes->maps)))
+		if (!notes->may_follow || !follow(pid))
+			perf_maps_failed(notes->maps, pid);
 }
 
 static void note_task(struct notes *notes, pid_t pid, bool exec)
@@ -170,6 +212,8 @@ static void handle_stop(pid_t pid, int status, struct notes *notes)
 		break;
 	case PTRACE_EVENT_EXIT:
 		note_task(notes, pid, false);
+		if (notes->maps)
+			perf_maps_read(notes->maps, pid);
 		/* Fails for a thread: its process has not ended. */
 		if (notes->recording)
 			auxtrace_recording_end_task(notes->recording, pid, 0);

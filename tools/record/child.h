@@ -2,10 +2,12 @@
 /*
  * The command that is recorded, and its descendants.
  *
- * ptrace(2) stops them only where address spaces begin and end: at fork, exec and exit.
- * There the recorder notes their page tables and mappings, so that even a process that
- * lives for a moment is known. Or, after the command's first exec, ptrace is not used, and what perf
- * reports must do.
+ * perf reports where their address spaces begin, change and end, and the command has a tracer only until its
+ * first instruction. Where perf does not report, or the user asks for it, ptrace(2) stops them at fork, exec and exit,
+ * and the recorder notes their page tables and mappings there.
+ *
+ * What perf cannot report is code that only the memory of a process has, which is gone at the exit. So a process
+ * that names such code by a perf map gets a tracer when that comes (perf_maps.h).
  */
 #ifndef CHILD_H
 #define CHILD_H
@@ -16,6 +18,7 @@
 
 #include <auxtrace.h>
 
+#include "perf_maps.h"
 #include "sideband.h"
 
 /* Where observations of processes are recorded. */
@@ -23,6 +26,8 @@ struct notes {
 	struct auxtrace_recording *recording; /* NULL: there is none yet, and nothing is recorded */
 	struct sideband *sideband;	/* NULL: not available */
 	unsigned long lost;		/* records of it that perf lost */
+	struct perf_maps *maps;		/* of the command's processes; NULL: they are followed in any case */
+	bool may_follow;		/* those of @maps */
 };
 
 struct child {
@@ -48,13 +53,13 @@ int child_start(struct child *child, const char *command, const cpu_set_t *cpus)
 /* End a prepared process that was not started. */
 void child_abandon(struct child *child);
 
-/* Let the command run. Unless @follow, it and its descendants have no tracer from now on. */
-void child_continue(const struct child *child, bool follow);
+/* Let the command run. Unless @traced, it and its descendants have no tracer from now on. */
+void child_continue(const struct child *child, bool traced);
 
 /* Handle what wait(2) reports, without blocking. */
 void child_events(struct child *child, struct notes *notes);
 
-/* Record what perf reported since the last call. */
+/* Record what perf reported since the last call, and follow processes that need it from now on. */
 void notes_reports(struct notes *notes);
 
 /* Block until the command has exited. */

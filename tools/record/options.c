@@ -182,8 +182,10 @@ static void usage(FILE *f)
 	      "                        (or pid=command), count=N, after=N, one-shot, all-cpus,\n"
 	      "                        hold-off=TIME, delay=TIME|BYTES. Again for more\n"
 	      "      --start-paused    with --on: an --on ...=resume begins; else as --paused\n"
-	      "      --no-ptrace       follow the command by perf's reports alone, not by ptrace(2): for\n"
-	      "                        commands that use ptrace themselves, as gdb and strace\n"
+	      "      --ptrace          follow the command by ptrace(2): it stops at each fork, exec and\n"
+	      "                        exit (the default where perf does not report these)\n"
+	      "      --no-ptrace       by perf's reports alone (the default also follows processes that\n"
+	      "                        write a perf map, /tmp/perf-PID.map, to their end)\n"
 	      "      --duration SEC    end after so many seconds; a command then gets SIGTERM\n"
 	      "  -h, --help            this text\n\n"
 	      "Exit status: the command's, 128 + N if signal\n"
@@ -195,7 +197,7 @@ int record_options_parse(struct record_options *r, int argc, char **argv)
 	enum {
 		OVERWRITE = 256, WATERMARK, PAUSED, DURATION, SLOTS, FULL, DATA_SIZE, DATA_OVERWRITE,
 		DATA_KEEP, DATA_BACKWARD, SWITCHES, CONTROL, ON, START_PAUSED, SOURCE, FILTER, CR3,
-		DISK, NO_PTRACE,
+		DISK, PTRACE, NO_PTRACE,
 	};
 	static const struct option options[] = {
 		{ "all", no_argument, NULL, 'a' },
@@ -225,6 +227,7 @@ int record_options_parse(struct record_options *r, int argc, char **argv)
 		{ "paused", no_argument, NULL, PAUSED },
 		{ "on", required_argument, NULL, ON },
 		{ "start-paused", no_argument, NULL, START_PAUSED },
+		{ "ptrace", no_argument, NULL, PTRACE },
 		{ "no-ptrace", no_argument, NULL, NO_PTRACE },
 		{ "duration", required_argument, NULL, DURATION },
 		{ "help", no_argument, NULL, 'h' },
@@ -291,8 +294,11 @@ int record_options_parse(struct record_options *r, int argc, char **argv)
 		case DATA_BACKWARD:
 			o->flags |= AUXTRACE_SETUP_DATA_BACKWARD;
 			break;
+		case PTRACE:
+			r->follow = FOLLOW_BY_PTRACE;
+			break;
 		case NO_PTRACE:
-			r->no_ptrace = true;
+			r->follow = FOLLOW_BY_PERF;
 			break;
 		case SWITCHES:
 			r->switches = true;
@@ -342,8 +348,8 @@ int record_options_parse(struct record_options *r, int argc, char **argv)
 	}
 	if (optind < argc)
 		r->argv = argv + optind;
-	if (!r->argv && r->no_ptrace)
-		die(EXIT_USAGE, "--no-ptrace: only a COMMAND is followed by ptrace");
+	if (!r->argv && r->follow)
+		die(EXIT_USAGE, "%s: only a COMMAND is followed by ptrace", r->follow == FOLLOW_BY_PTRACE ? "--ptrace" : "--no-ptrace");
 	if (!r->argv && !r->pid && !r->tid && !r->duration && !r->control)
 		die(EXIT_USAGE, "record what? Name a command, or -p PID, or --duration SECONDS, or --control");
 	complete(r);

@@ -19,6 +19,13 @@ enum record_scope {
 	SCOPE_TASK,		/* --pid, --tid */
 };
 
+/* By what the command and its descendants are followed. */
+enum record_follow {
+	FOLLOW_BY_DEFAULT,	/* perf's reports, if they serve; else ptrace(2) */
+	FOLLOW_BY_PTRACE,	/* --ptrace */
+	FOLLOW_BY_PERF,		/* --no-ptrace */
+};
+
 struct record_options {
 	struct auxtrace_options session;	/* its tid: not yet that of a command */
 	bool all;		/* --all */
@@ -33,7 +40,7 @@ struct record_options {
 	uint64_t disk;		/* flight: most bytes of disk space; 0: no limit */
 	bool default_sizes;	/* neither --size nor --data-size is given: less will do */
 	bool keep;		/* --data-keep: do not overwrite records in overwrite mode */
-	bool no_ptrace;		/* --no-ptrace: what perf reports of the command's processes must do */
+	enum record_follow follow;
 	bool switches;		/* --switches: context switches go to the data ring in any case */
 	bool start_paused;	/* until a trigger resumes it; without triggers, a signal */
 	struct trigger_options triggers;	/* triggers */

@@ -147,7 +147,7 @@ let_go()
 	exec 3>&- 4>&-
 }
 
-# A command for a flight recorder that newuname freezes. The recorder traces the command's
+# A command for a flight recorder that newuname freezes, with --ptrace: then it stops at its
 # forks, so after a snapshot's meta exists the command only goes on once the recorder has
 # resumed.
 # shellcheck disable=SC2016 # the command's shell expands n

@@ -135,6 +135,7 @@ static void wrong_usage_is_status_2_and_says_what_is_right(void **state)
 		{ "record --source bts --filter 'filter 0x1000/8' true", "the hardware compares no addresses and no page tables; use --source pt" },
 		{ "record --cr3 0 true", "--cr3 0: it takes a number from 1" },
 		{ "record --no-ptrace -p 5", "--no-ptrace: only a COMMAND is followed by ptrace" },
+		{ "record --no-ptrace --ptrace -p 5", "--ptrace: only a COMMAND is followed by ptrace" },
 		{ "record --cr3 5 -p 5", "--cr3 excludes -a, -p and -t" },
 		{ "record --cr3 5 -a true", "--cr3 excludes -a, -p and -t" },
 		{ "record --cr3 5 --source bts true", "--cr3: BTS records each branch" },

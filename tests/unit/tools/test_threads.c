@@ -809,6 +809,31 @@ static void expect_entries(const char *sizes, const char *meta)
 	expect_sizes_at(ENTRY, sizes, meta);
 }
 
+static void what_the_recorder_lost_is_told(void **state)
+{
+	const struct result *r;
+
+	(void)state;
+	change_to_200();
+	ip_packet(ppt_tip_pgd, 0);
+	finish(BOTH, "windows 1");
+	/* Nothing, as far as is known; and nothing at all. */
+	assert_null(strstr(script("")->err, "lost"));
+	append("followed", "command perf\nreports_lost 0\ngenerated_lost 0\nperf_maps_lost 0\n");
+	assert_null(strstr(script("")->err, "perf"));
+	append("followed", "to come\n\nword\nreports_lost 3\ngenerated_lost 4\nperf_maps_lost 5\n");
+	begin_side(0);
+	put_lost(2000);
+	put_lost(3000);
+	end_side();
+	r = script("");
+	assert_int_equal(r->status, 0);
+	expect_part(r->err, "perf lost 3 records about processes: some code may be unknown\n");
+	expect_part(r->err, "4 BPF programs or trampolines were gone before their code could be read");
+	expect_part(r->err, "5 processes that name code by a perf map ended before it could be read");
+	expect_part(r->err, "perf lost 4 records of the side files: the names of threads and who ran may be wrong\n");
+}
+
 static void kernel_code_is_as_it_was_at_the_time(void **state)
 {
 	FILE *f;
@@ -1091,6 +1116,7 @@ int main(void)
 		t(missing_records_that_are_not_told_are_noticed),
 		t(switches_of_the_data_ring_count_more_than_perfs),
 		t(a_damaged_side_file_is_told_and_not_believed),
+		t(what_the_recorder_lost_is_told),
 		t(kernel_code_is_as_it_was_at_the_time),
 		t(generated_code_is_as_it_was_at_the_time),
 		t(a_trampoline_does_not_hide_what_is_behind_it),
