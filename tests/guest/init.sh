@@ -58,4 +58,6 @@ no_leaks
 
 load insmod /modules/ disk
 [ ! -b /dev/vda ] || save /dev/vda
-end poweroff -f
+# Power cannot be turned off behind a sleep in S3 here; -no-reboot makes a reset the end.
+how=$(parameter vm_end)
+end "${how:-poweroff}" -f

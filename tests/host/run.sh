@@ -22,6 +22,7 @@ usage()
 	  --append STRING, --mem SIZE, --disk SIZE, --disk-file FILE, --token HEX,
 	  --stock-module NAME, --emulator-arg ARG
 	                   as in scripts/vm
+	  --suspend        as in scripts/vm
 	  TEST             as test_ioctl; default: all
 	EOF
 	exit 2
@@ -40,6 +41,7 @@ while [ $# -gt 0 ]; do
 	--work | --mem | --disk | --disk-file | --token | --stock-module | --emulator-arg) vm_options+=("$1" "$2") ;;
 	--append) append=$2 ;;
 	--set) environment+=("$2") ;;
+	--suspend) vm_options+=("$1"); shift; continue ;;
 	-*) usage ;;
 	*) break ;;
 	esac
