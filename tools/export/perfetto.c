@@ -12,6 +12,7 @@
 #include "decode/call_threads.h"
 #include "decode/functions.h"
 #include "decode/view_text.h"
+#include "file_limit.h"
 #include "format.h"
 #include "protobuf.h"
 
@@ -29,6 +30,12 @@ enum { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3 };
 enum { STATE_CLEARED = 1, NEEDS_STATE = 2 };
 
 #define SEQUENCE	1
+
+/*
+ * perfetto.dev, "Visualising large traces": a browser gives the UI 2 GiB as a rule, and what it holds of a file is up to
+ * four times as large as that.
+ */
+#define MAX_OF_BROWSER	(512u << 20)
 
 /* Numbers of tracks: that of a CPU, of the thread with that index, of a process. */
 #define CPU_TRACK(cpu)		(1ull << 32 | (cpu))
@@ -58,6 +65,7 @@ struct perfetto {
 	struct cpu_track *cpu;
 	size_t nr_cpus;
 	bool begun;		/* the file has a packet */
+	struct file_limit limit;
 	struct protobuf trace, packet, event, inner, innermost;
 };
 
@@ -76,6 +84,7 @@ static void put_packet(struct perfetto *p)
 	p->begun = true;
 	protobuf_message(&p->trace, TRACE_PACKET, &p->packet);
 	fwrite(p->trace.data, 1, p->trace.size, p->out);
+	file_limit_add(&p->limit, p->trace.size);
 	p->trace.size = 0;
 }
 
@@ -339,6 +348,10 @@ static struct calls_sink *perfetto_begin(const struct export_request *request, F
 	};
 	p->meta = request->meta;
 	p->out = out;
+	p->limit = (struct file_limit){
+		.most = MAX_OF_BROWSER,
+		.why = "ui.perfetto.dev needs up to four times as much memory, of which a browser gives it 2 GiB: trace_processor --httpd opens it beside the browser",
+	};
 	return &p->sink;
 }
 

@@ -6,23 +6,13 @@
 
 #include "decode/call_threads.h"
 #include "decode/functions.h"
+#include "event_lists.h"
+#include "file_limit.h"
 #include "format.h"
 #include "lib/json.h"
 
-/* The longest string of Chromium, and of all that has its JavaScript engine V8. */
-#define MAX_STRING	((1u << 29) - 24)
-
-struct event {
-	uint64_t tsc;
-	uint32_t frame : 31;
-	uint32_t closes : 1;
-};
-
-/* Of one thread. */
-struct profile {
-	struct event *event;
-	size_t count, space;
-};
+/* The longest string of Chromium, and of all that has its JavaScript engine V8, is a few bytes shorter. */
+#define MAX_STRING	(512u << 20)
 
 struct speedscope {
 	struct calls_sink sink;
@@ -31,10 +21,11 @@ struct speedscope {
 	FILE *out;
 	struct functions functions;
 	struct call_threads threads;
-	struct profile *profile;	/* of each */
+	struct event_lists events;
+	struct event_list *profile;	/* of each thread */
 	size_t nr_profiles;
-	uint64_t begin;		/* the first time; 0: none yet */
-	uint64_t bytes;		/* in all events of the file; the rest of it is small beside them */
+	uint64_t begin;			/* the first time; 0: none yet */
+	struct file_limit limit;	/* of all events; the rest of the file is small beside them */
 };
 
 static struct speedscope *of_sink(struct calls_sink *s)
@@ -42,29 +33,25 @@ static struct speedscope *of_sink(struct calls_sink *s)
 	return (struct speedscope *)s;
 }
 
-static struct profile *profile_of(struct speedscope *s, const struct call *call)
+static struct event_list *profile_of(struct speedscope *s, const struct call *call)
 {
 	size_t i = call_threads_find(&s->threads, call);
 
 	for (; s->nr_profiles <= i; s->nr_profiles++) {
-		s->profile = xrealloc(s->profile, (s->nr_profiles + 1) * sizeof(*s->profile));
-		s->profile[s->nr_profiles] = (struct profile){ 0 };
+		list_grow(s->profile, s->nr_profiles);
+		s->profile[s->nr_profiles] = (struct event_list){ 0 };
 	}
 	return &s->profile[i];
 }
 
-static void add(struct speedscope *s, struct call *call, uint64_t tsc, bool closes)
+static void add(struct speedscope *s, struct call *call, uint64_t tsc, bool ends)
 {
-	struct profile *p = profile_of(s, call);
+	struct event_list *p = profile_of(s, call);
 
-	if (p->count == p->space) {
-		p->space = p->space ? 2 * p->space : 1024;
-		p->event = xrealloc(p->event, p->space * sizeof(*p->event));
-	}
 	/* Estimates of two CPUs may overlap where a thread goes from one to the other. */
-	if (p->count && tsc < p->event[p->count - 1].tsc)
-		tsc = p->event[p->count - 1].tsc;
-	p->event[p->count++] = (struct event){ tsc, functions_find(&s->functions, call)->index, closes };
+	if (tsc < p->last.tsc)
+		tsc = p->last.tsc;
+	event_list_add(&s->events, p, (struct call_event){ tsc, functions_find(&s->functions, call)->index, ends });
 	if (!s->begin || tsc < s->begin)
 		s->begin = tsc;
 }
@@ -92,6 +79,11 @@ static struct calls_sink *speedscope_begin(const struct export_request *request,
 	s->request = request;
 	s->meta = request->meta;
 	s->out = out;
+	s->limit = (struct file_limit){
+		.most = MAX_STRING,
+		.why = "a browser's string holds 512: speedscope before version 1.14 does not open it, and later ones slowly, as far as the browser has memory",
+	};
+	event_lists_begin(&s->events, request->out);
 	return &s->sink;
 }
 
@@ -123,18 +115,22 @@ static uint64_t ns_of(const struct speedscope *s, uint64_t tsc)
 	return ns;
 }
 
-static void put_profile(struct speedscope *s, const struct call_thread *thread, const struct profile *p)
+static void put_profile(struct speedscope *s, const struct call_thread *thread, const struct event_list *p)
 {
+	const struct call_event *event;
+	const char *separator = "";
 	char name[80];
+	size_t count;
 
 	fputs("{\"type\":\"evented\",\"name\":", s->out);
 	call_thread_name(thread, name, sizeof(name));
 	json_string(s->out, name);
 	fprintf(s->out, ",\"unit\":\"nanoseconds\",\"startValue\":%" PRIu64 ",\"endValue\":%" PRIu64 ",\"events\":[",
-		ns_of(s, p->event[0].tsc), ns_of(s, p->event[p->count - 1].tsc));
-	for (size_t i = 0; i < p->count; i++)
-		s->bytes += fprintf(s->out, "%s{\"type\":\"%c\",\"frame\":%u,\"at\":%" PRIu64 "}", i ? "," : "",
-				    p->event[i].closes ? 'C' : 'O', p->event[i].frame, ns_of(s, p->event[i].tsc));
+		ns_of(s, p->first.tsc), ns_of(s, p->last.tsc));
+	for (size_t nr = 0; (event = event_list_block(&s->events, p, nr, &count)); nr++)
+		for (; count; count--, event++, separator = ",")
+			file_limit_add(&s->limit, fprintf(s->out, "%s{\"type\":\"%c\",\"frame\":%u,\"at\":%" PRIu64 "}", separator,
+							  event->ends ? 'C' : 'O', event->function, ns_of(s, event->tsc)));
 	fputs("]}", s->out);
 }
 
@@ -151,12 +147,10 @@ static void speedscope_end(struct calls_sink *sink)
 		if (i)
 			fputs(",\n", s->out);
 		put_profile(s, &s->threads.thread[i], &s->profile[i]);
-		free(s->profile[i].event);
+		event_list_free(&s->profile[i]);
 	}
 	fputs("]}\n", s->out);
-	if (s->bytes > MAX_STRING)
-		say("this is more than %" PRIu64 " MiB, and a browser's string holds 512: speedscope before version 1.14 does not open it, and later ones slowly; --time, --cpu, --tid, --function and --max-depth export a part",
-		    s->bytes >> 20);
+	event_lists_end(&s->events);
 	free(s->profile);
 	call_threads_free(&s->threads);
 	functions_free(&s->functions);

@@ -8,6 +8,8 @@
 
 #include <linux/auxtrace.h>
 
+#include "export/event_lists.h"
+#include "export/file_limit.h"
 #include "export/format.h"
 #include "export/protobuf.h"
 #include "packets.h"
@@ -104,6 +106,22 @@ static void speedscope_has_calls_that_open_and_close(void **state)
 	expect_part(r->out, "{\"type\":\"C\",\"frame\":1,\"at\":7000},{\"type\":\"C\",\"frame\":0,\"at\":7000}]}]}\n");
 }
 
+/* The file at @path has that text. */
+static void expect_file(const char *path, const char *text)
+{
+	size_t size = strlen(text);
+	char *found = malloc(size + 2);
+	FILE *f = fopen(path, "r");
+
+	assert_non_null(found);
+	assert_non_null(f);
+	assert_int_equal(fread(found, 1, size + 1, f), size);
+	found[size] = 0;
+	assert_string_equal(found, text);
+	fclose(f);
+	free(found);
+}
+
 /* Export @calls calls of "f", one after the other, to nowhere; returns what the exporter says. To be freed. */
 static char *speedscope_says(uint64_t calls)
 {
@@ -150,8 +168,144 @@ static void speedscope_files_beyond_a_browsers_string_are_told(void **state)
 	free(text);
 	text = speedscope_says(5600000);
 	expect_part(text, "this is more than 512 MiB, and a browser's string holds 512");
-	expect_part(text, "--time, --cpu, --tid, --function and --max-depth export a part");
+	expect_part(text, "--time, --window, --cpu, --tid, --function and --max-depth export a part");
 	free(text);
+}
+
+/* The time at which call @n of @thread begins or ends: threads are in turns, and the second is as often as the others. */
+static uint64_t turn_time(uint64_t n, unsigned int thread, bool ends)
+{
+	return 1000 + 8 * n + 2 * thread + ends;
+}
+
+/* What is to be in the file of @calls calls of that thread. To be freed. */
+static char *expected_profile(unsigned int thread, uint64_t calls)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	assert_non_null(f);
+	fprintf(f, "\"startValue\":%llu,\"endValue\":%llu,\"events\":[", (unsigned long long)turn_time(0, thread, false) - 1000,
+		(unsigned long long)turn_time(calls - 1, thread, true) - 1000);
+	for (uint64_t i = 0; i < calls; i++)
+		fprintf(f, "%s{\"type\":\"O\",\"frame\":%u,\"at\":%llu},{\"type\":\"C\",\"frame\":%u,\"at\":%llu}", i ? "," : "",
+			thread, (unsigned long long)turn_time(i, thread, false) - 1000, thread,
+			(unsigned long long)turn_time(i, thread, true) - 1000);
+	fputs("]}", f);
+	fclose(f);
+	return text;
+}
+
+/*
+ * What is in blocks of the temporary file, and what is not, each thread's own: with one event less than a block, a block,
+ * one more, and many blocks.
+ */
+static void speedscope_keeps_the_order_of_many_calls(void **state)
+{
+	static const uint64_t calls[] = { 1, EVENT_BLOCK / 2 - 1, EVENT_BLOCK / 2, EVENT_BLOCK / 2 + 1, EVENT_BLOCK, 20 * EVENT_BLOCK + 7 };
+	static const char *const functions[] = { "f", "g", "h" };
+	const struct meta meta = { .time_mult = 1, .time_zero = 0 };
+	const struct export_request request = { .dir = "x", .meta = &meta, .out = "-" };
+
+	(void)state;
+	for (unsigned int n = 0; n < sizeof(calls) / sizeof(calls[0]); n++) {
+		char *text = NULL;
+		size_t size;
+		FILE *out = open_memstream(&text, &size);
+		struct calls_sink *sink;
+
+		assert_non_null(out);
+		sink = speedscope_format.begin(&request, out);
+		for (uint64_t i = 0; i < calls[n]; i++)
+			for (unsigned int thread = 0; thread < 3; thread++) {
+				struct call call = {
+					.known = true, .thread = { .pid = 7, .tid = 7 + thread },
+					.name = { .function = functions[thread], .object = "prog" },
+					.begin.tsc = turn_time(i, thread, false), .end.tsc = turn_time(i, thread, true),
+				};
+
+				sink->begin(sink, &call);
+				sink->end(sink, &call);
+			}
+		speedscope_format.end(sink);
+		fclose(out);
+		for (unsigned int thread = 0; thread < 3; thread++) {
+			char *profile = expected_profile(thread, calls[n]);
+
+			assert_non_null(strstr(text, profile));
+			free(profile);
+		}
+		free(text);
+	}
+}
+
+/* So many calls that they are not all kept in memory. */
+static void write_long_recording(void)
+{
+	psb(CR3, 1000, 0);
+	ip_packet(ppt_tip_pge, MAIN);
+	for (uint64_t i = 0; i < EVENT_BLOCK; i++)
+		call_f(2000 + 4000 * i);
+	suppressed(ppt_tip_pgd);
+	finish(BOTH, "windows 1");
+}
+
+/* It is where the output is, or where the user wants such files, and is gone at the end. */
+static void speedscope_needs_a_temporary_file(void **state)
+{
+	const char *tmpdir = getenv("TMPDIR");
+	char *before = tmpdir ? strdup(tmpdir) : NULL;
+	char command[300], *text;
+	const struct result *r;
+
+	(void)state;
+	write_long_recording();
+	setenv("TMPDIR", "/nonexistent", 1);
+	r = export("--format speedscope");
+	assert_int_equal(r->status, 1);
+	expect_part(r->err, "cannot make /nonexistent/auxtrace-export.");
+	expect_part(r->err, ", a temporary file for calls: No such file or directory");
+	setenv("TMPDIR", program_path("."), 1);
+	r = export("--format speedscope");
+	assert_int_equal(r->status, 0);
+	text = strdup(r->out);
+	assert_non_null(text);
+	setenv("TMPDIR", "/nonexistent", 1);
+	snprintf(command, sizeof(command), "export --format speedscope -o %s %s", program_path("speedscope"), dir);
+	assert_int_equal(run_auxtrace(command)->status, 0);
+	if (before)
+		setenv("TMPDIR", before, 1);
+	else
+		unsetenv("TMPDIR");
+	free(before);
+	snprintf(command, sizeof(command), "cd %s && ! ls | grep -e auxtrace-export -e 'speedscope.'", dir);
+	assert_int_equal(system(command), 0);
+	expect_file(program_path("speedscope"), text);
+	free(text);
+}
+
+static void a_file_beyond_its_limit_is_told_once(void **state)
+{
+	struct file_limit limit = { .most = 3 << 20, .why = "a reader is small" };
+	FILE *err = tmpfile();
+	char text[1000] = "";
+	int saved = dup(2);
+
+	(void)state;
+	assert_non_null(err);
+	dup2(fileno(err), 2);
+	file_limit_add(&limit, 3 << 20);
+	assert_int_equal(lseek(2, 0, SEEK_CUR), 0);
+	file_limit_add(&limit, 1);
+	file_limit_add(&limit, 10 << 20);
+	dup2(saved, 2);
+	close(saved);
+	rewind(err);
+	assert_true(fread(text, 1, sizeof(text) - 1, err) > 0);
+	fclose(err);
+	expect_part(text, "this is more than 3 MiB, and a reader is small; --time, --window, --cpu, --tid, --function and --max-depth export a part\n");
+	assert_null(strstr(strchr(text, '\n'), "this is more"));
 }
 
 static void callgrind_has_costs_of_functions_and_of_calls(void **state)
@@ -434,6 +588,9 @@ int main(void)
 		t(folded_stacks_count_instructions),
 		t(speedscope_has_calls_that_open_and_close),
 		cmocka_unit_test(speedscope_files_beyond_a_browsers_string_are_told),
+		cmocka_unit_test(speedscope_keeps_the_order_of_many_calls),
+		t(speedscope_needs_a_temporary_file),
+		cmocka_unit_test(a_file_beyond_its_limit_is_told_once),
 		t(callgrind_has_costs_of_functions_and_of_calls),
 		t(perfetto_has_a_begin_and_an_end_for_each_call),
 		t(perfetto_tells_what_began_and_ended_a_window),
