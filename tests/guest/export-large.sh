@@ -26,13 +26,13 @@ worker()
 for _ in 1 2 3; do
 	worker "$1" > /dev/null &
 done
-sessions 3000 > /dev/null
+sessions 1000 > /dev/null
 wait
 EOT
 
 load()
 {
-	auxtrace record -a -m 64M -o load -- sh /tmp/load.sh 12 || return
+	auxtrace record -a -m 64M -o load -- sh /tmp/load.sh 2 || return
 	adds_up load && [ "$(account load gaps)" -eq 0 ]
 }
 
