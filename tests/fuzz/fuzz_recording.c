@@ -72,7 +72,6 @@ static const struct name names[] = {
 	{ "task.8", task, sizeof(task) - 1 },
 	{ "kcore.added", "added 0xffffffff81000000 1500 2500 1600 90c3 p\n", 47 },
 	{ "modules", "mod 4096 0 - Live 0xffffffff81000000\n", 37 },
-	{ "followed", "command perf\nreports_lost 1\n", 28 },
 };
 
 #define NAMES	(sizeof(names) / sizeof(names[0]))

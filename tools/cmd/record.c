@@ -613,13 +613,16 @@ static void open_sideband(struct record *r, const struct auxtrace_info *info)
 }
 
 /*
- * Do perf's reports serve instead of a tracer? They are of processes that may have ended, whose page tables nobody has
- * read: a decoder needs their times and numbers, as the trace has them, and who ran.
+ * Do perf's reports serve instead of a tracer? Nobody has read the page tables of a process that has ended by then. The
+ * decoder knows it by its number and by when it ran: so perf's clock must be the TSC's, perf's process IDs those of the
+ * initial PID namespace, and all switches must be recorded. In overwrite mode the oldest switches are lost.
  */
 static bool perf_serves(const struct record *r, const struct auxtrace_info *info)
 {
-	return r->notes.sideband && info->out_time_mult && has_numbers_of_trace() &&
-	       (r->side || auxtrace_setup_info(r->session)->records & AUXTRACE_WANT_SWITCH);
+	const struct auxtrace_setup *setup = auxtrace_setup_info(r->session);
+
+	return r->notes.sideband && info->out_time_mult && has_numbers_of_trace() && !(setup->flags & AUXTRACE_SETUP_OVERWRITE) &&
+	       (r->side || setup->records & AUXTRACE_WANT_SWITCH);
 }
 
 /* Choose how the command is followed. 0, or -1 after a message. */
@@ -633,8 +636,13 @@ static int choose_tracer(struct record *r, const struct auxtrace_info *info)
 	if (r->traced)
 		return 0;
 	r->notes.maps = perf_maps_open(r->child.pid);
+	if (!r->notes.maps && r->o.follow == FOLLOW_BY_DEFAULT) {
+		say("cannot watch /tmp for perf maps (%s): the command is followed by ptrace", strerror(errno));
+		r->traced = true;
+		return 0;
+	}
 	if (!r->notes.maps) {
-		say("cannot watch /tmp for perf maps (%s): code that the command's processes name there will be unknown; --ptrace reads it",
+		say("cannot watch /tmp for perf maps (%s): code that the command's processes name there will be unknown",
 		    strerror(errno));
 		return 0;
 	}

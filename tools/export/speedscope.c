@@ -121,6 +121,7 @@ static void put_profile(struct speedscope *s, const struct call_thread *thread, 
 	const char *separator = "";
 	char name[80];
 	size_t count;
+	int length;
 
 	fputs("{\"type\":\"evented\",\"name\":", s->out);
 	call_thread_name(thread, name, sizeof(name));
@@ -128,9 +129,13 @@ static void put_profile(struct speedscope *s, const struct call_thread *thread, 
 	fprintf(s->out, ",\"unit\":\"nanoseconds\",\"startValue\":%" PRIu64 ",\"endValue\":%" PRIu64 ",\"events\":[",
 		ns_of(s, p->first.tsc), ns_of(s, p->last.tsc));
 	for (size_t nr = 0; (event = event_list_block(&s->events, p, nr, &count)); nr++)
-		for (; count; count--, event++, separator = ",")
-			file_limit_add(&s->limit, fprintf(s->out, "%s{\"type\":\"%c\",\"frame\":%u,\"at\":%" PRIu64 "}", separator,
-							  event->ends ? 'C' : 'O', event->function, ns_of(s, event->tsc)));
+		for (; count; count--, event++, separator = ",") {
+			length = fprintf(s->out, "%s{\"type\":\"%c\",\"frame\":%u,\"at\":%" PRIu64 "}", separator,
+					 event->ends ? 'C' : 'O', event->function, ns_of(s, event->tsc));
+			/* Whoever closes the file says that it could not be written. */
+			if (length > 0)
+				file_limit_add(&s->limit, length);
+		}
 	fputs("]}", s->out);
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "followed.h"
 #include "tool.h"
@@ -13,9 +15,12 @@ int followed_write(const struct followed *by, const char *dir)
 	char path[4200];
 	FILE *f;
 	bool ok;
+	int fd;
 
 	snprintf(path, sizeof(path), "%s/followed", dir);
-	f = fopen(path, "we");
+	unlink(path);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	f = fd < 0 ? NULL : fdopen(fd, "w");
 	ok = f;
 	if (ok) {
 		if (by->by)

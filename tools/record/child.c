@@ -17,7 +17,7 @@
 #define EXIT_NO_EXEC	126
 #define EXIT_NOT_FOUND	127
 
-/* Of a process with a perf map, of which only the end matters. */
+/* What ptrace stops of a process with a perf map: only the end matters. */
 #define TO_THE_END	(PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXIT)
 #define FOLLOW	(PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | \
 		 PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT)
@@ -179,16 +179,20 @@ void notes_reports(struct notes *notes)
 			perf_maps_failed(notes->maps, pid);
 }
 
-static void note_task(struct notes *notes, pid_t pid, bool exec)
+/* False: it could not be read. */
+static bool note_task(struct notes *notes, pid_t pid, bool exec)
 {
 	struct auxtrace_recording *recording = notes->recording;
 
 	if (!recording)
-		return;
-	/* When an exec was, perf has reported. A thread of an exiting process may have no address space. */
-	if ((exec ? auxtrace_recording_exec_task(recording, pid, 0) : auxtrace_recording_add_task(recording, pid)) &&
-	    errno != ESRCH && errno != ENXIO)
+		return false;
+	/* When an exec was, perf has reported. */
+	if (!(exec ? auxtrace_recording_exec_task(recording, pid, 0) : auxtrace_recording_add_task(recording, pid)))
+		return true;
+	/* A thread of an exiting process may have no address space. */
+	if (errno != ESRCH && errno != ENXIO)
 		say("process %d: %s", pid, auxtrace_error());
+	return false;
 }
 
 /* @pid has stopped: record its address space if that changed, and let it continue. */
@@ -211,8 +215,7 @@ static void handle_stop(pid_t pid, int status, struct notes *notes)
 		sig = 0;
 		break;
 	case PTRACE_EVENT_EXIT:
-		note_task(notes, pid, false);
-		if (notes->maps)
+		if (note_task(notes, pid, false) && notes->maps)
 			perf_maps_read(notes->maps, pid);
 		/* Fails for a thread: its process has not ended. */
 		if (notes->recording)

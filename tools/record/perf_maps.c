@@ -203,6 +203,17 @@ void perf_maps_exited(struct perf_maps *m, pid_t pid)
 		remove_maker(m, i);
 }
 
+/* The code that the program before has made is gone. */
+void perf_maps_execed(struct perf_maps *m, pid_t pid)
+{
+	size_t i = find(m, pid);
+
+	if (i < m->count)
+		remove_maker(m, i);
+	if (is_known(pid))
+		m->is[pid] &= DESCENDS;
+}
+
 static void take_came(struct perf_maps *m)
 {
 	for (size_t i = 0; i < m->nr_came; i++)

@@ -26,6 +26,7 @@ void perf_maps_look(struct perf_maps *m);
 /* perf's reports, in the order of time. @path: of a mapping for execution. perf_maps_exited(): of a main thread. */
 void perf_maps_forked(struct perf_maps *m, pid_t parent, pid_t pid);
 void perf_maps_mapped(struct perf_maps *m, pid_t pid, const char *path);
+void perf_maps_execed(struct perf_maps *m, pid_t pid);
 void perf_maps_exited(struct perf_maps *m, pid_t pid);
 
 /* A process that is to be followed to its end; each is returned once. 0: there is none. */

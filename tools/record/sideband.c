@@ -212,6 +212,8 @@ static void handle(const struct sideband *w, const union record *rec,
 	case PERF_RECORD_COMM:
 		if (!(rec->header.misc & PERF_RECORD_MISC_COMM_EXEC))
 			break;
+		if (w->maps)
+			perf_maps_execed(w->maps, rec->comm.pid);
 		/* Fails if the process has exited already. */
 		auxtrace_recording_exec_task(recording, rec->comm.pid, to_tsc(w, time_of(rec)));
 		break;

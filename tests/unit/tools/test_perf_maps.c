@@ -176,6 +176,24 @@ static void a_map_that_was_there_before_counts_with_memory_for_code(void **state
 	}
 }
 
+/* The next program makes code of its own, under the name of the map that is there. */
+static void an_exec_loses_what_was_not_read(void **state)
+{
+	(void)state;
+	perf_maps_forked(maps, COMMAND, alive);
+	perf_maps_execed(maps, alive);
+	assert_int_equal(perf_maps_lost(maps), 0);
+	make(map_of(alive));
+	assert_int_equal(next(), alive);
+	perf_maps_execed(maps, alive);
+	assert_int_equal(perf_maps_lost(maps), 1);
+	perf_maps_mapped(maps, alive, "//anon");
+	assert_int_equal(next(), alive);
+	perf_maps_read(maps, alive);
+	perf_maps_exited(maps, alive);
+	assert_int_equal(perf_maps_lost(maps), 1);
+}
+
 static void memory_for_code_alone_has_no_names(void **state)
 {
 	(void)state;
@@ -384,6 +402,7 @@ int main(void)
 		t(a_number_that_another_process_has_now_is_no_descendant),
 		t(perf_may_report_a_fork_after_the_map_came),
 		t(a_map_that_was_there_before_counts_with_memory_for_code),
+		t(an_exec_loses_what_was_not_read),
 		t(memory_for_code_alone_has_no_names),
 		t(a_map_may_be_renamed_to_its_name),
 		t(what_is_no_map_is_passed_over),
