@@ -44,7 +44,7 @@ static bool kernel;		/* it is traced */
 static uint64_t passed;		/* nanoseconds */
 static uint64_t goes_at;	/* code is gone at that time, while it is read; 0: it is not */
 
-enum kind { ADD, FORK, EXEC, END, MAP, CODE, CODE_END, DESCENDANT, MAPPED, EXITED };
+enum kind { ADD, FORK, EXEC, END, MAP, CODE, CODE_END, DESCENDANT, MAPPED, EXECED, EXITED };
 
 static struct call {
 	enum kind kind;
@@ -226,6 +226,12 @@ void perf_maps_mapped(struct perf_maps *m, pid_t pid, const char *path)
 	assert_ptr_equal(m, maps_told());
 	told(recording_told(), MAPPED, pid, 0);
 	snprintf(call[calls - 1].path, sizeof(call->path), "%s", path);
+}
+
+void perf_maps_execed(struct perf_maps *m, pid_t pid)
+{
+	assert_ptr_equal(m, maps_told());
+	told(recording_told(), EXECED, pid, 0);
 }
 
 void perf_maps_exited(struct perf_maps *m, pid_t pid)
@@ -617,8 +623,9 @@ static void perf_maps_are_told_of_processes_too(void **state)
 	put_mmap(&ring[0], 10, "//anon", 103);
 	put_thread(&ring[0], PERF_RECORD_EXIT, 10, 11, 10, 104);
 	put_thread(&ring[0], PERF_RECORD_EXIT, 10, 10, 1, 105);
+	put_comm(&ring[0], PERF_RECORD_MISC_COMM_EXEC, 12, 106);
 	drain(w);
-	assert_int_equal(calls, 6);
+	assert_int_equal(calls, 8);
 	expect(0, DESCENDANT, 10, 0);
 	assert_int_equal(call[0].parent, 1);
 	expect(1, FORK, 10, 101);
@@ -628,6 +635,8 @@ static void perf_maps_are_told_of_processes_too(void **state)
 	/* The main thread's. */
 	expect(4, EXITED, 10, 0);
 	expect(5, END, 10, 105);
+	expect(6, EXECED, 12, 0);
+	expect(7, EXEC, 12, 106);
 	sideband_close(w);
 }
 
