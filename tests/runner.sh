@@ -183,6 +183,14 @@ verdict "at the end of all what still runs is killed" counts endless 0 1 0
 verdict "and nothing is begun" says "$work/said" "  late: no time was left for it"
 verdict "what is left out is skipped, or failed if it had to run" \
 	[ "$(tail -n 1 "$work/said")" = "1 passed, 2 failed, 1 skipped" ]
+suite --until $((EPOCHSECONDS + 60)) <<-END
+	try build-9.9 2 1000 builds 9.9
+	try boots 1 1 echo begun 9.9
+	try boots-another 1 1 echo begun 9.8
+END
+verdict "what needs a kernel that was not built is left out, too" \
+	says "$work/said" "  boots: no time was left to build its kernel, 9.9"
+verdict "and nothing else" [ "$(tail -n 1 "$work/said")" = "1 passed, 0 failed, 2 skipped" ]
 suite <<< "what is this"
 verdict "a line that is no line is refused" [ "$status" = 2 ]
 suite < /dev/null
