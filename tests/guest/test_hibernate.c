@@ -23,6 +23,7 @@
 #include "machine.h"
 #include "msr.h"
 #include "pmu.h"
+#include "sleep.h"
 #include "trace.h"
 #include "trigger.h"
 #include "uapi.h"
@@ -73,7 +74,6 @@ static void make_swap(void)
 
 static void tracing_goes_on_after_a_restore(void **state)
 {
-	uint64_t hits, produced[MAX_CPUS];
 	struct session s;
 	uint32_t id;
 	int ret;
@@ -92,35 +92,8 @@ static void tracing_goes_on_after_a_restore(void **state)
 		skip_test("this kernel restores an image only in another boot");
 	expect_call("hibernate", 0, ret, __FILE__, __LINE__);
 
-	for (unsigned int i = 0; i < s.count; i++) {
-		struct auxtrace_status_page st = channel_status(&s.channel[i]);
-
-		print_message("CPU %u: inhibit %#x, %llu gaps, %llu windows, %llu bytes\n", st.cpu,
-			      st.inhibit, st.gaps, st.windows, st.produced);
-		assert_int_equal(st.inhibit, 0);
-		assert_int_equal(st.gaps, 1);
-		assert_int_equal(st.gaps_offline, 1);
-		assert_int_equal(st.windows, 2);
-		assert_true(msr_tracing(st.cpu));
-		produced[i] = st.window_begin;
-	}
-	hits = trigger_read(&s, id).out_hits;
-	for (unsigned int i = 0; i < s.count; i++) {
-		struct channel *ch = &s.channel[i];
-
-		assert_int_equal(cpu_pin(ch->cpu), 0);
-		load_run(1000);
-		call_times(1);
-		assert_false(msr_tracing(ch->cpu));
-		assert_int_equal(channel_status(ch).inhibit, AUXTRACE_INHIBIT_TRIGGER);
-		assert_true(channel_status(ch).produced > produced[i]);
-		/* The new window is whole. */
-		if (channel_status(ch).produced - produced[i] < AUX_SIZE)
-			channel_check_window(ch, produced[i], channel_status(ch).produced,
-					     "the window after the restore");
-	}
-	assert_int_equal(trigger_read(&s, id).out_hits, hits + s.count);
-	cpu_unpin();
+	slept_once(&s, -1);
+	traces_until_trigger(&s, id);
 	ok_stop(s.fd);
 	check_accounting(&s);
 	ok_start(s.fd);

@@ -65,7 +65,7 @@ is_told()
 # What is longer than 512 MiB is told, and nothing else is.
 told_if_long()
 {
-	if [ "$(stat -c %s "$work/$1")" -gt $((513 << 20)) ]; then
+	if [ "$(stat -c %s "$work/$1")" -gt $((512 << 20)) ]; then
 		is_told
 	else
 		not is_told
