@@ -33,7 +33,8 @@ void event_lists_end(struct event_lists *all)
 
 static void fail(const struct event_lists *all, const char *what)
 {
-	die(1, "cannot %s %s, a temporary file for calls: %s", what, all->path, strerror(errno));
+	/* The file may just be too short. */
+	die(1, "cannot %s %s, a temporary file for calls: %s", what, all->path, strerror(errno ? errno : EIO));
 }
 
 static void make_file(struct event_lists *all)
@@ -78,6 +79,7 @@ const struct call_event *event_list_block(struct event_lists *all, const struct 
 		*count = list->nr_newest;
 		return nr == list->nr_blocks && *count ? list->newest : NULL;
 	}
+	errno = 0;
 	if (fseeko(all->file, (off_t)list->block[nr] * sizeof(all->block), SEEK_SET))
 		fail(all, "read");
 	*count = fread(all->block, sizeof(*all->block), EVENT_BLOCK, all->file);
