@@ -10,6 +10,7 @@
 
 #include "internal.h"
 #include "jit.h"
+#include "perf_map.h"
 #include "recording_dir.h"
 
 #define MAGIC		0x4a695444	/* "JiTD" */
@@ -103,7 +104,7 @@ static FILE *open_map(pid_t pid, const char *proc)
 	char path[64];
 	int fd;
 
-	snprintf(path, sizeof(path), "/tmp/perf-%d.map", pid);
+	snprintf(path, sizeof(path), PERF_MAP_DIR "/" PERF_MAP_NAME, pid);
 	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return NULL;

@@ -23,6 +23,7 @@
 #include "record/options.h"
 #include "record/side_files.h"
 #include "source/source.h"
+#include "userlib/perf_map.h"
 #include "userlib/pid_namespace.h"
 
 #define EXIT_FAILED	125
@@ -133,6 +134,8 @@ static void write_followed(struct record *r, const char *dir)
 
 	if (followed_write(&f, dir))
 		r->failed = true;
+	if (r->ends)
+		followed_say(&f);
 }
 
 /* A snapshot is cut, or its processes have been read; or the recording ends. */
@@ -451,7 +454,6 @@ static void tell_lost_members(const struct record *r)
 static int finish(struct record *r)
 {
 	struct auxtrace_totals totals;
-	struct followed f;
 	int ret;
 
 	if (auxtrace_stop(r->session)) {
@@ -461,8 +463,6 @@ static int finish(struct record *r)
 	tell_lost_members(r);
 	trigger_options_summary(&r->o.triggers, r->session);
 	notes_reports(&r->notes);
-	f = followed(r);
-	followed_say(&f);
 	/* Processes that began meanwhile and are not children of the command. */
 	if (auxtrace_recording_add_all_tasks(r->notes.recording) < 0)
 		say("%s", auxtrace_error());
@@ -635,14 +635,14 @@ static int choose_tracer(struct record *r, const struct auxtrace_info *info)
 	r->traced = r->o.follow == FOLLOW_BY_PTRACE || (r->o.follow == FOLLOW_BY_DEFAULT && !perf_serves(r, info));
 	if (r->traced)
 		return 0;
-	r->notes.maps = perf_maps_open(r->child.pid);
+	r->notes.maps = perf_maps_open(PERF_MAP_DIR, r->child.pid);
 	if (!r->notes.maps && r->o.follow == FOLLOW_BY_DEFAULT) {
-		say("cannot watch /tmp for perf maps (%s): the command is followed by ptrace", strerror(errno));
+		say("cannot watch " PERF_MAP_DIR " for perf maps (%s): the command is followed by ptrace", strerror(errno));
 		r->traced = true;
 		return 0;
 	}
 	if (!r->notes.maps) {
-		say("cannot watch /tmp for perf maps (%s): code that the command's processes name there will be unknown",
+		say("cannot watch " PERF_MAP_DIR " for perf maps (%s): code that the command's processes name there will be unknown",
 		    strerror(errno));
 		return 0;
 	}

@@ -11,6 +11,7 @@
 #include "lib/source_lines.h"
 #include "object.h"
 #include "userlib/deleted_path.h"
+#include "userlib/memory_path.h"
 
 static struct object *object_new(struct objects *os, const char *path)
 {
@@ -87,13 +88,7 @@ void objects_close(struct objects *os)
 /* Say that the file at @path was not that which ran, already when the recording was written. */
 static void say_unknown(const char *path)
 {
-	/* These never were files with a name: memory in which code is made. */
-	static const char *const memory[] = { "/memfd:", ("/dev/zero" DELETED), "/SYSV", "/anon_hugepage" };
-
-	for (unsigned int i = 0; i < ARRAY_SIZE(memory); i++)
-		if (!strncmp(path, memory[i], strlen(memory[i])))
-			return;
-	if (*path == '/')
+	if (*path == '/' && !is_memory_path(path))
 		say("%.*s is not the file that ran: it had been replaced, changed or removed when the recording was written; "
 		    "its code is not used", (int)deleted_path_length(path), path);
 }

@@ -12,8 +12,9 @@
 
 #include "lib/tool.h"
 #include "perf_maps.h"
+#include "userlib/memory_path.h"
+#include "userlib/perf_map.h"
 
-#define MAPS_DIR	"/tmp"
 #define MOST_PIDS	(4u << 20)	/* PID_MAX_LIMIT of <linux/threads.h> */
 
 #define DESCENDS	1	/* from the command, or is it */
@@ -26,6 +27,7 @@ struct maker {			/* of code */
 };
 
 struct perf_maps {
+	const char *dir;
 	int inotify;
 	unsigned long lost;
 	uint8_t *is;		/* by process; zero pages, but where the numbers are used */
@@ -35,13 +37,14 @@ struct perf_maps {
 	size_t nr_came;
 };
 
-struct perf_maps *perf_maps_open(pid_t command)
+struct perf_maps *perf_maps_open(const char *dir, pid_t command)
 {
 	struct perf_maps *m = xcalloc(1, sizeof(*m));
 	int err;
 
+	m->dir = dir;
 	m->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	if (m->inotify >= 0 && inotify_add_watch(m->inotify, MAPS_DIR, IN_CREATE | IN_MOVED_TO | IN_ONLYDIR) >= 0) {
+	if (m->inotify >= 0 && inotify_add_watch(m->inotify, dir, IN_CREATE | IN_MOVED_TO | IN_ONLYDIR) >= 0) {
 		m->is = xcalloc(MOST_PIDS, sizeof(*m->is));
 		m->is[command] = DESCENDS;
 		return m;
@@ -103,7 +106,7 @@ static pid_t process_of(const char *name)
 {
 	int pid = 0, at = 0;
 
-	return sscanf(name, "perf-%d.map%n", &pid, &at) == 1 && at && !name[at] && is_known(pid) ? pid : 0;
+	return sscanf(name, PERF_MAP_NAME "%n", &pid, &at) == 1 && at && !name[at] && is_known(pid) ? pid : 0;
 }
 
 static void take_name(struct perf_maps *m, const char *name)
@@ -119,7 +122,7 @@ static void take_name(struct perf_maps *m, const char *name)
 /* More files came than the kernel notes. */
 static void take_all(struct perf_maps *m)
 {
-	DIR *d = opendir(MAPS_DIR);
+	DIR *d = opendir(m->dir);
 	struct dirent *e;
 
 	while (d && (e = readdir(d)))
@@ -155,11 +158,11 @@ static bool same_owner(const char *map, const char *process)
 }
 
 /* Anybody can make a file in /tmp: only the process's own counts. */
-static bool has_map(pid_t pid)
+static bool has_map(const struct perf_maps *m, pid_t pid)
 {
-	char map[64], process[32];
+	char map[PATH_MAX], process[32];
 
-	snprintf(map, sizeof(map), MAPS_DIR "/perf-%d.map", pid);
+	snprintf(map, sizeof(map), "%s/" PERF_MAP_NAME, m->dir, pid);
 	snprintf(process, sizeof(process), "/proc/%d", pid);
 	return same_owner(map, process);
 }
@@ -177,21 +180,16 @@ void perf_maps_forked(struct perf_maps *m, pid_t parent, pid_t pid)
 	m->is[pid] = m->is[parent] & DESCENDS;
 }
 
-/* Memory that is in no file, as perf names it. */
+/* Memory that is in no file, as perf names it: "[stack]", or "[stack:TID]". */
 static bool is_made(const char *path)
 {
-	static const char *const begins[] = { "//anon", "[heap]", "[stack", "/memfd:", "/dev/zero", "/SYSV" };
-
-	for (unsigned int i = 0; i < ARRAY_SIZE(begins); i++)
-		if (!strncmp(path, begins[i], strlen(begins[i])))
-			return true;
-	return false;
+	return !strcmp(path, "//anon") || !strcmp(path, "[heap]") || !strncmp(path, "[stack", 6) || is_memory_path(path);
 }
 
 /* An earlier process with the same number may have left a map: then that of this one does not come. */
 void perf_maps_mapped(struct perf_maps *m, pid_t pid, const char *path)
 {
-	if (is_known(pid) && m->is[pid] == DESCENDS && is_made(path) && has_map(pid))
+	if (is_known(pid) && m->is[pid] == DESCENDS && is_made(path) && has_map(m, pid))
 		add(m, pid);
 }
 
@@ -217,7 +215,7 @@ void perf_maps_execed(struct perf_maps *m, pid_t pid)
 static void take_came(struct perf_maps *m)
 {
 	for (size_t i = 0; i < m->nr_came; i++)
-		if (has_map(m->came[i]))
+		if (has_map(m, m->came[i]))
 			add(m, m->came[i]);
 	free(m->came);
 	m->came = NULL;

@@ -14,8 +14,11 @@
 
 struct perf_maps;
 
-/* NULL with errno: nobody says when maps come. @command: its process, before it has descendants. */
-struct perf_maps *perf_maps_open(pid_t command);
+/*
+ * NULL with errno: nobody says when maps come. @dir: where they come, valid until perf_maps_close(). @command: its process,
+ * before it has descendants.
+ */
+struct perf_maps *perf_maps_open(const char *dir, pid_t command);
 void perf_maps_close(struct perf_maps *m);
 /* A file descriptor for poll(2), readable when files have come to /tmp. */
 int perf_maps_fd(const struct perf_maps *m);

@@ -23,10 +23,11 @@
 
 #include "record/perf_maps.h"
 
-#define COMMAND		4194300	/* the highest numbers: no process of this machine has them */
+#define COMMAND		4194300	/* the highest numbers: hardly a process of this machine has them */
 #define GONE		4194301
 #define OTHER		4194302
 
+static char dir[] = "/tmp/auxtrace-maps.XXXXXX";
 static struct perf_maps *maps;
 static pid_t alive;
 static bool refuse;		/* inotify does */
@@ -46,7 +47,15 @@ static const char *map_of(pid_t pid)
 {
 	static char path[64];
 
-	snprintf(path, sizeof(path), "/tmp/perf-%d.map", pid);
+	snprintf(path, sizeof(path), "%s/perf-%d.map", dir, pid);
+	return path;
+}
+
+static const char *in_dir(const char *name)
+{
+	static char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	return path;
 }
 
@@ -66,7 +75,7 @@ static int begin(void **state)
 	if (!alive)
 		for (;;)
 			pause();
-	maps = perf_maps_open(COMMAND);
+	maps = perf_maps_open(dir, COMMAND);
 	return alive > 0 && maps ? 0 : -1;
 }
 
@@ -81,6 +90,18 @@ static int end(void **state)
 	unlink(map_of(OTHER));
 	unlink(map_of(COMMAND));
 	return 0;
+}
+
+static int begin_all(void **state)
+{
+	(void)state;
+	return mkdtemp(dir) ? 0 : -1;
+}
+
+static int end_all(void **state)
+{
+	(void)state;
+	return rmdir(dir);
 }
 
 /* What is to be followed when the kernel has told of files. */
@@ -164,7 +185,7 @@ static void a_map_that_was_there_before_counts_with_memory_for_code(void **state
 	for (unsigned int i = 0; i < sizeof(made) / sizeof(made[0]); i++) {
 		perf_maps_close(maps);
 		make(map_of(alive));
-		maps = perf_maps_open(COMMAND);
+		maps = perf_maps_open(dir, COMMAND);
 		assert_non_null(maps);
 		perf_maps_forked(maps, COMMAND, alive);
 		perf_maps_mapped(maps, alive, "/bin/true");
@@ -220,17 +241,17 @@ static void a_map_may_be_renamed_to_its_name(void **state)
 static void what_is_no_map_is_passed_over(void **state)
 {
 	static const char *const names[] = {
-		"/tmp/perf-4194301.mapx", "/tmp/perf-4194301x.map", "/tmp/perf-0.map", "/tmp/perf-99999999.map", "/tmp/perf--5.map",
-		"/tmp/perf-.map", "/tmp/perf-99999999999999999999.map", "/tmp/perf- 4194301.map", "/tmp/perf-04194301.map",
+		"perf-4194301.mapx", "perf-4194301x.map", "perf-0.map", "perf-99999999.map", "perf--5.map", "perf-.map",
+		"perf-99999999999999999999.map", "perf- 4194301.map", "perf-04194301.map",
 	};
 
 	(void)state;
 	perf_maps_forked(maps, COMMAND, GONE);
 	for (unsigned int i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		make(names[i]);
+		make(in_dir(names[i]));
 	perf_maps_look(maps);
 	for (unsigned int i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		unlink(names[i]);
+		unlink(in_dir(names[i]));
 	assert_int_equal(perf_maps_next(maps), 0);
 	assert_int_equal(symlink("/dev/null", map_of(GONE)), 0);
 	assert_int_equal(next(), 0);
@@ -340,7 +361,7 @@ static void one_that_was_followed_and_not_read_is_lost(void **state)
 
 static void more_files_than_the_kernel_notes_hide_no_map(void **state)
 {
-	static const char *const names[] = { "/tmp/auxtrace-flood.a", "/tmp/auxtrace-flood.b" };
+	static const char *const names[] = { "flood.a", "flood.b" };
 	FILE *f = fopen("/proc/sys/fs/inotify/max_queued_events", "r");
 	unsigned int most;
 
@@ -353,8 +374,8 @@ static void more_files_than_the_kernel_notes_hide_no_map(void **state)
 	perf_maps_forked(maps, COMMAND, alive);
 	/* Not twice the same one: the kernel notes it once. */
 	for (unsigned int i = 0; i <= most; i++) {
-		make(names[i % 2]);
-		unlink(names[i % 2]);
+		make(in_dir(names[i % 2]));
+		unlink(in_dir(names[i % 2]));
 	}
 	make(map_of(alive));
 	assert_int_equal(next(), alive);
@@ -386,7 +407,7 @@ static void without_inotify_there_is_an_error(void **state)
 	(void)state;
 	refuse = true;
 	errno = 0;
-	assert_null(perf_maps_open(COMMAND));
+	assert_null(perf_maps_open(dir, COMMAND));
 	assert_int_equal(errno, ENOSPC);
 	perf_maps_close(NULL);
 }
@@ -417,5 +438,5 @@ int main(void)
 		t(without_inotify_there_is_an_error),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, begin_all, end_all);
 }
