@@ -9,7 +9,7 @@
 #include "export/format.h"
 #include "lib/meta.h"
 #include "lib/tool.h"
-#include "output.h"
+#include "lib/output.h"
 #include "part.h"
 
 static const struct export_format *const formats[] = {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cmd.h"
-#include "output.h"
+#include "lib/output.h"
 #include "part.h"
 #include "report/report.h"
 

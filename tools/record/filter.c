@@ -17,10 +17,10 @@
 #include <sys/sysmacros.h>
 
 #include "filter.h"
-#include "filter_function.h"
 #include "lib/debug_file.h"
 #include "lib/symbols.h"
 #include "lib/tool.h"
+#include "trigger/named_function.h"
 
 #define SEPARATORS	" \t\n,"
 #define KERNEL_HALF	(1ull << 63)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filter_function.h"
+#include "named_function.h"
 #include "lib/tool.h"
 #include "trigger/suggest.h"
 
