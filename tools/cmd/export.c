@@ -8,8 +8,8 @@
 #include "cmd.h"
 #include "export/format.h"
 #include "lib/meta.h"
-#include "lib/tool.h"
 #include "lib/output.h"
+#include "lib/tool.h"
 #include "part.h"
 
 static const struct export_format *const formats[] = {
@@ -57,15 +57,15 @@ static int export_calls(const struct export_format *format, struct export_reques
 	part_open(part, request->dir);
 	request->meta = r->meta;
 	request->source = part->source;
-	out = to_stdout ? stdout : fopen(request->out, "wxe");
-	if (!out)
-		die(1, "cannot write %s: %s", request->out, strerror(errno));
+	out = to_stdout ? stdout : output_file(request->out);
 	setvbuf(out, NULL, _IOFBF, 1 << 20);
 	sink = format->begin(request, out);
 	part_calls(part, sink);
 	format->end(sink);
-	if (fflush(out) || ferror(out) || (!to_stdout && fclose(out)))
-		die(1, "cannot write %s: %s", request->out, strerror(errno));
+	if (!to_stdout)
+		output_close(out);
+	else if (fflush(out) || ferror(out))
+		die(1, "cannot write the standard output: %s", strerror(errno));
 	status = part_summary(part);
 	replay_close(r);
 	return status;

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "format.h"
+#include "lib/output.h"
 #include "lib/tool.h"
 #include "perf_aux.h"
 #include "perf_generated.h"
@@ -261,11 +261,11 @@ static void write(const struct export_request *request)
 		die(1, "--format perf: perf cannot decode a trace of the source %s", request->source->name);
 	read_recording(&x);
 	say_limits(&x);
-	if (mkdir(request->out, 0700))
-		die(1, "cannot make the directory %s: %s", request->out, strerror(errno));
+	output_directory(request->out);
 	perf_kernel_copy(request->dir, request->meta, request->out);
 	perf_generated_read(&x.generated, request->dir, request->meta, request->out);
 	write_file(&x);
+	output_complete();
 	release(&x);
 }
 

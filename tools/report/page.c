@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/json.h"
+#include "lib/output.h"
 #include "page.h"
 #include "report.h"
 
@@ -205,10 +205,8 @@ void page_write(struct page *p, const char *path, const char *title, const struc
 		const struct meta *meta)
 {
 	const char *place = strstr(page_template, PLACE);
-	FILE *out = fopen(path, "wxe");
+	FILE *out = output_file(path);
 
-	if (!out)
-		die(1, "cannot write %s: %s", path, strerror(errno));
 	prune(p);
 	if (p->count)
 		qsort(p->call, p->count, sizeof(*p->call), by_thread_and_time);
@@ -216,6 +214,5 @@ void page_write(struct page *p, const char *path, const char *title, const struc
 	put_data(out, p, title, report, meta);
 	place += strlen(PLACE);
 	fwrite(place, 1, page_template_end - place, out);
-	if (fflush(out) || ferror(out) || fclose(out))
-		die(1, "cannot write %s: %s", path, strerror(errno));
+	output_close(out);
 }

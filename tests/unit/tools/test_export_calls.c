@@ -2,8 +2,10 @@
 /* auxtrace export of calls: folded stacks, speedscope, Perfetto; and parts of a recording. */
 #include "made.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <linux/auxtrace.h>
@@ -283,6 +285,30 @@ static void speedscope_needs_a_temporary_file(void **state)
 	assert_int_equal(system(command), 0);
 	expect_file(program_path("speedscope"), text);
 	free(text);
+}
+
+/* Half of a file would look like the whole, and be in the way of another try. */
+static void an_output_that_cannot_be_completed_is_removed(void **state)
+{
+	void (*before)(int) = signal(SIGXFSZ, SIG_IGN);
+	struct rlimit limit, small;
+	char command[300];
+	const struct result *r;
+
+	(void)state;
+	write_long_recording();
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	small = (struct rlimit){ .rlim_cur = 64 << 10, .rlim_max = limit.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	snprintf(command, sizeof(command), "export --format speedscope -o %s %s", program_path("long"), dir);
+	r = run_auxtrace(command);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	signal(SIGXFSZ, before);
+	assert_int_equal(r->status, 1);
+	expect_part(r->err, "File too large");
+	assert_int_not_equal(access(program_path("long"), F_OK), 0);
+	assert_int_equal(run_auxtrace(command)->status, 0);
+	assert_int_equal(access(program_path("long"), F_OK), 0);
 }
 
 static void a_file_beyond_its_limit_is_told_once(void **state)
@@ -590,6 +616,7 @@ int main(void)
 		cmocka_unit_test(speedscope_files_beyond_a_browsers_string_are_told),
 		cmocka_unit_test(speedscope_keeps_the_order_of_many_calls),
 		t(speedscope_needs_a_temporary_file),
+		t(an_output_that_cannot_be_completed_is_removed),
 		cmocka_unit_test(a_file_beyond_its_limit_is_told_once),
 		t(callgrind_has_costs_of_functions_and_of_calls),
 		t(perfetto_has_a_begin_and_an_end_for_each_call),
