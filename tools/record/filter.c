@@ -137,25 +137,26 @@ static uint64_t end_of(const struct symbols *symbols, const struct symbol *symbo
 static void find_range(const struct request *r, const struct symbols *symbols, const char *where,
 		       uint64_t *first, uint64_t *last)
 {
+	const struct option_text option = { "--filter", r->text };
 	const struct symbol *symbol;
 	bool sized = false;
 	uint64_t size;
 
-	if (filter_number(r->start, first)) {
+	if (is_number(r->start, first)) {
 		if (!r->end)
 			die(EXIT_USAGE, "--filter %s: how long is the range? Write %s/SIZE", r->text, r->start);
 	} else {
-		symbol = filter_function(r->text, symbols, r->start, where);
+		symbol = named_function(&option, symbols, r->start, where);
 		*first = symbol->addr;
 		*last = end_of(symbols, symbol);
 	}
-	if (r->end && filter_number(r->end, &size)) {
+	if (r->end && is_number(r->end, &size)) {
 		if (!size)
 			die(EXIT_USAGE, "--filter %s: a range of no bytes", r->text);
 		*last = *first + size - 1;
 		sized = true;
 	} else if (r->end) {
-		*last = end_of(symbols, filter_function(r->text, symbols, r->end, where));
+		*last = end_of(symbols, named_function(&option, symbols, r->end, where));
 	}
 	if (*last < *first)
 		die(EXIT_USAGE, sized ? "--filter %s: %s bytes go beyond the last address" :
@@ -165,7 +166,7 @@ static void find_range(const struct request *r, const struct symbols *symbols, c
 static void resolve_kernel(const struct request *r, struct filter *f)
 {
 	uint64_t number;
-	bool named = !filter_number(r->start, &number) || (r->end && !filter_number(r->end, &number));
+	bool named = !is_number(r->start, &number) || (r->end && !is_number(r->end, &number));
 	struct symbols symbols = { 0 };
 	int err;
 
@@ -268,17 +269,17 @@ static void resolve_program(const struct request *r, struct filter *f)
 		f->first = segments.first;
 		f->last = segments.last;
 	} else {
-		if (!filter_number(r->start, &number) && !symbols.count)
+		if (!is_number(r->start, &number) && !symbols.count)
 			die(EXIT_USAGE, "--filter %s: %s has no symbols: give an offset in the file, for example 0x1234/0x100",
 			    r->text, where);
 		find_range(r, &symbols, where, &f->first, &f->last);
 		/* As --on: a number is a place in the file. Functions are linked to addresses. */
-		if (filter_number(r->start, &number)) {
+		if (is_number(r->start, &number)) {
 			ph = segment_of(&segments, number);
 			if (!ph)
 				die(EXIT_USAGE, "--filter %s: %s has no code at the offset %s", r->text, r->file, r->start);
 			/* An end that is a function is an address already. */
-			if (filter_number(r->end, &number))
+			if (is_number(r->end, &number))
 				f->last += ph->p_vaddr - ph->p_offset;
 			f->first += ph->p_vaddr - ph->p_offset;
 		}

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <gelf.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "elf_function.h"
 #include "lib/debug_file.h"
 #include "lib/symbols.h"
 #include "lib/tool.h"
-#include "suggest.h"
+#include "named_function.h"
 
 /* The offset in the file of the byte that is linked for @addr; UINT64_MAX: there is none. */
 static uint64_t offset_of(const struct mapped *file, uint64_t addr)
@@ -30,12 +33,14 @@ static uint64_t offset_of(const struct mapped *file, uint64_t addr)
 
 uint64_t elf_function(const char *text, const char *path, const char *function)
 {
+	const struct option_text option = { "--on", text };
+	const struct symbol *symbol;
 	struct symbols symbols = { 0 };
-	uint64_t offset = UINT64_MAX;
 	struct debug_file *debug;
 	struct mapped file;
-	struct suggestions suggestions;
 	const char *stripped;
+	char where[PATH_MAX + 64];
+	uint64_t offset;
 	int err = map_file(path, true, &file);
 
 	if (err)
@@ -45,16 +50,12 @@ uint64_t elf_function(const char *text, const char *path, const char *function)
 	if (!symbols.count)
 		die(EXIT_USAGE, "--on %s: %s%s has no symbols: give the offset in the file, for example 0x1234", text, path,
 		    stripped);
-	suggest_begin(&suggestions, function);
+	snprintf(where, sizeof(where), "%s%s", path, stripped);
+	symbol = named_function(&option, &symbols, function, where);
 	/* The debug file has the addresses, and only the program has the bytes. */
-	for (size_t i = 0; i < symbols.count && offset == UINT64_MAX; i++) {
-		if (!strcmp(symbols.sym[i].name, function))
-			offset = offset_of(&file, symbols.sym[i].addr);
-		suggest_offer(&suggestions, symbols.sym[i].name);
-	}
+	offset = offset_of(&file, symbol->addr);
 	if (offset == UINT64_MAX)
-		die(EXIT_USAGE, "--on %s: %s%s has no function %s%s", text, path, stripped, function,
-		    suggest_text(&suggestions));
+		die(EXIT_USAGE, "--on %s: %s has no code at %#" PRIx64 ", where %s would be", text, path, symbol->addr, function);
 	symbols_free(&symbols);
 	debug_file_close(debug);
 	unmap_file(&file);

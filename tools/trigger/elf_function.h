@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * The offset in the file @path of the function's first byte. Dies if the file cannot be read
- * or has no such function. @text: the --on option, for the message.
+ * The offset in the file @path of the first byte of @function, which is as named_function.h takes it. Dies if the file
+ * cannot be read, has no such function, or has several. @text: the --on option, for the message.
  */
 uint64_t elf_function(const char *text, const char *path, const char *function);
 

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "named_function.h"
 #include "lib/tool.h"
-#include "trigger/suggest.h"
+#include "named_function.h"
+#include "suggest.h"
 
 #define MOST_LISTED	8	/* functions of one name, in a message */
 
-bool filter_number(const char *text, uint64_t *value)
+bool is_number(const char *text, uint64_t *value)
 {
 	char *end;
 
@@ -23,7 +23,7 @@ bool filter_number(const char *text, uint64_t *value)
 	return !*end && !errno;
 }
 
-/* A function as a filter names it. */
+/* A function as an option names it. */
 struct wanted {
 	char *name;
 	bool global;		/* NAME#g */
@@ -31,7 +31,7 @@ struct wanted {
 };
 
 /* perf takes #0, #g and #G for the global function. */
-static struct wanted parse_function(const char *filter, const char *text)
+static struct wanted parse_function(const struct option_text *option, const char *text)
 {
 	const char *hash = strchr(text, '#');
 	struct wanted w = { .name = strndup(text, strcspn(text, "#")) };
@@ -42,9 +42,9 @@ static struct wanted parse_function(const char *filter, const char *text)
 		return w;
 	if (!strcmp(hash, "#g") || !strcmp(hash, "#G"))
 		w.global = true;
-	else if (!filter_number(hash + 1, &w.number))
-		die(EXIT_USAGE, "--filter %s: \"%s\" is no number: #2 is the second function of that name, #g the global one",
-		    filter, hash);
+	else if (!is_number(hash + 1, &w.number))
+		die(EXIT_USAGE, "%s %s: \"%s\" is no number: #2 is the second function of that name, #g the global one",
+		    option->name, option->text, hash);
 	else
 		w.global = !w.number;
 	return w;
@@ -119,7 +119,7 @@ static char *list_functions(const struct symbols *symbols, const char *name)
 	return text;
 }
 
-static void __attribute__((noreturn)) die_unknown(const char *filter, const struct symbols *symbols,
+static void __attribute__((noreturn)) die_unknown(const struct option_text *option, const struct symbols *symbols,
 						  const char *name, const char *where)
 {
 	struct suggestions suggestions;
@@ -127,32 +127,33 @@ static void __attribute__((noreturn)) die_unknown(const char *filter, const stru
 	suggest_begin(&suggestions, name);
 	for (size_t i = 0; i < symbols->count; i++)
 		suggest_offer(&suggestions, symbols->sym[i].name);
-	die(EXIT_USAGE, "--filter %s: %s has no function %s%s", filter, where, name, suggest_text(&suggestions));
+	die(EXIT_USAGE, "%s %s: %s has no function %s%s", option->name, option->text, where, name, suggest_text(&suggestions));
 }
 
 /* @count functions are of the name that is @w, and @globals of them global: @w is none of them, or not only one. */
-static void __attribute__((noreturn)) die_undecided(const char *filter, const struct symbols *symbols,
+static void __attribute__((noreturn)) die_undecided(const struct option_text *option, const struct symbols *symbols,
 						    const struct wanted *w, const char *where, uint64_t count,
 						    uint64_t globals)
 {
 	const char *list = list_functions(symbols, w->name);
 
 	if (w->global && !globals)
-		die(EXIT_USAGE, "--filter %s: %s has no global function %s, only %s", filter, where, w->name, list);
+		die(EXIT_USAGE, "%s %s: %s has no global function %s, only %s", option->name, option->text, where, w->name,
+		    list);
 	if (w->global)
-		die(EXIT_USAGE, "--filter %s: %s has %" PRIu64 " global functions %s: say which one, %s", filter, where,
-		    globals, w->name, list);
+		die(EXIT_USAGE, "%s %s: %s has %" PRIu64 " global functions %s: say which one, %s", option->name,
+		    option->text, where, globals, w->name, list);
 	if (w->number)
-		die(EXIT_USAGE, "--filter %s: %s has %" PRIu64 " function%s %s: %s", filter, where, count,
+		die(EXIT_USAGE, "%s %s: %s has %" PRIu64 " function%s %s: %s", option->name, option->text, where, count,
 		    count == 1 ? "" : "s", w->name, list);
-	die(EXIT_USAGE, "--filter %s: %s has %" PRIu64 " functions %s: say which one, %s%s%s%s", filter, where, count,
-	    w->name, list, globals == 1 ? "; " : "", globals == 1 ? w->name : "", globals == 1 ? "#g is the global one" : "");
+	die(EXIT_USAGE, "%s %s: %s has %" PRIu64 " functions %s: say which one, %s%s%s%s", option->name, option->text, where,
+	    count, w->name, list, globals == 1 ? "; " : "", globals == 1 ? w->name : "", globals == 1 ? "#g is the global one" : "");
 }
 
-const struct symbol *filter_function(const char *filter, const struct symbols *symbols, const char *text,
-				     const char *where)
+const struct symbol *named_function(const struct option_text *option, const struct symbols *symbols, const char *text,
+				    const char *where)
 {
-	struct wanted w = parse_function(filter, text);
+	struct wanted w = parse_function(option, text);
 	const struct symbol *found = NULL, *s = NULL;
 	uint64_t count = 0, globals = 0;
 
@@ -165,9 +166,9 @@ const struct symbol *filter_function(const char *filter, const struct symbols *s
 			found = s;
 	}
 	if (!count)
-		die_unknown(filter, symbols, w.name, where);
+		die_unknown(option, symbols, w.name, where);
 	if (!found || (!w.number && (w.global ? globals : count) > 1))
-		die_undecided(filter, symbols, &w, where, count, globals);
+		die_undecided(option, symbols, &w, where, count, globals);
 	free(w.name);
 	return found;
 }

@@ -214,6 +214,13 @@ static void a_name_that_is_no_choice_lists_the_functions(void **state)
 		r = run_auxtrace(text);
 		assert_int_equal(r->status, 2);
 		expect_part(r->err, cases[i][1]);
+		/* A uprobe is on one function as well. Blanks are for filters alone. */
+		if (strchr(cases[i][0], ' '))
+			continue;
+		snprintf(text, sizeof(text), "record --on 'uprobe:%s/prog:%s=pause' true", dir, cases[i][0]);
+		r = run_auxtrace(text);
+		assert_int_equal(r->status, 2);
+		expect_part(r->err, cases[i][1]);
 	}
 	snprintf(text, sizeof(text), "record --filter 'filter behind_a @ %s/bare' true", dir);
 	r = run_auxtrace(text);
