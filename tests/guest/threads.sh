@@ -62,6 +62,23 @@ brief_ones brief
 brief_ones user-brief -u
 brief_ones branches-brief --source bts -u
 auxtrace record -o traced -- brief 30 traced > traced.pids
+
+# As many on a CPU that was offline meanwhile. The recorder is told of it before it is asked.
+mkfifo /tmp/ask /tmp/answer
+rm -f /tmp/runs /tmp/done
+auxtrace record -a -m 16M --control fifo:/tmp/ask,/tmp/answer -o returned -- sh -c 'touch /tmp/runs; until [ -e /tmp/done ]; do sleep 0.1; done' &
+recorder=$!
+until [ -e /tmp/runs ]; do sleep 0.1; done
+echo 0 > /sys/devices/system/cpu/cpu1/online
+echo 1 > /sys/devices/system/cpu/cpu1/online
+echo ping > /tmp/ask
+read -r answer < /tmp/answer
+[ "$answer" = ack ]
+kill -STOP $recorder
+taskset 2 brief 30 > returned.pids
+kill -CONT $recorder
+touch /tmp/done
+wait $recorder
 auxtrace record --ptrace -o stopped -- brief 30 > stopped.pids
 
 # Its end comes while the recorder cannot see it begin.

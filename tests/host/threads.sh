@@ -269,7 +269,10 @@ verdict "processes that have ended before they could be read are known" brief_kn
 verdict "also without the kernel" brief_known user-brief
 verdict "of branches, their code is" brief_code branches-brief
 verdict "none of them could be read" none_was_read brief
-verdict "so they are all known without ptrace, which they can use themselves" brief_known traced
+verdict "those on a CPU that had been offline are known, too" brief_known returned
+verdict "none of these could be read" none_was_read returned
+verdict "that the CPU came is in the recording" grep -x 'cpus_late 1' "$work/out/returned/followed"
+verdict "processes that have ended are all known without ptrace, which they can use themselves" brief_known traced
 verdict "the recording says so" followed_by perf traced
 verdict "with ptrace they are known as well" brief_known stopped
 verdict "which it says, too" followed_by ptrace stopped

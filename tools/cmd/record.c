@@ -18,6 +18,7 @@
 #include "lib/clock.h"
 #include "lib/followed.h"
 #include "lib/tool.h"
+#include "record/arrivals.h"
 #include "record/child.h"
 #include "record/control.h"
 #include "record/options.h"
@@ -43,6 +44,8 @@ struct record {
 	struct auxtrace_session *session;
 	struct notes notes;
 	struct side_files *side; /* NULL: perf refuses */
+	struct arrivals arrivals; /* of CPUs, for perf's reports */
+	bool listens;		/* to @arrivals */
 	struct child child;
 	bool started;		/* child_start() was called: it leaves nothing behind if it fails */
 	bool traced;		/* the command and its descendants, by ptrace(2) */
@@ -115,6 +118,17 @@ static void finish_side(struct record *r)
 		    side_files_lost(r->side));
 }
 
+/* CPUs may have come online. */
+static void renew_reports(struct record *r)
+{
+	if (!r->notes.sideband)
+		return;
+	sideband_cpus_came(r->notes.sideband);
+	notes_reports(&r->notes);
+	if (r->side && side_files_cpus_came(r->side, r->o.dir))
+		r->failed = true;
+}
+
 static struct followed followed(const struct record *r)
 {
 	const struct notes *notes = &r->notes;
@@ -123,6 +137,7 @@ static struct followed followed(const struct record *r)
 		.by = !r->o.argv ? FOLLOWED_NONE : r->traced ? FOLLOWED_BY_PTRACE : FOLLOWED_BY_PERF,
 		.reports = notes->sideband,
 		.reports_lost = notes->lost,
+		.cpus_late = notes->sideband ? sideband_cpus_late(notes->sideband) : 0,
 		.generated_lost = notes->sideband ? sideband_generated_lost(notes->sideband) : 0,
 		.perf_maps_lost = notes->maps ? perf_maps_lost(notes->maps) : 0,
 	};
@@ -338,6 +353,7 @@ static void loop(struct record *r)
 		{ .fd = r->control ? control_fd(r->control) : -1, .events = POLLIN },
 		{ .fd = r->side ? side_files_fd(r->side) : -1, .events = POLLIN },
 		{ .fd = r->notes.maps ? perf_maps_fd(r->notes.maps) : -1, .events = POLLIN },
+		{ .fd = r->listens ? arrivals_fd(&r->arrivals) : -1, .events = POLLIN },
 	};
 
 	for (;;) {
@@ -384,6 +400,8 @@ static void loop(struct record *r)
 			child_events(&r->child, &r->notes);
 			r->stop |= !r->child.running;
 		}
+		if (fds[6].revents & POLLIN && arrivals_heard(&r->arrivals))
+			renew_reports(r);
 		if ((fds[2].revents | fds[5].revents) & POLLIN || clock_now_ns() >= due)
 			notes_reports(&r->notes);
 		if (fds[4].revents & POLLIN && side_files_drain(r->side, r->o.dir)) {
@@ -462,6 +480,9 @@ static int finish(struct record *r)
 	}
 	tell_lost_members(r);
 	trigger_options_summary(&r->o.triggers, r->session);
+	/* Where nobody told, this tells what was missed. */
+	if (!r->listens || arrivals_heard(&r->arrivals))
+		renew_reports(r);
 	notes_reports(&r->notes);
 	/* Processes that began meanwhile and are not children of the command. */
 	if (auxtrace_recording_add_all_tasks(r->notes.recording) < 0)
@@ -483,6 +504,8 @@ static void release(struct record *r)
 	sideband_close(r->notes.sideband);
 	perf_maps_close(r->notes.maps);
 	side_files_close(r->side);
+	if (r->listens)
+		arrivals_close(&r->arrivals);
 	auxtrace_close(r->session);
 	trigger_options_free(&r->o.triggers);
 	filters_free(&r->o.filters);
@@ -597,6 +620,8 @@ static void open_sideband(struct record *r, const struct auxtrace_info *info)
 	bool switches = !(setup->records & AUXTRACE_WANT_SWITCH);
 
 	allow_descriptors();
+	/* Before the rings, so that a CPU which comes between is heard of. */
+	r->listens = !arrivals_open(&r->arrivals);
 	r->notes.sideband = sideband_open(info, setup->flags & AUXTRACE_SETUP_KERNEL);
 	if (!r->notes.sideband) {
 		say("perf does not report processes (%s%s): code that is unmapped before the end will be unknown, and so will the names of some threads",

@@ -26,8 +26,8 @@ int followed_write(const struct followed *by, const char *dir)
 		if (by->by)
 			fprintf(f, "command %s\n", by_name[by->by]);
 		if (by->reports)
-			fprintf(f, "reports_lost %lu\ngenerated_lost %lu\nperf_maps_lost %lu\n", by->reports_lost,
-				by->generated_lost, by->perf_maps_lost);
+			fprintf(f, "reports_lost %lu\ncpus_late %lu\ngenerated_lost %lu\nperf_maps_lost %lu\n", by->reports_lost,
+				by->cpus_late, by->generated_lost, by->perf_maps_lost);
 		ok = !ferror(f);
 		ok = !fclose(f) && ok;
 	}
@@ -40,6 +40,7 @@ int followed_write(const struct followed *by, const char *dir)
 static void take(struct followed *f, const char *key, const char *value)
 {
 	unsigned long *const number = !strcmp(key, "reports_lost") ? &f->reports_lost :
+				      !strcmp(key, "cpus_late") ? &f->cpus_late :
 				      !strcmp(key, "generated_lost") ? &f->generated_lost :
 				      !strcmp(key, "perf_maps_lost") ? &f->perf_maps_lost : NULL;
 
@@ -75,6 +76,9 @@ void followed_say(const struct followed *f)
 {
 	if (f->reports_lost)
 		say("perf lost %lu records about processes: some code may be unknown", f->reports_lost);
+	if (f->cpus_late)
+		say("CPUs came online %lu times, and perf's reports of them began later: code of processes that ran there only meanwhile may be unknown",
+		    f->cpus_late);
 	if (f->generated_lost)
 		say("%lu BPF programs or trampolines were gone before their code could be read: what ran there may not decode",
 		    f->generated_lost);

@@ -11,6 +11,7 @@ struct followed {
 	enum followed_by by;		/* the command; FOLLOWED_NONE: there was none */
 	bool reports;			/* perf reported processes */
 	unsigned long reports_lost;	/* by perf */
+	unsigned long cpus_late;	/* that came online, each time they did: perf's reports of them began later */
 	unsigned long generated_lost;	/* pieces of code of the kernel (record/generated.h) */
 	unsigned long perf_maps_lost;	/* processes (record/perf_maps.h) */
 };

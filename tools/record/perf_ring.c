@@ -7,14 +7,16 @@
 
 #include "perf_ring.h"
 
-int perf_ring_open(struct perf_ring *r, const struct perf_event_attr *attr, int cpu, unsigned int pages)
+int perf_ring_open(struct perf_ring *r, const struct perf_event_attr *wanted, int cpu, unsigned int pages)
 {
+	struct perf_event_attr attr = *wanted;
 	/* perf overwrites if the user cannot write a tail. */
-	int err, prot = attr->write_backward ? PROT_READ : PROT_READ | PROT_WRITE;
+	int err, prot = attr.write_backward ? PROT_READ : PROT_READ | PROT_WRITE;
 
+	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED;
 	r->page_size = sysconf(_SC_PAGESIZE);
 	r->size = pages * r->page_size;
-	r->fd = syscall(SYS_perf_event_open, attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	r->fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	if (r->fd < 0)
 		return -1;
 	r->page = mmap(NULL, r->page_size + r->size, prot, MAP_SHARED, r->fd, 0);
@@ -32,6 +34,26 @@ void perf_ring_close(struct perf_ring *r)
 {
 	munmap(r->page, r->page_size + r->size);
 	close(r->fd);
+}
+
+/* For how many nanoseconds perf has served the event: that stands still once it is dropped. -1: perf does not say. */
+static int64_t served(const struct perf_ring *r)
+{
+	struct {
+		uint64_t count, enabled;
+	} values;
+
+	return read(r->fd, &values, sizeof(values)) == sizeof(values) ? (int64_t)values.enabled : -1;
+}
+
+void perf_ring_look(struct perf_ring *r)
+{
+	r->served = served(r);
+}
+
+bool perf_ring_dropped(const struct perf_ring *r)
+{
+	return served(r) == r->served;
 }
 
 void perf_ring_copy(const struct perf_ring *r, uint64_t at, void *to, size_t size)

@@ -17,6 +17,7 @@ struct perf_ring {
 	struct perf_event_mmap_page *page;
 	const uint8_t *data;
 	size_t page_size, size;	/* size: bytes of @data, a power of two */
+	int64_t served;		/* at the last perf_ring_look() */
 };
 
 /*
@@ -25,6 +26,14 @@ struct perf_ring {
  */
 int perf_ring_open(struct perf_ring *r, const struct perf_event_attr *attr, int cpu, unsigned int pages);
 void perf_ring_close(struct perf_ring *r);
+
+/*
+ * When a CPU goes offline perf drops its events, and does not take them up again when the CPU is back. So look, wait for
+ * PERF_RING_WAIT_NS, and ask. Both interrupt the CPU.
+ */
+#define PERF_RING_WAIT_NS	2000000l
+void perf_ring_look(struct perf_ring *r);
+bool perf_ring_dropped(const struct perf_ring *r);
 
 /* Where the next record will be (with write_backward: where the newest one begins). */
 static inline uint64_t perf_ring_head(const struct perf_ring *r)

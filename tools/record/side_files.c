@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/tool.h"
@@ -34,39 +35,60 @@ union side_record {
  */
 #define RINGS	2
 
+struct rings {
+	unsigned int count;
+	struct perf_ring ring[RINGS];
+};
+
 struct side_files {
-	bool overwrite;
+	const struct auxtrace_cpus *session;
+	bool kernel, overwrite;
+	unsigned int pages;	/* of a ring */
 	int epoll;
 	unsigned long lost;
 	unsigned int count;
 	struct side {		/* of a CPU */
 		int cpu;
-		unsigned int rings;
-		struct perf_ring ring[RINGS];
-		FILE *file;	/* NULL: not open */
+		struct rings now;
+		struct rings before;	/* with @overwrite: what they had when the CPU last went offline */
+		bool dropped;		/* by perf: the CPU has been offline */
+		FILE *file;		/* NULL: not open */
 	} *side;
 };
 
-static int open_ring(struct side *side, struct perf_event_attr attr, unsigned int pages)
+static int open_ring(struct side_files *s, struct side *side, struct perf_event_attr attr)
 {
-	struct perf_ring *ring = &side->ring[side->rings];
+	struct perf_ring *ring = &side->now.ring[side->now.count];
 	int ret;
 
 	attr.watermark = 1;
-	attr.wakeup_watermark = pages / 2 * sysconf(_SC_PAGESIZE);
-	ret = perf_ring_open(ring, &attr, side->cpu, pages);
+	attr.wakeup_watermark = s->pages / 2 * sysconf(_SC_PAGESIZE);
+	ret = perf_ring_open(ring, &attr, side->cpu, s->pages);
 	/* Before 5.12 perf does not know build IDs: it reads the bit as one that must be 0. */
 	if (ret && errno == EINVAL && attr.build_id) {
 		attr.build_id = 0;
-		ret = perf_ring_open(ring, &attr, side->cpu, pages);
+		ret = perf_ring_open(ring, &attr, side->cpu, s->pages);
 	}
 	if (!ret)
-		side->rings++;
+		side->now.count++;
 	return ret;
 }
 
-static int open_side(struct side_files *s, int cpu, bool switches, bool kernel, unsigned int pages)
+static bool has_cpu(const struct auxtrace_cpus *cpus, int cpu)
 {
+	return cpus && auxtrace_cpus_next(cpus, cpu) == cpu;
+}
+
+static void close_rings(struct rings *rings)
+{
+	while (rings->count)
+		perf_ring_close(&rings->ring[--rings->count]);
+}
+
+/* Open the rings of its CPU. If that fails it has none. */
+static int open_rings(struct side_files *s, struct side *side)
+{
+	const bool switches = has_cpu(s->session, side->cpu);
 	const struct perf_event_attr dummy = {
 		.type = PERF_TYPE_SOFTWARE,
 		.size = sizeof(dummy),
@@ -79,7 +101,7 @@ static int open_side(struct side_files *s, int cpu, bool switches, bool kernel, 
 	};
 	struct perf_event_attr rare = dummy, often = dummy;
 	struct epoll_event event = { .events = EPOLLIN };
-	struct side *side = &s->side[s->count++];
+	int err;
 
 	rare.mmap = 1;
 	rare.mmap2 = 1;
@@ -87,17 +109,26 @@ static int open_side(struct side_files *s, int cpu, bool switches, bool kernel, 
 	rare.task = 1;
 	rare.comm = 1;
 	rare.comm_exec = 1;
-	rare.ksymbol = kernel;
-	rare.bpf_event = kernel;
-	rare.text_poke = kernel;
+	rare.ksymbol = s->kernel;
+	rare.bpf_event = s->kernel;
+	rare.text_poke = s->kernel;
 	rare.context_switch = switches && !s->overwrite;
 	often.context_switch = 1;
-	side->cpu = cpu;
-	if (open_ring(side, rare, pages))
-		return -1;
-	if (!s->overwrite)
-		return epoll_ctl(s->epoll, EPOLL_CTL_ADD, side->ring[0].fd, &event);
-	return switches ? open_ring(side, often, pages) : 0;
+	if (!open_ring(s, side, rare) &&
+	    (!s->overwrite ? !epoll_ctl(s->epoll, EPOLL_CTL_ADD, side->now.ring[0].fd, &event) :
+	     !switches || !open_ring(s, side, often)))
+		return 0;
+	err = errno;
+	close_rings(&side->now);
+	errno = err;
+	return -1;
+}
+
+static struct side *add_side(struct side_files *s, int cpu)
+{
+	list_grow(s->side, s->count);
+	s->side[s->count] = (struct side){ .cpu = cpu };
+	return &s->side[s->count++];
 }
 
 static void close_sides(struct side_files *s)
@@ -107,22 +138,16 @@ static void close_sides(struct side_files *s)
 
 		if (side->file)
 			fclose(side->file);
-		while (side->rings)
-			perf_ring_close(&side->ring[--side->rings]);
+		close_rings(&side->now);
+		close_rings(&side->before);
 	}
 	s->count = 0;
 }
 
-static bool has_cpu(const struct auxtrace_cpus *cpus, int cpu)
-{
-	return cpus && auxtrace_cpus_next(cpus, cpu) == cpu;
-}
-
-static int open_sides(struct side_files *s, const struct auxtrace_cpus *cpus,
-		      const struct auxtrace_cpus *session, bool kernel, unsigned int pages)
+static int open_sides(struct side_files *s, const struct auxtrace_cpus *cpus)
 {
 	for (int c = auxtrace_cpus_next(cpus, 0); c >= 0; c = auxtrace_cpus_next(cpus, c + 1)) {
-		if (open_side(s, c, has_cpu(session, c), kernel, pages)) {
+		if (open_rings(s, add_side(s, c))) {
 			int err = errno;
 
 			close_sides(s);
@@ -136,21 +161,19 @@ static int open_sides(struct side_files *s, const struct auxtrace_cpus *cpus,
 struct side_files *side_files_open(const struct auxtrace_cpus *session, bool kernel, bool overwrite)
 {
 	struct auxtrace_cpus *cpus = auxtrace_cpus_online();
-	unsigned int pages = DATA_PAGES;
 	struct side_files *s;
 	int err, ret = -1;
 
 	if (!cpus)
 		return NULL;
 	s = xcalloc(1, sizeof(*s));
-	s->overwrite = overwrite;
-	s->side = xcalloc(auxtrace_cpus_count(cpus), sizeof(*s->side));
+	*s = (struct side_files){ .session = session, .kernel = kernel, .overwrite = overwrite, .pages = DATA_PAGES };
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll >= 0)
-		ret = open_sides(s, cpus, session, kernel, pages);
-	while (ret && errno == EPERM && pages > LEAST_PAGES) {
-		pages /= 2;
-		ret = open_sides(s, cpus, session, kernel, pages);
+		ret = open_sides(s, cpus);
+	while (ret && errno == EPERM && s->pages > LEAST_PAGES) {
+		s->pages /= 2;
+		ret = open_sides(s, cpus);
 	}
 	err = errno;
 	auxtrace_cpus_free(cpus);
@@ -199,34 +222,108 @@ static void count_lost(struct side_files *s, const struct perf_ring *ring, uint6
 	}
 }
 
+static int drain_side(struct side_files *s, struct side *side, const char *dir)
+{
+	struct perf_ring *ring = &side->now.ring[0];
+	uint64_t tail, head;
+
+	if (!side->now.count)
+		return 0;
+	tail = ring->page->data_tail;
+	head = perf_ring_head(ring);
+	if (!side->file)
+		side->file = open_file(dir, side);
+	if (!side->file || !perf_ring_write(ring, tail, head - tail, side->file) || fflush(side->file))
+		return fail_write(dir, side);
+	count_lost(s, ring, tail, head);
+	perf_ring_consume(ring, head);
+	return 0;
+}
+
 int side_files_drain(struct side_files *s, const char *dir)
 {
 	if (s->overwrite)
 		return 0;
-	for (unsigned int i = 0; i < s->count; i++) {
-		struct side *side = &s->side[i];
-		struct perf_ring *ring = &side->ring[0];
-		uint64_t tail = ring->page->data_tail, head = perf_ring_head(ring);
-
-		if (!side->file)
-			side->file = open_file(dir, side);
-		if (!side->file || !perf_ring_write(ring, tail, head - tail, side->file) ||
-		    fflush(side->file))
-			return fail_write(dir, side);
-		count_lost(s, ring, tail, head);
-		perf_ring_consume(ring, head);
-	}
+	for (unsigned int i = 0; i < s->count; i++)
+		if (drain_side(s, &s->side[i], dir))
+			return -1;
 	return 0;
+}
+
+static void find_dropped(struct side_files *s)
+{
+	const struct timespec wait = { .tv_nsec = PERF_RING_WAIT_NS };
+	struct side *side;
+
+	for (side = s->side; side < s->side + s->count; side++)
+		if (side->now.count)
+			perf_ring_look(&side->now.ring[0]);
+	nanosleep(&wait, NULL);
+	for (side = s->side; side < s->side + s->count; side++)
+		side->dropped = side->now.count && perf_ring_dropped(&side->now.ring[0]);
+}
+
+/* Nothing is written to its rings any more. */
+static int retire(struct side_files *s, struct side *side, const char *dir)
+{
+	int ret = 0;
+
+	if (s->overwrite) {
+		close_rings(&side->before);
+		side->before = side->now;
+		side->now.count = 0;
+	} else {
+		ret = drain_side(s, side, dir);
+		close_rings(&side->now);
+	}
+	return ret;
+}
+
+static struct side *side_of(struct side_files *s, int cpu)
+{
+	for (unsigned int i = 0; i < s->count; i++)
+		if (s->side[i].cpu == cpu)
+			return &s->side[i];
+	return NULL;
+}
+
+int side_files_cpus_came(struct side_files *s, const char *dir)
+{
+	struct auxtrace_cpus *cpus = auxtrace_cpus_online();
+	int ret = 0;
+
+	if (!cpus) {
+		say("cannot say which CPUs came online: %s", strerror(errno));
+		return 0;
+	}
+	find_dropped(s);
+	for (unsigned int i = 0; i < s->count; i++)
+		if (s->side[i].dropped && retire(s, &s->side[i], dir))
+			ret = -1;
+	for (int c = auxtrace_cpus_next(cpus, 0); c >= 0; c = auxtrace_cpus_next(cpus, c + 1)) {
+		struct side *side = side_of(s, c) ?: add_side(s, c);
+
+		/* ENODEV: it went again, and its coming will be told. */
+		if (!side->now.count && open_rings(s, side) && errno != ENODEV)
+			say("perf gives no ring for cpu%d.side behind the CPU's coming online (%s): who ran there is unknown from now on",
+			    c, strerror(errno));
+	}
+	auxtrace_cpus_free(cpus);
+	return ret;
 }
 
 static bool write_file(const struct side *side, const char *dir)
 {
+	const struct rings *now = &side->now, *before = &side->before;
+	struct perf_ring ring[2 * RINGS];
 	FILE *f = open_file(dir, side);
 	bool ok;
 
 	if (!f)
 		return false;
-	ok = perf_newest_write(side->ring, side->rings, f);
+	memcpy(ring, before->ring, before->count * sizeof(*ring));
+	memcpy(ring + before->count, now->ring, now->count * sizeof(*ring));
+	ok = perf_newest_write(ring, before->count + now->count, f);
 	return !fclose(f) && ok;
 }
 

@@ -18,7 +18,7 @@ struct side_files;
 
 /**
  * side_files_open - begin to collect records, of all online CPUs
- * @session: CPUs of which context switches are recorded; NULL: of none
+ * @session: CPUs of which context switches are recorded; NULL: of none. It is asked again as CPUs come
  * @kernel: also what changes in the kernel's code
  * @overwrite: the newest records win, as in a session with OVERWRITE. Context switches have rings of their own
  *	then, so that they do not push out the rest
@@ -38,6 +38,12 @@ int side_files_drain(struct side_files *s, const char *dir);
 
 /* With @overwrite: write files in @dir with the records that there are now. As side_files_drain(). */
 int side_files_write(struct side_files *s, const char *dir);
+
+/*
+ * CPUs may have come online, whose events perf has dropped: open new ones. What the old ones have is appended to the files;
+ * with @overwrite it stays until the CPU comes once more. As side_files_drain().
+ */
+int side_files_cpus_came(struct side_files *s, const char *dir);
 
 /* Records that perf lost so far, in those that side_files_drain() has written. */
 unsigned long side_files_lost(const struct side_files *s);

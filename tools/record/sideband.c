@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "generated.h"
@@ -62,6 +63,8 @@ union record {
 
 struct ring {			/* of a CPU */
 	struct perf_ring perf;
+	int cpu;
+	bool dropped;		/* by perf: the CPU has been offline */
 	uint64_t tail, head;
 	bool has_next;
 	union record next;	/* at @tail */
@@ -72,6 +75,8 @@ struct sideband {
 	struct generated *generated;	/* NULL: the kernel is not traced */
 	struct perf_maps *maps;		/* NULL: nobody asks */
 	int epoll;
+	bool cpus_came;
+	unsigned long cpus_late;
 	unsigned int count;
 	struct ring *ring;	/* one for each CPU */
 };
@@ -96,8 +101,11 @@ static int open_ring(struct sideband *w, int cpu)
 		.wakeup_watermark = 1,
 	};
 	struct epoll_event event = { .events = EPOLLIN };
-	struct ring *r = &w->ring[w->count];
+	struct ring *r;
 
+	list_grow(w->ring, w->count);
+	r = &w->ring[w->count];
+	*r = (struct ring){ .cpu = cpu };
 	if (perf_ring_open(&r->perf, &attr, cpu, DATA_PAGES))
 		return -1;
 	w->count++;
@@ -116,7 +124,6 @@ struct sideband *sideband_open(const struct auxtrace_info *info, bool kernel)
 	w->info = *info;
 	/* Without times of its records it would not be known what had been read in time. */
 	w->generated = kernel && info->out_time_mult ? generated_new() : NULL;
-	w->ring = xcalloc(auxtrace_cpus_count(cpus), sizeof(*w->ring));
 	w->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (w->epoll < 0)
 		goto failed;
@@ -302,10 +309,78 @@ static unsigned long drain(struct sideband *w, struct auxtrace_recording *record
 	return lost;
 }
 
+void sideband_cpus_came(struct sideband *w)
+{
+	w->cpus_came = true;
+}
+
+static void find_dropped(struct sideband *w)
+{
+	const struct timespec wait = { .tv_nsec = PERF_RING_WAIT_NS };
+
+	for (unsigned int i = 0; i < w->count; i++)
+		perf_ring_look(&w->ring[i].perf);
+	nanosleep(&wait, NULL);
+	for (unsigned int i = 0; i < w->count; i++)
+		w->ring[i].dropped = perf_ring_dropped(&w->ring[i].perf);
+}
+
+static bool is_reported(const struct sideband *w, int cpu)
+{
+	for (unsigned int i = 0; i < w->count; i++)
+		if (w->ring[i].cpu == cpu)
+			return true;
+	return false;
+}
+
+/* All records of the rings that perf has dropped are read. */
+static void close_dropped(struct sideband *w)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < w->count; i++) {
+		if (w->ring[i].dropped)
+			perf_ring_close(&w->ring[i].perf);
+		else if (kept++ != i)
+			w->ring[kept - 1] = w->ring[i];
+	}
+	w->count = kept;
+}
+
+static void open_missing(struct sideband *w)
+{
+	struct auxtrace_cpus *cpus = auxtrace_cpus_online();
+
+	if (!cpus) {
+		say("%s", auxtrace_error());
+		return;
+	}
+	for (int c = auxtrace_cpus_next(cpus, 0); c >= 0; c = auxtrace_cpus_next(cpus, c + 1)) {
+		if (is_reported(w, c))
+			continue;
+		w->cpus_late++;
+		/* ENODEV: it went again, and we will hear of it when it comes. */
+		if (open_ring(w, c) && errno != ENODEV)
+			say("perf does not report what runs on CPU %d, which came online: %s", c, strerror(errno));
+	}
+	auxtrace_cpus_free(cpus);
+}
+
 unsigned long sideband_drain(struct sideband *w, struct auxtrace_recording *recording)
 {
-	unsigned long lost = drain(w, recording);
+	const bool came = w->cpus_came;
+	unsigned long lost;
 
+	w->cpus_came = false;
+	if (came)
+		find_dropped(w);
+	lost = drain(w, recording);
+	if (came) {
+		close_dropped(w);
+		open_missing(w);
+		if (auxtrace_recording_add_all_tasks(recording) < 0)
+			say("%s", auxtrace_error());
+	}
 	for (unsigned int tries = 0; w->generated && tries < MAX_TRIES && generated_read(w->generated, recording); tries++)
 		lost += drain(w, recording);
 	return lost;
@@ -319,6 +394,11 @@ int64_t sideband_due(const struct sideband *w)
 unsigned long sideband_generated_lost(const struct sideband *w)
 {
 	return w->generated ? generated_lost(w->generated) : 0;
+}
+
+unsigned long sideband_cpus_late(const struct sideband *w)
+{
+	return w->cpus_late;
 }
 
 void sideband_close(struct sideband *w)

@@ -30,7 +30,14 @@ int sideband_fd(const struct sideband *w);
  * replaced. Returns how many records perf lost.
  */
 unsigned long sideband_drain(struct sideband *w, struct auxtrace_recording *recording);
-/* When to call it at the latest, in nanoseconds of CLOCK_MONOTONIC; INT64_MAX: if there are records. */
+/*
+ * CPUs may have come online, whose events perf has dropped: the next sideband_drain() opens new ones. Processes that began
+ * before are read again then.
+ */
+void sideband_cpus_came(struct sideband *w);
+/* How many CPUs came so: what ran on them is not reported for the time between. */
+unsigned long sideband_cpus_late(const struct sideband *w);
+/* When to call sideband_drain() at the latest, in nanoseconds of CLOCK_MONOTONIC; INT64_MAX: if there are records. */
 int64_t sideband_due(const struct sideband *w);
 /* How many pieces of code that the kernel generated were gone before they could be read. */
 unsigned long sideband_generated_lost(const struct sideband *w);

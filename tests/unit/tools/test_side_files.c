@@ -19,6 +19,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -26,7 +27,7 @@
 #include "record/side_files.h"
 
 #define CPUS		2
-#define RINGS		(2 * CPUS)
+#define RINGS		(3 * CPUS)	/* two for each, and as many for CPUs that come later */
 #define RING_SIZE	(128 * 4096u)
 /* No record of perf is longer: so many bytes of the oldest records may be gone while one is written. */
 #define LONGEST		8192u
@@ -39,6 +40,8 @@ static struct ring {
 	size_t size;
 	bool paused;
 	unsigned int pauses;
+	uint64_t served;	/* for how long perf has served the event, as it says */
+	bool dropped;		/* it does so no more */
 } ring[RINGS];
 
 static struct opened {
@@ -59,17 +62,12 @@ struct auxtrace_cpus {
 	unsigned int count;
 };
 
-static struct auxtrace_cpus online = { { 3, 5 }, CPUS };
+static struct auxtrace_cpus online;
 
 struct auxtrace_cpus *auxtrace_cpus_online(void)
 {
 	errno = ENOSYS;
 	return no_cpus ? NULL : &online;
-}
-
-unsigned int auxtrace_cpus_count(const struct auxtrace_cpus *cpus)
-{
-	return cpus->count;
 }
 
 int auxtrace_cpus_next(const struct auxtrace_cpus *cpus, unsigned int cpu)
@@ -121,6 +119,9 @@ void *xgrow(void *list, size_t count, size_t size)
 long __wrap_syscall(long nr, ...);
 int __wrap_epoll_ctl(int epoll, int op, int fd, struct epoll_event *event);
 int __wrap_ioctl(int fd, unsigned long request, ...);
+int __wrap_nanosleep(const struct timespec *duration, struct timespec *rest);
+ssize_t __wrap_read(int fd, void *buf, size_t size);
+ssize_t __real_read(int fd, void *buf, size_t size);
 void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset);
 void *__real_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset);
 
@@ -183,6 +184,25 @@ void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t off
 	return __real_mmap(addr, len, prot, flags, fd, offset);
 }
 
+int __wrap_nanosleep(const struct timespec *duration, struct timespec *rest)
+{
+	(void)rest;
+	for (unsigned int i = 0; i < RINGS; i++)
+		ring[i].served += ring[i].dropped ? 0 : duration->tv_nsec;
+	return 0;
+}
+
+ssize_t __wrap_read(int fd, void *buf, size_t size)
+{
+	const struct ring *r = fd < 0 ? NULL : ring_of(fd);
+
+	if (!r)
+		return __real_read(fd, buf, size);
+	assert_int_equal(size, 2 * sizeof(uint64_t));
+	memcpy(buf, (const uint64_t[]){ 0, r->served }, size);
+	return (ssize_t)size;
+}
+
 int __wrap_epoll_ctl(int epoll, int op, int fd, struct epoll_event *event)
 {
 	assert_int_equal(op, EPOLL_CTL_ADD);
@@ -225,6 +245,7 @@ static int begin(void **state)
 			return -1;
 		r->data = (uint8_t *)r->page + 4096;
 	}
+	online = (struct auxtrace_cpus){ { 3, 5 }, CPUS };
 	opens = in_use = maps = polled = fail_open = fail_map = fail_poll = open_errno = 0;
 	may_lock = 0;
 	epoll_fd = -1;
@@ -382,6 +403,7 @@ static void expect_dummy(const struct perf_event_attr *attr, bool overwrite)
 					      PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER),
 			 PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER);
 	assert_false(attr->use_clockid || attr->inherit || attr->disabled);
+	assert_int_equal(attr->read_format, PERF_FORMAT_TOTAL_TIME_ENABLED);
 	assert_true(attr->watermark);
 	assert_int_equal(attr->wakeup_watermark, RING_SIZE / 2);
 }
@@ -683,6 +705,103 @@ static void rings_are_smaller_where_less_may_be_locked(void **state)
 	assert_int_equal(maps, 4);
 }
 
+/* Nothing comes to the ring that it had, of which all is in the file. */
+static void the_file_of_a_cpu_that_was_offline_goes_on(void **state)
+{
+	struct side_files *s = open_files(&online, true, false);
+
+	(void)state;
+	put(&ring[0], PERF_RECORD_COMM, 72, 0);
+	assert_int_equal(side_files_drain(s, dir), 0);
+	put(&ring[0], PERF_RECORD_LOST, 56, 3);
+	ring[0].dropped = true;
+	assert_int_equal(side_files_cpus_came(s, dir), 0);
+	assert_int_equal(opens, 3);
+	assert_int_equal(opened[2].cpu, 3);
+	expect_rare(&opened[2].attr, true, false);
+	assert_true(opened[2].attr.context_switch);
+	assert_int_equal(polled, 3);
+	assert_int_equal(fcntl(ring[0].fd, F_GETFD), -1);
+	put(&ring[2], PERF_RECORD_COMM, 64, 0);
+	assert_int_equal(side_files_drain(s, dir), 0);
+	expect_file(3, 0);
+	assert_int_equal(side_files_lost(s), 3);
+	/* No CPU came. */
+	assert_int_equal(side_files_cpus_came(s, dir), 0);
+	assert_int_equal(opens, 3);
+	assert_string_equal(said, "");
+	side_files_close(s);
+}
+
+static void a_cpu_that_comes_for_the_first_time_has_a_file(void **state)
+{
+	static const struct auxtrace_cpus one = { { 3 }, 1 };
+	struct side_files *s;
+
+	(void)state;
+	online = one;
+	s = side_files_open(&one, true, false);
+	assert_non_null(s);
+	online = (struct auxtrace_cpus){ { 3, 5 }, CPUS };
+	assert_int_equal(side_files_cpus_came(s, dir), 0);
+	assert_int_equal(opens, 2);
+	assert_int_equal(opened[1].cpu, 5);
+	/* It is not one of the session's. */
+	assert_false(opened[1].attr.context_switch);
+	put(&ring[1], PERF_RECORD_COMM, 64, 0);
+	assert_int_equal(side_files_drain(s, dir), 0);
+	expect_file(5, 0);
+	side_files_close(s);
+}
+
+static void a_cpu_without_a_ring_is_told_unless_it_went(void **state)
+{
+	struct side_files *s = open_files(NULL, false, false);
+
+	(void)state;
+	put(&ring[0], PERF_RECORD_COMM, 72, 0);
+	ring[0].dropped = true;
+	fail_open = 1;
+	open_errno = ENODEV;
+	assert_int_equal(side_files_cpus_came(s, dir), 0);
+	assert_string_equal(said, "");
+	/* What it had is there. */
+	expect_file(3, 0);
+	assert_int_equal(side_files_drain(s, dir), 0);
+	fail_open = 1;
+	open_errno = EMFILE;
+	assert_int_equal(side_files_cpus_came(s, dir), 0);
+	assert_non_null(strstr(said, "cpu3.side"));
+	assert_int_equal(side_files_cpus_came(s, dir), 0);
+	put(&ring[2], PERF_RECORD_COMM, 64, 0);
+	assert_int_equal(side_files_drain(s, dir), 0);
+	expect_file(3, 0);
+	side_files_close(s);
+}
+
+/* With what the CPU had before it went offline; only the last time counts. */
+static void the_newest_records_of_a_cpu_that_was_offline_are_kept(void **state)
+{
+	struct side_files *s = open_files(NULL, false, true);
+
+	(void)state;
+	put_at_time(&ring[0], 1000);
+	ring[0].dropped = true;
+	assert_int_equal(side_files_cpus_came(s, dir), 0);
+	assert_int_equal(in_use, 3);
+	put_at_time(&ring[2], 2000);
+	put_at_time(&ring[2], 3000);
+	assert_int_equal(side_files_write(s, dir), 0);
+	expect_file(3, 0);
+	ring[2].dropped = true;
+	assert_int_equal(side_files_cpus_came(s, dir), 0);
+	assert_int_equal(fcntl(ring[0].fd, F_GETFD), -1);
+	put_at_time(&ring[3], 4000);
+	assert_int_equal(side_files_write(s, dir), 0);
+	expect_file(3, 64);
+	side_files_close(s);
+}
+
 static void what_cannot_be_opened_leaves_nothing_open(void **state)
 {
 	(void)state;
@@ -811,6 +930,10 @@ int main(void)
 		t(a_record_with_too_large_a_size_is_in_its_place),
 		t(switches_do_not_push_out_the_rest),
 		t(rings_are_smaller_where_less_may_be_locked),
+		t(the_file_of_a_cpu_that_was_offline_goes_on),
+		t(a_cpu_that_comes_for_the_first_time_has_a_file),
+		t(a_cpu_without_a_ring_is_told_unless_it_went),
+		t(the_newest_records_of_a_cpu_that_was_offline_are_kept),
 		t(what_cannot_be_opened_leaves_nothing_open),
 		t(a_ring_that_cannot_be_mapped_is_told),
 		t(a_ring_that_cannot_be_waited_for_is_told),

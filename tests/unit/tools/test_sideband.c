@@ -26,11 +26,13 @@
 #include "record/perf_maps.h"
 #include "record/sideband.h"
 
-#define RINGS		2
+#define CPUS		2
+#define RINGS		3	/* one more, for a CPU that comes later */
 #define RING_SIZE	(32 * 4096u)
 #define MAX_CALLS	16
 
-static const int cpu_of[RINGS] = { 3, 5 };
+/* Of the rings in the order in which they are to be opened */
+static int cpu_of[RINGS];
 
 static struct ring {
 	int fd;
@@ -41,10 +43,13 @@ static struct ring {
 static unsigned int opened, fail_open, fail_map, polled, said;
 static int epoll_fd, mapping_errno, code_errno, code_end_errno;
 static bool kernel;		/* it is traced */
+static int open_errno;
+static uint64_t served[RINGS];	/* for how long perf has served the ring's event, as it says */
+static bool dropped[RINGS];	/* it does so no more */
 static uint64_t passed;		/* nanoseconds */
 static uint64_t goes_at;	/* code is gone at that time, while it is read; 0: it is not */
 
-enum kind { ADD, FORK, EXEC, END, MAP, CODE, CODE_END, DESCENDANT, MAPPED, EXECED, EXITED };
+enum kind { ADD, ADD_ALL, FORK, EXEC, END, MAP, CODE, CODE_END, DESCENDANT, MAPPED, EXECED, EXITED };
 
 static struct call {
 	enum kind kind;
@@ -58,7 +63,8 @@ static unsigned int calls;
 /* ---- the library ----------------------------------------------------------- */
 
 struct auxtrace_cpus {
-	int nothing;
+	int cpu[CPUS];
+	int count;
 };
 
 static struct auxtrace_cpus online;
@@ -69,18 +75,12 @@ struct auxtrace_cpus *auxtrace_cpus_online(void)
 	return no_cpus ? NULL : &online;
 }
 
-unsigned int auxtrace_cpus_count(const struct auxtrace_cpus *cpus)
-{
-	assert_ptr_equal(cpus, &online);
-	return RINGS;
-}
-
 int auxtrace_cpus_next(const struct auxtrace_cpus *cpus, unsigned int cpu)
 {
 	assert_ptr_equal(cpus, &online);
-	for (int i = 0; i < RINGS; i++)
-		if (cpu_of[i] >= (int)cpu)
-			return cpu_of[i];
+	for (int i = 0; i < cpus->count; i++)
+		if (cpus->cpu[i] >= (int)cpu)
+			return cpus->cpu[i];
 	return -1;
 }
 
@@ -94,13 +94,14 @@ const char *auxtrace_error(void)
 	return "why";
 }
 
+static char said_text[256];
+
 void say(const char *format, ...)
 {
 	va_list ap;
 
 	va_start(ap, format);
-	assert_string_equal(format + strlen(format) - 2, "%s");
-	assert_string_equal(va_arg(ap, const char *), "why");
+	vsnprintf(said_text, sizeof(said_text), format, ap);
 	va_end(ap);
 	said++;
 }
@@ -147,6 +148,11 @@ static int told(struct auxtrace_recording *rec, enum kind kind, pid_t pid, uint6
 int auxtrace_recording_add_task(struct auxtrace_recording *rec, pid_t pid)
 {
 	return told(rec, ADD, pid, 0);
+}
+
+int auxtrace_recording_add_all_tasks(struct auxtrace_recording *rec)
+{
+	return told(rec, ADD_ALL, 0, 0);
 }
 
 int auxtrace_recording_fork_task(struct auxtrace_recording *rec, pid_t parent, pid_t pid, uint64_t time)
@@ -244,6 +250,9 @@ void perf_maps_exited(struct perf_maps *m, pid_t pid)
 
 long __wrap_syscall(long nr, ...);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
+int __wrap_nanosleep(const struct timespec *duration, struct timespec *rest);
+ssize_t __wrap_read(int fd, void *buf, size_t size);
+ssize_t __real_read(int fd, void *buf, size_t size);
 int __wrap_epoll_ctl(int epoll, int op, int fd, struct epoll_event *event);
 void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset);
 void *__real_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset);
@@ -253,6 +262,28 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 	assert_int_equal(clock, CLOCK_MONOTONIC);
 	*t = (struct timespec){ .tv_sec = passed / 1000000000, .tv_nsec = passed % 1000000000 };
 	return 0;
+}
+
+int __wrap_nanosleep(const struct timespec *duration, struct timespec *rest)
+{
+	(void)rest;
+	for (unsigned int i = 0; i < RINGS; i++)
+		served[i] += dropped[i] ? 0 : duration->tv_nsec;
+	return 0;
+}
+
+ssize_t __wrap_read(int fd, void *buf, size_t size)
+{
+	for (unsigned int i = 0; i < RINGS; i++) {
+		const uint64_t values[] = { 0, served[i] };
+
+		if (ring[i].fd != fd)
+			continue;
+		assert_int_equal(size, sizeof(values));
+		memcpy(buf, values, size);
+		return (ssize_t)size;
+	}
+	return __real_read(fd, buf, size);
 }
 
 long __wrap_syscall(long nr, ...)
@@ -282,13 +313,14 @@ long __wrap_syscall(long nr, ...)
 	assert_true(attr->sample_id_all && attr->watermark);
 	assert_int_equal(attr->wakeup_watermark, 1);
 	assert_false(attr->use_clockid || attr->inherit);
+	assert_int_equal(attr->read_format, PERF_FORMAT_TOTAL_TIME_ENABLED);
 	assert_int_equal(pid, -1);
 	assert_int_equal(group, -1);
 	assert_int_equal(flags, PERF_FLAG_FD_CLOEXEC);
 	assert_true(opened < RINGS);
 	assert_int_equal(cpu, cpu_of[opened]);
 	if (fail_open && !--fail_open) {
-		errno = EACCES;
+		errno = open_errno;
 		return -1;
 	}
 	return ring[opened++].fd;
@@ -330,6 +362,10 @@ static int begin(void **state)
 		r->data = (uint8_t *)r->page + 4096;
 	}
 	opened = fail_open = fail_map = polled = said = calls = 0;
+	open_errno = EACCES;
+	online = (struct auxtrace_cpus){ { 3, 5 }, CPUS };
+	memcpy(cpu_of, (const int[RINGS]){ 3, 5, 5 }, sizeof(cpu_of));
+	memset(dropped, 0, sizeof(dropped));
 	mapping_errno = code_errno = code_end_errno = 0;
 	kernel = false;
 	goes_at = 0;
@@ -355,7 +391,7 @@ static struct sideband *open_sideband(const struct auxtrace_info *info)
 	struct sideband *w = sideband_open(info, kernel);
 
 	assert_non_null(w);
-	assert_int_equal(polled, RINGS);
+	assert_int_equal(polled, online.count);
 	assert_int_equal(sideband_fd(w), epoll_fd);
 	return w;
 }
@@ -890,6 +926,113 @@ static void without_the_kernel_its_code_is_not_asked_for(void **state)
 	sideband_close(w);
 }
 
+/* perf writes nothing more to the ring that it had, and serves the new one. */
+static void a_cpu_that_was_offline_gets_another_ring(void **state)
+{
+	struct sideband *w = open_sideband(&plain);
+
+	(void)state;
+	/* Nobody has told, so nothing is looked for. */
+	dropped[1] = true;
+	put_task(&ring[1], PERF_RECORD_FORK, 10, 1, 100);
+	drain(w);
+	assert_int_equal(calls, 1);
+	assert_int_equal(opened, CPUS);
+	assert_int_equal(sideband_cpus_late(w), 0);
+	/* What it had is told, in its order, before all processes are read. */
+	put_task(&ring[1], PERF_RECORD_FORK, 11, 1, 200);
+	put_task(&ring[0], PERF_RECORD_EXIT, 11, 1, 300);
+	put_task(&ring[1], PERF_RECORD_FORK, 12, 1, 400);
+	sideband_cpus_came(w);
+	drain(w);
+	assert_int_equal(calls, 4);
+	expect(0, FORK, 11, 200);
+	expect(1, END, 11, 300);
+	expect(2, FORK, 12, 400);
+	expect(3, ADD_ALL, 0, 0);
+	assert_int_equal(opened, 3);
+	assert_int_equal(polled, 3);
+	assert_int_equal(fcntl(ring[1].fd, F_GETFD), -1);
+	assert_int_equal(sideband_cpus_late(w), 1);
+	/* The new one is read, and the other CPU's. */
+	put_task(&ring[2], PERF_RECORD_FORK, 13, 1, 500);
+	put_task(&ring[0], PERF_RECORD_FORK, 14, 1, 600);
+	drain(w);
+	assert_int_equal(calls, 2);
+	expect(0, FORK, 13, 500);
+	expect(1, FORK, 14, 600);
+	/* It was told, and no CPU came. */
+	sideband_cpus_came(w);
+	drain(w);
+	assert_int_equal(opened, 3);
+	assert_int_equal(sideband_cpus_late(w), 1);
+	assert_int_equal(said, 0);
+	sideband_close(w);
+}
+
+static void a_cpu_that_comes_for_the_first_time_gets_a_ring(void **state)
+{
+	struct sideband *w;
+
+	(void)state;
+	online = (struct auxtrace_cpus){ { 3 }, 1 };
+	w = open_sideband(&plain);
+	assert_int_equal(opened, 1);
+	online = (struct auxtrace_cpus){ { 3, 5 }, 2 };
+	sideband_cpus_came(w);
+	drain(w);
+	assert_int_equal(opened, 2);
+	assert_int_equal(sideband_cpus_late(w), 1);
+	put_task(&ring[1], PERF_RECORD_FORK, 10, 1, 100);
+	drain(w);
+	assert_int_equal(calls, 1);
+	sideband_close(w);
+}
+
+/* Then it has none, and gets one when it comes. */
+static void a_cpu_that_is_still_offline_is_waited_for(void **state)
+{
+	struct sideband *w = open_sideband(&plain);
+
+	(void)state;
+	memcpy(cpu_of, (const int[RINGS]){ 3, 5, 3 }, sizeof(cpu_of));
+	dropped[0] = true;
+	online = (struct auxtrace_cpus){ { 5 }, 1 };
+	put_task(&ring[0], PERF_RECORD_FORK, 10, 1, 100);
+	sideband_cpus_came(w);
+	drain(w);
+	assert_int_equal(calls, 2);
+	assert_int_equal(opened, CPUS);
+	assert_int_equal(sideband_cpus_late(w), 0);
+	put_task(&ring[1], PERF_RECORD_FORK, 11, 1, 200);
+	drain(w);
+	assert_int_equal(calls, 1);
+	/* It comes, and goes before it has a ring; and once more. */
+	online = (struct auxtrace_cpus){ { 3, 5 }, 2 };
+	fail_open = 1;
+	open_errno = ENODEV;
+	sideband_cpus_came(w);
+	drain(w);
+	assert_int_equal(said, 0);
+	assert_int_equal(sideband_cpus_late(w), 1);
+	fail_open = 1;
+	open_errno = EMFILE;
+	sideband_cpus_came(w);
+	drain(w);
+	assert_int_equal(said, 1);
+	assert_non_null(strstr(said_text, "CPU 3"));
+	assert_int_equal(sideband_cpus_late(w), 2);
+	sideband_cpus_came(w);
+	drain(w);
+	assert_int_equal(opened, 3);
+	assert_int_equal(sideband_cpus_late(w), 3);
+	put_task(&ring[2], PERF_RECORD_FORK, 12, 1, 300);
+	drain(w);
+	assert_int_equal(calls, 1);
+	expect(0, FORK, 12, 300);
+	sideband_close(w);
+}
+
 static void what_cannot_be_opened_leaves_nothing_open(void **state)
 {
 	(void)state;
@@ -934,6 +1077,9 @@ int main(void)
 		t(the_time_of_a_record_with_too_large_a_size_is_behind_its_name),
 		t(who_may_not_read_kcore_learns_it_once),
 		t(without_the_kernel_its_code_is_not_asked_for),
+		t(a_cpu_that_was_offline_gets_another_ring),
+		t(a_cpu_that_comes_for_the_first_time_gets_a_ring),
+		t(a_cpu_that_is_still_offline_is_waited_for),
 		t(what_cannot_be_opened_leaves_nothing_open),
 		t(a_ring_that_cannot_be_mapped_is_told),
 	};
