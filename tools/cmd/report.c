@@ -61,7 +61,7 @@ static char *function_of_trigger(const struct meta *meta)
 	for (unsigned int i = 0; i < meta->nr_triggers; i++) {
 		const char *text = meta->trigger[i].text, *end = strstr(text, ".."), *name;
 		static const char kprobe[] = "latency:kprobe:", uprobe[] = "latency:uprobe:";
-		char *function;
+		char *function, *number;
 
 		/* Not that of a path. */
 		while (end && end[2] == '/')
@@ -72,6 +72,10 @@ static char *function_of_trigger(const struct meta *meta)
 			;
 		function = strndup(name, end - name);
 		function[strcspn(function, "+")] = 0;
+		/* Which one of several it is does not matter here: named_function.h. */
+		number = strrchr(function, '#');
+		if (number && number[1 + strspn(number + 1, "0123456789gG")] == 0)
+			*number = 0;
 		return function;
 	}
 	return NULL;

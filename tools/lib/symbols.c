@@ -10,6 +10,8 @@
 #include "tool.h"
 #include "userlib/search.h"
 
+#define VERSYM_HIDDEN	0x8000	/* of an entry of SHT_GNU_versym: it is not the default version */
+
 void symbols_add(struct symbols *s, uint64_t addr, uint64_t size, bool global, const char *name)
 {
 	if (s->count == s->space) {
@@ -60,9 +62,31 @@ static uint64_t left_of_section(Elf *elf, const GElf_Sym *sym)
 	return sh.sh_addr + sh.sh_size - sym->st_value;
 }
 
+/* The versions of the symbols in the dynamic table @index, or NULL. */
+static Elf_Data *versions_of(Elf *elf, size_t index)
+{
+	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));) {
+		GElf_Shdr sh;
+
+		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_GNU_versym && sh.sh_link == index)
+			return elf_getdata(scn, NULL);
+	}
+	return NULL;
+}
+
+/* A full table has the version in the name, behind @ or, if it is the default one, behind @@. */
+static bool is_old(Elf_Data *versions, size_t i, const char *name)
+{
+	GElf_Versym version;
+
+	if (versions)
+		return gelf_getversym(versions, (int)i, &version) && version & VERSYM_HIDDEN;
+	return strchr(name, '@') && !strstr(name, "@@");
+}
+
 static void add_table(struct symbols *s, Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh)
 {
-	Elf_Data *data = elf_getdata(scn, NULL);
+	Elf_Data *data = elf_getdata(scn, NULL), *versions = versions_of(elf, elf_ndxscn(scn));
 	uint64_t size;
 
 	if (!data || !sh->sh_entsize)
@@ -91,6 +115,7 @@ static void add_table(struct symbols *s, Elf *elf, Elf_Scn *scn, const GElf_Shdr
 		 */
 		size = sh->sh_type == SHT_DYNSYM ? 1 : left_of_section(elf, &sym);
 		symbols_add(s, sym.st_value, sym.st_size ?: size, GELF_ST_BIND(sym.st_info) == STB_GLOBAL, name);
+		s->sym[s->count - 1].old = is_old(versions, i, name);
 	}
 }
 

@@ -13,6 +13,7 @@ struct symbol {
 	const char *name;
 	char *demangled;	/* symbol_shown() keeps it here */
 	bool global;		/* other files of its program, or of the kernel, see it */
+	bool old;		/* of a library: only programs that were built with an earlier version of it see it */
 };
 
 struct symbols {

@@ -14,6 +14,7 @@
 #include "lib/symbols.h"
 #include "lib/tool.h"
 #include "module/trigger/kinds.h"
+#include "named_function.h"
 #include "perf_events.h"
 #include "suggest.h"
 #include "syscalls.h"
@@ -32,17 +33,6 @@ static char *split_offset(const char *text, const char *place, uint64_t *offset)
 	if (!isdigit((unsigned char)*plus) || *end)
 		die(EXIT_USAGE, "--on %s: \"+%s\" is no offset: write +8 or +0x8", text, plus);
 	return name;
-}
-
-static bool parse_address(const char *text, uint64_t *address)
-{
-	char *end;
-
-	if (!isdigit((unsigned char)*text))
-		return false;
-	errno = 0;
-	*address = strtoull(text, &end, 0);
-	return !*end && !errno;
 }
 
 static void parse_syscall(struct event *e, const char *rest, uint32_t kind)
@@ -72,7 +62,7 @@ static void parse_kprobe(struct event *e, const char *rest, uint32_t kind)
 	e->trigger.kind = kind;
 	if (!*rest)
 		die(EXIT_USAGE, "--on %s: of which function?", e->text);
-	if (parse_address(rest, &e->trigger.address))
+	if (is_number(rest, &e->trigger.address))
 		return;
 	e->name = split_offset(e->text, rest, &e->trigger.address);
 	e->trigger.name = e->name;
@@ -94,7 +84,7 @@ static void parse_uprobe(struct event *e, const char *rest, uint32_t kind)
 	if (!e->name)
 		die(EXIT_USAGE, "--on %s: %s: %s", e->text, path, strerror(errno));
 	e->trigger.name = e->name;
-	if (parse_address(colon + 1, &e->trigger.address))
+	if (is_number(colon + 1, &e->trigger.address))
 		return;
 	function = split_offset(e->text, colon + 1, &offset);
 	if (offset && kind == AUXTRACE_TRIGGER_URETPROBE)
@@ -111,7 +101,7 @@ static void parse_memory(struct event *e, const char *rest, uint32_t kind)
 	char address[32], *end;
 
 	snprintf(address, sizeof(address), "%.*s", (int)len, rest);
-	if (len >= sizeof(address) || !parse_address(address, &e->trigger.address))
+	if (len >= sizeof(address) || !is_number(address, &e->trigger.address))
 		die(EXIT_USAGE, "--on %s: \"%.*s\" is no address: 0xffffffff81000000 would be one", e->text,
 		    (int)len, rest);
 	rest += len;

@@ -26,18 +26,45 @@ bool is_number(const char *text, uint64_t *value)
 /* A function as an option names it. */
 struct wanted {
 	char *name;
+	bool old;		/* there is none but for programs of old */
 	bool global;		/* NAME#g */
 	uint64_t number;	/* NAME#N; 0: any of that name */
 };
 
-/* perf takes #0, #g and #G for the global function. */
-static struct wanted parse_function(const struct option_text *option, const char *text)
+/*
+ * Is @symbol the function @name? Names of a module's functions have the module behind a blank, and those in full tables of
+ * libraries the version behind "@".
+ */
+static bool is_named(const struct symbol *symbol, const char *name)
 {
-	const char *hash = strchr(text, '#');
-	struct wanted w = { .name = strndup(text, strcspn(text, "#")) };
+	const char *behind = symbol->name + strlen(name);
+
+	return !strncmp(symbol->name, name, strlen(name)) && strchr(" @", *behind);
+}
+
+/*
+ * The function @name that follows the function @before (NULL: the first one). A function may have its name twice, as a
+ * weak alias of itself. With @old also one that only programs of old see.
+ */
+static const struct symbol *next_function(const struct symbols *symbols, const char *name, bool old, const struct symbol *before)
+{
+	const struct symbol *end = symbols->sym + symbols->count;
+
+	for (const struct symbol *s = before ? before + 1 : symbols->sym; s < end; s++)
+		if ((!before || s->addr != before->addr) && (old || !s->old) && is_named(s, name))
+			return s;
+	return NULL;
+}
+
+/* perf takes #0, #g and #G for the global function. Some languages have # in names. */
+static struct wanted parse_function(const struct option_text *option, const struct symbols *symbols, const char *text)
+{
+	const char *hash = next_function(symbols, text, true, NULL) ? NULL : strrchr(text, '#');
+	struct wanted w = { .name = strndup(text, hash ? (size_t)(hash - text) : strlen(text)) };
 
 	if (!w.name)
 		out_of_memory();
+	w.old = !next_function(symbols, w.name, false, NULL);
 	if (!hash)
 		return w;
 	if (!strcmp(hash, "#g") || !strcmp(hash, "#G"))
@@ -48,28 +75,6 @@ static struct wanted parse_function(const struct option_text *option, const char
 	else
 		w.global = !w.number;
 	return w;
-}
-
-/* Is @symbol the function @name? Names of a module's functions have the module behind a blank. */
-static bool is_named(const struct symbol *symbol, const char *name)
-{
-	size_t len = strlen(name);
-
-	return !strncmp(symbol->name, name, len) && (!symbol->name[len] || symbol->name[len] == ' ');
-}
-
-/*
- * The function @name that follows the function @before (NULL: the first one). A function may have its name twice, as a
- * weak alias of itself.
- */
-static const struct symbol *next_function(const struct symbols *symbols, const char *name, const struct symbol *before)
-{
-	const struct symbol *end = symbols->sym + symbols->count;
-
-	for (const struct symbol *s = before ? before + 1 : symbols->sym; s < end; s++)
-		if ((!before || s->addr != before->addr) && is_named(s, name))
-			return s;
-	return NULL;
 }
 
 static bool is_global(const struct symbols *symbols, const struct symbol *function, const char *name)
@@ -91,15 +96,15 @@ static void show_function(FILE *out, const struct symbols *symbols, const struct
 	while (next < end && next->addr == s->addr)
 		next++;
 	fprintf(out, "%s%s#%" PRIu64 " at %#" PRIx64 "%s", number > 1 ? ", " : "", name, number, s->addr,
-		s->name + strlen(name));
+		s->name[strlen(name)] == ' ' ? s->name + strlen(name) : "");
 	if (next < end)
 		fprintf(out, " (%sbefore %s)", global, next->name);
 	else if (*global)
 		fputs(" (global)", out);
 }
 
-/* All functions @name, for a message, as perf lists them: the function that follows tells which source file one is from. */
-static char *list_functions(const struct symbols *symbols, const char *name)
+/* All functions of the name, for a message, as perf lists them: the function that follows tells which source file one is from. */
+static char *list_functions(const struct symbols *symbols, const struct wanted *w)
 {
 	const struct symbol *s = NULL;
 	uint64_t count = 0;
@@ -109,9 +114,9 @@ static char *list_functions(const struct symbols *symbols, const char *name)
 
 	if (!out)
 		out_of_memory();
-	while ((s = next_function(symbols, name, s)))
+	while ((s = next_function(symbols, w->name, w->old, s)))
 		if (++count <= MOST_LISTED)
-			show_function(out, symbols, s, name, count);
+			show_function(out, symbols, s, w->name, count);
 	if (count > MOST_LISTED)
 		fprintf(out, " and %" PRIu64 " more", count - MOST_LISTED);
 	if (fclose(out))
@@ -135,7 +140,7 @@ static void __attribute__((noreturn)) die_undecided(const struct option_text *op
 						    const struct wanted *w, const char *where, uint64_t count,
 						    uint64_t globals)
 {
-	const char *list = list_functions(symbols, w->name);
+	const char *list = list_functions(symbols, w);
 
 	if (w->global && !globals)
 		die(EXIT_USAGE, "%s %s: %s has no global function %s, only %s", option->name, option->text, where, w->name,
@@ -153,11 +158,11 @@ static void __attribute__((noreturn)) die_undecided(const struct option_text *op
 const struct symbol *named_function(const struct option_text *option, const struct symbols *symbols, const char *text,
 				    const char *where)
 {
-	struct wanted w = parse_function(option, text);
+	struct wanted w = parse_function(option, symbols, text);
 	const struct symbol *found = NULL, *s = NULL;
 	uint64_t count = 0, globals = 0;
 
-	while ((s = next_function(symbols, w.name, s))) {
+	while ((s = next_function(symbols, w.name, w.old, s))) {
 		bool global = is_global(symbols, s, w.name);
 
 		count++;

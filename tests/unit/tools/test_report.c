@@ -276,7 +276,7 @@ static void a_page_has_the_calls_of_each_thread(void **state)
 	(void)state;
 	four_calls();
 	finish(BOTH, "windows 1");
-	append("meta", "trigger 1 hits 4 acted 1 held 0 idle 0 missed 0 on latency:uprobe:/bin/prog:f..uretprobe:/bin/prog:f>1ms=freeze\n");
+	append("meta", "trigger 1 hits 4 acted 1 held 0 idle 0 missed 0 on latency:uprobe:/bin/prog:f#2..uretprobe:/bin/prog:f#2>1ms=freeze\n");
 	snprintf(options, sizeof(options), "--html %s", program_path("page.html"));
 	r = report(options);
 	assert_int_equal(r->status, 0);

@@ -230,6 +230,34 @@ static void a_probe_is_where_the_program_has_the_function(void **state)
 	run("rm -r at");
 }
 
+/* A library has a function once for each version of it that programs know. Kotlin's names have a #. */
+static void a_function_is_the_default_version_of_its_name(void **state)
+{
+	static const char *const names[] = { "versioned", "only_old", "kfun:#main(){}", "kfun:#main(){}#1" };
+	static const uint8_t first[] = { 0x22, 0x33, 0x44, 0x44 };
+	static const char *const tables[] = { "lib.so", "lib.stripped" };
+
+	(void)state;
+	run("printf 'A { global: only_old; };\\nB { global: versioned; } A;\\n' >map; "
+	    "printf '.symver v1, versioned@A\\n.symver v2, versioned@@B\\n.symver old, only_old@A\\n' >lib.s; "
+	    "for f in v1:0x11 v2:0x22 old:0x33 '\"kfun:#main(){}\":0x44'; do n=${f%%:*}; "
+	    "printf '.globl %%s\\n.type %%s, @function\\n%%s: .byte %%s\\n' \"$n\" \"$n\" \"$n\" \"${f##*:}\"; done >>lib.s; "
+	    "gcc -shared -nostdlib -Wl,--version-script=map -o lib.so lib.s; strip -o lib.stripped lib.so");
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
+		for (size_t j = 0; j < ARRAY_SIZE(names); j++) {
+			struct mapped image;
+			uint64_t offset;
+			char path[100];
+
+			snprintf(path, sizeof(path), "%s/%s", dir, tables[i]);
+			assert_int_equal(map_file(path, false, &image), 0);
+			offset = elf_function("uprobe", path, names[j]);
+			assert_true(offset < image.size);
+			assert_int_equal(image.data[offset], first[j]);
+			unmap_file(&image);
+		}
+}
+
 /* The program or its debug file ends anywhere: no crash, and no name that is not there. */
 static void a_cut_file_has_fewer_names(void **state)
 {
@@ -265,6 +293,7 @@ int main(void)
 		cmocka_unit_test(a_name_says_whether_it_is_global),
 		cmocka_unit_test(a_small_table_in_the_program_adds_to_its_dynamic_one),
 		cmocka_unit_test(a_probe_is_where_the_program_has_the_function),
+		cmocka_unit_test(a_function_is_the_default_version_of_its_name),
 		cmocka_unit_test(a_cut_file_has_fewer_names),
 	};
 
