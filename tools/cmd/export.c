@@ -48,7 +48,6 @@ static void usage(FILE *f)
 
 static int export_calls(const struct export_format *format, struct export_request *request, struct part *part)
 {
-	bool to_stdout = !strcmp(request->out, "-");
 	struct replay *r = &part->replay;
 	struct calls_sink *sink;
 	FILE *out;
@@ -57,15 +56,12 @@ static int export_calls(const struct export_format *format, struct export_reques
 	part_open(part, request->dir);
 	request->meta = r->meta;
 	request->source = part->source;
-	out = to_stdout ? stdout : output_file(request->out);
+	out = output_file(request->out);
 	setvbuf(out, NULL, _IOFBF, 1 << 20);
 	sink = format->begin(request, out);
 	part_calls(part, sink);
 	format->end(sink);
-	if (!to_stdout)
-		output_close(out);
-	else if (fflush(out) || ferror(out))
-		die(1, "cannot write the standard output: %s", strerror(errno));
+	output_close(out);
 	status = part_summary(part);
 	replay_close(r);
 	return status;

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <libgen.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,6 +14,7 @@
 
 /* What is not yet complete; NULL: nothing is. */
 static const char *output_begun;
+static struct stat output_made;
 
 void output_must_be_new(const char *path)
 {
@@ -37,22 +39,52 @@ static int output_remove_entry(const char *path, const struct stat *st, int type
 	return 0;
 }
 
-static void output_remove(void)
+/* Is it still what this process has made, and not another one under its name? */
+static bool output_is_ours(void)
 {
-	if (output_begun)
-		nftw(output_begun, output_remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+	struct stat st;
+
+	return output_begun && !lstat(output_begun, &st) && st.st_dev == output_made.st_dev && st.st_ino == output_made.st_ino;
 }
 
+static void output_remove(void)
+{
+	if (output_is_ours() && nftw(output_begun, output_remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT))
+		say("%s is not complete, and stays: %s", output_begun, strerror(errno));
+}
+
+/* A handler may call unlink(2), and not walk over a directory. */
+static void output_on_signal(int sig)
+{
+	if (output_is_ours() && S_ISREG(output_made.st_mode))
+		unlink(output_begun);
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
+/* ^C is progress.h's, which ends the file where it is. */
 static void output_begin(const char *path)
 {
+	static const int ends[] = { SIGHUP, SIGTERM };
+
+	if (lstat(path, &output_made))
+		die(1, "cannot write %s: %s", path, strerror(errno));
 	output_begun = path;
 	atexit(output_remove);
+	for (unsigned int i = 0; i < ARRAY_SIZE(ends); i++)
+		if (signal(ends[i], output_on_signal) == SIG_IGN)
+			signal(ends[i], SIG_IGN);
+	/* Then the write that goes beyond a limit fails, and says so. */
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 FILE *output_file(const char *path)
 {
-	FILE *f = fopen(path, "wxe");
+	FILE *f;
 
+	if (!strcmp(path, "-"))
+		return stdout;
+	f = fopen(path, "wxe");
 	if (!f)
 		die(1, "cannot write %s: %s", path, strerror(errno));
 	output_begin(path);
@@ -71,10 +103,10 @@ void output_close(FILE *f)
 	/* If a write failed before, one that works now leaves no errno. */
 	int err = fflush(f) ? errno : ferror(f) ? EIO : 0;
 
-	if (fclose(f) && !err)
+	if (f != stdout && fclose(f) && !err)
 		err = errno;
 	if (err)
-		die(1, "cannot write %s: %s", output_begun, strerror(err));
+		die(1, "cannot write %s: %s", output_begun ? output_begun : "the standard output", strerror(err));
 	output_complete();
 }
 

@@ -12,8 +12,9 @@
 void output_must_be_new(const char *path);
 
 /*
- * Make the file or the directory @path; they die if that fails. If the program exits before it is complete, it is removed:
- * half of it would look like the whole, and would be in the way of another try. @path stays valid.
+ * Make the file or the directory @path; they die if that fails. If the program exits before it is complete, it is removed, a
+ * file also if SIGTERM or SIGHUP ends the program: half of it would look like the whole, and would be in the way of another
+ * try. @path stays valid. The file "-" is the standard output.
  */
 FILE *output_file(const char *path);
 void output_directory(const char *path);
