@@ -41,7 +41,8 @@ check "the recorder answers" ask ping
 check "processes come and go on the CPU that was off" brief_ones
 check "the recording ends" ask stop
 check "without an error" wait "$recorder"
-check "it says that a CPU was off" grep -x 'cpus_late 1' slept/followed
+check "it says that a CPU was off" grep -x 'cpus_came 1' slept/followed
+check "and that the machine slept" grep -x 'sleeps 1' slept/followed
 check "each CPU has a gap" test "$(grep -c '^cpu .*gaps_offline 1 ' slept/meta)" -eq 2
 check "all is decoded" decodes slept
 check "all processes behind the sleep" decoded before_exec

@@ -34,109 +34,111 @@ static void sleep_in_s3(void)
 	assert_true(time(NULL) - before >= SECONDS - 1);
 }
 
-static void tracing_goes_on_after_a_sleep_in_s3(void **state)
-{
-	struct session s;
-	uint32_t id;
-
-	session_open(&s, all_cpus, ALL, AUX_SIZE);
-	id = trigger_add(&s, trigger_named(AUXTRACE_TRIGGER_KPROBE, AUXTRACE_ACTION_PAUSE,
-					   CALL_FUNCTION, 0));
-	ok_start(s.fd);
-	load_run(1000);
-	ok_pause(&s, 1ULL << last_cpu, NULL);
-	sleep_in_s3();
-	slept_once(&s, last_cpu);
-	ok_resume(&s, 1ULL << last_cpu, NULL);
-	traces_until_trigger(&s, id);
-	ok_stop(s.fd);
-	check_accounting(&s);
-}
-
-/* What a channel whose hardware is off has before a sleep */
+/* A channel whose hardware is off before the sleep, and what it has then */
 struct kept {
+	struct session session;
 	struct auxtrace_status_page status;
 	uint8_t trace[SMALL];
 };
 
-static void keep(struct kept *k, const struct session *s)
+static void keep(struct kept *k)
 {
-	k->status = channel_status(s->channel);
-	memcpy(k->trace, s->channel->aux, SMALL);
+	k->status = channel_status(k->session.channel);
+	memcpy(k->trace, k->session.channel->aux, SMALL);
 }
 
-static void expect_kept(const struct kept *k, const struct session *s)
+static void expect_kept(const struct kept *k)
 {
-	struct auxtrace_status_page st = channel_status(s->channel);
+	struct auxtrace_status_page st = channel_status(k->session.channel);
 
 	assert_int_equal(st.inhibit, k->status.inhibit);
 	assert_int_equal(st.produced, k->status.produced);
 	assert_int_equal(st.windows, k->status.windows);
 	assert_int_equal(st.window_end, k->status.window_end);
+	assert_int_equal(st.frozen_by, k->status.frozen_by);
 	/* The hardware was off already: the sleep has cost nothing. */
 	assert_int_equal(st.gaps, k->status.gaps);
 	assert_int_equal(st.gaps_offline, 0);
-	assert_memory_equal(k->trace, s->channel->aux, SMALL);
+	assert_memory_equal(k->trace, k->session.channel->aux, SMALL);
 }
 
-/* CPU 0, which keeps its state in S3, and one that is off meanwhile; both ways, as CPUs are. */
-static void frozen_and_full_areas_stay_as_they_were(void **state)
+static void make_frozen(struct kept *k, int cpu)
 {
-	static struct kept history, unread;
-	struct session frozen, full;
 	uint32_t id;
 
-	for (unsigned int swap = 0; swap < 2; swap++) {
-		const int one = swap ? last_cpu : first_cpu, other = swap ? first_cpu : last_cpu;
+	session_open(&k->session, 1ULL << cpu, ALL, SMALL);
+	id = trigger_add(&k->session, trigger_named(AUXTRACE_TRIGGER_KPROBE, AUXTRACE_ACTION_FREEZE, CALL_FUNCTION, 0));
+	ok_start(k->session.fd);
+	assert_int_equal(cpu_pin(cpu), 0);
+	load_run(1000);
+	call_times(1);
+	cpu_unpin();
+	keep(k);
+	assert_int_equal(k->status.inhibit, AUXTRACE_INHIBIT_FROZEN);
+	assert_int_equal(k->status.frozen_by, id);
+}
 
-		session_open(&frozen, 1ULL << one, ALL, SMALL);
-		id = trigger_add(&frozen, trigger_named(AUXTRACE_TRIGGER_KPROBE, AUXTRACE_ACTION_FREEZE, CALL_FUNCTION, 0));
-		ok_start(frozen.fd);
-		assert_int_equal(cpu_pin(one), 0);
+static void make_full(struct kept *k, int cpu)
+{
+	session_open(&k->session, 1ULL << cpu, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL, SMALL);
+	ok_start(k->session.fd);
+	assert_int_equal(cpu_pin(cpu), 0);
+	while (!(channel_status(k->session.channel).inhibit & AUXTRACE_INHIBIT_FULL))
 		load_run(1000);
-		call_times(1);
-		keep(&history, &frozen);
-		assert_int_equal(history.status.inhibit, AUXTRACE_INHIBIT_FROZEN);
-		assert_int_equal(history.status.frozen_by, id);
+	cpu_unpin();
+	keep(k);
+}
 
-		session_open(&full, 1ULL << other, AUXTRACE_SETUP_USER | AUXTRACE_SETUP_KERNEL, SMALL);
-		ok_start(full.fd);
-		assert_int_equal(cpu_pin(other), 0);
-		while (!(channel_status(full.channel).inhibit & AUXTRACE_INHIBIT_FULL))
-			load_run(1000);
-		keep(&unread, &full);
-		cpu_unpin();
+/* It is told to, and traces until it stops again. */
+static void goes_on(struct kept *k, int cpu)
+{
+	channel_set_tail(k->session.channel, k->status.produced);
+	ok_resume(&k->session, 0, NULL);
+	assert_int_equal(cpu_pin(cpu), 0);
+	load_run(1000);
+	call_times(1);
+	cpu_unpin();
+	assert_true(channel_status(k->session.channel).windows > k->status.windows);
+	ok_stop(k->session.fd);
+	assert_true(channel_status(k->session.channel).produced > k->status.produced);
+	check_accounting(&k->session);
+}
 
-		sleep_in_s3();
-		expect_kept(&history, &frozen);
-		assert_int_equal(channel_status(frozen.channel).frozen_by, id);
-		expect_kept(&unread, &full);
+/*
+ * One sleep for all: the emulator's clock wakes the machine at once from a second one. CPUs 0 and 1 trace, or are paused;
+ * the history of CPU 2 is frozen, and the area of CPU 3 full.
+ */
+static void sessions_go_on_after_a_sleep_in_s3(void **state)
+{
+	static struct kept frozen, full;
+	struct session s;
+	uint32_t id;
 
-		/* Both go on when they are told to. */
-		ok_resume(&frozen, 0, NULL);
-		channel_set_tail(full.channel, unread.status.produced);
-		ok_resume(&full, 0, NULL);
-		assert_int_equal(cpu_pin(one), 0);
-		load_run(1000);
-		assert_true(channel_status(frozen.channel).windows > history.status.windows);
-		call_times(1);
-		assert_int_equal(channel_status(frozen.channel).inhibit, AUXTRACE_INHIBIT_FROZEN);
-		cpu_unpin();
-		ok_stop(full.fd);
-		assert_true(channel_status(full.channel).produced > unread.status.produced);
-		check_accounting(&full);
-		ok_stop(frozen.fd);
-		check_accounting(&frozen);
-		session_close(&full);
-		session_close(&frozen);
-	}
+	assert_int_equal(all_cpus, 0xf);
+	session_open(&s, 0x3, ALL, AUX_SIZE);
+	id = trigger_add(&s, trigger_named(AUXTRACE_TRIGGER_KPROBE, AUXTRACE_ACTION_PAUSE,
+					   CALL_FUNCTION, 0));
+	make_frozen(&frozen, 2);
+	make_full(&full, 3);
+	ok_start(s.fd);
+	load_run(1000);
+	ok_pause(&s, 0x2, NULL);
+	sleep_in_s3();
+	expect_kept(&frozen);
+	expect_kept(&full);
+	slept_once(&s, 1);
+	ok_resume(&s, 0x2, NULL);
+	traces_until_trigger(&s, id);
+	ok_stop(s.fd);
+	check_accounting(&s);
+	goes_on(&frozen, 2);
+	goes_on(&full, 3);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		vm_test(tracing_goes_on_after_a_sleep_in_s3),
-		vm_test(frozen_and_full_areas_stay_as_they_were),
+		vm_test(sessions_go_on_after_a_sleep_in_s3),
 	};
 
 	return cmocka_run_group_tests(tests, at_group_setup, NULL);

@@ -16,7 +16,7 @@ system "" "$kernel"
 work_directory
 
 echo "-- the device"
-part "$top/tests/host/run.sh" --kernel "$kernel" --module "$module" --source "$source" --suspend --smp 2 --mem 512M --limit 600 \
+part "$top/tests/host/run.sh" --kernel "$kernel" --module "$module" --source "$source" --suspend --smp 4 --mem 512M --limit 600 \
 	--work "$work/device" test_suspend_ram
 echo "-- the command"
 mapfile -t files < <(guest_script suspend.sh)

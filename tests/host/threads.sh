@@ -271,7 +271,7 @@ verdict "of branches, their code is" brief_code branches-brief
 verdict "none of them could be read" none_was_read brief
 verdict "those on a CPU that had been offline are known, too" brief_known returned
 verdict "none of these could be read" none_was_read returned
-verdict "that the CPU came is in the recording" grep -x 'cpus_late 1' "$work/out/returned/followed"
+verdict "that the CPU came is in the recording" grep -x 'cpus_came 1' "$work/out/returned/followed"
 verdict "processes that have ended are all known without ptrace, which they can use themselves" brief_known traced
 verdict "the recording says so" followed_by perf traced
 verdict "with ptrace they are known as well" brief_known stopped

@@ -22,6 +22,7 @@
 #include "record/child.h"
 #include "record/control.h"
 #include "record/options.h"
+#include "record/perf_ring.h"
 #include "record/side_files.h"
 #include "source/source.h"
 #include "userlib/perf_map.h"
@@ -45,7 +46,7 @@ struct record {
 	struct notes notes;
 	struct side_files *side; /* NULL: perf refuses */
 	struct arrivals arrivals; /* of CPUs, for perf's reports */
-	bool listens;		/* to @arrivals */
+	unsigned long sleeps;	/* of the machine */
 	struct child child;
 	bool started;		/* child_start() was called: it leaves nothing behind if it fails */
 	bool traced;		/* the command and its descendants, by ptrace(2) */
@@ -118,15 +119,28 @@ static void finish_side(struct record *r)
 		    side_files_lost(r->side));
 }
 
-/* CPUs may have come online. */
+/* CPUs may have come online. New rings come before all else that takes time. */
 static void renew_reports(struct record *r)
 {
+	const struct timespec wait = { .tv_nsec = PERF_RING_WAIT_NS };
+	struct auxtrace_info info;
+
 	if (!r->notes.sideband)
 		return;
-	sideband_cpus_came(r->notes.sideband);
-	notes_reports(&r->notes);
-	if (r->side && side_files_cpus_came(r->side, r->o.dir))
+	sideband_look(r->notes.sideband);
+	if (r->side)
+		side_files_look(r->side);
+	nanosleep(&wait, NULL);
+	if (r->side && side_files_renew(r->side, r->o.dir))
 		r->failed = true;
+	if (notes_renew(&r->notes) && auxtrace_recording_add_all_tasks(r->notes.recording) < 0)
+		say("%s", auxtrace_error());
+	/* What was reported before the sleep is read by now. */
+	if (arrivals_slept(&r->arrivals)) {
+		r->sleeps++;
+		if (!auxtrace_info(r->session, 0, &info))
+			sideband_clock(r->notes.sideband, &info);
+	}
 }
 
 static struct followed followed(const struct record *r)
@@ -137,7 +151,8 @@ static struct followed followed(const struct record *r)
 		.by = !r->o.argv ? FOLLOWED_NONE : r->traced ? FOLLOWED_BY_PTRACE : FOLLOWED_BY_PERF,
 		.reports = notes->sideband,
 		.reports_lost = notes->lost,
-		.cpus_late = notes->sideband ? sideband_cpus_late(notes->sideband) : 0,
+		.cpus_came = notes->sideband ? sideband_cpus_came(notes->sideband) : 0,
+		.sleeps = r->sleeps,
 		.generated_lost = notes->sideband ? sideband_generated_lost(notes->sideband) : 0,
 		.perf_maps_lost = notes->maps ? perf_maps_lost(notes->maps) : 0,
 	};
@@ -159,6 +174,9 @@ static void handle_cut(void *context)
 	struct record *r = context;
 	char dir[4200];
 
+	/* Not every CPU that comes is told of. The first call for a snapshot may be while CPUs are paused. */
+	if (r->ends || r->side_snapshot > r->snapshots)
+		renew_reports(r);
 	notes_reports(&r->notes);
 	if (r->ends) {
 		finish_side(r);
@@ -353,7 +371,7 @@ static void loop(struct record *r)
 		{ .fd = r->control ? control_fd(r->control) : -1, .events = POLLIN },
 		{ .fd = r->side ? side_files_fd(r->side) : -1, .events = POLLIN },
 		{ .fd = r->notes.maps ? perf_maps_fd(r->notes.maps) : -1, .events = POLLIN },
-		{ .fd = r->listens ? arrivals_fd(&r->arrivals) : -1, .events = POLLIN },
+		{ .fd = arrivals_fd(&r->arrivals), .events = POLLIN },
 	};
 
 	for (;;) {
@@ -480,9 +498,6 @@ static int finish(struct record *r)
 	}
 	tell_lost_members(r);
 	trigger_options_summary(&r->o.triggers, r->session);
-	/* Where nobody told, this tells what was missed. */
-	if (!r->listens || arrivals_heard(&r->arrivals))
-		renew_reports(r);
 	notes_reports(&r->notes);
 	/* Processes that began meanwhile and are not children of the command. */
 	if (auxtrace_recording_add_all_tasks(r->notes.recording) < 0)
@@ -504,8 +519,7 @@ static void release(struct record *r)
 	sideband_close(r->notes.sideband);
 	perf_maps_close(r->notes.maps);
 	side_files_close(r->side);
-	if (r->listens)
-		arrivals_close(&r->arrivals);
+	arrivals_close(&r->arrivals);
 	auxtrace_close(r->session);
 	trigger_options_free(&r->o.triggers);
 	filters_free(&r->o.filters);
@@ -602,7 +616,7 @@ static int set_up(struct record *r, const struct auxtrace_info *info)
 	return fail_record(r);
 }
 
-/* perf's rings take up to three descriptors a CPU. The command has been forked: its limit stays as it is. */
+/* perf's rings take up to five descriptors a CPU. The command has been forked: its limit stays as it is. */
 static void allow_descriptors(void)
 {
 	struct rlimit limit;
@@ -621,7 +635,7 @@ static void open_sideband(struct record *r, const struct auxtrace_info *info)
 
 	allow_descriptors();
 	/* Before the rings, so that a CPU which comes between is heard of. */
-	r->listens = !arrivals_open(&r->arrivals);
+	arrivals_open(&r->arrivals);
 	r->notes.sideband = sideband_open(info, setup->flags & AUXTRACE_SETUP_KERNEL);
 	if (!r->notes.sideband) {
 		say("perf does not report processes (%s%s): code that is unmapped before the end will be unknown, and so will the names of some threads",
@@ -746,7 +760,7 @@ static int run(struct record *r)
 
 int cmd_record(int argc, char **argv)
 {
-	struct record r = { .signals = -1 };
+	struct record r = { .signals = -1, .arrivals = ARRIVALS_NONE };
 	int status = record_options_parse(&r.o, argc, argv);
 
 	return status >= 0 ? status : run(&r);

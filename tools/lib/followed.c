@@ -26,8 +26,8 @@ int followed_write(const struct followed *by, const char *dir)
 		if (by->by)
 			fprintf(f, "command %s\n", by_name[by->by]);
 		if (by->reports)
-			fprintf(f, "reports_lost %lu\ncpus_late %lu\ngenerated_lost %lu\nperf_maps_lost %lu\n", by->reports_lost,
-				by->cpus_late, by->generated_lost, by->perf_maps_lost);
+			fprintf(f, "reports_lost %lu\ncpus_came %lu\nsleeps %lu\ngenerated_lost %lu\nperf_maps_lost %lu\n", by->reports_lost,
+				by->cpus_came, by->sleeps, by->generated_lost, by->perf_maps_lost);
 		ok = !ferror(f);
 		ok = !fclose(f) && ok;
 	}
@@ -40,7 +40,8 @@ int followed_write(const struct followed *by, const char *dir)
 static void take(struct followed *f, const char *key, const char *value)
 {
 	unsigned long *const number = !strcmp(key, "reports_lost") ? &f->reports_lost :
-				      !strcmp(key, "cpus_late") ? &f->cpus_late :
+				      !strcmp(key, "cpus_came") ? &f->cpus_came :
+				      !strcmp(key, "sleeps") ? &f->sleeps :
 				      !strcmp(key, "generated_lost") ? &f->generated_lost :
 				      !strcmp(key, "perf_maps_lost") ? &f->perf_maps_lost : NULL;
 
@@ -76,9 +77,12 @@ void followed_say(const struct followed *f)
 {
 	if (f->reports_lost)
 		say("perf lost %lu records about processes: some code may be unknown", f->reports_lost);
-	if (f->cpus_late)
-		say("CPUs came online %lu times, and perf's reports of them began later: code of processes that ran there only meanwhile may be unknown",
-		    f->cpus_late);
+	if (f->cpus_came)
+		say("CPUs came online %lu times, and perf's reports of them began later: processes, BPF programs and changes of the kernel's code of the time between may be unknown",
+		    f->cpus_came);
+	if (f->sleeps)
+		say("the machine slept %lu times, in which perf's clock stood still: by when the side files' records are, those behind a sleep come too early, and who ran may be wrong there",
+		    f->sleeps);
 	if (f->generated_lost)
 		say("%lu BPF programs or trampolines were gone before their code could be read: what ran there may not decode",
 		    f->generated_lost);

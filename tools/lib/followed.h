@@ -11,7 +11,8 @@ struct followed {
 	enum followed_by by;		/* the command; FOLLOWED_NONE: there was none */
 	bool reports;			/* perf reported processes */
 	unsigned long reports_lost;	/* by perf */
-	unsigned long cpus_late;	/* that came online, each time they did: perf's reports of them began later */
+	unsigned long cpus_came;	/* online, each time they did: perf's reports of them began later */
+	unsigned long sleeps;		/* of the machine: perf's clock stood still */
 	unsigned long generated_lost;	/* pieces of code of the kernel (record/generated.h) */
 	unsigned long perf_maps_lost;	/* processes (record/perf_maps.h) */
 };

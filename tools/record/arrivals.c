@@ -7,13 +7,14 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "arrivals.h"
 
 #define FROM_KERNEL	1	/* the group of what the kernel sends; udev's is another one */
 #define ONLINE		"online@/devices/system/cpu/cpu"
-/* In some centuries: it never expires, and is only ever cancelled. */
+/* More than a kernel's time has, which takes it for its last moment: the timer is only ever cancelled. */
 #define NEVER		(1ll << 34)
 
 static int open_uevents(void)
@@ -42,21 +43,28 @@ static int open_clock(void)
 	return -1;
 }
 
-int arrivals_open(struct arrivals *a)
+/* How long the machine has slept: only one of these clocks goes on then. */
+static int64_t slept_ns(void)
+{
+	struct timespec boottime, monotonic;
+
+	clock_gettime(CLOCK_MONOTONIC, &monotonic);
+	clock_gettime(CLOCK_BOOTTIME, &boottime);
+	return (boottime.tv_sec - monotonic.tv_sec) * 1000000000ll + boottime.tv_nsec - monotonic.tv_nsec;
+}
+
+void arrivals_open(struct arrivals *a)
 {
 	struct epoll_event event = { .events = EPOLLIN };
-	int err;
 
 	a->epoll = epoll_create1(EPOLL_CLOEXEC);
 	a->uevents = open_uevents();
-	a->clock = a->uevents < 0 ? -1 : open_clock();
-	if (a->epoll >= 0 && a->clock >= 0 && !epoll_ctl(a->epoll, EPOLL_CTL_ADD, a->uevents, &event) &&
-	    !epoll_ctl(a->epoll, EPOLL_CTL_ADD, a->clock, &event))
-		return 0;
-	err = errno;
-	arrivals_close(a);
-	errno = err;
-	return -1;
+	a->clock = open_clock();
+	a->slept = slept_ns();
+	if (a->uevents >= 0)
+		epoll_ctl(a->epoll, EPOLL_CTL_ADD, a->uevents, &event);
+	if (a->clock >= 0)
+		epoll_ctl(a->epoll, EPOLL_CTL_ADD, a->clock, &event);
 }
 
 int arrivals_fd(const struct arrivals *a)
@@ -64,13 +72,15 @@ int arrivals_fd(const struct arrivals *a)
 	return a->epoll;
 }
 
-/* Which of the uevents since the last call are of CPUs. Where the kernel had no room for all of them, one may have been. */
+/* Was a uevent since the last call of a CPU? Where the kernel had no room for all of them, one may have been. */
 static bool heard_uevent(const struct arrivals *a)
 {
 	char text[4096];
 	bool heard = false;
 	ssize_t n;
 
+	if (a->uevents < 0)
+		return false;
 	while ((n = recv(a->uevents, text, sizeof(text) - 1, 0)) >= 0 || errno == ENOBUFS || errno == EINTR) {
 		if (n < 0) {
 			heard |= errno == ENOBUFS;
@@ -86,7 +96,7 @@ static bool heard_clock(const struct arrivals *a)
 {
 	uint64_t expired;
 
-	return read(a->clock, &expired, sizeof(expired)) < 0 && errno == ECANCELED;
+	return a->clock >= 0 && read(a->clock, &expired, sizeof(expired)) < 0 && errno == ECANCELED;
 }
 
 bool arrivals_heard(struct arrivals *a)
@@ -94,6 +104,15 @@ bool arrivals_heard(struct arrivals *a)
 	bool uevent = heard_uevent(a), clock = heard_clock(a);
 
 	return uevent || clock;
+}
+
+bool arrivals_slept(struct arrivals *a)
+{
+	int64_t before = a->slept;
+
+	a->slept = slept_ns();
+	/* The clocks are read one after the other. */
+	return a->slept - before > 1000000;
 }
 
 void arrivals_close(struct arrivals *a)
@@ -104,5 +123,5 @@ void arrivals_close(struct arrivals *a)
 		close(a->uevents);
 	if (a->epoll >= 0)
 		close(a->epoll);
-	*a = (struct arrivals){ .epoll = -1, .uevents = -1, .clock = -1 };
+	*a = (struct arrivals)ARRIVALS_NONE;
 }

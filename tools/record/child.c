@@ -179,6 +179,17 @@ void notes_reports(struct notes *notes)
 			perf_maps_failed(notes->maps, pid);
 }
 
+unsigned long notes_renew(struct notes *notes)
+{
+	unsigned long before;
+
+	if (!notes->sideband || !notes->recording)
+		return 0;
+	before = sideband_cpus_came(notes->sideband);
+	notes->lost += sideband_renew(notes->sideband, notes->recording);
+	return sideband_cpus_came(notes->sideband) - before;
+}
+
 /* False: it could not be read. */
 static bool note_task(struct notes *notes, pid_t pid, bool exec)
 {

@@ -62,6 +62,12 @@ void child_events(struct child *child, struct notes *notes);
 /* Record what perf reported since the last call, and follow processes that need it from now on. */
 void notes_reports(struct notes *notes);
 
+/*
+ * CPUs may have come online: sideband_renew(), between which and sideband_look() the caller has waited. Returns how many did;
+ * then processes are to be added that are there.
+ */
+unsigned long notes_renew(struct notes *notes);
+
 /* Block until the command has exited. */
 void child_wait(struct child *child, struct notes *notes);
 

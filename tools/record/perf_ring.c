@@ -36,8 +36,8 @@ void perf_ring_close(struct perf_ring *r)
 	close(r->fd);
 }
 
-/* For how many nanoseconds perf has served the event: that stands still once it is dropped. -1: perf does not say. */
-static int64_t served(const struct perf_ring *r)
+/* For how many nanoseconds the event was enabled, which it is until perf drops it. -1: perf does not say. */
+static int64_t enabled_ns(const struct perf_ring *r)
 {
 	struct {
 		uint64_t count, enabled;
@@ -48,12 +48,12 @@ static int64_t served(const struct perf_ring *r)
 
 void perf_ring_look(struct perf_ring *r)
 {
-	r->served = served(r);
+	r->enabled = enabled_ns(r);
 }
 
 bool perf_ring_dropped(const struct perf_ring *r)
 {
-	return served(r) == r->served;
+	return enabled_ns(r) == r->enabled;
 }
 
 void perf_ring_copy(const struct perf_ring *r, uint64_t at, void *to, size_t size)

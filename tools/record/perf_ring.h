@@ -17,7 +17,7 @@ struct perf_ring {
 	struct perf_event_mmap_page *page;
 	const uint8_t *data;
 	size_t page_size, size;	/* size: bytes of @data, a power of two */
-	int64_t served;		/* at the last perf_ring_look() */
+	int64_t enabled;	/* for so many ns, at the last perf_ring_look() */
 };
 
 /*
@@ -28,8 +28,8 @@ int perf_ring_open(struct perf_ring *r, const struct perf_event_attr *attr, int 
 void perf_ring_close(struct perf_ring *r);
 
 /*
- * When a CPU goes offline perf drops its events, and does not take them up again when the CPU is back. So look, wait for
- * PERF_RING_WAIT_NS, and ask. Both interrupt the CPU.
+ * When a CPU goes offline perf drops its events, and does not take them up again when the CPU is back. Call perf_ring_look(),
+ * and PERF_RING_WAIT_NS later perf_ring_dropped(). Each interrupts the ring's CPU.
  */
 #define PERF_RING_WAIT_NS	2000000l
 void perf_ring_look(struct perf_ring *r);

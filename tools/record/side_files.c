@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/tool.h"
@@ -51,7 +50,6 @@ struct side_files {
 		int cpu;
 		struct rings now;
 		struct rings before;	/* with @overwrite: what they had when the CPU last went offline */
-		bool dropped;		/* by perf: the CPU has been offline */
 		FILE *file;		/* NULL: not open */
 	} *side;
 };
@@ -250,17 +248,11 @@ int side_files_drain(struct side_files *s, const char *dir)
 	return 0;
 }
 
-static void find_dropped(struct side_files *s)
+void side_files_look(struct side_files *s)
 {
-	const struct timespec wait = { .tv_nsec = PERF_RING_WAIT_NS };
-	struct side *side;
-
-	for (side = s->side; side < s->side + s->count; side++)
+	for (struct side *side = s->side; side < s->side + s->count; side++)
 		if (side->now.count)
 			perf_ring_look(&side->now.ring[0]);
-	nanosleep(&wait, NULL);
-	for (side = s->side; side < s->side + s->count; side++)
-		side->dropped = side->now.count && perf_ring_dropped(&side->now.ring[0]);
 }
 
 /* Nothing is written to its rings any more. */
@@ -287,24 +279,34 @@ static struct side *side_of(struct side_files *s, int cpu)
 	return NULL;
 }
 
-int side_files_cpus_came(struct side_files *s, const char *dir)
+/* What the CPU had before takes of the memory that the user may lock. */
+static int open_again(struct side_files *s, struct side *side)
+{
+	int ret = open_rings(s, side);
+
+	if (!ret || errno != EPERM || !side->before.count)
+		return ret;
+	close_rings(&side->before);
+	return open_rings(s, side);
+}
+
+int side_files_renew(struct side_files *s, const char *dir)
 {
 	struct auxtrace_cpus *cpus = auxtrace_cpus_online();
 	int ret = 0;
 
 	if (!cpus) {
-		say("cannot say which CPUs came online: %s", strerror(errno));
+		say("%s", auxtrace_error());
 		return 0;
 	}
-	find_dropped(s);
-	for (unsigned int i = 0; i < s->count; i++)
-		if (s->side[i].dropped && retire(s, &s->side[i], dir))
+	for (struct side *side = s->side; side < s->side + s->count; side++)
+		if (side->now.count && perf_ring_dropped(&side->now.ring[0]) && retire(s, side, dir))
 			ret = -1;
 	for (int c = auxtrace_cpus_next(cpus, 0); c >= 0; c = auxtrace_cpus_next(cpus, c + 1)) {
 		struct side *side = side_of(s, c) ?: add_side(s, c);
 
-		/* ENODEV: it went again, and its coming will be told. */
-		if (!side->now.count && open_rings(s, side) && errno != ENODEV)
+		/* ENODEV: it went again. */
+		if (!side->now.count && open_again(s, side) && errno != ENODEV)
 			say("perf gives no ring for cpu%d.side behind the CPU's coming online (%s): who ran there is unknown from now on",
 			    c, strerror(errno));
 	}

@@ -40,10 +40,11 @@ int side_files_drain(struct side_files *s, const char *dir);
 int side_files_write(struct side_files *s, const char *dir);
 
 /*
- * CPUs may have come online, whose events perf has dropped: open new ones. What the old ones have is appended to the files;
- * with @overwrite it stays until the CPU comes once more. As side_files_drain().
+ * CPUs may have come online: as sideband_look() and sideband_renew(). What dropped events have reported is appended to the
+ * files; with @overwrite it stays until the CPU comes once more. The return value is as of side_files_drain().
  */
-int side_files_cpus_came(struct side_files *s, const char *dir);
+void side_files_look(struct side_files *s);
+int side_files_renew(struct side_files *s, const char *dir);
 
 /* Records that perf lost so far, in those that side_files_drain() has written. */
 unsigned long side_files_lost(const struct side_files *s);

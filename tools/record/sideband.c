@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "generated.h"
@@ -75,8 +74,7 @@ struct sideband {
 	struct generated *generated;	/* NULL: the kernel is not traced */
 	struct perf_maps *maps;		/* NULL: nobody asks */
 	int epoll;
-	bool cpus_came;
-	unsigned long cpus_late;
+	unsigned long cpus_came;
 	unsigned int count;
 	struct ring *ring;	/* one for each CPU */
 };
@@ -108,8 +106,15 @@ static int open_ring(struct sideband *w, int cpu)
 	*r = (struct ring){ .cpu = cpu };
 	if (perf_ring_open(&r->perf, &attr, cpu, DATA_PAGES))
 		return -1;
+	if (epoll_ctl(w->epoll, EPOLL_CTL_ADD, r->perf.fd, &event)) {
+		int err = errno;
+
+		perf_ring_close(&r->perf);
+		errno = err;
+		return -1;
+	}
 	w->count++;
-	return epoll_ctl(w->epoll, EPOLL_CTL_ADD, r->perf.fd, &event);
+	return 0;
 }
 
 struct sideband *sideband_open(const struct auxtrace_info *info, bool kernel)
@@ -309,20 +314,19 @@ static unsigned long drain(struct sideband *w, struct auxtrace_recording *record
 	return lost;
 }
 
-void sideband_cpus_came(struct sideband *w)
+unsigned long sideband_drain(struct sideband *w, struct auxtrace_recording *recording)
 {
-	w->cpus_came = true;
+	unsigned long lost = drain(w, recording);
+
+	for (unsigned int tries = 0; w->generated && tries < MAX_TRIES && generated_read(w->generated, recording); tries++)
+		lost += drain(w, recording);
+	return lost;
 }
 
-static void find_dropped(struct sideband *w)
+void sideband_look(struct sideband *w)
 {
-	const struct timespec wait = { .tv_nsec = PERF_RING_WAIT_NS };
-
 	for (unsigned int i = 0; i < w->count; i++)
 		perf_ring_look(&w->ring[i].perf);
-	nanosleep(&wait, NULL);
-	for (unsigned int i = 0; i < w->count; i++)
-		w->ring[i].dropped = perf_ring_dropped(&w->ring[i].perf);
 }
 
 static bool is_reported(const struct sideband *w, int cpu)
@@ -358,32 +362,29 @@ static void open_missing(struct sideband *w)
 	for (int c = auxtrace_cpus_next(cpus, 0); c >= 0; c = auxtrace_cpus_next(cpus, c + 1)) {
 		if (is_reported(w, c))
 			continue;
-		w->cpus_late++;
-		/* ENODEV: it went again, and we will hear of it when it comes. */
+		w->cpus_came++;
+		/* ENODEV: it went again, and counts once more when it comes. */
 		if (open_ring(w, c) && errno != ENODEV)
 			say("perf does not report what runs on CPU %d, which came online: %s", c, strerror(errno));
 	}
 	auxtrace_cpus_free(cpus);
 }
 
-unsigned long sideband_drain(struct sideband *w, struct auxtrace_recording *recording)
+unsigned long sideband_renew(struct sideband *w, struct auxtrace_recording *recording)
 {
-	const bool came = w->cpus_came;
 	unsigned long lost;
 
-	w->cpus_came = false;
-	if (came)
-		find_dropped(w);
+	for (unsigned int i = 0; i < w->count; i++)
+		w->ring[i].dropped = perf_ring_dropped(&w->ring[i].perf);
 	lost = drain(w, recording);
-	if (came) {
-		close_dropped(w);
-		open_missing(w);
-		if (auxtrace_recording_add_all_tasks(recording) < 0)
-			say("%s", auxtrace_error());
-	}
-	for (unsigned int tries = 0; w->generated && tries < MAX_TRIES && generated_read(w->generated, recording); tries++)
-		lost += drain(w, recording);
+	close_dropped(w);
+	open_missing(w);
 	return lost;
+}
+
+void sideband_clock(struct sideband *w, const struct auxtrace_info *info)
+{
+	w->info = *info;
 }
 
 int64_t sideband_due(const struct sideband *w)
@@ -396,9 +397,9 @@ unsigned long sideband_generated_lost(const struct sideband *w)
 	return w->generated ? generated_lost(w->generated) : 0;
 }
 
-unsigned long sideband_cpus_late(const struct sideband *w)
+unsigned long sideband_cpus_came(const struct sideband *w)
 {
-	return w->cpus_late;
+	return w->cpus_came;
 }
 
 void sideband_close(struct sideband *w)

@@ -31,12 +31,16 @@ int sideband_fd(const struct sideband *w);
  */
 unsigned long sideband_drain(struct sideband *w, struct auxtrace_recording *recording);
 /*
- * CPUs may have come online, whose events perf has dropped: the next sideband_drain() opens new ones. Processes that began
- * before are read again then.
+ * CPUs may have come online, on which perf has no event or has dropped ours. Call sideband_look(), and PERF_RING_WAIT_NS
+ * (perf_ring.h) later sideband_renew(): it reads what the dropped events have reported, and opens new ones. Returns how many
+ * records perf lost. Processes that began before are not known unless the caller adds them.
  */
-void sideband_cpus_came(struct sideband *w);
-/* How many CPUs came so: what ran on them is not reported for the time between. */
-unsigned long sideband_cpus_late(const struct sideband *w);
+void sideband_look(struct sideband *w);
+unsigned long sideband_renew(struct sideband *w, struct auxtrace_recording *recording);
+/* How many CPUs were without an event so: what ran there before the new one is not reported. */
+unsigned long sideband_cpus_came(const struct sideband *w);
+/* @info has another conversion of perf's clock to the TSC: the machine slept, in which the former stands still. */
+void sideband_clock(struct sideband *w, const struct auxtrace_info *info);
 /* When to call sideband_drain() at the latest, in nanoseconds of CLOCK_MONOTONIC; INT64_MAX: if there are records. */
 int64_t sideband_due(const struct sideband *w);
 /* How many pieces of code that the kernel generated were gone before they could be read. */

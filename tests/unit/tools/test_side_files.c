@@ -19,11 +19,11 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
 #include "lib/tool.h"
+#include "record/perf_ring.h"
 #include "record/side_files.h"
 
 #define CPUS		2
@@ -84,6 +84,11 @@ void auxtrace_cpus_free(struct auxtrace_cpus *cpus)
 	errno = 0;
 }
 
+const char *auxtrace_error(void)
+{
+	return "why";
+}
+
 void say(const char *format, ...)
 {
 	va_list ap;
@@ -119,7 +124,6 @@ void *xgrow(void *list, size_t count, size_t size)
 long __wrap_syscall(long nr, ...);
 int __wrap_epoll_ctl(int epoll, int op, int fd, struct epoll_event *event);
 int __wrap_ioctl(int fd, unsigned long request, ...);
-int __wrap_nanosleep(const struct timespec *duration, struct timespec *rest);
 ssize_t __wrap_read(int fd, void *buf, size_t size);
 ssize_t __real_read(int fd, void *buf, size_t size);
 void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset);
@@ -182,14 +186,6 @@ void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t off
 		return MAP_FAILED;
 	}
 	return __real_mmap(addr, len, prot, flags, fd, offset);
-}
-
-int __wrap_nanosleep(const struct timespec *duration, struct timespec *rest)
-{
-	(void)rest;
-	for (unsigned int i = 0; i < RINGS; i++)
-		ring[i].served += ring[i].dropped ? 0 : duration->tv_nsec;
-	return 0;
 }
 
 ssize_t __wrap_read(int fd, void *buf, size_t size)
@@ -387,6 +383,15 @@ static size_t expect_newest(int cpu)
 	assert_true(found);
 	expect_file(cpu, from);
 	return from;
+}
+
+/* CPUs may have come, and perf goes on with the events that it has not dropped. */
+static int renew(struct side_files *s)
+{
+	side_files_look(s);
+	for (unsigned int i = 0; i < RINGS; i++)
+		ring[i].served += ring[i].dropped ? 0 : PERF_RING_WAIT_NS;
+	return side_files_renew(s, dir);
 }
 
 /* ---- tests ----------------------------------------------------------------- */
@@ -715,7 +720,7 @@ static void the_file_of_a_cpu_that_was_offline_goes_on(void **state)
 	assert_int_equal(side_files_drain(s, dir), 0);
 	put(&ring[0], PERF_RECORD_LOST, 56, 3);
 	ring[0].dropped = true;
-	assert_int_equal(side_files_cpus_came(s, dir), 0);
+	assert_int_equal(renew(s), 0);
 	assert_int_equal(opens, 3);
 	assert_int_equal(opened[2].cpu, 3);
 	expect_rare(&opened[2].attr, true, false);
@@ -727,7 +732,7 @@ static void the_file_of_a_cpu_that_was_offline_goes_on(void **state)
 	expect_file(3, 0);
 	assert_int_equal(side_files_lost(s), 3);
 	/* No CPU came. */
-	assert_int_equal(side_files_cpus_came(s, dir), 0);
+	assert_int_equal(renew(s), 0);
 	assert_int_equal(opens, 3);
 	assert_string_equal(said, "");
 	side_files_close(s);
@@ -743,7 +748,7 @@ static void a_cpu_that_comes_for_the_first_time_has_a_file(void **state)
 	s = side_files_open(&one, true, false);
 	assert_non_null(s);
 	online = (struct auxtrace_cpus){ { 3, 5 }, CPUS };
-	assert_int_equal(side_files_cpus_came(s, dir), 0);
+	assert_int_equal(renew(s), 0);
 	assert_int_equal(opens, 2);
 	assert_int_equal(opened[1].cpu, 5);
 	/* It is not one of the session's. */
@@ -763,16 +768,16 @@ static void a_cpu_without_a_ring_is_told_unless_it_went(void **state)
 	ring[0].dropped = true;
 	fail_open = 1;
 	open_errno = ENODEV;
-	assert_int_equal(side_files_cpus_came(s, dir), 0);
+	assert_int_equal(renew(s), 0);
 	assert_string_equal(said, "");
 	/* What it had is there. */
 	expect_file(3, 0);
 	assert_int_equal(side_files_drain(s, dir), 0);
 	fail_open = 1;
 	open_errno = EMFILE;
-	assert_int_equal(side_files_cpus_came(s, dir), 0);
+	assert_int_equal(renew(s), 0);
 	assert_non_null(strstr(said, "cpu3.side"));
-	assert_int_equal(side_files_cpus_came(s, dir), 0);
+	assert_int_equal(renew(s), 0);
 	put(&ring[2], PERF_RECORD_COMM, 64, 0);
 	assert_int_equal(side_files_drain(s, dir), 0);
 	expect_file(3, 0);
@@ -787,18 +792,37 @@ static void the_newest_records_of_a_cpu_that_was_offline_are_kept(void **state)
 	(void)state;
 	put_at_time(&ring[0], 1000);
 	ring[0].dropped = true;
-	assert_int_equal(side_files_cpus_came(s, dir), 0);
+	assert_int_equal(renew(s), 0);
 	assert_int_equal(in_use, 3);
 	put_at_time(&ring[2], 2000);
 	put_at_time(&ring[2], 3000);
 	assert_int_equal(side_files_write(s, dir), 0);
 	expect_file(3, 0);
 	ring[2].dropped = true;
-	assert_int_equal(side_files_cpus_came(s, dir), 0);
+	assert_int_equal(renew(s), 0);
 	assert_int_equal(fcntl(ring[0].fd, F_GETFD), -1);
 	put_at_time(&ring[3], 4000);
 	assert_int_equal(side_files_write(s, dir), 0);
 	expect_file(3, 64);
+	side_files_close(s);
+}
+
+/* Where no more memory may be locked, the new ring takes that of the old one. */
+static void what_a_cpu_had_gives_way_to_what_it_gets(void **state)
+{
+	struct side_files *s = open_files(NULL, false, true);
+
+	(void)state;
+	put_at_time(&ring[0], 1000);
+	ring[0].dropped = true;
+	fail_open = 1;
+	open_errno = EPERM;
+	assert_int_equal(renew(s), 0);
+	assert_int_equal(fcntl(ring[0].fd, F_GETFD), -1);
+	put_at_time(&ring[2], 2000);
+	assert_int_equal(side_files_write(s, dir), 0);
+	expect_file(3, 64);
+	assert_string_equal(said, "");
 	side_files_close(s);
 }
 
@@ -934,6 +958,7 @@ int main(void)
 		t(a_cpu_that_comes_for_the_first_time_has_a_file),
 		t(a_cpu_without_a_ring_is_told_unless_it_went),
 		t(the_newest_records_of_a_cpu_that_was_offline_are_kept),
+		t(what_a_cpu_had_gives_way_to_what_it_gets),
 		t(what_cannot_be_opened_leaves_nothing_open),
 		t(a_ring_that_cannot_be_mapped_is_told),
 		t(a_ring_that_cannot_be_waited_for_is_told),

@@ -24,6 +24,7 @@
 
 #include "lib/tool.h"
 #include "record/perf_maps.h"
+#include "record/perf_ring.h"
 #include "record/sideband.h"
 
 #define CPUS		2
@@ -40,7 +41,7 @@ static struct ring {
 	uint8_t *data;
 } ring[RINGS];
 
-static unsigned int opened, fail_open, fail_map, polled, said;
+static unsigned int opened, fail_open, fail_map, fail_poll, polled, said;
 static int epoll_fd, mapping_errno, code_errno, code_end_errno;
 static bool kernel;		/* it is traced */
 static int open_errno;
@@ -49,7 +50,7 @@ static bool dropped[RINGS];	/* it does so no more */
 static uint64_t passed;		/* nanoseconds */
 static uint64_t goes_at;	/* code is gone at that time, while it is read; 0: it is not */
 
-enum kind { ADD, ADD_ALL, FORK, EXEC, END, MAP, CODE, CODE_END, DESCENDANT, MAPPED, EXECED, EXITED };
+enum kind { ADD, FORK, EXEC, END, MAP, CODE, CODE_END, DESCENDANT, MAPPED, EXECED, EXITED };
 
 static struct call {
 	enum kind kind;
@@ -150,11 +151,6 @@ int auxtrace_recording_add_task(struct auxtrace_recording *rec, pid_t pid)
 	return told(rec, ADD, pid, 0);
 }
 
-int auxtrace_recording_add_all_tasks(struct auxtrace_recording *rec)
-{
-	return told(rec, ADD_ALL, 0, 0);
-}
-
 int auxtrace_recording_fork_task(struct auxtrace_recording *rec, pid_t parent, pid_t pid, uint64_t time)
 {
 	told(rec, FORK, pid, time);
@@ -250,7 +246,6 @@ void perf_maps_exited(struct perf_maps *m, pid_t pid)
 
 long __wrap_syscall(long nr, ...);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
-int __wrap_nanosleep(const struct timespec *duration, struct timespec *rest);
 ssize_t __wrap_read(int fd, void *buf, size_t size);
 ssize_t __real_read(int fd, void *buf, size_t size);
 int __wrap_epoll_ctl(int epoll, int op, int fd, struct epoll_event *event);
@@ -261,14 +256,6 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 {
 	assert_int_equal(clock, CLOCK_MONOTONIC);
 	*t = (struct timespec){ .tv_sec = passed / 1000000000, .tv_nsec = passed % 1000000000 };
-	return 0;
-}
-
-int __wrap_nanosleep(const struct timespec *duration, struct timespec *rest)
-{
-	(void)rest;
-	for (unsigned int i = 0; i < RINGS; i++)
-		served[i] += dropped[i] ? 0 : duration->tv_nsec;
 	return 0;
 }
 
@@ -343,7 +330,8 @@ int __wrap_epoll_ctl(int epoll, int op, int fd, struct epoll_event *event)
 	assert_int_equal(fd, ring[polled].fd);
 	epoll_fd = epoll;
 	polled++;
-	return 0;
+	errno = ENOSPC;
+	return fail_poll && !--fail_poll ? -1 : 0;
 }
 
 static int begin(void **state)
@@ -361,7 +349,7 @@ static int begin(void **state)
 			return -1;
 		r->data = (uint8_t *)r->page + 4096;
 	}
-	opened = fail_open = fail_map = polled = said = calls = 0;
+	opened = fail_open = fail_map = fail_poll = polled = said = calls = 0;
 	open_errno = EACCES;
 	online = (struct auxtrace_cpus){ { 3, 5 }, CPUS };
 	memcpy(cpu_of, (const int[RINGS]){ 3, 5, 5 }, sizeof(cpu_of));
@@ -502,6 +490,18 @@ static unsigned long drain(struct sideband *w)
 	for (unsigned int i = 0; i < RINGS; i++)
 		assert_int_equal(ring[i].page->data_tail, ring[i].page->data_head);
 	return lost;
+}
+
+/* CPUs may have come: the same, and perf goes on with the events that it has not dropped. */
+static void renew(struct sideband *w)
+{
+	calls = 0;
+	sideband_look(w);
+	for (unsigned int i = 0; i < RINGS; i++)
+		served[i] += dropped[i] ? 0 : PERF_RING_WAIT_NS;
+	assert_int_equal(sideband_renew(w, recording_told()), 0);
+	for (unsigned int i = 0; i < RINGS; i++)
+		assert_int_equal(ring[i].page->data_tail, ring[i].page->data_head);
 }
 
 static void expect(unsigned int i, enum kind kind, pid_t pid, uint64_t time)
@@ -932,28 +932,26 @@ static void a_cpu_that_was_offline_gets_another_ring(void **state)
 	struct sideband *w = open_sideband(&plain);
 
 	(void)state;
-	/* Nobody has told, so nothing is looked for. */
+	/* Nobody has told. */
 	dropped[1] = true;
 	put_task(&ring[1], PERF_RECORD_FORK, 10, 1, 100);
 	drain(w);
 	assert_int_equal(calls, 1);
 	assert_int_equal(opened, CPUS);
-	assert_int_equal(sideband_cpus_late(w), 0);
-	/* What it had is told, in its order, before all processes are read. */
+	assert_int_equal(sideband_cpus_came(w), 0);
+	/* What it had is told, in its order. */
 	put_task(&ring[1], PERF_RECORD_FORK, 11, 1, 200);
 	put_task(&ring[0], PERF_RECORD_EXIT, 11, 1, 300);
 	put_task(&ring[1], PERF_RECORD_FORK, 12, 1, 400);
-	sideband_cpus_came(w);
-	drain(w);
-	assert_int_equal(calls, 4);
+	renew(w);
+	assert_int_equal(calls, 3);
 	expect(0, FORK, 11, 200);
 	expect(1, END, 11, 300);
 	expect(2, FORK, 12, 400);
-	expect(3, ADD_ALL, 0, 0);
 	assert_int_equal(opened, 3);
 	assert_int_equal(polled, 3);
 	assert_int_equal(fcntl(ring[1].fd, F_GETFD), -1);
-	assert_int_equal(sideband_cpus_late(w), 1);
+	assert_int_equal(sideband_cpus_came(w), 1);
 	/* The new one is read, and the other CPU's. */
 	put_task(&ring[2], PERF_RECORD_FORK, 13, 1, 500);
 	put_task(&ring[0], PERF_RECORD_FORK, 14, 1, 600);
@@ -961,11 +959,10 @@ static void a_cpu_that_was_offline_gets_another_ring(void **state)
 	assert_int_equal(calls, 2);
 	expect(0, FORK, 13, 500);
 	expect(1, FORK, 14, 600);
-	/* It was told, and no CPU came. */
-	sideband_cpus_came(w);
-	drain(w);
+	/* No CPU came. */
+	renew(w);
 	assert_int_equal(opened, 3);
-	assert_int_equal(sideband_cpus_late(w), 1);
+	assert_int_equal(sideband_cpus_came(w), 1);
 	assert_int_equal(said, 0);
 	sideband_close(w);
 }
@@ -979,10 +976,9 @@ static void a_cpu_that_comes_for_the_first_time_gets_a_ring(void **state)
 	w = open_sideband(&plain);
 	assert_int_equal(opened, 1);
 	online = (struct auxtrace_cpus){ { 3, 5 }, 2 };
-	sideband_cpus_came(w);
-	drain(w);
+	renew(w);
 	assert_int_equal(opened, 2);
-	assert_int_equal(sideband_cpus_late(w), 1);
+	assert_int_equal(sideband_cpus_came(w), 1);
 	put_task(&ring[1], PERF_RECORD_FORK, 10, 1, 100);
 	drain(w);
 	assert_int_equal(calls, 1);
@@ -999,11 +995,10 @@ static void a_cpu_that_is_still_offline_is_waited_for(void **state)
 	dropped[0] = true;
 	online = (struct auxtrace_cpus){ { 5 }, 1 };
 	put_task(&ring[0], PERF_RECORD_FORK, 10, 1, 100);
-	sideband_cpus_came(w);
-	drain(w);
-	assert_int_equal(calls, 2);
+	renew(w);
+	assert_int_equal(calls, 1);
 	assert_int_equal(opened, CPUS);
-	assert_int_equal(sideband_cpus_late(w), 0);
+	assert_int_equal(sideband_cpus_came(w), 0);
 	put_task(&ring[1], PERF_RECORD_FORK, 11, 1, 200);
 	drain(w);
 	assert_int_equal(calls, 1);
@@ -1011,21 +1006,18 @@ static void a_cpu_that_is_still_offline_is_waited_for(void **state)
 	online = (struct auxtrace_cpus){ { 3, 5 }, 2 };
 	fail_open = 1;
 	open_errno = ENODEV;
-	sideband_cpus_came(w);
-	drain(w);
+	renew(w);
 	assert_int_equal(said, 0);
-	assert_int_equal(sideband_cpus_late(w), 1);
+	assert_int_equal(sideband_cpus_came(w), 1);
 	fail_open = 1;
 	open_errno = EMFILE;
-	sideband_cpus_came(w);
-	drain(w);
+	renew(w);
 	assert_int_equal(said, 1);
 	assert_non_null(strstr(said_text, "CPU 3"));
-	assert_int_equal(sideband_cpus_late(w), 2);
-	sideband_cpus_came(w);
-	drain(w);
+	assert_int_equal(sideband_cpus_came(w), 2);
+	renew(w);
 	assert_int_equal(opened, 3);
-	assert_int_equal(sideband_cpus_late(w), 3);
+	assert_int_equal(sideband_cpus_came(w), 3);
 	put_task(&ring[2], PERF_RECORD_FORK, 12, 1, 300);
 	drain(w);
 	assert_int_equal(calls, 1);
@@ -1045,6 +1037,33 @@ static void what_cannot_be_opened_leaves_nothing_open(void **state)
 	assert_null(sideband_open(&plain, kernel));
 	assert_int_equal(errno, EACCES);
 	assert_int_equal(opened, 1);
+}
+
+static void a_ring_that_cannot_be_waited_for_is_told(void **state)
+{
+	(void)state;
+	fail_poll = 2;
+	errno = 0;
+	assert_null(sideband_open(&plain, kernel));
+	assert_int_equal(errno, ENOSPC);
+	assert_int_equal(opened, 2);
+}
+
+/* It stands still while the machine sleeps, and the TSC does not. */
+static void behind_a_sleep_perfs_clock_is_another_one(void **state)
+{
+	const struct auxtrace_info slept = { .out_time_mult = 1, .out_time_zero = -1000000ull };
+	struct sideband *w = open_sideband(&plain);
+
+	(void)state;
+	put_task(&ring[0], PERF_RECORD_FORK, 10, 1, 100);
+	drain(w);
+	expect(0, FORK, 10, 100);
+	sideband_clock(w, &slept);
+	put_task(&ring[0], PERF_RECORD_FORK, 11, 1, 200);
+	drain(w);
+	expect(0, FORK, 11, 1000200);
+	sideband_close(w);
 }
 
 static void a_ring_that_cannot_be_mapped_is_told(void **state)
@@ -1082,6 +1101,8 @@ int main(void)
 		t(a_cpu_that_is_still_offline_is_waited_for),
 		t(what_cannot_be_opened_leaves_nothing_open),
 		t(a_ring_that_cannot_be_mapped_is_told),
+		t(a_ring_that_cannot_be_waited_for_is_told),
+		t(behind_a_sleep_perfs_clock_is_another_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -821,7 +821,7 @@ static void what_the_recorder_lost_is_told(void **state)
 	assert_null(strstr(script("")->err, "lost"));
 	append("followed", "command perf\nreports_lost 0\ngenerated_lost 0\nperf_maps_lost 0\n");
 	assert_null(strstr(script("")->err, "perf"));
-	append("followed", "to come\n\nword\nreports_lost 3\ncpus_late 6\ngenerated_lost 4\nperf_maps_lost 5\n");
+	append("followed", "to come\n\nword\nreports_lost 3\ncpus_came 6\nsleeps 2\ngenerated_lost 4\nperf_maps_lost 5\n");
 	begin_side(0);
 	put_lost(2000);
 	put_lost(3000);
@@ -830,6 +830,7 @@ static void what_the_recorder_lost_is_told(void **state)
 	assert_int_equal(r->status, 0);
 	expect_part(r->err, "perf lost 3 records about processes: some code may be unknown\n");
 	expect_part(r->err, "CPUs came online 6 times, and perf's reports of them began later");
+	expect_part(r->err, "the machine slept 2 times, in which perf's clock stood still");
 	expect_part(r->err, "4 BPF programs or trampolines were gone before their code could be read");
 	expect_part(r->err, "5 processes that name code by a perf map ended before it could be read");
 	expect_part(r->err, "perf lost 4 records of the side files: the names of threads and who ran may be wrong\n");
