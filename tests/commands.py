@@ -32,10 +32,11 @@ import sys
 LIST = "tests/commands"
 TYPED = "typed", "systemd"
 os.chdir(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-DOCUMENTS = ["README.md", "CONTRIBUTING.md", *sorted(glob.glob("docs/*.md")), "tests/README.md", "bench/README.md",
+DOCUMENTS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", *sorted(glob.glob("docs/*.md")), "tests/README.md", "bench/README.md",
              "emulator/README.md", *sorted(glob.glob("man/*.[1-9]")), *sorted(glob.glob("packaging/emulator/*.[1-9]"))]
 PROGRAMS = set("apt cargo cc dkms echo gcc git make mokutil modprobe perf rpmbuild sysctl systemctl".split())
 OURS = "bench/", "emulator/", "scripts/", "tests/"
+SCRIPTS = "tests/", "scripts/", "debian/tests/", ".ci/"
 FIRST_PAGE = "## With an Intel machine"
 
 
@@ -196,15 +197,26 @@ class Proofs:
         return [path for path in self.files if regex.match(path)]
 
     def have(self, target, quoted):
-        """Is that in a proof's command, in a file on which it depends, or in the file that is named?"""
+        """Is that in a proof's command, in what it runs of the files on which it depends, or in the file that is named?"""
         quoted = squeezed(quoted)
-        return quoted in self.commands.get(target, "") or any(quoted in text_of(p) for p in self.files_of(target))
+        return quoted in self.commands.get(target, "") or any(quoted in text_of(p) for p in self.files_of(target) if may_run(p))
+
+
+def may_run(path):
+    """Test programs, scripts and make's files: what the product's sources have runs nothing for a document."""
+    return path.startswith(SCRIPTS) or os.path.basename(path) == "Makefile" or path.endswith(".mk")
 
 
 @functools.cache
 def text_of(path):
+    """What a file has beside comments, which run nothing."""
     with open(path, encoding="utf-8", errors="replace") as file:
-        return squeezed(file.read())
+        text = file.read()
+    if path.endswith((".c", ".h", ".S", ".rs")):
+        text = re.sub(r"/\*.*?\*/|//[^\n]*", " ", text, flags=re.DOTALL)
+    else:
+        text = "\n".join(without_comment(line) for line in text.split("\n"))
+    return squeezed(text)
 
 
 def squeezed(text):

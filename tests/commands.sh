@@ -40,11 +40,12 @@ and()
 }
 
 # shellcheck disable=SC2016 # backquotes of Markdown
-with_code='Then `make frobnicate` helps.' quote='`make -s frobnicate`'
+with_code='Then `make frobnicate` helps.' quote='`make -s frobnicate`' of_comment='`make sbom names each file`' of_library='`lockdown_mode()`'
 line=$(($(wc -l < README.md) + 2))
 and README.md '' '    frobnicate --all   # new' |
 	noticed "README.md:$line: no test runs this: frobnicate --all" README.md
 and README.md '' "$with_code" | noticed "README.md:$line: no test runs this: make frobnicate" README.md
+and CHANGELOG.md '' "$with_code" | noticed "no test runs this: make frobnicate" CHANGELOG.md
 and docs/crash.md '' '```' 'frobnicate --all' '```' | noticed "no test runs this: frobnicate --all" docs/crash.md
 and man/auxtrace-info.1 .SH MORE .EX 'frobnicate \-\-all' .EE |
 	noticed "no test runs this: frobnicate --all" man/auxtrace-info.1
@@ -58,6 +59,11 @@ sed 's/^make sbom : licences/make sbom : frobnicate/' tests/commands |
 	noticed "neither a proof nor a file: frobnicate" tests/commands
 sed "s/^make sbom : licences | .*/make sbom : licences | $quote/" tests/commands |
 	noticed "licences does not have: make -s frobnicate" tests/commands
+# The one is in a comment of the script, the other in the library.
+sed "s/^make sbom : licences | .*/make sbom : licences | $of_comment/" tests/commands |
+	noticed "licences does not have: make sbom names each file" tests/commands
+sed "s/^make all : man | .*/make all : man | $of_library/" tests/commands |
+	noticed "man does not have: lockdown_mode()" tests/commands
 sed 's/^make sbom : licences | .*/make sbom : licences | by it/' tests/commands |
 	noticed "the reason does not quote, in backquotes, what licences runs" tests/commands
 # scripts/proofs does not follow this name: the script is read here, not run.
