@@ -276,6 +276,27 @@ proved "it installs the module's sources and dkms.conf" \
 proved "make dkms-uninstall removes them" in_tree dkms-uninstall DESTDIR="$dest"
 proved "no source is left" test -z "$(find "$dest" ! -type d)"
 
+caches=("$work/built" "$work/a cache" "$work/xdg/auxtrace" "$work/xdg/other" "$work/home/.cache/auxtrace" "$work/home/.cache/other")
+# distclean NAME=VALUE...: of a tree that was built, by a user who has all of these
+distclean()
+{
+	mkdir -p "${caches[@]}"
+	chown -R --reference "$work/bin" "${caches[@]}" "$work/xdg" "$work/home"
+	run env -u AUXTRACE_CACHE -u XDG_CACHE_HOME "$@" make -C "$work/tree" distclean O="$work/built"
+}
+# left PATH...: of them, and no others
+left()
+{
+	diff <(printf '%s\n' "$@") <(ls -d "${caches[@]}" 2> "$work/none")
+}
+proved "make distclean runs with a cache of one's own" distclean AUXTRACE_CACHE="$work/a cache" XDG_CACHE_HOME="$work/xdg"
+proved "which it removes, and what was built, and nothing else" left "$work/home/.cache/auxtrace" "$work/home/.cache/other" \
+	"$work/xdg/auxtrace" "$work/xdg/other"
+proved "with another directory of caches" distclean XDG_CACHE_HOME="$work/xdg"
+proved "of which it removes auxtrace's" left "$work/a cache" "$work/home/.cache/auxtrace" "$work/home/.cache/other" "$work/xdg/other"
+proved "and without" distclean HOME="$work/home"
+proved "where it removes that of the user" left "$work/a cache" "$work/home/.cache/other" "$work/xdg/auxtrace" "$work/xdg/other"
+
 cp -r "$work/tree" "$work/a tree"
 # shellcheck disable=SC2016 # as above
 proved "a directory with a space in its name is refused by name" \

@@ -154,6 +154,11 @@ verdict "the last line is the sum" \
 verdict "the exit status says that some failed" [ "$status" = 1 ]
 verdict "what hung has left no process" sh -c "! pgrep -fx 'sleep $endless'"
 verdict "each has a log" [ "$(find "$work/logs" -name '*.log' | wc -l)" = 24 ]
+suite --times
+verdict "--times prints the table of that run" [ "$status $(head -n 1 "$work/said")" = \
+	"0 | proof | cores | seconds | CPU seconds | planned |" ]
+verdict "with a row for each" [ "$(grep -cE '^\| [a-z-]+ \| 1 \| [0-9]+ \| [0-9]+ \| 1 \|$' "$work/said")" = 24 ]
+verdict "and their sum" grep -qE '^\| all 24 \| \| [0-9]+ \| [0-9]+ \| \|$' "$work/said"
 
 # ---- what runs when -------------------------------------------------------------------------
 
