@@ -3,34 +3,51 @@
 #ifndef AUXTRACE_LOCKDOWN_H
 #define AUXTRACE_LOCKDOWN_H
 
+#include <linux/magic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/statfs.h>
 
-#define LOCKDOWN_FILE		"/sys/kernel/security/lockdown"
+#define SECURITYFS		"/sys/kernel/security"
+#define LOCKDOWN_FILE		SECURITYFS "/lockdown"
 #define LOCKDOWN_INTEGRITY	"integrity"
 #define LOCKDOWN_CONFIDENTIALITY "confidentiality"
 
-/*
- * LOCKDOWN_INTEGRITY or LOCKDOWN_CONFIDENTIALITY; NULL: neither, or the kernel does not say. The file
- * has all modes in one line, the present one in brackets.
- */
-static inline const char *lockdown_mode(void)
+/* The file has all modes in one line, the present one in brackets. False: it cannot be read. */
+static inline bool lockdown_read(char *line, int size)
 {
 	FILE *f = fopen(LOCKDOWN_FILE, "re");
-	const char *mode = NULL;
+	bool is_read = f && fgets(line, size, f);
+
+	if (f)
+		fclose(f);
+	return is_read;
+}
+
+/* LOCKDOWN_INTEGRITY or LOCKDOWN_CONFIDENTIALITY; NULL: neither, or that is not known. */
+static inline const char *lockdown_mode(void)
+{
 	char line[128];
 
-	if (!f)
+	if (!lockdown_read(line, sizeof(line)))
 		return NULL;
-	if (fgets(line, sizeof(line), f)) {
-		if (strstr(line, "[" LOCKDOWN_INTEGRITY "]"))
-			mode = LOCKDOWN_INTEGRITY;
-		else if (strstr(line, "[" LOCKDOWN_CONFIDENTIALITY "]"))
-			mode = LOCKDOWN_CONFIDENTIALITY;
-	}
-	fclose(f);
-	return mode;
+	if (strstr(line, "[" LOCKDOWN_INTEGRITY "]"))
+		return LOCKDOWN_INTEGRITY;
+	return strstr(line, "[" LOCKDOWN_CONFIDENTIALITY "]") ? LOCKDOWN_CONFIDENTIALITY : NULL;
+}
+
+/*
+ * Does NULL of lockdown_mode() mean that the kernel is not locked down? Without the file it does if securityfs is
+ * mounted: that kernel was built without lockdown.
+ */
+static inline bool lockdown_is_known(void)
+{
+	struct statfs fs;
+	char line[128];
+
+	return lockdown_read(line, sizeof(line)) ||
+	       (!statfs(SECURITYFS, &fs) && (unsigned long)fs.f_type == SECURITYFS_MAGIC);
 }
 
 /* Of the two modes, the one in which nobody may open /proc/kcore. */

@@ -13,6 +13,8 @@ mount -t tmpfs -o size=75% tmpfs /out
 mount -t tmpfs tmpfs /dev/shm
 mount -t debugfs debugfs /sys/kernel/debug
 mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null
+# As every distribution does: there the kernel says whether it is locked down.
+mount -t securityfs securityfs /sys/kernel/security 2>/dev/null
 ip link set lo up 2>/dev/null
 export PATH=/bin HOME=/root TMPDIR=/tmp
 # shellcheck source=tests/guest/boot.sh

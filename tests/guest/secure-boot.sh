@@ -50,8 +50,12 @@ as_nobody()
 
 case $1 in
 signed)
-	mount -t securityfs securityfs /sys/kernel/security
 	check "the kernel is locked down by Secure Boot" grep -F '[integrity]' /sys/kernel/security/lockdown
+	check "info does not call that unknown" sh -c '! auxtrace info | grep "^.....lockdown "'
+	umount /sys/kernel/security
+	check "which it does where securityfs is not mounted" says '^.{5}lockdown +unknown, ' auxtrace info
+	check "and so does the self-test" says '^ +lockdown +unknown$' auxtrace selftest --quick
+	mount -t securityfs securityfs /sys/kernel/security
 	check "no module is there" finds 'NO .*there is none for this kernel in /lib/modules/.*/modules.dep'
 	install unsigned
 	check "the kernel refuses a module without a signature" refused_by_kernel 'Key was rejected|Operation not permitted'

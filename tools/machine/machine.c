@@ -23,6 +23,9 @@ static void find_kernel(void)
 
 	if (!uname(&uts))
 		finding_add(NULL, "kernel", NOTE, "%s", uts.release);
+	/* Where it is known, the findings that it changes tell it. */
+	if (!lockdown_is_known())
+		finding_add(NULL, "lockdown", NOTE, "unknown, as no securityfs is mounted on " SECURITYFS ": a kernel that is locked down takes only modules signed by a key that it trusts, and may close /proc/kcore");
 	for (unsigned int i = 0; sources[i]; i++) {
 		const char *pmu = sources[i]->perf_pmu;
 

@@ -68,7 +68,7 @@ static void find_lockdown(char *value, size_t size)
 {
 	const char *mode = lockdown_mode();
 
-	snprintf(value, size, "%s", mode ? mode : "none");
+	snprintf(value, size, "%s", mode ? mode : lockdown_is_known() ? "none" : "unknown");
 }
 
 /* Leaf 14H as it is: what a decoder's or a driver's author looks for. */

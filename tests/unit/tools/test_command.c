@@ -2,6 +2,7 @@
 /* What the command says to people who ask wrongly, or on the wrong machine. */
 #include "command.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -239,6 +240,20 @@ static void record_needs_the_device(void **state)
 	assert_int_equal(access("/tmp/auxtrace-never", F_OK), -1);
 }
 
+/* By what mount(8) reads, not by what the command asks. */
+static bool has_securityfs(void)
+{
+	FILE *f = fopen("/proc/self/mounts", "re");
+	char line[4096];
+	bool found = false;
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f))
+		found |= strstr(line, " /sys/kernel/security securityfs ") != NULL;
+	fclose(f);
+	return found;
+}
+
 static void info_names_each_thing_that_is_missing(void **state)
 {
 	const struct result *r;
@@ -252,6 +267,7 @@ static void info_names_each_thing_that_is_missing(void **state)
 	assert_int_equal(r->status, 1);
 	expect_part(r->out, "NO   device          there is no /dev/auxtrace: the module is not loaded");
 	expect_part(r->out, "  kernel  ");
+	assert_int_equal(strstr(r->out, "  lockdown        unknown, as no securityfs is mounted") == NULL, has_securityfs());
 	expect_part(r->out, "auxtrace cannot trace here: see each NO above.");
 	r = run_auxtrace("info --json");
 	assert_int_equal(r->status, 1);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -49,6 +50,8 @@ int __wrap_linkat(int from_dir, const char *from, int to_dir, const char *to, in
 
 ssize_t __real_pread(int fd, void *buf, size_t count, off_t offset);
 ssize_t __wrap_pread(int fd, void *buf, size_t count, off_t offset);
+
+int __wrap_statfs(const char *path, struct statfs *buf);
 
 ssize_t __real_readlink(const char *path, char *buf, size_t size);
 ssize_t __wrap_readlink(const char *path, char *buf, size_t size);
@@ -262,6 +265,17 @@ FILE *__wrap_fopen(const char *path, const char *mode)
 	if (fake.fdinfo && !strncmp(path, "/proc/self/fdinfo/", strlen("/proc/self/fdinfo/")))
 		path = fake.fdinfo;
 	return __real_fopen(proc_file(path, buf, sizeof(buf)), mode);
+}
+
+int __wrap_statfs(const char *path, struct statfs *buf)
+{
+	assert_string_equal(path, "/sys/kernel/security");
+	if (!fake.securityfs) {
+		errno = ENOENT;
+		return -1;
+	}
+	*buf = (struct statfs){ .f_type = *fake.securityfs };
+	return 0;
 }
 
 int __wrap_open(const char *path, int flags, ...)

@@ -91,6 +91,7 @@ struct fakedev {
 	time_t clock_step;	/* each clock_gettime(2) is so many seconds later; 0: the real clock */
 	void (*on_clock)(void);	/* before each of these; NULL: nothing */
 	const char *proc;	/* kcore, kallsyms and modules of /proc, and lockdown and online of /sys, are below it; NULL: the real ones */
+	const long *securityfs;	/* the type of the file system that statfs(2) finds on /sys/kernel/security; NULL: it finds none */
 	size_t most_read;	/* pread(2) reads no more than that at once; 0: all */
 	bool stale_holes;	/* a page of zeros reads as the page that was read before */
 	int read_errno;		/* of a page or more it reads nothing, with that errno; 0: it does */
