@@ -64,11 +64,11 @@ signed)
 	check "it refuses the signature of a key that it does not have" refused_by_kernel 'Required key not available|Key was rejected|Operation not permitted'
 	check "info names the key" finds ' which the kernel refuses if it does not trust its signer, "auxtrace foreign key": it has no key of that name'
 	install enrolled
-	check "a module whose key is enrolled can be loaded" finds ' is installed, and not loaded: modprobe auxtrace; the kernel has a key of the name of its signer, "auxtrace enrolled key"$'
+	check "a module whose key is enrolled can be loaded" finds ' is installed, and not loaded: modprobe auxtrace; the kernel has a key of the name of its signer, "DKMS module signing key"$'
 	head -c 40000 "/variants/enrolled.ko" > "$installed"
 	check "a file that cannot be read is no file without a signature" finds ' cannot be read: '
 	install enrolled
-	check "who sees no keys is told what has to hold" as_nobody ', which works if the kernel trusts its signer, "auxtrace enrolled key" \(it is locked down, integrity mode\)$'
+	check "who sees no keys is told what has to hold" as_nobody ', which works if the kernel trusts its signer, "DKMS module signing key" \(it is locked down, integrity mode\)$'
 	echo 'blacklist auxtrace' > /etc/modprobe.d/auxtrace.conf
 	check "a blacklist is told" finds 'not loaded: modprobe auxtrace; .*\. modprobe.d blacklists it'
 	check "which modprobe by name does not obey" loads
@@ -90,7 +90,7 @@ enforced)
 	check "info says so" finds 'NO .*the kernel refuses .*/auxtrace.ko, which has no signature: .*\(module.sig_enforce is set; '
 	install enrolled
 	check "it has no key but its own" refused_by_kernel 'Required key not available|Key was rejected'
-	check "info says so" finds ' which the kernel refuses if it does not trust its signer, "auxtrace enrolled key": it has no key of that name'
+	check "info says so" finds ' which the kernel refuses if it does not trust its signer, "DKMS module signing key": it has no key of that name'
 	;;
 named)
 	install unsigned
