@@ -292,12 +292,15 @@ check "systemd has read the new unit" test "$(systemctl show -p NeedDaemonReload
 systemctl stop "$service"
 # Half of DISK is for one start: room for three snapshots or so.
 sed -i "s/^DISK=.*/DISK=$((2 * (two + (two - one))))/" /etc/auxtrace/test.conf
-# As systemctl edit does, which asks for a terminal and an editor: auxtrace-recorder(8), LIMITS
+# With the drop-in of auxtrace-recorder(8), LIMITS. systemctl edit asks for a terminal, which script(1) is, and for an editor,
+# which gets the file's name last.
 drop_in=/etc/systemd/system/$service.service.d/override.conf
+printf '%s\n' '#!/bin/sh' 'for file; do :; done' 'printf "[Service]\nMemoryMax=50%%\n" > "$file"' > /root/editor
+chmod 755 /root/editor
 edit()
 {
-	mkdir "${drop_in%/*}" && printf '[Service]\nMemoryMax=50%%\n' > "$drop_in" && systemctl daemon-reload &&
-		says "$drop_in" systemctl show -p DropInPaths --value "$service"
+	SYSTEMD_EDITOR=/root/editor script -qec "systemctl edit $service" /dev/null < /dev/null &&
+		says "$drop_in" systemctl show -p DropInPaths --value "$service" && grep -qx 'MemoryMax=50%' "$drop_in"
 }
 check "a drop-in changes its limits" edit
 check "it is enabled" systemctl enable --now "$service"
