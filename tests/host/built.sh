@@ -39,6 +39,17 @@ libraries_work()
 	check "and runs" says '^hottest: /nonexistent is not a complete recording' /tmp/hottest /nonexistent
 }
 
+# licences_named FIELD FILE...: FIELD, licences joined by AND, has each licence that a file of the package names in itself
+licences_named()
+{
+	named=$(echo "$1" | sed 's/ AND /\n/g' | tr -d '()')
+	shift
+	sed -n '1,3s/^.*SPDX-License-Identifier: \([A-Za-z0-9. -]*[A-Za-z0-9]\).*$/\1/p' -s "$@" 2> /dev/null | sort -u > /tmp/licences
+	cat /tmp/licences
+	echo "named: $named"
+	[ -s /tmp/licences ] && ! grep -vxF "$named" /tmp/licences
+}
+
 # dkms_builds RELEASE
 dkms_builds()
 {
