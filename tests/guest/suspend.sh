@@ -32,7 +32,7 @@ decoded()
 
 mkfifo ctl ack
 exec 3<> ctl 4<> ack
-auxtrace record -a --source "$1" -m 16M --control fifo:ctl,ack -o slept > /tmp/recorder 2>&1 &
+auxtrace record -a -u --source "$1" -m 16M --control fifo:ctl,ack -o slept > /tmp/recorder 2>&1 &
 recorder=$!
 check "the recorder traces" ask ping
 check "the machine sleeps, and wakes up" sleeps
