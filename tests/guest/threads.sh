@@ -63,10 +63,12 @@ brief_ones user-brief -u
 brief_ones branches-brief --source bts -u
 auxtrace record -o traced -- brief 30 traced > traced.pids
 
-# As many on a CPU that was offline meanwhile. The recorder is told of it before it is asked.
-mkfifo /tmp/ask /tmp/answer
-rm -f /tmp/runs /tmp/done
-auxtrace record -a -m 16M --control fifo:/tmp/ask,/tmp/answer -o returned -- sh -c 'touch /tmp/runs; until [ -e /tmp/done ]; do sleep 0.1; done' &
+# As many on a CPU that was offline meanwhile. The recorder is told of it before it is asked. Nobody begins a process until it
+# has answered: of those on that CPU it would know nothing.
+mkfifo /tmp/ask /tmp/answer /tmp/end
+rm -f /tmp/runs
+# shellcheck disable=SC2016 # the command's shell reads
+auxtrace record -a -m 16M --control fifo:/tmp/ask,/tmp/answer -o returned -- sh -c ': > /tmp/runs; read -r line < /tmp/end; echo "$line"' &
 recorder=$!
 until [ -e /tmp/runs ]; do sleep 0.1; done
 echo 0 > /sys/devices/system/cpu/cpu1/online
@@ -77,7 +79,7 @@ read -r answer < /tmp/answer
 kill -STOP $recorder
 taskset 2 brief 30 > returned.pids
 kill -CONT $recorder
-touch /tmp/done
+echo ended > /tmp/end
 wait $recorder
 auxtrace record --ptrace -o stopped -- brief 30 > stopped.pids
 
