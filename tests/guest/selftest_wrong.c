@@ -46,6 +46,8 @@ int __wrap_auxtrace_setup(struct auxtrace_session *session, const struct auxtrac
 		o.flags &= ~AUXTRACE_SETUP_FULL_STOP;
 	if (wrong_is("filter"))
 		o.nr_filters = 0;
+	if (wrong_is("config") && o.config)
+		o.config = "tsc";
 	if (wrong_is("cr3"))
 		o.flags &= ~AUXTRACE_SETUP_ADDRESS_SPACE;
 	if (wrong_is("descendants"))

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+
 #include "collector.h"
 #include "decode/replay.h"
 #include "decode/views.h"
@@ -34,6 +36,16 @@ static void collect_insn(struct view *v, const struct flow *f, const struct pt_i
 	}
 	steps_add(&c->steps, insn->ip);
 	steps_add(&c->behind, insn->ip + insn->size);
+	c->returns += insn->iclass == ptic_return;
+}
+
+static void collect_event(struct view *v, const struct flow *f, const struct cpu_event *event)
+{
+	(void)f;
+	struct collector *c = collector_of(v);
+
+	list_grow(c->event, c->events);
+	c->event[c->events++] = *event;
 }
 
 static void collect_overflow(struct view *v, const struct flow *f, uint64_t ip, bool known)
@@ -63,6 +75,7 @@ void collector_free(struct collector *c)
 {
 	steps_free(&c->steps);
 	steps_free(&c->behind);
+	free(c->event);
 }
 
 bool collector_decode(struct collector *c, const char *dir)
@@ -81,6 +94,7 @@ bool collector_decode(struct collector *c, const char *dir)
 		.overflow = collect_overflow,
 		.skip = collect_skip,
 		.error = collect_error,
+		.cpu_event = collect_event,
 	};
 	if (!replay_open(&replay, dir, ""))
 		return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A view that keeps the addresses of instructions in a part of the code, and counts the others. */
+/* A view that keeps the addresses of instructions in a part of the code, and what the CPU tells of itself, and counts the rest. */
 #ifndef COLLECTOR_H
 #define COLLECTOR_H
 
@@ -11,6 +11,9 @@ struct collector {
 	uint64_t begin, end;		/* of that part */
 	bool samples;			/* decode the samples instead, each on its own */
 	struct steps steps, behind;	/* and the address behind each instruction */
+	uint64_t returns;		/* of the instructions in that part */
+	struct cpu_event *event;	/* of the whole trace */
+	size_t events;
 	uint64_t others, errors, overflows, skips;
 };
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The flow that is decoded of a recording is what was executed: by single steps of the same code. */
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -8,32 +7,22 @@
 
 #include "perf.h"
 #include "recorded.h"
-#include "step.h"
 
-static enum outcome flow_differs(const struct steps *stepped, const struct steps *decoded)
+/* traced_work(@branches), with @filter unless it is NULL */
+static struct recorded record_of_work(unsigned long branches, const struct auxtrace_filter *filter)
 {
-	size_t i = 0;
-
-	while (i < stepped->count && i < decoded->count && stepped->ip[i] == decoded->ip[i])
-		i++;
-	if (i == stepped->count && i == decoded->count)
-		return PASSED;
-	return check_failed("%zu instructions were executed, %zu decoded; number %zu differs: %#" PRIx64 ", decoded %#" PRIx64,
-			    stepped->count, decoded->count, i + 1, i < stepped->count ? stepped->ip[i] : 0,
-			    i < decoded->count ? decoded->ip[i] : 0);
-}
-
-#define WORK_COLLECTOR	{ .begin = (uintptr_t)work_begin, .end = (uintptr_t)work_end }
-
-/* Record traced_work(@branches) as @t->dir/@name, with @filter unless it is NULL, and decode that. */
-static enum outcome flow_of_work(const struct selftest *t, const char *name, unsigned long branches,
-				 const struct auxtrace_filter *filter, struct collector *c)
-{
-	const struct recorded r = {
+	return (struct recorded){
 		.options = { .aux_size = 16u << 20, .data_size = 64u << 10, .filters = filter, .nr_filters = !!filter },
 		.work = traced_work,
 		.amount = branches,
 	};
+}
+
+/* Record that as @t->dir/@name, and decode it. */
+static enum outcome flow_of_work(const struct selftest *t, const char *name, unsigned long branches,
+				 const struct auxtrace_filter *filter, struct collector *c)
+{
+	const struct recorded r = record_of_work(branches, filter);
 	enum outcome outcome = recorded(t, &r, name);
 
 	return outcome == PASSED ? recorded_decode(t, name, c) : outcome;
@@ -43,20 +32,11 @@ static enum outcome flow_of_work(const struct selftest *t, const char *name, uns
 static enum outcome flow_as_stepped(const struct selftest *t, const char *name, const struct auxtrace_filter *filter,
 				    struct collector *collector)
 {
-	unsigned long branches = t->quick ? 300 : 3000;
-	struct steps stepped = { 0 };
-	enum outcome outcome;
+	const struct recorded r = record_of_work(t->quick ? 300 : 3000, filter);
+	enum outcome outcome = recorded_as_stepped(t, &r, name, collector);
 
-	if (steps_of_work(&stepped, branches)) {
-		steps_free(&stepped);
-		return check_skipped("a child cannot be stepped: %s", strerror(errno));
-	}
-	outcome = flow_of_work(t, name, branches, filter, collector);
 	if (outcome == PASSED)
-		outcome = flow_differs(&stepped, &collector->steps);
-	if (outcome == PASSED)
-		check_figure("instructions", (double)stepped.count, "");
-	steps_free(&stepped);
+		check_figure("instructions", (double)collector->steps.count, "");
 	return outcome;
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "recorded.h"
 
@@ -51,4 +53,35 @@ enum outcome recorded_decode(const struct selftest *t, const char *name, struct 
 		return check_failed("%" PRIu64 " decode errors, %" PRIu64 " overflows, %" PRIu64 " times code that is not in the recording",
 				    c->errors, c->overflows, c->skips);
 	return PASSED;
+}
+
+static enum outcome recorded_differs(const struct steps *stepped, const struct steps *decoded)
+{
+	size_t i = 0;
+
+	while (i < stepped->count && i < decoded->count && stepped->ip[i] == decoded->ip[i])
+		i++;
+	if (i == stepped->count && i == decoded->count)
+		return PASSED;
+	return check_failed("%zu instructions were executed, %zu decoded; number %zu differs: %#" PRIx64 ", decoded %#" PRIx64,
+			    stepped->count, decoded->count, i + 1, i < stepped->count ? stepped->ip[i] : 0,
+			    i < decoded->count ? decoded->ip[i] : 0);
+}
+
+enum outcome recorded_as_stepped(const struct selftest *t, const struct recorded *r, const char *name, struct collector *c)
+{
+	struct steps stepped = { 0 };
+	enum outcome outcome;
+
+	if (steps_of_work(&stepped, r->amount)) {
+		steps_free(&stepped);
+		return check_skipped("a child cannot be stepped: %s", strerror(errno));
+	}
+	outcome = recorded(t, r, name);
+	if (outcome == PASSED)
+		outcome = recorded_decode(t, name, c);
+	if (outcome == PASSED)
+		outcome = recorded_differs(&stepped, &c->steps);
+	steps_free(&stepped);
+	return outcome;
 }

@@ -25,5 +25,13 @@ struct recorded {
 enum outcome recorded(const struct selftest *t, const struct recorded *r, const char *name);
 /* Decode it. PASSED if all of it is decoded; collector_free() either way. */
 enum outcome recorded_decode(const struct selftest *t, const char *name, struct collector *c);
+/*
+ * Both, where @r->work calls traced_work(@r->amount) once. PASSED if the flow of that work, which @c collects, is what a
+ * debugger sees that steps through it; collector_free() either way.
+ */
+enum outcome recorded_as_stepped(const struct selftest *t, const struct recorded *r, const char *name, struct collector *c);
+
+/* A collector of the flow of traced_work() */
+#define WORK_COLLECTOR	{ .begin = (uintptr_t)work_begin, .end = (uintptr_t)work_end }
 
 #endif

@@ -14,7 +14,7 @@
 
 static const struct check *const tables[] = {
 	environment_checks, mode_checks, scope_checks, ring_checks, trigger_checks, action_checks,
-	flow_checks, drain_checks, cost_checks,
+	flow_checks, config_checks, drain_checks, cost_checks,
 };
 
 void selftest_choose(char *const *names)

@@ -4,6 +4,7 @@
  * checks are made here; those of the command need the hardware.
  */
 #include "command.h"
+#include "packets.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "tools/selftest/environment.h"
+#include "tools/selftest/packets.h"
 #include "tools/selftest/selftest.h"
 #include "tools/selftest/traced.h"
 #include "tools/selftest/watch.h"
@@ -146,7 +148,8 @@ const struct check mode_checks[] = {
 };
 const struct check scope_checks[] = { { 0 } }, ring_checks[] = { { 0 } },
 		   trigger_checks[] = { { 0 } }, action_checks[] = { { 0 } },
-		   flow_checks[] = { { 0 } }, drain_checks[] = { { 0 } }, cost_checks[] = { { 0 } };
+		   flow_checks[] = { { 0 } }, config_checks[] = { { 0 } },
+		   drain_checks[] = { { 0 } }, cost_checks[] = { { 0 } };
 
 /* What a line begins with that has a reason */
 #define AT "                       "
@@ -363,6 +366,63 @@ static void an_ignored_signal_stays_ignored(void **state)
 	assert_true(selftest_passed(&t));
 }
 
+/* ---- packets ------------------------------------------------------------------------ */
+
+static void packets_are_counted_from_the_first_psb_on(void **state)
+{
+	const uint8_t before[] = { 0x00, 0x99 };
+	struct packets p;
+	uint64_t second;
+
+	(void)state;
+	raw(before, sizeof(before));
+	psb(0, 1000, 0x401000);
+	packet(&(struct pt_packet){ .type = ppt_cyc, .payload.cyc.value = 5 });
+	tnt("!.!");
+	ip_packet(ppt_tip, 0x401010);
+	packet(&(struct pt_packet){ .type = ppt_mtc, .payload.mtc.ctc = 1 });
+	packet(&(struct pt_packet){ .type = ppt_mtc, .payload.mtc.ctc = 2 });
+	packet(&(struct pt_packet){ .type = ppt_ptw, .payload.ptw = { .payload = 7, .plc = 1 } });
+	suppressed(ppt_tip_pgd);
+	second = position();
+	psb(0, 2000, 0);
+	packet(&(struct pt_packet){ .type = ppt_pwrx, .payload.pwrx.last = 1 });
+	assert_null(packets_count(&p, stream, position()));
+	assert_int_equal(p.bytes, position() - sizeof(before));
+	assert_int_equal(p.psbs, 2);
+	assert_int_equal(p.last_psb, second - sizeof(before));
+	assert_int_equal(p.tnts, 1);
+	assert_int_equal(p.tips, 1);
+	assert_int_equal(p.cycs, 1);
+	assert_int_equal(p.mtcs, 2);
+	assert_int_equal(p.ptws, 1);
+	assert_int_equal(p.pwrxs, 1);
+}
+
+static void a_packet_that_is_none_is_told(void **state)
+{
+	const uint8_t none[] = { 0x02, 0xff, 0xff };
+	struct packets p;
+
+	(void)state;
+	psb(0, 1000, 0x401000);
+	tnt("!");
+	raw(none, sizeof(none));
+	assert_non_null(packets_count(&p, stream, position()));
+	assert_int_equal(p.bytes, position() - sizeof(none));
+	assert_int_equal(p.tnts, 1);
+}
+
+static void without_a_psb_there_are_no_packets(void **state)
+{
+	struct packets p;
+
+	(void)state;
+	tnt("!");
+	assert_null(packets_count(&p, stream, position()));
+	assert_int_equal(p.psbs + p.bytes + p.tnts, 0);
+}
+
 /* ---- the command ------------------------------------------------------------------- */
 
 static void a_report_that_cannot_be_written_is_told_first(void **state)
@@ -399,6 +459,7 @@ static void without_the_device_the_report_says_that_nothing_was_tested(void **st
 }
 
 #define check(f) cmocka_unit_test_setup_teardown(f, begin, end)
+#define of_packets(f) cmocka_unit_test_setup_teardown(f, packets_begin, packets_end)
 
 int main(void)
 {
@@ -414,6 +475,9 @@ int main(void)
 		check(what_does_not_obey_is_killed),
 		check(who_reads_the_text_may_go),
 		check(an_ignored_signal_stays_ignored),
+		of_packets(packets_are_counted_from_the_first_psb_on),
+		of_packets(a_packet_that_is_none_is_told),
+		of_packets(without_a_psb_there_are_no_packets),
 		cmocka_unit_test(a_report_that_cannot_be_written_is_told_first),
 		cmocka_unit_test(without_the_device_the_report_says_that_nothing_was_tested),
 	};
