@@ -30,8 +30,8 @@ untested()
 	auxtrace selftest "$@" > /tmp/said 2>&1
 	got=$?
 	cat /tmp/said
-	[ "$got" -eq 1 ] && grep -q '^FAILED  environment ' /tmp/said && grep -qx '0 passed, 1 failed, 48 skipped' /tmp/said || return 1
-	[ "$(grep -A 1 '^skip ' /tmp/said | grep -cE "^ +$pattern")" -eq 48 ] || return 1
+	[ "$got" -eq 1 ] && grep -q '^FAILED  environment ' /tmp/said && grep -qx '0 passed, 1 failed, 54 skipped' /tmp/said || return 1
+	[ "$(grep -A 1 '^skip ' /tmp/said | grep -cE "^ +$pattern")" -eq 54 ] || return 1
 	tail -n 1 /tmp/said | grep -qE "^auxtrace could not be tested here: $pattern"
 }
 
@@ -59,10 +59,10 @@ check "the CPU" header "^ +cpu name +$(sed -n 's/^model name.*: //p' /proc/cpuin
 check "that it is a virtual one" header '^ +hypervisor +TCGTCGTCGTCG$'
 check "whether the kernel is locked down" header '^ +lockdown +none$'
 check "and what info finds" header '^yes  pt .*free'
-check "none was skipped but what the CPU does not have" grep -qx '45 passed, 0 failed, 4 skipped' pt
+check "none was skipped but what the CPU does not have" grep -qx '51 passed, 0 failed, 4 skipped' pt
 check "and with BTS" auxtrace selftest --source bts -o bts.json
 cp /tmp/out bts
-check "none was skipped but what only Intel PT has" grep -qx '36 passed, 0 failed, 13 skipped' bts
+check "none was skipped but what only Intel PT has" grep -qx '42 passed, 0 failed, 13 skipped' bts
 check "and in a quick run" sh -c 'auxtrace selftest --quick -o - > quick.json'
 check "nothing is left of it" test -z "$(ls -d /tmp/auxtrace-selftest-* 2> /dev/null)"
 
@@ -101,6 +101,18 @@ check "mtc notices packets that are missing" notices config 'there are no MTC pa
 check "so does cyc" notices config 'there are no CYC packets' cyc
 check "noretcomp notices returns without a packet" notices config 'returns have [0-9]+ TIP packets' noretcomp
 check "branch notices branches" notices config 'TIP packets tell of branches' branch
+check "a status page that does not add up fails any check" notices page 'the status page: not page->produced == ' overwrite
+check "so do counts of a trigger" notices counts 'the counts of a trigger: not state->out_hits == ' syscall-enter
+check "pause-resume notices where a window did not end" notices effect 'and the status page that window' pause-resume
+check "stop-start notices a STOP that does nothing" notices stop 'is stopped again' stop-start
+check "exclusive notices a second session" notices second 'two sessions are started on one CPU' exclusive
+check "and perf beside a session" notices perf-too 'perf got the CPU.s intel_pt while a session had it' exclusive
+check "and a session beside perf" notices perf-not 'a session was started while perf had the CPU.s intel_pt' exclusive
+check "wake notices a reader that does not sleep" notices sleepless 'did not sleep though almost nothing was unread' wake
+check "and one that sleeps on" notices sleepy 'a reader sleeps though [0-9]+ bytes are unread' wake
+check "sums notices a status that is not the sum" notices sums 'of 2 CPUs: not status->out_windows == ' sums
+check "snapshot-pause notices a snapshot that does not pause" notices snapshot-pause 'that is to pause leaves reasons to be off 0,' snapshot-pause
+check "aux notices data that no record tells of" notices aux 'AUX records tell up to [0-9]+, and not of all' aux
 check "drain notices bytes that nobody got" notices drain 'bytes were read, with' drain
 
 # A check that crashes is told, and the next one is made.
@@ -128,7 +140,7 @@ interrupted()
 		grep -x '1 passed, 0 failed, 0 skipped, 1 interrupted, 1 not run' /tmp/said
 }
 check "one that hangs is interrupted" interrupted
-check "and all pass if nothing is wrong" selftest_wrong selftest --cpu 0 full-auto full-stop descendants cpus data output newest switch hold-off one-shot delay sample filter stop cr3 kernel-flow config psb mtc cyc noretcomp branch drain
+check "and all pass if nothing is wrong" selftest_wrong selftest --cpu 0 pause-resume overwrite stop-start exclusive wake sums snapshot-pause aux syscall-enter full-auto full-stop descendants cpus data output newest switch hold-off one-shot delay sample filter stop cr3 kernel-flow config psb mtc cyc noretcomp branch drain
 
 # While another session has CPU 1, info says NO of the source.
 recorded()
@@ -151,7 +163,7 @@ watched()
 	[ -e "$1/kcore.changes" ]
 }
 check "a quick run, watched" watched quick-code "auxtrace selftest --quick --cpu 0 > /out/watched-quick"
-check "all passed but environment, which says who has the hardware" says '^36 passed, 1 failed, 12 skipped$' cat watched-quick
+check "all passed but environment, which says who has the hardware" says '^42 passed, 1 failed, 12 skipped$' cat watched-quick
 check "in its reason" grep -A 1 '^FAILED  environment' watched-quick
 check "it left no code changed" test ! -s quick-code/kcore.changes
 check "a probe, watched" watched probe-code "auxtrace selftest --cpu 0 kprobe > /out/watched"
@@ -188,6 +200,6 @@ rmmod auxtrace
 check "without the module it fails" status 1 auxtrace selftest -o none.json
 cp /tmp/out none
 check "in its environment" grep -A 1 '^FAILED  environment' none
-check "and no other check is made" grep -x '0 passed, 1 failed, 48 skipped' none
+check "and no other check is made" grep -x '0 passed, 1 failed, 54 skipped' none
 check "a single check fails as well" status 1 auxtrace selftest full
 exit "$failed"

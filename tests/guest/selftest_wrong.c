@@ -3,14 +3,29 @@
  * The auxtrace command, with a library between it and libauxtrace that is wrong in the way that $WRONG says: as if the
  * hardware or the module were. selftest.sh expects that the self-test notices.
  */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <auxtrace.h>
 
 int __real_auxtrace_setup(struct auxtrace_session *session, const struct auxtrace_options *options);
+int __real_auxtrace_start(struct auxtrace_session *session);
+int __real_auxtrace_stop(struct auxtrace_session *session);
+int __real_auxtrace_pause_cpus(struct auxtrace_session *session, const struct auxtrace_cpus *cpus, struct auxtrace_effect *effects,
+			       unsigned int max_effects);
+int __real_auxtrace_snapshot(struct auxtrace_session *session, uint32_t flags, struct auxtrace_cut *cuts, unsigned int max_cuts,
+			     uint32_t *slot);
+int __real_auxtrace_status(struct auxtrace_session *session, uint32_t flags, struct auxtrace_status *status);
+int __real_auxtrace_reader_status(struct auxtrace_reader *reader, struct auxtrace_status_page *status);
+long __real_syscall(long number, ...);
+int __real_poll(struct pollfd *fds, nfds_t nfds, int timeout);
 int __real_auxtrace_trigger_add(struct auxtrace_session *session, const struct auxtrace_trigger_options *options);
 int __real_auxtrace_trigger_read(struct auxtrace_session *session, uint32_t id, uint32_t flags, struct auxtrace_trigger_state *state);
 int __real_auxtrace_pause_output(struct auxtrace_session *session, const struct auxtrace_cpus *cpus, bool pause);
@@ -20,6 +35,16 @@ int __real_auxtrace_reader_copy_records(struct auxtrace_reader *reader, const st
 					struct auxtrace_copy *copy);
 
 int __wrap_auxtrace_setup(struct auxtrace_session *session, const struct auxtrace_options *options);
+int __wrap_auxtrace_start(struct auxtrace_session *session);
+int __wrap_auxtrace_stop(struct auxtrace_session *session);
+int __wrap_auxtrace_pause_cpus(struct auxtrace_session *session, const struct auxtrace_cpus *cpus, struct auxtrace_effect *effects,
+			       unsigned int max_effects);
+int __wrap_auxtrace_snapshot(struct auxtrace_session *session, uint32_t flags, struct auxtrace_cut *cuts, unsigned int max_cuts,
+			     uint32_t *slot);
+int __wrap_auxtrace_status(struct auxtrace_session *session, uint32_t flags, struct auxtrace_status *status);
+int __wrap_auxtrace_reader_status(struct auxtrace_reader *reader, struct auxtrace_status_page *status);
+long __wrap_syscall(long number, ...);
+int __wrap_poll(struct pollfd *fds, nfds_t nfds, int timeout);
 int __wrap_auxtrace_trigger_add(struct auxtrace_session *session, const struct auxtrace_trigger_options *options);
 int __wrap_auxtrace_trigger_read(struct auxtrace_session *session, uint32_t id, uint32_t flags, struct auxtrace_trigger_state *state);
 int __wrap_auxtrace_pause_output(struct auxtrace_session *session, const struct auxtrace_cpus *cpus, bool pause);
@@ -59,6 +84,91 @@ int __wrap_auxtrace_setup(struct auxtrace_session *session, const struct auxtrac
 	return __real_auxtrace_setup(session, &o);
 }
 
+/* It has the hardware though another one does. */
+int __wrap_auxtrace_start(struct auxtrace_session *session)
+{
+	int result = __real_auxtrace_start(session);
+
+	return wrong_is("second") && result && errno == EBUSY ? 0 : result;
+}
+
+int __wrap_auxtrace_stop(struct auxtrace_session *session)
+{
+	return wrong_is("stop") ? 0 : __real_auxtrace_stop(session);
+}
+
+int __wrap_auxtrace_pause_cpus(struct auxtrace_session *session, const struct auxtrace_cpus *cpus, struct auxtrace_effect *effects,
+			       unsigned int max_effects)
+{
+	int result = __real_auxtrace_pause_cpus(session, cpus, effects, max_effects);
+
+	if (wrong_is("effect") && result > 0 && max_effects)
+		effects->position++;
+	return result;
+}
+
+int __wrap_auxtrace_snapshot(struct auxtrace_session *session, uint32_t flags, struct auxtrace_cut *cuts, unsigned int max_cuts,
+			     uint32_t *slot)
+{
+	if (wrong_is("snapshot-pause"))
+		flags &= ~AUXTRACE_SNAPSHOT_PAUSE;
+	return __real_auxtrace_snapshot(session, flags, cuts, max_cuts, slot);
+}
+
+int __wrap_auxtrace_status(struct auxtrace_session *session, uint32_t flags, struct auxtrace_status *status)
+{
+	int result = __real_auxtrace_status(session, flags, status);
+
+	if (wrong_is("sums"))
+		status->out_windows++;
+	return result;
+}
+
+int __wrap_auxtrace_reader_status(struct auxtrace_reader *reader, struct auxtrace_status_page *status)
+{
+	int result = __real_auxtrace_reader_status(reader, status);
+
+	if (wrong_is("page"))
+		status->consumed++;
+	return result;
+}
+
+/* perf gets the event that it is not to get; or it does not keep the one that it gets. */
+long __wrap_syscall(long number, ...)
+{
+	long a[6], result;
+	va_list ap;
+
+	va_start(ap, number);
+	for (unsigned int i = 0; i < 6; i++)
+		a[i] = va_arg(ap, long);
+	va_end(ap);
+	result = __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	if (number != SYS_perf_event_open)
+		return result;
+	if (wrong_is("perf-too") && result < 0 && errno == EBUSY)
+		return open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (wrong_is("perf-not") && result >= 0) {
+		close((int)result);
+		return open("/dev/null", O_RDONLY | O_CLOEXEC);
+	}
+	return result;
+}
+
+/* A reader is woken at once, or later than anybody waits for that. */
+int __wrap_poll(struct pollfd *fds, nfds_t nfds, int timeout)
+{
+	if (wrong_is("sleepless")) {
+		fds->revents = POLLIN;
+		return 1;
+	}
+	if (wrong_is("sleepy")) {
+		sleep(8);
+		return 0;
+	}
+	return __real_poll(fds, nfds, timeout);
+}
+
 int __wrap_auxtrace_trigger_add(struct auxtrace_session *session, const struct auxtrace_trigger_options *options)
 {
 	struct auxtrace_trigger_options o = *options;
@@ -85,7 +195,11 @@ int __wrap_auxtrace_trigger_read(struct auxtrace_session *session, uint32_t id, 
 {
 	if (wrong_is("rearm"))
 		flags &= ~AUXTRACE_TRIGGER_REARM;
-	return __real_auxtrace_trigger_read(session, id, flags, state);
+	if (__real_auxtrace_trigger_read(session, id, flags, state))
+		return -1;
+	if (wrong_is("counts"))
+		state->out_missed++;
+	return 0;
 }
 
 /* Only the check output calls it. */
@@ -118,12 +232,13 @@ int __wrap_auxtrace_reader_peek(struct auxtrace_reader *reader, struct auxtrace_
 /* Records are missing. */
 int __wrap_auxtrace_reader_next_record(struct auxtrace_reader *reader, const union auxtrace_record **record)
 {
-	static unsigned int switches;
+	static unsigned int switches, news;
 	int result;
 
 	do
 		result = __real_auxtrace_reader_next_record(reader, record);
 	while (result == 1 && ((wrong_is("data") && (*record)->header.type == AUXTRACE_RECORD_LOST) ||
+			       (wrong_is("aux") && (*record)->header.type == AUXTRACE_RECORD_AUX && ++news % 4 == 0) ||
 			       (wrong_is("switch") && (*record)->header.type == AUXTRACE_RECORD_SWITCH && ++switches % 4 == 0)));
 	return result;
 }

@@ -89,9 +89,9 @@ with_probe()
 	changed "$1" | grep getppid
 }
 
-verdict "the report of Intel PT" report "$work/out/pt.json" 45 4
-verdict "the report of BTS" report "$work/out/bts.json" 36 13
-verdict "the report of a quick run" report "$work/out/quick.json" 37 12
+verdict "the report of Intel PT" report "$work/out/pt.json" 51 4
+verdict "the report of BTS" report "$work/out/bts.json" 42 13
+verdict "the report of a quick run" report "$work/out/quick.json" 43 12
 verdict "the report behind a crash" result "$work/out/crash.json" failed output crashed
 verdict "the report of what was interrupted" result "$work/out/hang.json" incomplete newest "not run"
 verdict "the report while another session has the CPU" result "$work/out/busy.json" untested overwrite skipped

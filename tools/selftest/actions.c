@@ -41,11 +41,11 @@ static enum outcome hold_off(const struct selftest *t)
 	if (id < 0)
 		return traced_failed(s, "adding the trigger");
 	for (unsigned int i = 0; i < EVENTS; i++) {
-		if (i == IGNORED && auxtrace_trigger_read(s, (uint32_t)id, 0, &early))
+		if (i == IGNORED && !traced_trigger(s, id, 0, &early))
 			return traced_failed(s, "reading the trigger");
 		syscall(SYS_getppid);
 	}
-	if (auxtrace_trigger_read(s, (uint32_t)id, 0, &late))
+	if (!traced_trigger(s, id, 0, &late))
 		return traced_failed(s, "reading the trigger");
 	auxtrace_close(s);
 	if (early.out_acted || early.out_held != IGNORED)
@@ -73,7 +73,7 @@ static enum outcome one_shot(const struct selftest *t)
 	for (unsigned int round = 0; round < 2; round++) {
 		for (unsigned int i = 0; i < EVENTS; i++)
 			syscall(SYS_getppid);
-		if (auxtrace_trigger_read(s, (uint32_t)id, AUXTRACE_TRIGGER_REARM, &state[round]))
+		if (!traced_trigger(s, id, AUXTRACE_TRIGGER_REARM, &state[round]))
 			return traced_failed(s, "reading the trigger");
 	}
 	auxtrace_close(s);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What requests and trace interrupts cost on this machine. */
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -60,6 +61,7 @@ static enum outcome request_cost(const struct selftest *t)
 	uint64_t *pauses, *resumes, *empty;
 	struct auxtrace_status status = { .size = sizeof(status) };
 	uint64_t begin, ticks, cycles;
+	struct auxtrace_status_page page;
 	bool good = true;
 	int counter;
 
@@ -96,9 +98,13 @@ static enum outcome request_cost(const struct selftest *t)
 	free(pauses);
 	free(resumes);
 	free(empty);
-	if (!good)
+	if (!good || !traced_status(s, t, &page))
 		return traced_failed(s, "a request");
 	auxtrace_close(s);
+	/* The scheduler ends windows as well. */
+	if (page.pauses_done < n || page.resumes_done < n || page.windows <= n)
+		return check_failed("of %u pauses and resumes %" PRIu64 " and %" PRIu64 " had an effect, in %" PRIu64 " windows", n,
+				    (uint64_t)page.pauses_done, (uint64_t)page.resumes_done, (uint64_t)page.windows);
 	return PASSED;
 }
 

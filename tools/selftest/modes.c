@@ -41,6 +41,15 @@ static enum outcome pause_and_resume(const struct selftest *t)
 			auxtrace_close(s);
 			return check_failed("round %u: a resumed session wrote nothing", i);
 		}
+		if (!traced_status(s, t, &after))
+			return traced_failed(s, "the status");
+		if (effect.cpu != t->cpu || effect.inhibit != after.inhibit || effect.position != after.window_end ||
+		    effect.window != after.windows || effect.time != after.window_end_time || effect.time <= after.window_begin_time) {
+			auxtrace_close(s);
+			return check_failed("round %u: the pause says that window %" PRIu64 " ended at %" PRIu64 ", and the status page that window %"
+					    PRIu64 " did at %" PRIu64, i, (uint64_t)effect.window, (uint64_t)effect.position,
+					    (uint64_t)after.windows, (uint64_t)after.window_end);
+		}
 	}
 	auxtrace_close(s);
 	check_figure("rounds", rounds, "");
@@ -248,6 +257,58 @@ static enum outcome snapshot(const struct selftest *t)
 	return PASSED;
 }
 
+/* What a cut says, and what the paused session has: behind it nothing changes until the RESUME. */
+static enum outcome cut_and_paused(const struct selftest *t, struct auxtrace_session *s)
+{
+	struct auxtrace_reader *reader = auxtrace_reader(s, t->cpu);
+	struct auxtrace_status_page page, later;
+	struct auxtrace_spans spans;
+	struct auxtrace_cut cut;
+	uint64_t sum;
+
+	traced_work(SOME_WORK);
+	if (auxtrace_snapshot(s, AUXTRACE_SNAPSHOT_PAUSE, &cut, 1, NULL) != 1 || !traced_status(s, t, &page))
+		return check_failed("the snapshot: %s", auxtrace_error());
+	if (!(cut.inhibit & page.inhibit & AUXTRACE_INHIBIT_USER) || !(page.data_paused & 1))
+		return check_failed("a snapshot that is to pause leaves reasons to be off %#x, and of the data ring %#" PRIx64, page.inhibit,
+				    (uint64_t)page.data_paused);
+	if (auxtrace_reader_peek_cut(reader, &cut, &spans))
+		return check_failed("reading the cut: %s", auxtrace_error());
+	if (!spans.len || spans.position != cut.aux_begin || spans.position + spans.len != cut.aux_end || cut.aux_end != page.produced ||
+	    cut.data_end != page.data_head || cut.window != page.windows)
+		return check_failed("the cut has bytes %" PRIu64 " to %" PRIu64 " of %" PRIu64 ", and records up to %" PRIu64 " of %" PRIu64,
+				    (uint64_t)cut.aux_begin, (uint64_t)cut.aux_end, (uint64_t)page.produced, (uint64_t)cut.data_end,
+				    (uint64_t)page.data_head);
+	sum = sum_of(&spans);
+	traced_work(SOME_WORK);
+	if (!traced_status(s, t, &later))
+		return check_failed("the status: %s", auxtrace_error());
+	if (later.produced != page.produced || later.data_head != page.data_head || sum != sum_of(&spans))
+		return check_failed("behind the cut %" PRIu64 " bytes of trace were written, and %" PRIu64 " of records",
+				    (uint64_t)(later.produced - page.produced), (uint64_t)(later.data_head - page.data_head));
+	if (auxtrace_pause_output(s, NULL, false) || auxtrace_resume(s))
+		return check_failed("the resume: %s", auxtrace_error());
+	traced_work(SOME_WORK);
+	if (auxtrace_pause(s) || !traced_status(s, t, &later))
+		return check_failed("the pause: %s", auxtrace_error());
+	if (later.produced <= page.produced || later.data_head <= page.data_head)
+		return check_failed("behind the resume nothing is written");
+	return PASSED;
+}
+
+static enum outcome snapshot_pause(const struct selftest *t)
+{
+	struct auxtrace_session *s = traced_begin(t, (struct auxtrace_options){ .flags = AUXTRACE_SETUP_OVERWRITE, .aux_size = SMALL_AREA,
+										.data_size = 64u << 10 });
+	enum outcome outcome;
+
+	if (!s)
+		return traced_failed(NULL, "a session");
+	outcome = cut_and_paused(t, s);
+	auxtrace_close(s);
+	return outcome;
+}
+
 const struct check mode_checks[] = {
 	{ "pause-resume", "a paused session writes nothing, a resumed one does", false, pause_and_resume },
 	{ "full", "a full area keeps what was not read, counts the gap, and goes on when it is read", false, full_area },
@@ -255,5 +316,6 @@ const struct check mode_checks[] = {
 	{ "full-stop", "so asked, it goes on at a resume and not before", false, full_stop },
 	{ "overwrite", "in overwrite mode the newest data stay, and the others are counted", false, overwrite },
 	{ "snapshot", "a snapshot stays as it is while the trace goes on", false, snapshot },
+	{ "snapshot-pause", "a snapshot that pauses has all up to its cut, and behind it nothing is written", false, snapshot_pause },
 	{ 0 },
 };

@@ -7,6 +7,10 @@
 
 #include "traced.h"
 
+#define SMALL_AREA	(16u << 10)
+/* So much work fills a small area many times, or the hardware writes next to nothing. */
+#define MOST_WORK	1000
+
 static enum outcome records(const struct selftest *t)
 {
 	struct auxtrace_session *s = traced_begin(t, (struct auxtrace_options){ .flags = AUXTRACE_SETUP_PAUSED |
@@ -51,6 +55,80 @@ static enum outcome records(const struct selftest *t)
 		return check_failed("%" PRIu64 " records of %" PRIu64 " windows, bytes %" PRIu64 " of %" PRIu64 ", %" PRIu64 " lost",
 				    window, (uint64_t)page.windows, position, (uint64_t)page.produced, (uint64_t)page.data_lost);
 	check_figure("windows", (double)window, "");
+	return PASSED;
+}
+
+/* What AUX and ITRACE_START records say */
+struct news {
+	uint64_t position;	/* up to which AUX records have told of new data */
+	uint64_t full;		/* of them, those that say that trace was lost for lack of space */
+	unsigned int starts;
+	bool broken;		/* one does not begin where the one before ended, or a START was on no thread that ran */
+};
+
+static int read_news(struct auxtrace_reader *reader, struct news *news)
+{
+	const union auxtrace_record *r;
+	int result;
+
+	while ((result = auxtrace_reader_next_record(reader, &r)) == 1) {
+		if (r->header.type == AUXTRACE_RECORD_ITRACE_START) {
+			news->starts++;
+			news->broken |= r->itrace_start.tid != auxtrace_record_end(r)->tid;
+		}
+		if (r->header.type != AUXTRACE_RECORD_AUX)
+			continue;
+		news->broken |= r->aux.offset != news->position || !news->starts;
+		news->position = r->aux.offset + r->aux.length;
+		news->full += !!(r->aux.flags & AUXTRACE_AUX_TRUNCATED);
+	}
+	return result;
+}
+
+static bool work_until_full(const struct selftest *t, struct auxtrace_session *s, uint64_t gaps, struct auxtrace_status_page *page)
+{
+	for (unsigned int i = 0; i < MOST_WORK; i++) {
+		traced_work(SOME_WORK);
+		if (!traced_status(s, t, page))
+			return false;
+		if (page->gaps_full > gaps)
+			break;
+	}
+	return true;
+}
+
+static bool read_area(const struct selftest *t, struct auxtrace_session *s)
+{
+	struct auxtrace_reader *reader = auxtrace_reader(s, t->cpu);
+	struct auxtrace_spans spans;
+
+	return !auxtrace_reader_peek(reader, &spans) && !auxtrace_reader_consume(reader, spans.len);
+}
+
+/* Two STARTs, and the area is filled behind each. */
+static enum outcome aux_records(const struct selftest *t)
+{
+	struct auxtrace_session *s = traced_begin(t, (struct auxtrace_options){ .aux_size = SMALL_AREA, .data_size = 256u << 10,
+										.records = AUXTRACE_WANT_AUX |
+											   AUXTRACE_WANT_ITRACE_START });
+	struct auxtrace_status_page page;
+	struct news news = { 0 };
+
+	if (!s)
+		return traced_failed(NULL, "a session");
+	/* STATUS takes the tail, so that the area is empty at the second START. */
+	if (!work_until_full(t, s, 0, &page) || auxtrace_stop(s) || !read_area(t, s) || !traced_status(s, t, &page) || auxtrace_start(s) ||
+	    !work_until_full(t, s, page.gaps_full, &page) || auxtrace_stop(s) || !traced_status(s, t, &page) ||
+	    read_news(auxtrace_reader(s, t->cpu), &news))
+		return traced_failed(s, "a session that is started twice, and its records");
+	auxtrace_close(s);
+	if (page.gaps_full < 2 || page.data_lost)
+		return check_failed("%" PRIu64 " bytes in an area of %u, %" PRIu64 " gaps; %" PRIu64 " records were lost", (uint64_t)page.produced,
+				    SMALL_AREA, (uint64_t)page.gaps_full, (uint64_t)page.data_lost);
+	if (news.broken || news.position != page.produced || news.full != page.gaps_full || news.starts != 2)
+		return check_failed("of %" PRIu64 " bytes AUX records tell up to %" PRIu64 "%s, of %" PRIu64 " gaps %" PRIu64
+				    ", and ITRACE_START records of %u STARTs, of 2", (uint64_t)page.produced, news.position,
+				    news.broken ? ", and not of all" : "", (uint64_t)page.gaps_full, news.full, news.starts);
 	return PASSED;
 }
 
@@ -274,6 +352,7 @@ static enum outcome switches_are_recorded(const struct selftest *t)
 
 const struct check ring_checks[] = {
 	{ "records", "each window has a record, and they have all that was written", false, records },
+	{ "aux", "records of new data, of gaps and of starts tell of all of them", false, aux_records },
 	{ "data", "of a full data ring the records that are missing are counted where they are missing", false, data_loss },
 	{ "output", "what is dropped while the output is paused is counted, and the rest is there", false, output },
 	{ "newest", "an overwritable data ring has the newest records, forward and backward", false, newest },

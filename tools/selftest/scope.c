@@ -114,9 +114,7 @@ static void *work_there(void *arg)
 /* The status of both CPUs, with the hardware's positions of now. False if a call fails. */
 static bool both_status(const struct selftest *t, struct auxtrace_session *s, struct auxtrace_status_page *page)
 {
-	struct auxtrace_reader *other = auxtrace_reader(s, (unsigned int)t->other_cpu);
-
-	return traced_status(s, t, &page[0]) && other && !auxtrace_reader_status(other, &page[1]);
+	return traced_status(s, t, &page[0]) && traced_page(s, (unsigned int)t->other_cpu, &page[1]);
 }
 
 /*

@@ -13,7 +13,7 @@
 #include "watch.h"
 
 static const struct check *const tables[] = {
-	environment_checks, mode_checks, scope_checks, ring_checks, trigger_checks, action_checks,
+	environment_checks, mode_checks, session_checks, scope_checks, ring_checks, trigger_checks, action_checks,
 	flow_checks, config_checks, drain_checks, cost_checks,
 };
 
@@ -57,13 +57,21 @@ struct run {
 	bool silent;
 };
 
+/* A check that found all as it claims fails if something else was wrong meanwhile that always has to be right. */
+static enum outcome selftest_invariants(enum outcome outcome)
+{
+	const char *broken = traced_broken();
+
+	return broken && outcome == PASSED ? check_failed("%s", broken) : outcome;
+}
+
 static enum outcome selftest_check(const struct selftest *t, const struct check *check)
 {
 	if (t->unusable && check != environment_checks)
 		return check_skipped("%s", t->unusable);
 	if (t->quick && check->thorough)
 		return check_skipped("not in a quick run");
-	return check->run(t);
+	return selftest_invariants(check->run(t));
 }
 
 static void selftest_work(void *context)

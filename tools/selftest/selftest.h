@@ -65,8 +65,8 @@ struct check {
 };
 
 /* Tables that end with an entry without a name: */
-extern const struct check environment_checks[], mode_checks[], scope_checks[], ring_checks[], trigger_checks[],
-			  action_checks[], flow_checks[], config_checks[], drain_checks[], cost_checks[];
+extern const struct check environment_checks[], mode_checks[], session_checks[], scope_checks[], ring_checks[],
+			  trigger_checks[], action_checks[], flow_checks[], config_checks[], drain_checks[], cost_checks[];
 
 /* Why a check fails, or cannot run here. Return FAILED and SKIPPED. */
 enum outcome check_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));

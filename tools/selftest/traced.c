@@ -3,9 +3,12 @@
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "invariants.h"
 #include "traced.h"
 
 struct auxtrace_session *traced_begin(const struct selftest *t, struct auxtrace_options options)
@@ -47,13 +50,78 @@ enum outcome traced_failed(struct auxtrace_session *session, const char *step)
 	return outcome;
 }
 
+/* ---- what always holds ------------------------------------------------------------ */
+
+/* A record may be written while the members are read, on the other CPU by a writer that waits: what is broken then is not soon after. */
+#define LOOKS	20
+
+static char broken[300];
+
+static void traced_breaks(const char *what, const char *invariant)
+{
+	if (!broken[0])
+		snprintf(broken, sizeof(broken), "%s: not %s", what, invariant);
+}
+
+const char *traced_broken(void)
+{
+	static char told[sizeof(broken)];
+
+	memcpy(told, broken, sizeof(told));
+	broken[0] = '\0';
+	return told[0] ? told : NULL;
+}
+
+/* Can an interrupt come when the hardware has no more space? */
+static bool interrupts_are_late(const struct auxtrace_session *session, const struct auxtrace_setup *setup)
+{
+	struct auxtrace_cap_intel_pt pt;
+
+	return setup->pmu == AUXTRACE_PMU_INTEL_BTS ||
+	       (!auxtrace_capability(session, AUXTRACE_CAP_INTEL_PT, &pt, sizeof(pt)) && pt.flags & AUXTRACE_PT_SINGLE_ENTRY);
+}
+
+bool traced_page(struct auxtrace_session *session, unsigned int cpu, struct auxtrace_status_page *page)
+{
+	const struct auxtrace_setup *setup = auxtrace_setup_info(session);
+	struct auxtrace_reader *reader = auxtrace_reader(session, cpu);
+	const char *invariant = NULL;
+
+	for (unsigned int i = 0; i < LOOKS; i++) {
+		if (i)
+			nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+		if (!reader || auxtrace_reader_status(reader, page))
+			return false;
+		invariant = invariants_of_page(setup, page, interrupts_are_late(session, setup));
+		if (!invariant && page->cpu != cpu)
+			invariant = "page->cpu == cpu";
+		if (!invariant)
+			return true;
+	}
+	traced_breaks("the status page", invariant);
+	return true;
+}
+
 bool traced_status(struct auxtrace_session *session, const struct selftest *t, struct auxtrace_status_page *page)
 {
 	struct auxtrace_status status = { .size = sizeof(status) };
-	struct auxtrace_reader *reader = auxtrace_reader(session, t->cpu);
 
-	return reader && !auxtrace_status(session, AUXTRACE_STATUS_SYNC, &status) && !auxtrace_reader_status(reader, page);
+	return !auxtrace_status(session, AUXTRACE_STATUS_SYNC, &status) && traced_page(session, t->cpu, page);
 }
+
+bool traced_trigger(struct auxtrace_session *session, int id, uint32_t flags, struct auxtrace_trigger_state *state)
+{
+	const char *invariant;
+
+	if (auxtrace_trigger_read(session, (uint32_t)id, flags, state))
+		return false;
+	invariant = invariants_of_trigger(state);
+	if (invariant)
+		traced_breaks("the counts of a trigger", invariant);
+	return true;
+}
+
+/* ---- processes and threads -------------------------------------------------------- */
 
 pid_t traced_fork(void)
 {

@@ -20,8 +20,15 @@ bool traced_refused(int error);
 /* FAILED, with the library's words for what @step, which failed, was to do; the session is closed. */
 enum outcome traced_failed(struct auxtrace_session *session, const char *step);
 
-/* The status page of the CPU, with the hardware's position of now. False if a call fails. */
+/*
+ * The status page of @cpu; that of the check's CPU, with the hardware's position of now; what a trigger has counted. False if a
+ * call fails. What does not hold of them though it always has to (invariants.h) is noted.
+ */
+bool traced_page(struct auxtrace_session *session, unsigned int cpu, struct auxtrace_status_page *page);
 bool traced_status(struct auxtrace_session *session, const struct selftest *t, struct auxtrace_status_page *page);
+bool traced_trigger(struct auxtrace_session *session, int id, uint32_t flags, struct auxtrace_trigger_state *state);
+/* The first thing that was noted, which is forgotten then; or NULL. */
+const char *traced_broken(void);
 
 /* As fork(2), but the child, which has this process's sessions open as well, ends with it. */
 pid_t traced_fork(void);

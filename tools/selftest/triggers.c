@@ -125,7 +125,7 @@ static enum outcome judge(const struct selftest *t, struct auxtrace_session *s, 
 	struct auxtrace_status_page page;
 
 	e->events();
-	if (!traced_status(s, t, &page) || auxtrace_trigger_read(s, (uint32_t)id, 0, &state))
+	if (!traced_status(s, t, &page) || !traced_trigger(s, id, 0, &state))
 		return traced_failed(s, "reading the trigger");
 	if (state.out_hits < e->least || state.out_hits > e->most) {
 		auxtrace_close(s);

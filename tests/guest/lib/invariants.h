@@ -7,8 +7,8 @@
 
 /*
  * For each channel: the byte counts of its AUX area and its data ring add up, so do its gaps,
- * and no more requests are done than were asked. Prints each broken invariant and returns
- * their number. For any thread, and teardown.
+ * and no more requests are done than were asked. Prints the first broken invariant of
+ * each and returns their number. For any thread, and teardown.
  */
 unsigned int invariants_broken(const struct session *s);
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "tools/selftest/environment.h"
+#include "tools/selftest/invariants.h"
 #include "tools/selftest/packets.h"
 #include "tools/selftest/selftest.h"
 #include "tools/selftest/traced.h"
@@ -38,6 +39,17 @@ void traced_pin(int cpu)
 	pinned_to = cpu;
 }
 
+/* The check that runs notes it. */
+static const char *breaks;
+
+const char *traced_broken(void)
+{
+	const char *what = breaks;
+
+	breaks = NULL;
+	return what;
+}
+
 static enum outcome environment(const struct selftest *t)
 {
 	return t->unusable ? check_failed("%s", t->unusable) : PASSED;
@@ -56,6 +68,18 @@ static enum outcome fails(const struct selftest *t)
 {
 	(void)t;
 	return check_failed("%d is no \"%s\"", 3, "four");
+}
+
+static enum outcome breaks_and_passes(const struct selftest *t)
+{
+	breaks = "the status page: not this";
+	return passes(t);
+}
+
+static enum outcome breaks_and_fails(const struct selftest *t)
+{
+	breaks = "the status page: not this";
+	return fails(t);
 }
 
 static enum outcome crashes(const struct selftest *t)
@@ -134,6 +158,8 @@ const struct check environment_checks[] = {
 const struct check mode_checks[] = {
 	{ "passes", "it passes", false, passes },
 	{ "fails", "it fails", false, fails },
+	{ "breaks", "it breaks an invariant", false, breaks_and_passes },
+	{ "breaks-fails", "it fails as well", false, breaks_and_fails },
 	{ "thorough", "it is long", true, passes },
 	{ "crashes", "it crashes", false, crashes },
 	{ "crashes-meanwhile", "it crashes", false, crashes_meanwhile },
@@ -146,7 +172,7 @@ const struct check mode_checks[] = {
 	{ "interrupts", "it interrupts", false, interrupts },
 	{ 0 },
 };
-const struct check scope_checks[] = { { 0 } }, ring_checks[] = { { 0 } },
+const struct check session_checks[] = { { 0 } }, scope_checks[] = { { 0 } }, ring_checks[] = { { 0 } },
 		   trigger_checks[] = { { 0 } }, action_checks[] = { { 0 } },
 		   flow_checks[] = { { 0 } }, config_checks[] = { { 0 } },
 		   drain_checks[] = { { 0 } }, cost_checks[] = { { 0 } };
@@ -252,6 +278,17 @@ static void checks_pass_fail_and_are_skipped(void **state)
 	expect_outcome("fails", "it fails", "failed");
 	expect_part(json, "\"why\": \"3 is no \\u0022four\\u0022\" }");
 	expect_part(json, "\"result\": \"failed\"");
+}
+
+static void a_check_that_breaks_an_invariant_fails(void **state)
+{
+	(void)state;
+	assert_int_equal(run("breaks passes breaks-fails passes"), 0);
+	assert_false(selftest_passed(&t));
+	expect_part(text, "FAILED  breaks         it breaks an invariant (rounds 3, rate 2.5 MB/s)\n" AT "the status page: not this\n"
+			  "ok      passes");
+	expect_part(text, "FAILED  breaks-fails   it fails as well\n" AT "3 is no \"four\"\nok      passes");
+	expect_outcome("breaks", "it breaks an invariant", "failed");
 }
 
 static void where_there_is_no_session_nothing_is_tested(void **state)
@@ -366,6 +403,152 @@ static void an_ignored_signal_stays_ignored(void **state)
 	assert_true(selftest_passed(&t));
 }
 
+/* ---- invariants --------------------------------------------------------------------- */
+
+#define KIB	1024u
+
+static const struct auxtrace_setup full_trace = { .aux_size = 64 * KIB, .data_size = 16 * KIB };
+static const struct auxtrace_setup overwrite = { .flags = AUXTRACE_SETUP_OVERWRITE | AUXTRACE_SETUP_DATA_OVERWRITE, .aux_size = 64 * KIB,
+						 .data_size = 16 * KIB, .slots = 2 };
+
+/* A page of a paused session in full-trace mode */
+static struct auxtrace_status_page full_page(void)
+{
+	return (struct auxtrace_status_page){
+		.slots = 1, .aux_size = 64 * KIB, .data_size = 16 * KIB, .inhibit = AUXTRACE_INHIBIT_USER, .produced = 100 * KIB, .windows = 5,
+		.window_begin = 90 * KIB, .window_end = 100 * KIB, .consumed = 50 * KIB, .pauses_asked = 4, .pauses_done = 3,
+		.resumes_asked = 4, .resumes_done = 2, .gaps = 6, .gaps_full = 1, .gaps_error = 2, .gaps_offline = 3,
+		.data_reserved = 4096, .data_head = 4096, .data_consumed = 1024, .data_records = 40, .samples = 2, .samples_cut = 1,
+	};
+}
+
+/* A page of one in overwrite mode, whose slot 0 is retained */
+static struct auxtrace_status_page overwrite_page(void)
+{
+	return (struct auxtrace_status_page){
+		.slots = 2, .slot = 1, .aux_size = 64 * KIB, .data_size = 16 * KIB, .running = 1, .produced = 100 * KIB, .windows = 2,
+		.window_begin = 40 * KIB, .window_end = 40 * KIB, .consumed = 32 * KIB, .overwritten = 36 * KIB, .snapshots = 1,
+		.slot_begin = 40 * KIB, .data_reserved = 1ull << 56 | 20 * KIB, .data_head = 20 * KIB, .data_consumed = 8 * KIB,
+		.data_slot_begin = 10 * KIB, .data_overwritten = 4 * KIB,
+	};
+}
+
+static void a_page_that_adds_up_breaks_nothing(void **state)
+{
+	struct auxtrace_status_page page = full_page();
+
+	(void)state;
+	assert_null(invariants_of_page(&full_trace, &page, false));
+	page = overwrite_page();
+	assert_null(invariants_of_page(&overwrite, &page, false));
+	page.gaps = page.gaps_full = 1;
+	assert_null(invariants_of_page(&overwrite, &page, true));
+}
+
+/* The member, when it is one more or another number, breaks an invariant that has the words. */
+#define breaks_page(setup, good, member, value, words) \
+	do { \
+		struct auxtrace_status_page page = good; \
+		const char *what; \
+		page.member = (value); \
+		what = invariants_of_page(setup, &page, false); \
+		assert_non_null(what); \
+		expect_part(what, words); \
+	} while (0)
+
+static void each_member_that_does_not_add_up_is_named(void **state)
+{
+	(void)state;
+	breaks_page(&full_trace, full_page(), running, 1, "page->running == !page->inhibit");
+	breaks_page(&full_trace, full_page(), gaps, 7, "page->gaps_full + page->gaps_error + page->gaps_offline");
+	breaks_page(&full_trace, full_page(), pauses_done, 5, "page->pauses_done <= page->pauses_asked");
+	breaks_page(&full_trace, full_page(), resumes_done, 5, "page->resumes_done <= page->resumes_asked");
+	breaks_page(&full_trace, full_page(), windows, 1, "page->pauses_done <= page->windows");
+	breaks_page(&full_trace, full_page(), aux_size, 32 * KIB, "page->aux_size == setup->aux_size");
+	breaks_page(&full_trace, full_page(), slots, 2, "page->slots == ");
+	breaks_page(&full_trace, full_page(), slot, 1, "page->slot < page->slots");
+	breaks_page(&full_trace, full_page(), consumed, 101 * KIB, "page->consumed <= page->produced");
+	breaks_page(&full_trace, full_page(), consumed, 30 * KIB, "unread(setup, page) <= ");
+	breaks_page(&full_trace, full_page(), overwritten, 1, "page->produced == page->consumed + ");
+	breaks_page(&full_trace, full_page(), window_begin, 101 * KIB, "page->window_begin <= page->produced");
+	breaks_page(&full_trace, full_page(), window_end, 101 * KIB, "page->window_end <= page->produced");
+	breaks_page(&full_trace, full_page(), slot_begin, 1, "page->slot_begin == 0");
+	breaks_page(&full_trace, full_page(), data_size, 0, "page->data_size == setup->data_size");
+	breaks_page(&full_trace, full_page(), data_reserved, 4104, "AUXTRACE_DATA_POSITION(page->data_reserved) == page->data_head");
+	breaks_page(&full_trace, full_page(), data_reserved, 1ull << 56 | 4096, "AUXTRACE_DATA_SLOT(page->data_reserved) == 0");
+	breaks_page(&full_trace, full_page(), data_consumed, 4104, "page->data_consumed <= page->data_head");
+	breaks_page(&full_trace, full_page(), data_overwritten, 8, "page->data_head == page->data_consumed + ");
+	breaks_page(&full_trace, full_page(), data_paused, 4, "page->data_paused <= 3");
+	breaks_page(&full_trace, full_page(), samples_cut, 3, "page->samples_cut <= page->samples");
+	breaks_page(&overwrite, overwrite_page(), overwritten, 35 * KIB, "page->produced == page->consumed + ");
+	breaks_page(&overwrite, overwrite_page(), slot_begin, 30 * KIB, "page->consumed <= page->slot_begin");
+	breaks_page(&overwrite, overwrite_page(), slot_begin, 101 * KIB, "page->slot_begin <= page->produced");
+	breaks_page(&overwrite, overwrite_page(), bad_tails, 1, "page->bad_tails == 0");
+	breaks_page(&overwrite, overwrite_page(), data_bad_tails, 1, "page->data_bad_tails == 0");
+	breaks_page(&overwrite, overwrite_page(), data_reserved, 20 * KIB, "AUXTRACE_DATA_SLOT(page->data_reserved) == page->slot");
+	breaks_page(&overwrite, overwrite_page(), data_slot_begin, 21 * KIB, "page->data_slot_begin <= page->data_head");
+	breaks_page(&overwrite, overwrite_page(), data_overwritten, 0, "page->data_head == page->data_consumed + ");
+}
+
+/* Gaps for lack of space, where there always is some; half a branch; records where there is no ring */
+static void a_page_breaks_what_its_setup_demands(void **state)
+{
+	const struct auxtrace_setup bts = { .pmu = AUXTRACE_PMU_INTEL_BTS, .aux_size = 64 * KIB }, no_ring = { .aux_size = 64 * KIB };
+	struct auxtrace_status_page page = overwrite_page();
+
+	(void)state;
+	page.gaps = page.gaps_full = 1;
+	expect_part(invariants_of_page(&overwrite, &page, false), "page->gaps_full == 0");
+	page = (struct auxtrace_status_page){ .slots = 1, .aux_size = 64 * KIB, .running = 1, .produced = 48, .windows = 1 };
+	assert_null(invariants_of_page(&bts, &page, false));
+	page.produced = 49;
+	assert_null(invariants_of_page(&no_ring, &page, false));
+	expect_part(invariants_of_page(&bts, &page, false), "page->produced % unit == 0");
+	page.data_lost = 1;
+	expect_part(invariants_of_page(&no_ring, &page, false), "page->data_lost == 0");
+}
+
+static void hits_are_the_sum_of_their_kinds(void **state)
+{
+	struct auxtrace_trigger_state counts = { .out_hits = 10, .out_acted = 1, .out_held = 2, .out_idle = 3, .out_missed = 4 };
+
+	(void)state;
+	assert_null(invariants_of_trigger(&counts));
+	counts.out_missed = 3;
+	expect_part(invariants_of_trigger(&counts), "state->out_hits == ");
+}
+
+static void a_status_is_the_sum_of_its_pages(void **state)
+{
+	const struct auxtrace_status_page pages[2] = { full_page(), overwrite_page() };
+	struct auxtrace_status status = {
+		.out_nr_channels = 2, .out_nr_running = 1, .out_produced = 200 * KIB, .out_consumed = 82 * KIB, .out_overwritten = 36 * KIB,
+		.out_windows = 7, .out_gaps = 6, .out_data_produced = 24 * KIB, .out_data_consumed = 9 * KIB, .out_data_overwritten = 4 * KIB,
+	};
+	struct auxtrace_status good = status;
+
+	(void)state;
+	assert_null(invariants_of_status(&status, pages, 2));
+	expect_part(invariants_of_status(&status, pages, 1), "status->out_nr_channels == n");
+#define breaks_status(member) \
+	do { \
+		status = good; \
+		status.member++; \
+		expect_part(invariants_of_status(&status, pages, 2), "status->" #member " == "); \
+	} while (0)
+	breaks_status(out_nr_running);
+	breaks_status(out_produced);
+	breaks_status(out_consumed);
+	breaks_status(out_overwritten);
+	breaks_status(out_windows);
+	breaks_status(out_gaps);
+	breaks_status(out_pmis);
+	breaks_status(out_data_produced);
+	breaks_status(out_data_consumed);
+	breaks_status(out_data_overwritten);
+	breaks_status(out_data_lost);
+}
+
 /* ---- packets ------------------------------------------------------------------------ */
 
 static void packets_are_counted_from_the_first_psb_on(void **state)
@@ -465,6 +648,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		check(checks_pass_fail_and_are_skipped),
+		check(a_check_that_breaks_an_invariant_fails),
 		check(where_there_is_no_session_nothing_is_tested),
 		check(behind_a_crash_the_others_are_run),
 		check(a_crash_alone_is_a_failure),
@@ -475,6 +659,11 @@ int main(void)
 		check(what_does_not_obey_is_killed),
 		check(who_reads_the_text_may_go),
 		check(an_ignored_signal_stays_ignored),
+		cmocka_unit_test(a_page_that_adds_up_breaks_nothing),
+		cmocka_unit_test(each_member_that_does_not_add_up_is_named),
+		cmocka_unit_test(a_page_breaks_what_its_setup_demands),
+		cmocka_unit_test(hits_are_the_sum_of_their_kinds),
+		cmocka_unit_test(a_status_is_the_sum_of_its_pages),
 		of_packets(packets_are_counted_from_the_first_psb_on),
 		of_packets(a_packet_that_is_none_is_told),
 		of_packets(without_a_psb_there_are_no_packets),
