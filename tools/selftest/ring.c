@@ -21,6 +21,7 @@ static enum outcome records(const struct selftest *t)
 	const union auxtrace_record *r;
 	struct auxtrace_status_page page;
 	struct auxtrace_reader *reader;
+	enum outcome outcome;
 	int result;
 
 	if (!s)
@@ -40,10 +41,12 @@ static enum outcome records(const struct selftest *t)
 			continue;
 		if (r->window.window != window + 1 || r->window.begin != position || r->window.end_position < position ||
 		    r->window.end_time < r->window.begin_time) {
+			outcome = check_failed("window %" PRIu64 ", bytes %" PRIu64 " to %" PRIu64 ", comes behind window %" PRIu64
+					       ", which ends at %" PRIu64, (uint64_t)r->window.window, (uint64_t)r->window.begin,
+					       (uint64_t)r->window.end_position, window, position);
+			/* The record is in the mapping of the ring. */
 			auxtrace_close(s);
-			return check_failed("window %" PRIu64 ", bytes %" PRIu64 " to %" PRIu64 ", comes behind window %" PRIu64
-					    ", which ends at %" PRIu64, (uint64_t)r->window.window, (uint64_t)r->window.begin,
-					    (uint64_t)r->window.end_position, window, position);
+			return outcome;
 		}
 		window++;
 		position = r->window.end_position;
