@@ -68,13 +68,35 @@ check "nothing is left of it" test -z "$(ls -d /tmp/auxtrace-selftest-* 2> /dev/
 
 check "without perf, that check says so" no_perf
 
-# notices WRONG PATTERN CHECK: as if the hardware or the module did not do its part, CHECK fails, and its reason matches.
+# notices WRONG PATTERN CHECK...: as if the hardware, the module or the decoder did not do its part, each CHECK fails, and its reason
+# matches.
 notices()
 {
-	pattern=$2
-	WRONG=$1 selftest_wrong selftest --cpu 0 "$3" > /tmp/said 2>&1
-	[ $? -eq 1 ] && cat /tmp/said && grep -q "^FAILED  $3 " /tmp/said && grep -qE "$pattern" /tmp/said
+	wrong=$1 pattern=$2
+	shift 2
+	printf '%s\n' "$@" >> /tmp/noticed
+	WRONG=$wrong selftest_wrong selftest --cpu 0 "$@" > /tmp/said 2>&1
+	got=$?
+	cat /tmp/said
+	[ "$got" -eq 1 ] || return 1
+	for name in "$@"; do
+		grep -A 1 "^FAILED  $name " /tmp/said | grep -qE "$pattern" || return 1
+	done
 }
+check "pause-resume notices a paused session that writes" notices paused 'round 0: a paused session wrote' pause-resume
+check "and a resumed one that does not" notices no-resume 'round 0: a resumed session wrote nothing' pause-resume
+check "full notices an area that is written over" notices mode 'bytes in an area of 16384, 0 gaps' full
+check "overwrite notices one that is not" notices mode 'bytes were written, with [1-9][0-9]* gaps' overwrite
+check "snapshot notices bytes that change" notices snapshot 'a snapshot of [0-9]+ bytes changed' snapshot
+check "records notices a window without a record" notices records 'comes behind window' records
+check "the kinds of triggers notice hits that do not act" notices action 'hits did not stop the trace' \
+	syscall-enter syscall-exit latency breakpoint counter instructions tracepoint timer uprobe uretprobe kprobe kretprobe
+check "and events that are no hits" notices hits '^ +0 hits of ' \
+	syscall-enter syscall-exit latency breakpoint counter instructions tracepoint timer uprobe uretprobe kprobe kretprobe
+check "flow notices an instruction that is not decoded" notices flow 'instructions were executed, [0-9]+ decoded; number 501 differs' flow
+check "perf notices one that perf alone decodes" notices flow 'instructions are decoded, by perf [0-9]+; number 501 differs' perf
+check "interrupt notices one that is handled twice" notices pmis 'interrupt 1: it was handled more than once' interrupt
+check "cost notices requests without an effect" notices no-resume 'of [0-9]+ pauses and resumes' cost
 check "full-auto notices a module that does not look for the tail" notices full-auto 'did not go on within' full-auto
 check "full-stop notices one that goes on by itself" notices full-stop 'went on without a resume' full-stop
 check "descendants notices a child that is not traced" notices descendants 'the child was not traced' descendants
@@ -140,6 +162,14 @@ interrupted()
 		grep -x '1 passed, 0 failed, 0 skipped, 1 interrupted, 1 not run' /tmp/said
 }
 check "one that hangs is interrupted" interrupted
+# Of environment see below; of what the CPU does not have no check finds anything.
+can_fail()
+{
+	{ echo environment; cat /tmp/noticed; sed -n 's/^skip *\([a-z-]*\) .*/\1/p' pt; } > /tmp/known
+	auxtrace selftest '' 2>&1 | sed -n 's/.*the checks are //p' | sed 's/, /\n/g' > /tmp/checks
+	[ -s /tmp/checks ] && ! grep -vxFf /tmp/known /tmp/checks
+}
+check "each check can fail" can_fail
 check "and all pass if nothing is wrong" selftest_wrong selftest --cpu 0 pause-resume overwrite stop-start exclusive wake sums snapshot-pause aux syscall-enter full-auto full-stop descendants cpus data output newest switch hold-off one-shot delay sample filter stop cr3 kernel-flow config psb mtc cyc noretcomp branch drain
 
 # While another session has CPU 1, info says NO of the source.

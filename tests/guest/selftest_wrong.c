@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The auxtrace command, with a library between it and libauxtrace that is wrong in the way that $WRONG says: as if the
- * hardware or the module were. selftest.sh expects that the self-test notices.
+ * hardware or the module were; or the decoder, whose instructions pass here as well. selftest.sh expects that the self-test notices.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +15,11 @@
 
 #include <auxtrace.h>
 
+#include "tools/selftest/step.h"
+
+void __real_steps_add(struct steps *s, uint64_t ip);
+int __real_auxtrace_resume(struct auxtrace_session *session);
+int __real_auxtrace_reader_peek_cut(struct auxtrace_reader *reader, const struct auxtrace_cut *cut, struct auxtrace_spans *spans);
 int __real_auxtrace_setup(struct auxtrace_session *session, const struct auxtrace_options *options);
 int __real_auxtrace_start(struct auxtrace_session *session);
 int __real_auxtrace_stop(struct auxtrace_session *session);
@@ -34,6 +39,9 @@ int __real_auxtrace_reader_next_record(struct auxtrace_reader *reader, const uni
 int __real_auxtrace_reader_copy_records(struct auxtrace_reader *reader, const struct auxtrace_cut *cut, void *buf, size_t size,
 					struct auxtrace_copy *copy);
 
+void __wrap_steps_add(struct steps *s, uint64_t ip);
+int __wrap_auxtrace_resume(struct auxtrace_session *session);
+int __wrap_auxtrace_reader_peek_cut(struct auxtrace_reader *reader, const struct auxtrace_cut *cut, struct auxtrace_spans *spans);
 int __wrap_auxtrace_setup(struct auxtrace_session *session, const struct auxtrace_options *options);
 int __wrap_auxtrace_start(struct auxtrace_session *session);
 int __wrap_auxtrace_stop(struct auxtrace_session *session);
@@ -71,6 +79,10 @@ int __wrap_auxtrace_setup(struct auxtrace_session *session, const struct auxtrac
 		o.flags &= ~AUXTRACE_SETUP_FULL_STOP;
 	if (wrong_is("filter"))
 		o.nr_filters = 0;
+	if (wrong_is("mode"))
+		o.flags ^= AUXTRACE_SETUP_OVERWRITE;
+	if (wrong_is("paused"))
+		o.flags &= ~AUXTRACE_SETUP_PAUSED;
 	if (wrong_is("config") && o.config)
 		o.config = "tsc";
 	if (wrong_is("cr3"))
@@ -107,6 +119,32 @@ int __wrap_auxtrace_pause_cpus(struct auxtrace_session *session, const struct au
 	return result;
 }
 
+int __wrap_auxtrace_resume(struct auxtrace_session *session)
+{
+	return wrong_is("no-resume") ? 0 : __real_auxtrace_resume(session);
+}
+
+#define SLOT	(16 << 10)	/* of the check snapshot */
+
+/* It reads the slot that is written, not that which is retained. */
+int __wrap_auxtrace_reader_peek_cut(struct auxtrace_reader *reader, const struct auxtrace_cut *cut, struct auxtrace_spans *spans)
+{
+	int result = __real_auxtrace_reader_peek_cut(reader, cut, spans);
+
+	for (int i = 0; !result && wrong_is("snapshot") && i < spans->count; i++)
+		spans->iov[i].iov_base = (uint8_t *)spans->iov[i].iov_base + (cut->slot ? -SLOT : SLOT);
+	return result;
+}
+
+/* The decoder forgets the 501st instruction: for each there are two calls, with its address and with that behind it. */
+void __wrap_steps_add(struct steps *s, uint64_t ip)
+{
+	static unsigned int calls;
+
+	if (!wrong_is("flow") || ++calls != 1001)
+		__real_steps_add(s, ip);
+}
+
 int __wrap_auxtrace_snapshot(struct auxtrace_session *session, uint32_t flags, struct auxtrace_cut *cuts, unsigned int max_cuts,
 			     uint32_t *slot)
 {
@@ -130,6 +168,8 @@ int __wrap_auxtrace_reader_status(struct auxtrace_reader *reader, struct auxtrac
 
 	if (wrong_is("page"))
 		status->consumed++;
+	if (wrong_is("pmis"))
+		status->pmis *= 2;
 	return result;
 }
 
@@ -183,6 +223,8 @@ int __wrap_auxtrace_trigger_add(struct auxtrace_session *session, const struct a
 		o.delay_ns = 0;
 	if (wrong_is("delay-bytes"))
 		o.delay_bytes = 0;
+	if (wrong_is("action"))
+		o.action = AUXTRACE_ACTION_NONE;
 	/* A pause does not reach the other CPU. */
 	if (wrong_is("freeze") && o.action == AUXTRACE_ACTION_FREEZE)
 		o.action = AUXTRACE_ACTION_PAUSE;
@@ -199,6 +241,8 @@ int __wrap_auxtrace_trigger_read(struct auxtrace_session *session, uint32_t id, 
 		return -1;
 	if (wrong_is("counts"))
 		state->out_missed++;
+	if (wrong_is("hits"))
+		state->out_hits = state->out_acted = state->out_held = state->out_idle = state->out_missed = 0;
 	return 0;
 }
 
@@ -232,13 +276,14 @@ int __wrap_auxtrace_reader_peek(struct auxtrace_reader *reader, struct auxtrace_
 /* Records are missing. */
 int __wrap_auxtrace_reader_next_record(struct auxtrace_reader *reader, const union auxtrace_record **record)
 {
-	static unsigned int switches, news;
+	static unsigned int switches, news, windows;
 	int result;
 
 	do
 		result = __real_auxtrace_reader_next_record(reader, record);
 	while (result == 1 && ((wrong_is("data") && (*record)->header.type == AUXTRACE_RECORD_LOST) ||
 			       (wrong_is("aux") && (*record)->header.type == AUXTRACE_RECORD_AUX && ++news % 4 == 0) ||
+			       (wrong_is("records") && (*record)->header.type == AUXTRACE_RECORD_WINDOW && ++windows % 4 == 0) ||
 			       (wrong_is("switch") && (*record)->header.type == AUXTRACE_RECORD_SWITCH && ++switches % 4 == 0)));
 	return result;
 }
