@@ -57,6 +57,10 @@ check "of the module, too" header "^ +module +[0-9.]+\$"
 check "with the kernel" header "^ +kernel +$(uname -r | literally)\$"
 check "the CPU" header "^ +cpu name +$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1 | literally)\$"
 check "that it is a virtual one" header '^ +hypervisor +TCGTCGTCGTCG$'
+check "its number" header '^ +tested_cpu +[01]$'
+check "the kind of its core" header '^ +core_type +none$'
+check "the kernel's options that matter" header '^ +kernel_options +.*nokaslr'
+check "the format of the report" header '^ +format +1$'
 check "whether the kernel is locked down" header '^ +lockdown +none$'
 check "and what info finds" header '^yes  pt .*free'
 check "none was skipped but what the CPU does not have" grep -qx '51 passed, 0 failed, 4 skipped' pt

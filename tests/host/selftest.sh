@@ -36,6 +36,8 @@ report()
 		assert all("why" in check for check in report["checks"] if check["outcome"] != "passed")
 		assert flow["figures"]["instructions"]["value"] > (5000 if report["quick"] else 50000)
 		assert cost["figures"]["cycles per tick"]["value"] > 0
+		assert report["format"] == 1 and report["tested_cpu"] in (0, 1) and report["core_type"] == "none"
+		assert "nokaslr" in report["kernel_options"].split()
 		assert report["kernel"] and report["cpu"]["vendor"] == "GenuineIntel"
 		assert report["hypervisor"] == "TCGTCGTCGTCG" and report["lockdown"] == "none" and report["usable"]
 		assert report["module"] == report["auxtrace"] and report["cpuid_14h"].startswith("0000000")

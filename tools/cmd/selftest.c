@@ -155,6 +155,7 @@ int cmd_selftest(int argc, char **argv)
 	t.cpu = stay_on(cpu, &t.other_cpu);
 	out = report ? open_report(report) : NULL;
 	machine_find();
+	environment_find(&t);
 	t.unusable = environment_no_session(&t);
 	/* The checks' process stays there. This one waits, and does not disturb what they measure. */
 	sched_setaffinity(0, sizeof(before), &before);

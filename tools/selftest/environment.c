@@ -15,11 +15,26 @@
 #include "traced.h"
 #include "userlib/lockdown.h"
 
-/* One word of the report, which stays: a member of the JSON object, and the value as it is in both forms. */
+/*
+ * One word of the report, which stays: a member of the JSON object, and the value as it is in both forms. A number is one there, not a
+ * string.
+ */
 struct fact {
 	const char *name;
 	void (*find)(char *value, size_t size);
+	bool number;
 };
+
+/* Grows when a member changes its meaning or goes, not when there are more. Reports before had no number. */
+#define FORMAT	1
+
+/* The tested CPU. What follows is asked on it. */
+static unsigned int tested;
+
+static void find_format(char *value, size_t size)
+{
+	snprintf(value, size, "%d", FORMAT);
+}
 
 static void first_line(const char *path, char *value, size_t size)
 {
@@ -48,6 +63,51 @@ static void find_kernel(char *value, size_t size)
 
 	if (!uname(&uts))
 		snprintf(value, size, "%s", uts.release);
+}
+
+static void find_tested_cpu(char *value, size_t size)
+{
+	snprintf(value, size, "%u", tested);
+}
+
+/* Leaf 1AH: of which kind a core of a hybrid CPU is */
+static void find_core_type(char *value, size_t size)
+{
+	unsigned int a = 0, b, c, d;
+
+	if (__get_cpuid_max(0, NULL) >= 0x1a)
+		__cpuid_count(0x1a, 0, a, b, c, d);
+	if (!a)
+		snprintf(value, size, "none");
+	else if (a >> 24 == 0x20)
+		snprintf(value, size, "atom");
+	else if (a >> 24 == 0x40)
+		snprintf(value, size, "core");
+	else
+		snprintf(value, size, "%#x", a >> 24);
+}
+
+/* What the kernel was told that changes how it traces, sleeps, maps itself or runs on the CPU. Words that begin so */
+static const char *const telling[] = {
+	"clearcpuid=", "clocksource=", "cpuidle.", "idle=", "intel_idle.", "intel_pstate=", "isolcpus=", "kpti", "kvm-intel.", "kvm_intel.",
+	"lockdown=", "maxcpus=", "mitigations=", "nmi_watchdog=", "nohz_full=", "nokaslr", "nopcid", "nopti", "nosmt", "nowatchdog", "nr_cpus=",
+	"preempt=", "processor.max_cstate=", "pti=", "spec_", "spectre_", "threadirqs", "tsc=",
+};
+
+static void find_options(char *value, size_t size)
+{
+	char line[4096] = "", *rest = line, *word;
+	size_t len = 0;
+
+	first_line("/proc/cmdline", line, sizeof(line));
+	while ((word = strsep(&rest, " ")))
+		for (unsigned int i = 0; i < ARRAY_SIZE(telling) && len < size; i++)
+			if (!strncmp(word, telling[i], strlen(telling[i]))) {
+				len += (size_t)snprintf(value + len, size - len, "%s%s", len ? " " : "", word);
+				break;
+			}
+	if (!len)
+		snprintf(value, size, "none");
 }
 
 static void find_hypervisor(char *value, size_t size)
@@ -89,12 +149,16 @@ static void find_leaf(char *value, size_t size)
 }
 
 static const struct fact facts[] = {
-	{ "auxtrace", find_command },
-	{ "module", find_module_version },
-	{ "kernel", find_kernel },
-	{ "hypervisor", find_hypervisor },
-	{ "lockdown", find_lockdown },
-	{ "cpuid_14h", find_leaf },
+	{ "format", find_format, true },
+	{ "auxtrace", find_command, false },
+	{ "module", find_module_version, false },
+	{ "kernel", find_kernel, false },
+	{ "kernel_options", find_options, false },
+	{ "hypervisor", find_hypervisor, false },
+	{ "lockdown", find_lockdown, false },
+	{ "tested_cpu", find_tested_cpu, true },
+	{ "core_type", find_core_type, false },
+	{ "cpuid_14h", find_leaf, false },
 };
 
 /* Of the CPU: the key in /proc/cpuinfo, and the member's name */
@@ -103,62 +167,71 @@ static const char *const cpu[][2] = {
 	{ "model\t", "model" }, { "stepping", "stepping" }, { "microcode", "microcode" },
 };
 
-/* The line of /proc/cpuinfo that begins with @key, behind its colon; "" if there is none. */
-static void cpu_line(const char *key, char *value, size_t size)
+/* What was found, in the order of the tables. A kernel's command line has 2048 characters. */
+static char values[ARRAY_SIZE(facts)][2100], cpu_values[ARRAY_SIZE(cpu)][256];
+
+/* The line begins with @key, and has something behind its colon: that. Else NULL. */
+static const char *value_of(const char *line, const char *key)
+{
+	const char *colon = strchr(line, ':');
+
+	return strncmp(line, key, strlen(key)) || !colon || colon[1] == '\n' ? NULL : colon + 2;
+}
+
+/* The lines of /proc/cpuinfo between that which names the tested CPU and the next that names one */
+static void read_cpuinfo(void)
 {
 	FILE *f = fopen("/proc/cpuinfo", "re");
 	char line[512];
+	bool here = false;
 
-	value[0] = '\0';
 	while (f && fgets(line, sizeof(line), f)) {
-		const char *colon = strchr(line, ':');
+		const char *value = value_of(line, "processor");
 
-		if (strncmp(line, key, strlen(key)) || !colon || colon[1] == '\n')
-			continue;
-		snprintf(value, size, "%.*s", (int)strcspn(colon + 2, "\n"), colon + 2);
-		break;
+		if (value)
+			here = strtoul(value, NULL, 10) == tested;
+		for (unsigned int i = 0; i < ARRAY_SIZE(cpu) && here; i++) {
+			value = value_of(line, cpu[i][0]);
+			if (value && !cpu_values[i][0])
+				snprintf(cpu_values[i], sizeof(cpu_values[i]), "%.*s", (int)strcspn(value, "\n"), value);
+		}
 	}
 	if (f)
 		fclose(f);
 }
 
-static const char *value_of(const struct fact *fact)
+void environment_find(const struct selftest *t)
 {
-	static char value[256];
-
-	value[0] = '\0';
-	fact->find(value, sizeof(value));
-	return value;
+	tested = t->cpu;
+	for (unsigned int i = 0; i < ARRAY_SIZE(facts); i++)
+		facts[i].find(values[i], sizeof(values[i]));
+	read_cpuinfo();
 }
 
 void environment_text(FILE *out)
 {
-	char value[256];
-
 	for (unsigned int i = 0; i < ARRAY_SIZE(facts); i++)
-		fprintf(out, "     %-15s %s\n", facts[i].name, value_of(&facts[i]));
-	for (unsigned int i = 0; i < ARRAY_SIZE(cpu); i++) {
-		cpu_line(cpu[i][0], value, sizeof(value));
-		fprintf(out, "     cpu %-11s %s\n", cpu[i][1], value);
-	}
+		fprintf(out, "     %-15s %s\n", facts[i].name, values[i]);
+	for (unsigned int i = 0; i < ARRAY_SIZE(cpu); i++)
+		fprintf(out, "     cpu %-11s %s\n", cpu[i][1], cpu_values[i]);
 	findings_text(out);
 	putc('\n', out);
 }
 
 void environment_json(FILE *out)
 {
-	char value[256];
-
 	for (unsigned int i = 0; i < ARRAY_SIZE(facts); i++) {
 		fprintf(out, "\n  \"%s\": ", facts[i].name);
-		json_string(out, value_of(&facts[i]));
+		if (facts[i].number)
+			fputs(values[i], out);
+		else
+			json_string(out, values[i]);
 		putc(',', out);
 	}
 	fputs("\n  \"cpu\": {", out);
 	for (unsigned int i = 0; i < ARRAY_SIZE(cpu); i++) {
-		cpu_line(cpu[i][0], value, sizeof(value));
 		fprintf(out, "%s\"%s\": ", i ? ", " : " ", cpu[i][1]);
-		json_string(out, value);
+		json_string(out, cpu_values[i]);
 	}
 	fprintf(out, " },\n  \"usable\": %s,\n  \"findings\": ", machine_usable() ? "true" : "false");
 	findings_json(out);
