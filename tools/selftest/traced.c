@@ -72,13 +72,17 @@ const char *traced_broken(void)
 	return told[0] ? told : NULL;
 }
 
-/* Can an interrupt come when the hardware has no more space? */
-static bool interrupts_are_late(const struct auxtrace_session *session, const struct auxtrace_setup *setup)
+bool traced_has_single_entry(const struct auxtrace_session *session)
 {
 	struct auxtrace_cap_intel_pt pt;
 
-	return setup->pmu == AUXTRACE_PMU_INTEL_BTS ||
-	       (!auxtrace_capability(session, AUXTRACE_CAP_INTEL_PT, &pt, sizeof(pt)) && pt.flags & AUXTRACE_PT_SINGLE_ENTRY);
+	return auxtrace_setup_info(session)->pmu == AUXTRACE_PMU_INTEL_PT &&
+	       !auxtrace_capability(session, AUXTRACE_CAP_INTEL_PT, &pt, sizeof(pt)) && pt.flags & AUXTRACE_PT_SINGLE_ENTRY;
+}
+
+bool traced_is_late(const struct auxtrace_session *session)
+{
+	return auxtrace_setup_info(session)->pmu == AUXTRACE_PMU_INTEL_BTS || traced_has_single_entry(session);
 }
 
 bool traced_page(struct auxtrace_session *session, unsigned int cpu, struct auxtrace_status_page *page)
@@ -92,7 +96,7 @@ bool traced_page(struct auxtrace_session *session, unsigned int cpu, struct auxt
 			nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 		if (!reader || auxtrace_reader_status(reader, page))
 			return false;
-		invariant = invariants_of_page(setup, page, interrupts_are_late(session, setup));
+		invariant = invariants_of_page(setup, page, traced_is_late(session));
 		if (!invariant && page->cpu != cpu)
 			invariant = "page->cpu == cpu";
 		if (!invariant)

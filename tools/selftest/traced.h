@@ -27,6 +27,10 @@ enum outcome traced_failed(struct auxtrace_session *session, const char *step);
 bool traced_page(struct auxtrace_session *session, unsigned int cpu, struct auxtrace_status_page *page);
 bool traced_status(struct auxtrace_session *session, const struct selftest *t, struct auxtrace_status_page *page);
 bool traced_trigger(struct auxtrace_session *session, int id, uint32_t flags, struct auxtrace_trigger_state *state);
+/* Is it Intel PT with ToPA tables of one entry? A trace interrupt then comes at the end of each region. */
+bool traced_has_single_entry(const struct auxtrace_session *session);
+/* Can a trace interrupt of the session come when the hardware has no more space, though the area has? Then gaps are counted. */
+bool traced_is_late(const struct auxtrace_session *session);
 /* The first thing that was noted, which is forgotten then; or NULL. */
 const char *traced_broken(void);
 
