@@ -43,24 +43,35 @@ static int open_clock(void)
 	return -1;
 }
 
-/* How long the machine has slept: only one of these clocks goes on then. */
-static int64_t slept_ns(void)
+static int64_t ns_of(clockid_t clock)
 {
-	struct timespec boottime, monotonic;
+	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &monotonic);
-	clock_gettime(CLOCK_BOOTTIME, &boottime);
-	return (boottime.tv_sec - monotonic.tv_sec) * 1000000000ll + boottime.tv_nsec - monotonic.tv_nsec;
+	clock_gettime(clock, &t);
+	return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+/*
+ * How long the machine has slept, in which only one of these clocks goes on: at least *@least, at most *@most. This process may
+ * lose its CPU between any two readings.
+ */
+static void read_slept(int64_t *least, int64_t *most)
+{
+	int64_t before = ns_of(CLOCK_MONOTONIC), boottime = ns_of(CLOCK_BOOTTIME);
+
+	*most = boottime - before;
+	*least = boottime - ns_of(CLOCK_MONOTONIC);
 }
 
 void arrivals_open(struct arrivals *a)
 {
 	struct epoll_event event = { .events = EPOLLIN };
+	int64_t least;
 
 	a->epoll = epoll_create1(EPOLL_CLOEXEC);
 	a->uevents = open_uevents();
 	a->clock = open_clock();
-	a->slept = slept_ns();
+	read_slept(&least, &a->slept);
 	if (a->uevents >= 0)
 		epoll_ctl(a->epoll, EPOLL_CTL_ADD, a->uevents, &event);
 	if (a->clock >= 0)
@@ -108,11 +119,10 @@ bool arrivals_heard(struct arrivals *a)
 
 bool arrivals_slept(struct arrivals *a)
 {
-	int64_t before = a->slept;
+	int64_t before = a->slept, least;
 
-	a->slept = slept_ns();
-	/* The clocks are read one after the other. */
-	return a->slept - before > 1000000;
+	read_slept(&least, &a->slept);
+	return least > before;
 }
 
 void arrivals_close(struct arrivals *a)

@@ -15,7 +15,7 @@
 
 struct arrivals {
 	int epoll, uevents, clock;	/* -1: not available */
-	int64_t slept;			/* ns, since the boot */
+	int64_t slept;			/* at most so many ns since the boot */
 };
 
 /* Before arrivals_open() */
