@@ -202,6 +202,8 @@ static void read_cpuinfo(void)
 
 void environment_find(const struct selftest *t)
 {
+	memset(values, 0, sizeof(values));
+	memset(cpu_values, 0, sizeof(cpu_values));
 	tested = t->cpu;
 	for (unsigned int i = 0; i < ARRAY_SIZE(facts); i++)
 		facts[i].find(values[i], sizeof(values[i]));
