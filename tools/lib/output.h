@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A file or directory that a subcommand writes besides its standard output. A program writes one. */
 #ifndef OUTPUT_H
 #define OUTPUT_H
