@@ -44,7 +44,7 @@ licences_named()
 {
 	named=$(echo "$1" | sed 's/ AND /\n/g' | tr -d '()')
 	shift
-	sed -n '1,3s/^.*SPDX-License-Identifier: \([A-Za-z0-9. -]*[A-Za-z0-9]\).*$/\1/p' -s "$@" 2> /dev/null | sort -u > /tmp/licences
+	sed -n '1,3s/^.*SPDX-Licen[s]e-Identifier: \([A-Za-z0-9. -]*[A-Za-z0-9]\).*$/\1/p' -s "$@" 2> /dev/null | sort -u > /tmp/licences
 	cat /tmp/licences
 	echo "named: $named"
 	[ -s /tmp/licences ] && ! grep -vxF "$named" /tmp/licences
