@@ -287,7 +287,7 @@ distclean()
 # left PATH...: of them, and no others
 left()
 {
-	diff <(printf '%s\n' "$@") <(ls -d "${caches[@]}" 2> "$work/none")
+	diff <(printf '%s\n' "$@") <(ls -d "${caches[@]}" 2> /dev/null)
 }
 proved "make distclean runs with a cache of one's own" distclean AUXTRACE_CACHE="$work/a cache" XDG_CACHE_HOME="$work/xdg"
 proved "which it removes, and what was built, and nothing else" left "$work/home/.cache/auxtrace" "$work/home/.cache/other" \
