@@ -195,7 +195,7 @@ long __wrap_syscall(long number, ...)
 	return result;
 }
 
-/* A reader is woken at once, or later than anybody waits for that. */
+/* A reader is woken at once, or by its time limit alone. */
 int __wrap_poll(struct pollfd *fds, nfds_t nfds, int timeout)
 {
 	if (wrong_is("sleepless")) {
@@ -203,7 +203,7 @@ int __wrap_poll(struct pollfd *fds, nfds_t nfds, int timeout)
 		return 1;
 	}
 	if (wrong_is("sleepy")) {
-		sleep(8);
+		usleep((useconds_t)timeout * 1000);
 		return 0;
 	}
 	return __real_poll(fds, nfds, timeout);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "invariants.h"
+#include "lib/clock.h"
 #include "traced.h"
 
 /* ---- START, STOP ------------------------------------------------------------------- */
@@ -207,7 +208,9 @@ static void wait_ms(unsigned int ms)
 
 static bool wait_for(atomic_bool *what)
 {
-	for (unsigned int i = 0; i < WAKE_WAITS_MS && !atomic_load(what); i++)
+	int64_t end = clock_now_ns() + WAKE_WAITS_MS * 1000000ll;
+
+	while (!atomic_load(what) && clock_now_ns() < end)
 		wait_ms(1);
 	return atomic_load(what);
 }
