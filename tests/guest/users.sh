@@ -71,6 +71,9 @@ echo 2 > $parameter
 check "then info finds nothing missing" user_status 0 auxtrace info
 check "and says what is allowed" grep -q 'user code of own processes can be traced' /tmp/said
 
+check "the self-test leaves out what the user may not do" user_status 0 auxtrace selftest --source "$source" kernel-flow stop-start
+check "and does the rest" grep -x '1 passed, 0 failed, 1 skipped' /tmp/said
+
 check "record true works" record -o true -- true
 check "it says that this is user code only" grep -q 'user code only' /tmp/said
 check "and that the areas are smaller than usual" grep -q 'areas of [0-9]* KiB for each CPU are all that this user may lock' /tmp/said

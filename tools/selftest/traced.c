@@ -125,6 +125,16 @@ bool traced_trigger(struct auxtrace_session *session, int id, uint32_t flags, st
 	return true;
 }
 
+bool traced_may_kernel(void)
+{
+	struct auxtrace_session *session = auxtrace_open(NULL);
+	struct auxtrace_info info;
+	bool may = !session || auxtrace_info(session, 0, &info) || info.out_may & AUXTRACE_MAY_TRACE;
+
+	auxtrace_close(session);
+	return may;
+}
+
 /* ---- processes and threads -------------------------------------------------------- */
 
 pid_t traced_fork(void)

@@ -34,6 +34,9 @@ bool traced_is_late(const struct auxtrace_session *session);
 /* The first thing that was noted, which is forgotten then; or NULL. */
 const char *traced_broken(void);
 
+/* May this user trace the kernel? Not known: true, and the session will fail. */
+bool traced_may_kernel(void);
+
 /* As fork(2), but the child, which has this process's sessions open as well, ends with it. */
 pid_t traced_fork(void);
 /* The calling thread stays on @cpu from now on, if it may. */
