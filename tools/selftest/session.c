@@ -15,7 +15,15 @@
 #include "lib/clock.h"
 #include "traced.h"
 
+/* Two at a time are within what an ordinary user may lock. */
+#define SMALL_AREA	(64u << 10)
+
 /* ---- START, STOP ------------------------------------------------------------------- */
+
+static struct auxtrace_session *any_session(const struct selftest *t)
+{
+	return traced_begin(t, (struct auxtrace_options){ .flags = AUXTRACE_SETUP_OVERWRITE, .aux_size = SMALL_AREA });
+}
 
 /* A call that the state of the session does not allow is refused with @error. */
 static bool refused(int result, int error)
@@ -25,7 +33,7 @@ static bool refused(int result, int error)
 
 static enum outcome stop_and_start(const struct selftest *t)
 {
-	struct auxtrace_session *s = traced_begin(t, (struct auxtrace_options){ .flags = AUXTRACE_SETUP_OVERWRITE }), *other;
+	struct auxtrace_session *s = any_session(t), *other;
 	struct auxtrace_status_page stopped, later, started;
 
 	if (!s)
@@ -49,7 +57,7 @@ static enum outcome stop_and_start(const struct selftest *t)
 		return check_failed("behind a STOP it wrote %" PRIu64 " bytes, reasons to be off %#x",
 				    (uint64_t)(later.produced - stopped.produced), later.inhibit);
 	}
-	other = traced_begin(t, (struct auxtrace_options){ .flags = AUXTRACE_SETUP_OVERWRITE });
+	other = any_session(t);
 	if (!other)
 		return traced_failed(s, "another session, when this one is stopped");
 	if (!refused(auxtrace_start(s), EBUSY)) {
@@ -94,11 +102,6 @@ static int perfs_event(const struct selftest *t, int type)
 	struct perf_event_attr attr = { .size = sizeof(attr), .type = (uint32_t)type, .disabled = 1, .exclude_kernel = 1, .exclude_hv = 1 };
 
 	return (int)syscall(SYS_perf_event_open, &attr, -1, (int)t->cpu, -1, PERF_FLAG_FD_CLOEXEC);
-}
-
-static struct auxtrace_session *any_session(const struct selftest *t)
-{
-	return traced_begin(t, (struct auxtrace_options){ .flags = AUXTRACE_SETUP_OVERWRITE });
 }
 
 /* While perf has the event @fd, which is closed. */
