@@ -145,7 +145,7 @@ static enum outcome kernel_flow(const struct selftest *t)
 	struct collector collector = { 0 };
 	enum outcome outcome;
 
-	if (!traced_may_kernel())
+	if (!traced_may(AUXTRACE_MAY_TRACE))
 		return check_skipped("this user may not trace the kernel, which needs CAP_PERFMON or CAP_SYS_ADMIN");
 	outcome = recorded(t, &r, "kernel");
 	if (outcome != PASSED)

@@ -42,12 +42,31 @@ bool traced_refused(int error)
 	return error == EBUSY || error == EACCES || error == EPERM || error == EUSERS;
 }
 
-enum outcome traced_failed(struct auxtrace_session *session, const char *step)
+bool traced_may(uint32_t what)
 {
-	enum outcome outcome = check_failed("%s: %s", step, auxtrace_error());
+	struct auxtrace_session *session = auxtrace_open(NULL);
+	struct auxtrace_info info;
+	bool may = !session || auxtrace_info(session, 0, &info) || (info.out_may & what) == what;
 
 	auxtrace_close(session);
-	return outcome;
+	return may;
+}
+
+static bool traced_is_denied(int error)
+{
+	if (error == EACCES || error == EPERM)
+		return !traced_may(AUXTRACE_MAY_TRACE);
+	return error == ENOMEM && !traced_may(AUXTRACE_MAY_LOCK);
+}
+
+enum outcome traced_failed(struct auxtrace_session *session, const char *step)
+{
+	int error = errno;
+	char why[400];
+
+	snprintf(why, sizeof(why), "%s: %s", step, auxtrace_error());
+	auxtrace_close(session);
+	return traced_is_denied(error) ? check_skipped("%s", why) : check_failed("%s", why);
 }
 
 /* ---- what always holds ------------------------------------------------------------ */
@@ -123,16 +142,6 @@ bool traced_trigger(struct auxtrace_session *session, int id, uint32_t flags, st
 	if (invariant)
 		traced_breaks("the counts of a trigger", invariant);
 	return true;
-}
-
-bool traced_may_kernel(void)
-{
-	struct auxtrace_session *session = auxtrace_open(NULL);
-	struct auxtrace_info info;
-	bool may = !session || auxtrace_info(session, 0, &info) || info.out_may & AUXTRACE_MAY_TRACE;
-
-	auxtrace_close(session);
-	return may;
 }
 
 /* ---- processes and threads -------------------------------------------------------- */

@@ -17,7 +17,10 @@
 struct auxtrace_session *traced_begin(const struct selftest *t, struct auxtrace_options options);
 /* Is @error, of traced_begin(), that others have the hardware, or that this user may not trace? */
 bool traced_refused(int error);
-/* FAILED, with the library's words for what @step, which failed, was to do; the session is closed. */
+/*
+ * FAILED, with the library's words for what @step, which failed, was to do; the session is closed. SKIPPED, with the same words, if
+ * errno says that it was for want of a right or of memory that may be locked, and this user lacks these.
+ */
 enum outcome traced_failed(struct auxtrace_session *session, const char *step);
 
 /*
@@ -34,8 +37,8 @@ bool traced_is_late(const struct auxtrace_session *session);
 /* The first thing that was noted, which is forgotten then; or NULL. */
 const char *traced_broken(void);
 
-/* May this user trace the kernel? Not known: true, and the session will fail. */
-bool traced_may_kernel(void);
+/* Has this user all of AUXTRACE_MAY_* in @what? Not known: true, and the session will fail. */
+bool traced_may(uint32_t what);
 
 /* As fork(2), but the child, which has this process's sessions open as well, ends with it. */
 pid_t traced_fork(void);
