@@ -18,27 +18,18 @@
 #include <cmocka.h>
 
 #include "lib/output.h"
+#include "scratch.h"
 
-static char dir[64], path[96], other[128];
+static char path[96], other[128];
 
 static int begin(void **state)
 {
 	(void)state;
-	snprintf(dir, sizeof(dir), "%s/output.XXXXXX", getenv("TMPDIR") ?: "/tmp");
-	if (!mkdtemp(dir))
+	if (scratch_begin("neighbour", "stays\n"))
 		return -1;
 	snprintf(path, sizeof(path), "%s/out", dir);
 	snprintf(other, sizeof(other), "%s/other", dir);
 	return 0;
-}
-
-static int end(void **state)
-{
-	char command[128];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -r %s", dir);
-	return system(command);
 }
 
 /* The wait status of a process that does @work. */
@@ -183,7 +174,7 @@ static void what_was_there_before_stays(void **state)
 
 int main(void)
 {
-#define t(test)	cmocka_unit_test_setup_teardown(test, begin, end)
+#define t(test)	cmocka_unit_test_setup_teardown(test, begin, scratch_end)
 	const struct CMUnitTest tests[] = {
 		t(what_is_not_complete_goes_with_its_process),
 		t(what_is_complete_stays),
