@@ -9,13 +9,18 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Nanoseconds of CLOCK_MONOTONIC. */
-static inline int64_t clock_now_ns(void)
+static inline int64_t clock_ns(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+/* Nanoseconds of CLOCK_MONOTONIC. */
+static inline int64_t clock_now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
 }
 
 static inline uint64_t clock_to_ns(uint64_t tsc, uint64_t zero, uint32_t mult, uint32_t shift)

@@ -7,10 +7,10 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "arrivals.h"
+#include "lib/clock.h"
 
 #define FROM_KERNEL	1	/* the group of what the kernel sends; udev's is another one */
 #define ONLINE		"online@/devices/system/cpu/cpu"
@@ -43,24 +43,16 @@ static int open_clock(void)
 	return -1;
 }
 
-static int64_t ns_of(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return t.tv_sec * 1000000000ll + t.tv_nsec;
-}
-
 /*
  * How long the machine has slept, in which only one of these clocks goes on: at least *@least, at most *@most. This process may
  * lose its CPU between any two readings.
  */
 static void read_slept(int64_t *least, int64_t *most)
 {
-	int64_t before = ns_of(CLOCK_MONOTONIC), boottime = ns_of(CLOCK_BOOTTIME);
+	int64_t before = clock_now_ns(), boottime = clock_ns(CLOCK_BOOTTIME);
 
 	*most = boottime - before;
-	*least = boottime - ns_of(CLOCK_MONOTONIC);
+	*least = boottime - clock_now_ns();
 }
 
 void arrivals_open(struct arrivals *a)
