@@ -15,6 +15,7 @@
 #include <libkmod.h>
 
 #include "lib/findings.h"
+#include "lib/first_line.h"
 #include "lib/tool.h"
 #include "module_load.h"
 #include "userlib/lockdown.h"
@@ -71,16 +72,11 @@ static enum trust find_trust(const char *signer)
 static bool is_refused_by_name(void)
 {
 	static const char parameter[] = "module_blacklist=";
-	char line[4096] = "", *words, *word, *names, *name;
-	FILE *f = fopen("/proc/cmdline", "re");
+	char line[4096], *words, *word, *names, *name;
 	bool refused = false;
 
-	if (f) {
-		if (!fgets(line, sizeof(line), f))
-			line[0] = 0;
-		fclose(f);
-	}
-	for (word = strtok_r(line, " \n", &words); word; word = strtok_r(NULL, " \n", &words)) {
+	first_line("/proc/cmdline", line, sizeof(line));
+	for (word = strtok_r(line, " ", &words); word; word = strtok_r(NULL, " ", &words)) {
 		if (strncmp(word, parameter, strlen(parameter)))
 			continue;
 		/* The kernel takes the last one. */

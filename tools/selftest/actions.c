@@ -15,7 +15,7 @@
 #define IGNORED		2
 #define DELAY_NS	2000000u
 #define DELAY_BYTES	(32u << 10)
-#define MOST_WORK	2000u
+#define DELAY_WORK	2000u	/* of SOME_WORK, at most */
 /* With the default period a PSB comes each 16 KiB or so, and a decoder begins at one. */
 #define SAMPLE_SIZE	(48u << 10)
 
@@ -112,7 +112,7 @@ static enum outcome wait_for_pause(const struct selftest *t, const struct auxtra
 		return traced_failed(s, "the status");
 	begin = __rdtsc();
 	syscall(SYS_getppid);
-	for (unsigned int i = 0; i < MOST_WORK; i++) {
+	for (unsigned int i = 0; i < DELAY_WORK; i++) {
 		traced_work(SOME_WORK);
 		if (!traced_status(s, t, &page))
 			return traced_failed(s, "the status");

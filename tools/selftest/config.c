@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/first_line.h"
 #include "lib/tool.h"
 #include "packets.h"
 #include "recorded.h"
@@ -510,13 +511,9 @@ static long long idle_ticks(unsigned int cpu)
 /* A kernel that was told to polls instead of sleeping. */
 static bool idle_polls(void)
 {
-	FILE *f = fopen("/proc/cmdline", "re");
-	char line[4096] = "";
+	char line[4096];
 
-	if (f && !fgets(line, sizeof(line), f))
-		line[0] = '\0';
-	if (f)
-		fclose(f);
+	first_line("/proc/cmdline", line, sizeof(line));
 	return strstr(line, "idle=poll");
 }
 

@@ -8,6 +8,7 @@
 
 #include "environment.h"
 #include "lib/findings.h"
+#include "lib/first_line.h"
 #include "lib/json.h"
 #include "lib/tool.h"
 #include "machine/machine.h"
@@ -36,16 +37,6 @@ static void find_format(char *value, size_t size)
 	snprintf(value, size, "%d", FORMAT);
 }
 
-static void first_line(const char *path, char *value, size_t size)
-{
-	FILE *f = fopen(path, "re");
-
-	if (f && fgets(value, (int)size, f))
-		value[strcspn(value, "\n")] = '\0';
-	if (f)
-		fclose(f);
-}
-
 static void find_command(char *value, size_t size)
 {
 	snprintf(value, size, "%s", AUXTRACE_VERSION);
@@ -53,8 +44,8 @@ static void find_command(char *value, size_t size)
 
 static void find_module_version(char *value, size_t size)
 {
-	snprintf(value, size, "none");
-	first_line("/sys/module/auxtrace/version", value, size);
+	if (!first_line("/sys/module/auxtrace/version", value, size))
+		snprintf(value, size, "none");
 }
 
 static void find_kernel(char *value, size_t size)

@@ -5,9 +5,6 @@
 
 #include "traced.h"
 
-#define SMALL_AREA	(16u << 10)
-/* So much work fills a small area many times, or the hardware writes next to nothing. */
-#define MOST_WORK	1000
 /* The module looks for a tail each millisecond. */
 #define MOST_WAITS	2000u
 
@@ -59,13 +56,8 @@ static enum outcome pause_and_resume(const struct selftest *t)
 /* Work until the area is full, and keep what was not read. PASSED, with the status page; else @s is closed. */
 static enum outcome fill(const struct selftest *t, struct auxtrace_session *s, struct auxtrace_status_page *page)
 {
-	for (unsigned int i = 0; i < MOST_WORK; i++) {
-		traced_work(SOME_WORK);
-		if (!traced_status(s, t, page))
-			return traced_failed(s, "the status");
-		if (page->gaps_full)
-			break;
-	}
+	if (!traced_fill(s, t, 0, page))
+		return traced_failed(s, "the status");
 	if (page->gaps_full && page->produced <= page->aux_size && page->inhibit & AUXTRACE_INHIBIT_FULL)
 		return PASSED;
 	auxtrace_close(s);
@@ -106,14 +98,6 @@ static enum outcome full_area(const struct selftest *t)
 	return PASSED;
 }
 
-/* Give all of the area back by the tail in the user page, which the module has to look for. */
-static bool read_silently(struct auxtrace_reader *reader)
-{
-	struct auxtrace_spans spans;
-
-	return !auxtrace_reader_peek(reader, &spans) && !auxtrace_reader_consume(reader, spans.len);
-}
-
 static enum outcome full_auto(const struct selftest *t)
 {
 	struct auxtrace_session *s = traced_begin(t, (struct auxtrace_options){ .flags = AUXTRACE_SETUP_FULL_AUTO,
@@ -129,7 +113,7 @@ static enum outcome full_auto(const struct selftest *t)
 	if (outcome != PASSED)
 		return outcome;
 	reader = auxtrace_reader(s, t->cpu);
-	if (!read_silently(reader))
+	if (!traced_read(s, t))
 		return traced_failed(s, "the consumption");
 	/* The status page alone, for each call would take the tail. */
 	for (unsigned int i = 0; i < MOST_WAITS; i++) {
@@ -157,7 +141,7 @@ static enum outcome full_stop(const struct selftest *t)
 	outcome = fill(t, s, &page);
 	if (outcome != PASSED)
 		return outcome;
-	if (!read_silently(auxtrace_reader(s, t->cpu)) || !traced_status(s, t, &later))
+	if (!traced_read(s, t) || !traced_status(s, t, &later))
 		return traced_failed(s, "the consumption");
 	traced_work(SOME_WORK);
 	if (!traced_status(s, t, &later))

@@ -7,10 +7,6 @@
 
 #include "traced.h"
 
-#define SMALL_AREA	(16u << 10)
-/* So much work fills a small area many times, or the hardware writes next to nothing. */
-#define MOST_WORK	1000
-
 static enum outcome records(const struct selftest *t)
 {
 	struct auxtrace_session *s = traced_begin(t, (struct auxtrace_options){ .flags = AUXTRACE_SETUP_PAUSED |
@@ -88,26 +84,6 @@ static int read_news(struct auxtrace_reader *reader, struct news *news)
 	return result;
 }
 
-static bool work_until_full(const struct selftest *t, struct auxtrace_session *s, uint64_t gaps, struct auxtrace_status_page *page)
-{
-	for (unsigned int i = 0; i < MOST_WORK; i++) {
-		traced_work(SOME_WORK);
-		if (!traced_status(s, t, page))
-			return false;
-		if (page->gaps_full > gaps)
-			break;
-	}
-	return true;
-}
-
-static bool read_area(const struct selftest *t, struct auxtrace_session *s)
-{
-	struct auxtrace_reader *reader = auxtrace_reader(s, t->cpu);
-	struct auxtrace_spans spans;
-
-	return !auxtrace_reader_peek(reader, &spans) && !auxtrace_reader_consume(reader, spans.len);
-}
-
 /* Two STARTs, and the area is filled behind each. */
 static enum outcome aux_records(const struct selftest *t)
 {
@@ -120,8 +96,8 @@ static enum outcome aux_records(const struct selftest *t)
 	if (!s)
 		return traced_failed(NULL, "a session");
 	/* STATUS takes the tail, so that the area is empty at the second START. */
-	if (!work_until_full(t, s, 0, &page) || auxtrace_stop(s) || !read_area(t, s) || !traced_status(s, t, &page) || auxtrace_start(s) ||
-	    !work_until_full(t, s, page.gaps_full, &page) || auxtrace_stop(s) || !traced_status(s, t, &page) ||
+	if (!traced_fill(s, t, 0, &page) || auxtrace_stop(s) || !traced_read(s, t) || !traced_status(s, t, &page) || auxtrace_start(s) ||
+	    !traced_fill(s, t, page.gaps_full, &page) || auxtrace_stop(s) || !traced_status(s, t, &page) ||
 	    read_news(auxtrace_reader(s, t->cpu), &news))
 		return traced_failed(s, "a session that is started twice, and its records");
 	auxtrace_close(s);

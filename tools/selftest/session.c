@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -13,13 +14,12 @@
 
 #include "invariants.h"
 #include "lib/clock.h"
+#include "lib/first_line.h"
 #include "traced.h"
-
-/* Two at a time are within what an ordinary user may lock. */
-#define SMALL_AREA	(64u << 10)
 
 /* ---- START, STOP ------------------------------------------------------------------- */
 
+/* Two at a time are within what an ordinary user may lock. */
 static struct auxtrace_session *any_session(const struct selftest *t)
 {
 	return traced_begin(t, (struct auxtrace_options){ .flags = AUXTRACE_SETUP_OVERWRITE, .aux_size = SMALL_AREA });
@@ -83,17 +83,10 @@ static enum outcome stop_and_start(const struct selftest *t)
 /* perf's number of its own driver of the trace PMU; -1: the kernel has none. */
 static int perfs_type(const struct selftest *t)
 {
-	char path[100];
-	int type = -1;
-	FILE *f;
+	char path[100], type[16];
 
 	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", t->source->perf_pmu);
-	f = fopen(path, "re");
-	if (f && fscanf(f, "%d", &type) != 1)
-		type = -1;
-	if (f)
-		fclose(f);
-	return type;
+	return first_line(path, type, sizeof(type)) ? atoi(type) : -1;
 }
 
 /* perf's event of that driver on the CPU. It traces nothing, but the hardware is perf's while it is open. -1 with errno. */

@@ -132,6 +132,26 @@ bool traced_status(struct auxtrace_session *session, const struct selftest *t, s
 	return !auxtrace_status(session, AUXTRACE_STATUS_SYNC, &status) && traced_page(session, t->cpu, page);
 }
 
+bool traced_fill(struct auxtrace_session *session, const struct selftest *t, uint64_t gaps, struct auxtrace_status_page *page)
+{
+	for (unsigned int i = 0; i < MOST_WORK; i++) {
+		traced_work(SOME_WORK);
+		if (!traced_status(session, t, page))
+			return false;
+		if (page->gaps_full > gaps)
+			break;
+	}
+	return true;
+}
+
+bool traced_read(struct auxtrace_session *session, const struct selftest *t)
+{
+	struct auxtrace_reader *reader = auxtrace_reader(session, t->cpu);
+	struct auxtrace_spans spans;
+
+	return !auxtrace_reader_peek(reader, &spans) && !auxtrace_reader_consume(reader, spans.len);
+}
+
 bool traced_trigger(struct auxtrace_session *session, int id, uint32_t flags, struct auxtrace_trigger_state *state)
 {
 	const char *invariant;

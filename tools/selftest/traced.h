@@ -54,6 +54,14 @@ enum outcome traced_filters(const struct selftest *t, struct auxtrace_cap_intel_
 void traced_work(unsigned long branches);
 /* Enough for some bytes of any trace */
 #define SOME_WORK	2000
+/* An area that MOST_WORK times SOME_WORK fills many times, or the hardware writes next to nothing */
+#define SMALL_AREA	(16u << 10)
+#define MOST_WORK	1000
+
+/* Work until the session, of a small area, has more than @gaps gaps for lack of space. False if a call fails, not if it has no more. */
+bool traced_fill(struct auxtrace_session *session, const struct selftest *t, uint64_t gaps, struct auxtrace_status_page *page);
+/* Give all of the check's CPU's area back, by the tail in the user page alone, which the module has to look for. */
+bool traced_read(struct auxtrace_session *session, const struct selftest *t);
 
 /* Of the section of work_begin to work_end: the code of traced_work(), and nothing else. */
 extern const char work_begin[] __asm__("__start_auxtrace_work"), work_end[] __asm__("__stop_auxtrace_work");

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "lib/first_line.h"
 #include "lib/tool.h"
 #include "perf_events.h"
 
@@ -38,21 +39,6 @@ static const struct counter {
 	SW("cpu-migrations", CPU_MIGRATIONS), SW("migrations", CPU_MIGRATIONS),
 	SW("alignment-faults", ALIGNMENT_FAULTS), SW("emulation-faults", EMULATION_FAULTS),
 };
-
-/* Read the first line of a file in sysfs. */
-static bool read_line(const char *path, char *buf, size_t size)
-{
-	FILE *f = fopen(path, "re");
-	bool got;
-
-	if (!f)
-		return false;
-	got = fgets(buf, size, f);
-	fclose(f);
-	if (got)
-		buf[strcspn(buf, "\n")] = 0;
-	return got;
-}
 
 /* Put @value into the bits that @format names, for example "config:0-7,32-35". */
 static bool set_bits(const char *text, const char *format, unsigned long value,
@@ -119,10 +105,10 @@ static void parse_term(const char *text, const char *pmu, const char *term,
 		attr->config2 = value;
 	} else {
 		snprintf(path, sizeof(path), PMUS "/%.64s/format/%.*s", pmu, (int)(name < 64 ? name : 64), term);
-		if (read_line(path, line, sizeof(line)) && set_bits(text, line, value, attr))
+		if (first_line(path, line, sizeof(line)) && set_bits(text, line, value, attr))
 			return;
 		snprintf(path, sizeof(path), PMUS "/%.64s/events/%.*s", pmu, (int)(name < 64 ? name : 64), term);
-		if (term[name] || !read_line(path, line, sizeof(line)))
+		if (term[name] || !first_line(path, line, sizeof(line)))
 			die(EXIT_USAGE, "--on %s: the PMU %s has neither a term nor an event \"%.*s\": see " PMUS "/%s",
 			    text, pmu, (int)name, term, pmu);
 		parse_terms(text, pmu, line, strlen(line), attr);
@@ -198,7 +184,7 @@ static bool find_pmu(const char *name, struct perf_event_attr *attr)
 	if (!*name || strchr(name, '.'))
 		return false;
 	snprintf(path, sizeof(path), PMUS "/%.64s/type", name);
-	if (!read_line(path, line, sizeof(line)))
+	if (!first_line(path, line, sizeof(line)))
 		return false;
 	attr->type = strtoul(line, NULL, 10);
 	attr->sample_period = HARDWARE_PERIOD;
