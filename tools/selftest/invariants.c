@@ -20,8 +20,7 @@ static unsigned int slots_of(const struct auxtrace_setup *setup)
 	return setup->slots ? setup->slots : 1;
 }
 
-/* Bytes that a reader finds in the area, or in the slot */
-static uint64_t unread(const struct auxtrace_setup *setup, const struct auxtrace_status_page *page)
+uint64_t invariants_unread(const struct auxtrace_setup *setup, const struct auxtrace_status_page *page)
 {
 	if (!(setup->flags & AUXTRACE_SETUP_OVERWRITE))
 		return page->produced - page->consumed;
@@ -42,8 +41,8 @@ static const char *broken_in_area(const struct auxtrace_setup *setup, const stru
 	require(page->window_end % unit == 0);
 	require(page->window_begin <= page->produced);
 	require(page->window_end <= page->produced);
-	require(unread(setup, page) <= setup->aux_size / slots_of(setup));
-	require(page->produced == page->consumed + unread(setup, page) + page->overwritten);
+	require(invariants_unread(setup, page) <= setup->aux_size / slots_of(setup));
+	require(page->produced == page->consumed + invariants_unread(setup, page) + page->overwritten);
 	if (setup->flags & AUXTRACE_SETUP_OVERWRITE) {
 		require(page->consumed <= page->slot_begin);
 		require(page->gaps_full == 0 || late);

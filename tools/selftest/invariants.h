@@ -7,6 +7,7 @@
 #define SELFTEST_INVARIANTS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <linux/auxtrace.h>
 
@@ -19,5 +20,8 @@ const char *invariants_of_page(const struct auxtrace_setup *setup, const struct 
 const char *invariants_of_trigger(const struct auxtrace_trigger_state *state);
 /* The same of a STATUS, and the sums of the @n status pages of its session, whose hardware is off */
 const char *invariants_of_status(const struct auxtrace_status *status, const struct auxtrace_status_page *pages, unsigned int n);
+
+/* Bytes that a reader finds in the area, or in the slot */
+uint64_t invariants_unread(const struct auxtrace_setup *setup, const struct auxtrace_status_page *page);
 
 #endif

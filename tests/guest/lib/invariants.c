@@ -70,13 +70,11 @@ unsigned int invariants_broken(const struct session *s)
 uint64_t channel_available(const struct channel *ch)
 {
 	struct auxtrace_status_page st = channel_status(ch);
-	uint64_t slot = ch->aux_size / ch->slots;
+	const struct auxtrace_setup setup = channel_setup(ch);
 
 	if (page_broken(ch, &st))
 		fail();
-	if (!ch->overwrite)
-		return st.produced - st.consumed;
-	return st.produced - st.slot_begin < slot ? st.produced - st.slot_begin : slot;
+	return invariants_unread(&setup, &st);
 }
 
 void check_accounting(struct session *s)
